@@ -1,0 +1,144 @@
+package abi
+
+// SectionManifest is the name of the custom section that holds the manifest:
+// one JSON object of at most [MaxManifest] bytes.
+const SectionManifest = "parley.manifest"
+
+// The kinds of plugin.
+const (
+	KindProvider  = "provider"
+	KindCollector = "collector"
+)
+
+// A Manifest is what a plugin says of itself. It is read without running a
+// byte of the module. Unknown fields are skipped.
+type Manifest struct {
+	ABI         int      `json:"abi"`
+	Kind        string   `json:"kind"`
+	Name        string   `json:"name"`    // [a-z][a-z0-9-]{0,63}
+	Version     string   `json:"version"` // semantic version without "v"
+	Description string   `json:"description,omitempty"`
+	License     string   `json:"license,omitempty"`
+	Homepage    string   `json:"homepage,omitempty"`
+	Features    []string `json:"features,omitempty"`
+	Limits      Limits   `json:"limits,omitzero"`
+
+	// Source is the value of a workspace's source setting that this provider
+	// answers.
+	Source   string             `json:"source,omitempty"`
+	Settings map[string]Setting `json:"settings,omitempty"`
+	Grants   Grants             `json:"grants,omitzero"`
+}
+
+// Limits is what a plugin asks for; the deployment may grant less.
+type Limits struct {
+	MemoryMiB int `json:"memoryMiB,omitempty"` // 0: the host's default, 16
+}
+
+// A Setting is a rule on one workspace setting, keyed by the setting's name in
+// the API (apiKey, baseUrl, orgId, projectId, apiVersion, deploymentId).
+type Setting struct {
+	Required    bool   `json:"required,omitempty"`
+	Description string `json:"description,omitempty"`
+}
+
+// Grants is what a plugin may reach.
+type Grants struct {
+	// HTTP lists origins (scheme://host[:port]) and, as "${baseUrl}", the
+	// origin that the workspace's own baseUrl names.
+	HTTP []string `json:"http,omitempty"`
+	// Secrets names the settings that the host may put in place of ${name} in
+	// a header value.
+	Secrets []string `json:"secrets,omitempty"`
+}
+
+// GrantBaseURL in [Grants.HTTP] stands for the origin of the workspace's own
+// baseUrl.
+const GrantBaseURL = "${baseUrl}"
+
+// magic is how a core module begins; a component has layer 1 in its version.
+const magic = "\x00asm\x01\x00\x00\x00"
+
+// IsModule reports whether b begins as a core WebAssembly module does.
+func IsModule(b []byte) bool { return len(b) >= 8 && string(b[:8]) == magic }
+
+// IsComponent reports whether b begins as a WebAssembly component does.
+func IsComponent(b []byte) bool {
+	return len(b) >= 8 && string(b[:4]) == magic[:4] && b[6] == 1 && b[7] == 0
+}
+
+// Sections returns the payloads of all custom sections of module called name,
+// as parts of module, or [ErrMalformed] where the sections do not add up.
+func Sections(module []byte, name string) ([][]byte, error) {
+	if !IsModule(module) {
+		return nil, ErrMalformed
+	}
+	var found [][]byte
+	for b := module[8:]; len(b) > 0; {
+		id := b[0]
+		size, n := uleb(b[1:])
+		if n == 0 || uint64(len(b)-1-n) < uint64(size) {
+			return nil, ErrMalformed
+		}
+		body := b[1+n : 1+n+int(size)]
+		b = b[1+n+int(size):]
+		if id != 0 {
+			continue
+		}
+		l, n := uleb(body)
+		if n == 0 || uint64(len(body)-n) < uint64(l) {
+			return nil, ErrMalformed
+		}
+		if string(body[n:n+int(l)]) == name {
+			found = append(found, body[n+int(l):])
+		}
+	}
+	return found, nil
+}
+
+// WithSection returns a copy of module in which payload is the one custom
+// section called name, at the end. Sections of that name that were there are
+// left out.
+func WithSection(module []byte, name string, payload []byte) ([]byte, error) {
+	if !IsModule(module) {
+		return nil, ErrMalformed
+	}
+	out := append(make([]byte, 0, len(module)+len(name)+len(payload)+16), module[:8]...)
+	for b := module[8:]; len(b) > 0; {
+		size, n := uleb(b[1:])
+		if n == 0 || uint64(len(b)-1-n) < uint64(size) {
+			return nil, ErrMalformed
+		}
+		whole := b[:1+n+int(size)]
+		b = b[len(whole):]
+		if whole[0] == 0 {
+			body := whole[1+n:]
+			if l, k := uleb(body); k > 0 && uint64(len(body)-k) >= uint64(l) && string(body[k:k+int(l)]) == name {
+				continue
+			}
+		}
+		out = append(out, whole...)
+	}
+	body := append(appendULEB(nil, uint32(len(name))), name...)
+	body = append(body, payload...)
+	out = appendULEB(append(out, 0), uint32(len(body)))
+	return append(out, body...), nil
+}
+
+// uleb reads an unsigned LEB128 number of 32 bits; n is 0 where there is none.
+func uleb(b []byte) (v uint32, n int) {
+	for i := 0; i < 5 && i < len(b); i++ {
+		v |= uint32(b[i]&0x7f) << (7 * i)
+		if b[i] < 0x80 {
+			return v, i + 1
+		}
+	}
+	return 0, 0
+}
+
+func appendULEB(b []byte, v uint32) []byte {
+	for v >= 0x80 {
+		b, v = append(b, byte(v)|0x80), v>>7
+	}
+	return append(b, byte(v))
+}

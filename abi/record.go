@@ -1,0 +1,154 @@
+package abi
+
+import "encoding/binary"
+
+// A RecordKind says what a record's payload is. Kinds that a host does not
+// know are skipped.
+type RecordKind uint8
+
+// The kinds of record. Text is UTF-8.
+const (
+	RecordText      RecordKind = 1 // text of the answer
+	RecordReasoning RecordKind = 2 // text of the model's reasoning
+	RecordRefusal   RecordKind = 3 // text of a refusal
+	// RecordToolStart opens a tool call: u32 index, u32 len, id, and the name
+	// in the rest. Indexes count from 0 without a gap.
+	RecordToolStart RecordKind = 4
+	// RecordToolArguments continues one: u32 index, then a piece of the
+	// arguments' JSON text.
+	RecordToolArguments RecordKind = 5
+	// RecordFinish holds OpenAI's finish reason: stop, length, tool_calls or
+	// content_filter. Once, after all content.
+	RecordFinish RecordKind = 6
+	// RecordUsage holds u64 each: prompt, completion, total, cached, reasoning
+	// tokens. The last one of a response counts.
+	RecordUsage RecordKind = 7
+	// RecordError holds a [ProviderError] as JSON. Nothing follows it.
+	RecordError RecordKind = 8
+	// RecordResponse says how the provider names things: u32 len, response id,
+	// and the model in the rest; either may be empty.
+	RecordResponse RecordKind = 9
+	// RecordCarry holds opaque bytes that encode is given in later rounds. The
+	// records of one round are joined; [MaxCarry] bounds them.
+	RecordCarry RecordKind = 10
+	// RecordExtra holds a JSON object that is merged into the delta. Right
+	// behind a [RecordToolStart], {"tool_calls":[{…}]} adds to that call.
+	RecordExtra RecordKind = 11
+)
+
+const recordHead = 8
+
+// A record: u8 kind, u8 flags (0), u16 choice (0), u32 len, payload. All
+// numbers are little-endian.
+
+// AppendRecord appends a record of kind k with a payload of parts, joined.
+func AppendRecord[T string | []byte](b []byte, k RecordKind, payload T) []byte {
+	b = append(b, byte(k), 0, 0, 0)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(payload)))
+	return append(b, payload...)
+}
+
+// AppendToolStart appends a [RecordToolStart].
+func AppendToolStart(b []byte, index int, id, name string) []byte {
+	b = append(b, byte(RecordToolStart), 0, 0, 0)
+	b = binary.LittleEndian.AppendUint32(b, uint32(8+len(id)+len(name)))
+	b = binary.LittleEndian.AppendUint32(b, uint32(index))
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(id)))
+	return append(append(b, id...), name...)
+}
+
+// AppendToolArguments appends a [RecordToolArguments].
+func AppendToolArguments[T string | []byte](b []byte, index int, piece T) []byte {
+	b = append(b, byte(RecordToolArguments), 0, 0, 0)
+	b = binary.LittleEndian.AppendUint32(b, uint32(4+len(piece)))
+	b = binary.LittleEndian.AppendUint32(b, uint32(index))
+	return append(b, piece...)
+}
+
+// AppendResponse appends a [RecordResponse].
+func AppendResponse(b []byte, id, model string) []byte {
+	b = append(b, byte(RecordResponse), 0, 0, 0)
+	b = binary.LittleEndian.AppendUint32(b, uint32(4+len(id)+len(model)))
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(id)))
+	return append(append(b, id...), model...)
+}
+
+// Usage is the payload of a [RecordUsage], in tokens.
+type Usage struct {
+	Prompt, Completion, Total uint64
+	Cached                    uint64 // of Prompt
+	Reasoning                 uint64 // of Completion
+}
+
+// AppendUsage appends a [RecordUsage].
+func AppendUsage(b []byte, u Usage) []byte {
+	b = append(b, byte(RecordUsage), 0, 0, 0)
+	b = binary.LittleEndian.AppendUint32(b, 40)
+	for _, v := range [...]uint64{u.Prompt, u.Completion, u.Total, u.Cached, u.Reasoning} {
+		b = binary.LittleEndian.AppendUint64(b, v)
+	}
+	return b
+}
+
+// A Record is one item of a decode call's output, read in place.
+type Record struct {
+	Kind    RecordKind
+	Payload []byte
+}
+
+// NextRecord cuts the first record off b. It returns [ErrMalformed] where b is
+// neither empty nor begins with a whole record; with an empty b, ok is false.
+func NextRecord(b []byte) (r Record, rest []byte, ok bool, err error) {
+	if len(b) == 0 {
+		return r, nil, false, nil
+	}
+	if len(b) < recordHead {
+		return r, nil, false, ErrMalformed
+	}
+	n := binary.LittleEndian.Uint32(b[4:])
+	if uint64(n) > uint64(len(b)-recordHead) {
+		return r, nil, false, ErrMalformed
+	}
+	end := recordHead + int(n)
+	return Record{RecordKind(b[0]), b[recordHead:end:end]}, b[end:], true, nil
+}
+
+// ToolStart reads the payload of a [RecordToolStart].
+func (r Record) ToolStart() (index uint32, id, name []byte, err error) {
+	if len(r.Payload) < 4 {
+		return 0, nil, nil, ErrMalformed
+	}
+	id, name, ok := cutBytes(r.Payload[4:])
+	if !ok {
+		return 0, nil, nil, ErrMalformed
+	}
+	return binary.LittleEndian.Uint32(r.Payload), id, name, nil
+}
+
+// ToolArguments reads the payload of a [RecordToolArguments].
+func (r Record) ToolArguments() (index uint32, piece []byte, err error) {
+	if len(r.Payload) < 4 {
+		return 0, nil, ErrMalformed
+	}
+	return binary.LittleEndian.Uint32(r.Payload), r.Payload[4:], nil
+}
+
+// Response reads the payload of a [RecordResponse].
+func (r Record) Response() (id, model []byte, err error) {
+	id, model, ok := cutBytes(r.Payload)
+	if !ok {
+		return nil, nil, ErrMalformed
+	}
+	return id, model, nil
+}
+
+// Usage reads the payload of a [RecordUsage].
+func (r Record) Usage() (u Usage, err error) {
+	if len(r.Payload) < 40 {
+		return u, ErrMalformed
+	}
+	for i, v := range [...]*uint64{&u.Prompt, &u.Completion, &u.Total, &u.Cached, &u.Reasoning} {
+		*v = binary.LittleEndian.Uint64(r.Payload[8*i:])
+	}
+	return u, nil
+}
