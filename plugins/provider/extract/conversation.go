@@ -1,0 +1,126 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/parley-search/parley/sdk/openai"
+	"github.com/parley-search/parley/sdk/rawjson"
+)
+
+// A conversation is what matters of a chat request.
+type conversation struct {
+	question  string   // of the last user message
+	before    string   // the user message before it
+	indexes   []string // that may be searched, those named in the question first
+	maySearch bool     // tool_choice allows it
+	searched  bool     // results of this turn's searches are here
+	results   []result
+	messages  int
+	words     int // of all messages
+}
+
+// A result is the host's answer to one search.
+type result struct {
+	index   string
+	failure string
+	hits    []hit
+}
+
+// A hit is a document, rendered.
+type hit struct{ id, text string }
+
+// readConversation reads a chat request. Tools other than the host's search
+// are the client's: they and their answers are passed over.
+func readConversation(chat rawjson.Value) conversation {
+	c := conversation{maySearch: true}
+	searches := map[string]string{} // id of a search → index
+	for it := chat.Get("messages").Items(); it.Next(); {
+		m := it.Value
+		c.messages++
+		text := openai.ContentText(m.Get("content"))
+		c.words += len(strings.Fields(text))
+		switch m.Get("role").String() {
+		case "user":
+			if text = strings.TrimSpace(text); text != "" {
+				c.before, c.question = c.question, text
+			}
+			c.searched, c.results = false, nil
+		case "assistant":
+			for call := m.Get("tool_calls").Items(); call.Next(); {
+				if f := call.Value.Get("function"); f.Get("name").String() == searchFunction {
+					searches[call.Value.Get("id").String()] = indexOf(f.Get("arguments"))
+				}
+			}
+		case "tool":
+			if index, ok := searches[m.Get("tool_call_id").String()]; ok {
+				c.searched = true
+				c.results = append(c.results, readResult(index, text))
+			}
+		}
+	}
+	switch choice := chat.Get("tool_choice"); choice.Kind() {
+	case rawjson.String:
+		c.maySearch = choice.String() != "none"
+	case rawjson.Object:
+		if name := choice.Path("function", "name").String(); name != "" {
+			c.maySearch = name == searchFunction
+		}
+	}
+	c.indexes = indexes(chat.Get("tools"), c.question)
+	return c
+}
+
+// indexOf returns the indexUid in a call's arguments.
+func indexOf(arguments rawjson.Value) string {
+	v, ok := rawjson.Parse([]byte(arguments.String()))
+	if !ok {
+		return ""
+	}
+	return v.Get("indexUid").String()
+}
+
+// readResult reads the answer of the host's search function: {indexUid, hits}
+// or {error}.
+func readResult(index, text string) result {
+	r := result{index: index}
+	v, ok := rawjson.Parse([]byte(text))
+	if !ok || v.Kind() != rawjson.Object {
+		r.failure = "the answer of the search was not understood"
+		return r
+	}
+	if uid := v.Get("indexUid").String(); uid != "" {
+		r.index = uid
+	}
+	r.failure = v.Get("error").String()
+	for it := v.Get("hits").Items(); it.Next(); {
+		id := it.Value.Get("id")
+		h := hit{id: id.String(), text: it.Value.Get("text").String()}
+		if id.Kind() == rawjson.Number {
+			h.id = string(id)
+		}
+		r.hits = append(r.hits, h)
+	}
+	return r
+}
+
+// indexes returns the indexes that the search function offers. Those that the
+// question names come first, in case there are too many to search them all.
+func indexes(tools rawjson.Value, question string) (uids []string) {
+	question = strings.ToLower(question)
+	var rest []string
+	for it := tools.Items(); it.Next(); {
+		f := it.Value.Get("function")
+		if f.Get("name").String() != searchFunction {
+			continue
+		}
+		for uid := f.Path("parameters", "properties", "indexUid", "enum").Items(); uid.Next(); {
+			name := uid.Value.String()
+			if strings.Contains(question, strings.ToLower(name)) {
+				uids = append(uids, name)
+			} else if name != "" {
+				rest = append(rest, name)
+			}
+		}
+	}
+	return append(uids, rest...)
+}

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/sdk/plugintest"
+)
+
+const question = `{"role":"user","content":"Which films did Christopher Nolan direct?"}`
+
+// searchTool offers the host's function over some indexes.
+func searchTool(uids ...string) string {
+	enum, _ := json.Marshal(uids)
+	return `{"type":"function","function":{"name":"searchInIndex","parameters":{"type":"object","properties":{"indexUid":{"type":"string","enum":` + string(enum) + `},"q":{"type":"string"},"filter":{"type":"string"}},"required":["indexUid","q","filter"],"additionalProperties":false}}}`
+}
+
+// found is the turn of one search with its answer.
+func found(id, index, content string) string {
+	c, _ := json.Marshal(content)
+	return fmt.Sprintf(`{"role":"assistant","content":null,"tool_calls":[{"id":%q,"type":"function","function":{"name":"searchInIndex","arguments":"{\"indexUid\":\"%s\",\"q\":\"\",\"filter\":\"\"}"}}]},{"role":"tool","tool_call_id":%q,"content":%s}`, id, index, id, c)
+}
+
+// ask runs one round over a chat request and returns what a client would get.
+func ask(t *testing.T, chat string) *plugintest.Stream {
+	t.Helper()
+	d := plugintest.New(extract{})
+	r, err := d.Encode(abi.EncodeRequest{Chat: abi.RawJSON(chat)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Reply == nil {
+		t.Fatalf("Encode answered %+v, want a reply", r)
+	}
+	s := d.Stream()
+	if err := s.Decode(abi.FlagLast, abi.Event{Data: []byte(*r.Reply)}); err != nil {
+		t.Fatal(err)
+	}
+	for _, problem := range s.Broken {
+		t.Error(problem)
+	}
+	if s.Error != nil || s.FinishReason == nil || s.Usage == nil || s.Usage.Total != s.Usage.Prompt+s.Usage.Completion || s.Usage.Total == 0 {
+		t.Errorf("stream ended with error %v, finish %v, usage %v", s.Error, s.FinishReason, s.Usage)
+	}
+	return s
+}
+
+func chat(messages, tools string, more ...string) string {
+	return `{"model":"any","messages":[` + messages + `],"tools":[` + tools + `]` + strings.Join(more, "") + `}`
+}
+
+func TestSearches(t *testing.T) {
+	client := `{"type":"function","function":{"name":"getWeather","parameters":{}}}`
+	tests := []struct {
+		name string
+		chat string
+		want []string // index and query of each search
+	}{
+		{"one index", chat(question, searchTool("movies")), []string{"movies: Christopher Nolan"}},
+		{"several indexes", chat(question, searchTool("movies", "books")), []string{"movies: Christopher Nolan", "books: Christopher Nolan"}},
+		{"named index first", chat(`{"role":"user","content":"any books on ships?"}`, searchTool("movies", "books")), []string{"books: books ships", "movies: books ships"}},
+		{"too many indexes", chat(question, searchTool("a1", "b1", "c1", "d1", "e1", "f1", "g1", "h1", "i1")), []string{
+			"a1: Christopher Nolan", "b1: Christopher Nolan", "c1: Christopher Nolan", "d1: Christopher Nolan",
+			"e1: Christopher Nolan", "f1: Christopher Nolan", "g1: Christopher Nolan", "h1: Christopher Nolan",
+		}},
+		{"a client's tools are passed over", chat(question, client+","+searchTool("movies")), []string{"movies: Christopher Nolan"}},
+		{"choice of the search", chat(question, searchTool("movies"), `,"tool_choice":{"type":"function","function":{"name":"searchInIndex"}}`), []string{"movies: Christopher Nolan"}},
+		{"required", chat(question, searchTool("movies"), `,"tool_choice":"required"`), []string{"movies: Christopher Nolan"}},
+		{"text parts", chat(`{"role":"user","content":[{"type":"text","text":"population of "},{"type":"text","text":"France?"}]}`, searchTool("facts")), []string{"facts: France population"}},
+		{"a new question after an answered one", chat(
+			question+","+found("call_1_0", "movies", `{"indexUid":"movies","hits":[]}`)+`,{"role":"assistant","content":"none"},{"role":"user","content":"What about Tarantino?"}`,
+			searchTool("movies")), []string{"movies: Tarantino"}},
+		{"a question that leans on the one before", chat(
+			question+`,{"role":"assistant","content":"..."},{"role":"user","content":"And which of them in 2010?"}`,
+			searchTool("movies")), []string{"movies: 2010 Christopher Nolan"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := ask(t, tt.chat)
+			var got []string
+			for _, c := range s.ToolCalls {
+				a, _ := c.Arguments.(map[string]any)
+				got = append(got, fmt.Sprintf("%v: %v", a["indexUid"], a["q"]))
+				if len(a) != 3 || a["filter"] != "" || c.Name != "searchInIndex" {
+					t.Errorf("call %s(%v), want searchInIndex with indexUid, q and an empty filter", c.Name, c.Arguments)
+				}
+			}
+			if !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("searches = %q, want %q", got, tt.want)
+			}
+			if *s.FinishReason != "tool_calls" || s.Text != "" {
+				t.Errorf("finish %q with text %q, want tool_calls and none", *s.FinishReason, s.Text)
+			}
+		})
+	}
+}
+
+func TestIDsOfTwoTurnsDiffer(t *testing.T) {
+	first := ask(t, chat(question, searchTool("movies")))
+	second := ask(t, chat(question+","+found(first.ToolCalls[0].ID, "movies", `{"hits":[]}`)+","+question, searchTool("movies")))
+	if len(second.ToolCalls) != 1 || first.ToolCalls[0].ID == second.ToolCalls[0].ID {
+		t.Errorf("ids of two turns: %v and %v, want two", first.ToolCalls, second.ToolCalls)
+	}
+}
+
+func TestKeywords(t *testing.T) {
+	tests := []struct{ question, before, want string }{
+		{"Which films did Christopher Nolan direct?", "", "Christopher Nolan"},
+		{"who directed Twelve Monkeys", "", "Twelve Monkeys"},
+		{"What's the best science fiction movie from 1982?", "", "1982 best science fiction"},
+		{"Tell me about Amélie", "", "Amélie"},
+		{"crime dramas with Al Pacino's voice", "", "Al Pacino crime dramas voice"},
+		{"how do I reset a password?", "", "reset password"},
+		{"Welche Filme hat Wim Wenders gedreht?", "", "Filme Wim Wenders gedreht"},
+		{"C++ or Go", "", "Go"},
+		{"movies", "", "movies"},
+		{"and them?", "films by Kubrick", "Kubrick"},
+		{"千と千尋", "", "千と千尋"},
+		{"???", "", ""},
+	}
+	for _, tt := range tests {
+		if got := keywords(tt.question, tt.before); got != tt.want {
+			t.Errorf("keywords(%q, %q) = %q, want %q", tt.question, tt.before, got, tt.want)
+		}
+	}
+}
+
+func TestAnswer(t *testing.T) {
+	long := strings.Repeat("Filler about nothing much. ", 60) + "Then Nolan directed Inception, at last. " + strings.Repeat("More filler. ", 60)
+	content, _ := json.Marshal(map[string]any{"indexUid": "movies", "hits": []map[string]any{
+		{"id": "9", "text": "title: Jaws\ndirector: Steven Spielberg"},
+		{"id": "7", "text": "title: Insomnia\ndirector: Christopher Nolan"},
+		{"id": "8", "text": "title: Memento\ndirector: Christopher Nolan"},
+		{"id": "7", "text": "title: Insomnia\ndirector: Christopher Nolan"},
+	}})
+	longHit, _ := json.Marshal(map[string]any{"indexUid": "texts", "hits": []map[string]any{{"id": "1", "text": long}}})
+	tests := []struct {
+		name    string
+		chat    string
+		want    []string // in this order
+		without []string
+	}{
+		{
+			"quotes and cites, best first", chat(question+","+found("c", "movies", string(content)), searchTool("movies")),
+			[]string{"These 2 documents", "> title: Insomnia director: Christopher Nolan [movies/7]", "[movies/8]", "extract provider", `"source"`},
+			[]string{"Jaws"},
+		},
+		{
+			"a stretch of a long text", chat(question+","+found("c", "texts", string(longHit)), searchTool("texts")),
+			[]string{"Nolan directed Inception", "[texts/1]"},
+			[]string{strings.Repeat("Filler about nothing much. ", 20)},
+		},
+		{
+			"nothing found", chat(question+","+found("c", "movies", `{"indexUid":"movies","hits":[]}`), searchTool("movies")),
+			[]string{"I searched movies for “Christopher Nolan” and found nothing", "extract provider"},
+			[]string{"> "},
+		},
+		{
+			"a search that failed", chat(question+","+found("c", "movies", `{"error":"the index is gone"}`), searchTool("movies")),
+			[]string{"found nothing", "The search of movies failed: the index is gone"},
+			nil,
+		},
+		{
+			"an answer that is not JSON", chat(question+","+found("c", "movies", `oops`), searchTool("movies")),
+			[]string{"The search of movies failed"},
+			nil,
+		},
+		{
+			"a client's tool has answered, too", chat(question+`,{"role":"assistant","tool_calls":[{"id":"w","type":"function","function":{"name":"getWeather","arguments":"{}"}}]},{"role":"tool","tool_call_id":"w","content":"{\"hits\":[{\"id\":\"x\",\"text\":\"rain\"}]}"},`+found("c", "movies", string(content)), searchTool("movies")),
+			[]string{"[movies/7]"},
+			[]string{"rain"},
+		},
+		{"no tool", chat(question, ""), []string{"no index to search", "extract provider"}, nil},
+		{"no index in the tool", chat(question, searchTool()), []string{"no index to search"}, nil},
+		{"choice none", chat(question, searchTool("movies"), `,"tool_choice":"none"`), []string{"no index to search"}, nil},
+		{"choice of another tool", chat(question, searchTool("movies"), `,"tool_choice":{"type":"function","function":{"name":"getWeather"}}`), []string{"no index to search"}, nil},
+		{"no question", chat(`{"role":"system","content":"Be kind."}`, searchTool("movies")), []string{"no question"}, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := ask(t, tt.chat)
+			rest := s.Text
+			for _, part := range tt.want {
+				i := strings.Index(rest, part)
+				if i < 0 {
+					t.Fatalf("no %q, in this order, in:\n%s", part, s.Text)
+				}
+				rest = rest[i+len(part):]
+			}
+			for _, part := range tt.without {
+				if strings.Contains(s.Text, part) {
+					t.Errorf("%q in:\n%s", part, s.Text)
+				}
+			}
+			if *s.FinishReason != "stop" || len(s.ToolCalls) > 0 || s.Texts < 2 {
+				t.Errorf("finish %q, %d calls, %d records of text; want stop, none, several", *s.FinishReason, len(s.ToolCalls), s.Texts)
+			}
+		})
+	}
+}
+
+func FuzzEncode(f *testing.F) {
+	f.Add(chat(question, searchTool("movies")))
+	f.Add(chat(question+","+found("c", "movies", `{"hits":[{"id":1,"text":"ÀÉ"}]}`), searchTool("movies")))
+	f.Fuzz(func(t *testing.T, chat string) {
+		d := plugintest.New(extract{})
+		if !json.Valid([]byte(chat)) {
+			return
+		}
+		r, err := d.Encode(abi.EncodeRequest{Chat: abi.RawJSON(chat)})
+		if err != nil {
+			return
+		}
+		s := d.Stream()
+		if err := s.Decode(abi.FlagLast, abi.Event{Data: []byte(*r.Reply)}); err != nil {
+			t.Fatal(err)
+		}
+		if s.FinishReason == nil || len(s.Broken) > 0 {
+			t.Errorf("finish %v, broken %v", s.FinishReason, s.Broken)
+		}
+	})
+}

@@ -1,0 +1,239 @@
+package openai
+
+import (
+	"bytes"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/sdk/provider"
+	"github.com/parley-search/parley/sdk/rawjson"
+)
+
+// State is what a [Decoder] carries from call to call.
+type State struct {
+	Usage    provider.Usage
+	Response uint32 // a hash of the response's id, for ids that we make up
+	Calls    uint16 // tool calls so far; their entries begin the memo
+	Pattern  patternState
+	Finish   finish
+	Named    bool // the Response record is out
+	Seen     bool // an event with a choice, a usage or an id has come
+	HasUsage bool
+	Filtered bool // a filter that looks on while the answer streams struck
+	Done     bool // [DONE] has come, or the end was written
+}
+
+// A Decoder decodes the stream of an API that is shaped as OpenAI's chat
+// completions. The zero value is ready; it holds scratch memory, so keep one
+// in the provider's value.
+//
+// It takes what servers of that shape are known to send: tool calls whole or
+// in pieces, with or without index and id; reasoning under either name;
+// content as a list of parts; usage in odd places; errors in every form; a
+// whole completion instead of a stream; no [DONE].
+type Decoder struct {
+	// Opened, where set, is called behind each record that opens a tool call,
+	// with the call as the provider sent it: for fields that only one provider
+	// has.
+	Opened func(id string, call rawjson.Value, out *provider.Out)
+
+	scratch []byte // unescaped text
+	raw     []byte // JSON under construction
+	memo    []byte
+	calls   []call
+	full    bool // read every event in full: what tests hold patterns against
+}
+
+// Decode is a provider's Decode.
+func (d *Decoder) Decode(s *State, e provider.Event, out *provider.Out) error {
+	if e.End {
+		return d.end(s, e.Cancelled, out)
+	}
+	if s.Done {
+		return nil
+	}
+	if s.Pattern.Head > 0 && string(e.Type) != "error" && d.match(s, e.Data, out) {
+		return nil
+	}
+	return d.decode(s, e, out)
+}
+
+// decode reads an event that is not like the last one.
+func (d *Decoder) decode(s *State, e provider.Event, out *provider.Out) error {
+	v, ok := rawjson.Parse(e.Data)
+	if !ok {
+		return d.notJSON(s, e, out)
+	}
+	if string(e.Type) == "error" {
+		return eventError(v)
+	}
+	if v.Kind() != rawjson.Object {
+		return nil // a keep-alive
+	}
+	var id, model, choices, usage rawjson.Value
+	p := piece{doc: e.Data}
+	for m := v.Members(); m.Next(); {
+		switch string(m.Key) {
+		case "id":
+			id = m.Value
+		case "model":
+			model = m.Value
+		case "choices":
+			choices = m.Value
+		case "usage":
+			usage = m.Value
+		case "x_groq":
+			if usage.IsNull() {
+				usage = m.Value.Get("usage")
+			}
+		case "obfuscation", "p": // padding: its value never matters
+			p.free = m.Value
+		case "error":
+			if failed(m.Value) {
+				return eventError(v)
+			}
+		}
+	}
+	if len(choices) == 0 && len(usage) == 0 && flatError(v) {
+		return eventError(v)
+	}
+	d.name(s, id, model, out)
+	p.more = s.takeUsage(usage)
+	n := 0
+	for it := choices.Items(); it.Next(); n++ {
+		if err := d.choice(s, it.Value, &p, out); err != nil {
+			return err
+		}
+	}
+	s.Seen = s.Seen || n > 0
+	if p.simple() && n == 1 && !d.full {
+		d.learn(s, &p, out)
+	}
+	return nil
+}
+
+// notJSON takes an event whose data is not JSON.
+func (d *Decoder) notJSON(s *State, e provider.Event, out *provider.Out) error {
+	data := bytes.TrimSpace(e.Data)
+	switch {
+	case len(data) == 0 || string(e.Type) == "ping":
+		return nil
+	case string(data) == "[DONE]":
+		return d.done(s, out)
+	case string(e.Type) == "error":
+		return provider.ProviderError{Kind: abi.ErrorUpstream, Message: excerpt(data)}
+	case data[0] == '<':
+		return provider.ProviderError{Kind: abi.ErrorUpstream, Message: "the provider answered with a web page, not with a stream of events; check baseUrl"}
+	}
+	return provider.ProviderError{Kind: abi.ErrorUpstream, Message: "the provider sent an event that is not JSON"}
+}
+
+// name writes the Response record, once there is something to say.
+func (d *Decoder) name(s *State, id, model rawjson.Value, out *provider.Out) {
+	if s.Named || len(id) <= 2 && len(model) <= 2 {
+		return
+	}
+	s.Named, s.Seen = true, true
+	s.Response = hash(hashSeed, id)
+	out.Response(id.String(), model.String())
+}
+
+// choice takes the one choice of an event.
+func (d *Decoder) choice(s *State, v rawjson.Value, p *piece, out *provider.Out) error {
+	var delta, message, reason rawjson.Value
+	for m := v.Members(); m.Next(); {
+		switch string(m.Key) {
+		case "index":
+			if i, ok := m.Value.Int(); ok && i != 0 {
+				return nil // n is 1; a second choice is nobody's
+			}
+		case "delta":
+			delta = m.Value
+		case "message":
+			message = m.Value
+		case "finish_reason":
+			reason = m.Value
+		case "usage":
+			p.more = s.takeUsage(m.Value) || p.more
+		case "content_filter_results":
+			if filtered(m.Value) {
+				s.Filtered, p.more = true, true
+			}
+		case "error":
+			if failed(m.Value) {
+				return eventError(v)
+			}
+		}
+	}
+	if delta.IsNull() {
+		delta = message // a whole completion
+	}
+	if err := d.delta(s, delta, p, out); err != nil {
+		return err
+	}
+	if !reason.IsNull() {
+		p.more = true
+		text, _ := reason.Text(d.scratch)
+		if f := finishOf(text); f != finishNone {
+			s.Finish = f
+		}
+	}
+	return nil
+}
+
+// filtered reports whether one of the filters in v, Azure's results by filter,
+// took the answer away. Each also says what it only noticed.
+func filtered(v rawjson.Value) bool {
+	for m := v.Members(); m.Next(); {
+		if m.Value.Get("filtered").Kind() == rawjson.True {
+			return true
+		}
+	}
+	return false
+}
+
+// end takes the end of the response.
+func (d *Decoder) end(s *State, cancelled bool, out *provider.Out) error {
+	switch {
+	case s.Done:
+		return nil
+	case cancelled:
+		s.Done = true
+		if s.HasUsage {
+			out.Usage(s.Usage)
+		}
+		return nil
+	case !s.Seen && !s.HasUsage:
+		return provider.ProviderError{Kind: abi.ErrorUpstream, Message: "the provider's answer was empty"}
+	case s.Finish == finishNone:
+		if s.HasUsage {
+			out.Usage(s.Usage)
+		}
+		return provider.ProviderError{Kind: abi.ErrorUpstream, Message: "the provider's stream ended in the middle of the answer"}
+	}
+	return d.done(s, out)
+}
+
+// done writes the end: what was held back until no content can follow.
+func (d *Decoder) done(s *State, out *provider.Out) error {
+	s.Done = true
+	if !s.Seen && !s.HasUsage {
+		return provider.ProviderError{Kind: abi.ErrorUpstream, Message: "the provider's answer was empty"}
+	}
+	if s.Finish == finishError {
+		return provider.ProviderError{Kind: abi.ErrorUpstream, Message: "the provider reported that it failed in the middle of the answer"}
+	}
+	if s.Filtered {
+		s.Finish = finishFilter
+	}
+	if s.Calls > 0 && (s.Finish == finishNone || s.Finish == finishStop) {
+		s.Finish = finishToolCalls
+	}
+	if s.Finish != finishLength {
+		d.completeCalls(s, out)
+	}
+	out.Finish(s.Finish.String())
+	if s.HasUsage {
+		out.Usage(s.Usage)
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package openai
+
+import (
+	"github.com/parley-search/parley/sdk/provider"
+	"github.com/parley-search/parley/sdk/rawjson"
+)
+
+// delta takes what a choice adds.
+func (d *Decoder) delta(s *State, v rawjson.Value, p *piece, out *provider.Out) error {
+	reasoned := false
+	d.raw = append(d.raw[:0], '{')
+	for m := v.Members(); m.Next(); {
+		if m.Value.IsNull() {
+			continue
+		}
+		switch string(m.Key) {
+		case "role", "name":
+		case "content":
+			d.content(m.Value, p, out)
+		case "reasoning", "reasoning_content":
+			if m.Value.Kind() != rawjson.String {
+				d.extra(&m, p)
+			} else if !reasoned { // some send both names
+				reasoned = d.text(textReasoning, m.Value, p, out)
+			}
+		case "refusal":
+			d.text(textRefusal, m.Value, p, out)
+		case "tool_calls":
+			if err := d.toolCalls(s, m.Value, p, out); err != nil {
+				return err
+			}
+		case "function_call":
+			if err := d.functionCall(s, m.Value, p, out); err != nil {
+				return err
+			}
+		default:
+			d.extra(&m, p)
+		}
+	}
+	if len(d.raw) > 1 {
+		out.Extra(append(d.raw, '}'))
+	}
+	return nil
+}
+
+// extra gathers a field that no record knows.
+func (d *Decoder) extra(m *rawjson.Members, p *piece) {
+	p.more = true
+	if len(d.raw) > 1 {
+		d.raw = append(d.raw, ',')
+	}
+	d.raw = append(append(append(d.raw, '"'), m.Key...), '"', ':')
+	d.raw = append(d.raw, m.Value...)
+}
+
+// content takes a delta's content: a string, or a list of parts.
+func (d *Decoder) content(v rawjson.Value, p *piece, out *provider.Out) {
+	d.text(textAnswer, v, p, out)
+	for it := v.Items(); it.Next(); {
+		d.part(textAnswer, it.Value, p, out)
+	}
+}
+
+// part takes one part of content, which may hold parts of its own.
+func (d *Decoder) part(what uint8, v rawjson.Value, p *piece, out *provider.Out) {
+	if thinking := v.Get("thinking"); !thinking.IsNull() {
+		d.text(textReasoning, thinking, p, out)
+		for it := thinking.Items(); it.Next(); {
+			d.part(textReasoning, it.Value, p, out)
+		}
+		return
+	}
+	d.text(what, v.Get("text"), p, out)
+	d.text(textRefusal, v.Get("refusal"), p, out)
+}
+
+// text writes a string as a record and reports whether it held anything.
+func (d *Decoder) text(what uint8, v rawjson.Value, p *piece, out *provider.Out) bool {
+	text, ok := v.Text(d.scratch)
+	if !ok || len(text) == 0 {
+		return false
+	}
+	d.keep(text)
+	p.add(what, 0, v)
+	emit(what, 0, text, out)
+	return true
+}
+
+// keep makes text the scratch of the next one where it outgrew the old.
+func (d *Decoder) keep(text []byte) {
+	if cap(d.scratch) == 0 {
+		d.scratch = make([]byte, 0, 4<<10)
+	} else if len(text) > cap(d.scratch) {
+		d.scratch = make([]byte, 0, 2*len(text))
+	}
+}

@@ -1,0 +1,229 @@
+package openai
+
+import (
+	"encoding/binary"
+	"strconv"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/sdk/provider"
+	"github.com/parley-search/parley/sdk/rawjson"
+)
+
+// maxCalls bounds the tool calls of one response; clients' own bound is near.
+const maxCalls = 128
+
+// A call is what is remembered of a tool call of this response. Entries begin
+// the memo, in the order in which the calls came.
+type call struct {
+	index  int32  // the provider's own, -1 where it gave none
+	id     uint32 // a hash of the provider's id, 0 where it gave none
+	opened bool   // its start is out
+	filled bool   // some of its arguments are out
+	at     uint16 // the index that the client sees, counted as calls are opened
+}
+
+const callSize = 12
+
+// load reads the calls out of the memo.
+func (d *Decoder) load(s *State, out *provider.Out) {
+	d.calls = d.calls[:0]
+	for i := range int(s.Calls) {
+		b := out.Memo[i*callSize:]
+		d.calls = append(d.calls, call{
+			index:  int32(binary.LittleEndian.Uint32(b)),
+			id:     binary.LittleEndian.Uint32(b[4:]),
+			opened: b[8] != 0,
+			filled: b[9] != 0,
+			at:     binary.LittleEndian.Uint16(b[10:]),
+		})
+	}
+}
+
+// store writes the calls into the memo. The pattern after them is given up:
+// an event that changed a call is about to make its own, if any.
+func (d *Decoder) store(s *State, out *provider.Out) {
+	d.memo = d.memo[:0]
+	for _, c := range d.calls {
+		d.memo = binary.LittleEndian.AppendUint32(d.memo, uint32(c.index))
+		d.memo = binary.LittleEndian.AppendUint32(d.memo, c.id)
+		d.memo = append(d.memo, bit(c.opened), bit(c.filled), byte(c.at), byte(c.at>>8))
+	}
+	out.Memo, s.Calls, s.Pattern = d.memo, uint16(len(d.calls)), patternState{}
+}
+
+func bit(v bool) byte {
+	if v {
+		return 1
+	}
+	return 0
+}
+
+// toolCalls takes a delta's list of tool calls or pieces of them.
+func (d *Decoder) toolCalls(s *State, v rawjson.Value, p *piece, out *provider.Out) error {
+	d.load(s, out)
+	var touched [maxCalls]bool // by an earlier item of this list
+	for it := v.Items(); it.Next(); {
+		if err := d.toolCall(s, it.Value, &touched, p, out); err != nil {
+			return err
+		}
+	}
+	d.store(s, out)
+	return nil
+}
+
+// toolCall takes one item of the list.
+func (d *Decoder) toolCall(s *State, v rawjson.Value, touched *[maxCalls]bool, p *piece, out *provider.Out) error {
+	function := v.Get("function")
+	name, id := function.Get("name").String(), v.Get("id").String()
+	if id == "null" { // one SDK's default
+		id = ""
+	}
+	arguments := function.Get("arguments")
+	if function.IsNull() { // the flat form of some servers
+		name, arguments = v.Get("name").String(), v.Get("arguments")
+	}
+	index := int32(-1)
+	if n, ok := v.Get("index").Int(); ok && n >= 0 && n <= 1<<30 {
+		index = int32(n)
+	}
+	i := d.find(index, id, name, touched)
+	if i < 0 {
+		if name == "" && id == "" && blank(arguments) {
+			return nil // an empty item, as some servers send at the end
+		}
+		if i = len(d.calls); i == maxCalls {
+			return provider.ProviderError{Kind: abi.ErrorUpstream, Message: "the model made more than " + strconv.Itoa(maxCalls) + " tool calls in one answer"}
+		}
+		d.calls = append(d.calls, call{index: index})
+	}
+	touched[i] = true
+	c := &d.calls[i]
+	if name != "" && !c.opened {
+		p.more = true
+		d.open(s, i, id, name, v, p.doc, out)
+	} else if id != "" && c.id == 0 {
+		c.id = hash(hashSeed, []byte(id))
+	}
+	return d.arguments(i, arguments, p, out)
+}
+
+// find returns the call that an item belongs to, -1 where it opens a new one.
+//
+// An index says it, unless another id and a name come with it: some servers
+// number all calls 0. Without an index the id says it; without either, an item
+// with a name opens a call and one without continues the last.
+func (d *Decoder) find(index int32, id, name string, touched *[maxCalls]bool) int {
+	h := uint32(0)
+	if id != "" {
+		h = hash(hashSeed, []byte(id))
+	}
+	for i := len(d.calls) - 1; i >= 0; i-- {
+		c := &d.calls[i]
+		switch {
+		case index >= 0 && c.index == index:
+			another := name != "" && c.opened && (h != 0 && c.id != h || touched[i])
+			if !another {
+				return i
+			}
+			return -1
+		case index < 0 && h != 0 && c.id == h && !(name != "" && touched[i]):
+			return i
+		}
+	}
+	if index < 0 && h == 0 && name == "" {
+		return len(d.calls) - 1
+	}
+	return -1
+}
+
+// open writes a call's start under an id that no other call of the response
+// has. Ids that the provider left out or gave twice are made of what is at
+// hand, so that the same stream always has the same ones.
+func (d *Decoder) open(s *State, i int, id, name string, v rawjson.Value, doc []byte, out *provider.Out) {
+	c := &d.calls[i]
+	for j := range d.calls {
+		if d.calls[j].opened {
+			c.at++
+		}
+	}
+	c.opened = true
+	if id != "" {
+		c.id = hash(hashSeed, []byte(id))
+	}
+	unique := id != ""
+	for j := range d.calls {
+		unique = unique && (j == i || d.calls[j].id != c.id)
+	}
+	if !unique {
+		h := hash(hash(s.Response, doc), []byte(name))
+		id = "call_" + strconv.FormatUint(uint64(h), 36) + strconv.FormatUint(uint64(s.Response), 36) + "_" + strconv.Itoa(int(c.at))
+	}
+	out.ToolStart(int(c.at), id, name)
+	if d.Opened != nil {
+		d.Opened(id, v, out)
+	}
+}
+
+// arguments writes a piece of a call's arguments. They are JSON text in a
+// string; some servers send the JSON itself.
+func (d *Decoder) arguments(i int, v rawjson.Value, p *piece, out *provider.Out) error {
+	if blank(v) {
+		return nil
+	}
+	c := &d.calls[i]
+	if !c.opened {
+		return provider.ProviderError{Kind: abi.ErrorUpstream, Message: "the provider sent a tool call without a name"}
+	}
+	if v.Kind() != rawjson.String {
+		p.more, c.filled = true, true
+		out.ToolArguments(int(c.at), v)
+		return nil
+	}
+	text, _ := v.Text(d.scratch)
+	d.keep(text)
+	c.filled = true
+	p.add(textArguments, int(c.at), v)
+	out.ToolArguments(int(c.at), text)
+	return nil
+}
+
+// functionCall takes the form that tool calls had before they were a list.
+func (d *Decoder) functionCall(s *State, v rawjson.Value, p *piece, out *provider.Out) error {
+	d.load(s, out)
+	if len(d.calls) == 0 {
+		d.calls = append(d.calls, call{})
+	}
+	if name := v.Get("name").String(); name != "" && !d.calls[0].opened {
+		p.more = true
+		d.open(s, 0, "", name, v, p.doc, out)
+	}
+	if err := d.arguments(0, v.Get("arguments"), p, out); err != nil {
+		return err
+	}
+	d.store(s, out)
+	return nil
+}
+
+// completeCalls gives each call that came without arguments an empty object:
+// clients parse the text.
+func (d *Decoder) completeCalls(s *State, out *provider.Out) {
+	d.load(s, out)
+	for _, c := range d.calls {
+		if c.opened && !c.filled {
+			out.ToolArguments(int(c.at), []byte("{}"))
+		}
+	}
+}
+
+// blank reports whether v adds nothing: absent, null or "".
+func blank(v rawjson.Value) bool { return v.IsNull() || len(v) == 2 && v[0] == '"' }
+
+const hashSeed = 2166136261
+
+// hash is FNV-1a with 32 bits, never 0.
+func hash(h uint32, b []byte) uint32 {
+	for _, c := range b {
+		h = (h ^ uint32(c)) * 16777619
+	}
+	return max(h, 1)
+}

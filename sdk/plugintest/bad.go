@@ -1,0 +1,64 @@
+package plugintest
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"github.com/parley-search/parley/abi"
+)
+
+// RunBad breaks each stream of the cases of a folder in all the ways that
+// networks and servers have, at every event, and holds what comes of it to what
+// a stream is: one finish or one error, and nothing that no stream may do.
+func RunBad(t *testing.T, d *Driver, dir string) {
+	t.Helper()
+	cases, err := ReadCases(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := append(append([]byte(`{"choices":[{"index":0,"delta":{"content":"`), bytes.Repeat([]byte("long "), 16<<20/5)...), `"}}]}`...)
+	bad := map[string][]abi.Event{
+		"cut off":                nil,
+		"not JSON":               {{Data: []byte("\x00garbage")}},
+		"half an event":          {{Data: []byte(`{"choices":[{"delta":{"content":"x`)}},
+		"a web page":             {{Data: []byte("<html></html>")}},
+		"another type":           {{Type: "ping", Data: []byte(`{"type":"ping"}`)}},
+		"an error":               {{Type: "error", Data: []byte(`{"error":{"message":"m"}}`)}},
+		"a list":                 {{Data: []byte(`[1,2]`)}},
+		"wrong types":            {{Data: []byte(`{"id":1,"choices":[{"delta":{"content":5,"tool_calls":{"a":1}},"finish_reason":[]}],"usage":"x"}`)}},
+		"calls without anything": {{Data: []byte(`{"choices":[{"delta":{"tool_calls":[{},{"function":{}},{"id":""}]}}]}`)}},
+		"a call without a name":  {{Data: []byte(`{"choices":[{"delta":{"tool_calls":[{"index":7,"function":{"arguments":"{}"}}]}}]}`)}},
+		"a finish and another":   {{Data: []byte(`{"choices":[{"delta":{},"finish_reason":"made_up"}]}`)}, {Data: []byte(`{"choices":[{"delta":{},"finish_reason":"length"}]}`)}},
+		"a line of 16 MiB":       {{Data: long}},
+	}
+	heavy := false
+	for _, c := range cases {
+		if c.Kind != "stream" {
+			continue
+		}
+		events := Frame(c.Body)
+		for name, insert := range bad {
+			for at := range len(events) + 1 {
+				if name == "a line of 16 MiB" {
+					if heavy || at == 0 {
+						continue // once is enough
+					}
+					heavy = true
+				}
+				rest := events[at:]
+				if insert == nil {
+					rest = nil
+				}
+				s := d.Stream()
+				if err := s.Decode(abi.FlagLast, slices.Concat(events[:at], insert, rest)...); err != nil {
+					t.Errorf("%s, %s at %d: %v", c.Name, name, at, err)
+					continue
+				}
+				if len(s.Broken) > 0 || (s.FinishReason == nil) == (s.Error == nil) {
+					t.Errorf("%s, %s at %d: finish %v, error %v, broken %v", c.Name, name, at, s.FinishReason, s.Error, s.Broken)
+				}
+			}
+		}
+	}
+}

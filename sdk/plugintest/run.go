@@ -1,0 +1,175 @@
+package plugintest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"testing"
+
+	"github.com/parley-search/parley/abi"
+)
+
+// RunCases runs the *.case files of a folder.
+func RunCases(t *testing.T, d *Driver, dir string) {
+	t.Helper()
+	cases, err := ReadCases(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(cases) == 0 {
+		t.Fatalf("no *.case files in %s", dir)
+	}
+	run(t, d, cases)
+}
+
+// RunCorpus runs the recordings of a source, and skips where there are none.
+func RunCorpus(t *testing.T, d *Driver, source string) {
+	t.Helper()
+	cases, err := ReadCorpus(source)
+	if err != nil {
+		t.Skipf("recorded responses are not here: %v", err)
+	}
+	run(t, d, cases)
+}
+
+func run(t *testing.T, d *Driver, cases []Case) {
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) {
+			for _, problem := range d.Check(c) {
+				t.Error(problem)
+			}
+		})
+	}
+}
+
+// Check runs a case and returns what differs from what it must come to. A
+// stream is run in every way in which a host may hand it over: an event a
+// call, all events in one call, in turns with another stream, cut into single
+// bytes, and with each kind of line end.
+func (d *Driver) Check(c Case) []string {
+	if c.Kind == "error" {
+		got, err := d.Fail(c.Status, c.Headers, c.Body)
+		if err != nil {
+			return []string{err.Error()}
+		}
+		return compare("error", got, c.Expected)
+	}
+	s, err := d.Run(c.Body)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	problems := append(compare("stream", s.Aggregate, c.Expected), s.Broken...)
+	for name, f := range map[string]func([]byte) (*Stream, error){
+		"all events in one call": d.runTogether,
+		"in turns":               d.runInTurns,
+		"byte by byte":           d.runBytes,
+		"CRLF":                   func(b []byte) (*Stream, error) { return d.Run(LineEnds(b, "\r\n")) },
+		"CR":                     func(b []byte) (*Stream, error) { return d.Run(LineEnds(b, "\r")) },
+	} {
+		other, err := f(c.Body)
+		switch {
+		case err != nil:
+			problems = append(problems, fmt.Sprintf("%s: %v", name, err))
+		case !reflect.DeepEqual(other.Aggregate, s.Aggregate):
+			problems = append(problems, fmt.Sprintf("%s: got %+v, want %+v as with an event a call", name, other.Aggregate, s.Aggregate))
+		}
+	}
+	return problems
+}
+
+func (d *Driver) runTogether(body []byte) (*Stream, error) {
+	s := d.Stream()
+	return s, s.Decode(abi.FlagLast, Frame(body)...)
+}
+
+// runInTurns decodes the body twice at once, the second stream half a body
+// behind, so that anything kept between calls shows.
+func (d *Driver) runInTurns(body []byte) (*Stream, error) {
+	events := Frame(body)
+	a, b := d.Stream(), d.Stream()
+	half := len(events) / 2
+	for i := range len(events) + half {
+		if i < len(events) {
+			if err := a.Decode(0, events[i]); err != nil {
+				return a, err
+			}
+		}
+		if i >= half {
+			if err := b.Decode(0, events[i-half]); err != nil {
+				return b, err
+			}
+		}
+	}
+	if err := a.Decode(abi.FlagLast); err != nil {
+		return a, err
+	}
+	err := b.Decode(abi.FlagLast)
+	if err == nil && !reflect.DeepEqual(a.Aggregate, b.Aggregate) {
+		err = fmt.Errorf("the stream behind came to %+v", b.Aggregate)
+	}
+	return a, err
+}
+
+func (d *Driver) runBytes(body []byte) (*Stream, error) {
+	events := Frame(body)
+	if first := bytes.TrimPrefix(body, []byte("\ufeff")); len(first) > 0 && !bytes.ContainsRune([]byte("{[<"), rune(first[0])) {
+		ends := make([]int, len(body))
+		for i := range ends {
+			ends[i] = i
+		}
+		events = Rechunk(body, ends...)
+	}
+	s := d.Stream()
+	for _, e := range events {
+		if err := s.Decode(0, e); err != nil {
+			return s, err
+		}
+	}
+	return s, s.Decode(abi.FlagLast)
+}
+
+// compare returns how got differs from the members that want has. A null text
+// in want is an empty one in got.
+func compare(what string, got any, want json.RawMessage) (problems []string) {
+	b, err := json.Marshal(got)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	var g, w map[string]any
+	if err := json.Unmarshal(b, &g); err != nil {
+		return []string{err.Error()}
+	}
+	if err := json.Unmarshal(want, &w); err != nil {
+		return []string{fmt.Sprintf("expected: %v", err)}
+	}
+	for key, value := range w {
+		if !matches(g[key], value) {
+			gb, _ := json.Marshal(g[key])
+			wb, _ := json.Marshal(value)
+			problems = append(problems, fmt.Sprintf("%s: %s = %.400s, want %.400s", what, key, gb, wb))
+		}
+	}
+	return problems
+}
+
+// matches compares; an error object is compared by the members that want has.
+func matches(got, want any) bool {
+	if want == nil && got == "" {
+		return true
+	}
+	g, ok1 := got.(map[string]any)
+	w, ok2 := want.(map[string]any)
+	if !ok1 || !ok2 {
+		return reflect.DeepEqual(got, want)
+	}
+	if _, isError := w["message"]; !isError {
+		return reflect.DeepEqual(got, want)
+	}
+	for key, value := range w {
+		if !matches(g[key], value) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,268 @@
+package provider
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/sdk/rawjson"
+)
+
+// counter counts its events in its state and keeps their text in the memo; act
+// does the rest.
+type counter struct {
+	act    func(Event, *Out) error
+	encode func(*Request) (HTTPRequest, error)
+}
+
+type counterState struct {
+	Events uint32
+	Flags  [3]bool
+}
+
+func (c counter) Encode(r *Request) (HTTPRequest, error) { return c.encode(r) }
+
+func (c counter) Decode(s *counterState, e Event, out *Out) error {
+	s.Events++
+	out.Memo = append(bytes.Clone(out.Memo), e.Data...)
+	if e.End {
+		out.Text([]byte{'0' + byte(s.Events)})
+		out.Text(out.Memo)
+	}
+	if c.act != nil {
+		return c.act(e, out)
+	}
+	return nil
+}
+
+func (counter) Error(r *Response) ProviderError {
+	return ProviderError{Kind: "k", Message: r.Headers["x"] + string(r.Body), RetryAfterMS: int64(r.Status)}
+}
+
+// call runs decode once.
+func call(t *testing.T, g Guest, state []byte, flags byte, data ...string) (next, records []byte) {
+	t.Helper()
+	var events []abi.Event
+	for _, d := range data {
+		events = append(events, abi.Event{Data: []byte(d)})
+	}
+	out, err := g.Decode(abi.AppendDecodeInput(nil, state, flags, events))
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, records, err = abi.DecodeOutput(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Clone(next), bytes.Clone(records)
+}
+
+func TestStateTravels(t *testing.T) {
+	a, b := NewGuest(counter{}), NewGuest(counter{}) // two instances
+	one, _ := call(t, a, nil, abi.FlagFirst, "x")
+	other, _ := call(t, a, nil, abi.FlagFirst, "1", "2")
+	one, _ = call(t, b, one, 0, "y", "z")
+	_, records := call(t, b, other, abi.FlagLast)
+	if want := text("3", "12"); !bytes.Equal(records, want) {
+		t.Errorf("the other stream came to %q, want %q", records, want)
+	}
+	_, records = call(t, a, one, abi.FlagLast)
+	if want := text("4", "xyz"); !bytes.Equal(records, want) {
+		t.Errorf("the one stream came to %q, want %q", records, want)
+	}
+}
+
+func text(pieces ...string) (b []byte) {
+	for _, p := range pieces {
+		b = abi.AppendRecord(b, abi.RecordText, p)
+	}
+	return b
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	g := NewGuest(counter{})
+	for name, in := range map[string][]byte{
+		"garbage":                    {1, 2, 3},
+		"a state of another version": abi.AppendDecodeInput(nil, []byte{0, 1}, 0, nil),
+	} {
+		_, err := g.Decode(in)
+		if d, ok := errors.AsType[*DeclaredError](err); !ok || d.Code != abi.CodeMalformed {
+			t.Errorf("%s: error %v, want a declared one of code %d", name, err, abi.CodeMalformed)
+		}
+	}
+	long := NewGuest(counter{act: func(_ Event, out *Out) error { out.Memo = make([]byte, MaxMemo+1); return nil }})
+	_, err := long.Decode(abi.AppendDecodeInput(nil, nil, 0, []abi.Event{{}}))
+	if d, ok := errors.AsType[*DeclaredError](err); !ok || d.Code != abi.CodeFailed {
+		t.Errorf("a memo too long: error %v, want a declared one of code %d", err, abi.CodeFailed)
+	}
+}
+
+func TestErrorEndsStream(t *testing.T) {
+	for name, tt := range map[string]struct {
+		err  error
+		want string
+	}{
+		"any error":        {errors.New("odd"), `{"kind":"upstream","message":"odd"}`},
+		"a provider error": {ProviderError{Kind: "quota", Message: "m"}, `{"kind":"quota","message":"m"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewGuest(counter{act: func(e Event, _ *Out) error {
+				if string(e.Data) == "bad" {
+					return tt.err
+				}
+				return nil
+			}})
+			state, records := call(t, g, nil, abi.FlagFirst, "a", "bad", "b")
+			if want := abi.AppendRecord(nil, abi.RecordError, tt.want); !bytes.Equal(records, want) {
+				t.Errorf("records = %q, want %q", records, want)
+			}
+			if _, records = call(t, g, state, abi.FlagLast, "c"); len(records) > 0 {
+				t.Errorf("records after the error: %q", records)
+			}
+		})
+	}
+}
+
+func TestFinishEndsContent(t *testing.T) {
+	g := NewGuest(counter{act: func(e Event, out *Out) error {
+		if e.End {
+			return nil
+		}
+		out.Text(nil)
+		out.Extra(rawjson.Value(`{}`))
+		out.Text([]byte("a\xff"))
+		out.Finish("stop")
+		out.Finish("length")
+		out.Text([]byte("b"))
+		out.ToolStart(0, "i", "n")
+		out.Usage(Usage{Total: 1})
+		return nil
+	}})
+	_, records := call(t, g, nil, abi.FlagFirst|abi.FlagLast, "x")
+	want := abi.AppendRecord(text("a\ufffd"), abi.RecordFinish, "stop")
+	want = abi.AppendUsage(want, abi.Usage{Total: 1})
+	if !bytes.Equal(records, want) {
+		t.Errorf("records = %q, want %q", records, want)
+	}
+}
+
+func TestEncode(t *testing.T) {
+	var got *Request
+	answer, fail := HTTPRequest{}, error(nil)
+	g := NewGuest(counter{encode: func(r *Request) (HTTPRequest, error) { got = r; return answer, fail }})
+	in := []byte(`{"settings":{"baseUrl":"u","apiKey":"${apiKey}"},"chat":{"model":"m"},"round":2,"attempt":1,"carry":["AP8=",""]}`)
+
+	answer = HTTPRequest{URL: "http://h/\"", Headers: map[string]string{"B": "2", "A": "1\n"}, Body: []byte(`{"x": 1}`), Framing: abi.FramingSSE}
+	out, err := g.Encode(in)
+	if want := `{"method":"POST","url":"http://h/\"","headers":{"A":"1\n","B":"2"},"body":{"x": 1},"framing":"sse"}`; err != nil || string(out) != want {
+		t.Errorf("Encode = %s, %v, want %s", out, err, want)
+	}
+	if got.Settings.BaseURL != "u" || got.Settings.APIKey != abi.PlaceholderAPIKey || string(got.Chat) != `{"model":"m"}` ||
+		got.Round != 2 || got.Attempt != 1 || len(got.Carry) != 2 || !bytes.Equal(got.Carry[0], []byte{0, 255}) {
+		t.Errorf("the provider got %+v", got)
+	}
+
+	answer = HTTPRequest{Reply: []byte("é\x00")}
+	if out, err = g.Encode(in); err != nil || string(out) != `{"reply":"é\u0000"}` {
+		t.Errorf("Encode of a reply = %s, %v", out, err)
+	}
+
+	for code, err := range map[uint32]error{abi.CodeRefused: Refuse("no"), abi.CodeFailed: errors.New("no")} {
+		fail = err
+		_, err := g.Encode(in)
+		if d, ok := errors.AsType[*DeclaredError](err); !ok || d.Code != code || d.Message != "no" {
+			t.Errorf("Encode that failed: %v, want code %d", err, code)
+		}
+	}
+	for _, in := range []string{``, `{}`, `{"chat":[]}`, `{"chat":{},"carry":["*"]}`} {
+		_, err := g.Encode([]byte(in))
+		if d, ok := errors.AsType[*DeclaredError](err); !ok || d.Code != abi.CodeMalformed {
+			t.Errorf("Encode(%s): error %v, want code %d", in, err, abi.CodeMalformed)
+		}
+	}
+}
+
+func TestError(t *testing.T) {
+	g := NewGuest(counter{})
+	out, err := g.Error([]byte(`{"status":429,"headers":{"x":"a"},"body":"<b\n>"}`))
+	if want := `{"kind":"k","message":"a<b\n>","retry_after_ms":429}`; err != nil || string(out) != want {
+		t.Errorf("Error = %s, %v, want %s", out, err, want)
+	}
+	if _, err := g.Error([]byte(`[]`)); err == nil {
+		t.Error("Error took an array")
+	}
+}
+
+type pointed struct{ counter }
+
+func (pointed) Decode(*struct{ S [2]struct{ P *int } }, Event, *Out) error { return nil }
+
+func TestNewGuestRefusesPointers(t *testing.T) {
+	defer func() {
+		if r, _ := recover().(string); !strings.Contains(r, "pointers") {
+			t.Errorf("NewGuest of a state with pointers: %q, want a panic that says so", r)
+		}
+	}()
+	NewGuest(pointed{})
+}
+
+// TestVectors makes the records of the contract's vectors through Out.
+func TestVectors(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join("..", "..", "abi", "testdata", "vectors", "records.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Vectors []struct {
+			Name, Hex, Text, Bytes, ID, Tool, Model string
+			Kind                                    abi.RecordKind
+			Index                                   int
+			Usage                                   [5]uint64
+			Error                                   ProviderError
+		}
+	}
+	if err := json.Unmarshal(b, &file); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range file.Vectors {
+		t.Run(v.Name, func(t *testing.T) {
+			g := NewGuest(counter{act: func(e Event, out *Out) error {
+				switch v.Kind {
+				case abi.RecordText:
+					out.Text([]byte(v.Text))
+				case abi.RecordReasoning:
+					out.Reasoning([]byte(v.Text))
+				case abi.RecordRefusal:
+					out.Refusal([]byte(v.Text))
+				case abi.RecordToolStart:
+					out.ToolStart(v.Index, v.ID, v.Tool)
+				case abi.RecordToolArguments:
+					out.ToolArguments(v.Index, []byte(v.Text))
+				case abi.RecordFinish:
+					out.Finish(v.Text)
+				case abi.RecordUsage:
+					out.Usage(Usage{Prompt: v.Usage[0], Completion: v.Usage[1], Total: v.Usage[2], Cached: v.Usage[3], Reasoning: v.Usage[4]})
+				case abi.RecordError:
+					out.Error(v.Error)
+				case abi.RecordResponse:
+					out.Response(v.ID, v.Model)
+				case abi.RecordCarry:
+					b, _ := hex.DecodeString(v.Bytes)
+					out.Carry(b)
+				case abi.RecordExtra:
+					out.Extra(rawjson.Value(v.Text))
+				}
+				return nil
+			}})
+			if _, records := call(t, g, nil, abi.FlagFirst, "x"); hex.EncodeToString(records) != v.Hex {
+				t.Errorf("record = %x, want %s", records, v.Hex)
+			}
+		})
+	}
+}

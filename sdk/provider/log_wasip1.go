@@ -1,0 +1,13 @@
+package provider
+
+//go:wasmimport parley log
+func importLog(level, ptr, size uint32)
+
+// Log writes a line to the host's log. What a provider logs must hold no text
+// of a user.
+func Log(level Level, line string) {
+	b := []byte(line)
+	if len(b) > 0 {
+		importLog(uint32(level), addressOf(b), uint32(len(b)))
+	}
+}

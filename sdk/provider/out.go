@@ -1,0 +1,127 @@
+package provider
+
+import (
+	"unicode/utf8"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/sdk/rawjson"
+)
+
+// MaxMemo bounds [Out.Memo].
+const MaxMemo = 32 << 10
+
+// Out takes the records of one call. Empty texts make no record, and nothing
+// follows an error.
+type Out struct {
+	// Memo is a string of bytes that is carried along with the state, for what
+	// has no fixed size; empty at the response's first event. A provider that
+	// gives it another value must own those bytes: set it to a scratch buffer
+	// of its own, not to a part of an event. At most [MaxMemo].
+	Memo []byte
+
+	records []byte
+	marks   byte
+}
+
+// The marks that the SDK itself carries in front of the state.
+const (
+	markFinished = 1 << iota
+	markFailed
+)
+
+// Text adds to the answer's text. Bytes that are not UTF-8 become U+FFFD.
+func (o *Out) Text(b []byte) { o.text(abi.RecordText, b) }
+
+// Reasoning adds to the text of the model's reasoning.
+func (o *Out) Reasoning(b []byte) { o.text(abi.RecordReasoning, b) }
+
+// Refusal adds to the text of a refusal.
+func (o *Out) Refusal(b []byte) { o.text(abi.RecordRefusal, b) }
+
+func (o *Out) text(k abi.RecordKind, b []byte) {
+	if len(b) == 0 || o.marks != 0 {
+		return
+	}
+	if !utf8.Valid(b) {
+		b = mend(b)
+	}
+	o.records = abi.AppendRecord(o.records, k, b)
+}
+
+// ToolStart opens a tool call. Indexes count from 0 without a gap; ids are
+// unique within the response and not empty.
+func (o *Out) ToolStart(index int, id, name string) {
+	if o.marks == 0 {
+		o.records = abi.AppendToolStart(o.records, index, id, name)
+	}
+}
+
+// ToolArguments adds to the JSON text of a tool call's arguments.
+func (o *Out) ToolArguments(index int, piece []byte) {
+	if len(piece) == 0 || o.marks != 0 {
+		return
+	}
+	if !utf8.Valid(piece) {
+		piece = mend(piece)
+	}
+	o.records = abi.AppendToolArguments(o.records, index, piece)
+}
+
+// Finish ends the content: stop, length, tool_calls or content_filter. Only the
+// first one counts, and content after it is dropped.
+func (o *Out) Finish(reason string) {
+	if o.marks == 0 {
+		o.records = abi.AppendRecord(o.records, abi.RecordFinish, reason)
+		o.marks |= markFinished
+	}
+}
+
+// Usage says what the response cost; the last one counts. It may follow
+// Finish.
+func (o *Out) Usage(u Usage) {
+	if o.marks&markFailed == 0 {
+		o.records = abi.AppendUsage(o.records, u)
+	}
+}
+
+// Error ends the response with a failure.
+func (o *Out) Error(e ProviderError) {
+	if o.marks&markFailed == 0 {
+		o.records = abi.AppendRecord(o.records, abi.RecordError, appendProviderError(nil, e))
+		o.marks |= markFailed
+	}
+}
+
+// Response says how the provider names the response and the model; either may
+// be empty.
+func (o *Out) Response(id, model string) {
+	if o.marks&markFailed == 0 {
+		o.records = abi.AppendResponse(o.records, id, model)
+	}
+}
+
+// Carry keeps bytes that Encode is given in later rounds of this answer.
+func (o *Out) Carry(b []byte) {
+	if len(b) > 0 && o.marks&markFailed == 0 {
+		o.records = abi.AppendRecord(o.records, abi.RecordCarry, b)
+	}
+}
+
+// Extra merges members into the delta that the client is sent, for fields that
+// no other record knows. object is a JSON object. Right behind ToolStart,
+// {"tool_calls":[{…}]} merges members into that call.
+func (o *Out) Extra(object rawjson.Value) {
+	if len(object) > 2 && o.marks == 0 && object.Clean() {
+		o.records = abi.AppendRecord(o.records, abi.RecordExtra, []byte(object))
+	}
+}
+
+// mend returns b with bytes that are not UTF-8 made into U+FFFD.
+func mend(b []byte) []byte {
+	mended := make([]byte, 0, len(b)+8)
+	for len(b) > 0 {
+		r, n := utf8.DecodeRune(b)
+		mended, b = utf8.AppendRune(mended, r), b[n:]
+	}
+	return mended
+}

@@ -1,0 +1,109 @@
+// Package provider is the Go SDK for provider plugins.
+//
+// A provider is three pure functions: a chat request becomes an HTTP request,
+// events of the response become records, a response that is no success
+// becomes a [ProviderError]. It does no I/O, keeps nothing between calls and
+// never sees a key; the host does the rest. The whole of a plugin's main.go:
+//
+//	func init() { provider.Register(echo{}) }
+//	func main() {}
+//
+// Everything that touches the sandbox stands in files that are built for
+// wasip1 alone, so a provider is tested as plain Go; see package plugintest.
+//
+// # Speed
+//
+// Decode runs once for every few letters of an answer. In a guest, loops over
+// bytes, calls and allocations are about eight times dearer than in native
+// code, and encoding/json or fmt a hundred times: use bytes.IndexByte, package
+// rawjson, and scratch buffers that live in the provider's value. An instance
+// serves one call at a time, so scratch needs no lock; but what it holds means
+// nothing in the next call, which may be another stream's.
+package provider
+
+import (
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/sdk/rawjson"
+)
+
+// A Provider is one LLM API. S is its state of one response: any struct
+// without pointers, which begins as zero and is carried from call to call as
+// bytes. Use struct{} where there is none.
+type Provider[S any] interface {
+	// Encode returns the HTTP request of one round. An error made by [Refuse]
+	// tells the client what is wrong with its request.
+	Encode(r *Request) (HTTPRequest, error)
+
+	// Decode turns one event of the response into records. It is called once
+	// more, with e.End set, when the response has ended. An error ends the
+	// response with an error record, of kind upstream unless it is a
+	// [ProviderError].
+	Decode(s *S, e Event, out *Out) error
+
+	// Error says what a response that is no success means.
+	Error(r *Response) ProviderError
+}
+
+// A Request asks for the HTTP request of one round.
+type Request struct {
+	Settings Settings
+	// Chat is the request as OpenAI's API has it, checked to be an object.
+	// stream is true; the workspace's parameters, system prompt and search
+	// function are in it, and from the second round on the calls so far with
+	// their answers.
+	Chat    rawjson.Value
+	Round   int      // of this answer, from 0
+	Attempt int      // of this round, from 0
+	Carry   [][]byte // one entry a round before this one: what [Out.Carry] kept
+}
+
+// Settings is what a provider sees of its workspace. APIKey is the text
+// "${apiKey}" where a key is set, for a header's value; never the key.
+type Settings = abi.Settings
+
+// A HTTPRequest is what the host sends.
+type HTTPRequest struct {
+	Method  string // default POST
+	URL     string
+	Headers map[string]string
+	Body    []byte // a JSON object or array
+	Framing string // abi.FramingSSE and so on; default FramingAuto
+
+	// Reply, where not nil, is UTF-8 text that goes straight to Decode as the
+	// data of one event; nothing is sent.
+	Reply []byte
+}
+
+// An Event is one event of a response. Its slices are good until Decode
+// returns.
+type Event struct {
+	Type []byte // of an SSE event; mostly empty
+	Data []byte
+	// End says that the response has ended, and that there is no data.
+	End bool
+	// Cancelled says, beside End, that it was ended by the client or by a
+	// fault, not by the provider.
+	Cancelled bool
+}
+
+// A Response is an HTTP response that is no success.
+type Response struct {
+	Status  int
+	Headers map[string]string // names in lower case
+	Body    []byte            // at most 64 KiB of it
+}
+
+// A ProviderError is a provider's failure in the one form that the host knows.
+// Message is the provider's own and may be empty.
+type ProviderError = abi.ProviderError
+
+// Usage counts tokens.
+type Usage = abi.Usage
+
+// Refuse returns an error for Encode whose text is meant for the client: a
+// sentence that names the field and the remedy.
+func Refuse(sentence string) error { return &refusal{sentence} }
+
+type refusal struct{ sentence string }
+
+func (r *refusal) Error() string { return r.sentence }

@@ -1,0 +1,86 @@
+package provider
+
+import (
+	"encoding/base64"
+	"slices"
+	"strconv"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/sdk/rawjson"
+)
+
+// parseRequest reads an abi.EncodeRequest. Its bytes are copied where they
+// outlive the call.
+func parseRequest(in []byte) (*Request, error) {
+	v, ok := rawjson.Parse(in)
+	chat := v.Get("chat")
+	if !ok || chat.Kind() != rawjson.Object {
+		return nil, &DeclaredError{abi.CodeMalformed, "encode input is not a JSON object with a chat in it"}
+	}
+	s := v.Get("settings")
+	r := &Request{Chat: chat, Settings: Settings{
+		OrgID:        s.Get("orgId").String(),
+		ProjectID:    s.Get("projectId").String(),
+		APIVersion:   s.Get("apiVersion").String(),
+		DeploymentID: s.Get("deploymentId").String(),
+		BaseURL:      s.Get("baseUrl").String(),
+		APIKey:       s.Get("apiKey").String(),
+	}}
+	round, _ := v.Get("round").Int()
+	attempt, _ := v.Get("attempt").Int()
+	r.Round, r.Attempt = int(round), int(attempt)
+	for it := v.Get("carry").Items(); it.Next(); {
+		b, err := base64.StdEncoding.DecodeString(it.Value.String())
+		if err != nil {
+			return nil, &DeclaredError{abi.CodeMalformed, "a carry is not base64"}
+		}
+		r.Carry = append(r.Carry, b)
+	}
+	return r, nil
+}
+
+// appendHTTPRequest writes an abi.EncodeResponse, headers in order of name.
+func appendHTTPRequest(b []byte, h HTTPRequest) []byte {
+	if h.Reply != nil {
+		return append(rawjson.AppendString(append(b, `{"reply":`...), h.Reply), '}')
+	}
+	if h.Method == "" {
+		h.Method = "POST"
+	}
+	b = rawjson.AppendString(append(b, `{"method":`...), h.Method)
+	b = rawjson.AppendString(append(b, `,"url":`...), h.URL)
+	b = append(b, `,"headers":{`...)
+	names := make([]string, 0, len(h.Headers))
+	for name := range h.Headers {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for i, name := range names {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(rawjson.AppendString(b, name), ':')
+		b = rawjson.AppendString(b, h.Headers[name])
+	}
+	b = append(b, '}')
+	if len(h.Body) > 0 {
+		b = append(append(b, `,"body":`...), h.Body...)
+	}
+	if h.Framing != "" {
+		b = rawjson.AppendString(append(b, `,"framing":`...), h.Framing)
+	}
+	return append(b, '}')
+}
+
+// appendProviderError writes an abi.ProviderError.
+func appendProviderError(b []byte, e ProviderError) []byte {
+	b = rawjson.AppendString(append(b, `{"kind":`...), e.Kind)
+	b = rawjson.AppendString(append(b, `,"message":`...), e.Message)
+	if e.ProviderCode != "" {
+		b = rawjson.AppendString(append(b, `,"provider_code":`...), e.ProviderCode)
+	}
+	if e.RetryAfterMS > 0 {
+		b = strconv.AppendInt(append(b, `,"retry_after_ms":`...), e.RetryAfterMS, 10)
+	}
+	return append(b, '}')
+}

@@ -1,0 +1,98 @@
+package rawjson
+
+// A Member is a member of an object under edit.
+type Member struct {
+	Key   string
+	Value Value
+}
+
+// An Edit is an object whose members can be set and dropped. What is not
+// touched comes out as it went in, byte by byte and in the same order.
+type Edit []Member
+
+// EditOf takes v's members; v may be absent, which is an empty object.
+func EditOf(v Value) Edit {
+	var e Edit
+	for m := v.Members(); m.Next(); {
+		e = append(e, Member{string(AppendUnescaped(nil, m.Key)), m.Value})
+	}
+	return e
+}
+
+// Get returns the member called key, the empty Value where there is none.
+func (e Edit) Get(key string) Value {
+	for i := range e {
+		if e[i].Key == key {
+			return e[i].Value
+		}
+	}
+	return nil
+}
+
+// Set gives the member called key a value; a new one goes to the end.
+func (e *Edit) Set(key string, v Value) {
+	for i := range *e {
+		if (*e)[i].Key == key {
+			(*e)[i].Value = v
+			return
+		}
+	}
+	*e = append(*e, Member{key, v})
+}
+
+// Drop leaves out the members called keys.
+func (e *Edit) Drop(keys ...string) {
+	kept := (*e)[:0]
+next:
+	for _, m := range *e {
+		for _, k := range keys {
+			if m.Key == k {
+				continue next
+			}
+		}
+		kept = append(kept, m)
+	}
+	*e = kept
+}
+
+// Keep leaves out all members but those called keys.
+func (e *Edit) Keep(keys ...string) {
+	kept := (*e)[:0]
+	for _, m := range *e {
+		for _, k := range keys {
+			if m.Key == k {
+				kept = append(kept, m)
+				break
+			}
+		}
+	}
+	*e = kept
+}
+
+// Rename gives the member called from another name, unless to exists; then
+// from is dropped.
+func (e *Edit) Rename(from, to string) {
+	if v := e.Get(from); len(v) > 0 {
+		if len(e.Get(to)) == 0 {
+			e.Set(to, v)
+		}
+		e.Drop(from)
+	}
+}
+
+// Value returns the object.
+func (e Edit) Value() Value {
+	size := 2
+	for _, m := range e {
+		size += len(m.Key) + len(m.Value) + 4
+	}
+	b := append(make([]byte, 0, size), '{')
+	for i, m := range e {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(AppendString(b, m.Key), ':')
+		b = append(b, m.Value...)
+	}
+	return append(b, '}')
+}

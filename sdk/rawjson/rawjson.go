@@ -1,0 +1,190 @@
+// Package rawjson reads and edits JSON as it stands, for guests.
+//
+// A [Value] is the bytes of one JSON value inside its document. Nothing is
+// copied or built up: looking up a member walks the bytes. That suits what
+// providers do, which is to pick a few members out of a small event, or to
+// change two members of a request and hand on the rest to the byte. It needs
+// neither reflection nor fmt, which keep a module large and slow.
+//
+// [Parse] checks a whole document once; every other function relies on that
+// and never fails. Bytes that were not checked must not be made into a Value.
+package rawjson
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// A Value is one JSON value of a checked document, without space around it.
+// The empty Value stands for one that is absent.
+type Value []byte
+
+// The kinds of [Value.Kind].
+const (
+	Absent = byte(0)
+	Null   = byte('n')
+	True   = byte('t')
+	False  = byte('f')
+	Number = byte('0')
+	String = byte('"')
+	Array  = byte('[')
+	Object = byte('{')
+)
+
+// Kind says what v is.
+func (v Value) Kind() byte {
+	if len(v) == 0 {
+		return Absent
+	}
+	switch c := v[0]; c {
+	case Null, True, False, String, Array, Object:
+		return c
+	}
+	return Number
+}
+
+// IsNull reports whether v is null or absent.
+func (v Value) IsNull() bool { return len(v) == 0 || v[0] == Null }
+
+// Get returns the first member of v called key, and the empty Value where v is
+// no object or has none.
+func (v Value) Get(key string) Value {
+	for m := v.Members(); m.Next(); {
+		if m.KeyIs(key) {
+			return m.Value
+		}
+	}
+	return nil
+}
+
+// Path looks up keys one inside the other.
+func (v Value) Path(keys ...string) Value {
+	for _, k := range keys {
+		v = v.Get(k)
+	}
+	return v
+}
+
+// Int returns v where it is a whole number that fits, or a string that holds
+// one.
+func (v Value) Int() (n int64, ok bool) {
+	if v.Kind() == String {
+		v = v[1 : len(v)-1]
+	}
+	n, err := strconv.ParseInt(string(v), 10, 64)
+	if err == nil {
+		return n, true
+	}
+	f, err := strconv.ParseFloat(string(v), 64)
+	if err != nil || f != float64(int64(f)) {
+		return 0, false
+	}
+	return int64(f), true
+}
+
+// Text returns the text of a string. Where it has escapes the text is appended
+// to scratch[:0]; else it is a part of v. ok is false where v is no string.
+func (v Value) Text(scratch []byte) (text []byte, ok bool) {
+	if v.Kind() != String {
+		return nil, false
+	}
+	v = v[1 : len(v)-1]
+	if bytes.IndexByte(v, '\\') < 0 {
+		return v, true
+	}
+	return AppendUnescaped(scratch[:0], v), true
+}
+
+// String returns the text of a string, and "" where v is none.
+func (v Value) String() string {
+	text, _ := v.Text(nil)
+	return string(text)
+}
+
+// Members walks the members of an object:
+//
+//	for m := v.Members(); m.Next(); {
+//		… m.Key, m.Value …
+//	}
+type Members struct {
+	Key   []byte // as it stands between its quotes; see [Members.KeyIs]
+	Value Value
+	rest  []byte
+}
+
+// Members returns a walk over v's members, an empty one where v is no object.
+func (v Value) Members() Members {
+	if v.Kind() != Object {
+		return Members{}
+	}
+	return Members{rest: v[1:]}
+}
+
+// Next goes to the next member and reports whether there is one.
+func (m *Members) Next() bool {
+	b := skipSpace(m.rest)
+	if len(b) > 0 && b[0] == ',' {
+		b = skipSpace(b[1:])
+	}
+	if len(b) == 0 || b[0] != '"' {
+		return false
+	}
+	n := stringEnd(b)
+	m.Key = b[1 : n-1]
+	b = skipSpace(b[n:])
+	b = skipSpace(b[1:])
+	n = valueEnd(b)
+	m.Value, m.rest = Value(b[:n]), b[n:]
+	return true
+}
+
+// KeyIs reports whether the member is called key.
+func (m *Members) KeyIs(key string) bool {
+	if string(m.Key) == key {
+		return true
+	}
+	return bytes.IndexByte(m.Key, '\\') >= 0 && string(AppendUnescaped(nil, m.Key)) == key
+}
+
+// Items walks the items of an array as [Members] does those of an object.
+type Items struct {
+	Value Value
+	rest  []byte
+}
+
+// Items returns a walk over v's items, an empty one where v is no array.
+func (v Value) Items() Items {
+	if v.Kind() != Array {
+		return Items{}
+	}
+	return Items{rest: v[1:]}
+}
+
+// Next goes to the next item and reports whether there is one.
+func (it *Items) Next() bool {
+	b := skipSpace(it.rest)
+	if len(b) > 0 && b[0] == ',' {
+		b = skipSpace(b[1:])
+	}
+	if len(b) == 0 || b[0] == ']' {
+		return false
+	}
+	n := valueEnd(b)
+	it.Value, it.rest = Value(b[:n]), b[n:]
+	return true
+}
+
+// Len counts the members of an object or the items of an array.
+func (v Value) Len() (n int) {
+	for m := v.Members(); m.Next(); {
+		n++
+	}
+	for it := v.Items(); it.Next(); {
+		n++
+	}
+	return n
+}
+
+// Offset says where in doc the value v of doc begins. Both must be uncut
+// slices of one array, as all Values of one document are.
+func Offset(doc []byte, v Value) int { return cap(doc) - cap(v) }

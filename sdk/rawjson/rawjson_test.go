@@ -1,0 +1,203 @@
+package rawjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestParse(t *testing.T) {
+	tests := []struct {
+		in string
+		ok bool
+	}{
+		{`{}`, true},
+		{` [ ] `, true},
+		{"\r\n{ \"a\" : [ 1 , { } , \"x\" ] , \"b\":null }\t", true},
+		{`"a\"b\\"`, true},
+		{`"\u00e9\ud83d"`, true},
+		{`-0.5e+10`, true},
+		{`0`, true},
+		{strings.Repeat("[", MaxDepth) + strings.Repeat("]", MaxDepth), true},
+		{strings.Repeat(`{"a":`, MaxDepth-1) + `[]` + strings.Repeat("}", MaxDepth-1), true},
+		{"\"a\x01b\"", true}, // let through; see Clean
+		{"\"a\xffb\"", true},
+
+		{``, false},
+		{` `, false},
+		{`{`, false},
+		{`{"a"`, false},
+		{`{"a":`, false},
+		{`{"a":1`, false},
+		{`{"a":1,}`, false},
+		{`{a:1}`, false},
+		{`{"a" 1}`, false},
+		{`{"a":1]`, false},
+		{`[1,]`, false},
+		{`[1 2]`, false},
+		{`[1}`, false},
+		{`"a`, false},
+		{`"a\`, false},
+		{`"\x41"`, false},
+		{`"\u12"`, false},
+		{`01`, false},
+		{`1.`, false},
+		{`.5`, false},
+		{`1e`, false},
+		{`-`, false},
+		{`+1`, false},
+		{`NaN`, false},
+		{`nul`, false},
+		{`nulll`, false},
+		{`{} {}`, false},
+		{`[DONE]`, false},
+		{strings.Repeat("[", MaxDepth+1) + strings.Repeat("]", MaxDepth+1), false},
+	}
+	for _, tt := range tests {
+		if v, ok := Parse([]byte(tt.in)); ok != tt.ok {
+			t.Errorf("Parse(%.60q) = %.60q, %v, want %v", tt.in, v, ok, tt.ok)
+		}
+	}
+}
+
+func TestLookUps(t *testing.T) {
+	doc := []byte(` { "a" : {"b":[10, "x\n", true, null, {"c":-2.5e1}]}, "é\"" :"\u00e9", "a":2, "n":"17", "f":1.5 } `)
+	v, ok := Parse(doc)
+	if !ok {
+		t.Fatal("the document was refused")
+	}
+	list := v.Path("a", "b")
+	var items []string
+	for it := list.Items(); it.Next(); {
+		items = append(items, string(it.Value))
+	}
+	if want := []string{"10", `"x\n"`, "true", "null", `{"c":-2.5e1}`}; !reflect.DeepEqual(items, want) {
+		t.Errorf("items = %q, want %q", items, want)
+	}
+	if got := v.Get(`é"`).String(); got != "é" {
+		t.Errorf("a key with an escape leads to %q, want é", got)
+	}
+	if got, ok := v.Get("n").Int(); got != 17 || !ok {
+		t.Errorf(`Int of "17" = %d, %v`, got, ok)
+	}
+	if _, ok := v.Get("f").Int(); ok {
+		t.Error("1.5 was taken for a whole number")
+	}
+	if got := v.Path("a", "b", "c"); len(got) != 0 || !got.IsNull() || got.Kind() != Absent {
+		t.Errorf("a member of an array = %q, want none", got)
+	}
+	if v.Len() != 5 || list.Len() != 5 || list.Get("c").Len() != 0 {
+		t.Errorf("lengths = %d, %d, want 5, 5", v.Len(), list.Len())
+	}
+	if at := Offset(doc, list); !bytes.HasPrefix(doc[at:], []byte("[10")) {
+		t.Errorf("Offset leads to %q", doc[at:])
+	}
+	kinds := map[string]byte{"null": Null, "true": True, "false": False, "-1": Number, `""`: String, "[]": Array, "{}": Object}
+	for text, want := range kinds {
+		if got := Value(text).Kind(); got != want {
+			t.Errorf("kind of %s = %c, want %c", text, got, want)
+		}
+	}
+}
+
+func TestEdit(t *testing.T) {
+	v, _ := Parse([]byte(`{"a": 1.0, "b" :[ 1 ],"c":"\u00e9","d":{}}`))
+	e := EditOf(v)
+	e.Set("b", Value("2"))
+	e.Set("new\n", Quote("x\"y"))
+	e.Drop("d", "absent")
+	e.Rename("a", "z")
+	e.Rename("absent", "y")
+	e.Rename("c", "b")
+	if got, want := string(e.Value()), `{"b":2,"new\n":"x\"y","z":1.0}`; got != want {
+		t.Errorf("edited: %s, want %s", got, want)
+	}
+	if got := string(EditOf(nil).Value()); got != "{}" {
+		t.Errorf("edit of nothing = %s, want {}", got)
+	}
+}
+
+func TestClean(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{"a":"b\u0001"}`: true, "{\n\"a\":\t1}": true, `"\"\\"`: true,
+		"\"a\x01\"": false, "\"a\xff\"": false, "[\"a\nb\"]": false,
+	} {
+		if got := Value(text).Clean(); got != want {
+			t.Errorf("Clean(%q) = %v, want %v", text, got, want)
+		}
+	}
+}
+
+// FuzzParse holds the package to encoding/json.
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{`{"a":[1,"x\u00e9\ud83d\ude00",null]}`, `"\ud83d"`, `[[],{},"",-0.0e1]`, `{"a":1,"a":2}`, "\"\x01\"", `"😀"`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		v, ok := Parse(doc)
+		if valid := json.Valid(doc); ok != valid && (valid || v.Clean()) {
+			// encoding/json goes deeper than MaxDepth.
+			if !valid || bytes.Count(doc, []byte("["))+bytes.Count(doc, []byte("{")) <= MaxDepth {
+				t.Fatalf("Parse: %v, encoding/json: %v", ok, valid)
+			}
+		}
+		if !ok || !v.Clean() {
+			return
+		}
+		var want any
+		d := json.NewDecoder(bytes.NewReader(doc))
+		d.UseNumber()
+		if err := d.Decode(&want); err != nil {
+			t.Fatal(err)
+		}
+		if got := build(v); !reflect.DeepEqual(got, want) {
+			t.Errorf("walked: %#v, want %#v", got, want)
+		}
+		var text string
+		if err := json.Unmarshal(AppendString(nil, doc), &text); err != nil || text != strings.ToValidUTF8(string(doc), "\ufffd") && utf8.Valid(doc) {
+			t.Errorf("AppendString gives %q, %v", text, err)
+		}
+	})
+}
+
+// build makes the value that encoding/json would.
+func build(v Value) any {
+	switch v.Kind() {
+	case Null:
+		return nil
+	case True:
+		return true
+	case False:
+		return false
+	case String:
+		return v.String()
+	case Number:
+		return json.Number(v)
+	case Array:
+		list := []any{}
+		for it := v.Items(); it.Next(); {
+			list = append(list, build(it.Value))
+		}
+		return list
+	}
+	object := map[string]any{}
+	for m := v.Members(); m.Next(); {
+		object[string(AppendUnescaped(nil, m.Key))] = build(m.Value)
+	}
+	return object
+}
+
+func TestEditKeep(t *testing.T) {
+	e := EditOf(Value(`{"a":1,"b":2,"c":3,"b":4}`))
+	e.Keep("b", "c", "absent")
+	if got, want := string(e.Value()), `{"b":2,"c":3,"b":4}`; got != want {
+		t.Errorf("after Keep %s, want %s", got, want)
+	}
+	e.Keep()
+	if got := string(e.Value()); got != "{}" {
+		t.Errorf("after Keep of nothing %s, want {}", got)
+	}
+}

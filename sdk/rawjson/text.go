@@ -1,0 +1,133 @@
+package rawjson
+
+import (
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Clean reports whether v is JSON to the letter: no control characters inside
+// strings, and UTF-8 throughout.
+func (v Value) Clean() bool {
+	inside := false
+	for i := 0; i < len(v); i++ {
+		switch c := v[i]; {
+		case c == '"':
+			inside = !inside
+		case c == '\\':
+			i++
+		case c < ' ' && inside:
+			return false
+		}
+	}
+	return utf8.Valid(v)
+}
+
+// AppendString appends s as a JSON string. Bytes that are not UTF-8 become
+// U+FFFD.
+func AppendString[T string | []byte](dst []byte, s T) []byte {
+	const digits = "0123456789abcdef"
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			r, n := utf8.DecodeRuneInString(string(s[i:min(len(s), i+utf8.UTFMax)]))
+			if r == utf8.RuneError && n == 1 {
+				dst = append(append(dst, s[start:i]...), "\ufffd"...)
+				start = i + 1
+			}
+			i += n
+			continue
+		}
+		if c >= ' ' && c != '"' && c != '\\' {
+			i++
+			continue
+		}
+		dst = append(dst, s[start:i]...)
+		switch c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\n':
+			dst = append(dst, '\\', 'n')
+		case '\r':
+			dst = append(dst, '\\', 'r')
+		case '\t':
+			dst = append(dst, '\\', 't')
+		default:
+			dst = append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
+		}
+		i++
+		start = i
+	}
+	return append(append(dst, s[start:]...), '"')
+}
+
+// Quote returns s as a JSON string.
+func Quote[T string | []byte](s T) Value {
+	return AppendString(make([]byte, 0, len(s)+2), s)
+}
+
+// AppendUnescaped appends the text of a checked string, given without its
+// quotes. Half a surrogate pair becomes U+FFFD.
+func AppendUnescaped(dst, s []byte) []byte {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c != '\\' || i+1 == len(s) {
+			dst = append(dst, c)
+			continue
+		}
+		i++
+		switch c = s[i]; c {
+		case 'b':
+			dst = append(dst, '\b')
+		case 'f':
+			dst = append(dst, '\f')
+		case 'n':
+			dst = append(dst, '\n')
+		case 'r':
+			dst = append(dst, '\r')
+		case 't':
+			dst = append(dst, '\t')
+		case 'u':
+			r, ok := hex4(s[i+1:])
+			if !ok {
+				r = utf8.RuneError
+			} else {
+				i += 4
+			}
+			if utf16.IsSurrogate(r) {
+				var low rune
+				if i+2 < len(s) && s[i+1] == '\\' && s[i+2] == 'u' {
+					low, _ = hex4(s[i+3:])
+				}
+				if r = utf16.DecodeRune(r, low); r != utf8.RuneError {
+					i += 6
+				}
+			}
+			dst = utf8.AppendRune(dst, r)
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return dst
+}
+
+// hex4 reads four hexadecimal digits.
+func hex4(b []byte) (r rune, ok bool) {
+	if len(b) < 4 {
+		return 0, false
+	}
+	for _, c := range b[:4] {
+		switch {
+		case c >= '0' && c <= '9':
+			r = r<<4 | rune(c-'0')
+		case c >= 'a' && c <= 'f':
+			r = r<<4 | rune(c-'a'+10)
+		case c >= 'A' && c <= 'F':
+			r = r<<4 | rune(c-'A'+10)
+		default:
+			return 0, false
+		}
+	}
+	return r, true
+}
