@@ -1,0 +1,148 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/parley-search/parley/sdk/openai"
+	"github.com/parley-search/parley/sdk/rawjson"
+)
+
+// assistant takes an assistant's message: its thinking, where it was carried,
+// its text and its calls.
+func (c *conversation) assistant(m rawjson.Value, thoughts []byte) {
+	if c.replay(m, thoughts) {
+		return
+	}
+	c.add(assistant, appendTexts(nil, m.Get("content")))
+	c.add(assistant, appendTexts(nil, list(refusalPart(m))))
+	for it := m.Get("tool_calls").Items(); it.Next(); {
+		c.call(it.Value)
+	}
+}
+
+// refusalPart returns a message's refusal as a part of content.
+func refusalPart(m rawjson.Value) rawjson.Value {
+	r := m.Get("refusal")
+	if r.Kind() != rawjson.String {
+		return nil
+	}
+	return rawjson.Edit{{Key: "refusal", Value: r}}.Value()
+}
+
+// replay says again what the model said in an earlier round, block by block in
+// its order: the API checks thinking by its signature and its place. It reports
+// false where what was carried is not of this message.
+func (c *conversation) replay(m rawjson.Value, thoughts []byte) bool {
+	said, ok := rawjson.Parse(list(thoughts))
+	if !ok || len(thoughts) == 0 || !said.Clean() {
+		return false
+	}
+	calls := m.Get("tool_calls")
+	var texts strings.Builder
+	n := 0
+	for it := said.Items(); it.Next(); {
+		texts.WriteString(it.Value.Get("text").String())
+		if id := it.Value.Get("id"); len(id) > 0 {
+			n++
+			if callOf(calls, id.String()) == nil {
+				return false
+			}
+		}
+	}
+	if n != calls.Len() {
+		return false
+	}
+	// What was carried begins with the first thinking; text may stand before.
+	if before, ok := strings.CutSuffix(openai.ContentText(m.Get("content")), texts.String()); ok {
+		c.add(assistant, appendText(nil, rawjson.Quote(before), nil))
+	}
+	for it := said.Items(); it.Next(); {
+		switch b := it.Value; b.Get("type").String() {
+		case "thinking":
+			if b.Get("signature").String() != "" {
+				c.think(b)
+			}
+		case "redacted_thinking":
+			c.think(b)
+		case "text":
+			c.add(assistant, appendText(nil, b.Get("text"), nil))
+		case "tool_use":
+			c.call(callOf(calls, b.Get("id").String()))
+		}
+	}
+	return true
+}
+
+// callOf returns the call with an id, nil where there is none.
+func callOf(calls rawjson.Value, id string) rawjson.Value {
+	for it := calls.Items(); it.Next(); {
+		if it.Value.Get("id").String() == id {
+			return it.Value
+		}
+	}
+	return nil
+}
+
+func (c *conversation) think(block rawjson.Value) {
+	c.open(assistant)
+	if len(c.blocks) == 0 {
+		c.thought = true
+	}
+	c.blocks = appendItem(c.blocks, block)
+}
+
+// call takes one of a message's tool_calls.
+func (c *conversation) call(v rawjson.Value) {
+	function := v.Get("function")
+	id, name := v.Get("id").String(), word(function.Get("name").String(), 64)
+	if !slices.Contains(c.names, name) {
+		c.names = append(c.names, name)
+	}
+	wire := word(id, 0)
+	for c.ids[wire] {
+		wire += "_" // ids are the conversation's here, a message's there
+	}
+	c.ids[wire] = true
+	c.add(assistant, rawjson.Edit{
+		{Key: "type", Value: rawjson.Value(`"tool_use"`)},
+		{Key: "id", Value: rawjson.Quote(wire)},
+		{Key: "name", Value: rawjson.Quote(name)},
+		{Key: "input", Value: inputOf(function.Get("arguments"))},
+	}.Value())
+	c.calls = append(c.calls, call{id: id, wire: wire})
+}
+
+// inputOf returns a call's arguments as an object. What is no JSON of one
+// stands inside of one, so that the model sees what it wrote.
+func inputOf(arguments rawjson.Value) rawjson.Value {
+	if arguments.Kind() == rawjson.Object {
+		return arguments
+	}
+	text := arguments.String()
+	if v, ok := rawjson.Parse([]byte(text)); ok && v.Kind() == rawjson.Object && v.Clean() {
+		return v
+	}
+	if strings.TrimSpace(text) == "" {
+		return rawjson.Value("{}")
+	}
+	return rawjson.Edit{{Key: "arguments", Value: rawjson.Quote(text)}}.Value()
+}
+
+// word makes s fit for ids and names: letters, digits, _ and -, at least one
+// and at most so many, where most is not 0.
+func word(s string, most int) string {
+	s = strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, s)
+	if s == "" {
+		return "_"
+	}
+	if most > 0 && len(s) > most {
+		s = s[:most]
+	}
+	return s
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"encoding/binary"
+	"strconv"
+
+	"github.com/parley-search/parley/sdk/provider"
+	"github.com/parley-search/parley/sdk/rawjson"
+)
+
+// block is the kind of the content block under way. The API sends one after the
+// other.
+type block uint8
+
+const (
+	blockOther block = iota // of the server's tools, and what is not known
+	blockText
+	blockThinking
+	blockCall
+)
+
+// maxCalls bounds the calls of one response; clients' own bound is near.
+const maxCalls = 128
+
+// A call's entry in the memo: the index of its block, a hash of its id, and
+// whether some of its arguments are out.
+const callSize = 9
+
+const (
+	argumentsNone  = 0
+	argumentsSome  = 1
+	argumentsWhole = 2 // they came with the block's start
+)
+
+// blockStart takes the begin of a block, which may have content already.
+func (p *anthropic) blockStart(s *state, index int64, v rawjson.Value, out *provider.Out) error {
+	s.Seen = true
+	p.forget(s, out)
+	p.blockStop(s, out)
+	word, _ := v.Get("type").Text(p.scratch)
+	switch string(word) {
+	case "text":
+		s.Block = blockText
+		text := v.Get("text")
+		s.Carry.text(text, out)
+		p.emit(textAnswer, 0, text, out)
+	case "thinking":
+		s.Block = blockThinking
+		thinking := v.Get("thinking")
+		s.Carry.thinking(thinking, out)
+		p.emit(textReasoning, 0, thinking, out)
+		s.Carry.signature(v.Get("signature"), out)
+	case "redacted_thinking":
+		s.Carry.redacted(v.Get("data"), out)
+	case "tool_use":
+		return p.callStart(s, index, v, out)
+	}
+	return nil
+}
+
+// blockStop takes the end of a block.
+func (p *anthropic) blockStop(s *state, out *provider.Out) {
+	s.Carry.close(out)
+	s.Block = blockOther
+}
+
+// blockDelta takes a piece of a block. doc is the whole event.
+func (p *anthropic) blockDelta(s *state, index int64, v rawjson.Value, doc []byte, out *provider.Out) {
+	word, _ := v.Get("type").Text(p.scratch)
+	switch string(word) {
+	case "text_delta":
+		text := v.Get("text")
+		s.Carry.more(openText, text, out)
+		if p.emit(textAnswer, 0, text, out) && s.Block == blockText {
+			p.learn(s, textAnswer, 0, doc, text, out)
+		}
+	case "thinking_delta":
+		thinking := v.Get("thinking")
+		s.Carry.more(openThinking, thinking, out)
+		if p.emit(textReasoning, 0, thinking, out) && s.Block == blockThinking {
+			p.learn(s, textReasoning, 0, doc, thinking, out)
+		}
+	case "signature_delta":
+		s.Carry.signature(v.Get("signature"), out)
+	case "input_json_delta":
+		i := callAt(s, index, out)
+		if i < 0 {
+			return // of a server's tool
+		}
+		if entry := out.Memo[i*callSize:]; entry[8] == argumentsWhole {
+			return
+		}
+		if piece := v.Get("partial_json"); p.emit(textArguments, i, piece, out) {
+			p.mark(s, i, argumentsSome, out)
+			p.learn(s, textArguments, i, doc, piece, out)
+		}
+	}
+}
+
+// callStart opens a call. One without a name cannot be answered and is left out.
+func (p *anthropic) callStart(s *state, index int64, v rawjson.Value, out *provider.Out) error {
+	id, name := v.Get("id").String(), v.Get("name").String()
+	if name == "" {
+		return nil
+	}
+	i := int(s.Calls)
+	if i == maxCalls {
+		return upstream("the model made more than " + strconv.Itoa(maxCalls) + " tool calls in one answer")
+	}
+	for n := 0; id == "" || hasCall(s, hash([]byte(id)), out); n++ {
+		id = "toolu_" + strconv.FormatUint(uint64(s.Response), 36) + "_" + strconv.Itoa(i+n)
+	}
+	s.Block = blockCall
+	s.Carry.call(id, out)
+	out.ToolStart(i, id, name)
+	arguments := byte(argumentsNone)
+	if input := v.Get("input"); input.Kind() == rawjson.Object && input.Len() > 0 && input.Clean() {
+		out.ToolArguments(i, input)
+		arguments = argumentsWhole
+	}
+	memo := append(p.memo[:0], out.Memo[:i*callSize]...)
+	memo = binary.LittleEndian.AppendUint32(memo, uint32(index))
+	memo = binary.LittleEndian.AppendUint32(memo, hash([]byte(id)))
+	memo = append(memo, arguments)
+	p.memo, out.Memo = memo, memo
+	s.Calls++
+	return nil
+}
+
+// callAt returns the last call of the block index, -1 where there is none.
+func callAt(s *state, index int64, out *provider.Out) int {
+	for i := int(s.Calls) - 1; i >= 0; i-- {
+		if binary.LittleEndian.Uint32(out.Memo[i*callSize:]) == uint32(index) {
+			return i
+		}
+	}
+	return -1
+}
+
+// hasCall reports whether there is a call whose id has the hash.
+func hasCall(s *state, id uint32, out *provider.Out) bool {
+	for i := range int(s.Calls) {
+		if binary.LittleEndian.Uint32(out.Memo[i*callSize+4:]) == id {
+			return true
+		}
+	}
+	return false
+}
+
+// mark notes what is out of a call's arguments.
+func (p *anthropic) mark(s *state, i int, arguments byte, out *provider.Out) {
+	if out.Memo[i*callSize+8] == arguments {
+		return
+	}
+	memo := append(p.memo[:0], out.Memo...)
+	memo[i*callSize+8] = arguments
+	p.memo, out.Memo = memo, memo
+}
+
+// completeCalls writes {} for calls without arguments: they are JSON, and the
+// API sends none where there are none.
+func completeCalls(s *state, out *provider.Out) {
+	for i := range int(s.Calls) {
+		if out.Memo[i*callSize+8] == argumentsNone {
+			out.ToolArguments(i, []byte("{}"))
+		}
+	}
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bytes"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/sdk/provider"
+	"github.com/parley-search/parley/sdk/rawjson"
+)
+
+// A state is what is carried from event to event. The memo has the calls, see
+// blocks.go, and then the pattern.
+type state struct {
+	Usage    provider.Usage
+	Written  uint64 // tokens of the prompt that went into the cache
+	HasUsage bool
+	Named    bool // the Response record is out
+	Seen     bool // an event of a message has come
+	Done     bool
+	Finish   finish
+	Block    block
+	Calls    uint16
+	Response uint32 // a hash of the response's id, for ids that we make up
+	Carry    carryState
+	Pattern  patternState
+}
+
+func (p *anthropic) Decode(s *state, e provider.Event, out *provider.Out) error {
+	switch {
+	case e.End:
+		return p.end(s, e.Cancelled, out)
+	case s.Done:
+		return nil
+	case s.Pattern.Head > 0 && p.match(s, e.Data, out):
+		return nil
+	}
+	v, ok := rawjson.Parse(e.Data)
+	if !ok {
+		return p.notJSON(s, e, out)
+	}
+	var typ, message, content, delta, usage rawjson.Value
+	index := int64(0)
+	for m := v.Members(); m.Next(); {
+		switch string(m.Key) {
+		case "type":
+			typ = m.Value
+		case "index":
+			index, _ = m.Value.Int()
+		case "message":
+			message = m.Value
+		case "content_block":
+			content = m.Value
+		case "delta":
+			delta = m.Value
+		case "usage":
+			usage = m.Value
+		case "error":
+			if !m.Value.IsNull() {
+				return failure(e.Data)
+			}
+		}
+	}
+	word, _ := typ.Text(p.scratch)
+	switch string(word) {
+	case "message_start":
+		p.begin(s, message, out)
+	case "content_block_start":
+		return p.blockStart(s, index, content, out)
+	case "content_block_delta":
+		s.Seen = true
+		p.blockDelta(s, index, delta, e.Data, out)
+	case "content_block_stop":
+		p.blockStop(s, out)
+	case "message_delta":
+		s.Seen = true
+		s.takeUsage(usage)
+		p.stop(s, delta, out)
+	case "message_stop":
+		return p.done(s, out)
+	case "error":
+		return failure(e.Data)
+	case "message":
+		return p.whole(s, v, out)
+	default:
+		if string(e.Type) == "error" {
+			return failure(e.Data)
+		}
+	}
+	return nil
+}
+
+// notJSON takes an event whose data is not JSON.
+func (p *anthropic) notJSON(s *state, e provider.Event, out *provider.Out) error {
+	data := bytes.TrimSpace(e.Data)
+	switch {
+	case len(data) == 0 || string(e.Type) == "ping":
+		return nil
+	case string(data) == "[DONE]": // of servers that speak OpenAI's form too
+		return p.done(s, out)
+	case string(e.Type) == "error":
+		return failure(data)
+	case data[0] == '<':
+		return upstream("the provider answered with a web page, not with a stream of events; check baseUrl")
+	}
+	return upstream("the provider sent an event that is not JSON")
+}
+
+func upstream(message string) error {
+	return provider.ProviderError{Kind: abi.ErrorUpstream, Message: message}
+}
+
+// begin takes the message as it stands before its first word.
+func (p *anthropic) begin(s *state, message rawjson.Value, out *provider.Out) {
+	s.Seen = true
+	id, model := message.Get("id"), message.Get("model")
+	if !s.Named && (len(id) > 2 || len(model) > 2) {
+		s.Named = true
+		s.Response = hash(id)
+		out.Response(id.String(), model.String())
+	}
+	s.takeUsage(message.Get("usage"))
+}
+
+// whole takes a message that is not streamed.
+func (p *anthropic) whole(s *state, v rawjson.Value, out *provider.Out) error {
+	p.begin(s, v, out)
+	index := int64(0)
+	for it := v.Get("content").Items(); it.Next(); index++ {
+		if err := p.blockStart(s, index, it.Value, out); err != nil {
+			return err
+		}
+		p.blockStop(s, out)
+	}
+	p.stop(s, v, out)
+	return p.done(s, out)
+}
+
+// stop takes why the message ends.
+func (p *anthropic) stop(s *state, v rawjson.Value, out *provider.Out) {
+	if reason, ok := v.Get("stop_reason").Text(p.scratch); ok {
+		s.Finish = finishOf(reason)
+	}
+	if why, ok := v.Path("stop_details", "explanation").Text(p.scratch); ok && s.Finish == finishRefusal {
+		out.Refusal(why)
+	}
+}
+
+// end takes the end of the response.
+func (p *anthropic) end(s *state, cancelled bool, out *provider.Out) error {
+	if s.Done {
+		return nil
+	}
+	if !cancelled && s.Finish != finishNone {
+		return p.done(s, out)
+	}
+	s.Done = true
+	if s.HasUsage {
+		out.Usage(s.Usage)
+	}
+	switch {
+	case cancelled:
+		return nil
+	case !s.Seen:
+		return upstream("the provider's answer was empty")
+	}
+	return upstream("the provider's stream ended in the middle of the answer")
+}
+
+// done writes the end: what was held back until no content can follow.
+func (p *anthropic) done(s *state, out *provider.Out) error {
+	s.Done = true
+	if !s.Seen {
+		return upstream("the provider's answer was empty")
+	}
+	if s.Finish != finishLength {
+		completeCalls(s, out)
+	}
+	out.Finish(s.Finish.word(s.Calls > 0))
+	if s.HasUsage {
+		out.Usage(s.Usage)
+	}
+	return nil
+}
+
+// hash is FNV-1a.
+func hash(b []byte) uint32 {
+	h := uint32(2166136261)
+	for _, c := range b {
+		h = (h ^ uint32(c)) * 16777619
+	}
+	return h
+}

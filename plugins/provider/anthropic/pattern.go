@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bytes"
+
+	"github.com/parley-search/parley/sdk/provider"
+	"github.com/parley-search/parley/sdk/rawjson"
+)
+
+// The deltas of a block are alike to the byte but for one string, and for the
+// spaces with which the API pads some events before their last bracket. So when
+// one has been read in full, what stands before and after its string is kept in
+// the memo, as a pattern: an event that begins and ends with the same bytes is
+// the same JSON with another string and needs no parsing, which in a guest is
+// most of the work. Each block makes its own.
+
+// The strings that may vary.
+const (
+	textAnswer = 1 + iota
+	textReasoning
+	textArguments
+)
+
+// patternState says how the memo is cut, after the calls: head and tail, with
+// the string between them.
+type patternState struct {
+	Head, Tail uint16
+	Call       uint16 // of textArguments
+	What       uint8
+}
+
+const maxPattern = 1 << 10
+
+// match takes an event that fits the pattern, and reports whether it did.
+func (p *anthropic) match(s *state, data []byte, out *provider.Out) bool {
+	memo := out.Memo[int(s.Calls)*callSize:]
+	head, tail := memo[:s.Pattern.Head], memo[s.Pattern.Head:]
+	if !bytes.HasPrefix(data, head) {
+		return false
+	}
+	text := data[len(head):]
+	end := bytes.IndexByte(text, '"')
+	if end > 0 && bytes.IndexByte(text[:end], '\\') >= 0 {
+		end = rawjson.EndOfString(text)
+	}
+	if end < 0 || !sameTail(text[end+1:], tail) {
+		return false
+	}
+	// With its quotes, as it stands in a document that was parsed.
+	piece := rawjson.Value(data[len(head)-1 : len(head)+end+1])
+	if s.Carry.Bytes > 0 {
+		switch s.Pattern.What {
+		case textAnswer:
+			s.Carry.more(openText, piece, out)
+		case textReasoning:
+			s.Carry.more(openThinking, piece, out)
+		}
+	}
+	p.emit(s.Pattern.What, int(s.Pattern.Call), piece, out)
+	return true
+}
+
+// sameTail reports whether rest is tail, but for spaces before its last byte.
+func sameTail(rest, tail []byte) bool {
+	n := len(tail) - 1
+	if len(rest) <= n || rest[len(rest)-1] != tail[n] || !bytes.Equal(rest[:n], tail[:n]) {
+		return false
+	}
+	for _, c := range rest[n : len(rest)-1] {
+		if c != ' ' {
+			return false
+		}
+	}
+	return true
+}
+
+// learn makes an event the pattern. text is the string in it that varies.
+func (p *anthropic) learn(s *state, what uint8, call int, doc []byte, text rawjson.Value, out *provider.Out) {
+	from := rawjson.Offset(doc, text) + 1
+	tail, ok := bytes.CutSuffix(doc[from+len(text)-1:], []byte{'}'})
+	if !ok || from+len(tail) > maxPattern {
+		return
+	}
+	tail = bytes.TrimRight(tail, " ")
+	memo := append(p.memo[:0], out.Memo[:int(s.Calls)*callSize]...)
+	memo = append(append(append(memo, doc[:from]...), tail...), '}')
+	p.memo, out.Memo = memo, memo
+	s.Pattern = patternState{Head: uint16(from), Tail: uint16(len(tail) + 1), What: what, Call: uint16(call)}
+}
+
+// forget gives up the pattern.
+func (p *anthropic) forget(s *state, out *provider.Out) {
+	if s.Pattern.Head > 0 {
+		memo := append(p.memo[:0], out.Memo[:int(s.Calls)*callSize]...)
+		p.memo, out.Memo, s.Pattern = memo, memo, patternState{}
+	}
+}
+
+// emit writes a string as the record it belongs to, and reports whether it held
+// anything.
+func (p *anthropic) emit(what uint8, call int, v rawjson.Value, out *provider.Out) bool {
+	text, ok := v.Text(p.scratch)
+	if !ok || len(text) == 0 {
+		return false
+	}
+	if cap(p.scratch) == 0 {
+		p.scratch = make([]byte, 0, 4<<10)
+	} else if len(text) > cap(p.scratch) {
+		p.scratch = make([]byte, 0, 2*len(text))
+	}
+	switch what {
+	case textAnswer:
+		out.Text(text)
+	case textReasoning:
+		out.Reasoning(text)
+	case textArguments:
+		out.ToolArguments(call, text)
+	}
+	return true
+}

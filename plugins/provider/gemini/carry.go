@@ -1,0 +1,101 @@
+package main
+
+import (
+	"strconv"
+
+	"github.com/parley-search/parley/sdk/provider"
+	"github.com/parley-search/parley/sdk/rawjson"
+)
+
+// Gemini validates that its calls come back as it made them, signatures and
+// all. A chat has no place for that, so decode carries such parts to the next
+// rounds of the same answer, as they stood but for space between tokens.
+
+// maxCarry bounds what is carried of a round, in bytes; the host's bound is
+// near. A round with more is made anew from its message.
+const maxCarry = 1000 << 10
+
+// A kept part stood in the model's text at a place in bytes, and said so many
+// bytes of it itself.
+type kept struct {
+	id      string // of a call
+	at, own int
+	part    rawjson.Value
+}
+
+// carry keeps a part.
+func (s *state) carry(id string, own int, part rawjson.Value, out *provider.Out) {
+	b := make([]byte, 0, len(part)+len(id)+64)
+	b = append(b, `,{"at":`...)
+	b = strconv.AppendInt(b, int64(s.Text), 10)
+	b = append(b, `,"own":`...)
+	b = strconv.AppendInt(b, int64(own), 10)
+	b = append(b, `,"id":`...)
+	b = rawjson.AppendString(b, id)
+	b = append(compact(append(b, `,"part":`...), part), '}')
+	if s.Carried += uint32(len(b)); s.Carried <= maxCarry {
+		out.Carry(b)
+	}
+}
+
+// readCarry reads what earlier rounds kept.
+func readCarry(carry [][]byte) (rounds [][]kept) {
+	for _, b := range carry {
+		v, _ := rawjson.Parse(append(append([]byte("[0"), b...), ']'))
+		var parts []kept
+		for it := v.Items(); it.Next(); {
+			at, ok := it.Value.Get("at").Int()
+			own, _ := it.Value.Get("own").Int()
+			if ok {
+				parts = append(parts, kept{it.Value.Get("id").String(), int(at), int(own), it.Value.Get("part")})
+			}
+		}
+		rounds = append(rounds, parts)
+	}
+	return rounds
+}
+
+// take returns the parts of the round that made calls, once; nil where there is
+// none.
+func (c *conversation) take(calls rawjson.Value) []kept {
+	if calls.Len() == 0 {
+		return nil
+	}
+next:
+	for i, parts := range c.rounds {
+		it := calls.Items()
+		for _, p := range parts {
+			if p.id != "" && (!it.Next() || it.Value.Get("id").String() != p.id) {
+				continue next
+			}
+		}
+		if len(parts) > 0 && !it.Next() {
+			c.rounds[i] = nil
+			return parts
+		}
+	}
+	return nil
+}
+
+// replay adds a round as the model gave it: its text, with the kept parts where
+// they stood.
+func (c *conversation) replay(text string, parts []kept) error {
+	from := 0
+	for _, p := range parts {
+		if p.at >= from && p.at+p.own <= len(text) {
+			c.text("model", text[from:p.at])
+			from = p.at + p.own
+		}
+		c.add("model", p.part)
+		if p.id != "" {
+			f := p.part.Get("functionCall")
+			named := rawjson.Edit{{Key: "name", Value: f.Get("name")}}
+			if id := f.Get("id"); len(id) > 2 {
+				named.Set("id", id)
+			}
+			c.calls = append(c.calls, call{id: p.id, named: named})
+		}
+	}
+	c.text("model", text[from:])
+	return nil
+}

@@ -1,0 +1,280 @@
+package main
+
+import (
+	"encoding/binary"
+	"strconv"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/sdk/openai"
+	"github.com/parley-search/parley/sdk/provider"
+	"github.com/parley-search/parley/sdk/rawjson"
+)
+
+// state is what decode carries from call to call.
+type state struct {
+	OpenAI   openai.State // of a response of the OpenAI-compatible form
+	Usage    provider.Usage
+	Response uint64 // a hash of the response's id, for ids that we make up
+	Text     uint32 // bytes of the answer's text so far
+	Carried  uint32 // bytes carried so far
+	Calls    uint16 // tool calls so far; hashes of their ids are the memo
+	Finish   finish
+	Compat   bool // the response has the OpenAI-compatible form
+	Named    bool
+	Seen     bool // an event that says something has come
+	HasUsage bool
+}
+
+// maxCalls bounds the tool calls of one response, as sdk/openai does.
+const maxCalls = 128
+
+// Decode tells by the first event that says it which form the response has.
+func (g *gemini) Decode(s *state, e provider.Event, out *provider.Out) error {
+	if s.Compat {
+		return g.decodeCompat(s, e, out)
+	}
+	if e.End {
+		return s.end(e.Cancelled, out)
+	}
+	v, ok := rawjson.Parse(e.Data)
+	if !ok && string(e.Data) == "[DONE]" {
+		return nil
+	}
+	if !ok {
+		return g.compat.Decode(&s.OpenAI, e, out)
+	}
+	for it := v.Items(); it.Next(); { // a list within an event
+		if err := g.event(s, it.Value, e, out); err != nil {
+			return err
+		}
+	}
+	return g.event(s, v, e, out)
+}
+
+// event takes one GenerateContentResponse, an error, or the first event of the
+// other form.
+func (g *gemini) event(s *state, v rawjson.Value, e provider.Event, out *provider.Out) error {
+	var candidates, feedback, model, id rawjson.Value
+	for m := v.Members(); m.Next(); {
+		switch string(m.Key) {
+		case "candidates":
+			candidates = m.Value
+		case "usageMetadata":
+			s.takeUsage(m.Value)
+		case "promptFeedback":
+			feedback = m.Value
+		case "modelVersion":
+			model = m.Value
+		case "responseId":
+			id = m.Value
+		case "choices":
+			s.Compat = !s.Seen
+		case "error":
+			if !m.Value.IsNull() {
+				s.usage(out)
+				return streamError(v)
+			}
+		}
+	}
+	if s.Compat {
+		return g.decodeCompat(s, e, out)
+	}
+	s.Seen = s.Seen || len(candidates) > 0 || len(id) > 0
+	if !s.Named && (len(id) > 2 || len(model) > 2) {
+		s.Named, s.Response = true, hash(id)
+		out.Response(id.String(), model.String())
+	}
+	if reason := feedback.Get("blockReason").String(); reason != "" && candidates.Len() == 0 {
+		s.usage(out)
+		return blocked(reason, feedback.Get("blockReasonMessage").String())
+	}
+	for it := candidates.Items(); it.Next(); {
+		if err := g.candidate(s, it.Value, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// blocked is the error for a prompt that a filter refused.
+func blocked(reason, message string) error {
+	if message == "" {
+		message = "the provider refused the conversation: " + reason
+	}
+	return provider.ProviderError{Kind: abi.ErrorContentFilter, Message: message, ProviderCode: reason}
+}
+
+// candidate takes what an event adds to the answer.
+func (g *gemini) candidate(s *state, v rawjson.Value, out *provider.Out) error {
+	var content, reason, message rawjson.Value
+	for m := v.Members(); m.Next(); {
+		switch string(m.Key) {
+		case "content":
+			content = m.Value
+		case "finishReason":
+			reason = m.Value
+		case "finishMessage":
+			message = m.Value
+		case "index":
+			if i, ok := m.Value.Int(); ok && i != 0 {
+				return nil // one answer was asked for
+			}
+		}
+	}
+	for it := content.Get("parts").Items(); it.Next(); {
+		if err := g.part(s, it.Value, out); err != nil {
+			return err
+		}
+	}
+	if len(reason) > 2 && !reason.IsNull() {
+		word := reason.String()
+		if s.Finish = finishOf(word); s.Finish == finishBadCall {
+			s.usage(out)
+			text := message.String()
+			if text == "" {
+				text = "the model made a tool call that the provider could not read: " + word
+			}
+			return provider.ProviderError{Kind: abi.ErrorUpstream, Message: text, ProviderCode: word}
+		}
+	}
+	return nil
+}
+
+// part takes a text, a piece of reasoning or a call. What a provider's own tools
+// say of themselves is no part of the answer.
+func (g *gemini) part(s *state, v rawjson.Value, out *provider.Out) error {
+	var text, signature, function rawjson.Value
+	thought := false
+	for m := v.Members(); m.Next(); {
+		switch string(m.Key) {
+		case "text":
+			text = m.Value
+		case "thought":
+			thought = m.Value.Kind() == rawjson.True
+		case "thoughtSignature":
+			signature = m.Value
+		case "functionCall":
+			function = m.Value
+		}
+	}
+	if !function.IsNull() {
+		return g.call(s, v, function, signature, out)
+	}
+	piece, _ := text.Text(g.scratch)
+	if cap(piece) > cap(g.scratch) && len(piece) < len(text)-2 {
+		g.scratch = piece
+	}
+	if thought {
+		out.Reasoning(piece)
+		piece = nil
+	}
+	if len(signature) > 2 {
+		s.carry("", len(piece), v, out)
+	}
+	out.Text(piece)
+	s.Text += uint32(len(piece))
+	return nil
+}
+
+// call takes a tool call, which always comes whole.
+func (g *gemini) call(s *state, part, function, signature rawjson.Value, out *provider.Out) error {
+	name, n := function.Get("name").String(), int(s.Calls)
+	if name == "" {
+		return provider.ProviderError{Kind: abi.ErrorUpstream, Message: "the provider sent a tool call without a name"}
+	}
+	if n == maxCalls {
+		return provider.ProviderError{Kind: abi.ErrorUpstream, Message: "the model made more than " + strconv.Itoa(maxCalls) + " tool calls in one answer"}
+	}
+	id := function.Get("id").String()
+	h := hash([]byte(id))
+	for b := out.Memo; len(b) >= 8; b = b[8:] {
+		if binary.LittleEndian.Uint64(b) == h {
+			id = ""
+		}
+	}
+	if id == "" { // the same response always has the same ids
+		g.scratch = compact(g.scratch[:0], part)
+		id = ownID + strconv.FormatUint(s.Response^hash(g.scratch), 36) + "_" + strconv.Itoa(n)
+	}
+	g.ids = binary.LittleEndian.AppendUint64(append(g.ids[:0], out.Memo...), h)
+	out.Memo = g.ids
+	s.Calls++
+	out.ToolStart(n, id, name)
+	if len(signature) > 2 && signature.Kind() == rawjson.String {
+		out.Extra(callExtra(extraContent(signature)))
+	}
+	g.scratch = compact(g.scratch[:0], arguments(function.Get("args")))
+	out.ToolArguments(n, g.scratch)
+	s.carry(id, 0, part, out)
+	return nil
+}
+
+// callExtra is the extra record that adds members to the tool call before it.
+func callExtra(content rawjson.Value) rawjson.Value {
+	return object("tool_calls", list(object("extra_content", content)))
+}
+
+// hash is FNV-1a with 64 bits.
+func hash(b []byte) uint64 {
+	h := uint64(14695981039346656037)
+	for _, c := range b {
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	return h
+}
+
+// takeUsage keeps the counts of an event: they grow, and the last ones count.
+func (s *state) takeUsage(v rawjson.Value) {
+	var u provider.Usage
+	for m := v.Members(); m.Next(); {
+		switch string(m.Key) {
+		case "promptTokenCount", "toolUsePromptTokenCount":
+			u.Prompt += count(m.Value)
+		case "candidatesTokenCount":
+			u.Completion += count(m.Value)
+		case "thoughtsTokenCount":
+			u.Reasoning = count(m.Value)
+			u.Completion += u.Reasoning
+		case "cachedContentTokenCount":
+			u.Cached = count(m.Value)
+		case "totalTokenCount":
+			u.Total = count(m.Value)
+		}
+	}
+	if u.Total == 0 {
+		u.Total = u.Prompt + u.Completion
+	}
+	if u.Total > 0 {
+		s.Usage, s.HasUsage = u, true
+	}
+}
+
+// count returns v as a number of tokens; what is none is 0.
+func count(v rawjson.Value) uint64 {
+	n, _ := v.Int()
+	return uint64(max(n, 0))
+}
+
+func (s *state) usage(out *provider.Out) {
+	if s.HasUsage {
+		out.Usage(s.Usage)
+	}
+}
+
+// end writes the end: reasons to finish may come early, and more than once.
+func (s *state) end(cancelled bool, out *provider.Out) error {
+	s.usage(out)
+	switch {
+	case cancelled:
+		return nil
+	case !s.Seen && !s.HasUsage:
+		return provider.ProviderError{Kind: abi.ErrorUpstream, Message: "the provider's answer was empty"}
+	case s.Finish == finishNone:
+		return provider.ProviderError{Kind: abi.ErrorUpstream, Message: "the provider's stream ended in the middle of the answer"}
+	case s.Finish == finishStop && s.Calls > 0:
+		out.Finish("tool_calls")
+	default:
+		out.Finish(s.Finish.String())
+	}
+	return nil
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/parley-search/parley/sdk/provider"
+	"github.com/parley-search/parley/sdk/rawjson"
+)
+
+// encode returns the body of a native request. Gemini refuses a body for one
+// member that it does not know, so nothing goes in that is not named here.
+func encode(r *provider.Request) (rawjson.Value, error) {
+	model := r.Chat.Get("model").String()
+	c := conversation{rounds: readCarry(r.Carry), signed: generation(model) >= 3}
+	if err := c.read(r.Chat.Get("messages")); err != nil {
+		return nil, err
+	}
+	var body rawjson.Edit
+	body.Set("contents", list(c.contents))
+	if len(c.system) > 0 {
+		body.Set("systemInstruction", object("parts", list(c.system)))
+	}
+	tools, err := declarations(r.Chat.Get("tools"))
+	if err != nil {
+		return nil, err
+	}
+	if len(tools) > 0 {
+		body.Set("tools", list(object("functionDeclarations", list(tools))))
+		if choice := toolChoice(r.Chat.Get("tool_choice")); choice != nil {
+			body.Set("toolConfig", object("functionCallingConfig", choice))
+		}
+	}
+	config, err := generationConfig(model, r.Chat)
+	if err != nil {
+		return nil, err
+	}
+	if len(config) > 0 {
+		body.Set("generationConfig", config.Value())
+	}
+	for _, own := range [...]string{"safetySettings", "cachedContent"} {
+		if v := r.Chat.Get(own); !v.IsNull() {
+			body.Set(own, v)
+		}
+	}
+	return body.Value(), nil
+}
+
+// settings are the members of generationConfig that a chat has under another
+// name, or the same. Of two for one member the first counts.
+var settings = [...]struct{ chat, config string }{
+	{"max_completion_tokens", "maxOutputTokens"},
+	{"max_tokens", "maxOutputTokens"},
+	{"temperature", "temperature"},
+	{"top_p", "topP"},
+	{"top_k", "topK"},
+	{"seed", "seed"},
+	{"presence_penalty", "presencePenalty"},
+	{"frequency_penalty", "frequencyPenalty"},
+	{"thinkingConfig", "thinkingConfig"},
+}
+
+func generationConfig(model string, chat rawjson.Value) (rawjson.Edit, error) {
+	var config rawjson.Edit
+	for _, s := range settings {
+		if v := chat.Get(s.chat); !v.IsNull() && len(config.Get(s.config)) == 0 {
+			config.Set(s.config, v)
+		}
+	}
+	switch stop := chat.Get("stop"); {
+	case stop.Kind() == rawjson.String && len(stop) > 2:
+		config.Set("stopSequences", list(stop))
+	case stop.Len() > 5:
+		return nil, provider.Refuse("`stop` has more than 5 texts: Gemini takes 5 at most")
+	case stop.Len() > 0:
+		config.Set("stopSequences", stop)
+	}
+	switch format := chat.Get("response_format"); format.Get("type").String() {
+	case "json_schema":
+		config.Set("responseMimeType", rawjson.Value(`"application/json"`))
+		if schema := format.Path("json_schema", "schema"); schema.Len() > 0 {
+			config.Set("responseSchema", reduce(schema))
+		}
+	case "json_object":
+		config.Set("responseMimeType", rawjson.Value(`"application/json"`))
+	}
+	if effort := chat.Get("reasoning_effort").String(); effort != "" && len(config.Get("thinkingConfig")) == 0 {
+		if thinking := thinkingConfig(model, effort); thinking != nil {
+			config.Set("thinkingConfig", thinking)
+		}
+	}
+	return config, nil
+}
+
+// thinkingConfig puts OpenAI's reasoning_effort into words of the model's
+// generation: a level from the third on, a number of tokens before.
+func thinkingConfig(model, effort string) rawjson.Value {
+	least, off := "low", 128 // what the large models take for least
+	if strings.Contains(model, "flash") {
+		least, off = "minimal", 0
+	}
+	level, budget := effort, 0
+	switch effort {
+	case "none":
+		level, budget = least, off
+	case "minimal":
+		level, budget = least, 1024
+	case "low":
+		budget = 1024
+	case "medium":
+		budget = 8192
+	case "high", "xhigh":
+		level, budget = "high", 24576
+	default:
+		return nil
+	}
+	thoughts := strconv.FormatBool(effort != "none")
+	if generation(model) >= 3 {
+		return object("thinkingLevel", rawjson.Quote(level), "includeThoughts", thoughts)
+	}
+	return object("thinkingBudget", strconv.Itoa(budget), "includeThoughts", thoughts)
+}
+
+// declarations returns the functions among tools, joined by commas.
+func declarations(tools rawjson.Value) (joined []byte, err error) {
+	for it, i := tools.Items(), 0; it.Next(); i++ {
+		f := it.Value.Get("function")
+		name := f.Get("name")
+		if name.String() == "" {
+			return nil, provider.Refuse("`tools[" + strconv.Itoa(i) + "]` is no function with a name: Gemini is given functions only")
+		}
+		var d rawjson.Edit
+		d.Set("name", name)
+		if text := f.Get("description"); text.Kind() == rawjson.String {
+			d.Set("description", text)
+		}
+		// A function without parameters has no schema: an object without
+		// properties was long refused.
+		if schema := reduce(f.Get("parameters")); schema.Get("properties").Len() > 0 || schema.Get("anyOf").Len() > 0 {
+			d.Set("parameters", schema)
+		}
+		joined = join(joined, d.Value())
+	}
+	return joined, nil
+}
+
+// toolChoice returns a functionCallingConfig, nil where the choice is Gemini's
+// own default.
+func toolChoice(choice rawjson.Value) rawjson.Value {
+	var names []byte
+	if name := choice.Path("function", "name"); len(name) > 2 {
+		return object("mode", `"ANY"`, "allowedFunctionNames", string(list(name)))
+	}
+	allowed := choice.Get("allowed_tools")
+	for it := allowed.Get("tools").Items(); it.Next(); {
+		if name := it.Value.Path("function", "name"); len(name) > 2 {
+			names = join(names, name)
+		}
+	}
+	mode := choice.String() + allowed.Get("mode").String()
+	switch {
+	case mode == "none":
+		return object("mode", `"NONE"`)
+	case len(names) > 0 && mode == "required":
+		return object("mode", `"ANY"`, "allowedFunctionNames", string(list(names)))
+	case len(names) > 0: // AUTO takes no names
+		return object("mode", `"VALIDATED"`, "allowedFunctionNames", string(list(names)))
+	case mode == "required":
+		return object("mode", `"ANY"`)
+	case mode == "auto":
+		return object("mode", `"AUTO"`)
+	}
+	return nil
+}
+
+// object returns an object of keys, each followed by its value as JSON.
+func object[T string | rawjson.Value](key string, value T, more ...string) rawjson.Value {
+	e := rawjson.Edit{{Key: key, Value: rawjson.Value(value)}}
+	for i := 0; i < len(more); i += 2 {
+		e.Set(more[i], rawjson.Value(more[i+1]))
+	}
+	return e.Value()
+}
+
+// join appends a value to values joined by commas.
+func join(joined []byte, v rawjson.Value) []byte {
+	if len(joined) > 0 {
+		joined = append(joined, ',')
+	}
+	return append(joined, v...)
+}
+
+// list returns an array of values joined by commas.
+func list(joined []byte) rawjson.Value {
+	b := append(make([]byte, 0, len(joined)+2), '[')
+	return append(append(b, joined...), ']')
+}

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/parley-search/parley/sdk/openai"
+	"github.com/parley-search/parley/sdk/provider"
+	"github.com/parley-search/parley/sdk/rawjson"
+)
+
+// ownID begins the ids of calls that came without one. Gemini is not told of
+// them.
+const ownID = "call_parley_"
+
+// A conversation is messages under way to being contents. Gemini wants turns of
+// user and model, none empty, the user first, and after a turn of calls the
+// answers to all of them at once.
+type conversation struct {
+	system   []byte // parts, joined by commas
+	contents []byte // joined by commas
+	role     string // of the content under way
+	parts    []byte // of the content under way, joined by commas
+	calls    []call // of the last message, until they are answered
+	rounds   [][]kept
+	signed   bool // calls need a signature
+}
+
+// A call waits for its answer.
+type call struct {
+	id     string        // as the chat has it
+	named  rawjson.Edit  // name, and id where Gemini gave one
+	answer rawjson.Value // a functionResponse's response
+}
+
+func (c *conversation) read(messages rawjson.Value) error {
+	for it, i := messages.Items(), 0; it.Next(); i++ {
+		m, at := it.Value, "`messages["+strconv.Itoa(i)+"]"
+		role := m.Get("role").String()
+		if len(c.calls) > 0 && (role == "user" || role == "assistant") {
+			return unanswered(at+"` comes", c.calls)
+		}
+		var err error
+		switch role {
+		case "system", "developer":
+			if text := openai.ContentText(m.Get("content")); text != "" {
+				c.system = join(c.system, textPart(text))
+			}
+		case "user":
+			err = c.user(at, m.Get("content"))
+		case "assistant":
+			err = c.assistant(at, m)
+		case "tool":
+			err = c.tool(at, m)
+		default:
+			err = provider.Refuse(at + ".role` is none that Gemini can be given: use system, developer, user, assistant or tool")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(c.calls) > 0 {
+		return unanswered("The conversation ends", c.calls)
+	}
+	c.turn("")
+	if len(c.contents) == 0 && len(c.system) > 0 { // instructions alone are the question
+		c.role, c.parts, c.system = "user", c.system, nil
+		c.turn("")
+	}
+	return nil
+}
+
+func unanswered(what string, calls []call) error {
+	var ids []string
+	for _, c := range calls {
+		if c.answer == nil {
+			ids = append(ids, c.id)
+		}
+	}
+	return provider.Refuse(what + " before the tool calls " + strings.Join(ids, ", ") + " are answered: send a message of role tool for each")
+}
+
+// add appends a part to the content under way, or begins the next one.
+func (c *conversation) add(role string, part rawjson.Value) {
+	if role != c.role {
+		c.turn(role)
+	}
+	c.parts = join(c.parts, part)
+}
+
+// turn ends the content under way. A conversation that the model begins, or in
+// which nothing is said, gets a user's word in front.
+func (c *conversation) turn(role string) {
+	if len(c.parts) > 0 {
+		if len(c.contents) == 0 && c.role == "model" {
+			c.contents = append(c.contents, `{"role":"user","parts":[{"text":"."}]}`...)
+		}
+		c.contents = join(c.contents, object("role", rawjson.Quote(c.role), "parts", string(list(c.parts))))
+	}
+	c.role, c.parts = role, nil
+	if role == "" && len(c.contents) == 0 && len(c.system) == 0 {
+		c.contents = append(c.contents, `{"role":"user","parts":[{"text":"."}]}`...)
+	}
+}
+
+// text adds a text; an empty one is refused by Gemini.
+func (c *conversation) text(role, text string) {
+	if text != "" {
+		c.add(role, textPart(text))
+	}
+}
+
+func textPart(text string) rawjson.Value { return object("text", rawjson.Quote(text)) }
+
+// user adds what a user said or showed.
+func (c *conversation) user(at string, content rawjson.Value) error {
+	c.text("user", content.String())
+	for it, i := content.Items(), 0; it.Next(); i++ {
+		switch p := it.Value; p.Get("type").String() {
+		case "text":
+			c.text("user", p.Get("text").String())
+		case "image_url":
+			c.add("user", image(p.Path("image_url", "url").String()))
+		default:
+			return provider.Refuse(at + ".content[" + strconv.Itoa(i) + "].type` is none that Gemini can be given: send text or image_url")
+		}
+	}
+	return nil
+}
+
+// image returns a part that holds an image, or says where it is.
+func image(url string) rawjson.Value {
+	if rest, ok := strings.CutPrefix(url, "data:"); ok {
+		if mime, data, ok := strings.Cut(rest, ";base64,"); ok {
+			return object("inlineData", object("mimeType", rawjson.Quote(mime), "data", string(rawjson.Quote(data))))
+		}
+	}
+	return object("fileData", object("fileUri", rawjson.Quote(url)))
+}
+
+// said returns the text of an assistant's message, which may be a refusal.
+func said(m rawjson.Value) string {
+	text := openai.ContentText(m.Get("content")) + m.Get("refusal").String()
+	for it := m.Get("content").Items(); it.Next(); {
+		text += it.Value.Get("refusal").String()
+	}
+	return text
+}
+
+// assistant adds what the model said: to the byte where this answer's carry has
+// it, else made anew from the message.
+func (c *conversation) assistant(at string, m rawjson.Value) error {
+	text, calls := said(m), m.Get("tool_calls")
+	if parts := c.take(calls); parts != nil {
+		return c.replay(text, parts)
+	}
+	c.text("model", text)
+	for it, i := calls.Items(), 0; it.Next(); i++ {
+		f := it.Value.Get("function")
+		name, id := f.Get("name"), it.Value.Get("id").String()
+		if name.String() == "" {
+			return provider.Refuse(at + ".tool_calls[" + strconv.Itoa(i) + "]` has no function.name")
+		}
+		named := rawjson.Edit{{Key: "name", Value: name}}
+		if id != "" && !strings.HasPrefix(id, ownID) {
+			named.Set("id", rawjson.Quote(id))
+		}
+		c.calls = append(c.calls, call{id: id, named: named})
+		whole := append(slices.Clip(named), rawjson.Member{Key: "args", Value: compact(nil, arguments(f.Get("arguments")))})
+		part := rawjson.Edit{{Key: "functionCall", Value: whole.Value()}}
+		switch s := signature(it.Value); {
+		case s != "":
+			part.Set("thoughtSignature", rawjson.Quote(s))
+		case c.signed && i == 0: // parallel calls are signed on the first
+			part.Set("thoughtSignature", rawjson.Quote(skipValidator))
+		}
+		c.add("model", part.Value())
+	}
+	return nil
+}
+
+// arguments returns a call's arguments as an object, an empty one where they
+// are none.
+func arguments(v rawjson.Value) rawjson.Value {
+	if v.Kind() == rawjson.String {
+		v, _ = rawjson.Parse([]byte(v.String()))
+	}
+	if v.Kind() != rawjson.Object {
+		return rawjson.Value("{}")
+	}
+	return v
+}
+
+// tool takes the answer to a call. All of a turn's go out together, in the
+// order of the calls: Gemini tells those without id by it.
+func (c *conversation) tool(at string, m rawjson.Value) error {
+	id := m.Get("tool_call_id").String()
+	waiting := -1
+	for i := len(c.calls) - 1; i >= 0; i-- {
+		if c.calls[i].id == id && c.calls[i].answer == nil {
+			waiting = i
+		}
+	}
+	if waiting < 0 {
+		return provider.Refuse(at + ".tool_call_id` is that of no call which waits for its answer: send it once, after the assistant's message with the call")
+	}
+	c.calls[waiting].answer = response(openai.ContentText(m.Get("content")))
+	for i := range c.calls {
+		if c.calls[i].answer == nil {
+			return nil
+		}
+	}
+	for _, call := range c.calls {
+		call.named.Set("response", call.answer)
+		c.add("user", object("functionResponse", call.named.Value()))
+	}
+	c.calls = nil
+	return nil
+}
+
+// response returns a tool's answer as an object.
+func response(text string) rawjson.Value {
+	v, ok := rawjson.Parse([]byte(text))
+	switch {
+	case ok && v.Kind() == rawjson.Object:
+		return compact(nil, v)
+	case ok && v.Kind() == rawjson.Array:
+		return object("output", compact(nil, v))
+	}
+	return object("output", rawjson.Quote(text))
+}

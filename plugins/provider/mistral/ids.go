@@ -1,0 +1,56 @@
+package main
+
+// idLen is how long an id of a tool call is, in letters and digits of ASCII.
+const idLen = 9
+
+// ids gives tool calls ids that Mistral takes. One that fits stays; any other
+// is made of its bytes, so that it is the same in every round and request.
+type ids struct {
+	used     map[string]bool // given out
+	reserved map[string]bool // to calls that have one that fits
+}
+
+// give returns the id for a call whose client calls it id: one that no other
+// call of the request has.
+func (s *ids) give(id string) string {
+	if fits(id) && !s.used[id] {
+		s.used[id] = true
+		return id
+	}
+	for salt := uint64(0); ; salt++ {
+		if made := short(id, salt); !s.used[made] && !s.reserved[made] {
+			s.used[made] = true
+			return made
+		}
+	}
+}
+
+func fits(id string) bool {
+	if len(id) != idLen {
+		return false
+	}
+	for i := range idLen {
+		c := id[i] | 0x20
+		if (c < 'a' || c > 'z') && (id[i] < '0' || id[i] > '9') {
+			return false
+		}
+	}
+	return true
+}
+
+// short makes an id of FNV-1a's 64 bits.
+func short(id string, salt uint64) string {
+	const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	h := uint64(14695981039346656037)
+	for i := range len(id) {
+		h = (h ^ uint64(id[i])) * 1099511628211
+	}
+	h = (h ^ salt) * 1099511628211
+	h ^= h >> 32
+	var b [idLen]byte
+	for i := range b {
+		b[i] = digits[h%uint64(len(digits))]
+		h /= uint64(len(digits))
+	}
+	return string(b[:])
+}
