@@ -1,0 +1,234 @@
+package apierr
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// Fields gives fields of a body the code that their errors carry. A key is a
+// path without array positions ("prompts.system"); a field without an entry
+// has its parent's code, or [BadRequest].
+type Fields map[string]Code
+
+// DecodeStrict decodes a JSON body into what into points at. Every error is an
+// [Error] that a client can act on:
+//
+//   - [MissingPayload] for an empty body;
+//   - [MalformedPayload] with line and column for what is no JSON in UTF-8;
+//   - [BadRequest] with the path of a field that is unknown (naming the nearest
+//     known one), that comes twice, or that has the wrong type.
+//
+// Names are matched exactly, with case. null is taken by every field, as if it
+// were absent, but see [Optional]. Fields of type [json.RawMessage], any, and
+// those with a method UnmarshalJSON, are not looked into.
+func DecodeStrict(body []byte, into any) error {
+	return DecodeFields(body, into, nil)
+}
+
+// DecodeFields is [DecodeStrict] with a code of its own for some fields.
+func DecodeFields(body []byte, into any, codes Fields) error {
+	if err := CheckJSON(body); err != nil {
+		return err
+	}
+	w := walker{dec: json.NewDecoder(bytes.NewReader(body)), codes: codes}
+	w.dec.UseNumber()
+	if err := w.value(reflect.TypeOf(into).Elem(), ""); err != nil {
+		return err
+	}
+	err := json.Unmarshal(body, into)
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	if err != nil {
+		// The walk has seen to types and names: what is left is what a
+		// method UnmarshalJSON refused.
+		return &Error{Code: BadRequest, Message: "The body was refused: " + err.Error() + ".", Err: err}
+	}
+	return nil
+}
+
+// CheckJSON returns [MissingPayload] or [MalformedPayload] for a body that is
+// not one JSON value in UTF-8.
+func CheckJSON(body []byte) error {
+	if len(bytes.TrimSpace(body)) == 0 {
+		return Newf(MissingPayload, "The body is empty: send a JSON value.")
+	}
+	if json.Valid(body) && utf8.Valid(body) {
+		return nil
+	}
+	return malformed(body)
+}
+
+// malformed says where body stops being JSON.
+func malformed(body []byte) error {
+	if bad := firstInvalidUTF8(body); bad >= 0 {
+		line, column := position(body, bad)
+		return Newf(MalformedPayload, "The body is not UTF-8 at line %d, column %d: send JSON in UTF-8.", line, column)
+	}
+	var into json.RawMessage
+	err := json.Unmarshal(body, &into)
+	syntax, ok := errors.AsType[*json.SyntaxError](err)
+	if !ok {
+		return &Error{Code: MalformedPayload, Message: "The body is not JSON.", Err: err}
+	}
+	// The offset is that of the byte after the wrong one, but at the end.
+	at := int(syntax.Offset) - 1
+	if strings.HasPrefix(syntax.Error(), "unexpected end") {
+		at = len(body)
+	}
+	line, column := position(body, at)
+	return Newf(MalformedPayload, "The body is not JSON at line %d, column %d: %s.", line, column, syntax)
+}
+
+func firstInvalidUTF8(b []byte) int {
+	for i := 0; i < len(b); {
+		r, n := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return -1
+}
+
+// position returns line and column, in characters from 1, of the byte at.
+func position(body []byte, at int) (line, column int) {
+	before := body[:max(0, min(at, len(body)))]
+	line = 1 + bytes.Count(before, []byte("\n"))
+	return line, 1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
+}
+
+// An Optional is a field that tells absent (not Set), null (Set, Value nil)
+// and a value apart.
+type Optional[T any] struct {
+	Set   bool
+	Value *T
+}
+
+// UnmarshalJSON implements [json.Unmarshaler]; it is not called for an absent
+// field.
+func (o *Optional[T]) UnmarshalJSON(b []byte) error {
+	o.Set = true
+	return json.Unmarshal(b, &o.Value)
+}
+
+func (Optional[T]) inner() reflect.Type { return reflect.TypeFor[T]() }
+
+// A walker holds a body against a type before it is decoded.
+type walker struct {
+	dec   *json.Decoder
+	codes Fields
+}
+
+// value checks the next value, which stands at path, against t.
+func (w *walker) value(t reflect.Type, path string) error {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if o, ok := reflect.Zero(t).Interface().(interface{ inner() reflect.Type }); ok {
+		return w.value(o.inner(), path)
+	}
+	if opaque(t) {
+		var skipped json.RawMessage
+		return w.dec.Decode(&skipped)
+	}
+	token, err := w.dec.Token()
+	if err != nil {
+		return err
+	}
+	switch v := token.(type) {
+	case nil:
+		return nil
+	case json.Delim:
+		if v == '{' && (t.Kind() == reflect.Struct || t.Kind() == reflect.Map) {
+			return w.object(t, path)
+		}
+		if v == '[' && t.Kind() == reflect.Slice {
+			return w.array(t, path)
+		}
+	case string:
+		if t.Kind() == reflect.String {
+			return nil
+		}
+	case bool:
+		if t.Kind() == reflect.Bool {
+			return nil
+		}
+	case json.Number:
+		if json.Unmarshal([]byte(v), reflect.New(t).Interface()) == nil {
+			return nil
+		}
+	}
+	return Newf(w.code(path), "%s must be %s, but is %s.", named(path), expected(t), found(token))
+}
+
+func opaque(t reflect.Type) bool {
+	return t.Kind() == reflect.Interface || reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())
+}
+
+func (w *walker) object(t reflect.Type, path string) error {
+	var known []string
+	fields := make(map[string]reflect.Type)
+	if t.Kind() == reflect.Struct {
+		for f := range t.Fields() {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			known = append(known, name)
+			fields[name] = f.Type
+		}
+	}
+	seen := make(map[string]bool)
+	for w.dec.More() {
+		token, err := w.dec.Token()
+		if err != nil {
+			return err
+		}
+		name := token.(string) // of a valid body, a key
+		at := join(path, name)
+		if seen[name] {
+			return Newf(w.code(at), "%s comes twice: send it once.", named(at))
+		}
+		seen[name] = true
+		ft := fields[name]
+		if t.Kind() == reflect.Map {
+			ft = t.Elem()
+		}
+		if ft == nil {
+			return Unknown("field", at, name, known)
+		}
+		if err := w.value(ft, at); err != nil {
+			return err
+		}
+	}
+	_, err := w.dec.Token()
+	return err
+}
+
+func (w *walker) array(t reflect.Type, path string) error {
+	for i := 0; w.dec.More(); i++ {
+		if err := w.value(t.Elem(), path+"["+itoa(i)+"]"); err != nil {
+			return err
+		}
+	}
+	_, err := w.dec.Token()
+	return err
+}
+
+// code returns the code of the field at path, or of its nearest parent that
+// has one.
+func (w *walker) code(path string) Code {
+	path = positions.ReplaceAllString(path, "")
+	for path != "" {
+		if c, ok := w.codes[path]; ok {
+			return c
+		}
+		path = path[:max(0, strings.LastIndexByte(path, '.'))]
+	}
+	return BadRequest
+}
+
+var positions = regexp.MustCompile(`\[\d+\]`)

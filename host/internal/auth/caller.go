@@ -1,0 +1,49 @@
+package auth
+
+import (
+	"encoding/json"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+)
+
+// A Caller is who made a request and what it may do. The zero value may do
+// nothing. Safe for concurrent use: it never changes.
+type Caller struct {
+	all     bool            // the master key, or an open host
+	actions map[Action]bool // else: what the key may do
+	indexes []string        // patterns of index uids
+	rules   *searchRules    // of a tenant token; nil without one
+}
+
+// Everyone returns the caller of a host without a master key: it may do all.
+func Everyone() *Caller { return &Caller{all: true} }
+
+// Allows reports whether c may do a.
+func (c *Caller) Allows(a Action) bool { return c.all || c.actions[a] }
+
+// Require returns [apierr.InvalidAPIKey] where c may not do a.
+func (c *Caller) Require(a Action) error {
+	if c.Allows(a) {
+		return nil
+	}
+	if c.rules != nil {
+		return apierr.Newf(apierr.InvalidAPIKey, "A tenant token does not allow `%s`: it is good for `search` and `chatCompletions`, as far as its key allows them.", a)
+	}
+	return apierr.Newf(apierr.InvalidAPIKey, "This API key does not allow `%s`: use one whose `actions` hold it.", a)
+}
+
+// Index reports whether c may use the index called uid, and under which
+// filter: a filter as the search API takes it (string or array), or nil. What
+// a caller may not use must look to it as if it did not exist.
+func (c *Caller) Index(uid string) (filter json.RawMessage, ok bool) {
+	if c.all {
+		return nil, true
+	}
+	if !matchAny(c.indexes, uid) {
+		return nil, false
+	}
+	if c.rules == nil {
+		return nil, true
+	}
+	return c.rules.filter(uid)
+}

@@ -1,0 +1,57 @@
+package auth
+
+import (
+	"strings"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+)
+
+// maxIndexUID is the longest index uid, in bytes.
+const maxIndexUID = 400
+
+// match reports whether the index uid falls under pattern: a uid, or the
+// beginning of some and "*".
+func match(pattern, uid string) bool {
+	if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
+		return strings.HasPrefix(uid, prefix)
+	}
+	return pattern == uid
+}
+
+func matchAny(patterns []string, uid string) bool {
+	for _, p := range patterns {
+		if match(p, uid) {
+			return true
+		}
+	}
+	return false
+}
+
+// validPattern reports whether p is a uid, or the beginning of some and "*".
+func validPattern(p string) bool {
+	prefix, isPrefix := strings.CutSuffix(p, "*")
+	if len(prefix) > maxIndexUID || prefix == "" && !isPrefix {
+		return false
+	}
+	for _, c := range []byte(prefix) {
+		if !letter(c) {
+			return false
+		}
+	}
+	return true
+}
+
+func letter(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_'
+}
+
+// checkPatterns returns [apierr.InvalidAPIKeyIndexes] for one that is none.
+func checkPatterns(patterns []string) error {
+	for i, p := range patterns {
+		if !validPattern(p) {
+			return apierr.Newf(apierr.InvalidAPIKeyIndexes,
+				"`indexes[%d]`: %.64q is no index pattern: give an index uid (letters, digits, `-` and `_`, at most %d), the beginning of one and `*`, or `*`.", i, p, maxIndexUID)
+		}
+	}
+	return nil
+}

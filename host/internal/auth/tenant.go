@@ -1,0 +1,79 @@
+package auth
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+)
+
+// tenantActions are all that a tenant token can be good for.
+var tenantActions = []Action{Search, ChatCompletions}
+
+// claims are those of a tenant token. What else it holds is not our concern.
+type claims struct {
+	APIKeyUID   string           `json:"apiKeyUid"`
+	SearchRules json.RawMessage  `json:"searchRules"`
+	Expires     *jwt.NumericDate `json:"exp"`
+	Starts      *jwt.NumericDate `json:"nbf"`
+}
+
+// The methods of [jwt.Claims].
+func (c *claims) GetExpirationTime() (*jwt.NumericDate, error) { return c.Expires, nil }
+func (c *claims) GetNotBefore() (*jwt.NumericDate, error)      { return c.Starts, nil }
+func (c *claims) GetIssuedAt() (*jwt.NumericDate, error)       { return nil, nil }
+func (c *claims) GetIssuer() (string, error)                   { return "", nil }
+func (c *claims) GetSubject() (string, error)                  { return "", nil }
+func (c *claims) GetAudience() (jwt.ClaimStrings, error)       { return nil, nil }
+
+var errUnknownKey = errors.New("its apiKeyUid names no key of this host")
+
+// tenant returns the caller that a tenant token describes: as far as both the
+// key that signed it and its own rules go.
+func (s *Service) tenant(token string) (*Caller, error) {
+	var c claims
+	var signer *entry
+	parser := jwt.NewParser(jwt.WithValidMethods([]string{"HS256", "HS384", "HS512"}), jwt.WithTimeFunc(s.now))
+	_, err := parser.ParseWithClaims(token, &c, func(*jwt.Token) (any, error) {
+		s.mu.RLock()
+		signer = s.byUID[c.APIKeyUID]
+		s.mu.RUnlock()
+		if signer == nil {
+			return nil, errUnknownKey
+		}
+		return []byte(signer.value), nil
+	})
+	if err != nil {
+		return nil, refused(err, &c)
+	}
+	if err := s.checkExpiry(&signer.key); err != nil {
+		return nil, err
+	}
+	rules, err := parseRules(c.SearchRules)
+	if err != nil {
+		return nil, apierr.Newf(apierr.InvalidAPIKey, "The tenant token is refused: %v.", err)
+	}
+	caller := &Caller{actions: make(map[Action]bool), indexes: signer.caller.indexes, rules: rules}
+	for _, a := range tenantActions {
+		caller.actions[a] = signer.caller.Allows(a)
+	}
+	return caller, nil
+}
+
+// refused says why a token did not pass. A token whose signature was not
+// verified learns no more than that.
+func refused(err error, c *claims) error {
+	why := "it is no JWT that this host can read; it takes HS256, HS384 and HS512 with the claims apiKeyUid and searchRules"
+	switch {
+	case errors.Is(err, errUnknownKey), errors.Is(err, jwt.ErrTokenSignatureInvalid) && c.APIKeyUID != "":
+		why = "it is not signed, by HS256, HS384 or HS512, with the API key that its apiKeyUid names"
+	case errors.Is(err, jwt.ErrTokenExpired):
+		why = "it expired at " + c.Expires.UTC().Format(time.RFC3339)
+	case errors.Is(err, jwt.ErrTokenNotValidYet):
+		why = "it is good from " + c.Starts.UTC().Format(time.RFC3339)
+	}
+	return &apierr.Error{Code: apierr.InvalidAPIKey, Message: "The tenant token is refused: " + why + ".", Err: err}
+}

@@ -1,0 +1,238 @@
+package chat
+
+import (
+	"context"
+	"errors"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/auth"
+)
+
+// A ChunkWriter takes an answer's frames.
+type ChunkWriter interface {
+	// WriteFrame takes one or more whole frames, each with its blank line.
+	// The bytes are good within the call only. An error ends the answer.
+	WriteFrame(frames []byte) error
+	// Flush sends what was written on to the client. It is called after all
+	// frames that came of one read from the provider.
+	Flush() error
+}
+
+// An Outcome is what became of an answer: numbers and names only, never
+// content. For logs and metrics.
+type Outcome struct {
+	Workspace      string
+	Source         string
+	Plugin         string
+	PluginVersion  string
+	Rounds         int // requests to the provider, retries not counted
+	Retries        int
+	Searches       int // internal ones, failed ones included
+	FailedSearches int
+	Chunks         int // written for the client
+	Usage          abi.Usage
+	HasUsage       bool
+	Finish         string        // the reason sent to the client; empty where the answer failed
+	Cancelled      bool          // the client left
+	Err            *apierr.Error // the failure; its cause is for the log
+	SearchErr      error         // the first failure of a search that was not the model's doing
+}
+
+// An Answer is a chat completion under way. It pulls: nothing is read from the
+// provider that was not written to the client before. Not safe for concurrent
+// use, but for Close.
+type Answer struct {
+	deps   *Deps
+	ctx    context.Context // ends the answer; lives as long as it does
+	cancel context.CancelFunc
+
+	caller    *auth.Caller
+	workspace *Workspace
+	source    Source
+	manifest  *abi.Manifest
+
+	talk    conversation
+	tools   tools
+	indexes []Index
+	usage   bool // the client asks for it
+
+	render  *renderer
+	round   round
+	carry   []string // of the rounds before
+	pending []byte   // records decoded and not yet rendered
+	in, out []byte   // of decode calls
+	outcome Outcome
+}
+
+// WriteTo writes the answer's frames, until it is whole or has failed: both
+// end with [DONE], and WriteTo returns nil. It returns an error where the
+// client has left, or the context given to Start was cancelled.
+func (a *Answer) WriteTo(w ChunkWriter) error {
+	defer a.Close()
+	for {
+		if err := a.stream(w); err != nil {
+			return a.fail(w, err)
+		}
+		again, err := a.conclude(w)
+		if err == nil && again {
+			err = a.open()
+		}
+		if err != nil {
+			return a.fail(w, err)
+		}
+		if !again {
+			return nil
+		}
+	}
+}
+
+// Close ends the answer wherever it is, and the provider's request with it.
+// It may be called more than once and from any goroutine.
+func (a *Answer) Close() { a.cancel() }
+
+// Outcome says what became of the answer, once WriteTo has returned.
+func (a *Answer) Outcome() Outcome {
+	o := a.outcome
+	o.Chunks = a.render.chunks
+	return o
+}
+
+// stream renders one round as it comes.
+func (a *Answer) stream(w ChunkWriter) error {
+	defer a.round.close()
+	for {
+		if err := a.play(a.pending); err != nil {
+			// What came before the failure was said and is sent.
+			if writeErr := a.write(w); writeErr != nil {
+				return writeErr
+			}
+			return err
+		}
+		a.pending = nil
+		if err := a.write(w); err != nil {
+			return err
+		}
+		if a.round.ended {
+			break
+		}
+		var err error
+		if a.pending, err = a.next(); err != nil {
+			return err
+		}
+	}
+	if a.round.finish == "" {
+		return apierr.Newf(apierr.LLMProviderError, "The provider's answer broke off: its stream ended without saying that it was finished. Ask again.")
+	}
+	return nil
+}
+
+// conclude does what a round's end asks for: end the answer, or answer the
+// model's calls, so that another round can follow.
+func (a *Answer) conclude(w ChunkWriter) (again bool, err error) {
+	rd := &a.round
+	if rd.hasUsage {
+		a.addUsage(rd.usage)
+	}
+	internal, client := rd.split()
+	if len(internal) > 0 && !rd.truncated(internal) {
+		if client == 0 && a.outcome.Rounds >= a.deps.Limits.Rounds {
+			return false, apierr.Newf(apierr.ChatTooManyRounds,
+				"The model still asked for searches after %d rounds, so that the answer was ended: ask something narrower, or raise the limit.", a.outcome.Rounds)
+		}
+		if err := a.answerCalls(w, internal); err != nil {
+			return false, err
+		}
+		// A turn that calls the client's functions too ends with them: only the
+		// client can answer those, and the model takes up no turn in part.
+		if client == 0 {
+			return true, nil
+		}
+	}
+	return false, a.finish(w, client > 0)
+}
+
+func (a *Answer) finish(w ChunkWriter, clientCalls bool) error {
+	reason := a.round.finish
+	switch {
+	case clientCalls && reason == "stop":
+		reason = "tool_calls"
+	case !clientCalls && reason == "tool_calls":
+		reason = "stop"
+	}
+	a.render.finish(reason)
+	if a.usage && a.outcome.HasUsage {
+		a.render.usage(a.outcome.Usage)
+	}
+	a.render.done()
+	if err := a.write(w); err != nil {
+		return err
+	}
+	a.outcome.Finish = reason
+	return nil
+}
+
+// fail ends the answer with an error frame, unless nobody is there to read it.
+func (a *Answer) fail(w ChunkWriter, err error) error {
+	a.round.close()
+	if left, ok := errors.AsType[*clientLeft](err); ok {
+		a.outcome.Cancelled = true
+		return left.err
+	}
+	if cause := a.left(); cause != nil {
+		a.outcome.Cancelled = true
+		return cause
+	}
+	e := a.explain(err)
+	a.outcome.Err = e
+	a.render.failure(newEventID(), e.Code.Type(), e.Code.String(), e.Message)
+	a.render.done()
+	if err := a.write(w); err != nil {
+		a.outcome.Cancelled = true
+		return errors.Unwrap(err)
+	}
+	return nil
+}
+
+// left returns why the answer was called off from outside, if it was.
+func (a *Answer) left() error {
+	if cause := context.Cause(a.ctx); !errors.Is(cause, errAnswerTimeout) {
+		return cause
+	}
+	return nil
+}
+
+// clientLeft wraps an error of the ChunkWriter.
+type clientLeft struct{ err error }
+
+func (e *clientLeft) Error() string { return "write to client: " + e.err.Error() }
+func (e *clientLeft) Unwrap() error { return e.err }
+
+// write hands over the frames rendered so far.
+func (a *Answer) write(w ChunkWriter) error {
+	if len(a.render.out) == 0 {
+		return nil
+	}
+	err := w.WriteFrame(a.render.out)
+	a.render.out = a.render.out[:0]
+	if err == nil {
+		err = w.Flush()
+	}
+	if err != nil {
+		return &clientLeft{err}
+	}
+	return nil
+}
+
+func (a *Answer) addUsage(u abi.Usage) {
+	if u.Total == 0 {
+		u.Total = u.Prompt + u.Completion
+	}
+	sum := &a.outcome.Usage
+	sum.Prompt += u.Prompt
+	sum.Completion += u.Completion
+	sum.Total += u.Total
+	sum.Cached += u.Cached
+	sum.Reasoning += u.Reasoning
+	a.outcome.HasUsage = true
+}

@@ -1,0 +1,184 @@
+package chat_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/chat"
+)
+
+func TestSearchRound(t *testing.T) {
+	f := newFixture(t,
+		say("model:a", "text:Let me look.", search(0, "c1", alien), "carry:sig", "carry:nature", "finish:tool_calls", "usage:10,5"),
+		say("model:a", search(0, "c2", `{"indexUid":"books","q":"nothing"}`), "finish:stop", "usage:20,5"),
+		say("model:a", "text: Two films.", "finish:stop", "usage:30,5"),
+	)
+	tr := f.ask(t, `{"model":"m","messages":[{"role":"user","content":"q"}],"stream_options":{"include_usage":true},"tool_choice":"required"}`)
+	if got := tr.field("content"); got != "Let me look. Two films." {
+		t.Errorf("content = %q", got)
+	}
+	if calls := tr.calls(); len(calls) != 0 {
+		t.Errorf("the client sees calls that are not its own: %+v", calls)
+	}
+	last := tr.chunks[len(tr.chunks)-1]
+	if last.Usage == nil || len(last.Choices) != 0 || last.Usage.Prompt != 60 || last.Usage.Completion != 15 || last.Usage.Total != 75 {
+		t.Errorf("last chunk = %+v, want the usage of all rounds", last)
+	}
+	if o := tr.outcome; o.Rounds != 3 || o.Searches != 2 || o.FailedSearches != 0 || o.Finish != "stop" {
+		t.Errorf("outcome = %+v", o)
+	}
+	second := string(sent(t, f, 1)["messages"])
+	want := `,{"role":"assistant","content":"Let me look.","tool_calls":[{"id":"c1","type":"function","function":{"name":"searchInIndex","arguments":"{\"indexUid\":\"movies\",\"q\":\"Alien\",\"filter\":\"\"}"}}]},` +
+		`{"role":"tool","tool_call_id":"c1","content":"{\"indexUid\":\"movies\",\"hits\":[{\"id\":\"1\",\"text\":\"Alien\"},{\"id\":\"2\",\"text\":\"Aliens \\\"2\\\"\"}]}"}]`
+	if !strings.HasSuffix(second, want) {
+		t.Errorf("messages of round 1 = %s\nwant them to end with %s", second, want)
+	}
+	if third := string(sent(t, f, 2)["messages"]); !strings.HasSuffix(third, `"content":"{\"indexUid\":\"books\",\"hits\":[]}"}]`) || !strings.Contains(third, `"content":null,"tool_calls":[{"id":"c2"`) {
+		t.Errorf("messages of round 2 = %s", third)
+	}
+	if first, later := sent(t, f, 0)["tool_choice"], sent(t, f, 1)["tool_choice"]; string(first) != `"required"` || later != nil {
+		t.Errorf("tool_choice = %s, then %s; want it forced in the first round alone", first, later)
+	}
+	if got := f.source.Requests()[2].Carry; len(got) != 2 || got[0] != "c2lnbmF0dXJl" || got[1] != "" {
+		t.Errorf("carry of round 2 = %q", got)
+	}
+}
+
+// TestOneIndex need not be named by the model.
+func TestOneIndex(t *testing.T) {
+	f := newFixture(t, say(search(0, "c", `{"q":"Alien"}`), "finish:tool_calls"), say("finish:stop"))
+	f.patch(t, "demo", `{"indexUids":["movies"]}`)
+	f.ask(t, hello)
+	if got := string(sent(t, f, 0)["tools"]); !strings.Contains(got, `"required":["q"]`) {
+		t.Errorf("tools = %s, want q alone required", got)
+	}
+	if got := string(sent(t, f, 1)["messages"]); !strings.Contains(got, `{\"indexUid\":\"movies\",\"hits\":[{\"id\":\"1\"`) {
+		t.Errorf("messages = %s, want the hits in movies", got)
+	}
+}
+
+// TestCallsInParallel has three searches of which the first ends last: the
+// answers stand in the order of the calls.
+func TestCallsInParallel(t *testing.T) {
+	f := newFixture(t,
+		say("tool:0:a:searchInIndex", "tool:1:b:searchInIndex", "finish:tool_calls", `args:1:{"indexUid":"books","q":"Solaris","filter":""}`,
+			"args:0:"+alien, "tool:2:c:searchInIndex", "args:2:"+alien),
+		say("text:x", "finish:stop"),
+	)
+	var begun atomic.Int32
+	all := make(chan struct{})
+	f.searcher.Began = func(ctx context.Context, _ string) {
+		if begun.Add(1) == 3 {
+			close(all)
+		}
+		select {
+		case <-all:
+		case <-ctx.Done():
+			t.Error("a search waited for the others in vain")
+		}
+	}
+	f.deps.Limits.Answer = 10 * time.Second
+	f.Service = chat.New(f.deps)
+	f.ask(t, hello)
+	messages := string(sent(t, f, 1)["messages"])
+	a, b, c := strings.Index(messages, `"tool_call_id":"a"`), strings.Index(messages, `"tool_call_id":"b"`), strings.Index(messages, `"tool_call_id":"c"`)
+	if a < 0 || b < a || c < b || !strings.Contains(messages, `Solaris`) {
+		t.Errorf("messages = %s", messages)
+	}
+}
+
+// TestBadCalls gives the model's mistakes back to it.
+func TestBadCalls(t *testing.T) {
+	tests := []struct{ name, call, want string }{
+		{"no JSON", search(0, "c", `{"indexUid":`), "not JSON"},
+		{"no arguments", "tool:0:c:searchInIndex", "not JSON"},
+		{"no object", search(0, "c", `["movies"]`), "must be an object"},
+		{"type", search(0, "c", `{"indexUid":"movies","q":["x"]}`), "argument q must be a string, not an array"},
+		{"no index", search(0, "c", `{"q":"x"}`), "argument indexUid is missing. The indexes are: books, movies."},
+		{"unknown index", search(0, "c", `{"indexUid":"secret","q":"x"}`), `no index \"secret\". The indexes are: books, movies.`},
+		{"filter", search(0, "c", `{"indexUid":"movies","filter":"bad"}`), "error at column 1"},
+		{"our failure", search(0, "c", `{"indexUid":"movies","q":"crash"}`), "not your arguments"},
+		{"our panic", search(0, "c", `{"indexUid":"movies","q":"panic"}`), "not your arguments"},
+		{"function", "tool:0:c:lookup\nargs:0:{}", `no function \"lookup\"`},
+		{"too long", search(0, "c", `{"q":"`+strings.Repeat("x", 70<<10)+`"}`), "longer than"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFixture(t, say(tt.call, "finish:tool_calls"), say("text:sorry", "finish:stop"))
+			tr := f.ask(t, hello)
+			if tr.field("content") != "sorry" || tr.finish() != "stop" {
+				t.Errorf("content %q, finish %q", tr.field("content"), tr.finish())
+			}
+			var messages []struct {
+				Content   *string
+				ToolCalls []struct{ Function struct{ Arguments string } } `json:"tool_calls"`
+			}
+			if err := json.Unmarshal(sent(t, f, 1)["messages"], &messages); err != nil {
+				t.Fatal(err)
+			}
+			n := len(messages)
+			var answer struct{ Error string }
+			if err := json.Unmarshal([]byte(*messages[n-1].Content), &answer); err != nil || !strings.Contains(answer.Error, strings.ReplaceAll(tt.want, `\"`, `"`)) {
+				t.Errorf("the model is told %s, want %q", *messages[n-1].Content, tt.want)
+			}
+			if got := messages[n-2].ToolCalls[0].Function.Arguments; !json.Valid([]byte(got)) || got[0] != '{' {
+				t.Errorf("the provider is given back arguments that it cannot parse: %q", got)
+			}
+			if strings.HasPrefix(tt.name, "our") != (tr.outcome.SearchErr != nil) {
+				t.Errorf("SearchErr = %v", tr.outcome.SearchErr)
+			}
+		})
+	}
+}
+
+func TestTooManyCalls(t *testing.T) {
+	var calls []string
+	for i := range 40 {
+		calls = append(calls, search(i, fmt.Sprintf("c%d", i), alien))
+	}
+	f := newFixture(t, say(strings.Join(calls, "\n"), "finish:tool_calls"), say("finish:stop"))
+	tr := f.ask(t, hello)
+	if tr.outcome.Searches != 32 || !strings.Contains(string(sent(t, f, 1)["messages"]), "More than 32 searches") {
+		t.Errorf("%d searches were run, want 32 and a word about the rest", tr.outcome.Searches)
+	}
+}
+
+func TestTooManyRounds(t *testing.T) {
+	f := newFixture(t, say("text:again ", search(0, "c", alien), "finish:tool_calls"))
+	tr := f.ask(t, hello)
+	if tr.failureCode() != "chat_too_many_rounds" || tr.outcome.Rounds != 20 || tr.outcome.Searches != 19 {
+		t.Errorf("failure %q after %d rounds, %d searches; want chat_too_many_rounds after 20, 19", tr.failureCode(), tr.outcome.Rounds, tr.outcome.Searches)
+	}
+}
+
+func TestReply(t *testing.T) {
+	f := newFixture(t)
+	f.source.Reply = func(in *abi.EncodeRequest) string {
+		if in.Round == 0 {
+			return search(0, "c", alien) + "\nfinish:tool_calls"
+		}
+		return "model:none\ntext:found\nfinish:stop"
+	}
+	tr := f.ask(t, hello)
+	if tr.field("content") != "found" || len(f.upstream.Sent()) != 0 {
+		t.Errorf("content %q, %d requests sent", tr.field("content"), len(f.upstream.Sent()))
+	}
+}
+
+// TestTruncated ends the answer where the provider stopped within a call.
+func TestTruncated(t *testing.T) {
+	f := newFixture(t, say("text:x", "tool:0:c:searchInIndex", `args:0:{"indexUid":"mov`, "finish:length"))
+	if tr := f.ask(t, hello); tr.finish() != "length" || tr.outcome.Rounds != 1 {
+		t.Errorf("finish %q after %d rounds", tr.finish(), tr.outcome.Rounds)
+	}
+	f = newFixture(t, say("finish:tool_calls"))
+	if tr := f.ask(t, hello); tr.finish() != "stop" {
+		t.Errorf("finish %q without any call, want stop", tr.finish())
+	}
+}

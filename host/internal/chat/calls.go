@@ -1,0 +1,178 @@
+package chat
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+)
+
+// A result is what came of one internal call.
+type result struct {
+	content []byte // the tool message's text for the model
+	sources []byte // the documents found, as a JSON array
+	search  bool   // an index was searched
+	failed  bool
+	err     error // a failure of ours
+}
+
+// answerCalls runs the model's calls of one round, reports them to the client
+// as it asked for, in the order of their indexes, and adds them to the
+// conversation.
+func (a *Answer) answerCalls(w ChunkWriter, calls []*call) error {
+	assistant := assistantMessage(a.round.text, calls)
+	a.talk.add(assistant)
+	a.reportBegin(calls)
+	if err := a.write(w); err != nil {
+		return err
+	}
+	results := a.startCalls(calls)
+	for i, c := range calls {
+		var r result
+		select {
+		case r = <-results[i]:
+		case <-a.ctx.Done():
+		}
+		if err := a.ctx.Err(); err != nil {
+			return err
+		}
+		a.count(r)
+		message := toolMessage(c.id, r.content)
+		a.talk.add(message)
+		a.reportEnd(c, r, message)
+		if err := a.write(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *Answer) count(r result) {
+	if r.search {
+		a.outcome.Searches++
+		if r.failed {
+			a.outcome.FailedSearches++
+		}
+	}
+	if a.outcome.SearchErr == nil {
+		a.outcome.SearchErr = r.err
+	}
+}
+
+// startCalls runs calls, some at a time. Each result comes in a channel of its
+// own, with room for it: no goroutine outlives its search.
+func (a *Answer) startCalls(calls []*call) []chan result {
+	results := make([]chan result, len(calls))
+	for i := range results {
+		results[i] = make(chan result, 1)
+	}
+	var next atomic.Int64
+	for range min(a.deps.Limits.Parallel, len(calls)) {
+		go func() {
+			for a.ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(calls) {
+					return
+				}
+				results[i] <- a.answerCall(calls[i], i)
+			}
+		}()
+	}
+	return results
+}
+
+// answerCall answers one call, the n'th of its round. It never fails: what
+// went wrong is the answer, for the model to read.
+func (a *Answer) answerCall(c *call, n int) (r result) {
+	defer func() {
+		// This goroutine is the answer's own: nobody else keeps a fault of the
+		// search from ending the process.
+		if p := recover(); p != nil {
+			r = searchFailure(fmt.Errorf("search panicked: %v\n%s", p, debug.Stack()))
+		}
+	}()
+	switch {
+	case c.name != searchFunction || len(a.indexes) == 0:
+		return refusal("There is no function %q to call.", cut(c.name, 64))
+	case n >= a.deps.Limits.Calls:
+		return refusal("More than %d searches in one turn are not run: ask for fewer.", a.deps.Limits.Calls)
+	case c.tooLong:
+		return refusal("The arguments are longer than %d bytes: shorten them.", a.deps.Limits.ArgumentsBytes)
+	}
+	args, problem := parseArguments(c.arguments)
+	if problem != "" {
+		return refusal("%s", problem)
+	}
+	if args.indexUID == "" {
+		if len(a.indexes) > 1 {
+			return refusal("The argument indexUid is missing. The indexes are: %s.", a.indexNames())
+		}
+		args.indexUID = a.indexes[0].UID
+	}
+	if !slices.ContainsFunc(a.indexes, func(x Index) bool { return x.UID == args.indexUID }) {
+		return refusal("There is no index %q. The indexes are: %s.", cut(args.indexUID, 64), a.indexNames())
+	}
+	hits, err := a.deps.Searcher.ChatSearch(a.ctx, a.caller, args.indexUID, args.q, args.filter)
+	if err != nil {
+		return searchFailure(err)
+	}
+	return result{content: hitsContent(args.indexUID, hits), sources: documents(hits), search: true}
+}
+
+func (a *Answer) indexNames() string {
+	names := make([]string, len(a.indexes))
+	for i, x := range a.indexes {
+		names[i] = x.UID
+	}
+	return strings.Join(names, ", ")
+}
+
+// refusal is the answer to a call that was not run.
+func refusal(format string, args ...any) result {
+	text := object{"error": quote(fmt.Sprintf(format, args...))}.append(nil)
+	return result{content: text, sources: []byte("[]"), failed: true}
+}
+
+// searchFailure tells the model what it can mend, and no more than that
+// something failed of what it cannot.
+func searchFailure(err error) result {
+	r := refusal("The search failed; it is not your arguments. Answer without it, or try once more.")
+	if e := apierr.From(err); e.Code != apierr.Internal {
+		r = refusal("%s", e.Message)
+	} else {
+		r.err = err
+	}
+	r.search = true
+	return r
+}
+
+type searchArguments struct{ indexUID, q, filter string }
+
+// parseArguments reads a call's arguments; problem, where not empty, is what
+// the model should know. All may be left out.
+func parseArguments(b []byte) (args searchArguments, problem string) {
+	if !json.Valid(b) {
+		return args, "The arguments are not JSON: send an object with indexUid, q and filter."
+	}
+	o, ok := asObject(b)
+	if !ok {
+		return args, "The arguments must be an object with indexUid, q and filter, not " + kindOf(b) + "."
+	}
+	for _, f := range []struct {
+		name string
+		to   *string
+	}{{"indexUid", &args.indexUID}, {"q", &args.q}, {"filter", &args.filter}} {
+		v := o[f.name]
+		if v == nil || isNull(v) {
+			continue
+		}
+		if *f.to, ok = asString(v); !ok {
+			return args, fmt.Sprintf("The argument %s must be a string, not %s.", f.name, kindOf(v))
+		}
+	}
+	return args, ""
+}

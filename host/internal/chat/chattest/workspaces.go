@@ -1,0 +1,212 @@
+// Package chattest holds the contracts of package chat's interfaces as tests,
+// and small real implementations of them.
+package chattest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/chat"
+)
+
+// Workspaces is a map that is a [chat.Workspaces].
+type Workspaces struct {
+	mu     sync.Mutex
+	stored map[string]chat.Workspace
+}
+
+// Workspace implements [chat.Workspaces].
+func (m *Workspaces) Workspace(_ context.Context, uid string) (*chat.Workspace, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	w, ok := m.stored[uid]
+	if !ok {
+		return nil, chat.NotFound(uid)
+	}
+	return &w, nil
+}
+
+// WorkspaceUIDs implements [chat.Workspaces].
+func (m *Workspaces) WorkspaceUIDs(_ context.Context, offset, limit int) ([]string, int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := slices.Sorted(maps.Keys(m.stored))
+	from := min(offset, len(all))
+	return all[from : from+min(limit, len(all)-from)], len(all), nil
+}
+
+// UpdateWorkspace implements [chat.Workspaces].
+func (m *Workspaces) UpdateWorkspace(_ context.Context, uid string, f func(*chat.Workspace) (*chat.Workspace, error)) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var old *chat.Workspace
+	if w, ok := m.stored[uid]; ok {
+		old = &w
+	}
+	w, err := f(old)
+	if err != nil {
+		return err
+	}
+	if m.stored == nil {
+		m.stored = make(map[string]chat.Workspace)
+	}
+	m.stored[uid] = *w
+	return nil
+}
+
+// DeleteWorkspace implements [chat.Workspaces].
+func (m *Workspaces) DeleteWorkspace(_ context.Context, uid string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, ok := m.stored[uid]; !ok {
+		return chat.NotFound(uid)
+	}
+	delete(m.stored, uid)
+	return nil
+}
+
+// TestWorkspaces checks s, which must be empty, against the contract of
+// [chat.Workspaces].
+func TestWorkspaces(t *testing.T, s chat.Workspaces) {
+	t.Helper()
+	t.Run("Absent", func(t *testing.T) { testAbsent(t, s) })
+	t.Run("RoundTrip", func(t *testing.T) { testRoundTrip(t, s) })
+	t.Run("Refused", func(t *testing.T) { testRefused(t, s) })
+	t.Run("List", func(t *testing.T) { testList(t, s) })
+	t.Run("Hammer", func(t *testing.T) { testHammer(t, s) })
+}
+
+func testAbsent(t *testing.T, s chat.Workspaces) {
+	if _, err := s.Workspace(t.Context(), "nope"); !apierr.Is(err, apierr.ChatNotFound) {
+		t.Errorf("Workspace of an absent uid: error %v, want %s", err, apierr.ChatNotFound)
+	}
+	if err := s.DeleteWorkspace(t.Context(), "nope"); !apierr.Is(err, apierr.ChatNotFound) {
+		t.Errorf("DeleteWorkspace of an absent uid: error %v, want %s", err, apierr.ChatNotFound)
+	}
+	if uids, total, err := s.WorkspaceUIDs(t.Context(), 0, 20); len(uids) != 0 || total != 0 || err != nil {
+		t.Errorf("WorkspaceUIDs of an empty store = %q, %d, %v", uids, total, err)
+	}
+}
+
+func testRoundTrip(t *testing.T, s chat.Workspaces) {
+	text, empty := "Be brief.", ""
+	full := chat.Workspace{
+		UID: "full", Source: "openAi", OrgID: "o", ProjectID: "p", APIVersion: "v", DeploymentID: "d",
+		BaseURL: "https://llm.example.com/v1", APIKey: chat.NewSecret("sk-a-key-of-some-length"),
+		Prompts:   chat.PromptTexts{System: &text, SearchQParam: &empty},
+		IndexUIDs: []string{"movies"}, Parameters: json.RawMessage(`{"temperature":0.10}`), PluginVersion: "~1.2",
+	}
+	none := chat.Workspace{UID: "none", Source: "vLlm", IndexUIDs: []string{}}
+	for _, want := range []chat.Workspace{full, none, {UID: "bare", Source: "vLlm"}} {
+		err := s.UpdateWorkspace(t.Context(), want.UID, func(old *chat.Workspace) (*chat.Workspace, error) {
+			if old != nil {
+				t.Errorf("UpdateWorkspace of an absent uid gives %+v", old)
+			}
+			w := want
+			return &w, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.Workspace(t.Context(), want.UID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.APIKey.Reveal() != want.APIKey.Reveal() {
+			t.Errorf("the key of %s did not come back", want.UID)
+		}
+		got.APIKey, want.APIKey = chat.Secret{}, chat.Secret{}
+		if !reflect.DeepEqual(*got, want) {
+			t.Errorf("Workspace after UpdateWorkspace = %+v, want %+v", *got, want)
+		}
+		if err := s.DeleteWorkspace(t.Context(), want.UID); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func testRefused(t *testing.T, s chat.Workspaces) {
+	put(t, s, "kept")
+	refusal := errors.New("no")
+	err := s.UpdateWorkspace(t.Context(), "kept", func(old *chat.Workspace) (*chat.Workspace, error) {
+		old.OrgID = "changed"
+		return old, refusal
+	})
+	if err != refusal { //nolint:errorlint // as it is, says the contract
+		t.Errorf("UpdateWorkspace = %v, want f's own error", err)
+	}
+	if w, err := s.Workspace(t.Context(), "kept"); err != nil || w.OrgID != "" {
+		t.Errorf("after a refused update: %+v, %v; want it unchanged", w, err)
+	}
+	if err := s.DeleteWorkspace(t.Context(), "kept"); err != nil {
+		t.Error(err)
+	}
+}
+
+func testList(t *testing.T, s chat.Workspaces) {
+	names := []string{"B", "a", "a-", "a_b", "ab"} // in byte order
+	for _, i := range []int{3, 0, 4, 2, 1} {
+		put(t, s, names[i])
+	}
+	for _, tt := range []struct {
+		offset, limit int
+		want          []string
+	}{{0, 20, names}, {1, 2, names[1:3]}, {4, 2, names[4:]}, {9, 2, nil}, {0, 0, nil}} {
+		got, total, err := s.WorkspaceUIDs(t.Context(), tt.offset, tt.limit)
+		if !slices.Equal(got, tt.want) || total != len(names) || err != nil {
+			t.Errorf("WorkspaceUIDs(%d, %d) = %q, %d, %v; want %q, %d", tt.offset, tt.limit, got, total, err, tt.want, len(names))
+		}
+	}
+	for _, n := range names {
+		if err := s.DeleteWorkspace(t.Context(), n); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func testHammer(t *testing.T, s chat.Workspaces) {
+	const workers, turns = 8, 25
+	put(t, s, "busy")
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for range turns {
+				err := s.UpdateWorkspace(t.Context(), "busy", func(old *chat.Workspace) (*chat.Workspace, error) {
+					var n int
+					_, _ = fmt.Sscan(old.OrgID, &n) // 0 where it is empty
+					old.OrgID = fmt.Sprint(n + 1)
+					return old, nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	w, err := s.Workspace(t.Context(), "busy")
+	if err != nil || w.OrgID != fmt.Sprint(workers*turns) {
+		t.Errorf("after %d updates of one number: %+v, %v", workers*turns, w, err)
+	}
+	if err := s.DeleteWorkspace(t.Context(), "busy"); err != nil {
+		t.Error(err)
+	}
+}
+
+func put(t *testing.T, s chat.Workspaces, uid string) {
+	t.Helper()
+	err := s.UpdateWorkspace(t.Context(), uid, func(*chat.Workspace) (*chat.Workspace, error) {
+		return &chat.Workspace{UID: uid, Source: "openAi"}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

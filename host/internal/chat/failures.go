@@ -1,0 +1,162 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/apierr"
+)
+
+// maxProviderMessage bounds what is repeated of a provider's own words.
+const maxProviderMessage = 2 << 10
+
+// explain turns whatever ended an answer into what the client is told.
+func (a *Answer) explain(err error) *apierr.Error {
+	if errors.Is(context.Cause(a.ctx), errAnswerTimeout) {
+		return &apierr.Error{
+			Code:    apierr.LLMProviderTimeout,
+			Message: fmt.Sprintf("The answer was not whole after %s, which is the limit: ask something narrower, or raise the limit.", a.deps.Limits.Answer),
+			Err:     err,
+		}
+	}
+	if up, ok := errors.AsType[*UpstreamError](err); ok {
+		code := apierr.LLMProviderError
+		if up.Kind == UpstreamTimeout {
+			code = apierr.LLMProviderTimeout
+		}
+		return &apierr.Error{Code: code, Message: "The request to the provider failed: " + a.bounded(up.Message) + ".", Err: a.scrubbed(err)}
+	}
+	return apierr.From(err)
+}
+
+// refused is the error for a response that is not a success: the plugin says
+// what it means.
+func (a *Answer) refused(status int, header http.Header, body []byte) error {
+	in := abi.ErrorRequest{Status: status, Headers: make(map[string]string, len(header)), Body: a.scrub(string(body))}
+	for name, values := range header {
+		in.Headers[strings.ToLower(name)] = a.scrub(strings.Join(values, ", "))
+	}
+	p, err := a.source.Error(a.ctx, &in)
+	if a.ctx.Err() != nil {
+		return a.ctx.Err()
+	}
+	if err != nil || p == nil {
+		// The status alone says enough for the client to act on.
+		p = &abi.ProviderError{}
+	}
+	return a.providerError(p, status, retryAfter(header, time.Now()), err)
+}
+
+// providerError maps a provider's failure. status is 0 where it came inside a
+// response that began as a success; cause is for the log.
+func (a *Answer) providerError(p *abi.ProviderError, status int, after time.Duration, cause error) error {
+	e := &apierr.Error{Code: providerCode(p.Kind, status), RetryAfter: after, Err: cause}
+	if p.RetryAfterMS > 0 {
+		e.RetryAfter = time.Duration(min(p.RetryAfterMS, int64(24*time.Hour/time.Millisecond))) * time.Millisecond
+	}
+	said := a.bounded(p.Message)
+	if said == "" {
+		said = "it gave no reason"
+	}
+	if code := a.scrub(p.ProviderCode); code != "" && len(code) <= 100 {
+		said += " (" + code + ")"
+	}
+	with := ""
+	if status != 0 {
+		with = fmt.Sprintf(" with status %d", status)
+	}
+	e.Message = fmt.Sprintf("%s%s: %s", providerSays[e.Code], with, said)
+	return e
+}
+
+var providerSays = map[apierr.Code]string{
+	apierr.LLMProviderRateLimited:     "The provider limits how often it is asked; it answered",
+	apierr.LLMProviderRejectedRequest: "The provider rejected the request",
+	apierr.LLMProviderUnauthorized:    "The provider did not accept the workspace's apiKey; it answered",
+	apierr.LLMProviderTimeout:         "The provider ran out of time; it answered",
+	apierr.LLMProviderError:           "The provider failed",
+}
+
+// providerCode chooses the code by what the plugin says, and by the status
+// where it says nothing in particular. 429 is 429 to all: SDKs wait for it.
+func providerCode(kind string, status int) apierr.Code {
+	if status == http.StatusTooManyRequests {
+		return apierr.LLMProviderRateLimited
+	}
+	switch kind {
+	case abi.ErrorAuth, abi.ErrorPermission:
+		return apierr.LLMProviderUnauthorized
+	case abi.ErrorNotFound, abi.ErrorInvalidRequest, abi.ErrorContextLength, abi.ErrorContentFilter:
+		return apierr.LLMProviderRejectedRequest
+	case abi.ErrorRateLimit, abi.ErrorQuota:
+		return apierr.LLMProviderRateLimited
+	case abi.ErrorTimeout:
+		return apierr.LLMProviderTimeout
+	case abi.ErrorOverloaded:
+		return apierr.LLMProviderError
+	}
+	switch status {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity:
+		return apierr.LLMProviderRejectedRequest
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return apierr.LLMProviderUnauthorized
+	}
+	return apierr.LLMProviderError
+}
+
+// pluginError is the error for a plugin's call that did not do what it should.
+func (a *Answer) pluginError(err error) error {
+	if ctxErr := a.ctx.Err(); ctxErr != nil {
+		return ctxErr
+	}
+	p, ok := errors.AsType[*PluginError](err)
+	if !ok {
+		p = &PluginError{Kind: PluginFault, Message: fmt.Sprintf("the plugin %s %s gave an answer that cannot be used", a.manifest.Name, a.manifest.Version)}
+	}
+	e := &apierr.Error{Code: apierr.LLMProviderError, RetryAfter: p.RetryAfter, Err: err}
+	said := a.bounded(p.Message)
+	switch p.Kind {
+	case PluginDeclared:
+		// What it refuses before anything was sent is the request.
+		if !a.round.begun {
+			e.Code = apierr.LLMProviderRejectedRequest
+		}
+		e.Message = fmt.Sprintf("The plugin %s %s says: %s", a.manifest.Name, a.manifest.Version, said)
+	case PluginTooLarge:
+		if a.round.begun {
+			// The request was sent; it is the provider who said too much.
+			e.Message = fmt.Sprintf("The answer broke off: the provider sent a piece that is too large for the plugin %s %s. Ask for less at once.", a.manifest.Name, a.manifest.Version)
+			break
+		}
+		e.Code = apierr.LLMProviderRejectedRequest
+		e.Message = fmt.Sprintf("The request was not sent, since %s: send fewer or shorter messages.", said)
+	case PluginUnavailable:
+		e.Code = apierr.ChatProviderUnavailable
+		e.Message = fmt.Sprintf("The request cannot be served now, since %s: try again later.", said)
+	default:
+		e.Message = fmt.Sprintf("The answer failed, since %s; the host's log has the details.", said)
+	}
+	return e
+}
+
+// retryAfter reads how long a provider wants to be left alone: milliseconds,
+// seconds or a date. It returns 0 where it does not say.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && ms < 86_400_000 {
+		return time.Duration(ms * float64(time.Millisecond))
+	}
+	v := strings.TrimSpace(h.Get("Retry-After"))
+	if s, err := strconv.ParseFloat(v, 64); err == nil && s > 0 && s <= 86_400 {
+		return time.Duration(s * float64(time.Second))
+	}
+	if at, err := http.ParseTime(v); err == nil {
+		return max(0, min(at.Sub(now), 24*time.Hour))
+	}
+	return 0
+}

@@ -1,0 +1,258 @@
+package chat_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/chat/chattest"
+)
+
+func TestPluginErrors(t *testing.T) {
+	for _, tt := range []struct {
+		err  error
+		code apierr.Code
+		want string
+	}{
+		{&chat.PluginError{Kind: chat.PluginDeclared, Message: "no images"}, apierr.LLMProviderRejectedRequest, "says: no images"},
+		{&chat.PluginError{Kind: chat.PluginTooLarge, Message: "the conversation is too large"}, apierr.LLMProviderRejectedRequest, "send fewer"},
+		{&chat.PluginError{Kind: chat.PluginUnavailable, Message: "it rests", RetryAfter: time.Minute}, apierr.ChatProviderUnavailable, "it rests"},
+		{&chat.PluginError{Kind: chat.PluginFault, Message: "it trapped", Err: errors.New("stack")}, apierr.LLMProviderError, "it trapped"},
+		{errors.New("a secret path"), apierr.LLMProviderError, "cannot be used"},
+	} {
+		f := newFixture(t, say("finish:stop"))
+		f.source.EncodeErr = tt.err
+		e := f.refuse(t, hello)
+		if e.Code != tt.code || !strings.Contains(e.Message, tt.want) || strings.Contains(e.Message, "secret path") || !errors.Is(e, tt.err) {
+			t.Errorf("encode fails with %v: %v, want %s with %q", tt.err, e, tt.code, tt.want)
+		}
+		f = newFixture(t, refusal(401, "x"))
+		f.source.ErrorErr = tt.err
+		if e := f.refuse(t, hello); e.Code != apierr.LLMProviderUnauthorized || !errors.Is(e, tt.err) {
+			t.Errorf("error fails with %v: %v, want what the status says", tt.err, e)
+		}
+	}
+}
+
+// TestProviderMessage is bounded, in UTF-8, and without the key in any form.
+func TestProviderMessage(t *testing.T) {
+	long := strings.Repeat("é", 5000)
+	for _, tt := range []struct{ name, body string }{
+		{"key", "Incorrect API key provided: " + demoKey + "."},
+		{"key in base64", "c2stMDEyMzQ1Njc4OS1zZWNyZXQ="},
+		{"cut key", "You sent " + demoKey[:12]},
+		{"long", long},
+		{"no UTF-8", "caf\xe9"},
+	} {
+		f := newFixture(t, refusal(400, tt.body))
+		e := f.refuse(t, hello)
+		if strings.Contains(e.Message, demoKey[:12]) || strings.Contains(e.Message, "c2stMDEy") || len(e.Message) > 2200 || strings.ToValidUTF8(e.Message, "") != e.Message {
+			t.Errorf("%s: message %q", tt.name, e.Message)
+		}
+		if seen := fmt.Sprint(f.source.Errors()); strings.Contains(seen, demoKey) {
+			t.Errorf("%s: the plugin sees the key: %.300s", tt.name, seen)
+		}
+	}
+	s := say("text:x", `error:{"kind":"auth","message":"bad key `+demoKey+`"}`)
+	if tr := newFixture(t, s).ask(t, hello); strings.Contains(tr.raw.String(), demoKey) {
+		t.Errorf("the key is in the stream: %s", tr.raw.String())
+	}
+}
+
+func TestUnreadableKey(t *testing.T) {
+	f := newFixture(t, say("finish:stop"))
+	err := f.workspaces.UpdateWorkspace(t.Context(), "demo", func(w *chat.Workspace) (*chat.Workspace, error) {
+		w.APIKey, w.KeyUnreadable = chat.Secret{}, true
+		return w, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := f.refuse(t, hello); e.Code != apierr.MissingChatAPIKey || !strings.Contains(e.Message, "another master key") {
+		t.Errorf("Start: %v", e)
+	}
+	if s, err := f.Workspace(t.Context(), "demo"); err != nil || *s.APIKey != "XXX..." {
+		t.Errorf("apiKey of GET = %v, %v", s.APIKey, err)
+	}
+	f.patch(t, "demo", `{"apiKey":"XXX...","orgId":"o"}`)
+	if !f.workspace(t, "demo").KeyUnreadable {
+		t.Error("a PATCH with the key obfuscated took it away")
+	}
+	f.patch(t, "demo", `{"apiKey":"sk-new"}`)
+	f.ask(t, hello)
+}
+
+func TestAnswerTimeout(t *testing.T) {
+	f := newFixture(t, chattest.Script{Hang: true})
+	f.deps.Limits.Answer = time.Millisecond
+	f.Service = chat.New(f.deps)
+	if e := f.refuse(t, hello); e.Code != apierr.LLMProviderTimeout {
+		t.Errorf("Start: %v", e)
+	}
+	s := say("text:x")
+	s.Hang = true
+	// A limit that is long enough for the first event is found by trying: it
+	// depends on the machine.
+	for limit := 20 * time.Millisecond; ; limit *= 2 {
+		f = newFixture(t, s)
+		f.deps.Limits.Answer = limit
+		f.Service = chat.New(f.deps)
+		a, err := f.Start(t.Context(), auth.Everyone(), "demo", []byte(hello))
+		if apierr.Is(err, apierr.LLMProviderTimeout) && limit < 10*time.Second {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr := &transcript{t: t}
+		if err := a.WriteTo(tr); err != nil || tr.failureCode() != "llm_provider_timeout" || !tr.done {
+			t.Errorf("WriteTo: %v, failure %q", err, tr.failureCode())
+		}
+		return
+	}
+}
+
+// TestCancel ends the answer wherever it is, without a frame nobody reads.
+func TestCancel(t *testing.T) {
+	hang := say("text:x")
+	hang.Hang = true
+	searching := []chattest.Script{say("text:x", search(0, "a", `{"indexUid":"movies","q":"hang"}`), "finish:tool_calls"), say("finish:stop")}
+	for name, scripts := range map[string][]chattest.Script{"provider": {hang}, "search": searching} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, scripts...)
+			ctx, cancel := context.WithCancel(t.Context())
+			f.searcher.Began = func(context.Context, string) { cancel() }
+			a, err := f.Start(ctx, auth.Everyone(), "demo", []byte(hello))
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := &leaver{}
+			if name == "provider" {
+				w.after = cancel
+			}
+			if err := a.WriteTo(w); !errors.Is(err, context.Canceled) {
+				t.Errorf("WriteTo: %v, want %v", err, context.Canceled)
+			}
+			if o := a.Outcome(); !o.Cancelled || o.Err != nil {
+				t.Errorf("outcome = %+v", o)
+			}
+			if n := f.upstream.Open(); n != 0 {
+				t.Errorf("%d responses of the provider were left open", n)
+			}
+			if name == "search" && len(f.upstream.Sent()) != 1 {
+				t.Error("the next round was begun after the client had left")
+			}
+		})
+	}
+	f := newFixture(t, chattest.Script{Hang: true})
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(time.Millisecond, cancel)
+	if _, err := f.Start(ctx, auth.Everyone(), "demo", []byte(hello)); !errors.Is(err, context.Canceled) {
+		t.Errorf("Start: %v, want %v", err, context.Canceled)
+	}
+}
+
+// A leaver is a client that reads one write, and then has what happens next
+// happen.
+type leaver struct {
+	after  func()
+	err    error
+	writes int
+}
+
+func (l *leaver) WriteFrame([]byte) error { l.writes++; return l.err }
+
+func (l *leaver) Flush() error {
+	if l.after != nil {
+		l.after()
+	}
+	return nil
+}
+
+func TestWriteFails(t *testing.T) {
+	f := newFixture(t, say("text:x", "text:y", "finish:stop"))
+	a, err := f.Start(t.Context(), auth.Everyone(), "demo", []byte(hello))
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := errors.New("broken pipe")
+	w := &leaver{err: gone}
+	if err := a.WriteTo(w); !errors.Is(err, gone) || w.writes != 1 {
+		t.Errorf("WriteTo: %v after %d writes, want the writer's error after 1", err, w.writes)
+	}
+	if o := a.Outcome(); !o.Cancelled || f.upstream.Open() != 0 {
+		t.Errorf("outcome %+v, %d responses open", o, f.upstream.Open())
+	}
+}
+
+// TestUnwrittenAnswer is closed without having been written.
+func TestUnwrittenAnswer(t *testing.T) {
+	s := say("text:x")
+	s.Hang = true
+	f := newFixture(t, s)
+	a, err := f.Start(t.Context(), auth.Everyone(), "demo", []byte(hello))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Close()
+	a.Close()
+	eventually(t, "the response is closed", func() bool { return f.upstream.Open() == 0 })
+}
+
+// TestAnswersHammer runs answers of all kinds side by side, and finds no
+// goroutine and no response left.
+func TestAnswersHammer(t *testing.T) {
+	before := runtime.NumGoroutine()
+	f := newFixture(t)
+	f.source.Reply = nil
+	bodies := []string{hello, withTools("mine", "searchSources"), `{"model":"m"}`}
+	f.upstream.Scripts = nil
+	for range 50 {
+		f.upstream.Scripts = append(f.upstream.Scripts,
+			say("text:x", search(0, "a", alien)+"\n"+search(1, "b", alien), "finish:tool_calls"), say("text:x", "finish:stop", "[DONE]"), say("text:x"), refusal(500, "x"), chattest.Script{Err: broken(chat.UpstreamConnect, true)})
+	}
+	done := make(chan struct{})
+	const workers = 8
+	for w := range workers {
+		go func() {
+			defer func() { done <- struct{}{} }()
+			for i := range 30 {
+				ctx, cancel := context.WithCancel(t.Context())
+				a, err := f.Start(ctx, auth.Everyone(), "demo", []byte(bodies[(i+w)%len(bodies)]))
+				if err == nil {
+					after := func() {}
+					if i%5 == 0 {
+						after = cancel
+					}
+					_ = a.WriteTo(&leaver{after: after})
+				}
+				cancel()
+			}
+		}()
+	}
+	for range workers {
+		<-done
+	}
+	eventually(t, "goroutines and responses are gone", func() bool {
+		return runtime.NumGoroutine() <= before && f.upstream.Open() == 0
+	})
+}
+
+// eventually waits for something that another goroutine is about to do.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for range 2000 {
+		if ok() {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Errorf("not in 10 s: %s", what)
+}

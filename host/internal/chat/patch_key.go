@@ -1,0 +1,45 @@
+package chat
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+)
+
+// looksObfuscated matches what [Obfuscate] returns, and no real key.
+var looksObfuscated = regexp.MustCompile(`^(XXX|.{2}XXXX|.{3}XXXXX|.{5}XXXXXX)\.\.\.$`)
+
+// mergeKey applies the field apiKey to w. sent says that the client gave a
+// key, or took it away: the obfuscated text of the stored one, as a form sends
+// it back, is neither. Were it, whoever may read settings could have the key
+// sent to a base URL of their own.
+func mergeKey(w *Workspace, v json.RawMessage) (sent bool, err error) {
+	switch {
+	case v == nil:
+		return false, nil
+	case isNull(v):
+		w.APIKey, w.KeyUnreadable = Secret{}, false
+		return true, nil
+	}
+	key, ok := asString(v)
+	switch {
+	case !ok:
+		return false, wrongType(apierr.InvalidChatAPIKey, "apiKey", "a string or null", v)
+	case key == "":
+		w.APIKey, w.KeyUnreadable = Secret{}, false
+		return true, nil
+	case !w.APIKey.IsZero() && key == Obfuscate(w.APIKey), w.KeyUnreadable && key == obfuscatedShort:
+		return false, nil
+	case looksObfuscated.MatchString(key):
+		return false, apierr.Newf(apierr.InvalidChatAPIKey,
+			"`apiKey` is an obfuscated key, and not that of the stored one: send the key itself, or leave the field out to keep what is stored.")
+	case len(key) > maxKey:
+		return false, apierr.Newf(apierr.InvalidChatAPIKey, "`apiKey` is longer than %d bytes.", maxKey)
+	case strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		return false, apierr.Newf(apierr.InvalidChatAPIKey, "`apiKey` holds a control character, such as a line end: it is sent in a header.")
+	}
+	w.APIKey, w.KeyUnreadable = NewSecret(key), false
+	return true, nil
+}

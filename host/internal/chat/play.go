@@ -1,0 +1,203 @@
+package chat
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/parley-search/parley/abi"
+)
+
+// maxRoundCalls bounds the tool calls of one round, the client's included.
+const maxRoundCalls = 256
+
+// play renders records and keeps what the round's end needs. A failure that
+// the provider reports among them is the error; what stands before it was
+// rendered.
+func (a *Answer) play(records []byte) error {
+	for {
+		r, rest, ok, err := abi.NextRecord(records)
+		if err == nil && ok {
+			var extra []byte
+			extra, rest = extraBehind(r.Kind, rest)
+			err = a.record(r, extra)
+		}
+		if errors.Is(err, abi.ErrMalformed) {
+			return a.pluginError(fmt.Errorf("read record: %w", err))
+		}
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		records = rest
+	}
+	return nil
+}
+
+// extraBehind cuts off an extra record that follows one with a delta of its
+// own, to go out in the same chunk.
+//
+// Behind the start of a tool call it is the call that the extra adds to, where
+// it says so: {"tool_calls":[{…}]}. What it says of a call of ours is nobody's.
+func extraBehind(k abi.RecordKind, rest []byte) (extra, after []byte) {
+	if k != abi.RecordText && k != abi.RecordReasoning && k != abi.RecordRefusal && k != abi.RecordToolStart {
+		return nil, rest
+	}
+	next, after, ok, err := abi.NextRecord(rest)
+	if err != nil || !ok || next.Kind != abi.RecordExtra || !checkExtra(next.Payload) {
+		return nil, rest
+	}
+	extra = next.Payload
+	if k == abi.RecordToolStart {
+		if extra = callExtra(extra); extra == nil {
+			return nil, rest
+		}
+	}
+	return extra, after
+}
+
+// callExtra returns the object that a checked extra adds to a tool call, nil
+// where it adds none.
+func callExtra(extra []byte) []byte {
+	o, _ := asObject(extra)
+	items, _ := asArray(o["tool_calls"])
+	if len(o) != 1 || len(items) != 1 || !checkExtra(items[0]) {
+		return nil
+	}
+	return items[0]
+}
+
+func (a *Answer) record(r abi.Record, extra []byte) error {
+	rd := &a.round
+	switch r.Kind {
+	case abi.RecordText:
+		if len(rd.text)+len(r.Payload) <= maxRoundText {
+			rd.text = append(rd.text, r.Payload...)
+		}
+		a.text(fieldContent, r.Payload, extra)
+	case abi.RecordReasoning:
+		a.text(fieldReasoning, r.Payload, extra)
+	case abi.RecordRefusal:
+		a.text(fieldRefusal, r.Payload, extra)
+	case abi.RecordToolStart:
+		return a.toolStart(r, extra)
+	case abi.RecordToolArguments:
+		return a.toolArguments(r)
+	case abi.RecordFinish:
+		rd.finish = string(r.Payload)
+		if rd.finish == "" {
+			rd.finish = "stop"
+		}
+	case abi.RecordUsage:
+		u, err := r.Usage()
+		if err != nil {
+			return err
+		}
+		rd.usage, rd.hasUsage = u, true
+	case abi.RecordError:
+		return a.reported(r.Payload)
+	case abi.RecordResponse:
+		_, model, err := r.Response()
+		if err != nil {
+			return err
+		}
+		a.render.name(model)
+		a.render.greet()
+	case abi.RecordCarry:
+		if len(rd.carry)+len(r.Payload) > abi.MaxCarry {
+			return fmt.Errorf("carry of more than %d bytes: %w", abi.MaxCarry, abi.ErrMalformed)
+		}
+		rd.carry = append(rd.carry, r.Payload...)
+	case abi.RecordExtra:
+		if !checkExtra(r.Payload) {
+			return fmt.Errorf("extra that is no JSON object: %w", abi.ErrMalformed)
+		}
+		a.render.extra(r.Payload)
+	}
+	return nil
+}
+
+// text renders a piece of text; an empty one is worth no chunk.
+func (a *Answer) text(field string, text, extra []byte) {
+	switch {
+	case len(text) > 0:
+		a.render.text(field, text, extra)
+	case extra != nil:
+		a.render.extra(extra)
+	}
+}
+
+// toolStart opens a call. One of a function that the client did not bring is
+// ours: either the search, or a name that the model made up and must be told
+// so.
+func (a *Answer) toolStart(r abi.Record, extra []byte) error {
+	index, id, name, err := r.ToolStart()
+	if err != nil {
+		return err
+	}
+	rd := &a.round
+	if int(index) != len(rd.calls) || index >= maxRoundCalls {
+		return fmt.Errorf("tool call %d after %d calls: %w", index, len(rd.calls), abi.ErrMalformed)
+	}
+	c := call{id: string(id), name: string(name), client: a.tools.every || a.tools.names[string(name)]}
+	if c.id == "" {
+		c.id = "call_" + randomID()
+	}
+	if c.client {
+		c.index = a.render.nextCall()
+		a.render.toolStart(c.index, c.id, c.name, extra)
+	}
+	rd.calls = append(rd.calls, c)
+	return nil
+}
+
+func (a *Answer) toolArguments(r abi.Record) error {
+	index, piece, err := r.ToolArguments()
+	if err != nil {
+		return err
+	}
+	if int64(index) >= int64(len(a.round.calls)) {
+		return fmt.Errorf("arguments of tool call %d before its start: %w", index, abi.ErrMalformed)
+	}
+	c := &a.round.calls[index]
+	switch {
+	case len(piece) == 0:
+	case c.client:
+		a.render.toolArguments(c.index, piece)
+	case len(c.arguments)+len(piece) > a.deps.Limits.ArgumentsBytes:
+		c.tooLong = true
+	default:
+		c.arguments = append(c.arguments, piece...)
+	}
+	return nil
+}
+
+// peek returns the failure that the provider reports in records, where it
+// stands before anything that the client would see.
+func (a *Answer) peek(records []byte) error {
+	for {
+		r, rest, ok, err := abi.NextRecord(records)
+		if err != nil || !ok {
+			return nil // play says so
+		}
+		switch r.Kind {
+		case abi.RecordError:
+			return a.reported(r.Payload)
+		case abi.RecordResponse, abi.RecordUsage, abi.RecordCarry:
+		default:
+			return nil
+		}
+		records = rest
+	}
+}
+
+// reported is the error for a failure that came as a record.
+func (a *Answer) reported(payload []byte) error {
+	var p abi.ProviderError
+	if err := json.Unmarshal(payload, &p); err != nil {
+		return a.pluginError(fmt.Errorf("read error record: %w", err))
+	}
+	return a.providerError(&p, 0, 0, nil)
+}

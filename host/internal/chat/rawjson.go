@@ -1,0 +1,103 @@
+package chat
+
+import (
+	"bytes"
+	"encoding/json"
+	"unicode/utf8"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+)
+
+// object is a JSON object whose values are kept as they stand.
+type object map[string]json.RawMessage
+
+// parseBody reads a request's body, which must be an object. Its values are
+// copies of the body's bytes.
+func parseBody(body []byte) (object, error) {
+	if err := apierr.CheckJSON(body); err != nil {
+		return nil, err
+	}
+	o, ok := asObject(body)
+	if !ok {
+		return nil, apierr.Newf(apierr.BadRequest, "The body must be a JSON object, not %s.", kindOf(body))
+	}
+	return o, nil
+}
+
+// append appends o to b, its keys in order and its values byte for byte.
+func (o object) append(b []byte) []byte {
+	b = append(b, '{')
+	for i, name := range sortedKeys(o) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendString(b, name)
+		b = append(b, ':')
+		b = append(b, o[name]...)
+	}
+	return append(b, '}')
+}
+
+// kindOf names the kind of a valid JSON value, for messages.
+func kindOf(v []byte) string {
+	v = bytes.TrimSpace(v)
+	if len(v) == 0 {
+		return "nothing"
+	}
+	switch v[0] {
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	case '"':
+		return "a string"
+	case 't', 'f':
+		return "a boolean"
+	case 'n':
+		return "null"
+	default:
+		return "a number"
+	}
+}
+
+// isNull reports whether a field's value is null; an absent one is not.
+func isNull(v json.RawMessage) bool { return string(bytes.TrimSpace(v)) == "null" }
+
+// asString reads a JSON string.
+func asString(v json.RawMessage) (s string, ok bool) {
+	if v = bytes.TrimSpace(v); len(v) == 0 || v[0] != '"' {
+		return "", false
+	}
+	return s, json.Unmarshal(v, &s) == nil
+}
+
+// asObject reads a JSON object.
+func asObject(v json.RawMessage) (o object, ok bool) {
+	return o, json.Unmarshal(v, &o) == nil && o != nil
+}
+
+// asArray reads a JSON array.
+func asArray(v json.RawMessage) (a []json.RawMessage, ok bool) {
+	return a, json.Unmarshal(v, &a) == nil && a != nil
+}
+
+// quote returns s as JSON. It leaves <, > and & alone, unlike package json:
+// prompts are read by models.
+func quote(s string) json.RawMessage { return appendString(nil, s) }
+
+// cut shortens a text of the client's to at most n bytes for a message, on a
+// character boundary.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
+}
+
+// wrongType is the error for a field of another type than wanted.
+func wrongType(code apierr.Code, path, want string, got json.RawMessage) error {
+	return apierr.Newf(code, "`%s` must be %s, not %s.", path, want, kindOf(got))
+}

@@ -1,0 +1,23 @@
+package chat
+
+import (
+	"context"
+	"time"
+)
+
+// Replay writes the frames that a client would see of a recorded response,
+// taken as an answer of one round in which every tool call is the client's. It
+// is for a response that is a success.
+func Replay(ctx context.Context, source Source, response Response, w ChunkWriter) error {
+	m := source.Manifest()
+	deps := Deps{Limits: Limits{}.withDefaults()}
+	a := &Answer{
+		deps: &deps, workspace: &Workspace{Source: m.Source}, source: source, manifest: m,
+		tools: tools{every: true}, usage: true,
+		render: newRenderer("chatcmpl-"+randomID(), time.Now().Unix(), m.Source),
+	}
+	a.ctx, a.cancel = context.WithCancel(ctx)
+	a.round.response = response
+	a.round.release = context.AfterFunc(a.ctx, func() { _ = response.Close() })
+	return a.WriteTo(w)
+}

@@ -1,0 +1,176 @@
+package chat
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+)
+
+// A request is a chat completion as the client asked for it, checked.
+type request struct {
+	fields   object // all but messages and tools, as they came
+	messages []json.RawMessage
+	tools    tools
+	model    string
+	usage    bool // stream_options.include_usage
+}
+
+var roles = []string{"system", "user", "assistant", "developer", "tool"}
+
+// parseRequest checks a request's body in the contract's order. parameters of
+// the workspace are not in it yet, see [request.under].
+func parseRequest(body []byte) (*request, error) {
+	fields, err := parseBody(body)
+	if err != nil {
+		return nil, err
+	}
+	r := &request{fields: fields}
+	var ok bool
+	switch v := fields["model"]; {
+	case v == nil || isNull(v):
+		return nil, apierr.Newf(apierr.BadRequest, "`model` is missing: name the provider's model to ask.")
+	default:
+		if r.model, ok = asString(v); !ok {
+			return nil, wrongType(apierr.BadRequest, "model", "a string", v)
+		}
+		if r.model == "" {
+			return nil, apierr.Newf(apierr.BadRequest, "`model` is empty: name the provider's model to ask.")
+		}
+	}
+	if err := r.parseMessages(fields["messages"]); err != nil {
+		return nil, err
+	}
+	if r.tools, err = parseTools(fields); err != nil {
+		return nil, err
+	}
+	if err := checkStream(fields["stream"]); err != nil {
+		return nil, err
+	}
+	if err := checkN(fields["n"]); err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"messages", "tools", "stream"} {
+		delete(fields, name)
+	}
+	return r, nil
+}
+
+// checkStream has the type checked first, so that "false" is no false.
+func checkStream(v json.RawMessage) error {
+	switch string(bytes.TrimSpace(v)) {
+	case "", "null", "true":
+		return nil
+	case "false":
+		return apierr.Newf(apierr.UnimplementedNonStreaming, "`stream` is false, but answers are only streamed: leave it out or set it to true.")
+	}
+	return wrongType(apierr.BadRequest, "stream", "true, or left out", v)
+}
+
+func checkN(v json.RawMessage) error {
+	if v == nil || isNull(v) {
+		return nil
+	}
+	n, err := strconv.ParseFloat(string(bytes.TrimSpace(v)), 64)
+	if err != nil {
+		return wrongType(apierr.BadRequest, "n", "the number 1, or left out", v)
+	}
+	if n != 1 {
+		return apierr.Newf(apierr.UnimplementedMultiChoice, "`n` asks for more or less than one choice, but an answer has exactly one: leave it out or set it to 1.")
+	}
+	return nil
+}
+
+func (r *request) parseMessages(v json.RawMessage) error {
+	if v == nil || isNull(v) {
+		return apierr.Newf(apierr.BadRequest, "`messages` is missing: send the conversation, the question last.")
+	}
+	var ok bool
+	if r.messages, ok = asArray(v); !ok {
+		return wrongType(apierr.BadRequest, "messages", "an array of messages", v)
+	}
+	if len(r.messages) == 0 {
+		return apierr.Newf(apierr.BadRequest, "`messages` is empty: send the conversation, the question last.")
+	}
+	for i, m := range r.messages {
+		if err := checkMessage(fmt.Sprintf("messages[%d]", i), m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkMessage(path string, v json.RawMessage) error {
+	m, ok := asObject(v)
+	if !ok {
+		return wrongType(apierr.BadRequest, path, "an object", v)
+	}
+	role, ok := asString(m["role"])
+	if !ok {
+		return wrongType(apierr.BadRequest, path+".role", "a string: system, user, assistant, developer or tool", m["role"])
+	}
+	if !slices.Contains(roles, role) {
+		return apierr.Newf(apierr.BadRequest, "`%s.role` is %q: it must be system, user, assistant, developer or tool.", path, cut(role, 64))
+	}
+	if role == "tool" {
+		if _, ok := asString(m["tool_call_id"]); !ok {
+			return wrongType(apierr.BadRequest, path+".tool_call_id", "the id of the tool call that the message answers", m["tool_call_id"])
+		}
+	}
+	calls := m["tool_calls"]
+	if calls != nil && !isNull(calls) {
+		if _, ok := asArray(calls); !ok || role != "assistant" {
+			return apierr.Newf(apierr.BadRequest, "`%s.tool_calls` must be an array, in a message of role assistant.", path)
+		}
+	}
+	content := m["content"]
+	if content == nil || isNull(content) {
+		// What an assistant said may have been a call or a refusal alone.
+		if role == "assistant" {
+			return nil
+		}
+		return apierr.Newf(apierr.BadRequest, "`%s.content` is missing: it must be a string or an array of text parts.", path)
+	}
+	return checkContent(path+".content", role, content)
+}
+
+func checkContent(path, role string, v json.RawMessage) error {
+	if _, ok := asString(v); ok {
+		return nil
+	}
+	parts, ok := asArray(v)
+	if !ok {
+		return wrongType(apierr.BadRequest, path, "a string or an array of text parts", v)
+	}
+	for i, v := range parts {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		part, ok := asObject(v)
+		if !ok {
+			return wrongType(apierr.BadRequest, at, `an object {"type": "text", "text": …}`, v)
+		}
+		typ, _ := asString(part["type"])
+		if typ != "text" && (typ != "refusal" || role != "assistant") {
+			return apierr.Newf(apierr.BadRequest, "`%s.type` is %q: only text parts are taken.", at, cut(typ, 64))
+		}
+		if _, ok := asString(part[typ]); !ok {
+			return wrongType(apierr.BadRequest, at+"."+typ, "a string", part[typ])
+		}
+	}
+	return nil
+}
+
+// under merges a workspace's parameters under the request: what the client
+// said wins, field by field.
+func (r *request) under(parameters json.RawMessage) {
+	under, _ := asObject(parameters) // nil where there are none
+	for name, v := range under {
+		if _, said := r.fields[name]; !said {
+			r.fields[name] = v
+		}
+	}
+	options, _ := asObject(r.fields["stream_options"])
+	r.usage = string(bytes.TrimSpace(options["include_usage"])) == "true"
+}

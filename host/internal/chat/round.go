@@ -1,0 +1,240 @@
+package chat
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/parley-search/parley/abi"
+)
+
+const (
+	// maxErrorBody is how much of a refusal a plugin gets to see.
+	maxErrorBody = 64 << 10
+	// lingering is how long a provider may take to end its response after
+	// [DONE]: to wait a little leaves the connection fit for the next request.
+	lingering = 250 * time.Millisecond
+	// maxRoundText bounds what is kept of a round's text for the next round.
+	maxRoundText = 4 << 20
+	// maxBatch is how many bytes of events one decode call gets, unless a
+	// single event has more: what the network put together is no reason to go
+	// over what a plugin's memory bears.
+	maxBatch = 256 << 10
+)
+
+// A round is one request to the provider. Its slices are used again in the
+// next one.
+type round struct {
+	response Response // nil for a reply
+	reply    *string
+	release  func() bool // of the context's hold on response
+	linger   *time.Timer // set once [DONE] came
+	waiting  []abi.Event // read and not decoded
+	begun    bool        // decode was called
+	ended    bool        // decode was called for the last time
+	state    []byte
+	text     []byte
+	carry    []byte
+	calls    []call
+	finish   string
+	usage    abi.Usage
+	hasUsage bool
+}
+
+// open begins the next round: encode, send, and again once where nothing came
+// of it. It returns with a response that is a success, or a reply.
+func (a *Answer) open() error {
+	rd := &a.round
+	if a.outcome.Rounds > 0 {
+		a.carry = append(a.carry, base64.StdEncoding.EncodeToString(rd.carry))
+	}
+	*rd = round{state: rd.state[:0], text: rd.text[:0], carry: rd.carry[:0], calls: rd.calls[:0]}
+	in := abi.EncodeRequest{
+		Settings: a.workspace.pluginSettings(),
+		Chat:     a.talk.body(a.outcome.Rounds),
+		Round:    a.outcome.Rounds,
+		Carry:    a.carry,
+	}
+	a.outcome.Rounds++
+	for {
+		again, err := a.send(&in)
+		if !again {
+			return err
+		}
+		select {
+		case <-time.After(a.deps.Limits.RetryDelay):
+		case <-a.ctx.Done():
+			return a.ctx.Err()
+		}
+		in.Attempt++
+		a.outcome.Retries++
+	}
+}
+
+// send makes one attempt. again says that it may be made once more.
+func (a *Answer) send(in *abi.EncodeRequest) (again bool, err error) {
+	out, err := a.source.Encode(a.ctx, in)
+	if err != nil {
+		return false, a.pluginError(err)
+	}
+	if out.Reply != nil {
+		a.round.reply = out.Reply
+		return false, nil
+	}
+	response, err := a.deps.Upstream.Do(a.ctx, &Outbound{
+		Request: out,
+		Grants:  a.manifest.Grants,
+		BaseURL: a.workspace.BaseURL,
+		Secrets: a.secrets(),
+	})
+	if err != nil {
+		up, ok := errors.AsType[*UpstreamError](err)
+		// Broken before its head is a connection error too: the provider has
+		// not said a word yet.
+		again = ok && (up.Retryable || up.Kind == UpstreamBroken)
+		return again && in.Attempt == 0 && a.ctx.Err() == nil, err
+	}
+	status := response.Status()
+	if status/100 == 2 {
+		a.round.response = response
+		a.round.release = context.AfterFunc(a.ctx, func() { _ = response.Close() })
+		return false, nil
+	}
+	body := response.Body(maxErrorBody)
+	_ = response.Close()
+	if status == http.StatusServiceUnavailable && len(bytes.TrimSpace(body)) == 0 && in.Attempt == 0 {
+		return true, nil
+	}
+	return false, a.refused(status, response.Header(), body)
+}
+
+func (a *Answer) secrets() map[string]string {
+	if a.workspace.APIKey.IsZero() {
+		return nil
+	}
+	return map[string]string{"apiKey": a.workspace.APIKey.Reveal()}
+}
+
+// next reads what the provider has sent and returns the records that it
+// decodes to, good until the next call. Once the round has ended, it must not
+// be called again.
+func (a *Answer) next() ([]byte, error) {
+	rd := &a.round
+	if rd.reply != nil {
+		return a.decode([]abi.Event{{Data: []byte(*rd.reply)}}, true)
+	}
+	if len(rd.waiting) > 0 {
+		return a.decodeBatch()
+	}
+	events, err := rd.response.Next()
+	last := false
+	if err != nil {
+		if ctxErr := a.ctx.Err(); ctxErr != nil {
+			return nil, ctxErr
+		}
+		// After its last word, how a response ends is no matter.
+		last = errors.Is(err, io.EOF) || rd.linger != nil || rd.finish != ""
+		if !last {
+			return nil, err
+		}
+	}
+	if n := len(events); n > 0 && rd.linger == nil && string(events[n-1].Data) == "[DONE]" {
+		response := rd.response // rd will hold the next round's
+		rd.linger = time.AfterFunc(lingering, func() { _ = response.Close() })
+	}
+	if last || len(events) == 0 {
+		return a.decode(events, last)
+	}
+	rd.waiting = events
+	return a.decodeBatch()
+}
+
+// decodeBatch decodes the first of the events that wait.
+func (a *Answer) decodeBatch() ([]byte, error) {
+	events, n := a.round.waiting, 1
+	for size := len(events[0].Data); n < len(events); n++ {
+		if size += len(events[n].Data); size > maxBatch {
+			break
+		}
+	}
+	a.round.waiting = events[n:]
+	return a.decode(events[:n], false)
+}
+
+// decode has the plugin turn events into records; the state travels.
+func (a *Answer) decode(events []abi.Event, last bool) ([]byte, error) {
+	rd := &a.round
+	var flags byte
+	if !rd.begun {
+		flags |= abi.FlagFirst
+	}
+	if last {
+		flags |= abi.FlagLast
+	}
+	rd.begun, rd.ended = true, last
+	a.in = abi.AppendDecodeInput(a.in[:0], rd.state, flags, events)
+	out, err := a.source.Decode(a.ctx, a.in, a.out[:0])
+	if err != nil {
+		return nil, a.pluginError(err)
+	}
+	a.out = out
+	state, records, err := abi.DecodeOutput(out)
+	if err != nil {
+		return nil, a.pluginError(fmt.Errorf("read decode output: %w", err))
+	}
+	rd.state = append(rd.state[:0], state...)
+	return records, nil
+}
+
+// close lets the response go. It may be called more than once.
+func (rd *round) close() {
+	if rd.linger != nil {
+		rd.linger.Stop()
+	}
+	if rd.release != nil {
+		rd.release()
+		_ = rd.response.Close()
+	}
+	rd.release = nil
+}
+
+// A call is a tool call of the model in one round.
+type call struct {
+	id, name  string
+	client    bool   // for the client to answer
+	index     int    // client: its index in the chunks
+	arguments []byte // host: as far as they fit
+	tooLong   bool
+}
+
+// split returns the calls for the host, and how many are for the client.
+func (rd *round) split() (internal []*call, client int) {
+	for i := range rd.calls {
+		if c := &rd.calls[i]; c.client {
+			client++
+		} else {
+			internal = append(internal, c)
+		}
+	}
+	return internal, client
+}
+
+// truncated reports whether the provider stopped in the middle of the calls,
+// so that answering them would go on from half a thought.
+func (rd *round) truncated(calls []*call) bool {
+	if rd.finish != "length" && rd.finish != "content_filter" {
+		return false
+	}
+	for _, c := range calls {
+		if !json.Valid(c.arguments) {
+			return true
+		}
+	}
+	return false
+}

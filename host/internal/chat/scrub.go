@@ -1,0 +1,55 @@
+package chat
+
+import (
+	"encoding/base64"
+	"errors"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+)
+
+// minScrubbed is the length from which a key is looked for inside other text.
+// Shorter ones are no secrets worth the name ("EMPTY" is a common one), and
+// would tear words apart.
+const minScrubbed = 6
+
+// scrub takes the workspace's key out of a text that came from outside: as it
+// is, in the forms that it may take in a URL, in JSON or in base64, and half
+// of it at the end of a text that was cut.
+func (a *Answer) scrub(s string) string {
+	key := a.workspace.APIKey.Reveal()
+	if len(key) < minScrubbed || s == "" {
+		return s
+	}
+	escaped := string(appendEscaped(nil, key))
+	for _, form := range []string{key, escaped, url.QueryEscape(key), url.PathEscape(key), base64.StdEncoding.EncodeToString([]byte(key))} {
+		s = strings.ReplaceAll(s, form, redacted)
+	}
+	for n := min(len(key)-1, len(s)); n >= minScrubbed; n-- {
+		if strings.HasSuffix(s, key[:n]) {
+			return s[:len(s)-n] + redacted
+		}
+	}
+	return s
+}
+
+// bounded scrubs a provider's words and cuts them to what is shown of them.
+func (a *Answer) bounded(s string) string {
+	s = strings.TrimSpace(strings.ToValidUTF8(a.scrub(s), "\ufffd"))
+	if len(s) <= maxProviderMessage {
+		return s
+	}
+	n := maxProviderMessage
+	for !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
+}
+
+// scrubbed makes err fit for the log.
+func (a *Answer) scrubbed(err error) error {
+	if text := err.Error(); a.scrub(text) != text {
+		return errors.New(a.scrub(text))
+	}
+	return err
+}

@@ -1,0 +1,115 @@
+package chat
+
+import (
+	"cmp"
+	"context"
+	"time"
+)
+
+// Deps is what a [Service] works with. All fields but Limits and
+// DefaultSource are required.
+type Deps struct {
+	Workspaces Workspaces
+	Sources    Sources
+	Upstream   Upstream
+	Searcher   Searcher
+	Limits     Limits
+	// DefaultSource is the source of a workspace that names none; default
+	// "openAi".
+	DefaultSource string
+}
+
+// Limits bounds one answer. The zero value of a field means its default, given
+// beside it.
+type Limits struct {
+	Rounds         int           // requests to the provider; default 20
+	Answer         time.Duration // the whole answer; default 10 min
+	Calls          int           // internal searches in one round; default 32
+	Parallel       int           // of them at a time; default 4
+	ArgumentsBytes int           // arguments of one internal call; default 64 KiB
+	RetryDelay     time.Duration // before the one retry; default 100 ms
+}
+
+func (l Limits) withDefaults() Limits {
+	l.Rounds = cmp.Or(l.Rounds, 20)
+	l.Answer = cmp.Or(l.Answer, 10*time.Minute)
+	l.Calls = cmp.Or(l.Calls, 32)
+	l.Parallel = cmp.Or(l.Parallel, 4)
+	l.ArgumentsBytes = cmp.Or(l.ArgumentsBytes, 64<<10)
+	l.RetryDelay = cmp.Or(l.RetryDelay, 100*time.Millisecond)
+	return l
+}
+
+// A Service is everything behind /chats. Safe for concurrent use. Its errors
+// are [apierr.Error]s wherever the client can do something about them.
+type Service struct{ deps Deps }
+
+// New returns a Service.
+func New(d Deps) *Service {
+	d.Limits = d.Limits.withDefaults()
+	d.DefaultSource = cmp.Or(d.DefaultSource, "openAi")
+	return &Service{d}
+}
+
+// Workspaces returns at most limit uids from offset on, and how many
+// workspaces there are in all.
+func (s *Service) Workspaces(ctx context.Context, offset, limit int) (uids []string, total int, err error) {
+	return s.deps.Workspaces.WorkspaceUIDs(ctx, offset, limit)
+}
+
+// Workspace returns the settings of a workspace.
+func (s *Service) Workspace(ctx context.Context, uid string) (Settings, error) {
+	w, err := s.workspace(ctx, uid)
+	if err != nil {
+		return Settings{}, err
+	}
+	return w.settings(), nil
+}
+
+// Prompts returns the effective prompts of a workspace.
+func (s *Service) Prompts(ctx context.Context, uid string) (WorkspacePrompts, error) {
+	w, err := s.workspace(ctx, uid)
+	if err != nil {
+		return WorkspacePrompts{}, err
+	}
+	return WorkspacePrompts{UID: w.UID, Prompts: w.Prompts.effective()}, nil
+}
+
+// Delete removes a workspace with its settings.
+func (s *Service) Delete(ctx context.Context, uid string) error {
+	if err := CheckUID(uid); err != nil {
+		return err
+	}
+	return s.deps.Workspaces.DeleteWorkspace(ctx, uid)
+}
+
+// ResetSettings forgets a workspace's settings, its key with them, and returns
+// the default ones.
+func (s *Service) ResetSettings(ctx context.Context, uid string) (Settings, error) {
+	if err := CheckUID(uid); err != nil {
+		return Settings{}, err
+	}
+	fresh := s.fresh(uid)
+	err := s.deps.Workspaces.UpdateWorkspace(ctx, uid, func(old *Workspace) (*Workspace, error) {
+		if old == nil {
+			return nil, NotFound(uid)
+		}
+		return fresh, nil
+	})
+	if err != nil {
+		return Settings{}, err
+	}
+	return fresh.settings(), nil
+}
+
+// fresh returns a workspace of default settings.
+func (s *Service) fresh(uid string) *Workspace {
+	return &Workspace{UID: uid, Source: s.deps.DefaultSource}
+}
+
+func (s *Service) workspace(ctx context.Context, uid string) (*Workspace, error) {
+	if err := CheckUID(uid); err != nil {
+		return nil, err
+	}
+	return s.deps.Workspaces.Workspace(ctx, uid)
+}

@@ -1,0 +1,196 @@
+package chat_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/chat/chattest"
+)
+
+func TestWorkspacesFake(t *testing.T) { chattest.TestWorkspaces(t, &chattest.Workspaces{}) }
+
+func TestPatchCreatesWithDefaults(t *testing.T) {
+	f := newFixture(t)
+	s, warning := f.patch(t, "new", `{}`)
+	if warning != "" {
+		t.Errorf("warning %q", warning)
+	}
+	var got map[string]any
+	b, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &got); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := got["apiKey"]; ok {
+		t.Errorf("PATCH answers with apiKey: %s", b)
+	}
+	if got["source"] != "openAi" {
+		t.Errorf("source = %v, want the default openAi", got["source"])
+	}
+	for _, name := range []string{"orgId", "projectId", "apiVersion", "deploymentId", "baseUrl", "indexUids", "parameters", "pluginVersion"} {
+		if v, ok := got[name]; !ok || v != nil {
+			t.Errorf("%s = %v, present %v; want null", name, v, ok)
+		}
+	}
+	prompts, _ := got["prompts"].(map[string]any)
+	for _, name := range []string{"system", "searchDescription", "searchQParam", "searchFilterParam", "searchIndexUidParam"} {
+		if text, _ := prompts[name].(string); len(text) < 20 {
+			t.Errorf("prompts.%s = %q, want a default text", name, text)
+		}
+	}
+	if len(got) != 10 {
+		t.Errorf("PATCH answers %d keys, want 10: %s", len(got), b)
+	}
+}
+
+func TestPatchThreeState(t *testing.T) {
+	f := newFixture(t)
+	f.patch(t, "w", `{"source":"openAi","orgId":"o","projectId":"p","prompts":{"system":"S","searchQParam":""},
+		"indexUids":["movies","movies"],"parameters":{"temperature":0.10, "big":12345678901234567890},"pluginVersion":"1.2.0"}`)
+
+	s, _ := f.patch(t, "w", `{"orgId":null,"prompts":{"system":null,"searchFilterParam":"F"}}`)
+	if s.OrgID != nil || s.ProjectID == nil || *s.ProjectID != "p" {
+		t.Errorf("orgId %v, projectId %v; want null, p", s.OrgID, s.ProjectID)
+	}
+	if !strings.Contains(s.Prompts.System, "searchInIndex") || s.Prompts.SearchQParam != "" || s.Prompts.SearchFilterParam != "F" {
+		t.Errorf("prompts = %+v", s.Prompts)
+	}
+	if got := string(s.Parameters); got != `{"temperature":0.10, "big":12345678901234567890}` {
+		t.Errorf("parameters = %s, want them as they were sent", got)
+	}
+	if len(s.IndexUIDs) != 1 || *s.PluginVersion != "1.2.0" {
+		t.Errorf("indexUids %q, pluginVersion %v", s.IndexUIDs, s.PluginVersion)
+	}
+
+	s, _ = f.patch(t, "w", `{"prompts":null,"indexUids":null,"parameters":null,"pluginVersion":null,"source":null}`)
+	if s.Prompts.SearchQParam == "" || s.Prompts.SearchFilterParam == "F" || s.IndexUIDs != nil || s.Parameters != nil || s.PluginVersion != nil || s.Source != "openAi" {
+		t.Errorf("after null for all: %+v", s)
+	}
+	if s, _ = f.patch(t, "w", `{"indexUids":[]}`); s.IndexUIDs == nil || len(s.IndexUIDs) != 0 {
+		t.Errorf("indexUids = %#v, want an empty array that is not null", s.IndexUIDs)
+	}
+}
+
+func TestPatchRefused(t *testing.T) {
+	tests := []struct {
+		body string
+		code apierr.Code
+		want string // in the message
+	}{
+		{``, apierr.MissingPayload, "empty"},
+		{`{"source":}`, apierr.MalformedPayload, "line 1, column 11"},
+		{"{\n\"orgId\": 1,,}", apierr.MalformedPayload, "line 2, column 12"},
+		{`[]`, apierr.BadRequest, "a JSON object, not an array"},
+		{`{"sorce":"openAi"}`, apierr.BadRequest, "`source`"},
+		{`{"prompts":{"sytem":"x"}}`, apierr.BadRequest, "`system`"},
+		{`{"source":"openai"}`, apierr.InvalidChatSource, "azureOpenAi, openAi, test, vLlm"},
+		{`{"source":3}`, apierr.InvalidChatSource, "not a number"},
+		{`{"orgId":3}`, apierr.InvalidChatOrgID, "`orgId` must be a string or null, not a number"},
+		{`{"projectId":[]}`, apierr.InvalidChatProjectID, "`projectId`"},
+		{`{"apiVersion":true}`, apierr.InvalidChatAPIVersion, "`apiVersion`"},
+		{`{"deploymentId":{}}`, apierr.InvalidChatDeploymentID, "`deploymentId`"},
+		{`{"deploymentId":"a\nb"}`, apierr.InvalidChatDeploymentID, "control character"},
+		{`{"orgId":"` + strings.Repeat("x", 3000) + `"}`, apierr.InvalidChatOrgID, "longer than 2048"},
+		{`{"apiKey":7}`, apierr.InvalidChatAPIKey, "`apiKey` must be a string or null"},
+		{`{"apiKey":"a\r\nx: y"}`, apierr.InvalidChatAPIKey, "control character"},
+		{`{"apiKey":"XXX..."}`, apierr.InvalidChatAPIKey, "send the key itself"},
+		{`{"prompts":"x"}`, apierr.InvalidChatPrompts, "`prompts` must be an object or null"},
+		{`{"prompts":{"system":1}}`, apierr.InvalidChatSystemPrompt, "`prompts.system`"},
+		{`{"prompts":{"searchDescription":1}}`, apierr.InvalidChatSearchDescription, "`prompts.searchDescription`"},
+		{`{"prompts":{"searchQParam":1}}`, apierr.InvalidChatSearchQParam, "`prompts.searchQParam`"},
+		{`{"prompts":{"searchFilterParam":1}}`, apierr.InvalidChatSearchFilterParam, "`prompts.searchFilterParam`"},
+		{`{"prompts":{"searchIndexUidParam":1}}`, apierr.InvalidChatSearchIndexUIDParam, "`prompts.searchIndexUidParam`"},
+		{`{"indexUids":"movies"}`, apierr.InvalidChatIndexUIDs, "an array"},
+		{`{"indexUids":["a","b c"]}`, apierr.InvalidChatIndexUIDs, "`indexUids[1]`"},
+		{`{"parameters":[]}`, apierr.InvalidChatParameters, "an object or null"},
+		{`{"parameters":{"stream":false}}`, apierr.InvalidChatParameters, "`parameters.stream`"},
+		{`{"pluginVersion":"latest"}`, apierr.InvalidChatPluginVersion, "~1.2"},
+		{`{"pluginVersion":"9.9.9"}`, apierr.InvalidChatPluginVersion, "the deployment's pin is 1.2.0"},
+		{`{"baseUrl":"llm.example.com/v1"}`, apierr.InvalidChatBaseURL, "http://"},
+		{`{"baseUrl":"ftp://a"}`, apierr.InvalidChatBaseURL, "http://"},
+		{`{"baseUrl":"https:///v1"}`, apierr.InvalidChatBaseURL, "no host"},
+		{`{"baseUrl":"https://u:p@a/v1"}`, apierr.InvalidChatBaseURL, "user info"},
+		{`{"baseUrl":"https://a/v1?x=1"}`, apierr.InvalidChatBaseURL, "query"},
+		{`{"baseUrl":"https://a/v1?"}`, apierr.InvalidChatBaseURL, "query"},
+		{`{"baseUrl":"https://a/v1#"}`, apierr.InvalidChatBaseURL, "fragment"},
+		{`{"baseUrl":"https://a:99999"}`, apierr.InvalidChatBaseURL, "port"},
+		{`{"baseUrl":"https://a b"}`, apierr.InvalidChatBaseURL, "space"},
+		{`{"baseUrl":"https://%zz"}`, apierr.InvalidChatBaseURL, "no URL"},
+		{`{"source":"vLlm"}`, apierr.InvalidChatBaseURL, "`baseUrl` (what it is)"},
+		{`{"source":"azureOpenAi","orgId":"o","baseUrl":"https://a"}`, apierr.InvalidChatAPIVersion, "`apiVersion` (what it is), `deploymentId`"},
+		{`{"source":"azureOpenAi","orgId":"","apiVersion":"v","deploymentId":"d","baseUrl":"https://a"}`, apierr.InvalidChatOrgID, "`orgId`"},
+	}
+	for _, tt := range tests {
+		t.Run(fmt.Sprintf("%.40s", tt.body), func(t *testing.T) {
+			f := newFixture(t)
+			_, _, err := f.Patch(t.Context(), "w", []byte(tt.body))
+			if !apierr.Is(err, tt.code) || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("Patch: %v, want %s with %q", err, tt.code, tt.want)
+			}
+			if _, err := f.workspaces.Workspace(t.Context(), "w"); !apierr.Is(err, apierr.ChatNotFound) {
+				t.Errorf("a refused PATCH left a workspace behind: %v", err)
+			}
+		})
+	}
+}
+
+func TestPatchRefusedKeepsAll(t *testing.T) {
+	f := newFixture(t)
+	before, err := f.Workspace(t.Context(), "demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := f.Patch(t.Context(), "demo", []byte(`{"orgId":"new","prompts":{"system":"new"},"apiKey":"sk-new","source":"vLlm"}`)); err == nil {
+		t.Fatal("a PATCH to vLlm without baseUrl went through")
+	}
+	after, err := f.Workspace(t.Context(), "demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(after.OrgID, after.Prompts, *after.APIKey) != fmt.Sprint(before.OrgID, before.Prompts, *before.APIKey) {
+		t.Errorf("a refused PATCH changed %+v to %+v", before, after)
+	}
+}
+
+func TestBaseURLTaken(t *testing.T) {
+	f := newFixture(t)
+	for _, u := range []string{"http://127.0.0.1:8000/v1", "https://a.example/", "HTTPS://[::1]:8443/x/y/", "https://bücher.example"} {
+		s, _ := f.patch(t, "w", `{"source":"vLlm","baseUrl":"`+u+`"}`)
+		if *s.BaseURL != u {
+			t.Errorf("baseUrl = %q, want it as it was sent, %q", *s.BaseURL, u)
+		}
+	}
+}
+
+func TestUIDs(t *testing.T) {
+	f := newFixture(t)
+	for uid, ok := range map[string]bool{
+		"a": true, "A-z_9": true, strings.Repeat("x", 400): true,
+		"": false, strings.Repeat("x", 401): false, "a b": false, "a/b": false, "ü": false, "a.b": false, "a\x00": false,
+	} {
+		_, _, err := f.Patch(t.Context(), uid, []byte(`{}`))
+		if ok != (err == nil) || !ok && !apierr.Is(err, apierr.InvalidChatWorkspaceUID) {
+			t.Errorf("Patch of uid %.10q: %v, want success: %v", uid, err, ok)
+		}
+	}
+	ctx := t.Context()
+	for name, call := range map[string]func(uid string) error{
+		"Workspace":     func(uid string) error { _, err := f.Workspace(ctx, uid); return err },
+		"Prompts":       func(uid string) error { _, err := f.Prompts(ctx, uid); return err },
+		"Delete":        func(uid string) error { return f.Delete(ctx, uid) },
+		"ResetSettings": func(uid string) error { _, err := f.ResetSettings(ctx, uid); return err },
+		"Start":         func(uid string) error { _, err := f.Start(ctx, nil, uid, []byte(hello)); return err },
+	} {
+		if err := call("a b"); !apierr.Is(err, apierr.InvalidChatWorkspaceUID) {
+			t.Errorf("%s of a bad uid: %v", name, err)
+		}
+		if err := call("nope"); !apierr.Is(err, apierr.ChatNotFound) {
+			t.Errorf("%s of an absent workspace: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package chat
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/auth"
+)
+
+// errAnswerTimeout is why an answer's context ends when it takes too long.
+var errAnswerTimeout = errors.New("the answer took too long")
+
+// Start checks a request and begins its answer: it returns once the provider's
+// first event is there and no error, so that a failure until then is an
+// [apierr.Error] with a status of its own, or ctx's own where that is done. ctx ends the answer, also after
+// Start returned. Call WriteTo or Close on the Answer.
+func (s *Service) Start(ctx context.Context, caller *auth.Caller, uid string, body []byte) (*Answer, error) {
+	if err := CheckUID(uid); err != nil {
+		return nil, err
+	}
+	req, err := parseRequest(body)
+	if err != nil {
+		return nil, err
+	}
+	w, err := s.deps.Workspaces.Workspace(ctx, uid)
+	if err != nil {
+		return nil, err
+	}
+	source, ok := s.deps.Sources.Source(w.Source, w.PluginVersion)
+	if !ok {
+		return nil, s.unavailable(w)
+	}
+	m := source.Manifest()
+	if err := checkRequired(w, m); err != nil {
+		return nil, err
+	}
+	if err := checkKey(w, m); err != nil {
+		return nil, err
+	}
+	var indexes []Index
+	if caller.Allows(auth.Search) {
+		if indexes, err = s.deps.Searcher.ChatIndexes(ctx, caller, w.IndexUIDs); err != nil {
+			return nil, err
+		}
+	}
+	req.under(w.Parameters)
+
+	a := &Answer{
+		deps:      &s.deps,
+		caller:    caller,
+		workspace: w,
+		source:    source,
+		manifest:  m,
+		talk:      newConversation(req, w.Prompts.effective(), indexes),
+		tools:     req.tools,
+		indexes:   indexes,
+		usage:     req.usage,
+		render:    newRenderer("chatcmpl-"+randomID(), time.Now().Unix(), req.model),
+		outcome:   Outcome{Workspace: uid, Source: w.Source, Plugin: m.Name, PluginVersion: m.Version},
+	}
+	timed, stop := context.WithTimeoutCause(ctx, s.deps.Limits.Answer, errAnswerTimeout)
+	a.ctx, a.cancel = timed, stop
+	err = a.begin()
+	if err == nil {
+		return a, nil
+	}
+	cause := a.left()
+	if cause == nil {
+		cause = a.explain(err)
+	}
+	a.round.close()
+	a.Close()
+	return nil, cause
+}
+
+// begin opens the first round and waits for its first event.
+func (a *Answer) begin() error {
+	if err := a.open(); err != nil {
+		return err
+	}
+	var err error
+	if a.pending, err = a.next(); err != nil {
+		return err
+	}
+	if err := a.peek(a.pending); err != nil {
+		return err
+	}
+	if a.round.ended && len(a.pending) == 0 {
+		return apierr.Newf(apierr.LLMProviderError, "The provider's answer was empty. Check the workspace's baseUrl and model, or ask again.")
+	}
+	return nil
+}
+
+// unavailable is the error for a workspace whose plugin is not loaded.
+func (s *Service) unavailable(w *Workspace) error {
+	if p, ok := s.deps.Sources.Source(w.Source, ""); ok {
+		return apierr.Newf(apierr.ChatProviderUnavailable,
+			"Workspace %s asks for `pluginVersion` %q, but the loaded version of plugin %s is %s: install one that meets it, or set it to null with PATCH /chats/%s/settings.",
+			w.UID, w.PluginVersion, p.Manifest().Name, p.Manifest().Version, w.UID)
+	}
+	return apierr.Newf(apierr.ChatProviderUnavailable,
+		"No plugin for the source %s of workspace %s is loaded: install one in the plugin directory, or choose another source with PATCH /chats/%s/settings.",
+		w.Source, w.UID, w.UID)
+}
+
+// randomID returns 24 characters that no other answer or call has.
+func randomID() string {
+	var b [12]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+func newEventID() string { return uuid.NewString() }

@@ -1,0 +1,150 @@
+package chat
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+)
+
+// searchFunction is the one function that the host itself answers.
+const searchFunction = "searchInIndex"
+
+// reports are the names by which a client asks for reports, in the order of
+// the fields of [reportNames], and the ones that older front ends use.
+var reports = [...][2]string{
+	{"searchProgress", "_meiliSearchProgress"},
+	{"searchSources", "_meiliSearchSources"},
+	{"appendConversationMessage", "_meiliAppendConversationMessage"},
+}
+
+// reportNames holds the names under which the client wants each report; empty
+// where it does not want it.
+type reportNames struct{ progress, sources, message string }
+
+func (n *reportNames) at(i int) *string { return [...]*string{&n.progress, &n.sources, &n.message}[i] }
+
+// reportOf returns which report name asks for, or -1.
+func reportOf(name string) int {
+	return slices.IndexFunc(reports[:], func(r [2]string) bool { return r[0] == name || r[1] == name })
+}
+
+// tools is what a request says of tools.
+type tools struct {
+	passed  []json.RawMessage // for the model, as they came
+	names   map[string]bool   // of the functions among them: the client answers these
+	reports reportNames
+	asked   bool // the request had tools at all
+	every   bool // the client answers all functions, whatever their names
+}
+
+// parseTools reads tools, functions and tool_choice.
+func parseTools(fields object) (t tools, err error) {
+	t.names = make(map[string]bool)
+	if v := fields["tools"]; v != nil && !isNull(v) {
+		items, ok := asArray(v)
+		if !ok {
+			return t, wrongType(apierr.BadRequest, "tools", "an array of tools", v)
+		}
+		t.asked = len(items) > 0
+		for i, item := range items {
+			if err := t.add(fmt.Sprintf("tools[%d]", i), item); err != nil {
+				return t, err
+			}
+		}
+	}
+	// The form before tools: still passed on, and called like them.
+	functions, _ := asArray(fields["functions"])
+	for i, item := range functions {
+		f, _ := asObject(item)
+		name, _ := asString(f["name"])
+		if err := checkReserved(fmt.Sprintf("functions[%d].name", i), name); err != nil {
+			return t, err
+		}
+		t.names[name] = true
+	}
+	return t, checkChoice(fields["tool_choice"])
+}
+
+func (t *tools) add(path string, v json.RawMessage) error {
+	tool, ok := asObject(v)
+	if !ok {
+		return wrongType(apierr.BadRequest, path, "an object", v)
+	}
+	typ, ok := asString(tool["type"])
+	if !ok {
+		return wrongType(apierr.BadRequest, path+".type", `a string such as "function"`, tool["type"])
+	}
+	// A tool of another type says what it is under its type's name, if at all.
+	definition, isObject := asObject(tool[typ])
+	name, named := asString(definition["name"])
+	if typ == "function" && (!isObject || !named || name == "") {
+		return wrongType(apierr.BadRequest, path+".function.name", "the function's name", definition["name"])
+	}
+	if err := checkReserved(path+"."+typ+".name", name); err != nil {
+		return err
+	}
+	if i := reportOf(name); i >= 0 && typ == "function" {
+		if *t.reports.at(i) == "" {
+			*t.reports.at(i) = name
+		}
+		return nil
+	}
+	if name != "" {
+		t.names[name] = true
+	}
+	t.passed = append(t.passed, v)
+	return nil
+}
+
+func checkReserved(path, name string) error {
+	if name != searchFunction {
+		return nil
+	}
+	return apierr.Newf(apierr.BadRequest, "`%s` is %q, which is reserved: the host offers this function itself. Give yours another name.", path, searchFunction)
+}
+
+// checkChoice refuses to force a call that no model will make.
+func checkChoice(v json.RawMessage) error {
+	if name := chosenFunction(v); reportOf(name) >= 0 {
+		return apierr.Newf(apierr.BadRequest, "`tool_choice` names %q, which is a report of the host's and not for the model to call: name a function of yours, or leave it out.", name)
+	}
+	return nil
+}
+
+// chosenFunction returns the function that tool_choice forces, if it names
+// one.
+func chosenFunction(v json.RawMessage) string {
+	choice, _ := asObject(v)
+	f, _ := asObject(choice["function"])
+	name, _ := asString(f["name"])
+	return name
+}
+
+// laterChoice is tool_choice from the second round on: who forced a call
+// wanted one, and would get nothing else until the rounds run out. nil leaves
+// it to the model.
+func laterChoice(v json.RawMessage) json.RawMessage {
+	if s, ok := asString(v); ok {
+		if s == "required" || s == "any" {
+			return nil
+		}
+		return v
+	}
+	choice, ok := asObject(v)
+	if !ok {
+		return v
+	}
+	if typ, _ := asString(choice["type"]); typ != "allowed_tools" {
+		return nil
+	}
+	allowed, ok := asObject(choice["allowed_tools"])
+	if !ok {
+		return v
+	}
+	// Still only these tools, but none of them by force.
+	allowed["mode"] = quote("auto")
+	choice["allowed_tools"] = allowed.append(nil)
+	return choice.append(nil)
+}

@@ -1,0 +1,109 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/apierr"
+)
+
+// A Workspace is one conversational use: what is stored of it. A field that is
+// empty or nil was never set, or was reset.
+type Workspace struct {
+	UID string
+
+	// Source is never empty: a default is written down when it is first used,
+	// so that a key cannot follow a change of the default to another provider.
+	Source       string
+	OrgID        string
+	ProjectID    string
+	APIVersion   string
+	DeploymentID string
+	BaseURL      string
+	APIKey       Secret
+	// KeyUnreadable says that a key is stored, but sealed under a master key
+	// that this process does not have. Storing the workspace keeps it as it is,
+	// unless APIKey is set or KeyUnreadable is cleared.
+	KeyUnreadable bool
+
+	Prompts PromptTexts
+
+	IndexUIDs     []string        // nil: all that the caller may search
+	Parameters    json.RawMessage // a JSON object, or nil
+	PluginVersion string          // a version constraint; empty: the deployment's pin
+}
+
+// PromptTexts holds the prompts that were set; nil stands for the default.
+type PromptTexts struct {
+	System              *string
+	SearchDescription   *string
+	SearchQParam        *string
+	SearchFilterParam   *string
+	SearchIndexUIDParam *string
+}
+
+// Workspaces keeps workspaces. Safe for concurrent use. Package chattest holds
+// the contract as a test; see package store for the real one.
+type Workspaces interface {
+	// Workspace returns a workspace, or an [apierr.Error] of code ChatNotFound.
+	Workspace(ctx context.Context, uid string) (*Workspace, error)
+	// WorkspaceUIDs returns at most limit uids from offset on, in byte order,
+	// and how many there are in all.
+	WorkspaceUIDs(ctx context.Context, offset, limit int) (uids []string, total int, err error)
+	// UpdateWorkspace calls f with the workspace, nil where there is none, and
+	// stores what f returns, all in one transaction: f may be called again
+	// where another update got in between. f may change old and return it. An
+	// error of f is returned as it is, and nothing is stored.
+	UpdateWorkspace(ctx context.Context, uid string, f func(old *Workspace) (*Workspace, error)) error
+	// DeleteWorkspace removes a workspace, or returns ChatNotFound.
+	DeleteWorkspace(ctx context.Context, uid string) error
+}
+
+// maxUID bounds a uid, in bytes.
+const maxUID = 400
+
+// CheckUID returns an [apierr.Error] unless uid can be a workspace's.
+func CheckUID(uid string) error {
+	if validUID(uid) {
+		return nil
+	}
+	return apierr.Newf(apierr.InvalidChatWorkspaceUID,
+		"%q is no workspace uid: it is 1 to %d characters of A-Z a-z 0-9 - _.", cut(uid, 64), maxUID)
+}
+
+// validUID holds for workspaces and indexes alike.
+func validUID(uid string) bool {
+	if uid == "" || len(uid) > maxUID {
+		return false
+	}
+	for i := range len(uid) {
+		switch c := uid[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// NotFound is the error for a workspace that does not exist.
+func NotFound(uid string) error {
+	return apierr.Newf(apierr.ChatNotFound,
+		"There is no workspace %q: create it with PATCH /chats/%s/settings.", cut(uid, maxUID), cut(uid, maxUID))
+}
+
+// pluginSettings is what the workspace's plugin may see of it.
+func (w *Workspace) pluginSettings() abi.Settings {
+	s := abi.Settings{
+		OrgID:        w.OrgID,
+		ProjectID:    w.ProjectID,
+		APIVersion:   w.APIVersion,
+		DeploymentID: w.DeploymentID,
+		BaseURL:      trimBaseURL(w.BaseURL),
+	}
+	if !w.APIKey.IsZero() {
+		s.APIKey = abi.PlaceholderAPIKey
+	}
+	return s
+}

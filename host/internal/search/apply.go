@@ -1,0 +1,224 @@
+package search
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/task"
+)
+
+// Process implements [task.Processor]. It is not for concurrent use; searches
+// go on meanwhile.
+//
+// Whatever the crash, applying the same works again ends in the same state:
+// documents are put and deleted by id, a settings patch over itself changes
+// nothing, an index knows the task that made it, and of a deletion the outcome
+// is kept with it.
+func (s *Service) Process(ctx context.Context, works []task.Work) ([]task.Outcome, error) {
+	w := &works[0]
+	switch w.Type {
+	case task.DocumentAddition, task.DocumentDeletion:
+		return s.resumeDocuments(ctx, works)
+	case task.IndexCreation:
+		return one(s.applyCreation(w))
+	case task.IndexUpdate:
+		return one(s.applyUpdate(ctx, w))
+	case task.IndexDeletion:
+		return one(s.applyDeletion(ctx, w))
+	case task.SettingsUpdate:
+		return one(s.applySettings(ctx, w))
+	}
+	return nil, fmt.Errorf("apply task of unknown type %q", w.Type)
+}
+
+func one(o task.Outcome, err error) ([]task.Outcome, error) {
+	return []task.Outcome{o}, err
+}
+
+// find returns the index of a uid, or nil.
+func (s *Service) find(uid string) *index {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.indexes[uid]
+}
+
+// newMeta is the record of a new index.
+func (s *Service) newMeta(uid string, by uint32) *meta {
+	now := s.opts.Now().UTC()
+	return &meta{
+		UID: uid, CreatedAt: now, UpdatedAt: now, CreatedBy: by,
+		Settings: DefaultSettings(), Docs: uuid.NewString(), Next: by, Pruned: by,
+	}
+}
+
+// create makes an index with the record m, and serves it.
+func (s *Service) create(m *meta) (*index, error) {
+	f, err := createFolder(s.opts.Dir, m.Settings.schema())
+	if err != nil {
+		return nil, err
+	}
+	if err := f.writer(nil).finish(m.Next); err != nil {
+		return nil, err
+	}
+	ix := newIndex(s, m)
+	if err := ix.swap(f, m); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.indexes[m.UID] = ix
+	return ix, nil
+}
+
+func (s *Service) applyCreation(w *task.Work) (task.Outcome, error) {
+	p, _, err := decodePayload(w.Payload)
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	if ix := s.find(w.IndexUID); ix != nil {
+		if m := ix.meta(); m.Created && m.CreatedBy == w.UID {
+			return task.Outcome{}, nil // made before the crash
+		}
+		return task.Outcome{Err: task.Fail(apierr.Newf(apierr.IndexAlreadyExists, "Index `%s` already exists.", w.IndexUID))}, nil
+	}
+	m := s.newMeta(w.IndexUID, w.UID)
+	m.Created = true
+	m.PrimaryKey = p.PrimaryKey
+	_, err = s.create(m)
+	return task.Outcome{}, err
+}
+
+// applyUpdate sets the primary key, which only an index without documents lets
+// happen.
+func (s *Service) applyUpdate(ctx context.Context, w *task.Work) (task.Outcome, error) {
+	p, _, err := decodePayload(w.Payload)
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	ix := s.find(w.IndexUID)
+	if ix == nil {
+		return task.Outcome{Err: task.Fail(notFound(w.IndexUID))}, nil
+	}
+	unlock, err := ix.lock(ctx)
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	defer unlock()
+	m := ix.meta().clone()
+	if p.PrimaryKey == "" || p.PrimaryKey == m.PrimaryKey {
+		return task.Outcome{}, nil
+	}
+	if m.Count > 0 && m.PrimaryKey != "" {
+		return task.Outcome{Err: task.Fail(keyExists(m))}, nil
+	}
+	m.PrimaryKey = p.PrimaryKey
+	m.UpdatedAt = s.opts.Now().UTC()
+	return task.Outcome{}, ix.putMeta(m)
+}
+
+func keyExists(m *meta) *apierr.Error {
+	return apierr.Newf(apierr.IndexPrimaryKeyAlreadyExists, "Index `%s` already has a primary key: `%s`. To change it, delete the documents first.", m.UID, m.PrimaryKey)
+}
+
+func (s *Service) applyDeletion(ctx context.Context, w *task.Work) (task.Outcome, error) {
+	if o, ok, err := s.outcome(w.UID); ok || err != nil {
+		return o, err // deleted before the crash
+	}
+	ix := s.find(w.IndexUID)
+	if ix == nil {
+		return task.Outcome{Err: task.Fail(notFound(w.IndexUID))}, nil
+	}
+	unlock, err := ix.lock(ctx)
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	defer unlock()
+	out := task.Outcome{Details: details("deletedDocuments", ix.meta().Count)}
+	if err := s.opts.DB.DropIndex(w.IndexUID, map[uint32][]byte{w.UID: encodeOutcome(out)}); err != nil {
+		return task.Outcome{}, fmt.Errorf("delete index: %w", err)
+	}
+	s.mu.Lock()
+	delete(s.indexes, w.IndexUID)
+	s.mu.Unlock()
+	ix.drop()
+	return out, s.sweepDocuments()
+}
+
+// sweepDocuments removes the documents that no index has.
+func (s *Service) sweepDocuments() error {
+	s.mu.RLock()
+	known := map[string]bool{}
+	for _, ix := range s.indexes {
+		known[ix.meta().Docs] = true
+	}
+	s.mu.RUnlock()
+	if err := s.opts.DB.Sweep(func(docs string) bool { return known[docs] }); err != nil {
+		return fmt.Errorf("remove documents of deleted indexes: %w", err)
+	}
+	return nil
+}
+
+// applySettings patches the settings. Where they want another folder, it is
+// built first, while the old one answers under the old settings; then both
+// change at once.
+func (s *Service) applySettings(ctx context.Context, w *task.Work) (task.Outcome, error) {
+	_, body, err := decodePayload(w.Payload)
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	ix := s.find(w.IndexUID)
+	if ix == nil {
+		m := s.newMeta(w.IndexUID, w.UID)
+		if err := m.Settings.patch(body); err != nil {
+			return task.Outcome{Err: task.Fail(err)}, nil
+		}
+		_, err := s.create(m)
+		return task.Outcome{}, err
+	}
+	unlock, err := ix.lock(ctx)
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	defer unlock()
+	m := ix.meta().clone()
+	if err := m.Settings.patch(body); err != nil {
+		return task.Outcome{Err: task.Fail(err)}, nil
+	}
+	m.UpdatedAt = s.opts.Now().UTC()
+	if f := ix.state.Load().folder; f != nil && f.schema.serves(&m.Settings) {
+		return task.Outcome{}, ix.putMeta(m)
+	}
+	f, err := s.buildFolder(ctx, m, m.Settings.schema())
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	return task.Outcome{}, ix.swap(f, m)
+}
+
+// putMeta changes the index's record and nothing else.
+func (ix *index) putMeta(m *meta) error {
+	if err := ix.service.opts.DB.PutMeta(ix.uid, m.encode()); err != nil {
+		return fmt.Errorf("write record of index: %w", err)
+	}
+	ix.state.Store(&state{m, ix.state.Load().folder})
+	return nil
+}
+
+// outcome returns what is kept for a task that was applied before a crash.
+func (s *Service) outcome(uid uint32) (o task.Outcome, ok bool, err error) {
+	b, err := s.opts.DB.Outcome(uid)
+	if err != nil {
+		return o, false, fmt.Errorf("read outcome of task %d: %w", uid, err)
+	}
+	if b == nil {
+		return o, false, nil
+	}
+	if err := json.Unmarshal(b, &o); err != nil {
+		return o, false, fmt.Errorf("decode outcome of task %d: %w", uid, err)
+	}
+	return o, true, nil
+}

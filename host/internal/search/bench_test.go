@@ -1,0 +1,102 @@
+package search_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/search"
+)
+
+// synthetic makes n documents of words that are spread as words of a language
+// are.
+func synthetic(n int) string {
+	rng := rand.New(rand.NewPCG(9, 10))
+	zipf := rand.NewZipf(rng, 1.1, 4, 30_000)
+	word := func() string {
+		k := zipf.Uint64()
+		var b strings.Builder
+		for i := 0; i < 3 || k > 0; i++ {
+			b.WriteByte("bcdfghklmnprst"[k%14])
+			k /= 14
+			b.WriteByte("aeiou"[k%5])
+			k /= 5
+		}
+		return b.String()
+	}
+	text := func(n int) string {
+		ws := make([]string, n)
+		for i := range ws {
+			ws[i] = word()
+		}
+		return strings.Join(ws, " ")
+	}
+	return docsJSON(0, n, func(i int) string {
+		return fmt.Sprintf(`"title":%q,"text":%q,"kind":"kind%d","year":%d`, text(4), text(25), rng.IntN(30), 1900+rng.IntN(120))
+	})
+}
+
+// BenchmarkSearch searches 60,000 documents of about 200 bytes.
+func BenchmarkSearch(b *testing.B) {
+	r := newRig(b)
+	r.settings("a", `{"searchableAttributes":["title","text"],"filterableAttributes":["kind","year"]}`)
+	body := synthetic(60_000)
+	r.add("a", body)
+	var docs []struct{ Title string }
+	if err := json.Unmarshal([]byte(body), &docs); err != nil {
+		b.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(11, 12))
+	words := func() []string { return strings.Fields(docs[rng.IntN(len(docs))].Title) }
+	benches := []struct {
+		name string
+		q    func() search.Query
+	}{
+		{"words", func() search.Query { w := words(); return search.Query{Q: w[0] + " " + w[1] + " "} }},
+		{"prefix", func() search.Query { w := words(); return search.Query{Q: w[0] + " " + w[1][:4]} }},
+		{"short-prefix", func() search.Query { w := words(); return search.Query{Q: w[0][:2]} }},
+		{"typo", func() search.Query {
+			w := words()
+			return search.Query{Q: w[0] + " " + w[1][:2] + "x" + w[1][3:] + " "}
+		}},
+		{"filter", func() search.Query {
+			w := words()
+			return search.Query{Q: w[0] + " " + w[1], Filter: filter("kind = kind3 AND year 1950 TO 1990")}
+		}},
+		{"placeholder", func() search.Query { return search.Query{} }},
+	}
+	for _, bb := range benches {
+		b.Run(bb.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := r.svc.Search(context.Background(), auth.Everyone(), "a", bb.q()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	b.Run("chat-indexes", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := r.svc.ChatIndexes(context.Background(), auth.Everyone(), nil); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkIndex adds documents in tasks of 1,000; an operation is a task.
+func BenchmarkIndex(b *testing.B) {
+	r := newRig(b)
+	r.settings("a", `{"filterableAttributes":["kind","year"]}`)
+	body := []byte(synthetic(1000))
+	b.ReportAllocs()
+	for b.Loop() {
+		r.ok(search.AddDocuments("a", "", false, body))
+	}
+	b.ReportMetric(1000*float64(b.N)/b.Elapsed().Seconds(), "docs/s")
+}

@@ -1,0 +1,286 @@
+package search_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/task"
+)
+
+// all returns the documents of an index, by id.
+func (r *rig) all(uid string) []json.RawMessage {
+	r.tb.Helper()
+	p, err := r.svc.Documents(context.Background(), auth.Everyone(), uid, search.DocumentsQuery{Limit: limit(100_000)})
+	if err != nil {
+		r.tb.Fatal(err)
+	}
+	if p.Total != len(p.Documents) {
+		r.tb.Errorf("index %s counts %d documents and has %d", uid, p.Total, len(p.Documents))
+	}
+	return p.Documents
+}
+
+// document returns one document.
+func (r *rig) document(uid, id string) string {
+	r.tb.Helper()
+	b, err := r.svc.Document(context.Background(), auth.Everyone(), uid, id, nil)
+	if err != nil {
+		r.tb.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestDocumentsAddedReplacedMerged(t *testing.T) {
+	r := newRig(t)
+	done := r.ok(search.AddDocuments("a", "", false, []byte(`[{"id":1,"x":"one","y":2},{"id":"two","x":"zwei"}]`)))
+	if got, want := string(done.Details), `{"indexedDocuments":2,"receivedDocuments":2}`; got != want {
+		t.Errorf("details %s, want %s", got, want)
+	}
+	r.ok(search.AddDocuments("a", "", false, []byte(`{"id":1,"x":"uno"}`)))
+	if got, want := r.document("a", "1"), `{"id":1,"x":"uno"}`; got != want {
+		t.Errorf("replaced document %s, want %s", got, want)
+	}
+	r.ok(search.AddDocuments("a", "", true, []byte(`[{"id":1,"y":{"z":[1, 2]}},{"id":3,"x":"drei"},{"id":3,"y":null}]`)))
+	if got, want := r.document("a", "1"), `{"id":1,"x":"uno","y":{"z":[1,2]}}`; got != want {
+		t.Errorf("merged document %s, want %s", got, want)
+	}
+	if got, want := r.document("a", "3"), `{"id":3,"x":"drei","y":null}`; got != want {
+		t.Errorf("document merged with one of the same task %s, want %s", got, want)
+	}
+	for q, want := range map[string]string{"one": "", "uno": "1", "zwei": "two", "drei": "3"} {
+		if got := r.ids("a", search.Query{Q: q}); got != want {
+			t.Errorf("search %s found %q, want %q", q, got, want)
+		}
+	}
+	st, err := r.svc.Stats(auth.Everyone(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := map[string]int{"id": 3, "x": 3, "y": 1, "y.z": 1}; st.NumberOfDocuments != 3 || fmt.Sprint(st.FieldDistribution) != fmt.Sprint(want) {
+		t.Errorf("stats %+v, want 3 documents, fields %v", st, want)
+	}
+}
+
+func TestDocumentsDeleted(t *testing.T) {
+	r := newRig(t)
+	r.add("a", docsJSON(1, 10, func(i int) string { return fmt.Sprintf(`"x":"word%d all"`, i) }))
+	done := r.ok(search.DeleteDocuments("a", []string{"3", "4", "99"}))
+	if got, want := string(done.Details), `{"deletedDocuments":2,"originalFilter":null,"providedIds":3}`; got != want {
+		t.Errorf("details %s, want %s", got, want)
+	}
+	if got, want := r.ids("a", search.Query{Q: "all"}), "1 2 5 6 7 8 9 10"; got != want {
+		t.Errorf("after deletion found %q, want %q", got, want)
+	}
+	done = r.ok(search.DeleteAllDocuments("a"))
+	if got, want := string(done.Details), `{"deletedDocuments":8,"originalFilter":null,"providedIds":0}`; got != want {
+		t.Errorf("details %s, want %s", got, want)
+	}
+	if got := r.ids("a", search.Query{}); got != "" || len(r.all("a")) != 0 {
+		t.Errorf("after deletion of all found %q and %d documents", got, len(r.all("a")))
+	}
+	failed := r.run(search.DeleteDocuments("nope", []string{"1"}))
+	if failed.Status != task.Failed || failed.Error.Code != apierr.IndexNotFound.String() {
+		t.Errorf("deletion from no index: %s, %+v", failed.Status, failed.Error)
+	}
+}
+
+func TestBadDocumentFailsWholeTask(t *testing.T) {
+	r := newRig(t)
+	r.add("a", `{"id":1,"x":"kept"}`)
+	long := strings.Repeat("a", 512)
+	tests := []struct {
+		name, body string
+		code       apierr.Code
+		says       string
+	}{
+		{"no id", "[{\"id\":5},\n{\"x\":1}]", apierr.MissingDocumentID, "Document 2, at line 2 of the payload: it has no primary key `id`"},
+		{"id with a space", `[{"id":"a b"}]`, apierr.InvalidDocumentID, "`a b` is not valid"},
+		{"id of 512 bytes", `[{"id":"` + long + `"}]`, apierr.InvalidDocumentID, "is not valid"},
+		{"empty id", `[{"id":""}]`, apierr.InvalidDocumentID, "is not valid"},
+		{"id not ASCII", `[{"id":"é"}]`, apierr.InvalidDocumentID, "is not valid"},
+		{"fraction", `[{"id":1.5}]`, apierr.InvalidDocumentID, "is a fraction"},
+		{"null id", `[{"id":null}]`, apierr.InvalidDocumentID, "its id is null"},
+		{"object id", `[{"id":{}}]`, apierr.InvalidDocumentID, "its id is an object"},
+		{"no object", "[{\"id\":7},\n\n 7]", apierr.MalformedPayload, "Document 2, at line 3 of the payload: it is a number"},
+		{"nested deep", `[{"id":8,"x":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}]`, apierr.MalformedPayload, "nested deeper than 100"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			done := r.run(search.AddDocuments("a", "", false, []byte(tt.body)))
+			if done.Status != task.Failed || done.Error.Code != tt.code.String() || !strings.Contains(done.Error.Message, tt.says) {
+				t.Errorf("status %s, error %+v; want %s saying %q", done.Status, done.Error, tt.code, tt.says)
+			}
+			if got := r.all("a"); len(got) != 1 || string(got[0]) != `{"id":1,"x":"kept"}` {
+				t.Errorf("documents after it: %s", got)
+			}
+		})
+	}
+	r.add("a", `{"id":"`+long[:511]+`"}`)
+	done := r.run(search.AddDocuments("b", "", false, []byte(`[{"x":1}]`)))
+	if done.Status != task.Failed {
+		t.Errorf("documents without a key: status %s", done.Status)
+	}
+	if _, err := r.svc.Index(auth.Everyone(), "b"); !apierr.Is(err, apierr.IndexNotFound) {
+		t.Errorf("index that a failed task was to make: error %v", err)
+	}
+}
+
+func TestPayloadRefusedAtOnce(t *testing.T) {
+	tests := []struct {
+		name, body string
+		code       apierr.Code
+		says       string
+	}{
+		{"empty", " ", apierr.MissingPayload, "empty"},
+		{"cut off", "[{\"id\":1},\n{\"id\"", apierr.MalformedPayload, "line 2"},
+		{"no array", `"x"`, apierr.MalformedPayload, "a string"},
+		{"invalid UTF-8", "[{\"id\":1,\n\"x\":\"a\xff\"}]", apierr.MalformedPayload, "not UTF-8, at line 2, column 7"},
+	}
+	for _, tt := range tests {
+		_, err := search.AddDocuments("a", "", false, []byte(tt.body))
+		wantCode(t, tt.name, err, tt.code)
+		if !strings.Contains(fmt.Sprint(err), tt.says) {
+			t.Errorf("%s: %v does not say %q", tt.name, err, tt.says)
+		}
+	}
+	_, err := search.AddDocuments("a b", "", false, []byte(`[]`))
+	wantCode(t, "uid with a space", err, apierr.InvalidIndexUID)
+	_, err = search.CreateIndex(strings.Repeat("x", 401), "")
+	wantCode(t, "uid of 401 bytes", err, apierr.InvalidIndexUID)
+	_, err = search.DeleteDocuments("a", []string{"a/b"})
+	wantCode(t, "id with a slash", err, apierr.InvalidDocumentID)
+}
+
+func TestPrimaryKey(t *testing.T) {
+	tests := []struct {
+		name, key, body, want string
+		code                  apierr.Code
+	}{
+		{name: "named id", body: `{"id":1,"bookId":2}`, want: "id"},
+		{name: "ends in id", body: `{"title":"x","bookID":2}`, want: "bookID"},
+		{name: "given", key: "isbn", body: `{"isbn":"1-2","id":2}`, want: "isbn"},
+		{name: "none", body: `{"title":"x"}`, code: apierr.IndexPrimaryKeyNoCandidate},
+		{name: "several", body: `{"authorId":1,"bookId":2}`, code: apierr.IndexPrimaryKeyMultipleCandidate},
+	}
+	r := newRig(t)
+	for i, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			uid := fmt.Sprint("x", i)
+			done := r.run(search.AddDocuments(uid, tt.key, false, []byte(tt.body)))
+			if tt.code != (apierr.Code{}) {
+				if done.Error == nil || done.Error.Code != tt.code.String() {
+					t.Errorf("error %+v, want %s", done.Error, tt.code)
+				}
+				return
+			}
+			info, err := r.svc.Index(auth.Everyone(), uid)
+			if err != nil || info.PrimaryKey != tt.want {
+				t.Errorf("primary key %q, %v; want %q", info.PrimaryKey, err, tt.want)
+			}
+			done = r.run(search.AddDocuments(uid, "other", false, []byte(`{"other":1}`)))
+			if done.Error == nil || done.Error.Code != apierr.IndexPrimaryKeyAlreadyExists.String() {
+				t.Errorf("documents with another key: error %+v", done.Error)
+			}
+		})
+	}
+}
+
+func TestIndexLifecycle(t *testing.T) {
+	r := newRig(t)
+	r.ok(search.CreateIndex("a", "key"))
+	if done := r.run(search.CreateIndex("a", "")); done.Error == nil || done.Error.Code != apierr.IndexAlreadyExists.String() {
+		t.Errorf("second creation: error %+v", done.Error)
+	}
+	r.ok(search.UpdateIndex("a", "no"))
+	r.add("a", `{"no":1,"x":"old"}`)
+	if done := r.run(search.UpdateIndex("a", "x")); done.Error == nil || done.Error.Code != apierr.IndexPrimaryKeyAlreadyExists.String() {
+		t.Errorf("another key for an index with documents: error %+v", done.Error)
+	}
+	done := r.ok(search.DeleteIndex("a"))
+	if got, want := string(done.Details), `{"deletedDocuments":1}`; got != want {
+		t.Errorf("details %s, want %s", got, want)
+	}
+	if _, err := r.svc.Search(context.Background(), auth.Everyone(), "a", search.Query{}); !apierr.Is(err, apierr.IndexNotFound) {
+		t.Errorf("search after deletion: %v", err)
+	}
+	r.add("a", `{"id":1,"x":"new"}`)
+	if got := r.all("a"); len(got) != 1 || string(got[0]) != `{"id":1,"x":"new"}` {
+		t.Errorf("documents of the new index: %s", got)
+	}
+	if list, total := r.svc.Indexes(auth.Everyone(), 0, 20); total != 1 || list[0].UID != "a" || list[0].PrimaryKey != "id" {
+		t.Errorf("Indexes = %+v, %d", list, total)
+	}
+}
+
+// TestBatchEqualsOneByOne applies the same tasks joined and one by one.
+func TestBatchEqualsOneByOne(t *testing.T) {
+	steps := func() []func() (task.New, error) {
+		add := func(partial bool, body string) func() (task.New, error) {
+			return func() (task.New, error) { return search.AddDocuments("a", "", partial, []byte(body)) }
+		}
+		del := func(ids ...string) func() (task.New, error) {
+			return func() (task.New, error) { return search.DeleteDocuments("a", ids) }
+		}
+		return []func() (task.New, error){
+			add(false, `[{"id":1,"x":"a"},{"id":2,"x":"b"},{"id":3,"x":"c"}]`),
+			add(true, `[{"id":1,"y":1},{"id":4,"y":2}]`),
+			del("2", "9"),
+			add(false, `[{"id":5},{"x":1}]`), // fails
+			add(true, `[{"id":2,"y":"again"}]`),
+			func() (task.New, error) { return search.DeleteAllDocuments("a") },
+			add(false, `[{"id":7,"x":"seven"},{"id":1,"x":"one"}]`),
+			del("7"),
+			add(true, `[{"id":1,"z":"more"},{"id":8,"x":"eight"}]`),
+		}
+	}
+	results := map[string]string{}
+	for _, way := range []string{"joined", "one by one"} {
+		r := newRig(t)
+		r.add("a", `[{"id":1,"old":true},{"id":6,"old":true}]`)
+		var uids []uint32
+		if way == "joined" {
+			r.stop() // so that they wait for each other
+		}
+		for _, f := range steps() {
+			n, err := f()
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum, err := r.queue.Enqueue(t.Context(), n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			uids = append(uids, sum.TaskUID)
+			if way == "one by one" {
+				if _, err := r.queue.Wait(t.Context(), sum.TaskUID); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if way == "joined" {
+			ctx, cancel := context.WithCancel(context.Background())
+			done := make(chan struct{})
+			go func() { defer close(done); _ = r.queue.Run(ctx) }()
+			r.stop = func() { cancel(); <-done }
+		}
+		var out strings.Builder
+		for _, uid := range uids {
+			tk, err := r.queue.Wait(t.Context(), uid)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&out, "%s %s\n", tk.Status, tk.Details)
+		}
+		fmt.Fprintf(&out, "%s\n%s\n%s", r.all("a"), r.ids("a", search.Query{}), r.ids("a", search.Query{Q: "more"}))
+		results[way] = out.String()
+	}
+	if results["joined"] != results["one by one"] {
+		t.Errorf("joined:\n%s\none by one:\n%s", results["joined"], results["one by one"])
+	}
+}

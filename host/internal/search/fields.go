@@ -1,0 +1,253 @@
+package search
+
+import (
+	"encoding/binary"
+	"strings"
+
+	"github.com/blevesearch/bleve/v2/document"
+	bleveapi "github.com/blevesearch/bleve_index_api"
+)
+
+// The fields of a bleve document. A change to what they hold raises
+// layoutVersion.
+const (
+	// fieldWords holds the words of all searchable attributes. Attribute and
+	// place travel in the position (see position): one dictionary to look
+	// through for a word, whatever the number of attributes.
+	fieldWords = "_w"
+	// fieldWhole holds short values whole, as words joined by spaces, for hits
+	// that are exactly what was asked.
+	fieldWhole = "_x"
+	// fieldSeq holds [Document.Seq] as appendNumber writes it.
+	fieldSeq = "_s"
+	// The paths, of filterable attributes, that a document has, that are null
+	// there, and that are "", [] or {} there.
+	fieldExists = "_e"
+	fieldNull   = "_z"
+	fieldEmpty  = "_0"
+	// fieldText and a path hold the filterable scalars there as facetTerm
+	// writes them; fieldNumber and a path hold the numbers among them.
+	fieldText   = "f:"
+	fieldNumber = "n:"
+)
+
+const (
+	optWords   = bleveapi.IndexField | bleveapi.IncludeTermVectors
+	optTerms   = bleveapi.IndexField | bleveapi.SkipFreqNorm
+	optColumns = bleveapi.IndexField | bleveapi.SkipFreqNorm | bleveapi.DocValues
+)
+
+const (
+	maxPosition  = 1<<16 - 1
+	maxWhole     = 100 // bytes of a value in fieldWhole
+	maxFacetTerm = 400 // bytes of each half of a facet term
+)
+
+// position packs an attribute's number and a word's place in it.
+func position(field, pos int) int { return field<<16 | min(pos, maxPosition) }
+
+// A wordsField is fieldWords of one document. It implements [bleveapi.Field].
+type wordsField struct {
+	texts []fieldTextOf
+	freqs bleveapi.TokenFrequencies
+	n     int
+	bytes uint64
+}
+
+// A fieldTextOf is one searchable value.
+type fieldTextOf struct {
+	field int // number
+	text  string
+}
+
+func (f *wordsField) Name() string                                        { return fieldWords }
+func (f *wordsField) Value() []byte                                       { return nil }
+func (f *wordsField) ArrayPositions() []uint64                            { return nil }
+func (f *wordsField) EncodedFieldType() byte                              { return 't' }
+func (f *wordsField) Options() bleveapi.FieldIndexingOptions              { return optWords }
+func (f *wordsField) AnalyzedLength() int                                 { return f.n }
+func (f *wordsField) AnalyzedTokenFrequencies() bleveapi.TokenFrequencies { return f.freqs }
+func (f *wordsField) NumPlainTextBytes() uint64                           { return f.bytes }
+func (f *wordsField) Size() int                                           { return int(f.bytes) }
+
+// Analyze implements [bleveapi.Field]; bleve calls it on its own workers.
+func (f *wordsField) Analyze() {
+	f.freqs = make(bleveapi.TokenFrequencies)
+	last := map[int]int{} // field -> the last position in it
+	for _, t := range f.texts {
+		base := last[t.field]
+		if base > 0 {
+			base += sentenceGap - 1
+		}
+		for _, w := range words(t.text) {
+			tf := f.freqs[w.term]
+			if tf == nil {
+				tf = &bleveapi.TokenFreq{Term: []byte(w.term)}
+				f.freqs[w.term] = tf
+			}
+			tf.Locations = append(tf.Locations, &bleveapi.TokenLocation{
+				Start: w.start, End: w.end, Position: position(t.field, base+w.pos),
+			})
+			tf.SetFrequency(tf.Frequency() + 1)
+			last[t.field] = base + w.pos
+			f.n++
+		}
+	}
+}
+
+// A termsField is a field of ready terms. It implements [bleveapi.Field].
+type termsField struct {
+	name    string
+	options bleveapi.FieldIndexingOptions
+	terms   map[string]struct{}
+	freqs   bleveapi.TokenFrequencies
+	bytes   uint64
+}
+
+func (f *termsField) Name() string                                        { return f.name }
+func (f *termsField) Value() []byte                                       { return nil }
+func (f *termsField) ArrayPositions() []uint64                            { return nil }
+func (f *termsField) EncodedFieldType() byte                              { return 't' }
+func (f *termsField) Options() bleveapi.FieldIndexingOptions              { return f.options }
+func (f *termsField) AnalyzedLength() int                                 { return len(f.freqs) }
+func (f *termsField) AnalyzedTokenFrequencies() bleveapi.TokenFrequencies { return f.freqs }
+func (f *termsField) NumPlainTextBytes() uint64                           { return f.bytes }
+func (f *termsField) Size() int                                           { return int(f.bytes) }
+
+// Analyze implements [bleveapi.Field].
+func (f *termsField) Analyze() {
+	f.freqs = make(bleveapi.TokenFrequencies, len(f.terms))
+	for t := range f.terms {
+		tf := &bleveapi.TokenFreq{Term: []byte(t)}
+		tf.SetFrequency(1)
+		f.freqs[t] = tf
+	}
+}
+
+func (f *termsField) add(term string) {
+	f.terms[term] = struct{}{}
+	f.bytes += uint64(len(term))
+}
+
+// A docBuilder makes bleve documents of one schema.
+type docBuilder struct {
+	schema *schema
+	number map[string]int // of each field
+}
+
+func newDocBuilder(sc *schema, fields []string) *docBuilder {
+	b := &docBuilder{sc, make(map[string]int, len(fields))}
+	for i, f := range fields {
+		b.number[f] = i
+	}
+	return b
+}
+
+// build returns the bleve document of d.
+func (b *docBuilder) build(d Document) *document.Document {
+	out := document.NewDocument(d.ID)
+	w := &wordsField{}
+	fields := map[string]*termsField{}
+	field := func(name string, o bleveapi.FieldIndexingOptions) *termsField {
+		f := fields[name]
+		if f == nil {
+			f = &termsField{name: name, options: o, terms: map[string]struct{}{}}
+			fields[name] = f
+		}
+		return f
+	}
+	field(fieldSeq, optColumns).add(string(appendNumber(nil, float64(d.Seq))))
+	walk("", d.Body, func(path string, v []byte) {
+		text, scalar := scalarText(v)
+		if scalar && text != "" && b.schema.searchable(path) {
+			w.texts = append(w.texts, fieldTextOf{b.number[path], text})
+			w.bytes += uint64(len(text))
+			if t := wholeTerm(text); t != "" {
+				field(fieldWhole, optTerms).add(t)
+			}
+		}
+		if !b.schema.filterable(path) {
+			return
+		}
+		field(fieldExists, optTerms).add(path)
+		switch {
+		case v[0] == 'n':
+			field(fieldNull, optTerms).add(path)
+		case empty(v):
+			field(fieldEmpty, optTerms).add(path)
+		}
+		if scalar {
+			field(fieldText+path, optTerms).add(facetTerm(text))
+		}
+		if f, ok := number(v); ok {
+			field(fieldNumber+path, optColumns).add(string(appendNumber(nil, f)))
+		}
+	})
+	out.AddField(w)
+	for _, f := range fields {
+		out.AddField(f)
+	}
+	return out
+}
+
+// scalarText returns a string, number or boolean as text.
+func scalarText(v []byte) (string, bool) {
+	switch v[0] {
+	case '"':
+		return unquote(v), true
+	case '{', '[', 'n':
+		return "", false
+	case 't', 'f':
+		return string(v), true
+	}
+	if f, ok := number(v); ok {
+		return numberText(f), true
+	}
+	return string(v), true
+}
+
+// empty reports whether v is "", [] or {}.
+func empty(v []byte) bool {
+	switch v[0] {
+	case '"':
+		return len(v) == 2
+	case '[', '{':
+		return skipSpace(v, 1) == len(v)-1
+	}
+	return false
+}
+
+// wholeTerm is a value as fieldWhole has it, "" where it is too long.
+func wholeTerm(text string) string {
+	if len(text) > maxWhole {
+		return ""
+	}
+	return joinWords(words(text))
+}
+
+func joinWords(ws []word) string {
+	terms := make([]string, len(ws))
+	for i, w := range ws {
+		terms[i] = w.term
+	}
+	return strings.Join(terms, " ")
+}
+
+// facetTerm is a value as fieldText has it: what it is compared by, a zero
+// byte, and the value as it was written, for showing.
+func facetTerm(text string) string {
+	return facetKey(text) + "\x00" + clip(text, maxFacetTerm)
+}
+
+// facetKey is what a value is compared by.
+func facetKey(text string) string {
+	return clip(strings.ReplaceAll(fold(strings.TrimSpace(text)), "\x00", " "), maxFacetTerm)
+}
+
+// internal keys of a folder.
+var (
+	keySchema = []byte("schema")
+	keyNext   = []byte("next")
+)
+
+func encodeNext(n uint32) []byte { return binary.BigEndian.AppendUint32(nil, n) }

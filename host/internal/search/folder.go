@@ -1,0 +1,207 @@
+package search
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"github.com/blevesearch/bleve/v2"
+	"github.com/blevesearch/bleve/v2/index/scorch"
+	"github.com/google/uuid"
+)
+
+// A folder is one open bleve index: the words and columns of an index's
+// documents, derived from them under one schema.
+type folder struct {
+	dir    string
+	idx    bleve.Index
+	schema *schema
+	next   atomic.Uint32 // the changes of all tasks below it are here
+
+	mu      sync.Mutex
+	readers int
+	retired func() // run once the last reader is gone; nil while in use
+}
+
+const (
+	batchDocs  = 1000
+	batchBytes = 4 << 20
+)
+
+// bleveConfig are the settings of every folder. bolt_timeout turns a folder
+// that is open elsewhere into an error instead of a wait without end.
+func bleveConfig() map[string]any {
+	return map[string]any{"bolt_timeout": "5s"}
+}
+
+// createFolder makes an empty folder in a directory of a new name.
+func createFolder(parent string, sc *schema) (*folder, error) {
+	dir := filepath.Join(parent, uuid.NewString())
+	// The mapping is never used: documents come ready (see docBuilder).
+	idx, err := bleve.NewUsing(dir, bleve.NewIndexMapping(), scorch.Name, scorch.Name, bleveConfig())
+	if err != nil {
+		return nil, fmt.Errorf("make index folder: %w", err)
+	}
+	f := &folder{dir: dir, idx: idx, schema: sc}
+	if err := idx.SetInternal(keySchema, sc.encode()); err != nil {
+		return nil, errors.Join(fmt.Errorf("write schema of index folder: %w", err), f.remove())
+	}
+	return f, nil
+}
+
+// openFolder opens the folder of a directory.
+func openFolder(dir string) (f *folder, err error) {
+	defer func() {
+		// Damaged bytes may trip bleve anywhere; they are no reason to end.
+		if p := recover(); p != nil {
+			err = fmt.Errorf("open index folder: damaged: %v", p)
+		}
+	}()
+	if _, err := os.Stat(filepath.Join(dir, "index_meta.json")); err != nil {
+		return nil, fmt.Errorf("open index folder: %w", err)
+	}
+	idx, err := bleve.OpenUsing(dir, bleveConfig())
+	if err != nil {
+		return nil, fmt.Errorf("open index folder: %w", err)
+	}
+	f = &folder{dir: dir, idx: idx, schema: new(schema)}
+	b, err := idx.GetInternal(keySchema)
+	if err == nil {
+		err = json.Unmarshal(b, f.schema)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("read schema of index folder: %w", err), idx.Close())
+	}
+	b, err = idx.GetInternal(keyNext)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("read state of index folder: %w", err), idx.Close())
+	}
+	if len(b) == 4 {
+		f.next.Store(binary.BigEndian.Uint32(b))
+	}
+	return f, nil
+}
+
+// acquire keeps f open until release is called; ok is false where it is
+// retired already.
+func (f *folder) acquire() (release func(), ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.retired != nil {
+		return nil, false
+	}
+	f.readers++
+	return f.release, true
+}
+
+func (f *folder) release() {
+	f.mu.Lock()
+	f.readers--
+	run := f.retired
+	last := f.readers == 0
+	f.mu.Unlock()
+	if last && run != nil {
+		run()
+	}
+}
+
+// retire runs end once no reader is left, maybe at once.
+func (f *folder) retire(end func()) {
+	f.mu.Lock()
+	f.retired = end
+	last := f.readers == 0
+	f.mu.Unlock()
+	if last {
+		end()
+	}
+}
+
+func (f *folder) name() string { return filepath.Base(f.dir) }
+
+// remove closes f and deletes its directory.
+func (f *folder) remove() error {
+	return errors.Join(f.idx.Close(), os.RemoveAll(f.dir))
+}
+
+// A folderWriter puts documents into a folder in batches.
+type folderWriter struct {
+	f     *folder
+	docs  *docBuilder
+	batch *bleve.Batch
+	n     int
+	bytes int
+}
+
+func (f *folder) writer(fields []string) *folderWriter {
+	return &folderWriter{f: f, docs: newDocBuilder(f.schema, fields), batch: f.idx.NewBatch()}
+}
+
+func (w *folderWriter) put(d Document) error {
+	if err := w.batch.IndexAdvanced(w.docs.build(d)); err != nil {
+		return fmt.Errorf("index document: %w", err)
+	}
+	return w.added(len(d.Body))
+}
+
+func (w *folderWriter) delete(id string) error {
+	w.batch.Delete(id)
+	return w.added(len(id))
+}
+
+func (w *folderWriter) added(n int) error {
+	w.n++
+	w.bytes += n
+	if w.n < batchDocs && w.bytes < batchBytes {
+		return nil
+	}
+	return w.flush()
+}
+
+func (w *folderWriter) flush() error {
+	if err := w.f.idx.Batch(w.batch); err != nil {
+		return fmt.Errorf("write index batch: %w", err)
+	}
+	// A new one: bleve may still hold the documents of the old.
+	w.batch = w.f.idx.NewBatch()
+	w.n, w.bytes = 0, 0
+	return nil
+}
+
+// finish writes what is left, and that the changes of all tasks below next are
+// here, in the same batch.
+func (w *folderWriter) finish(next uint32) error {
+	w.batch.SetInternal(keyNext, encodeNext(next))
+	if err := w.flush(); err != nil {
+		return err
+	}
+	w.f.next.Store(next)
+	return nil
+}
+
+// buildFolder makes a folder for m's documents under the schema sc.
+func (s *Service) buildFolder(ctx context.Context, m *meta, sc *schema) (*folder, error) {
+	f, err := createFolder(s.opts.Dir, sc)
+	if err != nil {
+		return nil, err
+	}
+	w := f.writer(m.Fields)
+	err = s.opts.DB.Scan(ctx, m.Docs, func(d Document) error {
+		// bleve analyses at the batch's end, when the scan's bytes are gone.
+		d.Body = bytes.Clone(d.Body)
+		return w.put(d)
+	})
+	if err == nil {
+		err = w.finish(m.Next)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("build index folder: %w", err), f.remove())
+	}
+	return f, nil
+}

@@ -1,0 +1,115 @@
+package search
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/blevesearch/vellum/levenshtein"
+)
+
+// fuzzy makes automata that accept words within one or two typos. Safe for
+// concurrent use.
+type fuzzy [3]*levenshtein.LevenshteinAutomatonBuilder
+
+func newFuzzy() (fuzzy, error) {
+	var f fuzzy
+	for n := 1; n <= 2; n++ {
+		b, err := levenshtein.NewLevenshteinAutomatonBuilder(uint8(n), true)
+		if err != nil {
+			return f, fmt.Errorf("make automaton for typos: %w", err)
+		}
+		f[n] = b
+	}
+	return f, nil
+}
+
+// allowedTypos is how many typos a word may have: none below 5 characters, one
+// below 9, else two.
+func allowedTypos(term string) int {
+	switch n := utf8.RuneCountInString(term); {
+	case n >= 9:
+		return 2
+	case n >= 5:
+		return 1
+	}
+	return 0
+}
+
+// A matcher finds the words that may stand for a word of a query. Not safe for
+// concurrent use.
+type matcher struct {
+	term   string
+	first  string // its first character
+	prefix bool   // words that begin so, too
+	typos  int
+	dfa    *levenshtein.DFA // nil without typos
+}
+
+// matcher returns the matcher of a word.
+func (f fuzzy) matcher(term string, prefix bool) (*matcher, error) {
+	m := &matcher{term: term, prefix: prefix, typos: allowedTypos(term)}
+	_, n := utf8.DecodeRuneInString(term)
+	m.first = term[:n]
+	if m.typos == 0 {
+		return m, nil
+	}
+	var err error
+	if m.dfa, err = f[m.typos].BuildDfa(term, uint8(m.typos)); err != nil {
+		return nil, fmt.Errorf("make automaton for %d typos: %w", m.typos, err)
+	}
+	return m, nil
+}
+
+// distance returns how many typos part a word of the index from the matcher's;
+// ok is false where they are too many. A wrong first letter counts twice:
+// people rarely get that one wrong.
+func (m *matcher) distance(word string) (typos int, ok bool) {
+	switch {
+	case word == m.term, m.prefix && strings.HasPrefix(word, m.term):
+		return 0, true
+	case m.dfa == nil:
+		return 0, false
+	case m.prefix:
+		typos = m.prefixDistance(word)
+	default:
+		_, d := m.dfa.MatchAndDistance(word)
+		typos = int(d)
+	}
+	if !strings.HasPrefix(word, m.first) {
+		typos++
+	}
+	return typos, typos <= m.typos
+}
+
+// prefixDistance is the smallest distance of any beginning of word.
+func (m *matcher) prefixDistance(word string) int {
+	best, s := m.typos+1, m.dfa.Start()
+	for i := 0; ; i++ {
+		if m.dfa.IsMatch(s) {
+			best = min(best, int(m.dfa.EditDistance(s)))
+		}
+		if i == len(word) || !m.dfa.CanMatch(s) {
+			return best
+		}
+		s = m.dfa.Accept(s, word[i])
+	}
+}
+
+// prefixAutomaton accepts what has a beginning that dfa accepts.
+type prefixAutomaton struct{ dfa *levenshtein.DFA }
+
+// accepted is its state once that was seen.
+const accepted = math.MaxInt32
+
+func (p prefixAutomaton) Start() int                 { return p.dfa.Start() }
+func (p prefixAutomaton) IsMatch(s int) bool         { return s == accepted || p.dfa.IsMatch(s) }
+func (p prefixAutomaton) CanMatch(s int) bool        { return s == accepted || p.dfa.CanMatch(s) }
+func (p prefixAutomaton) WillAlwaysMatch(s int) bool { return s == accepted }
+func (p prefixAutomaton) Accept(s int, b byte) int {
+	if s == accepted || p.dfa.IsMatch(s) {
+		return accepted
+	}
+	return p.dfa.Accept(s, b)
+}

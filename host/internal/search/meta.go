@@ -1,0 +1,178 @@
+package search
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sort"
+	"time"
+)
+
+// A meta is the record of an index. It is never changed in place: writers put
+// a copy.
+type meta struct {
+	UID        string
+	PrimaryKey string // "": not known yet
+	CreatedAt  time.Time
+	UpdatedAt  time.Time
+	CreatedBy  uint32 // the task that made the index, where one did
+	Created    bool   // by a task of its own
+	Settings   Settings
+
+	Docs   string // the id that the documents are kept under
+	Folder string // name of the bleve folder
+	// Next: the changes of all tasks below it are in the documents. Pruned: the
+	// outbox has no notes of the tasks below it.
+	Next, Pruned uint32
+
+	LastSeq uint64 // of the newest document
+	Count   int    // documents
+
+	// Fields are the dotted paths of all documents' leaves in the order they
+	// were first seen; a field's place here is its number in bleve, for good.
+	Fields      []string
+	FieldCounts []int // documents that have the field
+
+	numbers map[string]int // of Fields; made by number
+}
+
+// maxFields bounds the fields of an index: their numbers are 16 bits.
+const maxFields = 65_000
+
+func (m *meta) encode() []byte {
+	b, err := json.Marshal(m)
+	if err != nil {
+		panic(fmt.Sprintf("encode record of index: %v", err)) // only strings and numbers in it
+	}
+	return b
+}
+
+// clone returns a copy that may be changed.
+func (m *meta) clone() *meta {
+	c := *m
+	c.Fields = slices.Clone(m.Fields)
+	c.FieldCounts = slices.Clone(m.FieldCounts)
+	c.numbers = nil
+	return &c
+}
+
+// number returns the number of a field, a new one for a new field. Only for a
+// record that is being changed.
+func (m *meta) number(field string) int {
+	if m.numbers == nil {
+		m.numbers = make(map[string]int, len(m.Fields))
+		for i, f := range m.Fields {
+			m.numbers[f] = i
+		}
+	}
+	n, ok := m.numbers[field]
+	if !ok {
+		n = len(m.Fields)
+		m.numbers[field] = n
+		m.Fields = append(m.Fields, field)
+		m.FieldCounts = append(m.FieldCounts, 0)
+	}
+	return n
+}
+
+// count adds n to the count of each field of a document.
+func (m *meta) count(doc []byte, n int) {
+	eachField(doc, func(path string) { m.FieldCounts[m.number(path)] += n })
+}
+
+// eachField calls f for each dotted path at which doc has a scalar, null, or an
+// empty container; once for each.
+func eachField(doc []byte, f func(path string)) {
+	if doc == nil {
+		return
+	}
+	var seen []string
+	walk("", doc, func(path string, v []byte) {
+		if (v[0] == '{' || v[0] == '[') && !empty(v) || slices.Contains(seen, path) {
+			return
+		}
+		seen = append(seen, path)
+		f(path)
+	})
+}
+
+func (m *meta) info() Info {
+	return Info{UID: m.UID, PrimaryKey: m.PrimaryKey, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt}
+}
+
+// A schema is what decides the content of a bleve folder: one of another
+// schema is built anew.
+type schema struct {
+	Analyzer   int
+	Layout     int      // layoutVersion
+	Searchable []string // sorted; nil: all fields
+	Filterable []string // sorted
+}
+
+// layoutVersion is raised by any change to what fields.go writes.
+const layoutVersion = 1
+
+// schema returns the schema that the settings ask for.
+func (s *Settings) schema() *schema {
+	sc := &schema{Analyzer: analyzerVersion, Layout: layoutVersion}
+	if !slices.Contains(s.SearchableAttributes, "*") {
+		sc.Searchable = append([]string{}, s.SearchableAttributes...)
+		sort.Strings(sc.Searchable)
+	}
+	sc.Filterable = append([]string{}, s.FilterableAttributes...)
+	sort.Strings(sc.Filterable)
+	return sc
+}
+
+// encode returns the schema as the folder keeps it.
+func (sc *schema) encode() []byte {
+	b, err := json.Marshal(sc)
+	if err != nil {
+		panic(fmt.Sprintf("encode schema: %v", err)) // only strings and numbers in it
+	}
+	return b
+}
+
+// serves reports whether a folder of schema sc can answer for settings s: it
+// holds all that they may ask for. More filterable attributes than asked for
+// do no harm, more searchable ones would find what should not be found.
+func (sc *schema) serves(s *Settings) bool {
+	want := s.schema()
+	for _, a := range want.Filterable {
+		if !slices.Contains(sc.Filterable, a) {
+			return false
+		}
+	}
+	have := *sc
+	have.Filterable = want.Filterable
+	return bytes.Equal(have.encode(), want.encode())
+}
+
+// searchable reports whether the field path is searched.
+func (sc *schema) searchable(path string) bool {
+	return sc.Searchable == nil || coveredBy(sc.Searchable, path)
+}
+
+// filterable reports whether the field path can be filtered by.
+func (sc *schema) filterable(path string) bool { return coveredBy(sc.Filterable, path) }
+
+// coveredBy reports whether path is one of attrs or below one.
+func coveredBy(attrs []string, path string) bool {
+	return slices.ContainsFunc(attrs, func(a string) bool { return covers(a, path) })
+}
+
+// ranks returns the rank of each field for the attribute rule, best first, by
+// its number.
+func (m *meta) ranks() []uint16 {
+	r := make([]uint16, len(m.Fields))
+	attrs := m.Settings.SearchableAttributes
+	all := slices.Contains(attrs, "*")
+	for i, f := range m.Fields {
+		r[i] = uint16(i)
+		if !all {
+			r[i] = uint16(slices.IndexFunc(attrs, func(a string) bool { return covers(a, f) }))
+		}
+	}
+	return r
+}

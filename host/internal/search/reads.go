@@ -1,0 +1,186 @@
+package search
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/auth"
+)
+
+// Info is what a client sees of an index.
+type Info struct {
+	UID        string
+	PrimaryKey string // "": not known yet
+	CreatedAt  time.Time
+	UpdatedAt  time.Time
+}
+
+// Stats are an index's figures.
+type Stats struct {
+	UID               string
+	NumberOfDocuments int
+	IsIndexing        bool           // its bleve folder is being built anew
+	FieldDistribution map[string]int // documents that have each field, by dotted path
+	UpdatedAt         time.Time
+}
+
+// A DocumentsQuery is one page of documents.
+type DocumentsQuery struct {
+	Offset int
+	Limit  *int // nil: 20
+	Fields []string
+	Filter json.RawMessage
+}
+
+// DocumentsPage is what a [DocumentsQuery] gives.
+type DocumentsPage struct {
+	Documents     []json.RawMessage
+	Offset, Limit int
+	Total         int
+}
+
+// Index returns an index that caller may use.
+func (s *Service) Index(caller *auth.Caller, uid string) (Info, error) {
+	ix, _, err := s.index(caller, uid)
+	if err != nil {
+		return Info{}, err
+	}
+	return ix.meta().info(), nil
+}
+
+// Indexes lists the indexes that caller may use, by uid. A limit below zero
+// takes all. total counts them all.
+func (s *Service) Indexes(caller *auth.Caller, offset, limit int) (list []Info, total int) {
+	for _, ix := range s.visible(caller) {
+		list = append(list, ix.meta().info())
+	}
+	total = len(list)
+	list = list[min(max(offset, 0), total):]
+	if limit >= 0 {
+		list = list[:min(limit, len(list))]
+	}
+	return list, total
+}
+
+// visible returns the indexes that caller may use, by uid.
+func (s *Service) visible(caller *auth.Caller) []*index {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var list []*index
+	for uid, ix := range s.indexes {
+		if _, ok := caller.Index(uid); ok {
+			list = append(list, ix)
+		}
+	}
+	slices.SortFunc(list, func(a, b *index) int { return strings.Compare(a.uid, b.uid) })
+	return list
+}
+
+// Settings returns the settings of an index that caller may use.
+func (s *Service) Settings(caller *auth.Caller, uid string) (Settings, error) {
+	ix, _, err := s.index(caller, uid)
+	if err != nil {
+		return Settings{}, err
+	}
+	return ix.meta().Settings, nil
+}
+
+// Stats returns the figures of an index that caller may use.
+func (s *Service) Stats(caller *auth.Caller, uid string) (Stats, error) {
+	ix, _, err := s.index(caller, uid)
+	if err != nil {
+		return Stats{}, err
+	}
+	return ix.stats(), nil
+}
+
+// AllStats returns the figures of all indexes that caller may use, by uid.
+func (s *Service) AllStats(caller *auth.Caller) []Stats {
+	var list []Stats
+	for _, ix := range s.visible(caller) {
+		list = append(list, ix.stats())
+	}
+	return list
+}
+
+func (ix *index) stats() Stats {
+	m := ix.meta()
+	fields := map[string]int{}
+	for i, n := range m.FieldCounts {
+		if n > 0 {
+			fields[m.Fields[i]] = n
+		}
+	}
+	return Stats{UID: ix.uid, NumberOfDocuments: m.Count, IsIndexing: ix.repairing(), FieldDistribution: fields, UpdatedAt: m.UpdatedAt}
+}
+
+// Document returns one document, narrowed to fields (dotted paths; nil: all).
+// A document that a tenant's filter hides is [apierr.DocumentNotFound].
+func (s *Service) Document(_ context.Context, caller *auth.Caller, uid, id string, fields []string) (json.RawMessage, error) {
+	ix, rule, err := s.index(caller, uid)
+	if err != nil {
+		return nil, err
+	}
+	m := ix.meta()
+	docs, err := s.opts.DB.Documents(m.Docs, []string{id})
+	if err != nil {
+		return nil, err
+	}
+	if docs[0].Seq == 0 || rule != nil && !rule.matches(docs[0].Body) {
+		return nil, apierr.Newf(apierr.DocumentNotFound, "Document `%.511s` not found.", id)
+	}
+	return project(docs[0].Body, newSelection(fields)), nil
+}
+
+// Documents returns a page of documents, by id.
+func (s *Service) Documents(ctx context.Context, caller *auth.Caller, uid string, q DocumentsQuery) (DocumentsPage, error) {
+	ix, rule, err := s.index(caller, uid)
+	if err != nil {
+		return DocumentsPage{}, err
+	}
+	m := ix.meta()
+	limit := DefaultLimit
+	if q.Limit != nil {
+		limit = *q.Limit
+	}
+	if q.Offset < 0 {
+		return DocumentsPage{}, apierr.Newf(apierr.InvalidDocumentOffset, "offset is %d; it must be zero or more.", q.Offset)
+	}
+	if limit < 0 {
+		return DocumentsPage{}, apierr.Newf(apierr.InvalidDocumentLimit, "limit is %d; it must be zero or more.", limit)
+	}
+	filter, err := ix.filter(m, q.Filter, apierr.InvalidDocumentFilter)
+	if err != nil {
+		return DocumentsPage{}, err
+	}
+	page := DocumentsPage{Documents: []json.RawMessage{}, Offset: q.Offset, Limit: limit}
+	sel := newSelection(q.Fields)
+	if cond := and(rule, filter); cond != nil {
+		// From the documents themselves, not from bleve: a listing is for
+		// looking after the data, and bleve may be behind.
+		err := s.opts.DB.Scan(ctx, m.Docs, func(d Document) error {
+			if !cond.matches(d.Body) {
+				return nil
+			}
+			if page.Total >= q.Offset && len(page.Documents) < limit {
+				page.Documents = append(page.Documents, project(slices.Clone(d.Body), sel))
+			}
+			page.Total++
+			return nil
+		})
+		return page, err
+	}
+	docs, err := s.opts.DB.Page(m.Docs, q.Offset, limit)
+	if err != nil {
+		return DocumentsPage{}, err
+	}
+	page.Total = m.Count
+	for _, d := range docs {
+		page.Documents = append(page.Documents, project(d.Body, sel))
+	}
+	return page, nil
+}

@@ -1,0 +1,166 @@
+// Package search keeps the indexes: their documents, their settings, and the
+// search over them. It owns bleve.
+//
+// Documents live in the database (see [DB]); a bleve folder is derived from
+// them and may be thrown away at any time. All writes are tasks: the functions
+// of tasks.go make and check them, [Service.Process] applies them.
+//
+// Every read takes the caller. What it may not use looks to it exactly like
+// what does not exist, and the filter of its tenant token holds for documents,
+// counts and facet values as much as for hits.
+package search
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/auth"
+)
+
+// Options are what a [Service] needs. Dir and DB are required.
+type Options struct {
+	Dir string // for the bleve folders; made if absent
+	DB  DB
+	// Log is told what nobody waits for: a folder that was rebuilt, and why;
+	// default: nobody.
+	Log func(message string, err error)
+	// ContainsFilter allows CONTAINS and STARTS WITH in filters.
+	ContainsFilter bool
+	// Cutoff bounds one search; past it, what is ranked so far is returned and
+	// [Result.Degraded] is set. Default 1500 ms.
+	Cutoff time.Duration
+	// Now is the clock for dates of indexes; default [time.Now].
+	Now func() time.Time
+}
+
+// A Service holds all indexes. Safe for concurrent use.
+type Service struct {
+	opts  Options
+	fuzzy fuzzy
+
+	mu      sync.RWMutex
+	indexes map[string]*index // by uid
+
+	repairs sync.WaitGroup
+	ctx     context.Context // of repairs
+	stop    context.CancelFunc
+}
+
+// Open opens all indexes of o.DB. A bleve folder that is missing, damaged,
+// stale or of another shape is built anew in the background; until then the
+// old one answers where there is one.
+func Open(o Options) (*Service, error) {
+	o.Cutoff = cmp.Or(o.Cutoff, 1500*time.Millisecond)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = func(string, error) {}
+	}
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make index directory: %w", err)
+	}
+	s := &Service{opts: o, indexes: map[string]*index{}}
+	var err error
+	if s.fuzzy, err = newFuzzy(); err != nil {
+		return nil, err
+	}
+	metas, err := o.DB.Metas()
+	if err != nil {
+		return nil, fmt.Errorf("read indexes: %w", err)
+	}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	for uid, b := range metas {
+		m := new(meta)
+		if err := json.Unmarshal(b, m); err != nil {
+			return nil, errors.Join(fmt.Errorf("read index %q: %w", uid, err), s.Close())
+		}
+		ix := newIndex(s, m)
+		s.indexes[uid] = ix
+		if why := ix.openFolder(); why != nil {
+			o.Log(fmt.Sprintf("index %q is built anew from its documents", uid), why)
+			ix.startRepair(s.ctx, ix.state.Load().folder)
+		}
+	}
+	if err := s.sweep(); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// sweep removes the folders and documents of indexes that are no more: what a
+// crash left behind.
+func (s *Service) sweep() error {
+	folders := map[string]bool{}
+	for _, ix := range s.indexes {
+		folders[ix.meta().Folder] = true
+	}
+	entries, err := os.ReadDir(s.opts.Dir)
+	if err != nil {
+		return fmt.Errorf("list index folders: %w", err)
+	}
+	for _, e := range entries {
+		if e.IsDir() && !folders[e.Name()] {
+			if err := os.RemoveAll(filepath.Join(s.opts.Dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("remove old index folder: %w", err)
+			}
+		}
+	}
+	return s.sweepDocuments()
+}
+
+// Close ends repairs and closes all folders once their readers are gone. Call
+// it after the queue's Run has returned.
+func (s *Service) Close() error {
+	s.mu.Lock()
+	s.stop()
+	s.mu.Unlock()
+	s.repairs.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var err error
+	for _, ix := range s.indexes {
+		err = errors.Join(err, ix.close())
+	}
+	clear(s.indexes)
+	return err
+}
+
+// index returns the index that caller may use, and the filter that holds for
+// it. [apierr.IndexNotFound] is the same error whether uid does not exist or
+// is not for the caller.
+func (s *Service) index(caller *auth.Caller, uid string) (*index, *node, error) {
+	rule, ok := caller.Index(uid)
+	var ix *index
+	if ok {
+		s.mu.RLock()
+		ix = s.indexes[uid]
+		s.mu.RUnlock()
+	}
+	if ix == nil {
+		return nil, nil, notFound(uid)
+	}
+	if len(rule) == 0 {
+		return ix, nil, nil
+	}
+	n, err := parseFilter(rule, s.opts.ContainsFilter)
+	if err != nil {
+		// The token's author wrote it, not the caller: still the only one to
+		// read the message is the caller's developer.
+		return nil, nil, &apierr.Error{Code: apierr.InvalidSearchFilter, Message: "The filter in the tenant token's searchRules is wrong: " + err.Error(), Err: err}
+	}
+	return ix, n, nil
+}
+
+func notFound(uid string) *apierr.Error {
+	return apierr.Newf(apierr.IndexNotFound, "Index `%.400s` not found.", uid)
+}

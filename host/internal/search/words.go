@@ -1,0 +1,151 @@
+package search
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// analyzerVersion is raised by any change to how text becomes words: folders
+// built by another one are built anew.
+const analyzerVersion = 1
+
+// A word is one word of a text.
+type word struct {
+	term       string // folded
+	start, end int    // bytes in the text
+	pos        int    // its place, counted from 1; see sentenceGap
+}
+
+// sentenceGap is the distance put between the words on both sides of a
+// separator such as a full stop, and between the elements of an array: words
+// that far apart count as not near at all.
+const sentenceGap = 8
+
+// maxWord bounds the bytes of one word; the rest of a longer one is cut off.
+const maxWord = 128
+
+// words splits text at whatever is no letter, digit or mark. In scripts that
+// put no space between words each character is a word.
+func words(text string) []word {
+	var out []word
+	pos := 0
+	for i := 0; i < len(text); {
+		n, gap := separator(text[i:])
+		if gap && pos > 0 {
+			pos += sentenceGap - 1
+		}
+		if i += n; i == len(text) {
+			break
+		}
+		n = wordLen(text[i:])
+		if t := clip(fold(text[i:i+n]), maxWord); t != "" {
+			pos++
+			out = append(out, word{t, i, i + n, pos})
+		}
+		i += n
+	}
+	return out
+}
+
+// separator returns the length of what stands before the next word of s, and
+// whether it parts sentences: a mark of punctuation beside a space or the end
+// ("1.2" stays together), or a line break.
+func separator(s string) (n int, gap bool) {
+	mark, blank := false, false
+	for n < len(s) {
+		r, w := utf8.DecodeRuneInString(s[n:])
+		if inWord(r) {
+			return n, mark && blank
+		}
+		switch r {
+		case '\n':
+			mark, blank = true, true
+		case '.', ',', ';', ':', '!', '?', '(', ')', '[', ']', '{', '}', '|', '"', '。', '、', '！', '？':
+			mark = true
+		default:
+			blank = blank || unicode.IsSpace(r)
+		}
+		n += w
+	}
+	return n, mark
+}
+
+// wordLen returns the length of the word that s begins with.
+func wordLen(s string) int {
+	n := 0
+	for n < len(s) {
+		r, w := utf8.DecodeRuneInString(s[n:])
+		if !inWord(r) || n > 0 && unspaced(r) {
+			break
+		}
+		n += w
+		if unspaced(r) {
+			break
+		}
+	}
+	return n
+}
+
+func inWord(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r)
+}
+
+// unspaced reports whether r belongs to a script without spaces between words.
+func unspaced(r rune) bool {
+	return r >= 0x3040 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
+}
+
+// fold returns s as it is compared: without case, accents and width.
+func fold(s string) string {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return foldUnicode(s)
+		}
+	}
+	return strings.ToLower(s)
+}
+
+func foldUnicode(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	for _, r := range norm.NFKD.String(s) {
+		if unicode.Is(unicode.Mn, r) {
+			continue
+		}
+		r = unicode.ToLower(r)
+		switch r {
+		// Letters that Unicode does not take apart, as they are typed without.
+		case 'ß':
+			b.WriteString("ss")
+		case 'æ':
+			b.WriteString("ae")
+		case 'œ':
+			b.WriteString("oe")
+		case 'ø':
+			b.WriteByte('o')
+		case 'ł':
+			b.WriteByte('l')
+		case 'đ', 'ð':
+			b.WriteByte('d')
+		case 'ı':
+			b.WriteByte('i')
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// clip returns at most n bytes of s, cut where a character ends.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

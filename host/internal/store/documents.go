@@ -1,0 +1,264 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/parley-search/parley/host/internal/search"
+)
+
+var _ search.DB = (*Store)(nil)
+
+func documentKey(docs, id string) []byte { return []byte(prefixDocument + docs + "/" + id) }
+
+// Metas implements [search.DB].
+func (s *Store) Metas() (map[string][]byte, error) {
+	m := map[string][]byte{}
+	err := s.db.View(func(tx *badger.Txn) error {
+		return scan(tx, []byte(prefixIndex), func(k, v []byte) (bool, error) {
+			m[string(k[len(prefixIndex):])] = bytes.Clone(v)
+			return true, nil
+		})
+	})
+	return m, err
+}
+
+// PutMeta implements [search.DB].
+func (s *Store) PutMeta(uid string, meta []byte) error {
+	return s.update(func(tx *badger.Txn) error { return tx.Set([]byte(prefixIndex+uid), meta) })
+}
+
+// DropIndex implements [search.DB].
+func (s *Store) DropIndex(uid string, outcomes map[uint32][]byte) error {
+	return s.update(func(tx *badger.Txn) error {
+		if err := tx.Delete([]byte(prefixIndex + uid)); err != nil {
+			return err
+		}
+		return setOutcomes(tx, outcomes)
+	})
+}
+
+func setOutcomes(tx *badger.Txn, outcomes map[uint32][]byte) error {
+	for uid, b := range outcomes {
+		if err := tx.Set(numbered(prefixOutcome, uid), b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Outcome implements [search.DB].
+func (s *Store) Outcome(task uint32) (b []byte, err error) {
+	err = s.db.View(func(tx *badger.Txn) error {
+		b, err = get(tx, numbered(prefixOutcome, task))
+		return err
+	})
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return nil, nil
+	}
+	return b, err
+}
+
+// Write implements [search.DB].
+func (s *Store) Write(c search.Change) error {
+	err := s.update(func(tx *badger.Txn) error {
+		if c.Meta != nil {
+			if err := tx.Set([]byte(prefixIndex+c.IndexUID), c.Meta); err != nil {
+				return err
+			}
+		}
+		var changed strings.Builder
+		for _, d := range c.Put {
+			v := append(binary.BigEndian.AppendUint64(make([]byte, 0, 8+len(d.Body)), d.Seq), d.Body...)
+			if err := tx.Set(documentKey(c.Docs, d.ID), v); err != nil {
+				return err
+			}
+			changed.WriteString(d.ID + "\n")
+		}
+		for _, id := range c.Delete {
+			if err := tx.Delete(documentKey(c.Docs, id)); err != nil {
+				return err
+			}
+			changed.WriteString(id + "\n")
+		}
+		if err := prune(tx, c.Docs, c.Prune); err != nil {
+			return err
+		}
+		if changed.Len() > 0 {
+			note := binary.BigEndian.AppendUint32(numbered(prefixOutbox+c.Docs+"/", c.Task), c.Part)
+			if err := tx.Set(note, []byte(changed.String())); err != nil {
+				return err
+			}
+		}
+		return setOutcomes(tx, c.Outcomes)
+	})
+	if errors.Is(err, badger.ErrTxnTooBig) {
+		return search.ErrTooBig
+	}
+	return err
+}
+
+// prune deletes the outbox's notes of tasks below the given one.
+func prune(tx *badger.Txn, docs string, below uint32) error {
+	prefix := []byte(prefixOutbox + docs + "/")
+	end := numbered(string(prefix), below)
+	var old [][]byte
+	err := eachKey(tx, prefix, func(item *badger.Item) error {
+		if bytes.Compare(item.Key(), end) < 0 {
+			old = append(old, item.KeyCopy(nil))
+		}
+		return nil
+	})
+	for _, k := range old {
+		if err == nil {
+			err = tx.Delete(k)
+		}
+	}
+	return err
+}
+
+// Outbox implements [search.DB].
+func (s *Store) Outbox(docs string, f func(task uint32, ids []string) error) error {
+	prefix := []byte(prefixOutbox + docs + "/")
+	return s.db.View(func(tx *badger.Txn) error {
+		return scan(tx, prefix, func(k, v []byte) (bool, error) {
+			if len(k) != len(prefix)+8 {
+				return false, fmt.Errorf("outbox key of %d bytes", len(k))
+			}
+			ids := strings.Split(strings.TrimSuffix(string(v), "\n"), "\n")
+			return true, f(binary.BigEndian.Uint32(k[len(prefix):]), ids)
+		})
+	})
+}
+
+// document takes a stored value apart; body is a part of it.
+func document(id string, value []byte) (search.Document, error) {
+	if len(value) < 8 {
+		return search.Document{}, fmt.Errorf("document %q has %d bytes", id, len(value))
+	}
+	return search.Document{ID: id, Seq: binary.BigEndian.Uint64(value), Body: value[8:]}, nil
+}
+
+// Documents implements [search.DB].
+func (s *Store) Documents(docs string, ids []string) ([]search.Document, error) {
+	out := make([]search.Document, len(ids))
+	err := s.db.View(func(tx *badger.Txn) error {
+		for i, id := range ids {
+			v, err := get(tx, documentKey(docs, id))
+			if errors.Is(err, badger.ErrKeyNotFound) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if out[i], err = document(id, v); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Scan implements [search.DB].
+func (s *Store) Scan(ctx context.Context, docs string, f func(search.Document) error) error {
+	prefix := documentKey(docs, "")
+	return s.db.View(func(tx *badger.Txn) error {
+		return scan(tx, prefix, func(k, v []byte) (bool, error) {
+			if err := ctx.Err(); err != nil {
+				return false, err
+			}
+			d, err := document(string(k[len(prefix):]), v)
+			if err != nil {
+				return false, err
+			}
+			return true, f(d)
+		})
+	})
+}
+
+// Page implements [search.DB].
+func (s *Store) Page(docs string, offset, limit int) (out []search.Document, err error) {
+	prefix := documentKey(docs, "")
+	err = s.db.View(func(tx *badger.Txn) error {
+		o := badger.DefaultIteratorOptions
+		o.Prefix, o.PrefetchValues = prefix, false
+		it := tx.NewIterator(o)
+		defer it.Close()
+		for it.Rewind(); it.Valid() && len(out) < limit; it.Next() {
+			if offset--; offset >= 0 {
+				continue
+			}
+			v, err := it.Item().ValueCopy(nil)
+			if err != nil {
+				return err
+			}
+			d, err := document(string(it.Item().Key()[len(prefix):]), v)
+			if err != nil {
+				return err
+			}
+			out = append(out, d)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Sweep implements [search.DB].
+func (s *Store) Sweep(known func(docs string) bool) error {
+	for _, prefix := range []string{prefixDocument, prefixOutbox} {
+		unknown, err := s.unknown(prefix, known)
+		if err != nil {
+			return err
+		}
+		for _, docs := range unknown {
+			if err := s.deleteAll([]byte(prefix + docs + "/")); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// unknown lists what stands between prefix and the next slash in the keys, as
+// far as known does not know it.
+func (s *Store) unknown(prefix string, known func(string) bool) (out []string, err error) {
+	err = s.db.View(func(tx *badger.Txn) error {
+		o := badger.DefaultIteratorOptions
+		o.Prefix, o.PrefetchValues = []byte(prefix), false
+		it := tx.NewIterator(o)
+		defer it.Close()
+		for it.Rewind(); it.Valid(); {
+			docs, _, ok := strings.Cut(string(it.Item().Key()[len(prefix):]), "/")
+			if !ok {
+				return fmt.Errorf("key without a second slash below %s", prefix)
+			}
+			if !known(docs) {
+				out = append(out, docs)
+			}
+			it.Seek([]byte(prefix + docs + "0")) // the character behind the slash
+		}
+		return nil
+	})
+	return out, err
+}
+
+// deleteAll deletes all keys that begin with prefix, in as many transactions as
+// it takes.
+func (s *Store) deleteAll(prefix []byte) error {
+	wb := s.db.NewWriteBatch()
+	defer wb.Cancel()
+	err := s.db.View(func(tx *badger.Txn) error {
+		return eachKey(tx, prefix, func(item *badger.Item) error { return wb.Delete(item.KeyCopy(nil)) })
+	})
+	if err != nil {
+		return err
+	}
+	return wb.Flush()
+}

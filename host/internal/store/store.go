@@ -1,0 +1,205 @@
+// Package store keeps everything durable in one Badger database. It owns
+// Badger: other packages declare what they need kept, and a file here of their
+// name implements it.
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+	"golang.org/x/sys/unix"
+)
+
+// The keys of the database. A new kind of record gets a line here first, and
+// a line here is never given another meaning. Numbers are big-endian, so that
+// a scan is in order.
+//
+//	m/format                  => the data format's number as text
+//	m/keys                    => 1 once the default keys were made
+//	w/<uid>                   => chat.Workspace as JSON, its key sealed
+//	k/<uid>                   => auth.Key as JSON (no key material)
+//	i/<uid>                   => search.Meta of an index as JSON
+//	d/<docs>/<id>             => a document: its search.Document.Seq in 8 bytes, its JSON
+//	o/<docs>/<task, 4><n, 4>  => ids that a task's transaction n changed and bleve may not hold yet, a line each
+//	t/<uid, 4>                => task.Task as JSON
+//	p/<uid, 4>                => payload of a task that is not finished
+//	r/<uid, 4>                => outcome of a task that is applied and not marked finished yet
+const (
+	prefixMeta      = "m/"
+	prefixWorkspace = "w/"
+	prefixKey       = "k/"
+	prefixIndex     = "i/"
+	prefixDocument  = "d/"
+	prefixOutbox    = "o/"
+	prefixTask      = "t/"
+	prefixPayload   = "p/"
+	prefixOutcome   = "r/"
+)
+
+// Format is the number of the data format that this build writes.
+const Format = "1"
+
+// A Store is an open database. Safe for concurrent use.
+type Store struct {
+	db   *badger.DB
+	lock *os.File
+	stop chan struct{} // ends reclaim
+	done chan struct{} // closed once it has ended
+}
+
+// Open opens, or makes, the database below dir. One process at a time: the
+// error names the one that has it.
+func Open(dir string) (*Store, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make data directory: %w", err)
+	}
+	lock, err := lockDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	s, err := open(badger.DefaultOptions(filepath.Join(dir, "badger")).WithSyncWrites(true))
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open database in %s: %w", dir, err), lock.Close())
+	}
+	s.lock = lock
+	s.stop, s.done = make(chan struct{}), make(chan struct{})
+	go s.reclaim()
+	return s, nil
+}
+
+// reclaimEvery is how often the space of large values that are gone, such as
+// payloads of finished tasks, is looked for.
+const reclaimEvery = 10 * time.Minute
+
+// reclaim gives space back until Close.
+func (s *Store) reclaim() {
+	defer close(s.done)
+	tick := time.NewTicker(reclaimEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.stop:
+			return
+		case <-tick.C:
+			// One file a call, until there is none worth it; it says so by an error.
+			for s.db.RunValueLogGC(0.5) == nil {
+			}
+		}
+	}
+}
+
+// OpenInMemory opens an empty database that goes with the process, for tests.
+func OpenInMemory() (*Store, error) {
+	return open(badger.DefaultOptions("").WithInMemory(true))
+}
+
+func open(o badger.Options) (*Store, error) {
+	// Small tables: a workspace store that idles should not hold 64 MiB a
+	// memtable; conflict detection is what makes Update a real transaction.
+	o = o.WithLogger(nil).WithMemTableSize(16 << 20).WithNumMemtables(2).
+		WithBlockCacheSize(16 << 20).WithIndexCacheSize(16 << 20).WithCompactL0OnClose(true)
+	db, err := badger.Open(o)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{db: db}
+	if err := s.checkFormat(); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return s, nil
+}
+
+// checkFormat writes the format's number into an empty database and refuses
+// one that this build does not know.
+func (s *Store) checkFormat() error {
+	return s.update(func(tx *badger.Txn) error {
+		got, err := get(tx, []byte(prefixMeta+"format"))
+		if errors.Is(err, badger.ErrKeyNotFound) {
+			return tx.Set([]byte(prefixMeta+"format"), []byte(Format))
+		}
+		if err != nil {
+			return err
+		}
+		if string(got) != Format {
+			return fmt.Errorf("the data is of format %.20q, this build knows format %s: run the version that wrote it", got, Format)
+		}
+		return nil
+	})
+}
+
+// Close flushes and closes the database.
+func (s *Store) Close() error {
+	if s.stop != nil {
+		close(s.stop)
+		<-s.done
+	}
+	err := s.db.Close()
+	if s.lock != nil {
+		err = errors.Join(err, s.lock.Close())
+	}
+	return err
+}
+
+// update runs f in a transaction, again where another one got in between.
+func (s *Store) update(f func(*badger.Txn) error) error {
+	for {
+		err := s.db.Update(f)
+		if !errors.Is(err, badger.ErrConflict) {
+			return err
+		}
+	}
+}
+
+// get returns a copy of the value of key, or [badger.ErrKeyNotFound].
+func get(tx *badger.Txn, key []byte) ([]byte, error) {
+	item, err := tx.Get(key)
+	if err != nil {
+		return nil, err
+	}
+	return item.ValueCopy(nil)
+}
+
+// scan calls f for each key that begins with prefix, in order, until f returns
+// false. Key and value are good within f only.
+func scan(tx *badger.Txn, prefix []byte, f func(key, value []byte) (bool, error)) error {
+	o := badger.DefaultIteratorOptions
+	o.Prefix = prefix
+	it := tx.NewIterator(o)
+	defer it.Close()
+	for it.Rewind(); it.Valid(); it.Next() {
+		more := false
+		err := it.Item().Value(func(v []byte) (err error) {
+			more, err = f(it.Item().Key(), v)
+			return err
+		})
+		if err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// lockDir takes dir for this process.
+func lockDir(dir string) (*os.File, error) {
+	name := filepath.Join(dir, "parley.pid")
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock data directory: %w", err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		pid, _ := os.ReadFile(name)
+		return nil, errors.Join(fmt.Errorf("the data directory %s is in use by process %s: stop it, or give another --db-path", dir, strings.TrimSpace(string(pid))), f.Close())
+	}
+	if err = f.Truncate(0); err == nil {
+		_, err = fmt.Fprintln(f, os.Getpid())
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("lock data directory: %w", err), f.Close())
+	}
+	return f, nil
+}

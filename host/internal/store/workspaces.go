@@ -1,0 +1,201 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/parley-search/parley/host/internal/chat"
+)
+
+// Workspaces implements [chat.Workspaces].
+type Workspaces struct {
+	store  *Store
+	sealer *Sealer
+}
+
+// Workspaces returns the workspaces of s, whose keys are sealed by sealer.
+func (s *Store) Workspaces(sealer *Sealer) *Workspaces { return &Workspaces{s, sealer} }
+
+// A workspaceRecord is a workspace as it is kept. Fields are only ever added;
+// one that an older build wrote nothing for is empty, which means its default.
+type workspaceRecord struct {
+	Source        string          `json:"source"`
+	OrgID         string          `json:"orgId,omitempty"`
+	ProjectID     string          `json:"projectId,omitempty"`
+	APIVersion    string          `json:"apiVersion,omitempty"`
+	DeploymentID  string          `json:"deploymentId,omitempty"`
+	BaseURL       string          `json:"baseUrl,omitempty"`
+	SealedKey     []byte          `json:"sealedKey,omitempty"`
+	Prompts       promptsRecord   `json:"prompts,omitzero"`
+	IndexUIDs     *[]string       `json:"indexUids,omitempty"` // none is not the same as empty
+	Parameters    json.RawMessage `json:"parameters,omitempty"`
+	PluginVersion string          `json:"pluginVersion,omitempty"`
+}
+
+type promptsRecord struct {
+	System              *string `json:"system,omitempty"`
+	SearchDescription   *string `json:"searchDescription,omitempty"`
+	SearchQParam        *string `json:"searchQParam,omitempty"`
+	SearchFilterParam   *string `json:"searchFilterParam,omitempty"`
+	SearchIndexUIDParam *string `json:"searchIndexUidParam,omitempty"`
+}
+
+// Workspace implements [chat.Workspaces].
+func (w *Workspaces) Workspace(_ context.Context, uid string) (*chat.Workspace, error) {
+	var found *chat.Workspace
+	err := w.store.db.View(func(tx *badger.Txn) error {
+		var err error
+		found, _, err = w.read(tx, uid)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("get workspace %q: %w", uid, err)
+	}
+	if found == nil {
+		return nil, chat.NotFound(uid)
+	}
+	return found, nil
+}
+
+// WorkspaceUIDs implements [chat.Workspaces].
+func (w *Workspaces) WorkspaceUIDs(_ context.Context, offset, limit int) (uids []string, total int, err error) {
+	prefix := []byte(prefixWorkspace)
+	err = w.store.db.View(func(tx *badger.Txn) error {
+		o := badger.DefaultIteratorOptions
+		o.Prefix, o.PrefetchValues = prefix, false
+		it := tx.NewIterator(o)
+		defer it.Close()
+		for it.Rewind(); it.Valid(); it.Next() {
+			if total >= offset && len(uids) < limit {
+				uids = append(uids, string(it.Item().Key()[len(prefix):]))
+			}
+			total++
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, 0, fmt.Errorf("list workspaces: %w", err)
+	}
+	return uids, total, nil
+}
+
+// UpdateWorkspace implements [chat.Workspaces].
+func (w *Workspaces) UpdateWorkspace(_ context.Context, uid string, f func(old *chat.Workspace) (*chat.Workspace, error)) error {
+	// An error of f is the caller's own, and not ours to wrap.
+	var refused error
+	err := w.store.update(func(tx *badger.Txn) error {
+		old, sealed, err := w.read(tx, uid)
+		if err != nil {
+			return err
+		}
+		updated, err := f(old)
+		if refused = err; err != nil {
+			return err
+		}
+		value, err := w.encode(updated, sealed)
+		if err != nil {
+			return err
+		}
+		return tx.Set([]byte(prefixWorkspace+uid), value)
+	})
+	if refused != nil {
+		return refused
+	}
+	if err != nil {
+		return fmt.Errorf("update workspace %q: %w", uid, err)
+	}
+	return nil
+}
+
+// DeleteWorkspace implements [chat.Workspaces].
+func (w *Workspaces) DeleteWorkspace(_ context.Context, uid string) error {
+	err := w.store.update(func(tx *badger.Txn) error {
+		key := []byte(prefixWorkspace + uid)
+		if _, err := tx.Get(key); err != nil {
+			return err
+		}
+		return tx.Delete(key)
+	})
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return chat.NotFound(uid)
+	}
+	if err != nil {
+		return fmt.Errorf("delete workspace %q: %w", uid, err)
+	}
+	return nil
+}
+
+// read returns a workspace and its key as sealed, nil where there is none.
+func (w *Workspaces) read(tx *badger.Txn, uid string) (*chat.Workspace, []byte, error) {
+	value, err := get(tx, []byte(prefixWorkspace+uid))
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	var r workspaceRecord
+	if err := json.Unmarshal(value, &r); err != nil {
+		return nil, nil, fmt.Errorf("read record: %w", err)
+	}
+	found := &chat.Workspace{
+		UID:           uid,
+		Source:        r.Source,
+		OrgID:         r.OrgID,
+		ProjectID:     r.ProjectID,
+		APIVersion:    r.APIVersion,
+		DeploymentID:  r.DeploymentID,
+		BaseURL:       r.BaseURL,
+		Prompts:       chat.PromptTexts(r.Prompts),
+		Parameters:    r.Parameters,
+		PluginVersion: r.PluginVersion,
+	}
+	if r.IndexUIDs != nil {
+		found.IndexUIDs = *r.IndexUIDs
+	}
+	if len(r.SealedKey) > 0 {
+		key, err := w.sealer.Open(r.SealedKey, sealPlace(uid))
+		// What cannot be opened must not keep the rest from being read and
+		// mended: chat tells whoever needs the key.
+		found.KeyUnreadable = err != nil
+		found.APIKey = chat.NewSecret(string(key))
+	}
+	return found, r.SealedKey, nil
+}
+
+// encode returns the record of u; sealed is the key as it was kept so far.
+func (w *Workspaces) encode(u *chat.Workspace, sealed []byte) ([]byte, error) {
+	r := workspaceRecord{
+		Source:        u.Source,
+		OrgID:         u.OrgID,
+		ProjectID:     u.ProjectID,
+		APIVersion:    u.APIVersion,
+		DeploymentID:  u.DeploymentID,
+		BaseURL:       u.BaseURL,
+		Prompts:       promptsRecord(u.Prompts),
+		Parameters:    u.Parameters,
+		PluginVersion: u.PluginVersion,
+	}
+	if u.IndexUIDs != nil {
+		r.IndexUIDs = &u.IndexUIDs
+	}
+	switch {
+	case !u.APIKey.IsZero():
+		r.SealedKey = w.sealer.Seal([]byte(u.APIKey.Reveal()), sealPlace(u.UID))
+	case u.KeyUnreadable:
+		r.SealedKey = sealed
+	}
+	value, err := json.Marshal(&r)
+	if err != nil {
+		return nil, fmt.Errorf("write record: %w", err)
+	}
+	return value, nil
+}
+
+// sealPlace binds a key to its workspace, so that a record that is copied to
+// another uid does not bring the key along.
+func sealPlace(uid string) string { return "apiKey of workspace " + uid }

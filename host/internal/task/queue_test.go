@@ -1,0 +1,299 @@
+package task_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/store"
+	"github.com/parley-search/parley/host/internal/task"
+)
+
+// A recorder is a processor that writes down what it is given.
+type recorder struct {
+	mu      sync.Mutex
+	batches [][]task.Work
+	answer  func(works []task.Work) ([]task.Outcome, error) // nil: all succeed
+}
+
+func (p *recorder) Process(_ context.Context, works []task.Work) ([]task.Outcome, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.batches = append(p.batches, works)
+	if p.answer != nil {
+		return p.answer(works)
+	}
+	return make([]task.Outcome, len(works)), nil
+}
+
+// shapes writes the batches as uids.
+func (p *recorder) shapes() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var out []string
+	for _, b := range p.batches {
+		var uids []string
+		for _, w := range b {
+			uids = append(uids, fmt.Sprint(w.UID))
+		}
+		out = append(out, strings.Join(uids, "+"))
+	}
+	return strings.Join(out, " ")
+}
+
+func openStore(t *testing.T) *store.Store {
+	t.Helper()
+	s, err := store.OpenInMemory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func open(t *testing.T, log task.Log, p task.Processor, o task.Options) *task.Queue {
+	t.Helper()
+	q, err := task.Open(t.Context(), log, p, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+// run runs q until the returned function is called.
+func run(q *task.Queue) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = q.Run(ctx)
+	}()
+	return func() { cancel(); <-done }
+}
+
+func enqueue(t *testing.T, q *task.Queue, typ task.Type, index, payload string) task.Summary {
+	t.Helper()
+	s, err := q.Enqueue(t.Context(), task.New{Type: typ, IndexUID: index, Payload: []byte(payload)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func wait(t *testing.T, q *task.Queue, uid uint32) task.Task {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	tk, err := q.Wait(ctx, uid)
+	if err != nil {
+		t.Fatalf("wait for task %d: %v", uid, err)
+	}
+	return tk
+}
+
+func TestQueueLifecycle(t *testing.T) {
+	log := openStore(t)
+	p := &recorder{answer: func(works []task.Work) ([]task.Outcome, error) {
+		if string(works[0].Payload) == "bad" {
+			return []task.Outcome{{Err: task.Fail(apierr.Newf(apierr.IndexAlreadyExists, "no"))}}, nil
+		}
+		return []task.Outcome{{Details: json.RawMessage(`{"n":1}`)}}, nil
+	}}
+	now := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
+	q := open(t, log, p, task.Options{Now: func() time.Time { now = now.Add(250 * time.Millisecond); return now }})
+	sum := enqueue(t, q, task.IndexCreation, "a", "good")
+	if want := (task.Summary{TaskUID: 0, IndexUID: "a", Status: task.Enqueued, Type: task.IndexCreation, EnqueuedAt: now}); sum != want {
+		t.Errorf("summary %+v, want %+v", sum, want)
+	}
+	got, err := q.Task(t.Context(), 0, nil)
+	if err != nil || got.Status != task.Enqueued || string(got.Details) != "{}" || got.Duration() != 0 {
+		t.Errorf("task before its turn: %+v, %v", got, err)
+	}
+	enqueue(t, q, task.IndexCreation, "a", "bad")
+	defer run(q)()
+	got = wait(t, q, 0)
+	if got.Status != task.Succeeded || string(got.Details) != `{"n":1}` || got.Error != nil || task.ISO8601(got.Duration()) != "PT0.25S" {
+		t.Errorf("task that succeeded: %+v, duration %s", got, task.ISO8601(got.Duration()))
+	}
+	got = wait(t, q, 1)
+	if got.Status != task.Failed || *got.Error != (task.Error{Code: "index_already_exists", Type: "invalid_request", Message: "no"}) {
+		t.Errorf("task that failed: %+v, error %+v", got, got.Error)
+	}
+	if _, err := q.Task(t.Context(), 2, nil); !apierr.Is(err, apierr.TaskNotFound) {
+		t.Errorf("task that is not: %v", err)
+	}
+	if _, err := q.Task(t.Context(), 1, func(string) bool { return false }); !apierr.Is(err, apierr.TaskNotFound) {
+		t.Errorf("task that may not be seen: %v", err)
+	}
+	if _, err := log.Payload(t.Context(), 0); err == nil {
+		t.Error("the payload of a finished task is still there")
+	}
+}
+
+func TestQueueJoinsDocumentTasks(t *testing.T) {
+	p := &recorder{}
+	q := open(t, openStore(t), p, task.Options{})
+	for _, s := range []struct {
+		typ   task.Type
+		index string
+	}{
+		{task.DocumentAddition, "a"},
+		{task.DocumentDeletion, "a"},
+		{task.DocumentAddition, "a"},
+		{task.DocumentAddition, "b"},
+		{task.DocumentAddition, "a"},
+		{task.SettingsUpdate, "a"},
+		{task.SettingsUpdate, "a"},
+		{task.DocumentAddition, "a"},
+	} {
+		enqueue(t, q, s.typ, s.index, "x")
+	}
+	defer run(q)()
+	wait(t, q, 7)
+	if got, want := p.shapes(), "0+1+2 3 4 5 6 7"; got != want {
+		t.Errorf("batches %s, want %s", got, want)
+	}
+	if n := q.Pending(); n != 0 {
+		t.Errorf("%d tasks pending, want none", n)
+	}
+}
+
+func TestQueueBoundsBatch(t *testing.T) {
+	p := &recorder{}
+	log, err := store.Open(t.TempDir()) // one in memory takes no large payload
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	q := open(t, log, p, task.Options{})
+	big := strings.Repeat("x", 20<<20)
+	enqueue(t, q, task.DocumentAddition, "a", big)
+	enqueue(t, q, task.DocumentAddition, "a", big)
+	enqueue(t, q, task.DocumentAddition, "a", "small")
+	defer run(q)()
+	wait(t, q, 2)
+	if got, want := p.shapes(), "0 1+2"; got != want {
+		t.Errorf("batches %s, want %s", got, want)
+	}
+}
+
+// TestQueueResumes opens the log again as after a crash in the middle of a
+// task.
+func TestQueueResumes(t *testing.T) {
+	log := openStore(t)
+	first := open(t, log, &recorder{}, task.Options{})
+	for i := range 3 {
+		enqueue(t, first, task.DocumentAddition, "a", fmt.Sprint("payload", i))
+	}
+	entered := make(chan struct{})
+	hang := make(chan struct{})
+	stuck := open(t, log, &recorder{answer: func([]task.Work) ([]task.Outcome, error) {
+		close(entered)
+		<-hang
+		return nil, errors.New("killed")
+	}}, task.Options{})
+	stop := run(stuck)
+	<-entered
+	if got, _ := stuck.Task(t.Context(), 1, nil); got.Status != task.Processing {
+		t.Errorf("status in the middle: %s, want processing", got.Status)
+	}
+	p := &recorder{}
+	again := open(t, log, p, task.Options{})
+	if n := again.Pending(); n != 3 {
+		t.Errorf("%d tasks pending, want 3", n)
+	}
+	go close(hang)
+	stop()
+	defer run(again)()
+	if got := wait(t, again, 2); got.Status != task.Succeeded {
+		t.Errorf("status %s", got.Status)
+	}
+	if got, want := p.shapes(), "0+1+2"; got != want || string(p.batches[0][2].Payload) != "payload2" {
+		t.Errorf("batches %s, want %s, with payloads", got, want)
+	}
+	if s := enqueue(t, again, task.DocumentAddition, "a", ""); s.TaskUID != 3 {
+		t.Errorf("the next task is number %d, want 3", s.TaskUID)
+	}
+}
+
+func TestQueueRetriesWhatTheMachineFailed(t *testing.T) {
+	p := &recorder{}
+	tries := 0
+	p.answer = func(works []task.Work) ([]task.Outcome, error) {
+		if tries++; tries < 4 {
+			return nil, errors.New("disk full")
+		}
+		return make([]task.Outcome, len(works)), nil
+	}
+	var told []string
+	q := open(t, openStore(t), p, task.Options{Retry: time.Microsecond, Failed: func(err error) { told = append(told, err.Error()) }})
+	enqueue(t, q, task.IndexCreation, "a", "")
+	stop := run(q)
+	got := wait(t, q, 0)
+	stop()
+	if got.Status != task.Succeeded || len(told) != 3 || told[0] != "apply task 0: disk full" {
+		t.Errorf("status %s, told %q", got.Status, told)
+	}
+}
+
+// TestHammerEnqueue enqueues from many goroutines: every number is given once,
+// and work is applied in the order of the numbers.
+func TestHammerEnqueue(t *testing.T) {
+	p := &recorder{}
+	before := runtime.NumGoroutine()
+	q := open(t, openStore(t), p, task.Options{})
+	stop := run(q)
+	const each = 50
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	given := map[uint32]bool{}
+	for range 8 {
+		wg.Go(func() {
+			for i := range each {
+				s, err := q.Enqueue(context.Background(), task.New{Type: task.DocumentAddition, IndexUID: fmt.Sprint(i % 2)})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				given[s.TaskUID] = true
+				mu.Unlock()
+				if _, err := q.Wait(context.Background(), s.TaskUID); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	stop()
+	if len(given) != 8*each {
+		t.Errorf("%d numbers given, want %d", len(given), 8*each)
+	}
+	next := uint32(0)
+	for _, b := range p.batches {
+		for _, w := range b {
+			if w.UID != next {
+				t.Fatalf("task %d applied, want %d", w.UID, next)
+			}
+			next++
+		}
+	}
+	deadline := time.Now().Add(5 * time.Second)
+	for runtime.NumGoroutine() > before+20 && time.Now().Before(deadline) { // Badger's own stay until the end of the test
+		time.Sleep(time.Millisecond)
+	}
+	if n := runtime.NumGoroutine(); n > before+20 {
+		t.Errorf("%d goroutines, %d before", n, before)
+	}
+}

@@ -1,0 +1,155 @@
+// Package task keeps the log of accepted work and applies it in order.
+//
+// A task is a value: accepted means written down, and applying the log from
+// any point again ends in the same state. So a crash loses nothing, and the
+// log can be another one (see [Log]) without the rest noticing.
+package task
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+)
+
+// A Type says what a task does.
+type Type string
+
+// The types of tasks, by their names on the wire.
+const (
+	IndexCreation    Type = "indexCreation"
+	IndexUpdate      Type = "indexUpdate"
+	IndexDeletion    Type = "indexDeletion"
+	DocumentAddition Type = "documentAdditionOrUpdate"
+	DocumentDeletion Type = "documentDeletion"
+	SettingsUpdate   Type = "settingsUpdate"
+)
+
+// Types lists all types.
+func Types() []Type {
+	return []Type{IndexCreation, IndexUpdate, IndexDeletion, DocumentAddition, DocumentDeletion, SettingsUpdate}
+}
+
+// A Status is where a task stands.
+type Status string
+
+// The statuses, in the order that a task takes them.
+const (
+	Enqueued   Status = "enqueued"
+	Processing Status = "processing"
+	Succeeded  Status = "succeeded"
+	Failed     Status = "failed"
+	Canceled   Status = "canceled"
+)
+
+// Statuses lists all statuses.
+func Statuses() []Status {
+	return []Status{Enqueued, Processing, Succeeded, Failed, Canceled}
+}
+
+// A Task is accepted work and what came of it.
+type Task struct {
+	UID        uint32
+	IndexUID   string
+	Type       Type
+	Status     Status
+	Details    json.RawMessage // an object, by type; never empty
+	Error      *Error          // of a failed task
+	EnqueuedAt time.Time
+	StartedAt  time.Time // zero before
+	FinishedAt time.Time // zero before
+}
+
+// An Error is why a task failed, as its client sees it.
+type Error struct {
+	Code    string // name of an [apierr.Code]
+	Type    string
+	Message string
+}
+
+// Finished reports whether nothing more happens to t.
+func (t *Task) Finished() bool {
+	return t.Status == Succeeded || t.Status == Failed || t.Status == Canceled
+}
+
+// Duration is the time that applying t took, zero while it is not finished.
+func (t *Task) Duration() time.Duration {
+	if t.FinishedAt.IsZero() || t.StartedAt.IsZero() {
+		return 0
+	}
+	return t.FinishedAt.Sub(t.StartedAt)
+}
+
+// ISO8601 is d as a client reads it: "PT1.5S". Hours and days are given in
+// seconds, as clients of this API expect.
+func ISO8601(d time.Duration) string {
+	if d < 0 {
+		d = 0
+	}
+	s := fmt.Sprintf("%d.%09d", d/time.Second, d%time.Second)
+	return "PT" + strings.TrimSuffix(strings.TrimRight(s, "0"), ".") + "S"
+}
+
+// A New is work to enqueue. Package search makes them, checked.
+type New struct {
+	Type     Type
+	IndexUID string
+	// Details is what the client may see before the task is applied: an object.
+	Details json.RawMessage
+	// Payload is what the [Processor] needs; dropped when the task is finished.
+	Payload []byte
+}
+
+// Work is a task to apply, with its payload.
+type Work struct {
+	Task
+	Payload []byte
+}
+
+// An Outcome is what came of one task.
+type Outcome struct {
+	Details json.RawMessage `json:",omitempty"` // replaces the task's where not nil
+	Err     *Error          `json:",omitempty"` // nil: succeeded
+}
+
+// Fail is err as a task keeps it; see [apierr.From] for one that is not ours to
+// show.
+func Fail(err error) *Error {
+	e := apierr.From(err)
+	return &Error{Code: e.Code.String(), Type: e.Code.Type(), Message: e.Message}
+}
+
+// A Filter chooses tasks; its zero value takes the newest 20. Empty lists
+// choose all.
+type Filter struct {
+	UIDs      []uint32
+	IndexUIDs []string
+	Types     []Type
+	Statuses  []Status
+	From      *uint32 // the newest uid to take; nil: the newest of all
+	Limit     int     // 0: 20; below zero: none
+	// Visible says whether the caller may see the tasks of an index; nil: all.
+	Visible func(indexUID string) bool
+}
+
+// Match reports whether f chooses t, From and Limit aside.
+func (f *Filter) Match(t *Task) bool {
+	return in(f.UIDs, t.UID) && in(f.IndexUIDs, t.IndexUID) && in(f.Types, t.Type) && in(f.Statuses, t.Status) &&
+		(f.Visible == nil || f.Visible(t.IndexUID))
+}
+
+func in[T comparable](list []T, x T) bool {
+	return len(list) == 0 || slices.Contains(list, x)
+}
+
+// A Page is a part of the list of tasks, newest first.
+type Page struct {
+	Tasks []Task
+	Total int     // tasks that the filter chooses, From and Limit aside
+	From  *uint32 // uid of the first one here; nil where there is none
+	Next  *uint32 // From of the next page; nil at the end
+	Limit int
+}
