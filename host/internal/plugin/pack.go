@@ -1,0 +1,107 @@
+package plugin
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/wasm"
+)
+
+// Pack returns module with manifest, a JSON object, in it, in place of any
+// that was there. It checks both and that they fit each other, as far as that
+// can be told without running module.
+func Pack(module, manifest []byte) ([]byte, error) {
+	if err := checkForm(module); err != nil {
+		return nil, err
+	}
+	m, err := parseManifest(manifest)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkModule(module, m); err != nil {
+		return nil, fmt.Errorf("pack plugin %s: %w", m.Name, err)
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, manifest); err != nil {
+		return nil, err
+	}
+	packed, err := abi.WithSection(module, abi.SectionManifest, compact.Bytes())
+	if err != nil {
+		return nil, fmt.Errorf("pack plugin %s: %w", m.Name, err)
+	}
+	return packed, nil
+}
+
+// checkModule refuses a module that m's kind could not use.
+func checkModule(module []byte, m *abi.Manifest) error {
+	shape, err := wasm.Describe(module)
+	if err != nil {
+		return err
+	}
+	if err := checkExports(shape, m.Kind); err != nil {
+		return err
+	}
+	return shape.Check(wasm.Limits{Memory: uint64(m.Limits.MemoryMiB) << 20})
+}
+
+// A Report is all that can be told of a module without running it.
+type Report struct {
+	Size     int           `json:"size"` // bytes
+	SHA256   string        `json:"sha256"`
+	Manifest *abi.Manifest `json:"manifest"` // nil where there is none that is right
+	Imports  []Item        `json:"imports"`
+	Exports  []Item        `json:"exports"`
+	// MemoryKiB is what an instance begins with.
+	MemoryKiB int `json:"memoryKiB"`
+	// Unmetered is why the host would not count what the module does, but bound
+	// its calls by slower means; empty where it would.
+	Unmetered string `json:"unmetered,omitempty"`
+	// Problems are the reasons why a host would refuse the module; none where
+	// it would not, as far as can be told.
+	Problems []string `json:"problems"`
+}
+
+// An Item is something that a module imports or exports.
+type Item struct {
+	Name      string `json:"name"` // of an import: module.name
+	Kind      string `json:"kind"`
+	Signature string `json:"signature,omitempty"`
+}
+
+// Inspect reports on module. The error is about bytes that are no module at
+// all; whatever else is wrong stands in the report.
+func Inspect(module []byte) (*Report, error) {
+	if err := checkForm(module); err != nil {
+		return nil, err
+	}
+	shape, err := wasm.Describe(module)
+	if err != nil {
+		return nil, fmt.Errorf("the module is damaged: %w", err)
+	}
+	sum := sha256.Sum256(module)
+	r := &Report{
+		Size: len(module), SHA256: hex.EncodeToString(sum[:]), MemoryKiB: int(shape.MemoryMin) * 64,
+		Imports: []Item{}, Exports: []Item{}, Problems: []string{},
+	}
+	for _, i := range shape.Imports {
+		r.Imports = append(r.Imports, Item{i.Module + "." + i.Name, i.Kind, i.Signature})
+	}
+	for _, e := range shape.Exports {
+		r.Exports = append(r.Exports, Item(e))
+	}
+	if err := wasm.MeterRefuses(module); err != nil {
+		r.Unmetered = err.Error()
+	}
+	if r.Manifest, err = ReadManifest(module); err != nil {
+		r.Problems = append(r.Problems, err.Error())
+		return r, nil
+	}
+	if err := checkModule(module, r.Manifest); err != nil {
+		r.Problems = append(r.Problems, err.Error())
+	}
+	return r, nil
+}

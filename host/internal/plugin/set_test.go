@@ -1,0 +1,163 @@
+package plugin_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/parley-search/parley/host/internal/plugin"
+	"github.com/parley-search/parley/host/internal/wasm"
+)
+
+func TestSet(t *testing.T) {
+	s := plugin.NewSet(open(t, nil), plugin.Options{Pins: map[string]string{"pinned": "~1.2"}})
+	for _, version := range []string{"1.2.0", "1.10.1", "2.0.0-rc.1", "1.2.7", "0.9.0"} {
+		for _, source := range []string{"free", "pinned"} {
+			if _, err := s.Add(t.Context(), packed(t, "good", map[string]any{"name": source, "source": source, "version": version}), "test"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	tests := []struct{ source, constraint, want string }{
+		{"free", "", "1.10.1"},
+		{"pinned", "", "1.2.7"},
+		{"pinned", "^1", "1.10.1"},
+		{"free", "~1.2", "1.2.7"},
+		{"free", "^0.9", "0.9.0"},
+		{"free", "1.2.0", "1.2.0"},
+		{"free", "=2.0.0-rc.1", "2.0.0-rc.1"},
+		{"free", "^2", ""},
+		{"free", "1.2.1", ""},
+		{"free", "latest", ""},
+		{"absent", "", ""},
+	}
+	for _, tt := range tests {
+		got := ""
+		if p, ok := s.Source(tt.source, tt.constraint); ok {
+			got = p.Manifest().Version
+		}
+		if got != tt.want {
+			t.Errorf("Source(%q, %q) is version %q, want %q", tt.source, tt.constraint, got, tt.want)
+		}
+	}
+	if got, want := s.SourceNames(), []string{"free", "pinned"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("SourceNames = %q, want %q", got, want)
+	}
+	var versions []string
+	for _, p := range s.Providers()[:5] {
+		versions = append(versions, p.Manifest().Version)
+	}
+	if want := []string{"1.10.1", "1.2.7", "1.2.0", "0.9.0", "2.0.0-rc.1"}; !reflect.DeepEqual(versions, want) {
+		t.Errorf("versions %q, want %q", versions, want)
+	}
+
+	same := packed(t, "good", map[string]any{"name": "free", "source": "free", "version": "1.2.0"})
+	p, err := s.Add(t.Context(), same, "again")
+	if err != nil || p.From() != "test" || len(s.Providers()) != 10 {
+		t.Errorf("Add of what is there = %v, %v, %d in all; want the first, 10 in all", p, err, len(s.Providers()))
+	}
+	other := packed(t, "trap", map[string]any{"name": "free", "source": "free", "version": "1.2.0"})
+	if _, err := s.Add(t.Context(), other, "other"); !errors.Is(err, plugin.ErrExists) {
+		t.Errorf("Add of another module of the same version: %v, want %v", err, plugin.ErrExists)
+	}
+
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, ok := s.Source("free", ""); ok {
+		t.Error("Source after Close: found")
+	}
+	if _, err := s.Add(t.Context(), same, "late"); !errors.Is(err, wasm.ErrClosed) {
+		t.Errorf("Add after Close: %v, want %v", err, wasm.ErrClosed)
+	}
+}
+
+func TestLoadDir(t *testing.T) {
+	dir := t.TempDir()
+	files := map[string][]byte{
+		"a-1.0.0.wasm": packed(t, "good", map[string]any{"name": "a", "source": "a", "version": "1.0.0"}),
+		"bare.wasm":    guest(t, "good"),
+		"c-1.0.0.wasm": packed(t, "future", nil),
+		"d-1.0.0.wasm": packed(t, "good", map[string]any{"name": "d", "source": "d", "version": "1.0.0"}),
+		"empty.wasm":   nil,
+		"notes.txt":    []byte("not a plugin"),
+	}
+	for name, b := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, "dir.wasm"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := plugin.NewSet(open(t, nil), plugin.Options{})
+	bad, err := s.LoadDir(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []struct{ file, reason string }{
+		{"bare.wasm", "`parley plugin pack FILE --manifest manifest.json`"},
+		{"c-1.0.0.wasm", "parley_abi says 99"},
+		{"empty.wasm", "this is no WebAssembly module"},
+	}
+	if len(bad) != len(want) {
+		t.Fatalf("LoadDir = %v, want %d files", bad, len(want))
+	}
+	for i, w := range want {
+		if filepath.Base(bad[i].File) != w.file || !strings.Contains(bad[i].Error(), w.reason) {
+			t.Errorf("LoadDir: %v, want %s: …%s", bad[i], w.file, w.reason)
+		}
+	}
+	if got, want := s.SourceNames(), []string{"a", "d"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("SourceNames = %q, want %q", got, want)
+	}
+	if got, want := s.Providers()[0].From(), filepath.Join(dir, "a-1.0.0.wasm"); got != want {
+		t.Errorf("From = %q, want %q", got, want)
+	}
+	if _, err := s.LoadDir(t.Context(), filepath.Join(dir, "absent")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("LoadDir of no directory: %v, want %v", err, os.ErrNotExist)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.LoadDir(ctx, dir); !errors.Is(err, context.Canceled) {
+		t.Errorf("LoadDir with an ended context: %v, want %v", err, context.Canceled)
+	}
+}
+
+// TestHammerSet adds, finds, calls and lists at once.
+func TestHammerSet(t *testing.T) {
+	s := plugin.NewSet(open(t, nil), plugin.Options{})
+	one := packed(t, "good", map[string]any{"version": "1.0.0"})
+	two := packed(t, "good", map[string]any{"version": "1.1.0"})
+	var wg sync.WaitGroup
+	for n := range 8 {
+		wg.Go(func() {
+			for range 20 {
+				if _, err := s.Add(t.Context(), [][]byte{one, two}[n%2], "test"); err != nil {
+					t.Errorf("Add: %v", err)
+					return
+				}
+				p, ok := s.Source("testAi", "^1")
+				if !ok {
+					t.Error("Source: not found after Add")
+					return
+				}
+				if _, err := p.Decode(t.Context(), decodeInput, nil); err != nil {
+					t.Errorf("Decode: %v", err)
+					return
+				}
+				s.SourceNames()
+				s.Providers()[0].Stats()
+			}
+		})
+	}
+	wg.Wait()
+	if got := len(s.Providers()); got != 2 {
+		t.Errorf("%d plugins, want 2", got)
+	}
+}

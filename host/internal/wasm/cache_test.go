@@ -1,0 +1,68 @@
+package wasm_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/parley-search/parley/host/internal/wasm"
+)
+
+func TestCache(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "cache")
+	use := func() {
+		t.Helper()
+		r := open(t, wasm.Options{CacheDir: dir})
+		m := compile(t, r, "echo", wasm.Limits{})
+		call(t, m, "hello")
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	use()
+	info, err := os.Stat(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := info.Mode().Perm(); got != 0o700 {
+		t.Errorf("mode %o, want 700", got)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("cached %v, %v, want one file", files, err)
+	}
+	good, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Damaged or cut short, an entry is made anew; a directory that others can
+	// write to becomes ours alone.
+	bad := append([]byte(nil), good...)
+	bad[len(bad)/2] ^= 1
+	for _, b := range [][]byte{bad, good[:len(good)/2], good[:3], {}} {
+		if err := os.WriteFile(files[0], b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		use()
+		after, err := os.ReadFile(files[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(after) != len(good) {
+			t.Errorf("entry of %d bytes after one of %d was read, want %d", len(after), len(b), len(good))
+		}
+	}
+	if info, err = os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("directory after use: %v, %v, want mode 700", info.Mode(), err)
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := wasm.Open(wasm.Options{CacheDir: file}); err == nil {
+		t.Error("Open with a file as CacheDir: no error")
+	}
+}

@@ -1,0 +1,98 @@
+package wasm
+
+import "strings"
+
+// A cursor reads a module's bytes. Past the end, or on what it does not
+// understand, it turns bad and reads zeroes.
+type cursor struct {
+	b   []byte
+	bad bool
+}
+
+func (c *cursor) fail() {
+	c.b, c.bad = nil, true
+}
+
+func (c *cursor) byte() byte {
+	if len(c.b) == 0 {
+		c.fail()
+		return 0
+	}
+	v := c.b[0]
+	c.b = c.b[1:]
+	return v
+}
+
+func (c *cursor) bytes(n uint32) []byte {
+	if uint64(n) > uint64(len(c.b)) {
+		c.fail()
+		return nil
+	}
+	v := c.b[:n]
+	c.b = c.b[n:]
+	return v
+}
+
+// u32 reads an unsigned LEB128 number.
+func (c *cursor) u32() uint32 {
+	var v uint32
+	for shift := 0; shift < 35; shift += 7 {
+		b := c.byte()
+		v |= uint32(b&0x7f) << shift
+		if b < 0x80 {
+			return v
+		}
+	}
+	c.fail()
+	return 0
+}
+
+func (c *cursor) text() string { return string(c.bytes(c.u32())) }
+
+func (c *cursor) kind() string {
+	k := c.byte()
+	if int(k) >= len(kinds) {
+		c.fail()
+		return ""
+	}
+	return kinds[k]
+}
+
+func (c *cursor) limits() (least, most uint32) {
+	flags := c.byte()
+	if flags&^3 != 0 {
+		c.fail()
+	}
+	least, most = c.u32(), 1<<16
+	if flags&1 != 0 {
+		most = c.u32()
+	}
+	return least, most
+}
+
+var valueTypes = map[byte]string{0x7f: "i32", 0x7e: "i64", 0x7d: "f32", 0x7c: "f64", 0x7b: "v128", 0x70: "funcref", 0x6f: "externref"}
+
+func (c *cursor) funcType() string {
+	if c.byte() != 0x60 {
+		c.fail()
+		return ""
+	}
+	params, results := c.valueTypes(), c.valueTypes()
+	if results == "" {
+		results = "()"
+	}
+	return "(" + params + ") -> " + results
+}
+
+func (c *cursor) valueTypes() string {
+	var names []string
+	for range c.u32() {
+		name, ok := valueTypes[c.byte()]
+		if !ok {
+			c.fail()
+			return ""
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
+}

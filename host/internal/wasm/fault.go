@@ -1,0 +1,126 @@
+package wasm
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tetratelabs/wazero/sys"
+)
+
+var (
+	// ErrClosed says that the module or its runtime is closed.
+	ErrClosed = errors.New("module is closed")
+	// ErrInputTooLarge says that a call's input is over [Limits].Input. The
+	// guest was not called.
+	ErrInputTooLarge = errors.New("input is too large")
+)
+
+// A FaultKind says what a guest did.
+type FaultKind int
+
+// The kinds of [Fault].
+const (
+	FaultTrap     FaultKind = iota // its code trapped: a panic, a bad access, a stack too deep
+	FaultExit                      // it left the process
+	FaultDeadline                  // it did not end in time
+	FaultMemory                    // it trapped after it was denied more memory
+	FaultInput                     // it gave no input region, or one outside its memory
+	FaultBounds                    // its answer lies outside its memory
+	FaultOutput                    // its answer is over the limit
+	FaultError                     // its declared error has not the form of one
+	FaultBreaker                   // it was not called: too many faults of late
+	FaultFuel                      // it spent more than its fuel
+	faultKinds
+)
+
+var faultNames = [faultKinds]string{"trap", "exit", "deadline", "memory", "input", "bounds", "output", "error", "breaker", "fuel"}
+
+func (k FaultKind) String() string { return faultNames[k] }
+
+// A Fault is a call that went wrong in a way that leaves the instance unfit
+// for another one; the host has done away with it.
+type Fault struct {
+	Kind   FaultKind
+	Module string
+	Export string
+	// Detail is what is known: of a trap its cause, of an exit its code.
+	Detail string
+	// Output is the beginning of what the guest wrote to stdout and stderr
+	// during the call.
+	Output string
+	// RetryAfter, of FaultBreaker, says when a call may be tried again.
+	RetryAfter time.Duration
+	Err        error // what wazero says, with the guest's stack; may be nil
+}
+
+func (f *Fault) Error() string {
+	s := fmt.Sprintf("%s in %s of %s: %s", f.Kind, f.Export, f.Module, f.Detail)
+	if f.Output != "" {
+		s += fmt.Sprintf("; it wrote %q", f.Output)
+	}
+	return s
+}
+
+// Unwrap returns wazero's error.
+func (f *Fault) Unwrap() error { return f.Err }
+
+// Transient reports whether the same call, made again on another instance, may
+// well succeed: a deadline would only be waited for twice, and fuel spent twice.
+func (f *Fault) Transient() bool {
+	return f.Kind != FaultDeadline && f.Kind != FaultFuel && f.Kind != FaultBreaker
+}
+
+// A GuestError is an error that the guest declared. Nothing is wrong with the
+// guest.
+type GuestError struct {
+	Code    uint32
+	Message string // at most 4 KiB of valid UTF-8
+}
+
+func (e *GuestError) Error() string { return fmt.Sprintf("guest error %d: %s", e.Code, e.Message) }
+
+// An exitError is how proc_exit leaves the guest.
+type exitError struct{ code uint32 }
+
+func (e exitError) Error() string { return fmt.Sprintf("the guest exited with code %d", e.code) }
+
+// fault explains err, with which the call of export ended.
+func (i *instance) fault(export string, err error) *Fault {
+	f := &Fault{Kind: FaultTrap, Module: i.module.name, Export: export, Output: i.output.text(), Err: err}
+	if exit, ok := errors.AsType[exitError](err); ok {
+		f.Kind, f.Detail = FaultExit, exit.Error()
+		return f
+	}
+	if exit, ok := errors.AsType[*sys.ExitError](err); ok {
+		switch exit.ExitCode() {
+		case sys.ExitCodeDeadlineExceeded, sys.ExitCodeContextCanceled:
+			f.Kind, f.Detail = FaultDeadline, fmt.Sprintf("no end after %s", i.timeout)
+			return f
+		}
+	}
+	if stop, ok := errors.AsType[stopError](err); ok {
+		if f.Kind = stop.kind; f.Kind == FaultFuel {
+			f.Detail = fmt.Sprintf("no end after %d units of fuel", i.module.limits.Fuel)
+		} else {
+			f.Detail = fmt.Sprintf("no end after %s", i.timeout)
+		}
+		return f
+	}
+	f.Detail, _, _ = strings.Cut(err.Error(), "\n")
+	f.Detail = clip(f.Detail, 512)
+	if i.linear.refused {
+		f.Kind = FaultMemory
+		f.Detail = fmt.Sprintf("denied more than %d MiB of memory, then: %s", i.module.limits.Memory>>20, f.Detail)
+	}
+	return f
+}
+
+// clip returns at most n bytes of s, as valid UTF-8.
+func clip(s string, n int) string {
+	if len(s) > n {
+		s = s[:n] + "…"
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}

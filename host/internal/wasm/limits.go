@@ -1,0 +1,44 @@
+package wasm
+
+import (
+	"cmp"
+	"runtime"
+	"time"
+
+	"github.com/parley-search/parley/abi"
+)
+
+// Limits bounds one module. The zero value of a field means its default, given
+// beside it.
+type Limits struct {
+	Memory       uint64        // bytes of one instance's memory; default 16 MiB
+	Input        int           // bytes of one call's input; default a tenth of Memory, since a guest keeps several forms of it at once
+	Output       int           // bytes of one call's output; default abi.MaxOutput
+	CallTimeout  time.Duration // wall clock of one call; default 2s
+	Fuel         int64         // units one call may spend, where the limiter counts them (see package meter); default: only time bounds it
+	StartTimeout time.Duration // wall clock of a new instance's start; default 10s
+	Instances    int           // instances that serve calls; default GOMAXPROCS. One more is kept warm
+	Calls        int           // calls after which an instance is replaced; default a million
+	IdleAfter    time.Duration // without calls, after which one instance is kept; default 5m
+
+	Faults      int           // within FaultWindow, that open the breaker; default 3
+	FaultWindow time.Duration // default 1m
+	Pause       time.Duration // how long the breaker stays open before it tries one call; default 30s
+}
+
+const pageSize = 64 << 10
+
+func (l Limits) withDefaults() Limits {
+	l.Memory = cmp.Or(l.Memory, 16<<20) / pageSize * pageSize
+	l.Input = cmp.Or(l.Input, int(l.Memory/10))
+	l.Output = cmp.Or(l.Output, abi.MaxOutput)
+	l.CallTimeout = cmp.Or(l.CallTimeout, 2*time.Second)
+	l.StartTimeout = cmp.Or(l.StartTimeout, 10*time.Second)
+	l.Instances = cmp.Or(l.Instances, runtime.GOMAXPROCS(0))
+	l.Calls = cmp.Or(l.Calls, 1_000_000)
+	l.IdleAfter = cmp.Or(l.IdleAfter, 5*time.Minute)
+	l.Faults = cmp.Or(l.Faults, 3)
+	l.FaultWindow = cmp.Or(l.FaultWindow, time.Minute)
+	l.Pause = cmp.Or(l.Pause, 30*time.Second)
+	return l
+}

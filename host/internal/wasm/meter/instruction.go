@@ -1,0 +1,239 @@
+package meter
+
+// instruction copies one instruction; more is false after the one that ends
+// the function, and after an error.
+func (c *coder) instruction(r *reader) (more bool) {
+	begin := r.at
+	op := r.byte()
+	if r.err != nil {
+		return false
+	}
+	c.weigh(weigh(op))
+	switch immediateOf(op) {
+	case immNone:
+		if op == opEnd {
+			return c.end()
+		}
+	case immNumber:
+		r.skip()
+	case immMemory:
+		r.memoryArg()
+	case imm32:
+		r.bytes(4)
+	case imm64:
+		r.bytes(8)
+	case immThrow:
+		r.stop(errExceptions)
+	case immTypedRef:
+		r.stop(errTypedRefs)
+	case immSpecial:
+		return c.special(r, begin, op)
+	default:
+		r.fail("unknown instruction %#x", op)
+	}
+	return c.copy(r, begin)
+}
+
+// copy copies what r has read since begin.
+func (c *coder) copy(r *reader, begin int) (more bool) {
+	if r.err != nil {
+		return false
+	}
+	c.body = append(c.body, r.b[begin:r.at]...)
+	return true
+}
+
+// weigh adds to the weight of the innermost loop.
+func (c *coder) weigh(n uint64) { c.loops[len(c.loops)-1].weight += n }
+
+// end closes the innermost block.
+func (c *coder) end() (more bool) {
+	c.body = append(c.body, opEnd)
+	n := len(c.blocks)
+	if n == 0 {
+		return false
+	}
+	if c.blocks[n-1] {
+		l := c.loops[len(c.loops)-1]
+		putWeight(c.body[l.at:], l.weight)
+		c.loops = c.loops[:len(c.loops)-1]
+	}
+	c.blocks = c.blocks[:n-1]
+	return true
+}
+
+// special copies an instruction that opens a block, that names something that
+// has moved or must not be named, or whose form takes some reading.
+func (c *coder) special(r *reader, begin int, op byte) (more bool) {
+	switch op {
+	case opBlock, opIf:
+		r.blockType(c.yieldType)
+		c.blocks = append(c.blocks, false)
+	case opLoop:
+		return c.loop(r, begin)
+	case opBrTable:
+		n := r.count()
+		c.weigh(2)
+		for range n {
+			r.skip()
+		}
+		r.skip()
+	case opCall, opReturnCall, opRefFunc:
+		if op != opRefFunc {
+			c.called()
+		}
+		c.body = appendU32(append(c.body, op), c.moved(r))
+		return r.err == nil
+	case opCallIndirect, opReturnIndirect:
+		c.called()
+		r.index("type", c.yieldType)
+		r.u32()
+	case opSelectTyped:
+		for range r.count() {
+			r.valueType()
+		}
+	case opLocalGet, opLocalSet, opLocalTee:
+		r.index("local variable", c.locals)
+	case opGlobalGet, opGlobalSet:
+		r.index("global", c.fuel)
+	case 0xd0: // ref.null
+		r.valueType()
+	case opPrefixBulk:
+		c.bulk(r)
+	case opPrefixSIMD:
+		c.weigh(3)
+		r.simd()
+	case opPrefixThreads:
+		r.stop(errThreads)
+	case opPrefixGC:
+		r.stop(errGC)
+	default:
+		r.fail("unknown instruction %#x", op)
+	}
+	return c.copy(r, begin)
+}
+
+func (c *coder) called() { c.calls = c.calls || len(c.loops) == 1 }
+
+// loop copies the opening of a loop, with a charge behind it.
+func (c *coder) loop(r *reader, begin int) (more bool) {
+	r.blockType(c.yieldType)
+	if !c.copy(r, begin) {
+		return false
+	}
+	c.blocks = append(c.blocks, true)
+	var at int
+	c.body, at = c.charge(c.body)
+	c.loops = append(c.loops, loop{at: at, weight: 1})
+	return true
+}
+
+// bulk reads an instruction of prefix 0xfc behind the prefix, and charges for
+// the range on which it works. The charge comes before the instruction.
+func (c *coder) bulk(r *reader) {
+	switch op := r.u32(); op {
+	case 0, 1, 2, 3, 4, 5, 6, 7: // trunc_sat
+	case 9, 13, 16: // data.drop, elem.drop, table.size
+		r.u32()
+	case bulkMemoryInit, bulkMemoryCopy:
+		r.u32()
+		r.u32()
+		c.weigh(weightCall)
+		c.chargeRange(3)
+	case bulkMemoryFill:
+		r.u32()
+		c.weigh(weightCall)
+		c.chargeRange(3)
+	case bulkTableInit, bulkTableCopy:
+		r.u32()
+		r.u32()
+		c.weigh(weightCall)
+		c.chargeRange(1)
+	case bulkTableFill, bulkTableGrow:
+		r.u32()
+		c.weigh(weightGrow)
+		c.chargeRange(1)
+	default:
+		if r.err == nil {
+			r.fail("unknown instruction 0xfc %d", op)
+		}
+	}
+}
+
+// simd reads an instruction of prefix 0xfd behind the prefix.
+func (r *reader) simd() {
+	switch op := r.u32(); {
+	case op <= 11, op == 92, op == 93: // loads and v128.store
+		r.memoryArg()
+	case op == 12, op == 13: // v128.const, i8x16.shuffle
+		r.bytes(16)
+	case op >= 21 && op <= 34: // extract_lane, replace_lane
+		r.byte()
+	case op >= 84 && op <= 91: // loads and stores of one lane
+		r.memoryArg()
+		r.byte()
+	case op > lastPlainSIMD:
+		r.fail("unknown instruction 0xfd %d", op)
+	}
+}
+
+func (r *reader) memoryArg() {
+	if align := r.u32(); align > maxMemoryArgAlign {
+		r.fail("more than one memory is not metered")
+	}
+	r.u32()
+}
+
+// blockType reads what a block takes and leaves: nothing, one value, or as a
+// type below bound says.
+func (r *reader) blockType(bound uint32) {
+	if !r.more() {
+		r.stop(errShort)
+		return
+	}
+	// Numbers of types are not negative, the others are; of a signed LEB128
+	// number of one byte bit 6 is the sign.
+	switch b := r.b[r.at]; {
+	case b == blockTypeEmpty:
+		r.at++
+	case b&0xc0 == 0x40:
+		r.valueType()
+	default:
+		r.index("type", bound)
+	}
+}
+
+// constant copies an expression that makes an initial value.
+func (w *rewriter) constant(out []byte, r *reader) []byte {
+	for r.err == nil {
+		begin := r.at
+		op := r.byte()
+		switch op {
+		case opEnd:
+			return append(out, op)
+		case opI32Const, 0x42:
+			r.skip()
+		case 0x43:
+			r.bytes(4)
+		case 0x44:
+			r.bytes(8)
+		case opI32Add, opI32Sub, 0x6c, 0x7c, 0x7d, 0x7e: // add, sub, mul: extended constants
+		case opGlobalGet:
+			r.index("global", w.globals)
+		case 0xd0:
+			r.valueType()
+		case opRefFunc:
+			out = appendU32(append(out, op), w.moved(r))
+			continue
+		case opPrefixSIMD:
+			if r.u32() != 12 {
+				r.fail("unknown constant")
+			}
+			r.bytes(16)
+		default:
+			r.fail("unknown constant %#x", op)
+		}
+		out = append(out, r.b[begin:r.at]...)
+	}
+	return out
+}

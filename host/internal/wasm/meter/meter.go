@@ -1,0 +1,122 @@
+// Package meter rewrites a WebAssembly module so that it counts what it does,
+// and asks the host for leave each time it has done so much. A host that says
+// no (by panicking) ends a guest that would never end by itself; a host that
+// says yes learns what the guest has spent.
+//
+// # What is counted
+//
+// The module gets a global, [Fuel], and an import, [Yield]. Code takes from the
+// global; where it falls below zero the guest calls yield, whose answer is the
+// global's new value. Each instruction has a weight, for how long it may
+// take (see weigh). Fuel is taken:
+//
+//   - at each turn of a loop, its first one too: the weight of all instructions
+//     of the loop that are not in an inner loop;
+//   - at the entry of a function: the weight of all instructions outside its
+//     loops, but nothing where they weigh little and none of them is a call;
+//   - before an instruction that works on a range of memory or of a table: by
+//     the range's size.
+//
+// So no code that runs for long avoids being counted. All that is ever executed
+// without is a short function without loops, and who calls it has paid for the
+// call. In a loop with branches more is taken than is executed. That errs on
+// the safe side, and makes fuel a figure to compare calls of the same module
+// by, not modules.
+//
+// # What it leaves
+//
+// Behaviour: results and traps are those of the original. Custom sections stay
+// where they were, but for those that speak of places in the code: names of
+// functions are adapted, and debugging information is left out. In a module
+// without names a stack trace shows numbers, which are one above those of the
+// original, for the added import comes first.
+//
+// The output hangs on the input alone. It refuses what it does not know, among
+// it threads, exceptions, garbage collection, 64-bit memories and typed
+// function references; tail calls and SIMD it knows. It is written after the
+// binary format of the core specification, version 2, chapter 5
+// (https://www.w3.org/TR/wasm-core-2/), and the tail call proposal.
+//
+// It does not validate: an invalid module may come out, and is as invalid as
+// it was. In particular no code can name what has been added to it.
+package meter
+
+import "fmt"
+
+// Names of what a rewritten module has more.
+const (
+	// Module and Yield name the imported function, of type (fuel i32) -> i32.
+	// Its parameter is below zero; its result should be above.
+	Module = "parley.meter"
+	Yield  = "yield"
+	// Fuel is the name under which the i32 global is exported. It begins at
+	// zero: the first thing that code does is to yield.
+	Fuel = "parley.fuel"
+)
+
+// Rewrite returns the metered form of bin, which it leaves as it is. An error
+// names what it does not know, or what is malformed.
+func Rewrite(bin []byte) ([]byte, error) {
+	r := &reader{b: bin}
+	if string(r.bytes(len(preamble))) != preamble {
+		return nil, fmt.Errorf("not a core module of version 1")
+	}
+	w := &rewriter{out: append(make([]byte, 0, len(bin)+len(bin)/4), preamble...)}
+	for r.more() {
+		id := r.byte()
+		body := r.sub(r.u32())
+		if r.err != nil {
+			break
+		}
+		if err := w.section(id, body); err != nil {
+			return nil, fmt.Errorf("section %s: %w", sectionName(id), err)
+		}
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	if err := w.finish(); err != nil {
+		return nil, err
+	}
+	return w.out, nil
+}
+
+const preamble = "\x00asm\x01\x00\x00\x00"
+
+// Sections, by the number that the format gives them.
+const (
+	secCustom = iota
+	secType
+	secImport
+	secFunction
+	secTable
+	secMemory
+	secGlobal
+	secExport
+	secStart
+	secElement
+	secCode
+	secData
+	secDataCount
+	secTag
+)
+
+var sectionNames = [...]string{
+	"custom", "type", "import", "function", "table", "memory", "global",
+	"export", "start", "element", "code", "data", "data count", "tag",
+}
+
+func sectionName(id byte) string {
+	if int(id) < len(sectionNames) {
+		return sectionNames[id]
+	}
+	return fmt.Sprint(id)
+}
+
+// order is where each section that the rewriter knows stands among the others;
+// 0 means that it does not know it.
+var order = [...]int{
+	secType: 1, secImport: 2, secFunction: 3, secTable: 4, secMemory: 5, secGlobal: 6,
+	secExport: 7, secStart: 8, secElement: 9, secDataCount: 10, secCode: 11, secData: 12,
+	secTag: 0,
+}

@@ -1,0 +1,276 @@
+package meter
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+)
+
+// A rewriter copies a module section by section. What it must know of one
+// section stands in an earlier one.
+type rewriter struct {
+	out  []byte
+	last int // order of the latest section that is written
+
+	params    []uint32 // of each type, how many parameters
+	imported  uint32   // functions
+	funcs     []uint32 // types of the module's own functions
+	globals   uint32   // imported and own; also the index of the added one
+	yieldType uint32   // index of the added type
+	hasCode   bool
+}
+
+// The sections to which something is added; where a module lacks one it is
+// made.
+var grown = [...]byte{secType, secImport, secGlobal, secExport}
+
+// section copies one section.
+func (w *rewriter) section(id byte, r *reader) error {
+	if id == secCustom {
+		return w.custom(r)
+	}
+	if id == secTag {
+		return errExceptions
+	}
+	if int(id) >= len(order) {
+		return errors.New("unknown")
+	}
+	if order[id] <= w.last {
+		return errors.New("malformed: out of order")
+	}
+	w.fillUpTo(order[id])
+	w.last = order[id]
+	body := w.rewrite(id, r)
+	if r.err == nil && r.more() {
+		r.fail("malformed: bytes are left over")
+	}
+	w.out = appendSection(w.out, id, body)
+	return r.err
+}
+
+// fillUpTo makes the sections that should have come before the one at o.
+func (w *rewriter) fillUpTo(o int) {
+	for _, id := range grown {
+		if at := order[id]; at > w.last && at < o {
+			w.last = at
+			w.out = appendSection(w.out, id, w.rewrite(id, &reader{b: []byte{0}}))
+		}
+	}
+}
+
+func (w *rewriter) finish() error {
+	w.fillUpTo(len(order))
+	if len(w.funcs) > 0 && !w.hasCode {
+		return errors.New("malformed: functions without code")
+	}
+	return nil
+}
+
+// rewrite returns what takes the place of the section that r reads.
+func (w *rewriter) rewrite(id byte, r *reader) []byte {
+	switch id {
+	case secType:
+		return w.types(r)
+	case secImport:
+		return w.imports(r)
+	case secFunction:
+		for range r.count() {
+			w.funcs = append(w.funcs, r.index("type", w.yieldType))
+		}
+		return r.b
+	case secTable:
+		for range r.count() {
+			w.table(r)
+		}
+		return r.b
+	case secMemory:
+		for range r.count() {
+			r.limits()
+		}
+		return r.b
+	case secGlobal:
+		return w.globalSection(r)
+	case secExport:
+		return w.exports(r)
+	case secStart:
+		return appendU32(nil, w.moved(r))
+	case secElement:
+		return w.elements(r)
+	case secCode:
+		w.hasCode = true
+		return w.code(r)
+	default: // data and data count hold nothing that has moved
+		r.at = len(r.b)
+		return r.b
+	}
+}
+
+// moved reads the index of a function and returns its new one.
+func (w *rewriter) moved(r *reader) uint32 {
+	i := r.index("function", w.imported+uint32(len(w.funcs)))
+	if i >= w.imported {
+		i++
+	}
+	return i
+}
+
+func (w *rewriter) types(r *reader) []byte {
+	n := r.count()
+	begin := r.at
+	for range n {
+		if form := r.byte(); form != 0x60 && r.err == nil {
+			r.stop(fmt.Errorf("type form %#x: %w", form, errGC))
+		}
+		params := r.count()
+		for range params {
+			r.valueType()
+		}
+		for range r.count() {
+			r.valueType()
+		}
+		w.params = append(w.params, params)
+	}
+	w.yieldType = n
+	out := append(appendU32(nil, n+1), r.b[begin:r.at]...)
+	return append(out, 0x60, 1, typeI32, 1, typeI32)
+}
+
+func (w *rewriter) imports(r *reader) []byte {
+	n := r.count()
+	begin := r.at
+	for range n {
+		module, name := r.name(), r.name()
+		if string(module) == Module {
+			r.fail("it imports %.64q from %s, which is the meter's", name, Module)
+		}
+		switch kind := r.byte(); kind {
+		case kindFunc:
+			r.index("type", w.yieldType)
+			w.imported++
+		case kindTable:
+			w.table(r)
+		case kindMemory:
+			r.limits()
+		case kindGlobal:
+			r.valueType()
+			r.byte()
+			w.globals++
+		case kindTag:
+			r.stop(errExceptions)
+		default:
+			r.fail("unknown kind of import %d", kind)
+		}
+	}
+	out := append(appendU32(nil, n+1), r.b[begin:r.at]...)
+	out = appendName(appendName(out, Module), Yield)
+	return appendU32(append(out, kindFunc), w.yieldType)
+}
+
+// Kinds of import and export.
+const (
+	kindFunc = iota
+	kindTable
+	kindMemory
+	kindGlobal
+	kindTag
+)
+
+func (w *rewriter) table(r *reader) {
+	r.valueType()
+	r.limits()
+}
+
+func (w *rewriter) globalSection(r *reader) []byte {
+	n := r.count()
+	out := appendU32(nil, n+1)
+	for range n {
+		t := r.valueType()
+		out = append(out, t, r.byte())
+		out = w.constant(out, r)
+		w.globals++ // after its initial value: that cannot speak of it
+	}
+	return append(out, typeI32, 1, opI32Const, 0, opEnd)
+}
+
+func (w *rewriter) exports(r *reader) []byte {
+	n := r.count()
+	out := appendU32(nil, n+1)
+	for range n {
+		name := r.name()
+		if string(name) == Fuel {
+			r.fail("it exports %s, which is the meter's", Fuel)
+		}
+		kind := r.byte()
+		var index uint32
+		switch kind {
+		case kindFunc:
+			index = w.moved(r)
+		case kindTable, kindMemory:
+			index = r.u32()
+		case kindGlobal:
+			index = r.index("global", w.globals)
+		case kindTag:
+			r.stop(errExceptions)
+		default:
+			r.fail("unknown kind of export %d", kind)
+		}
+		out = append(appendName(out, string(name)), kind)
+		out = appendU32(out, index)
+	}
+	return appendU32(append(appendName(out, Fuel), kindGlobal), w.globals)
+}
+
+// elements copies the segments of tables. The low bits of each one's flags say
+// which of its eight forms it has.
+func (w *rewriter) elements(r *reader) []byte {
+	n := r.count()
+	out := appendU32(nil, n)
+	for range n {
+		const passive, explicit, expressions = 1, 2, 4
+		flags := r.u32()
+		if flags > 7 {
+			r.fail("unknown form of segment %d", flags)
+		}
+		out = appendU32(out, flags)
+		if flags&passive == 0 {
+			if flags&explicit != 0 {
+				out = appendU32(out, r.u32())
+			}
+			out = w.constant(out, r)
+		}
+		if flags&(passive|explicit) != 0 {
+			if flags&expressions != 0 {
+				out = append(out, r.valueType())
+			} else {
+				out = append(out, r.byte())
+			}
+		}
+		items := r.count()
+		out = appendU32(out, items)
+		for range items {
+			if flags&expressions != 0 {
+				out = w.constant(out, r)
+			} else {
+				out = appendU32(out, w.moved(r))
+			}
+		}
+	}
+	return out
+}
+
+// custom copies a custom section, unless it speaks of places in the code.
+func (w *rewriter) custom(r *reader) error {
+	name := r.name()
+	switch {
+	case r.err != nil:
+		return r.err
+	case string(name) == "name":
+		if body, ok := w.names(&reader{b: r.b[r.at:]}); ok {
+			w.out = appendSection(w.out, secCustom, append(appendName(nil, "name"), body...))
+		}
+	case bytes.HasPrefix(name, []byte(".debug_")), bytes.HasPrefix(name, []byte("reloc.")), bytes.HasPrefix(name, []byte("metadata.code.")):
+	default:
+		w.out = appendSection(w.out, secCustom, r.b)
+	}
+	return nil
+}

@@ -1,0 +1,228 @@
+package wasm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/tetratelabs/wazero"
+)
+
+// The two forms of export that can be called.
+const (
+	signatureCall   = "(i32) -> i64"
+	signatureNumber = "() -> i32"
+)
+
+// A Module is compiled and ready to be called. Safe for concurrent use.
+type Module struct {
+	name     string
+	runtime  *Runtime
+	engine   *engine
+	refusal  string // why the runtime's own limiter does not bound it
+	compiled wazero.CompiledModule
+	limits   Limits
+	callable []Export
+	index    map[string]int // into callable, by name
+	pool     *pool
+	breaker  breaker
+	closing  sync.Once
+
+	logs      logBudget
+	calls     atomic.Int64
+	declared  atomic.Int64
+	faults    [faultKinds]atomic.Int64
+	instances atomic.Int64
+	memory    atomic.Int64
+	dropped   atomic.Int64
+	fuel      atomic.Int64
+}
+
+func newModule(r *Runtime, e *engine, name string, compiled wazero.CompiledModule, s *Shape, l Limits) *Module {
+	m := &Module{name: name, runtime: r, engine: e, compiled: compiled, limits: l, index: map[string]int{}}
+	m.breaker = breaker{faults: l.Faults, window: l.FaultWindow, pause: l.Pause}
+	_, takesInput := s.Func(abi.FuncInput)
+	for _, e := range s.Exports {
+		if e.Signature == signatureNumber || e.Signature == signatureCall && takesInput {
+			m.index[e.Name] = len(m.callable)
+			m.callable = append(m.callable, e)
+		}
+	}
+	m.pool = newPool(l.Instances, l.IdleAfter, func() (*instance, error) {
+		i, err := m.start()
+		if f, ok := errors.AsType[*Fault](err); ok {
+			m.faults[f.Kind].Add(1)
+		}
+		return i, err
+	})
+	return m
+}
+
+// Call passes in to an export of form (len i32) -> i64 and appends its answer
+// to dst. It waits for a free instance while ctx allows; once the guest runs,
+// its own timeout is what ends it.
+//
+// An error is a [*Fault], a [*GuestError], [ErrInputTooLarge], [ErrClosed] or
+// ctx's own. With an error, dst comes back as it was.
+func (m *Module) Call(ctx context.Context, export string, in, dst []byte) ([]byte, error) {
+	return m.call(ctx, export, in, dst, 1)
+}
+
+// CallPure is Call for an export whose answer hangs on its input alone: after
+// a fault that may pass ([Fault.Transient]) it is called again, once, on
+// another instance.
+func (m *Module) CallPure(ctx context.Context, export string, in, dst []byte) ([]byte, error) {
+	return m.call(ctx, export, in, dst, 2)
+}
+
+func (m *Module) call(ctx context.Context, export string, in, dst []byte, tries int) ([]byte, error) {
+	n, err := m.export(export, signatureCall)
+	if err != nil {
+		return dst, err
+	}
+	if len(in) > m.limits.Input {
+		return dst, fmt.Errorf("call %s of %s with %d bytes, at most %d: %w", export, m.name, len(in), m.limits.Input, ErrInputTooLarge)
+	}
+	probe, err := m.admit(export)
+	if err != nil {
+		return dst, err
+	}
+	var out []byte
+	for range tries {
+		var i *instance
+		if i, err = m.pool.acquire(ctx); err != nil {
+			break
+		}
+		out, err = i.call(n, in, dst)
+		f, _ := errors.AsType[*Fault](err)
+		m.pool.release(i, f != nil)
+		if f == nil {
+			break
+		}
+		m.faults[f.Kind].Add(1)
+		if !f.Transient() {
+			break
+		}
+	}
+	m.settle(err, probe)
+	if err != nil {
+		return dst, err
+	}
+	return out, nil
+}
+
+// Number calls an export of form () -> i32.
+func (m *Module) Number(ctx context.Context, export string) (uint32, error) {
+	n, err := m.export(export, signatureNumber)
+	if err != nil {
+		return 0, err
+	}
+	probe, err := m.admit(export)
+	if err != nil {
+		return 0, err
+	}
+	i, err := m.pool.acquire(ctx)
+	var v uint32
+	if err == nil {
+		v, err = i.number(n)
+		f, _ := errors.AsType[*Fault](err)
+		m.pool.release(i, f != nil)
+		if f != nil {
+			m.faults[f.Kind].Add(1)
+		}
+	}
+	m.settle(err, probe)
+	return v, err
+}
+
+func (m *Module) export(name, signature string) (int, error) {
+	n, ok := m.index[name]
+	if !ok || m.callable[n].Signature != signature {
+		return 0, fmt.Errorf("call %s of %s: it has no such export of form %s", name, m.name, signature)
+	}
+	return n, nil
+}
+
+// admit asks the breaker.
+func (m *Module) admit(export string) (probe bool, err error) {
+	ok, probe, wait := m.breaker.admit()
+	if !ok {
+		m.faults[FaultBreaker].Add(1)
+		return false, &Fault{
+			Kind: FaultBreaker, Module: m.name, Export: export, RetryAfter: wait,
+			Detail: fmt.Sprintf("not called after %d faults within %s", m.limits.Faults, m.limits.FaultWindow),
+		}
+	}
+	return probe, nil
+}
+
+// settle records how a call ended.
+func (m *Module) settle(err error, probe bool) {
+	m.calls.Add(1)
+	if err == nil && !probe {
+		return
+	}
+	if _, ok := errors.AsType[*Fault](err); ok {
+		m.breaker.failed(probe)
+		return
+	}
+	_, guest := errors.AsType[*GuestError](err)
+	if guest {
+		m.declared.Add(1)
+	}
+	if probe && (err == nil || guest) {
+		m.breaker.succeeded()
+	} else if probe {
+		m.breaker.abandoned()
+	}
+}
+
+// Close waits for the calls under way and lets go of the module. Calls that
+// come later end with [ErrClosed]. It may be called again.
+func (m *Module) Close() (err error) {
+	m.closing.Do(func() {
+		m.pool.close()
+		m.runtime.forget(m)
+		err = m.compiled.Close(context.Background())
+	})
+	return err
+}
+
+// Stats says what a module has done and what it holds.
+type Stats struct {
+	Calls     int64            // that ended, faults among them
+	Declared  int64            // calls that ended with a [GuestError]
+	Faults    map[string]int64 // by kind, those that happened
+	Open      bool             // the breaker keeps calls away
+	Instances int64            // alive, the warm one among them
+	Memory    int64            // bytes of their linear memories
+	LogLines  int64            // dropped for being too many
+	Fuel      int64            // spent by all calls and starts, in units of package meter; 0 where the limiter does not count
+	Limiter   string           // what ends calls that take too long, by name
+	Refusal   string           // why that is not the runtime's limiter; mostly empty
+}
+
+// Stats returns m's figures of now.
+func (m *Module) Stats() Stats {
+	s := Stats{
+		Calls:     m.calls.Load(),
+		Declared:  m.declared.Load(),
+		Faults:    map[string]int64{},
+		Open:      m.breaker.tripped.Load(),
+		Instances: m.instances.Load(),
+		Memory:    m.memory.Load(),
+		LogLines:  m.dropped.Load(),
+		Fuel:      m.fuel.Load(),
+		Limiter:   m.engine.limiter.String(),
+		Refusal:   m.refusal,
+	}
+	for k := range m.faults {
+		if n := m.faults[k].Load(); n > 0 {
+			s.Faults[FaultKind(k).String()] = n
+		}
+	}
+	return s
+}

@@ -1,0 +1,13 @@
+;; badinput names an input region outside its memory for more than 64 KiB.
+(module $badinput
+  (memory (export "memory") 2)
+  (func (export "parley_abi") (result i32) (i32.const 1))
+  (func (export "parley_input") (param $size i32) (result i32)
+    (select (i32.const 0x7fffffff) (i32.const 4096) (i32.gt_u (local.get $size) (i32.const 65536))))
+  (func $echo (param $len i32) (result i64)
+    (i64.or (i64.shl (i64.const 4096) (i64.const 32)) (i64.extend_i32_u (local.get $len))))
+  (func (export "parley_decode") (param $len i32) (result i64)
+    (if (result i64) (i32.eq (i32.load8_u (i32.const 4096)) (i32.const 33)) ;; "!"
+      (then
+        (i64.const 0))
+      (else (call $echo (local.get $len))))))

@@ -1,0 +1,19 @@
+;; flood logs and writes without end.
+(module $flood
+  (import "parley" "log" (func $log (param i32 i32 i32)))
+  (import "wasi_snapshot_preview1" "fd_write" (func $fd_write (param i32 i32 i32 i32) (result i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 0) "\10\00\00\00\00\10\00\00")
+  (func (export "parley_abi") (result i32) (i32.const 1))
+  (func (export "parley_input") (param $size i32) (result i32)
+    (i32.const 4096))
+  (func $echo (param $len i32) (result i64)
+    (i64.or (i64.shl (i64.const 4096) (i64.const 32)) (i64.extend_i32_u (local.get $len))))
+  (func (export "parley_decode") (param $len i32) (result i64)
+    (if (result i64) (i32.eq (i32.load8_u (i32.const 4096)) (i32.const 33)) ;; "!"
+      (then
+        (loop $forever (result i64)
+          (call $log (i32.const 9) (i32.const 16) (i32.const 4000))
+          (drop (call $fd_write (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 8)))
+          (br $forever)))
+      (else (call $echo (local.get $len))))))

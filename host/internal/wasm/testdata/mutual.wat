@@ -1,0 +1,20 @@
+;; mutual has no loop: two functions call each other, never deep, for longer than anybody waits.
+(module $mutual
+  (memory (export "memory") 1)
+  (func (export "parley_abi") (result i32) (i32.const 1))
+  (func (export "parley_input") (param $size i32) (result i32)
+    (i32.const 4096))
+  (func $left (param $n i32) (result i64)
+    (if (result i64) (i32.eqz (local.get $n))
+      (then (i64.const 1))
+      (else (i64.add (call $right (i32.sub (local.get $n) (i32.const 1))) (call $right (i32.sub (local.get $n) (i32.const 1)))))))
+  (func $right (param $n i32) (result i64)
+    (if (result i64) (i32.eqz (local.get $n))
+      (then (i64.const 1))
+      (else (i64.add (call $left (i32.sub (local.get $n) (i32.const 1))) (call $left (i32.sub (local.get $n) (i32.const 1)))))))
+  (func $echo (param $len i32) (result i64)
+    (i64.or (i64.shl (i64.const 4096) (i64.const 32)) (i64.extend_i32_u (local.get $len))))
+  (func (export "parley_decode") (param $len i32) (result i64)
+    (if (result i64) (i32.eq (i32.load8_u (i32.const 4096)) (i32.const 33)) ;; "!"
+      (then (call $left (i32.const 60)))
+      (else (call $echo (local.get $len))))))
