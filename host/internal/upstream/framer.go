@@ -1,0 +1,262 @@
+package upstream
+
+import (
+	"bytes"
+	"cmp"
+	"unicode/utf8"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/chat"
+)
+
+// FramerOptions says how a body is cut. The zero value is FramingAuto with the
+// default bound.
+type FramerOptions struct {
+	Framing     string // abi.FramingAuto and so on; default auto
+	ContentType string // of the response, for auto
+	MaxEvent    int    // bytes of one event; default 16 MiB
+}
+
+// A Framer cuts a response body into events, whatever the chunks it comes in:
+// the same bytes give the same events however they are split.
+//
+// A caller reads into [Framer.Room], then asks [Framer.Take] for the events
+// that are whole by now, and at the body's end [Framer.End] for those held
+// back. Events are slices of the framer's buffer, good until the next Room,
+// Feed or End. Where a body breaks the rules, the events before the break come
+// together with the error, which is a [*chat.UpstreamError].
+//
+// All framings drop one byte order mark and put U+FFFD in place of invalid
+// UTF-8. A body that begins with "<" is an error page and refused.
+type Framer struct {
+	max    int
+	framer framing
+	state  framerState
+	html   bool // the content type says so
+
+	buf    []byte
+	r, w   int // buf[r:w] waits to be parsed
+	events []abi.Event
+	types  map[string]string
+	mended []byte // holds the data of events that were not UTF-8
+	err    error
+	any    bool // an event was found
+
+	sse  sseState
+	json jsonState
+}
+
+type framing uint8
+
+const (
+	framingAuto framing = iota
+	framingSSE
+	framingLines
+	framingArray
+)
+
+type framerState uint8
+
+const (
+	atStart framerState = iota
+	afterMark
+	inBody
+)
+
+// Sizes in bytes. Ten thousand open streams have a buffer each, so it starts
+// small; most providers send less than this at a time.
+const (
+	firstBuffer = 8 << 10
+	minRoom     = 2 << 10
+	maxSniff    = 1 << 10 // of leading space before the framing is taken as SSE
+)
+
+// NewFramer returns a framer at the start of a body. An unknown framing is
+// taken as auto; see [KnownFraming].
+func NewFramer(o FramerOptions) *Framer {
+	f := &Framer{max: cmp.Or(o.MaxEvent, defaultMaxEvent)}
+	kind := contentKind(o.ContentType)
+	f.html = kind == contentHTML
+	switch o.Framing {
+	case abi.FramingSSE:
+		f.framer = framingSSE
+	case abi.FramingJSONLines:
+		f.framer = framingLines
+	case abi.FramingJSONArray:
+		f.framer = framingArray
+	default:
+		f.json.likely = kind == contentJSON
+		f.sse.likely = kind == contentSSE
+	}
+	return f
+}
+
+// KnownFraming reports whether name is a framing; empty is auto.
+func KnownFraming(name string) bool {
+	switch name {
+	case "", abi.FramingAuto, abi.FramingSSE, abi.FramingJSONLines, abi.FramingJSONArray:
+		return true
+	}
+	return false
+}
+
+// Room returns space to read into, never empty. It moves what is left of the
+// body, so events handed out before are no longer good.
+func (f *Framer) Room() []byte {
+	f.compact()
+	if cap(f.buf)-f.w < minRoom {
+		grown := make([]byte, max(firstBuffer, 2*cap(f.buf)))
+		copy(grown, f.buf[:f.w])
+		f.buf = grown
+	}
+	return f.buf[f.w:]
+}
+
+// Take says that n bytes were put into the start of Room, and returns the
+// events that are whole now; often none.
+func (f *Framer) Take(n int) ([]abi.Event, error) {
+	f.w += n
+	return f.parse(false)
+}
+
+// Feed copies p in and returns the events that are whole now.
+func (f *Framer) Feed(p []byte) ([]abi.Event, error) {
+	f.compact()
+	if len(f.buf)-f.w < len(p) {
+		grown := make([]byte, max(firstBuffer, 2*(f.w+len(p))))
+		copy(grown, f.buf[:f.w])
+		f.buf = grown
+	}
+	return f.Take(copy(f.buf[f.w:], p))
+}
+
+// End says that the body ended as it should, and returns the events that were
+// held back for want of a delimiter. A JSON value or array without an end is
+// an error, and so is an HTML page.
+func (f *Framer) End() ([]abi.Event, error) { return f.parse(true) }
+
+func (f *Framer) parse(last bool) ([]abi.Event, error) {
+	f.events, f.mended = f.events[:0], f.mended[:0]
+	if f.err != nil {
+		return nil, f.err
+	}
+	if f.state != inBody {
+		f.begin(last)
+	}
+	if f.err == nil && f.state == inBody {
+		if f.framer == framingSSE {
+			f.parseSSE(last)
+		} else {
+			f.parseJSON(last)
+		}
+	}
+	f.any = f.any || len(f.events) > 0
+	if last && f.err == nil && f.html && !f.any {
+		f.err = htmlError()
+	}
+	return f.events, f.err
+}
+
+// begin drops the byte order mark and settles the framing, or leaves the state
+// as it is where more bytes are needed for that.
+func (f *Framer) begin(last bool) {
+	const mark = "\xef\xbb\xbf"
+	b := f.buf[f.r:f.w]
+	if f.state == atStart {
+		if !last && len(b) < len(mark) && string(b) == mark[:len(b)] {
+			return
+		}
+		if bytes.HasPrefix(b, []byte(mark)) {
+			f.r += len(mark)
+			b = b[len(mark):]
+		}
+		f.state = afterMark
+	}
+	n, first := 0, byte(0)
+	for n < len(b) && n < maxSniff && isSpace(b[n]) {
+		n++
+	}
+	switch {
+	case n < len(b) && n < maxSniff:
+		first = b[n]
+	case !last && n < maxSniff:
+		return
+	}
+	f.r += n
+	f.state = inBody
+	switch {
+	case first == '<':
+		f.err = htmlError()
+	case f.framer == framingAuto:
+		f.framer = f.sniff(first)
+	}
+}
+
+// sniff chooses the framing of a body that begins with first.
+func (f *Framer) sniff(first byte) framing {
+	switch {
+	case first == '[':
+		return framingArray
+	case first == '{' && !f.sse.likely:
+		return framingLines
+	case f.json.likely && !looksLikeSSE(first):
+		return framingLines
+	}
+	return framingSSE
+}
+
+// looksLikeSSE reports whether a line of an event stream may begin with c: a
+// comment, or one of the fields data, event, id, retry. Some servers name
+// their event streams application/json.
+func looksLikeSSE(c byte) bool {
+	return c == ':' || c == 'd' || c == 'e' || c == 'i' || c == 'r' || c == 0
+}
+
+// emit adds an event whose type and data are parts of the buffer.
+func (f *Framer) emit(typ string, data []byte) {
+	if !utf8.Valid(data) {
+		from := len(f.mended)
+		f.mended = appendMended(f.mended, data)
+		data = f.mended[from:len(f.mended):len(f.mended)]
+	}
+	f.events = append(f.events, abi.Event{Type: typ, Data: data})
+}
+
+// compact moves what is still needed to the front of the buffer.
+func (f *Framer) compact() {
+	keep := f.r
+	if f.sse.has {
+		// The event under way, then one byte for the LF that joins the next
+		// line to it, then what is not parsed. What lies between is used up.
+		keep = f.sse.from
+		if to := f.sse.to + 1; to < f.r {
+			copy(f.buf[to:], f.buf[f.r:f.w])
+			f.shift(f.r - to)
+		}
+	}
+	if keep == 0 {
+		return
+	}
+	copy(f.buf, f.buf[keep:f.w])
+	f.sse.from -= keep
+	f.sse.to -= keep
+	f.shift(keep)
+}
+
+// shift tells that buf[r:w] now lies n bytes lower.
+func (f *Framer) shift(n int) {
+	f.r -= n
+	f.w -= n
+	f.sse.lf -= n
+	f.sse.cr -= n
+	f.json.at -= n
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
+
+func htmlError() error {
+	return &chat.UpstreamError{
+		Kind:    chat.UpstreamBroken,
+		Message: "the provider answered HTML where a stream was expected; check that baseUrl points at its API",
+	}
+}

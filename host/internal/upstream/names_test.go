@@ -1,0 +1,157 @@
+package upstream
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/parley-search/parley/host/internal/chat"
+)
+
+// TestNames checks that addresses are judged after a name was resolved.
+func TestNames(t *testing.T) {
+	l := say(t, toEnd+"data: a\n\n")
+	port := l.url[strings.LastIndexByte(l.url, ':'):]
+	resolver := names(t, map[string][]string{
+		"metadata.test":  {"169.254.169.254"},
+		"six.test":       {"fd00:ec2::254"},
+		"mapped.test":    {"::ffff:169.254.169.254"},
+		"localhost.test": {"127.0.0.1"},
+		"lan.test":       {"10.1.2.3"},
+	})
+	tests := []struct {
+		host string
+		own  bool // the workspace's own baseUrl names it
+		kind chat.UpstreamErrorKind
+		text string
+	}{
+		{"metadata.test", true, chat.UpstreamRefused, "metadata.test" + port + " is at a link-local or metadata address"},
+		{"metadata.test", false, chat.UpstreamRefused, "metadata"},
+		{"six.test", true, chat.UpstreamRefused, "metadata"},
+		{"mapped.test", true, chat.UpstreamRefused, "metadata"},
+		{"169.254.169.254", true, chat.UpstreamRefused, "metadata"},
+		{"[::ffff:169.254.169.254]", true, chat.UpstreamRefused, "metadata"},
+		{"[64:ff9b::a9fe:a9fe]", true, chat.UpstreamRefused, "metadata"},
+		{"localhost.test", false, chat.UpstreamRefused, "localhost.test" + port + " is at a private address"},
+		{"lan.test", false, chat.UpstreamRefused, "private"},
+		{"127.0.0.1", false, chat.UpstreamRefused, "private"},
+		{"localhost.test", true, "", ""},
+		{"absent.test", true, chat.UpstreamConnect, "no address was found for absent.test"},
+	}
+	for _, tt := range tests {
+		t.Run(fmt.Sprint(tt.host, " own ", tt.own), func(t *testing.T) {
+			c := client(t, Options{Resolver: resolver})
+			out := to("http://" + tt.host + port)
+			out.Secrets = map[string]string{"apiKey": secret}
+			out.Request.Headers = map[string]string{"Authorization": "${apiKey}"}
+			if !tt.own {
+				out.Grants.HTTP, out.BaseURL = []string{"http://" + tt.host + port}, "http://other.test"
+			}
+			got, err := get(t, c, out)
+			if tt.kind == "" {
+				if err != nil || len(got) != 1 {
+					t.Errorf("%d events, error %v; want 1, none", len(got), err)
+				}
+				return
+			}
+			wantError(t, err, tt.kind, tt.text, tt.kind == chat.UpstreamConnect)
+			for _, address := range []string{"10.1.2.3", "fd00:ec2", " on ", secret} {
+				if strings.Contains(err.Error(), address) {
+					t.Errorf("error %q holds %s", err, address)
+				}
+			}
+		})
+	}
+}
+
+// TestRebinding checks that a name that changes its address between two
+// requests is judged by the one connected to.
+func TestRebinding(t *testing.T) {
+	table := map[string][]string{"turns.test": {"127.0.0.1"}}
+	var mu sync.Mutex
+	l := say(t, toEnd+"data: a\n\n")
+	c := client(t, Options{Resolver: resolver(t, func(name string) []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return table[name]
+	})})
+	out := to("http://turns.test" + l.url[strings.LastIndexByte(l.url, ':'):])
+	if _, err := get(t, c, out); err != nil {
+		t.Fatal(err)
+	}
+	mu.Lock()
+	table["turns.test"] = []string{"169.254.169.254"}
+	mu.Unlock()
+	_, err := get(t, c, out)
+	wantError(t, err, chat.UpstreamRefused, "metadata", false)
+}
+
+// names returns a resolver that knows a table of names.
+func names(t *testing.T, table map[string][]string) *net.Resolver {
+	return resolver(t, func(name string) []string { return table[name] })
+}
+
+// resolver returns one that asks a name server of ours, on loopback.
+func resolver(t *testing.T, lookup func(string) []string) *net.Resolver {
+	t.Helper()
+	server, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	go func() {
+		query := make([]byte, 1500)
+		for {
+			n, from, err := server.ReadFrom(query)
+			if err != nil {
+				return
+			}
+			server.WriteTo(dnsAnswer(query[:n], lookup), from)
+		}
+	}()
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "udp", server.LocalAddr().String())
+	}}
+}
+
+// dnsAnswer answers a query for one name's A or AAAA records.
+func dnsAnswer(query []byte, lookup func(string) []string) []byte {
+	var labels []string
+	at := 12
+	for query[at] != 0 {
+		n := int(query[at])
+		labels = append(labels, string(query[at+1:at+1+n]))
+		at += 1 + n
+	}
+	kind := binary.BigEndian.Uint16(query[at+1:])
+	answer := slices.Clone(query[:at+5])
+	list := lookup(strings.ToLower(strings.Join(labels, ".")))
+	count := uint16(0)
+	for _, s := range list {
+		a := netip.MustParseAddr(s)
+		if a.Is4() != (kind == 1) || kind != 1 && kind != 28 {
+			continue
+		}
+		count++
+		answer = append(answer, 0xc0, 12) // the name in the question
+		answer = binary.BigEndian.AppendUint16(answer, kind)
+		answer = append(answer, 0, 1, 0, 0, 0, 1)
+		answer = binary.BigEndian.AppendUint16(answer, uint16(a.BitLen()/8))
+		answer = append(answer, a.AsSlice()...)
+	}
+	code := byte(0)
+	if list == nil {
+		code = 3 // no such name
+	}
+	copy(answer[2:], []byte{0x81, 0x80 | code, 0, 1})
+	binary.BigEndian.PutUint16(answer[6:], count)
+	copy(answer[8:12], []byte{0, 0, 0, 0})
+	return answer
+}

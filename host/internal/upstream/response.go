@@ -1,0 +1,175 @@
+package upstream
+
+import (
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/chat"
+)
+
+// errClosed is why a response that its reader closed ends.
+var errClosed = errors.New("the response was closed")
+
+// A response is a [chat.Response] under way.
+type response struct {
+	resp   *http.Response
+	body   io.Reader // decompressed
+	watch  *watch
+	framer *Framer
+	scrub  scrubber
+	left   int64 // bytes that may still come
+	limit  int64 // bytes that might come at first
+	err    error // what Next ends with
+	once   sync.Once
+}
+
+// open looks at the head.
+func (r *response) open() error {
+	status := r.resp.StatusCode
+	if status >= 300 && status <= 399 {
+		return refused("the provider answered %d, a redirect; none is followed: set baseUrl to where its API is now", status)
+	}
+	if status == http.StatusSwitchingProtocols {
+		return broken("the provider answered 101, which nobody asked for", nil)
+	}
+	switch e := strings.ToLower(r.resp.Header.Get("Content-Encoding")); e {
+	case "", "identity":
+		r.body = r.resp.Body
+	case "gzip", "x-gzip":
+		r.body = &gunzip{from: r.resp.Body}
+	default:
+		return broken(fmt.Sprintf("the provider's answer is encoded as %.20q, which nobody asked for", e), nil)
+	}
+	for _, values := range r.resp.Header {
+		for i, v := range values {
+			if b, found := replaceAll([]byte(v), r.scrub.all); found {
+				values[i] = string(b)
+			}
+		}
+	}
+	return nil
+}
+
+func (r *response) Status() int { return r.resp.StatusCode }
+
+func (r *response) Header() http.Header { return r.resp.Header }
+
+// Next implements [chat.Response]. A body that breaks off gives the events
+// before the break first. Secrets are scrubbed from events as far as they stand
+// in one event.
+func (r *response) Next() ([]abi.Event, error) {
+	for r.err == nil {
+		n, err := r.read(r.framer.Room())
+		events, bad := r.framer.Take(n)
+		switch {
+		case bad != nil:
+			r.err = bad
+		case err == io.EOF:
+			// What Take found must not be lost to End.
+			if len(events) == 0 {
+				events, bad = r.framer.End()
+				r.err = io.EOF
+				if bad != nil {
+					r.err = bad
+				}
+			}
+		case err != nil:
+			r.err = err
+		}
+		if len(events) > 0 {
+			r.clean(events)
+			return events, nil
+		}
+	}
+	return nil, r.err
+}
+
+// clean takes secrets out of events.
+func (r *response) clean(events []abi.Event) {
+	if len(r.scrub.event) == 0 {
+		return
+	}
+	for i := range events {
+		events[i].Data, _ = replaceAll(events[i].Data, r.scrub.event)
+	}
+}
+
+// Body implements [chat.Response]. It returns what came, even where the body
+// broke off, without the secrets.
+func (r *response) Body(limit int64) []byte {
+	// Where the cut or a break splits a secret, the part before it must not
+	// show: so read on by one secret, and give as much away again.
+	spare := int64(r.scrub.longest())
+	var b []byte
+	whole := false
+	for int64(len(b)) < limit+spare && !whole {
+		chunk := make([]byte, min(limit+spare-int64(len(b)), 32<<10))
+		n, err := r.read(chunk)
+		b = append(b, chunk[:n]...)
+		if err == io.EOF {
+			whole = true
+		} else if err != nil {
+			break
+		}
+	}
+	b, _ = replaceAll(b, r.scrub.all)
+	if !whole {
+		b = b[:max(int64(len(b))-spare, 0)]
+	}
+	return b[:min(int64(len(b)), limit)]
+}
+
+// read reads from the body, within the limits of time and size. It ends with
+// io.EOF only where the body ended as it should.
+func (r *response) read(p []byte) (int, error) {
+	r.watch.wait()
+	n, err := r.body.Read(p[:min(int64(len(p)), r.left+1)])
+	r.watch.pause()
+	r.left -= int64(n)
+	switch {
+	case r.left < 0:
+		r.left = 0
+		return n - 1, &chat.UpstreamError{
+			Kind:    chat.UpstreamTooLong,
+			Message: fmt.Sprintf("the provider's answer is longer than %d bytes", r.limit),
+		}
+	case err == nil || err == io.EOF:
+		return n, err
+	}
+	return n, r.watch.failure("the provider's answer broke off in the middle", err)
+}
+
+// Close implements [chat.Response]. It closes the connection unless the
+// response was read to its end. It is idempotent and may be called while
+// another goroutine is in Next, which it ends.
+func (r *response) Close() error {
+	r.once.Do(func() {
+		r.watch.stop()
+		r.resp.Body.Close()
+	})
+	return nil
+}
+
+// gunzip decompresses a body, from its first read on: the head of a gzip
+// stream may be long in coming.
+type gunzip struct {
+	from io.Reader
+	z    *gzip.Reader
+}
+
+func (g *gunzip) Read(p []byte) (int, error) {
+	if g.z == nil {
+		z, err := gzip.NewReader(g.from)
+		if err != nil {
+			return 0, err
+		}
+		g.z = z
+	}
+	return g.z.Read(p)
+}

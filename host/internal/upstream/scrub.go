@@ -1,0 +1,102 @@
+package upstream
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Redacted stands where a secret was.
+const Redacted = "[redacted]"
+
+// A secret shorter than this many bytes is none: servers that ask for no key
+// are given words like "EMPTY", and every text has those. In the events of an
+// answer more is asked for, since there a word is the model's.
+const (
+	shortestSecret      = 6
+	shortestEventSecret = 16
+)
+
+// Scrub puts [Redacted] in place of every secret in text, and of the forms that
+// a secret takes when quoted: in JSON, in a URL, in base64. Secrets of fewer
+// than six bytes are left.
+func Scrub(text string, secrets map[string]string) string {
+	out, _ := replaceAll([]byte(text), newScrubber(secrets).all)
+	return string(out)
+}
+
+// A scrubber finds secrets. The zero value finds none.
+type scrubber struct {
+	all   [][]byte // longest first, since one may be part of another
+	event [][]byte // those looked for in events
+}
+
+func newScrubber(secrets map[string]string) scrubber {
+	var s scrubber
+	for _, secret := range secrets {
+		if len(secret) < shortestSecret {
+			continue
+		}
+		for _, form := range forms(secret) {
+			s.all = append(s.all, []byte(form))
+			if len(secret) >= shortestEventSecret {
+				s.event = append(s.event, []byte(form))
+			}
+		}
+	}
+	longestFirst := func(a, b []byte) int { return len(b) - len(a) }
+	slices.SortFunc(s.all, longestFirst)
+	slices.SortFunc(s.event, longestFirst)
+	return s
+}
+
+// forms lists what a secret looks like when quoted, each once.
+func forms(secret string) []string {
+	out := []string{
+		secret,
+		url.QueryEscape(secret),
+		url.PathEscape(secret),
+		base64.StdEncoding.EncodeToString([]byte(secret)),
+		base64.RawURLEncoding.EncodeToString([]byte(secret)),
+		strings.ReplaceAll(quoted(secret, false), "/", `\/`),
+		quoted(secret, false),
+		quoted(secret, true),
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// quoted returns s as JSON has it, without the quotes.
+func quoted(s string, html bool) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(html)
+	if e.Encode(s) != nil {
+		return s
+	}
+	line := strings.TrimSuffix(b.String(), "\n")
+	return line[1 : len(line)-1]
+}
+
+// longest returns the length of the longest form.
+func (s *scrubber) longest() int {
+	if len(s.all) == 0 {
+		return 0
+	}
+	return len(s.all[0])
+}
+
+// replaceAll puts Redacted in place of every needle. Where there is none, it
+// returns b itself and false.
+func replaceAll(b []byte, needles [][]byte) ([]byte, bool) {
+	found := false
+	for _, n := range needles {
+		if bytes.Contains(b, n) {
+			b, found = bytes.ReplaceAll(b, n, []byte(Redacted)), true
+		}
+	}
+	return b, found
+}

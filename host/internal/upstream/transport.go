@@ -1,0 +1,57 @@
+package upstream
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"net/netip"
+	"syscall"
+	"time"
+)
+
+// newTransport returns a pool of connections. No proxy of the environment is
+// asked: it would see the keys, and would reach addresses that we refuse.
+func newTransport(o *Options, limits Limits, private bool) *http.Transport {
+	dialer := &net.Dialer{
+		Timeout:  limits.Connect,
+		Resolver: o.Resolver,
+		// Here the name is resolved: whatever it said when somebody looked
+		// before, this is the address that is connected to.
+		ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+			at, err := netip.ParseAddrPort(address)
+			if err != nil {
+				return errNotAnAddress
+			}
+			return checkAddress(at.Addr(), private)
+		},
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if o.TLS != nil {
+		config = o.TLS.Clone()
+	}
+	return &http.Transport{
+		DialContext:         dialer.DialContext,
+		TLSClientConfig:     config,
+		TLSHandshakeTimeout: limits.Connect,
+		ForceAttemptHTTP2:   true,
+		// A transport that decompresses would hide how the body came; see
+		// gunzip.
+		DisableCompression:     true,
+		MaxResponseHeaderBytes: limits.MaxHead,
+		MaxIdleConns:           256,
+		MaxIdleConnsPerHost:    64,
+		// Below what servers keep a connection for, most of them 60 s and more:
+		// a request sent while the other side hangs up is lost.
+		IdleConnTimeout: 30 * time.Second,
+		HTTP2: &http.HTTP2Config{
+			// What a slow reader may leave waiting in memory; a connection has
+			// room for its streams, so that one such reader stops no other.
+			MaxReceiveBufferPerStream:     256 << 10,
+			MaxReceiveBufferPerConnection: 64 << 20,
+			// A connection that died in silence must not swallow new requests.
+			SendPingTimeout: 15 * time.Second,
+			PingTimeout:     10 * time.Second,
+		},
+	}
+}

@@ -1,0 +1,124 @@
+package upstream
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptrace"
+	"sync"
+	"time"
+
+	"github.com/parley-search/parley/host/internal/chat"
+)
+
+// A watch holds one request to its limits: it cancels the request's context,
+// with a cause, when a phase takes too long. Only waiting for the provider
+// counts, not the time that our own reader takes.
+type watch struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	limits Limits
+	whole  *time.Timer
+
+	mu        sync.Mutex
+	phase     phase
+	timer     *time.Timer // of the phase
+	connected bool        // a connection was there: something may have reached the provider
+	stale     bool        // it had waited in the pool, and no byte has come over it since
+	stopped   bool
+}
+
+type phase uint8
+
+const (
+	connecting phase = iota
+	awaitingHead
+	awaitingBody
+)
+
+func newWatch(ctx context.Context, limits Limits) *watch {
+	w := &watch{limits: limits}
+	w.ctx, w.cancel = context.WithCancelCause(ctx)
+	w.timer = time.AfterFunc(limits.Connect, w.expire)
+	w.whole = time.AfterFunc(limits.Whole, func() {
+		w.cancel(timeout("the provider's answer took longer than %v in all", limits.Whole))
+	})
+	return w
+}
+
+// trace returns the request's context, which tells w of the connection.
+func (w *watch) trace() context.Context {
+	return httptrace.WithClientTrace(w.ctx, &httptrace.ClientTrace{
+		GotConn: func(info httptrace.GotConnInfo) {
+			w.enter(awaitingHead, w.limits.FirstByte)
+			w.setStale(info.Reused)
+		},
+		GotFirstResponseByte: func() { w.setStale(false) },
+	})
+}
+
+func (w *watch) setStale(stale bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stale = stale
+}
+
+func (w *watch) enter(p phase, limit time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.phase = p
+	w.connected = w.connected || p != connecting
+	if !w.stopped {
+		w.timer.Reset(limit)
+	}
+}
+
+// wait starts the clock of a read from the body.
+func (w *watch) wait() { w.enter(awaitingBody, w.limits.Silence) }
+
+// pause stops it.
+func (w *watch) pause() { w.timer.Stop() }
+
+// stop ends the watch and the request, whatever it does. It is idempotent.
+func (w *watch) stop() {
+	w.mu.Lock()
+	w.stopped = true
+	w.mu.Unlock()
+	w.timer.Stop()
+	w.whole.Stop()
+	w.cancel(errClosed)
+}
+
+// reached reports whether anything may have reached the provider.
+func (w *watch) reached() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.connected
+}
+
+// silentPool reports whether the request went over a connection that had waited
+// in the pool and over which no byte came since.
+func (w *watch) silentPool() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.stale
+}
+
+func (w *watch) expire() {
+	w.mu.Lock()
+	p := w.phase
+	w.mu.Unlock()
+	switch p {
+	case connecting:
+		err := timeout("no connection to the provider within %v", w.limits.Connect)
+		err.Retryable = true
+		w.cancel(err)
+	case awaitingHead:
+		w.cancel(timeout("the provider did not answer within %v", w.limits.FirstByte))
+	default:
+		w.cancel(timeout("the provider fell silent for %v in the middle of its answer", w.limits.Silence))
+	}
+}
+
+func timeout(format string, limit time.Duration) *chat.UpstreamError {
+	return &chat.UpstreamError{Kind: chat.UpstreamTimeout, Message: fmt.Sprintf(format, limit)}
+}
