@@ -1,0 +1,124 @@
+package httpapi
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/rs/zerolog"
+)
+
+// An access is what the log says of a request: no path, query, header or body,
+// which may hold what is not for a log.
+type access struct {
+	id     string
+	start  time.Time
+	method string
+	route  string
+	status int
+	bytes  int
+	// stream: the answer goes on after the handler, and is logged at its end.
+	stream bool
+}
+
+type accessKey struct{}
+
+// accessOf returns the access of a request; one without content where the
+// request was refused before it was read.
+func accessOf(c *fiber.Ctx) *access {
+	if a, ok := c.Locals(accessKey{}).(*access); ok {
+		return a
+	}
+	return &access{}
+}
+
+// around holds for every request: id, CORS, panics, errors, and the log.
+func (s *Server) around(c *fiber.Ctx) error {
+	a := &access{id: requestID(c), start: time.Now(), method: strings.Clone(c.Method())}
+	c.Locals(accessKey{}, a)
+	c.Set(fiber.HeaderXRequestID, a.id)
+	allowOrigins(c)
+	if c.Method() == fiber.MethodOptions {
+		preflight(c)
+	} else if err := s.next(c, a); err != nil {
+		if err := s.fail(c, err); err != nil {
+			return err
+		}
+	}
+	s.leaveBody(c)
+	if a.stream {
+		return nil // it is the stream's now, which may have ended already
+	}
+	a.route = c.Route().Path
+	a.status = c.Response().StatusCode()
+	a.bytes = len(c.Response().Body())
+	s.logAccess(a, nil)
+	return nil
+}
+
+// next runs the handler. A panic is an error of ours and no more.
+func (s *Server) next(c *fiber.Ctx, a *access) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = s.panicked(a, p)
+		}
+	}()
+	return c.Next()
+}
+
+// panicked logs where a panic came from, and returns it as an error. What it
+// says is left out: it may quote a request.
+func (s *Server) panicked(a *access, p any) error {
+	s.Log.Error().Str("request_id", a.id).Str("panic", fmt.Sprintf("%T", p)).Bytes("stack", debug.Stack()).Msg("handler panicked")
+	return fmt.Errorf("handler panicked: %T", p)
+}
+
+// logAccess writes the line of a request that was answered; more adds to it.
+func (s *Server) logAccess(a *access, more func(*zerolog.Event)) {
+	e := s.Log.Info()
+	if e == nil {
+		return
+	}
+	e.Str("request_id", a.id).Str("method", a.method).Str("route", a.route).Int("status", a.status).
+		Float64("ms", float64(time.Since(a.start).Microseconds())/1000).Int("bytes", a.bytes)
+	if more != nil {
+		more(e)
+	}
+	e.Msg("request")
+}
+
+// requestID returns the client's own id of the request where it is harmless,
+// else a new one.
+func requestID(c *fiber.Ctx) string {
+	id := c.Get(fiber.HeaderXRequestID)
+	if id != "" && len(id) <= 64 && strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == "" {
+		return strings.Clone(id)
+	}
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// allowOrigins lets pages of any origin read the answer.
+func allowOrigins(c *fiber.Ctx) {
+	c.Set(fiber.HeaderAccessControlAllowOrigin, "*")
+	c.Set(fiber.HeaderAccessControlExposeHeaders, "X-Request-Id, Retry-After, Warning")
+}
+
+// preflight answers what a browser asks before a request. The headers that it
+// asks for are allowed by name, for "*" does not stand for Authorization.
+func preflight(c *fiber.Ctx) {
+	c.Status(fiber.StatusNoContent)
+	c.Set(fiber.HeaderAccessControlAllowMethods, "GET, POST, PUT, PATCH, DELETE, OPTIONS")
+	headers := c.Get(fiber.HeaderAccessControlRequestHeaders)
+	if headers == "" || len(headers) > 4<<10 {
+		headers = "Authorization, Content-Type"
+	}
+	c.Set(fiber.HeaderAccessControlAllowHeaders, headers)
+	c.Set(fiber.HeaderAccessControlMaxAge, "86400")
+	c.Vary(fiber.HeaderAccessControlRequestHeaders)
+}

@@ -1,0 +1,80 @@
+package httpapi
+
+import (
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+)
+
+// uidBody is one entry of a list of names.
+type uidBody struct {
+	UID string `json:"uid"`
+}
+
+// listChats answers GET /chats.
+func (s *Server) listChats(r *call) error {
+	offset, limit, err := r.query.page(apierr.InvalidChatOffset, apierr.InvalidChatLimit)
+	if err != nil {
+		return err
+	}
+	uids, total, err := s.Chat.Workspaces(s.ctx, offset, limit)
+	if err != nil {
+		return err
+	}
+	results := make([]uidBody, len(uids))
+	for i, uid := range uids {
+		results[i].UID = uid
+	}
+	return ok(r, list[uidBody]{results, offset, limit, total})
+}
+
+// getChat answers GET /chats/:uid.
+func (s *Server) getChat(r *call) error {
+	p, err := s.Chat.Prompts(s.ctx, r.param("uid"))
+	if err != nil {
+		return err
+	}
+	return ok(r, p)
+}
+
+// deleteChat answers DELETE /chats/:uid.
+func (s *Server) deleteChat(r *call) error {
+	if err := s.Chat.Delete(s.ctx, r.param("uid")); err != nil {
+		return err
+	}
+	return gone(r)
+}
+
+// getChatSettings answers GET /chats/:uid/settings.
+func (s *Server) getChatSettings(r *call) error {
+	settings, err := s.Chat.Workspace(s.ctx, r.param("uid"))
+	if err != nil {
+		return err
+	}
+	return ok(r, settings)
+}
+
+// patchChatSettings answers PATCH /chats/:uid/settings.
+func (s *Server) patchChatSettings(r *call) error {
+	body, err := s.body(r)
+	if err != nil {
+		return err
+	}
+	settings, warning, err := s.Chat.Patch(s.ctx, r.param("uid"), body)
+	if err != nil {
+		return err
+	}
+	if warning != "" {
+		r.Set(fiber.HeaderWarning, warning)
+	}
+	return ok(r, settings)
+}
+
+// resetChatSettings answers DELETE /chats/:uid/settings.
+func (s *Server) resetChatSettings(r *call) error {
+	settings, err := s.Chat.ResetSettings(s.ctx, r.param("uid"))
+	if err != nil {
+		return err
+	}
+	return ok(r, settings)
+}

@@ -1,0 +1,248 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/chat/chattest"
+	"github.com/parley-search/parley/host/internal/httpapi"
+)
+
+const completions = "/chats/demo/chat/completions"
+
+// Each chunk is with the client before the provider says more.
+func TestStreamIsNotBuffered(t *testing.T) {
+	p := newProvider()
+	r := newRig(t, wish{upstream: p})
+	p.events <- "text:one"
+	k := r.ask(t, hello)
+	for name, want := range map[string]string{
+		"Content-Type": "text/event-stream", "Cache-Control": "no-cache", "X-Accel-Buffering": "no", "Access-Control-Allow-Origin": "*",
+	} {
+		if got := k.res.Header.Get(name); got != want {
+			t.Errorf("header %s = %q, want %q", name, got, want)
+		}
+	}
+	if k.res.StatusCode != http.StatusOK || k.res.Header.Get("X-Request-Id") == "" {
+		t.Errorf("answer = %d %v, want 200 with a request id", k.res.StatusCode, k.res.Header)
+	}
+	for _, word := range []string{"one", "two", "three"} {
+		f := k.frame()
+		for !strings.Contains(f, `"content":"`+word) {
+			if !strings.HasPrefix(f, "data: {") || !strings.Contains(f, `"role"`) {
+				t.Fatalf("frame %q, want %q or the role", f, word)
+			}
+			f = k.frame()
+		}
+		next := map[string]string{"one": "text:two", "two": "text:three", "three": "finish:stop"}[word]
+		p.events <- next
+	}
+	close(p.events)
+	rest := k.rest()
+	if !strings.Contains(rest, `"finish_reason":"stop"`) || !strings.HasSuffix(rest, "\n\ndata: [DONE]\n\n") {
+		t.Errorf("end of the stream = %q, want a finish and [DONE]", rest)
+	}
+	for block := range strings.SplitSeq(strings.TrimSuffix(rest, "\n\n"), "\n\n") {
+		if !strings.HasPrefix(block, "data: ") || strings.Contains(block, "\n") {
+			t.Errorf("block %q, want one line of data", block)
+		}
+	}
+}
+
+// The connection of a finished stream serves the next request.
+func TestStreamKeepsConnection(t *testing.T) {
+	r := newRig(t, wish{})
+	for i := range 3 {
+		a := r.do("POST", completions, hello)
+		if a.status != 200 || !strings.HasSuffix(a.body, "data: [DONE]\n\n") {
+			t.Fatalf("completion %d = %d %q", i, a.status, a.body)
+		}
+	}
+	if n := strings.Count(r.log.String(), `"message":"request"`); n != 3 {
+		t.Errorf("%d lines of log, want one an answer:\n%s", n, r.log)
+	}
+}
+
+func TestStreamKeepAlive(t *testing.T) {
+	p := newProvider()
+	r := newRig(t, wish{upstream: p, limits: httpapi.Limits{KeepAlive: 20 * time.Millisecond, Watch: 5 * time.Millisecond}})
+	p.events <- "text:one"
+	k := r.ask(t, hello)
+	comments := 0
+	for comments < 3 {
+		if f := k.frame(); f == ":\n" {
+			comments++
+		} else if !strings.HasPrefix(f, "data: ") {
+			t.Fatalf("frame %q, want data or a comment", f)
+		}
+	}
+	p.events <- "finish:stop"
+	close(p.events)
+	if rest := k.rest(); !strings.HasSuffix(rest, "data: [DONE]\n\n") {
+		t.Errorf("end of the stream = %q, want [DONE]", rest)
+	}
+}
+
+// No comment is sent while there is something to say.
+func TestStreamNoNeedlessComment(t *testing.T) {
+	r := newRig(t, wish{limits: httpapi.Limits{KeepAlive: time.Hour, Watch: time.Millisecond}})
+	if a := r.do("POST", completions, hello); strings.Contains(a.body, ":\n\n") {
+		t.Errorf("stream %q, want no comment", a.body)
+	}
+}
+
+func TestClientLeavesWhileSilent(t *testing.T) {
+	p := newProvider()
+	r := newRig(t, wish{upstream: p, limits: httpapi.Limits{Watch: 10 * time.Millisecond}})
+	p.events <- "text:one"
+	k := r.ask(t, hello)
+	k.frame()
+	check(t, k.conn.Close())
+	if err := waitFor(t, p.ended, "end of the provider's request"); err == nil || !strings.Contains(err.Error(), "client left") {
+		t.Errorf("the provider's request ended for %v, want that the client left", err)
+	}
+}
+
+func TestClientLeavesBeforeTheFirstEvent(t *testing.T) {
+	p := newProvider()
+	r := newRig(t, wish{upstream: p, limits: httpapi.Limits{Watch: 10 * time.Millisecond}})
+	k := r.send(t, hello)
+	waitFor(t, p.asked, "request at the provider")
+	check(t, k.conn.Close())
+	waitFor(t, p.ended, "end of the provider's request")
+}
+
+// With the watch switched off it is the write that notices.
+func TestClientLeavesMidStream(t *testing.T) {
+	p := newProvider()
+	r := newRig(t, wish{upstream: p, limits: httpapi.Limits{Watch: time.Hour, KeepAlive: time.Hour}})
+	p.events <- "text:one"
+	k := r.ask(t, hello)
+	k.frame()
+	check(t, k.conn.Close())
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			select {
+			case p.events <- "text:more":
+				time.Sleep(time.Millisecond)
+			case <-stop:
+				return
+			}
+		}
+	})
+	deadline := time.Now().Add(20 * time.Second)
+	for !strings.Contains(r.log.String(), `"cancelled":true`) && time.Now().Before(deadline) {
+		time.Sleep(5 * time.Millisecond)
+	}
+	close(stop)
+	wg.Wait()
+	if !strings.Contains(r.log.String(), `"cancelled":true`) {
+		t.Errorf("the stream goes on without a client; log:\n%s", r.log)
+	}
+}
+
+// A client that reads nothing ends its answer, and holds up no other.
+func TestClientStalls(t *testing.T) {
+	p := newProvider()
+	r := newRig(t, wish{upstream: p, limits: httpapi.Limits{Write: 50 * time.Millisecond}})
+	big := "text:" + strings.Repeat("x", 1<<20)
+	p.events <- big
+	k := r.send(t, hello)
+	deadline := time.Now().Add(20 * time.Second)
+	for !strings.Contains(r.log.String(), `"cancelled":true`) && time.Now().Before(deadline) {
+		select {
+		case p.events <- big:
+		default:
+			time.Sleep(time.Millisecond)
+		}
+	}
+	if !strings.Contains(r.log.String(), `"cancelled":true`) {
+		t.Error("the stream of a client that does not read goes on")
+	}
+	_ = k
+}
+
+// What fails after the first event is said in the stream.
+func TestStreamFails(t *testing.T) {
+	r := newRig(t, wish{upstream: &chattest.Upstream{Scripts: []chattest.Script{{
+		Batches: [][]string{{"text:Hel"}}, End: &chat.UpstreamError{Kind: chat.UpstreamBroken, Message: "the provider hung up"},
+	}}}})
+	a := r.do("POST", completions, hello)
+	if a.status != 200 || !strings.Contains(a.body, `"type":"error","error":{`) || !strings.HasSuffix(a.body, "\n\ndata: [DONE]\n\n") {
+		t.Errorf("completion = %d %q, want an error frame and [DONE]", a.status, a.body)
+	}
+	if !strings.Contains(r.log.String(), `"code":"llm_provider_error"`) {
+		t.Errorf("log %s, want the code", r.log)
+	}
+}
+
+// panicky answers once and then panics, where no handler is there to recover.
+type panicky struct{ *provider }
+
+func (p panicky) Do(ctx context.Context, _ *chat.Outbound) (chat.Response, error) {
+	return panickyReply{&reply{ctx: ctx, provider: p.provider}}, nil
+}
+
+type panickyReply struct{ *reply }
+
+func (r panickyReply) Next() ([]abi.Event, error) {
+	if len(r.events) == 0 {
+		panic("secret words")
+	}
+	return r.reply.Next()
+}
+
+func TestStreamPanics(t *testing.T) {
+	p := newProvider()
+	p.events <- "text:one"
+	r := newRig(t, wish{upstream: panicky{p}})
+	a := r.do("POST", completions, hello)
+	if !strings.Contains(a.body, "one") || !strings.Contains(a.body, `"code":"internal"`) || !strings.HasSuffix(a.body, "data: [DONE]\n\n") || strings.Contains(a.body, "secret") {
+		t.Errorf("stream = %q, want what was said, an error frame and [DONE]", a.body)
+	}
+	if log := r.log.String(); strings.Contains(log, "secret") || !strings.Contains(log, "handler panicked") {
+		t.Errorf("log = %s, want the panic without its text", log)
+	}
+}
+
+func TestHammerStreams(t *testing.T) {
+	r := newRig(t, wish{limits: httpapi.Limits{KeepAlive: time.Millisecond, Watch: time.Millisecond}})
+	var wg sync.WaitGroup
+	for i := range 16 {
+		wg.Go(func() {
+			for j := range 20 {
+				ctx, cancel := context.WithCancel(t.Context())
+				req, err := http.NewRequestWithContext(ctx, "POST", r.url+completions, strings.NewReader(hello))
+				if err != nil {
+					t.Error(err)
+				}
+				req.Header.Set("Authorization", "Bearer "+master)
+				req.Header.Set("Content-Type", "application/json")
+				res, err := r.client.Do(req)
+				if err != nil {
+					t.Errorf("completion: %v", err)
+					cancel()
+					continue
+				}
+				if (i+j)%3 == 0 {
+					cancel() // leave in the middle
+				} else if b, err := io.ReadAll(res.Body); err != nil || !bytes.HasSuffix(b, []byte("data: [DONE]\n\n")) {
+					t.Errorf("stream = %q, %v, want a whole one", b, err)
+				}
+				_ = res.Body.Close()
+				cancel()
+			}
+		})
+	}
+	wg.Wait()
+}

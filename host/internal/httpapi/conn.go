@@ -1,0 +1,118 @@
+package httpapi
+
+import (
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// A listener hands out connections that bound how long a client may leave a
+// write waiting, and that can be looked at and closed.
+type listener struct {
+	net.Listener
+	server *Server
+	once   sync.Once
+	err    error
+}
+
+// Close implements [net.Listener]. Closing it again is no error.
+func (l *listener) Close() error {
+	l.once.Do(func() { l.err = l.Listener.Close() })
+	return l.err
+}
+
+func (l *listener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	conn := &conn{Conn: c, server: l.server}
+	l.server.conns.add(conn)
+	return conn, nil
+}
+
+// maxLinger bounds what is read of a client that is being turned away.
+const maxLinger = 16 << 20
+
+// A conn is a client's connection.
+type conn struct {
+	net.Conn
+	server  *Server
+	linger  atomic.Bool // bytes of the client are unread: see Close
+	closing sync.Once
+	err     error
+}
+
+// Write implements [net.Conn]. A client that does not read loses its
+// connection after a while, and with it the answer under way.
+func (c *conn) Write(b []byte) (int, error) {
+	if err := c.SetWriteDeadline(time.Now().Add(c.server.Limits.Write)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Write(b)
+}
+
+// Close implements [net.Conn]. Closing a socket with unread bytes resets it,
+// and the client may lose the answer that told it why: so read on for a
+// while where that is the case.
+func (c *conn) Close() error {
+	c.closing.Do(func() {
+		c.server.conns.remove(c)
+		if half, ok := c.Conn.(interface{ CloseWrite() error }); ok && c.linger.Load() && half.CloseWrite() == nil {
+			_ = c.SetReadDeadline(time.Now().Add(c.server.Limits.Linger))
+			_, _ = io.CopyN(io.Discard, c.Conn, maxLinger)
+		}
+		c.err = c.Conn.Close()
+	})
+	return c.err
+}
+
+// gone reports whether the client has closed its side. It never blocks, and
+// says false where it cannot tell.
+func (c *conn) gone() bool {
+	sys, ok := c.Conn.(syscall.Conn)
+	if !ok {
+		return false
+	}
+	raw, err := sys.SyscallConn()
+	if err != nil {
+		return false
+	}
+	closed := false
+	// Control and not Read: the deadline for reading the request may be over.
+	err = raw.Control(func(fd uintptr) { closed = peekClosed(fd) })
+	return err != nil || closed
+}
+
+// conns are the open connections. Its zero value is ready.
+type conns struct {
+	mu   sync.Mutex
+	open map[*conn]struct{}
+}
+
+func (s *conns) add(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open == nil {
+		s.open = make(map[*conn]struct{})
+	}
+	s.open[c] = struct{}{}
+}
+
+func (s *conns) remove(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, c)
+}
+
+// closeAll closes what is open, whatever happens on it.
+func (s *conns) closeAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.open {
+		_ = c.Conn.Close() // not c.Close, which takes the lock; the server calls it
+	}
+}

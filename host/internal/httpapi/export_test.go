@@ -1,0 +1,15 @@
+package httpapi
+
+import "slices"
+
+// Routes lists the server's routes as "GET /path".
+func Routes(s *Server) []string {
+	var names []string
+	for _, r := range s.app.GetRoutes(true) {
+		if r.Method != "HEAD" {
+			names = append(names, r.Method+" "+r.Path)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

@@ -1,0 +1,96 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"strconv"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+)
+
+// errorDocs is where a person reads about a code: its name follows.
+const errorDocs = "https://github.com/parley-search/parley/blob/main/host/README.md#error-"
+
+// errorBody is the one shape that the API has for errors.
+type errorBody struct {
+	Message string `json:"message"`
+	Code    string `json:"code"`
+	Type    string `json:"type"`
+	Link    string `json:"link"`
+	// Error says it again as clients of OpenAI read it, on their route: they
+	// show nothing else.
+	Error *openAIError `json:"error,omitempty"`
+}
+
+type openAIError struct {
+	Message string  `json:"message"`
+	Type    string  `json:"type"`
+	Code    string  `json:"code"`
+	Param   *string `json:"param"`
+}
+
+func newErrorBody(e *apierr.Error) errorBody {
+	return errorBody{Message: e.Message, Code: e.Code.String(), Type: e.Code.Type(), Link: errorDocs + e.Code.String()}
+}
+
+// fail renders whatever a handler returned. It logs what is ours.
+func (s *Server) fail(c *fiber.Ctx, err error) error {
+	e := translate(c, err)
+	if e.Code == apierr.Internal {
+		s.Log.Error().Err(err).Str("request_id", accessOf(c).id).Msg("request failed")
+	}
+	body := newErrorBody(e)
+	if c.Route().Path == completionsPath {
+		body.Error = &openAIError{Message: e.Message, Type: body.Type, Code: body.Code}
+	}
+	if e.Code.Type() == apierr.TypeAuth && e.Code.Status() == fiber.StatusUnauthorized {
+		c.Set(fiber.HeaderWWWAuthenticate, "Bearer")
+	}
+	if e.RetryAfter > 0 {
+		c.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
+	}
+	return render(c, e.Code.Status(), body)
+}
+
+// translate returns err as a client may see it. Fiber has errors of its own,
+// for what never reached a handler.
+func translate(c *fiber.Ctx, err error) *apierr.Error {
+	f, ok := errors.AsType[*fiber.Error](err)
+	if !ok {
+		return apierr.From(err)
+	}
+	switch f.Code {
+	case fiber.StatusNotFound:
+		return apierr.Newf(apierr.NotFound, "There is no route %.200q: see the list of routes in the documentation.", c.Path())
+	case fiber.StatusMethodNotAllowed, fiber.StatusNotImplemented:
+		return apierr.Newf(apierr.MethodNotAllowed, "The route %.200q does not take %.20s: it takes %s.", c.Path(), c.Method(), c.GetRespHeader(fiber.HeaderAllow, "other methods"))
+	case fiber.StatusRequestEntityTooLarge:
+		return apierr.Newf(apierr.PayloadTooLarge, "The request is too large.")
+	case fiber.StatusRequestHeaderFieldsTooLarge:
+		return apierr.Newf(apierr.BadRequest, "The request's headers are too large: at most %d bytes.", maxHead)
+	case fiber.StatusRequestTimeout:
+		return apierr.Newf(apierr.RequestTimeout, "The request did not arrive in time: send it again.")
+	default:
+		return &apierr.Error{Code: apierr.BadRequest, Message: "The request is no HTTP that this host reads.", Err: err}
+	}
+}
+
+// render answers with v as JSON, without escaping what only HTML minds.
+func render(c *fiber.Ctx, status int, v any) error {
+	c.Status(status).Set(fiber.HeaderContentType, "application/json; charset=utf-8")
+	e := json.NewEncoder(c.Response().BodyWriter())
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// ok answers 200 with v.
+func ok(r *call, v any) error { return render(r.Ctx, fiber.StatusOK, v) }
+
+// gone answers 204.
+func gone(r *call) error {
+	r.Status(fiber.StatusNoContent).Response().ResetBody()
+	return nil
+}

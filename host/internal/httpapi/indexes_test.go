@@ -1,0 +1,232 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/task"
+)
+
+const movies = `[{"id":1,"title":"Alien","genre":"horror","year":1979},{"id":2,"title":"Arrival","genre":"drama","year":2016},{"id":3,"title":"Heat","genre":"crime","year":1995}]`
+
+// newMovies starts a server with an index of three movies.
+func newMovies(t *testing.T) *rig {
+	r := newRig(t, wish{})
+	for _, a := range []answer{
+		r.do("POST", "/indexes", `{"uid":"movies","primaryKey":"id"}`),
+		r.do("PATCH", "/indexes/movies/settings", `{"filterableAttributes":["genre","year"]}`),
+		r.do("POST", "/indexes/movies/documents", movies),
+		r.do("POST", "/indexes", `{"uid":"secret"}`),
+	} {
+		if got := r.task(a); got.Status != task.Succeeded {
+			t.Fatalf("task = %+v", got)
+		}
+	}
+	return r
+}
+
+func TestIndexes(t *testing.T) {
+	r := newMovies(t)
+	r.play(t, []scenario{
+		{name: "list", method: "GET", path: "/indexes", status: 200, contains: []string{`{"results":[{"uid":"movies","primaryKey":"id","createdAt":"`, `"uid":"secret","primaryKey":null`, `"offset":0,"limit":20,"total":2}`}},
+		{name: "list, bad limit", method: "GET", path: "/indexes?limit=x", status: 400, code: "invalid_index_limit"},
+		{name: "list, bad offset", method: "GET", path: "/indexes?offset=x", status: 400, code: "invalid_index_offset"},
+		{name: "get", method: "GET", path: "/indexes/movies", status: 200, contains: []string{`"uid":"movies"`}},
+		{name: "absent", method: "GET", path: "/indexes/nope", status: 404, code: "index_not_found", contains: []string{"nope"}},
+		{name: "bad uid", method: "GET", path: "/indexes/a.b", status: 400, code: "invalid_index_uid"},
+		{name: "stats", method: "GET", path: "/indexes/movies/stats", status: 200, contains: []string{`"numberOfDocuments":3,"isIndexing":false,"fieldDistribution":{"genre":3,"id":3,"title":3,"year":3}`}},
+		{name: "all stats", method: "GET", path: "/stats", status: 200, contains: []string{`"movies":{"numberOfDocuments":3`, `"secret":{"numberOfDocuments":0`}},
+		{name: "create, no uid", method: "POST", path: "/indexes", body: `{}`, status: 400, code: "missing_index_uid"},
+		{name: "create, bad uid", method: "POST", path: "/indexes", body: `{"uid":"a b"}`, status: 400, code: "invalid_index_uid"},
+		{name: "create, wrong type", method: "POST", path: "/indexes", body: `{"uid":1}`, status: 400, code: "invalid_index_uid", contains: []string{"`uid` must be a string"}},
+		{name: "create, bad key", method: "POST", path: "/indexes", body: `{"uid":"a","primaryKey":[]}`, status: 400, code: "invalid_index_primary_key"},
+		{name: "create, unknown field", method: "POST", path: "/indexes", body: `{"uid":"a","primarykey":"id"}`, status: 400, code: "bad_request", contains: []string{"did you mean `primaryKey`?"}},
+		{name: "update", method: "PATCH", path: "/indexes/secret", body: `{"primaryKey":"key"}`, status: 202, contains: []string{`"indexUid":"secret","status":"enqueued","type":"indexUpdate","enqueuedAt":"`}},
+		{name: "update, unknown field", method: "PATCH", path: "/indexes/secret", body: `{"uid":"x"}`, status: 400, code: "bad_request"},
+		{name: "delete", method: "DELETE", path: "/indexes/other", status: 202, contains: []string{`"type":"indexDeletion"`}},
+	})
+	if got := r.task(r.do("POST", "/indexes", `{"uid":"movies"}`)); got.Error == nil || got.Error.Code != "index_already_exists" {
+		t.Errorf("task of an index that exists = %+v, want index_already_exists", got)
+	}
+}
+
+func TestDocuments(t *testing.T) {
+	r := newMovies(t)
+	const path = "/indexes/movies/documents"
+	r.play(t, []scenario{
+		{name: "list", method: "GET", path: path + "?limit=2&fields=title", status: 200, contains: []string{`{"results":[{"title":"Alien"},{"title":"Arrival"}],"offset":0,"limit":2,"total":3}`}},
+		{name: "list, filter", method: "GET", path: path + "?filter=genre%20%3D%20drama", status: 200, contains: []string{"Arrival", `"total":1`}, excludes: []string{"Heat"}},
+		{name: "list, bad filter", method: "GET", path: path + "?filter=genre", status: 400, code: "invalid_document_filter"},
+		{name: "list, bad limit", method: "GET", path: path + "?limit=x", status: 400, code: "invalid_document_limit"},
+		{name: "list, bad offset", method: "GET", path: path + "?offset=-1", status: 400, code: "invalid_document_offset"},
+		{name: "fetch", method: "POST", path: path + "/fetch", body: `{"limit":1,"offset":1,"fields":["title"],"filter":["year > 1990"]}`, status: 200, contains: []string{`"results":[{"title":"Heat"}],"offset":1,"limit":1,"total":2`}},
+		{name: "fetch, wrong type", method: "POST", path: path + "/fetch", body: `{"limit":"1"}`, status: 400, code: "invalid_document_limit"},
+		{name: "fetch, negative", method: "POST", path: path + "/fetch", body: `{"offset":-1}`, status: 400, code: "invalid_document_offset"},
+		{name: "get", method: "GET", path: path + "/2", status: 200, contains: []string{`{"id":2,"title":"Arrival","genre":"drama","year":2016}`}},
+		{name: "get, fields", method: "GET", path: path + "/2?fields=title,id", status: 200, contains: []string{`"title":"Arrival"`}, excludes: []string{"genre"}},
+		{name: "get, absent", method: "GET", path: path + "/9", status: 404, code: "document_not_found"},
+		{name: "get, absent index", method: "GET", path: "/indexes/nope/documents/9", status: 404, code: "index_not_found"},
+		{name: "add, not JSON", method: "POST", path: path, body: "{\n]", status: 400, code: "malformed_payload", contains: []string{"line 2"}},
+		{name: "add, empty", method: "POST", path: path, status: 400, code: "missing_payload"},
+		{name: "add, CSV", method: "POST", path: path, body: "id,a", header: []string{"Content-Type", "text/csv"}, status: 415, code: "invalid_content_type"},
+		{name: "add, bad parameter", method: "POST", path: path + "?primarykey=id", body: "[]", status: 400, code: "bad_request", contains: []string{"did you mean `primaryKey`?"}},
+		{name: "delete batch, wrong type", method: "POST", path: path + "/delete-batch", body: `[1,{}]`, status: 400, code: "invalid_document_id", contains: []string{"position 1"}},
+		{name: "delete batch, null", method: "POST", path: path + "/delete-batch", body: `[null]`, status: 400, code: "invalid_document_id"},
+		{name: "delete batch, no array", method: "POST", path: path + "/delete-batch", body: `{}`, status: 400, code: "bad_request"},
+	})
+	for _, step := range []struct{ method, path, body, left string }{
+		{"PUT", path, `{"id":2,"year":2017}`, `{"id":2,"title":"Arrival","genre":"drama","year":2017}`},
+		{"POST", path + "?primaryKey=id", `{"id":2,"year":2018}`, `{"id":2,"year":2018}`},
+		{"POST", path + "/delete-batch", `["1",3]`, `"total":1`},
+		{"DELETE", path + "/2", "", `"total":0`},
+		{"POST", path, movies, `"total":3`},
+		{"DELETE", path, "", `"total":0`},
+	} {
+		if got := r.task(r.do(step.method, step.path, step.body)); got.Status != task.Succeeded {
+			t.Errorf("%s %s: task %+v", step.method, step.path, got)
+		}
+		r.play(t, []scenario{{name: "after " + step.method, method: "GET", path: path, status: 200, contains: []string{step.left}}})
+	}
+}
+
+func TestSearch(t *testing.T) {
+	r := newMovies(t)
+	const path = "/indexes/movies/search"
+	bad := func(name, body, code string) scenario {
+		return scenario{name: name, method: "POST", path: path, body: body, status: 400, code: code}
+	}
+	r.play(t, []scenario{
+		{name: "all", method: "POST", path: path, body: `{}`, status: 200, contains: []string{`"query":""`, `"limit":20,"offset":0,"estimatedTotalHits":3`, `"processingTimeMs":`}},
+		{name: "words", method: "POST", path: path, body: `{"q":"arival","limit":1,"attributesToRetrieve":["title"]}`, status: 200, contains: []string{`{"hits":[{"title":"Arrival"}],"query":"arival"`, `"limit":1`}},
+		{name: "filter", method: "POST", path: path, body: `{"filter":"year < 1990"}`, status: 200, contains: []string{"Alien", `"estimatedTotalHits":1`}},
+		{name: "filter array", method: "POST", path: path, body: `{"filter":[["genre = crime","genre = drama"],"year > 2000"]}`, status: 200, contains: []string{"Arrival", `"estimatedTotalHits":1`}},
+		{name: "score", method: "POST", path: path, body: `{"q":"heat","showRankingScore":true}`, status: 200, contains: []string{`"year":1995,"_rankingScore":`}},
+		{name: "null everywhere", method: "POST", path: path, body: `{"q":null,"filter":null,"limit":null,"attributesToRetrieve":null}`, status: 200, contains: []string{`"estimatedTotalHits":3`}},
+		{name: "by URL", method: "GET", path: path + "?q=heat&limit=1&attributesToRetrieve=title&filter=year%20%3E%201990&showRankingScore=true", status: 200, contains: []string{`{"hits":[{"title":"Heat","_rankingScore":`}},
+		bad("q", `{"q":1}`, "invalid_search_q"),
+		bad("limit", `{"limit":-1}`, "invalid_search_limit"),
+		bad("offset", `{"offset":"0"}`, "invalid_search_offset"),
+		bad("filter type", `{"filter":1}`, "invalid_search_filter"),
+		bad("filter syntax", `{"filter":"year >"}`, "invalid_search_filter"),
+		bad("filter attribute", `{"filter":"title = x"}`, "invalid_search_filter"),
+		bad("attributes", `{"attributesToRetrieve":"title"}`, "invalid_search_attributes_to_retrieve"),
+		bad("score type", `{"showRankingScore":1}`, "invalid_search_show_ranking_score"),
+		bad("strategy", `{"matchingStrategy":"most"}`, "invalid_search_matching_strategy"),
+		bad("threshold", `{"rankingScoreThreshold":2}`, "invalid_search_ranking_score_threshold"),
+		{name: "unknown field", method: "POST", path: path, body: `{"filters":"x"}`, status: 400, code: "bad_request", contains: []string{"did you mean `filter`?"}},
+		{name: "unknown parameter", method: "GET", path: path + "?query=x", status: 400, code: "bad_request", contains: []string{"`query`"}},
+		{name: "bad score parameter", method: "GET", path: path + "?showRankingScore=yes", status: 400, code: "invalid_search_show_ranking_score"},
+		{name: "bad threshold parameter", method: "GET", path: path + "?rankingScoreThreshold=x", status: 400, code: "invalid_search_ranking_score_threshold"},
+		{name: "bad limit parameter", method: "GET", path: path + "?limit=x", status: 400, code: "invalid_search_limit"},
+		{name: "absent", method: "POST", path: "/indexes/nope/search", body: `{}`, status: 404, code: "index_not_found"},
+	})
+}
+
+// What a key or token may not use looks like what does not exist.
+func TestNarrowKeys(t *testing.T) {
+	r := newMovies(t)
+	narrow := []string{"Authorization", "Bearer " + r.key([]string{"*"}, []string{"mov*"})}
+	k, err := r.keys.Create(t.Context(), auth.Draft{Actions: []string{"search", "chatCompletions"}, Indexes: []string{"*"}})
+	check(t, err)
+	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{
+		"apiKeyUid": k.UID, "searchRules": map[string]any{"movies": map[string]any{"filter": "genre != horror"}},
+	}).SignedString([]byte(r.keys.Value(&k)))
+	check(t, err)
+	tenant := []string{"Authorization", "Bearer " + token}
+	for _, at := range []struct{ method, path, body string }{
+		{"GET", "", ""},
+		{"PATCH", "", `{"primaryKey":"x"}`},
+		{"DELETE", "", ""},
+		{"GET", "/stats", ""},
+		{"GET", "/documents", ""},
+		{"POST", "/documents", "[]"},
+		{"PUT", "/documents", "[]"},
+		{"DELETE", "/documents", ""},
+		{"GET", "/documents/1", ""},
+		{"DELETE", "/documents/1", ""},
+		{"POST", "/documents/fetch", "{}"},
+		{"POST", "/documents/delete-batch", "[]"},
+		{"POST", "/search", "{}"},
+		{"GET", "/search", ""},
+		{"GET", "/settings", ""},
+		{"PATCH", "/settings", "{}"},
+		{"DELETE", "/settings", ""},
+		{"PUT", "/settings/searchable-attributes", "[]"},
+		{"DELETE", "/settings/chat", ""},
+		{"GET", "/settings/chat", ""},
+	} {
+		absent := r.do(at.method, "/indexes/secre2"+at.path, at.body, narrow...)
+		forbidden := r.do(at.method, "/indexes/secret"+at.path, at.body, narrow...)
+		if absent.status != 404 || forbidden.status != 404 || len(absent.body) != len(forbidden.body) {
+			t.Errorf("%s %s = %d %s for one that exists, %d %s for one that does not, want both alike", at.method, at.path, forbidden.status, forbidden.body, absent.status, absent.body)
+		}
+	}
+	r.play(t, []scenario{
+		{name: "indexes", method: "GET", path: "/indexes", header: narrow, status: 200, contains: []string{`"total":1`}, excludes: []string{"secret"}},
+		{name: "stats", method: "GET", path: "/stats", header: narrow, status: 200, contains: []string{"movies"}, excludes: []string{"secret"}},
+		{name: "tasks", method: "GET", path: "/tasks", header: narrow, status: 200, contains: []string{`"total":3`}, excludes: []string{"secret"}},
+		{name: "task", method: "GET", path: "/tasks/3", header: narrow, status: 404, code: "task_not_found"},
+		{name: "create elsewhere", method: "POST", path: "/indexes", body: `{"uid":"secret2"}`, header: narrow, status: 403, code: "invalid_api_key"},
+		{name: "whole host", method: "GET", path: "/plugins", header: narrow, status: 403, code: "invalid_api_key"},
+		{name: "tenant search", method: "POST", path: "/indexes/movies/search", body: `{}`, header: tenant, status: 200, contains: []string{`"estimatedTotalHits":2`}, excludes: []string{"Alien"}},
+		{name: "tenant search elsewhere", method: "POST", path: "/indexes/secret/search", body: `{}`, header: tenant, status: 404, code: "index_not_found"},
+		{name: "tenant documents", method: "GET", path: "/indexes/movies/documents", header: tenant, status: 403, code: "invalid_api_key", contains: []string{"tenant token"}},
+		{name: "tenant chat", method: "POST", path: completions, body: hello, header: tenant, status: 200, contains: []string{"Hello"}},
+	})
+}
+
+func TestSettings(t *testing.T) {
+	r := newMovies(t)
+	const path = "/indexes/movies/settings"
+	for _, step := range []struct{ method, path, body, where, want string }{
+		{"PATCH", path, `{"searchableAttributes":["title"],"chat":{"description":"Films."}}`, path, `"searchableAttributes":["title"]`},
+		{"PUT", path + "/displayed-attributes", `["id","title"]`, path + "/displayed-attributes", `["id","title"]`},
+		{"PUT", path + "/filterable-attributes", `["year"]`, path, `"filterableAttributes":["year"]`},
+		{"PATCH", path + "/chat", `{"documentTemplateMaxBytes":100}`, path + "/chat", `"description":"Films."`},
+		{"DELETE", path + "/searchable-attributes", ``, path + "/searchable-attributes", `["*"]`},
+		{"DELETE", path, ``, path, `"displayedAttributes":["*"]`},
+	} {
+		if got := r.task(r.do(step.method, step.path, step.body)); got.Status != task.Succeeded {
+			t.Errorf("%s %s: task %+v", step.method, step.path, got)
+		}
+		r.play(t, []scenario{{name: step.method, method: "GET", path: step.where, status: 200, contains: []string{step.want}}})
+	}
+	r.play(t, []scenario{
+		{name: "unknown setting", method: "PATCH", path: path, body: `{"searchableAttribute":[]}`, status: 400, code: "bad_request", contains: []string{"searchableAttribute"}},
+		{name: "wrong type", method: "PATCH", path: path, body: `{"searchableAttributes":"x"}`, status: 400, code: "invalid_settings_searchable_attributes"},
+		{name: "wrong type alone", method: "PUT", path: path + "/displayed-attributes", body: `{}`, status: 400, code: "invalid_settings_displayed_attributes"},
+		{name: "wrong type, filterable", method: "PUT", path: path + "/filterable-attributes", body: `[1]`, status: 400, code: "invalid_settings_filterable_attributes"},
+		{name: "chat", method: "PATCH", path: path + "/chat", body: `{"descrption":"x"}`, status: 400},
+		{name: "chat, template", method: "PATCH", path: path + "/chat", body: `{"documentTemplate":"{{ x"}`, status: 400, code: "invalid_chat_setting_document_template"},
+		{name: "wrong verb", method: "PATCH", path: path + "/displayed-attributes", body: `[]`, status: 405, code: "method_not_allowed"},
+		{name: "no such setting", method: "GET", path: path + "/nope", status: 404, code: "not_found"},
+		{name: "no JSON", method: "PUT", path: path + "/displayed-attributes", body: `[`, status: 400, code: "malformed_payload"},
+		{name: "absent index", method: "GET", path: "/indexes/nope/settings", status: 404, code: "index_not_found"},
+	})
+}
+
+func TestTasks(t *testing.T) {
+	r := newMovies(t)
+	failed := r.task(r.do("POST", "/indexes", `{"uid":"movies"}`))
+	r.play(t, []scenario{
+		{name: "get", method: "GET", path: "/tasks/2", status: 200, contains: []string{`{"uid":2,"indexUid":"movies","status":"succeeded","type":"documentAdditionOrUpdate","canceledBy":null,"details":{`, `"receivedDocuments":3`, `"error":null,"duration":"PT`, `"enqueuedAt":"`}},
+		{name: "failed", method: "GET", path: fmt.Sprintf("/tasks/%d", failed.UID), status: 200, contains: []string{`"status":"failed"`, `"code":"index_already_exists","type":"invalid_request","link":"https://`}},
+		{name: "absent", method: "GET", path: "/tasks/99", status: 404, code: "task_not_found"},
+		{name: "no number", method: "GET", path: "/tasks/x", status: 400, code: "invalid_task_uid", contains: []string{`\"x\"`}},
+		{name: "too large a number", method: "GET", path: "/tasks/4294967296", status: 400, code: "invalid_task_uid"},
+		{name: "list", method: "GET", path: "/tasks?limit=2", status: 200, contains: []string{`{"results":[{"uid":4,`, `"total":5,"limit":2,"from":4,"next":2}`}},
+		{name: "from", method: "GET", path: "/tasks?from=1", status: 200, contains: []string{`{"results":[{"uid":1,`, `"from":1,"next":null}`}},
+		{name: "none", method: "GET", path: "/tasks?limit=0", status: 200, contains: []string{`{"results":[],"total":5,"limit":0,"from":null,"next":null}`}},
+		{name: "filters", method: "GET", path: "/tasks?indexUids=movies&statuses=succeeded,failed&types=indexCreation&uids=0,1,2", status: 200, contains: []string{`"total":1`, `{"uid":0,`}},
+		{name: "star", method: "GET", path: "/tasks?statuses=*&types=*&indexUids=*", status: 200, contains: []string{`"total":5`}},
+		{name: "bad limit", method: "GET", path: "/tasks?limit=x", status: 400, code: "invalid_task_limit"},
+		{name: "bad from", method: "GET", path: "/tasks?from=x", status: 400, code: "invalid_task_from"},
+		{name: "bad uids", method: "GET", path: "/tasks?uids=1,x", status: 400, code: "invalid_task_uids"},
+		{name: "bad status", method: "GET", path: "/tasks?statuses=done", status: 400, code: "invalid_task_statuses", contains: []string{"succeeded"}},
+		{name: "bad type", method: "GET", path: "/tasks?types=x", status: 400, code: "invalid_task_types", contains: []string{"indexCreation"}},
+		{name: "unknown parameter", method: "GET", path: "/tasks?status=x", status: 400, code: "bad_request", contains: []string{"did you mean `statuses`?"}},
+	})
+}

@@ -1,0 +1,170 @@
+package httpapi
+
+import (
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/auth"
+)
+
+// keyBody is an API key as a client sees it.
+type keyBody struct {
+	Name        *string       `json:"name"`
+	Description *string       `json:"description"`
+	Key         string        `json:"key"`
+	UID         string        `json:"uid"`
+	Actions     []auth.Action `json:"actions"`
+	Indexes     []string      `json:"indexes"`
+	ExpiresAt   *time.Time    `json:"expiresAt"`
+	CreatedAt   time.Time     `json:"createdAt"`
+	UpdatedAt   time.Time     `json:"updatedAt"`
+}
+
+func (s *Server) keyBody(k *auth.Key) keyBody {
+	return keyBody{k.Name, k.Description, s.Auth.Value(k), k.UID, k.Actions, k.Indexes, k.ExpiresAt, k.CreatedAt, k.UpdatedAt}
+}
+
+// newKeyBody is the body of POST /keys.
+type newKeyBody struct {
+	UID         *string                   `json:"uid"`
+	Name        *string                   `json:"name"`
+	Description *string                   `json:"description"`
+	Actions     apierr.Optional[[]string] `json:"actions"`
+	Indexes     apierr.Optional[[]string] `json:"indexes"`
+	ExpiresAt   apierr.Optional[string]   `json:"expiresAt"`
+}
+
+// keyFields are the codes of the fields of a key.
+var keyFields = apierr.Fields{
+	"uid":         apierr.InvalidAPIKeyUID,
+	"name":        apierr.InvalidAPIKeyName,
+	"description": apierr.InvalidAPIKeyDescription,
+	"actions":     apierr.InvalidAPIKeyActions,
+	"indexes":     apierr.InvalidAPIKeyIndexes,
+	"expiresAt":   apierr.InvalidAPIKeyExpiresAt,
+}
+
+// draft returns what b asks for; every field that must be there is.
+func (b *newKeyBody) draft() (auth.Draft, error) {
+	switch {
+	case !b.Actions.Set:
+		return auth.Draft{}, apierr.Newf(apierr.MissingAPIKeyActions, "`actions` is missing: send an array of actions, such as [\"search\"].")
+	case b.Actions.Value == nil:
+		return auth.Draft{}, apierr.Newf(apierr.InvalidAPIKeyActions, "`actions` is null: send an array of actions, such as [\"search\"].")
+	case !b.Indexes.Set:
+		return auth.Draft{}, apierr.Newf(apierr.MissingAPIKeyIndexes, "`indexes` is missing: send an array of index patterns, such as [\"*\"].")
+	case b.Indexes.Value == nil:
+		return auth.Draft{}, apierr.Newf(apierr.InvalidAPIKeyIndexes, "`indexes` is null: send an array of index patterns, such as [\"*\"].")
+	case !b.ExpiresAt.Set:
+		return auth.Draft{}, apierr.Newf(apierr.MissingAPIKeyExpiresAt, "`expiresAt` is missing: send a time such as \"2030-01-31T12:00:00Z\", or null for never.")
+	}
+	d := auth.Draft{Name: b.Name, Description: b.Description, Actions: *b.Actions.Value, Indexes: *b.Indexes.Value, ExpiresAt: b.ExpiresAt.Value}
+	if b.UID != nil {
+		if d.UID = *b.UID; d.UID == "" {
+			return auth.Draft{}, apierr.Newf(apierr.InvalidAPIKeyUID, "`uid` is empty: send a UUID, or leave the field out.")
+		}
+	}
+	return d, nil
+}
+
+// listKeys answers GET /keys.
+func (s *Server) listKeys(r *call) error {
+	offset, limit, err := r.query.page(apierr.InvalidAPIKeyOffset, apierr.InvalidAPIKeyLimit)
+	if err != nil {
+		return err
+	}
+	keys, total := s.Auth.Keys(offset, limit)
+	results := make([]keyBody, len(keys))
+	for i := range keys {
+		results[i] = s.keyBody(&keys[i])
+	}
+	return ok(r, list[keyBody]{results, offset, limit, total})
+}
+
+// createKey answers POST /keys.
+func (s *Server) createKey(r *call) error {
+	var b newKeyBody
+	if err := s.decode(r, &b, keyFields); err != nil {
+		return err
+	}
+	d, err := b.draft()
+	if err != nil {
+		return err
+	}
+	k, err := s.Auth.Create(s.ctx, d)
+	if err != nil {
+		return err
+	}
+	return render(r.Ctx, fiber.StatusCreated, s.keyBody(&k))
+}
+
+// getKey answers GET /keys/:key, by uid or by key.
+func (s *Server) getKey(r *call) error {
+	k, err := s.Auth.Key(r.param("key"))
+	if err != nil {
+		return err
+	}
+	return ok(r, s.keyBody(&k))
+}
+
+// keyPatchBody is the body of PATCH /keys/:key. The immutable fields are there
+// to be refused by name.
+type keyPatchBody struct {
+	Name        apierr.Optional[string] `json:"name"`
+	Description apierr.Optional[string] `json:"description"`
+	Actions     any                     `json:"actions"`
+	Indexes     any                     `json:"indexes"`
+	ExpiresAt   any                     `json:"expiresAt"`
+	CreatedAt   any                     `json:"createdAt"`
+	UpdatedAt   any                     `json:"updatedAt"`
+	Key         any                     `json:"key"`
+	UID         any                     `json:"uid"`
+}
+
+// check refuses a change of what is for ever.
+func (b *keyPatchBody) check() error {
+	for _, f := range []struct {
+		value any
+		name  string
+		code  apierr.Code
+	}{
+		{b.Actions, "actions", apierr.ImmutableAPIKeyActions},
+		{b.Indexes, "indexes", apierr.ImmutableAPIKeyIndexes},
+		{b.ExpiresAt, "expiresAt", apierr.ImmutableAPIKeyExpiresAt},
+		{b.CreatedAt, "createdAt", apierr.ImmutableAPIKeyCreatedAt},
+		{b.UpdatedAt, "updatedAt", apierr.ImmutableAPIKeyUpdatedAt},
+		{b.Key, "key", apierr.ImmutableAPIKeyKey},
+		{b.UID, "uid", apierr.ImmutableAPIKeyUID},
+	} {
+		if f.value != nil {
+			return apierr.Newf(f.code, "`%s` of a key never changes, only `name` and `description` do: make a new key instead.", f.name)
+		}
+	}
+	return nil
+}
+
+// patchKey answers PATCH /keys/:key.
+func (s *Server) patchKey(r *call) error {
+	var b keyPatchBody
+	if err := s.decode(r, &b, keyFields); err != nil {
+		return err
+	}
+	if err := b.check(); err != nil {
+		return err
+	}
+	k, err := s.Auth.Update(s.ctx, r.param("key"), auth.Change{Name: b.Name, Description: b.Description})
+	if err != nil {
+		return err
+	}
+	return ok(r, s.keyBody(&k))
+}
+
+// deleteKey answers DELETE /keys/:key.
+func (s *Server) deleteKey(r *call) error {
+	if err := s.Auth.Delete(s.ctx, r.param("key")); err != nil {
+		return err
+	}
+	return gone(r)
+}

@@ -1,0 +1,73 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+func TestKeys(t *testing.T) {
+	r := newRig(t, wish{})
+	const uid = "6062abda-a5aa-4414-ac91-ecd7944c0f8d"
+	made := r.do("POST", "/keys", `{"uid":"`+uid+`","name":"n","description":"d","actions":["search","documents.*"],"indexes":["m*"],"expiresAt":"2099-01-31"}`)
+	var k struct {
+		Name, Description, Key, UID     *string
+		Actions, Indexes                []string
+		ExpiresAt, CreatedAt, UpdatedAt *string
+	}
+	if err := json.Unmarshal([]byte(made.body), &k); err != nil || made.status != 201 {
+		t.Fatalf("POST /keys = %d %s", made.status, made.body)
+	}
+	if *k.UID != uid || len(*k.Key) != 64 || *k.ExpiresAt != "2099-01-31T00:00:00Z" || k.CreatedAt == nil || k.UpdatedAt == nil {
+		t.Errorf("POST /keys = %s, want a whole key", made.body)
+	}
+	post := func(name, body, code string, contains ...string) scenario {
+		return scenario{name: name, method: "POST", path: "/keys", body: body, status: 400, code: code, contains: contains}
+	}
+	patch := func(field, code string) scenario {
+		return scenario{name: "patch " + field, method: "PATCH", path: "/keys/" + uid, body: `{"` + field + `":"x"}`, status: 400, code: code, contains: []string{"`" + field + "`", "name"}}
+	}
+	r.play(t, []scenario{
+		{name: "by uid", method: "GET", path: "/keys/" + uid, status: 200, contains: []string{*k.Key}},
+		{name: "by key", method: "GET", path: "/keys/" + *k.Key, status: 200, contains: []string{uid, `"actions":["search","documents.*"],"indexes":["m*"]`}},
+		{name: "absent", method: "GET", path: "/keys/nope", status: 404, code: "api_key_not_found", contains: []string{"GET /keys"}, excludes: []string{"nope"}},
+		{name: "list", method: "GET", path: "/keys?limit=100", status: 200, contains: []string{uid, "Default Chat API Key", "Default Search API Key", "Default Admin API Key", "Default Read-Only Admin API Key", `"total":5`}},
+		{name: "page", method: "GET", path: "/keys?offset=5&limit=2", status: 200, contains: []string{`{"results":[],"offset":5,"limit":2,"total":5}`}},
+		{name: "bad offset", method: "GET", path: "/keys?offset=x", status: 400, code: "invalid_api_key_offset"},
+		{name: "bad limit", method: "GET", path: "/keys?limit=-1", status: 400, code: "invalid_api_key_limit"},
+		{name: "exists", method: "POST", path: "/keys", body: `{"uid":"` + uid + `","actions":[],"indexes":[],"expiresAt":null}`, status: 409, code: "api_key_already_exists"},
+
+		post("no actions", `{"indexes":["*"],"expiresAt":null}`, "missing_api_key_actions", "`actions` is missing"),
+		post("no indexes", `{"actions":["*"],"expiresAt":null}`, "missing_api_key_indexes", "`indexes` is missing"),
+		post("no expiresAt", `{"actions":["*"],"indexes":["*"]}`, "missing_api_key_expires_at", "`expiresAt` is missing"),
+		post("null actions", `{"actions":null,"indexes":["*"],"expiresAt":null}`, "invalid_api_key_actions"),
+		post("null indexes", `{"actions":["*"],"indexes":null,"expiresAt":null}`, "invalid_api_key_indexes"),
+		post("actions no array", `{"actions":"*","indexes":["*"],"expiresAt":null}`, "invalid_api_key_actions", "`actions` must be an array"),
+		post("action no string", `{"actions":[1],"indexes":["*"],"expiresAt":null}`, "invalid_api_key_actions", "`actions[0]` must be a string"),
+		post("unknown action", `{"actions":["serch"],"indexes":["*"],"expiresAt":null}`, "invalid_api_key_actions", "did you mean `search`?"),
+		post("bad index", `{"actions":["*"],"indexes":["a b"],"expiresAt":null}`, "invalid_api_key_indexes", "`indexes[0]`"),
+		post("global action", `{"actions":["keys.get"],"indexes":["a"],"expiresAt":null}`, "index_scoped_api_key_with_global_action", "`keys.get`"),
+		post("past", `{"actions":["*"],"indexes":["*"],"expiresAt":"2020-01-01"}`, "invalid_api_key_expires_at", "past"),
+		post("no time", `{"actions":["*"],"indexes":["*"],"expiresAt":7}`, "invalid_api_key_expires_at", "`expiresAt` must be a string"),
+		post("bad name", `{"name":1,"actions":["*"],"indexes":["*"],"expiresAt":null}`, "invalid_api_key_name"),
+		post("bad description", `{"description":[],"actions":["*"],"indexes":["*"],"expiresAt":null}`, "invalid_api_key_description"),
+		post("bad uid", `{"uid":"x","actions":["*"],"indexes":["*"],"expiresAt":null}`, "invalid_api_key_uid", "UUID"),
+		post("empty uid", `{"uid":"","actions":["*"],"indexes":["*"],"expiresAt":null}`, "invalid_api_key_uid"),
+		post("unknown field", `{"action":["*"]}`, "bad_request", "`action`: did you mean `actions`?"),
+		post("field twice", `{"actions":["search"],"actions":["*"],"indexes":["*"],"expiresAt":null}`, "invalid_api_key_actions", "comes twice"),
+
+		patch("actions", "immutable_api_key_actions"),
+		patch("indexes", "immutable_api_key_indexes"),
+		patch("expiresAt", "immutable_api_key_expires_at"),
+		patch("createdAt", "immutable_api_key_created_at"),
+		patch("updatedAt", "immutable_api_key_updated_at"),
+		patch("key", "immutable_api_key_key"),
+		patch("uid", "immutable_api_key_uid"),
+		{name: "patch wrong type", method: "PATCH", path: "/keys/" + uid, body: `{"name":1}`, status: 400, code: "invalid_api_key_name"},
+		{name: "patch unknown", method: "PATCH", path: "/keys/" + uid, body: `{"nam":"x"}`, status: 400, code: "bad_request", contains: []string{"did you mean `name`?"}},
+		{name: "patch absent", method: "PATCH", path: "/keys/nope", body: `{}`, status: 404, code: "api_key_not_found"},
+		{name: "patch", method: "PATCH", path: "/keys/" + *k.Key, body: `{"name":null,"description":"e"}`, status: 200, contains: []string{`"name":null,"description":"e"`}},
+		{name: "delete", method: "DELETE", path: "/keys/" + *k.Key, status: 204},
+		{name: "delete absent", method: "DELETE", path: "/keys/" + uid, status: 404, code: "api_key_not_found"},
+		{name: "deleted", method: "GET", path: "/chats", header: []string{"Authorization", "Bearer " + *k.Key}, status: 403, code: "invalid_api_key"},
+	})
+}

@@ -1,0 +1,99 @@
+package httpapi
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+)
+
+// query holds the query parameters of a request, by name.
+type query map[string]string
+
+// parseQuery returns a copy of the parameters. One that is not known, or that
+// comes twice, is [apierr.BadRequest].
+func parseQuery(args *fasthttp.Args, known []string) (query, error) {
+	if args.Len() == 0 {
+		return nil, nil
+	}
+	names := make(map[string]bool, len(known))
+	for _, k := range known {
+		names[k] = true
+	}
+	q := make(query, args.Len())
+	var err error
+	args.VisitAll(func(k, v []byte) {
+		name := string(k)
+		_, twice := q[name]
+		switch {
+		case err != nil:
+		case !names[name]:
+			err = apierr.Unknown("query parameter", name, name, known)
+		case twice:
+			err = apierr.Newf(apierr.BadRequest, "The query parameter `%s` comes twice: send it once.", name)
+		default:
+			q[name] = string(v)
+		}
+	})
+	return q, err
+}
+
+// integer returns a parameter that is an integer of 0 or more, or missing
+// where it was not sent.
+func (q query) integer(name string, missing int, code apierr.Code) (int, error) {
+	v, ok := q[name]
+	if !ok {
+		return missing, nil
+	}
+	n, err := strconv.ParseUint(v, 10, 31)
+	if err != nil {
+		return 0, apierr.Newf(code, "The query parameter `%s` must be an integer, 0 or more, but is %.64q.", name, v)
+	}
+	return int(n), nil
+}
+
+// boolean returns a parameter that is true or false, false where it was not
+// sent.
+func (q query) boolean(name string, code apierr.Code) (bool, error) {
+	switch v := q[name]; v {
+	case "true":
+		return true, nil
+	case "", "false":
+		return false, nil
+	default:
+		return false, apierr.Newf(code, "The query parameter `%s` must be true or false, but is %.64q.", name, v)
+	}
+}
+
+// list returns the parts of a parameter that commas divide, or nil where it was
+// not sent.
+func (q query) list(name string) []string {
+	v, ok := q[name]
+	if !ok || v == "*" {
+		return nil
+	}
+	parts := strings.Split(v, ",")
+	for i := range parts {
+		parts[i] = strings.TrimSpace(parts[i])
+	}
+	return parts
+}
+
+// page returns offset and limit, by default 0 and 20.
+func (q query) page(offsetCode, limitCode apierr.Code) (offset, limit int, err error) {
+	if offset, err = q.integer("offset", 0, offsetCode); err != nil {
+		return 0, 0, err
+	}
+	limit, err = q.integer("limit", 20, limitCode)
+	return offset, limit, err
+}
+
+// A list is what every list of the API answers.
+type list[T any] struct {
+	Results []T `json:"results"`
+	Offset  int `json:"offset"`
+	Limit   int `json:"limit"`
+	Total   int `json:"total"`
+}

@@ -1,0 +1,250 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/chat/chattest"
+	"github.com/parley-search/parley/host/internal/httpapi"
+	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/store"
+	"github.com/parley-search/parley/host/internal/task"
+)
+
+const (
+	master  = "the master key of tests"
+	demoKey = "sk-0123456789-secret"
+	hello   = `{"model":"m","messages":[{"role":"user","content":"words of a user"}]}`
+)
+
+// A wish says what a rig is to be. Its zero value is a host with a master key.
+type wish struct {
+	open     bool // no master key
+	panics   bool // GET /plugins does
+	limits   httpapi.Limits
+	upstream chat.Upstream
+}
+
+// A rig is a server on a real port over real parts in memory. Its only fakes
+// are the provider, and the search that a chat makes.
+type rig struct {
+	tb     testing.TB
+	url    string
+	client *http.Client
+	keys   *auth.Service
+	chat   *chat.Service
+	queue  *task.Queue
+	server *httpapi.Server
+	log    *buffer
+	served chan error
+}
+
+// A buffer may be written and read at the same time.
+type buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// newRig starts a server that ends with the test; nothing of it may be left.
+func newRig(tb testing.TB, w wish) *rig {
+	tb.Helper()
+	before := len(goroutines())
+	r := &rig{tb: tb, log: &buffer{}, served: make(chan error, 1), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}}
+	ctx, stop := context.WithCancel(context.Background())
+	db, err := store.OpenInMemory()
+	check(tb, err)
+	indexes, err := search.Open(search.Options{Dir: tb.TempDir(), DB: db})
+	check(tb, err)
+	r.queue, err = task.Open(ctx, db, indexes, task.Options{})
+	check(tb, err)
+	ran := make(chan error, 1)
+	go func() { ran <- r.queue.Run(ctx) }()
+
+	key := master
+	if w.open {
+		key = ""
+	}
+	r.keys, err = auth.Open(ctx, db, auth.Options{MasterKey: key})
+	check(tb, err)
+	if w.upstream == nil {
+		w.upstream = &chattest.Upstream{Scripts: []chattest.Script{{Batches: [][]string{{"text:Hello", "finish:stop"}}}}}
+	}
+	workspaces := &chattest.Workspaces{}
+	check(tb, workspaces.UpdateWorkspace(ctx, "orphan", func(*chat.Workspace) (*chat.Workspace, error) {
+		return &chat.Workspace{UID: "orphan", Source: "removed"}, nil
+	}))
+	r.chat = newChat(workspaces, w.upstream)
+	_, _, err = r.chat.Patch(ctx, "demo", []byte(`{"source":"test","apiKey":"`+demoKey+`"}`))
+	check(tb, err)
+
+	r.server = httpapi.New(httpapi.Deps{
+		Auth: r.keys, Chat: r.chat, Search: indexes, Tasks: r.queue, Log: zerolog.New(r.log), Limits: w.limits,
+		Version: httpapi.Version{Version: "1.2.3", Commit: "abc", Date: "2026-11-21"},
+		Plugins: func() []httpapi.Plugin {
+			if w.panics {
+				panic("secret words")
+			}
+			return []httpapi.Plugin{{Name: "test", Kind: "provider", Version: "1.0.0", State: "ready"}}
+		},
+	})
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	check(tb, err)
+	r.url = "http://" + ln.Addr().String()
+	go func() { r.served <- r.server.Listen(ln) }()
+
+	tb.Cleanup(func() {
+		r.client.CloseIdleConnections()
+		grace, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		err := r.server.Shutdown(grace)
+		stop()
+		err = errors.Join(err, <-r.served, <-ran, indexes.Close(), db.Close())
+		if err != nil {
+			tb.Errorf("close: %v", err)
+		}
+		noneLeft(tb, before)
+	})
+	return r
+}
+
+// lingering are goroutines of libraries that outlive their work by design.
+var lingering = []string{"fasthttp.(*workerPool).Start", "fasthttp.updateServerDate", "bleve_index_api.AnalysisWorker"}
+
+// goroutines returns the stacks of all goroutines but the lingering ones.
+func goroutines() []string {
+	all := make([]byte, 4<<20)
+	all = all[:runtime.Stack(all, true)]
+	return slices.DeleteFunc(strings.Split(string(all), "\n\n"), func(stack string) bool {
+		return slices.ContainsFunc(lingering, func(name string) bool { return strings.Contains(stack, name) })
+	})
+}
+
+// noneLeft waits until no more goroutines run than before.
+func noneLeft(tb testing.TB, before int) {
+	tb.Helper()
+	for range 500 {
+		if len(goroutines()) <= before {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	tb.Errorf("%d goroutines at the end, want at most %d:\n%s", len(goroutines()), before, strings.Join(goroutines(), "\n\n"))
+}
+
+func newChat(w chat.Workspaces, u chat.Upstream) *chat.Service {
+	settings := func(names ...string) map[string]abi.Setting {
+		m := make(map[string]abi.Setting)
+		for _, n := range names {
+			m[n] = abi.Setting{Required: true}
+		}
+		return m
+	}
+	source := func(name string, s map[string]abi.Setting) *chattest.Source {
+		return &chattest.Source{Is: abi.Manifest{Name: name, Version: "1.0.0", Source: name, Settings: s, Grants: abi.Grants{Secrets: []string{"apiKey"}}}}
+	}
+	return chat.New(chat.Deps{
+		Workspaces: w,
+		Sources: chattest.Sources{
+			"test":        source("test", settings("apiKey")),
+			"openAi":      source("openAi", settings("apiKey")),
+			"azureOpenAi": source("azureOpenAi", settings("apiKey", "orgId", "apiVersion", "deploymentId", "baseUrl")),
+			"vLlm":        source("vLlm", settings("baseUrl")),
+		},
+		Upstream: u, Searcher: &chattest.Searcher{}, Limits: chat.Limits{RetryDelay: time.Millisecond},
+	})
+}
+
+func check(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// key makes an API key and returns its value.
+func (r *rig) key(actions, indexes []string) string {
+	r.tb.Helper()
+	k, err := r.keys.Create(r.tb.Context(), auth.Draft{Actions: actions, Indexes: indexes})
+	check(r.tb, err)
+	return r.keys.Value(&k)
+}
+
+// An answer is a response, read whole.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// do sends a request with the master key and a JSON content type; header
+// pairs change that, "" takes one away.
+func (r *rig) do(method, path, body string, header ...string) answer {
+	r.tb.Helper()
+	var b io.Reader
+	if body != "" {
+		b = strings.NewReader(body)
+	}
+	req, err := http.NewRequestWithContext(r.tb.Context(), method, r.url+path, b)
+	check(r.tb, err)
+	req.Header.Set("Authorization", "Bearer "+master)
+	if body != "" || method == "POST" || method == "PATCH" || method == "PUT" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		if header[i+1] == "" {
+			req.Header.Del(header[i])
+		} else {
+			req.Header.Set(header[i], header[i+1])
+		}
+	}
+	res, err := r.client.Do(req)
+	check(r.tb, err)
+	defer res.Body.Close()
+	got, err := io.ReadAll(res.Body)
+	check(r.tb, err)
+	return answer{res.StatusCode, res.Header, string(got)}
+}
+
+// task waits for the task that an answer is about.
+func (r *rig) task(a answer) task.Task {
+	r.tb.Helper()
+	var b struct {
+		TaskUID *uint32 `json:"taskUid"`
+	}
+	if err := json.Unmarshal([]byte(a.body), &b); err != nil || b.TaskUID == nil || a.status != http.StatusAccepted {
+		r.tb.Fatalf("answer = %d %s, want an accepted task", a.status, a.body)
+	}
+	ctx, cancel := context.WithTimeout(r.tb.Context(), time.Minute)
+	defer cancel()
+	t, err := r.queue.Wait(ctx, *b.TaskUID)
+	check(r.tb, err)
+	return t
+}

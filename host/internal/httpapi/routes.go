@@ -1,0 +1,106 @@
+package httpapi
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/search"
+)
+
+// public is the action of a route that asks for no key.
+const public auth.Action = ""
+
+// routes is the API's table of contents: each route with the action that it
+// asks for and the query parameters that it knows.
+func (s *Server) routes() {
+	s.route("GET", "/health", public, s.health)
+	s.route("GET", "/version", auth.Version, s.version)
+	s.route("GET", "/stats", auth.StatsGet, s.stats)
+	s.route("GET", "/plugins", auth.PluginsGet, s.plugins)
+
+	s.route("GET", "/chats", auth.ChatsGet, s.listChats, "offset", "limit")
+	s.route("GET", "/chats/:uid", auth.ChatsGet, s.getChat)
+	s.route("DELETE", "/chats/:uid", auth.ChatsDelete, s.deleteChat)
+	s.route("GET", "/chats/:uid/settings", auth.ChatsSettingsGet, s.getChatSettings)
+	s.route("PATCH", "/chats/:uid/settings", auth.ChatsSettingsWrite, s.patchChatSettings)
+	s.route("DELETE", "/chats/:uid/settings", auth.ChatsSettingsWrite, s.resetChatSettings)
+	s.route("POST", completionsPath, auth.ChatCompletions, s.complete)
+
+	s.route("GET", "/keys", auth.KeysGet, s.listKeys, "offset", "limit")
+	s.route("POST", "/keys", auth.KeysCreate, s.createKey)
+	s.route("GET", "/keys/:key", auth.KeysGet, s.getKey)
+	s.route("PATCH", "/keys/:key", auth.KeysUpdate, s.patchKey)
+	s.route("DELETE", "/keys/:key", auth.KeysDelete, s.deleteKey)
+
+	s.route("GET", "/indexes", auth.IndexesGet, s.listIndexes, "offset", "limit")
+	s.route("POST", "/indexes", auth.IndexesCreate, s.createIndex)
+	s.route("GET", "/indexes/:uid", auth.IndexesGet, s.getIndex)
+	s.route("PATCH", "/indexes/:uid", auth.IndexesUpdate, s.patchIndex)
+	s.route("DELETE", "/indexes/:uid", auth.IndexesDelete, s.deleteIndex)
+	s.route("GET", "/indexes/:uid/stats", auth.StatsGet, s.indexStats)
+
+	s.route("GET", "/indexes/:uid/documents", auth.DocumentsGet, s.listDocuments, "offset", "limit", "fields", "filter")
+	s.route("POST", "/indexes/:uid/documents", auth.DocumentsAdd, s.putDocuments, "primaryKey")
+	s.route("PUT", "/indexes/:uid/documents", auth.DocumentsAdd, s.patchDocuments, "primaryKey")
+	s.route("DELETE", "/indexes/:uid/documents", auth.DocumentsDelete, s.deleteAllDocuments)
+	s.route("POST", "/indexes/:uid/documents/fetch", auth.DocumentsGet, s.fetchDocuments)
+	s.route("POST", "/indexes/:uid/documents/delete-batch", auth.DocumentsDelete, s.deleteDocuments)
+	s.route("GET", "/indexes/:uid/documents/:id", auth.DocumentsGet, s.getDocument, "fields")
+	s.route("DELETE", "/indexes/:uid/documents/:id", auth.DocumentsDelete, s.deleteDocument)
+
+	s.route("POST", "/indexes/:uid/search", auth.Search, s.search)
+	s.route("GET", "/indexes/:uid/search", auth.Search, s.searchByURL, searchParameters...)
+
+	s.route("GET", "/indexes/:uid/settings", auth.SettingsGet, s.getSettings)
+	s.route("PATCH", "/indexes/:uid/settings", auth.SettingsUpdate, s.patchSettings)
+	s.route("DELETE", "/indexes/:uid/settings", auth.SettingsUpdate, s.resetSettings)
+	settings := search.SettingRoutes()
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		verb := "PUT"
+		if settings[name] {
+			verb = "PATCH"
+		}
+		path := "/indexes/:uid/settings/" + name
+		s.route("GET", path, auth.SettingsGet, s.getSetting(name))
+		s.route(verb, path, auth.SettingsUpdate, s.putSetting(name))
+		s.route("DELETE", path, auth.SettingsUpdate, s.resetSetting(name))
+	}
+
+	s.route("GET", "/tasks", auth.TasksGet, s.listTasks, "limit", "from", "uids", "indexUids", "types", "statuses")
+	s.route("GET", "/tasks/:uid", auth.TasksGet, s.getTask)
+}
+
+// A handler answers one route.
+type handler func(*call) error
+
+// A call is a request whose sender may do what it asks for. It ends with the
+// handler: what is kept must be a copy, which all methods of call return.
+type call struct {
+	*fiber.Ctx
+	caller *auth.Caller
+	query  query
+	access *access
+}
+
+// route adds a route: the caller is known and allowed, and the query
+// parameters are known, before h is called.
+func (s *Server) route(method, path string, action auth.Action, h handler, parameters ...string) {
+	guarded := func(c *fiber.Ctx) error {
+		caller, err := s.authorize(c, action)
+		if err != nil {
+			return err
+		}
+		q, err := parseQuery(c.Request().URI().QueryArgs(), parameters)
+		if err != nil {
+			return err
+		}
+		return h(&call{Ctx: c, caller: caller, query: q, access: accessOf(c)})
+	}
+	s.app.Add(method, path, guarded)
+	if method == fiber.MethodGet {
+		s.app.Add(fiber.MethodHead, path, guarded)
+	}
+}

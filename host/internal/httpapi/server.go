@@ -1,0 +1,195 @@
+// Package httpapi speaks HTTP: it reads requests, asks the domain, and renders
+// answers and errors. It owns Fiber.
+package httpapi
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/rs/zerolog"
+	"github.com/valyala/fasthttp"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/task"
+)
+
+// Deps is what a [Server] works with. All fields but Plugins, DatabaseSize and
+// Limits are required.
+type Deps struct {
+	Auth    *auth.Service
+	Chat    *chat.Service
+	Search  *search.Service
+	Tasks   *task.Queue
+	Version Version
+	Log     zerolog.Logger
+	// Plugins lists what is loaded, for GET /plugins.
+	Plugins func() []Plugin
+	// DatabaseSize is the bytes on disk, for GET /stats.
+	DatabaseSize func() int64
+	Limits       Limits
+}
+
+// Limits bounds what a connection may take. The zero value of a field means
+// its default, given beside it.
+type Limits struct {
+	Body      int64         // bytes of a request's body; default 100 MiB
+	Read      time.Duration // for a request's head, and for each 64 KiB of its body; default 30s
+	Idle      time.Duration // between two requests of a connection; default 2min
+	Write     time.Duration // for one write to a client that does not read; default 1min
+	KeepAlive time.Duration // silence in a stream after which a comment is sent; default 10s
+	Watch     time.Duration // between two looks at whether a stream's client is there; default 500ms
+	Linger    time.Duration // for a client to read the last answer before its connection is closed; default 500ms
+}
+
+func (l Limits) withDefaults() Limits {
+	l.Body = cmp.Or(l.Body, 100<<20)
+	l.Read = cmp.Or(l.Read, 30*time.Second)
+	l.Idle = cmp.Or(l.Idle, 2*time.Minute)
+	l.Write = cmp.Or(l.Write, time.Minute)
+	l.KeepAlive = cmp.Or(l.KeepAlive, 10*time.Second)
+	l.Watch = cmp.Or(l.Watch, 500*time.Millisecond)
+	l.Linger = cmp.Or(l.Linger, 500*time.Millisecond)
+	return l
+}
+
+// maxHead bounds the bytes of a request's line and headers.
+const maxHead = 32 << 10
+
+// errShutdown is why an answer ends that outlasts the grace of a shutdown.
+var errShutdown = errors.New("the host is shutting down")
+
+// A Server serves the API. Safe for concurrent use.
+type Server struct {
+	Deps
+	app     *fiber.App
+	conns   conns
+	streams streams
+	ctx     context.Context // ends what outlasts a shutdown's grace
+	stop    context.CancelCauseFunc
+
+	mu       sync.Mutex
+	down     bool // Shutdown was called
+	listener *listener
+}
+
+// New returns a Server that does not listen yet.
+func New(d Deps) *Server {
+	d.Limits = d.Limits.withDefaults()
+	s := &Server{Deps: d}
+	s.ctx, s.stop = context.WithCancelCause(context.Background())
+	s.app = fiber.New(fiber.Config{
+		AppName:                      "parley",
+		DisableStartupMessage:        true,
+		CaseSensitive:                true,
+		ErrorHandler:                 s.fail,
+		BodyLimit:                    int(d.Limits.Body),
+		StreamRequestBody:            true,
+		DisablePreParseMultipartForm: true,
+		ReadTimeout:                  d.Limits.Read,
+		IdleTimeout:                  d.Limits.Idle,
+		ReadBufferSize:               maxHead,
+	})
+	// What goes wrong on a connection is the client's doing more often than
+	// not, and its text may hold parts of a request.
+	s.app.Server().SecureErrorLogMessage = true
+	s.app.Server().Logger = quiet{&s.Log}
+	s.app.Use(s.around)
+	s.routes()
+	s.app.Server().Handler = s.knownMethods(s.app.Handler())
+	return s
+}
+
+// knownMethods answers requests of a method that HTTP does not know: Fiber
+// would do so in a shape of its own.
+func (s *Server) knownMethods(next fasthttp.RequestHandler) fasthttp.RequestHandler {
+	return func(ctx *fasthttp.RequestCtx) {
+		if slices.Contains(fiber.DefaultMethods, string(ctx.Method())) {
+			next(ctx)
+			return
+		}
+		c := s.app.AcquireCtx(ctx)
+		defer s.app.ReleaseCtx(c)
+		if err := s.fail(c, apierr.Newf(apierr.MethodNotAllowed, "HTTP has no method %.20q.", ctx.Method())); err != nil {
+			ctx.SetStatusCode(fiber.StatusMethodNotAllowed)
+		}
+		ctx.SetConnectionClose()
+	}
+}
+
+// quiet writes fasthttp's complaints to the log where somebody looks for them.
+type quiet struct{ log *zerolog.Logger }
+
+func (q quiet) Printf(format string, args ...any) { q.log.Debug().Msgf(format, args...) }
+
+// Listen serves ln, which it closes, until Shutdown, and returns nil then.
+func (s *Server) Listen(ln net.Listener) error {
+	s.mu.Lock()
+	s.listener = &listener{Listener: ln, server: s}
+	down := s.down
+	s.mu.Unlock()
+	if down {
+		return ln.Close()
+	}
+	watched, stop := context.WithCancel(context.Background())
+	defer stop()
+	go s.streams.watch(watched, s.Limits)
+	err := s.app.Listener(s.listener)
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// hangUp closes the listener, whether Fiber has it already or not yet.
+func (s *Server) hangUp() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.down = true
+	if s.listener == nil {
+		return nil
+	}
+	return s.listener.Close()
+}
+
+// settle is how long answers that a shutdown cut off have to say so.
+const settle = 2 * time.Second
+
+// Shutdown stops listening and waits for requests and streams under way, until
+// ctx ends: then streams end with an error frame, and after two seconds all
+// connections are closed.
+func (s *Server) Shutdown(ctx context.Context) error {
+	if err := s.hangUp(); err != nil {
+		return fmt.Errorf("close listener: %w", err)
+	}
+	hard, end := context.WithCancel(context.Background())
+	defer end()
+	done := make(chan error, 1)
+	go func() { done <- s.app.ShutdownWithContext(hard) }()
+	select {
+	case err := <-done:
+		s.stop(errShutdown)
+		return err
+	case <-ctx.Done():
+	}
+	s.stop(errShutdown)
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(settle):
+	}
+	s.conns.closeAll()
+	end()
+	<-done
+	return nil
+}

@@ -1,0 +1,291 @@
+package httpapi_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parley-search/parley/host/internal/httpapi"
+)
+
+func TestService(t *testing.T) {
+	r := newRig(t, wish{})
+	r.play(t, []scenario{
+		{name: "health", method: "GET", path: "/health", header: []string{"Authorization", ""}, status: 200, contains: []string{`{"status":"available"}`}},
+		{name: "health, wrong key", method: "GET", path: "/health", header: []string{"Authorization", "Bearer x"}, status: 200},
+		{name: "health, parameter", method: "GET", path: "/health?x=1", status: 400, code: "bad_request"},
+		{name: "version", method: "GET", path: "/version", status: 200, contains: []string{`{"commitSha":"abc","commitDate":"2026-11-21","pkgVersion":"1.2.3"}`}},
+		{name: "stats", method: "GET", path: "/stats", status: 200, contains: []string{`{"lastUpdate":null,"indexes":{}}`}},
+		{name: "plugins", method: "GET", path: "/plugins", status: 200, contains: []string{`"results":[{"name":"test","kind":"provider","version":"1.0.0"`, `"total":1`}},
+		{name: "no route", method: "GET", path: "/nope", status: 404, code: "not_found", contains: []string{`\"/nope\"`}},
+		{name: "no route, root", method: "GET", path: "/", status: 404, code: "not_found"},
+		{name: "no route, case", method: "GET", path: "/Health", status: 404, code: "not_found"},
+		{name: "no route, markup", method: "GET", path: "/%3Cscript%3E", status: 404, code: "not_found"},
+		{name: "wrong method", method: "DELETE", path: "/health", status: 405, code: "method_not_allowed", contains: []string{"GET"}, responseHeader: []string{"Allow", "GET, HEAD"}},
+		{name: "wrong method, parameter", method: "POST", path: "/chats/demo", status: 405, code: "method_not_allowed", responseHeader: []string{"Allow", "GET, HEAD, DELETE"}},
+		{name: "trace", method: "TRACE", path: "/health", status: 405, code: "method_not_allowed"},
+		{name: "unknown method", method: "BREW", path: "/health", status: 405, code: "method_not_allowed", contains: []string{"BREW"}},
+		{name: "head", method: "HEAD", path: "/health", status: 200},
+	})
+}
+
+// Every route but /health asks for a key, and for the right one.
+func TestEveryRouteIsGuarded(t *testing.T) {
+	r := newRig(t, wish{})
+	nothing := "Bearer " + r.key(nil, []string{"*"})
+	routes := []struct{ method, path string }{
+		{"GET", "/version"},
+		{"GET", "/stats"},
+		{"GET", "/plugins"},
+		{"GET", "/chats"},
+		{"GET", "/chats/demo"},
+		{"DELETE", "/chats/demo"},
+		{"GET", "/chats/demo/settings"},
+		{"PATCH", "/chats/demo/settings"},
+		{"DELETE", "/chats/demo/settings"},
+		{"POST", "/chats/demo/chat/completions"},
+		{"GET", "/keys"},
+		{"POST", "/keys"},
+		{"GET", "/keys/x"},
+		{"PATCH", "/keys/x"},
+		{"DELETE", "/keys/x"},
+		{"GET", "/indexes"},
+		{"POST", "/indexes"},
+		{"GET", "/indexes/m"},
+		{"PATCH", "/indexes/m"},
+		{"DELETE", "/indexes/m"},
+		{"GET", "/indexes/m/stats"},
+		{"GET", "/indexes/m/documents"},
+		{"POST", "/indexes/m/documents"},
+		{"PUT", "/indexes/m/documents"},
+		{"DELETE", "/indexes/m/documents"},
+		{"POST", "/indexes/m/documents/fetch"},
+		{"POST", "/indexes/m/documents/delete-batch"},
+		{"GET", "/indexes/m/documents/1"},
+		{"DELETE", "/indexes/m/documents/1"},
+		{"POST", "/indexes/m/search"},
+		{"GET", "/indexes/m/search"},
+		{"GET", "/indexes/m/settings"},
+		{"PATCH", "/indexes/m/settings"},
+		{"DELETE", "/indexes/m/settings"},
+		{"GET", "/indexes/m/settings/chat"},
+		{"PATCH", "/indexes/m/settings/chat"},
+		{"DELETE", "/indexes/m/settings/chat"},
+		{"PUT", "/indexes/m/settings/searchable-attributes"},
+		{"PUT", "/indexes/m/settings/filterable-attributes"},
+		{"PUT", "/indexes/m/settings/displayed-attributes"},
+		{"GET", "/tasks"},
+		{"GET", "/tasks/0"},
+	}
+	for _, route := range routes {
+		for _, tt := range []struct {
+			header string
+			status int
+			code   string
+		}{
+			{"", 401, "missing_authorization_header"},
+			{"Bearer nope", 403, "invalid_api_key"},
+			{nothing, 403, "invalid_api_key"},
+		} {
+			a := r.do(route.method, route.path, "", "Authorization", tt.header)
+			if a.status != tt.status {
+				t.Errorf("%s %s with %.12q = %d %s, want %d", route.method, route.path, tt.header, a.status, a.body, tt.status)
+				continue
+			}
+			checkError(t, a, tt.code, strings.HasSuffix(route.path, "/completions"))
+		}
+	}
+	if listed := httpapi.Routes(r.server); len(listed) < len(routes) {
+		t.Errorf("%d routes, fewer than this test knows", len(listed))
+	} else {
+		known := make(map[string]bool)
+		for _, route := range routes {
+			known[route.method+" "+pattern(route.path)] = true
+		}
+		for _, name := range listed {
+			settings := strings.Contains(name, "/settings/")
+			if !known[name] && name != "GET /health" && !settings {
+				t.Errorf("route %s is in no row of this test", name)
+			}
+		}
+	}
+}
+
+// pattern puts the names of parameters where this file has values.
+func pattern(path string) string {
+	return strings.NewReplacer("/demo", "/:uid", "/x", "/:key", "/m", "/:uid", "/1", "/:id", "/0", "/:uid").Replace(path)
+}
+
+func TestCORS(t *testing.T) {
+	r := newRig(t, wish{})
+	r.play(t, []scenario{
+		{
+			name: "preflight", method: "OPTIONS", path: completions,
+			header: []string{"Authorization", "", "Origin", "https://a.example", "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "authorization,content-type,x-stainless-os,x-stainless-retry-count"},
+			status: 204,
+			responseHeader: []string{
+				"Access-Control-Allow-Origin", "*", "Access-Control-Allow-Headers", "authorization,content-type,x-stainless-os,x-stainless-retry-count",
+				"Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE, OPTIONS", "Access-Control-Max-Age", "86400",
+			},
+		},
+		{name: "options of anything", method: "OPTIONS", path: "/nope", header: []string{"Authorization", ""}, status: 204, responseHeader: []string{"Access-Control-Allow-Headers", "Authorization, Content-Type"}},
+		{name: "answer", method: "GET", path: "/health", header: []string{"Origin", "https://a.example"}, status: 200, responseHeader: []string{"Access-Control-Allow-Origin", "*"}},
+		{name: "error", method: "GET", path: "/nope", header: []string{"Origin", "https://a.example"}, status: 404, responseHeader: []string{"Access-Control-Allow-Origin", "*"}},
+	})
+}
+
+func TestRequestID(t *testing.T) {
+	r := newRig(t, wish{})
+	if id := r.do("GET", "/health", "", "X-Request-Id", "abc-1.2_3").header.Get("X-Request-Id"); id != "abc-1.2_3" {
+		t.Errorf("request id = %q, want the client's", id)
+	}
+	for _, bad := range []string{"a b", `a"b`, strings.Repeat("x", 65)} {
+		if id := r.do("GET", "/health", "", "X-Request-Id", bad).header.Get("X-Request-Id"); len(id) != 16 {
+			t.Errorf("request id for %q = %q, want a new one", bad, id)
+		}
+	}
+}
+
+// The log says what happened, and nothing of what was said.
+func TestLog(t *testing.T) {
+	r := newRig(t, wish{})
+	key := r.key([]string{"*"}, []string{"*"})
+	_ = r.do("POST", completions, hello, "Authorization", "Bearer "+key)
+	_ = r.do("GET", "/indexes/secret-index/search?q=secret-words", "")
+	_ = r.do("GET", "/keys/"+key, "")
+	_ = r.do("PATCH", "/chats/demo/settings", `{"apiKey":"secret-key"}`)
+	r.client.CloseIdleConnections()
+	log := r.log.String()
+	for _, want := range []string{
+		`"method":"POST","route":"/chats/:uid/chat/completions","status":200,"ms":`, `"source":"test"`, `"finish":"stop"`,
+		`"route":"/indexes/:uid/search","status":404`, `"route":"/keys/:key","status":200`, `"request_id":"`, `"bytes":`,
+	} {
+		if !strings.Contains(log, want) {
+			t.Errorf("log lacks %s:\n%s", want, log)
+		}
+	}
+	for _, not := range []string{"secret", "words of a user", key, master, demoKey} {
+		if strings.Contains(log, not) {
+			t.Errorf("log holds %q:\n%s", not, log)
+		}
+	}
+}
+
+// A panic answers 500 without a word of what it said, and the host goes on.
+func TestPanic(t *testing.T) {
+	r := newRig(t, wish{panics: true})
+	for range 2 {
+		a := r.do("GET", "/plugins", "")
+		if a.status != 500 || strings.Contains(a.body, "secret") {
+			t.Errorf("panic = %d %s, want 500 without its text", a.status, a.body)
+		}
+		checkError(t, a, "internal", false)
+	}
+	if log := r.log.String(); strings.Contains(log, "secret") || !strings.Contains(log, "handler panicked") || !strings.Contains(log, `"status":500`) {
+		t.Errorf("log = %s, want the panic without its text", log)
+	}
+	r.play(t, []scenario{{name: "goes on", method: "GET", path: "/health", status: 200}})
+}
+
+// A raw request on a connection of its own, answered or cut off.
+func (r *rig) raw(t *testing.T, request string) (status int, body string, in *bufio.Reader, conn net.Conn) {
+	t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
+	check(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	check(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
+	_, err = io.WriteString(conn, request)
+	check(t, err)
+	in = bufio.NewReader(conn)
+	res, err := http.ReadResponse(in, nil)
+	check(t, err)
+	b, err := io.ReadAll(res.Body)
+	check(t, err)
+	return res.StatusCode, string(b), in, conn
+}
+
+func TestRawRequests(t *testing.T) {
+	r := newRig(t, wish{limits: httpapi.Limits{Body: 100 << 10, Read: 200 * time.Millisecond}})
+	head := "POST " + completions + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+	authorized := head + "Authorization: Bearer " + master + "\r\n"
+	tests := []struct {
+		name, request string
+		status        int
+		code          string
+	}{
+		{"no HTTP", "hello\r\n\r\n", 400, "bad_request"},
+		{"huge headers", "GET /health HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 64<<10) + "\r\n\r\n", 431, "bad_request"},
+		{"head never ends", "GET /health HTTP/1.1\r\nHost: x\r\n", 408, "request_timeout"},
+		{"body never ends", authorized + "Content-Length: 100\r\n\r\n{", 408, "request_timeout"},
+		{"large body never ends", authorized + "Content-Length: 50000\r\n\r\n" + strings.Repeat(" ", 20000), 408, "request_timeout"},
+		{"chunk never ends", authorized + "Transfer-Encoding: chunked\r\n\r\n5\r\n{", 408, "request_timeout"},
+		{"bad chunk", authorized + "Transfer-Encoding: chunked\r\n\r\nzz\r\n", 400, "bad_request"},
+		{"too large by its head", authorized + "Content-Length: 99999999\r\n\r\n" + strings.Repeat(" ", 20000), 413, "payload_too_large"},
+		{"too large in chunks", authorized + "Transfer-Encoding: chunked\r\n\r\n" + strings.Repeat("4000\r\n"+strings.Repeat(" ", 0x4000)+"\r\n", 8), 413, "payload_too_large"},
+		{"unread body", head + "Content-Length: 60000\r\n\r\n" + strings.Repeat("x", 60000), 401, "missing_authorization_header"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			status, body, in, _ := r.raw(t, tt.request)
+			if tt.code != "" && !strings.Contains(body, `"code":"`+tt.code+`"`) {
+				t.Errorf("body = %s, want code %s", body, tt.code)
+			}
+			if tt.status != 431 && status != tt.status {
+				t.Errorf("status = %d %s, want %d", status, body, tt.status)
+			}
+			// What is left of the request must not be taken for another one.
+			if b, err := io.ReadAll(in); len(b) > 0 {
+				t.Errorf("after the answer came %q, %v, want the end", b, err)
+			}
+		})
+	}
+}
+
+// A body that comes in chunks, and one that is read whole, keep the connection.
+func TestRawConnectionIsKept(t *testing.T) {
+	r := newRig(t, wish{})
+	body := `{"prompts":{"system":"` + strings.Repeat("x", 40000) + `"}}`
+	head := "PATCH /chats/demo/settings HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer " + master + "\r\n"
+	chunked := head + "Transfer-Encoding: chunked\r\n\r\n"
+	for part := range slices.Chunk([]byte(body), 1000) {
+		chunked += fmt.Sprintf("%x\r\n%s\r\n", len(part), part)
+	}
+	for name, request := range map[string]string{
+		"whole":   head + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body),
+		"chunked": chunked + "0\r\n\r\n",
+		"small":   "POST /keys HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			status, got, in, conn := r.raw(t, request)
+			if want := map[string]int{"small": 401}[name]; status != max(want, 200) {
+				t.Fatalf("status = %d %s", status, got)
+			}
+			_, err := io.WriteString(conn, "GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+			check(t, err)
+			res, err := http.ReadResponse(in, nil)
+			check(t, err)
+			if b, _ := io.ReadAll(res.Body); res.StatusCode != 200 || !strings.Contains(string(b), "available") {
+				t.Errorf("second answer = %d %s", res.StatusCode, b)
+			}
+		})
+	}
+}
+
+func TestShutdownBeforeListen(t *testing.T) {
+	s := httpapi.New(httpapi.Deps{})
+	if err := s.Shutdown(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	check(t, err)
+	if err := s.Listen(ln); err != nil {
+		t.Errorf("Listen after Shutdown = %v, want nil", err)
+	}
+}

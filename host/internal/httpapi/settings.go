@@ -1,0 +1,95 @@
+package httpapi
+
+import (
+	"encoding/json"
+
+	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/task"
+)
+
+// getSettings answers GET /indexes/:uid/settings.
+func (s *Server) getSettings(r *call) error {
+	settings, err := s.indexSettings(r)
+	if err != nil {
+		return err
+	}
+	return ok(r, settings)
+}
+
+func (s *Server) indexSettings(r *call) (search.Settings, error) {
+	uid, err := s.index(r)
+	if err != nil {
+		return search.Settings{}, err
+	}
+	return s.Search.Settings(r.caller, uid)
+}
+
+// patchSettings answers PATCH /indexes/:uid/settings.
+func (s *Server) patchSettings(r *call) error {
+	uid, err := s.index(r)
+	if err != nil {
+		return err
+	}
+	body, err := s.body(r)
+	if err != nil {
+		return err
+	}
+	n, err := search.UpdateSettings(uid, body)
+	if err != nil {
+		return err
+	}
+	return s.enqueue(r, n)
+}
+
+// resetSettings answers DELETE /indexes/:uid/settings.
+func (s *Server) resetSettings(r *call) error {
+	uid, err := s.index(r)
+	if err != nil {
+		return err
+	}
+	n, err := search.ResetSettings(uid)
+	if err != nil {
+		return err
+	}
+	return s.enqueue(r, n)
+}
+
+// getSetting answers GET /indexes/:uid/settings/<name>.
+func (s *Server) getSetting(name string) handler {
+	return func(r *call) error {
+		settings, err := s.indexSettings(r)
+		if err != nil {
+			return err
+		}
+		v, _ := settings.Setting(name) // the route is made of the same table
+		return ok(r, v)
+	}
+}
+
+// putSetting answers PUT, or PATCH, /indexes/:uid/settings/<name>.
+func (s *Server) putSetting(name string) handler {
+	return func(r *call) error {
+		body, err := s.body(r)
+		if err != nil {
+			return err
+		}
+		return s.setSetting(r, name, body)
+	}
+}
+
+// resetSetting answers DELETE /indexes/:uid/settings/<name>.
+func (s *Server) resetSetting(name string) handler {
+	return func(r *call) error { return s.setSetting(r, name, json.RawMessage("null")) }
+}
+
+func (s *Server) setSetting(r *call, name string, value []byte) error {
+	uid, err := s.index(r)
+	if err != nil {
+		return err
+	}
+	var n task.New
+	if n, _, err = search.UpdateSetting(uid, name, value); err != nil {
+		return err
+	}
+	return s.enqueue(r, n)
+}

@@ -1,0 +1,71 @@
+package httpapi_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestShutdownLetsStreamsFinish(t *testing.T) {
+	p := newProvider()
+	r := newRig(t, wish{upstream: p})
+	p.events <- "text:one"
+	k := r.ask(t, hello)
+	k.frame()
+	done := make(chan error, 1)
+	go func() { done <- r.server.Shutdown(context.Background()) }()
+	for {
+		c, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
+		if err != nil {
+			break // it does not listen any more
+		}
+		_ = c.Close()
+	}
+	p.events <- "text:two"
+	p.events <- "finish:stop"
+	close(p.events)
+	if rest := k.rest(); !strings.Contains(rest, "two") || !strings.HasSuffix(rest, "data: [DONE]\n\n") {
+		t.Errorf("rest of the stream = %q, want it whole", rest)
+	}
+	if err := waitFor(t, done, "end of Shutdown"); err != nil {
+		t.Errorf("Shutdown = %v, want nil", err)
+	}
+}
+
+func TestShutdownEndsStreams(t *testing.T) {
+	p := newProvider()
+	r := newRig(t, wish{upstream: p})
+	p.events <- "text:one"
+	k := r.ask(t, hello)
+	k.frame()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if err := r.server.Shutdown(ctx); err != nil {
+		t.Errorf("Shutdown = %v, want nil", err)
+	}
+	if rest := k.rest(); !strings.Contains(rest, `"type":"error","error":{"message":"The host is shutting down`) || !strings.HasSuffix(rest, "data: [DONE]\n\n") {
+		t.Errorf("rest of the stream = %q, want an error frame and [DONE]", rest)
+	}
+	waitFor(t, p.ended, "end of the provider's request")
+}
+
+// A client that neither reads nor leaves does not keep a shutdown from ending.
+func TestShutdownClosesConnections(t *testing.T) {
+	p := newProvider()
+	r := newRig(t, wish{upstream: p})
+	_ = r.send(t, hello)
+	waitFor(t, p.asked, "request at the provider")
+	half, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
+	check(t, err)
+	defer half.Close()
+	_, err = io.WriteString(half, "POST /keys HTTP/1.1\r\nHost: x\r\n")
+	check(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if err := r.server.Shutdown(ctx); err != nil {
+		t.Errorf("Shutdown = %v, want nil", err)
+	}
+}

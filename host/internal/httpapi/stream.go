@@ -1,0 +1,170 @@
+package httpapi
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/chat"
+)
+
+// errClientLeft is why an answer ends whose client is gone.
+var errClientLeft = errors.New("the client left")
+
+// A stream is an answer under way, from before its first byte on. It is the
+// [chat.ChunkWriter] of its answer.
+type stream struct {
+	conn   net.Conn
+	cancel context.CancelCauseFunc
+	silent int64        // nanoseconds without a write after which a comment is due
+	last   atomic.Int64 // when something was written, in Unix nanoseconds; 0: not open
+	beats  atomic.Bool  // a comment is being written
+
+	mu   sync.Mutex
+	w    *bufio.Writer // nil before open and after close
+	size int
+}
+
+var _ chat.ChunkWriter = (*stream)(nil)
+
+func newStream(c net.Conn, cancel context.CancelCauseFunc, keepAlive time.Duration) *stream {
+	return &stream{conn: c, cancel: cancel, silent: int64(keepAlive)}
+}
+
+// open begins the writing to w.
+func (s *stream) open(w *bufio.Writer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.w = w
+	s.last.Store(time.Now().UnixNano())
+}
+
+// close ends the writing, and returns how many bytes were written.
+func (s *stream) close() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.w = nil
+	s.last.Store(0)
+	return s.size
+}
+
+// WriteFrame implements [chat.ChunkWriter].
+func (s *stream) WriteFrame(frames []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, err := s.w.Write(frames)
+	s.size += n
+	return err
+}
+
+// Flush implements [chat.ChunkWriter].
+func (s *stream) Flush() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last.Store(time.Now().UnixNano())
+	return s.w.Flush()
+}
+
+// fail ends the stream with an error frame. Where that does not reach the
+// client, nothing will.
+func (s *stream) fail(e *apierr.Error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, _ := s.w.Write(failure(e, uuid.NewString()))
+	s.size += n
+	_ = s.w.Flush()
+}
+
+// beat writes a comment, so that nothing between here and the client takes the
+// silence for an end.
+func (s *stream) beat() {
+	defer s.beats.Store(false)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.w == nil {
+		return
+	}
+	s.last.Store(time.Now().UnixNano())
+	n, err := s.w.WriteString(":\n\n")
+	s.size += n
+	if errors.Join(err, s.w.Flush()) != nil {
+		s.cancel(errClientLeft)
+	}
+}
+
+// look does what the time asks for: end an answer whose client left, or send a
+// comment. It never waits for the client.
+func (s *stream) look(now time.Time) {
+	if c, ok := s.conn.(*conn); ok && c.gone() {
+		s.cancel(errClientLeft)
+		return
+	}
+	last := s.last.Load()
+	if last != 0 && now.UnixNano()-last >= s.silent && s.beats.CompareAndSwap(false, true) {
+		go s.beat()
+	}
+}
+
+// streams are all answers under way. Its zero value is ready.
+type streams struct {
+	mu   sync.Mutex
+	open map[*stream]struct{}
+}
+
+func (s *streams) add(st *stream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open == nil {
+		s.open = make(map[*stream]struct{})
+	}
+	s.open[st] = struct{}{}
+}
+
+func (s *streams) remove(st *stream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, st)
+}
+
+// watch looks at every stream again and again, until ctx ends: one goroutine
+// for all of them.
+func (s *streams) watch(ctx context.Context, l Limits) {
+	tick := time.NewTicker(min(l.Watch, l.KeepAlive))
+	defer tick.Stop()
+	var now []*stream
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		now = now[:0]
+		s.mu.Lock()
+		for st := range s.open {
+			now = append(now, st)
+		}
+		s.mu.Unlock()
+		t := time.Now()
+		for _, st := range now {
+			st.look(t)
+		}
+		clear(now)
+	}
+}
+
+// encode returns v as JSON.
+func encode(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // only our own types of strings get here
+	}
+	return b
+}
