@@ -1,0 +1,213 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/knadh/koanf/parsers/toml/v2"
+	"github.com/knadh/koanf/providers/confmap"
+	"github.com/knadh/koanf/providers/file"
+	"github.com/knadh/koanf/v2"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+)
+
+// The values of [Config.Env] and [Config.PluginLock].
+const (
+	EnvDevelopment = "development"
+	EnvProduction  = "production"
+	LockOn         = "on"
+	LockOff        = "off"
+)
+
+const defaultOrigin = "default"
+
+// DefaultConfigFile is read where it exists and no other is named.
+const DefaultConfigFile = "./config.toml"
+
+// minMasterKey is the least length of a master key in production, in bytes.
+const minMasterKey = 16
+
+// Config is what the operator wrote, checked. See [AllOptions] for the meaning of
+// each field.
+type Config struct {
+	DBPath            string
+	HTTPAddr          string
+	Env               string
+	MasterKey         Secret
+	PayloadLimit      int64
+	LogLevel          string
+	LogsMode          string
+	PluginDir         string
+	PluginLock        string
+	ChatMaxRounds     int
+	ProviderConnect   time.Duration
+	ProviderFirstByte time.Duration
+	ProviderSilence   time.Duration
+	ProviderAnswer    time.Duration
+	ShutdownGrace     time.Duration
+}
+
+// A Secret is text that no print, log or error shows.
+type Secret string
+
+// String hides the secret.
+func (s Secret) String() string {
+	if s == "" {
+		return ""
+	}
+	return "[redacted]"
+}
+
+// GoString hides the secret from %#v.
+func (s Secret) GoString() string { return fmt.Sprintf("%q", s.String()) }
+
+// MarshalText hides the secret from JSON and the like.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// A Setting is an option's value in force and where it came from.
+type Setting struct {
+	Option Option
+	Value  string // "[redacted]" for a secret that is set
+	Origin string // default, file <path>, environment <name> or flag --<name>
+}
+
+// Sources is where a configuration is read from, the strongest first.
+type Sources struct {
+	Flags   map[string]string // given flags, by option name
+	Environ []string          // as [os.Environ] gives it
+	File    string            // path; empty: [DefaultConfigFile] where it exists
+	Preset  map[string]string // defaults of the command at hand, by option name
+}
+
+// LoadConfig reads the configuration. The error names every wrong option with
+// its origin, its value and what is allowed.
+func LoadConfig(from Sources) (Config, []Setting, error) {
+	var c Config
+	var errs []error
+	options := AllOptions()
+
+	k := koanf.New(".")
+	origin := map[string]string{}
+	layer := func(name func(Option) string, values map[string]any) {
+		_ = k.Load(confmap.Provider(values, ""), nil) // a map cannot fail to load
+		for _, o := range options {
+			if _, ok := values[o.Key()]; ok {
+				origin[o.Key()] = name(o)
+			}
+		}
+	}
+
+	defaults := map[string]any{}
+	for _, o := range options {
+		defaults[o.Key()] = o.Default
+	}
+	for name, v := range from.Preset {
+		defaults[strings.ReplaceAll(name, "-", "_")] = v
+	}
+	layer(func(Option) string { return defaultOrigin }, defaults)
+
+	path, values, err := readFile(from.File, options)
+	errs = append(errs, err)
+	layer(func(Option) string { return "file " + path }, values)
+
+	values, err = readEnviron(from.Environ, options)
+	errs = append(errs, err)
+	layer(func(o Option) string { return "environment " + o.Env() }, values)
+
+	values = map[string]any{}
+	for name, v := range from.Flags {
+		values[strings.ReplaceAll(name, "-", "_")] = v
+	}
+	layer(func(o Option) string { return "flag --" + o.Name }, values)
+
+	settings := make([]Setting, 0, len(options))
+	for _, o := range options {
+		value := k.String(o.Key())
+		if value != "" || origin[o.Key()] != defaultOrigin {
+			if err := o.set(&c, value); err != nil {
+				errs = append(errs, fmt.Errorf("option %s (%s) %w: want %s", o.Name, origin[o.Key()], err, o.Allowed))
+			}
+		}
+		if o.Secret && value != "" {
+			value = "[redacted]"
+		}
+		settings = append(settings, Setting{o, value, origin[o.Key()]})
+	}
+	if n := len(c.MasterKey); c.Env == EnvProduction && n < minMasterKey {
+		errs = append(errs, fmt.Errorf("option master-key (%s) has %d bytes: want at least %d when env is production", origin["master_key"], n, minMasterKey))
+	}
+	return c, settings, errors.Join(errs...)
+}
+
+// readFile reads the TOML file at path.
+func readFile(path string, options []Option) (name string, values map[string]any, err error) {
+	if path == "" {
+		path = DefaultConfigFile
+		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+			return path, nil, nil
+		}
+	}
+	k := koanf.New(".")
+	if err := k.Load(file.Provider(path), toml.Parser()); err != nil {
+		return path, nil, fmt.Errorf("read configuration file %s: %w", path, err)
+	}
+	values = k.Raw()
+	var errs []error
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		if !slices.ContainsFunc(options, func(o Option) bool { return o.Key() == key }) {
+			errs = append(errs, fmt.Errorf("configuration file %s: unknown key %.60q%s", path, key, suggest(key, options, Option.Key)))
+			delete(values, key)
+			continue
+		}
+		if v := values[key]; !isScalar(v) {
+			errs = append(errs, fmt.Errorf("configuration file %s: key %s holds a table or list: want one value", path, key))
+			delete(values, key)
+		}
+	}
+	return path, values, errors.Join(errs...)
+}
+
+func isScalar(v any) bool {
+	switch v.(type) {
+	case string, bool, int64, float64:
+		return true
+	}
+	return false
+}
+
+// readEnviron picks the host's variables out of environ.
+func readEnviron(environ []string, options []Option) (map[string]any, error) {
+	values := map[string]any{}
+	var errs []error
+	for _, kv := range environ {
+		name, value, _ := strings.Cut(kv, "=")
+		if !strings.HasPrefix(name, EnvPrefix) || name == EnvPrefix+"CONFIG_FILE_PATH" {
+			continue
+		}
+		i := slices.IndexFunc(options, func(o Option) bool { return o.Env() == name })
+		if i < 0 {
+			errs = append(errs, fmt.Errorf("environment: unknown variable %.60s%s", name, suggest(name, options, Option.Env)))
+			continue
+		}
+		values[options[i].Key()] = value
+	}
+	return values, errors.Join(errs...)
+}
+
+// suggest names the option nearest to what was written, where one is near.
+func suggest(wrote string, options []Option, name func(Option) string) string {
+	known := make([]string, len(options))
+	for i, o := range options {
+		known[i] = name(o)
+	}
+	if n := apierr.Nearest(wrote, known); n != "" {
+		return fmt.Sprintf(": did you mean %s?", n)
+	}
+	return ": `parley config explain` lists all options"
+}

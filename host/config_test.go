@@ -1,0 +1,100 @@
+package host
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestLoadConfigOrder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "c.toml")
+	if err := os.WriteFile(file, []byte("log_level = \"warn\"\nchat_max_rounds = 3\nhttp_addr = \"127.0.0.1:1\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, settings, err := LoadConfig(Sources{
+		Flags:   map[string]string{"http-addr": "127.0.0.1:3"},
+		Environ: []string{"PARLEY_HTTP_ADDR=127.0.0.1:2", "PARLEY_LOG_LEVEL=error", "HOME=/"},
+		File:    file,
+		Preset:  map[string]string{"db-path": "elsewhere", "log-level": "debug"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := fmt.Sprint(c.HTTPAddr, " ", c.LogLevel, " ", c.ChatMaxRounds, " ", c.DBPath, " ", c.PayloadLimit)
+	if want := "127.0.0.1:3 error 3 elsewhere 104857600"; got != want {
+		t.Errorf("LoadConfig = %s, want %s", got, want)
+	}
+	origins := map[string]string{}
+	for _, s := range settings {
+		origins[s.Option.Name] = s.Origin
+	}
+	for name, want := range map[string]string{
+		"http-addr": "flag --http-addr", "log-level": "environment PARLEY_LOG_LEVEL",
+		"chat-max-rounds": "file " + file, "env": "default",
+	} {
+		if origins[name] != want {
+			t.Errorf("origin of %s = %q, want %q", name, origins[name], want)
+		}
+	}
+}
+
+func TestLoadConfigRefuses(t *testing.T) {
+	file := func(text string) string {
+		name := filepath.Join(t.TempDir(), "c.toml")
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	tests := []struct {
+		name string
+		from Sources
+		want []string // parts of the error
+	}{
+		{"unknown key", Sources{File: file("http_adr = \"x:1\"\n")}, []string{"http_adr", "did you mean http_addr?"}},
+		{"key far from any", Sources{File: file("zzzzzzzzzzzz = 1\n")}, []string{"zzzzzzzzzzzz", "parley config explain"}},
+		{"table", Sources{File: file("[http_addr]\nport = 1\n")}, []string{"http_addr", "want one value"}},
+		{"not TOML", Sources{File: file("http_addr = \n")}, []string{"configuration file"}},
+		{"no such file", Sources{File: "/nowhere/c.toml"}, []string{"/nowhere/c.toml"}},
+		{"unknown variable", Sources{Environ: []string{"PARLEY_DBPATH=x"}}, []string{"PARLEY_DBPATH", "did you mean PARLEY_DB_PATH?"}},
+		{"wrong number", Sources{Flags: map[string]string{"chat-max-rounds": "0"}}, []string{"chat-max-rounds", "flag --chat-max-rounds", `"0"`, "from 1 to 100"}},
+		{"wrong size", Sources{Environ: []string{"PARLEY_HTTP_PAYLOAD_SIZE_LIMIT=lots"}}, []string{"http-payload-size-limit", "PARLEY_HTTP_PAYLOAD_SIZE_LIMIT", "lots"}},
+		{"wrong word", Sources{Flags: map[string]string{"log-level": "loud"}}, []string{"log-level", "loud", "trace"}},
+		{"wrong address", Sources{Flags: map[string]string{"http-addr": "7700"}}, []string{"http-addr", "host:port"}},
+		{"wrong duration", Sources{Flags: map[string]string{"shutdown-grace": "-1s"}}, []string{"shutdown-grace", "-1s"}},
+		{"empty path", Sources{Flags: map[string]string{"db-path": ""}}, []string{"db-path", "empty"}},
+		{"production without key", Sources{Flags: map[string]string{"env": "production"}}, []string{"master-key", "want at least 16"}},
+		{"production with a short key", Sources{Flags: map[string]string{"env": "production", "master-key": "geheim-kurz"}}, []string{"master-key", "11 bytes"}},
+		{"all at once", Sources{Flags: map[string]string{"env": "x", "log-level": "y"}}, []string{"option env", "option log-level"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, _, err := LoadConfig(tt.from)
+			if err == nil {
+				t.Fatalf("LoadConfig accepted it, want an error with %q", tt.want)
+			}
+			for _, part := range tt.want {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("LoadConfig: error %q, want %q in it", err, part)
+				}
+			}
+			if strings.Contains(err.Error(), "geheim") {
+				t.Errorf("LoadConfig: error %q shows the master key", err)
+			}
+		})
+	}
+}
+
+func TestSecretIsNotPrinted(t *testing.T) {
+	c, settings, err := LoadConfig(Sources{Flags: map[string]string{"master-key": "correct horse battery"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []string{fmt.Sprint(c), fmt.Sprintf("%+v %#v %q", c, c, c.MasterKey), fmt.Sprint(settings)} {
+		if strings.Contains(s, "horse") {
+			t.Errorf("printed configuration shows the master key: %s", s)
+		}
+	}
+}

@@ -1,0 +1,190 @@
+// Package host is the service: it wires the rooms of internal together, from
+// the database to the listener.
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/rs/zerolog"
+
+	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/httpapi"
+	"github.com/parley-search/parley/host/internal/plugin"
+	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/store"
+	"github.com/parley-search/parley/host/internal/task"
+	"github.com/parley-search/parley/host/internal/upstream"
+	"github.com/parley-search/parley/host/internal/wasm"
+)
+
+// Options is what a [Host] is given beside its configuration.
+type Options struct {
+	Log      zerolog.Logger
+	Embedded [][]byte // modules that the binary carries
+	Version  string   // of the host
+	Commit   string   // that it was built from
+	// CommitDate is when that was made, RFC 3339.
+	CommitDate string
+}
+
+// A Host is the service, open and listening. Call Run, or Close.
+type Host struct {
+	config   Config
+	log      zerolog.Logger
+	plugins  *plugin.Set
+	search   *search.Service
+	tasks    *task.Queue
+	chat     *chat.Service
+	server   *httpapi.Server
+	listener net.Listener
+
+	closers []func() error // in the order of opening
+	closing sync.Once
+}
+
+// Open opens everything below c.DBPath, loads the plugins and listens. It
+// serves once Run is called.
+func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
+	h := &Host{config: c, log: o.Log}
+	defer func() {
+		if err != nil {
+			h.Close()
+		}
+	}()
+
+	db, err := store.Open(c.DBPath)
+	if err != nil {
+		return nil, err
+	}
+	h.onClose(db.Close)
+	sealer, err := store.OpenSealer(c.DBPath, []byte(c.MasterKey))
+	if err != nil {
+		return nil, err
+	}
+
+	runtime, err := wasm.Open(h.runtimeOptions(c))
+	if err != nil {
+		return nil, err
+	}
+	h.onClose(runtime.Close)
+	h.plugins = plugin.NewSet(runtime, plugin.Options{})
+	h.onClose(h.plugins.Close)
+	if err := h.loadPlugins(ctx, c, o); err != nil {
+		return nil, err
+	}
+
+	h.search, err = search.Open(search.Options{
+		Dir: filepath.Join(c.DBPath, "indexes"), DB: db,
+		Log: func(message string, err error) { h.log.Warn().Err(err).Msg(message) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	h.onClose(h.search.Close)
+	h.tasks, err = task.Open(ctx, db, h.search, task.Options{Failed: func(err error) { h.log.Error().Err(err).Msg("task put off") }})
+	if err != nil {
+		return nil, err
+	}
+	h.onClose(h.runTasks())
+
+	up := upstream.New(upstream.Options{
+		UserAgent: "parley/" + o.Version,
+		Limits:    upstream.Limits{Connect: c.ProviderConnect, FirstByte: c.ProviderFirstByte, Silence: c.ProviderSilence, Whole: c.ProviderAnswer},
+	})
+	h.onClose(up.Close)
+	h.chat = chat.New(chat.Deps{
+		Workspaces: db.Workspaces(sealer), Sources: h.plugins, Upstream: up, Searcher: h.search,
+		Limits: chat.Limits{Rounds: c.ChatMaxRounds},
+	})
+	keys, err := auth.Open(ctx, db, auth.Options{MasterKey: string(c.MasterKey)})
+	if err != nil {
+		return nil, err
+	}
+
+	h.server = httpapi.New(httpapi.Deps{
+		Auth: keys, Chat: h.chat, Search: h.search, Tasks: h.tasks, Log: h.log,
+		Version: httpapi.Version{Version: o.Version, Commit: o.Commit, Date: o.CommitDate},
+		Plugins: h.pluginStatus, DatabaseSize: func() int64 { return sizeOf(c.DBPath) },
+		Limits: httpapi.Limits{Body: c.PayloadLimit},
+	})
+	if h.listener, err = net.Listen("tcp", c.HTTPAddr); err != nil {
+		return nil, fmt.Errorf("listen on %s: %w: give another --http-addr", c.HTTPAddr, err)
+	}
+	return h, nil
+}
+
+// onClose notes what Close has to do before what was noted earlier.
+func (h *Host) onClose(f func() error) { h.closers = append(h.closers, f) }
+
+// runTasks applies tasks from now on and returns what ends that.
+func (h *Host) runTasks() (stop func() error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- h.tasks.Run(ctx) }()
+	return func() error {
+		cancel()
+		return <-done
+	}
+}
+
+// Addr is where the host listens.
+func (h *Host) Addr() net.Addr { return h.listener.Addr() }
+
+// Run serves until ctx ends, lets streams under way finish within the grace
+// period, and closes the host.
+func (h *Host) Run(ctx context.Context) error {
+	h.log.Info().Str("addr", h.Addr().String()).Str("db_path", h.config.DBPath).Strs("sources", h.plugins.SourceNames()).
+		Bool("open", h.config.MasterKey == "").Msg("serving")
+	if len(h.plugins.SourceNames()) == 0 {
+		h.log.Warn().Msg("no provider plugin is loaded: chat completions answer 503; build one by `parley plugin build` and start with --plugin-dir DIR --plugin-lock=off")
+	}
+	served := make(chan error, 1)
+	go func() { served <- h.server.Listen(h.listener) }()
+	var err error
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+		h.log.Info().Msg("shutting down")
+		grace, cancel := context.WithTimeout(context.Background(), h.config.ShutdownGrace)
+		defer cancel()
+		err = h.server.Shutdown(grace)
+	}
+	return errors.Join(err, h.Close())
+}
+
+// sizeOf adds up the files below dir. One that goes away meanwhile counts for
+// nothing.
+func sizeOf(dir string) (bytes int64) {
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil
+		}
+		if info, err := d.Info(); err == nil {
+			bytes += info.Size()
+		}
+		return nil
+	})
+	return bytes
+}
+
+// Close closes whatever is open, in the reverse order of opening. It may be
+// called more than once.
+func (h *Host) Close() (err error) {
+	h.closing.Do(func() {
+		if h.listener != nil {
+			_ = h.listener.Close() // Run may have closed it
+		}
+		for _, f := range slices.Backward(h.closers) {
+			err = errors.Join(err, f())
+		}
+	})
+	return err
+}

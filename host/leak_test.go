@@ -1,0 +1,47 @@
+package host
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// checkLeak fails the test where, after all cleanups that come later, more
+// goroutines run than at its call. Call it first.
+func checkLeak(t *testing.T) {
+	t.Helper()
+	before := len(goroutines())
+	t.Cleanup(func() {
+		if !settles(func() bool { return len(goroutines()) <= before }) {
+			all := goroutines()
+			t.Errorf("%d goroutines at the end, %d at the start:\n%s", len(all), before, strings.Join(all, "\n\n"))
+		}
+	})
+}
+
+// goroutines returns the stack of each, but of two that fasthttp starts: a
+// clock for the whole process, and the sweeper of a server's workers, which
+// looks only every ten seconds whether it is still wanted.
+func goroutines() (stacks []string) {
+	b := make([]byte, 4<<20)
+	b = b[:runtime.Stack(b, true)]
+	for s := range strings.SplitSeq(string(b), "\n\n") {
+		if !strings.Contains(s, "fasthttp.updateServerDate") && !strings.Contains(s, "fasthttp.(*workerPool).Start.func") {
+			stacks = append(stacks, s)
+		}
+	}
+	return stacks
+}
+
+// settles asks again and again whether something has come about, and gives it
+// ten seconds.
+func settles(done func() bool) bool {
+	for range 500 {
+		if done() {
+			return true
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return done()
+}

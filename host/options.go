@@ -1,0 +1,166 @@
+package host
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+)
+
+// An Option is one thing that an operator may set: by flag, environment
+// variable and key of the configuration file.
+type Option struct {
+	Name    string // of the flag, without dashes
+	Default string
+	Meaning string // one line, for --help and "config explain"
+	Allowed string // what a value may be, for error messages
+	Secret  bool   // never printed
+	set     func(c *Config, value string) error
+}
+
+// EnvPrefix begins the name of every environment variable of the host.
+const EnvPrefix = "PARLEY_"
+
+// Env is the option's environment variable.
+func (o Option) Env() string {
+	return EnvPrefix + strings.ToUpper(strings.ReplaceAll(o.Name, "-", "_"))
+}
+
+// Key is the option's key in the configuration file.
+func (o Option) Key() string { return strings.ReplaceAll(o.Name, "-", "_") }
+
+// AllOptions lists every option of the host, in the order in which they are
+// explained.
+func AllOptions() []Option {
+	return []Option{
+		{
+			Name: "db-path", Default: "./data", Meaning: "directory that holds everything durable",
+			Allowed: "a path", set: text(func(c *Config) *string { return &c.DBPath }),
+		},
+		{
+			Name: "http-addr", Default: "127.0.0.1:7700", Meaning: "address and port to listen on",
+			Allowed: "host:port", set: addr,
+		},
+		{
+			Name: "env", Default: EnvDevelopment, Meaning: "production makes a master key obligatory",
+			Allowed: "development or production", set: oneOf(func(c *Config) *string { return &c.Env }, EnvDevelopment, EnvProduction),
+		},
+		{
+			Name: "master-key", Meaning: "secret that opens every route and from which API keys are derived; none leaves every route open",
+			Allowed: "at least 16 bytes when env is production", Secret: true,
+			set: func(c *Config, v string) error { c.MasterKey = Secret(v); return nil },
+		},
+		{
+			Name: "http-payload-size-limit", Default: "100 MiB", Meaning: "largest request body",
+			Allowed: "a size such as 1048576, 100MB or 100 MiB", set: size(func(c *Config) *int64 { return &c.PayloadLimit }),
+		},
+		{
+			Name: "log-level", Default: "info", Meaning: "least severe log line that is written",
+			Allowed: "off, error, warn, info, debug or trace",
+			set:     oneOf(func(c *Config) *string { return &c.LogLevel }, "off", "error", "warn", "info", "debug", "trace"),
+		},
+		{
+			Name: "experimental-logs-mode", Default: "human", Meaning: "form of a log line",
+			Allowed: "human or json", set: oneOf(func(c *Config) *string { return &c.LogsMode }, "human", "json"),
+		},
+		{
+			Name: "plugin-dir", Default: "plugins", Meaning: "directory of <name>-<version>.wasm files",
+			Allowed: "a path", set: text(func(c *Config) *string { return &c.PluginDir }),
+		},
+		{
+			Name: "plugin-lock", Default: LockOn, Meaning: "on: run only the plugins that the binary carries; off: also whatever the plugin directory holds, unpinned",
+			Allowed: "on or off", set: oneOf(func(c *Config) *string { return &c.PluginLock }, LockOn, LockOff),
+		},
+		{
+			Name: "chat-max-rounds", Default: "20", Meaning: "requests to the provider that one answer may take",
+			Allowed: "a number from 1 to 100", set: number(func(c *Config) *int { return &c.ChatMaxRounds }, 1, 100),
+		},
+		{
+			Name: "provider-connect-timeout", Default: "10s", Meaning: "time to connect to a provider",
+			Allowed: durations, set: duration(func(c *Config) *time.Duration { return &c.ProviderConnect }),
+		},
+		{
+			Name: "provider-first-byte-timeout", Default: "1m", Meaning: "time until a provider's first byte",
+			Allowed: durations, set: duration(func(c *Config) *time.Duration { return &c.ProviderFirstByte }),
+		},
+		{
+			Name: "provider-silence-timeout", Default: "1m", Meaning: "time between two reads of a provider's answer",
+			Allowed: durations, set: duration(func(c *Config) *time.Duration { return &c.ProviderSilence }),
+		},
+		{
+			Name: "provider-answer-timeout", Default: "10m", Meaning: "time that one request to a provider may take in all",
+			Allowed: durations, set: duration(func(c *Config) *time.Duration { return &c.ProviderAnswer }),
+		},
+		{
+			Name: "shutdown-grace", Default: "10s", Meaning: "time that streams under way get to finish at a shutdown",
+			Allowed: durations, set: duration(func(c *Config) *time.Duration { return &c.ShutdownGrace }),
+		},
+	}
+}
+
+const durations = "a duration such as 500ms, 10s or 5m"
+
+func text(field func(*Config) *string) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		if v == "" {
+			return fmt.Errorf("is empty")
+		}
+		*field(c) = v
+		return nil
+	}
+}
+
+func oneOf(field func(*Config) *string, allowed ...string) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		if !slices.Contains(allowed, v) {
+			return fmt.Errorf("is %q", v)
+		}
+		*field(c) = v
+		return nil
+	}
+}
+
+func number(field func(*Config) *int, least, most int) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < least || n > most {
+			return fmt.Errorf("is %q", v)
+		}
+		*field(c) = n
+		return nil
+	}
+}
+
+func size(field func(*Config) *int64) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		n, err := humanize.ParseBytes(v)
+		if err != nil || n == 0 || n > 1<<40 {
+			return fmt.Errorf("is %q", v)
+		}
+		*field(c) = int64(n)
+		return nil
+	}
+}
+
+func duration(field func(*Config) *time.Duration) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		d, err := time.ParseDuration(v)
+		if err != nil || d <= 0 {
+			return fmt.Errorf("is %q", v)
+		}
+		*field(c) = d
+		return nil
+	}
+}
+
+func addr(c *Config, v string) error {
+	if _, port, err := net.SplitHostPort(v); err != nil || port == "" {
+		return fmt.Errorf("is %q", v)
+	}
+	c.HTTPAddr = v
+	return nil
+}

@@ -1,0 +1,186 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/plugin"
+	"github.com/parley-search/parley/host/internal/upstream"
+	"github.com/parley-search/parley/host/internal/wasm"
+)
+
+// A Recording is a response body to run through a provider plugin.
+type Recording struct {
+	Status int // HTTP status; 0 is 200
+	Header http.Header
+	Body   []byte
+	// BaseURL is the workspace's, for plugins that choose by it how a response
+	// is framed.
+	BaseURL string
+	// Rechunk hands the body over in pieces of at most that many bytes, cut at
+	// places that Seed decides; 0: all at once.
+	Rechunk int
+	Seed    uint64
+}
+
+// A Replayer runs recordings through the plugin of one source, exactly as a
+// host would. Close it after use.
+type Replayer struct {
+	runtime *wasm.Runtime
+	plugins *plugin.Set
+	source  chat.Source
+}
+
+// OpenReplayer loads modules, in the first that answers source; cacheDir keeps
+// compiled code, or is empty.
+func OpenReplayer(ctx context.Context, source, cacheDir string, modules ...[]byte) (_ *Replayer, err error) {
+	runtime, err := wasm.Open(wasm.Options{CacheDir: cacheDir})
+	if err != nil {
+		return nil, err
+	}
+	r := &Replayer{runtime: runtime, plugins: plugin.NewSet(runtime, plugin.Options{})}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.Close())
+		}
+	}()
+	for _, m := range modules {
+		if _, err := r.plugins.Add(ctx, m, "replay"); err != nil {
+			return nil, err
+		}
+	}
+	var ok bool
+	if r.source, ok = r.plugins.Source(source, ""); !ok {
+		return nil, fmt.Errorf("no plugin answers source %q: there are %s", source, strings.Join(r.plugins.SourceNames(), ", "))
+	}
+	return r, nil
+}
+
+// Close lets the plugins go.
+func (r *Replayer) Close() error { return errors.Join(r.plugins.Close(), r.runtime.Close()) }
+
+// Chunks writes the frames that a client would see.
+func (r *Replayer) Chunks(ctx context.Context, rec Recording, w io.Writer) error {
+	return chat.Replay(ctx, r.source, newRecorded(rec, r.framing(ctx, rec)), frameWriter{w})
+}
+
+// Aggregate returns what a client has at the end: an [Aggregate], or a
+// [Failure] for a response that is no success.
+func (r *Replayer) Aggregate(ctx context.Context, rec Recording) (any, error) {
+	if rec.Status != 0 && rec.Status/100 != 2 {
+		return r.failure(ctx, rec)
+	}
+	a := &Aggregate{ToolCalls: []ToolCall{}}
+	response := newRecorded(rec, r.framing(ctx, rec))
+	var state []byte
+	for flags := byte(abi.FlagFirst); ; flags = 0 {
+		events, err := response.Next()
+		if errors.Is(err, io.EOF) {
+			flags |= abi.FlagLast
+		} else if err != nil {
+			a.Error = &Failure{Kind: abi.ErrorUpstream, Message: err.Error()}
+			return a, nil
+		}
+		out, err := r.source.Decode(ctx, abi.AppendDecodeInput(nil, state, flags, events), nil)
+		if err != nil {
+			return nil, fmt.Errorf("decode: %w", err)
+		}
+		var records []byte
+		if state, records, err = abi.DecodeOutput(out); err != nil {
+			return nil, fmt.Errorf("decode: %w", err)
+		}
+		if err := a.add(records); err != nil {
+			return nil, fmt.Errorf("decode: %w", err)
+		}
+		if flags&abi.FlagLast != 0 {
+			return a, nil
+		}
+	}
+}
+
+func (r *Replayer) failure(ctx context.Context, rec Recording) (*Failure, error) {
+	in := abi.ErrorRequest{Status: rec.Status, Headers: map[string]string{}, Body: string(rec.Body)}
+	for name, values := range rec.Header {
+		in.Headers[strings.ToLower(name)] = strings.Join(values, ", ")
+	}
+	e, err := r.source.Error(ctx, &in)
+	if err != nil {
+		return nil, fmt.Errorf("sort the error: %w", err)
+	}
+	f := newFailure(e)
+	f.Status = rec.Status
+	return f, nil
+}
+
+// recorded is a response that was recorded. It is a [chat.Response].
+type recorded struct {
+	rec    Recording
+	framer *upstream.Framer
+	rest   []byte
+	cuts   *rand.Rand
+	ended  bool
+}
+
+// framing is what the plugin says of its responses when it asks for one; auto
+// where it refuses the question.
+func (r *Replayer) framing(ctx context.Context, rec Recording) string {
+	out, err := r.source.Encode(ctx, &abi.EncodeRequest{
+		Settings: abi.Settings{BaseURL: rec.BaseURL, APIKey: abi.PlaceholderAPIKey},
+		Chat:     abi.RawJSON(`{"model":"replay","stream":true,"messages":[{"role":"user","content":"replay"}]}`),
+	})
+	if err != nil {
+		return abi.FramingAuto
+	}
+	return out.Framing
+}
+
+func newRecorded(rec Recording, framing string) *recorded {
+	return &recorded{
+		rec: rec, rest: rec.Body, cuts: rand.New(rand.NewPCG(rec.Seed, 0)),
+		framer: upstream.NewFramer(upstream.FramerOptions{Framing: framing, ContentType: rec.Header.Get("content-type")}),
+	}
+}
+
+func (r *recorded) Status() int         { return r.rec.Status }
+func (r *recorded) Header() http.Header { return r.rec.Header }
+func (r *recorded) Close() error        { return nil }
+
+func (r *recorded) Body(limit int64) []byte {
+	return r.rec.Body[:min(int64(len(r.rec.Body)), limit)]
+}
+
+func (r *recorded) Next() ([]abi.Event, error) {
+	for len(r.rest) > 0 {
+		n := len(r.rest)
+		if r.rec.Rechunk > 0 {
+			n = min(n, 1+r.cuts.IntN(r.rec.Rechunk))
+		}
+		piece := r.rest[:n]
+		r.rest = r.rest[n:]
+		if events, err := r.framer.Feed(piece); err != nil || len(events) > 0 {
+			return events, err
+		}
+	}
+	if r.ended {
+		return nil, io.EOF
+	}
+	r.ended = true
+	events, err := r.framer.End()
+	if err == nil && len(events) == 0 {
+		err = io.EOF
+	}
+	return events, err
+}
+
+// frameWriter writes frames to w as they come.
+type frameWriter struct{ w io.Writer }
+
+func (f frameWriter) WriteFrame(b []byte) error { _, err := f.w.Write(b); return err }
+func (f frameWriter) Flush() error              { return nil }
