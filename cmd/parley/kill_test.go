@@ -1,0 +1,235 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// TestKill kills the program with SIGKILL at random moments while documents are
+// added and settings changed over HTTP. After each start every task that was
+// accepted is there, at the end all of them are done and their documents found,
+// and the workspace is as it was last confirmed.
+func TestKill(t *testing.T) {
+	rounds := 10
+	if testing.Short() {
+		rounds = 3
+	}
+	rng := rand.New(rand.NewPCG(5, 6))
+	k := &killed{t: t, dir: t.TempDir(), tasks: map[int][]int{}}
+	for round := range rounds {
+		c := k.start()
+		k.checkSettings(c)
+		k.changeSettings(c, fmt.Sprintf("You are number %d.", round))
+		c.load(k, time.Duration(20+rng.IntN(300))*time.Millisecond)
+	}
+	if len(k.tasks) < rounds {
+		t.Fatalf("%d tasks were accepted in %d rounds; give it longer", len(k.tasks), rounds)
+	}
+
+	c := k.start()
+	defer c.kill()
+	k.checkSettings(c)
+	for uid := range k.tasks {
+		k.checkTask(c, uid)
+	}
+	documents := 0
+	for _, ids := range k.tasks {
+		for _, id := range ids {
+			documents++
+			if status, body := c.call("GET", fmt.Sprintf("/indexes/notes/documents/%d", id), ""); status != http.StatusOK {
+				t.Errorf("document %d: status %d, %s", id, status, body)
+			}
+		}
+	}
+	for range 20 {
+		id := rng.IntN(k.last)
+		if !k.confirmed(id) {
+			continue
+		}
+		if _, body := c.call("POST", "/indexes/notes/search", fmt.Sprintf(`{"q":"note%d","limit":1}`, id)); !strings.Contains(body, fmt.Sprintf(`"id":%d,`, id)) {
+			t.Errorf("search for document %d: %s", id, body)
+		}
+	}
+	t.Logf("%d kills, %d tasks, %d documents", rounds, len(k.tasks), documents)
+}
+
+// killed is what a client was told, over all lives of the program.
+type killed struct {
+	t      *testing.T
+	dir    string
+	mu     sync.Mutex
+	tasks  map[int][]int // ids of the documents, by the accepted task
+	last   int           // id of the newest document
+	prompt string        // the last confirmed
+}
+
+// A life is the program from a start to its kill.
+type life struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	url  string
+	http *http.Client
+	once sync.Once
+}
+
+func (k *killed) start() *life {
+	k.t.Helper()
+	cmd := exec.Command(os.Args[0], "serve", "--db-path", k.dir, "--http-addr", "127.0.0.1:0", "--experimental-logs-mode", "json", "--plugin-dir", k.t.TempDir())
+	cmd.Env = append(os.Environ(), reexec+"=parley")
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		k.t.Fatal(err)
+	}
+	c := &life{t: k.t, cmd: cmd, http: &http.Client{Transport: &http.Transport{}, Timeout: 30 * time.Second}}
+	k.t.Cleanup(c.kill)
+	var said strings.Builder
+	lines := bufio.NewReader(stderr)
+	for {
+		line, err := lines.ReadString('\n')
+		said.WriteString(line)
+		if err != nil {
+			k.t.Fatalf("the program does not start: %v:\n%s", err, said.String())
+		}
+		var log struct{ Addr, Message string }
+		if json.Unmarshal([]byte(line), &log) == nil && log.Message == "serving" {
+			c.url = "http://" + log.Addr
+			break
+		}
+	}
+	go io.Copy(io.Discard, lines) // ends with the program
+	return c
+}
+
+func (c *life) kill() {
+	c.once.Do(func() {
+		_ = c.cmd.Process.Kill()
+		_ = c.cmd.Wait()
+		c.http.CloseIdleConnections()
+	})
+}
+
+// call returns status 0 where no whole answer came.
+func (c *life) call(method, path, body string) (status int, answer string) {
+	req, err := http.NewRequest(method, c.url+path, bytes.NewReader([]byte(body)))
+	if err != nil {
+		return 0, err.Error()
+	}
+	if body != "" {
+		req.Header.Set("content-type", "application/json")
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return 0, err.Error()
+	}
+	return resp.StatusCode, string(b)
+}
+
+// load adds documents from two clients and kills the program after a while.
+func (c *life) load(k *killed, after time.Duration) {
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			for k.add(c) {
+			}
+		})
+	}
+	time.Sleep(after)
+	c.kill()
+	wg.Wait()
+}
+
+// add posts three documents. It reports whether the program still answers.
+func (k *killed) add(c *life) bool {
+	k.mu.Lock()
+	ids := []int{k.last + 1, k.last + 2, k.last + 3}
+	k.last += len(ids)
+	k.mu.Unlock()
+	docs := make([]string, len(ids))
+	for i, id := range ids {
+		docs[i] = fmt.Sprintf(`{"id":%d,"title":"A note of words, note%d"}`, id, id)
+	}
+	status, body := c.call("POST", "/indexes/notes/documents", "["+strings.Join(docs, ",")+"]")
+	if status == 0 {
+		return false
+	}
+	var task struct{ TaskUID *int }
+	if err := json.Unmarshal([]byte(body), &task); err != nil || status != http.StatusAccepted || task.TaskUID == nil {
+		k.t.Errorf("add documents: status %d, %s", status, body)
+		return false
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if other, ok := k.tasks[*task.TaskUID]; ok {
+		k.t.Errorf("task %d was given to documents %v and %v", *task.TaskUID, other, ids)
+	}
+	k.tasks[*task.TaskUID] = ids
+	return true
+}
+
+// confirmed reports whether the document belongs to an accepted task.
+func (k *killed) confirmed(id int) bool {
+	for _, ids := range k.tasks {
+		for _, i := range ids {
+			if i == id {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// checkTask waits for the task and wants it to have succeeded.
+func (k *killed) checkTask(c *life, uid int) {
+	status, body := 0, ""
+	for range 1500 {
+		status, body = c.call("GET", fmt.Sprintf("/tasks/%d", uid), "")
+		if !strings.Contains(body, `"enqueued"`) && !strings.Contains(body, `"processing"`) {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if status != http.StatusOK || !strings.Contains(body, `"status":"succeeded"`) {
+		k.t.Errorf("task %d: status %d, %s", uid, status, body)
+	}
+}
+
+const settingsPath = "/chats/kept/settings"
+
+// changeSettings is confirmed before the kill.
+func (k *killed) changeSettings(c *life, prompt string) {
+	k.t.Helper()
+	status, body := c.call("PATCH", settingsPath, fmt.Sprintf(`{"prompts":{"system":%q}}`, prompt))
+	if status != http.StatusOK {
+		k.t.Fatalf("change settings: status %d, %s", status, body)
+	}
+	k.prompt = prompt
+}
+
+func (k *killed) checkSettings(c *life) {
+	k.t.Helper()
+	if k.prompt == "" {
+		return
+	}
+	if status, body := c.call("GET", settingsPath, ""); status != http.StatusOK || !strings.Contains(body, fmt.Sprintf("%q", k.prompt)) {
+		k.t.Errorf("settings after a kill: status %d, %s; want the prompt %q", status, body, k.prompt)
+	}
+}

@@ -1,0 +1,99 @@
+// Command parley answers questions over your own documents with the LLM of
+// your choice. Every provider is a sandboxed WebAssembly plugin.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// The exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2 // wrong command line or configuration
+)
+
+// A usageError is a mistake in what the operator wrote.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// run is the program: it returns its exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := rootCommand()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil || errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		return exitOK
+	}
+	fmt.Fprintln(stderr, "parley:", err)
+	if _, ok := errors.AsType[usageError](err); ok {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+func rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "parley",
+		Short: "Ask your documents questions through the LLM of your choice",
+		Long: "Parley answers questions over your own documents with the LLM of your choice.\n" +
+			"Every provider is a sandboxed WebAssembly plugin that you can read, pin and replace.",
+		Example: "  parley quickstart                     an answer from sample documents, with no key and no model\n" +
+			"  parley serve --db-path ./data         the service",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		// Without this a wrong name would print the help and succeed.
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageError{fmt.Errorf("%w; `%s --help` lists what there is", err, cmd.CommandPath())}
+	})
+	root.AddCommand(serveCommand(), quickstartCommand(), pluginCommand(), configCommand(), versionCommand())
+	wrapArgs(root)
+	return root
+}
+
+// wrapArgs makes wrong arguments and unknown commands usage errors.
+func wrapArgs(cmd *cobra.Command) {
+	cmd.SuggestionsMinimumDistance = 2
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if err := check(cmd, args); err != nil {
+				if s := cmd.SuggestionsFor(firstOf(args)); len(s) > 0 {
+					err = fmt.Errorf("%w: did you mean %q?", err, s[0])
+				}
+				return usageError{err}
+			}
+			return nil
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		wrapArgs(sub)
+	}
+}
+
+func firstOf(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parley-search/parley/host"
+)
+
+// distDir is where built modules go in a checkout.
+const distDir = "plugins/dist"
+
+func pluginCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "plugin",
+		Short: "Build, pack, read and try plugins",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(pluginBuildCommand(), pluginPackCommand(), pluginInspectCommand(), pluginReplayCommand())
+	return cmd
+}
+
+func pluginBuildCommand() *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "build DIR",
+		Short: "Compile a plugin written in Go and give it its manifest",
+		Long: "Compile the Go plugin in DIR with the local toolchain, append DIR/manifest.json to it and write\n" +
+			"<name>-<version>.wasm. Nothing is compiled where that file is up to date.",
+		Example: "  parley plugin build plugins/provider/vllm",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			file, err := host.BuildPlugin(cmd.Context(), args[0], out, cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), file)
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&out, "out", distDir, "folder to write to")
+	return cmd
+}
+
+func pluginPackCommand() *cobra.Command {
+	var manifest, out string
+	cmd := &cobra.Command{
+		Use:   "pack MODULE.wasm",
+		Short: "Give a module in any language its manifest",
+		Long: "Append a manifest to a core Wasm module, check that the module exports what its kind needs, and write\n" +
+			"<name>-<version>.wasm. A manifest that was there is replaced.",
+		Example: "  parley plugin pack build/mine.wasm --manifest manifest.json",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			module, err := os.ReadFile(args[0])
+			if err != nil {
+				return fmt.Errorf("read module: %w", err)
+			}
+			m, err := os.ReadFile(manifest)
+			if err != nil {
+				return fmt.Errorf("read manifest: %w", err)
+			}
+			name, packed, err := host.PackPlugin(module, m)
+			if err != nil {
+				return fmt.Errorf("pack %s: %w", args[0], err)
+			}
+			if err := os.MkdirAll(out, 0o755); err != nil {
+				return fmt.Errorf("make folder: %w", err)
+			}
+			file := filepath.Join(out, name)
+			if err := os.WriteFile(file, packed, 0o644); err != nil {
+				return fmt.Errorf("write plugin: %w", err)
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), file)
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&manifest, "manifest", "manifest.json", "the manifest, a JSON file")
+	cmd.Flags().StringVar(&out, "out", ".", "folder to write to")
+	return cmd
+}
+
+func pluginInspectCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "inspect PLUGIN.wasm",
+		Short:   "Print what a plugin says of itself and may do, without running it",
+		Example: "  parley plugin inspect plugins/dist/vllm-0.1.0.wasm",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			module, err := os.ReadFile(args[0])
+			if err != nil {
+				return fmt.Errorf("read plugin: %w", err)
+			}
+			report, err := host.InspectPlugin(module)
+			if err != nil {
+				return fmt.Errorf("inspect %s: %w", args[0], err)
+			}
+			e := json.NewEncoder(cmd.OutOrStdout())
+			e.SetEscapeHTML(false)
+			e.SetIndent("", "  ")
+			return e.Encode(report)
+		},
+	}
+}

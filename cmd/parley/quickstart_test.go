@@ -1,0 +1,241 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/parley-search/parley/examples/quickstart"
+)
+
+// TestQuickstart does what a newcomer does: run the README's first command,
+// then the command that it printed, and look the citations up.
+func TestQuickstart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a plugin")
+	}
+	p := start(t, "quickstart", "--http-addr", "127.0.0.1:0", "--db-path", t.TempDir())
+	curl := p.waitFor("curl -N ")
+	p.waitFor("serving until interrupted")
+
+	url, body := parseCurl(t, curl)
+	a := ask(t, url, body)
+	if a.status != http.StatusOK || a.frames < 3 || !a.done {
+		t.Fatalf("answer: status %d, %d frames, [DONE] %v; want 200, several, true; body %s", a.status, a.frames, a.done, a.raw)
+	}
+	for _, want := range []string{"Inception", "Memento", "extract"} {
+		if !strings.Contains(a.text, want) {
+			t.Errorf("answer has no %q: %s", want, a.text)
+		}
+	}
+	if a.finish != "stop" {
+		t.Errorf("finish_reason = %q, want stop", a.finish)
+	}
+	checkCitations(t, a.text)
+
+	if _, err := exec.LookPath("curl"); err == nil {
+		out, err := exec.Command("sh", "-c", curl).Output()
+		if err != nil || !bytes.Contains(out, []byte("data: [DONE]")) {
+			t.Errorf("the printed command: error %v, output %.300q, want a stream to its end", err, out)
+		}
+	}
+}
+
+// checkCitations looks every [movies/ID] of text up in the sample.
+func checkCitations(t *testing.T, text string) {
+	t.Helper()
+	var docs []struct{ ID json.Number }
+	if err := json.Unmarshal(quickstart.Movies, &docs); err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, d := range docs {
+		known[d.ID.String()] = true
+	}
+	cited := regexp.MustCompile(`\[movies/([^\]]+)\]`).FindAllStringSubmatch(text, -1)
+	if len(cited) == 0 {
+		t.Errorf("answer cites no document: %s", text)
+	}
+	for _, c := range cited {
+		if !known[c[1]] {
+			t.Errorf("answer cites %s, which is not in the data", c[0])
+		}
+	}
+}
+
+// A process is the program, run inside the test.
+type process struct {
+	t     *testing.T
+	mu    sync.Mutex
+	out   strings.Builder
+	grown chan struct{}
+	ended chan int
+}
+
+// start runs the program until the test ends; the test fails where it does not
+// end well.
+func start(t *testing.T, args ...string) *process {
+	t.Helper()
+	p := &process{t: t, grown: make(chan struct{}, 1), ended: make(chan int, 1)}
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { p.ended <- run(ctx, args, p, p) }()
+	t.Cleanup(func() {
+		cancel()
+		select {
+		case code := <-p.ended:
+			if code != exitOK {
+				t.Errorf("parley %s: exit code %d, output:\n%s", args[0], code, p.text())
+			}
+		case <-time.After(time.Minute):
+			t.Errorf("parley %s did not end", args[0])
+		}
+	})
+	return p
+}
+
+func (p *process) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.out.Write(b)
+	select {
+	case p.grown <- struct{}{}:
+	default:
+	}
+	return len(b), nil
+}
+
+func (p *process) text() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.out.String()
+}
+
+// waitFor returns the first line with part in it.
+func (p *process) waitFor(part string) string {
+	p.t.Helper()
+	limit := time.After(5 * time.Minute)
+	for {
+		for line := range strings.Lines(p.text()) {
+			if strings.Contains(line, part) && strings.HasSuffix(line, "\n") {
+				return strings.TrimSpace(line)
+			}
+		}
+		select {
+		case <-p.grown:
+		case code := <-p.ended:
+			p.ended <- code
+			p.t.Fatalf("the program ended with code %d before it printed %q:\n%s", code, part, p.text())
+		case <-limit:
+			p.t.Fatalf("the program did not print %q:\n%s", part, p.text())
+		}
+	}
+}
+
+// parseCurl takes URL and body out of the printed command.
+func parseCurl(t *testing.T, line string) (url, body string) {
+	t.Helper()
+	m := regexp.MustCompile(`^curl -N (\S+) -H 'content-type: application/json' -d '(.*)'$`).FindStringSubmatch(line)
+	if m == nil {
+		t.Fatalf("printed command %q has not the form that README shows", line)
+	}
+	return "http://" + m[1], m[2]
+}
+
+// An answer is a chat completion, read to its end.
+type answer struct {
+	status int
+	text   string
+	finish string
+	frames int
+	done   bool
+	raw    string
+	tools  []toolCall
+	errors []string
+}
+
+type toolCall struct {
+	name, arguments string
+}
+
+// ask posts body to url and reads the stream.
+func ask(t *testing.T, url, body string) answer {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("content-type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	a := answer{status: resp.StatusCode}
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatalf("read answer: %v after %s", err, raw)
+	}
+	a.raw = string(raw)
+	s := bufio.NewScanner(bytes.NewReader(raw))
+	s.Buffer(nil, 1<<20)
+	for s.Scan() {
+		data, ok := strings.CutPrefix(s.Text(), "data: ")
+		if !ok {
+			continue
+		}
+		a.frames++
+		if data == "[DONE]" {
+			a.done = true
+			continue
+		}
+		a.add(t, data)
+	}
+	return a
+}
+
+// add takes one chunk in.
+func (a *answer) add(t *testing.T, data string) {
+	t.Helper()
+	var chunk struct {
+		Error   *struct{ Message string }
+		Choices []struct {
+			Delta struct {
+				Content   string
+				ToolCalls []struct {
+					Index    int
+					Function struct{ Name, Arguments string }
+				} `json:"tool_calls"`
+			}
+			FinishReason string `json:"finish_reason"`
+		}
+	}
+	if err := json.Unmarshal([]byte(data), &chunk); err != nil {
+		t.Errorf("chunk %q: %v", data, err)
+		return
+	}
+	if chunk.Error != nil {
+		a.errors = append(a.errors, chunk.Error.Message)
+	}
+	for _, c := range chunk.Choices {
+		a.text += c.Delta.Content
+		if c.FinishReason != "" {
+			a.finish = c.FinishReason
+		}
+		for _, call := range c.Delta.ToolCalls {
+			for len(a.tools) <= call.Index {
+				a.tools = append(a.tools, toolCall{})
+			}
+			a.tools[call.Index].name += call.Function.Name
+			a.tools[call.Index].arguments += call.Function.Arguments
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/parley-search/parley/host"
+)
+
+// TestReadme holds the README to what the program does. TestQuickstart runs
+// its first command.
+func TestReadme(t *testing.T) {
+	readme := read(t, "README.md")
+	for _, want := range []string{"$ go run ./cmd/parley quickstart\n", "$ go test ./...\n", "workspace \"demo\"", "curl -N 127.0.0.1:7700/chats/demo/chat/completions"} {
+		if !strings.Contains(readme, want) {
+			t.Errorf("README.md has no %q", want)
+		}
+	}
+	code := strings.TrimSpace(read(t, "examples/provider-smallest/main.go"))
+	block := "<!-- code: examples/provider-smallest/main.go -->\n\n```go\n" + code + "\n```\n"
+	if !strings.Contains(readme, block) {
+		if os.Getenv("UPDATE") == "" {
+			t.Errorf("README.md does not show examples/provider-smallest/main.go as it is; UPDATE=1 go test ./cmd/parley mends it")
+			return
+		}
+		old := regexp.MustCompile("(?s)<!-- code: examples/provider-smallest/main.go -->\n\n(```go\n.*?\n```\n)?")
+		readme = old.ReplaceAllLiteralString(readme, block)
+		if err := os.WriteFile(filepath.Join(root(t), "README.md"), []byte(readme), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestSmallestLength holds the smallest provider to its promise.
+func TestSmallestLength(t *testing.T) {
+	lines := 0
+	_, logic, ok := strings.Cut(read(t, "examples/provider-smallest/main.go"), "type smallest")
+	if !ok {
+		t.Fatal("no type smallest")
+	}
+	for line := range strings.Lines(logic) {
+		if strings.TrimSpace(line) != "" {
+			lines++
+		}
+	}
+	if lines > 25 {
+		t.Errorf("the smallest provider has %d lines of logic, want at most 25", lines)
+	}
+}
+
+// TestLinks follows every relative link of every text.
+func TestLinks(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#\s]+)(#[^)]*)?\)`)
+	checked := 0
+	for _, file := range texts(t) {
+		for _, m := range link.FindAllStringSubmatch(read(t, file), -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			checked++
+			if _, err := os.Stat(filepath.Join(root(t), filepath.Dir(file), m[1])); err != nil {
+				t.Errorf("%s links to %s, which is not there", file, m[1])
+			}
+		}
+	}
+	if checked < 10 {
+		t.Errorf("checked %d links, want those of all texts", checked)
+	}
+}
+
+// TestHelp runs what a person tries first.
+func TestHelp(t *testing.T) {
+	for _, args := range [][]string{
+		{"--help"},
+		{"serve", "--help"},
+		{"quickstart", "--help"},
+		{"plugin", "build", "--help"},
+		{"plugin", "pack", "--help"},
+		{"plugin", "inspect", "--help"},
+		{"config", "explain"},
+		{"version"},
+	} {
+		var out, errs bytes.Buffer
+		if code := run(t.Context(), args, &out, &errs); code != exitOK || out.Len() == 0 || errs.Len() > 0 {
+			t.Errorf("parley %s: code %d, %d bytes on stdout, stderr %q", args, code, out.Len(), &errs)
+		}
+		if args[0] == "serve" {
+			for _, o := range host.AllOptions() {
+				if !strings.Contains(out.String(), "--"+o.Name+" ") {
+					t.Errorf("serve --help does not name --%s", o.Name)
+				}
+			}
+		}
+	}
+}
+
+// TestUsageErrors checks that a mistake ends with code 2 and one line that
+// says what to do.
+func TestUsageErrors(t *testing.T) {
+	tests := []struct {
+		args []string
+		want string
+	}{
+		{[]string{"sevre"}, `did you mean "serve"?`},
+		{[]string{"serve", "--db-pth", "x"}, "serve --help"},
+		{[]string{"serve", "--log-level", "loud"}, "want off, error, warn, info, debug or trace"},
+		{[]string{"serve", "--env", "production"}, "want at least 16"},
+		{[]string{"serve", "extra"}, "extra"},
+		{[]string{"plugin", "build"}, "arg"},
+		{[]string{"plugin", "bild"}, `did you mean "build"?`},
+	}
+	for _, tt := range tests {
+		var out, errs bytes.Buffer
+		code := run(t.Context(), tt.args, &out, &errs)
+		if code != exitUsage || !strings.Contains(errs.String(), tt.want) || strings.Count(errs.String(), "\n") != 1 {
+			t.Errorf("parley %s: code %d, stderr %q; want code %d and one line with %q", tt.args, code, &errs, exitUsage, tt.want)
+		}
+	}
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(root(t), name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// texts lists the Markdown files of the tree.
+func texts(t *testing.T) (files []string) {
+	t.Helper()
+	dir := root(t)
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == ".git" || d.Name() == "node_modules") {
+			return filepath.SkipDir
+		}
+		if strings.HasSuffix(path, ".md") {
+			rel, err := filepath.Rel(dir, path)
+			files = append(files, rel)
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parley-search/parley/host"
+)
+
+// A replay is what the operator asked `plugin replay` for.
+type replay struct {
+	source, dir     string
+	baseURL         string
+	status, rechunk int
+	seed            uint64
+	headers         []string
+	chunks          bool
+}
+
+func pluginReplayCommand() *cobra.Command {
+	var r replay
+	var aggregate bool
+	cmd := &cobra.Command{
+		Use:   "replay --source NAME BODY",
+		Short: "Run a recorded response body through a provider plugin",
+		Long: "Run a recorded response body through a provider plugin, exactly as the host would, and print what comes\n" +
+			"of it: one JSON object {text, reasoning, refusal, tool_calls, finish_reason, usage, error}, or for a\n" +
+			"status that is no success {status, kind, message, retry_after_ms}; with --chunks the frames that a client sees.\n\n" +
+			"The plugin is the newest that the binary carries or --plugin-dir holds, and in a checkout one built from its source.",
+		Example: "  parley plugin replay --source vLlm response.body\n" +
+			"  parley plugin replay --source openAi --status 429 --header 'Retry-After: 7' error.json",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if aggregate && r.chunks {
+				return usageError{errors.New("--chunks and --aggregate are two ways to print: give one")}
+			}
+			return r.run(cmd, args[0])
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&r.source, "source", "", "source that the plugin answers, such as openAi")
+	f.StringVar(&r.dir, "plugin-dir", distDir, "directory of <name>-<version>.wasm files")
+	f.IntVar(&r.status, "status", http.StatusOK, "HTTP status of the response")
+	f.StringArrayVar(&r.headers, "header", nil, "a header of the response, \"Name: value\"; may be given again")
+	f.BoolVar(&aggregate, "aggregate", false, "print one object (the default)")
+	f.BoolVar(&r.chunks, "chunks", false, "print the frames that a client sees")
+	f.IntVar(&r.rechunk, "rechunk", 0, "hand the body over in pieces of at most that many bytes; 0: all at once")
+	f.Uint64Var(&r.seed, "seed", 1, "decides where --rechunk cuts")
+	f.StringVar(&r.baseURL, "base-url", "", "the workspace's baseUrl, for plugins that take the form of the response from it")
+	_ = cmd.MarkFlagRequired("source") // the flag is there
+	return cmd
+}
+
+func (r *replay) run(cmd *cobra.Command, file string) error {
+	header := http.Header{}
+	for _, h := range r.headers {
+		name, value, ok := strings.Cut(h, ":")
+		if !ok {
+			return usageError{fmt.Errorf("--header %q has no colon: write it as \"Name: value\"", h)}
+		}
+		header.Add(strings.TrimSpace(name), strings.TrimSpace(value))
+	}
+	body, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("read body: %w", err)
+	}
+	modules, err := r.modules(cmd)
+	if err != nil {
+		return err
+	}
+	replayer, err := host.OpenReplayer(cmd.Context(), r.source, filepath.Join(quickstartData(), "modules"), modules...)
+	if err != nil {
+		return err
+	}
+	defer replayer.Close()
+	rec := host.Recording{Status: r.status, Header: header, Body: body, BaseURL: r.baseURL, Rechunk: r.rechunk, Seed: r.seed}
+	if r.chunks {
+		return replayer.Chunks(cmd.Context(), rec, cmd.OutOrStdout())
+	}
+	result, err := replayer.Aggregate(cmd.Context(), rec)
+	if err != nil {
+		return err
+	}
+	e := json.NewEncoder(cmd.OutOrStdout())
+	e.SetEscapeHTML(false)
+	return e.Encode(result)
+}
+
+// modules returns those that answer the source: the directory's where one was
+// named, else one built from the checkout, else what the binary carries and the
+// default directory holds.
+func (r *replay) modules(cmd *cobra.Command) (modules [][]byte, err error) {
+	if !cmd.Flags().Changed("plugin-dir") {
+		built, err := buildSource(cmd.Context(), r.source, cmd.ErrOrStderr())
+		if err != nil {
+			return nil, err
+		}
+		if built != nil {
+			return [][]byte{built}, nil
+		}
+		if modules, err = embeddedModules(); err != nil {
+			return nil, err
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(r.dir, "*.wasm"))
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("read plugin: %w", err)
+		}
+		modules = append(modules, b)
+	}
+	return slices.DeleteFunc(modules, func(b []byte) bool { return !answers(b, r.source) }), nil
+}

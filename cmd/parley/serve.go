@@ -1,0 +1,84 @@
+package main
+
+import (
+	"embed"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"github.com/parley-search/parley/host"
+)
+
+//go:embed all:embedded
+var embedded embed.FS
+
+// embeddedModules returns the modules that this binary carries.
+func embeddedModules() (modules [][]byte, err error) {
+	names, err := fs.Glob(embedded, "embedded/*.wasm")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		b, err := embedded.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		modules = append(modules, b)
+	}
+	return modules, nil
+}
+
+func serveCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the service",
+		Long: "Run the service until it is interrupted.\n\n" +
+			"Every option is also an environment variable (" + host.EnvPrefix + "…) and a key of the configuration file:\n" +
+			"`parley config explain` shows them with what is in force.",
+		Example: "  parley serve --plugin-dir plugins/dist --plugin-lock=off\n" +
+			"  PARLEY_MASTER_KEY=… parley serve --env production --db-path /var/lib/parley",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, _, err := loadConfig(cmd, nil)
+			if err != nil {
+				return err
+			}
+			modules, err := embeddedModules()
+			if err != nil {
+				return fmt.Errorf("read embedded plugins: %w", err)
+			}
+			h, err := host.Open(cmd.Context(), c, hostOptions(logger(c, cmd.ErrOrStderr()), modules))
+			if err != nil {
+				return err
+			}
+			return h.Run(cmd.Context())
+		},
+	}
+	addOptions(cmd)
+	return cmd
+}
+
+// logger writes to w as the configuration says.
+func logger(c host.Config, w io.Writer) zerolog.Logger {
+	level := zerolog.Disabled
+	if c.LogLevel != "off" {
+		level, _ = zerolog.ParseLevel(c.LogLevel) // checked with the configuration
+	}
+	if c.LogsMode == "human" {
+		f, isFile := w.(*os.File)
+		w = zerolog.ConsoleWriter{Out: w, TimeFormat: time.TimeOnly, NoColor: !isFile || !isTerminal(f)}
+	}
+	return zerolog.New(w).Level(level).With().Timestamp().Logger()
+}
+
+// isTerminal reports whether a person may be looking at f.
+func isTerminal(f *os.File) bool {
+	st, err := f.Stat()
+	return err == nil && st.Mode()&os.ModeCharDevice != 0 && !strings.EqualFold(os.Getenv("TERM"), "dumb")
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host"
+)
+
+// version is the release; a build of a release sets it by the linker.
+var version = "0.1.0-dev"
+
+func versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version of the host and of the ABI it speaks",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			revision, date := commit()
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "parley %s\ncommit %s of %s\nabi %d (runs %d to %d)\n%s %s/%s\n",
+				version, revision, date, abi.Version, abi.MinVersion, abi.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return err
+		},
+	}
+}
+
+// commit is the revision that the binary was built from and when it was made,
+// as far as the build recorded it.
+func commit() (revision, date string) {
+	revision, date = "unknown", "unknown"
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return revision, date
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			revision = s.Value
+		case "vcs.time":
+			date = s.Value
+		}
+	}
+	return revision, date
+}
+
+// hostOptions is what every host of this program is given.
+func hostOptions(log zerolog.Logger, modules [][]byte) host.Options {
+	revision, date := commit()
+	return host.Options{Log: log, Embedded: modules, Version: version, Commit: revision, CommitDate: date}
+}

@@ -1,0 +1,55 @@
+# Recipes for work on Parley. `just` comes from the npm package rust-just.
+
+export CGO_ENABLED := env("CGO_ENABLED", "0")
+
+# list the recipes
+default:
+    @just --list
+
+# build the plugins, and the binary with the default plugin inside
+build: plugins
+    cp plugins/dist/extract-*.wasm cmd/parley/embedded/
+    go build -trimpath -o parley ./cmd/parley
+
+# build every shipped plugin into plugins/dist
+plugins:
+    for dir in plugins/provider/*/; do go run ./cmd/parley plugin build "$dir" --out plugins/dist || exit 1; done
+
+# an answer from sample documents, with no key and no model
+run *ARGS:
+    go run ./cmd/parley quickstart {{ ARGS }}
+
+# all tests
+test:
+    go test ./...
+
+# the tests of concurrent code under the race detector
+race:
+    CGO_ENABLED=1 go test -race -short ./abi/... ./sdk/... ./host/...
+
+# every fuzz target for a while
+fuzz TIME="30s":
+    .ci/fuzz {{ TIME }}
+
+# the benchmarks of the hot paths, in benchstat form
+bench:
+    go test -run '^$' -bench . -benchmem ./abi/... ./sdk/... ./host/...
+
+# vet, staticcheck, formatting
+lint:
+    go vet ./...
+    go tool staticcheck ./...
+    @test -z "$(go tool gofumpt -l .)" || { echo "gofumpt would change:"; go tool gofumpt -l .; exit 1; }
+
+# format all Go files
+format:
+    go tool gofumpt -w .
+
+# the real clients against a running host; needs npm
+clients:
+    .ci/install
+    go test ./cmd/parley -run TestClients -count=1 -v
+
+# whatever guards main
+ci:
+    .ci/run
