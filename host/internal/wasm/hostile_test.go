@@ -1,6 +1,7 @@
 package wasm_test
 
 import (
+	"encoding/binary"
 	"errors"
 	"runtime"
 	"strings"
@@ -115,6 +116,21 @@ func TestHostileStart(t *testing.T) {
 	}
 }
 
+// TestTableStorm holds a guest that grows a table to the bound: the call that
+// would go past it fails inside the guest, which says so by its answer.
+func TestTableStorm(t *testing.T) {
+	for _, l := range limiters() {
+		m := compile(t, open(t, wasm.Options{Limiter: l}), "tablestorm", wasm.Limits{})
+		out, err := m.Call(t.Context(), decode, []byte("x"), nil)
+		if err != nil || len(out) != 4 {
+			t.Fatalf("Call: %q, %v, want the size of the table", out, err)
+		}
+		if got := binary.LittleEndian.Uint32(out); got > 1<<17 || got < 1<<16 {
+			t.Errorf("the guest grew its table to %d entries, want at most 131072", got)
+		}
+	}
+}
+
 func TestCompileRefuses(t *testing.T) {
 	r := open(t, wasm.Options{})
 	tests := []struct {
@@ -126,6 +142,7 @@ func TestCompileRefuses(t *testing.T) {
 		{"globalimport", "it imports the global parley.log, which the host does not have"},
 		{"nomemory", `it must have one memory and export it as "memory"`},
 		{"hidden", `it must have one memory and export it as "memory"`},
+		{"widetable", "it begins with a table of 200000 entries and the limit is 131072"},
 		{"large", "it begins with 17408 KiB of memory and its limit is 16384 KiB"},
 	}
 	for _, tt := range tests {

@@ -85,6 +85,9 @@ func (r *Runtime) Compile(ctx context.Context, name string, bin []byte, l Limits
 	if err := shape.Check(l); err != nil {
 		return nil, fmt.Errorf("check module %s: %w", name, err)
 	}
+	if bin, err = boundTables(bin); err != nil {
+		return nil, fmt.Errorf("check module %s: %w", name, err)
+	}
 	e, bin, refusal, err := r.prepare(bin)
 	if err != nil {
 		return nil, fmt.Errorf("meter module %s: %w", name, err)
