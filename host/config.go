@@ -200,6 +200,10 @@ func readEnviron(environ []string, options []Option) (map[string]any, error) {
 	return values, errors.Join(errs...)
 }
 
+// NearestName returns the one of known that name was most likely meant to be,
+// or "" where none is near.
+func NearestName(name string, known []string) string { return apierr.Nearest(name, known) }
+
 // suggest names the option nearest to what was written, where one is near.
 func suggest(wrote string, options []Option, name func(Option) string) string {
 	known := make([]string, len(options))

@@ -12,6 +12,9 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/parley-search/parley/host"
 )
 
 func main() {
@@ -65,11 +68,26 @@ func rootCommand() *cobra.Command {
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if near := nearestFlag(cmd, err); near != "" {
+			return usageError{fmt.Errorf("%w: did you mean --%s?", err, near)}
+		}
 		return usageError{fmt.Errorf("%w; `%s --help` lists what there is", err, cmd.CommandPath())}
 	})
 	root.AddCommand(serveCommand(), quickstartCommand(), pluginCommand(), configCommand(), versionCommand())
 	wrapArgs(root)
 	return root
+}
+
+// nearestFlag is the flag that was most likely meant, where err is about one
+// that does not exist.
+func nearestFlag(cmd *cobra.Command, err error) string {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return ""
+	}
+	var known []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+	return host.NearestName(unknown.GetSpecifiedName(), known)
 }
 
 // wrapArgs makes wrong arguments and unknown commands usage errors.

@@ -106,7 +106,8 @@ func TestUsageErrors(t *testing.T) {
 		want string
 	}{
 		{[]string{"sevre"}, `did you mean "serve"?`},
-		{[]string{"serve", "--db-pth", "x"}, "serve --help"},
+		{[]string{"serve", "--db-pth", "x"}, "did you mean --db-path?"},
+		{[]string{"serve", "--zzzzzzzzzz", "x"}, "serve --help"},
 		{[]string{"serve", "--log-level", "loud"}, "want off, error, warn, info, debug or trace"},
 		{[]string{"serve", "--env", "production"}, "want at least 16"},
 		{[]string{"serve", "extra"}, "extra"},
