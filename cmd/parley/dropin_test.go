@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"net/http"
 	"path/filepath"
 	"regexp"
@@ -26,5 +27,23 @@ func TestDropIn(t *testing.T) {
 	a := ask(t, base+"/chats/echo/chat/completions", `{"model":"any","messages":[{"role":"user","content":"Hello"}]}`)
 	if a.status != http.StatusOK || a.text != "You said: Hello" || a.finish != "stop" || !a.done {
 		t.Errorf("answer: status %d, text %q, finish %q, [DONE] %v; want 200, You said: Hello, stop, true\n%s", a.status, a.text, a.finish, a.done, a.raw)
+	}
+
+	resp, err := http.Get(base + "/plugins")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var list struct {
+		Results []struct {
+			Name, State, Limiter string
+			Calls, Fuel          int64
+		}
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&list); err != nil {
+		t.Fatal(err)
+	}
+	if len(list.Results) != 1 || list.Results[0].Name != "smallest" || list.Results[0].State != "ready" || list.Results[0].Calls == 0 || list.Results[0].Fuel == 0 {
+		t.Errorf("GET /plugins = %+v, want smallest, ready, with calls and fuel", list.Results)
 	}
 }
