@@ -41,7 +41,7 @@ const recordHead = 8
 // A record: u8 kind, u8 flags (0), u16 choice (0), u32 len, payload. All
 // numbers are little-endian.
 
-// AppendRecord appends a record of kind k with a payload of parts, joined.
+// AppendRecord appends a record of kind k.
 func AppendRecord[T string | []byte](b []byte, k RecordKind, payload T) []byte {
 	b = append(b, byte(k), 0, 0, 0)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(payload)))

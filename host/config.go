@@ -15,6 +15,7 @@ import (
 	"github.com/knadh/koanf/v2"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/chat"
 )
 
 // The values of [Config.Env] and [Config.PluginLock].
@@ -39,7 +40,7 @@ type Config struct {
 	DBPath            string
 	HTTPAddr          string
 	Env               string
-	MasterKey         Secret
+	MasterKey         chat.Secret
 	PayloadLimit      int64
 	LogLevel          string
 	LogsMode          string
@@ -52,23 +53,6 @@ type Config struct {
 	ProviderAnswer    time.Duration
 	ShutdownGrace     time.Duration
 }
-
-// A Secret is text that no print, log or error shows.
-type Secret string
-
-// String hides the secret.
-func (s Secret) String() string {
-	if s == "" {
-		return ""
-	}
-	return "[redacted]"
-}
-
-// GoString hides the secret from %#v.
-func (s Secret) GoString() string { return fmt.Sprintf("%q", s.String()) }
-
-// MarshalText hides the secret from JSON and the like.
-func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // A Setting is an option's value in force and where it came from.
 type Setting struct {
@@ -139,7 +123,7 @@ func LoadConfig(from Sources) (Config, []Setting, error) {
 		}
 		settings = append(settings, Setting{o, value, origin[o.Key()]})
 	}
-	if n := len(c.MasterKey); c.Env == EnvProduction && n < minMasterKey {
+	if n := len(c.MasterKey.Reveal()); c.Env == EnvProduction && n < minMasterKey {
 		errs = append(errs, fmt.Errorf("option master-key (%s) has %d bytes: want at least %d when env is production", origin["master_key"], n, minMasterKey))
 	}
 	return c, settings, errors.Join(errs...)

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -72,16 +71,7 @@ type way struct {
 
 func newWay(t *testing.T, name, source string) *way {
 	t.Helper()
-	root := repository(t)
-	file, err := plugin.Build(t.Context(), filepath.Join(root, "plugins", "provider", name), filepath.Join(root, "plugins", "dist"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	module, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	runtime, err := wasm.Open(wasm.Options{CacheDir: filepath.Join(root, "plugins", "dist", "cache")})
+	runtime, err := wasm.Open(wasm.Options{CacheDir: filepath.Join(repository(t), "plugins", "dist", "cache")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +80,7 @@ func newWay(t *testing.T, name, source string) *way {
 	t.Cleanup(func() { set.Close() })
 
 	w := &way{}
-	if w.provider, err = set.Add(t.Context(), module, file); err != nil {
+	if w.provider, err = set.Add(t.Context(), shipped(t, name), name); err != nil {
 		t.Fatal(err)
 	}
 	srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {

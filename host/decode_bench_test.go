@@ -3,11 +3,9 @@ package host
 import (
 	"bytes"
 	"fmt"
-	"path/filepath"
 	"testing"
 
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/host/internal/plugin"
 )
 
 // BenchmarkDecode is what one event of text costs in each provider's built
@@ -24,19 +22,7 @@ func BenchmarkDecode(b *testing.B) {
 		{"gemini", "gemini", `{"candidates":[{"content":{"parts":[{"text":" word%[2]d"}],"role":"model"},"index":0}],"usageMetadata":{"promptTokenCount":11,"candidatesTokenCount":%[1]d,"totalTokenCount":53,"promptTokensDetails":[{"modality":"TEXT","tokenCount":11}]},"modelVersion":"gemini-2.5-flash","responseId":"abcdefghijklmnopqrstuvwx"}`},
 		{"anthropic", "anthropic", `{"type":"content_block_delta","index":%d,"delta":{"type":"text_delta","text":" word%d"}}`},
 	} {
-		file, err := plugin.Build(b.Context(), filepath.Join(repository(b), "plugins", "provider", p.name), filepath.Join(repository(b), "plugins", "dist"), nil)
-		if err != nil {
-			b.Fatal(err)
-		}
-		module, err := plugin.ReadFile(file)
-		if err != nil {
-			b.Fatal(err)
-		}
-		r, err := OpenReplayer(b.Context(), p.source, filepath.Join(repository(b), "plugins", "dist", "cache"), module)
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.Cleanup(func() { r.Close() })
+		r := replayerOf(b, p.name, p.source)
 		b.Run(p.name+"/alike", func(b *testing.B) { benchDecode(b, r, p.source, p.event, false) })
 		if p.name != "anthropic" { // its events of text hold no other number
 			b.Run(p.name+"/unlike", func(b *testing.B) { benchDecode(b, r, p.source, p.event, true) })

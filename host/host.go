@@ -65,7 +65,7 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		return nil, err
 	}
 	h.onClose(db.Close)
-	sealer, err := store.OpenSealer(c.DBPath, []byte(c.MasterKey))
+	sealer, err := store.OpenSealer(c.DBPath, []byte(c.MasterKey.Reveal()))
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		Workspaces: db.Workspaces(sealer), Sources: h.plugins, Upstream: up, Searcher: h.search,
 		Limits: chat.Limits{Rounds: c.ChatMaxRounds},
 	})
-	keys, err := auth.Open(ctx, db, auth.Options{MasterKey: string(c.MasterKey)})
+	keys, err := auth.Open(ctx, db, auth.Options{MasterKey: c.MasterKey.Reveal()})
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +142,7 @@ func (h *Host) Addr() net.Addr { return h.listener.Addr() }
 // period, and closes the host.
 func (h *Host) Run(ctx context.Context) error {
 	h.log.Info().Str("addr", h.Addr().String()).Str("db_path", h.config.DBPath).Strs("sources", h.plugins.SourceNames()).
-		Bool("open", h.config.MasterKey == "").Msg("serving")
+		Bool("open", h.config.MasterKey.IsZero()).Msg("serving")
 	if len(h.plugins.SourceNames()) == 0 {
 		h.log.Warn().Msg("no provider plugin is loaded: chat completions answer 503; build one by `parley plugin build` and start with --plugin-dir DIR --plugin-lock=off")
 	}

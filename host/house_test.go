@@ -89,7 +89,7 @@ func lendCache(t *testing.T, dir string) {
 }
 
 // shipped builds a plugin of ours and returns its module.
-func shipped(t *testing.T, name string) []byte {
+func shipped(t testing.TB, name string) []byte {
 	t.Helper()
 	root := repository(t)
 	file, err := plugin.Build(t.Context(), filepath.Join(root, "plugins", "provider", name), filepath.Join(root, "plugins", "dist"), nil)

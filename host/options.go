@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+
+	"github.com/parley-search/parley/host/internal/chat"
 )
 
 // An Option is one thing that an operator may set: by flag, environment
@@ -52,7 +54,7 @@ func AllOptions() []Option {
 		{
 			Name: "master-key", Meaning: "secret that opens every route and from which API keys are derived; none leaves every route open",
 			Allowed: "at least 16 bytes when env is production", Secret: true,
-			set: func(c *Config, v string) error { c.MasterKey = Secret(v); return nil },
+			set: func(c *Config, v string) error { c.MasterKey = chat.NewSecret(v); return nil },
 		},
 		{
 			Name: "http-payload-size-limit", Default: "100 MiB", Meaning: "largest request body",

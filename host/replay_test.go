@@ -12,7 +12,6 @@ import (
 	"text/tabwriter"
 
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/sdk/plugintest"
 )
 
@@ -53,7 +52,7 @@ func TestReplayCorpus(t *testing.T) {
 			}
 			ran++
 			passed, total := map[string]int{}, map[string]int{}
-			r := replayerOf(t, filepath.Dir(name), m.Source)
+			r := replayerOf(t, filepath.Base(filepath.Dir(name)), m.Source)
 			for _, c := range cases {
 				total[c.Kind]++
 				if t.Run(m.Source+"/"+c.Name, func(t *testing.T) { replayCase(t, r, c) }) {
@@ -70,19 +69,11 @@ func TestReplayCorpus(t *testing.T) {
 	t.Logf("\n%s", table.String())
 }
 
-// replayerOf builds the plugin in dir and loads it.
-func replayerOf(t *testing.T, dir, source string) *Replayer {
+// replayerOf loads the built module of the plugin in the folder name.
+func replayerOf(t testing.TB, name, source string) *Replayer {
 	t.Helper()
-	dist := filepath.Join(repository(t), "plugins", "dist")
-	file, err := plugin.Build(t.Context(), dir, dist, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	module, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := OpenReplayer(t.Context(), source, filepath.Join(dist, "cache"), module)
+	cache := filepath.Join(repository(t), "plugins", "dist", "cache")
+	r, err := OpenReplayer(t.Context(), source, cache, shipped(t, name))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -117,8 +117,8 @@ func (d demo) run(ctx context.Context, c host.Config, stdout, progress io.Writer
 		return fmt.Errorf("load the sample: %w", closed(h, err))
 	}
 	say("source %s; %d documents in index %q; workspace %q; http://%s", d.source, seeded, demoIndex, demoWorkspace, h.Addr())
-	fmt.Fprintf(stdout, "%s\n", d.command(h.Addr(), c.MasterKey != ""))
-	if c.MasterKey != "" {
+	fmt.Fprintf(stdout, "%s\n", d.command(h.Addr(), !c.MasterKey.IsZero()))
+	if !c.MasterKey.IsZero() {
 		say("the command reads the key from %sMASTER_KEY, which the shell that runs it needs too", host.EnvPrefix)
 	}
 	say("serving until interrupted")

@@ -25,13 +25,9 @@ type Fields map[string]Code
 //
 // Names are matched exactly, with case. null is taken by every field, as if it
 // were absent, but see [Optional]. Fields of type [json.RawMessage], any, and
-// those with a method UnmarshalJSON, are not looked into.
-func DecodeStrict(body []byte, into any) error {
-	return DecodeFields(body, into, nil)
-}
-
-// DecodeFields is [DecodeStrict] with a code of its own for some fields.
-func DecodeFields(body []byte, into any, codes Fields) error {
+// those with a method UnmarshalJSON, are not looked into. codes, which may be
+// nil, gives some fields a code of their own.
+func DecodeStrict(body []byte, into any, codes Fields) error {
 	if err := CheckJSON(body); err != nil {
 		return err
 	}

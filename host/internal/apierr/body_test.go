@@ -31,7 +31,7 @@ func TestDecodeStrict(t *testing.T) {
 	body := ` {"name":"n","limit":3,"page":7,"ratio":0.5,"on":true,"tags":["a"],"prompts":{"system":"s"},"many":[{"system":"t"}],
 		"free":{"x":1},"raw":{"x":{"x":1,"x":2}},"any":[1],"opt":"o","deep":[{"system":"u"}]} `
 	var got outer
-	if err := DecodeStrict([]byte(body), &got); err != nil {
+	if err := DecodeStrict([]byte(body), &got, nil); err != nil {
 		t.Fatal(err)
 	}
 	want := outer{
@@ -47,7 +47,7 @@ func TestDecodeStrict(t *testing.T) {
 // null is taken everywhere, and only an Optional tells it from absence.
 func TestDecodeStrictNull(t *testing.T) {
 	var got outer
-	if err := DecodeStrict([]byte(`{"name":null,"limit":null,"page":null,"tags":null,"prompts":null,"opt":null}`), &got); err != nil {
+	if err := DecodeStrict([]byte(`{"name":null,"limit":null,"page":null,"tags":null,"prompts":null,"opt":null}`), &got, nil); err != nil {
 		t.Fatal(err)
 	}
 	want := outer{Opt: Optional[string]{Set: true}}
@@ -96,10 +96,10 @@ func TestDecodeStrictErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			err := DecodeFields([]byte(tt.body), new(outer), codes)
+			err := DecodeStrict([]byte(tt.body), new(outer), codes)
 			e := From(err)
 			if e == nil || e.Code != tt.code || !strings.Contains(e.Message, tt.message) {
-				t.Errorf("DecodeFields(%.100s) = %v, want %s with %q", tt.body, err, tt.code, tt.message)
+				t.Errorf("DecodeStrict(%.100s) = %v, want %s with %q", tt.body, err, tt.code, tt.message)
 			}
 			if e != nil && len(e.Message) > 600 {
 				t.Errorf("message of %d bytes: it repeats the client's input", len(e.Message))
@@ -127,7 +127,7 @@ func FuzzDecodeStrict(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		err := DecodeStrict(body, new(outer))
+		err := DecodeStrict(body, new(outer), nil)
 		if err != nil {
 			if From(err).Code == Internal {
 				t.Errorf("DecodeStrict(%q) = %v, want an Error of a client's", body, err)

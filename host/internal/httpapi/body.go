@@ -94,7 +94,7 @@ func (s *Server) decode(r *call, into any, codes apierr.Fields) error {
 	if err != nil {
 		return err
 	}
-	return apierr.DecodeFields(b, into, codes)
+	return apierr.DecodeStrict(b, into, codes)
 }
 
 func checkContentType(c *fiber.Ctx) error {
