@@ -100,7 +100,8 @@ func failure(e *apierr.Error, id string) []byte {
 	var b strings.Builder
 	b.WriteString("data: ")
 	b.Write(encode(failureFrame{id, "error", openAIError{Message: e.Message, Type: e.Code.Type(), Code: e.Code.String()}}))
-	b.WriteString("\n\ndata: [DONE]\n\n")
+	b.WriteString("\n\n")
+	b.Write(done)
 	return []byte(b.String())
 }
 

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,6 +17,9 @@ import (
 	"github.com/parley-search/parley/host/internal/chat"
 )
 
+// done is what every stream ends with.
+var done = []byte("data: [DONE]\n\n")
+
 // errClientLeft is why an answer ends whose client is gone.
 var errClientLeft = errors.New("the client left")
 
@@ -28,9 +32,10 @@ type stream struct {
 	last   atomic.Int64 // when something was written, in Unix nanoseconds; 0: not open
 	beats  atomic.Bool  // a comment is being written
 
-	mu   sync.Mutex
-	w    *bufio.Writer // nil before open and after close
-	size int
+	mu    sync.Mutex
+	w     *bufio.Writer // nil before open and after close
+	size  int
+	ended bool // [DONE] was written: a comment after it would no longer be the stream's
 }
 
 var _ chat.ChunkWriter = (*stream)(nil)
@@ -62,6 +67,7 @@ func (s *stream) WriteFrame(frames []byte) error {
 	defer s.mu.Unlock()
 	n, err := s.w.Write(frames)
 	s.size += n
+	s.ended = bytes.HasSuffix(frames, done)
 	return err
 }
 
@@ -80,6 +86,7 @@ func (s *stream) fail(e *apierr.Error) {
 	defer s.mu.Unlock()
 	n, _ := s.w.Write(failure(e, uuid.NewString()))
 	s.size += n
+	s.ended = true
 	_ = s.w.Flush()
 }
 
@@ -89,7 +96,7 @@ func (s *stream) beat() {
 	defer s.beats.Store(false)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.w == nil {
+	if s.w == nil || s.ended {
 		return
 	}
 	s.last.Store(time.Now().UnixNano())

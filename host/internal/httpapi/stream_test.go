@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strings"
 	"testing"
 	"time"
 )
@@ -110,3 +111,20 @@ func TestBeatAfterClose(t *testing.T) {
 type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
+
+// A comment that comes due between [DONE] and the end of the connection must
+// not be sent: some clients read on until the connection closes.
+func TestNoBeatAfterDone(t *testing.T) {
+	server, _ := pair(t)
+	var out strings.Builder
+	st := newStream(server, func(error) {}, 0)
+	st.open(bufio.NewWriter(&out))
+	st.beat()
+	if err := errors.Join(st.WriteFrame([]byte("data: {}\n\ndata: [DONE]\n\n")), st.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	st.beat()
+	if got, want := out.String(), ":\n\ndata: {}\n\ndata: [DONE]\n\n"; got != want {
+		t.Errorf("stream = %q, want %q", got, want)
+	}
+}
