@@ -1,0 +1,42 @@
+package plugin
+
+import "fmt"
+
+// A Wanted is one version of a plugin that a deployment wants to run: what its
+// lock says, what the binary carries or, without a lock, what the directory
+// holds. A list of them, the stronger first, is all that a [Set] is told of a
+// deployment.
+type Wanted struct {
+	Name    string
+	Version string
+	SHA256  string // of the whole module, in hexadecimal
+	From    string // where it lies: a file's path, or "embedded"
+	// Use says that this version answers where a workspace names none, and
+	// wherever it meets what a workspace names: so a rollback holds. Without it
+	// the version runs beside the one in use, for the workspaces whose
+	// pluginVersion only it meets. Where several names in use answer one source,
+	// the first of the list does.
+	Use bool
+	// Constraint is what the version in use was chosen by; empty: by itself.
+	Constraint string
+	// Locked says that a lock names this version and its hash.
+	Locked bool
+	// Read returns the module, once it agrees with everything above, with the
+	// grants that were accepted and with the signature, where one is wanted.
+	// Only bytes that it returned may be run or compiled: reading the file again
+	// would be reading another one. The error is a sentence that says what was
+	// expected, what was found and what to do.
+	Read func() ([]byte, error)
+}
+
+// A Refused is a plugin that a deployment does not run, and why.
+type Refused struct {
+	Name, Version string // empty where nothing is known but the file
+	From          string // as in [Wanted]
+	Err           error  // a sentence for the operator
+}
+
+func (r Refused) Error() string { return fmt.Sprintf("load plugin %s: %v", r.From, r.Err) }
+
+// Unwrap returns the reason.
+func (r Refused) Unwrap() error { return r.Err }
