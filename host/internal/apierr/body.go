@@ -171,7 +171,10 @@ func (w *walker) object(t reflect.Type, path string) error {
 	var known []string
 	fields := make(map[string]reflect.Type)
 	if t.Kind() == reflect.Struct {
-		for f := range t.Fields() {
+		for _, f := range reflect.VisibleFields(t) {
+			if f.Anonymous {
+				continue // its fields are visible themselves
+			}
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			known = append(known, name)
 			fields[name] = f.Type

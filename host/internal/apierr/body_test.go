@@ -44,6 +44,22 @@ func TestDecodeStrict(t *testing.T) {
 	}
 }
 
+// The fields of an embedded struct are the outer one's own.
+func TestDecodeStrictEmbedded(t *testing.T) {
+	type wide struct {
+		Name string `json:"name"`
+		inner
+	}
+	var got wide
+	if err := DecodeStrict([]byte(`{"name":"n","system":"s"}`), &got, nil); err != nil || got != (wide{"n", inner{"s"}}) {
+		t.Errorf("DecodeStrict = %+v, %v", got, err)
+	}
+	err := DecodeStrict([]byte(`{"system":1}`), &got, Fields{"system": InvalidChatSystemPrompt})
+	if !Is(err, InvalidChatSystemPrompt) {
+		t.Errorf("DecodeStrict of a wrong type: %v, want %s", err, InvalidChatSystemPrompt)
+	}
+}
+
 // null is taken everywhere, and only an Optional tells it from absence.
 func TestDecodeStrictNull(t *testing.T) {
 	var got outer

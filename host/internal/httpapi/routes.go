@@ -53,6 +53,7 @@ func (s *Server) routes() {
 
 	s.route("POST", "/indexes/:uid/search", auth.Search, s.search)
 	s.route("GET", "/indexes/:uid/search", auth.Search, s.searchByURL, searchParameters...)
+	s.route("POST", "/multi-search", auth.Search, s.multiSearch)
 
 	s.route("GET", "/indexes/:uid/settings", auth.SettingsGet, s.getSettings)
 	s.route("PATCH", "/indexes/:uid/settings", auth.SettingsUpdate, s.patchSettings)

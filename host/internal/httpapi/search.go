@@ -51,10 +51,14 @@ func (s *Server) search(r *call) error {
 	if err := s.decode(r, &b, searchFields); err != nil {
 		return err
 	}
-	return s.find(r, search.Query{
+	return s.find(r, b.query())
+}
+
+func (b *searchRequest) query() search.Query {
+	return search.Query{
 		Q: b.Q, Offset: b.Offset, Limit: b.Limit, Filter: b.Filter, AttributesToRetrieve: b.AttributesToRetrieve,
 		ShowRankingScore: b.ShowRankingScore, MatchingStrategy: search.Strategy(b.MatchingStrategy), RankingScoreThreshold: b.RankingScoreThreshold,
-	})
+	}
 }
 
 // searchByURL answers GET /indexes/:uid/search.
@@ -91,26 +95,36 @@ func (s *Server) find(r *call, q search.Query) error {
 	if err != nil {
 		return err
 	}
+	return ok(r, newSearchBody(res, &q))
+}
+
+func newSearchBody(res *search.Result, q *search.Query) searchBody {
 	b := searchBody{
 		Hits: make([]json.RawMessage, len(res.Hits)), Query: res.Query, ProcessingTimeMS: res.ProcessingTime.Milliseconds(),
 		Limit: res.Limit, Offset: res.Offset, EstimatedTotalHits: res.EstimatedTotalHits,
 	}
-	for i, h := range res.Hits {
-		b.Hits[i] = h.Document
-		if q.ShowRankingScore {
-			b.Hits[i] = withScore(h.Document, h.Score)
-		}
+	for i := range res.Hits {
+		b.Hits[i] = newHit(&res.Hits[i], q)
 	}
-	return ok(r, b)
+	return b
 }
 
-// withScore adds _rankingScore to a document, which is an object.
-func withScore(doc json.RawMessage, score float64) json.RawMessage {
+// newHit is a hit as q asked for it.
+func newHit(h *search.Hit, q *search.Query) json.RawMessage {
+	if !q.ShowRankingScore {
+		return h.Document
+	}
+	return withMember(h.Document, "_rankingScore", strconv.AppendFloat(nil, h.Score, 'g', -1, 64))
+}
+
+// withMember adds a member to a document, which is an object. Neither name nor
+// value is looked into.
+func withMember(doc json.RawMessage, name string, value []byte) json.RawMessage {
 	last := len(doc) - 1
 	for doc[last] != '}' {
 		last--
 	}
-	out := append(make([]byte, 0, len(doc)+32), doc[:last]...)
+	out := append(make([]byte, 0, len(doc)+len(name)+len(value)+4), doc[:last]...)
 	for i := last - 1; ; i-- {
 		if c := out[i]; c == '{' {
 			break // an empty object
@@ -119,6 +133,6 @@ func withScore(doc json.RawMessage, score float64) json.RawMessage {
 			break
 		}
 	}
-	out = append(out, `"_rankingScore":`...)
-	return append(strconv.AppendFloat(out, score, 'g', -1, 64), '}')
+	out = append(append(append(append(out, '"'), name...), `":`...), value...)
+	return append(out, '}')
 }

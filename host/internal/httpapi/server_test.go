@@ -72,6 +72,7 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 		{"DELETE", "/indexes/m/documents/1"},
 		{"POST", "/indexes/m/search"},
 		{"GET", "/indexes/m/search"},
+		{"POST", "/multi-search"},
 		{"GET", "/indexes/m/settings"},
 		{"PATCH", "/indexes/m/settings"},
 		{"DELETE", "/indexes/m/settings"},
@@ -120,7 +121,7 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 
 // pattern puts the names of parameters where this file has values.
 func pattern(path string) string {
-	return strings.NewReplacer("/demo", "/:uid", "/x", "/:key", "/m", "/:uid", "/1", "/:id", "/0", "/:uid").Replace(path)
+	return strings.NewReplacer("/demo", "/:uid", "/x", "/:key", "/indexes/m", "/indexes/:uid", "/1", "/:id", "/0", "/:uid").Replace(path)
 }
 
 func TestCORS(t *testing.T) {

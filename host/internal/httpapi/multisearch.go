@@ -1,0 +1,121 @@
+package httpapi
+
+import (
+	"encoding/json"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/search"
+)
+
+// multiSearchRequest is the body of POST /multi-search.
+type multiSearchRequest struct {
+	Federation *federationRequest `json:"federation"`
+	Queries    []multiQuery       `json:"queries"`
+}
+
+type federationRequest struct {
+	Offset int  `json:"offset"`
+	Limit  *int `json:"limit"`
+}
+
+// A multiQuery is a search request that names its index.
+type multiQuery struct {
+	IndexUID string                    `json:"indexUid"`
+	Options  *federationOptionsRequest `json:"federationOptions"`
+	searchRequest
+}
+
+type federationOptionsRequest struct {
+	Weight        *float64 `json:"weight"`
+	QueryPosition *int     `json:"queryPosition"`
+}
+
+// multiSearchFields are the codes of the fields: those of a search hold for
+// each query.
+func multiSearchFields() apierr.Fields {
+	f := apierr.Fields{
+		"federation":                              apierr.InvalidMultiSearchFederated,
+		"federation.offset":                       apierr.InvalidSearchOffset,
+		"federation.limit":                        apierr.InvalidSearchLimit,
+		"queries.indexUid":                        apierr.InvalidIndexUID,
+		"queries.federationOptions":               apierr.InvalidMultiSearchOptions,
+		"queries.federationOptions.weight":        apierr.InvalidMultiSearchWeight,
+		"queries.federationOptions.queryPosition": apierr.InvalidMultiSearchPosition,
+	}
+	for name, code := range searchFields {
+		f["queries."+name] = code
+	}
+	return f
+}
+
+// multiResult is what one query of a multi-search found.
+type multiResult struct {
+	IndexUID string `json:"indexUid"`
+	searchBody
+}
+
+// federatedBody is what a federated search found.
+type federatedBody struct {
+	Hits               []json.RawMessage `json:"hits"`
+	ProcessingTimeMS   int64             `json:"processingTimeMs"`
+	Limit              int               `json:"limit"`
+	Offset             int               `json:"offset"`
+	EstimatedTotalHits int               `json:"estimatedTotalHits"`
+}
+
+// federationBody stands in each hit of a federated search.
+type federationBody struct {
+	IndexUID      string  `json:"indexUid"`
+	Position      int     `json:"queriesPosition"`
+	WeightedScore float64 `json:"weightedRankingScore"`
+}
+
+// multiSearch answers POST /multi-search.
+func (s *Server) multiSearch(r *call) error {
+	var b multiSearchRequest
+	if err := s.decode(r, &b, multiSearchFields()); err != nil {
+		return err
+	}
+	queries := make([]search.MultiQuery, len(b.Queries))
+	for i := range b.Queries {
+		queries[i] = b.Queries[i].query()
+	}
+	if b.Federation != nil {
+		return s.federatedSearch(r, b.Federation, queries)
+	}
+	found, err := s.Search.MultiSearch(s.ctx, r.caller, queries)
+	if err != nil {
+		return err
+	}
+	results := make([]multiResult, len(found))
+	for i, res := range found {
+		results[i] = multiResult{queries[i].IndexUID, newSearchBody(res, &queries[i].Query)}
+	}
+	return ok(r, struct {
+		Results []multiResult `json:"results"`
+	}{results})
+}
+
+func (q *multiQuery) query() search.MultiQuery {
+	m := search.MultiQuery{IndexUID: q.IndexUID, Query: q.searchRequest.query()}
+	if q.Options != nil {
+		m.Options = &search.FederationOptions{Weight: q.Options.Weight, Position: q.Options.QueryPosition}
+	}
+	return m
+}
+
+func (s *Server) federatedSearch(r *call, f *federationRequest, queries []search.MultiQuery) error {
+	res, err := s.Search.FederatedSearch(s.ctx, r.caller, search.Federation{Offset: f.Offset, Limit: f.Limit}, queries)
+	if err != nil {
+		return err
+	}
+	b := federatedBody{
+		Hits: make([]json.RawMessage, len(res.Hits)), ProcessingTimeMS: res.ProcessingTime.Milliseconds(),
+		Limit: res.Limit, Offset: res.Offset, EstimatedTotalHits: res.EstimatedTotalHits,
+	}
+	for i := range res.Hits {
+		h := &res.Hits[i]
+		b.Hits[i] = withMember(newHit(&h.Hit, &queries[h.Query].Query), "_federation", encode(federationBody{h.IndexUID, h.Position, h.WeightedScore}))
+	}
+	return ok(r, b)
+}

@@ -1,0 +1,70 @@
+package search
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/auth"
+)
+
+// maxQueries bounds the queries of one multi-search.
+const maxQueries = 1000
+
+// A MultiQuery is one query of a multi-search.
+type MultiQuery struct {
+	IndexUID string
+	Query
+	// Options say how the query takes part in a federation; nil: as the zero
+	// value does. Without a federation there must be none.
+	Options *FederationOptions
+}
+
+// MultiSearch answers queries one by one, each under what caller may do in its
+// index. The first that fails is the answer: its error names its position.
+func (s *Service) MultiSearch(ctx context.Context, caller *auth.Caller, queries []MultiQuery) ([]*Result, error) {
+	if err := checkQueries(queries); err != nil {
+		return nil, err
+	}
+	for i := range queries {
+		if queries[i].Options != nil {
+			return nil, apierr.Newf(apierr.InvalidMultiSearchOptions, "`queries[%d].federationOptions` is for a federated search: add `federation` to the body, or leave the options out.", i)
+		}
+	}
+	results := make([]*Result, len(queries))
+	for i := range queries {
+		q := &queries[i]
+		var err error
+		if results[i], err = s.Search(ctx, caller, q.IndexUID, q.Query); err != nil {
+			return nil, inQuery(i, err)
+		}
+	}
+	return results, nil
+}
+
+// checkQueries checks what holds for queries with and without a federation.
+func checkQueries(queries []MultiQuery) error {
+	if len(queries) > maxQueries {
+		return apierr.Newf(apierr.BadRequest, "`queries` has %d queries; at most %d are taken at once.", len(queries), maxQueries)
+	}
+	for i := range queries {
+		if queries[i].IndexUID == "" {
+			return apierr.Newf(apierr.MissingIndexUID, "`queries[%d].indexUid` is missing: send the name of the index to search.", i)
+		}
+		if err := CheckIndexUID(queries[i].IndexUID); err != nil {
+			return inQuery(i, err)
+		}
+	}
+	return nil
+}
+
+// inQuery has an error that a client sees name the query that it is about.
+func inQuery(i int, err error) error {
+	e := apierr.From(err)
+	if e.Code == apierr.Internal {
+		return err
+	}
+	c := *e
+	c.Message = fmt.Sprintf("`queries[%d]`: %s", i, e.Message)
+	return &c
+}
