@@ -52,6 +52,9 @@ type Config struct {
 	ProviderSilence   time.Duration
 	ProviderAnswer    time.Duration
 	ShutdownGrace     time.Duration
+
+	ChatRecordDir        string // empty: nothing is recorded
+	ChatRecordWorkspaces []string
 }
 
 // A Setting is an option's value in force and where it came from.

@@ -95,8 +95,13 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 	}
 	h.onClose(h.runTasks())
 
+	record, err := h.recorder(c)
+	if err != nil {
+		return nil, err
+	}
 	up := upstream.New(upstream.Options{
 		UserAgent: "parley/" + o.Version,
+		Record:    record,
 		Limits:    upstream.Limits{Connect: c.ProviderConnect, FirstByte: c.ProviderFirstByte, Silence: c.ProviderSilence, Whole: c.ProviderAnswer},
 	})
 	h.onClose(up.Close)
@@ -133,6 +138,18 @@ func (h *Host) runTasks() (stop func() error) {
 		cancel()
 		return <-done
 	}
+}
+
+// recorder returns what writes down the answers of providers, or nil.
+func (h *Host) recorder(c Config) (*upstream.Recorder, error) {
+	if c.ChatRecordDir == "" {
+		return nil, nil
+	}
+	h.log.Warn().Str("dir", c.ChatRecordDir).Strs("workspaces", c.ChatRecordWorkspaces).Msg("recording providers' answers: the directory will hold what people ask and are told")
+	return upstream.NewRecorder(upstream.RecordOptions{
+		Dir: c.ChatRecordDir, Workspaces: c.ChatRecordWorkspaces,
+		Failed: func(message string, err error) { h.log.Warn().Err(err).Msg(message) },
+	})
 }
 
 // Addr is where the host listens.

@@ -98,6 +98,14 @@ func AllOptions() []Option {
 			Allowed: durations, set: duration(func(c *Config) *time.Duration { return &c.ProviderAnswer }),
 		},
 		{
+			Name: "chat-record-dir", Meaning: "directory in which each answer of a provider is written down, secrets removed, for parley plugin replay; it then holds what people asked",
+			Allowed: "a path", set: text(func(c *Config) *string { return &c.ChatRecordDir }),
+		},
+		{
+			Name: "chat-record-workspaces", Meaning: "workspaces whose answers chat-record-dir gets; none: all",
+			Allowed: "workspace uids, separated by commas", set: uids(func(c *Config) *[]string { return &c.ChatRecordWorkspaces }),
+		},
+		{
 			Name: "shutdown-grace", Default: "10s", Meaning: "time that streams under way get to finish at a shutdown",
 			Allowed: durations, set: duration(func(c *Config) *time.Duration { return &c.ShutdownGrace }),
 		},
@@ -112,6 +120,20 @@ func text(field func(*Config) *string) func(*Config, string) error {
 			return fmt.Errorf("is empty")
 		}
 		*field(c) = v
+		return nil
+	}
+}
+
+func uids(field func(*Config) *[]string) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		*field(c) = nil
+		for uid := range strings.SplitSeq(v, ",") {
+			uid = strings.TrimSpace(uid)
+			if err := chat.CheckUID(uid); err != nil {
+				return fmt.Errorf("names %q", uid)
+			}
+			*field(c) = append(*field(c), uid)
+		}
 		return nil
 	}
 }

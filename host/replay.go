@@ -2,11 +2,14 @@ package host
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/parley-search/parley/abi"
@@ -28,6 +31,27 @@ type Recording struct {
 	// places that Seed decides; 0: all at once.
 	Rechunk int
 	Seed    uint64
+}
+
+// ReadRecording reads the folder of one recorded answer, as --chat-record-dir
+// has them, and returns the source that gave it.
+func ReadRecording(dir string) (rec Recording, source string, err error) {
+	var c upstream.RecordedCase
+	b, err := os.ReadFile(filepath.Join(dir, upstream.RecordingCase))
+	if err != nil {
+		return rec, "", fmt.Errorf("read recording: %w", err)
+	}
+	if err := json.Unmarshal(b, &c); err != nil {
+		return rec, "", fmt.Errorf("read recording %s: %w", filepath.Join(dir, upstream.RecordingCase), err)
+	}
+	rec = Recording{Status: c.Status, Header: http.Header{}, BaseURL: c.BaseURL}
+	for name, v := range c.Headers {
+		rec.Header.Set(name, v)
+	}
+	if rec.Body, err = os.ReadFile(filepath.Join(dir, upstream.RecordingBody)); err != nil {
+		return rec, "", fmt.Errorf("read recording: %w", err)
+	}
+	return rec, c.Source, nil
 }
 
 // A Replayer runs recordings through the plugin of one source, exactly as a

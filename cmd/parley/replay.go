@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,14 +30,17 @@ func pluginReplayCommand() *cobra.Command {
 	var r replay
 	var aggregate bool
 	cmd := &cobra.Command{
-		Use:   "replay --source NAME BODY",
+		Use:   "replay [--source NAME] BODY",
 		Short: "Run a recorded response body through a provider plugin",
 		Long: "Run a recorded response body through a provider plugin, exactly as the host would, and print what comes\n" +
 			"of it: one JSON object {text, reasoning, refusal, tool_calls, finish_reason, usage, error}, or for a\n" +
 			"status that is no success {status, kind, message, retry_after_ms}; with --chunks the frames that a client sees.\n\n" +
+			"BODY is a file, or the folder of one answer that --chat-record-dir made: that says source, status, headers\n" +
+			"and baseUrl by itself, and flags given beside it win.\n\n" +
 			"The plugin is the newest that the binary carries or --plugin-dir holds, and in a checkout one built from its source.",
 		Example: "  parley plugin replay --source vLlm response.body\n" +
-			"  parley plugin replay --source openAi --status 429 --header 'Retry-After: 7' error.json",
+			"  parley plugin replay --source openAi --status 429 --header 'Retry-After: 7' error.json\n" +
+			"  parley plugin replay recordings/20261121T101500.000-support-1f0c9a2e",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if aggregate && r.chunks {
@@ -55,7 +59,6 @@ func pluginReplayCommand() *cobra.Command {
 	f.IntVar(&r.rechunk, "rechunk", 0, "hand the body over in pieces of at most that many bytes; 0: all at once")
 	f.Uint64Var(&r.seed, "seed", 1, "decides where --rechunk cuts")
 	f.StringVar(&r.baseURL, "base-url", "", "the workspace's baseUrl, for plugins that take the form of the response from it")
-	_ = cmd.MarkFlagRequired("source") // the flag is there
 	return cmd
 }
 
@@ -68,9 +71,12 @@ func (r *replay) run(cmd *cobra.Command, file string) error {
 		}
 		header.Add(strings.TrimSpace(name), strings.TrimSpace(value))
 	}
-	body, err := os.ReadFile(file)
+	rec, err := r.recording(cmd, file)
 	if err != nil {
-		return fmt.Errorf("read body: %w", err)
+		return err
+	}
+	for name, values := range header {
+		rec.Header[name] = values
 	}
 	modules, err := r.modules(cmd)
 	if err != nil {
@@ -81,7 +87,7 @@ func (r *replay) run(cmd *cobra.Command, file string) error {
 		return err
 	}
 	defer replayer.Close()
-	rec := host.Recording{Status: r.status, Header: header, Body: body, BaseURL: r.baseURL, Rechunk: r.rechunk, Seed: r.seed}
+	rec.Rechunk, rec.Seed = r.rechunk, r.seed
 	if r.chunks {
 		return replayer.Chunks(cmd.Context(), rec, cmd.OutOrStdout())
 	}
@@ -92,6 +98,34 @@ func (r *replay) run(cmd *cobra.Command, file string) error {
 	e := json.NewEncoder(cmd.OutOrStdout())
 	e.SetEscapeHTML(false)
 	return e.Encode(result)
+}
+
+// recording reads a body, or a folder that says more of it than that.
+func (r *replay) recording(cmd *cobra.Command, path string) (rec host.Recording, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return rec, fmt.Errorf("read body: %w", err)
+	}
+	if info.IsDir() {
+		var source string
+		if rec, source, err = host.ReadRecording(path); err != nil {
+			return rec, err
+		}
+		r.source = cmp.Or(r.source, source)
+	} else {
+		rec.Header = http.Header{}
+		if rec.Body, err = os.ReadFile(path); err != nil {
+			return rec, fmt.Errorf("read body: %w", err)
+		}
+	}
+	if r.source == "" {
+		return rec, usageError{errors.New("a file does not say which plugin it is for: give --source NAME, such as --source openAi")}
+	}
+	if rec.Status == 0 || cmd.Flags().Changed("status") {
+		rec.Status = r.status
+	}
+	rec.BaseURL = cmp.Or(r.baseURL, rec.BaseURL)
+	return rec, nil
 }
 
 // modules returns those that answer the source: the directory's where one was

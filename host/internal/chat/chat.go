@@ -83,6 +83,8 @@ type Outbound struct {
 	// Secrets are put in place of ${name} in header values where Grants names
 	// them.
 	Secrets map[string]string
+	// Who asks, for a recording of the answer.
+	Workspace, Source, Plugin string // uid; as in the workspace's settings; name and version
 }
 
 // A Response is an HTTP response under way. Not safe for concurrent use,

@@ -92,6 +92,8 @@ func (a *Answer) send(in *abi.EncodeRequest) (again bool, err error) {
 		Grants:  a.manifest.Grants,
 		BaseURL: a.workspace.BaseURL,
 		Secrets: a.secrets(),
+
+		Workspace: a.workspace.UID, Source: a.manifest.Source, Plugin: a.manifest.Name + " " + a.manifest.Version,
 	})
 	if err != nil {
 		up, ok := errors.AsType[*UpstreamError](err)

@@ -26,6 +26,7 @@ type response struct {
 	left   int64 // bytes that may still come
 	limit  int64 // bytes that might come at first
 	err    error // what Next ends with
+	record *recording
 	once   sync.Once
 }
 
@@ -131,6 +132,7 @@ func (r *response) read(p []byte) (int, error) {
 	r.watch.wait()
 	n, err := r.body.Read(p[:min(int64(len(p)), r.left+1)])
 	r.watch.pause()
+	r.record.write(p[:n], err)
 	r.left -= int64(n)
 	switch {
 	case r.left < 0:
@@ -152,6 +154,7 @@ func (r *response) Close() error {
 	r.once.Do(func() {
 		r.watch.stop()
 		r.resp.Body.Close()
+		r.record.close()
 	})
 	return nil
 }

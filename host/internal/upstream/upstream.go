@@ -20,6 +20,7 @@ type Options struct {
 	UserAgent string        // default "parley"
 	Resolver  *net.Resolver // default: the machine's
 	TLS       *tls.Config   // default: the machine's roots, TLS 1.2 and later
+	Record    *Recorder     // nil: nothing is recorded
 }
 
 // Limits bounds what one request may take. The zero value of a field means its
@@ -55,6 +56,7 @@ func (l Limits) withDefaults() Limits {
 type Client struct {
 	limits    Limits
 	userAgent string
+	record    *Recorder
 
 	// Connections to private addresses have a pool of their own, so that none
 	// is ever lent to a request that may not go there.
@@ -67,6 +69,7 @@ func New(o Options) *Client {
 	return &Client{
 		limits:    limits,
 		userAgent: cmp.Or(o.UserAgent, "parley"),
+		record:    o.Record,
 		public:    newTransport(&o, limits, false),
 		private:   newTransport(&o, limits, true),
 	}
@@ -120,5 +123,6 @@ func (c *Client) Do(ctx context.Context, out *chat.Outbound) (chat.Response, err
 		r.Close()
 		return nil, err
 	}
+	r.record = c.record.begin(out, req, resp, r.scrub)
 	return r, nil
 }
