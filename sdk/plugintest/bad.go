@@ -10,8 +10,11 @@ import (
 
 // RunBad breaks each stream of the cases of a folder in all the ways that
 // networks and servers have, at every event, and holds what comes of it to what
-// a stream is: one finish or one error, and nothing that no stream may do.
-func RunBad(t *testing.T, d *Driver, dir string) {
+// a stream is: one finish or one error, and nothing that no stream may do. own
+// are further events, by a name for each, for a provider whose events are not
+// of OpenAI's shape: those with wrong types, calls without anything, a finish
+// that is made up, and so on.
+func RunBad(t *testing.T, d *Driver, dir string, own map[string]abi.Event) {
 	t.Helper()
 	cases, err := ReadCases(dir)
 	if err != nil {
@@ -31,6 +34,9 @@ func RunBad(t *testing.T, d *Driver, dir string) {
 		"a call without a name":  {{Data: []byte(`{"choices":[{"delta":{"tool_calls":[{"index":7,"function":{"arguments":"{}"}}]}}]}`)}},
 		"a finish and another":   {{Data: []byte(`{"choices":[{"delta":{},"finish_reason":"made_up"}]}`)}, {Data: []byte(`{"choices":[{"delta":{},"finish_reason":"length"}]}`)}},
 		"a line of 16 MiB":       {{Data: long}},
+	}
+	for name, e := range own {
+		bad[name] = []abi.Event{e, e} // the second one must find the stream in order, too
 	}
 	heavy := false
 	for _, c := range cases {

@@ -71,7 +71,7 @@ var parameters = map[string][]any{
 // schemas are parameters of functions; the first one is the host's own.
 var schemas = []any{
 	object{
-		"type": "object", "required": []any{"indexUid", "q", "filter"}, "additionalProperties": false,
+		"type": "object", "required": []any{"q"}, "additionalProperties": false,
 		"properties": object{
 			"indexUid": object{"type": "string", "enum": []any{"movies"}},
 			"q":        object{"type": "string"}, "filter": object{"type": "string"},

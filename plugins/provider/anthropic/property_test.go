@@ -103,9 +103,9 @@ func (m *maker) chat(models []string) dict {
 	return o
 }
 
-// TestEncodeIsAccepted holds the bodies of requests that are made up to the
+// TestEncodeProperty holds the bodies of requests that are made up to the
 // API's rules.
-func TestEncodeIsAccepted(t *testing.T) {
+func TestEncodeProperty(t *testing.T) {
 	var models []string
 	for model := range versions {
 		models = append(models, model)
@@ -136,9 +136,9 @@ func TestEncodeIsAccepted(t *testing.T) {
 	}
 }
 
-// TestValidator holds the rules to the recorded requests: those that the API
+// TestRulesTakeRecordings holds the rules to the recorded requests: those that the API
 // took must pass.
-func TestValidator(t *testing.T) {
+func TestRulesTakeRecordings(t *testing.T) {
 	dir := os.Getenv("CORPUS")
 	if dir == "" {
 		dir = filepath.Join("..", "..", "..", "..", "shared", "corpus")
@@ -171,7 +171,7 @@ func TestValidator(t *testing.T) {
 	t.Log(strconv.Itoa(taken) + " recorded requests pass")
 }
 
-func TestValidatorRefuses(t *testing.T) {
+func TestRulesFind(t *testing.T) {
 	const head = `{"model":"claude-sonnet-4-5","max_tokens":9000,`
 	const call = `{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]}`
 	for name, body := range map[string]string{

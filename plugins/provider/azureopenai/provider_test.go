@@ -14,7 +14,7 @@ func TestCases(t *testing.T) {
 	plugintest.RunCases(t, plugintest.New(&azure{}), "testdata")
 }
 
-func TestBadStreams(t *testing.T) { plugintest.RunBad(t, plugintest.New(&azure{}), "testdata") }
+func TestBadStreams(t *testing.T) { plugintest.RunBad(t, plugintest.New(&azure{}), "testdata", nil) }
 
 func TestRecordings(t *testing.T) {
 	for _, source := range []string{"azureOpenAi", "openAi"} {

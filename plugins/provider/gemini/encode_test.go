@@ -168,9 +168,9 @@ func TestEncodeRefused(t *testing.T) {
 	}
 }
 
-// TestEncodeAny holds what comes of conversations of all kinds to the rules
+// TestEncodeProperty holds what comes of conversations of all kinds to the rules
 // of the API, which are written down apart.
-func TestEncodeAny(t *testing.T) {
+func TestEncodeProperty(t *testing.T) {
 	for seed := range uint64(5000) {
 		model := []string{"gemini-2.0-flash", "gemini-2.5-pro", "gemini-3.1-pro-preview", "gemini-flash-latest"}[seed%4]
 		chat := plugintest.Chat(rand.New(rand.NewPCG(seed, 1)), model)

@@ -10,9 +10,9 @@ import (
 	"github.com/parley-search/parley/sdk/rawjson"
 )
 
-func FuzzStream(f *testing.F) { plugintest.FuzzStream(f, plugintest.New(&gemini{}), "gemini") }
+func FuzzDecode(f *testing.F) { plugintest.FuzzStream(f, plugintest.New(&gemini{}), "gemini") }
 
-func FuzzFailure(f *testing.F) { plugintest.FuzzFailure(f, plugintest.New(&gemini{}), "gemini") }
+func FuzzError(f *testing.F) { plugintest.FuzzFailure(f, plugintest.New(&gemini{}), "gemini") }
 
 // FuzzReduce holds any schema to the rules.
 func FuzzReduce(f *testing.F) {

@@ -12,7 +12,7 @@ func TestCases(t *testing.T) {
 	plugintest.RunCases(t, plugintest.New(&mistral{}), "testdata")
 }
 
-func TestBadStreams(t *testing.T) { plugintest.RunBad(t, plugintest.New(&mistral{}), "testdata") }
+func TestBadStreams(t *testing.T) { plugintest.RunBad(t, plugintest.New(&mistral{}), "testdata", nil) }
 
 func TestRecordings(t *testing.T) {
 	plugintest.RunCorpus(t, plugintest.New(&mistral{}), "mistral")

@@ -9,6 +9,12 @@ import (
 	"github.com/parley-search/parley/sdk/plugintest"
 )
 
+func TestBadStreams(t *testing.T) { plugintest.RunBad(t, plugintest.New(&openAI{}), "testdata", nil) }
+
+func FuzzDecode(f *testing.F) { plugintest.FuzzStream(f, plugintest.New(&openAI{}), "openAi") }
+
+func FuzzError(f *testing.F) { plugintest.FuzzFailure(f, plugintest.New(&openAI{}), "openAi") }
+
 func TestCases(t *testing.T) {
 	plugintest.RunCases(t, plugintest.New(&openAI{}), "testdata")
 }
@@ -131,17 +137,6 @@ func TestEncodeEffortIsNoneByItself(t *testing.T) {
 	_, body := encode(t, abi.Settings{}, `{"model":"gpt-5.6","messages":[],"tools":[{"type":"function","function":{"name":"f"}}]}`)
 	if got := body["reasoning_effort"]; got != "none" {
 		t.Errorf("reasoning_effort = %v, want none: this family reasons by default and then refuses tools", got)
-	}
-}
-
-func TestEncodeTools(t *testing.T) {
-	_, body := encode(t, abi.Settings{}, `{"model":"gpt-4o","messages":[],"tools":[{"type":"function","function":{"name":"mine","parameters":{}}},{"type":"function","function":{"name":"searchInIndex","parameters":{"type":"object"}}}]}`)
-	want := []any{
-		map[string]any{"type": "function", "function": map[string]any{"name": "mine", "parameters": map[string]any{}}},
-		map[string]any{"type": "function", "function": map[string]any{"name": "searchInIndex", "parameters": map[string]any{"type": "object"}, "strict": true}},
-	}
-	if !reflect.DeepEqual(body["tools"], any(want)) {
-		t.Errorf("tools = %v, want %v", body["tools"], want)
 	}
 }
 

@@ -9,6 +9,12 @@ import (
 	"github.com/parley-search/parley/sdk/plugintest"
 )
 
+func TestBadStreams(t *testing.T) { plugintest.RunBad(t, plugintest.New(&vLLM{}), "testdata", nil) }
+
+func FuzzDecode(f *testing.F) { plugintest.FuzzStream(f, plugintest.New(&vLLM{}), "vLlm") }
+
+func FuzzError(f *testing.F) { plugintest.FuzzFailure(f, plugintest.New(&vLLM{}), "vLlm") }
+
 func TestCases(t *testing.T) {
 	plugintest.RunCases(t, plugintest.New(&vLLM{}), "testdata")
 }
