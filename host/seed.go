@@ -40,7 +40,7 @@ func (h *Host) Seed(ctx context.Context, s Seed) (documents int, err error) {
 }
 
 func (h *Host) seedIndex(ctx context.Context, s Seed) error {
-	settings, err := search.UpdateSettings(s.Index, s.IndexSettings)
+	settings, err := h.search.UpdateSettings(s.Index, s.IndexSettings)
 	if err != nil {
 		return fmt.Errorf("set up index %q: %w", s.Index, err)
 	}

@@ -34,7 +34,7 @@ func (s *Server) patchSettings(r *call) error {
 	if err != nil {
 		return err
 	}
-	n, err := search.UpdateSettings(uid, body)
+	n, err := s.Search.UpdateSettings(uid, body)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (s *Server) resetSettings(r *call) error {
 	if err != nil {
 		return err
 	}
-	n, err := search.ResetSettings(uid)
+	n, err := s.Search.ResetSettings(uid)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (s *Server) setSetting(r *call, name string, value []byte) error {
 		return err
 	}
 	var n task.New
-	if n, _, err = search.UpdateSetting(uid, name, value); err != nil {
+	if n, _, err = s.Search.UpdateSetting(uid, name, value); err != nil {
 		return err
 	}
 	return s.enqueue(r, n)

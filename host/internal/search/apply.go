@@ -173,7 +173,7 @@ func (s *Service) applySettings(ctx context.Context, w *task.Work) (task.Outcome
 	ix := s.find(w.IndexUID)
 	if ix == nil {
 		m := s.newMeta(w.IndexUID, w.UID)
-		if err := m.Settings.patch(body); err != nil {
+		if err := m.Settings.apply(body); err != nil {
 			return task.Outcome{Err: task.Fail(err)}, nil
 		}
 		_, err := s.create(m)
@@ -185,7 +185,7 @@ func (s *Service) applySettings(ctx context.Context, w *task.Work) (task.Outcome
 	}
 	defer unlock()
 	m := ix.meta().clone()
-	if err := m.Settings.patch(body); err != nil {
+	if err := m.Settings.apply(body); err != nil {
 		return task.Outcome{Err: task.Fail(err)}, nil
 	}
 	m.UpdatedAt = s.opts.Now().UTC()

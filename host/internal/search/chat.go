@@ -45,7 +45,7 @@ func (s *Service) ChatIndexes(ctx context.Context, caller *auth.Caller, only []s
 		case err != nil:
 			// The values help the model to filter; without them it still may.
 			facets = nil
-			for _, a := range m.Settings.FilterableAttributes {
+			for _, a := range m.Settings.filterPatterns() {
 				facets = append(facets, chat.Facet{Attribute: a})
 			}
 		}
@@ -109,7 +109,7 @@ func (ix *index) facetsFor(ctx context.Context, rule *node) ([]chat.Facet, error
 	if err := st.meta.Settings.allowFilter(rule); err != nil {
 		return nil, err
 	}
-	key := strings.Join(st.meta.Settings.FilterableAttributes, "\x00") + "\x00\x00" + rule.String()
+	key := fmt.Sprint(st.meta.Settings.FilterableAttributes) + "\x00\x00" + rule.String()
 	c := &ix.facets
 	c.mu.Lock()
 	if c.folder != st.folder || c.next != st.meta.Next || len(c.byRule) >= maxCachedRules {

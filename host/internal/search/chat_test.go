@@ -124,7 +124,7 @@ func TestChatSearchParameters(t *testing.T) {
 		`{"chat":{"searchParameters":{"limit":5,"rankingScoreThreshold":1}}}`:                  0,
 		`{"chat":{"searchParameters":{"matchingStrategy":null,"rankingScoreThreshold":null}}}`: 20,
 	} {
-		r.ok(search.ResetSettings("a"))
+		r.ok(r.svc.ResetSettings("a"))
 		r.settings("a", settings)
 		if got := len(r.chatTexts("a", "common wombat")); got != want {
 			t.Errorf("after %s %d hits, want %d", settings, got, want)

@@ -45,7 +45,7 @@ func crashChild(dir string) error {
 		n = int(page.Tasks[0].UID) + 1
 	}
 	for ; ; n++ {
-		work, err := crashTask(n)
+		work, err := r.crashTask(n)
 		if err != nil {
 			return err
 		}
@@ -67,12 +67,12 @@ func crashChild(dir string) error {
 	}
 }
 
-func crashTask(n int) (task.New, error) {
+func (r *rig) crashTask(n int) (task.New, error) {
 	switch n % 10 {
 	case 3:
 		return search.DeleteDocuments("a", []string{strconv.Itoa(n - 7)})
 	case 7:
-		return search.UpdateSettings("a", fmt.Appendf(nil, `{"filterableAttributes":["f%d"]}`, n/10%3))
+		return r.svc.UpdateSettings("a", fmt.Appendf(nil, `{"filterableAttributes":["f%d"]}`, n/10%3))
 	}
 	return search.AddDocuments("a", "", n%2 == 1, fmt.Appendf(nil, `[{"id":%d,"x":"word%d","f%d":%d},{"id":%d,"y":"next%d"}]`, n, n, n%3, n, n+1, n))
 }

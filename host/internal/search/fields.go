@@ -20,12 +20,12 @@ const (
 	fieldWhole = "_x"
 	// fieldSeq holds [Document.Seq] as appendNumber writes it.
 	fieldSeq = "_s"
-	// The paths, of filterable attributes, that a document has, that are null
+	// The paths, of attributes with a column, that a document has, that are null
 	// there, and that are "", [] or {} there.
 	fieldExists = "_e"
 	fieldNull   = "_z"
 	fieldEmpty  = "_0"
-	// fieldText and a path hold the filterable scalars there as facetTerm
+	// fieldText and a path hold the scalars there, of such an attribute, as facetTerm
 	// writes them; fieldNumber and a path hold the numbers among them.
 	fieldText   = "f:"
 	fieldNumber = "n:"
@@ -166,7 +166,7 @@ func (b *docBuilder) build(d Document) *document.Document {
 				field(fieldWhole, optTerms).add(t)
 			}
 		}
-		if !b.schema.filterable(path) {
+		if !b.schema.column(path) {
 			return
 		}
 		field(fieldExists, optTerms).add(path)

@@ -137,19 +137,6 @@ func and(filters ...*node) *node {
 	return join(andNode, list)
 }
 
-// attributes calls f for each attribute that n asks about.
-func (n *node) attributes(f func(attr string, column int)) {
-	if n == nil {
-		return
-	}
-	if n.kind > notNode {
-		f(n.attr, n.column)
-	}
-	for _, k := range n.kids {
-		k.attributes(f)
-	}
-}
-
 // filter reads a request's filter and checks that the index has what it asks
 // about. A mistake is an [apierr.Error] of code.
 func (ix *index) filter(m *meta, raw json.RawMessage, code apierr.Code) (*node, error) {
@@ -163,19 +150,45 @@ func (ix *index) filter(m *meta, raw json.RawMessage, code apierr.Code) (*node, 
 	return n, nil
 }
 
-// allowFilter checks that all attributes of n are filterable.
+// allowFilter checks that the index may be asked what n asks, of all of its
+// attributes.
 func (s *Settings) allowFilter(n *node) (err error) {
-	n.attributes(func(attr string, column int) {
-		if err != nil || s.filterable(attr) {
-			return
+	if n == nil {
+		return nil
+	}
+	if n.kind <= notNode {
+		for _, k := range n.kids {
+			if err := s.allowFilter(k); err != nil {
+				return err
+			}
 		}
-		known := "this index has no filterable attributes"
-		if len(s.FilterableAttributes) > 0 {
-			known = "filterable here: " + strings.Join(s.FilterableAttributes, ", ")
-		}
-		err = &filterError{fmt.Sprintf("attribute `%.100s` at column %d is not filterable; %s; add it to the setting filterableAttributes", attr, column, known)}
-	})
-	return err
+		return nil
+	}
+	r, _ := s.filterRule(n.attr)
+	place := n.kind == radiusNode || n.kind == boxNode
+	if r.Equality && (place || !n.compares()) || r.Comparison && (place || n.compares()) {
+		return nil
+	}
+	if r.Equality || r.Comparison {
+		return &filterError{fmt.Sprintf("attribute `%.100s` at column %d may not be asked about this way: switch on %s for it in the setting filterableAttributes", n.attr, n.column, lackingFeature(n))}
+	}
+	known := "this index has no filterable attributes"
+	if p := s.filterPatterns(); len(p) > 0 {
+		known = "filterable here: " + strings.Join(p, ", ")
+	}
+	return &filterError{fmt.Sprintf("attribute `%.100s` at column %d is not filterable; %s; add it to the setting filterableAttributes", n.attr, n.column, known)}
+}
+
+// compares reports whether n asks about an order, and not about equality.
+func (n *node) compares() bool {
+	return n.kind == rangeNode || n.kind == compareNode && n.op != "=" && n.op != "!="
+}
+
+func lackingFeature(n *node) string {
+	if n.compares() {
+		return "features.filter.comparison"
+	}
+	return "features.filter.equality"
 }
 
 // sentence returns s with a capital and a full stop.

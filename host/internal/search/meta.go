@@ -1,11 +1,9 @@
 package search
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"sort"
 	"time"
 )
 
@@ -41,7 +39,15 @@ type meta struct {
 const maxFields = 65_000
 
 func (m *meta) encode() []byte {
-	b, err := json.Marshal(m)
+	settings, err := m.Settings.kept()
+	if err != nil {
+		panic(fmt.Sprintf("encode settings of index: %v", err)) // only strings and numbers in them
+	}
+	type plain meta
+	b, err := json.Marshal(struct {
+		*plain
+		Settings json.RawMessage // in place of the one that clients see
+	}{(*plain)(m), settings})
 	if err != nil {
 		panic(fmt.Sprintf("encode record of index: %v", err)) // only strings and numbers in it
 	}
@@ -100,62 +106,6 @@ func eachField(doc []byte, f func(path string)) {
 func (m *meta) info() Info {
 	return Info{UID: m.UID, PrimaryKey: m.PrimaryKey, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt}
 }
-
-// A schema is what decides the content of a bleve folder: one of another
-// schema is built anew.
-type schema struct {
-	Analyzer   int
-	Layout     int      // layoutVersion
-	Searchable []string // sorted; nil: all fields
-	Filterable []string // sorted
-}
-
-// layoutVersion is raised by any change to what fields.go writes.
-const layoutVersion = 1
-
-// schema returns the schema that the settings ask for.
-func (s *Settings) schema() *schema {
-	sc := &schema{Analyzer: analyzerVersion, Layout: layoutVersion}
-	if !slices.Contains(s.SearchableAttributes, "*") {
-		sc.Searchable = append([]string{}, s.SearchableAttributes...)
-		sort.Strings(sc.Searchable)
-	}
-	sc.Filterable = append([]string{}, s.FilterableAttributes...)
-	sort.Strings(sc.Filterable)
-	return sc
-}
-
-// encode returns the schema as the folder keeps it.
-func (sc *schema) encode() []byte {
-	b, err := json.Marshal(sc)
-	if err != nil {
-		panic(fmt.Sprintf("encode schema: %v", err)) // only strings and numbers in it
-	}
-	return b
-}
-
-// serves reports whether a folder of schema sc can answer for settings s: it
-// holds all that they may ask for. More filterable attributes than asked for
-// do no harm, more searchable ones would find what should not be found.
-func (sc *schema) serves(s *Settings) bool {
-	want := s.schema()
-	for _, a := range want.Filterable {
-		if !slices.Contains(sc.Filterable, a) {
-			return false
-		}
-	}
-	have := *sc
-	have.Filterable = want.Filterable
-	return bytes.Equal(have.encode(), want.encode())
-}
-
-// searchable reports whether the field path is searched.
-func (sc *schema) searchable(path string) bool {
-	return sc.Searchable == nil || coveredBy(sc.Searchable, path)
-}
-
-// filterable reports whether the field path can be filtered by.
-func (sc *schema) filterable(path string) bool { return coveredBy(sc.Filterable, path) }
 
 // coveredBy reports whether path is one of attrs or below one.
 func coveredBy(attrs []string, path string) bool {

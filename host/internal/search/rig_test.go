@@ -51,7 +51,11 @@ func (r *rig) tryOpen() (err error) {
 	if r.store, err = store.Open(r.dir); err != nil {
 		return err
 	}
-	if r.svc, err = search.Open(search.Options{Dir: r.folders(), DB: r.store, ContainsFilter: true, Cutoff: time.Minute, Log: r.log}); err != nil {
+	sealer, err := store.OpenSealer(r.dir, nil)
+	if err != nil {
+		return err
+	}
+	if r.svc, err = search.Open(search.Options{Dir: r.folders(), DB: r.store, Sealer: sealer, ContainsFilter: true, Cutoff: time.Minute, Log: r.log}); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -136,7 +140,7 @@ func (r *rig) add(uid, body string) {
 // settings patches the settings of an index.
 func (r *rig) settings(uid, body string) {
 	r.tb.Helper()
-	r.ok(search.UpdateSettings(uid, []byte(body)))
+	r.ok(r.svc.UpdateSettings(uid, []byte(body)))
 }
 
 // search runs a query as a caller that may do all.

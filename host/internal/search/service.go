@@ -33,6 +33,9 @@ type Options struct {
 	// Log is told what nobody waits for: a folder that was rebuilt, and why;
 	// default: nobody.
 	Log func(message string, err error)
+	// Sealer keeps the keys of embedders; without one, settings with such a key
+	// are refused.
+	Sealer Sealer
 	// ContainsFilter allows CONTAINS and STARTS WITH in filters.
 	ContainsFilter bool
 	// Cutoff bounds one search; past it, what is ranked so far is returned and

@@ -6,95 +6,88 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
 )
 
-// Settings are what a client sets on an index.
+// Settings are what a client sets on an index. What is read of it is never
+// changed in place: a patch puts new lists and maps.
 type Settings struct {
-	SearchableAttributes []string // in order of weight; ["*"]: all, in the order they were first seen
-	FilterableAttributes []string // sorted
 	DisplayedAttributes  []string // ["*"]: all
-	Chat                 ChatSettings
+	SearchableAttributes []string // in order of weight; ["*"]: all, in the order they were first seen
+	FilterableAttributes []FilterableRule
+	SortableAttributes   []string // sorted
+	RankingRules         []RankingRule
+	StopWords            []string // sorted, as they were written
+	NonSeparatorTokens   []string // sorted
+	SeparatorTokens      []string // sorted
+	Dictionary           []string // sorted
+	Synonyms             map[string][]string
+	DistinctAttribute    string // "": none
+	ProximityPrecision   ProximityPrecision
+	TypoTolerance        TypoTolerance
+	Faceting             Faceting
+	Pagination           Pagination
+	Embedders            map[string]Embedder
+	// SearchCutoff bounds one search; nil: the service's default.
+	SearchCutoff        *time.Duration
+	LocalizedAttributes []LocalizedRule // nil: none
+	FacetSearch         bool
+	PrefixSearch        PrefixSearch
+	Chat                ChatSettings
 }
 
 // DefaultSettings are those of a new index.
 func DefaultSettings() Settings {
 	return Settings{
-		SearchableAttributes: []string{"*"},
-		FilterableAttributes: []string{},
 		DisplayedAttributes:  []string{"*"},
+		SearchableAttributes: []string{"*"},
+		FilterableAttributes: []FilterableRule{},
+		SortableAttributes:   []string{},
+		RankingRules:         defaultRankingRules(),
+		StopWords:            []string{},
+		NonSeparatorTokens:   []string{},
+		SeparatorTokens:      []string{},
+		Dictionary:           []string{},
+		Synonyms:             map[string][]string{},
+		ProximityPrecision:   ByWord,
+		TypoTolerance:        defaultTypoTolerance(),
+		Faceting:             defaultFaceting(),
+		Pagination:           Pagination{MaxTotalHits: defaultMaxTotalHits},
+		Embedders:            map[string]Embedder{},
+		FacetSearch:          true,
+		PrefixSearch:         PrefixIndexing,
 		Chat:                 defaultChat(),
 	}
 }
 
-// A setting is one line of the table of settings.
-type setting struct {
-	name  string // in JSON
-	route string // in a path
-	patch bool   // updated by PATCH, not PUT
-	code  apierr.Code
-	value func(*Settings) any
-	// set reads a value that is not null over what s has.
-	set   func(s *Settings, v json.RawMessage) error
-	reset func(s, defaults *Settings)
-}
-
-// settingsTable lists all settings, in the order they are shown.
-func settingsTable() []setting {
-	return []setting{
-		{
-			name: "displayedAttributes", route: "displayed-attributes", code: apierr.InvalidSettingsDisplayed,
-			value: func(s *Settings) any { return s.DisplayedAttributes },
-			set:   func(s *Settings, v json.RawMessage) error { return setAttributes(&s.DisplayedAttributes, v, true) },
-			reset: func(s, d *Settings) { s.DisplayedAttributes = d.DisplayedAttributes },
-		},
-		{
-			name: "searchableAttributes", route: "searchable-attributes", code: apierr.InvalidSettingsSearchable,
-			value: func(s *Settings) any { return s.SearchableAttributes },
-			set:   func(s *Settings, v json.RawMessage) error { return setAttributes(&s.SearchableAttributes, v, true) },
-			reset: func(s, d *Settings) { s.SearchableAttributes = d.SearchableAttributes },
-		},
-		{
-			name: "filterableAttributes", route: "filterable-attributes", code: apierr.InvalidSettingsFilterable,
-			value: func(s *Settings) any { return s.FilterableAttributes },
-			set: func(s *Settings, v json.RawMessage) error {
-				err := setAttributes(&s.FilterableAttributes, v, false)
-				slices.Sort(s.FilterableAttributes)
-				return err
-			},
-			reset: func(s, d *Settings) { s.FilterableAttributes = d.FilterableAttributes },
-		},
-		{
-			name: "chat", route: "chat", patch: true, code: apierr.InvalidSettingsIndexChat,
-			value: func(s *Settings) any { return s.Chat.wire() },
-			set:   func(s *Settings, v json.RawMessage) error { return s.Chat.patch(v) },
-			reset: func(s, d *Settings) { s.Chat = d.Chat },
-		},
-	}
-}
-
-// SettingRoutes lists the settings' names in a path, and whether PATCH (else
-// PUT) updates them.
-func SettingRoutes() map[string]bool {
-	m := map[string]bool{}
-	for _, st := range settingsTable() {
-		m[st.route] = st.patch
-	}
-	return m
-}
-
-// MarshalJSON gives s as a client sees it, each setting present.
+// MarshalJSON gives s as a client sees it, each setting present and no secret
+// in it.
 func (s Settings) MarshalJSON() ([]byte, error) {
+	return s.marshal(func(st *setting) any { return st.shown(&s) })
+}
+
+// kept is s as our own record has it.
+func (s *Settings) kept() ([]byte, error) {
+	return s.marshal(func(st *setting) any {
+		if st.kept != nil {
+			return st.kept(s)
+		}
+		return st.shown(s)
+	})
+}
+
+func (s *Settings) marshal(form func(*setting) any) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')
 	for i, st := range settingsTable() {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		v, err := json.Marshal(st.value(&s))
+		v, err := json.Marshal(form(&st))
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("encode setting %s: %w", st.name, err)
 		}
 		fmt.Fprintf(&b, "%q:%s", st.name, v)
 	}
@@ -102,10 +95,10 @@ func (s Settings) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote; what is absent has its default.
+// UnmarshalJSON reads what kept wrote; what is absent has its default.
 func (s *Settings) UnmarshalJSON(b []byte) error {
 	*s = DefaultSettings()
-	return s.patch(b)
+	return s.patch(b, true)
 }
 
 // Setting returns the value of one setting, by its name in a path; ok is false
@@ -113,7 +106,7 @@ func (s *Settings) UnmarshalJSON(b []byte) error {
 func (s Settings) Setting(route string) (v json.RawMessage, ok bool) {
 	for _, st := range settingsTable() {
 		if st.route == route {
-			b, err := json.Marshal(st.value(&s))
+			b, err := json.Marshal(st.shown(&s))
 			return b, err == nil
 		}
 	}
@@ -121,27 +114,46 @@ func (s Settings) Setting(route string) (v json.RawMessage, ok bool) {
 }
 
 // patch reads an object of settings over s: a value sets, null resets, what is
-// absent stays. An error is an [apierr.Error]; s is of no use then.
-func (s *Settings) patch(body []byte) error {
+// absent stays. kept: the body is our own, not a client's. An error is an
+// [apierr.Error]; s is of no use then.
+func (s *Settings) patch(body []byte, kept bool) error {
 	if body = bytes.TrimSpace(body); !json.Valid(body) || body[0] != '{' {
 		return apierr.Newf(apierr.BadRequest, "The settings must be a JSON object.")
 	}
 	table, defaults := settingsTable(), DefaultSettings()
-	var err error
-	eachMember(body, func(rawKey, v []byte) bool {
-		key := unquote(rawKey)
+	return badRequest(value{"", body, kept}.members(func(key string, v value) error {
 		i := slices.IndexFunc(table, func(st setting) bool { return st.name == key })
 		switch {
 		case i < 0:
-			err = apierr.Newf(apierr.BadRequest, "Unknown setting `%.100s`; known are %s.", key, settingNames())
-		case v[0] == 'n':
+			return apierr.Unknown("setting", key, key, settingNames())
+		case v.null():
 			table[i].reset(s, &defaults)
-		default:
-			err = table[i].error(table[i].set(s, v))
+			return nil
 		}
-		return err == nil
-	})
-	return err
+		return table[i].error(table[i].read(s, v))
+	}))
+}
+
+// apply patches s with what a task kept, and checks the whole.
+func (s *Settings) apply(body []byte) error {
+	if err := s.patch(body, true); err != nil {
+		return err
+	}
+	return s.check()
+}
+
+// check finds what is wrong between values that are right each for itself:
+// values that a patch names and values that were there before it. An error is
+// an [apierr.Error].
+func (s *Settings) check() error {
+	for _, st := range settingsTable() {
+		if st.check != nil {
+			if err := st.error(st.check(s)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // error gives a mistake in the setting's value the setting's code.
@@ -152,59 +164,39 @@ func (st *setting) error(err error) error {
 	if e, ok := err.(*apierr.Error); ok {
 		return e
 	}
-	return apierr.Newf(st.code, "Setting `%s`: %s.", st.name, err)
+	return apierr.Newf(st.code, "%s", ended(err.Error()))
 }
 
-func settingNames() string {
+// badRequest makes an error that is none of ours yet one of the body.
+func badRequest(err error) error {
+	if _, ok := err.(*apierr.Error); ok || err == nil {
+		return err
+	}
+	return apierr.Newf(apierr.BadRequest, "%s", ended(err.Error()))
+}
+
+// ended returns s with a mark at its end.
+func ended(s string) string {
+	if strings.HasSuffix(s, "?") {
+		return s
+	}
+	return strings.TrimRight(s, ".") + "."
+}
+
+func settingNames() []string {
 	var names []string
 	for _, st := range settingsTable() {
 		names = append(names, st.name)
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
-// setAttributes reads an array of attribute names. "*", where allowed, stands
-// for all of them.
-func setAttributes(dst *[]string, v json.RawMessage, star bool) error {
-	if v[0] != '[' {
-		return fmt.Errorf("it is %s; expected an array of attribute names, or null", jsonType(v))
+// SettingRoutes lists the settings' names in a path, and whether PATCH (else
+// PUT) updates them.
+func SettingRoutes() map[string]bool {
+	m := map[string]bool{}
+	for _, st := range settingsTable() {
+		m[st.route] = st.patch
 	}
-	list := []string{}
-	var err error
-	eachElement(v, func(_ int, e []byte) bool {
-		if e[0] != '"' {
-			err = fmt.Errorf("element %d is %s; expected an attribute name", len(list), jsonType(e))
-			return false
-		}
-		name := unquote(e)
-		switch {
-		case name == "":
-			err = fmt.Errorf("element %d is empty; expected an attribute name", len(list))
-		case !star && strings.Contains(name, "*"):
-			err = fmt.Errorf("element %d is `%.100s`; name each attribute, patterns are not taken here", len(list), name)
-		case name != "*" && strings.Contains(name, "*"):
-			err = fmt.Errorf("element %d is `%.100s`; the only pattern is \"*\", for all attributes", len(list), name)
-		case !slices.Contains(list, name):
-			list = append(list, name)
-		}
-		return err == nil
-	})
-	if err == nil && slices.Contains(list, "*") {
-		list = []string{"*"}
-	}
-	*dst = list
-	return err
-}
-
-// filterable reports whether a filter may ask about attr.
-func (s *Settings) filterable(attr string) bool {
-	return coveredBy(s.FilterableAttributes, attr)
-}
-
-// displayed is the selection of the displayed attributes.
-func (s *Settings) displayed() *selection { return newSelection(s.DisplayedAttributes) }
-
-// searchable reports whether the field path is searched.
-func (s *Settings) searchable(path string) bool {
-	return slices.Contains(s.SearchableAttributes, "*") || coveredBy(s.SearchableAttributes, path)
+	return m
 }

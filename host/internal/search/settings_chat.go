@@ -1,9 +1,7 @@
 package search
 
 import (
-	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
 )
@@ -58,134 +56,45 @@ func (c *ChatSettings) wire() any {
 
 // patch reads an object over c: a value sets, null resets, what is absent
 // stays; the same within searchParameters.
-func (c *ChatSettings) patch(v json.RawMessage) error {
+func (c *ChatSettings) patch(v value) error {
 	d := defaultChat()
-	return patchObject(v, "chat", map[string]func(json.RawMessage, bool) error{
-		"description": func(v json.RawMessage, null bool) error {
-			if null {
-				c.Description = d.Description
-				return nil
-			}
-			if err := readText(v, maxDescription, &c.Description); err != nil {
-				return fmt.Errorf("description %w", err)
-			}
-			return nil
-		},
-		"documentTemplate": func(v json.RawMessage, null bool) error {
-			if null {
-				c.DocumentTemplate = ""
-				return nil
-			}
-			var t string
-			err := readText(v, maxTemplate, &t)
-			if err == nil && t == defaultTemplate {
-				t = ""
-			}
-			if err == nil && t != "" {
-				_, err = parseTemplate(t)
-			}
-			if err != nil {
-				return apierr.Newf(apierr.InvalidChatSettingDocTemplate, "Setting `chat.documentTemplate`: %s.", err)
-			}
-			c.DocumentTemplate = t
-			return nil
-		},
-		"documentTemplateMaxBytes": func(v json.RawMessage, null bool) error {
-			if null {
-				c.MaxBytes = d.MaxBytes
-				return nil
-			}
-			n, err := readInt(v, 1, maxTemplateBytes)
-			if err != nil {
-				return fmt.Errorf("documentTemplateMaxBytes %w", err)
-			}
-			c.MaxBytes = n
-			return nil
-		},
-		"searchParameters": func(v json.RawMessage, null bool) error {
-			if null {
-				c.Search = ChatSearchParameters{}
-				return nil
-			}
-			return c.Search.patch(v)
-		},
+	return v.fields(map[string]fieldReader{
+		"description":              orDefault(&c.Description, d.Description, func(v value, t *string) error { return v.text(t, maxDescription) }),
+		"documentTemplate":         orDefault(&c.DocumentTemplate, d.DocumentTemplate, readChatTemplate),
+		"documentTemplateMaxBytes": orDefault(&c.MaxBytes, d.MaxBytes, func(v value, n *int) error { return v.integer(n, 1, maxTemplateBytes) }),
+		"searchParameters":         orDefault(&c.Search, d.Search, func(v value, p *ChatSearchParameters) error { return p.patch(v) }),
 	})
 }
 
-func (p *ChatSearchParameters) patch(v json.RawMessage) error {
-	return patchObject(v, "chat.searchParameters", map[string]func(json.RawMessage, bool) error{
-		"limit": func(v json.RawMessage, null bool) error {
-			if p.Limit = nil; null {
-				return nil
-			}
-			n, err := readInt(v, 0, maxTotalHits)
-			if err != nil {
-				return fmt.Errorf("searchParameters.limit %w", err)
-			}
-			p.Limit = &n
-			return nil
-		},
-		"matchingStrategy": func(v json.RawMessage, null bool) error {
-			if p.MatchingStrategy = ""; null {
-				return nil
-			}
-			switch s := Strategy(strings.Trim(string(v), `"`)); s {
-			case Last, All, Frequency:
-				p.MatchingStrategy = s
-				return nil
-			}
-			return fmt.Errorf("searchParameters.matchingStrategy is %.100s; expected \"last\", \"all\" or \"frequency\"", v)
-		},
-		"rankingScoreThreshold": func(v json.RawMessage, null bool) error {
-			if p.RankingScoreThreshold = nil; null {
-				return nil
-			}
-			f, ok := number(v)
-			if !ok || f < 0 || f > 1 {
-				return fmt.Errorf("searchParameters.rankingScoreThreshold is %.100s; expected a number from 0 to 1", v)
-			}
-			p.RankingScoreThreshold = &f
-			return nil
-		},
-	})
-}
-
-// patchObject calls the reader of each member of v; null says that it is to be
-// reset.
-func patchObject(v json.RawMessage, path string, readers map[string]func(v json.RawMessage, null bool) error) error {
-	if v[0] != '{' {
-		return fmt.Errorf("%s is %s; expected an object or null", path, jsonType(v))
+// readChatTemplate reads a template; the default one, sent back, is none.
+func readChatTemplate(v value, dst *string) error {
+	var t string
+	err := v.text(&t, maxTemplate)
+	if err == nil && t == defaultTemplate {
+		t = ""
 	}
-	var err error
-	eachMember(v, func(rawKey, v []byte) bool {
-		key := unquote(rawKey)
-		read, ok := readers[key]
-		if !ok {
-			err = fmt.Errorf("unknown field `%.100s` in %s; known are %s", key, path, strings.Join(sortedKeys(readers), ", "))
-		} else {
-			err = read(v, v[0] == 'n')
+	if err == nil && t != "" {
+		if _, err = parseTemplate(t); err != nil {
+			err = fmt.Errorf("`%s`: %w", v.path, err)
 		}
-		return err == nil
-	})
-	return err
-}
-
-func readText(v json.RawMessage, limit int, dst *string) error {
-	if v[0] != '"' {
-		return fmt.Errorf("is %s; expected a string or null", jsonType(v))
 	}
-	s := unquote(v)
-	if len(s) > limit {
-		return fmt.Errorf("has %d bytes; expected at most %d", len(s), limit)
+	if err != nil {
+		return apierr.Newf(apierr.InvalidChatSettingDocTemplate, "%s", ended(err.Error()))
 	}
-	*dst = s
+	*dst = t
 	return nil
 }
 
-func readInt(v json.RawMessage, low, high int) (int, error) {
-	var n int
-	if err := json.Unmarshal(v, &n); err != nil || n < low || n > high {
-		return 0, fmt.Errorf("is %.100s; expected a whole number from %d to %d", v, low, high)
-	}
-	return n, nil
+func (p *ChatSearchParameters) patch(v value) error {
+	return v.fields(map[string]fieldReader{
+		"limit": orDefault(&p.Limit, nil, func(v value, dst **int) error {
+			*dst = new(int)
+			return v.integer(*dst, 0, maxTotalHits)
+		}),
+		"matchingStrategy": orDefault(&p.MatchingStrategy, "", func(v value, s *Strategy) error { return choice(v, s, Last, All, Frequency) }),
+		"rankingScoreThreshold": orDefault(&p.RankingScoreThreshold, nil, func(v value, dst **float64) error {
+			*dst = new(float64)
+			return v.number(*dst, 0, 1)
+		}),
+	})
 }

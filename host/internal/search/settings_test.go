@@ -49,7 +49,7 @@ func TestSettingsPatch(t *testing.T) {
 		}
 	}
 	r.settings("a", `{"filterableAttributes":["z"],"chat":{"description":"D"}}`)
-	r.ok(search.ResetSettings("a"))
+	r.ok(r.svc.ResetSettings("a"))
 	got, err := json.Marshal(mustSettings(t, r, "a"))
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func TestSettingsPatch(t *testing.T) {
 	if want, _ := json.Marshal(search.DefaultSettings()); string(got) != string(want) {
 		t.Errorf("after a reset %s, want %s", got, want)
 	}
-	n, ok, err := search.UpdateSetting("a", "filterable-attributes", []byte(`["q"]`))
+	n, ok, err := r.svc.UpdateSetting("a", "filterable-attributes", []byte(`["q"]`))
 	if !ok {
 		t.Fatal("no setting filterable-attributes")
 	}
@@ -65,7 +65,7 @@ func TestSettingsPatch(t *testing.T) {
 	if got := r.setting("a", "filterable-attributes"); got != `["q"]` {
 		t.Errorf("one setting set: %s", got)
 	}
-	if _, ok, _ := search.UpdateSetting("a", "nope", []byte(`[]`)); ok {
+	if _, ok, _ := r.svc.UpdateSetting("a", "nope", []byte(`[]`)); ok {
 		t.Error("a setting nope exists")
 	}
 	r.reopen()
@@ -81,48 +81,6 @@ func mustSettings(t *testing.T, r *rig, uid string) search.Settings {
 		t.Fatal(err)
 	}
 	return s
-}
-
-func TestSettingsRefused(t *testing.T) {
-	tests := []struct {
-		body string
-		code apierr.Code
-		says string
-	}{
-		{`[]`, apierr.BadRequest, "object"},
-		{`{"nope":1}`, apierr.BadRequest, "`nope`"},
-		{`{"searchableAttributes":"x"}`, apierr.InvalidSettingsSearchable, "a string"},
-		{`{"searchableAttributes":[1]}`, apierr.InvalidSettingsSearchable, "element 0 is a number"},
-		{`{"displayedAttributes":{}}`, apierr.InvalidSettingsDisplayed, "an object"},
-		{`{"displayedAttributes":["a*"]}`, apierr.InvalidSettingsDisplayed, "`a*`"},
-		{`{"filterableAttributes":["*"]}`, apierr.InvalidSettingsFilterable, "name each"},
-		{`{"filterableAttributes":[""]}`, apierr.InvalidSettingsFilterable, "empty"},
-		{`{"chat":[]}`, apierr.InvalidSettingsIndexChat, "an array"},
-		{`{"chat":{"descripton":""}}`, apierr.InvalidSettingsIndexChat, "`descripton`"},
-		{`{"chat":{"description":1}}`, apierr.InvalidSettingsIndexChat, "a number"},
-		{`{"chat":{"documentTemplateMaxBytes":0}}`, apierr.InvalidSettingsIndexChat, "from 1"},
-		{`{"chat":{"documentTemplateMaxBytes":1e9}}`, apierr.InvalidSettingsIndexChat, "from 1"},
-		{`{"chat":{"searchParameters":{"limit":-1}}}`, apierr.InvalidSettingsIndexChat, "limit"},
-		{`{"chat":{"searchParameters":{"sort":[]}}}`, apierr.InvalidSettingsIndexChat, "`sort`"},
-		{`{"chat":{"searchParameters":{"matchingStrategy":"most"}}}`, apierr.InvalidSettingsIndexChat, "most"},
-		{`{"chat":{"searchParameters":{"rankingScoreThreshold":2}}}`, apierr.InvalidSettingsIndexChat, "0 to 1"},
-		{`{"chat":{"documentTemplate":7}}`, apierr.InvalidChatSettingDocTemplate, "a number"},
-		{`{"chat":{"documentTemplate":"{{ doc.title "}}`, apierr.InvalidChatSettingDocTemplate, ""},
-		{`{"chat":{"documentTemplate":"{% if doc.x %}"}}`, apierr.InvalidChatSettingDocTemplate, "Liquid"},
-		{`{"chat":{"documentTemplate":"{{ doc.x | nofilter }}"}}`, apierr.InvalidChatSettingDocTemplate, ""},
-		{`{"chat":{"documentTemplate":"{% include 'x' %}"}}`, apierr.InvalidChatSettingDocTemplate, "`include`"},
-		{`{"chat":{"documentTemplate":"{% for i in (1..1000000000) %}{% endfor %}"}}`, apierr.InvalidChatSettingDocTemplate, "ranges"},
-		{`{"chat":{"documentTemplate":"{%for a in doc.x%}{%for b in doc.x%}{%for c in doc.x%}{%endfor%}{%endfor%}{%endfor%}"}}`, apierr.InvalidChatSettingDocTemplate, "loops"},
-	}
-	for _, tt := range tests {
-		_, err := search.UpdateSettings("a", []byte(tt.body))
-		wantCode(t, tt.body, err, tt.code)
-		if !strings.Contains(fmt.Sprint(err), tt.says) {
-			t.Errorf("%s: %v does not say %s", tt.body, err, tt.says)
-		}
-	}
-	_, err := search.UpdateSettings("a", []byte(`{"chat":`))
-	wantCode(t, "cut off", err, apierr.MalformedPayload)
 }
 
 func TestSearchableAttributes(t *testing.T) {

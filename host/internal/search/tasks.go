@@ -189,62 +189,6 @@ func DeleteAllDocuments(uid string) (task.New, error) {
 	}, nil
 }
 
-// UpdateSettings is the task that patches an index's settings with an object
-// of them: a value sets, null resets, what is absent stays. It makes the index
-// where there is none.
-func UpdateSettings(uid string, body []byte) (task.New, error) {
-	if err := CheckIndexUID(uid); err != nil {
-		return task.New{}, err
-	}
-	body = bytes.TrimSpace(body)
-	if !json.Valid(body) {
-		_, err := countDocuments(body)
-		return task.New{}, err
-	}
-	// Whether a value is right does not depend on the others, so that what is
-	// right over the defaults is right over any settings.
-	s := DefaultSettings()
-	if err := s.patch(body); err != nil {
-		return task.New{}, err
-	}
-	var b bytes.Buffer
-	if err := json.Compact(&b, body); err != nil {
-		return task.New{}, fmt.Errorf("compact settings: %w", err)
-	}
-	return task.New{Type: task.SettingsUpdate, IndexUID: uid, Details: b.Bytes(), Payload: new(payload).encode(b.Bytes())}, nil
-}
-
-// UpdateSetting is [UpdateSettings] for the one setting that is called route
-// in a path; ok is false where there is none. A value null resets it.
-func UpdateSetting(uid, route string, value []byte) (n task.New, ok bool, err error) {
-	for _, st := range settingsTable() {
-		if st.route != route {
-			continue
-		}
-		value = bytes.TrimSpace(value)
-		if !json.Valid(value) {
-			_, err := countDocuments(value)
-			return task.New{}, true, err
-		}
-		n, err := UpdateSettings(uid, fmt.Appendf(nil, "{%q:%s}", st.name, value))
-		return n, true, err
-	}
-	return task.New{}, false, nil
-}
-
-// ResetSettings is the task that gives an index the default settings.
-func ResetSettings(uid string) (task.New, error) {
-	nulls := map[string]any{}
-	for _, st := range settingsTable() {
-		nulls[st.name] = nil
-	}
-	b, err := json.Marshal(nulls)
-	if err != nil {
-		return task.New{}, fmt.Errorf("encode settings: %w", err)
-	}
-	return UpdateSettings(uid, b)
-}
-
 // details returns an object of names and values in turn.
 func details(pairs ...any) json.RawMessage {
 	m := map[string]any{}

@@ -1,0 +1,95 @@
+package search
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// A schema is what decides the content of a bleve folder: one of another
+// schema is built anew. All lists are sorted.
+type schema struct {
+	Analyzer   int
+	Layout     int      // layoutVersion
+	Searchable []string // nil: all fields
+	// Columns are the names and patterns of the attributes whose values are
+	// kept apart: to filter and sort by, to make hits distinct, to count.
+	Columns []string
+	// How texts become words, where an index wants it otherwise than most.
+	Separators, NonSeparators, Dictionary []string
+}
+
+// layoutVersion is raised by any change to what fields.go writes.
+const layoutVersion = 2
+
+// schema returns the schema that the settings ask for.
+//
+// All else in the settings is for queries: changing it builds nothing.
+func (s *Settings) schema() *schema {
+	sc := &schema{
+		Analyzer: analyzerVersion, Layout: layoutVersion, Columns: s.columns(),
+		Separators: s.SeparatorTokens, NonSeparators: s.NonSeparatorTokens, Dictionary: s.Dictionary,
+	}
+	if !slices.Contains(s.SearchableAttributes, "*") {
+		sc.Searchable = append([]string{}, s.SearchableAttributes...)
+		slices.Sort(sc.Searchable)
+	}
+	return sc
+}
+
+// columns lists the names and patterns of all attributes that somebody may ask
+// for the values of.
+func (s *Settings) columns() []string {
+	all := map[string]bool{}
+	for _, p := range s.filterPatterns() {
+		all[p] = true
+	}
+	for _, a := range s.SortableAttributes {
+		all[a] = true
+	}
+	for _, r := range s.RankingRules {
+		if r.Rule == "" {
+			all[r.Attribute] = true
+		}
+	}
+	if s.DistinctAttribute != "" {
+		all[s.DistinctAttribute] = true
+	}
+	return append([]string{}, slices.Sorted(maps.Keys(all))...)
+}
+
+// encode returns the schema as the folder keeps it.
+func (sc *schema) encode() []byte {
+	b, err := json.Marshal(sc)
+	if err != nil {
+		panic(fmt.Sprintf("encode schema: %v", err)) // only strings and numbers in it
+	}
+	return b
+}
+
+// serves reports whether a folder of schema sc can answer for settings s: it
+// holds all that they may ask for. More columns than asked for do no harm, more
+// searchable attributes would find what should not be found.
+func (sc *schema) serves(s *Settings) bool {
+	want := s.schema()
+	for _, c := range want.Columns {
+		if !slices.ContainsFunc(sc.Columns, func(have string) bool { return withinPattern(have, c) }) {
+			return false
+		}
+	}
+	have := *sc
+	have.Columns = want.Columns
+	return bytes.Equal(have.encode(), want.encode())
+}
+
+// searchable reports whether the field path is searched.
+func (sc *schema) searchable(path string) bool {
+	return sc.Searchable == nil || coveredBy(sc.Searchable, path)
+}
+
+// column reports whether the values at the field path are kept apart.
+func (sc *schema) column(path string) bool {
+	return slices.ContainsFunc(sc.Columns, func(p string) bool { return matchesPattern(p, path) })
+}
