@@ -25,6 +25,7 @@ import (
 //	k/<uid>                   => auth.Key as JSON (no key material)
 //	i/<uid>                   => search.Meta of an index as JSON
 //	d/<docs>/<id>             => a document: its search.Document.Seq in 8 bytes, its JSON
+//	v/<docs>/<set, 4>/<id>    => a document's vectors of one embedder, see search.docVectors
 //	o/<docs>/<task, 4><n, 4>  => ids that a task's transaction n changed and bleve may not hold yet, a line each
 //	t/<uid, 4>                => task.Task as JSON
 //	p/<uid, 4>                => payload of a task that is not finished
@@ -35,6 +36,7 @@ const (
 	prefixKey       = "k/"
 	prefixIndex     = "i/"
 	prefixDocument  = "d/"
+	prefixVector    = "v/"
 	prefixOutbox    = "o/"
 	prefixTask      = "t/"
 	prefixPayload   = "p/"
