@@ -76,7 +76,7 @@ type Change struct {
 	Put      []Document
 	Delete   []string // ids
 	Vectors  []StoredVectors
-	Prune    uint32   // removes the outbox's notes of tasks below it: bleve has them
+	Prune    uint32 // removes the outbox's notes of tasks below it: bleve has them
 	// Outcomes are kept for tasks whose changes are all written with this one.
 	Outcomes map[uint32][]byte
 }
