@@ -37,6 +37,7 @@ const (
 type wish struct {
 	open     bool // no master key
 	panics   bool // GET /plugins does
+	idle     bool // no task is applied before the rig's start
 	limits   httpapi.Limits
 	upstream chat.Upstream
 }
@@ -50,6 +51,7 @@ type rig struct {
 	keys   *auth.Service
 	chat   *chat.Service
 	queue  *task.Queue
+	start  func() // applies tasks from then on
 	server *httpapi.Server
 	log    *buffer
 	served chan error
@@ -86,7 +88,10 @@ func newRig(tb testing.TB, w wish) *rig {
 	r.queue, err = task.Open(ctx, db, indexes, task.Options{})
 	check(tb, err)
 	ran := make(chan error, 1)
-	go func() { ran <- r.queue.Run(ctx) }()
+	r.start = sync.OnceFunc(func() { go func() { ran <- r.queue.Run(ctx) }() })
+	if !w.idle {
+		r.start()
+	}
 
 	key := master
 	if w.open {
@@ -126,6 +131,7 @@ func newRig(tb testing.TB, w wish) *rig {
 		defer cancel()
 		err := r.server.Shutdown(grace)
 		stop()
+		r.start()
 		err = errors.Join(err, <-r.served, <-ran, indexes.Close(), db.Close())
 		if err != nil {
 			tb.Errorf("close: %v", err)

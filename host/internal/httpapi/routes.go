@@ -70,8 +70,13 @@ func (s *Server) routes() {
 		s.route("DELETE", path, auth.SettingsUpdate, s.resetSetting(name))
 	}
 
-	s.route("GET", "/tasks", auth.TasksGet, s.listTasks, "limit", "from", "uids", "indexUids", "types", "statuses")
+	page := append([]string{"limit", "from", "reverse"}, taskFilters...)
+	s.route("GET", "/tasks", auth.TasksGet, s.listTasks, page...)
+	s.route("DELETE", "/tasks", auth.TasksDelete, s.deleteTasks, taskFilters...)
+	s.route("POST", "/tasks/cancel", auth.TasksCancel, s.cancelTasks, taskFilters...)
 	s.route("GET", "/tasks/:uid", auth.TasksGet, s.getTask)
+	s.route("GET", "/batches", auth.TasksGet, s.listBatches, append(page, "batchUids")...)
+	s.route("GET", "/batches/:uid", auth.TasksGet, s.getBatch)
 }
 
 // A handler answers one route.

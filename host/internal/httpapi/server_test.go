@@ -84,6 +84,10 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 		{"PUT", "/indexes/m/settings/displayed-attributes"},
 		{"GET", "/tasks"},
 		{"GET", "/tasks/0"},
+		{"DELETE", "/tasks"},
+		{"POST", "/tasks/cancel"},
+		{"GET", "/batches"},
+		{"GET", "/batches/0"},
 	}
 	for _, route := range routes {
 		for _, tt := range []struct {
