@@ -28,6 +28,14 @@ type Manifest struct {
 	Source   string             `json:"source,omitempty"`
 	Settings map[string]Setting `json:"settings,omitempty"`
 	Grants   Grants             `json:"grants,omitzero"`
+
+	// Events names the events that a collector is given; see package abi/event.
+	Events []string `json:"events,omitempty"`
+	// Message is what the collector's metrics are sent as: [MessageTrack],
+	// the default, or [MessageIdentify].
+	Message string `json:"message,omitempty"`
+	// Metrics is all that a collector may say. Its order numbers the metrics.
+	Metrics []Metric `json:"metrics,omitempty"`
 }
 
 // Limits is what a plugin asks for; the deployment may grant less.

@@ -83,6 +83,14 @@ func checkManifest(m *abi.Manifest) (problems []string) {
 	if !validVersion(m.Version) {
 		wrong("version is %s and must be a semantic version such as 1.2.0", quote(m.Version))
 	}
+	switch m.Kind {
+	case abi.KindCollector:
+		problems = append(problems, checkCollector(m)...)
+	case abi.KindProvider:
+		if len(m.Events) > 0 || m.Message != "" || len(m.Metrics) > 0 {
+			wrong("events, message and metrics belong to collectors")
+		}
+	}
 	if m.Kind == abi.KindProvider && !matches(formSource, m.Source) {
 		wrong("source is %s and must be 1 to 64 letters, digits, _ and -, a letter first", quote(m.Source))
 	}

@@ -56,6 +56,9 @@ func Load(ctx context.Context, rt *wasm.Runtime, module []byte, from string, o O
 		return nil, err
 	}
 	id := m.Name + " " + m.Version
+	if m.Kind != abi.KindProvider {
+		return nil, fmt.Errorf("check plugin %s: it is a %s, and a provider is wanted here", id, m.Kind)
+	}
 	shape, err := wasm.Describe(module)
 	if err != nil {
 		return nil, fmt.Errorf("read plugin %s: %w", id, err)
