@@ -4,6 +4,7 @@ package host
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -114,16 +115,28 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		return nil, err
 	}
 
+	tlsConfig, err := h.openTLS(c)
+	if err != nil {
+		return nil, err
+	}
 	h.server = httpapi.New(httpapi.Deps{
 		Auth: keys, Chat: h.chat, Search: h.search, Tasks: h.tasks, Log: h.log,
 		Version: httpapi.Version{Version: o.Version, Commit: o.Commit, Date: o.CommitDate},
 		Plugins: h.pluginStatus, DatabaseSize: func() int64 { return sizeOf(c.DBPath) },
-		Limits: httpapi.Limits{Body: c.PayloadLimit},
+		Limits: httpapi.Limits{Body: c.PayloadLimit}, TLS: tlsConfig,
 	})
 	if h.listener, err = net.Listen("tcp", c.HTTPAddr); err != nil {
 		return nil, fmt.Errorf("listen on %s: %w: give another --http-addr", c.HTTPAddr, err)
 	}
 	return h, nil
+}
+
+// openTLS returns what the API is served over, or nil for plain HTTP.
+func (h *Host) openTLS(c Config) (*tls.Config, error) {
+	if c.TLS.Cert == "" {
+		return nil, nil
+	}
+	return httpapi.OpenTLS(c.TLS, func(err error) { h.log.Error().Err(err).Msg("changed TLS files are not taken up") })
 }
 
 // onClose notes what Close has to do before what was noted earlier.
@@ -159,7 +172,7 @@ func (h *Host) Addr() net.Addr { return h.listener.Addr() }
 // period, and closes the host.
 func (h *Host) Run(ctx context.Context) error {
 	h.log.Info().Str("addr", h.Addr().String()).Str("db_path", h.config.DBPath).Strs("sources", h.plugins.SourceNames()).
-		Bool("open", h.config.MasterKey.IsZero()).Msg("serving")
+		Bool("open", h.config.MasterKey.IsZero()).Bool("tls", h.config.TLS.Cert != "").Msg("serving")
 	if len(h.plugins.SourceNames()) == 0 {
 		h.log.Warn().Msg("no provider plugin is loaded: chat completions answer 503; build one by `parley plugin build` and start with --plugin-dir DIR --plugin-lock=off")
 	}

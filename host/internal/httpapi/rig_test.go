@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"io"
@@ -35,6 +36,7 @@ const (
 
 // A wish says what a rig is to be. Its zero value is a host with a master key.
 type wish struct {
+	tls      *tls.Config
 	open     bool // no master key
 	panics   bool // GET /plugins does
 	idle     bool // no task is applied before the rig's start
@@ -111,7 +113,7 @@ func newRig(tb testing.TB, w wish) *rig {
 	check(tb, err)
 
 	r.server = httpapi.New(httpapi.Deps{
-		Auth: r.keys, Chat: r.chat, Search: indexes, Tasks: r.queue, Log: zerolog.New(r.log), Limits: w.limits,
+		Auth: r.keys, Chat: r.chat, Search: indexes, Tasks: r.queue, Log: zerolog.New(r.log), Limits: w.limits, TLS: w.tls,
 		Version: httpapi.Version{Version: "1.2.3", Commit: "abc", Date: "2026-11-21"},
 		Plugins: func() []httpapi.Plugin {
 			if w.panics {
