@@ -46,6 +46,9 @@ var (
 	ImmutableAPIKeyUID                = field("immutable_api_key_uid")
 	ImmutableAPIKeyUpdatedAt          = field("immutable_api_key_updated_at")
 
+	// Plugins.
+	PluginsNotReloaded = Code{"plugins_not_reloaded", http.StatusInternalServerError, TypeSystem}
+
 	// Workspaces.
 	ChatNotFound                     = invalid("chat_not_found", http.StatusNotFound)
 	InvalidChatWorkspaceUID          = field("invalid_chat_workspace_uid")

@@ -20,6 +20,7 @@ func (s *Server) routes() {
 	s.route("GET", "/version", auth.Version, s.version)
 	s.route("GET", "/stats", auth.StatsGet, s.stats)
 	s.route("GET", "/plugins", auth.PluginsGet, s.plugins)
+	s.route("POST", "/plugins/reload", auth.PluginsReload, s.reloadPlugins)
 
 	s.route("GET", "/chats", auth.ChatsGet, s.listChats, "offset", "limit")
 	s.route("GET", "/chats/:uid", auth.ChatsGet, s.getChat)

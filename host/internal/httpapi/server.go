@@ -25,8 +25,8 @@ import (
 	"github.com/parley-search/parley/host/internal/task"
 )
 
-// Deps is what a [Server] works with. All fields but Plugins, DatabaseSize,
-// Limits and TLS are required.
+// Deps is what a [Server] works with. All fields but Plugins, Reload,
+// DatabaseSize, Limits and TLS are required.
 type Deps struct {
 	Auth    *auth.Service
 	Chat    *chat.Service
@@ -34,8 +34,11 @@ type Deps struct {
 	Tasks   *task.Queue
 	Version Version
 	Log     zerolog.Logger
-	// Plugins lists what is loaded, for GET /plugins.
+	// Plugins lists what is loaded and what was refused, for GET /plugins.
 	Plugins func() []Plugin
+	// Reload makes the host run what the deployment says now, for POST
+	// /plugins/reload. Its error is a sentence for the operator.
+	Reload func(context.Context) (Reloaded, error)
 	// DatabaseSize is the bytes on disk, for GET /stats.
 	DatabaseSize func() int64
 	Limits       Limits

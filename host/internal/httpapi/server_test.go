@@ -44,6 +44,7 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 		{"GET", "/version"},
 		{"GET", "/stats"},
 		{"GET", "/plugins"},
+		{"POST", "/plugins/reload"},
 		{"GET", "/chats"},
 		{"GET", "/chats/demo"},
 		{"DELETE", "/chats/demo"},

@@ -112,7 +112,10 @@ func checkManifest(m *abi.Manifest) (problems []string) {
 	if m.Limits.MemoryMiB < 0 || m.Limits.MemoryMiB > maxMemoryMiB {
 		wrong("limits.memoryMiB is %d and must be 1 to %d, or left out", m.Limits.MemoryMiB, maxMemoryMiB)
 	}
-	return problems
+	if m.Limits.FuelPerCall < 0 {
+		wrong("limits.fuelPerCall is %d and must be above 0, or left out", m.Limits.FuelPerCall)
+	}
+	return append(problems, checkSelfTests(m)...)
 }
 
 // checkOrigin refuses what is neither scheme://host[:port] in its plain form
