@@ -26,9 +26,6 @@ import (
 const reexec = "TEST_REEXEC"
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == compileName {
-		os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
-	}
 	switch os.Getenv(reexec) {
 	case "parley":
 		os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))

@@ -57,7 +57,7 @@ func serveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return serveHost(cmd.Context(), h)
+			return h.Run(cmd.Context())
 		},
 	}
 	addOptions(cmd)

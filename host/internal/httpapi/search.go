@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 
@@ -10,39 +11,55 @@ import (
 
 // searchRequest is the body of POST /indexes/:uid/search.
 type searchRequest struct {
-	Q                     string          `json:"q"`
-	Offset                int             `json:"offset"`
-	Limit                 *int            `json:"limit"`
-	Filter                json.RawMessage `json:"filter"`
-	AttributesToRetrieve  []string        `json:"attributesToRetrieve"`
-	ShowRankingScore      bool            `json:"showRankingScore"`
-	MatchingStrategy      string          `json:"matchingStrategy"`
-	RankingScoreThreshold float64         `json:"rankingScoreThreshold"`
+	Q                       string          `json:"q"`
+	Offset                  int             `json:"offset"`
+	Limit                   *int            `json:"limit"`
+	Page                    *int            `json:"page"`
+	HitsPerPage             *int            `json:"hitsPerPage"`
+	Filter                  json.RawMessage `json:"filter"`
+	Sort                    []string        `json:"sort"`
+	Distinct                string          `json:"distinct"`
+	Facets                  []string        `json:"facets"`
+	AttributesToRetrieve    []string        `json:"attributesToRetrieve"`
+	AttributesToHighlight   []string        `json:"attributesToHighlight"`
+	AttributesToCrop        []string        `json:"attributesToCrop"`
+	CropLength              *int            `json:"cropLength"`
+	CropMarker              *string         `json:"cropMarker"`
+	HighlightPreTag         *string         `json:"highlightPreTag"`
+	HighlightPostTag        *string         `json:"highlightPostTag"`
+	ShowMatchesPosition     bool            `json:"showMatchesPosition"`
+	ShowRankingScore        bool            `json:"showRankingScore"`
+	ShowRankingScoreDetails bool            `json:"showRankingScoreDetails"`
+	MatchingStrategy        string          `json:"matchingStrategy"`
+	RankingScoreThreshold   float64         `json:"rankingScoreThreshold"`
+	AttributesToSearchOn    []string        `json:"attributesToSearchOn"`
+	Locales                 []string        `json:"locales"`
 }
 
 var searchFields = apierr.Fields{
-	"q":                     apierr.InvalidSearchQ,
-	"offset":                apierr.InvalidSearchOffset,
-	"limit":                 apierr.InvalidSearchLimit,
-	"filter":                apierr.InvalidSearchFilter,
-	"attributesToRetrieve":  apierr.InvalidSearchAttributesRetrieve,
-	"showRankingScore":      apierr.InvalidSearchShowRankingScore,
-	"matchingStrategy":      apierr.InvalidSearchMatchingStrategy,
-	"rankingScoreThreshold": apierr.InvalidSearchRankingThreshold,
-}
-
-// searchParameters are the query parameters of GET /indexes/:uid/search.
-var searchParameters = []string{
-	"q", "offset", "limit", "filter", "attributesToRetrieve", "showRankingScore", "matchingStrategy", "rankingScoreThreshold",
-}
-
-type searchBody struct {
-	Hits               []json.RawMessage `json:"hits"`
-	Query              string            `json:"query"`
-	ProcessingTimeMS   int64             `json:"processingTimeMs"`
-	Limit              int               `json:"limit"`
-	Offset             int               `json:"offset"`
-	EstimatedTotalHits int               `json:"estimatedTotalHits"`
+	"q":                       apierr.InvalidSearchQ,
+	"offset":                  apierr.InvalidSearchOffset,
+	"limit":                   apierr.InvalidSearchLimit,
+	"page":                    apierr.InvalidSearchPage,
+	"hitsPerPage":             apierr.InvalidSearchHitsPerPage,
+	"filter":                  apierr.InvalidSearchFilter,
+	"sort":                    apierr.InvalidSearchSort,
+	"distinct":                apierr.InvalidSearchDistinct,
+	"facets":                  apierr.InvalidSearchFacets,
+	"attributesToRetrieve":    apierr.InvalidSearchAttributesRetrieve,
+	"attributesToHighlight":   apierr.InvalidSearchAttributesHighlight,
+	"attributesToCrop":        apierr.InvalidSearchAttributesCrop,
+	"cropLength":              apierr.InvalidSearchCropLength,
+	"cropMarker":              apierr.InvalidSearchCropMarker,
+	"highlightPreTag":         apierr.InvalidSearchHighlightPreTag,
+	"highlightPostTag":        apierr.InvalidSearchHighlightPostTag,
+	"showMatchesPosition":     apierr.InvalidSearchShowMatchesPosition,
+	"showRankingScore":        apierr.InvalidSearchShowRankingScore,
+	"showRankingScoreDetails": apierr.InvalidSearchShowScoreDetails,
+	"matchingStrategy":        apierr.InvalidSearchMatchingStrategy,
+	"rankingScoreThreshold":   apierr.InvalidSearchRankingThreshold,
+	"attributesToSearchOn":    apierr.InvalidSearchAttributesSearchOn,
+	"locales":                 apierr.InvalidSearchLocales,
 }
 
 // search answers POST /indexes/:uid/search.
@@ -56,34 +73,17 @@ func (s *Server) search(r *call) error {
 
 func (b *searchRequest) query() search.Query {
 	return search.Query{
-		Q: b.Q, Offset: b.Offset, Limit: b.Limit, Filter: b.Filter, AttributesToRetrieve: b.AttributesToRetrieve,
-		ShowRankingScore: b.ShowRankingScore, MatchingStrategy: search.Strategy(b.MatchingStrategy), RankingScoreThreshold: b.RankingScoreThreshold,
+		Q: b.Q, Offset: b.Offset, Limit: b.Limit, Page: b.Page, HitsPerPage: b.HitsPerPage,
+		Filter: b.Filter, Sort: b.Sort, Distinct: b.Distinct, Facets: b.Facets,
+		AttributesToRetrieve: b.AttributesToRetrieve,
+		Format: search.Format{
+			Highlight: b.AttributesToHighlight, Crop: b.AttributesToCrop, CropLength: b.CropLength, CropMarker: b.CropMarker,
+			PreTag: b.HighlightPreTag, PostTag: b.HighlightPostTag, Positions: b.ShowMatchesPosition,
+		},
+		ShowRankingScore: b.ShowRankingScore, ShowRankingScoreDetails: b.ShowRankingScoreDetails,
+		MatchingStrategy: search.Strategy(b.MatchingStrategy), RankingScoreThreshold: b.RankingScoreThreshold,
+		AttributesToSearchOn: b.AttributesToSearchOn, Locales: b.Locales,
 	}
-}
-
-// searchByURL answers GET /indexes/:uid/search.
-func (s *Server) searchByURL(r *call) error {
-	offset, limit, err := r.query.page(apierr.InvalidSearchOffset, apierr.InvalidSearchLimit)
-	if err != nil {
-		return err
-	}
-	scores, err := r.query.boolean("showRankingScore", apierr.InvalidSearchShowRankingScore)
-	if err != nil {
-		return err
-	}
-	q := search.Query{
-		Q: r.query["q"], Offset: offset, Limit: &limit, AttributesToRetrieve: r.query.list("attributesToRetrieve"),
-		ShowRankingScore: scores, MatchingStrategy: search.Strategy(r.query["matchingStrategy"]),
-	}
-	if f, ok := r.query["filter"]; ok {
-		q.Filter = encode(f)
-	}
-	if t, ok := r.query["rankingScoreThreshold"]; ok {
-		if q.RankingScoreThreshold, err = strconv.ParseFloat(t, 64); err != nil {
-			return apierr.Newf(apierr.InvalidSearchRankingThreshold, "The query parameter `rankingScoreThreshold` must be a number from 0 to 1, but is %.64q.", t)
-		}
-	}
-	return s.find(r, q)
 }
 
 func (s *Server) find(r *call, q search.Query) error {
@@ -98,23 +98,105 @@ func (s *Server) find(r *call, q search.Query) error {
 	return ok(r, newSearchBody(res, &q))
 }
 
+// searchBody is what a search found: with a page where one was asked for.
+type searchBody struct {
+	Hits               []json.RawMessage      `json:"hits"`
+	Query              string                 `json:"query"`
+	ProcessingTimeMS   int64                  `json:"processingTimeMs"`
+	HitsPerPage        *int                   `json:"hitsPerPage,omitempty"`
+	Page               *int                   `json:"page,omitempty"`
+	TotalPages         *int                   `json:"totalPages,omitempty"`
+	TotalHits          *int                   `json:"totalHits,omitempty"`
+	Limit              *int                   `json:"limit,omitempty"`
+	Offset             *int                   `json:"offset,omitempty"`
+	EstimatedTotalHits *int                   `json:"estimatedTotalHits,omitempty"`
+	FacetDistribution  json.RawMessage        `json:"facetDistribution,omitempty"`
+	FacetStats         map[string]facetNumber `json:"facetStats,omitzero"`
+}
+
+// facetNumber is the range of an attribute's numbers.
+type facetNumber struct {
+	Min float64 `json:"min"`
+	Max float64 `json:"max"`
+}
+
 func newSearchBody(res *search.Result, q *search.Query) searchBody {
-	b := searchBody{
-		Hits: make([]json.RawMessage, len(res.Hits)), Query: res.Query, ProcessingTimeMS: res.ProcessingTime.Milliseconds(),
-		Limit: res.Limit, Offset: res.Offset, EstimatedTotalHits: res.EstimatedTotalHits,
+	b := searchBody{Hits: make([]json.RawMessage, len(res.Hits)), Query: res.Query, ProcessingTimeMS: res.ProcessingTime.Milliseconds()}
+	if res.Paged {
+		b.HitsPerPage, b.Page, b.TotalPages, b.TotalHits = &res.HitsPerPage, &res.Page, &res.TotalPages, &res.TotalHits
+	} else {
+		b.Limit, b.Offset, b.EstimatedTotalHits = &res.Limit, &res.Offset, &res.EstimatedTotalHits
 	}
 	for i := range res.Hits {
 		b.Hits[i] = newHit(&res.Hits[i], q)
 	}
+	if res.Facets != nil {
+		b.FacetDistribution, b.FacetStats = facetDistribution(res.Facets), facetStats(res.Facets)
+	}
 	return b
+}
+
+// facetDistribution is how many hits have each value, by attribute. It is
+// written by hand since an order of values was asked for.
+func facetDistribution(facets []search.FacetCounts) json.RawMessage {
+	out := []byte{'{'}
+	for i, f := range facets {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(appendText(out, f.Attribute), ":{"...)
+		for k, v := range f.Values {
+			if k > 0 {
+				out = append(out, ',')
+			}
+			out = append(appendText(out, v.Value), ':')
+			out = strconv.AppendInt(out, int64(v.Count), 10)
+		}
+		out = append(out, '}')
+	}
+	return append(out, '}')
+}
+
+// appendText appends a text in JSON that leaves the signs of HTML as they are.
+func appendText(dst []byte, s string) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(s); err != nil {
+		panic(err) // a text always can be
+	}
+	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
+}
+
+func facetStats(facets []search.FacetCounts) map[string]facetNumber {
+	stats := map[string]facetNumber{}
+	for _, f := range facets {
+		if f.Min != nil {
+			stats[f.Attribute] = facetNumber{*f.Min, *f.Max}
+		}
+	}
+	return stats
 }
 
 // newHit is a hit as q asked for it.
 func newHit(h *search.Hit, q *search.Query) json.RawMessage {
-	if !q.ShowRankingScore {
-		return h.Document
+	doc := h.Document
+	if h.Formatted != nil {
+		doc = withMember(doc, "_formatted", h.Formatted)
 	}
-	return withMember(h.Document, "_rankingScore", strconv.AppendFloat(nil, h.Score, 'g', -1, 64))
+	if h.Matches != nil {
+		doc = withMember(doc, "_matchesPosition", h.Matches)
+	}
+	if h.Distance != nil {
+		doc = withMember(doc, "_geoDistance", strconv.AppendInt(nil, *h.Distance, 10))
+	}
+	if q.ShowRankingScore {
+		doc = withMember(doc, "_rankingScore", strconv.AppendFloat(nil, h.Score, 'g', -1, 64))
+	}
+	if h.Details != nil {
+		doc = withMember(doc, "_rankingScoreDetails", h.Details)
+	}
+	return doc
 }
 
 // withMember adds a member to a document, which is an object. Neither name nor

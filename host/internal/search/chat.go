@@ -4,24 +4,22 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
 )
 
-// maxFacetValues bounds the values of an attribute that a model is told.
-const maxFacetValues = 10
+// maxToldValues bounds the values of an attribute that a model is told.
+const maxToldValues = 10
 
-// maxFacetValueBytes bounds one of them: longer ones are texts, not values.
-const maxFacetValueBytes = 100
+// maxToldBytes bounds one of them: longer ones are texts, not values.
+const maxToldBytes = 100
 
 // ChatIndexes implements [chat.Searcher].
 func (s *Service) ChatIndexes(ctx context.Context, caller *auth.Caller, only []string) ([]chat.Index, error) {
@@ -109,7 +107,7 @@ func (ix *index) facetsFor(ctx context.Context, rule *node) ([]chat.Facet, error
 	if err := st.meta.Settings.allowFilter(rule); err != nil {
 		return nil, err
 	}
-	key := fmt.Sprint(st.meta.Settings.FilterableAttributes) + "\x00\x00" + rule.String()
+	key := fmt.Sprint(st.meta.Settings.FilterableAttributes, st.meta.Settings.DisplayedAttributes) + "\x00\x00" + rule.String()
 	c := &ix.facets
 	c.mu.Lock()
 	if c.folder != st.folder || c.next != st.meta.Next || len(c.byRule) >= maxCachedRules {
@@ -120,8 +118,14 @@ func (ix *index) facetsFor(ctx context.Context, rule *node) ([]chat.Facet, error
 	if ok {
 		return facets, nil
 	}
-	sr := &searcher{ctx: ctx}
-	if facets, err = sr.facets(st, rule); err != nil {
+	err = guarded(func() (err error) {
+		facets, err = ix.service.told(st, rule)
+		return err
+	})
+	if errors.Is(err, errDamaged) {
+		ix.suspect(st.folder, err)
+	}
+	if err != nil {
 		return nil, err
 	}
 	c.mu.Lock()
@@ -134,90 +138,49 @@ func (ix *index) facetsFor(ctx context.Context, rule *node) ([]chat.Facet, error
 	return facets, nil
 }
 
-// facets works out facetsFor.
-func (s *searcher) facets(st *state, rule *node) (out []chat.Facet, err error) {
-	if s.view, err = st.folder.view(); err != nil {
-		return nil, err
-	}
-	defer func() { err = cmp.Or(err, s.view.close()) }()
-	universe := s.view.live
-	if rule != nil {
-		if universe, err = rule.documents(s.view); err != nil {
-			return nil, err
-		}
-		universe.And(s.view.live)
-	}
-	for _, f := range st.facetFields() {
-		values, err := s.facetValues(f, universe)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, chat.Facet{Attribute: f, Values: values})
-	}
-	return out, nil
-}
-
-// facetFields are the paths that can be filtered by and have values.
-func (st *state) facetFields() []string {
-	var out []string
-	for i, f := range st.meta.Fields {
-		if st.meta.FieldCounts[i] > 0 && st.meta.Settings.filterable(f) {
-			out = append(out, f)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
-// facetValues returns the most frequent values of a field among the documents.
-func (s *searcher) facetValues(field string, docs *roaring.Bitmap) ([]string, error) {
-	type value struct {
-		count, best uint64 // best: of the way of writing that is shown
-		shown       string
-	}
-	byKey := map[string]*value{}
-	parts := make(map[*viewSegment]*roaring.Bitmap, len(s.view.segs))
-	for i := range s.view.segs {
-		parts[&s.view.segs[i]] = s.view.segs[i].part(docs)
-	}
-	n := 0
-	err := s.view.eachTerm(fieldText+field, nil, nil, func(seg *viewSegment, term string, posting func() (*roaring.Bitmap, error)) error {
-		if err := s.check(n); err != nil {
-			return err
-		}
-		n++
-		key, shown, _ := strings.Cut(term, "\x00")
-		if key == "" || len(shown) > maxFacetValueBytes {
-			return nil
-		}
-		b, err := posting()
-		if err != nil {
-			return err
-		}
-		count := b.AndCardinality(parts[seg])
-		if count == 0 {
-			return nil
-		}
-		v := byKey[key]
-		if v == nil {
-			v = &value{}
-			byKey[key] = v
-		}
-		v.count += count
-		if count > v.best {
-			v.best, v.shown = count, shown
-		}
-		return nil
-	})
+// told works out facetsFor. Of an attribute that is not displayed the model is
+// told that it may filter by it, and no values.
+func (s *Service) told(st *state, rule *node) (out []chat.Facet, err error) {
+	v, err := st.folder.view(s.columns)
 	if err != nil {
 		return nil, err
 	}
-	list := slices.SortedFunc(maps.Values(byKey), func(a, b *value) int {
-		return cmp.Or(cmp.Compare(b.count, a.count), strings.Compare(a.shown, b.shown))
-	})
+	defer func() { err = cmp.Or(err, v.close()) }()
+	docs := v.live
+	if rule != nil {
+		if docs, err = rule.documents(v); err != nil {
+			return nil, err
+		}
+		docs.And(v.live)
+	}
+	list, m := docs.ToArray(), st.meta
+	for i, f := range m.Fields {
+		if m.FieldCounts[i] == 0 || !m.Settings.filterable(f) {
+			continue
+		}
+		facet := chat.Facet{Attribute: f, Values: []string{}}
+		if m.Settings.facetable(f) {
+			if facet.Values, err = v.toldValues(f, list); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, facet)
+	}
+	slices.SortFunc(out, func(a, b chat.Facet) int { return strings.Compare(a.Attribute, b.Attribute) })
+	return out, nil
+}
+
+// toldValues returns the most frequent values of a field among docs, but for
+// long ones: these are texts.
+func (v *view) toldValues(field string, docs []uint32) ([]string, error) {
+	values, err := v.count(field, docs, nil)
+	if err != nil {
+		return nil, err
+	}
+	values = slices.DeleteFunc(values, func(c countedValue) bool { return len(c.shown) > maxToldBytes })
 	out := []string{}
-	for _, v := range list[:min(len(list), maxFacetValues)] {
-		out = append(out, v.shown)
+	for _, f := range firstValues(values, FacetCount, maxToldValues) {
+		out = append(out, f.Value)
 	}
 	return out, nil
 }

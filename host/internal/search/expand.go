@@ -12,32 +12,27 @@ type derived struct {
 	exact bool // the very word, neither typo nor mere beginning
 }
 
-// An expanded unit is a unit with what the index has for it.
-type expanded struct {
-	unit
-	derived [][]derived // by segment; of a phrase, one for each of its words
-	// within are the documents that have it with at most so many typos.
-	within [3]*roaring.Bitmap
-}
-
-// expand looks a unit up.
-func (s *searcher) expand(u unit) (*expanded, error) {
-	e := &expanded{unit: u}
+// expand looks a unit up: the edge that stands for it alone.
+func (s *searcher) expand(u unit) (*edge, error) {
 	if u.phrase {
 		docs, err := s.phrase(u.words)
-		e.within = [3]*roaring.Bitmap{docs, docs, docs}
-		return e, err
+		return &edge{words: u.words, own: true, within: [3]*roaring.Bitmap{docs, docs, docs}}, err
 	}
-	m, err := s.fuzzy.matcher(u.words[0].term, u.prefix)
+	return s.expandWord(u.words[0].term, u.prefix, s.plan.typo.allowed(u.words[0].term))
+}
+
+// expandWord looks a word up, as it may be written.
+func (s *searcher) expandWord(term string, prefix bool, typos int) (*edge, error) {
+	m, err := s.fuzzy.matcher(term, prefix, typos)
 	if err != nil {
 		return nil, err
 	}
+	e := &edge{own: true, term: term, prefix: prefix, typos: typos}
 	for i := range e.within {
 		e.within[i] = roaring.New()
 	}
 	for i := range s.view.segs {
-		seg := &s.view.segs[i]
-		list, err := s.lookup(seg, m, e)
+		list, err := s.lookup(&s.view.segs[i], m, e)
 		if err != nil {
 			return nil, err
 		}
@@ -49,7 +44,7 @@ func (s *searcher) expand(u unit) (*expanded, error) {
 }
 
 // lookup finds what a segment has for m, and adds its documents to e.within.
-func (s *searcher) lookup(seg *viewSegment, m *matcher, e *expanded) ([]derived, error) {
+func (s *searcher) lookup(seg *viewSegment, m *matcher, e *edge) ([]derived, error) {
 	dict, err := seg.dict(fieldWords)
 	if err != nil {
 		return nil, err
@@ -78,14 +73,15 @@ func (s *searcher) lookup(seg *viewSegment, m *matcher, e *expanded) ([]derived,
 		if !ok {
 			continue
 		}
-		docs, err := seg.postings(dict, []byte(entry.Term))
+		d := derived{entry.Term, uint8(typos), entry.Term == m.term}
+		docs, err := s.documentsOf(seg, dict, d)
 		if err != nil {
 			return nil, err
 		}
 		if docs.IsEmpty() {
 			continue
 		}
-		list = append(list, derived{entry.Term, uint8(typos), entry.Term == m.term})
+		list = append(list, d)
 		seg.addTo(e.within[typos], docs)
 		if err := s.check(len(list)); err != nil {
 			return nil, err
@@ -93,18 +89,63 @@ func (s *searcher) lookup(seg *viewSegment, m *matcher, e *expanded) ([]derived,
 	}
 }
 
-// phrase returns the documents that have all words side by side in one
-// attribute.
-func (s *searcher) phrase(ws []word) (*roaring.Bitmap, error) {
-	docs := s.view.live.Clone()
-	for _, w := range ws {
-		b, err := s.view.term(fieldWords, w.term)
+// documentsOf returns the documents of a segment that have a word where it may
+// count, numbered within the segment. Only for reading.
+func (s *searcher) documentsOf(seg *viewSegment, dict segment.TermDictionary, d derived) (*roaring.Bitmap, error) {
+	docs, err := seg.postings(dict, []byte(d.term))
+	if err != nil || s.plan.fields.all(d.typos) {
+		return docs, err
+	}
+	out := roaring.New()
+	part := roaring.And(docs, seg.part(s.universe))
+	if part.IsEmpty() {
+		return out, nil
+	}
+	list := part.ToArray()
+	spots := make([][]spot, len(list))
+	if err := s.readSpots(seg, dict, d, part, list, spots); err != nil {
+		return nil, err
+	}
+	for i, doc := range list {
+		if len(spots[i]) > 0 {
+			out.Add(doc)
+		}
+	}
+	return out, nil
+}
+
+// word returns the documents that have a word, without typos.
+func (s *searcher) word(term string) (*roaring.Bitmap, error) {
+	out := roaring.New()
+	for i := range s.view.segs {
+		seg := &s.view.segs[i]
+		dict, err := seg.dict(fieldWords)
 		if err != nil {
 			return nil, err
 		}
-		docs.And(b)
+		docs, err := s.documentsOf(seg, dict, derived{term, 0, true})
+		if err != nil {
+			return nil, err
+		}
+		seg.addTo(out, docs)
 	}
-	if len(ws) == 1 || docs.IsEmpty() {
+	return out, nil
+}
+
+// phrase returns the documents that have all words side by side in one
+// attribute.
+func (s *searcher) phrase(ws []word) (*roaring.Bitmap, error) {
+	docs := s.universe.Clone()
+	for _, w := range ws {
+		b, err := s.word(w.term)
+		if err != nil {
+			return nil, err
+		}
+		if docs.And(b); docs.IsEmpty() {
+			return docs, nil
+		}
+	}
+	if len(ws) == 1 {
 		return docs, nil
 	}
 	list := docs.ToArray()
@@ -121,8 +162,7 @@ func (s *searcher) phrase(ws []word) (*roaring.Bitmap, error) {
 	return out, nil
 }
 
-// phraseSpots returns, for each of the documents, the positions where the
-// phrase begins.
+// phraseSpots returns, for each of the documents, where the phrase stands.
 func (s *searcher) phraseSpots(ws []word, docs []uint32) ([][]spot, error) {
 	var starts [][]spot
 	for i, w := range ws {
@@ -145,8 +185,17 @@ func (s *searcher) phraseSpots(ws []word, docs []uint32) ([][]spot, error) {
 			starts[d] = kept
 		}
 	}
+	length := uint8(min(ws[len(ws)-1].pos-ws[0].pos+1, maxPhrase))
+	for _, list := range starts {
+		for i := range list {
+			list[i].length = length
+		}
+	}
 	return starts, nil
 }
+
+// maxPhrase bounds the words that a phrase counts as, for distances.
+const maxPhrase = 255
 
 func hasSpot(spots []spot, field uint16, pos int) bool {
 	for _, x := range spots {

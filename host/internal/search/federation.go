@@ -86,7 +86,7 @@ func (f *Federation) check(queries []MultiQuery) error {
 	}
 	for i := range queries {
 		q := &queries[i]
-		if q.Limit != nil || q.Offset != 0 {
+		if q.Limit != nil || q.Offset != 0 || q.Page != nil || q.HitsPerPage != nil {
 			return apierr.Newf(apierr.InvalidMultiSearchPagination, "`queries[%d]` has a page of its own; in a federated search send offset and limit in `federation`.", i)
 		}
 		if o := q.Options; o != nil && o.Weight != nil && *o.Weight < 0 {

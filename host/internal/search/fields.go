@@ -15,7 +15,7 @@ const (
 	// place travel in the position (see position): one dictionary to look
 	// through for a word, whatever the number of attributes.
 	fieldWords = "_w"
-	// fieldWhole holds short values whole, as words joined by spaces, for hits
+	// fieldWhole holds short values whole, as wholeTerm writes them, for hits
 	// that are exactly what was asked.
 	fieldWhole = "_x"
 	// fieldSeq holds [Document.Seq] as appendNumber writes it.
@@ -48,10 +48,11 @@ func position(field, pos int) int { return field<<16 | min(pos, maxPosition) }
 
 // A wordsField is fieldWords of one document. It implements [bleveapi.Field].
 type wordsField struct {
-	texts []fieldTextOf
-	freqs bleveapi.TokenFrequencies
-	n     int
-	bytes uint64
+	analyzer *analyzer
+	texts    []fieldTextOf
+	freqs    bleveapi.TokenFrequencies
+	n        int
+	bytes    uint64
 }
 
 // A fieldTextOf is one searchable value.
@@ -79,7 +80,7 @@ func (f *wordsField) Analyze() {
 		if base > 0 {
 			base += sentenceGap - 1
 		}
-		for _, w := range words(t.text) {
+		for _, w := range f.analyzer.words(t.text) {
 			tf := f.freqs[w.term]
 			if tf == nil {
 				tf = &bleveapi.TokenFreq{Term: []byte(w.term)}
@@ -131,12 +132,13 @@ func (f *termsField) add(term string) {
 
 // A docBuilder makes bleve documents of one schema.
 type docBuilder struct {
-	schema *schema
-	number map[string]int // of each field
+	schema   *schema
+	analyzer *analyzer
+	number   map[string]int // of each field
 }
 
 func newDocBuilder(sc *schema, fields []string) *docBuilder {
-	b := &docBuilder{sc, make(map[string]int, len(fields))}
+	b := &docBuilder{sc, sc.analyzer(), make(map[string]int, len(fields))}
 	for i, f := range fields {
 		b.number[f] = i
 	}
@@ -146,7 +148,7 @@ func newDocBuilder(sc *schema, fields []string) *docBuilder {
 // build returns the bleve document of d.
 func (b *docBuilder) build(d Document) *document.Document {
 	out := document.NewDocument(d.ID)
-	w := &wordsField{}
+	w := &wordsField{analyzer: b.analyzer}
 	fields := map[string]*termsField{}
 	field := func(name string, o bleveapi.FieldIndexingOptions) *termsField {
 		f := fields[name]
@@ -162,8 +164,8 @@ func (b *docBuilder) build(d Document) *document.Document {
 		if scalar && text != "" && b.schema.searchable(path) {
 			w.texts = append(w.texts, fieldTextOf{b.number[path], text})
 			w.bytes += uint64(len(text))
-			if t := wholeTerm(text); t != "" {
-				field(fieldWhole, optTerms).add(t)
+			if t := b.analyzer.whole(text); t != "" {
+				field(fieldWhole, optTerms).add(wholeTerm(t, b.number[path]))
 			}
 		}
 		if !b.schema.column(path) {
@@ -217,12 +219,24 @@ func empty(v []byte) bool {
 	return false
 }
 
-// wholeTerm is a value as fieldWhole has it, "" where it is too long.
-func wholeTerm(text string) string {
+// whole is a text as words with spaces between, "" where it is too long.
+func (a *analyzer) whole(text string) string {
 	if len(text) > maxWhole {
 		return ""
 	}
-	return joinWords(words(text))
+	return joinWords(a.words(text))
+}
+
+// wholeTerm is a whole text of a field as fieldWhole has it: the text, a zero
+// byte, and the field's number in two bytes.
+func wholeTerm(text string, field int) string {
+	return text + string([]byte{0, byte(field >> 8), byte(field)})
+}
+
+// wholeField returns the number of the field of a wholeTerm.
+func wholeField(term string) uint16 {
+	n := len(term)
+	return uint16(term[n-2])<<8 | uint16(term[n-1])
 }
 
 func joinWords(ws []word) string {

@@ -145,16 +145,13 @@ func (n *node) places(v *view) (*roaring.Bitmap, error) {
 		return nil, err
 	}
 	docs := near.ToArray()
-	lats, lngs := make([]float64, len(docs)), make([]float64, len(docs))
-	if err := v.numbers(fieldNumber+geoAttr+".lat", docs, func(i int, x float64) { lats[i] = x }); err != nil {
-		return nil, err
-	}
-	if err := v.numbers(fieldNumber+geoAttr+".lng", docs, func(i int, x float64) { lngs[i] = x }); err != nil {
+	away, err := v.distances(lat, lng, docs)
+	if err != nil {
 		return nil, err
 	}
 	out := roaring.New()
 	for i, d := range docs {
-		if distance(lat, lng, lats[i], lngs[i]) <= metres {
+		if away[i] <= metres {
 			out.Add(d)
 		}
 	}

@@ -25,18 +25,6 @@ func newFuzzy() (fuzzy, error) {
 	return f, nil
 }
 
-// allowedTypos is how many typos a word may have: none below 5 characters, one
-// below 9, else two.
-func allowedTypos(term string) int {
-	switch n := utf8.RuneCountInString(term); {
-	case n >= 9:
-		return 2
-	case n >= 5:
-		return 1
-	}
-	return 0
-}
-
 // A matcher finds the words that may stand for a word of a query. Not safe for
 // concurrent use.
 type matcher struct {
@@ -47,9 +35,10 @@ type matcher struct {
 	dfa    *levenshtein.DFA // nil without typos
 }
 
-// matcher returns the matcher of a word.
-func (f fuzzy) matcher(term string, prefix bool) (*matcher, error) {
-	m := &matcher{term: term, prefix: prefix, typos: allowedTypos(term)}
+// matcher returns the matcher of a word with at most so many typos: two, one or
+// none.
+func (f fuzzy) matcher(term string, prefix bool, typos int) (*matcher, error) {
+	m := &matcher{term: term, prefix: prefix, typos: typos}
 	_, n := utf8.DecodeRuneInString(term)
 	m.first = term[:n]
 	if m.typos == 0 {
@@ -74,7 +63,10 @@ func (m *matcher) distance(word string) (typos int, ok bool) {
 	case m.prefix:
 		typos = m.prefixDistance(word)
 	default:
-		_, d := m.dfa.MatchAndDistance(word)
+		near, d := m.dfa.MatchAndDistance(word)
+		if !near {
+			return 0, false
+		}
 		typos = int(d)
 	}
 	if !strings.HasPrefix(word, m.first) {

@@ -5,24 +5,42 @@ import "fmt"
 // fill reads the documents of the hits. One that is gone since bleve saw it is
 // left out, and one that a tenant's rule, asked of the document as it is now,
 // does not let through.
-func (s *Service) fill(res *Result, m *meta, list []scored, rule *node, q *Query) error {
+func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []found) error {
 	if len(list) == 0 {
 		return nil
 	}
 	ids := make([]string, len(list))
-	for i, h := range list {
-		ids[i] = h.id
+	for i, f := range list {
+		var err error
+		if ids[i], err = s.view.id(f.doc); err != nil {
+			return err
+		}
 	}
-	docs, err := s.opts.DB.Documents(m.Docs, ids)
+	m, q := rd.state.meta, s.plan.query
+	docs, err := svc.opts.DB.Documents(m.Docs, ids)
 	if err != nil {
 		return fmt.Errorf("read hits: %w", err)
 	}
+	extras, err := s.extras(list)
+	if err != nil {
+		return err
+	}
 	displayed, wanted := m.Settings.displayed(), newSelection(q.AttributesToRetrieve)
+	format, err := s.newFormatter(displayed, wanted)
+	if err != nil {
+		return err
+	}
 	for i, d := range docs {
-		if d.Seq == 0 || rule != nil && !rule.matches(d.Body) {
+		if d.Seq == 0 || rd.rule != nil && !rd.rule.matches(d.Body) {
 			continue
 		}
-		res.Hits = append(res.Hits, Hit{ID: d.ID, Document: project(d.Body, displayed, wanted), Score: list[i].score})
+		h := Hit{ID: d.ID, Document: project(d.Body, displayed, wanted), Score: list[i].score}
+		h.Formatted, h.Matches = format.hit(d.Body)
+		if q.ShowRankingScoreDetails {
+			h.Details = s.details(&list[i], i, &extras)
+		}
+		h.Distance = extras.distance(i)
+		res.Hits = append(res.Hits, h)
 	}
 	return nil
 }

@@ -56,6 +56,7 @@ func (ix *index) publish(st *state) {
 		return
 	}
 	old.retire(func() {
+		ix.service.columns.forget(old.name())
 		if err := old.remove(); err != nil {
 			ix.service.opts.Log(fmt.Sprintf("removing an old folder of index %q failed", ix.uid), err)
 		}

@@ -19,37 +19,40 @@ type unit struct {
 // maxUnits bounds the words and phrases of a query; the rest is not looked at.
 const maxUnits = 10
 
-// parseQuery reads a query: words, "phrases" and -excluded ones.
-func parseQuery(q string) parsedQuery {
+// A queryParser reads queries of one index.
+type queryParser struct {
+	analyzer *analyzer
+	stop     map[string]bool // folded words that are not looked for
+	prefix   bool            // the last word may go on
+}
+
+// parse reads a query: words, "phrases" and -excluded ones.
+func (qp *queryParser) parse(q string) parsedQuery {
 	var p parsedQuery
 	plain := true
 	for rest := q; rest != ""; {
-		var text string
-		var quoted bool
-		negative := strings.HasPrefix(rest, "-") && len(rest) > 1 && rest[1] != ' '
+		if space(rest[0]) {
+			rest = rest[1:]
+			continue
+		}
+		negative := rest[0] == '-' && len(rest) > 1 && !space(rest[1])
 		if negative {
 			rest = rest[1:]
 		}
-		if strings.HasPrefix(rest, `"`) {
-			quoted = true
+		var text string
+		quoted := rest[0] == '"'
+		switch {
+		case quoted:
 			// A phrase without an end goes to the end: it is being typed.
 			text, rest, _ = strings.Cut(rest[1:], `"`)
-		} else {
-			n := strings.IndexAny(rest, " \t\n\"")
-			if n < 0 {
-				n = len(rest)
-			}
-			if n == 0 {
-				rest = rest[1:]
-				continue
-			}
-			text, rest = rest[:n], rest[n:]
+		case negative:
+			text, rest = cutAt(rest, excludedEnd(rest))
+		default:
+			text, rest = cutAt(rest, plainEnd(rest))
 		}
-		ws := words(text)
-		if len(ws) == 0 {
-			continue
-		}
+		ws := qp.analyzer.words(text)
 		switch {
+		case len(ws) == 0:
 		case negative:
 			plain = false
 			p.excluded = append(p.excluded, ws)
@@ -57,26 +60,54 @@ func parseQuery(q string) parsedQuery {
 			plain = false
 			p.units = append(p.units, unit{words: ws, phrase: true})
 		default:
-			for i := range ws {
-				p.units = append(p.units, unit{words: ws[i : i+1]})
-			}
 			// Only the last word of all, with nothing behind it.
-			p.units[len(p.units)-1].prefix = rest == "" && inWordEnd(text)
+			open := qp.prefix && rest == "" && ws[len(ws)-1].end == len(text)
+			p.units = qp.appendWords(p.units, ws, open)
 		}
 	}
 	p.units = p.units[:min(len(p.units), maxUnits)]
 	p.excluded = p.excluded[:min(len(p.excluded), maxUnits)]
 	if plain {
-		p.whole = wholeTerm(q)
+		p.whole = qp.analyzer.whole(q)
 	}
 	return p
 }
 
-// inWordEnd reports whether text ends within a word.
-func inWordEnd(text string) bool {
-	var last rune
-	for _, r := range text {
-		last = r
+// appendWords appends a unit for each word. A stop word is one only where it is
+// the last and open: it may be the beginning of another.
+func (qp *queryParser) appendWords(units []unit, ws []word, open bool) []unit {
+	for i := range ws {
+		prefix := open && i == len(ws)-1
+		if prefix || !qp.stop[ws[i].term] {
+			units = append(units, unit{words: ws[i : i+1], prefix: prefix})
+		}
 	}
-	return inWord(last)
+	return units
 }
+
+// plainEnd is where plain words end: at a quote, or a minus behind a space.
+func plainEnd(s string) int {
+	for i := range len(s) {
+		switch s[i] {
+		case '"':
+			return i
+		case '-':
+			if i > 0 && space(s[i-1]) && i+1 < len(s) && !space(s[i+1]) {
+				return i
+			}
+		}
+	}
+	return len(s)
+}
+
+// excludedEnd is where an excluded word ends.
+func excludedEnd(s string) int {
+	for i := range len(s) {
+		if space(s[i]) || s[i] == '"' {
+			return i
+		}
+	}
+	return len(s)
+}
+
+func cutAt(s string, i int) (before, after string) { return s[:i], s[i:] }

@@ -3,21 +3,57 @@ package search
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/parley-search/parley/host/internal/apierr"
 )
 
 // A Query is one search. Its zero value takes the first 20 of all documents.
 type Query struct {
 	Q      string
 	Filter json.RawMessage // a string, or an array of strings and arrays of strings; nil: none
+	// Sort are criteria such as `price:asc` and `_geoPoint(48.8, 2.3):asc`. They
+	// count where the setting rankingRules has the rule sort.
+	Sort []string
+	// Distinct is an attribute of whose values each brings one hit at most; "":
+	// the setting distinctAttribute.
+	Distinct string
+	// Facets are attributes whose values are counted; with "*" all that are
+	// filterable.
+	Facets []string
+
 	Offset int
 	Limit  *int // nil: 20
+	// Page counts from 1. Where it or HitsPerPage (nil: 20) is set, Offset and
+	// Limit do not count, and the totals are exact.
+	Page, HitsPerPage *int
+
 	// AttributesToRetrieve narrows the displayed attributes; nil, or with "*":
 	// all of them.
 	AttributesToRetrieve []string
-	ShowRankingScore     bool
+	Format               Format
+
+	ShowRankingScore        bool
+	ShowRankingScoreDetails bool
 	// MatchingStrategy says which words may be missing; "": last.
 	MatchingStrategy      Strategy
 	RankingScoreThreshold float64 // hits below it are left out; 0: none are
+	// AttributesToSearchOn narrows the searchable attributes; nil, or with "*":
+	// all of them.
+	AttributesToSearchOn []string
+	// Locales are the languages of Q. They are checked; texts are split by
+	// their scripts, whatever the language.
+	Locales []string
+}
+
+// Format says how texts of hits are shown.
+type Format struct {
+	Highlight []string // attributes; with "*" all
+	Crop      []string // attributes, each maybe with a length: `text:20`; with "*" all
+	// CropLength is in words; nil: 10. 0 crops nothing.
+	CropLength      *int
+	CropMarker      *string // nil: "…"
+	PreTag, PostTag *string // nil: "<em>" and "</em>"
+	Positions       bool    // give the places of the words found
 }
 
 // A Strategy says which words of a query a hit may lack.
@@ -32,25 +68,117 @@ const (
 
 // A Result is what a search found.
 type Result struct {
-	Hits               []Hit
-	Query              string
-	Offset, Limit      int
-	EstimatedTotalHits int
-	ProcessingTime     time.Duration
+	Hits  []Hit
+	Query string
+	// Paged: Page, HitsPerPage, TotalPages and TotalHits count; else Offset,
+	// Limit and EstimatedTotalHits.
+	Paged                                    bool
+	Offset, Limit                            int
+	EstimatedTotalHits                       int
+	Page, HitsPerPage, TotalPages, TotalHits int
+	// Facets are the attributes asked for; nil where none were.
+	Facets         []FacetCounts
+	ProcessingTime time.Duration
 	// Degraded: the time was up before all was ranked.
 	Degraded bool
+	// Negative: the query excludes a word or phrase.
+	Negative bool
 }
 
 // A Hit is one document that a search found.
 type Hit struct {
 	ID       string
 	Document json.RawMessage // the attributes asked for, as far as they are displayed; an object
+	// Formatted is Document with texts highlighted and cropped, and numbers as
+	// texts; nil where no format was asked for.
+	Formatted json.RawMessage
+	// Matches are the places of the words found, by attribute; an object, or
+	// nil where it was not asked for.
+	Matches json.RawMessage
+	// Distance is the way in metres to the place of the sort's `_geoPoint`; nil
+	// without one, or where the document's place is not displayed.
+	Distance *int64
 	// Score is 0 to 1, for texts alone; 1 in a search without words.
 	Score float64
+	// Details say how each rule judged; an object, or nil where it was not
+	// asked for.
+	Details json.RawMessage
 }
 
 // DefaultLimit is the number of hits, or documents, where none is asked for.
 const DefaultLimit = 20
 
-// maxTotalHits bounds offset and limit of a search together.
+// A paging is the part of the hits that is asked for.
+type paging struct {
+	paged         bool
+	number        int // from 1; 0 has no hits
+	offset, limit int
+	most          int // hits beyond it are not given
+}
+
+// end is how many hits must be ranked.
+func (p *paging) end() int {
+	if p.limit == 0 || p.paged && p.number == 0 {
+		return 0
+	}
+	if p.offset > p.most-p.limit { // no overflow
+		return p.most
+	}
+	return p.offset + p.limit
+}
+
+// paging reads the parameters of pagination.
+func (q *Query) paging(most int) (paging, error) {
+	p := paging{offset: q.Offset, limit: DefaultLimit, most: most}
+	if q.Limit != nil {
+		p.limit = *q.Limit
+	}
+	switch {
+	case q.Offset < 0:
+		return p, apierr.Newf(apierr.InvalidSearchOffset, "offset is %d; it must be zero or more.", q.Offset)
+	case p.limit < 0:
+		return p, apierr.Newf(apierr.InvalidSearchLimit, "limit is %d; it must be zero or more.", p.limit)
+	case q.Page != nil && *q.Page < 0:
+		return p, apierr.Newf(apierr.InvalidSearchPage, "page is %d; it must be zero or more, and the first is 1.", *q.Page)
+	case q.HitsPerPage != nil && *q.HitsPerPage < 0:
+		return p, apierr.Newf(apierr.InvalidSearchHitsPerPage, "hitsPerPage is %d; it must be zero or more.", *q.HitsPerPage)
+	case q.Page == nil && q.HitsPerPage == nil:
+		return p, nil
+	}
+	p.paged, p.number, p.limit = true, 1, DefaultLimit
+	if q.Page != nil {
+		p.number = *q.Page
+	}
+	if q.HitsPerPage != nil {
+		p.limit = *q.HitsPerPage
+	}
+	p.offset = most
+	if before := max(p.number, 1) - 1; p.limit == 0 || before <= most/p.limit {
+		p.offset = before * p.limit
+	}
+	return p, nil
+}
+
+// check checks what needs no index.
+func (q *Query) check() error {
+	if t := q.RankingScoreThreshold; !(t >= 0 && t <= 1) {
+		return apierr.Newf(apierr.InvalidSearchRankingThreshold, "rankingScoreThreshold is %v; it must be 0 to 1.", t)
+	}
+	switch q.MatchingStrategy {
+	case "", Last, All, Frequency:
+	default:
+		return apierr.Newf(apierr.InvalidSearchMatchingStrategy, "matchingStrategy is `%.100s`; it must be last, all or frequency.", string(q.MatchingStrategy))
+	}
+	if n := q.Format.CropLength; n != nil && *n < 0 {
+		return apierr.Newf(apierr.InvalidSearchCropLength, "cropLength is %d; it must be zero or more words.", *n)
+	}
+	for i, code := range q.Locales {
+		if !isLocale(code) {
+			return apierr.Newf(apierr.InvalidSearchLocales, "locales[%d] is `%.100s`; expected a language's code of ISO 639, such as `jpn` or `ja`.", i, code)
+		}
+	}
+	return nil
+}
+
+// maxTotalHits bounds the hits of a federated search, and those of a chat.
 const maxTotalHits = 1000

@@ -8,202 +8,275 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// A ranking is how well a document answers, rule by rule. Less is better in
-// all but words.
-type ranking struct {
-	words     uint16 // units that it has
-	typos     uint16
-	proximity uint16 // sum over neighbours, see apart
-	field     uint32 // sum of the attributes' ranks
-	pos       uint32 // sum of the places in them
-	notWhole  bool   // no attribute is exactly the query
-	inexact   uint16 // words that stand there as a typo or a beginning only
-}
-
-// compare orders rankings by the rules: words, typo, proximity, attribute,
-// exactness.
-func (a *ranking) compare(b *ranking) int {
-	if c := cmp.Or(
-		cmp.Compare(b.words, a.words),
-		cmp.Compare(a.typos, b.typos),
-		cmp.Compare(a.proximity, b.proximity),
-		cmp.Compare(a.field, b.field),
-		cmp.Compare(a.pos, b.pos),
-	); c != 0 {
-		return c
-	}
-	if a.notWhole != b.notWhole {
-		if b.notWhole {
-			return -1
-		}
-		return 1
-	}
-	return cmp.Compare(a.inexact, b.inexact)
-}
-
-// A ranked document is one with its ranking.
-type ranked struct {
+// A found document is one that matches, with how it does.
+type found struct {
 	doc     uint32
-	seq     float64
+	seq     float64 // its place in the order of insertion: the older comes first among equals
+	score   float64
 	ranking ranking
+	keys    []sortKey // for each of the rules that it was compared by last
 }
 
-const (
-	farApart = 8 // words at least so far apart are not near
-	maxPlace = 1000
-	// maxRanked bounds the documents of one bucket (as many words, as many
-	// typos) that are ranked further; those beyond come behind, unordered.
-	maxRanked = 10_000
-)
-
-// A bucketOf documents that have the same units with as many typos in all.
-type bucketOf struct {
-	units []*expanded
-	typos int
+// A bucket is a set of documents that all rules so far hold for equal.
+type bucket struct {
 	docs  *roaring.Bitmap
+	units unitSet // that they have
+	typos int
 }
 
-// rank orders a bucket by the rules after typo. keep bounds how many are
-// returned.
-func (s *searcher) rank(b bucketOf, keep int) ([]ranked, error) {
-	docs := b.docs.ToArray()
-	rest := docs[min(len(docs), maxRanked):]
-	docs = docs[:len(docs)-len(rest)]
-	places := make([][][]spot, len(b.units)) // unit, document
-	for u, e := range b.units {
-		var err error
-		if e.phrase {
-			places[u], err = s.phraseSpots(e.words, docs)
-		} else {
-			places[u] = make([][]spot, len(docs))
-			err = s.spots(docs, places[u], func(seg int) []derived { return e.derived[seg] })
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	out := make([]ranked, len(docs), len(docs)+len(rest))
-	at := make([][]spot, len(b.units))
-	for i, d := range docs {
-		if err := s.check(i); err != nil {
-			return nil, err
-		}
-		for u := range b.units {
-			at[u] = places[u][i]
-		}
-		r := s.judge(b.units, at)
-		r.typos = uint16(b.typos)
-		r.notWhole = !s.whole.Contains(d)
-		out[i] = ranked{doc: d, ranking: r}
-	}
-	if err := s.order(out); err != nil {
-		return nil, err
-	}
-	for _, d := range rest {
-		last := ranking{words: uint16(len(b.units)), typos: uint16(b.typos), proximity: math.MaxUint16, field: math.MaxUint32, notWhole: true}
-		out = append(out, ranked{doc: d, ranking: last})
-	}
-	return out[:min(len(out), keep)], nil
-}
+// maxRanked bounds the documents of one bucket that are judged by where the
+// words stand; those beyond come behind, in the order of insertion.
+const maxRanked = 20_000
 
-// order sorts by ranking, among equals the older first.
-func (s *searcher) order(list []ranked) error {
-	docs := make([]uint32, len(list))
-	for i := range list {
-		docs[i] = list[i].doc
+// rank hands the documents of b to the results, ordered by rules, until these
+// have enough.
+func (s *searcher) rank(b bucket, rules []rule) error {
+	if s.results.full() || b.docs.IsEmpty() {
+		return nil
 	}
-	if err := s.view.numbers(fieldSeq, docs, func(i int, x float64) { list[i].seq = x }); err != nil {
+	if err := s.expired(); err != nil {
 		return err
 	}
-	slices.SortFunc(list, func(a, b ranked) int {
-		return cmp.Or(a.ranking.compare(&b.ranking), cmp.Compare(a.seq, b.seq))
-	})
-	return nil
-}
-
-// judge works out the rules of one document; at are the places of each unit in
-// it.
-func (s *searcher) judge(units []*expanded, at [][]spot) ranking {
-	r := ranking{words: uint16(len(units))}
-	for u := range units {
-		field, pos, exact := s.best(at[u])
-		r.field += field
-		r.pos += pos
-		if !exact {
-			r.inexact++
-		}
-		if u+1 < len(units) {
-			r.proximity += apart(at[u], at[u+1], len(units[u].words))
-		}
+	if len(rules) == 0 {
+		return s.oldest(b, b.docs.ToArray())
 	}
-	return r
-}
-
-// best returns the rank of the best attribute among the places with the fewest
-// typos, the first place in it, and whether the very word stands anywhere.
-func (s *searcher) best(at []spot) (field, pos uint32, exact bool) {
-	typos := uint8(math.MaxUint8)
-	field, pos = math.MaxUint16, maxPlace
-	for _, x := range at {
-		exact = exact || x.exact
-		if x.typos > typos {
-			continue
+	switch rules[0].kind {
+	case wordsRule:
+		for i, units := range s.relaxed {
+			docs := roaring.And(b.docs, s.having[i])
+			if err := s.rank(bucket{docs, units, 0}, rules[1:]); err != nil {
+				return err
+			}
 		}
-		if x.typos < typos {
-			typos, field, pos = x.typos, math.MaxUint16, maxPlace
-		}
-		f := uint32(math.MaxUint16)
-		if int(x.field) < len(s.ranks) {
-			f = uint32(s.ranks[x.field])
-		}
-		if p := min(uint32(x.pos), maxPlace); f < field || f == field && p < pos {
-			field, pos = f, p
-		}
-	}
-	return field, pos, exact
-}
-
-// apart is the smallest distance between two neighbours of the query, the
-// first of them n words long: 1 side by side, one more in the wrong order.
-func apart(a, b []spot, n int) uint16 {
-	best := farApart
-	for _, x := range a {
-		for _, y := range b {
-			if x.field != y.field {
+		return nil
+	case typoRule:
+		for typos, docs := range s.graph.byTypos(b.docs, b.units) {
+			if docs == nil {
 				continue
 			}
-			switch d := int(y.pos) - int(x.pos); {
-			case d > 0:
-				best = min(best, max(d-n+1, 1))
-			case d < 0:
-				best = min(best, -d+1)
+			if err := s.rank(bucket{docs, b.units, typos}, rules[1:]); err != nil {
+				return err
 			}
 		}
+		return nil
 	}
-	return uint16(best)
+	// The rules that look at each document, up to the next that does not.
+	n := slices.IndexFunc(rules, func(r rule) bool { return r.kind == wordsRule || r.kind == typoRule })
+	if n < 0 {
+		n = len(rules)
+	}
+	docs := b.docs.ToArray()
+	if len(docs) <= maxRanked {
+		return s.sorted(b, rules[:n], rules[n:], docs)
+	}
+	if !rules[0].ofTexts() {
+		return s.sorted(b, rules[:1], rules[1:], docs)
+	}
+	if err := s.sorted(b, rules[:n], rules[n:], docs[:maxRanked]); err != nil {
+		return err
+	}
+	return s.oldest(b, docs[maxRanked:])
 }
 
-// score is a ranking as a number from 0 to 1: each rule divides what the one
-// before left undecided. units is how many the query has, typos how many it
-// may have in all.
-func (r *ranking) score(units, typos int) float64 {
-	if units == 0 {
-		return 1
+// oldest hands docs on in the order of insertion.
+func (s *searcher) oldest(b bucket, docs []uint32) error {
+	type place struct {
+		seq float64
+		doc uint32
 	}
-	pairs := units - 1
-	rules := [...]struct{ have, of float64 }{
-		{float64(r.words), float64(units)},
-		{float64(typos + 1 - min(int(r.typos), typos)), float64(typos + 1)},
-		{float64((farApart-1)*pairs + 1 - min(max(int(r.proximity)-pairs, 0), (farApart-1)*pairs)), float64((farApart-1)*pairs + 1)},
-		{1 + 1000/(1+float64(r.field)/float64(units)), 1001},
-		{1 + 1000/(1+max(float64(r.pos)/float64(units)-1, 0)), 1001},
-		{float64(units + 1 - min(int(r.inexact), units)), float64(units + 1)},
+	list := make([]place, len(docs))
+	for i, d := range docs {
+		list[i] = place{math.MaxFloat64, d}
 	}
-	// have is 1 to of. A rule's step is shared out by the rules behind it.
-	score, step := 0.0, 1.0
-	for _, rule := range rules {
-		step /= rule.of
-		score += (rule.have - 1) * step
+	if err := s.view.firstNumbers(fieldSeq, docs, func(i int, seq, _ float64) { list[i].seq = seq }); err != nil {
+		return err
 	}
-	return min(score+step, 1)
+	base := b.ranking()
+	inOrder(list, s.results.missing(), func(a, b *place) int { return cmp.Compare(a.seq, b.seq) }, func(p *place) bool {
+		s.results.add(s, &found{doc: p.doc, seq: p.seq, ranking: base})
+		return !s.results.full()
+	})
+	return s.results.err
+}
+
+// ranking is what is known of the bucket's documents before they are judged:
+// the worst for all else.
+func (b *bucket) ranking() ranking {
+	return ranking{
+		words: uint16(len(b.units.list())), typos: uint16(b.typos),
+		proximity: math.MaxUint16, field: math.MaxUint32, pos: math.MaxUint32, match: noExactMatch, inexact: math.MaxUint16,
+	}
+}
+
+// sorted orders docs, which are those of b or a part of them, by rules that
+// look at each, and equal ones by rest.
+func (s *searcher) sorted(b bucket, rules, rest []rule, docs []uint32) error {
+	list, err := s.compared(b, rules, docs)
+	if err != nil {
+		return err
+	}
+	compare := func(a, b *found) int {
+		keys := 0
+		for i := range rules {
+			c := 0
+			switch r := &rules[i]; r.kind {
+			case fieldRule, geoRule:
+				c = a.keys[keys].compare(&b.keys[keys], r.descending)
+				keys++
+			default:
+				c = a.ranking.compare(&b.ranking, r.kind)
+			}
+			if c != 0 {
+				return c
+			}
+		}
+		return 0
+	}
+	var equal []uint32 // not handed on yet, all equal to first
+	var first *found
+	pass := func() error {
+		slices.Sort(equal)
+		err := s.rank(bucket{roaring.BitmapOf(equal...), b.units, b.typos}, rest)
+		equal = equal[:0]
+		return err
+	}
+	inOrder(list, s.results.missing(), func(a, b *found) int {
+		return cmp.Or(compare(a, b), cmp.Compare(a.seq, b.seq))
+	}, func(f *found) bool {
+		if len(rest) == 0 {
+			s.results.add(s, f)
+			return !s.results.full()
+		}
+		if first != nil && compare(first, f) != 0 {
+			if err = pass(); err != nil {
+				return false
+			}
+		}
+		first = f
+		equal = append(equal, f.doc)
+		return !s.results.full()
+	})
+	if err == nil && len(equal) > 0 {
+		err = pass()
+	}
+	return cmp.Or(err, s.results.err)
+}
+
+// compared returns docs with what rules compare them by.
+func (s *searcher) compared(b bucket, rules []rule, docs []uint32) ([]found, error) {
+	list := make([]found, len(docs))
+	base := ranking{words: uint16(len(b.units.list())), typos: uint16(b.typos), match: noExactMatch}
+	for i, d := range docs {
+		list[i] = found{doc: d, seq: math.MaxFloat64, ranking: base}
+	}
+	if err := s.view.firstNumbers(fieldSeq, docs, func(i int, seq, _ float64) { list[i].seq = seq }); err != nil {
+		return nil, err
+	}
+	judged, keys := false, 0
+	for i := range rules {
+		if !rules[i].ofTexts() {
+			keys++
+		} else {
+			judged = true
+		}
+	}
+	if keys > 0 {
+		all := make([]sortKey, keys*len(docs))
+		for i := range list {
+			list[i].keys = all[i*keys : (i+1)*keys]
+		}
+		k := 0
+		for i := range rules {
+			if rules[i].ofTexts() {
+				continue
+			}
+			values, err := s.keys(&rules[i], docs)
+			if err != nil {
+				return nil, err
+			}
+			for d := range list {
+				list[d].keys[k] = values[d]
+			}
+			k++
+		}
+	}
+	if judged && len(s.plan.parsed.units) > 0 {
+		return list, s.judge(b.units, docs, list)
+	}
+	return list, nil
+}
+
+// keys returns what docs are sorted by under a rule.
+func (s *searcher) keys(r *rule, docs []uint32) ([]sortKey, error) {
+	if r.kind == fieldRule {
+		return s.view.sortKeys(r.field, docs, r.descending)
+	}
+	away, err := s.view.distances(r.lat, r.lng, docs)
+	keys := make([]sortKey, len(away))
+	for i, d := range away {
+		if keys[i].number = d; math.IsInf(d, 1) {
+			keys[i] = sortKey{kind: 2}
+		}
+	}
+	return keys, err
+}
+
+// inOrder calls f for list in the order of compare until f returns false. It
+// sorts want of them at first, and more only where f goes on: most searches
+// take the best few of many.
+func inOrder[T any](list []T, want int, compare func(a, b *T) int, f func(*T) bool) {
+	for want = max(want, 16); len(list) > 0; want *= 4 {
+		n := len(list)
+		if want < n/4 {
+			n = want
+			selectFirst(list, n, compare)
+		}
+		slices.SortFunc(list[:n], func(a, b T) int { return compare(&a, &b) })
+		for i := range n {
+			if !f(&list[i]) {
+				return
+			}
+		}
+		list = list[n:]
+	}
+}
+
+// selectFirst brings the n first of list to its front, in any order.
+func selectFirst[T any](list []T, n int, compare func(a, b *T) int) {
+	for len(list) > 1 && n > 0 && n < len(list) {
+		// The median of three as the pivot, for lists that are in order.
+		mid, last := len(list)/2, len(list)-1
+		if compare(&list[mid], &list[0]) < 0 {
+			list[mid], list[0] = list[0], list[mid]
+		}
+		if compare(&list[last], &list[0]) < 0 {
+			list[last], list[0] = list[0], list[last]
+		}
+		if compare(&list[last], &list[mid]) < 0 {
+			list[last], list[mid] = list[mid], list[last]
+		}
+		pivot := list[mid]
+		i, j := 0, last
+		for i <= j {
+			for compare(&list[i], &pivot) < 0 {
+				i++
+			}
+			for compare(&list[j], &pivot) > 0 {
+				j--
+			}
+			if i <= j {
+				list[i], list[j] = list[j], list[i]
+				i++
+				j--
+			}
+		}
+		switch {
+		case n <= j+1:
+			list = list[:j+1]
+		case n >= i:
+			list, n = list[i:], n-i
+		default:
+			return
+		}
+	}
 }

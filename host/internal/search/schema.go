@@ -22,7 +22,7 @@ type schema struct {
 }
 
 // layoutVersion is raised by any change to what fields.go writes.
-const layoutVersion = 2
+const layoutVersion = 3
 
 // schema returns the schema that the settings ask for.
 //
@@ -58,6 +58,11 @@ func (s *Settings) columns() []string {
 		all[s.DistinctAttribute] = true
 	}
 	return append([]string{}, slices.Sorted(maps.Keys(all))...)
+}
+
+// analyzer splits texts as the folder has them.
+func (sc *schema) analyzer() *analyzer {
+	return newAnalyzer(sc.Separators, sc.NonSeparators, sc.Dictionary)
 }
 
 // encode returns the schema as the folder keeps it.

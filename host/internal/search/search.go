@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -17,68 +18,105 @@ import (
 // of the parameter.
 func (s *Service) Search(ctx context.Context, caller *auth.Caller, indexUID string, q Query) (*Result, error) {
 	start := time.Now()
-	ix, rule, err := s.index(caller, indexUID)
+	var res *Result
+	err := s.reading(ctx, caller, indexUID, &q, func(rd *reading) error {
+		var err error
+		res, err = s.answer(ctx, rd)
+		return err
+	})
 	if err != nil {
-		return nil, err
-	}
-	limit, err := q.check()
-	if err != nil {
-		return nil, err
-	}
-	st, release, err := ix.serving(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	filter, err := ix.filter(st.meta, q.Filter, apierr.InvalidSearchFilter)
-	if err != nil {
-		return nil, err
-	}
-	if err := st.meta.Settings.allowFilter(rule); err != nil {
-		return nil, apierr.Newf(apierr.InvalidSearchFilter, "The filter in the tenant token's searchRules: %s.", err)
-	}
-	res := &Result{Query: q.Q, Offset: q.Offset, Limit: limit, Hits: []Hit{}}
-	cut, cancel := context.WithTimeoutCause(ctx, s.opts.Cutoff, errCutoff)
-	defer cancel()
-	sr := &searcher{ctx: cut, fuzzy: s.fuzzy, ranks: st.meta.ranks()}
-	list, err := sr.guarded(st.folder, &q, limit, and(rule, filter))
-	switch {
-	case errors.Is(err, errCutoff):
-		res.Degraded = true
-	case errors.Is(err, errDamaged):
-		ix.suspect(st.folder, err)
-		return nil, &apierr.Error{Code: apierr.IndexNotReady, RetryAfter: buildWait, Err: err, Message: fmt.Sprintf("Index `%s` was found damaged and is being built anew; try again in a while.", indexUID)}
-	case err != nil:
-		return nil, fmt.Errorf("search index %q: %w", indexUID, err)
-	}
-	res.EstimatedTotalHits = sr.total
-	if err := s.fill(res, st.meta, list, rule, &q); err != nil {
 		return nil, err
 	}
 	res.ProcessingTime = time.Since(start)
 	return res, nil
 }
 
-// check returns the limit, bounded, of a query whose parameters are right.
-func (q *Query) check() (limit int, err error) {
-	limit = DefaultLimit
-	if q.Limit != nil {
-		limit = *q.Limit
+// A reading is an index open for one search.
+type reading struct {
+	index *index
+	state *state
+	plan  *plan
+	rule  *node // of the caller
+	cond  *node // rule and the query's filter
+}
+
+// reading opens an index for a search of caller and calls f. A folder that
+// turns out to be damaged is built anew.
+func (s *Service) reading(ctx context.Context, caller *auth.Caller, indexUID string, q *Query, f func(*reading) error) error {
+	ix, rule, err := s.index(caller, indexUID)
+	if err != nil {
+		return err
 	}
-	switch {
-	case q.Offset < 0:
-		return 0, apierr.Newf(apierr.InvalidSearchOffset, "offset is %d; it must be zero or more.", q.Offset)
-	case limit < 0:
-		return 0, apierr.Newf(apierr.InvalidSearchLimit, "limit is %d; it must be zero or more.", limit)
-	case q.RankingScoreThreshold < 0 || q.RankingScoreThreshold > 1:
-		return 0, apierr.Newf(apierr.InvalidSearchRankingThreshold, "rankingScoreThreshold is %v; it must be 0 to 1.", q.RankingScoreThreshold)
+	st, release, err := ix.serving(ctx)
+	if err != nil {
+		return err
 	}
-	switch q.MatchingStrategy {
-	case "", Last, All, Frequency:
-	default:
-		return 0, apierr.Newf(apierr.InvalidSearchMatchingStrategy, "matchingStrategy is `%.100s`; it must be last, all or frequency.", string(q.MatchingStrategy))
+	defer release()
+	rd := &reading{index: ix, state: st, rule: rule}
+	if rd.plan, err = newPlan(st.meta, q); err != nil {
+		return err
 	}
-	return limit, nil
+	filter, err := ix.filter(st.meta, q.Filter, apierr.InvalidSearchFilter)
+	if err != nil {
+		return err
+	}
+	if err := st.meta.Settings.allowFilter(rule); err != nil {
+		return apierr.Newf(apierr.InvalidSearchFilter, "The filter in the tenant token's searchRules: %s.", err)
+	}
+	rd.cond = and(rule, filter)
+	err = guarded(func() error { return f(rd) })
+	if errors.Is(err, errDamaged) {
+		ix.suspect(st.folder, err)
+		return &apierr.Error{Code: apierr.IndexNotReady, RetryAfter: buildWait, Err: err, Message: fmt.Sprintf("Index `%s` was found damaged and is being built anew; try again in a while.", indexUID)}
+	}
+	if _, ok := errors.AsType[*apierr.Error](err); ok || err == nil {
+		return err
+	}
+	return fmt.Errorf("search index %q: %w", indexUID, err)
+}
+
+// answer runs the search of rd.
+func (s *Service) answer(ctx context.Context, rd *reading) (res *Result, err error) {
+	cut, cancel := s.cutoff(ctx, rd)
+	defer cancel()
+	sr, err := s.searcher(ctx, cut, rd)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, sr.view.close()) }()
+	p := rd.plan
+	res = &Result{Query: p.query.Q, Hits: []Hit{}, Negative: len(p.parsed.excluded) > 0}
+	if err := sr.match(rd.cond); err != nil {
+		return nil, err
+	}
+	if err := sr.order(); errors.Is(err, errCutoff) {
+		res.Degraded = true
+	} else if err != nil {
+		return nil, err
+	}
+	all, err := sr.results.all(sr.view, sr.matched)
+	if err != nil {
+		return nil, err
+	}
+	res.count(&p.page, int(all.GetCardinality()))
+	if res.Facets, err = sr.facetCounts(p.facets, all); err != nil {
+		return nil, err
+	}
+	list := sr.results.list
+	return res, sr.fill(s, res, rd, list[min(p.page.offset, len(list)):])
+}
+
+// count sets what the result says of its totals.
+func (r *Result) count(p *paging, total int) {
+	r.EstimatedTotalHits = total
+	r.Offset, r.Limit = p.offset, p.limit
+	if r.Paged = p.paged; !p.paged {
+		return
+	}
+	r.Page, r.HitsPerPage, r.TotalHits = p.number, p.limit, min(total, p.most)
+	if p.limit > 0 {
+		r.TotalPages = (r.TotalHits + p.limit - 1) / p.limit
+	}
 }
 
 var (
@@ -86,33 +124,18 @@ var (
 	errDamaged = errors.New("the index folder is damaged")
 )
 
-// A scored document is a hit before its document is read.
-type scored struct {
-	id    string
-	score float64
-}
-
-// A searcher runs one search on one view.
-type searcher struct {
-	ctx   context.Context
-	fuzzy fuzzy
-	ranks []uint16 // of the fields, see meta.ranks
-	view  *view
-	whole *roaring.Bitmap // documents that have an attribute that is exactly the query
-	total int             // documents that match, whatever is returned of them
-}
-
-// check returns the context's error now and then; n counts the caller's steps.
-func (s *searcher) check(n int) error {
-	if n&0xff == 0 && s.ctx.Err() != nil {
-		return context.Cause(s.ctx)
+// cutoff returns the context that ends when ranking should.
+func (s *Service) cutoff(ctx context.Context, rd *reading) (context.Context, context.CancelFunc) {
+	d := s.opts.Cutoff
+	if own := rd.plan.settings.SearchCutoff; own != nil {
+		d = *own
 	}
-	return nil
+	return context.WithTimeoutCause(ctx, d, errCutoff)
 }
 
-// guarded is run on a folder that may be damaged: what bleve makes of damaged
-// bytes is errDamaged.
-func (s *searcher) guarded(f *folder, q *Query, limit int, filter *node) (list []scored, err error) {
+// guarded calls f, which reads a folder that may be damaged: what bleve makes
+// of damaged bytes is errDamaged.
+func guarded(f func() error) (err error) {
 	// A mapped file that is shorter than it was would else end the process.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -120,125 +143,151 @@ func (s *searcher) guarded(f *folder, q *Query, limit int, filter *node) (list [
 			err = fmt.Errorf("%w: %v", errDamaged, p)
 		}
 	}()
-	if s.view, err = f.view(); err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, s.view.close()) }()
-	return s.run(q, limit, filter)
+	return f()
 }
 
-// run ranks the hits of offset to limit. With errCutoff it returns what it has.
-func (s *searcher) run(q *Query, limit int, filter *node) ([]scored, error) {
-	universe := s.view.live
-	if filter != nil {
-		var err error
-		if universe, err = filter.documents(s.view); err != nil {
-			return nil, err
-		}
-		universe.And(s.view.live)
+// A searcher runs one search on one view.
+type searcher struct {
+	ctx   context.Context // of the request
+	cut   context.Context // ends when ranking should
+	fuzzy fuzzy
+	plan  *plan
+	view  *view
+
+	universe *roaring.Bitmap // what filters and excluded words let through
+	matched  *roaring.Bitmap // what matches, of the universe
+	graph    *graph
+	relaxed  []unitSet         // what a hit may be asked to have, most first
+	having   []*roaring.Bitmap // who has it, and none of those before
+	whole    *roaring.Bitmap   // documents that have an attribute that is exactly the query
+
+	rules     []rule
+	mostTypos int // that the query may have in all
+	results   results
+}
+
+// searcher opens a view for rd; close it.
+func (s *Service) searcher(ctx, cut context.Context, rd *reading) (*searcher, error) {
+	sr := &searcher{ctx: ctx, cut: cut, fuzzy: s.fuzzy, plan: rd.plan, whole: roaring.New()}
+	var err error
+	sr.view, err = rd.state.folder.view(s.columns)
+	return sr, err
+}
+
+// check returns the context's error now and then; n counts the caller's steps.
+func (s *searcher) check(n int) error {
+	if n&0xff != 0 {
+		return nil
 	}
-	p := parseQuery(q.Q)
+	if s.ctx.Err() != nil {
+		return context.Cause(s.ctx)
+	}
+	// While it is not known what matches, the search goes on: there would be
+	// nothing to return.
+	if s.matched != nil {
+		return s.expired()
+	}
+	return nil
+}
+
+// expired returns errCutoff once the time for ranking is up.
+func (s *searcher) expired() error {
+	if s.cut.Err() != nil {
+		return context.Cause(s.cut)
+	}
+	return nil
+}
+
+// match works out which documents match, under cond (nil: any).
+func (s *searcher) match(cond *node) error {
+	s.universe = s.view.live
+	if cond != nil {
+		var err error
+		if s.universe, err = cond.documents(s.view); err != nil {
+			return err
+		}
+		s.universe.And(s.view.live)
+	}
+	p := &s.plan.parsed
 	for _, ws := range p.excluded {
 		b, err := s.phrase(ws)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		universe = roaring.AndNot(universe, b)
+		s.universe = roaring.AndNot(s.universe, b)
 	}
-	need := min(q.Offset+limit, maxTotalHits)
-	typos := 0
-	var list []ranked
-	var err error
 	if len(p.units) == 0 {
-		list, err = s.placeholder(universe, need)
-	} else {
-		for _, u := range p.units {
+		s.matched = s.universe
+		return nil
+	}
+	var err error
+	if s.graph, err = s.newGraph(p.units); err != nil {
+		return err
+	}
+	s.relaxed = s.graph.relaxations(p.units, s.plan.strategy)
+	matched := roaring.New()
+	for _, units := range s.relaxed {
+		docs := s.graph.having(s.universe, units)
+		docs = roaring.AndNot(docs, matched)
+		s.having = append(s.having, docs)
+		matched.Or(docs)
+	}
+	s.matched = matched
+	return nil
+}
+
+// order ranks what matches, as far as it is asked for. With errCutoff the rest
+// of it follows in no order.
+func (s *searcher) order() error {
+	p := s.plan
+	s.rules = p.rules()
+	s.results = results{need: p.page.end(), threshold: p.query.RankingScoreThreshold, falling: falling(s.rules), docs: roaring.New()}
+	if p.distinct != "" {
+		s.results.distinct = &distinctSeen{p.distinct, map[string]struct{}{}}
+	}
+	b := bucket{docs: s.matched}
+	if s.graph != nil {
+		b.units = s.relaxed[0]
+		for _, u := range p.parsed.units {
 			if !u.phrase {
-				typos += allowedTypos(u.words[0].term)
+				s.mostTypos += p.typo.allowed(u.words[0].term)
 			}
 		}
-		list, err = s.match(p, universe, q.MatchingStrategy, need)
+		if err := s.findWhole(); err != nil {
+			return err
+		}
 	}
-	if err != nil && !errors.Is(err, errCutoff) {
-		return nil, err
+	err := s.rank(b, s.rules)
+	if errors.Is(err, errCutoff) {
+		for it := roaring.AndNot(s.matched, s.results.docs).Iterator(); it.HasNext() && !s.results.full(); {
+			s.results.add(s, &found{doc: it.Next(), ranking: ranking{unranked: true}})
+		}
 	}
-	var out []scored
-	for i, r := range list {
-		if i >= need {
-			break
-		}
-		score := r.ranking.score(len(p.units), typos)
-		if score < q.RankingScoreThreshold {
-			continue
-		}
-		if i < q.Offset {
-			continue
-		}
-		id, err := s.view.id(r.doc)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, scored{id, score})
-	}
-	return out, err
+	return err
 }
 
-// fewDocuments is how many are faster sorted than found by walking fieldSeq.
-const fewDocuments = 2000
-
-// placeholder returns the first documents, in the order of insertion.
-func (s *searcher) placeholder(universe *roaring.Bitmap, need int) ([]ranked, error) {
-	s.total = int(universe.GetCardinality())
-	if need == 0 {
-		return nil, nil
-	}
-	if s.total > fewDocuments {
-		var err error
-		if universe, err = s.oldest(universe, need); err != nil {
-			return nil, err
-		}
-	}
-	list := make([]ranked, 0, universe.GetCardinality())
-	for it := universe.Iterator(); it.HasNext(); {
-		list = append(list, ranked{doc: it.Next()})
-	}
-	err := s.order(list)
-	return list[:min(len(list), need)], err
+// falling reports whether each rule that the score is made of comes before all
+// others.
+func falling(rules []rule) bool {
+	first := slices.IndexFunc(rules, func(r rule) bool { return !r.ofTexts() })
+	return first < 0 || !slices.ContainsFunc(rules[first:], func(r rule) bool { return r.ofTexts() })
 }
 
-// oldest returns the oldest need documents of each segment, among them the
-// oldest of all.
-func (s *searcher) oldest(universe *roaring.Bitmap, need int) (*roaring.Bitmap, error) {
-	out := roaring.New()
-	for i := range s.view.segs {
-		seg := &s.view.segs[i]
-		part := seg.part(universe)
-		dict, err := seg.dict(fieldSeq)
-		if err != nil {
-			return nil, err
-		}
-		found := 0
-		it := dict.AutomatonIterator(nil, nil, nil)
-		for n := 0; found < need; n++ {
-			if err := s.check(n); err != nil {
-				return nil, err
-			}
-			e, err := it.Next()
-			if err != nil {
-				return nil, fmt.Errorf("read terms of %s: %w", fieldSeq, err)
-			}
-			if e == nil {
-				break
-			}
-			docs, err := seg.postings(dict, []byte(e.Term))
-			if err != nil {
-				return nil, err
-			}
-			if docs.Intersects(part) {
-				seg.addTo(out, docs)
-				found++
-			}
-		}
+// findWhole finds the documents of which an attribute is exactly the query.
+func (s *searcher) findWhole() error {
+	text := s.plan.parsed.whole
+	if text == "" {
+		return nil
 	}
-	return out, nil
+	low := []byte(text + "\x00")
+	return s.view.eachTerm(fieldWhole, low, nextKey(low), func(seg *viewSegment, term string, docs func() (*roaring.Bitmap, error)) error {
+		if !s.plan.fields.counts(wholeField(term), 0) {
+			return nil
+		}
+		b, err := docs()
+		if err == nil {
+			seg.addTo(s.whole, b)
+		}
+		return err
+	})
 }

@@ -47,8 +47,9 @@ type Options struct {
 
 // A Service holds all indexes. Safe for concurrent use.
 type Service struct {
-	opts  Options
-	fuzzy fuzzy
+	opts    Options
+	fuzzy   fuzzy
+	columns *columnCache
 
 	mu      sync.RWMutex
 	indexes map[string]*index // by uid
@@ -72,7 +73,7 @@ func Open(o Options) (*Service, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make index directory: %w", err)
 	}
-	s := &Service{opts: o, indexes: map[string]*index{}}
+	s := &Service{opts: o, columns: newColumnCache(columnBytes), indexes: map[string]*index{}}
 	var err error
 	if s.fuzzy, err = newFuzzy(); err != nil {
 		return nil, err

@@ -56,7 +56,10 @@ func (ix *index) close() error {
 // fails, the next start sweeps.
 func (ix *index) drop() {
 	if f := ix.unserve(); f != nil {
-		f.retire(func() { _ = f.remove() })
+		f.retire(func() {
+			ix.service.columns.forget(f.name())
+			_ = f.remove()
+		})
 		return
 	}
 	_ = os.RemoveAll(filepath.Join(ix.service.opts.Dir, ix.meta().Folder))

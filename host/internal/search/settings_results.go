@@ -37,6 +37,14 @@ func (f *Faceting) wire() any {
 	}{f.MaxValuesPerFacet, f.SortBy}
 }
 
+// sortOf is the order of the values of an attribute.
+func (f *Faceting) sortOf(attr string) FacetSort {
+	if by, ok := f.SortBy[attr]; ok {
+		return by
+	}
+	return f.SortBy["*"]
+}
+
 func readFaceting(v value, f *Faceting) error {
 	d := defaultFaceting()
 	return v.fields(map[string]fieldReader{

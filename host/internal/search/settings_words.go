@@ -64,10 +64,15 @@ func readLocalized(v value, dst *[]LocalizedRule) error {
 
 // checkLocale takes the codes of languages in two or three letters.
 func checkLocale(v value, code string) error {
-	if b, err := language.ParseBase(code); err != nil || b.String() == "und" || !lower(code) {
+	if !isLocale(code) {
 		return v.wrong("a language's code of ISO 639, such as \"jpn\" or \"ja\"")
 	}
 	return nil
+}
+
+func isLocale(code string) bool {
+	b, err := language.ParseBase(code)
+	return err == nil && b.String() != "und" && lower(code)
 }
 
 func lower(s string) bool {

@@ -8,12 +8,16 @@ import (
 	segment "github.com/blevesearch/scorch_segment_api/v2"
 )
 
-// A spot is a place in a document where a word stands.
+// A spot is a place in a document where a word stands, or a phrase begins.
 type spot struct {
-	field uint16 // number of the attribute
-	pos   uint16
-	typos uint8
-	exact bool
+	field  uint16 // number of the attribute
+	pos    uint16
+	typos  uint8
+	length uint8 // words that it takes
+	exact  bool
+	// span is the number of the edge, counted from 1, where it stands for
+	// several units at once; else 0.
+	span uint8
 }
 
 // spots adds to out[i] where docs[i] has one of the words that terms gives for
@@ -31,15 +35,13 @@ func (s *searcher) spots(docs []uint32, out [][]spot, terms func(seg int) []deri
 			return err
 		}
 		base := sort.Search(len(docs), func(i int) bool { return docs[i] >= seg.first })
+		end := base + int(part.GetCardinality())
+		local := part.ToArray()
 		for n, t := range terms(i) {
 			if err := s.check(n); err != nil {
 				return err
 			}
-			list, err := dict.PostingsList([]byte(t.term), seg.snap.Deleted(), nil)
-			if err != nil {
-				return fmt.Errorf("read places of a word: %w", err)
-			}
-			if err := readSpots(list, part, t, seg.first, docs[base:], out[base:]); err != nil {
+			if err := s.readSpots(seg, dict, t, part, local, out[base:end]); err != nil {
 				return err
 			}
 		}
@@ -47,8 +49,13 @@ func (s *searcher) spots(docs []uint32, out [][]spot, terms func(seg int) []deri
 	return nil
 }
 
-// readSpots adds the places of one word in the documents of part.
-func readSpots(list segment.PostingsList, part *roaring.Bitmap, t derived, first uint32, docs []uint32, out [][]spot) error {
+// readSpots adds to out[i] where docs[i] has a word in a field where it counts.
+// docs are numbered within the segment; part has the same ones.
+func (s *searcher) readSpots(seg *viewSegment, dict segment.TermDictionary, t derived, part *roaring.Bitmap, docs []uint32, out [][]spot) error {
+	list, err := dict.PostingsList([]byte(t.term), seg.snap.Deleted(), nil)
+	if err != nil {
+		return fmt.Errorf("read places of a word: %w", err)
+	}
 	it := list.Iterator(true, false, true, nil)
 	if o, ok := it.(segment.OptimizablePostingsIterator); ok {
 		if b := o.ActualBitmap(); b != nil {
@@ -62,8 +69,8 @@ func readSpots(list segment.PostingsList, part *roaring.Bitmap, t derived, first
 			return nil
 		}
 	}
-	i := 0
-	for {
+	fields := &s.plan.fields
+	for i := 0; ; {
 		p, err := it.Next()
 		if err != nil {
 			return fmt.Errorf("read places of a word: %w", err)
@@ -71,7 +78,7 @@ func readSpots(list segment.PostingsList, part *roaring.Bitmap, t derived, first
 		if p == nil {
 			return nil
 		}
-		doc := uint32(p.Number()) + first
+		doc := uint32(p.Number())
 		i += sort.Search(len(docs)-i, func(k int) bool { return docs[i+k] >= doc })
 		if i == len(docs) {
 			return nil
@@ -80,7 +87,9 @@ func readSpots(list segment.PostingsList, part *roaring.Bitmap, t derived, first
 			continue
 		}
 		for _, l := range p.Locations() {
-			out[i] = append(out[i], spot{uint16(l.Pos() >> 16), uint16(l.Pos()), t.typos, t.exact})
+			if field := uint16(l.Pos() >> 16); fields.counts(field, t.typos) {
+				out[i] = append(out[i], spot{field: field, pos: uint16(l.Pos()), typos: t.typos, length: 1, exact: t.exact})
+			}
 		}
 	}
 }

@@ -13,10 +13,12 @@ import (
 // through. Not safe for concurrent use; its bitmaps are good until close,
 // since they may lie in mapped files.
 type view struct {
-	reader bleveapi.IndexReader
-	snap   *scorch.IndexSnapshot
-	segs   []viewSegment
-	live   *roaring.Bitmap // documents that are not deleted
+	reader  bleveapi.IndexReader
+	snap    *scorch.IndexSnapshot
+	segs    []viewSegment
+	live    *roaring.Bitmap // documents that are not deleted
+	folder  string          // its name
+	columns *columnCache
 }
 
 // A viewSegment is one segment of a view.
@@ -27,8 +29,8 @@ type viewSegment struct {
 	dicts map[string]segment.TermDictionary
 }
 
-// view opens f as it is now.
-func (f *folder) view() (*view, error) {
+// view opens f as it is now; columns keeps what is made of it.
+func (f *folder) view(columns *columnCache) (*view, error) {
 	adv, err := f.idx.Advanced()
 	if err != nil {
 		return nil, fmt.Errorf("open index for reading: %w", err)
@@ -37,7 +39,7 @@ func (f *folder) view() (*view, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open index for reading: %w", err)
 	}
-	v := &view{reader: r, snap: r.(*scorch.IndexSnapshot), live: roaring.New()}
+	v := &view{reader: r, snap: r.(*scorch.IndexSnapshot), live: roaring.New(), folder: f.name(), columns: columns}
 	first := uint32(0)
 	for _, s := range v.snap.Segments() {
 		n := uint32(s.Segment().Count())
@@ -78,7 +80,12 @@ func (s *viewSegment) dict(field string) (segment.TermDictionary, error) {
 // postings returns the documents of a term, numbered within the segment. Only
 // for reading.
 func (s *viewSegment) postings(d segment.TermDictionary, term []byte) (*roaring.Bitmap, error) {
-	list, err := d.PostingsList(term, s.snap.Deleted(), nil)
+	return postings(d, term, s.snap.Deleted())
+}
+
+// postings returns the documents of a term but for those of except.
+func postings(d segment.TermDictionary, term []byte, except *roaring.Bitmap) (*roaring.Bitmap, error) {
+	list, err := d.PostingsList(term, except, nil)
 	if err != nil {
 		return nil, fmt.Errorf("read documents of a term: %w", err)
 	}
@@ -160,41 +167,32 @@ func (v *view) between(field string, low, high []byte, keep func(term string) bo
 func (v *view) eachTerm(field string, low, high []byte, f func(s *viewSegment, term string, docs func() (*roaring.Bitmap, error)) error) error {
 	for i := range v.segs {
 		s := &v.segs[i]
-		d, err := s.dict(field)
+		err := s.eachTerm(field, low, high, s.snap.Deleted(), func(term string, docs func() (*roaring.Bitmap, error)) error { return f(s, term, docs) })
 		if err != nil {
 			return err
-		}
-		it := d.AutomatonIterator(nil, low, high)
-		for {
-			e, err := it.Next()
-			if err != nil {
-				return fmt.Errorf("read terms of %s: %w", field, err)
-			}
-			if e == nil {
-				break
-			}
-			if err := f(s, e.Term, func() (*roaring.Bitmap, error) { return s.postings(d, []byte(e.Term)) }); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
 }
 
-// numbers calls f for the values that each of the documents has in a field of
-// optColumns.
-func (v *view) numbers(field string, docs []uint32, f func(i int, x float64)) error {
-	r, err := v.snap.DocValueReader([]string{field})
+// eachTerm calls f for the terms of a field, in order, from low to below high.
+// docs gives a term's documents but for those of except.
+func (s *viewSegment) eachTerm(field string, low, high []byte, except *roaring.Bitmap, f func(term string, docs func() (*roaring.Bitmap, error)) error) error {
+	d, err := s.dict(field)
 	if err != nil {
-		return fmt.Errorf("read column %s: %w", field, err)
+		return err
 	}
-	for i, d := range docs {
-		err := r.VisitDocValues(bleveapi.NewIndexInternalID(nil, uint64(d)), func(_ string, term []byte) {
-			f(i, parseNumber(term))
-		})
+	it := d.AutomatonIterator(nil, low, high)
+	for {
+		e, err := it.Next()
 		if err != nil {
-			return fmt.Errorf("read column %s: %w", field, err)
+			return fmt.Errorf("read terms of %s: %w", field, err)
+		}
+		if e == nil {
+			return nil
+		}
+		if err := f(e.Term, func() (*roaring.Bitmap, error) { return postings(d, []byte(e.Term), except) }); err != nil {
+			return err
 		}
 	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -27,20 +28,44 @@ const sentenceGap = 8
 // maxWord bounds the bytes of one word; the rest of a longer one is cut off.
 const maxWord = 128
 
+// An analyzer splits texts as the settings of an index say. nil, and one
+// without lists, splits as most do. Never changed once made.
+type analyzer struct {
+	separators []string // part words although they are in words, longest first
+	joiners    []string // belong to words although they are not, longest first
+	dictionary []string // are one word each, longest first
+}
+
+// newAnalyzer returns nil where all lists are empty.
+func newAnalyzer(separators, joiners, dictionary []string) *analyzer {
+	if len(separators)+len(joiners)+len(dictionary) == 0 {
+		return nil
+	}
+	longestFirst := func(list []string) []string {
+		list = slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == "" })
+		slices.SortStableFunc(list, func(a, b string) int { return len(b) - len(a) })
+		return list
+	}
+	return &analyzer{longestFirst(separators), longestFirst(joiners), longestFirst(dictionary)}
+}
+
+// words splits text as an index without settings of its own does.
+func words(text string) []word { return (*analyzer)(nil).words(text) }
+
 // words splits text at whatever is no letter, digit or mark. In scripts that
 // put no space between words each character is a word.
-func words(text string) []word {
+func (a *analyzer) words(text string) []word {
 	var out []word
 	pos := 0
 	for i := 0; i < len(text); {
-		n, gap := separator(text[i:])
+		n, gap := a.separator(text[i:])
 		if gap && pos > 0 {
 			pos += sentenceGap - 1
 		}
 		if i += n; i == len(text) {
 			break
 		}
-		n = wordLen(text[i:])
+		n = a.wordLen(text[i:])
 		if t := clip(fold(text[i:i+n]), maxWord); t != "" {
 			pos++
 			out = append(out, word{t, i, i + n, pos})
@@ -53,9 +78,18 @@ func words(text string) []word {
 // separator returns the length of what stands before the next word of s, and
 // whether it parts sentences: a mark of punctuation beside a space or the end
 // ("1.2" stays together), or a line break.
-func separator(s string) (n int, gap bool) {
+func (a *analyzer) separator(s string) (n int, gap bool) {
 	mark, blank := false, false
 	for n < len(s) {
+		if a != nil {
+			if w := prefixOf(s[n:], a.separators); w > 0 {
+				n += w
+				continue
+			}
+			if prefixOf(s[n:], a.joiners) > 0 || a.entry(s[n:]) > 0 {
+				return n, mark && blank
+			}
+		}
 		r, w := utf8.DecodeRuneInString(s[n:])
 		if inWord(r) {
 			return n, mark && blank
@@ -74,9 +108,23 @@ func separator(s string) (n int, gap bool) {
 }
 
 // wordLen returns the length of the word that s begins with.
-func wordLen(s string) int {
+func (a *analyzer) wordLen(s string) int {
+	if a != nil {
+		if n := a.entry(s); n > 0 {
+			return n
+		}
+	}
 	n := 0
 	for n < len(s) {
+		if a != nil {
+			if prefixOf(s[n:], a.separators) > 0 {
+				break
+			}
+			if w := prefixOf(s[n:], a.joiners); w > 0 {
+				n += w
+				continue
+			}
+		}
 		r, w := utf8.DecodeRuneInString(s[n:])
 		if !inWord(r) || n > 0 && unspaced(r) {
 			break
@@ -87,6 +135,34 @@ func wordLen(s string) int {
 		}
 	}
 	return n
+}
+
+// entry returns the length of the dictionary's word that s begins with, 0 where
+// there is none that ends where a word may.
+func (a *analyzer) entry(s string) int {
+	for _, d := range a.dictionary {
+		if len(s) < len(d) || !strings.EqualFold(s[:len(d)], d) {
+			continue
+		}
+		if len(s) == len(d) {
+			return len(d)
+		}
+		end, _ := utf8.DecodeLastRuneInString(d)
+		if next, _ := utf8.DecodeRuneInString(s[len(d):]); !inWord(end) || !inWord(next) {
+			return len(d)
+		}
+	}
+	return 0
+}
+
+// prefixOf returns the length of the first of list that s begins with.
+func prefixOf(s string, list []string) int {
+	for _, p := range list {
+		if strings.HasPrefix(s, p) {
+			return len(p)
+		}
+	}
+	return 0
 }
 
 func inWord(r rune) bool {

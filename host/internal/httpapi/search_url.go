@@ -1,0 +1,139 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/search"
+)
+
+// searchParameters are the query parameters of GET /indexes/:uid/search.
+var searchParameters = []string{
+	"q", "offset", "limit", "page", "hitsPerPage", "filter", "sort", "distinct", "facets",
+	"attributesToRetrieve", "attributesToHighlight", "attributesToCrop", "cropLength", "cropMarker", "highlightPreTag", "highlightPostTag",
+	"showMatchesPosition", "showRankingScore", "showRankingScoreDetails", "matchingStrategy", "rankingScoreThreshold",
+	"attributesToSearchOn", "locales",
+}
+
+// searchByURL answers GET /indexes/:uid/search.
+func (s *Server) searchByURL(r *call) error {
+	p := urlSearch{query: r.query}
+	q := search.Query{
+		Q: r.query["q"], Limit: p.integer("limit"), Page: p.integer("page"), HitsPerPage: p.integer("hitsPerPage"),
+		Filter: r.query.filter(), Sort: splitSort(r.query["sort"]), Distinct: r.query["distinct"], Facets: p.names("facets"),
+		AttributesToRetrieve: p.names("attributesToRetrieve"),
+		Format: search.Format{
+			Highlight: p.names("attributesToHighlight"), Crop: p.names("attributesToCrop"), CropLength: p.integer("cropLength"),
+			CropMarker: p.text("cropMarker"), PreTag: p.text("highlightPreTag"), PostTag: p.text("highlightPostTag"),
+			Positions: p.boolean("showMatchesPosition"),
+		},
+		ShowRankingScore: p.boolean("showRankingScore"), ShowRankingScoreDetails: p.boolean("showRankingScoreDetails"),
+		MatchingStrategy: search.Strategy(r.query["matchingStrategy"]), RankingScoreThreshold: p.fraction("rankingScoreThreshold"),
+		AttributesToSearchOn: p.names("attributesToSearchOn"), Locales: p.names("locales"),
+	}
+	if n := p.integer("offset"); n != nil {
+		q.Offset = *n
+	}
+	if p.err != nil {
+		return p.err
+	}
+	return s.find(r, q)
+}
+
+// A urlSearch reads the parameters of a search. What is not sent is nil; the
+// first that is wrong is err.
+type urlSearch struct {
+	query
+	err error
+}
+
+func (p *urlSearch) integer(name string) *int {
+	if _, ok := p.query[name]; !ok {
+		return nil
+	}
+	n, err := p.query.integer(name, 0, searchFields[name])
+	p.wrong(err)
+	return &n
+}
+
+func (p *urlSearch) boolean(name string) bool {
+	b, err := p.query.boolean(name, searchFields[name])
+	p.wrong(err)
+	return b
+}
+
+func (p *urlSearch) fraction(name string) float64 {
+	v, ok := p.query[name]
+	if !ok {
+		return 0
+	}
+	f, err := strconv.ParseFloat(v, 64)
+	if err != nil {
+		p.wrong(apierr.Newf(searchFields[name], "The query parameter `%s` must be a number from 0 to 1, but is %.64q.", name, v))
+	}
+	return f
+}
+
+func (p *urlSearch) text(name string) *string {
+	v, ok := p.query[name]
+	if !ok {
+		return nil
+	}
+	return &v
+}
+
+// names returns the parts that commas divide.
+func (p *urlSearch) names(name string) []string {
+	v, ok := p.query[name]
+	if !ok {
+		return nil
+	}
+	parts := strings.Split(v, ",")
+	for i := range parts {
+		parts[i] = strings.TrimSpace(parts[i])
+	}
+	return parts
+}
+
+func (p *urlSearch) wrong(err error) {
+	if p.err == nil {
+		p.err = err
+	}
+}
+
+// filter returns the parameter filter: an array in JSON, or one expression.
+func (q query) filter() json.RawMessage {
+	f, ok := q["filter"]
+	if !ok {
+		return nil
+	}
+	if strings.HasPrefix(strings.TrimSpace(f), "[") && json.Valid([]byte(f)) {
+		return json.RawMessage(f)
+	}
+	return encode(f)
+}
+
+// splitSort splits criteria at the commas that stand outside of parentheses.
+func splitSort(s string) []string {
+	if s == "" {
+		return nil
+	}
+	var out []string
+	depth, from := 0, 0
+	for i := range len(s) {
+		switch s[i] {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		case ',':
+			if depth == 0 {
+				out = append(out, strings.TrimSpace(s[from:i]))
+				from = i + 1
+			}
+		}
+	}
+	return append(out, strings.TrimSpace(s[from:]))
+}

@@ -1,0 +1,127 @@
+package search
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/RoaringBitmap/roaring/v2"
+)
+
+// longestJoin is how many words of a query may have been meant as one.
+const longestJoin = 3
+
+// newGraph looks up the units and what may stand for them: synonyms as good as
+// the words themselves, words written in one (a typo for each space) and words
+// written apart (one typo).
+func (s *searcher) newGraph(units []unit) (*graph, error) {
+	g := &graph{n: len(units)}
+	for i, u := range units {
+		e, err := s.expand(u)
+		if err != nil {
+			return nil, err
+		}
+		e.from, e.to = i, i+1
+		g.edges = append(g.edges, e)
+	}
+	for i := range units {
+		for _, add := range []func(*graph, []unit, int) error{s.synonyms, s.joins, s.splits} {
+			if err := add(g, units, i); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return g, nil
+}
+
+// synonyms adds what stands for the words from units[i] on.
+func (s *searcher) synonyms(g *graph, units []unit, i int) error {
+	if len(s.plan.synonyms) == 0 {
+		return nil
+	}
+	terms := []string{}
+	for j := i; j < len(units) && j < i+longestSynonym && !units[j].phrase; j++ {
+		terms = append(terms, units[j].words[0].term)
+		for _, ws := range s.plan.synonyms[strings.Join(terms, " ")] {
+			if err := s.alternative(g, &edge{from: i, to: j + 1}, ws, 0); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// alternative adds e as an edge for the words, side by side, where there are
+// documents that have them.
+func (s *searcher) alternative(g *graph, e *edge, ws []word, cost uint8) error {
+	docs, err := s.phrase(ws)
+	if err != nil || docs.IsEmpty() {
+		return err
+	}
+	e.words, e.cost = ws, cost
+	for k := range e.within {
+		if e.within[k] = docs; k < int(cost) {
+			e.within[k] = roaring.New()
+		}
+	}
+	g.edges = append(g.edges, e)
+	return nil
+}
+
+// joins adds the words from units[i] on written in one.
+func (s *searcher) joins(g *graph, units []unit, i int) error {
+	if units[i].phrase {
+		return nil
+	}
+	term := units[i].words[0].term
+	for j := i + 1; j < len(units) && j < i+longestJoin && !units[j].phrase; j++ {
+		term += units[j].words[0].term
+		cost := uint8(j - i)
+		e, err := s.expandWord(clip(term, maxWord), units[j].prefix, 0)
+		if err != nil {
+			return err
+		}
+		if e.within[0].IsEmpty() {
+			continue
+		}
+		e.from, e.to, e.own, e.cost = i, j+1, false, cost
+		for k := range cost {
+			e.within[k] = roaring.New()
+		}
+		g.edges = append(g.edges, e)
+	}
+	return nil
+}
+
+// splits adds the word of units[i] written as two. A word that the index has as
+// it is written is left whole.
+func (s *searcher) splits(g *graph, units []unit, i int) error {
+	if units[i].phrase || !g.edges[i].within[0].IsEmpty() {
+		return nil
+	}
+	term := units[i].words[0].term
+	if !s.plan.typo.enabled || utf8.RuneCountInString(term) < shortestSplit {
+		return nil
+	}
+	var best []word
+	most := uint64(0)
+	for at := range term {
+		if at == 0 {
+			continue
+		}
+		ws := []word{{term: term[:at], pos: 1}, {term: term[at:], pos: 2}}
+		docs, err := s.phrase(ws)
+		if err != nil {
+			return err
+		}
+		if n := docs.GetCardinality(); n > most {
+			best, most = ws, n
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	return s.alternative(g, &edge{from: i, to: i + 1}, best, 1)
+}
+
+// shortestSplit is the least characters of a word that may be two.
+const shortestSplit = 3

@@ -1,0 +1,229 @@
+package search
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/RoaringBitmap/roaring/v2"
+)
+
+// A column is one field of one segment as arrays: the values of document d, in
+// order, are values[start[d]:start[d+1]]. It is made from the terms once and
+// never changes, since a segment never does.
+type column[T any] struct {
+	start  []uint32 // one more than documents
+	values []T
+}
+
+// of returns the values of a document, numbered within the segment.
+func (c *column[T]) of(doc uint32) []T { return c.values[c.start[doc]:c.start[doc+1]] }
+
+// A textColumn has the numbers of texts, which are numbered in their order.
+// Texts that are compared as the same but written differently are neighbours.
+type textColumn struct {
+	column[uint32]
+	keys  []string // what each text is compared by
+	shown []string // how it is written
+}
+
+// columnOf makes a column of count documents out of the terms' documents; make
+// gives the value of the n-th term.
+func columnOf[T any](count uint32, terms [][]uint32, value func(n int) T) column[T] {
+	c := column[T]{start: make([]uint32, count+1)}
+	total := 0
+	for _, docs := range terms {
+		for _, d := range docs {
+			c.start[d+1]++
+		}
+		total += len(docs)
+	}
+	for d := range count {
+		c.start[d+1] += c.start[d]
+	}
+	c.values = make([]T, total)
+	next := slices.Clone(c.start[:count])
+	for n, docs := range terms {
+		v := value(n)
+		for _, d := range docs {
+			c.values[next[d]] = v
+			next[d]++
+		}
+	}
+	return c
+}
+
+// numberColumn returns the numbers of a field of appendNumber's terms.
+func (v *view) numberColumn(seg *viewSegment, field string) (*column[float64], error) {
+	// Of all documents, deleted or not: a view opened before may have them yet.
+	c, err := v.cached(seg, field, func() (any, int, error) {
+		var terms [][]uint32
+		var numbers []float64
+		err := seg.eachTerm(field, nil, nil, nil, func(term string, posting func() (*roaring.Bitmap, error)) error {
+			docs, err := posting()
+			if err == nil {
+				numbers = append(numbers, parseNumber([]byte(term)))
+				terms = append(terms, docs.ToArray())
+			}
+			return err
+		})
+		if err != nil {
+			return nil, 0, err
+		}
+		c := columnOf(seg.count, terms, func(n int) float64 { return numbers[n] })
+		return &c, 4*len(c.start) + 8*len(c.values), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c.(*column[float64]), nil
+}
+
+// textColumn returns the texts of a field of facetTerm's terms.
+func (v *view) textColumn(seg *viewSegment, field string) (*textColumn, error) {
+	c, err := v.cached(seg, field, func() (any, int, error) {
+		out := &textColumn{}
+		var terms [][]uint32
+		size := 0
+		err := seg.eachTerm(field, nil, nil, nil, func(term string, posting func() (*roaring.Bitmap, error)) error {
+			docs, err := posting()
+			if err == nil {
+				key, shown, _ := strings.Cut(term, "\x00")
+				out.keys, out.shown = append(out.keys, key), append(out.shown, shown)
+				terms = append(terms, docs.ToArray())
+				size += len(term) + 32
+			}
+			return err
+		})
+		if err != nil {
+			return nil, 0, err
+		}
+		out.column = columnOf(seg.count, terms, func(n int) uint32 { return uint32(n) })
+		return out, size + 4*len(out.start) + 4*len(out.values), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c.(*textColumn), nil
+}
+
+// firstNumbers calls f for the first and the last number of each document of docs,
+// which are sorted, that has one in a field.
+func (v *view) firstNumbers(field string, docs []uint32, f func(i int, first, last float64)) error {
+	return v.eachPart(docs, func(seg *viewSegment, from int, part []uint32) error {
+		c, err := v.numberColumn(seg, field)
+		if err != nil {
+			return err
+		}
+		for i, d := range part {
+			if n := c.of(d - seg.first); len(n) > 0 {
+				f(from+i, n[0], n[len(n)-1])
+			}
+		}
+		return nil
+	})
+}
+
+// eachPart calls f for the part of docs, which are sorted, that each segment
+// has; from is its place in docs.
+func (v *view) eachPart(docs []uint32, f func(seg *viewSegment, from int, part []uint32) error) error {
+	for i, from := 0, 0; i < len(v.segs) && from < len(docs); i++ {
+		seg := &v.segs[i]
+		n, _ := slices.BinarySearch(docs[from:], seg.first+seg.count)
+		if n == 0 {
+			continue
+		}
+		if err := f(seg, from, docs[from:from+n]); err != nil {
+			return err
+		}
+		from += n
+	}
+	return nil
+}
+
+// A sortKey is what a document is sorted by: numbers come before texts, and
+// what has neither comes last, in either direction.
+type sortKey struct {
+	kind   uint8 // 0 number, 1 text, 2 none
+	number float64
+	text   string
+}
+
+func (a *sortKey) compare(b *sortKey, descending bool) int {
+	if a.kind != b.kind {
+		return int(a.kind) - int(b.kind)
+	}
+	c := 0
+	switch {
+	case a.kind == 1:
+		c = strings.Compare(a.text, b.text)
+	case a.number < b.number:
+		c = -1
+	case a.number > b.number:
+		c = 1
+	}
+	if descending {
+		return -c
+	}
+	return c
+}
+
+// sortKeys returns the keys of docs, which are sorted, for a field: of several
+// values the one that comes first.
+func (v *view) sortKeys(field string, docs []uint32, descending bool) ([]sortKey, error) {
+	keys := make([]sortKey, len(docs))
+	for i := range keys {
+		keys[i].kind = 2
+	}
+	err := v.firstNumbers(fieldNumber+field, docs, func(i int, first, last float64) {
+		if descending {
+			first = last
+		}
+		keys[i] = sortKey{number: first}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(keys, func(k sortKey) bool { return k.kind == 2 }) {
+		return keys, nil
+	}
+	err = v.eachPart(docs, func(seg *viewSegment, from int, part []uint32) error {
+		c, err := v.textColumn(seg, fieldText+field)
+		if err != nil {
+			return err
+		}
+		for i, d := range part {
+			k, texts := &keys[from+i], c.of(d-seg.first)
+			if k.kind != 2 || len(texts) == 0 {
+				continue
+			}
+			n := texts[0]
+			if descending {
+				n = texts[len(texts)-1]
+			}
+			*k = sortKey{kind: 1, text: c.keys[n]}
+		}
+		return nil
+	})
+	return keys, err
+}
+
+// distances returns how far each of docs, which are sorted, is from a place, in
+// metres; +Inf where it has none.
+func (v *view) distances(lat, lng float64, docs []uint32) ([]float64, error) {
+	out := make([]float64, len(docs))
+	lats := make([]float64, len(docs))
+	for i := range out {
+		out[i] = math.Inf(1)
+		lats[i] = math.Inf(1)
+	}
+	if err := v.firstNumbers(fieldNumber+geoAttr+".lat", docs, func(i int, _, last float64) { lats[i] = last }); err != nil {
+		return nil, err
+	}
+	err := v.firstNumbers(fieldNumber+geoAttr+".lng", docs, func(i int, _, last float64) {
+		if !math.IsInf(lats[i], 1) {
+			out[i] = distance(lat, lng, lats[i], last)
+		}
+	})
+	return out, err
+}

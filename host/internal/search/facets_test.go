@@ -1,0 +1,179 @@
+package search_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/search"
+)
+
+const shirts = `[
+	{"id":1,"style":"s1","color":"Red","size":[1,2],"text":"red shirt"},
+	{"id":2,"style":"s1","color":"blue","size":2,"text":"blue shirt"},
+	{"id":3,"style":"s2","color":"red","size":3,"text":"red shirt with a collar"},
+	{"id":4,"style":"S2","color":["green","Red","red"],"text":"green shirt"},
+	{"id":5,"color":"black","size":7.5,"text":"black hat"},
+	{"id":6,"color":"","text":"hat"}
+]`
+
+func facetText(facets []search.FacetCounts) string {
+	var b strings.Builder
+	for _, f := range facets {
+		fmt.Fprintf(&b, "%s:", f.Attribute)
+		for _, v := range f.Values {
+			fmt.Fprintf(&b, " %s=%d", v.Value, v.Count)
+		}
+		if f.Min != nil {
+			fmt.Fprintf(&b, " [%v %v]", *f.Min, *f.Max)
+		}
+		b.WriteString("; ")
+	}
+	return strings.TrimSuffix(b.String(), "; ")
+}
+
+func TestFacets(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"filterableAttributes":["color","size","style"],"searchableAttributes":["text"]}`)
+	r.add("a", shirts)
+	tests := []struct {
+		name     string
+		q        search.Query
+		faceting string
+		want     string
+	}{
+		{"by value, case aside", search.Query{Facets: []string{"color"}}, "", "color: black=1 blue=1 green=1 Red=3"},
+		{"by count", search.Query{Facets: []string{"color"}}, `{"sortFacetValuesBy":{"color":"count"}}`, "color: Red=3 black=1 blue=1 green=1"},
+		{"at most", search.Query{Facets: []string{"color"}}, `{"maxValuesPerFacet":2,"sortFacetValuesBy":{"*":"count"}}`, "color: Red=3 black=1"},
+		{"numbers", search.Query{Facets: []string{"size"}}, "", "size: 1=1 2=2 3=1 7.5=1 [1 7.5]"},
+		{"all", search.Query{Q: "hat", Facets: []string{"*"}}, "", "color: black=1; size: 7.5=1 [7.5 7.5]; style:"},
+		{"of what is found, whatever is shown", search.Query{Q: "red", Limit: limit(0), Facets: []string{"color", "size"}}, "", "color: Red=2; size: 1=1 2=1 3=1 [1 3]"},
+		{"under a filter", search.Query{Filter: filter("size >= 3"), Facets: []string{"color"}}, "", "color: black=1 red=1"},
+		{"of distinct hits", search.Query{Distinct: "style", Facets: []string{"style"}}, "", "style: s1=1 s2=1"},
+		{"none", search.Query{Facets: []string{}}, "", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r.settings("a", `{"faceting":null}`)
+			if tt.faceting != "" {
+				r.settings("a", `{"faceting":`+tt.faceting+`}`)
+			}
+			got := facetText(r.search("a", tt.q).Facets)
+			if got != tt.want {
+				t.Errorf("facets %q, want %q", got, tt.want)
+			}
+		})
+	}
+	for _, f := range []string{"text", "nope", ""} {
+		_, err := r.svc.Search(context.Background(), auth.Everyone(), "a", search.Query{Facets: []string{f}})
+		wantCode(t, "facet "+f, err, apierr.InvalidSearchFacets)
+	}
+	if f := r.search("a", search.Query{}).Facets; f != nil {
+		t.Errorf("facets %v though none were asked for", f)
+	}
+}
+
+// What is not displayed is told by no facet, and "*" leaves it out.
+func TestFacetsOfHiddenAttributes(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"filterableAttributes":["color","size","style"],"displayedAttributes":["color"]}`)
+	r.add("a", shirts)
+	_, err := r.svc.Search(context.Background(), auth.Everyone(), "a", search.Query{Facets: []string{"style"}})
+	wantCode(t, "facet of a hidden attribute", err, apierr.InvalidSearchFacets)
+	if strings.Contains(err.Error(), "size") {
+		t.Errorf("the error tells of hidden attributes: %v", err)
+	}
+	if got := facetText(r.search("a", search.Query{Facets: []string{"*"}}).Facets); got != "color: black=1 blue=1 green=1 Red=3" {
+		t.Errorf("facets %q", got)
+	}
+	list, err := r.svc.ChatIndexes(context.Background(), auth.Everyone(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range list[0].Filterable {
+		if f.Attribute != "color" && len(f.Values) > 0 {
+			t.Errorf("the model is told values of %s, which is hidden: %v", f.Attribute, f.Values)
+		}
+	}
+}
+
+func TestDistinct(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"filterableAttributes":["style","color"],"sortableAttributes":["size"],"searchableAttributes":["text"]}`)
+	r.add("a", shirts)
+	tests := []struct {
+		name  string
+		q     search.Query
+		want  string
+		total int
+	}{
+		{"the first of each value, and all without one", search.Query{Distinct: "style"}, "1 3 5 6", 4},
+		{"in the order of the ranking", search.Query{Q: "shirt", Distinct: "style", Sort: []string{"size:desc"}}, "3 1", 2},
+		{"lists share a value", search.Query{Distinct: "color"}, "1 2 5 6", 4},
+		{"pages", search.Query{Distinct: "style", Offset: 1, Limit: limit(2)}, "3 5", 4},
+		{"no hits asked for", search.Query{Distinct: "style", Limit: limit(0)}, "", 4},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			res := r.search("a", tt.q)
+			if got := r.ids("a", tt.q); got != tt.want || res.EstimatedTotalHits != tt.total {
+				t.Errorf("found %q of %d, want %q of %d", got, res.EstimatedTotalHits, tt.want, tt.total)
+			}
+		})
+	}
+	_, err := r.svc.Search(context.Background(), auth.Everyone(), "a", search.Query{Distinct: "text"})
+	wantCode(t, "distinct by what is not filterable", err, apierr.InvalidSearchDistinct)
+	r.settings("a", `{"distinctAttribute":"style","filterableAttributes":[]}`)
+	if got := r.ids("a", search.Query{}); got != "1 3 5 6" {
+		t.Errorf("distinctAttribute: found %q, want 1 3 5 6", got)
+	}
+}
+
+func TestPages(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"pagination":{"maxTotalHits":7}}`)
+	r.add("a", docsJSON(1, 10, func(int) string { return `"text":"word"` }))
+	tests := []struct {
+		name        string
+		page, hits  *int
+		want        string
+		pages, show int
+	}{
+		{"first", limit(1), limit(3), "1 2 3", 3, 1},
+		{"second", limit(2), limit(3), "4 5 6", 3, 2},
+		{"last ends at maxTotalHits", limit(3), limit(3), "7", 3, 3},
+		{"beyond", limit(4), limit(3), "", 3, 4},
+		{"far beyond", limit(1 << 40), limit(1 << 40), "", 1, 1 << 40},
+		{"page zero", limit(0), limit(3), "", 3, 0},
+		{"only hitsPerPage", nil, limit(5), "1 2 3 4 5", 2, 1},
+		{"only page", limit(1), nil, "1 2 3 4 5 6 7", 1, 1},
+		{"no hits", limit(1), limit(0), "", 0, 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, q := range []string{"", "word"} {
+				query := search.Query{Q: q, Page: tt.page, HitsPerPage: tt.hits, Offset: 4, Limit: limit(2)}
+				res := r.search("a", query)
+				if got := r.ids("a", query); got != tt.want || !res.Paged || res.TotalHits != 7 || res.TotalPages != tt.pages || res.Page != tt.show {
+					t.Errorf("found %q, %+v; want %q", got, res, tt.want)
+				}
+			}
+		})
+	}
+	res := r.search("a", search.Query{Offset: 6, Limit: limit(5)})
+	if len(res.Hits) != 1 || res.Paged || res.Offset != 6 || res.Limit != 5 || res.EstimatedTotalHits != 10 {
+		t.Errorf("offset and limit beyond maxTotalHits: %d hits, %+v", len(res.Hits), res)
+	}
+	for code, q := range map[apierr.Code]search.Query{
+		apierr.InvalidSearchPage:        {Page: limit(-1)},
+		apierr.InvalidSearchHitsPerPage: {HitsPerPage: limit(-1)},
+		apierr.InvalidSearchOffset:      {Offset: -1},
+		apierr.InvalidSearchLimit:       {Limit: limit(-1)},
+	} {
+		_, err := r.svc.Search(context.Background(), auth.Everyone(), "a", q)
+		wantCode(t, code.String(), err, code)
+	}
+}

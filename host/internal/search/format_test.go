@@ -1,0 +1,92 @@
+package search_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/search"
+)
+
+const tales = `[{"id":1,"title":"The Wizard's knights","text":"A knight rode out at dawn. Nobody had seen the old wizard of Straßburg for many years, and the knight was looking for him.",
+	"pages":120,"tags":["Knights","x <b>"],"author":{"name":"K. Night","born":1970},"secret":"knight"}]`
+
+func TestFormat(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"displayedAttributes":["id","title","text","pages","tags","author"]}`)
+	r.add("a", tales)
+	star := []string{"*"}
+	tests := []struct {
+		name, q string
+		only    []string // attributesToRetrieve
+		f       search.Format
+		want    string
+	}{
+		{
+			"highlight all", "knight wizard",
+			[]string{"title", "tags", "pages"},
+			search.Format{Highlight: star},
+			`{"id":"1","title":"The <em>Wizard</em>'s <em>knights</em>","text":"A <em>knight</em> rode out at dawn. Nobody had seen the old <em>wizard</em> of Straßburg for many years, and the <em>knight</em> was looking for him.","pages":"120","tags":["<em>Knights</em>","x <b>"],"author":{"name":"K. Night","born":"1970"}}`,
+		},
+		{"highlight one, show another", "knight", []string{"pages"}, search.Format{Highlight: []string{"title"}}, `{"title":"The Wizard's <em>knight</em>s","pages":"120"}`},
+		{"the beginning that was typed", "kni", []string{"title"}, search.Format{Highlight: []string{"title"}}, `{"title":"The Wizard's <em>kni</em>ghts"}`},
+		{"a typo", "wizadr x", []string{"title"}, search.Format{Highlight: []string{"title"}}, `{"title":"The <em>Wizard</em>'s knights"}`},
+		{"letters of more bytes when folded", "strassbu", []string{}, search.Format{Highlight: []string{"text"}, Crop: []string{"text:1"}}, `{"text":"…<em>Straßbu</em>rg…"}`},
+		{
+			"phrase as one", `"old wizard"`, nil,
+			search.Format{Highlight: []string{"text"}, Crop: []string{"text"}, CropLength: limit(4)},
+			`{"id":"1","title":"The Wizard's knights","text":"…the <em>old wizard</em> of…","pages":"120","tags":["Knights","x <b>"],"author":{"name":"K. Night","born":"1970"}}`,
+		},
+		{"tags of one's own", "120", []string{"pages"}, search.Format{Highlight: []string{"pages"}, PreTag: new("["), PostTag: new("]")}, `{"pages":"[120]"}`},
+		{"nested", "night", []string{"author"}, search.Format{Highlight: []string{"author"}}, `{"author":{"name":"K. <em>Night</em>","born":"1970"}}`},
+		{"crop only, around most of the words", "wizard years", []string{}, search.Format{Crop: []string{"text"}, CropLength: limit(6), CropMarker: new(" [..] ")}, `{"text":" [..] wizard of Straßburg for many years [..] "}`},
+		{"crop without words", "", []string{}, search.Format{Crop: []string{"text:3"}}, `{"text":"A knight rode…"}`},
+		{"crop of all, the own length first", "", []string{}, search.Format{Crop: []string{"*", "text:2"}, CropLength: limit(1)}, `{"id":"1","title":"The…","text":"A knight…","pages":"120","tags":["Knights","x…"],"author":{"name":"K…","born":"1970"}}`},
+		{"length zero crops nothing", "", []string{"title"}, search.Format{Crop: []string{"title"}, CropLength: limit(0)}, `{"title":"The Wizard's knights"}`},
+		{"hidden attributes stay so", "knight", []string{}, search.Format{Highlight: []string{"secret"}, Crop: []string{"secret"}}, `{}`},
+		{"no format", "knight", nil, search.Format{}, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			res := r.search("a", search.Query{Q: tt.q, AttributesToRetrieve: tt.only, Format: tt.f})
+			if len(res.Hits) != 1 || string(res.Hits[0].Formatted) != tt.want {
+				t.Fatalf("%d hits, formatted\n%s, want\n%s", len(res.Hits), res.Hits[0].Formatted, tt.want)
+			}
+			if tt.want != "" && !json.Valid(res.Hits[0].Formatted) {
+				t.Error("it is not JSON")
+			}
+		})
+	}
+	for code, f := range map[apierr.Code]search.Format{
+		apierr.InvalidSearchCropLength:     {CropLength: limit(-1)},
+		apierr.InvalidSearchAttributesCrop: {Crop: []string{"text:x"}},
+	} {
+		_, err := r.svc.Search(context.Background(), auth.Everyone(), "a", search.Query{Format: f})
+		wantCode(t, code.String(), err, code)
+	}
+}
+
+func TestMatchesPosition(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"displayedAttributes":["id","title","text","pages","tags","author"]}`)
+	r.add("a", tales)
+	tests := []struct {
+		q    string
+		only []string
+		want string
+	}{
+		{"knight", nil, `{"title":[{"start":13,"length":6}],"text":[{"start":2,"length":6},{"start":96,"length":6}],"tags":[{"start":0,"length":6,"indices":[0]}]}`},
+		{"straßburg 120", []string{"text", "pages"}, `{"text":[{"start":61,"length":10}],"pages":[{"start":0,"length":3}]}`},
+		{`"the knight"`, []string{"text"}, `{"text":[{"start":92,"length":10}]}`},
+		{"night", []string{"author.name"}, `{"author.name":[{"start":3,"length":5}]}`},
+		{"", nil, `{}`},
+	}
+	for _, tt := range tests {
+		res := r.search("a", search.Query{Q: tt.q, AttributesToRetrieve: tt.only, Format: search.Format{Positions: true}})
+		if got := string(res.Hits[0].Matches); got != tt.want {
+			t.Errorf("matches of %q\n%s, want\n%s", tt.q, got, tt.want)
+		}
+	}
+}

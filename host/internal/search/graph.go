@@ -1,0 +1,196 @@
+package search
+
+import (
+	"github.com/RoaringBitmap/roaring/v2"
+)
+
+// A graph says in which ways a document may have the units of a query. Its
+// nodes are the places between the units, 0 to n; a document has the units
+// where it has all edges of a way from 0 to n.
+type graph struct {
+	n     int
+	edges []*edge // those of the units alone come first, in their order
+}
+
+// An edge is one way of having the units from to to-1.
+type edge struct {
+	from, to int
+	own      bool   // it is the unit itself, and not what stands for it
+	words    []word // of a phrase, else nil
+	// Where words is nil: the word that is looked for, whether it may go on, and
+	// the typos that it may have.
+	term    string
+	prefix  bool
+	typos   int
+	derived [][]derived // of a word, by segment
+	cost    uint8       // typos that it counts as, besides those of the words
+	// within are the documents that have it with at most so many typos.
+	within [3]*roaring.Bitmap
+}
+
+// A unitSet says which of a query's units are asked for, a bit for each.
+type unitSet uint16
+
+func allUnits(n int) unitSet            { return 1<<n - 1 }
+func (u unitSet) has(i int) bool        { return u>>i&1 == 1 }
+func (u unitSet) without(i int) unitSet { return u &^ (1 << i) }
+
+// list returns the units of the set, in order.
+func (u unitSet) list() []int {
+	var out []int
+	for i := range maxUnits {
+		if u.has(i) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// open reports whether the edge is on a way through the units asked for.
+func (e *edge) open(units unitSet) bool {
+	for i := e.from; i < e.to; i++ {
+		if !units.has(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// alone reports whether the graph has no edges but those of the units.
+func (g *graph) alone() bool { return len(g.edges) == g.n }
+
+// having returns the documents among docs that have the units.
+func (g *graph) having(docs *roaring.Bitmap, units unitSet) *roaring.Bitmap {
+	if g.alone() {
+		sets := []*roaring.Bitmap{docs}
+		for _, i := range units.list() {
+			sets = append(sets, g.edges[i].within[2])
+		}
+		return roaring.FastAnd(sets...)
+	}
+	at := make([]*roaring.Bitmap, g.n+1)
+	at[0] = docs
+	for i := range g.n {
+		if at[i] == nil {
+			continue
+		}
+		if !units.has(i) {
+			at[i+1] = joined(at[i+1], at[i])
+			continue
+		}
+		for _, e := range g.edges {
+			if e.from == i && e.open(units) {
+				at[e.to] = joined(at[e.to], roaring.And(at[i], e.within[2]))
+			}
+		}
+	}
+	if at[g.n] == nil {
+		return roaring.New()
+	}
+	return at[g.n]
+}
+
+// joined returns the documents of both; a may be nil, and neither is changed.
+func joined(a, b *roaring.Bitmap) *roaring.Bitmap {
+	if a == nil {
+		return b
+	}
+	return roaring.Or(a, b)
+}
+
+// byTypos parts docs, which have the units, by the fewest typos in all with
+// which they have them.
+func (g *graph) byTypos(docs *roaring.Bitmap, units unitSet) []*roaring.Bitmap {
+	at := make([][]*roaring.Bitmap, g.n+1) // place, typos
+	at[0] = []*roaring.Bitmap{docs}
+	for i := range g.n {
+		if !g.alone() {
+			disjoin(at[i])
+		}
+		if !units.has(i) {
+			for typos, b := range at[i] {
+				at[i+1] = addAt(at[i+1], typos, b)
+			}
+			continue
+		}
+		for _, e := range g.edges {
+			if e.from != i || !e.open(units) {
+				continue
+			}
+			for k := range e.within {
+				exactly := e.within[k]
+				if k > 0 {
+					if exactly.GetCardinality() == e.within[k-1].GetCardinality() {
+						continue
+					}
+					exactly = roaring.AndNot(exactly, e.within[k-1])
+				}
+				for typos, b := range at[i] {
+					if b != nil {
+						at[e.to] = addAt(at[e.to], typos+k, roaring.And(b, exactly))
+					}
+				}
+			}
+		}
+	}
+	if !g.alone() {
+		disjoin(at[g.n])
+	}
+	return at[g.n]
+}
+
+// addAt adds documents to those of list[n].
+func addAt(list []*roaring.Bitmap, n int, b *roaring.Bitmap) []*roaring.Bitmap {
+	if b == nil || b.IsEmpty() {
+		return list
+	}
+	for len(list) <= n {
+		list = append(list, nil)
+	}
+	list[n] = joined(list[n], b)
+	return list
+}
+
+// disjoin takes out of each set what one before it has: what a document has
+// with fewer typos counts.
+func disjoin(list []*roaring.Bitmap) {
+	var seen *roaring.Bitmap
+	for i, b := range list {
+		if b == nil {
+			continue
+		}
+		if seen != nil && seen.Intersects(b) {
+			list[i] = roaring.AndNot(b, seen)
+		}
+		if i < len(list)-1 {
+			seen = joined(seen, b)
+		}
+	}
+}
+
+// relaxations returns what a hit may be asked to have, from all units down to
+// what strategy never drops: phrases, and one unit at least.
+func (g *graph) relaxations(units []unit, strategy Strategy) []unitSet {
+	all := allUnits(g.n)
+	out := []unitSet{all}
+	if strategy == All {
+		return out
+	}
+	for left := g.n; left > 1; left-- {
+		drop := -1
+		for _, i := range all.list() {
+			if units[i].phrase {
+				continue
+			}
+			if drop < 0 || strategy != Frequency || g.edges[i].within[2].GetCardinality() >= g.edges[drop].within[2].GetCardinality() {
+				drop = i
+			}
+		}
+		if drop < 0 {
+			break
+		}
+		all = all.without(drop)
+		out = append(out, all)
+	}
+	return out
+}

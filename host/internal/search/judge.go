@@ -1,0 +1,209 @@
+package search
+
+import (
+	"cmp"
+	"math"
+)
+
+// A ranking is how well a document answers, for the rules about texts. Less is
+// better in all but words.
+type ranking struct {
+	words     uint16 // units that it has
+	typos     uint16
+	proximity uint16 // sum over neighbours, see apart
+	field     uint32 // sum of the attributes' ranks
+	pos       uint32 // sum of the places in them
+	match     matchType
+	inexact   uint16 // units that stand there as a typo, a beginning or a synonym only
+	unranked  bool   // the time was up
+}
+
+// A matchType says how much of an attribute the query is.
+type matchType uint8
+
+const (
+	exactMatch matchType = iota // all of it
+	startMatch                  // its beginning
+	noExactMatch
+)
+
+// compare orders rankings by one rule.
+func (r *ranking) compare(o *ranking, kind ruleKind) int {
+	switch kind {
+	case proximityRule:
+		return cmp.Compare(r.proximity, o.proximity)
+	case attributeRule:
+		return cmp.Or(cmp.Compare(r.field, o.field), cmp.Compare(r.pos, o.pos))
+	case exactnessRule:
+		return cmp.Or(cmp.Compare(r.match, o.match), cmp.Compare(r.inexact, o.inexact))
+	}
+	return 0
+}
+
+const (
+	farApart = 8 // words at least so far apart are not near
+	maxPlace = 1000
+)
+
+// judge works out the rankings of docs, which all have units.
+func (s *searcher) judge(units unitSet, docs []uint32, list []found) error {
+	asked := units.list()
+	places := make([][][]spot, s.graph.n) // unit, document
+	for _, u := range asked {
+		places[u] = make([][]spot, len(docs))
+	}
+	for n, e := range s.graph.edges {
+		if !e.open(units) {
+			continue
+		}
+		if err := s.edgeSpots(n, e, docs, places); err != nil {
+			return err
+		}
+	}
+	at := make([][]spot, len(asked))
+	complete := len(asked) == s.graph.n
+	for i, d := range docs {
+		if err := s.check(i + 1); err != nil {
+			return err
+		}
+		for k, u := range asked {
+			at[k] = places[u][i]
+		}
+		r := &list[i].ranking
+		s.judgeOne(at, r)
+		switch {
+		case s.whole.Contains(d):
+			r.match = exactMatch
+		case complete && begins(at):
+			r.match = startMatch
+		}
+	}
+	return nil
+}
+
+// edgeSpots adds where docs have the n-th edge to the places of its units.
+func (s *searcher) edgeSpots(n int, e *edge, docs []uint32, places [][][]spot) error {
+	here := places[e.from]
+	if !e.own {
+		here = make([][]spot, len(docs))
+	}
+	if e.words == nil {
+		if err := s.spots(docs, here, func(seg int) []derived { return e.derived[seg] }); err != nil {
+			return err
+		}
+	} else {
+		var err error
+		if here, err = s.phraseSpots(e.words, docs); err != nil {
+			return err
+		}
+		if e.own {
+			places[e.from] = here
+		}
+	}
+	if e.own {
+		return nil
+	}
+	for i, list := range here {
+		for _, x := range list {
+			x.typos, x.exact = x.typos+e.cost, false
+			if e.to-e.from > 1 {
+				x.span = uint8(n + 1)
+			}
+			for u := e.from; u < e.to; u++ {
+				places[u][i] = append(places[u][i], x)
+			}
+		}
+	}
+	return nil
+}
+
+// judgeOne works out the rules for one document; at are the places of each unit
+// in it.
+func (s *searcher) judgeOne(at [][]spot, r *ranking) {
+	for u := range at {
+		field, pos, exact := s.best(at[u])
+		r.field += field
+		r.pos += pos
+		if !exact {
+			r.inexact++
+		}
+		if u+1 < len(at) {
+			r.proximity += s.apart(at[u], at[u+1])
+		}
+	}
+}
+
+// best returns the rank of the best attribute among the places with the fewest
+// typos, the first place in it, and whether the very word stands anywhere.
+func (s *searcher) best(at []spot) (field, pos uint32, exact bool) {
+	typos := uint8(math.MaxUint8)
+	field, pos = unknownRank, maxPlace
+	for _, x := range at {
+		exact = exact || x.exact
+		if x.typos > typos {
+			continue
+		}
+		if x.typos < typos {
+			typos, field, pos = x.typos, unknownRank, maxPlace
+		}
+		f := s.plan.fields.rank(x.field)
+		if p := min(uint32(x.pos), maxPlace); f < field || f == field && p < pos {
+			field, pos = f, p
+		}
+	}
+	return field, pos, exact
+}
+
+// apart is the smallest distance between two neighbours of the query: 1 side by
+// side, one more in the wrong order.
+func (s *searcher) apart(a, b []spot) uint16 {
+	best := farApart
+	for _, x := range a {
+		for _, y := range b {
+			if x.field != y.field {
+				continue
+			}
+			if s.plan.byAttribute {
+				return 1
+			}
+			switch d := int(y.pos) - int(x.pos); {
+			case d > 0:
+				best = min(best, max(d-int(x.length)+1, 1))
+			case d < 0:
+				best = min(best, max(-d-int(y.length)+1, 1)+1)
+			case x.span > 0 && x.span == y.span:
+				best = 1
+			}
+		}
+		if best == 1 {
+			break
+		}
+	}
+	return uint16(best)
+}
+
+// begins reports whether a field begins with the units, word for word.
+func begins(at [][]spot) bool {
+	for _, first := range at[0] {
+		if first.pos != 1 || !first.exact {
+			continue
+		}
+		next, all := 1+int(first.length), true
+		for _, spots := range at[1:] {
+			all = false
+			for _, x := range spots {
+				if x.exact && x.field == first.field && int(x.pos) == next {
+					next, all = next+int(x.length), true
+					break
+				}
+			}
+			if !all {
+				break
+			}
+		}
+		if all {
+			return true
+		}
+	}
+	return false
+}

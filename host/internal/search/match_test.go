@@ -1,0 +1,262 @@
+package search_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/search"
+)
+
+func TestMatchingStrategy(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"searchableAttributes":["text"]}`)
+	r.add("a", `[{"id":1,"text":"big fat liar"},{"id":2,"text":"big fat"},{"id":3,"text":"big"},{"id":4,"text":"liar"},{"id":5,"text":"fat liar"},{"id":6,"text":"big big"}]`)
+	for strategy, want := range map[search.Strategy]string{
+		"":               "1 2 3 6",
+		search.Last:      "1 2 3 6",
+		search.All:       "1",
+		search.Frequency: "1 5 2", // big is in the most, then, of as many, the last goes
+	} {
+		if got := r.ids("a", search.Query{Q: "big fat liar ", MatchingStrategy: strategy}); got != want {
+			t.Errorf("strategy %q found %q, want %q", strategy, got, want)
+		}
+	}
+}
+
+func TestAttributesToSearchOn(t *testing.T) {
+	r := newRig(t)
+	r.add("a", `[{"id":1,"title":"dune","text":"sand worms","by":{"name":"frank"}},{"id":2,"title":"sand","text":"a dune in france"},{"id":3,"title":"frank dune sand"}]`)
+	tests := []struct {
+		q    string
+		on   []string
+		want string
+	}{
+		{"dune", nil, "1 3 2"},
+		{"dune", []string{"*"}, "1 3 2"},
+		{"dune", []string{"text"}, "2"},
+		{"dnue", []string{"text"}, ""}, // no typo in four letters
+		{"dune", []string{"title"}, "1 3"},
+		{"frank", []string{"by"}, "1"},
+		{"frank", []string{"by.name"}, "1"},
+		{"farnk", []string{"title"}, "3"},
+		{"fran", []string{"text"}, "2"},
+		{`"dune sand"`, []string{"title"}, "3"},
+		{`"sand worms"`, []string{"title"}, ""},
+		{"-dune", []string{"title"}, "2"}, // what is excluded, too
+		{"dune worms ", []string{"title"}, "1 3"},
+	}
+	for _, searchable := range []string{`["*"]`, `["title","text","by"]`} {
+		r.settings("a", `{"searchableAttributes":`+searchable+`}`)
+		for _, tt := range tests {
+			if got := r.ids("a", search.Query{Q: tt.q, AttributesToSearchOn: tt.on}); got != tt.want {
+				t.Errorf("%q on %v, searchable %s, found %q, want %q", tt.q, tt.on, searchable, got, tt.want)
+			}
+		}
+		_, err := r.svc.Search(context.Background(), auth.Everyone(), "a", search.Query{AttributesToSearchOn: []string{"title", "nope"}})
+		wantCode(t, "search on what is not searchable", err, apierr.InvalidSearchAttributesSearchOn)
+	}
+}
+
+func TestSynonyms(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"searchableAttributes":["text"],"synonyms":{"sf":["San Francisco"],"san francisco":["sf"],"Wolverine":["logan","X-Men"],"U.S.":["america"]}}`)
+	r.add("a", `[{"id":1,"text":"fog in sf"},{"id":2,"text":"fog in San Francisco"},{"id":3,"text":"the mission san of francisco"},{"id":4,"text":"logan"},{"id":5,"text":"wolverine"},{"id":6,"text":"x men"},{"id":7,"text":"america"}]`)
+	for q, want := range map[string]string{
+		"sf ":                "1 2",
+		"san francisco":      "1 2 3",
+		"fog san francisco ": "1 2",
+		"san fog ":           "2 3",
+		"wolverine":          "5 4 6", // the word itself is nearest
+		"logan ":             "4",     // one way only
+		"u.s. ":              "7",
+		`"san francisco"`:    "2", // a phrase is what it says
+	} {
+		if got := r.ids("a", search.Query{Q: q}); got != want {
+			t.Errorf("%q found %q, want %q", q, got, want)
+		}
+	}
+}
+
+func TestSplitAndJoin(t *testing.T) {
+	r := newRig(t)
+	r.add("a", `[{"id":1,"text":"sunflower"},{"id":2,"text":"a sun flower"},{"id":3,"text":"sun"},{"id":4,"text":"flower of the sun"},{"id":5,"text":"new york city"},{"id":6,"text":"notebook"}]`)
+	for q, want := range map[string]string{
+		"sun flower ":   "2 4 1 3", // as typed, then in one word, then less of it
+		"newyork ":      "5",
+		"newyorkcity ":  "",
+		"note book ":    "6",
+		"no te book ":   "6",
+		"note boo":      "6", // the last word goes on
+		"sunflower ":    "1",
+		`"sun flower"`:  "2",
+		"newyork city ": "5",
+	} {
+		if got := r.ids("a", search.Query{Q: q}); got != want {
+			t.Errorf("%q found %q, want %q", q, got, want)
+		}
+	}
+}
+
+func TestWordSettings(t *testing.T) {
+	const docs = `[{"id":1,"text":"the who","other":"c++ & J. R. R. Tolkien"},{"id":2,"text":"who are you","other":"c sharp_one"},{"id":3,"text":"theory of it","other":"J. Smith R. tolkien c"}]`
+	tests := []struct {
+		name, settings string
+		want           map[string]string
+	}{
+		{"none", `{}`, map[string]string{"the who ": "1", "c++": "1 2 3", "sharp": "2", "j. r. r. ": "3 1"}},
+		{"stop words", `{"stopWords":["the","Of"]}`, map[string]string{
+			"the who ": "2 1", "the": "1 3", "the ": "1 2 3", `"the who"`: "1", "theory of": "3",
+		}},
+		{"part of words", `{"nonSeparatorTokens":["+","_"]}`, map[string]string{"c++ ": "1", "sharp_one": "2", "one": ""}},
+		{"separators", `{"separatorTokens":["harp"]}`, map[string]string{"s one": "2", "sharp": "2", "sh": ""}},
+		{"dictionary", `{"dictionary":["J. R. R."]}`, map[string]string{"j. r. r. ": "1", "j. ": "3", "J. R. R. tolkien": "1"}},
+		{"no prefixes", `{"prefixSearch":"disabled"}`, map[string]string{"the": "1", "tolk": ""}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newRig(t)
+			r.settings("a", tt.settings)
+			r.add("a", docs)
+			for q, want := range tt.want {
+				if got := r.ids("a", search.Query{Q: q}); got != want {
+					t.Errorf("%q found %q, want %q", q, got, want)
+				}
+			}
+			// The same where the documents were there before.
+			r.settings("a", `{"stopWords":null,"nonSeparatorTokens":null,"separatorTokens":null,"dictionary":null,"prefixSearch":null}`)
+			r.settings("a", tt.settings)
+			for q, want := range tt.want {
+				if got := r.ids("a", search.Query{Q: q}); got != want {
+					t.Errorf("set later: %q found %q, want %q", q, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestTypoSettings(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"searchableAttributes":["text","code"]}`)
+	r.add("a", `[{"id":1,"text":"hello"},{"id":2,"code":"hello"},{"id":3,"text":"20251"},{"id":4,"text":"worldwide"},{"id":5,"text":"hey"}]`)
+	tests := []struct {
+		typo string
+		want map[string]string
+	}{
+		{`{}`, map[string]string{"helo ": "", "hellp ": "1 2", "20252 ": "3", "wordlwied ": "4", "hei ": ""}},
+		{`{"enabled":false}`, map[string]string{"hellp ": "", "hello ": "1 2", "20252 ": ""}},
+		{`{"minWordSizeForTypos":{"oneTypo":3,"twoTypos":20}}`, map[string]string{"helo ": "1 2", "hei ": "5", "wordlwied ": ""}},
+		{`{"disableOnWords":["HELLP"]}`, map[string]string{"hellp ": "", "hellu ": "1 2"}},
+		{`{"disableOnAttributes":["code"]}`, map[string]string{"hellp ": "1", "hello ": "1 2", "hellp zzz ": "1"}},
+		{`{"disableOnNumbers":true}`, map[string]string{"20252 ": "", "hellp ": "1 2"}},
+	}
+	for _, tt := range tests {
+		r.settings("a", `{"typoTolerance":null}`)
+		r.settings("a", `{"typoTolerance":`+tt.typo+`}`)
+		for q, want := range tt.want {
+			if got := r.ids("a", search.Query{Q: q}); got != want {
+				t.Errorf("typoTolerance %s: %q found %q, want %q", tt.typo, q, got, want)
+			}
+		}
+	}
+}
+
+func TestProximityPrecision(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"rankingRules":["words","proximity"],"searchableAttributes":["one","two"]}`)
+	r.add("a", `[{"id":1,"one":"quick slow brown"},{"id":2,"one":"quick brown"},{"id":3,"one":"quick","two":"brown"}]`)
+	for precision, want := range map[string]string{"byWord": "2 1 3", "byAttribute": "1 2 3"} {
+		r.settings("a", `{"proximityPrecision":"`+precision+`"}`)
+		if got := r.ids("a", search.Query{Q: "quick brown "}); got != want {
+			t.Errorf("%s found %q, want %q", precision, got, want)
+		}
+	}
+}
+
+func TestLocales(t *testing.T) {
+	r := newRig(t)
+	r.add("a", books)
+	if got := r.ids("a", search.Query{Q: "solaris", Locales: []string{"pol", "en"}}); got != "3" {
+		t.Errorf("with locales found %q, want 3", got)
+	}
+	for _, code := range []string{"klingon", "", "EN", "xx9"} {
+		_, err := r.svc.Search(context.Background(), auth.Everyone(), "a", search.Query{Locales: []string{code}})
+		wantCode(t, "locale "+code, err, apierr.InvalidSearchLocales)
+	}
+}
+
+func TestScores(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"searchableAttributes":["title","text"],"sortableAttributes":["n","secret","_geo"],"displayedAttributes":["id","n","_geo"],"rankingRules":["words","typo","n:desc","proximity","attribute","sort","exactness"]}`)
+	r.add("a", `[{"id":1,"title":"heart of gold","n":3,"secret":"s","_geo":{"lat":0,"lng":0}},{"id":2,"title":"heart gold of"},{"id":3,"title":"hearts"},{"id":4,"title":"heart of gold","text":"x"}]`)
+	q := search.Query{Q: "heart of gold", ShowRankingScoreDetails: true, Sort: []string{"secret:asc", "_geoPoint(0,1):asc"}}
+	res := r.search("a", q)
+	last := 2.0
+	for _, h := range res.Hits {
+		if h.Score > 1 || h.Score < 0 || h.ID != "4" && h.Score > last {
+			t.Errorf("hit %s has the score %v after %v", h.ID, h.Score, last)
+		}
+		last = h.Score
+	}
+	const first = `{"words":{"order":0,"matchingWords":3,"maxMatchingWords":3,"score":1},"typo":{"order":1,"typoCount":0,"maxTypoCount":1,"score":1},` +
+		`"n:desc":{"order":2,"value":3},"proximity":{"order":3,"score":1},"attribute":{"order":4,"attributeRankingOrderScore":1,"queryWordDistanceScore":`
+	const end = `},"secret:asc":{"order":5},"_geoPoint(0,1):asc":{"order":6,"distance":111195},"exactness":{"order":7,"matchingWords":3,"maxMatchingWords":3,"matchType":"exactMatch","score":1}}`
+	if got := string(res.Hits[0].Details); !strings.HasPrefix(got, first) || !strings.HasSuffix(got, end) {
+		t.Errorf("details of the first hit\n%s\nwant\n%s…%s", got, first, end)
+	}
+	if r.search("a", search.Query{Q: "heart"}).Hits[0].Details != nil {
+		t.Error("details though nobody asked")
+	}
+}
+
+func TestRankingScoreThreshold(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"searchableAttributes":["title"],"filterableAttributes":["title"],"sortableAttributes":["id"]}`)
+	r.add("a", `[{"id":1,"title":"green tea"},{"id":2,"title":"green"},{"id":3,"title":"tea"},{"id":4,"title":"tea green"},{"id":5,"title":"a green tea"}]`)
+	all := r.search("a", search.Query{Q: "green tea"})
+	if len(all.Hits) != 4 {
+		t.Fatalf("%d hits, want 4", len(all.Hits))
+	}
+	for n, h := range all.Hits {
+		q := search.Query{Q: "green tea", RankingScoreThreshold: h.Score, Facets: []string{"title"}}
+		res := r.search("a", q)
+		if len(res.Hits) != n+1 || res.EstimatedTotalHits != n+1 || len(res.Facets[0].Values) != n+1 {
+			t.Errorf("threshold %v: %d hits of %d, %d facet values; want %d", h.Score, len(res.Hits), res.EstimatedTotalHits, len(res.Facets[0].Values), n+1)
+		}
+		q.Limit = limit(1)
+		if res := r.search("a", q); len(res.Hits) != 1 || res.EstimatedTotalHits != n+1 {
+			t.Errorf("threshold %v and limit 1: %d hits of %d, want %d", h.Score, len(res.Hits), res.EstimatedTotalHits, n+1)
+		}
+		// Sorted before the words count, those below may stand anywhere.
+		r.settings("a", `{"rankingRules":["sort","words","typo","proximity","attribute","exactness"]}`)
+		q.Sort, q.Limit = []string{"id:desc"}, nil
+		if res := r.search("a", q); len(res.Hits) != n+1 || res.EstimatedTotalHits != n+1 {
+			t.Errorf("threshold %v, sorted first: %d hits of %d, want %d", h.Score, len(res.Hits), res.EstimatedTotalHits, n+1)
+		}
+		r.settings("a", `{"rankingRules":null}`)
+	}
+	for _, bad := range []float64{-0.1, 1.1} {
+		_, err := r.svc.Search(context.Background(), auth.Everyone(), "a", search.Query{RankingScoreThreshold: bad})
+		wantCode(t, "threshold", err, apierr.InvalidSearchRankingThreshold)
+	}
+}
+
+// Past its time a search returns what matches, ranked as far as it got.
+func TestCutoff(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"searchCutoffMs":0,"filterableAttributes":["id"]}`)
+	r.add("a", docsJSON(0, 500, func(int) string { return `"text":"one two"` }))
+	res := r.search("a", search.Query{Q: "one two", Facets: []string{"id"}, Filter: filter("id < 300"), Limit: limit(400), ShowRankingScoreDetails: true})
+	if !res.Degraded || len(res.Hits) != 300 || res.EstimatedTotalHits != 300 || len(res.Facets[0].Values) != 100 {
+		t.Errorf("degraded %v, %d hits of %d, %d values; want degraded, 300 of 300, 100", res.Degraded, len(res.Hits), res.EstimatedTotalHits, len(res.Facets[0].Values))
+	}
+	if got := string(res.Hits[0].Details); got != `{"skipped":{"order":0,"score":0}}` || res.Hits[0].Score != 0 {
+		t.Errorf("score %v, details %s of a hit that was not ranked", res.Hits[0].Score, got)
+	}
+	r.settings("a", `{"searchCutoffMs":null}`)
+	if r.search("a", search.Query{Q: "one two"}).Degraded {
+		t.Error("degraded with time enough")
+	}
+}

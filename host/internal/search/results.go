@@ -1,0 +1,137 @@
+package search
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+)
+
+// results takes documents in their order, as many as are asked for.
+type results struct {
+	need      int
+	threshold float64 // of the score; 0: none
+	// falling: no document scores higher than one before it.
+	falling  bool
+	below    bool // one was below the threshold
+	distinct *distinctSeen
+	list     []found
+	docs     *roaring.Bitmap // all that were taken, beyond need too
+	err      error
+}
+
+// full reports whether no more documents are of use.
+func (r *results) full() bool {
+	if r.err != nil || r.below && r.falling {
+		return true
+	}
+	return r.threshold == 0 && len(r.list) >= r.need
+}
+
+// missing is how many documents are still of use.
+func (r *results) missing() int {
+	if r.threshold > 0 {
+		return int(^uint(0) >> 2) // all of them: they are counted
+	}
+	return r.need - len(r.list)
+}
+
+// add takes the next document.
+func (r *results) add(s *searcher, f *found) {
+	f.score = s.score(&f.ranking)
+	if f.score < r.threshold {
+		r.below = true
+		return
+	}
+	if r.distinct != nil {
+		fresh, err := r.distinct.take(s.view, f.doc)
+		if err != nil || !fresh {
+			r.err = err
+			return
+		}
+	}
+	r.docs.Add(f.doc)
+	if len(r.list) < r.need {
+		r.list = append(r.list, *f)
+	}
+}
+
+// all returns every document that the search gives, whatever is shown of it:
+// those of matched that distinct and threshold leave.
+func (r *results) all(v *view, matched *roaring.Bitmap) (*roaring.Bitmap, error) {
+	switch {
+	case r.threshold > 0:
+		return r.docs, nil
+	case r.distinct == nil:
+		return matched, nil
+	}
+	for it := roaring.AndNot(matched, r.docs).Iterator(); it.HasNext(); {
+		d := it.Next()
+		fresh, err := r.distinct.take(v, d)
+		if err != nil {
+			return nil, err
+		}
+		if fresh {
+			r.docs.Add(d)
+		}
+	}
+	return r.docs, nil
+}
+
+// distinctSeen knows the values of an attribute that documents brought so far.
+type distinctSeen struct {
+	attribute string
+	values    map[string]struct{}
+}
+
+// take reports whether no document before had a value of doc, and notes them. A
+// document without values is always taken.
+func (d *distinctSeen) take(v *view, doc uint32) (bool, error) {
+	seg := v.segmentOf(doc)
+	c, err := v.textColumn(seg, fieldText+d.attribute)
+	if err != nil {
+		return false, err
+	}
+	values := c.of(doc - seg.first)
+	for _, n := range values {
+		if _, seen := d.values[c.keys[n]]; seen {
+			return false, nil
+		}
+	}
+	for _, n := range values {
+		d.values[c.keys[n]] = struct{}{}
+	}
+	return true, nil
+}
+
+// segmentOf returns the segment that has a document.
+func (v *view) segmentOf(doc uint32) *viewSegment {
+	i, _ := slices.BinarySearchFunc(v.segs, doc, func(s viewSegment, d uint32) int {
+		switch {
+		case s.first+s.count <= d:
+			return -1
+		case s.first > d:
+			return 1
+		}
+		return 0
+	})
+	return &v.segs[i]
+}
+
+// distinct returns the attribute of whose values each brings one hit; asked is
+// the query's own, which must be filterable.
+func (s *Settings) distinct(asked string) (string, error) {
+	if asked == "" {
+		return s.DistinctAttribute, nil
+	}
+	if s.filterable(asked) {
+		return asked, nil
+	}
+	known := "this index has no filterable attributes"
+	if p := s.filterPatterns(); len(p) > 0 {
+		known = "filterable here: " + strings.Join(p, ", ")
+	}
+	return "", apierr.Newf(apierr.InvalidSearchDistinct, "distinct is `%.100s`, which is not filterable; %.1000s; add it to the setting filterableAttributes.", asked, known)
+}

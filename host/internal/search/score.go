@@ -1,0 +1,192 @@
+package search
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// A step is how far a rule about texts got with a document: have of of, and at
+// least 1.
+type step struct{ have, of float64 }
+
+// steps returns how far each kind of rule about texts got.
+func (s *searcher) steps(r *ranking, kind ruleKind) []step {
+	n := len(s.plan.parsed.units)
+	units := float64(n)
+	switch kind {
+	case wordsRule:
+		return []step{{float64(r.words), units}}
+	case typoRule:
+		return []step{{float64(s.mostTypos + 1 - min(int(r.typos), s.mostTypos)), float64(s.mostTypos + 1)}}
+	case proximityRule:
+		most := (farApart - 1) * (n - 1)
+		return []step{{float64(most + 1 - min(max(int(r.proximity)-(n-1), 0), most)), float64(most + 1)}}
+	case attributeRule:
+		return []step{
+			{1 + 1000/(1+float64(r.field)/units), 1001},
+			{1 + 1000/(1+max(float64(r.pos)/units-1, 0)), 1001},
+		}
+	case exactnessRule:
+		exact := n - min(int(r.inexact), n)
+		return []step{{float64(int(noExactMatch-r.match)*(n+1) + exact + 1), float64((int(noExactMatch) + 1) * (n + 1))}}
+	}
+	return nil
+}
+
+// score is a ranking as a number from 0 to 1: each rule divides what the ones
+// before left undecided.
+func (s *searcher) score(r *ranking) float64 {
+	if len(s.plan.parsed.units) == 0 {
+		return 1
+	}
+	if r.unranked {
+		return 0
+	}
+	score, left := 0.0, 1.0
+	for i := range s.rules {
+		for _, st := range s.steps(r, s.rules[i].kind) {
+			left /= st.of
+			score += (st.have - 1) * left
+		}
+	}
+	return min(score+left, 1)
+}
+
+// extras are what is told of hits besides their documents, by their place in
+// the list.
+type extras struct {
+	keys [][]sortKey // for each of the searcher's rules; nil for those about texts
+	away []float64   // metres to the place of the sort; nil without one
+}
+
+// extras works them out for the hits.
+func (s *searcher) extras(list []found) (extras, error) {
+	var x extras
+	order := make([]int, len(list)) // columns are read in the order of documents
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return int(list[a].doc) - int(list[b].doc) })
+	docs := make([]uint32, len(list))
+	for i, n := range order {
+		docs[i] = list[n].doc
+	}
+	displayed := s.plan.settings.displayed()
+	if i := slices.IndexFunc(s.plan.criteria, func(r rule) bool { return r.kind == geoRule }); i >= 0 && (displayed == nil || displayed.whole(geoAttr)) {
+		away, err := s.view.distances(s.plan.criteria[i].lat, s.plan.criteria[i].lng, docs)
+		if err != nil {
+			return x, err
+		}
+		x.away = make([]float64, len(list))
+		for i, n := range order {
+			x.away[n] = away[i]
+		}
+	}
+	if !s.plan.query.ShowRankingScoreDetails {
+		return x, nil
+	}
+	x.keys = make([][]sortKey, len(s.rules))
+	for i := range s.rules {
+		r := &s.rules[i]
+		if r.ofTexts() || displayed != nil && !displayed.whole(r.field) {
+			continue
+		}
+		keys, err := s.keys(r, docs)
+		if err != nil {
+			return x, err
+		}
+		x.keys[i] = make([]sortKey, len(list))
+		for k, n := range order {
+			x.keys[i][n] = keys[k]
+		}
+	}
+	return x, nil
+}
+
+// distance is the way from a hit to the place of the sort, nil where it is not
+// told.
+func (x *extras) distance(i int) *int64 {
+	if x.away == nil || math.IsInf(x.away[i], 1) {
+		return nil
+	}
+	return new(int64(math.Round(x.away[i])))
+}
+
+// A ruleDetail is what a rule says of a hit, for people.
+type ruleDetail struct {
+	Order         int      `json:"order"`
+	MatchingWords *int     `json:"matchingWords,omitempty"`
+	MaxWords      *int     `json:"maxMatchingWords,omitempty"`
+	TypoCount     *int     `json:"typoCount,omitempty"`
+	MaxTypos      *int     `json:"maxTypoCount,omitempty"`
+	AttributeRank *float64 `json:"attributeRankingOrderScore,omitempty"`
+	WordDistance  *float64 `json:"queryWordDistanceScore,omitempty"`
+	MatchType     string   `json:"matchType,omitempty"`
+	Value         any      `json:"value,omitempty"`
+	Distance      *int64   `json:"distance,omitempty"`
+	Score         *float64 `json:"score,omitempty"`
+}
+
+// details writes how each rule judged the i-th hit, as an object in the order
+// of the rules. Values of attributes that are not displayed are left out.
+func (s *searcher) details(h *found, i int, x *extras) json.RawMessage {
+	out := []byte{'{'}
+	put := func(name string, d ruleDetail) {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(appendString(out, name), ':'), encodeDetail(d)...)
+	}
+	if h.ranking.unranked {
+		put("skipped", ruleDetail{Score: new(0.0)})
+		return append(out, '}')
+	}
+	for n := range s.rules {
+		r := &s.rules[n]
+		d := ruleDetail{Order: n}
+		if r.ofTexts() {
+			s.detail(&d, &h.ranking, r.kind)
+		} else if x.keys[n] != nil {
+			key := &x.keys[n][i]
+			switch {
+			case key.kind == 1:
+				d.Value = key.text
+			case key.kind == 0 && r.kind == geoRule:
+				d.Distance = new(int64(math.Round(key.number)))
+			case key.kind == 0:
+				d.Value = key.number
+			}
+		}
+		put(r.name, d)
+	}
+	return append(out, '}')
+}
+
+// detail fills in what a rule about texts says.
+func (s *searcher) detail(d *ruleDetail, r *ranking, kind ruleKind) {
+	n := len(s.plan.parsed.units)
+	steps := s.steps(r, kind)
+	share := func(st step) *float64 { return new(st.have / st.of) }
+	d.Score = share(steps[0])
+	switch kind {
+	case wordsRule:
+		d.MatchingWords, d.MaxWords = new(int(r.words)), new(n)
+	case typoRule:
+		d.TypoCount, d.MaxTypos = new(int(r.typos)), new(s.mostTypos)
+	case attributeRule:
+		d.AttributeRank, d.WordDistance = share(steps[0]), share(steps[1])
+	case exactnessRule:
+		d.MatchType = [...]string{"exactMatch", "matchesStart", "noExactMatch"}[r.match]
+		d.MatchingWords, d.MaxWords = new(n-min(int(r.inexact), n)), new(n)
+	}
+}
+
+func encodeDetail(d ruleDetail) []byte {
+	b, err := json.Marshal(d)
+	if err != nil {
+		panic("search: encode score details: " + strconv.Quote(err.Error())) // only numbers and texts in it
+	}
+	return b
+}
