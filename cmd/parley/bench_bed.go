@@ -1,0 +1,245 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/parley-search/parley/cmd/parley/bench"
+	"github.com/parley-search/parley/examples/quickstart"
+)
+
+// What is measured beside the host.
+const (
+	settingDirect = "direct"
+	settingFloor  = "floor"
+)
+
+// benchKey is the master key of a host that is measured.
+const benchKey = "bench-master-key-of-this-run"
+
+// benchWorkspaces are the settings of a workspace for each source, but for
+// source and baseUrl. %s is the provider's address.
+func benchWorkspaces() map[string]string {
+	return map[string]string{
+		"openAi":      `"baseUrl":"%s/v1","apiKey":"sk-bench-0123456789abcdef"`,
+		"azureOpenAi": `"baseUrl":"%s","apiKey":"bench-0123456789abcdef","deploymentId":"bench","apiVersion":"2024-10-21","orgId":"bench"`,
+		"mistral":     `"baseUrl":"%s/v1","apiKey":"bench-0123456789abcdef"`,
+		"gemini":      `"baseUrl":"%s/v1beta","apiKey":"bench-0123456789abcdef"`,
+		"anthropic":   `"baseUrl":"%s/v1","apiKey":"sk-bench-0123456789abcdef"`,
+		"vLlm":        `"baseUrl":"%s/v1"`,
+	}
+}
+
+// benchSources are those that the made-up provider speaks the wire form of.
+func benchSources() []string {
+	return []string{"vLlm", "openAi", "azureOpenAi", "mistral", "gemini", "anthropic"}
+}
+
+// searchSource answers the row that makes a search.
+const searchSource = "vLlm"
+
+// A testBed is the processes of a measurement.
+type testBed struct {
+	dir      string
+	progress io.Writer
+	client   *http.Client
+	running  []*exec.Cmd
+}
+
+// lay starts everything and returns what is to be measured.
+func (t *testBed) lay(ctx context.Context, b *benchmark) ([]bench.Subject, error) {
+	t.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: b.plan.Streams, DisableCompression: true}}
+	plugins := b.dir
+	if plugins == "" {
+		plugins = filepath.Join(t.dir, "plugins")
+		if err := t.build(ctx, plugins, b.sources); err != nil {
+			return nil, err
+		}
+	}
+	provider, _, err := t.start("bench", "provider")
+	if err != nil {
+		return nil, err
+	}
+	floor, pid, err := t.start("bench", "floor", provider)
+	if err != nil {
+		return nil, err
+	}
+	const path = "/v1/chat/completions"
+	subjects := []bench.Subject{
+		{Setting: settingDirect, Target: bench.Target{URL: provider + path, Client: t.client}},
+		{Setting: settingFloor, Target: bench.Target{URL: floor + path, Client: t.client}, PID: pid},
+	}
+	for _, setting := range b.settings {
+		of, err := t.host(ctx, setting, plugins, provider, b.sources)
+		if err != nil {
+			return nil, fmt.Errorf("set up %s: %w", setting, err)
+		}
+		subjects = append(subjects, of...)
+	}
+	return subjects, nil
+}
+
+// build compiles the plugins of the sources from the checkout into dir.
+func (t *testBed) build(ctx context.Context, dir string, sources []string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	for _, source := range append([]string{searchSource}, sources...) {
+		module, err := buildSource(ctx, source, t.progress)
+		if err != nil {
+			return err
+		}
+		if module == nil {
+			return usageError{errors.New("the working directory lies in no checkout to build plugins from: name a folder of them by --plugin-dir")}
+		}
+		if err := os.WriteFile(filepath.Join(dir, source+".wasm"), module, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// host starts a host with a workspace for each source, and one that searches.
+func (t *testBed) host(ctx context.Context, setting, plugins, provider string, sources []string) ([]bench.Subject, error) {
+	args := []string{"serve", "--plugin-dir", plugins, "--plugin-lock=off", "--db-path", filepath.Join(t.dir, setting)}
+	master := ""
+	if setting == settingStd {
+		master = benchKey
+		args = append(args, "--master-key", master, "--experimental-logs-mode", "json")
+	} else {
+		args = append(args, "--log-level", "off")
+	}
+	base, pid, err := t.start(args...)
+	if err != nil {
+		return nil, err
+	}
+	h := &benchHost{ctx: ctx, base: base, key: master, client: t.client}
+	h.call("POST", "/indexes/movies/documents", string(quickstart.Movies))
+	var subjects []bench.Subject
+	add := func(name, source, workspace, model string, indexes string) {
+		h.call("PATCH", "/chats/"+workspace+"/settings", fmt.Sprintf(`{"source":%q,"indexUids":%s,%s}`, source, indexes, fmt.Sprintf(benchWorkspaces()[source], provider)))
+		subjects = append(subjects, bench.Subject{
+			Setting: setting, Source: name, Model: model, PID: pid,
+			Target: bench.Target{URL: base + "/chats/" + workspace + "/chat/completions", Client: t.client},
+		})
+	}
+	for _, source := range sources {
+		add(source, source, source, "", "[]")
+	}
+	add("search", searchSource, "search", "search-", `["movies"]`)
+	if master != "" {
+		var key struct{ Key string }
+		if err := json.Unmarshal(h.call("POST", "/keys", `{"actions":["chatCompletions","search"],"indexes":["*"],"expiresAt":null}`), &key); h.err == nil && err != nil {
+			return nil, err
+		}
+		for i := range subjects {
+			subjects[i].Key = key.Key
+		}
+	}
+	for h.err == nil && !bytes.Contains(h.call("GET", "/indexes/movies/stats", ""), []byte(`"isIndexing":false`)) {
+		time.Sleep(50 * time.Millisecond)
+	}
+	return subjects, h.err
+}
+
+// A benchHost is a host being set up; the first error ends it.
+type benchHost struct {
+	ctx       context.Context
+	base, key string
+	client    *http.Client
+	err       error
+}
+
+func (h *benchHost) call(method, path, body string) []byte {
+	if h.err != nil {
+		return nil
+	}
+	req, err := http.NewRequestWithContext(h.ctx, method, h.base+path, bytes.NewReader([]byte(body)))
+	if err != nil {
+		h.err = err
+		return nil
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if h.key != "" {
+		req.Header.Set("Authorization", "Bearer "+h.key)
+	}
+	res, err := h.client.Do(req)
+	if err != nil {
+		h.err = err
+		return nil
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err == nil && res.StatusCode >= 300 && !(path == "/indexes/movies/stats" && res.StatusCode == http.StatusNotFound) {
+		err = fmt.Errorf("%s %s answers %d: %s", method, path, res.StatusCode, b)
+	}
+	h.err = err
+	return b
+}
+
+// start runs this program again, as a server on a free port of loopback, and
+// returns once it answers. For the host the address is a flag, else the third
+// argument.
+func (t *testBed) start(args ...string) (base string, pid int, err error) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", 0, err
+	}
+	addr := ln.Addr().String()
+	if err := ln.Close(); err != nil {
+		return "", 0, err
+	}
+	if args[0] == "serve" {
+		args = append(args, "--http-addr", addr)
+	} else {
+		args = slices.Insert(slices.Clone(args), 2, addr)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return "", 0, err
+	}
+	log, err := os.Create(filepath.Join(t.dir, fmt.Sprintf("log%d", len(t.running))))
+	if err != nil {
+		return "", 0, err
+	}
+	defer log.Close()
+	cmd := exec.Command(self, args...)
+	cmd.Stderr = log
+	if err := cmd.Start(); err != nil {
+		return "", 0, err
+	}
+	t.running = append(t.running, cmd)
+	base = "http://" + addr
+	for range 1200 { // a first start compiles the plugins
+		if res, err := t.client.Get(base + "/health"); err == nil {
+			res.Body.Close()
+			return base, cmd.Process.Pid, nil
+		}
+		if err := cmd.Process.Signal(syscall.Signal(0)); err != nil {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	said, _ := os.ReadFile(log.Name())
+	return "", 0, fmt.Errorf("%s did not begin to answer: %s", args[0], bytes.TrimSpace(said))
+}
+
+// close ends what was started, and waits for it.
+func (t *testBed) close() {
+	for _, cmd := range slices.Backward(t.running) {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // killed: an error says so
+	}
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/parley-search/parley/cmd/parley/bench"
+)
+
+// TestBench measures a little of everything: each subject answers, whole, and
+// its cost is told.
+func TestBench(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds plugins and starts six processes")
+	}
+	t.Setenv(reexec, "parley") // for the processes that it starts
+	var out, progress bytes.Buffer
+	code := run(t.Context(), []string{
+		"bench", "--json", "--rounds", "1", "--streams", "8", "--chunks", "16", "--pause", "1",
+		"--source", "vLlm,gemini,anthropic", "--setting", "lean,std",
+	}, &out, &progress)
+	if code != exitOK {
+		t.Fatalf("bench ended with %d: %s", code, progress.String())
+	}
+	var got struct {
+		Plan bench.Plan
+		Rows []bench.Row
+	}
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
+		t.Fatalf("%v: %s", err, out.String())
+	}
+	var names []string
+	for _, r := range got.Rows {
+		names = append(names, r.Setting+" "+r.Source)
+		if r.Failed != 0 || r.PerSecond <= 0 || r.FirstP50 <= 0 || r.FirstP99 < r.FirstP50 {
+			t.Errorf("row %+v, want answers that are whole, and figures", r)
+		}
+		if _, _, ok := bench.RSS(os.Getpid()); ok && r.Setting != settingDirect && r.RSS <= 0 {
+			t.Errorf("row %+v, want memory", r)
+		}
+	}
+	want := "[direct  floor  lean vLlm lean gemini lean anthropic lean search std vLlm std gemini std anthropic std search]"
+	if fmt.Sprint(names) != want {
+		t.Errorf("rows = %v, want %s\n%s", names, want, progress.String())
+	}
+}
+
+func TestBenchRefuses(t *testing.T) {
+	for _, args := range [][]string{
+		{"bench", "--rounds", "0"},
+		{"bench", "--source", "extract"},
+		{"bench", "--setting", "fast"},
+		{"bench", "--streams", "1000000"},
+	} {
+		var out, progress bytes.Buffer
+		if code := run(t.Context(), args, &out, &progress); code != exitUsage || progress.Len() == 0 {
+			t.Errorf("%v ended with %d: %s; want %d and a reason", args, code, progress.String(), exitUsage)
+		}
+	}
+}
