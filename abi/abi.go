@@ -8,7 +8,8 @@ import "errors"
 // Version is the contract's version: one number, raised by any change that a
 // guest or a host can notice. A host runs every version from [MinVersion] up.
 //
-//   - 1: 2026-11-21: providers (encode, decode, error), the manifest, log.
+//   - 1: 2026-11-21: providers (encode, decode, error), collectors (observe,
+//     flush, save, load), the manifest, log.
 const Version = 1
 
 // MinVersion is the oldest version that this host still runs.
@@ -33,6 +34,19 @@ const (
 	// FuncError is (len i32) -> i64: an [ErrorRequest] as JSON in, a
 	// [ProviderError] as JSON out.
 	FuncError = "parley_error"
+	// FuncObserve is (len i32) -> i32: records of events in (see package
+	// abi/event); how many of them were taken.
+	FuncObserve = "parley_observe"
+	// FuncFlush is (len i32) -> i64: flags in (see [AppendFlushInput]), the
+	// window's metric records out (see [AppendMetric]). Until it is told to
+	// reset, and as long as nothing is observed, it answers the same bytes.
+	FuncFlush = "parley_flush"
+	// FuncSave is () -> i64: the collector's state, as it wishes.
+	FuncSave = "parley_save"
+	// FuncLoad is (len i32) -> i32: a state that this collector, or an older
+	// version of it, has saved; 1 where it goes on from there, 0 where it cannot
+	// and has changed nothing.
+	FuncLoad = "parley_load"
 	// FuncInitialize is () -> (): called once, before anything else, where the
 	// guest exports it.
 	FuncInitialize = "_initialize"
@@ -54,6 +68,7 @@ const (
 	MaxCarry    = 1 << 20 // of one round
 	MaxInput    = 64 << 20
 	MaxOutput   = 16 << 20
+	MaxSaved    = 64 << 10 // what [FuncSave] answers
 )
 
 // ErrMalformed says that bytes that crossed do not have the form of the

@@ -28,11 +28,45 @@ type Manifest struct {
 	Source   string             `json:"source,omitempty"`
 	Settings map[string]Setting `json:"settings,omitempty"`
 	Grants   Grants             `json:"grants,omitzero"`
+
+	// Events names the events that a collector is given; see package abi/event.
+	Events []string `json:"events,omitempty"`
+	// Message is what the collector's metrics are sent as: [MessageTrack],
+	// the default, or [MessageIdentify].
+	Message string `json:"message,omitempty"`
+	// Metrics is all that a collector may say. Its order numbers the metrics.
+	Metrics []Metric `json:"metrics,omitempty"`
+
+	// SelfTest is what a host asks the plugin before it takes it up, in this
+	// order. At most [MaxSelfTests].
+	SelfTest []SelfTest `json:"selfTest,omitempty"`
 }
+
+// MaxSelfTests bounds [Manifest.SelfTest].
+const MaxSelfTests = 32
+
+// A SelfTest is a call with the answer that is right. README.md of this package
+// has the forms of both.
+type SelfTest struct {
+	Name   string  `json:"name,omitempty"` // for people
+	Call   string  `json:"call"`           // one of the constants below
+	Input  RawJSON `json:"input"`
+	Output RawJSON `json:"output"` // an object; members that it leaves out are not looked at
+}
+
+// The calls of a [SelfTest].
+const (
+	SelfTestEncode = "encode" // an [EncodeRequest], answered by an [EncodeResponse]
+	SelfTestDecode = "decode" // {"events": [{"type", "data"}]}, answered by what the records come to
+	SelfTestError  = "error"  // an [ErrorRequest], answered by a [ProviderError]
+)
 
 // Limits is what a plugin asks for; the deployment may grant less.
 type Limits struct {
 	MemoryMiB int `json:"memoryMiB,omitempty"` // 0: the host's default, 16
+	// FuelPerCall bounds what one call may do, in turns of loops, calls and
+	// bytes moved in bulk as the host counts them; 0: only its time does.
+	FuelPerCall int64 `json:"fuelPerCall,omitempty"`
 }
 
 // A Setting is a rule on one workspace setting, keyed by the setting's name in

@@ -16,6 +16,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/httpapi"
 )
 
 // The values of [Config.Env] and [Config.PluginLock].
@@ -52,6 +53,8 @@ type Config struct {
 	ProviderSilence   time.Duration
 	ProviderAnswer    time.Duration
 	ShutdownGrace     time.Duration
+
+	TLS httpapi.TLSFiles // no Cert: plain HTTP
 
 	ChatRecordDir        string // empty: nothing is recorded
 	ChatRecordWorkspaces []string
@@ -129,7 +132,23 @@ func LoadConfig(from Sources) (Config, []Setting, error) {
 	if n := len(c.MasterKey.Reveal()); c.Env == EnvProduction && n < minMasterKey {
 		errs = append(errs, fmt.Errorf("option master-key (%s) has %d bytes: want at least %d when env is production", origin["master_key"], n, minMasterKey))
 	}
+	errs = append(errs, checkTLS(c.TLS))
 	return c, settings, errors.Join(errs...)
+}
+
+// checkTLS refuses options that make no sense without another.
+func checkTLS(f httpapi.TLSFiles) error {
+	switch {
+	case f.Cert != "" && f.Key == "":
+		return errors.New("option ssl-key-path is not set: want the private key of ssl-cert-path")
+	case f.Cert == "" && f.Key != "":
+		return errors.New("option ssl-cert-path is not set: want the certificate of ssl-key-path")
+	case f.Cert == "" && (f.Auth != "" || f.OCSP != "" || f.RequireAuth || f.Resumption || f.Tickets):
+		return errors.New("option ssl-cert-path is not set: without it and ssl-key-path the API is served without TLS, and the other ssl- options say nothing")
+	case f.RequireAuth && f.Auth == "":
+		return errors.New("option ssl-auth-path is not set: want the authorities whose clients ssl-require-auth lets in")
+	}
+	return nil
 }
 
 // readFile reads the TOML file at path.

@@ -67,6 +67,12 @@ func TestLoadConfigRefuses(t *testing.T) {
 		{"empty path", Sources{Flags: map[string]string{"db-path": ""}}, []string{"db-path", "empty"}},
 		{"production without key", Sources{Flags: map[string]string{"env": "production"}}, []string{"master-key", "want at least 16"}},
 		{"production with a short key", Sources{Flags: map[string]string{"env": "production", "master-key": "geheim-kurz"}}, []string{"master-key", "11 bytes"}},
+		{"certificate without key", Sources{Flags: map[string]string{"ssl-cert-path": "c.pem"}}, []string{"ssl-key-path", "private key"}},
+		{"key without certificate", Sources{Flags: map[string]string{"ssl-key-path": "c.key"}}, []string{"ssl-cert-path"}},
+		{"tickets without TLS", Sources{Flags: map[string]string{"ssl-tickets": "true"}}, []string{"ssl-cert-path", "without TLS"}},
+		{"no authority", Sources{Flags: map[string]string{"ssl-cert-path": "c", "ssl-key-path": "k", "ssl-require-auth": "1"}}, []string{"ssl-auth-path"}},
+		{"half a truth", Sources{Flags: map[string]string{"ssl-resumption": "perhaps"}}, []string{"ssl-resumption", "perhaps", "true or false"}},
+		{"workspace that is none", Sources{Flags: map[string]string{"chat-record-workspaces": "a,b c"}}, []string{"chat-record-workspaces", "b c", "separated by commas"}},
 		{"all at once", Sources{Flags: map[string]string{"env": "x", "log-level": "y"}}, []string{"option env", "option log-level"}},
 	}
 	for _, tt := range tests {

@@ -4,6 +4,7 @@ package host
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -29,8 +30,12 @@ import (
 type Options struct {
 	Log      zerolog.Logger
 	Embedded [][]byte // modules that the binary carries
-	Version  string   // of the host
-	Commit   string   // that it was built from
+	// Compiler is a program with its arguments that calls [CompileModule] and
+	// ends. With it, plugins are compiled in a process of low priority; without,
+	// in this one.
+	Compiler []string
+	Version  string // of the host
+	Commit   string // that it was built from
 	// CommitDate is when that was made, RFC 3339.
 	CommitDate string
 }
@@ -40,6 +45,8 @@ type Host struct {
 	config   Config
 	log      zerolog.Logger
 	plugins  *plugin.Set
+	modules  [][]byte   // that the binary carries
+	applying sync.Mutex // one change of the plugins at a time
 	search   *search.Service
 	tasks    *task.Queue
 	chat     *chat.Service
@@ -53,7 +60,7 @@ type Host struct {
 // Open opens everything below c.DBPath, loads the plugins and listens. It
 // serves once Run is called.
 func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
-	h := &Host{config: c, log: o.Log}
+	h := &Host{config: c, log: o.Log, modules: o.Embedded}
 	defer func() {
 		if err != nil {
 			h.Close()
@@ -70,14 +77,14 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		return nil, err
 	}
 
-	runtime, err := wasm.Open(h.runtimeOptions(c))
+	runtime, err := wasm.Open(h.runtimeOptions(c, o))
 	if err != nil {
 		return nil, err
 	}
 	h.onClose(runtime.Close)
-	h.plugins = plugin.NewSet(runtime, plugin.Options{})
+	h.plugins = plugin.NewSet(runtime, plugin.Options{Log: h.logStep})
 	h.onClose(h.plugins.Close)
-	if err := h.loadPlugins(ctx, c, o); err != nil {
+	if err := h.startPlugins(ctx); err != nil {
 		return nil, err
 	}
 
@@ -114,16 +121,28 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		return nil, err
 	}
 
+	tlsConfig, err := h.openTLS(c)
+	if err != nil {
+		return nil, err
+	}
 	h.server = httpapi.New(httpapi.Deps{
 		Auth: keys, Chat: h.chat, Search: h.search, Tasks: h.tasks, Log: h.log,
 		Version: httpapi.Version{Version: o.Version, Commit: o.Commit, Date: o.CommitDate},
-		Plugins: h.pluginStatus, DatabaseSize: func() int64 { return sizeOf(c.DBPath) },
-		Limits: httpapi.Limits{Body: c.PayloadLimit},
+		Plugins: h.pluginStatus, Reload: h.reloadPlugins, DatabaseSize: func() int64 { return sizeOf(c.DBPath) },
+		Limits: httpapi.Limits{Body: c.PayloadLimit}, TLS: tlsConfig,
 	})
 	if h.listener, err = net.Listen("tcp", c.HTTPAddr); err != nil {
 		return nil, fmt.Errorf("listen on %s: %w: give another --http-addr", c.HTTPAddr, err)
 	}
 	return h, nil
+}
+
+// openTLS returns what the API is served over, or nil for plain HTTP.
+func (h *Host) openTLS(c Config) (*tls.Config, error) {
+	if c.TLS.Cert == "" {
+		return nil, nil
+	}
+	return httpapi.OpenTLS(c.TLS, func(err error) { h.log.Error().Err(err).Msg("changed TLS files are not taken up") })
 }
 
 // onClose notes what Close has to do before what was noted earlier.
@@ -159,7 +178,7 @@ func (h *Host) Addr() net.Addr { return h.listener.Addr() }
 // period, and closes the host.
 func (h *Host) Run(ctx context.Context) error {
 	h.log.Info().Str("addr", h.Addr().String()).Str("db_path", h.config.DBPath).Strs("sources", h.plugins.SourceNames()).
-		Bool("open", h.config.MasterKey.IsZero()).Msg("serving")
+		Bool("open", h.config.MasterKey.IsZero()).Bool("tls", h.config.TLS.Cert != "").Msg("serving")
 	if len(h.plugins.SourceNames()) == 0 {
 		h.log.Warn().Msg("no provider plugin is loaded: chat completions answer 503; build one by `parley plugin build` and start with --plugin-dir DIR --plugin-lock=off")
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dgraph-io/badger/v4"
 	"github.com/rs/zerolog"
 
 	"github.com/parley-search/parley/host/internal/plugin"
@@ -241,24 +242,53 @@ func (h *house) checkSecret(secret, plain string) {
 	if log := h.log.String(); strings.Contains(log, secret) {
 		h.t.Errorf("the log holds the API key: %s", around(log, secret))
 	}
-	files, found := 0, false
 	err := filepath.WalkDir(h.dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err
 		}
 		b, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		files++
-		found = found || bytes.Contains(b, []byte(plain))
 		if bytes.Contains(b, []byte(secret)) {
 			h.t.Errorf("%s holds the API key", name)
 		}
+		return err
+	})
+	if err != nil {
+		h.t.Errorf("read data directory: %v", err)
+	}
+	// The files are compressed, and might hide both.
+	values, found := 0, false
+	h.values(func(key, value []byte) {
+		values++
+		found = found || bytes.Contains(value, []byte(plain))
+		if bytes.Contains(value, []byte(secret)) || bytes.Contains(key, []byte(secret)) {
+			h.t.Errorf("the database holds the API key, under %q", key)
+		}
+	})
+	if !found {
+		h.t.Errorf("%q is not among the %d values of the database", plain, values)
+	}
+}
+
+// values calls f with all that the database of a closed host holds.
+func (h *house) values(f func(key, value []byte)) {
+	h.t.Helper()
+	db, err := badger.Open(badger.DefaultOptions(filepath.Join(h.dir, "badger")).WithLogger(nil))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer db.Close()
+	err = db.View(func(txn *badger.Txn) error {
+		it := txn.NewIterator(badger.IteratorOptions{AllVersions: true, PrefetchValues: true, PrefetchSize: 100})
+		defer it.Close()
+		for it.Rewind(); it.Valid(); it.Next() {
+			if err := it.Item().Value(func(v []byte) error { f(it.Item().Key(), v); return nil }); err != nil {
+				return err
+			}
+		}
 		return nil
 	})
-	if err != nil || !found {
-		h.t.Errorf("read data directory: %d files, error %v, %q among them: %v", files, err, plain, found)
+	if err != nil {
+		h.t.Error(err)
 	}
 }
 

@@ -21,6 +21,7 @@ type Option struct {
 	Meaning string // one line, for --help and "config explain"
 	Allowed string // what a value may be, for error messages
 	Secret  bool   // never printed
+	Switch  bool   // true or false; the bare flag means true
 	set     func(c *Config, value string) error
 }
 
@@ -46,6 +47,34 @@ func AllOptions() []Option {
 		{
 			Name: "http-addr", Default: "127.0.0.1:7700", Meaning: "address and port to listen on",
 			Allowed: "host:port", set: addr,
+		},
+		{
+			Name: "ssl-cert-path", Meaning: "PEM file of the certificate, its chain behind it; with ssl-key-path the API is served over TLS, and a renewed file is taken up by itself",
+			Allowed: "a path", set: text(func(c *Config) *string { return &c.TLS.Cert }),
+		},
+		{
+			Name: "ssl-key-path", Meaning: "PEM file of the certificate's private key",
+			Allowed: "a path", set: text(func(c *Config) *string { return &c.TLS.Key }),
+		},
+		{
+			Name: "ssl-auth-path", Meaning: "PEM file of the authorities whose clients' certificates are accepted; none: no client is asked for one",
+			Allowed: "a path", set: text(func(c *Config) *string { return &c.TLS.Auth }),
+		},
+		{
+			Name: "ssl-require-auth", Default: "false", Meaning: "refuse clients without a certificate of ssl-auth-path",
+			Allowed: truths, Switch: true, set: truth(func(c *Config) *bool { return &c.TLS.RequireAuth }),
+		},
+		{
+			Name: "ssl-ocsp-path", Meaning: "DER file of the issuer's OCSP response, which is stapled to the certificate",
+			Allowed: "a path", set: text(func(c *Config) *string { return &c.TLS.OCSP }),
+		},
+		{
+			Name: "ssl-resumption", Default: "false", Meaning: "let clients resume TLS sessions that the host remembers, 256 of them",
+			Allowed: truths, Switch: true, set: truth(func(c *Config) *bool { return &c.TLS.Resumption }),
+		},
+		{
+			Name: "ssl-tickets", Default: "false", Meaning: "let clients resume TLS sessions by tickets that they keep themselves, encrypted",
+			Allowed: truths, Switch: true, set: truth(func(c *Config) *bool { return &c.TLS.Tickets }),
 		},
 		{
 			Name: "env", Default: EnvDevelopment, Meaning: "production makes a master key obligatory",
@@ -123,6 +152,23 @@ func text(field func(*Config) *string) func(*Config, string) error {
 		return nil
 	}
 }
+
+// truth reads a switch.
+func truth(field func(*Config) *bool) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		switch v {
+		case "true", "1", "yes", "on":
+			*field(c) = true
+		case "false", "0", "no", "off":
+			*field(c) = false
+		default:
+			return fmt.Errorf("is %q", v)
+		}
+		return nil
+	}
+}
+
+const truths = "true or false"
 
 func uids(field func(*Config) *[]string) func(*Config, string) error {
 	return func(c *Config, v string) error {

@@ -2,10 +2,7 @@ package host
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
-	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -37,54 +34,31 @@ func PackPlugin(module, manifest []byte) (name string, packed []byte, err error)
 // InspectPlugin tells what a module says of itself, without running it.
 func InspectPlugin(module []byte) (*plugin.Report, error) { return plugin.Inspect(module) }
 
-// loadPlugins loads what the binary carries and, unpinned, what the plugin
-// directory holds. A file that cannot be loaded is logged and left out.
-func (h *Host) loadPlugins(ctx context.Context, c Config, o Options) error {
-	for i, module := range o.Embedded {
-		if _, err := h.plugins.Add(ctx, module, "embedded"); err != nil {
-			return fmt.Errorf("load embedded plugin %d: %w", i, err)
-		}
-	}
-	if c.PluginLock == LockOn {
-		return h.warnUnpinned(c.PluginDir)
-	}
-	bad, err := h.plugins.LoadDir(ctx, c.PluginDir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("load plugins: %w", err)
-	}
-	for _, b := range bad {
-		h.log.Error().Str("file", b.File).Err(b.Err).Str("more", "parley plugin inspect "+b.File).Msg("plugin left out")
-	}
-	return nil
-}
-
-// warnUnpinned says which files of dir were not loaded: none is pinned.
-func (h *Host) warnUnpinned(dir string) error {
-	files, err := filepath.Glob(filepath.Join(dir, "*.wasm"))
-	if err != nil {
-		return fmt.Errorf("list plugins in %s: %w", dir, err)
-	}
-	if len(files) > 0 {
-		h.log.Warn().Strs("files", files).Msg("plugins left out: the plugin lock is on; start with --plugin-lock=off to run whatever the directory holds")
-	}
-	return nil
-}
-
 // pluginStatus is what GET /plugins shows.
 func (h *Host) pluginStatus() []httpapi.Plugin {
 	var all []httpapi.Plugin
-	for _, p := range h.plugins.Providers() {
+	for _, p := range h.plugins.Running() {
 		m, st := p.Manifest(), p.Stats()
 		state := "ready"
-		if st.Open {
+		switch {
+		case p.Retired:
+			state = "retiring"
+		case st.Open:
 			state = "open"
 		}
 		all = append(all, httpapi.Plugin{
 			Name: m.Name, Kind: m.Kind, Version: m.Version, Source: m.Source,
-			SHA256: p.SHA256(), ABI: m.ABI, From: p.From(), State: state,
-			Grants: httpapi.PluginGrants{HTTP: list(m.Grants.HTTP), Secrets: list(m.Grants.Secrets)},
-			Calls:  st.Calls, Faults: st.Faults, Instances: st.Instances, Memory: st.Memory,
-			Fuel: st.Fuel, Limiter: st.Limiter, Unmetered: st.Refusal,
+			SHA256: p.SHA256(), ABI: m.ABI, From: p.Wanted.From, State: state,
+			Use: p.Wanted.Use && !p.Retired, Constraint: p.Wanted.Constraint, Locked: p.Wanted.Locked,
+			Grants:  httpapi.PluginGrants{HTTP: list(m.Grants.HTTP), Secrets: list(m.Grants.Secrets)},
+			Streams: p.Streams, Calls: st.Calls, Faults: st.Faults, Instances: st.Instances, Memory: st.Memory,
+			Fuel: st.Fuel, FuelP50: st.FuelP50, FuelP99: st.FuelP99, Limiter: st.Limiter, Unmetered: st.Refusal,
+		})
+	}
+	for _, r := range h.plugins.Refused() {
+		all = append(all, httpapi.Plugin{
+			Name: r.Name, Version: r.Version, From: r.From, State: "refused", Error: r.Err.Error(),
+			Grants: httpapi.PluginGrants{HTTP: list(nil), Secrets: list(nil)}, Faults: map[string]int64{},
 		})
 	}
 	return all
@@ -108,6 +82,14 @@ func (h *Host) logGuest(l wasm.LogLine) {
 }
 
 // runtimeOptions keeps compiled plugins below the data directory.
-func (h *Host) runtimeOptions(c Config) wasm.Options {
-	return wasm.Options{CacheDir: filepath.Join(c.DBPath, "modules"), Log: h.logGuest}
+func (h *Host) runtimeOptions(c Config, o Options) wasm.Options {
+	return wasm.Options{CacheDir: filepath.Join(c.DBPath, "modules"), Aside: o.Compiler, Log: h.logGuest}
+}
+
+// CompileModule is what a program does that [Options].Compiler names: it
+// compiles the module that in brings, and ends. Call it in a process of its
+// own, whose priority and memory it lowers; gone is called when the host that
+// waits for it has gone, and should end the process.
+func CompileModule(ctx context.Context, in io.Reader, gone func()) error {
+	return wasm.CompileAside(ctx, in, gone)
 }

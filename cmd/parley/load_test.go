@@ -19,6 +19,9 @@ import (
 const reexec = "TEST_REEXEC"
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == compileName {
+		os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+	}
 	if os.Getenv(reexec) == "parley" {
 		os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 	}

@@ -122,7 +122,7 @@ func (d demo) run(ctx context.Context, c host.Config, stdout, progress io.Writer
 		say("the command reads the key from %sMASTER_KEY, which the shell that runs it needs too", host.EnvPrefix)
 	}
 	say("serving until interrupted")
-	return h.Run(ctx)
+	return serveHost(ctx, h)
 }
 
 // closed ends h after err.

@@ -57,7 +57,7 @@ func serveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return h.Run(cmd.Context())
+			return serveHost(cmd.Context(), h)
 		},
 	}
 	addOptions(cmd)

@@ -51,5 +51,5 @@ func commit() (revision, date string) {
 // hostOptions is what every host of this program is given.
 func hostOptions(log zerolog.Logger, modules [][]byte) host.Options {
 	revision, date := commit()
-	return host.Options{Log: log, Embedded: modules, Version: version, Commit: revision, CommitDate: date}
+	return host.Options{Log: log, Embedded: modules, Compiler: compiler(), Version: version, Commit: revision, CommitDate: date}
 }

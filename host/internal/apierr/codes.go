@@ -46,6 +46,9 @@ var (
 	ImmutableAPIKeyUID                = field("immutable_api_key_uid")
 	ImmutableAPIKeyUpdatedAt          = field("immutable_api_key_updated_at")
 
+	// Plugins.
+	PluginsNotReloaded = Code{"plugins_not_reloaded", http.StatusInternalServerError, TypeSystem}
+
 	// Workspaces.
 	ChatNotFound                     = invalid("chat_not_found", http.StatusNotFound)
 	InvalidChatWorkspaceUID          = field("invalid_chat_workspace_uid")
@@ -149,10 +152,20 @@ var (
 	TaskNotFound                     = invalid("task_not_found", http.StatusNotFound)
 	InvalidTaskUID                   = field("invalid_task_uid")
 	InvalidTaskUIDs                  = field("invalid_task_uids")
-	InvalidTaskIndexUIDs             = field("invalid_index_uids")
 	InvalidTaskStatuses              = field("invalid_task_statuses")
 	InvalidTaskTypes                 = field("invalid_task_types")
 	InvalidTaskLimit                 = field("invalid_task_limit")
 	InvalidTaskFrom                  = field("invalid_task_from")
+	InvalidTaskReverse               = field("invalid_task_reverse")
+	InvalidTaskCanceledBy            = field("invalid_task_canceled_by")
+	InvalidTaskBeforeEnqueuedAt      = field("invalid_task_before_enqueued_at")
+	InvalidTaskAfterEnqueuedAt       = field("invalid_task_after_enqueued_at")
+	InvalidTaskBeforeStartedAt       = field("invalid_task_before_started_at")
+	InvalidTaskAfterStartedAt        = field("invalid_task_after_started_at")
+	InvalidTaskBeforeFinishedAt      = field("invalid_task_before_finished_at")
+	InvalidTaskAfterFinishedAt       = field("invalid_task_after_finished_at")
+	MissingTaskFilters               = field("missing_task_filters")
+	BatchNotFound                    = invalid("batch_not_found", http.StatusNotFound)
+	InvalidBatchUIDs                 = field("invalid_batch_uids")
 	NoSpaceLeft                      = Code{"no_space_left_on_device", http.StatusUnprocessableEntity, TypeSystem}
 )

@@ -45,6 +45,7 @@ const (
 	ChatsSettingsGet   Action = "chatsSettings.get"
 	ChatsSettingsWrite Action = "chatsSettings.update"
 	PluginsGet         Action = "plugins.get"
+	PluginsReload      Action = "plugins.reload"
 )
 
 // What a key may hold beside single actions. A group such as "documents.*"
@@ -98,6 +99,7 @@ var traits = []trait{
 	{ChatsSettingsGet, true, true, true},
 	{ChatsSettingsWrite, true, false, true},
 	{PluginsGet, true, true, true},
+	{PluginsReload, true, false, true},
 }
 
 // holds reports whether a, which may be a group, holds the action of t.

@@ -49,7 +49,8 @@ type Answer struct {
 
 	caller    *auth.Caller
 	workspace *Workspace
-	source    Source
+	source    Source // the same in all rounds, whatever is swapped meanwhile
+	release   func() // of source; may be called more than once
 	manifest  *abi.Manifest
 
 	talk    conversation
@@ -89,7 +90,10 @@ func (a *Answer) WriteTo(w ChunkWriter) error {
 
 // Close ends the answer wherever it is, and the provider's request with it.
 // It may be called more than once and from any goroutine.
-func (a *Answer) Close() { a.cancel() }
+func (a *Answer) Close() {
+	a.cancel()
+	a.release()
+}
 
 // Outcome says what became of the answer, once WriteTo has returned.
 func (a *Answer) Outcome() Outcome {

@@ -60,8 +60,12 @@ func (e *PluginError) Unwrap() error { return e.Err }
 // Sources finds the plugin that answers a source.
 type Sources interface {
 	// Source returns the plugin of a source, in a version that meets the
-	// constraint (empty: the deployment's pin). ok is false where none does.
+	// constraint (empty: the deployment's pin), for a look at its manifest: it
+	// may be closed at any time. ok is false where none does.
 	Source(name, constraint string) (s Source, ok bool)
+	// Acquire is Source for calls: the plugin stays open until release is
+	// called, once, also where another version takes its place meanwhile.
+	Acquire(name, constraint string) (s Source, release func(), ok bool)
 	// SourceNames lists all sources, sorted.
 	SourceNames() []string
 }

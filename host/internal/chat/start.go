@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -32,10 +33,16 @@ func (s *Service) Start(ctx context.Context, caller *auth.Caller, uid string, bo
 	if err != nil {
 		return nil, err
 	}
-	source, ok := s.deps.Sources.Source(w.Source, w.PluginVersion)
+	source, release, ok := s.deps.Sources.Acquire(w.Source, w.PluginVersion)
 	if !ok {
 		return nil, s.unavailable(w)
 	}
+	begun, release := false, sync.OnceFunc(release)
+	defer func() {
+		if !begun {
+			release()
+		}
+	}()
 	m := source.Manifest()
 	if err := checkRequired(w, m); err != nil {
 		return nil, err
@@ -56,6 +63,7 @@ func (s *Service) Start(ctx context.Context, caller *auth.Caller, uid string, bo
 		caller:    caller,
 		workspace: w,
 		source:    source,
+		release:   release,
 		manifest:  m,
 		talk:      newConversation(req, w.Prompts.effective(), indexes),
 		tools:     req.tools,
@@ -66,8 +74,8 @@ func (s *Service) Start(ctx context.Context, caller *auth.Caller, uid string, bo
 	}
 	timed, stop := context.WithTimeoutCause(ctx, s.deps.Limits.Answer, errAnswerTimeout)
 	a.ctx, a.cancel = timed, stop
-	err = a.begin()
-	if err == nil {
+	if err = a.begin(); err == nil {
+		begun = true
 		return a, nil
 	}
 	cause := a.left()

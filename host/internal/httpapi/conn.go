@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"crypto/tls"
 	"io"
 	"net"
 	"sync"
@@ -14,6 +15,7 @@ import (
 type listener struct {
 	net.Listener
 	server *Server
+	tls    *tls.Config // nil: none
 	once   sync.Once
 	err    error
 }
@@ -28,6 +30,9 @@ func (l *listener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
+	}
+	if l.tls != nil {
+		c = tls.Server(c, l.tls) // the handshake comes with the first read, in the time that a request has
 	}
 	conn := &conn{Conn: c, server: l.server}
 	l.server.conns.add(conn)
@@ -73,7 +78,11 @@ func (c *conn) Close() error {
 // gone reports whether the client has closed its side. It never blocks, and
 // says false where it cannot tell.
 func (c *conn) gone() bool {
-	sys, ok := c.Conn.(syscall.Conn)
+	inner := c.Conn
+	if over, ok := inner.(*tls.Conn); ok {
+		inner = over.NetConn()
+	}
+	sys, ok := inner.(syscall.Conn)
 	if !ok {
 		return false
 	}
@@ -83,7 +92,7 @@ func (c *conn) gone() bool {
 	}
 	closed := false
 	// Control and not Read: the deadline for reading the request may be over.
-	err = raw.Control(func(fd uintptr) { closed = peekClosed(fd) })
+	err = raw.Control(func(fd uintptr) { closed = closedByPeer(fd) })
 	return err != nil || closed
 }
 

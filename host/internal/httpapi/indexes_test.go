@@ -1,7 +1,6 @@
 package httpapi_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -205,28 +204,5 @@ func TestSettings(t *testing.T) {
 		{name: "no such setting", method: "GET", path: path + "/nope", status: 404, code: "not_found"},
 		{name: "no JSON", method: "PUT", path: path + "/displayed-attributes", body: `[`, status: 400, code: "malformed_payload"},
 		{name: "absent index", method: "GET", path: "/indexes/nope/settings", status: 404, code: "index_not_found"},
-	})
-}
-
-func TestTasks(t *testing.T) {
-	r := newMovies(t)
-	failed := r.task(r.do("POST", "/indexes", `{"uid":"movies"}`))
-	r.play(t, []scenario{
-		{name: "get", method: "GET", path: "/tasks/2", status: 200, contains: []string{`{"uid":2,"indexUid":"movies","status":"succeeded","type":"documentAdditionOrUpdate","canceledBy":null,"details":{`, `"receivedDocuments":3`, `"error":null,"duration":"PT`, `"enqueuedAt":"`}},
-		{name: "failed", method: "GET", path: fmt.Sprintf("/tasks/%d", failed.UID), status: 200, contains: []string{`"status":"failed"`, `"code":"index_already_exists","type":"invalid_request","link":"https://`}},
-		{name: "absent", method: "GET", path: "/tasks/99", status: 404, code: "task_not_found"},
-		{name: "no number", method: "GET", path: "/tasks/x", status: 400, code: "invalid_task_uid", contains: []string{`\"x\"`}},
-		{name: "too large a number", method: "GET", path: "/tasks/4294967296", status: 400, code: "invalid_task_uid"},
-		{name: "list", method: "GET", path: "/tasks?limit=2", status: 200, contains: []string{`{"results":[{"uid":4,`, `"total":5,"limit":2,"from":4,"next":2}`}},
-		{name: "from", method: "GET", path: "/tasks?from=1", status: 200, contains: []string{`{"results":[{"uid":1,`, `"from":1,"next":null}`}},
-		{name: "none", method: "GET", path: "/tasks?limit=0", status: 200, contains: []string{`{"results":[],"total":5,"limit":0,"from":null,"next":null}`}},
-		{name: "filters", method: "GET", path: "/tasks?indexUids=movies&statuses=succeeded,failed&types=indexCreation&uids=0,1,2", status: 200, contains: []string{`"total":1`, `{"uid":0,`}},
-		{name: "star", method: "GET", path: "/tasks?statuses=*&types=*&indexUids=*", status: 200, contains: []string{`"total":5`}},
-		{name: "bad limit", method: "GET", path: "/tasks?limit=x", status: 400, code: "invalid_task_limit"},
-		{name: "bad from", method: "GET", path: "/tasks?from=x", status: 400, code: "invalid_task_from"},
-		{name: "bad uids", method: "GET", path: "/tasks?uids=1,x", status: 400, code: "invalid_task_uids"},
-		{name: "bad status", method: "GET", path: "/tasks?statuses=done", status: 400, code: "invalid_task_statuses", contains: []string{"succeeded"}},
-		{name: "bad type", method: "GET", path: "/tasks?types=x", status: 400, code: "invalid_task_types", contains: []string{"indexCreation"}},
-		{name: "unknown parameter", method: "GET", path: "/tasks?status=x", status: 400, code: "bad_request", contains: []string{"did you mean `statuses`?"}},
 	})
 }

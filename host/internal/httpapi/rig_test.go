@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"io"
@@ -35,8 +36,10 @@ const (
 
 // A wish says what a rig is to be. Its zero value is a host with a master key.
 type wish struct {
+	tls      *tls.Config
 	open     bool // no master key
 	panics   bool // GET /plugins does
+	idle     bool // no task is applied before the rig's start
 	limits   httpapi.Limits
 	upstream chat.Upstream
 }
@@ -50,6 +53,7 @@ type rig struct {
 	keys   *auth.Service
 	chat   *chat.Service
 	queue  *task.Queue
+	start  func() // applies tasks from then on
 	server *httpapi.Server
 	log    *buffer
 	served chan error
@@ -86,7 +90,10 @@ func newRig(tb testing.TB, w wish) *rig {
 	r.queue, err = task.Open(ctx, db, indexes, task.Options{})
 	check(tb, err)
 	ran := make(chan error, 1)
-	go func() { ran <- r.queue.Run(ctx) }()
+	r.start = sync.OnceFunc(func() { go func() { ran <- r.queue.Run(ctx) }() })
+	if !w.idle {
+		r.start()
+	}
 
 	key := master
 	if w.open {
@@ -106,7 +113,7 @@ func newRig(tb testing.TB, w wish) *rig {
 	check(tb, err)
 
 	r.server = httpapi.New(httpapi.Deps{
-		Auth: r.keys, Chat: r.chat, Search: indexes, Tasks: r.queue, Log: zerolog.New(r.log), Limits: w.limits,
+		Auth: r.keys, Chat: r.chat, Search: indexes, Tasks: r.queue, Log: zerolog.New(r.log), Limits: w.limits, TLS: w.tls,
 		Version: httpapi.Version{Version: "1.2.3", Commit: "abc", Date: "2026-11-21"},
 		Plugins: func() []httpapi.Plugin {
 			if w.panics {
@@ -126,6 +133,7 @@ func newRig(tb testing.TB, w wish) *rig {
 		defer cancel()
 		err := r.server.Shutdown(grace)
 		stop()
+		r.start()
 		err = errors.Join(err, <-r.served, <-ran, indexes.Close(), db.Close())
 		if err != nil {
 			tb.Errorf("close: %v", err)

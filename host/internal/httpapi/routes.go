@@ -20,6 +20,7 @@ func (s *Server) routes() {
 	s.route("GET", "/version", auth.Version, s.version)
 	s.route("GET", "/stats", auth.StatsGet, s.stats)
 	s.route("GET", "/plugins", auth.PluginsGet, s.plugins)
+	s.route("POST", "/plugins/reload", auth.PluginsReload, s.reloadPlugins)
 
 	s.route("GET", "/chats", auth.ChatsGet, s.listChats, "offset", "limit")
 	s.route("GET", "/chats/:uid", auth.ChatsGet, s.getChat)
@@ -70,8 +71,13 @@ func (s *Server) routes() {
 		s.route("DELETE", path, auth.SettingsUpdate, s.resetSetting(name))
 	}
 
-	s.route("GET", "/tasks", auth.TasksGet, s.listTasks, "limit", "from", "uids", "indexUids", "types", "statuses")
+	page := append([]string{"limit", "from", "reverse"}, taskFilters...)
+	s.route("GET", "/tasks", auth.TasksGet, s.listTasks, page...)
+	s.route("DELETE", "/tasks", auth.TasksDelete, s.deleteTasks, taskFilters...)
+	s.route("POST", "/tasks/cancel", auth.TasksCancel, s.cancelTasks, taskFilters...)
 	s.route("GET", "/tasks/:uid", auth.TasksGet, s.getTask)
+	s.route("GET", "/batches", auth.TasksGet, s.listBatches, append(page, "batchUids")...)
+	s.route("GET", "/batches/:uid", auth.TasksGet, s.getBatch)
 }
 
 // A handler answers one route.

@@ -5,6 +5,7 @@ package httpapi
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -24,8 +25,8 @@ import (
 	"github.com/parley-search/parley/host/internal/task"
 )
 
-// Deps is what a [Server] works with. All fields but Plugins, DatabaseSize and
-// Limits are required.
+// Deps is what a [Server] works with. All fields but Plugins, Reload,
+// DatabaseSize, Limits and TLS are required.
 type Deps struct {
 	Auth    *auth.Service
 	Chat    *chat.Service
@@ -33,11 +34,16 @@ type Deps struct {
 	Tasks   *task.Queue
 	Version Version
 	Log     zerolog.Logger
-	// Plugins lists what is loaded, for GET /plugins.
+	// Plugins lists what is loaded and what was refused, for GET /plugins.
 	Plugins func() []Plugin
+	// Reload makes the host run what the deployment says now, for POST
+	// /plugins/reload. Its error is a sentence for the operator.
+	Reload func(context.Context) (Reloaded, error)
 	// DatabaseSize is the bytes on disk, for GET /stats.
 	DatabaseSize func() int64
 	Limits       Limits
+	// TLS is what Listen speaks; nil: plain HTTP.
+	TLS *tls.Config
 }
 
 // Limits bounds what a connection may take. The zero value of a field means
@@ -135,7 +141,7 @@ func (q quiet) Printf(format string, args ...any) { q.log.Debug().Msgf(format, a
 // Listen serves ln, which it closes, until Shutdown, and returns nil then.
 func (s *Server) Listen(ln net.Listener) error {
 	s.mu.Lock()
-	s.listener = &listener{Listener: ln, server: s}
+	s.listener = &listener{Listener: ln, server: s, tls: s.TLS}
 	down := s.down
 	s.mu.Unlock()
 	if down {

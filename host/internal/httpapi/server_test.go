@@ -44,6 +44,7 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 		{"GET", "/version"},
 		{"GET", "/stats"},
 		{"GET", "/plugins"},
+		{"POST", "/plugins/reload"},
 		{"GET", "/chats"},
 		{"GET", "/chats/demo"},
 		{"DELETE", "/chats/demo"},
@@ -84,6 +85,10 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 		{"PUT", "/indexes/m/settings/displayed-attributes"},
 		{"GET", "/tasks"},
 		{"GET", "/tasks/0"},
+		{"DELETE", "/tasks"},
+		{"POST", "/tasks/cancel"},
+		{"GET", "/batches"},
+		{"GET", "/batches/0"},
 	}
 	for _, route := range routes {
 		for _, tt := range []struct {

@@ -59,39 +59,3 @@ func (s *Server) stats(r *call) error {
 	}
 	return ok(r, b)
 }
-
-// A Plugin is what GET /plugins shows of a loaded plugin.
-type Plugin struct {
-	Name    string       `json:"name"`
-	Kind    string       `json:"kind"`
-	Version string       `json:"version"`
-	Source  string       `json:"source,omitempty"` // of a provider
-	SHA256  string       `json:"sha256"`
-	ABI     int          `json:"abi"`
-	From    string       `json:"from"` // where the module came from
-	Grants  PluginGrants `json:"grants"`
-	// State is "ready", or "open" while faults keep calls away.
-	State     string           `json:"state"`
-	Calls     int64            `json:"calls"`
-	Faults    map[string]int64 `json:"faults"` // by kind
-	Instances int64            `json:"instances"`
-	Memory    int64            `json:"memory"` // bytes
-	Fuel      int64            `json:"fuel"`   // spent by all calls, in the meter's units
-	Limiter   string           `json:"limiter"`
-	Unmetered string           `json:"unmetered,omitempty"` // why it is not the meter that bounds calls
-}
-
-// PluginGrants are what a plugin may reach.
-type PluginGrants struct {
-	HTTP    []string `json:"http"`
-	Secrets []string `json:"secrets"`
-}
-
-// plugins answers GET /plugins.
-func (s *Server) plugins(r *call) error {
-	results := []Plugin{}
-	if s.Plugins != nil {
-		results = append(results, s.Plugins()...)
-	}
-	return ok(r, list[Plugin]{results, 0, len(results), len(results)})
-}

@@ -1,10 +1,9 @@
 package httpapi
 
 import (
+	"context"
 	"encoding/json"
-	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -28,7 +27,11 @@ func (s *Server) enqueue(r *call, n task.New) error {
 	if err != nil {
 		return err
 	}
-	return render(r.Ctx, fiber.StatusAccepted, summaryBody{t.TaskUID, orNull(t.IndexUID), string(t.Status), string(t.Type), t.EnqueuedAt})
+	return render(r.Ctx, fiber.StatusAccepted, newSummaryBody(&t))
+}
+
+func newSummaryBody(t *task.Summary) summaryBody {
+	return summaryBody{t.TaskUID, orNull(t.IndexUID), string(t.Status), string(t.Type), t.EnqueuedAt}
 }
 
 func orNull(s string) *string {
@@ -40,6 +43,7 @@ func orNull(s string) *string {
 
 type taskBody struct {
 	UID        uint32          `json:"uid"`
+	BatchUID   *uint32         `json:"batchUid"`
 	IndexUID   *string         `json:"indexUid"`
 	Status     string          `json:"status"`
 	Type       string          `json:"type"`
@@ -54,8 +58,8 @@ type taskBody struct {
 
 func newTaskBody(t *task.Task) taskBody {
 	b := taskBody{
-		UID: t.UID, IndexUID: orNull(t.IndexUID), Status: string(t.Status), Type: string(t.Type),
-		Details: t.Details, EnqueuedAt: t.EnqueuedAt,
+		UID: t.UID, BatchUID: t.BatchUID, IndexUID: orNull(t.IndexUID), Status: string(t.Status), Type: string(t.Type),
+		CanceledBy: t.CanceledBy, Details: t.Details, EnqueuedAt: t.EnqueuedAt,
 	}
 	if t.Error != nil {
 		b.Error = &errorBody{Message: t.Error.Message, Code: t.Error.Code, Type: t.Error.Type, Link: errorDocs + t.Error.Code}
@@ -70,18 +74,12 @@ func newTaskBody(t *task.Task) taskBody {
 	return b
 }
 
-type tasksBody struct {
-	Results []taskBody `json:"results"`
-	Total   int        `json:"total"`
-	Limit   int        `json:"limit"`
-	From    *uint32    `json:"from"`
-	Next    *uint32    `json:"next"`
-}
-
-// visible reports whether the caller may see the tasks of an index.
-func (r *call) visible(indexUID string) bool {
-	_, ok := r.caller.Index(indexUID)
-	return ok
+type pageBody[T any] struct {
+	Results []T     `json:"results"`
+	Total   int     `json:"total"`
+	Limit   int     `json:"limit"`
+	From    *uint32 `json:"from"`
+	Next    *uint32 `json:"next"`
 }
 
 // listTasks answers GET /tasks, newest first.
@@ -90,70 +88,18 @@ func (s *Server) listTasks(r *call) error {
 	if err != nil {
 		return err
 	}
+	if err := r.taskPage(&f); err != nil {
+		return err
+	}
 	page, err := s.Tasks.Tasks(s.ctx, f)
 	if err != nil {
 		return err
 	}
-	results := make([]taskBody, len(page.Tasks))
-	for i := range page.Tasks {
-		results[i] = newTaskBody(&page.Tasks[i])
+	results := make([]taskBody, len(page.Results))
+	for i := range page.Results {
+		results[i] = newTaskBody(&page.Results[i])
 	}
-	return ok(r, tasksBody{results, page.Total, page.Limit, page.From, page.Next})
-}
-
-// taskFilter reads the query parameters of GET /tasks.
-func (r *call) taskFilter() (f task.Filter, err error) {
-	f.Visible = r.visible
-	f.IndexUIDs = r.query.list("indexUids")
-	if f.Limit, err = r.query.integer("limit", 20, apierr.InvalidTaskLimit); err != nil {
-		return f, err
-	}
-	if f.Limit == 0 {
-		f.Limit = -1 // a filter's zero is its default
-	}
-	if v, ok := r.query["from"]; ok {
-		n, err := taskUID("from", v, apierr.InvalidTaskFrom)
-		if err != nil {
-			return f, err
-		}
-		f.From = &n
-	}
-	for _, v := range r.query.list("uids") {
-		n, err := taskUID("uids", v, apierr.InvalidTaskUIDs)
-		if err != nil {
-			return f, err
-		}
-		f.UIDs = append(f.UIDs, n)
-	}
-	if f.Types, err = oneOf(r.query, "types", task.Types(), apierr.InvalidTaskTypes); err != nil {
-		return f, err
-	}
-	f.Statuses, err = oneOf(r.query, "statuses", task.Statuses(), apierr.InvalidTaskStatuses)
-	return f, err
-}
-
-func taskUID(name, v string, code apierr.Code) (uint32, error) {
-	n, err := strconv.ParseUint(v, 10, 32)
-	if err != nil {
-		return 0, apierr.Newf(code, "The query parameter `%s` must be a task's uid, an integer of 0 or more, but is %.64q.", name, v)
-	}
-	return uint32(n), nil
-}
-
-// oneOf returns the parts of a parameter, each of which must be known.
-func oneOf[T ~string](q query, name string, known []T, code apierr.Code) ([]T, error) {
-	var chosen []T
-parts:
-	for _, v := range q.list(name) {
-		for _, k := range known {
-			if string(k) == v {
-				chosen = append(chosen, k)
-				continue parts
-			}
-		}
-		return nil, apierr.Newf(code, "The query parameter `%s` holds %.64q, but takes only %s.", name, v, strings.Trim(fmt.Sprint(known), "[]"))
-	}
-	return chosen, nil
+	return ok(r, pageBody[taskBody]{results, page.Total, page.Limit, page.From, page.Next})
 }
 
 // getTask answers GET /tasks/:uid.
@@ -169,3 +115,30 @@ func (s *Server) getTask(r *call) error {
 	}
 	return ok(r, newTaskBody(&t))
 }
+
+// cancelTasks answers POST /tasks/cancel. Clients expect 200 here, not 202.
+func (s *Server) cancelTasks(r *call) error { return s.chooseTasks(r, s.Tasks.Cancel) }
+
+// deleteTasks answers DELETE /tasks. Clients expect 200 here, not 202.
+func (s *Server) deleteTasks(r *call) error { return s.chooseTasks(r, s.Tasks.Delete) }
+
+func (s *Server) chooseTasks(r *call, accept func(context.Context, task.Filter, string) (task.Summary, error)) error {
+	f, err := r.taskFilter()
+	if err != nil {
+		return err
+	}
+	wrote := "?" + string(r.Request().URI().QueryString())
+	for _, v := range r.query {
+		if v == "*" && !f.Restricted() {
+			f.Statuses = task.Statuses() // it restricts nothing, but says that all are meant
+		}
+	}
+	t, err := accept(s.ctx, f, wrote)
+	if err != nil {
+		return err
+	}
+	return ok(r, newSummaryBody(&t))
+}
+
+// TaskJSON is the task as GET /tasks/:uid answers it, without a line break.
+func TaskJSON(t *task.Task) ([]byte, error) { return json.Marshal(newTaskBody(t)) }

@@ -83,6 +83,14 @@ func checkManifest(m *abi.Manifest) (problems []string) {
 	if !validVersion(m.Version) {
 		wrong("version is %s and must be a semantic version such as 1.2.0", quote(m.Version))
 	}
+	switch m.Kind {
+	case abi.KindCollector:
+		problems = append(problems, checkCollector(m)...)
+	case abi.KindProvider:
+		if len(m.Events) > 0 || m.Message != "" || len(m.Metrics) > 0 {
+			wrong("events, message and metrics belong to collectors")
+		}
+	}
 	if m.Kind == abi.KindProvider && !matches(formSource, m.Source) {
 		wrong("source is %s and must be 1 to 64 letters, digits, _ and -, a letter first", quote(m.Source))
 	}
@@ -104,7 +112,10 @@ func checkManifest(m *abi.Manifest) (problems []string) {
 	if m.Limits.MemoryMiB < 0 || m.Limits.MemoryMiB > maxMemoryMiB {
 		wrong("limits.memoryMiB is %d and must be 1 to %d, or left out", m.Limits.MemoryMiB, maxMemoryMiB)
 	}
-	return problems
+	if m.Limits.FuelPerCall < 0 {
+		wrong("limits.fuelPerCall is %d and must be above 0, or left out", m.Limits.FuelPerCall)
+	}
+	return append(problems, checkSelfTests(m)...)
 }
 
 // checkOrigin refuses what is neither scheme://host[:port] in its plain form

@@ -33,6 +33,15 @@ var exports = map[string][]export{
 		{name: abi.FuncDecode, signature: "(i32) -> i64"},
 		{name: abi.FuncError, signature: "(i32) -> i64"},
 	},
+	abi.KindCollector: {
+		{name: abi.FuncInitialize, signature: "() -> ()", optional: true},
+		{name: abi.FuncABI, signature: "() -> i32"},
+		{name: abi.FuncInput, signature: "(i32) -> i32"},
+		{name: abi.FuncObserve, signature: "(i32) -> i32"},
+		{name: abi.FuncFlush, signature: "(i32) -> i64"},
+		{name: abi.FuncSave, signature: "() -> i64", optional: true},
+		{name: abi.FuncLoad, signature: "(i32) -> i32", optional: true},
+	},
 }
 
 // checkForm refuses bytes that are no core module.
@@ -57,6 +66,11 @@ func checkExports(s *wasm.Shape, kind string) error {
 		case ok && got != e.signature:
 			return fmt.Errorf("its export %s is %s and must be %s", e.name, got, e.signature)
 		}
+	}
+	_, saves := s.Func(abi.FuncSave)
+	_, loads := s.Func(abi.FuncLoad)
+	if kind == abi.KindCollector && saves != loads {
+		return fmt.Errorf("it has one of the exports %s and %s: a collector has both or neither", abi.FuncSave, abi.FuncLoad)
 	}
 	return nil
 }

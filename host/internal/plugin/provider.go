@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -23,8 +22,16 @@ type Options struct {
 	MemoryMiB int
 	// CallTimeout bounds one call of a plugin; default 2s.
 	CallTimeout time.Duration
-	// Pins holds, by source, the constraint that an empty one stands for.
-	Pins map[string]string
+	// FuelPerCall is the most fuel that one call gets, whatever the manifest
+	// asks for; default no more than what that says.
+	FuelPerCall int64
+	// Log is told what happens to each version, by one goroutine or several;
+	// nil drops it.
+	Log func(Step)
+	// Applied, where not nil, is called after each change of a [Set], one change
+	// at a time, with all that runs from now on. Versions that have left are
+	// open until it returns; it may [Plugin.Hold] what it goes on using.
+	Applied func([]Running)
 }
 
 func (o Options) withDefaults() Options {
@@ -38,72 +45,46 @@ const defaultMemoryMiB = 16
 // A Provider is a provider plugin, ready to be called. It implements
 // [chat.Source].
 type Provider struct {
-	manifest *abi.Manifest
-	module   *wasm.Module
-	sha256   string
-	from     string
-	refused  atomic.Int64 // answers that were not what the contract says
+	*loaded
+	refused atomic.Int64 // answers that were not what the contract says
 }
 
-var _ chat.Source = (*Provider)(nil)
+var (
+	_ chat.Source = (*Provider)(nil)
+	_ Plugin      = (*Provider)(nil)
+)
 
-// Load checks and compiles module and makes sure that it starts; from says
-// where it came from. An error is a sentence for the operator.
+// Load checks and compiles module, a provider, makes sure that it starts, and
+// runs its self-test; from says where it came from. An error is a sentence for
+// the operator.
 func Load(ctx context.Context, rt *wasm.Runtime, module []byte, from string, o Options) (*Provider, error) {
-	o = o.withDefaults()
-	m, err := ReadManifest(module)
+	l, err := prepare(ctx, rt, module, from, o)
 	if err != nil {
 		return nil, err
 	}
-	id := m.Name + " " + m.Version
-	shape, err := wasm.Describe(module)
-	if err != nil {
-		return nil, fmt.Errorf("read plugin %s: %w", id, err)
+	if l.manifest.Kind != abi.KindProvider {
+		err := fmt.Errorf("check plugin %s %s: it is a %s, and a provider is wanted here", l.manifest.Name, l.manifest.Version, l.manifest.Kind)
+		return nil, errors.Join(err, l.Close())
 	}
-	if err := checkExports(shape, m.Kind); err != nil {
-		return nil, fmt.Errorf("check plugin %s: %w", id, err)
-	}
-	if m.Limits.MemoryMiB > o.MemoryMiB {
-		return nil, fmt.Errorf("check plugin %s: it asks for %d MiB of memory, and this deployment grants %d", id, m.Limits.MemoryMiB, o.MemoryMiB)
-	}
-	memory := cmp.Or(m.Limits.MemoryMiB, min(defaultMemoryMiB, o.MemoryMiB))
-	sum := sha256.Sum256(module)
-	compiled, err := rt.Compile(ctx, id, module, wasm.Limits{Memory: uint64(memory) << 20, CallTimeout: o.CallTimeout})
-	if err != nil {
-		return nil, err
-	}
-	p := &Provider{manifest: m, module: compiled, sha256: hex.EncodeToString(sum[:]), from: from}
-	if err := p.checkABI(ctx); err != nil {
+	return newProvider(ctx, l, o)
+}
+
+// newProvider makes a provider of l, which it closes where it fails.
+func newProvider(ctx context.Context, l *loaded, o Options) (*Provider, error) {
+	p := &Provider{loaded: l}
+	began := time.Now()
+	if err := p.selfTest(ctx); err != nil {
 		_ = p.Close() // the first error is the one to tell
-		return nil, fmt.Errorf("start plugin %s: %w", id, err)
+		return nil, fmt.Errorf("test plugin %s %s: %w", l.manifest.Name, l.manifest.Version, err)
+	}
+	if len(l.manifest.SelfTest) > 0 {
+		l.step(o, StepTested, time.Since(began))
 	}
 	return p, nil
 }
 
-// checkABI makes sure that the code was built for the ABI that its manifest
-// names: the two come together only when the module is packed.
-func (p *Provider) checkABI(ctx context.Context) error {
-	got, err := p.module.Number(ctx, abi.FuncABI)
-	if err != nil {
-		return err
-	}
-	if got != uint32(p.manifest.ABI) {
-		return fmt.Errorf("%s says %d and the manifest %d: build the module and its manifest for the same ABI (`parley plugin build DIR` does)", abi.FuncABI, got, p.manifest.ABI)
-	}
-	return nil
-}
-
-// Manifest is what the plugin says of itself. It must not be changed.
-func (p *Provider) Manifest() *abi.Manifest { return p.manifest }
-
-// SHA256 is the hash of the whole module, in hexadecimal.
-func (p *Provider) SHA256() string { return p.sha256 }
-
-// From says where the plugin came from: a file, or what [Set.Add] was told.
-func (p *Provider) From() string { return p.from }
-
-// Stats returns the plugin's figures of now. Among the faults, "answer" counts
-// the calls that ended well with an answer that was not as the contract says.
+// Stats implements [Plugin]. Among the faults, "answer" counts the calls that
+// ended well with an answer that was not as the contract says.
 func (p *Provider) Stats() wasm.Stats {
 	s := p.module.Stats()
 	if n := p.refused.Load(); n > 0 {
@@ -111,10 +92,6 @@ func (p *Provider) Stats() wasm.Stats {
 	}
 	return s
 }
-
-// Close waits for the calls under way and lets go of the plugin. Later calls
-// end with a [chat.PluginError] of kind unavailable.
-func (p *Provider) Close() error { return p.module.Close() }
 
 // Encode implements [chat.Source].
 func (p *Provider) Encode(ctx context.Context, in *abi.EncodeRequest) (*abi.EncodeResponse, error) {

@@ -7,10 +7,9 @@ import (
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/wasm"
@@ -22,105 +21,60 @@ type Set struct {
 	runtime *wasm.Runtime
 	options Options
 
-	mu       sync.RWMutex
-	bySource map[string][]*Provider // the newest first
-	closed   bool
+	view atomic.Pointer[view] // what streams begin on
+	// changing is held while the view is made anew.
+	changing sync.Mutex
+	closers  sync.WaitGroup // of versions whose last stream has ended
+
+	mu      sync.Mutex
+	closed  bool
+	retired []member // that are open for the streams on them
+	refused []Refused
+	swaps   map[string]int64 // by plugin: how often another version came into use
 }
 
 var _ chat.Sources = (*Set)(nil)
 
 // NewSet returns an empty Set whose plugins run in rt.
 func NewSet(rt *wasm.Runtime, o Options) *Set {
-	return &Set{runtime: rt, options: o, bySource: map[string][]*Provider{}}
+	s := &Set{runtime: rt, options: o, swaps: map[string]int64{}}
+	s.view.Store(newView(nil))
+	return s
 }
 
-// A FileError says why a file was not loaded.
-type FileError struct {
-	File string // its path
-	Err  error
-}
-
-func (e FileError) Error() string { return fmt.Sprintf("load %s: %v", e.File, e.Err) }
-
-// Unwrap returns the reason.
-func (e FileError) Unwrap() error { return e.Err }
-
-// Add loads module; from says where it came from, for the status. A module
-// that is already there is not loaded again; another one of the same name and
-// version is refused with [ErrExists].
+// Add loads module, a provider, beside what is there; from says where it came
+// from. A module that is already there is not loaded again; another one of the
+// same name and version is refused with [ErrExists]. What [Set.Apply] is told
+// later decides whether it stays.
 func (s *Set) Add(ctx context.Context, module []byte, from string) (*Provider, error) {
 	p, err := Load(ctx, s.runtime, module, from, s.options)
 	if err != nil {
 		return nil, err
 	}
-	kept, err := s.insert(p)
-	if kept != p {
-		_ = p.Close() // it was never used
-	}
-	return kept, err
-}
-
-// insert adds p, or returns the one that is there in its place.
-func (s *Set) insert(p *Provider) (*Provider, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return nil, wasm.ErrClosed
-	}
-	for _, all := range s.bySource {
-		for _, other := range all {
-			if other.manifest.Name != p.manifest.Name || other.manifest.Version != p.manifest.Version {
-				continue
-			}
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	all := s.view.Load().members
+	for _, m := range all {
+		if other, ok := m.plugin.(*Provider); ok && other.manifest.Name == p.manifest.Name && other.manifest.Version == p.manifest.Version {
+			_ = p.Close() // it was never used
 			if other.sha256 == p.sha256 {
 				return other, nil
 			}
-			return nil, fmt.Errorf("add plugin %s %s: %w, from %s with sha256 %.12s…; this one has %.12s…: give it another version",
-				p.manifest.Name, p.manifest.Version, ErrExists, other.from, other.sha256, p.sha256)
+			return nil, exists(m, p.sha256)
 		}
 	}
-	source := p.manifest.Source
-	all := append(slices.Clone(s.bySource[source]), p)
-	slices.SortStableFunc(all, func(a, b *Provider) int {
-		if c := newer(a.manifest.Version, b.manifest.Version); c != 0 {
-			return c
-		}
-		return strings.Compare(a.manifest.Name, b.manifest.Name)
-	})
-	s.bySource[source] = all
+	added := member{wanted: Wanted{Name: p.manifest.Name, Version: p.manifest.Version, SHA256: p.sha256, From: from}, plugin: p}
+	if err := s.replace(append(slices.Clone(all), added)); err != nil {
+		_ = p.Close() // it was never used
+		return nil, err
+	}
 	return p, nil
 }
 
-// LoadDir adds every *.wasm in dir, in the order of their names. One that
-// cannot be loaded is told of and stops none of the others. The error is about
-// dir itself, or ctx's.
-func (s *Set) LoadDir(ctx context.Context, dir string) (bad []FileError, err error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, fmt.Errorf("load plugins: %w", err)
-	}
-	for _, e := range entries {
-		if e.IsDir() || filepath.Ext(e.Name()) != ".wasm" {
-			continue
-		}
-		if err := ctx.Err(); err != nil {
-			return bad, err
-		}
-		file := filepath.Join(dir, e.Name())
-		if err := s.loadFile(ctx, file); err != nil {
-			bad = append(bad, FileError{file, err})
-		}
-	}
-	return bad, nil
-}
-
-func (s *Set) loadFile(ctx context.Context, file string) error {
-	module, err := ReadFile(file)
-	if err != nil {
-		return err
-	}
-	_, err = s.Add(ctx, module, file)
-	return err
+// exists is the error for a module of m's name and version with another hash.
+func exists(m member, sha256 string) error {
+	return fmt.Errorf("add plugin %s %s: %w, from %s with sha256 %.12s…; this one has %.12s…: give it another version",
+		m.wanted.Name, m.wanted.Version, ErrExists, m.wanted.From, m.wanted.SHA256, sha256)
 }
 
 // ReadFile reads a module of at most [MaxModule] bytes.
@@ -142,54 +96,68 @@ func ReadFile(file string) ([]byte, error) {
 
 // Source implements [chat.Sources].
 func (s *Set) Source(name, constraint string) (chat.Source, bool) {
-	if constraint == "" {
-		constraint = s.options.Pins[name]
-	}
-	c, err := ParseConstraint(constraint)
-	if err != nil {
-		return nil, false
-	}
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	for _, p := range s.bySource[name] {
-		if c.Allows(p.manifest.Version) {
-			return p, true
-		}
+	if p := s.find(name, constraint); p != nil {
+		return p, true
 	}
 	return nil, false
 }
 
-// SourceNames implements [chat.Sources].
-func (s *Set) SourceNames() []string {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return slices.Sorted(maps.Keys(s.bySource))
+// Acquire implements [chat.Sources].
+func (s *Set) Acquire(name, constraint string) (source chat.Source, release func(), ok bool) {
+	for {
+		p := s.find(name, constraint)
+		if p == nil {
+			return nil, nil, false
+		}
+		// Where it cannot be held it has left since, and another one answers.
+		if p.Hold() {
+			return p, p.Release, true
+		}
+	}
 }
 
-// Providers lists all plugins: by source, the newest version first.
+func (s *Set) find(source, constraint string) *Provider {
+	c, err := ParseConstraint(constraint)
+	if err != nil {
+		return nil
+	}
+	for _, p := range s.view.Load().bySource[source] {
+		if c.Allows(p.manifest.Version) {
+			return p
+		}
+	}
+	return nil
+}
+
+// SourceNames implements [chat.Sources].
+func (s *Set) SourceNames() []string { return slices.Sorted(maps.Keys(s.view.Load().bySource)) }
+
+// Providers lists the providers that streams may begin on: by source, the one
+// that answers first.
 func (s *Set) Providers() []*Provider {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
+	v := s.view.Load()
 	var all []*Provider
-	for _, source := range slices.Sorted(maps.Keys(s.bySource)) {
-		all = append(all, s.bySource[source]...)
+	for _, source := range slices.Sorted(maps.Keys(v.bySource)) {
+		all = append(all, v.bySource[source]...)
 	}
 	return all
 }
 
 // Close closes all plugins, waiting for the calls under way.
 func (s *Set) Close() error {
+	s.changing.Lock()
+	defer s.changing.Unlock()
 	s.mu.Lock()
 	s.closed = true
-	all := s.bySource
-	s.bySource = map[string][]*Provider{}
+	all := append(slices.Clone(s.view.Load().members), s.retired...)
+	s.retired = nil
 	s.mu.Unlock()
+	s.view.Store(newView(nil))
 
 	var errs []error
-	for _, providers := range all {
-		for _, p := range providers {
-			errs = append(errs, p.Close())
-		}
+	for _, m := range all {
+		errs = append(errs, m.plugin.Close())
 	}
+	s.closers.Wait()
 	return errors.Join(errs...)
 }

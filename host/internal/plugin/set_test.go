@@ -1,12 +1,8 @@
 package plugin_test
 
 import (
-	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"reflect"
-	"strings"
 	"sync"
 	"testing"
 
@@ -15,18 +11,23 @@ import (
 )
 
 func TestSet(t *testing.T) {
-	s := plugin.NewSet(open(t, nil), plugin.Options{Pins: map[string]string{"pinned": "~1.2"}})
+	s := plugin.NewSet(open(t, nil), plugin.Options{})
+	var list []plugin.Wanted
 	for _, version := range []string{"1.2.0", "1.10.1", "2.0.0-rc.1", "1.2.7", "0.9.0"} {
 		for _, source := range []string{"free", "pinned"} {
-			if _, err := s.Add(t.Context(), packed(t, "good", map[string]any{"name": source, "source": source, "version": version}), "test"); err != nil {
-				t.Fatal(err)
-			}
+			w := wanted(t, packed(t, "good", map[string]any{"name": source, "source": source, "version": version}))
+			w.Use = source == "pinned" && version == "1.2.7"
+			list = append(list, w)
 		}
+	}
+	if done, err := s.Apply(t.Context(), list, nil); err != nil || len(done.Loaded) != 10 {
+		t.Fatalf("Apply = %+v, %v", done, err)
 	}
 	tests := []struct{ source, constraint, want string }{
 		{"free", "", "1.10.1"},
 		{"pinned", "", "1.2.7"},
-		{"pinned", "^1", "1.10.1"},
+		{"pinned", "^1", "1.2.7"},
+		{"pinned", "~1.10", "1.10.1"},
 		{"free", "~1.2", "1.2.7"},
 		{"free", "^0.9", "0.9.0"},
 		{"free", "1.2.0", "1.2.0"},
@@ -58,7 +59,7 @@ func TestSet(t *testing.T) {
 
 	same := packed(t, "good", map[string]any{"name": "free", "source": "free", "version": "1.2.0"})
 	p, err := s.Add(t.Context(), same, "again")
-	if err != nil || p.From() != "test" || len(s.Providers()) != 10 {
+	if err != nil || p.From() != "free-1.2.0.wasm" || len(s.Providers()) != 10 {
 		t.Errorf("Add of what is there = %v, %v, %d in all; want the first, 10 in all", p, err, len(s.Providers()))
 	}
 	other := packed(t, "trap", map[string]any{"name": "free", "source": "free", "version": "1.2.0"})
@@ -74,58 +75,6 @@ func TestSet(t *testing.T) {
 	}
 	if _, err := s.Add(t.Context(), same, "late"); !errors.Is(err, wasm.ErrClosed) {
 		t.Errorf("Add after Close: %v, want %v", err, wasm.ErrClosed)
-	}
-}
-
-func TestLoadDir(t *testing.T) {
-	dir := t.TempDir()
-	files := map[string][]byte{
-		"a-1.0.0.wasm": packed(t, "good", map[string]any{"name": "a", "source": "a", "version": "1.0.0"}),
-		"bare.wasm":    guest(t, "good"),
-		"c-1.0.0.wasm": packed(t, "future", nil),
-		"d-1.0.0.wasm": packed(t, "good", map[string]any{"name": "d", "source": "d", "version": "1.0.0"}),
-		"empty.wasm":   nil,
-		"notes.txt":    []byte("not a plugin"),
-	}
-	for name, b := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Mkdir(filepath.Join(dir, "dir.wasm"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	s := plugin.NewSet(open(t, nil), plugin.Options{})
-	bad, err := s.LoadDir(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []struct{ file, reason string }{
-		{"bare.wasm", "`parley plugin pack FILE --manifest manifest.json`"},
-		{"c-1.0.0.wasm", "parley_abi says 99"},
-		{"empty.wasm", "this is no WebAssembly module"},
-	}
-	if len(bad) != len(want) {
-		t.Fatalf("LoadDir = %v, want %d files", bad, len(want))
-	}
-	for i, w := range want {
-		if filepath.Base(bad[i].File) != w.file || !strings.Contains(bad[i].Error(), w.reason) {
-			t.Errorf("LoadDir: %v, want %s: …%s", bad[i], w.file, w.reason)
-		}
-	}
-	if got, want := s.SourceNames(), []string{"a", "d"}; !reflect.DeepEqual(got, want) {
-		t.Errorf("SourceNames = %q, want %q", got, want)
-	}
-	if got, want := s.Providers()[0].From(), filepath.Join(dir, "a-1.0.0.wasm"); got != want {
-		t.Errorf("From = %q, want %q", got, want)
-	}
-	if _, err := s.LoadDir(t.Context(), filepath.Join(dir, "absent")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("LoadDir of no directory: %v, want %v", err, os.ErrNotExist)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := s.LoadDir(ctx, dir); !errors.Is(err, context.Canceled) {
-		t.Errorf("LoadDir with an ended context: %v, want %v", err, context.Canceled)
 	}
 }
 

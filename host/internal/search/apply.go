@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/google/uuid"
@@ -18,19 +19,24 @@ import (
 // documents are put and deleted by id, a settings patch over itself changes
 // nothing, an index knows the task that made it, and of a deletion the outcome
 // is kept with it.
-func (s *Service) Process(ctx context.Context, works []task.Work) ([]task.Outcome, error) {
-	w := &works[0]
+func (s *Service) Process(ctx context.Context, r *task.Run) ([]task.Outcome, error) {
+	w := &r.Works[0]
 	switch w.Type {
 	case task.DocumentAddition, task.DocumentDeletion:
-		return s.resumeDocuments(ctx, works)
+		return s.resumeDocuments(ctx, r)
+	case task.SettingsUpdate:
+		return one(s.applySettings(ctx, r, w))
+	}
+	if err := r.Begin(); err != nil {
+		return nil, err
+	}
+	switch w.Type {
 	case task.IndexCreation:
 		return one(s.applyCreation(w))
 	case task.IndexUpdate:
 		return one(s.applyUpdate(ctx, w))
 	case task.IndexDeletion:
 		return one(s.applyDeletion(ctx, w))
-	case task.SettingsUpdate:
-		return one(s.applySettings(ctx, w))
 	}
 	return nil, fmt.Errorf("apply task of unknown type %q", w.Type)
 }
@@ -165,7 +171,7 @@ func (s *Service) sweepDocuments() error {
 // applySettings patches the settings. Where they want another folder, it is
 // built first, while the old one answers under the old settings; then both
 // change at once.
-func (s *Service) applySettings(ctx context.Context, w *task.Work) (task.Outcome, error) {
+func (s *Service) applySettings(ctx context.Context, r *task.Run, w *task.Work) (task.Outcome, error) {
 	_, body, err := decodePayload(w.Payload)
 	if err != nil {
 		return task.Outcome{}, err
@@ -175,6 +181,9 @@ func (s *Service) applySettings(ctx context.Context, w *task.Work) (task.Outcome
 		m := s.newMeta(w.IndexUID, w.UID)
 		if err := m.Settings.apply(body); err != nil {
 			return task.Outcome{Err: task.Fail(err)}, nil
+		}
+		if err := r.Begin(); err != nil {
+			return task.Outcome{}, err
 		}
 		_, err := s.create(m)
 		return task.Outcome{}, err
@@ -190,11 +199,17 @@ func (s *Service) applySettings(ctx context.Context, w *task.Work) (task.Outcome
 	}
 	m.UpdatedAt = s.opts.Now().UTC()
 	if f := ix.state.Load().folder; f != nil && f.schema.serves(&m.Settings) {
+		if err := r.Begin(); err != nil {
+			return task.Outcome{}, err
+		}
 		return task.Outcome{}, ix.putMeta(m)
 	}
 	f, err := s.buildFolder(ctx, m, m.Settings.schema())
 	if err != nil {
 		return task.Outcome{}, err
+	}
+	if err := r.Begin(); err != nil {
+		return task.Outcome{}, errors.Join(err, f.remove())
 	}
 	return task.Outcome{}, ix.swap(f, m)
 }

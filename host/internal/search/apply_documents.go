@@ -11,7 +11,8 @@ import (
 
 // resumeDocuments is applyDocuments for works of which some may have been
 // written before a crash, or before a failure of the machine.
-func (s *Service) resumeDocuments(ctx context.Context, works []task.Work) ([]task.Outcome, error) {
+func (s *Service) resumeDocuments(ctx context.Context, r *task.Run) ([]task.Outcome, error) {
+	works := r.Works
 	var before []task.Outcome
 	for i := range works {
 		o, ok, err := s.outcome(works[i].UID)
@@ -37,14 +38,14 @@ func (s *Service) resumeDocuments(ctx context.Context, works []task.Work) ([]tas
 	if len(before) == len(works) {
 		return before, nil
 	}
-	after, err := s.applyDocuments(ctx, works[len(before):])
+	after, err := s.applyDocuments(ctx, r, works[len(before):])
 	return append(before, after...), err
 }
 
 // applyDocuments applies document tasks of one index in order, as one batch:
 // what counts is what is left at its end. A task that fails leaves nothing,
 // the others go on.
-func (s *Service) applyDocuments(ctx context.Context, works []task.Work) ([]task.Outcome, error) {
+func (s *Service) applyDocuments(ctx context.Context, r *task.Run, works []task.Work) ([]task.Outcome, error) {
 	uid := works[0].IndexUID
 	b := &docBatch{service: s, uid: uid, changes: map[string]*docChange{}, fields: map[string]struct{}{}}
 	if b.ix = s.find(uid); b.ix != nil {
@@ -68,6 +69,9 @@ func (s *Service) applyDocuments(ctx context.Context, works []task.Work) ([]task
 		if outcomes[i], err = b.take(&works[i]); err != nil {
 			return nil, err
 		}
+	}
+	if err := r.Begin(); err != nil {
+		return nil, err
 	}
 	if err := b.commit(ctx, works, outcomes); err != nil {
 		return nil, fmt.Errorf("apply documents to index %q: %w", uid, err)

@@ -41,8 +41,8 @@ func crashChild(dir string) error {
 		return err
 	}
 	n := 0
-	if len(page.Tasks) > 0 {
-		n = int(page.Tasks[0].UID) + 1
+	if len(page.Results) > 0 {
+		n = int(page.Results[0].UID) + 1
 	}
 	for ; ; n++ {
 		work, err := r.crashTask(n)
@@ -100,7 +100,7 @@ func TestCrash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	last := int(page.Tasks[0].UID)
+	last := int(page.Results[0].UID)
 	if last < accepted {
 		t.Fatalf("the newest task is %d, %d was accepted", last, accepted)
 	}

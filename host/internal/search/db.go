@@ -38,7 +38,18 @@ type DB interface {
 	// not pruned, oldest first.
 	Outbox(docs string, f func(task uint32, ids []string) error) error
 
-	// Sweep removes the documents of all docs that known does not know.
+	// Vectors returns what is kept of the ids' vectors in a set, in their order;
+	// nil for one that has none there. The bytes are the caller's.
+	Vectors(docs string, set uint32, ids []string) ([][]byte, error)
+	// ScanVectors calls f for each document's vectors in a set, as they were at
+	// one moment, until f returns an error, which it returns. The bytes are good
+	// within f only.
+	ScanVectors(ctx context.Context, docs string, set uint32, f func(id string, vectors []byte) error) error
+	// DropVectors removes a set.
+	DropVectors(docs string, set uint32) error
+
+	// Sweep removes the documents and vectors of all docs that known does not
+	// know.
 	Sweep(known func(docs string) bool) error
 }
 
@@ -64,7 +75,16 @@ type Change struct {
 	Part     uint32 // counts the changes of one task
 	Put      []Document
 	Delete   []string // ids
-	Prune    uint32   // removes the outbox's notes of tasks below it: bleve has them
+	Vectors  []StoredVectors
+	Prune    uint32 // removes the outbox's notes of tasks below it: bleve has them
 	// Outcomes are kept for tasks whose changes are all written with this one.
 	Outcomes map[uint32][]byte
+}
+
+// StoredVectors are the vectors of one document in one set, as the database
+// keeps them.
+type StoredVectors struct {
+	Set   uint32
+	ID    string
+	Bytes []byte // nil: none any more
 }

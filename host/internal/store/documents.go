@@ -87,6 +87,9 @@ func (s *Store) Write(c search.Change) error {
 			}
 			changed.WriteString(id + "\n")
 		}
+		if err := setVectors(tx, c.Docs, c.Vectors); err != nil {
+			return err
+		}
 		if err := prune(tx, c.Docs, c.Prune); err != nil {
 			return err
 		}
@@ -212,7 +215,7 @@ func (s *Store) Page(docs string, offset, limit int) (out []search.Document, err
 
 // Sweep implements [search.DB].
 func (s *Store) Sweep(known func(docs string) bool) error {
-	for _, prefix := range []string{prefixDocument, prefixOutbox} {
+	for _, prefix := range []string{prefixDocument, prefixVector, prefixOutbox} {
 		unknown, err := s.unknown(prefix, known)
 		if err != nil {
 			return err

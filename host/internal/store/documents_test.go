@@ -167,18 +167,15 @@ func TestTasksSurvive(t *testing.T) {
 	}
 	finished := []task.Task{{UID: 0, Status: task.Succeeded, Details: []byte("{}")}, {UID: 1, Status: task.Failed, Details: []byte("{}"), Error: &task.Error{Code: "c"}}}
 	must(t, s.Write(search.Change{Docs: "x", Outcomes: map[uint32][]byte{1: []byte("o")}}))
-	must(t, s.PutTasks(t.Context(), finished))
+	must(t, s.PutTasks(t.Context(), finished, nil))
 	must(t, s.Close())
 	s, err = Open(dir)
 	must(t, err)
 	defer func() { must(t, s.Close()) }()
-	var newest []uint32
-	must(t, s.Newest(t.Context(), func(tk task.Task) bool {
-		newest = append(newest, tk.UID)
-		return true
-	}))
-	if len(newest) != 300 || newest[0] != 299 || newest[299] != 0 {
-		t.Errorf("Newest gave %d tasks: %v", len(newest), newest)
+	newest, total, err := s.FindTasks(t.Context(), &task.Filter{Limit: task.Everything})
+	must(t, err)
+	if len(newest) != 300 || total != 300 || newest[0] != 299 || newest[299] != 0 {
+		t.Errorf("FindTasks gave %d tasks: %v", len(newest), newest)
 	}
 	left, err := s.Unfinished(t.Context())
 	must(t, err)

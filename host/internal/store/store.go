@@ -21,24 +21,34 @@ import (
 //
 //	m/format                  => the data format's number as text
 //	m/keys                    => 1 once the default keys were made
+//	m/traits                  => 1 where the tasks have their x/ and y/
 //	w/<uid>                   => chat.Workspace as JSON, its key sealed
 //	k/<uid>                   => auth.Key as JSON (no key material)
 //	i/<uid>                   => search.Meta of an index as JSON
 //	d/<docs>/<id>             => a document: its search.Document.Seq in 8 bytes, its JSON
+//	v/<docs>/<set, 4>/<id>    => a document's vectors of one embedder, see search.docVectors
 //	o/<docs>/<task, 4><n, 4>  => ids that a task's transaction n changed and bleve may not hold yet, a line each
 //	t/<uid, 4>                => task.Task as JSON
 //	p/<uid, 4>                => payload of a task that is not finished
 //	r/<uid, 4>                => outcome of a task that is applied and not marked finished yet
+//	b/<uid, 4>                => task.Batch as JSON
+//	x/<kind><trait><value>/<n, 2> => of the tasks (kind t) or batches (b) whose uid has n as its upper half, those that
+//	                             have a value: a roaring bitmap of the lower halves. Traits: s status, y type, i index, c canceledBy
+//	y/<kind><date><time, 8><uid, 4> => nothing: when a task or batch was enqueued (e), started (s), finished (f), in nanoseconds
 const (
 	prefixMeta      = "m/"
 	prefixWorkspace = "w/"
 	prefixKey       = "k/"
 	prefixIndex     = "i/"
 	prefixDocument  = "d/"
+	prefixVector    = "v/"
 	prefixOutbox    = "o/"
 	prefixTask      = "t/"
 	prefixPayload   = "p/"
 	prefixOutcome   = "r/"
+	prefixBatch     = "b/"
+	prefixTrait     = "x/"
+	prefixDate      = "y/"
 )
 
 // Format is the number of the data format that this build writes.
@@ -108,7 +118,11 @@ func open(o badger.Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{db: db}
-	if err := s.checkFormat(); err != nil {
+	err = s.checkFormat()
+	if err == nil {
+		err = s.addTraits()
+	}
+	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return s, nil

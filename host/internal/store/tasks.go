@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -21,12 +22,8 @@ func numbered(prefix string, n uint32) []byte {
 
 // AppendTask implements [task.Log].
 func (s *Store) AppendTask(_ context.Context, t task.Task, payload []byte) error {
-	b, err := json.Marshal(t)
-	if err != nil {
-		return fmt.Errorf("encode task %d: %w", t.UID, err)
-	}
 	return s.update(func(tx *badger.Txn) error {
-		if err := tx.Set(numbered(prefixTask, t.UID), b); err != nil {
+		if err := putTasks(tx, []task.Task{t}); err != nil {
 			return err
 		}
 		return tx.Set(numbered(prefixPayload, t.UID), payload)
@@ -34,16 +31,12 @@ func (s *Store) AppendTask(_ context.Context, t task.Task, payload []byte) error
 }
 
 // PutTasks implements [task.Log].
-func (s *Store) PutTasks(_ context.Context, ts []task.Task) error {
+func (s *Store) PutTasks(_ context.Context, ts []task.Task, b *task.Batch) error {
 	return s.update(func(tx *badger.Txn) error {
+		if err := putTasks(tx, ts); err != nil {
+			return err
+		}
 		for i := range ts {
-			b, err := json.Marshal(ts[i])
-			if err != nil {
-				return fmt.Errorf("encode task %d: %w", ts[i].UID, err)
-			}
-			if err := tx.Set(numbered(prefixTask, ts[i].UID), b); err != nil {
-				return err
-			}
 			if !ts[i].Finished() {
 				continue
 			}
@@ -53,23 +46,165 @@ func (s *Store) PutTasks(_ context.Context, ts []task.Task) error {
 				}
 			}
 		}
-		return nil
+		if b == nil {
+			return nil
+		}
+		change := newTraitsChange(tx, kindBatch)
+		if err := putBatch(tx, change, b); err != nil {
+			return err
+		}
+		return change.write()
 	})
+}
+
+// putTasks writes tasks with their traits.
+func putTasks(tx *badger.Txn, ts []task.Task) error {
+	change := newTraitsChange(tx, kindTask)
+	for i := range ts {
+		t := &ts[i]
+		before := newTraits()
+		old, err := getTask(tx, t.UID)
+		if err != nil {
+			return err
+		}
+		if old != nil {
+			before = taskTraits(old)
+		}
+		if err := setJSON(tx, numbered(prefixTask, t.UID), t); err != nil {
+			return err
+		}
+		if err := change.replace(t.UID, before, taskTraits(t)); err != nil {
+			return err
+		}
+	}
+	return change.write()
+}
+
+func putBatch(tx *badger.Txn, change *traitsChange, b *task.Batch) error {
+	before := newTraits()
+	old, err := getBatch(tx, b.UID)
+	if err != nil {
+		return err
+	}
+	if old != nil {
+		before = batchTraits(old)
+	}
+	if err := setJSON(tx, numbered(prefixBatch, b.UID), b); err != nil {
+		return err
+	}
+	return change.replace(b.UID, before, batchTraits(b))
+}
+
+func setJSON(tx *badger.Txn, key []byte, v any) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // the details of a task are shown as they are
+	if err := e.Encode(v); err != nil {
+		return fmt.Errorf("encode record: %w", err)
+	}
+	return tx.Set(key, b.Bytes())
+}
+
+// DeleteTasks implements [task.Log].
+func (s *Store) DeleteTasks(_ context.Context, uids []uint32) error {
+	return s.update(func(tx *badger.Txn) error {
+		change := newTraitsChange(tx, kindTask)
+		gone := map[uint32][]uint32{} // by batch
+		for _, uid := range uids {
+			t, err := getTask(tx, uid)
+			if err != nil {
+				return err
+			}
+			if t == nil {
+				continue
+			}
+			if t.BatchUID != nil {
+				gone[*t.BatchUID] = append(gone[*t.BatchUID], uid)
+			}
+			if err := tx.Delete(numbered(prefixTask, uid)); err != nil {
+				return err
+			}
+			if err := change.replace(uid, taskTraits(t), newTraits()); err != nil {
+				return err
+			}
+		}
+		if err := change.write(); err != nil {
+			return err
+		}
+		return thinBatches(tx, gone)
+	})
+}
+
+// thinBatches takes tasks out of batches, and removes what is empty then.
+func thinBatches(tx *badger.Txn, gone map[uint32][]uint32) error {
+	change := newTraitsChange(tx, kindBatch)
+	for uid, tasks := range gone {
+		b, err := getBatch(tx, uid)
+		if err != nil {
+			return err
+		}
+		if b == nil {
+			continue
+		}
+		b.Tasks = b.Tasks.Without(tasks)
+		if len(b.Tasks) > 0 {
+			if err := setJSON(tx, numbered(prefixBatch, uid), b); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := tx.Delete(numbered(prefixBatch, uid)); err != nil {
+			return err
+		}
+		if err := change.replace(uid, batchTraits(b), newTraits()); err != nil {
+			return err
+		}
+	}
+	return change.write()
 }
 
 // Task implements [task.Log].
 func (s *Store) Task(_ context.Context, uid uint32) (t task.Task, ok bool, err error) {
 	err = s.db.View(func(tx *badger.Txn) error {
-		b, err := get(tx, numbered(prefixTask, uid))
-		if err != nil {
-			return err
+		p, err := getTask(tx, uid)
+		if p != nil {
+			t, ok = *p, true
 		}
-		return json.Unmarshal(b, &t)
+		return err
 	})
+	return t, ok, err
+}
+
+// getTask returns a task, or nil where there is none.
+func getTask(tx *badger.Txn, uid uint32) (*task.Task, error) {
+	return getJSON[task.Task](tx, numbered(prefixTask, uid))
+}
+
+// Batch implements [task.Log].
+func (s *Store) Batch(_ context.Context, uid uint32) (b *task.Batch, ok bool, err error) {
+	err = s.db.View(func(tx *badger.Txn) error {
+		b, err = getBatch(tx, uid)
+		return err
+	})
+	return b, b != nil, err
+}
+
+// getBatch returns a batch, or nil where there is none.
+func getBatch(tx *badger.Txn, uid uint32) (*task.Batch, error) {
+	return getJSON[task.Batch](tx, numbered(prefixBatch, uid))
+}
+
+// getJSON returns the record of a key, or nil where there is none.
+func getJSON[T any](tx *badger.Txn, key []byte) (*T, error) {
+	b, err := get(tx, key)
 	if errors.Is(err, badger.ErrKeyNotFound) {
-		return t, false, nil
+		return nil, nil
 	}
-	return t, err == nil, err
+	if err != nil {
+		return nil, err
+	}
+	v := new(T)
+	return v, json.Unmarshal(b, v)
 }
 
 // Payload implements [task.Log].
@@ -79,30 +214,6 @@ func (s *Store) Payload(_ context.Context, uid uint32) (b []byte, err error) {
 		return err
 	})
 	return b, err
-}
-
-// Newest implements [task.Log].
-func (s *Store) Newest(ctx context.Context, f func(task.Task) bool) error {
-	return s.db.View(func(tx *badger.Txn) error {
-		o := badger.DefaultIteratorOptions
-		o.Reverse = true
-		it := tx.NewIterator(o)
-		defer it.Close()
-		prefix := []byte(prefixTask)
-		for it.Seek(append([]byte(prefixTask), 0xff, 0xff, 0xff, 0xff, 0xff)); it.ValidForPrefix(prefix); it.Next() {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			var t task.Task
-			if err := it.Item().Value(func(v []byte) error { return json.Unmarshal(v, &t) }); err != nil {
-				return err
-			}
-			if !f(t) {
-				return nil
-			}
-		}
-		return nil
-	})
 }
 
 // Unfinished implements [task.Log]. Only such tasks have a payload, so that a
@@ -123,6 +234,53 @@ func (s *Store) Unfinished(_ context.Context) (list []task.Pending, err error) {
 		})
 	})
 	return list, err
+}
+
+// addTraits gives the tasks of a database that has none yet their traits, in
+// parts: a crash in between leaves the rest for the next start.
+func (s *Store) addTraits() error {
+	done := []byte(prefixMeta + "traits")
+	for start := numbered(prefixTask, 0); ; {
+		var next []byte
+		err := s.update(func(tx *badger.Txn) (err error) {
+			if _, err := tx.Get(done); !errors.Is(err, badger.ErrKeyNotFound) {
+				return err
+			}
+			if next, err = addSomeTraits(tx, start); err != nil || next != nil {
+				return err
+			}
+			return tx.Set(done, []byte("1"))
+		})
+		if err != nil || next == nil {
+			return err
+		}
+		start = next
+	}
+}
+
+// addSomeTraits gives traits to tasks from a key on, and returns the key to go
+// on with, nil at the end.
+func addSomeTraits(tx *badger.Txn, start []byte) (next []byte, err error) {
+	change := newTraitsChange(tx, kindTask)
+	o := badger.DefaultIteratorOptions
+	o.Prefix = []byte(prefixTask)
+	it := tx.NewIterator(o)
+	defer it.Close()
+	n := 0
+	for it.Seek(start); it.Valid(); it.Next() {
+		if n++; n > 1000 {
+			next = it.Item().KeyCopy(nil)
+			break
+		}
+		var t task.Task
+		if err := it.Item().Value(func(v []byte) error { return json.Unmarshal(v, &t) }); err != nil {
+			return nil, err
+		}
+		if err := change.replace(t.UID, newTraits(), taskTraits(&t)); err != nil {
+			return nil, err
+		}
+	}
+	return next, change.write()
 }
 
 // eachKey calls f for each key that begins with prefix, in order, without

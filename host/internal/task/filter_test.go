@@ -43,7 +43,7 @@ func TestTasksFilter(t *testing.T) {
 				t.Fatal(err)
 			}
 			var uids []string
-			for _, tk := range p.Tasks {
+			for _, tk := range p.Results {
 				uids = append(uids, fmt.Sprint(tk.UID))
 			}
 			next := "-"

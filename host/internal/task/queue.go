@@ -5,16 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
-
-	"github.com/parley-search/parley/host/internal/apierr"
 )
 
 const (
 	maxJoined      = 1000     // tasks in one batch
 	maxJoinedBytes = 32 << 20 // of payload in one batch; one task may be larger
-	defaultLimit   = 20       // tasks on a page
 )
 
 // A Log keeps tasks durably. Safe for concurrent use. See package store.
@@ -22,15 +20,23 @@ type Log interface {
 	// AppendTask writes a new task and its payload, numbered by the caller,
 	// and returns once both would survive a crash.
 	AppendTask(ctx context.Context, t Task, payload []byte) error
-	// PutTasks writes tasks again, all or none; the payload of one that is
-	// finished goes with it.
-	PutTasks(ctx context.Context, ts []Task) error
+	// PutTasks writes tasks again, and b where it is not nil, all or none; the
+	// payload of a task that is finished goes with it.
+	PutTasks(ctx context.Context, ts []Task, b *Batch) error
+	// DeleteTasks removes tasks, and the batches that are empty then. A number
+	// that has no task is no mistake.
+	DeleteTasks(ctx context.Context, uids []uint32) error
 	// Task returns a task; ok is false where there is none.
 	Task(ctx context.Context, uid uint32) (t Task, ok bool, err error)
+	// Batch returns a batch; ok is false where there is none.
+	Batch(ctx context.Context, uid uint32) (b *Batch, ok bool, err error)
 	// Payload returns the payload of a task that is not finished.
 	Payload(ctx context.Context, uid uint32) ([]byte, error)
-	// Newest calls f for each task, newest first, until f returns false.
-	Newest(ctx context.Context, f func(Task) bool) error
+	// FindTasks returns the numbers of the tasks that f chooses, in its order,
+	// for one page and the one behind it, and how many it chooses in all.
+	FindTasks(ctx context.Context, f *Filter) (uids []uint32, total int, err error)
+	// FindBatches does so for batches.
+	FindBatches(ctx context.Context, f *Filter) (uids []uint32, total int, err error)
 	// Unfinished returns the tasks that are not finished, oldest first.
 	Unfinished(ctx context.Context) ([]Pending, error)
 }
@@ -40,17 +46,20 @@ type Log interface {
 type Pending struct {
 	Task Task
 	Size int // bytes of the payload, roughly
+
+	begun bool // something of it may be written: too late to cancel it
 }
 
 // A Processor applies tasks. See package search.
 type Processor interface {
-	// Process applies works in order and returns an outcome for each. They are
-	// one task, or several document tasks of one index. An error means that
-	// the machine failed, not the task: the same works come again.
+	// Process applies the works of r in order and returns an outcome for each.
+	// They are one task, or several document tasks of one index. An error means
+	// that the machine failed, not the task: the same works come again. ctx
+	// ends with the host, or because the works are canceled, see [Run.Begin].
 	//
 	// It may be called again with works that were applied before a crash: the
 	// outcome must be the same.
-	Process(ctx context.Context, works []Work) ([]Outcome, error)
+	Process(ctx context.Context, r *Run) ([]Outcome, error)
 }
 
 // Options are the wishes for a [Queue].
@@ -66,6 +75,9 @@ type Options struct {
 	// Retry is the first pause after an error of the machine; it doubles up to
 	// 30 times as much. Default 1 s.
 	Retry time.Duration
+	// Keep is how many tasks the log holds; past it the oldest tenth of them
+	// goes, as far as it is finished. Default 1 million.
+	Keep int
 }
 
 // A Queue takes tasks and applies them one after the other. Safe for
@@ -75,10 +87,12 @@ type Queue struct {
 	proc Processor
 	opts Options
 
-	mu      sync.Mutex
-	next    uint32 // number of the next task
-	pending []Pending
-	changed chan struct{} // closed and replaced whenever a task is added or finished
+	mu        sync.Mutex
+	next      uint32 // number of the next task
+	nextBatch uint32
+	pending   []Pending
+	running   *Run          // nil while nothing is applied
+	changed   chan struct{} // closed and replaced whenever a task is added or finished
 }
 
 // A Summary is what a client is told of accepted work.
@@ -91,44 +105,70 @@ type Summary struct {
 }
 
 // Open reads which tasks of log are not finished. Those that were under way
-// when the process ended are enqueued again, in their order.
+// when the process ended are applied again, in their order.
 func Open(ctx context.Context, log Log, p Processor, o Options) (*Queue, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	o.Retry = cmp.Or(o.Retry, time.Second)
+	o.Keep = cmp.Or(o.Keep, 1_000_000)
 	q := &Queue{log: log, proc: p, opts: o, changed: make(chan struct{})}
 	var err error
 	if q.pending, err = log.Unfinished(ctx); err != nil {
 		return nil, fmt.Errorf("read unfinished tasks: %w", err)
 	}
-	err = log.Newest(ctx, func(t Task) bool {
-		q.next = t.UID + 1
-		return false
-	})
+	for i := range q.pending {
+		// How far it was is not known.
+		q.pending[i].begun = q.pending[i].Task.Status == Processing
+	}
+	uids, _, err := log.FindTasks(ctx, &Filter{Limit: 1})
 	if err != nil {
 		return nil, fmt.Errorf("read the newest task: %w", err)
+	}
+	if len(uids) > 0 {
+		q.next = uids[0] + 1
+	}
+	if q.nextBatch, err = firstBatch(ctx, log); err != nil {
+		return nil, fmt.Errorf("read the newest batch: %w", err)
 	}
 	return q, nil
 }
 
+// firstBatch is the number of the next batch: that of the newest again, where
+// it did not come to its end.
+func firstBatch(ctx context.Context, log Log) (uint32, error) {
+	uids, _, err := log.FindBatches(ctx, &Filter{Limit: 1})
+	if err != nil || len(uids) == 0 {
+		return 0, err
+	}
+	b, ok, err := log.Batch(ctx, uids[0])
+	if err != nil || ok && b.FinishedAt.IsZero() {
+		return uids[0], err
+	}
+	return uids[0] + 1, nil
+}
+
 // Enqueue accepts n: once it returns, the task survives a crash.
 func (q *Queue) Enqueue(ctx context.Context, n New) (Summary, error) {
-	if len(n.Details) == 0 {
-		n.Details = json.RawMessage("{}")
-	}
 	// Held while writing: the log's order must be the order of the numbers.
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	return q.enqueue(ctx, n)
+}
+
+func (q *Queue) enqueue(ctx context.Context, n New) (Summary, error) {
+	if len(n.Details) == 0 {
+		n.Details = json.RawMessage("{}")
+	}
 	t := Task{
-		UID: q.next, IndexUID: n.IndexUID, Type: n.Type, Status: Enqueued,
+		UID: q.next, IndexUID: n.IndexUID, Indexes: n.Indexes, Type: n.Type, Status: Enqueued,
 		Details: n.Details, EnqueuedAt: q.opts.Now().UTC(),
 	}
 	if err := q.log.AppendTask(ctx, t, n.Payload); err != nil {
 		return Summary{}, fmt.Errorf("write task %d: %w", t.UID, err)
 	}
 	q.next++
-	q.pending = append(q.pending, Pending{t, len(n.Payload)})
+	q.pending = append(q.pending, Pending{Task: t, Size: len(n.Payload)})
 	q.notify()
 	return Summary{TaskUID: t.UID, IndexUID: t.IndexUID, Status: t.Status, Type: t.Type, EnqueuedAt: t.EnqueuedAt}, nil
 }
@@ -139,67 +179,24 @@ func (q *Queue) notify() {
 	q.changed = make(chan struct{})
 }
 
-// Task returns the task of a number, or [apierr.TaskNotFound] where there is
-// none, or none that visible lets the caller see (nil: all).
-func (q *Queue) Task(ctx context.Context, uid uint32, visible func(indexUID string) bool) (Task, error) {
-	t, ok, err := q.log.Task(ctx, uid)
-	if err != nil {
-		return Task{}, fmt.Errorf("read task %d: %w", uid, err)
-	}
-	if !ok || visible != nil && !visible(t.IndexUID) {
-		return Task{}, apierr.Newf(apierr.TaskNotFound, "Task %d not found.", uid)
-	}
-	return t, nil
-}
-
-// Tasks lists tasks, newest first.
-func (q *Queue) Tasks(ctx context.Context, f Filter) (Page, error) {
-	f.Limit = max(cmp.Or(f.Limit, defaultLimit), 0)
-	p := Page{Limit: f.Limit}
-	err := q.log.Newest(ctx, func(t Task) bool {
-		if !f.Match(&t) {
-			return true
-		}
-		p.Total++
-		switch {
-		case f.From != nil && t.UID > *f.From:
-		case len(p.Tasks) < f.Limit:
-			p.Tasks = append(p.Tasks, t)
-		case p.Next == nil && f.Limit > 0:
-			p.Next = &t.UID
-		}
-		return true
-	})
-	if err != nil {
-		return Page{}, fmt.Errorf("list tasks: %w", err)
-	}
-	if len(p.Tasks) > 0 {
-		p.From = &p.Tasks[0].UID
-	}
-	return p, nil
-}
-
-// Wait blocks until the task is finished and returns it.
-func (q *Queue) Wait(ctx context.Context, uid uint32) (Task, error) {
-	for {
-		q.mu.Lock()
-		changed := q.changed
-		q.mu.Unlock()
-		t, err := q.Task(ctx, uid, nil)
-		if err != nil || t.Finished() {
-			return t, err
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return t, context.Cause(ctx)
-		}
-	}
-}
-
 // Pending is the number of tasks that are not finished.
 func (q *Queue) Pending() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.pending)
+}
+
+// done takes tasks that are finished off the queue.
+func (q *Queue) done(ts []Task) {
+	uids := make(map[uint32]bool, len(ts))
+	for i := range ts {
+		uids[ts[i].UID] = true
+	}
+	q.mu.Lock()
+	q.pending = slices.DeleteFunc(q.pending, func(p Pending) bool { return uids[p.Task.UID] })
+	q.notify()
+	q.mu.Unlock()
+	if q.opts.Finished != nil {
+		q.opts.Finished(ts)
+	}
 }

@@ -23,7 +23,8 @@ type recorder struct {
 	answer  func(works []task.Work) ([]task.Outcome, error) // nil: all succeed
 }
 
-func (p *recorder) Process(_ context.Context, works []task.Work) ([]task.Outcome, error) {
+func (p *recorder) Process(_ context.Context, r *task.Run) ([]task.Outcome, error) {
+	works := r.Works
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.batches = append(p.batches, works)

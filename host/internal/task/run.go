@@ -26,12 +26,34 @@ func (q *Queue) Run(ctx context.Context) error {
 		if q.opts.Failed != nil {
 			q.opts.Failed(fmt.Errorf("apply task %d: %w", batch[0].UID, err))
 		}
+		q.rest(ctx, pause)
+		pause = min(2*pause, 30*q.opts.Retry)
+	}
+}
+
+// rest waits after an error of the machine, but no longer than until somebody
+// cancels or deletes tasks.
+func (q *Queue) rest(ctx context.Context, pause time.Duration) {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	for {
+		q.mu.Lock()
+		changed, known := q.changed, q.next
+		q.mu.Unlock()
 		select {
 		case <-ctx.Done():
-			return nil
-		case <-time.After(pause):
+			return
+		case <-timer.C:
+			return
+		case <-changed:
 		}
-		pause = min(2*pause, 30*q.opts.Retry)
+		q.mu.Lock()
+		first := q.urgent()
+		news := first >= 0 && q.pending[first].Task.UID >= known
+		q.mu.Unlock()
+		if news {
+			return
+		}
 	}
 }
 
@@ -55,10 +77,31 @@ func (q *Queue) wait(ctx context.Context) ([]Task, error) {
 	}
 }
 
-// head returns the tasks to apply next, together: the oldest, and where it
-// writes documents those right behind it that write documents of the same
-// index. A batch of one costs as much as one of a hundred.
+// urgent returns the place of the pending task that goes before all others: to
+// cancel tasks first, then to delete some. It is -1 where there is none.
+func (q *Queue) urgent() int {
+	deletion := -1
+	for i := range q.pending {
+		switch q.pending[i].Task.Type {
+		case Cancelation:
+			return i
+		case Deletion:
+			if deletion < 0 {
+				deletion = i
+			}
+		}
+	}
+	return deletion
+}
+
+// head returns the tasks to apply next, together: what is urgent, else the
+// oldest, and where it writes documents those right behind it that write
+// documents of the same index. A batch of one costs as much as one of a
+// hundred.
 func (q *Queue) head() []Task {
+	if i := q.urgent(); i >= 0 {
+		return []Task{q.pending[i].Task}
+	}
 	var batch []Task
 	size := 0
 	for _, e := range q.pending {
@@ -79,45 +122,115 @@ func writesDocuments(t Type) bool { return t == DocumentAddition || t == Documen
 
 // apply runs one batch from enqueued to its end.
 func (q *Queue) apply(ctx context.Context, batch []Task) error {
+	q.mu.Lock()
+	uid := q.nextBatch
+	q.mu.Unlock()
 	now := q.opts.Now().UTC()
-	works := make([]Work, len(batch))
 	for i := range batch {
-		batch[i].Status = Processing
-		batch[i].StartedAt = now
-		payload, err := q.log.Payload(ctx, batch[i].UID)
-		if err != nil {
-			return fmt.Errorf("read payload: %w", err)
-		}
-		works[i] = Work{batch[i], payload}
+		batch[i].Status, batch[i].StartedAt, batch[i].BatchUID = Processing, now, &uid
 	}
-	if err := q.log.PutTasks(ctx, batch); err != nil {
+	if err := q.log.PutTasks(ctx, batch, newBatch(uid, batch)); err != nil {
 		return fmt.Errorf("mark as processing: %w", err)
 	}
-	outcomes, err := q.proc.Process(ctx, works)
+	switch batch[0].Type {
+	case Cancelation:
+		return q.applyCancelation(ctx, batch[0])
+	case Deletion:
+		return q.applyDeletion(ctx, batch[0])
+	}
+	outcomes, err := q.process(ctx, batch)
 	if err != nil {
 		return err
 	}
+	if outcomes == nil {
+		return q.putBack(ctx, batch)
+	}
 	now = q.opts.Now().UTC()
 	for i := range batch {
-		o := outcomes[i]
-		batch[i].Status, batch[i].FinishedAt = Succeeded, now
-		if o.Err != nil {
-			batch[i].Status = Failed
-			batch[i].Error = o.Err
-		}
-		if o.Details != nil {
-			batch[i].Details = o.Details
-		}
+		batch[i].end(outcomes[i], now)
 	}
-	if err := q.log.PutTasks(ctx, batch); err != nil {
+	return q.finish(ctx, batch)
+}
+
+// putBack makes tasks wait again that were stopped, because one of them was
+// canceled, before anything was written.
+func (q *Queue) putBack(ctx context.Context, batch []Task) error {
+	for i := range batch {
+		batch[i].Status, batch[i].StartedAt, batch[i].BatchUID = Enqueued, time.Time{}, nil
+	}
+	if err := q.log.PutTasks(ctx, batch, nil); err != nil {
+		return fmt.Errorf("mark as enqueued: %w", err)
+	}
+	return nil
+}
+
+// end gives t its outcome.
+func (t *Task) end(o Outcome, now time.Time) {
+	t.Status, t.FinishedAt = Succeeded, now
+	if o.Err != nil {
+		t.Status, t.Error = Failed, o.Err
+	}
+	if o.Details != nil {
+		t.Details = o.Details
+	}
+}
+
+// finish writes down the end of a batch.
+func (q *Queue) finish(ctx context.Context, batch []Task) error {
+	if err := q.log.PutTasks(ctx, batch, newBatch(*batch[0].BatchUID, batch)); err != nil {
 		return fmt.Errorf("write outcome: %w", err)
 	}
 	q.mu.Lock()
-	q.pending = q.pending[len(batch):]
-	q.notify()
+	q.nextBatch++
 	q.mu.Unlock()
-	if q.opts.Finished != nil {
-		q.opts.Finished(batch)
+	q.done(batch)
+	return q.prune(ctx)
+}
+
+// process calls the processor. It returns nothing where the run was canceled.
+func (q *Queue) process(ctx context.Context, batch []Task) ([]Outcome, error) {
+	r := &Run{Works: make([]Work, len(batch))}
+	for i := range batch {
+		payload, err := q.log.Payload(ctx, batch[i].UID)
+		if err != nil {
+			return nil, fmt.Errorf("read payload: %w", err)
+		}
+		r.Works[i] = Work{batch[i], payload}
 	}
-	return nil
+	ctx, r.cancel = context.WithCancelCause(ctx)
+	defer r.cancel(nil)
+	q.mu.Lock()
+	q.running = r
+	for i := range batch {
+		// One that was begun before, in an attempt that failed or that a crash
+		// ended, is not canceled any more.
+		r.begun = r.begun || q.pendingTask(batch[i].UID).begun
+	}
+	if i := q.urgent(); i >= 0 {
+		r.interrupt() // it came while the payloads were read
+	}
+	q.mu.Unlock()
+	outcomes, err := q.proc.Process(ctx, r)
+	begun, canceled := r.state()
+	q.mu.Lock()
+	q.running = nil
+	for i := range batch {
+		q.pendingTask(batch[i].UID).begun = begun
+	}
+	q.mu.Unlock()
+	if canceled {
+		return nil, nil // those of them that nobody canceled come again
+	}
+	return outcomes, err
+}
+
+// pendingTask returns the entry of a task that is not finished. Call it with
+// q.mu held.
+func (q *Queue) pendingTask(uid uint32) *Pending {
+	for i := range q.pending {
+		if q.pending[i].Task.UID == uid {
+			return &q.pending[i]
+		}
+	}
+	panic("task is not pending") // only the scheduler takes them off
 }

@@ -8,7 +8,6 @@ package task
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -23,14 +22,20 @@ const (
 	IndexCreation    Type = "indexCreation"
 	IndexUpdate      Type = "indexUpdate"
 	IndexDeletion    Type = "indexDeletion"
+	IndexSwap        Type = "indexSwap"
 	DocumentAddition Type = "documentAdditionOrUpdate"
 	DocumentDeletion Type = "documentDeletion"
 	SettingsUpdate   Type = "settingsUpdate"
+	Cancelation      Type = "taskCancelation"
+	Deletion         Type = "taskDeletion"
 )
 
 // Types lists all types.
 func Types() []Type {
-	return []Type{IndexCreation, IndexUpdate, IndexDeletion, DocumentAddition, DocumentDeletion, SettingsUpdate}
+	return []Type{
+		DocumentAddition, DocumentDeletion, SettingsUpdate,
+		IndexCreation, IndexUpdate, IndexDeletion, IndexSwap, Cancelation, Deletion,
+	}
 }
 
 // A Status is where a task stands.
@@ -52,8 +57,12 @@ func Statuses() []Status {
 
 // A Task is accepted work and what came of it.
 type Task struct {
-	UID        uint32
-	IndexUID   string
+	UID      uint32
+	IndexUID string // "" where it concerns several indexes, or none
+	// Indexes are those that a task without IndexUID concerns.
+	Indexes    []string `json:",omitempty"`
+	BatchUID   *uint32  `json:",omitempty"` // nil before it is processed
+	CanceledBy *uint32  `json:",omitempty"` // the task that canceled it
 	Type       Type
 	Status     Status
 	Details    json.RawMessage // an object, by type; never empty
@@ -73,6 +82,14 @@ type Error struct {
 // Finished reports whether nothing more happens to t.
 func (t *Task) Finished() bool {
 	return t.Status == Succeeded || t.Status == Failed || t.Status == Canceled
+}
+
+// Concerns returns the indexes that t is about.
+func (t *Task) Concerns() []string {
+	if t.IndexUID != "" {
+		return []string{t.IndexUID}
+	}
+	return t.Indexes
 }
 
 // Duration is the time that applying t took, zero while it is not finished.
@@ -97,6 +114,7 @@ func ISO8601(d time.Duration) string {
 type New struct {
 	Type     Type
 	IndexUID string
+	Indexes  []string // see [Task]
 	// Details is what the client may see before the task is applied: an object.
 	Details json.RawMessage
 	// Payload is what the [Processor] needs; dropped when the task is finished.
@@ -120,36 +138,4 @@ type Outcome struct {
 func Fail(err error) *Error {
 	e := apierr.From(err)
 	return &Error{Code: e.Code.String(), Type: e.Code.Type(), Message: e.Message}
-}
-
-// A Filter chooses tasks; its zero value takes the newest 20. Empty lists
-// choose all.
-type Filter struct {
-	UIDs      []uint32
-	IndexUIDs []string
-	Types     []Type
-	Statuses  []Status
-	From      *uint32 // the newest uid to take; nil: the newest of all
-	Limit     int     // 0: 20; below zero: none
-	// Visible says whether the caller may see the tasks of an index; nil: all.
-	Visible func(indexUID string) bool
-}
-
-// Match reports whether f chooses t, From and Limit aside.
-func (f *Filter) Match(t *Task) bool {
-	return in(f.UIDs, t.UID) && in(f.IndexUIDs, t.IndexUID) && in(f.Types, t.Type) && in(f.Statuses, t.Status) &&
-		(f.Visible == nil || f.Visible(t.IndexUID))
-}
-
-func in[T comparable](list []T, x T) bool {
-	return len(list) == 0 || slices.Contains(list, x)
-}
-
-// A Page is a part of the list of tasks, newest first.
-type Page struct {
-	Tasks []Task
-	Total int     // tasks that the filter chooses, From and Limit aside
-	From  *uint32 // uid of the first one here; nil where there is none
-	Next  *uint32 // From of the next page; nil at the end
-	Limit int
 }

@@ -1,9 +1,14 @@
 package wasm
 
 import (
+	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 
 	"github.com/tetratelabs/wazero"
 )
@@ -37,14 +42,48 @@ func openCache(dir string) (wazero.CompilationCache, error) {
 
 // emptyCache removes all entries, but not the directories that wazero made.
 func emptyCache(dir string) error {
-	entries, err := filepath.Glob(filepath.Join(dir, "wazero-*", "*"))
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if err := os.Remove(e); err != nil {
+	for _, pattern := range []string{filepath.Join(dir, "wazero-*", "*"), filepath.Join(dir, markPrefix+"*")} {
+		entries, err := filepath.Glob(pattern)
+		if err != nil {
 			return err
+		}
+		for _, e := range entries {
+			if err := os.Remove(e); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// markPrefix begins the name of an empty file which says that a module's code
+// lies in the cache: wazero has no way to ask. Where the mark is there and the
+// code is not, the module is compiled in process: slower, and as right.
+const markPrefix = "compiled-"
+
+func (r *Runtime) mark(e *engine, bin []byte) string {
+	return filepath.Join(r.dir, fmt.Sprintf("%s%s-%s-%s-%s-%x", markPrefix, e.limiter, wazeroVersion(), runtime.GOARCH, runtime.GOOS, sha256.Sum256(bin)))
+}
+
+// known reports whether the cache holds what bin is compiled to.
+func (r *Runtime) known(e *engine, bin []byte) bool {
+	_, err := os.Lstat(r.mark(e, bin))
+	return err == nil
+}
+
+// remember notes that the cache holds what bin is compiled to.
+func (r *Runtime) remember(e *engine, bin []byte) error {
+	return os.WriteFile(r.mark(e, bin), nil, 0o600)
+}
+
+// wazeroVersion is what keeps the code that one version made from another.
+func wazeroVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, d := range info.Deps {
+			if d.Path == "github.com/tetratelabs/wazero" {
+				return filepath.Base(d.Version)
+			}
+		}
+	}
+	return "unknown"
 }

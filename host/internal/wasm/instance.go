@@ -98,10 +98,20 @@ func (i *instance) begin() context.Context {
 	return i.guard.begin(i.base, i.timeout)
 }
 
-// finish counts what the call took.
-func (i *instance) finish() {
-	if fuel := i.guard.end(); fuel > 0 {
+// finish counts what the call took and returns its fuel.
+func (i *instance) finish() int64 {
+	fuel := i.guard.end()
+	if fuel > 0 {
 		i.module.fuel.Add(fuel)
+	}
+	return fuel
+}
+
+// settle is finish for a call that is like all others of its module, as a
+// start is not.
+func (i *instance) settle() {
+	if fuel := i.finish(); fuel > 0 {
+		i.module.perCall.add(fuel)
 	}
 }
 
@@ -118,7 +128,7 @@ func (i *instance) function(n int) api.Function {
 // [*GuestError].
 func (i *instance) call(n int, in, dst []byte) ([]byte, error) {
 	ctx := i.begin()
-	defer i.finish()
+	defer i.settle()
 	if err := i.write(ctx, in); err != nil {
 		return dst, err
 	}

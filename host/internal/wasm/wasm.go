@@ -12,6 +12,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 
@@ -25,6 +27,11 @@ type Options struct {
 	// what lies in it is executed as it is. Empty: compiled code is kept in
 	// memory alone.
 	CacheDir string
+	// Aside is a program with its arguments that does no more than to call
+	// [CompileAside]. With it, and with a CacheDir, modules are compiled by it in
+	// a process of low priority; without, in this one, beside the calls under
+	// way.
+	Aside []string
 	// Limiter ends calls that take too long; default [Metered].
 	Limiter Limiter
 	// Log receives what guests log, within bounds. It is called during the
@@ -41,13 +48,15 @@ type LogLine struct {
 
 // A Runtime compiles modules. Safe for concurrent use.
 type Runtime struct {
-	engine *engine
-	log    func(LogLine)
-	dir    string
-	cache  wazero.CompilationCache
+	engine   *engine
+	log      func(LogLine)
+	dir      string
+	cache    wazero.CompilationCache
+	program  []string      // that compiles aside
+	children chan struct{} // one for each that may run
 
-	// compiling is held while a module is compiled: one at a time leaves the
-	// other processors to the calls under way.
+	// compiling is held while a module is compiled in process: one at a time
+	// leaves the other processors to the calls under way.
 	compiling sync.Mutex
 
 	mu      sync.Mutex
@@ -58,13 +67,22 @@ type Runtime struct {
 
 // Open returns a Runtime. Close it after use.
 func Open(o Options) (*Runtime, error) {
-	r := &Runtime{log: o.Log, dir: o.CacheDir, modules: map[*Module]struct{}{}}
+	r := &Runtime{
+		log: o.Log, dir: o.CacheDir, program: o.Aside, children: make(chan struct{}, runtime.GOMAXPROCS(0)),
+		modules: map[*Module]struct{}{},
+	}
+	if r.dir != "" {
+		var err error
+		if r.dir, err = filepath.Abs(r.dir); err != nil {
+			return nil, fmt.Errorf("open compilation cache: %w", err)
+		}
+	}
 	limiter := o.Limiter
 	if limiter == nil {
 		limiter = Metered()
 	}
 	var err error
-	if r.cache, err = openCache(o.CacheDir); err != nil {
+	if r.cache, err = openCache(r.dir); err != nil {
 		return nil, fmt.Errorf("open compilation cache: %w", err)
 	}
 	if r.engine, err = newEngine(limiter, r.cache); err != nil {
@@ -92,6 +110,9 @@ func (r *Runtime) Compile(ctx context.Context, name string, bin []byte, l Limits
 	if err != nil {
 		return nil, fmt.Errorf("meter module %s: %w", name, err)
 	}
+	if err := r.aside(ctx, e, bin); err != nil {
+		return nil, fmt.Errorf("compile module %s: %w", name, err)
+	}
 	compiled, err := r.compile(ctx, e, bin)
 	if err != nil {
 		return nil, fmt.Errorf("compile module %s: %w", name, err)
@@ -109,8 +130,10 @@ func (r *Runtime) Compile(ctx context.Context, name string, bin []byte, l Limits
 }
 
 func (r *Runtime) compile(ctx context.Context, e *engine, bin []byte) (wazero.CompiledModule, error) {
-	r.compiling.Lock()
-	defer r.compiling.Unlock()
+	if len(r.program) == 0 || r.dir == "" || !r.known(e, bin) {
+		r.compiling.Lock()
+		defer r.compiling.Unlock()
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -163,6 +163,12 @@ func (m Sources) Source(name, constraint string) (chat.Source, bool) {
 	return s, ok && (constraint == "" || s.Manifest().Version == constraint)
 }
 
+// Acquire implements [chat.Sources].
+func (m Sources) Acquire(name, constraint string) (chat.Source, func(), bool) {
+	s, ok := m.Source(name, constraint)
+	return s, func() {}, ok
+}
+
 // SourceNames implements [chat.Sources].
 func (m Sources) SourceNames() []string {
 	var names []string

@@ -1,4 +1,4 @@
-//go:build unix
+//go:build unix && !linux
 
 package httpapi
 
@@ -8,9 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peekClosed reports whether the other end of the socket fd has closed its
-// side, without taking a byte from it.
-func peekClosed(fd uintptr) bool {
+// closedByPeer reports whether the other end of the socket fd has closed its
+// side, without taking a byte from it. What the client sent before that and
+// nobody read hides it.
+func closedByPeer(fd uintptr) bool {
 	var one [1]byte
 	n, _, err := unix.Recvfrom(int(fd), one[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
 	switch {

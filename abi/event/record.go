@@ -1,0 +1,129 @@
+package event
+
+import (
+	"encoding/binary"
+	"errors"
+	"unsafe"
+)
+
+// ErrMalformed says that bytes are no records.
+var ErrMalformed = errors.New("malformed event record")
+
+// Type is any event of the catalogue.
+type Type interface {
+	Launch | Features | Host | HTTPRequest | Search | FacetSearch | MultiSearch |
+		Documents | Index | Settings | Tasks | Stats | Network | Export | Chat
+}
+
+// KindFor returns the kind of E.
+func KindFor[E Type]() Kind {
+	switch any((*E)(nil)).(type) {
+	case *Launch:
+		return KindLaunch
+	case *Features:
+		return KindFeatures
+	case *Host:
+		return KindHost
+	case *HTTPRequest:
+		return KindHTTPRequest
+	case *Search:
+		return KindSearch
+	case *FacetSearch:
+		return KindFacetSearch
+	case *MultiSearch:
+		return KindMultiSearch
+	case *Documents:
+		return KindDocuments
+	case *Index:
+		return KindIndex
+	case *Settings:
+		return KindSettings
+	case *Tasks:
+		return KindTasks
+	case *Stats:
+		return KindStats
+	case *Network:
+		return KindNetwork
+	case *Export:
+		return KindExport
+	case *Chat:
+		return KindChat
+	}
+	panic("event: a type without a kind")
+}
+
+// A record: u16 kind, u16 fields, u32 0, then fields × u64. All numbers are
+// little-endian, as the processors are for which a host is built; there a
+// record's fields are the event's memory.
+
+// HeadSize is the size of a record without its fields, in bytes.
+const HeadSize = 8
+
+// Size returns the size of E's record, in bytes.
+func Size[E Type]() int {
+	var e E
+	return HeadSize + int(unsafe.Sizeof(e))
+}
+
+// Append appends the record of e to b.
+func Append[E Type](b []byte, e *E) []byte {
+	fields := memory(e)
+	b = binary.LittleEndian.AppendUint16(b, uint16(KindFor[E]()))
+	b = binary.LittleEndian.AppendUint16(b, uint16(len(fields)/8))
+	b = append(b, 0, 0, 0, 0)
+	return append(b, fields...)
+}
+
+// A Record is one event, read in place.
+type Record struct {
+	Kind   Kind
+	Fields []byte // a multiple of 8
+}
+
+// Next cuts the first record off b. ok is false at the end of b; b that does
+// not begin with a whole record is [ErrMalformed].
+func Next(b []byte) (r Record, rest []byte, ok bool, err error) {
+	if len(b) == 0 {
+		return r, nil, false, nil
+	}
+	if len(b) < HeadSize {
+		return r, nil, false, ErrMalformed
+	}
+	end := HeadSize + 8*int(binary.LittleEndian.Uint16(b[2:]))
+	if len(b) < end {
+		return r, nil, false, ErrMalformed
+	}
+	return Record{Kind(binary.LittleEndian.Uint16(b)), b[HeadSize:end:end]}, b[end:], true, nil
+}
+
+// Read copies r into e, whose kind it must be; ok is false where it is
+// another. Fields that r lacks are zero, those that E lacks are skipped.
+func Read[E Type](r Record, e *E) (ok bool) {
+	if r.Kind != KindFor[E]() {
+		return false
+	}
+	m := memory(e)
+	clear(m[copy(m, r.Fields):])
+	return true
+}
+
+// View returns r as E without copying, where it has all of E's fields and lies
+// in memory as E must; otherwise nil. The event is r's bytes and is good as
+// long as they are.
+func View[E Type](r Record) *E {
+	var e E
+	if r.Kind != KindFor[E]() || uintptr(len(r.Fields)) < unsafe.Sizeof(e) {
+		return nil
+	}
+	p := unsafe.Pointer(unsafe.SliceData(r.Fields))
+	if uintptr(p)%unsafe.Alignof(e) != 0 {
+		return nil
+	}
+	return (*E)(p)
+}
+
+// memory returns the bytes of *e. Every event is made of 64-bit words alone; a
+// test holds the catalogue to it.
+func memory[E Type](e *E) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(e)), unsafe.Sizeof(*e))
+}

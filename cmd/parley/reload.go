@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parley-search/parley/host"
+)
+
+// compileName is the hidden command that the host starts this program with to
+// compile a plugin aside.
+const compileName = "compile-module"
+
+func compileCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    compileName,
+		Short:  "Compile the module on standard input into a cache: the host starts this for itself",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := host.CompileModule(cmd.Context(), os.Stdin, func() { os.Exit(exitFailed) }); err != nil {
+				return fmt.Errorf("compile module: %w", err)
+			}
+			return nil
+		},
+	}
+}
+
+// compiler is this program as the one that compiles plugins aside, or nothing
+// where it does not know its own path.
+func compiler() []string {
+	if runtime.GOOS == "linux" {
+		// It stays this very program, also where its file is replaced.
+		return []string{"/proc/self/exe", compileName}
+	}
+	path, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	return []string{path, compileName}
+}
+
+// serveHost runs h to its end, and reloads its plugins upon SIGHUP.
+func serveHost(ctx context.Context, h *host.Host) error {
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-hangup:
+				_ = h.Reload(ctx) // which logs its error
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	err := h.Run(ctx)
+	cancel()
+	signal.Stop(hangup)
+	<-ended
+	return err
+}

@@ -1,0 +1,93 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/task"
+)
+
+type batchBody struct {
+	UID        uint32          `json:"uid"`
+	Progress   *progressBody   `json:"progress"` // null but while it is applied
+	Details    json.RawMessage `json:"details"`
+	Stats      batchStatsBody  `json:"stats"`
+	Duration   *string         `json:"duration"` // ISO 8601; null while not finished
+	StartedAt  time.Time       `json:"startedAt"`
+	FinishedAt *time.Time      `json:"finishedAt"`
+}
+
+type progressBody struct {
+	Steps      []stepBody `json:"steps"`
+	Percentage float64    `json:"percentage"`
+}
+
+type stepBody struct {
+	CurrentStep string `json:"currentStep"`
+	Finished    int    `json:"finished"`
+	Total       int    `json:"total"`
+}
+
+type batchStatsBody struct {
+	TotalNbTasks int                 `json:"totalNbTasks"`
+	Status       map[task.Status]int `json:"status"`
+	Types        map[task.Type]int   `json:"types"`
+	IndexUIDs    map[string]int      `json:"indexUids"`
+}
+
+func newBatchBody(b *task.Batch) batchBody {
+	body := batchBody{UID: b.UID, Details: b.Details, StartedAt: b.StartedAt, Stats: batchStatsBody{Status: b.Statuses, Types: b.Types, IndexUIDs: b.Indexes}}
+	for _, n := range b.Statuses {
+		body.Stats.TotalNbTasks += n
+	}
+	if p := b.Progress; p != nil {
+		body.Progress = &progressBody{Steps: []stepBody{}, Percentage: p.Percentage()}
+		if p.Step != "" {
+			body.Progress.Steps = append(body.Progress.Steps, stepBody{p.Step, p.Done, p.Total})
+		}
+	}
+	if !b.FinishedAt.IsZero() {
+		body.FinishedAt = &b.FinishedAt
+		body.Duration = new(task.ISO8601(b.Duration()))
+	}
+	return body
+}
+
+// listBatches answers GET /batches, newest first.
+func (s *Server) listBatches(r *call) error {
+	f, err := r.taskFilter()
+	if err != nil {
+		return err
+	}
+	if f.BatchUIDs, err = r.query.uids("batchUids", apierr.InvalidBatchUIDs); err != nil {
+		return err
+	}
+	if err := r.taskPage(&f); err != nil {
+		return err
+	}
+	page, err := s.Tasks.Batches(s.ctx, f)
+	if err != nil {
+		return err
+	}
+	results := make([]batchBody, len(page.Results))
+	for i, b := range page.Results {
+		results[i] = newBatchBody(b)
+	}
+	return ok(r, pageBody[batchBody]{results, page.Total, page.Limit, page.From, page.Next})
+}
+
+// getBatch answers GET /batches/:uid.
+func (s *Server) getBatch(r *call) error {
+	v := r.param("uid")
+	uid, err := strconv.ParseUint(v, 10, 32)
+	if err != nil {
+		return apierr.Newf(apierr.InvalidBatchUIDs, "A batch's uid is an integer of 0 or more, but this is %.64q.", v)
+	}
+	b, err := s.Tasks.Batch(s.ctx, uint32(uid), r.visible)
+	if err != nil {
+		return err
+	}
+	return ok(r, newBatchBody(b))
+}

@@ -1,0 +1,87 @@
+package httpapi
+
+import (
+	"github.com/parley-search/parley/host/internal/apierr"
+)
+
+// A Plugin is what GET /plugins shows of one version of a plugin.
+type Plugin struct {
+	Name    string       `json:"name"`
+	Kind    string       `json:"kind"`
+	Version string       `json:"version"`
+	Source  string       `json:"source,omitempty"` // of a provider
+	SHA256  string       `json:"sha256"`
+	ABI     int          `json:"abi"`
+	From    string       `json:"from"` // where the module came from
+	Grants  PluginGrants `json:"grants"`
+	// State is "ready"; "open" while faults keep calls away; "retiring" while it
+	// only finishes streams; or "refused", with Error, where it does not run.
+	State string `json:"state"`
+	Error string `json:"error,omitempty"`
+	// Use says that this version answers where a workspace names none, by what
+	// Constraint, and Locked that the lock file says so.
+	Use        bool             `json:"use"`
+	Constraint string           `json:"constraint,omitempty"`
+	Locked     bool             `json:"locked"`
+	Streams    int64            `json:"streams"` // under way
+	Calls      int64            `json:"calls"`
+	Faults     map[string]int64 `json:"faults"` // by kind
+	Instances  int64            `json:"instances"`
+	Memory     int64            `json:"memory"`  // bytes
+	Fuel       int64            `json:"fuel"`    // spent by all calls, in the meter's units
+	FuelP50    int64            `json:"fuelP50"` // of one call
+	FuelP99    int64            `json:"fuelP99"`
+	Limiter    string           `json:"limiter,omitempty"`
+	Unmetered  string           `json:"unmetered,omitempty"` // why it is not the meter that bounds calls
+}
+
+// PluginGrants are what a plugin may reach.
+type PluginGrants struct {
+	HTTP    []string `json:"http"`
+	Secrets []string `json:"secrets"`
+}
+
+// plugins answers GET /plugins.
+func (s *Server) plugins(r *call) error {
+	results := []Plugin{}
+	if s.Plugins != nil {
+		results = append(results, s.Plugins()...)
+	}
+	return ok(r, list[Plugin]{results, 0, len(results), len(results)})
+}
+
+// Reloaded is what POST /plugins/reload changed.
+type Reloaded struct {
+	Loaded    []PluginVersion `json:"loaded"`  // run from now on
+	Retired   []PluginVersion `json:"retired"` // only finish the streams on them
+	Refused   []RefusedPlugin `json:"refused"`
+	Unchanged int             `json:"unchanged"` // versions
+}
+
+// A PluginVersion names one version of a plugin, exactly.
+type PluginVersion struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	SHA256  string `json:"sha256"`
+}
+
+// A RefusedPlugin is a module that does not run, and why.
+type RefusedPlugin struct {
+	Name    string `json:"name,omitempty"` // where more than the file is known
+	Version string `json:"version,omitempty"`
+	From    string `json:"from"`
+	Error   string `json:"error"`
+}
+
+// reloadPlugins answers POST /plugins/reload, once all that is new has been
+// compiled and tested.
+func (s *Server) reloadPlugins(r *call) error {
+	if s.Reload == nil {
+		return ok(r, Reloaded{[]PluginVersion{}, []PluginVersion{}, []RefusedPlugin{}, 0})
+	}
+	done, err := s.Reload(s.ctx)
+	if err != nil {
+		return &apierr.Error{Code: apierr.PluginsNotReloaded, Message: "No plugin was changed: " + err.Error() + ".", Err: err}
+	}
+	return ok(r, done)
+}

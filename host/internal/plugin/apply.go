@@ -1,0 +1,288 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/wasm"
+)
+
+// Applied says what a change of a [Set] came to.
+type Applied struct {
+	Loaded    []ID      // run from now on
+	Retired   []ID      // no stream begins on them any more
+	Refused   []Refused // of the deployment's, and what could not be loaded
+	Unchanged int       // versions that ran before and do so still
+}
+
+// Apply makes the set run what wanted says, the stronger first, in one step:
+// until all that is new has been verified, compiled and tested, streams begin
+// on what was there; streams under way end on the version that they began with,
+// which is closed after the last of them. What is already loaded, by name,
+// version and hash, is not touched, and not read.
+//
+// A version that cannot be loaded changes nothing for its plugin: the one in use
+// stays in use, and nothing of that name leaves. Nor does, without a lock, what
+// was loaded from a file that the deployment now refuses: it may be half
+// written. The error is of ctx, or says that the set is closed; then nothing has
+// changed at all.
+func (s *Set) Apply(ctx context.Context, wanted []Wanted, refused []Refused) (Applied, error) {
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	old := s.view.Load()
+	fresh := s.loadNew(ctx, old, wanted)
+	if err := ctx.Err(); err != nil {
+		fresh.close()
+		return Applied{}, err
+	}
+	result := Applied{Refused: append(slices.Clone(refused), fresh.refused...)}
+	next := merge(old, wanted, fresh, refused)
+	for _, m := range next {
+		if _, ok := old.find(&m.wanted); ok {
+			result.Unchanged++
+		} else {
+			result.Loaded = append(result.Loaded, m.wanted.id())
+		}
+	}
+	for _, m := range old.members {
+		if !slices.ContainsFunc(next, func(n member) bool { return n.plugin == m.plugin }) {
+			result.Retired = append(result.Retired, m.wanted.id())
+		}
+	}
+	for _, r := range result.Refused {
+		s.options.log(Step{What: StepRefused, Name: r.Name, Version: r.Version, From: r.From, Err: r.Err})
+	}
+	s.mu.Lock()
+	s.refused = result.Refused
+	s.mu.Unlock()
+	if err := s.replace(next); err != nil {
+		fresh.close()
+		return Applied{}, err
+	}
+	return result, nil
+}
+
+// A batch is what became of those of a deployment's versions that were not
+// loaded yet.
+type batch struct {
+	members []member
+	refused []Refused
+}
+
+func (b *batch) close() {
+	for _, m := range b.members {
+		_ = m.plugin.Close() // it was never used
+	}
+}
+
+func (b *batch) find(w *Wanted) (member, bool) {
+	for _, m := range b.members {
+		if m.wanted.id() == w.id() {
+			return m, true
+		}
+	}
+	return member{}, false
+}
+
+// loadNew loads what of wanted old does not hold, several at a time.
+func (s *Set) loadNew(ctx context.Context, old *view, wanted []Wanted) *batch {
+	var b batch
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	room := make(chan struct{}, runtime.GOMAXPROCS(0))
+	seen := map[string]int{}
+	for n := range wanted {
+		w := wanted[n]
+		if at, ok := seen[w.Name+" "+w.Version]; ok {
+			if wanted[at].SHA256 != w.SHA256 {
+				err := exists(member{wanted: wanted[at]}, w.SHA256)
+				mu.Lock()
+				b.refused = append(b.refused, Refused{w.Name, w.Version, w.From, err})
+				mu.Unlock()
+			}
+			continue
+		}
+		seen[w.Name+" "+w.Version] = n
+		if _, ok := old.find(&w); ok {
+			continue
+		}
+		s.options.log(Step{What: StepFound, Name: w.Name, Version: w.Version, SHA256: w.SHA256, From: w.From})
+		room <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-room }()
+			began := time.Now()
+			p, err := s.loadWanted(ctx, &w)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				b.refused = append(b.refused, Refused{w.Name, w.Version, w.From, err})
+				return
+			}
+			b.members = append(b.members, member{w, p, time.Since(began)})
+		})
+	}
+	wg.Wait()
+	return &b
+}
+
+func (s *Set) loadWanted(ctx context.Context, w *Wanted) (Plugin, error) {
+	module, err := w.Read()
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	l, err := prepare(ctx, s.runtime, module, w.From, s.options)
+	if err != nil {
+		return nil, err
+	}
+	if got := (ID{l.manifest.Name, l.manifest.Version, l.sha256}); got != w.id() {
+		_ = l.Close() // it was never used
+		return nil, fmt.Errorf("it is plugin %s %s with sha256 %.12s…, and %s %s with %.12s… was wanted", got.Name, got.Version, got.SHA256, w.Name, w.Version, w.SHA256)
+	}
+	switch l.manifest.Kind {
+	case abi.KindProvider:
+		return newProvider(ctx, l, s.options)
+	default:
+		return nil, errors.Join(fmt.Errorf("this host does not run plugins of kind %s", l.manifest.Kind), l.Close())
+	}
+}
+
+// merge returns what is to run: what is wanted, as far as it is there, and what
+// must stay since something of its plugin, or its file, was refused.
+func merge(old *view, wanted []Wanted, fresh *batch, refused []Refused) []member {
+	failed := map[string]bool{}    // plugins of which a version could not be loaded
+	failedUse := map[string]bool{} // those of which it was the one to use
+	for _, r := range fresh.refused {
+		failed[r.Name] = true
+	}
+	damaged := func(file string) bool {
+		return slices.ContainsFunc(refused, func(r Refused) bool { return r.From == file })
+	}
+	var next []member
+	has := func(w *Wanted) bool {
+		return slices.ContainsFunc(next, func(m member) bool { return m.wanted.Name == w.Name && m.wanted.Version == w.Version })
+	}
+	for n := range wanted {
+		w := &wanted[n]
+		m, ok := old.find(w)
+		if !ok {
+			m, ok = fresh.find(w)
+		}
+		if ok && !has(w) {
+			m.wanted = *w
+			m.wanted.Read = nil // which may hold the module
+			next = append(next, m)
+		}
+		if !ok && w.Use && !has(w) {
+			failedUse[w.Name] = true
+		}
+	}
+	for _, m := range old.members {
+		w := &m.wanted
+		if !has(w) && (failed[w.Name] || !w.Locked && damaged(w.From)) {
+			next = append(next, m)
+		}
+	}
+	// Where the version to use was refused, the one in use stays so.
+	for i := range next {
+		w := &next[i].wanted
+		if failedUse[w.Name] && old.used(w.Name) {
+			was, ok := old.find(w)
+			w.Use = ok && was.wanted.Use
+		}
+	}
+	return next
+}
+
+// replace goes over to a view of members, tells of it, and lets go of what was
+// in the view before and is not any more. changing is held.
+func (s *Set) replace(members []member) error {
+	old, next := s.view.Load(), newView(members)
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return wasm.ErrClosed
+	}
+	var left []member
+	for _, m := range old.members {
+		if !slices.ContainsFunc(members, func(n member) bool { return n.plugin == m.plugin }) {
+			left = append(left, m)
+			s.retired = append(s.retired, m)
+		}
+	}
+	s.view.Store(next)
+	swapped := next.swapped(old)
+	for _, step := range swapped {
+		s.swaps[step.Name]++
+	}
+	s.mu.Unlock()
+	s.tell(old, next, swapped)
+	for _, m := range left {
+		s.retire(m)
+	}
+	return nil
+}
+
+// tell writes down what changed and hands on what runs.
+func (s *Set) tell(old, next *view, swapped []Step) {
+	for _, m := range next.members {
+		if _, ok := old.find(&m.wanted); !ok {
+			step := m.wanted.step(StepLoaded)
+			step.Took = m.took
+			s.options.log(step)
+		}
+	}
+	for _, step := range swapped {
+		s.options.log(step)
+	}
+	if s.options.Applied != nil {
+		s.options.Applied(running(next.members, false))
+	}
+}
+
+// swapped returns a step for each plugin of which another version stands first
+// in v than in old.
+func (v *view) swapped(old *view) (steps []Step) {
+	was := old.first()
+	for name, m := range v.first() {
+		if before, ok := was[name]; ok && before.plugin != m.plugin {
+			step := m.wanted.step(StepSwapped)
+			step.Before = before.wanted.Version
+			steps = append(steps, step)
+		}
+	}
+	return steps
+}
+
+func (w *Wanted) step(what string) Step {
+	return Step{What: what, Name: w.Name, Version: w.Version, SHA256: w.SHA256, From: w.From}
+}
+
+// retire lets go of m, which is closed as soon as no stream is on it.
+func (s *Set) retire(m member) {
+	s.options.log(m.wanted.step(StepRetired))
+	l := m.plugin.loadedModule()
+	l.left = func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.closed {
+			return // Close closes it
+		}
+		s.closers.Go(func() {
+			_ = m.plugin.Close() // what was let go has no way to fail that matters
+			s.mu.Lock()
+			s.retired = slices.DeleteFunc(s.retired, func(r member) bool { return r.plugin == m.plugin })
+			s.mu.Unlock()
+			s.options.log(m.wanted.step(StepClosed))
+		})
+	}
+	m.plugin.Release()
+}

@@ -1,0 +1,116 @@
+package plugin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/chat"
+)
+
+// selfTestCalls are the calls that the self-test of a kind may make.
+var selfTestCalls = map[string][]string{
+	abi.KindProvider: {abi.SelfTestEncode, abi.SelfTestDecode, abi.SelfTestError},
+}
+
+// checkSelfTests finds what is wrong with the form of m's self-test.
+func checkSelfTests(m *abi.Manifest) (problems []string) {
+	if n := len(m.SelfTest); n > abi.MaxSelfTests {
+		return []string{fmt.Sprintf("selfTest has %d calls and may have %d", n, abi.MaxSelfTests)}
+	}
+	for n, t := range m.SelfTest {
+		if calls := selfTestCalls[m.Kind]; !slices.Contains(calls, t.Call) {
+			problems = append(problems, fmt.Sprintf("selfTest[%d].call is %s and must be one of: %q", n, quote(t.Call), calls))
+		}
+		for name, value := range map[string]abi.RawJSON{"input": t.Input, "output": t.Output} {
+			if !bytes.HasPrefix(value, []byte("{")) {
+				problems = append(problems, fmt.Sprintf("selfTest[%d].%s must be an object", n, name))
+			}
+		}
+	}
+	slices.Sort(problems)
+	return problems
+}
+
+// selfTest makes the calls that the plugin's own manifest asks for and returns
+// an error for the first that is not answered as it says.
+func (p *Provider) selfTest(ctx context.Context) error {
+	for n, t := range p.manifest.SelfTest {
+		if err := p.selfTestOne(ctx, &t); err != nil {
+			name := t.Name
+			if name == "" {
+				name = fmt.Sprint("number ", n+1)
+			}
+			return fmt.Errorf("self-test %s, call %s: %w", quote(name), t.Call, err)
+		}
+	}
+	return nil
+}
+
+func (p *Provider) selfTestOne(ctx context.Context, t *abi.SelfTest) error {
+	var found any
+	var err error
+	switch t.Call {
+	case abi.SelfTestEncode:
+		var in abi.EncodeRequest
+		if err := json.Unmarshal(t.Input, &in); err != nil {
+			return fmt.Errorf("its input is no encode request: %w", err)
+		}
+		found, err = p.Encode(ctx, &in)
+	case abi.SelfTestDecode:
+		found, err = p.decodeWhole(ctx, t.Input)
+	case abi.SelfTestError:
+		var in abi.ErrorRequest
+		if err := json.Unmarshal(t.Input, &in); err != nil {
+			return fmt.Errorf("its input is no error request: %w", err)
+		}
+		found, err = p.Error(ctx, &in)
+	default:
+		return fmt.Errorf("no call of a %s", p.manifest.Kind)
+	}
+	if e, ok := errors.AsType[*chat.PluginError](err); ok && e.Kind == chat.PluginDeclared {
+		found, err = map[string]any{"declared": map[string]any{"code": e.Code, "message": e.Message}}, nil
+	}
+	if err != nil {
+		return err
+	}
+	return compare(t.Output, found)
+}
+
+// compare returns an error that names the first member of want, an object, that
+// found, which is put as JSON, does not have in the same way.
+func compare(want []byte, found any) error {
+	b, err := json.Marshal(found)
+	if err != nil {
+		return err
+	}
+	var wanted, got map[string]any
+	if err := errors.Join(json.Unmarshal(want, &wanted), json.Unmarshal(b, &got)); err != nil {
+		return fmt.Errorf("its output is no object: %w", err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(wanted)) {
+		if !reflect.DeepEqual(wanted[name], got[name]) {
+			return fmt.Errorf("%s: want %s, got %s", name, short(wanted[name]), short(got[name]))
+		}
+	}
+	return nil
+}
+
+// short shows a value as JSON, cut where it is long.
+func short(v any) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v) // it came of JSON
+	s := plain(b.String())
+	if len(s) > 256 {
+		s = s[:256] + "…"
+	}
+	return s
+}

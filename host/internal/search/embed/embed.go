@@ -1,0 +1,202 @@
+package embed
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/chat"
+)
+
+// KeyPlace, in a header's value, is where the key goes. Where no header has it,
+// the key goes into Authorization.
+const KeyPlace = "${" + keyName + "}"
+
+const keyName = "apiKey"
+
+// What one request carries, and what an answer may.
+const (
+	maxTexts  = 64
+	maxBytes  = 512 << 10
+	maxAnswer = 64 << 20
+)
+
+// An Endpoint is an API that makes vectors.
+type Endpoint struct {
+	URL     string
+	Key     chat.Secret // may be none
+	Headers map[string]string
+	Shape   *Shape
+	// Dimensions is how many numbers a vector must have; 0: any.
+	Dimensions int
+}
+
+// A Client asks endpoints. Safe for concurrent use.
+type Client struct {
+	Upstream chat.Upstream
+	// Pause is waited before the second try, twice as long before each one
+	// after; default 1 s.
+	Pause time.Duration
+}
+
+// maxPause bounds what is waited before one try, whatever an API asks for.
+const maxPause = time.Minute
+
+// An Error says why there are no vectors.
+type Error struct {
+	Message string // safe to show to a client: nothing of an answer, no secret
+	Err     error
+	again   bool // it may be well in a moment
+	after   time.Duration
+}
+
+func (e *Error) Error() string {
+	if e.Err != nil {
+		return e.Message + ": " + e.Err.Error()
+	}
+	return e.Message
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Embed returns a vector of each text. A request that fails for a reason that
+// may pass is sent at most tries times. An error is an [*Error], or that of ctx.
+func (c *Client) Embed(ctx context.Context, e *Endpoint, texts []string, tries int) ([][]float32, error) {
+	out := make([][]float32, 0, len(texts))
+	dims := e.Dimensions
+	for len(texts) > 0 {
+		n := e.batch(texts)
+		vs, err := c.persist(ctx, e, texts[:n], tries)
+		if err != nil {
+			return nil, err
+		}
+		if dims = cmp.Or(dims, len(vs[0])); len(vs[0]) != dims {
+			return nil, &Error{Message: fmt.Sprintf("the answer has vectors of %d numbers; expected %d", len(vs[0]), dims)}
+		}
+		out = append(out, vs...)
+		texts = texts[n:]
+	}
+	return out, nil
+}
+
+// batch is how many of texts, from the first, go into one request.
+func (e *Endpoint) batch(texts []string) int {
+	if !e.Shape.Many() {
+		return 1
+	}
+	n, size := 0, 0
+	for _, t := range texts[:min(len(texts), maxTexts)] {
+		if size += len(t); n > 0 && size > maxBytes {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// persist sends one request until it is answered.
+func (c *Client) persist(ctx context.Context, e *Endpoint, texts []string, tries int) ([][]float32, error) {
+	pause := cmp.Or(c.Pause, time.Second)
+	for try := 1; ; try++ {
+		vs, err := c.send(ctx, e, texts)
+		if err == nil {
+			return vs, nil
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		failure, ok := errors.AsType[*Error](err)
+		if !ok || !failure.again || try >= tries {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(min(max(pause, failure.after), maxPause)):
+		}
+		pause *= 2
+	}
+}
+
+// send sends one request.
+func (c *Client) send(ctx context.Context, e *Endpoint, texts []string) ([][]float32, error) {
+	body, err := e.Shape.Body(texts)
+	if err != nil {
+		return nil, err
+	}
+	out, err := e.outbound(body)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.Upstream.Do(ctx, out)
+	if err != nil {
+		failure := &Error{Message: "the embedder was not reached", Err: err}
+		if u, ok := errors.AsType[*chat.UpstreamError](err); ok {
+			failure.Message += ": " + u.Message
+			failure.again = u.Kind != chat.UpstreamRefused && u.Kind != chat.UpstreamTooLong
+		}
+		return nil, failure
+	}
+	defer resp.Close()
+	answer := resp.Body(maxAnswer)
+	if failure := refused(resp); failure != nil {
+		return nil, failure
+	}
+	vs, err := e.Shape.Vectors(answer, len(texts))
+	if err != nil {
+		// An answer that broke off looks so as well.
+		return nil, &Error{Message: "the embedder's answer " + err.Error(), again: !json.Valid(answer)}
+	}
+	return vs, nil
+}
+
+// outbound describes a request. The body goes as text: an object would be
+// looked through for placeholders, and a document may hold what looks like one.
+func (e *Endpoint) outbound(body []byte) (*chat.Outbound, error) {
+	text, err := json.Marshal(string(body))
+	if err != nil {
+		return nil, fmt.Errorf("encode body: %w", err)
+	}
+	headers := maps.Clone(e.Headers)
+	if headers == nil {
+		headers = map[string]string{}
+	}
+	headers["Content-Type"] = "application/json"
+	out := &chat.Outbound{BaseURL: e.URL, Grants: abi.Grants{HTTP: []string{abi.GrantBaseURL}, Secrets: []string{keyName}}}
+	if !e.Key.IsZero() {
+		out.Secrets = map[string]string{keyName: e.Key.Reveal()}
+		placed := false
+		for name, value := range headers {
+			placed = placed || strings.Contains(value, KeyPlace) || strings.EqualFold(name, "Authorization")
+		}
+		if !placed {
+			headers["Authorization"] = "Bearer " + KeyPlace
+		}
+	}
+	out.Request = &abi.EncodeResponse{Method: http.MethodPost, URL: e.URL, Headers: headers, Body: abi.RawJSON(text)}
+	return out, nil
+}
+
+// refused is the error of an answer that is none.
+func refused(resp chat.Response) *Error {
+	status := resp.Status()
+	switch {
+	case status >= 200 && status < 300:
+		return nil
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return &Error{Message: fmt.Sprintf("the embedder refused the key (%d): set `apiKey` of the embedder anew", status)}
+	case status == http.StatusTooManyRequests || status >= 500:
+		after, _ := strconv.Atoi(resp.Header().Get("Retry-After"))
+		return &Error{Message: fmt.Sprintf("the embedder answered %d", status), again: true, after: time.Duration(min(max(after, 0), 3600)) * time.Second}
+	}
+	return &Error{Message: fmt.Sprintf("the embedder answered %d: check `url` and `request` of the embedder", status)}
+}

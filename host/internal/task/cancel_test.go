@@ -1,0 +1,154 @@
+package task_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/parley-search/parley/host/internal/task"
+)
+
+// A gate is a processor that waits in its first run until it is let go, or its
+// works are canceled.
+type gate struct {
+	recorder
+	begin   bool // it says that something is written
+	entered chan struct{}
+	open    chan struct{}
+}
+
+func newGate(begin bool) *gate {
+	return &gate{begin: begin, entered: make(chan struct{}, 10), open: make(chan struct{})}
+}
+
+func (g *gate) Process(ctx context.Context, r *task.Run) ([]task.Outcome, error) {
+	if g.begin {
+		if err := r.Begin(); err != nil {
+			return nil, err
+		}
+	}
+	r.Report(task.Progress{Step: "indexing", Done: 1, Total: 4})
+	g.entered <- struct{}{}
+	select {
+	case <-g.open:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if err := r.Begin(); err != nil {
+		return nil, err
+	}
+	return g.recorder.Process(ctx, r)
+}
+
+func TestCancelStopsWhatRuns(t *testing.T) {
+	g := newGate(false)
+	q := open(t, openStore(t), g, task.Options{})
+	for range 3 {
+		enqueue(t, q, task.DocumentAddition, "a", "x")
+	}
+	defer run(q)()
+	<-g.entered
+	b, err := q.Batch(t.Context(), 0, nil)
+	if err != nil || b.Progress == nil || *b.Progress != (task.Progress{Step: "indexing", Done: 1, Total: 4}) || b.Progress.Percentage() != 25 || !b.FinishedAt.IsZero() {
+		t.Errorf("batch under way: %+v, %v", b, err)
+	}
+	sum, err := q.Cancel(t.Context(), task.Filter{UIDs: []uint32{1}}, "?uids=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := wait(t, q, sum.TaskUID); string(got.Details) != `{"canceledTasks":1,"matchedTasks":1,"originalFilter":"?uids=1"}` {
+		t.Errorf("details of the cancelation: %s", got.Details)
+	}
+	close(g.open)
+	for uid, want := range map[uint32]task.Status{0: task.Succeeded, 1: task.Canceled, 2: task.Succeeded} {
+		if got := wait(t, q, uid); got.Status != want {
+			t.Errorf("task %d: status %s, want %s", uid, got.Status, want)
+		}
+	}
+	if got, want := g.shapes(), "0+2"; got != want {
+		t.Errorf("applied %s, want %s", got, want)
+	}
+}
+
+func TestCancelTooLate(t *testing.T) {
+	g := newGate(true)
+	q := open(t, openStore(t), g, task.Options{})
+	enqueue(t, q, task.DocumentAddition, "a", "x")
+	defer run(q)()
+	<-g.entered
+	sum, err := q.Cancel(t.Context(), task.Filter{UIDs: []uint32{0}}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	close(g.open)
+	if got := wait(t, q, sum.TaskUID); !strings.Contains(string(got.Details), `"canceledTasks":0`) {
+		t.Errorf("details of the cancelation: %s, want none canceled", got.Details)
+	}
+	if got := wait(t, q, 0); got.Status != task.Succeeded || got.CanceledBy != nil {
+		t.Errorf("task 0: %+v, want succeeded", got)
+	}
+}
+
+// TestCancelAfterCrash: what may be half written when the process ended is
+// applied, not canceled.
+func TestCancelAfterCrash(t *testing.T) {
+	log := openStore(t)
+	first := open(t, log, &recorder{}, task.Options{})
+	enqueue(t, first, task.DocumentAddition, "a", "x")
+	g := newGate(false)
+	stop := run(open(t, log, g, task.Options{}))
+	<-g.entered
+	stop()
+	again := open(t, log, &recorder{}, task.Options{})
+	sum, err := again.Cancel(t.Context(), task.Filter{Statuses: []task.Status{task.Processing, task.Enqueued}}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run(again)()
+	wait(t, again, sum.TaskUID)
+	if got := wait(t, again, 0); got.Status != task.Succeeded {
+		t.Errorf("status %s, want succeeded", got.Status)
+	}
+	if b, err := again.Batch(t.Context(), 1, nil); err != nil || b.Tasks.Len() != 1 || b.FinishedAt.IsZero() {
+		t.Errorf("the second batch: %+v, %v", b, err)
+	}
+}
+
+func TestQueuePrunes(t *testing.T) {
+	p := &recorder{}
+	q := open(t, openStore(t), p, task.Options{Keep: 20})
+	defer run(q)()
+	for i := range 31 {
+		wait(t, q, enqueue(t, q, task.IndexCreation, fmt.Sprint("i", i%3), "").TaskUID)
+	}
+	enqueue(t, q, task.IndexCreation, "a", "")
+	wait(t, q, 31)
+	list, err := q.Tasks(t.Context(), task.Filter{Limit: task.Everything})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list.Total > 21 || list.Total < 18 || list.Results[0].UID != 31 || len(list.Results) != list.Total {
+		t.Errorf("%d tasks are left, the newest %d; want about 20 up to 31", list.Total, list.Results[0].UID)
+	}
+	batches, err := q.Batches(t.Context(), task.Filter{Limit: task.Everything})
+	if err != nil || batches.Total > 21 {
+		t.Errorf("%d batches are left, %v", batches.Total, err)
+	}
+}
+
+func TestUIDs(t *testing.T) {
+	top := ^uint32(0)
+	set := task.NewUIDs([]uint32{5, 3, 4, 9, top, top - 1, 3})
+	if got := fmt.Sprint(set); got != fmt.Sprint(task.UIDs{{3, 5}, {9, 9}, {top - 1, top}}) || set.Len() != 6 {
+		t.Errorf("set %v of %d", got, set.Len())
+	}
+	for u, want := range map[uint32]bool{2: false, 3: true, 5: true, 6: false, 9: true, top: true, 0: false} {
+		if set.Has(u) != want {
+			t.Errorf("Has(%d) = %v", u, !want)
+		}
+	}
+	if got := set.Without([]uint32{4, 9, 77}); fmt.Sprint(got.All()) != fmt.Sprint([]uint32{3, 5, top - 1, top}) {
+		t.Errorf("Without = %v", got)
+	}
+}

@@ -1,0 +1,144 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/parley-search/parley/host/internal/httpapi"
+	"github.com/parley-search/parley/host/internal/plugin"
+	"github.com/parley-search/parley/host/internal/watch"
+)
+
+// Reload makes the host run what its plugin directory says now. What is new is
+// verified, compiled and tested before the first stream begins on it; streams
+// under way end on the version that they began with. It logs what it did.
+func (h *Host) Reload(ctx context.Context) error {
+	_, err := h.applyPlugins(ctx)
+	return err
+}
+
+// applyPlugins is what start, watch, signal and route have in common. One of
+// them at a time looks at the directory and makes the host run what it saw.
+func (h *Host) applyPlugins(ctx context.Context) (plugin.Applied, error) {
+	h.applying.Lock()
+	defer h.applying.Unlock()
+	wanted, refused, err := h.wantedPlugins()
+	var done plugin.Applied
+	if err == nil {
+		done, err = h.plugins.Apply(ctx, wanted, refused)
+	}
+	if err != nil {
+		if ctx.Err() == nil {
+			h.log.Error().Err(err).Msg("plugins not reloaded")
+		}
+		return done, err
+	}
+	h.log.Info().Int("loaded", len(done.Loaded)).Int("retired", len(done.Retired)).Int("refused", len(done.Refused)).
+		Int("unchanged", done.Unchanged).Msg("plugins applied")
+	return done, nil
+}
+
+// startPlugins watches the plugin directory and loads what is to run. A plugin
+// of the binary itself that cannot run is an error: it is a fault of the build.
+func (h *Host) startPlugins(ctx context.Context) error {
+	// Watched first, so that nothing that comes meanwhile is missed.
+	folder, err := watch.Open(h.config.PluginDir, watch.Options{Failed: h.notWatched})
+	if err != nil {
+		h.notWatched(err)
+	}
+	done, err := h.applyPlugins(ctx)
+	for _, r := range done.Refused {
+		if r.From == embedded {
+			err = errors.Join(err, fmt.Errorf("load embedded plugin %s %s: %w", r.Name, r.Version, r.Err))
+		}
+	}
+	watching, stop := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if folder != nil {
+			folder.Run(watching, decides, func() { _ = h.Reload(watching) }) // which logs its error
+		}
+	}()
+	h.onClose(func() error {
+		stop()
+		<-ended
+		return nil
+	})
+	return err
+}
+
+func (h *Host) notWatched(err error) {
+	h.log.Warn().Err(err).Msg("the plugin directory is not watched well: after a change, send SIGHUP or POST /plugins/reload")
+}
+
+// decides reports whether a file of this name in the plugin directory has a say
+// in what runs. "..data" is what Kubernetes replaces when a mounted file
+// changes.
+func decides(name string) bool {
+	switch filepath.Ext(name) {
+	case ".wasm", ".lock", ".minisig":
+		return true
+	}
+	return name == "..data"
+}
+
+// reloadPlugins answers POST /plugins/reload.
+func (h *Host) reloadPlugins(ctx context.Context) (httpapi.Reloaded, error) {
+	done, err := h.applyPlugins(ctx)
+	if err != nil {
+		return httpapi.Reloaded{}, err
+	}
+	r := httpapi.Reloaded{Loaded: versions(done.Loaded), Retired: versions(done.Retired), Refused: []httpapi.RefusedPlugin{}, Unchanged: done.Unchanged}
+	for _, f := range done.Refused {
+		r.Refused = append(r.Refused, httpapi.RefusedPlugin{Name: f.Name, Version: f.Version, From: f.From, Error: f.Err.Error()})
+	}
+	return r, nil
+}
+
+func versions(ids []plugin.ID) []httpapi.PluginVersion {
+	all := make([]httpapi.PluginVersion, len(ids))
+	for i, id := range ids {
+		all[i] = httpapi.PluginVersion(id)
+	}
+	return all
+}
+
+// logStep writes down what happened to a plugin.
+func (h *Host) logStep(s plugin.Step) {
+	e := h.log.Info()
+	switch s.What {
+	case plugin.StepRefused:
+		e = h.log.Error().Err(s.Err).Str("more", "parley plugin inspect "+s.From)
+	case plugin.StepFound, plugin.StepVerified, plugin.StepCompiled, plugin.StepTested:
+		e = h.log.Debug()
+	}
+	if s.Took > 0 {
+		e.Int64("ms", s.Took.Milliseconds())
+	}
+	if s.Before != "" {
+		e.Str("before", s.Before)
+	}
+	if s.Name != "" {
+		e.Str("plugin", s.Name+" "+s.Version)
+	}
+	if s.SHA256 != "" {
+		e.Str("sha256", s.SHA256)
+	}
+	e.Str("from", s.From).Str("step", s.What).Msg(stepMessages[s.What])
+}
+
+// stepMessages says what each step of a plugin's life is.
+var stepMessages = map[string]string{
+	plugin.StepFound:    "plugin found",
+	plugin.StepVerified: "plugin verified",
+	plugin.StepCompiled: "plugin compiled and started",
+	plugin.StepTested:   "plugin passed its self-test",
+	plugin.StepLoaded:   "plugin loaded",
+	plugin.StepSwapped:  "plugin swapped: this version is in use now",
+	plugin.StepRetired:  "plugin retired: it finishes the streams on it",
+	plugin.StepClosed:   "plugin closed",
+	plugin.StepRefused:  "plugin left out",
+}
