@@ -1,5 +1,7 @@
 package provider
 
+import "github.com/parley-search/parley/sdk/internal/guestmem"
+
 //go:wasmimport wasi_snapshot_preview1 clock_time_get
 func clockTimeGet(clock uint32, precision uint64, ptr uint32) uint32
 
@@ -7,7 +9,7 @@ func clockTimeGet(clock uint32, precision uint64, ptr uint32) uint32
 // make a module 260 kB larger.
 func Now() int64 {
 	clockResult = [8]byte{}
-	if clockTimeGet(0, 1e6, addressOf(clockResult[:])) != 0 {
+	if clockTimeGet(0, 1e6, guestmem.AddressOf(clockResult[:])) != 0 {
 		return 0
 	}
 	var ns uint64

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/sdk/internal/guestmem"
 )
 
 // The guest of this module, and the region that the host writes to. They are
@@ -28,7 +29,7 @@ func exportInput(size uint32) uint32 {
 	if len(input) < int(size) || len(input) == 0 {
 		input = make([]byte, max(int(size), 16<<10))
 	}
-	return addressOf(input)
+	return guestmem.AddressOf(input)
 }
 
 //go:wasmexport parley_encode
@@ -43,7 +44,7 @@ func exportError(n uint32) uint64 { return span(registered.Error(input[:n])) }
 // span packs what a call returned.
 func span(b []byte, err error) uint64 {
 	if err == nil {
-		return uint64(abi.MakeSpan(addressOf(b), uint32(len(b)), false))
+		return uint64(abi.MakeSpan(guestmem.AddressOf(b), uint32(len(b)), false))
 	}
 	code := uint32(abi.CodeFailed)
 	if d, ok := errors.AsType[*DeclaredError](err); ok {
@@ -51,5 +52,5 @@ func span(b []byte, err error) uint64 {
 	}
 	declared = append(declared[:0], byte(code), byte(code>>8), byte(code>>16), byte(code>>24))
 	declared = append(declared, err.Error()...)
-	return uint64(abi.MakeSpan(addressOf(declared), uint32(len(declared)), true))
+	return uint64(abi.MakeSpan(guestmem.AddressOf(declared), uint32(len(declared)), true))
 }

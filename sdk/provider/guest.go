@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/sdk/internal/guestmem"
 	"github.com/parley-search/parley/sdk/rawjson"
 )
 
@@ -33,7 +34,7 @@ func (e *DeclaredError) Error() string { return e.Message }
 // NewGuest returns p as the host sees it. It panics where S has pointers in it,
 // which is an error of the plugin's program.
 func NewGuest[S any](p Provider[S]) Guest {
-	if hasPointers[S]() {
+	if guestmem.HasPointers[S]() {
 		panic("provider: the state of a provider must not have pointers in it")
 	}
 	return &guest[S]{provider: p}
@@ -69,7 +70,7 @@ func (g *guest[S]) Decode(in []byte) ([]byte, error) {
 	if err != nil {
 		return nil, &DeclaredError{abi.CodeMalformed, "decode input is malformed"}
 	}
-	state := bytesOf(&g.state)
+	state := guestmem.BytesOf(&g.state)
 	g.out.Memo, g.out.records, g.out.marks = nil, g.out.records[:0], 0
 	switch {
 	case len(input.State) == 0:

@@ -1,5 +1,7 @@
 package provider
 
+import "github.com/parley-search/parley/sdk/internal/guestmem"
+
 //go:wasmimport parley log
 func importLog(level, ptr, size uint32)
 
@@ -8,6 +10,6 @@ func importLog(level, ptr, size uint32)
 func Log(level Level, line string) {
 	b := []byte(line)
 	if len(b) > 0 {
-		importLog(uint32(level), addressOf(b), uint32(len(b)))
+		importLog(uint32(level), guestmem.AddressOf(b), uint32(len(b)))
 	}
 }

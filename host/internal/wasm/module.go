@@ -11,10 +11,12 @@ import (
 	"github.com/tetratelabs/wazero"
 )
 
-// The two forms of export that can be called.
+// The forms of export that can be called; the last two in a [Sole] alone.
 const (
 	signatureCall   = "(i32) -> i64"
 	signatureNumber = "() -> i32"
+	signatureCount  = "(i32) -> i32"
+	signatureAsk    = "() -> i64"
 )
 
 // A Module is compiled and ready to be called. Safe for concurrent use.
@@ -47,7 +49,16 @@ func newModule(r *Runtime, e *engine, name string, compiled wazero.CompiledModul
 	m.breaker = breaker{faults: l.Faults, window: l.FaultWindow, pause: l.Pause}
 	_, takesInput := s.Func(abi.FuncInput)
 	for _, e := range s.Exports {
-		if e.Signature == signatureNumber || e.Signature == signatureCall && takesInput {
+		switch e.Signature {
+		case signatureCall, signatureCount:
+			if !takesInput {
+				continue
+			}
+		case signatureNumber, signatureAsk:
+		default:
+			continue
+		}
+		if e.Name != abi.FuncInput {
 			m.index[e.Name] = len(m.callable)
 			m.callable = append(m.callable, e)
 		}

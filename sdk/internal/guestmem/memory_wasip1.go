@@ -1,10 +1,10 @@
-package provider
+package guestmem
 
 import "unsafe"
 
-// addressOf returns where b lies, for the host. It stays there: Go's collector
+// AddressOf returns where b lies, for the host. It stays there: Go's collector
 // does not move what is in use, and what the host is told of is held by package
 // variables.
-func addressOf(b []byte) uint32 {
+func AddressOf(b []byte) uint32 {
 	return uint32(uintptr(unsafe.Pointer(unsafe.SliceData(b))))
 }

@@ -1,0 +1,72 @@
+package collector
+
+import (
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/event"
+)
+
+// Aggregates without pointers, for the fields of a collector. Their zero value
+// is empty.
+
+// A Mean is an average of whole numbers.
+type Mean struct{ Sum, Count uint64 }
+
+// Add counts n in.
+func (m *Mean) Add(n uint64) {
+	m.Sum += n
+	m.Count++
+}
+
+// Handles is a set of handles: the first [abi.DefaultItems] different ones.
+type Handles struct {
+	n    uint64
+	list [abi.DefaultItems]event.Handle
+}
+
+// Add puts h into the set, where it is one and there is room.
+func (s *Handles) Add(h event.Handle) {
+	if h == 0 || s.n == uint64(len(s.list)) {
+		return
+	}
+	for _, other := range s.list[:s.n] {
+		if other == h {
+			return
+		}
+	}
+	s.list[s.n] = h
+	s.n++
+}
+
+// A Tally counts the values of an enumeration, of which there may be 32.
+type Tally[E event.Enum] struct{ counts [32]uint64 }
+
+// Add counts e; 0 and what is past the last label of this version is not
+// counted.
+func (t *Tally[E]) Add(e E) {
+	if e >= 1 && int(e) <= min(len(e.Labels()), len(t.counts)) {
+		t.counts[e-1]++
+	}
+}
+
+// Count is how often e came.
+func (t *Tally[E]) Count(e E) uint64 {
+	if e < 1 || int(e) > len(t.counts) {
+		return 0
+	}
+	return t.counts[e-1]
+}
+
+// Most is the ordinal that came most often, of equal ones that whose label is
+// first in the alphabet; 0 where none came.
+func (t *Tally[E]) Most() uint64 {
+	labels, best := E(0).Labels(), 0
+	for i, n := range t.counts[:min(len(labels), len(t.counts))] {
+		if n == 0 {
+			continue
+		}
+		if best == 0 || n > t.counts[best-1] || n == t.counts[best-1] && labels[i] < labels[best-1] {
+			best = i + 1
+		}
+	}
+	return uint64(best)
+}

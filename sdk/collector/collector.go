@@ -1,0 +1,72 @@
+// Package collector is the Go SDK for collector plugins.
+//
+// A collector turns events into the metrics of a window. Events are numbers in
+// named fields (package abi/event is the catalogue, abi/README.md prints it);
+// the metrics are those that the plugin's manifest lists, by their place in it.
+// The whole of a plugin's main.go, beside its type:
+//
+//	func init() { collector.Register(&chats{}) }
+//	func main() {}
+//
+// A collector's type is a struct without pointers whose zero value is an empty
+// window. The SDK does the rest: it zeroes the struct when the window ends,
+// saves its bytes once a minute and loads them after a fault, a restart or a
+// change of version.
+//
+// # Versions
+//
+// A new version of a collector goes on with the window of the one before it
+// where its struct begins with the same fields: add fields at the end. With
+// other fields the host sends what the old version had, and the new one begins
+// anew.
+package collector
+
+import "github.com/parley-search/parley/abi/event"
+
+// A Collector makes metrics of events.
+type Collector interface {
+	// Observe takes an event. It is called for the events that the manifest
+	// names; [Event] says which one it is.
+	Observe(e Event)
+
+	// Flush writes the window's metrics. What it changes in the collector is
+	// undone: it may be asked for a look at any time.
+	Flush(m *Metrics)
+}
+
+// An Event is one thing that happened. It is good until Observe returns.
+type Event struct{ record event.Record }
+
+// Kind says which event it is.
+func (e Event) Kind() event.Kind { return e.record.Kind }
+
+// Each of these returns the event where it is that one, and nil otherwise.
+
+func (e Event) Launch() *event.Launch           { return as[event.Launch](e) }
+func (e Event) Features() *event.Features       { return as[event.Features](e) }
+func (e Event) Host() *event.Host               { return as[event.Host](e) }
+func (e Event) HTTPRequest() *event.HTTPRequest { return as[event.HTTPRequest](e) }
+func (e Event) Search() *event.Search           { return as[event.Search](e) }
+func (e Event) FacetSearch() *event.FacetSearch { return as[event.FacetSearch](e) }
+func (e Event) MultiSearch() *event.MultiSearch { return as[event.MultiSearch](e) }
+func (e Event) Documents() *event.Documents     { return as[event.Documents](e) }
+func (e Event) Index() *event.Index             { return as[event.Index](e) }
+func (e Event) Settings() *event.Settings       { return as[event.Settings](e) }
+func (e Event) Tasks() *event.Tasks             { return as[event.Tasks](e) }
+func (e Event) Stats() *event.Stats             { return as[event.Stats](e) }
+func (e Event) Network() *event.Network         { return as[event.Network](e) }
+func (e Event) Export() *event.Export           { return as[event.Export](e) }
+func (e Event) Chat() *event.Chat               { return as[event.Chat](e) }
+
+func as[E event.Type](e Event) *E {
+	if e.record.Kind != event.KindFor[E]() {
+		return nil
+	}
+	if v := event.View[E](e.record); v != nil {
+		return v
+	}
+	// It comes from an older host, which has fewer fields.
+	var v E
+	event.Read(e.record, &v)
+	return &v
+}

@@ -1,0 +1,81 @@
+package collector
+
+import (
+	"math/bits"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/event"
+)
+
+// Metrics takes the metrics of a window. The first argument of each method is
+// the metric's place in the manifest, from 0; a metric that nothing is said of
+// has no data.
+type Metrics struct{ records []byte }
+
+func (m *Metrics) add(metric int, tag abi.MetricTag, words ...uint64) {
+	m.records = abi.AppendMetric(m.records, uint16(metric), tag, words...)
+}
+
+// Bool sets a bool.
+func (m *Metrics) Bool(metric int, v bool) { m.add(metric, abi.TagBool, uint64(event.FlagOf(v))) }
+
+// Int sets an int, a number, or a string of format millis.
+func (m *Metrics) Int(metric int, v int64) { m.add(metric, abi.TagInt, uint64(v)) }
+
+// Count is Int for the kinds of count that events have.
+func (m *Metrics) Count(metric int, v uint64) { m.add(metric, abi.TagInt, min(v, event.MaxCount)) }
+
+// Null sets a metric that may be null to it.
+func (m *Metrics) Null(metric int) { m.add(metric, abi.TagNull) }
+
+// Ratio sets a number to numerator/denominator; nothing where the denominator
+// is 0.
+func (m *Metrics) Ratio(metric int, numerator, denominator uint64) {
+	if denominator > 0 {
+		m.add(metric, abi.TagRatio, numerator, denominator)
+	}
+}
+
+// Label sets a string to the label of that ordinal, from 1; nothing for 0.
+func (m *Metrics) Label(metric int, ordinal uint64) {
+	if ordinal > 0 {
+		m.add(metric, abi.TagLabels, ordinal)
+	}
+}
+
+// List sets an array, or a string of format list, to the labels of those
+// ordinals.
+func (m *Metrics) List(metric int, ordinals ...uint64) { m.add(metric, abi.TagLabels, ordinals...) }
+
+// Set sets an array to the labels whose bits are set: bit i of word w is the
+// ordinal 64*w+i+1. It ends where an array must.
+func (m *Metrics) Set(metric int, words ...uint64) {
+	var ordinals [abi.MaxItems]uint64
+	n := 0
+	for i, w := range words {
+		for ; w != 0 && n < len(ordinals); w &= w - 1 {
+			ordinals[n] = uint64(64*i + bits.TrailingZeros64(w) + 1)
+			n++
+		}
+	}
+	m.add(metric, abi.TagLabels, ordinals[:n]...)
+}
+
+// Handle sets a string to the text of h; nothing for 0.
+func (m *Metrics) Handle(metric int, h event.Handle) {
+	if h > 0 {
+		m.add(metric, abi.TagHandles, uint64(h))
+	}
+}
+
+// Handles sets an array to the texts of h.
+func (m *Metrics) Handles(metric int, h *Handles) {
+	var words [len(h.list)]uint64
+	for i, handle := range h.list[:h.n] {
+		words[i] = uint64(handle)
+	}
+	m.add(metric, abi.TagHandles, words[:h.n]...)
+}
+
+// Mean sets a number to the mean; nothing where nothing was added to it.
+func (m *Metrics) Mean(metric int, v Mean) { m.Ratio(metric, v.Sum, v.Count) }

@@ -1,0 +1,35 @@
+// Package guestmem holds the unsafe code that the SDKs share: a value without
+// pointers is read and written as its bytes.
+package guestmem
+
+import (
+	"reflect"
+	"unsafe"
+)
+
+// BytesOf returns the memory of *v. It is sound for types without pointers
+// alone; ask [HasPointers] first.
+func BytesOf[S any](v *S) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(v)), unsafe.Sizeof(*v))
+}
+
+// HasPointers reports whether values of type S hold pointers.
+func HasPointers[S any]() bool { return typeHasPointers(reflect.TypeFor[S]()) }
+
+func typeHasPointers(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Array:
+		return t.Len() > 0 && typeHasPointers(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if typeHasPointers(t.Field(i).Type) {
+				return true
+			}
+		}
+		return false
+	case reflect.Chan, reflect.Func, reflect.Interface, reflect.Map, reflect.Pointer,
+		reflect.Slice, reflect.String, reflect.UnsafePointer:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,162 @@
+package plugintest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/event"
+	"github.com/parley-search/parley/abi/metric"
+	"github.com/parley-search/parley/sdk/collector"
+)
+
+// A CollectorDriver calls one collector as a host does, and holds what it
+// answers to its manifest.
+type CollectorDriver struct {
+	t        testing.TB
+	guest    collector.Guest
+	manifest abi.Manifest
+	texts    []text
+}
+
+type text struct{ vocabulary, text string }
+
+// NewCollector returns a driver of c, whose manifest is that file.
+func NewCollector[S any, C interface {
+	*S
+	collector.Collector
+}](t testing.TB, c C, manifest string) *CollectorDriver {
+	t.Helper()
+	b, err := os.ReadFile(manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &CollectorDriver{t: t, guest: collector.NewGuest[S](c)}
+	if err := json.Unmarshal(b, &d.manifest); err != nil {
+		t.Fatalf("read %s: %v", manifest, err)
+	}
+	return d
+}
+
+// Handle returns the handle of a text of a vocabulary, which is made where it
+// is new; see event.Vocabularies.
+func (d *CollectorDriver) Handle(vocabulary, s string) event.Handle {
+	for i, t := range d.texts {
+		if t == (text{vocabulary, s}) {
+			return event.Handle(i + 1)
+		}
+	}
+	d.texts = append(d.texts, text{vocabulary, s})
+	return event.Handle(len(d.texts))
+}
+
+// Emit gives the collector an event, where its manifest names it.
+func Emit[E event.Type](d *CollectorDriver, e E) {
+	d.t.Helper()
+	for _, name := range d.manifest.Events {
+		if event.KindOf(name) == event.KindFor[E]() {
+			d.Observe(event.Append(nil, &e))
+		}
+	}
+}
+
+// Observe gives the collector event records.
+func (d *CollectorDriver) Observe(records []byte) {
+	d.t.Helper()
+	want := 0
+	for rest := records; ; want++ {
+		_, next, ok, err := event.Next(rest)
+		if err != nil {
+			d.t.Fatalf("observe: %v", err)
+		}
+		if !ok {
+			break
+		}
+		rest = next
+	}
+	if got := d.guest.Observe(records); int(got) != want {
+		d.t.Errorf("observe took %d events, want %d", got, want)
+	}
+}
+
+// Flush looks at the window so far: the values by path, as a message has them
+// (nil, bool, int64, float64, string, []string). A metric without a value is
+// not in it.
+func (d *CollectorDriver) Flush() map[string]any {
+	d.t.Helper()
+	return d.flush(0)
+}
+
+// End ends the window and returns its metrics.
+func (d *CollectorDriver) End() map[string]any {
+	d.t.Helper()
+	return d.flush(abi.FlushReset)
+}
+
+func (d *CollectorDriver) flush(flags uint32) map[string]any {
+	d.t.Helper()
+	first := bytes.Clone(d.guest.Flush(abi.AppendFlushInput(nil, 0)))
+	records := d.guest.Flush(abi.AppendFlushInput(nil, flags))
+	if !bytes.Equal(first, records) {
+		d.t.Errorf("flush answered twice with no event between:\n%x\n%x", first, records)
+	}
+	values, problems := d.read(records)
+	for _, p := range problems {
+		d.t.Error(p)
+	}
+	return values
+}
+
+// read holds records to the manifest.
+func (d *CollectorDriver) read(b []byte) (values map[string]any, problems []string) {
+	values = map[string]any{}
+	for {
+		r, rest, ok, err := abi.NextMetric(b)
+		if err != nil {
+			return values, append(problems, "flush answered no metric records: "+err.Error())
+		}
+		if !ok {
+			break
+		}
+		b = rest
+		if int(r.Metric) >= len(d.manifest.Metrics) {
+			problems = append(problems, fmt.Sprintf("flush has metric %d, and the manifest %d metrics", r.Metric, len(d.manifest.Metrics)))
+			continue
+		}
+		m := &d.manifest.Metrics[r.Metric]
+		v, err := metric.Value(m, r, d.lookUp)
+		if err != nil {
+			problems = append(problems, fmt.Sprintf("metric %s: %v", m.Path, err))
+			continue
+		}
+		if _, twice := values[m.Path]; twice {
+			problems = append(problems, fmt.Sprintf("metric %s comes twice", m.Path))
+		}
+		if list, ok := v.([]string); !ok || len(list) > 0 {
+			values[m.Path] = v
+		}
+	}
+	for i := range d.manifest.Metrics {
+		m := &d.manifest.Metrics[i]
+		if _, ok := values[m.Path]; !ok && m.NoData == abi.NoDataAlways && len(m.Constant) == 0 {
+			problems = append(problems, fmt.Sprintf("metric %s has no value, and its manifest promises one always", m.Path))
+		}
+	}
+	return values, problems
+}
+
+func (d *CollectorDriver) lookUp(vocabulary string, h uint64) (string, bool) {
+	if h < 1 || h > uint64(len(d.texts)) || d.texts[h-1].vocabulary != vocabulary {
+		return "", false
+	}
+	return d.texts[h-1].text, true
+}
+
+// Save returns the state, as the host keeps it.
+func (d *CollectorDriver) Save() []byte { return bytes.Clone(d.guest.Save()) }
+
+// Load gives it back, to this collector or to another version of it.
+func (d *CollectorDriver) Load(state []byte) bool { return d.guest.Load(state) }
