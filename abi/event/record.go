@@ -107,12 +107,13 @@ func Read[E Type](r Record, e *E) (ok bool) {
 	return true
 }
 
-// View returns r as E without copying, where it has all of E's fields and lies
-// in memory as E must; otherwise nil. The event is r's bytes and is good as
-// long as they are.
+// View returns r, whose kind must be that of E, without copying, where it has
+// all of E's fields and lies in memory as E must; otherwise nil. The event is
+// r's bytes and is good as long as they are. It does not ask for the kind,
+// since whoever has many events to look at has asked already.
 func View[E Type](r Record) *E {
 	var e E
-	if r.Kind != KindFor[E]() || uintptr(len(r.Fields)) < unsafe.Sizeof(e) {
+	if uintptr(len(r.Fields)) < unsafe.Sizeof(e) {
 		return nil
 	}
 	p := unsafe.Pointer(unsafe.SliceData(r.Fields))

@@ -37,27 +37,27 @@ func (s *Handles) Add(h event.Handle) {
 	s.n++
 }
 
-// A Tally counts the values of an enumeration, of which there may be 32.
+// A Tally counts the values of an enumeration, up to the ordinal 32.
 type Tally[E event.Enum] struct{ counts [32]uint64 }
 
-// Add counts e; 0 and what is past the last label of this version is not
-// counted.
+// Add counts e, where it is one.
 func (t *Tally[E]) Add(e E) {
-	if e >= 1 && int(e) <= min(len(e.Labels()), len(t.counts)) {
+	if e >= 1 && e <= E(len(t.counts)) {
 		t.counts[e-1]++
 	}
 }
 
 // Count is how often e came.
 func (t *Tally[E]) Count(e E) uint64 {
-	if e < 1 || int(e) > len(t.counts) {
+	if e < 1 || e > E(len(t.counts)) {
 		return 0
 	}
 	return t.counts[e-1]
 }
 
 // Most is the ordinal that came most often, of equal ones that whose label is
-// first in the alphabet; 0 where none came.
+// first in the alphabet; 0 where none came. Ordinals of a newer host, for which
+// there is no label here, are left out.
 func (t *Tally[E]) Most() uint64 {
 	labels, best := E(0).Labels(), 0
 	for i, n := range t.counts[:min(len(labels), len(t.counts))] {

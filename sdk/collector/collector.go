@@ -42,24 +42,32 @@ func (e Event) Kind() event.Kind { return e.record.Kind }
 
 // Each of these returns the event where it is that one, and nil otherwise.
 
-func (e Event) Launch() *event.Launch           { return as[event.Launch](e) }
-func (e Event) Features() *event.Features       { return as[event.Features](e) }
-func (e Event) Host() *event.Host               { return as[event.Host](e) }
-func (e Event) HTTPRequest() *event.HTTPRequest { return as[event.HTTPRequest](e) }
-func (e Event) Search() *event.Search           { return as[event.Search](e) }
-func (e Event) FacetSearch() *event.FacetSearch { return as[event.FacetSearch](e) }
-func (e Event) MultiSearch() *event.MultiSearch { return as[event.MultiSearch](e) }
-func (e Event) Documents() *event.Documents     { return as[event.Documents](e) }
-func (e Event) Index() *event.Index             { return as[event.Index](e) }
-func (e Event) Settings() *event.Settings       { return as[event.Settings](e) }
-func (e Event) Tasks() *event.Tasks             { return as[event.Tasks](e) }
-func (e Event) Stats() *event.Stats             { return as[event.Stats](e) }
-func (e Event) Network() *event.Network         { return as[event.Network](e) }
-func (e Event) Export() *event.Export           { return as[event.Export](e) }
-func (e Event) Chat() *event.Chat               { return as[event.Chat](e) }
+func (e Event) Launch() *event.Launch     { return as[event.Launch](e, event.KindLaunch) }
+func (e Event) Features() *event.Features { return as[event.Features](e, event.KindFeatures) }
+func (e Event) Host() *event.Host         { return as[event.Host](e, event.KindHost) }
+func (e Event) HTTPRequest() *event.HTTPRequest {
+	return as[event.HTTPRequest](e, event.KindHTTPRequest)
+}
+func (e Event) Search() *event.Search { return as[event.Search](e, event.KindSearch) }
+func (e Event) FacetSearch() *event.FacetSearch {
+	return as[event.FacetSearch](e, event.KindFacetSearch)
+}
 
-func as[E event.Type](e Event) *E {
-	if e.record.Kind != event.KindFor[E]() {
+func (e Event) MultiSearch() *event.MultiSearch {
+	return as[event.MultiSearch](e, event.KindMultiSearch)
+}
+
+func (e Event) Documents() *event.Documents { return as[event.Documents](e, event.KindDocuments) }
+func (e Event) Index() *event.Index         { return as[event.Index](e, event.KindIndex) }
+func (e Event) Settings() *event.Settings   { return as[event.Settings](e, event.KindSettings) }
+func (e Event) Tasks() *event.Tasks         { return as[event.Tasks](e, event.KindTasks) }
+func (e Event) Stats() *event.Stats         { return as[event.Stats](e, event.KindStats) }
+func (e Event) Network() *event.Network     { return as[event.Network](e, event.KindNetwork) }
+func (e Event) Export() *event.Export       { return as[event.Export](e, event.KindExport) }
+func (e Event) Chat() *event.Chat           { return as[event.Chat](e, event.KindChat) }
+
+func as[E event.Type](e Event, kind event.Kind) *E {
+	if e.record.Kind != kind {
 		return nil
 	}
 	if v := event.View[E](e.record); v != nil {

@@ -150,6 +150,8 @@ func (s *Set) loadWanted(ctx context.Context, w *Wanted) (Plugin, error) {
 	switch l.manifest.Kind {
 	case abi.KindProvider:
 		return newProvider(ctx, l, s.options)
+	case abi.KindCollector:
+		return newCollector(l), nil
 	default:
 		return nil, errors.Join(fmt.Errorf("this host does not run plugins of kind %s", l.manifest.Kind), l.Close())
 	}

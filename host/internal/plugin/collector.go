@@ -1,92 +1,45 @@
 package plugin
 
 import (
-	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
+	"errors"
 	"fmt"
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/wasm"
 )
 
-// A Collector is a collector plugin, ready to be started. Safe for concurrent
-// use.
+// A Collector is a collector plugin, ready to be started.
 type Collector struct {
-	manifest *abi.Manifest
-	module   *wasm.Module
-	sha256   string
-	from     string
-	saves    bool
+	*loaded
+	saves bool
 }
 
-// LoadCollector checks and compiles module and makes sure that it starts; from
-// says where it came from. An error is a sentence for the operator.
+var _ Plugin = (*Collector)(nil)
+
+// LoadCollector checks and compiles module, a collector, and makes sure that it
+// starts; from says where it came from. An error is a sentence for the operator.
 func LoadCollector(ctx context.Context, rt *wasm.Runtime, module []byte, from string, o Options) (*Collector, error) {
-	o = o.withDefaults()
-	m, err := ReadManifest(module)
+	l, err := prepare(ctx, rt, module, from, o)
 	if err != nil {
 		return nil, err
 	}
-	id := m.Name + " " + m.Version
-	if m.Kind != abi.KindCollector {
-		return nil, fmt.Errorf("check plugin %s: it is a %s, and a collector is wanted here", id, m.Kind)
+	if l.manifest.Kind != abi.KindCollector {
+		err := fmt.Errorf("check plugin %s %s: it is a %s, and a collector is wanted here", l.manifest.Name, l.manifest.Version, l.manifest.Kind)
+		return nil, errors.Join(err, l.Close())
 	}
-	shape, err := wasm.Describe(module)
-	if err != nil {
-		return nil, fmt.Errorf("read plugin %s: %w", id, err)
-	}
-	if err := checkExports(shape, m.Kind); err != nil {
-		return nil, fmt.Errorf("check plugin %s: %w", id, err)
-	}
-	if m.Limits.MemoryMiB > o.MemoryMiB {
-		return nil, fmt.Errorf("check plugin %s: it asks for %d MiB of memory, and this deployment grants %d", id, m.Limits.MemoryMiB, o.MemoryMiB)
-	}
-	memory := cmp.Or(m.Limits.MemoryMiB, min(defaultMemoryMiB, o.MemoryMiB))
-	sum := sha256.Sum256(module)
-	compiled, err := rt.Compile(ctx, id, module, wasm.Limits{Memory: uint64(memory) << 20, CallTimeout: o.CallTimeout})
-	if err != nil {
-		return nil, err
-	}
-	_, saves := shape.Func(abi.FuncSave)
-	c := &Collector{manifest: m, module: compiled, sha256: hex.EncodeToString(sum[:]), from: from, saves: saves}
-	i, err := c.Start()
-	if err != nil {
-		_ = c.Close() // the first error is the one to tell
-		return nil, fmt.Errorf("start plugin %s: %w", id, err)
-	}
-	i.Close()
-	return c, nil
+	return newCollector(l), nil
 }
 
-// Manifest is what the plugin says of itself. It must not be changed.
-func (c *Collector) Manifest() *abi.Manifest { return c.manifest }
+func newCollector(l *loaded) *Collector {
+	return &Collector{loaded: l, saves: l.module.Has(abi.FuncSave)}
+}
 
-// SHA256 is the hash of the whole module, in hexadecimal.
-func (c *Collector) SHA256() string { return c.sha256 }
-
-// From says where the plugin came from: a file, or what [Set.Add] was told.
-func (c *Collector) From() string { return c.from }
-
-// Stats returns the plugin's figures of now.
-func (c *Collector) Stats() wasm.Stats { return c.module.Stats() }
-
-// Close lets go of the plugin. Its instances must be closed before.
-func (c *Collector) Close() error { return c.module.Close() }
-
-// Start makes an instance with an empty window.
+// Start makes an instance with an empty window. It must be closed before the
+// collector is.
 func (c *Collector) Start() (*CollectorInstance, error) {
 	sole, err := c.module.Sole()
 	if err != nil {
-		return nil, err
-	}
-	got, err := sole.Number(abi.FuncABI)
-	if err == nil && got != uint32(c.manifest.ABI) {
-		err = fmt.Errorf("%s says %d and the manifest %d: build the module and its manifest for the same ABI (`parley plugin build DIR` does)", abi.FuncABI, got, c.manifest.ABI)
-	}
-	if err != nil {
-		sole.Close()
 		return nil, err
 	}
 	return &CollectorInstance{sole: sole, saves: c.saves}, nil

@@ -94,7 +94,7 @@ func limitsOf(m *abi.Manifest, o Options) wasm.Limits {
 // checkABI makes sure that the code was built for the ABI that its manifest
 // names: the two come together only when the module is packed.
 func (p *loaded) checkABI(ctx context.Context) error {
-	got, err := p.module.Number(ctx, abi.FuncABI)
+	got, err := p.askABI(ctx)
 	if err != nil {
 		return err
 	}
@@ -102,6 +102,20 @@ func (p *loaded) checkABI(ctx context.Context) error {
 		return fmt.Errorf("%s says %d and the manifest %d: build the module and its manifest for the same ABI (`parley plugin build DIR` does)", abi.FuncABI, got, p.manifest.ABI)
 	}
 	return nil
+}
+
+// askABI asks an instance. Of a collector that is one of its own, which ends
+// here: it has no use for a pool.
+func (p *loaded) askABI(ctx context.Context) (uint32, error) {
+	if p.manifest.Kind != abi.KindCollector {
+		return p.module.Number(ctx, abi.FuncABI)
+	}
+	s, err := p.module.Sole()
+	if err != nil {
+		return 0, err
+	}
+	defer s.Close()
+	return s.Number(abi.FuncABI)
 }
 
 func (p *loaded) loadedModule() *loaded { return p }

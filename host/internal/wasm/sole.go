@@ -7,6 +7,12 @@ import (
 	"github.com/parley-search/parley/abi"
 )
 
+// Has reports whether the module has an export of that name that can be called.
+func (m *Module) Has(export string) bool {
+	_, ok := m.index[export]
+	return ok
+}
+
 // A Sole is an instance that is kept, for a module that remembers from call to
 // call. It belongs to whoever asked for it: one call at a time, and it must be
 // closed before its module is.
@@ -118,7 +124,7 @@ func (m *Module) countFault(err error) bool {
 // count passes in to the nth callable export, which answers a number.
 func (i *instance) count(n int, in []byte) (uint32, error) {
 	ctx := i.begin()
-	defer i.finish()
+	defer i.settle()
 	if err := i.write(ctx, in); err != nil {
 		return 0, err
 	}
@@ -132,7 +138,7 @@ func (i *instance) count(n int, in []byte) (uint32, error) {
 // ask calls the nth callable export, which takes nothing and answers bytes.
 func (i *instance) ask(n int, dst []byte) ([]byte, error) {
 	ctx := i.begin()
-	defer i.finish()
+	defer i.settle()
 	export := i.module.callable[n].Name
 	i.stack[0] = 0
 	if err := i.function(n).CallWithStack(ctx, i.stack[:]); err != nil {
