@@ -99,7 +99,7 @@ func newWay(t *testing.T, name, source string) *way {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	found, err := search.Open(search.Options{Dir: t.TempDir(), DB: db})
+	found, err := search.Open(search.Options{Dir: t.TempDir(), DB: db, Bodies: db})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -90,7 +90,7 @@ func newPieces(t *testing.T, module []byte, source string) *pieces {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	found, err := search.Open(search.Options{Dir: t.TempDir(), DB: db})
+	found, err := search.Open(search.Options{Dir: t.TempDir(), DB: db, Bodies: db})
 	if err != nil {
 		t.Fatal(err)
 	}

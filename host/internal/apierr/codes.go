@@ -120,6 +120,8 @@ var (
 	InvalidDocumentOffset            = field("invalid_document_offset")
 	InvalidDocumentLimit             = field("invalid_document_limit")
 	InvalidDocumentFilter            = field("invalid_document_filter")
+	InvalidDocumentCSVDelimiter      = field("invalid_document_csv_delimiter")
+	MissingDocumentFilter            = field("missing_document_filter")
 	MaxFieldsLimitExceeded           = field("max_fields_limit_exceeded")
 	InvalidSearchQ                   = field("invalid_search_q")
 	InvalidSearchFilter              = field("invalid_search_filter")

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"net"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -22,58 +24,70 @@ const bodyPart = 64 << 10
 // body returns a copy of the request's body, which must be JSON by its content
 // type and within the limit. It may be empty.
 func (s *Server) body(r *call) ([]byte, error) {
-	if err := checkContentType(r.Ctx); err != nil {
+	if _, err := contentType(r.Ctx, mimeJSON); err != nil {
 		return nil, err
 	}
-	length := r.Request().Header.ContentLength()
-	if int64(length) > s.Limits.Body {
+	body, err := s.openBody(r)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	var b bytes.Buffer
+	b.Grow(min(max(r.Request().Header.ContentLength(), 512), 1<<20))
+	_, err = b.ReadFrom(body)
+	return b.Bytes(), err
+}
+
+// An arrival reads a body as it comes in. It refuses one that is too large,
+// too slow, or ends too early; its errors are for the client.
+type arrival struct {
+	server *Server
+	call   *call
+	stream io.Reader // nil without a body
+	length int64     // that the request says; below zero: none
+	read   int64
+	part   int64 // bytes since the deadline was set
+	ended  bool
+}
+
+// openBody returns the body's bytes, unpacked where they are compressed, within
+// the limit in either form.
+func (s *Server) openBody(r *call) (io.ReadCloser, error) {
+	a := &arrival{server: s, call: r, stream: r.Context().RequestBodyStream(), length: int64(r.Request().Header.ContentLength())}
+	if a.length > s.Limits.Body {
 		return nil, s.tooLarge()
 	}
-	stream := r.Context().RequestBodyStream()
-	if stream == nil {
-		return nil, nil
-	}
-	body := make([]byte, 0, min(max(length, bodyPart), 1<<20))
-	for length < 0 || len(body) < length {
-		if err := r.Context().Conn().SetReadDeadline(time.Now().Add(s.Limits.Read)); err != nil {
-			return nil, fmt.Errorf("set deadline: %w", err)
-		}
-		if len(body) == cap(body) {
-			body = slices.Grow(body, bodyPart)
-		}
-		n, err := readPart(stream, body[len(body):min(cap(body), len(body)+bodyPart)])
-		body = body[:len(body)+n]
-		if int64(len(body)) > s.Limits.Body {
-			return nil, s.tooLarge()
-		}
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, unread(err)
-		}
-	}
-	return s.whole(r, body, length)
+	return s.unpack(r, a)
 }
 
-// readPart fills p, or returns why not. Unlike [io.ReadFull] it tells the end
-// of the body (io.EOF) from a connection that broke (io.ErrUnexpectedEOF).
-func readPart(stream io.Reader, p []byte) (n int, err error) {
-	for n < len(p) && err == nil {
-		var m int
-		m, err = stream.Read(p[n:])
-		n += m
+// Read implements [io.Reader].
+func (a *arrival) Read(p []byte) (int, error) {
+	if a.stream == nil || a.ended || a.length >= 0 && a.read == a.length {
+		a.call.Locals(bodyReadKey{}, true)
+		return 0, io.EOF // the stream would wait for more behind its end
 	}
-	return n, err
-}
-
-// whole returns body if it is as long as the request said.
-func (s *Server) whole(r *call, body []byte, length int) ([]byte, error) {
-	if length >= 0 && len(body) < length {
-		return nil, apierr.Newf(apierr.BadRequest, "The body ended after %d of the %d bytes that `Content-Length` says.", len(body), length)
+	if a.read == 0 || a.part >= bodyPart {
+		if err := a.call.Context().Conn().SetReadDeadline(time.Now().Add(a.server.Limits.Read)); err != nil {
+			return 0, fmt.Errorf("set deadline: %w", err)
+		}
+		a.part = 0
 	}
-	r.Locals(bodyReadKey{}, true)
-	return body, nil
+	n, err := a.stream.Read(p[:min(len(p), bodyPart)])
+	a.read += int64(n)
+	a.part += int64(n)
+	switch {
+	case a.read > a.server.Limits.Body:
+		return n, a.server.tooLarge()
+	case errors.Is(err, io.EOF) && a.length >= 0 && a.read < a.length:
+		return n, apierr.Newf(apierr.BadRequest, "The body ended after %d of the %d bytes that `Content-Length` says.", a.read, a.length)
+	case errors.Is(err, io.EOF):
+		a.ended = true
+		a.call.Locals(bodyReadKey{}, true)
+		return n, io.EOF
+	case err != nil:
+		return n, unread(err)
+	}
+	return n, nil
 }
 
 // unread says why a body could not be read.
@@ -97,18 +111,25 @@ func (s *Server) decode(r *call, into any, codes apierr.Fields) error {
 	return apierr.DecodeStrict(b, into, codes)
 }
 
-func checkContentType(c *fiber.Ctx) error {
-	if e := c.Get(fiber.HeaderContentEncoding); e != "" && e != "identity" {
-		return apierr.Newf(apierr.InvalidContentType, "The `Content-Encoding` %.64q is not taken: send the body as it is.", e)
-	}
+// The content types that a body may have.
+const (
+	mimeJSON   = "application/json"
+	mimeNDJSON = "application/x-ndjson"
+	mimeCSV    = "text/csv"
+)
+
+// contentType returns the request's content type, which must be one of taken.
+func contentType(c *fiber.Ctx, taken ...string) (string, error) {
+	list := strings.Join(taken, "`, `")
 	given := c.Get(fiber.HeaderContentType)
 	if given == "" {
-		return apierr.Newf(apierr.MissingContentType, "The header `Content-Type` is missing: send `Content-Type: application/json`.")
+		return "", apierr.Newf(apierr.MissingContentType, "The header `Content-Type` is missing: send `%s`.", list)
 	}
-	if t, _, err := mime.ParseMediaType(given); err != nil || t != "application/json" {
-		return apierr.Newf(apierr.InvalidContentType, "The `Content-Type` %.64q is not taken here: send JSON with `Content-Type: application/json`.", given)
+	t, _, err := mime.ParseMediaType(given)
+	if err != nil || !slices.Contains(taken, t) {
+		return "", apierr.Newf(apierr.InvalidContentType, "The `Content-Type` %.64q is not taken here: send `%s`.", given, list)
 	}
-	return nil
+	return t, nil
 }
 
 type bodyReadKey struct{}

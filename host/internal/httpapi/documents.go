@@ -2,6 +2,8 @@ package httpapi
 
 import (
 	"encoding/json"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/search"
@@ -93,11 +95,60 @@ func (s *Server) addDocuments(r *call, partial bool) error {
 	if err != nil {
 		return err
 	}
-	body, err := s.body(r)
+	in, err := r.incoming()
 	if err != nil {
 		return err
 	}
-	n, err := search.AddDocuments(uid, r.query["primaryKey"], partial, body)
+	in.Partial = partial
+	body, err := s.openBody(r)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	n, err := s.Search.ReadDocuments(uid, in, body)
+	if err != nil {
+		return err
+	}
+	return s.enqueue(r, n)
+}
+
+// incoming says what the request says of its documents.
+func (r *call) incoming() (in search.Incoming, err error) {
+	t, err := contentType(r.Ctx, mimeJSON, mimeNDJSON, mimeCSV)
+	if err != nil {
+		return in, err
+	}
+	_, format, _ := strings.Cut(t, "/")
+	in.Format, in.PrimaryKey = search.BodyFormat(format), r.query["primaryKey"]
+	d, given := r.query["csvDelimiter"]
+	switch {
+	case !given:
+	case in.Format != search.CSV:
+		return in, apierr.Newf(apierr.InvalidDocumentCSVDelimiter, "`csvDelimiter` is for CSV, but the `Content-Type` is %.64q: leave it away, or send `Content-Type: text/csv`.", t)
+	case len(d) != 1 || d[0] >= utf8.RuneSelf || strings.Contains("\r\n\"\x00", d):
+		return in, apierr.Newf(apierr.InvalidDocumentCSVDelimiter, "`csvDelimiter` must be one ASCII character, not a quote or a line break, but is %.64q.", d)
+	default:
+		in.Delimiter = d[0]
+	}
+	return in, nil
+}
+
+// deleteByFilter answers POST /indexes/:uid/documents/delete.
+func (s *Server) deleteByFilter(r *call) error {
+	uid, err := s.index(r)
+	if err != nil {
+		return err
+	}
+	var b struct {
+		Filter json.RawMessage `json:"filter"`
+	}
+	if err := s.decode(r, &b, fetchFields); err != nil {
+		return err
+	}
+	if len(b.Filter) == 0 {
+		return apierr.Newf(apierr.MissingDocumentFilter, "`filter` is missing: say which documents are to go.")
+	}
+	n, err := s.Search.DeleteByFilter(uid, b.Filter)
 	if err != nil {
 		return err
 	}

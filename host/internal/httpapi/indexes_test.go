@@ -52,45 +52,6 @@ func TestIndexes(t *testing.T) {
 	}
 }
 
-func TestDocuments(t *testing.T) {
-	r := newMovies(t)
-	const path = "/indexes/movies/documents"
-	r.play(t, []scenario{
-		{name: "list", method: "GET", path: path + "?limit=2&fields=title", status: 200, contains: []string{`{"results":[{"title":"Alien"},{"title":"Arrival"}],"offset":0,"limit":2,"total":3}`}},
-		{name: "list, filter", method: "GET", path: path + "?filter=genre%20%3D%20drama", status: 200, contains: []string{"Arrival", `"total":1`}, excludes: []string{"Heat"}},
-		{name: "list, bad filter", method: "GET", path: path + "?filter=genre", status: 400, code: "invalid_document_filter"},
-		{name: "list, bad limit", method: "GET", path: path + "?limit=x", status: 400, code: "invalid_document_limit"},
-		{name: "list, bad offset", method: "GET", path: path + "?offset=-1", status: 400, code: "invalid_document_offset"},
-		{name: "fetch", method: "POST", path: path + "/fetch", body: `{"limit":1,"offset":1,"fields":["title"],"filter":["year > 1990"]}`, status: 200, contains: []string{`"results":[{"title":"Heat"}],"offset":1,"limit":1,"total":2`}},
-		{name: "fetch, wrong type", method: "POST", path: path + "/fetch", body: `{"limit":"1"}`, status: 400, code: "invalid_document_limit"},
-		{name: "fetch, negative", method: "POST", path: path + "/fetch", body: `{"offset":-1}`, status: 400, code: "invalid_document_offset"},
-		{name: "get", method: "GET", path: path + "/2", status: 200, contains: []string{`{"id":2,"title":"Arrival","genre":"drama","year":2016}`}},
-		{name: "get, fields", method: "GET", path: path + "/2?fields=title,id", status: 200, contains: []string{`"title":"Arrival"`}, excludes: []string{"genre"}},
-		{name: "get, absent", method: "GET", path: path + "/9", status: 404, code: "document_not_found"},
-		{name: "get, absent index", method: "GET", path: "/indexes/nope/documents/9", status: 404, code: "index_not_found"},
-		{name: "add, not JSON", method: "POST", path: path, body: "{\n]", status: 400, code: "malformed_payload", contains: []string{"line 2"}},
-		{name: "add, empty", method: "POST", path: path, status: 400, code: "missing_payload"},
-		{name: "add, CSV", method: "POST", path: path, body: "id,a", header: []string{"Content-Type", "text/csv"}, status: 415, code: "invalid_content_type"},
-		{name: "add, bad parameter", method: "POST", path: path + "?primarykey=id", body: "[]", status: 400, code: "bad_request", contains: []string{"did you mean `primaryKey`?"}},
-		{name: "delete batch, wrong type", method: "POST", path: path + "/delete-batch", body: `[1,{}]`, status: 400, code: "invalid_document_id", contains: []string{"position 1"}},
-		{name: "delete batch, null", method: "POST", path: path + "/delete-batch", body: `[null]`, status: 400, code: "invalid_document_id"},
-		{name: "delete batch, no array", method: "POST", path: path + "/delete-batch", body: `{}`, status: 400, code: "bad_request"},
-	})
-	for _, step := range []struct{ method, path, body, left string }{
-		{"PUT", path, `{"id":2,"year":2017}`, `{"id":2,"title":"Arrival","genre":"drama","year":2017}`},
-		{"POST", path + "?primaryKey=id", `{"id":2,"year":2018}`, `{"id":2,"year":2018}`},
-		{"POST", path + "/delete-batch", `["1",3]`, `"total":1`},
-		{"DELETE", path + "/2", "", `"total":0`},
-		{"POST", path, movies, `"total":3`},
-		{"DELETE", path, "", `"total":0`},
-	} {
-		if got := r.task(r.do(step.method, step.path, step.body)); got.Status != task.Succeeded {
-			t.Errorf("%s %s: task %+v", step.method, step.path, got)
-		}
-		r.play(t, []scenario{{name: "after " + step.method, method: "GET", path: path, status: 200, contains: []string{step.left}}})
-	}
-}
-
 func TestSearch(t *testing.T) {
 	r := newMovies(t)
 	const path = "/indexes/movies/search"

@@ -85,7 +85,7 @@ func newRig(tb testing.TB, w wish) *rig {
 	ctx, stop := context.WithCancel(context.Background())
 	db, err := store.OpenInMemory()
 	check(tb, err)
-	indexes, err := search.Open(search.Options{Dir: tb.TempDir(), DB: db})
+	indexes, err := search.Open(search.Options{Dir: tb.TempDir(), DB: db, Bodies: db})
 	check(tb, err)
 	r.queue, err = task.Open(ctx, db, indexes, task.Options{})
 	check(tb, err)

@@ -69,6 +69,7 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 		{"DELETE", "/indexes/m/documents"},
 		{"POST", "/indexes/m/documents/fetch"},
 		{"POST", "/indexes/m/documents/delete-batch"},
+		{"POST", "/indexes/m/documents/delete"},
 		{"GET", "/indexes/m/documents/1"},
 		{"DELETE", "/indexes/m/documents/1"},
 		{"POST", "/indexes/m/search"},

@@ -1,9 +1,11 @@
 package search
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/task"
@@ -42,234 +44,240 @@ func (s *Service) resumeDocuments(ctx context.Context, r *task.Run) ([]task.Outc
 	return append(before, after...), err
 }
 
-// applyDocuments applies document tasks of one index in order, as one batch:
-// what counts is what is left at its end. A task that fails leaves nothing,
-// the others go on.
-func (s *Service) applyDocuments(ctx context.Context, r *task.Run, works []task.Work) ([]task.Outcome, error) {
-	uid := works[0].IndexUID
-	b := &docBatch{service: s, uid: uid, changes: map[string]*docChange{}, fields: map[string]struct{}{}}
-	if b.ix = s.find(uid); b.ix != nil {
+// applyDocuments applies document tasks of one index in order, in parts that
+// memory bounds: of what one part changes twice, only what is left at its end
+// counts. A task is looked at whole before any of it is written, so that one
+// that fails leaves nothing; the others go on.
+func (s *Service) applyDocuments(ctx context.Context, r *task.Run, works []task.Work) (_ []task.Outcome, err error) {
+	b := &docBatch{
+		service: s, run: r, uid: works[0].IndexUID, first: works[0].UID,
+		changes: map[string]*docChange{}, fields: map[string]struct{}{}, outcomes: map[uint32][]byte{},
+	}
+	if b.ix = s.find(b.uid); b.ix != nil {
 		unlock, err := b.ix.lock(ctx)
 		if err != nil {
 			return nil, err
 		}
 		defer unlock()
 		m := b.ix.meta()
-		b.key, b.docs, b.keyFixed = m.PrimaryKey, m.Docs, m.PrimaryKey != ""
+		b.key = m.PrimaryKey
 		for _, f := range m.Fields {
 			b.fields[f] = struct{}{}
 		}
 	}
+	defer func() {
+		if err != nil && b.emptied {
+			err = errors.Join(err, b.folder.remove()) // nobody has seen it yet
+		}
+	}()
 	outcomes := make([]task.Outcome, len(works))
 	for i := range works {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+		b.current = works[i].UID
+		if outcomes[i], err = b.take(ctx, &works[i]); err != nil {
+			return nil, fmt.Errorf("apply documents to index %q: %w", b.uid, err)
 		}
-		var err error
-		if outcomes[i], err = b.take(&works[i]); err != nil {
-			return nil, err
-		}
+		b.outcomes[works[i].UID] = encodeOutcome(outcomes[i])
 	}
-	if err := r.Begin(); err != nil {
-		return nil, err
-	}
-	if err := b.commit(ctx, works, outcomes); err != nil {
-		return nil, fmt.Errorf("apply documents to index %q: %w", uid, err)
+	if err := b.finish(ctx); err != nil {
+		return nil, fmt.Errorf("apply documents to index %q: %w", b.uid, err)
 	}
 	return outcomes, nil
 }
 
-// A docBatch gathers what document tasks change, before anything is written.
+// A docBatch applies document tasks. It gathers changes, which flush writes.
 type docBatch struct {
-	service  *Service
-	uid      string
-	ix       *index // nil: the index is not there yet
-	docs     string
-	key      string
-	keyFixed bool
-	made     bool // a task succeeded that makes the index
-	emptied  bool // the documents there before are all gone
-	order    []string
-	changes  map[string]*docChange
-	fields   map[string]struct{} // of the index and of what is taken
+	service *Service
+	run     *task.Run
+	uid     string
+	ix      *index // nil: the index is not there yet
+	key     string // primary key; "": not known yet
+	fields  map[string]struct{}
+	made    bool   // a task succeeded that makes the index
+	emptied bool   // the documents there before are all gone, for readers at the end
+	first   uint32 // task of the batch
+	current uint32 // task that is applied
+
+	order   []string // of changes
+	changes map[string]*docChange
+	size    int64 // bytes in changes
+
+	// outcomes are of tasks whose changes are all in changes, or written.
+	outcomes map[uint32][]byte
+
+	begun  bool
+	meta   *meta   // as of the next transaction; once begun
+	folder *folder // that the words go to; once begun
+	part   uint32  // transactions written
+	docs   int     // documents written, for the progress
 }
 
 // A docChange is one document before and after.
 type docChange struct {
 	old  Document // zero Seq: absent
 	body []byte   // nil: deleted
-	done bool     // touched by a task that succeeded
 }
 
-// take adds one task to the batch. An error is the machine's.
-func (b *docBatch) take(w *task.Work) (task.Outcome, error) {
-	p, body, err := decodePayload(w.Payload)
+// take applies one task. An error is the machine's.
+func (b *docBatch) take(ctx context.Context, w *task.Work) (task.Outcome, error) {
+	p, inline, err := decodePayload(w.Payload)
 	if err != nil {
 		return task.Outcome{}, err
 	}
 	if w.Type == task.DocumentDeletion {
-		return b.delete(w, p)
+		return b.delete(ctx, p)
 	}
-	failed := func(err error, n any) (task.Outcome, error) {
-		return task.Outcome{Err: task.Fail(err), Details: details("receivedDocuments", n, "indexedDocuments", 0)}, nil
+	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(inline)), nil }
+	if w.Task.Body != "" {
+		open = w.OpenBody
 	}
-	n, err := countDocuments(body)
-	if err != nil {
-		return failed(err, 0)
-	}
-	key := b.key
-	if p.PrimaryKey != "" && p.PrimaryKey != key {
-		if b.keyFixed {
-			m := &meta{UID: b.uid, PrimaryKey: key}
-			return failed(keyExists(m), n)
+	a := addition{payload: p, open: open, batch: b}
+	if err := a.survey(ctx); err != nil {
+		if e, ok := errors.AsType[*apierr.Error](err); ok {
+			return task.Outcome{Err: task.Fail(e), Details: details("receivedDocuments", a.received(w), "indexedDocuments", 0)}, nil
 		}
-		key = p.PrimaryKey
-	}
-	docs, key, err := receive(body, key)
-	if err == nil {
-		err = b.number(docs)
-	}
-	if err != nil {
-		return failed(err, n)
-	}
-	b.made = true
-	if len(docs) > 0 {
-		b.key, b.keyFixed = key, true
-	}
-	ids := make([]string, len(docs))
-	for i := range docs {
-		ids[i] = docs[i].id
-	}
-	if err := b.load(ids); err != nil {
 		return task.Outcome{}, err
 	}
-	for _, d := range docs {
-		c := b.changes[d.id]
-		if p.Partial && c.body != nil {
-			d.body = merge(c.body, d.body)
-		}
-		c.body, c.done = d.body, true
+	b.made = true
+	if a.n > 0 {
+		b.key = a.key
 	}
-	return task.Outcome{Details: details("receivedDocuments", n, "indexedDocuments", len(docs))}, nil
+	for _, f := range a.fields {
+		b.fields[f] = struct{}{}
+	}
+	err = a.each(ctx, func(d received) error { return b.put(ctx, d, p.Partial) })
+	return task.Outcome{Details: details("receivedDocuments", a.n, "indexedDocuments", a.n)}, err
 }
 
-// number makes sure that the fields of docs still have numbers.
-func (b *docBatch) number(docs []received) error {
-	var added []string
-	for _, d := range docs {
-		eachField(d.body, func(path string) {
-			if _, ok := b.fields[path]; !ok {
-				b.fields[path] = struct{}{}
-				added = append(added, path)
-			}
-		})
-	}
-	if len(b.fields) <= maxFields {
-		return nil
-	}
-	for _, f := range added {
-		delete(b.fields, f)
-	}
-	return apierr.Newf(apierr.MaxFieldsLimitExceeded, "With these documents the index would have more than %d different fields. No document of this task was kept.", maxFields)
-}
+// partDocs bounds the documents that are changed by one part.
+const partDocs = 10_000
 
-// delete adds a task of task.DocumentDeletion.
-func (b *docBatch) delete(w *task.Work, p payload) (task.Outcome, error) {
-	if b.ix == nil && !b.made {
-		return task.Outcome{Err: task.Fail(notFound(b.uid)), Details: details("providedIds", len(p.IDs), "deletedDocuments", 0, "originalFilter", nil)}, nil
-	}
-	deleted := 0
-	if p.All {
-		if !b.emptied && b.ix != nil {
-			deleted = b.ix.meta().Count
-		}
-		for _, c := range b.changes {
-			// Count what was added by this batch, not what it deleted.
-			switch {
-			case c.body != nil && (c.old.Seq == 0 || b.emptied):
-				deleted++
-			case c.body == nil && c.old.Seq != 0 && !b.emptied:
-				deleted--
-			}
-			c.body, c.done = nil, true
-		}
-		b.emptied = b.emptied || b.ix != nil
-	} else {
-		if err := b.load(p.IDs); err != nil {
-			return task.Outcome{}, err
-		}
-		for _, id := range p.IDs {
-			if c := b.changes[id]; c.body != nil {
-				c.body, c.done = nil, true
-				deleted++
-			}
-		}
-	}
-	return task.Outcome{Details: details("providedIds", len(p.IDs), "deletedDocuments", deleted, "originalFilter", nil)}, nil
-}
-
-// load makes sure that b.changes has the ids.
-func (b *docBatch) load(ids []string) error {
-	var want []string
-	for _, id := range ids {
-		if b.changes[id] == nil {
-			b.changes[id] = &docChange{}
-			b.order = append(b.order, id)
-			want = append(want, id)
-		}
-	}
-	if b.ix == nil || b.emptied || len(want) == 0 {
-		return nil
-	}
-	docs, err := b.service.opts.DB.Documents(b.docs, want)
+// put adds one document to the part.
+func (b *docBatch) put(ctx context.Context, d received, partial bool) error {
+	c, err := b.change(d.id)
 	if err != nil {
-		return fmt.Errorf("read documents: %w", err)
+		return err
 	}
-	for i, d := range docs {
-		if d.Seq != 0 {
-			b.changes[want[i]].old = d
-			b.changes[want[i]].body = d.Body
+	b.size += int64(len(d.body) - len(c.body))
+	if partial && c.body != nil {
+		d.body = merge(c.body, d.body)
+	}
+	c.body = d.body
+	return b.flushIfFull(ctx)
+}
+
+func (b *docBatch) flushIfFull(ctx context.Context) error {
+	if len(b.order) < partDocs && b.size < b.service.partBytes() {
+		return nil
+	}
+	return b.flush(ctx, false)
+}
+
+// change returns what is to be done to a document.
+func (b *docBatch) change(id string) (*docChange, error) {
+	if c := b.changes[id]; c != nil {
+		return c, nil
+	}
+	c := &docChange{}
+	m := b.record()
+	if m != nil {
+		docs, err := b.service.opts.DB.Documents(m.Docs, []string{id})
+		if err != nil {
+			return nil, fmt.Errorf("read document: %w", err)
 		}
+		if docs[0].Seq != 0 {
+			c.old, c.body = docs[0], docs[0].Body
+			b.size += 2 * int64(len(c.body))
+		}
+	}
+	b.changes[id] = c
+	b.order = append(b.order, id)
+	b.size += int64(len(id)) + 100 // what keeping it costs
+	return c, nil
+}
+
+// record is that of the index as the changes find it, nil where there is none.
+func (b *docBatch) record() *meta {
+	switch {
+	case b.meta != nil:
+		return b.meta
+	case b.ix != nil:
+		return b.ix.meta()
 	}
 	return nil
 }
 
-// commit writes the batch: first the documents, then the words.
-func (b *docBatch) commit(ctx context.Context, works []task.Work, outcomes []task.Outcome) error {
-	if b.ix == nil {
-		if !b.made {
+// delete applies a task of task.DocumentDeletion.
+func (b *docBatch) delete(ctx context.Context, p payload) (task.Outcome, error) {
+	var wrote any
+	if p.Filter != nil {
+		wrote = string(p.Filter)
+	}
+	result := func(n int, err error) (task.Outcome, error) {
+		o := task.Outcome{Details: details("providedIds", len(p.IDs), "deletedDocuments", n, "originalFilter", wrote)}
+		if e, ok := errors.AsType[*apierr.Error](err); ok {
+			o.Err, err = task.Fail(e), nil
+		}
+		return o, err
+	}
+	switch {
+	case b.ix == nil && !b.made:
+		return result(0, notFound(b.uid))
+	case p.All:
+		return result(b.deleteAll(ctx))
+	case p.Filter != nil:
+		return result(b.deleteChosen(ctx, p))
+	}
+	n := 0
+	for _, id := range p.IDs {
+		deleted, err := b.remove(ctx, id)
+		if err != nil {
+			return result(0, err)
+		}
+		if deleted {
+			n++
+		}
+	}
+	return result(n, nil)
+}
+
+// remove deletes one document and reports whether there was one.
+func (b *docBatch) remove(ctx context.Context, id string) (bool, error) {
+	c, err := b.change(id)
+	if err != nil {
+		return false, err
+	}
+	was := c.body != nil
+	b.size -= int64(len(c.body))
+	c.body = nil
+	return was, b.flushIfFull(ctx)
+}
+
+// deleteAll begins anew, see startEmpty.
+func (b *docBatch) deleteAll(ctx context.Context) (int, error) {
+	if err := b.flush(ctx, false); err != nil {
+		return 0, err
+	}
+	n := b.meta.Count
+	clear(b.fields)
+	return n, b.startEmpty()
+}
+
+// deleteChosen deletes what a filter chooses, of all that is written then.
+func (b *docBatch) deleteChosen(ctx context.Context, p payload) (n int, err error) {
+	if err := b.flush(ctx, false); err != nil {
+		return 0, err
+	}
+	cond, err := b.ix.filter(b.meta, p.Filter, apierr.InvalidDocumentFilter)
+	if err != nil {
+		return 0, err
+	}
+	err = b.service.opts.DB.Scan(ctx, b.meta.Docs, func(d Document) error {
+		if !cond.matches(d.Body) {
 			return nil
 		}
-		ix, err := b.service.create(b.service.newMeta(b.uid, works[0].UID))
-		if err != nil {
-			return err
-		}
-		b.ix = ix
-	}
-	if err := b.ix.ready(ctx); err != nil {
+		n++
+		_, err := b.remove(ctx, d.ID)
 		return err
-	}
-	w := docWriter{docBatch: b, first: works[0].UID, last: works[len(works)-1].UID, outcomes: map[uint32][]byte{}}
-	for i := range works {
-		w.outcomes[works[i].UID] = encodeOutcome(outcomes[i])
-	}
-	w.meta, w.folder = b.ix.meta().clone(), b.ix.state.Load().folder
-	if b.emptied {
-		if err := w.startEmpty(); err != nil {
-			return err
-		}
-	}
-	w.meta.PrimaryKey = b.key
-	if err := w.writeDocuments(ctx); err != nil {
-		if b.emptied {
-			err = errors.Join(err, w.folder.remove())
-		}
-		return err
-	}
-	if b.emptied {
-		if err := b.service.sweepDocuments(); err != nil {
-			return err
-		}
-	}
-	return b.ix.writeFolder(ctx, w.changed)
+	})
+	return n, err
 }

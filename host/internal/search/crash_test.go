@@ -28,11 +28,17 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// What the large tasks of crashTask write.
+const crashBig = 300
+
+var crashPad = strings.Repeat("pad ", 300)
+
 // crashChild enqueues tasks without end and prints the number of each that was
-// accepted. Task n puts documents n and n+1 and deletes document n-7; every
-// tenth task changes a setting that makes a new folder.
+// accepted. Task n puts documents n and n+1 or deletes document n-7; every
+// tenth task changes a setting that makes a new folder, and every tenth has a
+// body that is kept in a file.
 func crashChild(dir string) error {
-	r := &rig{dir: dir}
+	r := &rig{dir: dir, memory: 1}
 	if err := r.tryOpen(); err != nil {
 		return err
 	}
@@ -71,6 +77,14 @@ func (r *rig) crashTask(n int) (task.New, error) {
 	switch n % 10 {
 	case 3:
 		return search.DeleteDocuments("a", []string{strconv.Itoa(n - 7)})
+	case 5:
+		// Larger than a payload takes, and than a part of the least memory.
+		var body strings.Builder
+		fmt.Fprintf(&body, "[{\"id\":%d,\"x\":\"word%d\"}", n, n)
+		for i := range crashBig {
+			fmt.Fprintf(&body, ",\n{\"id\":%d,\"n\":%d,\"pad\":%q}", 100_000+i, n, crashPad)
+		}
+		return r.svc.ReadDocuments("a", search.Incoming{Format: search.JSON, Partial: true}, strings.NewReader(body.String()+"]"))
 	case 7:
 		return r.svc.UpdateSettings("a", fmt.Appendf(nil, `{"filterableAttributes":["f%d"]}`, n/10%3))
 	}
@@ -93,7 +107,7 @@ func TestCrash(t *testing.T) {
 	if accepted < 0 {
 		t.Fatal("no task was accepted before a kill; give it longer")
 	}
-	r := &rig{tb: t, dir: dir}
+	r := &rig{tb: t, dir: dir, memory: 1}
 	r.open()
 	defer r.close()
 	page, err := r.queue.Tasks(t.Context(), task.Filter{Limit: 1})
@@ -125,6 +139,10 @@ func crashModel(docs map[string]map[string]any, n int) {
 	case 3:
 		delete(docs, strconv.Itoa(n-7))
 		return
+	case 5:
+		for i := range crashBig {
+			docs[strconv.Itoa(100_000+i)] = map[string]any{"id": float64(100_000 + i), "n": float64(n), "pad": crashPad}
+		}
 	case 7:
 		return
 	}
@@ -138,6 +156,10 @@ func crashModel(docs map[string]map[string]any, n int) {
 			return
 		}
 		docs[key] = fields
+	}
+	if n%10 == 5 {
+		put(n, map[string]any{"x": fmt.Sprint("word", n)})
+		return
 	}
 	put(n, map[string]any{"x": fmt.Sprint("word", n), fmt.Sprint("f", n%3): float64(n)})
 	put(n+1, map[string]any{"y": fmt.Sprint("next", n)})

@@ -32,51 +32,39 @@ type received struct {
 	body []byte // compact
 }
 
-// receive reads the documents of a payload under the primary key; "" finds one
-// in the first document. One bad document spoils all: the error is an
-// [apierr.Error] that names it.
-func receive(body []byte, key string) (docs []received, primaryKey string, err error) {
-	body = bytes.TrimSpace(body)
-	n := 0
-	each := func(at int, v []byte) bool {
-		if v[0] != '{' {
-			err = fault(apierr.MalformedPayload, body, n, at, "it is %s; expected an object", jsonType(v))
-			return false
-		}
-		if depth(v) > maxDepth {
-			err = fault(apierr.MalformedPayload, body, n, at, "it is nested deeper than %d", maxDepth)
-			return false
-		}
-		if key == "" {
-			if key, err = inferKey(v); err != nil {
-				return false
-			}
-		}
-		var d received
-		if d.id, err = documentID(v, key, body, n, at); err != nil {
-			return false
-		}
-		var b bytes.Buffer
-		if err = json.Compact(&b, v); err != nil {
-			return false
-		}
-		d.body = b.Bytes()
-		docs = append(docs, d)
-		n++
-		return true
-	}
-	if body[0] == '{' {
-		each(0, body)
-	} else {
-		eachElement(body, each)
-	}
-	return docs, key, err
+// A checker checks the documents of one payload in their order.
+type checker struct {
+	key string // the primary key; "": found in the first document
 }
 
-// fault says what is wrong with the document that begins at body[at].
-func fault(code apierr.Code, body []byte, n, at int, format string, args ...any) *apierr.Error {
-	line, _ := place(body, at+1)
-	return apierr.Newf(code, "Document %d, at line %d of the payload: %s. No document of this task was kept.", n+1, line, fmt.Sprintf(format, args...))
+// check returns what a record holds. The error is an [apierr.Error] that names
+// the document.
+func (c *checker) check(r record) (d received, err error) {
+	if r.body[0] != '{' {
+		return d, fault(apierr.MalformedPayload, r, "it is %s; expected an object", jsonType(r.body))
+	}
+	if depth(r.body) > maxDepth {
+		return d, fault(apierr.MalformedPayload, r, "it is nested deeper than %d", maxDepth)
+	}
+	if c.key == "" {
+		if c.key, err = inferKey(r.body); err != nil {
+			return d, err
+		}
+	}
+	if d.id, err = documentID(r, c.key); err != nil {
+		return d, err
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, r.body); err != nil {
+		return d, fmt.Errorf("compact document: %w", err)
+	}
+	d.body = dedupe(b.Bytes())
+	return d, nil
+}
+
+// fault says what is wrong with a document.
+func fault(code apierr.Code, r record, format string, args ...any) *apierr.Error {
+	return apierr.Newf(code, "Document %d, at line %d of the payload: %s. No document of this task was kept.", r.n, r.line, fmt.Sprintf(format, args...))
 }
 
 // inferKey finds the primary key in a document: the field `id`, or else the one
@@ -106,16 +94,16 @@ func inferKey(doc []byte) (string, error) {
 }
 
 // documentID returns a document's id.
-func documentID(doc []byte, key string, body []byte, n, at int) (string, error) {
+func documentID(r record, key string) (string, error) {
 	var v []byte
-	eachMember(doc, func(rawKey, value []byte) bool {
+	eachMember(r.body, func(rawKey, value []byte) bool {
 		if unquote(rawKey) == key {
 			v = value
 		}
 		return true
 	})
 	if v == nil {
-		return "", fault(apierr.MissingDocumentID, body, n, at, "it has no primary key `%.100s`", key)
+		return "", fault(apierr.MissingDocumentID, r, "it has no primary key `%.100s`", key)
 	}
 	id := string(v)
 	switch c := v[0]; {
@@ -123,13 +111,13 @@ func documentID(doc []byte, key string, body []byte, n, at int) (string, error) 
 		id = unquote(v)
 	case c == '-' || c >= '0' && c <= '9':
 		if strings.ContainsAny(id, ".eE") {
-			return "", fault(apierr.InvalidDocumentID, body, n, at, "its id `%.100s` is a fraction; %s", id, idRule)
+			return "", fault(apierr.InvalidDocumentID, r, "its id `%.100s` is a fraction; %s", id, idRule)
 		}
 	default:
-		return "", fault(apierr.InvalidDocumentID, body, n, at, "its id is %s; %s", jsonType(v), idRule)
+		return "", fault(apierr.InvalidDocumentID, r, "its id is %s; %s", jsonType(v), idRule)
 	}
 	if !validID(id) {
-		return "", fault(apierr.InvalidDocumentID, body, n, at, "its id `%.100s` is not valid; %s", id, idRule)
+		return "", fault(apierr.InvalidDocumentID, r, "its id `%.100s` is not valid; %s", id, idRule)
 	}
 	return id, nil
 }

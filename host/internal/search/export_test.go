@@ -1,5 +1,7 @@
 package search
 
+import "io"
+
 // What the tests see of the inside.
 
 // ParseFilter parses a filter of a request and writes it in a canonical form.
@@ -34,3 +36,19 @@ var (
 
 // Merge is a partial update.
 var Merge = merge
+
+// Records calls f for the documents of a body and returns the error behind the
+// last.
+func Records(r io.Reader, format BodyFormat, delimiter byte, f func(line int, body []byte)) error {
+	records := newRecords(r, format, delimiter)
+	for {
+		r, err := records.next()
+		if err != nil {
+			return err
+		}
+		f(r.line, r.body)
+	}
+}
+
+// Dedupe is what is done to a document in which a name comes twice.
+var Dedupe = dedupe

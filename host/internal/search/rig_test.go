@@ -29,6 +29,7 @@ type rig struct {
 	// damaged: folders are built anew in this test, as they should. In all
 	// others that would hide a mistake.
 	damaged bool
+	memory  int64 // see search.Options
 }
 
 // newRig opens a service in an empty directory that goes with the test.
@@ -55,7 +56,7 @@ func (r *rig) tryOpen() (err error) {
 	if err != nil {
 		return err
 	}
-	if r.svc, err = search.Open(search.Options{Dir: r.folders(), DB: r.store, Sealer: sealer, ContainsFilter: true, Cutoff: time.Minute, Log: r.log}); err != nil {
+	if r.svc, err = search.Open(search.Options{Dir: r.folders(), DB: r.store, Sealer: sealer, Bodies: r.store, IndexingMemory: r.memory, ContainsFilter: true, Cutoff: time.Minute, Log: r.log}); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -41,6 +41,11 @@ type Options struct {
 	// Cutoff bounds one search; past it, what is ranked so far is returned and
 	// [Result.Degraded] is set. Default 1500 ms.
 	Cutoff time.Duration
+	// Bodies keeps the bodies that [Service.ReadDocuments] reads.
+	Bodies Bodies
+	// IndexingMemory is what writing documents may take, roughly, in bytes.
+	// Default 512 MiB.
+	IndexingMemory int64
 	// Now is the clock for dates of indexes; default [time.Now].
 	Now func() time.Time
 }
@@ -64,6 +69,7 @@ type Service struct {
 // old one answers where there is one.
 func Open(o Options) (*Service, error) {
 	o.Cutoff = cmp.Or(o.Cutoff, 1500*time.Millisecond)
+	o.IndexingMemory = cmp.Or(o.IndexingMemory, 512<<20)
 	if o.Now == nil {
 		o.Now = time.Now
 	}

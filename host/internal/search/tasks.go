@@ -26,10 +26,14 @@ const maxPrimaryKey = 500
 // A payload is what a task's payload begins with; a line break and the body
 // follow.
 type payload struct {
-	PrimaryKey string   `json:",omitempty"`
-	Partial    bool     `json:",omitempty"`
-	All        bool     `json:",omitempty"`
-	IDs        []string `json:",omitempty"`
+	PrimaryKey string     `json:",omitempty"`
+	Partial    bool       `json:",omitempty"`
+	Format     BodyFormat `json:",omitempty"`
+	Delimiter  byte       `json:",omitempty"` // of CSV
+	All        bool       `json:",omitempty"`
+	IDs        []string   `json:",omitempty"`
+	// Filter chooses documents to delete, as the search API takes it.
+	Filter json.RawMessage `json:",omitempty"`
 }
 
 func (p *payload) encode(body []byte) []byte {
@@ -99,66 +103,6 @@ func DeleteIndex(uid string) (task.New, error) {
 	return task.New{Type: task.IndexDeletion, IndexUID: uid, Details: details("deletedDocuments", nil), Payload: new(payload).encode(nil)}, nil
 }
 
-// AddDocuments is the task that puts documents into an index, which it makes
-// where there is none. body is a JSON object or an array of them. partial keeps
-// the fields of a document that the new one does not name. primaryKey "" takes
-// the index's, or finds one in the first document.
-func AddDocuments(uid, primaryKey string, partial bool, body []byte) (task.New, error) {
-	if err := errors.Join(CheckIndexUID(uid), checkPrimaryKey(primaryKey)); err != nil {
-		return task.New{}, apierr.From(err)
-	}
-	n, err := countDocuments(body)
-	if err != nil {
-		return task.New{}, err
-	}
-	p := payload{PrimaryKey: primaryKey, Partial: partial}
-	return task.New{
-		Type: task.DocumentAddition, IndexUID: uid, Payload: p.encode(body),
-		Details: details("receivedDocuments", n, "indexedDocuments", nil),
-	}, nil
-}
-
-// countDocuments checks that body is JSON and counts its documents.
-func countDocuments(body []byte) (int, error) {
-	body = bytes.TrimSpace(body)
-	if len(body) == 0 {
-		return 0, apierr.Newf(apierr.MissingPayload, "The body is empty; expected a JSON array of documents.")
-	}
-	var v any
-	if !json.Valid(body) {
-		err := json.Unmarshal(body, &v)
-		at := len(body)
-		if se, ok := errors.AsType[*json.SyntaxError](err); ok {
-			at = min(int(se.Offset), len(body))
-		}
-		line, column := place(body, at)
-		return 0, apierr.Newf(apierr.MalformedPayload, "The body is not JSON: %v, at line %d, column %d.", err, line, column)
-	}
-	if !utf8.Valid(body) {
-		at := 0
-		for r, n := utf8.DecodeRune(body[at:]); r != utf8.RuneError || n > 1; r, n = utf8.DecodeRune(body[at:]) {
-			at += n
-		}
-		line, column := place(body, at+1)
-		return 0, apierr.Newf(apierr.MalformedPayload, "The body is not UTF-8, at line %d, column %d.", line, column)
-	}
-	if body[0] == '{' {
-		return 1, nil
-	}
-	if body[0] != '[' {
-		return 0, apierr.Newf(apierr.MalformedPayload, "The body is %s; expected an array of documents, or one document.", jsonType(body))
-	}
-	n := 0
-	eachElement(body, func(int, []byte) bool { n++; return true })
-	return n, nil
-}
-
-// place returns line and column, from 1, of the byte before b[at].
-func place(b []byte, at int) (line, column int) {
-	before := b[:max(at-1, 0)]
-	return 1 + bytes.Count(before, []byte("\n")), len(before) - bytes.LastIndexByte(before, '\n')
-}
-
 // DeleteDocuments is the task that deletes the documents of the ids; one that
 // is absent is no mistake.
 func DeleteDocuments(uid string, ids []string) (task.New, error) {
@@ -174,6 +118,31 @@ func DeleteDocuments(uid string, ids []string) (task.New, error) {
 	return task.New{
 		Type: task.DocumentDeletion, IndexUID: uid, Payload: p.encode(nil),
 		Details: details("providedIds", len(ids), "deletedDocuments", nil, "originalFilter", nil),
+	}, nil
+}
+
+// DeleteByFilter is the task that deletes the documents that a filter chooses:
+// a string or an array, as the search API takes it. Whether the index may be
+// asked so is seen when its turn comes.
+func (s *Service) DeleteByFilter(uid string, filter json.RawMessage) (task.New, error) {
+	if err := CheckIndexUID(uid); err != nil {
+		return task.New{}, err
+	}
+	n, err := parseFilter(filter, true)
+	if err != nil {
+		return task.New{}, &apierr.Error{Code: apierr.InvalidDocumentFilter, Message: sentence(err.Error())}
+	}
+	if n == nil {
+		return task.New{}, apierr.Newf(apierr.InvalidDocumentFilter, "The filter is empty: say which documents are to go, or delete all of them by DELETE.")
+	}
+	var wrote bytes.Buffer
+	if err := json.Compact(&wrote, filter); err != nil {
+		return task.New{}, fmt.Errorf("compact filter: %w", err)
+	}
+	p := payload{Filter: wrote.Bytes()}
+	return task.New{
+		Type: task.DocumentDeletion, IndexUID: uid, Payload: p.encode(nil),
+		Details: details("providedIds", 0, "deletedDocuments", nil, "originalFilter", wrote.String()),
 	}, nil
 }
 

@@ -17,75 +17,130 @@ const (
 	chunkBytes = 1 << 20
 )
 
-// A docWriter writes a docBatch to the database, in transactions that each
-// leave record and documents in step. The last one carries the outcomes: a
-// task that has one is wholly written.
-type docWriter struct {
-	*docBatch
-	first, last uint32 // tasks of the batch
-	outcomes    map[uint32][]byte
-	meta        *meta   // as of the next transaction
-	folder      *folder // that the words go to
-	part        uint32  // transactions written
-	changed     []string
+// partBytes bounds what is held of the documents of one part. Beside it there
+// are its words on their way to bleve, and what bleve merges.
+func (s *Service) partBytes() int64 {
+	return min(max(s.opts.IndexingMemory/32, 256<<10), 32<<20)
+}
+
+// begin makes sure that there is an index to write to, and a folder in step
+// with it. From here on it is too late to cancel.
+func (b *docBatch) begin(ctx context.Context) error {
+	if b.begun {
+		return nil
+	}
+	if err := b.run.Begin(); err != nil {
+		return err
+	}
+	if b.ix == nil {
+		ix, err := b.service.create(b.service.newMeta(b.uid, b.first))
+		if err != nil {
+			return err
+		}
+		b.ix = ix
+	}
+	if err := b.ix.ready(ctx); err != nil {
+		return err
+	}
+	b.meta, b.folder = b.ix.meta().clone(), b.ix.state.Load().folder
+	b.begun = true
+	return nil
 }
 
 // startEmpty begins anew under another id for the documents and in a new
-// folder. The index has the old ones until the last transaction.
-func (w *docWriter) startEmpty() error {
-	m := w.meta
+// folder. Readers have the old ones until the batch is finished.
+func (b *docBatch) startEmpty() error {
+	m := b.meta
 	m.Docs, m.Count, m.LastSeq, m.Fields, m.FieldCounts, m.numbers = uuid.NewString(), 0, 0, nil, nil, nil
-	m.Next, m.Pruned = w.first, w.first
-	f, err := createFolder(w.service.opts.Dir, m.Settings.schema())
+	m.Next, m.Pruned = b.first, b.first
+	f, err := createFolder(b.service.opts.Dir, m.Settings.schema())
 	if err != nil {
 		return err
 	}
-	if err := f.writer(nil).finish(w.first); err != nil {
+	if err := f.writer(nil).finish(b.first); err != nil {
 		return errors.Join(err, f.remove())
 	}
-	w.folder, m.Folder = f, f.name()
-	for _, c := range w.changes {
-		c.old = Document{}
+	if b.emptied {
+		err = b.folder.remove() // made by this batch as well
+	}
+	b.folder, m.Folder, b.emptied = f, f.name(), true
+	return err
+}
+
+// finish writes what is left, and the outcomes.
+func (b *docBatch) finish(ctx context.Context) error {
+	if b.ix == nil && !b.made {
+		return nil // all failed
+	}
+	sweep := b.emptied
+	if err := b.flush(ctx, true); err != nil {
+		return err
+	}
+	if sweep {
+		return b.service.sweepDocuments()
 	}
 	return nil
 }
 
-func (w *docWriter) writeDocuments(ctx context.Context) error {
-	w.meta.UpdatedAt = w.service.opts.Now().UTC()
+// flush writes the part: first the documents, in transactions that each leave
+// record and documents in step, the last one with the outcomes; then the words.
+func (b *docBatch) flush(ctx context.Context, final bool) error {
+	if !final && !b.made && b.ix == nil {
+		return nil // nothing to write, and nothing to write it to
+	}
+	if err := b.begin(ctx); err != nil {
+		return err
+	}
+	b.meta.PrimaryKey = b.key
+	b.meta.UpdatedAt = b.service.opts.Now().UTC()
 	var chunk []string
 	size := 0
-	for _, id := range w.order {
-		c := w.changes[id]
-		if !c.done {
-			continue
-		}
-		// A document that is deleted and was not there is written as well: an
-		// attempt before a crash may have taken it from here but not from bleve.
+	for _, id := range b.order {
 		chunk = append(chunk, id)
-		w.changed = append(w.changed, id)
-		if size += len(c.body); len(chunk) < chunkDocs && size < chunkBytes {
+		if size += len(b.changes[id].body); len(chunk) < chunkDocs && size < chunkBytes {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := w.write(chunk, false); err != nil {
+		if err := b.write(chunk, false, false); err != nil {
 			return err
 		}
 		chunk, size = nil, 0
 	}
-	return w.write(chunk, true)
+	if err := b.write(chunk, true, final); err != nil {
+		return err
+	}
+	if err := b.writeWords(ctx); err != nil {
+		return err
+	}
+	b.docs += len(b.order)
+	b.run.Report(task.Progress{Step: "writing documents", Done: b.docs, Total: b.total()})
+	b.order, b.changes, b.size = nil, map[string]*docChange{}, 0
+	return nil
+}
+
+// total is how many documents the batch has received.
+func (b *docBatch) total() int {
+	n := 0
+	for i := range b.run.Works {
+		n += receivedDocuments(b.run.Works[i].Details)
+	}
+	return n
 }
 
 // write writes some documents with the record as it is after them, in halves
-// where they are too much for one transaction.
-func (w *docWriter) write(ids []string, final bool) error {
-	m := w.meta.clone()
-	c := Change{IndexUID: w.uid, Docs: m.Docs, Task: w.last, Part: w.part, Prune: min(w.folder.next.Load(), w.first)}
+// where they are too much for one transaction. last: they are the last of the
+// part. final: of the batch.
+func (b *docBatch) write(ids []string, last, final bool) error {
+	m := b.meta.clone()
+	c := Change{IndexUID: b.uid, Docs: m.Docs, Task: b.current, Part: b.part, Prune: min(b.folder.next.Load(), b.first)}
 	for _, id := range ids {
-		d := w.changes[id]
+		d := b.changes[id]
 		m.count(d.old.Body, -1)
 		if d.body == nil {
+			// One that was not there is written as well: an attempt before a crash
+			// may have taken it from here but not from bleve.
 			c.Delete = append(c.Delete, id)
 			if d.old.Seq != 0 {
 				m.Count--
@@ -102,52 +157,59 @@ func (w *docWriter) write(ids []string, final bool) error {
 		c.Put = append(c.Put, Document{ID: id, Seq: seq, Body: d.body})
 	}
 	m.Pruned = max(m.Pruned, c.Prune)
-	if final {
-		m.Next = w.last + 1
-		c.Outcomes = w.outcomes
+	visible := final || !b.emptied
+	if visible && last {
+		c.Outcomes = b.outcomes
+		m.Next = max(m.Next, b.current)
 	}
-	visible := final || !w.emptied
+	if final {
+		m.Next = b.current + 1
+	}
 	if visible {
 		c.Meta = m.encode()
 	}
-	err := w.service.opts.DB.Write(c)
+	err := b.service.opts.DB.Write(c)
 	if errors.Is(err, ErrTooBig) && len(ids) > 1 {
-		if err := w.write(ids[:len(ids)/2], false); err != nil {
+		if err := b.write(ids[:len(ids)/2], false, false); err != nil {
 			return err
 		}
-		return w.write(ids[len(ids)/2:], final)
+		return b.write(ids[len(ids)/2:], last, final)
 	}
 	if err != nil {
 		return fmt.Errorf("write documents: %w", err)
 	}
-	w.part++
-	w.meta = m
+	b.part++
+	b.meta = m
 	if visible {
-		w.ix.publish(&state{m.clone(), w.folder})
+		b.ix.publish(&state{m.clone(), b.folder})
+		b.emptied = false // the new folder is the index's now
 	}
 	return nil
 }
 
-// writeFolder brings the folder up to date with the documents of the ids. Where
-// that fails, the folder is built anew: the documents are written.
-func (ix *index) writeFolder(ctx context.Context, ids []string) error {
-	err := ix.update(ids)
-	if err == nil {
-		return nil
+// writeWords brings the folder up to date with the part. Where that fails, the
+// folder is built anew: the documents are written.
+func (b *docBatch) writeWords(ctx context.Context) error {
+	err := b.writePart()
+	if err == nil || b.emptied {
+		return err
 	}
-	ix.service.opts.Log(fmt.Sprintf("index %q is built anew from its documents", ix.uid), err)
-	if again := ix.rebuild(ctx); again != nil {
+	b.service.opts.Log(fmt.Sprintf("index %q is built anew from its documents", b.uid), err)
+	if again := b.ix.rebuild(ctx); again != nil {
 		return errors.Join(err, again)
 	}
+	st := b.ix.state.Load()
+	b.meta, b.folder = st.meta.clone(), st.folder
 	return nil
 }
 
-func (ix *index) update(ids []string) error {
-	st := ix.state.Load()
-	w := st.folder.writer(st.meta.Fields)
+func (b *docBatch) writePart() error {
+	w := b.folder.writer(b.meta.Fields)
+	ids := b.order
 	for len(ids) > 0 {
 		n := min(len(ids), batchDocs)
-		docs, err := ix.service.opts.DB.Documents(st.meta.Docs, ids[:n])
+		// As they are written: with their Seq.
+		docs, err := b.service.opts.DB.Documents(b.meta.Docs, ids[:n])
 		if err != nil {
 			return fmt.Errorf("read documents: %w", err)
 		}
@@ -156,7 +218,7 @@ func (ix *index) update(ids []string) error {
 		}
 		ids = ids[n:]
 	}
-	return w.finish(st.meta.Next)
+	return w.finish(b.meta.Next)
 }
 
 func encodeOutcome(o task.Outcome) []byte {
@@ -165,4 +227,11 @@ func encodeOutcome(o task.Outcome) []byte {
 		panic(fmt.Sprintf("encode outcome: %v", err)) // details are JSON of ours
 	}
 	return b
+}
+
+// receivedDocuments is how many documents a task's details speak of.
+func receivedDocuments(details json.RawMessage) int {
+	var d struct{ ReceivedDocuments int }
+	_ = json.Unmarshal(details, &d) // an object of ours
+	return d.ReceivedDocuments
 }

@@ -179,7 +179,7 @@ func TestTasksSurvive(t *testing.T) {
 	}
 	left, err := s.Unfinished(t.Context())
 	must(t, err)
-	if len(left) != 298 || left[0].Task.UID != 2 || left[297].Task.UID != 299 || left[297].Size < len(large) {
+	if len(left) != 298 || left[0].Task.UID != 2 || left[297].Task.UID != 299 || left[297].Size < int64(len(large)) {
 		t.Errorf("Unfinished gave %d tasks, first %d, size of the last %d", len(left), left[0].Task.UID, left[297].Size)
 	}
 	if b, err := s.Payload(t.Context(), 299); err != nil || string(b) != large {

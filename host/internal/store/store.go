@@ -29,7 +29,7 @@ import (
 //	v/<docs>/<set, 4>/<id>    => a document's vectors of one embedder, see search.docVectors
 //	o/<docs>/<task, 4><n, 4>  => ids that a task's transaction n changed and bleve may not hold yet, a line each
 //	t/<uid, 4>                => task.Task as JSON
-//	p/<uid, 4>                => payload of a task that is not finished
+//	p/<uid, 4>                => payload of a task that is not finished; a large body is a file of bodies/ beside the database
 //	r/<uid, 4>                => outcome of a task that is applied and not marked finished yet
 //	b/<uid, 4>                => task.Batch as JSON
 //	x/<kind><trait><value>/<n, 2> => of the tasks (kind t) or batches (b) whose uid has n as its upper half, those that
@@ -58,6 +58,10 @@ const Format = "1"
 type Store struct {
 	db   *badger.DB
 	lock *os.File
+
+	bodies    string // directory of bodies too large for a payload
+	temporary bool   // it goes with the store
+
 	stop chan struct{} // ends reclaim
 	done chan struct{} // closed once it has ended
 }
@@ -72,7 +76,7 @@ func Open(dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := open(badger.DefaultOptions(filepath.Join(dir, "badger")).WithSyncWrites(true))
+	s, err := open(badger.DefaultOptions(filepath.Join(dir, "badger")).WithSyncWrites(true), filepath.Join(dir, "bodies"))
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open database in %s: %w", dir, err), lock.Close())
 	}
@@ -105,10 +109,19 @@ func (s *Store) reclaim() {
 
 // OpenInMemory opens an empty database that goes with the process, for tests.
 func OpenInMemory() (*Store, error) {
-	return open(badger.DefaultOptions("").WithInMemory(true))
+	bodies, err := os.MkdirTemp("", "parley-bodies-")
+	if err != nil {
+		return nil, fmt.Errorf("make directory of bodies: %w", err)
+	}
+	s, err := open(badger.DefaultOptions("").WithInMemory(true), bodies)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(bodies))
+	}
+	s.temporary = true
+	return s, nil
 }
 
-func open(o badger.Options) (*Store, error) {
+func open(o badger.Options, bodies string) (*Store, error) {
 	// Small tables: a workspace store that idles should not hold 64 MiB a
 	// memtable; conflict detection is what makes Update a real transaction.
 	o = o.WithLogger(nil).WithMemTableSize(16 << 20).WithNumMemtables(2).
@@ -117,10 +130,13 @@ func open(o badger.Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{db: db}
+	s := &Store{db: db, bodies: bodies}
 	err = s.checkFormat()
 	if err == nil {
 		err = s.addTraits()
+	}
+	if err == nil {
+		err = s.sweepBodies()
 	}
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -155,6 +171,9 @@ func (s *Store) Close() error {
 	err := s.db.Close()
 	if s.lock != nil {
 		err = errors.Join(err, s.lock.Close())
+	}
+	if s.temporary {
+		err = errors.Join(err, os.RemoveAll(s.bodies))
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/dgraph-io/badger/v4"
 
@@ -32,7 +33,8 @@ func (s *Store) AppendTask(_ context.Context, t task.Task, payload []byte) error
 
 // PutTasks implements [task.Log].
 func (s *Store) PutTasks(_ context.Context, ts []task.Task, b *task.Batch) error {
-	return s.update(func(tx *badger.Txn) error {
+	ts, bodies := withoutBodies(ts)
+	err := s.update(func(tx *badger.Txn) error {
 		if err := putTasks(tx, ts); err != nil {
 			return err
 		}
@@ -55,6 +57,30 @@ func (s *Store) PutTasks(_ context.Context, ts []task.Task, b *task.Batch) error
 		}
 		return change.write()
 	})
+	for _, name := range bodies {
+		if err == nil {
+			_ = s.DropBody(name) // else the next start does it
+		}
+	}
+	return err
+}
+
+// withoutBodies returns the tasks as they are to be kept, and the bodies of
+// those that are finished.
+func withoutBodies(ts []task.Task) (kept []task.Task, bodies []string) {
+	for i := range ts {
+		if ts[i].Finished() && ts[i].Body != "" {
+			if kept == nil {
+				kept = slices.Clone(ts)
+			}
+			bodies = append(bodies, ts[i].Body)
+			kept[i].Body = ""
+		}
+	}
+	if kept == nil {
+		return ts, nil
+	}
+	return kept, bodies
 }
 
 // putTasks writes tasks with their traits.
@@ -225,10 +251,11 @@ func (s *Store) Unfinished(_ context.Context) (list []task.Pending, err error) {
 			if err != nil {
 				return err
 			}
-			p := task.Pending{Size: int(item.ValueSize())}
+			p := task.Pending{Size: item.ValueSize()}
 			if err := json.Unmarshal(b, &p.Task); err != nil {
 				return err
 			}
+			p.Size += p.Task.BodySize
 			list = append(list, p)
 			return nil
 		})

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 	"time"
@@ -32,6 +34,10 @@ type Log interface {
 	Batch(ctx context.Context, uid uint32) (b *Batch, ok bool, err error)
 	// Payload returns the payload of a task that is not finished.
 	Payload(ctx context.Context, uid uint32) ([]byte, error)
+	// OpenBody opens the body of a name; DropBody removes one that no task was
+	// given.
+	OpenBody(name string) (io.ReadCloser, error)
+	DropBody(name string) error
 	// FindTasks returns the numbers of the tasks that f chooses, in its order,
 	// for one page and the one behind it, and how many it chooses in all.
 	FindTasks(ctx context.Context, f *Filter) (uids []uint32, total int, err error)
@@ -45,7 +51,7 @@ type Log interface {
 // comes, so that a long queue costs little memory.
 type Pending struct {
 	Task Task
-	Size int // bytes of the payload, roughly
+	Size int64 // bytes of payload and body, roughly
 
 	begun bool // something of it may be written: too late to cancel it
 }
@@ -162,13 +168,17 @@ func (q *Queue) enqueue(ctx context.Context, n New) (Summary, error) {
 	}
 	t := Task{
 		UID: q.next, IndexUID: n.IndexUID, Indexes: n.Indexes, Type: n.Type, Status: Enqueued,
-		Details: n.Details, EnqueuedAt: q.opts.Now().UTC(),
+		Details: n.Details, EnqueuedAt: q.opts.Now().UTC(), Body: n.Body, BodySize: n.BodySize,
 	}
 	if err := q.log.AppendTask(ctx, t, n.Payload); err != nil {
-		return Summary{}, fmt.Errorf("write task %d: %w", t.UID, err)
+		err = fmt.Errorf("write task %d: %w", t.UID, err)
+		if n.Body != "" {
+			err = errors.Join(err, q.log.DropBody(n.Body))
+		}
+		return Summary{}, err
 	}
 	q.next++
-	q.pending = append(q.pending, Pending{Task: t, Size: len(n.Payload)})
+	q.pending = append(q.pending, Pending{Task: t, Size: int64(len(n.Payload)) + n.BodySize})
 	q.notify()
 	return Summary{TaskUID: t.UID, IndexUID: t.IndexUID, Status: t.Status, Type: t.Type, EnqueuedAt: t.EnqueuedAt}, nil
 }

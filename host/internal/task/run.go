@@ -3,6 +3,7 @@ package task
 import (
 	"context"
 	"fmt"
+	"io"
 	"time"
 )
 
@@ -103,7 +104,7 @@ func (q *Queue) head() []Task {
 		return []Task{q.pending[i].Task}
 	}
 	var batch []Task
-	size := 0
+	size := int64(0)
 	for _, e := range q.pending {
 		if len(batch) > 0 {
 			a := batch[0]
@@ -195,7 +196,8 @@ func (q *Queue) process(ctx context.Context, batch []Task) ([]Outcome, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read payload: %w", err)
 		}
-		r.Works[i] = Work{batch[i], payload}
+		body := batch[i].Body
+		r.Works[i] = Work{batch[i], payload, func() (io.ReadCloser, error) { return q.log.OpenBody(body) }}
 	}
 	ctx, r.cancel = context.WithCancelCause(ctx)
 	defer r.cancel(nil)

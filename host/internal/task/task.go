@@ -8,6 +8,7 @@ package task
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -63,6 +64,8 @@ type Task struct {
 	Indexes    []string `json:",omitempty"`
 	BatchUID   *uint32  `json:",omitempty"` // nil before it is processed
 	CanceledBy *uint32  `json:",omitempty"` // the task that canceled it
+	Body       string   `json:",omitempty"` // see [New]; "" once it is finished
+	BodySize   int64    `json:",omitempty"`
 	Type       Type
 	Status     Status
 	Details    json.RawMessage // an object, by type; never empty
@@ -119,12 +122,18 @@ type New struct {
 	Details json.RawMessage
 	// Payload is what the [Processor] needs; dropped when the task is finished.
 	Payload []byte
+	// Body is the name of a body that is too large for a payload, "" without
+	// one. It goes where the payload goes.
+	Body     string
+	BodySize int64
 }
 
 // Work is a task to apply, with its payload.
 type Work struct {
 	Task
 	Payload []byte
+	// OpenBody opens its body, where it has one.
+	OpenBody func() (io.ReadCloser, error)
 }
 
 // An Outcome is what came of one task.

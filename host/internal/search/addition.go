@@ -1,0 +1,122 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/task"
+)
+
+// keptBytes is how much of a body's documents is kept from the first look at
+// them; a longer body is parsed again.
+const keptBytes = 4 << 20
+
+// An addition is a task that adds documents: looked at whole, then applied.
+type addition struct {
+	payload payload
+	open    func() (io.ReadCloser, error)
+	batch   *docBatch
+
+	// What survey found.
+	n      int
+	key    string
+	fields []string   // new to the index
+	kept   []received // all documents, or nil: there are too many
+}
+
+// survey checks the whole body. The error is an [apierr.Error] where the task
+// is to fail.
+func (a *addition) survey(ctx context.Context) error {
+	c := checker{key: a.batch.key}
+	if k := a.payload.PrimaryKey; k != "" && k != c.key {
+		if c.key != "" {
+			return keyExists(&meta{UID: a.batch.uid, PrimaryKey: c.key})
+		}
+		c.key = k
+	}
+	seen := map[string]struct{}{}
+	size := 0
+	err := a.read(ctx, &c, func(d received) error {
+		a.n++
+		if size += len(d.body); size <= keptBytes {
+			a.kept = append(a.kept, d)
+		}
+		eachField(d.body, func(path string) {
+			if _, old := a.batch.fields[path]; old {
+				return
+			}
+			if _, old := seen[path]; !old {
+				seen[path] = struct{}{}
+				a.fields = append(a.fields, path)
+			}
+		})
+		if len(a.batch.fields)+len(seen) > maxFields {
+			return apierr.Newf(apierr.MaxFieldsLimitExceeded, "With these documents the index would have more than %d different fields. No document of this task was kept.", maxFields)
+		}
+		return nil
+	})
+	if size > keptBytes {
+		a.kept = nil
+	}
+	a.key = c.key
+	return err
+}
+
+// each calls f for the documents, which survey accepted.
+func (a *addition) each(ctx context.Context, f func(received) error) error {
+	if len(a.kept) == a.n {
+		for _, d := range a.kept {
+			if err := f(d); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return a.read(ctx, &checker{key: a.key}, f)
+}
+
+// read calls f for each document of the body.
+func (a *addition) read(ctx context.Context, c *checker, f func(received) error) error {
+	body, err := a.open()
+	if err != nil {
+		return fmt.Errorf("open body: %w", err)
+	}
+	defer body.Close()
+	records := newRecords(body, a.payload.Format, a.payload.Delimiter)
+	for i := 0; ; i++ {
+		if i%100 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		r, err := records.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return spoilt(err)
+		}
+		d, err := c.check(r)
+		if err != nil {
+			return err
+		}
+		if err := f(d); err != nil {
+			return err
+		}
+	}
+}
+
+// spoilt says of an error in one record what it means for the others.
+func spoilt(err error) error {
+	if e, ok := errors.AsType[*apierr.Error](err); ok {
+		return apierr.Newf(e.Code, "%s No document of this task was kept.", e.Message)
+	}
+	return fmt.Errorf("read body: %w", err)
+}
+
+// received is how many documents w was said to have, or more where more are
+// known.
+func (a *addition) received(w *task.Work) int {
+	return max(a.n, receivedDocuments(w.Details))
+}

@@ -1,0 +1,104 @@
+package store
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/google/uuid"
+
+	"github.com/parley-search/parley/host/internal/search"
+)
+
+var _ search.Bodies = (*Store)(nil)
+
+// CreateBody implements [search.Bodies].
+func (s *Store) CreateBody() (search.BodyWriter, error) {
+	f, err := os.OpenFile(filepath.Join(s.bodies, uuid.NewString()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("create body: %w", err)
+	}
+	return &bodyWriter{Writer: bufio.NewWriterSize(f, 64<<10), f: f}, nil
+}
+
+type bodyWriter struct {
+	*bufio.Writer
+	f *os.File
+}
+
+// Keep implements [search.BodyWriter].
+func (w *bodyWriter) Keep() (string, error) {
+	err := w.Flush()
+	if err == nil {
+		err = w.f.Sync()
+	}
+	if err = errors.Join(err, w.f.Close()); err != nil {
+		return "", err
+	}
+	return filepath.Base(w.f.Name()), syncDir(filepath.Dir(w.f.Name()))
+}
+
+// Discard implements [search.BodyWriter].
+func (w *bodyWriter) Discard() error {
+	_ = w.f.Close() // Keep may have done so
+	return os.Remove(w.f.Name())
+}
+
+// syncDir makes what was made in a directory survive a crash.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// OpenBody implements [task.Log].
+func (s *Store) OpenBody(name string) (io.ReadCloser, error) {
+	f, err := os.Open(filepath.Join(s.bodies, filepath.Base(name)))
+	if err != nil {
+		return nil, fmt.Errorf("open body: %w", err)
+	}
+	return f, nil
+}
+
+// DropBody implements [task.Log].
+func (s *Store) DropBody(name string) error {
+	err := os.Remove(filepath.Join(s.bodies, filepath.Base(name)))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove body: %w", err)
+	}
+	return nil
+}
+
+// sweepBodies removes the bodies that no task has: what a crash left.
+func (s *Store) sweepBodies() error {
+	if err := os.MkdirAll(s.bodies, 0o700); err != nil {
+		return fmt.Errorf("make directory of bodies: %w", err)
+	}
+	pending, err := s.Unfinished(context.Background())
+	if err != nil {
+		return fmt.Errorf("read unfinished tasks: %w", err)
+	}
+	known := map[string]bool{}
+	for i := range pending {
+		known[pending[i].Task.Body] = true
+	}
+	files, err := os.ReadDir(s.bodies)
+	if err != nil {
+		return fmt.Errorf("list bodies: %w", err)
+	}
+	for _, f := range files {
+		if !known[f.Name()] {
+			if err := s.DropBody(f.Name()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
