@@ -14,8 +14,15 @@ type multiSearchRequest struct {
 }
 
 type federationRequest struct {
-	Offset int  `json:"offset"`
-	Limit  *int `json:"limit"`
+	Offset        int                 `json:"offset"`
+	Limit         *int                `json:"limit"`
+	Distinct      string              `json:"distinct"`
+	FacetsByIndex map[string][]string `json:"facetsByIndex"`
+	MergeFacets   *mergeFacetsRequest `json:"mergeFacets"`
+}
+
+type mergeFacetsRequest struct {
+	MaxValuesPerFacet *int `json:"maxValuesPerFacet"`
 }
 
 // A multiQuery is a search request that names its index.
@@ -34,13 +41,17 @@ type federationOptionsRequest struct {
 // each query.
 func multiSearchFields() apierr.Fields {
 	f := apierr.Fields{
-		"federation":                              apierr.InvalidMultiSearchFederated,
-		"federation.offset":                       apierr.InvalidSearchOffset,
-		"federation.limit":                        apierr.InvalidSearchLimit,
-		"queries.indexUid":                        apierr.InvalidIndexUID,
-		"queries.federationOptions":               apierr.InvalidMultiSearchOptions,
-		"queries.federationOptions.weight":        apierr.InvalidMultiSearchWeight,
-		"queries.federationOptions.queryPosition": apierr.InvalidMultiSearchPosition,
+		"federation":                               apierr.InvalidMultiSearchFederated,
+		"federation.offset":                        apierr.InvalidSearchOffset,
+		"federation.limit":                         apierr.InvalidSearchLimit,
+		"federation.distinct":                      apierr.InvalidMultiSearchDistinct,
+		"federation.facetsByIndex":                 apierr.InvalidMultiSearchFacetsByIndex,
+		"federation.mergeFacets":                   apierr.InvalidMultiSearchMergeFacets,
+		"federation.mergeFacets.maxValuesPerFacet": apierr.InvalidMultiSearchMaxValues,
+		"queries.indexUid":                         apierr.InvalidIndexUID,
+		"queries.federationOptions":                apierr.InvalidMultiSearchOptions,
+		"queries.federationOptions.weight":         apierr.InvalidMultiSearchWeight,
+		"queries.federationOptions.queryPosition":  apierr.InvalidMultiSearchPosition,
 	}
 	for name, code := range searchFields {
 		f["queries."+name] = code
@@ -61,6 +72,16 @@ type federatedBody struct {
 	Limit              int               `json:"limit"`
 	Offset             int               `json:"offset"`
 	EstimatedTotalHits int               `json:"estimatedTotalHits"`
+
+	FacetDistribution json.RawMessage        `json:"facetDistribution,omitempty"`
+	FacetStats        map[string]facetNumber `json:"facetStats,omitzero"`
+	FacetsByIndex     map[string]facetsBody  `json:"facetsByIndex,omitzero"`
+}
+
+// facetsBody are the facets of one index.
+type facetsBody struct {
+	Distribution json.RawMessage        `json:"distribution"`
+	Stats        map[string]facetNumber `json:"stats"`
 }
 
 // federationBody stands in each hit of a federated search.
@@ -105,7 +126,7 @@ func (q *multiQuery) query() search.MultiQuery {
 }
 
 func (s *Server) federatedSearch(r *call, f *federationRequest, queries []search.MultiQuery) error {
-	res, err := s.Search.FederatedSearch(s.ctx, r.caller, search.Federation{Offset: f.Offset, Limit: f.Limit}, queries)
+	res, err := s.Search.FederatedSearch(s.ctx, r.caller, f.federation(), queries)
 	if err != nil {
 		return err
 	}
@@ -117,5 +138,22 @@ func (s *Server) federatedSearch(r *call, f *federationRequest, queries []search
 		h := &res.Hits[i]
 		b.Hits[i] = withMember(newHit(&h.Hit, &queries[h.Query].Query), "_federation", encode(federationBody{h.IndexUID, h.Position, h.WeightedScore}))
 	}
+	if res.Facets != nil {
+		b.FacetDistribution, b.FacetStats = facetDistribution(res.Facets), facetStats(res.Facets)
+	}
+	if res.FacetsByIndex != nil {
+		b.FacetsByIndex = map[string]facetsBody{}
+		for _, f := range res.FacetsByIndex {
+			b.FacetsByIndex[f.IndexUID] = facetsBody{facetDistribution(f.Facets), facetStats(f.Facets)}
+		}
+	}
 	return ok(r, b)
+}
+
+func (f *federationRequest) federation() search.Federation {
+	out := search.Federation{Offset: f.Offset, Limit: f.Limit, Distinct: f.Distinct, FacetsByIndex: f.FacetsByIndex}
+	if f.MergeFacets != nil {
+		out.MergeFacets, out.MaxValuesPerFacet = true, f.MergeFacets.MaxValuesPerFacet
+	}
+	return out
 }

@@ -15,8 +15,10 @@ import (
 func newShelves(t *testing.T) *rig {
 	r := newMovies(t)
 	for _, a := range []answer{
-		r.do("PATCH", "/indexes/books/settings", `{"filterableAttributes":["genre"]}`),
-		r.do("POST", "/indexes/books/documents", `[{"id":1,"title":"Alien worlds","genre":"science"},{"id":7,"title":"Heat and dust","genre":"novel"}]`),
+		r.do("PATCH", "/indexes/movies/settings", `{"sortableAttributes":["year"]}`),
+		r.do("PATCH", "/indexes/books/settings", `{"filterableAttributes":["genre","year"],"sortableAttributes":["year"]}`),
+		r.do("PATCH", "/indexes/counted/settings", `{"filterableAttributes":["genre"],"faceting":{"sortFacetValuesBy":{"*":"count"}}}`),
+		r.do("POST", "/indexes/books/documents", `[{"id":1,"title":"Alien worlds","genre":"science","year":2000},{"id":7,"title":"Heat and dust","genre":"Drama","year":1975}]`),
 	} {
 		if got := r.task(a); got.Status != task.Succeeded {
 			t.Fatalf("task = %+v", got)
@@ -35,7 +37,7 @@ func TestMultiSearch(t *testing.T) {
 	}
 	r.play(t, []scenario{
 		post("none", `{"queries":[]}`, `{"results":[]}`),
-		post("two", `{"queries":[{"indexUid":"movies","q":"alien","attributesToRetrieve":["title"]},{"indexUid":"books","filter":"genre = novel","limit":1}]}`,
+		post("two", `{"queries":[{"indexUid":"movies","q":"alien","attributesToRetrieve":["title"]},{"indexUid":"books","filter":"genre = drama","limit":1}]}`,
 			`{"results":[{"indexUid":"movies","hits":[{"title":"Alien"}],"query":"alien"`, `{"indexUid":"books","hits":[{"id":7,`, `"limit":1,"offset":0,"estimatedTotalHits":1}]}`),
 		bad("unknown field", `{"queries":[{"indexUid":"movies"},{"indexUid":"books","filters":"x"}]}`, "bad_request", "queries[1].filters", "did you mean"),
 		bad("type of a parameter", `{"queries":[{"indexUid":"movies","q":1}]}`, "invalid_search_q", "queries[0].q"),
@@ -52,6 +54,19 @@ func TestMultiSearch(t *testing.T) {
 		bad("weight below zero", `{"federation":{},"queries":[{"indexUid":"movies","federationOptions":{"weight":-1}}]}`, "invalid_multi_search_weight", "queries[0]"),
 		bad("weight's type", `{"federation":{},"queries":[{"indexUid":"movies","federationOptions":{"weight":"1"}}]}`, "invalid_multi_search_weight"),
 		bad("position below zero", `{"federation":{},"queries":[{"indexUid":"movies","federationOptions":{"queryPosition":-1}}]}`, "invalid_multi_search_query_position"),
+		bad("own facets", `{"federation":{},"queries":[{"indexUid":"movies","facets":["genre"]}]}`, "invalid_multi_search_query_facets", "queries[0]"),
+		bad("own pages", `{"federation":{},"queries":[{"indexUid":"movies","hitsPerPage":1}]}`, "invalid_multi_search_query_pagination", "queries[0]"),
+		bad("facets' type", `{"federation":{"facetsByIndex":["genre"]},"queries":[]}`, "invalid_multi_search_facets_by_index"),
+		bad("facets that are none", `{"federation":{"facetsByIndex":{"movies":["title"]}},"queries":[{"indexUid":"movies"}]}`, "invalid_multi_search_facets", "federation.facetsByIndex.movies"),
+		bad("facets that are none, of an index not asked", `{"federation":{"facetsByIndex":{"books":["title"]}},"queries":[{"indexUid":"movies"}]}`, "invalid_multi_search_facets", "federation.facetsByIndex.books"),
+		{name: "facets of an absent index", method: "POST", path: "/multi-search", body: `{"federation":{"facetsByIndex":{"nope":["title"]}},"queries":[]}`, status: 404, code: "index_not_found", contains: []string{"federation.facetsByIndex.nope"}},
+		bad("merge's type", `{"federation":{"mergeFacets":true},"queries":[]}`, "invalid_multi_search_merge_facets"),
+		bad("values' type", `{"federation":{"mergeFacets":{"maxValuesPerFacet":"1"}},"queries":[]}`, "invalid_multi_search_max_values_per_facet"),
+		bad("values below zero", `{"federation":{"mergeFacets":{"maxValuesPerFacet":-1}},"queries":[]}`, "invalid_multi_search_max_values_per_facet"),
+		bad("distinct's type", `{"federation":{"distinct":1},"queries":[]}`, "invalid_multi_search_distinct"),
+		bad("distinct not filterable", `{"federation":{"distinct":"title"},"queries":[{"indexUid":"movies"}]}`, "invalid_multi_search_distinct", "queries[0]", "title"),
+		bad("orders apart", `{"federation":{},"queries":[{"indexUid":"movies","sort":["year:asc"]},{"indexUid":"movies","sort":["year:desc"]}]}`, "invalid_multi_search_query_ranking_rules", "queries[1]", "queries[0]", "descending"),
+		bad("facet orders apart", `{"federation":{"mergeFacets":{},"facetsByIndex":{"movies":["genre"],"counted":["genre"]}},"queries":[]}`, "invalid_multi_search_facet_order", "federation.facetsByIndex.movies", "counted"),
 		bad("federation's offset", `{"federation":{"offset":-1},"queries":[]}`, "invalid_search_offset"),
 		bad("federation's limit", `{"federation":{"limit":-1},"queries":[]}`, "invalid_search_limit"),
 	})
@@ -73,6 +88,17 @@ func TestFederatedSearch(t *testing.T) {
 			`{"hits":[{"id":1,`, `"_federation":{"indexUid":"movies","queriesPosition":5,"weightedRankingScore":0.`, `}}],"processingTimeMs"`),
 		post("page", `{"federation":{"offset":1,"limit":1},"queries":[{"indexUid":"books","q":"alein"},{"indexUid":"movies","q":"alien"}]}`,
 			`{"hits":[{"id":1,"title":"Alien worlds"`, `"limit":1,"offset":1`),
+		post("sorted", `{"federation":{},"queries":[{"indexUid":"movies","sort":["year:desc"],"attributesToRetrieve":["year"]},{"indexUid":"books","sort":["year:desc"],"attributesToRetrieve":["year"],"federationOptions":{"weight":5}}]}`,
+			`[{"year":2016,`, `},{"year":2000,`, `},{"year":1995,`, `},{"year":1979,`, `},{"year":1975,`, `"estimatedTotalHits":5}`),
+		// A document of two queries counts once.
+		post("total", `{"federation":{},"queries":[{"indexUid":"movies","q":"alien"},{"indexUid":"movies","filter":"year < 2000"}]}`, `"estimatedTotalHits":2}`),
+		post("distinct", `{"federation":{"distinct":"genre"},"queries":[{"indexUid":"movies","sort":["year:desc"],"attributesToRetrieve":["year"]},{"indexUid":"books","sort":["year:desc"],"attributesToRetrieve":["year"]}]}`,
+			`{"hits":[{"year":2016,"_federation":`, `},{"year":2000,`, `},{"year":1995,`, `},{"year":1979,"_federation":{"indexUid":"movies","queriesPosition":0,"weightedRankingScore":1}}],`),
+		post("facets by index", `{"federation":{"limit":0,"facetsByIndex":{"movies":["genre","year"],"books":["genre"],"counted":[]}},"queries":[{"indexUid":"movies","filter":"year > 1990"},{"indexUid":"movies","q":"alien"},{"indexUid":"books"}]}`,
+			`{"hits":[],`, `"movies":{"distribution":{"genre":{"crime":1,"drama":1,"horror":1},"year":{"1979":1,"1995":1,"2016":1}},"stats":{"year":{"min":1979,"max":2016}}}`,
+			`"books":{"distribution":{"genre":{"Drama":1,"science":1}},"stats":{}}`, `"counted":{"distribution":{},"stats":{}}`),
+		post("facets merged", `{"federation":{"mergeFacets":{"maxValuesPerFacet":3},"facetsByIndex":{"movies":["genre","year"],"books":["genre","year"]}},"queries":[{"indexUid":"movies"},{"indexUid":"books"}]}`,
+			`"facetDistribution":{"genre":{"crime":1,"drama":2,"horror":1},"year":{"1975":1,"1979":1,"1995":1}},"facetStats":{"year":{"min":1975,"max":2016}}}`),
 		post("null is no federation", `{"federation":null,"queries":[]}`, `{"results":[]}`),
 	})
 }
@@ -83,7 +109,7 @@ func TestMultiSearchRights(t *testing.T) {
 	narrow := []string{"Authorization", "Bearer " + r.key([]string{"search"}, []string{"mov*"})}
 	other := []string{"Authorization", "Bearer " + r.key([]string{"documents.get"}, []string{"*"})}
 	both := `{"federation":{},"queries":[{"indexUid":"movies"},{"indexUid":"books"}]}`
-	tenant := []string{"Authorization", "Bearer " + r.tenant(t, map[string]any{"movies": map[string]any{"filter": "genre != horror"}, "books": map[string]any{"filter": "genre = novel"}})}
+	tenant := []string{"Authorization", "Bearer " + r.tenant(t, map[string]any{"movies": map[string]any{"filter": "genre != horror"}, "books": map[string]any{"filter": "genre = drama"}})}
 	r.play(t, []scenario{
 		{name: "own index", method: "POST", path: "/multi-search", header: narrow, body: `{"queries":[{"indexUid":"movies","q":"heat"}]}`, status: 200, contains: []string{"Heat"}},
 		{name: "other index", method: "POST", path: "/multi-search", header: narrow, body: both, status: 404, code: "index_not_found", contains: []string{"queries[1]"}},

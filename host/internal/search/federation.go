@@ -1,10 +1,13 @@
 package search
 
 import (
-	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
+
+	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
@@ -14,6 +17,16 @@ import (
 type Federation struct {
 	Offset int
 	Limit  *int // nil: 20
+	// Distinct is an attribute of whose values each brings one hit at most,
+	// whatever index it is from; "": none.
+	Distinct string
+	// FacetsByIndex are attributes whose values are counted among all documents
+	// that the queries find in an index.
+	FacetsByIndex map[string][]string
+	// MergeFacets counts them together for all indexes.
+	MergeFacets bool
+	// MaxValuesPerFacet bounds the values of a merged facet; nil: 100.
+	MaxValuesPerFacet *int
 }
 
 // FederationOptions say how one query takes part in a [Federation].
@@ -29,8 +42,18 @@ type FederatedResult struct {
 	Hits               []FederatedHit // best first
 	Offset, Limit      int
 	EstimatedTotalHits int
-	ProcessingTime     time.Duration
-	Degraded           bool
+	// FacetsByIndex are the facets asked for, by index, or Facets, those of all
+	// of them; nil where none were.
+	FacetsByIndex  []IndexFacets
+	Facets         []FacetCounts
+	ProcessingTime time.Duration
+	Degraded       bool
+}
+
+// IndexFacets are facets of one index.
+type IndexFacets struct {
+	IndexUID string
+	Facets   []FacetCounts
 }
 
 // A FederatedHit is a hit and where it came from.
@@ -40,37 +63,30 @@ type FederatedHit struct {
 	Query         int // which query found it
 	Position      int // the position to show for it
 	WeightedScore float64
+
+	weight   float64
+	order    []orderStep
+	distinct []string // the values of the federation's attribute
 }
 
-// FederatedSearch answers queries as one: hits by their score times the
-// query's weight, and a document that several queries found in one index where
-// it stands best. Rights and errors are those of [Service.MultiSearch].
+// FederatedSearch answers queries as one: hits in the order of their indexes'
+// rules, with scores times the query's weight, and a document that several
+// queries found in one index where it stands best. Rights and errors are those
+// of [Service.MultiSearch].
 func (s *Service) FederatedSearch(ctx context.Context, caller *auth.Caller, f Federation, queries []MultiQuery) (*FederatedResult, error) {
 	start := time.Now()
-	res := &FederatedResult{Hits: []FederatedHit{}, Offset: f.Offset, Limit: DefaultLimit}
-	if f.Limit != nil {
-		res.Limit = *f.Limit
-	}
 	if err := f.check(queries); err != nil {
 		return nil, err
 	}
-	need := min(res.Offset+res.Limit, maxTotalHits)
-	for i := range queries {
-		q := queries[i].Query
-		q.Offset, q.Limit = 0, &need
-		found, err := s.Search(ctx, caller, queries[i].IndexUID, q)
-		if err != nil {
-			return nil, inQuery(i, err)
-		}
-		res.EstimatedTotalHits += found.EstimatedTotalHits
-		res.Degraded = res.Degraded || found.Degraded
-		for _, h := range found.Hits {
-			res.Hits = append(res.Hits, queries[i].federated(i, h))
-		}
+	w := &federated{service: s, caller: caller, federation: &f, queries: queries, res: &FederatedResult{Offset: f.Offset, Limit: DefaultLimit}}
+	if f.Limit != nil {
+		w.res.Limit = *f.Limit
 	}
-	res.Hits = page(mergeHits(res.Hits), res.Offset, res.Limit)
-	res.ProcessingTime = time.Since(start)
-	return res, nil
+	if err := w.run(ctx); err != nil {
+		return nil, err
+	}
+	w.res.ProcessingTime = time.Since(start)
+	return w.res, nil
 }
 
 // check checks a federation and the part that queries have in it.
@@ -83,11 +99,16 @@ func (f *Federation) check(queries []MultiQuery) error {
 		return apierr.Newf(apierr.InvalidSearchOffset, "`federation.offset` is %d; it must be zero or more.", f.Offset)
 	case f.Limit != nil && *f.Limit < 0:
 		return apierr.Newf(apierr.InvalidSearchLimit, "`federation.limit` is %d; it must be zero or more.", *f.Limit)
+	case f.MaxValuesPerFacet != nil && *f.MaxValuesPerFacet < 0:
+		return apierr.Newf(apierr.InvalidMultiSearchMaxValues, "`federation.mergeFacets.maxValuesPerFacet` is %d; it must be zero or more.", *f.MaxValuesPerFacet)
 	}
 	for i := range queries {
 		q := &queries[i]
 		if q.Limit != nil || q.Offset != 0 || q.Page != nil || q.HitsPerPage != nil {
 			return apierr.Newf(apierr.InvalidMultiSearchPagination, "`queries[%d]` has a page of its own; in a federated search send offset and limit in `federation`.", i)
+		}
+		if q.Facets != nil {
+			return apierr.Newf(apierr.InvalidMultiSearchQueryFacets, "`queries[%d].facets`: in a federated search send the facets of each index in `federation.facetsByIndex`.", i)
 		}
 		if o := q.Options; o != nil && o.Weight != nil && *o.Weight < 0 {
 			return apierr.Newf(apierr.InvalidMultiSearchWeight, "`queries[%d].federationOptions.weight` is %v; it must be zero or more.", i, *o.Weight)
@@ -99,32 +120,190 @@ func (f *Federation) check(queries []MultiQuery) error {
 	return nil
 }
 
+// A federated is one federated search under way.
+type federated struct {
+	service    *Service
+	caller     *auth.Caller
+	federation *Federation
+	queries    []MultiQuery
+	res        *FederatedResult
+	hits       []FederatedHit
+	shape      []string // of the first query's order
+	shapeOf    int
+	facets     mergedFacets
+}
+
+func (w *federated) run(ctx context.Context) error {
+	byIndex := map[string][]int{}
+	var order []string
+	for i := range w.queries {
+		uid := w.queries[i].IndexUID
+		if byIndex[uid] == nil {
+			order = append(order, uid)
+		}
+		byIndex[uid] = append(byIndex[uid], i)
+	}
+	// Facets of an index that no query asks are counted among no documents, but
+	// are checked like the others.
+	for _, uid := range sortedKeys(w.federation.FacetsByIndex) {
+		if byIndex[uid] == nil {
+			order = append(order, uid)
+		}
+	}
+	for _, uid := range order {
+		if err := w.searchIndex(ctx, uid, byIndex[uid]); err != nil {
+			return err
+		}
+	}
+	slices.SortStableFunc(w.hits, func(a, b FederatedHit) int { return compareHits(&a, &b) })
+	w.res.Hits = page(w.unique(), w.res.Offset, w.res.Limit)
+	return w.mergeFacets()
+}
+
+// searchIndex answers the queries of one index, all on the same view of it.
+func (w *federated) searchIndex(ctx context.Context, uid string, positions []int) error {
+	place := func(err error) error {
+		if len(positions) == 0 {
+			return inFacets(uid, err)
+		}
+		return inQuery(positions[0], err)
+	}
+	inside := false // errors name their query already
+	err := w.service.opened(ctx, w.caller, uid, func(rd *reading) (err error) {
+		v, err := rd.state.folder.view(w.service.columns)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, v.close()) }()
+		all := roaring.New()
+		for _, i := range positions {
+			found, err := w.searchQuery(ctx, rd, v, i)
+			if err != nil {
+				inside = true
+				return inQuery(i, err)
+			}
+			all.Or(found)
+		}
+		w.res.EstimatedTotalHits += int(all.GetCardinality())
+		if asked, ok := w.federation.FacetsByIndex[uid]; ok {
+			inside = true
+			return inFacets(uid, w.countFacets(rd, v, asked, all))
+		}
+		return nil
+	})
+	if err != nil && !inside {
+		return place(err)
+	}
+	return err
+}
+
+// searchQuery answers one query and returns all documents that it finds.
+func (w *federated) searchQuery(ctx context.Context, rd *reading, v *view, i int) (*roaring.Bitmap, error) {
+	q := w.queries[i].Query
+	need := min(w.res.Offset+w.res.Limit, maxTotalHits)
+	q.Offset, q.Limit, q.federated = 0, &need, w.federation
+	if err := w.spread(rd, &q); err != nil {
+		return nil, err
+	}
+	one := *rd
+	if err := one.prepare(&q); err != nil {
+		return nil, err
+	}
+	if err := w.sameOrder(i, one.plan.orderShape()); err != nil {
+		return nil, err
+	}
+	res, found, err := w.service.answerOn(ctx, &one, v)
+	if err != nil {
+		return nil, err
+	}
+	w.res.Degraded = w.res.Degraded || res.Degraded
+	for _, h := range res.Hits {
+		w.hits = append(w.hits, w.queries[i].federated(i, h))
+	}
+	return found, nil
+}
+
+// spread has a query obey the federation's attribute, too: of two hits of one
+// query that share a value, the federation would drop the second.
+func (w *federated) spread(rd *reading, q *Query) error {
+	attr := w.federation.Distinct
+	if attr == "" {
+		return nil
+	}
+	if _, err := rd.state.meta.Settings.distinct(attr); err != nil {
+		return apierr.Newf(apierr.InvalidMultiSearchDistinct, "`federation.distinct`: %s", apierr.From(err).Message)
+	}
+	if q.Distinct == "" {
+		q.Distinct = attr
+	}
+	return nil
+}
+
+// sameOrder checks that the hits of query i can be brought into one order with
+// those before.
+func (w *federated) sameOrder(i int, shape []string) error {
+	if w.shape == nil {
+		w.shape, w.shapeOf = shape, i
+		return nil
+	}
+	if n, apart := apartAt(w.shape, shape); apart {
+		return apierr.Newf(apierr.InvalidMultiSearchRankingRules, "Its hits cannot be brought into one order with those of `queries[%d]`: step %d of its order is %s, of the other's %s; see `sort` of both, and the setting rankingRules of their indexes.",
+			w.shapeOf, n+1, shape[n], w.shape[n])
+	}
+	if len(shape) > len(w.shape) {
+		w.shape, w.shapeOf = shape, i
+	}
+	return nil
+}
+
 // federated is a hit of q, which stands at position i.
 func (q *MultiQuery) federated(i int, h Hit) FederatedHit {
-	out := FederatedHit{Hit: h, IndexUID: q.IndexUID, Query: i, Position: i, WeightedScore: h.Score}
+	out := FederatedHit{Hit: h, IndexUID: q.IndexUID, Query: i, Position: i, weight: 1, order: h.order, distinct: h.distinct}
 	if o := q.Options; o != nil {
 		if o.Weight != nil {
-			out.WeightedScore *= *o.Weight
+			out.weight = *o.Weight
 		}
 		if o.Position != nil {
 			out.Position = *o.Position
 		}
 	}
+	out.WeightedScore = h.Score * out.weight
 	return out
 }
 
-// mergeHits orders hits that come query by query, and leaves a document of
-// which there are several in its best place.
-func mergeHits(hits []FederatedHit) []FederatedHit {
-	slices.SortStableFunc(hits, func(a, b FederatedHit) int { return cmp.Compare(b.WeightedScore, a.WeightedScore) })
+// unique returns the hits, which are in order, without those that have stood
+// there before.
+func (w *federated) unique() []FederatedHit {
 	type place struct{ index, id string }
-	seen := make(map[place]bool, len(hits))
-	return slices.DeleteFunc(hits, func(h FederatedHit) bool {
+	seen := make(map[place]bool, len(w.hits))
+	values := map[string]bool{}
+	out := []FederatedHit{}
+	for _, h := range w.hits {
 		p := place{h.IndexUID, h.ID}
-		again := seen[p]
+		if seen[p] || slices.ContainsFunc(h.distinct, func(v string) bool { return values[v] }) {
+			continue
+		}
 		seen[p] = true
-		return again
-	})
+		for _, v := range h.distinct {
+			values[v] = true
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+// inFacets has an error that a client sees name the facets that it is about.
+func inFacets(uid string, err error) error {
+	if err == nil {
+		return nil
+	}
+	e := apierr.From(err)
+	if e.Code == apierr.Internal {
+		return err
+	}
+	c := *e
+	c.Message = fmt.Sprintf("`federation.facetsByIndex.%.400s`: %s", uid, e.Message)
+	return &c
 }
 
 // page returns offset to offset+limit of a list.

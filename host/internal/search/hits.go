@@ -30,6 +30,16 @@ func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []found) er
 	if err != nil {
 		return err
 	}
+	var orders [][]orderStep
+	var values [][]string
+	if q.federated != nil {
+		if orders, err = s.orders(list); err != nil {
+			return err
+		}
+		if values, err = s.values(q.federated.Distinct, list); err != nil {
+			return err
+		}
+	}
 	for i, d := range docs {
 		if d.Seq == 0 || rd.rule != nil && !rd.rule.matches(d.Body) {
 			continue
@@ -40,6 +50,9 @@ func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []found) er
 			h.Details = s.details(&list[i], i, &extras)
 		}
 		h.Distance = extras.distance(i)
+		if q.federated != nil {
+			h.order, h.distinct = orders[i], values[i]
+		}
 		res.Hits = append(res.Hits, h)
 	}
 	return nil

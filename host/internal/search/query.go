@@ -43,6 +43,8 @@ type Query struct {
 	// Locales are the languages of Q. They are checked; texts are split by
 	// their scripts, whatever the language.
 	Locales []string
+
+	federated *Federation // that the query is a part of; nil: none
 }
 
 // Format says how texts of hits are shown.
@@ -103,6 +105,11 @@ type Hit struct {
 	// Details say how each rule judged; an object, or nil where it was not
 	// asked for.
 	Details json.RawMessage
+
+	// Of a query of a federation: what orders it among the hits of others, and
+	// its values of the federation's distinct attribute.
+	order    []orderStep
+	distinct []string
 }
 
 // DefaultLimit is the number of hits, or documents, where none is asked for.

@@ -106,6 +106,26 @@ func (d *distinctSeen) take(v *view, doc uint32) (bool, error) {
 	return true, nil
 }
 
+// values returns what each document of list has in an attribute, as far as it
+// counts for being distinct; none of it for "".
+func (s *searcher) values(attribute string, list []found) ([][]string, error) {
+	out := make([][]string, len(list))
+	if attribute == "" {
+		return out, nil
+	}
+	for i, f := range list {
+		seg := s.view.segmentOf(f.doc)
+		c, err := s.view.textColumn(seg, fieldText+attribute)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range c.of(f.doc - seg.first) {
+			out[i] = append(out[i], c.keys[n])
+		}
+	}
+	return out, nil
+}
+
 // segmentOf returns the segment that has a document.
 func (v *view) segmentOf(doc uint32) *viewSegment {
 	i, _ := slices.BinarySearchFunc(v.segs, doc, func(s viewSegment, d uint32) int {

@@ -38,6 +38,11 @@ func (s *searcher) steps(r *ranking, kind ruleKind) []step {
 // score is a ranking as a number from 0 to 1: each rule divides what the ones
 // before left undecided.
 func (s *searcher) score(r *ranking) float64 {
+	return s.scoreBy(r, s.rules)
+}
+
+// scoreBy is the score by some rules.
+func (s *searcher) scoreBy(r *ranking, rules []rule) float64 {
 	if len(s.plan.parsed.units) == 0 {
 		return 1
 	}
@@ -45,8 +50,8 @@ func (s *searcher) score(r *ranking) float64 {
 		return 0
 	}
 	score, left := 0.0, 1.0
-	for i := range s.rules {
-		for _, st := range s.steps(r, s.rules[i].kind) {
+	for i := range rules {
+		for _, st := range s.steps(r, rules[i].kind) {
 			left /= st.of
 			score += (st.have - 1) * left
 		}

@@ -31,7 +31,7 @@ func (s *Service) Search(ctx context.Context, caller *auth.Caller, indexUID stri
 	return res, nil
 }
 
-// A reading is an index open for one search.
+// A reading is an index open for searches.
 type reading struct {
 	index *index
 	state *state
@@ -40,9 +40,19 @@ type reading struct {
 	cond  *node // rule and the query's filter
 }
 
-// reading opens an index for a search of caller and calls f. A folder that
-// turns out to be damaged is built anew.
+// reading opens an index for a search of caller and calls f.
 func (s *Service) reading(ctx context.Context, caller *auth.Caller, indexUID string, q *Query, f func(*reading) error) error {
+	return s.opened(ctx, caller, indexUID, func(rd *reading) error {
+		if err := rd.prepare(q); err != nil {
+			return err
+		}
+		return f(rd)
+	})
+}
+
+// opened opens an index for searches of caller and calls f. A folder that turns
+// out to be damaged is built anew.
+func (s *Service) opened(ctx context.Context, caller *auth.Caller, indexUID string, f func(*reading) error) error {
 	ix, rule, err := s.index(caller, indexUID)
 	if err != nil {
 		return err
@@ -53,17 +63,6 @@ func (s *Service) reading(ctx context.Context, caller *auth.Caller, indexUID str
 	}
 	defer release()
 	rd := &reading{index: ix, state: st, rule: rule}
-	if rd.plan, err = newPlan(st.meta, q); err != nil {
-		return err
-	}
-	filter, err := ix.filter(st.meta, q.Filter, apierr.InvalidSearchFilter)
-	if err != nil {
-		return err
-	}
-	if err := st.meta.Settings.allowFilter(rule); err != nil {
-		return apierr.Newf(apierr.InvalidSearchFilter, "The filter in the tenant token's searchRules: %s.", err)
-	}
-	rd.cond = and(rule, filter)
 	err = guarded(func() error { return f(rd) })
 	if errors.Is(err, errDamaged) {
 		ix.suspect(st.folder, err)
@@ -75,35 +74,59 @@ func (s *Service) reading(ctx context.Context, caller *auth.Caller, indexUID str
 	return fmt.Errorf("search index %q: %w", indexUID, err)
 }
 
+// prepare has rd search for q.
+func (rd *reading) prepare(q *Query) (err error) {
+	m := rd.state.meta
+	if rd.plan, err = newPlan(m, q); err != nil {
+		return err
+	}
+	filter, err := rd.index.filter(m, q.Filter, apierr.InvalidSearchFilter)
+	if err != nil {
+		return err
+	}
+	if err := m.Settings.allowFilter(rd.rule); err != nil {
+		return apierr.Newf(apierr.InvalidSearchFilter, "The filter in the tenant token's searchRules: %s.", err)
+	}
+	rd.cond = and(rd.rule, filter)
+	return nil
+}
+
 // answer runs the search of rd.
 func (s *Service) answer(ctx context.Context, rd *reading) (res *Result, err error) {
-	cut, cancel := s.cutoff(ctx, rd)
-	defer cancel()
-	sr, err := s.searcher(ctx, cut, rd)
+	v, err := rd.state.folder.view(s.columns)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, sr.view.close()) }()
+	defer func() { err = errors.Join(err, v.close()) }()
+	res, _, err = s.answerOn(ctx, rd, v)
+	return res, err
+}
+
+// answerOn runs the search of rd on a view. found are all documents that it
+// gives, whatever of them the result shows.
+func (s *Service) answerOn(ctx context.Context, rd *reading, v *view) (res *Result, found *roaring.Bitmap, err error) {
+	cut, cancel := s.cutoff(ctx, rd)
+	defer cancel()
+	sr := &searcher{ctx: ctx, cut: cut, fuzzy: s.fuzzy, plan: rd.plan, view: v, whole: roaring.New()}
 	p := rd.plan
 	res = &Result{Query: p.query.Q, Hits: []Hit{}, Negative: len(p.parsed.excluded) > 0}
 	if err := sr.match(rd.cond); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := sr.order(); errors.Is(err, errCutoff) {
 		res.Degraded = true
 	} else if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	all, err := sr.results.all(sr.view, sr.matched)
-	if err != nil {
-		return nil, err
+	if found, err = sr.results.all(v, sr.matched); err != nil {
+		return nil, nil, err
 	}
-	res.count(&p.page, int(all.GetCardinality()))
-	if res.Facets, err = sr.facetCounts(p.facets, all); err != nil {
-		return nil, err
+	res.count(&p.page, int(found.GetCardinality()))
+	if res.Facets, err = sr.facetCounts(p.facets, found); err != nil {
+		return nil, nil, err
 	}
 	list := sr.results.list
-	return res, sr.fill(s, res, rd, list[min(p.page.offset, len(list)):])
+	return res, found, sr.fill(s, res, rd, list[min(p.page.offset, len(list)):])
 }
 
 // count sets what the result says of its totals.
@@ -164,14 +187,6 @@ type searcher struct {
 	rules     []rule
 	mostTypos int // that the query may have in all
 	results   results
-}
-
-// searcher opens a view for rd; close it.
-func (s *Service) searcher(ctx, cut context.Context, rd *reading) (*searcher, error) {
-	sr := &searcher{ctx: ctx, cut: cut, fuzzy: s.fuzzy, plan: rd.plan, whole: roaring.New()}
-	var err error
-	sr.view, err = rd.state.folder.view(s.columns)
-	return sr, err
 }
 
 // check returns the context's error now and then; n counts the caller's steps.

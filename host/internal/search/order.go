@@ -1,0 +1,119 @@
+package search
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// An orderStep is one part of what orders the hits of several searches: how
+// well the words match, by all rules about texts that stand side by side, or a
+// value to sort by.
+type orderStep struct {
+	texts bool
+	score float64 // of texts
+	blank bool    // there are no words that could match
+	key   sortKey
+	kind  ruleKind // of a value
+	down  bool
+}
+
+// orderRules is what orders the hits of a search beside those of others, the
+// same whether it has words or not.
+func (p *plan) orderRules() []rule { return p.settings.rules(p.criteria, true, p.strategy) }
+
+// orderShape is the kind of each step of the order, fit to be compared.
+func (p *plan) orderShape() []string {
+	var out []string
+	for _, r := range p.orderRules() {
+		switch {
+		case r.ofTexts():
+			if len(out) == 0 || out[len(out)-1] != shapeOfTexts {
+				out = append(out, shapeOfTexts)
+			}
+		case r.kind == geoRule:
+			out = append(out, "by a distance, "+direction(r.descending))
+		default:
+			out = append(out, "by a value, "+direction(r.descending))
+		}
+	}
+	return out
+}
+
+const shapeOfTexts = "by how well the words match"
+
+func direction(descending bool) string {
+	if descending {
+		return "descending"
+	}
+	return "ascending"
+}
+
+// apartAt returns the first step at which two orders cannot be one; ok is false
+// where they can.
+func apartAt(a, b []string) (step int, ok bool) {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// orders returns the steps of each document of list.
+func (s *searcher) orders(list []found) ([][]orderStep, error) {
+	out := make([][]orderStep, len(list))
+	byDoc := make([]int, len(list)) // columns are read in the order of documents
+	for i := range byDoc {
+		byDoc[i] = i
+	}
+	slices.SortFunc(byDoc, func(a, b int) int { return cmp.Compare(list[a].doc, list[b].doc) })
+	docs := make([]uint32, len(list))
+	for i, n := range byDoc {
+		docs[i] = list[n].doc
+	}
+	rules := s.plan.orderRules()
+	for len(rules) > 0 {
+		if !rules[0].ofTexts() {
+			r := &rules[0]
+			keys, err := s.keys(r, docs)
+			if err != nil {
+				return nil, fmt.Errorf("read values to sort by: %w", err)
+			}
+			for i, n := range byDoc {
+				out[n] = append(out[n], orderStep{key: keys[i], kind: r.kind, down: r.descending})
+			}
+			rules = rules[1:]
+			continue
+		}
+		n := slices.IndexFunc(rules, func(r rule) bool { return !r.ofTexts() })
+		if n < 0 {
+			n = len(rules)
+		}
+		for i := range list {
+			out[i] = append(out[i], orderStep{texts: true, blank: len(s.plan.parsed.units) == 0, score: s.scoreBy(&list[i].ranking, rules[:n])})
+		}
+		rules = rules[n:]
+	}
+	return out, nil
+}
+
+// compareHits orders hits of several searches, the better first.
+func compareHits(a, b *FederatedHit) int {
+	for i := range min(len(a.order), len(b.order)) {
+		x, y := &a.order[i], &b.order[i]
+		c := 0
+		switch {
+		case x.texts != y.texts || x.kind != y.kind || x.down != y.down: // of another host, maybe
+		case x.texts && x.blank && y.blank: // their weights alone would decide
+		case x.texts:
+			c = cmp.Compare(y.score*b.weight, x.score*a.weight)
+		default:
+			c = x.key.compare(&y.key, x.down)
+		}
+		if c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(b.WeightedScore, a.WeightedScore)
+}
