@@ -86,11 +86,12 @@ func (d *Decoder) text(what uint8, v rawjson.Value, p *piece, out *provider.Out)
 	return true
 }
 
-// keep makes text the scratch of the next one where it outgrew the old.
+// keep makes room for texts like this one. What is long is rare, and not worth
+// the memory.
 func (d *Decoder) keep(text []byte) {
 	if cap(d.scratch) == 0 {
 		d.scratch = make([]byte, 0, 4<<10)
-	} else if len(text) > cap(d.scratch) {
+	} else if len(text) > cap(d.scratch) && len(text) <= 32<<10 {
 		d.scratch = make([]byte, 0, 2*len(text))
 	}
 }

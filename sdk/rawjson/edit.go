@@ -80,15 +80,18 @@ func (e *Edit) Rename(from, to string) {
 	}
 }
 
-// Value returns the object.
+// Value returns the object, without the members that have no value.
 func (e Edit) Value() Value {
 	size := 2
 	for _, m := range e {
 		size += len(m.Key) + len(m.Value) + 4
 	}
 	b := append(make([]byte, 0, size), '{')
-	for i, m := range e {
-		if i > 0 {
+	for _, m := range e {
+		if len(m.Value) == 0 {
+			continue
+		}
+		if len(b) > 1 {
 			b = append(b, ',')
 		}
 		b = append(AppendString(b, m.Key), ':')

@@ -201,3 +201,14 @@ func TestEditKeep(t *testing.T) {
 		t.Errorf("after Keep of nothing %s, want {}", got)
 	}
 }
+
+// TestEditWithoutValue sets a member to what was not there.
+func TestEditWithoutValue(t *testing.T) {
+	var e Edit
+	e.Set("a", nil)
+	e.Set("b", Value("1"))
+	e.Set("c", Value(`{}`).Get("x"))
+	if got, want := string(e.Value()), `{"b":1}`; got != want {
+		t.Errorf("Value = %s, want %s", got, want)
+	}
+}

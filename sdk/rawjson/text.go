@@ -1,6 +1,7 @@
 package rawjson
 
 import (
+	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -26,7 +27,7 @@ func (v Value) Clean() bool {
 // U+FFFD.
 func AppendString[T string | []byte](dst []byte, s T) []byte {
 	const digits = "0123456789abcdef"
-	dst = append(dst, '"')
+	dst = append(slices.Grow(dst, len(s)+2), '"')
 	start := 0
 	for i := 0; i < len(s); {
 		c := s[i]
@@ -70,6 +71,7 @@ func Quote[T string | []byte](s T) Value {
 // AppendUnescaped appends the text of a checked string, given without its
 // quotes. Half a surrogate pair becomes U+FFFD.
 func AppendUnescaped(dst, s []byte) []byte {
+	dst = slices.Grow(dst, len(s)) // a text is never longer than it is quoted
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		if c != '\\' || i+1 == len(s) {

@@ -12,7 +12,7 @@ import (
 // beside it.
 type Limits struct {
 	Memory       uint64        // bytes of one instance's memory; default 16 MiB
-	Input        int           // bytes of one call's input; default a tenth of Memory, since a guest keeps several forms of it at once
+	Input        int           // bytes of one call's input; default a sixteenth of Memory, since a guest keeps many forms of it at once
 	Output       int           // bytes of one call's output; default abi.MaxOutput
 	CallTimeout  time.Duration // wall clock of one call; default 2s
 	Fuel         int64         // units one call may spend, where the limiter counts them (see package meter); default: only time bounds it
@@ -30,7 +30,7 @@ const pageSize = 64 << 10
 
 func (l Limits) withDefaults() Limits {
 	l.Memory = cmp.Or(l.Memory, 16<<20) / pageSize * pageSize
-	l.Input = cmp.Or(l.Input, int(l.Memory/10))
+	l.Input = cmp.Or(l.Input, int(l.Memory/16))
 	l.Output = cmp.Or(l.Output, abi.MaxOutput)
 	l.CallTimeout = cmp.Or(l.CallTimeout, 2*time.Second)
 	l.StartTimeout = cmp.Or(l.StartTimeout, 10*time.Second)

@@ -38,7 +38,9 @@ func readConversation(chat rawjson.Value) conversation {
 		m := it.Value
 		c.messages++
 		text := openai.ContentText(m.Get("content"))
-		c.words += len(strings.Fields(text))
+		for range strings.FieldsSeq(text) {
+			c.words++
+		}
 		switch m.Get("role").String() {
 		case "user":
 			if text = strings.TrimSpace(text); text != "" {

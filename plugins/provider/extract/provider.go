@@ -65,7 +65,9 @@ func reply(c conversation, texts []string) []byte {
 			text = "\n\n" + text
 			b = append(b, ',')
 		}
-		words += len(strings.Fields(text))
+		for range strings.FieldsSeq(text) {
+			words++
+		}
 		b = rawjson.AppendString(b, text)
 	}
 	return appendUsage(append(b, ']'), c.words, words)
