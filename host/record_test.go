@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/parley-search/parley/host/internal/kit"
 )
 
 // An operator records what a provider answers, and the recording put through
@@ -55,9 +57,9 @@ func TestRecordAndReplay(t *testing.T) {
 			t.Fatal(err)
 		}
 		switch got := got.(type) {
-		case *Aggregate:
+		case *kit.Aggregate:
 			said = append(said, got.Text)
-		case *Failure:
+		case *kit.Failure:
 			said = append(said, fmt.Sprint(got.Status, " ", got.Kind, ": ", got.Message))
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/kit"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/upstream"
 	"github.com/parley-search/parley/host/internal/wasm"
@@ -95,13 +96,13 @@ func (r *Replayer) Chunks(ctx context.Context, rec Recording, w io.Writer) error
 	return chat.Replay(ctx, r.source, newRecorded(rec, r.framing(ctx, rec)), frameWriter{w})
 }
 
-// Aggregate returns what a client has at the end: an [Aggregate], or a
-// [Failure] for a response that is no success.
+// Aggregate returns what a client has at the end: a [kit.Aggregate], or a
+// [kit.Failure] for a response that is no success.
 func (r *Replayer) Aggregate(ctx context.Context, rec Recording) (any, error) {
 	if rec.Status != 0 && rec.Status/100 != 2 {
 		return r.failure(ctx, rec)
 	}
-	a := &Aggregate{ToolCalls: []ToolCall{}}
+	a := &kit.Aggregate{ToolCalls: []kit.ToolCall{}}
 	response := newRecorded(rec, r.framing(ctx, rec))
 	var state []byte
 	for flags := byte(abi.FlagFirst); ; flags = 0 {
@@ -109,7 +110,7 @@ func (r *Replayer) Aggregate(ctx context.Context, rec Recording) (any, error) {
 		if errors.Is(err, io.EOF) {
 			flags |= abi.FlagLast
 		} else if err != nil {
-			a.Error = &Failure{Kind: abi.ErrorUpstream, Message: err.Error()}
+			a.Error = &kit.Failure{Kind: abi.ErrorUpstream, Message: err.Error()}
 			return a, nil
 		}
 		out, err := r.source.Decode(ctx, abi.AppendDecodeInput(nil, state, flags, events), nil)
@@ -120,7 +121,7 @@ func (r *Replayer) Aggregate(ctx context.Context, rec Recording) (any, error) {
 		if state, records, err = abi.DecodeOutput(out); err != nil {
 			return nil, fmt.Errorf("decode: %w", err)
 		}
-		if err := a.add(records); err != nil {
+		if err := a.Add(records); err != nil {
 			return nil, fmt.Errorf("decode: %w", err)
 		}
 		if flags&abi.FlagLast != 0 {
@@ -129,7 +130,7 @@ func (r *Replayer) Aggregate(ctx context.Context, rec Recording) (any, error) {
 	}
 }
 
-func (r *Replayer) failure(ctx context.Context, rec Recording) (*Failure, error) {
+func (r *Replayer) failure(ctx context.Context, rec Recording) (*kit.Failure, error) {
 	in := abi.ErrorRequest{Status: rec.Status, Headers: map[string]string{}, Body: string(rec.Body)}
 	for name, values := range rec.Header {
 		in.Headers[strings.ToLower(name)] = strings.Join(values, ", ")
@@ -138,7 +139,7 @@ func (r *Replayer) failure(ctx context.Context, rec Recording) (*Failure, error)
 	if err != nil {
 		return nil, fmt.Errorf("sort the error: %w", err)
 	}
-	f := newFailure(e)
+	f := kit.NewFailure(e)
 	f.Status = rec.Status
 	return f, nil
 }

@@ -81,6 +81,8 @@ func TestHelp(t *testing.T) {
 		{"plugin", "build", "--help"},
 		{"plugin", "pack", "--help"},
 		{"plugin", "inspect", "--help"},
+		{"plugin", "check", "--help"},
+		{"plugin", "bench", "--help"},
 		{"config", "explain"},
 		{"version"},
 	} {

@@ -1,10 +1,8 @@
 package plugin
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -135,21 +133,16 @@ func (p *Provider) Error(ctx context.Context, in *abi.ErrorRequest) (*abi.Provid
 
 // json makes a call whose input and output are JSON.
 func (p *Provider) json(ctx context.Context, export string, in, out any) error {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // a guest would only have to undo it
-	if err := e.Encode(in); err != nil {
+	b, err := InputJSON(in)
+	if err != nil {
 		return fmt.Errorf("encode input of %s: %w", export, err)
 	}
-	answer, err := p.module.CallPure(ctx, export, bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil)
+	answer, err := p.module.CallPure(ctx, export, b, nil)
 	if err != nil {
 		return p.failed(ctx, err)
 	}
-	if len(answer) == 0 || answer[0] != '{' {
-		return p.refuse(export, fmt.Errorf("want a JSON object, got %s", quote(string(answer))))
-	}
-	if err := json.Unmarshal(answer, out); err != nil {
-		return p.refuse(export, fmt.Errorf("want a JSON object: %w", err))
+	if err := readObject(answer, out); err != nil {
+		return p.refuse(export, err)
 	}
 	return nil
 }

@@ -158,21 +158,31 @@ func (i *instance) write(ctx context.Context, in []byte) error {
 	}
 	if len(in) > int(i.capacity) {
 		size := regionSize(len(in))
-		i.stack[0] = uint64(size)
-		if err := i.input.CallWithStack(ctx, i.stack[:]); err != nil {
-			return i.fault(abi.FuncInput, err)
-		}
-		at := uint32(i.stack[0])
-		if at == 0 {
-			return i.faultf(FaultInput, abi.FuncInput, "it gave no region for %d bytes", size)
-		}
-		if end := uint64(at) + uint64(size); end > uint64(i.memory.Size()) {
-			return i.faultf(FaultInput, abi.FuncInput, "its region of %d bytes at %d ends outside its memory of %d bytes", size, at, i.memory.Size())
+		at, err := i.inputRegion(ctx, size)
+		if err != nil {
+			return err
 		}
 		i.region, i.capacity = at, size
 	}
 	i.memory.Write(i.region, in) // within memory, which never shrinks
 	return nil
+}
+
+// inputRegion returns the address of an input region of size bytes. An error
+// is a [*Fault].
+func (i *instance) inputRegion(ctx context.Context, size uint32) (address uint32, err error) {
+	i.stack[0] = uint64(size)
+	if err := i.input.CallWithStack(ctx, i.stack[:]); err != nil {
+		return 0, i.fault(abi.FuncInput, err)
+	}
+	at := uint32(i.stack[0])
+	if at == 0 {
+		return 0, i.faultf(FaultInput, abi.FuncInput, "it gave no region for %d bytes", size)
+	}
+	if end := uint64(at) + uint64(size); end > uint64(i.memory.Size()) {
+		return 0, i.faultf(FaultInput, abi.FuncInput, "its region of %d bytes at %d ends outside its memory of %d bytes", size, at, i.memory.Size())
+	}
+	return at, nil
 }
 
 // regionSize is how much to ask for when n bytes are to be written: enough not

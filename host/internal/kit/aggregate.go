@@ -1,4 +1,4 @@
-package host
+package kit
 
 import (
 	"encoding/json"
@@ -7,7 +7,8 @@ import (
 	"github.com/parley-search/parley/abi"
 )
 
-// An Aggregate is what a client has at the end of a stream.
+// An Aggregate is what a client has at the end of a stream. ToolCalls begins
+// empty, not nil, so that it is a list in JSON.
 type Aggregate struct {
 	Text         string     `json:"text"`
 	Reasoning    string     `json:"reasoning"`
@@ -42,7 +43,8 @@ type Failure struct {
 	RetryAfterMS *int64 `json:"retry_after_ms"`
 }
 
-func newFailure(e *abi.ProviderError) *Failure {
+// NewFailure says e as a client sees it.
+func NewFailure(e *abi.ProviderError) *Failure {
 	f := &Failure{Kind: e.Kind, Message: e.Message, ProviderCode: e.ProviderCode}
 	if e.RetryAfterMS > 0 {
 		f.RetryAfterMS = &e.RetryAfterMS
@@ -50,21 +52,22 @@ func newFailure(e *abi.ProviderError) *Failure {
 	return f
 }
 
-// add takes the records of one decode call.
-func (a *Aggregate) add(records []byte) error {
+// Add takes the records of one decode call.
+func (a *Aggregate) Add(records []byte) error {
 	for {
 		r, rest, ok, err := abi.NextRecord(records)
 		if err != nil || !ok {
 			return err
 		}
-		if err := a.record(r); err != nil {
+		if err := a.Record(r); err != nil {
 			return fmt.Errorf("record of kind %d: %w", r.Kind, err)
 		}
 		records = rest
 	}
 }
 
-func (a *Aggregate) record(r abi.Record) error {
+// Record takes one record.
+func (a *Aggregate) Record(r abi.Record) error {
 	switch r.Kind {
 	case abi.RecordText:
 		a.Text += string(r.Payload)
@@ -102,7 +105,7 @@ func (a *Aggregate) record(r abi.Record) error {
 		if err := json.Unmarshal(r.Payload, &e); err != nil {
 			return err
 		}
-		a.Error = newFailure(&e)
+		a.Error = NewFailure(&e)
 	}
 	return nil
 }

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parley-search/parley/host"
+)
+
+func pluginCheckCommand() *cobra.Command {
+	var t host.Trial
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "check PLUGIN.wasm",
+		Short: "Hold a plugin in any language to the contract",
+		Long: "Run a plugin through the conformance kit: manifest, exports and imports; every call with good input, bad\n" +
+			"input, none and much; equal answers on two instances and among other streams; what later versions of the\n" +
+			"contract may add; memory and fuel over 10,000 calls. Prints a line a check, and what to do about each\n" +
+			"that failed; the exit code is 1 where one did.\n\n" +
+			"--cases runs *.case files too: responses with what the plugin must make of them, such as its own testdata.",
+		Example: "  parley plugin check plugins/dist/vllm-1.0.0.wasm --cases plugins/provider/vllm/testdata",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			module, err := os.ReadFile(args[0])
+			if err != nil {
+				return fmt.Errorf("read plugin: %w", err)
+			}
+			t.CacheDir = filepath.Join(quickstartData(), "modules")
+			report, err := host.CheckPlugin(cmd.Context(), module, t)
+			if err != nil {
+				return fmt.Errorf("check %s: %w", args[0], err)
+			}
+			if asJSON {
+				err = printJSON(cmd.OutOrStdout(), report)
+			} else {
+				err = report.WriteTable(cmd.OutOrStdout())
+			}
+			if err == nil && !report.Passed {
+				err = fmt.Errorf("%s does not keep the contract", args[0])
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&t.Cases, "cases", "", "folder of *.case files to run")
+	cmd.Flags().DurationVar(&t.CallTimeout, "call-timeout", 0, "bound of one call; 0: what a host allows")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
+	return cmd
+}
+
+func pluginBenchCommand() *cobra.Command {
+	var t host.Trial
+	var body string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "bench PLUGIN.wasm",
+		Short: "Say what a plugin costs: time, fuel, memory, start, size",
+		Long: "Measure a plugin as a host runs it, metered and through its pool: the time and the fuel of an event, of\n" +
+			"making a request and of sorting an error; what an instance takes to start, and its memory; what compiling\n" +
+			"takes, once. Times are medians of short runs; fuel is the same on every machine.\n\n" +
+			"Events are those of --body, a recorded response, or of --cases; without either, of a stream in the form\n" +
+			"of a known API that the plugin makes text of.",
+		Example: "  parley plugin bench plugins/dist/vllm-1.0.0.wasm --cases plugins/provider/vllm/testdata",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			module, err := os.ReadFile(args[0])
+			if err != nil {
+				return fmt.Errorf("read plugin: %w", err)
+			}
+			if body != "" {
+				if t.Body, err = os.ReadFile(body); err != nil {
+					return fmt.Errorf("read body: %w", err)
+				}
+			}
+			figures, err := host.MeasurePlugin(cmd.Context(), module, t)
+			if err != nil {
+				return fmt.Errorf("measure %s: %w", args[0], err)
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), figures)
+			}
+			return figures.WriteTable(cmd.OutOrStdout())
+		},
+	}
+	cmd.Flags().StringVar(&body, "body", "", "file with a recorded response whose events are measured")
+	cmd.Flags().StringVar(&t.Cases, "cases", "", "folder of *.case files whose events are measured")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the figures as JSON")
+	return cmd
+}
+
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestPluginCheck runs `plugin check` and `plugin bench` on a plugin that
+// keeps the contract, and `plugin check` on one that does not.
+func TestPluginCheck(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a plugin")
+	}
+	dir := t.TempDir()
+	try := func(want int, args ...string) (stdout, stderr string) {
+		t.Helper()
+		var out, errs bytes.Buffer
+		if code := run(t.Context(), args, &out, &errs); code != want {
+			t.Fatalf("parley %s: code %d, want %d\n%s%s", args, code, want, &out, &errs)
+		}
+		return out.String(), errs.String()
+	}
+	built, _ := try(exitOK, "plugin", "build", filepath.Join(root(t), "examples", "provider-smallest"), "--out", dir)
+	file := strings.TrimSpace(built)
+
+	table, _ := try(exitOK, "plugin", "check", file, "--call-timeout", "1m")
+	if !strings.Contains(table, "statelessness") || strings.Contains(table, "failed") {
+		t.Errorf("plugin check printed\n%s", table)
+	}
+	figures, _ := try(exitOK, "plugin", "bench", file)
+	for _, want := range []string{"smallest 0.1.0, metered", "size ", "start of an instance", "event ", "of fuel, p99 "} {
+		if !strings.Contains(figures, want) {
+			t.Errorf("plugin bench printed no %q:\n%s", want, figures)
+		}
+	}
+
+	// Without one of its exports it is no plugin any more.
+	module, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := filepath.Join(dir, "bad.wasm")
+	if err := os.WriteFile(bad, bytes.Replace(module, []byte("parley_decode"), []byte("parley_decodx"), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said, problem := try(exitFailed, "plugin", "check", bad, "--json")
+	var report struct {
+		Passed bool
+		Checks []struct{ Check, Result, Remedy string }
+	}
+	if err := json.Unmarshal([]byte(said), &report); err != nil {
+		t.Fatal(err)
+	}
+	last := report.Checks[len(report.Checks)-1]
+	if report.Passed || last.Check != "exports" || last.Result != "failed" || last.Remedy == "" || !strings.Contains(problem, "does not keep the contract") {
+		t.Errorf("check of a module without parley_decode: %+v, %s", report, problem)
+	}
+}

@@ -1,0 +1,211 @@
+package kit
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parley-search/parley/abi"
+)
+
+// subjectModule is testdata/subject.wat with the rule that mode stands for
+// broken; "0" breaks none. More pairs of texts of the same length are put in
+// place of each other.
+func subjectModule(t testing.TB, mode, manifest string, replace ...string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("testdata", "subject.wasm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pair := range slices.Chunk(append([]string{"0mode", mode + "mode"}, replace...), 2) {
+		if !bytes.Contains(b, []byte(pair[0])) || len(pair[0]) != len(pair[1]) {
+			t.Fatalf("%q cannot stand in place of %q", pair[1], pair[0])
+		}
+		b = bytes.Replace(b, []byte(pair[0]), []byte(pair[1]), 1)
+	}
+	if b, err = abi.WithSection(b, abi.SectionManifest, []byte(manifest)); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+const goodManifest = `{"abi":1,"kind":"provider","name":"subject","version":"1.0.0","source":"subject"}`
+
+// failures names the checks that failed.
+func failures(r *Report) (names []string) {
+	for _, c := range r.Checks {
+		if c.Result == Failed {
+			names = append(names, c.Check)
+		}
+	}
+	return names
+}
+
+func check1(t *testing.T, module []byte, o Options) *Report {
+	t.Helper()
+	o.CallTimeout = 20 * time.Second // the machine may be slow
+	if o.Calls == 0 {
+		o.Calls = 400
+	}
+	r, err := Check(t.Context(), module, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestCheck breaks each rule of the contract and sees that the check of that
+// rule notices.
+func TestCheck(t *testing.T) {
+	reply := `{"reply":"hello"}                              `
+	pad := func(s string) string { return s + strings.Repeat(" ", len(reply)-len(s)) }
+	sends := pad(`{"url":"https://x.example/"}`)
+	tests := []struct {
+		name, mode string
+		manifest   string
+		replace    []string
+		want       []string // the checks that fail
+		detail     string   // in the first one's
+	}{
+		{name: "nothing wrong", mode: "0"},
+		{name: "no manifest", mode: "0", manifest: "{}", want: []string{"manifest"}, detail: "the manifest is wrong"},
+		{name: "another kind of plugin", mode: "0", replace: []string{"parley_decode", "parley_decodx"}, want: []string{"exports"}, detail: "lacks the export parley_decode"},
+		{name: "another version", mode: "A", want: []string{"abi"}, detail: "parley_abi says 2 and the manifest 1"},
+		{name: "refuses a region", mode: "R", want: []string{"input region", "large input"}, detail: "it gave no region for"},
+		{name: "moves the region", mode: "M", want: []string{"input region"}, detail: "after regions of"},
+		{name: "traps on nothing", mode: "T", want: []string{"empty input"}, detail: "trap in parley_encode"},
+		{name: "traps on much", mode: "L", want: []string{"garbage", "large input"}, detail: "trap in parley_encode"},
+		{name: "no JSON", mode: "E", want: []string{"error", "determinism", "later versions", "memory"}, detail: "want a JSON object"},
+		{name: "follows any length", mode: "G", want: []string{"garbage"}, detail: "trap in parley_decode"},
+		{name: "refuses new flags", mode: "F", want: []string{"later versions"}, detail: "a flag of a later version"},
+		{name: "takes more and more", mode: "W", want: []string{"memory"}, detail: "still rising"},
+		{name: "slower and slower", mode: "S", want: []string{"memory"}, detail: "calls become slower"},
+		{name: "a large state", mode: "X", detail: "its state is not whole or over", want: []string{"decode", "determinism", "statelessness", "grouping", "later versions", "vectors", "empty input", "garbage", "large input", "state", "memory"}},
+		{name: "reserved bytes", mode: "Z", detail: "three zeros belong", want: []string{"decode", "determinism", "statelessness", "grouping", "state", "memory"}},
+		{name: "keeps count", mode: "K", want: []string{"determinism", "statelessness", "later versions"}, detail: "called again"},
+		{name: "never finishes", mode: "N", want: []string{"decode", "statelessness", "grouping"}, detail: "neither a finish nor an error"},
+		{name: "text after the finish", mode: "D", want: []string{"decode"}, detail: "follows the finish"},
+		{name: "goes where it may not", mode: "0", replace: []string{reply, sends}, want: []string{"encode", "empty response"}, detail: "its request goes to https://x.example, and grants.http has"},
+		{
+			name: "a key in the url", mode: "0", replace: []string{reply, pad(`{"url":"https://x.example/${apiKey}"}`)},
+			manifest: strings.Replace(goodManifest, "}", `,"grants":{"http":["https://x.example"]}}`, 1), want: []string{"encode", "empty response"}, detail: "it writes ${apiKey} into the url",
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			manifest := tt.manifest
+			if manifest == "" {
+				manifest = goodManifest
+			}
+			r := check1(t, subjectModule(t, tt.mode, manifest, tt.replace...), Options{})
+			got := failures(r)
+			// A rule that is broken may show elsewhere, too, but never only there.
+			for _, want := range tt.want {
+				if !slices.Contains(got, want) {
+					t.Errorf("failed: %q, want %q among them", got, want)
+				}
+			}
+			if len(tt.want) == 0 && len(got) > 0 {
+				t.Errorf("failed: %q, want none\n%s", got, details(r))
+			}
+			if r.Passed != (len(got) == 0) {
+				t.Errorf("Passed = %v with %d failures", r.Passed, len(got))
+			}
+			if len(got) > 0 && !strings.Contains(details(r), tt.detail) {
+				t.Errorf("details:\n%swant %q in them", details(r), tt.detail)
+			}
+			for _, c := range r.Checks {
+				if (c.Result == Failed) != (c.Remedy != "") {
+					t.Errorf("check %s is %s and has the remedy %q", c.Check, c.Result, c.Remedy)
+				}
+			}
+		})
+	}
+}
+
+func details(r *Report) string {
+	var b strings.Builder
+	for _, c := range r.Checks {
+		if c.Result == Failed {
+			b.WriteString(c.Check + ": " + c.Detail + "\n")
+		}
+	}
+	return b.String()
+}
+
+func TestCheckCases(t *testing.T) {
+	cases := func(expected string) []Case {
+		return []Case{{Name: "one", Kind: "stream", Status: 200, Expected: json.RawMessage(expected), Body: []byte("data: a\n\n")}}
+	}
+	module := subjectModule(t, "0", goodManifest)
+	if r := check1(t, module, Options{Cases: cases(`{"text":"hello","finish_reason":"stop","error":null}`)}); !r.Passed {
+		t.Errorf("a case that is met failed:\n%s", details(r))
+	}
+	r := check1(t, module, Options{Cases: cases(`{"text":"hallo"}`)})
+	if want := `case one: text is "\"hello\"", want "\"hallo\""`; !strings.Contains(details(r), want) {
+		t.Errorf("a case that is not met: %s\nwant %s", details(r), want)
+	}
+}
+
+// TestCheckNoModule gives bytes that are no module at all.
+func TestCheckNoModule(t *testing.T) {
+	for _, b := range [][]byte{nil, []byte("hello"), []byte("\x00asm\x01\x00\x00\x00")} {
+		if r := check1(t, b, Options{}); r.Passed || len(r.Checks) != 1 {
+			t.Errorf("Check(%q): passed %v, %d checks, want one that failed", b, r.Passed, len(r.Checks))
+		}
+	}
+}
+
+func TestReport(t *testing.T) {
+	r := check1(t, subjectModule(t, "D", goodManifest), Options{})
+	var b strings.Builder
+	if err := r.WriteTable(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"subject 1.0.0 (provider, ABI 1), 1 KiB", "\nexports         ok       6 exports\n", "\ndecode          failed   see below\n", "\ndecode failed: ", "\n  What to do: "} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("table has no %q:\n%s", want, &b)
+		}
+	}
+}
+
+func TestMeasure(t *testing.T) {
+	module := subjectModule(t, "0", goodManifest)
+	for _, body := range [][]byte{nil, []byte("data: a\n\ndata: b\n\n")} {
+		f, err := Measure(t.Context(), module, body, Options{CallTimeout: 20 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(f.Calls) != 3 || f.Size != len(module) || f.Limiter != "metered" || f.Memory == 0 {
+			t.Errorf("Measure = %+v, want the size, three calls, metered, and some memory", f)
+		}
+		for _, c := range f.Calls {
+			if c.NS <= 0 || c.Fuel <= 0 || c.Bytes <= 0 {
+				t.Errorf("cost %+v, want time, fuel and bytes", c)
+			}
+		}
+	}
+	if _, err := Measure(t.Context(), module, []byte("nothing"), Options{}); err == nil {
+		t.Error("Measure took a body without events")
+	}
+}
+
+func TestReadCases(t *testing.T) {
+	for name, text := range map[string]string{"no dashes": "{}", "no JSON": "x\n---\n", "another kind": "{\"kind\":\"x\"}\n---\n", "": ""} {
+		dir := t.TempDir()
+		if name != "" {
+			if err := os.WriteFile(filepath.Join(dir, "a.case"), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := ReadCases(dir); err == nil {
+			t.Errorf("ReadCases of a folder with %q: no error", name)
+		}
+	}
+}

@@ -1,0 +1,276 @@
+package kit
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/parley-search/parley/abi"
+)
+
+// providerChecks are those of a provider's calls.
+func providerChecks() []check {
+	return append([]check{
+		{
+			name:   "input region",
+			about:  "gives an input region of any size up to the limit, within its memory, that stays good when a smaller one is asked for",
+			remedy: "Let `parley_input` keep one region that only grows: return the one that there is while it is large enough.",
+			run:    checkRegion,
+		},
+		{
+			name:   "encode",
+			about:  "answers requests with one to send, or a reply, or a declared error; sends to granted origins, and writes `${apiKey}` in header values alone",
+			remedy: "Hold the answer to abi/README.md, section Encode, and name in the manifest's `grants` where requests go and which secrets they carry.",
+			run:    checkEncode,
+		},
+		{
+			name:   "decode",
+			about:  "brings every stream, of whatever form, to one finish or one error, by the rules for a response",
+			remedy: "Hold the records to abi/README.md, section Decode, above all its rules for a response as a whole.",
+			run:    checkDecode,
+		},
+		{
+			name:   "error",
+			about:  "sorts every response that is no success, whatever its body",
+			remedy: "Answer with a JSON object of `kind` and `message`: abi/README.md, section Error.",
+			run:    checkError,
+		},
+		{
+			name:   "empty response",
+			about:  "takes a response that ended before it began for an error",
+			remedy: "With flag last and no finish seen before, write an error record: kind `upstream`, \"the response ended early\".",
+			run:    checkEmptyResponse,
+		},
+	}, append(purityChecks(), toughnessChecks()...)...)
+}
+
+// checkRegion asks for regions, large and small, and sees that the guest still
+// reads from the one that it gave first.
+func checkRegion(s *subject) (string, error) {
+	g, other, err := s.pair()
+	if err != nil {
+		return "", err
+	}
+	most := uint32(g.p.MaxInput())
+	sizes := []uint32{1, 8 << 10, 64 << 10, most, most, 8 << 10, 1}
+	for _, n := range sizes {
+		if n > most {
+			continue
+		}
+		at, err := g.p.Region(n)
+		if err != nil {
+			return "", err
+		}
+		if at == 0 {
+			return "", fmt.Errorf("%s(%d) gave no region", abi.FuncInput, n)
+		}
+	}
+	// The host goes on with the region of most bytes.
+	if _, err := same(abi.FuncEncode, question(s.manifest), other, g); err != nil {
+		return "", fmt.Errorf("after regions of %d bytes and then of fewer: %w", most, err)
+	}
+	return "up to " + size(uint64(most)), nil
+}
+
+// checkEncode asks for requests.
+func checkEncode(s *subject) (string, error) {
+	g, err := s.fresh()
+	if err != nil {
+		return "", err
+	}
+	detail, declared := "", 0
+	for i, in := range encodeInputs(s.manifest) {
+		r, err := g.call(abi.FuncEncode, in)
+		if err != nil {
+			return "", err
+		}
+		if r.declared != nil {
+			declared++
+			if i == 0 {
+				return "", fmt.Errorf("%s, with every setting of the manifest set, is answered with %s", in.name, r)
+			}
+			continue
+		}
+		var e abi.EncodeResponse
+		if err := json.Unmarshal(r.answer, &e); err != nil {
+			return "", err
+		}
+		where, err := s.granted(&e)
+		if err != nil {
+			return "", fmt.Errorf("%s of %s: %w", abi.FuncEncode, in.name, err)
+		}
+		if i == 0 {
+			detail = where
+		}
+	}
+	return fmt.Sprintf("%s; %d requests, %d of them refused", detail, len(encodeInputs(s.manifest)), declared), nil
+}
+
+// granted says where a request goes, or what it asks that the manifest does
+// not.
+func (s *subject) granted(e *abi.EncodeResponse) (where string, err error) {
+	if e.Reply != nil {
+		return "a reply of its own", nil
+	}
+	u, err := url.Parse(e.URL)
+	if err != nil || u.Host == "" {
+		return "", fmt.Errorf("its url %s is not an absolute one", quote(e.URL))
+	}
+	origin := u.Scheme + "://" + strings.ToLower(u.Host)
+	grants := s.manifest.Grants
+	base, _ := url.Parse(baseURL)
+	if !slices.Contains(grants.HTTP, origin) && (!slices.Contains(grants.HTTP, abi.GrantBaseURL) || u.Host != base.Host || u.Scheme != base.Scheme) {
+		return "", fmt.Errorf("its request goes to %s, and grants.http has %q", origin, grants.HTTP)
+	}
+	if strings.Contains(e.URL, abi.PlaceholderAPIKey) || strings.Contains(string(e.Body), abi.PlaceholderAPIKey) {
+		return "", fmt.Errorf("it writes %s into the url or the body: the host puts the key into header values alone", abi.PlaceholderAPIKey)
+	}
+	for name, value := range e.Headers {
+		if strings.Contains(value, abi.PlaceholderAPIKey) && !slices.Contains(grants.Secrets, "apiKey") {
+			return "", fmt.Errorf("its header %q has %s, and grants.secrets has no apiKey", name, abi.PlaceholderAPIKey)
+		}
+	}
+	return "to " + origin, nil
+}
+
+// encoded asks for the requests of all encode inputs, without the refused.
+func (s *subject) encoded(g *guest) (all []abi.EncodeResponse, err error) {
+	for _, in := range encodeInputs(s.manifest) {
+		r, err := g.call(abi.FuncEncode, in)
+		if err != nil {
+			return nil, err
+		}
+		if r.declared != nil {
+			continue
+		}
+		var e abi.EncodeResponse
+		if err := json.Unmarshal(r.answer, &e); err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+// framing is what the plugin says of its responses.
+func (s *subject) framing(g *guest) (string, error) {
+	answers, err := s.encoded(g)
+	if err != nil || len(answers) == 0 {
+		return "", err
+	}
+	return answers[0].Framing, nil
+}
+
+// streams are those that the plugin is tried with: its cases; and its own
+// replies, where it sends no request, or whatever the APIs of this world send.
+func (s *subject) streams() (all []stream, sends bool, err error) {
+	g, err := s.fresh()
+	if err != nil {
+		return nil, false, err
+	}
+	answers, err := s.encoded(g)
+	if err != nil {
+		return nil, false, err
+	}
+	framing, replies := "", map[string]bool{}
+	for _, e := range answers {
+		switch {
+		case e.Reply == nil:
+			framing, sends = e.Framing, true
+		case !replies[*e.Reply]:
+			replies[*e.Reply] = true
+			st := streamOf("a reply of its own", *e.Reply)
+			st.whole = true
+			all = append(all, st)
+		}
+	}
+	for _, c := range s.options.Cases {
+		if c.Kind == "stream" {
+			// The events before a break in the framing are as good as others.
+			st, _ := c.stream(framing)
+			all = append(all, st)
+		}
+	}
+	if sends {
+		all = append(all, shapes()...)
+	}
+	return all, sends, nil
+}
+
+// checkDecode runs the streams, an event a call.
+func checkDecode(s *subject) (string, error) {
+	streams, _, err := s.streams()
+	if err != nil {
+		return "", err
+	}
+	g, err := s.fresh()
+	if err != nil {
+		return "", err
+	}
+	understood := map[string]bool{}
+	for _, st := range streams {
+		o, _, err := st.run(g)
+		if err != nil {
+			return "", err
+		}
+		if o.Text != "" || len(o.ToolCalls) > 0 {
+			understood[st.name] = true
+		}
+	}
+	if len(understood) == 0 {
+		return "", errors.New("no stream came to any text or tool call: --cases DIR gives responses of the API that the plugin is for")
+	}
+	return fmt.Sprintf("%d streams, %d with text or calls", len(streams), len(understood)), nil
+}
+
+// checkError sorts failures.
+func checkError(s *subject) (string, error) {
+	g, err := s.fresh()
+	if err != nil {
+		return "", err
+	}
+	kinds := map[string]bool{}
+	for _, in := range errorInputs() {
+		r, err := g.call(abi.FuncError, in)
+		if err != nil {
+			return "", err
+		}
+		var e abi.ProviderError
+		if r.declared == nil {
+			if err := json.Unmarshal(r.answer, &e); err != nil {
+				return "", err
+			}
+			kinds[e.Kind] = true
+		}
+	}
+	if len(kinds) == 0 {
+		return "", errors.New("every response is answered with a declared error")
+	}
+	return fmt.Sprintf("%d responses, %d kinds", len(errorInputs()), len(kinds)), nil
+}
+
+// checkEmptyResponse ends a response that had no event.
+func checkEmptyResponse(s *subject) (string, error) {
+	_, sends, err := s.streams()
+	if err != nil {
+		return "", err
+	}
+	if !sends {
+		return skip("it sends no requests")
+	}
+	g, err := s.fresh()
+	if err != nil {
+		return "", err
+	}
+	o, _, err := streamOf("a response without events").run(g)
+	if err != nil {
+		return "", err
+	}
+	if o.FinishReason != nil {
+		return "", fmt.Errorf("a response without events came to the finish %q", *o.FinishReason)
+	}
+	return "an error", nil
+}
