@@ -18,6 +18,7 @@ import (
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/httpapi"
+	"github.com/parley-search/parley/host/internal/metrics"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/store"
@@ -45,7 +46,8 @@ type Host struct {
 	config   Config
 	log      zerolog.Logger
 	plugins  *plugin.Set
-	modules  [][]byte   // that the binary carries
+	modules  [][]byte // that the binary carries
+	metrics  *metrics.Registry
 	applying sync.Mutex // one change of the plugins at a time
 	search   *search.Service
 	tasks    *task.Queue
@@ -60,7 +62,7 @@ type Host struct {
 // Open opens everything below c.DBPath, loads the plugins and listens. It
 // serves once Run is called.
 func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
-	h := &Host{config: c, log: o.Log, modules: o.Embedded}
+	h := &Host{config: c, log: o.Log, modules: o.Embedded, metrics: metrics.New()}
 	defer func() {
 		if err != nil {
 			h.Close()
@@ -84,6 +86,7 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 	h.onClose(runtime.Close)
 	h.plugins = plugin.NewSet(runtime, plugin.Options{Log: h.logStep})
 	h.onClose(h.plugins.Close)
+	h.metrics.Add(h.pluginMetrics)
 	if err := h.startPlugins(ctx); err != nil {
 		return nil, err
 	}
@@ -128,7 +131,7 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 	h.server = httpapi.New(httpapi.Deps{
 		Auth: keys, Chat: h.chat, Search: h.search, Tasks: h.tasks, Log: h.log,
 		Version: httpapi.Version{Version: o.Version, Commit: o.Commit, Date: o.CommitDate},
-		Plugins: h.pluginStatus, Reload: h.reloadPlugins, DatabaseSize: func() int64 { return sizeOf(c.DBPath) },
+		Plugins: h.pluginStatus, Reload: h.reloadPlugins, Metrics: h.metrics.Render, DatabaseSize: func() int64 { return sizeOf(c.DBPath) },
 		Limits: httpapi.Limits{Body: c.PayloadLimit}, TLS: tlsConfig,
 	})
 	if h.listener, err = net.Listen("tcp", c.HTTPAddr); err != nil {

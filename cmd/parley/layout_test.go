@@ -67,6 +67,7 @@ var owners = map[string][]string{
 	"golang.org/x/crypto/chacha20poly1305": {"host/internal/store"},
 	"github.com/spf13/cobra":               {"cmd/parley"},
 	"github.com/valyala/fastjson":          {"sdk", "plugins", "examples", "host/internal/chat"},
+	"github.com/prometheus":                {"host/internal/metrics"},
 	"github.com/fsnotify/fsnotify":         {"host/internal/watch"},
 	"golang.org/x/mod":                     {"host/internal/plugin"},
 	"github.com/dustin/go-humanize":        {"host", "cmd/parley"},

@@ -26,7 +26,7 @@ import (
 )
 
 // Deps is what a [Server] works with. All fields but Plugins, Reload,
-// DatabaseSize, Limits and TLS are required.
+// Metrics, DatabaseSize, Limits and TLS are required.
 type Deps struct {
 	Auth    *auth.Service
 	Chat    *chat.Service
@@ -39,6 +39,9 @@ type Deps struct {
 	// Reload makes the host run what the deployment says now, for POST
 	// /plugins/reload. Its error is a sentence for the operator.
 	Reload func(context.Context) (Reloaded, error)
+	// Metrics writes the figures of GET /metrics, in the text form that
+	// Prometheus reads.
+	Metrics func(io.Writer) error
 	// DatabaseSize is the bytes on disk, for GET /stats.
 	DatabaseSize func() int64
 	Limits       Limits

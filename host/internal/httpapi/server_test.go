@@ -43,6 +43,7 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 	routes := []struct{ method, path string }{
 		{"GET", "/version"},
 		{"GET", "/stats"},
+		{"GET", "/metrics"},
 		{"GET", "/plugins"},
 		{"POST", "/plugins/reload"},
 		{"GET", "/chats"},

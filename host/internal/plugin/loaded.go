@@ -43,6 +43,7 @@ type loaded struct {
 	// begin others. At 0 nobody can hold it again, and left is called, once.
 	holds atomic.Int64
 	left  func()
+	begun atomic.Int64 // streams, in all
 }
 
 // prepare checks module, compiles it and makes sure that it starts. An error is

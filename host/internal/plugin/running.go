@@ -9,16 +9,18 @@ type Running struct {
 	Wanted  Wanted
 	Retired bool  // no stream begins on it any more; it is closed after the last one
 	Streams int64 // under way on it
+	Begun   int64 // streams that ever were
 }
 
 func running(members []member, retired bool) []Running {
 	all := make([]Running, 0, len(members))
 	for _, m := range members {
-		streams := m.plugin.loadedModule().holds.Load()
+		l := m.plugin.loadedModule()
+		streams := l.holds.Load()
 		if !retired {
 			streams-- // the set's own
 		}
-		all = append(all, Running{m.plugin, m.wanted, retired, max(streams, 0)})
+		all = append(all, Running{m.plugin, m.wanted, retired, max(streams, 0), l.begun.Load()})
 	}
 	return all
 }

@@ -111,6 +111,7 @@ func (s *Set) Acquire(name, constraint string) (source chat.Source, release func
 		}
 		// Where it cannot be held it has left since, and another one answers.
 		if p.Hold() {
+			p.begun.Add(1)
 			return p, p.Release, true
 		}
 	}
