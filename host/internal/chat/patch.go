@@ -172,7 +172,7 @@ func (s *Service) mergeSource(w *Workspace, v json.RawMessage) error {
 		names := s.deps.Sources.SourceNames()
 		if len(names) == 0 {
 			return apierr.Newf(apierr.InvalidChatSource,
-				"No loaded plugin answers the source %q: there is none at all. Put one into the plugin directory and start the host again.", cut(name, 64))
+				"No loaded plugin answers the source %q: there is none at all. Put one into the plugin directory.", cut(name, 64))
 		}
 		if !slices.Contains(names, name) {
 			return apierr.Newf(apierr.InvalidChatSource,

@@ -1,0 +1,355 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/parley-search/parley/cmd/parley/bench"
+	"github.com/parley-search/parley/host"
+)
+
+// swapsVariable says how often TestHammerSwaps swaps: the long form, which also
+// judges memory and latency, is 1000.
+const swapsVariable = "SWAPS"
+
+// TestHammerSwaps swaps two versions of a provider again and again under 50
+// streams of two rounds each. No stream fails, loses a word, or sees more than
+// the version that it began with. Host, and provider with clients, are a process
+// each.
+func TestHammerSwaps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a plugin and runs the program")
+	}
+	swaps, long := 12, false
+	if v := os.Getenv(swapsVariable); v != "" {
+		n, err := strconv.Atoi(v)
+		if err != nil {
+			t.Fatalf("%s is %q: want a number", swapsVariable, v)
+		}
+		swaps, long = n, true
+	}
+	dir := t.TempDir()
+	versions := twoVersions(t)
+	base, pid := reexecServe(t, dir)
+	use := func(n int) reloaded {
+		t.Helper()
+		file := filepath.Join(dir, "versioned.wasm")
+		if err := os.WriteFile(file+".part", versions[n%2], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(file+".part", file); err != nil {
+			t.Fatal(err)
+		}
+		status, body := send(t, http.MethodPost, base+"/plugins/reload", "")
+		var r reloaded
+		if err := json.Unmarshal([]byte(body), &r); err != nil || status != http.StatusOK || len(r.Refused) > 0 {
+			t.Fatalf("POST /plugins/reload: %d %s", status, body)
+		}
+		return r
+	}
+	words := httptest.NewServer(http.HandlerFunc(sendWords))
+	defer words.Close()
+	use(0)
+	_, summary := send(t, http.MethodPost, base+"/indexes/notes/documents", `[{"id":1,"text":"a note"}]`)
+	waitForTask(t, base, []byte(summary))
+	change(t, base+"/chats/swap/settings", fmt.Sprintf(`{"source":"versioned","baseUrl":%q}`, words.URL))
+
+	clients := newSwapClients(base)
+	use(1)
+	use(0) // both are compiled
+	clients.run(50)
+	clients.wait(t, 100)
+
+	// Each swap has a window without one before it, of the same length, so that
+	// what else the machine does meets both alike.
+	var quiet, busy []time.Duration
+	var memory []int64
+	var length time.Duration
+	for n := range swaps {
+		clients.latencies()
+		time.Sleep(max(length, 50*time.Millisecond))
+		quiet = append(quiet, clients.latencies()...)
+		began := time.Now()
+		// The watcher may have been first: then the route finds nothing to do.
+		if r := use(n + 1); (len(r.Loaded) != 1 || len(r.Retired) != 1) && r.Unchanged != 1 {
+			t.Errorf("swap %d: %+v", n, r)
+		}
+		length = time.Since(began)
+		busy = append(busy, clients.latencies()...)
+		if n%10 == 9 {
+			memory = append(memory, rss(t, pid))
+		}
+	}
+	clients.stop(t)
+	swapped := metric(t, base, `parley_plugin_swaps_total{plugin="versioned"}`)
+
+	p := func(of []time.Duration, part float64) time.Duration {
+		slices.Sort(of)
+		return of[int(part*float64(len(of)-1))].Round(10 * time.Microsecond)
+	}
+	t.Logf("%d swaps under 50 streams, %d streams in all: %d saw version A, %d version B, 0 failed or were wrong", swaps, clients.count(), clients.saw[0].Load(), clients.saw[1].Load())
+	t.Logf("a word from provider to client, between swaps: p50 %s, p99 %s; while a swap is under way: p50 %s, p99 %s", p(quiet, 0.5), p(quiet, 0.99), p(busy, 0.5), p(busy, 0.99))
+	if clients.saw[0].Load() == 0 || clients.saw[1].Load() == 0 {
+		t.Error("the streams did not see both versions")
+	}
+	if want := float64(swaps + 2); swapped != want {
+		t.Errorf("%g swaps counted, want %g", swapped, want)
+	}
+	if !long {
+		return
+	}
+	q := len(memory) / 4
+	early, late := mean(memory[q:2*q]), mean(memory[3*q:])
+	t.Logf("RSS of the host: %d MiB in the second quarter, %d MiB in the last (%+.1f %%)", early>>20, late>>20, 100*float64(late-early)/float64(early))
+	if late > early*105/100 {
+		t.Errorf("RSS grew by more than 5 %%: %d, then %d bytes", early, late)
+	}
+	if a, b := p(quiet, 0.99), p(busy, 0.99); b > 2*a {
+		t.Errorf("p99 of a word %s during swaps, more than twice the %s without", b, a)
+	}
+}
+
+// metric reads one sample of GET /metrics.
+func metric(t *testing.T, base, name string) float64 {
+	t.Helper()
+	status, body := send(t, http.MethodGet, base+"/metrics", "")
+	for line := range strings.Lines(body) {
+		if v, ok := strings.CutPrefix(line, name+" "); ok {
+			n, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+	}
+	t.Fatalf("GET /metrics: status %d, no %s", status, name)
+	return 0
+}
+
+func mean(of []int64) (sum int64) {
+	for _, v := range of {
+		sum += v
+	}
+	return sum / int64(max(len(of), 1))
+}
+
+type reloaded struct {
+	Loaded, Retired, Refused []struct{ Version string }
+	Unchanged                int
+}
+
+// twoVersions builds the marked provider and makes a second version of it.
+func twoVersions(t *testing.T) [2][]byte {
+	t.Helper()
+	dir := filepath.Join("testdata", "versioned")
+	file, err := host.BuildPlugin(t.Context(), dir, t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := bytes.ReplaceAll(a, []byte("version-A"), []byte("version-B"))
+	if _, b, err = host.PackPlugin(b, bytes.Replace(manifest, []byte(`"1.0.0"`), []byte(`"1.1.0"`), 1)); err != nil {
+		t.Fatal(err)
+	}
+	return [2][]byte{a, b}
+}
+
+// sendWords answers as the provider does: ten words, 10 ms apart, each with its
+// number and the time at which it is sent; then the ask for a search, or the
+// end.
+func sendWords(w http.ResponseWriter, r *http.Request) {
+	io.Copy(io.Discard, r.Body)
+	w.Header().Set("content-type", "text/event-stream")
+	for n := range 10 {
+		fmt.Fprintf(w, "data: %d %d\n\n", n, time.Now().UnixNano())
+		w.(http.Flusher).Flush()
+		time.Sleep(10 * time.Millisecond)
+	}
+	last := "end"
+	if strings.HasSuffix(r.URL.Path, "/search") {
+		last = "search"
+	}
+	fmt.Fprintf(w, "data: %s\n\n", last)
+}
+
+// swapClients ask again and again and check each answer.
+type swapClients struct {
+	url    string
+	client *http.Client
+	cancel context.CancelFunc
+	ctx    context.Context
+	asking sync.WaitGroup
+	done   atomic.Int64
+	saw    [2]atomic.Int64 // streams of version A, and B
+
+	mu    sync.Mutex
+	taken []time.Duration
+	errs  []error
+}
+
+func newSwapClients(base string) *swapClients {
+	c := &swapClients{url: base + "/chats/swap/chat/completions", client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	return c
+}
+
+func (c *swapClients) run(n int) {
+	for range n {
+		c.asking.Go(func() {
+			for c.ctx.Err() == nil {
+				if err := c.once(); err != nil {
+					c.mu.Lock()
+					c.errs = append(c.errs, err)
+					c.mu.Unlock()
+					return
+				}
+				c.done.Add(1)
+			}
+		})
+	}
+}
+
+func (c *swapClients) count() int64 { return c.done.Load() }
+
+// wait returns once n streams have ended.
+func (c *swapClients) wait(t *testing.T, n int64) {
+	t.Helper()
+	for until := time.Now().Add(5 * time.Minute); c.count() < n; time.Sleep(10 * time.Millisecond) {
+		c.mu.Lock()
+		failed := len(c.errs) > 0
+		c.mu.Unlock()
+		if failed || time.Now().After(until) {
+			c.stop(t)
+			t.Fatalf("%d streams, want %d", c.count(), n)
+		}
+	}
+}
+
+// latencies takes what words took since the last time.
+func (c *swapClients) latencies() []time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	taken := c.taken
+	c.taken = nil
+	return taken
+}
+
+// stop lets the streams under way finish.
+func (c *swapClients) stop(t *testing.T) {
+	t.Helper()
+	c.cancel()
+	c.asking.Wait()
+	c.client.CloseIdleConnections()
+	for _, err := range c.errs {
+		t.Error(err)
+	}
+	c.errs = nil
+}
+
+var swapWord = regexp.MustCompile(`"content":"(\d+) (\d+) version-(A|B);"`)
+
+// once reads one stream: twice ten words in order, all of one version.
+func (c *swapClients) once() error {
+	resp, err := c.client.Post(c.url, "application/json", strings.NewReader(`{"model":"m","messages":[{"role":"user","content":"hi"}]}`))
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		b, _ := io.ReadAll(resp.Body)
+		return fmt.Errorf("status %d: %s", resp.StatusCode, b)
+	}
+	var taken []time.Duration
+	var whole strings.Builder
+	version, next, done := "", 0, false
+	s := bufio.NewScanner(resp.Body)
+	for s.Scan() {
+		whole.WriteString(s.Text() + "\n")
+		done = done || s.Text() == "data: [DONE]"
+		m := swapWord.FindStringSubmatch(s.Text())
+		if m == nil {
+			continue
+		}
+		sent, _ := strconv.ParseInt(m[2], 10, 64)
+		taken = append(taken, time.Since(time.Unix(0, sent)))
+		if n, _ := strconv.Atoi(m[1]); n != next%10 || version != "" && m[3] != version {
+			return fmt.Errorf("word %d of version %s where word %d of version %s was due:\n%s", n, m[3], next%10, version, &whole)
+		}
+		version = m[3]
+		next++
+	}
+	if err := s.Err(); err != nil {
+		return err
+	}
+	if next != 20 || !done {
+		return fmt.Errorf("a stream ended after %d of 20 words, [DONE] %v:\n%s", next, done, &whole)
+	}
+	c.saw[version[0]-'A'].Add(1)
+	c.mu.Lock()
+	c.taken = append(c.taken, taken...)
+	c.mu.Unlock()
+	return nil
+}
+
+// reexecServe runs the program on a plugin directory as a process of its own.
+func reexecServe(t *testing.T, dir string) (base string, pid int) {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := ln.Addr().String()
+	ln.Close()
+	cmd := exec.Command(os.Args[0], "serve", "--http-addr", addr, "--db-path", t.TempDir(), "--plugin-dir", dir, "--plugin-lock=off", "--log-level", "warn")
+	cmd.Env = append(os.Environ(), reexec+"=parley")
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	for until := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		resp, err := http.Get("http://" + addr + "/health")
+		if err == nil {
+			resp.Body.Close()
+			return "http://" + addr, cmd.Process.Pid
+		}
+		if time.Now().After(until) {
+			t.Fatalf("the host does not answer within a minute: %v", err)
+		}
+	}
+}
+
+// rss is the resident memory of a process in bytes.
+func rss(t *testing.T, pid int) int64 {
+	t.Helper()
+	now, _, ok := bench.RSS(pid)
+	if !ok {
+		t.Skip("no /proc here: the memory of a process cannot be read")
+	}
+	return now
+}
