@@ -1,0 +1,30 @@
+;; mutual has no loop: two functions call each other, never deep, for longer than anybody waits.
+(module $mutual
+  (memory (export "memory") 1)
+  (data (i32.const 1024) "{\22url\22:\22https://api.example.com/v1\22,\22headers\22:{\22authorization\22:\22Bearer ${apiKey}\22},\22body\22:{\22q\22:\22a<b\22},\22new\22:1}")
+  (data (i32.const 1536) "\02\00\00\00st\01\00\00\00\02\00\00\00hi")
+  (data (i32.const 1600) "{\22kind\22:\22rate_limit\22,\22message\22:\22slow\5cndown\22,\22retry_after_ms\22:1500}")
+  (func (export "parley_abi") (result i32) (i32.const 1))
+  (func (export "parley_input") (param $size i32) (result i32) (i32.const 4096))
+  (func $left (param $n i32) (result i64)
+    (if (result i64) (i32.eqz (local.get $n))
+      (then (i64.const 1))
+      (else (i64.add (call $right (i32.sub (local.get $n) (i32.const 1))) (call $right (i32.sub (local.get $n) (i32.const 1)))))))
+  (func $right (param $n i32) (result i64)
+    (if (result i64) (i32.eqz (local.get $n))
+      (then (i64.const 1))
+      (else (i64.add (call $left (i32.sub (local.get $n) (i32.const 1))) (call $left (i32.sub (local.get $n) (i32.const 1)))))))
+  (func $evil (result i64)
+    (call $left (i32.const 60)))
+  (func (export "parley_encode") (param $len i32) (result i64)
+    (if (result i64) (i32.eq (i32.load8_u offset=22 (i32.const 4096)) (i32.const 33)) ;; {"settings":{"orgId":"!
+      (then (call $evil))
+      (else (i64.const 0x00000400_0000006e))))
+  (func (export "parley_decode") (param $len i32) (result i64)
+    (if (result i64) (i32.eq (i32.load8_u offset=4 (i32.const 4096)) (i32.const 4)) ;; no state, cancelled
+      (then (call $evil))
+      (else (i64.const 0x00000600_00000010))))
+  (func (export "parley_error") (param $len i32) (result i64)
+    (if (result i64) (i32.eq (i32.load8_u offset=10 (i32.const 4096)) (i32.const 53)) ;; {"status":5
+      (then (call $evil))
+      (else (i64.const 0x00000640_00000042)))))
