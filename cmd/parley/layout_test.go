@@ -44,6 +44,7 @@ var mayImport = []struct {
 	{"examples", []string{"abi", "sdk"}},
 	// The domain knows no technology.
 	{"host/internal/apierr", nil},
+	{"host/internal/telemetry", []string{"abi"}},
 	{"host/internal/auth", []string{"host/internal/apierr"}},
 	{"host/internal/task", []string{"abi", "host/internal/apierr", "host/internal/auth"}},
 	{"host/internal/chat", []string{"abi", "host/internal/apierr", "host/internal/auth"}},

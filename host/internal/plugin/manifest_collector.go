@@ -97,6 +97,9 @@ func checkMetric(m *abi.Manifest, metric *abi.Metric) (problems []string) {
 	if len(metric.Path) > maxPath || !pathForm.MatchString(metric.Path) {
 		wrong("the path must be one to five names of letters, digits and _, joined with dots")
 	}
+	if strings.HasPrefix(metric.Path+".", "context.") && !strings.HasPrefix(metric.Path, "context.app.") {
+		wrong("in the context of a message only context.app is a collector's")
+	}
 	if !slices.Contains(metricKinds, metric.Kind) {
 		wrong("kind is %s and must be one of: %s", quote(metric.Kind), strings.Join(metricKinds, ", "))
 		return problems

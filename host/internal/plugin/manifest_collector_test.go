@@ -104,6 +104,8 @@ func TestReadCollectorManifestRefuses(t *testing.T) {
 		{metric("path", "a.b.c.d.e.f"), "the path must be"},
 		{metric("path", "süß"), "the path must be"},
 		{metric("path", strings.Repeat("a.", 4)+strings.Repeat("b", 63)+strings.Repeat("c", 64)), "the path must be"},
+		{metric("path", "context.ip"), "only context.app is a collector's"},
+		{metric("path", "context"), "only context.app is a collector's"},
 		{metric("kind", "float"), `kind is "float" and must be one of: bool`},
 		{metric("meaning", nil), "meaning must be a sentence"},
 		{metric("aggregation", "median"), `aggregation is "median"`},

@@ -1,0 +1,177 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parley-search/parley/host/internal/telemetry"
+)
+
+var spoolTime = time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
+
+func openSpool(t testing.TB, dir string) *Spool {
+	t.Helper()
+	s, err := OpenSpool(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.db.Close() })
+	return s
+}
+
+func message(id string, size int) telemetry.Message {
+	return telemetry.Message{ID: id, Collector: "a", Version: "1.0.0", Window: 7, Outbound: true, Body: bytes.Repeat([]byte("x"), size)}
+}
+
+func pending(t testing.TB, s *Spool) (ids []string) {
+	t.Helper()
+	all, err := s.Pending(t.Context(), 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range all {
+		ids = append(ids, m.ID)
+	}
+	return ids
+}
+
+func keep(t testing.TB, s *Spool, state string, now time.Time, add ...telemetry.Message) {
+	t.Helper()
+	if err := s.Keep(t.Context(), []byte(state), add, now); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSpool(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "telemetry")
+	s := openSpool(t, dir)
+	if got, err := s.State(t.Context()); got != nil || err != nil {
+		t.Errorf("State of a new spool = %q, %v, want none", got, err)
+	}
+	keep(t, s, "one", spoolTime, message("a", 5), message("b", 5000), message("c", 7))
+	if err := s.Quarantine(t.Context(), "b", spoolTime.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Delete(t.Context(), []string{"a", "nobody"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	s = openSpool(t, dir)
+	if got, err := s.State(t.Context()); string(got) != "one" || err != nil {
+		t.Errorf("State after opening again = %q, %v, want one", got, err)
+	}
+	keep(t, s, "two", spoolTime, message("d", 9))
+	if got, want := fmt.Sprint(pending(t, s)), "[c d]"; got != want {
+		t.Errorf("Pending = %s, want %s", got, want)
+	}
+	all, err := s.Pending(t.Context(), 1)
+	if err != nil || len(all) != 1 || !bytes.Equal(all[0].Body, message("c", 7).Body) || all[0].Window != 7 || !all[0].Outbound {
+		t.Errorf("Pending of one = %+v, %v, want c as it was kept", all, err)
+	}
+	u, err := s.Usage(t.Context())
+	if want := (telemetry.Usage{Pending: 2, Quarantined: 1, Bytes: 5016}); u != want || err != nil {
+		t.Errorf("Usage = %+v, %v, want %+v", u, err, want)
+	}
+	keep(t, s, "three", spoolTime.Add(2*time.Hour)) // b's time is over
+	if u, _ = s.Usage(t.Context()); u.Quarantined != 0 || u.Dropped != 1 {
+		t.Errorf("Usage after a quarantine = %+v, want none in it and one dropped", u)
+	}
+}
+
+// TestSpoolBounds drops the oldest by size and by age, and counts them.
+func TestSpoolBounds(t *testing.T) {
+	s := openSpool(t, filepath.Join(t.TempDir(), "telemetry"))
+	for i := range 12 {
+		keep(t, s, "s", spoolTime.Add(time.Duration(i)*time.Minute), message(fmt.Sprint(i), 1<<20))
+	}
+	if got, want := fmt.Sprint(pending(t, s)), "[2 3 4 5 6 7 8 9 10 11]"; got != want {
+		t.Errorf("Pending = %s, want the last 10 MiB: %s", got, want)
+	}
+	keep(t, s, "s", spoolTime.Add(SpoolAge+10*time.Minute+time.Second))
+	if got, want := fmt.Sprint(pending(t, s)), "[11]"; got != want {
+		t.Errorf("Pending after a week = %s, want %s", got, want)
+	}
+	if u, _ := s.Usage(t.Context()); u.Dropped != 11 {
+		t.Errorf("Usage = %+v, want 11 dropped", u)
+	}
+}
+
+// TestSpoolRenew makes an empty spool anew that has grown, and loses nothing
+// that counts.
+func TestSpoolRenew(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "telemetry")
+	s := openSpool(t, dir)
+	s.dirBound = 3 << 20
+	for i := range 8 {
+		keep(t, s, fmt.Sprint("state ", i), spoolTime, message(fmt.Sprint(i), 1<<20))
+	}
+	if err := s.Delete(t.Context(), []string{"0", "1", "2", "3", "4", "5", "6"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.dirSize(); got < s.dirBound {
+		t.Fatalf("the folder has %d bytes with a message in it, want it not renewed", got)
+	}
+	if err := s.Delete(t.Context(), []string{"7"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.dirSize(); got > s.dirBound {
+		t.Errorf("the folder has %d bytes after it was renewed, want less than %d", got, s.dirBound)
+	}
+	if got, err := s.State(t.Context()); string(got) != "state 7" || err != nil {
+		t.Errorf("State = %q, %v, want state 7", got, err)
+	}
+	keep(t, s, "more", spoolTime, message("x", 3))
+	if got := fmt.Sprint(pending(t, s)); got != "[x]" {
+		t.Errorf("Pending = %s, want [x]", got)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	// A crash between the two folders.
+	if err := os.Rename(dir, dir+".old"); err != nil {
+		t.Fatal(err)
+	}
+	s = openSpool(t, dir)
+	if got := fmt.Sprint(pending(t, s)); got != "[x]" {
+		t.Errorf("Pending after a crash while it was renewed = %s, want [x]", got)
+	}
+}
+
+// TestSpoolYear seals a week's worth of hours many times over, delivering all,
+// and looks at the disk: it stays small for ever.
+func TestSpoolYear(t *testing.T) {
+	hours := 24 * 365
+	if testing.Short() {
+		hours = 100
+	}
+	s := openSpool(t, filepath.Join(t.TempDir(), "telemetry"))
+	var most int64
+	for h := range hours {
+		now := spoolTime.Add(time.Duration(h) * time.Hour)
+		var ids []string
+		for c := range 7 {
+			id := fmt.Sprintf("%d-%d", h, c)
+			ids = append(ids, id)
+			keep(t, s, strings.Repeat(id, 5000), now, message(id, 2000))
+		}
+		if err := s.Delete(t.Context(), ids); err != nil {
+			t.Fatal(err)
+		}
+		if h%50 == 0 {
+			most = max(most, s.dirSize())
+		}
+	}
+	if most > 2*spoolDirBound {
+		t.Errorf("the folder had %d bytes at most, want no more than %d", most, 2*spoolDirBound)
+	}
+	t.Logf("%d hours: at most %d KiB on disk, %d KiB at the end", hours, most>>10, s.dirSize()>>10)
+}

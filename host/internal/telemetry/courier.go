@@ -1,0 +1,226 @@
+package telemetry
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A Sender makes one attempt to deliver. It follows no redirects.
+type Sender interface {
+	Send(ctx context.Context, body []byte) (Answer, error)
+}
+
+// An Answer is what a platform says to a request.
+type Answer struct {
+	Status     int
+	RetryAfter string // the header of that name
+}
+
+// Times of the [Courier].
+const (
+	retryLeast = 30 * time.Second
+	retryMost  = time.Hour
+	pauseDay   = 24 * time.Hour
+	keepBad    = 7 * 24 * time.Hour
+	// retryAfterMost bounds what a platform may ask for.
+	retryAfterMost = 24 * time.Hour
+)
+
+// A Courier delivers the messages of a spool, oldest first, one request at a
+// time. A message leaves the spool when the platform has taken it, so it
+// arrives at least once, and by its id a repeat is recognised. One that the
+// platform refuses never keeps back those behind it.
+type Courier struct {
+	spool  Spool
+	sender Sender
+	now    func() time.Time
+	log    func(message string, err error)
+	jitter func(most time.Duration) time.Duration
+
+	mu     sync.Mutex
+	next   time.Time // before which nothing is sent
+	tries  int       // in a row that failed
+	size   int       // messages of one request; 0: as many as fit
+	single int       // messages that are sent one by one, since a request with them was refused
+	status CourierStatus
+}
+
+// CourierStatus says how delivery goes.
+type CourierStatus struct {
+	Delivered int64     `json:"delivered"` // messages, since the start
+	Refused   int64     `json:"refused"`   // messages
+	Requests  int64     `json:"requests"`
+	Last      string    `json:"last"`    // what came of the last one
+	Next      time.Time `json:"next"`    // when the next may be made
+	Stopped   bool      `json:"stopped"` // until restart: the platform is gone
+}
+
+// NewCourier returns a courier; now and log may be nil.
+func NewCourier(spool Spool, sender Sender, now func() time.Time, log func(string, error)) *Courier {
+	c := &Courier{spool: spool, sender: sender, now: now, log: log, jitter: func(most time.Duration) time.Duration { return rand.N(most) }}
+	if c.now == nil {
+		c.now = time.Now
+	}
+	if c.log == nil {
+		c.log = func(string, error) {}
+	}
+	return c
+}
+
+// Run delivers until ctx ends.
+func (c *Courier) Run(ctx context.Context) {
+	ticker := time.NewTicker(5 * time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			for c.Step(ctx) && ctx.Err() == nil {
+			}
+		}
+	}
+}
+
+// Status returns how delivery goes.
+func (c *Courier) Status() CourierStatus {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.status
+	s.Next = c.next
+	return s
+}
+
+// Step makes one request, where one is due; more reports whether another one
+// may be due at once.
+func (c *Courier) Step(ctx context.Context) (more bool) {
+	c.mu.Lock()
+	ready := !c.status.Stopped && !c.now().Before(c.next)
+	most := cmp.Or(c.size, 64)
+	if c.single > 0 {
+		most = 1
+	}
+	c.mu.Unlock()
+	if !ready {
+		return false
+	}
+	messages, err := c.spool.Pending(ctx, most)
+	if err != nil || len(messages) == 0 {
+		return false
+	}
+	messages = messages[:fitting(messages)]
+	answer, err := c.sender.Send(ctx, Body(messages))
+	if ctx.Err() != nil {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.status.Requests++
+	return c.settle(ctx, messages, answer, err)
+}
+
+// settle draws the conclusion from one request. The lock is held.
+func (c *Courier) settle(ctx context.Context, messages []Message, a Answer, err error) (more bool) {
+	c.status.Last = fmt.Sprintf("%d messages: %s", len(messages), said(a, err))
+	switch {
+	case err != nil || a.Status == http.StatusRequestTimeout || a.Status == http.StatusTooManyRequests || a.Status >= 500:
+		c.retry(a.RetryAfter)
+		return false
+	case a.Status >= 200 && a.Status < 300:
+		c.tries, c.next = 0, time.Time{}
+		c.single = max(c.single-1, 0)
+		c.size = min(2*c.size, 64) // 0 stays 0
+		return c.delivered(ctx, messages)
+	case a.Status == http.StatusBadRequest || a.Status == http.StatusUnprocessableEntity || a.Status == http.StatusRequestEntityTooLarge && len(messages) == 1:
+		return c.refused(ctx, messages)
+	case a.Status == http.StatusRequestEntityTooLarge:
+		c.size = len(messages) / 2
+		return true
+	case a.Status == http.StatusGone:
+		c.status.Stopped = true
+		c.log("telemetry is not delivered until the next start: the platform is gone", errors.New(said(a, err)))
+		return false
+	default:
+		// A wrong key or address, or a redirect: nothing that waiting a minute mends.
+		c.next = c.now().Add(pauseDay)
+		c.log("telemetry is not delivered for a day: check its URL and write key", errors.New(said(a, err)))
+		return false
+	}
+}
+
+// said tells what came of a request, without what the platform wrote.
+func said(a Answer, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	return strings.TrimSpace("HTTP " + strconv.Itoa(a.Status) + " " + http.StatusText(a.Status))
+}
+
+func (c *Courier) delivered(ctx context.Context, messages []Message) bool {
+	ids := make([]string, len(messages))
+	for i, m := range messages {
+		ids[i] = m.ID
+	}
+	if err := c.spool.Delete(ctx, ids); err != nil {
+		// They will be sent again, which is no loss; but not at once.
+		c.retry("")
+		return false
+	}
+	c.status.Delivered += int64(len(messages))
+	return true
+}
+
+// refused is for a request that the platform finds wrong: its messages are
+// sent one by one, once, and those that are refused then are put aside.
+func (c *Courier) refused(ctx context.Context, messages []Message) bool {
+	c.tries, c.next = 0, time.Time{}
+	if len(messages) > 1 {
+		c.single = len(messages)
+		return true
+	}
+	c.single = max(c.single-1, 0)
+	c.status.Refused++
+	c.log("the telemetry platform refuses a message, which is kept aside for a week", fmt.Errorf("message %s of collector %s", messages[0].ID, messages[0].Collector))
+	if err := c.spool.Quarantine(ctx, messages[0].ID, c.now().Add(keepBad)); err != nil {
+		c.retry("")
+		return false
+	}
+	return true
+}
+
+// retry waits: as long as the platform asks for, and else a random time up to
+// a bound that doubles.
+func (c *Courier) retry(after string) {
+	bound := retryMost
+	if c.tries < 8 {
+		bound = min(retryLeast<<c.tries, retryMost)
+	}
+	c.tries++
+	wait := retryLeast
+	if bound > retryLeast {
+		wait += c.jitter(bound - retryLeast)
+	}
+	if d, ok := parseRetryAfter(after, c.now()); ok {
+		wait = max(wait, min(d, retryAfterMost))
+	}
+	c.next = c.now().Add(wait)
+}
+
+// parseRetryAfter reads seconds or a date.
+func parseRetryAfter(s string, now time.Time) (time.Duration, bool) {
+	if n, err := strconv.ParseUint(s, 10, 31); err == nil {
+		return time.Duration(n) * time.Second, true
+	}
+	if t, err := http.ParseTime(s); err == nil {
+		return max(t.Sub(now), 0), true
+	}
+	return 0, false
+}
