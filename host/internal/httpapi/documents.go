@@ -15,7 +15,10 @@ func (s *Server) listDocuments(r *call) error {
 	if err != nil {
 		return err
 	}
-	q := search.DocumentsQuery{Offset: offset, Limit: &limit, Fields: r.query.list("fields")}
+	q := search.DocumentsQuery{Offset: offset, Limit: &limit, Fields: r.query.list("fields"), IDs: r.query.list("ids"), Sort: splitSort(r.query["sort"])}
+	if _, ok := r.query["ids"]; ok && q.IDs == nil {
+		return apierr.Newf(apierr.InvalidDocumentIDs, "The query parameter `ids` must be ids with commas between; leave it away for all documents.")
+	}
 	if f, ok := r.query["filter"]; ok {
 		q.Filter = encode(f)
 	}
@@ -24,10 +27,12 @@ func (s *Server) listDocuments(r *call) error {
 
 // fetchRequest is the body of POST /indexes/:uid/documents/fetch.
 type fetchRequest struct {
-	Offset int             `json:"offset"`
-	Limit  *int            `json:"limit"`
-	Fields []string        `json:"fields"`
-	Filter json.RawMessage `json:"filter"`
+	Offset int                `json:"offset"`
+	Limit  *int               `json:"limit"`
+	Fields []string           `json:"fields"`
+	Filter json.RawMessage    `json:"filter"`
+	IDs    *[]json.RawMessage `json:"ids"`
+	Sort   []string           `json:"sort"`
 }
 
 var fetchFields = apierr.Fields{
@@ -35,6 +40,8 @@ var fetchFields = apierr.Fields{
 	"limit":  apierr.InvalidDocumentLimit,
 	"fields": apierr.InvalidDocumentFields,
 	"filter": apierr.InvalidDocumentFilter,
+	"ids":    apierr.InvalidDocumentIDs,
+	"sort":   apierr.InvalidDocumentSort,
 }
 
 // fetchDocuments answers POST /indexes/:uid/documents/fetch.
@@ -43,7 +50,13 @@ func (s *Server) fetchDocuments(r *call) error {
 	if err := s.decode(r, &b, fetchFields); err != nil {
 		return err
 	}
-	q := search.DocumentsQuery{Offset: b.Offset, Limit: b.Limit, Fields: allIfStar(b.Fields), Filter: b.Filter}
+	q := search.DocumentsQuery{Offset: b.Offset, Limit: b.Limit, Fields: allIfStar(b.Fields), Filter: b.Filter, Sort: b.Sort}
+	if b.IDs != nil {
+		var err error
+		if q.IDs, err = documentIDs(*b.IDs, apierr.InvalidDocumentIDs); err != nil {
+			return err
+		}
+	}
 	return s.documents(r, q)
 }
 
@@ -179,6 +192,19 @@ func (s *Server) deleteDocuments(r *call) error {
 	if err := s.decode(r, &raw, nil); err != nil {
 		return err
 	}
+	ids, err := documentIDs(raw, apierr.InvalidDocumentID)
+	if err != nil {
+		return err
+	}
+	n, err := search.DeleteDocuments(uid, ids)
+	if err != nil {
+		return err
+	}
+	return s.enqueue(r, n)
+}
+
+// documentIDs returns ids that came as strings or integers.
+func documentIDs(raw []json.RawMessage, code apierr.Code) ([]string, error) {
 	ids := make([]string, len(raw))
 	for i, v := range raw {
 		if json.Unmarshal(v, &ids[i]) == nil && v[0] == '"' {
@@ -186,15 +212,11 @@ func (s *Server) deleteDocuments(r *call) error {
 		}
 		var n json.Number
 		if json.Unmarshal(v, &n) != nil || v[0] == '"' || v[0] == 'n' {
-			return apierr.Newf(apierr.InvalidDocumentID, "The id at position %d must be a string or an integer.", i)
+			return nil, apierr.Newf(code, "The id at position %d must be a string or an integer.", i)
 		}
 		ids[i] = n.String()
 	}
-	n, err := search.DeleteDocuments(uid, ids)
-	if err != nil {
-		return err
-	}
-	return s.enqueue(r, n)
+	return ids, nil
 }
 
 // deleteDocument answers DELETE /indexes/:uid/documents/:id.

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
@@ -83,10 +84,21 @@ func (s *Server) patchIndex(r *call) error {
 		return err
 	}
 	var b struct {
-		PrimaryKey string `json:"primaryKey"`
+		PrimaryKey string          `json:"primaryKey"`
+		UID        json.RawMessage `json:"uid"`
+		CreatedAt  json.RawMessage `json:"createdAt"`
+		UpdatedAt  json.RawMessage `json:"updatedAt"`
 	}
 	if err := s.decode(r, &b, indexFields); err != nil {
 		return err
+	}
+	switch {
+	case b.UID != nil:
+		return apierr.Newf(apierr.ImmutableIndexUID, "`uid` cannot be changed here: rename an index by POST /swap-indexes with `rename`.")
+	case b.CreatedAt != nil:
+		return apierr.Newf(apierr.ImmutableIndexCreatedAt, "`createdAt` cannot be changed: leave it away.")
+	case b.UpdatedAt != nil:
+		return apierr.Newf(apierr.ImmutableIndexUpdatedAt, "`updatedAt` cannot be changed: leave it away.")
 	}
 	n, err := search.UpdateIndex(uid, b.PrimaryKey)
 	if err != nil {
@@ -119,4 +131,41 @@ func (s *Server) indexStats(r *call) error {
 		return err
 	}
 	return ok(r, newIndexStats(&st))
+}
+
+// swapRequest is one element of the body of POST /swap-indexes.
+type swapRequest struct {
+	Indexes []string `json:"indexes"`
+	Rename  bool     `json:"rename"`
+}
+
+var swapFields = apierr.Fields{".indexes": apierr.InvalidSwapIndexes, ".rename": apierr.InvalidSwapRename}
+
+// swapIndexes answers POST /swap-indexes.
+func (s *Server) swapIndexes(r *call) error {
+	var body []swapRequest
+	if err := s.decode(r, &body, swapFields); err != nil {
+		return err
+	}
+	var swaps []search.Swap
+	for i, b := range body {
+		if b.Indexes == nil {
+			return apierr.Newf(apierr.MissingSwapIndexes, "`[%d].indexes` is missing: send the uids of two indexes.", i)
+		}
+		if len(b.Indexes) != 2 {
+			return apierr.Newf(apierr.InvalidSwapIndexes, "`[%d].indexes` must be the uids of two indexes, but holds %d.", i, len(b.Indexes))
+		}
+		swaps = append(swaps, search.Swap{Indexes: [2]string(b.Indexes), Rename: b.Rename})
+	}
+	n, err := search.SwapIndexes(swaps)
+	if err != nil {
+		return err
+	}
+	for _, uid := range n.Indexes {
+		if !r.visible(uid) {
+			_, err := s.Search.Index(r.caller, uid)
+			return err
+		}
+	}
+	return s.enqueue(r, n)
 }

@@ -44,12 +44,45 @@ func TestIndexes(t *testing.T) {
 		{name: "create, bad key", method: "POST", path: "/indexes", body: `{"uid":"a","primaryKey":[]}`, status: 400, code: "invalid_index_primary_key"},
 		{name: "create, unknown field", method: "POST", path: "/indexes", body: `{"uid":"a","primarykey":"id"}`, status: 400, code: "bad_request", contains: []string{"did you mean `primaryKey`?"}},
 		{name: "update", method: "PATCH", path: "/indexes/secret", body: `{"primaryKey":"key"}`, status: 202, contains: []string{`"indexUid":"secret","status":"enqueued","type":"indexUpdate","enqueuedAt":"`}},
-		{name: "update, unknown field", method: "PATCH", path: "/indexes/secret", body: `{"uid":"x"}`, status: 400, code: "bad_request"},
+		{name: "update, unknown field", method: "PATCH", path: "/indexes/secret", body: `{"key":"x"}`, status: 400, code: "bad_request"},
 		{name: "delete", method: "DELETE", path: "/indexes/other", status: 202, contains: []string{`"type":"indexDeletion"`}},
 	})
 	if got := r.task(r.do("POST", "/indexes", `{"uid":"movies"}`)); got.Error == nil || got.Error.Code != "index_already_exists" {
 		t.Errorf("task of an index that exists = %+v, want index_already_exists", got)
 	}
+}
+
+func TestSwapIndexes(t *testing.T) {
+	r := newMovies(t)
+	r.task(r.do("POST", "/indexes/other/documents", `{"id":1}`))
+	const path = "/swap-indexes"
+	narrow := []string{"Authorization", "Bearer " + r.key([]string{"indexes.*"}, []string{"movies"})}
+	r.play(t, []scenario{
+		{name: "no indexes", method: "POST", path: path, body: `[{}]`, status: 400, code: "missing_swap_indexes", contains: []string{"[0]"}},
+		{name: "three", method: "POST", path: path, body: `[{"indexes":["a","b","c"]}]`, status: 400, code: "invalid_swap_indexes"},
+		{name: "bad uid", method: "POST", path: path, body: `[{"indexes":["a","b c"]}]`, status: 400, code: "invalid_swap_indexes"},
+		{name: "other type", method: "POST", path: path, body: `[{"indexes":"a"}]`, status: 400, code: "invalid_swap_indexes"},
+		{name: "twice", method: "POST", path: path, body: `[{"indexes":["a","a"]}]`, status: 400, code: "invalid_swap_duplicate_index_found"},
+		{name: "bad rename", method: "POST", path: path, body: `[{"indexes":["a","b"],"rename":1}]`, status: 400, code: "invalid_swap_rename"},
+		{name: "no array", method: "POST", path: path, body: `{}`, status: 400, code: "bad_request"},
+		{name: "not for the key", method: "POST", path: path, body: `[{"indexes":["movies","other"]}]`, header: narrow, status: 404, code: "index_not_found"},
+		{name: "uid by patch", method: "PATCH", path: "/indexes/movies", body: `{"uid":"x"}`, status: 400, code: "immutable_index_uid", contains: []string{"swap-indexes"}},
+		{name: "created by patch", method: "PATCH", path: "/indexes/movies", body: `{"createdAt":null}`, status: 400, code: "immutable_index_created_at"},
+		{name: "updated by patch", method: "PATCH", path: "/indexes/movies", body: `{"updatedAt":1}`, status: 400, code: "immutable_index_updated_at"},
+	})
+	got := r.task(r.do("POST", path, `[{"indexes":["movies","other"]}]`))
+	if got.Status != task.Succeeded || string(got.Details) != `{"swaps":[{"indexes":["movies","other"],"rename":false}]}` {
+		t.Errorf("task of a swap: %+v, details %s", got, got.Details)
+	}
+	r.play(t, []scenario{
+		{name: "swapped", method: "GET", path: "/indexes/movies/documents", status: 200, contains: []string{`[{"id":1}]`}},
+		{name: "of either", method: "GET", path: "/tasks?types=indexSwap&indexUids=other", status: 200, contains: []string{`"total":1`, `"indexUid":null`}},
+	})
+	r.task(r.do("POST", path, `[{"indexes":["movies","last"],"rename":true}]`))
+	r.play(t, []scenario{
+		{name: "renamed", method: "GET", path: "/indexes/last/documents", status: 200, contains: []string{`[{"id":1}]`}},
+		{name: "old name", method: "GET", path: "/indexes/movies", status: 404, code: "index_not_found"},
+	})
 }
 
 func TestSearch(t *testing.T) {

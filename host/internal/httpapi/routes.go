@@ -42,9 +42,10 @@ func (s *Server) routes() {
 	s.route("GET", "/indexes/:uid", auth.IndexesGet, s.getIndex)
 	s.route("PATCH", "/indexes/:uid", auth.IndexesUpdate, s.patchIndex)
 	s.route("DELETE", "/indexes/:uid", auth.IndexesDelete, s.deleteIndex)
+	s.route("POST", "/swap-indexes", auth.IndexesSwap, s.swapIndexes)
 	s.route("GET", "/indexes/:uid/stats", auth.StatsGet, s.indexStats)
 
-	s.route("GET", "/indexes/:uid/documents", auth.DocumentsGet, s.listDocuments, "offset", "limit", "fields", "filter")
+	s.route("GET", "/indexes/:uid/documents", auth.DocumentsGet, s.listDocuments, "offset", "limit", "fields", "filter", "ids", "sort")
 	s.route("POST", "/indexes/:uid/documents", auth.DocumentsAdd, s.putDocuments, "primaryKey", "csvDelimiter")
 	s.route("PUT", "/indexes/:uid/documents", auth.DocumentsAdd, s.patchDocuments, "primaryKey", "csvDelimiter")
 	s.route("DELETE", "/indexes/:uid/documents", auth.DocumentsDelete, s.deleteAllDocuments)

@@ -71,6 +71,7 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 		{"POST", "/indexes/m/documents/fetch"},
 		{"POST", "/indexes/m/documents/delete-batch"},
 		{"POST", "/indexes/m/documents/delete"},
+		{"POST", "/swap-indexes"},
 		{"GET", "/indexes/m/documents/1"},
 		{"DELETE", "/indexes/m/documents/1"},
 		{"POST", "/indexes/m/search"},

@@ -37,6 +37,8 @@ func (s *Service) Process(ctx context.Context, r *task.Run) ([]task.Outcome, err
 		return one(s.applyUpdate(ctx, w))
 	case task.IndexDeletion:
 		return one(s.applyDeletion(ctx, w))
+	case task.IndexSwap:
+		return one(s.applySwap(ctx, w))
 	}
 	return nil, fmt.Errorf("apply task of unknown type %q", w.Type)
 }
@@ -144,7 +146,7 @@ func (s *Service) applyDeletion(ctx context.Context, w *task.Work) (task.Outcome
 	}
 	defer unlock()
 	out := task.Outcome{Details: details("deletedDocuments", ix.meta().Count)}
-	if err := s.opts.DB.DropIndex(w.IndexUID, map[uint32][]byte{w.UID: encodeOutcome(out)}); err != nil {
+	if err := s.opts.DB.PutMetas(map[string][]byte{w.IndexUID: nil}, map[uint32][]byte{w.UID: encodeOutcome(out)}); err != nil {
 		return task.Outcome{}, fmt.Errorf("delete index: %w", err)
 	}
 	s.mu.Lock()
@@ -216,7 +218,7 @@ func (s *Service) applySettings(ctx context.Context, r *task.Run, w *task.Work) 
 
 // putMeta changes the index's record and nothing else.
 func (ix *index) putMeta(m *meta) error {
-	if err := ix.service.opts.DB.PutMeta(ix.uid, m.encode()); err != nil {
+	if err := ix.service.opts.DB.PutMeta(ix.uid(), m.encode()); err != nil {
 		return fmt.Errorf("write record of index: %w", err)
 	}
 	ix.state.Store(&state{m, ix.state.Load().folder})

@@ -25,10 +25,10 @@ const maxToldBytes = 100
 func (s *Service) ChatIndexes(ctx context.Context, caller *auth.Caller, only []string) ([]chat.Index, error) {
 	var out []chat.Index
 	for _, ix := range s.visible(caller) {
-		if only != nil && !slices.Contains(only, ix.uid) {
+		if only != nil && !slices.Contains(only, ix.uid()) {
 			continue
 		}
-		_, rule, err := s.index(caller, ix.uid)
+		_, rule, err := s.index(caller, ix.uid())
 		if err != nil {
 			if apierr.Is(err, apierr.IndexNotFound) {
 				continue // deleted just now
@@ -47,7 +47,7 @@ func (s *Service) ChatIndexes(ctx context.Context, caller *auth.Caller, only []s
 				facets = append(facets, chat.Facet{Attribute: a})
 			}
 		}
-		out = append(out, chat.Index{UID: ix.uid, Description: m.Settings.Chat.Description, Filterable: facets})
+		out = append(out, chat.Index{UID: ix.uid(), Description: m.Settings.Chat.Description, Filterable: facets})
 	}
 	return out, nil
 }

@@ -14,9 +14,10 @@ type DB interface {
 	Metas() (map[string][]byte, error)
 	// PutMeta writes the record of an index.
 	PutMeta(uid string, meta []byte) error
-	// DropIndex removes the record of an index, and keeps the outcomes. The
-	// documents stay for Sweep.
-	DropIndex(uid string, outcomes map[uint32][]byte) error
+	// PutMetas writes the records of indexes by their uid, in one transaction,
+	// and keeps the outcomes. A nil record removes an index; its documents stay
+	// for Sweep.
+	PutMetas(metas map[string][]byte, outcomes map[uint32][]byte) error
 	// Outcome returns what is kept for a task, or nil. It goes when the task's
 	// end is written.
 	Outcome(task uint32) ([]byte, error)

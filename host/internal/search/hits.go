@@ -66,6 +66,6 @@ func (ix *index) suspect(f *folder, why error) {
 	ix.service.mu.RLock()
 	defer ix.service.mu.RUnlock()
 	if ix.service.ctx.Err() == nil && ix.startRepair(ix.service.ctx, f) {
-		ix.service.opts.Log(fmt.Sprintf("index %q is built anew from its documents", ix.uid), why)
+		ix.service.opts.Log(fmt.Sprintf("index %q is built anew from its documents", ix.uid()), why)
 	}
 }

@@ -15,7 +15,6 @@ import (
 // which waits for a repair to end.
 type index struct {
 	service *Service
-	uid     string
 	state   atomic.Pointer[state]
 	dropped atomic.Bool
 
@@ -33,7 +32,7 @@ type state struct {
 }
 
 func newIndex(s *Service, m *meta) *index {
-	ix := &index{service: s, uid: m.UID, writing: make(chan struct{}, 1)}
+	ix := &index{service: s, writing: make(chan struct{}, 1)}
 	ix.state.Store(&state{meta: m})
 	return ix
 }
@@ -58,10 +57,13 @@ func (ix *index) publish(st *state) {
 	old.retire(func() {
 		ix.service.columns.forget(old.name())
 		if err := old.remove(); err != nil {
-			ix.service.opts.Log(fmt.Sprintf("removing an old folder of index %q failed", ix.uid), err)
+			ix.service.opts.Log(fmt.Sprintf("removing an old folder of index %q failed", ix.uid()), err)
 		}
 	})
 }
+
+// uid is what the index is called: a swap changes it.
+func (ix *index) uid() string { return ix.meta().UID }
 
 // meta is the index's record.
 func (ix *index) meta() *meta { return ix.state.Load().meta }
@@ -155,7 +157,7 @@ func (ix *index) startRepair(ctx context.Context, bad *folder) (started bool) {
 			if err == nil || ctx.Err() != nil {
 				return
 			}
-			ix.service.opts.Log(fmt.Sprintf("building index %q failed; trying again in %v", ix.uid, pause), err)
+			ix.service.opts.Log(fmt.Sprintf("building index %q failed; trying again in %v", ix.uid(), pause), err)
 			select {
 			case <-ctx.Done():
 			case <-time.After(pause):
@@ -196,7 +198,7 @@ func (ix *index) swap(f *folder, m *meta) error {
 	before := ix.state.Load()
 	unread := before.meta.Folder // m may be the same record
 	m.Folder = f.name()
-	if err := ix.service.opts.DB.PutMeta(ix.uid, m.encode()); err != nil {
+	if err := ix.service.opts.DB.PutMeta(ix.uid(), m.encode()); err != nil {
 		return errors.Join(fmt.Errorf("write record of index: %w", err), f.remove())
 	}
 	ix.publish(&state{m, f})
@@ -218,7 +220,7 @@ func (ix *index) ready(ctx context.Context) error {
 		return nil
 	}
 	if err := ix.catchUp(st.folder); err != nil {
-		ix.service.opts.Log(fmt.Sprintf("index %q is built anew from its documents", ix.uid), err)
+		ix.service.opts.Log(fmt.Sprintf("index %q is built anew from its documents", ix.uid()), err)
 		return ix.rebuild(ctx)
 	}
 	return nil

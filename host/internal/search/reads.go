@@ -34,6 +34,8 @@ type DocumentsQuery struct {
 	Limit  *int // nil: 20
 	Fields []string
 	Filter json.RawMessage
+	IDs    []string // nil: of all; one that is absent is no mistake
+	Sort   []string // as the parameter of a search; nil: by id
 }
 
 // DocumentsPage is what a [DocumentsQuery] gives.
@@ -76,7 +78,7 @@ func (s *Service) visible(caller *auth.Caller) []*index {
 			list = append(list, ix)
 		}
 	}
-	slices.SortFunc(list, func(a, b *index) int { return strings.Compare(a.uid, b.uid) })
+	slices.SortFunc(list, func(a, b *index) int { return strings.Compare(a.uid(), b.uid()) })
 	return list
 }
 
@@ -115,7 +117,7 @@ func (ix *index) stats() Stats {
 			fields[m.Fields[i]] = n
 		}
 	}
-	return Stats{UID: ix.uid, NumberOfDocuments: m.Count, IsIndexing: ix.repairing(), FieldDistribution: fields, UpdatedAt: m.UpdatedAt}
+	return Stats{UID: ix.uid(), NumberOfDocuments: m.Count, IsIndexing: ix.repairing(), FieldDistribution: fields, UpdatedAt: m.UpdatedAt}
 }
 
 // Document returns one document, narrowed to fields (dotted paths; nil: all).
@@ -159,6 +161,14 @@ func (s *Service) Documents(ctx context.Context, caller *auth.Caller, uid string
 	}
 	page := DocumentsPage{Documents: []json.RawMessage{}, Offset: q.Offset, Limit: limit}
 	sel := newSelection(q.Fields)
+	if q.IDs != nil || len(q.Sort) > 0 {
+		docs, total, err := s.chosenDocuments(ctx, m, and(rule, filter), q, limit)
+		page.Total = total
+		for _, d := range docs {
+			page.Documents = append(page.Documents, project(d.Body, sel))
+		}
+		return page, err
+	}
 	if cond := and(rule, filter); cond != nil {
 		// From the documents themselves, not from bleve: a listing is for
 		// looking after the data, and bleve may be behind.

@@ -22,7 +22,7 @@ func (ix *index) serving(ctx context.Context) (st *state, release func(), err er
 		st := ix.state.Load()
 		switch {
 		case ix.dropped.Load():
-			return nil, nil, notFound(ix.uid)
+			return nil, nil, notFound(ix.uid())
 		case st.folder != nil && st.folder.schema.serves(&st.meta.Settings):
 			if release, ok := st.folder.acquire(); ok {
 				return st, release, nil
@@ -34,7 +34,7 @@ func (ix *index) serving(ctx context.Context) (st *state, release func(), err er
 		if err != nil || !repairing && st == ix.state.Load() {
 			return nil, nil, &apierr.Error{
 				Code: apierr.IndexNotReady, RetryAfter: buildWait, Err: err,
-				Message: fmt.Sprintf("Index `%s` is being built anew from its documents; try again in a while.", ix.uid),
+				Message: fmt.Sprintf("Index `%s` is being built anew from its documents; try again in a while.", ix.uid()),
 			}
 		}
 	}

@@ -34,6 +34,7 @@ type payload struct {
 	IDs        []string   `json:",omitempty"`
 	// Filter chooses documents to delete, as the search API takes it.
 	Filter json.RawMessage `json:",omitempty"`
+	Swaps  []Swap          `json:",omitempty"`
 }
 
 func (p *payload) encode(body []byte) []byte {

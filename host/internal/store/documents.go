@@ -34,11 +34,20 @@ func (s *Store) PutMeta(uid string, meta []byte) error {
 	return s.update(func(tx *badger.Txn) error { return tx.Set([]byte(prefixIndex+uid), meta) })
 }
 
-// DropIndex implements [search.DB].
-func (s *Store) DropIndex(uid string, outcomes map[uint32][]byte) error {
+// PutMetas implements [search.DB].
+func (s *Store) PutMetas(metas map[string][]byte, outcomes map[uint32][]byte) error {
 	return s.update(func(tx *badger.Txn) error {
-		if err := tx.Delete([]byte(prefixIndex + uid)); err != nil {
-			return err
+		for uid, meta := range metas {
+			key := []byte(prefixIndex + uid)
+			if meta == nil {
+				if err := tx.Delete(key); err != nil {
+					return err
+				}
+				continue
+			}
+			if err := tx.Set(key, meta); err != nil {
+				return err
+			}
 		}
 		return setOutcomes(tx, outcomes)
 	})
