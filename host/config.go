@@ -47,6 +47,7 @@ type Config struct {
 	LogsMode          string
 	PluginDir         string
 	PluginLock        string
+	SearchQueueSize   int
 	ChatMaxRounds     int
 	ProviderConnect   time.Duration
 	ProviderFirstByte time.Duration

@@ -92,7 +92,7 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 	}
 
 	h.search, err = search.Open(search.Options{
-		Dir: filepath.Join(c.DBPath, "indexes"), DB: db, Sealer: sealer, Bodies: db,
+		Dir: filepath.Join(c.DBPath, "indexes"), DB: db, Sealer: sealer, Bodies: db, Waiting: c.SearchQueueSize,
 		Log: func(message string, err error) { h.log.Warn().Err(err).Msg(message) },
 	})
 	if err != nil {

@@ -107,6 +107,10 @@ func AllOptions() []Option {
 			Allowed: "on or off", set: oneOf(func(c *Config) *string { return &c.PluginLock }, LockOn, LockOff),
 		},
 		{
+			Name: "experimental-search-queue-size", Default: "1000", Meaning: "searches that may wait while as many run as there are processors; more are refused with the status 503",
+			Allowed: "a number from 1 to 1000000", set: number(func(c *Config) *int { return &c.SearchQueueSize }, 1, 1_000_000),
+		},
+		{
 			Name: "chat-max-rounds", Default: "20", Meaning: "requests to the provider that one answer may take",
 			Allowed: "a number from 1 to 100", set: number(func(c *Config) *int { return &c.ChatMaxRounds }, 1, 100),
 		},

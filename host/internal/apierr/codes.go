@@ -155,6 +155,12 @@ var (
 	InvalidSearchLocales             = field("invalid_search_locales")
 	InvalidSearchMatchingStrategy    = field("invalid_search_matching_strategy")
 	InvalidSearchRankingThreshold    = field("invalid_search_ranking_score_threshold")
+	TooManySearchRequests            = Code{"too_many_search_requests", http.StatusServiceUnavailable, TypeSystem}
+	MissingFacetName                 = field("missing_facet_search_facet_name")
+	InvalidFacetName                 = field("invalid_facet_search_facet_name")
+	InvalidFacetQuery                = field("invalid_facet_search_query")
+	InvalidFacetExhaustive           = field("invalid_facet_search_exhaustive_facet_count")
+	FacetSearchDisabled              = field("facet_search_disabled")
 	InvalidMultiSearchFederated      = field("invalid_multi_search_federated")
 	InvalidMultiSearchOptions        = field("invalid_multi_search_federation_options")
 	InvalidMultiSearchDistinct       = field("invalid_multi_search_distinct")

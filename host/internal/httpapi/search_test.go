@@ -108,3 +108,29 @@ func TestSearchParameterErrors(t *testing.T) {
 		r.play(t, []scenario{{name: query, method: "GET", path: path + "?" + query, status: 400, code: code}})
 	}
 }
+
+func TestFacetSearch(t *testing.T) {
+	r := newShop(t)
+	const path = "/indexes/shop/facet-search"
+	bad := func(body, code, says string) scenario {
+		return scenario{name: body, method: "POST", path: path, body: body, status: 400, code: code, contains: []string{says}}
+	}
+	tenant := []string{"Authorization", "Bearer " + r.tenant(t, map[string]any{"shop": map[string]any{"filter": "price < 4"}})}
+	r.play(t, []scenario{
+		{name: "all", method: "POST", path: path, body: `{"facetName":"kind"}`, status: 200, contains: []string{`{"facetHits":[{"value":"pots & pans","count":1},{"value":"tea","count":2}],"facetQuery":null,"processingTimeMs":`}},
+		{name: "some, with a search's parameters", method: "POST", path: path, body: `{"facetName":"kind","facetQuery":"te","q":"green","limit":3,"attributesToHighlight":["*"],"exhaustiveFacetCount":true}`, status: 200, contains: []string{`{"facetHits":[{"value":"tea","count":1}],"facetQuery":"te",`}},
+		{name: "tenant", method: "POST", path: path, header: tenant, body: `{"facetName":"kind"}`, status: 200, contains: []string{`{"facetHits":[{"value":"tea","count":1}]`}},
+		{name: "absent index", method: "POST", path: "/indexes/nope/facet-search", body: `{"facetName":"kind"}`, status: 404, code: "index_not_found"},
+		bad(`{}`, "missing_facet_search_facet_name", "facetName"),
+		bad(`{"facetName":1}`, "invalid_facet_search_facet_name", "`facetName` must be"),
+		bad(`{"facetName":"maker"}`, "invalid_facet_search_facet_name", "facetName is `maker`"),
+		bad(`{"facetName":"kind","facetQuery":1}`, "invalid_facet_search_query", "`facetQuery` must be"),
+		bad(`{"facetName":"kind","exhaustiveFacetCount":1}`, "invalid_facet_search_exhaustive_facet_count", "`exhaustiveFacetCount` must be"),
+		bad(`{"facetName":"kind","matchingStrategy":"x"}`, "invalid_search_matching_strategy", "last, all or frequency"),
+		bad(`{"facetName":"kind","facetquery":"x"}`, "bad_request", "did you mean"),
+	})
+	if got := r.task(r.do("PUT", "/indexes/shop/settings/facet-search", `false`)); got.Status != task.Succeeded {
+		t.Fatalf("task = %+v", got)
+	}
+	r.play(t, []scenario{bad(`{"facetName":"kind"}`, "facet_search_disabled", "facetSearch")})
+}

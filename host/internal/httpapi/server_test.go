@@ -76,6 +76,7 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 		{"DELETE", "/indexes/m/documents/1"},
 		{"POST", "/indexes/m/search"},
 		{"GET", "/indexes/m/search"},
+		{"POST", "/indexes/m/facet-search"},
 		{"POST", "/multi-search"},
 		{"GET", "/indexes/m/settings"},
 		{"PATCH", "/indexes/m/settings"},

@@ -1,6 +1,10 @@
 package search
 
-import "io"
+import (
+	"context"
+	"io"
+	"strconv"
+)
 
 // What the tests see of the inside.
 
@@ -52,3 +56,33 @@ func Records(r io.Reader, format BodyFormat, delimiter byte, f func(line int, bo
 
 // Dedupe is what is done to a document in which a name comes twice.
 var Dedupe = dedupe
+
+// Enter takes a place among the searches that run.
+func (s *Service) Enter(ctx context.Context) (leave func(), err error) { return s.gate.enter(ctx) }
+
+// ParseQuery writes what a query asks for: units by words, phrases in quotes,
+// what goes on with a star, what is excluded with a minus.
+func ParseQuery(q string, stop ...string) (units []string) {
+	qp := queryParser{stop: map[string]bool{}, prefix: true}
+	for _, w := range stop {
+		qp.stop[w] = true
+	}
+	p := qp.parse(q)
+	for _, u := range p.units {
+		text := joinWords(u.words)
+		if u.phrase {
+			text = strconv.Quote(text)
+		}
+		if u.prefix {
+			text += "*"
+		}
+		units = append(units, text)
+	}
+	for _, ws := range p.excluded {
+		units = append(units, "-"+joinWords(ws))
+	}
+	return units
+}
+
+// Waiting is how many searches wait.
+func (s *Service) Waiting() int { return int(s.gate.waiting.Load()) }

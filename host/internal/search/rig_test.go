@@ -30,6 +30,8 @@ type rig struct {
 	// others that would hide a mistake.
 	damaged bool
 	memory  int64 // see search.Options
+	// running and waiting bound the searches; 0: as by default.
+	running, waiting int
 }
 
 // newRig opens a service in an empty directory that goes with the test.
@@ -56,7 +58,7 @@ func (r *rig) tryOpen() (err error) {
 	if err != nil {
 		return err
 	}
-	if r.svc, err = search.Open(search.Options{Dir: r.folders(), DB: r.store, Sealer: sealer, Bodies: r.store, IndexingMemory: r.memory, ContainsFilter: true, Cutoff: time.Minute, Log: r.log}); err != nil {
+	if r.svc, err = search.Open(search.Options{Dir: r.folders(), DB: r.store, Sealer: sealer, Bodies: r.store, IndexingMemory: r.memory, ContainsFilter: true, Cutoff: time.Minute, Log: r.log, Running: r.running, Waiting: r.waiting}); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -63,6 +63,11 @@ func (s *Service) opened(ctx context.Context, caller *auth.Caller, indexUID stri
 	}
 	defer release()
 	rd := &reading{index: ix, state: st, rule: rule}
+	leave, err := s.gate.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	err = guarded(func() error { return f(rd) })
 	if errors.Is(err, errDamaged) {
 		ix.suspect(st.folder, err)
@@ -107,7 +112,7 @@ func (s *Service) answer(ctx context.Context, rd *reading) (res *Result, err err
 func (s *Service) answerOn(ctx context.Context, rd *reading, v *view) (res *Result, found *roaring.Bitmap, err error) {
 	cut, cancel := s.cutoff(ctx, rd)
 	defer cancel()
-	sr := &searcher{ctx: ctx, cut: cut, fuzzy: s.fuzzy, plan: rd.plan, view: v, whole: roaring.New()}
+	sr := s.searcher(ctx, cut, rd.plan, v)
 	p := rd.plan
 	res = &Result{Query: p.query.Q, Hits: []Hit{}, Negative: len(p.parsed.excluded) > 0}
 	if err := sr.match(rd.cond); err != nil {
@@ -187,6 +192,11 @@ type searcher struct {
 	rules     []rule
 	mostTypos int // that the query may have in all
 	results   results
+}
+
+// searcher returns one for a plan on a view.
+func (s *Service) searcher(ctx, cut context.Context, p *plan, v *view) *searcher {
+	return &searcher{ctx: ctx, cut: cut, fuzzy: s.fuzzy, plan: p, view: v, whole: roaring.New()}
 }
 
 // check returns the context's error now and then; n counts the caller's steps.

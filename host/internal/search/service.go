@@ -19,6 +19,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"time"
 
@@ -46,6 +47,9 @@ type Options struct {
 	// IndexingMemory is what writing documents may take, roughly, in bytes.
 	// Default 512 MiB.
 	IndexingMemory int64
+	// Running is how many searches run at once; default GOMAXPROCS. Waiting is
+	// how many may wait for that, negative: none; default 1000.
+	Running, Waiting int
 	// Now is the clock for dates of indexes; default [time.Now].
 	Now func() time.Time
 }
@@ -55,6 +59,7 @@ type Service struct {
 	opts    Options
 	fuzzy   fuzzy
 	columns *columnCache
+	gate    *gate
 
 	mu      sync.RWMutex
 	indexes map[string]*index // by uid
@@ -70,6 +75,8 @@ type Service struct {
 func Open(o Options) (*Service, error) {
 	o.Cutoff = cmp.Or(o.Cutoff, 1500*time.Millisecond)
 	o.IndexingMemory = cmp.Or(o.IndexingMemory, 512<<20)
+	o.Running = cmp.Or(o.Running, runtime.GOMAXPROCS(0))
+	o.Waiting = cmp.Or(o.Waiting, 1000)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -79,7 +86,7 @@ func Open(o Options) (*Service, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make index directory: %w", err)
 	}
-	s := &Service{opts: o, columns: newColumnCache(columnBytes), indexes: map[string]*index{}}
+	s := &Service{opts: o, columns: newColumnCache(columnBytes), gate: newGate(o.Running, max(o.Waiting, 0)), indexes: map[string]*index{}}
 	var err error
 	if s.fuzzy, err = newFuzzy(); err != nil {
 		return nil, err

@@ -67,7 +67,11 @@ func TestForbiddenIndexLooksAbsent(t *testing.T) {
 	ctx := context.Background()
 	c := tenant(t, `{"films":null}`)
 	reads := map[string]func(uid string) error{
-		"search":    func(uid string) error { _, err := r.svc.Search(ctx, c, uid, search.Query{}); return err },
+		"search": func(uid string) error { _, err := r.svc.Search(ctx, c, uid, search.Query{}); return err },
+		"facets": func(uid string) error {
+			_, err := r.svc.SearchFacet(ctx, c, uid, search.FacetQuery{Facet: "x"})
+			return err
+		},
 		"chat":      func(uid string) error { _, err := r.svc.ChatSearch(ctx, c, uid, "x", ""); return err },
 		"index":     func(uid string) error { _, err := r.svc.Index(c, uid); return err },
 		"settings":  func(uid string) error { _, err := r.svc.Settings(c, uid); return err },
@@ -92,7 +96,7 @@ func TestForbiddenIndexLooksAbsent(t *testing.T) {
 
 func TestTenantSeesOnlyItsOwn(t *testing.T) {
 	r := newRig(t)
-	r.settings("notes", `{"filterableAttributes":["tenant","topic"]}`)
+	r.settings("notes", `{"filterableAttributes":["tenant","topic"],"sortableAttributes":["topic"]}`)
 	rng := rand.New(rand.NewPCG(1, 2))
 	owner := map[string]int{}
 	r.add("notes", docsJSON(0, 400, func(i int) string {
@@ -110,12 +114,17 @@ func TestTenantSeesOnlyItsOwn(t *testing.T) {
 		{Filter: filter("tenant = 1 OR tenant != 1")},
 		{Filter: filter("NOT tenant = 0")},
 		{Filter: json.RawMessage(`[["tenant = 0", "tenant = 1"], "topic EXISTS"]`)},
+		{Q: "secret of tenant", Sort: []string{"topic:desc"}},
+		{Distinct: "topic"},
+		{Q: "tenant", MatchingStrategy: search.Frequency, RankingScoreThreshold: 0.1},
+		{Q: "secrettenant of", AttributesToSearchOn: []string{"text"}},
 	}
 	for who := range 4 {
 		for _, rule := range []string{fmt.Sprintf(`"tenant = %d"`, who), fmt.Sprintf(`["tenant EXISTS", ["tenant = %d", "tenant = 77"]]`, who)} {
 			c := tenant(t, `{"*":{"filter":`+rule+`}}`)
 			for _, q := range queries {
-				q.Limit = limit(1000)
+				q.Limit, q.Facets = limit(1000), []string{"*"}
+				q.Format = search.Format{Highlight: []string{"*"}, Positions: true}
 				res, err := r.svc.Search(ctx, c, "notes", q)
 				if err != nil {
 					t.Fatal(err)
@@ -123,6 +132,17 @@ func TestTenantSeesOnlyItsOwn(t *testing.T) {
 				for _, h := range res.Hits {
 					if owner[h.ID] != who {
 						t.Fatalf("tenant %d with rule %s saw document %s of tenant %d by %+v", who, rule, h.ID, owner[h.ID], q)
+					}
+				}
+				for _, f := range res.Facets {
+					sum := 0
+					for _, v := range f.Values {
+						if sum += v.Count; f.Attribute == "tenant" && v.Value != fmt.Sprint(who) || f.Attribute == "topic" && !strings.HasSuffix(v.Value, fmt.Sprintf("of %d", who)) {
+							t.Errorf("tenant %d is shown %d times the %s %q by %+v", who, v.Count, f.Attribute, v.Value, q)
+						}
+					}
+					if f.Attribute == "tenant" && sum != len(res.Hits) {
+						t.Errorf("tenant %d: %d counted in facets, %d shown", who, sum, len(res.Hits))
 					}
 				}
 				if res.EstimatedTotalHits != len(res.Hits) {
@@ -139,6 +159,15 @@ func TestTenantSeesOnlyItsOwn(t *testing.T) {
 			for _, v := range list[0].Filterable[1].Values {
 				if !strings.HasSuffix(v, fmt.Sprintf("of %d", who)) {
 					t.Errorf("tenant %d is told of topic %q", who, v)
+				}
+			}
+			values, err := r.svc.SearchFacet(ctx, c, "notes", search.FacetQuery{Facet: "topic", Text: "topic"})
+			if err != nil || len(values.Values) == 0 {
+				t.Fatalf("SearchFacet = %v, %v", values, err)
+			}
+			for _, v := range values.Values {
+				if !strings.HasSuffix(v.Value, fmt.Sprintf("of %d", who)) {
+					t.Errorf("tenant %d finds topic %q, %d times", who, v.Value, v.Count)
 				}
 			}
 			hits, err := r.svc.ChatSearch(ctx, c, "notes", "secret", "tenant != 99")
@@ -180,4 +209,19 @@ func TestTenantRuleNeedsFilterable(t *testing.T) {
 	wantCode(t, "rule over an attribute that is not filterable", err, apierr.InvalidSearchFilter)
 	_, err = r.svc.Search(context.Background(), tenant(t, `{"*":{"filter":"year >"}}`), "books", search.Query{})
 	wantCode(t, "rule that is no filter", err, apierr.InvalidSearchFilter)
+}
+
+// Values that two tenants write differently are shown to each as its own do.
+func TestFacetShowsNobodyElsesWriting(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"filterableAttributes":["tenant","topic"]}`)
+	r.add("a", `[{"id":1,"tenant":1,"topic":"ALPHA"},{"id":2,"tenant":1,"topic":"ALPHA"},{"id":3,"tenant":2,"topic":"alpha"}]`)
+	c := tenant(t, `{"*":{"filter":"tenant = 2"}}`)
+	res, err := r.svc.Search(context.Background(), c, "a", search.Query{Facets: []string{"topic"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := facetText(res.Facets); got != "topic: alpha=1" {
+		t.Errorf("tenant 2 is shown %q, want topic: alpha=1", got)
+	}
 }
