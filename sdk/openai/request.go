@@ -64,12 +64,16 @@ func Body(chat rawjson.Value) rawjson.Edit {
 // SystemAs returns messages with the role of system and developer messages
 // made into role.
 func SystemAs(role string, messages rawjson.Value) rawjson.Value {
+	other := func(m rawjson.Value) bool { return isSystem(m) && m.Get("role").String() != role }
+	if !anyOf(messages, other) {
+		return messages
+	}
 	b := append(make([]byte, 0, len(messages)+64), '[')
 	for it := messages.Items(); it.Next(); {
 		if len(b) > 1 {
 			b = append(b, ',')
 		}
-		if !isSystem(it.Value) {
+		if !other(it.Value) {
 			b = append(b, it.Value...)
 			continue
 		}
@@ -84,6 +88,9 @@ func SystemAs(role string, messages rawjson.Value) rawjson.Value {
 // system message in front, their texts with an empty line between: chat
 // templates refuse a second one, or one elsewhere.
 func SystemFirst(messages rawjson.Value) rawjson.Value {
+	if oneSystemFirst(messages) {
+		return messages
+	}
 	var system strings.Builder
 	b := []byte(nil)
 	for it := messages.Items(); it.Next(); {
@@ -106,6 +113,29 @@ func SystemFirst(messages rawjson.Value) rawjson.Value {
 		b = b[1:]
 	}
 	return append(append(out, b...), ']')
+}
+
+// oneSystemFirst reports whether messages are so already.
+func oneSystemFirst(messages rawjson.Value) bool {
+	it := messages.Items()
+	if !it.Next() || it.Value.Get("role").String() != "system" || it.Value.Get("content").Kind() != rawjson.String || len(it.Value.Get("content")) == 2 {
+		return false
+	}
+	for it.Next() {
+		if isSystem(it.Value) {
+			return false
+		}
+	}
+	return true
+}
+
+func anyOf(messages rawjson.Value, is func(rawjson.Value) bool) bool {
+	for it := messages.Items(); it.Next(); {
+		if is(it.Value) {
+			return true
+		}
+	}
+	return false
 }
 
 func isSystem(message rawjson.Value) bool {

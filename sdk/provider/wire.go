@@ -13,30 +13,55 @@ import (
 // outlive the call.
 func parseRequest(in []byte) (*Request, error) {
 	v, ok := rawjson.Parse(in)
-	chat := v.Get("chat")
-	if !ok || chat.Kind() != rawjson.Object {
+	var r Request
+	// In one walk: a look-up of its own for each member would cross the chat,
+	// which may be long, again and again.
+	for m := v.Members(); m.Next(); {
+		switch string(m.Key) {
+		case "chat":
+			r.Chat = m.Value
+		case "settings":
+			r.Settings = parseSettings(m.Value)
+		case "round":
+			n, _ := m.Value.Int()
+			r.Round = int(n)
+		case "attempt":
+			n, _ := m.Value.Int()
+			r.Attempt = int(n)
+		case "carry":
+			for it := m.Value.Items(); it.Next(); {
+				b, err := base64.StdEncoding.DecodeString(it.Value.String())
+				if err != nil {
+					return nil, &DeclaredError{abi.CodeMalformed, "a carry is not base64"}
+				}
+				r.Carry = append(r.Carry, b)
+			}
+		}
+	}
+	if !ok || r.Chat.Kind() != rawjson.Object {
 		return nil, &DeclaredError{abi.CodeMalformed, "encode input is not a JSON object with a chat in it"}
 	}
-	s := v.Get("settings")
-	r := &Request{Chat: chat, Settings: Settings{
-		OrgID:        s.Get("orgId").String(),
-		ProjectID:    s.Get("projectId").String(),
-		APIVersion:   s.Get("apiVersion").String(),
-		DeploymentID: s.Get("deploymentId").String(),
-		BaseURL:      s.Get("baseUrl").String(),
-		APIKey:       s.Get("apiKey").String(),
-	}}
-	round, _ := v.Get("round").Int()
-	attempt, _ := v.Get("attempt").Int()
-	r.Round, r.Attempt = int(round), int(attempt)
-	for it := v.Get("carry").Items(); it.Next(); {
-		b, err := base64.StdEncoding.DecodeString(it.Value.String())
-		if err != nil {
-			return nil, &DeclaredError{abi.CodeMalformed, "a carry is not base64"}
+	return &r, nil
+}
+
+func parseSettings(v rawjson.Value) (s Settings) {
+	for m := v.Members(); m.Next(); {
+		switch string(m.Key) {
+		case "orgId":
+			s.OrgID = m.Value.String()
+		case "projectId":
+			s.ProjectID = m.Value.String()
+		case "apiVersion":
+			s.APIVersion = m.Value.String()
+		case "deploymentId":
+			s.DeploymentID = m.Value.String()
+		case "baseUrl":
+			s.BaseURL = m.Value.String()
+		case "apiKey":
+			s.APIKey = m.Value.String()
 		}
-		r.Carry = append(r.Carry, b)
 	}
-	return r, nil
+	return s
 }
 
 // appendHTTPRequest writes an abi.EncodeResponse, headers in order of name.

@@ -246,19 +246,26 @@ func valueEnd(b []byte) int {
 // EndOfString returns where the closing quote of a string stands, given the
 // bytes after its opening one; -1 where there is none or an escape is wrong.
 func EndOfString(b []byte) int {
-	for i := 0; i < len(b); i++ {
-		switch b[i] {
-		case '"':
-			return i
-		case '\\':
-			n := escapeLen(b[i:])
+	// From quote to quote and from escape to escape: what lies between them is
+	// crossed with IndexByte.
+	for i := 0; ; {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			return -1
+		}
+		end := i + n
+		for i <= end {
+			n := bytes.IndexByte(b[i:end], '\\')
 			if n < 0 {
+				return end
+			}
+			i += n
+			if n = escapeLen(b[i:]); n < 0 {
 				return -1
 			}
-			i += n - 1
+			i += n
 		}
 	}
-	return -1
 }
 
 // escapeLen returns the length of the escape at the start of b, or -1.

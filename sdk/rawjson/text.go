@@ -1,6 +1,7 @@
 package rawjson
 
 import (
+	"bytes"
 	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -72,14 +73,14 @@ func Quote[T string | []byte](s T) Value {
 // quotes. Half a surrogate pair becomes U+FFFD.
 func AppendUnescaped(dst, s []byte) []byte {
 	dst = slices.Grow(dst, len(s)) // a text is never longer than it is quoted
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if c != '\\' || i+1 == len(s) {
-			dst = append(dst, c)
-			continue
+	for {
+		n := bytes.IndexByte(s, '\\')
+		if n < 0 || n+1 == len(s) {
+			return append(dst, s...)
 		}
-		i++
-		switch c = s[i]; c {
+		dst = append(dst, s[:n]...)
+		i := n + 1
+		switch c := s[i]; c {
 		case 'b':
 			dst = append(dst, '\b')
 		case 'f':
@@ -110,8 +111,8 @@ func AppendUnescaped(dst, s []byte) []byte {
 		default:
 			dst = append(dst, c)
 		}
+		s = s[i+1:]
 	}
-	return dst
 }
 
 // hex4 reads four hexadecimal digits.
