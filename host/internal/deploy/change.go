@@ -1,0 +1,179 @@
+package deploy
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/plugin"
+)
+
+// A Change is what a command did, or would have done, to one plugin.
+type Change struct {
+	Name    string
+	Version string // that the command was about
+	File    string
+	SHA256  string
+	Grants  Grants // accepted for Version
+	Widened Grants // those of them that the version in use before did not have
+	// Before and Use are the versions in use before and now; empty: none.
+	Before, Use string
+	Constraint  string   // of the version in use
+	Kept        string   // why Version is not in use; empty where it is
+	Removed     []string // versions that are no longer pinned
+}
+
+// A WidenedError says that a version asks for more than was accepted before.
+// Nothing was changed.
+type WidenedError struct {
+	Change  Change
+	Than    string // what Change.Widened is compared with
+	Accept  string // the command that accepts it
+	Compare string // the command that shows all that changes
+}
+
+func (e *WidenedError) Error() string {
+	c := e.Change
+	return fmt.Sprintf("plugin %s %s asks for more than %s: %s: see all that changes by %s, then accept it by %s", c.Name, c.Version, e.Than, c.Widened, e.Compare, e.Accept)
+}
+
+// An Installer changes a plugin directory.
+type Installer struct {
+	Dir Dir
+	// Embedded modules are what a first version under their name is compared
+	// with.
+	Embedded [][]byte
+	// Try compiles a module and starts it once: what cannot run is not pinned.
+	Try func(ctx context.Context, module []byte) error
+}
+
+// InstallOptions are an operator's wishes.
+type InstallOptions struct {
+	Grant  bool // accept grants that are wider than those of the version in use
+	Beside bool // leave the version in use as it is
+}
+
+// Install keeps module, which came from a place called from, in the directory
+// and pins it. It is taken in use where none was, or where it is newer than the
+// one in use and the constraint allows it. signature may be empty where none is
+// wanted.
+func (in *Installer) Install(ctx context.Context, module, signature []byte, from string, o InstallOptions) (*Change, error) {
+	m, err := plugin.ReadManifest(module)
+	if err != nil {
+		return nil, fmt.Errorf("install %s: %w", from, err)
+	}
+	if in.Dir.PublicKey != nil {
+		if err := in.Dir.PublicKey.Verify(from, module, signature); err != nil {
+			return nil, err
+		}
+	}
+	if err := in.Try(ctx, module); err != nil {
+		return nil, fmt.Errorf("install %s: %w", from, err)
+	}
+	w, err := in.Dir.write(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	lock, err := ReadLock(in.Dir.Path)
+	if err != nil {
+		return nil, err
+	}
+	c, err := in.admit(lock, m, module, o.Grant, "install "+from, from)
+	if err != nil {
+		return nil, err
+	}
+	e := lock.Plugins[m.Name]
+	if c.Kept = e.keeps(m.Version, o.Beside); c.Kept == "" {
+		e.choose(Choice{m.Version, e.Constraint})
+	} else {
+		c.Kept += ": take it in use by " + in.Dir.command("pin %s@%s", m.Name, m.Version)
+	}
+	// The module first: a lock never names what is not there.
+	name := plugin.FileName(m.Name, m.Version)
+	if !w.has(name, module) {
+		if err := w.put(name, module); err != nil {
+			return nil, err
+		}
+	}
+	if len(signature) > 0 && !w.has(name+signatureSuffix, signature) {
+		if err := w.put(name+signatureSuffix, signature); err != nil {
+			return nil, err
+		}
+	}
+	return in.commit(w, lock, c)
+}
+
+// keeps says why version does not come in use by being installed.
+func (e *Entry) keeps(version string, beside bool) string {
+	constraint, _ := plugin.ParseConstraint(e.Constraint) // the lock was checked
+	switch {
+	case e.Use == "" || e.Use == version:
+		return ""
+	case beside:
+		return e.Use + " stays in use, as you wished"
+	case !constraint.Allows(version):
+		return fmt.Sprintf("%s stays in use: its constraint %s does not allow %s", e.Use, e.Constraint, version)
+	case plugin.Newer(version, e.Use) > 0:
+		return fmt.Sprintf("%s stays in use: it is newer", e.Use)
+	}
+	return ""
+}
+
+// admit pins module in lock, once its grants are accepted: by the lock, by
+// grant or, where nothing of its name ran before, by the wish to have it. The
+// wish was command, and ref is how it named the module.
+func (in *Installer) admit(lock *Lock, m *abi.Manifest, module []byte, grant bool, command, ref string) (*Change, error) {
+	e := lock.Plugins[m.Name]
+	if e == nil {
+		e = &Entry{Pinned: map[string]*Pin{}}
+	}
+	c := &Change{
+		Name: m.Name, Version: m.Version, File: in.Dir.file(m.Name, m.Version), SHA256: hash(module),
+		Grants: newGrants(m.Grants), Before: e.Use,
+	}
+	old := e.Pinned[m.Version]
+	if old != nil && old.SHA256 != c.SHA256 {
+		return nil, fmt.Errorf("plugin %s %s is pinned with sha256 %s, and this one has %s: give the new one another version",
+			m.Name, m.Version, old.SHA256, c.SHA256)
+	}
+	accepted, than := in.accepted(e, m)
+	if than != "" {
+		c.Widened = c.Grants.beyond(accepted)
+	}
+	if !c.Widened.IsZero() && !grant {
+		return nil, &WidenedError{*c, than, in.Dir.command("%s --grant", command), in.Dir.command("diff %s %s", m.Name, ref)}
+	}
+	e.Pinned[m.Version] = &Pin{SHA256: c.SHA256, ABI: m.ABI, Grants: c.Grants}
+	lock.Plugins[m.Name] = e
+	return c, nil
+}
+
+// accepted returns the grants that m is compared with and whose they are;
+// nobody's where nothing of its name ran before.
+func (in *Installer) accepted(e *Entry, m *abi.Manifest) (g Grants, than string) {
+	if old := e.Pinned[m.Version]; old != nil {
+		return old.Grants, "the lock accepts for it"
+	}
+	if e.Use != "" {
+		return e.Pinned[e.Use].Grants, e.Use + ", which is in use"
+	}
+	for _, module := range in.Embedded {
+		if carried, err := plugin.ReadManifest(module); err == nil && carried.Name == m.Name {
+			return newGrants(carried.Grants), carried.Version + ", which the binary carries"
+		}
+	}
+	return Grants{}, ""
+}
+
+// commit writes lock and completes c.
+func (in *Installer) commit(w *writer, lock *Lock, c *Change) (*Change, error) {
+	if err := w.putLock(lock); err != nil {
+		return nil, err
+	}
+	c.Use, c.Constraint = "", ""
+	if e := lock.Plugins[c.Name]; e != nil {
+		c.Use, c.Constraint = e.Use, e.Constraint
+	}
+	return c, nil
+}

@@ -1,0 +1,177 @@
+package deploy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/parley-search/parley/host/internal/plugin"
+)
+
+// Bounds of a download.
+const (
+	downloadTime = 5 * time.Minute
+	maxRedirects = 5
+)
+
+// A Source is where a plugin is installed from.
+type Source struct {
+	Place  string // path or URL, without the hash
+	SHA256 string // expected of the module; empty: any
+	url    *url.URL
+}
+
+var (
+	formExpected = regexp.MustCompile(`^(.*)@(?:sha256:)?([0-9A-Fa-f]{64})$`)
+	formNearly   = regexp.MustCompile(`@(sha256:[^/]*|[0-9A-Fa-f]{16,})$`)
+)
+
+// ParseSource takes FILE-or-URL[@sha256] apart.
+func ParseSource(s string) (Source, error) {
+	src := Source{Place: s}
+	if m := formExpected.FindStringSubmatch(s); m != nil {
+		src.Place, src.SHA256 = m[1], strings.ToLower(m[2])
+	} else if formNearly.MatchString(s) {
+		return Source{}, fmt.Errorf("%q ends in what is no sha256: one has 64 hexadecimal digits", cut(s))
+	}
+	if !strings.Contains(src.Place, "://") {
+		return src, nil
+	}
+	u, err := url.Parse(src.Place)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return Source{}, errors.New("what is to be installed is neither a file nor a URL that begins with https:// or http://")
+	}
+	src.url = u
+	return src, src.checkScheme(u)
+}
+
+// String is the source for messages and commands: without a password.
+func (s Source) String() string {
+	place := s.Place
+	if s.url != nil {
+		place = s.url.Redacted()
+	}
+	if s.SHA256 != "" {
+		place += "@" + s.SHA256
+	}
+	return place
+}
+
+// checkScheme refuses a place that anybody on the way could answer for.
+func (s Source) checkScheme(u *url.URL) error {
+	if u.Scheme == "https" || s.SHA256 != "" || isLoopback(u.Hostname()) && isLoopback(s.url.Hostname()) {
+		return nil
+	}
+	return fmt.Errorf("%s comes without encryption, so anybody on the way could change it: use https, or say which sha256 it must have (URL@sha256)", u.Redacted())
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// Fetch reads the module of s, and its signature where there is one; of a URL
+// only where d wants one. What has not the expected hash is not returned.
+func (d Dir) Fetch(ctx context.Context, s Source) (module, signature []byte, err error) {
+	if s.url == nil {
+		if module, err = plugin.ReadFile(s.Place); err != nil {
+			return nil, nil, fmt.Errorf("read plugin: %w", err)
+		}
+		if signature, err = readSignature(s.Place); err != nil {
+			return nil, nil, err
+		}
+		if err := s.expect(module); err != nil {
+			return nil, nil, err
+		}
+		return module, signature, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, downloadTime)
+	defer cancel()
+	if module, err = s.download(ctx, s.url, plugin.MaxModule); err != nil {
+		return nil, nil, err
+	}
+	if err := s.expect(module); err != nil {
+		return nil, nil, err
+	}
+	if d.PublicKey == nil {
+		return module, nil, nil
+	}
+	u := *s.url
+	u.Path += signatureSuffix
+	u.RawPath = ""
+	signature, err = s.download(ctx, &u, maxSignature)
+	if st, ok := errors.AsType[*statusError](err); ok && st.code == http.StatusNotFound {
+		return module, nil, nil // which Verify has a better sentence for
+	}
+	return module, signature, err
+}
+
+func (s Source) expect(module []byte) error {
+	if found := hash(module); s.SHA256 != "" && found != s.SHA256 {
+		where := s
+		where.SHA256 = ""
+		return fmt.Errorf("%s has sha256 %s, and %s was expected: nothing was kept; ask who publishes it which is right", where, found, s.SHA256)
+	}
+	return nil
+}
+
+// A statusError is an answer that is not the file.
+type statusError struct {
+	code int
+	url  string
+}
+
+func (e *statusError) Error() string {
+	return fmt.Sprintf("download %s: the server answers %d %s", e.url, e.code, http.StatusText(e.code))
+}
+
+// download gets u, which may have at most most bytes. It has a client of its
+// own: an operator's command is not bound by what a provider plugin may reach.
+func (s Source) download(ctx context.Context, u *url.URL, most int64) ([]byte, error) {
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: 30 * time.Second}
+	defer transport.CloseIdleConnections()
+	client := http.Client{Transport: transport, CheckRedirect: func(r *http.Request, via []*http.Request) error {
+		if len(via) >= maxRedirects {
+			return fmt.Errorf("more than %d redirects", maxRedirects)
+		}
+		if r.URL.Scheme != "https" && r.URL.Scheme != "http" {
+			return errors.New("a redirect to what is no http")
+		}
+		return s.checkScheme(r.URL)
+	}}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("download %s: %w", u.Redacted(), err)
+	}
+	resp, err := client.Do(r)
+	if err != nil {
+		return nil, fmt.Errorf("download %s: %w", u.Redacted(), unwrapURL(err))
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, &statusError{resp.StatusCode, u.Redacted()}
+	}
+	b, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
+	if err != nil {
+		return nil, fmt.Errorf("download %s: %w", u.Redacted(), err)
+	}
+	if int64(len(b)) > most {
+		return nil, fmt.Errorf("download %s: it has over %d KiB, and may have no more", u.Redacted(), most>>10)
+	}
+	return b, nil
+}
+
+// unwrapURL leaves out the method and URL, which the caller has said.
+func unwrapURL(err error) error {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		return e.Err
+	}
+	return err
+}

@@ -1,0 +1,150 @@
+package deploy
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/plugin"
+)
+
+// LockFile is the name of the lock in a plugin directory.
+const LockFile = "plugins.lock"
+
+// lockFormat is the form of the lock that this package writes, and the newest
+// that it reads.
+const lockFormat = 1
+
+// maxLock bounds a lock file, in bytes: some thousand versions.
+const maxLock = 1 << 20
+
+// A Lock says which plugins a deployment runs, by name.
+type Lock struct {
+	Format  int               `json:"format"`
+	Plugins map[string]*Entry `json:"plugins"`
+}
+
+// An Entry is what a lock says of one plugin.
+type Entry struct {
+	Choice                 // in use
+	Before *Choice         `json:"before,omitempty"` // in use before it, for a rollback
+	Pinned map[string]*Pin `json:"pinned"`           // by version; those not in use run beside it
+}
+
+// A Choice is a version and what it was chosen by.
+type Choice struct {
+	Use        string `json:"use"`
+	Constraint string `json:"constraint,omitempty"` // as [plugin.ParseConstraint] reads it
+}
+
+// A Pin is one version that may run.
+type Pin struct {
+	SHA256 string `json:"sha256"` // of the whole module, in hexadecimal
+	ABI    int    `json:"abi"`
+	Grants Grants `json:"grants"`
+}
+
+// Grants are those that were accepted: a module that asks for more is refused.
+type Grants struct {
+	HTTP    []string `json:"http"`
+	Secrets []string `json:"secrets"`
+}
+
+// newGrants has no nil list, which JSON would show as null.
+func newGrants(g abi.Grants) Grants {
+	return Grants{append([]string{}, g.HTTP...), append([]string{}, g.Secrets...)}
+}
+
+// beyond returns what g asks for and accepted does not have.
+func (g Grants) beyond(accepted Grants) Grants {
+	lacks := func(all, have []string) []string {
+		return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return slices.Contains(have, s) })
+	}
+	return Grants{lacks(g.HTTP, accepted.HTTP), lacks(g.Secrets, accepted.Secrets)}
+}
+
+// IsZero reports whether nothing is granted.
+func (g Grants) IsZero() bool { return len(g.HTTP)+len(g.Secrets) == 0 }
+
+// ReadLock returns the lock of dir, an empty one where there is none. An error
+// about its text names line and column.
+func ReadLock(dir string) (*Lock, error) {
+	file := filepath.Join(dir, LockFile)
+	f, err := os.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &Lock{Format: lockFormat, Plugins: map[string]*Entry{}}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read plugin lock: %w", err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxLock+1))
+	if err != nil {
+		return nil, fmt.Errorf("read plugin lock: %w", err)
+	}
+	if len(b) > maxLock {
+		return nil, fmt.Errorf("read plugin lock: %s is over %d KiB: take the last good one from version control", file, maxLock>>10)
+	}
+	return parseLock(file, b)
+}
+
+// text is how a lock is written: the same lock always alike, a line for each
+// thing that can change, for version control.
+func (l *Lock) text() ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(l); err != nil {
+		return nil, fmt.Errorf("encode plugin lock: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// names lists the plugins in order.
+func (l *Lock) names() []string { return slices.Sorted(maps.Keys(l.Plugins)) }
+
+// versions lists the pinned versions: the one in use first, then the newest.
+func (e *Entry) versions() []string {
+	return slices.SortedFunc(maps.Keys(e.Pinned), func(a, b string) int {
+		if (a == e.Use) != (b == e.Use) {
+			if a == e.Use {
+				return -1
+			}
+			return 1
+		}
+		return plugin.Newer(a, b)
+	})
+}
+
+// choose takes c in use.
+func (e *Entry) choose(c Choice) {
+	if e.Use != "" && e.Use != c.Use {
+		e.Before = &Choice{e.Use, e.Constraint}
+	}
+	e.Choice = c
+}
+
+// String lists what is granted, for a message.
+func (g Grants) String() string {
+	var all []string
+	for _, s := range g.HTTP {
+		all = append(all, "requests to "+cut(s))
+	}
+	for _, s := range g.Secrets {
+		all = append(all, "the secret "+cut(s))
+	}
+	if len(all) == 0 {
+		return "nothing"
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,157 @@
+package deploy
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// How long a command waits for another one that is at work in the directory.
+const (
+	lockWait  = 30 * time.Second
+	lockRetry = 20 * time.Millisecond
+)
+
+// A writer has a plugin directory for itself. Every change of a file is a
+// rename, so that whoever reads, or starts after a crash, sees the old file or
+// the new one; each is on the disk before what names it is.
+type writer struct {
+	root *os.Root // no name leads out of it
+	dir  *os.File // holds the lock on the directory
+}
+
+// write makes the directory where it is missing and waits until it is this
+// process's alone. The caller closes the writer.
+func (d Dir) write(ctx context.Context) (*writer, error) {
+	if err := os.MkdirAll(d.Path, 0o755); err != nil {
+		return nil, fmt.Errorf("make plugin directory: %w", err)
+	}
+	root, err := os.OpenRoot(d.Path)
+	if err != nil {
+		return nil, fmt.Errorf("open plugin directory: %w", err)
+	}
+	dir, err := root.Open(".")
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open plugin directory: %w", err), root.Close())
+	}
+	w := &writer{root, dir}
+	if err := w.wait(ctx); err != nil {
+		return nil, errors.Join(err, w.close())
+	}
+	w.sweep()
+	return w, nil
+}
+
+// wait takes the lock on the directory itself: it goes with the process, and
+// leaves no file behind.
+func (w *writer) wait(ctx context.Context) error {
+	deadline := time.Now().Add(lockWait)
+	for {
+		err := unix.Flock(int(w.dir.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		switch {
+		case err == nil:
+			return nil
+		case !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR):
+			return fmt.Errorf("lock plugin directory %s: %w", w.dir.Name(), err)
+		case time.Now().After(deadline):
+			return fmt.Errorf("another `parley plugin` is at work in %s: wait until it has ended, then try again", w.root.Name())
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(lockRetry):
+		}
+	}
+}
+
+func (w *writer) close() error { return errors.Join(w.dir.Close(), w.root.Close()) }
+
+// What files are called until they are whole.
+const (
+	partPrefix = ".parley-"
+	partSuffix = ".part"
+)
+
+// sweep removes what a killed process left behind. What cannot be removed
+// does no harm.
+func (w *writer) sweep() {
+	names, err := w.dir.Readdirnames(-1)
+	if err != nil {
+		return
+	}
+	for _, name := range names {
+		if strings.HasPrefix(name, partPrefix) && strings.HasSuffix(name, partSuffix) {
+			_ = w.root.Remove(name)
+		}
+	}
+}
+
+// put makes name a file that holds b.
+func (w *writer) put(name string, b []byte) error {
+	part := partPrefix + rand.Text() + partSuffix
+	f, err := w.root.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	_, err = f.Write(b)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = w.root.Rename(part, name)
+	}
+	if err != nil {
+		_ = w.root.Remove(part)
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return w.sync()
+}
+
+// drop removes the file called name, if it is there.
+func (w *writer) drop(name string) error {
+	if err := w.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove %s: %w", name, err)
+	}
+	return nil
+}
+
+// has reports whether name is a regular file that holds b.
+func (w *writer) has(name string, b []byte) bool {
+	st, err := w.root.Lstat(name)
+	if err != nil || !st.Mode().IsRegular() || st.Size() != int64(len(b)) {
+		return false
+	}
+	f, err := w.root.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	found, err := io.ReadAll(io.LimitReader(f, int64(len(b))+1))
+	return err == nil && string(found) == string(b)
+}
+
+// sync puts the names themselves on the disk.
+func (w *writer) sync() error {
+	if err := w.dir.Sync(); err != nil && !errors.Is(err, unix.EINVAL) { // a file system without it
+		return fmt.Errorf("sync %s: %w", filepath.Clean(w.root.Name()), err)
+	}
+	return nil
+}
+
+// putLock makes l the lock.
+func (w *writer) putLock(l *Lock) error {
+	b, err := l.text()
+	if err != nil {
+		return err
+	}
+	return w.put(LockFile, b)
+}
