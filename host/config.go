@@ -16,6 +16,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/deploy"
 	"github.com/parley-search/parley/host/internal/httpapi"
 )
 
@@ -47,6 +48,7 @@ type Config struct {
 	LogsMode          string
 	PluginDir         string
 	PluginLock        string
+	PluginPublicKey   *deploy.PublicKey // nil: none
 	SearchQueueSize   int
 	ChatMaxRounds     int
 	ProviderConnect   time.Duration
@@ -74,6 +76,10 @@ type Sources struct {
 	Environ []string          // as [os.Environ] gives it
 	File    string            // path; empty: [DefaultConfigFile] where it exists
 	Preset  map[string]string // defaults of the command at hand, by option name
+	// Only names the options that the command at hand needs; none means all. The
+	// others are not looked at: what a service would be refused for is no matter
+	// to a command that does not start it.
+	Only []string
 }
 
 // LoadConfig reads the configuration. The error names every wrong option with
@@ -120,6 +126,9 @@ func LoadConfig(from Sources) (Config, []Setting, error) {
 	settings := make([]Setting, 0, len(options))
 	for _, o := range options {
 		value := k.String(o.Key())
+		if len(from.Only) > 0 && !slices.Contains(from.Only, o.Name) {
+			continue
+		}
 		if value != "" || origin[o.Key()] != defaultOrigin {
 			if err := o.set(&c, value); err != nil {
 				errs = append(errs, fmt.Errorf("option %s (%s) %w: want %s", o.Name, origin[o.Key()], err, o.Allowed))

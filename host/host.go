@@ -183,7 +183,7 @@ func (h *Host) Run(ctx context.Context) error {
 	h.log.Info().Str("addr", h.Addr().String()).Str("db_path", h.config.DBPath).Strs("sources", h.plugins.SourceNames()).
 		Bool("open", h.config.MasterKey.IsZero()).Bool("tls", h.config.TLS.Cert != "").Msg("serving")
 	if len(h.plugins.SourceNames()) == 0 {
-		h.log.Warn().Msg("no provider plugin is loaded: chat completions answer 503; build one by `parley plugin build` and start with --plugin-dir DIR --plugin-lock=off")
+		h.log.Warn().Msg("no provider plugin is loaded: chat completions answer 503; get one by `parley plugin install FILE-or-URL`; GET /plugins says what was refused")
 	}
 	served := make(chan error, 1)
 	go func() { served <- h.server.Listen(h.listener) }()

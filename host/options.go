@@ -11,6 +11,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/deploy"
 )
 
 // An Option is one thing that an operator may set: by flag, environment
@@ -99,12 +100,16 @@ func AllOptions() []Option {
 			Allowed: "human or json", set: oneOf(func(c *Config) *string { return &c.LogsMode }, "human", "json"),
 		},
 		{
-			Name: "plugin-dir", Default: "plugins", Meaning: "directory of <name>-<version>.wasm files",
+			Name: "plugin-dir", Default: "plugins", Meaning: "directory of <name>-<version>.wasm files and their lock",
 			Allowed: "a path", set: text(func(c *Config) *string { return &c.PluginDir }),
 		},
 		{
-			Name: "plugin-lock", Default: LockOn, Meaning: "on: run only the plugins that the binary carries; off: also whatever the plugin directory holds, unpinned",
+			Name: "plugin-lock", Default: LockOn, Meaning: "on: run the plugins that the lock in the plugin directory pins and, of other names, those that the binary carries; off, for development: whatever the directory holds",
 			Allowed: "on or off", set: oneOf(func(c *Config) *string { return &c.PluginLock }, LockOn, LockOff),
+		},
+		{
+			Name: "plugin-public-key", Meaning: "whose signature every plugin file needs beside it (<file>.minisig); none: no signature is looked at",
+			Allowed: "a public key of minisign or the path of its .pub file", set: publicKey,
 		},
 		{
 			Name: "experimental-search-queue-size", Default: "1000", Meaning: "searches that may wait while as many run as there are processors; more are refused with the status 503",
@@ -146,6 +151,13 @@ func AllOptions() []Option {
 }
 
 const durations = "a duration such as 500ms, 10s or 5m"
+
+func publicKey(c *Config, v string) (err error) {
+	if c.PluginPublicKey, err = deploy.ReadPublicKey(v); err != nil {
+		return fmt.Errorf("cannot be used: %w", err)
+	}
+	return nil
+}
 
 func text(field func(*Config) *string) func(*Config, string) error {
 	return func(c *Config, v string) error {

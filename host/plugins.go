@@ -2,10 +2,12 @@ package host
 
 import (
 	"context"
+	"errors"
 	"io"
 	"path/filepath"
 	"strings"
 
+	"github.com/parley-search/parley/host/internal/deploy"
 	"github.com/parley-search/parley/host/internal/httpapi"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/wasm"
@@ -56,12 +58,24 @@ func (h *Host) pluginStatus() []httpapi.Plugin {
 		})
 	}
 	for _, r := range h.plugins.Refused() {
-		all = append(all, httpapi.Plugin{
-			Name: r.Name, Version: r.Version, From: r.From, State: "refused", Error: r.Err.Error(),
-			Grants: httpapi.PluginGrants{HTTP: list(nil), Secrets: list(nil)}, Faults: map[string]int64{},
-		})
+		all = append(all, refusedPlugin(r))
 	}
 	return all
+}
+
+// refusedPlugin shows what the deployment says of a plugin that does not run.
+func refusedPlugin(r plugin.Refused) httpapi.Plugin {
+	p := httpapi.Plugin{
+		Name: r.Name, Version: r.Version, From: r.From, State: "refused", Error: r.Err.Error(),
+		Grants: httpapi.PluginGrants{HTTP: list(nil), Secrets: list(nil)}, Faults: map[string]int64{},
+	}
+	if errors.Is(r.Err, deploy.ErrUnlisted) {
+		p.State = "unlisted"
+	}
+	if w := r.Wanted; w != nil {
+		p.SHA256, p.Use, p.Constraint, p.Locked = w.SHA256, w.Use, w.Constraint, w.Locked
+	}
+	return p
 }
 
 // list is never null in JSON.

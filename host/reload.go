@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/parley-search/parley/host/internal/deploy"
 	"github.com/parley-search/parley/host/internal/httpapi"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/watch"
@@ -50,7 +51,7 @@ func (h *Host) startPlugins(ctx context.Context) error {
 	}
 	done, err := h.applyPlugins(ctx)
 	for _, r := range done.Refused {
-		if r.From == embedded {
+		if r.From == deploy.Embedded {
 			err = errors.Join(err, fmt.Errorf("load embedded plugin %s %s: %w", r.Name, r.Version, r.Err))
 		}
 	}
@@ -111,7 +112,11 @@ func (h *Host) logStep(s plugin.Step) {
 	e := h.log.Info()
 	switch s.What {
 	case plugin.StepRefused:
-		e = h.log.Error().Err(s.Err).Str("more", "parley plugin inspect "+s.From)
+		if errors.Is(s.Err, deploy.ErrUnlisted) {
+			e = h.log.Warn().Err(s.Err)
+		} else {
+			e = h.log.Error().Err(s.Err).Str("more", "parley plugin inspect "+s.From)
+		}
 	case plugin.StepFound, plugin.StepVerified, plugin.StepCompiled, plugin.StepTested:
 		e = h.log.Debug()
 	}

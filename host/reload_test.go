@@ -13,8 +13,9 @@ import (
 // A shownPlugin is what GET /plugins says that these tests look at.
 type shownPlugin struct {
 	Name, Version, State, Error, From string
-	Use                               bool
-	Streams                           int
+	SHA256, Constraint                string
+	Use, Locked                       bool
+	Streams, Calls                    int
 }
 
 func (h *house) plugins() []shownPlugin {

@@ -28,7 +28,17 @@ func addOptions(cmd *cobra.Command) {
 // loadConfig reads the configuration by flags, environment and file. preset
 // holds what this command wants where the operator says nothing.
 func loadConfig(cmd *cobra.Command, preset map[string]string) (host.Config, []host.Setting, error) {
-	from := host.Sources{Environ: os.Environ(), Preset: preset, Flags: map[string]string{}}
+	return readConfig(cmd, host.Sources{Preset: preset})
+}
+
+// loadOnly reads the options called names, for a command that needs no others.
+func loadOnly(cmd *cobra.Command, names []string) (host.Config, error) {
+	c, _, err := readConfig(cmd, host.Sources{Only: names})
+	return c, err
+}
+
+func readConfig(cmd *cobra.Command, from host.Sources) (host.Config, []host.Setting, error) {
+	from.Environ, from.Flags = os.Environ(), map[string]string{}
 	from.File = os.Getenv(host.EnvPrefix + "CONFIG_FILE_PATH")
 	known := map[string]bool{}
 	for _, o := range host.AllOptions() {

@@ -17,12 +17,14 @@ const distDir = "plugins/dist"
 func pluginCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plugin",
-		Short: "Build, pack, read and try plugins",
+		Short: "Build and try plugins, and choose which a deployment runs",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(pluginBuildCommand(), pluginPackCommand(), pluginInspectCommand(), pluginReplayCommand(),
 		pluginCheckCommand(), pluginBenchCommand())
+	cmd.AddCommand(pluginInstallCommand(), pluginListCommand(), pluginPinCommand(), pluginVerifyCommand(), pluginDiffCommand(),
+		pluginRollbackCommand(), pluginRemoveCommand())
 	return cmd
 }
 

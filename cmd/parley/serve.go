@@ -39,9 +39,13 @@ func serveCommand() *cobra.Command {
 		Use:   "serve",
 		Short: "Run the service",
 		Long: "Run the service until it is interrupted.\n\n" +
+			"It runs the plugins that plugins.lock in the plugin directory pins (`parley plugin install`), exactly as they were pinned, and of other\n" +
+			"names those that this program carries. What is altered, missing or unlisted is left out, and named in the log and by GET /plugins.\n" +
+			"--plugin-lock=off, for development, runs whatever the directory holds.\n\n" +
 			"Every option is also an environment variable (" + host.EnvPrefix + "…) and a key of the configuration file:\n" +
 			"`parley config explain` shows them with what is in force.",
-		Example: "  parley serve --plugin-dir plugins/dist --plugin-lock=off\n" +
+		Example: "  parley plugin install openai-1.0.0.wasm && parley serve\n" +
+			"  parley serve --plugin-dir plugins/dist --plugin-lock=off\n" +
 			"  PARLEY_MASTER_KEY=… parley serve --env production --db-path /var/lib/parley",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

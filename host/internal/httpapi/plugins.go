@@ -15,11 +15,13 @@ type Plugin struct {
 	From    string       `json:"from"` // where the module came from
 	Grants  PluginGrants `json:"grants"`
 	// State is "ready"; "open" while faults keep calls away; "retiring" while it
-	// only finishes streams; or "refused", with Error, where it does not run.
+	// only finishes streams; or, where it does not run, with Error, "refused" or
+	// "unlisted", which says that a file is not in the lock. SHA256 of a refused
+	// one is that of the lock.
 	State string `json:"state"`
 	Error string `json:"error,omitempty"`
-	// Use says that this version answers where a workspace names none, by what
-	// Constraint, and Locked that the lock file says so.
+	// Use says that this version is the one that answers where a workspace names
+	// none, Constraint what it was chosen by, and Locked that the lock pins it.
 	Use        bool             `json:"use"`
 	Constraint string           `json:"constraint,omitempty"`
 	Locked     bool             `json:"locked"`

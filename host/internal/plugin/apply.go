@@ -103,7 +103,7 @@ func (s *Set) loadNew(ctx context.Context, old *view, wanted []Wanted) *batch {
 			if wanted[at].SHA256 != w.SHA256 {
 				err := exists(member{wanted: wanted[at]}, w.SHA256)
 				mu.Lock()
-				b.refused = append(b.refused, Refused{w.Name, w.Version, w.From, err})
+				b.refused = append(b.refused, w.refused(err))
 				mu.Unlock()
 			}
 			continue
@@ -121,7 +121,7 @@ func (s *Set) loadNew(ctx context.Context, old *view, wanted []Wanted) *batch {
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
-				b.refused = append(b.refused, Refused{w.Name, w.Version, w.From, err})
+				b.refused = append(b.refused, w.refused(err))
 				return
 			}
 			b.members = append(b.members, member{w, p, time.Since(began)})

@@ -122,8 +122,9 @@ func (s *Set) find(source, constraint string) *Provider {
 	if err != nil {
 		return nil
 	}
-	for _, p := range s.view.Load().bySource[source] {
-		if c.Allows(p.manifest.Version) {
+	v := s.view.Load()
+	for _, p := range v.bySource[source] {
+		if c.Allows(p.manifest.Version) && (constraint != "" || !v.beside[p]) {
 			return p
 		}
 	}

@@ -23,10 +23,11 @@ func (w *Wanted) id() ID { return ID{w.Name, w.Version, w.SHA256} }
 type view struct {
 	members  []member               // the stronger first
 	bySource map[string][]*Provider // the one that answers first
+	beside   map[*Provider]bool     // answer only who asks for a version
 }
 
 func newView(members []member) *view {
-	v := &view{members: members, bySource: map[string][]*Provider{}}
+	v := &view{members: members, bySource: map[string][]*Provider{}, beside: map[*Provider]bool{}}
 	ordered := slices.Clone(members)
 	slices.SortStableFunc(ordered, func(a, b member) int {
 		switch {
@@ -46,6 +47,7 @@ func newView(members []member) *view {
 	for _, m := range ordered {
 		if p, ok := m.plugin.(*Provider); ok {
 			v.bySource[p.manifest.Source] = append(v.bySource[p.manifest.Source], p)
+			v.beside[p] = m.wanted.Locked && !m.wanted.Use
 		}
 	}
 	return v

@@ -14,7 +14,8 @@ type Wanted struct {
 	// Use says that this version answers where a workspace names none, and
 	// wherever it meets what a workspace names: so a rollback holds. Without it
 	// the version runs beside the one in use, for the workspaces whose
-	// pluginVersion only it meets. Where several names in use answer one source,
+	// pluginVersion only it meets; a locked one answers nobody else, even where
+	// the one in use cannot run. Where several names in use answer one source,
 	// the first of the list does.
 	Use bool
 	// Constraint is what the version in use was chosen by; empty: by itself.
@@ -34,6 +35,16 @@ type Refused struct {
 	Name, Version string // empty where nothing is known but the file
 	From          string // as in [Wanted]
 	Err           error  // a sentence for the operator
+	// Wanted is what the deployment says of it; nil where it says nothing, as of
+	// a file that no lock names.
+	Wanted *Wanted
+}
+
+// refused is w, which does not run because of err.
+func (w *Wanted) refused(err error) Refused {
+	said := *w
+	said.Read = nil // which may hold the module
+	return Refused{w.Name, w.Version, w.From, err, &said}
 }
 
 func (r Refused) Error() string { return fmt.Sprintf("load plugin %s: %v", r.From, r.Err) }

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parley-search/parley/host"
+)
+
+func pluginListCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "Show which plugins are pinned, and whether their files are as they should be",
+		Long: "Show what plugins.lock pins and what else lies in the plugin directory. In the column USE, * is the version in use, < the one that\n" +
+			"a rollback takes in use. Plugins that the binary carries are not listed; GET /plugins of a running host shows them too.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			d, err := deployment(cmd)
+			if err != nil {
+				return err
+			}
+			items, err := d.List()
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return writeJSON(cmd.OutOrStdout(), items)
+			}
+			return printItems(cmd.OutOrStdout(), items)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, with the whole hashes and the reasons")
+	return addDeployment(cmd)
+}
+
+func printItems(out io.Writer, items []host.PluginItem) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tVERSION\tUSE\tBY\tKIND\tSOURCE\tABI\tSHA256\tSTATE\tGRANTS")
+	for _, i := range items {
+		use := ""
+		switch {
+		case i.Use:
+			use = "*"
+		case i.Before:
+			use = "<"
+		}
+		name := i.Name
+		if name == "" {
+			name = i.File
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%.12s\t%s\t%s\n",
+			name, dash(i.Version), dash(use), dash(i.Constraint), dash(i.Kind), dash(i.Source), i.ABI, dash(i.SHA256), i.State, i.Grants)
+	}
+	return w.Flush()
+}
+
+// writeJSON prints v for programs and for people.
+func writeJSON(out io.Writer, v any) error {
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/parley-search/parley/host"
+)
+
+func pluginPinCommand() *cobra.Command {
+	var grant bool
+	cmd := &cobra.Command{
+		Use:   "pin NAME[@CONSTRAINT]",
+		Short: "Choose which version of a plugin is in use",
+		Long: "Take in use the newest version in the plugin directory that the constraint allows, and write version, hash and\n" +
+			"constraint to plugins.lock. A constraint is 1.2.3, ~1.2 (1.2.0 or later, below 1.3.0) or ^1 (below 2.0.0). NAME alone resolves\n" +
+			"the constraint in the lock anew; NAME@ drops it. Versions that were pinned before stay so, beside the one in use.\n" +
+			"A running host notices by itself.",
+		Example: "  parley plugin pin openai@~1.2",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			d, err := deployment(cmd)
+			if err != nil {
+				return err
+			}
+			return askToGrant(cmd, grant, func(grant bool) (*host.PluginChange, error) {
+				return d.Pin(cmd.Context(), args[0], grant)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&grant, "grant", false, grantUsage)
+	return addDeployment(cmd)
+}

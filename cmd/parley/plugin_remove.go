@@ -1,0 +1,32 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func pluginRemoveCommand() *cobra.Command {
+	return addDeployment(&cobra.Command{
+		Use:   "remove NAME[@VERSION]",
+		Short: "Take a plugin, or one version of it, out of lock and directory",
+		Long: "Take one version of a plugin, or all of them, out of plugins.lock and delete the files. The version in use goes only with all\n" +
+			"others. A running host notices by itself; streams under way end on the version that they began with.",
+		Example: "  parley plugin remove openai@1.0.0\n" +
+			"  parley plugin remove openai",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			d, err := deployment(cmd)
+			if err != nil {
+				return err
+			}
+			c, err := d.Remove(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "removed  %s %s\nin use   %s\n", c.Name, strings.Join(c.Removed, ", "), dash(c.Use))
+			return nil
+		},
+	})
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parley-search/parley/host"
+)
+
+func pluginVerifyCommand() *cobra.Command {
+	return addDeployment(&cobra.Command{
+		Use:   "verify",
+		Short: "Hold every pinned plugin against the lock",
+		Long: "Hold the file of every pinned version against plugins.lock: hash, name, version, ABI, grants and, where --plugin-public-key is set, its\n" +
+			"signature. A line each; the exit code is 1 where one is not as it should be. Files that are not pinned are named, and are no failure:\n" +
+			"a host does not run them.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			d, err := deployment(cmd)
+			if err != nil {
+				return err
+			}
+			items, err := d.List()
+			if err != nil {
+				return err
+			}
+			bad := 0
+			for _, i := range items {
+				switch i.State {
+				case host.PluginPinned:
+					fmt.Fprintf(cmd.OutOrStdout(), "ok        %s %s  %s\n", i.Name, i.Version, i.SHA256)
+				case host.PluginUnlisted:
+					fmt.Fprintf(cmd.OutOrStdout(), "%-9s %s: %s\n", i.State, i.File, i.Reason)
+				default:
+					bad++
+					fmt.Fprintf(cmd.OutOrStdout(), "%-9s %s %s: %s\n", i.State, i.Name, i.Version, i.Reason)
+				}
+			}
+			if bad > 0 {
+				return errors.New(plural(bad, "pinned plugin is", "pinned plugins are") + " not as the lock says")
+			}
+			return nil
+		},
+	})
+}
+
+// plural counts n things.
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,273 @@
+package host
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A locked is a plugin directory, the deployment that a command would change in
+// it, and its plugin "live", by version.
+type locked struct {
+	t    *testing.T
+	dir  string
+	d    *Deployment
+	good []byte
+}
+
+func newLocked(t *testing.T) *locked {
+	dir := filepath.Join(t.TempDir(), "plugins")
+	return &locked{t, dir, OpenDeployment(Config{PluginDir: dir}, nil), guest(t, "plugin", "good")}
+}
+
+func (l *locked) install(version string, o InstallWishes) {
+	l.t.Helper()
+	file := filepath.Join(l.t.TempDir(), "any.wasm")
+	if err := os.WriteFile(file, packed(l.t, l.good, "live", map[string]any{"version": version}), 0o600); err != nil {
+		l.t.Fatal(err)
+	}
+	if _, err := l.d.Install(l.t.Context(), file, o); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func (l *locked) open(modules ...[]byte) *house {
+	l.t.Helper()
+	return openHouse(l.t, map[string]string{"plugin-dir": l.dir}, modules...)
+}
+
+// TestLocked runs what the lock pins, and goes along with what commands change
+// meanwhile.
+func TestLocked(t *testing.T) {
+	checkLeak(t)
+	l := newLocked(t)
+	l.install("1.0.0", InstallWishes{})
+	l.install("1.1.0", InstallWishes{})
+	carried := [][]byte{
+		packed(t, l.good, "live", map[string]any{"version": "3.0.0"}),
+		packed(t, l.good, "carried", map[string]any{"version": "0.5.0"}),
+	}
+	h := l.open(carried...)
+	inUse := func(version string) func() bool {
+		return func() bool {
+			return slices.ContainsFunc(h.plugins(), func(p shownPlugin) bool { return p.Name == "live" && p.Use && p.Version == version && p.State == "ready" })
+		}
+	}
+	got := h.plugins()
+	if len(got) != 3 || !inUse("1.1.0")() || !h.shows("1.0.0", "ready") || h.shows("3.0.0", "ready") {
+		t.Fatalf("GET /plugins = %+v, want live 1.1.0 in use, 1.0.0 beside it, and carried", got)
+	}
+	for _, p := range got {
+		if p.Locked != (p.Name == "live") || len(p.SHA256) != 64 {
+			t.Errorf("GET /plugins shows %+v", p)
+		}
+	}
+
+	// Each workspace has the version in use, or the one that it names.
+	base := `"source":"live","baseUrl":"http://127.0.0.1:9"`
+	h.must("PATCH", "/chats/any/settings", `{`+base+`}`)
+	h.must("PATCH", "/chats/narrow/settings", `{`+base+`,"pluginVersion":"~1.0.0"}`)
+	calls := func(version string) int {
+		for _, p := range h.plugins() {
+			if p.Version == version && p.Name == "live" {
+				return p.Calls
+			}
+		}
+		return -1
+	}
+	for workspace, version := range map[string]string{"any": "1.1.0", "narrow": "1.0.0"} {
+		before := calls(version)
+		h.ask(workspace, "m") // which the plugin answers with an origin that it was not granted
+		if after := calls(version); after <= before {
+			t.Errorf("workspace %s: version %s has %d calls, and had %d", workspace, version, after, before)
+		}
+	}
+	r := h.call("PATCH", "/chats/narrow/settings", `{"pluginVersion":"~1.2"}`)
+	if r.status != http.StatusBadRequest || !strings.Contains(r.body, "invalid_chat_completion_plugin_version") || !strings.Contains(r.body, "the deployment's pin is 1.1.0") {
+		t.Errorf("PATCH of a version that is not there: %d %s", r.status, r.body)
+	}
+
+	// A running host follows the commands.
+	if _, err := l.d.Rollback(t.Context(), "live"); err != nil {
+		t.Fatal(err)
+	}
+	h.waitFor("1.0.0 is in use after the rollback", inUse("1.0.0"))
+	l.install("1.2.0", InstallWishes{})
+	h.waitFor("1.2.0 is in use after its install", inUse("1.2.0"))
+	if _, err := l.d.Pin(t.Context(), "live@~1.1", false); err != nil {
+		t.Fatal(err)
+	}
+	h.waitFor("1.1.0 is in use, by ~1.1", func() bool {
+		return slices.ContainsFunc(h.plugins(), func(p shownPlugin) bool { return p.Version == "1.1.0" && p.Use && p.Constraint == "~1.1" })
+	})
+	if _, err := l.d.Remove(t.Context(), "live@1.0.0"); err != nil {
+		t.Fatal(err)
+	}
+	h.waitFor("1.0.0 has left", func() bool { return !h.shows("1.0.0", "ready") && !h.shows("1.0.0", "unlisted") })
+
+	// A lock that nobody can read changes nothing, and says where it is wrong.
+	lock := filepath.Join(l.dir, "plugins.lock")
+	good, err := os.ReadFile(lock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	place(t, l.dir, "plugins.lock", []byte("{\n  \"form\": 1\n}"))
+	h.waitFor("the log tells of the lock", func() bool { return h.logs("plugins not reloaded", lock+":2:3: ") })
+	if r := h.call("POST", "/plugins/reload", ""); r.status != http.StatusInternalServerError || !strings.Contains(r.body, "plugins.lock:2:3: ") {
+		t.Errorf("POST /plugins/reload = %d %s", r.status, r.body)
+	}
+	if !inUse("1.1.0")() {
+		t.Errorf("after a damaged lock: %+v", h.plugins())
+	}
+	place(t, l.dir, "plugins.lock", good)
+
+	// Without a pin left, the plugin of the binary steps in.
+	if _, err := l.d.Remove(t.Context(), "live"); err != nil {
+		t.Fatal(err)
+	}
+	h.waitFor("the binary's own is in use", inUse("3.0.0"))
+}
+
+// TestLockedRefused starts on a deployment of which something is wrong: the
+// rest runs, and what does not is named with the reason and the remedy.
+func TestLockedRefused(t *testing.T) {
+	checkLeak(t)
+	l := newLocked(t)
+	l.install("1.0.0", InstallWishes{})
+	l.install("1.1.0", InstallWishes{})
+	fine := packed(t, l.good, "fine", nil)
+	put(t, l.dir, "loose-1.0.0.wasm", packed(t, l.good, "loose", nil))
+	altered := filepath.Join(l.dir, "live-1.1.0.wasm")
+	b, err := os.ReadFile(altered)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b = append(b, 0, 1, 0) // harmless, but not what was pinned
+	put(t, l.dir, "live-1.1.0.wasm", b)
+
+	h := l.open(fine, packed(t, l.good, "live", map[string]any{"version": "3.0.0"}))
+	want := map[string]string{"live 1.1.0": "refused", "live 1.0.0": "ready", "fine 1.0.0": "ready", "loose 1.0.0": "unlisted"}
+	got := map[string]string{}
+	for _, p := range h.plugins() {
+		got[p.Name+" "+p.Version] = p.State
+		switch p.State {
+		case "refused":
+			if p.From != altered || !p.Use || !p.Locked || len(p.SHA256) != 64 || !strings.Contains(p.Error, "expects sha256 "+p.SHA256) || !strings.Contains(p.Error, "`parley plugin install FILE-or-URL@"+p.SHA256) {
+				t.Errorf("refused: %+v", p)
+			}
+		case "unlisted":
+			if p.Use || !strings.Contains(p.Error, "`parley plugin pin loose@1.0.0") {
+				t.Errorf("unlisted: %+v", p)
+			}
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("GET /plugins shows %v, want %v", got, want)
+	}
+	for name, state := range want {
+		if got[name] != state {
+			t.Errorf("%s is %q, want %q", name, got[name], state)
+		}
+	}
+	if !h.logs(`"level":"error"`, "plugin left out", altered, "was altered") || !h.logs(`"level":"warn"`, "plugin left out", "loose-1.0.0.wasm", "parley plugin pin loose@1.0.0") {
+		t.Errorf("the log does not say what was left out: %s", h.log.String())
+	}
+
+	// The version beside it is for who names it, and takes nobody else's chats.
+	h.must("PATCH", "/chats/any/settings", `{"source":"live","baseUrl":"http://127.0.0.1:9"}`)
+	if r, _ := h.ask("any", "m"); r.status != http.StatusServiceUnavailable {
+		t.Errorf("a chat with the refused plugin: %d %s", r.status, r.body)
+	}
+	h.must("PATCH", "/chats/narrow/settings", `{"source":"live","baseUrl":"http://127.0.0.1:9","pluginVersion":"~1.0.0"}`)
+	if r, _ := h.ask("narrow", "m"); r.status == http.StatusServiceUnavailable {
+		t.Errorf("a chat with the version beside it: %d %s", r.status, r.body)
+	}
+
+	// The remedy, as it was named.
+	l.install("1.1.0", InstallWishes{})
+	h.waitFor("the repaired plugin runs", func() bool { return h.shows("1.1.0", "ready") })
+}
+
+// TestLockUnreadable: where nobody can tell what shall run, nothing does.
+func TestLockUnreadable(t *testing.T) {
+	checkLeak(t)
+	dir := t.TempDir()
+	put(t, dir, "plugins.lock", []byte(`{"format":1,"plugins":{"x":{"use":"1.0.0"}}}`))
+	c, _, err := LoadConfig(Sources{Flags: map[string]string{"http-addr": "127.0.0.1:0", "db-path": t.TempDir(), "plugin-dir": dir}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := Open(t.Context(), c, Options{})
+	if err == nil {
+		h.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "plugins.lock")+":1:") || !strings.Contains(err.Error(), "version control") {
+		t.Errorf("Open: %v, want the place in the lock", err)
+	}
+}
+
+// TestInstallTries keeps nothing of a module that no host could run.
+func TestInstallTries(t *testing.T) {
+	l := newLocked(t)
+	for name, want := range map[string]string{"trap": "", "future": "parley_abi says 99", "unknownimport": "imports", "noexport": "lacks the export"} {
+		file := filepath.Join(t.TempDir(), "x.wasm")
+		if err := os.WriteFile(file, packed(t, guest(t, "plugin", name), "live", nil), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := l.d.Install(t.Context(), file, InstallWishes{})
+		if name == "trap" {
+			continue // it traps when it is called, which installing does not
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Install of %s: %v, want …%s…", name, err, want)
+		}
+	}
+	if _, err := l.d.Remove(t.Context(), "live"); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(l.dir); err != nil || len(left) != 1 {
+		t.Errorf("left in the directory: %v, %v; want the lock alone", left, err)
+	}
+}
+
+func TestOnly(t *testing.T) {
+	from := Sources{Environ: []string{"PARLEY_ENV=production", "PARLEY_PLUGIN_DIR=here"}}
+	if _, _, err := LoadConfig(from); err == nil {
+		t.Error("LoadConfig of production without a key: no error")
+	}
+	from.Only = []string{"plugin-dir"}
+	if c, _, err := LoadConfig(from); err != nil || c.PluginDir != "here" || c.Env != "" {
+		t.Errorf("LoadConfig of one option = %+v, %v", c, err)
+	}
+	from = Sources{Flags: map[string]string{"plugin-public-key": "no key"}}
+	if _, _, err := LoadConfig(from); err == nil || !strings.Contains(err.Error(), "option plugin-public-key (flag --plugin-public-key) cannot be used: it is neither a public key of minisign") {
+		t.Errorf("LoadConfig of a wrong key: %v", err)
+	}
+}
+
+// TestPluginListJSON keeps the names that scripts read.
+func TestPluginListJSON(t *testing.T) {
+	l := newLocked(t)
+	l.install("1.0.0", InstallWishes{})
+	items, err := l.d.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.Marshal(items)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`[{"name":"live","version":"1.0.0","kind":"provider","source":"live","abi":1,"sha256":"`, `"use":true,"before":false,"constraint":"","grants":{"http":["${baseUrl}"],"secrets":["apiKey"]},"state":"pinned"}]`} {
+		if !strings.Contains(string(b), want) {
+			t.Errorf("List = %s, want %s in it", b, want)
+		}
+	}
+	if _, err := l.d.Rollback(t.Context(), "live"); err == nil || errors.Is(err, os.ErrNotExist) {
+		t.Errorf("Rollback of the only version: %v", err)
+	}
+}
