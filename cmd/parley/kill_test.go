@@ -83,26 +83,29 @@ type life struct {
 	once sync.Once
 }
 
-func (k *killed) start() *life {
-	k.t.Helper()
-	cmd := exec.Command(os.Args[0], "serve", "--db-path", k.dir, "--http-addr", "127.0.0.1:0", "--experimental-logs-mode", "json", "--plugin-dir", k.t.TempDir())
+func (k *killed) start() *life { return live(k.t, k.dir, k.t.TempDir()) }
+
+// live starts the program on two directories and waits until it serves.
+func live(t *testing.T, data, plugins string) *life {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "serve", "--db-path", data, "--http-addr", "127.0.0.1:0", "--experimental-logs-mode", "json", "--plugin-dir", plugins)
 	cmd.Env = append(os.Environ(), reexec+"=parley")
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
-		k.t.Fatal(err)
+		t.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
-		k.t.Fatal(err)
+		t.Fatal(err)
 	}
-	c := &life{t: k.t, cmd: cmd, http: &http.Client{Transport: &http.Transport{}, Timeout: 30 * time.Second}}
-	k.t.Cleanup(c.kill)
+	c := &life{t: t, cmd: cmd, http: &http.Client{Transport: &http.Transport{}, Timeout: 30 * time.Second}}
+	t.Cleanup(c.kill)
 	var said strings.Builder
 	lines := bufio.NewReader(stderr)
 	for {
 		line, err := lines.ReadString('\n')
 		said.WriteString(line)
 		if err != nil {
-			k.t.Fatalf("the program does not start: %v:\n%s", err, said.String())
+			t.Fatalf("the program does not start: %v:\n%s", err, said.String())
 		}
 		var log struct{ Addr, Message string }
 		if json.Unmarshal([]byte(line), &log) == nil && log.Message == "serving" {
