@@ -115,7 +115,7 @@ func (e *Entry) keeps(version string, beside bool) string {
 	case !constraint.Allows(version):
 		return fmt.Sprintf("%s stays in use: its constraint %s does not allow %s", e.Use, e.Constraint, version)
 	case plugin.Newer(version, e.Use) > 0:
-		return fmt.Sprintf("%s stays in use: it is newer", e.Use)
+		return fmt.Sprintf("%s stays in use: it is newer, or %s a pre-release", e.Use, version)
 	}
 	return ""
 }

@@ -99,6 +99,11 @@ func (in *Installer) resolve(name, constraint string, e *Entry) (string, error) 
 			there = append(there, m.Version)
 		}
 	}
+	// Versions that differ in what stands behind + alone are equal to a
+	// constraint, but not to who wrote one of them out.
+	if exact := strings.TrimPrefix(constraint, "="); slices.Contains(there, exact) {
+		return exact, nil
+	}
 	slices.SortFunc(there, plugin.Newer)
 	for _, version := range there {
 		if c.Allows(version) {
