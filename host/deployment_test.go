@@ -55,7 +55,9 @@ func TestLocked(t *testing.T) {
 	h := l.open(carried...)
 	inUse := func(version string) func() bool {
 		return func() bool {
-			return slices.ContainsFunc(h.plugins(), func(p shownPlugin) bool { return p.Name == "live" && p.Use && p.Version == version && p.State == "ready" })
+			return slices.ContainsFunc(h.plugins(), func(p shownPlugin) bool {
+				return p.Name == "live" && p.Use && p.Version == version && p.State == "ready"
+			})
 		}
 	}
 	got := h.plugins()

@@ -217,6 +217,9 @@ func scan(tx *badger.Txn, prefix []byte, f func(key, value []byte) (bool, error)
 	return nil
 }
 
+// lockWait is how long a start waits for a data directory that is in use.
+const lockWait = time.Second
+
 // lockDir takes dir for this process.
 func lockDir(dir string) (*os.File, error) {
 	name := filepath.Join(dir, "parley.pid")
@@ -224,7 +227,13 @@ func lockDir(dir string) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock data directory: %w", err)
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	// A process that was killed while it started another one leaves the lock to
+	// that for a moment, until it has become its own program.
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	for until := time.Now().Add(lockWait); err != nil && time.Now().Before(until); time.Sleep(lockWait / 50) {
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	}
+	if err != nil {
 		pid, _ := os.ReadFile(name)
 		return nil, errors.Join(fmt.Errorf("the data directory %s is in use by process %s: stop it, or give another --db-path", dir, strings.TrimSpace(string(pid))), f.Close())
 	}
