@@ -71,14 +71,24 @@ func (d Dir) read(name, version string, pin *Pin) ([]byte, error) {
 	if m.Name != name || m.Version != version {
 		return nil, fmt.Errorf("%s holds plugin %s %s, and the lock expects %s %s: pin what is there by %s", file, m.Name, m.Version, name, version, d.command("install %s", file))
 	}
-	if more := newGrants(m.Grants).beyond(pin.Grants); !more.IsZero() {
-		return nil, fmt.Errorf("%s asks for %s, which the lock does not accept: look at it by `parley plugin inspect %s`, then accept it by %s",
-			file, more, file, d.command("pin %s@%s --grant", name, version))
+	if err := d.permit(m, pin); err != nil {
+		return nil, err
 	}
 	if err := d.checkSignature(file, module); err != nil {
 		return nil, err
 	}
 	return module, nil
+}
+
+// permit refuses a plugin that asks for more than was accepted.
+func (d Dir) permit(m *abi.Manifest, pin *Pin) error {
+	more := newGrants(m.Grants).beyond(pin.Grants)
+	if more.IsZero() {
+		return nil
+	}
+	file := d.file(m.Name, m.Version)
+	return fmt.Errorf("%s asks for %s, which the lock does not accept: look at it by `parley plugin inspect %s`, then accept it by %s",
+		file, more, file, d.command("pin %s@%s --grant", m.Name, m.Version))
 }
 
 // checkSignature refuses a module whose file lacks a signature that d wants.

@@ -36,7 +36,8 @@ func (d Dir) Locked(embedded [][]byte) (wanted []plugin.Wanted, refused []plugin
 			w := plugin.Wanted{
 				Name: name, Version: version, SHA256: pin.SHA256, From: d.file(name, version),
 				Use: version == e.Use, Locked: true,
-				Read: func() ([]byte, error) { return d.read(name, version, pin) },
+				Read:   func() ([]byte, error) { return d.read(name, version, pin) },
+				Permit: func(m *abi.Manifest) error { return d.permit(m, pin) },
 			}
 			if w.Use {
 				w.Constraint = e.Constraint

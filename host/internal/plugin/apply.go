@@ -35,7 +35,7 @@ type Applied struct {
 func (s *Set) Apply(ctx context.Context, wanted []Wanted, refused []Refused) (Applied, error) {
 	s.changing.Lock()
 	defer s.changing.Unlock()
-	old := s.view.Load()
+	old := s.view.Load().permitted(wanted)
 	fresh := s.loadNew(ctx, old, wanted)
 	if err := ctx.Err(); err != nil {
 		fresh.close()

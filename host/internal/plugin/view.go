@@ -80,3 +80,22 @@ func (v *view) first() map[string]member {
 func (v *view) used(name string) bool {
 	return slices.ContainsFunc(v.members, func(m member) bool { return m.wanted.Name == name && m.wanted.Use })
 }
+
+// permitted returns v without what the deployment permits no longer: to be read
+// anew, which says why.
+func (v *view) permitted(wanted []Wanted) *view {
+	kept := slices.Clone(v.members)
+	for n := range wanted {
+		w := &wanted[n]
+		if w.Permit == nil {
+			continue
+		}
+		kept = slices.DeleteFunc(kept, func(m member) bool {
+			return m.wanted.id() == w.id() && w.Permit(m.plugin.Manifest()) != nil
+		})
+	}
+	if len(kept) == len(v.members) {
+		return v
+	}
+	return newView(kept)
+}

@@ -1,6 +1,10 @@
 package plugin
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/parley-search/parley/abi"
+)
 
 // A Wanted is one version of a plugin that a deployment wants to run: what its
 // lock says, what the binary carries or, without a lock, what the directory
@@ -28,6 +32,10 @@ type Wanted struct {
 	// would be reading another one. The error is a sentence that says what was
 	// expected, what was found and what to do.
 	Read func() ([]byte, error)
+	// Permit, where there is one, says why a module of this manifest may not run:
+	// the part of Read that an operator can change without changing the module. A
+	// version that runs already is held against it each time.
+	Permit func(m *abi.Manifest) error
 }
 
 // A Refused is a plugin that a deployment does not run, and why.
