@@ -91,8 +91,11 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		return nil, err
 	}
 
+	// Embedders and other hosts; what providers answer may be recorded, this not.
+	out := upstream.New(upstream.Options{UserAgent: "parley/" + o.Version})
+	h.onClose(out.Close)
 	h.search, err = search.Open(search.Options{
-		Dir: filepath.Join(c.DBPath, "indexes"), DB: db, Sealer: sealer, Bodies: db, Waiting: c.SearchQueueSize,
+		Dir: filepath.Join(c.DBPath, "indexes"), DB: db, Sealer: sealer, Bodies: db, Upstream: out, Waiting: c.SearchQueueSize,
 		Log: func(message string, err error) { h.log.Warn().Err(err).Msg(message) },
 	})
 	if err != nil {

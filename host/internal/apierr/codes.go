@@ -193,4 +193,17 @@ var (
 	BatchNotFound                    = invalid("batch_not_found", http.StatusNotFound)
 	InvalidBatchUIDs                 = field("invalid_batch_uids")
 	NoSpaceLeft                      = Code{"no_space_left_on_device", http.StatusUnprocessableEntity, TypeSystem}
+
+	// Vectors, of documents and of queries.
+	InvalidVectorsType             = field("invalid_vectors_type")
+	InvalidVectorDimensions        = field("invalid_vector_dimensions")
+	TooManyVectors                 = field("too_many_vectors")
+	InvalidDocumentRetrieveVectors = field("invalid_document_retrieve_vectors")
+	VectorEmbeddingError           = field("vector_embedding_error")
+	InvalidSearchVector            = field("invalid_search_vector")
+	InvalidSearchHybrid            = field("invalid_search_hybrid_query")
+	InvalidSearchEmbedder          = field("invalid_search_embedder")
+	InvalidSearchSemanticRatio     = field("invalid_search_semantic_ratio")
+	InvalidSearchRetrieveVector    = field("invalid_search_retrieve_vectors")
+	MissingSearchHybrid            = field("missing_search_hybrid")
 )

@@ -15,7 +15,11 @@ func (s *Server) listDocuments(r *call) error {
 	if err != nil {
 		return err
 	}
-	q := search.DocumentsQuery{Offset: offset, Limit: &limit, Fields: r.query.list("fields"), IDs: r.query.list("ids"), Sort: splitSort(r.query["sort"])}
+	vectors, err := r.query.boolean("retrieveVectors", apierr.InvalidDocumentRetrieveVectors)
+	if err != nil {
+		return err
+	}
+	q := search.DocumentsQuery{RetrieveVectors: vectors, Offset: offset, Limit: &limit, Fields: r.query.list("fields"), IDs: r.query.list("ids"), Sort: splitSort(r.query["sort"])}
 	if _, ok := r.query["ids"]; ok && q.IDs == nil {
 		return apierr.Newf(apierr.InvalidDocumentIDs, "The query parameter `ids` must be ids with commas between; leave it away for all documents.")
 	}
@@ -33,6 +37,8 @@ type fetchRequest struct {
 	Filter json.RawMessage    `json:"filter"`
 	IDs    *[]json.RawMessage `json:"ids"`
 	Sort   []string           `json:"sort"`
+
+	RetrieveVectors bool `json:"retrieveVectors"`
 }
 
 var fetchFields = apierr.Fields{
@@ -42,6 +48,8 @@ var fetchFields = apierr.Fields{
 	"filter": apierr.InvalidDocumentFilter,
 	"ids":    apierr.InvalidDocumentIDs,
 	"sort":   apierr.InvalidDocumentSort,
+
+	"retrieveVectors": apierr.InvalidDocumentRetrieveVectors,
 }
 
 // fetchDocuments answers POST /indexes/:uid/documents/fetch.
@@ -50,7 +58,7 @@ func (s *Server) fetchDocuments(r *call) error {
 	if err := s.decode(r, &b, fetchFields); err != nil {
 		return err
 	}
-	q := search.DocumentsQuery{Offset: b.Offset, Limit: b.Limit, Fields: allIfStar(b.Fields), Filter: b.Filter, Sort: b.Sort}
+	q := search.DocumentsQuery{Offset: b.Offset, Limit: b.Limit, Fields: allIfStar(b.Fields), Filter: b.Filter, Sort: b.Sort, RetrieveVectors: b.RetrieveVectors}
 	if b.IDs != nil {
 		var err error
 		if q.IDs, err = documentIDs(*b.IDs, apierr.InvalidDocumentIDs); err != nil {
@@ -88,7 +96,11 @@ func (s *Server) getDocument(r *call) error {
 	if err != nil {
 		return err
 	}
-	doc, err := s.Search.Document(s.ctx, r.caller, uid, r.param("id"), r.query.list("fields"))
+	vectors, err := r.query.boolean("retrieveVectors", apierr.InvalidDocumentRetrieveVectors)
+	if err != nil {
+		return err
+	}
+	doc, err := s.Search.Document(s.ctx, r.caller, uid, r.param("id"), r.query.list("fields"), vectors)
 	if err != nil {
 		return err
 	}

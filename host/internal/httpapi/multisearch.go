@@ -76,6 +76,7 @@ type federatedBody struct {
 	FacetDistribution json.RawMessage        `json:"facetDistribution,omitempty"`
 	FacetStats        map[string]facetNumber `json:"facetStats,omitzero"`
 	FacetsByIndex     map[string]facetsBody  `json:"facetsByIndex,omitzero"`
+	SemanticHitCount  *int                   `json:"semanticHitCount,omitempty"`
 }
 
 // facetsBody are the facets of one index.
@@ -132,7 +133,7 @@ func (s *Server) federatedSearch(r *call, f *federationRequest, queries []search
 	}
 	b := federatedBody{
 		Hits: make([]json.RawMessage, len(res.Hits)), ProcessingTimeMS: res.ProcessingTime.Milliseconds(),
-		Limit: res.Limit, Offset: res.Offset, EstimatedTotalHits: res.EstimatedTotalHits,
+		Limit: res.Limit, Offset: res.Offset, EstimatedTotalHits: res.EstimatedTotalHits, SemanticHitCount: res.SemanticHits,
 	}
 	for i := range res.Hits {
 		h := &res.Hits[i]

@@ -45,14 +45,14 @@ func (s *Server) routes() {
 	s.route("POST", "/swap-indexes", auth.IndexesSwap, s.swapIndexes)
 	s.route("GET", "/indexes/:uid/stats", auth.StatsGet, s.indexStats)
 
-	s.route("GET", "/indexes/:uid/documents", auth.DocumentsGet, s.listDocuments, "offset", "limit", "fields", "filter", "ids", "sort")
+	s.route("GET", "/indexes/:uid/documents", auth.DocumentsGet, s.listDocuments, "offset", "limit", "fields", "filter", "ids", "sort", "retrieveVectors")
 	s.route("POST", "/indexes/:uid/documents", auth.DocumentsAdd, s.putDocuments, "primaryKey", "csvDelimiter")
 	s.route("PUT", "/indexes/:uid/documents", auth.DocumentsAdd, s.patchDocuments, "primaryKey", "csvDelimiter")
 	s.route("DELETE", "/indexes/:uid/documents", auth.DocumentsDelete, s.deleteAllDocuments)
 	s.route("POST", "/indexes/:uid/documents/fetch", auth.DocumentsGet, s.fetchDocuments)
 	s.route("POST", "/indexes/:uid/documents/delete-batch", auth.DocumentsDelete, s.deleteDocuments)
 	s.route("POST", "/indexes/:uid/documents/delete", auth.DocumentsDelete, s.deleteByFilter)
-	s.route("GET", "/indexes/:uid/documents/:id", auth.DocumentsGet, s.getDocument, "fields")
+	s.route("GET", "/indexes/:uid/documents/:id", auth.DocumentsGet, s.getDocument, "fields", "retrieveVectors")
 	s.route("DELETE", "/indexes/:uid/documents/:id", auth.DocumentsDelete, s.deleteDocument)
 
 	s.route("POST", "/indexes/:uid/search", auth.Search, s.search)

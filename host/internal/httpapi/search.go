@@ -34,6 +34,14 @@ type searchRequest struct {
 	RankingScoreThreshold   float64         `json:"rankingScoreThreshold"`
 	AttributesToSearchOn    []string        `json:"attributesToSearchOn"`
 	Locales                 []string        `json:"locales"`
+	Vector                  []float32       `json:"vector"`
+	Hybrid                  *hybridRequest  `json:"hybrid"`
+	RetrieveVectors         bool            `json:"retrieveVectors"`
+}
+
+type hybridRequest struct {
+	Embedder      string   `json:"embedder"`
+	SemanticRatio *float64 `json:"semanticRatio"`
 }
 
 var searchFields = apierr.Fields{
@@ -60,6 +68,11 @@ var searchFields = apierr.Fields{
 	"rankingScoreThreshold":   apierr.InvalidSearchRankingThreshold,
 	"attributesToSearchOn":    apierr.InvalidSearchAttributesSearchOn,
 	"locales":                 apierr.InvalidSearchLocales,
+	"vector":                  apierr.InvalidSearchVector,
+	"hybrid":                  apierr.InvalidSearchHybrid,
+	"hybrid.embedder":         apierr.InvalidSearchEmbedder,
+	"hybrid.semanticRatio":    apierr.InvalidSearchSemanticRatio,
+	"retrieveVectors":         apierr.InvalidSearchRetrieveVector,
 }
 
 // search answers POST /indexes/:uid/search.
@@ -72,7 +85,7 @@ func (s *Server) search(r *call) error {
 }
 
 func (b *searchRequest) query() search.Query {
-	return search.Query{
+	q := search.Query{
 		Q: b.Q, Offset: b.Offset, Limit: b.Limit, Page: b.Page, HitsPerPage: b.HitsPerPage,
 		Filter: b.Filter, Sort: b.Sort, Distinct: b.Distinct, Facets: b.Facets,
 		AttributesToRetrieve: b.AttributesToRetrieve,
@@ -83,7 +96,12 @@ func (b *searchRequest) query() search.Query {
 		ShowRankingScore: b.ShowRankingScore, ShowRankingScoreDetails: b.ShowRankingScoreDetails,
 		MatchingStrategy: search.Strategy(b.MatchingStrategy), RankingScoreThreshold: b.RankingScoreThreshold,
 		AttributesToSearchOn: b.AttributesToSearchOn, Locales: b.Locales,
+		Vector: b.Vector, RetrieveVectors: b.RetrieveVectors,
 	}
+	if b.Hybrid != nil {
+		q.Hybrid = &search.Hybrid{Embedder: b.Hybrid.Embedder, SemanticRatio: b.Hybrid.SemanticRatio}
+	}
+	return q
 }
 
 func (s *Server) find(r *call, q search.Query) error {
@@ -112,6 +130,7 @@ type searchBody struct {
 	EstimatedTotalHits *int                   `json:"estimatedTotalHits,omitempty"`
 	FacetDistribution  json.RawMessage        `json:"facetDistribution,omitempty"`
 	FacetStats         map[string]facetNumber `json:"facetStats,omitzero"`
+	SemanticHitCount   *int                   `json:"semanticHitCount,omitempty"`
 }
 
 // facetNumber is the range of an attribute's numbers.
@@ -121,7 +140,7 @@ type facetNumber struct {
 }
 
 func newSearchBody(res *search.Result, q *search.Query) searchBody {
-	b := searchBody{Hits: make([]json.RawMessage, len(res.Hits)), Query: res.Query, ProcessingTimeMS: res.ProcessingTime.Milliseconds()}
+	b := searchBody{Hits: make([]json.RawMessage, len(res.Hits)), Query: res.Query, ProcessingTimeMS: res.ProcessingTime.Milliseconds(), SemanticHitCount: res.SemanticHits}
 	if res.Paged {
 		b.HitsPerPage, b.Page, b.TotalPages, b.TotalHits = &res.HitsPerPage, &res.Page, &res.TotalPages, &res.TotalHits
 	} else {

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"math"
 	"strconv"
 	"strings"
 
@@ -14,7 +15,7 @@ var searchParameters = []string{
 	"q", "offset", "limit", "page", "hitsPerPage", "filter", "sort", "distinct", "facets",
 	"attributesToRetrieve", "attributesToHighlight", "attributesToCrop", "cropLength", "cropMarker", "highlightPreTag", "highlightPostTag",
 	"showMatchesPosition", "showRankingScore", "showRankingScoreDetails", "matchingStrategy", "rankingScoreThreshold",
-	"attributesToSearchOn", "locales",
+	"attributesToSearchOn", "locales", "vector", "hybridEmbedder", "hybridSemanticRatio", "retrieveVectors",
 }
 
 // searchByURL answers GET /indexes/:uid/search.
@@ -32,6 +33,7 @@ func (s *Server) searchByURL(r *call) error {
 		ShowRankingScore: p.boolean("showRankingScore"), ShowRankingScoreDetails: p.boolean("showRankingScoreDetails"),
 		MatchingStrategy: search.Strategy(r.query["matchingStrategy"]), RankingScoreThreshold: p.fraction("rankingScoreThreshold"),
 		AttributesToSearchOn: p.names("attributesToSearchOn"), Locales: p.names("locales"),
+		Vector: p.vector(), Hybrid: p.hybrid(), RetrieveVectors: p.boolean("retrieveVectors"),
 	}
 	if n := p.integer("offset"); n != nil {
 		q.Offset = *n
@@ -95,6 +97,37 @@ func (p *urlSearch) names(name string) []string {
 		parts[i] = strings.TrimSpace(parts[i])
 	}
 	return parts
+}
+
+// vector reads numbers that commas divide.
+func (p *urlSearch) vector() []float32 {
+	var v []float32
+	for _, part := range p.names("vector") {
+		x, err := strconv.ParseFloat(part, 32)
+		if err != nil || math.IsInf(x, 0) || math.IsNaN(x) {
+			p.wrong(apierr.Newf(apierr.InvalidSearchVector, "The query parameter `vector` must be numbers with commas between, but has %.64q among them.", part))
+			return nil
+		}
+		v = append(v, float32(x))
+	}
+	return v
+}
+
+func (p *urlSearch) hybrid() *search.Hybrid {
+	embedder, named := p.query["hybridEmbedder"]
+	ratio, weighed := p.query["hybridSemanticRatio"]
+	if !named && !weighed {
+		return nil
+	}
+	h := &search.Hybrid{Embedder: embedder}
+	if weighed {
+		x, err := strconv.ParseFloat(ratio, 64)
+		if err != nil {
+			p.wrong(apierr.Newf(apierr.InvalidSearchSemanticRatio, "The query parameter `hybridSemanticRatio` must be a number from 0 to 1, but is %.64q.", ratio))
+		}
+		h.SemanticRatio = &x
+	}
+	return h
 }
 
 func (p *urlSearch) wrong(err error) {

@@ -39,6 +39,7 @@ func (a *addition) survey(ctx context.Context) error {
 	}
 	seen := map[string]struct{}{}
 	size := 0
+	vectors := vectorSurvey{batch: a.batch, partial: a.payload.Partial}
 	err := a.read(ctx, &c, func(d received) error {
 		a.n++
 		if size += len(d.body); size <= keptBytes {
@@ -56,8 +57,11 @@ func (a *addition) survey(ctx context.Context) error {
 		if len(a.batch.fields)+len(seen) > maxFields {
 			return apierr.Newf(apierr.MaxFieldsLimitExceeded, "With these documents the index would have more than %d different fields. No document of this task was kept.", maxFields)
 		}
-		return nil
+		return vectors.add(ctx, d)
 	})
+	if err == nil {
+		err = vectors.run(ctx)
+	}
 	if size > keptBytes {
 		a.kept = nil
 	}

@@ -164,6 +164,7 @@ func (s *Service) sweepDocuments() error {
 		known[ix.meta().Docs] = true
 	}
 	s.mu.RUnlock()
+	s.spaces.keep(func(docs string, _ uint32) bool { return known[docs] })
 	if err := s.opts.DB.Sweep(func(docs string) bool { return known[docs] }); err != nil {
 		return fmt.Errorf("remove documents of deleted indexes: %w", err)
 	}
@@ -200,20 +201,34 @@ func (s *Service) applySettings(ctx context.Context, r *task.Run, w *task.Work) 
 		return task.Outcome{Err: task.Fail(err)}, nil
 	}
 	m.UpdatedAt = s.opts.Now().UTC()
-	if f := ix.state.Load().folder; f != nil && f.schema.serves(&m.Settings) {
-		if err := r.Begin(); err != nil {
-			return task.Outcome{}, err
-		}
-		return task.Outcome{}, ix.putMeta(m)
+	vectors, err := s.changeVectors(ctx, ix.meta(), m)
+	if e, ok := taskFailure(err); ok {
+		return task.Outcome{Err: task.Fail(e)}, nil
 	}
-	f, err := s.buildFolder(ctx, m, m.Settings.schema())
 	if err != nil {
 		return task.Outcome{}, err
 	}
-	if err := r.Begin(); err != nil {
-		return task.Outcome{}, errors.Join(err, f.remove())
+	err = s.commitSettings(ctx, r, ix, m)
+	return task.Outcome{}, errors.Join(err, vectors.end(err == nil))
+}
+
+// commitSettings makes m, which has new settings, the index's record, with a
+// folder that serves them.
+func (s *Service) commitSettings(ctx context.Context, r *task.Run, ix *index, m *meta) error {
+	if f := ix.state.Load().folder; f != nil && f.schema.serves(&m.Settings) {
+		if err := r.Begin(); err != nil {
+			return err
+		}
+		return ix.putMeta(m)
 	}
-	return task.Outcome{}, ix.swap(f, m)
+	f, err := s.buildFolder(ctx, m, m.Settings.schema())
+	if err != nil {
+		return err
+	}
+	if err := r.Begin(); err != nil {
+		return errors.Join(err, f.remove())
+	}
+	return ix.swap(f, m)
 }
 
 // putMeta changes the index's record and nothing else.

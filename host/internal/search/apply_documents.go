@@ -52,6 +52,7 @@ func (s *Service) applyDocuments(ctx context.Context, r *task.Run, works []task.
 	b := &docBatch{
 		service: s, run: r, uid: works[0].IndexUID, first: works[0].UID,
 		changes: map[string]*docChange{}, fields: map[string]struct{}{}, outcomes: map[uint32][]byte{},
+		dims: map[string]int{}, renderers: map[string]*renderer{},
 	}
 	if b.ix = s.find(b.uid); b.ix != nil {
 		unlock, err := b.ix.lock(ctx)
@@ -97,6 +98,10 @@ type docBatch struct {
 	first   uint32 // task of the batch
 	current uint32 // task that is applied
 
+	dims      map[string]int       // of vectors, by embedder, where known
+	renderers map[string]*renderer // by embedder
+	staged    bool                 // there are vectors in stagedSet
+
 	order   []string // of changes
 	changes map[string]*docChange
 	size    int64 // bytes in changes
@@ -115,10 +120,12 @@ type docBatch struct {
 type docChange struct {
 	old  Document // zero Seq: absent
 	body []byte   // nil: deleted
+	// vectors are those that change, by embedder; nil: none any more.
+	vectors map[string]*docVectors
 }
 
 // take applies one task. An error is the machine's.
-func (b *docBatch) take(ctx context.Context, w *task.Work) (task.Outcome, error) {
+func (b *docBatch) take(ctx context.Context, w *task.Work) (_ task.Outcome, err error) {
 	p, inline, err := decodePayload(w.Payload)
 	if err != nil {
 		return task.Outcome{}, err
@@ -131,6 +138,7 @@ func (b *docBatch) take(ctx context.Context, w *task.Work) (task.Outcome, error)
 		open = w.OpenBody
 	}
 	a := addition{payload: p, open: open, batch: b}
+	defer func() { err = errors.Join(err, b.unstage()) }()
 	if err := a.survey(ctx); err != nil {
 		if e, ok := errors.AsType[*apierr.Error](err); ok {
 			return task.Outcome{Err: task.Fail(e), Details: details("receivedDocuments", a.received(w), "indexedDocuments", 0)}, nil
@@ -158,8 +166,12 @@ func (b *docBatch) put(ctx context.Context, d received, partial bool) error {
 		return err
 	}
 	b.size += int64(len(d.body) - len(c.body))
+	fresh := c.body == nil || !partial
 	if partial && c.body != nil {
 		d.body = merge(c.body, d.body)
+	}
+	if err := b.putVectors(ctx, c, d, fresh); err != nil {
+		return err
 	}
 	c.body = d.body
 	return b.flushIfFull(ctx)

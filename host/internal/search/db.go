@@ -46,6 +46,8 @@ type DB interface {
 	// one moment, until f returns an error, which it returns. The bytes are good
 	// within f only.
 	ScanVectors(ctx context.Context, docs string, set uint32, f func(id string, vectors []byte) error) error
+	// VectorSets lists the sets that hold anything.
+	VectorSets(docs string) ([]uint32, error)
 	// DropVectors removes a set.
 	DropVectors(docs string, set uint32) error
 

@@ -29,7 +29,9 @@ func validID(id string) bool {
 // A received document is one of a payload, checked.
 type received struct {
 	id   string
-	body []byte // compact
+	body []byte // compact, without vectors
+	// given are the vectors that it brings, by embedder.
+	given map[string]*givenVectors
 }
 
 // A checker checks the documents of one payload in their order.
@@ -58,7 +60,10 @@ func (c *checker) check(r record) (d received, err error) {
 	if err := json.Compact(&b, r.body); err != nil {
 		return d, fmt.Errorf("compact document: %w", err)
 	}
-	d.body = dedupe(b.Bytes())
+	if d.body, d.given, err = takeVectors(dedupe(b.Bytes())); err != nil {
+		e := apierr.From(err)
+		return d, fault(e.Code, r, "%s", e.Message)
+	}
 	return d, nil
 }
 

@@ -29,7 +29,7 @@ func (r *rig) all(uid string) []json.RawMessage {
 // document returns one document.
 func (r *rig) document(uid, id string) string {
 	r.tb.Helper()
-	b, err := r.svc.Document(context.Background(), auth.Everyone(), uid, id, nil)
+	b, err := r.svc.Document(context.Background(), auth.Everyone(), uid, id, nil, false)
 	if err != nil {
 		r.tb.Fatal(err)
 	}

@@ -46,6 +46,7 @@ type FederatedResult struct {
 	// of them; nil where none were.
 	FacetsByIndex  []IndexFacets
 	Facets         []FacetCounts
+	SemanticHits   *int // of Hits; nil where no query looked for meaning
 	ProcessingTime time.Duration
 	Degraded       bool
 }
@@ -157,6 +158,13 @@ func (w *federated) run(ctx context.Context) error {
 	}
 	slices.SortStableFunc(w.hits, func(a, b FederatedHit) int { return compareHits(&a, &b) })
 	w.res.Hits = page(w.unique(), w.res.Offset, w.res.Limit)
+	if n := w.res.SemanticHits; n != nil {
+		for i := range w.res.Hits {
+			if w.res.Hits[i].byMeaning {
+				*n++
+			}
+		}
+	}
 	return w.mergeFacets()
 }
 
@@ -213,10 +221,14 @@ func (w *federated) searchQuery(ctx context.Context, rd *reading, v *view, i int
 		return nil, err
 	}
 	res, found, err := w.service.answerOn(ctx, &one, v)
+	rd.leave = one.leave
 	if err != nil {
 		return nil, err
 	}
 	w.res.Degraded = w.res.Degraded || res.Degraded
+	if res.SemanticHits != nil {
+		w.res.SemanticHits = new(int)
+	}
 	for _, h := range res.Hits {
 		w.hits = append(w.hits, w.queries[i].federated(i, h))
 	}

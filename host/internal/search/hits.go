@@ -46,14 +46,23 @@ func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []found) er
 		}
 		h := Hit{ID: d.ID, Document: project(d.Body, displayed, wanted), Score: list[i].score}
 		h.Formatted, h.Matches = format.hit(d.Body)
-		if q.ShowRankingScoreDetails {
+		switch {
+		case q.ShowRankingScoreDetails && list[i].byMeaning:
+			h.Details = meaningDetails(&list[i])
+		case q.ShowRankingScoreDetails:
 			h.Details = s.details(&list[i], i, &extras)
+		}
+		if list[i].byMeaning && res.SemanticHits != nil {
+			*res.SemanticHits++
 		}
 		h.Distance = extras.distance(i)
 		if q.federated != nil {
-			h.order, h.distinct = orders[i], values[i]
+			h.order, h.distinct, h.byMeaning = orders[i], values[i], list[i].byMeaning
 		}
 		res.Hits = append(res.Hits, h)
+	}
+	if q.RetrieveVectors && (displayed == nil || displayed.whole(vectorsField)) {
+		return svc.showVectors(m, res.Hits)
 	}
 	return nil
 }

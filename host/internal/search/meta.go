@@ -32,6 +32,9 @@ type meta struct {
 	Fields      []string
 	FieldCounts []int // documents that have the field
 
+	VectorSets map[string]vectorSet // by embedder's name
+	LastSet    uint32               // the highest ID of a set that was ever in use
+
 	numbers map[string]int // of Fields; made by number
 }
 
@@ -59,6 +62,7 @@ func (m *meta) clone() *meta {
 	c := *m
 	c.Fields = slices.Clone(m.Fields)
 	c.FieldCounts = slices.Clone(m.FieldCounts)
+	c.VectorSets = cloneSets(m.VectorSets)
 	c.numbers = nil
 	return &c
 }

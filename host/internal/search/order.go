@@ -72,7 +72,7 @@ func (s *searcher) orders(list []found) ([][]orderStep, error) {
 	for i, n := range byDoc {
 		docs[i] = list[n].doc
 	}
-	rules := s.plan.orderRules()
+	rules, first := s.plan.orderRules(), true
 	for len(rules) > 0 {
 		if !rules[0].ofTexts() {
 			r := &rules[0]
@@ -91,8 +91,15 @@ func (s *searcher) orders(list []found) ([][]orderStep, error) {
 			n = len(rules)
 		}
 		for i := range list {
-			out[i] = append(out[i], orderStep{texts: true, blank: len(s.plan.parsed.units) == 0, score: s.scoreBy(&list[i].ranking, rules[:n])})
+			step := orderStep{texts: true, blank: len(s.plan.parsed.units) == 0}
+			if f := &list[i]; !f.byMeaning {
+				step.score = s.scoreBy(&f.ranking, rules[:n])
+			} else if step.blank = false; first {
+				step.score = f.score // all that it has to say of texts
+			}
+			out[i] = append(out[i], step)
 		}
+		first = false
 		rules = rules[n:]
 	}
 	return out, nil

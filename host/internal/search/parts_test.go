@@ -65,7 +65,7 @@ func TestLargeBody(t *testing.T) {
 	if got := r.search("a", search.Query{Q: "new", Limit: limit(1)}).EstimatedTotalHits; got != n || r.count("a") != n {
 		t.Errorf("%d documents are found, %d counted; want %d", got, r.count("a"), n)
 	}
-	doc, err := r.svc.Document(t.Context(), auth.Everyone(), "a", "2999", nil)
+	doc, err := r.svc.Document(t.Context(), auth.Everyone(), "a", "2999", nil, false)
 	if err != nil || !strings.HasPrefix(string(doc), `{"id":2999,"x":"new","group":2,"pad":"lorem`) || !strings.Contains(string(doc), `,"more":"lorem`) {
 		t.Errorf("document after an update = %.100s, %v", doc, err)
 	}

@@ -25,6 +25,7 @@ type plan struct {
 	synonyms    map[string][][]word
 	byAttribute bool // words of one attribute are near, wherever they stand
 	settings    *Settings
+	semantics   *semantics // nil: by words alone
 }
 
 // newPlan checks q against the index. A mistake is an [apierr.Error] with the
@@ -55,6 +56,9 @@ func newPlan(m *meta, q *Query) (*plan, error) {
 		return nil, err
 	}
 	if p.fields, err = m.fieldsFor(q.AttributesToSearchOn); err != nil {
+		return nil, err
+	}
+	if p.semantics, err = newSemantics(m, q); err != nil {
 		return nil, err
 	}
 	p.typo = newTypoPolicy(&s.TypoTolerance)

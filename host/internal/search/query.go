@@ -44,6 +44,13 @@ type Query struct {
 	// their scripts, whatever the language.
 	Locales []string
 
+	// Vector is the query's own; nil: the embedder makes it of Q.
+	Vector []float32
+	Hybrid *Hybrid // nil: by words alone
+	// RetrieveVectors shows the vectors of hits, in the field `_vectors`, as far
+	// as that is displayed.
+	RetrieveVectors bool
+
 	federated *Federation // that the query is a part of; nil: none
 }
 
@@ -81,6 +88,9 @@ type Result struct {
 	// Facets are the attributes asked for; nil where none were.
 	Facets         []FacetCounts
 	ProcessingTime time.Duration
+	// SemanticHits is how many of the hits were found by meaning; nil where none
+	// were looked for so.
+	SemanticHits *int
 	// Degraded: the time was up before all was ranked.
 	Degraded bool
 	// Negative: the query excludes a word or phrase.
@@ -108,8 +118,9 @@ type Hit struct {
 
 	// Of a query of a federation: what orders it among the hits of others, and
 	// its values of the federation's distinct attribute.
-	order    []orderStep
-	distinct []string
+	byMeaning bool
+	order     []orderStep
+	distinct  []string
 }
 
 // DefaultLimit is the number of hits, or documents, where none is asked for.

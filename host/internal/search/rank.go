@@ -14,7 +14,9 @@ type found struct {
 	seq     float64 // its place in the order of insertion: the older comes first among equals
 	score   float64
 	ranking ranking
-	keys    []sortKey // for each of the rules that it was compared by last
+	// byMeaning: score is of vectors, and ranking says nothing.
+	byMeaning bool
+	keys      []sortKey // for each of the rules that it was compared by last
 }
 
 // A bucket is a set of documents that all rules so far hold for equal.

@@ -36,6 +36,8 @@ type DocumentsQuery struct {
 	Filter json.RawMessage
 	IDs    []string // nil: of all; one that is absent is no mistake
 	Sort   []string // as the parameter of a search; nil: by id
+	// RetrieveVectors shows vectors, in the field `_vectors`.
+	RetrieveVectors bool
 }
 
 // DocumentsPage is what a [DocumentsQuery] gives.
@@ -120,9 +122,10 @@ func (ix *index) stats() Stats {
 	return Stats{UID: ix.uid(), NumberOfDocuments: m.Count, IsIndexing: ix.repairing(), FieldDistribution: fields, UpdatedAt: m.UpdatedAt}
 }
 
-// Document returns one document, narrowed to fields (dotted paths; nil: all).
+// Document returns one document, narrowed to fields (dotted paths; nil: all);
+// vectors shows its vectors too, in the field `_vectors`.
 // A document that a tenant's filter hides is [apierr.DocumentNotFound].
-func (s *Service) Document(_ context.Context, caller *auth.Caller, uid, id string, fields []string) (json.RawMessage, error) {
+func (s *Service) Document(_ context.Context, caller *auth.Caller, uid, id string, fields []string, vectors bool) (json.RawMessage, error) {
 	ix, rule, err := s.index(caller, uid)
 	if err != nil {
 		return nil, err
@@ -135,7 +138,11 @@ func (s *Service) Document(_ context.Context, caller *auth.Caller, uid, id strin
 	if docs[0].Seq == 0 || rule != nil && !rule.matches(docs[0].Body) {
 		return nil, apierr.Newf(apierr.DocumentNotFound, "Document `%.511s` not found.", id)
 	}
-	return project(docs[0].Body, newSelection(fields)), nil
+	out := []json.RawMessage{project(docs[0].Body, newSelection(fields))}
+	if vectors {
+		err = s.addVectors(m, []string{id}, out)
+	}
+	return out[0], err
 }
 
 // Documents returns a page of documents, by id.
@@ -160,16 +167,22 @@ func (s *Service) Documents(ctx context.Context, caller *auth.Caller, uid string
 		return DocumentsPage{}, err
 	}
 	page := DocumentsPage{Documents: []json.RawMessage{}, Offset: q.Offset, Limit: limit}
+	var ids []string
 	sel := newSelection(q.Fields)
+	take := func(d Document) {
+		page.Documents = append(page.Documents, project(d.Body, sel))
+		ids = append(ids, d.ID)
+	}
 	if q.IDs != nil || len(q.Sort) > 0 {
 		docs, total, err := s.chosenDocuments(ctx, m, and(rule, filter), q, limit)
+		if err != nil {
+			return DocumentsPage{}, err
+		}
 		page.Total = total
 		for _, d := range docs {
-			page.Documents = append(page.Documents, project(d.Body, sel))
+			take(d)
 		}
-		return page, err
-	}
-	if cond := and(rule, filter); cond != nil {
+	} else if cond := and(rule, filter); cond != nil {
 		// From the documents themselves, not from bleve: a listing is for
 		// looking after the data, and bleve may be behind.
 		err := s.opts.DB.Scan(ctx, m.Docs, func(d Document) error {
@@ -177,20 +190,29 @@ func (s *Service) Documents(ctx context.Context, caller *auth.Caller, uid string
 				return nil
 			}
 			if page.Total >= q.Offset && len(page.Documents) < limit {
-				page.Documents = append(page.Documents, project(slices.Clone(d.Body), sel))
+				d.Body = slices.Clone(d.Body)
+				take(d)
 			}
 			page.Total++
 			return nil
 		})
-		return page, err
+		if err != nil {
+			return DocumentsPage{}, err
+		}
+	} else {
+		docs, err := s.opts.DB.Page(m.Docs, q.Offset, limit)
+		if err != nil {
+			return DocumentsPage{}, err
+		}
+		page.Total = m.Count
+		for _, d := range docs {
+			take(d)
+		}
 	}
-	docs, err := s.opts.DB.Page(m.Docs, q.Offset, limit)
-	if err != nil {
-		return DocumentsPage{}, err
-	}
-	page.Total = m.Count
-	for _, d := range docs {
-		page.Documents = append(page.Documents, project(d.Body, sel))
+	if q.RetrieveVectors {
+		if err := s.addVectors(m, ids, page.Documents); err != nil {
+			return DocumentsPage{}, err
+		}
 	}
 	return page, nil
 }

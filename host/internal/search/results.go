@@ -40,7 +40,9 @@ func (r *results) missing() int {
 
 // add takes the next document.
 func (r *results) add(s *searcher, f *found) {
-	f.score = s.score(&f.ranking)
+	if !f.byMeaning {
+		f.score = s.score(&f.ranking)
+	}
 	if f.score < r.threshold {
 		r.below = true
 		return

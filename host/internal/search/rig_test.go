@@ -13,19 +13,24 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/store"
 	"github.com/parley-search/parley/host/internal/task"
+	"github.com/parley-search/parley/host/internal/upstream"
 )
 
 // A rig is a service on a directory, with its store and queue.
 type rig struct {
-	tb    testing.TB
-	dir   string
-	store *store.Store
-	svc   *search.Service
-	queue *task.Queue
-	stop  func()
+	tb       testing.TB
+	dir      string
+	store    *store.Store
+	svc      *search.Service
+	queue    *task.Queue
+	stop     func()
+	upstream chat.Upstream
+	// vectorMemory is that of the service's options.
+	vectorMemory int64
 	// damaged: folders are built anew in this test, as they should. In all
 	// others that would hide a mistake.
 	damaged bool
@@ -37,7 +42,9 @@ type rig struct {
 // newRig opens a service in an empty directory that goes with the test.
 func newRig(tb testing.TB) *rig {
 	tb.Helper()
-	r := &rig{tb: tb, dir: tb.TempDir()}
+	up := upstream.New(upstream.Options{})
+	tb.Cleanup(func() { _ = up.Close() })
+	r := &rig{tb: tb, dir: tb.TempDir(), upstream: up}
 	r.open()
 	tb.Cleanup(r.close)
 	return r
@@ -58,7 +65,7 @@ func (r *rig) tryOpen() (err error) {
 	if err != nil {
 		return err
 	}
-	if r.svc, err = search.Open(search.Options{Dir: r.folders(), DB: r.store, Sealer: sealer, Bodies: r.store, IndexingMemory: r.memory, ContainsFilter: true, Cutoff: time.Minute, Log: r.log, Running: r.running, Waiting: r.waiting}); err != nil {
+	if r.svc, err = search.Open(search.Options{Dir: r.folders(), DB: r.store, Sealer: sealer, Bodies: r.store, IndexingMemory: r.memory, Upstream: r.upstream, EmbedderPause: time.Millisecond, VectorMemory: r.vectorMemory, ContainsFilter: true, Cutoff: time.Minute, Log: r.log, Running: r.running, Waiting: r.waiting}); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -36,8 +36,9 @@ type reading struct {
 	index *index
 	state *state
 	plan  *plan
-	rule  *node // of the caller
-	cond  *node // rule and the query's filter
+	rule  *node  // of the caller
+	cond  *node  // rule and the query's filter
+	leave func() // gives the slot of the service's gate back
 }
 
 // reading opens an index for a search of caller and calls f.
@@ -63,11 +64,10 @@ func (s *Service) opened(ctx context.Context, caller *auth.Caller, indexUID stri
 	}
 	defer release()
 	rd := &reading{index: ix, state: st, rule: rule}
-	leave, err := s.gate.enter(ctx)
-	if err != nil {
+	if rd.leave, err = s.gate.enter(ctx); err != nil {
 		return err
 	}
-	defer leave()
+	defer func() { rd.leave() }()
 	err = guarded(func() error { return f(rd) })
 	if errors.Is(err, errDamaged) {
 		ix.suspect(st.folder, err)
@@ -110,6 +110,10 @@ func (s *Service) answer(ctx context.Context, rd *reading) (res *Result, err err
 // answerOn runs the search of rd on a view. found are all documents that it
 // gives, whatever of them the result shows.
 func (s *Service) answerOn(ctx context.Context, rd *reading, v *view) (res *Result, found *roaring.Bitmap, err error) {
+	meaning, err := s.meaning(ctx, rd)
+	if err != nil {
+		return nil, nil, err
+	}
 	cut, cancel := s.cutoff(ctx, rd)
 	defer cancel()
 	sr := s.searcher(ctx, cut, rd.plan, v)
@@ -118,10 +122,19 @@ func (s *Service) answerOn(ctx context.Context, rd *reading, v *view) (res *Resu
 	if err := sr.match(rd.cond); err != nil {
 		return nil, nil, err
 	}
-	if err := sr.order(); errors.Is(err, errCutoff) {
+	if meaning == nil || meaning.ratio < 1 {
+		err = sr.order()
+	}
+	if err == nil && meaning != nil {
+		err = sr.addMeaning(s.spaces, meaning)
+	}
+	if errors.Is(err, errCutoff) {
 		res.Degraded = true
 	} else if err != nil {
 		return nil, nil, err
+	}
+	if p.query.Hybrid != nil && p.semantics != nil {
+		res.SemanticHits = new(int)
 	}
 	if found, err = sr.results.all(v, sr.matched); err != nil {
 		return nil, nil, err
@@ -265,11 +278,7 @@ func (s *searcher) match(cond *node) error {
 // of it follows in no order.
 func (s *searcher) order() error {
 	p := s.plan
-	s.rules = p.rules()
-	s.results = results{need: p.page.end(), threshold: p.query.RankingScoreThreshold, falling: falling(s.rules), docs: roaring.New()}
-	if p.distinct != "" {
-		s.results.distinct = &distinctSeen{p.distinct, map[string]struct{}{}}
-	}
+	s.startResults()
 	b := bucket{docs: s.matched}
 	if s.graph != nil {
 		b.units = s.relaxed[0]
@@ -289,6 +298,16 @@ func (s *searcher) order() error {
 		}
 	}
 	return err
+}
+
+// startResults makes ready for the first hit.
+func (s *searcher) startResults() {
+	p := s.plan
+	s.rules = p.rules()
+	s.results = results{need: p.page.end(), threshold: p.query.RankingScoreThreshold, falling: falling(s.rules), docs: roaring.New()}
+	if p.distinct != "" {
+		s.results.distinct = &distinctSeen{p.distinct, map[string]struct{}{}}
+	}
 }
 
 // falling reports whether each rule that the score is made of comes before all

@@ -25,6 +25,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/chat"
 )
 
 // Options are what a [Service] needs. Dir and DB are required.
@@ -37,6 +38,14 @@ type Options struct {
 	// Sealer keeps the keys of embedders; without one, settings with such a key
 	// are refused.
 	Sealer Sealer
+	// Upstream reaches embedders; without one they fail.
+	Upstream chat.Upstream
+	// EmbedderPause is waited before an embedder is asked again, twice as long
+	// each time; default 1 s.
+	EmbedderPause time.Duration
+	// VectorMemory bounds the bytes of vectors in memory; what is beyond is read
+	// at each search. Default 1 GiB.
+	VectorMemory int64
 	// ContainsFilter allows CONTAINS and STARTS WITH in filters.
 	ContainsFilter bool
 	// Cutoff bounds one search; past it, what is ranked so far is returned and
@@ -60,6 +69,7 @@ type Service struct {
 	fuzzy   fuzzy
 	columns *columnCache
 	gate    *gate
+	spaces  *spaces
 
 	mu      sync.RWMutex
 	indexes map[string]*index // by uid
@@ -73,6 +83,7 @@ type Service struct {
 // stale or of another shape is built anew in the background; until then the
 // old one answers where there is one.
 func Open(o Options) (*Service, error) {
+	o.VectorMemory = cmp.Or(o.VectorMemory, 1<<30)
 	o.Cutoff = cmp.Or(o.Cutoff, 1500*time.Millisecond)
 	o.IndexingMemory = cmp.Or(o.IndexingMemory, 512<<20)
 	o.Running = cmp.Or(o.Running, runtime.GOMAXPROCS(0))
@@ -86,7 +97,7 @@ func Open(o Options) (*Service, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make index directory: %w", err)
 	}
-	s := &Service{opts: o, columns: newColumnCache(columnBytes), gate: newGate(o.Running, max(o.Waiting, 0)), indexes: map[string]*index{}}
+	s := &Service{opts: o, columns: newColumnCache(columnBytes), spaces: newSpaces(o.DB, o.VectorMemory), gate: newGate(o.Running, max(o.Waiting, 0)), indexes: map[string]*index{}}
 	var err error
 	if s.fuzzy, err = newFuzzy(); err != nil {
 		return nil, err
@@ -132,7 +143,7 @@ func (s *Service) sweep() error {
 			}
 		}
 	}
-	return s.sweepDocuments()
+	return errors.Join(s.sweepVectors(), s.sweepDocuments())
 }
 
 // Close ends repairs and closes all folders once their readers are gone. Call

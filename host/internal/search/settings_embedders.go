@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/search/embed"
 )
 
 // An Embedder says where the vectors of an index's documents and queries come
@@ -267,6 +268,9 @@ func (e *Embedder) check(path string) error {
 			return missing("request", `send the body with the place of the text, such as {"model": "m", "input": ["{{text}}", "{{..}}"]}`)
 		case e.Response == nil:
 			return missing("response", `send the answer's shape with the place of the vector, such as {"data": [{"embedding": "{{embedding}}"}, "{{..}}"]}`)
+		}
+		if _, err := embed.ParseShape(e.Request, e.Response); err != nil {
+			return fmt.Errorf("`%s`: %w", path, err)
 		}
 	default:
 		return missing("source", `send "userProvided" or "rest"`)

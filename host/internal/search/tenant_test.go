@@ -76,7 +76,7 @@ func TestForbiddenIndexLooksAbsent(t *testing.T) {
 		"index":     func(uid string) error { _, err := r.svc.Index(c, uid); return err },
 		"settings":  func(uid string) error { _, err := r.svc.Settings(c, uid); return err },
 		"stats":     func(uid string) error { _, err := r.svc.Stats(c, uid); return err },
-		"document":  func(uid string) error { _, err := r.svc.Document(ctx, c, uid, "1", nil); return err },
+		"document":  func(uid string) error { _, err := r.svc.Document(ctx, c, uid, "1", nil, false); return err },
 		"documents": func(uid string) error { _, err := r.svc.Documents(ctx, c, uid, search.DocumentsQuery{}); return err },
 	}
 	for name, read := range reads {
@@ -180,7 +180,7 @@ func TestTenantSeesOnlyItsOwn(t *testing.T) {
 				}
 			}
 			for id, of := range owner {
-				_, err := r.svc.Document(ctx, c, "notes", id, nil)
+				_, err := r.svc.Document(ctx, c, "notes", id, nil, false)
 				if (err == nil) != (of == who) {
 					t.Fatalf("tenant %d reads document %s of tenant %d: %v", who, id, of, err)
 				}

@@ -52,6 +52,7 @@ func (b *docBatch) begin(ctx context.Context) error {
 func (b *docBatch) startEmpty() error {
 	m := b.meta
 	m.Docs, m.Count, m.LastSeq, m.Fields, m.FieldCounts, m.numbers = uuid.NewString(), 0, 0, nil, nil, nil
+	m.VectorSets = map[string]vectorSet{}
 	m.Next, m.Pruned = b.first, b.first
 	f, err := createFolder(b.service.opts.Dir, m.Settings.schema())
 	if err != nil {
@@ -135,6 +136,7 @@ func (b *docBatch) total() int {
 func (b *docBatch) write(ids []string, last, final bool) error {
 	m := b.meta.clone()
 	c := Change{IndexUID: b.uid, Docs: m.Docs, Task: b.current, Part: b.part, Prune: min(b.folder.next.Load(), b.first)}
+	var puts []vectorPut
 	for _, id := range ids {
 		d := b.changes[id]
 		m.count(d.old.Body, -1)
@@ -142,6 +144,7 @@ func (b *docBatch) write(ids []string, last, final bool) error {
 			// One that was not there is written as well: an attempt before a crash
 			// may have taken it from here but not from bleve.
 			c.Delete = append(c.Delete, id)
+			puts = append(puts, d.vectorPuts(m, id, 0)...)
 			if d.old.Seq != 0 {
 				m.Count--
 			}
@@ -155,7 +158,9 @@ func (b *docBatch) write(ids []string, last, final bool) error {
 		}
 		m.count(d.body, 1)
 		c.Put = append(c.Put, Document{ID: id, Seq: seq, Body: d.body})
+		puts = append(puts, d.vectorPuts(m, id, seq)...)
 	}
+	c.Vectors = stored(puts)
 	m.Pruned = max(m.Pruned, c.Prune)
 	visible := final || !b.emptied
 	if visible && last {
@@ -177,6 +182,9 @@ func (b *docBatch) write(ids []string, last, final bool) error {
 	}
 	if err != nil {
 		return fmt.Errorf("write documents: %w", err)
+	}
+	for _, p := range puts {
+		b.service.spaces.put(m.Docs, p.set, p.id, p.v)
 	}
 	b.part++
 	b.meta = m

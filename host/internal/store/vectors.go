@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
+	"math"
 
 	"github.com/dgraph-io/badger/v4"
 
@@ -65,6 +67,27 @@ func (s *Store) ScanVectors(ctx context.Context, docs string, set uint32, f func
 			return true, f(string(k[len(prefix):]), v)
 		})
 	})
+}
+
+// VectorSets implements [search.DB].
+func (s *Store) VectorSets(docs string) (sets []uint32, err error) {
+	prefix := []byte(prefixVector + docs + "/")
+	err = s.db.View(func(tx *badger.Txn) error {
+		o := badger.DefaultIteratorOptions
+		o.Prefix, o.PrefetchValues = prefix, false
+		it := tx.NewIterator(o)
+		defer it.Close()
+		for it.Rewind(); it.Valid(); {
+			set := binary.BigEndian.Uint32(it.Item().Key()[len(prefix):])
+			sets = append(sets, set)
+			if set == math.MaxUint32 {
+				break
+			}
+			it.Seek(vectorPrefix(docs, set+1))
+		}
+		return nil
+	})
+	return sets, err
 }
 
 // DropVectors implements [search.DB].

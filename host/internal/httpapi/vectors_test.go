@@ -1,0 +1,64 @@
+package httpapi_test
+
+import (
+	"testing"
+
+	"github.com/parley-search/parley/host/internal/task"
+)
+
+func TestVectors(t *testing.T) {
+	r := newRig(t, wish{})
+	for _, a := range []answer{
+		r.do("PATCH", "/indexes/p/settings", `{"embedders":{"plane":{"source":"userProvided","dimensions":2}}}`),
+		r.do("POST", "/indexes/p/documents", `[{"id":1,"text":"north","_vectors":{"plane":[0,1]}},{"id":2,"text":"east","_vectors":{"plane":[1,0]}}]`),
+	} {
+		if got := r.task(a); got.Status != task.Succeeded {
+			t.Fatalf("task = %+v", got)
+		}
+	}
+	const path = "/indexes/p/search"
+	bad := func(name, body, code string, contains ...string) scenario {
+		return scenario{name: name, method: "POST", path: path, body: body, status: 400, code: code, contains: contains}
+	}
+	vectors := `"_vectors":{"plane":{"embeddings":[[1,0]],"regenerate":false}}`
+	r.play(t, []scenario{
+		{name: "by meaning", method: "POST", path: path, body: `{"vector":[1,0.1],"hybrid":{"embedder":"plane","semanticRatio":1},"limit":1,"retrieveVectors":true}`, status: 200, contains: []string{`{"hits":[{"id":2,"text":"east",` + vectors + `}]`, `"semanticHitCount":1}`}},
+		{name: "by URL", method: "GET", path: path + "?vector=1,0.1&hybridEmbedder=plane&hybridSemanticRatio=1&limit=1&retrieveVectors=true", status: 200, contains: []string{vectors, `"semanticHitCount":1}`}},
+		{name: "by words", method: "POST", path: path, body: `{"q":"east"}`, status: 200, contains: []string{"east"}, excludes: []string{"semanticHitCount", "_vectors"}},
+		{name: "federated", method: "POST", path: "/multi-search", body: `{"federation":{},"queries":[{"indexUid":"p","vector":[1,0.1],"hybrid":{"embedder":"plane"}},{"indexUid":"p","q":"north"}]}`, status: 200, contains: []string{`"semanticHitCount":`}},
+		bad("vector alone", `{"vector":[1,2]}`, "missing_search_hybrid"),
+		bad("vector's type", `{"vector":"1,2"}`, "invalid_search_vector"),
+		bad("vector's numbers", `{"vector":[1,"2"]}`, "invalid_search_vector", "vector[1]"),
+		bad("vector beyond 32 bits", `{"vector":[1,1e39]}`, "invalid_search_vector", "vector[1]"),
+		bad("dimensions", `{"vector":[1],"hybrid":{"embedder":"plane"}}`, "invalid_vector_dimensions"),
+		bad("hybrid's type", `{"hybrid":true}`, "invalid_search_hybrid_query"),
+		bad("hybrid, unknown field", `{"hybrid":{"embeder":"plane"}}`, "bad_request", "did you mean `embedder`?"),
+		bad("embedder missing", `{"hybrid":{}}`, "invalid_search_embedder", "missing"),
+		bad("embedder's type", `{"hybrid":{"embedder":1}}`, "invalid_search_embedder"),
+		bad("embedder unknown", `{"hybrid":{"embedder":"plain"}}`, "invalid_search_embedder", "plain"),
+		bad("ratio's type", `{"hybrid":{"embedder":"plane","semanticRatio":"1"}}`, "invalid_search_semantic_ratio"),
+		bad("ratio", `{"hybrid":{"embedder":"plane","semanticRatio":-0.1}}`, "invalid_search_semantic_ratio"),
+		bad("no vector of its own", `{"q":"x","hybrid":{"embedder":"plane"}}`, "vector_embedding_error"),
+		bad("retrieveVectors", `{"retrieveVectors":1}`, "invalid_search_retrieve_vectors"),
+		{name: "vector by URL", method: "GET", path: path + "?vector=1,x", status: 400, code: "invalid_search_vector"},
+		{name: "ratio by URL", method: "GET", path: path + "?hybridEmbedder=plane&hybridSemanticRatio=x", status: 400, code: "invalid_search_semantic_ratio"},
+		{name: "retrieveVectors by URL", method: "GET", path: path + "?retrieveVectors=1", status: 400, code: "invalid_search_retrieve_vectors"},
+
+		{name: "document", method: "GET", path: "/indexes/p/documents/2?retrieveVectors=true", status: 200, contains: []string{`{"id":2,"text":"east",` + vectors + `}`}},
+		{name: "document without", method: "GET", path: "/indexes/p/documents/2", status: 200, excludes: []string{"_vectors"}},
+		{name: "documents", method: "GET", path: "/indexes/p/documents?retrieveVectors=true&fields=id", status: 200, contains: []string{`{"id":2,` + vectors + `}`}},
+		{name: "fetch", method: "POST", path: "/indexes/p/documents/fetch", body: `{"retrieveVectors":true}`, status: 200, contains: []string{vectors}},
+		{name: "documents, bad", method: "GET", path: "/indexes/p/documents?retrieveVectors=yes", status: 400, code: "invalid_document_retrieve_vectors"},
+		{name: "document, bad", method: "GET", path: "/indexes/p/documents/2?retrieveVectors=yes", status: 400, code: "invalid_document_retrieve_vectors"},
+		{name: "fetch, bad", method: "POST", path: "/indexes/p/documents/fetch", body: `{"retrieveVectors":1}`, status: 400, code: "invalid_document_retrieve_vectors"},
+	})
+	for body, code := range map[string]string{
+		`[{"id":3,"_vectors":1}]`:                   "invalid_vectors_type",
+		`[{"id":3,"_vectors":{"plane":[1]}}]`:       "invalid_vector_dimensions",
+		`[{"id":3,"_vectors":{"plane":{"a":[1]}}}]`: "invalid_vectors_type",
+	} {
+		if got := r.task(r.do("POST", "/indexes/p/documents", body)); got.Error == nil || got.Error.Code != code {
+			t.Errorf("%s: task %+v, want %s", body, got, code)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/search/embed"
+)
+
+// How often an embedder is asked for the same before it counts as failed:
+// documents can wait, who searches cannot.
+const (
+	documentTries = 5
+	queryTries    = 2
+)
+
+// embedTexts has an embedder make a vector of each text. A failure is an
+// [apierr.Error] of [apierr.VectorEmbeddingError], or that of ctx.
+func (s *Service) embedTexts(ctx context.Context, name string, e *Embedder, dims int, texts []string, tries int) ([][]float32, error) {
+	failed := func(err error, message string) error {
+		return &apierr.Error{Code: apierr.VectorEmbeddingError, Message: fmt.Sprintf("Embedder `%.100s`: %s.", name, message), Err: err}
+	}
+	if s.opts.Upstream == nil {
+		return nil, failed(nil, "this host asks no other one")
+	}
+	key, err := s.EmbedderKey(e.Key)
+	if err != nil {
+		return nil, failed(err, "its key cannot be read; set its `apiKey` anew")
+	}
+	shape, err := embed.ParseShape(e.Request, e.Response)
+	if err != nil {
+		return nil, failed(err, err.Error())
+	}
+	endpoint := embed.Endpoint{URL: e.URL, Key: key, Headers: e.Headers, Shape: shape, Dimensions: dims}
+	client := embed.Client{Upstream: s.opts.Upstream, Pause: s.opts.EmbedderPause}
+	vectors, err := client.Embed(ctx, &endpoint, texts, tries)
+	if failure, ok := errors.AsType[*embed.Error](err); ok {
+		return nil, failed(failure, failure.Message)
+	}
+	return vectors, err
+}
+
+// documentRenderer returns what makes the text of a document that an embedder
+// is asked about.
+func (e *Embedder) documentRenderer(s *Settings) (*renderer, error) {
+	own := *s
+	own.Chat.DocumentTemplate, own.Chat.MaxBytes = e.DocumentTemplate, e.MaxBytes
+	return newRenderer(&own)
+}
+
+// hashText tells texts apart. It is kept: never change it.
+func hashText(text string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(text)) // never fails
+	return h.Sum64()
+}
+
+// sameVectors reports whether a makes the same vectors of the same documents as
+// b.
+func (e *Embedder) sameVectors(b *Embedder) bool {
+	return e.Source == b.Source && e.URL == b.URL && e.Dimensions == b.Dimensions &&
+		e.DocumentTemplate == b.DocumentTemplate && e.MaxBytes == b.MaxBytes &&
+		string(e.Request) == string(b.Request) && string(e.Response) == string(b.Response)
+}

@@ -1,0 +1,73 @@
+package search
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// addVectors adds to documents, which are objects that were made for a client,
+// what the ids' documents have of vectors: an object by embedder, even an empty
+// one.
+func (s *Service) addVectors(m *meta, ids []string, docs []json.RawMessage) error {
+	all := make([][]byte, len(ids))
+	for i := range all {
+		all[i] = []byte{'{'}
+	}
+	for _, name := range sortedKeys(m.VectorSets) {
+		kept, err := s.opts.DB.Vectors(m.Docs, m.VectorSets[name].ID, ids)
+		if err != nil {
+			return fmt.Errorf("read vectors: %w", err)
+		}
+		key, err := json.Marshal(name)
+		if err != nil {
+			return fmt.Errorf("encode name of embedder: %w", err)
+		}
+		for i, b := range kept {
+			if b == nil {
+				continue
+			}
+			v, err := decodeVectors(b)
+			if err != nil {
+				return fmt.Errorf("read vectors of document %q: %w", ids[i], err)
+			}
+			if len(all[i]) > 1 {
+				all[i] = append(all[i], ',')
+			}
+			all[i] = v.appendJSON(append(append(all[i], key...), ':'))
+		}
+	}
+	for i := range docs {
+		docs[i] = withMember(docs[i], vectorsField, append(all[i], '}'))
+	}
+	return nil
+}
+
+// showVectors is addVectors for hits.
+func (s *Service) showVectors(m *meta, hits []Hit) error {
+	ids, docs := make([]string, len(hits)), make([]json.RawMessage, len(hits))
+	for i := range hits {
+		ids[i], docs[i] = hits[i].ID, hits[i].Document
+	}
+	if err := s.addVectors(m, ids, docs); err != nil {
+		return err
+	}
+	for i := range hits {
+		hits[i].Document = docs[i]
+	}
+	return nil
+}
+
+// withMember returns an object with one more member. Neither name nor value is
+// looked into.
+func withMember(object []byte, name string, value []byte) []byte {
+	end := len(object) - 1
+	for object[end] != '}' {
+		end--
+	}
+	out := append(make([]byte, 0, len(object)+len(name)+len(value)+4), object[:end]...)
+	if skipSpace(object, skipSpace(object, 0)+1) != end {
+		out = append(out, ',')
+	}
+	out = append(append(append(append(out, '"'), name...), `":`...), value...)
+	return append(out, '}')
+}

@@ -1,0 +1,110 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+)
+
+// Hybrid has a search go by meaning, too: by how near the documents' vectors
+// are to the query's.
+type Hybrid struct {
+	Embedder string
+	// SemanticRatio is how much meaning weighs against words: 0 searches by
+	// words alone, 1 by meaning alone; nil: 0.5.
+	SemanticRatio *float64
+}
+
+// semantics are what a search by meaning goes by.
+type semantics struct {
+	name     string
+	embedder Embedder
+	space    spaceKey
+	ratio    float64 // above 0
+	vector   []float32
+}
+
+// newSemantics checks the parameters about meaning; nil: the search is by words
+// alone. What has no vector yet has still to be asked for one.
+func newSemantics(m *meta, q *Query) (*semantics, error) {
+	if q.Hybrid == nil {
+		if q.Vector != nil {
+			return nil, apierr.Newf(apierr.MissingSearchHybrid, "`vector` says nothing without `hybrid`: send the embedder whose vectors it is to be held against.")
+		}
+		return nil, nil
+	}
+	e, ok := m.Settings.Embedders[q.Hybrid.Embedder]
+	if !ok {
+		return nil, unknownEmbedder(apierr.InvalidSearchEmbedder, "hybrid.embedder", q.Hybrid.Embedder)
+	}
+	set := m.VectorSets[q.Hybrid.Embedder]
+	dims := cmp.Or(set.Dimensions, e.Dimensions)
+	s := &semantics{name: q.Hybrid.Embedder, embedder: e, ratio: 0.5, vector: q.Vector}
+	s.space = spaceKey{m.Docs, set.ID, dims, e.BinaryQuantized}
+	if r := q.Hybrid.SemanticRatio; r != nil {
+		if s.ratio = *r; !(s.ratio >= 0 && s.ratio <= 1) {
+			return nil, apierr.Newf(apierr.InvalidSearchSemanticRatio, "`hybrid.semanticRatio` is %v; it must be 0 to 1.", s.ratio)
+		}
+	}
+	if q.Vector != nil && (len(q.Vector) == 0 || dims > 0 && len(q.Vector) != dims) {
+		return nil, apierr.Newf(apierr.InvalidVectorDimensions, "`vector` has %d numbers; those of embedder `%.100s` have %d.", len(q.Vector), s.name, dims)
+	}
+	blank := strings.TrimSpace(q.Q) == ""
+	switch {
+	case s.ratio == 0, blank && q.Vector == nil:
+		return nil, nil
+	case q.Vector == nil && e.Source == UserProvided:
+		return nil, apierr.Newf(apierr.VectorEmbeddingError, "Embedder `%.100s` makes no vectors of its own: send that of the query in `vector`.", s.name)
+	case blank:
+		s.ratio = 1
+	}
+	return s, nil
+}
+
+func unknownEmbedder(code apierr.Code, field, name string) error {
+	if name == "" {
+		return apierr.Newf(code, "`%s` is missing: send the name of an embedder, see the setting embedders.", field)
+	}
+	return apierr.Newf(code, "`%s` is `%.100s`, which is no embedder of this index; see the setting embedders.", field, name)
+}
+
+// queryWait is how long a search waits for an embedder.
+const queryWait = 5 * time.Second
+
+// meaning sees to the query's vector. It returns nil where the search goes on by
+// words alone: they are at hand, and better than nothing while an embedder is
+// down.
+func (s *Service) meaning(ctx context.Context, rd *reading) (_ *semantics, err error) {
+	m := rd.plan.semantics
+	if m == nil || m.vector != nil {
+		return m, nil
+	}
+	// Who waits for another host is in nobody's way.
+	rd.leave()
+	defer func() {
+		var again error
+		if rd.leave, again = s.gate.enter(ctx); again != nil {
+			rd.leave = func() {}
+		}
+		err = errors.Join(err, again)
+	}()
+	late := apierr.Newf(apierr.VectorEmbeddingError, "Embedder `%.100s` did not answer within %v.", m.name, queryWait)
+	waiting, cancel := context.WithTimeoutCause(ctx, queryWait, late)
+	defer cancel()
+	made, err := s.embedTexts(waiting, m.name, &m.embedder, m.space.dims, []string{rd.plan.query.Q}, queryTries)
+	if err != nil {
+		if _, ok := errors.AsType[*apierr.Error](err); !ok || m.ratio == 1 {
+			return nil, err
+		}
+		s.opts.Log(fmt.Sprintf("a search of index %q went by words alone", rd.index.uid()), err)
+		return nil, nil
+	}
+	with := *m
+	with.vector, with.space.dims = made[0], len(made[0])
+	return &with, nil
+}
