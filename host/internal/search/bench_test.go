@@ -36,14 +36,15 @@ func synthetic(n int) string {
 		return strings.Join(ws, " ")
 	}
 	return docsJSON(0, n, func(i int) string {
-		return fmt.Sprintf(`"title":%q,"text":%q,"kind":"kind%d","year":%d`, text(4), text(25), rng.IntN(30), 1900+rng.IntN(120))
+		return fmt.Sprintf(`"title":%q,"text":%q,"kind":"kind%d","year":%d,"_geo":{"lat":%.4f,"lng":%.4f}`,
+			text(4), text(25), rng.IntN(30), 1900+rng.IntN(120), 180*rng.Float64()-90, 360*rng.Float64()-180)
 	})
 }
 
 // BenchmarkSearch searches 60,000 documents of about 200 bytes.
 func BenchmarkSearch(b *testing.B) {
 	r := newRig(b)
-	r.settings("a", `{"searchableAttributes":["title","text"],"filterableAttributes":["kind","year"]}`)
+	r.settings("a", `{"searchableAttributes":["title","text"],"filterableAttributes":["kind","year"],"sortableAttributes":["year","_geo"],"synonyms":{"zzz":["yyy"]}}`)
 	body := synthetic(60_000)
 	r.add("a", body)
 	var docs []struct{ Title string }
@@ -67,7 +68,24 @@ func BenchmarkSearch(b *testing.B) {
 			w := words()
 			return search.Query{Q: w[0] + " " + w[1], Filter: filter("kind = kind3 AND year 1950 TO 1990")}
 		}},
+		{"facets", func() search.Query {
+			w := words()
+			return search.Query{Q: w[0], Facets: []string{"kind", "year"}}
+		}},
+		{"sort", func() search.Query { w := words(); return search.Query{Q: w[0], Sort: []string{"year:desc"}} }},
+		{"distinct", func() search.Query { w := words(); return search.Query{Q: w[0], Distinct: "kind"} }},
+		{"format", func() search.Query {
+			w := words()
+			return search.Query{Q: w[0] + " " + w[1], Format: search.Format{Highlight: []string{"*"}, Crop: []string{"text"}, Positions: true}}
+		}},
+		{"attributes", func() search.Query {
+			w := words()
+			return search.Query{Q: w[0] + " " + w[1], AttributesToSearchOn: []string{"title"}}
+		}},
 		{"placeholder", func() search.Query { return search.Query{} }},
+		{"placeholder-facets", func() search.Query { return search.Query{Facets: []string{"*"}} }},
+		{"placeholder-sort", func() search.Query { return search.Query{Sort: []string{"year:asc"}} }},
+		{"placeholder-geo", func() search.Query { return search.Query{Sort: []string{"_geoPoint(48.85, 2.35):asc"}} }},
 	}
 	for _, bb := range benches {
 		b.Run(bb.name, func(b *testing.B) {
