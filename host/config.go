@@ -50,6 +50,7 @@ type Config struct {
 	PluginLock        string
 	PluginPublicKey   *deploy.PublicKey // nil: none
 	SearchQueueSize   int
+	PluginFuel        int
 	ChatMaxRounds     int
 	ProviderConnect   time.Duration
 	ProviderFirstByte time.Duration

@@ -84,7 +84,7 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		return nil, err
 	}
 	h.onClose(runtime.Close)
-	h.plugins = plugin.NewSet(runtime, plugin.Options{Log: h.logStep})
+	h.plugins = plugin.NewSet(runtime, plugin.Options{FuelPerCall: int64(c.PluginFuel), Log: h.logStep})
 	h.onClose(h.plugins.Close)
 	h.metrics.Add(h.pluginMetrics)
 	if err := h.startPlugins(ctx); err != nil {

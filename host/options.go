@@ -108,6 +108,10 @@ func AllOptions() []Option {
 			Allowed: "on or off", set: oneOf(func(c *Config) *string { return &c.PluginLock }, LockOn, LockOff),
 		},
 		{
+			Name: "plugin-fuel", Default: "0", Meaning: "most fuel that one call of a plugin may spend (GET /plugins shows what they do); 0: what its manifest asks for",
+			Allowed: "a number from 0 to 2000000000", set: number(func(c *Config) *int { return &c.PluginFuel }, 0, 2_000_000_000),
+		},
+		{
 			Name: "plugin-public-key", Meaning: "whose signature every plugin file needs beside it (<file>.minisig); none: no signature is looked at",
 			Allowed: "a public key of minisign or the path of its .pub file", set: publicKey,
 		},

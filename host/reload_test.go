@@ -123,3 +123,20 @@ func TestReload(t *testing.T) {
 		h.waitFor("the last version is let go", func() bool { return len(h.plugins()) == 0 })
 	}
 }
+
+// TestFuelOfTheDeployment bounds the calls of all plugins.
+func TestFuelOfTheDeployment(t *testing.T) {
+	checkLeak(t)
+	w := newWire(t)
+	dir := t.TempDir()
+	a := attack{guest: "spin", where: "encode"}
+	put(t, dir, "spin.wasm", a.module(t, w.url))
+	h := openHouse(t, map[string]string{"plugin-dir": dir, "plugin-lock": "off", "plugin-fuel": "100000"})
+	h.must("PATCH", "/chats/x/settings", `{"source":"spinencode","orgId":"!","baseUrl":"`+w.url+`"}`)
+	if r, _ := h.ask("x", "any"); r.status != http.StatusBadGateway || !strings.Contains(r.body, "failed (fuel)") {
+		t.Errorf("an endless loop: %d %s; want it ended for its fuel", r.status, r.body)
+	}
+	if r := h.must("GET", "/plugins", ""); !strings.Contains(r.body, `"fuelP99":`) || !strings.Contains(r.body, `"fuel":1`) {
+		t.Errorf("GET /plugins: %s", r.body)
+	}
+}

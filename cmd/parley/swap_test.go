@@ -48,7 +48,7 @@ func TestHammerSwaps(t *testing.T) {
 	}
 	dir := t.TempDir()
 	versions := twoVersions(t)
-	base, pid := reexecServe(t, dir)
+	base, process := reexecServe(t, t.TempDir(), dir)
 	use := func(n int) reloaded {
 		t.Helper()
 		file := filepath.Join(dir, "versioned.wasm")
@@ -95,7 +95,7 @@ func TestHammerSwaps(t *testing.T) {
 		length = time.Since(began)
 		busy = append(busy, clients.latencies()...)
 		if n%10 == 9 {
-			memory = append(memory, rss(t, pid))
+			memory = append(memory, rss(t, process.Pid))
 		}
 	}
 	clients.stop(t)
@@ -316,8 +316,9 @@ func (c *swapClients) once() error {
 	return nil
 }
 
-// reexecServe runs the program on a plugin directory as a process of its own.
-func reexecServe(t *testing.T, dir string) (base string, pid int) {
+// reexecServe runs the program on a data and a plugin directory as a process of
+// its own, until the test ends. It returns once the host answers.
+func reexecServe(t testing.TB, data, plugins string) (base string, process *os.Process) {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -325,18 +326,18 @@ func reexecServe(t *testing.T, dir string) (base string, pid int) {
 	}
 	addr := ln.Addr().String()
 	ln.Close()
-	cmd := exec.Command(os.Args[0], "serve", "--http-addr", addr, "--db-path", t.TempDir(), "--plugin-dir", dir, "--plugin-lock=off", "--log-level", "warn")
+	cmd := exec.Command(os.Args[0], "serve", "--http-addr", addr, "--db-path", data, "--plugin-dir", plugins, "--plugin-lock=off", "--log-level", "error")
 	cmd.Env = append(os.Environ(), reexec+"=parley")
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-	for until := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	for until := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		resp, err := http.Get("http://" + addr + "/health")
 		if err == nil {
 			resp.Body.Close()
-			return "http://" + addr, cmd.Process.Pid
+			return "http://" + addr, cmd.Process
 		}
 		if time.Now().After(until) {
 			t.Fatalf("the host does not answer within a minute: %v", err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -128,6 +129,7 @@ func (s *Set) loadNew(ctx context.Context, old *view, wanted []Wanted) *batch {
 		})
 	}
 	wg.Wait()
+	slices.SortFunc(b.refused, func(x, y Refused) int { return strings.Compare(x.From+x.Version, y.From+y.Version) })
 	return &b
 }
 

@@ -8,8 +8,8 @@ import (
 )
 
 // A pool keeps the instances of one module: up to limit that serve calls, made
-// on demand, the last used first; and one spare that takes the place of one
-// that was done away with, so that nobody waits for its start.
+// on demand, the last used first; and, once it is in use, one spare that takes
+// the place of one that was done away with, so that nobody waits for its start.
 type pool struct {
 	limit     int
 	idleAfter time.Duration
@@ -31,6 +31,11 @@ type pool struct {
 	ticking    bool
 	ticker     *time.Timer
 }
+
+// spareUses is how many calls a pool serves before it keeps a spare: each plugin
+// of a deployment is asked for its ABI and tested at the start, and many of them
+// then wait for a stream that never comes.
+const spareUses = 64
 
 // startPause is how long a pool that can serve leaves a start that failed.
 const startPause = time.Second
@@ -173,9 +178,12 @@ func (p *pool) wanting() bool {
 	if p.closed || p.active > 0 && !p.retry.IsZero() && time.Now().Before(p.retry) {
 		return false
 	}
+	if p.active == 0 || len(p.waiters) > 0 && p.active < p.limit {
+		return true
+	}
 	// Where there is room to serve more there is no spare either: it would have
 	// been promoted.
-	return p.spare == nil
+	return p.spare == nil && p.uses >= spareUses
 }
 
 // run starts instances, one after the other, until none is wanted.

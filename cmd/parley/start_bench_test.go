@@ -1,0 +1,64 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/parley-search/parley/cmd/parley/bench"
+	"github.com/parley-search/parley/host"
+)
+
+// BenchmarkStart measures the start of the program with all plugins that we
+// ship, from its exec to the first request that it answers: with nothing
+// compiled yet, and with the compilation cache of a start before. rss-MiB is
+// the host's memory then, plugin-MiB what each of the idle plugins adds to it.
+func BenchmarkStart(b *testing.B) {
+	dir := b.TempDir()
+	manifests, err := filepath.Glob(filepath.Join(root(b), "plugins", "*", "*", "manifest.json"))
+	if err != nil || len(manifests) < 7 {
+		b.Fatalf("%d plugins, %v", len(manifests), err)
+	}
+	for _, m := range manifests {
+		if _, err := host.BuildPlugin(b.Context(), filepath.Dir(m), dir, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+	none := startOnce(b, b.TempDir(), b.TempDir())
+	for _, how := range []string{"cold", "cached"} {
+		b.Run(how, func(b *testing.B) {
+			var memory int64
+			data := b.TempDir()
+			startOnce(b, data, dir)
+			for b.Loop() {
+				if how == "cold" {
+					b.StopTimer()
+					if err := os.RemoveAll(filepath.Join(data, "modules")); err != nil {
+						b.Fatal(err)
+					}
+					b.StartTimer()
+				}
+				memory = startOnce(b, data, dir)
+			}
+			b.ReportMetric(float64(memory)/(1<<20), "rss-MiB")
+			b.ReportMetric(float64(memory-none)/(1<<20)/float64(len(manifests)), "plugin-MiB")
+		})
+	}
+}
+
+// startOnce starts the program, waits for its first answer and, off the clock,
+// ends it.
+func startOnce(b *testing.B, data, plugins string) (memory int64) {
+	b.Helper()
+	_, process := reexecServe(b, data, plugins)
+	b.StopTimer()
+	defer b.StartTimer()
+	memory, _, _ = bench.RSS(process.Pid)
+	if err := process.Signal(os.Interrupt); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := process.Wait(); err != nil {
+		b.Fatal(err)
+	}
+	return memory
+}
