@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime/debug"
 
 	"github.com/parley-search/parley/host/internal/deploy"
 	"github.com/parley-search/parley/host/internal/httpapi"
@@ -55,6 +56,9 @@ func (h *Host) startPlugins(ctx context.Context) error {
 			err = errors.Join(err, fmt.Errorf("load embedded plugin %s %s: %w", r.Name, r.Version, r.Err))
 		}
 	}
+	// The modules were read, metered and decoded: none of that is wanted again,
+	// and nobody is served yet whom a collection could hold up.
+	debug.FreeOSMemory()
 	watching, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
