@@ -1,11 +1,13 @@
 package search
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
+	bleveapi "github.com/blevesearch/bleve_index_api"
 )
 
 // A column is one field of one segment as arrays: the values of document d, in
@@ -55,28 +57,51 @@ func columnOf[T any](count uint32, terms [][]uint32, value func(n int) T) column
 
 // numberColumn returns the numbers of a field of appendNumber's terms.
 func (v *view) numberColumn(seg *viewSegment, field string) (*column[float64], error) {
-	// Of all documents, deleted or not: a view opened before may have them yet.
 	c, err := v.cached(seg, field, func() (any, int, error) {
-		var terms [][]uint32
-		var numbers []float64
-		err := seg.eachTerm(field, nil, nil, nil, func(term string, posting func() (*roaring.Bitmap, error)) error {
-			docs, err := posting()
-			if err == nil {
-				numbers = append(numbers, parseNumber([]byte(term)))
-				terms = append(terms, docs.ToArray())
+		c := &column[float64]{start: make([]uint32, 0, seg.count+1)}
+		// Of all documents, deleted or not: a view opened before may have them yet.
+		docs := make([]uint32, seg.count)
+		for i := range docs {
+			docs[i] = seg.first + uint32(i)
+		}
+		at := -1
+		err := v.storedNumbers(field, docs, func(i int, x float64) {
+			for ; at < i; at++ {
+				c.start = append(c.start, uint32(len(c.values)))
 			}
-			return err
+			c.values = append(c.values, x)
 		})
 		if err != nil {
 			return nil, 0, err
 		}
-		c := columnOf(seg.count, terms, func(n int) float64 { return numbers[n] })
-		return &c, 4*len(c.start) + 8*len(c.values), nil
+		for len(c.start) <= int(seg.count) {
+			c.start = append(c.start, uint32(len(c.values)))
+		}
+		return c, 4*len(c.start) + 8*len(c.values), nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	return c.(*column[float64]), nil
+}
+
+// storedNumbers calls f for the numbers that each of docs has in a field, in
+// order, from bleve's own columns: slower by the document than a column of ours,
+// and at hand.
+func (v *view) storedNumbers(field string, docs []uint32, f func(i int, x float64)) error {
+	r, err := v.snap.DocValueReader([]string{field})
+	if err != nil {
+		return fmt.Errorf("read column %s: %w", field, err)
+	}
+	for i, d := range docs {
+		err := r.VisitDocValues(bleveapi.NewIndexInternalID(nil, uint64(d)), func(_ string, term []byte) {
+			f(i, parseNumber(term))
+		})
+		if err != nil {
+			return fmt.Errorf("read column %s: %w", field, err)
+		}
+	}
+	return nil
 }
 
 // textColumn returns the texts of a field of facetTerm's terms.
@@ -107,10 +132,17 @@ func (v *view) textColumn(seg *viewSegment, field string) (*textColumn, error) {
 	return c.(*textColumn), nil
 }
 
+// fewOf is the part of a segment's documents below which no column is made for
+// them.
+const fewOf = 16
+
 // firstNumbers calls f for the first and the last number of each document of docs,
 // which are sorted, that has one in a field.
 func (v *view) firstNumbers(field string, docs []uint32, f func(i int, first, last float64)) error {
 	return v.eachPart(docs, func(seg *viewSegment, from int, part []uint32) error {
+		if _, made := v.columns.get(v.columnKey(seg, field)); !made && len(part) < int(seg.count)/fewOf {
+			return v.firstStored(field, from, part, f)
+		}
 		c, err := v.numberColumn(seg, field)
 		if err != nil {
 			return err
@@ -122,6 +154,24 @@ func (v *view) firstNumbers(field string, docs []uint32, f func(i int, first, la
 		}
 		return nil
 	})
+}
+
+// firstStored is firstNumbers without a column.
+func (v *view) firstStored(field string, from int, docs []uint32, f func(i int, first, last float64)) error {
+	at, first, last := -1, 0.0, 0.0
+	err := v.storedNumbers(field, docs, func(i int, x float64) {
+		if i != at {
+			if at >= 0 {
+				f(from+at, first, last)
+			}
+			at, first = i, x
+		}
+		last = x
+	})
+	if at >= 0 && err == nil {
+		f(from+at, first, last)
+	}
+	return err
 }
 
 // eachPart calls f for the part of docs, which are sorted, that each segment

@@ -89,7 +89,7 @@ func (c *columnCache) remove(e *list.Element) {
 // cached returns a column of the segment, made by build, which also says how
 // many bytes it takes.
 func (v *view) cached(seg *viewSegment, field string, build func() (any, int, error)) (any, error) {
-	k := columnKey{v.folder, seg.snap.Id(), field}
+	k := v.columnKey(seg, field)
 	if c, ok := v.columns.get(k); ok {
 		return c, nil
 	}
@@ -103,4 +103,8 @@ func (v *view) cached(seg *viewSegment, field string, build func() (any, int, er
 	}
 	v.columns.put(k, c, bytes, live)
 	return c, nil
+}
+
+func (v *view) columnKey(seg *viewSegment, field string) columnKey {
+	return columnKey{v.folder, seg.snap.Id(), field}
 }

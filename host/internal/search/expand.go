@@ -97,7 +97,7 @@ func (s *searcher) documentsOf(seg *viewSegment, dict segment.TermDictionary, d 
 		return docs, err
 	}
 	out := roaring.New()
-	part := roaring.And(docs, seg.part(s.universe))
+	part := roaring.And(docs, s.universeIn(seg))
 	if part.IsEmpty() {
 		return out, nil
 	}
@@ -112,6 +112,20 @@ func (s *searcher) documentsOf(seg *viewSegment, dict segment.TermDictionary, d 
 		}
 	}
 	return out, nil
+}
+
+// universeIn returns the documents of a segment that may match, numbered within
+// it.
+func (s *searcher) universeIn(seg *viewSegment) *roaring.Bitmap {
+	if s.parts == nil || s.partsOf != s.universe {
+		s.parts, s.partsOf = map[*viewSegment]*roaring.Bitmap{}, s.universe
+	}
+	part := s.parts[seg]
+	if part == nil {
+		part = seg.part(s.universe)
+		s.parts[seg] = part
+	}
+	return part
 }
 
 // word returns the documents that have a word, without typos.

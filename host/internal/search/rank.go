@@ -45,6 +45,9 @@ func (s *searcher) rank(b bucket, rules []rule) error {
 	switch rules[0].kind {
 	case wordsRule:
 		for i, units := range s.relaxed {
+			if s.results.full() {
+				break
+			}
 			docs := roaring.And(b.docs, s.having[i])
 			if err := s.rank(bucket{docs, units, 0}, rules[1:]); err != nil {
 				return err

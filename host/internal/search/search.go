@@ -195,8 +195,10 @@ type searcher struct {
 	plan  *plan
 	view  *view
 
-	universe *roaring.Bitmap // what filters and excluded words let through
-	matched  *roaring.Bitmap // what matches, of the universe
+	universe *roaring.Bitmap                  // what filters and excluded words let through
+	matched  *roaring.Bitmap                  // what matches, of the universe
+	parts    map[*viewSegment]*roaring.Bitmap // of partsOf, by segment, see universeIn
+	partsOf  *roaring.Bitmap
 	graph    *graph
 	relaxed  []unitSet         // what a hit may be asked to have, most first
 	having   []*roaring.Bitmap // who has it, and none of those before
