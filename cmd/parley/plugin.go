@@ -22,7 +22,7 @@ func pluginCommand() *cobra.Command {
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(pluginBuildCommand(), pluginPackCommand(), pluginInspectCommand(), pluginReplayCommand(),
-		pluginCheckCommand(), pluginBenchCommand())
+		pluginNewCommand(), pluginCheckCommand(), pluginBenchCommand())
 	cmd.AddCommand(pluginInstallCommand(), pluginListCommand(), pluginPinCommand(), pluginVerifyCommand(), pluginDiffCommand(),
 		pluginRollbackCommand(), pluginRemoveCommand())
 	return cmd

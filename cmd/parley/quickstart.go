@@ -99,7 +99,9 @@ func (d demo) run(ctx context.Context, c host.Config, stdout, progress io.Writer
 			modules = append(modules, module)
 		}
 	}
-	say("plugins run unpinned (plugin-lock=off): for a deployment, see plugins/README.md")
+	if c.PluginLock == host.LockOff {
+		say("plugins run unpinned (plugin-lock=off): for a deployment, see plugins/README.md")
+	}
 	h, err := host.Open(ctx, c, hostOptions(logger(c, progress), modules))
 	if err != nil {
 		return err

@@ -81,6 +81,7 @@ func TestHelp(t *testing.T) {
 		{"plugin", "build", "--help"},
 		{"plugin", "pack", "--help"},
 		{"plugin", "inspect", "--help"},
+		{"plugin", "new", "--help"},
 		{"plugin", "check", "--help"},
 		{"plugin", "bench", "--help"},
 		{"config", "explain"},

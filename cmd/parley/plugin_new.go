@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"text/template"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parley-search/parley/abi"
+)
+
+// scaffold holds a template for each file of a new plugin: go.mod of all, and a
+// folder a kind.
+//
+//go:embed all:scaffold
+var scaffold embed.FS
+
+// A draft is what the templates are filled with.
+type draft struct {
+	Name   string // of the plugin
+	Metric string // the first segment of a collector's metrics
+	Module string // path of its Go module
+	ABI    int
+	sdk
+}
+
+var formPluginName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`)
+
+func pluginNewCommand() *cobra.Command {
+	var dir, module, lang, wanted string
+	cmd := &cobra.Command{
+		Use:   "new provider|collector NAME",
+		Short: "Begin a plugin: files that build, pass their test and answer",
+		Long: "Write the files of a new plugin in Go into a folder of their own: manifest, code, a test that needs no Wasm,\n" +
+			"cases, README. They build, pass their test and run as they are.\n\n" +
+			"The SDK is the module " + modulePath + ": in the version of this program where it was installed by its\n" +
+			"version, else the checkout that it was built from, by a replace line in go.mod. --sdk names another version or\n" +
+			"checkout. For other languages copy from examples/.",
+		Example: "  parley plugin new provider echo\n" +
+			"  parley plugin new collector slow-searches --dir collectors/slow-searches",
+		Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			kind, name := args[0], args[1]
+			switch {
+			case kind != abi.KindProvider && kind != abi.KindCollector:
+				return usageError{fmt.Errorf("%q is no kind of plugin: say provider or collector", kind)}
+			case !formPluginName.MatchString(name):
+				return usageError{fmt.Errorf("%q is no name of a plugin: it has 1 to 64 of a-z, 0-9 and -, a letter first", name)}
+			case lang != "go":
+				return usageError{fmt.Errorf("--lang %s: there are files to write for go; for C, AssemblyScript and Rust copy examples/provider-c and its neighbours", lang)}
+			}
+			if dir == "" {
+				dir = name
+			}
+			if module == "" {
+				module = "example.com/" + name
+			}
+			s, err := findSDK(wanted)
+			if err != nil {
+				return err
+			}
+			d := draft{Name: name, Metric: strings.ReplaceAll(name, "-", "_"), Module: module, ABI: abi.Version, sdk: s}
+			if err := d.write(kind, dir); err != nil {
+				return err
+			}
+			if s.Checkout == "" {
+				if err := tidy(cmd.Context(), dir); err != nil {
+					return err
+				}
+			}
+			return d.next(cmd.OutOrStdout(), kind, dir)
+		},
+	}
+	cmd.Flags().StringVar(&dir, "dir", "", "folder to write to (default NAME)")
+	cmd.Flags().StringVar(&module, "module", "", "path of the Go module (default example.com/NAME)")
+	cmd.Flags().StringVar(&wanted, "sdk", "", "version of the SDK, such as v1.2.0, or a checkout of it (default as above)")
+	cmd.Flags().StringVar(&lang, "lang", "go", "language")
+	return cmd
+}
+
+// write writes the files of a plugin of kind. The folder must be empty or not
+// there: nothing of anybody's is written over.
+func (d draft) write(kind, dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("make plugin: %w", err)
+	}
+	if len(entries) > 0 {
+		return fmt.Errorf("make plugin: the folder %s holds files already: name another with --dir", dir)
+	}
+	files := map[string]string{"scaffold/go.mod.tmpl": "go.mod"}
+	err = fs.WalkDir(scaffold, "scaffold/"+kind, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			files[path] = strings.TrimSuffix(strings.TrimPrefix(path, "scaffold/"+kind+"/"), ".tmpl")
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for from, to := range files {
+		t, err := template.New(filepath.Base(from)).ParseFS(scaffold, from)
+		if err != nil {
+			return fmt.Errorf("make plugin: %w", err)
+		}
+		var b bytes.Buffer
+		if err := t.Execute(&b, d); err != nil {
+			return fmt.Errorf("make plugin: %w", err)
+		}
+		to = filepath.Join(dir, filepath.FromSlash(to))
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return fmt.Errorf("make plugin: %w", err)
+		}
+		if err := os.WriteFile(to, b.Bytes(), 0o644); err != nil {
+			return fmt.Errorf("make plugin: %w", err)
+		}
+	}
+	return nil
+}
+
+// next says what to do now.
+func (d draft) next(w io.Writer, kind, dir string) error {
+	from := "released version " + d.Version
+	if d.Checkout != "" {
+		from = "checkout " + d.Checkout
+	}
+	try := fmt.Sprintf("parley quickstart --source %s --plugin-lock on", d.Name)
+	if kind == abi.KindCollector {
+		try = "parley serve"
+	}
+	_, err := fmt.Fprintf(w, "%s: the files of %s %s, with the SDK of the %s\n\nNext:\n"+
+		"  go -C %s test .\n"+
+		"  parley plugin build %s --out dist\n"+
+		"  parley plugin install dist/%s-0.1.0.wasm\n"+
+		"  %s\n", dir, kind, d.Name, from, dir, dir, d.Name, try)
+	return err
+}
