@@ -2,7 +2,11 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -107,6 +111,39 @@ func TestPluginCommands(t *testing.T) {
 	has("a wrong key", errs, "option plugin-public-key (flag --plugin-public-key) cannot be used")
 	out, _ = parley(exitOK, "remove", "small")
 	has("remove all", out, "removed  small 1.1.0, 2.0.0\nin use   -\n")
+}
+
+// TestPluginInstallFrom takes plugins from a URL, and from the directory itself.
+func TestPluginInstallFrom(t *testing.T) {
+	shop, dir := t.TempDir(), t.TempDir()
+	file := small(t, shop, "1.0.0")
+	module, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.FileServer(http.Dir(shop)))
+	defer server.Close()
+	url := server.URL + "/small-1.0.0.wasm"
+	install := func(from string) (int, string) {
+		var out, errs bytes.Buffer
+		return run(t.Context(), []string{"plugin", "install", from, "--plugin-dir", dir}, &out, &errs), errs.String()
+	}
+	if code, errs := install(url + "@" + strings.Repeat("0", 64)); code != exitFailed || !strings.Contains(errs, "was expected: nothing was kept") {
+		t.Errorf("install with a wrong hash: code %d, %s", code, errs)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("left after a wrong hash: %v, %v; want nothing", left, err)
+	}
+	if code, errs := install(fmt.Sprintf("%s@%x", url, sha256.Sum256(module))); code != exitOK {
+		t.Errorf("install from a URL: code %d, %s", code, errs)
+	}
+	if code, errs := install(small(t, dir, "1.1.0")); code != exitOK {
+		t.Errorf("install of a file that lies there: code %d, %s", code, errs)
+	}
+	var out, errs bytes.Buffer
+	if code := run(t.Context(), []string{"plugin", "verify", "--plugin-dir", dir}, &out, &errs); code != exitOK || strings.Count(out.String(), "ok  ") != 2 {
+		t.Errorf("verify: code %d, %s%s", code, &out, &errs)
+	}
 }
 
 // TestPluginInstallAtStart serves what was installed, in the mode that is the

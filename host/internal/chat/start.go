@@ -113,7 +113,7 @@ func (s *Service) unavailable(w *Workspace) error {
 			w.UID, w.PluginVersion, p.Manifest().Name, p.Manifest().Version, w.UID)
 	}
 	return apierr.Newf(apierr.ChatProviderUnavailable,
-		"No plugin for the source %s of workspace %s is loaded: install one in the plugin directory, or choose another source with PATCH /chats/%s/settings.",
+		"No plugin for the source %s of workspace %s is loaded: GET /plugins says whether one was refused and why; install one by `parley plugin install`, or choose another source with PATCH /chats/%s/settings.",
 		w.Source, w.UID, w.UID)
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -120,5 +121,46 @@ func TestSigned(t *testing.T) {
 	}
 	if _, err := os.Stat(file + signatureSuffix); !os.IsNotExist(err) {
 		t.Errorf("the signature of a removed plugin: %v, want it gone", err)
+	}
+}
+
+// TestMinisignTool takes keys and signatures of the real program, of the
+// current form and of the one before.
+func TestMinisignTool(t *testing.T) {
+	tool, err := exec.LookPath("minisign")
+	if err != nil {
+		t.Skip("minisign is not on PATH")
+	}
+	dir := t.TempDir()
+	minisign := func(args ...string) {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), tool, args...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("minisign %s: %v: %s", args, err, out)
+		}
+	}
+	minisign("-G", "-W", "-p", "k.pub", "-s", "k.key")
+	good := module(t, "x", "1.0.0", nil)
+	file := filepath.Join(dir, "x.wasm")
+	if err := os.WriteFile(file, good, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k, err := ReadPublicKey(filepath.Join(dir, "k.pub"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, form := range map[string]string{"hashed": "-SHm", "whole": "-Slm"} {
+		minisign(form, file, "-s", "k.key", "-t", "a comment")
+		signature, err := readSignature(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := k.Verify(file, good, signature); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := k.Verify(file, append(good, 0), signature); err == nil {
+			t.Errorf("%s: a changed file passes", name)
+		}
 	}
 }
