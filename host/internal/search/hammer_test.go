@@ -21,7 +21,7 @@ import (
 // to find, at any time.
 func TestHammerReadersAndWriter(t *testing.T) {
 	r := newRig(t)
-	r.settings("a", `{"filterableAttributes":["group"]}`)
+	r.settings("a", `{"filterableAttributes":["group"],"sortableAttributes":["text"]}`)
 	r.add("a", docsJSON(0, 200, func(i int) string { return fmt.Sprintf(`"text":"steady number%d","group":%d`, i, i%2) }))
 	var stop atomic.Bool
 	var searches atomic.Int64
@@ -30,13 +30,20 @@ func TestHammerReadersAndWriter(t *testing.T) {
 	for g := range max(2*runtime.GOMAXPROCS(0), 4) {
 		wg.Go(func() {
 			for i := g; !stop.Load(); i++ {
-				res, err := r.svc.Search(ctx, auth.Everyone(), "a", search.Query{Q: "steady", Filter: filter(fmt.Sprintf("group = %d", i%2)), Limit: limit(200)})
+				res, err := r.svc.Search(ctx, auth.Everyone(), "a", search.Query{
+					Q: "steady", Filter: filter(fmt.Sprintf("group = %d", i%2)), Limit: limit(200),
+					Facets: []string{"group"}, Sort: []string{"text:desc"}, Format: search.Format{Highlight: []string{"*"}},
+				})
 				if err != nil {
 					t.Error(err)
 					return
 				}
 				if res.EstimatedTotalHits != 100 || len(res.Hits) != 100 {
 					t.Errorf("search found %d, returned %d; want 100", res.EstimatedTotalHits, len(res.Hits))
+					return
+				}
+				if got, want := facetText(res.Facets), fmt.Sprintf("group: %d=100 [%d %d]", i%2, i%2, i%2); got != want {
+					t.Errorf("facets %s, want %s", got, want)
 					return
 				}
 				if _, err := r.svc.ChatIndexes(ctx, auth.Everyone(), nil); err != nil {
@@ -53,7 +60,7 @@ func TestHammerReadersAndWriter(t *testing.T) {
 		case 2:
 			r.settings("a", fmt.Sprintf(`{"filterableAttributes":["group","extra%d"]}`, i))
 		case 4:
-			r.settings("a", `{"searchableAttributes":["text"],"displayedAttributes":["id"]}`)
+			r.settings("a", `{"searchableAttributes":["text"],"displayedAttributes":["id","group"]}`)
 		case 5:
 			r.ok(search.DeleteDocuments("a", []string{"1000", fmt.Sprint(1000 + 10*i)}))
 			r.settings("a", `{"searchableAttributes":null,"displayedAttributes":null}`)
