@@ -37,7 +37,32 @@ func openCache(dir string) (wazero.CompilationCache, error) {
 			return nil, err
 		}
 	}
+	if err := boundCache(dir, maxCache); err != nil {
+		return nil, err
+	}
 	return wazero.NewCompilationCacheWithDir(dir)
+}
+
+// maxCache is how many bytes a cache may have when it is opened: a Go plugin
+// takes about one MiB, and each version that ever ran leaves its own.
+const maxCache = 2 << 30
+
+// boundCache empties a cache of more than limit bytes. Nobody knows which of its
+// entries are of use still, and all can be made anew.
+func boundCache(dir string, limit int64) error {
+	entries, err := filepath.Glob(filepath.Join(dir, "wazero-*", "*"))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if info, err := os.Stat(e); err == nil {
+			limit -= info.Size()
+		}
+	}
+	if limit < 0 {
+		return emptyCache(dir)
+	}
+	return nil
 }
 
 // emptyCache removes all entries, but not the directories that wazero made.

@@ -2,6 +2,7 @@ package wasm
 
 import (
 	"context"
+	"runtime"
 	"time"
 
 	"github.com/parley-search/parley/host/internal/wasm/meter"
@@ -96,6 +97,12 @@ func (g *meterGuard) check() {
 // yield answers the guest, which has left less than nothing, with what it has
 // from now on.
 func (g *meterGuard) yield(left int32) int32 {
+	if !g.until.IsZero() {
+		// A call that has spent more than a slice is no common one: whoever waits
+		// for the processor goes first. The scheduler would leave it where it is
+		// for 10 ms, and several of them would hold up everybody else.
+		runtime.Gosched()
+	}
 	g.check()
 	spent := g.drawn - int64(left) - g.began
 	if g.budget > 0 && spent >= g.budget {

@@ -84,3 +84,44 @@ func BenchmarkNeighbour(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkBesideLoops measures a small call, made from a goroutine of its own
+// as a stream's are, while six guests loop without end on all processors.
+func BenchmarkBesideLoops(b *testing.B) {
+	r := open(b, wasm.Options{})
+	spin := compile(b, r, "spin", wasm.Limits{CallTimeout: 2 * time.Second, Instances: 6, Faults: 1 << 30})
+	good := compile(b, r, "echo", wasm.Limits{})
+	stop := make(chan struct{})
+	var loops sync.WaitGroup
+	for range 6 {
+		loops.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					_, _ = spin.Call(b.Context(), decode, []byte("!"), nil) // which ends at its deadline
+				}
+			}
+		})
+	}
+	time.Sleep(100 * time.Millisecond)
+	var took []time.Duration
+	for b.Loop() {
+		began, done := time.Now(), make(chan error)
+		go func() {
+			_, err := good.Call(b.Context(), decode, []byte("x"), nil)
+			done <- err
+		}()
+		if err := <-done; err != nil {
+			b.Fatal(err)
+		}
+		took = append(took, time.Since(began))
+		time.Sleep(time.Millisecond)
+	}
+	close(stop)
+	loops.Wait()
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
+}
