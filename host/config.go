@@ -17,6 +17,7 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/deploy"
+	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/httpapi"
 )
 
@@ -46,6 +47,8 @@ type Config struct {
 	PayloadLimit      int64
 	LogLevel          string
 	LogsMode          string
+	EnableMetrics     bool
+	ContainsFilter    bool
 	PluginDir         string
 	PluginLock        string
 	PluginPublicKey   *deploy.PublicKey // nil: none
@@ -62,6 +65,17 @@ type Config struct {
 
 	ChatRecordDir        string // empty: nothing is recorded
 	ChatRecordWorkspaces []string
+}
+
+// features are those that are on from the start.
+func (c *Config) features() (on []feature.Feature) {
+	if c.EnableMetrics {
+		on = append(on, feature.Metrics)
+	}
+	if c.ContainsFilter {
+		on = append(on, feature.ContainsFilter)
+	}
+	return on
 }
 
 // A Setting is an option's value in force and where it came from.

@@ -73,6 +73,7 @@ func TestLoadConfigRefuses(t *testing.T) {
 		{"no authority", Sources{Flags: map[string]string{"ssl-cert-path": "c", "ssl-key-path": "k", "ssl-require-auth": "1"}}, []string{"ssl-auth-path"}},
 		{"half a truth", Sources{Flags: map[string]string{"ssl-resumption": "perhaps"}}, []string{"ssl-resumption", "perhaps", "true or false"}},
 		{"workspace that is none", Sources{Flags: map[string]string{"chat-record-workspaces": "a,b c"}}, []string{"chat-record-workspaces", "b c", "separated by commas"}},
+		{"wrong switch", Sources{Environ: []string{"PARLEY_EXPERIMENTAL_ENABLE_METRICS=perhaps"}}, []string{"experimental-enable-metrics", "true or false"}},
 		{"all at once", Sources{Flags: map[string]string{"env": "x", "log-level": "y"}}, []string{"option env", "option log-level"}},
 	}
 	for _, tt := range tests {
@@ -90,6 +91,26 @@ func TestLoadConfigRefuses(t *testing.T) {
 				t.Errorf("LoadConfig: error %q shows the master key", err)
 			}
 		})
+	}
+}
+
+func TestFeaturesAtLaunch(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "c.toml")
+	if err := os.WriteFile(file, []byte("experimental_contains_filter = true\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		from Sources
+		want string
+	}{
+		{Sources{}, "[]"},
+		{Sources{File: file}, "[containsFilter]"},
+		{Sources{File: file, Flags: map[string]string{"experimental-enable-metrics": "true", "experimental-contains-filter": "false"}}, "[metrics]"},
+	} {
+		c, _, err := LoadConfig(tt.from)
+		if got := fmt.Sprint(c.features()); err != nil || got != tt.want {
+			t.Errorf("features of %+v = %s, %v; want %s", tt.from, got, err, tt.want)
+		}
 	}
 }
 

@@ -17,8 +17,10 @@ import (
 
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/httpapi"
 	"github.com/parley-search/parley/host/internal/metrics"
+	"github.com/parley-search/parley/host/internal/network"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/store"
@@ -91,11 +93,15 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		return nil, err
 	}
 
+	features, err := feature.Open(ctx, db, c.features()...)
+	if err != nil {
+		return nil, err
+	}
 	// Embedders and other hosts; what providers answer may be recorded, this not.
 	out := upstream.New(upstream.Options{UserAgent: "parley/" + o.Version})
 	h.onClose(out.Close)
 	h.search, err = search.Open(search.Options{
-		Dir: filepath.Join(c.DBPath, "indexes"), DB: db, Sealer: sealer, Bodies: db, Upstream: out, Waiting: c.SearchQueueSize,
+		Dir: filepath.Join(c.DBPath, "indexes"), DB: db, Sealer: sealer, Bodies: db, Features: features.Now, Upstream: out, Waiting: c.SearchQueueSize,
 		Log: func(message string, err error) { h.log.Warn().Err(err).Msg(message) },
 	})
 	if err != nil {
@@ -133,6 +139,7 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 	}
 	h.server = httpapi.New(httpapi.Deps{
 		Auth: keys, Chat: h.chat, Search: h.search, Tasks: h.tasks, Log: h.log,
+		Features: features, Network: network.New(db.Network(sealer)),
 		Version: httpapi.Version{Version: o.Version, Commit: o.Commit, Date: o.CommitDate},
 		Plugins: h.pluginStatus, Reload: h.reloadPlugins, Metrics: h.metrics.Render, DatabaseSize: func() int64 { return sizeOf(c.DBPath) },
 		Limits: httpapi.Limits{Body: c.PayloadLimit}, TLS: tlsConfig,

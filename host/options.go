@@ -100,6 +100,14 @@ func AllOptions() []Option {
 			Allowed: "human or json", set: oneOf(func(c *Config) *string { return &c.LogsMode }, "human", "json"),
 		},
 		{
+			Name: "experimental-enable-metrics", Default: "false", Meaning: "begin with the feature metrics on",
+			Allowed: truths, Switch: true, set: truth(func(c *Config) *bool { return &c.EnableMetrics }),
+		},
+		{
+			Name: "experimental-contains-filter", Default: "false", Meaning: "begin with the feature containsFilter on",
+			Allowed: truths, Switch: true, set: truth(func(c *Config) *bool { return &c.ContainsFilter }),
+		},
+		{
 			Name: "plugin-dir", Default: "plugins", Meaning: "directory of <name>-<version>.wasm files and their lock",
 			Allowed: "a path", set: text(func(c *Config) *string { return &c.PluginDir }),
 		},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"path"
 	"reflect"
 	"regexp"
 	"strings"
@@ -11,8 +12,9 @@ import (
 )
 
 // Fields gives fields of a body the code that their errors carry. A key is a
-// path without array positions ("prompts.system"); a field without an entry
-// has its parent's code, or [BadRequest].
+// path without array positions ("prompts.system"), where "*" stands for any
+// name ("remotes.*.url"); a field without an entry has its parent's code, or
+// [BadRequest].
 type Fields map[string]Code
 
 // DecodeStrict decodes a JSON body into what into points at. Every error is an
@@ -222,12 +224,25 @@ func (w *walker) array(t reflect.Type, path string) error {
 func (w *walker) code(path string) Code {
 	path = positions.ReplaceAllString(path, "")
 	for path != "" {
-		if c, ok := w.codes[path]; ok {
+		if c, ok := w.codes.of(path); ok {
 			return c
 		}
 		path = path[:max(0, strings.LastIndexByte(path, '.'))]
 	}
 	return BadRequest
+}
+
+// of returns the code of the very field at p.
+func (f Fields) of(p string) (Code, bool) {
+	if c, ok := f[p]; ok {
+		return c, true
+	}
+	for pattern, c := range f {
+		if ok, _ := path.Match(pattern, p); ok && strings.Contains(pattern, "*") {
+			return c, true
+		}
+	}
+	return Code{}, false
 }
 
 var positions = regexp.MustCompile(`\[\d+\]`)

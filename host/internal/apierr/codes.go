@@ -18,6 +18,8 @@ var (
 	ShuttingDown       = Code{"shutting_down", http.StatusServiceUnavailable, TypeSystem}
 	MethodNotAllowed   = invalid("method_not_allowed", http.StatusMethodNotAllowed)
 
+	FeatureNotEnabled = field("feature_not_enabled")
+
 	// Authorization.
 	MissingAuthorizationHeader = Code{"missing_authorization_header", http.StatusUnauthorized, TypeAuth}
 	MissingMasterKey           = Code{"missing_master_key", http.StatusUnauthorized, TypeAuth}
@@ -174,6 +176,12 @@ var (
 	InvalidMultiSearchPagination     = field("invalid_multi_search_query_pagination")
 	InvalidMultiSearchPosition       = field("invalid_multi_search_query_position")
 	InvalidMultiSearchWeight         = field("invalid_multi_search_weight")
+	InvalidMultiSearchRemote         = field("invalid_multi_search_remote")
+	InvalidNetworkSelf               = field("invalid_network_self")
+	InvalidNetworkRemotes            = field("invalid_network_remotes")
+	InvalidNetworkURL                = field("invalid_network_url")
+	InvalidNetworkSearchAPIKey       = field("invalid_network_search_api_key")
+	MissingNetworkURL                = field("missing_network_url")
 	TaskNotFound                     = invalid("task_not_found", http.StatusNotFound)
 	InvalidTaskUID                   = field("invalid_task_uid")
 	InvalidTaskUIDs                  = field("invalid_task_uids")

@@ -22,7 +22,9 @@ import (
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
+	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/httpapi"
+	"github.com/parley-search/parley/host/internal/network"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/store"
 	"github.com/parley-search/parley/host/internal/task"
@@ -85,7 +87,11 @@ func newRig(tb testing.TB, w wish) *rig {
 	ctx, stop := context.WithCancel(context.Background())
 	db, err := store.OpenInMemory()
 	check(tb, err)
-	indexes, err := search.Open(search.Options{Dir: tb.TempDir(), DB: db, Bodies: db})
+	sealer, err := store.OpenSealer(tb.TempDir(), nil)
+	check(tb, err)
+	features, err := feature.Open(ctx, db)
+	check(tb, err)
+	indexes, err := search.Open(search.Options{Dir: tb.TempDir(), DB: db, Bodies: db, Sealer: sealer, Features: features.Now})
 	check(tb, err)
 	r.queue, err = task.Open(ctx, db, indexes, task.Options{})
 	check(tb, err)
@@ -113,7 +119,8 @@ func newRig(tb testing.TB, w wish) *rig {
 	check(tb, err)
 
 	r.server = httpapi.New(httpapi.Deps{
-		Auth: r.keys, Chat: r.chat, Search: indexes, Tasks: r.queue, Log: zerolog.New(r.log), Limits: w.limits, TLS: w.tls,
+		Auth: r.keys, Chat: r.chat, Search: indexes, Tasks: r.queue, Features: features, Network: network.New(db.Network(sealer)),
+		Log: zerolog.New(r.log), Limits: w.limits, TLS: w.tls,
 		Version: httpapi.Version{Version: "1.2.3", Commit: "abc", Date: "2026-11-21"},
 		Plugins: func() []httpapi.Plugin {
 			if w.panics {

@@ -7,6 +7,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/search"
 )
 
@@ -23,13 +24,19 @@ func (s *Server) routes() {
 	s.route("GET", "/plugins", auth.PluginsGet, s.plugins)
 	s.route("POST", "/plugins/reload", auth.PluginsReload, s.reloadPlugins)
 
-	s.route("GET", "/chats", auth.ChatsGet, s.listChats, "offset", "limit")
-	s.route("GET", "/chats/:uid", auth.ChatsGet, s.getChat)
-	s.route("DELETE", "/chats/:uid", auth.ChatsDelete, s.deleteChat)
-	s.route("GET", "/chats/:uid/settings", auth.ChatsSettingsGet, s.getChatSettings)
-	s.route("PATCH", "/chats/:uid/settings", auth.ChatsSettingsWrite, s.patchChatSettings)
-	s.route("DELETE", "/chats/:uid/settings", auth.ChatsSettingsWrite, s.resetChatSettings)
-	s.route("POST", completionsPath, auth.ChatCompletions, s.complete)
+	chats := func(h handler) handler { return s.needs(feature.ChatCompletions, h) }
+	s.route("GET", "/chats", auth.ChatsGet, chats(s.listChats), "offset", "limit")
+	s.route("GET", "/chats/:uid", auth.ChatsGet, chats(s.getChat))
+	s.route("DELETE", "/chats/:uid", auth.ChatsDelete, chats(s.deleteChat))
+	s.route("GET", "/chats/:uid/settings", auth.ChatsSettingsGet, chats(s.getChatSettings))
+	s.route("PATCH", "/chats/:uid/settings", auth.ChatsSettingsWrite, chats(s.patchChatSettings))
+	s.route("DELETE", "/chats/:uid/settings", auth.ChatsSettingsWrite, chats(s.resetChatSettings))
+	s.route("POST", completionsPath, auth.ChatCompletions, chats(s.complete))
+
+	s.route("GET", "/experimental-features", auth.ExperimentalGet, s.getFeatures)
+	s.route("PATCH", "/experimental-features", auth.ExperimentalUpdate, s.patchFeatures)
+	s.route("GET", "/network", auth.NetworkGet, s.needs(feature.Network, s.getNetwork))
+	s.route("PATCH", "/network", auth.NetworkUpdate, s.needs(feature.Network, s.patchNetwork))
 
 	s.route("GET", "/keys", auth.KeysGet, s.listKeys, "offset", "limit")
 	s.route("POST", "/keys", auth.KeysCreate, s.createKey)

@@ -21,6 +21,8 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/feature"
+	"github.com/parley-search/parley/host/internal/network"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/task"
 )
@@ -28,12 +30,15 @@ import (
 // Deps is what a [Server] works with. All fields but Plugins, Reload,
 // Metrics, DatabaseSize, Limits and TLS are required.
 type Deps struct {
-	Auth    *auth.Service
-	Chat    *chat.Service
-	Search  *search.Service
-	Tasks   *task.Queue
-	Version Version
-	Log     zerolog.Logger
+	Auth   *auth.Service
+	Chat   *chat.Service
+	Search *search.Service
+	Tasks  *task.Queue
+	// Features are what may be switched; Network is what they may switch on.
+	Features *feature.Service
+	Network  *network.Service
+	Version  Version
+	Log      zerolog.Logger
 	// Plugins lists what is loaded and what was refused, for GET /plugins.
 	Plugins func() []Plugin
 	// Reload makes the host run what the deployment says now, for POST

@@ -33,10 +33,15 @@ type indexStatsBody struct {
 	NumberOfDocuments int            `json:"numberOfDocuments"`
 	IsIndexing        bool           `json:"isIndexing"`
 	FieldDistribution map[string]int `json:"fieldDistribution"`
+	RawDocumentDBSize int64          `json:"rawDocumentDbSize"` // bytes
+	AvgDocumentSize   int64          `json:"avgDocumentSize"`
 }
 
 func newIndexStats(st *search.Stats) indexStatsBody {
-	return indexStatsBody{st.NumberOfDocuments, st.IsIndexing, st.FieldDistribution}
+	return indexStatsBody{
+		st.NumberOfDocuments, st.IsIndexing, st.FieldDistribution,
+		st.DocumentBytes, st.DocumentBytes / int64(max(st.NumberOfDocuments, 1)),
+	}
 }
 
 type statsBody struct {

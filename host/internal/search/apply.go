@@ -69,7 +69,7 @@ func (s *Service) create(m *meta) (*index, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.writer(nil).finish(m.Next); err != nil {
+	if err := s.writer(f, nil).finish(m.Next); err != nil {
 		return nil, err
 	}
 	ix := newIndex(s, m)
@@ -219,9 +219,15 @@ func (s *Service) commitSettings(ctx context.Context, r *task.Run, ix *index, m 
 		if err := r.Begin(); err != nil {
 			return err
 		}
-		return ix.putMeta(m)
+		if err := ix.putMeta(m); err != nil {
+			return err
+		}
+		ix.slim()
+		return nil
 	}
-	f, err := s.buildFolder(ctx, m, m.Settings.schema())
+	f, err := s.buildFolder(ctx, m, m.Settings.schema(), func(done int) {
+		r.Report(task.Progress{Step: "building the index anew", Done: done, Total: m.Count})
+	})
 	if err != nil {
 		return err
 	}
@@ -229,6 +235,14 @@ func (s *Service) commitSettings(ctx context.Context, r *task.Run, ix *index, m 
 		return errors.Join(err, f.remove())
 	}
 	return ix.swap(f, m)
+}
+
+// slim builds the folder anew in the background where it has words that are not
+// searched any more. Until then searches leave them out, which costs time.
+func (ix *index) slim() {
+	if st := ix.state.Load(); st.folder != nil && st.folder.schema.excess(&st.meta.Settings) {
+		ix.startRepair(ix.service.ctx, st.folder)
+	}
 }
 
 // putMeta changes the index's record and nothing else.

@@ -59,10 +59,11 @@ func (s *Service) ChatSearch(ctx context.Context, caller *auth.Caller, indexUID,
 		return nil, err
 	}
 	settings := ix.meta().Settings
-	p := settings.Chat.Search
-	query := Query{Q: q, Limit: p.Limit, MatchingStrategy: p.MatchingStrategy}
-	if p.RankingScoreThreshold != nil {
-		query.RankingScoreThreshold = *p.RankingScoreThreshold
+	query := settings.Chat.Search.query(q)
+	if on := query.AttributesToSearchOn; on != nil && !slices.Contains(on, "*") {
+		// What no document has is a mistake in a client's search, and nothing to
+		// trouble a conversation with.
+		query.AttributesToSearchOn = slices.DeleteFunc(slices.Clone(on), func(a string) bool { return !ix.meta().searches(a) })
 	}
 	if strings.TrimSpace(filter) != "" {
 		if query.Filter, err = json.Marshal(filter); err != nil {

@@ -22,7 +22,11 @@ const crashDirEnv = "PARLEY_TEST_CRASH_DIR"
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(crashDirEnv); dir != "" {
-		fmt.Fprintln(os.Stderr, crashChild(dir))
+		child := crashChild
+		if os.Getenv(rebuildEnv) != "" {
+			child = rebuildChild
+		}
+		fmt.Fprintln(os.Stderr, child(dir))
 		os.Exit(1)
 	}
 	os.Exit(m.Run())
@@ -204,14 +208,14 @@ func (r *rig) checkAgainst(uid string, want map[string]map[string]any) {
 
 // runAndKill runs a child on dir for some time, kills it, and returns the
 // number of the last task that it said was accepted, -1 without one.
-func runAndKill(t *testing.T, dir string, after time.Duration) int {
+func runAndKill(t *testing.T, dir string, after time.Duration, env ...string) int {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(exe)
-	cmd.Env = append(os.Environ(), crashDirEnv+"="+dir)
+	cmd.Env = append(append(os.Environ(), crashDirEnv+"="+dir), env...)
 	var complaint strings.Builder
 	cmd.Stderr = &complaint
 	out, err := cmd.StdoutPipe()

@@ -86,3 +86,6 @@ func ParseQuery(q string, stop ...string) (units []string) {
 
 // Waiting is how many searches wait.
 func (s *Service) Waiting() int { return int(s.gate.waiting.Load()) }
+
+// StopRepairs keeps folders as they are until the service is opened anew.
+func StopRepairs(s *Service) { s.stop() }

@@ -71,8 +71,12 @@ func (f *wordsField) AnalyzedTokenFrequencies() bleveapi.TokenFrequencies { retu
 func (f *wordsField) NumPlainTextBytes() uint64                           { return f.bytes }
 func (f *wordsField) Size() int                                           { return int(f.bytes) }
 
-// Analyze implements [bleveapi.Field]; bleve calls it on its own workers.
+// Analyze implements [bleveapi.Field]. The second call, by bleve, does nothing:
+// see [folderWriter.build].
 func (f *wordsField) Analyze() {
+	if f.freqs != nil {
+		return
+	}
 	f.freqs = make(bleveapi.TokenFrequencies)
 	last := map[int]int{} // field -> the last position in it
 	for _, t := range f.texts {
@@ -115,8 +119,11 @@ func (f *termsField) AnalyzedTokenFrequencies() bleveapi.TokenFrequencies { retu
 func (f *termsField) NumPlainTextBytes() uint64                           { return f.bytes }
 func (f *termsField) Size() int                                           { return int(f.bytes) }
 
-// Analyze implements [bleveapi.Field].
+// Analyze implements [bleveapi.Field], as that of wordsField does.
 func (f *termsField) Analyze() {
+	if f.freqs != nil {
+		return
+	}
 	f.freqs = make(bleveapi.TokenFrequencies, len(f.terms))
 	for t := range f.terms {
 		tf := &bleveapi.TokenFreq{Term: []byte(t)}

@@ -3,6 +3,7 @@ package search
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -50,10 +51,25 @@ type filterError struct{ message string }
 
 func (e *filterError) Error() string { return e.message }
 
+// A featureError says that a filter needs a feature that is off.
+type featureError struct{ message string }
+
+func (e *featureError) Error() string { return e.message }
+
+// filterCode is the code of a filter's mistake: code, but for a feature that is
+// off.
+func filterCode(err error, code apierr.Code) apierr.Code {
+	if _, ok := errors.AsType[*featureError](err); ok {
+		return apierr.FeatureNotEnabled
+	}
+	return code
+}
+
 // parseFilter reads a filter as a request has it: a string, or an array whose
 // elements must all hold, each of them a string or an array of strings of
 // which one must hold. nil stands for a filter that lets all through. An error
-// is a [*filterError]. contains allows CONTAINS and STARTS WITH.
+// is a [*filterError] or [*featureError]. contains allows CONTAINS and STARTS
+// WITH.
 func parseFilter(raw json.RawMessage, contains bool) (*node, error) {
 	raw = bytes.TrimSpace(raw)
 	switch {
@@ -110,7 +126,7 @@ func parseText(v []byte, place string, contains bool) (*node, error) {
 	}
 	n, err := parseExpression(unquote(v), contains)
 	if err != nil && place != "" {
-		return nil, &filterError{"filter" + place + ": " + err.Error()}
+		return nil, fmt.Errorf("filter%s: %w", place, err)
 	}
 	return n, err
 }
@@ -140,12 +156,12 @@ func and(filters ...*node) *node {
 // filter reads a request's filter and checks that the index has what it asks
 // about. A mistake is an [apierr.Error] of code.
 func (ix *index) filter(m *meta, raw json.RawMessage, code apierr.Code) (*node, error) {
-	n, err := parseFilter(raw, ix.service.opts.ContainsFilter)
+	n, err := parseFilter(raw, ix.service.contains())
 	if err == nil {
 		err = m.Settings.allowFilter(n)
 	}
 	if err != nil {
-		return nil, &apierr.Error{Code: code, Message: sentence(err.Error())}
+		return nil, &apierr.Error{Code: filterCode(err, code), Message: sentence(err.Error())}
 	}
 	return n, nil
 }

@@ -5,7 +5,10 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
+
+	"github.com/parley-search/parley/host/internal/feature"
 )
 
 // maxFilterDepth bounds parentheses and NOTs within each other.
@@ -191,7 +194,8 @@ func (p *filterParser) comparison(n *node) error {
 // substring reads CONTAINS or STARTS WITH and its value.
 func (p *filterParser) substring(n *node) error {
 	if !p.contains {
-		return &filterError{fmt.Sprintf("`%s` at column %d needs the experimental feature containsFilter, which is off", p.tokens[p.i].text, p.column())}
+		off := feature.Off(feature.ContainsFilter, fmt.Sprintf("`%s` at column %d", p.tokens[p.i].text, p.column()))
+		return &featureError{strings.TrimSuffix(off.Message, ".")}
 	}
 	n.kind = containsNode
 	if !p.take("CONTAINS") {

@@ -13,7 +13,9 @@ import (
 	"sync/atomic"
 
 	"github.com/blevesearch/bleve/v2"
+	"github.com/blevesearch/bleve/v2/document"
 	"github.com/blevesearch/bleve/v2/index/scorch"
+	bleveapi "github.com/blevesearch/bleve_index_api"
 	"github.com/google/uuid"
 )
 
@@ -132,67 +134,112 @@ func (f *folder) remove() error {
 
 // A folderWriter puts documents into a folder in batches.
 type folderWriter struct {
-	f     *folder
-	docs  *docBuilder
-	batch *bleve.Batch
-	n     int
-	bytes int
+	f       *folder
+	docs    *docBuilder
+	threads int // that take documents apart at a time
+	ops     []folderOp
+	bytes   int
 }
 
-func (f *folder) writer(fields []string) *folderWriter {
-	return &folderWriter{f: f, docs: newDocBuilder(f.schema, fields), batch: f.idx.NewBatch()}
+// A folderOp puts a document, or deletes one.
+type folderOp struct {
+	doc    Document // of a deletion, only its ID
+	delete bool
 }
 
+// writer returns a writer into f. fields are the names of the fields by their
+// numbers.
+func (s *Service) writer(f *folder, fields []string) *folderWriter {
+	return &folderWriter{f: f, docs: newDocBuilder(f.schema, fields), threads: s.opts.IndexingThreads}
+}
+
+// put indexes d at the end of its batch: until then its bytes must stay.
 func (w *folderWriter) put(d Document) error {
-	if err := w.batch.IndexAdvanced(w.docs.build(d)); err != nil {
-		return fmt.Errorf("index document: %w", err)
-	}
-	return w.added(len(d.Body))
+	return w.add(folderOp{doc: d}, len(d.Body))
 }
 
 func (w *folderWriter) delete(id string) error {
-	w.batch.Delete(id)
-	return w.added(len(id))
+	return w.add(folderOp{Document{ID: id}, true}, len(id))
 }
 
-func (w *folderWriter) added(n int) error {
-	w.n++
-	w.bytes += n
-	if w.n < batchDocs && w.bytes < batchBytes {
+func (w *folderWriter) add(op folderOp, bytes int) error {
+	w.ops = append(w.ops, op)
+	w.bytes += bytes
+	if len(w.ops) < batchDocs && w.bytes < batchBytes {
 		return nil
 	}
-	return w.flush()
+	return w.flush(nil)
 }
 
-func (w *folderWriter) flush() error {
-	if err := w.f.idx.Batch(w.batch); err != nil {
+// flush writes a batch; next is for the last one, see finish.
+func (w *folderWriter) flush(next *uint32) error {
+	docs := w.build()
+	// A new one each time: bleve may still hold the documents of the old.
+	batch := w.f.idx.NewBatch()
+	for i := range w.ops {
+		if w.ops[i].delete {
+			batch.Delete(w.ops[i].doc.ID)
+		} else if err := batch.IndexAdvanced(docs[i]); err != nil {
+			return fmt.Errorf("index document: %w", err)
+		}
+	}
+	if next != nil {
+		batch.SetInternal(keyNext, encodeNext(*next))
+	}
+	if err := w.f.idx.Batch(batch); err != nil {
 		return fmt.Errorf("write index batch: %w", err)
 	}
-	// A new one: bleve may still hold the documents of the old.
-	w.batch = w.f.idx.NewBatch()
-	w.n, w.bytes = 0, 0
+	clear(w.ops)
+	w.ops, w.bytes = w.ops[:0], 0
 	return nil
+}
+
+// build takes the documents of a batch apart, several at a time: what is left
+// for bleve to do is to write the words down.
+func (w *folderWriter) build() []*document.Document {
+	docs := make([]*document.Document, len(w.ops))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	work := func() {
+		for i := int(next.Add(1)) - 1; i < len(docs); i = int(next.Add(1)) - 1 {
+			if !w.ops[i].delete {
+				docs[i] = w.docs.build(w.ops[i].doc)
+				docs[i].VisitFields(func(f bleveapi.Field) { f.Analyze() })
+			}
+		}
+	}
+	for range min(w.threads, len(docs)) - 1 {
+		workers.Go(work)
+	}
+	work()
+	workers.Wait()
+	return docs
 }
 
 // finish writes what is left, and that the changes of all tasks below next are
 // here, in the same batch.
 func (w *folderWriter) finish(next uint32) error {
-	w.batch.SetInternal(keyNext, encodeNext(next))
-	if err := w.flush(); err != nil {
+	if err := w.flush(&next); err != nil {
 		return err
 	}
 	w.f.next.Store(next)
 	return nil
 }
 
-// buildFolder makes a folder for m's documents under the schema sc.
-func (s *Service) buildFolder(ctx context.Context, m *meta, sc *schema) (*folder, error) {
+// buildFolder makes a folder for m's documents under the schema sc. report is
+// told, now and then, how many are in it.
+func (s *Service) buildFolder(ctx context.Context, m *meta, sc *schema, report func(done int)) (*folder, error) {
 	f, err := createFolder(s.opts.Dir, sc)
 	if err != nil {
 		return nil, err
 	}
-	w := f.writer(m.Fields)
+	w := s.writer(f, m.Fields)
+	done := 0
 	err = s.opts.DB.Scan(ctx, m.Docs, func(d Document) error {
+		if done%batchDocs == 0 {
+			report(done)
+		}
+		done++
 		// bleve analyses at the batch's end, when the scan's bytes are gone.
 		d.Body = bytes.Clone(d.Body)
 		return w.put(d)

@@ -100,7 +100,7 @@ func (ix *index) catchUp(f *folder) error {
 func (ix *index) replay(f *folder) error {
 	m := ix.meta()
 	db := ix.service.opts.DB
-	w := f.writer(m.Fields)
+	w := ix.service.writer(f, m.Fields)
 	n := 0
 	err := db.Outbox(m.Docs, func(task uint32, ids []string) error {
 		if task < f.next.Load() {
@@ -184,7 +184,7 @@ func (ix *index) replace(ctx context.Context, bad *folder) error {
 // lock.
 func (ix *index) rebuild(ctx context.Context) error {
 	m := ix.meta()
-	f, err := ix.service.buildFolder(ctx, m, m.Settings.schema())
+	f, err := ix.service.buildFolder(ctx, m, m.Settings.schema(), func(int) {})
 	if err != nil {
 		return err
 	}
@@ -231,6 +231,9 @@ func (ix *index) repairing() bool {
 	defer ix.mu.Unlock()
 	return ix.repair != nil
 }
+
+// busy reports whether the index is being written, or built anew.
+func (ix *index) busy() bool { return len(ix.writing) > 0 || ix.repairing() }
 
 // settled waits until no repair is under way.
 func (ix *index) settled(ctx context.Context) error {

@@ -26,6 +26,7 @@ type meta struct {
 
 	LastSeq uint64 // of the newest document
 	Count   int    // documents
+	Bytes   int64  // of all documents, as they are kept
 
 	// Fields are the dotted paths of all documents' leaves in the order they
 	// were first seen; a field's place here is its number in bleve, for good.
@@ -86,8 +87,9 @@ func (m *meta) number(field string) int {
 	return n
 }
 
-// count adds n to the count of each field of a document.
+// count adds n to the count of each field of a document, and n times its size.
 func (m *meta) count(doc []byte, n int) {
+	m.Bytes += int64(n * len(doc))
 	eachField(doc, func(path string) { m.FieldCounts[m.number(path)] += n })
 }
 

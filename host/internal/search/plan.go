@@ -201,6 +201,19 @@ func (m *meta) fieldsFor(attributes []string) (fields, error) {
 	return f, nil
 }
 
+// leaveOut makes words count only in fields that are searched, where the folder
+// has others too.
+func (f *fields) leaveOut(m *meta, sc *schema) {
+	if !sc.excess(&m.Settings) {
+		return
+	}
+	searched := m.fieldsBelow(m.Settings.SearchableAttributes)
+	for i := range searched {
+		searched[i] = searched[i] && at(f.in, uint16(i))
+	}
+	f.in = searched
+}
+
 // fieldsBelow says of each field whether it is one of the attributes or below
 // one.
 func (m *meta) fieldsBelow(attributes []string) []bool {

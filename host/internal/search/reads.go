@@ -23,7 +23,8 @@ type Info struct {
 type Stats struct {
 	UID               string
 	NumberOfDocuments int
-	IsIndexing        bool           // its bleve folder is being built anew
+	DocumentBytes     int64          // of all documents, as they are kept
+	IsIndexing        bool           // it is being written, or built anew
 	FieldDistribution map[string]int // documents that have each field, by dotted path
 	UpdatedAt         time.Time
 }
@@ -119,7 +120,7 @@ func (ix *index) stats() Stats {
 			fields[m.Fields[i]] = n
 		}
 	}
-	return Stats{UID: ix.uid(), NumberOfDocuments: m.Count, IsIndexing: ix.repairing(), FieldDistribution: fields, UpdatedAt: m.UpdatedAt}
+	return Stats{UID: ix.uid(), NumberOfDocuments: m.Count, DocumentBytes: m.Bytes, IsIndexing: ix.busy(), FieldDistribution: fields, UpdatedAt: m.UpdatedAt}
 }
 
 // Document returns one document, narrowed to fields (dotted paths; nil: all);

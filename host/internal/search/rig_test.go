@@ -14,6 +14,7 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/store"
 	"github.com/parley-search/parley/host/internal/task"
@@ -65,7 +66,7 @@ func (r *rig) tryOpen() (err error) {
 	if err != nil {
 		return err
 	}
-	if r.svc, err = search.Open(search.Options{Dir: r.folders(), DB: r.store, Sealer: sealer, Bodies: r.store, IndexingMemory: r.memory, Upstream: r.upstream, EmbedderPause: time.Millisecond, VectorMemory: r.vectorMemory, ContainsFilter: true, Cutoff: time.Minute, Log: r.log, Running: r.running, Waiting: r.waiting}); err != nil {
+	if r.svc, err = search.Open(search.Options{Dir: r.folders(), DB: r.store, Sealer: sealer, Bodies: r.store, IndexingMemory: r.memory, Upstream: r.upstream, EmbedderPause: time.Millisecond, VectorMemory: r.vectorMemory, Features: func() feature.Set { return feature.Set{ContainsFilter: true} }, Cutoff: time.Minute, Log: r.log, Running: r.running, Waiting: r.waiting}); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())

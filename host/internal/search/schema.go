@@ -75,8 +75,8 @@ func (sc *schema) encode() []byte {
 }
 
 // serves reports whether a folder of schema sc can answer for settings s: it
-// holds all that they may ask for. More columns than asked for do no harm, more
-// searchable attributes would find what should not be found.
+// holds all that they may ask for. More than that does no harm: a search leaves
+// out the words of attributes that are not searched any more.
 func (sc *schema) serves(s *Settings) bool {
 	want := s.schema()
 	for _, c := range want.Columns {
@@ -84,10 +84,26 @@ func (sc *schema) serves(s *Settings) bool {
 			return false
 		}
 	}
+	if !within(sc.Searchable, want.Searchable) {
+		return false
+	}
 	have := *sc
-	have.Columns = want.Columns
+	have.Columns, have.Searchable = want.Columns, want.Searchable
 	return bytes.Equal(have.encode(), want.encode())
 }
+
+// within reports whether all that the attributes of inner cover is covered by
+// those of outer; nil are all attributes.
+func within(outer, inner []string) bool {
+	if outer == nil || inner == nil {
+		return outer == nil
+	}
+	return !slices.ContainsFunc(inner, func(a string) bool { return !coveredBy(outer, a) })
+}
+
+// excess reports whether a folder that serves s has words of attributes that s
+// does not search: each search pays for leaving them out.
+func (sc *schema) excess(s *Settings) bool { return !within(s.schema().Searchable, sc.Searchable) }
 
 // searchable reports whether the field path is searched.
 func (sc *schema) searchable(path string) bool {

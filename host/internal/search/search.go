@@ -85,6 +85,7 @@ func (rd *reading) prepare(q *Query) (err error) {
 	if rd.plan, err = newPlan(m, q); err != nil {
 		return err
 	}
+	rd.plan.fields.leaveOut(m, rd.state.folder.schema)
 	filter, err := rd.index.filter(m, q.Filter, apierr.InvalidSearchFilter)
 	if err != nil {
 		return err

@@ -26,6 +26,7 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/feature"
 )
 
 // Options are what a [Service] needs. Dir and DB are required.
@@ -46,8 +47,11 @@ type Options struct {
 	// VectorMemory bounds the bytes of vectors in memory; what is beyond is read
 	// at each search. Default 1 GiB.
 	VectorMemory int64
-	// ContainsFilter allows CONTAINS and STARTS WITH in filters.
-	ContainsFilter bool
+	// Features says what is on; nil: what is by default.
+	Features func() feature.Set
+	// IndexingThreads is how many documents are taken apart at a time; default:
+	// half of the processors.
+	IndexingThreads int
 	// Cutoff bounds one search; past it, what is ranked so far is returned and
 	// [Result.Degraded] is set. Default 1500 ms.
 	Cutoff time.Duration
@@ -88,8 +92,12 @@ func Open(o Options) (*Service, error) {
 	o.IndexingMemory = cmp.Or(o.IndexingMemory, 512<<20)
 	o.Running = cmp.Or(o.Running, runtime.GOMAXPROCS(0))
 	o.Waiting = cmp.Or(o.Waiting, 1000)
+	o.IndexingThreads = cmp.Or(o.IndexingThreads, max(runtime.GOMAXPROCS(0)/2, 1))
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Features == nil {
+		o.Features = feature.Default
 	}
 	if o.Log == nil {
 		o.Log = func(string, error) {}
@@ -107,6 +115,7 @@ func Open(o Options) (*Service, error) {
 		return nil, fmt.Errorf("read indexes: %w", err)
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
+	var bad []*index
 	for uid, b := range metas {
 		m := new(meta)
 		if err := json.Unmarshal(b, m); err != nil {
@@ -116,11 +125,18 @@ func Open(o Options) (*Service, error) {
 		s.indexes[uid] = ix
 		if why := ix.openFolder(); why != nil {
 			o.Log(fmt.Sprintf("index %q is built anew from its documents", uid), why)
-			ix.startRepair(s.ctx, ix.state.Load().folder)
+			bad = append(bad, ix)
 		}
 	}
+	// Before anything is built, which it would take for something left behind.
 	if err := s.sweep(); err != nil {
 		return nil, errors.Join(err, s.Close())
+	}
+	for _, ix := range bad {
+		ix.startRepair(s.ctx, ix.state.Load().folder)
+	}
+	for _, ix := range s.indexes {
+		ix.slim()
 	}
 	return s, nil
 }
@@ -180,14 +196,17 @@ func (s *Service) index(caller *auth.Caller, uid string) (*index, *node, error) 
 	if len(rule) == 0 {
 		return ix, nil, nil
 	}
-	n, err := parseFilter(rule, s.opts.ContainsFilter)
+	n, err := parseFilter(rule, s.contains())
 	if err != nil {
 		// The token's author wrote it, not the caller: still the only one to
 		// read the message is the caller's developer.
-		return nil, nil, &apierr.Error{Code: apierr.InvalidSearchFilter, Message: "The filter in the tenant token's searchRules is wrong: " + err.Error(), Err: err}
+		return nil, nil, &apierr.Error{Code: filterCode(err, apierr.InvalidSearchFilter), Message: "The filter in the tenant token's searchRules is wrong: " + err.Error(), Err: err}
 	}
 	return ix, n, nil
 }
+
+// contains reports whether filters may have CONTAINS and STARTS WITH.
+func (s *Service) contains() bool { return s.opts.Features().ContainsFilter }
 
 func notFound(uid string) *apierr.Error {
 	return apierr.Newf(apierr.IndexNotFound, "Index `%.400s` not found.", uid)

@@ -10,7 +10,7 @@ import (
 
 // readStarred reads attribute names, or "*" for all of them.
 func readStarred(v value, dst *[]string) error {
-	err := v.names(dst, "attribute name", func(v value, name string) error {
+	err := v.names(dst, "attribute names", func(v value, name string) error {
 		if name != "*" && strings.Contains(name, "*") {
 			return fmt.Errorf("%w: the only pattern that is taken here is \"*\", for all attributes", v.wrong("an attribute's name"))
 		}
@@ -24,7 +24,7 @@ func readStarred(v value, dst *[]string) error {
 
 // readSortable reads attribute names without patterns.
 func readSortable(v value, dst *[]string) error {
-	err := v.names(dst, "attribute name", checkAttribute)
+	err := v.names(dst, "attribute names", checkAttribute)
 	slices.Sort(*dst)
 	return err
 }
@@ -144,7 +144,7 @@ func readFilterableObject(v value) (FilterableRule, error) {
 }
 
 func readPatterns(v value, dst *[]string) error {
-	return v.names(dst, "attribute name or pattern", checkPattern)
+	return v.names(dst, "attribute names and patterns", checkPattern)
 }
 
 // checkPattern refuses a "*" inside a name.

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/parley-search/parley/host/internal/apierr"
@@ -19,6 +20,9 @@ type ChatSearchParameters struct {
 	Limit                 *int
 	MatchingStrategy      Strategy // "": last
 	RankingScoreThreshold *float64
+	Sort                  []string // nil: as the setting rankingRules says
+	Distinct              string   // "": as the setting distinctAttribute says
+	AttributesToSearchOn  []string // nil: all that are searchable
 }
 
 const (
@@ -32,16 +36,6 @@ func defaultChat() ChatSettings { return ChatSettings{MaxBytes: defaultMaxBytes}
 
 // wire is c as a client sees it.
 func (c *ChatSettings) wire() any {
-	params := map[string]any{}
-	if p := c.Search; p.Limit != nil {
-		params["limit"] = *p.Limit
-	}
-	if p := c.Search; p.MatchingStrategy != "" {
-		params["matchingStrategy"] = p.MatchingStrategy
-	}
-	if p := c.Search; p.RankingScoreThreshold != nil {
-		params["rankingScoreThreshold"] = *p.RankingScoreThreshold
-	}
 	template := c.DocumentTemplate
 	if template == "" {
 		template = defaultTemplate
@@ -51,7 +45,40 @@ func (c *ChatSettings) wire() any {
 		Template    string         `json:"documentTemplate"`
 		MaxBytes    int            `json:"documentTemplateMaxBytes"`
 		Search      map[string]any `json:"searchParameters"`
-	}{c.Description, template, c.MaxBytes, params}
+	}{c.Description, template, c.MaxBytes, c.Search.wire()}
+}
+
+// wire is what of p is set.
+func (p *ChatSearchParameters) wire() map[string]any {
+	m := map[string]any{}
+	if p.Limit != nil {
+		m["limit"] = *p.Limit
+	}
+	if p.MatchingStrategy != "" {
+		m["matchingStrategy"] = p.MatchingStrategy
+	}
+	if p.RankingScoreThreshold != nil {
+		m["rankingScoreThreshold"] = *p.RankingScoreThreshold
+	}
+	if p.Sort != nil {
+		m["sort"] = p.Sort
+	}
+	if p.Distinct != "" {
+		m["distinct"] = p.Distinct
+	}
+	if p.AttributesToSearchOn != nil {
+		m["attributesToSearchOn"] = p.AttributesToSearchOn
+	}
+	return m
+}
+
+// query is a search of the chat for q.
+func (p *ChatSearchParameters) query(q string) Query {
+	out := Query{Q: q, Limit: p.Limit, MatchingStrategy: p.MatchingStrategy, Sort: p.Sort, Distinct: p.Distinct, AttributesToSearchOn: p.AttributesToSearchOn}
+	if p.RankingScoreThreshold != nil {
+		out.RankingScoreThreshold = *p.RankingScoreThreshold
+	}
+	return out
 }
 
 // patch reads an object over c: a value sets, null resets, what is absent
@@ -96,5 +123,36 @@ func (p *ChatSearchParameters) patch(v value) error {
 			*dst = new(float64)
 			return v.number(*dst, 0, 1)
 		}),
+		"sort": orDefault(&p.Sort, nil, func(v value, dst *[]string) error {
+			return v.names(dst, "sort criteria such as \"year:desc\"", func(v value, text string) error {
+				if _, err := parseCriterion(text); err != nil {
+					return fmt.Errorf("%w: %w", v.wrong("a sort criterion"), err)
+				}
+				return nil
+			})
+		}),
+		"distinct":             orDefault(&p.Distinct, "", readAttribute),
+		"attributesToSearchOn": orDefault(&p.AttributesToSearchOn, nil, readStarred),
 	})
+}
+
+// checkChat checks that the other settings let the chat search as it is to.
+func (s *Settings) checkChat() error {
+	p := &s.Chat.Search
+	_, err := s.sortRules(p.Sort)
+	if err == nil {
+		_, err = s.distinct(p.Distinct)
+	}
+	for _, a := range p.AttributesToSearchOn {
+		if err == nil && a != "*" && !s.searchableTop(a) {
+			err = fmt.Errorf("attributesToSearchOn has `%.100s`, which is not among the setting searchableAttributes", a)
+		}
+	}
+	if e, ok := err.(*apierr.Error); ok {
+		err = errors.New(e.Message)
+	}
+	if err != nil {
+		err = fmt.Errorf("`chat.searchParameters`: %w", err)
+	}
+	return err
 }

@@ -160,7 +160,7 @@ func readTypoTolerance(v value, t *TypoTolerance) error {
 			},
 			func() { t.OneTypo, t.TwoTypos = d.OneTypo, d.TwoTypos },
 		},
-		"disableOnWords":      orDefault(&t.DisableOnWords, d.DisableOnWords, readSet("word")),
+		"disableOnWords":      orDefault(&t.DisableOnWords, d.DisableOnWords, readSet("words")),
 		"disableOnAttributes": orDefault(&t.DisableOnAttributes, d.DisableOnAttributes, readSortable),
 		"disableOnNumbers":    orDefault(&t.DisableOnNumbers, d.DisableOnNumbers, value.boolean),
 	})

@@ -91,6 +91,10 @@ func TestSettingsRefused(t *testing.T) {
 		{`{"chat":{"documentTemplateMaxBytes":1e9}}`, apierr.InvalidSettingsIndexChat, "from 1"},
 		{`{"chat":{"searchParameters":{"limit":-1}}}`, apierr.InvalidSettingsIndexChat, "`chat.searchParameters.limit`"},
 		{`{"chat":{"searchParameters":{"q":""}}}`, apierr.InvalidSettingsIndexChat, "`chat.searchParameters.q`"},
+		{`{"chat":{"searchParameters":{"sort":"year:asc"}}}`, apierr.InvalidSettingsIndexChat, "an array of sort criteria"},
+		{`{"chat":{"searchParameters":{"sort":["year"]}}}`, apierr.InvalidSettingsIndexChat, "`chat.searchParameters.sort[0]`"},
+		{`{"chat":{"searchParameters":{"distinct":["a"]}}}`, apierr.InvalidSettingsIndexChat, "`chat.searchParameters.distinct`"},
+		{`{"chat":{"searchParameters":{"attributesToSearchOn":["a*"]}}}`, apierr.InvalidSettingsIndexChat, "`chat.searchParameters.attributesToSearchOn[0]`"},
 		{`{"chat":{"searchParameters":{"matchingStrategy":"most"}}}`, apierr.InvalidSettingsIndexChat, "most"},
 		{`{"chat":{"searchParameters":{"rankingScoreThreshold":2}}}`, apierr.InvalidSettingsIndexChat, "0 to 1"},
 		{`{"chat":{"documentTemplate":7}}`, apierr.InvalidChatSettingDocTemplate, "must be a string, but is 7"},
@@ -125,7 +129,17 @@ func TestSettingsRefusedLater(t *testing.T) {
 	if got := r.setting("a", "stop-words"); got != "[]" {
 		t.Errorf("stop words %s after a task that failed, want none", got)
 	}
-	r.settings("a", `{"typoTolerance":{"minWordSizeForTypos":{"oneTypo":11}}}`)
+	r.settings("a", `{"typoTolerance":{"minWordSizeForTypos":{"oneTypo":11}},"searchableAttributes":["title"]}`)
+	for parameters, says := range map[string]string{
+		`{"sort":["year:asc"]}`:             "`year` is not sortable",
+		`{"distinct":"sku"}`:                "`sku`, which is not filterable",
+		`{"attributesToSearchOn":["text"]}`: "`text`, which is not among",
+	} {
+		got := r.run(r.svc.UpdateSettings("a", []byte(`{"chat":{"searchParameters":`+parameters+`}}`)))
+		if got.Status != task.Failed || got.Error.Code != apierr.InvalidSettingsIndexChat.String() || !strings.Contains(got.Error.Message, says) {
+			t.Errorf("%s: task %s, error %+v; want it to say %s", parameters, got.Status, got.Error, says)
+		}
+	}
 	if _, err := r.svc.UpdateSettings("a b", []byte(`{}`)); !apierr.Is(err, apierr.InvalidIndexUID) {
 		t.Errorf("a bad uid: %v", err)
 	}

@@ -34,13 +34,13 @@ func settingsTable() []setting {
 		of("rankingRules", "ranking-rules", apierr.InvalidSettingsRankingRules,
 			func(s *Settings) *[]RankingRule { return &s.RankingRules }, readRankingRules),
 		of("stopWords", "stop-words", apierr.InvalidSettingsStopWords,
-			func(s *Settings) *[]string { return &s.StopWords }, readSet("word")),
+			func(s *Settings) *[]string { return &s.StopWords }, readSet("words")),
 		of("nonSeparatorTokens", "non-separator-tokens", apierr.InvalidSettingsNonSeparators,
-			func(s *Settings) *[]string { return &s.NonSeparatorTokens }, readSet("token")),
+			func(s *Settings) *[]string { return &s.NonSeparatorTokens }, readSet("tokens")),
 		of("separatorTokens", "separator-tokens", apierr.InvalidSettingsSeparators,
-			func(s *Settings) *[]string { return &s.SeparatorTokens }, readSet("token")),
+			func(s *Settings) *[]string { return &s.SeparatorTokens }, readSet("tokens")),
 		of("dictionary", "dictionary", apierr.InvalidSettingsDictionary,
-			func(s *Settings) *[]string { return &s.Dictionary }, readSet("word")),
+			func(s *Settings) *[]string { return &s.Dictionary }, readSet("words")),
 		of("synonyms", "synonyms", apierr.InvalidSettingsSynonyms,
 			func(s *Settings) *map[string][]string { return &s.Synonyms }, readSynonyms),
 		of("distinctAttribute", "distinct-attribute", apierr.InvalidSettingsDistinct,
@@ -73,7 +73,7 @@ func settingsTable() []setting {
 			func(v value, p *PrefixSearch) error { return choice(v, p, PrefixIndexing, PrefixDisabled) }),
 		of("chat", "chat", apierr.InvalidSettingsIndexChat,
 			func(s *Settings) *ChatSettings { return &s.Chat }, func(v value, c *ChatSettings) error { return c.patch(v) }).
-			show(func(s *Settings) any { return s.Chat.wire() }).patched(),
+			show(func(s *Settings) any { return s.Chat.wire() }).patched().checked((*Settings).checkChat),
 	}
 }
 

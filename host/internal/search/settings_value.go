@@ -179,7 +179,7 @@ func orDefault[T any](dst *T, reset T, read func(v value, dst *T) error) fieldRe
 // nil.
 func (v value) names(dst *[]string, what string, check func(v value, name string) error) error {
 	list, seen := []string{}, map[string]bool{}
-	err := v.each(what+"s", func(e value) error {
+	err := v.each(what, func(e value) error {
 		var s string
 		if err := e.name(&s, "a string that is not empty"); err != nil {
 			return err

@@ -16,7 +16,7 @@ func readSynonyms(v value, dst *map[string][]string) error {
 			return fmt.Errorf("`synonyms` has the key %.100q, which must be a text of at most %d bytes with a word in it", word, maxName)
 		}
 		var list []string
-		err := v.names(&list, "word", func(v value, text string) error {
+		err := v.names(&list, "words", func(v value, text string) error {
 			if len(words(text)) == 0 {
 				return v.wrong("a text with a word in it")
 			}
@@ -45,7 +45,7 @@ func readLocalized(v value, dst *[]LocalizedRule) error {
 		never := func() {}
 		err := v.fields(map[string]fieldReader{
 			"attributePatterns": {func(v value) error { return readPatterns(v, &r.Patterns) }, never},
-			"locales":           {func(v value) error { return v.names(&r.Locales, "locale", checkLocale) }, never},
+			"locales":           {func(v value) error { return v.names(&r.Locales, "locales", checkLocale) }, never},
 		})
 		if err == nil && r.Patterns == nil {
 			err = fmt.Errorf("`%s.attributePatterns` is missing: send an array of attribute names and patterns", v.path)

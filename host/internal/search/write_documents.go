@@ -53,12 +53,12 @@ func (b *docBatch) startEmpty() error {
 	m := b.meta
 	m.Docs, m.Count, m.LastSeq, m.Fields, m.FieldCounts, m.numbers = uuid.NewString(), 0, 0, nil, nil, nil
 	m.VectorSets = map[string]vectorSet{}
-	m.Next, m.Pruned = b.first, b.first
+	m.Bytes, m.Next, m.Pruned = 0, b.first, b.first
 	f, err := createFolder(b.service.opts.Dir, m.Settings.schema())
 	if err != nil {
 		return err
 	}
-	if err := f.writer(nil).finish(b.first); err != nil {
+	if err := b.service.writer(f, nil).finish(b.first); err != nil {
 		return errors.Join(err, f.remove())
 	}
 	if b.emptied {
@@ -212,7 +212,7 @@ func (b *docBatch) writeWords(ctx context.Context) error {
 }
 
 func (b *docBatch) writePart() error {
-	w := b.folder.writer(b.meta.Fields)
+	w := b.service.writer(b.folder, b.meta.Fields)
 	ids := b.order
 	for len(ids) > 0 {
 		n := min(len(ids), batchDocs)

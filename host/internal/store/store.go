@@ -22,6 +22,8 @@ import (
 //	m/format                  => the data format's number as text
 //	m/keys                    => 1 once the default keys were made
 //	m/traits                  => 1 where the tasks have their x/ and y/
+//	m/features                => the features that were switched, as a JSON object of booleans
+//	m/network                 => network.Network as JSON, its keys sealed
 //	w/<uid>                   => chat.Workspace as JSON, its key sealed
 //	k/<uid>                   => auth.Key as JSON (no key material)
 //	i/<uid>                   => search.Meta of an index as JSON
@@ -49,6 +51,9 @@ const (
 	prefixBatch     = "b/"
 	prefixTrait     = "x/"
 	prefixDate      = "y/"
+
+	keyFeatures = prefixMeta + "features"
+	keyNetwork  = prefixMeta + "network"
 )
 
 // Format is the number of the data format that this build writes.
