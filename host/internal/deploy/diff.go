@@ -19,7 +19,7 @@ type Diff struct {
 	New Side `json:"new"`
 	// Widened is what the new one asks for and the old one did not.
 	Widened Grants   `json:"widened"`
-	Changes []Differ `json:"changes"` // in groups
+	Changes []Difference `json:"changes"` // in groups
 }
 
 // A Side is one of two modules.
@@ -30,9 +30,9 @@ type Side struct {
 	Size    int    `json:"size"` // bytes
 }
 
-// A Differ is one thing that differs. Old is empty for what came, New for what
+// A Difference is one thing that differs. Old is empty for what came, New for what
 // went.
-type Differ struct {
+type Difference struct {
 	// Group is grants, settings, events, metrics or another member of the
 	// manifest; or module, exports or imports.
 	Group string `json:"group"`
@@ -55,7 +55,7 @@ func Compare(before, after []byte) (*Diff, error) {
 		return nil, fmt.Errorf("read new plugin: %w", err)
 	}
 	d := &Diff{
-		Old: a.side, New: b.side, Changes: []Differ{},
+		Old: a.side, New: b.side, Changes: []Difference{},
 		Widened: newGrants(b.grants).beyond(newGrants(a.grants)),
 	}
 	keys := map[facet]bool{}
@@ -63,10 +63,10 @@ func Compare(before, after []byte) (*Diff, error) {
 	maps.Copy(keys, present(b.facts))
 	for k := range keys {
 		if a.facts[k] != b.facts[k] {
-			d.Changes = append(d.Changes, Differ{k.group, k.path, cutLong(a.facts[k]), cutLong(b.facts[k])})
+			d.Changes = append(d.Changes, Difference{k.group, k.path, cutLong(a.facts[k]), cutLong(b.facts[k])})
 		}
 	}
-	slices.SortFunc(d.Changes, func(x, y Differ) int {
+	slices.SortFunc(d.Changes, func(x, y Difference) int {
 		if c := rank(x.Group) - rank(y.Group); c != 0 {
 			return c
 		}

@@ -117,6 +117,22 @@ func TestRefused(t *testing.T) {
 	wantRefused(t, in.Dir, "abi is 9, and this host speaks ABI 1")
 }
 
+// TestRollbackRefused leaves in use what is, where what was before cannot run.
+func TestRollbackRefused(t *testing.T) {
+	in := newInstaller(t)
+	install(t, in, module(t, "x", "1.0.0", nil), InstallOptions{})
+	install(t, in, module(t, "x", "1.1.0", nil), InstallOptions{})
+	if err := os.Remove(in.Dir.file("x", "1.0.0")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := in.Rollback(t.Context(), "x"); !errors.Is(err, ErrMissing) || !strings.HasPrefix(err.Error(), "roll back plugin x: ") {
+		t.Errorf("Rollback: %v, want roll back plugin x: … %v", err, ErrMissing)
+	}
+	if use, _, before := inUse(t, in.Dir); use != "1.1.0" || before != "1.0.0" {
+		t.Errorf("in use %s, before %s; want 1.1.0 and 1.0.0", use, before)
+	}
+}
+
 func TestUnlisted(t *testing.T) {
 	in := newInstaller(t)
 	install(t, in, module(t, "x", "1.0.0", nil), InstallOptions{})

@@ -223,7 +223,7 @@ func scan(tx *badger.Txn, prefix []byte, f func(key, value []byte) (bool, error)
 }
 
 // lockWait is how long a start waits for a data directory that is in use.
-const lockWait = time.Second
+const lockWait = 2 * time.Second
 
 // lockDir takes dir for this process.
 func lockDir(dir string) (*os.File, error) {
