@@ -18,7 +18,7 @@ type Diff struct {
 	Old Side `json:"old"`
 	New Side `json:"new"`
 	// Widened is what the new one asks for and the old one did not.
-	Widened Grants   `json:"widened"`
+	Widened Grants       `json:"widened"`
 	Changes []Difference `json:"changes"` // in groups
 }
 
