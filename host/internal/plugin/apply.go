@@ -91,12 +91,16 @@ func (b *batch) find(w *Wanted) (member, bool) {
 	return member{}, false
 }
 
-// loadNew loads what of wanted old does not hold, several at a time.
+// loadNew loads what of wanted old does not hold: several at a time at the
+// start, and one by one where streams want the processors.
 func (s *Set) loadNew(ctx context.Context, old *view, wanted []Wanted) *batch {
 	var b batch
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	room := make(chan struct{}, runtime.GOMAXPROCS(0))
+	room := make(chan struct{}, 1)
+	if len(old.members) == 0 {
+		room = make(chan struct{}, runtime.GOMAXPROCS(0))
+	}
 	seen := map[string]int{}
 	for n := range wanted {
 		w := wanted[n]
