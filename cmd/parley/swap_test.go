@@ -326,7 +326,8 @@ func reexecServe(t testing.TB, data, plugins string) (base string, process *os.P
 	}
 	addr := ln.Addr().String()
 	ln.Close()
-	cmd := exec.Command(os.Args[0], "serve", "--http-addr", addr, "--db-path", data, "--plugin-dir", plugins, "--plugin-lock=off", "--log-level", "error")
+	cmd := exec.Command(os.Args[0], "serve", "--http-addr", addr, "--db-path", data, "--plugin-dir", plugins, "--plugin-lock=off",
+		"--experimental-enable-metrics", "--log-level", "error")
 	cmd.Env = append(os.Environ(), reexec+"=parley")
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {

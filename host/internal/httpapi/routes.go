@@ -20,7 +20,7 @@ func (s *Server) routes() {
 	s.route("GET", "/health", public, s.health)
 	s.route("GET", "/version", auth.Version, s.version)
 	s.route("GET", "/stats", auth.StatsGet, s.stats)
-	s.route("GET", "/metrics", auth.MetricsGet, s.getMetrics)
+	s.route("GET", "/metrics", auth.MetricsGet, s.needs(feature.Metrics, s.getMetrics))
 	s.route("GET", "/plugins", auth.PluginsGet, s.plugins)
 	s.route("POST", "/plugins/reload", auth.PluginsReload, s.reloadPlugins)
 
