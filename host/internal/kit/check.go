@@ -98,10 +98,10 @@ func Check(ctx context.Context, module []byte, o Options) (*Report, error) {
 
 // kindChecks are those of calls.
 func kindChecks(kind string) []check {
-	if kind == abi.KindProvider {
-		return providerChecks()
+	if kind == abi.KindCollector {
+		return collectorChecks()
 	}
-	return nil
+	return providerChecks()
 }
 
 // all makes the checks of a list. In that of the module, each needs those

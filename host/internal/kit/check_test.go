@@ -18,7 +18,12 @@ import (
 // place of each other.
 func subjectModule(t testing.TB, mode, manifest string, replace ...string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join("testdata", "subject.wasm"))
+	return guestModule(t, "subject", mode, manifest, replace...)
+}
+
+func guestModule(t testing.TB, name, mode, manifest string, replace ...string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("testdata", name+".wasm"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,15 +78,27 @@ func (s *subject) typical() (best []step, name string, err error) {
 	return best, name, nil
 }
 
-// checkMemory makes many calls and watches the memory and the fuel.
-//
-// Where a collector works the memory grows for a while, in Go for some 40,000
-// calls, so a rise alone is no failure: it must come to an end.
+// checkMemory makes many calls, of which eight in ten decode.
 func checkMemory(s *subject) (string, error) {
 	steps, _, err := s.typical()
 	if err != nil {
 		return "", err
 	}
+	return s.endurance([]string{abi.FuncDecode, abi.FuncEncode, abi.FuncError}, func(g *guest, n int) error { return s.repeat(g, steps, n) })
+}
+
+// callNames are how reports name the calls of exports.
+var callNames = map[string]string{
+	abi.FuncDecode: "an event", abi.FuncEncode: "a request", abi.FuncError: "an error",
+	abi.FuncObserve: "a batch of 64 events", abi.FuncFlush: "a flush",
+}
+
+// endurance has one instance make many calls, n with each use of make, and
+// watches the memory and the fuel of exports.
+//
+// Where a collector works the memory grows for a while, in Go for some 40,000
+// calls, so a rise alone is no failure: it must come to an end.
+func (s *subject) endurance(exports []string, make func(g *guest, n int) error) (string, error) {
 	g, err := s.fresh()
 	if err != nil {
 		return "", err
@@ -95,7 +107,7 @@ func checkMemory(s *subject) (string, error) {
 	part := max(cmp.Or(s.options.Calls, 10_000), 200) / 2
 	n, still := 0, 0
 	for before := g.p.Memory(); still < 2; before = g.p.Memory() {
-		if err := s.repeat(g, steps, part); err != nil {
+		if err := make(g, part); err != nil {
 			return "", fmt.Errorf("after %d calls: %w", n, err)
 		}
 		if n += part; g.p.Memory() == before {
@@ -111,15 +123,15 @@ func checkMemory(s *subject) (string, error) {
 		return "", fmt.Errorf("%s after %d calls, of %s that it may have: a host replaces an instance over three quarters of its limit", size(end), n, size(limit))
 	}
 	detail := fmt.Sprintf("%s after %d calls", size(g.p.Memory()), n)
-	for _, f := range []struct{ name, export string }{{"an event", abi.FuncDecode}, {"a request", abi.FuncEncode}, {"an error", abi.FuncError}} {
-		all := s.fuel[f.export]
+	for _, export := range exports {
+		all := s.fuel[export]
 		tenth := len(all) / 10
 		early, late := sum(all[:tenth]), sum(all[len(all)-tenth:])
 		if late > 2*early {
-			return "", fmt.Errorf("the first %d calls of %s spent %s units of fuel and the last %s: calls become slower", tenth, f.export, count(early), count(late))
+			return "", fmt.Errorf("the first %d calls of %s spent %s units of fuel and the last %s: calls become slower", tenth, export, count(early), count(late))
 		}
 		if late > 0 {
-			detail += fmt.Sprintf("; fuel of %s %s, p99 %s", f.name, count(quantile(all, 50)), count(quantile(all, 99)))
+			detail += fmt.Sprintf("; fuel of %s %s, p99 %s", callNames[export], count(quantile(all, 50)), count(quantile(all, 99)))
 		}
 	}
 	return detail, nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/event"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/wasm"
 )
@@ -24,6 +25,7 @@ type subject struct {
 	compiled *wasm.Module // nil until it is
 	guests   []*guest
 	fuel     map[string][]int64 // by export, of the calls of this check
+	fields   map[event.Kind]int // see fieldsOf
 }
 
 func (s *subject) limits() wasm.Limits {

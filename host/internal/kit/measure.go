@@ -31,7 +31,7 @@ type Figures struct {
 
 // A Cost is that of one kind of call.
 type Cost struct {
-	Call  string `json:"call"`  // event, encode or error
+	Call  string `json:"call"`  // event, encode or error; event or flush
 	Bytes int    `json:"bytes"` // of the input, on average
 	NS    int64  `json:"ns"`    // of one call through the pool, in and out
 	Fuel  int64  `json:"fuel"`
@@ -46,8 +46,8 @@ func Measure(ctx context.Context, module, body []byte, o Options) (*Figures, err
 	if err != nil {
 		return nil, err
 	}
-	if m.Kind != abi.KindProvider {
-		return nil, fmt.Errorf("the plugin is a %s, and only providers can be measured", m.Kind)
+	if m.Kind == abi.KindCollector && body != nil {
+		return nil, errors.New("the plugin is a collector, which is given no response: leave --body out")
 	}
 	rt, err := wasm.Open(wasm.Options{}) // no cache: the first compilation is one of the figures
 	if err != nil {
@@ -68,23 +68,72 @@ func Measure(ctx context.Context, module, body []byte, o Options) (*Figures, err
 	if f.StartUS, f.Fuel, err = s.start(); err != nil {
 		return nil, err
 	}
-	events, of, err := s.measured(body)
+	if m.Kind == abi.KindCollector {
+		err = s.measureCollector(f)
+	} else {
+		err = s.measureProvider(f, body)
+	}
 	if err != nil {
 		return nil, err
+	}
+	f.Memory = s.guests[len(s.guests)-1].p.Memory()
+	return f, ctx.Err()
+}
+
+func (s *subject) measureProvider(f *Figures, body []byte) error {
+	events, of, err := s.measured(body)
+	if err != nil {
+		return err
 	}
 	f.Of = of
 	for _, c := range []struct {
 		name, export string
 		inputs       []input
-	}{{"event", abi.FuncDecode, events}, {"encode", abi.FuncEncode, encodeInputs(m)[:2]}, {"error", abi.FuncError, errorInputs()[:1]}} {
+	}{{"event", abi.FuncDecode, events}, {"encode", abi.FuncEncode, encodeInputs(s.manifest)[:2]}, {"error", abi.FuncError, errorInputs()[:1]}} {
 		cost, err := s.cost(c.name, c.export, c.inputs)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		f.Calls = append(f.Calls, cost)
 	}
-	f.Memory = s.guests[len(s.guests)-1].p.Memory()
-	return f, ctx.Err()
+	return nil
+}
+
+// batchSize is how many events a host hands over at once, at the least, where
+// there are many.
+const batchSize = 64
+
+// measureCollector measures events in batches, and flush.
+func (s *subject) measureCollector(f *Figures) error {
+	g, err := s.fresh()
+	if err != nil {
+		return err
+	}
+	b := s.batch(batchSize)
+	f.Of = fmt.Sprintf("batches of %d", batchSize)
+	for _, c := range []struct {
+		cost   Cost
+		export string
+		parts  int64 // of a call that the cost is of
+		call   func() error
+	}{
+		{Cost{Call: "event", Bytes: len(b.records) / batchSize}, abi.FuncObserve, batchSize, func() error { return g.observe(b) }},
+		{Cost{Call: "flush", Bytes: 4}, abi.FuncFlush, 1, func() error { _, err := g.flush(0); return err }},
+	} {
+		clear(s.fuel)
+		var times []int64
+		for until := time.Now().Add(measureFor); len(times) < leastRuns || time.Now().Before(until); {
+			began := time.Now()
+			if err := c.call(); err != nil {
+				return err
+			}
+			times = append(times, time.Since(began).Nanoseconds())
+		}
+		fuel := s.fuel[c.export]
+		c.cost.NS, c.cost.Fuel, c.cost.P99 = quantile(times, 50)/c.parts, quantile(fuel, 50)/c.parts, quantile(fuel, 99)/c.parts
+		f.Calls = append(f.Calls, c.cost)
+	}
+	return s.ctx.Err()
 }
 
 // start is the median of some starts.

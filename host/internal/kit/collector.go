@@ -1,0 +1,302 @@
+package kit
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/metric"
+)
+
+// collectorChecks are those of a collector's calls.
+func collectorChecks() []check {
+	return []check{
+		{
+			name:   "input region",
+			about:  "gives an input region of any size up to the limit, within its memory, that stays good when a smaller one is asked for",
+			remedy: "Let `parley_input` keep one region that only grows: return the one that there is while it is large enough.",
+			run:    checkCollectorRegion,
+		},
+		{
+			name:   "observe",
+			about:  "takes every event of the kinds in its manifest",
+			remedy: "Return how many records the input has, those of no interest among them.",
+			run:    checkObserve,
+		},
+		{
+			name:   "flush",
+			about:  "answers metrics that its manifest allows, the same as often as it is asked, and none of them once the window has ended",
+			remedy: "Hold the records to abi/README.md, section Flush, and to the manifest: kind, range, labels, `noData`. Change nothing while flag reset is not set, and forget everything when it is.",
+			run:    checkFlush,
+		},
+		{
+			name:   "determinism",
+			about:  "makes the same metrics of the same events, on any instance and however they are cut into batches",
+			remedy: "Read every record of a batch, in order. No clock, no random numbers, no order of a hash map.",
+			run:    checkBatches,
+		},
+		{
+			name:   "later versions",
+			about:  "overlooks events, fields and flags that it does not know, and takes fields that are missing for 0",
+			remedy: "Go from record to record by the number of fields in its head, skip kinds that you do not know, and test the flag that you know and no other.",
+			run:    checkLaterEvents,
+		},
+		{
+			name:   "vectors",
+			about:  "reads the contract's events and inputs of flush, and does not follow those that are none",
+			remedy: "Check each length against the bytes that are left before you follow it. The vectors lie in abi/testdata/vectors.",
+			run:    checkEventVectors,
+		},
+		{
+			name:   "save and load",
+			about:  "goes on in another instance from what it saved, and changes nothing when it cannot",
+			remedy: "Save all that flush hangs on, and check what comes to load before you take anything of it: answer 0 where it is not yours.",
+			run:    checkSave,
+		},
+		{
+			name:   "garbage",
+			about:  "ends input that is empty, cut off or scrambled without a trap",
+			remedy: "Look at the length before the bytes, and check every length against what is left.",
+			run:    checkCollectorGarbage,
+		},
+		{
+			name:   "large input",
+			about:  "takes batches up to a sixteenth of its memory",
+			remedy: "Let the input region grow, or ask for more with `limits.memoryMiB` in the manifest.",
+			run:    checkLargeBatch,
+		},
+		{
+			name:   "memory",
+			about:  "does not grow from window to window, and does not slow down",
+			remedy: "Bound what a window may hold: sets of a size, counts in place of lists.",
+			run:    checkCollectorMemory,
+		},
+	}
+}
+
+// observe hands over a batch. An error is a breach of the contract.
+func (g *guest) observe(b batch) error {
+	n, err := g.p.Count(abi.FuncObserve, b.records)
+	g.s.fuel[abi.FuncObserve] = append(g.s.fuel[abi.FuncObserve], g.p.Fuel())
+	if err != nil {
+		return fmt.Errorf("%s of %s: %w", abi.FuncObserve, b.name, brief(err))
+	}
+	if int(n) > b.count {
+		return fmt.Errorf("%s of %s, which has %d events, says that it took %d", abi.FuncObserve, b.name, b.count, n)
+	}
+	if int(n) < b.count {
+		return fmt.Errorf("%s of %s, which has %d events, took %d", abi.FuncObserve, b.name, b.count, n)
+	}
+	return nil
+}
+
+// flush asks for the window's metrics; with reset it ends the window.
+func (g *guest) flush(flags uint32) (reply, error) {
+	answer, err := g.p.Call(abi.FuncFlush, abi.AppendFlushInput(nil, flags), nil)
+	g.s.fuel[abi.FuncFlush] = append(g.s.fuel[abi.FuncFlush], g.p.Fuel())
+	if err != nil {
+		return reply{}, fmt.Errorf("%s: %w", abi.FuncFlush, brief(err))
+	}
+	return reply{answer: answer}, g.s.allowed(answer)
+}
+
+// allowed says why a host could not use metric records, or which of them.
+func (s *subject) allowed(records []byte) error {
+	given := map[uint16]bool{}
+	for {
+		r, rest, ok, err := abi.NextMetric(records)
+		if err != nil {
+			return fmt.Errorf("%s answers %s, which are no metric records", abi.FuncFlush, quote(records))
+		}
+		if !ok {
+			break
+		}
+		records = rest
+		if !metric.Known(r.Tag) {
+			continue
+		}
+		if int(r.Metric) >= len(s.manifest.Metrics) {
+			return fmt.Errorf("%s answers metric %d, and the manifest has %d", abi.FuncFlush, r.Metric, len(s.manifest.Metrics))
+		}
+		m := &s.manifest.Metrics[r.Metric]
+		if given[r.Metric] {
+			return fmt.Errorf("%s answers metric %s twice", abi.FuncFlush, m.Path)
+		}
+		given[r.Metric] = true
+		// Every handle that is not 0 was in some event of the kit's.
+		if _, err := metric.Value(m, r, func(_ string, handle uint64) (string, bool) { return "text", handle > 0 }); err != nil {
+			return fmt.Errorf("%s answers metric %s: %w", abi.FuncFlush, m.Path, err)
+		}
+	}
+	for i := range s.manifest.Metrics {
+		if m := &s.manifest.Metrics[i]; m.NoData == abi.NoDataAlways && len(m.Constant) == 0 && !given[uint16(i)] {
+			return fmt.Errorf("%s answers no metric %s, and the manifest promises one always", abi.FuncFlush, m.Path)
+		}
+	}
+	return nil
+}
+
+// checkCollectorRegion is checkRegion for batches.
+func checkCollectorRegion(s *subject) (string, error) {
+	g, other, err := s.pair()
+	if err != nil {
+		return "", err
+	}
+	most := uint32(g.p.MaxInput())
+	for _, n := range []uint32{1, 8 << 10, most, most, 1} {
+		if _, err := g.p.Region(n); err != nil {
+			return "", brief(err)
+		}
+	}
+	b := s.batch(3)
+	if err := errors.Join(g.observe(b), other.observe(b)); err != nil {
+		return "", err
+	}
+	return "up to " + size(uint64(most)), equalFlush("after regions of many bytes and then of fewer", other, g)
+}
+
+// equalFlush compares what two instances say of their windows.
+func equalFlush(when string, want, got *guest) error {
+	w, err := want.flush(0)
+	if err != nil {
+		return err
+	}
+	g, err := got.flush(0)
+	if err != nil {
+		return fmt.Errorf("%s: %w", when, err)
+	}
+	if !g.equal(w) {
+		return fmt.Errorf("%s, flush answers %s, and %s without", when, g, w)
+	}
+	return nil
+}
+
+func checkObserve(s *subject) (string, error) {
+	g, err := s.fresh()
+	if err != nil {
+		return "", err
+	}
+	for n := range 20 {
+		if err := g.observe(s.batch(n)); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("%d kinds", len(s.kinds())), nil
+}
+
+func checkFlush(s *subject) (string, error) {
+	g, fresh, err := s.pair()
+	if err != nil {
+		return "", err
+	}
+	empty, err := fresh.flush(0)
+	if err != nil {
+		return "", fmt.Errorf("of an empty window: %w", err)
+	}
+	if err := g.observe(s.batch(50)); err != nil {
+		return "", err
+	}
+	first, err := g.flush(0)
+	if err != nil {
+		return "", err
+	}
+	for _, flags := range []uint32{0, abi.FlushReset} {
+		again, err := g.flush(flags)
+		if err != nil {
+			return "", err
+		}
+		if !again.equal(first) {
+			return "", fmt.Errorf("flush answers %s, and asked again %s", first, again)
+		}
+	}
+	after, err := g.flush(0)
+	if err != nil {
+		return "", err
+	}
+	if !after.equal(empty) {
+		return "", fmt.Errorf("after a flush with flag reset the next one answers %s, and %s in a window without events", after, empty)
+	}
+	return fmt.Sprintf("%d metrics", len(s.manifest.Metrics)), nil
+}
+
+// checkBatches gives the same events whole, one by one, and to two instances.
+func checkBatches(s *subject) (string, error) {
+	whole, apart, err := s.pair()
+	if err != nil {
+		return "", err
+	}
+	const n = 64
+	if err := whole.observe(s.batch(n)); err != nil {
+		return "", err
+	}
+	for i := range n {
+		if err := apart.observe(s.events(i, 1)); err != nil {
+			return "", err
+		}
+	}
+	if err := equalFlush("one event a call", whole, apart); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d events", n), nil
+}
+
+// checkSave hands a window over.
+func checkSave(s *subject) (string, error) {
+	if _, ok := s.shape.Func(abi.FuncSave); !ok {
+		return skip("it has no " + abi.FuncSave + ": a window is lost with its instance")
+	}
+	g, next, err := s.pair()
+	if err != nil {
+		return "", err
+	}
+	if err := g.observe(s.batch(40)); err != nil {
+		return "", err
+	}
+	saved, err := g.p.Ask(abi.FuncSave)
+	if err != nil {
+		return "", brief(err)
+	}
+	if len(saved) > abi.MaxSaved {
+		return "", fmt.Errorf("%s answers %d bytes and may answer %d", abi.FuncSave, len(saved), abi.MaxSaved)
+	}
+	if err := equalFlush("after save", g, g); err != nil {
+		return "", err
+	}
+	taken, err := next.p.Count(abi.FuncLoad, saved)
+	if err != nil {
+		return "", brief(err)
+	}
+	if taken != 1 {
+		return "", fmt.Errorf("%s answers %d to what %s answered, want 1", abi.FuncLoad, taken, abi.FuncSave)
+	}
+	if err := equalFlush("after load", g, next); err != nil {
+		return "", err
+	}
+	// Of what is not its own it takes all or nothing, and never a trap.
+	for _, in := range garbage(saved, g.p.MaxInput()) {
+		before, err := next.flush(0)
+		if err != nil {
+			return "", err
+		}
+		taken, err := next.p.Count(abi.FuncLoad, in.in)
+		if err != nil {
+			return "", fmt.Errorf("%s of %s: %w", abi.FuncLoad, in.name, brief(err))
+		}
+		if taken > 1 {
+			return "", fmt.Errorf("%s of %s answers %d, want 0 or 1", abi.FuncLoad, in.name, taken)
+		}
+		after, err := next.p.Call(abi.FuncFlush, abi.AppendFlushInput(nil, 0), nil)
+		if err != nil {
+			return "", fmt.Errorf("%s after %s of %s: %w", abi.FuncFlush, abi.FuncLoad, in.name, brief(err))
+		}
+		if taken == 0 && !before.equal(reply{answer: after}) {
+			return "", fmt.Errorf("%s of %s answers 0 and has changed the window", abi.FuncLoad, in.name)
+		}
+		if taken == 1 {
+			if _, err := next.p.Count(abi.FuncLoad, saved); err != nil {
+				return "", brief(err)
+			}
+		}
+	}
+	return fmt.Sprintf("%d bytes", len(saved)), nil
+}
