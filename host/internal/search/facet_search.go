@@ -97,6 +97,7 @@ func (s *Service) facetValues(ctx context.Context, rd *reading, q *FacetQuery) (
 // with text: the value begins so, or each word of text begins a word of it, with
 // as many typos as in a search. nil takes all.
 func (s *searcher) valueMatcher(text string) (func(key string) bool, error) {
+	text = clip(text, maxFacetTerm)
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
 	}

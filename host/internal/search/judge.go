@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"math"
+	"slices"
 )
 
 // A ranking is how well a document answers, for the rules about texts. Less is
@@ -154,32 +155,61 @@ func (s *searcher) best(at []spot) (field, pos uint32, exact bool) {
 	return field, pos, exact
 }
 
+// manySpots is how many places of two words, each with each, are looked at one by
+// one; of more, only neighbours are.
+const manySpots = 256
+
 // apart is the smallest distance between two neighbours of the query: 1 side by
 // side, one more in the wrong order.
 func (s *searcher) apart(a, b []spot) uint16 {
-	best := farApart
-	for _, x := range a {
-		for _, y := range b {
-			if x.field != y.field {
-				continue
-			}
-			if s.plan.byAttribute {
-				return 1
-			}
-			switch d := int(y.pos) - int(x.pos); {
-			case d > 0:
-				best = min(best, max(d-int(x.length)+1, 1))
-			case d < 0:
-				best = min(best, max(-d-int(y.length)+1, 1)+1)
-			case x.span > 0 && x.span == y.span:
-				best = 1
+	best := uint16(farApart)
+	if len(a)*len(b) <= manySpots {
+		for i := range a {
+			for k := range b {
+				best = min(best, s.between(&a[i], &b[k]))
 			}
 		}
-		if best == 1 {
-			break
+		return best
+	}
+	byPlace := func(x, y spot) int { return cmp.Or(cmp.Compare(x.field, y.field), cmp.Compare(x.pos, y.pos)) }
+	slices.SortFunc(a, byPlace)
+	slices.SortFunc(b, byPlace)
+	k := 0
+	for i := range a {
+		for k < len(b) && byPlace(b[k], a[i]) < 0 {
+			k++
+		}
+		// The last before it, those at its place, and the next behind it.
+		for n := max(k-1, 0); n < len(b) && best > 1; n++ {
+			best = min(best, s.between(&a[i], &b[n]))
+			if byPlace(b[n], a[i]) > 0 {
+				break
+			}
 		}
 	}
-	return uint16(best)
+	return best
+}
+
+// between is the distance between two places.
+func (s *searcher) between(x, y *spot) uint16 {
+	if x.field != y.field {
+		return farApart
+	}
+	if s.plan.byAttribute {
+		return 1
+	}
+	d := int(y.pos) - int(x.pos)
+	switch {
+	case d > 0:
+		d = max(d-int(x.length)+1, 1)
+	case d < 0:
+		d = max(-d-int(y.length)+1, 1) + 1
+	case x.span > 0 && x.span == y.span:
+		d = 1
+	default:
+		d = farApart
+	}
+	return uint16(min(d, farApart))
 }
 
 // begins reports whether a field begins with the units, word for word.

@@ -26,9 +26,13 @@ type queryParser struct {
 	prefix   bool            // the last word may go on
 }
 
+// maxQueryText bounds the bytes of a query; the rest is not looked at.
+const maxQueryText = 8 << 10
+
 // parse reads a query: words, "phrases" and -excluded ones.
 func (qp *queryParser) parse(q string) parsedQuery {
 	var p parsedQuery
+	q = clip(q, maxQueryText)
 	plain := true
 	for rest := q; rest != ""; {
 		if space(rest[0]) {

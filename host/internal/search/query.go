@@ -190,9 +190,56 @@ func (q *Query) check() error {
 	if n := q.Format.CropLength; n != nil && *n < 0 {
 		return apierr.Newf(apierr.InvalidSearchCropLength, "cropLength is %d; it must be zero or more words.", *n)
 	}
+	if err := q.checkSizes(); err != nil {
+		return err
+	}
 	for i, code := range q.Locales {
 		if !isLocale(code) {
 			return apierr.Newf(apierr.InvalidSearchLocales, "locales[%d] is `%.100s`; expected a language's code of ISO 639, such as `jpn` or `ja`.", i, code)
+		}
+	}
+	return nil
+}
+
+const (
+	// maxNames bounds a list of attributes: each is held against each field of
+	// each hit.
+	maxNames = 1000
+	// maxMark bounds the bytes of what is put around a word: it comes as often
+	// as the word does.
+	maxMark = 1000
+)
+
+// checkSizes refuses lists and texts that would make an answer out of all
+// proportion.
+func (q *Query) checkSizes() error {
+	for _, list := range []struct {
+		name  string
+		names []string
+		code  apierr.Code
+	}{
+		{"facets", q.Facets, apierr.InvalidSearchFacets},
+		{"attributesToRetrieve", q.AttributesToRetrieve, apierr.InvalidSearchAttributesRetrieve},
+		{"attributesToHighlight", q.Format.Highlight, apierr.InvalidSearchAttributesHighlight},
+		{"attributesToCrop", q.Format.Crop, apierr.InvalidSearchAttributesCrop},
+		{"attributesToSearchOn", q.AttributesToSearchOn, apierr.InvalidSearchAttributesSearchOn},
+		{"locales", q.Locales, apierr.InvalidSearchLocales},
+	} {
+		if n := len(list.names); n > maxNames {
+			return apierr.Newf(list.code, "%s has %d elements; it may have at most %d.", list.name, n, maxNames)
+		}
+	}
+	for _, mark := range []struct {
+		name string
+		text *string
+		code apierr.Code
+	}{
+		{"cropMarker", q.Format.CropMarker, apierr.InvalidSearchCropMarker},
+		{"highlightPreTag", q.Format.PreTag, apierr.InvalidSearchHighlightPreTag},
+		{"highlightPostTag", q.Format.PostTag, apierr.InvalidSearchHighlightPostTag},
+	} {
+		if mark.text != nil && len(*mark.text) > maxMark {
+			return apierr.Newf(mark.code, "%s has %d bytes; it may have at most %d.", mark.name, len(*mark.text), maxMark)
 		}
 	}
 	return nil
