@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 )
 
 // A language is one that the examples show a plugin in.
@@ -39,14 +38,15 @@ func TestLanguages(t *testing.T) {
 	var built []language
 	for _, l := range languages {
 		t.Run(l.name, func(t *testing.T) {
-			file := l.build(t, "provider", plugins)
-			checkCases(t, file, filepath.Join(root(t), "examples", "testdata", "provider"))
+			checkCases(t, l.build(t, "provider", plugins), filepath.Join(root(t), "examples", "testdata", "provider"))
+			l.build(t, "collector", plugins) // whose README checks it
 			built = append(built, l)
 		})
 	}
 	p := start(t, "serve", "--http-addr", "127.0.0.1:0", "--db-path", t.TempDir(), "--plugin-dir", plugins, "--plugin-lock=off")
 	base := "http://" + regexp.MustCompile(`addr=(\S+)`).FindStringSubmatch(p.waitFor(" serving "))[1]
 	upstream := newProvider(t).url
+	ready := readyPlugins(t, base)
 	for _, l := range built {
 		workspace := base + "/chats/" + l.dir
 		change(t, workspace+"/settings", fmt.Sprintf(`{"source":"plain-%s","baseUrl":%q}`, l.dir, upstream))
@@ -54,8 +54,42 @@ func TestLanguages(t *testing.T) {
 		if a.status != http.StatusOK || a.text != "Inception, Memento and The Prestige." || a.finish != "stop" {
 			t.Errorf("%s answered with status %d, %q, %q:\n%s", l.name, a.status, a.text, a.finish, a.raw)
 		}
+		if !ready["talk-"+l.dir] {
+			t.Errorf("the collector talk-%s is not ready in GET /plugins", l.dir)
+		}
 	}
 	compareLanguages(t, plugins, built)
+}
+
+// readyPlugins are the names of those that a host says are ready.
+func readyPlugins(t *testing.T, base string) map[string]bool {
+	t.Helper()
+	resp, err := http.Get(base + "/plugins")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var list struct {
+		Results []struct{ Name, State string }
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&list); err != nil {
+		t.Fatal(err)
+	}
+	ready := map[string]bool{}
+	for _, p := range list.Results {
+		ready[p.Name] = p.State == "ready"
+	}
+	return ready
+}
+
+// TestLanguagesShare sees to it that the files which the examples of a language
+// share are the same.
+func TestLanguagesShare(t *testing.T) {
+	for _, file := range []string{"c/parley.h", "assemblyscript/parley.ts", "assemblyscript/.npmrc", "rust/src/parley.rs"} {
+		if read(t, "examples/provider-"+file) != read(t, "examples/collector-"+file) {
+			t.Errorf("examples/provider-%s and examples/collector-%s differ: copy the one over the other", file, file)
+		}
+	}
 }
 
 // build makes the example of kind by the first commands of its README and
@@ -163,26 +197,27 @@ func checkCases(t *testing.T, file, cases string) {
 	}
 }
 
-// compareLanguages logs the table of examples/README.md, of this machine.
+// compareLanguages logs the tables of examples/README.md, of this machine.
 func compareLanguages(t *testing.T, dir string, built []language) {
-	var table strings.Builder
-	for _, l := range built {
-		var out, errs bytes.Buffer
-		began := time.Now()
-		if code := run(t.Context(), []string{"plugin", "bench", filepath.Join(dir, "plain-"+l.dir+"-0.1.0.wasm"), "--json"}, &out, &errs); code != exitOK {
-			t.Fatalf("plugin bench: code %d after %s\n%s", code, time.Since(began), &errs)
+	for _, kind := range []string{"plain", "talk"} {
+		var table strings.Builder
+		for _, l := range built {
+			var out, errs bytes.Buffer
+			if code := run(t.Context(), []string{"plugin", "bench", filepath.Join(dir, kind+"-"+l.dir+"-0.1.0.wasm"), "--json"}, &out, &errs); code != exitOK {
+				t.Fatalf("plugin bench: code %d\n%s", code, &errs)
+			}
+			var f struct {
+				Size, Memory int64
+				CompileMS    int64 `json:"compile_ms"`
+				StartUS      int64 `json:"start_us"`
+				Calls        []struct{ NS, Fuel int64 }
+			}
+			if err := json.Unmarshal(out.Bytes(), &f); err != nil || len(f.Calls) < 2 {
+				t.Fatalf("plugin bench printed %s: %v", &out, err)
+			}
+			fmt.Fprintf(&table, "| %s | %d KiB | %d ms | %d µs | %d KiB | %d ns | %d | ok |\n",
+				l.name, (f.Size+1023)>>10, f.CompileMS, f.StartUS, f.Memory>>10, f.Calls[0].NS, f.Calls[0].Fuel)
 		}
-		var f struct {
-			Size, Memory int64
-			CompileMS    int64 `json:"compile_ms"`
-			StartUS      int64 `json:"start_us"`
-			Calls        []struct{ NS, Fuel int64 }
-		}
-		if err := json.Unmarshal(out.Bytes(), &f); err != nil || len(f.Calls) != 3 {
-			t.Fatalf("plugin bench printed %s: %v", &out, err)
-		}
-		fmt.Fprintf(&table, "| %s | %d KiB | %d ms | %d µs | %d KiB | %.1f µs | %d k | ok |\n",
-			l.name, (f.Size+1023)>>10, f.CompileMS, f.StartUS, f.Memory>>10, float64(f.Calls[0].NS)/1000, f.Calls[0].Fuel/1000)
+		t.Logf("\n| %s | module | compile, once | start | memory | an event | its fuel | `plugin check` |\n|---|---|---|---|---|---|---|---|\n%s", kind, table.String())
 	}
-	t.Logf("\n| | module | compile, once | start | memory | an event | its fuel | `plugin check` |\n|---|---|---|---|---|---|---|---|\n%s", table.String())
 }
