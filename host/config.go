@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -45,6 +46,8 @@ type Config struct {
 	Env               string
 	MasterKey         chat.Secret
 	PayloadLimit      int64
+	IndexingMemory    int64
+	IndexingThreads   int // 0: half of the processors
 	LogLevel          string
 	LogsMode          string
 	EnableMetrics     bool
@@ -60,6 +63,9 @@ type Config struct {
 	ProviderSilence   time.Duration
 	ProviderAnswer    time.Duration
 	ShutdownGrace     time.Duration
+
+	TaskWebhook              *url.URL // nil: nobody is told of finished tasks
+	TaskWebhookAuthorization chat.Secret
 
 	TLS httpapi.TLSFiles // no Cert: plain HTTP
 

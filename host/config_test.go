@@ -125,3 +125,17 @@ func TestSecretIsNotPrinted(t *testing.T) {
 		}
 	}
 }
+
+// TestConfigTaskWebhook: what may hold a token is neither shown nor repeated.
+func TestConfigTaskWebhook(t *testing.T) {
+	_, settings, err := LoadConfig(Sources{Flags: map[string]string{"task-webhook-url": "https://x.example/geheim", "task-webhook-authorization-header": "Bearer geheim"}})
+	if err != nil || strings.Contains(fmt.Sprint(settings), "geheim") {
+		t.Errorf("settings %v, error %v; want no secret in them", settings, err)
+	}
+	_, _, err = LoadConfig(Sources{Flags: map[string]string{"task-webhook-url": "ftp://geheim", "task-webhook-authorization-header": "geheim\n", "max-indexing-threads": "-1"}})
+	for _, want := range []string{"task-webhook-url", "no http or https address", "task-webhook-authorization-header", "max-indexing-threads"} {
+		if !strings.Contains(fmt.Sprint(err), want) || strings.Contains(fmt.Sprint(err), "geheim") {
+			t.Errorf("error %v, want %q in it and no secret", err, want)
+		}
+	}
+}

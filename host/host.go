@@ -102,13 +102,17 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 	h.onClose(out.Close)
 	h.search, err = search.Open(search.Options{
 		Dir: filepath.Join(c.DBPath, "indexes"), DB: db, Sealer: sealer, Bodies: db, Features: features.Now, Upstream: out, Waiting: c.SearchQueueSize,
+		IndexingMemory: c.IndexingMemory, IndexingThreads: c.IndexingThreads,
 		Log: func(message string, err error) { h.log.Warn().Err(err).Msg(message) },
 	})
 	if err != nil {
 		return nil, err
 	}
 	h.onClose(h.search.Close)
-	h.tasks, err = task.Open(ctx, db, h.search, task.Options{Failed: func(err error) { h.log.Error().Err(err).Msg("task put off") }})
+	h.tasks, err = task.Open(ctx, db, h.search, task.Options{
+		Failed:   func(err error) { h.log.Error().Err(err).Msg("task put off") },
+		Finished: h.startWebhook(c, o),
+	})
 	if err != nil {
 		return nil, err
 	}

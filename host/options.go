@@ -12,6 +12,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/deploy"
+	"github.com/parley-search/parley/host/internal/upstream"
 )
 
 // An Option is one thing that an operator may set: by flag, environment
@@ -91,6 +92,23 @@ func AllOptions() []Option {
 			Allowed: "a size such as 1048576, 100MB or 100 MiB", set: size(func(c *Config) *int64 { return &c.PayloadLimit }),
 		},
 		{
+			Name: "max-indexing-memory", Default: "512 MiB", Meaning: "memory for writing documents, roughly: what is larger is written in parts",
+			Allowed: "a size such as 64 MiB or 2GB", set: size(func(c *Config) *int64 { return &c.IndexingMemory }),
+		},
+		{
+			Name: "max-indexing-threads", Default: "0", Meaning: "threads that cut documents into words; 0: half of the processors",
+			Allowed: "a number from 0 to 512", set: number(func(c *Config) *int { return &c.IndexingThreads }, 0, 512),
+		},
+		{
+			Name: "task-webhook-url", Meaning: "address that is told of finished tasks: NDJSON, packed by gzip; it may be a private one and may hold a token",
+			Allowed: "an http or https address with a host, and no user or fragment", Secret: true,
+			set: func(c *Config, v string) (err error) { c.TaskWebhook, err = upstream.ParseWebhookURL(v); return err },
+		},
+		{
+			Name: "task-webhook-authorization-header", Meaning: "value of the header Authorization that the task webhook sends",
+			Allowed: "a text on one line", Secret: true, set: headerValue(func(c *Config) *chat.Secret { return &c.TaskWebhookAuthorization }),
+		},
+		{
 			Name: "log-level", Default: "info", Meaning: "least severe log line that is written",
 			Allowed: "off, error, warn, info, debug or trace",
 			set:     oneOf(func(c *Config) *string { return &c.LogLevel }, "off", "error", "warn", "info", "debug", "trace"),
@@ -159,6 +177,17 @@ func AllOptions() []Option {
 			Name: "shutdown-grace", Default: "10s", Meaning: "time that streams under way get to finish at a shutdown",
 			Allowed: durations, set: duration(func(c *Config) *time.Duration { return &c.ShutdownGrace }),
 		},
+	}
+}
+
+// headerValue takes what a header may hold. The error does not show it.
+func headerValue(field func(*Config) *chat.Secret) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		if strings.ContainsFunc(v, func(r rune) bool { return r < ' ' || r > '~' }) {
+			return fmt.Errorf("holds characters that no header may have")
+		}
+		*field(c) = chat.NewSecret(v)
+		return nil
 	}
 }
 

@@ -73,7 +73,7 @@ func rootCommand() *cobra.Command {
 		}
 		return usageError{fmt.Errorf("%w; `%s --help` lists what there is", err, cmd.CommandPath())}
 	})
-	root.AddCommand(serveCommand(), quickstartCommand(), pluginCommand(), benchCommand(), configCommand(), versionCommand(), compileCommand())
+	root.AddCommand(serveCommand(), quickstartCommand(), pluginCommand(), documentsCommand(), benchCommand(), configCommand(), versionCommand(), compileCommand())
 	wrapArgs(root)
 	return root
 }

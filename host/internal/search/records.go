@@ -276,3 +276,19 @@ func quote(s string) []byte {
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
+
+// EachDocument calls f for each document of a body, whatever it holds, and
+// returns the first error, [io.EOF] at the end. The bytes are good within f
+// only.
+func EachDocument(r io.Reader, format BodyFormat, delimiter byte, f func(document []byte) error) error {
+	records := newRecords(r, format, delimiter)
+	for {
+		rec, err := records.next()
+		if err != nil {
+			return err
+		}
+		if err := f(rec.body); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/parley-search/parley/host"
+)
+
+// An importer sends the documents of a file.
+type importer struct {
+	index, url, key, format, primaryKey string
+	delimiter                           byte
+	partial                             bool
+	size                                int // bytes of one request
+	bar                                 *bar
+
+	client http.Client
+	body   bytes.Buffer // of the next request: NDJSON
+	tasks  []uint32
+}
+
+// run sends the file and waits for its tasks.
+func (in *importer) run(ctx context.Context, name string, stdin io.Reader, out io.Writer) error {
+	defer in.client.CloseIdleConnections()
+	file, size := stdin, int64(0)
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return fmt.Errorf("open documents: %w", err)
+		}
+		defer f.Close()
+		if st, err := f.Stat(); err == nil {
+			size = st.Size()
+		}
+		file = f
+	}
+	counted := &counter{r: file}
+	n := 0
+	err := host.EachDocument(counted, in.format, in.delimiter, func(document []byte) error {
+		if in.body.Len() > 0 && in.body.Len()+len(document)+1 > in.size {
+			if err := in.send(ctx); err != nil {
+				return err
+			}
+		}
+		in.body.Write(document)
+		in.body.WriteByte('\n')
+		n++
+		in.bar.show("sending", counted.n, size)
+		return nil
+	})
+	if err == nil && in.body.Len() > 0 {
+		err = in.send(ctx)
+	}
+	in.bar.end()
+	if err != nil {
+		return fmt.Errorf("import %s: %w (%d requests were accepted before)", name, err, len(in.tasks))
+	}
+	if err := in.wait(ctx); err != nil {
+		return fmt.Errorf("import %s: %w", name, err)
+	}
+	_, err = fmt.Fprintf(out, "%d documents in %d tasks are in index %s\n", n, len(in.tasks), in.index)
+	return err
+}
+
+// send posts what is gathered.
+func (in *importer) send(ctx context.Context) error {
+	method, path := http.MethodPost, "/indexes/"+url.PathEscape(in.index)+"/documents"
+	if in.partial {
+		method = http.MethodPut
+	}
+	if in.primaryKey != "" {
+		path += "?primaryKey=" + url.QueryEscape(in.primaryKey)
+	}
+	var accepted struct{ TaskUID uint32 }
+	if err := in.call(ctx, method, path, in.body.Bytes(), &accepted); err != nil {
+		return fmt.Errorf("send documents: %w", err)
+	}
+	in.tasks = append(in.tasks, accepted.TaskUID)
+	in.body.Reset()
+	return nil
+}
+
+// wait waits until all tasks are finished and names those that failed.
+func (in *importer) wait(ctx context.Context) error {
+	defer in.bar.end()
+	var failed []error
+	for i, uid := range in.tasks {
+		pause := 20 * time.Millisecond
+		for {
+			var t struct {
+				Status string
+				Error  *struct{ Message string }
+			}
+			if err := in.call(ctx, http.MethodGet, fmt.Sprintf("/tasks/%d", uid), nil, &t); err != nil {
+				return fmt.Errorf("wait for task %d: %w", uid, err)
+			}
+			if t.Status == "failed" && t.Error != nil {
+				failed = append(failed, fmt.Errorf("task %d failed: %s", uid, t.Error.Message))
+			} else if t.Status == "canceled" {
+				failed = append(failed, fmt.Errorf("task %d was canceled", uid))
+			}
+			if t.Status != "enqueued" && t.Status != "processing" {
+				break
+			}
+			in.bar.show("indexing", int64(i), int64(len(in.tasks)))
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(pause):
+			}
+			pause = min(2*pause, time.Second)
+		}
+	}
+	in.bar.show("indexing", int64(len(in.tasks)), int64(len(in.tasks)))
+	return errors.Join(failed...)
+}
+
+// call makes one request and decodes its answer. An error of the service is
+// said in its words.
+func (in *importer) call(ctx context.Context, method, path string, body []byte, into any) error {
+	req, err := http.NewRequestWithContext(ctx, method, in.url+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/x-ndjson")
+	}
+	if in.key != "" {
+		req.Header.Set("Authorization", "Bearer "+in.key)
+	}
+	resp, err := in.client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if err != nil {
+		return fmt.Errorf("read answer: %w", err)
+	}
+	if resp.StatusCode/100 != 2 {
+		var e struct{ Message string }
+		if json.Unmarshal(answer, &e) != nil || e.Message == "" {
+			e.Message = "no service of this kind answers there"
+		}
+		return fmt.Errorf("status %d: %s", resp.StatusCode, e.Message)
+	}
+	if err := json.Unmarshal(answer, into); err != nil {
+		return fmt.Errorf("decode answer: %w", err)
+	}
+	return nil
+}
+
+// A counter counts what is read of r.
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}

@@ -1,0 +1,94 @@
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/task"
+)
+
+var _ task.Poster = (*Webhook)(nil)
+
+// webhookWhole bounds one message of a webhook, from the connection to the end
+// of the answer.
+const webhookWhole = 30 * time.Second
+
+// A Webhook posts to the one address that the operator named, who may name a
+// private one. Redirects are not followed: they would take the authorization
+// elsewhere. Safe for concurrent use.
+type Webhook struct {
+	url           *url.URL
+	authorization chat.Secret
+	userAgent     string
+	transport     *http.Transport
+}
+
+// ParseWebhookURL checks the address of a webhook.
+func ParseWebhookURL(s string) (*url.URL, error) {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
+		// Without the text: it may hold a token.
+		return nil, fmt.Errorf("is no http or https address with a host, and no user or fragment")
+	}
+	return u, nil
+}
+
+// NewWebhook returns a webhook that sends the header Authorization where one is
+// given.
+func NewWebhook(to *url.URL, authorization chat.Secret, userAgent string) *Webhook {
+	return &Webhook{
+		url: to, authorization: authorization, userAgent: userAgent,
+		transport: &http.Transport{
+			DialContext:         (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
+			TLSHandshakeTimeout: 10 * time.Second,
+			ForceAttemptHTTP2:   true,
+			DisableCompression:  true,
+			MaxIdleConns:        2,
+			IdleConnTimeout:     30 * time.Second,
+		},
+	}
+}
+
+// Post implements [task.Poster]. Errors name host and status, never the path,
+// which may hold a token.
+func (w *Webhook) Post(ctx context.Context, body []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, webhookWhole)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url.String(), bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("make request of webhook: %w", task.ErrRefused)
+	}
+	req.Header.Set("Content-Type", "application/x-ndjson")
+	req.Header.Set("Content-Encoding", "gzip")
+	req.Header.Set("User-Agent", w.userAgent)
+	if !w.authorization.IsZero() {
+		req.Header.Set("Authorization", w.authorization.Reveal())
+	}
+	resp, err := w.transport.RoundTrip(req)
+	if err != nil {
+		return fmt.Errorf("post to webhook: %w", err)
+	}
+	defer resp.Body.Close()
+	_, _ = io.CopyN(io.Discard, resp.Body, 4<<10) // so that the connection may be used again
+	switch s := resp.StatusCode; {
+	case s/100 == 2:
+		return nil
+	case s/100 == 5 || s == http.StatusTooManyRequests || s == http.StatusRequestTimeout:
+		return fmt.Errorf("post to webhook: status %d", s)
+	default:
+		return fmt.Errorf("post to webhook: status %d: %w", s, task.ErrRefused)
+	}
+}
+
+// Close closes the connections that wait.
+func (w *Webhook) Close() error {
+	w.transport.CloseIdleConnections()
+	return nil
+}

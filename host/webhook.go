@@ -1,0 +1,23 @@
+package host
+
+import (
+	"github.com/parley-search/parley/host/internal/httpapi"
+	"github.com/parley-search/parley/host/internal/task"
+	"github.com/parley-search/parley/host/internal/upstream"
+)
+
+// startWebhook returns what tells the operator's address of finished tasks, or
+// nil where none is configured.
+func (h *Host) startWebhook(c Config, o Options) func([]task.Task) {
+	if c.TaskWebhook == nil {
+		return nil
+	}
+	to := upstream.NewWebhook(c.TaskWebhook, c.TaskWebhookAuthorization, "parley/"+o.Version)
+	h.onClose(to.Close)
+	w := task.NewWebhook(task.WebhookOptions{
+		To: to, Render: httpapi.TaskJSON,
+		Failed: func(err error) { h.log.Warn().Err(err).Msg("task webhook failed") },
+	})
+	h.onClose(w.Close)
+	return w.Finished
+}
