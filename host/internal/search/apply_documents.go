@@ -225,19 +225,27 @@ func (b *docBatch) delete(ctx context.Context, p payload) (task.Outcome, error) 
 		wrote = string(p.Filter)
 	}
 	result := func(n int, err error) (task.Outcome, error) {
-		o := task.Outcome{Details: details("providedIds", len(p.IDs), "deletedDocuments", n, "originalFilter", wrote)}
-		if e, ok := errors.AsType[*apierr.Error](err); ok {
-			o.Err, err = task.Fail(e), nil
-		}
-		return o, err
+		return task.Outcome{Details: details("providedIds", len(p.IDs), "deletedDocuments", n, "originalFilter", wrote)}, err
+	}
+	failed := func(why error) (task.Outcome, error) {
+		o, _ := result(0, nil)
+		o.Err = task.Fail(why)
+		return o, nil
 	}
 	switch {
 	case b.ix == nil && !b.made:
-		return result(0, notFound(b.uid))
+		return failed(notFound(b.uid))
 	case p.All:
 		return result(b.deleteAll(ctx))
 	case p.Filter != nil:
-		return result(b.deleteChosen(ctx, p))
+		if err := b.flush(ctx, false); err != nil {
+			return task.Outcome{}, err
+		}
+		cond, err := b.ix.filter(b.meta, p.Filter, apierr.InvalidDocumentFilter)
+		if err != nil {
+			return failed(err)
+		}
+		return result(b.deleteChosen(ctx, cond))
 	}
 	n := 0
 	for _, id := range p.IDs {
@@ -274,15 +282,8 @@ func (b *docBatch) deleteAll(ctx context.Context) (int, error) {
 	return n, b.startEmpty()
 }
 
-// deleteChosen deletes what a filter chooses, of all that is written then.
-func (b *docBatch) deleteChosen(ctx context.Context, p payload) (n int, err error) {
-	if err := b.flush(ctx, false); err != nil {
-		return 0, err
-	}
-	cond, err := b.ix.filter(b.meta, p.Filter, apierr.InvalidDocumentFilter)
-	if err != nil {
-		return 0, err
-	}
+// deleteChosen deletes what a filter chooses of all that is written.
+func (b *docBatch) deleteChosen(ctx context.Context, cond *node) (n int, err error) {
 	err = b.service.opts.DB.Scan(ctx, b.meta.Docs, func(d Document) error {
 		if !cond.matches(d.Body) {
 			return nil

@@ -19,16 +19,32 @@ var _ search.Bodies = (*Store)(nil)
 
 // CreateBody implements [search.Bodies].
 func (s *Store) CreateBody() (search.BodyWriter, error) {
+	if err := s.room(newReserve); err != nil {
+		return nil, err
+	}
 	f, err := os.OpenFile(filepath.Join(s.bodies, uuid.NewString()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("create body: %w", err)
 	}
-	return &bodyWriter{Writer: bufio.NewWriterSize(f, 64<<10), f: f}, nil
+	w := &bodyWriter{store: s, f: f}
+	w.Writer = bufio.NewWriterSize(guarded{w}, 256<<10)
+	return w, nil
 }
 
 type bodyWriter struct {
 	*bufio.Writer
-	f *os.File
+	store *Store
+	f     *os.File
+}
+
+// A guarded body asks for room before each large write.
+type guarded struct{ w *bodyWriter }
+
+func (g guarded) Write(p []byte) (int, error) {
+	if err := g.w.store.room(newReserve + uint64(len(p))); err != nil {
+		return 0, err
+	}
+	return g.w.f.Write(p)
 }
 
 // Keep implements [search.BodyWriter].

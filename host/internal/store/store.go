@@ -64,8 +64,9 @@ type Store struct {
 	db   *badger.DB
 	lock *os.File
 
-	bodies    string // directory of bodies too large for a payload
-	temporary bool   // it goes with the store
+	free      func() (uint64, error) // bytes that the disk has left; nil: no disk
+	bodies    string                 // directory of bodies too large for a payload
+	temporary bool                   // it goes with the store
 
 	stop chan struct{} // ends reclaim
 	done chan struct{} // closed once it has ended
@@ -85,7 +86,7 @@ func Open(dir string) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open database in %s: %w", dir, err), lock.Close())
 	}
-	s.lock = lock
+	s.lock, s.free = lock, freeBelow(dir)
 	s.stop, s.done = make(chan struct{}), make(chan struct{})
 	go s.reclaim()
 	return s, nil
@@ -185,6 +186,9 @@ func (s *Store) Close() error {
 
 // update runs f in a transaction, again where another one got in between.
 func (s *Store) update(f func(*badger.Txn) error) error {
+	if err := s.room(reserve); err != nil {
+		return err
+	}
 	for {
 		err := s.db.Update(f)
 		if !errors.Is(err, badger.ErrConflict) {

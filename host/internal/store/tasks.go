@@ -23,6 +23,9 @@ func numbered(prefix string, n uint32) []byte {
 
 // AppendTask implements [task.Log].
 func (s *Store) AppendTask(_ context.Context, t task.Task, payload []byte) error {
+	if err := s.room(newReserve + uint64(len(payload))); err != nil {
+		return err
+	}
 	return s.update(func(tx *badger.Txn) error {
 		if err := putTasks(tx, []task.Task{t}); err != nil {
 			return err

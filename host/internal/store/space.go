@@ -1,0 +1,42 @@
+package store
+
+import (
+	"github.com/dustin/go-humanize"
+	"golang.org/x/sys/unix"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+)
+
+// Badger and bleve write through mapped files: where the disk is full, the
+// process is killed in the middle of that, or a merge stops for good. So the
+// last of the disk is never asked for. New work is refused earlier than what
+// was accepted before, which needs room as well.
+const (
+	reserve    = 64 << 20 // bytes that must be free for any change
+	newReserve = 2 * reserve
+)
+
+// room returns [apierr.NoSpaceLeft] where less than the given number of bytes
+// is free on the disk.
+func (s *Store) room(bytes uint64) error {
+	if s.free == nil {
+		return nil
+	}
+	free, err := s.free()
+	if err != nil || free >= bytes {
+		return nil // what is not known is found out by writing
+	}
+	return apierr.Newf(apierr.NoSpaceLeft, "The disk of the data directory has only %s left, of which %s are kept free: nothing was changed. Make room and try again.",
+		humanize.IBytes(free), humanize.IBytes(bytes))
+}
+
+// freeBelow returns what tells how many bytes a directory's disk has left.
+func freeBelow(dir string) func() (uint64, error) {
+	return func() (uint64, error) {
+		var st unix.Statfs_t
+		if err := unix.Statfs(dir, &st); err != nil {
+			return 0, err
+		}
+		return st.Bavail * uint64(st.Bsize), nil
+	}
+}
