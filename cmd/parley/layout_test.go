@@ -74,7 +74,7 @@ var owners = map[string][]string{
 	"github.com/fsnotify/fsnotify":         {"host/internal/watch"},
 	"golang.org/x/mod":                     {"host/internal/plugin"},
 	"aead.dev/minisign":                    {"host/internal/deploy"},
-	"github.com/dustin/go-humanize":        {"host", "cmd/parley"},
+	"github.com/dustin/go-humanize":        {"host", "host/internal/store", "cmd/parley"},
 	"github.com/parley-search/parley/sdk":  {"sdk", "plugins", "examples"},
 }
 
