@@ -52,6 +52,7 @@ type Config struct {
 	LogsMode          string
 	EnableMetrics     bool
 	ContainsFilter    bool
+	EnableLogsRoute   bool
 	PluginDir         string
 	PluginLock        string
 	PluginPublicKey   *deploy.PublicKey // nil: none
@@ -69,6 +70,12 @@ type Config struct {
 
 	TLS httpapi.TLSFiles // no Cert: plain HTTP
 
+	DumpDir, SnapshotDir                           string
+	ImportDump, ImportSnapshot                     string // files; empty: none
+	IgnoreMissingDump, IgnoreMissingSnapshot       bool
+	IgnoreDumpIfDBExists, IgnoreSnapshotIfDBExists bool
+	ScheduleSnapshot                               time.Duration // 0: never
+
 	ChatRecordDir        string // empty: nothing is recorded
 	ChatRecordWorkspaces []string
 }
@@ -77,6 +84,9 @@ type Config struct {
 func (c *Config) features() (on []feature.Feature) {
 	if c.EnableMetrics {
 		on = append(on, feature.Metrics)
+	}
+	if c.EnableLogsRoute {
+		on = append(on, feature.LogsRoute)
 	}
 	if c.ContainsFilter {
 		on = append(on, feature.ContainsFilter)

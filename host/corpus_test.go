@@ -230,7 +230,7 @@ func (f *frames) WriteFrame(b []byte) error { _, err := f.Write(b); return err }
 func (f *frames) Flush() error              { return nil }
 
 // aggregate adds the chunks up as OpenAI's clients do.
-func (f *frames) aggregate(t *testing.T) map[string]any {
+func (f *frames) aggregate(t testing.TB) map[string]any {
 	t.Helper()
 	text, reasoning, refusal := "", "", ""
 	calls := []any{}

@@ -7,8 +7,10 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -19,6 +21,7 @@ import (
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/httpapi"
+	"github.com/parley-search/parley/host/internal/logs"
 	"github.com/parley-search/parley/host/internal/metrics"
 	"github.com/parley-search/parley/host/internal/network"
 	"github.com/parley-search/parley/host/internal/plugin"
@@ -29,9 +32,18 @@ import (
 	"github.com/parley-search/parley/host/internal/wasm"
 )
 
+// Logs is where the host's log comes together.
+type Logs = logs.Hub
+
+// OpenLogs returns the log that c asks for, written to w.
+func OpenLogs(c Config, w io.Writer) (*Logs, error) { return logs.New(w, c.LogsMode, c.LogLevel) }
+
+// IsTerminal reports whether a person may be looking at f.
+func IsTerminal(f *os.File) bool { return logs.IsTerminal(f) }
+
 // Options is what a [Host] is given beside its configuration.
 type Options struct {
-	Log      zerolog.Logger
+	Logs     *Logs    // where the log goes; required
 	Embedded [][]byte // modules that the binary carries
 	// Compiler is a program with its arguments that calls [CompileModule] and
 	// ends. With it, plugins are compiled in a process of low priority; without,
@@ -56,6 +68,7 @@ type Host struct {
 	chat     *chat.Service
 	server   *httpapi.Server
 	listener net.Listener
+	imported bool // the data came out of an archive just now
 
 	closers []func() error // in the order of opening
 	closing sync.Once
@@ -64,13 +77,16 @@ type Host struct {
 // Open opens everything below c.DBPath, loads the plugins and listens. It
 // serves once Run is called.
 func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
-	h := &Host{config: c, log: o.Log, modules: o.Embedded, metrics: metrics.New()}
+	h := &Host{config: c, log: o.Logs.Logger(), modules: o.Embedded, metrics: metrics.New()}
 	defer func() {
 		if err != nil {
 			h.Close()
 		}
 	}()
 
+	if err := h.importArchives(ctx); err != nil {
+		return nil, err
+	}
 	db, err := store.Open(c.DBPath)
 	if err != nil {
 		return nil, err
@@ -109,7 +125,7 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		return nil, err
 	}
 	h.onClose(h.search.Close)
-	h.tasks, err = task.Open(ctx, db, h.search, task.Options{
+	h.tasks, err = task.Open(ctx, db, &archiver{h.search, db, c, o.Version}, task.Options{
 		Failed:   func(err error) { h.log.Error().Err(err).Msg("task put off") },
 		Finished: h.startWebhook(c, o),
 	})
@@ -117,6 +133,9 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		return nil, err
 	}
 	h.onClose(h.runTasks())
+	if c.ScheduleSnapshot > 0 {
+		h.onClose(running(func(ctx context.Context) { h.scheduleSnapshots(ctx, c.ScheduleSnapshot) }))
+	}
 
 	record, err := h.recorder(c)
 	if err != nil {
@@ -128,8 +147,14 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		Limits:    upstream.Limits{Connect: c.ProviderConnect, FirstByte: c.ProviderFirstByte, Silence: c.ProviderSilence, Whole: c.ProviderAnswer},
 	})
 	h.onClose(up.Close)
+	workspaces := db.Workspaces(sealer)
+	if h.imported {
+		if err := h.tellUnreadable(ctx, workspaces); err != nil {
+			return nil, err
+		}
+	}
 	h.chat = chat.New(chat.Deps{
-		Workspaces: db.Workspaces(sealer), Sources: h.plugins, Upstream: up, Searcher: h.search,
+		Workspaces: workspaces, Sources: h.plugins, Upstream: up, Searcher: h.search,
 		Limits: chat.Limits{Rounds: c.ChatMaxRounds},
 	})
 	keys, err := auth.Open(ctx, db, auth.Options{MasterKey: c.MasterKey.Reveal()})
@@ -142,7 +167,7 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		return nil, err
 	}
 	h.server = httpapi.New(httpapi.Deps{
-		Auth: keys, Chat: h.chat, Search: h.search, Tasks: h.tasks, Log: h.log,
+		Auth: keys, Chat: h.chat, Search: h.search, Tasks: h.tasks, Log: h.log, Logs: o.Logs,
 		Features: features, Network: network.New(db.Network(sealer)),
 		Version: httpapi.Version{Version: o.Version, Commit: o.Commit, Date: o.CommitDate},
 		Plugins: h.pluginStatus, Reload: h.reloadPlugins, Metrics: h.metrics.Render, DatabaseSize: func() int64 { return sizeOf(c.DBPath) },
@@ -164,6 +189,21 @@ func (h *Host) openTLS(c Config) (*tls.Config, error) {
 
 // onClose notes what Close has to do before what was noted earlier.
 func (h *Host) onClose(f func() error) { h.closers = append(h.closers, f) }
+
+// running runs f until what it returns is called.
+func running(f func(context.Context)) (stop func() error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f(ctx)
+	}()
+	return func() error {
+		cancel()
+		<-done
+		return nil
+	}
+}
 
 // runTasks applies tasks from now on and returns what ends that.
 func (h *Host) runTasks() (stop func() error) {

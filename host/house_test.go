@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
-	"github.com/rs/zerolog"
 
 	"github.com/parley-search/parley/host/internal/plugin"
 )
@@ -24,7 +23,7 @@ import (
 // A house is the whole host with its real parts, serving on loopback, and a
 // client of it.
 type house struct {
-	t      *testing.T
+	t      testing.TB
 	url    string
 	dir    string // of the data
 	log    logBuffer
@@ -37,11 +36,11 @@ type house struct {
 
 // openHouse serves until the test ends, or close is called. Options are by
 // their names on the command line.
-func openHouse(t *testing.T, flags map[string]string, modules ...[]byte) *house {
+func openHouse(t testing.TB, flags map[string]string, modules ...[]byte) *house {
 	t.Helper()
 	h := &house{t: t, dir: t.TempDir(), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
 	lendCache(t, h.dir)
-	all := map[string]string{"http-addr": "127.0.0.1:0", "db-path": h.dir, "shutdown-grace": "1s"}
+	all := map[string]string{"http-addr": "127.0.0.1:0", "db-path": h.dir, "shutdown-grace": "1s", "log-level": "trace", "experimental-logs-mode": "json"}
 	for name, value := range flags {
 		all[name] = value
 	}
@@ -49,7 +48,11 @@ func openHouse(t *testing.T, flags map[string]string, modules ...[]byte) *house 
 	if err != nil {
 		t.Fatal(err)
 	}
-	opened, err := Open(t.Context(), c, Options{Log: zerolog.New(&h.log).Level(zerolog.TraceLevel), Embedded: modules, Version: "test"})
+	logs, err := OpenLogs(c, &h.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened, err := Open(t.Context(), c, Options{Logs: logs, Embedded: modules, Version: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +76,7 @@ func openHouse(t *testing.T, flags map[string]string, modules ...[]byte) *house 
 
 // lendCache gives the data directory dir the compiled modules that other tests
 // left, where there are any: to compile takes seconds.
-func lendCache(t *testing.T, dir string) {
+func lendCache(t testing.TB, dir string) {
 	t.Helper()
 	kept, err := filepath.Glob(filepath.Join(repository(t), "plugins", "dist", "cache", "wazero-*"))
 	if err != nil {
@@ -302,7 +305,7 @@ func around(text, what string) string {
 }
 
 // within fails the test where c does not come about in a time that is long.
-func within(t *testing.T, c <-chan struct{}, what string) {
+func within(t testing.TB, c <-chan struct{}, what string) {
 	t.Helper()
 	select {
 	case <-c:

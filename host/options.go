@@ -24,6 +24,7 @@ type Option struct {
 	Allowed string // what a value may be, for error messages
 	Secret  bool   // never printed
 	Switch  bool   // true or false; the bare flag means true
+	Bare    string // what the bare flag of another option means; empty: it needs a value
 	set     func(c *Config, value string) error
 }
 
@@ -122,6 +123,10 @@ func AllOptions() []Option {
 			Allowed: truths, Switch: true, set: truth(func(c *Config) *bool { return &c.EnableMetrics }),
 		},
 		{
+			Name: "experimental-enable-logs-route", Default: "false", Meaning: "begin with the feature logsRoute on",
+			Allowed: truths, Switch: true, set: truth(func(c *Config) *bool { return &c.EnableLogsRoute }),
+		},
+		{
 			Name: "experimental-contains-filter", Default: "false", Meaning: "begin with the feature containsFilter on",
 			Allowed: truths, Switch: true, set: truth(func(c *Config) *bool { return &c.ContainsFilter }),
 		},
@@ -164,6 +169,42 @@ func AllOptions() []Option {
 		{
 			Name: "provider-answer-timeout", Default: "10m", Meaning: "time that one request to a provider may take in all",
 			Allowed: durations, set: duration(func(c *Config) *time.Duration { return &c.ProviderAnswer }),
+		},
+		{
+			Name: "dump-dir", Default: "dumps", Meaning: "directory that dumps are written to",
+			Allowed: "a path", set: text(func(c *Config) *string { return &c.DumpDir }),
+		},
+		{
+			Name: "import-dump", Meaning: "dump to begin with; an error where there is a database already",
+			Allowed: "a file", set: text(func(c *Config) *string { return &c.ImportDump }),
+		},
+		{
+			Name: "ignore-missing-dump", Default: "false", Meaning: "begin without the dump where import-dump names none that exists",
+			Allowed: truths, Switch: true, set: truth(func(c *Config) *bool { return &c.IgnoreMissingDump }),
+		},
+		{
+			Name: "ignore-dump-if-db-exists", Default: "false", Meaning: "begin with the database that is there rather than with import-dump",
+			Allowed: truths, Switch: true, set: truth(func(c *Config) *bool { return &c.IgnoreDumpIfDBExists }),
+		},
+		{
+			Name: "snapshot-dir", Default: "snapshots", Meaning: "directory that the snapshot is written to",
+			Allowed: "a path", set: text(func(c *Config) *string { return &c.SnapshotDir }),
+		},
+		{
+			Name: "schedule-snapshot", Default: "0", Meaning: "seconds between two snapshots that nobody has to ask for; 0: none; the bare flag: a day",
+			Allowed: "a number of seconds, at most a year", Bare: "86400", set: seconds(func(c *Config) *time.Duration { return &c.ScheduleSnapshot }),
+		},
+		{
+			Name: "import-snapshot", Meaning: "snapshot to begin with; an error where there is a database already",
+			Allowed: "a file", set: text(func(c *Config) *string { return &c.ImportSnapshot }),
+		},
+		{
+			Name: "ignore-missing-snapshot", Default: "false", Meaning: "begin without the snapshot where import-snapshot names none that exists",
+			Allowed: truths, Switch: true, set: truth(func(c *Config) *bool { return &c.IgnoreMissingSnapshot }),
+		},
+		{
+			Name: "ignore-snapshot-if-db-exists", Default: "false", Meaning: "begin with the database that is there rather than with import-snapshot",
+			Allowed: truths, Switch: true, set: truth(func(c *Config) *bool { return &c.IgnoreSnapshotIfDBExists }),
 		},
 		{
 			Name: "chat-record-dir", Meaning: "directory in which each answer of a provider is written down, secrets removed, for parley plugin replay; it then holds what people asked",
@@ -258,6 +299,17 @@ func number(field func(*Config) *int, least, most int) func(*Config, string) err
 			return fmt.Errorf("is %q", v)
 		}
 		*field(c) = n
+		return nil
+	}
+}
+
+func seconds(field func(*Config) *time.Duration) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < 0 || n > 366*24*60*60 {
+			return fmt.Errorf("is %q", v)
+		}
+		*field(c) = time.Duration(n) * time.Second
 		return nil
 	}
 }

@@ -18,6 +18,7 @@ func addOptions(cmd *cobra.Command) {
 	cmd.Flags().String(flagConfigFile, "", "TOML file with options (default "+host.DefaultConfigFile+" where it exists)")
 	for _, o := range host.AllOptions() {
 		cmd.Flags().String(o.Name, o.Default, fmt.Sprintf("%s: %s", o.Meaning, o.Allowed))
+		cmd.Flags().Lookup(o.Name).NoOptDefVal = o.Bare
 		if o.Switch {
 			cmd.Flags().Lookup(o.Name).NoOptDefVal = "true"
 		}

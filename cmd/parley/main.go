@@ -73,7 +73,9 @@ func rootCommand() *cobra.Command {
 		}
 		return usageError{fmt.Errorf("%w; `%s --help` lists what there is", err, cmd.CommandPath())}
 	})
-	root.AddCommand(serveCommand(), quickstartCommand(), pluginCommand(), documentsCommand(), benchCommand(), configCommand(), versionCommand(), compileCommand())
+	root.AddCommand(serveCommand(), quickstartCommand(), pluginCommand(), documentsCommand(),
+		archiveCommand("dump", "all data, readable by later versions"), archiveCommand("snapshot", "all data as it is on disk, quick to restore"),
+		benchCommand(), configCommand(), versionCommand(), compileCommand())
 	wrapArgs(root)
 	return root
 }

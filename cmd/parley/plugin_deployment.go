@@ -48,7 +48,7 @@ const grantUsage = "accept grants that are wider than those of the version in us
 // person sits at a terminal, asks that person and runs it again.
 func askToGrant(cmd *cobra.Command, grant bool, change func(grant bool) (*host.PluginChange, error)) error {
 	c, err := change(grant)
-	if widened, ok := errors.AsType[*host.PluginWidened](err); ok && isTerminal(os.Stdin) && isTerminal(os.Stderr) {
+	if widened, ok := errors.AsType[*host.PluginWidened](err); ok && host.IsTerminal(os.Stdin) && host.IsTerminal(os.Stderr) {
 		w := widened.Change
 		fmt.Fprintf(cmd.ErrOrStderr(), "plugin %s %s asks for more than %s:\n", w.Name, w.Version, widened.Than)
 		printGrants(cmd.ErrOrStderr(), "  ", w.Widened)

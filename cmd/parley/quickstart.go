@@ -102,7 +102,11 @@ func (d demo) run(ctx context.Context, c host.Config, stdout, progress io.Writer
 	if c.PluginLock == host.LockOff {
 		say("plugins run unpinned (plugin-lock=off): for a deployment, see plugins/README.md")
 	}
-	h, err := host.Open(ctx, c, hostOptions(logger(c, progress), modules))
+	logs, err := host.OpenLogs(c, progress)
+	if err != nil {
+		return err
+	}
+	h, err := host.Open(ctx, c, hostOptions(logs, modules))
 	if err != nil {
 		return err
 	}

@@ -3,13 +3,8 @@ package main
 import (
 	"embed"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
-	"strings"
-	"time"
 
-	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"github.com/parley-search/parley/host"
@@ -57,7 +52,11 @@ func serveCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("read embedded plugins: %w", err)
 			}
-			h, err := host.Open(cmd.Context(), c, hostOptions(logger(c, cmd.ErrOrStderr()), modules))
+			logs, err := host.OpenLogs(c, cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			h, err := host.Open(cmd.Context(), c, hostOptions(logs, modules))
 			if err != nil {
 				return err
 			}
@@ -66,23 +65,4 @@ func serveCommand() *cobra.Command {
 	}
 	addOptions(cmd)
 	return cmd
-}
-
-// logger writes to w as the configuration says.
-func logger(c host.Config, w io.Writer) zerolog.Logger {
-	level := zerolog.Disabled
-	if c.LogLevel != "off" {
-		level, _ = zerolog.ParseLevel(c.LogLevel) // checked with the configuration
-	}
-	if c.LogsMode == "human" {
-		f, isFile := w.(*os.File)
-		w = zerolog.ConsoleWriter{Out: w, TimeFormat: time.TimeOnly, NoColor: !isFile || !isTerminal(f)}
-	}
-	return zerolog.New(w).Level(level).With().Timestamp().Logger()
-}
-
-// isTerminal reports whether a person may be looking at f.
-func isTerminal(f *os.File) bool {
-	st, err := f.Stat()
-	return err == nil && st.Mode()&os.ModeCharDevice != 0 && !strings.EqualFold(os.Getenv("TERM"), "dumb")
 }

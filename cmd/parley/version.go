@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"github.com/parley-search/parley/abi"
@@ -49,7 +48,7 @@ func commit() (revision, date string) {
 }
 
 // hostOptions is what every host of this program is given.
-func hostOptions(log zerolog.Logger, modules [][]byte) host.Options {
+func hostOptions(logs *host.Logs, modules [][]byte) host.Options {
 	revision, date := commit()
-	return host.Options{Log: log, Embedded: modules, Compiler: compiler(), Version: version, Commit: revision, CommitDate: date}
+	return host.Options{Logs: logs, Embedded: modules, Compiler: compiler(), Version: version, Commit: revision, CommitDate: date}
 }

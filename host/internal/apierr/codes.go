@@ -200,6 +200,7 @@ var (
 	MissingTaskFilters               = field("missing_task_filters")
 	BatchNotFound                    = invalid("batch_not_found", http.StatusNotFound)
 	InvalidBatchUIDs                 = field("invalid_batch_uids")
+	DumpProcessFailed                = Code{"dump_process_failed", http.StatusInternalServerError, TypeInternal}
 	NoSpaceLeft                      = Code{"no_space_left_on_device", http.StatusUnprocessableEntity, TypeSystem}
 
 	// Vectors, of documents and of queries.

@@ -21,6 +21,7 @@ type Feature string
 // The features. One is here only where its switch does something.
 const (
 	Metrics         Feature = "metrics"         // GET /metrics
+	LogsRoute       Feature = "logsRoute"       // POST /logs/stderr and /logs/stream
 	ContainsFilter  Feature = "containsFilter"  // CONTAINS and STARTS WITH in filters
 	Network         Feature = "network"         // GET and PATCH /network, and searches on remotes
 	ChatCompletions Feature = "chatCompletions" // the routes below /chats
@@ -37,6 +38,7 @@ type trait struct {
 func traits() []trait {
 	return []trait{
 		{Metrics, false, "reading metrics", func(s *Set) *bool { return &s.Metrics }},
+		{LogsRoute, false, "setting the log's level and streaming the log", func(s *Set) *bool { return &s.LogsRoute }},
 		{ContainsFilter, false, "CONTAINS and STARTS WITH in a filter", func(s *Set) *bool { return &s.ContainsFilter }},
 		{Network, false, "the network of remotes", func(s *Set) *bool { return &s.Network }},
 		{ChatCompletions, true, "conversations", func(s *Set) *bool { return &s.ChatCompletions }},
@@ -55,6 +57,7 @@ func absent() map[string]string {
 // A Set says which features are on.
 type Set struct {
 	Metrics         bool
+	LogsRoute       bool
 	ContainsFilter  bool
 	Network         bool
 	ChatCompletions bool

@@ -13,7 +13,7 @@ func TestFeatures(t *testing.T) {
 	reader := []string{"Authorization", "Bearer " + r.key([]string{string(auth.ExperimentalGet)}, []string{"*"})}
 	contains := `{"filter":"genre CONTAINS rro"}`
 	r.play(t, []scenario{
-		{name: "get", method: "GET", path: path, status: 200, contains: []string{`{"metrics":false,"containsFilter":false,"network":false,"chatCompletions":true}`}},
+		{name: "get", method: "GET", path: path, status: 200, contains: []string{`{"metrics":false,"logsRoute":false,"containsFilter":false,"network":false,"chatCompletions":true}`}},
 		{name: "get by a reader", method: "GET", path: path, header: reader, status: 200},
 		{name: "patch by a reader", method: "PATCH", path: path, body: `{}`, header: reader, status: 403, code: "invalid_api_key"},
 		{name: "unknown", method: "PATCH", path: path, body: `{"netwrok":true}`, status: 400, code: "bad_request", contains: []string{"did you mean `network`?"}},

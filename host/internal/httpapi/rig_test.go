@@ -16,14 +16,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
 	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/httpapi"
+	"github.com/parley-search/parley/host/internal/logs"
 	"github.com/parley-search/parley/host/internal/network"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/store"
@@ -38,6 +37,7 @@ const (
 
 // A wish says what a rig is to be. Its zero value is a host with a master key.
 type wish struct {
+	features []feature.Feature // on from the start
 	tls      *tls.Config
 	open     bool // no master key
 	panics   bool // GET /plugins does
@@ -89,7 +89,7 @@ func newRig(tb testing.TB, w wish) *rig {
 	check(tb, err)
 	sealer, err := store.OpenSealer(tb.TempDir(), nil)
 	check(tb, err)
-	features, err := feature.Open(ctx, db)
+	features, err := feature.Open(ctx, db, w.features...)
 	check(tb, err)
 	indexes, err := search.Open(search.Options{Dir: tb.TempDir(), DB: db, Bodies: db, Sealer: sealer, Features: features.Now})
 	check(tb, err)
@@ -118,9 +118,11 @@ func newRig(tb testing.TB, w wish) *rig {
 	_, _, err = r.chat.Patch(ctx, "demo", []byte(`{"source":"test","apiKey":"`+demoKey+`"}`))
 	check(tb, err)
 
+	hub, err := logs.New(r.log, logs.JSON, "trace")
+	check(tb, err)
 	r.server = httpapi.New(httpapi.Deps{
 		Auth: r.keys, Chat: r.chat, Search: indexes, Tasks: r.queue, Features: features, Network: network.New(db.Network(sealer)),
-		Log: zerolog.New(r.log), Limits: w.limits, TLS: w.tls,
+		Log: hub.Logger(), Logs: hub, Limits: w.limits, TLS: w.tls,
 		Version: httpapi.Version{Version: "1.2.3", Commit: "abc", Date: "2026-11-21"},
 		Plugins: func() []httpapi.Plugin {
 			if w.panics {

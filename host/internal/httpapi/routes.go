@@ -83,6 +83,13 @@ func (s *Server) routes() {
 	}
 
 	page := append([]string{"limit", "from", "reverse"}, taskFilters...)
+	s.route("POST", "/logs/stderr", auth.MetricsGet, s.needs(feature.LogsRoute, s.setLogLevel))
+	s.route("POST", "/logs/stream", auth.MetricsGet, s.needs(feature.LogsRoute, s.streamLogs))
+	s.route("DELETE", "/logs/stream", auth.MetricsGet, s.needs(feature.LogsRoute, s.endLogs))
+
+	s.route("POST", "/dumps", auth.DumpsCreate, s.createDump)
+	s.route("POST", "/snapshots", auth.SnapshotsCreate, s.createSnapshot)
+
 	s.route("GET", "/tasks", auth.TasksGet, s.listTasks, page...)
 	s.route("DELETE", "/tasks", auth.TasksDelete, s.deleteTasks, taskFilters...)
 	s.route("POST", "/tasks/cancel", auth.TasksCancel, s.cancelTasks, taskFilters...)

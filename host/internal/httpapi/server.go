@@ -12,6 +12,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -22,6 +23,7 @@ import (
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/feature"
+	"github.com/parley-search/parley/host/internal/logs"
 	"github.com/parley-search/parley/host/internal/network"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/task"
@@ -39,6 +41,7 @@ type Deps struct {
 	Network  *network.Service
 	Version  Version
 	Log      zerolog.Logger
+	Logs     *logs.Hub // where Log writes
 	// Plugins lists what is loaded and what was refused, for GET /plugins.
 	Plugins func() []Plugin
 	// Reload makes the host run what the deployment says now, for POST
@@ -89,8 +92,10 @@ type Server struct {
 	app     *fiber.App
 	conns   conns
 	streams streams
-	ctx     context.Context // ends what outlasts a shutdown's grace
-	stop    context.CancelCauseFunc
+	// watching is the stream of the log, where there is one.
+	watching atomic.Pointer[logWatch]
+	ctx      context.Context // ends what outlasts a shutdown's grace
+	stop     context.CancelCauseFunc
 
 	mu       sync.Mutex
 	down     bool // Shutdown was called
@@ -186,6 +191,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	if err := s.hangUp(); err != nil {
 		return fmt.Errorf("close listener: %w", err)
 	}
+	s.unwatch() // it would never finish by itself
 	hard, end := context.WithCancel(context.Background())
 	defer end()
 	done := make(chan error, 1)

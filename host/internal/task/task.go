@@ -29,6 +29,8 @@ const (
 	SettingsUpdate   Type = "settingsUpdate"
 	Cancelation      Type = "taskCancelation"
 	Deletion         Type = "taskDeletion"
+	DumpCreation     Type = "dumpCreation"
+	SnapshotCreation Type = "snapshotCreation"
 )
 
 // Types lists all types.
@@ -36,6 +38,7 @@ func Types() []Type {
 	return []Type{
 		DocumentAddition, DocumentDeletion, SettingsUpdate,
 		IndexCreation, IndexUpdate, IndexDeletion, IndexSwap, Cancelation, Deletion,
+		DumpCreation, SnapshotCreation,
 	}
 }
 

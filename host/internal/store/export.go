@@ -1,0 +1,249 @@
+package store
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/parley-search/parley/host/internal/task"
+)
+
+// A Kind is one kind of record, as a dump has it: a stream of lines.
+type Kind struct {
+	Name   string
+	prefix string
+}
+
+// Kinds are all kinds of records that a dump holds. What is not among them is
+// derived from these: the notes for bleve, which is built anew, and what tasks
+// are found by.
+func Kinds() []Kind {
+	return []Kind{
+		{"switches", prefixMeta},
+		{"keys", prefixKey},
+		{"workspaces", prefixWorkspace},
+		{"indexes", prefixIndex},
+		{"documents", prefixDocument},
+		{"vectors", prefixVector},
+		{"tasks", prefixTask},
+		{"payloads", prefixPayload},
+		{"outcomes", prefixOutcome},
+		{"batches", prefixBatch},
+	}
+}
+
+// derived are the prefixes of records that a dump leaves out.
+func derived() []string { return []string{prefixOutbox, prefixTrait, prefixDate} }
+
+// ownSwitches are meta records that belong to one database alone.
+func ownSwitch(key string) bool {
+	return key == prefixMeta+"format" || key == prefixMeta+"traits"
+}
+
+// An exported is a record as a line of JSON. Keys and values that are no text
+// are in base64.
+type exported struct {
+	Key      string          `json:"key,omitempty"`
+	KeyBytes []byte          `json:"keyBytes,omitempty"`
+	Seq      *uint64         `json:"seq,omitempty"` // of a document
+	Value    json.RawMessage `json:"value,omitempty"`
+	Bytes    []byte          `json:"bytes,omitempty"`
+}
+
+// Export calls each for every kind with what writes its records, a line each;
+// all are of one moment. Nothing of the task without is among them.
+func (s *Store) Export(ctx context.Context, without uint32, each func(k Kind, write func(io.Writer) error) error) error {
+	left := string(binary.BigEndian.AppendUint32(nil, without))
+	return s.db.View(func(tx *badger.Txn) error {
+		for _, k := range Kinds() {
+			err := each(k, func(w io.Writer) error {
+				lines := json.NewEncoder(w)
+				lines.SetEscapeHTML(false) // values stay as they are
+				return scan(tx, []byte(k.prefix), func(key, value []byte) (bool, error) {
+					if err := ctx.Err(); err != nil {
+						return false, err
+					}
+					rest := key[len(k.prefix):]
+					if ownSwitch(string(key)) || k.ofTask() && string(rest) == left {
+						return true, nil
+					}
+					return true, lines.Encode(export(k, rest, value))
+				})
+			})
+			if err != nil {
+				return fmt.Errorf("export %s: %w", k.Name, err)
+			}
+		}
+		return nil
+	})
+}
+
+// ofTask reports whether the records belong to a task, whose number is their
+// key.
+func (k Kind) ofTask() bool {
+	return k.prefix == prefixTask || k.prefix == prefixPayload || k.prefix == prefixOutcome
+}
+
+func export(k Kind, key, value []byte) (e exported) {
+	if utf8.Valid(key) && bytes.IndexByte(key, 0) < 0 {
+		e.Key = string(key)
+	} else {
+		e.KeyBytes = key
+	}
+	if k.prefix == prefixDocument && len(value) > 8 {
+		seq := binary.BigEndian.Uint64(value)
+		e.Seq, value = &seq, value[8:]
+	}
+	if json.Valid(value) {
+		e.Value = value
+	} else {
+		e.Bytes = value
+	}
+	return e
+}
+
+// record is the record of a line.
+func (e *exported) record(k Kind) (key, value []byte, err error) {
+	switch {
+	case e.Key != "" && e.KeyBytes == nil:
+		key = []byte(k.prefix + e.Key)
+	case e.Key == "" && e.KeyBytes != nil:
+		key = append([]byte(k.prefix), e.KeyBytes...)
+	default:
+		return nil, nil, errors.New("it has no key, or two")
+	}
+	if ownSwitch(string(key)) {
+		return nil, nil, fmt.Errorf("it sets %s, which is a database's own", key)
+	}
+	if e.Seq != nil {
+		value = binary.BigEndian.AppendUint64(nil, *e.Seq)
+	}
+	if e.Value != nil && e.Bytes != nil {
+		return nil, nil, errors.New("it has two values")
+	}
+	return key, append(append(value, e.Value...), e.Bytes...), nil
+}
+
+// maxLine bounds a line of an import: a document in base64, generously.
+const maxLine = 512 << 20
+
+// Import writes the records of a kind that r has a line each of. Into an empty
+// database, before anything else is done with it.
+func (s *Store) Import(ctx context.Context, k Kind, r io.Reader) (n int, err error) {
+	batch := s.db.NewWriteBatch()
+	defer batch.Cancel()
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 0, 1<<20), maxLine)
+	for lines.Scan() {
+		n++
+		var e exported
+		d := json.NewDecoder(bytes.NewReader(lines.Bytes()))
+		d.DisallowUnknownFields()
+		err := d.Decode(&e)
+		var key, value []byte
+		if err == nil {
+			key, value, err = e.record(k)
+		}
+		if err == nil {
+			err = batch.Set(key, value)
+		}
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return n, fmt.Errorf("import %s, line %d: %w", k.Name, n, err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return n, fmt.Errorf("import %s: %w", k.Name, err)
+	}
+	if err := batch.Flush(); err != nil {
+		return n, fmt.Errorf("import %s: %w", k.Name, err)
+	}
+	return n, nil
+}
+
+// Bodies calls f for each body that a task waits with.
+func (s *Store) Bodies(f func(name string, open func() (io.ReadCloser, error)) error) error {
+	entries, err := os.ReadDir(s.bodies)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("list bodies: %w", err)
+	}
+	for _, e := range entries {
+		if e.Type().IsRegular() {
+			if err := f(e.Name(), func() (io.ReadCloser, error) { return os.Open(filepath.Join(s.bodies, e.Name())) }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ImportBody writes a body that [Store.Bodies] gave.
+func (s *Store) ImportBody(name string, r io.Reader) error {
+	if name != filepath.Base(name) || name == "." || name == ".." {
+		return fmt.Errorf("import body %q: a body's name is no path", name)
+	}
+	f, err := os.OpenFile(filepath.Join(s.bodies, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("import body: %w", err)
+	}
+	_, err = io.Copy(f, r)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("import body %s: %w", name, err)
+	}
+	return nil
+}
+
+// Backup writes the whole database, as it is at the call, in Badger's own form.
+func (s *Store) Backup(w io.Writer) error {
+	if _, err := s.db.Backup(w, 0); err != nil {
+		return fmt.Errorf("back up database: %w", err)
+	}
+	return nil
+}
+
+// Restore fills an empty database with what Backup wrote.
+func (s *Store) Restore(r io.Reader) error {
+	if err := s.db.Load(r, 16); err != nil {
+		return fmt.Errorf("restore database: %w", err)
+	}
+	return s.checkFormat()
+}
+
+// Imported ends an import: tasks are found again, and those of the types made
+// the archive itself, which is there: they are not made again.
+func (s *Store) Imported(ctx context.Context, made []task.Type) error {
+	err := s.update(func(tx *badger.Txn) error { return tx.Delete([]byte(prefixMeta + "traits")) })
+	if err == nil {
+		err = s.addTraits()
+	}
+	if err != nil {
+		return fmt.Errorf("note what tasks are found by: %w", err)
+	}
+	pending, err := s.Unfinished(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range pending {
+		if slices.Contains(made, p.Task.Type) {
+			p.Task.Status, p.Task.FinishedAt = task.Succeeded, time.Now().UTC()
+			if err := s.PutTasks(ctx, []task.Task{p.Task}, nil); err != nil {
+				return fmt.Errorf("finish task %d: %w", p.Task.UID, err)
+			}
+		}
+	}
+	return nil
+}
