@@ -43,7 +43,7 @@ func IsTerminal(f *os.File) bool { return logs.IsTerminal(f) }
 
 // Options is what a [Host] is given beside its configuration.
 type Options struct {
-	Logs     *Logs    // where the log goes; required
+	Logs     *Logs    // where the log goes; nil: nowhere
 	Embedded [][]byte // modules that the binary carries
 	// Compiler is a program with its arguments that calls [CompileModule] and
 	// ends. With it, plugins are compiled in a process of low priority; without,

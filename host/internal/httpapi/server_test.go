@@ -90,6 +90,11 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 		{"GET", "/tasks/0"},
 		{"DELETE", "/tasks"},
 		{"POST", "/tasks/cancel"},
+		{"POST", "/dumps"},
+		{"POST", "/snapshots"},
+		{"POST", "/logs/stderr"},
+		{"POST", "/logs/stream"},
+		{"DELETE", "/logs/stream"},
 		{"GET", "/batches"},
 		{"GET", "/batches/0"},
 	}
