@@ -41,13 +41,13 @@ func archiveCreateCommand(kind string) *cobra.Command {
 		Example: "  parley " + kind + " create --url http://127.0.0.1:7700",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c.key = cmp.Or(c.key, os.Getenv(host.EnvPrefix+"MASTER_KEY"))
+			c.key = cmp.Or(c.key, os.Getenv(keyEnv))
 			c.url = strings.TrimRight(c.url, "/")
 			return c.run(cmd.Context(), kind, cmd.OutOrStdout())
 		},
 	}
 	cmd.Flags().StringVar(&c.url, "url", "http://127.0.0.1:7700", "address of the service")
-	cmd.Flags().StringVar(&c.key, "key", "", "API key that allows "+kind+"s.create and tasks.get (default: $"+host.EnvPrefix+"MASTER_KEY)")
+	cmd.Flags().StringVar(&c.key, "key", "", "API key that allows "+kind+"s.create and tasks.get (default: $"+keyEnv+")")
 	return cmd
 }
 

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/parley-search/parley/host"
 )
 
 // A bar shows how far something is: on a terminal one line that is written
@@ -21,7 +23,7 @@ type bar struct {
 
 func newBar(w io.Writer) *bar {
 	f, ok := w.(*os.File)
-	return &bar{w: w, terminal: ok && isTerminal(f), tenths: -1}
+	return &bar{w: w, terminal: ok && host.IsTerminal(f), tenths: -1}
 }
 
 const barWidth = 40
