@@ -104,7 +104,7 @@ func (c Case) run(g *guest, framing string) error {
 	if err == nil && o.declared != "" {
 		err = fmt.Errorf("case %s is answered with %s", c.Name, o)
 	}
-	return cmp.Or(err, c.differs(o.Aggregate))
+	return cmp.Or(err, o.ended(c.Name), c.differs(o.Aggregate))
 }
 
 // request is the case as an error request.

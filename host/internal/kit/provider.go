@@ -213,6 +213,9 @@ func checkDecode(s *subject) (string, error) {
 	understood := map[string]bool{}
 	for _, st := range streams {
 		o, _, err := st.run(g)
+		if err == nil {
+			err = o.ended(st.name)
+		}
 		if err != nil {
 			return "", err
 		}
@@ -266,6 +269,9 @@ func checkEmptyResponse(s *subject) (string, error) {
 		return "", err
 	}
 	o, _, err := streamOf("a response without events").run(g)
+	if err == nil {
+		err = o.ended("a response without events")
+	}
 	if err != nil {
 		return "", err
 	}

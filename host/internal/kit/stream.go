@@ -39,7 +39,8 @@ func (st stream) steps() []step {
 	return all
 }
 
-// run hands a stream over and returns what it came to and each reply.
+// run hands a stream over and returns what it came to and each reply. Whether
+// it came to an end is for [outcome.ended] to say.
 func (st stream) run(g *guest) (*outcome, []reply, error) {
 	o := newOutcome()
 	var replies []reply
@@ -50,7 +51,7 @@ func (st stream) run(g *guest) (*outcome, []reply, error) {
 		}
 		replies = append(replies, r)
 	}
-	return o, replies, o.ended(st.name)
+	return o, replies, nil
 }
 
 // add takes over events whose bytes are about to be used again.
