@@ -30,7 +30,11 @@ const (
 	LockOff        = "off"
 )
 
-const defaultOrigin = "default"
+// Origins of an option's value.
+const (
+	defaultOrigin = "default"
+	fileOrigin    = "file " // and its path
+)
 
 // DefaultConfigFile is read where it exists and no other is named.
 const DefaultConfigFile = "./config.toml"
@@ -76,8 +80,22 @@ type Config struct {
 	IgnoreDumpIfDBExists, IgnoreSnapshotIfDBExists bool
 	ScheduleSnapshot                               time.Duration // 0: never
 
+	Telemetry TelemetryConfig
+
 	ChatRecordDir        string // empty: nothing is recorded
 	ChatRecordWorkspaces []string
+
+	settings []Setting // what the fields came of, for the event launch
+}
+
+// TelemetryConfig is what the operator wants of telemetry.
+type TelemetryConfig struct {
+	Off        bool
+	OffBy      string // where that was said
+	URL        string // empty: it is sent nowhere
+	WriteKey   chat.Secret
+	File       string   // empty: none
+	Collectors []string // of others, whose messages may be sent
 }
 
 // features are those that are on from the start.
@@ -142,7 +160,7 @@ func LoadConfig(from Sources) (Config, []Setting, error) {
 
 	path, values, err := readFile(from.File, options)
 	errs = append(errs, err)
-	layer(func(Option) string { return "file " + path }, values)
+	layer(func(Option) string { return fileOrigin + path }, values)
 
 	values, err = readEnviron(from.Environ, options)
 	errs = append(errs, err)
@@ -174,6 +192,8 @@ func LoadConfig(from Sources) (Config, []Setting, error) {
 		errs = append(errs, fmt.Errorf("option master-key (%s) has %d bytes: want at least %d when env is production", origin["master_key"], n, minMasterKey))
 	}
 	errs = append(errs, checkTLS(c.TLS))
+	c.settings = settings
+	c.Telemetry.decide(from.Environ, origin["no_analytics"])
 	return c, settings, errors.Join(errs...)
 }
 

@@ -66,6 +66,7 @@ type Host struct {
 	search   *search.Service
 	tasks    *task.Queue
 	chat     *chat.Service
+	usage    usage // telemetry, or why there is none
 	server   *httpapi.Server
 	listener net.Listener
 	imported bool // the data came out of an archive just now
@@ -102,7 +103,10 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		return nil, err
 	}
 	h.onClose(runtime.Close)
-	h.plugins = plugin.NewSet(runtime, plugin.Options{FuelPerCall: int64(c.PluginFuel), Log: h.logStep})
+	if err := h.usage.decide(c); err != nil {
+		return nil, err
+	}
+	h.plugins = plugin.NewSet(runtime, plugin.Options{FuelPerCall: int64(c.PluginFuel), Log: h.logStep, NoCollectors: h.usage.off != "", Applied: h.useCollectors})
 	h.onClose(h.plugins.Close)
 	h.metrics.Add(h.pluginMetrics)
 	if err := h.startPlugins(ctx); err != nil {
@@ -137,6 +141,10 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		h.onClose(running(func(ctx context.Context) { h.scheduleSnapshots(ctx, c.ScheduleSnapshot) }))
 	}
 
+	engine, err := h.openTelemetry(ctx, c, o)
+	if err != nil {
+		return nil, err
+	}
 	record, err := h.recorder(c)
 	if err != nil {
 		return nil, err
@@ -171,7 +179,7 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		Features: features, Network: network.New(db.Network(sealer)),
 		Version: httpapi.Version{Version: o.Version, Commit: o.Commit, Date: o.CommitDate},
 		Plugins: h.pluginStatus, Reload: h.reloadPlugins, Metrics: h.metrics.Render, DatabaseSize: func() int64 { return sizeOf(c.DBPath) },
-		Limits: httpapi.Limits{Body: c.PayloadLimit}, TLS: tlsConfig,
+		Limits: httpapi.Limits{Body: c.PayloadLimit}, TLS: tlsConfig, Telemetry: engine, Usage: h.usageRoutes(c),
 	})
 	if h.listener, err = net.Listen("tcp", c.HTTPAddr); err != nil {
 		return nil, fmt.Errorf("listen on %s: %w: give another --http-addr", c.HTTPAddr, err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/deploy"
+	"github.com/parley-search/parley/host/internal/telemetry"
 	"github.com/parley-search/parley/host/internal/upstream"
 )
 
@@ -213,6 +214,34 @@ func AllOptions() []Option {
 		{
 			Name: "chat-record-workspaces", Meaning: "workspaces whose answers chat-record-dir gets; none: all",
 			Allowed: "workspace uids, separated by commas", set: uids(func(c *Config) *[]string { return &c.ChatRecordWorkspaces }),
+		},
+		{
+			Name: "no-analytics", Default: "false", Meaning: "no telemetry: no events, no collectors, nothing written or sent; DO_NOT_TRACK does the same",
+			Allowed: "anything; 0, false, no, off and nothing leave it on", Switch: true,
+			set: func(c *Config, v string) error { c.Telemetry.Off = telemetry.Off(v); return nil },
+		},
+		{
+			Name: "telemetry-url", Meaning: "where telemetry is sent, a Segment-compatible platform such as https://example.com/v1/batch; none: it is kept in the data directory and sent nowhere",
+			Allowed: "an http or https URL without user and password",
+			set: func(c *Config, v string) error {
+				if err := upstream.CheckTelemetryURL(v); err != nil {
+					return fmt.Errorf("is wrong: %w", err)
+				}
+				c.Telemetry.URL = v
+				return nil
+			},
+		},
+		{
+			Name: "telemetry-write-key", Meaning: "write key of that platform", Allowed: "a text", Secret: true,
+			set: func(c *Config, v string) error { c.Telemetry.WriteKey = chat.NewSecret(v); return nil },
+		},
+		{
+			Name: "telemetry-file", Meaning: "file that gets a line for each message, exactly what is sent and what stays here; at 10 MiB it begins anew and the last two are kept",
+			Allowed: "a path", set: text(func(c *Config) *string { return &c.Telemetry.File }),
+		},
+		{
+			Name: "telemetry-collectors", Meaning: "collector plugins that are not the program's own and whose messages may be sent, too; without it theirs stay on this machine",
+			Allowed: "plugin names, separated by commas", set: uids(func(c *Config) *[]string { return &c.Telemetry.Collectors }),
 		},
 		{
 			Name: "shutdown-grace", Default: "10s", Meaning: "time that streams under way get to finish at a shutdown",

@@ -46,6 +46,7 @@ const (
 	ChatsSettingsWrite Action = "chatsSettings.update"
 	PluginsGet         Action = "plugins.get"
 	PluginsReload      Action = "plugins.reload"
+	TelemetryGet       Action = "telemetry.get"
 )
 
 // What a key may hold beside single actions. A group such as "documents.*"
@@ -100,6 +101,7 @@ var traits = []trait{
 	{ChatsSettingsWrite, true, false, true},
 	{PluginsGet, true, true, true},
 	{PluginsReload, true, false, true},
+	{TelemetryGet, true, true, true},
 }
 
 // holds reports whether a, which may be a group, holds the action of t.

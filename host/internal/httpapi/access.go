@@ -10,6 +10,8 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/rs/zerolog"
+
+	"github.com/parley-search/parley/abi/event"
 )
 
 // An access is what the log says of a request: no path, query, header or body,
@@ -23,6 +25,11 @@ type access struct {
 	bytes  int
 	// stream: the answer goes on after the handler, and is logged at its end.
 	stream bool
+	// Of a stream, for its events: who its client is, how long the conversation
+	// is, how long the first event took.
+	client   string
+	messages event.Count
+	first    time.Duration
 }
 
 type accessKey struct{}
@@ -56,6 +63,7 @@ func (s *Server) around(c *fiber.Ctx) error {
 	a.route = c.Route().Path
 	a.status = c.Response().StatusCode()
 	a.bytes = len(c.Response().Body())
+	s.tellRequest(a, clientOf(c))
 	s.logAccess(a, nil)
 	return nil
 }

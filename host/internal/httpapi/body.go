@@ -35,7 +35,8 @@ func (s *Server) body(r *call) ([]byte, error) {
 	var b bytes.Buffer
 	b.Grow(min(max(r.Request().Header.ContentLength(), 512), 1<<20))
 	_, err = b.ReadFrom(body)
-	return b.Bytes(), err
+	r.raw = b.Bytes()
+	return r.raw, err
 }
 
 // An arrival reads a body as it comes in. It refuses one that is too large,

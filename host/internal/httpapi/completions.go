@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/rs/zerolog"
@@ -28,6 +29,7 @@ func (s *Server) complete(r *call) error {
 	st := newStream(r.Context().Conn(), cancel, s.Limits.KeepAlive)
 	s.streams.add(st)
 	answer, err := s.Chat.Start(ctx, r.caller, uid, body)
+	first := time.Since(r.access.start)
 	if err != nil {
 		s.streams.remove(st)
 		cancel(nil)
@@ -41,6 +43,9 @@ func (s *Server) complete(r *call) error {
 	r.Set("X-Accel-Buffering", "no")
 	a := r.access
 	a.stream, a.route, a.status = true, completionsPath, fiber.StatusOK
+	if s.Telemetry != nil {
+		a.client, a.messages, a.first = strings.Clone(clientOf(r.Ctx)), messages(body), first
+	}
 	r.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
 		defer cancel(nil)
 		defer s.streams.remove(st)
@@ -63,6 +68,7 @@ func (s *Server) stream(ctx context.Context, st *stream, w *bufio.Writer, answer
 			st.fail(apierr.From(s.panicked(a, p)))
 		}
 		a.bytes = st.close()
+		s.tellChat(a, answer.Outcome())
 		s.logAnswer(a, answer.Outcome())
 	}()
 	err := answer.WriteTo(st)

@@ -27,6 +27,7 @@ import (
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/store"
 	"github.com/parley-search/parley/host/internal/task"
+	"github.com/parley-search/parley/host/internal/telemetry"
 )
 
 const (
@@ -43,6 +44,7 @@ type wish struct {
 	panics   bool // GET /plugins does
 	idle     bool // no task is applied before the rig's start
 	limits   httpapi.Limits
+	usage    *telemetry.Engine // nil: telemetry is off
 	upstream chat.Upstream
 }
 
@@ -123,6 +125,7 @@ func newRig(tb testing.TB, w wish) *rig {
 	r.server = httpapi.New(httpapi.Deps{
 		Auth: r.keys, Chat: r.chat, Search: indexes, Tasks: r.queue, Features: features, Network: network.New(db.Network(sealer)),
 		Log: hub.Logger(), Logs: hub, Limits: w.limits, TLS: w.tls,
+		Telemetry: w.usage, Usage: httpapi.Usage{Spool: noSpool{}, UID: "the uid"},
 		Version: httpapi.Version{Version: "1.2.3", Commit: "abc", Date: "2026-11-21"},
 		Plugins: func() []httpapi.Plugin {
 			if w.panics {

@@ -21,6 +21,9 @@ func (s *Server) routes() {
 	s.route("GET", "/version", auth.Version, s.version)
 	s.route("GET", "/stats", auth.StatsGet, s.stats)
 	s.route("GET", "/metrics", auth.MetricsGet, s.needs(feature.Metrics, s.getMetrics))
+	s.route("GET", "/telemetry", auth.TelemetryGet, s.getTelemetry)
+	s.route("GET", "/telemetry/messages", auth.TelemetryGet, s.getMessages, "of")
+	s.route("GET", "/telemetry/metrics", auth.TelemetryGet, s.getTelemetryMetrics)
 	s.route("GET", "/plugins", auth.PluginsGet, s.plugins)
 	s.route("POST", "/plugins/reload", auth.PluginsReload, s.reloadPlugins)
 
@@ -108,11 +111,17 @@ type call struct {
 	caller *auth.Caller
 	query  query
 	access *access
+
+	// What the request's event is made of, beside these.
+	raw     []byte         // the body that body returned
+	found   *search.Result // what a search found
+	creates bool           // the index that documents go to is not there
 }
 
 // route adds a route: the caller is known and allowed, and the query
 // parameters are known, before h is called.
 func (s *Server) route(method, path string, action auth.Action, h handler, parameters ...string) {
+	h = s.told(method, path, h)
 	guarded := func(c *fiber.Ctx) error {
 		caller, err := s.authorize(c, action)
 		if err != nil {

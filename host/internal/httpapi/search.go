@@ -113,6 +113,7 @@ func (s *Server) find(r *call, q search.Query) error {
 	if err != nil {
 		return err
 	}
+	r.found = res
 	return ok(r, newSearchBody(res, &q))
 }
 

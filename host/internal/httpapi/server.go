@@ -27,10 +27,11 @@ import (
 	"github.com/parley-search/parley/host/internal/network"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/task"
+	"github.com/parley-search/parley/host/internal/telemetry"
 )
 
 // Deps is what a [Server] works with. All fields but Plugins, Reload,
-// Metrics, DatabaseSize, Limits and TLS are required.
+// Metrics, DatabaseSize, Limits, Telemetry, Usage and TLS are required.
 type Deps struct {
 	Auth   *auth.Service
 	Chat   *chat.Service
@@ -53,6 +54,10 @@ type Deps struct {
 	// DatabaseSize is the bytes on disk, for GET /stats.
 	DatabaseSize func() int64
 	Limits       Limits
+	// Telemetry takes the events; nil where it is off.
+	Telemetry *telemetry.Engine
+	// Usage is what GET /telemetry says beside it.
+	Usage Usage
 	// TLS is what Listen speaks; nil: plain HTTP.
 	TLS *tls.Config
 }

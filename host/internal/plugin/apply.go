@@ -124,6 +124,9 @@ func (s *Set) loadNew(ctx context.Context, old *view, wanted []Wanted) *batch {
 			p, err := s.loadWanted(ctx, &w)
 			mu.Lock()
 			defer mu.Unlock()
+			if errors.Is(err, errNoCollectors) {
+				return
+			}
 			if err != nil {
 				b.refused = append(b.refused, w.refused(err))
 				return

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -46,6 +47,9 @@ type loaded struct {
 	begun atomic.Int64 // streams, in all
 }
 
+// errNoCollectors says that a collector was left out, as it should be.
+var errNoCollectors = errors.New("telemetry is off, so no collector is loaded")
+
 // prepare checks module, compiles it and makes sure that it starts. An error is
 // a sentence for the operator.
 func prepare(ctx context.Context, rt *wasm.Runtime, module []byte, from string, o Options) (*loaded, error) {
@@ -55,6 +59,9 @@ func prepare(ctx context.Context, rt *wasm.Runtime, module []byte, from string, 
 		return nil, err
 	}
 	id := m.Name + " " + m.Version
+	if m.Kind == abi.KindCollector && o.NoCollectors {
+		return nil, fmt.Errorf("check plugin %s: %w", id, errNoCollectors)
+	}
 	shape, err := wasm.Describe(module)
 	if err != nil {
 		return nil, fmt.Errorf("read plugin %s: %w", id, err)

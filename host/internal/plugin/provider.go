@@ -26,6 +26,9 @@ type Options struct {
 	// Log is told what happens to each version, by one goroutine or several;
 	// nil drops it.
 	Log func(Step)
+	// NoCollectors leaves collectors out before any of their code is compiled:
+	// telemetry is off.
+	NoCollectors bool
 	// Applied, where not nil, is called after each change of a [Set], one change
 	// at a time, with all that runs from now on. Versions that have left are
 	// open until it returns; it may [Plugin.Hold] what it goes on using.

@@ -71,6 +71,13 @@ func (s *Service) Indexes(caller *auth.Caller, offset, limit int) (list []Info, 
 	return list, total
 }
 
+// Count is how many indexes there are.
+func (s *Service) Count() int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return len(s.indexes)
+}
+
 // visible returns the indexes that caller may use, by uid.
 func (s *Service) visible(caller *auth.Caller) []*index {
 	s.mu.RLock()

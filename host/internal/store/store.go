@@ -229,6 +229,16 @@ func scan(tx *badger.Txn, prefix []byte, f func(key, value []byte) (bool, error)
 // lockWait is how long a start waits for a data directory that is in use.
 const lockWait = 2 * time.Second
 
+// Lock keeps everybody else from opening the database in dir, until release is
+// called. The error names the process that has it.
+func Lock(dir string) (release func() error, err error) {
+	f, err := lockDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	return f.Close, nil
+}
+
 // lockDir takes dir for this process.
 func lockDir(dir string) (*os.File, error) {
 	name := filepath.Join(dir, "parley.pid")

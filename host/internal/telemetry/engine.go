@@ -16,8 +16,9 @@ type Options struct {
 	Instance UUID // key of all messages; shown to the operator, used for nothing else
 	Spool    Spool
 	// Snapshot describes process and machine as they are now; its handles are
-	// of the engine's own table.
-	Snapshot func(h *Handles) (event.Launch, event.Features, event.Host)
+	// of the engine's own table h, and first is when telemetry first ran on this
+	// data directory. It must not call the engine.
+	Snapshot func(h *Handles, first time.Time) (event.Launch, event.Features, event.Host)
 	// Sealed is told of each window that ended: its messages, which are in the
 	// spool where they are outbound, and its values by collector. It is called
 	// by one goroutine, and must not call the engine. It may be nil.
@@ -148,13 +149,6 @@ func (e *Engine) Handles() *Handles {
 // this window. No collector learns which one it is.
 func (e *Engine) FirstOfFacet(index, facet string) bool {
 	return e != nil && e.facets.first(index, facet)
-}
-
-// FirstLaunch is when telemetry first ran on this data directory.
-func (e *Engine) FirstLaunch() time.Time {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.state.FirstLaunch
 }
 
 // Run delivers events and ends windows until ctx ends; then it keeps the

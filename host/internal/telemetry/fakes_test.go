@@ -218,7 +218,7 @@ func (r *rig) open(all ...Collector) {
 	r.t.Helper()
 	e, err := Open(r.t.Context(), Options{
 		Instance: instance, Spool: r.spool, Now: func() time.Time { return r.now },
-		Snapshot: func(h *Handles) (event.Launch, event.Features, event.Host) {
+		Snapshot: func(h *Handles, _ time.Time) (event.Launch, event.Features, event.Host) {
 			return event.Launch{Version: h.Version("1.2.3")}, event.Features{Patched: 1}, event.Host{Cores: 2}
 		},
 		Sealed: func([]Message, []CollectorValues) { r.ended++ },

@@ -33,20 +33,23 @@ func Off(value string) bool {
 	return true
 }
 
-// Decide says what switches telemetry off, or "" where nothing does: any of
-// several is enough. environ is as os.Environ gives it; option, where not
-// empty, says where the option no-analytics was set; dir is the data directory.
-func Decide(environ []string, option, dir string) (by string, err error) {
+// DecideBy says what of the configuration switches telemetry off, or "" where
+// nothing does. environ is as os.Environ gives it; option, where not empty, says
+// where the option no-analytics was set to do so.
+func DecideBy(environ []string, option string) (by string) {
 	for _, name := range []string{EnvNoAnalytics, EnvDoNotTrack} {
 		for _, kv := range environ {
 			if value, ok := strings.CutPrefix(kv, name+"="); ok && Off(value) {
-				return "environment variable " + name, nil
+				return "environment variable " + name
 			}
 		}
 	}
-	if option != "" {
-		return option, nil
-	}
+	return option
+}
+
+// SwitchedOff says what switched telemetry off in the data directory dir, or ""
+// where nothing did.
+func SwitchedOff(dir string) (by string, err error) {
 	switch _, err := os.Stat(filepath.Join(dir, offFile)); {
 	case err == nil:
 		return "`parley telemetry off`", nil

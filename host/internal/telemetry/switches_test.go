@@ -14,32 +14,32 @@ func TestDecide(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{EnvNoAnalytics, EnvDoNotTrack} {
 		for _, on := range []string{"", "0", "false", "FALSE", "no", "off", " off "} {
-			if by, err := Decide([]string{name + "=" + on}, "", dir); by != "" || err != nil {
-				t.Errorf("Decide with %s=%q = %q, %v, want on", name, on, by, err)
+			if by := DecideBy([]string{name + "=" + on}, ""); by != "" {
+				t.Errorf("DecideBy with %s=%q = %q, want on", name, on, by)
 			}
 		}
 		for _, off := range []string{"1", "true", "yes", "on", "please", "-1"} {
-			if by, err := Decide([]string{"HOME=/", name + "=" + off}, "", dir); !strings.Contains(by, name) || err != nil {
-				t.Errorf("Decide with %s=%q = %q, %v, want off by it", name, off, by, err)
+			if by := DecideBy([]string{"HOME=/", name + "=" + off}, ""); !strings.Contains(by, name) {
+				t.Errorf("DecideBy with %s=%q = %q, want off by it", name, off, by)
 			}
 		}
 	}
-	if by, err := Decide(nil, "flag --no-analytics", dir); by != "flag --no-analytics" || err != nil {
-		t.Errorf("Decide with the flag = %q, %v", by, err)
+	if by := DecideBy(nil, "flag --no-analytics"); by != "flag --no-analytics" {
+		t.Errorf("DecideBy with the flag = %q", by)
 	}
 	if err := SwitchOff(dir); err != nil {
 		t.Fatal(err)
 	}
-	if by, err := Decide(nil, "", dir); !strings.Contains(by, "parley telemetry off") || err != nil {
-		t.Errorf("Decide after SwitchOff = %q, %v", by, err)
+	if by, err := SwitchedOff(dir); !strings.Contains(by, "parley telemetry off") || err != nil {
+		t.Errorf("SwitchedOff after SwitchOff = %q, %v", by, err)
 	}
 	for range 2 {
 		if err := SwitchOn(dir); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if by, err := Decide(nil, "", dir); by != "" || err != nil {
-		t.Errorf("Decide after SwitchOn = %q, %v, want on", by, err)
+	if by, err := SwitchedOff(dir); by != "" || err != nil {
+		t.Errorf("SwitchedOff after SwitchOn = %q, %v, want on", by, err)
 	}
 }
 

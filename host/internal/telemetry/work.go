@@ -40,7 +40,7 @@ func (e *Engine) describe(to ...*running) {
 	if e.options.Snapshot == nil {
 		return
 	}
-	launch, features, host := e.options.Snapshot(e.handles)
+	launch, features, host := e.options.Snapshot(e.handles, e.state.FirstLaunch)
 	features.Patched = 0
 	records := event.Append(nil, &launch)
 	records = event.Append(records, &features)

@@ -1,0 +1,315 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/parley-search/parley/abi/event"
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/telemetry"
+)
+
+// A teller emits the event of one request that its handler has answered with
+// err. What it is made of is numbers, see package abi/event.
+type teller func(s *Server, r *call, err error)
+
+// tellers are the routes that have an event of their own, beside http_request.
+var tellers = map[string]teller{
+	"POST /indexes/:uid/search":                 tellSearch,
+	"GET /indexes/:uid/search":                  tellSearch,
+	"POST /indexes/:uid/facet-search":           tellFacetSearch,
+	"POST /multi-search":                        tellMultiSearch,
+	"POST /indexes/:uid/documents":              tellDocuments(event.DocumentsReplace),
+	"PUT /indexes/:uid/documents":               tellDocuments(event.DocumentsUpdate),
+	"GET /indexes/:uid/documents":               tellDocuments(event.DocumentsList),
+	"POST /indexes/:uid/documents/fetch":        tellDocuments(event.DocumentsFetch),
+	"GET /indexes/:uid/documents/:id":           tellDocuments(event.DocumentsGet),
+	"DELETE /indexes/:uid/documents/:id":        tellDocuments(event.DocumentsDelete),
+	"DELETE /indexes/:uid/documents":            tellDocuments(event.DocumentsClear),
+	"POST /indexes/:uid/documents/delete-batch": tellDocuments(event.DocumentsDeleteBatch),
+	"POST /indexes/:uid/documents/delete":       tellDocuments(event.DocumentsDeleteByFilter),
+	"POST /indexes/:uid/documents/edit":         tellDocuments(event.DocumentsEdit),
+	"POST /indexes":                             tellIndex(event.IndexCreate),
+	"PATCH /indexes/:uid":                       tellIndex(event.IndexUpdate),
+	"DELETE /indexes/:uid":                      tellIndex(event.IndexDelete),
+	"POST /swap-indexes":                        tellIndex(event.IndexSwap),
+	"PATCH /indexes/:uid/settings":              tellSettings,
+	"DELETE /indexes/:uid/settings":             tellSettingsReset,
+	"GET /tasks":                                tellTasks(event.TasksList),
+	"GET /tasks/:uid":                           tellTasks(event.TasksGet),
+	"POST /tasks/cancel":                        tellTasks(event.TasksCancel),
+	"DELETE /tasks":                             tellTasks(event.TasksDelete),
+	"GET /stats":                                tellStats(false),
+	"GET /indexes/:uid/stats":                   tellStats(true),
+	"POST /export":                              tellExport,
+	"POST " + completionsPath:                   tellRefusedChat,
+}
+
+const settingsPath = "/indexes/:uid/settings/"
+
+// told wraps the handler of a route so that its event is emitted. Without
+// telemetry it is the handler itself.
+func (s *Server) told(method, path string, h handler) handler {
+	tell := tellers[method+" "+path]
+	if name, ok := strings.CutPrefix(path, settingsPath); ok && method != fiber.MethodGet {
+		tell = tellSetting(name)
+	}
+	if tell == nil || s.Telemetry == nil {
+		return h
+	}
+	return func(r *call) error {
+		if strings.HasSuffix(path, "/documents") && (method == fiber.MethodPost || method == fiber.MethodPut) {
+			_, err := s.Search.Index(r.caller, r.param("uid"))
+			r.creates = apierr.Is(err, apierr.IndexNotFound)
+		}
+		err := h(r)
+		tell(s, r, err)
+		return err
+	}
+}
+
+func (s *Server) ring() *telemetry.Ring { return s.Telemetry.Ring() }
+
+// said is what the request's body, or its URL, says.
+func (r *call) said() telemetry.Said {
+	if r.Method() == fiber.MethodGet || r.Method() == fiber.MethodHead {
+		return telemetry.SaidByURL(r.query)
+	}
+	return telemetry.ReadSaid(r.raw)
+}
+
+func (r *call) latency() event.Count { return event.CountOf(time.Since(r.access.start).Milliseconds()) }
+
+func outcome(err error) event.Outcome {
+	if err != nil {
+		return event.Failed
+	}
+	return event.Succeeded
+}
+
+func tellSearch(s *Server, r *call, err error) {
+	e := r.said().Search()
+	e.Outcome, e.Latency = outcome(err), r.latency()
+	if r.found != nil {
+		e.Degraded, e.UsedNegativeOperator = event.FlagOf(r.found.Degraded), event.FlagOf(r.found.Negative)
+	}
+	telemetry.Emit(s.ring(), &e)
+}
+
+func tellFacetSearch(s *Server, r *call, err error) {
+	said := r.said()
+	e := said.FacetSearch()
+	e.Outcome, e.Latency = outcome(err), r.latency()
+	var facet string
+	_ = json.Unmarshal(said["facetName"], &facet) // one that is no text was refused
+	if err == nil {
+		e.FirstOfFacet = event.FlagOf(s.Telemetry.FirstOfFacet(r.param("uid"), facet))
+	}
+	telemetry.Emit(s.ring(), &e)
+}
+
+func tellMultiSearch(s *Server, r *call, err error) {
+	e := r.said().MultiSearch()
+	e.Outcome, e.Latency = outcome(err), r.latency()
+	telemetry.Emit(s.ring(), &e)
+}
+
+func tellDocuments(op event.DocumentsOperation) teller {
+	return func(s *Server, r *call, err error) {
+		e := event.Documents{Operation: op}
+		switch op {
+		case event.DocumentsReplace, event.DocumentsUpdate:
+			// The header counts when it is wrong, too: that is what it is asked for.
+			e.PayloadType = s.Telemetry.Handles().MediaType(r.Get(fiber.HeaderContentType))
+			if err == nil {
+				e.PrimaryKey, e.IndexCreated = s.Telemetry.Handles().Attribute(r.query["primaryKey"]), event.FlagOf(r.creates)
+			}
+		case event.DocumentsList, event.DocumentsFetch:
+			said := r.said()
+			pages := said.Search()
+			e.Limit, e.Offset, e.RetrieveVectors = pages.Limit, pages.Offset, pages.RetrieveVectors
+		}
+		telemetry.Emit(s.ring(), &e)
+	}
+}
+
+func tellIndex(op event.IndexOperation) teller {
+	return func(s *Server, r *call, err error) {
+		if err != nil {
+			return
+		}
+		e := event.Index{Operation: op}
+		switch op {
+		case event.IndexCreate, event.IndexUpdate:
+			var key string
+			_ = json.Unmarshal(r.said()["primaryKey"], &key) // null is none
+			e.PrimaryKey = s.Telemetry.Handles().Attribute(key)
+		case event.IndexSwap:
+			var pairs []json.RawMessage
+			_ = json.Unmarshal(r.raw, &pairs) // the handler took it
+			e.Swaps = event.CountOf(len(pairs))
+		}
+		telemetry.Emit(s.ring(), &e)
+	}
+}
+
+func tellSettings(s *Server, r *call, err error) {
+	if err == nil {
+		e := r.said().Settings()
+		telemetry.Emit(s.ring(), &e)
+	}
+}
+
+func tellSettingsReset(s *Server, _ *call, err error) {
+	if err == nil {
+		e := telemetry.DefaultSettings().Settings()
+		telemetry.Emit(s.ring(), &e)
+	}
+}
+
+func tellSetting(name string) teller {
+	return func(s *Server, r *call, err error) {
+		if err != nil {
+			return
+		}
+		value := json.RawMessage(r.raw)
+		if r.Method() == fiber.MethodDelete {
+			value = json.RawMessage("null")
+		}
+		e := telemetry.OneSetting(name, value).Settings()
+		telemetry.Emit(s.ring(), &e)
+	}
+}
+
+func tellTasks(op event.TasksOperation) teller {
+	return func(s *Server, r *call, _ error) {
+		given := func(name string) event.Flag {
+			_, ok := r.query[name]
+			return event.FlagOf(ok)
+		}
+		telemetry.Emit(s.ring(), &event.Tasks{
+			Operation: op, UIDs: given("uids"), IndexUIDs: given("indexUids"), Types: given("types"), Statuses: given("statuses"),
+			CanceledBy:       given("canceledBy"),
+			BeforeEnqueuedAt: given("beforeEnqueuedAt"), AfterEnqueuedAt: given("afterEnqueuedAt"),
+			BeforeStartedAt: given("beforeStartedAt"), AfterStartedAt: given("afterStartedAt"),
+			BeforeFinishedAt: given("beforeFinishedAt"), AfterFinishedAt: given("afterFinishedAt"),
+		})
+	}
+}
+
+func tellStats(one bool) teller {
+	return func(s *Server, _ *call, _ error) { telemetry.Emit(s.ring(), &event.Stats{OneIndex: event.FlagOf(one)}) }
+}
+
+func tellExport(s *Server, r *call, _ error) {
+	e := r.said().Export()
+	telemetry.Emit(s.ring(), &e)
+}
+
+// tellRefusedChat is for a chat that ended before its stream began; what comes
+// after that is told by [Server.tellChat].
+func tellRefusedChat(s *Server, r *call, err error) {
+	if err == nil {
+		return
+	}
+	e := event.Chat{Outcome: event.ChatRefused, Messages: messages(r.raw), Latency: r.latency()}
+	if apierr.From(err).Code.Status() >= fiber.StatusInternalServerError {
+		e.Outcome = event.ChatFailed
+	}
+	telemetry.Emit(s.ring(), &e)
+}
+
+// messages counts the messages of a conversation.
+func messages(body []byte) event.Count {
+	var b struct {
+		Messages []json.RawMessage `json:"messages"`
+	}
+	_ = json.Unmarshal(body, &b) // one that is no conversation has none
+	return event.CountOf(len(b.Messages))
+}
+
+// tellChat emits the events of an answer that has ended.
+func (s *Server) tellChat(a *access, o chat.Outcome) {
+	if s.Telemetry == nil {
+		return
+	}
+	s.tellRequest(a, a.client)
+	e := event.Chat{
+		Outcome: event.ChatAnswered, Source: event.OrdinalOf[event.ChatSource](o.Source), Streamed: 1,
+		Rounds: event.CountOf(o.Rounds), Searches: event.CountOf(o.Searches), Messages: a.messages, Chunks: event.CountOf(o.Chunks),
+		Latency: event.CountOf(time.Since(a.start).Milliseconds()), First: event.CountOf(a.first.Milliseconds()),
+	}
+	switch {
+	case o.Cancelled:
+		e.Outcome = event.ChatLeft
+	case o.Err != nil:
+		e.Outcome = event.ChatFailed
+	case o.Finish == "tool_calls":
+		e.Outcome = event.ChatToolCalls
+	}
+	telemetry.Emit(s.ring(), &e)
+}
+
+// tellRequest emits the event that each request has. client is what it says of
+// its own.
+func (s *Server) tellRequest(a *access, client string) {
+	if s.Telemetry == nil {
+		return
+	}
+	telemetry.Emit(s.ring(), &event.HTTPRequest{
+		UserAgent: s.Telemetry.Handles().UserAgent(client), Route: family(a.route),
+		Status: event.CountOf(a.status), Latency: event.CountOf(time.Since(a.start).Milliseconds()),
+	})
+}
+
+// clientHeader is where a client library says who it is, where a browser
+// forbids it to say so in User-Agent.
+const clientHeader = "X-Meilisearch-Client"
+
+// clientOf is what a request says of its client.
+func clientOf(c *fiber.Ctx) string {
+	if v := c.Get(clientHeader); v != "" {
+		return v
+	}
+	return c.Get(fiber.HeaderUserAgent)
+}
+
+// family is the family of routes that a route belongs to.
+func family(route string) event.Route {
+	name := "other"
+	switch first, rest, _ := strings.Cut(strings.TrimPrefix(route, "/"), "/"); first {
+	case "health", "version", "stats", "metrics", "telemetry":
+		name = "service"
+	case "indexes":
+		name = "indexes"
+		_, part, _ := strings.Cut(rest, "/")
+		switch part, _, _ = strings.Cut(part, "/"); part {
+		case "documents", "search", "settings":
+			name = part
+		case "facet-search":
+			name = "facet_search"
+		}
+	case "swap-indexes":
+		name = "indexes"
+	case "multi-search":
+		name = "multi_search"
+	case "tasks", "batches":
+		name = "tasks"
+	case "experimental-features":
+		name = "features"
+	case "dumps", "snapshots":
+		name = "dumps"
+	case "chats":
+		name = "chats"
+		if route == completionsPath {
+			name = "completions"
+		}
+	case "keys", "network", "export", "plugins":
+		name = first
+	}
+	return event.OrdinalOf[event.Route](name)
+}

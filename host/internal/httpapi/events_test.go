@@ -1,0 +1,225 @@
+package httpapi_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/event"
+	"github.com/parley-search/parley/host/internal/telemetry"
+)
+
+// noSpool keeps nothing.
+type noSpool struct{}
+
+func (noSpool) State(context.Context) ([]byte, error) { return nil, nil }
+func (noSpool) Keep(context.Context, []byte, []telemetry.Message, time.Time) error {
+	return nil
+}
+func (noSpool) Pending(context.Context, int) ([]telemetry.Message, error) { return nil, nil }
+func (noSpool) Delete(context.Context, []string) error                    { return nil }
+func (noSpool) Quarantine(context.Context, string, time.Time) error       { return nil }
+func (noSpool) Usage(context.Context) (telemetry.Usage, error)            { return telemetry.Usage{}, nil }
+
+// A witness is a collector that keeps the events that it is given.
+type witness struct {
+	mu  sync.Mutex
+	got []any
+}
+
+func (w *witness) Manifest() *abi.Manifest {
+	return &abi.Manifest{Name: "witness", Events: []string{
+		"http_request", "search", "facet_search", "multi_search", "documents", "index", "settings", "tasks", "stats", "export", "chat",
+	}}
+}
+func (w *witness) SHA256() string                     { return "" }
+func (w *witness) Outbound() bool                     { return false }
+func (w *witness) Start() (telemetry.Instance, error) { return w, nil }
+func (w *witness) Flush(bool, []byte) ([]byte, error) { return nil, nil }
+func (w *witness) Save([]byte) ([]byte, error)        { return nil, nil }
+func (w *witness) Load([]byte) (bool, error)          { return false, nil }
+func (w *witness) Worn() bool                         { return false }
+func (w *witness) Close()                             {}
+
+func (w *witness) Observe(b []byte, count int) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for {
+		r, rest, ok, err := event.Next(b)
+		if err != nil || !ok {
+			return count, err
+		}
+		var e any
+		switch r.Kind {
+		case event.KindHTTPRequest:
+			e = readEvent[event.HTTPRequest](r)
+		case event.KindSearch:
+			e = readEvent[event.Search](r)
+		case event.KindFacetSearch:
+			e = readEvent[event.FacetSearch](r)
+		case event.KindMultiSearch:
+			e = readEvent[event.MultiSearch](r)
+		case event.KindDocuments:
+			e = readEvent[event.Documents](r)
+		case event.KindIndex:
+			e = readEvent[event.Index](r)
+		case event.KindSettings:
+			e = readEvent[event.Settings](r)
+		case event.KindTasks:
+			e = readEvent[event.Tasks](r)
+		case event.KindStats:
+			e = readEvent[event.Stats](r)
+		case event.KindChat:
+			e = readEvent[event.Chat](r)
+		default:
+			return 0, errors.New("an event that nobody asked for")
+		}
+		w.got = append(w.got, e)
+		b = rest
+	}
+}
+
+// readEvent returns r without its times, which are never the same.
+func readEvent[E event.Type](r event.Record) any {
+	var e E
+	event.Read(r, &e)
+	v := reflect.ValueOf(&e).Elem()
+	for _, name := range []string{"Latency", "First"} {
+		if f := v.FieldByName(name); f.IsValid() {
+			f.SetUint(0)
+		}
+	}
+	return e
+}
+
+// take returns what came since, http_request apart from the rest.
+func (w *witness) take(e *telemetry.Engine) (requests []event.HTTPRequest, rest []any) {
+	e.Preview() // hands over what is in the ring
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, e := range w.got {
+		if r, ok := e.(event.HTTPRequest); ok {
+			requests = append(requests, r)
+		} else {
+			rest = append(rest, e)
+		}
+	}
+	w.got = nil
+	return requests, rest
+}
+
+// observed is a rig with a witness.
+func observed(t *testing.T) (*rig, *witness, *telemetry.Engine) {
+	t.Helper()
+	e, err := telemetry.Open(t.Context(), telemetry.Options{Spool: noSpool{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &witness{}
+	e.Use(t.Context(), []telemetry.Collector{w})
+	return newRig(t, wish{usage: e}), w, e
+}
+
+// TestEvents makes requests and looks at what a collector is told of them.
+func TestEvents(t *testing.T) {
+	r, w, engine := observed(t)
+	curl, jsonType, sku := engine.Handles().UserAgent("curl/8.0"), engine.Handles().MediaType("application/json"), engine.Handles().Attribute("sku")
+	invalid := engine.Handles().MediaType("nonsense")
+	tests := []struct {
+		method, path, body string
+		status             int
+		route              string
+		want               any // nil: no event but http_request
+	}{
+		{"POST", "/indexes/films/documents?primaryKey=sku", `[{"sku": 1}]`, 202, "documents", event.Documents{Operation: event.DocumentsReplace, PayloadType: jsonType, PrimaryKey: sku, IndexCreated: 1}},
+		{"PUT", "/indexes/films/documents", `[{"sku": 1}]`, 202, "documents", event.Documents{Operation: event.DocumentsUpdate, PayloadType: jsonType}},
+		{"GET", "/indexes/films/documents?limit=7&offset=2", "", 200, "documents", event.Documents{Operation: event.DocumentsList, Limit: 7, Offset: 2}},
+		{"POST", "/indexes/films/documents/fetch", `{"limit": 3}`, 200, "documents", event.Documents{Operation: event.DocumentsFetch, Limit: 3}},
+		{"GET", "/indexes/films/documents/1", "", 200, "documents", event.Documents{Operation: event.DocumentsGet}},
+		{"DELETE", "/indexes/films/documents/9", "", 202, "documents", event.Documents{Operation: event.DocumentsDelete}},
+		{"POST", "/indexes/films/documents/delete-batch", `[8]`, 202, "documents", event.Documents{Operation: event.DocumentsDeleteBatch}},
+		{"POST", "/indexes/films/search", `{"q": "a b", "limit": 5}`, 200, "search", event.Search{Outcome: event.Succeeded, Terms: 2, Limit: 5, Navigation: event.Estimated, MatchingStrategy: event.MatchLast}},
+		{"GET", "/indexes/films/search?q=a%20-b&page=2", "", 200, "search", event.Search{Outcome: event.Succeeded, UsedNegativeOperator: 1, Terms: 2, Limit: 20, Offset: 20, Navigation: event.Exhaustive, MatchingStrategy: event.MatchLast}},
+		{"POST", "/indexes/films/search", `{"sort": ["x:asc"]}`, 400, "search", event.Search{Outcome: event.Failed, Sort: 2, Limit: 20, Navigation: event.Estimated, MatchingStrategy: event.MatchLast}},
+		{"POST", "/multi-search", `{"queries": [{"indexUid": "films", "q": "a", "showRankingScore": true}, {"indexUid": "films"}]}`, 200, "multi_search", event.MultiSearch{Outcome: event.Succeeded, Queries: 2, Indexes: 1, ShowRankingScore: 1}},
+		{"PATCH", "/indexes/films/settings", `{"stopWords": ["a", "b"]}`, 202, "settings", event.Settings{StopWords: 3}},
+		{"PUT", "/indexes/films/settings/sortable-attributes", `["price"]`, 202, "settings", event.Settings{SortableAttributes: 2}},
+		{"DELETE", "/indexes/films/settings/sortable-attributes", ``, 202, "settings", event.Settings{SortableAttributes: 1}},
+		{"PATCH", "/indexes/films/settings", `{"stopWords": 7}`, 400, "settings", nil},
+		{"GET", "/indexes/films/settings", ``, 200, "settings", nil},
+		{"POST", "/indexes", `{"uid": "other", "primaryKey": "sku"}`, 202, "indexes", event.Index{Operation: event.IndexCreate, PrimaryKey: sku}},
+		{"POST", "/swap-indexes", `[{"indexes": ["films", "other"]}]`, 202, "indexes", event.Index{Operation: event.IndexSwap, Swaps: 1}},
+		{"DELETE", "/indexes/other", "", 202, "indexes", event.Index{Operation: event.IndexDelete}},
+		{"GET", "/tasks?statuses=succeeded&beforeEnqueuedAt=2030-01-01", "", 200, "tasks", event.Tasks{Operation: event.TasksList, Statuses: 1, BeforeEnqueuedAt: 1}},
+		{"GET", "/tasks/0", "", 200, "tasks", event.Tasks{Operation: event.TasksGet}},
+		{"POST", "/tasks/cancel?uids=1", "", 200, "tasks", event.Tasks{Operation: event.TasksCancel, UIDs: 1}},
+		{"GET", "/stats", "", 200, "service", event.Stats{}},
+		{"GET", "/indexes/films/stats", "", 200, "indexes", event.Stats{OneIndex: 1}},
+		{"GET", "/version", "", 200, "service", nil},
+		{"GET", "/nowhere", "", 404, "other", nil},
+		{"POST", "/chats/demo/chat/completions", hello, 200, "completions", event.Chat{Outcome: event.ChatAnswered, Source: event.OrdinalOf[event.ChatSource]("openAi"), Streamed: 1, Rounds: 1, Messages: 1, Chunks: 1}},
+		{"POST", "/chats/demo/chat/completions", `{"messages": [1, 2]}`, 400, "completions", event.Chat{Outcome: event.ChatRefused, Messages: 2}},
+	}
+	for _, tt := range tests {
+		name := tt.method + " " + tt.path + " " + tt.body
+		a := r.do(tt.method, tt.path, tt.body, "User-Agent", "curl/8.0")
+		if a.status != tt.status {
+			t.Errorf("%s: status %d %s, want %d", name, a.status, a.body, tt.status)
+		}
+		if a.status == 202 {
+			r.task(a)
+		}
+		var requests []event.HTTPRequest
+		var rest []any
+		for until := time.Now().Add(20 * time.Second); len(requests) == 0 && time.Now().Before(until); time.Sleep(time.Millisecond) {
+			more, events := w.take(engine)
+			requests, rest = append(requests, more...), append(rest, events...)
+		}
+		if len(rest) == 0 && tt.want != nil && strings.Contains(tt.path, "completions") {
+			_, rest = w.take(engine)
+		}
+		if want := (event.HTTPRequest{UserAgent: curl, Route: event.OrdinalOf[event.Route](tt.route), Status: event.Count(tt.status)}); len(requests) != 1 || requests[0] != want {
+			t.Errorf("%s: http_request events %+v, want %+v", name, requests, want)
+		}
+		var found []any
+		for _, e := range rest {
+			if c, isChat := e.(event.Chat); isChat && c.Chunks > 0 {
+				c.Chunks, c.Source = 1, event.OrdinalOf[event.ChatSource]("openAi") // the test's provider has no name that is shipped
+				e = c
+			}
+			found = append(found, e)
+		}
+		if tt.want == nil && len(found) > 0 || tt.want != nil && (len(found) != 1 || found[0] != tt.want) {
+			t.Errorf("%s: events\n%s, want\n%+v", name, fmt.Sprintf("%+v", found), tt.want)
+		}
+	}
+	// A content type that is none is told as such.
+	r.do("POST", "/indexes/films/documents", `[]`, "Content-Type", "nonsense")
+	_, rest := w.take(engine)
+	if want := (event.Documents{Operation: event.DocumentsReplace, PayloadType: invalid}); len(rest) != 1 || rest[0] != want {
+		t.Errorf("documents of a wrong content type: %+v, want %+v", rest, want)
+	}
+}
+
+// TestTelemetryRoutes shows it on and off.
+func TestTelemetryRoutes(t *testing.T) {
+	r, _, _ := observed(t)
+	if a := r.do("GET", "/telemetry", ""); a.status != 200 || !strings.Contains(a.body, `"on":true`) || !strings.Contains(a.body, `"instanceUid":"the uid"`) {
+		t.Errorf("GET /telemetry = %d %s", a.status, a.body)
+	}
+	if a := r.do("GET", "/telemetry/messages?of=tomorrow", ""); a.status != 400 || !strings.Contains(a.body, "next, last or pending") {
+		t.Errorf("GET /telemetry/messages?of=tomorrow = %d %s, want what is allowed", a.status, a.body)
+	}
+	off := newRig(t, wish{})
+	for path, want := range map[string]string{"/telemetry": `"on":false`, "/telemetry/messages": `"results":[]`, "/telemetry/metrics": `"results":[]`} {
+		if a := off.do("GET", path, ""); a.status != 200 || !strings.Contains(a.body, want) {
+			t.Errorf("GET %s while telemetry is off = %d %s, want %s", path, a.status, a.body, want)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package httpapi
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/telemetry"
+)
+
+// Usage is what the routes of telemetry show beside its engine.
+type Usage struct {
+	OffBy   string // what switched it off; empty: it is on
+	UID     string
+	SentTo  string // empty: nowhere
+	Spool   telemetry.Spool
+	Courier *telemetry.Courier // nil: it is sent nowhere
+}
+
+type telemetryBody struct {
+	On          bool                     `json:"on"`
+	OffBy       string                   `json:"offBy,omitempty"`
+	InstanceUID string                   `json:"instanceUid,omitempty"`
+	SentTo      string                   `json:"sentTo,omitempty"`
+	ElapsedMS   int64                    `json:"elapsedMs,omitempty"` // of the window under way
+	Engine      *telemetry.Status        `json:"engine,omitempty"`
+	Spool       *telemetry.Usage         `json:"spool,omitempty"`
+	Delivery    *telemetry.CourierStatus `json:"delivery,omitempty"`
+}
+
+// getTelemetry answers GET /telemetry.
+func (s *Server) getTelemetry(r *call) error {
+	if s.Telemetry == nil {
+		return ok(r, telemetryBody{OffBy: cmp.Or(s.Usage.OffBy, "this build")})
+	}
+	status := s.Telemetry.Status()
+	spool, err := s.Usage.Spool.Usage(s.ctx)
+	if err != nil {
+		return err
+	}
+	b := telemetryBody{
+		On: true, InstanceUID: s.Usage.UID, SentTo: s.Usage.SentTo, ElapsedMS: status.Elapsed.Milliseconds(), Engine: &status, Spool: &spool,
+	}
+	if s.Usage.Courier != nil {
+		b.Delivery = new(s.Usage.Courier.Status())
+	}
+	return ok(r, b)
+}
+
+// messageBody is a sealed message; its bytes are a text, so that nothing of
+// them changes on the way.
+type messageBody struct {
+	ID        string `json:"id"`
+	Collector string `json:"collector"`
+	Version   string `json:"version"`
+	Window    uint64 `json:"window"`
+	Outbound  bool   `json:"outbound"`
+	Body      string `json:"body"`
+}
+
+// maxPending bounds what is shown of a spool, which may hold 10 MB.
+const maxPending = 500
+
+// getMessages answers GET /telemetry/messages: of=next is the window under way
+// as it would be sealed now, of=last the one before, of=pending what waits to
+// be delivered. It changes nothing.
+func (s *Server) getMessages(r *call) error {
+	if s.Telemetry == nil {
+		return ok(r, list[messageBody]{Results: []messageBody{}})
+	}
+	var messages []telemetry.Message
+	var err error
+	switch of := r.query["of"]; of {
+	case "", "next":
+		messages = s.Telemetry.Preview()
+	case "last":
+		messages, _ = s.Telemetry.Last()
+	case "pending":
+		messages, err = s.Usage.Spool.Pending(s.ctx, maxPending)
+	default:
+		return apierr.Newf(apierr.BadRequest, "`of` is %.64q and must be next, last or pending.", of)
+	}
+	if err != nil {
+		return err
+	}
+	results := make([]messageBody, len(messages))
+	for i, m := range messages {
+		results[i] = messageBody{m.ID, m.Collector, m.Version, m.Window, m.Outbound, string(m.Body)}
+	}
+	return ok(r, list[messageBody]{results, 0, len(results), len(results)})
+}
+
+// metricBody is what a manifest says of a metric, and which collector's.
+type metricBody struct {
+	Collector string `json:"collector"`
+	Version   string `json:"version"`
+	Outbound  bool   `json:"outbound"`
+	*abi.Metric
+}
+
+// getTelemetryMetrics answers GET /telemetry/metrics: all that may be said.
+func (s *Server) getTelemetryMetrics(r *call) error {
+	results := []metricBody{}
+	if s.Telemetry != nil {
+		for _, c := range s.Telemetry.Status().Collectors {
+			for i := range c.Manifest.Metrics {
+				results = append(results, metricBody{c.Name, c.Version, c.Outbound, &c.Manifest.Metrics[i]})
+			}
+		}
+	}
+	slices.SortStableFunc(results, func(a, b metricBody) int { return cmp.Compare(a.Path, b.Path) })
+	return ok(r, list[metricBody]{results, 0, len(results), len(results)})
+}

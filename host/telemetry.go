@@ -1,0 +1,236 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/deploy"
+	"github.com/parley-search/parley/host/internal/httpapi"
+	"github.com/parley-search/parley/host/internal/plugin"
+	"github.com/parley-search/parley/host/internal/store"
+	"github.com/parley-search/parley/host/internal/telemetry"
+	"github.com/parley-search/parley/host/internal/upstream"
+)
+
+// decide draws the conclusion from the variables that switch telemetry off;
+// origin says where the option no-analytics was set.
+func (t *TelemetryConfig) decide(environ []string, origin string) {
+	option := ""
+	if t.Off {
+		option = origin
+	}
+	if by := telemetry.DecideBy(environ, option); by != "" {
+		t.Off, t.OffBy = true, by
+	}
+}
+
+// usage is telemetry as the host holds it.
+type usage struct {
+	off     string // what switched it off; empty: it is on
+	uid     telemetry.UUID
+	spool   *store.Spool
+	courier *telemetry.Courier // nil: it is sent nowhere
+	// inUse is the engine while it is told of changes of the plugins;
+	// [Host].applying guards it.
+	inUse *telemetry.Engine
+}
+
+// decide finds what switches telemetry off.
+func (u *usage) decide(c Config) (err error) {
+	if u.off = c.Telemetry.OffBy; u.off == "" {
+		u.off, err = telemetry.SwitchedOff(c.DBPath)
+	}
+	return err
+}
+
+// openTelemetry makes telemetry work, or, where somebody switched it off,
+// removes what there was of it: the engine is nil then. A spool that cannot be
+// opened stops no host: there is no telemetry, then.
+func (h *Host) openTelemetry(ctx context.Context, c Config, o Options) (*telemetry.Engine, error) {
+	if h.usage.off != "" {
+		h.log.Info().Str("by", h.usage.off).Msg("telemetry is off")
+		return nil, telemetry.RemoveSpool(c.DBPath)
+	}
+	var err error
+	if h.usage.uid, err = telemetry.OpenUID(c.DBPath); err != nil {
+		return nil, err
+	}
+	if h.usage.spool, err = store.OpenSpool(filepath.Join(c.DBPath, telemetry.SpoolDir)); err != nil {
+		h.usage.off = "a spool that cannot be opened"
+		h.log.Warn().Err(err).Msg("telemetry is off: its spool cannot be opened")
+		return nil, nil
+	}
+	h.onClose(h.usage.spool.Close)
+	file, err := h.telemetryFile(c)
+	if err != nil {
+		return nil, err
+	}
+	engine, err := telemetry.Open(ctx, telemetry.Options{
+		Instance: h.usage.uid, Spool: h.usage.spool, Snapshot: h.snapshot(c, o), Log: h.warn,
+		Sealed: func(messages []telemetry.Message, _ []telemetry.CollectorValues) {
+			if file == nil {
+				return
+			}
+			if err := file.Write(messages); err != nil {
+				h.warn("telemetry file not written", err)
+			}
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return engine, h.runTelemetry(ctx, c, engine)
+}
+
+func (h *Host) warn(message string, err error) { h.log.Warn().Err(err).Msg(message) }
+
+// telemetryFile opens the sink that is a file, or returns nil.
+func (h *Host) telemetryFile(c Config) (*telemetry.File, error) {
+	if c.Telemetry.File == "" {
+		return nil, nil
+	}
+	file, err := telemetry.OpenFile(c.Telemetry.File, 0)
+	if err != nil {
+		return nil, err
+	}
+	h.onClose(file.Close)
+	return file, nil
+}
+
+// runTelemetry gives the engine the collectors that run, now and after each
+// change of the plugins, and makes it work.
+func (h *Host) runTelemetry(ctx context.Context, c Config, engine *telemetry.Engine) error {
+	to := "nowhere: there is no --telemetry-url"
+	if c.Telemetry.URL != "" {
+		sender, err := upstream.NewTelemetrySender(c.Telemetry.URL, c.Telemetry.WriteKey, upstream.Options{})
+		if err != nil {
+			return err
+		}
+		h.onClose(sender.Close)
+		h.usage.courier = telemetry.NewCourier(h.usage.spool, sender, nil, h.warn)
+		to = c.Telemetry.URL
+	}
+	h.setEngine(ctx, engine)
+	working, stop := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() { engine.Run(working) })
+	if h.usage.courier != nil {
+		wg.Go(func() { h.usage.courier.Run(working) })
+	}
+	h.onClose(func() error {
+		// The engine lets go of its collectors before their modules are closed.
+		h.setEngine(ctx, nil)
+		stop()
+		wg.Wait()
+		return nil
+	})
+	h.log.Info().Str("instance_uid", h.usage.uid.String()).Str("sent_to", to).
+		Msg("telemetry is on: anonymous figures once an hour, the first of them an hour from the first start; `parley telemetry show` prints them, --no-analytics switches them off")
+	return nil
+}
+
+// setEngine says which engine is told of changes of the plugins.
+func (h *Host) setEngine(ctx context.Context, engine *telemetry.Engine) {
+	h.applying.Lock()
+	defer h.applying.Unlock()
+	h.usage.inUse = engine
+	engine.Use(ctx, h.collectors(h.plugins.Running()))
+}
+
+// useCollectors is told of each change of the plugins. applying is held.
+func (h *Host) useCollectors(all []plugin.Running) {
+	h.usage.inUse.Use(context.Background(), h.collectors(all))
+}
+
+// collectors lists the collectors that are in use, the program's own first: of
+// each name the version in use, or the newest.
+func (h *Host) collectors(all []plugin.Running) []telemetry.Collector {
+	var list []telemetry.Collector
+	chosen := map[string]plugin.Running{}
+	for _, p := range all {
+		m := p.Manifest()
+		if m.Kind != abi.KindCollector || p.Retired {
+			continue
+		}
+		had, ok := chosen[m.Name]
+		if !ok || p.Wanted.Use && !had.Wanted.Use || p.Wanted.Use == had.Wanted.Use && plugin.Newer(m.Version, had.Manifest().Version) < 0 {
+			chosen[m.Name] = p
+		}
+	}
+	for _, p := range chosen {
+		if c, ok := p.Plugin.(*plugin.Collector); ok {
+			own := p.Wanted.From == deploy.Embedded
+			list = append(list, collector{c, own, own || slices.Contains(h.config.Telemetry.Collectors, p.Manifest().Name)})
+		}
+	}
+	slices.SortFunc(list, func(a, b telemetry.Collector) int {
+		if x, y := a.(collector), b.(collector); x.own != y.own {
+			if x.own {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a.Manifest().Name, b.Manifest().Name)
+	})
+	return list
+}
+
+// usageRoutes is what the API shows of telemetry beside the engine.
+func (h *Host) usageRoutes(c Config) httpapi.Usage {
+	u := httpapi.Usage{OffBy: h.usage.off, SentTo: c.Telemetry.URL, Spool: h.usage.spool, Courier: h.usage.courier}
+	if u.OffBy == "" {
+		u.UID = h.usage.uid.String()
+	}
+	return u
+}
+
+// A collector is a plugin as the engine wants it.
+type collector struct {
+	*plugin.Collector
+	own      bool // the program carries it
+	outbound bool
+}
+
+func (c collector) Outbound() bool { return c.outbound }
+
+func (c collector) Start() (telemetry.Instance, error) {
+	i, err := c.Collector.Start()
+	if err != nil {
+		return nil, err // not a nil instance in an interface
+	}
+	return i, nil
+}
+
+// TelemetrySwitchOff keeps telemetry off from the next start on, for the data
+// directory dir; TelemetrySwitchOn takes it back.
+func TelemetrySwitchOff(dir string) error { return telemetry.SwitchOff(dir) }
+
+// TelemetrySwitchOn takes back what TelemetrySwitchOff did.
+func TelemetrySwitchOn(dir string) error { return telemetry.SwitchOn(dir) }
+
+// TelemetryDelete switches telemetry off for dir, removes what it kept there,
+// and returns the Instance UID that was; empty where there was none. No host
+// may run on dir.
+func TelemetryDelete(dir string) (uid string, err error) {
+	if _, err := os.Stat(dir); err != nil {
+		return "", fmt.Errorf("delete telemetry: %w", err)
+	}
+	release, err := store.Lock(dir)
+	if err != nil {
+		return "", err
+	}
+	u, err := telemetry.Forget(dir)
+	err = errors.Join(err, release())
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return u.String(), err
+}
