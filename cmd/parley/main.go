@@ -73,7 +73,7 @@ func rootCommand() *cobra.Command {
 		}
 		return usageError{fmt.Errorf("%w; `%s --help` lists what there is", err, cmd.CommandPath())}
 	})
-	root.AddCommand(serveCommand(), quickstartCommand(), pluginCommand(), documentsCommand(),
+	root.AddCommand(serveCommand(), quickstartCommand(), pluginCommand(), telemetryCommand(), documentsCommand(),
 		archiveCommand("dump", "all data, readable by later versions"), archiveCommand("snapshot", "all data as it is on disk, quick to restore"),
 		benchCommand(), configCommand(), versionCommand(), compileCommand())
 	wrapArgs(root)
