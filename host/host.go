@@ -141,7 +141,7 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		h.onClose(running(func(ctx context.Context) { h.scheduleSnapshots(ctx, c.ScheduleSnapshot) }))
 	}
 
-	engine, err := h.openTelemetry(ctx, c, o)
+	engine, err := h.openTelemetry(ctx, c, o, features)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/parley-search/parley/abi/event"
+	"github.com/parley-search/parley/host/internal/feature"
+	"github.com/parley-search/parley/host/internal/httpapi"
 	"github.com/parley-search/parley/host/internal/telemetry"
 )
 
@@ -92,7 +94,7 @@ func (g given) launch(h *telemetry.Handles, version string) event.Launch {
 }
 
 // snapshot describes process and machine whenever it is called.
-func (h *Host) snapshot(c Config, o Options) func(*telemetry.Handles, time.Time) (event.Launch, event.Features, event.Host) {
+func (h *Host) snapshot(c Config, o Options, features *feature.Service) func(*telemetry.Handles, time.Time) (event.Launch, event.Features, event.Host) {
 	m, g, provider := thisMachine(), newGiven(c.settings), os.Getenv(envServerProvider)
 	return func(t *telemetry.Handles, first time.Time) (event.Launch, event.Features, event.Host) {
 		machine := event.Host{
@@ -101,6 +103,6 @@ func (h *Host) snapshot(c Config, o Options) func(*telemetry.Handles, time.Time)
 			DatabaseSize: event.CountOf(round(uint64(sizeOf(c.DBPath)), 1e6)), Indexes: event.CountOf(h.search.Count()),
 			StartSinceDays: event.CountOf(int64(time.Since(first).Hours() / 24)),
 		}
-		return g.launch(t, o.Version), event.Features{}, machine
+		return g.launch(t, o.Version), httpapi.FeaturesEvent(features.Now()), machine
 	}
 }

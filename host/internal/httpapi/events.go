@@ -10,6 +10,7 @@ import (
 	"github.com/parley-search/parley/abi/event"
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/telemetry"
 )
 
@@ -46,6 +47,8 @@ var tellers = map[string]teller{
 	"GET /stats":                                tellStats(false),
 	"GET /indexes/:uid/stats":                   tellStats(true),
 	"POST /export":                              tellExport,
+	"PATCH /experimental-features":              tellFeatures,
+	"PATCH /network":                            tellNetwork,
 	"POST " + completionsPath:                   tellRefusedChat,
 }
 
@@ -203,6 +206,35 @@ func tellTasks(op event.TasksOperation) teller {
 
 func tellStats(one bool) teller {
 	return func(s *Server, _ *call, _ error) { telemetry.Emit(s.ring(), &event.Stats{OneIndex: event.FlagOf(one)}) }
+}
+
+// FeaturesEvent says which features are on.
+func FeaturesEvent(set feature.Set) event.Features {
+	on := map[string]event.Flag{}
+	set.Each(func(name feature.Feature, is bool) { on[string(name)] = event.FlagOf(is) })
+	return event.Features{
+		CompositeEmbedders: on["compositeEmbedders"], ContainsFilter: on["containsFilter"], EditDocumentsByFunction: on["editDocumentsByFunction"],
+		Metrics: on["metrics"], Multimodal: on["multimodal"], Network: on["network"], LogsRoute: on["logsRoute"],
+		ChatCompletions: on["chatCompletions"], VectorStoreSetting: on["vectorStoreSetting"], GetTaskDocumentsRoute: on["getTaskDocumentsRoute"],
+	}
+}
+
+func tellFeatures(s *Server, _ *call, err error) {
+	if err != nil {
+		return
+	}
+	e := FeaturesEvent(s.Features.Now())
+	e.Patched = 1
+	telemetry.Emit(s.ring(), &e)
+}
+
+func tellNetwork(s *Server, _ *call, err error) {
+	if err != nil {
+		return
+	}
+	if n, err := s.Network.Network(s.ctx); err == nil {
+		telemetry.Emit(s.ring(), &event.Network{Self: event.FlagOf(n.Self != ""), Remotes: event.CountOf(len(n.Remotes))})
+	}
 }
 
 func tellExport(s *Server, r *call, _ error) {

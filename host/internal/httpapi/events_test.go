@@ -35,7 +35,7 @@ type witness struct {
 
 func (w *witness) Manifest() *abi.Manifest {
 	return &abi.Manifest{Name: "witness", Events: []string{
-		"http_request", "search", "facet_search", "multi_search", "documents", "index", "settings", "tasks", "stats", "export", "chat",
+		"http_request", "search", "facet_search", "multi_search", "documents", "index", "settings", "tasks", "stats", "export", "chat", "features", "network",
 	}}
 }
 func (w *witness) SHA256() string                     { return "" }
@@ -75,6 +75,10 @@ func (w *witness) Observe(b []byte, count int) (int, error) {
 			e = readEvent[event.Tasks](r)
 		case event.KindStats:
 			e = readEvent[event.Stats](r)
+		case event.KindFeatures:
+			e = readEvent[event.Features](r)
+		case event.KindNetwork:
+			e = readEvent[event.Network](r)
 		case event.KindChat:
 			e = readEvent[event.Chat](r)
 		default:
@@ -161,6 +165,9 @@ func TestEvents(t *testing.T) {
 		{"POST", "/tasks/cancel?uids=1", "", 200, "tasks", event.Tasks{Operation: event.TasksCancel, UIDs: 1}},
 		{"GET", "/stats", "", 200, "service", event.Stats{}},
 		{"GET", "/indexes/films/stats", "", 200, "indexes", event.Stats{OneIndex: 1}},
+		{"PATCH", "/experimental-features", `{"network": true}`, 200, "features", event.Features{Patched: 1, Network: 1, ChatCompletions: 1}},
+		{"PATCH", "/experimental-features", `{"nonsense": true}`, 400, "features", nil},
+		{"PATCH", "/network", `{"self": "a", "remotes": {"a": {"url": "https://a.example.com"}, "b": {"url": "https://b.example.com"}}}`, 200, "network", event.Network{Self: 1, Remotes: 2}},
 		{"GET", "/version", "", 200, "service", nil},
 		{"GET", "/nowhere", "", 404, "other", nil},
 		{"POST", "/chats/demo/chat/completions", hello, 200, "completions", event.Chat{Outcome: event.ChatAnswered, Source: event.OrdinalOf[event.ChatSource]("openAi"), Streamed: 1, Rounds: 1, Messages: 1, Chunks: 1}},
