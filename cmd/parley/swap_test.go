@@ -125,6 +125,9 @@ func TestHammerSwaps(t *testing.T) {
 // metric reads one sample of GET /metrics.
 func metric(t *testing.T, base, name string) float64 {
 	t.Helper()
+	if status, body := send(t, http.MethodPatch, base+"/experimental-features", `{"metrics":true}`); status != http.StatusOK {
+		t.Fatalf("switch metrics on: status %d, %s", status, body)
+	}
 	status, body := send(t, http.MethodGet, base+"/metrics", "")
 	for line := range strings.Lines(body) {
 		if v, ok := strings.CutPrefix(line, name+" "); ok {

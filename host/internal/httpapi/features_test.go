@@ -28,6 +28,10 @@ func TestFeatures(t *testing.T) {
 		{name: "switch containsFilter on", method: "PATCH", path: path, body: `{"containsFilter":true}`, status: 200, contains: []string{`"containsFilter":true`}},
 		{name: "containsFilter on", method: "POST", path: "/indexes/movies/search", body: contains, status: 200, contains: []string{"Alien"}, excludes: []string{"Heat"}},
 
+		{name: "metrics off", method: "GET", path: "/metrics", status: 400, code: "feature_not_enabled"},
+		{name: "switch metrics on", method: "PATCH", path: path, body: `{"metrics":true}`, status: 200, contains: []string{`"metrics":true`}},
+		{name: "metrics on", method: "GET", path: "/metrics", status: 200, responseHeader: []string{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}},
+
 		{name: "network off", method: "GET", path: "/network", status: 400, code: "feature_not_enabled"},
 		{name: "network off, patch", method: "PATCH", path: "/network", body: `{}`, status: 400, code: "feature_not_enabled"},
 

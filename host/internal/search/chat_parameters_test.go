@@ -36,7 +36,12 @@ func TestChatSearchesAsSet(t *testing.T) {
 			t.Errorf("%s: the chat found %q, want %q", tt.parameters, got, tt.want)
 		}
 	}
-	r.settings("a", `{"chat":{"searchParameters":{"limit":2,"sort":["n:asc"],"distinct":"kind","attributesToSearchOn":["x"]}}}`)
+	r.settings("a", `{"embedders":{"e":{"source":"userProvided","dimensions":2}},"chat":{"searchParameters":{"hybrid":{"embedder":"e"}}}}`)
+	r.settings("a", `{"chat":{"searchParameters":{"hybrid":{"semanticRatio":0.25}}}}`)
+	if got, want := r.setting("a", "chat"), `"hybrid":{"embedder":"e","semanticRatio":0.25}`; !strings.Contains(got, want) {
+		t.Errorf("chat %s, want %s in it", got, want)
+	}
+	r.settings("a", `{"chat":{"searchParameters":{"hybrid":null,"limit":2,"sort":["n:asc"],"distinct":"kind","attributesToSearchOn":["x"]}}}`)
 	if got, want := r.setting("a", "chat"), `"searchParameters":{"attributesToSearchOn":["x"],"distinct":"kind","limit":2,"sort":["n:asc"]}`; !strings.Contains(got, want) {
 		t.Errorf("chat %s, want %s in it", got, want)
 	}

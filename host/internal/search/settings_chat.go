@@ -23,6 +23,7 @@ type ChatSearchParameters struct {
 	Sort                  []string // nil: as the setting rankingRules says
 	Distinct              string   // "": as the setting distinctAttribute says
 	AttributesToSearchOn  []string // nil: all that are searchable
+	Hybrid                *Hybrid  // nil: by words alone
 }
 
 const (
@@ -69,12 +70,18 @@ func (p *ChatSearchParameters) wire() map[string]any {
 	if p.AttributesToSearchOn != nil {
 		m["attributesToSearchOn"] = p.AttributesToSearchOn
 	}
+	if h := p.Hybrid; h != nil {
+		m["hybrid"] = struct {
+			Embedder string  `json:"embedder"`
+			Ratio    float64 `json:"semanticRatio"`
+		}{h.Embedder, *h.SemanticRatio}
+	}
 	return m
 }
 
 // query is a search of the chat for q.
 func (p *ChatSearchParameters) query(q string) Query {
-	out := Query{Q: q, Limit: p.Limit, MatchingStrategy: p.MatchingStrategy, Sort: p.Sort, Distinct: p.Distinct, AttributesToSearchOn: p.AttributesToSearchOn}
+	out := Query{Q: q, Limit: p.Limit, MatchingStrategy: p.MatchingStrategy, Sort: p.Sort, Distinct: p.Distinct, AttributesToSearchOn: p.AttributesToSearchOn, Hybrid: p.Hybrid}
 	if p.RankingScoreThreshold != nil {
 		out.RankingScoreThreshold = *p.RankingScoreThreshold
 	}
@@ -133,7 +140,25 @@ func (p *ChatSearchParameters) patch(v value) error {
 		}),
 		"distinct":             orDefault(&p.Distinct, "", readAttribute),
 		"attributesToSearchOn": orDefault(&p.AttributesToSearchOn, nil, readStarred),
+		"hybrid":               orDefault(&p.Hybrid, nil, readHybrid),
 	})
+}
+
+// defaultRatio weighs meaning and words alike.
+const defaultRatio = 0.5
+
+// readHybrid reads an object over what dst has.
+func readHybrid(v value, dst **Hybrid) error {
+	embedder, ratio := "", defaultRatio
+	if h := *dst; h != nil {
+		embedder, ratio = h.Embedder, *h.SemanticRatio
+	}
+	err := v.fields(map[string]fieldReader{
+		"embedder":      orDefault(&embedder, "", func(v value, name *string) error { return v.name(name, "the name of an embedder") }),
+		"semanticRatio": orDefault(&ratio, defaultRatio, func(v value, f *float64) error { return v.number(f, 0, 1) }),
+	})
+	*dst = &Hybrid{embedder, &ratio}
+	return err
 }
 
 // checkChat checks that the other settings let the chat search as it is to.
@@ -146,6 +171,13 @@ func (s *Settings) checkChat() error {
 	for _, a := range p.AttributesToSearchOn {
 		if err == nil && a != "*" && !s.searchableTop(a) {
 			err = fmt.Errorf("attributesToSearchOn has `%.100s`, which is not among the setting searchableAttributes", a)
+		}
+	}
+	if h := p.Hybrid; err == nil && h != nil {
+		if h.Embedder == "" {
+			err = errors.New("hybrid.embedder is missing: send the name of one of the setting embedders")
+		} else if _, ok := s.Embedders[h.Embedder]; !ok {
+			err = fmt.Errorf("hybrid.embedder is `%.100s`, which is not among the setting embedders", h.Embedder)
 		}
 	}
 	if e, ok := err.(*apierr.Error); ok {

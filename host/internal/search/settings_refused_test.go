@@ -95,6 +95,7 @@ func TestSettingsRefused(t *testing.T) {
 		{`{"chat":{"searchParameters":{"sort":["year"]}}}`, apierr.InvalidSettingsIndexChat, "`chat.searchParameters.sort[0]`"},
 		{`{"chat":{"searchParameters":{"distinct":["a"]}}}`, apierr.InvalidSettingsIndexChat, "`chat.searchParameters.distinct`"},
 		{`{"chat":{"searchParameters":{"attributesToSearchOn":["a*"]}}}`, apierr.InvalidSettingsIndexChat, "`chat.searchParameters.attributesToSearchOn[0]`"},
+		{`{"chat":{"searchParameters":{"hybrid":{"embedder":"e","semanticRatio":1.5}}}}`, apierr.InvalidSettingsIndexChat, "`chat.searchParameters.hybrid.semanticRatio`"},
 		{`{"chat":{"searchParameters":{"matchingStrategy":"most"}}}`, apierr.InvalidSettingsIndexChat, "most"},
 		{`{"chat":{"searchParameters":{"rankingScoreThreshold":2}}}`, apierr.InvalidSettingsIndexChat, "0 to 1"},
 		{`{"chat":{"documentTemplate":7}}`, apierr.InvalidChatSettingDocTemplate, "must be a string, but is 7"},
@@ -134,6 +135,8 @@ func TestSettingsRefusedLater(t *testing.T) {
 		`{"sort":["year:asc"]}`:             "`year` is not sortable",
 		`{"distinct":"sku"}`:                "`sku`, which is not filterable",
 		`{"attributesToSearchOn":["text"]}`: "`text`, which is not among",
+		`{"hybrid":{"semanticRatio":0.3}}`:  "hybrid.embedder is missing",
+		`{"hybrid":{"embedder":"nope"}}`:    "`nope`, which is not among",
 	} {
 		got := r.run(r.svc.UpdateSettings("a", []byte(`{"chat":{"searchParameters":`+parameters+`}}`)))
 		if got.Status != task.Failed || got.Error.Code != apierr.InvalidSettingsIndexChat.String() || !strings.Contains(got.Error.Message, says) {
