@@ -61,8 +61,6 @@ type Config struct {
 	PluginLock        string
 	PluginPublicKey   *deploy.PublicKey // nil: none
 	SearchQueueSize   int
-	IndexingMemory    int64
-	IndexingThreads   int
 	PluginFuel        int
 	ChatMaxRounds     int
 	ProviderConnect   time.Duration

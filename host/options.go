@@ -152,14 +152,6 @@ func AllOptions() []Option {
 			Allowed: "a number from 1 to 1000000", set: number(func(c *Config) *int { return &c.SearchQueueSize }, 1, 1_000_000),
 		},
 		{
-			Name: "max-indexing-memory", Default: "512 MiB", Meaning: "memory that writing documents may take, roughly: larger tasks are written in parts",
-			Allowed: "a size such as 268435456, 256MB or 256 MiB", set: size(func(c *Config) *int64 { return &c.IndexingMemory }),
-		},
-		{
-			Name: "max-indexing-threads", Default: "0", Meaning: "documents that are taken apart at a time; 0: half of the processors",
-			Allowed: "a number from 0 to 4096", set: number(func(c *Config) *int { return &c.IndexingThreads }, 0, 4096),
-		},
-		{
 			Name: "chat-max-rounds", Default: "20", Meaning: "requests to the provider that one answer may take",
 			Allowed: "a number from 1 to 100", set: number(func(c *Config) *int { return &c.ChatMaxRounds }, 1, 100),
 		},

@@ -137,6 +137,7 @@ type folderWriter struct {
 	f       *folder
 	docs    *docBuilder
 	threads int // that take documents apart at a time
+	most    int // bytes of a batch's documents
 	ops     []folderOp
 	bytes   int
 }
@@ -150,7 +151,10 @@ type folderOp struct {
 // writer returns a writer into f. fields are the names of the fields by their
 // numbers.
 func (s *Service) writer(f *folder, fields []string) *folderWriter {
-	return &folderWriter{f: f, docs: newDocBuilder(f.schema, fields), threads: s.opts.IndexingThreads}
+	// Taken apart, documents need many times their bytes, while merges of what was
+	// written before go on.
+	most := int(min(max(s.opts.IndexingMemory/128, 128<<10), batchBytes))
+	return &folderWriter{f: f, docs: newDocBuilder(f.schema, fields), threads: s.opts.IndexingThreads, most: most}
 }
 
 // put indexes d at the end of its batch: until then its bytes must stay.
@@ -165,7 +169,7 @@ func (w *folderWriter) delete(id string) error {
 func (w *folderWriter) add(op folderOp, bytes int) error {
 	w.ops = append(w.ops, op)
 	w.bytes += bytes
-	if len(w.ops) < batchDocs && w.bytes < batchBytes {
+	if len(w.ops) < batchDocs && w.bytes < w.most {
 		return nil
 	}
 	return w.flush(nil)
