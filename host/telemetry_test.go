@@ -113,15 +113,19 @@ func TestTelemetryOff(t *testing.T) {
 	}
 }
 
-// packedCollectorModule is a hand-written collector.
-func packedCollectorModule(t *testing.T) []byte {
+// packedCollectorModule is a hand-written collector, of version 1.0.0.
+func packedCollectorModule(t *testing.T) []byte { return counter(t, "1.0.0", "") }
+
+// counter is a hand-written collector of a version, with more metrics behind
+// its own.
+func counter(t *testing.T, version, more string) []byte {
 	t.Helper()
 	guest, err := os.ReadFile(filepath.Join("internal", "plugin", "testdata", "collector.wasm"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	module, err := plugin.Pack(guest, []byte(`{"abi":1,"kind":"collector","name":"counter","version":"1.0.0","events":["http_request"],"metrics":[
-		{"path":"requests","kind":"int","range":[0,1000],"meaning":"Requests.","aggregation":"sum","noData":"always","events":["http_request"]}]}`))
+	module, err := plugin.Pack(guest, []byte(`{"abi":1,"kind":"collector","name":"counter","version":"`+version+`","events":["http_request"],"metrics":[
+		{"path":"requests","kind":"int","range":[0,1000],"meaning":"Requests.","aggregation":"sum","noData":"always","events":["http_request"]}`+more+`]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,5 +180,43 @@ func TestTelemetryKeeps(t *testing.T) {
 	messages := engine.Preview()
 	if len(messages) != 1 || strings.Contains(string(messages[0].Body), `"requests":0`) {
 		t.Errorf("the window in the next process says %s, want what was counted before", telemetry.Body(messages))
+	}
+}
+
+// TestTelemetryNewMetric drops a version with one more metric into a running
+// host: it goes on with the window, and says more of it.
+func TestTelemetryNewMetric(t *testing.T) {
+	dir := t.TempDir()
+	place(t, dir, "counter-1.0.0.wasm", counter(t, "1.0.0", ""))
+	h := openHouse(t, map[string]string{"plugin-dir": dir, "plugin-lock": "off"})
+	for range 5 {
+		h.must("GET", "/version", "")
+	}
+	count := func() (n int) {
+		var body struct {
+			Properties struct{ Requests int }
+		}
+		if err := json.Unmarshal([]byte(h.next()["counter"]), &body); err != nil {
+			t.Fatal(err)
+		}
+		return body.Properties.Requests
+	}
+	before := count()
+	if before < 5 {
+		t.Fatalf("the window has %d requests, want 5 at least", before)
+	}
+	place(t, dir, "counter-1.1.0.wasm", counter(t, "1.1.0", `,{"path":"gpu","kind":"bool","constant":false,"meaning":"No GPU.","aggregation":"constant","noData":"always"}`))
+	h.must("POST", "/plugins/reload", "")
+	if got := h.next()["counter"]; !strings.Contains(got, `"gpu":false`) || !strings.Contains(got, `"version":"1.1.0"`) {
+		t.Errorf("the window says %s, want the new metric", got)
+	}
+	if after := count(); after < before {
+		t.Errorf("the window has %d requests after the swap and had %d before, want it to go on", after, before)
+	}
+	if got := h.must("GET", "/telemetry/metrics", "").body; !strings.Contains(got, "No GPU.") {
+		t.Errorf("GET /telemetry/metrics = %s, want the new metric explained", got)
+	}
+	if got := h.must("GET", "/telemetry", "").body; !strings.Contains(got, `"outbound":false`) {
+		t.Errorf("GET /telemetry = %s, want a collector of somebody else's kept on this machine", got)
 	}
 }
