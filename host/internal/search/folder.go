@@ -27,6 +27,8 @@ type folder struct {
 	schema *schema
 	next   atomic.Uint32 // the changes of all tasks below it are here
 
+	behind bool // it lacks what much of the outbox says; of the writer
+
 	mu      sync.Mutex
 	readers int
 	retired func() // run once the last reader is gone; nil while in use

@@ -81,7 +81,32 @@ func (ix *index) openFolder() error {
 	if want := m.Settings.schema(); f.schema.Analyzer != want.Analyzer || f.schema.Layout != want.Layout || !f.schema.serves(&m.Settings) {
 		return fmt.Errorf("its folder has another shape: %s; wanted %s", f.schema.encode(), want.encode())
 	}
+	if f.behind = ix.farBehind(f); f.behind {
+		return errFarBehind
+	}
 	return ix.catchUp(f)
+}
+
+// errFarBehind says that catching up would keep the host from starting.
+var errFarBehind = errors.New("its folder lacks many documents that changed")
+
+// fewBehind is how many documents are caught up with before the host serves.
+const fewBehind = 2000
+
+// farBehind reports whether more than a few documents changed that f may not
+// have: a large task was under way when the process ended.
+func (ix *index) farBehind(f *folder) bool {
+	n := 0
+	err := ix.service.opts.DB.Outbox(ix.meta().Docs, func(task uint32, ids []string) error {
+		if task >= f.next.Load() {
+			n += len(ids)
+		}
+		if n > fewBehind {
+			return errFarBehind
+		}
+		return nil
+	})
+	return errors.Is(err, errFarBehind)
 }
 
 // catchUp brings f in step with the documents from the outbox.
@@ -105,6 +130,9 @@ func (ix *index) replay(f *folder) error {
 	err := db.Outbox(m.Docs, func(task uint32, ids []string) error {
 		if task < f.next.Load() {
 			return nil
+		}
+		if err := ix.service.ctx.Err(); err != nil {
+			return err
 		}
 		n++
 		docs, err := db.Documents(m.Docs, ids)
@@ -167,7 +195,8 @@ func (ix *index) startRepair(ctx context.Context, bad *folder) (started bool) {
 	return true
 }
 
-// replace rebuilds where the folder is still the bad one.
+// replace rebuilds where the folder is still the bad one. One that is only
+// behind is caught up with.
 func (ix *index) replace(ctx context.Context, bad *folder) error {
 	unlock, err := ix.lock(ctx)
 	if err != nil {
@@ -176,6 +205,12 @@ func (ix *index) replace(ctx context.Context, bad *folder) error {
 	defer unlock()
 	if ix.dropped.Load() || ix.state.Load().folder != bad {
 		return nil
+	}
+	if bad != nil && bad.behind {
+		bad.behind = false // whatever comes of it, it is not tried again
+		if err := ix.catchUp(bad); err == nil || ctx.Err() != nil {
+			return err
+		}
 	}
 	return ix.rebuild(ctx)
 }

@@ -124,7 +124,9 @@ func Open(o Options) (*Service, error) {
 		ix := newIndex(s, m)
 		s.indexes[uid] = ix
 		if why := ix.openFolder(); why != nil {
-			o.Log(fmt.Sprintf("index %q is built anew from its documents", uid), why)
+			if !errors.Is(why, errFarBehind) {
+				o.Log(fmt.Sprintf("index %q is built anew from its documents", uid), why)
+			}
 			bad = append(bad, ix)
 		}
 	}
