@@ -109,7 +109,7 @@ func TestRequire(t *testing.T) {
 			t.Errorf("%s is off", f)
 		}
 	})
-	if len(names) != 4 {
-		t.Errorf("%d features, want 4: this test names each of them", len(names))
+	if len(names) != 5 {
+		t.Errorf("%d features, want 5: this test names each of them", len(names))
 	}
 }

@@ -93,7 +93,7 @@ func TestCompileAsideFails(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
-	if _, err := sh("sleep 600").Compile(ctx, "echo", guest(t, "echo"), wasm.Limits{}); err == nil || ctx.Err() == nil {
+	if _, err := sh("exec sleep 600").Compile(ctx, "echo", guest(t, "echo"), wasm.Limits{}); err == nil || ctx.Err() == nil {
 		t.Errorf("Compile by a child that does not end: %v, want the end of its context", err)
 	}
 	for _, job := range []string{"", "no job\n", `{"dir":"","limiter":"metered","size":1}` + "\n", `{"dir":"x","limiter":"best","size":1}` + "\n"} {
