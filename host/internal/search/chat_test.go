@@ -169,3 +169,49 @@ func TestChatIndexes(t *testing.T) {
 		t.Errorf("after a change ChatIndexes = %v, %v", list, err)
 	}
 }
+
+// The model's searches go by meaning where the index says so, and in its order.
+func TestChatSearchByMeaning(t *testing.T) {
+	r := newRig(t)
+	e := newEmbedder(t)
+	r.settings("a", e.settings(""))
+	r.settings("a", `{"sortableAttributes":["id"],"filterableAttributes":["kind"],"chat":{"searchParameters":{"limit":2,"hybrid":{"embedder":"api","semanticRatio":1}}}}`)
+	r.add("a", `[{"id":1,"text":"sea","kind":"x"},{"id":2,"text":"war","kind":"x"},{"id":3,"text":"sea sea war","kind":"y"}]`)
+	search := func(q, filter string) string {
+		t.Helper()
+		hits, err := r.svc.ChatSearch(t.Context(), auth.Everyone(), "a", q, filter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []string
+		for _, h := range hits {
+			ids = append(ids, h.ID)
+		}
+		return strings.Join(ids, " ")
+	}
+	if got := search("what of the sea?", ""); got != "1 3" {
+		t.Errorf("by meaning: %s, want 1 3", got)
+	}
+	if got := search("what of the sea?", "kind = y"); got != "3" {
+		t.Errorf("by meaning, with a filter of the model: %s, want 3", got)
+	}
+	r.settings("a", `{"chat":{"searchParameters":{"hybrid":null,"sort":["id:desc"],"attributesToSearchOn":["text"]}}}`)
+	if got := search("x", ""); got != "" {
+		t.Errorf("in texts alone: %q, want nothing", got)
+	}
+	if got := search("sea war", ""); got != "3 1" {
+		t.Errorf("sorted: %s", got)
+	}
+	r.settings("a", `{"chat":{"searchParameters":{"sort":["id:desc"],"attributesToSearchOn":null,"distinct":"kind"}}}`)
+	if got := search("", ""); got != "3 2" {
+		t.Errorf("distinct: %s, want one of each kind", got)
+	}
+	s, err := r.svc.Settings(auth.Everyone(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, _ := s.Setting("chat")
+	if want := `"searchParameters":{"distinct":"kind","limit":2,"sort":["id:desc"]}`; !strings.Contains(string(v), want) {
+		t.Errorf("settings = %s, want %s in it", v, want)
+	}
+}
