@@ -215,4 +215,17 @@ var (
 	InvalidSearchSemanticRatio     = field("invalid_search_semantic_ratio")
 	InvalidSearchRetrieveVector    = field("invalid_search_retrieve_vectors")
 	MissingSearchHybrid            = field("missing_search_hybrid")
+
+	// Similar documents.
+	InvalidSimilarID               = field("invalid_similar_id")
+	NotFoundSimilarID              = field("not_found_similar_id")
+	InvalidSimilarEmbedder         = field("invalid_similar_embedder")
+	InvalidSimilarFilter           = field("invalid_similar_filter")
+	InvalidSimilarOffset           = field("invalid_similar_offset")
+	InvalidSimilarLimit            = field("invalid_similar_limit")
+	InvalidSimilarAttributes       = field("invalid_similar_attributes_to_retrieve")
+	InvalidSimilarRetrieveVectors  = field("invalid_similar_retrieve_vectors")
+	InvalidSimilarShowScore        = field("invalid_similar_show_ranking_score")
+	InvalidSimilarShowScoreDetails = field("invalid_similar_show_ranking_score_details")
+	InvalidSimilarThreshold        = field("invalid_similar_ranking_score_threshold")
 )

@@ -68,6 +68,8 @@ func (s *Server) routes() {
 	s.route("POST", "/indexes/:uid/search", auth.Search, s.search)
 	s.route("GET", "/indexes/:uid/search", auth.Search, s.searchByURL, searchParameters...)
 	s.route("POST", "/indexes/:uid/facet-search", auth.Search, s.searchFacet)
+	s.route("POST", "/indexes/:uid/similar", auth.Search, s.similar)
+	s.route("GET", "/indexes/:uid/similar", auth.Search, s.similarByURL, similarParameters...)
 	s.route("POST", "/multi-search", auth.Search, s.multiSearch)
 
 	s.route("GET", "/indexes/:uid/settings", auth.SettingsGet, s.getSettings)

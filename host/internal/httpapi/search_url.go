@@ -20,7 +20,7 @@ var searchParameters = []string{
 
 // searchByURL answers GET /indexes/:uid/search.
 func (s *Server) searchByURL(r *call) error {
-	p := urlSearch{query: r.query}
+	p := urlSearch{query: r.query, codes: searchFields}
 	q := search.Query{
 		Q: r.query["q"], Limit: p.integer("limit"), Page: p.integer("page"), HitsPerPage: p.integer("hitsPerPage"),
 		Filter: r.query.filter(), Sort: splitSort(r.query["sort"]), Distinct: r.query["distinct"], Facets: p.names("facets"),
@@ -48,20 +48,21 @@ func (s *Server) searchByURL(r *call) error {
 // first that is wrong is err.
 type urlSearch struct {
 	query
-	err error
+	codes apierr.Fields
+	err   error
 }
 
 func (p *urlSearch) integer(name string) *int {
 	if _, ok := p.query[name]; !ok {
 		return nil
 	}
-	n, err := p.query.integer(name, 0, searchFields[name])
+	n, err := p.query.integer(name, 0, p.codes[name])
 	p.wrong(err)
 	return &n
 }
 
 func (p *urlSearch) boolean(name string) bool {
-	b, err := p.query.boolean(name, searchFields[name])
+	b, err := p.query.boolean(name, p.codes[name])
 	p.wrong(err)
 	return b
 }
@@ -73,7 +74,7 @@ func (p *urlSearch) fraction(name string) float64 {
 	}
 	f, err := strconv.ParseFloat(v, 64)
 	if err != nil {
-		p.wrong(apierr.Newf(searchFields[name], "The query parameter `%s` must be a number from 0 to 1, but is %.64q.", name, v))
+		p.wrong(apierr.Newf(p.codes[name], "The query parameter `%s` must be a number from 0 to 1, but is %.64q.", name, v))
 	}
 	return f
 }

@@ -85,6 +85,8 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 		{"POST", "/indexes/m/search"},
 		{"GET", "/indexes/m/search"},
 		{"POST", "/indexes/m/facet-search"},
+		{"POST", "/indexes/m/similar"},
+		{"GET", "/indexes/m/similar"},
 		{"POST", "/multi-search"},
 		{"GET", "/indexes/m/settings"},
 		{"PATCH", "/indexes/m/settings"},

@@ -52,6 +52,29 @@ func TestVectors(t *testing.T) {
 		{name: "document, bad", method: "GET", path: "/indexes/p/documents/2?retrieveVectors=yes", status: 400, code: "invalid_document_retrieve_vectors"},
 		{name: "fetch, bad", method: "POST", path: "/indexes/p/documents/fetch", body: `{"retrieveVectors":1}`, status: 400, code: "invalid_document_retrieve_vectors"},
 	})
+	const similar = "/indexes/p/similar"
+	odd := func(name, body, code string) scenario {
+		return scenario{name: "similar, " + name, method: "POST", path: similar, body: body, status: 400, code: code}
+	}
+	r.play(t, []scenario{
+		{name: "similar", method: "POST", path: similar, body: `{"id":2,"embedder":"plane","showRankingScore":true}`, status: 200, contains: []string{`{"hits":[{"id":1,"text":"north","_rankingScore":0.5}],"id":"2","processingTimeMs":`, `"limit":20,"offset":0,"estimatedTotalHits":1}`}},
+		{name: "similar, by URL", method: "GET", path: similar + "?id=1&embedder=plane&limit=1&retrieveVectors=true&attributesToRetrieve=id", status: 200, contains: []string{`{"hits":[{"id":2,` + vectors + `}],"id":"1"`, `"limit":1`}},
+		odd("no id", `{"embedder":"plane"}`, "invalid_similar_id"),
+		odd("id's type", `{"id":true,"embedder":"plane"}`, "invalid_similar_id"),
+		odd("absent", `{"id":"9","embedder":"plane"}`, "not_found_similar_id"),
+		odd("no embedder", `{"id":1}`, "invalid_similar_embedder"),
+		odd("embedder", `{"id":1,"embedder":"plain"}`, "invalid_similar_embedder"),
+		odd("filter", `{"id":1,"embedder":"plane","filter":"text ="}`, "invalid_similar_filter"),
+		odd("offset", `{"id":1,"embedder":"plane","offset":-1}`, "invalid_similar_offset"),
+		odd("limit", `{"id":1,"embedder":"plane","limit":-1}`, "invalid_similar_limit"),
+		odd("attributes", `{"id":1,"embedder":"plane","attributesToRetrieve":"id"}`, "invalid_similar_attributes_to_retrieve"),
+		odd("vectors", `{"id":1,"embedder":"plane","retrieveVectors":"id"}`, "invalid_similar_retrieve_vectors"),
+		odd("score", `{"id":1,"embedder":"plane","showRankingScore":"id"}`, "invalid_similar_show_ranking_score"),
+		odd("details", `{"id":1,"embedder":"plane","showRankingScoreDetails":"id"}`, "invalid_similar_show_ranking_score_details"),
+		odd("threshold", `{"id":1,"embedder":"plane","rankingScoreThreshold":2}`, "invalid_similar_ranking_score_threshold"),
+		{name: "similar, bad limit by URL", method: "GET", path: similar + "?id=1&embedder=plane&limit=x", status: 400, code: "invalid_similar_limit"},
+		{name: "similar, absent index", method: "POST", path: "/indexes/nope/similar", body: `{"id":1,"embedder":"plane"}`, status: 404, code: "index_not_found"},
+	})
 	for body, code := range map[string]string{
 		`[{"id":3,"_vectors":1}]`:                   "invalid_vectors_type",
 		`[{"id":3,"_vectors":{"plane":[1]}}]`:       "invalid_vector_dimensions",

@@ -51,6 +51,7 @@ type Query struct {
 	// as that is displayed.
 	RetrieveVectors bool
 
+	unlike    string      // the id of a document that is no hit
 	federated *Federation // that the query is a part of; nil: none
 }
 

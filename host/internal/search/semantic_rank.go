@@ -84,6 +84,11 @@ func (s *searcher) near(sp *spaces, m *semantics) (list []found, docs *roaring.B
 	if err != nil {
 		return nil, nil, err
 	}
+	if id := s.plan.query.unlike; id != "" {
+		if err := s.leaveOut(id); err != nil {
+			return nil, nil, err
+		}
+	}
 	universe := s.universe.ToArray()
 	seqs := make([]uint64, len(universe))
 	allowed := new(vector.Set)
@@ -105,6 +110,17 @@ func (s *searcher) near(sp *spaces, m *semantics) (list []found, docs *roaring.B
 		return nil, nil, err
 	}
 	return s.byMeaning(found, universe, seqs, m.embedder.Distribution), docs, nil
+}
+
+// leaveOut takes a document out of the universe.
+func (s *searcher) leaveOut(id string) error {
+	n, err := s.view.number(id)
+	if err != nil || n == nil {
+		return err
+	}
+	s.universe = s.universe.Clone()
+	s.universe.Remove(*n)
+	return nil
 }
 
 // sortsFirst reports whether a value is sorted by before any rule about texts,

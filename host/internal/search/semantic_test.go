@@ -239,6 +239,16 @@ func TestSemanticRights(t *testing.T) {
 	if got := string(res.Hits[0].Document); got != `{"id":1,"text":"north","kind":"a","_vectors":{"plane":{"embeddings":[[0,1]],"regenerate":false}}}` {
 		t.Errorf("hit = %s", got)
 	}
+	_, err = r.svc.Similar(context.Background(), c, "p", search.SimilarQuery{ID: "2", Embedder: "plane"})
+	wantCode(t, "like a hidden document", err, apierr.NotFoundSimilarID)
+	res, err = r.svc.Similar(context.Background(), c, "p", search.SimilarQuery{ID: "1", Embedder: "plane"})
+	if err != nil || len(res.Hits) != 1 || res.Hits[0].ID != "3" {
+		t.Errorf("Similar = %+v, %v; want the other one of kind a", res, err)
+	}
+	res, err = r.svc.Similar(context.Background(), auth.Everyone(), "p", search.SimilarQuery{ID: "5", Embedder: "plane"})
+	if err != nil || len(res.Hits) != 0 || res.EstimatedTotalHits != 0 {
+		t.Errorf("like one without a vector: %+v, %v; want none", res, err)
+	}
 	r.settings("p", `{"displayedAttributes":["text"]}`)
 	res, err = r.svc.Search(context.Background(), c, "p", q)
 	if err != nil || string(res.Hits[0].Document) != `{"text":"north"}` {

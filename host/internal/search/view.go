@@ -64,6 +64,19 @@ func (v *view) id(doc uint32) (string, error) {
 	return id, nil
 }
 
+// number returns the number of the document that has an id, nil where there is
+// none.
+func (v *view) number(id string) (*uint32, error) {
+	internal, err := v.snap.InternalID(id)
+	if err != nil {
+		return nil, fmt.Errorf("find document: %w", err)
+	}
+	if internal == nil {
+		return nil, nil
+	}
+	return new(uint32(internal.Value())), nil
+}
+
 // dict returns the terms of a field; one that the segment lacks is empty.
 func (s *viewSegment) dict(field string) (segment.TermDictionary, error) {
 	if d, ok := s.dicts[field]; ok {
