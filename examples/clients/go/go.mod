@@ -2,10 +2,15 @@ module github.com/parley-search/parley/examples/clients/go
 
 go 1.26.0
 
-require github.com/openai/openai-go/v3 v3.95.0
+require (
+	github.com/meilisearch/meilisearch-go v0.36.3
+	github.com/openai/openai-go/v3 v3.95.0
+)
 
 require (
+	github.com/andybalholm/brotli v1.1.1 // indirect
 	github.com/coder/websocket v1.8.15 // indirect
+	github.com/golang-jwt/jwt/v5 v5.3.1 // indirect
 	github.com/tidwall/gjson v1.20.0 // indirect
 	github.com/tidwall/match v1.1.1 // indirect
 	github.com/tidwall/pretty v1.2.1 // indirect
