@@ -120,8 +120,9 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 	// Embedders and other hosts; what providers answer may be recorded, this not.
 	out := upstream.New(upstream.Options{UserAgent: "parley/" + o.Version})
 	h.onClose(out.Close)
+	remotes := network.New(db.Network(sealer))
 	h.search, err = search.Open(search.Options{
-		Dir: filepath.Join(c.DBPath, "indexes"), DB: db, Sealer: sealer, Bodies: db, Features: features.Now, Upstream: out, Waiting: c.SearchQueueSize,
+		Dir: filepath.Join(c.DBPath, "indexes"), DB: db, Sealer: sealer, Bodies: db, Features: features.Now, Upstream: out, Remotes: remotes, Waiting: c.SearchQueueSize,
 		IndexingMemory: c.IndexingMemory, IndexingThreads: c.IndexingThreads,
 		Log: func(message string, err error) { h.log.Warn().Err(err).Msg(message) },
 	})
@@ -176,7 +177,7 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 	}
 	h.server = httpapi.New(httpapi.Deps{
 		Auth: keys, Chat: h.chat, Search: h.search, Tasks: h.tasks, Log: h.log, Logs: o.Logs,
-		Features: features, Network: network.New(db.Network(sealer)),
+		Features: features, Network: remotes,
 		Version: httpapi.Version{Version: o.Version, Commit: o.Commit, Date: o.CommitDate},
 		Plugins: h.pluginStatus, Reload: h.reloadPlugins, Metrics: h.metrics.Render, DatabaseSize: func() int64 { return sizeOf(c.DBPath) },
 		Limits: httpapi.Limits{Body: c.PayloadLimit}, TLS: tlsConfig, Telemetry: engine, Usage: h.usageRoutes(c),

@@ -50,7 +50,7 @@ var mayImport = []struct {
 	{"host/internal/chat", []string{"abi", "host/internal/apierr", "host/internal/auth"}},
 	{"host/internal/feature", []string{"host/internal/apierr"}},
 	{"host/internal/network", []string{"host/internal/apierr", "host/internal/chat"}},
-	{"host/internal/search", []string{"abi", "host/internal/apierr", "host/internal/auth", "host/internal/chat", "host/internal/feature", "host/internal/task"}},
+	{"host/internal/search", []string{"abi", "host/internal/apierr", "host/internal/auth", "host/internal/chat", "host/internal/feature", "host/internal/network", "host/internal/task"}},
 	{"host/internal", []string{"abi", "host/internal"}},
 	{"host", []string{"abi", "host"}},
 	{"cmd", []string{"abi", "host", "examples/quickstart"}},

@@ -228,4 +228,12 @@ var (
 	InvalidSimilarShowScore        = field("invalid_similar_show_ranking_score")
 	InvalidSimilarShowScoreDetails = field("invalid_similar_show_ranking_score_details")
 	InvalidSimilarThreshold        = field("invalid_similar_ranking_score_threshold")
+
+	// Remotes of a federated search.
+	RemoteTimeout     = Code{"remote_timeout", http.StatusBadGateway, TypeSystem}
+	RemoteNotSent     = Code{"remote_could_not_send_request", http.StatusBadGateway, TypeSystem}
+	RemoteBadResponse = Code{"remote_bad_response", http.StatusBadGateway, TypeSystem}
+	RemoteFailed      = Code{"remote_remote_error", http.StatusBadGateway, TypeSystem}
+	RemoteInvalidKey  = Code{"remote_invalid_api_key", http.StatusForbidden, TypeAuth}
+	RemoteBadRequest  = field("remote_bad_request")
 )

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/search"
@@ -35,6 +36,7 @@ type multiQuery struct {
 type federationOptionsRequest struct {
 	Weight        *float64 `json:"weight"`
 	QueryPosition *int     `json:"queryPosition"`
+	Remote        string   `json:"remote"`
 }
 
 // multiSearchFields are the codes of the fields: those of a search hold for
@@ -51,6 +53,7 @@ func multiSearchFields() apierr.Fields {
 		"queries.indexUid":                         apierr.InvalidIndexUID,
 		"queries.federationOptions":                apierr.InvalidMultiSearchOptions,
 		"queries.federationOptions.weight":         apierr.InvalidMultiSearchWeight,
+		"queries.federationOptions.remote":         apierr.InvalidMultiSearchRemote,
 		"queries.federationOptions.queryPosition":  apierr.InvalidMultiSearchPosition,
 	}
 	for name, code := range searchFields {
@@ -73,6 +76,7 @@ type federatedBody struct {
 	Offset             int               `json:"offset"`
 	EstimatedTotalHits int               `json:"estimatedTotalHits"`
 
+	RemoteErrors      map[string]errorBody   `json:"remoteErrors,omitzero"`
 	FacetDistribution json.RawMessage        `json:"facetDistribution,omitempty"`
 	FacetStats        map[string]facetNumber `json:"facetStats,omitzero"`
 	FacetsByIndex     map[string]facetsBody  `json:"facetsByIndex,omitzero"`
@@ -90,17 +94,34 @@ type federationBody struct {
 	IndexUID      string  `json:"indexUid"`
 	Position      int     `json:"queriesPosition"`
 	WeightedScore float64 `json:"weightedRankingScore"`
+	Remote        string  `json:"remote,omitempty"`
+
+	// For another host alone, see search.FederationHeader.
+	Order     json.RawMessage `json:"order,omitempty"`
+	Distinct  json.RawMessage `json:"distinct,omitempty"`
+	ByMeaning bool            `json:"byMeaning,omitempty"`
 }
 
 // multiSearch answers POST /multi-search.
 func (s *Server) multiSearch(r *call) error {
-	var b multiSearchRequest
-	if err := s.decode(r, &b, multiSearchFields()); err != nil {
+	body, err := s.body(r)
+	if err != nil {
 		return err
+	}
+	var b multiSearchRequest
+	if err := apierr.DecodeStrict(body, &b, multiSearchFields()); err != nil {
+		return err
+	}
+	var sent struct {
+		Queries []json.RawMessage `json:"queries"`
+	}
+	if err := json.Unmarshal(body, &sent); err != nil {
+		return fmt.Errorf("read queries: %w", err)
 	}
 	queries := make([]search.MultiQuery, len(b.Queries))
 	for i := range b.Queries {
 		queries[i] = b.Queries[i].query()
+		queries[i].Raw = sent.Queries[i]
 	}
 	if b.Federation != nil {
 		return s.federatedSearch(r, b.Federation, queries)
@@ -121,7 +142,7 @@ func (s *Server) multiSearch(r *call) error {
 func (q *multiQuery) query() search.MultiQuery {
 	m := search.MultiQuery{IndexUID: q.IndexUID, Query: q.searchRequest.query()}
 	if q.Options != nil {
-		m.Options = &search.FederationOptions{Weight: q.Options.Weight, Position: q.Options.QueryPosition}
+		m.Options = &search.FederationOptions{Weight: q.Options.Weight, Position: q.Options.QueryPosition, Remote: q.Options.Remote}
 	}
 	return m
 }
@@ -137,7 +158,21 @@ func (s *Server) federatedSearch(r *call, f *federationRequest, queries []search
 	}
 	for i := range res.Hits {
 		h := &res.Hits[i]
-		b.Hits[i] = withMember(newHit(&h.Hit, &queries[h.Query].Query), "_federation", encode(federationBody{h.IndexUID, h.Position, h.WeightedScore}))
+		f := federationBody{IndexUID: h.IndexUID, Position: h.Position, WeightedScore: h.WeightedScore, Remote: h.Remote}
+		if r.Get(search.FederationHeader) != "" {
+			f.Order, f.Distinct, f.ByMeaning = h.Order()
+		}
+		doc := h.Document
+		if h.Remote == "" {
+			doc = newHit(&h.Hit, &queries[h.Query].Query)
+		}
+		b.Hits[i] = withMember(doc, "_federation", encode(f))
+	}
+	for name, e := range res.RemoteErrors {
+		if b.RemoteErrors == nil {
+			b.RemoteErrors = map[string]errorBody{}
+		}
+		b.RemoteErrors[name] = newErrorBody(e)
 	}
 	if res.Facets != nil {
 		b.FacetDistribution, b.FacetStats = facetDistribution(res.Facets), facetStats(res.Facets)

@@ -28,6 +28,7 @@ import (
 	"github.com/parley-search/parley/host/internal/store"
 	"github.com/parley-search/parley/host/internal/task"
 	"github.com/parley-search/parley/host/internal/telemetry"
+	"github.com/parley-search/parley/host/internal/upstream"
 )
 
 const (
@@ -46,6 +47,7 @@ type wish struct {
 	limits   httpapi.Limits
 	usage    *telemetry.Engine // nil: telemetry is off
 	upstream chat.Upstream
+	reaches  bool // other hosts, by a real upstream
 }
 
 // A rig is a server on a real port over real parts in memory. Its only fakes
@@ -93,7 +95,14 @@ func newRig(tb testing.TB, w wish) *rig {
 	check(tb, err)
 	features, err := feature.Open(ctx, db, w.features...)
 	check(tb, err)
-	indexes, err := search.Open(search.Options{Dir: tb.TempDir(), DB: db, Bodies: db, Sealer: sealer, Features: features.Now})
+	remotes := network.New(db.Network(sealer))
+	options := search.Options{Dir: tb.TempDir(), DB: db, Bodies: db, Sealer: sealer, Features: features.Now, Remotes: remotes, RemoteTimeout: remoteTimeout}
+	if w.reaches {
+		out := upstream.New(upstream.Options{})
+		defer tb.Cleanup(func() { _ = out.Close() }) // before goroutines are counted
+		options.Upstream = out
+	}
+	indexes, err := search.Open(options)
 	check(tb, err)
 	r.queue, err = task.Open(ctx, db, indexes, task.Options{})
 	check(tb, err)
@@ -123,7 +132,7 @@ func newRig(tb testing.TB, w wish) *rig {
 	hub, err := logs.New(r.log, logs.JSON, "trace")
 	check(tb, err)
 	r.server = httpapi.New(httpapi.Deps{
-		Auth: r.keys, Chat: r.chat, Search: indexes, Tasks: r.queue, Features: features, Network: network.New(db.Network(sealer)),
+		Auth: r.keys, Chat: r.chat, Search: indexes, Tasks: r.queue, Features: features, Network: remotes,
 		Log: hub.Logger(), Logs: hub, Limits: w.limits, TLS: w.tls,
 		Telemetry: w.usage, Usage: httpapi.Usage{Spool: noSpool{}, UID: "the uid"},
 		Version: httpapi.Version{Version: "1.2.3", Commit: "abc", Date: "2026-11-21"},

@@ -35,6 +35,8 @@ type FederationOptions struct {
 	// Position, where not nil, is shown as the query's position, for a search
 	// that another host split among several.
 	Position *int
+	// Remote is the name of the host that answers it; "": this one.
+	Remote string
 }
 
 // A FederatedResult is what a federated search found.
@@ -44,9 +46,11 @@ type FederatedResult struct {
 	EstimatedTotalHits int
 	// FacetsByIndex are the facets asked for, by index, or Facets, those of all
 	// of them; nil where none were.
-	FacetsByIndex  []IndexFacets
-	Facets         []FacetCounts
-	SemanticHits   *int // of Hits; nil where no query looked for meaning
+	FacetsByIndex []IndexFacets
+	Facets        []FacetCounts
+	SemanticHits  *int // of Hits; nil where no query looked for meaning
+	// RemoteErrors say which remotes did not take part, and why.
+	RemoteErrors   map[string]*apierr.Error
 	ProcessingTime time.Duration
 	Degraded       bool
 }
@@ -64,6 +68,9 @@ type FederatedHit struct {
 	Query         int // which query found it
 	Position      int // the position to show for it
 	WeightedScore float64
+	// Remote is the name of the host that found it, whose Document is all that is
+	// shown of the hit; "": this one.
+	Remote string
 
 	weight   float64
 	order    []orderStep
@@ -131,28 +138,22 @@ type federated struct {
 	hits       []FederatedHit
 	shape      []string // of the first query's order
 	shapeOf    int
-	facets     mergedFacets
+	facets     []indexFacets
 }
 
 func (w *federated) run(ctx context.Context) error {
-	byIndex := map[string][]int{}
-	var order []string
-	for i := range w.queries {
-		uid := w.queries[i].IndexUID
-		if byIndex[uid] == nil {
-			order = append(order, uid)
-		}
-		byIndex[uid] = append(byIndex[uid], i)
+	local, remotes, err := w.splitRemotes(ctx)
+	if err != nil {
+		return err
 	}
-	// Facets of an index that no query asks are counted among no documents, but
-	// are checked like the others.
-	for _, uid := range sortedKeys(w.federation.FacetsByIndex) {
-		if byIndex[uid] == nil {
-			order = append(order, uid)
-		}
+	wait := w.ask(ctx, remotes)
+	err = w.searchHere(ctx, local, remotes)
+	wait()
+	if err != nil {
+		return err
 	}
-	for _, uid := range order {
-		if err := w.searchIndex(ctx, uid, byIndex[uid]); err != nil {
+	for _, r := range remotes {
+		if err := w.take(r); err != nil {
 			return err
 		}
 	}
@@ -165,7 +166,38 @@ func (w *federated) run(ctx context.Context) error {
 			}
 		}
 	}
-	return w.mergeFacets()
+	return w.finishFacets()
+}
+
+// searchHere answers the queries of this host.
+func (w *federated) searchHere(ctx context.Context, local []int, remotes []*remoteSearch) error {
+	byIndex, elsewhere := map[string][]int{}, map[string]bool{}
+	for _, r := range remotes {
+		for _, i := range r.queries {
+			elsewhere[w.queries[i].IndexUID] = true
+		}
+	}
+	var order []string
+	for _, i := range local {
+		uid := w.queries[i].IndexUID
+		if byIndex[uid] == nil {
+			order = append(order, uid)
+		}
+		byIndex[uid] = append(byIndex[uid], i)
+	}
+	// Facets of an index that no query asks are counted among no documents, but
+	// are checked like the others.
+	for _, uid := range sortedKeys(w.federation.FacetsByIndex) {
+		if byIndex[uid] == nil && !elsewhere[uid] {
+			order = append(order, uid)
+		}
+	}
+	for _, uid := range order {
+		if err := w.searchIndex(ctx, uid, byIndex[uid]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // searchIndex answers the queries of one index, all on the same view of it.
@@ -292,10 +324,10 @@ func (w *federated) unique() []FederatedHit {
 	out := []FederatedHit{}
 	for _, h := range w.hits {
 		p := place{h.IndexUID, h.ID}
-		if seen[p] || slices.ContainsFunc(h.distinct, func(v string) bool { return values[v] }) {
+		if seen[p] && h.Remote == "" || slices.ContainsFunc(h.distinct, func(v string) bool { return values[v] }) {
 			continue
 		}
-		seen[p] = true
+		seen[p] = seen[p] || h.Remote == ""
 		for _, v := range h.distinct {
 			values[v] = true
 		}

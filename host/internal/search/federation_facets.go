@@ -8,16 +8,18 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 )
 
-// mergedFacets are the values of attributes in several indexes.
-type mergedFacets struct {
+// indexFacets are the values of attributes in one index, or in all of them.
+type indexFacets struct {
+	index      string // "": all
+	most       int    // values that are shown of each attribute
 	attributes []string
 	byName     map[string]*mergedFacet
 }
 
-// A mergedFacet is one attribute of several indexes.
+// A mergedFacet is one attribute, of one index or of several.
 type mergedFacet struct {
-	by       FacetSort
-	index    string // that by is of
+	by       FacetSort // "": not known yet
+	index    string    // that by is of
 	values   map[string]*countedValue
 	min, max *float64
 }
@@ -29,15 +31,8 @@ func (w *federated) countFacets(rd *reading, v *view, asked []string, docs *roar
 	if err != nil {
 		return apierr.Newf(apierr.InvalidMultiSearchFacets, "%s", apierr.From(err).Message)
 	}
-	if attributes == nil {
-		attributes = []string{}
-	}
-	if !w.federation.MergeFacets {
-		sr := &searcher{view: v, plan: &plan{settings: &m.Settings}}
-		counts, err := sr.facetCounts(attributes, docs)
-		w.res.FacetsByIndex = append(w.res.FacetsByIndex, IndexFacets{m.UID, counts})
-		return err
-	}
+	faceting := &m.Settings.Faceting
+	w.facetsOf(m.UID, faceting.MaxValuesPerFacet)
 	list := docs.ToArray()
 	for _, a := range attributes {
 		values, err := v.count(a, list, nil)
@@ -48,25 +43,43 @@ func (w *federated) countFacets(rd *reading, v *view, asked []string, docs *roar
 		if err != nil {
 			return err
 		}
-		if err := w.facets.add(m.UID, a, m.Settings.Faceting.sortOf(a), values, low, high); err != nil {
+		if err := w.addFacet(m.UID, a, faceting.sortOf(a), values, low, high, faceting.MaxValuesPerFacet); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// add merges the values of an attribute of one more index.
-func (f *mergedFacets) add(uid, attribute string, by FacetSort, values []countedValue, low, high *float64) error {
+// facetsOf returns where the facets of an index are gathered; most is how many
+// values its settings show, 0 where they are another host's.
+func (w *federated) facetsOf(uid string, most int) *indexFacets {
+	if w.federation.MergeFacets {
+		uid, most = "", 0
+	}
+	i := slices.IndexFunc(w.facets, func(f indexFacets) bool { return f.index == uid })
+	if i < 0 {
+		i = len(w.facets)
+		w.facets = append(w.facets, indexFacets{index: uid, byName: map[string]*mergedFacet{}})
+	}
+	w.facets[i].most = max(w.facets[i].most, most)
+	return &w.facets[i]
+}
+
+// addFacet merges the values of an attribute of an index, which are in the order
+// by ("": not known).
+func (w *federated) addFacet(uid, attribute string, by FacetSort, values []countedValue, low, high *float64, most int) error {
+	f := w.facetsOf(uid, most)
 	m := f.byName[attribute]
 	if m == nil {
-		if f.byName == nil {
-			f.byName = map[string]*mergedFacet{}
-		}
-		m = &mergedFacet{by: by, index: uid, values: map[string]*countedValue{}}
+		m = &mergedFacet{values: map[string]*countedValue{}}
 		f.byName[attribute] = m
 		f.attributes = append(f.attributes, attribute)
 	}
-	if m.by != by {
+	switch {
+	case by == "":
+	case m.by == "":
+		m.by, m.index = by, uid
+	case m.by != by:
 		return apierr.Newf(apierr.InvalidMultiSearchFacetOrder, "Its values of `%.100s` are in the order \"%s\", those of index `%s` in \"%s\"; give both the same in the setting faceting.sortFacetValuesBy, or do not merge facets.", attribute, by, m.index, m.by)
 	}
 	for _, v := range values {
@@ -88,25 +101,42 @@ func (f *mergedFacets) add(uid, attribute string, by FacetSort, values []counted
 	return nil
 }
 
-// mergeFacets gives the result the merged facets, where they were asked for.
-func (w *federated) mergeFacets() error {
+// finishFacets gives the result the facets that were gathered.
+func (w *federated) finishFacets() error {
 	f := w.federation
-	if !f.MergeFacets {
+	if f.MergeFacets {
+		all := w.facetsOf("", 0)
+		if all.most = defaultFaceting().MaxValuesPerFacet; f.MaxValuesPerFacet != nil {
+			all.most = *f.MaxValuesPerFacet
+		}
+		w.res.Facets = all.counts()
 		return nil
 	}
-	most := defaultFaceting().MaxValuesPerFacet
-	if f.MaxValuesPerFacet != nil {
-		most = *f.MaxValuesPerFacet
+	if f.FacetsByIndex == nil {
+		return nil
 	}
-	w.res.Facets = []FacetCounts{}
-	slices.Sort(w.facets.attributes)
-	for _, a := range w.facets.attributes {
-		m := w.facets.byName[a]
+	w.res.FacetsByIndex = []IndexFacets{}
+	for i := range w.facets {
+		one := &w.facets[i]
+		if one.most == 0 {
+			one.most = defaultFaceting().MaxValuesPerFacet
+		}
+		w.res.FacetsByIndex = append(w.res.FacetsByIndex, IndexFacets{one.index, one.counts()})
+	}
+	return nil
+}
+
+// counts returns the facets, each cut to the values that are shown.
+func (f *indexFacets) counts() []FacetCounts {
+	out := []FacetCounts{}
+	slices.Sort(f.attributes)
+	for _, a := range f.attributes {
+		m := f.byName[a]
 		values := make([]countedValue, 0, len(m.values))
 		for _, v := range m.values {
 			values = append(values, *v)
 		}
-		w.res.Facets = append(w.res.Facets, FacetCounts{Attribute: a, Values: firstValues(values, m.by, most), Min: m.min, Max: m.max})
+		out = append(out, FacetCounts{Attribute: a, Values: firstValues(values, m.by, f.most), Min: m.min, Max: m.max})
 	}
-	return nil
+	return out
 }

@@ -58,6 +58,7 @@ func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []found) er
 		h.Distance = extras.distance(i)
 		if q.federated != nil {
 			h.order, h.distinct, h.byMeaning = orders[i], values[i], list[i].byMeaning
+			h.hidden = displayed != nil && !displayed.whole(q.federated.Distinct)
 		}
 		res.Hits = append(res.Hits, h)
 	}

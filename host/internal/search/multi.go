@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/parley-search/parley/host/internal/apierr"
@@ -15,6 +16,8 @@ const maxQueries = 1000
 type MultiQuery struct {
 	IndexUID string
 	Query
+	// Raw is the query as it was sent, an object, for one that goes to a remote.
+	Raw json.RawMessage
 	// Options say how the query takes part in a federation; nil: as the zero
 	// value does. Without a federation there must be none.
 	Options *FederationOptions

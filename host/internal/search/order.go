@@ -16,6 +16,9 @@ type orderStep struct {
 	key   sortKey
 	kind  ruleKind // of a value
 	down  bool
+	// hidden: clients may not see the value, which has no say beside hits of
+	// another host.
+	hidden bool
 }
 
 // orderRules is what orders the hits of a search beside those of others, the
@@ -72,6 +75,7 @@ func (s *searcher) orders(list []found) ([][]orderStep, error) {
 	for i, n := range byDoc {
 		docs[i] = list[n].doc
 	}
+	displayed := s.plan.settings.displayed()
 	rules, first := s.plan.orderRules(), true
 	for len(rules) > 0 {
 		if !rules[0].ofTexts() {
@@ -80,8 +84,9 @@ func (s *searcher) orders(list []found) ([][]orderStep, error) {
 			if err != nil {
 				return nil, fmt.Errorf("read values to sort by: %w", err)
 			}
+			hidden := displayed != nil && !displayed.whole(r.field)
 			for i, n := range byDoc {
-				out[n] = append(out[n], orderStep{key: keys[i], kind: r.kind, down: r.descending})
+				out[n] = append(out[n], orderStep{key: keys[i], kind: r.kind, down: r.descending, hidden: hidden})
 			}
 			rules = rules[1:]
 			continue
@@ -112,6 +117,7 @@ func compareHits(a, b *FederatedHit) int {
 		c := 0
 		switch {
 		case x.texts != y.texts || x.kind != y.kind || x.down != y.down: // of another host, maybe
+		case (x.hidden || y.hidden) && a.Remote != b.Remote:
 		case x.texts && x.blank && y.blank: // their weights alone would decide
 		case x.texts:
 			c = cmp.Compare(y.score*b.weight, x.score*a.weight)

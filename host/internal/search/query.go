@@ -120,6 +120,7 @@ type Hit struct {
 	// Of a query of a federation: what orders it among the hits of others, and
 	// its values of the federation's distinct attribute.
 	byMeaning bool
+	hidden    bool // clients may not see distinct
 	order     []orderStep
 	distinct  []string
 }

@@ -20,6 +20,16 @@ type Hybrid struct {
 	SemanticRatio *float64
 }
 
+// defaultRatio is that of a Hybrid which says none.
+const defaultRatio = 0.5
+
+func (h *Hybrid) ratio() float64 {
+	if h.SemanticRatio == nil {
+		return defaultRatio
+	}
+	return *h.SemanticRatio
+}
+
 // semantics are what a search by meaning goes by.
 type semantics struct {
 	name     string
@@ -44,12 +54,10 @@ func newSemantics(m *meta, q *Query) (*semantics, error) {
 	}
 	set := m.VectorSets[q.Hybrid.Embedder]
 	dims := cmp.Or(set.Dimensions, e.Dimensions)
-	s := &semantics{name: q.Hybrid.Embedder, embedder: e, ratio: 0.5, vector: q.Vector}
+	s := &semantics{name: q.Hybrid.Embedder, embedder: e, ratio: q.Hybrid.ratio(), vector: q.Vector}
 	s.space = spaceKey{m.Docs, set.ID, dims, e.BinaryQuantized}
-	if r := q.Hybrid.SemanticRatio; r != nil {
-		if s.ratio = *r; !(s.ratio >= 0 && s.ratio <= 1) {
-			return nil, apierr.Newf(apierr.InvalidSearchSemanticRatio, "`hybrid.semanticRatio` is %v; it must be 0 to 1.", s.ratio)
-		}
+	if !(s.ratio >= 0 && s.ratio <= 1) {
+		return nil, apierr.Newf(apierr.InvalidSearchSemanticRatio, "`hybrid.semanticRatio` is %v; it must be 0 to 1.", s.ratio)
 	}
 	if q.Vector != nil && (len(q.Vector) == 0 || dims > 0 && len(q.Vector) != dims) {
 		return nil, apierr.Newf(apierr.InvalidVectorDimensions, "`vector` has %d numbers; those of embedder `%.100s` have %d.", len(q.Vector), s.name, dims)

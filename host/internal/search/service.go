@@ -41,6 +41,10 @@ type Options struct {
 	Sealer Sealer
 	// Upstream reaches embedders; without one they fail.
 	Upstream chat.Upstream
+	// Remotes are the hosts that queries may be sent to, by Upstream; nil: none.
+	Remotes Remotes
+	// RemoteTimeout bounds how long one of them has to answer; default 15 s.
+	RemoteTimeout time.Duration
 	// EmbedderPause is waited before an embedder is asked again, twice as long
 	// each time; default 1 s.
 	EmbedderPause time.Duration
@@ -87,6 +91,7 @@ type Service struct {
 // stale or of another shape is built anew in the background; until then the
 // old one answers where there is one.
 func Open(o Options) (*Service, error) {
+	o.RemoteTimeout = cmp.Or(o.RemoteTimeout, 15*time.Second)
 	o.VectorMemory = cmp.Or(o.VectorMemory, 1<<30)
 	o.Cutoff = cmp.Or(o.Cutoff, 1500*time.Millisecond)
 	o.IndexingMemory = cmp.Or(o.IndexingMemory, 512<<20)

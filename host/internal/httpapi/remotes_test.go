@@ -1,0 +1,150 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parley-search/parley/host/internal/task"
+)
+
+// remoteTimeout is what a remote of a rig has: long for those that answer.
+const remoteTimeout = 20 * time.Second
+
+// newNetwork starts two hosts with books; the one returned knows the other as
+// "there", and what is down or worse by other names.
+func newNetwork(t *testing.T) *rig {
+	fill := func(r *rig, docs string) {
+		for _, a := range []answer{
+			r.do("PATCH", "/indexes/books/settings", `{"searchableAttributes":["title"],"filterableAttributes":["genre","year"],"sortableAttributes":["year"]}`),
+			r.do("POST", "/indexes/books/documents", docs),
+		} {
+			if got := r.task(a); got.Status != task.Succeeded {
+				t.Fatalf("task = %+v", got)
+			}
+		}
+	}
+	// The other host goes first at the end, and takes its connections with it.
+	remotes := map[string]any{"here": remote{URL: "http://127.0.0.1:1"}}
+	here := newRig(t, wish{reaches: true})
+	fill(here, `[{"id":1,"title":"Sea of words","genre":"novel","year":1999},{"id":9,"title":"Hills","genre":"verse","year":2010}]`)
+	odd := func(h http.HandlerFunc) remote {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Connection", "close") // none is to be left at the end
+			h(w, r)
+		}))
+		t.Cleanup(srv.Close)
+		return remote{URL: srv.URL}
+	}
+	said := func(status int, body string) remote {
+		return odd(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status); fmt.Fprint(w, body) })
+	}
+	remotes["down"] = remote{URL: "http://127.0.0.1:1"}
+	remotes["html"] = said(http.StatusOK, "<html>secret</html>")
+	remotes["broken"] = said(http.StatusInternalServerError, `{"code":"internal","message":"secret"}`)
+	remotes["odd"] = said(http.StatusOK, `{"hits":[{"id":1,"_federation":{"indexUid":"books","queriesPosition":7,"weightedRankingScore":1}}]}`)
+	remotes["moved"] = odd(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
+	})
+	there := newRig(t, wish{})
+	fill(there, `[{"id":1,"title":"Sea","genre":"novel","year":2001},{"id":2,"title":"The sea wolf","genre":"Novel","year":1904},{"id":3,"title":"Secret sea","genre":"secret","year":2020}]`)
+	remotes["there"] = remote{there.url, there.key([]string{"search"}, []string{"*"})}
+	remotes["denied"] = remote{there.url, "a wrong key"}
+	body, err := json.Marshal(map[string]any{"self": "here", "remotes": remotes})
+	check(t, err)
+	here.play(t, []scenario{
+		{name: "feature off", method: "POST", path: "/multi-search", body: `{"federation":{},"queries":[{"indexUid":"books","federationOptions":{"remote":"there"}}]}`, status: 400, code: "feature_not_enabled", contains: []string{"queries[0]", "network"}},
+		{name: "switch on", method: "PATCH", path: "/experimental-features", body: `{"network":true}`, status: 200},
+		{name: "network", method: "PATCH", path: "/network", body: string(body), status: 200},
+	})
+	return here
+}
+
+// A remote is one in the body of PATCH /network.
+type remote struct {
+	URL string `json:"url"`
+	Key string `json:"searchApiKey,omitempty"`
+}
+
+func TestRemotes(t *testing.T) {
+	r := newNetwork(t)
+	both := func(federation, query string) string {
+		return `{"federation":{` + federation + `},"queries":[{"indexUid":"books",` + query + `},{"indexUid":"books",` + query + `,"federationOptions":{"remote":"there"}}]}`
+	}
+	post := func(name, body string, contains ...string) scenario {
+		return scenario{name: name, method: "POST", path: "/multi-search", body: body, status: 200, contains: contains, excludes: []string{"remoteErrors", `"order"`}}
+	}
+	r.play(t, []scenario{
+		post("by words", both("", `"q":"sea","attributesToRetrieve":["title"],"showRankingScore":true`),
+			`{"hits":[{"title":"Sea","_rankingScore":`, `"_federation":{"indexUid":"books","queriesPosition":1,"weightedRankingScore":`, `,"remote":"there"}},{"title":"Sea of words",`, `"estimatedTotalHits":4`),
+		post("sorted", both(`"limit":3`, `"sort":["year:desc"],"attributesToRetrieve":["year"]`), `{"hits":[{"year":2020,`, `},{"year":2010,`, `},{"year":2001,`, `"limit":3,"offset":0,"estimatedTotalHits":5}`),
+		post("a page", both(`"limit":1,"offset":3`, `"sort":["year:desc"],"attributesToRetrieve":["year"]`), `{"hits":[{"year":1999,`),
+		post("distinct", both(`"distinct":"genre"`, `"sort":["year:desc"],"attributesToRetrieve":["genre"]`), `{"hits":[{"genre":"secret",`, `},{"genre":"verse",`, `},{"genre":"novel",`),
+		post("facets", both(`"limit":0,"facetsByIndex":{"books":["genre","year"]}`, `"filter":"year < 2015"`),
+			`"facetsByIndex":{"books":{"distribution":{"genre":{"Novel":3,"verse":1},"year":{"1904":1,"1999":1,"2001":1,"2010":1}},"stats":{"year":{"min":1904,"max":2010}}}}`),
+		post("merged facets", both(`"limit":0,"mergeFacets":{"maxValuesPerFacet":1},"facetsByIndex":{"books":["genre"]}`, `"q":""`), `"facetDistribution":{"genre":{"Novel":3}}`),
+		post("weight and position", `{"federation":{},"queries":[{"indexUid":"books","q":"sea","federationOptions":{"remote":"there","weight":0.5,"queryPosition":4}},{"indexUid":"books","q":"sea","federationOptions":{"remote":"here"}}]}`,
+			`{"hits":[{"id":1,"title":"Sea of words"`, `"queriesPosition":4,`),
+	})
+	bad := func(name, body, code string, contains ...string) scenario {
+		return scenario{name: name, method: "POST", path: "/multi-search", body: body, status: 400, code: code, contains: contains}
+	}
+	r.play(t, []scenario{
+		bad("unknown remote", `{"federation":{},"queries":[{"indexUid":"books"},{"indexUid":"books","federationOptions":{"remote":"nowhere"}}]}`, "invalid_multi_search_remote", "queries[1]", "nowhere"),
+		bad("remote's type", `{"federation":{},"queries":[{"indexUid":"books","federationOptions":{"remote":1}}]}`, "invalid_multi_search_remote"),
+		bad("filter", `{"federation":{},"queries":[{"indexUid":"books","filter":"genre =","federationOptions":{"remote":"there"}}]}`, "invalid_search_filter", "queries[0]"),
+	})
+}
+
+// A remote that fails is told of, and the others' hits are there all the same.
+func TestRemotesThatFail(t *testing.T) {
+	r := newNetwork(t)
+	for name, want := range map[string]struct{ code, says string }{
+		"denied": {"remote_invalid_api_key", "403, invalid_api_key"},
+		"down":   {"remote_could_not_send_request", "no connection"},
+		"html":   {"remote_bad_response", "not JSON"},
+		"broken": {"remote_remote_error", "500, internal"},
+		"odd":    {"remote_bad_response", "hit 0"},
+		"moved":  {"remote_could_not_send_request", "redirect"},
+	} {
+		a := r.do("POST", "/multi-search", `{"federation":{},"queries":[{"indexUid":"books","q":"sea"},{"indexUid":"books","q":"sea","federationOptions":{"remote":"`+name+`"}}]}`)
+		var got struct {
+			Hits         []json.RawMessage
+			RemoteErrors map[string]struct{ Code, Message, Type, Link string }
+		}
+		if err := json.Unmarshal([]byte(a.body), &got); err != nil || a.status != 200 {
+			t.Fatalf("%s: %d %s", name, a.status, a.body)
+		}
+		e := got.RemoteErrors[name]
+		if len(got.Hits) != 1 || e.Code != want.code || !strings.Contains(e.Message, want.says) || !strings.Contains(e.Message, "`"+name+"`") || e.Link == "" {
+			t.Errorf("%s: %d hits, %+v; want one and code %s with %q", name, len(got.Hits), e, want.code, want.says)
+		}
+		if strings.Contains(a.body, "secret") || strings.Contains(a.body, "a wrong key") {
+			t.Errorf("%s: %s shows what it should not", name, a.body)
+		}
+	}
+	a := r.do("POST", "/multi-search", `{"federation":{},"queries":[{"indexUid":"nope","federationOptions":{"remote":"there"}}]}`)
+	if !strings.Contains(a.body, `"remote_bad_request"`) || !strings.Contains(a.body, "404, index_not_found") {
+		t.Errorf("an index that is not there: %d %s", a.status, a.body)
+	}
+}
+
+// What a caller may not see here, it may not see there.
+func TestRemotesObeyRights(t *testing.T) {
+	r := newNetwork(t)
+	query := `{"federation":{"facetsByIndex":{"books":["genre"]}},"queries":[{"indexUid":"books","filter":["year > 0"],"federationOptions":{"remote":"there"}}]}`
+	narrow := []string{"Authorization", "Bearer " + r.key([]string{"search"}, []string{"films"})}
+	for _, rule := range []any{"genre != secret", []any{"year > 1000", []any{"genre = novel", "genre = verse"}}} {
+		token := []string{"Authorization", "Bearer " + r.tenant(t, map[string]any{"books": map[string]any{"filter": rule}})}
+		r.play(t, []scenario{
+			{name: "tenant", method: "POST", path: "/multi-search", header: token, body: query, status: 200, contains: []string{"The sea wolf", `"estimatedTotalHits":2`, `"genre":{"Novel":2}`}, excludes: []string{"ecret"}},
+		})
+	}
+	r.play(t, []scenario{
+		{name: "key of another index", method: "POST", path: "/multi-search", header: narrow, body: query, status: 404, code: "index_not_found", contains: []string{"queries[0]"}},
+	})
+}
