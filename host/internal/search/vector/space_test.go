@@ -190,13 +190,13 @@ func BenchmarkNearest(b *testing.B) {
 				s.Put(fmt.Sprint(i), uint64(i), [][]float32{v})
 			}
 			q := random(rng, bb.dims)
-			b.ReportMetric(float64(s.Bytes())/(1<<20), "MiB")
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := s.Nearest(q, 20, nil, never); err != nil {
 					b.Fatal(err)
 				}
 			}
+			b.ReportMetric(float64(s.Bytes())/(1<<20), "MiB")
 		})
 	}
 }
