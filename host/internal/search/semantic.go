@@ -20,9 +20,6 @@ type Hybrid struct {
 	SemanticRatio *float64
 }
 
-// defaultRatio is that of a Hybrid which says none.
-const defaultRatio = 0.5
-
 func (h *Hybrid) ratio() float64 {
 	if h.SemanticRatio == nil {
 		return defaultRatio
