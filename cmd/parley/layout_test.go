@@ -19,7 +19,7 @@ func TestLayoutTopLevel(t *testing.T) {
 	allowed := []string{
 		"host", "plugins", "sdk", "abi", "cmd", "examples", "go.mod", "go.sum", "justfile", "README.md",
 		".ci", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", ".git", ".gitignore", ".gitattributes",
-		"data", "config.toml", "parley", "dist", // git-ignored: what running leaves
+		"data", "dumps", "snapshots", "pinned", "config.toml", "parley", "dist", // git-ignored: what running leaves
 	}
 	entries, err := os.ReadDir(root(t))
 	if err != nil {
