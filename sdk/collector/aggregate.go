@@ -1,6 +1,8 @@
 package collector
 
 import (
+	"math"
+
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/event"
 )
@@ -11,10 +13,29 @@ import (
 // A Mean is an average of whole numbers.
 type Mean struct{ Sum, Count uint64 }
 
-// Add counts n in.
+// Add counts n in, unless the sum would leave what a metric's numerator can
+// hold.
 func (m *Mean) Add(n uint64) {
+	if n > math.MaxInt64-m.Sum {
+		return
+	}
 	m.Sum += n
 	m.Count++
+}
+
+// A Sum is a sum that stops at [event.MaxCount].
+type Sum uint64
+
+// Add adds n.
+func (s *Sum) Add(n uint64) { *s = Sum(min(uint64(*s)+min(n, event.MaxCount), event.MaxCount)) }
+
+// Keep puts a value of an event in place of the one before it, where the event
+// has one. It is how the last of a window is found: every kind of field has 0
+// for "nothing said".
+func Keep[T ~uint64](last *T, v T) {
+	if v != 0 {
+		*last = v
+	}
 }
 
 // Handles is a set of handles: the first [abi.DefaultItems] different ones.
@@ -25,10 +46,10 @@ type Handles struct {
 
 // Add puts h into the set, where it is one and there is room.
 func (s *Handles) Add(h event.Handle) {
-	if h == 0 || s.n == uint64(len(s.list)) {
+	if h == 0 || s.n >= uint64(len(s.list)) {
 		return
 	}
-	for _, other := range s.list[:s.n] {
+	for _, other := range s.all() {
 		if other == h {
 			return
 		}
@@ -36,6 +57,10 @@ func (s *Handles) Add(h event.Handle) {
 	s.list[s.n] = h
 	s.n++
 }
+
+// all is what is in the set. A state that was loaded may say that there is more
+// than the list has.
+func (s *Handles) all() []event.Handle { return s.list[:min(s.n, uint64(len(s.list)))] }
 
 // A Tally counts the values of an enumeration, up to the ordinal 32.
 type Tally[E event.Enum] struct{ counts [32]uint64 }

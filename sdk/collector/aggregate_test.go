@@ -1,10 +1,13 @@
 package collector_test
 
 import (
+	"bytes"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/event"
 	"github.com/parley-search/parley/sdk/collector"
 )
@@ -63,5 +66,74 @@ func TestTally(t *testing.T) {
 	}
 	if got := nav.Count(200) + nav.Count(0); got != 0 {
 		t.Errorf("Count of what there is not = %d, want 0", got)
+	}
+}
+
+func TestSum(t *testing.T) {
+	var s collector.Sum
+	s.Add(2)
+	s.Add(3)
+	if s != 5 {
+		t.Errorf("Sum of 2 and 3 = %d", s)
+	}
+	for range 3000 { // of which 2048 would not fit into 64 bits
+		s.Add(math.MaxUint64)
+	}
+	if s != event.MaxCount {
+		t.Errorf("Sum of too much = %d, want %d", s, uint64(event.MaxCount))
+	}
+}
+
+func TestMean(t *testing.T) {
+	var m collector.Mean
+	m.Add(math.MaxInt64 - 1)
+	m.Add(2)
+	if m.Sum != math.MaxInt64-1 || m.Count != 1 {
+		t.Errorf("Mean = %+v, want the number that fits alone", m)
+	}
+}
+
+func TestKeep(t *testing.T) {
+	var last event.MaybeCount
+	collector.Keep(&last, event.MaybeCountOf(0))
+	collector.Keep(&last, 0)
+	if n, given := last.Get(); !given || n != 0 {
+		t.Errorf("Keep of 0 and then of nothing = %d, %v, want 0 that was given", n, given)
+	}
+}
+
+func TestKnown(t *testing.T) {
+	if got := collector.Known(event.Env(2)); got != 2 {
+		t.Errorf("Known of production = %d, want 2", got)
+	}
+	if got := collector.Known(event.Env(200)); got != uint64(event.OrdinalOf[event.Env]("other")) {
+		t.Errorf("Known of a newer host's env = %d, want other", got)
+	}
+	if got := collector.Known(event.LogsMode(9)) + collector.Known(event.Env(0)); got != 0 {
+		t.Errorf("Known of what has no other, and of none = %d, want 0", got)
+	}
+	if got := collector.KnownSet[event.EmbedderSource](math.MaxUint64, 1); !slices.Equal(got, []uint64{1<<7 - 1, 0}) {
+		t.Errorf("KnownSet = %x, want the 7 that there are", got)
+	}
+}
+
+// handles is a collector whose set is loaded from anything.
+type handles struct{ set collector.Handles }
+
+func (h *handles) Observe(e collector.Event)  { h.set.Add(e.HTTPRequest().UserAgent) }
+func (h *handles) Flush(m *collector.Metrics) { m.Handles(0, &h.set) }
+
+// TestHandlesLoaded loads a set that says it has more than it can.
+func TestHandlesLoaded(t *testing.T) {
+	g := collector.NewGuest(&handles{})
+	state := bytes.Clone(g.Save())
+	copy(state[8:], bytes.Repeat([]byte{0xff}, 8))
+	if !g.Load(state) {
+		t.Fatal("Load refused a state of the same form")
+	}
+	g.Observe(event.Append(nil, &event.HTTPRequest{UserAgent: 7}))
+	r, _, ok, err := abi.NextMetric(g.Flush(look))
+	if err != nil || !ok || r.Len() != abi.DefaultItems {
+		t.Errorf("Flush = %d handles, %v, %v, want the %d that there is room for", r.Len(), ok, err, abi.DefaultItems)
 	}
 }

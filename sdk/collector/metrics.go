@@ -25,6 +25,28 @@ func (m *Metrics) Int(metric int, v int64) { m.add(metric, abi.TagInt, uint64(v)
 // Count is Int for the kinds of count that events have.
 func (m *Metrics) Count(metric int, v uint64) { m.add(metric, abi.TagInt, min(v, event.MaxCount)) }
 
+// UpTo is Count for a metric whose range ends at most: what is more than that
+// counts as most. A value out of its range would be dropped, and a few windows
+// with one switch the collector off.
+func (m *Metrics) UpTo(metric int, v, most uint64) { m.Count(metric, min(v, most)) }
+
+// MaybeUpTo is UpTo for what an event may leave open; nothing where it does.
+func (m *Metrics) MaybeUpTo(metric int, v event.MaybeCount, most uint64) {
+	if n, given := v.Get(); given {
+		m.UpTo(metric, n, most)
+	}
+}
+
+// Flag sets a bool.
+func (m *Metrics) Flag(metric int, v event.Flag) { m.Bool(metric, v != 0) }
+
+// MaybeFlag sets a bool; nothing where nothing was said.
+func (m *Metrics) MaybeFlag(metric int, v event.MaybeFlag) {
+	if yes, given := v.Get(); given {
+		m.Bool(metric, yes)
+	}
+}
+
 // Null sets a metric that may be null to it.
 func (m *Metrics) Null(metric int) { m.add(metric, abi.TagNull) }
 
@@ -71,10 +93,11 @@ func (m *Metrics) Handle(metric int, h event.Handle) {
 // Handles sets an array to the texts of h.
 func (m *Metrics) Handles(metric int, h *Handles) {
 	var words [len(h.list)]uint64
-	for i, handle := range h.list[:h.n] {
+	all := h.all()
+	for i, handle := range all {
 		words[i] = uint64(handle)
 	}
-	m.add(metric, abi.TagHandles, words[:h.n]...)
+	m.add(metric, abi.TagHandles, words[:len(all)]...)
 }
 
 // Mean sets a number to the mean; nothing where nothing was added to it.

@@ -3,8 +3,11 @@ package kit
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/event"
 	"github.com/parley-search/parley/abi/metric"
 )
 
@@ -123,17 +126,28 @@ func (s *subject) allowed(records []byte) error {
 			return fmt.Errorf("%s answers metric %s twice", abi.FuncFlush, m.Path)
 		}
 		given[r.Metric] = true
-		// Every handle that is not 0 was in some event of the kit's.
-		if _, err := metric.Value(m, r, func(_ string, handle uint64) (string, bool) { return "text", handle > 0 }); err != nil {
+		// Every handle that is not 0 was in some event of the kit's, each for a
+		// text of its own.
+		if _, err := metric.Value(m, r, func(_ string, handle uint64) (string, bool) { return strconv.FormatUint(handle, 10), handle > 0 }); err != nil {
 			return fmt.Errorf("%s answers metric %s: %w", abi.FuncFlush, m.Path, err)
 		}
 	}
 	for i := range s.manifest.Metrics {
-		if m := &s.manifest.Metrics[i]; m.NoData == abi.NoDataAlways && len(m.Constant) == 0 && !given[uint16(i)] {
+		if m := &s.manifest.Metrics[i]; m.NoData == abi.NoDataAlways && len(m.Constant) == 0 && !given[uint16(i)] && !toldFirst(m) {
 			return fmt.Errorf("%s answers no metric %s, and the manifest promises one always", abi.FuncFlush, m.Path)
 		}
 	}
 	return nil
+}
+
+// toldFirst reports whether m is made of what a host tells of itself when a
+// window begins. The windows of the kit begin with anything, and with fields
+// that are not given, so that such a metric may have no value here.
+func toldFirst(m *abi.Metric) bool {
+	return slices.ContainsFunc(m.Events, func(name string) bool {
+		kind := event.KindOf(name)
+		return kind == event.KindLaunch || kind == event.KindFeatures || kind == event.KindHost
+	})
 }
 
 // checkCollectorRegion is checkRegion for batches.

@@ -1,0 +1,14 @@
+package main
+
+// The metrics, by their place in manifest.json.
+const (
+	metricUserAgents = iota
+	metricHasSelf
+	metricSize
+	metricExports
+	metricWithAPIKey
+	metricPatterns
+	metricPatternsWithFilter
+	metricPayloadSize
+	metricPerIndexUID
+)

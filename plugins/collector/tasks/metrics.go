@@ -1,0 +1,17 @@
+package main
+
+// The metrics, by their place in manifest.json.
+const (
+	metricPerTaskUID = iota
+	metricByUID
+	metricByIndexUID
+	metricByType
+	metricByStatus
+	metricByCanceledBy
+	metricBeforeEnqueued
+	metricAfterEnqueued
+	metricBeforeStarted
+	metricAfterStarted
+	metricBeforeFinished
+	metricAfterFinished
+)

@@ -1,0 +1,176 @@
+package plugintest
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/parley-search/parley/abi/event"
+)
+
+// A Rule returns what event e, such as an event.Search, says of a metric: a
+// bool, a uint64, a string or a []string; [Null] or [Nothing]; or nil where it
+// says nothing.
+// The metric is then what its manifest's aggregation makes of all that the
+// events of a window said.
+type Rule func(e any) any
+
+// Null and Nothing are what a [Rule] returns for a value that is null, and for
+// one that is taken back: the metric is left out again.
+type (
+	Null    struct{}
+	Nothing struct{}
+)
+
+// A Reference is a second, plain form of a collector: a rule for each path.
+type Reference map[string]Rule
+
+// Says returns the rule that fields say the metric, each as "Search.Limit": the
+// event and the field by their names in Go.
+func (d *CollectorDriver) Says(fields ...string) Rule {
+	return func(e any) any {
+		for _, field := range fields {
+			kind, name, _ := strings.Cut(field, ".")
+			if v := reflect.ValueOf(e); v.Type().Name() == kind {
+				f, ok := v.Type().FieldByName(name)
+				if !ok {
+					d.t.Fatalf("rule %q: the event has no such field", field)
+				}
+				return d.said(v.FieldByIndex(f.Index))
+			}
+		}
+		return nil
+	}
+}
+
+// said returns a field as a rule does.
+func (d *CollectorDriver) said(f reflect.Value) any {
+	switch v := f.Interface().(type) {
+	case event.Flag:
+		return v != 0
+	case event.Count:
+		return uint64(v)
+	case event.MaybeFlag:
+		if yes, given := v.Get(); given {
+			return yes
+		}
+		return nil
+	case event.MaybeCount:
+		if n, given := v.Get(); given {
+			return n
+		}
+		return nil
+	case event.Handle:
+		if v == 0 {
+			return nil
+		}
+		return d.texts[v-1].text
+	case event.Locales:
+		return labelsOf(event.Locale(0).Labels(), v[:])
+	case event.Set[event.EmbedderSource]:
+		return labelsOf(event.EmbedderSource(0).Labels(), []uint64{uint64(v)})
+	case interface{ Labels() []string }:
+		labels := v.Labels()
+		switch n := int(f.Uint()); {
+		case n >= 1 && n <= len(labels):
+			return labels[n-1]
+		case n > 0 && slices.Contains(labels, "other"):
+			return "other"
+		}
+		return nil
+	}
+	panic("plugintest: a field of type " + f.Type().String())
+}
+
+func labelsOf(labels []string, words []uint64) (set []string) {
+	for i, l := range labels {
+		if words[i/64]>>(i%64)&1 == 1 {
+			set = append(set, l)
+		}
+	}
+	return set
+}
+
+// Compare gives the collector windows of random events, in batches of random
+// sizes and with states saved and loaded between, and holds each window's
+// metrics to the reference. It fails, too, where no window moves a metric.
+func (d *CollectorDriver) Compare(reference Reference) {
+	d.t.Helper()
+	for path := range reference {
+		if !slices.ContainsFunc(d.manifest.Metrics, func(m metricOf) bool { return m.Path == path }) {
+			d.t.Errorf("the reference has a rule for %s, which is no metric", path)
+		}
+	}
+	different := map[string]map[string]bool{}
+	for seed := range uint64(200) {
+		rnd := rand.New(rand.NewPCG(seed, 64))
+		events := d.window(rnd)
+		got := d.End()
+		for i := range d.manifest.Metrics {
+			m := &d.manifest.Metrics[i]
+			rule := reference[m.Path]
+			if rule == nil {
+				d.t.Fatalf("metric %s has no rule", m.Path)
+			}
+			want := aggregate(m, rule, events)
+			have, ok := got[m.Path]
+			if !ok {
+				have = nothing
+			}
+			if !alike(m, have, want) {
+				d.t.Errorf("window %d of %d events: %s = %v, want %v", seed, len(events), m.Path, have, want)
+			}
+			if different[m.Path] == nil {
+				different[m.Path] = map[string]bool{}
+			}
+			different[m.Path][fmt.Sprint(have)] = true
+		}
+	}
+	for path, values := range different {
+		if len(values) < 2 {
+			d.t.Errorf("metric %s was the same in all windows: these events do not move it", path)
+		}
+	}
+}
+
+// window gives the collector the events of one window, and returns them.
+func (d *CollectorDriver) window(rnd *rand.Rand) (events []any) {
+	kinds := make([]event.Kind, len(d.manifest.Events))
+	for i, name := range d.manifest.Events {
+		kinds[i] = event.KindOf(name)
+	}
+	var batch []byte
+	deliver := func() {
+		d.Observe(batch)
+		if rnd.IntN(4) == 0 {
+			state := d.Save()
+			d.guest.Observe(batch) // which load must undo
+			if !d.Load(state) {
+				d.t.Error("load refuses what save wrote")
+			}
+		}
+		batch = batch[:0]
+	}
+	add := func(kind event.Kind) {
+		e, record := randoms[kind](d, rnd)
+		events, batch = append(events, e), append(batch, record...)
+		if rnd.IntN(20) == 0 {
+			deliver()
+		}
+	}
+	slices.SortFunc(kinds, cmp.Compare[event.Kind])
+	for _, kind := range kinds {
+		if kind <= event.KindHost { // a window begins with what the host tells of itself
+			add(kind)
+		}
+	}
+	// Short windows are where "none of them" shows.
+	for range []int{0, 1, 2, 5, 150}[rnd.IntN(5)] {
+		add(kinds[rnd.IntN(len(kinds))])
+	}
+	deliver()
+	return events
+}
