@@ -99,12 +99,21 @@ func eachField(doc []byte, f func(path string)) {
 	if doc == nil {
 		return
 	}
-	var seen []string
+	const few = 32 // so many are faster in a slice than in a map
+	var first []string
+	var more map[string]bool
 	walk("", doc, func(path string, v []byte) {
-		if (v[0] == '{' || v[0] == '[') && !empty(v) || slices.Contains(seen, path) {
+		switch {
+		case (v[0] == '{' || v[0] == '[') && !empty(v), slices.Contains(first, path), more[path]:
 			return
+		case len(first) < few:
+			first = append(first, path)
+		default:
+			if more == nil {
+				more = make(map[string]bool)
+			}
+			more[path] = true
 		}
-		seen = append(seen, path)
 		f(path)
 	})
 }
