@@ -3,6 +3,7 @@ package search_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -161,6 +162,7 @@ func TestDamageWhileServing(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
+	refused := false
 	for {
 		res, err := r.svc.Search(ctx, auth.Everyone(), "a", search.Query{Q: "common word7 "})
 		if err == nil && len(res.Hits) > 0 && res.Hits[0].ID == "7" && res.EstimatedTotalHits == 300 {
@@ -169,7 +171,14 @@ func TestDamageWhileServing(t *testing.T) {
 		if err != nil && !apierr.Is(err, apierr.IndexNotReady) || ctx.Err() != nil {
 			t.Fatalf("search of a damaged folder: %v, %v", res, err)
 		}
+		if e := apierr.From(err); err != nil && (e.Code.Status() != http.StatusServiceUnavailable || e.RetryAfter <= 0 || !strings.Contains(e.Message, "Index `a` was found damaged")) {
+			t.Fatalf("the search that met the damage: %d %v, retry after %v", e.Code.Status(), e, e.RetryAfter)
+		}
+		refused = refused || err != nil
 		time.Sleep(time.Millisecond)
+	}
+	if !refused {
+		t.Error("no search was told that the folder is damaged")
 	}
 }
 
