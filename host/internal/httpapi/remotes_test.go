@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -131,6 +132,24 @@ func TestRemotesThatFail(t *testing.T) {
 	if !strings.Contains(a.body, `"remote_bad_request"`) || !strings.Contains(a.body, "404, index_not_found") {
 		t.Errorf("an index that is not there: %d %s", a.status, a.body)
 	}
+}
+
+// A remote that says nothing is not waited for longer than the limit.
+func TestRemoteTimeout(t *testing.T) {
+	r := newRig(t, wish{reaches: true, patience: 50 * time.Millisecond})
+	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // who has not read it all is not told that the client left
+		<-r.Context().Done()
+	}))
+	t.Cleanup(silent.Close)
+	r.play(t, []scenario{
+		{name: "switch on", method: "PATCH", path: "/experimental-features", body: `{"network":true}`, status: 200},
+		{name: "network", method: "PATCH", path: "/network", body: `{"self":"here","remotes":{"silent":{"url":"` + silent.URL + `"}}}`, status: 200},
+		{
+			name: "search", method: "POST", path: "/multi-search", body: `{"federation":{},"queries":[{"indexUid":"books","federationOptions":{"remote":"silent"}}]}`,
+			status: 200, contains: []string{`{"hits":[]`, `"remoteErrors":{"silent":{"message":"Remote `, "did not answer within 50ms", `"code":"remote_timeout","type":"system"`},
+		},
+	})
 }
 
 // What a caller may not see here, it may not see there.

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -47,7 +48,8 @@ type wish struct {
 	limits   httpapi.Limits
 	usage    *telemetry.Engine // nil: telemetry is off
 	upstream chat.Upstream
-	reaches  bool // other hosts, by a real upstream
+	reaches  bool          // other hosts, by a real upstream
+	patience time.Duration // with them; default remoteTimeout
 }
 
 // A rig is a server on a real port over real parts in memory. Its only fakes
@@ -96,7 +98,7 @@ func newRig(tb testing.TB, w wish) *rig {
 	features, err := feature.Open(ctx, db, w.features...)
 	check(tb, err)
 	remotes := network.New(db.Network(sealer))
-	options := search.Options{Dir: tb.TempDir(), DB: db, Bodies: db, Sealer: sealer, Features: features.Now, Remotes: remotes, RemoteTimeout: remoteTimeout}
+	options := search.Options{Dir: tb.TempDir(), DB: db, Bodies: db, Sealer: sealer, Features: features.Now, Remotes: remotes, RemoteTimeout: cmp.Or(w.patience, remoteTimeout)}
 	if w.reaches {
 		out := upstream.New(upstream.Options{})
 		defer tb.Cleanup(func() { _ = out.Close() }) // before goroutines are counted

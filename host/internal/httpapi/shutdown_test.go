@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +50,30 @@ func TestShutdownEndsStreams(t *testing.T) {
 	if rest := k.rest(); !strings.Contains(rest, `"type":"error","error":{"message":"The host is shutting down`) || !strings.HasSuffix(rest, "data: [DONE]\n\n") {
 		t.Errorf("rest of the stream = %q, want an error frame and [DONE]", rest)
 	}
+	waitFor(t, p.ended, "end of the provider's request")
+}
+
+// What has not begun to answer is told why, with a status of its own.
+func TestShutdownBeforeTheFirstEvent(t *testing.T) {
+	p := newProvider()
+	r := newRig(t, wish{upstream: p})
+	k := r.send(t, hello)
+	waitFor(t, p.asked, "request at the provider")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := r.server.Shutdown(ctx); err != nil {
+		t.Errorf("Shutdown = %v, want nil", err)
+	}
+	res, err := http.ReadResponse(k.in, nil)
+	check(t, err)
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	check(t, err)
+	a := answer{res.StatusCode, res.Header, string(body)}
+	if a.status != http.StatusServiceUnavailable || !strings.Contains(a.body, "ask again in a while") {
+		t.Errorf("answer = %d %s, want 503 that says what to do", a.status, a.body)
+	}
+	checkError(t, a, "shutting_down", true)
 	waitFor(t, p.ended, "end of the provider's request")
 }
 

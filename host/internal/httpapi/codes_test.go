@@ -1,0 +1,197 @@
+package httpapi_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/parley-search/parley/host/internal/feature"
+	"github.com/parley-search/parley/host/internal/httpapi"
+	"github.com/parley-search/parley/host/internal/task"
+)
+
+// A misuse is a request that is answered with an error: 400 of this code, and
+// a message that says what is wrong. Where the host accepts the request, as a
+// task, it is the task that fails so.
+type misuse struct{ code, request, body, says string }
+
+// provokedElsewhere are the codes that need more than a request to this
+// package's rig: where the test is, below host/internal, and its name.
+var provokedElsewhere = map[string][2]string{
+	"request_timeout":               {"httpapi/server_test.go", "TestRawRequests"},
+	"shutting_down":                 {"httpapi/shutdown_test.go", "TestShutdownBeforeTheFirstEvent"},
+	"llm_provider_rate_limited":     {"httpapi/chats_test.go", "TestCompletionProviderErrors"},
+	"llm_provider_rejected_request": {"httpapi/chats_test.go", "TestCompletionProviderErrors"},
+	"llm_provider_unauthorized":     {"httpapi/chats_test.go", "TestCompletionProviderErrors"},
+	"llm_provider_error":            {"httpapi/chats_test.go", "TestCompletionProviderErrors"},
+	"llm_provider_timeout":          {"httpapi/chats_test.go", "TestCompletionProviderErrors"},
+	"chat_too_many_rounds":          {"chat/answer_search_test.go", "TestTooManyRounds"},
+	"index_not_ready":               {"search/rebuild_test.go", "TestDamageWhileServing"},
+	"too_many_search_requests":      {"search/facet_search_test.go", "TestSearchQueueHammer"},
+	"remote_bad_request":            {"httpapi/remotes_test.go", "TestRemotesThatFail"},
+	"remote_bad_response":           {"httpapi/remotes_test.go", "TestRemotesThatFail"},
+	"remote_could_not_send_request": {"httpapi/remotes_test.go", "TestRemotesThatFail"},
+	"remote_invalid_api_key":        {"httpapi/remotes_test.go", "TestRemotesThatFail"},
+	"remote_remote_error":           {"httpapi/remotes_test.go", "TestRemotesThatFail"},
+	"remote_timeout":                {"httpapi/remotes_test.go", "TestRemoteTimeout"},
+	"plugins_not_reloaded":          {"../reload_test.go", "TestReload"},
+	"dump_process_failed":           {"../archives_test.go", "TestDumpFails"},
+	"no_space_left_on_device":       {"store/space_test.go", "TestNoSpace"},
+}
+
+// TestEveryErrorCode provokes each code that there is, and wants its status and
+// a message that helps. A new code needs a row in codes_rows_test.go.
+func TestEveryErrorCode(t *testing.T) {
+	told := make(map[string]bool)
+	play := func(r *rig, list []scenario) {
+		for i := range list {
+			list[i].name = list[i].code
+			told[list[i].code] = true
+		}
+		r.play(t, list)
+	}
+	r := newShelves(t)
+	prepareMisuses(t, r)
+	play(r, otherStatuses(r))
+	for _, m := range misuses() {
+		told[m.code] = true
+		t.Run(m.code, func(t *testing.T) { m.play(t, r) })
+	}
+	play(newRig(t, wish{open: true}), []scenario{
+		{code: "missing_master_key", method: "GET", path: "/keys", status: 401, contains: []string{"--master-key"}},
+	})
+	play(newRig(t, wish{panics: true, limits: httpapi.Limits{Body: 1000}}), []scenario{
+		{code: "internal", method: "GET", path: "/plugins", status: 500, contains: []string{"its log has the details"}, excludes: []string{"secret words"}},
+		{code: "payload_too_large", method: "POST", path: "/indexes", body: strings.Repeat(" ", 1001), status: 413, contains: []string{"1000 bytes", "--http-payload-size-limit"}},
+	})
+
+	codes := declaredCodes(t)
+	for name, ident := range codes {
+		where, elsewhere := provokedElsewhere[name]
+		switch {
+		case told[name] && elsewhere:
+			t.Errorf("%s is provoked here: it need not be in provokedElsewhere", name)
+		case elsewhere:
+			checkTested(t, where, name, ident)
+		case !told[name]:
+			t.Errorf("nothing provokes %s: add a row to codes_rows_test.go, or name its test in provokedElsewhere", name)
+		}
+	}
+	for name := range provokedElsewhere {
+		told[name] = true
+	}
+	for name := range told {
+		if codes[name] == "" {
+			t.Errorf("the rows have the code %s, which is not in codes.go", name)
+		}
+	}
+}
+
+// prepareMisuses makes what the rows ask for beside shelves: the network, a
+// workspace without a key, an index of vectors, and one without facet search.
+func prepareMisuses(t *testing.T, r *rig) {
+	t.Helper()
+	for path, body := range map[string]string{"/experimental-features": `{"` + string(feature.Network) + `":true}`, "/chats/keyless/settings": `{"source":"test"}`} {
+		if a := r.do("PATCH", path, body); a.status != 200 {
+			t.Fatalf("PATCH %s = %d %s", path, a.status, a.body)
+		}
+	}
+	for _, a := range []answer{
+		r.do("PUT", "/indexes/nofacets/settings/facet-search", `false`),
+		r.do("PATCH", "/indexes/vectors/settings", `{"embedders":{"plane":{"source":"userProvided","dimensions":2}}}`),
+		r.do("POST", "/indexes/vectors/documents", `[{"id":1,"_vectors":{"plane":[0,1]}}]`),
+	} {
+		if got := r.task(a); got.Status != task.Succeeded {
+			t.Fatalf("task = %+v", got)
+		}
+	}
+}
+
+func (m *misuse) play(t *testing.T, r *rig) {
+	method, path, _ := strings.Cut(m.request, " ")
+	var header []string
+	if strings.HasPrefix(m.body, "id,") {
+		header = []string{"Content-Type", "text/csv"}
+	}
+	a := r.do(method, path, m.body, header...)
+	if a.status != 202 {
+		if a.status != 400 {
+			t.Errorf("%s = %d, want 400: %s", m.request, a.status, a.body)
+		}
+		checkError(t, a, m.code, strings.HasSuffix(path, "/completions"))
+		if !strings.Contains(a.body, m.says) {
+			t.Errorf("%s: %s does not say %q", m.request, a.body, m.says)
+		}
+		return
+	}
+	got := r.task(a)
+	if e := got.Error; got.Status != task.Failed || e == nil || e.Code != m.code || e.Type != "invalid_request" || !strings.Contains(e.Message, m.says) {
+		t.Errorf("%s: the task is %s with %+v, want it to fail with %s that says %q", m.request, got.Status, e, m.code, m.says)
+	}
+}
+
+// declaredCodes returns the names of the variables of codes.go, by the name on
+// the wire.
+func declaredCodes(t *testing.T) map[string]string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "apierr", "codes.go"), nil, 0)
+	check(t, err)
+	codes := make(map[string]string)
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return true
+		}
+		for i, v := range spec.Values {
+			var args []ast.Expr
+			switch v := v.(type) {
+			case *ast.CallExpr:
+				args = v.Args
+			case *ast.CompositeLit:
+				args = v.Elts
+			}
+			if len(args) == 0 {
+				t.Fatalf("%s is no code that this test can read", spec.Names[i].Name)
+			}
+			name, err := strconv.Unquote(args[0].(*ast.BasicLit).Value)
+			check(t, err)
+			if other := codes[name]; other != "" {
+				t.Errorf("%s and %s are both %s", other, spec.Names[i].Name, name)
+			}
+			codes[name] = spec.Names[i].Name
+		}
+		return false
+	})
+	if len(codes) < 150 {
+		t.Fatalf("found %d codes in codes.go, want all of them", len(codes))
+	}
+	return codes
+}
+
+// checkTested wants the test to be there, and to name the code: as it is on the
+// wire, or by its variable.
+func checkTested(t *testing.T, where [2]string, name, ident string) {
+	t.Helper()
+	source, err := os.ReadFile(filepath.Join("..", filepath.FromSlash(where[0])))
+	check(t, err)
+	file, err := parser.ParseFile(token.NewFileSet(), where[0], source, parser.SkipObjectResolution)
+	check(t, err)
+	i := slices.IndexFunc(file.Decls, func(d ast.Decl) bool {
+		f, ok := d.(*ast.FuncDecl)
+		return ok && f.Name.Name == where[1]
+	})
+	if i < 0 {
+		t.Errorf("%s has no %s, which is to provoke %s", where[0], where[1], name)
+		return
+	}
+	body := string(source[file.Decls[i].Pos()-file.FileStart : file.Decls[i].End()-file.FileStart])
+	if !strings.Contains(body, name) && !strings.Contains(body, "apierr."+ident) {
+		t.Errorf("%s of %s does not name %s", where[1], where[0], name)
+	}
+}
