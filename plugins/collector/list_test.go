@@ -28,7 +28,7 @@ var eventNames = map[string]string{
 var left = []string{"system.kernel_version", "infos.experimental_logs_mode"}
 
 // A row is one of the list.
-type row struct{ kind, events, aggregation, noData string }
+type row struct{ kind, events, aggregation, noData, values string }
 
 // list reads the list of the specification: tab-separated, with a line of
 // names first.
@@ -40,11 +40,12 @@ func list(t *testing.T) map[string]row {
 	}
 	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
 	column := func(name string) int { return slices.Index(strings.Split(lines[0], "\t"), name) }
-	metric, kind, event, aggregation, noData := column("metric"), column("kind"), column("event"), column("aggregation"), column("when_no_data")
+	metric, kind, event, aggregation := column("metric"), column("kind"), column("event"), column("aggregation")
+	noData, values := column("when_no_data"), column("value_rule")
 	all := map[string]row{}
 	for _, line := range lines[1:] {
 		f := strings.Split(line, "\t")
-		all[f[metric]] = row{f[kind], f[event], f[aggregation], f[noData]}
+		all[f[metric]] = row{f[kind], f[event], f[aggregation], f[noData], f[values]}
 	}
 	return all
 }
@@ -123,11 +124,13 @@ func rowOf(m *abi.Metric) row {
 	}
 	events := slices.Clone(m.Events)
 	slices.Sort(events)
-	return row{kind, strings.Join(events, ", "), m.Aggregation, m.NoData}
+	return row{kind, strings.Join(events, ", "), m.Aggregation, m.NoData, ""}
 }
 
-// normal is the row in the words of a manifest.
+// normal is the row in the words of a manifest, without the rule of its values,
+// which is a sentence.
 func (r row) normal(path string) row {
+	r.values = ""
 	events := strings.Split(r.events, ", ")
 	for i, e := range events {
 		if name, ok := eventNames[e]; ok {
