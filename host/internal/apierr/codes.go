@@ -125,6 +125,7 @@ var (
 	DocumentNotFound                 = invalid("document_not_found", http.StatusNotFound)
 	MissingDocumentID                = field("missing_document_id")
 	InvalidDocumentID                = field("invalid_document_id")
+	InvalidDocumentGeoField          = field("invalid_document_geo_field")
 	InvalidDocumentFields            = field("invalid_document_fields")
 	InvalidDocumentOffset            = field("invalid_document_offset")
 	InvalidDocumentLimit             = field("invalid_document_limit")

@@ -129,6 +129,7 @@ func misuses() []misuse {
 	add(
 		misuse{"missing_document_id", documents, `[{"id":5},{"title":"x"}]`, "Document 2"},
 		misuse{"invalid_document_id", documents, `[{"id":"a b"}]`, "`a b` is not valid"},
+		misuse{"invalid_document_geo_field", "POST /indexes/places/documents", `[{"id":1,"_geo":{"lat":1}}]`, "its `_geo` has no `lng`"},
 		misuse{"invalid_document_fields", fetch, `{"fields":"id"}`, "`fields` must be an array"},
 		misuse{"invalid_document_offset", fetch, `{"offset":-1}`, "offset is -1"},
 		misuse{"invalid_document_limit", fetch, `{"limit":-1}`, "limit is -1"},

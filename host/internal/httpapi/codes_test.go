@@ -94,7 +94,7 @@ func TestEveryErrorCode(t *testing.T) {
 }
 
 // prepareMisuses makes what the rows ask for beside shelves: the network, a
-// workspace without a key, an index of vectors, and one without facet search.
+// workspace without a key, an index of vectors, one of places, and one without facet search.
 func prepareMisuses(t *testing.T, r *rig) {
 	t.Helper()
 	for path, body := range map[string]string{"/experimental-features": `{"` + string(feature.Network) + `":true}`, "/chats/keyless/settings": `{"source":"test"}`} {
@@ -104,6 +104,7 @@ func prepareMisuses(t *testing.T, r *rig) {
 	}
 	for _, a := range []answer{
 		r.do("PUT", "/indexes/nofacets/settings/facet-search", `false`),
+		r.do("PUT", "/indexes/places/settings/sortable-attributes", `["_geo"]`),
 		r.do("PATCH", "/indexes/vectors/settings", `{"embedders":{"plane":{"source":"userProvided","dimensions":2}}}`),
 		r.do("POST", "/indexes/vectors/documents", `[{"id":1,"_vectors":{"plane":[0,1]}}]`),
 	} {

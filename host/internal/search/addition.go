@@ -31,6 +31,9 @@ type addition struct {
 // is to fail.
 func (a *addition) survey(ctx context.Context) error {
 	c := checker{key: a.batch.key}
+	if m := a.batch.record(); m != nil {
+		c.places = m.Settings.places()
+	}
 	if k := a.payload.PrimaryKey; k != "" && k != c.key {
 		if c.key != "" {
 			return keyExists(&meta{UID: a.batch.uid, PrimaryKey: c.key})

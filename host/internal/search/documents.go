@@ -36,7 +36,8 @@ type received struct {
 
 // A checker checks the documents of one payload in their order.
 type checker struct {
-	key string // the primary key; "": found in the first document
+	key    string // the primary key; "": found in the first document
+	places bool   // `_geo` must be a place
 }
 
 // check returns what a record holds. The error is an [apierr.Error] that names
@@ -63,6 +64,12 @@ func (c *checker) check(r record) (d received, err error) {
 	if d.body, d.given, err = takeVectors(dedupe(b.Bytes())); err != nil {
 		e := apierr.From(err)
 		return d, fault(e.Code, r, "%s", e.Message)
+	}
+	if c.places {
+		if err := checkGeo(d.body); err != nil {
+			e := apierr.From(err)
+			return d, fault(e.Code, r, "%s", e.Message)
+		}
 	}
 	return d, nil
 }

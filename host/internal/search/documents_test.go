@@ -131,6 +131,31 @@ func TestBadDocumentFailsWholeTask(t *testing.T) {
 	}
 }
 
+// TestPlaces wants `_geo` to be a place where places can be asked for, and
+// anything elsewhere.
+func TestPlaces(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"sortableAttributes":["_geo"]}`)
+	r.settings("f", `{"filterableAttributes":["_geo"]}`)
+	for geo, says := range map[string]string{
+		`null`: "", `{"lat":-90,"lng":180}`: "", `{"lng":1e1,"lat":0.5,"of":"a pole"}`: "",
+		`"1,2"`: "its `_geo` is a string; expected {\"lat\"", `[1,2]`: "its `_geo` is an array", `{"lat":1}`: "its `_geo` has no `lng`", `{}`: "has no `lat`",
+		`{"lat":91,"lng":0}`: "its `_geo.lat` is 91; expected", `{"lat":0,"lng":-180.5}`: "its `_geo.lng` is -180.5", `{"lat":"1","lng":2}`: "its `_geo.lat` is a string", `{"lat":0,"lng":1e400}`: "its `_geo.lng` is 1e400",
+	} {
+		for _, uid := range []string{"a", "f", "free"} {
+			done := r.run(search.AddDocuments(uid, "", false, []byte(`[{"id":1},{"id":2,"_geo":`+geo+`}]`)))
+			switch {
+			case says == "" || uid == "free":
+				if done.Status != task.Succeeded {
+					t.Errorf("%s in index %s: %+v, want it taken", geo, uid, done.Error)
+				}
+			case done.Error == nil || done.Error.Code != apierr.InvalidDocumentGeoField.String() || !strings.Contains(done.Error.Message, says) || !strings.Contains(done.Error.Message, "Document 2"):
+				t.Errorf("%s in index %s: %+v, want %s saying %q", geo, uid, done.Error, apierr.InvalidDocumentGeoField, says)
+			}
+		}
+	}
+}
+
 func TestPayloadRefusedAtOnce(t *testing.T) {
 	tests := []struct {
 		name, body string
