@@ -183,6 +183,9 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		Limits: httpapi.Limits{Body: c.PayloadLimit}, TLS: tlsConfig, Telemetry: engine, Usage: h.usageRoutes(c),
 	})
 	if h.listener, err = net.Listen("tcp", c.HTTPAddr); err != nil {
+		if op, ok := errors.AsType[*net.OpError](err); ok {
+			err = op.Err // the rest of it says the address again
+		}
 		return nil, fmt.Errorf("listen on %s: %w: give another --http-addr", c.HTTPAddr, err)
 	}
 	return h, nil
