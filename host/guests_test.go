@@ -1,4 +1,4 @@
-package kit_test
+package host
 
 import (
 	"bytes"
@@ -9,15 +9,16 @@ import (
 	"testing"
 )
 
-// TestGuestsInStep checks that each .wasm is what its .wat says.
+// TestGuestsInStep checks that each .wasm below internal is what the .wat beside
+// it says.
 func TestGuestsInStep(t *testing.T) {
 	tool, err := exec.LookPath("wat2wasm")
 	if err != nil {
 		t.Skip("wat2wasm (of wabt) is not on PATH")
 	}
-	texts, err := filepath.Glob("testdata/*.wat")
-	if err != nil || len(texts) == 0 {
-		t.Fatalf("no guests: %v", err)
+	texts, err := filepath.Glob("internal/*/testdata/*.wat")
+	if err != nil || len(texts) < 10 {
+		t.Fatalf("%d guests, %v: want those of all rooms", len(texts), err)
 	}
 	for _, text := range texts {
 		kept, err := os.ReadFile(strings.TrimSuffix(text, ".wat") + ".wasm")
