@@ -1,0 +1,211 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/parley-search/parley/host/internal/archive"
+	"github.com/parley-search/parley/host/internal/deploy"
+	"github.com/parley-search/parley/host/internal/store"
+	"github.com/parley-search/parley/host/internal/task"
+)
+
+// InspectArchive reads a dump or a snapshot to its end and returns what is in
+// it. The error says what is wrong with one that is not whole.
+func InspectArchive(path string) (*archive.Contents, error) { return archive.Check(path) }
+
+// RestoreArchive makes the data directory of c from the dump or snapshot at
+// path. There must be no database yet. It comes into its place as a whole, or
+// not at all. The plugin lock is put into the plugin directory where there is
+// none.
+func RestoreArchive(ctx context.Context, c Config, kind, path string) error {
+	contents, err := archive.Check(path)
+	if err != nil {
+		return err
+	}
+	if contents.Kind != kind {
+		return fmt.Errorf("%s is a %s, and a %s was wanted", path, contents.Kind, kind)
+	}
+	if contents.Data != store.Format {
+		return fmt.Errorf("%s holds data of format %s, and this version reads format %s: use version %s, which made it", path, contents.Data, store.Format, contents.Version)
+	}
+	if hasDatabase(c) {
+		return fmt.Errorf("the data directory %s has a database already: name another --db-path, or move it away", c.DBPath)
+	}
+	part := filepath.Join(c.DBPath, "restore.part")
+	if err := os.RemoveAll(part); err != nil { // of a restoring that never came to its end
+		return fmt.Errorf("restore %s: %w", path, err)
+	}
+	r := restoring{ctx: ctx, dir: part, kinds: map[string]store.Kind{}}
+	for _, k := range store.Kinds() {
+		r.kinds[k.Name] = k
+	}
+	if err := r.fill(path); err != nil {
+		return fmt.Errorf("restore %s: %w", path, errors.Join(err, os.RemoveAll(part)))
+	}
+	// The database comes last: it says that all is there.
+	for _, name := range []string{"indexes", "bodies", "badger"} {
+		to := filepath.Join(c.DBPath, name)
+		err := os.RemoveAll(to)
+		if err == nil {
+			err = os.Rename(filepath.Join(part, name), to)
+		}
+		if err != nil && !(name == "indexes" && errors.Is(err, os.ErrNotExist)) {
+			return fmt.Errorf("restore %s: %w", path, err)
+		}
+	}
+	if err := r.putLock(c.PluginDir); err != nil {
+		return fmt.Errorf("restore %s: %w", path, err)
+	}
+	return os.RemoveAll(part)
+}
+
+func hasDatabase(c Config) bool {
+	entries, err := os.ReadDir(filepath.Join(c.DBPath, "badger"))
+	return err == nil && len(entries) > 0
+}
+
+// A restoring fills a directory from an archive.
+type restoring struct {
+	ctx   context.Context
+	dir   string
+	kinds map[string]store.Kind
+	db    *store.Store
+	lock  []byte
+}
+
+func (r *restoring) fill(path string) (err error) {
+	if r.db, err = store.Open(r.dir); err != nil {
+		return err
+	}
+	_, err = archive.Read(path, r.stream)
+	if err == nil {
+		err = r.db.Imported(r.ctx, []task.Type{task.DumpCreation, task.SnapshotCreation})
+	}
+	return errors.Join(err, r.db.Close())
+}
+
+// stream takes one stream of the archive. One that this version does not know
+// is left: a later one may have added it.
+func (r *restoring) stream(name string, from io.Reader) error {
+	if err := r.ctx.Err(); err != nil {
+		return err
+	}
+	if k, ok := r.kinds[name]; ok {
+		_, err := r.db.Import(r.ctx, k, from)
+		return err
+	}
+	if body, ok := strings.CutPrefix(name, streamBodies); ok {
+		return r.db.ImportBody(body, from)
+	}
+	if file, ok := strings.CutPrefix(name, streamFolders); ok {
+		return r.file(file, from)
+	}
+	switch name {
+	case streamDatabase:
+		return r.db.Restore(from)
+	case streamLock:
+		b, err := io.ReadAll(io.LimitReader(from, 16<<20))
+		r.lock = b
+		return err
+	}
+	return nil
+}
+
+// file writes a file of a bleve folder.
+func (r *restoring) file(name string, from io.Reader) error {
+	if !filepath.IsLocal(name) {
+		return fmt.Errorf("the archive has a file %q, which lies outside the indexes", name)
+	}
+	path := filepath.Join(r.dir, "indexes", filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, from)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// putLock writes the plugin lock where there is none.
+func (r *restoring) putLock(dir string) error {
+	if r.lock == nil {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, deploy.LockFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(r.lock)
+	return errors.Join(err, f.Close())
+}
+
+// importArchives restores what the options name, before anything is opened.
+func (h *Host) importArchives(ctx context.Context) error {
+	c := h.config
+	for _, a := range []struct {
+		kind, path                string
+		ignoreMissing, ignoreHere bool
+	}{
+		{archive.Snapshot, c.ImportSnapshot, c.IgnoreMissingSnapshot, c.IgnoreSnapshotIfDBExists},
+		{archive.Dump, c.ImportDump, c.IgnoreMissingDump, c.IgnoreDumpIfDBExists},
+	} {
+		if a.path == "" {
+			continue
+		}
+		log := h.log.Info().Str("file", a.path)
+		if _, err := os.Stat(a.path); errors.Is(err, os.ErrNotExist) && a.ignoreMissing {
+			log.Msg("no " + a.kind + " to import")
+			continue
+		}
+		if a.ignoreHere && hasDatabase(c) {
+			log.Msg(a.kind + " not imported: there is a database already")
+			continue
+		}
+		began := time.Now()
+		if err := RestoreArchive(ctx, c, a.kind, a.path); err != nil {
+			return fmt.Errorf("import %s: %w", a.kind, err)
+		}
+		log.Int64("ms", time.Since(began).Milliseconds()).Msg(a.kind + " imported")
+		h.imported = true
+	}
+	return nil
+}
+
+// tellUnreadable names the workspaces whose keys came sealed under a master key
+// that this host does not have.
+func (h *Host) tellUnreadable(ctx context.Context, workspaces *store.Workspaces) error {
+	uids, _, err := workspaces.WorkspaceUIDs(ctx, 0, math.MaxInt)
+	if err != nil {
+		return err
+	}
+	var unreadable []string
+	for _, uid := range uids {
+		w, err := workspaces.Workspace(ctx, uid)
+		if err != nil {
+			return err
+		}
+		if w.KeyUnreadable {
+			unreadable = append(unreadable, uid)
+		}
+	}
+	if len(unreadable) > 0 {
+		h.log.Warn().Strs("workspaces", unreadable).Msg("API keys of these workspaces are sealed under another master key: start with that one, or set their apiKey again")
+	}
+	return nil
+}
