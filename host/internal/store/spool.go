@@ -6,9 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -93,8 +91,6 @@ func OpenSpool(dir string) (*Spool, error) {
 	}
 	return s, nil
 }
-
-func (s *Spool) aside() string { return s.dir + ".old" }
 
 // open opens the database. Its values lie in its tables, not in Badger's log of
 // values: the state is written anew each minute, and only tables are compacted
@@ -235,159 +231,6 @@ func (s *Spool) forget(gone []spoolEntry) {
 		}
 		return false
 	})
-}
-
-// Pending implements [telemetry.Spool].
-func (s *Spool) Pending(_ context.Context, limit int) (all []telemetry.Message, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	err = s.db.View(func(txn *badger.Txn) error {
-		for _, e := range s.entries {
-			if len(all) == limit {
-				break
-			}
-			if !e.until.IsZero() {
-				continue
-			}
-			m, err := readMessage(txn, e.number)
-			if err != nil {
-				return err
-			}
-			all = append(all, m.Message)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read telemetry spool: %w", err)
-	}
-	return all, nil
-}
-
-func readMessage(txn *badger.Txn, number uint64) (m spooled, err error) {
-	item, err := txn.Get(messageKey(number))
-	if err != nil {
-		return m, err
-	}
-	err = item.Value(func(b []byte) error { return json.Unmarshal(b, &m) })
-	return m, err
-}
-
-// Delete implements [telemetry.Spool].
-func (s *Spool) Delete(_ context.Context, ids []string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var gone []spoolEntry
-	for _, e := range s.entries {
-		if slices.Contains(ids, e.id) {
-			gone = append(gone, e)
-		}
-	}
-	err := s.db.Update(func(txn *badger.Txn) error {
-		for _, e := range gone {
-			if err := txn.Delete(messageKey(e.number)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("delete delivered telemetry: %w", err)
-	}
-	s.forget(gone)
-	if len(s.entries) == 0 && s.dirSize() > s.dirBound {
-		return s.renew()
-	}
-	return nil
-}
-
-// Quarantine implements [telemetry.Spool].
-func (s *Spool) Quarantine(_ context.Context, id string, until time.Time) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	at := slices.IndexFunc(s.entries, func(e spoolEntry) bool { return e.id == id })
-	if at < 0 {
-		return nil
-	}
-	err := s.db.Update(func(txn *badger.Txn) error {
-		m, err := readMessage(txn, s.entries[at].number)
-		if err != nil {
-			return err
-		}
-		m.Until = until
-		b, err := json.Marshal(&m)
-		if err != nil {
-			return err
-		}
-		return txn.Set(messageKey(s.entries[at].number), b)
-	})
-	if err != nil {
-		return fmt.Errorf("put telemetry in quarantine: %w", err)
-	}
-	s.entries[at].until = until
-	return nil
-}
-
-// Usage implements [telemetry.Spool].
-func (s *Spool) Usage(context.Context) (telemetry.Usage, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	u := telemetry.Usage{Bytes: s.bytes, Dropped: int64(s.dropped)}
-	for _, e := range s.entries {
-		if e.until.IsZero() {
-			u.Pending++
-		} else {
-			u.Quarantined++
-		}
-	}
-	return u, nil
-}
-
-// dirSize is what the folder takes up, sparse files as far as they are filled.
-func (s *Spool) dirSize() (bytes int64) {
-	_ = filepath.WalkDir(s.dir, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return nil
-		}
-		if info, err := d.Info(); err == nil {
-			bytes += diskUse(info)
-		}
-		return nil
-	})
-	return bytes
-}
-
-// renew makes an empty spool anew, with its state. The old folder is put aside
-// until the new one is whole.
-func (s *Spool) renew() error {
-	var state []byte
-	err := s.db.View(func(txn *badger.Txn) error {
-		item, err := txn.Get([]byte(spoolState))
-		if err != nil {
-			return err
-		}
-		state, err = item.ValueCopy(nil)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("renew telemetry spool: %w", err)
-	}
-	if err := errors.Join(s.db.Close(), os.Rename(s.dir, s.aside()), os.MkdirAll(s.dir, 0o700)); err != nil {
-		return errors.Join(fmt.Errorf("renew telemetry spool: %w", err), s.open())
-	}
-	if err := s.open(); err != nil {
-		return err
-	}
-	err = s.db.Update(func(txn *badger.Txn) error {
-		return errors.Join(txn.Set([]byte(spoolState), state),
-			txn.Set([]byte(spoolDropped), binary.BigEndian.AppendUint64(nil, s.dropped)))
-	})
-	if err == nil {
-		err = os.RemoveAll(s.aside())
-	}
-	if err != nil {
-		return fmt.Errorf("renew telemetry spool: %w", err)
-	}
-	return nil
 }
 
 // Close closes the spool.
