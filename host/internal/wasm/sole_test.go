@@ -18,7 +18,7 @@ const (
 func TestSole(t *testing.T) {
 	for _, limiter := range limiters() {
 		t.Run(limiter.String(), func(t *testing.T) {
-			m := compile(t, open(t, wasm.Options{Limiter: limiter}), "keeper", wasm.Limits{CallTimeout: 300 * time.Millisecond, Input: 1000})
+			m := compile(t, open(t, wasm.Options{Limiter: limiter}), "keeper", wasm.Limits{Input: 1000})
 			s, err := m.Sole()
 			if err != nil {
 				t.Fatal(err)
