@@ -104,7 +104,7 @@ func TestHammerCloseLeavesNothing(t *testing.T) {
 		r.close()
 		wg.Wait()
 	}
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for runtime.NumGoroutine() > before && time.Now().Before(deadline) {
 		time.Sleep(5 * time.Millisecond)
 	}

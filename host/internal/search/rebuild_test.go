@@ -105,7 +105,7 @@ func TestStaleFolder(t *testing.T) {
 	r.close()
 	mustDo(t, os.RemoveAll(dir), os.CopyFS(dir, os.DirFS(copied)))
 	r.open()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for r.ids("books", search.Query{Q: "later"}) != "10 11 12" || r.ids("books", search.Query{Q: "changed"}) != "1 2 3" {
 		if ctx.Err() != nil {
@@ -160,7 +160,7 @@ func TestDamageWhileServing(t *testing.T) {
 	for _, f := range files {
 		mustDo(t, os.Truncate(f, 0))
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	refused := false
 	for {

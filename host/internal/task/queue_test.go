@@ -94,7 +94,7 @@ func enqueue(t *testing.T, q *task.Queue, typ task.Type, index, payload string) 
 
 func wait(t *testing.T, q *task.Queue, uid uint32) task.Task {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	tk, err := q.Wait(ctx, uid)
 	if err != nil {
@@ -204,7 +204,12 @@ func TestQueueResumes(t *testing.T) {
 		<-hang
 		return nil, errors.New("killed")
 	}}, task.Options{})
-	stop := run(stuck)
+	ctx, kill := context.WithCancel(t.Context())
+	killed := make(chan struct{})
+	go func() {
+		defer close(killed)
+		_ = stuck.Run(ctx)
+	}()
 	<-entered
 	if got, _ := stuck.Task(t.Context(), 1, nil); got.Status != task.Processing {
 		t.Errorf("status in the middle: %s, want processing", got.Status)
@@ -214,8 +219,9 @@ func TestQueueResumes(t *testing.T) {
 	if n := again.Pending(); n != 3 {
 		t.Errorf("%d tasks pending, want 3", n)
 	}
-	go close(hang)
-	stop()
+	kill() // first, so that it does not try again
+	close(hang)
+	<-killed
 	defer run(again)()
 	if got := wait(t, again, 2); got.Status != task.Succeeded {
 		t.Errorf("status %s", got.Status)
@@ -290,7 +296,7 @@ func TestHammerEnqueue(t *testing.T) {
 			next++
 		}
 	}
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for runtime.NumGoroutine() > before+20 && time.Now().Before(deadline) { // Badger's own stay until the end of the test
 		time.Sleep(time.Millisecond)
 	}

@@ -63,7 +63,7 @@ func line(t *task.Task) ([]byte, error) { return fmt.Appendf(nil, "%d %s", t.UID
 // until waits for a condition.
 func until(t *testing.T, what string, f func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !f(); {
+	for deadline := time.Now().Add(time.Minute); !f(); {
 		if time.Now().After(deadline) {
 			t.Fatalf("never: %s", what)
 		}
