@@ -62,6 +62,7 @@ type Host struct {
 	plugins  *plugin.Set
 	modules  [][]byte // that the binary carries
 	metrics  *metrics.Registry
+	figures  *figures
 	applying sync.Mutex // one change of the plugins at a time
 	search   *search.Service
 	tasks    *task.Queue
@@ -79,6 +80,7 @@ type Host struct {
 // serves once Run is called.
 func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 	h := &Host{config: c, log: o.Logs.Logger(), modules: o.Embedded, metrics: metrics.New()}
+	h.figures = newFigures(h.metrics)
 	defer func() {
 		if err != nil {
 			h.Close()
@@ -124,20 +126,22 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 	h.search, err = search.Open(search.Options{
 		Dir: filepath.Join(c.DBPath, "indexes"), DB: db, Sealer: sealer, Bodies: db, Features: features.Now, Upstream: out, Remotes: remotes, Waiting: c.SearchQueueSize,
 		IndexingMemory: c.IndexingMemory, IndexingThreads: c.IndexingThreads,
-		Log: func(message string, err error) { h.log.Warn().Err(err).Msg(message) },
+		Log: func(message string, err error) { h.log.Warn().Err(err).Msg(message) }, Searched: h.figures.searched,
 	})
 	if err != nil {
 		return nil, err
 	}
 	h.onClose(h.search.Close)
+	webhook := h.startWebhook(c, o)
 	h.tasks, err = task.Open(ctx, db, &archiver{h.search, db, c, o.Version}, task.Options{
 		Failed:   func(err error) { h.log.Error().Err(err).Msg("task put off") },
-		Finished: h.startWebhook(c, o),
+		Finished: func(tasks []task.Task) { h.figures.finished(tasks); webhook(tasks) },
 	})
 	if err != nil {
 		return nil, err
 	}
 	h.onClose(h.runTasks())
+	h.metrics.Add(h.serviceMetrics)
 	if c.ScheduleSnapshot > 0 {
 		h.onClose(running(func(ctx context.Context) { h.scheduleSnapshots(ctx, c.ScheduleSnapshot) }))
 	}
@@ -146,6 +150,7 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 	if err != nil {
 		return nil, err
 	}
+	h.metrics.Add(h.telemetryMetrics)
 	record, err := h.recorder(c)
 	if err != nil {
 		return nil, err
@@ -180,7 +185,7 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		Features: features, Network: remotes,
 		Version: httpapi.Version{Version: o.Version, Commit: o.Commit, Date: o.CommitDate},
 		Plugins: h.pluginStatus, Reload: h.reloadPlugins, Metrics: h.metrics.Render, DatabaseSize: func() int64 { return sizeOf(c.DBPath) },
-		Limits: httpapi.Limits{Body: c.PayloadLimit}, TLS: tlsConfig, Telemetry: engine, Usage: h.usageRoutes(c),
+		Limits: httpapi.Limits{Body: c.PayloadLimit}, TLS: tlsConfig, Served: h.figures.served, Telemetry: engine, Usage: h.usageRoutes(c),
 	})
 	if h.listener, err = net.Listen("tcp", c.HTTPAddr); err != nil {
 		if op, ok := errors.AsType[*net.OpError](err); ok {

@@ -38,6 +38,7 @@ type usage struct {
 	off     string // what switched it off; empty: it is on
 	uid     telemetry.UUID
 	spool   *store.Spool
+	engine  *telemetry.Engine  // nil: it is off
 	courier *telemetry.Courier // nil: it is sent nowhere
 	// inUse is the engine while it is told of changes of the plugins;
 	// [Host].applying guards it.
@@ -88,6 +89,7 @@ func (h *Host) openTelemetry(ctx context.Context, c Config, o Options, features 
 	if err != nil {
 		return nil, err
 	}
+	h.usage.engine = engine
 	return engine, h.runTelemetry(ctx, c, engine)
 }
 

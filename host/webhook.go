@@ -6,11 +6,11 @@ import (
 	"github.com/parley-search/parley/host/internal/upstream"
 )
 
-// startWebhook returns what tells the operator's address of finished tasks, or
-// nil where none is configured.
+// startWebhook returns what tells the operator's address of finished tasks,
+// where one is configured.
 func (h *Host) startWebhook(c Config, o Options) func([]task.Task) {
 	if c.TaskWebhook == nil {
-		return nil
+		return func([]task.Task) {}
 	}
 	to := upstream.NewWebhook(c.TaskWebhook, c.TaskWebhookAuthorization, "parley/"+o.Version)
 	h.onClose(to.Close)

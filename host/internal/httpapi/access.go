@@ -23,24 +23,25 @@ type access struct {
 	route  string
 	status int
 	bytes  int
+	code   string // of the error that it was answered with; empty: none
 	// stream: the answer goes on after the handler, and is logged at its end.
 	stream bool
-	// Of a stream, for its events: who its client is, how long the conversation
-	// is, how long the first event took.
+	// Of a stream: how long the first event took; for its events, who its client
+	// is and how long the conversation is.
+	first    time.Duration
 	client   string
 	messages event.Count
-	first    time.Duration
 }
 
 type accessKey struct{}
 
-// accessOf returns the access of a request; one without content where the
-// request was refused before it was read.
-func accessOf(c *fiber.Ctx) *access {
+// accessOf returns the access of a request; a new one where the request was
+// refused before it was read.
+func accessOf(c *fiber.Ctx) (a *access, read bool) {
 	if a, ok := c.Locals(accessKey{}).(*access); ok {
-		return a
+		return a, true
 	}
-	return &access{}
+	return &access{id: requestID(c), start: time.Now(), method: otherMethod, route: NoRoute}, false
 }
 
 // around holds for every request: id, CORS, panics, errors, and the log.
@@ -60,12 +61,24 @@ func (s *Server) around(c *fiber.Ctx) error {
 	if a.stream {
 		return nil // it is the stream's now, which may have ended already
 	}
-	a.route = c.Route().Path
+	if a.route = c.Route().Path; a.route == "/" {
+		a.route = NoRoute // what stands there is around itself
+	}
 	a.status = c.Response().StatusCode()
 	a.bytes = len(c.Response().Body())
 	s.tellRequest(a, clientOf(c))
 	s.logAccess(a, nil)
+	s.count(a, nil)
 	return nil
+}
+
+// unread does what around would have done for a request that was answered with
+// an error before it got there: its head could not be read, or has a method
+// that HTTP does not know.
+func (s *Server) unread(c *fiber.Ctx, a *access) {
+	a.status, a.bytes = c.Response().StatusCode(), len(c.Response().Body())
+	s.logAccess(a, nil)
+	s.count(a, nil)
 }
 
 // next runs the handler. A panic is an error of ours and no more.

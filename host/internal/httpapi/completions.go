@@ -42,9 +42,9 @@ func (s *Server) complete(r *call) error {
 	r.Set(fiber.HeaderCacheControl, "no-cache")
 	r.Set("X-Accel-Buffering", "no")
 	a := r.access
-	a.stream, a.route, a.status = true, completionsPath, fiber.StatusOK
+	a.stream, a.route, a.status, a.first = true, completionsPath, fiber.StatusOK, first
 	if s.Telemetry != nil {
-		a.client, a.messages, a.first = strings.Clone(clientOf(r.Ctx)), messages(body), first
+		a.client, a.messages = strings.Clone(clientOf(r.Ctx)), messages(body)
 	}
 	r.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
 		defer cancel(nil)
@@ -68,8 +68,10 @@ func (s *Server) stream(ctx context.Context, st *stream, w *bufio.Writer, answer
 			st.fail(apierr.From(s.panicked(a, p)))
 		}
 		a.bytes = st.close()
-		s.tellChat(a, answer.Outcome())
-		s.logAnswer(a, answer.Outcome())
+		outcome := answer.Outcome()
+		s.tellChat(a, outcome)
+		s.logAnswer(a, outcome)
+		s.count(a, &outcome)
 	}()
 	err := answer.WriteTo(st)
 	if err != nil && errors.Is(context.Cause(ctx), errShutdown) {

@@ -39,8 +39,14 @@ func newErrorBody(e *apierr.Error) errorBody {
 // fail renders whatever a handler returned. It logs what is ours.
 func (s *Server) fail(c *fiber.Ctx, err error) error {
 	e := translate(c, err)
+	a, read := accessOf(c)
+	if !read {
+		c.Set(fiber.HeaderXRequestID, a.id)
+		defer s.unread(c, a)
+	}
+	a.code = e.Code.String()
 	if e.Code == apierr.Internal {
-		s.Log.Error().Err(err).Str("request_id", accessOf(c).id).Msg("request failed")
+		s.Log.Error().Err(err).Str("request_id", a.id).Msg("request failed")
 	}
 	body := newErrorBody(e)
 	if c.Route().Path == completionsPath {

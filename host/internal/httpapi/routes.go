@@ -133,7 +133,8 @@ func (s *Server) route(method, path string, action auth.Action, h handler, param
 		if err != nil {
 			return err
 		}
-		return h(&call{Ctx: c, caller: caller, query: q, access: accessOf(c)})
+		a, _ := accessOf(c)
+		return h(&call{Ctx: c, caller: caller, query: q, access: a})
 	}
 	s.app.Add(method, path, guarded)
 	if method == fiber.MethodGet {

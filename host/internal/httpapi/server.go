@@ -31,7 +31,7 @@ import (
 )
 
 // Deps is what a [Server] works with. All fields but Plugins, Reload,
-// Metrics, DatabaseSize, Limits, Telemetry, Usage and TLS are required.
+// Metrics, DatabaseSize, Limits, Served, Telemetry, Usage and TLS are required.
 type Deps struct {
 	Auth   *auth.Service
 	Chat   *chat.Service
@@ -54,6 +54,9 @@ type Deps struct {
 	// DatabaseSize is the bytes on disk, for GET /stats.
 	DatabaseSize func() int64
 	Limits       Limits
+	// Served is told of every request that was answered; nil: nobody. It runs
+	// in the request: be quick.
+	Served func(*Served)
 	// Telemetry takes the events; nil where it is off.
 	Telemetry *telemetry.Engine
 	// Usage is what GET /telemetry says beside it.

@@ -39,6 +39,8 @@ type reading struct {
 	rule  *node  // of the caller
 	cond  *node  // rule and the query's filter
 	leave func() // gives the slot of the service's gate back
+
+	degraded bool // a search on it was cut off by time
 }
 
 // reading opens an index for a search of caller and calls f.
@@ -53,7 +55,10 @@ func (s *Service) reading(ctx context.Context, caller *auth.Caller, indexUID str
 
 // opened opens an index for searches of caller and calls f. A folder that turns
 // out to be damaged is built anew.
-func (s *Service) opened(ctx context.Context, caller *auth.Caller, indexUID string, f func(*reading) error) error {
+func (s *Service) opened(ctx context.Context, caller *auth.Caller, indexUID string, f func(*reading) error) (err error) {
+	rd := &reading{}
+	start := time.Now()
+	defer func() { s.opts.Searched(Searched{Took: time.Since(start), Degraded: rd.degraded, Err: err}) }()
 	ix, rule, err := s.index(caller, indexUID)
 	if err != nil {
 		return err
@@ -63,7 +68,7 @@ func (s *Service) opened(ctx context.Context, caller *auth.Caller, indexUID stri
 		return err
 	}
 	defer release()
-	rd := &reading{index: ix, state: st, rule: rule}
+	rd.index, rd.state, rd.rule = ix, st, rule
 	if rd.leave, err = s.gate.enter(ctx); err != nil {
 		return err
 	}
@@ -130,7 +135,7 @@ func (s *Service) answerOn(ctx context.Context, rd *reading, v *view) (res *Resu
 		err = sr.addMeaning(s.spaces, meaning)
 	}
 	if errors.Is(err, errCutoff) {
-		res.Degraded = true
+		res.Degraded, rd.degraded = true, true
 	} else if err != nil {
 		return nil, nil, err
 	}

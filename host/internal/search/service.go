@@ -69,6 +69,9 @@ type Options struct {
 	Running, Waiting int
 	// Now is the clock for dates of indexes; default [time.Now].
 	Now func() time.Time
+	// Searched is told of every search of one index; default: nobody. It runs in
+	// the search: be quick.
+	Searched func(Searched)
 }
 
 // A Service holds all indexes. Safe for concurrent use.
@@ -109,6 +112,9 @@ func Open(o Options) (*Service, error) {
 	}
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make index directory: %w", err)
+	}
+	if o.Searched == nil {
+		o.Searched = func(Searched) {}
 	}
 	s := &Service{opts: o, columns: newColumnCache(columnBytes), spaces: newSpaces(o.DB, o.VectorMemory), gate: newGate(o.Running, max(o.Waiting, 0)), indexes: map[string]*index{}}
 	var err error

@@ -196,6 +196,27 @@ func (q *Queue) Pending() int {
 	return len(q.pending)
 }
 
+// A Load is how much a queue has before it.
+type Load struct {
+	Enqueued, Processing int
+	Oldest               time.Time // when the oldest of them was accepted; zero: there is none
+}
+
+// Load returns how much is before q now.
+func (q *Queue) Load() Load {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var l Load
+	if q.running != nil {
+		l.Processing = len(q.running.Works)
+	}
+	l.Enqueued = len(q.pending) - l.Processing
+	if len(q.pending) > 0 {
+		l.Oldest = q.pending[0].Task.EnqueuedAt
+	}
+	return l
+}
+
 // done takes tasks that are finished off the queue.
 func (q *Queue) done(ts []Task) {
 	uids := make(map[uint32]bool, len(ts))

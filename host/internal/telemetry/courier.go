@@ -59,6 +59,7 @@ type CourierStatus struct {
 	Refused   int64     `json:"refused"`   // messages
 	Requests  int64     `json:"requests"`
 	Last      string    `json:"last"`    // what came of the last one
+	Success   time.Time `json:"-"`       // of the last one that was taken; zero: none yet
 	Next      time.Time `json:"next"`    // when the next may be made
 	Stopped   bool      `json:"stopped"` // until restart: the platform is gone
 }
@@ -135,7 +136,7 @@ func (c *Courier) settle(ctx context.Context, messages []Message, a Answer, err 
 		c.retry(a.RetryAfter)
 		return false
 	case a.Status >= 200 && a.Status < 300:
-		c.tries, c.next = 0, time.Time{}
+		c.tries, c.next, c.status.Success = 0, time.Time{}, c.now()
 		c.single = max(c.single-1, 0)
 		c.size = min(2*c.size, 64) // 0 stays 0
 		return c.delivered(ctx, messages)

@@ -1,0 +1,41 @@
+package httpapi
+
+import (
+	"time"
+
+	"github.com/parley-search/parley/host/internal/chat"
+)
+
+// Served is a request that was answered, in figures and names of our own.
+type Served struct {
+	Method string
+	Route  string // its template, as "/indexes/:uid"; [NoRoute] where there is none
+	Status int
+	Took   time.Duration // until the end of the answer
+	// Refused, of a chat that ended before its answer began, is the error's code.
+	Refused string
+	// Of an answer to a chat: what became of it, and how long its provider's
+	// first event took.
+	Chat  *chat.Outcome
+	First time.Duration
+}
+
+// NoRoute is the route of a request that has none: it names what is not there,
+// asks what a page may do, or is no HTTP.
+const NoRoute = "none"
+
+// otherMethod stands for what no method of HTTP is.
+const otherMethod = "other"
+
+// count tells who counts of a request that was answered; o is of an answer to
+// a chat.
+func (s *Server) count(a *access, o *chat.Outcome) {
+	if s.Served == nil {
+		return
+	}
+	served := Served{Method: a.method, Route: a.route, Status: a.status, Took: time.Since(a.start), Chat: o, First: a.first}
+	if a.route == completionsPath && o == nil {
+		served.Refused = a.code
+	}
+	s.Served(&served)
+}

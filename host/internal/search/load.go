@@ -1,0 +1,34 @@
+package search
+
+import "time"
+
+// Searched is a search of one index that has ended, for figures.
+type Searched struct {
+	Took     time.Duration // the wait for a slot included
+	Degraded bool          // cut off by time
+	Err      error         // what the caller was told
+}
+
+// A Load is how much a service has, and has to do.
+type Load struct {
+	Indexes, Documents int
+	DocumentBytes      int64
+	NotReady           int // indexes that are built anew and answer no search until then
+	Running, Waiting   int // searches
+}
+
+// Load returns how much there is now.
+func (s *Service) Load() Load {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	l := Load{Indexes: len(s.indexes), Running: len(s.gate.slots), Waiting: int(s.gate.waiting.Load())}
+	for _, ix := range s.indexes {
+		st := ix.state.Load()
+		l.Documents += st.meta.Count
+		l.DocumentBytes += st.meta.Bytes
+		if st.folder == nil || !st.folder.schema.serves(&st.meta.Settings) {
+			l.NotReady++
+		}
+	}
+	return l
+}
