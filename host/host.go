@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -53,6 +54,15 @@ type Options struct {
 	Commit   string // that it was built from
 	// CommitDate is when that was made, RFC 3339.
 	CommitDate string
+	// Pace is telemetry's clock, for tests of what takes hours otherwise; the
+	// zero value is that of the machine.
+	Pace Pace
+}
+
+// Pace is a clock, and how often somebody looks at it.
+type Pace struct {
+	Now  func() time.Time
+	Tick time.Duration
 }
 
 // A Host is the service, open and listening. Call Run, or Close.

@@ -76,7 +76,7 @@ func (h *Host) openTelemetry(ctx context.Context, c Config, o Options, features 
 		return nil, err
 	}
 	engine, err := telemetry.Open(ctx, telemetry.Options{
-		Instance: h.usage.uid, Spool: h.usage.spool, Snapshot: h.snapshot(c, o, features), Log: h.warn,
+		Instance: h.usage.uid, Spool: h.usage.spool, Snapshot: h.snapshot(c, o, features), Log: h.warn, Now: o.Pace.Now, Tick: o.Pace.Tick,
 		Sealed: func(messages []telemetry.Message, _ []telemetry.CollectorValues) {
 			if file == nil {
 				return
@@ -90,7 +90,7 @@ func (h *Host) openTelemetry(ctx context.Context, c Config, o Options, features 
 		return nil, err
 	}
 	h.usage.engine = engine
-	return engine, h.runTelemetry(ctx, c, engine)
+	return engine, h.runTelemetry(ctx, c, o, engine)
 }
 
 func (h *Host) warn(message string, err error) { h.log.Warn().Err(err).Msg(message) }
@@ -110,7 +110,7 @@ func (h *Host) telemetryFile(c Config) (*telemetry.File, error) {
 
 // runTelemetry gives the engine the collectors that run, now and after each
 // change of the plugins, and makes it work.
-func (h *Host) runTelemetry(ctx context.Context, c Config, engine *telemetry.Engine) error {
+func (h *Host) runTelemetry(ctx context.Context, c Config, o Options, engine *telemetry.Engine) error {
 	to := "nowhere: there is no --telemetry-url"
 	if c.Telemetry.URL != "" {
 		sender, err := upstream.NewTelemetrySender(c.Telemetry.URL, c.Telemetry.WriteKey, upstream.Options{})
@@ -118,7 +118,7 @@ func (h *Host) runTelemetry(ctx context.Context, c Config, engine *telemetry.Eng
 			return err
 		}
 		h.onClose(sender.Close)
-		h.usage.courier = telemetry.NewCourier(h.usage.spool, sender, nil, h.warn)
+		h.usage.courier = telemetry.NewCourier(h.usage.spool, sender, telemetry.CourierOptions{To: c.Telemetry.URL, Log: h.warn, Now: o.Pace.Now, Tick: o.Pace.Tick})
 		to = c.Telemetry.URL
 	}
 	h.setEngine(ctx, engine)

@@ -24,6 +24,10 @@ func (noSpool) Keep(context.Context, []byte, []telemetry.Message, time.Time) err
 }
 func (noSpool) Pending(context.Context, int) ([]telemetry.Message, error) { return nil, nil }
 func (noSpool) Delete(context.Context, []string) error                    { return nil }
+func (noSpool) Windows(context.Context, int) ([]telemetry.Window, error)  { return nil, nil }
+func (noSpool) Note(context.Context, telemetry.Delivery) error            { return nil }
+func (noSpool) Deliveries(context.Context) ([]telemetry.Delivery, error)  { return nil, nil }
+func (noSpool) Quarantined(context.Context) ([]telemetry.Message, error)  { return nil, nil }
 func (noSpool) Quarantine(context.Context, string, time.Time) error       { return nil }
 func (noSpool) Usage(context.Context) (telemetry.Usage, error)            { return telemetry.Usage{}, nil }
 

@@ -75,7 +75,7 @@ func (s *Server) getMessages(r *call) error {
 	case "", "next":
 		messages = s.Telemetry.Preview()
 	case "last":
-		messages, _ = s.Telemetry.Last()
+		messages = s.Telemetry.Last().Messages
 	case "pending":
 		messages, err = s.Usage.Spool.Pending(s.ctx, maxPending)
 	default:

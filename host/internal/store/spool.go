@@ -3,15 +3,16 @@ package store
 import (
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
+	"github.com/dustin/go-humanize"
 
 	"github.com/parley-search/parley/host/internal/telemetry"
 )
@@ -19,12 +20,21 @@ import (
 // The keys of a spool, which is a database of its own.
 //
 //	state          => what the engine keeps of the window under way
+//	next           => numbers of the next message under m/ and under w/, 8 bytes each
 //	dropped        => how many messages went undelivered, 8 bytes
-//	m/<number, 8>  => spooled as JSON, in the order of sealing
+//	m/<number, 8>  => spooled as JSON, in the order of sealing: to be delivered
+//	w/<number, 8>  => spooled as JSON, in the order of sealing: of the last windows
+//	d/<number, 8>  => telemetry.Delivery as JSON, in the order of time
+//
+// A message whose number is not below next was never sealed: a crash came
+// before the state that goes with it.
 const (
-	spoolState   = "state"
-	spoolDropped = "dropped"
-	spoolMessage = "m/"
+	spoolState    = "state"
+	spoolNext     = "next"
+	spoolDropped  = "dropped"
+	spoolMessage  = "m/"
+	spoolPast     = "w/"
+	spoolDelivery = "d/"
 )
 
 // Bounds of a spool. DirBound is what its folder may grow to, since Badger
@@ -33,6 +43,13 @@ const (
 	SpoolBytes    = 10 << 20
 	SpoolAge      = 7 * 24 * time.Hour
 	spoolDirBound = 64 << 20
+	// What is kept of windows that are over, delivered or not, and of deliveries.
+	spoolWindows    = 48
+	spoolPastBytes  = 4 << 20
+	spoolDeliveries = 500
+	// spoolReserve must be free on the disk for any change, since Badger writes
+	// through mapped files: a disk that is full then ends the process.
+	spoolReserve = 16 << 20
 )
 
 // A Spool implements [telemetry.Spool] in a small Badger database. Safe for
@@ -41,39 +58,24 @@ type Spool struct {
 	dir      string
 	dirBound int64
 
+	free func() (uint64, error) // bytes that the disk has left
+
 	mu      sync.Mutex
 	db      *badger.DB
-	entries []spoolEntry // in the order of their numbers
-	next    uint64       // number of the next message
-	bytes   int64
+	queue   shelf // to be delivered
+	past    shelf // of the last windows
+	noted   shelf // deliveries; what is known of each is its number
 	dropped uint64
 }
 
 var _ telemetry.Spool = (*Spool)(nil)
 
-// spooled is a message as it is kept.
-type spooled struct {
-	telemetry.Message
-	Sealed time.Time
-	Until  time.Time // of a message in quarantine: when it is dropped
-}
-
-// spoolEntry is what is known of a message without reading it.
-type spoolEntry struct {
-	number uint64
-	id     string
-	size   int64
-	sealed time.Time
-	until  time.Time
-}
-
-func messageKey(number uint64) []byte {
-	return binary.BigEndian.AppendUint64([]byte(spoolMessage), number)
-}
-
 // OpenSpool opens, or makes, the spool in dir.
 func OpenSpool(dir string) (*Spool, error) {
-	s := &Spool{dir: dir, dirBound: spoolDirBound}
+	s := &Spool{
+		dir: dir, dirBound: spoolDirBound, free: freeBelow(dir),
+		queue: shelf{prefix: spoolMessage}, past: shelf{prefix: spoolPast}, noted: shelf{prefix: spoolDelivery},
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make telemetry spool: %w", err)
 	}
@@ -82,6 +84,9 @@ func OpenSpool(dir string) (*Spool, error) {
 		if err := errors.Join(os.RemoveAll(dir), os.Rename(s.aside(), dir)); err != nil {
 			return nil, fmt.Errorf("restore telemetry spool: %w", err)
 		}
+	}
+	if err := s.room(); err != nil {
+		return nil, fmt.Errorf("open telemetry spool: %w", err)
 	}
 	if err := s.open(); err != nil {
 		return nil, err
@@ -111,36 +116,52 @@ func (s *Spool) open() error {
 // read finds what the database holds.
 func (s *Spool) read() error {
 	return s.db.View(func(txn *badger.Txn) error {
-		if item, err := txn.Get([]byte(spoolDropped)); err == nil {
-			b, err := item.ValueCopy(nil)
-			if err != nil {
-				return err
-			}
-			if len(b) == 8 {
-				s.dropped = binary.BigEndian.Uint64(b)
-			}
-		} else if !errors.Is(err, badger.ErrKeyNotFound) {
+		dropped, err := valueOf(txn, spoolDropped)
+		if err != nil {
 			return err
 		}
-		it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte(spoolMessage), PrefetchValues: true, PrefetchSize: 10})
-		defer it.Close()
-		for it.Rewind(); it.Valid(); it.Next() {
-			var m spooled
-			if err := it.Item().Value(func(b []byte) error { return json.Unmarshal(b, &m) }); err != nil {
-				return err
-			}
-			number := binary.BigEndian.Uint64(it.Item().Key()[len(spoolMessage):])
-			s.add(number, &m)
+		if len(dropped) == 8 {
+			s.dropped = binary.BigEndian.Uint64(dropped)
 		}
-		return nil
+		sealed := [2]uint64{math.MaxUint64, math.MaxUint64}
+		next, err := valueOf(txn, spoolNext)
+		if err != nil {
+			return err
+		}
+		if len(next) == 16 {
+			sealed = [2]uint64{binary.BigEndian.Uint64(next), binary.BigEndian.Uint64(next[8:])}
+		}
+		return errors.Join(s.queue.read(txn, sealed[0]), s.past.read(txn, sealed[1]), s.noted.read(txn, math.MaxUint64))
 	})
 }
 
-func (s *Spool) add(number uint64, m *spooled) {
-	e := spoolEntry{number, m.ID, int64(len(m.Body)), m.Sealed, m.Until}
-	s.entries = append(s.entries, e)
-	s.bytes += e.size
-	s.next = number + 1
+// valueOf returns a copy of what stands at key, or nil.
+func valueOf(txn *badger.Txn, key string) ([]byte, error) {
+	item, err := txn.Get([]byte(key))
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return item.ValueCopy(nil)
+}
+
+// room is an error where the disk is too full for any change.
+func (s *Spool) room() error {
+	free, err := s.free()
+	if err != nil || free >= spoolReserve {
+		return nil // what is not known is found out by writing
+	}
+	return fmt.Errorf("the disk has only %s left, of which %s are kept free", humanize.IBytes(free), humanize.IBytes(spoolReserve))
+}
+
+// update changes the database in one step.
+func (s *Spool) update(change func(txn *badger.Txn) error) error {
+	if err := s.room(); err != nil {
+		return err
+	}
+	return s.db.Update(change)
 }
 
 // State implements [telemetry.Spool].
@@ -148,89 +169,67 @@ func (s *Spool) State(context.Context) (state []byte, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	err = s.db.View(func(txn *badger.Txn) error {
-		item, err := txn.Get([]byte(spoolState))
-		if err != nil {
-			return err
-		}
-		state, err = item.ValueCopy(nil)
+		state, err = valueOf(txn, spoolState)
 		return err
 	})
-	if errors.Is(err, badger.ErrKeyNotFound) {
-		return nil, nil
-	}
 	if err != nil {
 		return nil, fmt.Errorf("read telemetry state: %w", err)
 	}
 	return state, nil
 }
 
-// Keep implements [telemetry.Spool].
-func (s *Spool) Keep(_ context.Context, state []byte, add []telemetry.Message, now time.Time) error {
+// Keep implements [telemetry.Spool]. Messages are written first, in as many
+// steps as it takes; the last step makes them count, together with the state
+// that has forgotten their window.
+func (s *Spool) Keep(_ context.Context, state []byte, sealed []telemetry.Message, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	fresh := make([]spooled, len(add))
-	size := s.bytes
-	for i, m := range add {
-		fresh[i] = spooled{Message: m, Sealed: now}
-		size += int64(len(m.Body))
+	var queue, past []spooled
+	for _, m := range sealed {
+		past = append(past, spooled{Message: m, Sealed: now})
+		if m.Outbound {
+			queue = append(queue, spooled{Message: m, Sealed: now})
+		}
 	}
-	gone := s.overdue(size, now)
+	gone := s.queue.overdue(queue, now)
+	old := s.past.old(past, now)
 	dropped := s.dropped + uint64(len(gone))
-	err := s.db.Update(func(txn *badger.Txn) error {
-		for _, e := range gone {
-			if err := txn.Delete(messageKey(e.number)); err != nil {
-				return err
-			}
-		}
-		for i := range fresh {
-			b, err := json.Marshal(&fresh[i])
-			if err != nil {
-				return err
-			}
-			if err := txn.Set(messageKey(s.next+uint64(i)), b); err != nil {
-				return err
-			}
-		}
-		if len(gone) > 0 {
-			if err := txn.Set([]byte(spoolDropped), binary.BigEndian.AppendUint64(nil, dropped)); err != nil {
-				return err
-			}
-		}
-		return txn.Set([]byte(spoolState), slices.Clone(state))
-	})
+	err := s.lay(queue, past)
+	if err == nil {
+		err = s.update(func(txn *badger.Txn) error {
+			next := binary.BigEndian.AppendUint64(nil, s.queue.next+uint64(len(queue)))
+			next = binary.BigEndian.AppendUint64(next, s.past.next+uint64(len(past)))
+			return errors.Join(s.queue.delete(txn, gone), s.past.delete(txn, old),
+				txn.Set([]byte(spoolDropped), binary.BigEndian.AppendUint64(nil, dropped)),
+				txn.Set([]byte(spoolNext), next),
+				txn.Set([]byte(spoolState), slices.Clone(state)))
+		})
+	}
 	if err != nil {
 		return fmt.Errorf("keep telemetry: %w", err)
 	}
 	s.dropped = dropped
-	s.forget(gone)
-	first := s.next
-	for i := range fresh {
-		s.add(first+uint64(i), &fresh[i])
-	}
+	s.queue.forget(gone)
+	s.queue.add(queue)
+	s.past.forget(old)
+	s.past.add(past)
 	return nil
 }
 
-// overdue returns what has to go: the oldest messages where all would have size
-// bytes, and those that are too old or whose quarantine is over.
-func (s *Spool) overdue(size int64, now time.Time) (gone []spoolEntry) {
-	for _, e := range s.entries {
-		if size > SpoolBytes || now.Sub(e.sealed) > SpoolAge || !e.until.IsZero() && now.After(e.until) {
-			gone = append(gone, e)
-			size -= e.size
-		}
+// lay writes messages that do not count yet.
+func (s *Spool) lay(queue, past []spooled) error {
+	if len(past) == 0 {
+		return nil
 	}
-	return gone
-}
-
-// forget takes entries out of what is known.
-func (s *Spool) forget(gone []spoolEntry) {
-	s.entries = slices.DeleteFunc(s.entries, func(e spoolEntry) bool {
-		if slices.ContainsFunc(gone, func(g spoolEntry) bool { return g.number == e.number }) {
-			s.bytes -= e.size
-			return true
-		}
-		return false
-	})
+	if err := s.room(); err != nil {
+		return err
+	}
+	batch := s.db.NewWriteBatch()
+	defer batch.Cancel()
+	if err := errors.Join(s.queue.lay(batch, queue), s.past.lay(batch, past)); err != nil {
+		return err
+	}
+	return batch.Flush()
 }
 
 // Close closes the spool.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -13,24 +14,24 @@ import (
 )
 
 // Pending implements [telemetry.Spool].
-func (s *Spool) Pending(_ context.Context, limit int) (all []telemetry.Message, err error) {
+func (s *Spool) Pending(_ context.Context, limit int) ([]telemetry.Message, error) {
+	return s.queued(limit, func(e spoolEntry) bool { return e.until.IsZero() })
+}
+
+// Quarantined implements [telemetry.Spool].
+func (s *Spool) Quarantined(context.Context) ([]telemetry.Message, error) {
+	return s.queued(math.MaxInt, func(e spoolEntry) bool { return !e.until.IsZero() })
+}
+
+func (s *Spool) queued(limit int, want func(spoolEntry) bool) (all []telemetry.Message, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	err = s.db.View(func(txn *badger.Txn) error {
-		for _, e := range s.entries {
-			if len(all) == limit {
-				break
-			}
-			if !e.until.IsZero() {
-				continue
-			}
-			m, err := readMessage(txn, e.number)
-			if err != nil {
-				return err
-			}
+		found, err := s.queue.messages(txn, limit, want)
+		for _, m := range found {
 			all = append(all, m.Message)
 		}
-		return nil
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read telemetry spool: %w", err)
@@ -38,13 +39,36 @@ func (s *Spool) Pending(_ context.Context, limit int) (all []telemetry.Message, 
 	return all, nil
 }
 
-func readMessage(txn *badger.Txn, number uint64) (m spooled, err error) {
-	item, err := txn.Get(messageKey(number))
-	if err != nil {
-		return m, err
+// Windows implements [telemetry.Spool].
+func (s *Spool) Windows(_ context.Context, limit int) (all []telemetry.Window, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	least, windows := uint64(math.MaxUint64), 0
+	for _, e := range slices.Backward(s.past.entries) {
+		if e.window == least {
+			continue
+		}
+		if windows == limit {
+			break
+		}
+		least = e.window
+		windows++
 	}
-	err = item.Value(func(b []byte) error { return json.Unmarshal(b, &m) })
-	return m, err
+	err = s.db.View(func(txn *badger.Txn) error {
+		found, err := s.past.messages(txn, math.MaxInt, func(e spoolEntry) bool { return e.window >= least })
+		for _, m := range slices.Backward(found) {
+			if len(all) == 0 || all[len(all)-1].Number != m.Window {
+				all = append(all, telemetry.Window{Number: m.Window, Sealed: m.Sealed})
+			}
+			w := &all[len(all)-1]
+			w.Messages = slices.Insert(w.Messages, 0, m.Message)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read telemetry's last windows: %w", err)
+	}
+	return all, nil
 }
 
 // Delete implements [telemetry.Spool].
@@ -52,24 +76,16 @@ func (s *Spool) Delete(_ context.Context, ids []string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var gone []spoolEntry
-	for _, e := range s.entries {
+	for _, e := range s.queue.entries {
 		if slices.Contains(ids, e.id) {
 			gone = append(gone, e)
 		}
 	}
-	err := s.db.Update(func(txn *badger.Txn) error {
-		for _, e := range gone {
-			if err := txn.Delete(messageKey(e.number)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
+	if err := s.update(func(txn *badger.Txn) error { return s.queue.delete(txn, gone) }); err != nil {
 		return fmt.Errorf("delete delivered telemetry: %w", err)
 	}
-	s.forget(gone)
-	if len(s.entries) == 0 && s.dirSize() > s.dirBound {
+	s.queue.forget(gone)
+	if len(s.queue.entries) == 0 && s.dirSize() > s.dirBound {
 		return s.renew()
 	}
 	return nil
@@ -79,12 +95,13 @@ func (s *Spool) Delete(_ context.Context, ids []string) error {
 func (s *Spool) Quarantine(_ context.Context, id string, until time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at := slices.IndexFunc(s.entries, func(e spoolEntry) bool { return e.id == id })
+	at := slices.IndexFunc(s.queue.entries, func(e spoolEntry) bool { return e.id == id })
 	if at < 0 {
 		return nil
 	}
-	err := s.db.Update(func(txn *badger.Txn) error {
-		m, err := readMessage(txn, s.entries[at].number)
+	number := s.queue.entries[at].number
+	err := s.update(func(txn *badger.Txn) error {
+		m, err := s.queue.message(txn, number)
 		if err != nil {
 			return err
 		}
@@ -93,21 +110,71 @@ func (s *Spool) Quarantine(_ context.Context, id string, until time.Time) error 
 		if err != nil {
 			return err
 		}
-		return txn.Set(messageKey(s.entries[at].number), b)
+		return txn.Set(s.queue.key(number), b)
 	})
 	if err != nil {
 		return fmt.Errorf("put telemetry in quarantine: %w", err)
 	}
-	s.entries[at].until = until
+	s.queue.entries[at].until = until
 	return nil
+}
+
+// Note implements [telemetry.Spool].
+func (s *Spool) Note(_ context.Context, d telemetry.Delivery) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var gone []spoolEntry
+	if over := len(s.noted.entries) + 1 - spoolDeliveries; over > 0 {
+		gone = slices.Clone(s.noted.entries[:over])
+	}
+	err := s.update(func(txn *badger.Txn) error {
+		b, err := json.Marshal(d)
+		if err != nil {
+			return err
+		}
+		if err := txn.Set(s.noted.key(s.noted.next), b); err != nil {
+			return err
+		}
+		return s.noted.delete(txn, gone)
+	})
+	if err != nil {
+		return fmt.Errorf("note a delivery of telemetry: %w", err)
+	}
+	s.noted.forget(gone)
+	s.noted.add([]spooled{{}})
+	return nil
+}
+
+// Deliveries implements [telemetry.Spool].
+func (s *Spool) Deliveries(context.Context) (all []telemetry.Delivery, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err = s.db.View(func(txn *badger.Txn) error {
+		for _, e := range s.noted.entries {
+			b, err := valueOf(txn, string(s.noted.key(e.number)))
+			if err != nil {
+				return err
+			}
+			var d telemetry.Delivery
+			if err := json.Unmarshal(b, &d); err != nil {
+				return err
+			}
+			all = append(all, d)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read deliveries of telemetry: %w", err)
+	}
+	return all, nil
 }
 
 // Usage implements [telemetry.Spool].
 func (s *Spool) Usage(context.Context) (telemetry.Usage, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	u := telemetry.Usage{Bytes: s.bytes, Dropped: int64(s.dropped)}
-	for _, e := range s.entries {
+	u := telemetry.Usage{Bytes: s.queue.bytes, Dropped: int64(s.dropped)}
+	for _, e := range s.queue.entries {
 		if e.until.IsZero() {
 			u.Pending++
 		} else {

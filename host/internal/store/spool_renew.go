@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,10 +8,12 @@ import (
 	"path/filepath"
 
 	"github.com/dgraph-io/badger/v4"
+
+	"github.com/parley-search/parley/host/internal/telemetry"
 )
 
 // aside is where the old folder lies while a new one is made in its place.
-func (s *Spool) aside() string { return s.dir + ".old" }
+func (s *Spool) aside() string { return s.dir + telemetry.SpoolAside }
 
 // dirSize is what the folder takes up, sparse files as far as they are filled.
 func (s *Spool) dirSize() (bytes int64) {
@@ -28,18 +29,25 @@ func (s *Spool) dirSize() (bytes int64) {
 	return bytes
 }
 
-// renew makes an empty spool anew, with its state. The old folder is put aside
-// until the new one is whole.
+// renew makes a spool anew in which no message waits: a copy of what there is
+// else. The old folder is put aside until the new one is whole.
 func (s *Spool) renew() error {
-	var state []byte
-	err := s.db.View(func(txn *badger.Txn) error {
-		item, err := txn.Get([]byte(spoolState))
-		if err != nil {
-			return err
-		}
-		state, err = item.ValueCopy(nil)
-		return err
-	})
+	kept := map[string][]byte{}
+	err := s.room()
+	if err == nil {
+		err = s.db.View(func(txn *badger.Txn) error {
+			it := txn.NewIterator(badger.DefaultIteratorOptions)
+			defer it.Close()
+			for it.Rewind(); it.Valid(); it.Next() {
+				v, err := it.Item().ValueCopy(nil)
+				if err != nil {
+					return err
+				}
+				kept[string(it.Item().Key())] = v
+			}
+			return nil
+		})
+	}
 	if err != nil {
 		return fmt.Errorf("renew telemetry spool: %w", err)
 	}
@@ -49,11 +57,14 @@ func (s *Spool) renew() error {
 	if err := s.open(); err != nil {
 		return err
 	}
-	err = s.db.Update(func(txn *badger.Txn) error {
-		return errors.Join(txn.Set([]byte(spoolState), state),
-			txn.Set([]byte(spoolDropped), binary.BigEndian.AppendUint64(nil, s.dropped)))
-	})
-	if err == nil {
+	batch := s.db.NewWriteBatch()
+	defer batch.Cancel()
+	for key, v := range kept {
+		if err == nil {
+			err = batch.Set([]byte(key), v)
+		}
+	}
+	if err = errors.Join(err, batch.Flush()); err == nil {
 		err = os.RemoveAll(s.aside())
 	}
 	if err != nil {

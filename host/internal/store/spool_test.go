@@ -109,7 +109,7 @@ func TestSpoolBounds(t *testing.T) {
 func TestSpoolRenew(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "telemetry")
 	s := openSpool(t, dir)
-	s.dirBound = 3 << 20
+	s.dirBound = 8 << 20
 	for i := range 8 {
 		keep(t, s, fmt.Sprint("state ", i), spoolTime, message(fmt.Sprint(i), 1<<20))
 	}
@@ -143,6 +143,119 @@ func TestSpoolRenew(t *testing.T) {
 	s = openSpool(t, dir)
 	if got := fmt.Sprint(pending(t, s)); got != "[x]" {
 		t.Errorf("Pending after a crash while it was renewed = %s, want [x]", got)
+	}
+}
+
+// TestSpoolPast keeps windows after their messages are delivered, local ones
+// too, and deliveries; both are bounded.
+func TestSpoolPast(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "telemetry")
+	s := openSpool(t, dir)
+	for w := range uint64(60) {
+		a, mine := message(fmt.Sprint("a", w), 100), message(fmt.Sprint("mine", w), 100)
+		a.Window, mine.Window, mine.Outbound = w+1, w+1, false
+		keep(t, s, "s", spoolTime.Add(time.Duration(w)*time.Hour), a, mine)
+		if err := s.Delete(t.Context(), []string{a.ID}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range spoolDeliveries + 10 {
+		if err := s.Note(t.Context(), telemetry.Delivery{Bytes: i, Messages: []telemetry.Delivered{{ID: "a"}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(when string) {
+		t.Helper()
+		all, err := s.Windows(t.Context(), 1000)
+		if err != nil || len(all) != spoolWindows || all[0].Number != 60 || all[len(all)-1].Number != 60-spoolWindows+1 {
+			t.Fatalf("%s: %d windows, %v, want the last %d, the newest first", when, len(all), err, spoolWindows)
+		}
+		if w := all[0]; len(w.Messages) != 2 || w.Messages[0].ID != "a59" || w.Messages[1].ID != "mine59" || !w.Sealed.Equal(spoolTime.Add(59*time.Hour)) {
+			t.Errorf("%s: the last window is %+v, want both messages in their order", when, w)
+		}
+		if all, err = s.Windows(t.Context(), 2); err != nil || len(all) != 2 || all[1].Number != 59 {
+			t.Errorf("%s: Windows(2) = %d of them, %v, want 60 and 59", when, len(all), err)
+		}
+		noted, err := s.Deliveries(t.Context())
+		if err != nil || len(noted) != spoolDeliveries || noted[0].Bytes != 10 || noted[0].Messages[0].ID != "a" {
+			t.Errorf("%s: %d deliveries, %v, want the last %d", when, len(noted), err, spoolDeliveries)
+		}
+	}
+	check("at once")
+	if err := s.renew(); err != nil {
+		t.Fatal(err)
+	}
+	check("after it was made anew")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openSpool(t, dir)
+	check("after it was opened again")
+	var large []telemetry.Message
+	for i := range spoolPastBytes / telemetry.MaxMessage {
+		m := message(fmt.Sprint("large", i), telemetry.MaxMessage)
+		m.Window = 61
+		large = append(large, m)
+	}
+	keep(t, s, "s", spoolTime.Add(61*time.Hour), append(large, message("small", 4000))...)
+	if all, err := s.Windows(t.Context(), 1000); err != nil || len(all) != 1 {
+		t.Errorf("%d windows beside one of 4 MiB, %v, want it alone, whose bytes are the bound", len(all), err)
+	}
+}
+
+// TestSpoolLarge keeps more in one step than Badger puts into a transaction:
+// the largest window there is, and a state.
+func TestSpoolLarge(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "telemetry")
+	s := openSpool(t, dir)
+	var all []telemetry.Message
+	for i := range 40 {
+		all = append(all, message(fmt.Sprint(i), telemetry.MaxMessage))
+	}
+	keep(t, s, strings.Repeat("x", 500_000), spoolTime, all...)
+	if got := len(pending(t, s)); got != 40 {
+		t.Errorf("%d messages are pending, want 40", got)
+	}
+	// A crash before the last step: what was written does not count.
+	if err := s.lay([]spooled{{Message: message("crashed", 9)}}, []spooled{{Message: message("crashed", 9)}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openSpool(t, dir)
+	if got := len(pending(t, s)); got != 40 {
+		t.Errorf("%d messages are pending after a crash, want the 40 that were sealed", got)
+	}
+	keep(t, s, "", spoolTime, message("after", 9))
+	if got := pending(t, s); len(got) != 41 || got[40] != "after" {
+		t.Errorf("pending: %q, want the new one in place of the one that crashed", got)
+	}
+}
+
+// TestSpoolNoSpace: nothing is written to a disk that is nearly full, and all
+// goes on once there is room.
+func TestSpoolNoSpace(t *testing.T) {
+	s := openSpool(t, filepath.Join(t.TempDir(), "telemetry"))
+	keep(t, s, "one", spoolTime, message("a", 5))
+	s.free = func() (uint64, error) { return spoolReserve - 1, nil }
+	for what, err := range map[string]error{
+		"Keep":       s.Keep(t.Context(), []byte("two"), []telemetry.Message{message("b", 5)}, spoolTime),
+		"Delete":     s.Delete(t.Context(), []string{"a"}),
+		"Quarantine": s.Quarantine(t.Context(), "a", spoolTime),
+		"Note":       s.Note(t.Context(), telemetry.Delivery{}),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "only 16 MiB left") {
+			t.Errorf("%s on a full disk: %v, want what is left", what, err)
+		}
+	}
+	if state, err := s.State(t.Context()); string(state) != "one" || fmt.Sprint(pending(t, s)) != "[a]" {
+		t.Errorf("on a full disk the state is %q, %v, and %q are pending, want what was there", state, err, pending(t, s))
+	}
+	s.free = func() (uint64, error) { return spoolReserve, nil }
+	keep(t, s, "two", spoolTime, message("b", 5))
+	if got := fmt.Sprint(pending(t, s)); got != "[a b]" {
+		t.Errorf("pending: %s, want [a b]", got)
 	}
 }
 

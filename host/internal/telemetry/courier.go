@@ -39,11 +39,10 @@ const (
 // arrives at least once, and by its id a repeat is recognised. One that the
 // platform refuses never keeps back those behind it.
 type Courier struct {
-	spool  Spool
-	sender Sender
-	now    func() time.Time
-	log    func(message string, err error)
-	jitter func(most time.Duration) time.Duration
+	spool   Spool
+	sender  Sender
+	options CourierOptions
+	jitter  func(most time.Duration) time.Duration
 
 	mu     sync.Mutex
 	next   time.Time // before which nothing is sent
@@ -64,21 +63,30 @@ type CourierStatus struct {
 	Stopped   bool      `json:"stopped"` // until restart: the platform is gone
 }
 
-// NewCourier returns a courier; now and log may be nil.
-func NewCourier(spool Spool, sender Sender, now func() time.Time, log func(string, error)) *Courier {
-	c := &Courier{spool: spool, sender: sender, now: now, log: log, jitter: func(most time.Duration) time.Duration { return rand.N(most) }}
-	if c.now == nil {
-		c.now = time.Now
+// CourierOptions says how a [Courier] works.
+type CourierOptions struct {
+	To string // where the sender sends; for the log of deliveries
+	// Log is told what an operator should know; it may be nil.
+	Log  func(message string, err error)
+	Now  func() time.Time
+	Tick time.Duration // between two looks at what is due; default 5s
+}
+
+// NewCourier returns a courier.
+func NewCourier(spool Spool, sender Sender, o CourierOptions) *Courier {
+	if o.Now == nil {
+		o.Now = time.Now
 	}
-	if c.log == nil {
-		c.log = func(string, error) {}
+	if o.Log == nil {
+		o.Log = func(string, error) {}
 	}
-	return c
+	o.Tick = cmp.Or(o.Tick, 5*time.Second)
+	return &Courier{spool: spool, sender: sender, options: o, jitter: func(most time.Duration) time.Duration { return rand.N(most) }}
 }
 
 // Run delivers until ctx ends.
 func (c *Courier) Run(ctx context.Context) {
-	ticker := time.NewTicker(5 * time.Second)
+	ticker := time.NewTicker(c.options.Tick)
 	defer ticker.Stop()
 	for {
 		select {
@@ -104,7 +112,7 @@ func (c *Courier) Status() CourierStatus {
 // may be due at once.
 func (c *Courier) Step(ctx context.Context) (more bool) {
 	c.mu.Lock()
-	ready := !c.status.Stopped && !c.now().Before(c.next)
+	ready := !c.status.Stopped && c.due()
 	most := cmp.Or(c.size, 64)
 	if c.single > 0 {
 		most = 1
@@ -118,14 +126,34 @@ func (c *Courier) Step(ctx context.Context) (more bool) {
 		return false
 	}
 	messages = messages[:fitting(messages)]
-	answer, err := c.sender.Send(ctx, Body(messages))
+	body := Body(messages)
+	answer, err := c.sender.Send(ctx, body)
 	if ctx.Err() != nil {
 		return false
 	}
+	c.note(ctx, messages, len(body), answer, err)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.status.Requests++
 	return c.settle(ctx, messages, answer, err)
+}
+
+// due reports whether the time of the next request has come. A clock that was
+// set back would keep it away for longer than anything asks for. The lock is
+// held.
+func (c *Courier) due() bool {
+	wait := c.next.Sub(c.options.Now())
+	return wait <= 0 || wait > pauseDay
+}
+
+// note writes a delivery down. Where that fails the delivery was one all the
+// same, and what is wrong with the disk is told by what else is written to it.
+func (c *Courier) note(ctx context.Context, messages []Message, bytes int, a Answer, err error) {
+	d := Delivery{At: c.options.Now(), To: c.options.To, Outcome: said(a, err), Taken: err == nil && a.Status/100 == 2, Bytes: bytes}
+	for _, m := range messages {
+		d.Messages = append(d.Messages, Delivered{m.ID, m.Collector, m.Version, m.Window})
+	}
+	_ = c.spool.Note(ctx, d)
 }
 
 // settle draws the conclusion from one request. The lock is held.
@@ -136,7 +164,7 @@ func (c *Courier) settle(ctx context.Context, messages []Message, a Answer, err 
 		c.retry(a.RetryAfter)
 		return false
 	case a.Status >= 200 && a.Status < 300:
-		c.tries, c.next, c.status.Success = 0, time.Time{}, c.now()
+		c.tries, c.next, c.status.Success = 0, time.Time{}, c.options.Now()
 		c.single = max(c.single-1, 0)
 		c.size = min(2*c.size, 64) // 0 stays 0
 		return c.delivered(ctx, messages)
@@ -147,12 +175,12 @@ func (c *Courier) settle(ctx context.Context, messages []Message, a Answer, err 
 		return true
 	case a.Status == http.StatusGone:
 		c.status.Stopped = true
-		c.log("telemetry is not delivered until the next start: the platform is gone", errors.New(said(a, err)))
+		c.options.Log("telemetry is not delivered until the next start: the platform is gone", errors.New(said(a, err)))
 		return false
 	default:
 		// A wrong key or address, or a redirect: nothing that waiting a minute mends.
-		c.next = c.now().Add(pauseDay)
-		c.log("telemetry is not delivered for a day: check its URL and write key", errors.New(said(a, err)))
+		c.next = c.options.Now().Add(pauseDay)
+		c.options.Log("telemetry is not delivered for a day: check its URL and write key", errors.New(said(a, err)))
 		return false
 	}
 }
@@ -189,8 +217,8 @@ func (c *Courier) refused(ctx context.Context, messages []Message) bool {
 	}
 	c.single = max(c.single-1, 0)
 	c.status.Refused++
-	c.log("the telemetry platform refuses a message, which is kept aside for a week", fmt.Errorf("message %s of collector %s", messages[0].ID, messages[0].Collector))
-	if err := c.spool.Quarantine(ctx, messages[0].ID, c.now().Add(keepBad)); err != nil {
+	c.options.Log("the telemetry platform refuses a message, which is kept aside for a week", fmt.Errorf("message %s of collector %s", messages[0].ID, messages[0].Collector))
+	if err := c.spool.Quarantine(ctx, messages[0].ID, c.options.Now().Add(keepBad)); err != nil {
 		c.retry("")
 		return false
 	}
@@ -209,10 +237,10 @@ func (c *Courier) retry(after string) {
 	if bound > retryLeast {
 		wait += c.jitter(bound - retryLeast)
 	}
-	if d, ok := parseRetryAfter(after, c.now()); ok {
+	if d, ok := parseRetryAfter(after, c.options.Now()); ok {
 		wait = max(wait, min(d, retryAfterMost))
 	}
-	c.next = c.now().Add(wait)
+	c.next = c.options.Now().Add(wait)
 }
 
 // parseRetryAfter reads seconds or a date.

@@ -32,7 +32,7 @@ func courierRig(n int, answer func(string) (Answer, error)) (*Courier, *platform
 	}
 	now := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 	p := &platform{answer: answer}
-	c := NewCourier(spool, p, func() time.Time { return now }, nil)
+	c := NewCourier(spool, p, CourierOptions{To: "https://platform.example/v1/batch", Now: func() time.Time { return now }})
 	c.jitter = func(most time.Duration) time.Duration { return most } // the longest wait
 	return c, p, spool, &now
 }
@@ -158,6 +158,41 @@ func TestCourierLostAnswer(t *testing.T) {
 	drive(t, c)
 	if len(p.bodies) != 2 || p.bodies[0] != p.bodies[1] || len(spool.messages) != 0 {
 		t.Errorf("requests %q with %d messages left, want the same one twice and none", p.bodies, len(spool.messages))
+	}
+}
+
+// TestCourierNotes writes down each request with what came of it.
+func TestCourierNotes(t *testing.T) {
+	c, p, spool, now := courierRig(2, always(503, ""))
+	drive(t, c)
+	*now = c.Status().Next
+	p.answer = always(200, "")
+	drive(t, c)
+	if len(spool.noted) != 2 {
+		t.Fatalf("%d deliveries were noted, want 2", len(spool.noted))
+	}
+	first, second := spool.noted[0], spool.noted[1]
+	if first.Taken || first.Outcome != "HTTP 503 Service Unavailable" || !second.Taken || second.Outcome != "HTTP 200 OK" {
+		t.Errorf("noted %q, taken %v, then %q, taken %v, want 503 and 200", first.Outcome, first.Taken, second.Outcome, second.Taken)
+	}
+	if second.To != "https://platform.example/v1/batch" || !second.At.Equal(*now) || second.Bytes != len(p.bodies[1]) || len(second.Messages) != 2 || second.Messages[1].ID != "id1" {
+		t.Errorf("noted %+v, want where, when, how much and what", second)
+	}
+}
+
+// TestCourierClock: a clock that is set back holds nothing up for longer than a
+// platform may ask for.
+func TestCourierClock(t *testing.T) {
+	c, p, spool, now := courierRig(1, always(500, ""))
+	drive(t, c)
+	p.answer = always(200, "")
+	*now = now.Add(-time.Hour)
+	if drive(t, c); len(p.bodies) != 1 {
+		t.Error("a request was made an hour before it was due")
+	}
+	*now = now.Add(-365 * 24 * time.Hour)
+	if drive(t, c); len(spool.messages) != 0 {
+		t.Error("after the clock was set back a year nothing is delivered for a year")
 	}
 }
 

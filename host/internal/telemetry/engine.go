@@ -20,7 +20,7 @@ type Options struct {
 	// data directory. It must not call the engine.
 	Snapshot func(h *Handles, first time.Time) (event.Launch, event.Features, event.Host)
 	// Sealed is told of each window that ended: its messages, which are in the
-	// spool where they are outbound, and its values by collector. It is called
+	// spool, and its values by collector. It is called
 	// by one goroutine, and must not call the engine. It may be nil.
 	Sealed func(messages []Message, values []CollectorValues)
 	// Log is told what an operator should know; it may be nil.
@@ -28,6 +28,7 @@ type Options struct {
 
 	Window     time.Duration // default 1h, which the first window has at least
 	Checkpoint time.Duration // default 1m
+	Tick       time.Duration // between two looks at what is due; default 1s
 	Ring       int           // bytes; default DefaultRingSize
 	Now        func() time.Time
 }
@@ -43,6 +44,7 @@ type CollectorValues struct {
 func (o Options) withDefaults() Options {
 	o.Window = cmp.Or(o.Window, time.Hour)
 	o.Checkpoint = cmp.Or(o.Checkpoint, time.Minute)
+	o.Tick = cmp.Or(o.Tick, time.Second)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -63,17 +65,16 @@ type Engine struct {
 	handles *Handles
 	facets  *seen
 
-	mu       sync.Mutex
-	running  []*running
-	state    state
-	looked   time.Time // when the engine last looked at the clock
-	kept     time.Time // when the state was last kept
-	spare    []byte    // the ring's other buffer
-	scratch  []byte
-	refused  map[string]string // collectors that do not run, and why
-	last     []CollectorValues // of the window before
-	lastSent []Message
-	failing  bool // the spool took nothing of late
+	mu      sync.Mutex
+	running []*running
+	state   state
+	looked  time.Time // when the engine last looked at the clock
+	kept    time.Time // when the state was last kept
+	spare   []byte    // the ring's other buffer
+	scratch []byte
+	refused map[string]string // collectors that do not run, and why
+	last    Window            // the one before
+	failing bool              // the spool took nothing of late
 }
 
 // state is what outlives the process, while a window is under way.
@@ -105,15 +106,24 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open telemetry: %w", err)
 	}
+	past, err := o.Spool.Windows(ctx, 1)
+	if err != nil {
+		return nil, fmt.Errorf("open telemetry: %w", err)
+	}
+	if len(past) > 0 {
+		e.last = past[0]
+	}
 	if len(kept) > 0 {
 		if err := json.Unmarshal(kept, &e.state); err != nil {
 			// It is ours alone, so it is damaged; a window is no reason not to start.
 			e.options.Log("telemetry begins a new window: what was kept of the last one is damaged", err)
-			e.state = state{Window: e.state.Window + 1}
+			e.state = state{}
 		}
 	}
-	if e.state.Window == 0 {
-		e.state = state{Window: 1, FirstLaunch: now}
+	// No number is given twice: the ids of messages hang on it.
+	e.state.Window = max(e.state.Window, e.last.Number+1)
+	if e.state.FirstLaunch.IsZero() {
+		e.state.FirstLaunch = now
 	}
 	if e.state.Began.IsZero() {
 		e.state.Began = now.UTC().Truncate(time.Hour)
@@ -157,7 +167,7 @@ func (e *Engine) Run(ctx context.Context) {
 	if e == nil {
 		return
 	}
-	ticker := time.NewTicker(time.Second)
+	ticker := time.NewTicker(e.options.Tick)
 	defer ticker.Stop()
 	for {
 		select {

@@ -90,6 +90,9 @@ func TestRestart(t *testing.T) {
 	if len(r.said) == 0 {
 		t.Error("a damaged state was taken without a word")
 	}
+	if got := r.engine.Status().Window; got != 2 {
+		t.Errorf("after a damaged state the window is number %d, want 2: 1 was sealed", got)
+	}
 }
 
 func TestSwap(t *testing.T) {
@@ -308,9 +311,12 @@ func TestLocalOnly(t *testing.T) {
 	if len(r.spool.messages) != 1 || r.spool.messages[0].Collector != "a" {
 		t.Errorf("the spool has %s, want the message of a alone", bodies(r.spool.messages))
 	}
-	messages, values := r.engine.Last()
-	if len(messages) != 2 || len(values) != 2 {
-		t.Errorf("Last = %d messages, %d values, want both collectors", len(messages), len(values))
+	if got := r.engine.Last(); got.Number != 1 || len(got.Messages) != 2 {
+		t.Errorf("Last = %+v, want both collectors in window 1", got)
+	}
+	r.open(a, mine)
+	if got := r.engine.Last(); got.Number != 1 || len(got.Messages) != 2 {
+		t.Errorf("Last in the next process = %+v, want the same", got)
 	}
 }
 

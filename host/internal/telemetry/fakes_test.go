@@ -145,6 +145,8 @@ type memorySpool struct {
 	state    []byte
 	messages []Message
 	held     map[string]time.Time
+	past     []Window
+	noted    []Delivery
 	fail     error
 }
 
@@ -152,15 +154,52 @@ func newSpool() *memorySpool { return &memorySpool{held: map[string]time.Time{}}
 
 func (s *memorySpool) State(context.Context) ([]byte, error) { return s.state, nil }
 
-func (s *memorySpool) Keep(_ context.Context, state []byte, add []Message, _ time.Time) error {
+func (s *memorySpool) Keep(_ context.Context, state []byte, sealed []Message, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fail != nil {
 		return s.fail
 	}
 	s.state = slices.Clone(state)
-	s.messages = append(s.messages, add...)
+	for _, m := range sealed {
+		if m.Outbound {
+			s.messages = append(s.messages, m)
+		}
+	}
+	if len(sealed) > 0 {
+		s.past = slices.Insert(s.past, 0, Window{sealed[0].Window, now, sealed})
+	}
 	return nil
+}
+
+func (s *memorySpool) Windows(_ context.Context, limit int) ([]Window, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.past[:min(limit, len(s.past))], s.fail
+}
+
+func (s *memorySpool) Note(_ context.Context, d Delivery) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.noted = append(s.noted, d)
+	return s.fail
+}
+
+func (s *memorySpool) Deliveries(context.Context) ([]Delivery, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.noted, s.fail
+}
+
+func (s *memorySpool) Quarantined(context.Context) (all []Message, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range s.messages {
+		if _, held := s.held[m.ID]; held {
+			all = append(all, m)
+		}
+	}
+	return all, s.fail
 }
 
 func (s *memorySpool) Pending(_ context.Context, limit int) (all []Message, err error) {

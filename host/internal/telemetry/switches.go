@@ -14,6 +14,8 @@ const (
 	uidFile  = "instance-uid"
 	offFile  = "telemetry-off"
 	SpoolDir = "telemetry"
+	// SpoolAside ends the name of a spool's folder that is being replaced.
+	SpoolAside = ".old"
 )
 
 // The variables that switch telemetry off.
@@ -81,7 +83,8 @@ func SwitchOn(dir string) error {
 
 // RemoveSpool removes what is spooled, where there is anything.
 func RemoveSpool(dir string) error {
-	if err := os.RemoveAll(filepath.Join(dir, SpoolDir)); err != nil {
+	// The second is what a crash leaves while the spool is made anew.
+	if err := errors.Join(os.RemoveAll(filepath.Join(dir, SpoolDir)), os.RemoveAll(filepath.Join(dir, SpoolDir+SpoolAside))); err != nil {
 		return fmt.Errorf("remove telemetry spool: %w", err)
 	}
 	return nil

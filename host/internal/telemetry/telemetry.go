@@ -57,21 +57,57 @@ type Message struct {
 	Body      []byte
 }
 
-// A Spool keeps messages until they are delivered, and the window under way.
-// What it keeps is bounded: the oldest messages go first, and are counted.
+// A Window is what all collectors said of one window.
+type Window struct {
+	Number   uint64
+	Sealed   time.Time
+	Messages []Message // those that do not leave the machine among them
+}
+
+// A Delivery is one request to a platform, and what came of it.
+type Delivery struct {
+	At       time.Time   `json:"at"`
+	To       string      `json:"to"`
+	Outcome  string      `json:"outcome"` // an HTTP status, or what kept the request from having one
+	Taken    bool        `json:"taken"`   // the platform has the messages
+	Bytes    int         `json:"bytes"`   // of the request's body
+	Messages []Delivered `json:"messages"`
+}
+
+// Delivered is one message of a [Delivery].
+type Delivered struct {
+	ID        string `json:"id"`
+	Collector string `json:"collector"`
+	Version   string `json:"version"`
+	Window    uint64 `json:"window"`
+}
+
+// A Spool keeps messages until they are delivered, the window under way, and
+// for a while the windows and deliveries that are over. All of it is bounded:
+// the oldest go first, and messages that go undelivered are counted.
 // Implementations are safe for concurrent use.
 type Spool interface {
 	// State returns what was last kept, or nil.
 	State(ctx context.Context) ([]byte, error)
-	// Keep replaces the state, and adds messages in the same step.
-	Keep(ctx context.Context, state []byte, add []Message, now time.Time) error
+	// Keep replaces the state, and adds in the same step the messages of a
+	// window that ended: to those that wait, where they are outbound, and to the
+	// last windows.
+	Keep(ctx context.Context, state []byte, sealed []Message, now time.Time) error
 	// Pending returns the oldest messages that are not in quarantine.
 	Pending(ctx context.Context, limit int) ([]Message, error)
-	// Delete removes messages by their ids; one that is not there is no error.
+	// Delete removes messages that wait by their ids; one that is not there is
+	// no error.
 	Delete(ctx context.Context, ids []string) error
 	// Quarantine keeps a message from being pending until it is dropped, at
-	// that time.
+	// that time; Quarantined returns those.
 	Quarantine(ctx context.Context, id string, until time.Time) error
+	Quarantined(ctx context.Context) ([]Message, error)
+	// Windows returns the last windows, the newest first.
+	Windows(ctx context.Context, limit int) ([]Window, error)
+	// Note adds to the deliveries; Deliveries returns the last ones, the oldest
+	// first.
+	Note(ctx context.Context, d Delivery) error
+	Deliveries(ctx context.Context) ([]Delivery, error)
 	// Usage says what the spool holds.
 	Usage(ctx context.Context) (Usage, error)
 }

@@ -18,15 +18,15 @@ func (e *Engine) Preview() []Message {
 	return e.seal().messages
 }
 
-// Last returns the messages and the values of the window before, none if there
-// was none since the start.
-func (e *Engine) Last() ([]Message, []CollectorValues) {
+// Last returns the window before, of another process where this one has ended
+// none; its number is 0 where there is none.
+func (e *Engine) Last() Window {
 	if e == nil {
-		return nil, nil
+		return Window{}
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.lastSent, e.last
+	return e.last
 }
 
 // A Status says how an engine is.

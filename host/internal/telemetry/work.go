@@ -99,15 +99,15 @@ func (e *Engine) keep(ctx context.Context) {
 	e.write(ctx, nil)
 }
 
-// write replaces the spool's state and adds messages. Where that fails, what
+// write replaces the spool's state and adds the messages of a window. Where that fails, what
 // was there stays, and nothing else changes.
-func (e *Engine) write(ctx context.Context, add []Message) bool {
+func (e *Engine) write(ctx context.Context, sealed []Message) bool {
 	now := e.options.Now()
 	e.kept = now
 	e.state.Handles = e.handles.save()
 	b, err := json.Marshal(e.state)
 	if err == nil {
-		err = e.options.Spool.Keep(ctx, b, add, now)
+		err = e.options.Spool.Keep(ctx, b, sealed, now)
 	}
 	if err != nil && !e.failing {
 		e.options.Log("telemetry cannot be kept on disk: the window goes on until it can", err)
@@ -200,12 +200,6 @@ func (e *Engine) oversize() bool { return len(Body(e.seal().messages)) >= MaxBod
 func (e *Engine) end(ctx context.Context) {
 	e.describe(e.running...)
 	s := e.seal()
-	var outbound []Message
-	for _, m := range s.messages {
-		if m.Outbound {
-			outbound = append(outbound, m)
-		}
-	}
 	before := e.state
 	before.Collectors, before.Kinds = maps.Clone(e.state.Collectors), maps.Clone(e.state.Kinds)
 	for _, c := range s.values {
@@ -216,12 +210,12 @@ func (e *Engine) end(ctx context.Context) {
 	e.state.Window++
 	e.state.Began, e.state.Elapsed = e.options.Now().UTC().Truncate(time.Hour), 0
 	e.state.Early, e.state.Collectors = nil, map[string]savedCollector{}
-	if !e.write(ctx, outbound) {
+	if !e.write(ctx, s.messages) {
 		e.state = before
 		return
 	}
 	e.turn(s)
-	e.last, e.lastSent = s.values, s.messages
+	e.last = Window{before.Window, e.kept, s.messages}
 	e.options.Sealed(s.messages, s.values)
 }
 
