@@ -32,9 +32,8 @@ const (
 
 // An archiver makes dumps and snapshots, in their turn among the tasks: while
 // one is made, no index changes, and so documents and indexes are of one moment.
-// All other tasks are the search's.
 type archiver struct {
-	*search.Service
+	search  *search.Service
 	db      *store.Store
 	config  Config
 	version string
@@ -52,8 +51,6 @@ func (a *archiver) Process(ctx context.Context, r *task.Run) ([]task.Outcome, er
 		details, _ = json.Marshal(map[string]string{"dumpUid": name}) // a text
 	case task.SnapshotCreation:
 		err = a.snapshot(ctx, snapshotFile(a.config))
-	default:
-		return a.Service.Process(ctx, r)
 	}
 	if err == nil {
 		return []task.Outcome{{Details: details}}, nil
@@ -147,7 +144,7 @@ func (a *archiver) snapshot(ctx context.Context, path string) error {
 		if err := a.beside(w); err != nil {
 			return err
 		}
-		if err := a.CopyFolders(ctx, folders); err != nil {
+		if err := a.search.CopyFolders(ctx, folders); err != nil {
 			return err
 		}
 		return filepath.WalkDir(folders, func(name string, d fs.DirEntry, err error) error {

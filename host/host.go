@@ -20,6 +20,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/export"
 	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/httpapi"
 	"github.com/parley-search/parley/host/internal/logs"
@@ -76,6 +77,7 @@ type Host struct {
 	applying sync.Mutex // one change of the plugins at a time
 	search   *search.Service
 	tasks    *task.Queue
+	exports  *export.Service
 	chat     *chat.Service
 	usage    usage // telemetry, or why there is none
 	server   *httpapi.Server
@@ -142,16 +144,9 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		return nil, err
 	}
 	h.onClose(h.search.Close)
-	webhook := h.startWebhook(c, o)
-	h.tasks, err = task.Open(ctx, db, &archiver{h.search, db, c, o.Version}, task.Options{
-		Failed:   func(err error) { h.log.Error().Err(err).Msg("task put off") },
-		Finished: func(tasks []task.Task) { h.figures.finished(tasks); webhook(tasks) },
-	})
-	if err != nil {
+	if err := h.openTasks(ctx, c, o, db, sealer); err != nil {
 		return nil, err
 	}
-	h.onClose(h.runTasks())
-	h.metrics.Add(h.serviceMetrics)
 	if c.ScheduleSnapshot > 0 {
 		h.onClose(running(func(ctx context.Context) { h.scheduleSnapshots(ctx, c.ScheduleSnapshot) }))
 	}
@@ -191,7 +186,7 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		return nil, err
 	}
 	h.server = httpapi.New(httpapi.Deps{
-		Auth: keys, Chat: h.chat, Search: h.search, Tasks: h.tasks, Log: h.log, Logs: o.Logs,
+		Auth: keys, Chat: h.chat, Search: h.search, Tasks: h.tasks, Exports: h.exports, Log: h.log, Logs: o.Logs,
 		Features: features, Network: remotes,
 		Version: httpapi.Version{Version: o.Version, Commit: o.Commit, Date: o.CommitDate},
 		Plugins: h.pluginStatus, Reload: h.reloadPlugins, Metrics: h.metrics.Render, DatabaseSize: func() int64 { return sizeOf(c.DBPath) },

@@ -309,7 +309,7 @@ func within(t testing.TB, c <-chan struct{}, what string) {
 	t.Helper()
 	select {
 	case <-c:
-	case <-time.After(5 * time.Second):
-		t.Errorf("%s: not within 5 s", what)
+	case <-time.After(time.Minute):
+		t.Errorf("%s: not within a minute", what)
 	}
 }

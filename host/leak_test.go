@@ -37,7 +37,7 @@ func goroutines() (stacks []string) {
 // settles asks again and again whether something has come about, and gives it
 // ten seconds.
 func settles(done func() bool) bool {
-	for range 500 {
+	for range 3000 { // a minute: a busy machine is no mistake
 		if done() {
 			return true
 		}

@@ -51,6 +51,7 @@ var mayImport = []struct {
 	{"host/internal/feature", []string{"host/internal/apierr"}},
 	{"host/internal/network", []string{"host/internal/apierr", "host/internal/chat"}},
 	{"host/internal/search", []string{"abi", "host/internal/apierr", "host/internal/auth", "host/internal/chat", "host/internal/feature", "host/internal/network", "host/internal/task"}},
+	{"host/internal/export", []string{"host/internal/apierr", "host/internal/auth", "host/internal/chat", "host/internal/search", "host/internal/task"}},
 	{"host/internal", []string{"abi", "host/internal"}},
 	{"host", []string{"abi", "host"}},
 	{"cmd", []string{"abi", "host", "examples/quickstart"}},
@@ -74,7 +75,7 @@ var owners = map[string][]string{
 	"github.com/fsnotify/fsnotify":         {"host/internal/watch"},
 	"golang.org/x/mod":                     {"host/internal/plugin"},
 	"aead.dev/minisign":                    {"host/internal/deploy"},
-	"github.com/dustin/go-humanize":        {"host", "host/internal/store", "cmd/parley"},
+	"github.com/dustin/go-humanize":        {"host", "host/internal/store", "host/internal/export", "cmd/parley"},
 	"github.com/parley-search/parley/sdk":  {"sdk", "plugins", "examples"},
 }
 

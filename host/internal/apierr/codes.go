@@ -237,4 +237,12 @@ var (
 	RemoteFailed      = Code{"remote_remote_error", http.StatusBadGateway, TypeSystem}
 	RemoteInvalidKey  = Code{"remote_invalid_api_key", http.StatusForbidden, TypeAuth}
 	RemoteBadRequest  = field("remote_bad_request")
+
+	// An export.
+	InvalidExportURL              = field("invalid_export_url")
+	InvalidExportAPIKey           = field("invalid_export_api_key")
+	InvalidExportPayloadSize      = field("invalid_export_payload_size")
+	InvalidExportIndexesPatterns  = field("invalid_export_indexes_patterns")
+	InvalidExportIndexFilter      = field("invalid_export_index_filter")
+	InvalidExportOverrideSettings = field("invalid_export_index_override_settings")
 )

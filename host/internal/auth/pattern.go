@@ -9,9 +9,9 @@ import (
 // maxIndexUID is the longest index uid, in bytes.
 const maxIndexUID = 400
 
-// match reports whether the index uid falls under pattern: a uid, or the
+// Match reports whether the index uid falls under pattern: a uid, or the
 // beginning of some and "*".
-func match(pattern, uid string) bool {
+func Match(pattern, uid string) bool {
 	if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
 		return strings.HasPrefix(uid, prefix)
 	}
@@ -20,15 +20,15 @@ func match(pattern, uid string) bool {
 
 func matchAny(patterns []string, uid string) bool {
 	for _, p := range patterns {
-		if match(p, uid) {
+		if Match(p, uid) {
 			return true
 		}
 	}
 	return false
 }
 
-// validPattern reports whether p is a uid, or the beginning of some and "*".
-func validPattern(p string) bool {
+// ValidPattern reports whether p is a uid, or the beginning of some and "*".
+func ValidPattern(p string) bool {
 	prefix, isPrefix := strings.CutSuffix(p, "*")
 	if len(prefix) > maxIndexUID || prefix == "" && !isPrefix {
 		return false
@@ -48,7 +48,7 @@ func letter(c byte) bool {
 // checkPatterns returns [apierr.InvalidAPIKeyIndexes] for one that is none.
 func checkPatterns(patterns []string) error {
 	for i, p := range patterns {
-		if !validPattern(p) {
+		if !ValidPattern(p) {
 			return apierr.Newf(apierr.InvalidAPIKeyIndexes,
 				"`indexes[%d]`: %.64q is no index pattern: give an index uid (letters, digits, `-` and `_`, at most %d), the beginning of one and `*`, or `*`.", i, p, maxIndexUID)
 		}

@@ -64,7 +64,7 @@ func parseRule(raw json.RawMessage) (json.RawMessage, error) {
 
 func (r *searchRules) check() error {
 	for p := range r.filters {
-		if !validPattern(p) {
+		if !ValidPattern(p) {
 			return fmt.Errorf("searchRules: %.64q is no index pattern", p)
 		}
 	}

@@ -83,6 +83,8 @@ func (w *witness) Observe(b []byte, count int) (int, error) {
 			e = readEvent[event.Features](r)
 		case event.KindNetwork:
 			e = readEvent[event.Network](r)
+		case event.KindExport:
+			e = readEvent[event.Export](r)
 		case event.KindChat:
 			e = readEvent[event.Chat](r)
 		default:
@@ -171,6 +173,10 @@ func TestEvents(t *testing.T) {
 		{"GET", "/indexes/films/stats", "", 200, "indexes", event.Stats{OneIndex: 1}},
 		{"PATCH", "/experimental-features", `{"network": true}`, 200, "features", event.Features{Patched: 1, Network: 1, ChatCompletions: 1}},
 		{"PATCH", "/experimental-features", `{"nonsense": true}`, 400, "features", nil},
+		{
+			"POST", "/export", `{"url":"ftp://x","apiKey":"k","payloadSize":"2 KiB","indexes":{"*":{},"a":{"filter":"b = 1"}}}`, 400, "export",
+			event.Export{APIKey: 1, IndexPatterns: 2, PatternsWithFilter: 1, PayloadSize: event.MaybeCountOf(2048)},
+		},
 		{"PATCH", "/network", `{"self": "a", "remotes": {"a": {"url": "https://a.example.com"}, "b": {"url": "https://b.example.com"}}}`, 200, "network", event.Network{Self: 1, Remotes: 2}},
 		{"GET", "/version", "", 200, "service", nil},
 		{"GET", "/nowhere", "", 404, "other", nil},

@@ -21,6 +21,7 @@ import (
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
+	"github.com/parley-search/parley/host/internal/export"
 	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/httpapi"
 	"github.com/parley-search/parley/host/internal/logs"
@@ -134,7 +135,7 @@ func newRig(tb testing.TB, w wish) *rig {
 	hub, err := logs.New(r.log, logs.JSON, "trace")
 	check(tb, err)
 	r.server = httpapi.New(httpapi.Deps{
-		Auth: r.keys, Chat: r.chat, Search: indexes, Tasks: r.queue, Features: features, Network: remotes,
+		Auth: r.keys, Chat: r.chat, Search: indexes, Tasks: r.queue, Exports: export.New(export.Options{Sealer: sealer}), Features: features, Network: remotes,
 		Log: hub.Logger(), Logs: hub, Limits: w.limits, TLS: w.tls,
 		Telemetry: w.usage, Usage: httpapi.Usage{Spool: noSpool{}, UID: "the uid"},
 		Version: httpapi.Version{Version: "1.2.3", Commit: "abc", Date: "2026-11-21"},

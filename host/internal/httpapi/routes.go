@@ -94,6 +94,7 @@ func (s *Server) routes() {
 
 	s.route("POST", "/dumps", auth.DumpsCreate, s.createDump)
 	s.route("POST", "/snapshots", auth.SnapshotsCreate, s.createSnapshot)
+	s.route("POST", "/export", auth.Export, s.createExport)
 
 	s.route("GET", "/tasks", auth.TasksGet, s.listTasks, page...)
 	s.route("DELETE", "/tasks", auth.TasksDelete, s.deleteTasks, taskFilters...)

@@ -22,6 +22,7 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/export"
 	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/logs"
 	"github.com/parley-search/parley/host/internal/network"
@@ -37,6 +38,8 @@ type Deps struct {
 	Chat   *chat.Service
 	Search *search.Service
 	Tasks  *task.Queue
+	// Exports makes the tasks that copy indexes to another instance.
+	Exports *export.Service
 	// Features are what may be switched; Network is what they may switch on.
 	Features *feature.Service
 	Network  *network.Service

@@ -96,6 +96,7 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 		{"DELETE", "/tasks"},
 		{"POST", "/tasks/cancel"},
 		{"POST", "/dumps"},
+		{"POST", "/export"},
 		{"POST", "/snapshots"},
 		{"POST", "/logs/stderr"},
 		{"POST", "/logs/stream"},

@@ -32,6 +32,8 @@ type DB interface {
 	// moment, until f returns an error, which it returns. The bytes are good
 	// within f only.
 	Scan(ctx context.Context, docs string, f func(Document) error) error
+	// ScanAfter is Scan of the documents behind the id after.
+	ScanAfter(ctx context.Context, docs, after string, f func(Document) error) error
 	// Page returns the documents offset to offset+limit in the order of ids.
 	Page(docs string, offset, limit int) ([]Document, error)
 

@@ -180,9 +180,18 @@ func (s *Store) Documents(docs string, ids []string) ([]search.Document, error) 
 
 // Scan implements [search.DB].
 func (s *Store) Scan(ctx context.Context, docs string, f func(search.Document) error) error {
+	return s.ScanAfter(ctx, docs, "", f)
+}
+
+// ScanAfter implements [search.DB].
+func (s *Store) ScanAfter(ctx context.Context, docs, after string, f func(search.Document) error) error {
 	prefix := documentKey(docs, "")
+	from := prefix
+	if after != "" {
+		from = append(documentKey(docs, after), 0) // the least key behind it
+	}
 	return s.db.View(func(tx *badger.Txn) error {
-		return scan(tx, prefix, func(k, v []byte) (bool, error) {
+		return scanFrom(tx, prefix, from, func(k, v []byte) (bool, error) {
 			if err := ctx.Err(); err != nil {
 				return false, err
 			}

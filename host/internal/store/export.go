@@ -41,6 +41,7 @@ func Kinds() []Kind {
 		{"payloads", prefixPayload},
 		{"outcomes", prefixOutcome},
 		{"batches", prefixBatch},
+		{"exports", prefixExport},
 	}
 }
 
@@ -79,7 +80,7 @@ func (s *Store) Export(ctx context.Context, without uint32, each func(k Kind, wr
 					if ownSwitch(string(key)) || k.ofTask() && string(rest) == left {
 						return true, nil
 					}
-					return true, lines.Encode(export(k, rest, value))
+					return true, lines.Encode(lineOf(k, rest, value))
 				})
 			})
 			if err != nil {
@@ -93,10 +94,11 @@ func (s *Store) Export(ctx context.Context, without uint32, each func(k Kind, wr
 // ofTask reports whether the records belong to a task, whose number is their
 // key.
 func (k Kind) ofTask() bool {
-	return k.prefix == prefixTask || k.prefix == prefixPayload || k.prefix == prefixOutcome
+	return k.prefix == prefixTask || k.prefix == prefixPayload || k.prefix == prefixOutcome || k.prefix == prefixExport
 }
 
-func export(k Kind, key, value []byte) (e exported) {
+// lineOf is the line of a record.
+func lineOf(k Kind, key, value []byte) (e exported) {
 	if utf8.Valid(key) && bytes.IndexByte(key, 0) < 0 {
 		e.Key = string(key)
 	} else {

@@ -75,6 +75,7 @@ func TestExportImport(t *testing.T) {
 		"p/\x00\x00\x00\x09":          "x",
 		"b/\x00\x00\x00\x05":          `{"UID":5}`,
 		"r/\x00\x00\x00\x05":          `{}`,
+		"e/\x00\x00\x00\x05":          `{"Index":"movies"}`,
 	}
 	fill(t, from, records)
 	fill(t, from, map[string]string{"o/docs/\x00": "derived", "x/ts": "derived", "y/te": "derived"})

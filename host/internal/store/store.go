@@ -34,6 +34,7 @@ import (
 //	p/<uid, 4>                => payload of a task that is not finished; a large body is a file of bodies/ beside the database
 //	r/<uid, 4>                => outcome of a task that is applied and not marked finished yet
 //	b/<uid, 4>                => task.Batch as JSON
+//	e/<uid, 4>                => how far an export is, as JSON, until it is finished
 //	x/<kind><trait><value>/<n, 2> => of the tasks (kind t) or batches (b) whose uid has n as its upper half, those that
 //	                             have a value: a roaring bitmap of the lower halves. Traits: s status, y type, i index, c canceledBy
 //	y/<kind><date><time, 8><uid, 4> => nothing: when a task or batch was enqueued (e), started (s), finished (f), in nanoseconds
@@ -49,6 +50,7 @@ const (
 	prefixPayload   = "p/"
 	prefixOutcome   = "r/"
 	prefixBatch     = "b/"
+	prefixExport    = "e/"
 	prefixTrait     = "x/"
 	prefixDate      = "y/"
 
@@ -209,11 +211,16 @@ func get(tx *badger.Txn, key []byte) ([]byte, error) {
 // scan calls f for each key that begins with prefix, in order, until f returns
 // false. Key and value are good within f only.
 func scan(tx *badger.Txn, prefix []byte, f func(key, value []byte) (bool, error)) error {
+	return scanFrom(tx, prefix, prefix, f)
+}
+
+// scanFrom is scan from the first key that is not less than from.
+func scanFrom(tx *badger.Txn, prefix, from []byte, f func(key, value []byte) (bool, error)) error {
 	o := badger.DefaultIteratorOptions
 	o.Prefix = prefix
 	it := tx.NewIterator(o)
 	defer it.Close()
-	for it.Rewind(); it.Valid(); it.Next() {
+	for it.Seek(from); it.Valid(); it.Next() {
 		more := false
 		err := it.Item().Value(func(v []byte) (err error) {
 			more, err = f(it.Item().Key(), v)

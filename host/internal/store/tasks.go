@@ -45,7 +45,7 @@ func (s *Store) PutTasks(_ context.Context, ts []task.Task, b *task.Batch) error
 			if !ts[i].Finished() {
 				continue
 			}
-			for _, prefix := range []string{prefixPayload, prefixOutcome} {
+			for _, prefix := range []string{prefixPayload, prefixOutcome, prefixExport} {
 				if err := tx.Delete(numbered(prefix, ts[i].UID)); err != nil {
 					return err
 				}

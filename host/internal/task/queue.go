@@ -124,8 +124,9 @@ func Open(ctx context.Context, log Log, p Processor, o Options) (*Queue, error) 
 		return nil, fmt.Errorf("read unfinished tasks: %w", err)
 	}
 	for i := range q.pending {
-		// How far it was is not known.
-		q.pending[i].begun = q.pending[i].Task.Status == Processing
+		// How far it was is not known. An export changes nothing here: it can be
+		// canceled at any time.
+		q.pending[i].begun = q.pending[i].Task.Status == Processing && q.pending[i].Task.Type != Export
 	}
 	uids, _, err := log.FindTasks(ctx, &Filter{Limit: 1})
 	if err != nil {

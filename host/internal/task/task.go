@@ -31,6 +31,7 @@ const (
 	Deletion         Type = "taskDeletion"
 	DumpCreation     Type = "dumpCreation"
 	SnapshotCreation Type = "snapshotCreation"
+	Export           Type = "export"
 )
 
 // Types lists all types.
@@ -38,7 +39,7 @@ func Types() []Type {
 	return []Type{
 		DocumentAddition, DocumentDeletion, SettingsUpdate,
 		IndexCreation, IndexUpdate, IndexDeletion, IndexSwap, Cancelation, Deletion,
-		DumpCreation, SnapshotCreation,
+		DumpCreation, SnapshotCreation, Export,
 	}
 }
 

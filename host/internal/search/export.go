@@ -1,0 +1,126 @@
+package search
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+)
+
+// An Exported is an index as another host is given it.
+type Exported struct {
+	UID        string
+	PrimaryKey string // "": not known yet
+	Documents  int
+	// Settings is a body for PATCH …/settings. Keys of embedders are not in it:
+	// Keyless names those whose key the other host has to be given.
+	Settings []byte
+	Keyless  []string
+}
+
+// ExportIndexes returns all indexes, by uid.
+func (s *Service) ExportIndexes() ([]Exported, error) {
+	s.mu.RLock()
+	metas := map[string]*meta{}
+	for uid, ix := range s.indexes {
+		metas[uid] = ix.meta()
+	}
+	s.mu.RUnlock()
+	var list []Exported
+	for _, uid := range sortedKeys(metas) {
+		m := metas[uid]
+		e := Exported{UID: uid, PrimaryKey: m.PrimaryKey, Documents: m.Count}
+		var err error
+		if e.Settings, e.Keyless, err = m.Settings.exported(); err != nil {
+			return nil, fmt.Errorf("encode settings of index %q: %w", uid, err)
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+// exported is what clients see of s, without the keys of embedders.
+func (s *Settings) exported() (body []byte, keyless []string, err error) {
+	own := *s
+	own.Embedders = map[string]Embedder{}
+	for _, name := range sortedKeys(s.Embedders) {
+		e := s.Embedders[name]
+		if !e.Key.IsZero() {
+			keyless = append(keyless, name)
+			e.Key = SealedKey{}
+		}
+		own.Embedders[name] = e
+	}
+	body, err = json.Marshal(own)
+	return body, keyless, err
+}
+
+// CheckExportFilter checks the form of a filter, as far as that can be done
+// without an index.
+func CheckExportFilter(filter json.RawMessage) error {
+	if _, err := parseFilter(filter, true); err != nil {
+		return apierr.Newf(apierr.InvalidExportIndexFilter, "%s", sentence(err.Error()))
+	}
+	return nil
+}
+
+// exportPart is how many documents are read, with their vectors, at a time.
+const exportPart = 100
+
+// errEnough ends a scan.
+var errEnough = errors.New("enough")
+
+// ExportDocuments calls take for each document behind the id after that filter
+// (nil: all) lets through, in the order of ids, with its vectors in `_vectors`;
+// looked counts the documents that were looked at since the last call. It ends
+// early when take returns false; else end holds what was looked at since.
+// A wrong filter is an [apierr.Error].
+func (s *Service) ExportDocuments(ctx context.Context, uid, after string, filter json.RawMessage, take func(id string, document []byte, looked int) bool) (end int, err error) {
+	ix := s.find(uid)
+	if ix == nil {
+		return 0, notFound(uid)
+	}
+	m := ix.meta()
+	cond, err := ix.filter(m, filter, apierr.InvalidExportIndexFilter)
+	if err != nil {
+		return 0, err
+	}
+	looked := 0
+	for {
+		var ids []string
+		var docs []json.RawMessage
+		var counts []int
+		err := s.opts.DB.ScanAfter(ctx, m.Docs, after, func(d Document) error {
+			after = d.ID
+			looked++
+			if cond != nil && !cond.matches(d.Body) {
+				return nil
+			}
+			ids, docs, counts = append(ids, d.ID), append(docs, bytes.Clone(d.Body)), append(counts, looked)
+			looked = 0
+			if len(ids) == exportPart {
+				return errEnough
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			return 0, fmt.Errorf("read documents of index %q: %w", uid, err)
+		}
+		if len(m.VectorSets) > 0 {
+			if err := s.addVectors(m, ids, docs); err != nil {
+				return 0, err
+			}
+		}
+		for i := range ids {
+			if !take(ids[i], docs[i], counts[i]) {
+				return 0, nil
+			}
+		}
+		if err == nil {
+			return looked, nil
+		}
+	}
+}

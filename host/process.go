@@ -1,0 +1,48 @@
+package host
+
+import (
+	"context"
+
+	"github.com/parley-search/parley/host/internal/export"
+	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/store"
+	"github.com/parley-search/parley/host/internal/task"
+	"github.com/parley-search/parley/host/internal/upstream"
+)
+
+// openTasks opens the queue, with all who apply its tasks.
+func (h *Host) openTasks(ctx context.Context, c Config, o Options, db *store.Store, sealer *store.Sealer) (err error) {
+	targets := upstream.NewTargets(upstream.Options{UserAgent: "parley/" + o.Version})
+	h.onClose(targets.Close)
+	h.exports = export.New(export.Options{Indexes: h.search, Log: db, Targets: targets, Sealer: sealer})
+	p := &processor{h.search, &archiver{h.search, db, c, o.Version}, h.exports}
+	webhook := h.startWebhook(c, o)
+	h.tasks, err = task.Open(ctx, db, p, task.Options{
+		Failed:   func(err error) { h.log.Error().Err(err).Msg("task put off") },
+		Finished: func(tasks []task.Task) { h.figures.finished(tasks); webhook(tasks) },
+	})
+	if err != nil {
+		return err
+	}
+	h.onClose(h.runTasks())
+	h.metrics.Add(h.serviceMetrics)
+	return nil
+}
+
+// A processor hands each task to those who do such.
+type processor struct {
+	search   *search.Service
+	archives *archiver
+	exports  *export.Service
+}
+
+// Process implements [task.Processor].
+func (p *processor) Process(ctx context.Context, r *task.Run) ([]task.Outcome, error) {
+	switch r.Works[0].Type {
+	case task.DumpCreation, task.SnapshotCreation:
+		return p.archives.Process(ctx, r)
+	case task.Export:
+		return p.exports.Process(ctx, r)
+	}
+	return p.search.Process(ctx, r)
+}
