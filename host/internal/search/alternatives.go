@@ -95,7 +95,7 @@ func (s *searcher) joins(g *graph, units []unit, i int) error {
 // splits adds the word of units[i] written as two. A word that the index has as
 // it is written is left whole.
 func (s *searcher) splits(g *graph, units []unit, i int) error {
-	if units[i].phrase || !g.edges[i].within[0].IsEmpty() {
+	if units[i].phrase || g.edges[i].within[0].Intersects(s.universe) {
 		return nil
 	}
 	term := units[i].words[0].term

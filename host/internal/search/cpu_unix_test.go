@@ -53,17 +53,17 @@ func BenchmarkTexts(b *testing.B) {
 			return out
 		}
 	}
-	exact, typo := pick("exact"), pick("typo")
+	exact, typo := pick(exact), pick(typo)
 	for _, bb := range []struct {
 		name string
 		q    func() search.Query
 	}{
 		{"exact", exact},
 		{"typo", typo},
-		{"prefix", pick("prefix")},
-		{"short prefix", pick(shortPrefix)},
-		{"typo and prefix", pick("typo and prefix")},
-		{"extra word", pick("extra word")},
+		{"prefix", pick(prefix)},
+		{"cut to 60 %", pick(cut)},
+		{"typo and prefix", pick(typoPrefix)},
+		{"extra word", pick(extra)},
 		{"phrase", with(exact, func(q *search.Query) { q.Q = `"` + q.Q + `"` })},
 		{"filter", with(typo, func(q *search.Query) { q.Filter = filter("kind = noun AND words > 1") })},
 		{"facets", with(typo, func(q *search.Query) { q.Facets = []string{"kind", "words"} })},

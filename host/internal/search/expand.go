@@ -10,6 +10,9 @@ type derived struct {
 	term  string
 	typos uint8
 	exact bool // the very word, neither typo nor mere beginning
+	// rest are the letters that it goes on for, where it stands there as a
+	// beginning; 255 and more are one.
+	rest uint8
 }
 
 // expand looks a unit up: the edge that stands for it alone.
@@ -73,7 +76,7 @@ func (s *searcher) lookup(seg *viewSegment, m *matcher, e *edge) ([]derived, err
 		if !ok {
 			continue
 		}
-		d := derived{entry.Term, uint8(typos), entry.Term == m.term}
+		d := derived{entry.Term, uint8(typos), entry.Term == m.term, m.rest(entry.Term, typos)}
 		docs, err := s.documentsOf(seg, dict, d)
 		if err != nil {
 			return nil, err
@@ -137,7 +140,7 @@ func (s *searcher) word(term string) (*roaring.Bitmap, error) {
 		if err != nil {
 			return nil, err
 		}
-		docs, err := s.documentsOf(seg, dict, derived{term, 0, true})
+		docs, err := s.documentsOf(seg, dict, derived{term: term, exact: true})
 		if err != nil {
 			return nil, err
 		}
@@ -181,7 +184,7 @@ func (s *searcher) phraseSpots(ws []word, docs []uint32) ([][]spot, error) {
 	var starts [][]spot
 	for i, w := range ws {
 		here := make([][]spot, len(docs))
-		if err := s.spots(docs, here, func(int) []derived { return []derived{{w.term, 0, true}} }); err != nil {
+		if err := s.spots(docs, here, func(int) []derived { return []derived{{term: w.term, exact: true}} }); err != nil {
 			return nil, err
 		}
 		if i == 0 {

@@ -30,6 +30,7 @@ func newFuzzy() (fuzzy, error) {
 type matcher struct {
 	term   string
 	first  string // its first character
+	length int    // in characters
 	prefix bool   // words that begin so, too
 	typos  int
 	dfa    *levenshtein.DFA // nil without typos
@@ -38,7 +39,7 @@ type matcher struct {
 // matcher returns the matcher of a word with at most so many typos: two, one or
 // none.
 func (f fuzzy) matcher(term string, prefix bool, typos int) (*matcher, error) {
-	m := &matcher{term: term, prefix: prefix, typos: typos}
+	m := &matcher{term: term, length: utf8.RuneCountInString(term), prefix: prefix, typos: typos}
 	_, n := utf8.DecodeRuneInString(term)
 	m.first = term[:n]
 	if m.typos == 0 {
@@ -73,6 +74,26 @@ func (m *matcher) distance(word string) (typos int, ok bool) {
 		typos++
 	}
 	return typos, typos <= m.typos
+}
+
+// rest is how many letters a word, which is so many typos away, goes on for
+// behind what was typed; 0 where all of it is what was meant.
+func (m *matcher) rest(word string, typos int) uint8 {
+	if !m.prefix || word == m.term {
+		return 0
+	}
+	if m.dfa != nil && typos > 0 {
+		near, d := m.dfa.MatchAndDistance(word)
+		if whole := int(d); near {
+			if !strings.HasPrefix(word, m.first) {
+				whole++
+			}
+			if whole <= typos {
+				return 0
+			}
+		}
+	}
+	return uint8(min(max(utf8.RuneCountInString(word)-m.length, 1), math.MaxUint8))
 }
 
 // prefixDistance is the smallest distance of any beginning of word.

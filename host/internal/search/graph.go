@@ -33,6 +33,7 @@ type unitSet uint16
 
 func allUnits(n int) unitSet            { return 1<<n - 1 }
 func (u unitSet) has(i int) bool        { return u>>i&1 == 1 }
+func (u unitSet) with(i int) unitSet    { return u | 1<<i }
 func (u unitSet) without(i int) unitSet { return u &^ (1 << i) }
 
 // list returns the units of the set, in order.
@@ -169,20 +170,27 @@ func disjoin(list []*roaring.Bitmap) {
 }
 
 // relaxations returns what a hit may be asked to have, from all units down to
-// what strategy never drops: phrases, and one unit at least.
-func (g *graph) relaxations(units []unit, strategy Strategy) []unitSet {
+// what strategy never drops: phrases, and one unit at least. Words that none of
+// docs has go first: who asks for one of them besides others is better served
+// by the others than by nothing.
+func (g *graph) relaxations(docs *roaring.Bitmap, units []unit, strategy Strategy) []unitSet {
 	all := allUnits(g.n)
 	out := []unitSet{all}
 	if strategy == All {
 		return out
 	}
-	for left := g.n; left > 1; left-- {
+	if known := g.known(docs, units); known != all && known != 0 {
+		all = known
+		out = append(out, all)
+	}
+	frequency := func(i int) uint64 { return g.edges[i].within[2].AndCardinality(docs) }
+	for left := len(all.list()); left > 1; left-- {
 		drop := -1
 		for _, i := range all.list() {
 			if units[i].phrase {
 				continue
 			}
-			if drop < 0 || strategy != Frequency || g.edges[i].within[2].GetCardinality() >= g.edges[drop].within[2].GetCardinality() {
+			if drop < 0 || strategy != Frequency || frequency(i) >= frequency(drop) {
 				drop = i
 			}
 		}
@@ -193,4 +201,22 @@ func (g *graph) relaxations(units []unit, strategy Strategy) []unitSet {
 		out = append(out, all)
 	}
 	return out
+}
+
+// known returns the phrases, and the words that some of docs have in one way or
+// another.
+func (g *graph) known(docs *roaring.Bitmap, units []unit) (known unitSet) {
+	for i := range units {
+		if units[i].phrase {
+			known = known.with(i)
+		}
+	}
+	for _, e := range g.edges {
+		if e.within[2].Intersects(docs) {
+			for i := e.from; i < e.to; i++ {
+				known = known.with(i)
+			}
+		}
+	}
+	return known
 }

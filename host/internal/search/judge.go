@@ -16,6 +16,8 @@ type ranking struct {
 	pos       uint32 // sum of the places in them
 	match     matchType
 	inexact   uint16 // units that stand there as a typo, a beginning or a synonym only
+	more      uint16 // 0: an attribute is the query, its last word gone on or not; 1: none is
+	rest      uint16 // sum of the letters that words there go on for
 	unranked  bool   // the time was up
 }
 
@@ -36,7 +38,7 @@ func (r *ranking) compare(o *ranking, kind ruleKind) int {
 	case attributeRule:
 		return cmp.Or(cmp.Compare(r.field, o.field), cmp.Compare(r.pos, o.pos))
 	case exactnessRule:
-		return cmp.Or(cmp.Compare(r.match, o.match), cmp.Compare(r.inexact, o.inexact))
+		return cmp.Or(cmp.Compare(r.match, o.match), cmp.Compare(r.inexact, o.inexact), cmp.Compare(r.more, o.more), cmp.Compare(r.rest, o.rest))
 	}
 	return 0
 }
@@ -72,8 +74,11 @@ func (s *searcher) judge(units unitSet, docs []uint32, list []found) error {
 		}
 		r := &list[i].ranking
 		s.judgeOne(at, r)
+		if !s.whole.exact.Contains(d) && !s.whole.open.Contains(d) {
+			r.more = 1
+		}
 		switch {
-		case s.whole.Contains(d):
+		case s.whole.exact.Contains(d):
 			r.match = exactMatch
 		case complete && begins(at):
 			r.match = startMatch
@@ -122,7 +127,8 @@ func (s *searcher) edgeSpots(n int, e *edge, docs []uint32, places [][][]spot) e
 // in it.
 func (s *searcher) judgeOne(at [][]spot, r *ranking) {
 	for u := range at {
-		field, pos, exact := s.best(at[u])
+		field, pos, rest, exact := s.best(at[u])
+		r.rest += uint16(rest)
 		r.field += field
 		r.pos += pos
 		if !exact {
@@ -136,7 +142,7 @@ func (s *searcher) judgeOne(at [][]spot, r *ranking) {
 
 // best returns the rank of the best attribute among the places with the fewest
 // typos, the first place in it, and whether the very word stands anywhere.
-func (s *searcher) best(at []spot) (field, pos uint32, exact bool) {
+func (s *searcher) best(at []spot) (field, pos uint32, rest uint8, exact bool) {
 	typos := uint8(math.MaxUint8)
 	field, pos = unknownRank, maxPlace
 	for _, x := range at {
@@ -149,10 +155,10 @@ func (s *searcher) best(at []spot) (field, pos uint32, exact bool) {
 		}
 		f := s.plan.fields.rank(x.field)
 		if p := min(uint32(x.pos), maxPlace); f < field || f == field && p < pos {
-			field, pos = f, p
+			field, pos, rest = f, p, x.rest
 		}
 	}
-	return field, pos, exact
+	return field, pos, rest, exact
 }
 
 // manySpots is how many places of two words, each with each, are looked at one by

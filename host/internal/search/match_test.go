@@ -26,6 +26,60 @@ func TestMatchingStrategy(t *testing.T) {
 	}
 }
 
+// TestUnknownWords wants words that no document in reach has to be dropped
+// before any other, whatever their place, and documents out of reach to tell
+// nothing.
+func TestUnknownWords(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"searchableAttributes":["text"],"filterableAttributes":["for"],"synonyms":{"nil":["fat"]}}`)
+	r.add("a", `[{"id":1,"text":"big fat liar","for":"me"},{"id":2,"text":"big","for":"me"},{"id":3,"text":"fat","for":"me"},{"id":4,"text":"zebra","for":"you"}]`)
+	for _, strategy := range []search.Strategy{search.Last, search.Frequency} {
+		for q, want := range map[string]string{
+			"qqq big ":         "1 2",
+			"qqq zzz big vvv ": "1 2",
+			"zebra big ":       "1 2", // there is one, but not for me
+			"nil big ":         "1 3", // known by its synonym
+			"qqq ":             "",
+			"qqq zzz ":         "",
+			`"qqq" big `:       "",
+		} {
+			if got := r.ids("a", search.Query{Q: q, MatchingStrategy: strategy, Filter: filter("for = me")}); got != want {
+				t.Errorf("strategy %s: %q found %q, want %q", strategy, q, got, want)
+			}
+		}
+	}
+	if got := r.ids("a", search.Query{Q: "qqq big ", MatchingStrategy: search.All}); got != "" {
+		t.Errorf("strategy all dropped a word and found %q", got)
+	}
+}
+
+// TestExactness wants, of documents that are equal by all rules before, those
+// first that are most like what was typed.
+func TestExactness(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"searchableAttributes":["title"],"rankingRules":["words","typo","exactness"]}`)
+	r.add("a", `[{"id":1,"title":"star warships"},{"id":2,"title":"alignment"},{"id":3,"title":"aligned again"},{"id":4,"title":"star wars episode"},
+		{"id":5,"title":"aligned"},{"id":6,"title":"star wars"},{"id":7,"title":"star war and peace"},{"id":8,"title":"the star war"},{"id":9,"title":"star war"}]`)
+	for _, tt := range []struct{ name, q, want string }{
+		{"the whole, its beginning, the words, the whole but for letters, the fewest letters", "star war", "9 7 8 6 1 4"},
+		{"whole titles first, nearest first", "align", "5 2 3"},
+		{"a typo in the word before a typo in the beginning of a longer one", "alignde", "3 5 2"},
+		{"a finished word goes on nowhere", "star wars ", "6 4"},
+	} {
+		q := search.Query{Q: tt.q, MatchingStrategy: search.All, ShowRankingScore: true}
+		if got := r.ids("a", q); got != tt.want {
+			t.Errorf("%s: %q found %q, want %q", tt.name, tt.q, got, tt.want)
+		}
+		last := 2.0
+		for _, h := range r.search("a", q).Hits {
+			if h.Score > last || h.Score <= 0 || h.Score > 1 {
+				t.Errorf("%q: the score of %s is %v, behind %v", tt.q, h.ID, h.Score, last)
+			}
+			last = h.Score
+		}
+	}
+}
+
 func TestAttributesToSearchOn(t *testing.T) {
 	r := newRig(t)
 	r.add("a", `[{"id":1,"title":"dune","text":"sand worms","by":{"name":"frank"}},{"id":2,"title":"sand","text":"a dune in france"},{"id":3,"title":"frank dune sand"}]`)

@@ -7,6 +7,7 @@ type parsedQuery struct {
 	units    []unit
 	excluded [][]word // words and phrases that a hit must not have
 	whole    string   // all of it as fieldWhole has it; "" where it is not plain words
+	open     bool     // its last word may go on
 }
 
 // A unit is what a hit should have: a word or a phrase.
@@ -65,8 +66,8 @@ func (qp *queryParser) parse(q string) parsedQuery {
 			p.units = append(p.units, unit{words: ws, phrase: true})
 		default:
 			// Only the last word of all, with nothing behind it.
-			open := qp.prefix && rest == "" && ws[len(ws)-1].end == len(text)
-			p.units = qp.appendWords(p.units, ws, open)
+			p.open = qp.prefix && rest == "" && ws[len(ws)-1].end == len(text)
+			p.units = qp.appendWords(p.units, ws, p.open)
 		}
 	}
 	p.units = p.units[:min(len(p.units), maxUnits)]

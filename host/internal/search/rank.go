@@ -109,7 +109,7 @@ func (s *searcher) oldest(b bucket, docs []uint32) error {
 func (b *bucket) ranking() ranking {
 	return ranking{
 		words: uint16(len(b.units.list())), typos: uint16(b.typos),
-		proximity: math.MaxUint16, field: math.MaxUint32, pos: math.MaxUint32, match: noExactMatch, inexact: math.MaxUint16,
+		proximity: math.MaxUint16, field: math.MaxUint32, pos: math.MaxUint32, match: noExactMatch, inexact: math.MaxUint16, more: 1, rest: math.MaxUint16,
 	}
 }
 

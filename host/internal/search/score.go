@@ -30,10 +30,15 @@ func (s *searcher) steps(r *ranking, kind ruleKind) []step {
 		}
 	case exactnessRule:
 		exact := n - min(int(r.inexact), n)
-		return []step{{float64(int(noExactMatch-r.match)*(n+1) + exact + 1), float64((int(noExactMatch) + 1) * (n + 1))}}
+		near := (1-int(r.more))*(mostRest+1) + mostRest - min(int(r.rest), mostRest)
+		const nearest = 2 * (mostRest + 1)
+		return []step{{float64((int(noExactMatch-r.match)*(n+1)+exact)*nearest + near + 1), float64((int(noExactMatch) + 1) * (n + 1) * nearest)}}
 	}
 	return nil
 }
+
+// mostRest is how many letters that words go on for count in a score.
+const mostRest = 20
 
 // score is a ranking as a number from 0 to 1: each rule divides what the ones
 // before left undecided.

@@ -208,7 +208,7 @@ type searcher struct {
 	graph    *graph
 	relaxed  []unitSet         // what a hit may be asked to have, most first
 	having   []*roaring.Bitmap // who has it, and none of those before
-	whole    *roaring.Bitmap   // documents that have an attribute that is exactly the query
+	whole    whole
 
 	rules     []rule
 	mostTypos int // that the query may have in all
@@ -217,7 +217,7 @@ type searcher struct {
 
 // searcher returns one for a plan on a view.
 func (s *Service) searcher(ctx, cut context.Context, p *plan, v *view) *searcher {
-	return &searcher{ctx: ctx, cut: cut, fuzzy: s.fuzzy, plan: p, view: v, whole: roaring.New()}
+	return &searcher{ctx: ctx, cut: cut, fuzzy: s.fuzzy, plan: p, view: v, whole: whole{roaring.New(), roaring.New()}}
 }
 
 // check returns the context's error now and then; n counts the caller's steps.
@@ -270,7 +270,7 @@ func (s *searcher) match(cond *node) error {
 	if s.graph, err = s.newGraph(p.units); err != nil {
 		return err
 	}
-	s.relaxed = s.graph.relaxations(p.units, s.plan.strategy)
+	s.relaxed = s.graph.relaxations(s.universe, p.units, s.plan.strategy)
 	matched := roaring.New()
 	for _, units := range s.relaxed {
 		docs := s.graph.having(s.universe, units)
@@ -295,11 +295,11 @@ func (s *searcher) order() error {
 				s.mostTypos += p.typo.allowed(u.words[0].term)
 			}
 		}
-		if err := s.findWhole(); err != nil {
-			return err
-		}
 	}
-	err := s.rank(b, s.rules)
+	err := s.findWhole()
+	if err == nil {
+		err = s.rank(b, s.rules)
+	}
 	if errors.Is(err, errCutoff) {
 		for it := roaring.AndNot(s.matched, s.results.docs).Iterator(); it.HasNext() && !s.results.full(); {
 			s.results.add(s, &found{doc: it.Next(), ranking: ranking{unranked: true}})
@@ -323,23 +323,4 @@ func (s *searcher) startResults() {
 func falling(rules []rule) bool {
 	first := slices.IndexFunc(rules, func(r rule) bool { return !r.ofTexts() })
 	return first < 0 || !slices.ContainsFunc(rules[first:], func(r rule) bool { return r.ofTexts() })
-}
-
-// findWhole finds the documents of which an attribute is exactly the query.
-func (s *searcher) findWhole() error {
-	text := s.plan.parsed.whole
-	if text == "" {
-		return nil
-	}
-	low := []byte(text + "\x00")
-	return s.view.eachTerm(fieldWhole, low, nextKey(low), func(seg *viewSegment, term string, docs func() (*roaring.Bitmap, error)) error {
-		if !s.plan.fields.counts(wholeField(term), 0) {
-			return nil
-		}
-		b, err := docs()
-		if err == nil {
-			seg.addTo(s.whole, b)
-		}
-		return err
-	})
 }

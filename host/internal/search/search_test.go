@@ -33,7 +33,7 @@ func TestSearchFinds(t *testing.T) {
 		{"wrong first letter counts twice", "xolaris", ""},
 		{"prefix of the last word", "earth", "2"},
 		{"prefix with a typo", "eathsea", "2"},
-		{"no prefix before the last word", "eart wizard", ""},
+		{"no prefix before the last word", "eart darkness", "6 5 1 4"}, // without the second it would be 2
 		{"no prefix before a space", "earth ", ""},
 		{"phrase", `"heart of darkness"`, "5"},
 		{"phrase across nothing else", `"hand left"`, ""},
@@ -42,6 +42,8 @@ func TestSearchFinds(t *testing.T) {
 		{"excluded phrase", `darkness -"left hand"`, "6 5 4"},
 		{"excluded alone", "-darkness -lem", "2 7"},
 		{"words dropped from the right", "darkness conrad wombat", "5 6 1 4"},
+		{"an unknown word dropped first", "wombat conrad hnad", "5"},
+		{"an unknown phrase never", `"wombat" conrad`, ""},
 		{"number", "1961", "3"},
 		{"nested", "en", "6"},
 		{"nothing", "wombat", ""},

@@ -187,9 +187,6 @@ func TestPagingAndScore(t *testing.T) {
 	if got := r.ids("a", search.Query{Q: "apple nothing", MatchingStrategy: search.All}); got != "" {
 		t.Errorf("strategy all found %q", got)
 	}
-	if got := r.ids("a", search.Query{Q: "nothing apple", MatchingStrategy: search.Frequency, Limit: limit(1)}); got != "" {
-		t.Errorf("strategy frequency dropped the rarer word and found %q", got)
-	}
 	if n := r.search("a", search.Query{Limit: limit(0)}); len(n.Hits) != 0 || n.EstimatedTotalHits != 50 {
 		t.Errorf("limit 0: %d hits of %d", len(n.Hits), n.EstimatedTotalHits)
 	}

@@ -15,6 +15,7 @@ type spot struct {
 	typos  uint8
 	length uint8 // words that it takes
 	exact  bool
+	rest   uint8 // see derived
 	// span is the number of the edge, counted from 1, where it stands for
 	// several units at once; else 0.
 	span uint8
@@ -88,7 +89,7 @@ func (s *searcher) readSpots(seg *viewSegment, dict segment.TermDictionary, t de
 		}
 		for _, l := range p.Locations() {
 			if field := uint16(l.Pos() >> 16); fields.counts(field, t.typos) {
-				out[i] = append(out[i], spot{field: field, pos: uint16(l.Pos()), typos: t.typos, length: 1, exact: t.exact})
+				out[i] = append(out[i], spot{field: field, pos: uint16(l.Pos()), typos: t.typos, length: 1, exact: t.exact, rest: t.rest})
 			}
 		}
 	}
