@@ -160,7 +160,7 @@ func TestFigures(t *testing.T) {
 }
 
 // searchCall is an event in which the model asks for a search.
-const searchCall = `data: {"id":"p1","model":"m","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"searchInIndex","arguments":"{\"indexUid\":\"films\",\"q\":\"sea\"}"}}]},"finish_reason":null}]}` + "\n\n" +
+const searchCall = `data: {"id":"p1","model":"m","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"searchInIndex","arguments":"{\"indexUid\":\"films\",\"q\":\"waves\"}"}}]},"finish_reason":null}]}` + "\n\n" +
 	`data: {"id":"p1","model":"m","choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}` + "\n\n"
 
 // raw sends bytes on a connection of their own and returns the answer.

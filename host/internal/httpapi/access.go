@@ -106,6 +106,9 @@ func (s *Server) logAccess(a *access, more func(*zerolog.Event)) {
 	}
 	e.Str("request_id", a.id).Str("method", a.method).Str("route", a.route).Int("status", a.status).
 		Float64("ms", float64(time.Since(a.start).Microseconds())/1000).Int("bytes", a.bytes)
+	if a.code != "" {
+		e.Str("code", a.code)
+	}
 	if more != nil {
 		more(e)
 	}

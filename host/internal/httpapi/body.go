@@ -47,7 +47,8 @@ type arrival struct {
 	stream io.Reader // nil without a body
 	length int64     // that the request says; below zero: none
 	read   int64
-	part   int64 // bytes since the deadline was set
+	part   int64     // bytes since the deadline was set
+	until  time.Time // the deadline
 	ended  bool
 }
 
@@ -68,7 +69,8 @@ func (a *arrival) Read(p []byte) (int, error) {
 		return 0, io.EOF // the stream would wait for more behind its end
 	}
 	if a.read == 0 || a.part >= bodyPart {
-		if err := a.call.Context().Conn().SetReadDeadline(time.Now().Add(a.server.Limits.Read)); err != nil {
+		a.until = time.Now().Add(a.server.Limits.Read)
+		if err := a.call.Context().Conn().SetReadDeadline(a.until); err != nil {
 			return 0, fmt.Errorf("set deadline: %w", err)
 		}
 		a.part = 0
@@ -86,14 +88,15 @@ func (a *arrival) Read(p []byte) (int, error) {
 		a.call.Locals(bodyReadKey{}, true)
 		return n, io.EOF
 	case err != nil:
-		return n, unread(err)
+		return n, a.unread(err)
 	}
 	return n, nil
 }
 
-// unread says why a body could not be read.
-func unread(err error) error {
-	if ne, ok := errors.AsType[net.Error](err); ok && ne.Timeout() || errors.Is(err, os.ErrDeadlineExceeded) {
+// unread says why the body could not be read. Between two chunks fasthttp hides
+// that the time is over in a text: so look at the clock as well.
+func (a *arrival) unread(err error) error {
+	if ne, ok := errors.AsType[net.Error](err); ok && ne.Timeout() || errors.Is(err, os.ErrDeadlineExceeded) || !time.Now().Before(a.until) {
 		return apierr.Newf(apierr.RequestTimeout, "The body did not arrive in time: send it again.")
 	}
 	return &apierr.Error{Code: apierr.BadRequest, Message: "The body could not be read to its end.", Err: err}

@@ -84,14 +84,14 @@ func (s *Server) logAnswer(a *access, o chat.Outcome) {
 	if o.Err != nil && o.Err.Err != nil || o.SearchErr != nil {
 		s.Log.Warn().Str("request_id", a.id).AnErr("cause", unwrap(o.Err)).AnErr("search", o.SearchErr).Msg("chat completion met errors")
 	}
+	if o.Err != nil {
+		a.code = o.Err.Code.String()
+	}
 	s.logAccess(a, func(e *zerolog.Event) {
 		e.Str("source", o.Source).Str("plugin", o.Plugin+" "+o.PluginVersion).Int("rounds", o.Rounds).
 			Int("searches", o.Searches).Int("chunks", o.Chunks).Str("finish", o.Finish)
 		if o.Cancelled {
 			e.Bool("cancelled", true)
-		}
-		if o.Err != nil {
-			e.Str("code", o.Err.Code.String())
 		}
 	})
 }

@@ -314,7 +314,7 @@ func clientOf(c *fiber.Ctx) string {
 func family(route string) event.Route {
 	name := "other"
 	switch first, rest, _ := strings.Cut(strings.TrimPrefix(route, "/"), "/"); first {
-	case "health", "version", "stats", "metrics", "telemetry":
+	case "health", "ready", "version", "stats", "metrics", "telemetry":
 		name = "service"
 	case "indexes":
 		name = "indexes"

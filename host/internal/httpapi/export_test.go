@@ -1,6 +1,12 @@
 package httpapi
 
-import "slices"
+import (
+	"net/http"
+	"slices"
+)
+
+// Ask has s answer a request without a connection.
+func Ask(s *Server, req *http.Request) (*http.Response, error) { return s.app.Test(req, -1) }
 
 // Routes lists the server's routes as "GET /path".
 func Routes(s *Server) []string {

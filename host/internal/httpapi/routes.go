@@ -18,6 +18,7 @@ const public auth.Action = ""
 // asks for and the query parameters that it knows.
 func (s *Server) routes() {
 	s.route("GET", "/health", public, s.health)
+	s.route("GET", "/ready", public, s.ready)
 	s.route("GET", "/version", auth.Version, s.version)
 	s.route("GET", "/stats", auth.StatsGet, s.stats)
 	s.route("GET", "/metrics", auth.MetricsGet, s.needs(feature.Metrics, s.getMetrics))

@@ -29,6 +29,7 @@ func TestService(t *testing.T) {
 		{name: "no route, root", method: "GET", path: "/", status: 404, code: "not_found"},
 		{name: "no route, case", method: "GET", path: "/Health", status: 404, code: "not_found"},
 		{name: "no route, markup", method: "GET", path: "/%3Cscript%3E", status: 404, code: "not_found"},
+		{name: "ready", method: "GET", path: "/ready", header: []string{"Authorization", ""}, status: 200, contains: []string{`{"status":"ready"}`}},
 		{name: "wrong method", method: "DELETE", path: "/health", status: 405, code: "method_not_allowed", contains: []string{"GET"}, responseHeader: []string{"Allow", "GET, HEAD"}},
 		{name: "wrong method, parameter", method: "POST", path: "/chats/demo", status: 405, code: "method_not_allowed", responseHeader: []string{"Allow", "GET, HEAD, DELETE"}},
 		{name: "trace", method: "TRACE", path: "/health", status: 405, code: "method_not_allowed"},
@@ -139,7 +140,7 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 			known[route.method+" "+pattern(route.path)] = true
 		}
 		for _, name := range listed {
-			if !known[name] && name != "GET /health" {
+			if !known[name] && name != "GET /health" && name != "GET /ready" {
 				t.Errorf("route %s is in no row of this test", name)
 			}
 		}
@@ -189,17 +190,21 @@ func TestLog(t *testing.T) {
 	_ = r.do("GET", "/indexes/secret-index/search?q=secret-words", "")
 	_ = r.do("GET", "/keys/"+key, "")
 	_ = r.do("PATCH", "/chats/demo/settings", `{"apiKey":"secret-key"}`)
+	_, _, _, _ = r.raw(t, "secret\r\n\r\n")
+	_, _, _, _ = r.raw(t, "SECRET /secret HTTP/1.1\r\nHost: secret\r\n\r\n")
+	_ = r.do("GET", "/secret", "")
 	r.client.CloseIdleConnections()
 	log := r.log.String()
 	for _, want := range []string{
 		`"method":"POST","route":"/chats/:uid/chat/completions","status":200,"ms":`, `"source":"test"`, `"finish":"stop"`,
+		`"method":"other","route":"none","status":400,`, `"method":"other","route":"none","status":405,`, `"method":"GET","route":"none","status":404,`,
 		`"route":"/indexes/:uid/search","status":404`, `"route":"/keys/:key","status":200`, `"request_id":"`, `"bytes":`,
 	} {
 		if !strings.Contains(log, want) {
 			t.Errorf("log lacks %s:\n%s", want, log)
 		}
 	}
-	for _, not := range []string{"secret", "words of a user", key, master, demoKey} {
+	for _, not := range []string{"secret", "SECRET", "words of a user", key, master, demoKey} {
 		if strings.Contains(log, not) {
 			t.Errorf("log holds %q:\n%s", not, log)
 		}

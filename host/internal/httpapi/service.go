@@ -1,8 +1,10 @@
 package httpapi
 
 import (
+	"fmt"
 	"time"
 
+	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/search"
 )
 
@@ -13,11 +15,44 @@ type Version struct {
 	Date    string // of the commit
 }
 
-// health answers GET /health.
+// health answers GET /health: whoever reads the answer knows that the process
+// is alive.
 func (s *Server) health(r *call) error {
 	return ok(r, struct {
 		Status string `json:"status"`
 	}{"available"})
+}
+
+// retryReady is when it is worth asking again whether the host is ready.
+const retryReady = 5 * time.Second
+
+// ready answers GET /ready: 503 while requests had better go to another host.
+// It says nothing of names, for it asks for no key.
+func (s *Server) ready(r *call) error {
+	s.mu.Lock()
+	down := s.down
+	s.mu.Unlock()
+	if err := readiness(down, s.Search.Load().NotReady); err != nil {
+		return err
+	}
+	return ok(r, struct {
+		Status string `json:"status"`
+	}{"ready"})
+}
+
+// readiness says why a host is not ready, where it is not. Plugins are loaded
+// before anybody is listened to.
+func readiness(down bool, building int) error {
+	switch {
+	case down:
+		return shuttingDown()
+	case building > 0:
+		return &apierr.Error{
+			Code: apierr.IndexNotReady, RetryAfter: retryReady,
+			Message: fmt.Sprintf("The host is not ready: indexes that are built anew from their documents: %d.", building),
+		}
+	}
+	return nil
 }
 
 // version answers GET /version.

@@ -2,12 +2,15 @@ package httpapi_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/parley-search/parley/host/internal/httpapi"
 )
 
 func TestShutdownLetsStreamsFinish(t *testing.T) {
@@ -92,5 +95,23 @@ func TestShutdownClosesConnections(t *testing.T) {
 	defer cancel()
 	if err := r.server.Shutdown(ctx); err != nil {
 		t.Errorf("Shutdown = %v, want nil", err)
+	}
+}
+
+// Who still has a connection is told that the host goes.
+func TestNotReadyAtShutdown(t *testing.T) {
+	r := newRig(t, wish{})
+	r.play(t, []scenario{{name: "before", method: "GET", path: "/ready", status: 200}})
+	check(t, r.server.Shutdown(t.Context()))
+	for path, status := range map[string]int{"/ready": http.StatusServiceUnavailable, "/health": http.StatusOK} {
+		req, err := http.NewRequest("GET", path, nil)
+		check(t, err)
+		res, err := httpapi.Ask(r.server, req)
+		check(t, err)
+		body, err := io.ReadAll(res.Body)
+		check(t, errors.Join(err, res.Body.Close()))
+		if res.StatusCode != status {
+			t.Errorf("GET %s at shutdown = %d %s, want %d", path, res.StatusCode, body, status)
+		}
 	}
 }

@@ -1,0 +1,29 @@
+package httpapi
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+)
+
+func TestReadiness(t *testing.T) {
+	if err := readiness(false, 0); err != nil {
+		t.Errorf("readiness of a host that lacks nothing: %v", err)
+	}
+	for _, tt := range []struct {
+		down     bool
+		building int
+		code     apierr.Code
+		says     string
+	}{
+		{true, 0, apierr.ShuttingDown, "shutting down"},
+		{true, 2, apierr.ShuttingDown, "shutting down"},
+		{false, 2, apierr.IndexNotReady, "2"},
+	} {
+		e := apierr.From(readiness(tt.down, tt.building))
+		if e.Code != tt.code || !strings.Contains(e.Message, tt.says) {
+			t.Errorf("readiness(%t, %d) = %s %q, want %s with %q", tt.down, tt.building, e.Code, e.Message, tt.code, tt.says)
+		}
+	}
+}
