@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -81,26 +82,28 @@ func to(url string) *chat.Outbound {
 // goroutine.
 func client(t *testing.T, o Options) *Client {
 	t.Helper()
-	before := runtime.NumGoroutine()
 	c := New(o)
 	t.Cleanup(func() {
 		c.Close()
 		// Goroutines end a little after what they serve.
-		for range 200 {
-			if runtime.NumGoroutine() <= before+1 {
+		var left []string
+		for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
+			if left = clients(); len(left) == 0 {
 				return
 			}
-			time.Sleep(10 * time.Millisecond)
 		}
-		stacks := make([]byte, 1<<20)
-		stacks = stacks[:runtime.Stack(stacks, true)]
-		for s := range strings.SplitSeq(string(stacks), "\n\n") {
-			if strings.Contains(s, "net/http.(*Transport)") || strings.Contains(s, "persistConn") || strings.Contains(s, "upstream.(*") {
-				t.Errorf("a goroutine is left:\n%s", s)
-			}
-		}
+		t.Errorf("goroutines are left:\n%s", strings.Join(left, "\n\n"))
 	})
 	return c
+}
+
+// clients returns the stacks of the goroutines that serve clients.
+func clients() []string {
+	all := make([]byte, 1<<20)
+	all = all[:runtime.Stack(all, true)]
+	return slices.DeleteFunc(strings.Split(string(all), "\n\n"), func(s string) bool {
+		return !strings.Contains(s, "net/http.(*Transport)") && !strings.Contains(s, "persistConn") && !strings.Contains(s, "upstream.(*")
+	})
 }
 
 // get reads a response to its end and returns its events.
