@@ -194,7 +194,7 @@ func TestEvents(t *testing.T) {
 		}
 		var requests []event.HTTPRequest
 		var rest []any
-		for until := time.Now().Add(20 * time.Second); len(requests) == 0 && time.Now().Before(until); time.Sleep(time.Millisecond) {
+		for until := time.Now().Add(time.Minute); len(requests) == 0 && time.Now().Before(until); time.Sleep(time.Millisecond) {
 			more, events := w.take(engine)
 			requests, rest = append(requests, more...), append(rest, events...)
 		}

@@ -101,7 +101,7 @@ func TestLogStream(t *testing.T) {
 				if a := r.do("DELETE", "/logs/stream", ""); a.status != 204 {
 					t.Fatalf("end = %d %s", a.status, a.body)
 				}
-				next, stop := context.WithTimeout(t.Context(), 10*time.Second)
+				next, stop := context.WithTimeout(t.Context(), time.Minute)
 				again := r.watchLogs(t, next, `{"target":"trace"}`)
 				ok := again.Scan()
 				stop()

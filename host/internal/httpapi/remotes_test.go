@@ -14,7 +14,7 @@ import (
 )
 
 // remoteTimeout is what a remote of a rig has: long for those that answer.
-const remoteTimeout = 20 * time.Second
+const remoteTimeout = time.Minute
 
 // newNetwork starts two hosts with books; the one returned knows the other as
 // "there", and what is down or worse by other names.

@@ -233,19 +233,25 @@ func (r *rig) raw(t *testing.T, request string) (status int, body string, in *bu
 	conn, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
 	check(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	check(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
-	_, err = io.WriteString(conn, request)
-	check(t, err)
+	check(t, conn.SetDeadline(time.Now().Add(time.Minute)))
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		_, _ = io.WriteString(conn, request) // the answer may come, and the connection end, before all is sent
+	}()
 	in = bufio.NewReader(conn)
 	res, err := http.ReadResponse(in, nil)
 	check(t, err)
 	b, err := io.ReadAll(res.Body)
 	check(t, err)
+	<-written
 	return res.StatusCode, string(b), in, conn
 }
 
 func TestRawRequests(t *testing.T) {
-	r := newRig(t, wish{limits: httpapi.Limits{Body: 100 << 10, Read: 200 * time.Millisecond}})
+	// Whoever sends all there is has time to send it, and to read the answer.
+	patient := newRig(t, wish{limits: httpapi.Limits{Body: 100 << 10, Linger: time.Minute}})
+	short := newRig(t, wish{limits: httpapi.Limits{Body: 100 << 10, Linger: time.Minute, Read: 200 * time.Millisecond}})
 	head := "POST " + completions + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 	authorized := head + "Authorization: Bearer " + master + "\r\n"
 	tests := []struct {
@@ -266,6 +272,10 @@ func TestRawRequests(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			r := patient
+			if tt.status == http.StatusRequestTimeout {
+				r = short
+			}
 			status, body, in, _ := r.raw(t, tt.request)
 			if tt.code != "" && !strings.Contains(body, `"code":"`+tt.code+`"`) {
 				t.Errorf("body = %s, want code %s", body, tt.code)
