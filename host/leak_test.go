@@ -34,14 +34,13 @@ func goroutines() (stacks []string) {
 	return stacks
 }
 
-// settles asks again and again whether something has come about, and gives it
-// ten seconds.
+// settles asks again and again whether something has come about, and gives it a
+// minute.
 func settles(done func() bool) bool {
-	for range 3000 { // a minute: a busy machine is no mistake
+	for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
 		if done() {
 			return true
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
 	return done()
 }

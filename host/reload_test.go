@@ -79,13 +79,13 @@ func TestReload(t *testing.T) {
 			t.Errorf("version %s in use: %v", p.Version, p.Use)
 		}
 	}
-	if !h.logs("plugin swapped", `"before":"1.0.0"`, "live 1.1.0") {
-		t.Error("no log line says that 1.1.0 took the place of 1.0.0")
-	}
+	h.waitFor("a log line says that 1.1.0 took the place of 1.0.0", func() bool {
+		return h.logs("plugin swapped", `"before":"1.0.0"`, "live 1.1.0")
+	})
 
 	// A file that is not whole changes nothing, and says why.
 	whole := version("1.2.0")
-	put(t, dir, "live-1.1.0.wasm", whole[:len(whole)/2])
+	place(t, dir, "live-1.1.0.wasm", whole[:len(whole)/2])
 	h.waitFor("the half file is refused", func() bool { return h.shows("", "refused") })
 	if !h.shows("1.1.0", "ready") {
 		t.Errorf("the version whose file was damaged is gone: %+v", h.plugins())

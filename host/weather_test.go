@@ -44,7 +44,7 @@ func retryAfter(least, most int) func(*testing.T, reply, map[string]any) {
 
 func weathers() []weather {
 	json200 := "Content-Type: application/json\r\n"
-	soon := time.Now().Add(90 * time.Second).UTC().Format(http.TimeFormat)
+	soon := time.Now().Add(20 * time.Minute).UTC().Format(http.TimeFormat)
 	keyed := func(format string) func(*exchange) { // %s is the key that came
 		return func(x *exchange) { x.say(strings.ReplaceAll(format, "%s", x.key)) }
 	}
@@ -56,12 +56,12 @@ func weathers() []weather {
 		{name: "dies before an event", answer: says(chunks + "80\r\n" + half), status: 502, code: "llm_provider_error", says: "broke off"},
 		{name: "dies in the head", answer: says("HTTP/1.1 200 OK\r\nContent-Ty"), status: 502, code: "llm_provider_error", says: "broke"},
 		{name: "no HTTP", answer: says("SSH-2.0-OpenSSH_9.6\r\n\r\n"), status: 502, code: "llm_provider_error", says: "broke"},
-		{name: "never answers", answer: (*exchange).wait, status: 504, code: "llm_provider_timeout", says: "did not answer within 2s"},
-		{name: "never says a word", answer: func(x *exchange) { x.say(stream); x.wait() }, status: 504, code: "llm_provider_timeout", says: "silent for 2s"},
-		{name: "stalls", answer: func(x *exchange) { x.say(stream + delta("one ") + half); x.wait() }, status: 200, code: "llm_provider_timeout", says: "silent for 2s", text: "one "},
+		{name: "never answers", answer: (*exchange).wait, status: 504, code: "llm_provider_timeout", says: "did not answer within 5s"},
+		{name: "never says a word", answer: func(x *exchange) { x.say(stream); x.wait() }, status: 504, code: "llm_provider_timeout", says: "silent for 5s"},
+		{name: "stalls", answer: func(x *exchange) { x.say(stream + delta("one ") + half); x.wait() }, status: 200, code: "llm_provider_timeout", says: "silent for 5s", text: "one "},
 		{name: "HTML", answer: says(answered(200, "Content-Type: text/html\r\n", "<html><body>Sign in</body></html>")), status: 502, code: "llm_provider_error", says: "check that baseUrl points at its API"},
 		{name: "429 seconds", answer: says(answered(429, json200+"Retry-After: 7\r\n", `{"error":{"message":"slow down"}}`)), status: 429, code: "llm_provider_rate_limited", says: "slow down", more: retryAfter(7, 7)},
-		{name: "429 date", answer: says(answered(429, json200+"Retry-After: "+soon+"\r\n", `{"error":{"message":"slow down"}}`)), status: 429, code: "llm_provider_rate_limited", says: "slow down", more: retryAfter(30, 90)},
+		{name: "429 date", answer: says(answered(429, json200+"Retry-After: "+soon+"\r\n", `{"error":{"message":"slow down"}}`)), status: 429, code: "llm_provider_rate_limited", says: "slow down", more: retryAfter(300, 1200)},
 		{name: "429 empty", answer: says(answered(429, "", "")), status: 429, code: "llm_provider_rate_limited", says: "no reason"},
 		{name: "megabyte line", answer: says(stream + delta(strings.Repeat("x", 1<<20)) + finish), status: 200, text: strings.Repeat("x", 1<<20)},
 		{name: "six megabyte line", answer: says(stream + delta("one ") + delta(strings.Repeat("x", 6<<20)) + finish), status: 200, code: "llm_provider_error", says: "a piece that is too large for the plugin vllm", text: "one "},
@@ -108,7 +108,7 @@ func weathers() []weather {
 func TestWeather(t *testing.T) {
 	checkLeak(t)
 	w := newWire(t)
-	h := openHouse(t, map[string]string{"provider-first-byte-timeout": "2s", "provider-silence-timeout": "2s"}, shipped(t, "vllm"))
+	h := openHouse(t, map[string]string{"provider-first-byte-timeout": "5s", "provider-silence-timeout": "5s"}, shipped(t, "vllm"))
 	h.addFilms(100)
 	h.must("PATCH", "/chats/w/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q,"apiKey":%q,"prompts":{"system":%q}}`, w.url, apiKey, marker))
 
@@ -116,7 +116,7 @@ func TestWeather(t *testing.T) {
 		for _, tt := range weathers() {
 			w.on(tt.name, tt.answer)
 			t.Run(tt.name, func(t *testing.T) {
-				if strings.Contains(tt.says, "2s") { // those that wait, wait together
+				if strings.Contains(tt.says, "5s") { // those that wait, wait together
 					t.Parallel()
 				}
 				tt.check(t, h)
