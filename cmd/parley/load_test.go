@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -13,20 +12,6 @@ import (
 
 	"github.com/parley-search/parley/cmd/parley/bench"
 )
-
-// A test binary with this variable set is the program, so that its cost is
-// counted apart from the load's.
-const reexec = "TEST_REEXEC"
-
-func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == compileName {
-		os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
-	}
-	if os.Getenv(reexec) == "parley" {
-		os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
-	}
-	os.Exit(m.Run())
-}
 
 // TestThousandStreams holds 1,000 streams open at once through the vLlm plugin
 // against a slow provider: none fails, none loses a word, nothing is left.

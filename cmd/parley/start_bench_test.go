@@ -50,14 +50,14 @@ func BenchmarkStart(b *testing.B) {
 // ends it.
 func startOnce(b *testing.B, data, plugins string) (memory int64) {
 	b.Helper()
-	_, process := reexecServe(b, data, plugins)
+	program, _ := serveUnlocked(b, data, plugins)
 	b.StopTimer()
 	defer b.StartTimer()
-	memory, _, _ = bench.RSS(process.Pid)
-	if err := process.Signal(os.Interrupt); err != nil {
+	memory, _, _ = bench.RSS(program.Process.Pid)
+	if err := program.Process.Signal(os.Interrupt); err != nil {
 		b.Fatal(err)
 	}
-	if _, err := process.Wait(); err != nil {
+	if err := program.Wait(); err != nil {
 		b.Fatal(err)
 	}
 	return memory

@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -43,7 +41,7 @@ func TestHammerSwaps(t *testing.T) {
 	}
 	dir := t.TempDir()
 	versions := twoVersions(t)
-	base, process := reexecServe(t, t.TempDir(), dir)
+	program, base := serveUnlocked(t, t.TempDir(), dir)
 	use := func(n int) reloaded {
 		t.Helper()
 		file := filepath.Join(dir, "versioned.wasm")
@@ -90,13 +88,16 @@ func TestHammerSwaps(t *testing.T) {
 		length = time.Since(began)
 		busy = append(busy, clients.latencies()...)
 		if n%10 == 9 {
-			memory = append(memory, rss(t, process.Pid))
+			memory = append(memory, rss(t, program.Process.Pid))
 		}
 	}
 	clients.stop(t)
 	swapped := metric(t, base, `parley_plugin_swaps_total{plugin="versioned"}`)
 
 	p := func(of []time.Duration, part float64) time.Duration {
+		if len(of) == 0 {
+			return 0
+		}
 		slices.Sort(of)
 		return of[int(part*float64(len(of)-1))].Round(10 * time.Microsecond)
 	}
@@ -193,36 +194,6 @@ func sendWords(w http.ResponseWriter, r *http.Request) {
 		last = "search"
 	}
 	fmt.Fprintf(w, "data: %s\n\n", last)
-}
-
-// reexecServe runs the program on a data and a plugin directory as a process of
-// its own, until the test ends. It returns once the host answers.
-func reexecServe(t testing.TB, data, plugins string) (base string, process *os.Process) {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := ln.Addr().String()
-	ln.Close()
-	cmd := exec.Command(os.Args[0], "serve", "--http-addr", addr, "--db-path", data, "--plugin-dir", plugins, "--plugin-lock=off",
-		"--experimental-enable-metrics", "--log-level", "error")
-	cmd.Env = append(os.Environ(), reexec+"=parley")
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-	for until := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		resp, err := http.Get("http://" + addr + "/health")
-		if err == nil {
-			resp.Body.Close()
-			return "http://" + addr, cmd.Process
-		}
-		if time.Now().After(until) {
-			t.Fatalf("the host does not answer within a minute: %v", err)
-		}
-	}
 }
 
 // rss is the resident memory of a process in bytes.

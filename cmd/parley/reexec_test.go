@@ -1,0 +1,78 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// A test binary with this variable set is the program, so that it can be
+// killed, and its cost is counted apart from the test's.
+const reexec = "TEST_REEXEC"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == compileName {
+		os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+	}
+	if os.Getenv(reexec) == "parley" {
+		os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// reexecServe runs `parley serve` as a process of its own on a port that the
+// system chose, until the test ends. It returns once the host listens; what it
+// logs from then on goes to rest.
+func reexecServe(t testing.TB, rest io.Writer, args ...string) (program *exec.Cmd, url string) {
+	t.Helper()
+	program = exec.Command(os.Args[0], append([]string{"serve", "--http-addr", "127.0.0.1:0", "--experimental-logs-mode", "json"}, args...)...)
+	program.Env = append(os.Environ(), reexec+"=parley")
+	stderr, err := program.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := program.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = program.Process.Kill() // the test may have done so
+		_ = program.Wait()
+	})
+	var said strings.Builder
+	lines := bufio.NewReader(stderr)
+	for {
+		line, err := lines.ReadString('\n')
+		said.WriteString(line)
+		if err != nil {
+			t.Fatalf("the program does not start: %v:\n%s", err, said.String())
+		}
+		var log struct{ Addr, Message string }
+		if json.Unmarshal([]byte(line), &log) == nil && log.Message == "serving" {
+			go io.Copy(rest, lines) // ends with the program
+			return program, "http://" + log.Addr
+		}
+	}
+}
+
+// serveUnlocked is reexecServe for any plugins of a directory, with metrics and
+// a log of errors alone, and waits for the first answer.
+func serveUnlocked(t testing.TB, data, plugins string) (program *exec.Cmd, url string) {
+	t.Helper()
+	program, url = reexecServe(t, os.Stderr, "--db-path", data, "--plugin-dir", plugins, "--plugin-lock=off",
+		"--experimental-enable-metrics", "--experimental-enable-logs-route")
+	resp, err := http.Post(url+"/logs/stderr", "application/json", strings.NewReader(`{"target":"error"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusNoContent {
+		t.Fatalf("set the log's level: status %d", resp.StatusCode)
+	}
+	return program, url
+}
