@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 )
 
@@ -36,13 +37,40 @@ func TestChatSearchesAsSet(t *testing.T) {
 			t.Errorf("%s: the chat found %q, want %q", tt.parameters, got, tt.want)
 		}
 	}
-	r.settings("a", `{"embedders":{"e":{"source":"userProvided","dimensions":2}},"chat":{"searchParameters":{"hybrid":{"embedder":"e"}}}}`)
-	r.settings("a", `{"chat":{"searchParameters":{"hybrid":{"semanticRatio":0.25}}}}`)
-	if got, want := r.setting("a", "chat"), `"hybrid":{"embedder":"e","semanticRatio":0.25}`; !strings.Contains(got, want) {
-		t.Errorf("chat %s, want %s in it", got, want)
-	}
 	r.settings("a", `{"chat":{"searchParameters":{"hybrid":null,"limit":2,"sort":["n:asc"],"distinct":"kind","attributesToSearchOn":["x"]}}}`)
 	if got, want := r.setting("a", "chat"), `"searchParameters":{"attributesToSearchOn":["x"],"distinct":"kind","limit":2,"sort":["n:asc"]}`; !strings.Contains(got, want) {
 		t.Errorf("chat %s, want %s in it", got, want)
 	}
+}
+
+// TestChatByMeaning wants a conversation to search by the vectors that an
+// embedder makes, and no embedder there that makes none.
+func TestChatByMeaning(t *testing.T) {
+	r := newRig(t)
+	e := newEmbedder(t)
+	r.settings("a", e.settings(""))
+	r.settings("a", `{"chat":{"searchParameters":{"hybrid":{"embedder":"api"}}}}`)
+	r.settings("a", `{"chat":{"searchParameters":{"hybrid":{"semanticRatio":1}}}}`)
+	if got, want := r.setting("a", "chat"), `"hybrid":{"embedder":"api","semanticRatio":1}`; !strings.Contains(got, want) {
+		t.Errorf("chat %s, want %s in it", got, want)
+	}
+	r.add("a", `[{"id":1,"text":"war"},{"id":2,"text":"sea"}]`)
+	e.texts()
+	hits, err := r.svc.ChatSearch(t.Context(), auth.Everyone(), "a", "the sea", "")
+	if err != nil || len(hits) != 2 || hits[0].ID != "2" || e.texts() != "the sea" {
+		t.Errorf("the chat found %+v, %v", hits, err)
+	}
+	for name, body := range map[string]string{
+		"an embedder that takes vectors only": `{"embedders":{"own":{"source":"userProvided","dimensions":2}},"chat":{"searchParameters":{"hybrid":{"embedder":"own"}}}}`,
+		"the chat's embedder, changed to one": `{"embedders":{"api":{"source":"userProvided","dimensions":2,"url":null,"request":null,"response":null,"documentTemplate":null}}}`,
+	} {
+		done := r.run(r.svc.UpdateSettings("a", []byte(body)))
+		if done.Error == nil || done.Error.Code != apierr.InvalidSettingsIndexChat.String() || !strings.Contains(done.Error.Message, "`userProvided` makes no vectors") {
+			t.Errorf("%s: %+v", name, done.Error)
+		}
+	}
+	if got := r.setting("a", "embedders"); !strings.Contains(got, `"source":"rest"`) || strings.Contains(got, "own") {
+		t.Errorf("a refused change left embedders %s", got)
+	}
+	r.settings("a", `{"embedders":{"api":{"source":"userProvided","dimensions":2,"url":null,"request":null,"response":null,"documentTemplate":null}},"chat":{"searchParameters":{"hybrid":null}}}`)
 }

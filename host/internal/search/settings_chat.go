@@ -173,12 +173,8 @@ func (s *Settings) checkChat() error {
 			err = fmt.Errorf("attributesToSearchOn has `%.100s`, which is not among the setting searchableAttributes", a)
 		}
 	}
-	if h := p.Hybrid; err == nil && h != nil {
-		if h.Embedder == "" {
-			err = errors.New("hybrid.embedder is missing: send the name of one of the setting embedders")
-		} else if _, ok := s.Embedders[h.Embedder]; !ok {
-			err = fmt.Errorf("hybrid.embedder is `%.100s`, which is not among the setting embedders", h.Embedder)
-		}
+	if err == nil && p.Hybrid != nil {
+		err = s.checkChatHybrid(p.Hybrid)
 	}
 	if e, ok := err.(*apierr.Error); ok {
 		err = errors.New(e.Message)
@@ -187,4 +183,20 @@ func (s *Settings) checkChat() error {
 		err = fmt.Errorf("`chat.searchParameters`: %w", err)
 	}
 	return err
+}
+
+// checkChatHybrid checks the embedder of the chat's searches. It has to make
+// vectors of what a model asks: nobody sends one along.
+func (s *Settings) checkChatHybrid(h *Hybrid) error {
+	if h.Embedder == "" {
+		return errors.New("hybrid.embedder is missing: send the name of one of the setting embedders")
+	}
+	e, ok := s.Embedders[h.Embedder]
+	switch {
+	case !ok:
+		return fmt.Errorf("hybrid.embedder is `%.100s`, which is not among the setting embedders", h.Embedder)
+	case e.Source == UserProvided:
+		return fmt.Errorf("hybrid.embedder is `%.100s`, whose source `%s` makes no vectors of what a model asks; name an embedder of source `%s`, or set hybrid to null", h.Embedder, UserProvided, Rest)
+	}
+	return nil
 }
