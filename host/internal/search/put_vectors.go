@@ -1,0 +1,176 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// putVectors works out what d changes of the vectors of c's document, which is
+// to be d.body. fresh: it takes nothing over from before.
+func (b *docBatch) putVectors(ctx context.Context, c *docChange, d received, fresh bool) error {
+	var settings Settings
+	var sets map[string]vectorSet
+	if m := b.record(); m != nil {
+		settings, sets = m.Settings, m.VectorSets
+	}
+	if len(settings.Embedders)+len(sets)+len(d.given)+len(c.vectors) == 0 {
+		return nil
+	}
+	names := slices.Concat(sortedKeys(settings.Embedders), sortedKeys(sets), sortedKeys(d.given), sortedKeys(c.vectors))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		g := d.given[name]
+		e, configured := settings.Embedders[name]
+		switch {
+		case g.brings():
+			c.setVectors(name, &docVectors{made: g.regenerate, vectors: g.vectors})
+		case configured && e.Source == Rest:
+			old, err := b.oldVectors(name, []received{d})
+			if err != nil {
+				return err
+			}
+			text, hash, err := b.textFor(name, &e, g, old[d.id], fresh, d.body)
+			if err != nil {
+				return err
+			}
+			switch o := old[d.id]; {
+			case text != "":
+				v, err := b.madeOf(ctx, name, &e, text, hash)
+				if err != nil {
+					return err
+				}
+				c.setVectors(name, v)
+			case hash != 0 && (o == nil || !o.made || o.text != hash):
+				c.setVectors(name, &docVectors{made: true, text: hash}) // of a document without text
+			}
+		case fresh:
+			c.setVectors(name, nil)
+		}
+		if v := c.vectors[name]; v != nil && len(v.vectors) > 0 {
+			b.size += int64(4 * len(v.vectors) * len(v.vectors[0]))
+		}
+	}
+	return nil
+}
+
+func (c *docChange) setVectors(name string, v *docVectors) {
+	if c.vectors == nil {
+		c.vectors = map[string]*docVectors{}
+	}
+	c.vectors[name] = v
+}
+
+// oldVectors returns what documents have of vectors, by id.
+func (b *docBatch) oldVectors(name string, docs []received) (map[string]*docVectors, error) {
+	out := map[string]*docVectors{}
+	m := b.record()
+	if m == nil {
+		return out, nil
+	}
+	var read []string
+	set, ok := m.VectorSets[name]
+	for _, d := range docs {
+		c := b.changes[d.id]
+		if c == nil {
+			c = &docChange{}
+		}
+		if v, changed := c.vectors[name]; changed {
+			out[d.id] = v
+		} else if ok {
+			read = append(read, d.id)
+		}
+	}
+	if len(read) == 0 {
+		return out, nil
+	}
+	kept, err := b.service.opts.DB.Vectors(m.Docs, set.ID, read)
+	if err != nil {
+		return nil, fmt.Errorf("read vectors: %w", err)
+	}
+	for i, bytes := range kept {
+		if bytes == nil {
+			continue
+		}
+		if out[read[i]], err = decodeVectors(bytes); err != nil {
+			return nil, fmt.Errorf("read vectors of document %q: %w", read[i], err)
+		}
+	}
+	return out, nil
+}
+
+// A vectorPut is one change of vectors, for the database and for the memory.
+type vectorPut struct {
+	set uint32
+	id  string
+	v   *docVectors // nil: none any more
+}
+
+// vectorPuts returns what a change of a document writes of vectors; seq is the
+// document's. Sets that are not there yet are added to m.
+func (d *docChange) vectorPuts(m *meta, id string, seq uint64) (puts []vectorPut) {
+	if d.body == nil {
+		for _, name := range sortedKeys(m.VectorSets) {
+			puts = append(puts, vectorPut{m.VectorSets[name].ID, id, nil})
+		}
+		return puts
+	}
+	for _, name := range sortedKeys(d.vectors) {
+		v := d.vectors[name]
+		set, ok := m.VectorSets[name]
+		if v == nil {
+			if ok && d.old.Seq != 0 { // else there was none to take away
+				puts = append(puts, vectorPut{set.ID, id, nil})
+			}
+			continue
+		}
+		if !ok {
+			m.LastSet++
+			set.ID = m.LastSet
+		}
+		if e, configured := m.Settings.Embedders[name]; configured && set.Dimensions == 0 {
+			set.Dimensions = e.Dimensions
+			if len(v.vectors) > 0 {
+				set.Dimensions = len(v.vectors[0])
+			}
+		}
+		m.VectorSets[name] = set
+		kept := *v
+		kept.seq = seq
+		puts = append(puts, vectorPut{set.ID, id, &kept})
+	}
+	return puts
+}
+
+// stored is puts as the database takes them.
+func stored(puts []vectorPut) []StoredVectors {
+	out := make([]StoredVectors, len(puts))
+	for i, p := range puts {
+		out[i] = StoredVectors{Set: p.set, ID: p.id}
+		if p.v != nil {
+			out[i].Bytes = p.v.encode()
+		}
+	}
+	return out
+}
+
+// writeVectors writes vectors alone, in halves where they are too much for one
+// transaction.
+func writeVectors(db DB, docs string, puts []vectorPut) error {
+	if len(puts) == 0 {
+		return nil
+	}
+	err := db.Write(Change{Docs: docs, Vectors: stored(puts)})
+	if errors.Is(err, ErrTooBig) && len(puts) > 1 {
+		half := len(puts) / 2
+		if err := writeVectors(db, docs, puts[:half]); err != nil {
+			return err
+		}
+		return writeVectors(db, docs, puts[half:])
+	}
+	if err != nil {
+		return fmt.Errorf("write vectors: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+package search
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+)
+
+// take puts what a remote found among the hits of this host.
+func (w *federated) take(r *remoteSearch) error {
+	if r.err != nil {
+		if w.res.RemoteErrors == nil {
+			w.res.RemoteErrors = map[string]*apierr.Error{}
+		}
+		w.res.RemoteErrors[r.name] = r.err
+		w.service.opts.Log(fmt.Sprintf("remote %q did not take part in a search", r.name), r.err)
+		return nil
+	}
+	a := r.answer
+	w.res.EstimatedTotalHits += a.EstimatedTotalHits
+	w.res.Degraded = w.res.Degraded || a.Degraded
+	if a.SemanticHitCount != nil && w.res.SemanticHits == nil {
+		w.res.SemanticHits = new(int)
+	}
+	for _, h := range a.hits {
+		h.Remote = r.name
+		if o := w.queries[h.Query].Options; o.Position != nil {
+			h.Position = *o.Position
+		}
+		w.hits = append(w.hits, h)
+	}
+	for _, uid := range slices.Sorted(maps.Keys(a.facets)) {
+		for _, c := range a.facets[uid] {
+			var values []countedValue
+			for _, v := range c.Values {
+				values = append(values, countedValue{key: fold(v.Value), shown: v.Value, count: v.Count, most: v.Count})
+			}
+			if err := w.addFacet(uid, c.Attribute, "", values, c.Min, c.Max, 0); err != nil {
+				return inFacets(uid, err)
+			}
+		}
+	}
+	return nil
+}
+
+// A remoteAnswer is what a remote found.
+type remoteAnswer struct {
+	EstimatedTotalHits int
+	SemanticHitCount   *int
+	Degraded           bool
+	Hits               []json.RawMessage
+	FacetsByIndex      map[string]struct {
+		Distribution map[string]json.RawMessage
+		Stats        map[string]struct{ Min, Max *float64 }
+	}
+
+	hits   []FederatedHit
+	facets map[string][]FacetCounts
+}
+
+// readRemote reads an answer to queries. An error says what is wrong with it,
+// and repeats nothing of it.
+func readRemote(body []byte, queries []int) (*remoteAnswer, error) {
+	a := &remoteAnswer{facets: map[string][]FacetCounts{}}
+	if err := json.Unmarshal(body, a); err != nil || a.Hits == nil {
+		return nil, errors.New("it is not JSON of the shape")
+	}
+	if a.EstimatedTotalHits < 0 {
+		return nil, errors.New("it counts fewer than no hits")
+	}
+	for i, raw := range a.Hits {
+		h, err := readRemoteHit(raw)
+		if err != nil || !slices.Contains(queries, h.Query) {
+			return nil, fmt.Errorf("hit %d does not say which query found it", i)
+		}
+		a.hits = append(a.hits, h)
+	}
+	for uid, f := range a.FacetsByIndex {
+		for attribute, raw := range f.Distribution {
+			c := FacetCounts{Attribute: attribute, Min: f.Stats[attribute].Min, Max: f.Stats[attribute].Max}
+			var counts map[string]int
+			if json.Unmarshal(raw, &counts) != nil {
+				return nil, errors.New("a count of a facet is no number")
+			}
+			for _, v := range sortedKeys(counts) {
+				c.Values = append(c.Values, FacetValue{v, counts[v]})
+			}
+			a.facets[uid] = append(a.facets[uid], c)
+		}
+		slices.SortFunc(a.facets[uid], func(x, y FacetCounts) int { return cmp.Compare(x.Attribute, y.Attribute) })
+	}
+	return a, nil
+}
+
+// readRemoteHit takes the member `_federation` out of a hit.
+func readRemoteHit(raw []byte) (FederatedHit, error) {
+	var h FederatedHit
+	if len(raw) == 0 || raw[0] != '{' {
+		return h, errors.New("a hit is no object")
+	}
+	var own []byte
+	doc := []byte{'{'}
+	eachMember(raw, func(key, v []byte) bool {
+		if unquote(key) == "_federation" {
+			own = v
+			return true
+		}
+		if len(doc) > 1 {
+			doc = append(doc, ',')
+		}
+		doc = append(append(append(doc, key...), ':'), v...)
+		return true
+	})
+	h.Document = append(doc, '}')
+	if own == nil {
+		return h, errors.New("a hit without _federation")
+	}
+	var f struct {
+		IndexUID             string
+		QueriesPosition      *int
+		WeightedRankingScore *float64
+		Order                []wireStep
+		Distinct             []string
+		ByMeaning            bool
+	}
+	if err := json.Unmarshal(own, &f); err != nil || f.QueriesPosition == nil || f.WeightedRankingScore == nil {
+		return h, errors.New("a hit whose _federation lacks something")
+	}
+	h.IndexUID, h.Query, h.Position, h.WeightedScore = f.IndexUID, *f.QueriesPosition, *f.QueriesPosition, *f.WeightedRankingScore
+	h.weight, h.distinct, h.byMeaning = 1, f.Distinct, f.ByMeaning // scores of steps come weighed
+	for _, s := range f.Order {
+		h.order = append(h.order, s.step())
+	}
+	return h, nil
+}

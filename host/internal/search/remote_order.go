@@ -1,0 +1,70 @@
+package search
+
+import (
+	"encoding/json"
+)
+
+// A wireStep is an orderStep between two hosts.
+type wireStep struct {
+	Texts  *float64 `json:"texts,omitempty"` // the score, weighed
+	Blank  bool     `json:"blank,omitempty"`
+	Kind   string   `json:"kind,omitempty"` // "number", "text", "none", or "hidden": not for clients' eyes
+	Number float64  `json:"number,omitempty"`
+	Text   string   `json:"text,omitempty"`
+	Geo    bool     `json:"geo,omitempty"`
+	Down   bool     `json:"down,omitempty"`
+}
+
+// Order is what orders h beside the hits of another host, and what makes it
+// distinct, as far as clients may see the values; see [FederationHeader].
+func (h *FederatedHit) Order() (order, distinct json.RawMessage, byMeaning bool) {
+	steps := make([]wireStep, len(h.order))
+	for i := range h.order {
+		steps[i] = h.order[i].wire(h.weight)
+	}
+	var err error
+	if order, err = json.Marshal(steps); err == nil && !h.hidden {
+		distinct, err = json.Marshal(h.distinct)
+	}
+	if err != nil {
+		panic("search: encode the order of a hit: " + err.Error()) // numbers and texts
+	}
+	return order, distinct, h.byMeaning
+}
+
+func (s *orderStep) wire(weight float64) wireStep {
+	if s.texts {
+		return wireStep{Texts: new(s.score * weight), Blank: s.blank}
+	}
+	out := wireStep{Geo: s.kind == geoRule, Down: s.down}
+	switch {
+	case s.hidden:
+		out.Kind = "hidden"
+	case s.key.kind == 0:
+		out.Kind, out.Number = "number", s.key.number
+	case s.key.kind == 1:
+		out.Kind, out.Text = "text", s.key.text
+	default:
+		out.Kind = "none"
+	}
+	return out
+}
+
+func (s *wireStep) step() orderStep {
+	if s.Texts != nil {
+		return orderStep{texts: true, score: *s.Texts, blank: s.Blank}
+	}
+	out := orderStep{kind: fieldRule, down: s.Down, hidden: s.Kind == "hidden"}
+	if s.Geo {
+		out.kind = geoRule
+	}
+	switch s.Kind {
+	case "number":
+		out.key = sortKey{number: s.Number}
+	case "text":
+		out.key = sortKey{kind: 1, text: s.Text}
+	default:
+		out.key = sortKey{kind: 2}
+	}
+	return out
+}
