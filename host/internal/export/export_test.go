@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
@@ -134,29 +135,30 @@ func TestTrouble(t *testing.T) {
 		"not of our API": {answer: Answer{Status: 200, Body: []byte("<html>")}, want: "remote_bad_response"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			trouble := func(int) (Answer, error) { return tt.answer, tt.err }
-			r := newRig(t, Options{Pause: time.Millisecond, Patience: 20 * time.Millisecond}, all)
-			r.side.trouble = trouble
-			_, err := r.process(t.Context())
-			if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), key) {
-				t.Errorf("error %v, want %q in it and not the key", err, tt.want)
-			}
-			if again := len(r.side.requests) > 1; again != tt.tries {
-				t.Errorf("%d requests, want more than one: %v", len(r.side.requests), tt.tries)
-			}
-			if !tt.tries {
-				return
-			}
-			r = newRig(t, Options{Pause: time.Microsecond, Patience: time.Hour}, all)
-			r.side.trouble = func(n int) (Answer, error) {
-				if n%3 != 0 {
-					return tt.answer, tt.err
+			synctest.Test(t, func(t *testing.T) { // a clock of its own, which moves when nothing else does
+				r := newRig(t, Options{Pause: time.Second, Patience: time.Minute}, all)
+				r.side.trouble = func(int) (Answer, error) { return tt.answer, tt.err }
+				_, err := r.process(t.Context())
+				if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), key) {
+					t.Errorf("error %v, want %q in it and not the key", err, tt.want)
 				}
-				return Answer{}, nil
-			}
-			if _, err := r.process(t.Context()); err != nil || len(r.side.ids["films"]) != 300 {
-				t.Errorf("with trouble that ends: %v, %d documents", err, len(r.side.ids["films"]))
-			}
+				if again := len(r.side.requests) > 1; again != tt.tries {
+					t.Errorf("%d requests, want more than one: %v", len(r.side.requests), tt.tries)
+				}
+				if !tt.tries {
+					return
+				}
+				r = newRig(t, Options{Pause: time.Second, Patience: time.Minute}, all)
+				r.side.trouble = func(n int) (Answer, error) {
+					if n%3 != 0 {
+						return tt.answer, tt.err
+					}
+					return Answer{}, nil
+				}
+				if _, err := r.process(t.Context()); err != nil || len(r.side.ids["films"]) != 300 {
+					t.Errorf("with trouble that ends: %v, %d documents", err, len(r.side.ids["films"]))
+				}
+			})
 		})
 	}
 }
