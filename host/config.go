@@ -94,6 +94,7 @@ type TelemetryConfig struct {
 	OffBy      string // where that was said
 	URL        string // empty: it is sent nowhere
 	WriteKey   chat.Secret
+	Contact    string   // empty: nobody is named
 	File       string   // empty: none
 	Collectors []string // of others, whose messages may be sent
 }

@@ -156,6 +156,7 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		return nil, err
 	}
 	h.metrics.Add(h.telemetryMetrics)
+	h.metrics.Add(h.usageMetrics)
 	record, err := h.recorder(c)
 	if err != nil {
 		return nil, err

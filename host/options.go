@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/dustin/go-humanize"
 
@@ -234,6 +235,17 @@ func AllOptions() []Option {
 		{
 			Name: "telemetry-write-key", Meaning: "write key of that platform", Allowed: "a text", Secret: true,
 			set: func(c *Config, v string) error { c.Telemetry.WriteKey = chat.NewSecret(v); return nil },
+		},
+		{
+			Name: "telemetry-contact", Meaning: "whom to ask to delete what was sent to that platform: parley telemetry delete names it",
+			Allowed: "an e-mail address, a URL or another text on one line",
+			set: func(c *Config, v string) error {
+				if v == "" || strings.ContainsFunc(v, unicode.IsControl) {
+					return fmt.Errorf("is %q", v)
+				}
+				c.Telemetry.Contact = v
+				return nil
+			},
 		},
 		{
 			Name: "telemetry-file", Meaning: "file that gets a line for each message, exactly what is sent and what stays here; at 10 MiB it begins anew and the last two are kept",

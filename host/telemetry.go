@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/deploy"
 	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/httpapi"
@@ -188,11 +189,22 @@ func (h *Host) collectors(all []plugin.Running) []telemetry.Collector {
 
 // usageRoutes is what the API shows of telemetry beside the engine.
 func (h *Host) usageRoutes(c Config) httpapi.Usage {
-	u := httpapi.Usage{OffBy: h.usage.off, SentTo: c.Telemetry.URL, Spool: h.usage.spool, Courier: h.usage.courier}
+	u := httpapi.Usage{OffBy: h.usage.off, SentTo: c.Telemetry.URL, Spool: h.usage.spool, Courier: h.usage.courier, Verify: deliverToLoopback}
 	if u.OffBy == "" {
 		u.UID = h.usage.uid.String()
 	}
 	return u
+}
+
+// deliverToLoopback makes one delivery to a listener of this machine, without
+// the write key: whoever may ask for it need not know that.
+func deliverToLoopback(ctx context.Context, port int, body []byte) (telemetry.Answer, error) {
+	sender, err := upstream.NewTelemetrySender(fmt.Sprintf("http://127.0.0.1:%d/v1/batch", port), chat.Secret{}, upstream.Options{})
+	if err != nil {
+		return telemetry.Answer{}, err
+	}
+	answer, err := sender.Send(ctx, body)
+	return answer, errors.Join(err, sender.Close())
 }
 
 // A collector is a plugin as the engine wants it.

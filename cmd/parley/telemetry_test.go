@@ -39,6 +39,12 @@ func TestTelemetrySwitches(t *testing.T) {
 	if code, out := parleySays(t, "telemetry", "delete", "--db-path", dir); code != 0 || !switched() || !strings.Contains(out, uid) {
 		t.Errorf("delete = %d %q, want the UID in words for somebody else", code, out)
 	}
+	if err := os.WriteFile(filepath.Join(dir, "instance-uid"), []byte(uid+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, out := parleySays(t, "telemetry", "delete", "--db-path", dir, "--telemetry-contact", "privacy@example.com"); code != 0 || !strings.Contains(out, "ask privacy@example.com, with these words") {
+		t.Errorf("delete with a contact = %d %q, want whom to ask", code, out)
+	}
 	if code, out := parleySays(t, "telemetry", "delete", "--db-path", dir); code != 0 || strings.Contains(out, uid) {
 		t.Errorf("delete again = %d %q, want nothing to delete", code, out)
 	}
@@ -51,8 +57,11 @@ func TestTelemetrySwitches(t *testing.T) {
 func TestTelemetryCommands(t *testing.T) {
 	answers := map[string]string{
 		"/telemetry":                  `{"on":true,"instanceUid":"u-1","elapsedMs":61000,"engine":{"window":3,"collectors":[{"name":"a","version":"1.0.0","outbound":true,"events":7},{"name":"b","version":"1.0.0","off":"after 3 bad windows"}],"refused":{"c":"it clashes"}},"spool":{"pending":2}}`,
-		"/telemetry/messages?of=next": `{"results":[{"collector":"a","version":"1.0.0","window":3,"outbound":true,"body":"{\"x\":1}"},{"collector":"b","version":"1.0.0","window":3,"body":"{\"y\":2}"}]}`,
-		"/telemetry/messages?of=last": `{"results":[]}`,
+		"/telemetry/messages?of=next": `{"results":[{"collector":"a","version":"1.0.0","window":3,"outbound":true,"body":"{\"x\":1}"},{"collector":"b","version":"1.0.0","window":3,"body":"{\"y\":2}"}],"requests":["{\"batch\":[{\"x\":1}]}"]}`,
+		"/telemetry/windows?limit=1":  `{"results":[]}`,
+		"/telemetry/windows?limit=2":  `{"results":[{"window":9,"sealed":"2026-11-21T08:00:00Z","messages":[{"collector":"a","version":"1.0.0","window":9,"body":"{\"x\":5}"}],"requests":["nine"]},{"window":8,"sealed":"2026-11-21T07:00:00Z","messages":[],"requests":["eight"]}]}`,
+		"/telemetry/deliveries":       `{"results":[{"at":"2026-11-21T08:00:01Z","to":"https://p.example/v1/batch","outcome":"HTTP 200 OK","bytes":77,"messages":[{"id":"id-1","collector":"a","window":8},{"id":"id-2","collector":"b","window":8},{"id":"id-3","collector":"a","window":9}]}]}`,
+		"/telemetry/export":           `{"instanceUid":"u-1","windows":[]}`,
 		"/telemetry/metrics":          `{"results":[{"path":"a.n","kind":"int","range":[0,9],"meaning":"Things.","aggregation":"sum","noData":"omit","events":["chat"],"collector":"a","version":"1.0.0"},{"path":"b.n","kind":"bool","meaning":"Others."}]}`,
 	}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -75,8 +84,15 @@ func TestTelemetryCommands(t *testing.T) {
 		{[]string{"status"}, 0, "c does not run: it clashes", ""},
 		{[]string{"show"}, 0, "stays on this machine", ""},
 		{[]string{"show", "--raw"}, 0, `{"batch":[{"x":1}]}`, `"y"`},
-		{[]string{"show", "--last"}, 0, "nothing", ""},
-		{[]string{"show", "--last", "--next"}, 2, "", ""},
+		{[]string{"show", "--last", "1"}, 0, "no window has ended yet", ""},
+		{[]string{"show", "--last", "2"}, 0, "window 9, sealed at 2026-11-21T08:00:00Z", ""},
+		{[]string{"show", "--last", "2"}, 0, "\"x\": 5", ""},
+		{[]string{"show", "--last", "2", "--raw"}, 0, "nine\neight", ""},
+		{[]string{"show", "--last", "0"}, 2, "want how many windows", ""},
+		{[]string{"show", "--last", "1", "--next"}, 2, "", ""},
+		{[]string{"log"}, 0, "2026-11-21T08:00:01Z  HTTP 200 OK  77 bytes  https://p.example/v1/batch  window 8: a b window 9: a", "id-1"},
+		{[]string{"log", "--ids"}, 0, "id-3", ""},
+		{[]string{"export"}, 0, "\"instanceUid\": \"u-1\"", ""},
 		{[]string{"explain", "a."}, 0, "Things.", "Others."},
 		{[]string{"explain", "z"}, 1, "no collector that runs has a metric z", ""},
 	}

@@ -47,6 +47,7 @@ const (
 	PluginsGet         Action = "plugins.get"
 	PluginsReload      Action = "plugins.reload"
 	TelemetryGet       Action = "telemetry.get"
+	TelemetryVerify    Action = "telemetry.verify"
 )
 
 // What a key may hold beside single actions. A group such as "documents.*"
@@ -102,6 +103,7 @@ var traits = []trait{
 	{PluginsGet, true, true, true},
 	{PluginsReload, true, false, true},
 	{TelemetryGet, true, true, true},
+	{TelemetryVerify, true, false, true},
 }
 
 // holds reports whether a, which may be a group, holds the action of t.

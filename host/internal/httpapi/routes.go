@@ -25,6 +25,10 @@ func (s *Server) routes() {
 	s.route("GET", "/telemetry", auth.TelemetryGet, s.getTelemetry)
 	s.route("GET", "/telemetry/messages", auth.TelemetryGet, s.getMessages, "of")
 	s.route("GET", "/telemetry/metrics", auth.TelemetryGet, s.getTelemetryMetrics)
+	s.route("GET", "/telemetry/windows", auth.TelemetryGet, s.getWindows, "limit")
+	s.route("GET", "/telemetry/deliveries", auth.TelemetryGet, s.getDeliveries)
+	s.route("GET", "/telemetry/export", auth.TelemetryGet, s.getTelemetryExport)
+	s.route("POST", "/telemetry/verify", auth.TelemetryVerify, s.verifyTelemetry)
 	s.route("GET", "/plugins", auth.PluginsGet, s.plugins)
 	s.route("POST", "/plugins/reload", auth.PluginsReload, s.reloadPlugins)
 

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"github.com/parley-search/parley/abi"
@@ -16,6 +17,9 @@ type Usage struct {
 	SentTo  string // empty: nowhere
 	Spool   telemetry.Spool
 	Courier *telemetry.Courier // nil: it is sent nowhere
+	// Verify delivers body to a port of the loopback interface, once and as the
+	// courier would, but with no write key.
+	Verify func(ctx context.Context, port int, body []byte) (telemetry.Answer, error)
 }
 
 type telemetryBody struct {
@@ -31,13 +35,21 @@ type telemetryBody struct {
 
 // getTelemetry answers GET /telemetry.
 func (s *Server) getTelemetry(r *call) error {
+	b, err := s.telemetryStatus()
+	if err != nil {
+		return err
+	}
+	return ok(r, b)
+}
+
+func (s *Server) telemetryStatus() (telemetryBody, error) {
 	if s.Telemetry == nil {
-		return ok(r, telemetryBody{OffBy: cmp.Or(s.Usage.OffBy, "this build")})
+		return telemetryBody{OffBy: cmp.Or(s.Usage.OffBy, "this build")}, nil
 	}
 	status := s.Telemetry.Status()
 	spool, err := s.Usage.Spool.Usage(s.ctx)
 	if err != nil {
-		return err
+		return telemetryBody{}, err
 	}
 	b := telemetryBody{
 		On: true, InstanceUID: s.Usage.UID, SentTo: s.Usage.SentTo, ElapsedMS: status.Elapsed.Milliseconds(), Engine: &status, Spool: &spool,
@@ -45,7 +57,7 @@ func (s *Server) getTelemetry(r *call) error {
 	if s.Usage.Courier != nil {
 		b.Delivery = new(s.Usage.Courier.Status())
 	}
-	return ok(r, b)
+	return b, nil
 }
 
 // messageBody is a sealed message; its bytes are a text, so that nothing of
@@ -59,6 +71,29 @@ type messageBody struct {
 	Body      string `json:"body"`
 }
 
+func messageBodies(messages []telemetry.Message) []messageBody {
+	all := make([]messageBody, len(messages))
+	for i, m := range messages {
+		all[i] = messageBody{m.ID, m.Collector, m.Version, m.Window, m.Outbound, string(m.Body)}
+	}
+	return all
+}
+
+// messagesBody is a list of messages, with the bodies of the requests that
+// deliver them.
+type messagesBody struct {
+	list[messageBody]
+	Requests []string `json:"requests"`
+}
+
+func newMessagesBody(messages []telemetry.Message) messagesBody {
+	b := messagesBody{list[messageBody]{messageBodies(messages), 0, len(messages), len(messages)}, []string{}}
+	for _, batch := range telemetry.Batches(messages) {
+		b.Requests = append(b.Requests, string(telemetry.Body(batch)))
+	}
+	return b
+}
+
 // maxPending bounds what is shown of a spool, which may hold 10 MB.
 const maxPending = 500
 
@@ -67,7 +102,7 @@ const maxPending = 500
 // be delivered. It changes nothing.
 func (s *Server) getMessages(r *call) error {
 	if s.Telemetry == nil {
-		return ok(r, list[messageBody]{Results: []messageBody{}})
+		return ok(r, newMessagesBody(nil))
 	}
 	var messages []telemetry.Message
 	var err error
@@ -84,11 +119,7 @@ func (s *Server) getMessages(r *call) error {
 	if err != nil {
 		return err
 	}
-	results := make([]messageBody, len(messages))
-	for i, m := range messages {
-		results[i] = messageBody{m.ID, m.Collector, m.Version, m.Window, m.Outbound, string(m.Body)}
-	}
-	return ok(r, list[messageBody]{results, 0, len(results), len(results)})
+	return ok(r, newMessagesBody(messages))
 }
 
 // metricBody is what a manifest says of a metric, and which collector's.

@@ -38,7 +38,7 @@ func Build(ctx context.Context, dir, outDir string, progress io.Writer) (file st
 	if err != nil {
 		return "", fmt.Errorf("build plugin in %s: %w", dir, err)
 	}
-	m, err := parseManifest(manifest)
+	m, err := ParseManifest(manifest)
 	if err != nil {
 		return "", fmt.Errorf("build plugin in %s: %s: %w", dir, ManifestFile, err)
 	}

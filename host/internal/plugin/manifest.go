@@ -47,14 +47,14 @@ func ReadManifest(module []byte) (*abi.Manifest, error) {
 	case 0:
 		return nil, errors.New("the module has no manifest: add one with `parley plugin pack FILE --manifest manifest.json`")
 	case 1:
-		return parseManifest(sections[0])
+		return ParseManifest(sections[0])
 	default:
 		return nil, fmt.Errorf("the module has %d manifests and may have one: put one in place of them with `parley plugin pack FILE --manifest manifest.json`", len(sections))
 	}
 }
 
-// parseManifest reads and checks b; an error names everything that is wrong.
-func parseManifest(b []byte) (*abi.Manifest, error) {
+// ParseManifest reads and checks b; an error names everything that is wrong.
+func ParseManifest(b []byte) (*abi.Manifest, error) {
 	if len(b) > abi.MaxManifest {
 		return nil, fmt.Errorf("the manifest has %d bytes and may have %d", len(b), abi.MaxManifest)
 	}

@@ -18,7 +18,7 @@ func Pack(module, manifest []byte) ([]byte, error) {
 	if err := checkForm(module); err != nil {
 		return nil, err
 	}
-	m, err := parseManifest(manifest)
+	m, err := ParseManifest(manifest)
 	if err != nil {
 		return nil, err
 	}

@@ -113,7 +113,7 @@ func (c *Courier) Status() CourierStatus {
 func (c *Courier) Step(ctx context.Context) (more bool) {
 	c.mu.Lock()
 	ready := !c.status.Stopped && c.due()
-	most := cmp.Or(c.size, 64)
+	most := cmp.Or(c.size, maxBatch)
 	if c.single > 0 {
 		most = 1
 	}
@@ -166,7 +166,7 @@ func (c *Courier) settle(ctx context.Context, messages []Message, a Answer, err 
 	case a.Status >= 200 && a.Status < 300:
 		c.tries, c.next, c.status.Success = 0, time.Time{}, c.options.Now()
 		c.single = max(c.single-1, 0)
-		c.size = min(2*c.size, 64) // 0 stays 0
+		c.size = min(2*c.size, maxBatch) // 0 stays 0
 		return c.delivered(ctx, messages)
 	case a.Status == http.StatusBadRequest || a.Status == http.StatusUnprocessableEntity || a.Status == http.StatusRequestEntityTooLarge && len(messages) == 1:
 		return c.refused(ctx, messages)

@@ -128,6 +128,25 @@ func Body(messages []Message) []byte {
 	return b.Bytes()
 }
 
+// maxBatch bounds the messages of one request.
+const maxBatch = 64
+
+// Batches parts messages as they are delivered: those that leave the machine,
+// a slice for each request.
+func Batches(messages []Message) (all [][]Message) {
+	var out []Message
+	for _, m := range messages {
+		if m.Outbound {
+			out = append(out, m)
+		}
+	}
+	for len(out) > 0 {
+		n := fitting(out[:min(len(out), maxBatch)])
+		all, out = append(all, out[:n]), out[n:]
+	}
+	return all
+}
+
 // fitting returns how many of the first messages fit in a request.
 func fitting(messages []Message) int {
 	size := len(`{"batch":[]}`)

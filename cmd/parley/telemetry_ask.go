@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+const flagURL = "url"
+
+// askHost reads what the running host answers to GET path.
+func askHost(cmd *cobra.Command, path string, into any) error {
+	return callHost(cmd, http.MethodGet, path, "", into)
+}
+
+// callHost reads what the running host answers to a request, whose body is JSON
+// where there is one.
+func callHost(cmd *cobra.Command, method, path, body string, into any) error {
+	c, err := loadOnly(cmd, telemetryOptions)
+	if err != nil {
+		return err
+	}
+	base, _ := cmd.Flags().GetString(flagURL) // the command has it
+	if base == "" {
+		base = "http://" + c.HTTPAddr
+		if c.TLS.Cert != "" {
+			base = "https://" + c.HTTPAddr
+		}
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), 30*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(base, "/")+path, strings.NewReader(body))
+	if err != nil {
+		return usageError{fmt.Errorf("--%s is no address: %w", flagURL, err)}
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if !c.MasterKey.IsZero() {
+		req.Header.Set("Authorization", "Bearer "+c.MasterKey.Reveal())
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("ask the host: %w: start it, or say where it is with --http-addr or --%s", errors.Unwrap(err), flagURL)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(resp.Body, 64<<20))
+	if err != nil {
+		return fmt.Errorf("read the host's answer: %w", err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		var said struct{ Message string }
+		_ = json.Unmarshal(b, &said) // what is no JSON has no message
+		if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
+			said.Message += " (--master-key, or PARLEY_MASTER_KEY, says who asks)"
+		}
+		return fmt.Errorf("the host answers %s: %s", resp.Status, said.Message)
+	}
+	if err := json.Unmarshal(b, into); err != nil {
+		return fmt.Errorf("read the host's answer: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+type telemetryMessage struct {
+	ID, Collector, Version, Body string
+	Window                       uint64
+	Outbound                     bool
+}
+
+// telemetryPage is what GET /telemetry/messages answers.
+type telemetryPage struct {
+	Results  []telemetryMessage
+	Requests []string
+}
+
+// telemetryWindow is one of GET /telemetry/windows.
+type telemetryWindow struct {
+	Window   uint64
+	Sealed   time.Time
+	Messages []telemetryMessage
+	Requests []string
+}
+
+func telemetryShowCommand() *cobra.Command {
+	var next, pending, raw bool
+	var last int
+	cmd := &cobra.Command{
+		Use:   "show",
+		Short: "Print what is sent: the window under way, the last ones, or what waits",
+		Long: "Print the messages of telemetry. Looking changes nothing.\n" +
+			"--raw prints the bodies of the requests as they would be sent, byte for byte, one a line, and so without what stays on this machine.",
+		Example: "  parley telemetry show                 the window under way, readable\n" +
+			"  parley telemetry show --next --raw    the same as it would be sent\n" +
+			"  parley telemetry show --last 24       the last 24 windows, delivered or not",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("last") {
+				if last < 1 {
+					return usageError{fmt.Errorf("--last is %d: want how many windows, 1 or more", last)}
+				}
+				return showLast(cmd, last, raw)
+			}
+			of := "next"
+			if pending {
+				of = "pending"
+			}
+			var page telemetryPage
+			if err := askHost(cmd, "/telemetry/messages?of="+url.QueryEscape(of), &page); err != nil {
+				return err
+			}
+			if raw {
+				return showRequests(cmd.OutOrStdout(), page.Requests)
+			}
+			return showMessages(cmd.OutOrStdout(), page.Results)
+		},
+	}
+	cmd.Flags().BoolVar(&next, "next", false, "the window under way, as it would be sealed now (the default)")
+	cmd.Flags().IntVar(&last, "last", 0, "the last `N` windows that are over, delivered or not, the newest first")
+	cmd.Flags().BoolVar(&pending, "pending", false, "what is sealed and not delivered yet")
+	cmd.Flags().BoolVar(&raw, "raw", false, "the requests' bodies, byte for byte")
+	cmd.MarkFlagsMutuallyExclusive("next", "last", "pending")
+	return telemetryFlags(cmd)
+}
+
+func showLast(cmd *cobra.Command, last int, raw bool) error {
+	var page struct{ Results []telemetryWindow }
+	if err := askHost(cmd, fmt.Sprintf("/telemetry/windows?limit=%d", last), &page); err != nil {
+		return err
+	}
+	w := cmd.OutOrStdout()
+	if raw {
+		var requests []string
+		for _, window := range page.Results {
+			requests = append(requests, window.Requests...)
+		}
+		return showRequests(w, requests)
+	}
+	if len(page.Results) == 0 {
+		_, err := fmt.Fprintln(w, "nothing: no window has ended yet (`parley telemetry status` says how old the one under way is)")
+		return err
+	}
+	for _, window := range page.Results {
+		if _, err := fmt.Fprintf(w, "window %d, sealed at %s\n", window.Window, window.Sealed.UTC().Format(time.RFC3339)); err != nil {
+			return err
+		}
+		if err := showMessages(w, window.Messages); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// showRequests prints bodies as they are sent: the only one with not a byte
+// around it.
+func showRequests(w io.Writer, requests []string) error {
+	_, err := io.WriteString(w, strings.Join(requests, "\n"))
+	return err
+}
+
+func showMessages(w io.Writer, messages []telemetryMessage) error {
+	if len(messages) == 0 {
+		_, err := fmt.Fprintln(w, "nothing: no collector has anything to say (`parley telemetry status` tells why)")
+		return err
+	}
+	for _, m := range messages {
+		goes := "is sent"
+		if !m.Outbound {
+			goes = "stays on this machine"
+		}
+		pretty, err := indent(m.Body)
+		if err != nil {
+			return fmt.Errorf("read message of collector %s: %w", m.Collector, err)
+		}
+		if _, err := fmt.Fprintf(w, "collector %s %s, window %d, %d bytes, %s\n%s\n", m.Collector, m.Version, m.Window, len(m.Body), goes, pretty); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// indent makes a message readable.
+func indent(body string) (string, error) {
+	var v any
+	if err := json.Unmarshal([]byte(body), &v); err != nil {
+		return "", err
+	}
+	b, err := json.MarshalIndent(v, "", "  ")
+	return string(b), err
+}

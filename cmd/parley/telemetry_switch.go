@@ -1,0 +1,76 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parley-search/parley/host"
+)
+
+func telemetryOffCommand() *cobra.Command {
+	return telemetryFlags(&cobra.Command{
+		Use:   "off",
+		Short: "Switch telemetry off, from the next start of the host on",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := loadOnly(cmd, telemetryOptions)
+			if err != nil {
+				return err
+			}
+			if err := host.TelemetrySwitchOff(c.DBPath); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "telemetry is off for %s from the next start of the host on, which also removes what was kept; `parley telemetry on` takes it back\n", c.DBPath)
+			return err
+		},
+	})
+}
+
+func telemetryOnCommand() *cobra.Command {
+	return telemetryFlags(&cobra.Command{
+		Use:   "on",
+		Short: "Take back what off did",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := loadOnly(cmd, telemetryOptions)
+			if err != nil {
+				return err
+			}
+			if err := host.TelemetrySwitchOn(c.DBPath); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "telemetry is not switched off for %s any more; other switches hold as they did\n", c.DBPath)
+			return err
+		},
+	})
+}
+
+func telemetryDeleteCommand() *cobra.Command {
+	return telemetryFlags(&cobra.Command{
+		Use:   "delete",
+		Short: "Switch telemetry off and delete all of it, and ask for the rest to be deleted",
+		Long: "Switch telemetry off, remove what it kept in the data directory, and print the Instance UID that was:\n" +
+			"it is the only key to what a platform holds. --telemetry-contact says whom to ask there. The host must not run.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := loadOnly(cmd, telemetryOptions)
+			if err != nil {
+				return err
+			}
+			uid, err := host.TelemetryDelete(c.DBPath)
+			if err != nil {
+				return err
+			}
+			if uid == "" {
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s has no Instance UID: nothing was ever collected there; telemetry is off\n", c.DBPath)
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "telemetry is off for %s, and nothing of it is left there.\n"+
+				"Where it was sent to a platform, ask %s, with these words:\n\n"+
+				"  Please delete all telemetry of the Parley instance %s.\n", c.DBPath, cmp.Or(c.Telemetry.Contact, "whoever runs that"), uid)
+			return err
+		},
+	})
+}
