@@ -38,6 +38,12 @@ type house struct {
 // their names on the command line.
 func openHouse(t testing.TB, flags map[string]string, modules ...[]byte) *house {
 	t.Helper()
+	return openHouseAt(t, Pace{}, flags, modules...)
+}
+
+// openHouseAt is openHouse with a clock of telemetry's.
+func openHouseAt(t testing.TB, pace Pace, flags map[string]string, modules ...[]byte) *house {
+	t.Helper()
 	h := &house{t: t, dir: t.TempDir(), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
 	lendCache(t, h.dir)
 	all := map[string]string{"http-addr": "127.0.0.1:0", "db-path": h.dir, "shutdown-grace": "1s", "log-level": "trace", "experimental-logs-mode": "json"}
@@ -52,7 +58,7 @@ func openHouse(t testing.TB, flags map[string]string, modules ...[]byte) *house 
 	if err != nil {
 		t.Fatal(err)
 	}
-	opened, err := Open(t.Context(), c, Options{Logs: logs, Embedded: modules, Version: "test"})
+	opened, err := Open(t.Context(), c, Options{Logs: logs, Embedded: modules, Version: "test", Pace: pace})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -252,7 +252,7 @@ func AllOptions() []Option {
 			Allowed: "a path", set: text(func(c *Config) *string { return &c.Telemetry.File }),
 		},
 		{
-			Name: "telemetry-collectors", Meaning: "collector plugins that are not the program's own and whose messages may be sent, too; without it theirs stay on this machine",
+			Name: "telemetry-collectors", Meaning: "collector plugins that are not the program's own, pinned by the lock, whose messages may be sent, too; others' stay on this machine",
 			Allowed: "plugin names, separated by commas", set: uids(func(c *Config) *[]string { return &c.Telemetry.Collectors }),
 		},
 		{

@@ -172,7 +172,10 @@ func (h *Host) collectors(all []plugin.Running) []telemetry.Collector {
 	for _, p := range chosen {
 		if c, ok := p.Plugin.(*plugin.Collector); ok {
 			own := p.Wanted.From == deploy.Embedded
-			list = append(list, collector{c, own, own || slices.Contains(h.config.Telemetry.Collectors, p.Manifest().Name)})
+			// Naming a collector lets out what the lock pins, and not whatever file
+			// has that name.
+			sent := p.Wanted.Locked && slices.Contains(h.config.Telemetry.Collectors, p.Manifest().Name)
+			list = append(list, collector{c, own, own || sent})
 		}
 	}
 	slices.SortFunc(list, func(a, b telemetry.Collector) int {
