@@ -87,6 +87,10 @@ type federatedBody struct {
 type facetsBody struct {
 	Distribution json.RawMessage        `json:"distribution"`
 	Stats        map[string]facetNumber `json:"stats"`
+
+	// For another host alone, see search.FederationHeader.
+	Order map[string]search.FacetSort `json:"order,omitempty"`
+	Shown int                         `json:"shown,omitempty"`
 }
 
 // federationBody stands in each hit of a federated search.
@@ -148,7 +152,9 @@ func (q *multiQuery) query() search.MultiQuery {
 }
 
 func (s *Server) federatedSearch(r *call, f *federationRequest, queries []search.MultiQuery) error {
-	res, err := s.Search.FederatedSearch(s.ctx, r.caller, f.federation(), queries)
+	federation := f.federation()
+	federation.Host = r.Get(search.FederationHeader) != ""
+	res, err := s.Search.FederatedSearch(s.ctx, r.caller, federation, queries)
 	if err != nil {
 		return err
 	}
@@ -159,7 +165,7 @@ func (s *Server) federatedSearch(r *call, f *federationRequest, queries []search
 	for i := range res.Hits {
 		h := &res.Hits[i]
 		f := federationBody{IndexUID: h.IndexUID, Position: h.Position, WeightedScore: h.WeightedScore, Remote: h.Remote}
-		if r.Get(search.FederationHeader) != "" {
+		if federation.Host {
 			f.Order, f.Distinct, f.ByMeaning = h.Order()
 		}
 		doc := h.Document
@@ -180,10 +186,23 @@ func (s *Server) federatedSearch(r *call, f *federationRequest, queries []search
 	if res.FacetsByIndex != nil {
 		b.FacetsByIndex = map[string]facetsBody{}
 		for _, f := range res.FacetsByIndex {
-			b.FacetsByIndex[f.IndexUID] = facetsBody{facetDistribution(f.Facets), facetStats(f.Facets)}
+			one := facetsBody{Distribution: facetDistribution(f.Facets), Stats: facetStats(f.Facets)}
+			if federation.Host {
+				one.Shown, one.Order = f.Shown, facetOrder(f.Facets)
+			}
+			b.FacetsByIndex[f.IndexUID] = one
 		}
 	}
 	return ok(r, b)
+}
+
+// facetOrder is the order of the values of each attribute.
+func facetOrder(facets []search.FacetCounts) map[string]search.FacetSort {
+	out := make(map[string]search.FacetSort, len(facets))
+	for _, f := range facets {
+		out[f.Attribute] = f.By
+	}
+	return out
 }
 
 func (f *federationRequest) federation() search.Federation {

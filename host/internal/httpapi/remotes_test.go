@@ -16,9 +16,9 @@ import (
 // remoteTimeout is what a remote of a rig has: long for those that answer.
 const remoteTimeout = time.Minute
 
-// newNetwork starts two hosts with books; the one returned knows the other as
-// "there", and what is down or worse by other names.
-func newNetwork(t *testing.T) *rig {
+// newNetwork starts two hosts with books; here knows the other as "there", and
+// what is down or worse by other names.
+func newNetwork(t *testing.T) (here, there *rig) {
 	fill := func(r *rig, docs string) {
 		for _, a := range []answer{
 			r.do("PATCH", "/indexes/books/settings", `{"searchableAttributes":["title"],"filterableAttributes":["genre","year"],"sortableAttributes":["year"]}`),
@@ -31,7 +31,7 @@ func newNetwork(t *testing.T) *rig {
 	}
 	// The other host goes first at the end, and takes its connections with it.
 	remotes := map[string]any{"here": remote{URL: "http://127.0.0.1:1"}}
-	here := newRig(t, wish{reaches: true})
+	here = newRig(t, wish{reaches: true})
 	fill(here, `[{"id":1,"title":"Sea of words","genre":"novel","year":1999},{"id":9,"title":"Hills","genre":"verse","year":2010}]`)
 	odd := func(h http.HandlerFunc) remote {
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -51,7 +51,7 @@ func newNetwork(t *testing.T) *rig {
 	remotes["moved"] = odd(func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
 	})
-	there := newRig(t, wish{})
+	there = newRig(t, wish{})
 	fill(there, `[{"id":1,"title":"Sea","genre":"novel","year":2001},{"id":2,"title":"The sea wolf","genre":"Novel","year":1904},{"id":3,"title":"Secret sea","genre":"secret","year":2020}]`)
 	remotes["there"] = remote{there.url, there.key([]string{"search"}, []string{"*"})}
 	remotes["denied"] = remote{there.url, "a wrong key"}
@@ -62,7 +62,7 @@ func newNetwork(t *testing.T) *rig {
 		{name: "switch on", method: "PATCH", path: "/experimental-features", body: `{"network":true}`, status: 200},
 		{name: "network", method: "PATCH", path: "/network", body: string(body), status: 200},
 	})
-	return here
+	return here, there
 }
 
 // A remote is one in the body of PATCH /network.
@@ -72,7 +72,7 @@ type remote struct {
 }
 
 func TestRemotes(t *testing.T) {
-	r := newNetwork(t)
+	r, _ := newNetwork(t)
 	both := func(federation, query string) string {
 		return `{"federation":{` + federation + `},"queries":[{"indexUid":"books",` + query + `},{"indexUid":"books",` + query + `,"federationOptions":{"remote":"there"}}]}`
 	}
@@ -101,9 +101,47 @@ func TestRemotes(t *testing.T) {
 	})
 }
 
+// TestRemoteFacets wants values to be counted over all hosts, those that a host
+// by itself would not show included, and then to be shown as this host's
+// settings say, or else the remote's.
+func TestRemoteFacets(t *testing.T) {
+	here, there := newNetwork(t)
+	fill := func(r *rig, uid, sort string, genres ...string) {
+		var docs []string
+		for i, genre := range genres {
+			docs = append(docs, fmt.Sprintf(`{"id":%d,"genre":%q}`, i, genre))
+		}
+		for _, a := range []answer{
+			r.do("PATCH", "/indexes/"+uid+"/settings", `{"filterableAttributes":["genre"],"faceting":{"maxValuesPerFacet":2,"sortFacetValuesBy":{"*":"`+sort+`"}}}`),
+			r.do("POST", "/indexes/"+uid+"/documents", "["+strings.Join(docs, ",")+"]"),
+		} {
+			if got := r.task(a); got.Status != task.Succeeded {
+				t.Fatalf("task = %+v", got)
+			}
+		}
+	}
+	fill(here, "counted", "count", "d", "d", "c")
+	fill(there, "counted", "alpha", "a", "a", "a", "b", "b", "b", "D", "d ")
+	fill(there, "afar", "count", "x", "y", "y", "z", "z", "z")
+	ask := func(merge string) string {
+		return `{"federation":{"limit":0,` + merge + `"facetsByIndex":{"counted":["genre"],"afar":["genre"]}},"queries":[{"indexUid":"counted"},
+			{"indexUid":"counted","federationOptions":{"remote":"there"}},{"indexUid":"afar","federationOptions":{"remote":"there"}}]}`
+	}
+	here.play(t, []scenario{
+		{
+			name: "by index", method: "POST", path: "/multi-search", body: ask(""), status: 200, excludes: []string{"order", "shown"},
+			contains: []string{`"afar":{"distribution":{"genre":{"z":3,"y":2}}`, `"counted":{"distribution":{"genre":{"d":4,"a":3}}`},
+		},
+		{
+			name: "merged", method: "POST", path: "/multi-search", body: ask(`"mergeFacets":{"maxValuesPerFacet":5},`), status: 200,
+			contains: []string{`"facetDistribution":{"genre":{"d":4,"a":3,"b":3,"z":3,"y":2}}`},
+		},
+	})
+}
+
 // A remote that fails is told of, and the others' hits are there all the same.
 func TestRemotesThatFail(t *testing.T) {
-	r := newNetwork(t)
+	r, _ := newNetwork(t)
 	for name, want := range map[string]struct{ code, says string }{
 		"denied": {"remote_invalid_api_key", "403, invalid_api_key"},
 		"down":   {"remote_could_not_send_request", "no connection"},
@@ -154,7 +192,7 @@ func TestRemoteTimeout(t *testing.T) {
 
 // What a caller may not see here, it may not see there.
 func TestRemotesObeyRights(t *testing.T) {
-	r := newNetwork(t)
+	r, _ := newNetwork(t)
 	query := `{"federation":{"facetsByIndex":{"books":["genre"]}},"queries":[{"indexUid":"books","filter":["year > 0"],"federationOptions":{"remote":"there"}}]}`
 	narrow := []string{"Authorization", "Bearer " + r.key([]string{"search"}, []string{"films"})}
 	for _, rule := range []any{"genre != secret", []any{"year > 1000", []any{"genre = novel", "genre = verse"}}} {

@@ -15,6 +15,7 @@ import (
 type FacetCounts struct {
 	Attribute string
 	Values    []FacetValue // in the order of the setting faceting
+	By        FacetSort    // that order; "": not known
 	// Min and Max are of the numbers among the values; nil where there are none.
 	Min, Max *float64
 }
@@ -84,12 +85,12 @@ func (s *searcher) facetCounts(attributes []string, docs *roaring.Bitmap) ([]Fac
 	list := docs.ToArray()
 	faceting := &s.plan.settings.Faceting
 	for _, a := range attributes {
-		f := FacetCounts{Attribute: a}
+		f := FacetCounts{Attribute: a, By: faceting.sortOf(a)}
 		values, err := s.view.count(a, list, nil)
 		if err != nil {
 			return nil, err
 		}
-		f.Values = firstValues(values, faceting.sortOf(a), faceting.MaxValuesPerFacet)
+		f.Values = firstValues(values, f.By, faceting.MaxValuesPerFacet)
 		if f.Min, f.Max, err = s.view.numberRange(a, list); err != nil {
 			return nil, err
 		}

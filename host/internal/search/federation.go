@@ -27,6 +27,9 @@ type Federation struct {
 	MergeFacets bool
 	// MaxValuesPerFacet bounds the values of a merged facet; nil: 100.
 	MaxValuesPerFacet *int
+	// Host: another host asks, which counts facets together with its own. It is
+	// given their values whole, and not only those that are shown.
+	Host bool
 }
 
 // FederationOptions say how one query takes part in a [Federation].
@@ -59,6 +62,7 @@ type FederatedResult struct {
 type IndexFacets struct {
 	IndexUID string
 	Facets   []FacetCounts
+	Shown    int // values of each that the index's settings show; 0: not known
 }
 
 // A FederatedHit is a hit and where it came from.

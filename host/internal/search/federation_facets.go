@@ -24,6 +24,10 @@ type mergedFacet struct {
 	min, max *float64
 }
 
+// maxHostValues bounds the values of an attribute that another host is given to
+// count, where settings do not show more. Beyond it, its sums may lack some.
+const maxHostValues = 100_000
+
 // countFacets counts the values of attributes of one index among docs.
 func (w *federated) countFacets(rd *reading, v *view, asked []string, docs *roaring.Bitmap) error {
 	m := rd.state.meta
@@ -109,7 +113,7 @@ func (w *federated) finishFacets() error {
 		if all.most = defaultFaceting().MaxValuesPerFacet; f.MaxValuesPerFacet != nil {
 			all.most = *f.MaxValuesPerFacet
 		}
-		w.res.Facets = all.counts()
+		w.res.Facets = all.counts(all.most)
 		return nil
 	}
 	if f.FacetsByIndex == nil {
@@ -121,13 +125,17 @@ func (w *federated) finishFacets() error {
 		if one.most == 0 {
 			one.most = defaultFaceting().MaxValuesPerFacet
 		}
-		w.res.FacetsByIndex = append(w.res.FacetsByIndex, IndexFacets{one.index, one.counts()})
+		most := one.most
+		if f.Host {
+			most = max(most, maxHostValues)
+		}
+		w.res.FacetsByIndex = append(w.res.FacetsByIndex, IndexFacets{one.index, one.counts(most), one.most})
 	}
 	return nil
 }
 
-// counts returns the facets, each cut to the values that are shown.
-func (f *indexFacets) counts() []FacetCounts {
+// counts returns the facets, each cut to so many values.
+func (f *indexFacets) counts(most int) []FacetCounts {
 	out := []FacetCounts{}
 	slices.Sort(f.attributes)
 	for _, a := range f.attributes {
@@ -136,7 +144,7 @@ func (f *indexFacets) counts() []FacetCounts {
 		for _, v := range m.values {
 			values = append(values, *v)
 		}
-		out = append(out, FacetCounts{Attribute: a, Values: firstValues(values, m.by, f.most), Min: m.min, Max: m.max})
+		out = append(out, FacetCounts{Attribute: a, Values: firstValues(values, m.by, most), By: m.by, Min: m.min, Max: m.max})
 	}
 	return out
 }

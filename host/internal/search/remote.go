@@ -20,7 +20,8 @@ type Remotes interface {
 }
 
 // FederationHeader, on a multi-search, asks for what another host needs to put
-// the hits among its own: see [FederatedHit.Order].
+// the hits among its own, see [FederatedHit.Order], and to count facets together
+// with its own, see [Federation.Host].
 const FederationHeader = "X-Parley-Federation"
 
 // A remoteSearch is the part of a federated search that one remote answers.

@@ -1,11 +1,9 @@
 package search
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/parley-search/parley/host/internal/apierr"
@@ -34,18 +32,28 @@ func (w *federated) take(r *remoteSearch) error {
 		}
 		w.hits = append(w.hits, h)
 	}
-	for _, uid := range slices.Sorted(maps.Keys(a.facets)) {
-		for _, c := range a.facets[uid] {
-			var values []countedValue
-			for _, v := range c.Values {
-				values = append(values, countedValue{key: fold(v.Value), shown: v.Value, count: v.Count, most: v.Count})
-			}
-			if err := w.addFacet(uid, c.Attribute, "", values, c.Min, c.Max, 0); err != nil {
-				return inFacets(uid, err)
+	for _, f := range a.facets {
+		for _, c := range f.Facets {
+			if err := w.takeFacet(&f, &c); err != nil {
+				return inFacets(f.IndexUID, err)
 			}
 		}
 	}
 	return nil
+}
+
+// takeFacet counts an attribute of a remote's index together with what is known
+// of it. The order of this host's settings goes before that of the remote's.
+func (w *federated) takeFacet(f *IndexFacets, c *FacetCounts) error {
+	by := c.By
+	if known := w.facetsOf(f.IndexUID, f.Shown).byName[c.Attribute]; known != nil && known.by != "" {
+		by = known.by
+	}
+	var values []countedValue
+	for _, v := range c.Values {
+		values = append(values, countedValue{key: facetKey(v.Value), shown: v.Value, count: v.Count, most: v.Count})
+	}
+	return w.addFacet(f.IndexUID, c.Attribute, by, values, c.Min, c.Max, f.Shown)
 }
 
 // A remoteAnswer is what a remote found.
@@ -57,16 +65,20 @@ type remoteAnswer struct {
 	FacetsByIndex      map[string]struct {
 		Distribution map[string]json.RawMessage
 		Stats        map[string]struct{ Min, Max *float64 }
+		// Of a host that knows [FederationHeader]: the order of each attribute's
+		// values, and how many its settings show.
+		Order map[string]FacetSort
+		Shown int
 	}
 
 	hits   []FederatedHit
-	facets map[string][]FacetCounts
+	facets []IndexFacets // by name
 }
 
 // readRemote reads an answer to queries. An error says what is wrong with it,
 // and repeats nothing of it.
 func readRemote(body []byte, queries []int) (*remoteAnswer, error) {
-	a := &remoteAnswer{facets: map[string][]FacetCounts{}}
+	a := &remoteAnswer{}
 	if err := json.Unmarshal(body, a); err != nil || a.Hits == nil {
 		return nil, errors.New("it is not JSON of the shape")
 	}
@@ -80,19 +92,24 @@ func readRemote(body []byte, queries []int) (*remoteAnswer, error) {
 		}
 		a.hits = append(a.hits, h)
 	}
-	for uid, f := range a.FacetsByIndex {
-		for attribute, raw := range f.Distribution {
-			c := FacetCounts{Attribute: attribute, Min: f.Stats[attribute].Min, Max: f.Stats[attribute].Max}
+	for _, uid := range sortedKeys(a.FacetsByIndex) {
+		f := a.FacetsByIndex[uid]
+		one := IndexFacets{IndexUID: uid, Shown: min(max(f.Shown, 0), mostFacetValues)}
+		for _, attribute := range sortedKeys(f.Distribution) {
+			c := FacetCounts{Attribute: attribute, By: f.Order[attribute], Min: f.Stats[attribute].Min, Max: f.Stats[attribute].Max}
 			var counts map[string]int
-			if json.Unmarshal(raw, &counts) != nil {
+			if json.Unmarshal(f.Distribution[attribute], &counts) != nil {
 				return nil, errors.New("a count of a facet is no number")
 			}
 			for _, v := range sortedKeys(counts) {
 				c.Values = append(c.Values, FacetValue{v, counts[v]})
 			}
-			a.facets[uid] = append(a.facets[uid], c)
+			if c.By != FacetAlpha && c.By != FacetCount {
+				c.By = ""
+			}
+			one.Facets = append(one.Facets, c)
 		}
-		slices.SortFunc(a.facets[uid], func(x, y FacetCounts) int { return cmp.Compare(x.Attribute, y.Attribute) })
+		a.facets = append(a.facets, one)
 	}
 	return a, nil
 }
