@@ -82,6 +82,8 @@ type Config struct {
 
 	Telemetry TelemetryConfig
 
+	OTLPEndpoint string // empty: nothing is traced
+
 	ChatRecordDir        string // empty: nothing is recorded
 	ChatRecordWorkspaces []string
 

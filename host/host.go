@@ -173,10 +173,18 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 			return nil, err
 		}
 	}
-	h.chat = chat.New(chat.Deps{
+	tracer, err := h.openTracing(c, o)
+	if err != nil {
+		return nil, err
+	}
+	deps := chat.Deps{
 		Workspaces: workspaces, Sources: h.plugins, Upstream: up, Searcher: h.search,
 		Limits: chat.Limits{Rounds: c.ChatMaxRounds},
-	})
+	}
+	if tracer != nil { // not a nil tracer in an interface
+		deps.Tracer = tracer
+	}
+	h.chat = chat.New(deps)
 	keys, err := auth.Open(ctx, db, auth.Options{MasterKey: c.MasterKey.Reveal()})
 	if err != nil {
 		return nil, err
@@ -191,7 +199,7 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		Features: features, Network: remotes,
 		Version: httpapi.Version{Version: o.Version, Commit: o.Commit, Date: o.CommitDate},
 		Plugins: h.pluginStatus, Reload: h.reloadPlugins, Metrics: h.metrics.Render, DatabaseSize: func() int64 { return sizeOf(c.DBPath) },
-		Limits: httpapi.Limits{Body: c.PayloadLimit}, TLS: tlsConfig, Served: h.figures.served, Telemetry: engine, Usage: h.usageRoutes(c),
+		Limits: httpapi.Limits{Body: c.PayloadLimit}, TLS: tlsConfig, Served: h.figures.served, Tracer: tracer, Telemetry: engine, Usage: h.usageRoutes(c),
 	})
 	if h.listener, err = net.Listen("tcp", c.HTTPAddr); err != nil {
 		if op, ok := errors.AsType[*net.OpError](err); ok {

@@ -256,6 +256,17 @@ func AllOptions() []Option {
 			Allowed: "plugin names, separated by commas", set: uids(func(c *Config) *[]string { return &c.Telemetry.Collectors }),
 		},
 		{
+			Name: "otlp-endpoint", Meaning: "collector that is told what chats spend their time with: OpenTelemetry traces without any text, by OTLP over HTTP to its /v1/traces; none: nobody is",
+			Allowed: "an http or https URL without user and password, such as http://127.0.0.1:4318",
+			set: func(c *Config, v string) error {
+				if err := upstream.CheckTelemetryURL(v); err != nil {
+					return fmt.Errorf("is wrong: %w", err)
+				}
+				c.OTLPEndpoint = v
+				return nil
+			},
+		},
+		{
 			Name: "shutdown-grace", Default: "10s", Meaning: "time that streams under way get to finish at a shutdown",
 			Allowed: durations, set: duration(func(c *Config) *time.Duration { return &c.ShutdownGrace }),
 		},

@@ -73,6 +73,7 @@ var owners = map[string][]string{
 	"github.com/valyala/fastjson":          {"sdk", "plugins", "examples", "host/internal/chat"},
 	"github.com/prometheus":                {"host/internal/metrics"},
 	"github.com/fsnotify/fsnotify":         {"host/internal/watch"},
+	"go.opentelemetry.io/otel":             {"host/internal/tracing"},
 	"golang.org/x/mod":                     {"host/internal/plugin"},
 	"aead.dev/minisign":                    {"host/internal/deploy"},
 	"github.com/dustin/go-humanize":        {"host", "host/internal/store", "host/internal/export", "cmd/parley"},

@@ -103,8 +103,8 @@ func (a *Answer) Outcome() Outcome {
 }
 
 // stream renders one round as it comes.
-func (a *Answer) stream(w ChunkWriter) error {
-	defer a.round.close()
+func (a *Answer) stream(w ChunkWriter) (err error) {
+	defer func() { a.endRound(err) }()
 	for {
 		if err := a.play(a.pending); err != nil {
 			// What came before the failure was said and is sent.
@@ -120,7 +120,6 @@ func (a *Answer) stream(w ChunkWriter) error {
 		if a.round.ended {
 			break
 		}
-		var err error
 		if a.pending, err = a.next(); err != nil {
 			return err
 		}
@@ -178,7 +177,7 @@ func (a *Answer) finish(w ChunkWriter, clientCalls bool) error {
 
 // fail ends the answer with an error frame, unless nobody is there to read it.
 func (a *Answer) fail(w ChunkWriter, err error) error {
-	a.round.close()
+	a.endRound(err)
 	if left, ok := errors.AsType[*clientLeft](err); ok {
 		a.outcome.Cancelled = true
 		return left.err

@@ -116,7 +116,10 @@ func (a *Answer) answerCall(c *call, n int) (r result) {
 	if !slices.ContainsFunc(a.indexes, func(x Index) bool { return x.UID == args.indexUID }) {
 		return refusal("There is no index %q. The indexes are: %s.", cut(args.indexUID, 64), a.indexNames())
 	}
+	_, step := a.deps.step(a.ctx, stepSearch)
 	hits, err := a.deps.Searcher.ChatSearch(a.ctx, a.caller, args.indexUID, args.q, args.filter)
+	step.Number("hits", len(hits))
+	step.End(err)
 	if err != nil {
 		return searchFailure(err)
 	}

@@ -42,7 +42,9 @@ func (a *Answer) refused(status int, header http.Header, body []byte) error {
 	for name, values := range header {
 		in.Headers[strings.ToLower(name)] = a.scrub(strings.Join(values, ", "))
 	}
+	_, step := a.deps.step(a.round.trace.ctx, stepError)
 	p, err := a.source.Error(a.ctx, &in)
+	step.End(err)
 	if a.ctx.Err() != nil {
 		return a.ctx.Err()
 	}

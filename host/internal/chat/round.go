@@ -45,6 +45,7 @@ type round struct {
 	finish   string
 	usage    abi.Usage
 	hasUsage bool
+	trace    tracedRound
 }
 
 // open begins the next round: encode, send, and again once where nothing came
@@ -62,6 +63,7 @@ func (a *Answer) open() error {
 		Carry:    a.carry,
 	}
 	a.outcome.Rounds++
+	a.beginTrace()
 	for {
 		again, err := a.send(&in)
 		if !again {
@@ -79,7 +81,7 @@ func (a *Answer) open() error {
 
 // send makes one attempt. again says that it may be made once more.
 func (a *Answer) send(in *abi.EncodeRequest) (again bool, err error) {
-	out, err := a.source.Encode(a.ctx, in)
+	out, err := a.encode(in)
 	if err != nil {
 		return false, a.pluginError(err)
 	}
@@ -87,14 +89,7 @@ func (a *Answer) send(in *abi.EncodeRequest) (again bool, err error) {
 		a.round.reply = out.Reply
 		return false, nil
 	}
-	response, err := a.deps.Upstream.Do(a.ctx, &Outbound{
-		Request: out,
-		Grants:  a.manifest.Grants,
-		BaseURL: a.workspace.BaseURL,
-		Secrets: a.secrets(),
-
-		Workspace: a.workspace.UID, Source: a.manifest.Source, Plugin: a.manifest.Name + " " + a.manifest.Version,
-	})
+	response, err := a.request(out)
 	if err != nil {
 		up, ok := errors.AsType[*UpstreamError](err)
 		// Broken before its head is a connection error too: the provider has
@@ -114,6 +109,32 @@ func (a *Answer) send(in *abi.EncodeRequest) (again bool, err error) {
 		return true, nil
 	}
 	return false, a.refused(status, response.Header(), body)
+}
+
+// encode has the plugin describe the request.
+func (a *Answer) encode(in *abi.EncodeRequest) (*abi.EncodeResponse, error) {
+	_, step := a.deps.step(a.round.trace.ctx, stepEncode)
+	out, err := a.source.Encode(a.ctx, in)
+	step.End(err)
+	return out, err
+}
+
+// request sends what the plugin described, and waits for the response's head.
+func (a *Answer) request(out *abi.EncodeResponse) (Response, error) {
+	_, step := a.deps.step(a.round.trace.ctx, stepRequest)
+	response, err := a.deps.Upstream.Do(a.ctx, &Outbound{
+		Request: out,
+		Grants:  a.manifest.Grants,
+		BaseURL: a.workspace.BaseURL,
+		Secrets: a.secrets(),
+
+		Workspace: a.workspace.UID, Source: a.manifest.Source, Plugin: a.manifest.Name + " " + a.manifest.Version,
+	})
+	if err == nil {
+		step.Number("http.response.status_code", response.Status())
+	}
+	step.End(err)
+	return response, err
 }
 
 func (a *Answer) secrets() map[string]string {
@@ -181,7 +202,7 @@ func (a *Answer) decode(events []abi.Event, last bool) ([]byte, error) {
 	}
 	rd.begun, rd.ended = true, last
 	a.in = abi.AppendDecodeInput(a.in[:0], rd.state, flags, events)
-	out, err := a.source.Decode(a.ctx, a.in, a.out[:0])
+	out, err := a.decodeTraced(a.out[:0])
 	if err != nil {
 		return nil, a.pluginError(err)
 	}
@@ -192,6 +213,13 @@ func (a *Answer) decode(events []abi.Event, last bool) ([]byte, error) {
 	}
 	rd.state = append(rd.state[:0], state...)
 	return records, nil
+}
+
+// endRound lets the round's response go; err is why it failed. It may be called
+// more than once.
+func (a *Answer) endRound(err error) {
+	a.endTrace(err)
+	a.round.close()
 }
 
 // close lets the response go. It may be called more than once.

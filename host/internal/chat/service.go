@@ -6,14 +6,15 @@ import (
 	"time"
 )
 
-// Deps is what a [Service] works with. All fields but Limits and
-// DefaultSource are required.
+// Deps is what a [Service] works with. All fields but Limits,
+// Tracer and DefaultSource are required.
 type Deps struct {
 	Workspaces Workspaces
 	Sources    Sources
 	Upstream   Upstream
 	Searcher   Searcher
 	Limits     Limits
+	Tracer     Tracer // nil: nobody is told what answers spend their time with
 	// DefaultSource is the source of a workspace that names none; default
 	// "openAi".
 	DefaultSource string

@@ -82,7 +82,7 @@ func (s *Service) Start(ctx context.Context, caller *auth.Caller, uid string, bo
 	if cause == nil {
 		cause = a.explain(err)
 	}
-	a.round.close()
+	a.endRound(cause)
 	a.Close()
 	return nil, cause
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/parley-search/parley/abi/event"
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/chat"
 )
 
 // An access is what the log says of a request: no path, query, header or body,
@@ -23,7 +25,7 @@ type access struct {
 	route  string
 	status int
 	bytes  int
-	code   string // of the error that it was answered with; empty: none
+	err    *apierr.Error // that it was answered with; nil: none
 	// stream: the answer goes on after the handler, and is logged at its end.
 	stream bool
 	// Of a stream: how long the first event took; for its events, who its client
@@ -31,6 +33,9 @@ type access struct {
 	first    time.Duration
 	client   string
 	messages event.Count
+	// Where it is traced: its step, and the trace that it is of.
+	step    chat.Step
+	traceID string
 }
 
 type accessKey struct{}
@@ -68,7 +73,7 @@ func (s *Server) around(c *fiber.Ctx) error {
 	a.bytes = len(c.Response().Body())
 	s.tellRequest(a, clientOf(c))
 	s.logAccess(a, nil)
-	s.count(a, nil)
+	s.done(a, nil)
 	return nil
 }
 
@@ -78,7 +83,7 @@ func (s *Server) around(c *fiber.Ctx) error {
 func (s *Server) unread(c *fiber.Ctx, a *access) {
 	a.status, a.bytes = c.Response().StatusCode(), len(c.Response().Body())
 	s.logAccess(a, nil)
-	s.count(a, nil)
+	s.done(a, nil)
 }
 
 // next runs the handler. A panic is an error of ours and no more.
@@ -106,8 +111,11 @@ func (s *Server) logAccess(a *access, more func(*zerolog.Event)) {
 	}
 	e.Str("request_id", a.id).Str("method", a.method).Str("route", a.route).Int("status", a.status).
 		Float64("ms", float64(time.Since(a.start).Microseconds())/1000).Int("bytes", a.bytes)
-	if a.code != "" {
-		e.Str("code", a.code)
+	if a.err != nil {
+		e.Str("code", a.err.Code.String())
+	}
+	if a.traceID != "" {
+		e.Str("trace_id", a.traceID)
 	}
 	if more != nil {
 		more(e)

@@ -25,7 +25,7 @@ func (s *Server) complete(r *call) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancelCause(s.ctx)
+	ctx, cancel := context.WithCancelCause(s.trace(s.ctx, r))
 	st := newStream(r.Context().Conn(), cancel, s.Limits.KeepAlive)
 	s.streams.add(st)
 	answer, err := s.Chat.Start(ctx, r.caller, uid, body)
@@ -71,7 +71,7 @@ func (s *Server) stream(ctx context.Context, st *stream, w *bufio.Writer, answer
 		outcome := answer.Outcome()
 		s.tellChat(a, outcome)
 		s.logAnswer(a, outcome)
-		s.count(a, &outcome)
+		s.done(a, &outcome)
 	}()
 	err := answer.WriteTo(st)
 	if err != nil && errors.Is(context.Cause(ctx), errShutdown) {
@@ -84,9 +84,7 @@ func (s *Server) logAnswer(a *access, o chat.Outcome) {
 	if o.Err != nil && o.Err.Err != nil || o.SearchErr != nil {
 		s.Log.Warn().Str("request_id", a.id).AnErr("cause", unwrap(o.Err)).AnErr("search", o.SearchErr).Msg("chat completion met errors")
 	}
-	if o.Err != nil {
-		a.code = o.Err.Code.String()
-	}
+	a.err = o.Err
 	s.logAccess(a, func(e *zerolog.Event) {
 		e.Str("source", o.Source).Str("plugin", o.Plugin+" "+o.PluginVersion).Int("rounds", o.Rounds).
 			Int("searches", o.Searches).Int("chunks", o.Chunks).Str("finish", o.Finish)

@@ -44,7 +44,7 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 		c.Set(fiber.HeaderXRequestID, a.id)
 		defer s.unread(c, a)
 	}
-	a.code = e.Code.String()
+	a.err = e
 	if e.Code == apierr.Internal {
 		s.Log.Error().Err(err).Str("request_id", a.id).Msg("request failed")
 	}

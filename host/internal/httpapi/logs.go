@@ -82,7 +82,7 @@ func (s *Server) streamLogs(r *call) error {
 		stop()
 		s.watching.CompareAndSwap(w, nil)
 		s.logAccess(a, nil)
-		s.count(a, nil)
+		s.done(a, nil)
 	})
 	return nil
 }

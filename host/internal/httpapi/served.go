@@ -27,15 +27,16 @@ const NoRoute = "none"
 // otherMethod stands for what no method of HTTP is.
 const otherMethod = "other"
 
-// count tells who counts of a request that was answered; o is of an answer to
-// a chat.
-func (s *Server) count(a *access, o *chat.Outcome) {
+// done is the end of a request that was answered and logged: it is traced and
+// counted. o is of an answer to a chat.
+func (s *Server) done(a *access, o *chat.Outcome) {
+	a.endTrace(o)
 	if s.Served == nil {
 		return
 	}
 	served := Served{Method: a.method, Route: a.route, Status: a.status, Took: time.Since(a.start), Chat: o, First: a.first}
-	if a.route == completionsPath && o == nil {
-		served.Refused = a.code
+	if a.route == completionsPath && o == nil && a.err != nil {
+		served.Refused = a.err.Code.String()
 	}
 	s.Served(&served)
 }

@@ -29,10 +29,11 @@ import (
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/task"
 	"github.com/parley-search/parley/host/internal/telemetry"
+	"github.com/parley-search/parley/host/internal/tracing"
 )
 
 // Deps is what a [Server] works with. All fields but Plugins, Reload,
-// Metrics, DatabaseSize, Limits, Served, Telemetry, Usage and TLS are required.
+// Metrics, DatabaseSize, Limits, Served, Tracer, Telemetry, Usage and TLS are required.
 type Deps struct {
 	Auth   *auth.Service
 	Chat   *chat.Service
@@ -60,6 +61,8 @@ type Deps struct {
 	// Served is told of every request that was answered; nil: nobody. It runs
 	// in the request: be quick.
 	Served func(*Served)
+	// Tracer is told of chats; nil: nobody is.
+	Tracer *tracing.Tracer
 	// Telemetry takes the events; nil where it is off.
 	Telemetry *telemetry.Engine
 	// Usage is what GET /telemetry says beside it.
