@@ -67,6 +67,9 @@ func (s *Service) applyDocuments(ctx context.Context, r *task.Run, works []task.
 		}
 	}
 	defer func() {
+		if b.leaveHeap != nil {
+			b.leaveHeap()
+		}
 		if err != nil && b.emptied {
 			err = errors.Join(err, b.folder.remove()) // nobody has seen it yet
 		}
@@ -108,6 +111,8 @@ type docBatch struct {
 
 	// outcomes are of tasks whose changes are all in changes, or written.
 	outcomes map[uint32][]byte
+
+	leaveHeap func() // see [heapBound]; nil: the batch is small so far
 
 	begun  bool
 	meta   *meta   // as of the next transaction; once begun

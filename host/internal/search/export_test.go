@@ -103,3 +103,6 @@ func Apart(a, b [][2]int) int {
 	s := &searcher{plan: &plan{}}
 	return int(s.apart(spots(a), spots(b)))
 }
+
+// MemoryUsed is what Go has from the system and uses, in bytes.
+func MemoryUsed() int64 { return readMemory().used() }

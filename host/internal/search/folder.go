@@ -37,6 +37,7 @@ type folder struct {
 const (
 	batchDocs  = 1000
 	batchBytes = 4 << 20
+	leastBatch = 128 << 10
 )
 
 // bleveConfig are the settings of every folder. bolt_timeout turns a folder
@@ -138,11 +139,24 @@ func (f *folder) remove() error {
 type folderWriter struct {
 	f       *folder
 	docs    *docBuilder
+	heap    *heapBound
 	threads int // that take documents apart at a time
-	most    int // bytes of a batch's documents
+	budget  int // bytes that a batch may take while it is written
+	most    int // bytes of a batch's documents, by what those before took
 	ops     []folderOp
 	bytes   int
 }
+
+// What a batch takes while it is written, by what the heap was seen to grow: of
+// each place where a word or value stands, taken apart and on its way through
+// zapx; and of each byte of the documents.
+const (
+	placeCost = 180
+	byteCost  = 3
+	// firstCost is what a byte is taken for before any was seen: words of five
+	// letters.
+	firstCost = 32
+)
 
 // A folderOp puts a document, or deletes one.
 type folderOp struct {
@@ -153,10 +167,17 @@ type folderOp struct {
 // writer returns a writer into f. fields are the names of the fields by their
 // numbers.
 func (s *Service) writer(f *folder, fields []string) *folderWriter {
-	// Taken apart, documents need many times their bytes, while merges of what was
-	// written before go on.
-	most := int(min(max(s.opts.IndexingMemory/128, 128<<10), batchBytes))
-	return &folderWriter{f: f, docs: newDocBuilder(f.schema, fields), threads: s.opts.IndexingThreads, most: most}
+	// A quarter: the database and merges of what was written before go on
+	// meanwhile, and there is garbage of all that.
+	w := &folderWriter{f: f, docs: newDocBuilder(f.schema, fields), heap: s.heap, threads: s.opts.IndexingThreads, budget: int(s.opts.IndexingMemory / 4)}
+	w.most = w.fits(firstCost)
+	return w
+}
+
+// fits is how many bytes of documents fit into the budget where one costs so
+// many.
+func (w *folderWriter) fits(cost int) int {
+	return min(max(w.budget/cost, leastBatch), batchBytes)
 }
 
 // put indexes d at the end of its batch: until then its bytes must stay.
@@ -179,7 +200,7 @@ func (w *folderWriter) add(op folderOp, bytes int) error {
 
 // flush writes a batch; next is for the last one, see finish.
 func (w *folderWriter) flush(next *uint32) error {
-	docs := w.build()
+	docs, places := w.build()
 	// A new one each time: bleve may still hold the documents of the old.
 	batch := w.f.idx.NewBatch()
 	for i := range w.ops {
@@ -195,22 +216,30 @@ func (w *folderWriter) flush(next *uint32) error {
 	if err := w.f.idx.Batch(batch); err != nil {
 		return fmt.Errorf("write index batch: %w", err)
 	}
+	if w.bytes >= leastBatch {
+		w.most = w.fits(byteCost + places*placeCost/w.bytes)
+	}
 	clear(w.ops)
 	w.ops, w.bytes = w.ops[:0], 0
+	w.heap.steer()
 	return nil
 }
 
 // build takes the documents of a batch apart, several at a time: what is left
-// for bleve to do is to write the words down.
-func (w *folderWriter) build() []*document.Document {
-	docs := make([]*document.Document, len(w.ops))
-	var next atomic.Int64
+// for bleve to do is to write the words down. places is how many words and
+// values there are in all.
+func (w *folderWriter) build() (docs []*document.Document, places int) {
+	docs = make([]*document.Document, len(w.ops))
+	var next, sum atomic.Int64
 	var workers sync.WaitGroup
 	work := func() {
 		for i := int(next.Add(1)) - 1; i < len(docs); i = int(next.Add(1)) - 1 {
 			if !w.ops[i].delete {
 				docs[i] = w.docs.build(w.ops[i].doc)
-				docs[i].VisitFields(func(f bleveapi.Field) { f.Analyze() })
+				docs[i].VisitFields(func(f bleveapi.Field) {
+					f.Analyze()
+					sum.Add(int64(f.AnalyzedLength()))
+				})
 			}
 		}
 	}
@@ -219,7 +248,7 @@ func (w *folderWriter) build() []*document.Document {
 	}
 	work()
 	workers.Wait()
-	return docs
+	return docs, int(sum.Load())
 }
 
 // finish writes what is left, and that the changes of all tasks below next are
@@ -238,6 +267,9 @@ func (s *Service) buildFolder(ctx context.Context, m *meta, sc *schema, report f
 	f, err := createFolder(s.opts.Dir, sc)
 	if err != nil {
 		return nil, err
+	}
+	if m.Bytes > s.partBytes() {
+		defer s.heap.enter()()
 	}
 	w := s.writer(f, m.Fields)
 	done := 0

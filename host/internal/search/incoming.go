@@ -12,7 +12,7 @@ import (
 
 // inlineBody is the largest body that a task's payload holds; a larger one is
 // written to a file while it arrives.
-const inlineBody = 256 << 10
+const inlineBody = 128 << 10
 
 // Bodies keeps bodies that are too large for memory. See package store.
 type Bodies interface {

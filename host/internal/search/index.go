@@ -208,6 +208,7 @@ func (ix *index) replace(ctx context.Context, bad *folder) error {
 	}
 	if bad != nil && bad.behind {
 		bad.behind = false // whatever comes of it, it is not tried again
+		defer ix.service.heap.enter()()
 		if err := ix.catchUp(bad); err == nil || ctx.Err() != nil {
 			return err
 		}

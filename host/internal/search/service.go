@@ -61,8 +61,8 @@ type Options struct {
 	Cutoff time.Duration
 	// Bodies keeps the bodies that [Service.ReadDocuments] reads.
 	Bodies Bodies
-	// IndexingMemory is what writing documents may take, roughly, in bytes.
-	// Default 512 MiB.
+	// IndexingMemory is what writing documents may take, in bytes, beyond what
+	// the process has otherwise; see heapBound. Default 512 MiB.
 	IndexingMemory int64
 	// Running is how many searches run at once; default GOMAXPROCS. Waiting is
 	// how many may wait for that, negative: none; default 1000.
@@ -81,6 +81,7 @@ type Service struct {
 	columns *columnCache
 	gate    *gate
 	spaces  *spaces
+	heap    *heapBound
 
 	mu      sync.RWMutex
 	indexes map[string]*index // by uid
@@ -116,7 +117,7 @@ func Open(o Options) (*Service, error) {
 	if o.Searched == nil {
 		o.Searched = func(Searched) {}
 	}
-	s := &Service{opts: o, columns: newColumnCache(columnBytes), spaces: newSpaces(o.DB, o.VectorMemory), gate: newGate(o.Running, max(o.Waiting, 0)), indexes: map[string]*index{}}
+	s := &Service{opts: o, columns: newColumnCache(columnBytes), spaces: newSpaces(o.DB, o.VectorMemory), gate: newGate(o.Running, max(o.Waiting, 0)), heap: newHeapBound(o.IndexingMemory), indexes: map[string]*index{}}
 	var err error
 	if s.fuzzy, err = newFuzzy(); err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 // chunkDocs and chunkBytes bound one transaction.
 const (
 	chunkDocs  = 500
-	chunkBytes = 1 << 20
+	chunkBytes = 384 << 10
 )
 
 // partBytes bounds what is held of the documents of one part. Beside it there
@@ -91,6 +91,9 @@ func (b *docBatch) flush(ctx context.Context, final bool) error {
 	}
 	if err := b.begin(ctx); err != nil {
 		return err
+	}
+	if !final && b.leaveHeap == nil {
+		b.leaveHeap = b.service.heap.enter()
 	}
 	b.meta.PrimaryKey = b.key
 	b.meta.UpdatedAt = b.service.opts.Now().UTC()

@@ -130,11 +130,10 @@ func OpenInMemory() (*Store, error) {
 }
 
 func open(o badger.Options, bodies string) (*Store, error) {
-	// Small tables: a workspace store that idles should not hold 64 MiB a
-	// memtable; conflict detection is what makes Update a real transaction.
-	o = o.WithLogger(nil).WithMemTableSize(16 << 20).WithNumMemtables(2).
-		WithBlockCacheSize(16 << 20).WithIndexCacheSize(16 << 20).WithCompactL0OnClose(true)
-	db, err := badger.Open(o)
+	if err := settleMemtables(o); err != nil {
+		return nil, err
+	}
+	db, err := badger.Open(sized(o))
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	maxJoined      = 1000     // tasks in one batch
+	maxJoined      = 500      // tasks in one batch
 	maxJoinedBytes = 32 << 20 // of payload in one batch; one task may be larger
 )
 
