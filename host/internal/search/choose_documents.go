@@ -125,8 +125,8 @@ func documentKeys(doc []byte, rules []rule) []sortKey {
 }
 
 func placeKey(at map[string][][]byte, r *rule) sortKey {
-	lat, okLat := lastNumber(at[geoAttr+".lat"])
-	lng, okLng := lastNumber(at[geoAttr+".lng"])
+	lat, okLat := lastPart(at[geoLat])
+	lng, okLng := lastPart(at[geoLng])
 	if !okLat || !okLng {
 		return sortKey{kind: 2}
 	}

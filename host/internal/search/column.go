@@ -267,10 +267,10 @@ func (v *view) distances(lat, lng float64, docs []uint32) ([]float64, error) {
 		out[i] = math.Inf(1)
 		lats[i] = math.Inf(1)
 	}
-	if err := v.firstNumbers(fieldNumber+geoAttr+".lat", docs, func(i int, _, last float64) { lats[i] = last }); err != nil {
+	if err := v.firstNumbers(fieldNumber+geoLat, docs, func(i int, _, last float64) { lats[i] = last }); err != nil {
 		return nil, err
 	}
-	err := v.firstNumbers(fieldNumber+geoAttr+".lng", docs, func(i int, _, last float64) {
+	err := v.firstNumbers(fieldNumber+geoLng, docs, func(i int, _, last float64) {
 		if !math.IsInf(lats[i], 1) {
 			out[i] = distance(lat, lng, lats[i], last)
 		}

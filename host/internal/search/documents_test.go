@@ -140,7 +140,7 @@ func TestPlaces(t *testing.T) {
 	for geo, says := range map[string]string{
 		`null`: "", `{"lat":-90,"lng":180}`: "", `{"lng":1e1,"lat":0.5,"of":"a pole"}`: "",
 		`"1,2"`: "its `_geo` is a string; expected {\"lat\"", `[1,2]`: "its `_geo` is an array", `{"lat":1}`: "its `_geo` has no `lng`", `{}`: "has no `lat`",
-		`{"lat":91,"lng":0}`: "its `_geo.lat` is 91; expected", `{"lat":0,"lng":-180.5}`: "its `_geo.lng` is -180.5", `{"lat":"1","lng":2}`: "its `_geo.lat` is a string", `{"lat":0,"lng":1e400}`: "its `_geo.lng` is 1e400",
+		`{"lat":91,"lng":0}`: "its `_geo.lat` is 91; expected", `{"lat":0,"lng":-180.5}`: "its `_geo.lng` is -180.5", `{"lat":"1","lng":" -2.5 "}`: "", `{"lat":"north","lng":2}`: "its `_geo.lat` is \"north\"", `{"lat":"","lng":2}`: "its `_geo.lat` is \"\"", `{"lat":1,"lng":"181"}`: "its `_geo.lng` is \"181\"", `{"lat":0,"lng":1e400}`: "its `_geo.lng` is 1e400",
 	} {
 		for _, uid := range []string{"a", "f", "free"} {
 			done := r.run(search.AddDocuments(uid, "", false, []byte(`[{"id":1},{"id":2,"_geo":`+geo+`}]`)))
@@ -153,6 +153,43 @@ func TestPlaces(t *testing.T) {
 				t.Errorf("%s in index %s: %+v, want %s saying %q", geo, uid, done.Error, apierr.InvalidDocumentGeoField, says)
 			}
 		}
+	}
+}
+
+// TestPlacesWritten finds a place however it was written, by filter and by sort,
+// and refuses a wrong one in each of these forms.
+func TestPlacesWritten(t *testing.T) {
+	for name, c := range map[string]struct {
+		format  search.BodyFormat
+		body    string
+		bad     string // one more line
+		badSays string
+	}{
+		"JSON with texts": {search.NDJSON, `{"id":1,"_geo":{"lat":"48.85","lng":"2.35"}}` + "\n" + `{"id":2,"_geo":{"lat":"51.5","lng":-0.12}}` + "\n" + `{"id":3,"_geo":null}`, `{"id":4,"_geo":{"lat":"x","lng":1}}`, "_geo.lat"},
+		"a column":        {search.CSV, "id:number,_geo:string\n1,\"48.85,2.35\"\n2,\" 51.5, -0.12\"\n3,", "4,\"48.85\"", "`_geo` is a string"},
+		"two columns":     {search.CSV, "id:number,_geo.lat:number,_geo.lng:number\n1,48.85,2.35\n2,51.5,-0.12\n3,,", "4,91,1", "`_geo.lat` is 91"},
+		"two of texts":    {search.CSV, "id:number,_geo.lat,_geo.lng\n1,48.85,2.35\n2,51.5,-0.12\n3,,", "4,1,", "no `lng`"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.settings("a", `{"filterableAttributes":["_geo"],"sortableAttributes":["_geo"]}`)
+			read := func(body string) task.Task {
+				t.Helper()
+				return r.run(r.svc.ReadDocuments("a", search.Incoming{Format: c.format}, strings.NewReader(body)))
+			}
+			if done := read(c.body); done.Status != task.Succeeded {
+				t.Fatalf("%s: %+v", done.Status, done.Error)
+			}
+			if got := r.ids("a", search.Query{Filter: filter("_geoRadius(48.8, 2.3, 20000)")}); got != "1" {
+				t.Errorf("near Paris: %q, want 1", got)
+			}
+			if got := r.ids("a", search.Query{Filter: filter("_geo EXISTS OR _geo.lat EXISTS"), Sort: []string{"_geoPoint(51, 0):asc"}, Limit: limit(2)}); got != "2 1" {
+				t.Errorf("by the way to London: %q, want 2 1", got)
+			}
+			if done := read(c.body + "\n" + c.bad); done.Error == nil || done.Error.Code != apierr.InvalidDocumentGeoField.String() || !strings.Contains(done.Error.Message, c.badSays) {
+				t.Errorf("a wrong place: %+v, want %q", done.Error, c.badSays)
+			}
+		})
 	}
 }
 

@@ -188,7 +188,11 @@ func (b *docBuilder) build(d Document) *document.Document {
 		if scalar {
 			field(fieldText+path, optTerms).add(facetTerm(text))
 		}
-		if f, ok := number(v); ok {
+		num := number
+		if path == geoLat || path == geoLng {
+			num = placePart
+		}
+		if f, ok := num(v); ok {
 			field(fieldNumber+path, optColumns).add(string(appendNumber(nil, f)))
 		}
 	})

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"math"
 	"slices"
 	"strings"
 )
@@ -94,8 +93,8 @@ func holds(f float64, op string, than float64) bool {
 // holdsPlace evaluates the two conditions about places. A document has one
 // place: of several numbers the last counts, as in a column.
 func (n *node) holdsPlace(at map[string][][]byte) bool {
-	lat, okLat := lastNumber(at[geoAttr+".lat"])
-	lng, okLng := lastNumber(at[geoAttr+".lng"])
+	lat, okLat := lastPart(at[geoLat])
+	lng, okLng := lastPart(at[geoLng])
 	if !okLat || !okLng {
 		return false
 	}
@@ -108,14 +107,4 @@ func (n *node) holdsPlace(at map[string][][]byte) bool {
 		in = lng >= left || lng <= right
 	}
 	return bottom <= lat && lat <= top && in
-}
-
-func lastNumber(values [][]byte) (float64, bool) {
-	last, found := math.Inf(-1), false
-	for _, v := range values {
-		if x, ok := number(v); ok {
-			last, found = max(last, x), true
-		}
-	}
-	return last, found
 }

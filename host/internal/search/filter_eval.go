@@ -161,15 +161,15 @@ func (n *node) places(v *view) (*roaring.Bitmap, error) {
 // box returns the documents in a box of degrees; left of right may lie beyond
 // the date line.
 func (v *view) box(top, right, bottom, left float64) (*roaring.Bitmap, error) {
-	out, err := v.within(geoAttr+".lat", bottom, top)
+	out, err := v.within(geoLat, bottom, top)
 	if err != nil {
 		return nil, err
 	}
-	lngs, err := v.within(geoAttr+".lng", left, right)
+	lngs, err := v.within(geoLng, left, right)
 	if err == nil && left > right {
 		var west *roaring.Bitmap
-		if lngs, err = v.within(geoAttr+".lng", left, 180); err == nil {
-			west, err = v.within(geoAttr+".lng", -180, right)
+		if lngs, err = v.within(geoLng, left, 180); err == nil {
+			west, err = v.within(geoLng, -180, right)
 		}
 		if err == nil {
 			lngs.Or(west)

@@ -2,49 +2,112 @@ package search
 
 import (
 	"fmt"
+	"math"
+	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+)
+
+// The paths of a place's parts.
+const (
+	geoLat = geoAttr + ".lat"
+	geoLng = geoAttr + ".lng"
 )
 
 // places reports whether conditions or criteria about places are allowed.
 func (s *Settings) places() bool { return s.filterable(geoAttr) || s.sortable(geoAttr) }
 
 // checkGeo wants a document's `_geo` to be a place on Earth, null or absent:
-// no condition about places would ever find another one.
-func checkGeo(doc []byte) (err error) {
-	const want = `expected {"lat": a number from -90 to 90, "lng": a number from -180 to 180}, or null`
+// no condition about places would ever find another one. Its parts may be
+// members of their own, `_geo.lat` and `_geo.lng`, as columns of CSV make them.
+func checkGeo(doc []byte) error {
+	c := placeCheck{limits: map[string]float64{"lat": 90, "lng": 180}}
 	eachMember(doc, func(key, v []byte) bool {
-		if unquote(key) != geoAttr || string(v) == "null" {
-			return true
+		name := unquote(key)
+		part, dotted := strings.CutPrefix(name, geoAttr+".")
+		switch {
+		case string(v) == "null":
+		case dotted:
+			c.part(part, v)
+		case name != geoAttr:
+		case v[0] != '{':
+			c.fault("its `%s` is %s", geoAttr, jsonType(v))
+		default:
+			c.any = true
+			eachMember(v, func(key, v []byte) bool { c.part(unquote(key), v); return true })
 		}
-		if v[0] != '{' {
-			err = apierr.Newf(apierr.InvalidDocumentGeoField, "its `%s` is %s; %s", geoAttr, jsonType(v), want)
-			return false
-		}
-		limits := map[string]float64{"lat": 90, "lng": 180}
-		eachMember(v, func(key, v []byte) bool {
-			name := unquote(key)
-			limit, ok := limits[name]
-			if !ok {
-				return true // it says more of the place
-			}
-			delete(limits, name)
-			if x, ok := number(v); ok && x >= -limit && x <= limit {
-				return true
-			}
-			found := jsonType(v)
-			if found == "a number" {
-				found = fmt.Sprintf("%.40s", v)
-			}
-			err = apierr.Newf(apierr.InvalidDocumentGeoField, "its `%s.%s` is %s; %s", geoAttr, name, found, want)
-			return false
-		})
-		for _, name := range []string{"lat", "lng"} {
-			if _, missing := limits[name]; missing && err == nil {
-				err = apierr.Newf(apierr.InvalidDocumentGeoField, "its `%s` has no `%s`; %s", geoAttr, name, want)
-			}
-		}
-		return false
+		return c.err == nil
 	})
-	return err
+	for _, name := range []string{"lat", "lng"} {
+		if _, missing := c.limits[name]; missing && c.any {
+			c.fault("its `%s` has no `%s`", geoAttr, name)
+		}
+	}
+	return c.err
+}
+
+// A placeCheck looks at the parts of one place.
+type placeCheck struct {
+	limits map[string]float64 // of the parts not seen yet
+	any    bool               // there is a place
+	err    error              // the first fault
+}
+
+// part checks one part; it may say more of the place than where it is.
+func (c *placeCheck) part(name string, v []byte) {
+	limit, ok := c.limits[name]
+	if !ok {
+		return
+	}
+	c.any = true
+	delete(c.limits, name)
+	if x, ok := placePart(v); ok && math.Abs(x) <= limit {
+		return
+	}
+	found := jsonType(v)
+	if v[0] == '"' || found == "a number" {
+		found = fmt.Sprintf("%.40s", v)
+	}
+	c.fault("its `%s.%s` is %s", geoAttr, name, found)
+}
+
+func (c *placeCheck) fault(format string, args ...any) {
+	if c.err == nil {
+		c.err = apierr.Newf(apierr.InvalidDocumentGeoField, format+"; expected {\"lat\": a number from -90 to 90, \"lng\": a number from -180 to 180}, or null", args...)
+	}
+}
+
+// placePart returns a latitude or longitude, which may be written as a string.
+func placePart(v []byte) (float64, bool) {
+	if v[0] == '"' {
+		text := strings.TrimSpace(unquote(v))
+		if text == "" {
+			return 0, false
+		}
+		v = []byte(text)
+	}
+	return number(v)
+}
+
+// lastPart returns the largest of several numbers for a part, which is the one
+// that a column has.
+func lastPart(values [][]byte) (float64, bool) {
+	last, found := math.Inf(-1), false
+	for _, v := range values {
+		if x, ok := placePart(v); ok {
+			last, found = max(last, x), true
+		}
+	}
+	return last, found
+}
+
+// appendPlace appends what a cell of a column `_geo` says, "latitude,longitude",
+// as JSON; ok is false where it says something else.
+func appendPlace(b []byte, cell string) (_ []byte, ok bool) {
+	lat, lng, two := strings.Cut(cell, ",")
+	lat, lng = strings.TrimSpace(lat), strings.TrimSpace(lng)
+	if !two || !jsonNumber(lat) || !jsonNumber(lng) {
+		return b, false
+	}
+	return fmt.Appendf(b, `{"lat":%s,"lng":%s}`, lat, lng), true
 }

@@ -150,7 +150,8 @@ func (l *lineRecords) next() (record, error) {
 }
 
 // A table reads CSV: the first line names the fields, each with its type behind
-// a colon ("price:number", "sold:boolean", else text). An empty cell is null.
+// a colon ("price:number", "sold:boolean", else text). An empty cell is null. A
+// cell "latitude,longitude" of the column `_geo` is a place.
 type table struct {
 	csv   *csv.Reader
 	names [][]byte // as JSON
@@ -241,7 +242,7 @@ func (t *table) cell(b []byte, i int, cell string, line int) ([]byte, error) {
 	switch t.types[i] {
 	case 'n':
 		n := strings.TrimSpace(cell)
-		if (n[0] != '-' && (n[0] < '0' || n[0] > '9')) || !json.Valid([]byte(n)) {
+		if !jsonNumber(n) {
 			return bad("not a number")
 		}
 		return append(b, n...), nil
@@ -255,7 +256,17 @@ func (t *table) cell(b []byte, i int, cell string, line int) ([]byte, error) {
 	if !utf8.ValidString(cell) {
 		return nil, apierr.Newf(apierr.MalformedPayload, "Line %d of the CSV, column %s: it is not UTF-8.", line, t.names[i])
 	}
+	if string(t.names[i]) == `"`+geoAttr+`"` {
+		if b, ok := appendPlace(b, cell); ok {
+			return b, nil
+		}
+	}
 	return append(b, quote(cell)...), nil
+}
+
+// jsonNumber reports whether a text is a number as JSON writes them.
+func jsonNumber(s string) bool {
+	return s != "" && (s[0] == '-' || '0' <= s[0] && s[0] <= '9') && json.Valid([]byte(s))
 }
 
 // csvFault is an error of the CSV, or of reading it, as a client reads it.
