@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -147,9 +148,9 @@ func TestBackPressure(t *testing.T) {
 // TestStallThenGood checks that a provider's bad hour leaves no trace.
 func TestStallThenGood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := 0
+		var n atomic.Int32
 		c := piped(t, Limits{FirstByte: time.Second}, func(c net.Conn) {
-			if n++; n <= 2 {
+			if n.Add(1) <= 2 {
 				io.Copy(io.Discard, c)
 				return
 			}
