@@ -36,6 +36,14 @@ const (
 	fileOrigin    = "file " // and its path
 )
 
+// Variables of the host that are no options.
+const (
+	envConfigFile     = EnvPrefix + "CONFIG_FILE_PATH"
+	envServerProvider = EnvPrefix + "SERVER_PROVIDER" // who hosts the machine
+)
+
+var otherVariables = []string{envConfigFile, envServerProvider}
+
 // DefaultConfigFile is read where it exists and no other is named.
 const DefaultConfigFile = "./config.toml"
 
@@ -87,7 +95,11 @@ type Config struct {
 	ChatRecordDir        string // empty: nothing is recorded
 	ChatRecordWorkspaces []string
 
-	settings []Setting // what the fields came of, for the event launch
+	// For the event launch alone: what the fields came of, whether a file was
+	// read, and who hosts the machine.
+	settings       []Setting
+	fromFile       bool
+	serverProvider string
 }
 
 // TelemetryConfig is what the operator wants of telemetry.
@@ -163,6 +175,7 @@ func LoadConfig(from Sources) (Config, []Setting, error) {
 
 	path, values, err := readFile(from.File, options)
 	errs = append(errs, err)
+	fromFile := err == nil && values != nil
 	layer(func(Option) string { return fileOrigin + path }, values)
 
 	values, err = readEnviron(from.Environ, options)
@@ -195,7 +208,7 @@ func LoadConfig(from Sources) (Config, []Setting, error) {
 		errs = append(errs, fmt.Errorf("option master-key (%s) has %d bytes: want at least %d when env is production", origin["master_key"], n, minMasterKey))
 	}
 	errs = append(errs, checkTLS(c.TLS))
-	c.settings = settings
+	c.settings, c.fromFile, c.serverProvider = settings, fromFile, valueOf(from.Environ, envServerProvider)
 	c.Telemetry.decide(from.Environ, origin["no_analytics"])
 	return c, settings, errors.Join(errs...)
 }
@@ -257,7 +270,7 @@ func readEnviron(environ []string, options []Option) (map[string]any, error) {
 	var errs []error
 	for _, kv := range environ {
 		name, value, _ := strings.Cut(kv, "=")
-		if !strings.HasPrefix(name, EnvPrefix) || name == EnvPrefix+"CONFIG_FILE_PATH" {
+		if !strings.HasPrefix(name, EnvPrefix) || slices.Contains(otherVariables, name) {
 			continue
 		}
 		i := slices.IndexFunc(options, func(o Option) bool { return o.Env() == name })
@@ -268,6 +281,16 @@ func readEnviron(environ []string, options []Option) (map[string]any, error) {
 		values[options[i].Key()] = value
 	}
 	return values, errors.Join(errs...)
+}
+
+// valueOf is the last value of a variable; empty where it is not set.
+func valueOf(environ []string, name string) (value string) {
+	for _, kv := range environ {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
+			value = v
+		}
+	}
+	return value
 }
 
 // NearestName returns the one of known that name was most likely meant to be,

@@ -58,12 +58,21 @@ type Options struct {
 	// Pace is telemetry's clock, for tests of what takes hours otherwise; the
 	// zero value is that of the machine.
 	Pace Pace
+
+	machine *machine // what telemetry tells of, for tests; nil: where the host runs
 }
 
 // Pace is a clock, and how often somebody looks at it.
 type Pace struct {
 	Now  func() time.Time
 	Tick time.Duration
+}
+
+func (p Pace) now() time.Time {
+	if p.Now == nil {
+		return time.Now()
+	}
+	return p.Now()
 }
 
 // A Host is the service, open and listening. Call Run, or Close.
@@ -151,7 +160,11 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		h.onClose(running(func(ctx context.Context) { h.scheduleSnapshots(ctx, c.ScheduleSnapshot) }))
 	}
 
-	engine, err := h.openTelemetry(ctx, c, o, features)
+	first, err := db.FirstLaunch(o.Pace.now())
+	if err != nil {
+		return nil, err
+	}
+	engine, err := h.openTelemetry(ctx, c, o, h.snapshot(c, o, features, first))
 	if err != nil {
 		return nil, err
 	}

@@ -18,15 +18,17 @@ type machine struct {
 	kernel       string
 	ram          uint64 // KiB, in steps of 64 MiB
 	disk         uint64 // bytes of the largest disk, in steps of 1 GB
+	cores        int
 }
 
 // thisMachine looks at the system. What cannot be seen is empty.
-func thisMachine() machine {
-	return machine{
+func thisMachine() *machine {
+	return &machine{
 		distribution: distributionID(readOr("/etc/os-release", "/usr/lib/os-release")),
 		kernel:       kernelRelease(),
 		ram:          round(memoryKiB(readOr("/proc/meminfo")), 64<<10),
 		disk:         round(largestDisk(readOr("/proc/self/mounts")), 1e9),
+		cores:        runtime.NumCPU(),
 	}
 }
 

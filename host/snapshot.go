@@ -1,10 +1,8 @@
 package host
 
 import (
-	"os"
-	"runtime"
+	"cmp"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -14,9 +12,6 @@ import (
 	"github.com/parley-search/parley/host/internal/httpapi"
 	"github.com/parley-search/parley/host/internal/telemetry"
 )
-
-// envServerProvider names who hosts the machine.
-const envServerProvider = "PARLEY_SERVER_PROVIDER"
 
 // given is what the configuration says, option by option.
 type given map[string]Setting
@@ -87,22 +82,21 @@ func (g given) launch(h *telemetry.Handles, version string) event.Launch {
 		SearchQueueSize:       g.number("experimental-search-queue-size"),
 		DumplessUpgrade:       g.on("experimental-dumpless-upgrade"),
 	}
-	for _, s := range g {
-		l.WithConfigurationFile |= event.FlagOf(strings.HasPrefix(s.Origin, fileOrigin))
-	}
 	return l
 }
 
 // snapshot describes process and machine whenever it is called.
-func (h *Host) snapshot(c Config, o Options, features *feature.Service) func(*telemetry.Handles, time.Time) (event.Launch, event.Features, event.Host) {
-	m, g, provider := thisMachine(), newGiven(c.settings), os.Getenv(envServerProvider)
-	return func(t *telemetry.Handles, first time.Time) (event.Launch, event.Features, event.Host) {
+func (h *Host) snapshot(c Config, o Options, features *feature.Service, first time.Time) telemetry.Snapshot {
+	m, g := cmp.Or(o.machine, thisMachine()), newGiven(c.settings)
+	return func(t *telemetry.Handles) (event.Launch, event.Features, event.Host) {
 		machine := event.Host{
-			Distribution: t.Distribution(m.distribution), KernelVersion: t.Kernel(m.kernel), ServerProvider: t.ServerProvider(provider),
-			Cores: event.CountOf(runtime.NumCPU()), RAMSize: event.CountOf(m.ram), DiskSize: event.CountOf(m.disk),
+			Distribution: t.Distribution(m.distribution), KernelVersion: t.Kernel(m.kernel), ServerProvider: t.ServerProvider(c.serverProvider),
+			Cores: event.CountOf(m.cores), RAMSize: event.CountOf(m.ram), DiskSize: event.CountOf(m.disk),
 			DatabaseSize: event.CountOf(round(uint64(sizeOf(c.DBPath)), 1e6)), Indexes: event.CountOf(h.search.Count()),
-			StartSinceDays: event.CountOf(int64(time.Since(first).Hours() / 24)),
+			StartSinceDays: event.CountOf(int64(o.Pace.now().Sub(first).Hours() / 24)),
 		}
-		return g.launch(t, o.Version), httpapi.FeaturesEvent(features.Now()), machine
+		launch := g.launch(t, o.Version)
+		launch.WithConfigurationFile = event.FlagOf(c.fromFile)
+		return launch, httpapi.FeaturesEvent(features.Now()), machine
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/deploy"
-	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/httpapi"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/store"
@@ -57,7 +56,7 @@ func (u *usage) decide(c Config) (err error) {
 // openTelemetry makes telemetry work, or, where somebody switched it off,
 // removes what there was of it: the engine is nil then. A spool that cannot be
 // opened stops no host: there is no telemetry, then.
-func (h *Host) openTelemetry(ctx context.Context, c Config, o Options, features *feature.Service) (*telemetry.Engine, error) {
+func (h *Host) openTelemetry(ctx context.Context, c Config, o Options, snapshot telemetry.Snapshot) (*telemetry.Engine, error) {
 	if h.usage.off != "" {
 		h.log.Info().Str("by", h.usage.off).Msg("telemetry is off")
 		return nil, telemetry.RemoveSpool(c.DBPath)
@@ -77,7 +76,7 @@ func (h *Host) openTelemetry(ctx context.Context, c Config, o Options, features 
 		return nil, err
 	}
 	engine, err := telemetry.Open(ctx, telemetry.Options{
-		Instance: h.usage.uid, Spool: h.usage.spool, Snapshot: h.snapshot(c, o, features), Log: h.warn, Now: o.Pace.Now, Tick: o.Pace.Tick,
+		Instance: h.usage.uid, Spool: h.usage.spool, Snapshot: snapshot, Log: h.warn, Now: o.Pace.Now, Tick: o.Pace.Tick,
 		Sealed: func(messages []telemetry.Message, _ []telemetry.CollectorValues) {
 			if file == nil {
 				return

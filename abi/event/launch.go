@@ -1,8 +1,8 @@
 package event
 
 // Launch says how the process was started. A collector gets it at the start of
-// each window, again before its end, and when it takes over from another
-// version.
+// each window, when it takes over from another version, and again before it is
+// asked for its metrics where something has changed since.
 type Launch struct {
 	Version               Handle     `vocabulary:"version"` // of the service
 	Env                   Env        // option env

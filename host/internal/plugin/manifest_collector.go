@@ -198,8 +198,8 @@ func checkConstant(metric *abi.Metric) (problems []string) {
 			wrong("events is empty: name the events that it is computed from")
 		}
 		return problems
-	case metric.NoData != abi.NoDataAlways:
-		wrong("noData of a constant must be always")
+	case metric.NoData == abi.NoDataNull:
+		wrong("noData of a constant must be always, or omit for one that only comes along with others")
 	}
 	var value any
 	d := json.NewDecoder(bytes.NewReader(metric.Constant))

@@ -133,7 +133,7 @@ func TestReadCollectorManifestRefuses(t *testing.T) {
 		{metric("maxItems", 3), "maxItems is 3: it is for array<string>"},
 		{metric("constant", 1), "come together"},
 		{metric("aggregation", "constant"), "come together"},
-		{metric("aggregation", "constant", "constant", 1), "noData of a constant must be always"},
+		{metric("aggregation", "constant", "nullable", true, "noData", "null", "constant", 1), "noData of a constant must be always"},
 		{metric("aggregation", "constant", "noData", "always", "constant", "x"), "is no value of kind int"},
 		{metric("aggregation", "constant", "noData", "always", "constant", -1), "is no value of kind int"},
 		{metric("aggregation", "constant", "noData", "always", "constant", 0.5), "is no value of kind int"},

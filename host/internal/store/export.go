@@ -50,7 +50,7 @@ func derived() []string { return []string{prefixOutbox, prefixTrait, prefixDate}
 
 // ownSwitches are meta records that belong to one database alone.
 func ownSwitch(key string) bool {
-	return key == prefixMeta+"format" || key == prefixMeta+"traits"
+	return key == prefixMeta+"format" || key == prefixMeta+"traits" || key == keyLaunched
 }
 
 // An exported is a record as a line of JSON. Keys and values that are no text
@@ -228,7 +228,10 @@ func (s *Store) Restore(r io.Reader) error {
 // Imported ends an import: tasks are found again, and those of the types made
 // the archive itself, which is there: they are not made again.
 func (s *Store) Imported(ctx context.Context, made []task.Type) error {
-	err := s.update(func(tx *badger.Txn) error { return tx.Delete([]byte(prefixMeta + "traits")) })
+	err := s.update(func(tx *badger.Txn) error {
+		// A snapshot has all records, those of the other database's own, too.
+		return errors.Join(tx.Delete([]byte(prefixMeta+"traits")), tx.Delete([]byte(keyLaunched)))
+	})
 	if err == nil {
 		err = s.addTraits()
 	}

@@ -23,6 +23,7 @@ import (
 //	m/keys                    => 1 once the default keys were made
 //	m/traits                  => 1 where the tasks have their x/ and y/
 //	m/features                => the features that were switched, as a JSON object of booleans
+//	m/launched                => when a host first ran on this database, in RFC 3339 to the hour
 //	m/network                 => network.Network as JSON, its keys sealed
 //	w/<uid>                   => chat.Workspace as JSON, its key sealed
 //	k/<uid>                   => auth.Key as JSON (no key material)
@@ -56,6 +57,7 @@ const (
 
 	keyFeatures = prefixMeta + "features"
 	keyNetwork  = prefixMeta + "network"
+	keyLaunched = prefixMeta + "launched"
 )
 
 // Format is the number of the data format that this build writes.

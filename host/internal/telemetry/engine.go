@@ -15,10 +15,7 @@ import (
 type Options struct {
 	Instance UUID // key of all messages; shown to the operator, used for nothing else
 	Spool    Spool
-	// Snapshot describes process and machine as they are now; its handles are
-	// of the engine's own table h, and first is when telemetry first ran on this
-	// data directory. It must not call the engine.
-	Snapshot func(h *Handles, first time.Time) (event.Launch, event.Features, event.Host)
+	Snapshot Snapshot // of process and machine; nil: there is nothing to say of them
 	// Sealed is told of each window that ended: its messages, which are in the
 	// spool, and its values by collector. It is called
 	// by one goroutine, and must not call the engine. It may be nil.
@@ -32,6 +29,10 @@ type Options struct {
 	Ring       int           // bytes; default DefaultRingSize
 	Now        func() time.Time
 }
+
+// A Snapshot describes process and machine as they are now; its handles are of
+// the engine's own table h. It must not call the engine.
+type Snapshot func(h *Handles) (event.Launch, event.Features, event.Host)
 
 // CollectorValues are the values of one collector in one window.
 type CollectorValues struct {
@@ -79,15 +80,14 @@ type Engine struct {
 
 // state is what outlives the process, while a window is under way.
 type state struct {
-	Window      uint64                    `json:"window"` // number of the one under way, from 1
-	Began       time.Time                 `json:"began"`  // cut to the hour
-	Elapsed     time.Duration             `json:"elapsed"`
-	FirstLaunch time.Time                 `json:"firstLaunch"`
-	Handles     []savedText               `json:"handles"`
-	Collectors  map[string]savedCollector `json:"collectors"`
-	Early       []Message                 `json:"early"` // of collectors that left in this window
-	Kinds       map[string]string         `json:"kinds"` // of all paths that were ever used
-	Lost        uint64                    `json:"lost"`  // events that no collector took
+	Window     uint64                    `json:"window"` // number of the one under way, from 1
+	Began      time.Time                 `json:"began"`  // cut to the hour
+	Elapsed    time.Duration             `json:"elapsed"`
+	Handles    []savedText               `json:"handles"`
+	Collectors map[string]savedCollector `json:"collectors"`
+	Early      []Message                 `json:"early"` // of collectors that left in this window
+	Kinds      map[string]string         `json:"kinds"` // of all paths that were ever used
+	Lost       uint64                    `json:"lost"`  // events that no collector took
 }
 
 type savedCollector struct {
@@ -122,9 +122,6 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	}
 	// No number is given twice: the ids of messages hang on it.
 	e.state.Window = max(e.state.Window, e.last.Number+1)
-	if e.state.FirstLaunch.IsZero() {
-		e.state.FirstLaunch = now
-	}
 	if e.state.Began.IsZero() {
 		e.state.Began = now.UTC().Truncate(time.Hour)
 	}

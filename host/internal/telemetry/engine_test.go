@@ -56,6 +56,41 @@ func TestPreview(t *testing.T) {
 	}
 }
 
+// TestDescribe tells of process and machine at the start of a window, and again
+// where they are others when somebody asks: what is shown is what would be
+// sealed.
+func TestDescribe(t *testing.T) {
+	c := collectorOf("a", "1.0.0")
+	r := newRig(t, newSpool(), c)
+	told := func(step string, want uint64) {
+		t.Helper()
+		if got := c.latest.launch; got != want {
+			t.Errorf("%s: the collector was told of the launch %d times in this window, want %d", step, got, want)
+		}
+	}
+	told("at the start", 1)
+	r.engine.Preview()
+	r.engine.Preview()
+	told("shown twice", 1)
+	r.launch.HTTPPayloadSizeLimit = 7
+	r.engine.Preview()
+	r.engine.Preview()
+	told("shown twice after a change", 2)
+	r.pass(time.Hour)
+	told("in the next window", 1)
+	r.launch.HTTPPayloadSizeLimit = 8
+	failed := false
+	c.observe = func() error {
+		if failed {
+			return nil
+		}
+		failed = true
+		return errFake
+	}
+	r.engine.Preview()
+	told("by another instance, after a fault", 1)
+}
+
 func TestRestart(t *testing.T) {
 	spool := newSpool()
 	r := newRig(t, spool, collectorOf("a", "1.0.0"))

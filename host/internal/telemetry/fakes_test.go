@@ -26,7 +26,8 @@ type fakeCollector struct {
 	records        func(reset bool) []byte
 	noLoad         bool
 
-	alive int
+	alive  int
+	latest *fakeInstance
 }
 
 func collectorOf(name, version string) *fakeCollector {
@@ -52,7 +53,8 @@ func (c *fakeCollector) Start() (Instance, error) {
 		return nil, c.noStart
 	}
 	c.alive++
-	return &fakeInstance{c: c}, nil
+	c.latest = &fakeInstance{c: c}
+	return c.latest, nil
 }
 
 type fakeInstance struct {
@@ -241,6 +243,7 @@ type rig struct {
 	now    time.Time
 	said   []string
 	ended  int
+	launch event.Launch
 }
 
 var instance = UUID{1, 2, 3, 4, 5, 6, 0x47, 8, 0x89, 10, 11, 12, 13, 14, 15, 16}
@@ -257,8 +260,9 @@ func (r *rig) open(all ...Collector) {
 	r.t.Helper()
 	e, err := Open(r.t.Context(), Options{
 		Instance: instance, Spool: r.spool, Now: func() time.Time { return r.now },
-		Snapshot: func(h *Handles, _ time.Time) (event.Launch, event.Features, event.Host) {
-			return event.Launch{Version: h.Version("1.2.3")}, event.Features{Patched: 1}, event.Host{Cores: 2}
+		Snapshot: func(h *Handles) (event.Launch, event.Features, event.Host) {
+			r.launch.Version = h.Version("1.2.3")
+			return r.launch, event.Features{Patched: 1}, event.Host{Cores: 2}
 		},
 		Sealed: func([]Message, []CollectorValues) { r.ended++ },
 		Log:    func(message string, err error) { r.said = append(r.said, fmt.Sprintf("%s: %v", message, err)) },

@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/metric"
@@ -66,7 +67,7 @@ func read(m *abi.Manifest, records []byte, texts metric.Texts) (values []Value, 
 	for i := range m.Metrics {
 		one := &m.Metrics[i]
 		switch {
-		case len(one.Constant) > 0:
+		case len(one.Constant) > 0 && (one.NoData == abi.NoDataAlways || slices.Contains(given, true)):
 			values = append(values, Value{one, one.Constant})
 		case given[i]:
 			values = append(values, Value{one, found[i]})

@@ -18,6 +18,7 @@ type running struct {
 	events    uint64 // bit k: it is given events of kind k
 	instance  Instance
 	saved     []byte // from which a new instance goes on
+	described []byte // what it was told last of process and machine
 
 	off     string // why it is off until restart; empty while it runs
 	strikes int

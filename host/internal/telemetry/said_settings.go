@@ -154,11 +154,9 @@ func (s Said) settingEmbedders(e *event.Settings) {
 			continue // it is taken out
 		}
 		n++
-		source := one.text("source")
-		if source == "" {
-			source = "openAi" // the API's default
+		if source := one.text("source"); source != "" { // it may be one that is there already
+			e.EmbedderSources.Add(event.OrdinalOf[event.EmbedderSource](source))
 		}
-		e.EmbedderSources.Add(event.OrdinalOf[event.EmbedderSource](source))
 		e.DocumentTemplate |= one.flag("documentTemplate")
 		e.BinaryQuantized |= one.flag("binaryQuantized")
 		if bytes, ok := one.number("documentTemplateMaxBytes"); ok {

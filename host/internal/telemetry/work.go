@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -35,18 +36,22 @@ func (e *Engine) observe(r *running, records []byte) {
 	}
 }
 
-// describe hands launch, features and host to one collector, or to all.
+// describe hands launch, features and host to those collectors that were not
+// told of them in this window, or that were told of others.
 func (e *Engine) describe(to ...*running) {
-	if e.options.Snapshot == nil {
+	if e.options.Snapshot == nil || len(to) == 0 {
 		return
 	}
-	launch, features, host := e.options.Snapshot(e.handles, e.state.FirstLaunch)
+	launch, features, host := e.options.Snapshot(e.handles)
 	features.Patched = 0
 	records := event.Append(nil, &launch)
 	records = event.Append(records, &features)
 	records = event.Append(records, &host)
 	for _, r := range to {
-		e.observe(r, records)
+		if !bytes.Equal(r.described, records) {
+			r.described = records
+			e.observe(r, records)
+		}
 	}
 }
 
@@ -60,6 +65,7 @@ func (e *Engine) fault(r *running, err error) {
 		return
 	}
 	e.options.Log("collector "+r.name()+" failed and goes on from its last checkpoint", err)
+	r.described = nil // it may be of after the checkpoint
 	continued, err := r.start(r.saved)
 	if err != nil {
 		e.fault(r, err)
@@ -127,8 +133,10 @@ func (e *Engine) origin() origin {
 	return origin{e.options.Instance, e.state.Window, e.state.Began}
 }
 
-// seal looks at all collectors, and changes none of them.
+// seal looks at all collectors, having told them what is new of process and
+// machine. Sealed again at once, the window is the same.
 func (e *Engine) seal() sealed {
+	e.describe(e.running...)
 	s := sealed{messages: append([]Message(nil), e.state.Early...), bad: map[*running]string{}}
 	for _, r := range e.running {
 		if r.instance == nil {
@@ -198,7 +206,6 @@ func (e *Engine) oversize() bool { return len(Body(e.seal().messages)) >= MaxBod
 // end ends the window: its messages and the new state are kept in one step,
 // then the collectors forget it. Where they cannot be kept the window goes on.
 func (e *Engine) end(ctx context.Context) {
-	e.describe(e.running...)
 	s := e.seal()
 	before := e.state
 	before.Collectors, before.Kinds = maps.Clone(e.state.Collectors), maps.Clone(e.state.Kinds)
@@ -224,7 +231,7 @@ func (e *Engine) turn(s sealed) {
 	e.handles.turn()
 	e.facets.clear()
 	for _, r := range e.running {
-		r.saved = nil
+		r.saved, r.described = nil, nil
 		if r.instance == nil {
 			continue
 		}

@@ -70,20 +70,13 @@ func flushOptions(m *collector.Metrics, l *event.Launch) {
 }
 
 func flushExperimental(m *collector.Metrics, l *event.Launch, f *event.Features) {
-	m.Flag(metricCompositeEmbedders, f.CompositeEmbedders)
 	m.Flag(metricContainsFilter, f.ContainsFilter)
-	m.Flag(metricEditByFunction, f.EditDocumentsByFunction)
-	m.Flag(metricMultimodal, f.Multimodal)
 	m.Flag(metricEnableMetrics, l.EnableMetrics)
 	m.UpTo(metricCacheEntries, uint64(l.EmbeddingCacheEntries), mostEntries)
-	m.Flag(metricNoEdition2024, l.NoEdition2024)
-	m.Flag(metricReplication, l.ReplicationParameters)
 	m.Flag(metricReduceMemory, l.ReduceIndexingMemory)
 	m.Label(metricLogsMode, collector.Known(l.LogsMode))
 	m.Flag(metricLogsRoute, l.EnableLogsRoute)
 	m.UpTo(metricQueueSize, uint64(l.SearchQueueSize), mostEntries)
-	m.Flag(metricDumplessUpgrade, l.DumplessUpgrade)
-	m.Flag(metricGPU, l.GPUEnabled)
 }
 
 func flushHost(m *collector.Metrics, h *event.Host) {

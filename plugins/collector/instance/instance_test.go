@@ -36,20 +36,13 @@ func TestReference(t *testing.T) {
 		"infos.ssl_tickets":                               d.Says("Launch.SSLTickets"),
 		"infos.with_configuration_file":                   d.Says("Launch.WithConfigurationFile"),
 		"infos.task_queue_webhook":                        d.Says("Launch.TaskQueueWebhook"),
-		"infos.experimental_composite_embedders":          d.Says("Features.CompositeEmbedders"),
 		"infos.experimental_contains_filter":              d.Says("Features.ContainsFilter"),
-		"infos.experimental_edit_documents_by_function":   d.Says("Features.EditDocumentsByFunction"),
 		"infos.experimental_enable_metrics":               d.Says("Launch.EnableMetrics"),
 		"infos.experimental_embedding_cache_entries":      d.Says("Launch.EmbeddingCacheEntries"),
-		"infos.experimental_multimodal":                   d.Says("Features.Multimodal"),
-		"infos.experimental_no_edition_2024_for_settings": d.Says("Launch.NoEdition2024"),
-		"infos.experimental_replication_parameters":       d.Says("Launch.ReplicationParameters"),
 		"infos.experimental_reduce_indexing_memory_usage": d.Says("Launch.ReduceIndexingMemory"),
 		"infos.experimental_logs_mode":                    lastOf(d, "Launch.LogsMode"),
 		"infos.experimental_enable_logs_route":            d.Says("Launch.EnableLogsRoute"),
 		"infos.experimental_search_queue_size":            d.Says("Launch.SearchQueueSize"),
-		"infos.experimental_dumpless_upgrade":             d.Says("Launch.DumplessUpgrade"),
-		"infos.gpu_enabled":                               d.Says("Launch.GPUEnabled"),
 		"system.distribution":                             d.Says("Host.Distribution"),
 		"system.kernel_version":                           d.Says("Host.KernelVersion"),
 		"system.cores":                                    d.Says("Host.Cores"),
@@ -81,7 +74,7 @@ func lastOf(d *plugintest.CollectorDriver, field string) plugintest.Rule {
 func TestKernel(t *testing.T) {
 	d := plugintest.NewCollector(t, &window{}, "manifest.json")
 	plugintest.Emit(d, event.Launch{Version: d.Handle(event.VocabularyVersion, "1.2.3"), Env: 1, LogLevel: 4, LogsMode: 1})
-	plugintest.Emit(d, event.Features{Multimodal: 1})
+	plugintest.Emit(d, event.Features{ContainsFilter: 1})
 	plugintest.Emit(d, event.Host{Distribution: d.Handle(event.VocabularyDistribution, "plan9"), ServerProvider: d.Handle(event.VocabularyServerProvider, ""), Cores: 2})
 	got := d.End()
 	if _, ok := got["system.kernel_version"]; ok {
@@ -90,7 +83,7 @@ func TestKernel(t *testing.T) {
 	if v, ok := got["system.server_provider"]; v != "" || !ok {
 		t.Errorf("metrics = %v, want a provider of the empty text", got)
 	}
-	if got["infos.experimental_multimodal"] != true || got["infos.env"] != "development" {
-		t.Errorf("metrics = %v, want multimodal, and development", got)
+	if got["infos.experimental_contains_filter"] != true || got["infos.env"] != "development" {
+		t.Errorf("metrics = %v, want containsFilter, and development", got)
 	}
 }

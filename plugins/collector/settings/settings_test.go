@@ -129,7 +129,6 @@ func TestReference(t *testing.T) {
 		"synonyms.total":                                   d.Says("Settings.Synonyms"),
 		"network":                                          patched(d, "Features.Network"),
 		"experimental_network":                             patched(d, "Features.Network"),
-		"multimodal":                                       patched(d, "Features.Multimodal"),
 	})
 }
 
