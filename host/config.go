@@ -60,6 +60,8 @@ type Config struct {
 	PayloadLimit      int64
 	IndexingMemory    int64
 	IndexingThreads   int // 0: half of the processors
+	ReduceIndexing    bool
+	EmbeddingCache    int
 	LogLevel          string
 	LogsMode          string
 	EnableMetrics     bool
@@ -100,6 +102,23 @@ type Config struct {
 	settings       []Setting
 	fromFile       bool
 	serverProvider string
+}
+
+// indexingMemory is what writing documents may take, in bytes.
+func (c *Config) indexingMemory() int64 {
+	if c.ReduceIndexing {
+		return max(c.IndexingMemory/4, 1)
+	}
+	return c.IndexingMemory
+}
+
+// indexingThreads is how many threads cut documents into words; 0: half of the
+// processors.
+func (c *Config) indexingThreads() int {
+	if c.ReduceIndexing {
+		return 1
+	}
+	return c.IndexingThreads
 }
 
 // TelemetryConfig is what the operator wants of telemetry.

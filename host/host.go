@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -146,7 +145,7 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 	remotes := network.New(db.Network(sealer))
 	h.search, err = search.Open(search.Options{
 		Dir: filepath.Join(c.DBPath, "indexes"), DB: db, Sealer: sealer, Bodies: db, Features: features.Now, Upstream: out, Remotes: remotes, Waiting: c.SearchQueueSize,
-		IndexingMemory: c.IndexingMemory, IndexingThreads: c.IndexingThreads,
+		IndexingMemory: c.indexingMemory(), IndexingThreads: c.indexingThreads(), QueryVectors: c.EmbeddingCache,
 		Log: func(message string, err error) { h.log.Warn().Err(err).Msg(message) }, Searched: h.figures.searched,
 	})
 	if err != nil {
@@ -211,7 +210,7 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		Auth: keys, Chat: h.chat, Search: h.search, Tasks: h.tasks, Exports: h.exports, Log: h.log, Logs: o.Logs,
 		Features: features, Network: remotes,
 		Version: httpapi.Version{Version: o.Version, Commit: o.Commit, Date: o.CommitDate},
-		Plugins: h.pluginStatus, Reload: h.reloadPlugins, Metrics: h.metrics.Render, DatabaseSize: func() int64 { return sizeOf(c.DBPath) },
+		Plugins: h.pluginStatus, Reload: h.reloadPlugins, Metrics: h.metrics.Render, DatabaseSize: func() int64 { return store.DiskUse(c.DBPath) },
 		Limits: httpapi.Limits{Body: c.PayloadLimit}, TLS: tlsConfig, Served: h.figures.served, Tracer: tracer, Telemetry: engine, Usage: h.usageRoutes(c),
 	})
 	if h.listener, err = net.Listen("tcp", c.HTTPAddr); err != nil {
@@ -295,21 +294,6 @@ func (h *Host) Run(ctx context.Context) error {
 		err = h.server.Shutdown(grace)
 	}
 	return errors.Join(err, h.Close())
-}
-
-// sizeOf adds up the files below dir. One that goes away meanwhile counts for
-// nothing.
-func sizeOf(dir string) (bytes int64) {
-	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return nil
-		}
-		if info, err := d.Info(); err == nil {
-			bytes += info.Size()
-		}
-		return nil
-	})
-	return bytes
 }
 
 // Close closes whatever is open, in the reverse order of opening. It may be

@@ -2,11 +2,14 @@ package host
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -18,6 +21,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/parley-search/parley/host/internal/plugin"
+	"github.com/parley-search/parley/host/internal/wasm"
 )
 
 // A house is the whole host with its real parts, serving on loopback, and a
@@ -25,6 +29,7 @@ import (
 type house struct {
 	t      testing.TB
 	url    string
+	host   *Host
 	dir    string // of the data
 	log    logBuffer
 	client *http.Client
@@ -44,25 +49,33 @@ func openHouse(t testing.TB, flags map[string]string, modules ...[]byte) *house 
 // openHouseAt is openHouse with a clock of telemetry's.
 func openHouseAt(t testing.TB, pace Pace, flags map[string]string, modules ...[]byte) *house {
 	t.Helper()
-	h := &house{t: t, dir: t.TempDir(), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
-	lendCache(t, h.dir)
-	all := map[string]string{"http-addr": "127.0.0.1:0", "db-path": h.dir, "shutdown-grace": "1s", "log-level": "trace", "experimental-logs-mode": "json"}
-	for name, value := range flags {
-		all[name] = value
+	all := map[string]string{"http-addr": "127.0.0.1:0", "shutdown-grace": "1s", "log-level": "trace", "experimental-logs-mode": "json"}
+	maps.Copy(all, flags)
+	if all["db-path"] == "" {
+		all["db-path"] = t.TempDir()
 	}
-	c, _, err := LoadConfig(Sources{Flags: all})
+	return openHouseFrom(t, Sources{Flags: all}, Options{Embedded: modules, Pace: pace})
+}
+
+// openHouseFrom is openHouse with a configuration of its own.
+func openHouseFrom(t testing.TB, from Sources, o Options) *house {
+	t.Helper()
+	c, _, err := LoadConfig(from)
 	if err != nil {
 		t.Fatal(err)
 	}
+	h := &house{t: t, dir: c.DBPath, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
+	lendCache(t, h.dir)
 	logs, err := OpenLogs(c, &h.log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	opened, err := Open(t.Context(), c, Options{Logs: logs, Embedded: modules, Version: "test", Pace: pace})
+	o.Logs, o.Version = logs, cmp.Or(o.Version, "test")
+	opened, err := Open(t.Context(), c, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.url = "http://" + opened.Addr().String()
+	h.host, h.url = opened, "http://"+opened.Addr().String()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- opened.Run(ctx) }()
@@ -80,19 +93,25 @@ func openHouseAt(t testing.TB, pace Pace, flags map[string]string, modules ...[]
 	return h
 }
 
-// lendCache gives the data directory dir the compiled modules that other tests
-// left, where there are any: to compile takes seconds.
+// lendCache makes hosts on the data directory dir share the compiled modules of
+// all tests: to compile takes seconds.
 func lendCache(t testing.TB, dir string) {
 	t.Helper()
-	kept, err := filepath.Glob(filepath.Join(repository(t), "plugins", "dist", "cache", "wazero-*"))
+	cache := filepath.Join(repository(t), "plugins", "dist", "cache")
+	if r, err := wasm.Open(wasm.Options{CacheDir: cache}); err != nil { // which makes it
+		t.Fatal(err)
+	} else if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := filepath.Glob(filepath.Join(cache, "wazero-*"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Mkdir(filepath.Join(dir, "modules"), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, "modules"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for _, k := range kept {
-		if err := os.Symlink(k, filepath.Join(dir, "modules", filepath.Base(k))); err != nil {
+		if err := os.Symlink(k, filepath.Join(dir, "modules", filepath.Base(k))); err != nil && !errors.Is(err, fs.ErrExist) {
 			t.Fatal(err)
 		}
 	}

@@ -133,6 +133,14 @@ func AllOptions() []Option {
 			Allowed: truths, Switch: true, set: truth(func(c *Config) *bool { return &c.ContainsFilter }),
 		},
 		{
+			Name: "experimental-reduce-indexing-memory-usage", Default: "false", Meaning: "write documents in parts a quarter as large, and cut them into words on one thread: slower, in less memory",
+			Allowed: truths, Switch: true, set: truth(func(c *Config) *bool { return &c.ReduceIndexing }),
+		},
+		{
+			Name: "experimental-embedding-cache-entries", Default: "0", Meaning: "vectors of queries that are kept for when they are asked again, in memory alone; 0: each search asks its embedder",
+			Allowed: "a number from 0 to 1000000", set: number(func(c *Config) *int { return &c.EmbeddingCache }, 0, 1_000_000),
+		},
+		{
 			Name: "plugin-dir", Default: "plugins", Meaning: "directory of <name>-<version>.wasm files and their lock",
 			Allowed: "a path", set: text(func(c *Config) *string { return &c.PluginDir }),
 		},

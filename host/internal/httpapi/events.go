@@ -135,6 +135,8 @@ func tellDocuments(op event.DocumentsOperation) teller {
 			said := r.said()
 			pages := said.Search()
 			e.Limit, e.Offset, e.RetrieveVectors = pages.Limit, pages.Offset, pages.RetrieveVectors
+		case event.DocumentsGet:
+			e.RetrieveVectors = r.said().Search().RetrieveVectors
 		}
 		telemetry.Emit(s.ring(), &e)
 	}

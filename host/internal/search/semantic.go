@@ -89,6 +89,13 @@ func (s *Service) meaning(ctx context.Context, rd *reading) (_ *semantics, err e
 	if m == nil || m.vector != nil {
 		return m, nil
 	}
+	key, err := m.queryVectorKey(rd.plan.query.Q)
+	if err != nil {
+		return nil, err
+	}
+	if v := s.queries.get(key); v != nil {
+		return m.with(v), nil
+	}
 	// Who waits for another host is in nobody's way.
 	rd.leave()
 	defer func() {
@@ -109,7 +116,13 @@ func (s *Service) meaning(ctx context.Context, rd *reading) (_ *semantics, err e
 		s.opts.Log(fmt.Sprintf("a search of index %q went by words alone", rd.index.uid()), err)
 		return nil, nil
 	}
+	s.queries.put(key, made[0])
+	return m.with(made[0]), nil
+}
+
+// with is m with the query's vector.
+func (m *semantics) with(vector []float32) *semantics {
 	with := *m
-	with.vector, with.space.dims = made[0], len(made[0])
-	return &with, nil
+	with.vector, with.space.dims = vector, len(vector)
+	return &with
 }

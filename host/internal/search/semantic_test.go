@@ -148,6 +148,43 @@ func TestHybridWithRestEmbedder(t *testing.T) {
 	wantCode(t, "by meaning alone while the embedder is down", err, apierr.VectorEmbeddingError)
 }
 
+// TestQueryVectors asks an embedder once for a query that comes again, as long
+// as there is room and the embedder is set alike.
+func TestQueryVectors(t *testing.T) {
+	for _, tt := range []struct {
+		entries int
+		queries string // in their order
+		asked   string // of the embedder
+	}{
+		{0, "sea sea", "sea sea"},
+		{1, "sea sea war sea", "sea war sea"},
+		{2, "sea war sea peace war", "sea war peace war"}, // sea was used later than war
+		{2, "sea | sea", "sea sea"},                       // | sets the embedder otherwise
+	} {
+		r := newRig(t)
+		r.close()
+		r.queryVectors = tt.entries
+		r.open()
+		e := newEmbedder(t)
+		r.settings("a", e.settings(""))
+		r.add("a", `[{"id":1,"text":"sea"}]`)
+		e.texts()
+		var asked []string
+		for q := range strings.FieldsSeq(tt.queries) {
+			if q == "|" {
+				r.settings("a", `{"embedders":{"api":{"headers":{"X-Other":"1"}}}}`)
+				e.texts()
+				continue
+			}
+			r.search("a", search.Query{Q: q, Hybrid: &search.Hybrid{Embedder: "api"}})
+			asked = append(asked, strings.Fields(e.texts())...)
+		}
+		if got := strings.Join(asked, " "); got != tt.asked {
+			t.Errorf("with room for %d the queries %q asked the embedder for %q, want %q", tt.entries, tt.queries, got, tt.asked)
+		}
+	}
+}
+
 // What was written is found at once, whatever is in memory, and what does not
 // fit there is found all the same.
 func TestSemanticSearchFollowsWrites(t *testing.T) {

@@ -41,6 +41,9 @@ type Options struct {
 	Sealer Sealer
 	// Upstream reaches embedders; without one they fail.
 	Upstream chat.Upstream
+	// QueryVectors is how many vectors that embedders made of queries are kept,
+	// for when they come again. Default none.
+	QueryVectors int
 	// Remotes are the hosts that queries may be sent to, by Upstream; nil: none.
 	Remotes Remotes
 	// RemoteTimeout bounds how long one of them has to answer; default 15 s.
@@ -79,6 +82,7 @@ type Service struct {
 	opts    Options
 	fuzzy   fuzzy
 	columns *columnCache
+	queries *queryVectors
 	gate    *gate
 	spaces  *spaces
 	heap    *heapBound
@@ -117,7 +121,7 @@ func Open(o Options) (*Service, error) {
 	if o.Searched == nil {
 		o.Searched = func(Searched) {}
 	}
-	s := &Service{opts: o, columns: newColumnCache(columnBytes), spaces: newSpaces(o.DB, o.VectorMemory), gate: newGate(o.Running, max(o.Waiting, 0)), heap: newHeapBound(o.IndexingMemory), indexes: map[string]*index{}}
+	s := &Service{opts: o, columns: newColumnCache(columnBytes), queries: newQueryVectors(o.QueryVectors), spaces: newSpaces(o.DB, o.VectorMemory), gate: newGate(o.Running, max(o.Waiting, 0)), heap: newHeapBound(o.IndexingMemory), indexes: map[string]*index{}}
 	var err error
 	if s.fuzzy, err = newFuzzy(); err != nil {
 		return nil, err

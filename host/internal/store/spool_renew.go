@@ -3,9 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/dgraph-io/badger/v4"
 
@@ -15,19 +13,8 @@ import (
 // aside is where the old folder lies while a new one is made in its place.
 func (s *Spool) aside() string { return s.dir + telemetry.SpoolAside }
 
-// dirSize is what the folder takes up, sparse files as far as they are filled.
-func (s *Spool) dirSize() (bytes int64) {
-	_ = filepath.WalkDir(s.dir, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return nil
-		}
-		if info, err := d.Info(); err == nil {
-			bytes += diskUse(info)
-		}
-		return nil
-	})
-	return bytes
-}
+// dirSize is what the folder takes up.
+func (s *Spool) dirSize() int64 { return DiskUse(s.dir) }
 
 // renew makes a spool anew in which no message waits: a copy of what there is
 // else. The old folder is put aside until the new one is whole.
