@@ -48,12 +48,20 @@ const networked scenario = `PATCH /experimental-features {"network":true}` + "\n
 // networkRows are the metrics of clients, remotes, exports and stats.
 func networkRows() []row {
 	const here, there = `"here":{"url":"http://127.0.0.1:9"}`, `"there":{"url":"http://127.0.0.1:9","searchApiKey":"key"}`
+	// Nobody is there to take them, and none has to be taken to be counted.
+	const export scenario = `400 POST /export {"url":"ftp://127.0.0.1","indexes":{"films":{}}}`
+	exports := `400 POST /export {"url":"ftp://127.0.0.1","apiKey":"k","payloadSize":"2 KiB","indexes":{"films":{"filter":"genre = x"},"slow":{"filter":null}}}` + "\n" + export
 	return []row{
 		{"user_agent", "[User-Agent: curl/8.5.0] GET /version", []string{"curl/8.5.0"}, "[User-Agent: Joe's own/1.0 (joe@example.com)] GET /version", []string{"other"}},
 		{"user_agent", "[X-Meilisearch-Client: Meilisearch Python (v0.31.0)] GET /version", []string{"Meilisearch-python/0.31.0"}, "[User-Agent: curl/10.0.0.7] GET /version", []string{"curl"}},
 		{"user_agent", `[User-Agent: Wget/1.21] POST /logs/stream {"target":"info"}`, []string{"Go-http-client/1.1", "Wget/1.21"}, "GET /health", []string{"Go-http-client/1.1"}},
 		{"network_has_self", networked + `PATCH /network {"self":"here","remotes":{` + here + `}}`, true, networked + `PATCH /network {"self":null}`, false},
 		{"network_size", networked + `PATCH /network {"remotes":{` + here + "," + there + `}}`, 2, networked + "GET /network", absent{}},
+		{"export.total_received", exports, 2, "GET /stats", absent{}},
+		{"export.has_api_key", exports, 1, export, 0},
+		{"export.avg_index_patterns", exports, 1.5, export, 1},
+		{"export.avg_patterns_with_filter", exports, 0.5, export, 0},
+		{"export.avg_payload_size", exports, 2048, export, absent{}}, // of those that give it
 		{"per_index_uid", "GET /indexes/films/stats", true, "GET /stats", false},
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/parley-search/parley/abi/event"
 )
 
@@ -171,14 +173,6 @@ func parseSize(v json.RawMessage) (uint64, bool) {
 	if isNull(v) || json.Unmarshal(v, &text) != nil {
 		return 0, false
 	}
-	text = strings.ToLower(strings.ReplaceAll(text, " ", ""))
-	digits := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyz")
-	n, err := strconv.ParseUint(digits, 10, 40)
-	factor, ok := map[string]uint64{
-		"": 1, "b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
-	}[text[len(digits):]]
-	if err != nil || !ok || n > event.MaxCount/factor {
-		return 0, false
-	}
-	return n * factor, true
+	n, err := humanize.ParseBytes(text)
+	return n, err == nil && n <= event.MaxCount
 }
