@@ -81,6 +81,7 @@ func newProvider(ctx context.Context, l *loaded, o Options) (*Provider, error) {
 	if len(l.manifest.SelfTest) > 0 {
 		l.step(o, StepTested, time.Since(began))
 	}
+	l.module.Rest()
 	return p, nil
 }
 

@@ -40,8 +40,8 @@ type asideJob struct {
 //
 // An error means that the child tried and could not: bin is not fit to be
 // compiled here either.
-func (r *Runtime) aside(ctx context.Context, e *engine, bin []byte) error {
-	if len(r.program) == 0 || r.dir == "" || r.known(e, bin) {
+func (r *Runtime) aside(ctx context.Context, e *engine, key string, bin []byte) error {
+	if len(r.program) == 0 || r.dir == "" || r.known(key) {
 		return nil
 	}
 	select {
@@ -81,7 +81,7 @@ func (r *Runtime) aside(ctx context.Context, e *engine, bin []byte) error {
 	err = cmd.Wait()
 	switch {
 	case err == nil:
-		_ = r.remember(e, bin) // without the mark there will be another child
+		_ = r.remember(key) // without the mark there will be another child
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()

@@ -44,13 +44,13 @@ func openCache(dir string) (wazero.CompilationCache, error) {
 }
 
 // maxCache is how many bytes a cache may have when it is opened: a Go plugin
-// takes about one MiB, and each version that ever ran leaves its own.
+// takes about 20 MiB, and each version that ever ran leaves its own.
 const maxCache = 2 << 30
 
 // boundCache empties a cache of more than limit bytes. Nobody knows which of its
 // entries are of use still, and all can be made anew.
 func boundCache(dir string, limit int64) error {
-	entries, err := filepath.Glob(filepath.Join(dir, "wazero-*", "*"))
+	entries, err := entries(dir)
 	if err != nil {
 		return err
 	}
@@ -67,18 +67,29 @@ func boundCache(dir string, limit int64) error {
 
 // emptyCache removes all entries, but not the directories that wazero made.
 func emptyCache(dir string) error {
-	for _, pattern := range []string{filepath.Join(dir, "wazero-*", "*"), filepath.Join(dir, markPrefix+"*")} {
-		entries, err := filepath.Glob(pattern)
-		if err != nil {
+	entries, err := entries(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := os.Remove(e); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
-		}
-		for _, e := range entries {
-			if err := os.Remove(e); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
 		}
 	}
 	return nil
+}
+
+// entries returns the files of a cache: compiled code as wazero keeps it, as it
+// is run and with its data, and the marks.
+func entries(dir string) (files []string, err error) {
+	for _, pattern := range []string{filepath.Join("wazero-*", "*"), codePrefix + "*", dataPrefix + "*", markPrefix + "*"} {
+		found, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, found...)
+	}
+	return files, nil
 }
 
 // markPrefix begins the name of an empty file which says that a module's code
@@ -86,19 +97,20 @@ func emptyCache(dir string) error {
 // code is not, the module is compiled in process: slower, and as right.
 const markPrefix = "compiled-"
 
-func (r *Runtime) mark(e *engine, bin []byte) string {
-	return filepath.Join(r.dir, fmt.Sprintf("%s%s-%s-%s-%s-%x", markPrefix, e.limiter, wazeroVersion(), runtime.GOARCH, runtime.GOOS, sha256.Sum256(bin)))
+// key names what e compiles bin to, among all files of a cache.
+func (e *engine) key(bin []byte) string {
+	return fmt.Sprintf("%s-%s-%s-%s-%x", e.limiter, wazeroVersion(), runtime.GOARCH, runtime.GOOS, sha256.Sum256(bin))
 }
 
-// known reports whether the cache holds what bin is compiled to.
-func (r *Runtime) known(e *engine, bin []byte) bool {
-	_, err := os.Lstat(r.mark(e, bin))
+// known reports whether the cache holds what has that key.
+func (r *Runtime) known(key string) bool {
+	_, err := os.Lstat(filepath.Join(r.dir, markPrefix+key))
 	return err == nil
 }
 
-// remember notes that the cache holds what bin is compiled to.
-func (r *Runtime) remember(e *engine, bin []byte) error {
-	return os.WriteFile(r.mark(e, bin), nil, 0o600)
+// remember notes that the cache holds what has that key.
+func (r *Runtime) remember(key string) error {
+	return os.WriteFile(filepath.Join(r.dir, markPrefix+key), nil, 0o600)
 }
 
 // wazeroVersion is what keeps the code that one version made from another.

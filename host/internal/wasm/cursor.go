@@ -47,6 +47,23 @@ func (c *cursor) u32() uint32 {
 	return 0
 }
 
+// s32 reads a signed LEB128 number.
+func (c *cursor) s32() int32 {
+	var v uint32
+	for shift := 0; shift < 35; shift += 7 {
+		b := c.byte()
+		v |= uint32(b&0x7f) << shift
+		if b < 0x80 {
+			if b&0x40 != 0 && shift < 28 {
+				v |= ^uint32(0) << (shift + 7)
+			}
+			return int32(v)
+		}
+	}
+	c.fail()
+	return 0
+}
+
 func (c *cursor) text() string { return string(c.bytes(c.u32())) }
 
 func (c *cursor) kind() string {

@@ -57,6 +57,10 @@ func (m *Module) start() (*instance, error) {
 	if i.linear.block == nil {
 		return nil, &Fault{Kind: FaultMemory, Module: m.name, Export: abi.FuncInitialize, Detail: "the system gives no more memory"}
 	}
+	if err := m.image.lay(i.linear.block); err != nil {
+		i.linear.Free()
+		return nil, &Fault{Kind: FaultMemory, Module: m.name, Export: abi.FuncInitialize, Detail: err.Error()}
+	}
 	ctx := i.guard.begin(experimental.WithMemoryAllocator(i.base, i.linear), i.timeout)
 	mod, err := m.engine.wazero.InstantiateModule(ctx, m.compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions(abi.FuncInitialize))
 	if err == nil {
@@ -69,6 +73,8 @@ func (m *Module) start() (*instance, error) {
 		return nil, err
 	}
 	i.api, i.memory = mod, mod.Memory()
+	m.slimmed.Do(func() { m.slim(mod) })
+	m.Rest() // what was run to start is of no more use: half of a Go guest's code
 	i.input = mod.ExportedFunction(abi.FuncInput)
 	m.instances.Add(1)
 	return i, nil

@@ -24,13 +24,17 @@ type Module struct {
 	name     string
 	runtime  *Runtime
 	engine   *engine
+	key      string // of what the cache holds of it
 	refusal  string // why the runtime's own limiter does not bound it
+	image    image  // of its instances' memory
 	compiled wazero.CompiledModule
 	limits   Limits
 	callable []Export
 	index    map[string]int // into callable, by name
 	pool     *pool
 	breaker  breaker
+	slimmed  sync.Once
+	code     atomic.Pointer[[]byte] // mapped from a file; nil: in memory of wazero's
 	closing  sync.Once
 
 	logs      logBudget
@@ -192,13 +196,21 @@ func (m *Module) settle(err error, probe bool) {
 	}
 }
 
+// Rest says that m will not be called for a while: the pages of its code leave
+// memory until they are run again.
+func (m *Module) Rest() {
+	if code := m.code.Load(); code != nil {
+		unload(*code)
+	}
+}
+
 // Close waits for the calls under way and lets go of the module. Calls that
 // come later end with [ErrClosed]. It may be called again.
 func (m *Module) Close() (err error) {
 	m.closing.Do(func() {
 		m.pool.close()
 		m.runtime.forget(m)
-		err = m.compiled.Close(context.Background())
+		err = errors.Join(m.compiled.Close(context.Background()), m.image.close())
 	})
 	return err
 }

@@ -106,31 +106,33 @@ func (r *Runtime) Compile(ctx context.Context, name string, bin []byte, l Limits
 	if bin, err = boundTables(bin); err != nil {
 		return nil, fmt.Errorf("check module %s: %w", name, err)
 	}
+	bin, data := liftData(bin, uint64(shape.MemoryMin)*pageSize)
 	e, bin, refusal, err := r.prepare(bin)
 	if err != nil {
 		return nil, fmt.Errorf("meter module %s: %w", name, err)
 	}
-	if err := r.aside(ctx, e, bin); err != nil {
+	key := e.key(bin)
+	if err := r.aside(ctx, e, key, bin); err != nil {
 		return nil, fmt.Errorf("compile module %s: %w", name, err)
 	}
-	compiled, err := r.compile(ctx, e, bin)
+	compiled, err := r.compile(ctx, e, key, bin)
 	if err != nil {
 		return nil, fmt.Errorf("compile module %s: %w", name, err)
 	}
 	m := newModule(r, e, name, compiled, shape, l)
-	m.refusal = refusal
+	m.refusal, m.key, m.image = refusal, key, r.newImage(data)
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
-		return nil, errors.Join(ErrClosed, compiled.Close(ctx))
+		return nil, errors.Join(ErrClosed, compiled.Close(ctx), m.image.close())
 	}
 	r.modules[m] = struct{}{}
 	return m, nil
 }
 
-func (r *Runtime) compile(ctx context.Context, e *engine, bin []byte) (wazero.CompiledModule, error) {
-	if len(r.program) == 0 || r.dir == "" || !r.known(e, bin) {
+func (r *Runtime) compile(ctx context.Context, e *engine, key string, bin []byte) (wazero.CompiledModule, error) {
+	if len(r.program) == 0 || r.dir == "" || !r.known(key) {
 		r.compiling.Lock()
 		defer r.compiling.Unlock()
 	}

@@ -1,0 +1,112 @@
+package wasm
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+)
+
+const (
+	sectionData      = 11
+	sectionDataCount = 12
+)
+
+// liftData returns module without its data section, and the beginning of the
+// memory as that section would have left it. wazero would keep the section on
+// the host's heap, several times its size for a Go guest's thousands of small
+// segments, and copy all of it into each instance.
+//
+// Both are module's own and nil where its segments are not all plain ones that
+// fit into least bytes of memory: what is peculiar stays wazero's matter.
+func liftData(module []byte, least uint64) (rest, memory []byte) {
+	c := cursor{b: module[8:]}
+	var begin, end int
+	for len(c.b) > 0 && !c.bad {
+		at := len(module) - len(c.b)
+		id := c.byte()
+		body := cursor{b: c.bytes(c.u32())}
+		switch {
+		case c.bad:
+			return module, nil
+		case id == sectionDataCount: // the code may name segments
+			return module, nil
+		case id == sectionData:
+			begin, end = at, len(module)-len(c.b)
+			if memory = layData(&body, least); memory == nil {
+				return module, nil
+			}
+		}
+	}
+	if memory == nil {
+		return module, nil
+	}
+	rest = append(make([]byte, 0, len(module)-(end-begin)), module[:begin]...)
+	return append(rest, module[end:]...), memory
+}
+
+// layData returns the memory that the section c describes, up to its last
+// segment's end; nil where a segment is of another form than an address and
+// bytes, or does not fit into least.
+func layData(c *cursor, least uint64) (memory []byte) {
+	const active, i32Const, end = 0, 0x41, 0x0b
+	for range c.u32() {
+		if c.u32() != active || c.byte() != i32Const {
+			return nil
+		}
+		address := uint64(uint32(c.s32()))
+		if c.byte() != end {
+			return nil
+		}
+		b := c.bytes(c.u32())
+		until := address + uint64(len(b))
+		if c.bad || until > least {
+			return nil
+		}
+		if grow := int(until) - len(memory); grow > 0 {
+			memory = append(memory, make([]byte, grow)...)
+		}
+		copy(memory[address:], b)
+	}
+	if c.bad || len(c.b) > 0 {
+		return nil
+	}
+	return memory
+}
+
+// An image is the beginning of the memory that a module's instances start with.
+// From a file, they share it, and each has of its own only the pages that it
+// writes to. The zero value is an empty one.
+type image struct {
+	file  *os.File // nil: bytes has it
+	size  int
+	bytes []byte
+}
+
+// newImage returns the image of memory, from a file if r has a folder for it.
+func (r *Runtime) newImage(memory []byte) image {
+	if len(memory) > 0 {
+		if f, err := r.keep(fmt.Sprintf("%s%x", dataPrefix, sha256.Sum256(memory)), memory); err == nil {
+			return image{file: f, size: len(memory)}
+		}
+	}
+	return image{size: len(memory), bytes: memory} // no folder, no room: dearer, and as right
+}
+
+// lay puts the image at the beginning of block, which holds zeroes.
+func (m *image) lay(block []byte) error {
+	if m.file == nil {
+		copy(block, m.bytes)
+		return nil
+	}
+	if err := mapOver(block[:m.size], m.file, false); err != nil {
+		return fmt.Errorf("map data of module: %w", err)
+	}
+	return nil
+}
+
+func (m *image) close() error {
+	if m.file == nil {
+		return nil
+	}
+	return m.file.Close()
+}

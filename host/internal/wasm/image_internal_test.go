@@ -1,0 +1,183 @@
+package wasm
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/tetratelabs/wazero"
+)
+
+// A section of a module.
+func section(id byte, body ...byte) []byte {
+	return append(binary.AppendUvarint([]byte{id}, uint64(len(body))), body...)
+}
+
+// A plain segment of data, at an address that takes two bytes as a signed LEB128 number.
+func segment(at int, text string) []byte {
+	return append([]byte{0, 0x41, byte(at&0x7f | 0x80), byte(at >> 7), 0x0b, byte(len(text))}, text...)
+}
+
+// withData returns a module of one page of memory, with the segments.
+func withData(segments ...[]byte) []byte {
+	return bytes.Join([][]byte{
+		[]byte("\x00asm\x01\x00\x00\x00"),
+		section(5, 1, 0, 1),
+		section(7, 1, 6, 'm', 'e', 'm', 'o', 'r', 'y', 2, 0),
+		section(11, append([]byte{byte(len(segments))}, bytes.Join(segments, nil)...)...),
+		section(0, 4, 'n', 'o', 't', 'e', 'x'),
+	}, nil)
+}
+
+// TestLiftData holds a lifted image to what wazero makes of the same module, and
+// leaves to wazero what is not plain.
+func TestLiftData(t *testing.T) {
+	for name, tt := range map[string]struct {
+		module []byte
+		lifted bool
+	}{
+		"two":                {withData(segment(8, "one"), segment(100, "two")), true},
+		"the later wins":     {withData(segment(10, "xxxxxx"), segment(8, "abcd")), true},
+		"up to the end":      {withData(append([]byte{0, 0x41, 0xfc, 0xff, 0x03, 0x0b, 4}, "last"...)), true},
+		"none":               {withData(), false},
+		"past the end":       {withData(append([]byte{0, 0x41, 0xfd, 0xff, 0x03, 0x0b, 4}, "last"...)), false},
+		"a negative address": {withData([]byte{0, 0x41, 0x7f, 0x0b, 1, 'x'}), false},
+		"passive":            {withData(segment(8, "one"), []byte{1, 1, 'x'}), false},
+		"of a named memory":  {withData([]byte{2, 0, 0x41, 8, 0x0b, 1, 'x'}), false},
+		"at a global":        {withData([]byte{0, 0x23, 0, 0x0b, 1, 'x'}), false},
+		"cut short":          {withData([]byte{0, 0x41, 8, 0x0b, 9, 'x'}), false},
+		"counted":            {append(withData(segment(8, "one")), section(12, 1)...), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rest, memory := liftData(tt.module, pageSize)
+			if (memory != nil) != tt.lifted {
+				t.Fatalf("lifted %v, want %v", memory != nil, tt.lifted)
+			}
+			if !tt.lifted {
+				if !bytes.Equal(rest, tt.module) {
+					t.Error("the module is another one")
+				}
+				return
+			}
+			begin, end := len(withData())-len(section(11, 0))-len(section(0, 4, 'n', 'o', 't', 'e', 'x')), len(section(0, 4, 'n', 'o', 't', 'e', 'x'))
+			if want := append(bytes.Clone(tt.module[:begin]), tt.module[len(tt.module)-end:]...); !bytes.Equal(rest, want) {
+				t.Errorf("left is %x, want %x", rest, want)
+			}
+			ctx := context.Background()
+			r := wazero.NewRuntime(ctx)
+			defer r.Close(ctx)
+			m, err := r.Instantiate(ctx, tt.module)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, _ := m.Memory().Read(0, pageSize)
+			if got := append(bytes.Clone(memory), make([]byte, pageSize-len(memory))...); !bytes.Equal(got, want) {
+				t.Error("the memory is not what wazero makes it")
+			}
+		})
+	}
+}
+
+// TestImage lays an image from a file and from memory, twice each: what one
+// instance writes is not seen by the next.
+func TestImage(t *testing.T) {
+	data := bytes.Repeat([]byte("0123456789abcde\n"), 1000)
+	for name, r := range map[string]*Runtime{"file": {dir: t.TempDir()}, "memory": {}} {
+		m := r.newImage(bytes.Clone(data))
+		for range 2 {
+			block := reserve(pageSize)
+			if err := m.lay(block); err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(block[:len(data)], data) || strings.Trim(string(block[len(data):]), "\x00") != "" {
+				t.Errorf("%s: the block does not begin with the data, or goes on with other than zeroes", name)
+			}
+			block[0] = 'X'
+			release(block)
+		}
+		if err := m.close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestSlim tells when a version of wazero has other names for what is let go
+// of, and that all works without it.
+func TestSlim(t *testing.T) {
+	echo, err := os.ReadFile(filepath.Join("testdata", "echo.wasm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(Options{CacheDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for range 2 { // the second one finds the file
+		m, err := r.Compile(t.Context(), "echo", echo, Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		say := func() {
+			t.Helper()
+			if out, err := m.Call(t.Context(), "parley_decode", []byte("hello"), nil); err != nil || string(out) != "hello" {
+				t.Errorf("Call: %q, %v", out, err)
+			}
+		}
+		say()
+		i, err := m.pool.acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		functions := field(reflect.ValueOf(i.api), "Source", "CodeSection")
+		if functions.Len() == 0 || !field(functions.Index(0), "Body").IsNil() {
+			t.Error("wazero still holds the bodies of functions")
+		}
+		m.pool.release(i, false)
+		if maps, err := os.ReadFile("/proc/self/maps"); err == nil {
+			if m.code.Load() == nil || !strings.Contains(string(maps), filepath.Join(r.dir, codePrefix+m.key)) {
+				t.Error("the code is not mapped from a file")
+			}
+		}
+		m.Rest()
+		say()
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestKeep makes a file anew that does not hold what it should.
+func TestKeep(t *testing.T) {
+	r := &Runtime{dir: t.TempDir()}
+	want := bytes.Repeat([]byte("code"), 50_000)
+	other := bytes.Clone(want)
+	other[len(other)-1]++
+	file := filepath.Join(r.dir, "x")
+	for name, damaged := range map[string][]byte{"none": nil, "empty": {}, "cut": want[:100], "longer": append(bytes.Clone(want), 1), "another": other, "right": want} {
+		if damaged != nil {
+			if err := os.WriteFile(file, damaged, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f, err := r.keep("x", want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !same(f, want) {
+			t.Errorf("%s: the file does not hold what is kept", name)
+		}
+		if b, err := os.ReadFile(file); err != nil || !bytes.Equal(b, want) {
+			t.Errorf("%s: the file holds %d bytes, %v", name, len(b), err)
+		}
+		f.Close()
+	}
+	if left, _ := filepath.Glob(filepath.Join(r.dir, "*")); len(left) != 1 {
+		t.Errorf("files left: %v", left)
+	}
+}

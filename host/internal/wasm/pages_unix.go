@@ -1,0 +1,31 @@
+//go:build unix
+
+package wasm
+
+import (
+	"os"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// unload lets go of the pages of a mapping to be run. Those that are run next
+// come back by themselves.
+func unload(mapped []byte) {
+	if len(mapped) > 0 {
+		_ = unix.Madvise(mapped, unix.MADV_DONTNEED) // advice
+	}
+}
+
+// mapOver puts the first len(place) bytes of f where place lies, at the
+// beginning of a page: to be read and run, or to be read and written to, which
+// changes nothing of f. Where the system does not allow that, place is what it
+// was.
+func mapOver(place []byte, f *os.File, run bool) error {
+	protection := unix.PROT_READ | unix.PROT_WRITE
+	if run {
+		protection = unix.PROT_READ | unix.PROT_EXEC
+	}
+	_, err := unix.MmapPtr(int(f.Fd()), 0, unsafe.Pointer(unsafe.SliceData(place)), uintptr(len(place)), protection, unix.MAP_PRIVATE|unix.MAP_FIXED)
+	return err
+}
