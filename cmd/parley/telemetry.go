@@ -26,7 +26,7 @@ func telemetryCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(telemetryStatusCommand(), telemetryShowCommand(), telemetryExplainCommand(), telemetryVerifyCommand(), telemetryLogCommand(),
+	cmd.AddCommand(telemetryStatusCommand(), telemetryShowCommand(), telemetryExplainCommand(), telemetryViewCommand(), telemetryVerifyCommand(), telemetryLogCommand(),
 		telemetryExportCommand(), telemetryDiffCommand(), telemetryDashboardCommand(), telemetryOffCommand(), telemetryOnCommand(), telemetryDeleteCommand())
 	return cmd
 }
