@@ -6,9 +6,9 @@ export CGO_ENABLED := env("CGO_ENABLED", "0")
 default:
     @just --list
 
-# build the plugins, and the binary with the default plugin inside
-build: plugins
-    cp plugins/dist/extract-*.wasm cmd/parley/embedded/
+# build the binary with what it carries: the provider extract and all collectors
+build:
+    go generate ./cmd/parley
     go build -trimpath -o parley ./cmd/parley
 
 # build every shipped plugin into plugins/dist

@@ -135,9 +135,17 @@ func (h *Host) runTelemetry(ctx context.Context, c Config, o Options, engine *te
 		wg.Wait()
 		return nil
 	})
-	h.log.Info().Str("instance_uid", h.usage.uid.String()).Str("sent_to", to).
-		Msg("telemetry is on: anonymous figures once an hour, the first of them an hour from the first start; `parley telemetry show` prints them, --no-analytics switches them off")
+	h.tellTelemetry(to, len(engine.Status().Collectors))
 	return nil
+}
+
+// tellTelemetry is the notice at the launch.
+func (h *Host) tellTelemetry(to string, collectors int) {
+	message := "telemetry is on: anonymous figures once an hour, the first of them an hour from the first start; `parley telemetry show` prints them, --no-analytics switches them off"
+	if collectors == 0 {
+		message = "telemetry is on, but no collector runs: nothing is counted until one is there; `parley telemetry status` says how to get the shipped ones, --no-analytics switches telemetry off"
+	}
+	h.log.Info().Str("instance_uid", h.usage.uid.String()).Str("sent_to", to).Int("collectors", collectors).Msg(message)
 }
 
 // setEngine says which engine is told of changes of the plugins.

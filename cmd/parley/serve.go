@@ -10,6 +10,8 @@ import (
 	"github.com/parley-search/parley/host"
 )
 
+//go:generate go run embed.go
+
 //go:embed all:embedded
 var embedded embed.FS
 

@@ -98,7 +98,8 @@ func (s *telemetryStatus) print(out io.Writer) error {
 		fmt.Fprintf(w, "collector\t%s does not run: %s\n", name, why)
 	}
 	if len(s.Engine.Collectors) == 0 {
-		fmt.Fprintln(w, "collector\tnone")
+		fmt.Fprintln(w, "collector\tnone runs, so nothing is counted and there is nothing to send; to have the shipped ones, build the program by\n"+
+			"\t`go generate ./cmd/parley && go build ./cmd/parley` in a checkout, or install some (`parley plugin install`)")
 	}
 	return w.Flush()
 }

@@ -106,6 +106,10 @@ func TestTelemetryCommands(t *testing.T) {
 	if code, out := parleySays(t, "telemetry", "status", "--url", srv.URL); code == 0 || !strings.Contains(out, "who are you") || !strings.Contains(out, "--master-key") {
 		t.Errorf("status without a key = %d %q, want what to give", code, out)
 	}
+	answers["/telemetry"] = `{"on":true,"engine":{"collectors":[]}}`
+	if code, out := parleySays(t, "telemetry", "status", "--url", srv.URL, "--master-key", "a key of sixteen"); code != 0 || !strings.Contains(out, "none runs") || !strings.Contains(out, "go generate") {
+		t.Errorf("status without collectors = %d %q, want how to get some", code, out)
+	}
 	srv.Close()
 	if code, out := parleySays(t, "telemetry", "status", "--url", srv.URL); code == 0 || !strings.Contains(out, "start it") {
 		t.Errorf("status without a host = %d %q, want what to do", code, out)
