@@ -84,7 +84,7 @@ func (s *telemetryStatus) print(out io.Writer) error {
 		}
 	}
 	for _, c := range s.Engine.Collectors {
-		goes := "sent"
+		goes := "may be sent"
 		if !c.Outbound {
 			goes = "stays here"
 		}
