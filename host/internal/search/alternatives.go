@@ -72,11 +72,15 @@ func (s *searcher) joins(g *graph, units []unit, i int) error {
 	if units[i].phrase {
 		return nil
 	}
-	term := units[i].words[0].term
+	ws := units[i].words[:1:1]
 	for j := i + 1; j < len(units) && j < i+longestJoin && !units[j].phrase; j++ {
-		term += units[j].words[0].term
+		ws = append(ws, units[j].words[0])
+		forms := joined(ws, "")
+		for k := range forms {
+			forms[k].term = clip(forms[k].term, maxWord)
+		}
 		cost := uint8(j - i)
-		e, err := s.expandWord(clip(term, maxWord), units[j].prefix, 0)
+		e, err := s.expandWord(forms, units[j].prefix, 0)
 		if err != nil {
 			return err
 		}
@@ -104,17 +108,20 @@ func (s *searcher) splits(g *graph, units []unit, i int) error {
 	}
 	var best []word
 	most := uint64(0)
-	for at := range term {
-		if at == 0 {
-			continue
-		}
-		ws := []word{{term: term[:at], pos: 1}, {term: term[at:], pos: 2}}
-		docs, err := s.phrase(ws)
-		if err != nil {
-			return err
-		}
-		if n := docs.GetCardinality(); n > most {
-			best, most = ws, n
+	for _, f := range units[i].words[0].spelled() {
+		part := func(term string, pos int) word { return word{term: term, forms: []form{{term, f.in}}, pos: pos} }
+		for at := range f.term {
+			if at == 0 {
+				continue
+			}
+			ws := []word{part(f.term[:at], 1), part(f.term[at:], 2)}
+			docs, err := s.phrase(ws)
+			if err != nil {
+				return err
+			}
+			if n := docs.GetCardinality(); n > most {
+				best, most = ws, n
+			}
 		}
 	}
 	if best == nil {

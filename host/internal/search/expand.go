@@ -13,6 +13,15 @@ type derived struct {
 	// rest are the letters that it goes on for, where it stands there as a
 	// beginning; 255 and more are one.
 	rest uint8
+	in   tongueSet // it counts in attributes of these alone
+}
+
+// itself is the word, without typos.
+func (w *word) itself() (out []derived) {
+	for _, f := range w.spelled() {
+		out = append(out, derived{term: f.term, exact: true, in: f.in})
+	}
+	return out
 }
 
 // expand looks a unit up: the edge that stands for it alone.
@@ -21,33 +30,36 @@ func (s *searcher) expand(u unit) (*edge, error) {
 		docs, err := s.phrase(u.words)
 		return &edge{words: u.words, own: true, within: [3]*roaring.Bitmap{docs, docs, docs}}, err
 	}
-	return s.expandWord(u.words[0].term, u.prefix, s.plan.typo.allowed(u.words[0].term))
+	return s.expandWord(u.words[0].spelled(), u.prefix, s.plan.typo.allowed(u.words[0].term))
 }
 
 // expandWord looks a word up, as it may be written.
-func (s *searcher) expandWord(term string, prefix bool, typos int) (*edge, error) {
-	m, err := s.fuzzy.matcher(term, prefix, typos)
-	if err != nil {
-		return nil, err
-	}
-	e := &edge{own: true, term: term, prefix: prefix, typos: typos}
+func (s *searcher) expandWord(forms []form, prefix bool, typos int) (*edge, error) {
+	e := &edge{own: true, forms: forms, prefix: prefix, typos: typos, derived: make([][]derived, len(s.view.segs))}
 	for i := range e.within {
 		e.within[i] = roaring.New()
 	}
-	for i := range s.view.segs {
-		list, err := s.lookup(&s.view.segs[i], m, e)
+	for _, f := range forms {
+		m, err := s.fuzzy.matcher(f.term, prefix, typos)
 		if err != nil {
 			return nil, err
 		}
-		e.derived = append(e.derived, list)
+		for i := range s.view.segs {
+			list, err := s.lookup(&s.view.segs[i], m, f.in, e)
+			if err != nil {
+				return nil, err
+			}
+			e.derived[i] = append(e.derived[i], list...)
+		}
 	}
 	e.within[1].Or(e.within[0])
 	e.within[2].Or(e.within[1])
 	return e, nil
 }
 
-// lookup finds what a segment has for m, and adds its documents to e.within.
-func (s *searcher) lookup(seg *viewSegment, m *matcher, e *edge) ([]derived, error) {
+// lookup finds what a segment has for m, in attributes of some tongues, and adds
+// its documents to e.within.
+func (s *searcher) lookup(seg *viewSegment, m *matcher, in tongueSet, e *edge) ([]derived, error) {
 	dict, err := seg.dict(fieldWords)
 	if err != nil {
 		return nil, err
@@ -76,7 +88,7 @@ func (s *searcher) lookup(seg *viewSegment, m *matcher, e *edge) ([]derived, err
 		if !ok {
 			continue
 		}
-		d := derived{entry.Term, uint8(typos), entry.Term == m.term, m.rest(entry.Term, typos)}
+		d := derived{entry.Term, uint8(typos), entry.Term == m.term, m.rest(entry.Term, typos), in}
 		docs, err := s.documentsOf(seg, dict, d)
 		if err != nil {
 			return nil, err
@@ -96,7 +108,7 @@ func (s *searcher) lookup(seg *viewSegment, m *matcher, e *edge) ([]derived, err
 // count, numbered within the segment. Only for reading.
 func (s *searcher) documentsOf(seg *viewSegment, dict segment.TermDictionary, d derived) (*roaring.Bitmap, error) {
 	docs, err := seg.postings(dict, []byte(d.term))
-	if err != nil || s.plan.fields.all(d.typos) {
+	if err != nil || s.plan.fields.all(d.typos, d.in) {
 		return docs, err
 	}
 	out := roaring.New()
@@ -132,7 +144,7 @@ func (s *searcher) universeIn(seg *viewSegment) *roaring.Bitmap {
 }
 
 // word returns the documents that have a word, without typos.
-func (s *searcher) word(term string) (*roaring.Bitmap, error) {
+func (s *searcher) word(w *word) (*roaring.Bitmap, error) {
 	out := roaring.New()
 	for i := range s.view.segs {
 		seg := &s.view.segs[i]
@@ -140,11 +152,13 @@ func (s *searcher) word(term string) (*roaring.Bitmap, error) {
 		if err != nil {
 			return nil, err
 		}
-		docs, err := s.documentsOf(seg, dict, derived{term: term, exact: true})
-		if err != nil {
-			return nil, err
+		for _, d := range w.itself() {
+			docs, err := s.documentsOf(seg, dict, d)
+			if err != nil {
+				return nil, err
+			}
+			seg.addTo(out, docs)
 		}
-		seg.addTo(out, docs)
 	}
 	return out, nil
 }
@@ -153,8 +167,8 @@ func (s *searcher) word(term string) (*roaring.Bitmap, error) {
 // attribute.
 func (s *searcher) phrase(ws []word) (*roaring.Bitmap, error) {
 	docs := s.universe.Clone()
-	for _, w := range ws {
-		b, err := s.word(w.term)
+	for i := range ws {
+		b, err := s.word(&ws[i])
 		if err != nil {
 			return nil, err
 		}
@@ -184,7 +198,7 @@ func (s *searcher) phraseSpots(ws []word, docs []uint32) ([][]spot, error) {
 	var starts [][]spot
 	for i, w := range ws {
 		here := make([][]spot, len(docs))
-		if err := s.spots(docs, here, func(int) []derived { return []derived{{term: w.term, exact: true}} }); err != nil {
+		if err := s.spots(docs, here, func(int) []derived { return w.itself() }); err != nil {
 			return nil, err
 		}
 		if i == 0 {

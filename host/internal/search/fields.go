@@ -57,8 +57,9 @@ type wordsField struct {
 
 // A fieldTextOf is one searchable value.
 type fieldTextOf struct {
-	field int // number
-	text  string
+	field   int // number
+	text    string
+	tongues tongueSet
 }
 
 func (f *wordsField) Name() string                                        { return fieldWords }
@@ -85,19 +86,26 @@ func (f *wordsField) Analyze() {
 			base += sentenceGap - 1
 		}
 		for _, w := range f.analyzer.words(t.text) {
-			tf := f.freqs[w.term]
-			if tf == nil {
-				tf = &bleveapi.TokenFreq{Term: []byte(w.term)}
-				f.freqs[w.term] = tf
+			for _, form := range w.spelled() {
+				if form.in&t.tongues != 0 {
+					f.place(form.term, &bleveapi.TokenLocation{Start: w.start, End: w.end, Position: position(t.field, base+w.pos)})
+				}
 			}
-			tf.Locations = append(tf.Locations, &bleveapi.TokenLocation{
-				Start: w.start, End: w.end, Position: position(t.field, base+w.pos),
-			})
-			tf.SetFrequency(tf.Frequency() + 1)
 			last[t.field] = base + w.pos
-			f.n++
 		}
 	}
+}
+
+// place adds a place of a term.
+func (f *wordsField) place(term string, at *bleveapi.TokenLocation) {
+	tf := f.freqs[term]
+	if tf == nil {
+		tf = &bleveapi.TokenFreq{Term: []byte(term)}
+		f.freqs[term] = tf
+	}
+	tf.Locations = append(tf.Locations, at)
+	tf.SetFrequency(tf.Frequency() + 1)
+	f.n++
 }
 
 // A termsField is a field of ready terms. It implements [bleveapi.Field].
@@ -169,10 +177,13 @@ func (b *docBuilder) build(d Document) *document.Document {
 	walk("", d.Body, func(path string, v []byte) {
 		text, scalar := scalarText(v)
 		if scalar && text != "" && b.schema.searchable(path) {
-			w.texts = append(w.texts, fieldTextOf{b.number[path], text})
+			in := b.schema.Localized.of(path)
+			w.texts = append(w.texts, fieldTextOf{b.number[path], text, in})
 			w.bytes += uint64(len(text))
-			if t := b.analyzer.whole(text); t != "" {
-				field(fieldWhole, optTerms).add(wholeTerm(t, b.number[path]))
+			for _, whole := range b.analyzer.whole(text) {
+				if whole.in&in != 0 {
+					field(fieldWhole, optTerms).add(wholeTerm(whole.term, b.number[path]))
+				}
 			}
 		}
 		if !b.schema.column(path) {
@@ -230,12 +241,13 @@ func empty(v []byte) bool {
 	return false
 }
 
-// whole is a text as words with spaces between, "" where it is too long.
-func (a *analyzer) whole(text string) string {
-	if len(text) > maxWhole {
-		return ""
+// whole is a text as words with spaces between; none where it is too long.
+func (a *analyzer) whole(text string) []form {
+	ws := a.words(text)
+	if len(text) > maxWhole || len(ws) == 0 {
+		return nil
 	}
-	return joinWords(a.words(text))
+	return joined(ws, " ")
 }
 
 // wholeTerm is a whole text of a field as fieldWhole has it: the text, a zero

@@ -19,7 +19,7 @@ type edge struct {
 	words    []word // of a phrase, else nil
 	// Where words is nil: the word that is looked for, whether it may go on, and
 	// the typos that it may have.
-	term    string
+	forms   []form
 	prefix  bool
 	typos   int
 	derived [][]derived // of a word, by segment
@@ -76,12 +76,12 @@ func (g *graph) having(docs *roaring.Bitmap, units unitSet) *roaring.Bitmap {
 			continue
 		}
 		if !units.has(i) {
-			at[i+1] = joined(at[i+1], at[i])
+			at[i+1] = either(at[i+1], at[i])
 			continue
 		}
 		for _, e := range g.edges {
 			if e.from == i && e.open(units) {
-				at[e.to] = joined(at[e.to], roaring.And(at[i], e.within[2]))
+				at[e.to] = either(at[e.to], roaring.And(at[i], e.within[2]))
 			}
 		}
 	}
@@ -91,8 +91,8 @@ func (g *graph) having(docs *roaring.Bitmap, units unitSet) *roaring.Bitmap {
 	return at[g.n]
 }
 
-// joined returns the documents of both; a may be nil, and neither is changed.
-func joined(a, b *roaring.Bitmap) *roaring.Bitmap {
+// either returns the documents of both; a may be nil, and neither is changed.
+func either(a, b *roaring.Bitmap) *roaring.Bitmap {
 	if a == nil {
 		return b
 	}
@@ -148,7 +148,7 @@ func addAt(list []*roaring.Bitmap, n int, b *roaring.Bitmap) []*roaring.Bitmap {
 	for len(list) <= n {
 		list = append(list, nil)
 	}
-	list[n] = joined(list[n], b)
+	list[n] = either(list[n], b)
 	return list
 }
 
@@ -164,7 +164,7 @@ func disjoin(list []*roaring.Bitmap) {
 			list[i] = roaring.AndNot(b, seen)
 		}
 		if i < len(list)-1 {
-			seen = joined(seen, b)
+			seen = either(seen, b)
 		}
 	}
 }

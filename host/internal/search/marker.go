@@ -19,11 +19,14 @@ type marker struct {
 	words    []wordMarker
 	phrases  []phraseMarker
 	settings *Settings
+	local    localization
+	locales  tongueSet // of the query
 }
 
 // A wordMarker finds a word, as it may be written.
 type wordMarker struct {
 	unit int
+	in   tongueSet
 	*matcher
 	known map[string]int // typos of words seen before; -1: not it
 }
@@ -36,7 +39,7 @@ type phraseMarker struct {
 
 // newMarker returns the marker of what s looked for.
 func (s *searcher) newMarker() (*marker, error) {
-	m := &marker{analyzer: s.plan.settings.analyzer(), settings: s.plan.settings}
+	m := &marker{analyzer: s.plan.settings.analyzer(), settings: s.plan.settings, local: s.plan.settings.localization(), locales: tonguesOf(s.plan.query.Locales)}
 	if s.graph == nil {
 		return m, nil
 	}
@@ -45,11 +48,13 @@ func (s *searcher) newMarker() (*marker, error) {
 			m.phrases = append(m.phrases, phraseMarker{e.from, e.words})
 			continue
 		}
-		w, err := s.fuzzy.matcher(e.term, e.prefix, e.typos)
-		if err != nil {
-			return nil, err
+		for _, f := range e.forms {
+			w, err := s.fuzzy.matcher(f.term, e.prefix, e.typos)
+			if err != nil {
+				return nil, err
+			}
+			m.words = append(m.words, wordMarker{e.from, f.in, w, map[string]int{}})
 		}
-		m.words = append(m.words, wordMarker{e.from, w, map[string]int{}})
 	}
 	return m, nil
 }
@@ -71,15 +76,21 @@ func (w *wordMarker) typosIn(term string) (typos int, ok bool) {
 func (m *marker) marks(path, text string, ws []word) []mark {
 	var out []mark
 	exact := coveredBy(m.settings.TypoTolerance.DisableOnAttributes, path)
+	here := m.local.asked(path, m.locales)
 	for i, w := range ws {
-		for k := range m.words {
-			wm := &m.words[k]
-			if typos, ok := wm.typosIn(w.term); ok && (typos == 0 || !exact) {
-				out = append(out, mark{w.start, w.start + wm.length(text[w.start:w.end], typos), i, i, wm.unit})
+		for _, f := range w.spelled() {
+			for k := range m.words {
+				wm := &m.words[k]
+				if f.in&wm.in&here == 0 {
+					continue
+				}
+				if typos, ok := wm.typosIn(f.term); ok && (typos == 0 || !exact) {
+					out = append(out, mark{w.start, w.start + wm.length(text[w.start:w.end], typos), i, i, wm.unit})
+				}
 			}
 		}
 		for _, p := range m.phrases {
-			if p.at(ws[i:]) {
+			if p.at(ws[i:], here) {
 				last := i + len(p.words) - 1
 				out = append(out, mark{w.start, ws[last].end, i, last, p.unit})
 			}
@@ -111,22 +122,34 @@ func (w *wordMarker) length(text string, typos int) int {
 	for n := 0; n < len(text); {
 		_, size := utf8.DecodeRuneInString(text[n:])
 		n += size
-		if len(fold(text[:n])) >= len(w.term) {
+		if utf8.RuneCountInString(fold(text[:n])) >= w.matcher.length {
 			return n
 		}
 	}
 	return len(text)
 }
 
-// at reports whether the phrase stands at the beginning of ws.
-func (p *phraseMarker) at(ws []word) bool {
+// at reports whether the phrase, in some tongues, stands at the beginning of ws.
+func (p *phraseMarker) at(ws []word, in tongueSet) bool {
 	if len(ws) < len(p.words) {
 		return false
 	}
 	for i, w := range p.words {
-		if ws[i].term != w.term || ws[i].pos-ws[0].pos != w.pos-p.words[0].pos {
+		if !ws[i].same(&w, in) || ws[i].pos-ws[0].pos != w.pos-p.words[0].pos {
 			return false
 		}
 	}
 	return true
+}
+
+// same reports whether some of the tongues write w and o alike.
+func (w *word) same(o *word, in tongueSet) bool {
+	for _, f := range w.spelled() {
+		for _, g := range o.spelled() {
+			if f.term == g.term && f.in&g.in&in != 0 {
+				return true
+			}
+		}
+	}
+	return false
 }

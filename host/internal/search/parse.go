@@ -6,7 +6,7 @@ import "strings"
 type parsedQuery struct {
 	units    []unit
 	excluded [][]word // words and phrases that a hit must not have
-	whole    string   // all of it as fieldWhole has it; "" where it is not plain words
+	whole    []form   // all of it as fieldWhole has it; nil where it is not plain words
 	open     bool     // its last word may go on
 }
 

@@ -55,7 +55,7 @@ func newPlan(m *meta, q *Query) (*plan, error) {
 	if p.crops, err = q.Format.crops(); err != nil {
 		return nil, err
 	}
-	if p.fields, err = m.fieldsFor(q.AttributesToSearchOn); err != nil {
+	if p.fields, err = m.fieldsFor(q.AttributesToSearchOn, q.Locales); err != nil {
 		return nil, err
 	}
 	if p.semantics, err = newSemantics(m, q); err != nil {
@@ -76,7 +76,7 @@ func (p *plan) rules() []rule {
 
 // analyzer splits texts as s says.
 func (s *Settings) analyzer() *analyzer {
-	return newAnalyzer(s.SeparatorTokens, s.NonSeparatorTokens, s.Dictionary)
+	return newAnalyzer(s.SeparatorTokens, s.NonSeparatorTokens, s.Dictionary, s.localization())
 }
 
 // stopTerms are the stop words as words have them.
@@ -152,14 +152,20 @@ type fields struct {
 	ranks []uint16 // for the rule attribute, best first
 	in    []bool   // words count; nil: in all
 	typos []bool   // words with typos count, too; nil: in all
+	// tongues are those that words are looked for in; nil: in the common one.
+	tongues []tongueSet
 }
 
-// all reports whether a word with so many typos counts in all fields.
-func (f *fields) all(typos uint8) bool { return f.in == nil && (typos == 0 || f.typos == nil) }
+// all reports whether a word with so many typos, of some tongues, counts in all
+// fields.
+func (f *fields) all(typos uint8, in tongueSet) bool {
+	return f.in == nil && (typos == 0 || f.typos == nil) && (f.tongues == nil || in == allTongues)
+}
 
-// counts reports whether a word with so many typos counts in a field.
-func (f *fields) counts(field uint16, typos uint8) bool {
-	return at(f.in, field) && (typos == 0 || at(f.typos, field))
+// counts reports whether such a word counts in a field.
+func (f *fields) counts(field uint16, typos uint8, in tongueSet) bool {
+	return at(f.in, field) && (typos == 0 || at(f.typos, field)) &&
+		(f.tongues == nil || int(field) < len(f.tongues) && f.tongues[field]&in != 0)
 }
 
 // at reports list[i]. A field newer than the list is one that this search does
@@ -176,10 +182,16 @@ func (f *fields) rank(field uint16) uint32 {
 
 const unknownRank = 1<<16 - 1
 
-// fieldsFor returns where words count in a search on attributes; nil, or with
-// "*", means all that are searchable.
-func (m *meta) fieldsFor(attributes []string) (fields, error) {
+// fieldsFor returns where words count in a search on attributes, in languages;
+// nil, or attributes with "*", means all that are searchable, or languages.
+func (m *meta) fieldsFor(attributes, locales []string) (fields, error) {
 	f := fields{ranks: m.ranks()}
+	if l := m.Settings.localization(); l != nil {
+		f.tongues = make([]tongueSet, len(m.Fields))
+		for i, path := range m.Fields {
+			f.tongues[i] = l.asked(path, tonguesOf(locales))
+		}
+	}
 	if attributes != nil && !slices.Contains(attributes, "*") {
 		for i, a := range attributes {
 			if !m.searches(a) {

@@ -40,8 +40,8 @@ type Query struct {
 	// AttributesToSearchOn narrows the searchable attributes; nil, or with "*":
 	// all of them.
 	AttributesToSearchOn []string
-	// Locales are the languages of Q. They are checked; texts are split by
-	// their scripts, whatever the language.
+	// Locales are the languages of Q: of an attribute that the setting
+	// localizedAttributes gives several, these count; nil: all of them.
 	Locales []string
 
 	// Vector is the query's own; nil: the embedder makes it of Q.

@@ -19,6 +19,7 @@ type schema struct {
 	Columns []string
 	// How texts become words, where an index wants it otherwise than most.
 	Separators, NonSeparators, Dictionary []string
+	Localized                             localization `json:",omitempty"`
 }
 
 // layoutVersion is raised by any change to what fields.go writes.
@@ -30,7 +31,7 @@ const layoutVersion = 3
 func (s *Settings) schema() *schema {
 	sc := &schema{
 		Analyzer: analyzerVersion, Layout: layoutVersion, Columns: s.columns(),
-		Separators: s.SeparatorTokens, NonSeparators: s.NonSeparatorTokens, Dictionary: s.Dictionary,
+		Separators: s.SeparatorTokens, NonSeparators: s.NonSeparatorTokens, Dictionary: s.Dictionary, Localized: s.localization(),
 	}
 	if !slices.Contains(s.SearchableAttributes, "*") {
 		sc.Searchable = append([]string{}, s.SearchableAttributes...)
@@ -62,7 +63,7 @@ func (s *Settings) columns() []string {
 
 // analyzer splits texts as the folder has them.
 func (sc *schema) analyzer() *analyzer {
-	return newAnalyzer(sc.Separators, sc.NonSeparators, sc.Dictionary)
+	return newAnalyzer(sc.Separators, sc.NonSeparators, sc.Dictionary, sc.Localized)
 }
 
 // encode returns the schema as the folder keeps it.

@@ -88,7 +88,7 @@ func (s *searcher) readSpots(seg *viewSegment, dict segment.TermDictionary, t de
 			continue
 		}
 		for _, l := range p.Locations() {
-			if field := uint16(l.Pos() >> 16); fields.counts(field, t.typos) {
+			if field := uint16(l.Pos() >> 16); fields.counts(field, t.typos, t.in) {
 				out[i] = append(out[i], spot{field: field, pos: uint16(l.Pos()), typos: t.typos, length: 1, exact: t.exact, rest: t.rest})
 			}
 		}

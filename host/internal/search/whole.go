@@ -17,10 +17,16 @@ type whole struct {
 
 // findWhole finds the documents of which an attribute is the query.
 func (s *searcher) findWhole() error {
-	text := s.plan.parsed.whole
-	if text == "" {
-		return nil
+	for _, f := range s.plan.parsed.whole {
+		if err := s.findWholeForm(f.term, f.in); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// findWholeForm is findWhole for the query as some tongues write it.
+func (s *searcher) findWholeForm(text string, in tongueSet) error {
 	low := []byte(text + "\x00")
 	var automaton segment.Automaton
 	if s.plan.parsed.open {
@@ -44,7 +50,7 @@ func (s *searcher) findWhole() error {
 			if err := s.check(steps); err != nil {
 				return err
 			}
-			if !s.plan.fields.counts(wholeField(entry.Term), 0) {
+			if !s.plan.fields.counts(wholeField(entry.Term), 0, in) {
 				continue
 			}
 			docs, err := seg.postings(dict, []byte(entry.Term))

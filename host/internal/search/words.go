@@ -15,7 +15,8 @@ const analyzerVersion = 1
 
 // A word is one word of a text.
 type word struct {
-	term       string // folded
+	term       string // folded, in the common tongue
+	forms      []form // in others, too; nil: all write it so
 	start, end int    // bytes in the text
 	pos        int    // its place, counted from 1; see sentenceGap
 }
@@ -31,14 +32,15 @@ const maxWord = 128
 // An analyzer splits texts as the settings of an index say. nil, and one
 // without lists, splits as most do. Never changed once made.
 type analyzer struct {
-	separators []string // part words although they are in words, longest first
-	joiners    []string // belong to words although they are not, longest first
-	dictionary []string // are one word each, longest first
+	separators []string  // part words although they are in words, longest first
+	joiners    []string  // belong to words although they are not, longest first
+	dictionary []string  // are one word each, longest first
+	tongues    tongueSet // besides the common one; 0: none
 }
 
 // newAnalyzer returns nil where all lists are empty.
-func newAnalyzer(separators, joiners, dictionary []string) *analyzer {
-	if len(separators)+len(joiners)+len(dictionary) == 0 {
+func newAnalyzer(separators, joiners, dictionary []string, l localization) *analyzer {
+	if len(separators)+len(joiners)+len(dictionary)+len(l) == 0 {
 		return nil
 	}
 	longestFirst := func(list []string) []string {
@@ -46,7 +48,7 @@ func newAnalyzer(separators, joiners, dictionary []string) *analyzer {
 		slices.SortStableFunc(list, func(a, b string) int { return len(b) - len(a) })
 		return list
 	}
-	return &analyzer{longestFirst(separators), longestFirst(joiners), longestFirst(dictionary)}
+	return &analyzer{longestFirst(separators), longestFirst(joiners), longestFirst(dictionary), l.all() &^ (1 << common)}
 }
 
 // words splits text as an index without settings of its own does.
@@ -68,7 +70,7 @@ func (a *analyzer) words(text string) []word {
 		n = a.wordLen(text[i:])
 		if t := clip(fold(text[i:i+n]), maxWord); t != "" {
 			pos++
-			out = append(out, word{t, i, i + n, pos})
+			out = append(out, word{term: t, forms: a.forms(text[i:i+n], t), start: i, end: i + n, pos: pos})
 		}
 		i += n
 	}
