@@ -2,7 +2,6 @@ package httpapi_test
 
 import (
 	"bufio"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -59,16 +58,23 @@ func TestSlowClients(t *testing.T) {
 
 // TestIdleConnection wants a connection on which nothing is asked to be closed.
 func TestIdleConnection(t *testing.T) {
-	r := newRig(t, wish{limits: httpapi.Limits{Idle: 50 * time.Millisecond, Read: 50 * time.Millisecond}})
-	for name, request := range map[string]string{"new": "", "used": "GET /health HTTP/1.1\r\nHost: x\r\n\r\n"} {
+	const short = 50 * time.Millisecond // for what must not come; what comes has its time
+	for name, tt := range map[string]struct {
+		limits  httpapi.Limits
+		request string
+	}{
+		"new":  {httpapi.Limits{Read: short}, ""},
+		"used": {httpapi.Limits{Idle: short}, "GET /health HTTP/1.1\r\nHost: x\r\n\r\n"},
+	} {
 		t.Run(name, func(t *testing.T) {
+			r := newRig(t, wish{limits: tt.limits})
 			conn, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
 			check(t, err)
 			defer conn.Close()
 			check(t, conn.SetDeadline(time.Now().Add(time.Minute)))
 			in := bufio.NewReader(conn)
-			if request != "" {
-				_, err = fmt.Fprint(conn, request)
+			if tt.request != "" {
+				_, err = io.WriteString(conn, tt.request)
 				check(t, err)
 				res, err := http.ReadResponse(in, nil)
 				check(t, err)
