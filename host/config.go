@@ -89,6 +89,7 @@ type Config struct {
 	IgnoreMissingDump, IgnoreMissingSnapshot       bool
 	IgnoreDumpIfDBExists, IgnoreSnapshotIfDBExists bool
 	ScheduleSnapshot                               time.Duration // 0: never
+	ImportMasterKey                                chat.Secret   // that the archive was made under; none: the host's own
 
 	Telemetry TelemetryConfig
 

@@ -90,7 +90,6 @@ type Host struct {
 	usage    usage // telemetry, or why there is none
 	server   *httpapi.Server
 	listener net.Listener
-	imported bool // the data came out of an archive just now
 
 	closers []func() error // in the order of opening
 	closing sync.Once
@@ -115,7 +114,7 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		return nil, err
 	}
 	h.onClose(db.Close)
-	sealer, err := store.OpenSealer(c.DBPath, []byte(c.MasterKey.Reveal()))
+	sealer, err := h.openSealer(ctx, c, db)
 	if err != nil {
 		return nil, err
 	}
@@ -179,18 +178,12 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		Limits:    upstream.Limits{Connect: c.ProviderConnect, FirstByte: c.ProviderFirstByte, Silence: c.ProviderSilence, Whole: c.ProviderAnswer},
 	})
 	h.onClose(up.Close)
-	workspaces := db.Workspaces(sealer)
-	if h.imported {
-		if err := h.tellUnreadable(ctx, workspaces); err != nil {
-			return nil, err
-		}
-	}
 	tracer, err := h.openTracing(c, o)
 	if err != nil {
 		return nil, err
 	}
 	deps := chat.Deps{
-		Workspaces: workspaces, Sources: h.plugins, Upstream: up, Searcher: h.search,
+		Workspaces: db.Workspaces(sealer), Sources: h.plugins, Upstream: up, Searcher: h.search,
 		Limits: chat.Limits{Rounds: c.ChatMaxRounds},
 	}
 	if tracer != nil { // not a nil tracer in an interface

@@ -189,6 +189,11 @@ func AllOptions() []Option {
 			Allowed: "a file", set: text(func(c *Config) *string { return &c.ImportDump }),
 		},
 		{
+			Name: "import-dump-master-key", Meaning: "master key of the host that the dump or snapshot to import was made by, where it is another one: its secrets are sealed under this host's; without it they are dropped",
+			Allowed: "a text", Secret: true,
+			set: func(c *Config, v string) error { c.ImportMasterKey = chat.NewSecret(v); return nil },
+		},
+		{
 			Name: "ignore-missing-dump", Default: "false", Meaning: "begin without the dump where import-dump names none that exists",
 			Allowed: truths, Switch: true, set: truth(func(c *Config) *bool { return &c.IgnoreMissingDump }),
 		},

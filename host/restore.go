@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -87,7 +86,7 @@ func (r *restoring) fill(path string) (err error) {
 	}
 	_, err = archive.Read(path, r.stream)
 	if err == nil {
-		err = r.db.Imported(r.ctx, []task.Type{task.DumpCreation, task.SnapshotCreation})
+		err = r.db.EndImport(r.ctx, []task.Type{task.DumpCreation, task.SnapshotCreation})
 	}
 	return errors.Join(err, r.db.Close())
 }
@@ -182,30 +181,41 @@ func (h *Host) importArchives(ctx context.Context) error {
 			return fmt.Errorf("import %s: %w", a.kind, err)
 		}
 		log.Int64("ms", time.Since(began).Milliseconds()).Msg(a.kind + " imported")
-		h.imported = true
 	}
 	return nil
 }
 
-// tellUnreadable names the workspaces whose keys came sealed under a master key
-// that this host does not have.
-func (h *Host) tellUnreadable(ctx context.Context, workspaces *store.Workspaces) error {
-	uids, _, err := workspaces.WorkspaceUIDs(ctx, 0, math.MaxInt)
+// openSealer returns the sealer of the data directory. Secrets that came out of
+// an archive are sealed under its key, and what no key at hand opens is dropped;
+// else a key that is not the data's is refused.
+func (h *Host) openSealer(ctx context.Context, c Config, db *store.Store) (*store.Sealer, error) {
+	sealer, err := store.OpenSealer(c.DBPath, []byte(c.MasterKey.Reveal()))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var unreadable []string
-	for _, uid := range uids {
-		w, err := workspaces.Workspace(ctx, uid)
-		if err != nil {
-			return err
+	imported, err := db.Imported()
+	if err != nil {
+		return nil, err
+	}
+	if !imported {
+		return sealer, db.CheckKey(sealer)
+	}
+	from := sealer
+	if !c.ImportMasterKey.IsZero() {
+		if from, err = sealer.And([]byte(c.ImportMasterKey.Reveal())); err != nil {
+			return nil, err
 		}
-		if w.KeyUnreadable {
-			unreadable = append(unreadable, uid)
-		}
 	}
-	if len(unreadable) > 0 {
-		h.log.Warn().Strs("workspaces", unreadable).Msg("API keys of these workspaces are sealed under another master key: start with that one, or set their apiKey again")
+	done, err := db.Reseal(ctx, from, sealer, true)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	if len(done.Kept) > 0 {
+		h.log.Info().Strs("secrets", done.Kept).Msg("imported secrets are sealed under this host's key")
+	}
+	if len(done.Dropped) > 0 {
+		h.log.Warn().Strs("secrets", done.Dropped).
+			Msg("these imported secrets were sealed under another master key, and are dropped: set them again, or import once more with --import-dump-master-key")
+	}
+	return sealer, nil
 }

@@ -75,7 +75,7 @@ func rootCommand() *cobra.Command {
 	})
 	root.AddCommand(serveCommand(), quickstartCommand(), pluginCommand(), telemetryCommand(), documentsCommand(),
 		archiveCommand("dump", "all data, readable by later versions"), archiveCommand("snapshot", "all data as it is on disk, quick to restore"),
-		benchCommand(), configCommand(), versionCommand(), compileCommand())
+		keyCommand(), benchCommand(), configCommand(), versionCommand(), compileCommand())
 	wrapArgs(root)
 	return root
 }

@@ -191,3 +191,20 @@ func encode(v any) (json.RawMessage, error) {
 	}
 	return bytes.TrimSpace(b.Bytes()), nil
 }
+
+// ResealPayload returns what an export waits with, its key sealed anew; nil
+// where it has none. An export whose key is dropped fails when its turn comes.
+func ResealPayload(payload []byte, anew search.Reseal) ([]byte, error) {
+	var w work
+	if err := json.Unmarshal(payload, &w); err != nil {
+		return nil, fmt.Errorf("decode export: %w", err)
+	}
+	if len(w.SealedKey) == 0 {
+		return nil, nil
+	}
+	if key := anew(w.SealedKey, sealPlace(w.URL), "apiKey of the waiting export to "+w.URL); key != nil {
+		w.SealedKey = key
+		return json.Marshal(w)
+	}
+	return nil, nil
+}

@@ -46,11 +46,11 @@ func Kinds() []Kind {
 }
 
 // derived are the prefixes of records that a dump leaves out.
-func derived() []string { return []string{prefixOutbox, prefixTrait, prefixDate} }
+func derived() []string { return []string{prefixOutbox, prefixTrait, prefixDate, prefixAnew} }
 
 // ownSwitches are meta records that belong to one database alone.
 func ownSwitch(key string) bool {
-	return key == prefixMeta+"format" || key == prefixMeta+"traits" || key == keyLaunched
+	return slices.Contains([]string{prefixMeta + "format", prefixMeta + "traits", keyLaunched, keySealing, keyImported, keyAnew}, key)
 }
 
 // An exported is a record as a line of JSON. Keys and values that are no text
@@ -225,12 +225,12 @@ func (s *Store) Restore(r io.Reader) error {
 	return s.checkFormat()
 }
 
-// Imported ends an import: tasks are found again, and those of the types made
-// the archive itself, which is there: they are not made again.
-func (s *Store) Imported(ctx context.Context, made []task.Type) error {
+// EndImport ends an import: tasks are found again, and those of the types made
+// the archive itself, which is there: they are not made again. See [Store.Imported].
+func (s *Store) EndImport(ctx context.Context, made []task.Type) error {
 	err := s.update(func(tx *badger.Txn) error {
 		// A snapshot has all records, those of the other database's own, too.
-		return errors.Join(tx.Delete([]byte(prefixMeta+"traits")), tx.Delete([]byte(keyLaunched)))
+		return errors.Join(tx.Set([]byte(keyImported), []byte("1")), tx.Delete([]byte(prefixMeta+"traits")), tx.Delete([]byte(keyLaunched)))
 	})
 	if err == nil {
 		err = s.addTraits()

@@ -5,11 +5,13 @@ import (
 	"crypto/hkdf"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/crypto/chacha20poly1305"
 )
@@ -39,6 +41,7 @@ const (
 // concurrent use.
 type Sealer struct {
 	seal sealKey
+	master bool // the key that it seals under is a master key's
 	// open holds the keys that values may have been sealed under: its own and,
 	// where a master key came later, the file's.
 	open []sealKey
@@ -67,7 +70,7 @@ func OpenSealer(dir string, masterKey []byte) (*Sealer, error) {
 			return nil, fmt.Errorf("make sealing key: %w", err)
 		}
 	}
-	var s Sealer
+	s := Sealer{master: len(masterKey) > 0}
 	for _, secret := range [][]byte{masterKey, file} {
 		if len(secret) == 0 {
 			continue
@@ -80,6 +83,42 @@ func OpenSealer(dir string, masterKey []byte) (*Sealer, error) {
 	}
 	s.seal = s.open[0]
 	return &s, nil
+}
+
+// NewSealer returns the Sealer of a master key alone, for data that has nothing
+// sealed under a file's key.
+func NewSealer(masterKey []byte) (*Sealer, error) {
+	k, err := deriveSealKey(masterKey)
+	if err != nil {
+		return nil, fmt.Errorf("derive sealing key: %w", err)
+	}
+	return &Sealer{seal: k, master: true, open: []sealKey{k}}, nil
+}
+
+// Name is that of the key that s seals under: it tells keys apart, and says
+// nothing else about them.
+func (s *Sealer) Name() string { return hex.EncodeToString(s.seal.id[:]) }
+
+// given is the name of the master key, empty without one.
+func (s *Sealer) given() string {
+	if !s.master {
+		return ""
+	}
+	return s.Name()
+}
+
+// has reports whether s has the key of a name.
+func (s *Sealer) has(name string) bool {
+	return slices.ContainsFunc(s.open, func(k sealKey) bool { return hex.EncodeToString(k.id[:]) == name })
+}
+
+// And returns s with the key of another master key to open values with.
+func (s *Sealer) And(masterKey []byte) (*Sealer, error) {
+	k, err := deriveSealKey(masterKey)
+	if err != nil {
+		return nil, fmt.Errorf("derive sealing key: %w", err)
+	}
+	return &Sealer{s.seal, s.master, append(slices.Clone(s.open), k)}, nil
 }
 
 // makeSealFile writes a new key for the owner alone to read. It is on disk

@@ -25,6 +25,9 @@ import (
 //	m/features                => the features that were switched, as a JSON object of booleans
 //	m/launched                => when a host first ran on this database, in RFC 3339 to the hour
 //	m/network                 => network.Network as JSON, its keys sealed
+//	m/sealing                 => name of the key that secrets are sealed under, see Sealer.Name
+//	m/imported                => 1 from an import until its secrets are sealed under the host's own key
+//	m/anew                    => 1 while all z/ are in force
 //	w/<uid>                   => chat.Workspace as JSON, its key sealed
 //	k/<uid>                   => auth.Key as JSON (no key material)
 //	i/<uid>                   => search.Meta of an index as JSON
@@ -35,6 +38,7 @@ import (
 //	p/<uid, 4>                => payload of a task that is not finished; a large body is a file of bodies/ beside the database
 //	r/<uid, 4>                => outcome of a task that is applied and not marked finished yet
 //	b/<uid, 4>                => task.Batch as JSON
+//	z/<key>                   => the value that key gets, once m/anew says so
 //	e/<uid, 4>                => how far an export is, as JSON, until it is finished
 //	x/<kind><trait><value>/<n, 2> => of the tasks (kind t) or batches (b) whose uid has n as its upper half, those that
 //	                             have a value: a roaring bitmap of the lower halves. Traits: s status, y type, i index, c canceledBy
@@ -54,10 +58,14 @@ const (
 	prefixExport    = "e/"
 	prefixTrait     = "x/"
 	prefixDate      = "y/"
+	prefixAnew      = "z/"
 
 	keyFeatures = prefixMeta + "features"
 	keyNetwork  = prefixMeta + "network"
 	keyLaunched = prefixMeta + "launched"
+	keySealing  = prefixMeta + "sealing"
+	keyImported = prefixMeta + "imported"
+	keyAnew     = prefixMeta + "anew"
 )
 
 // Format is the number of the data format that this build writes.
@@ -141,6 +149,9 @@ func open(o badger.Options, bodies string) (*Store, error) {
 	}
 	s := &Store{db: db, bodies: bodies}
 	err = s.checkFormat()
+	if err == nil {
+		err = s.finishReseal()
+	}
 	if err == nil {
 		err = s.addTraits()
 	}
