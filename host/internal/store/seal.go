@@ -40,7 +40,7 @@ const (
 // is none, from a file of random bytes that is made at first use. Safe for
 // concurrent use.
 type Sealer struct {
-	seal sealKey
+	seal   sealKey
 	master bool // the key that it seals under is a master key's
 	// open holds the keys that values may have been sealed under: its own and,
 	// where a master key came later, the file's.
