@@ -5,7 +5,7 @@ set -euo pipefail
 dir=$(mktemp -d)
 cd "$dir"
 host=
-trap '[ -z "$host" ] || { kill "$host" && wait "$host" || true; }; rm -rf "$dir"' EXIT
+trap '[ -z "$host" ] || { kill "$host" && wait "$host" || true; }; rm -rf "$dir" || true' EXIT
 
 say() { printf '\n# %s\n' "$*"; }
 run() { printf '$ %s\n' "$*"; "$@"; }
