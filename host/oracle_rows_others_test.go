@@ -72,6 +72,3 @@ func megabytes() scenario {
 	_, _ = rand.NewChaCha8([32]byte{}).Read(random) // it never fails
 	return scenario(`POST /indexes/large/documents [{"id":1,"text":"` + base64.StdEncoding.EncodeToString(random) + `"}]`)
 }
-
-func atLeast(least float64) func(float64) bool { return func(n float64) bool { return n >= least } }
-func below(most float64) func(float64) bool    { return func(n float64) bool { return n < most } }

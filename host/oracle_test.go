@@ -44,10 +44,15 @@ type row struct {
 type scenario string
 
 // What want and still may be beside what JSON can say: absent where the metric
-// is not in the window's message; and a pattern that a text has to fit.
+// is not in the window's message; a pattern that a text has to fit; and what a
+// number has to be over, or not.
 type (
 	absent  struct{}
 	pattern string
+	bound   struct {
+		over bool
+		n    int
+	}
 )
 
 // A constant is a row of what this host does not have: its manifest says so.
@@ -129,8 +134,8 @@ func (s *stage) compare(t *testing.T, m shippedMetric, sc scenario, want any) {
 		if fmt.Sprint(list) == fmt.Sprint(want) {
 			return
 		}
-	case func(float64) bool:
-		if n, isNumber := got.(float64); isNumber && want(n) {
+	case bound:
+		if n, isNumber := got.(float64); isNumber && (n > float64(want.n)) == want.over {
 			return
 		}
 	default:
