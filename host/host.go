@@ -54,7 +54,7 @@ type Options struct {
 	Commit   string // that it was built from
 	// CommitDate is when that was made, RFC 3339.
 	CommitDate string
-	// Pace is telemetry's clock, for tests of what takes hours otherwise; the
+	// Pace is the clock of telemetry and of requests, for tests of what takes hours otherwise; the
 	// zero value is that of the machine.
 	Pace Pace
 
@@ -204,7 +204,7 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		Features: features, Network: remotes,
 		Version: httpapi.Version{Version: o.Version, Commit: o.Commit, Date: o.CommitDate},
 		Plugins: h.pluginStatus, Reload: h.reloadPlugins, Metrics: h.metrics.Render, DatabaseSize: func() int64 { return store.DiskUse(c.DBPath) },
-		Limits: httpapi.Limits{Body: c.PayloadLimit}, TLS: tlsConfig, Served: h.figures.served, Tracer: tracer, Telemetry: engine, Usage: h.usageRoutes(c),
+		Limits: httpapi.Limits{Body: c.PayloadLimit}, TLS: tlsConfig, Now: o.Pace.Now, Served: h.figures.served, Tracer: tracer, Telemetry: engine, Usage: h.usageRoutes(c),
 	})
 	if h.listener, err = net.Listen("tcp", c.HTTPAddr); err != nil {
 		if op, ok := errors.AsType[*net.OpError](err); ok {

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/parley-search/parley/host/internal/store"
 )
 
 // A machine is what telemetry tells of where the host runs, rounded so that
@@ -19,6 +21,7 @@ type machine struct {
 	ram          uint64 // KiB, in steps of 64 MiB
 	disk         uint64 // bytes of the largest disk, in steps of 1 GB
 	cores        int
+	used         func(dir string) int64 // bytes that a directory takes of the disk
 }
 
 // thisMachine looks at the system. What cannot be seen is empty.
@@ -29,6 +32,7 @@ func thisMachine() *machine {
 		ram:          round(memoryKiB(readOr("/proc/meminfo")), 64<<10),
 		disk:         round(largestDisk(readOr("/proc/self/mounts")), 1e9),
 		cores:        runtime.NumCPU(),
+		used:         store.DiskUse,
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/plugin"
+	"github.com/parley-search/parley/host/internal/store"
 )
 
 // A stage is where scenarios happen. Each host is opened when it is first
@@ -110,6 +111,9 @@ func (s *stage) window(t *testing.T, sc scenario) map[string]any {
 func (s *stage) open(from Sources, o Options, c *clock) *scene {
 	s.t.Helper()
 	o.Embedded, o.Pace.Now, o.Version = s.modules, c.Now, cmp.Or(o.Version, "1.2.3")
+	if o.machine != nil {
+		o.machine.used = store.DiskUse
+	}
 	return &scene{openHouseFrom(s.t, from, o), c}
 }
 

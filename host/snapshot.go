@@ -10,7 +10,6 @@ import (
 	"github.com/parley-search/parley/abi/event"
 	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/httpapi"
-	"github.com/parley-search/parley/host/internal/store"
 	"github.com/parley-search/parley/host/internal/telemetry"
 )
 
@@ -93,7 +92,7 @@ func (h *Host) snapshot(c Config, o Options, features *feature.Service, first ti
 		machine := event.Host{
 			Distribution: t.Distribution(m.distribution), KernelVersion: t.Kernel(m.kernel), ServerProvider: t.ServerProvider(c.serverProvider),
 			Cores: event.CountOf(m.cores), RAMSize: event.CountOf(m.ram), DiskSize: event.CountOf(m.disk),
-			DatabaseSize: event.CountOf(round(uint64(store.DiskUse(c.DBPath)), 1e6)), Indexes: event.CountOf(h.search.Count()),
+			DatabaseSize: event.CountOf(round(uint64(m.used(c.DBPath)), 1e6)), Indexes: event.CountOf(h.search.Count()),
 			StartSinceDays: event.CountOf(int64(o.Pace.now().Sub(first).Hours() / 24)),
 		}
 		launch := g.launch(t, o.Version)

@@ -20,6 +20,7 @@ import (
 // which may hold what is not for a log.
 type access struct {
 	id     string
+	clock  func() time.Time
 	start  time.Time
 	method string
 	route  string
@@ -38,6 +39,9 @@ type access struct {
 	traceID string
 }
 
+// took is how long the request has taken so far.
+func (a *access) took() time.Duration { return a.clock().Sub(a.start) }
+
 type accessKey struct{}
 
 // accessOf returns the access of a request; a new one where the request was
@@ -46,12 +50,12 @@ func accessOf(c *fiber.Ctx) (a *access, read bool) {
 	if a, ok := c.Locals(accessKey{}).(*access); ok {
 		return a, true
 	}
-	return &access{id: requestID(c), start: time.Now(), method: otherMethod, route: NoRoute}, false
+	return &access{id: requestID(c), clock: time.Now, start: time.Now(), method: otherMethod, route: NoRoute}, false
 }
 
 // around holds for every request: id, CORS, panics, errors, and the log.
 func (s *Server) around(c *fiber.Ctx) error {
-	a := &access{id: requestID(c), start: time.Now(), method: strings.Clone(c.Method())}
+	a := &access{id: requestID(c), clock: s.Now, start: s.Now(), method: strings.Clone(c.Method())}
 	c.Locals(accessKey{}, a)
 	c.Set(fiber.HeaderXRequestID, a.id)
 	allowOrigins(c)
@@ -110,7 +114,7 @@ func (s *Server) logAccess(a *access, more func(*zerolog.Event)) {
 		return
 	}
 	e.Str("request_id", a.id).Str("method", a.method).Str("route", a.route).Int("status", a.status).
-		Float64("ms", float64(time.Since(a.start).Microseconds())/1000).Int("bytes", a.bytes)
+		Float64("ms", float64(a.took().Microseconds())/1000).Int("bytes", a.bytes)
 	if a.err != nil {
 		e.Str("code", a.err.Code.String())
 	}

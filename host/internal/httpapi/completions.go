@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/rs/zerolog"
@@ -29,7 +28,7 @@ func (s *Server) complete(r *call) error {
 	st := newStream(r.Context().Conn(), cancel, s.Limits.KeepAlive)
 	s.streams.add(st)
 	answer, err := s.Chat.Start(ctx, r.caller, uid, body)
-	first := time.Since(r.access.start)
+	first := r.access.took()
 	if err != nil {
 		s.streams.remove(st)
 		cancel(nil)

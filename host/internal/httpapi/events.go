@@ -3,7 +3,6 @@ package httpapi
 import (
 	"encoding/json"
 	"strings"
-	"time"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -85,7 +84,7 @@ func (r *call) said() telemetry.Said {
 	return telemetry.ReadSaid(r.raw)
 }
 
-func (r *call) latency() event.Count { return event.CountOf(time.Since(r.access.start).Milliseconds()) }
+func (r *call) latency() event.Count { return event.CountOf(r.access.took().Milliseconds()) }
 
 func outcome(err error) event.Outcome {
 	if err != nil {
@@ -275,7 +274,7 @@ func (s *Server) tellChat(a *access, o chat.Outcome) {
 	e := event.Chat{
 		Outcome: event.ChatAnswered, Source: event.OrdinalOf[event.ChatSource](o.Source), Streamed: 1,
 		Rounds: event.CountOf(o.Rounds), Searches: event.CountOf(o.Searches), Messages: a.messages, Chunks: event.CountOf(o.Chunks),
-		Latency: event.CountOf(time.Since(a.start).Milliseconds()), First: event.CountOf(a.first.Milliseconds()),
+		Latency: event.CountOf(a.took().Milliseconds()), First: event.CountOf(a.first.Milliseconds()),
 	}
 	switch {
 	case o.Cancelled:
@@ -296,7 +295,7 @@ func (s *Server) tellRequest(a *access, client string) {
 	}
 	telemetry.Emit(s.ring(), &event.HTTPRequest{
 		UserAgent: s.Telemetry.Handles().UserAgent(client), Route: family(a.route),
-		Status: event.CountOf(a.status), Latency: event.CountOf(time.Since(a.start).Milliseconds()),
+		Status: event.CountOf(a.status), Latency: event.CountOf(a.took().Milliseconds()),
 	})
 }
 

@@ -34,7 +34,7 @@ func (s *Server) done(a *access, o *chat.Outcome) {
 	if s.Served == nil {
 		return
 	}
-	served := Served{Method: a.method, Route: a.route, Status: a.status, Took: time.Since(a.start), Chat: o, First: a.first}
+	served := Served{Method: a.method, Route: a.route, Status: a.status, Took: a.took(), Chat: o, First: a.first}
 	if a.route == completionsPath && o == nil && a.err != nil {
 		served.Refused = a.err.Code.String()
 	}

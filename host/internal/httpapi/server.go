@@ -33,7 +33,8 @@ import (
 )
 
 // Deps is what a [Server] works with. All fields but Plugins, Reload,
-// Metrics, DatabaseSize, Limits, Served, Tracer, Telemetry, Usage and TLS are required.
+// Metrics, DatabaseSize, Limits, Served, Tracer, Telemetry, Usage, Now and TLS are
+// required.
 type Deps struct {
 	Auth   *auth.Service
 	Chat   *chat.Service
@@ -67,6 +68,8 @@ type Deps struct {
 	Telemetry *telemetry.Engine
 	// Usage is what GET /telemetry says beside it.
 	Usage Usage
+	// Now is the clock that requests are timed by; nil: that of the machine.
+	Now func() time.Time
 	// TLS is what Listen speaks; nil: plain HTTP.
 	TLS *tls.Config
 }
@@ -119,6 +122,9 @@ type Server struct {
 // New returns a Server that does not listen yet.
 func New(d Deps) *Server {
 	d.Limits = d.Limits.withDefaults()
+	if d.Now == nil {
+		d.Now = time.Now
+	}
 	s := &Server{Deps: d}
 	s.ctx, s.stop = context.WithCancelCause(context.Background())
 	s.app = fiber.New(fiber.Config{
