@@ -23,6 +23,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(reexec) == "parley" {
 		os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 	}
+	if os.Getenv(reexec) == paced {
+		os.Exit(runPaced())
+	}
 	os.Exit(m.Run())
 }
 
@@ -33,6 +36,13 @@ func reexecServe(t testing.TB, rest io.Writer, args ...string) (program *exec.Cm
 	t.Helper()
 	program = exec.Command(os.Args[0], append([]string{"serve", "--http-addr", "127.0.0.1:0", "--experimental-logs-mode", "json"}, args...)...)
 	program.Env = append(os.Environ(), reexec+"=parley")
+	return program, startServing(t, program, rest)
+}
+
+// startServing starts program, which is to end with the test, and returns once
+// it listens; what it logs from then on goes to rest.
+func startServing(t testing.TB, program *exec.Cmd, rest io.Writer) (url string) {
+	t.Helper()
 	stderr, err := program.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +65,7 @@ func reexecServe(t testing.TB, rest io.Writer, args ...string) (program *exec.Cm
 		var log struct{ Addr, Message string }
 		if json.Unmarshal([]byte(line), &log) == nil && log.Message == "serving" {
 			go io.Copy(rest, lines) // ends with the program
-			return program, "http://" + log.Addr
+			return "http://" + log.Addr
 		}
 	}
 }

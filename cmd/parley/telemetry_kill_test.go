@@ -1,0 +1,333 @@
+package main
+
+import (
+	"context"
+	"crypto/sha1"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/parley-search/parley/host"
+)
+
+// A test binary that is the program with the value paced of reexec has a clock
+// that runs an hour a second, from the moment in pacedFrom on, and carries the
+// module at pacedModule.
+const (
+	paced       = "paced"
+	pacedFrom   = "TEST_PACED_FROM"
+	pacedModule = "TEST_PACED_MODULE"
+)
+
+// runPaced serves with the options that the command line gives as name=value.
+func runPaced() int {
+	err := func() error {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+		defer stop()
+		flags := map[string]string{}
+		for _, arg := range os.Args[1:] {
+			name, value, _ := strings.Cut(arg, "=")
+			flags[name] = value
+		}
+		from, err := strconv.ParseInt(os.Getenv(pacedFrom), 10, 64)
+		if err != nil {
+			return err
+		}
+		module, err := os.ReadFile(os.Getenv(pacedModule))
+		if err != nil {
+			return err
+		}
+		c, _, err := host.LoadConfig(host.Sources{Flags: flags})
+		if err != nil {
+			return err
+		}
+		logs, err := host.OpenLogs(c, os.Stderr)
+		if err != nil {
+			return err
+		}
+		epoch := time.Unix(0, from)
+		h, err := host.Open(ctx, c, host.Options{
+			Logs: logs, Embedded: [][]byte{module}, Version: "1.2.3",
+			Pace: host.Pace{Tick: 20 * time.Millisecond, Now: func() time.Time { return epoch.Add(3600 * time.Since(epoch)) }},
+		})
+		if err != nil {
+			return err
+		}
+		return h.Run(ctx)
+	}()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return exitFailed
+	}
+	return exitOK
+}
+
+// A pacedHost is a data directory on which the paced program lives again and
+// again.
+type pacedHost struct {
+	t            *testing.T
+	dir, plugins string
+	env, args    []string
+}
+
+// newPaced packs the hand-written collector counter, which counts events.
+func newPaced(t *testing.T, events, url string) *pacedHost {
+	t.Helper()
+	p := &pacedHost{t: t, dir: t.TempDir(), plugins: t.TempDir()}
+	manifest := filepath.Join(p.plugins, "counter.json")
+	text := `{"abi":1,"kind":"collector","name":"counter","version":"1.0.0","events":["` + events + `"],"metrics":[
+		{"path":"counted","kind":"int","range":[0,1000000],"meaning":"Events.","aggregation":"sum","noData":"always","events":["` + events + `"]}]}`
+	if err := os.WriteFile(manifest, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	guest := filepath.Join(root(t), "host", "internal", "plugin", "testdata", "collector.wasm")
+	if code, out := parleySays(t, "plugin", "pack", guest, "--manifest", manifest, "--out", p.plugins); code != exitOK {
+		t.Fatalf("plugin pack: code %d\n%s", code, out)
+	}
+	p.env = append(os.Environ(), reexec+"="+paced, pacedFrom+"="+strconv.FormatInt(time.Now().UnixNano(), 10), pacedModule+"="+filepath.Join(p.plugins, "counter-1.0.0.wasm"))
+	p.args = []string{
+		"db-path=" + p.dir, "http-addr=127.0.0.1:0", "experimental-logs-mode=json", "plugin-dir=" + filepath.Join(p.plugins, "none"), "telemetry-url=" + url + "/v1/batch",
+	}
+	return p
+}
+
+func (p *pacedHost) start() *life {
+	p.t.Helper()
+	cmd := exec.Command(os.Args[0], p.args...)
+	cmd.Env = p.env
+	c := &life{t: p.t, cmd: cmd, http: &http.Client{Transport: &http.Transport{}, Timeout: time.Minute}}
+	c.url = startServing(p.t, cmd, io.Discard)
+	p.t.Cleanup(c.kill)
+	return c
+}
+
+// A moodyPlatform takes batches, and often fails in one of the ways in which
+// one does; also after it took what it was sent.
+type moodyPlatform struct {
+	t *testing.T
+
+	mu      sync.Mutex
+	rng     *rand.Rand
+	calm    bool              // it fails no more
+	bodies  map[string]string // messages by their id
+	batches map[string]string // whole bodies, by the id of their first message
+	repeats int
+}
+
+func newMoodyPlatform(t *testing.T) (*moodyPlatform, string) {
+	t.Helper()
+	p := &moodyPlatform{t: t, rng: rand.New(rand.NewPCG(7, 8)), bodies: map[string]string{}, batches: map[string]string{}}
+	srv := httptest.NewServer(p)
+	t.Cleanup(srv.Close)
+	return p, srv.URL
+}
+
+func (p *moodyPlatform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the host was killed in the middle of it
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	mood := p.rng.IntN(6)
+	if p.calm {
+		mood = 5
+	}
+	switch mood {
+	case 0:
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	case 1:
+		w.Header().Set("Retry-After", "60")
+		w.WriteHeader(http.StatusTooManyRequests)
+		return
+	}
+	p.take(b)
+	if mood > 3 {
+		return
+	}
+	conn, _, err := w.(http.Hijacker).Hijack()
+	if err != nil {
+		p.t.Error(err)
+		return
+	}
+	if mood == 3 { // its answer is cut off
+		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nyes")
+	}
+	_ = conn.(*net.TCPConn).SetLinger(0)
+	_ = conn.Close()
+}
+
+// take keeps a batch and wants what it had before to come again as it was.
+func (p *moodyPlatform) take(body []byte) {
+	var batch struct{ Batch []json.RawMessage }
+	if err := json.Unmarshal(body, &batch); err != nil || len(batch.Batch) == 0 {
+		p.t.Errorf("the platform got %q: %v", body, err)
+		return
+	}
+	for i, m := range batch.Batch {
+		var one struct{ MessageID string }
+		if err := json.Unmarshal(m, &one); err != nil {
+			p.t.Error(err)
+		}
+		had, ok := p.bodies[one.MessageID]
+		if ok {
+			p.repeats++
+		}
+		if ok && had != string(m) {
+			p.t.Errorf("message %s came as\n%s\nand again as\n%s", one.MessageID, had, m)
+		}
+		p.bodies[one.MessageID] = string(m)
+		if i == 0 {
+			p.batches[one.MessageID] = string(body)
+		}
+	}
+}
+
+func (p *moodyPlatform) state() (messages, repeats int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.bodies), p.repeats
+}
+
+// messageID is that of the one message of collector counter in a window: a UUID
+// of version 5 whose namespace is the instance's.
+func messageID(t *testing.T, instance string, window int) string {
+	t.Helper()
+	space, err := hex.DecodeString(strings.ReplaceAll(instance, "-", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha1.Sum(append(space, fmt.Sprintf("counter\n1.0.0\n%d\n0", window)...))
+	u := sum[:16]
+	u[6], u[8] = u[6]&0x0f|0x50, u[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
+}
+
+// TestKillTelemetry kills the program with SIGKILL at random moments while
+// windows end every second, against a platform that fails often. Each sealed
+// message arrives at least once, and each repeat is what came before, byte for
+// byte. KILLS=200 makes it two hundred.
+func TestKillTelemetry(t *testing.T) {
+	rounds := 20
+	if testing.Short() {
+		rounds = 3
+	}
+	if s := os.Getenv("KILLS"); s != "" {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			t.Fatalf("KILLS=%s: %v", s, err)
+		}
+		rounds = n
+	}
+	platform, url := newMoodyPlatform(t)
+	p := newPaced(t, "http_request", url)
+	rng := rand.New(rand.NewPCG(9, 10))
+	for range rounds {
+		c := p.start()
+		for until := time.Now().Add(time.Duration(rng.IntN(1000)) * time.Millisecond); time.Now().Before(until); {
+			c.call("GET", "/version", "")
+		}
+		c.kill()
+	}
+
+	platform.mu.Lock()
+	platform.calm = true
+	platform.mu.Unlock()
+	c := p.start()
+	var status telemetryStatus
+	for until := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		code, body := c.call("GET", "/telemetry", "")
+		if err := json.Unmarshal([]byte(body), &status); err != nil || code != http.StatusOK {
+			t.Fatalf("GET /telemetry = %d %s: %v", code, body, err)
+		}
+		if status.Engine.Window > 2 && status.Spool.Pending == 0 {
+			break
+		}
+		if time.Now().After(until) {
+			t.Fatalf("after two minutes not all is delivered: %s", body)
+		}
+	}
+	if status.Spool.Dropped+int64(status.Spool.Quarantined) > 0 {
+		t.Errorf("%d messages were dropped and %d refused, want none", status.Spool.Dropped, status.Spool.Quarantined)
+	}
+	c.kill()
+	sealed := int(status.Engine.Window) - 1
+	platform.mu.Lock()
+	defer platform.mu.Unlock()
+	for window := 1; window <= sealed; window++ {
+		if _, ok := platform.bodies[messageID(t, status.InstanceUID, window)]; !ok {
+			t.Errorf("window %d of %d never arrived", window, sealed)
+		}
+	}
+	t.Logf("%d kills, %d windows sealed, %d messages arrived, %d repeats", rounds, sealed, len(platform.bodies), platform.repeats)
+}
+
+// TestTelemetryShown prints the window under way by `telemetry show --next
+// --raw` until it is delivered: what came is what was printed, byte for byte.
+func TestTelemetryShown(t *testing.T) {
+	platform, url := newMoodyPlatform(t)
+	platform.calm = true
+	c := newPaced(t, "search", url).start() // no look at it is a search
+	c.call("POST", "/indexes", `{"uid":"films"}`)
+	c.call("POST", "/indexes/films/search", `{}`)
+	if code, out := parleySays(t, "telemetry", "verify", "--url", c.url); code != exitOK || !strings.Contains(out, "came as they are shown") || strings.Contains(out, "Authorization") {
+		t.Errorf("telemetry verify: code %d\n%s", code, out)
+	}
+	shown := map[string]bool{}
+	for until := time.Now().Add(2 * time.Minute); ; {
+		code, out := parleySays(t, "telemetry", "show", "--next", "--raw", "--url", c.url)
+		if code != exitOK {
+			t.Fatalf("telemetry show: code %d\n%s", code, out)
+		}
+		shown[out] = true
+		same := 0
+		platform.mu.Lock()
+		for _, body := range platform.batches {
+			if shown[body] {
+				same++
+			}
+		}
+		platform.mu.Unlock()
+		if same >= 2 {
+			break
+		}
+		if time.Now().After(until) {
+			t.Fatalf("nothing that was delivered was shown before:\n%v\nshown:\n%v", platform.batches, shown)
+		}
+	}
+	// Of the windows that were shown, none came otherwise.
+	platform.mu.Lock()
+	defer platform.mu.Unlock()
+	for out := range shown {
+		var batch struct{ Batch []json.RawMessage }
+		if err := json.Unmarshal([]byte(out), &batch); err != nil {
+			t.Fatalf("telemetry show printed %q: %v", out, err)
+		}
+		for _, m := range batch.Batch {
+			var one struct{ MessageID string }
+			if err := json.Unmarshal(m, &one); err != nil {
+				t.Fatal(err)
+			}
+			// The one search may have been counted after the first look.
+			searched := strings.Replace(string(m), `"counted":0`, `"counted":1`, 1)
+			if came, ok := platform.bodies[one.MessageID]; ok && came != string(m) && came != searched {
+				t.Errorf("shown:\n%s\ndelivered:\n%s", m, came)
+			}
+		}
+	}
+}
