@@ -75,7 +75,11 @@ func TestSearchAgreesWithItself(t *testing.T) {
 	r.ok(search.DeleteDocuments("a", gone))
 	queries := []string{"", "silver", "silver spoon", "table spoon ", "tablespoon", "copper plate table", "slivr of tea", `"silver spoon" table`, "the -table", "tea", "coper"}
 	texts := []string{"words", "typo", "proximity", "attribute", "exactness"}
-	for round := range 8 {
+	rounds := 8
+	if testing.Short() {
+		rounds = 2
+	}
+	for round := range rounds {
 		order := slices.Clone(texts)
 		if round > 0 {
 			rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })

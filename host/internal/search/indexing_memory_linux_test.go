@@ -28,6 +28,9 @@ const beyondBound = 128 << 20
 // With INDEXING_MB=320 it indexes as many MB instead, under three bounds, and
 // reports what the process takes.
 func TestIndexingMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it indexes 10 MB, and what that takes does not hang on the race detector")
+	}
 	size, bounds := int64(10<<20), []int64{32 << 20}
 	if mb, err := strconv.Atoi(os.Getenv("INDEXING_MB")); err == nil {
 		size, bounds = int64(mb)<<20, []int64{128 << 20, 256 << 20, 512 << 20}
