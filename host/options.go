@@ -301,7 +301,7 @@ const durations = "a duration such as 500ms, 10s or 5m"
 
 func publicKey(c *Config, v string) (err error) {
 	if c.PluginPublicKey, err = deploy.ReadPublicKey(v); err != nil {
-		return fmt.Errorf("cannot be used: %w", err)
+		return fmt.Errorf("is %.60q, which cannot be used: %w", v, err)
 	}
 	return nil
 }

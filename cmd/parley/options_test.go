@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/parley-search/parley/host"
+)
+
+// wrongValues has a wrong value for each option. Those without one take
+// whatever is written.
+var wrongValues = map[string]string{
+	"no-analytics": "", "telemetry-write-key": "", "import-dump-master-key": "",
+	"master-key":                           "too short", // in production
+	"http-addr":                            "7700",
+	"env":                                  "staging",
+	"http-payload-size-limit":              "lots",
+	"max-indexing-memory":                  "-1",
+	"max-indexing-threads":                 "513",
+	"task-webhook-url":                     "ftp://geheim",
+	"task-webhook-authorization-header":    "geheim\u00e4",
+	"log-level":                            "loud",
+	"experimental-logs-mode":               "xml",
+	"plugin-lock":                          "perhaps",
+	"plugin-fuel":                          "-1",
+	"plugin-public-key":                    "no-key",
+	"experimental-search-queue-size":       "0",
+	"experimental-embedding-cache-entries": "-1",
+	"chat-max-rounds":                      "0",
+	"provider-connect-timeout":             "soon",
+	"provider-first-byte-timeout":          "0s",
+	"provider-silence-timeout":             "-1s",
+	"provider-answer-timeout":              "10",
+	"schedule-snapshot":                    "daily",
+	"chat-record-workspaces":               "a.b",
+	"telemetry-url":                        "ftp://me:geheim@x.example",
+	"telemetry-contact":                    "a\tb",
+	"telemetry-collectors":                 "a.b",
+	"otlp-endpoint":                        "ftp://me:geheim@x.example",
+	"shutdown-grace":                       "long",
+}
+
+// emptyPaths are wrong where they are empty.
+var emptyPaths = map[string]bool{
+	"db-path": true, "ssl-cert-path": true, "ssl-key-path": true, "ssl-auth-path": true, "ssl-ocsp-path": true, "plugin-dir": true, "dump-dir": true,
+	"import-dump": true, "snapshot-dir": true, "import-snapshot": true, "chat-record-dir": true, "telemetry-file": true,
+}
+
+// Each option with a wrong value, by flag, variable and file: one line that
+// names option, origin, value and what is allowed, and no secret; exit code 2.
+func TestWrongOptions(t *testing.T) {
+	for _, o := range host.AllOptions() {
+		value, ok := wrongValues[o.Name]
+		shown := value
+		switch {
+		case emptyPaths[o.Name]:
+			shown = "is empty"
+		case o.Switch && !ok:
+			value, shown = "perhaps", "perhaps"
+		case !ok:
+			t.Errorf("option %s has no row in this test", o.Name)
+			continue
+		case value == "":
+			continue
+		}
+		if o.Secret || strings.Contains(value, "geheim") {
+			shown = ""
+		}
+		if o.Name == "telemetry-contact" {
+			shown = `a\tb`
+		}
+		file := filepath.Join(t.TempDir(), "c.toml")
+		if err := os.WriteFile(file, fmt.Appendf(nil, "%s = %q\n", o.Key(), value), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for origin, way := range map[string]struct {
+			args []string
+			env  bool
+		}{
+			"flag --" + o.Name:       {args: []string{"--" + o.Name + "=" + value}},
+			"environment " + o.Env(): {env: true},
+			"file " + file:           {args: []string{"--config-file-path", file}},
+		} {
+			t.Run(o.Name+"/"+strings.Fields(origin)[0], func(t *testing.T) {
+				if way.env {
+					t.Setenv(o.Env(), value)
+				}
+				args := append([]string{"config", "explain"}, way.args...)
+				if o.Name == "master-key" {
+					args = append(args, "--env=production")
+				}
+				var stdout, stderr bytes.Buffer
+				if code := run(t.Context(), args, &stdout, &stderr); code != exitUsage {
+					t.Errorf("exit code %d, want %d", code, exitUsage)
+				}
+				said := strings.TrimSuffix(stderr.String(), "\n")
+				allowed := o.Allowed
+				if o.Name == "master-key" {
+					allowed = "at least 16 when env is production"
+				}
+				for _, want := range []string{"option " + o.Name + " (" + origin + ")", shown, "want " + allowed} {
+					if !strings.Contains(said, want) {
+						t.Errorf("said %q, want %q in it", said, want)
+					}
+				}
+				if strings.Contains(said, "\n") || strings.Contains(said, "geheim") || o.Name == "master-key" && strings.Contains(said, value) {
+					t.Errorf("said %q, want one line and no secret", said)
+				}
+			})
+		}
+	}
+}
