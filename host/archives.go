@@ -131,9 +131,22 @@ func copied(r io.Reader) func(io.Writer) error {
 	}
 }
 
+// snapshotFolders begins the name of the folder that index folders are copied to
+// before they go into a snapshot.
+const snapshotFolders = "snapshot-"
+
+// sweepSnapshots removes what a crash left of snapshots.
+func sweepSnapshots(dir string) error {
+	left, err := filepath.Glob(filepath.Join(dir, snapshotFolders+"*"))
+	for _, l := range left {
+		err = errors.Join(err, os.RemoveAll(l))
+	}
+	return err
+}
+
 // snapshot writes the database and the indexes as they are on disk.
 func (a *archiver) snapshot(ctx context.Context, path string) error {
-	folders, err := os.MkdirTemp(a.config.DBPath, "snapshot-")
+	folders, err := os.MkdirTemp(a.config.DBPath, snapshotFolders)
 	if err != nil {
 		return err
 	}

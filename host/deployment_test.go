@@ -256,7 +256,7 @@ func TestOnly(t *testing.T) {
 		t.Errorf("LoadConfig of one option = %+v, %v", c, err)
 	}
 	from = Sources{Flags: map[string]string{"plugin-public-key": "no key"}}
-	if _, _, err := LoadConfig(from); err == nil || !strings.Contains(err.Error(), "option plugin-public-key (flag --plugin-public-key) cannot be used: it is neither a public key of minisign") {
+	if _, _, err := LoadConfig(from); err == nil || !strings.Contains(err.Error(), "option plugin-public-key (flag --plugin-public-key) is \"no key\", which cannot be used: it is neither a public key of minisign") {
 		t.Errorf("LoadConfig of a wrong key: %v", err)
 	}
 }

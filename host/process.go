@@ -12,6 +12,9 @@ import (
 
 // openTasks opens the queue, with all who apply its tasks.
 func (h *Host) openTasks(ctx context.Context, c Config, o Options, db *store.Store, sealer *store.Sealer) (err error) {
+	if err := sweepSnapshots(c.DBPath); err != nil {
+		return err
+	}
 	targets := upstream.NewTargets(upstream.Options{UserAgent: "parley/" + o.Version})
 	h.onClose(targets.Close)
 	h.exports = export.New(export.Options{Indexes: h.search, Log: db, Targets: targets, Sealer: sealer})
