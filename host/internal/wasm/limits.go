@@ -14,7 +14,7 @@ type Limits struct {
 	Memory       uint64        // bytes of one instance's memory; default 16 MiB
 	Input        int           // bytes of one call's input; default a sixteenth of Memory, since a guest keeps many forms of it at once
 	Output       int           // bytes of one call's output; default abi.MaxOutput
-	CallTimeout  time.Duration // wall clock of one call; default 2s
+	CallTimeout  time.Duration // of one call, as long as the machine lets it run; default 2s
 	Fuel         int64         // units one call may spend, where the limiter counts them (see package meter); default: only time bounds it
 	StartTimeout time.Duration // wall clock of a new instance's start; default 10s
 	Instances    int           // instances that serve calls; default GOMAXPROCS. One more is kept warm
