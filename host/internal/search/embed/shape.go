@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -85,8 +87,9 @@ func (p *pattern) find(v any, path []any, place string, found *int) error {
 			return fmt.Errorf("has %q where no array repeats: it goes behind an element with %q, as the second and last one", morePlace, place)
 		}
 	case map[string]any:
-		for key, member := range v {
-			if err := p.find(member, step(path, key), place, found); err != nil {
+		// In order, so that of two mistakes the same one is told each time.
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if err := p.find(v[key], step(path, key), place, found); err != nil {
 				return err
 			}
 		}
