@@ -3,12 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -21,8 +20,20 @@ type benchmark struct {
 	sources  []string
 	settings []string
 	dir      string
+	parts    []string
+	open     []int
 	asJSON   bool
 }
+
+// The parts of a measurement.
+const (
+	partStreams = "streams"
+	partPlain   = "plain"
+	partOpen    = "open"
+)
+
+// plainClients ask for answers that are not streamed.
+const plainClients = 64
 
 // The settings that a host is measured in.
 const (
@@ -40,9 +51,12 @@ func benchCommand() *cobra.Command {
 			"a table: time to the first word (one answer at a time), answers a second and processor time of an\n" +
 			"answer (many at once), processor time of a word (words that come apart), and memory.\n\n" +
 			"\"lean\" is a host without keys and log; \"std\" one with a master key, an API key and its log written.\n" +
-			"\"search\" is an answer that makes one search in 1,200 documents first. Compare rows of one run only.",
+			"\"search\" is an answer that makes one search in 1,200 documents first. Compare rows of one run only.\n\n" +
+			"The part \"plain\" has 64 clients read the workspaces and one's settings. The part \"open\" holds slow\n" +
+			"streams of the first source open, 512 and 10,000 of them, and takes a minute for each setting.",
 		Example: "  parley bench\n" +
 			"  parley bench --source vLlm --source gemini --rounds 10\n" +
+			"  parley bench --part open --source openAi --setting std\n" +
 			"  parley bench --json > before.json",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return b.run(cmd) },
@@ -54,6 +68,8 @@ func benchCommand() *cobra.Command {
 	f.IntVar(&b.plan.Pause, "pause", b.plan.Pause, "milliseconds between two words of the paced part; 0 leaves it out")
 	f.StringSliceVar(&b.sources, "source", benchSources(), "sources to measure")
 	f.StringSliceVar(&b.settings, "setting", []string{settingLean, settingStd}, "settings of the host to measure: lean, std")
+	f.StringSliceVar(&b.parts, "part", []string{partStreams, partPlain}, "what to measure: streams, plain, open")
+	f.IntSliceVar(&b.open, "open", []int{512, 10_000}, "streams to hold open, in the part of that name")
 	f.StringVar(&b.dir, "plugin-dir", "", "directory of <name>-<version>.wasm files (default: built from the checkout)")
 	f.BoolVar(&b.asJSON, "json", false, "print JSON, for comparing two versions")
 	cmd.AddCommand(benchServerCommand("provider", func([]string) http.Handler { return &bench.Provider{} }),
@@ -85,6 +101,19 @@ func (b *benchmark) run(cmd *cobra.Command) error {
 			return usageError{fmt.Errorf("--setting %s is unknown: there are lean and std", s)}
 		}
 	}
+	for _, part := range b.parts {
+		if part != partStreams && part != partPlain && part != partOpen {
+			return usageError{fmt.Errorf("--part %s is unknown: there are streams, plain and open", part)}
+		}
+	}
+	for _, n := range b.open {
+		if n < 1 || n > 20_000 {
+			return usageError{fmt.Errorf("--open %d: 1 to 20,000 streams are held open", n)}
+		}
+	}
+	if len(b.sources) == 0 {
+		return usageError{errors.New("--source names none")}
+	}
 	known := benchSources()
 	for _, s := range b.sources {
 		if !slices.Contains(known, s) {
@@ -102,57 +131,14 @@ func (b *benchmark) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(bed.progress, "parley: %d rounds of %d subjects\n", p.Rounds, len(subjects))
-	rows, err := bench.Run(cmd.Context(), p, subjects, func(problem string) { fmt.Fprintln(bed.progress, "parley:", problem) })
+	f, err := b.measure(cmd.Context(), bed, subjects)
 	if err != nil {
 		return err
 	}
 	if b.asJSON {
 		e := json.NewEncoder(cmd.OutOrStdout())
 		e.SetIndent("", "  ")
-		return e.Encode(map[string]any{"plan": p, "rows": rows})
+		return e.Encode(f)
 	}
-	return printRows(cmd.OutOrStdout(), rows)
-}
-
-// printRows prints the table. What is compared to floor is written as a ratio
-// beside the figure: figures alone say little on a busy machine.
-func printRows(out io.Writer, rows []bench.Row) error {
-	var direct, floor bench.Row
-	for _, r := range rows {
-		switch r.Setting {
-		case settingDirect:
-			direct = r
-		case settingFloor:
-			floor = r
-		}
-	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "\t\tfirst word p50\tp99\tover direct\tstreams/s\tof floor\tCPU/stream\tof floor\tCPU/word, paced\tof floor\tpeak RSS\tfailed\t")
-	for _, r := range rows {
-		fmt.Fprintf(w, "%s\t%s\t%.2f ms\t%.2f ms\t%.2f ms\t%.0f\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t\n", r.Setting, r.Source, r.FirstP50, r.FirstP99, r.FirstP50-direct.FirstP50,
-			r.PerSecond, ratio(r.PerSecond, floor.PerSecond), micros(r.Stream), ratio(r.Stream, floor.Stream), micros(r.Paced), ratio(r.Paced, floor.Paced), mebi(r.RSS), r.Failed)
-	}
-	return w.Flush()
-}
-
-func ratio(a, b float64) string {
-	if a == 0 || b == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%.2f ×", a/b)
-}
-
-func micros(us float64) string {
-	if us == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%.0f µs", us)
-}
-
-func mebi(v float64) string {
-	if v == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%.0f MiB", v)
+	return f.print(cmd.OutOrStdout())
 }

@@ -56,11 +56,12 @@ type testBed struct {
 	progress io.Writer
 	client   *http.Client
 	running  []*exec.Cmd
+	plain    []bench.Subject // what is measured of answers that are not streamed
 }
 
 // lay starts everything and returns what is to be measured.
 func (t *testBed) lay(ctx context.Context, b *benchmark) ([]bench.Subject, error) {
-	t.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: b.plan.Streams, DisableCompression: true}}
+	t.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: max(b.plan.Streams, plainClients), DisableCompression: true}}
 	plugins := b.dir
 	if plugins == "" {
 		plugins = filepath.Join(t.dir, "plugins")
@@ -81,6 +82,7 @@ func (t *testBed) lay(ctx context.Context, b *benchmark) ([]bench.Subject, error
 		{Setting: settingDirect, Target: bench.Target{URL: provider + path, Client: t.client}},
 		{Setting: settingFloor, Target: bench.Target{URL: floor + path, Client: t.client}, PID: pid},
 	}
+	t.plain = []bench.Subject{{Setting: settingFloor, Target: bench.Target{URL: floor + "/page", Client: t.client}, PID: pid}}
 	for _, setting := range b.settings {
 		of, err := t.host(ctx, setting, plugins, provider, b.sources)
 		if err != nil {
@@ -139,6 +141,11 @@ func (t *testBed) host(ctx context.Context, setting, plugins, provider string, s
 		add(source, source, source, "", "[]")
 	}
 	add("search", searchSource, "search", "search-", `["movies"]`)
+	for _, part := range []struct{ name, path string }{{"workspaces", "/chats"}, {"settings", "/chats/search/settings"}} {
+		t.plain = append(t.plain, bench.Subject{
+			Setting: setting, Source: part.name, PID: pid, Target: bench.Target{URL: base + part.path, Key: master, Client: t.client},
+		})
+	}
 	if master != "" {
 		var key struct{ Key string }
 		if err := json.Unmarshal(h.call("POST", "/keys", `{"actions":["chatCompletions","search"],"indexes":["*"],"expiresAt":null}`), &key); h.err == nil && err != nil {

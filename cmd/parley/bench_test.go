@@ -20,15 +20,12 @@ func TestBench(t *testing.T) {
 	var out, progress bytes.Buffer
 	code := run(t.Context(), []string{
 		"bench", "--json", "--rounds", "1", "--streams", "8", "--chunks", "16", "--pause", "1",
-		"--source", "vLlm,gemini,anthropic", "--setting", "lean,std",
+		"--source", "vLlm,gemini,anthropic", "--setting", "lean,std", "--part", "streams,plain,open", "--open", "32",
 	}, &out, &progress)
 	if code != exitOK {
 		t.Fatalf("bench ended with %d: %s", code, progress.String())
 	}
-	var got struct {
-		Plan bench.Plan
-		Rows []bench.Row
-	}
+	var got figures
 	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
 		t.Fatalf("%v: %s", err, out.String())
 	}
@@ -46,6 +43,16 @@ func TestBench(t *testing.T) {
 	if fmt.Sprint(names) != want {
 		t.Errorf("rows = %v, want %s\n%s", names, want, progress.String())
 	}
+	for i, part := range []string{"floor ", "lean workspaces", "lean settings", "std workspaces", "std settings"} {
+		if len(got.Plain) != 5 || got.Plain[i].Setting+" "+got.Plain[i].Part != part || got.Plain[i].Failed != 0 || got.Plain[i].PerSecond <= 0 {
+			t.Fatalf("not streamed: %+v\n%s", got.Plain, progress.String())
+		}
+	}
+	for i, setting := range []string{"lean", "std"} {
+		if len(got.Open) != 2 || got.Open[i].Setting != setting || got.Open[i].Most < 1 || got.Open[i].Most > 32 || got.Open[i].Failed != 0 {
+			t.Fatalf("open: %+v\n%s", got.Open, progress.String())
+		}
+	}
 }
 
 func TestBenchRefuses(t *testing.T) {
@@ -54,6 +61,8 @@ func TestBenchRefuses(t *testing.T) {
 		{"bench", "--source", "extract"},
 		{"bench", "--setting", "fast"},
 		{"bench", "--streams", "1000000"},
+		{"bench", "--part", "all"},
+		{"bench", "--open", "0"},
 	} {
 		var out, progress bytes.Buffer
 		if code := run(t.Context(), args, &out, &progress); code != exitUsage || progress.Len() == 0 {

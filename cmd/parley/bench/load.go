@@ -23,6 +23,12 @@ type Target struct {
 // in order and that the answer ends as it should, and returns the time to the
 // first of them.
 func (t *Target) Stream(ctx context.Context, model string, chunks int) (first time.Duration, err error) {
+	return t.stream(ctx, model, chunks, func() {}, func() {})
+}
+
+// stream is Stream that calls opened once the answer has begun, and then closed
+// once it has ended.
+func (t *Target) stream(ctx context.Context, model string, chunks int, opened, closed func()) (first time.Duration, err error) {
 	body := fmt.Sprintf(`{"model":%q,"stream":true,"messages":[{"role":"user","content":"hi"}]}`, model)
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.URL, strings.NewReader(body))
 	if err != nil {
@@ -42,6 +48,8 @@ func (t *Target) Stream(ctx context.Context, model string, chunks int) (first ti
 		b, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<10))
 		return 0, fmt.Errorf("status %d: %s", resp.StatusCode, b)
 	}
+	opened()
+	defer closed()
 	next, done := 0, false
 	for s := bufio.NewScanner(resp.Body); ; {
 		if !s.Scan() {

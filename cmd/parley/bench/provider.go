@@ -53,6 +53,11 @@ var (
 func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.Open.Add(1)
 	defer p.Open.Add(-1)
+	if r.Method == http.MethodGet {
+		w.Header().Set("content-type", "application/json")
+		io.WriteString(w, page)
+		return
+	}
 	var req struct {
 		Model    string
 		Tools    []struct{ Function struct{ Name string } }
@@ -106,6 +111,9 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.words(words, time.Duration(pause)*time.Millisecond)
 	}
 }
+
+// page is the answer to any GET, as long as a workspace's settings.
+var page = `{"source":"openAi","prompts":{"system":"` + strings.Repeat("You are a helpful assistant. ", 20) + `"}}`
 
 // searchFunction is the host's own tool.
 const searchFunction = "searchInIndex"
