@@ -75,7 +75,9 @@ func appendHTTPRequest(b []byte, h HTTPRequest) []byte {
 	b = rawjson.AppendString(append(b, `{"method":`...), h.Method)
 	b = rawjson.AppendString(append(b, `,"url":`...), h.URL)
 	b = append(b, `,"headers":{`...)
-	names := make([]string, 0, len(h.Headers))
+	b = slices.Grow(b, len(h.Body)+512)
+	var few [8]string
+	names := few[:0]
 	for name := range h.Headers {
 		names = append(names, name)
 	}

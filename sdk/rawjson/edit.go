@@ -1,5 +1,7 @@
 package rawjson
 
+import "bytes"
+
 // A Member is a member of an object under edit.
 type Member struct {
 	Key   string
@@ -12,9 +14,16 @@ type Edit []Member
 
 // EditOf takes v's members; v may be absent, which is an empty object.
 func EditOf(v Value) Edit {
-	var e Edit
+	if v.Kind() != Object {
+		return nil
+	}
+	e := make(Edit, 0, 16) // most requests have fewer, and growing is dear
 	for m := v.Members(); m.Next(); {
-		e = append(e, Member{string(AppendUnescaped(nil, m.Key)), m.Value})
+		key := m.Key
+		if bytes.IndexByte(key, '\\') >= 0 {
+			key = AppendUnescaped(nil, key)
+		}
+		e = append(e, Member{string(key), m.Value})
 	}
 	return e
 }
