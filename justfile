@@ -31,9 +31,9 @@ race:
 fuzz TIME="30s":
     .ci/fuzz {{ TIME }}
 
-# the benchmarks of the hot paths, in benchstat form
-bench:
-    go test -run '^$' -bench . -benchmem ./abi/... ./sdk/... ./host/...
+# the benchmarks of the hot paths, in benchstat form: `just bench 10 > new.txt`
+bench COUNT="1" ONLY=".":
+    go test -run '^$' -bench '{{ ONLY }}' -benchmem -count={{ COUNT }} ./abi/... ./sdk/... ./host/...
 
 # vet, staticcheck, formatting
 lint:
