@@ -12,13 +12,13 @@ type ranking struct {
 	words     uint16 // units that it has
 	typos     uint16
 	proximity uint16 // sum over neighbours, see apart
+	inexact   uint16 // units that stand there as a typo, a beginning or a synonym only
 	field     uint32 // sum of the attributes' ranks
 	pos       uint32 // sum of the places in them
-	match     matchType
-	inexact   uint16 // units that stand there as a typo, a beginning or a synonym only
-	more      uint16 // 0: an attribute is the query, its last word gone on or not; 1: none is
 	rest      uint16 // sum of the letters that words there go on for
-	unranked  bool   // the time was up
+	match     matchType
+	more      uint8 // 0: an attribute is the query, its last word gone on or not; 1: none is
+	unranked  bool  // the time was up
 }
 
 // A matchType says how much of an attribute the query is.
