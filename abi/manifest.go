@@ -59,6 +59,7 @@ const (
 	SelfTestEncode = "encode" // an [EncodeRequest], answered by an [EncodeResponse]
 	SelfTestDecode = "decode" // {"events": [{"type", "data"}]}, answered by what the records come to
 	SelfTestError  = "error"  // an [ErrorRequest], answered by a [ProviderError]
+	SelfTestWindow = "window" // {"events": [{"event", "fields"}]}, answered by the metrics of a window of them
 )
 
 // Limits is what a plugin asks for; the deployment may grant less.

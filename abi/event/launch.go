@@ -24,7 +24,7 @@ type Launch struct {
 	SSLAuthPath           Flag       // ssl-auth-path was given
 	SSLCertPath           Flag       // ssl-cert-path was given
 	SSLKeyPath            Flag       // ssl-key-path was given
-	SSLOCSPPath           Flag       // ssl-ocsp-path was given
+	SSLOCSPPath           Flag       `name:"ssl_ocsp_path"` // ssl-ocsp-path was given
 	SSLRequireAuth        Flag       // value of ssl-require-auth
 	SSLResumption         Flag       // ssl-resumption was given
 	SSLTickets            Flag       // ssl-tickets was given

@@ -74,6 +74,12 @@ func collectorChecks() []check {
 			remedy: "Bound what a window may hold: sets of a size, counts in place of lists.",
 			run:    checkCollectorMemory,
 		},
+		{
+			name:   "self-test",
+			about:  "makes of the windows of its manifest's `selfTest` the metrics that it says",
+			remedy: "Mend the collector, or the manifest's `selfTest`: a host runs it before it takes a version up.",
+			run:    checkSelfTest,
+		},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -190,11 +191,19 @@ func checkSelfTest(s *subject) (string, error) {
 	if n == 0 {
 		return skip("none in the manifest")
 	}
-	p, err := plugin.Load(s.ctx, s.runtime, s.module, "check", plugin.Options{CallTimeout: s.options.CallTimeout})
+	p, err := s.load()
 	if err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("%d calls", n), p.Close()
+}
+
+func (s *subject) load() (io.Closer, error) {
+	o := plugin.Options{CallTimeout: s.options.CallTimeout}
+	if s.manifest.Kind == abi.KindCollector {
+		return plugin.LoadCollector(s.ctx, s.runtime, s.module, "check", o)
+	}
+	return plugin.Load(s.ctx, s.runtime, s.module, "check", o)
 }
 
 // checkCases runs the cases, an event a call.

@@ -159,7 +159,7 @@ func (s *Set) loadWanted(ctx context.Context, w *Wanted) (Plugin, error) {
 	case abi.KindProvider:
 		return newProvider(ctx, l, s.options)
 	case abi.KindCollector:
-		return newCollector(l), nil
+		return newCollector(l, s.options)
 	default:
 		return nil, errors.Join(fmt.Errorf("this host does not run plugins of kind %s", l.manifest.Kind), l.Close())
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/wasm"
@@ -28,11 +29,21 @@ func LoadCollector(ctx context.Context, rt *wasm.Runtime, module []byte, from st
 		err := fmt.Errorf("check plugin %s %s: it is a %s, and a collector is wanted here", l.manifest.Name, l.manifest.Version, l.manifest.Kind)
 		return nil, errors.Join(err, l.Close())
 	}
-	return newCollector(l), nil
+	return newCollector(l, o)
 }
 
-func newCollector(l *loaded) *Collector {
-	return &Collector{loaded: l, saves: l.module.Has(abi.FuncSave)}
+// newCollector makes a collector of l, which it closes where it fails.
+func newCollector(l *loaded, o Options) (*Collector, error) {
+	c := &Collector{loaded: l, saves: l.module.Has(abi.FuncSave)}
+	began := time.Now()
+	if err := c.selfTest(); err != nil {
+		_ = c.Close() // the first error is the one to tell
+		return nil, fmt.Errorf("test plugin %s %s: %w", l.manifest.Name, l.manifest.Version, err)
+	}
+	if len(l.manifest.SelfTest) > 0 {
+		l.step(o, StepTested, time.Since(began))
+	}
+	return c, nil
 }
 
 // Start makes an instance with an empty window. It must be closed before the

@@ -16,7 +16,8 @@ import (
 
 // selfTestCalls are the calls that the self-test of a kind may make.
 var selfTestCalls = map[string][]string{
-	abi.KindProvider: {abi.SelfTestEncode, abi.SelfTestDecode, abi.SelfTestError},
+	abi.KindProvider:  {abi.SelfTestEncode, abi.SelfTestDecode, abi.SelfTestError},
+	abi.KindCollector: {abi.SelfTestWindow},
 }
 
 // checkSelfTests finds what is wrong with the form of m's self-test.
@@ -41,16 +42,22 @@ func checkSelfTests(m *abi.Manifest) (problems []string) {
 // selfTest makes the calls that the plugin's own manifest asks for and returns
 // an error for the first that is not answered as it says.
 func (p *Provider) selfTest(ctx context.Context) error {
-	for n, t := range p.manifest.SelfTest {
-		if err := p.selfTestOne(ctx, &t); err != nil {
-			name := t.Name
-			if name == "" {
-				name = fmt.Sprint("number ", n+1)
-			}
-			return fmt.Errorf("self-test %s, call %s: %w", quote(name), t.Call, err)
+	for n := range p.manifest.SelfTest {
+		t := &p.manifest.SelfTest[n]
+		if err := p.selfTestOne(ctx, t); err != nil {
+			return selfTestFailed(n, t, err)
 		}
 	}
 	return nil
+}
+
+// selfTestFailed says of which self-test err is.
+func selfTestFailed(n int, t *abi.SelfTest, err error) error {
+	name := t.Name
+	if name == "" {
+		name = fmt.Sprint("number ", n+1)
+	}
+	return fmt.Errorf("self-test %s, call %s: %w", quote(name), t.Call, err)
 }
 
 func (p *Provider) selfTestOne(ctx context.Context, t *abi.SelfTest) error {
