@@ -17,6 +17,11 @@ func (h *Host) usageMetrics() []metrics.Family {
 	for _, c := range h.usage.engine.Status().Collectors {
 		manifests[c.Name] = c.Manifest
 	}
+	return usageFamilies(last, manifests)
+}
+
+// usageFamilies is a window as families, as far as manifests, by name, know it.
+func usageFamilies(last telemetry.Window, manifests map[string]*abi.Manifest) []metrics.Family {
 	all := []metrics.Family{{
 		Name: "parley_telemetry_window_sealed_timestamp_seconds", Help: "When the window ended that parley_usage_ figures are of, in Unix time.",
 		Kind: metrics.Gauge, Samples: []metrics.Sample{{Value: float64(last.Sealed.Unix())}},

@@ -113,6 +113,46 @@ func TestTelemetryOff(t *testing.T) {
 	}
 }
 
+// TestTelemetryBroken has a spool that cannot be opened: the host serves, and
+// says why there is no telemetry.
+func TestTelemetryBroken(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, telemetry.SpoolDir, []byte("a file where a folder belongs"))
+	h := openHouse(t, map[string]string{"db-path": dir}, packedCollectorModule(t))
+	if got := h.must("GET", "/telemetry", "").body; !strings.Contains(got, `"on":false`) || !strings.Contains(got, "a spool that cannot be opened") {
+		t.Errorf("GET /telemetry = %s, want it off by the spool", got)
+	}
+	for _, path := range []string{"/telemetry/windows", "/telemetry/deliveries", "/telemetry/export", "/telemetry/messages"} {
+		h.must("GET", path, "")
+	}
+	if r := h.call("POST", "/telemetry/verify", `{"port":1}`); r.status != 400 || !strings.Contains(r.body, "Telemetry is off") {
+		t.Errorf("POST /telemetry/verify = %d %s, want that it is off", r.status, r.body)
+	}
+}
+
+// TestTelemetryTwoHosts: a second host on the directory does not start, and the
+// first one's telemetry does not notice.
+func TestTelemetryTwoHosts(t *testing.T) {
+	h := openHouse(t, nil, packedCollectorModule(t))
+	before := h.next()["counter"]
+	c, _, err := LoadConfig(Sources{Flags: map[string]string{"db-path": h.dir, "http-addr": "127.0.0.1:0"}, File: emptyFile(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if second, err := Open(t.Context(), c, Options{Version: "test"}); err == nil {
+		second.Close()
+		t.Fatal("a second host opened the directory")
+	} else if !strings.Contains(err.Error(), h.dir) {
+		t.Errorf("a second host: %v, want which directory is in use", err)
+	}
+	if _, err := TelemetryDelete(h.dir); err == nil {
+		t.Error("telemetry was deleted below a running host")
+	}
+	if after := h.next()["counter"]; before == "" || after == "" {
+		t.Errorf("the window says %q, and then %q", before, after)
+	}
+}
+
 // packedCollectorModule is a hand-written collector, of version 1.0.0.
 func packedCollectorModule(t *testing.T) []byte { return counter(t, "1.0.0", "") }
 
