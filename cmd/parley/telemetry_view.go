@@ -36,11 +36,10 @@ func telemetryViewCommand() *cobra.Command {
 			}
 			v := &viewer{ask: ask, host: l.Addr().String(), secret: rand.Text()}
 			server := &http.Server{Handler: v, ReadTimeout: 10 * time.Second}
-			context := cmd.Context()
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
-				<-context.Done()
+				<-cmd.Context().Done()
 				_ = server.Close()
 			}()
 			fmt.Fprintf(cmd.OutOrStdout(), "http://%s/%s/\n", v.host, v.secret)
@@ -49,7 +48,7 @@ func telemetryViewCommand() *cobra.Command {
 				return fmt.Errorf("serve the page: %w", err)
 			}
 			<-done
-			return context.Err()
+			return cmd.Context().Err()
 		},
 	})
 }

@@ -283,7 +283,9 @@ func TestSpoolHours(t *testing.T) {
 		for c := range 7 {
 			id := fmt.Sprintf("%d-%d", h, c)
 			ids = append(ids, id)
-			keep(t, s, strings.Repeat(id, 5000), now, message(id, 2000))
+			m := message(id, 2000)
+			m.Window = uint64(h)
+			keep(t, s, strings.Repeat(id, 5000), now, m)
 		}
 		if err := s.Delete(t.Context(), ids); err != nil {
 			t.Fatal(err)

@@ -138,12 +138,11 @@ func (c *Courier) Step(ctx context.Context) (more bool) {
 	return c.settle(ctx, messages, answer, err)
 }
 
-// due reports whether the time of the next request has come. A clock that was
-// set back would keep it away for longer than anything asks for. The lock is
-// held.
+// due reports whether the time of the next request has come, or is further off
+// than anything asks for, since the clock was set back. The lock is held.
 func (c *Courier) due() bool {
 	wait := c.next.Sub(c.options.Now())
-	return wait <= 0 || wait > pauseDay
+	return wait <= 0 || wait > pauseDay+retryMost
 }
 
 // note writes a delivery down. Where that fails the delivery was one all the
