@@ -27,7 +27,8 @@ var deliveries = []struct {
 	// answer deals with a request whose body was read, unless early is set.
 	answer func(p *rawPlatform, w http.ResponseWriter, r *http.Request, body string)
 	early  bool
-	// hasty ends an attempt soon, where nothing else would within a minute.
+	// hasty ends an attempt once the platform took it, where nothing else would
+	// within a minute.
 	hasty       bool
 	pending     int // messages that wait afterwards, of 5
 	quarantined int
@@ -71,6 +72,7 @@ func status(code int, retryAfter string) func(*rawPlatform, http.ResponseWriter,
 
 func silence(p *rawPlatform, _ http.ResponseWriter, r *http.Request, body string) {
 	p.take(body)
+	p.took <- struct{}{}
 	<-r.Context().Done()
 }
 
@@ -121,7 +123,8 @@ type rawPlatform struct {
 	mu     sync.Mutex
 	answer func(*rawPlatform, http.ResponseWriter, *http.Request, string)
 	early  bool
-	taken  []string // messages, in the order in which they came
+	taken  []string      // messages, in the order in which they came
+	took   chan struct{} // told of what is taken in silence
 }
 
 func (p *rawPlatform) take(body string) {
@@ -152,12 +155,22 @@ func (p *rawPlatform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer(p, w, r, body)
 }
 
-// A hasty sender gives up soon.
-type hasty struct{ telemetry.Sender }
+// A hasty sender gives up as soon as the platform took what it sent.
+type hasty struct {
+	telemetry.Sender
+	took <-chan struct{}
+}
 
 func (h hasty) Send(ctx context.Context, body []byte) (telemetry.Answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	go func() {
+		defer cancel()
+		select {
+		case <-h.took:
+		case <-ctx.Done():
+		}
+	}()
 	return h.Sender.Send(ctx, body)
 }
 
@@ -167,7 +180,7 @@ func (h hasty) Send(ctx context.Context, body []byte) (telemetry.Answer, error) 
 func TestTelemetryDelivery(t *testing.T) {
 	for _, tt := range deliveries {
 		t.Run(tt.name, func(t *testing.T) {
-			p := &rawPlatform{other: newTaker(t), answer: tt.answer, early: tt.early}
+			p := &rawPlatform{other: newTaker(t), answer: tt.answer, early: tt.early, took: make(chan struct{}, 1)}
 			srv := httptest.NewUnstartedServer(p)
 			p.url = "http://" + srv.Listener.Addr().String()
 			if tt.answer == nil {
@@ -203,7 +216,7 @@ func TestTelemetryDelivery(t *testing.T) {
 			}
 			c := through(sender)
 			if tt.hasty {
-				c = through(hasty{sender})
+				c = through(hasty{sender, p.took})
 			}
 			settle(t, c)
 
