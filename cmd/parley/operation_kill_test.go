@@ -256,7 +256,6 @@ func (o *operations) restore(kind string) {
 	how := "all there at the first try"
 	if entries, err := os.ReadDir(filepath.Join(to, "badger")); err != nil || len(entries) == 0 {
 		how = "nothing there, and done again"
-		o.signal = syscall.SIGKILL
 		took := o.took[o.name]
 		o.took[o.name] = 0
 		if !o.command(o.name, args(to)...) {
