@@ -50,6 +50,10 @@ clients:
     .ci/install
     go test ./cmd/parley -run TestClients -count=1 -v
 
+# a release of the commit at hand in dist: programs, Debian packages, plugins, bills of materials, checksums
+release *ARGS:
+    .ci/release {{ ARGS }}
+
 # whatever guards main
 ci:
     .ci/run

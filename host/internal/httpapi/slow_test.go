@@ -15,7 +15,7 @@ import (
 // TestSlowClients sends heads and bodies byte by byte, for ever: that something
 // keeps coming does not hold a connection open.
 func TestSlowClients(t *testing.T) {
-	r := newRig(t, wish{limits: httpapi.Limits{Read: 100 * time.Millisecond}})
+	r := newRig(t, wish{limits: httpapi.Limits{Read: time.Second}})
 	head := "POST " + completions + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer " + master + "\r\n"
 	for name, tt := range map[string]struct{ begin, drip string }{
 		"request line":    {"", "GET /"},
