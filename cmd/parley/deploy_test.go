@@ -140,7 +140,7 @@ func TestDeployTools(t *testing.T) {
 	}{
 		{"hadolint", []string{"Dockerfile"}, nil},
 		{"systemd-analyze", []string{"verify", "./parley.service"}, []string{"Command /usr/bin/parley is not executable"}},
-		{"shellcheck", []string{"debian/build", "debian/postinst", "debian/prerm", "debian/postrm", "../../.ci/release"}, nil},
+		{"shellcheck", []string{"debian/build", "debian/postinst", "debian/prerm", "debian/postrm", "debian/try", "../../.ci/release"}, nil},
 	} {
 		t.Run(tt.tool, func(t *testing.T) {
 			path, err := exec.LookPath(tt.tool)
