@@ -229,7 +229,7 @@ func (t *testBed) start(args ...string) (base string, pid int, err error) {
 	}
 	t.running = append(t.running, cmd)
 	base = "http://" + addr
-	for range 1200 { // a first start compiles the plugins
+	for range 6000 { // a first start compiles the plugins, on a busy machine for minutes
 		if res, err := t.client.Get(base + "/health"); err == nil {
 			res.Body.Close()
 			return base, cmd.Process.Pid, nil
