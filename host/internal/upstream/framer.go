@@ -66,7 +66,7 @@ const (
 // Sizes in bytes. Ten thousand open streams have a buffer each, so it starts
 // small; most providers send less than this at a time.
 const (
-	firstBuffer = 8 << 10
+	firstBuffer = 4 << 10
 	minRoom     = 2 << 10
 	maxSniff    = 1 << 10 // of leading space before the framing is taken as SSE
 )
