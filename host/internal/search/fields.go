@@ -243,8 +243,11 @@ func empty(v []byte) bool {
 
 // whole is a text as words with spaces between; none where it is too long.
 func (a *analyzer) whole(text string) []form {
+	if len(text) > maxWhole {
+		return nil
+	}
 	ws := a.words(text)
-	if len(text) > maxWhole || len(ws) == 0 {
+	if len(ws) == 0 {
 		return nil
 	}
 	return joined(ws, " ")

@@ -128,8 +128,8 @@ func (r *rig) relevance(t *testing.T, index string, body []byte, n int, least ma
 //     last word, and on, letter by letter, until ten titles at most have the
 //     words so far (or the word is whole). By then the list shows the title, or
 //     the ranking is to blame.
-//   - cut stops at 60 %, whatever fits. "mar" of "marginal" fits 400 titles of
-//     WordNet: no order is right for all who type it. An order that knew every
+//   - cut stops at 60 %, whatever fits. "mar" of "margin" fits hundreds of
+//     titles of WordNet: no order is right for all who type it. An order that knew every
 //     title and how often each is asked for, which no engine does, would come to
 //     a mean reciprocal rank of 0.44 on those that fit more than ten of them,
 //     and of 0.94 on the others.

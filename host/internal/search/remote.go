@@ -34,9 +34,8 @@ type remoteSearch struct {
 	err     *apierr.Error
 }
 
-// splitRemotes takes the queries that other hosts are to answer out of byIndex's
-// making: it returns the positions of those of this host, and the searches of
-// the others, ready to be sent.
+// splitRemotes returns the positions of the queries that this host answers, and
+// the searches of the others, ready to be sent.
 func (w *federated) splitRemotes(ctx context.Context) (local []int, remotes []*remoteSearch, err error) {
 	byName := map[string]*remoteSearch{}
 	for i := range w.queries {

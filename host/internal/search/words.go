@@ -57,7 +57,7 @@ func words(text string) []word { return (*analyzer)(nil).words(text) }
 // words splits text at whatever is no letter, digit or mark. In scripts that
 // put no space between words each character is a word.
 func (a *analyzer) words(text string) []word {
-	var out []word
+	out := make([]word, 0, len(text)/5+1) // words of most languages are longer
 	pos := 0
 	for i := 0; i < len(text); {
 		n, gap := a.separator(text[i:])
