@@ -201,7 +201,7 @@ func (s *Service) applySettings(ctx context.Context, r *task.Run, w *task.Work) 
 		return task.Outcome{Err: task.Fail(err)}, nil
 	}
 	m.UpdatedAt = s.opts.Now().UTC()
-	vectors, err := s.changeVectors(ctx, ix.meta(), m)
+	vectors, err := s.changeVectors(ctx, r, ix, m)
 	if e, ok := taskFailure(err); ok {
 		return task.Outcome{Err: task.Fail(e)}, nil
 	}
@@ -209,7 +209,7 @@ func (s *Service) applySettings(ctx context.Context, r *task.Run, w *task.Work) 
 		return task.Outcome{}, err
 	}
 	err = s.commitSettings(ctx, r, ix, m)
-	return task.Outcome{}, errors.Join(err, vectors.end(err == nil))
+	return task.Outcome{}, errors.Join(err, vectors.end(ctx, err == nil))
 }
 
 // commitSettings makes m, which has new settings, the index's record, with a

@@ -7,41 +7,57 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/task"
 )
 
 // A vectorChange is what a change of settings does to the sets of vectors. The
-// new sets are written before the index's record names them, and the old ones
-// go when it names them no more.
+// new sets are written before the index's record names them as its own, and the
+// old ones go when it names them no more.
 type vectorChange struct {
 	service  *Service
+	run      *task.Run
+	ix       *index
 	docs     string
 	old, new *meta // new is what the record will be
 	made     []uint32
 	replaced []uint32
 }
 
-// changeVectors makes the sets that m asks for where those of old will not do.
-// An [apierr.Error] is the task's failure, another one the machine's; nothing
-// is left of it then.
-func (s *Service) changeVectors(ctx context.Context, old, m *meta) (*vectorChange, error) {
-	c := &vectorChange{service: s, docs: m.Docs, old: old, new: m}
+// A buildingSet is a set that an embedder is being asked for.
+type buildingSet struct {
+	ID uint32
+	Of uint64 // what makes its vectors, see [Embedder.fingerprint]
+}
+
+// changeVectors makes the sets that m asks for where those of the index will
+// not do. An [apierr.Error] is the task's failure, another one the machine's.
+// What was asked of an embedder until then is kept for the next try, be it of
+// this task or of one that wants the same, unless the task was canceled.
+func (s *Service) changeVectors(ctx context.Context, r *task.Run, ix *index, m *meta) (*vectorChange, error) {
+	old := ix.meta()
+	c := &vectorChange{service: s, run: r, ix: ix, docs: m.Docs, old: old, new: m}
 	names := slices.Concat(sortedKeys(old.VectorSets), sortedKeys(m.Settings.Embedders))
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		if err := c.change(ctx, name); err != nil {
-			return nil, errors.Join(err, c.end(false))
+			return nil, errors.Join(err, c.end(ctx, false))
 		}
 	}
 	return c, nil
 }
 
 // end removes the sets that nobody needs: the old ones where the change was
-// made, else the new ones.
-func (c *vectorChange) end(done bool) error {
+// made, else the new ones but for those that a next try goes on with.
+func (c *vectorChange) end(ctx context.Context, done bool) error {
 	gone := c.made
 	if done {
 		gone = c.replaced
+	} else if errors.Is(context.Cause(ctx), task.ErrCanceled) {
+		for _, name := range sortedKeys(c.ix.meta().Building) {
+			if err := c.forget(name); err != nil {
+				return err
+			}
+		}
 	}
 	for _, set := range gone {
 		if err := c.service.opts.DB.DropVectors(c.docs, set); err != nil {
@@ -57,23 +73,34 @@ func (c *vectorChange) change(ctx context.Context, name string) error {
 	set, has := c.old.VectorSets[name]
 	was, known := c.old.Settings.Embedders[name]
 	e, wanted := c.new.Settings.Embedders[name]
-	if wanted && known && e.sameVectors(&was) || !wanted && !known {
+	same := wanted && known && e.sameVectors(&was)
+	begun, resumed := c.old.Building[name]
+	if resumed && (same || !wanted || begun.Of != e.fingerprint()) {
+		if err := c.forget(name); err != nil {
+			return err
+		}
+		resumed = false
+	}
+	if same || !wanted && !known {
 		return nil
 	}
 	if has {
 		c.replaced = append(c.replaced, set.ID)
 		delete(c.new.VectorSets, name)
 	}
-	c.new.LastSet++
-	w := setWork{change: c, name: name, from: set, set: vectorSet{ID: c.new.LastSet}}
-	c.made = append(c.made, w.set.ID)
-	// A crash may have left something there.
-	if err := c.service.opts.DB.DropVectors(c.docs, w.set.ID); err != nil {
-		return fmt.Errorf("remove vectors: %w", err)
+	w := setWork{change: c, name: name, from: set, resumed: resumed, sameModel: known && wanted && e.sameModel(&was)}
+	if w.set.ID = begun.ID; !resumed {
+		c.new.LastSet++
+		w.set.ID = c.new.LastSet
+		// A crash may have left something there.
+		if err := c.service.opts.DB.DropVectors(c.docs, w.set.ID); err != nil {
+			return fmt.Errorf("remove vectors: %w", err)
+		}
 	}
 	var err error
 	switch {
 	case !wanted || e.Source == UserProvided:
+		c.made = append(c.made, w.set.ID)
 		if wanted {
 			w.embedder, w.set.Dimensions = &e, e.Dimensions
 		}
@@ -82,164 +109,45 @@ func (c *vectorChange) change(ctx context.Context, name string) error {
 		}
 	default:
 		w.embedder, w.set.Dimensions = &e, e.Dimensions
-		err = w.embed(ctx)
+		if err = c.note(name, buildingSet{w.set.ID, e.fingerprint()}); err == nil {
+			err = w.embed(ctx)
+		}
 	}
 	if err == nil && w.count > 0 {
 		c.new.VectorSets[name] = w.set
 	}
+	delete(c.new.Building, name)
 	return err
 }
 
-// A setWork fills one set.
-type setWork struct {
-	change   *vectorChange
-	name     string
-	embedder *Embedder // nil: it was taken out of the settings
-	from     vectorSet // the one before; ID 0: none
-	set      vectorSet
-	count    int
+// note writes down that a set is being built, so that it is not swept away.
+func (c *vectorChange) note(name string, b buildingSet) error {
+	m := c.ix.meta().clone()
+	m.Building[name], m.LastSet = b, max(m.LastSet, b.ID)
+	return c.ix.putMeta(m)
 }
 
-// copy takes over what documents brought themselves, and of the rest what fits.
-func (w *setWork) copy(ctx context.Context) error {
-	var puts []vectorPut
-	db := w.change.service.opts.DB
-	err := db.ScanVectors(ctx, w.change.docs, w.from.ID, func(id string, b []byte) error {
-		v, err := decodeVectors(b)
-		if err != nil {
-			return fmt.Errorf("read vectors of document %q: %w", id, err)
-		}
-		if v.made && w.embedder == nil {
-			return nil
-		}
-		if w.embedder != nil {
-			if err := checkDimensions(w.name, v.vectors, w.set.Dimensions); err != nil {
-				if v.made {
-					return nil
-				}
-				return w.misfit(id, err)
-			}
-		}
-		if puts = append(puts, vectorPut{w.set.ID, id, v}); len(puts) < vectorChunk {
-			return nil
-		}
-		err = w.write(puts)
-		puts = nil
-		return err
-	})
-	return errors.Join(err, w.write(puts))
-}
-
-// misfit says that a document's own vectors are not those of the new settings.
-func (w *setWork) misfit(id string, err error) error {
-	e := apierr.From(err)
-	return apierr.Newf(e.Code, "Document `%.511s`: %s. Update its `%s`, or the embedder's `dimensions`; the settings are as they were.", id, e.Message, vectorsField)
-}
-
-// vectorChunk is how many documents' vectors are written at once.
-const vectorChunk = 256
-
-// embed asks the embedder about all documents but those that brought vectors
-// themselves.
-func (w *setWork) embed(ctx context.Context) error {
-	text, err := w.embedder.documentRenderer(&w.change.new.Settings)
-	if err != nil {
-		return fmt.Errorf("read the template of embedder %q: %w", w.name, err)
-	}
-	var chunk []Document
-	run := func() error {
-		err := w.embedChunk(ctx, text, chunk)
-		chunk = nil
+// forget removes a set that was being built.
+func (c *vectorChange) forget(name string) error {
+	m := c.ix.meta().clone()
+	set := m.Building[name].ID
+	delete(m.Building, name)
+	delete(c.new.Building, name)
+	if err := c.ix.putMeta(m); err != nil {
 		return err
 	}
-	err = w.change.service.opts.DB.Scan(ctx, w.change.docs, func(d Document) error {
-		d.Body = slices.Clone(d.Body)
-		if chunk = append(chunk, d); len(chunk) < vectorChunk {
-			return nil
-		}
-		return run()
-	})
-	if err != nil {
-		return err
-	}
-	return run()
-}
-
-func (w *setWork) embedChunk(ctx context.Context, text *renderer, docs []Document) error {
-	ids := make([]string, len(docs))
-	for i := range docs {
-		ids[i] = docs[i].ID
-	}
-	before := make([][]byte, len(ids))
-	if w.from.ID != 0 {
-		var err error
-		if before, err = w.change.service.opts.DB.Vectors(w.change.docs, w.from.ID, ids); err != nil {
-			return fmt.Errorf("read vectors: %w", err)
-		}
-	}
-	var puts []vectorPut
-	var asked []*docVectors
-	var texts []string
-	for i, d := range docs {
-		if before[i] != nil {
-			v, err := decodeVectors(before[i])
-			if err != nil {
-				return fmt.Errorf("read vectors of document %q: %w", d.ID, err)
-			}
-			if !v.made {
-				if err := w.fit(d.ID, v.vectors); err != nil {
-					return err
-				}
-				puts = append(puts, vectorPut{w.set.ID, d.ID, v})
-				continue
-			}
-		}
-		t := text.render(d.Body)
-		v := &docVectors{seq: d.Seq, made: true, text: hashText(t)}
-		puts = append(puts, vectorPut{w.set.ID, d.ID, v})
-		if t != "" {
-			asked, texts = append(asked, v), append(texts, t)
-		}
-	}
-	if len(texts) > 0 {
-		made, err := w.change.service.embedTexts(ctx, w.name, w.embedder, w.set.Dimensions, texts, documentTries)
-		if err != nil {
-			return err
-		}
-		w.set.Dimensions = len(made[0])
-		for i, v := range asked {
-			v.vectors = [][]float32{made[i]}
-		}
-	}
-	return w.write(puts)
-}
-
-// fit checks a document's own vectors against the set's, whose dimensions they
-// decide where nothing did before.
-func (w *setWork) fit(id string, vectors [][]float32) error {
-	if len(vectors) == 0 {
-		return nil
-	}
-	if w.set.Dimensions == 0 {
-		w.set.Dimensions = len(vectors[0])
-	}
-	if err := checkDimensions(w.name, vectors, w.set.Dimensions); err != nil {
-		return w.misfit(id, err)
+	if err := c.service.opts.DB.DropVectors(c.docs, set); err != nil {
+		return fmt.Errorf("remove vectors: %w", err)
 	}
 	return nil
 }
 
-func (w *setWork) write(puts []vectorPut) error {
-	w.count += len(puts)
-	return writeVectors(w.change.service.opts.DB, w.change.docs, puts)
-}
-
-// cloneSets returns a copy that may be changed.
-func cloneSets(sets map[string]vectorSet) map[string]vectorSet {
-	if sets == nil {
-		return map[string]vectorSet{}
+// cloneMap returns a copy that may be changed.
+func cloneMap[V any](m map[string]V) map[string]V {
+	if m == nil {
+		return map[string]V{}
 	}
-	return maps.Clone(sets)
+	return maps.Clone(m)
 }
 
 // sweepVectors removes the sets that no record names: what a crash left behind.
@@ -251,7 +159,7 @@ func (s *Service) sweepVectors() error {
 			return fmt.Errorf("list vectors: %w", err)
 		}
 		for _, set := range sets {
-			if slices.ContainsFunc(slices.Collect(maps.Values(m.VectorSets)), func(v vectorSet) bool { return v.ID == set }) {
+			if m.names(set) {
 				continue
 			}
 			if err := s.opts.DB.DropVectors(m.Docs, set); err != nil {
@@ -260,4 +168,19 @@ func (s *Service) sweepVectors() error {
 		}
 	}
 	return nil
+}
+
+// names reports whether the record knows a set.
+func (m *meta) names(set uint32) bool {
+	for _, v := range m.VectorSets {
+		if v.ID == set {
+			return true
+		}
+	}
+	for _, b := range m.Building {
+		if b.ID == set {
+			return true
+		}
+	}
+	return false
 }

@@ -58,10 +58,20 @@ func hashText(text string) uint64 {
 	return h.Sum64()
 }
 
+// fingerprint stands for all that sameVectors compares. It is kept: never change
+// it.
+func (e *Embedder) fingerprint() uint64 {
+	return hashText(fmt.Sprintf("%q %q %d %q %d %q %q", e.Source, e.URL, e.Dimensions, e.DocumentTemplate, e.MaxBytes, e.Request, e.Response))
+}
+
+// sameModel reports whether a makes the same vectors of the same texts as b.
+func (e *Embedder) sameModel(b *Embedder) bool {
+	return e.Source == b.Source && e.URL == b.URL && e.Dimensions == b.Dimensions &&
+		string(e.Request) == string(b.Request) && string(e.Response) == string(b.Response)
+}
+
 // sameVectors reports whether a makes the same vectors of the same documents as
 // b.
 func (e *Embedder) sameVectors(b *Embedder) bool {
-	return e.Source == b.Source && e.URL == b.URL && e.Dimensions == b.Dimensions &&
-		e.DocumentTemplate == b.DocumentTemplate && e.MaxBytes == b.MaxBytes &&
-		string(e.Request) == string(b.Request) && string(e.Response) == string(b.Response)
+	return e.sameModel(b) && e.DocumentTemplate == b.DocumentTemplate && e.MaxBytes == b.MaxBytes
 }

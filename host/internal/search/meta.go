@@ -34,7 +34,10 @@ type meta struct {
 	FieldCounts []int // documents that have the field
 
 	VectorSets map[string]vectorSet // by embedder's name
-	LastSet    uint32               // the highest ID of a set that was ever in use
+	// Building are sets that a change of settings makes, or had begun to when it
+	// was ended: the same change goes on with them. Nobody searches them.
+	Building map[string]buildingSet `json:",omitempty"`
+	LastSet  uint32                 // the highest ID of a set that was ever in use
 
 	numbers map[string]int // of Fields; made by number
 }
@@ -63,7 +66,7 @@ func (m *meta) clone() *meta {
 	c := *m
 	c.Fields = slices.Clone(m.Fields)
 	c.FieldCounts = slices.Clone(m.FieldCounts)
-	c.VectorSets = cloneSets(m.VectorSets)
+	c.VectorSets, c.Building = cloneMap(m.VectorSets), cloneMap(m.Building)
 	c.numbers = nil
 	return &c
 }

@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -25,6 +26,10 @@ type embedderAPI struct {
 	asked  []string
 	status int // answered instead, where not 0
 	dims   int // further numbers, zero
+	// most is how many texts it takes before enough is called with each further
+	// request, which then fails; 0: all.
+	most   int
+	enough func(ctx context.Context)
 }
 
 func newEmbedder(t *testing.T) *embedderAPI {
@@ -35,6 +40,15 @@ func newEmbedder(t *testing.T) *embedderAPI {
 		defer e.mu.Unlock()
 		if e.status != 0 {
 			w.WriteHeader(e.status)
+			return
+		}
+		if e.most > 0 && len(e.asked) >= e.most {
+			if enough := e.enough; enough != nil {
+				e.mu.Unlock()
+				enough(r.Context())
+				e.mu.Lock()
+			}
+			w.WriteHeader(http.StatusBadRequest)
 			return
 		}
 		var in struct{ Input []string }

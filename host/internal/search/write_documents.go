@@ -52,7 +52,7 @@ func (b *docBatch) begin(ctx context.Context) error {
 func (b *docBatch) startEmpty() error {
 	m := b.meta
 	m.Docs, m.Count, m.LastSeq, m.Fields, m.FieldCounts, m.numbers = uuid.NewString(), 0, 0, nil, nil, nil
-	m.VectorSets = map[string]vectorSet{}
+	m.VectorSets, m.Building = map[string]vectorSet{}, nil
 	m.Bytes, m.Next, m.Pruned = 0, b.first, b.first
 	f, err := createFolder(b.service.opts.Dir, m.Settings.schema())
 	if err != nil {

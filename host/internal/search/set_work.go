@@ -1,0 +1,230 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/task"
+)
+
+// A setWork fills one set.
+type setWork struct {
+	change   *vectorChange
+	name     string
+	embedder *Embedder // nil: it was taken out of the settings
+	from     vectorSet // the one before; ID 0: none
+	set      vectorSet
+	count    int
+	// resumed: some of the set is there already. sameModel: the embedder makes
+	// the same of the same text as the one before.
+	resumed, sameModel bool
+}
+
+// copy takes over what documents brought themselves, and of the rest what fits.
+func (w *setWork) copy(ctx context.Context) error {
+	var puts []vectorPut
+	db := w.change.service.opts.DB
+	err := db.ScanVectors(ctx, w.change.docs, w.from.ID, func(id string, b []byte) error {
+		v, err := decodeVectors(b)
+		if err != nil {
+			return fmt.Errorf("read vectors of document %q: %w", id, err)
+		}
+		if v.made && w.embedder == nil {
+			return nil
+		}
+		if w.embedder != nil {
+			if err := checkDimensions(w.name, v.vectors, w.set.Dimensions); err != nil {
+				if v.made {
+					return nil
+				}
+				return w.misfit(id, err)
+			}
+		}
+		if puts = append(puts, vectorPut{w.set.ID, id, v}); len(puts) < vectorChunk {
+			return nil
+		}
+		err = w.write(puts)
+		puts = nil
+		return err
+	})
+	return errors.Join(err, w.write(puts))
+}
+
+// misfit says that a document's own vectors are not those of the new settings.
+func (w *setWork) misfit(id string, err error) error {
+	e := apierr.From(err)
+	return apierr.Newf(e.Code, "Document `%.511s`: %s. Update its `%s`, or the embedder's `dimensions`; the settings are as they were.", id, e.Message, vectorsField)
+}
+
+// vectorChunk is how many documents' vectors are written at once.
+const vectorChunk = 256
+
+// embed asks the embedder about all documents but those that brought vectors
+// themselves.
+func (w *setWork) embed(ctx context.Context) error {
+	text, err := w.embedder.documentRenderer(&w.change.new.Settings)
+	if err != nil {
+		return fmt.Errorf("read the template of embedder %q: %w", w.name, err)
+	}
+	var chunk []Document
+	run := func() error {
+		err := w.embedChunk(ctx, text, chunk)
+		chunk = nil
+		return err
+	}
+	done := 0
+	err = w.change.service.opts.DB.Scan(ctx, w.change.docs, func(d Document) error {
+		d.Body = slices.Clone(d.Body)
+		if chunk = append(chunk, d); len(chunk) < vectorChunk {
+			return nil
+		}
+		done += len(chunk)
+		w.change.run.Report(task.Progress{Step: "making vectors", Done: done - len(chunk), Total: w.change.new.Count})
+		return run()
+	})
+	if err == nil {
+		err = run()
+	}
+	if err != nil || !w.resumed {
+		return err
+	}
+	return w.dropStrays(ctx)
+}
+
+// dropStrays removes vectors of documents that went between two tries.
+func (w *setWork) dropStrays(ctx context.Context) error {
+	db := w.change.service.opts.DB
+	var strays []vectorPut
+	var ids []string
+	look := func() error {
+		docs, err := db.Documents(w.change.docs, ids)
+		if err != nil {
+			return fmt.Errorf("read documents: %w", err)
+		}
+		for i := range docs {
+			if docs[i].Seq == 0 {
+				strays = append(strays, vectorPut{w.set.ID, ids[i], nil})
+			}
+		}
+		ids = nil
+		return nil
+	}
+	err := db.ScanVectors(ctx, w.change.docs, w.set.ID, func(id string, _ []byte) error {
+		if ids = append(ids, id); len(ids) < vectorChunk {
+			return nil
+		}
+		return look()
+	})
+	if err == nil {
+		err = look()
+	}
+	return errors.Join(err, writeVectors(db, w.change.docs, strays))
+}
+
+func (w *setWork) embedChunk(ctx context.Context, text *renderer, docs []Document) error {
+	ids := make([]string, len(docs))
+	for i := range docs {
+		ids[i] = docs[i].ID
+	}
+	before, err := w.vectors(w.from.ID, ids, true)
+	if err != nil {
+		return err
+	}
+	begun, err := w.vectors(w.set.ID, ids, w.resumed)
+	if err != nil {
+		return err
+	}
+	var puts []vectorPut
+	var asked []*docVectors
+	var texts []string
+	for i, d := range docs {
+		old := before[i]
+		if old != nil && !old.made {
+			if err := w.fit(d.ID, old.vectors); err != nil {
+				return err
+			}
+			puts = append(puts, vectorPut{w.set.ID, d.ID, old})
+			continue
+		}
+		t := text.render(d.Body)
+		v := &docVectors{seq: d.Seq, made: true, text: hashText(t)}
+		switch {
+		case begun[i].isOf(v):
+			w.keep(v, begun[i])
+		case w.sameModel && old.isOf(v):
+			w.keep(v, old)
+		case t != "":
+			asked, texts = append(asked, v), append(texts, t)
+		}
+		puts = append(puts, vectorPut{w.set.ID, d.ID, v})
+	}
+	if len(texts) > 0 {
+		made, err := w.change.service.embedTexts(ctx, w.name, w.embedder, w.set.Dimensions, texts, documentTries)
+		if err != nil {
+			return err
+		}
+		w.set.Dimensions = len(made[0])
+		for i, v := range asked {
+			v.vectors = [][]float32{made[i]}
+		}
+	}
+	return w.write(puts)
+}
+
+// vectors returns what documents have in a set, where it is to be looked at.
+func (w *setWork) vectors(set uint32, ids []string, look bool) ([]*docVectors, error) {
+	out := make([]*docVectors, len(ids))
+	if set == 0 || !look {
+		return out, nil
+	}
+	kept, err := w.change.service.opts.DB.Vectors(w.change.docs, set, ids)
+	if err != nil {
+		return nil, fmt.Errorf("read vectors: %w", err)
+	}
+	for i, b := range kept {
+		if b == nil {
+			continue
+		}
+		if out[i], err = decodeVectors(b); err != nil {
+			return nil, fmt.Errorf("read vectors of document %q: %w", ids[i], err)
+		}
+	}
+	return out, nil
+}
+
+// isOf reports whether v was made of the same document's same text as next is
+// to be.
+func (v *docVectors) isOf(next *docVectors) bool {
+	return v != nil && v.made && v.text == next.text && v.seq == next.seq
+}
+
+// keep takes over what was made before.
+func (w *setWork) keep(v, from *docVectors) {
+	v.vectors = from.vectors
+	if w.set.Dimensions == 0 && len(v.vectors) > 0 {
+		w.set.Dimensions = len(v.vectors[0])
+	}
+}
+
+// fit checks a document's own vectors against the set's, whose dimensions they
+// decide where nothing did before.
+func (w *setWork) fit(id string, vectors [][]float32) error {
+	if len(vectors) == 0 {
+		return nil
+	}
+	if w.set.Dimensions == 0 {
+		w.set.Dimensions = len(vectors[0])
+	}
+	if err := checkDimensions(w.name, vectors, w.set.Dimensions); err != nil {
+		return w.misfit(id, err)
+	}
+	return nil
+}
+
+func (w *setWork) write(puts []vectorPut) error {
+	w.count += len(puts)
+	return writeVectors(w.change.service.opts.DB, w.change.docs, puts)
+}
