@@ -59,6 +59,7 @@ type Config struct {
 	MasterKey         chat.Secret
 	PayloadLimit      int64
 	IndexingMemory    int64
+	VectorMemory      int64
 	IndexingThreads   int // 0: half of the processors
 	ReduceIndexing    bool
 	EmbeddingCache    int

@@ -144,7 +144,7 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 	remotes := network.New(db.Network(sealer))
 	h.search, err = search.Open(search.Options{
 		Dir: filepath.Join(c.DBPath, "indexes"), DB: db, Sealer: sealer, Bodies: db, Features: features.Now, Upstream: out, Remotes: remotes, Waiting: c.SearchQueueSize,
-		IndexingMemory: c.indexingMemory(), IndexingThreads: c.indexingThreads(), QueryVectors: c.EmbeddingCache,
+		VectorMemory: c.VectorMemory, IndexingMemory: c.indexingMemory(), IndexingThreads: c.indexingThreads(), QueryVectors: c.EmbeddingCache,
 		Log: func(message string, err error) { h.log.Warn().Err(err).Msg(message) }, Searched: h.figures.searched,
 	})
 	if err != nil {
@@ -203,7 +203,7 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		Auth: keys, Chat: h.chat, Search: h.search, Tasks: h.tasks, Exports: h.exports, Log: h.log, Logs: o.Logs,
 		Features: features, Network: remotes,
 		Version: httpapi.Version{Version: o.Version, Commit: o.Commit, Date: o.CommitDate},
-		Plugins: h.pluginStatus, Reload: h.reloadPlugins, Metrics: h.metrics.Render, DatabaseSize: func() int64 { return store.DiskUse(c.DBPath) },
+		Plugins: h.pluginStatus, Reload: h.reloadPlugins, Metrics: h.metrics.Render, DatabaseSize: func() (size, used int64) { return h.databaseSize(db) },
 		Limits: httpapi.Limits{Body: c.PayloadLimit}, TLS: tlsConfig, Now: o.Pace.Now, Served: h.figures.served, Tracer: tracer, Telemetry: engine, Usage: h.usageRoutes(c),
 	})
 	if h.listener, err = net.Listen("tcp", c.HTTPAddr); err != nil {
@@ -287,6 +287,14 @@ func (h *Host) Run(ctx context.Context) error {
 		err = h.server.Shutdown(grace)
 	}
 	return errors.Join(err, h.Close())
+}
+
+// databaseSize is what the data directory takes of the disk, and how much of it
+// is not on its way out: tables whose records are overwritten, segments that
+// were merged.
+func (h *Host) databaseSize(db *store.Store) (size, used int64) {
+	size = store.DiskUse(h.config.DBPath)
+	return size, max(size-db.Stale()-h.search.Stale(), 0)
 }
 
 // Close closes whatever is open, in the reverse order of opening. It may be

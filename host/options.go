@@ -99,6 +99,10 @@ func AllOptions() []Option {
 			Allowed: "a size such as 64 MiB or 2GB", set: size(func(c *Config) *int64 { return &c.IndexingMemory }),
 		},
 		{
+			Name: "max-vector-memory", Default: "1 GiB", Meaning: "memory for vectors of the indexes that are searched by meaning: 4 bytes a number and about 130 a document; what is beyond is read from disk at each search",
+			Allowed: "a size such as 64 MiB or 2GB", set: size(func(c *Config) *int64 { return &c.VectorMemory }),
+		},
+		{
 			Name: "max-indexing-threads", Default: "0", Meaning: "threads that cut documents into words; 0: half of the processors",
 			Allowed: "a number from 0 to 512", set: number(func(c *Config) *int { return &c.IndexingThreads }, 0, 512),
 		},

@@ -36,7 +36,7 @@ func TestIndexes(t *testing.T) {
 		{name: "get", method: "GET", path: "/indexes/movies", status: 200, contains: []string{`"uid":"movies"`}},
 		{name: "absent", method: "GET", path: "/indexes/nope", status: 404, code: "index_not_found", contains: []string{"nope"}},
 		{name: "bad uid", method: "GET", path: "/indexes/a.b", status: 400, code: "invalid_index_uid"},
-		{name: "stats", method: "GET", path: "/indexes/movies/stats", status: 200, contains: []string{`"numberOfDocuments":3,"isIndexing":false,"fieldDistribution":{"genre":3,"id":3,"title":3,"year":3},"rawDocumentDbSize":158,"avgDocumentSize":52}`}},
+		{name: "stats", method: "GET", path: "/indexes/movies/stats", status: 200, contains: []string{`"numberOfDocuments":3,"indexSize":`, `,"usedIndexSize":`, `,"isIndexing":false,"fieldDistribution":{"genre":3,"id":3,"title":3,"year":3},"numberOfEmbeddedDocuments":0,"numberOfEmbeddings":0,"rawDocumentDbSize":158,"avgDocumentSize":52}`}},
 		{name: "all stats", method: "GET", path: "/stats", status: 200, contains: []string{`"movies":{"numberOfDocuments":3`, `"secret":{"numberOfDocuments":0`}},
 		{name: "create, no uid", method: "POST", path: "/indexes", body: `{}`, status: 400, code: "missing_index_uid"},
 		{name: "create, bad uid", method: "POST", path: "/indexes", body: `{"uid":"a b"}`, status: 400, code: "invalid_index_uid"},

@@ -56,8 +56,9 @@ type Deps struct {
 	// Metrics writes the figures of GET /metrics, in the text form that
 	// Prometheus reads.
 	Metrics func(io.Writer) error
-	// DatabaseSize is the bytes on disk, for GET /stats.
-	DatabaseSize func() int64
+	// DatabaseSize is the bytes on disk, and those of them that are in use, for
+	// GET /stats.
+	DatabaseSize func() (size, used int64)
 	Limits       Limits
 	// Served is told of every request that was answered; nil: nobody. It runs
 	// in the request: be quick.

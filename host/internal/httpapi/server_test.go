@@ -23,7 +23,7 @@ func TestService(t *testing.T) {
 		{name: "health, wrong key", method: "GET", path: "/health", header: []string{"Authorization", "Bearer x"}, status: 200},
 		{name: "health, parameter", method: "GET", path: "/health?x=1", status: 400, code: "bad_request"},
 		{name: "version", method: "GET", path: "/version", status: 200, contains: []string{`{"commitSha":"abc","commitDate":"2026-11-21","pkgVersion":"1.2.3"}`}},
-		{name: "stats", method: "GET", path: "/stats", status: 200, contains: []string{`{"lastUpdate":null,"indexes":{}}`}},
+		{name: "stats", method: "GET", path: "/stats", status: 200, contains: []string{`"maxVectorMemory":1073741824,"lastUpdate":null,"indexes":{}}`}},
 		{name: "plugins", method: "GET", path: "/plugins", status: 200, contains: []string{`"results":[{"name":"test","kind":"provider","version":"1.0.0"`, `"total":1`}},
 		{name: "no route", method: "GET", path: "/nope", status: 404, code: "not_found", contains: []string{`\"/nope\"`}},
 		{name: "no route, root", method: "GET", path: "/", status: 404, code: "not_found"},

@@ -59,7 +59,7 @@ func (s *Service) newMeta(uid string, by uint32) *meta {
 	now := s.opts.Now().UTC()
 	return &meta{
 		UID: uid, CreatedAt: now, UpdatedAt: now, CreatedBy: by,
-		Settings: DefaultSettings(), Docs: uuid.NewString(), Next: by, Pruned: by,
+		Settings: DefaultSettings(), Docs: uuid.NewString(), Next: by, Pruned: by, Vectors: &vectorCount{},
 	}
 }
 

@@ -43,6 +43,11 @@ func (s *Service) changeVectors(ctx context.Context, r *task.Run, ix *index, m *
 			return nil, errors.Join(err, c.end(ctx, false))
 		}
 	}
+	if !maps.Equal(old.VectorSets, m.VectorSets) {
+		if err := s.recountVectors(ctx, m); err != nil {
+			return nil, errors.Join(err, c.end(ctx, false))
+		}
+	}
 	return c, nil
 }
 

@@ -106,3 +106,10 @@ func Apart(a, b [][2]int) int {
 
 // MemoryUsed is what Go has from the system and uses, in bytes.
 func MemoryUsed() int64 { return readMemory().used() }
+
+// CountVectors counts what an index has of vectors anew.
+func (s *Service) CountVectors(ctx context.Context, uid string) (documents, vectors int, err error) {
+	m := s.find(uid).meta().clone()
+	err = s.recountVectors(ctx, m)
+	return m.Vectors.Documents, m.Vectors.Vectors, err
+}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -126,6 +127,27 @@ func (f *folder) retire(end func()) {
 	if last {
 		end()
 	}
+}
+
+// size is what f takes of the disk, and what of it is in use: segments that
+// were merged stay for a while.
+func (f *folder) size() (bytes, used int64) {
+	figures, _ := f.idx.StatsMap()["index"].(map[string]any)
+	segments, _ := figures["num_bytes_used_disk_by_root"].(uint64)
+	used = int64(segments)
+	_ = filepath.WalkDir(f.dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil // gone meanwhile
+		}
+		if info, err := d.Info(); err == nil {
+			bytes += info.Size()
+			if filepath.Ext(name) != ".zap" {
+				used += info.Size()
+			}
+		}
+		return nil
+	})
+	return max(bytes, used), used
 }
 
 func (f *folder) name() string { return filepath.Base(f.dir) }

@@ -39,6 +39,8 @@ type meta struct {
 	Building map[string]buildingSet `json:",omitempty"`
 	LastSet  uint32                 // the highest ID of a set that was ever in use
 
+	Vectors *vectorCount // nil: not counted yet
+
 	numbers map[string]int // of Fields; made by number
 }
 
@@ -68,6 +70,10 @@ func (m *meta) clone() *meta {
 	c.FieldCounts = slices.Clone(m.FieldCounts)
 	c.VectorSets, c.Building = cloneMap(m.VectorSets), cloneMap(m.Building)
 	c.numbers = nil
+	c.Vectors = &vectorCount{}
+	if m.Vectors != nil {
+		*c.Vectors = *m.Vectors
+	}
 	return &c
 }
 

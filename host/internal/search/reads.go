@@ -23,10 +23,15 @@ type Info struct {
 type Stats struct {
 	UID               string
 	NumberOfDocuments int
-	DocumentBytes     int64          // of all documents, as they are kept
-	IsIndexing        bool           // it is being written, or built anew
-	FieldDistribution map[string]int // documents that have each field, by dotted path
-	UpdatedAt         time.Time
+	DocumentBytes     int64 // of all documents, as they are kept
+	IsIndexing        bool  // it is being written, or built anew
+	Embeddings        int   // vectors of its embedders
+	Embedded          int   // documents that have at least one
+	// FolderBytes is what the bleve folder takes of the disk, UsedBytes what of
+	// it is in use: the rest goes when merges have been cleared away.
+	FolderBytes, UsedBytes int64
+	FieldDistribution      map[string]int // documents that have each field, by dotted path
+	UpdatedAt              time.Time
 }
 
 // A DocumentsQuery is one page of documents.
@@ -127,8 +132,30 @@ func (ix *index) stats() Stats {
 			fields[m.Fields[i]] = n
 		}
 	}
-	return Stats{UID: ix.uid(), NumberOfDocuments: m.Count, DocumentBytes: m.Bytes, IsIndexing: ix.busy(), FieldDistribution: fields, UpdatedAt: m.UpdatedAt}
+	st := Stats{
+		UID: ix.uid(), NumberOfDocuments: m.Count, DocumentBytes: m.Bytes, IsIndexing: ix.busy(), FieldDistribution: fields, UpdatedAt: m.UpdatedAt,
+		Embeddings: m.Vectors.Vectors, Embedded: m.Vectors.Documents,
+	}
+	if f := ix.state.Load().folder; f != nil {
+		if release, ok := f.acquire(); ok {
+			st.FolderBytes, st.UsedBytes = f.size()
+			release()
+		}
+	}
+	return st
 }
+
+// Stale is what the folders take of the disk that is not in use any more.
+func (s *Service) Stale() (bytes int64) {
+	for _, st := range s.AllStats(auth.Everyone()) {
+		bytes += st.FolderBytes - st.UsedBytes
+	}
+	return bytes
+}
+
+// VectorMemory is how much memory vectors take, and may take: those of the
+// indexes that were searched by meaning last.
+func (s *Service) VectorMemory() (bytes, most int64) { return s.spaces.bytes(), s.spaces.max }
 
 // Document returns one document, narrowed to fields (dotted paths; nil: all);
 // vectors shows its vectors too, in the field `_vectors`.

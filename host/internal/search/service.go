@@ -137,6 +137,11 @@ func Open(o Options) (*Service, error) {
 		if err := json.Unmarshal(b, m); err != nil {
 			return nil, errors.Join(fmt.Errorf("read index %q: %w", uid, err), s.Close())
 		}
+		if m.Vectors == nil { // written by a build that did not count them
+			if err := s.recountVectors(s.ctx, m); err != nil {
+				return nil, errors.Join(fmt.Errorf("read index %q: %w", uid, err), s.Close())
+			}
+		}
 		ix := newIndex(s, m)
 		s.indexes[uid] = ix
 		if why := ix.openFolder(); why != nil {

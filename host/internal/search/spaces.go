@@ -197,6 +197,22 @@ func (s *spaces) keep(keep func(docs string, set uint32) bool) {
 	}
 }
 
+// bytes is about what all spaces take.
+func (s *spaces) bytes() (sum int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, o := range s.open {
+		if !o.mu.TryLock() {
+			continue // being read
+		}
+		if o.space != nil {
+			sum += o.space.Bytes()
+		}
+		o.mu.Unlock()
+	}
+	return sum
+}
+
 // shrink closes spaces until the others fit, those not used for longest first,
 // last of all the one just opened.
 func (s *spaces) shrink(fresh *openSpace) {

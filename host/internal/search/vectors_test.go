@@ -36,6 +36,7 @@ func newEmbedder(t *testing.T) *embedderAPI {
 	t.Helper()
 	e := &embedderAPI{}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body) // before waiting: only then is a client that left noticed
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		if e.status != 0 {
@@ -52,7 +53,6 @@ func newEmbedder(t *testing.T) *embedderAPI {
 			return
 		}
 		var in struct{ Input []string }
-		body, _ := io.ReadAll(r.Body)
 		if err := json.Unmarshal(body, &in); err != nil {
 			t.Errorf("the embedder was sent %s", body)
 		}

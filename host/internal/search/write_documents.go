@@ -52,7 +52,7 @@ func (b *docBatch) begin(ctx context.Context) error {
 func (b *docBatch) startEmpty() error {
 	m := b.meta
 	m.Docs, m.Count, m.LastSeq, m.Fields, m.FieldCounts, m.numbers = uuid.NewString(), 0, 0, nil, nil, nil
-	m.VectorSets, m.Building = map[string]vectorSet{}, nil
+	m.VectorSets, m.Building, m.Vectors = map[string]vectorSet{}, nil, &vectorCount{}
 	m.Bytes, m.Next, m.Pruned = 0, b.first, b.first
 	f, err := createFolder(b.service.opts.Dir, m.Settings.schema())
 	if err != nil {
@@ -162,6 +162,9 @@ func (b *docBatch) write(ids []string, last, final bool) error {
 		m.count(d.body, 1)
 		c.Put = append(c.Put, Document{ID: id, Seq: seq, Body: d.body})
 		puts = append(puts, d.vectorPuts(m, id, seq)...)
+	}
+	if err := b.service.countVectors(m, puts); err != nil {
+		return err
 	}
 	c.Vectors = stored(puts)
 	m.Pruned = max(m.Pruned, c.Prune)

@@ -21,6 +21,15 @@ func DiskUse(dir string) (bytes int64) {
 	return bytes
 }
 
+// Stale is how many bytes of the database's tables are of records that were
+// overwritten or deleted since: the next compaction drops them.
+func (s *Store) Stale() (bytes int64) {
+	for _, t := range s.db.Tables() {
+		bytes += int64(t.StaleDataSize)
+	}
+	return bytes
+}
+
 // diskUse is what a file takes: Badger's logs are larger than what is in them.
 func diskUse(info fs.FileInfo) int64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
