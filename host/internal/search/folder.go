@@ -235,6 +235,9 @@ func (w *folderWriter) flush(next *uint32) error {
 	if next != nil {
 		batch.SetInternal(keyNext, encodeNext(*next))
 	}
+	if err := w.f.writable(); err != nil {
+		return err
+	}
 	if err := w.f.idx.Batch(batch); err != nil {
 		return fmt.Errorf("write index batch: %w", err)
 	}
@@ -244,6 +247,24 @@ func (w *folderWriter) flush(next *uint32) error {
 	clear(w.ops)
 	w.ops, w.bytes = w.ops[:0], 0
 	w.heap.steer()
+	return nil
+}
+
+// errNotWritable says that no file can be made in a folder. Building another one
+// is of no use then.
+var errNotWritable = errors.New("the index folder cannot be written to")
+
+// writable finds out whether files can be made in f, by making one. bleve shows
+// a batch to searches before it is on disk, and where it cannot be, what it
+// shows is broken: so it must not come to that.
+func (f *folder) writable() error {
+	dir, err := os.MkdirTemp(f.dir, "probe-")
+	if err == nil {
+		err = os.Remove(dir)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", errNotWritable, err)
+	}
 	return nil
 }
 

@@ -255,7 +255,9 @@ func (ix *index) ready(ctx context.Context) error {
 	if st.folder.next.Load() == st.meta.Next {
 		return nil
 	}
-	if err := ix.catchUp(st.folder); err != nil {
+	if err := ix.catchUp(st.folder); errors.Is(err, errNotWritable) {
+		return err
+	} else if err != nil {
 		ix.service.opts.Log(fmt.Sprintf("index %q is built anew from its documents", ix.uid()), err)
 		return ix.rebuild(ctx)
 	}

@@ -33,7 +33,7 @@ func TestIndexingMemory(t *testing.T) {
 	}
 	size, bounds := int64(10<<20), []int64{32 << 20}
 	if mb, err := strconv.Atoi(os.Getenv("INDEXING_MB")); err == nil {
-		size, bounds = int64(mb)<<20, []int64{128 << 20, 256 << 20, 512 << 20}
+		size, bounds = int64(mb)<<20, []int64{256 << 20, 512 << 20, 128 << 20}
 	} else {
 		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}

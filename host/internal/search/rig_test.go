@@ -36,7 +36,8 @@ type rig struct {
 	// damaged: folders are built anew in this test, as they should. In all
 	// others that would hide a mistake.
 	damaged bool
-	memory  int64 // see search.Options
+	memory  int64       // see search.Options
+	failed  func(error) // see task.Options
 	// running and waiting bound the searches; 0: as by default.
 	running, waiting int
 }
@@ -71,7 +72,7 @@ func (r *rig) tryOpen() (err error) {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	if r.queue, err = task.Open(ctx, r.store, r.svc, task.Options{Retry: time.Millisecond}); err != nil {
+	if r.queue, err = task.Open(ctx, r.store, r.svc, task.Options{Retry: time.Millisecond, Failed: r.failed}); err != nil {
 		cancel()
 		return err
 	}

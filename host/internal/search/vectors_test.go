@@ -253,7 +253,7 @@ func TestRestEmbedderFails(t *testing.T) {
 	r.wantVectors("a", "1", `{"api":{"embeddings":[[1,0]],"regenerate":true}}`)
 	r.wantVectors("a", "2", "no document")
 
-	got := r.run(r.svc.UpdateSettings("a", []byte(e.settings(`,"documentTemplateMaxBytes":10`))))
+	got := r.run(r.svc.UpdateSettings("a", []byte(e.anew())))
 	if got.Status != task.Failed || got.Error.Code != "vector_embedding_error" {
 		t.Errorf("settings: %s %+v", got.Status, got.Error)
 	}

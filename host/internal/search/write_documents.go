@@ -205,7 +205,7 @@ func (b *docBatch) write(ids []string, last, final bool) error {
 // folder is built anew: the documents are written.
 func (b *docBatch) writeWords(ctx context.Context) error {
 	err := b.writePart()
-	if err == nil || b.emptied {
+	if err == nil || b.emptied || errors.Is(err, errNotWritable) {
 		return err
 	}
 	b.service.opts.Log(fmt.Sprintf("index %q is built anew from its documents", b.uid), err)

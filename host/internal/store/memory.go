@@ -22,6 +22,9 @@ func sized(o badger.Options) badger.Options {
 		// Three documents' records fit into one transaction, whatever their size:
 		// larger values go elsewhere.
 		WithValueThreshold(memTable * 15 / 100 / 3).
+		// A table is built in buffers whose sizes double, for its records and once
+		// more for them compressed: so it just fits into one, at each level.
+		WithBaseTableSize(7 << 17).
 		// From four on, tables of level 0 may be merged with each other, for which
 		// Badger takes 256 MiB at once.
 		WithNumLevelZeroTables(2).WithNumLevelZeroTablesStall(3).WithCompactL0OnClose(true)
