@@ -108,7 +108,7 @@ func TestPluginCommands(t *testing.T) {
 	_, errs = parley(exitFailed, "rollback", "absent")
 	has("rollback of what is not there", errs, "pins no plugin absent: it has small")
 	_, errs = parley(exitUsage, "list", "--plugin-public-key", "junk")
-	has("a wrong key", errs, "option plugin-public-key (flag --plugin-public-key) cannot be used")
+	has("a wrong key", errs, `option plugin-public-key (flag --plugin-public-key) is "junk", which cannot be used`)
 	out, _ = parley(exitOK, "remove", "small")
 	has("remove all", out, "removed  small 1.1.0, 2.0.0\nin use   -\n")
 }
