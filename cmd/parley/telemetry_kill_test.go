@@ -101,12 +101,6 @@ func (p *moodyPlatform) take(body []byte) {
 	}
 }
 
-func (p *moodyPlatform) state() (messages, repeats int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.bodies), p.repeats
-}
-
 // messageID is that of the one message of collector counter in a window: a UUID
 // of version 5 whose namespace is the instance's.
 func messageID(t *testing.T, instance string, window int) string {
