@@ -64,7 +64,7 @@ func machineRows() []row {
 		{"system.disk_size", byFlags, 500_000_000_000, bare, 40_000_000_000},
 		{"system.server_provider", byFlags, "aws", bare, ""},
 		{"system.server_provider", byFlags, "aws", byFile, "other"},
-		{"stats.database_size", megabytes(), bound{over: true, n: 5_000_000}, bare, bound{n: 5_000_000}},
+		{"stats.database_size", megabytes(), bound{over: true, n: 5_000_000}, bare, bound{n: 500_000_000}}, // Badger's logs have 2 GB, and hardly anything in them
 		{"stats.indexes_number", older, 2, bare, 0},
 		{"start_since_days", older, 10, bare, 0},
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/telemetry"
 )
 
 // The oracle says of every metric of the shipped collectors what moves it, to
@@ -108,6 +109,27 @@ func TestOracle(t *testing.T) {
 			s.compare(t, metrics[r.metric], r.moves, r.want)
 			s.compare(t, metrics[r.metric], r.stays, r.still)
 		})
+	}
+	t.Run("everything in one hour", s.everything)
+}
+
+// everything makes all requests of the table in the first hour of a host, and
+// measures its messages.
+func (s *stage) everything(t *testing.T) {
+	t.Helper()
+	h := served(s)
+	for _, r := range oracleRows() {
+		if _, launched := launches()[r.moves]; !launched && len(r.moves) < 1<<20 && r.moves != "" {
+			h.happen(t, r.moves)
+		}
+	}
+	bytes, messages := 0, h.next()
+	for _, body := range messages {
+		bytes += len(body) + 1
+	}
+	t.Logf("%d metrics and fields of the context in %d bytes", len(h.metrics(t)), bytes)
+	if len(messages) != len(s.modules) || bytes > telemetry.MaxBody/20 {
+		t.Errorf("the %d messages of an hour have %d bytes: want one of each collector, in a twentieth of what one request may have", len(messages), bytes)
 	}
 }
 

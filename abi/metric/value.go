@@ -113,6 +113,8 @@ func text(m *abi.Metric, r abi.MetricRecord, texts Texts) (any, error) {
 		most = m.MaxItems
 	case m.Kind == abi.MetricArray:
 		most = abi.DefaultItems
+	default:
+		return nil, fmt.Errorf("it has texts, for which its kind %s has no room", strings.TrimSpace(m.Kind+" "+m.Format))
 	}
 	if r.Len() > most || r.Len() == 0 && m.Kind == abi.MetricString && m.Format == "" {
 		return nil, fmt.Errorf("it has %d texts and may have %d", r.Len(), most)

@@ -56,6 +56,8 @@ func TestMetricValue(t *testing.T) {
 		{"ratio of bits of NaN", number, abi.TagRatio, []uint64{nan, nan}, 1.0, ""},
 		{"ratio for an int", whole, abi.TagRatio, []uint64{1, 1}, nil, "it is a ratio"},
 		{"int for a number", number, abi.TagInt, []uint64{3}, 3.0, ""},
+		{"no label for milliseconds", millis, abi.TagLabels, nil, nil, "its kind string millis has no room"},
+		{"no handle for an int", whole, abi.TagHandles, nil, nil, "its kind int has no room"},
 		{"label", label, abi.TagLabels, []uint64{2}, "a", ""},
 		{"label 0", label, abi.TagLabels, []uint64{0}, nil, "no text for 0"},
 		{"label past the last", label, abi.TagLabels, []uint64{3}, nil, "no text for 3"},
