@@ -28,6 +28,7 @@ var optionTests = map[string]struct{ value, test string }{
 	"master-key":                        {"a key of 16 bytes", "TestRotateMasterKey"},
 	"http-payload-size-limit":           {"1 MiB", "TestEveryErrorCode"},
 	"max-indexing-memory":               {"1 MiB", "TestLargeBody"},
+	"max-vector-memory":                 {"1 MiB", "TestSemanticSearchFollowsWrites"},
 	"max-indexing-threads":              {"3", "TestOracle"},
 	"task-webhook-url":                  {"http://x.example", "TestWebhookPosts"},
 	"task-webhook-authorization-header": {"Bearer x", "TestWebhookPosts"},

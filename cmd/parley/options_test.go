@@ -20,6 +20,7 @@ var wrongValues = map[string]string{
 	"env":                                  "staging",
 	"http-payload-size-limit":              "lots",
 	"max-indexing-memory":                  "-1",
+	"max-vector-memory":                    "much",
 	"max-indexing-threads":                 "513",
 	"task-webhook-url":                     "ftp://geheim",
 	"task-webhook-authorization-header":    "geheim\u00e4",

@@ -258,6 +258,9 @@ func TestSemanticSearchFollowsWrites(t *testing.T) {
 						}
 					}
 				}
+				if bytes, most := r.svc.VectorMemory(); bytes > most || bytes == 0 && memory == 0 {
+					t.Fatalf("memory %d, binary %v, round %d: vectors take %d bytes of %d", memory, binary, round, bytes, most)
+				}
 			}
 			r.close()
 		}
