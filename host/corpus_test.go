@@ -71,18 +71,7 @@ type way struct {
 
 func newWay(t *testing.T, name, source string) *way {
 	t.Helper()
-	runtime, err := wasm.Open(wasm.Options{CacheDir: filepath.Join(repository(t), "plugins", "dist", "cache")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { runtime.Close() })
-	set := plugin.NewSet(runtime, plugin.Options{})
-	t.Cleanup(func() { set.Close() })
-
 	w := &way{}
-	if w.provider, err = set.Add(t.Context(), shipped(t, name), name); err != nil {
-		t.Fatal(err)
-	}
 	srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		for name, value := range w.serve.Headers {
 			if n := strings.ToLower(name); n == "content-type" || strings.HasPrefix(n, "retry-after") || strings.HasPrefix(n, "x-") {
@@ -94,6 +83,25 @@ func newWay(t *testing.T, name, source string) *way {
 	}))
 	t.Cleanup(srv.Close)
 
+	settings := fmt.Sprintf(`{"source":%q,"baseUrl":"%s/v1","apiKey":"sk-test-of-the-corpus"}`, source, srv.URL)
+	w.chat, w.provider = newChat(t, shipped(t, name), name, upstream.New(upstream.Options{}), settings)
+	return w
+}
+
+// newChat is a chat service with one plugin and a workspace w.
+func newChat(t *testing.T, module []byte, name string, up chat.Upstream, settings string) (*chat.Service, *plugin.Provider) {
+	t.Helper()
+	runtime, err := wasm.Open(wasm.Options{CacheDir: filepath.Join(repository(t), "plugins", "dist", "cache")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { runtime.Close() })
+	set := plugin.NewSet(runtime, plugin.Options{})
+	t.Cleanup(func() { set.Close() })
+	provider, err := set.Add(t.Context(), module, name)
+	if err != nil {
+		t.Fatal(err)
+	}
 	db, err := store.OpenInMemory()
 	if err != nil {
 		t.Fatal(err)
@@ -108,12 +116,11 @@ func newWay(t *testing.T, name, source string) *way {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.chat = chat.New(chat.Deps{Workspaces: db.Workspaces(sealer), Sources: set, Upstream: upstream.New(upstream.Options{}), Searcher: found})
-	settings := fmt.Sprintf(`{"source":%q,"baseUrl":"%s/v1","apiKey":"sk-test-of-the-corpus"}`, source, srv.URL)
-	if _, _, err := w.chat.Patch(t.Context(), "w", []byte(settings)); err != nil {
+	chats := chat.New(chat.Deps{Workspaces: db.Workspaces(sealer), Sources: set, Upstream: up, Searcher: found})
+	if _, _, err := chats.Patch(t.Context(), "w", []byte(settings)); err != nil {
 		t.Fatal(err)
 	}
-	return w
+	return chats, provider
 }
 
 // check sends one case the whole way. A client that got an error before the

@@ -14,11 +14,7 @@ import (
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
-	"github.com/parley-search/parley/host/internal/plugin"
-	"github.com/parley-search/parley/host/internal/search"
-	"github.com/parley-search/parley/host/internal/store"
 	"github.com/parley-search/parley/host/internal/upstream"
-	"github.com/parley-search/parley/host/internal/wasm"
 	"github.com/parley-search/parley/sdk/plugintest"
 )
 
@@ -75,35 +71,8 @@ type pieces struct {
 
 func newPieces(t *testing.T, module []byte, source string) *pieces {
 	t.Helper()
-	runtime, err := wasm.Open(wasm.Options{CacheDir: filepath.Join(repository(t), "plugins", "dist", "cache")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { runtime.Close() })
-	set := plugin.NewSet(runtime, plugin.Options{})
-	t.Cleanup(func() { set.Close() })
-	if _, err := set.Add(t.Context(), module, source); err != nil {
-		t.Fatal(err)
-	}
-	db, err := store.OpenInMemory()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
-	found, err := search.Open(search.Options{Dir: t.TempDir(), DB: db, Bodies: db})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { found.Close() })
-	sealer, err := store.OpenSealer(t.TempDir(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	p := &pieces{}
-	p.chat = chat.New(chat.Deps{Workspaces: db.Workspaces(sealer), Sources: set, Upstream: p, Searcher: found})
-	if _, _, err := p.chat.Patch(t.Context(), "w", []byte(`{"source":"`+source+`","baseUrl":"http://127.0.0.1:1/v1","apiKey":"sk-of-nobody"}`)); err != nil {
-		t.Fatal(err)
-	}
+	p.chat, _ = newChat(t, module, source, p, `{"source":"`+source+`","baseUrl":"http://127.0.0.1:1/v1","apiKey":"sk-of-nobody"}`)
 	return p
 }
 

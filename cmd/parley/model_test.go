@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -52,21 +51,11 @@ func TestModel(t *testing.T) {
 // change sends a PATCH and returns what came back.
 func change(t *testing.T, url, body string) []byte {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
+	status, answer := send(t, http.MethodPatch, url, body)
+	if status > 299 {
+		t.Fatalf("PATCH %s: status %d, body %s", url, status, answer)
 	}
-	req.Header.Set("content-type", "application/json")
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode > 299 {
-		t.Fatalf("PATCH %s: status %d, error %v, body %s", url, resp.StatusCode, err, b)
-	}
-	return b
+	return []byte(answer)
 }
 
 // waitForTask waits until the task that summary names has succeeded.

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"os/exec"
 	"regexp"
@@ -169,23 +168,9 @@ type toolCall struct {
 // ask posts body to url and reads the stream.
 func ask(t *testing.T, url, body string) answer {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("content-type", "application/json")
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	a := answer{status: resp.StatusCode}
-	raw, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatalf("read answer: %v after %s", err, raw)
-	}
-	a.raw = string(raw)
-	s := bufio.NewScanner(bytes.NewReader(raw))
+	var a answer
+	a.status, a.raw = send(t, http.MethodPost, url, body)
+	s := bufio.NewScanner(strings.NewReader(a.raw))
 	s.Buffer(nil, 1<<20)
 	for s.Scan() {
 		data, ok := strings.CutPrefix(s.Text(), "data: ")

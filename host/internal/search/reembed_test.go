@@ -94,10 +94,10 @@ func TestReembedAfterFailure(t *testing.T) {
 	r.wantVectors("a", "2", `{"api":{"embeddings":[[1,1]],"regenerate":true}}`)
 }
 
-// TestReembedAfterStop ends the host in the middle of making all vectors anew,
-// and wants the next one to go on from there.
-func TestReembedAfterStop(t *testing.T) {
-	r, e := newReembed(t)
+// stuck begins to make all vectors of index a anew, and returns once the
+// embedder answers no more.
+func (r *rig) stuck(e *embedderAPI) (taskUID uint32) {
+	r.tb.Helper()
 	reached := make(chan struct{})
 	var once sync.Once
 	e.mu.Lock()
@@ -108,18 +108,26 @@ func TestReembedAfterStop(t *testing.T) {
 	e.mu.Unlock()
 	n, err := r.svc.UpdateSettings("a", []byte(e.anew()))
 	if err != nil {
-		t.Fatal(err)
+		r.tb.Fatal(err)
 	}
-	sum, err := r.queue.Enqueue(t.Context(), n)
+	sum, err := r.queue.Enqueue(r.tb.Context(), n)
 	if err != nil {
-		t.Fatal(err)
+		r.tb.Fatal(err)
 	}
 	<-reached
+	return sum.TaskUID
+}
+
+// TestReembedAfterStop ends the host in the middle of making all vectors anew,
+// and wants the next one to go on from there.
+func TestReembedAfterStop(t *testing.T) {
+	r, e := newReembed(t)
+	uid := r.stuck(e)
 	r.close()
 	before := len(strings.Split(e.texts(), "|"))
 	e.mend()
 	r.open()
-	if done, err := r.queue.Wait(t.Context(), sum.TaskUID); err != nil || done.Status != task.Succeeded {
+	if done, err := r.queue.Wait(t.Context(), uid); err != nil || done.Status != task.Succeeded {
 		t.Fatalf("the task after a start: %+v, %v", done, err)
 	}
 	// What came last was not written any more.
@@ -150,27 +158,11 @@ func (r *rig) vectorSets(uid string) []uint32 {
 // TestReembedCanceled leaves nothing of vectors that nobody wants any more.
 func TestReembedCanceled(t *testing.T) {
 	r, e := newReembed(t)
-	reached := make(chan struct{})
-	var once sync.Once
-	e.mu.Lock()
-	e.enough = func(ctx context.Context) {
-		once.Do(func() { close(reached) })
-		<-ctx.Done()
-	}
-	e.mu.Unlock()
-	n, err := r.svc.UpdateSettings("a", []byte(e.anew()))
-	if err != nil {
+	uid := r.stuck(e)
+	if _, err := r.queue.Cancel(t.Context(), task.Filter{UIDs: []uint32{uid}}, ""); err != nil {
 		t.Fatal(err)
 	}
-	sum, err := r.queue.Enqueue(t.Context(), n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	<-reached
-	if _, err := r.queue.Cancel(t.Context(), task.Filter{UIDs: []uint32{sum.TaskUID}}, ""); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := r.queue.Wait(t.Context(), sum.TaskUID); err != nil || got.Status != task.Canceled {
+	if got, err := r.queue.Wait(t.Context(), uid); err != nil || got.Status != task.Canceled {
 		t.Fatalf("the task: %+v, %v", got, err)
 	}
 	if sets := r.vectorSets("a"); len(sets) != 1 {
