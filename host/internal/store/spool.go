@@ -105,6 +105,9 @@ func (s *Spool) open() error {
 		WithMemTableSize(4 << 20).WithNumMemtables(1).WithValueLogFileSize(4 << 20).WithValueThreshold(512 << 10).
 		WithBlockCacheSize(0).WithIndexCacheSize(0).WithNumLevelZeroTables(1).WithNumLevelZeroTablesStall(4).WithCompactL0OnClose(true)
 	o.Compression = 0 // none: without it there is no cache to keep
+	if err := sweepEmpty(s.dir); err != nil {
+		return fmt.Errorf("open telemetry spool in %s: %w", s.dir, err)
+	}
 	db, err := badger.Open(o)
 	if err != nil {
 		return fmt.Errorf("open telemetry spool in %s: %w", s.dir, err)

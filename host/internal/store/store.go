@@ -140,6 +140,9 @@ func OpenInMemory() (*Store, error) {
 }
 
 func open(o badger.Options, bodies string) (*Store, error) {
+	if err := sweepEmpty(o.Dir); err != nil {
+		return nil, err
+	}
 	if err := settleMemtables(o); err != nil {
 		return nil, err
 	}
