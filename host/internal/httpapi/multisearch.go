@@ -90,7 +90,7 @@ type facetsBody struct {
 
 	// For another host alone, see search.FederationHeader.
 	Order map[string]search.FacetSort `json:"order,omitempty"`
-	Shown int                         `json:"shown,omitempty"`
+	Shown *int                        `json:"shown,omitempty"`
 }
 
 // federationBody stands in each hit of a federated search.

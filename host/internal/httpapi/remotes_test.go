@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -106,13 +107,13 @@ func TestRemotes(t *testing.T) {
 // settings say, or else the remote's.
 func TestRemoteFacets(t *testing.T) {
 	here, there := newNetwork(t)
-	fill := func(r *rig, uid, sort string, genres ...string) {
+	fill := func(r *rig, uid, sort string, most int, genres ...string) {
 		var docs []string
 		for i, genre := range genres {
 			docs = append(docs, fmt.Sprintf(`{"id":%d,"genre":%q}`, i, genre))
 		}
 		for _, a := range []answer{
-			r.do("PATCH", "/indexes/"+uid+"/settings", `{"filterableAttributes":["genre"],"faceting":{"maxValuesPerFacet":2,"sortFacetValuesBy":{"*":"`+sort+`"}}}`),
+			r.do("PATCH", "/indexes/"+uid+"/settings", `{"filterableAttributes":["genre"],"faceting":{"maxValuesPerFacet":`+strconv.Itoa(most)+`,"sortFacetValuesBy":{"*":"`+sort+`"}}}`),
 			r.do("POST", "/indexes/"+uid+"/documents", "["+strings.Join(docs, ",")+"]"),
 		} {
 			if got := r.task(a); got.Status != task.Succeeded {
@@ -120,21 +121,28 @@ func TestRemoteFacets(t *testing.T) {
 			}
 		}
 	}
-	fill(here, "counted", "count", "d", "d", "c")
-	fill(there, "counted", "alpha", "a", "a", "a", "b", "b", "b", "D", "d ")
-	fill(there, "afar", "count", "x", "y", "y", "z", "z", "z")
+	fill(here, "counted", "count", 2, "d", "d", "c")
+	fill(there, "counted", "alpha", 2, "a", "a", "a", "b", "b", "b", "D", "d ")
+	fill(there, "afar", "count", 2, "x", "y", "y", "z", "z", "z")
+	fill(here, "quiet", "count", 0, "q")
+	fill(there, "silent", "count", 0, "s")
 	ask := func(merge string) string {
-		return `{"federation":{"limit":0,` + merge + `"facetsByIndex":{"counted":["genre"],"afar":["genre"]}},"queries":[{"indexUid":"counted"},
-			{"indexUid":"counted","federationOptions":{"remote":"there"}},{"indexUid":"afar","federationOptions":{"remote":"there"}}]}`
+		return `{"federation":{"limit":0,` + merge + `"facetsByIndex":{"counted":["genre"],"afar":["genre"],"quiet":["genre"],"silent":["genre"]}},"queries":[
+			{"indexUid":"counted"},{"indexUid":"quiet"},{"indexUid":"counted","federationOptions":{"remote":"there"}},
+			{"indexUid":"afar","federationOptions":{"remote":"there"}},{"indexUid":"silent","federationOptions":{"remote":"there"}}]}`
 	}
 	here.play(t, []scenario{
 		{
 			name: "by index", method: "POST", path: "/multi-search", body: ask(""), status: 200, excludes: []string{"order", "shown"},
-			contains: []string{`"afar":{"distribution":{"genre":{"z":3,"y":2}}`, `"counted":{"distribution":{"genre":{"d":4,"a":3}}`},
+			contains: []string{`"afar":{"distribution":{"genre":{"z":3,"y":2}}`, `"counted":{"distribution":{"genre":{"d":4,"a":3}}`, `"quiet":{"distribution":{"genre":{}}`, `"silent":{"distribution":{"genre":{}}`},
 		},
 		{
 			name: "merged", method: "POST", path: "/multi-search", body: ask(`"mergeFacets":{"maxValuesPerFacet":5},`), status: 200,
 			contains: []string{`"facetDistribution":{"genre":{"d":4,"a":3,"b":3,"z":3,"y":2}}`},
+		},
+		{
+			name: "merged, none shown", method: "POST", path: "/multi-search", body: ask(`"mergeFacets":{"maxValuesPerFacet":0},`), status: 200,
+			contains: []string{`"facetDistribution":{"genre":{}}`},
 		},
 	})
 }

@@ -62,7 +62,7 @@ type FederatedResult struct {
 type IndexFacets struct {
 	IndexUID string
 	Facets   []FacetCounts
-	Shown    int // values of each that the index's settings show; 0: not known
+	Shown    *int // values of each that the index's settings show; nil: not known
 }
 
 // A FederatedHit is a hit and where it came from.

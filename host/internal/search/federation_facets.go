@@ -11,7 +11,7 @@ import (
 // indexFacets are the values of attributes in one index, or in all of them.
 type indexFacets struct {
 	index      string // "": all
-	most       int    // values that are shown of each attribute
+	most       *int   // values that are shown of each attribute; nil: not known
 	attributes []string
 	byName     map[string]*mergedFacet
 }
@@ -36,7 +36,8 @@ func (w *federated) countFacets(rd *reading, v *view, asked []string, docs *roar
 		return apierr.Newf(apierr.InvalidMultiSearchFacets, "%s", apierr.From(err).Message)
 	}
 	faceting := &m.Settings.Faceting
-	w.facetsOf(m.UID, faceting.MaxValuesPerFacet)
+	most := &faceting.MaxValuesPerFacet
+	w.facetsOf(m.UID, most)
 	list := docs.ToArray()
 	for _, a := range attributes {
 		values, err := v.count(a, list, nil)
@@ -47,7 +48,7 @@ func (w *federated) countFacets(rd *reading, v *view, asked []string, docs *roar
 		if err != nil {
 			return err
 		}
-		if err := w.addFacet(m.UID, a, faceting.sortOf(a), values, low, high, faceting.MaxValuesPerFacet); err != nil {
+		if err := w.addFacet(m.UID, a, faceting.sortOf(a), values, low, high, most); err != nil {
 			return err
 		}
 	}
@@ -55,23 +56,27 @@ func (w *federated) countFacets(rd *reading, v *view, asked []string, docs *roar
 }
 
 // facetsOf returns where the facets of an index are gathered; most is how many
-// values its settings show, 0 where they are another host's.
-func (w *federated) facetsOf(uid string, most int) *indexFacets {
+// values its settings show, nil where they are another host's that does not
+// say it.
+func (w *federated) facetsOf(uid string, most *int) *indexFacets {
 	if w.federation.MergeFacets {
-		uid, most = "", 0
+		uid, most = "", nil
 	}
 	i := slices.IndexFunc(w.facets, func(f indexFacets) bool { return f.index == uid })
 	if i < 0 {
 		i = len(w.facets)
 		w.facets = append(w.facets, indexFacets{index: uid, byName: map[string]*mergedFacet{}})
 	}
-	w.facets[i].most = max(w.facets[i].most, most)
-	return &w.facets[i]
+	f := &w.facets[i]
+	if most != nil && (f.most == nil || *most > *f.most) {
+		f.most = most
+	}
+	return f
 }
 
 // addFacet merges the values of an attribute of an index, which are in the order
 // by ("": not known).
-func (w *federated) addFacet(uid, attribute string, by FacetSort, values []countedValue, low, high *float64, most int) error {
+func (w *federated) addFacet(uid, attribute string, by FacetSort, values []countedValue, low, high *float64, most *int) error {
 	f := w.facetsOf(uid, most)
 	m := f.byName[attribute]
 	if m == nil {
@@ -109,11 +114,11 @@ func (w *federated) addFacet(uid, attribute string, by FacetSort, values []count
 func (w *federated) finishFacets() error {
 	f := w.federation
 	if f.MergeFacets {
-		all := w.facetsOf("", 0)
-		if all.most = defaultFaceting().MaxValuesPerFacet; f.MaxValuesPerFacet != nil {
-			all.most = *f.MaxValuesPerFacet
+		most := defaultFaceting().MaxValuesPerFacet
+		if f.MaxValuesPerFacet != nil {
+			most = *f.MaxValuesPerFacet
 		}
-		w.res.Facets = all.counts(all.most)
+		w.res.Facets = w.facetsOf("", nil).counts(most)
 		return nil
 	}
 	if f.FacetsByIndex == nil {
@@ -122,10 +127,10 @@ func (w *federated) finishFacets() error {
 	w.res.FacetsByIndex = []IndexFacets{}
 	for i := range w.facets {
 		one := &w.facets[i]
-		if one.most == 0 {
-			one.most = defaultFaceting().MaxValuesPerFacet
+		most := defaultFaceting().MaxValuesPerFacet
+		if one.most != nil {
+			most = *one.most
 		}
-		most := one.most
 		if f.Host {
 			most = max(most, maxHostValues)
 		}

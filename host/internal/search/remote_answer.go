@@ -68,7 +68,7 @@ type remoteAnswer struct {
 		// Of a host that knows [FederationHeader]: the order of each attribute's
 		// values, and how many its settings show.
 		Order map[string]FacetSort
-		Shown int
+		Shown *int
 	}
 
 	hits   []FederatedHit
@@ -94,7 +94,10 @@ func readRemote(body []byte, queries []int) (*remoteAnswer, error) {
 	}
 	for _, uid := range sortedKeys(a.FacetsByIndex) {
 		f := a.FacetsByIndex[uid]
-		one := IndexFacets{IndexUID: uid, Shown: min(max(f.Shown, 0), mostFacetValues)}
+		one := IndexFacets{IndexUID: uid}
+		if f.Shown != nil {
+			one.Shown = new(min(max(*f.Shown, 0), mostFacetValues))
+		}
 		for _, attribute := range sortedKeys(f.Distribution) {
 			c := FacetCounts{Attribute: attribute, By: f.Order[attribute], Min: f.Stats[attribute].Min, Max: f.Stats[attribute].Max}
 			var counts map[string]int
