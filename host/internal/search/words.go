@@ -11,7 +11,7 @@ import (
 
 // analyzerVersion is raised by any change to how text becomes words: folders
 // built by another one are built anew.
-const analyzerVersion = 1
+const analyzerVersion = 2
 
 // A word is one word of a text.
 type word struct {
@@ -116,7 +116,7 @@ func (a *analyzer) wordLen(s string) int {
 			return n
 		}
 	}
-	n := 0
+	n, last := 0, rune(0)
 	for n < len(s) {
 		if a != nil {
 			if prefixOf(s[n:], a.separators) > 0 {
@@ -128,10 +128,10 @@ func (a *analyzer) wordLen(s string) int {
 			}
 		}
 		r, w := utf8.DecodeRuneInString(s[n:])
-		if !inWord(r) || n > 0 && unspaced(r) {
+		if !inWord(r) && !withinWord(last, r) || n > 0 && unspaced(r) {
 			break
 		}
-		n += w
+		n, last = n+w, r
 		if unspaced(r) {
 			break
 		}
@@ -168,7 +168,34 @@ func prefixOf(s string, list []string) int {
 }
 
 func inWord(r rune) bool {
-	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r)
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || isMark(r)
+}
+
+func isMark(r rune) bool { return r >= firstMark && unicode.Is(unicode.M, r) }
+
+// firstMark is the first of Unicode's combining marks.
+const firstMark = 0x300
+
+// What shows how letters are set, and is no letter itself.
+const (
+	softHyphen = '\u00ad'
+	nonJoiner  = '\u200c'
+	joiner     = '\u200d'
+	tatweel    = '\u0640' // makes an Arabic word longer
+)
+
+// withinWord reports whether r goes on with a word although it is none of its
+// letters. A joiner does behind a mark, as in the conjuncts of Indic scripts;
+// elsewhere, as in Persian, it parts what others write with a space.
+func withinWord(last, r rune) bool {
+	return r == softHyphen && last != 0 || (r == joiner || r == nonJoiner) && isMark(last)
+}
+
+// isAccent reports whether r is a mark that words are compared without. In the
+// scripts that are not listed, such as those of India, Thai and Khmer, marks
+// write vowels: words differ by them.
+func isAccent(r rune) bool {
+	return isMark(r) && unicode.In(r, unicode.Inherited, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Cyrillic)
 }
 
 // unspaced reports whether r belongs to a script without spaces between words.
@@ -190,11 +217,12 @@ func foldUnicode(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	for _, r := range norm.NFKD.String(s) {
-		if unicode.Is(unicode.Mn, r) {
+		if isAccent(r) {
 			continue
 		}
 		r = unicode.ToLower(r)
 		switch r {
+		case softHyphen, joiner, nonJoiner, tatweel:
 		// Letters that Unicode does not take apart, as they are typed without.
 		case 'ß':
 			b.WriteString("ss")

@@ -26,6 +26,13 @@ func TestTerms(t *testing.T) {
 		{"", "[]", "[]"},
 		{"Ελλάδα МОСКВА", "[ελλαδα москва]", "[1 2]"},
 		{"bad\xffutf", "[bad utf]", "[1 2]"},
+		{"Stra\u00adße \u00ad x", "[strasse x]", "[1 2]"},
+		{"हिन्दी की किताब", "[हिन्दी की किताब]", "[1 2 3]"},
+		{"क\u094d\u200dष தமிழ்", "[क\u094dष தமிழ்]", "[1 2]"},
+		{"ที่ ทา", "[ที่ ทา]", "[1 2]"},
+		{"مُحَمَّد كــتاب שָׁלוֹם", "[محمد كتاب שלום]", "[1 2 3]"},
+		{"می\u200cخواهم", "[می خواهم]", "[1 2]"},
+		{"1\ufe0f\u20e3 ❤\ufe0f й", "[1 и]", "[1 2]"},
 	}
 	for _, tt := range tests {
 		terms, places := search.Terms(tt.text)
@@ -38,7 +45,7 @@ func TestTerms(t *testing.T) {
 // FuzzTerms wants every text to be taken apart without a panic, into words that
 // stay what they are when taken apart again.
 func FuzzTerms(f *testing.F) {
-	for _, s := range []string{"Hello, World", "東京 e\u0301", "\xff\xfe", "İstanbul ẞ ǅ", "a\u0345b"} {
+	for _, s := range []string{"Hello, World", "東京 e\u0301", "\xff\xfe", "İstanbul ẞ ǅ", "a\u0345b", "a\u00adb", "क\u094d\u200dष"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
