@@ -22,12 +22,14 @@ var seenAnswers = map[string]string{
 		{"path":"a.on","kind":"bool","meaning":"A switch.","collector":"a"},
 		{"path":"a.took","kind":"string","format":"millis","meaning":"How long.","collector":"a"},
 		{"path":"a.agents","kind":"array<string>","meaning":"Clients.","collector":"a"},
+		{"path":"a.same","kind":"int","meaning":"As ever.","collector":"a"},
 		{"path":"a.never","kind":"int","meaning":"Never.","collector":"a"}]}`,
-	"/telemetry/messages?of=next":    `{"results":[{"collector":"a","version":"1.0.0","window":3,"outbound":true,"body":"{\"properties\":{\"a\":{\"n\":4,\"on\":true}}}"}]}`,
+	"/telemetry/messages?of=next":    `{"results":[{"collector":"a","version":"1.0.0","window":3,"outbound":true,"body":"{\"properties\":{\"a\":{\"n\":4,\"on\":true,\"same\":12345}}}"}]}`,
 	"/telemetry/messages?of=pending": `{"results":[]}`,
 	"/telemetry/windows?limit=24": `{"results":[
-		{"window":2,"sealed":"2026-11-21T08:00:00Z","messages":[{"collector":"a","version":"1.0.0","window":2,"outbound":true,"body":"{\"properties\":{\"a\":{\"n\":8,\"on\":false,\"took\":\"57ms\",\"agents\":[\"curl/8\",\"\\\"><b>\"]}}}"}]},
-		{"window":1,"sealed":"2026-11-21T07:00:00Z","messages":[{"collector":"a","version":"1.0.0","window":1,"outbound":true,"body":"{\"properties\":{\"a\":{\"n\":0}}}"}]}]}`,
+		{"window":2,"sealed":"2026-11-21T08:00:00Z","messages":[{"collector":"a","version":"1.0.0","window":2,"outbound":true,"body":"{\"properties\":{\"a\":{\"n\":8,\"on\":false,\"took\":\"57ms\",\"same\":12345,\"before\":1,\"agents\":[\"curl/8\",\"\\\"><b>\"]}}}"}]},
+		{"window":1,"sealed":"2026-11-21T07:00:00Z","messages":[{"collector":"a","version":"1.0.0","window":1,"outbound":true,"body":"{\"properties\":{\"a\":{\"n\":0,\"on\":true,\"took\":\"8ms\",\"agents\":[\"curl/8\"]}}}"},
+			{"collector":"gone","version":"1.0.0","window":1,"outbound":false,"body":"{\"properties\":{\"left\":{\"over\":7}}}"}]}]}`,
 	"/telemetry/deliveries": `{"results":[{"at":"2026-11-21T08:00:01Z","to":"https://p.example/v1/batch","outcome":"HTTP 200 OK","bytes":77,"messages":[{"id":"id-1","collector":"a","window":1}]}]}`,
 }
 
@@ -51,9 +53,20 @@ func TestTelemetryView(t *testing.T) {
 	}
 	page := string(b)
 	for _, want := range []string{
-		"Things &lt;script&gt;alert(1)&lt;/script&gt; &amp; others.", `<td>0</td><td>8</td><td>4</td>`, `<td>–</td><td>no</td><td>yes</td>`, `<td>57ms</td>`,
-		"Nothing was said of 1 more", "Window 2, sealed at 2026-11-21T08:00:00Z", "<td>window 1: a</td>", `aria-label="a.n over 3 windows, 8 at most; the table beside it has the values"`,
-		`height="48"><title>2: 8</title>`, `height="24"><title>now: 4</title>`, `height="1"><title>1: 0</title>`, "instance UID",
+		"Things &lt;script&gt;alert(1)&lt;/script&gt; &amp; others.", "The last 2 windows, and the one under way", "<dd>u-1</dd>", "instance UID",
+		"Nothing was said of 1 of its metrics", "Window 2, sealed at 2026-11-21T08:00:00Z", "<td>window 1: a</td>",
+		// A number is bars, the one under way another; a 0 is seen.
+		`aria-label="a.n over 3 windows, 8 at most; the table below has the values"`, "<strong>4 now</strong>",
+		`y="2" width="8" height="54"><title>window 2, until 21 Nov 08:00: 8</title>`, `class="now" x="111" y="29" width="8" height="27"><title>now: 4</title>`, `height="1"><title>window 1, until 21 Nov 07:00: 0</title>`,
+		`<tr><th scope="row">3</th><td class="when">under way</td><td>4</td></tr>`, `<tr><th scope="row">2</th><td class="when">21 Nov 08:00</td><td>8</td></tr>`,
+		`aria-label="a.took over 3 windows, 57ms at most;`, "<strong>57ms, until 21 Nov 08:00</strong>",
+		// A switch is one strip, texts are one each.
+		`aria-label="a.on: yes in 2 of 3 windows"`, `class="no" x="101" y="1" width="8" height="10"><title>window 2, until 21 Nov 08:00: no</title>`,
+		`aria-label="a.agents: curl/8 in 2 of 3 windows"`, `aria-label="a.agents: &#34;&gt;&lt;b&gt; in 1 of 3 windows"`,
+		// What did not change is a line of a table, and so is what nobody explains any more.
+		`<h4>a.same</h4><span class="quiet">As ever.</span></th><td class="figure">12,345</td><td class="when">2 of 3</td>`,
+		`<h4>a.before</h4><span class="quiet">No collector that runs says what this means.</span>`,
+		`<h3 id="collector-gone">gone <span class="tag">does not run any more</span>`, `<h4>left.over</h4>`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %s", want)
@@ -137,8 +150,8 @@ func checkPage(t *testing.T, page string) {
 			t.Errorf("the page leads to %q", l)
 		}
 	}
-	if charts != 3 || len(links) == 0 {
-		t.Errorf("%d charts and %d links, want 3 charts and some", charts, len(links))
+	if charts != 5 || len(links) == 0 {
+		t.Errorf("%d charts and %d links, want 5 charts and some", charts, len(links))
 	}
 }
 
