@@ -10,7 +10,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -29,8 +28,6 @@ import (
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/store"
 	"github.com/parley-search/parley/host/internal/task"
-	"github.com/parley-search/parley/host/internal/upstream"
-	"github.com/parley-search/parley/host/internal/wasm"
 )
 
 // Logs is where the host's log comes together.
@@ -119,38 +116,17 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		return nil, err
 	}
 
-	runtime, err := wasm.Open(h.runtimeOptions(c, o))
-	if err != nil {
+	if err := h.openPlugins(ctx, c, o); err != nil {
 		return nil, err
 	}
-	h.onClose(runtime.Close)
-	if err := h.usage.decide(c); err != nil {
-		return nil, err
-	}
-	h.plugins = plugin.NewSet(runtime, plugin.Options{FuelPerCall: int64(c.PluginFuel), Log: h.logStep, NoCollectors: h.usage.off != "", Applied: h.useCollectors})
-	h.onClose(h.plugins.Close)
-	h.metrics.Add(h.pluginMetrics)
-	if err := h.startPlugins(ctx); err != nil {
-		return nil, err
-	}
-
 	features, err := feature.Open(ctx, db, c.features()...)
 	if err != nil {
 		return nil, err
 	}
-	// Embedders and other hosts; what providers answer may be recorded, this not.
-	out := upstream.New(upstream.Options{UserAgent: "parley/" + o.Version})
-	h.onClose(out.Close)
 	remotes := network.New(db.Network(sealer))
-	h.search, err = search.Open(search.Options{
-		Dir: filepath.Join(c.DBPath, "indexes"), DB: db, Sealer: sealer, Bodies: db, Features: features.Now, Upstream: out, Remotes: remotes, Waiting: c.SearchQueueSize,
-		VectorMemory: c.VectorMemory, IndexingMemory: c.indexingMemory(), IndexingThreads: c.indexingThreads(), QueryVectors: c.EmbeddingCache,
-		Log: func(message string, err error) { h.log.Warn().Err(err).Msg(message) }, Searched: h.figures.searched,
-	})
-	if err != nil {
+	if err := h.openSearch(c, o, db, sealer, features, remotes); err != nil {
 		return nil, err
 	}
-	h.onClose(h.search.Close)
 	if err := h.openTasks(ctx, c, o, db, sealer); err != nil {
 		return nil, err
 	}
@@ -168,33 +144,17 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 	}
 	h.metrics.Add(h.telemetryMetrics)
 	h.metrics.Add(h.usageMetrics)
-	record, err := h.recorder(c)
-	if err != nil {
-		return nil, err
-	}
-	up := upstream.New(upstream.Options{
-		UserAgent: "parley/" + o.Version,
-		Record:    record,
-		Limits:    upstream.Limits{Connect: c.ProviderConnect, FirstByte: c.ProviderFirstByte, Silence: c.ProviderSilence, Whole: c.ProviderAnswer},
-	})
-	h.onClose(up.Close)
 	tracer, err := h.openTracing(c, o)
 	if err != nil {
 		return nil, err
 	}
-	deps := chat.Deps{
-		Workspaces: db.Workspaces(sealer), Sources: h.plugins, Upstream: up, Searcher: h.search,
-		Limits: chat.Limits{Rounds: c.ChatMaxRounds},
+	if err := h.openChat(c, o, db, sealer, tracer); err != nil {
+		return nil, err
 	}
-	if tracer != nil { // not a nil tracer in an interface
-		deps.Tracer = tracer
-	}
-	h.chat = chat.New(deps)
 	keys, err := auth.Open(ctx, db, auth.Options{MasterKey: c.MasterKey.Reveal()})
 	if err != nil {
 		return nil, err
 	}
-
 	tlsConfig, err := h.openTLS(c)
 	if err != nil {
 		return nil, err
@@ -206,11 +166,8 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		Plugins: h.pluginStatus, Reload: h.reloadPlugins, Metrics: h.metrics.Render, DatabaseSize: func() (size, used int64) { return h.databaseSize(db) },
 		Limits: httpapi.Limits{Body: c.PayloadLimit}, TLS: tlsConfig, Now: o.Pace.Now, Served: h.figures.served, Tracer: tracer, Telemetry: engine, Usage: h.usageRoutes(c),
 	})
-	if h.listener, err = net.Listen("tcp", c.HTTPAddr); err != nil {
-		if op, ok := errors.AsType[*net.OpError](err); ok {
-			err = op.Err // the rest of it says the address again
-		}
-		return nil, fmt.Errorf("listen on %s: %w: give another --http-addr", c.HTTPAddr, err)
+	if err := h.listen(c.HTTPAddr); err != nil {
+		return nil, err
 	}
 	return h, nil
 }
@@ -221,6 +178,17 @@ func (h *Host) openTLS(c Config) (*tls.Config, error) {
 		return nil, nil
 	}
 	return httpapi.OpenTLS(c.TLS, func(err error) { h.log.Error().Err(err).Msg("changed TLS files are not taken up") })
+}
+
+// listen takes the address, and serves nothing yet.
+func (h *Host) listen(addr string) (err error) {
+	if h.listener, err = net.Listen("tcp", addr); err != nil {
+		if op, ok := errors.AsType[*net.OpError](err); ok {
+			err = op.Err // the rest of it says the address again
+		}
+		return fmt.Errorf("listen on %s: %w: give another --http-addr", addr, err)
+	}
+	return nil
 }
 
 // onClose notes what Close has to do before what was noted earlier.
@@ -250,18 +218,6 @@ func (h *Host) runTasks() (stop func() error) {
 		cancel()
 		return <-done
 	}
-}
-
-// recorder returns what writes down the answers of providers, or nil.
-func (h *Host) recorder(c Config) (*upstream.Recorder, error) {
-	if c.ChatRecordDir == "" {
-		return nil, nil
-	}
-	h.log.Warn().Str("dir", c.ChatRecordDir).Strs("workspaces", c.ChatRecordWorkspaces).Msg("recording providers' answers: the directory will hold what people ask and are told")
-	return upstream.NewRecorder(upstream.RecordOptions{
-		Dir: c.ChatRecordDir, Workspaces: c.ChatRecordWorkspaces,
-		Failed: func(message string, err error) { h.log.Warn().Err(err).Msg(message) },
-	})
 }
 
 // Addr is where the host listens.

@@ -95,6 +95,22 @@ func (h *Host) logGuest(l wasm.LogLine) {
 	e.Str("plugin", l.Module).Msg(strings.ToValidUTF8(l.Text, "\uFFFD"))
 }
 
+// openPlugins loads the plugins, collectors among them where telemetry is on.
+func (h *Host) openPlugins(ctx context.Context, c Config, o Options) error {
+	runtime, err := wasm.Open(h.runtimeOptions(c, o))
+	if err != nil {
+		return err
+	}
+	h.onClose(runtime.Close)
+	if err := h.usage.decide(c); err != nil {
+		return err
+	}
+	h.plugins = plugin.NewSet(runtime, plugin.Options{FuelPerCall: int64(c.PluginFuel), Log: h.logStep, NoCollectors: h.usage.off != "", Applied: h.useCollectors})
+	h.onClose(h.plugins.Close)
+	h.metrics.Add(h.pluginMetrics)
+	return h.startPlugins(ctx)
+}
+
 // runtimeOptions keeps compiled plugins below the data directory.
 func (h *Host) runtimeOptions(c Config, o Options) wasm.Options {
 	return wasm.Options{CacheDir: filepath.Join(c.DBPath, "modules"), Aside: o.Compiler, Log: h.logGuest}

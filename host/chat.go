@@ -1,0 +1,43 @@
+package host
+
+import (
+	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/store"
+	"github.com/parley-search/parley/host/internal/tracing"
+	"github.com/parley-search/parley/host/internal/upstream"
+)
+
+// openChat makes chats work, and tells tracer of them where there is one.
+func (h *Host) openChat(c Config, o Options, db *store.Store, sealer *store.Sealer, tracer *tracing.Tracer) error {
+	record, err := h.recorder(c)
+	if err != nil {
+		return err
+	}
+	up := upstream.New(upstream.Options{
+		UserAgent: "parley/" + o.Version,
+		Record:    record,
+		Limits:    upstream.Limits{Connect: c.ProviderConnect, FirstByte: c.ProviderFirstByte, Silence: c.ProviderSilence, Whole: c.ProviderAnswer},
+	})
+	h.onClose(up.Close)
+	deps := chat.Deps{
+		Workspaces: db.Workspaces(sealer), Sources: h.plugins, Upstream: up, Searcher: h.search,
+		Limits: chat.Limits{Rounds: c.ChatMaxRounds},
+	}
+	if tracer != nil { // not a nil tracer in an interface
+		deps.Tracer = tracer
+	}
+	h.chat = chat.New(deps)
+	return nil
+}
+
+// recorder returns what writes down the answers of providers, or nil.
+func (h *Host) recorder(c Config) (*upstream.Recorder, error) {
+	if c.ChatRecordDir == "" {
+		return nil, nil
+	}
+	h.log.Warn().Str("dir", c.ChatRecordDir).Strs("workspaces", c.ChatRecordWorkspaces).Msg("recording providers' answers: the directory will hold what people ask and are told")
+	return upstream.NewRecorder(upstream.RecordOptions{
+		Dir: c.ChatRecordDir, Workspaces: c.ChatRecordWorkspaces,
+		Failed: func(message string, err error) { h.log.Warn().Err(err).Msg(message) },
+	})
+}

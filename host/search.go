@@ -1,0 +1,28 @@
+package host
+
+import (
+	"path/filepath"
+
+	"github.com/parley-search/parley/host/internal/feature"
+	"github.com/parley-search/parley/host/internal/network"
+	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/store"
+	"github.com/parley-search/parley/host/internal/upstream"
+)
+
+// openSearch opens the indexes. What embedders and other hosts answer is not
+// recorded, as that of providers may be.
+func (h *Host) openSearch(c Config, o Options, db *store.Store, sealer *store.Sealer, features *feature.Service, remotes *network.Service) (err error) {
+	out := upstream.New(upstream.Options{UserAgent: "parley/" + o.Version})
+	h.onClose(out.Close)
+	h.search, err = search.Open(search.Options{
+		Dir: filepath.Join(c.DBPath, "indexes"), DB: db, Sealer: sealer, Bodies: db, Features: features.Now, Upstream: out, Remotes: remotes, Waiting: c.SearchQueueSize,
+		VectorMemory: c.VectorMemory, IndexingMemory: c.indexingMemory(), IndexingThreads: c.indexingThreads(), QueryVectors: c.EmbeddingCache,
+		Log: func(message string, err error) { h.log.Warn().Err(err).Msg(message) }, Searched: h.figures.searched,
+	})
+	if err != nil {
+		return err
+	}
+	h.onClose(h.search.Close)
+	return nil
+}
