@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/archive"
+	"github.com/parley-search/parley/host/internal/store"
 )
 
 // furnish makes a house with something of everything that an archive holds.
@@ -136,10 +137,20 @@ func TestImportRefused(t *testing.T) {
 	if err := os.WriteFile(cut, whole[:len(whole)-9], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	other := filepath.Join(dir, "other.dump")
-	if err := archive.Create(other, archive.Head{Kind: archive.Dump, Version: "9.9.9", Data: "77"}, func(*archive.Writer) error { return nil }); err != nil {
+	for _, kind := range []string{archive.Dump, archive.Snapshot} {
+		if err := archive.Create(filepath.Join(dir, "newer."+kind), archive.Head{Kind: kind, Version: "9.9.9", Data: "77"}, func(*archive.Writer) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	busy := filepath.Join(dir, "busy")
+	if err := os.Mkdir(busy, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	release, err := store.Lock(busy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
 	for name, tt := range map[string]struct {
 		flags map[string]string
 		want  string // in the error; empty: it opens
@@ -148,7 +159,9 @@ func TestImportRefused(t *testing.T) {
 		"missing, and so be":  {map[string]string{"import-dump": filepath.Join(dir, "none"), "ignore-missing-dump": "true"}, ""},
 		"a text":              {map[string]string{"import-dump": text}, "no archive"},
 		"cut":                 {map[string]string{"import-dump": cut}, "cut.dump"},
-		"another format":      {map[string]string{"import-dump": other}, "format 77"},
+		"a newer dump":        {map[string]string{"import-dump": filepath.Join(dir, "newer.dump")}, "format 77"},
+		"a newer snapshot":    {map[string]string{"import-snapshot": filepath.Join(dir, "newer.snapshot")}, "use version 9.9.9, which made it"},
+		"somebody at work":    {map[string]string{"import-dump": dump, "db-path": busy}, fmt.Sprintf("in use by process %d", os.Getpid())},
 		"a dump for a snap":   {map[string]string{"import-snapshot": dump}, "is a dump"},
 		"database there":      {map[string]string{"import-dump": dump, "db-path": h.dir}, "has a database already"},
 		"database is enough":  {map[string]string{"import-dump": dump, "db-path": h.dir, "ignore-dump-if-db-exists": "true"}, ""},

@@ -17,8 +17,16 @@ import (
 // verified, compiled and tested before the first stream begins on it; streams
 // under way end on the version that they began with. It logs what it did.
 func (h *Host) Reload(ctx context.Context) error {
-	_, err := h.applyPlugins(ctx)
+	_, err := h.reload(ctx)
 	return err
+}
+
+func (h *Host) reload(ctx context.Context) (plugin.Applied, error) {
+	done, err := h.applyPlugins(ctx)
+	if err != nil && ctx.Err() == nil {
+		h.log.Error().Err(err).Msg("plugins not reloaded")
+	}
+	return done, err
 }
 
 // applyPlugins is what start, watch, signal and route have in common. One of
@@ -32,9 +40,6 @@ func (h *Host) applyPlugins(ctx context.Context) (plugin.Applied, error) {
 		done, err = h.plugins.Apply(ctx, wanted, refused)
 	}
 	if err != nil {
-		if ctx.Err() == nil {
-			h.log.Error().Err(err).Msg("plugins not reloaded")
-		}
 		return done, err
 	}
 	h.log.Info().Int("loaded", len(done.Loaded)).Int("retired", len(done.Retired)).Int("refused", len(done.Refused)).
@@ -92,7 +97,7 @@ func decides(name string) bool {
 
 // reloadPlugins answers POST /plugins/reload.
 func (h *Host) reloadPlugins(ctx context.Context) (httpapi.Reloaded, error) {
-	done, err := h.applyPlugins(ctx)
+	done, err := h.reload(ctx)
 	if err != nil {
 		return httpapi.Reloaded{}, err
 	}

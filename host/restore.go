@@ -21,10 +21,10 @@ import (
 func InspectArchive(path string) (*archive.Contents, error) { return archive.Check(path) }
 
 // RestoreArchive makes the data directory of c from the dump or snapshot at
-// path. There must be no database yet. It comes into its place as a whole, or
-// not at all. The plugin lock is put into the plugin directory where there is
-// none.
-func RestoreArchive(ctx context.Context, c Config, kind, path string) error {
+// path. There must be no database yet, and nobody else at work there. It comes
+// into its place as a whole, or not at all. The plugin lock is put into the
+// plugin directory where there is none.
+func RestoreArchive(ctx context.Context, c Config, kind, path string) (err error) {
 	contents, err := archive.Check(path)
 	if err != nil {
 		return err
@@ -35,8 +35,19 @@ func RestoreArchive(ctx context.Context, c Config, kind, path string) error {
 	if contents.Data != store.Format {
 		return fmt.Errorf("%s holds data of format %s, and this version reads format %s: use version %s, which made it", path, contents.Data, store.Format, contents.Version)
 	}
-	if hasDatabase(c) {
-		return fmt.Errorf("the data directory %s has a database already: name another --db-path, or move it away", c.DBPath)
+	if hasDatabase(c) { // said without waiting for the host that may be at work on it
+		return errHasDatabase(c)
+	}
+	if err := os.MkdirAll(c.DBPath, 0o700); err != nil {
+		return fmt.Errorf("restore %s: %w", path, err)
+	}
+	release, err := store.Lock(c.DBPath)
+	if err != nil {
+		return fmt.Errorf("restore %s: %w", path, err)
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	if hasDatabase(c) { // another process was faster
+		return errHasDatabase(c)
 	}
 	part := filepath.Join(c.DBPath, "restore.part")
 	if err := os.RemoveAll(part); err != nil { // of a restoring that never came to its end
@@ -49,6 +60,9 @@ func RestoreArchive(ctx context.Context, c Config, kind, path string) error {
 	if err := r.fill(path); err != nil {
 		return fmt.Errorf("restore %s: %w", path, errors.Join(err, os.RemoveAll(part)))
 	}
+	if err := r.putLock(c.PluginDir); err != nil {
+		return fmt.Errorf("restore %s: %w", path, err)
+	}
 	// The database comes last: it says that all is there.
 	for _, name := range []string{"indexes", "bodies", "badger"} {
 		to := filepath.Join(c.DBPath, name)
@@ -60,10 +74,11 @@ func RestoreArchive(ctx context.Context, c Config, kind, path string) error {
 			return fmt.Errorf("restore %s: %w", path, err)
 		}
 	}
-	if err := r.putLock(c.PluginDir); err != nil {
-		return fmt.Errorf("restore %s: %w", path, err)
-	}
 	return os.RemoveAll(part)
+}
+
+func errHasDatabase(c Config) error {
+	return fmt.Errorf("the data directory %s has a database already: name another --db-path, or move it away", c.DBPath)
 }
 
 func hasDatabase(c Config) bool {
@@ -135,7 +150,7 @@ func (r *restoring) file(name string, from io.Reader) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// putLock writes the plugin lock where there is none.
+// putLock writes the plugin lock where there is none: whole, or not at all.
 func (r *restoring) putLock(dir string) error {
 	if r.lock == nil {
 		return nil
@@ -143,15 +158,20 @@ func (r *restoring) putLock(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(filepath.Join(dir, deploy.LockFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-	if errors.Is(err, os.ErrExist) {
-		return nil
+	name := filepath.Join(dir, deploy.LockFile)
+	if _, err := os.Stat(name); !errors.Is(err, os.ErrNotExist) {
+		return err
 	}
+	part := name + ".restored"
+	f, err := os.OpenFile(part, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(r.lock)
-	return errors.Join(err, f.Close())
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(part))
+	}
+	return os.Rename(part, name)
 }
 
 // importArchives restores what the options name, before anything is opened.

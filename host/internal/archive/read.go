@@ -70,8 +70,11 @@ func read(f io.Reader, each func(name string, r io.Reader) error) (*Head, error)
 	r := &reader{tar: tar.NewReader(z), sum: sha256.New()}
 	var h Head
 	name, body, err := r.next()
-	if err != nil || name != headEntry || json.Unmarshal(body, &h) != nil {
-		return nil, errors.Join(errors.New("it is no archive of this program"), err)
+	if err == nil && (name != headEntry || json.Unmarshal(body, &h) != nil) {
+		err = errors.New("it begins with something else")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("it is no archive of this program: %w", err)
 	}
 	if h.Form != Form {
 		return nil, fmt.Errorf("it is of form %d, and this program reads form %d: use the program of version %s, which made it", h.Form, Form, h.Version)
