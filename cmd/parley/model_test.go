@@ -103,28 +103,29 @@ func startModel(t *testing.T) string {
 	if err := exec.Command(node, "-e", "require('@fugood/llama.node')").Run(); err != nil {
 		t.Skip("no real model: the npm package @fugood/llama.node is not on NODE_PATH; .ci/install installs it")
 	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := ln.Addr().(*net.TCPAddr).Port
-	ln.Close()
-
-	cmd := exec.CommandContext(t.Context(), node, server, filepath.Join(dir, "tiny.gguf"), fmt.Sprint(port))
-	cmd.Env = append(os.Environ(), "MODEL_NAME=tiny", "THREADS=1", "API_KEY=")
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-	for s := bufio.NewScanner(out); s.Scan(); {
-		if strings.HasPrefix(s.Text(), "ready ") {
-			return fmt.Sprintf("http://127.0.0.1:%d", port)
+	for range 3 { // somebody else may get the port before the server takes it
+		ln, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		port := ln.Addr().(*net.TCPAddr).Port
+		ln.Close()
+		cmd := exec.CommandContext(t.Context(), node, server, filepath.Join(dir, "tiny.gguf"), fmt.Sprint(port))
+		cmd.Env = append(os.Environ(), "MODEL_NAME=tiny", "THREADS=1", "API_KEY=")
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+		for s := bufio.NewScanner(out); s.Scan(); {
+			if strings.HasPrefix(s.Text(), "ready ") {
+				return fmt.Sprintf("http://127.0.0.1:%d", port)
+			}
 		}
 	}
-	t.Fatal("the model's server ended before it was ready")
+	t.Fatal("the model's server ended three times before it was ready")
 	return ""
 }
