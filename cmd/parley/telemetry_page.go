@@ -106,15 +106,11 @@ func (s *telemetrySeen) tiles() []pageTile {
 
 func pageMessages(all []telemetryMessage) (shown []pageMessage) {
 	for _, m := range all {
-		goes := "is sent"
-		if !m.Outbound {
-			goes = "stays on this machine"
-		}
 		body, err := indent(m.Body)
 		if err != nil {
 			body = m.Body // it is shown as it is, whatever that is
 		}
-		shown = append(shown, pageMessage{m.Collector, m.Version, goes, body, strconv.Itoa(len(m.Body))})
+		shown = append(shown, pageMessage{m.Collector, m.Version, m.goes(), body, strconv.Itoa(len(m.Body))})
 	}
 	return shown
 }

@@ -79,7 +79,7 @@ func (s *telemetrySeen) collectors() ([]pageCollector, error) {
 	}
 	for _, c := range s.status.Engine.Collectors {
 		delete(gone, c.Name)
-		one := pageCollector{Name: c.Name, Version: c.Version, Goes: "sent where a platform is configured", Off: c.Off}
+		one := pageCollector{Name: c.Name, Version: c.Version, Goes: "may be sent", Off: c.Off}
 		if !c.Outbound {
 			one.Goes = "stays on this machine"
 		}

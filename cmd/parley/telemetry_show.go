@@ -17,6 +17,15 @@ type telemetryMessage struct {
 	Outbound                     bool
 }
 
+// goes says whether m may leave the machine. Whether it does is a matter of
+// there being a platform.
+func (m *telemetryMessage) goes() string {
+	if m.Outbound {
+		return "may be sent"
+	}
+	return "stays on this machine"
+}
+
 // telemetryPage is what GET /telemetry/messages answers.
 type telemetryPage struct {
 	Results  []telemetryMessage
@@ -113,15 +122,11 @@ func showMessages(w io.Writer, messages []telemetryMessage) error {
 		return err
 	}
 	for _, m := range messages {
-		goes := "is sent"
-		if !m.Outbound {
-			goes = "stays on this machine"
-		}
 		pretty, err := indent(m.Body)
 		if err != nil {
 			return fmt.Errorf("read message of collector %s: %w", m.Collector, err)
 		}
-		if _, err := fmt.Fprintf(w, "collector %s %s, window %d, %d bytes, %s\n%s\n", m.Collector, m.Version, m.Window, len(m.Body), goes, pretty); err != nil {
+		if _, err := fmt.Fprintf(w, "collector %s %s, window %d, %d bytes, %s\n%s\n", m.Collector, m.Version, m.Window, len(m.Body), m.goes(), pretty); err != nil {
 			return err
 		}
 	}

@@ -37,7 +37,9 @@ const (
 	spoolDelivery = "d/"
 )
 
-// Bounds of a spool. DirBound is what its folder may grow to, since Badger
+// Bounds of a spool. The age is by the machine's clock: set forward by more
+// than that, it ends what waits, which is counted, as a host does that was off for
+// so long. Set back, it leaves the bound of bytes. DirBound is what its folder may grow to, since Badger
 // keeps what was deleted for a while: past it an empty spool is made anew.
 const (
 	SpoolBytes    = 10 << 20

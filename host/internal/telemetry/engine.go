@@ -192,8 +192,9 @@ func (e *Engine) Tick(ctx context.Context) {
 	defer e.mu.Unlock()
 	e.deliver()
 	now := e.options.Now()
-	// A clock that was set back adds nothing; one that was set forward may end
-	// a window early, which does no harm.
+	// Times that carry Go's monotonic reading, as time.Now's do, pass as the process
+	// lives, however the machine's clock is set. Of others, one that was set back
+	// adds nothing, and one that was set forward may end a window early.
 	e.state.Elapsed += max(now.Sub(e.looked), 0)
 	e.looked = now
 	checkpoint := now.Sub(e.kept) >= e.options.Checkpoint || now.Before(e.kept)
