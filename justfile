@@ -27,6 +27,10 @@ test:
 race:
     CGO_ENABLED=1 go test -race -short ./abi/... ./sdk/... ./host/...
 
+# what providers and clients do wrong, ROUNDS times each, at random places: the long form of the weather suite
+weather ROUNDS="100":
+    WEATHER={{ ROUNDS }} go test ./host -run Weather -count=1 -v -timeout 60m
+
 # every fuzz target for a while
 fuzz TIME="30s":
     .ci/fuzz {{ TIME }}

@@ -20,14 +20,16 @@ func checkLeak(t *testing.T) {
 	})
 }
 
-// goroutines returns the stack of each, but of two that fasthttp starts: a
-// clock for the whole process, and the sweeper of a server's workers, which
-// looks only every ten seconds whether it is still wanted.
+// goroutines returns the stack of each, but of three that fasthttp starts: a
+// clock for the whole process, the sweeper of a server's workers, which looks
+// only every ten seconds whether it is still wanted, and workers that wait for
+// that sweeper.
 func goroutines() (stacks []string) {
 	b := make([]byte, 4<<20)
 	b = b[:runtime.Stack(b, true)]
 	for s := range strings.SplitSeq(string(b), "\n\n") {
-		if !strings.Contains(s, "fasthttp.updateServerDate") && !strings.Contains(s, "fasthttp.(*workerPool).Start.func") {
+		if _, top, _ := strings.Cut(s, "\n"); !strings.Contains(s, "fasthttp.updateServerDate") && !strings.Contains(s, "fasthttp.(*workerPool).Start.func") &&
+			!strings.HasPrefix(top, "github.com/valyala/fasthttp.(*workerPool).workerFunc(") {
 			stacks = append(stacks, s)
 		}
 	}

@@ -2,6 +2,7 @@ package host
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,19 +10,25 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+
+	"github.com/parley-search/parley/cmd/parley/bench"
 )
 
 // A wire is a provider that answers each model (or path, where a request names
 // no model) in its own way, byte by byte: net/http's server would not let it
 // misbehave.
 type wire struct {
-	t    *testing.T
-	url  string
+	t     *testing.T
+	url   string
+	under atomic.Int64 // requests under way
+	open  sync.WaitGroup
+
 	mu   sync.Mutex
 	how  map[string]func(*exchange)
-	seen map[string]int // requests, by model
-	open sync.WaitGroup
+	seen map[string]int        // requests, by model
+	idle map[net.Conn]struct{} // connections that wait for a next request
 }
 
 // An exchange is one request and the connection for its answer.
@@ -30,6 +37,8 @@ type exchange struct {
 	nth    int    // of this model, from 1
 	key    string // that came with it
 	body   string
+	form   bench.Form    // that the request's path asks for
+	keep   bool          // set by an answer that is whole: the connection takes a next request
 	closed chan struct{} // the host hung up
 }
 
@@ -40,18 +49,24 @@ func newWire(t *testing.T) *wire {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &wire{t: t, url: "http://" + ln.Addr().String(), how: map[string]func(*exchange){}, seen: map[string]int{}}
+	w := &wire{t: t, url: "http://" + ln.Addr().String(), how: map[string]func(*exchange){}, seen: map[string]int{}, idle: map[net.Conn]struct{}{}}
 	w.open.Go(func() {
 		for {
 			c, err := ln.Accept()
 			if err != nil {
 				return
 			}
-			w.open.Go(func() { w.serve(c) })
+			w.open.Go(func() {
+				defer c.Close()
+				in := bufio.NewReader(c)
+				for w.serve(c, in) {
+				}
+			})
 		}
 	})
 	t.Cleanup(func() {
 		ln.Close()
+		w.hangUp()
 		w.open.Wait()
 	})
 	w.on("good", func(x *exchange) { x.say(stream + delta("fine") + finish) })
@@ -71,43 +86,75 @@ func (w *wire) count(model string) int {
 	return w.seen[model]
 }
 
-// serve answers the one request of a connection.
-func (w *wire) serve(c net.Conn) {
-	defer c.Close()
-	r, err := http.ReadRequest(bufio.NewReader(c))
+// hangUp closes the connections that wait for a next request.
+func (w *wire) hangUp() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for c := range w.idle {
+		c.Close()
+	}
+}
+
+// waits notes whether c waits for a next request.
+func (w *wire) waits(c net.Conn, yes bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if delete(w.idle, c); yes {
+		w.idle[c] = struct{}{}
+	}
+}
+
+// serve answers one request of a connection, and reports whether it takes
+// another.
+func (w *wire) serve(c net.Conn, in *bufio.Reader) (again bool) {
+	r, err := http.ReadRequest(in)
 	if err != nil {
-		return // the host connected and thought better of it
+		return false // the host connected and thought better of it
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return
+		return false
 	}
 	var req struct{ Model string }
 	if err := json.Unmarshal(body, &req); err != nil {
 		w.t.Errorf("request body %.200q: %v", body, err)
-		return
+		return false
 	}
-	if req.Model == "" { // of a guest that says the same to all
-		req.Model = strings.TrimRight(r.URL.Path, "/")
-	}
+	form, model, _ := bench.FormOf(r.URL.Path)
+	// The last is of a guest that says the same to all.
+	req.Model = cmp.Or(req.Model, model, strings.TrimRight(r.URL.Path, "/"))
 	w.mu.Lock()
 	w.seen[req.Model]++
-	x := &exchange{c, w.seen[req.Model], strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), string(body), make(chan struct{})}
+	x := &exchange{Conn: c, nth: w.seen[req.Model], body: string(body), form: form, closed: make(chan struct{})}
 	how := w.how[req.Model]
 	w.mu.Unlock()
+	x.key = strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if how == nil {
 		w.t.Errorf("request for the unknown model %q", req.Model)
-		return
+		return false
 	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		defer close(x.closed)
-		_, _ = io.Copy(io.Discard, c) // ends when either side closes
+		if _, err := in.Peek(1); err != nil { // either side closed; else it is the next request
+			close(x.closed)
+		}
 	}()
+	w.under.Add(1)
 	how(x)
-	c.Close()
+	w.under.Add(-1)
+	if !x.keep {
+		c.Close()
+	}
+	w.waits(c, x.keep)
 	<-done
+	w.waits(c, false)
+	select {
+	case <-x.closed:
+		return false
+	default:
+		return x.keep
+	}
 }
 
 // say writes text; what a host makes of it that hangs up is not said here.

@@ -66,7 +66,7 @@ func benchCommand() *cobra.Command {
 	f.IntVar(&b.plan.Streams, "streams", b.plan.Streams, "answers at once")
 	f.IntVar(&b.plan.Chunks, "chunks", b.plan.Chunks, "words of an answer")
 	f.IntVar(&b.plan.Pause, "pause", b.plan.Pause, "milliseconds between two words of the paced part; 0 leaves it out")
-	f.StringSliceVar(&b.sources, "source", benchSources(), "sources to measure")
+	f.StringSliceVar(&b.sources, "source", bench.Sources(), "sources to measure")
 	f.StringSliceVar(&b.settings, "setting", []string{settingLean, settingStd}, "settings of the host to measure: lean, std")
 	f.StringSliceVar(&b.parts, "part", []string{partStreams, partPlain}, "what to measure: streams, plain, open")
 	f.IntSliceVar(&b.open, "open", []int{512, 10_000}, "streams to hold open, in the part of that name")
@@ -114,7 +114,7 @@ func (b *benchmark) run(cmd *cobra.Command) error {
 	if len(b.sources) == 0 {
 		return usageError{errors.New("--source names none")}
 	}
-	known := benchSources()
+	known := bench.Sources()
 	for _, s := range b.sources {
 		if !slices.Contains(known, s) {
 			return usageError{fmt.Errorf("--source %s cannot be measured: there are %v", s, known)}

@@ -29,24 +29,6 @@ const (
 // benchKey is the master key of a host that is measured.
 const benchKey = "bench-master-key-of-this-run"
 
-// benchWorkspaces are the settings of a workspace for each source, but for
-// source and baseUrl. %s is the provider's address.
-func benchWorkspaces() map[string]string {
-	return map[string]string{
-		"openAi":      `"baseUrl":"%s/v1","apiKey":"sk-bench-0123456789abcdef"`,
-		"azureOpenAi": `"baseUrl":"%s","apiKey":"bench-0123456789abcdef","deploymentId":"bench","apiVersion":"2024-10-21","orgId":"bench"`,
-		"mistral":     `"baseUrl":"%s/v1","apiKey":"bench-0123456789abcdef"`,
-		"gemini":      `"baseUrl":"%s/v1beta","apiKey":"bench-0123456789abcdef"`,
-		"anthropic":   `"baseUrl":"%s/v1","apiKey":"sk-bench-0123456789abcdef"`,
-		"vLlm":        `"baseUrl":"%s/v1"`,
-	}
-}
-
-// benchSources are those that the made-up provider speaks the wire form of.
-func benchSources() []string {
-	return []string{"vLlm", "openAi", "azureOpenAi", "mistral", "gemini", "anthropic"}
-}
-
 // searchSource answers the row that makes a search.
 const searchSource = "vLlm"
 
@@ -131,7 +113,7 @@ func (t *testBed) host(ctx context.Context, setting, plugins, provider string, s
 	h.call("POST", "/indexes/movies/documents", string(quickstart.Movies))
 	var subjects []bench.Subject
 	add := func(name, source, workspace, model string, indexes string) {
-		h.call("PATCH", "/chats/"+workspace+"/settings", fmt.Sprintf(`{"source":%q,"indexUids":%s,%s}`, source, indexes, fmt.Sprintf(benchWorkspaces()[source], provider)))
+		h.call("PATCH", "/chats/"+workspace+"/settings", bench.Settings(source, provider, indexes))
 		subjects = append(subjects, bench.Subject{
 			Setting: setting, Source: name, Model: model, PID: pid,
 			Target: bench.Target{URL: base + "/chats/" + workspace + "/chat/completions", Client: t.client},

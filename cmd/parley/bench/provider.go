@@ -22,33 +22,6 @@ type Provider struct {
 	Open atomic.Int64 // requests under way
 }
 
-// A form is a wire form: how a stream begins, a word in it, how it ends. Words
-// come in events of the size that the real ones have, 100 to 300 bytes.
-type form struct{ begin, word, end string }
-
-const openAIHead = `data: {"id":"chatcmpl-AbCdEfGhIjKlMnOpQrStUvWxYz012","object":"chat.completion.chunk","created":1760000000,"model":"gpt-4.1-mini-2025-04-14","service_tier":"default","system_fingerprint":"fp_0123456789",`
-
-var (
-	openAI = form{
-		begin: openAIHead + `"choices":[{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}],"usage":null}` + "\n\n",
-		word:  openAIHead + `"choices":[{"index":0,"delta":{"content":%q},"logprobs":null,"finish_reason":null}],"usage":null}` + "\n\n",
-		end: openAIHead + `"choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":"stop"}],"usage":null}` + "\n\n" +
-			openAIHead + `"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}` + "\n\ndata: [DONE]\n\n",
-	}
-	gemini = form{
-		word: `data: {"candidates": [{"content": {"parts": [{"text": %q}],"role": "model"},"index": 0}],"usageMetadata": {"promptTokenCount": 11,"candidatesTokenCount": 42,"totalTokenCount": 53,"promptTokensDetails": [{"modality": "TEXT","tokenCount": 11}]},"modelVersion": "gemini-2.5-flash","responseId": "abcdefghijklmnopqrstuvwx"}` + "\r\n\r\n",
-		end:  `data: {"candidates": [{"content": {"parts": [{"text": ""}],"role": "model"},"finishReason": "STOP","index": 0}],"usageMetadata": {"promptTokenCount": 11,"candidatesTokenCount": 42,"totalTokenCount": 53},"modelVersion": "gemini-2.5-flash","responseId": "abcdefghijklmnopqrstuvwx"}` + "\r\n\r\n",
-	}
-	anthropic = form{
-		begin: `event: message_start` + "\n" + `data: {"type":"message_start","message":{"id":"msg_01","type":"message","role":"assistant","model":"claude-sonnet-4-5","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":10,"output_tokens":1}}}` + "\n\n" +
-			`event: content_block_start` + "\n" + `data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}` + "\n\n",
-		word: `event: content_block_delta` + "\n" + `data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":%q}}` + "\n\n",
-		end: `event: content_block_stop` + "\n" + `data: {"type":"content_block_stop","index":0}` + "\n\n" +
-			`event: message_delta` + "\n" + `data: {"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":5}}` + "\n\n" +
-			`event: message_stop` + "\n" + `data: {"type":"message_stop"}` + "\n\n",
-	}
-)
-
 // ServeHTTP implements [http.Handler].
 func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.Open.Add(1)
@@ -68,18 +41,15 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, `{"error":{"message":"bad request"}}`, http.StatusBadRequest)
 		return
 	}
-	a := answer{w: w, r: r}
-	switch model, ofGemini := strings.CutSuffix(r.URL.Path, ":streamGenerateContent"); {
-	case ofGemini:
-		a.form, req.Model = gemini, model[strings.LastIndexByte(model, '/')+1:]
-	case strings.HasSuffix(r.URL.Path, "/messages"):
-		a.form = anthropic
-	case strings.HasSuffix(r.URL.Path, "/chat/completions"):
-		a.form = openAI
-	default:
+	f, model, ok := FormOf(r.URL.Path)
+	if !ok {
 		http.NotFound(w, r)
 		return
 	}
+	if model != "" {
+		req.Model = model
+	}
+	a := answer{w: w, r: r, Form: f}
 	switch {
 	case req.Model == "error":
 		w.Header().Set("content-type", "application/json")
@@ -125,7 +95,7 @@ func Word(i int) string { return fmt.Sprintf("word%05d ", i) }
 type answer struct {
 	w http.ResponseWriter
 	r *http.Request
-	form
+	Form
 }
 
 func (a *answer) say(text string) {
@@ -135,8 +105,8 @@ func (a *answer) say(text string) {
 
 func (a *answer) words(words []string, pause time.Duration) {
 	a.w.Header().Set("content-type", "text/event-stream")
-	if a.begin != "" {
-		a.say(a.begin)
+	if a.Begin != "" {
+		a.say(a.Begin)
 	}
 	for _, w := range words {
 		if pause > 0 {
@@ -146,9 +116,9 @@ func (a *answer) words(words []string, pause time.Duration) {
 				return
 			}
 		}
-		a.say(fmt.Sprintf(a.word, w))
+		a.say(fmt.Sprintf(a.Word, w))
 	}
-	a.say(a.end)
+	a.say(a.End)
 }
 
 // call answers with a tool call whose arguments come in pieces.
