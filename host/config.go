@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -38,11 +39,11 @@ const (
 
 // Variables of the host that are no options.
 const (
-	envConfigFile     = EnvPrefix + "CONFIG_FILE_PATH"
+	EnvConfigFile     = EnvPrefix + "CONFIG_FILE_PATH"
 	envServerProvider = EnvPrefix + "SERVER_PROVIDER" // who hosts the machine
 )
 
-var otherVariables = []string{envConfigFile, envServerProvider}
+var otherVariables = []string{EnvConfigFile, envServerProvider}
 
 // DefaultConfigFile is read where it exists and no other is named.
 const DefaultConfigFile = "./config.toml"
@@ -160,7 +161,9 @@ type Sources struct {
 	Flags   map[string]string // given flags, by option name
 	Environ []string          // as [os.Environ] gives it
 	File    string            // path; empty: [DefaultConfigFile] where it exists
-	Preset  map[string]string // defaults of the command at hand, by option name
+	// FileOrigin is where File was named, for errors.
+	FileOrigin string
+	Preset     map[string]string // defaults of the command at hand, by option name
 	// Only names the options that the command at hand needs; none means all. The
 	// others are not looked at: what a service would be refused for is no matter
 	// to a command that does not start it.
@@ -194,7 +197,7 @@ func LoadConfig(from Sources) (Config, []Setting, error) {
 	}
 	layer(func(Option) string { return defaultOrigin }, defaults)
 
-	path, values, err := readFile(from.File, options)
+	path, values, err := readFile(from, options)
 	errs = append(errs, err)
 	fromFile := err == nil && values != nil
 	layer(func(Option) string { return fileOrigin + path }, values)
@@ -249,8 +252,9 @@ func checkTLS(f httpapi.TLSFiles) error {
 	return nil
 }
 
-// readFile reads the TOML file at path.
-func readFile(path string, options []Option) (name string, values map[string]any, err error) {
+// readFile reads the TOML file that from names.
+func readFile(from Sources, options []Option) (path string, values map[string]any, err error) {
+	path = from.File
 	if path == "" {
 		path = DefaultConfigFile
 		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
@@ -259,7 +263,11 @@ func readFile(path string, options []Option) (name string, values map[string]any
 	}
 	k := koanf.New(".")
 	if err := k.Load(file.Provider(path), toml.Parser()); err != nil {
-		return path, nil, fmt.Errorf("read configuration file %s: %w", path, err)
+		if at, ok := errors.AsType[tomlError](err); ok {
+			line, _ := at.Position()
+			err = fmt.Errorf("line %d: %w", line, err)
+		}
+		return path, nil, fmt.Errorf("option config-file-path (%s) is %q: %w: want the path of a TOML file", cmp.Or(from.FileOrigin, defaultOrigin), path, err)
 	}
 	values = k.Raw()
 	var errs []error
@@ -275,6 +283,12 @@ func readFile(path string, options []Option) (name string, values map[string]any
 		}
 	}
 	return path, values, errors.Join(errs...)
+}
+
+// A tomlError knows where in the file it is.
+type tomlError interface {
+	error
+	Position() (line, column int)
 }
 
 func isScalar(v any) bool {

@@ -56,7 +56,7 @@ func TestLoadConfigRefuses(t *testing.T) {
 		{"unknown key", Sources{File: file("http_adr = \"x:1\"\n")}, []string{"http_adr", "did you mean http_addr?"}},
 		{"key far from any", Sources{File: file("zzzzzzzzzzzz = 1\n")}, []string{"zzzzzzzzzzzz", "parley config explain"}},
 		{"table", Sources{File: file("[http_addr]\nport = 1\n")}, []string{"http_addr", "want one value"}},
-		{"not TOML", Sources{File: file("http_addr = \n")}, []string{"configuration file"}},
+		{"not TOML", Sources{File: file("http_addr = \n")}, []string{"config-file-path (default)", "line 1", "want the path of a TOML file"}},
 		{"no such file", Sources{File: "/nowhere/c.toml"}, []string{"/nowhere/c.toml"}},
 		{"unknown variable", Sources{Environ: []string{"PARLEY_DBPATH=x"}}, []string{"PARLEY_DBPATH", "did you mean PARLEY_DB_PATH?"}},
 		{"wrong number", Sources{Flags: map[string]string{"chat-max-rounds": "0"}}, []string{"chat-max-rounds", "flag --chat-max-rounds", `"0"`, "from 1 to 100"}},
@@ -136,6 +136,17 @@ func TestConfigTaskWebhook(t *testing.T) {
 	for _, want := range []string{"task-webhook-url", "no http or https address", "task-webhook-authorization-header", "max-indexing-threads"} {
 		if !strings.Contains(fmt.Sprint(err), want) || strings.Contains(fmt.Sprint(err), "geheim") {
 			t.Errorf("error %v, want %q in it and no secret", err, want)
+		}
+	}
+}
+
+// TestReducedIndexing: the switch leaves indexing a quarter of its memory and one
+// thread, whatever the other options say.
+func TestReducedIndexing(t *testing.T) {
+	for reduce, want := range map[string]string{"false": "256 MiB on 4", "true": "64 MiB on 1"} {
+		c, _, err := LoadConfig(Sources{Flags: map[string]string{"max-indexing-memory": "256 MiB", "max-indexing-threads": "4", "experimental-reduce-indexing-memory-usage": reduce}})
+		if got := fmt.Sprintf("%d MiB on %d", c.indexingMemory()>>20, c.indexingThreads()); err != nil || got != want {
+			t.Errorf("reduced: %s: indexing takes %s, %v; want %s", reduce, got, err, want)
 		}
 	}
 }

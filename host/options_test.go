@@ -16,7 +16,7 @@ import (
 // there as TestOptionsAreTaken says.
 var optionTests = map[string]struct{ value, test string }{
 	"db-path":                           {"elsewhere", "TestKill"},
-	"http-addr":                         {"127.0.0.1:1", "TestLoadConfigOrder"},
+	"http-addr":                         {"127.0.0.1:1", "TestStartRefused"},
 	"ssl-cert-path":                     {"c.pem", "TestTLS"},
 	"ssl-key-path":                      {"k.pem", "TestTLS"},
 	"ssl-auth-path":                     {"a.pem", "TestTLSAuthority"},
@@ -27,9 +27,9 @@ var optionTests = map[string]struct{ value, test string }{
 	"env":                               {"production", "TestLoadConfigRefuses"},
 	"master-key":                        {"a key of 16 bytes", "TestRotateMasterKey"},
 	"http-payload-size-limit":           {"1 MiB", "TestEveryErrorCode"},
-	"max-indexing-memory":               {"1 MiB", "TestLargeBody"},
+	"max-indexing-memory":               {"1 MiB", "TestIndexingMemory"},
 	"max-vector-memory":                 {"1 MiB", "TestSemanticSearchFollowsWrites"},
-	"max-indexing-threads":              {"3", "TestOracle"},
+	"max-indexing-threads":              {"3", "TestSpread"},
 	"task-webhook-url":                  {"http://x.example", "TestWebhookPosts"},
 	"task-webhook-authorization-header": {"Bearer x", "TestWebhookPosts"},
 	"log-level":                         {"error", "TestLevels"},
@@ -37,8 +37,8 @@ var optionTests = map[string]struct{ value, test string }{
 	"experimental-enable-metrics":       {"true", "TestFeaturesAtLaunch"},
 	"experimental-enable-logs-route":    {"true", "TestLogLevel"},
 	"experimental-contains-filter":      {"true", "TestFeaturesAtLaunch"},
-	"experimental-reduce-indexing-memory-usage": {"true", "TestOracle"},
-	"experimental-embedding-cache-entries":      {"10", "TestOracle"},
+	"experimental-reduce-indexing-memory-usage": {"true", "TestReducedIndexing"},
+	"experimental-embedding-cache-entries":      {"10", "TestQueryVectors"},
 	"plugin-dir":                                {"p", "TestLocked"},
 	"plugin-lock":                               {"off", "TestReload"},
 	"plugin-fuel":                               {"1000", "TestFuelOfTheDeployment"},
@@ -70,6 +70,24 @@ var optionTests = map[string]struct{ value, test string }{
 	"otlp-endpoint":                             {"http://x.example", "TestTraces"},
 	"shutdown-grace":                            {"1s", "TestShutdownEndsStreams"},
 }
+
+// absentOptions are the experiments of Meilisearch that telemetry reports, each
+// as a constant, and that are no options here.
+const absentOptions = `
+## What is not offered
+
+Options and features of Meilisearch that ` + "`GET /telemetry`" + ` reports as off, since nothing switches them here:
+
+| | because |
+|---|---|
+| ` + "`--experimental-dumpless-upgrade`" + ` | there is one data format so far, and no upgrade to allow |
+| ` + "`--experimental-no-edition-2024-for-settings`" + ` | it chooses between two indexers; here is one |
+| ` + "`--experimental-replication-parameters`" + ` | tasks get their numbers from the queue of this host alone |
+| feature ` + "`compositeEmbedders`" + ` | an embedder has one source, which makes the vectors of documents and of queries |
+| feature ` + "`editDocumentsByFunction`" + ` | it runs scripts over documents; this host runs no code but plugins |
+| feature ` + "`multimodal`" + ` | embedders make vectors of texts alone |
+| CUDA | vectors are compared by the processor |
+`
 
 // Each option changes the configuration, by a value of its own and alone.
 func TestOptionsAreTaken(t *testing.T) {
@@ -107,9 +125,10 @@ func TestOptionsPage(t *testing.T) {
 	tests := testFunctions(t)
 	var b strings.Builder
 	b.WriteString("# Options\n\nWritten by `UPDATE=1 go test ./host -run TestOptionsPage`. A flag is stronger than its variable, that stronger than the file's key, that than the default. `parley config explain` shows what is in force.\n" +
-		"`--config-file-path FILE` (`PARLEY_CONFIG_FILE_PATH`) names the file; without it `" + DefaultConfigFile + "` is read where it exists. `DO_NOT_TRACK` is another way to say `no-analytics`.\n\n" +
+		"`DO_NOT_TRACK` is another way to say `no-analytics`. What switches while the host runs: [features](README.md#features).\n\n" +
 		"A wrong value is one line that names the option, where it came from, the value (but of a secret) and what is allowed; the exit status is 2 then.\n\n" +
-		"| flag | variable | key | default | effect | allowed | seen by |\n|---|---|---|---|---|---|---|\n")
+		"| flag | variable | key | default | effect | allowed | seen by |\n|---|---|---|---|---|---|---|\n" +
+		"| `--config-file-path` | `PARLEY_CONFIG_FILE_PATH` | none | `" + DefaultConfigFile + "`, where it exists | TOML file with the keys of this table | the path of a file | `TestConfigFile` |\n")
 	for _, o := range AllOptions() {
 		row := optionTests[o.Name]
 		if !tests[row.test] {
@@ -120,6 +139,10 @@ func TestOptionsPage(t *testing.T) {
 			def = "`" + o.Default + "`"
 		}
 		fmt.Fprintf(&b, "| `--%s` | `%s` | `%s` | %s | %s | %s | `%s` |\n", o.Name, o.Env(), o.Key(), def, cell(o.Meaning), cell(o.Allowed), row.test)
+	}
+	b.WriteString(absentOptions)
+	if !tests["TestConfigFile"] {
+		t.Error("there is no test TestConfigFile")
 	}
 	old, err := os.ReadFile("OPTIONS.md")
 	if err != nil && !os.IsNotExist(err) {

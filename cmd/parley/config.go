@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"text/tabwriter"
@@ -11,11 +12,14 @@ import (
 	"github.com/parley-search/parley/host"
 )
 
-const flagConfigFile = "config-file-path"
+const (
+	flagConfigFile    = "config-file-path"
+	configFileMeaning = "TOML file with options (default " + host.DefaultConfigFile + " where it exists)"
+)
 
 // addOptions gives cmd a flag for every option of the host.
 func addOptions(cmd *cobra.Command) {
-	cmd.Flags().String(flagConfigFile, "", "TOML file with options (default "+host.DefaultConfigFile+" where it exists)")
+	cmd.Flags().String(flagConfigFile, "", configFileMeaning)
 	for _, o := range host.AllOptions() {
 		cmd.Flags().String(o.Name, o.Default, fmt.Sprintf("%s: %s", o.Meaning, o.Allowed))
 		cmd.Flags().Lookup(o.Name).NoOptDefVal = o.Bare
@@ -40,16 +44,13 @@ func loadOnly(cmd *cobra.Command, names []string) (host.Config, error) {
 
 func readConfig(cmd *cobra.Command, from host.Sources) (host.Config, []host.Setting, error) {
 	from.Environ, from.Flags = os.Environ(), map[string]string{}
-	from.File = os.Getenv(host.EnvPrefix + "CONFIG_FILE_PATH")
+	from.File, from.FileOrigin = configFile(cmd)
 	known := map[string]bool{}
 	for _, o := range host.AllOptions() {
 		known[o.Name] = true
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		switch {
-		case f.Name == flagConfigFile:
-			from.File = f.Value.String()
-		case known[f.Name]:
+		if known[f.Name] {
 			from.Flags[f.Name] = f.Value.String()
 		}
 	})
@@ -58,6 +59,18 @@ func readConfig(cmd *cobra.Command, from host.Sources) (host.Config, []host.Sett
 		return c, nil, usageError{err}
 	}
 	return c, settings, nil
+}
+
+// configFile is the configuration file that the operator names, and where; empty
+// where nobody does.
+func configFile(cmd *cobra.Command) (path, origin string) {
+	if f := cmd.Flags().Lookup(flagConfigFile); f != nil && f.Changed {
+		return f.Value.String(), "flag --" + flagConfigFile
+	}
+	if path := os.Getenv(host.EnvConfigFile); path != "" {
+		return path, "environment " + host.EnvConfigFile
+	}
+	return "", ""
 }
 
 func configCommand() *cobra.Command {
@@ -80,12 +93,10 @@ func configCommand() *cobra.Command {
 			}
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "OPTION\tVALUE\tORIGIN\tVARIABLE\tFILE KEY\tMEANING")
+			file, origin := configFile(cmd)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t-\t%s\n", flagConfigFile, cmp.Or(file, "-"), cmp.Or(origin, "default"), host.EnvConfigFile, configFileMeaning)
 			for _, s := range settings {
-				value := s.Value
-				if value == "" {
-					value = "-"
-				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s (%s)\n", s.Option.Name, value, s.Origin, s.Option.Env(), s.Option.Key(), s.Option.Meaning, s.Option.Allowed)
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s (%s)\n", s.Option.Name, cmp.Or(s.Value, "-"), s.Origin, s.Option.Env(), s.Option.Key(), s.Option.Meaning, s.Option.Allowed)
 			}
 			return w.Flush()
 		},

@@ -115,3 +115,61 @@ func TestWrongOptions(t *testing.T) {
 		}
 	}
 }
+
+// The configuration file is named by flag or variable, the flag being stronger,
+// and explained like the options; a wrong one is one line with exit code 2.
+func TestConfigFile(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	here, there := write("here.toml", "chat_max_rounds = 3\n"), write("there.toml", "chat_max_rounds = 4\n")
+	explain := func(want int, variable string, args ...string) (stdout, stderr string) {
+		t.Helper()
+		t.Setenv("PARLEY_CONFIG_FILE_PATH", variable)
+		var out, errs bytes.Buffer
+		if code := run(t.Context(), append([]string{"config", "explain"}, args...), &out, &errs); code != want {
+			t.Errorf("with %s and %q the exit code is %d, want %d: %s", args, variable, code, want, errs.String())
+		}
+		return out.String(), strings.TrimSuffix(errs.String(), "\n")
+	}
+	for _, tt := range []struct {
+		variable string
+		args     []string
+		file     string
+		origin   string
+	}{
+		{there, nil, there, "environment PARLEY_CONFIG_FILE_PATH"},
+		{there, []string{"--config-file-path", here}, here, "flag --config-file-path"},
+		{"", nil, "-", "default"},
+	} {
+		said, _ := explain(exitOK, tt.variable, tt.args...)
+		want := []string{"config-file-path", tt.file, tt.origin, "PARLEY_CONFIG_FILE_PATH"}
+		lines := strings.Split(said, "\n")
+		at := 0
+		for _, w := range want {
+			i := strings.Index(lines[1][at:], w)
+			if i < 0 {
+				t.Fatalf("explained as %q, want %q in this order", lines[1], want)
+			}
+			at += i + len(w)
+		}
+		if tt.file != "-" && !strings.Contains(said, "file "+tt.file) {
+			t.Errorf("no option is said to come of %s:\n%s", tt.file, said)
+		}
+	}
+	for file, wrong := range map[string]string{
+		filepath.Join(dir, "none.toml"): "no such file",
+		dir:                             "is a directory",
+		write("broken.toml", "log_level = \"info\"\nenv = \n"): "line 2: ",
+	} {
+		_, said := explain(exitUsage, "", "--config-file-path", file)
+		if !strings.Contains(said, "option config-file-path (flag --config-file-path) is \""+file+"\"") || !strings.Contains(said, wrong) || strings.Contains(said, "\n") {
+			t.Errorf("said %q, want one line with option, origin, value and %q", said, wrong)
+		}
+	}
+}

@@ -273,24 +273,17 @@ func (f *folder) writable() error {
 // values there are in all.
 func (w *folderWriter) build() (docs []*document.Document, places int) {
 	docs = make([]*document.Document, len(w.ops))
-	var next, sum atomic.Int64
-	var workers sync.WaitGroup
-	work := func() {
-		for i := int(next.Add(1)) - 1; i < len(docs); i = int(next.Add(1)) - 1 {
-			if !w.ops[i].delete {
-				docs[i] = w.docs.build(w.ops[i].doc)
-				docs[i].VisitFields(func(f bleveapi.Field) {
-					f.Analyze()
-					sum.Add(int64(f.AnalyzedLength()))
-				})
-			}
+	var sum atomic.Int64
+	spread(w.threads, len(docs), func(i int) {
+		if w.ops[i].delete {
+			return
 		}
-	}
-	for range min(w.threads, len(docs)) - 1 {
-		workers.Go(work)
-	}
-	work()
-	workers.Wait()
+		docs[i] = w.docs.build(w.ops[i].doc)
+		docs[i].VisitFields(func(f bleveapi.Field) {
+			f.Analyze()
+			sum.Add(int64(f.AnalyzedLength()))
+		})
+	})
 	return docs, int(sum.Load())
 }
 
