@@ -64,11 +64,12 @@ func (s *Settings) facetable(attr string) bool {
 }
 
 // facetFields are the paths whose values may be shown and counted, as far as
-// they have any.
+// they have any. The parts of a place are not among them: hardly two documents
+// have the same.
 func (m *meta) facetFields() []string {
 	out := []string{}
 	for i, f := range m.Fields {
-		if m.FieldCounts[i] > 0 && m.Settings.facetable(f) {
+		if m.FieldCounts[i] > 0 && !covers(geoAttr, f) && m.Settings.facetable(f) {
 			out = append(out, f)
 		}
 	}

@@ -37,8 +37,9 @@ func facetText(facets []search.FacetCounts) string {
 
 func TestFacets(t *testing.T) {
 	r := newRig(t)
-	r.settings("a", `{"filterableAttributes":["color","size","style"],"searchableAttributes":["text"]}`)
+	r.settings("a", `{"filterableAttributes":["color","size","style","_geo"],"searchableAttributes":["text"]}`)
 	r.add("a", shirts)
+	r.add("a", `{"id":7,"_geo":{"lat":4,"lng":5}}`) // places are no facets of "*"
 	tests := []struct {
 		name     string
 		q        search.Query
