@@ -12,7 +12,7 @@ import (
 func newShop(t *testing.T) *rig {
 	r := newRig(t, wish{})
 	for _, a := range []answer{
-		r.do("PATCH", "/indexes/shop/settings", `{"filterableAttributes":["kind","price","maker"],"sortableAttributes":["price","_geo"],"displayedAttributes":["id","name","kind","price","_geo"]}`),
+		r.do("PATCH", "/indexes/shop/settings", `{"searchableAttributes":["name","kind","maker"],"filterableAttributes":["kind","price","maker"],"sortableAttributes":["price","_geo"],"displayedAttributes":["id","name","kind","price","_geo"]}`),
 		r.do("POST", "/indexes/shop/documents", `[{"id":1,"name":"Green tea & honey","kind":"tea","price":4,"maker":"hidden inc","_geo":{"lat":0,"lng":1}},
 			{"id":2,"name":"Black tea","kind":"tea","price":3,"maker":"hidden inc","_geo":{"lat":0,"lng":0}},{"id":3,"name":"Tea pot","kind":"pots & pans","price":20}]`),
 	} {

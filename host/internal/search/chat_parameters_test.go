@@ -15,8 +15,8 @@ func TestChatSearchesAsSet(t *testing.T) {
 	r.settings("a", `{"sortableAttributes":["n"],"filterableAttributes":["kind"]}`)
 	r.add("a", `[{"id":1,"x":"apple","n":1,"kind":"a"},{"id":2,"x":"apple","n":3,"kind":"b"},{"id":3,"y":"apple","n":2,"kind":"a"}]`)
 	for _, tt := range []struct{ parameters, want string }{
-		{`{"sort":["n:desc"]}`, "2 1 3"},
-		{`{"sort":["n:asc"]}`, "1 2 3"},
+		{`{"sort":["n:desc"]}`, "2 3 1"},
+		{`{"sort":["n:asc"]}`, "1 3 2"},
 		{`{"sort":["n:asc"],"distinct":"kind"}`, "1 2"},
 		{`{"attributesToSearchOn":["y"]}`, "3"},
 		{`{"attributesToSearchOn":["y","nobody has it"]}`, "3"},

@@ -82,7 +82,7 @@ func TestExactness(t *testing.T) {
 
 func TestAttributesToSearchOn(t *testing.T) {
 	r := newRig(t)
-	r.add("a", `[{"id":1,"title":"dune","text":"sand worms","by":{"name":"frank"}},{"id":2,"title":"sand","text":"a dune in france"},{"id":3,"title":"frank dune sand"}]`)
+	r.add("a", `[{"id":1,"title":"dune","text":"sand worms","by":{"name":"frank"}},{"id":2,"title":"sand","text":"by the end of a dune in france"},{"id":3,"title":"frank dune sand"}]`)
 	tests := []struct {
 		q    string
 		on   []string
@@ -262,6 +262,21 @@ func TestScores(t *testing.T) {
 	}
 	if r.search("a", search.Query{Q: "heart"}).Hits[0].Details != nil {
 		t.Error("details though nobody asked")
+	}
+}
+
+// TestAttributesAlike wants all attributes to count the same where none are
+// named, and a hit that could not be better to have a score near 1.
+func TestAttributesAlike(t *testing.T) {
+	r := newRig(t)
+	r.add("a", `[{"id":1,"name":"kefir","color":"white"},{"id":2,"name":"white"}]`)
+	res := r.search("a", search.Query{Q: "white"})
+	if len(res.Hits) != 2 || res.Hits[0].ID != "1" || res.Hits[0].Score != res.Hits[1].Score || res.Hits[0].Score < 0.99 {
+		t.Errorf("white found %+v, want 1 and 2 with the same score, near 1", res.Hits)
+	}
+	r.settings("a", `{"searchableAttributes":["name","color"]}`)
+	if got, want := r.ids("a", search.Query{Q: "white"}), "2 1"; got != want {
+		t.Errorf("white in name, then color, found %q, want %q", got, want)
 	}
 }
 

@@ -137,16 +137,16 @@ func coveredBy(attrs []string, path string) bool {
 }
 
 // ranks returns the rank of each field for the attribute rule, best first, by
-// its number.
+// its number. Where all are searched none goes before another: which was seen
+// first is an accident, and another one after a dump was read.
 func (m *meta) ranks() []uint16 {
 	r := make([]uint16, len(m.Fields))
 	attrs := m.Settings.SearchableAttributes
-	all := slices.Contains(attrs, "*")
+	if slices.Contains(attrs, "*") {
+		return r
+	}
 	for i, f := range m.Fields {
-		r[i] = uint16(i)
-		if !all {
-			r[i] = uint16(slices.IndexFunc(attrs, func(a string) bool { return covers(a, f) }))
-		}
+		r[i] = uint16(slices.IndexFunc(attrs, func(a string) bool { return covers(a, f) }))
 	}
 	return r
 }
