@@ -4,8 +4,11 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 func serve(t *testing.T, h http.Handler) string {
@@ -54,5 +57,23 @@ func TestStreamTells(t *testing.T) {
 				t.Errorf("Stream: %v, want an error with %q", err, tt.want)
 			}
 		})
+	}
+}
+
+// A process that works uses time, less than a hundredth of a second can be told
+// apart, and no process has the id 0.
+func TestCPU(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("told on Linux alone")
+	}
+	before, ok := CPU(os.Getpid())
+	if !ok || before <= 0 || before%(10*time.Millisecond) == 0 {
+		t.Errorf("CPU of the test: %v, %v; want more than none, and to the nanosecond", before, ok)
+	}
+	for after := before; after <= before; {
+		after, _ = CPU(os.Getpid())
+	}
+	if used, ok := CPU(0); ok {
+		t.Errorf("CPU of no process: %v, want none", used)
 	}
 }

@@ -5,25 +5,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"time"
 )
-
-// CPU is the processor time of a process so far; ok is false where the system
-// has no /proc to read it from.
-func CPU(pid int) (used time.Duration, ok bool) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, false
-	}
-	// The name of the program, which may hold anything, ends at the last ")".
-	f := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
-	if len(f) < 13 {
-		return 0, false
-	}
-	user, _ := strconv.Atoi(f[11])
-	system, _ := strconv.Atoi(f[12])
-	return time.Duration(user+system) * 10 * time.Millisecond, true // the kernel counts hundredths of a second
-}
 
 // RSS is the resident memory of a process, in bytes: now, and the most so far.
 func RSS(pid int) (now, peak int64, ok bool) {
