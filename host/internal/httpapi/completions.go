@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"strings"
@@ -17,7 +16,7 @@ const completionsPath = "/chats/:uid/chat/completions"
 
 // complete answers POST /chats/:uid/chat/completions: an error with a status
 // of its own until the provider's first event, a stream of events from then
-// on. All that the stream uses is a copy: it goes on after complete returned.
+// on. All that the stream uses is a copy: it is written after complete returned.
 func (s *Server) complete(r *call) error {
 	uid := r.param("uid")
 	body, err := s.body(r)
@@ -45,12 +44,17 @@ func (s *Server) complete(r *call) error {
 	if s.Telemetry != nil {
 		a.client, a.messages = strings.Clone(clientOf(r.Ctx)), messages(body)
 	}
-	r.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
-		defer cancel(nil)
-		defer s.streams.remove(st)
-		defer answer.Close()
-		s.stream(ctx, st, w, answer, a)
-	})
+	res := &r.Context().Response
+	res.ImmediateHeaderFlush = true
+	res.SetBodyStream(&answerBody{
+		write: func() error {
+			defer cancel(nil)
+			defer s.streams.remove(st)
+			defer answer.Close()
+			return s.stream(ctx, st, answer, a)
+		},
+		leave: func() { cancel(errClientLeft) },
+	}, -1)
 	return nil
 }
 
@@ -59,12 +63,12 @@ func shuttingDown() *apierr.Error {
 }
 
 // stream writes answer to its end, and logs it. It runs where nobody else would
-// recover.
-func (s *Server) stream(ctx context.Context, st *stream, w *bufio.Writer, answer *chat.Answer, a *access) {
-	st.open(w)
+// recover. An error says that the client has not got all of it.
+func (s *Server) stream(ctx context.Context, st *stream, answer *chat.Answer, a *access) (err error) {
+	st.begin()
 	defer func() {
 		if p := recover(); p != nil {
-			st.fail(apierr.From(s.panicked(a, p)))
+			err = st.fail(apierr.From(s.panicked(a, p)))
 		}
 		a.bytes = st.close()
 		outcome := answer.Outcome()
@@ -72,10 +76,11 @@ func (s *Server) stream(ctx context.Context, st *stream, w *bufio.Writer, answer
 		s.logAnswer(a, outcome)
 		s.done(a, &outcome)
 	}()
-	err := answer.WriteTo(st)
+	err = answer.WriteTo(st)
 	if err != nil && errors.Is(context.Cause(ctx), errShutdown) {
-		st.fail(shuttingDown())
+		err = st.fail(shuttingDown())
 	}
+	return err
 }
 
 // logAnswer writes the lines of an answer that has ended.

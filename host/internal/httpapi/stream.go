@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -20,6 +19,9 @@ import (
 // done is what every stream ends with.
 var done = []byte("data: [DONE]\n\n")
 
+// comment is what a silent stream says that it is there.
+var comment = []byte(":\n\n")
+
 // errClientLeft is why an answer ends whose client is gone.
 var errClientLeft = errors.New("the client left")
 
@@ -33,7 +35,8 @@ type stream struct {
 	beats  atomic.Bool  // a comment is being written
 
 	mu    sync.Mutex
-	w     *bufio.Writer // nil before open and after close
+	out   chunk
+	open  bool
 	size  int
 	ended bool // [DONE] was written: a comment after it would no longer be the stream's
 }
@@ -44,11 +47,11 @@ func newStream(c net.Conn, cancel context.CancelCauseFunc, keepAlive time.Durati
 	return &stream{conn: c, cancel: cancel, silent: int64(keepAlive)}
 }
 
-// open begins the writing to w.
-func (s *stream) open(w *bufio.Writer) {
+// begin says that the head is sent: from here on the stream writes.
+func (s *stream) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.w = w
+	s.open = true
 	s.last.Store(time.Now().UnixNano())
 }
 
@@ -56,7 +59,7 @@ func (s *stream) open(w *bufio.Writer) {
 func (s *stream) close() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.w = nil
+	s.open = false
 	s.last.Store(0)
 	return s.size
 }
@@ -65,10 +68,14 @@ func (s *stream) close() int {
 func (s *stream) WriteFrame(frames []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n, err := s.w.Write(frames)
-	s.size += n
+	s.put(frames)
 	s.ended = bytes.HasSuffix(frames, done)
-	return err
+	return nil
+}
+
+func (s *stream) put(frames []byte) {
+	s.out.add(frames)
+	s.size += len(frames)
 }
 
 // Flush implements [chat.ChunkWriter].
@@ -76,18 +83,17 @@ func (s *stream) Flush() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last.Store(time.Now().UnixNano())
-	return s.w.Flush()
+	return s.out.send(s.conn)
 }
 
-// fail ends the stream with an error frame. Where that does not reach the
-// client, nothing will.
-func (s *stream) fail(e *apierr.Error) {
+// fail ends the stream with an error frame. An error says that it did not reach
+// the client.
+func (s *stream) fail(e *apierr.Error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n, _ := s.w.Write(failure(e, uuid.NewString()))
-	s.size += n
+	s.put(failure(e, uuid.NewString()))
 	s.ended = true
-	_ = s.w.Flush()
+	return s.out.send(s.conn)
 }
 
 // beat writes a comment, so that nothing between here and the client takes the
@@ -96,13 +102,12 @@ func (s *stream) beat() {
 	defer s.beats.Store(false)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.w == nil || s.ended {
+	if !s.open || s.ended {
 		return
 	}
 	s.last.Store(time.Now().UnixNano())
-	n, err := s.w.WriteString(":\n\n")
-	s.size += n
-	if errors.Join(err, s.w.Flush()) != nil {
+	s.put(comment)
+	if s.out.send(s.conn) != nil {
 		s.cancel(errClientLeft)
 	}
 }

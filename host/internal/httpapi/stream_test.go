@@ -1,10 +1,11 @@
 package httpapi
 
 import (
-	"bufio"
+	"bytes"
 	"errors"
 	"io"
 	"net"
+	"net/http/httputil"
 	"strings"
 	"testing"
 	"time"
@@ -12,8 +13,8 @@ import (
 
 // The writing of a chunk alone: no allocation.
 func BenchmarkStreamWrite(b *testing.B) {
-	st := newStream(nil, func(error) {}, time.Hour)
-	st.open(bufio.NewWriter(io.Discard))
+	st := newStream(written{to: io.Discard}, func(error) {}, time.Hour)
+	st.begin()
 	frame := []byte(`data: {"id":"chatcmpl-0123456789","object":"chat.completion.chunk","created":1795237200,"model":"m","choices":[{"index":0,"delta":{"content":"word"},"finish_reason":null}]}` + "\n\n")
 	b.ReportAllocs()
 	for b.Loop() {
@@ -86,9 +87,9 @@ func TestGone(t *testing.T) {
 // ends the answer.
 func TestBeatAfterClose(t *testing.T) {
 	left := make(chan error, 1)
-	st := newStream(nil, func(err error) { left <- err }, time.Nanosecond)
+	st := newStream(written{to: broken{}}, func(err error) { left <- err }, time.Nanosecond)
 	st.beat() // not open yet
-	st.open(bufio.NewWriter(broken{}))
+	st.begin()
 	st.beat()
 	select {
 	case err := <-left:
@@ -114,16 +115,79 @@ func (broken) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
 // A comment that comes due between [DONE] and the end of the connection must
 // not be sent: some clients read on until the connection closes.
 func TestNoBeatAfterDone(t *testing.T) {
-	server, _ := pair(t)
-	var out strings.Builder
-	st := newStream(server, func(error) {}, 0)
-	st.open(bufio.NewWriter(&out))
+	var out bytes.Buffer
+	st := newStream(written{to: &out}, func(error) {}, 0)
+	st.begin()
 	st.beat()
-	if err := errors.Join(st.WriteFrame([]byte("data: {}\n\ndata: [DONE]\n\n")), st.Flush()); err != nil {
+	if err := errors.Join(st.WriteFrame([]byte("data: {}\n\n")), st.WriteFrame([]byte("data: [DONE]\n\n")), st.Flush()); err != nil {
 		t.Fatal(err)
 	}
 	st.beat()
-	if got, want := out.String(), ":\n\ndata: {}\n\ndata: [DONE]\n\n"; got != want {
+	if got, want := out.String(), "3\r\n:\n\n\r\n18\r\ndata: {}\n\ndata: [DONE]\n\n\r\n"; got != want {
 		t.Errorf("stream = %q, want %q", got, want)
 	}
+	if got, want := st.close(), len(":\n\ndata: {}\n\ndata: [DONE]\n\n"); got != want {
+		t.Errorf("close = %d bytes, want %d", got, want)
+	}
 }
+
+// Chunks of all sizes are read by net/http's reader as they were put in, each
+// comes by one write, and a large one's buffer is not kept.
+func TestChunk(t *testing.T) {
+	var want, out bytes.Buffer
+	var c chunk
+	for _, n := range []int{0, 1, 15, 16, 255, 256, 4095, 4096, 65535, 65536, 1 << 20} {
+		data := bytes.Repeat([]byte{byte('a' + n%26)}, n)
+		want.Write(data)
+		c.add(data[:n/2])
+		c.add(data[n/2:])
+		writes := 0
+		if err := c.send(counted{&out, &writes}); err != nil || writes != min(n, 1) {
+			t.Errorf("send of %d bytes: %d writes, error %v; want one, and none of nothing", n, writes, err)
+		}
+		if cap(c.buf) > maxKept {
+			t.Errorf("after %d bytes a buffer of %d is kept, want at most %d", n, cap(c.buf), maxKept)
+		}
+	}
+	out.WriteString("0\r\n\r\n")
+	got, err := io.ReadAll(httputil.NewChunkedReader(&out))
+	if err != nil || !bytes.Equal(got, want.Bytes()) {
+		t.Errorf("read back %d bytes, error %v; want the %d that were put in", len(got), err, want.Len())
+	}
+}
+
+// An answer whose head finds no client is ended all the same, once.
+func TestAnswerBodyUnread(t *testing.T) {
+	var did []string
+	b := &answerBody{
+		write: func() error { did = append(did, "write"); return nil },
+		leave: func() { did = append(did, "leave") },
+	}
+	_, _ = b.Close(), b.Close()
+	if got, want := strings.Join(did, " "), "leave write"; got != want {
+		t.Errorf("Close of an unread body: %q, want %q", got, want)
+	}
+	did = nil
+	b.begun = false
+	n, err := b.Read(make([]byte, 9))
+	_ = b.Close()
+	if got, want := strings.Join(did, " "), "write"; got != want || n != 0 || err != io.EOF {
+		t.Errorf("Read and Close of a body: %q, %d, %v; want %q, 0, EOF", got, n, err, want)
+	}
+}
+
+// written is a connection of which nothing counts but what is written.
+type written struct {
+	net.Conn
+	to io.Writer
+}
+
+func (w written) Write(p []byte) (int, error) { return w.to.Write(p) }
+
+// counted counts writes.
+type counted struct {
+	io.Writer
+	n *int
+}
+
+func (c counted) Write(p []byte) (int, error) { *c.n++; return c.Writer.Write(p) }

@@ -1,0 +1,72 @@
+package httpapi
+
+import "io"
+
+// A chunk is the next one of a body in HTTP's chunked coding (RFC 9112, section
+// 7.1), as it grows and until it is sent. Its zero value is empty.
+type chunk struct{ buf []byte } // room for the size, then the data; nil: empty
+
+// chunkHead has the room that a size in hexadecimal needs, and its line's end.
+const chunkHead = 8 + len("\r\n")
+
+// maxKept is how large a buffer is kept for the next chunk.
+const maxKept = 64 << 10
+
+// add puts a copy of data at the end.
+func (c *chunk) add(data []byte) {
+	if len(c.buf) == 0 {
+		c.buf = append(c.buf, "00000000\r\n"...)
+	}
+	c.buf = append(c.buf, data...)
+}
+
+// send writes the chunk by one call and begins an empty one. Where there is
+// nothing to send it writes nothing: an empty chunk ends a body.
+func (c *chunk) send(w io.Writer) error {
+	n := len(c.buf) - chunkHead
+	if n <= 0 {
+		return nil
+	}
+	from := chunkHead - len("\r\n")
+	for ; n > 0; n >>= 4 {
+		from--
+		c.buf[from] = "0123456789abcdef"[n&15]
+	}
+	c.buf = append(c.buf, "\r\n"...)
+	_, err := w.Write(c.buf[from:])
+	if c.buf = c.buf[:0]; cap(c.buf) > maxKept {
+		c.buf = nil
+	}
+	return err
+}
+
+// An answerBody is what the server takes for the body of an answer that writes itself
+// to the connection: the first Read is all of the writing, in the goroutine
+// that the connection has anyway. The server's own way, a second goroutine and a
+// pipe between the two, costs each chunk two changes of goroutine, and each open
+// stream 20 kB. It needs the head to be flushed before the first Read
+// (ImmediateHeaderFlush), and the chunked coding to be ours.
+type answerBody struct {
+	write func() error // an error: the body is not whole
+	leave func()       // the head found no client
+	begun bool
+}
+
+// Read implements [io.Reader]. The end of the body, after an error none, is the
+// server's to write.
+func (b *answerBody) Read([]byte) (int, error) {
+	b.begun = true
+	if err := b.write(); err != nil {
+		return 0, err
+	}
+	return 0, io.EOF
+}
+
+// Close implements [io.Closer]. What was never read ends here.
+func (b *answerBody) Close() error {
+	if !b.begun {
+		b.leave()
+		_, _ = b.Read(nil)
+	}
+	return nil
+}
