@@ -22,7 +22,7 @@ type FaultKind int
 
 // The kinds of [Fault].
 const (
-	FaultTrap     FaultKind = iota // its code trapped: a panic, a bad access, a stack too deep
+	FaultTrap     FaultKind = iota // its code trapped: a panic, a bad access
 	FaultExit                      // it left the process
 	FaultDeadline                  // it did not end in time
 	FaultMemory                    // it trapped after it was denied more memory
@@ -32,10 +32,11 @@ const (
 	FaultError                     // its declared error has not the form of one
 	FaultBreaker                   // it was not called: too many faults of late
 	FaultFuel                      // it spent more than its fuel
+	FaultStack                     // its calls nest too deep; where the limiter does not see that, a trap in the end
 	faultKinds
 )
 
-var faultNames = [faultKinds]string{"trap", "exit", "deadline", "memory", "input", "bounds", "output", "error", "breaker", "fuel"}
+var faultNames = [faultKinds]string{"trap", "exit", "deadline", "memory", "input", "bounds", "output", "error", "breaker", "fuel", "stack"}
 
 func (k FaultKind) String() string { return faultNames[k] }
 
@@ -67,9 +68,14 @@ func (f *Fault) Error() string {
 func (f *Fault) Unwrap() error { return f.Err }
 
 // Transient reports whether the same call, made again on another instance, may
-// well succeed: a deadline would only be waited for twice, and fuel spent twice.
+// well succeed: a deadline would only be waited for twice, and fuel or stack spent
+// twice.
 func (f *Fault) Transient() bool {
-	return f.Kind != FaultDeadline && f.Kind != FaultFuel && f.Kind != FaultBreaker
+	switch f.Kind {
+	case FaultDeadline, FaultFuel, FaultStack, FaultBreaker:
+		return false
+	}
+	return true
 }
 
 // A GuestError is an error that the guest declared. Nothing is wrong with the
@@ -101,9 +107,12 @@ func (i *instance) fault(export string, err error) *Fault {
 		}
 	}
 	if stop, ok := errors.AsType[stopError](err); ok {
-		if f.Kind = stop.kind; f.Kind == FaultFuel {
+		switch f.Kind = stop.kind; f.Kind {
+		case FaultFuel:
 			f.Detail = fmt.Sprintf("no end after %d units of fuel", i.module.limits.Fuel)
-		} else {
+		case FaultStack:
+			f.Detail = fmt.Sprintf("its calls nest deeper than %d MiB of stack: a recursion without end, or one that goes as deep as its input does; bound how deep it goes", maxDepth>>20)
+		default:
 			f.Detail = fmt.Sprintf("no end after %s", i.timeout)
 		}
 		return f

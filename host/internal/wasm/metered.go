@@ -20,6 +20,12 @@ const fuelSlice = 1 << 18
 // machine had others do, and a good call must not end for that.
 const longestTurn = 20 * time.Millisecond
 
+// maxDepth is how much stack the open calls of a guest may take, in bytes as the
+// meter estimates them: what a thread of a native program has by default, and
+// enough for encoding/json in a Go guest down to the level where it gives up by
+// itself. wazero would let it grow to 80 MiB, by a copy each time that it doubles.
+const maxDepth = 8 << 20
+
 // Metered ends a call by having the guest count what it does: modules are
 // rewritten, see package meter, to come back to the host each time they have
 // spent some fuel. Modules that the meter refuses are left to [ContextDone].
@@ -40,8 +46,8 @@ func (metered) fallback() Limiter { return ContextDone() }
 // A meterGuard counts what one instance spends, and ends calls that spend too
 // much of it or of time.
 type meterGuard struct {
-	budget int64 // of one call; 0 means that only the clock bounds it
-	fuel   api.MutableGlobal
+	budget      int64 // of one call; 0 means that only the clock bounds it
+	fuel, depth api.MutableGlobal
 	// drawn less what is left in the guest's global is what the instance has
 	// spent since its start; began is that at the begin of the call.
 	drawn, began int64
@@ -55,6 +61,7 @@ type meterGuard struct {
 // guest's global holds nothing that the guard has not given it.
 func (g *meterGuard) attach(m api.Module) {
 	g.fuel, _ = m.ExportedGlobal(meter.Fuel).(api.MutableGlobal)
+	g.depth, _ = m.ExportedGlobal(meter.Depth).(api.MutableGlobal)
 }
 
 // begin leaves the clock alone: a short call ends before it matters, and a long
@@ -71,6 +78,7 @@ func (g *meterGuard) begin(base context.Context, timeout time.Duration) context.
 	slice := g.slice(0)
 	g.drawn += slice - left
 	g.fuel.Set(uint64(slice))
+	g.depth.Set(0)
 	return base
 }
 
@@ -102,9 +110,9 @@ func (g *meterGuard) check() {
 	}
 }
 
-// yield answers the guest, which has left less than nothing, with what it has
-// from now on.
-func (g *meterGuard) yield(left int32) int32 {
+// yield answers the guest, which has left less than nothing and whose calls nest
+// so many bytes deep, with what it has from now on.
+func (g *meterGuard) yield(left int32, depth uint32) int32 {
 	if !g.looked.IsZero() {
 		// A call that has spent more than a slice is no common one: whoever waits
 		// for the processor goes first. The scheduler would leave it where it is
@@ -112,6 +120,9 @@ func (g *meterGuard) yield(left int32) int32 {
 		runtime.Gosched()
 	}
 	g.check()
+	if depth > maxDepth {
+		panic(stopError{FaultStack})
+	}
 	spent := g.drawn - int64(left) - g.began
 	if g.budget > 0 && spent >= g.budget {
 		panic(stopError{FaultFuel})
@@ -129,12 +140,12 @@ func (e stopError) Error() string { return "the call is over its " + e.kind.Stri
 // addYield makes known to r what metered modules import. No guest can import
 // it by itself: [Shape.Check] looks at modules before they are rewritten.
 func addYield(ctx context.Context, r wazero.Runtime) error {
-	i32 := []api.ValueType{api.ValueTypeI32}
+	i32 := api.ValueTypeI32
 	_, err := r.NewHostModuleBuilder(meter.Module).NewFunctionBuilder().
 		WithGoFunction(api.GoFunc(func(ctx context.Context, stack []uint64) {
 			if g, ok := instanceOf(ctx).guard.(*meterGuard); ok {
-				stack[0] = uint64(uint32(g.yield(int32(stack[0]))))
+				stack[0] = uint64(uint32(g.yield(int32(stack[0]), uint32(stack[1]))))
 			}
-		}), i32, i32).Export(meter.Yield).Instantiate(ctx)
+		}), []api.ValueType{i32, i32}, []api.ValueType{i32}).Export(meter.Yield).Instantiate(ctx)
 	return err
 }

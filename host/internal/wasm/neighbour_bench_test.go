@@ -2,8 +2,10 @@ package wasm_test
 
 import (
 	"encoding/binary"
+	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -86,29 +88,41 @@ func BenchmarkNeighbour(b *testing.B) {
 }
 
 // BenchmarkBesideLoops measures a small call, made from a goroutine of its own
-// as a stream's are, while six guests loop without end on all processors.
-func BenchmarkBesideLoops(b *testing.B) {
+// as a stream's are, from when it was due, while six guests loop without end on
+// all processors.
+func BenchmarkBesideLoops(b *testing.B) { beside(b, "spin") }
+
+// BenchmarkBesideRecursion measures it while six guests recurse without end.
+func BenchmarkBesideRecursion(b *testing.B) { beside(b, "recurse") }
+
+func beside(b *testing.B, attack string) {
 	r := open(b, wasm.Options{})
-	spin := compile(b, r, "spin", wasm.Limits{CallTimeout: 2 * time.Second, Instances: 6, Faults: 1 << 30})
+	bad := compile(b, r, attack, wasm.Limits{CallTimeout: 2 * time.Second, Instances: 6, Faults: 1 << 30})
 	good := compile(b, r, "echo", wasm.Limits{})
 	stop := make(chan struct{})
-	var loops sync.WaitGroup
+	var attacks atomic.Int64
+	var attackers sync.WaitGroup
 	for range 6 {
-		loops.Go(func() {
+		attackers.Go(func() {
 			for {
 				select {
 				case <-stop:
 					return
 				default:
-					_, _ = spin.Call(b.Context(), decode, []byte("!"), nil) // which ends at its deadline
+					_, _ = bad.Call(b.Context(), decode, []byte("!"), nil) // which ends by a fault
+					attacks.Add(1)
 				}
 			}
 		})
 	}
 	time.Sleep(100 * time.Millisecond)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	made := attacks.Load()
 	var took []time.Duration
 	for b.Loop() {
-		began, done := time.Now(), make(chan error)
+		due, done := time.Now().Add(time.Millisecond), make(chan error)
+		time.Sleep(time.Millisecond)
 		go func() {
 			_, err := good.Call(b.Context(), decode, []byte("x"), nil)
 			done <- err
@@ -116,12 +130,18 @@ func BenchmarkBesideLoops(b *testing.B) {
 		if err := <-done; err != nil {
 			b.Fatal(err)
 		}
-		took = append(took, time.Since(began))
-		time.Sleep(time.Millisecond)
+		took = append(took, time.Since(due))
 	}
+	runtime.ReadMemStats(&after)
+	made = attacks.Load() - made
 	close(stop)
-	loops.Wait()
+	attackers.Wait()
 	slices.Sort(took)
 	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
 	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
+	b.ReportMetric(float64(took[len(took)-1].Microseconds())/1000, "max-ms")
+	if made > 0 {
+		b.ReportMetric(float64(after.TotalAlloc-before.TotalAlloc)/float64(made)/(1<<20), "MiB/attack")
+	}
+	b.ReportMetric(float64(after.HeapSys)/(1<<20), "heap-MiB")
 }

@@ -9,10 +9,14 @@ func (c *coder) instruction(r *reader) (more bool) {
 		return false
 	}
 	c.weigh(weigh(op))
+	c.push(effect(op))
 	switch immediateOf(op) {
 	case immNone:
-		if op == opEnd {
+		switch op {
+		case opEnd:
 			return c.end()
+		case opElse:
+			c.otherwise()
 		}
 	case immNumber:
 		r.skip()
@@ -53,13 +57,25 @@ func (c *coder) end() (more bool) {
 	if n == 0 {
 		return false
 	}
-	if c.blocks[n-1] {
+	b := c.blocks[n-1]
+	if b.loop {
 		l := c.loops[len(c.loops)-1]
 		putWeight(c.body[l.at:], l.weight)
 		c.loops = c.loops[:len(c.loops)-1]
 	}
 	c.blocks = c.blocks[:n-1]
+	c.stack.height = b.base
+	c.push(int(b.results))
 	return true
+}
+
+// otherwise begins the second half of a conditional, which finds what the first
+// one found.
+func (c *coder) otherwise() {
+	if n := len(c.blocks); n > 0 {
+		b := c.blocks[n-1]
+		c.stack.height = b.base + b.params
+	}
 }
 
 // special copies an instruction that opens a block, that names something that
@@ -67,8 +83,7 @@ func (c *coder) end() (more bool) {
 func (c *coder) special(r *reader, begin int, op byte) (more bool) {
 	switch op {
 	case opBlock, opIf:
-		r.blockType(c.yieldType)
-		c.blocks = append(c.blocks, false)
+		c.open(false, c.blockType(r))
 	case opLoop:
 		return c.loop(r, begin)
 	case opBrTable:
@@ -78,16 +93,25 @@ func (c *coder) special(r *reader, begin int, op byte) (more bool) {
 			r.skip()
 		}
 		r.skip()
-	case opCall, opReturnCall, opRefFunc:
-		if op != opRefFunc {
-			c.called()
+	case opCall, opReturnCall:
+		f := r.index("function", uint32(len(c.funcs)))
+		if r.err != nil {
+			return false
 		}
+		c.called(c.types[c.funcs[f]], op == opReturnCall)
+		c.body = appendU32(append(c.body, op), c.place(f))
+		return true
+	case opCallIndirect, opReturnIndirect:
+		t := r.index("type", c.yieldType)
+		r.u32()
+		if r.err != nil {
+			return false
+		}
+		c.push(-1) // which function
+		c.called(c.types[t], op == opReturnIndirect)
+	case opRefFunc:
 		c.body = appendU32(append(c.body, op), c.moved(r))
 		return r.err == nil
-	case opCallIndirect, opReturnIndirect:
-		c.called()
-		r.index("type", c.yieldType)
-		r.u32()
 	case opSelectTyped:
 		for range r.count() {
 			r.valueType()
@@ -102,7 +126,10 @@ func (c *coder) special(r *reader, begin int, op byte) (more bool) {
 		c.bulk(r)
 	case opPrefixSIMD:
 		c.weigh(3)
-		r.simd()
+		c.stack.wide = true
+		if r.simd() == simdConst {
+			c.push(1)
+		}
 	case opPrefixThreads:
 		r.stop(errThreads)
 	case opPrefixGC:
@@ -113,15 +140,12 @@ func (c *coder) special(r *reader, begin int, op byte) (more bool) {
 	return c.copy(r, begin)
 }
 
-func (c *coder) called() { c.calls = c.calls || len(c.loops) == 1 }
-
 // loop copies the opening of a loop, with a charge behind it.
 func (c *coder) loop(r *reader, begin int) (more bool) {
-	r.blockType(c.yieldType)
+	c.open(true, c.blockType(r))
 	if !c.copy(r, begin) {
 		return false
 	}
-	c.blocks = append(c.blocks, true)
 	var at int
 	c.body, at = c.charge(c.body)
 	c.loops = append(c.loops, loop{at: at, weight: 1})
@@ -135,22 +159,27 @@ func (c *coder) bulk(r *reader) {
 	case 0, 1, 2, 3, 4, 5, 6, 7: // trunc_sat
 	case 9, 13, 16: // data.drop, elem.drop, table.size
 		r.u32()
+		c.push(1) // of the last alone
 	case bulkMemoryInit, bulkMemoryCopy:
 		r.u32()
 		r.u32()
+		c.push(-3)
 		c.weigh(weightCall)
 		c.chargeRange(3)
 	case bulkMemoryFill:
 		r.u32()
+		c.push(-3)
 		c.weigh(weightCall)
 		c.chargeRange(3)
 	case bulkTableInit, bulkTableCopy:
 		r.u32()
 		r.u32()
+		c.push(-3)
 		c.weigh(weightCall)
 		c.chargeRange(1)
 	case bulkTableFill, bulkTableGrow:
 		r.u32()
+		c.push(-1) // of growing; filling takes three
 		c.weigh(weightGrow)
 		c.chargeRange(1)
 	default:
@@ -160,12 +189,12 @@ func (c *coder) bulk(r *reader) {
 	}
 }
 
-// simd reads an instruction of prefix 0xfd behind the prefix.
-func (r *reader) simd() {
-	switch op := r.u32(); {
+// simd reads an instruction of prefix 0xfd behind the prefix, and returns which.
+func (r *reader) simd() (op uint32) {
+	switch op = r.u32(); {
 	case op <= 11, op == 92, op == 93: // loads and v128.store
 		r.memoryArg()
-	case op == 12, op == 13: // v128.const, i8x16.shuffle
+	case op == simdConst, op == 13: // i8x16.shuffle
 		r.bytes(16)
 	case op >= 21 && op <= 34: // extract_lane, replace_lane
 		r.byte()
@@ -175,6 +204,7 @@ func (r *reader) simd() {
 	case op > lastPlainSIMD:
 		r.fail("unknown instruction 0xfd %d", op)
 	}
+	return op
 }
 
 func (r *reader) memoryArg() {
@@ -184,12 +214,12 @@ func (r *reader) memoryArg() {
 	r.u32()
 }
 
-// blockType reads what a block takes and leaves: nothing, one value, or as a
-// type below bound says.
-func (r *reader) blockType(bound uint32) {
+// blockType reads what a block takes and leaves: nothing, one value, or what a
+// type says.
+func (c *coder) blockType(r *reader) (s signature) {
 	if !r.more() {
 		r.stop(errShort)
-		return
+		return s
 	}
 	// Numbers of types are not negative, the others are; of a signed LEB128
 	// number of one byte bit 6 is the sign.
@@ -198,9 +228,13 @@ func (r *reader) blockType(bound uint32) {
 		r.at++
 	case b&0xc0 == 0x40:
 		r.valueType()
+		s.results = 1
 	default:
-		r.index("type", bound)
+		if t := r.index("type", c.yieldType); r.err == nil {
+			s = c.types[t]
+		}
 	}
+	return s
 }
 
 // constant copies an expression that makes an initial value.
@@ -226,7 +260,7 @@ func (w *rewriter) constant(out []byte, r *reader) []byte {
 			out = appendU32(append(out, op), w.moved(r))
 			continue
 		case opPrefixSIMD:
-			if r.u32() != 12 {
+			if r.u32() != simdConst {
 				r.fail("unknown constant")
 			}
 			r.bytes(16)

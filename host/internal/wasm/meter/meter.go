@@ -13,15 +13,24 @@
 //   - at each turn of a loop, its first one too: the weight of all instructions
 //     of the loop that are not in an inner loop;
 //   - at the entry of a function: the weight of all instructions outside its
-//     loops, but nothing where they weigh little and none of them is a call;
+//     loops, but nothing where they weigh little and the function calls nothing;
 //   - before an instruction that works on a range of memory or of a table: by
 //     the range's size.
 //
 // So no code that runs for long avoids being counted. All that is ever executed
 // without is a short function without loops, and who calls it has paid for the
-// call. In a loop with branches more is taken than is executed. That errs on
+// call. A call whose frame is large weighs more. In a loop with branches more is taken than is executed. That errs on
 // the safe side, and makes fuel a figure to compare calls of the same module
 // by, not modules.
+//
+// # How deep it stands
+//
+// A second global, [Depth], says how many bytes of stack the open calls take, as
+// an estimate from above: what runs a guest bounds its memory, but seldom its
+// stack to anything of use. Before a call the caller writes there what it found
+// at its own entry, and its own frame. So nothing is to be done where a function
+// returns, and one that calls nothing pays nothing. Yield is told. Between two
+// yields fuel bounds how far the stack grows, to some 16 bytes a unit.
 //
 // # What it leaves
 //
@@ -45,13 +54,17 @@ import "fmt"
 
 // Names of what a rewritten module has more.
 const (
-	// Module and Yield name the imported function, of type (fuel i32) -> i32.
-	// Its parameter is below zero; its result should be above.
+	// Module and Yield name the imported function, of type (fuel, depth i32) ->
+	// i32. It is given both globals, of which fuel is below zero; its result
+	// should be above.
 	Module = "parley.meter"
 	Yield  = "yield"
 	// Fuel is the name under which the i32 global is exported. It begins at
 	// zero: the first thing that code does is to yield.
 	Fuel = "parley.fuel"
+	// Depth is that of the i32 global that says how deep the latest call stands.
+	// Whoever calls an export sets it to zero before.
+	Depth = "parley.depth"
 )
 
 // Rewrite returns the metered form of bin, which it leaves as it is. An error

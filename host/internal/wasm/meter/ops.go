@@ -48,6 +48,7 @@ const (
 	weightLoad   = 8
 	weightDivide = 8
 
+	simdConst         = 12
 	lastPlainSIMD     = 255 // behind opPrefixSIMD; what follows is relaxed SIMD
 	maxMemoryArgAlign = 63  // from 64 on a memory's index follows
 )

@@ -19,8 +19,9 @@ import (
 type pair struct {
 	t        testing.TB
 	runtimes [2]wazero.Runtime
-	slice    int32 // what yield gives
-	yields   int   // how often it was called
+	slice    int32  // what yield gives
+	yields   int    // how often it was called
+	deepest  uint32 // what it was told of the stack at most
 	// most is how many yields there may be until the guest is stopped; 0 means
 	// that it never is.
 	most int
@@ -41,7 +42,7 @@ func newPair(t testing.TB, features api.CoreFeatures) *pair {
 	for k := range p.runtimes {
 		p.runtimes[k] = wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCoreFeatures(features).WithMemoryLimitPages(4096))
 	}
-	i32 := []api.ValueType{api.ValueTypeI32}
+	i32 := api.ValueTypeI32
 	_, err := p.runtimes[1].NewHostModuleBuilder(meter.Module).NewFunctionBuilder().
 		WithGoModuleFunction(api.GoModuleFunc(func(_ context.Context, _ api.Module, stack []uint64) {
 			if left := int32(stack[0]); left >= 0 {
@@ -50,8 +51,9 @@ func newPair(t testing.TB, features api.CoreFeatures) *pair {
 			if p.yields++; p.most > 0 && p.yields > p.most {
 				panic(errStopped)
 			}
+			p.deepest = max(p.deepest, uint32(stack[1]))
 			stack[0] = uint64(p.slice)
-		}), i32, i32).Export(meter.Yield).Instantiate(ctx)
+		}), []api.ValueType{i32, i32}, []api.ValueType{i32}).Export(meter.Yield).Instantiate(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}

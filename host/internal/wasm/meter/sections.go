@@ -12,11 +12,12 @@ type rewriter struct {
 	out  []byte
 	last int // order of the latest section that is written
 
-	params    []uint32 // of each type, how many parameters
-	imported  uint32   // functions
-	funcs     []uint32 // types of the module's own functions
-	globals   uint32   // imported and own; also the index of the added one
-	yieldType uint32   // index of the added type
+	types     []signature // functions' types by their index
+	funcs     []uint32    // types of functions, the imported ones first
+	imported  uint32      // functions
+	globals   uint32      // imported and own; also the index of the first added one
+	yieldType uint32      // index of the added type
+	wide      bool        // types or globals speak of vectors
 	hasCode   bool
 }
 
@@ -60,7 +61,7 @@ func (w *rewriter) fillUpTo(o int) {
 
 func (w *rewriter) finish() error {
 	w.fillUpTo(len(order))
-	if len(w.funcs) > 0 && !w.hasCode {
+	if len(w.funcs) > int(w.imported) && !w.hasCode {
 		return errors.New("malformed: functions without code")
 	}
 	return nil
@@ -70,7 +71,7 @@ func (w *rewriter) finish() error {
 func (w *rewriter) rewrite(id byte, r *reader) []byte {
 	switch id {
 	case secType:
-		return w.types(r)
+		return w.typeSection(r)
 	case secImport:
 		return w.imports(r)
 	case secFunction:
@@ -107,32 +108,44 @@ func (w *rewriter) rewrite(id byte, r *reader) []byte {
 
 // moved reads the index of a function and returns its new one.
 func (w *rewriter) moved(r *reader) uint32 {
-	i := r.index("function", w.imported+uint32(len(w.funcs)))
+	return w.place(r.index("function", uint32(len(w.funcs))))
+}
+
+// place returns where the function i is among those of the rewritten module.
+func (w *rewriter) place(i uint32) uint32 {
 	if i >= w.imported {
 		i++
 	}
 	return i
 }
 
-func (w *rewriter) types(r *reader) []byte {
+// A signature says how many values a function or a block takes and leaves.
+type signature struct{ params, results uint32 }
+
+func (w *rewriter) typeSection(r *reader) []byte {
 	n := r.count()
 	begin := r.at
 	for range n {
 		if form := r.byte(); form != 0x60 && r.err == nil {
 			r.stop(fmt.Errorf("type form %#x: %w", form, errGC))
 		}
-		params := r.count()
-		for range params {
-			r.valueType()
-		}
-		for range r.count() {
-			r.valueType()
-		}
-		w.params = append(w.params, params)
+		var s signature
+		s.params = w.values(r)
+		s.results = w.values(r)
+		w.types = append(w.types, s)
 	}
 	w.yieldType = n
 	out := append(appendU32(nil, n+1), r.b[begin:r.at]...)
-	return append(out, 0x60, 1, typeI32, 1, typeI32)
+	return append(out, 0x60, 2, typeI32, typeI32, 1, typeI32)
+}
+
+// values reads a list of value types.
+func (w *rewriter) values(r *reader) (n uint32) {
+	n = r.count()
+	for range n {
+		w.wide = r.valueType() == typeV128 || w.wide
+	}
+	return n
 }
 
 func (w *rewriter) imports(r *reader) []byte {
@@ -145,14 +158,14 @@ func (w *rewriter) imports(r *reader) []byte {
 		}
 		switch kind := r.byte(); kind {
 		case kindFunc:
-			r.index("type", w.yieldType)
+			w.funcs = append(w.funcs, r.index("type", w.yieldType))
 			w.imported++
 		case kindTable:
 			w.table(r)
 		case kindMemory:
 			r.limits()
 		case kindGlobal:
-			r.valueType()
+			w.wide = r.valueType() == typeV128 || w.wide
 			r.byte()
 			w.globals++
 		case kindTag:
@@ -182,23 +195,27 @@ func (w *rewriter) table(r *reader) {
 
 func (w *rewriter) globalSection(r *reader) []byte {
 	n := r.count()
-	out := appendU32(nil, n+1)
+	out := appendU32(nil, n+2)
 	for range n {
 		t := r.valueType()
+		w.wide = t == typeV128 || w.wide
 		out = append(out, t, r.byte())
 		out = w.constant(out, r)
 		w.globals++ // after its initial value: that cannot speak of it
 	}
-	return append(out, typeI32, 1, opI32Const, 0, opEnd)
+	for range 2 {
+		out = append(out, typeI32, 1, opI32Const, 0, opEnd)
+	}
+	return out
 }
 
 func (w *rewriter) exports(r *reader) []byte {
 	n := r.count()
-	out := appendU32(nil, n+1)
+	out := appendU32(nil, n+2)
 	for range n {
 		name := r.name()
-		if string(name) == Fuel {
-			r.fail("it exports %s, which is the meter's", Fuel)
+		if s := string(name); s == Fuel || s == Depth {
+			r.fail("it exports %s, which is the meter's", s)
 		}
 		kind := r.byte()
 		var index uint32
@@ -217,7 +234,8 @@ func (w *rewriter) exports(r *reader) []byte {
 		out = append(appendName(out, string(name)), kind)
 		out = appendU32(out, index)
 	}
-	return appendU32(append(appendName(out, Fuel), kindGlobal), w.globals)
+	out = appendU32(append(appendName(out, Fuel), kindGlobal), w.globals)
+	return appendU32(append(appendName(out, Depth), kindGlobal), w.globals+1)
 }
 
 // elements copies the segments of tables. The low bits of each one's flags say
