@@ -26,6 +26,7 @@ const (
 	maxElements     = 100     // of an array that a template is given
 	maxTemplateText = 64 << 10
 	maxRenderTime   = 200 * time.Millisecond
+	maxRenderPause  = 20 * time.Millisecond // that counts of the time between two outputs
 )
 
 // templateTags are the tags a template may use: none that names files, and none
@@ -130,17 +131,27 @@ func boundFilters(e *liquid.Engine) {
 // errFull ends a rendering whose text is as long as it may be.
 var errFull = errors.New("the text is full")
 
-// A limitedText takes a rendering until it is full or late.
+// A limitedText takes a rendering until it is full or late. A long pause counts
+// as a short one: it may be the machine's, and what a document's text is, and
+// with it its vector, must not hang on how busy that is.
 type limitedText struct {
-	text  []byte
-	limit int
-	until time.Time
+	text   []byte
+	limit  int
+	left   time.Duration
+	looked time.Time
+}
+
+func newLimitedText(limit int) *limitedText {
+	return &limitedText{limit: limit, left: maxRenderTime, looked: time.Now()}
 }
 
 // Write implements [io.Writer].
 func (l *limitedText) Write(p []byte) (int, error) {
 	l.text = append(l.text, p...)
-	if len(l.text) > l.limit || time.Now().After(l.until) {
+	now := time.Now()
+	l.left -= min(now.Sub(l.looked), maxRenderPause)
+	l.looked = now
+	if len(l.text) > l.limit || l.left < 0 {
 		return 0, errFull
 	}
 	return len(p), nil
@@ -194,7 +205,7 @@ func (r *renderer) fromTemplate(doc json.RawMessage, limit int) (text string, er
 		fields = append(fields, map[string]any{"name": name, "value": v[name], "is_searchable": r.settings.searchableTop(name)})
 		return true
 	})
-	l := &limitedText{limit: limit, until: time.Now().Add(maxRenderTime)}
+	l := newLimitedText(limit)
 	defer func() { text = string(l.text) }()
 	defer recovered(&err)
 	if failed := r.template.FRender(l, liquid.Bindings{"doc": v, "fields": fields[:min(len(fields), maxElements)]}); failed != nil {
