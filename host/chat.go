@@ -16,6 +16,8 @@ func (h *Host) openChat(c Config, o Options, db *store.Store, sealer *store.Seal
 	up := upstream.New(upstream.Options{
 		UserAgent: "parley/" + o.Version,
 		Record:    record,
+		Resolver:  o.reach.Resolver,
+		TLS:       o.reach.TLS,
 		Limits:    upstream.Limits{Connect: c.ProviderConnect, FirstByte: c.ProviderFirstByte, Silence: c.ProviderSilence, Whole: c.ProviderAnswer},
 	})
 	h.onClose(up.Close)

@@ -28,6 +28,7 @@ import (
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/store"
 	"github.com/parley-search/parley/host/internal/task"
+	"github.com/parley-search/parley/host/internal/upstream"
 )
 
 // Logs is where the host's log comes together.
@@ -55,7 +56,8 @@ type Options struct {
 	// zero value is that of the machine.
 	Pace Pace
 
-	machine *machine // what telemetry tells of, for tests; nil: where the host runs
+	machine *machine         // what telemetry tells of, for tests; nil: where the host runs
+	reach   upstream.Options // resolver and TLS towards providers, for tests; zero: the machine's
 }
 
 // Pace is a clock, and how often somebody looks at it.

@@ -49,12 +49,18 @@ func openHouse(t testing.TB, flags map[string]string, modules ...[]byte) *house 
 // openHouseAt is openHouse with a clock of telemetry's.
 func openHouseAt(t testing.TB, pace Pace, flags map[string]string, modules ...[]byte) *house {
 	t.Helper()
+	return openHouseWith(t, flags, Options{Embedded: modules, Pace: pace})
+}
+
+// openHouseWith is openHouse with options of its own.
+func openHouseWith(t testing.TB, flags map[string]string, o Options) *house {
+	t.Helper()
 	all := map[string]string{"http-addr": "127.0.0.1:0", "shutdown-grace": "1s", "log-level": "trace", "experimental-logs-mode": "json"}
 	maps.Copy(all, flags)
 	if all["db-path"] == "" {
 		all["db-path"] = t.TempDir()
 	}
-	return openHouseFrom(t, Sources{Flags: all}, Options{Embedded: modules, Pace: pace})
+	return openHouseFrom(t, Sources{Flags: all}, o)
 }
 
 // openHouseFrom is openHouse with a configuration of its own.

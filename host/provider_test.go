@@ -22,6 +22,7 @@ import (
 type wire struct {
 	t     *testing.T
 	url   string
+	conns atomic.Int64 // connections so far
 	under atomic.Int64 // requests under way
 	open  sync.WaitGroup
 
@@ -56,6 +57,7 @@ func newWire(t *testing.T) *wire {
 			if err != nil {
 				return
 			}
+			w.conns.Add(1)
 			w.open.Go(func() {
 				defer c.Close()
 				in := bufio.NewReader(c)

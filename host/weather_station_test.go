@@ -2,6 +2,7 @@ package host
 
 import (
 	"encoding/json"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/cmd/parley/bench"
+	"github.com/parley-search/parley/host/internal/upstream"
 )
 
 // roundsVariable says how often each thing of the weather suite is done: 100 is
@@ -37,8 +39,14 @@ type station struct {
 // otherwise.
 func newStation(t *testing.T, short int, flags map[string]string, sources ...string) *station {
 	t.Helper()
+	return newStationAt(t, short, flags, upstream.Options{}, sources...)
+}
+
+// newStationAt is newStation with another way to the providers.
+func newStationAt(t *testing.T, short int, flags map[string]string, reach upstream.Options, sources ...string) *station {
+	t.Helper()
 	checkLeak(t)
-	s := &station{wire: newWire(t), sources: sources, rounds: short}
+	s := &station{wire: newWire(t), rounds: short}
 	number := func(variable string, otherwise uint64) uint64 {
 		v := os.Getenv(variable)
 		if v == "" {
@@ -57,15 +65,17 @@ func newStation(t *testing.T, short int, flags map[string]string, sources ...str
 	t.Logf("%s=%d has the same random places", seedVariable, seed)
 	s.rng = rand.New(rand.NewPCG(seed, 0))
 
+	if testing.Short() && len(sources) > 3 {
+		sources = []string{"vLlm", "gemini", "anthropic"} // one of each wire form
+	}
+	s.sources = sources
 	var modules [][]byte
 	for _, source := range sources {
 		modules = append(modules, shipped(t, strings.ToLower(source)))
 	}
 	all := map[string]string{"experimental-enable-metrics": "true", "log-level": "info"}
-	for name, value := range flags {
-		all[name] = value
-	}
-	s.house = openHouse(t, all, modules...)
+	maps.Copy(all, flags)
+	s.house = openHouseWith(t, all, Options{Embedded: modules, reach: reach})
 	s.wire.on("whole", func(x *exchange) { x.say(stream + x.words(0, 3) + x.form.End) })
 	for _, source := range sources {
 		s.must("PATCH", "/chats/"+source+"/settings", bench.Settings(source, s.wire.url, "[]"))

@@ -31,6 +31,9 @@ func (l *listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	if tcp, ok := c.(*net.TCPConn); ok {
+		_ = tcp.SetWriteBuffer(sendBuffer) // where that fails, the system's own measure holds
+	}
 	if l.tls != nil {
 		c = tls.Server(c, l.tls) // the handshake comes with the first read, in the time that a request has
 	}
@@ -38,6 +41,10 @@ func (l *listener) Accept() (net.Conn, error) {
 	l.server.conns.add(conn)
 	return conn, nil
 }
+
+// sendBuffer is what the system may keep for a client that does not read: an
+// answer waits at its source rather than here, by the megabyte.
+const sendBuffer = 256 << 10
 
 // maxLinger bounds what is read of a client that is being turned away.
 const maxLinger = 16 << 20

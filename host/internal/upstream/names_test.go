@@ -1,17 +1,14 @@
 package upstream
 
 import (
-	"context"
-	"encoding/binary"
 	"fmt"
 	"net"
-	"net/netip"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/upstream/upstreamtest"
 )
 
 // TestNames checks that addresses are judged after a name was resolved.
@@ -76,10 +73,10 @@ func TestRebinding(t *testing.T) {
 	table := map[string][]string{"turns.test": {"127.0.0.1"}}
 	var mu sync.Mutex
 	l := say(t, toEnd+"data: a\n\n")
-	c := client(t, Options{Resolver: resolver(t, func(name string) []string {
+	c := client(t, Options{Resolver: upstreamtest.Resolver(t, func(name string) ([]string, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		return table[name]
+		return table[name], nil
 	})})
 	out := to("http://turns.test" + l.url[strings.LastIndexByte(l.url, ':'):])
 	if _, err := get(t, c, out); err != nil {
@@ -94,64 +91,5 @@ func TestRebinding(t *testing.T) {
 
 // names returns a resolver that knows a table of names.
 func names(t *testing.T, table map[string][]string) *net.Resolver {
-	return resolver(t, func(name string) []string { return table[name] })
-}
-
-// resolver returns one that asks a name server of ours, on loopback.
-func resolver(t *testing.T, lookup func(string) []string) *net.Resolver {
-	t.Helper()
-	server, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { server.Close() })
-	go func() {
-		query := make([]byte, 1500)
-		for {
-			n, from, err := server.ReadFrom(query)
-			if err != nil {
-				return
-			}
-			server.WriteTo(dnsAnswer(query[:n], lookup), from)
-		}
-	}()
-	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		var d net.Dialer
-		return d.DialContext(ctx, "udp", server.LocalAddr().String())
-	}}
-}
-
-// dnsAnswer answers a query for one name's A or AAAA records.
-func dnsAnswer(query []byte, lookup func(string) []string) []byte {
-	var labels []string
-	at := 12
-	for query[at] != 0 {
-		n := int(query[at])
-		labels = append(labels, string(query[at+1:at+1+n]))
-		at += 1 + n
-	}
-	kind := binary.BigEndian.Uint16(query[at+1:])
-	answer := slices.Clone(query[:at+5])
-	list := lookup(strings.ToLower(strings.Join(labels, ".")))
-	count := uint16(0)
-	for _, s := range list {
-		a := netip.MustParseAddr(s)
-		if a.Is4() != (kind == 1) || kind != 1 && kind != 28 {
-			continue
-		}
-		count++
-		answer = append(answer, 0xc0, 12) // the name in the question
-		answer = binary.BigEndian.AppendUint16(answer, kind)
-		answer = append(answer, 0, 1, 0, 0, 0, 1)
-		answer = binary.BigEndian.AppendUint16(answer, uint16(a.BitLen()/8))
-		answer = append(answer, a.AsSlice()...)
-	}
-	code := byte(0)
-	if list == nil {
-		code = 3 // no such name
-	}
-	copy(answer[2:], []byte{0x81, 0x80 | code, 0, 1})
-	binary.BigEndian.PutUint16(answer[6:], count)
-	copy(answer[8:12], []byte{0, 0, 0, 0})
-	return answer
+	return upstreamtest.Resolver(t, func(name string) ([]string, error) { return table[name], nil })
 }

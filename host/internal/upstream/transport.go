@@ -10,6 +10,11 @@ import (
 	"time"
 )
 
+// receiveBuffer is what may wait of an answer while its reader is slow. Left
+// alone, a system keeps megabytes of each, and a provider that could be held
+// back is not.
+const receiveBuffer = 256 << 10
+
 // newTransport returns a pool of connections. No proxy of the environment is
 // asked: it would see the keys, and would reach addresses that we refuse.
 func newTransport(o *Options, limits Limits, private bool) *http.Transport {
@@ -31,7 +36,14 @@ func newTransport(o *Options, limits Limits, private bool) *http.Transport {
 		config = o.TLS.Clone()
 	}
 	return &http.Transport{
-		DialContext:         dialer.DialContext,
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			c, err := dialer.DialContext(ctx, network, address)
+			if tcp, ok := c.(*net.TCPConn); ok {
+				// Where that fails, the system's own measure holds.
+				_ = tcp.SetReadBuffer(receiveBuffer)
+			}
+			return c, err
+		},
 		TLSClientConfig:     config,
 		TLSHandshakeTimeout: limits.Connect,
 		ForceAttemptHTTP2:   true,
@@ -47,7 +59,7 @@ func newTransport(o *Options, limits Limits, private bool) *http.Transport {
 		HTTP2: &http.HTTP2Config{
 			// What a slow reader may leave waiting in memory; a connection has
 			// room for its streams, so that one such reader stops no other.
-			MaxReceiveBufferPerStream:     256 << 10,
+			MaxReceiveBufferPerStream:     receiveBuffer,
 			MaxReceiveBufferPerConnection: 64 << 20,
 			// A connection that died in silence must not swallow new requests.
 			SendPingTimeout: 15 * time.Second,
