@@ -13,12 +13,17 @@ type requests struct {
 
 func (r *requests) add(o event.Outcome) {
 	r.received.Add(1)
-	switch o {
-	case event.Succeeded:
-		r.succeeded.Add(1)
-	case event.Failed:
-		r.failed.Add(1)
+	r.succeeded.Add(one(o == event.Succeeded))
+	r.failed.Add(one(o == event.Failed))
+}
+
+// one is 1 where it holds: added always, which is faster in Wasm than a jump
+// around it.
+func one(holds bool) (n uint64) {
+	if holds {
+		n = 1
 	}
+	return n
 }
 
 // took is for a search and a facet search. A multi-search is as long as its

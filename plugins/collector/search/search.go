@@ -132,7 +132,6 @@ func (w *window) retrieve(vectors event.Flag) {
 }
 
 func (w *window) speak(languages event.Locales) {
-	for i := range w.languages {
-		w.languages[i] |= languages[i]
-	}
+	w.languages[0] |= languages[0]
+	w.languages[1] |= languages[1]
 }
