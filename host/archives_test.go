@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parley-search/parley/host/internal/telemetry"
+
 	"github.com/parley-search/parley/host/internal/archive"
 	"github.com/parley-search/parley/host/internal/store"
 )
@@ -75,7 +77,12 @@ func TestArchives(t *testing.T) {
 				t.Fatal(err)
 			}
 			flags["import-"+kind] = file
-			t.Run("with the key", func(t *testing.T) { restored(t, flags, key, want) })
+			t.Run("with the key", func(t *testing.T) {
+				// The Instance UID is of a data directory, and in no archive.
+				if next := restored(t, flags, key, want); next.host.usage.uid == h.host.usage.uid || next.host.usage.uid == (telemetry.UUID{}) {
+					t.Errorf("the Instance UID after the import is %s, want a new one", next.host.usage.uid)
+				}
+			})
 			t.Run("without", func(t *testing.T) {
 				masked := `"apiKey":"sk-weXXXXXX..."`
 				next := restored(t, flags, nil, strings.Replace(want, masked, `"apiKey":null`, 1))

@@ -63,6 +63,7 @@ type Config struct {
 	VectorMemory      int64
 	IndexingThreads   int // 0: half of the processors
 	ReduceIndexing    bool
+	Replicates        bool
 	EmbeddingCache    int
 	LogLevel          string
 	LogsMode          string

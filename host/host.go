@@ -166,7 +166,7 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		Features: features, Network: remotes,
 		Version: httpapi.Version{Version: o.Version, Commit: o.Commit, Date: o.CommitDate},
 		Plugins: h.pluginStatus, Reload: h.reloadPlugins, Metrics: h.metrics.Render, DatabaseSize: func() (size, used int64) { return h.databaseSize(db) },
-		Limits: httpapi.Limits{Body: c.PayloadLimit}, TLS: tlsConfig, Now: o.Pace.Now, Served: h.figures.served, Tracer: tracer, Telemetry: engine, Usage: h.usageRoutes(c),
+		Limits: httpapi.Limits{Body: c.PayloadLimit}, Replicates: c.Replicates, TLS: tlsConfig, Now: o.Pace.Now, Served: h.figures.served, Tracer: tracer, Telemetry: engine, Usage: h.usageRoutes(c),
 	})
 	if err := h.listen(c.HTTPAddr); err != nil {
 		return nil, err

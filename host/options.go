@@ -141,6 +141,10 @@ func AllOptions() []Option {
 			Allowed: truths, Switch: true, set: truth(func(c *Config) *bool { return &c.ReduceIndexing }),
 		},
 		{
+			Name: "experimental-replication-parameters", Default: "false", Meaning: "let writes say by the header TaskId which number their task has, and by DryRun that nothing is to be written: for an instance that follows another one's log",
+			Allowed: truths, Switch: true, set: truth(func(c *Config) *bool { return &c.Replicates }),
+		},
+		{
 			Name: "experimental-embedding-cache-entries", Default: "0", Meaning: "vectors of queries that are kept for when they are asked again, in memory alone; 0: each search asks its embedder",
 			Allowed: "a number from 0 to 1000000", set: number(func(c *Config) *int { return &c.EmbeddingCache }, 0, 1_000_000),
 		},

@@ -38,6 +38,7 @@ var optionTests = map[string]struct{ value, test string }{
 	"experimental-enable-logs-route":    {"true", "TestLogLevel"},
 	"experimental-contains-filter":      {"true", "TestFeaturesAtLaunch"},
 	"experimental-reduce-indexing-memory-usage": {"true", "TestReducedIndexing"},
+	"experimental-replication-parameters":       {"true", "TestReplicationParameters"},
 	"experimental-embedding-cache-entries":      {"10", "TestQueryVectors"},
 	"plugin-dir":                                {"p", "TestLocked"},
 	"plugin-lock":                               {"off", "TestReload"},

@@ -57,6 +57,7 @@ func launchedByFlags(s *stage) *scene {
 		"experimental-enable-metrics": "true", "experimental-logs-mode": "json", "experimental-enable-logs-route": "true",
 		"experimental-search-queue-size": "500", "experimental-contains-filter": "true",
 		"experimental-reduce-indexing-memory-usage": "true", "experimental-embedding-cache-entries": "100",
+		"experimental-replication-parameters": "true",
 	} {
 		flags[name] = value
 	}

@@ -39,7 +39,7 @@ func launchRows() []row {
 		{"infos.experimental_embedding_cache_entries", byFlags, 100, bare, 0},
 		constant("infos.experimental_multimodal", false),
 		constant("infos.experimental_no_edition_2024_for_settings", false),
-		constant("infos.experimental_replication_parameters", false),
+		{"infos.experimental_replication_parameters", byFlags, true, bare, false},
 		{"infos.experimental_reduce_indexing_memory_usage", byFlags, true, bare, false},
 		{"infos.experimental_logs_mode", byFlags, "json", bare, "human"},
 		{"infos.experimental_enable_logs_route", byFlags, true, switched(`{"logsRoute":true}`), false},

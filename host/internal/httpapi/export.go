@@ -10,7 +10,7 @@ func (s *Server) createExport(r *call) error {
 	if err != nil {
 		return err
 	}
-	t, err := s.Tasks.Enqueue(s.ctx, n)
+	t, err := s.accept(r, n)
 	if err != nil {
 		return err
 	}

@@ -40,6 +40,8 @@ type Deps struct {
 	Chat   *chat.Service
 	Search *search.Service
 	Tasks  *task.Queue
+	// Replicates makes writes read the headers TaskId and DryRun.
+	Replicates bool
 	// Exports makes the tasks that copy indexes to another instance.
 	Exports *export.Service
 	// Features are what may be switched; Network is what they may switch on.

@@ -23,11 +23,43 @@ type summaryBody struct {
 
 // enqueue accepts work and answers 202.
 func (s *Server) enqueue(r *call, n task.New) error {
-	t, err := s.Tasks.Enqueue(s.ctx, n)
+	t, err := s.accept(r, n)
 	if err != nil {
 		return err
 	}
 	return render(r.Ctx, fiber.StatusAccepted, newSummaryBody(&t))
+}
+
+// accept puts n into the queue.
+func (s *Server) accept(r *call, n task.New) (t task.Summary, err error) {
+	if n.Replica, err = s.replica(r); err != nil {
+		return t, err
+	}
+	return s.Tasks.Enqueue(s.ctx, n)
+}
+
+// replica is what the headers TaskId and DryRun say, where this instance is
+// told to follow another one's log.
+func (s *Server) replica(r *call) (as task.Replica, err error) {
+	if !s.Replicates {
+		return as, nil
+	}
+	if text := r.Get("TaskId"); text != "" {
+		n, err := strconv.ParseUint(text, 10, 32)
+		if err != nil {
+			return as, apierr.Newf(apierr.BadRequest, "The header TaskId is %.20q: it has to be the number of a task.", text)
+		}
+		uid := uint32(n)
+		as.UID = &uid
+	}
+	switch text := r.Get("DryRun"); text {
+	case "", "false":
+	case "true":
+		as.DryRun = true
+	default:
+		return as, apierr.Newf(apierr.BadRequest, "The header DryRun is %.20q: it has to be true or false.", text)
+	}
+	return as, nil
 }
 
 func newSummaryBody(t *task.Summary) summaryBody {
@@ -122,7 +154,7 @@ func (s *Server) cancelTasks(r *call) error { return s.chooseTasks(r, s.Tasks.Ca
 // deleteTasks answers DELETE /tasks. Clients expect 200 here, not 202.
 func (s *Server) deleteTasks(r *call) error { return s.chooseTasks(r, s.Tasks.Delete) }
 
-func (s *Server) chooseTasks(r *call, accept func(context.Context, task.Filter, string) (task.Summary, error)) error {
+func (s *Server) chooseTasks(r *call, accept func(context.Context, task.Filter, string, task.Replica) (task.Summary, error)) error {
 	f, err := r.taskFilter()
 	if err != nil {
 		return err
@@ -133,7 +165,11 @@ func (s *Server) chooseTasks(r *call, accept func(context.Context, task.Filter, 
 			f.Statuses = task.Statuses() // it restricts nothing, but says that all are meant
 		}
 	}
-	t, err := accept(s.ctx, f, wrote)
+	as, err := s.replica(r)
+	if err != nil {
+		return err
+	}
+	t, err := accept(s.ctx, f, wrote, as)
 	if err != nil {
 		return err
 	}

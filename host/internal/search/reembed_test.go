@@ -159,7 +159,7 @@ func (r *rig) vectorSets(uid string) []uint32 {
 func TestReembedCanceled(t *testing.T) {
 	r, e := newReembed(t)
 	uid := r.stuck(e)
-	if _, err := r.queue.Cancel(t.Context(), task.Filter{UIDs: []uint32{uid}}, ""); err != nil {
+	if _, err := r.queue.Cancel(t.Context(), task.Filter{UIDs: []uint32{uid}}, "", task.Replica{}); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := r.queue.Wait(t.Context(), uid); err != nil || got.Status != task.Canceled {

@@ -19,17 +19,17 @@ type selection struct{ Tasks UIDs }
 // far as they are not finished when its turn comes, which is before all others.
 // wrote is the filter in the client's words. A filter that chooses by nothing
 // is [apierr.MissingTaskFilters].
-func (q *Queue) Cancel(ctx context.Context, f Filter, wrote string) (Summary, error) {
-	return q.choose(ctx, Cancelation, "canceledTasks", f, wrote)
+func (q *Queue) Cancel(ctx context.Context, f Filter, wrote string, as Replica) (Summary, error) {
+	return q.choose(ctx, Cancelation, "canceledTasks", f, wrote, as)
 }
 
 // Delete accepts the task that deletes those that f chooses, its page aside, as
 // far as they are finished when its turn comes. See [Queue.Cancel].
-func (q *Queue) Delete(ctx context.Context, f Filter, wrote string) (Summary, error) {
-	return q.choose(ctx, Deletion, "deletedTasks", f, wrote)
+func (q *Queue) Delete(ctx context.Context, f Filter, wrote string, as Replica) (Summary, error) {
+	return q.choose(ctx, Deletion, "deletedTasks", f, wrote, as)
 }
 
-func (q *Queue) choose(ctx context.Context, t Type, count string, f Filter, wrote string) (Summary, error) {
+func (q *Queue) choose(ctx context.Context, t Type, count string, f Filter, wrote string, as Replica) (Summary, error) {
 	if !f.Restricted() {
 		return Summary{}, apierr.Newf(apierr.MissingTaskFilters, "A filter is missing: name at least one of the query parameters uids, indexUids, types, statuses, canceledBy, "+
 			"beforeEnqueuedAt, afterEnqueuedAt, beforeStartedAt, afterStartedAt, beforeFinishedAt, afterFinishedAt.")
@@ -48,9 +48,9 @@ func (q *Queue) choose(ctx context.Context, t Type, count string, f Filter, wrot
 	}
 	sum, err := q.enqueue(ctx, New{
 		Type: t, Payload: payload,
-		Details: encodeDetails(map[string]any{"matchedTasks": chosen.Len(), count: nil, "originalFilter": wrote}),
+		Details: encodeDetails(map[string]any{"matchedTasks": chosen.Len(), count: nil, "originalFilter": wrote}), Replica: as,
 	})
-	if err == nil && t == Cancelation {
+	if err == nil && t == Cancelation && !as.DryRun {
 		q.interrupt(chosen)
 	}
 	return sum, err

@@ -53,7 +53,7 @@ func TestCancelStopsWhatRuns(t *testing.T) {
 	if err != nil || b.Progress == nil || *b.Progress != (task.Progress{Step: "indexing", Done: 1, Total: 4}) || b.Progress.Percentage() != 25 || !b.FinishedAt.IsZero() {
 		t.Errorf("batch under way: %+v, %v", b, err)
 	}
-	sum, err := q.Cancel(t.Context(), task.Filter{UIDs: []uint32{1}}, "?uids=1")
+	sum, err := q.Cancel(t.Context(), task.Filter{UIDs: []uint32{1}}, "?uids=1", task.Replica{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestCancelTooLate(t *testing.T) {
 	enqueue(t, q, task.DocumentAddition, "a", "x")
 	defer run(q)()
 	<-g.entered
-	sum, err := q.Cancel(t.Context(), task.Filter{UIDs: []uint32{0}}, "")
+	sum, err := q.Cancel(t.Context(), task.Filter{UIDs: []uint32{0}}, "", task.Replica{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestCancelAfterCrash(t *testing.T) {
 	<-g.entered
 	stop()
 	again := open(t, log, &recorder{}, task.Options{})
-	sum, err := again.Cancel(t.Context(), task.Filter{Statuses: []task.Status{task.Processing, task.Enqueued}}, "")
+	sum, err := again.Cancel(t.Context(), task.Filter{Statuses: []task.Status{task.Processing, task.Enqueued}}, "", task.Replica{})
 	if err != nil {
 		t.Fatal(err)
 	}

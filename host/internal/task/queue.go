@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/parley-search/parley/host/internal/apierr"
 )
 
 const (
@@ -167,21 +169,36 @@ func (q *Queue) enqueue(ctx context.Context, n New) (Summary, error) {
 	if len(n.Details) == 0 {
 		n.Details = json.RawMessage("{}")
 	}
+	if n.UID != nil && (*n.UID < q.next || *n.UID > MaxUID) {
+		err := apierr.Newf(apierr.BadRequest, "Task %d cannot be accepted: the next number here is %d, and the largest %d.", *n.UID, q.next, MaxUID)
+		return Summary{}, q.drop(n, err)
+	}
 	t := Task{
 		UID: q.next, IndexUID: n.IndexUID, Indexes: n.Indexes, Type: n.Type, Status: Enqueued,
 		Details: n.Details, EnqueuedAt: q.opts.Now().UTC(), Body: n.Body, BodySize: n.BodySize,
 	}
-	if err := q.log.AppendTask(ctx, t, n.Payload); err != nil {
-		err = fmt.Errorf("write task %d: %w", t.UID, err)
-		if n.Body != "" {
-			err = errors.Join(err, q.log.DropBody(n.Body))
-		}
-		return Summary{}, err
+	if n.UID != nil {
+		t.UID = *n.UID
 	}
-	q.next++
+	sum := Summary{TaskUID: t.UID, IndexUID: t.IndexUID, Status: t.Status, Type: t.Type, EnqueuedAt: t.EnqueuedAt}
+	if n.DryRun {
+		return sum, q.drop(n, nil)
+	}
+	if err := q.log.AppendTask(ctx, t, n.Payload); err != nil {
+		return Summary{}, q.drop(n, fmt.Errorf("write task %d: %w", t.UID, err))
+	}
+	q.next = t.UID + 1
 	q.pending = append(q.pending, Pending{Task: t, Size: int64(len(n.Payload)) + n.BodySize})
 	q.notify()
-	return Summary{TaskUID: t.UID, IndexUID: t.IndexUID, Status: t.Status, Type: t.Type, EnqueuedAt: t.EnqueuedAt}, nil
+	return sum, nil
+}
+
+// drop removes the body of n, which is not accepted because of err.
+func (q *Queue) drop(n New, err error) error {
+	if n.Body == "" {
+		return err
+	}
+	return errors.Join(err, q.log.DropBody(n.Body))
 }
 
 // notify wakes all who wait for a change. Call it with q.mu held.

@@ -130,7 +130,18 @@ type New struct {
 	// one. It goes where the payload goes.
 	Body     string
 	BodySize int64
+	Replica
 }
+
+// A Replica says how a task is accepted where the log follows that of another
+// instance. The zero value is for one that follows nobody.
+type Replica struct {
+	UID    *uint32 // the number that the task is to have, which is past all that there were; nil: the next one
+	DryRun bool    // nothing is accepted; the summary is what it would be
+}
+
+// MaxUID is the largest number that a task may be given.
+const MaxUID = 1<<32 - 2
 
 // Work is a task to apply, with its payload.
 type Work struct {

@@ -79,7 +79,7 @@ func TestWebhook(t *testing.T) {
 	for i := range 3 {
 		enqueue(t, q, task.IndexCreation, fmt.Sprint(i), "")
 	}
-	sum, err := q.Cancel(t.Context(), task.Filter{UIDs: []uint32{1}}, "")
+	sum, err := q.Cancel(t.Context(), task.Filter{UIDs: []uint32{1}}, "", task.Replica{})
 	if err != nil {
 		t.Fatal(err)
 	}

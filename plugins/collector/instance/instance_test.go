@@ -39,6 +39,7 @@ func TestReference(t *testing.T) {
 		"infos.experimental_contains_filter":              d.Says("Features.ContainsFilter"),
 		"infos.experimental_enable_metrics":               d.Says("Launch.EnableMetrics"),
 		"infos.experimental_embedding_cache_entries":      d.Says("Launch.EmbeddingCacheEntries"),
+		"infos.experimental_replication_parameters":       d.Says("Launch.ReplicationParameters"),
 		"infos.experimental_reduce_indexing_memory_usage": d.Says("Launch.ReduceIndexingMemory"),
 		"infos.experimental_logs_mode":                    lastOf(d, "Launch.LogsMode"),
 		"infos.experimental_enable_logs_route":            d.Says("Launch.EnableLogsRoute"),
