@@ -46,6 +46,7 @@ func serveCommand() *cobra.Command {
 			"  PARLEY_MASTER_KEY=… parley serve --env production --db-path /var/lib/parley",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			collectEarly()
 			c, _, err := loadConfig(cmd, nil)
 			if err != nil {
 				return err
