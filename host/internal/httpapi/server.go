@@ -100,8 +100,9 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// maxHead bounds the bytes of a request's line and headers.
-const maxHead = 32 << 10
+// maxHead bounds the bytes of a request's line and headers. Each open connection
+// has a buffer of this size, also while a stream goes out on it.
+const maxHead = 16 << 10
 
 // errShutdown is why an answer ends that outlasts the grace of a shutdown.
 var errShutdown = errors.New("the host is shutting down")
