@@ -10,10 +10,15 @@ export const BRACE: u32 = 0x7b, BRACKET: u32 = 0x5b; // each two before the one 
 
 function space(c: u32): bool { return c == 0x20 || c == 0x0a || c == 0x0d || c == 0x09; }
 
+function skip(b: Bytes): Bytes {
+  while (size(b) && (space(byteOf(b, 0)) || byteOf(b, 0) == COMMA || byteOf(b, 0) == COLON)) b = bytes(at(b) + 1, size(b) - 1);
+  return b;
+}
+
 // value is the one that b begins with, behind any separators; it has no bytes
 // where none does.
 export function value(b: Bytes): Bytes {
-  while (size(b) && (space(byteOf(b, 0)) || byteOf(b, 0) == COMMA || byteOf(b, 0) == COLON)) b = bytes(at(b) + 1, size(b) - 1);
+  b = skip(b);
   const n = size(b), none = bytes(at(b), 0);
   let depth = 0;
   for (let i: u32 = 0; i < n; i++) {
@@ -65,6 +70,21 @@ export function get(object: Bytes, name: string): Bytes {
     key = value(rest);
   }
   return key;
+}
+
+// pick finds two members of the object that b begins with, on one way through
+// it. What follows them is not looked at.
+export let one: Bytes = 0, other: Bytes = 0;
+export function pick(b: Bytes, first: string, second: string): void {
+  one = other = bytes(at(b), 0);
+  let rest = inside(skip(b), BRACE);
+  for (let key = value(rest); size(key) && !(size(one) && size(other)); key = value(rest)) {
+    const v = value(behind(rest, key));
+    if (!size(v)) return;
+    if (!size(one) && is(key, first)) one = v;
+    else if (!size(other) && is(key, second)) other = v;
+    rest = behind(rest, v);
+  }
 }
 
 export function isString(v: Bytes): bool { return size(v) >= 2 && byteOf(v, 0) == QUOTE; }

@@ -1,7 +1,7 @@
 // A provider for servers that speak OpenAI's streaming API: text, tool calls,
 // failures. It keeps nothing between calls; what a stream needs is its state.
 import { Bytes, bytes, at, size, input, output, written, put, putByte, putU32, putText, begin, end, record, answer, declare } from "./parley";
-import { value, behind, is, get, inside, isString, text, number, putString, BRACE, BRACKET } from "./json";
+import { value, behind, is, get, pick, one, other, inside, isString, text, number, putString, BRACE, BRACKET } from "./json";
 export { parley_abi, parley_input } from "./parley";
 
 const TEXT: u32 = 1, TOOL_START: u32 = 4, TOOL_ARGUMENTS: u32 = 5, FINISH: u32 = 6, ERROR: u32 = 8; // records
@@ -75,24 +75,28 @@ function finish(reason: Bytes): void {
 }
 
 function event(data: Bytes): void {
-  const v = value(data), error = get(v, '"error"');
+  pick(data, '"error"', '"choices"');
+  const error = one, choices = other;
   if (size(error) && !is(error, "null")) {
     const message = get(error, '"message"');
     failed(size(message) ? message : error);
     return;
   }
-  const choice = value(inside(get(v, '"choices"'), BRACKET)), delta = get(choice, '"delta"'), content = get(delta, '"content"');
+  // Of the list of choices the first one counts.
+  pick(inside(choices, BRACKET), '"delta"', '"finish_reason"');
+  const delta = one, reason = other;
+  pick(delta, '"content"', '"tool_calls"');
+  const content = one, pieces = other;
   if (size(content) > 2 && isString(content)) {
     const from = begin(TEXT);
     putString(content);
     end(from);
   }
-  let rest = inside(get(delta, '"tool_calls"'), BRACKET);
+  let rest = inside(pieces, BRACKET);
   for (let item = value(rest); size(item); item = value(rest)) {
     tool(item);
     rest = behind(rest, item);
   }
-  const reason = get(choice, '"finish_reason"');
   if (isString(reason)) finish(reason);
 }
 

@@ -38,9 +38,9 @@ static bytes value(bytes b) {
 static bytes behind(bytes b, bytes v) { return (bytes){v.p + v.n, b.p + b.n - (v.p + v.n)}; }
 
 static int is(bytes v, const char *word) {
-  u32 n = length(word), i = 0;
-  while (i < n && i < v.n && v.p[i] == (u8)word[i]) i++;
-  return i == n && v.n == n;
+  u32 i = 0;
+  while (i < v.n && word[i] && v.p[i] == (u8)word[i]) i++;
+  return i == v.n && !word[i];
 }
 
 // next cuts the first item off what is left of an array or object.
@@ -59,6 +59,16 @@ static bytes get(bytes object, const char *name) {
   while (next(&rest, &key) && next(&rest, &v))
     if (is(key, name)) return v;
   return (bytes){object.p, 0};
+}
+
+// pick finds two members of the object that b begins with, on one way through
+// it: found[i] is the one called names[i]. What follows them is not looked at.
+static void pick(bytes b, const char *const names[2], bytes found[2]) {
+  bytes key, v, rest = inside(skip_space(b), '{');
+  found[0] = found[1] = (bytes){b.p, 0};
+  while (!(found[0].n && found[1].n) && next(&rest, &key) && next(&rest, &v))
+    for (u32 i = 0; i < 2; i++)
+      if (!found[i].n && is(key, names[i])) found[i] = v;
 }
 
 static u32 number(bytes v) {

@@ -71,20 +71,24 @@ static void finish(bytes reason) {
 }
 
 static void event(bytes data) {
-  bytes item, v = value(data), error = get(v, "\"error\"");
+  bytes item, of[2], said[2], part[2];
+  pick(data, (const char *const[]){"\"error\"", "\"choices\""}, of);
+  bytes error = of[0];
   if (error.n && !is(error, "null")) {
     bytes message = get(error, "\"message\"");
     failed(message.n ? message : error);
     return;
   }
-  bytes choice = value(inside(get(v, "\"choices\""), '[')), delta = get(choice, "\"delta\""), text = get(delta, "\"content\"");
+  // Of the list of choices the first one counts.
+  pick(inside(of[1], '['), (const char *const[]){"\"delta\"", "\"finish_reason\""}, said);
+  pick(said[0], (const char *const[]){"\"content\"", "\"tool_calls\""}, part);
+  bytes text = part[0], reason = said[1];
   if (text.n > 2 && *text.p == '"') {
     u32 at = begin(TEXT);
     put_string(text);
     end(at);
   }
-  for (bytes calls = inside(get(delta, "\"tool_calls\""), '['); next(&calls, &item);) tool(item);
-  bytes reason = get(choice, "\"finish_reason\"");
+  for (bytes calls = inside(part[1], '['); next(&calls, &item);) tool(item);
   if (reason.n && *reason.p == '"') finish(reason);
 }
 
