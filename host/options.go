@@ -95,7 +95,7 @@ func AllOptions() []Option {
 			Allowed: "a size such as 1048576, 100MB or 100 MiB", set: size(func(c *Config) *int64 { return &c.PayloadLimit }),
 		},
 		{
-			Name: "max-indexing-memory", Default: "512 MiB", Meaning: "memory that indexing may take beyond what the idle host has; of less than 128 MiB the database alone may take as much again; mapped files not counted",
+			Name: "max-indexing-memory", Default: "512 MiB", Meaning: "memory that indexing may take beyond what the idle host has; of 128 MiB or less the database may take as much again; mapped files not counted",
 			Allowed: "a size such as 64 MiB or 2GB", set: size(func(c *Config) *int64 { return &c.IndexingMemory }),
 		},
 		{
