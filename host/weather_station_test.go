@@ -81,13 +81,18 @@ func newStationAt(t *testing.T, short int, flags map[string]string, reach upstre
 		s.must("PATCH", "/chats/"+source+"/settings", bench.Settings(source, s.wire.url, "[]"))
 		s.checkWhole(source)
 	}
+	s.rest()
+	return s
+}
+
+// rest takes the goroutines that there are now for those that there may be.
+func (s *station) rest() {
 	s.hangUp()
 	s.quiet = len(goroutines())
 	for range 10 { // those of what has just ended go
 		time.Sleep(20 * time.Millisecond)
 		s.quiet = min(s.quiet, len(goroutines()))
 	}
-	return s
 }
 
 // words are the events from the beginning of an answer, or from its word with

@@ -17,10 +17,13 @@ import (
 	"github.com/parley-search/parley/host"
 )
 
-func main() {
+func main() { os.Exit(program()) }
+
+// program runs until it is done, or a signal ends it.
+func program() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	return run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 }
 
 // The exit codes.

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 		os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 	}
 	if os.Getenv(reexec) == "parley" {
-		os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+		os.Exit(program())
 	}
 	if os.Getenv(reexec) == paced {
 		os.Exit(runPaced())

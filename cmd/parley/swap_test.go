@@ -40,23 +40,11 @@ func TestHammerSwaps(t *testing.T) {
 		swaps, long = n, true
 	}
 	dir := t.TempDir()
-	versions := twoVersions(t)
+	versions := twoVersions(t, filepath.Join("testdata", "versioned"))
 	program, base := serveUnlocked(t, t.TempDir(), dir)
 	use := func(n int) reloaded {
 		t.Helper()
-		file := filepath.Join(dir, "versioned.wasm")
-		if err := os.WriteFile(file+".part", versions[n%2], 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(file+".part", file); err != nil {
-			t.Fatal(err)
-		}
-		status, body := send(t, http.MethodPost, base+"/plugins/reload", "")
-		var r reloaded
-		if err := json.Unmarshal([]byte(body), &r); err != nil || status != http.StatusOK || len(r.Refused) > 0 {
-			t.Fatalf("POST /plugins/reload: %d %s", status, body)
-		}
-		return r
+		return swapPlugin(t, base, filepath.Join(dir, "versioned.wasm"), versions[n%2])
 	}
 	words := httptest.NewServer(http.HandlerFunc(sendWords))
 	defer words.Close()
@@ -155,10 +143,26 @@ type reloaded struct {
 	Unchanged                int
 }
 
-// twoVersions builds the marked provider and makes a second version of it.
-func twoVersions(t *testing.T) [2][]byte {
+// swapPlugin has the host at base use module, as the plugin that file holds.
+func swapPlugin(t *testing.T, base, file string, module []byte) (r reloaded) {
 	t.Helper()
-	dir := filepath.Join("testdata", "versioned")
+	if err := os.WriteFile(file+".part", module, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(file+".part", file); err != nil {
+		t.Fatal(err)
+	}
+	status, body := send(t, http.MethodPost, base+"/plugins/reload", "")
+	if err := json.Unmarshal([]byte(body), &r); err != nil || status != http.StatusOK || len(r.Refused) > 0 {
+		t.Fatalf("POST /plugins/reload: %d %s", status, body)
+	}
+	return r
+}
+
+// twoVersions builds the plugin in dir, which is version 1.0.0, and makes a
+// version 1.1.0 of it. Where it says version-A, that says version-B.
+func twoVersions(t *testing.T, dir string) [2][]byte {
+	t.Helper()
 	file, err := host.BuildPlugin(t.Context(), dir, t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,8 @@ import (
 
 // A Provider is a server in the wire forms of OpenAI, Gemini and Anthropic that
 // answers by the model's name. cN-dM is N words, M milliseconds apart, in any
-// form; OpenAI's also has "text"; "tool", which calls the client's own tool for
+// form; with -xK behind it the connection ends after K words, with -hK nothing
+// more comes after them. OpenAI's also has "text"; "tool", which calls the client's own tool for
 // Paris; "search-cN", which calls searchInIndex before its N words; and
 // "error", a 429.
 type Provider struct {
@@ -70,7 +71,7 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.call(searchFunction, `{"q":`, `"space"}`)
 	default:
 		var chunks, pause int
-		if n, _ := fmt.Sscanf(strings.TrimPrefix(req.Model, "search-"), "c%d-d%d", &chunks, &pause); n == 0 {
+		if n, _ := fmt.Sscanf(strings.TrimPrefix(req.Model, "search-"), "c%d-d%d-%c%d", &chunks, &pause, &a.fate, &a.after); n == 0 {
 			http.Error(w, `{"error":{"message":"no such model"}}`, http.StatusNotFound)
 			return
 		}
@@ -96,6 +97,8 @@ type answer struct {
 	w http.ResponseWriter
 	r *http.Request
 	Form
+	fate  rune // what becomes of it after so many words: see [Provider]
+	after int
 }
 
 func (a *answer) say(text string) {
@@ -108,7 +111,16 @@ func (a *answer) words(words []string, pause time.Duration) {
 	if a.Begin != "" {
 		a.say(a.Begin)
 	}
-	for _, w := range words {
+	for i, w := range words {
+		if i == a.after {
+			switch a.fate {
+			case 'x':
+				panic(http.ErrAbortHandler)
+			case 'h':
+				<-a.r.Context().Done()
+				return
+			}
+		}
 		if pause > 0 {
 			select {
 			case <-time.After(pause):
