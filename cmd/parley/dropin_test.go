@@ -43,7 +43,14 @@ func TestDropIn(t *testing.T) {
 	if err := json.NewDecoder(resp.Body).Decode(&list); err != nil {
 		t.Fatal(err)
 	}
-	if len(list.Results) != 1 || list.Results[0].Name != "smallest" || list.Results[0].State != "ready" || list.Results[0].Calls == 0 || list.Results[0].Fuel == 0 {
-		t.Errorf("GET /plugins = %+v, want smallest, ready, with calls and fuel", list.Results)
+	// Where `go generate` was run the program carries others.
+	ready := 0
+	for _, p := range list.Results {
+		if p.Name == "smallest" && p.State == "ready" && p.Calls > 0 && p.Fuel > 0 {
+			ready++
+		}
+	}
+	if ready != 1 {
+		t.Errorf("GET /plugins = %+v, want smallest once, ready, with calls and fuel", list.Results)
 	}
 }

@@ -38,7 +38,7 @@ func TestDropIntoRunningHost(t *testing.T) {
 	if code := run(t.Context(), []string{"plugin", "build", filepath.Join(root(t), "plugins", "provider", "anthropic"), "--out", dir}, &out, &errs); code != exitOK {
 		t.Fatalf("plugin build: code %d, %s", code, &errs)
 	}
-	p.waitFor("plugin loaded")
+	p.waitFor(`plugin="anthropic `)
 	change(t, base+"/chats/claude/settings", settings)
 
 	a := ask(t, base+"/chats/claude/chat/completions", `{"model":"claude-made-4-6","messages":[{"role":"user","content":"Which note?"}],"stream_options":{"include_usage":true}}`)
