@@ -83,7 +83,6 @@ Options and features of Meilisearch that ` + "`GET /telemetry`" + ` reports as o
 |---|---|
 | ` + "`--experimental-dumpless-upgrade`" + ` | there is one data format so far, and no upgrade to allow |
 | ` + "`--experimental-no-edition-2024-for-settings`" + ` | it chooses between two indexers; here is one |
-| ` + "`--experimental-replication-parameters`" + ` | tasks get their numbers from the queue of this host alone |
 | feature ` + "`compositeEmbedders`" + ` | an embedder has one source, which makes the vectors of documents and of queries |
 | feature ` + "`editDocumentsByFunction`" + ` | it runs scripts over documents; this host runs no code but plugins |
 | feature ` + "`multimodal`" + ` | embedders make vectors of texts alone |
@@ -140,6 +139,11 @@ func TestOptionsPage(t *testing.T) {
 			def = "`" + o.Default + "`"
 		}
 		fmt.Fprintf(&b, "| `--%s` | `%s` | `%s` | %s | %s | %s | `%s` |\n", o.Name, o.Env(), o.Key(), def, cell(o.Meaning), cell(o.Allowed), row.test)
+	}
+	for _, o := range AllOptions() {
+		if strings.Contains(absentOptions, "`--"+o.Name+"`") {
+			t.Errorf("option %s is offered and said not to be", o.Name)
+		}
 	}
 	b.WriteString(absentOptions)
 	if !tests["TestConfigFile"] {
