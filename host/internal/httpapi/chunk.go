@@ -44,7 +44,7 @@ func (c *chunk) send(w io.Writer) error {
 // to the connection: the first Read is all of the writing, in the goroutine
 // that the connection has anyway. The server's own way, a second goroutine and a
 // pipe between the two, costs each chunk two changes of goroutine, and each open
-// stream 20 kB. It needs the head to be flushed before the first Read
+// stream a stack and buffers. It needs the head to be flushed before the first Read
 // (ImmediateHeaderFlush), and the chunked coding to be ours.
 type answerBody struct {
 	write func() error // an error: the body is not whole
