@@ -2,17 +2,11 @@ package host
 
 import (
 	"fmt"
-	"net"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
-	"github.com/dustin/go-humanize"
-
 	"github.com/parley-search/parley/host/internal/chat"
-	"github.com/parley-search/parley/host/internal/deploy"
 	"github.com/parley-search/parley/host/internal/telemetry"
 	"github.com/parley-search/parley/host/internal/upstream"
 )
@@ -292,127 +286,4 @@ func AllOptions() []Option {
 			Allowed: durations, set: duration(func(c *Config) *time.Duration { return &c.ShutdownGrace }),
 		},
 	}
-}
-
-// headerValue takes what a header may hold. The error does not show it.
-func headerValue(field func(*Config) *chat.Secret) func(*Config, string) error {
-	return func(c *Config, v string) error {
-		if strings.ContainsFunc(v, func(r rune) bool { return r < ' ' || r > '~' }) {
-			return fmt.Errorf("holds characters that no header may have")
-		}
-		*field(c) = chat.NewSecret(v)
-		return nil
-	}
-}
-
-const durations = "a duration such as 500ms, 10s or 5m"
-
-func publicKey(c *Config, v string) (err error) {
-	if c.PluginPublicKey, err = deploy.ReadPublicKey(v); err != nil {
-		return fmt.Errorf("is %.60q, which cannot be used: %w", v, err)
-	}
-	return nil
-}
-
-func text(field func(*Config) *string) func(*Config, string) error {
-	return func(c *Config, v string) error {
-		if v == "" {
-			return fmt.Errorf("is empty")
-		}
-		*field(c) = v
-		return nil
-	}
-}
-
-// truth reads a switch.
-func truth(field func(*Config) *bool) func(*Config, string) error {
-	return func(c *Config, v string) error {
-		switch v {
-		case "true", "1", "yes", "on":
-			*field(c) = true
-		case "false", "0", "no", "off":
-			*field(c) = false
-		default:
-			return fmt.Errorf("is %q", v)
-		}
-		return nil
-	}
-}
-
-const truths = "true or false"
-
-func uids(field func(*Config) *[]string) func(*Config, string) error {
-	return func(c *Config, v string) error {
-		*field(c) = nil
-		for uid := range strings.SplitSeq(v, ",") {
-			uid = strings.TrimSpace(uid)
-			if err := chat.CheckUID(uid); err != nil {
-				return fmt.Errorf("names %q", uid)
-			}
-			*field(c) = append(*field(c), uid)
-		}
-		return nil
-	}
-}
-
-func oneOf(field func(*Config) *string, allowed ...string) func(*Config, string) error {
-	return func(c *Config, v string) error {
-		if !slices.Contains(allowed, v) {
-			return fmt.Errorf("is %q", v)
-		}
-		*field(c) = v
-		return nil
-	}
-}
-
-func number(field func(*Config) *int, least, most int) func(*Config, string) error {
-	return func(c *Config, v string) error {
-		n, err := strconv.Atoi(v)
-		if err != nil || n < least || n > most {
-			return fmt.Errorf("is %q", v)
-		}
-		*field(c) = n
-		return nil
-	}
-}
-
-func seconds(field func(*Config) *time.Duration) func(*Config, string) error {
-	return func(c *Config, v string) error {
-		n, err := strconv.Atoi(v)
-		if err != nil || n < 0 || n > 366*24*60*60 {
-			return fmt.Errorf("is %q", v)
-		}
-		*field(c) = time.Duration(n) * time.Second
-		return nil
-	}
-}
-
-func size(field func(*Config) *int64) func(*Config, string) error {
-	return func(c *Config, v string) error {
-		n, err := humanize.ParseBytes(v)
-		if err != nil || n == 0 || n > 1<<40 {
-			return fmt.Errorf("is %q", v)
-		}
-		*field(c) = int64(n)
-		return nil
-	}
-}
-
-func duration(field func(*Config) *time.Duration) func(*Config, string) error {
-	return func(c *Config, v string) error {
-		d, err := time.ParseDuration(v)
-		if err != nil || d <= 0 {
-			return fmt.Errorf("is %q", v)
-		}
-		*field(c) = d
-		return nil
-	}
-}
-
-func addr(c *Config, v string) error {
-	if _, port, err := net.SplitHostPort(v); err != nil || port == "" {
-		return fmt.Errorf("is %q", v)
-	}
-	c.HTTPAddr = v
-	return nil
 }
