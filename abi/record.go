@@ -75,9 +75,11 @@ func AppendResponse(b []byte, id, model string) []byte {
 
 // Usage is the payload of a [RecordUsage], in tokens.
 type Usage struct {
-	Prompt, Completion, Total uint64
-	Cached                    uint64 // of Prompt
-	Reasoning                 uint64 // of Completion
+	Prompt     uint64 `json:"prompt_tokens"`
+	Completion uint64 `json:"completion_tokens"`
+	Total      uint64 `json:"total_tokens"`
+	Cached     uint64 `json:"-"` // of Prompt
+	Reasoning  uint64 `json:"-"` // of Completion
 }
 
 // AppendUsage appends a [RecordUsage].

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
@@ -43,7 +44,7 @@ func TestCorpus(t *testing.T) {
 			if err != nil {
 				t.Logf("recordings skipped: %v", err)
 			}
-			own, err := plugintest.ReadCases(filepath.Join(repository(t), "plugins", "provider", tt.plugin, "testdata"))
+			own, err := response.ReadCases(filepath.Join(repository(t), "plugins", "provider", tt.plugin, "testdata"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -66,7 +67,7 @@ func TestCorpus(t *testing.T) {
 type way struct {
 	chat     *chat.Service
 	provider *plugin.Provider
-	serve    *plugintest.Case // what the provider answers
+	serve    *response.Case // what the provider answers
 }
 
 func newWay(t *testing.T, name, source string) *way {
@@ -125,7 +126,7 @@ func newChat(t *testing.T, module []byte, name string, up chat.Upstream, setting
 
 // check sends one case the whole way. A client that got an error before the
 // first event sees a status; all others see a stream.
-func (w *way) check(t *testing.T, c plugintest.Case) {
+func (w *way) check(t *testing.T, c response.Case) {
 	// The host's own function would be run, not passed on.
 	c.Body = bytes.ReplaceAll(c.Body, []byte("searchInIndex"), []byte("findInIndex"))
 	c.Expected = bytes.ReplaceAll(c.Expected, []byte("searchInIndex"), []byte("findInIndex"))
@@ -196,7 +197,7 @@ func request(t *testing.T, want map[string]any) []byte {
 
 // checkError compares what the plugin made of a response that is no success,
 // and the status that the client sees.
-func (w *way) checkError(t *testing.T, c plugintest.Case, want map[string]any, err error) {
+func (w *way) checkError(t *testing.T, c response.Case, want map[string]any, err error) {
 	headers := map[string]string{}
 	for name, value := range c.Headers {
 		headers[strings.ToLower(name)] = value

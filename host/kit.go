@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/host/internal/kit"
 )
 
@@ -43,7 +44,7 @@ func MeasurePlugin(ctx context.Context, module []byte, t Trial) (*kit.Figures, e
 func (t Trial) options() (o kit.Options, err error) {
 	o.CacheDir, o.CallTimeout = t.CacheDir, t.CallTimeout
 	if t.Cases != "" {
-		o.Cases, err = kit.ReadCases(t.Cases)
+		o.Cases, err = response.ReadCases(t.Cases)
 	}
 	return o, err
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/upstream"
@@ -32,11 +33,11 @@ func TestRechunk(t *testing.T) {
 		{"vllm", "vLlm", []string{"vLlm", "other"}},
 	} {
 		t.Run(tt.source, func(t *testing.T) {
-			cases, err := plugintest.ReadCases(filepath.Join(repository(t), "sdk", "openai", "testdata"))
+			cases, err := response.ReadCases(filepath.Join(repository(t), "sdk", "openai", "testdata"))
 			if err != nil || len(cases) == 0 {
 				t.Fatalf("%d cases, %v", len(cases), err)
 			}
-			own, err := plugintest.ReadCases(filepath.Join(repository(t), "plugins", "provider", tt.plugin, "testdata"))
+			own, err := response.ReadCases(filepath.Join(repository(t), "plugins", "provider", tt.plugin, "testdata"))
 			if err != nil {
 				t.Fatal(err)
 			}

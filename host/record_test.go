@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parley-search/parley/host/internal/kit"
+	"github.com/parley-search/parley/abi/response"
 )
 
 // An operator records what a provider answers, and the recording put through
@@ -58,9 +58,9 @@ func TestRecordAndReplay(t *testing.T) {
 			t.Fatal(err)
 		}
 		switch got := got.(type) {
-		case *kit.Aggregate:
+		case *response.Aggregate:
 			said = append(said, got.Text)
-		case *kit.Failure:
+		case *response.Failure:
 			said = append(said, fmt.Sprint(got.Status, " ", got.Kind, ": ", got.Message))
 		}
 	}

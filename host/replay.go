@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/host/internal/chat"
-	"github.com/parley-search/parley/host/internal/kit"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/upstream"
 	"github.com/parley-search/parley/host/internal/wasm"
@@ -96,21 +96,21 @@ func (r *Replayer) Chunks(ctx context.Context, rec Recording, w io.Writer) error
 	return chat.Replay(ctx, r.source, newRecorded(rec, r.framing(ctx, rec)), frameWriter{w})
 }
 
-// Aggregate returns what a client has at the end: a [kit.Aggregate], or a
-// [kit.Failure] for a response that is no success.
+// Aggregate returns what a client has at the end: a [response.Aggregate],
+// or a [response.Failure] for a response that is no success.
 func (r *Replayer) Aggregate(ctx context.Context, rec Recording) (any, error) {
 	if rec.Status != 0 && rec.Status/100 != 2 {
 		return r.failure(ctx, rec)
 	}
-	a := &kit.Aggregate{ToolCalls: []kit.ToolCall{}}
-	response := newRecorded(rec, r.framing(ctx, rec))
+	a := response.New()
+	recorded := newRecorded(rec, r.framing(ctx, rec))
 	var state []byte
 	for flags := byte(abi.FlagFirst); ; flags = 0 {
-		events, err := response.Next()
+		events, err := recorded.Next()
 		if errors.Is(err, io.EOF) {
 			flags |= abi.FlagLast
 		} else if err != nil {
-			a.Error = &kit.Failure{Kind: abi.ErrorUpstream, Message: err.Error()}
+			a.Error = response.NewFailure(0, abi.ProviderError{Kind: abi.ErrorUpstream, Message: err.Error()})
 			return a, nil
 		}
 		out, err := r.source.Decode(ctx, abi.AppendDecodeInput(nil, state, flags, events), nil)
@@ -130,7 +130,7 @@ func (r *Replayer) Aggregate(ctx context.Context, rec Recording) (any, error) {
 	}
 }
 
-func (r *Replayer) failure(ctx context.Context, rec Recording) (*kit.Failure, error) {
+func (r *Replayer) failure(ctx context.Context, rec Recording) (*response.Failure, error) {
 	in := abi.ErrorRequest{Status: rec.Status, Headers: map[string]string{}, Body: string(rec.Body)}
 	for name, values := range rec.Header {
 		in.Headers[strings.ToLower(name)] = strings.Join(values, ", ")
@@ -139,9 +139,7 @@ func (r *Replayer) failure(ctx context.Context, rec Recording) (*kit.Failure, er
 	if err != nil {
 		return nil, fmt.Errorf("sort the error: %w", err)
 	}
-	f := kit.NewFailure(e)
-	f.Status = rec.Status
-	return f, nil
+	return response.NewFailure(rec.Status, *e), nil
 }
 
 // recorded is a response that was recorded. It is a [chat.Response].

@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/sdk/plugintest"
 )
 
@@ -81,7 +82,7 @@ func replayerOf(t testing.TB, name, source string) *Replayer {
 	return r
 }
 
-func replayCase(t *testing.T, r *Replayer, c plugintest.Case) {
+func replayCase(t *testing.T, r *Replayer, c response.Case) {
 	rec := Recording{Status: c.Status, Header: http.Header{}, Body: c.Body}
 	for name, value := range c.Headers {
 		rec.Header.Set(name, value)

@@ -4,13 +4,14 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/sdk/plugintest"
 )
 
 // FuzzDecode holds any body to what no stream may do, and the decoder with
 // patterns to the one that reads every event in full.
 func FuzzDecode(f *testing.F) {
-	cases, err := plugintest.ReadCases("testdata")
+	cases, err := response.ReadCases("testdata")
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -48,7 +49,7 @@ func FuzzDecode(f *testing.F) {
 
 // FuzzError holds any error body to the kinds that the host knows.
 func FuzzError(f *testing.F) {
-	cases, err := plugintest.ReadCases("testdata")
+	cases, err := response.ReadCases("testdata")
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -59,7 +60,7 @@ func FuzzError(f *testing.F) {
 	}
 	d := plugintest.New(&plain{})
 	f.Fuzz(func(t *testing.T, status int, retry string, body []byte) {
-		got, err := d.Fail(status, map[string]string{"retry-after": retry}, body)
+		got, err := d.Fail(response.Case{Status: status, Headers: map[string]string{"retry-after": retry}, Body: body})
 		if err != nil {
 			t.Fatal(err)
 		}

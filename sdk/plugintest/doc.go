@@ -7,7 +7,7 @@
 //		plugintest.RunCases(t, plugintest.New(&myProvider{}), "testdata")
 //	}
 //
-// with a file for each case; see [ReadCase] for its form. [RunBad] breaks those
+// with a file for each case; see [response.ReadCases] for its form. [RunBad] breaks those
 // streams in all ways, [FuzzStream] in any; [Chat] makes requests to put through
 // Encode.
 package plugintest

@@ -3,9 +3,9 @@ package plugintest
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/sdk/provider"
 )
 
@@ -32,44 +32,26 @@ func (d *Driver) Encode(r abi.EncodeRequest) (abi.EncodeResponse, error) {
 	return out, nil
 }
 
-// A Failure is what a response that is no success was taken for.
-type Failure struct {
-	Status       int    `json:"status"`
-	Kind         string `json:"kind"`
-	Message      string `json:"message"`
-	ProviderCode string `json:"provider_code,omitempty"`
-	RetryAfterMS *int64 `json:"retry_after_ms"`
-}
-
-// Fail asks what a response that is no success means. Header names may have
-// any case.
-func (d *Driver) Fail(status int, headers map[string]string, body []byte) (Failure, error) {
-	r := abi.ErrorRequest{Status: status, Headers: map[string]string{}, Body: string(body)}
-	for name, value := range headers {
-		r.Headers[strings.ToLower(name)] = value
-	}
-	in, err := json.Marshal(r)
+// Fail asks what a case that is no success means.
+func (d *Driver) Fail(c response.Case) (*response.Failure, error) {
+	in, err := json.Marshal(c.ErrorRequest())
 	if err != nil {
-		return Failure{}, fmt.Errorf("write error input: %w", err)
+		return nil, fmt.Errorf("write error input: %w", err)
 	}
 	b, err := d.guest.Error(in)
 	if err != nil {
-		return Failure{}, err
+		return nil, err
 	}
 	var e abi.ProviderError
 	if err := json.Unmarshal(b, &e); err != nil {
-		return Failure{}, fmt.Errorf("read error output %.200q: %w", b, err)
+		return nil, fmt.Errorf("read error output %.200q: %w", b, err)
 	}
-	f := Failure{Status: status, Kind: e.Kind, Message: e.Message, ProviderCode: e.ProviderCode}
-	if e.RetryAfterMS > 0 {
-		f.RetryAfterMS = &e.RetryAfterMS
-	}
-	return f, nil
+	return response.NewFailure(c.Status, e), nil
 }
 
 // A Stream is one response under way: what the host keeps of it.
 type Stream struct {
-	Aggregate
+	*response.Aggregate
 	driver *Driver
 	state  []byte
 	first  bool
@@ -77,7 +59,7 @@ type Stream struct {
 
 // Stream begins a response.
 func (d *Driver) Stream() *Stream {
-	return &Stream{driver: d, first: true, Aggregate: Aggregate{ToolCalls: []ToolCall{}}}
+	return &Stream{driver: d, first: true, Aggregate: response.New()}
 }
 
 // Decode hands over events; flags are abi.FlagLast and abi.FlagCancelled.
@@ -95,7 +77,13 @@ func (s *Stream) Decode(flags byte, events ...abi.Event) error {
 		return fmt.Errorf("read decode output: %w", err)
 	}
 	s.state = append(s.state[:0], state...)
-	return s.add(records)
+	if err := s.Add(records); err != nil {
+		return err
+	}
+	if flags&(abi.FlagLast|abi.FlagCancelled) == abi.FlagLast {
+		s.End()
+	}
+	return nil
 }
 
 // Run decodes a whole body, framed by [Frame], one event a call.

@@ -2,23 +2,20 @@ package plugintest
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"testing"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/response"
 )
 
 // RunCases runs the *.case files of a folder.
 func RunCases(t *testing.T, d *Driver, dir string) {
 	t.Helper()
-	cases, err := ReadCases(dir)
+	cases, err := response.ReadCases(dir)
 	if err != nil {
 		t.Fatal(err)
-	}
-	if len(cases) == 0 {
-		t.Fatalf("no *.case files in %s", dir)
 	}
 	run(t, d, cases)
 }
@@ -33,7 +30,7 @@ func RunCorpus(t *testing.T, d *Driver, source string) {
 	run(t, d, cases)
 }
 
-func run(t *testing.T, d *Driver, cases []Case) {
+func run(t *testing.T, d *Driver, cases []response.Case) {
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
 			for _, problem := range d.Check(c) {
@@ -47,19 +44,19 @@ func run(t *testing.T, d *Driver, cases []Case) {
 // stream is run in every way in which a host may hand it over: an event a
 // call, all events in one call, in turns with another stream, cut into single
 // bytes, and with each kind of line end.
-func (d *Driver) Check(c Case) []string {
-	if c.Kind == "error" {
-		got, err := d.Fail(c.Status, c.Headers, c.Body)
+func (d *Driver) Check(c response.Case) []string {
+	if c.Kind == response.KindError {
+		got, err := d.Fail(c)
 		if err != nil {
 			return []string{err.Error()}
 		}
-		return compare("error", got, c.Expected)
+		return c.Compare(got)
 	}
 	s, err := d.Run(c.Body)
 	if err != nil {
 		return []string{err.Error()}
 	}
-	problems := append(compare("stream", s.Aggregate, c.Expected), s.Broken...)
+	problems := append(c.Compare(s.Aggregate), s.Broken...)
 	for name, f := range map[string]func([]byte) (*Stream, error){
 		"all events in one call": d.runTogether,
 		"in turns":               d.runInTurns,
@@ -127,49 +124,4 @@ func (d *Driver) runBytes(body []byte) (*Stream, error) {
 		}
 	}
 	return s, s.Decode(abi.FlagLast)
-}
-
-// compare returns how got differs from the members that want has. A null text
-// in want is an empty one in got.
-func compare(what string, got any, want json.RawMessage) (problems []string) {
-	b, err := json.Marshal(got)
-	if err != nil {
-		return []string{err.Error()}
-	}
-	var g, w map[string]any
-	if err := json.Unmarshal(b, &g); err != nil {
-		return []string{err.Error()}
-	}
-	if err := json.Unmarshal(want, &w); err != nil {
-		return []string{fmt.Sprintf("expected: %v", err)}
-	}
-	for key, value := range w {
-		if !matches(g[key], value) {
-			gb, _ := json.Marshal(g[key])
-			wb, _ := json.Marshal(value)
-			problems = append(problems, fmt.Sprintf("%s: %s = %.400s, want %.400s", what, key, gb, wb))
-		}
-	}
-	return problems
-}
-
-// matches compares; an error object is compared by the members that want has.
-func matches(got, want any) bool {
-	if want == nil && got == "" {
-		return true
-	}
-	g, ok1 := got.(map[string]any)
-	w, ok2 := want.(map[string]any)
-	if !ok1 || !ok2 {
-		return reflect.DeepEqual(got, want)
-	}
-	if _, isError := w["message"]; !isError {
-		return reflect.DeepEqual(got, want)
-	}
-	for key, value := range w {
-		if !matches(g[key], value) {
-			return false
-		}
-	}
-	return true
 }

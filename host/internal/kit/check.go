@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/wasm"
 )
@@ -19,7 +20,7 @@ type Options struct {
 	CacheDir string
 	// Cases are responses and what the plugin must make of them. Without any, a
 	// provider is tried with streams of the shapes that LLM APIs have.
-	Cases []Case
+	Cases []response.Case
 	// Calls is how many the check of memory makes at least; default 10,000.
 	Calls int
 	// CallTimeout bounds one call; default what a host allows.

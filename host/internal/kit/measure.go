@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/wasm"
 )
@@ -186,7 +187,7 @@ func (s *subject) stepsOf(g *guest, body []byte) ([]step, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	st, err := Case{Name: "the given body", Body: body}.stream(framing)
+	st, err := streamOfCase(response.Case{Name: "the given body", Body: body}, framing)
 	if err == nil && len(st.events) == 0 {
 		err = errors.New("the given body holds no event")
 	}

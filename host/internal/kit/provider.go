@@ -190,7 +190,7 @@ func (s *subject) streams() (all []stream, sends bool, err error) {
 	for _, c := range s.options.Cases {
 		if c.Kind == "stream" {
 			// The events before a break in the framing are as good as others.
-			st, _ := c.stream(framing)
+			st, _ := streamOfCase(c, framing)
 			all = append(all, st)
 		}
 	}

@@ -220,7 +220,7 @@ func checkCases(s *subject) (string, error) {
 		return "", err
 	}
 	for _, c := range s.options.Cases {
-		if err := c.run(g, framing); err != nil {
+		if err := runCase(c, g, framing); err != nil {
 			return "", err
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/parley-search/parley/abi/response"
 )
 
 // vectors reads the vectors of a file of package abi.
@@ -45,11 +47,11 @@ func TestVectorsSelfTestDecode(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := &whole{ToolCalls: []wholeCall{}}
-		if err := w.add(records); err != nil {
+		a := response.New()
+		if err := a.Add(records); err != nil {
 			t.Errorf("%s: %v", v.Name, err)
 		}
-		if err := compare(v.Whole, w); err != nil {
+		if err := compare(v.Whole, newAnswered(a)); err != nil {
 			t.Errorf("%s: %v", v.Name, err)
 		}
 	}

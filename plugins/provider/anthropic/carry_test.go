@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/sdk/plugintest"
 )
 
@@ -77,8 +78,7 @@ func said(t *testing.T, body []byte) (blocks []any, thought bool) {
 func chatAfter(s *plugintest.Stream, model string) abi.RawJSON {
 	calls, answers := []any{}, []any{}
 	for _, c := range s.ToolCalls {
-		arguments, _ := json.Marshal(c.Arguments)
-		calls = append(calls, dict{"id": c.ID, "type": "function", "function": dict{"name": c.Name, "arguments": string(arguments)}})
+		calls = append(calls, dict{"id": c.ID, "type": "function", "function": dict{"name": c.Name, "arguments": c.Arguments}})
 		answers = append(answers, dict{"role": "tool", "tool_call_id": c.ID, "content": "found"})
 	}
 	messages := append([]any{
@@ -95,7 +95,7 @@ func chatAfter(s *plugintest.Stream, model string) abi.RawJSON {
 // TestCarry holds what the next round says of the last one to what the API
 // said: thinking with its signature, to the byte and in its place.
 func TestCarry(t *testing.T) {
-	cases, err := plugintest.ReadCases("testdata")
+	cases, err := response.ReadCases("testdata")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,8 +3,6 @@ package main
 import (
 	"encoding/json"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -139,29 +137,20 @@ func TestEncodeProperty(t *testing.T) {
 // TestRulesTakeRecordings holds the rules to the recorded requests: those that the API
 // took must pass.
 func TestRulesTakeRecordings(t *testing.T) {
-	dir := os.Getenv("CORPUS")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "..", "shared", "corpus")
-	}
-	files, _ := filepath.Glob(filepath.Join(dir, "anthropic", "*", "request.json"))
-	if len(files) == 0 {
-		t.Skip("recorded requests are not here; set CORPUS to where they are")
+	cases, err := plugintest.ReadCorpus("anthropic")
+	if err != nil {
+		t.Skipf("recorded requests are not here: %v", err)
 	}
 	taken := 0
-	for _, file := range files {
-		c, err := plugintest.ReadFolder(filepath.Dir(file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
+	for _, c := range cases {
+		if len(c.Request) == 0 {
+			continue
 		}
 		if c.Status != 200 {
 			continue
 		}
 		taken++
-		for _, problem := range validate(b) {
+		for _, problem := range validate(c.Request) {
 			if strings.Contains(problem, "toolu_01") && strings.HasPrefix(c.Name, "anthropic-dd-trace-text-0") {
 				continue // its call and result have different ids: the request was edited after recording
 			}

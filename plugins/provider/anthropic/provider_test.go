@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/sdk/plugintest"
 )
 
@@ -39,7 +40,7 @@ func TestCancelled(t *testing.T) {
 // TestCutAnywhere cuts each case after every byte of its end and after every
 // event: it finishes or fails, and no rule is broken.
 func TestCutAnywhere(t *testing.T) {
-	cases, err := plugintest.ReadCases("testdata")
+	cases, err := response.ReadCases("testdata")
 	if err != nil {
 		t.Fatal(err)
 	}

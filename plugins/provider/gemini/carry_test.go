@@ -29,11 +29,7 @@ func (r rounds) said(s *plugintest.Stream) (messages string) {
 	m := map[string]any{"role": "assistant", "content": s.Text}
 	var calls []any
 	for _, c := range s.ToolCalls {
-		arguments, err := json.Marshal(c.Arguments)
-		if err != nil {
-			r.t.Fatal(err)
-		}
-		calls = append(calls, map[string]any{"id": c.ID, "type": "function", "function": map[string]any{"name": c.Name, "arguments": string(arguments)}})
+		calls = append(calls, map[string]any{"id": c.ID, "type": "function", "function": map[string]any{"name": c.Name, "arguments": c.Arguments}})
 	}
 	m["tool_calls"] = calls
 	all := []any{m}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/sdk/plugintest"
 )
 
@@ -25,7 +26,7 @@ func FuzzError(f *testing.F) { plugintest.FuzzFailure(f, plugintest.New(&mistral
 func BenchmarkDecode(b *testing.B) {
 	for _, name := range []string{"text", "thinking", "tools-whole"} {
 		b.Run(name, func(b *testing.B) {
-			c, err := plugintest.ReadCase("testdata/" + name + ".case")
+			c, err := response.ReadCase("testdata/" + name + ".case")
 			if err != nil {
 				b.Fatal(err)
 			}
