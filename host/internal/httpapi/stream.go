@@ -30,8 +30,9 @@ var errClientLeft = errors.New("the client left")
 type stream struct {
 	conn   net.Conn
 	cancel context.CancelCauseFunc
+	made   time.Time
 	silent int64        // nanoseconds without a write after which a comment is due
-	last   atomic.Int64 // when something was written, in Unix nanoseconds; 0: not open
+	last   atomic.Int64 // when something was written, in nanoseconds since made; 0: not open
 	beats  atomic.Bool  // a comment is being written
 
 	mu    sync.Mutex
@@ -44,7 +45,7 @@ type stream struct {
 var _ chat.ChunkWriter = (*stream)(nil)
 
 func newStream(c net.Conn, cancel context.CancelCauseFunc, keepAlive time.Duration) *stream {
-	return &stream{conn: c, cancel: cancel, silent: int64(keepAlive)}
+	return &stream{conn: c, cancel: cancel, made: time.Now(), silent: int64(keepAlive)}
 }
 
 // begin says that the head is sent: from here on the stream writes.
@@ -52,8 +53,12 @@ func (s *stream) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open = true
-	s.last.Store(time.Now().UnixNano())
+	s.wrote()
 }
+
+// wrote notes that something is written now. It counts from when the stream was
+// made, since that goes on as it should where the machine's clock is set.
+func (s *stream) wrote() { s.last.Store(max(int64(time.Since(s.made)), 1)) }
 
 // close ends the writing, and returns how many bytes were written.
 func (s *stream) close() int {
@@ -82,7 +87,7 @@ func (s *stream) put(frames []byte) {
 func (s *stream) Flush() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.last.Store(time.Now().UnixNano())
+	s.wrote()
 	return s.out.send(s.conn)
 }
 
@@ -105,7 +110,7 @@ func (s *stream) beat() {
 	if !s.open || s.ended {
 		return
 	}
-	s.last.Store(time.Now().UnixNano())
+	s.wrote()
 	s.put(comment)
 	if s.out.send(s.conn) != nil {
 		s.cancel(errClientLeft)
@@ -120,7 +125,7 @@ func (s *stream) look(now time.Time) {
 		return
 	}
 	last := s.last.Load()
-	if last != 0 && now.UnixNano()-last >= s.silent && s.beats.CompareAndSwap(false, true) {
+	if last != 0 && int64(now.Sub(s.made))-last >= s.silent && s.beats.CompareAndSwap(false, true) {
 		go s.beat()
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/parley-search/parley/host/internal/clocktest"
 )
 
 // The writing of a chunk alone: no allocation.
@@ -104,6 +106,27 @@ func TestBeatAfterClose(t *testing.T) {
 	st.look(time.Now())
 	if st.beats.Load() {
 		t.Error("a closed stream is to send a comment")
+	}
+}
+
+// A comment is due when nothing was written for a while, whatever date the
+// machine's clock has been set to since.
+func TestBeatByAnyClock(t *testing.T) {
+	for _, by := range []time.Duration{0, 365 * 24 * time.Hour, -24 * time.Hour} {
+		beat := make(chan error, 1)
+		st := newStream(written{to: broken{}}, func(err error) { beat <- err }, time.Hour)
+		st.begin()
+		now := clocktest.Set(time.Now(), by)
+		st.look(now.Add(59 * time.Minute))
+		if st.beats.Load() || len(beat) > 0 {
+			t.Errorf("clock set by %v: a comment is sent before an hour is over", by)
+		}
+		st.look(now.Add(2 * time.Hour))
+		select {
+		case <-beat:
+		case <-time.After(time.Minute):
+			t.Errorf("clock set by %v: no comment is sent after two hours", by)
+		}
 	}
 }
 
