@@ -46,7 +46,7 @@ func OpenTLS(f TLSFiles, failed func(error)) (*tls.Config, error) {
 	k.base.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) { return k.current(time.Now()), nil }
 	k.seen = f.stamps()
 	var err error
-	if k.config, err = f.read(k.base); err != nil {
+	if k.config, err = f.read(k.base, time.Now()); err != nil {
 		return nil, err
 	}
 	return k.base, nil
@@ -61,6 +61,7 @@ type keeper struct {
 	mu     sync.Mutex
 	config *tls.Config
 	seen   []stamp
+	broken bool // what was seen could not be read
 	looked time.Time
 }
 
@@ -71,13 +72,21 @@ func (k *keeper) current(now time.Time) *tls.Config {
 		return k.config
 	}
 	k.looked = now
-	if stamps := k.files.stamps(); !slices.Equal(stamps, k.seen) {
-		k.seen = stamps
-		if c, err := k.files.read(k.base); err != nil {
-			k.failed(err)
-		} else {
-			k.config = c
-		}
+	stamps := k.files.stamps()
+	changed := !slices.Equal(stamps, k.seen)
+	// What could not be read is read again though it is the same: a certificate
+	// has ended only as long as the machine's clock is wrong.
+	if !changed && !k.broken {
+		return k.config
+	}
+	k.seen = stamps
+	c, err := k.files.read(k.base, now)
+	k.broken = err != nil
+	switch {
+	case err == nil:
+		k.config = c
+	case changed:
+		k.failed(err)
 	}
 	return k.config
 }
@@ -99,13 +108,13 @@ func (f *TLSFiles) stamps() (all []stamp) {
 	return all
 }
 
-// read makes a configuration of what the files hold now.
-func (f *TLSFiles) read(base *tls.Config) (*tls.Config, error) {
+// read makes a configuration of what the files hold, which is good now.
+func (f *TLSFiles) read(base *tls.Config, now time.Time) (*tls.Config, error) {
 	cert, err := tls.LoadX509KeyPair(f.Cert, f.Key)
 	if err != nil {
 		return nil, fmt.Errorf("read certificate %s and key %s: %w", f.Cert, f.Key, err)
 	}
-	if now := time.Now(); now.After(cert.Leaf.NotAfter) {
+	if now.After(cert.Leaf.NotAfter) {
 		return nil, fmt.Errorf("read certificate %s: it ended %s: renew it", f.Cert, cert.Leaf.NotAfter.Format(time.DateOnly))
 	}
 	if f.OCSP != "" {
