@@ -3,7 +3,6 @@ package host
 import (
 	"strconv"
 	"sync"
-	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/chat"
@@ -132,10 +131,6 @@ func (h *Host) serviceMetrics() []metrics.Family {
 		return metrics.Family{Name: "parley_" + name, Help: help, Kind: metrics.Gauge, Samples: []metrics.Sample{{Value: value}}}
 	}
 	queue, indexes := h.tasks.Load(), h.search.Load()
-	oldest := 0.0
-	if !queue.Oldest.IsZero() {
-		oldest = time.Since(queue.Oldest).Seconds()
-	}
 	return []metrics.Family{
 		{
 			Name: "parley_tasks", Help: "Tasks that are not finished.", Kind: metrics.Gauge, Labels: []string{"status"},
@@ -144,7 +139,7 @@ func (h *Host) serviceMetrics() []metrics.Family {
 				{Labels: []string{string(task.Processing)}, Value: float64(queue.Processing)},
 			},
 		},
-		one("task_oldest_age_seconds", "How long the oldest task that is not finished has been there.", oldest),
+		one("task_oldest_age_seconds", "How long the oldest task that is not finished has been there.", queue.Age.Seconds()),
 		one("indexes", "Indexes.", float64(indexes.Indexes)),
 		one("indexes_not_ready", "Indexes that are built anew and answer no search until then.", float64(indexes.NotReady)),
 		one("documents", "Documents of all indexes.", float64(indexes.Documents)),

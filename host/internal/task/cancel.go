@@ -105,11 +105,11 @@ func (q *Queue) applyCancelation(ctx context.Context, t Task) error {
 		}
 	}
 	canceled := q.cancelable(chosen)
-	now := q.opts.Now().UTC()
+	now := q.moment(append(canceled[:len(canceled):len(canceled)], t))
 	for i := range canceled {
 		c := &canceled[i]
 		c.Status, c.CanceledBy, c.BatchUID, c.FinishedAt = Canceled, &t.UID, t.BatchUID, now
-		c.StartedAt = t.StartedAt
+		c.StartedAt = later(t.StartedAt, c.EnqueuedAt)
 		c.Details = unapplied(c.Details)
 	}
 	for left := canceled; len(left) > 0; {
@@ -163,7 +163,7 @@ func (q *Queue) applyDeletion(ctx context.Context, t Task) error {
 	if err := q.remove(ctx, finished); err != nil {
 		return err
 	}
-	t.end(Outcome{Details: setDetail(t.Details, "deletedTasks", len(finished))}, q.opts.Now().UTC())
+	t.end(Outcome{Details: setDetail(t.Details, "deletedTasks", len(finished))}, q.moment([]Task{t}))
 	return q.finish(ctx, []Task{t})
 }
 

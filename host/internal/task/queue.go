@@ -217,7 +217,7 @@ func (q *Queue) Pending() int {
 // A Load is how much a queue has before it.
 type Load struct {
 	Enqueued, Processing int
-	Oldest               time.Time // when the oldest of them was accepted; zero: there is none
+	Age                  time.Duration // since the oldest of them was accepted, by the machine's clock
 }
 
 // Load returns how much is before q now.
@@ -230,7 +230,7 @@ func (q *Queue) Load() Load {
 	}
 	l.Enqueued = len(q.pending) - l.Processing
 	if len(q.pending) > 0 {
-		l.Oldest = q.pending[0].Task.EnqueuedAt
+		l.Age = max(q.opts.Now().Sub(q.pending[0].Task.EnqueuedAt), 0)
 	}
 	return l
 }

@@ -126,7 +126,7 @@ func (q *Queue) apply(ctx context.Context, batch []Task) error {
 	q.mu.Lock()
 	uid := q.nextBatch
 	q.mu.Unlock()
-	now := q.opts.Now().UTC()
+	now := q.moment(batch)
 	for i := range batch {
 		batch[i].Status, batch[i].StartedAt, batch[i].BatchUID = Processing, now, &uid
 	}
@@ -146,11 +146,28 @@ func (q *Queue) apply(ctx context.Context, batch []Task) error {
 	if outcomes == nil {
 		return q.putBack(ctx, batch)
 	}
-	now = q.opts.Now().UTC()
+	now = q.moment(batch)
 	for i := range batch {
 		batch[i].end(outcomes[i], now)
 	}
 	return q.finish(ctx, batch)
+}
+
+// moment is the present as a date of all tasks, and no earlier than the dates
+// that they have: none ends before it began, though the clock was set back.
+func (q *Queue) moment(tasks []Task) time.Time {
+	now := q.opts.Now().UTC()
+	for i := range tasks {
+		now = later(now, later(tasks[i].EnqueuedAt, tasks[i].StartedAt))
+	}
+	return now
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // putBack makes tasks wait again that were stopped, because one of them was
