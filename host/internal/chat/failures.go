@@ -148,7 +148,8 @@ func (a *Answer) pluginError(err error) error {
 }
 
 // retryAfter reads how long a provider wants to be left alone: milliseconds,
-// seconds or a date. It returns 0 where it does not say.
+// seconds or a date, which is by the provider's own clock where the response
+// tells that. It returns 0 where it does not say.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && ms < 86_400_000 {
 		return time.Duration(ms * float64(time.Millisecond))
@@ -158,6 +159,9 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 		return time.Duration(s * float64(time.Second))
 	}
 	if at, err := http.ParseTime(v); err == nil {
+		if date, err := http.ParseTime(h.Get("Date")); err == nil {
+			now = date
+		}
 		return max(0, min(at.Sub(now), 24*time.Hour))
 	}
 	return 0

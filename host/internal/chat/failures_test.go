@@ -76,6 +76,9 @@ func TestRetryAfter(t *testing.T) {
 		{[]string{"Retry-After", "9", "Retry-After-Ms", "1500"}, 1500 * time.Millisecond, 1500 * time.Millisecond},
 		{[]string{"Retry-After", soon}, 60 * time.Second, 90 * time.Second},
 		{[]string{"Retry-After", "Mon, 02 Jan 2006 15:04:05 GMT"}, 0, 0},
+		// By the provider's clock, where this machine's is a year behind or ahead.
+		{[]string{"Retry-After", "Sat, 21 Nov 2037 10:00:30 GMT", "Date", "Sat, 21 Nov 2037 10:00:00 GMT"}, 30 * time.Second, 30 * time.Second},
+		{[]string{"Retry-After", "Mon, 21 Nov 2005 10:00:30 GMT", "Date", "Mon, 21 Nov 2005 10:00:00 GMT"}, 30 * time.Second, 30 * time.Second},
 		{[]string{"Retry-After", "soon"}, 0, 0},
 		{[]string{"Retry-After", "-3"}, 0, 0},
 	} {
