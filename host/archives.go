@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -26,8 +27,8 @@ const (
 	streamBodies   = "bodies/"   // and the name of a body
 	streamFolders  = "indexes/"  // of a snapshot: and the path of a file in a bleve folder
 	snapshotSuffix = ".snapshot" // the one snapshot is called as the data directory
-	dumpSuffix     = ".dump"     // a dump is called by when it was asked for
-	dumpName       = "20060102-150405.000000000"
+	dumpSuffix     = ".dump"     // a dump is called by when it was asked for, and its task
+	dumpDate       = "20060102-150405.000000000"
 )
 
 // An archiver makes dumps and snapshots, in their turn among the tasks: while
@@ -46,7 +47,9 @@ func (a *archiver) Process(ctx context.Context, r *task.Run) ([]task.Outcome, er
 	var details json.RawMessage
 	switch t.Type {
 	case task.DumpCreation:
-		name := t.EnqueuedAt.UTC().Format(dumpName)
+		// No two tasks have one number: whatever the clock says, a dump takes the
+		// place of none but its own, where a crash has it made again.
+		name := t.EnqueuedAt.UTC().Format(dumpDate) + "-" + strconv.FormatUint(uint64(t.UID), 10)
 		err = a.dump(ctx, filepath.Join(a.config.DumpDir, name+dumpSuffix), t.UID)
 		details, _ = json.Marshal(map[string]string{"dumpUid": name}) // a text
 	case task.SnapshotCreation:

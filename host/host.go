@@ -52,8 +52,8 @@ type Options struct {
 	Commit   string // that it was built from
 	// CommitDate is when that was made, RFC 3339.
 	CommitDate string
-	// Pace is the clock of telemetry and of requests, for tests of what takes hours otherwise; the
-	// zero value is that of the machine.
+	// Pace is the clock, for tests of what takes hours otherwise and of clocks that are set; the zero
+	// value is that of the machine. Limits and pauses are measured by the machine's all the same.
 	Pace Pace
 
 	machine *machine         // what telemetry tells of, for tests; nil: where the host runs
@@ -153,7 +153,7 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 	if err := h.openChat(c, o, db, sealer, tracer); err != nil {
 		return nil, err
 	}
-	keys, err := auth.Open(ctx, db, auth.Options{MasterKey: c.MasterKey.Reveal()})
+	keys, err := auth.Open(ctx, db, auth.Options{MasterKey: c.MasterKey.Reveal(), Now: o.Pace.Now})
 	if err != nil {
 		return nil, err
 	}

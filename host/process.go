@@ -21,6 +21,7 @@ func (h *Host) openTasks(ctx context.Context, c Config, o Options, db *store.Sto
 	p := &processor{h.search, &archiver{h.search, db, c, o.Version}, h.exports}
 	webhook := h.startWebhook(c, o)
 	h.tasks, err = task.Open(ctx, db, p, task.Options{
+		Now:      o.Pace.Now,
 		Failed:   func(err error) { h.log.Error().Err(err).Msg("task put off") },
 		Finished: func(tasks []task.Task) { h.figures.finished(tasks); webhook(tasks) },
 	})

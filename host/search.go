@@ -18,7 +18,7 @@ func (h *Host) openSearch(c Config, o Options, db *store.Store, sealer *store.Se
 	h.search, err = search.Open(search.Options{
 		Dir: filepath.Join(c.DBPath, "indexes"), DB: db, Sealer: sealer, Bodies: db, Features: features.Now, Upstream: out, Remotes: remotes, Waiting: c.SearchQueueSize,
 		VectorMemory: c.VectorMemory, IndexingMemory: c.indexingMemory(), IndexingThreads: c.indexingThreads(), QueryVectors: c.EmbeddingCache,
-		Log: func(message string, err error) { h.log.Warn().Err(err).Msg(message) }, Searched: h.figures.searched,
+		Log: func(message string, err error) { h.log.Warn().Err(err).Msg(message) }, Searched: h.figures.searched, Now: o.Pace.Now,
 	})
 	if err != nil {
 		return err

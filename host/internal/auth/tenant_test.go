@@ -82,6 +82,34 @@ func TestTenantOfANarrowKey(t *testing.T) {
 	}
 }
 
+// Keys and tokens go by the date, whatever it was before: one that ended while
+// the clock was a year ahead is good again, since nothing is thrown away.
+func TestClockJumps(t *testing.T) {
+	c := newClock()
+	s := open(t, master, c)
+	k, key := create(t, s, auth.Draft{Actions: []string{"search"}, Indexes: []string{"*"}, ExpiresAt: new("2026-11-21T05:30:00Z")})
+	token := sign(t, jwt.SigningMethodHS256, []byte(key), jwt.MapClaims{"apiKeyUid": k.UID, "searchRules": []string{"*"}, "exp": c.t.Add(time.Minute).Unix()})
+	late := sign(t, jwt.SigningMethodHS256, []byte(key), jwt.MapClaims{"apiKeyUid": k.UID, "searchRules": []string{"*"}, "nbf": c.t.Unix()})
+	const year = 365 * 24 * time.Hour
+	for _, tt := range []struct {
+		by               time.Duration
+		key, token, late string // what the refusal says; empty: passes
+	}{
+		{0, "", "", ""},
+		{year, "expired", "expired", "expired"},
+		{-year - 24*time.Hour, "", "", "good from"},
+		{24 * time.Hour, "", "", ""},
+	} {
+		c.t = c.t.Add(tt.by)
+		for token, want := range map[string]string{key: tt.key, token: tt.token, late: tt.late} {
+			_, err := s.Authenticate("Bearer " + token)
+			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("at %v: error %v, want %q", c.t, err, want)
+			}
+		}
+	}
+}
+
 func TestTenantErrors(t *testing.T) {
 	c := newClock()
 	s := open(t, master, c)

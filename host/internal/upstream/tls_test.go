@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -62,6 +63,22 @@ func TestTLS(t *testing.T) {
 		c := client(t, Options{TLS: &tls.Config{RootCAs: roots, ServerName: "other.example"}})
 		_, err := get(t, c, to(s.URL))
 		wantError(t, err, chat.UpstreamConnect, "certificate", false)
+	})
+	t.Run("by a clock that is ahead, then right", func(t *testing.T) {
+		var ahead atomic.Bool
+		c := client(t, Options{TLS: &tls.Config{RootCAs: roots, Time: func() time.Time {
+			if ahead.Load() {
+				return s.Certificate().NotAfter.Add(time.Hour)
+			}
+			return time.Now()
+		}}})
+		ahead.Store(true)
+		_, err := get(t, c, to(s.URL))
+		wantError(t, err, chat.UpstreamConnect, "certificate", false)
+		ahead.Store(false)
+		if got, err := get(t, c, to(s.URL)); err != nil || len(got) != 3 {
+			t.Errorf("%d events, error %v; want 3, none", len(got), err)
+		}
 	})
 	t.Run("old version", func(t *testing.T) {
 		old := httptest.NewUnstartedServer(http.HandlerFunc(stream))
