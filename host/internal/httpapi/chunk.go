@@ -9,6 +9,9 @@ type chunk struct{ buf []byte } // room for the size, then the data; nil: empty
 // chunkHead has the room that a size in hexadecimal needs, and its line's end.
 const chunkHead = 8 + len("\r\n")
 
+// lastChunk ends a body.
+var lastChunk = []byte("0\r\n\r\n")
+
 // maxKept is how large a buffer is kept for the next chunk.
 const maxKept = 64 << 10
 
@@ -38,35 +41,4 @@ func (c *chunk) send(w io.Writer) error {
 		c.buf = nil
 	}
 	return err
-}
-
-// An answerBody is what the server takes for the body of an answer that writes itself
-// to the connection: the first Read is all of the writing, in the goroutine
-// that the connection has anyway. The server's own way, a second goroutine and a
-// pipe between the two, costs each chunk two changes of goroutine, and each open
-// stream a stack and buffers. It needs the head to be flushed before the first Read
-// (ImmediateHeaderFlush), and the chunked coding to be ours.
-type answerBody struct {
-	write func() error // an error: the body is not whole
-	leave func()       // the head found no client
-	begun bool
-}
-
-// Read implements [io.Reader]. The end of the body, after an error none, is the
-// server's to write.
-func (b *answerBody) Read([]byte) (int, error) {
-	b.begun = true
-	if err := b.write(); err != nil {
-		return 0, err
-	}
-	return 0, io.EOF
-}
-
-// Close implements [io.Closer]. What was never read ends here.
-func (b *answerBody) Close() error {
-	if !b.begun {
-		b.leave()
-		_, _ = b.Read(nil)
-	}
-	return nil
 }

@@ -24,7 +24,8 @@ func (s *Server) complete(r *call) error {
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(s.trace(s.ctx, r))
-	st := newStream(r.Context().Conn(), cancel, s.Limits.KeepAlive)
+	c := r.Context().Conn().(*conn) // all are the listener's
+	st := newStream(c, cancel, s.Limits.KeepAlive)
 	s.streams.add(st)
 	answer, err := s.Chat.Start(ctx, r.caller, uid, body)
 	first := r.access.took()
@@ -44,9 +45,7 @@ func (s *Server) complete(r *call) error {
 	if s.Telemetry != nil {
 		a.client, a.messages = strings.Clone(clientOf(r.Ctx)), messages(body)
 	}
-	res := &r.Context().Response
-	res.ImmediateHeaderFlush = true
-	res.SetBodyStream(&answerBody{
+	s.takeOver(c, r.Context(), &answering{
 		write: func() error {
 			defer cancel(nil)
 			defer s.streams.remove(st)
@@ -54,7 +53,7 @@ func (s *Server) complete(r *call) error {
 			return s.stream(ctx, st, answer, a)
 		},
 		leave: func() { cancel(errClientLeft) },
-	}, -1)
+	})
 	return nil
 }
 

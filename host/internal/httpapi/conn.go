@@ -56,6 +56,49 @@ type conn struct {
 	linger  atomic.Bool // bytes of the client are unread: see Close
 	closing sync.Once
 	err     error
+
+	// Of a connection that answers take over: see takeOver.
+	answer  atomic.Pointer[answering] // to begin yet
+	ahead   []byte                    // of the next request, read and given back
+	held    bool                      // Read has no more than ahead
+	resting bool                      // nothing is asked; guarded by conns.mu
+}
+
+// Read implements [net.Conn].
+func (c *conn) Read(b []byte) (int, error) {
+	if len(c.ahead) > 0 {
+		n := copy(b, c.ahead)
+		c.ahead = c.ahead[n:]
+		return n, nil
+	}
+	if c.held {
+		return 0, io.EOF
+	}
+	return c.Conn.Read(b)
+}
+
+// takeBack has the next Read return what from, a buffer of this connection, has
+// read ahead.
+func (c *conn) takeBack(from io.Reader) {
+	c.held = true
+	c.ahead, _ = io.ReadAll(from) // ends with the EOF of Read
+	c.held = false
+}
+
+// rest waits for the next request and reports whether it has begun. Until then
+// the connection holds no buffer.
+func (c *conn) rest() bool {
+	if len(c.ahead) > 0 {
+		return true
+	}
+	if !c.server.conns.rest(c) {
+		return false
+	}
+	defer c.server.conns.wake(c)
+	one := make([]byte, 1)
+	n, _ := c.Conn.Read(one) // an error: there is no next request
+	c.ahead = one[:n]
+	return n > 0
 }
 
 // Write implements [net.Conn]. A client that does not read loses its
@@ -78,6 +121,9 @@ func (c *conn) Close() error {
 			_, _ = io.CopyN(io.Discard, c.Conn, maxLinger)
 		}
 		c.err = c.Conn.Close()
+		if a := c.answer.Swap(nil); a != nil {
+			c.server.unheard(a)
+		}
 	})
 	return c.err
 }
@@ -107,6 +153,7 @@ func (c *conn) gone() bool {
 type conns struct {
 	mu   sync.Mutex
 	open map[*conn]struct{}
+	down bool // none may rest any more
 }
 
 func (s *conns) add(c *conn) {
@@ -122,6 +169,35 @@ func (s *conns) remove(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.open, c)
+}
+
+// rest says that c waits for a next request; false: it may not.
+func (s *conns) rest(c *conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.down || c.SetReadDeadline(time.Now().Add(c.server.Limits.Idle)) != nil {
+		return false
+	}
+	c.resting = true
+	return true
+}
+
+func (s *conns) wake(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.resting = false
+}
+
+// endRest has every connection that rests, now or later, end.
+func (s *conns) endRest() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.down = true
+	for c := range s.open {
+		if c.resting {
+			_ = c.SetReadDeadline(time.Unix(1, 0)) // long ago; an error: it has ended
+		}
+	}
 }
 
 // closeAll closes what is open, whatever happens on it.

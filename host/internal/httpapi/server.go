@@ -100,8 +100,8 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// maxHead bounds the bytes of a request's line and headers. Each open connection
-// has a buffer of this size, also while a stream goes out on it.
+// maxHead bounds the bytes of a request's line and headers. Each connection has
+// a buffer of this size, but where a stream goes out on it: see takeOver.
 const maxHead = 16 << 10
 
 // errShutdown is why an answer ends that outlasts the grace of a shutdown.
@@ -113,6 +113,7 @@ type Server struct {
 	app     *fiber.App
 	conns   conns
 	streams streams
+	taken   sync.WaitGroup // connections that answers took over
 	// watching is the stream of the log, where there is one.
 	watching atomic.Pointer[logWatch]
 	ctx      context.Context // ends what outlasts a shutdown's grace
@@ -147,6 +148,7 @@ func New(d Deps) *Server {
 	// not, and its text may hold parts of a request.
 	s.app.Server().SecureErrorLogMessage = true
 	s.app.Server().Logger = quiet{&s.Log}
+	s.app.Server().KeepHijackedConns = true // takeOver closes them
 	s.app.Use(s.around)
 	s.routes()
 	s.app.Server().Handler = s.knownMethods(s.app.Handler())
@@ -216,10 +218,15 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		return fmt.Errorf("close listener: %w", err)
 	}
 	s.unwatch() // it would never finish by itself
+	s.conns.endRest()
 	hard, end := context.WithCancel(context.Background())
 	defer end()
 	done := make(chan error, 1)
-	go func() { done <- s.app.ShutdownWithContext(hard) }()
+	go func() {
+		err := s.app.ShutdownWithContext(hard)
+		s.given(hard)
+		done <- err
+	}()
 	select {
 	case err := <-done:
 		s.stop(errShutdown)
@@ -236,4 +243,17 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	end()
 	<-done
 	return nil
+}
+
+// given waits until no connection is taken over any more, or ctx ends.
+func (s *Server) given(ctx context.Context) {
+	none := make(chan struct{})
+	go func() {
+		defer close(none)
+		s.taken.Wait()
+	}()
+	select {
+	case <-none:
+	case <-ctx.Done():
+	}
 }
