@@ -81,8 +81,11 @@ func (c *conn) Read(b []byte) (int, error) {
 // read ahead.
 func (c *conn) takeBack(from io.Reader) {
 	c.held = true
-	c.ahead, _ = io.ReadAll(from) // ends with the EOF of Read
+	ahead, _ := io.ReadAll(from) // ends with the EOF of Read
 	c.held = false
+	if len(ahead) > 0 { // else it would hold an empty buffer
+		c.ahead = ahead
+	}
 }
 
 // rest waits for the next request and reports whether it has begun. Until then
