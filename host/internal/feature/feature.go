@@ -20,11 +20,12 @@ type Feature string
 
 // The features. One is here only where its switch does something.
 const (
-	Metrics         Feature = "metrics"         // GET /metrics
-	LogsRoute       Feature = "logsRoute"       // POST /logs/stderr and /logs/stream
-	ContainsFilter  Feature = "containsFilter"  // CONTAINS and STARTS WITH in filters
-	Network         Feature = "network"         // GET and PATCH /network, and searches on remotes
-	ChatCompletions Feature = "chatCompletions" // the routes below /chats
+	Metrics            Feature = "metrics"            // GET /metrics
+	LogsRoute          Feature = "logsRoute"          // POST /logs/stderr and /logs/stream
+	ContainsFilter     Feature = "containsFilter"     // CONTAINS and STARTS WITH in filters
+	CompositeEmbedders Feature = "compositeEmbedders" // setting an embedder of the source composite
+	Network            Feature = "network"            // GET and PATCH /network, and searches on remotes
+	ChatCompletions    Feature = "chatCompletions"    // the routes below /chats
 )
 
 // A trait is what the table knows of a feature.
@@ -40,6 +41,7 @@ func traits() []trait {
 		{Metrics, false, "reading metrics", func(s *Set) *bool { return &s.Metrics }},
 		{LogsRoute, false, "setting the log's level and streaming the log", func(s *Set) *bool { return &s.LogsRoute }},
 		{ContainsFilter, false, "CONTAINS and STARTS WITH in a filter", func(s *Set) *bool { return &s.ContainsFilter }},
+		{CompositeEmbedders, false, "an embedder made of two", func(s *Set) *bool { return &s.CompositeEmbedders }},
 		{Network, false, "the network of remotes", func(s *Set) *bool { return &s.Network }},
 		{ChatCompletions, true, "conversations", func(s *Set) *bool { return &s.ChatCompletions }},
 	}
@@ -56,11 +58,12 @@ func absent() map[string]string {
 
 // A Set says which features are on.
 type Set struct {
-	Metrics         bool
-	LogsRoute       bool
-	ContainsFilter  bool
-	Network         bool
-	ChatCompletions bool
+	Metrics            bool
+	LogsRoute          bool
+	ContainsFilter     bool
+	CompositeEmbedders bool
+	Network            bool
+	ChatCompletions    bool
 }
 
 // Default is the Set of a host where nothing was switched.

@@ -107,13 +107,13 @@ func (c *vectorChange) change(ctx context.Context, name string) error {
 	case !wanted || e.Source == UserProvided:
 		c.made = append(c.made, w.set.ID)
 		if wanted {
-			w.embedder, w.set.Dimensions = &e, e.Dimensions
+			w.embedder, w.set.Dimensions = &e, e.dimensions()
 		}
 		if has {
 			err = w.copy(ctx)
 		}
 	default:
-		w.embedder, w.set.Dimensions = &e, e.Dimensions
+		w.embedder, w.set.Dimensions = &e, e.dimensions()
 		if err = c.note(name, buildingSet{w.set.ID, e.fingerprint()}); err == nil {
 			err = w.embed(ctx)
 		}

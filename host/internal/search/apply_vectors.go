@@ -118,7 +118,7 @@ func (b *docBatch) bodies(docs []received, partial bool) (bodies [][]byte, fresh
 // textFor returns the text of a document that an embedder has to be asked
 // about, "" where it has not to be, and the text's hash.
 func (b *docBatch) textFor(name string, e *Embedder, g *givenVectors, old *docVectors, fresh bool, body []byte) (text string, hash uint64, err error) {
-	if e.Source != Rest || g == nil && !fresh && old != nil && !old.made {
+	if !e.makes() || g == nil && !fresh && old != nil && !old.made {
 		return "", 0, nil
 	}
 	r := b.renderers[name]
@@ -153,7 +153,7 @@ func (b *docBatch) fit(id, name string, e *Embedder, vectors [][]float32) error 
 
 // dimensions is what vectors of an embedder must have; 0: not known yet.
 func (b *docBatch) dimensions(name string, e *Embedder) int {
-	return cmp.Or(e.Dimensions, b.record().VectorSets[name].Dimensions, b.dims[name])
+	return cmp.Or(e.dimensions(), b.record().VectorSets[name].Dimensions, b.dims[name])
 }
 
 // taskFailure returns the error that is a task's failure; ok is false for one

@@ -47,7 +47,8 @@ func (s *Service) embedTexts(ctx context.Context, name string, e *Embedder, dims
 // is asked about.
 func (e *Embedder) documentRenderer(s *Settings) (*renderer, error) {
 	own := *s
-	own.Chat.DocumentTemplate, own.Chat.MaxBytes = e.DocumentTemplate, e.MaxBytes
+	made, _ := e.forDocuments("")
+	own.Chat.DocumentTemplate, own.Chat.MaxBytes = made.DocumentTemplate, made.MaxBytes
 	return newRenderer(&own)
 }
 
@@ -61,17 +62,23 @@ func hashText(text string) uint64 {
 // fingerprint stands for all that sameVectors compares. It is kept: never change
 // it.
 func (e *Embedder) fingerprint() uint64 {
-	return hashText(fmt.Sprintf("%q %q %d %q %d %q %q", e.Source, e.URL, e.Dimensions, e.DocumentTemplate, e.MaxBytes, e.Request, e.Response))
+	d, _ := e.forDocuments("")
+	return hashText(fmt.Sprintf("%q %q %d %q %d %q %q", d.Source, d.URL, e.dimensions(), d.DocumentTemplate, d.MaxBytes, d.Request, d.Response))
 }
 
-// sameModel reports whether a makes the same vectors of the same texts as b.
+// sameModel reports whether e makes the same vectors of the same documents'
+// texts as b.
 func (e *Embedder) sameModel(b *Embedder) bool {
-	return e.Source == b.Source && e.URL == b.URL && e.Dimensions == b.Dimensions &&
-		string(e.Request) == string(b.Request) && string(e.Response) == string(b.Response)
+	x, _ := e.forDocuments("")
+	y, _ := b.forDocuments("")
+	return x.Source == y.Source && x.URL == y.URL && e.dimensions() == b.dimensions() &&
+		string(x.Request) == string(y.Request) && string(x.Response) == string(y.Response)
 }
 
-// sameVectors reports whether a makes the same vectors of the same documents as
+// sameVectors reports whether e makes the same vectors of the same documents as
 // b.
 func (e *Embedder) sameVectors(b *Embedder) bool {
-	return e.sameModel(b) && e.DocumentTemplate == b.DocumentTemplate && e.MaxBytes == b.MaxBytes
+	x, _ := e.forDocuments("")
+	y, _ := b.forDocuments("")
+	return e.sameModel(b) && x.DocumentTemplate == y.DocumentTemplate && x.MaxBytes == y.MaxBytes
 }

@@ -47,12 +47,8 @@ func (s *Settings) exported() (body []byte, keyless []string, err error) {
 	own := *s
 	own.Embedders = map[string]Embedder{}
 	for _, name := range sortedKeys(s.Embedders) {
-		e := s.Embedders[name]
-		if !e.Key.IsZero() {
-			keyless = append(keyless, name)
-			e.Key = SealedKey{}
-		}
-		own.Embedders[name] = e
+		e, had := s.Embedders[name].withoutKeys(name)
+		own.Embedders[name], keyless = e, append(keyless, had...)
 	}
 	body, err = json.Marshal(own)
 	return body, keyless, err

@@ -26,7 +26,7 @@ func (b *docBatch) putVectors(ctx context.Context, c *docChange, d received, fre
 		switch {
 		case g.brings():
 			c.setVectors(name, &docVectors{made: g.regenerate, vectors: g.vectors})
-		case configured && e.Source == Rest:
+		case configured && e.makes():
 			old, err := b.oldVectors(name, []received{d})
 			if err != nil {
 				return err
@@ -130,7 +130,7 @@ func (d *docChange) vectorPuts(m *meta, id string, seq uint64) (puts []vectorPut
 			set.ID = m.LastSet
 		}
 		if e, configured := m.Settings.Embedders[name]; configured && set.Dimensions == 0 {
-			set.Dimensions = e.Dimensions
+			set.Dimensions = e.dimensions()
 			if len(v.vectors) > 0 {
 				set.Dimensions = len(v.vectors[0])
 			}

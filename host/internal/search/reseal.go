@@ -37,38 +37,25 @@ func ResealPayload(uid string, payload []byte, anew Reseal) ([]byte, error) {
 
 // resealSettings does so for settings as they are kept.
 func resealSettings(settings []byte, of string, anew Reseal) ([]byte, error) {
-	var top map[string]json.RawMessage
-	if len(settings) == 0 || json.Unmarshal(settings, &top) != nil || isNull(top["embedders"]) {
+	if len(settings) == 0 || settings[0] != '{' {
 		return nil, nil // null resets all settings
 	}
-	var all map[string]map[string]json.RawMessage
-	if err := json.Unmarshal(top["embedders"], &all); err != nil {
-		return nil, fmt.Errorf("read embedders of %s: %w", of, err)
-	}
 	changed := false
-	for _, name := range sortedKeys(all) {
+	out, err := rewriteKeys(settings, func(embedder string, key json.RawMessage) (json.RawMessage, error) {
 		var k keptKey
-		if raw := all[name]["apiKey"]; isNull(raw) || json.Unmarshal(raw, &k) != nil || len(k.Sealed) == 0 {
-			continue
+		if isNull(key) || json.Unmarshal(key, &k) != nil || len(k.Sealed) == 0 {
+			return key, nil
 		}
 		changed = true
-		k.Sealed = anew(k.Sealed, sealPlace, fmt.Sprintf("apiKey of embedder %s of %s", name, of))
-		var err error
-		if all[name]["apiKey"], err = json.Marshal(k); err != nil {
-			return nil, fmt.Errorf("encode key: %w", err)
+		if k.Sealed = anew(k.Sealed, sealPlace, fmt.Sprintf("apiKey of embedder %s of %s", embedder, of)); k.Sealed == nil {
+			return json.RawMessage("null"), nil
 		}
-		if k.Sealed == nil {
-			all[name]["apiKey"] = json.RawMessage("null")
-		}
+		return json.Marshal(k)
+	})
+	if err != nil || !changed {
+		return nil, err
 	}
-	if !changed {
-		return nil, nil
-	}
-	var err error
-	if top["embedders"], err = json.Marshal(all); err != nil {
-		return nil, fmt.Errorf("encode embedders of %s: %w", of, err)
-	}
-	return json.Marshal(top)
+	return out, nil
 }
 
 func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }

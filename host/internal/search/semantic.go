@@ -50,7 +50,7 @@ func newSemantics(m *meta, q *Query) (*semantics, error) {
 		return nil, unknownEmbedder(apierr.InvalidSearchEmbedder, "hybrid.embedder", q.Hybrid.Embedder)
 	}
 	set := m.VectorSets[q.Hybrid.Embedder]
-	dims := cmp.Or(set.Dimensions, e.Dimensions)
+	dims := cmp.Or(set.Dimensions, e.dimensions())
 	s := &semantics{name: q.Hybrid.Embedder, embedder: e, ratio: q.Hybrid.ratio(), vector: q.Vector}
 	s.space = spaceKey{m.Docs, set.ID, dims, e.BinaryQuantized}
 	if !(s.ratio >= 0 && s.ratio <= 1) {
@@ -105,10 +105,11 @@ func (s *Service) meaning(ctx context.Context, rd *reading) (_ *semantics, err e
 		}
 		err = errors.Join(err, again)
 	}()
-	late := apierr.Newf(apierr.VectorEmbeddingError, "Embedder `%.100s` did not answer within %v.", m.name, queryWait)
+	embedder, name := m.embedder.forQueries(m.name)
+	late := apierr.Newf(apierr.VectorEmbeddingError, "Embedder `%.100s` did not answer within %v.", name, queryWait)
 	waiting, cancel := context.WithTimeoutCause(ctx, queryWait, late)
 	defer cancel()
-	made, err := s.embedTexts(waiting, m.name, &m.embedder, m.space.dims, []string{rd.plan.query.Q}, queryTries)
+	made, err := s.embedTexts(waiting, name, embedder, m.space.dims, []string{rd.plan.query.Q}, queryTries)
 	if err != nil {
 		if _, ok := errors.AsType[*apierr.Error](err); !ok || m.ratio == 1 {
 			return nil, err

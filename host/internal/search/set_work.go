@@ -162,7 +162,8 @@ func (w *setWork) embedChunk(ctx context.Context, text *renderer, docs []Documen
 		puts = append(puts, vectorPut{w.set.ID, d.ID, v})
 	}
 	if len(texts) > 0 {
-		made, err := w.change.service.embedTexts(ctx, w.name, w.embedder, w.set.Dimensions, texts, documentTries)
+		maker, called := w.embedder.forDocuments(w.name)
+		made, err := w.change.service.embedTexts(ctx, called, maker, w.set.Dimensions, texts, documentTries)
 		if err != nil {
 			return err
 		}

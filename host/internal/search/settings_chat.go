@@ -196,7 +196,7 @@ func (s *Settings) checkChatHybrid(h *Hybrid) error {
 	case !ok:
 		return fmt.Errorf("hybrid.embedder is `%.100s`, which is not among the setting embedders", h.Embedder)
 	case e.Source == UserProvided:
-		return fmt.Errorf("hybrid.embedder is `%.100s`, whose source `%s` makes no vectors of what a model asks; name an embedder of source `%s`, or set hybrid to null", h.Embedder, UserProvided, Rest)
+		return fmt.Errorf("hybrid.embedder is `%.100s`, whose source `%s` makes no vectors of what a model asks; name an embedder of source `%s` or `%s`, or set hybrid to null", h.Embedder, UserProvided, Rest, Composite)
 	}
 	return nil
 }

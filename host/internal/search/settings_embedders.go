@@ -1,11 +1,9 @@
 package search
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -29,6 +27,9 @@ type Embedder struct {
 	Request, Response json.RawMessage
 	Headers           map[string]string
 	Distribution      *Distribution
+	// Searching makes the vectors of queries and Indexing those of documents,
+	// of the source [Composite]; neither is ever changed in place.
+	Searching, Indexing *Embedder
 }
 
 // An EmbedderSource is a way to get vectors.
@@ -38,6 +39,7 @@ type EmbedderSource string
 const (
 	UserProvided EmbedderSource = "userProvided" // the documents bring them, in _vectors
 	Rest         EmbedderSource = "rest"         // an HTTP API makes them
+	Composite    EmbedderSource = "composite"    // two embedders make them, one those of documents, one those of queries
 )
 
 // Where text and vector stand in Embedder.Request and Embedder.Response. In an
@@ -99,18 +101,25 @@ func readEmbedders(v value, dst *map[string]Embedder) error {
 	return err
 }
 
-// patch reads an object over e. A key stays with the place it was given for:
-// another source or another host does not get it.
+// patch reads an object over e.
 func (e *Embedder) patch(v value) error {
-	before, d := *e, newEmbedder()
-	e.Key = SealedKey{}
-	keyed := false
-	err := v.fields(map[string]fieldReader{
-		"source":          orDefault(&e.Source, "", func(v value, s *EmbedderSource) error { return choice(v, s, UserProvided, Rest) }),
-		"url":             orDefault(&e.URL, "", readURL),
-		"apiKey":          {func(v value) error { keyed = true; return e.Key.read(v) }, func() { keyed = true }},
-		"dimensions":      orDefault(&e.Dimensions, 0, func(v value, n *int) error { return v.integer(n, 1, maxDimensions) }),
-		"binaryQuantized": orDefault(&e.BinaryQuantized, false, value.boolean),
+	known := e.restReaders()
+	known["source"] = orDefault(&e.Source, "", func(v value, s *EmbedderSource) error { return choice(v, s, UserProvided, Rest, Composite) })
+	known["binaryQuantized"] = orDefault(&e.BinaryQuantized, false, value.boolean)
+	known["distribution"] = orDefault(&e.Distribution, nil, readDistribution)
+	known[searchingPart] = partReader(&e.Searching, "documentTemplate", "documentTemplateMaxBytes")
+	known[indexingPart] = partReader(&e.Indexing)
+	return e.patchBy(v, known)
+}
+
+// restReaders are the readers of what an embedder of the source rest has, by
+// itself or within another one; that of its key is [Embedder.patchBy]'s.
+func (e *Embedder) restReaders() map[string]fieldReader {
+	d := newEmbedder()
+	return map[string]fieldReader{
+		"source":     orDefault(&e.Source, "", func(v value, s *EmbedderSource) error { return choice(v, s, Rest) }),
+		"url":        orDefault(&e.URL, "", readURL),
+		"dimensions": orDefault(&e.Dimensions, 0, func(v value, n *int) error { return v.integer(n, 1, maxDimensions) }),
 		"documentTemplate": orDefault(&e.DocumentTemplate, "", func(v value, t *string) error {
 			err := v.text(t, maxTemplate)
 			if err == nil && *t != "" {
@@ -124,111 +133,18 @@ func (e *Embedder) patch(v value) error {
 		"request":                  orDefault(&e.Request, nil, readPlace(TextPlace)),
 		"response":                 orDefault(&e.Response, nil, readPlace(EmbeddingPlace)),
 		"headers":                  orDefault(&e.Headers, nil, readHeaders),
-		"distribution":             orDefault(&e.Distribution, nil, readDistribution),
-	})
+	}
+}
+
+// patchBy reads an object of known fields over e. A key stays with the place it
+// was given for: another source or another host does not get it.
+func (e *Embedder) patchBy(v value, known map[string]fieldReader) error {
+	before, keyed := *e, false
+	e.Key = SealedKey{}
+	known["apiKey"] = fieldReader{func(v value) error { keyed = true; return e.Key.read(v) }, func() { keyed = true }}
+	err := v.fields(known)
 	if !keyed && e.Source == before.Source && sameHost(e.URL, before.URL) {
 		e.Key = before.Key
-	}
-	return err
-}
-
-func sameHost(a, b string) bool {
-	x, errX := url.Parse(a)
-	y, errY := url.Parse(b)
-	return errX == nil && errY == nil && x.Scheme == y.Scheme && x.Host == y.Host
-}
-
-func readURL(v value, dst *string) error {
-	var s string
-	if err := v.text(&s, maxURL); err != nil {
-		return err
-	}
-	u, err := url.Parse(s)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.Fragment != "" {
-		// What is wrong with it may be a secret in it.
-		return fmt.Errorf("`%s` must be a URL such as \"https://api.example.com/v1/embeddings\", without user, password or fragment", v.path)
-	}
-	*dst = s
-	return nil
-}
-
-// readPlace reads a body that has place in it.
-func readPlace(place string) func(value, *json.RawMessage) error {
-	return func(v value, dst *json.RawMessage) error {
-		found := 0
-		eachString(v.raw, func(s string) {
-			if s == place {
-				found++
-			}
-		})
-		if found != 1 {
-			return fmt.Errorf("`%s` must have \"%s\" once as a value in it, but has it %d times", v.path, place, found)
-		}
-		*dst = bytes.Clone(v.raw)
-		return nil
-	}
-}
-
-// eachString calls f for each string value in v.
-func eachString(v []byte, f func(string)) {
-	switch v[0] {
-	case '"':
-		f(unquote(v))
-	case '{':
-		eachMember(v, func(_, m []byte) bool { eachString(m, f); return true })
-	case '[':
-		eachElement(v, func(_ int, e []byte) bool { eachString(e, f); return true })
-	}
-}
-
-func readHeaders(v value, dst *map[string]string) error {
-	headers := map[string]string{}
-	err := v.members(func(name string, v value) error {
-		if len(headers) == maxHeaders {
-			return fmt.Errorf("`%s` is one header too many: at most %d are taken", v.path, maxHeaders)
-		}
-		if !headerName(name) {
-			return fmt.Errorf("`%s` is not the name of a header that can be set", v.path)
-		}
-		var text string
-		if err := v.text(&text, maxHeaderText); err != nil {
-			return err
-		}
-		if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
-			return fmt.Errorf("`%s` must be a text of one line", v.path)
-		}
-		headers[name] = text
-		return nil
-	})
-	if err == nil {
-		*dst = headers
-	}
-	return err
-}
-
-// headerName takes the names of headers that do not belong to the connection.
-func headerName(name string) bool {
-	for _, c := range []byte(name) {
-		if !nameByte(c) && !strings.ContainsRune("!#$%&'*+.^`|~", rune(c)) {
-			return false
-		}
-	}
-	own := []string{"host", "content-length", "content-type", "transfer-encoding", "connection", "te", "trailer", "upgrade", "keep-alive", "proxy-authorization", "proxy-connection"}
-	return name != "" && len(name) <= 100 && !slices.Contains(own, strings.ToLower(name))
-}
-
-func readDistribution(v value, dst **Distribution) error {
-	mean, sigma := -1.0, -1.0
-	never := func() {}
-	err := v.fields(map[string]fieldReader{
-		"mean":  {func(v value) error { return v.number(&mean, 0, 1) }, never},
-		"sigma": {func(v value) error { return v.number(&sigma, 0, 1) }, never},
-	})
-	if err == nil && (mean < 0 || sigma <= 0) {
-		err = fmt.Errorf("`%s` must have `mean`, from 0 to 1, and `sigma`, above 0 and at most 1", v.path)
-	}
-	if err == nil {
-		*dst = &Distribution{mean, sigma}
 	}
 	return err
 }
@@ -249,52 +165,68 @@ func checkEmbedders(all map[string]Embedder) error {
 }
 
 func (e *Embedder) check(path string) error {
-	missing := func(field, send string) error {
-		return fmt.Errorf("`%s.%s` is missing: %s", path, field, send)
-	}
 	switch e.Source {
 	case UserProvided:
 		if e.Dimensions == 0 {
-			return missing("dimensions", "send how many numbers the documents' vectors have")
+			return missing(path, "dimensions", "send how many numbers the documents' vectors have")
 		}
-		if f := e.restField(); f != "" {
-			return fmt.Errorf("`%s.%s` is not for the source \"%s\", whose vectors the documents bring: leave it out, or send null", path, f, e.Source)
-		}
+		return e.checkOnly(path, "whose vectors the documents bring", "dimensions", "documentTemplateMaxBytes")
 	case Rest:
-		switch {
-		case e.URL == "":
-			return missing("url", "send the URL that makes vectors of texts")
-		case e.Request == nil:
-			return missing("request", `send the body with the place of the text, such as {"model": "m", "input": ["{{text}}", "{{..}}"]}`)
-		case e.Response == nil:
-			return missing("response", `send the answer's shape with the place of the vector, such as {"data": [{"embedding": "{{embedding}}"}, "{{..}}"]}`)
+		if err := e.checkOnly(path, "which has one embedder for all vectors", restFields()...); err != nil {
+			return err
 		}
-		if _, err := embed.ParseShape(e.Request, e.Response); err != nil {
-			return fmt.Errorf("`%s`: %w", path, err)
-		}
-	default:
-		return missing("source", `send "userProvided" or "rest"`)
+		return e.checkRest(path)
+	case Composite:
+		return e.checkComposite(path)
+	}
+	return missing(path, "source", `send "userProvided", "rest" or "composite"`)
+}
+
+func missing(path, field, send string) error {
+	return fmt.Errorf("`%s.%s` is missing: %s", path, field, send)
+}
+
+// checkRest checks what an embedder of the source rest has.
+func (e *Embedder) checkRest(path string) error {
+	switch {
+	case e.URL == "":
+		return missing(path, "url", "send the URL that makes vectors of texts")
+	case e.Request == nil:
+		return missing(path, "request", `send the body with the place of the text, such as {"model": "m", "input": ["{{text}}", "{{..}}"]}`)
+	case e.Response == nil:
+		return missing(path, "response", `send the answer's shape with the place of the vector, such as {"data": [{"embedding": "{{embedding}}"}, "{{..}}"]}`)
+	}
+	if _, err := embed.ParseShape(e.Request, e.Response); err != nil {
+		return fmt.Errorf("`%s`: %w", path, err)
 	}
 	return nil
 }
 
-// restField names a field of e that only the source rest has; "" where none is
-// set.
-func (e *Embedder) restField() string {
+// restFields are the fields that are sent to an API, or say what is.
+func restFields() []string {
+	return []string{"url", "apiKey", "dimensions", "documentTemplate", "documentTemplateMaxBytes", "request", "response", "headers"}
+}
+
+// checkOnly finds a field that is set and not among those that e's source has.
+func (e *Embedder) checkOnly(path, why string, has ...string) error {
 	for _, f := range []struct {
 		name string
 		set  bool
 	}{
 		{"url", e.URL != ""},
 		{"apiKey", !e.Key.IsZero()},
+		{"dimensions", e.Dimensions != 0},
 		{"documentTemplate", e.DocumentTemplate != ""},
+		{"documentTemplateMaxBytes", e.MaxBytes != defaultMaxBytes},
 		{"request", e.Request != nil},
 		{"response", e.Response != nil},
 		{"headers", e.Headers != nil},
+		{searchingPart, e.Searching != nil},
+		{indexingPart, e.Indexing != nil},
 	} {
-		if f.set {
-			return f.name
+		if f.set && !slices.Contains(has, f.name) {
+			return fmt.Errorf("`%s.%s` is not for the source \"%s\", %s: leave it out, or send null", path, f.name, e.Source, why)
 		}
 	}
-	return ""
+	return nil
 }

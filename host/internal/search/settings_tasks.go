@@ -24,6 +24,9 @@ func (s *Service) UpdateSettings(uid string, body []byte) (task.New, error) {
 	if err := over.patch(body, false); err != nil {
 		return task.New{}, err
 	}
+	if err := over.checkFeatures(s.opts.Features()); err != nil {
+		return task.New{}, err
+	}
 	var b bytes.Buffer
 	if err := json.Compact(&b, body); err != nil {
 		return task.New{}, fmt.Errorf("compact settings: %w", err)

@@ -36,7 +36,8 @@ func (b *docBatch) stage(ctx context.Context, name string, e *Embedder, hashes [
 	if len(asked) == 0 {
 		return nil
 	}
-	made, err := b.service.embedTexts(ctx, name, e, b.dimensions(name, e), asked, documentTries)
+	maker, called := e.forDocuments(name)
+	made, err := b.service.embedTexts(ctx, called, maker, b.dimensions(name, e), asked, documentTries)
 	if err != nil {
 		return err
 	}
