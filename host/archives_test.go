@@ -20,7 +20,9 @@ func (h *house) furnish() {
 	h.t.Helper()
 	h.addFilms(200)
 	h.finish(h.must("PATCH", "/indexes/films/settings", `{"filterableAttributes":["year"],"synonyms":{"ocean":["sea"]}}`))
-	h.must("PATCH", "/experimental-features", `{"network":true,"containsFilter":true}`)
+	h.must("PATCH", "/experimental-features", `{"network":true,"containsFilter":true,"compositeEmbedders":true}`)
+	part := `{"source":"rest","url":"http://embed.example/","request":{"i":"{{text}}"},"response":"{{embedding}}"}`
+	h.finish(h.must("PATCH", "/indexes/pair/settings", fmt.Sprintf(`{"embedders":{"two":{"source":"composite","searchEmbedder":%s,"indexingEmbedder":%s}}}`, part, part)))
 	h.must("PATCH", "/network", `{"self":"here","remotes":{"here":{"url":"http://here.example"}}}`)
 	h.must("PATCH", "/chats/w/settings", fmt.Sprintf(`{"source":"extract","apiKey":%q,"prompts":{"system":"Be brief."}}`, apiKey))
 }
@@ -30,7 +32,7 @@ func (h *house) seen() string {
 	h.t.Helper()
 	var all []string
 	for _, path := range []string{
-		"/indexes/films/documents?limit=1000", "/indexes/films/settings", "/chats/w/settings", "/chats", "/experimental-features", "/network",
+		"/indexes/films/documents?limit=1000", "/indexes/films/settings", "/indexes/pair/settings", "/chats/w/settings", "/chats", "/experimental-features", "/network",
 	} {
 		r := h.must("GET", path, "")
 		body := r.body

@@ -31,7 +31,7 @@ func launchRows() []row {
 		{"infos.with_configuration_file", byFile, true, byFlags, false},
 		{"infos.task_queue_webhook", byFlags, true, bare, false},
 
-		constant("infos.experimental_composite_embedders", false),
+		{"infos.experimental_composite_embedders", switched(`{"compositeEmbedders":true}`), true, switched(`{"compositeEmbedders":false,"metrics":true}`), false},
 		{"infos.experimental_contains_filter", byFlags, true, bare, false},
 		{"infos.experimental_contains_filter", switched(`{"containsFilter":true}`), true, switched(`{"containsFilter":false,"metrics":true}`), false},
 		constant("infos.experimental_edit_documents_by_function", false),

@@ -23,12 +23,13 @@ func (h *house) secrets(to string) (seen string) {
 	h.t.Helper()
 	h.client.Transport = bearer{h.client.Transport, oldMaster}
 	h.addFilms(3)
-	h.must("PATCH", "/experimental-features", `{"network":true}`)
+	h.must("PATCH", "/experimental-features", `{"network":true,"compositeEmbedders":true}`)
 	h.must("PATCH", "/network", fmt.Sprintf(`{"remotes":{"there":{"url":"http://there.example","searchApiKey":%q}}}`, apiKey))
 	h.must("PATCH", "/chats/w/settings", fmt.Sprintf(`{"source":"extract","apiKey":%q}`, apiKey))
-	h.finish(h.must("PATCH", "/indexes/keyed/settings", fmt.Sprintf(`{"embedders":{"e":{"source":"rest","url":"http://embed.example","apiKey":%q,"dimensions":2,"request":"{{text}}","response":"{{embedding}}"}}}`, apiKey)))
+	embedder := fmt.Sprintf(`{"source":"rest","url":"http://embed.example","apiKey":%q,"dimensions":2,"request":"{{text}}","response":"{{embedding}}"}`, apiKey)
+	h.finish(h.must("PATCH", "/indexes/keyed/settings", fmt.Sprintf(`{"embedders":{"e":%s,"two":{"source":"composite","searchEmbedder":%[1]s,"indexingEmbedder":%[1]s}}}`, embedder)))
 	h.must("POST", "/export", fmt.Sprintf(`{"url":%q,"apiKey":%q}`, to, apiKey))
-	h.must("PATCH", "/indexes/late/settings", fmt.Sprintf(`{"embedders":{"e":{"source":"rest","url":"http://embed.example","apiKey":%q,"dimensions":2,"request":"{{text}}","response":"{{embedding}}"}}}`, apiKey))
+	h.must("PATCH", "/indexes/late/settings", fmt.Sprintf(`{"embedders":{"e":%s}}`, embedder))
 	return h.shown()
 }
 
@@ -80,7 +81,8 @@ func TestRotateMasterKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	sealed := strings.Join(slices.Sorted(slices.Values(r.Sealed)), ", ")
-	if want := "apiKey of embedder e of index keyed, apiKey of embedder e of waiting settings of index late, apiKey of the waiting export to " + other.URL +
+	if want := "apiKey of embedder e of index keyed, apiKey of embedder e of waiting settings of index late, " +
+		"apiKey of embedder two.indexingEmbedder of index keyed, apiKey of embedder two.searchEmbedder of index keyed, apiKey of the waiting export to " + other.URL +
 		", apiKey of workspace w, searchApiKey of remote there"; sealed != want || len(r.Dropped) > 0 || r.Before {
 		t.Errorf("sealed anew: %s; dropped: %v\nwant %s", sealed, r.Dropped, want)
 	}
@@ -120,12 +122,12 @@ func TestRotateLostKey(t *testing.T) {
 	h.secrets("http://127.0.0.1:1")
 	h.close()
 	r, err := RotateMasterKey(t.Context(), loadHouse(t, dir, "what somebody remembers of it"), newMaster, true)
-	if err != nil || len(r.Dropped) != 5 || len(r.Sealed) != 0 {
-		t.Fatalf("RotateMasterKey = %+v, %v; want five secrets dropped", r, err)
+	if err != nil || len(r.Dropped) != 7 || len(r.Sealed) != 0 {
+		t.Fatalf("RotateMasterKey = %+v, %v; want seven secrets dropped", r, err)
 	}
 	h = openHouse(t, map[string]string{"db-path": dir, "master-key": newMaster}, shipped(t, "extract"))
 	h.client.Transport = bearer{h.client.Transport, newMaster}
-	if got := h.shown(); strings.Contains(got, "XXX...") || strings.Count(got, `"apiKey":null`) != 2 {
+	if got := h.shown(); strings.Contains(got, "XXX...") || strings.Count(got, `"apiKey":null`) != 4 {
 		t.Errorf("a client sees %s, want no key", got)
 	}
 	if !settles(func() bool { return strings.Contains(h.must("GET", "/tasks?types=export", "").body, "export again") }) {

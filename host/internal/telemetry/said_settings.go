@@ -157,11 +157,13 @@ func (s Said) settingEmbedders(e *event.Settings) {
 		if source := one.text("source"); source != "" { // it may be one that is there already
 			e.EmbedderSources.Add(event.OrdinalOf[event.EmbedderSource](source))
 		}
-		e.DocumentTemplate |= one.flag("documentTemplate")
 		e.BinaryQuantized |= one.flag("binaryQuantized")
-		if bytes, ok := one.number("documentTemplateMaxBytes"); ok {
-			largest = max(largest, bytes)
-			e.DocumentTemplateMaxBytes = event.MaybeCountOf(largest)
+		for _, maker := range []Said{one, one.object("indexingEmbedder")} { // the template of a composite one is in there
+			e.DocumentTemplate |= maker.flag("documentTemplate")
+			if bytes, ok := maker.number("documentTemplateMaxBytes"); ok {
+				largest = max(largest, bytes)
+				e.DocumentTemplateMaxBytes = event.MaybeCountOf(largest)
+			}
 		}
 	}
 	e.Embedders = event.MaybeCountOf(n)

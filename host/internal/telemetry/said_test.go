@@ -99,6 +99,9 @@ func TestSaidSettings(t *testing.T) {
 		{ReadSaid([]byte(`{"embedders": {"a": {"source": "ollama", "documentTemplate": "x", "documentTemplateMaxBytes": 100}, "b": {"source": "rest", "documentTemplateMaxBytes": 400, "binaryQuantized": true}, "gone": null, "c": {"source": "jane's"}}}`)), event.Settings{
 			Embedders: 4, EmbedderSources: 1<<2 | 1<<4 | 1<<6, DocumentTemplate: 1, DocumentTemplateMaxBytes: 401, BinaryQuantized: 1,
 		}},
+		{ReadSaid([]byte(`{"embedders": {"a": {"source": "composite", "searchEmbedder": {"source": "rest"}, "indexingEmbedder": {"source": "rest", "documentTemplate": "x", "documentTemplateMaxBytes": 9}}}}`)), event.Settings{
+			Embedders: 2, EmbedderSources: 1 << 5, DocumentTemplate: 1, DocumentTemplateMaxBytes: 10,
+		}},
 		{ReadSaid([]byte(`{"localizedAttributes": [{"locales": ["afr"], "attributePatterns": ["*"]}, {"locales": ["aka"]}]}`)), event.Settings{LocalizedAttributes: 1, Locales: event.Locales{3}}},
 	}
 	for _, tt := range tests {

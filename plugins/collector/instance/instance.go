@@ -70,6 +70,7 @@ func flushOptions(m *collector.Metrics, l *event.Launch) {
 }
 
 func flushExperimental(m *collector.Metrics, l *event.Launch, f *event.Features) {
+	m.Flag(metricCompositeEmbedders, f.CompositeEmbedders)
 	m.Flag(metricContainsFilter, f.ContainsFilter)
 	m.Flag(metricEnableMetrics, l.EnableMetrics)
 	m.UpTo(metricCacheEntries, uint64(l.EmbeddingCacheEntries), mostEntries)

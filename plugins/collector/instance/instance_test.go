@@ -36,6 +36,7 @@ func TestReference(t *testing.T) {
 		"infos.ssl_tickets":                               d.Says("Launch.SSLTickets"),
 		"infos.with_configuration_file":                   d.Says("Launch.WithConfigurationFile"),
 		"infos.task_queue_webhook":                        d.Says("Launch.TaskQueueWebhook"),
+		"infos.experimental_composite_embedders":          d.Says("Features.CompositeEmbedders"),
 		"infos.experimental_contains_filter":              d.Says("Features.ContainsFilter"),
 		"infos.experimental_enable_metrics":               d.Says("Launch.EnableMetrics"),
 		"infos.experimental_embedding_cache_entries":      d.Says("Launch.EmbeddingCacheEntries"),
