@@ -12,8 +12,10 @@ func TestFeatures(t *testing.T) {
 	const path = "/experimental-features"
 	reader := []string{"Authorization", "Bearer " + r.key([]string{string(auth.ExperimentalGet)}, []string{"*"})}
 	contains := `{"filter":"genre CONTAINS rro"}`
+	rest := `{"source":"rest","url":"http://127.0.0.1:9/","request":"{{text}}","response":"{{embedding}}"}`
+	composite := `{"two":{"source":"composite","searchEmbedder":` + rest + `,"indexingEmbedder":` + rest + `}}`
 	r.play(t, []scenario{
-		{name: "get", method: "GET", path: path, status: 200, contains: []string{`{"metrics":false,"logsRoute":false,"containsFilter":false,"network":false,"chatCompletions":true}`}},
+		{name: "get", method: "GET", path: path, status: 200, contains: []string{`{"metrics":false,"logsRoute":false,"containsFilter":false,"compositeEmbedders":false,"network":false,"chatCompletions":true}`}},
 		{name: "get by a reader", method: "GET", path: path, header: reader, status: 200},
 		{name: "patch by a reader", method: "PATCH", path: path, body: `{}`, header: reader, status: 403, code: "invalid_api_key"},
 		{name: "unknown", method: "PATCH", path: path, body: `{"netwrok":true}`, status: 400, code: "bad_request", contains: []string{"did you mean `network`?"}},
@@ -27,6 +29,10 @@ func TestFeatures(t *testing.T) {
 		{name: "containsFilter off in a list", method: "POST", path: "/indexes/movies/documents/fetch", body: `{"filter":["year = 1979",["genre STARTS WITH ho"]]}`, status: 400, code: "feature_not_enabled"},
 		{name: "switch containsFilter on", method: "PATCH", path: path, body: `{"containsFilter":true}`, status: 200, contains: []string{`"containsFilter":true`}},
 		{name: "containsFilter on", method: "POST", path: "/indexes/movies/search", body: contains, status: 200, contains: []string{"Alien"}, excludes: []string{"Heat"}},
+
+		{name: "compositeEmbedders off", method: "PATCH", path: "/indexes/pair/settings/embedders", body: composite, status: 400, code: "feature_not_enabled", contains: []string{"`embedders.two`", "PATCH /experimental-features"}},
+		{name: "switch compositeEmbedders on", method: "PATCH", path: path, body: `{"compositeEmbedders":true}`, status: 200, contains: []string{`"compositeEmbedders":true`}},
+		{name: "compositeEmbedders on", method: "PATCH", path: "/indexes/pair/settings/embedders", body: composite, status: 202},
 
 		{name: "metrics off", method: "GET", path: "/metrics", status: 400, code: "feature_not_enabled"},
 		{name: "switch metrics on", method: "PATCH", path: path, body: `{"metrics":true}`, status: 200, contains: []string{`"metrics":true`}},
