@@ -188,13 +188,18 @@ func TestLog(t *testing.T) {
 func TestCallContext(t *testing.T) {
 	r := open(t, wasm.Options{})
 	m := compile(t, r, "spin", wasm.Limits{Instances: 1, CallTimeout: 300 * time.Millisecond})
-	done := make(chan error)
+	done := make(chan error, 1)
 	go func() {
 		_, err := m.Call(context.Background(), decode, []byte("!"), nil)
 		done <- err
 	}()
+	late := time.After(time.Minute)
 	for m.Stats().Instances == 0 {
-		time.Sleep(time.Millisecond)
+		select {
+		case <-late:
+			t.Fatal("no instance within a minute")
+		case <-time.After(time.Millisecond):
+		}
 	}
 	// The only instance is taken: this call waits, and leaves when its context
 	// says so.
@@ -203,8 +208,13 @@ func TestCallContext(t *testing.T) {
 	if _, err := m.Call(ctx, decode, []byte("!"), nil); err == nil {
 		t.Error("Call with a context that ends: no error")
 	}
-	if _, ok := errors.AsType[*wasm.Fault](<-done); !ok {
-		t.Error("the call that spins did not end in a fault")
+	select {
+	case err := <-done:
+		if _, ok := errors.AsType[*wasm.Fault](err); !ok {
+			t.Errorf("the call that spins ended in %v, want a fault", err)
+		}
+	case <-late:
+		t.Fatal("the call that spins did not end within a minute")
 	}
 	if _, err := m.Call(t.Context(), decode, []byte("x"), nil); err != nil {
 		t.Errorf("Call after that: %v", err)
