@@ -106,7 +106,10 @@ func (s *Service) Authenticate(header string) (*Caller, error) {
 		return s.root, nil
 	}
 	scheme, token, _ := strings.Cut(strings.TrimSpace(header), " ")
-	if !strings.EqualFold(scheme, "Bearer") {
+	if scheme != "" && !strings.EqualFold(scheme, "Bearer") {
+		return nil, apierr.Newf(apierr.MissingAuthorizationHeader, "The header `Authorization` does not begin with `Bearer`: send `Authorization: Bearer <key>`.")
+	}
+	if scheme == "" {
 		return nil, apierr.Newf(apierr.MissingAuthorizationHeader, "The header `Authorization` is missing: send `Authorization: Bearer <key>`.")
 	}
 	token = strings.TrimSpace(token)

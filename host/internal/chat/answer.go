@@ -141,7 +141,7 @@ func (a *Answer) conclude(w ChunkWriter) (again bool, err error) {
 	if len(internal) > 0 && !rd.truncated(internal) {
 		if client == 0 && a.outcome.Rounds >= a.deps.Limits.Rounds {
 			return false, apierr.Newf(apierr.ChatTooManyRounds,
-				"The model still asked for searches after %d rounds, so that the answer was ended: ask something narrower, or raise the limit.", a.outcome.Rounds)
+				"The model still asked for searches after %d rounds, so that the answer was ended: ask something narrower, or start the host with a higher --chat-max-rounds.", a.outcome.Rounds)
 		}
 		if err := a.answerCalls(w, internal); err != nil {
 			return false, err

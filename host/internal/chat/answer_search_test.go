@@ -152,7 +152,7 @@ func TestTooManyCalls(t *testing.T) {
 func TestTooManyRounds(t *testing.T) {
 	f := newFixture(t, say("text:again ", search(0, "c", alien), "finish:tool_calls"))
 	tr := f.ask(t, hello)
-	if tr.failureCode() != "chat_too_many_rounds" || tr.outcome.Rounds != 20 || tr.outcome.Searches != 19 {
+	if tr.failureCode() != "chat_too_many_rounds" || !strings.Contains(tr.raw.String(), "--chat-max-rounds") || tr.outcome.Rounds != 20 || tr.outcome.Searches != 19 {
 		t.Errorf("failure %q after %d rounds, %d searches; want chat_too_many_rounds after 20, 19", tr.failureCode(), tr.outcome.Rounds, tr.outcome.Searches)
 	}
 }

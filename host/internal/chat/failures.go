@@ -94,8 +94,14 @@ func providerCode(kind string, status int) apierr.Code {
 	switch kind {
 	case abi.ErrorAuth, abi.ErrorPermission:
 		return apierr.LLMProviderUnauthorized
-	case abi.ErrorNotFound, abi.ErrorInvalidRequest, abi.ErrorContextLength, abi.ErrorContentFilter:
+	case abi.ErrorContextLength, abi.ErrorContentFilter:
 		return apierr.LLMProviderRejectedRequest
+	case abi.ErrorNotFound, abi.ErrorInvalidRequest:
+		// Adapters sort every 4xx in here that they know nothing of. Without a
+		// status, or with one that is a success, theirs is the only word.
+		if status < http.StatusBadRequest {
+			return apierr.LLMProviderRejectedRequest
+		}
 	case abi.ErrorRateLimit, abi.ErrorQuota:
 		return apierr.LLMProviderRateLimited
 	case abi.ErrorTimeout:
