@@ -101,6 +101,9 @@ func wrapArgs(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
 			if err := check(cmd, args); err != nil {
+				if !cmd.HasSubCommands() {
+					return usageError{fmt.Errorf("the arguments are %q: write `%s`; `%s --help` says more", args, cmd.UseLine(), cmd.CommandPath())}
+				}
 				if s := cmd.SuggestionsFor(firstOf(args)); len(s) > 0 {
 					err = fmt.Errorf("%w: did you mean %q?", err, s[0])
 				}

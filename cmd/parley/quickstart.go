@@ -87,7 +87,7 @@ func (d demo) run(ctx context.Context, c host.Config, stdout, progress io.Writer
 	if err != nil {
 		return fmt.Errorf("read embedded plugins: %w", err)
 	}
-	if !slices.ContainsFunc(modules, func(b []byte) bool { return answers(b, d.source) }) {
+	if !slices.ContainsFunc(modules, func(b []byte) bool { return sourceOf(b) == d.source }) {
 		module, err := buildSource(ctx, d.source, progress)
 		if err != nil {
 			return err
@@ -163,10 +163,14 @@ func (d demo) command(addr net.Addr, locked bool) string {
 	return fmt.Sprintf("curl -N %s/chats/%s/chat/completions %s-H 'content-type: application/json' -d '%s'", addr, demoWorkspace, authorization, quoted)
 }
 
-// answers reports whether module is a plugin for source.
-func answers(module []byte, source string) bool {
+// sourceOf is the source that a module answers, empty for one that is no
+// provider plugin.
+func sourceOf(module []byte) string {
 	report, err := host.InspectPlugin(module)
-	return err == nil && report.Manifest != nil && report.Manifest.Source == source
+	if err != nil || report.Manifest == nil {
+		return ""
+	}
+	return report.Manifest.Source
 }
 
 // buildSource compiles the plugin of source from the checkout. Without a

@@ -113,8 +113,8 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"serve", "--zzzzzzzzzz", "x"}, "serve --help"},
 		{[]string{"serve", "--log-level", "loud"}, "want off, error, warn, info, debug or trace"},
 		{[]string{"serve", "--env", "production"}, "want at least 16"},
-		{[]string{"serve", "extra"}, "extra"},
-		{[]string{"plugin", "build"}, "arg"},
+		{[]string{"serve", "extra"}, `["extra"]: write ` + "`parley serve [flags]`"},
+		{[]string{"plugin", "build"}, "write `parley plugin build DIR [flags]`"},
 		{[]string{"plugin", "bild"}, `did you mean "build"?`},
 	}
 	for _, tt := range tests {

@@ -155,5 +155,26 @@ func (r *replay) modules(cmd *cobra.Command) (modules [][]byte, err error) {
 		}
 		modules = append(modules, b)
 	}
-	return slices.DeleteFunc(modules, func(b []byte) bool { return !answers(b, r.source) }), nil
+	return r.answering(modules)
+}
+
+// answering keeps the modules that answer the source; none is an error that
+// says which sources there are.
+func (r *replay) answering(modules [][]byte) (kept [][]byte, err error) {
+	var sources []string
+	for _, b := range modules {
+		switch source := sourceOf(b); source {
+		case r.source:
+			kept = append(kept, b)
+		case "":
+		default:
+			sources = append(sources, source)
+		}
+	}
+	if len(kept) == 0 {
+		slices.Sort(sources)
+		return nil, fmt.Errorf("no plugin answers source %q (here are: %s): name the folder that holds one by --plugin-dir",
+			r.source, cmp.Or(strings.Join(slices.Compact(sources), ", "), "none"))
+	}
+	return kept, nil
 }

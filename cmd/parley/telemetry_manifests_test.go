@@ -129,7 +129,7 @@ func TestTelemetryDiff(t *testing.T) {
 		"no collector": {[]string{one, provider}, exitFailed, "is a provider: want a collector"},
 		"no file":      {[]string{one, filepath.Join(dir, "none.json")}, exitFailed, "no such file"},
 		"no module":    {[]string{one, filepath.Join(dir, "none.wasm")}, exitFailed, "none.wasm"},
-		"one":          {[]string{one}, exitUsage, "accepts 2 arg(s)"},
+		"one":          {[]string{one}, exitUsage, "write `parley telemetry diff OLD NEW"},
 		"no manifest":  {[]string{manifest("bad.json", "1", "", ""), one}, exitFailed, "the manifest is wrong"},
 	} {
 		if code, out := parleySays(t, append([]string{"telemetry", "diff"}, tt.args...)...); code != tt.code || !strings.Contains(out, tt.want) {
