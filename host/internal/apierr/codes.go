@@ -184,7 +184,6 @@ var (
 	InvalidNetworkSearchAPIKey       = field("invalid_network_search_api_key")
 	MissingNetworkURL                = field("missing_network_url")
 	TaskNotFound                     = invalid("task_not_found", http.StatusNotFound)
-	InvalidTaskUID                   = field("invalid_task_uid")
 	InvalidTaskUIDs                  = field("invalid_task_uids")
 	InvalidTaskStatuses              = field("invalid_task_statuses")
 	InvalidTaskTypes                 = field("invalid_task_types")

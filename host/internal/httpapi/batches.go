@@ -61,9 +61,6 @@ func (s *Server) listBatches(r *call) error {
 	if err != nil {
 		return err
 	}
-	if f.BatchUIDs, err = r.query.uids("batchUids", apierr.InvalidBatchUIDs); err != nil {
-		return err
-	}
 	if err := r.taskPage(&f); err != nil {
 		return err
 	}

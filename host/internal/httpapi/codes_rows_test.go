@@ -224,7 +224,7 @@ func misuses() []misuse {
 		misuse{"invalid_export_indexes_patterns", "POST /export", `{"url":"http://x.example","indexes":{"a b":{}}}`, "no index pattern"},
 		misuse{"invalid_export_index_filter", "POST /export", `{"url":"http://x.example","indexes":{"a":{"filter":"x ="}}}`, "`indexes.a.filter`"},
 		misuse{"invalid_export_index_override_settings", "POST /export", `{"url":"http://x.example","indexes":{"a":{"overrideSettings":1}}}`, "must be true or false"},
-		misuse{"invalid_task_uid", "GET /tasks/x", "", "an integer of 0 or more"},
+		misuse{"invalid_task_uids", "GET /tasks/x", "", "an integer of 0 or more"},
 		misuse{"missing_task_filters", "POST /tasks/cancel", "", "beforeFinishedAt"},
 		misuse{"invalid_batch_uids", "GET /batches?batchUids=x", "", "`batchUids` must hold uids"},
 	)

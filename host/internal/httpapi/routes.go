@@ -105,7 +105,7 @@ func (s *Server) routes() {
 	s.route("DELETE", "/tasks", auth.TasksDelete, s.deleteTasks, taskFilters...)
 	s.route("POST", "/tasks/cancel", auth.TasksCancel, s.cancelTasks, taskFilters...)
 	s.route("GET", "/tasks/:uid", auth.TasksGet, s.getTask)
-	s.route("GET", "/batches", auth.TasksGet, s.listBatches, append(page, "batchUids")...)
+	s.route("GET", "/batches", auth.TasksGet, s.listBatches, page...)
 	s.route("GET", "/batches/:uid", auth.TasksGet, s.getBatch)
 }
 

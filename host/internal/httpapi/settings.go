@@ -1,11 +1,6 @@
 package httpapi
 
-import (
-	"encoding/json"
-
-	"github.com/parley-search/parley/host/internal/search"
-	"github.com/parley-search/parley/host/internal/task"
-)
+import "github.com/parley-search/parley/host/internal/search"
 
 // getSettings answers GET /indexes/:uid/settings.
 func (s *Server) getSettings(r *call) error {
@@ -73,23 +68,29 @@ func (s *Server) putSetting(name string) handler {
 		if err != nil {
 			return err
 		}
-		return s.setSetting(r, name, body)
+		uid, err := s.index(r)
+		if err != nil {
+			return err
+		}
+		n, _, err := s.Search.UpdateSetting(uid, name, body)
+		if err != nil {
+			return err
+		}
+		return s.enqueue(r, n)
 	}
 }
 
 // resetSetting answers DELETE /indexes/:uid/settings/<name>.
 func (s *Server) resetSetting(name string) handler {
-	return func(r *call) error { return s.setSetting(r, name, json.RawMessage("null")) }
-}
-
-func (s *Server) setSetting(r *call, name string, value []byte) error {
-	uid, err := s.index(r)
-	if err != nil {
-		return err
+	return func(r *call) error {
+		uid, err := s.index(r)
+		if err != nil {
+			return err
+		}
+		n, _, err := s.Search.ResetSetting(uid, name)
+		if err != nil {
+			return err
+		}
+		return s.enqueue(r, n)
 	}
-	var n task.New
-	if n, _, err = s.Search.UpdateSetting(uid, name, value); err != nil {
-		return err
-	}
-	return s.enqueue(r, n)
 }

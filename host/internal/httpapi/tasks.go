@@ -139,7 +139,7 @@ func (s *Server) getTask(r *call) error {
 	v := r.param("uid")
 	uid, err := strconv.ParseUint(v, 10, 32)
 	if err != nil {
-		return apierr.Newf(apierr.InvalidTaskUID, "A task's uid is an integer of 0 or more, but this is %.64q.", v)
+		return apierr.Newf(apierr.InvalidTaskUIDs, "A task's uid is an integer of 0 or more, but this is %.64q.", v)
 	}
 	t, err := s.Tasks.Task(s.ctx, uint32(uid), r.visible)
 	if err != nil {

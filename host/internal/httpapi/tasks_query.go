@@ -12,7 +12,7 @@ import (
 
 // taskFilters are the query parameters that choose tasks.
 var taskFilters = []string{
-	"uids", "indexUids", "types", "statuses", "canceledBy",
+	"uids", "batchUids", "indexUids", "types", "statuses", "canceledBy",
 	"beforeEnqueuedAt", "afterEnqueuedAt", "beforeStartedAt", "afterStartedAt", "beforeFinishedAt", "afterFinishedAt",
 }
 
@@ -33,6 +33,9 @@ func (r *call) taskFilter() (f task.Filter, err error) {
 		f.IndexUIDs = append(f.IndexUIDs, uid)
 	}
 	if f.UIDs, err = r.query.uids("uids", apierr.InvalidTaskUIDs); err != nil {
+		return f, err
+	}
+	if f.BatchUIDs, err = r.query.uids("batchUids", apierr.InvalidBatchUIDs); err != nil {
 		return f, err
 	}
 	if f.CanceledBy, err = r.query.uids("canceledBy", apierr.InvalidTaskCanceledBy); err != nil {

@@ -16,8 +16,8 @@ func TestTasks(t *testing.T) {
 		{name: "get", method: "GET", path: "/tasks/2", status: 200, contains: []string{`{"uid":2,"batchUid":2,"indexUid":"movies","status":"succeeded","type":"documentAdditionOrUpdate","canceledBy":null,"details":{`, `"receivedDocuments":3`, `"error":null,"duration":"PT`, `"enqueuedAt":"`}},
 		{name: "failed", method: "GET", path: fmt.Sprintf("/tasks/%d", failed.UID), status: 200, contains: []string{`"status":"failed"`, `"code":"index_already_exists","type":"invalid_request","link":"https://`}},
 		{name: "absent", method: "GET", path: "/tasks/99", status: 404, code: "task_not_found"},
-		{name: "no number", method: "GET", path: "/tasks/x", status: 400, code: "invalid_task_uid", contains: []string{`\"x\"`}},
-		{name: "too large a number", method: "GET", path: "/tasks/4294967296", status: 400, code: "invalid_task_uid"},
+		{name: "no number", method: "GET", path: "/tasks/x", status: 400, code: "invalid_task_uids", contains: []string{`\"x\"`}},
+		{name: "too large a number", method: "GET", path: "/tasks/4294967296", status: 400, code: "invalid_task_uids"},
 		{name: "list", method: "GET", path: "/tasks?limit=2", status: 200, contains: []string{`{"results":[{"uid":4,`, `"total":5,"limit":2,"from":4,"next":2}`}},
 		{name: "from", method: "GET", path: "/tasks?from=1", status: 200, contains: []string{`{"results":[{"uid":1,`, `"from":1,"next":null}`}},
 		{name: "none", method: "GET", path: "/tasks?limit=0", status: 200, contains: []string{`{"results":[],"total":5,"limit":0,"from":null,"next":null}`}},
@@ -67,6 +67,7 @@ func TestCancelAndDeleteTasks(t *testing.T) {
 		{name: "by canceler", method: "GET", path: "/tasks?canceledBy=3", status: 200, contains: []string{`"total":2`}},
 		{name: "nothing is left", method: "GET", path: "/indexes/a", status: 404, code: "index_not_found"},
 		{name: "one batch", method: "GET", path: "/batches?canceledBy=3", status: 200, contains: []string{`"total":1`, `"totalNbTasks":3`, `"status":{"canceled":2,"succeeded":1}`, `"types":{"documentAdditionOrUpdate":2,"taskCancelation":1}`, `"indexUids":{"a":2}`}},
+		{name: "tasks of that batch", method: "GET", path: fmt.Sprintf("/tasks?batchUids=%d", *r.wait(3).BatchUID), status: 200, contains: []string{`{"uid":0,`, `{"uid":2,`, `{"uid":3,`, `"total":3`}},
 		{name: "delete", method: "DELETE", path: "/tasks?statuses=canceled", status: 200, contains: []string{`"taskUid":4,"indexUid":null,"status":"enqueued","type":"taskDeletion"`}},
 	})
 	r.wait(4)
@@ -113,7 +114,17 @@ func TestBatches(t *testing.T) {
 		{name: "no number", method: "GET", path: "/batches/x", status: 400, code: "invalid_batch_uids"},
 		{name: "bad batchUids", method: "GET", path: "/batches?batchUids=x", status: 400, code: "invalid_batch_uids"},
 		{name: "bad task", method: "GET", path: "/batches?uids=x", status: 400, code: "invalid_task_uids"},
+		{name: "tasks of a batch", method: "GET", path: "/tasks?batchUids=0,7", status: 200, contains: []string{`{"results":[{"uid":1,"batchUid":0,`, `{"uid":0,"batchUid":0,`, `"total":2`}},
+		{name: "and of an index", method: "GET", path: "/tasks?batchUids=0,1&indexUids=b", status: 200, contains: []string{`{"results":[{"uid":2,"batchUid":1,`, `"total":1`}},
+		{name: "tasks of any batch", method: "GET", path: "/tasks?batchUids=*", status: 200, contains: []string{`"total":3`}},
+		{name: "tasks of a bad batch", method: "GET", path: "/tasks?batchUids=x", status: 400, code: "invalid_batch_uids"},
+		{name: "deletion of a bad batch's", method: "DELETE", path: "/tasks?batchUids=-1", status: 400, code: "invalid_batch_uids"},
+		{name: "deletion of a batch's", method: "DELETE", path: "/tasks?batchUids=1", status: 200},
 	})
+	if got := r.wait(3); !strings.Contains(string(got.Details), `"deletedTasks":1`) {
+		t.Errorf("details of a deletion of a batch of one task = %s", got.Details)
+	}
+	r.play(t, []scenario{{name: "deleted", method: "GET", path: "/tasks/2", status: 404, code: "task_not_found"}})
 }
 
 // TestTasksOfOthers wants a key of one index to see, cancel and delete only

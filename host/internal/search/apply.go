@@ -175,11 +175,14 @@ func (s *Service) sweepDocuments() error {
 // built first, while the old one answers under the old settings; then both
 // change at once.
 func (s *Service) applySettings(ctx context.Context, r *task.Run, w *task.Work) (task.Outcome, error) {
-	_, body, err := decodePayload(w.Payload)
+	p, body, err := decodePayload(w.Payload)
 	if err != nil {
 		return task.Outcome{}, err
 	}
 	ix := s.find(w.IndexUID)
+	if ix == nil && p.Reset {
+		return task.Outcome{Err: task.Fail(notFound(w.IndexUID))}, nil
+	}
 	if ix == nil {
 		m := s.newMeta(w.IndexUID, w.UID)
 		if err := m.Settings.apply(body); err != nil {

@@ -14,6 +14,10 @@ import (
 // where there is none. What a value needs of those that are there before it is
 // seen at its turn: then the task fails.
 func (s *Service) UpdateSettings(uid string, body []byte) (task.New, error) {
+	return s.settingsTask(uid, body, payload{})
+}
+
+func (s *Service) settingsTask(uid string, body []byte, p payload) (task.New, error) {
 	if err := CheckIndexUID(uid); err != nil {
 		return task.New{}, err
 	}
@@ -35,26 +39,25 @@ func (s *Service) UpdateSettings(uid string, body []byte) (task.New, error) {
 	if err != nil {
 		return task.New{}, err
 	}
-	return task.New{Type: task.SettingsUpdate, IndexUID: uid, Details: shown, Payload: new(payload).encode(kept)}, nil
+	return task.New{Type: task.SettingsUpdate, IndexUID: uid, Details: shown, Payload: p.encode(kept)}, nil
 }
 
 // UpdateSetting is [Service.UpdateSettings] for the one setting that is called
 // route in a path; ok is false where there is none. A value null resets it.
 func (s *Service) UpdateSetting(uid, route string, body []byte) (n task.New, ok bool, err error) {
-	for _, st := range settingsTable() {
-		if st.route != route {
-			continue
-		}
-		if err := apierr.CheckJSON(body); err != nil {
-			return task.New{}, true, err
-		}
-		n, err := s.UpdateSettings(uid, fmt.Appendf(nil, "{%q:%s}", st.name, body))
-		return n, true, err
+	name, ok := settingAt(route)
+	if !ok {
+		return task.New{}, false, nil
 	}
-	return task.New{}, false, nil
+	if err := apierr.CheckJSON(body); err != nil {
+		return task.New{}, true, err
+	}
+	n, err = s.UpdateSettings(uid, fmt.Appendf(nil, "{%q:%s}", name, body))
+	return n, true, err
 }
 
-// ResetSettings is the task that gives an index the default settings.
+// ResetSettings is the task that gives an index the default settings. It makes
+// no index: where there is none at its turn, it fails.
 func (s *Service) ResetSettings(uid string) (task.New, error) {
 	nulls := map[string]any{}
 	for _, st := range settingsTable() {
@@ -64,5 +67,26 @@ func (s *Service) ResetSettings(uid string) (task.New, error) {
 	if err != nil {
 		return task.New{}, fmt.Errorf("encode settings: %w", err)
 	}
-	return s.UpdateSettings(uid, b)
+	return s.settingsTask(uid, b, payload{Reset: true})
+}
+
+// ResetSetting is [Service.ResetSettings] for the one setting that is called
+// route in a path; ok is false where there is none.
+func (s *Service) ResetSetting(uid, route string) (n task.New, ok bool, err error) {
+	name, ok := settingAt(route)
+	if !ok {
+		return task.New{}, false, nil
+	}
+	n, err = s.settingsTask(uid, fmt.Appendf(nil, "{%q:null}", name), payload{Reset: true})
+	return n, true, err
+}
+
+// settingAt is the name of the setting that is called route in a path.
+func settingAt(route string) (name string, ok bool) {
+	for _, st := range settingsTable() {
+		if st.route == route {
+			return st.name, true
+		}
+	}
+	return "", false
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/task"
 )
 
 // setting returns one setting of an index as JSON.
@@ -71,6 +72,11 @@ func TestSettingsPatch(t *testing.T) {
 	r.reopen()
 	if got := r.setting("a", "filterable-attributes"); got != `["q"]` {
 		t.Errorf("one setting set, after a restart: %s", got)
+	}
+	n, _, err = r.svc.ResetSetting("a", "filterable-attributes")
+	r.ok(n, err)
+	if got := r.setting("a", "filterable-attributes"); got != `[]` {
+		t.Errorf("one setting reset: %s", got)
 	}
 }
 
@@ -210,5 +216,32 @@ func TestPlaceholderOrder(t *testing.T) {
 	}
 	if got, want := r.ids("a", search.Query{Filter: filter("n < 3002 OR n = 6007"), Limit: limit(4)}), "6007 3000 3001"; got != want {
 		t.Errorf("the first of few are %s, want %s", got, want)
+	}
+}
+
+// TestResetMakesNoIndex wants a reset to fail where there is nothing to reset,
+// and an update to make the index.
+func TestResetMakesNoIndex(t *testing.T) {
+	r := newRig(t)
+	all, err := r.svc.ResetSettings("none")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, ok, err := r.svc.ResetSetting("none", "stop-words")
+	if !ok || err != nil {
+		t.Fatalf("ResetSetting = %v, %v", ok, err)
+	}
+	for name, n := range map[string]task.New{"all": all, "one": one} {
+		if got := r.run(n, nil); got.Error == nil || got.Error.Code != "index_not_found" {
+			t.Errorf("reset of %s in an index that is not there: %+v, want index_not_found", name, got)
+		}
+	}
+	if _, ok, _ := r.svc.ResetSetting("none", "nope"); ok {
+		t.Error("a setting nope exists")
+	}
+	n, _, err := r.svc.UpdateSetting("none", "stop-words", []byte("null"))
+	r.ok(n, err)
+	if got := r.setting("none", "stop-words"); got != `[]` {
+		t.Errorf("stop words of the index that an update made: %s", got)
 	}
 }

@@ -35,6 +35,8 @@ type payload struct {
 	// Filter chooses documents to delete, as the search API takes it.
 	Filter json.RawMessage `json:",omitempty"`
 	Swaps  []Swap          `json:",omitempty"`
+	// Reset is of settings that go back to their defaults: it makes no index.
+	Reset bool `json:",omitempty"`
 }
 
 func (p *payload) encode(body []byte) []byte {

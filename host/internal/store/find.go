@@ -19,10 +19,47 @@ func (s *Store) FindTasks(_ context.Context, f *task.Filter) (uids []uint32, tot
 		if len(f.UIDs) > 0 {
 			set.And(roaring.BitmapOf(f.UIDs...))
 		}
+		if len(f.BatchUIDs) > 0 {
+			if err := members(tx, set, f.BatchUIDs); err != nil {
+				return err
+			}
+		}
 		uids, total = page(set, f)
 		return nil
 	})
 	return uids, total, err
+}
+
+// members leaves in set the tasks of these batches. Tasks are not found by their
+// batch, but a batch knows when the first and the last of its own were accepted,
+// and only tasks of that time are read.
+func members(tx *badger.Txn, set *roaring.Bitmap, batches []uint32) error {
+	of := roaring.New()
+	for _, uid := range batches {
+		b, err := getBatch(tx, uid)
+		if err != nil {
+			return err
+		}
+		if b == nil {
+			continue
+		}
+		near, err := between(tx, kindTask, dateEnqueued, task.Span{After: b.Oldest.Add(-1), Before: b.Newest.Add(1)})
+		if err != nil {
+			return err
+		}
+		near.And(set)
+		for it := near.Iterator(); it.HasNext(); {
+			t, err := getTask(tx, it.Next())
+			if err != nil {
+				return err
+			}
+			if t != nil && t.BatchUID != nil && *t.BatchUID == uid {
+				of.Add(t.UID)
+			}
+		}
+	}
+	set.And(of)
+	return nil
 }
 
 // FindBatches implements [task.Log].

@@ -31,7 +31,7 @@ func (q *Queue) Delete(ctx context.Context, f Filter, wrote string, as Replica) 
 
 func (q *Queue) choose(ctx context.Context, t Type, count string, f Filter, wrote string, as Replica) (Summary, error) {
 	if !f.Restricted() {
-		return Summary{}, apierr.Newf(apierr.MissingTaskFilters, "A filter is missing: name at least one of the query parameters uids, indexUids, types, statuses, canceledBy, "+
+		return Summary{}, apierr.Newf(apierr.MissingTaskFilters, "A filter is missing: name at least one of the query parameters uids, batchUids, indexUids, types, statuses, canceledBy, "+
 			"beforeEnqueuedAt, afterEnqueuedAt, beforeStartedAt, afterStartedAt, beforeFinishedAt, afterFinishedAt.")
 	}
 	f.From, f.Limit = nil, Everything

@@ -10,7 +10,7 @@ import (
 // the newest 20. Empty lists choose all.
 type Filter struct {
 	UIDs       []uint32
-	BatchUIDs  []uint32 // for batches only
+	BatchUIDs  []uint32
 	IndexUIDs  []string
 	Types      []Type
 	Statuses   []Status
@@ -41,7 +41,7 @@ const defaultLimit = 20 // on a page
 // Restricted reports whether f leaves out anything by what it is, Visible and
 // the page aside.
 func (f *Filter) Restricted() bool {
-	return len(f.UIDs)+len(f.IndexUIDs)+len(f.Types)+len(f.Statuses)+len(f.CanceledBy) > 0 ||
+	return len(f.UIDs)+len(f.BatchUIDs)+len(f.IndexUIDs)+len(f.Types)+len(f.Statuses)+len(f.CanceledBy) > 0 ||
 		!f.Enqueued.IsZero() || !f.Started.IsZero() || !f.Finished.IsZero()
 }
 
