@@ -172,11 +172,11 @@ func (s *Service) mergeSource(w *Workspace, v json.RawMessage) error {
 		names := s.deps.Sources.SourceNames()
 		if len(names) == 0 {
 			return apierr.Newf(apierr.InvalidChatSource,
-				"No loaded plugin answers the source %q: there is none at all. Put one into the plugin directory.", cut(name, 64))
+				"No loaded plugin answers the source %q: there is none at all. Add one by `parley plugin install`; a running host takes it up by itself.", cut(name, 64))
 		}
 		if !slices.Contains(names, name) {
 			return apierr.Newf(apierr.InvalidChatSource,
-				"No loaded plugin answers the source %q. Sources: %s. Choose one of them, or add a plugin for it.", cut(name, 64), strings.Join(names, ", "))
+				"No loaded plugin answers the source %q. Sources: %s. Choose one of them, or add a plugin that answers it by `parley plugin install`; a running host takes it up by itself.", cut(name, 64), strings.Join(names, ", "))
 		}
 		w.Source = name
 	}

@@ -88,7 +88,7 @@ func TestPatchRefused(t *testing.T) {
 		{`[]`, apierr.BadRequest, "a JSON object, not an array"},
 		{`{"sorce":"openAi"}`, apierr.BadRequest, "`source`"},
 		{`{"prompts":{"sytem":"x"}}`, apierr.BadRequest, "`system`"},
-		{`{"source":"openai"}`, apierr.InvalidChatSource, "azureOpenAi, openAi, test, vLlm"},
+		{`{"source":"openai"}`, apierr.InvalidChatSource, "azureOpenAi, openAi, test, vLlm. Choose one of them, or add a plugin that answers it by `parley plugin install`"},
 		{`{"source":3}`, apierr.InvalidChatSource, "not a number"},
 		{`{"orgId":3}`, apierr.InvalidChatOrgID, "`orgId` must be a string or null, not a number"},
 		{`{"projectId":[]}`, apierr.InvalidChatProjectID, "`projectId`"},
