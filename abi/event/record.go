@@ -123,6 +123,37 @@ func View[E Type](r Record) *E {
 	return (*E)(p)
 }
 
+// sizes are the bytes of the fields of each kind.
+var sizes = [...]uintptr{
+	KindLaunch: unsafe.Sizeof(Launch{}), KindFeatures: unsafe.Sizeof(Features{}), KindHost: unsafe.Sizeof(Host{}),
+	KindHTTPRequest: unsafe.Sizeof(HTTPRequest{}), KindSearch: unsafe.Sizeof(Search{}), KindFacetSearch: unsafe.Sizeof(FacetSearch{}),
+	KindMultiSearch: unsafe.Sizeof(MultiSearch{}), KindDocuments: unsafe.Sizeof(Documents{}), KindIndex: unsafe.Sizeof(Index{}),
+	KindSettings: unsafe.Sizeof(Settings{}), KindTasks: unsafe.Sizeof(Tasks{}), KindStats: unsafe.Sizeof(Stats{}),
+	KindNetwork: unsafe.Sizeof(Network{}), KindExport: unsafe.Sizeof(Export{}), KindChat: unsafe.Sizeof(Chat{}),
+}
+
+// Whole reports whether [View] gives r as the event that its kind says. What is
+// of a kind that this version does not have is whole.
+func Whole(r Record) bool {
+	if int(r.Kind) >= len(sizes) {
+		return true
+	}
+	return uintptr(len(r.Fields)) >= sizes[r.Kind] && uintptr(unsafe.Pointer(unsafe.SliceData(r.Fields)))%8 == 0
+}
+
+// Fill returns a copy of r that is whole: fields that it lacks, since it comes
+// from an older host, are zero.
+func Fill(r Record) Record {
+	size := len(r.Fields)
+	if int(r.Kind) < len(sizes) {
+		size = max(size, int(sizes[r.Kind]))
+	}
+	words := make([]uint64, size/8)
+	fields := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), size)
+	copy(fields, r.Fields)
+	return Record{r.Kind, fields}
+}
+
 // memory returns the bytes of *e. Every event is made of 64-bit words alone; a
 // test holds the catalogue to it.
 func memory[E Type](e *E) []byte {

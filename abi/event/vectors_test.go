@@ -76,6 +76,20 @@ func codecOf[E event.Type]() codec {
 	}
 }
 
+// checkFill wants of r filled up what Read makes of it, and all that is whole to
+// be viewed in place.
+func (c codec) checkFill(t *testing.T, name string, r event.Record) {
+	t.Helper()
+	want, _ := c.read(r)
+	filled := event.Fill(r)
+	if got, ok := c.read(filled); !ok || !slices.Equal(got, want) || !event.Whole(filled) || !c.view(filled) {
+		t.Errorf("%s: Fill gives %v, whole %v, in place %v; want %v", name, got, event.Whole(filled), c.view(filled), want)
+	}
+	if event.Whole(r) != c.view(r) {
+		t.Errorf("%s: Whole = %v, and View gives it: %v", name, event.Whole(r), c.view(r))
+	}
+}
+
 var codecs = []codec{
 	codecOf[event.Launch](), codecOf[event.Features](), codecOf[event.Host](), codecOf[event.HTTPRequest](), codecOf[event.Search](),
 	codecOf[event.FacetSearch](), codecOf[event.MultiSearch](), codecOf[event.Documents](), codecOf[event.Index](), codecOf[event.Settings](),
@@ -107,6 +121,12 @@ func TestVectors(t *testing.T) {
 		if got, ok := c.read(r); !ok || !slices.Equal(got, v.Values) {
 			t.Errorf("%s: Read = %v, %v, want %v", v.Name, got, ok, v.Values)
 		}
+		c.checkFill(t, v.Name, r)
+		r.Fields = r.Fields[:len(r.Fields)-8]
+		if event.Whole(r) {
+			t.Errorf("%s: whole without its last field", v.Name)
+		}
+		c.checkFill(t, v.Name+" without its last field", r)
 	}
 	if len(seen) != len(catalogue) {
 		t.Errorf("the vectors have %d kinds, want all %d", len(seen), len(catalogue))
@@ -130,6 +150,7 @@ func TestOtherVersions(t *testing.T) {
 		if got, ok := codecs[r.Kind-1].read(r); !ok || !slices.Equal(got, v.Values) {
 			t.Errorf("%s: Read = %v, %v, want %v", v.Name, got, ok, v.Values)
 		}
+		codecs[r.Kind-1].checkFill(t, v.Name, r)
 	}
 }
 
@@ -190,7 +211,7 @@ func FuzzNext(f *testing.F) {
 				if _, ok := c.read(r); !ok {
 					t.Fatalf("Read of kind %d: not its kind", k)
 				}
-				_ = c.view(r)
+				c.checkFill(t, "fuzzed", r)
 			}
 			b = rest
 		}

@@ -35,7 +35,7 @@ type Collector interface {
 }
 
 // An Event is one thing that happened. It is good until Observe returns.
-type Event struct{ record event.Record }
+type Event struct{ record event.Record } // whole
 
 // Kind says which event it is.
 func (e Event) Kind() event.Kind { return e.record.Kind }
@@ -70,11 +70,5 @@ func as[E event.Type](e Event, kind event.Kind) *E {
 	if e.record.Kind != kind {
 		return nil
 	}
-	if v := event.View[E](e.record); v != nil {
-		return v
-	}
-	// It comes from an older host, which has fewer fields.
-	var v E
-	event.Read(e.record, &v)
-	return &v
+	return event.View[E](e.record)
 }

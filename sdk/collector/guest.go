@@ -53,6 +53,11 @@ func (g *guest[S, C]) Observe(in []byte) (taken uint32) {
 		if err != nil || !ok {
 			return taken
 		}
+		// Here, once, so that asking an event for its fields is so short that the
+		// compiler puts it in place: a call is dear in Wasm.
+		if !event.Whole(r) {
+			r = event.Fill(r)
+		}
 		g.collector.Observe(Event{r})
 		taken++
 		in = rest
