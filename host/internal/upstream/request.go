@@ -21,32 +21,32 @@ const (
 )
 
 // request checks what a plugin described and makes it a request. Secrets go in
-// last, when nothing is left to refuse. private says that it may go to a
+// last, when nothing is left to refuse. sent is its body. private says that it may go to a
 // private address.
-func (c *Client) request(out *chat.Outbound) (req *http.Request, private bool, err error) {
+func (c *Client) request(out *chat.Outbound) (req *http.Request, sent *payload, private bool, err error) {
 	in := out.Request
 	method := cmp.Or(in.Method, http.MethodPost)
 	if method != http.MethodPost && method != http.MethodGet {
-		return nil, false, refused("the plugin asked for the method %.20q; POST and GET are allowed", method)
+		return nil, nil, false, refused("the plugin asked for the method %.20q; POST and GET are allowed", method)
 	}
 	if !KnownFraming(in.Framing) {
-		return nil, false, refused("the plugin asked for the framing %.40q; there are auto, sse, jsonLines and jsonArray", in.Framing)
+		return nil, nil, false, refused("the plugin asked for the framing %.40q; there are auto, sse, jsonLines and jsonArray", in.Framing)
 	}
 	u, private, err := destination(in.URL, out)
 	if err != nil {
-		return nil, false, err
+		return nil, nil, false, err
 	}
 	body, isJSON, err := c.body(in.Body)
 	if err != nil {
-		return nil, false, err
+		return nil, nil, false, err
 	}
 	headers, err := checkHeaders(in.Headers)
 	if err != nil {
-		return nil, false, err
+		return nil, nil, false, err
 	}
 	for name, values := range headers {
 		if values[0], err = expand(name, values[0], out.Grants.Secrets, out.Secrets); err != nil {
-			return nil, false, err
+			return nil, nil, false, err
 		}
 	}
 	if isJSON && headers["Content-Type"] == nil {
@@ -55,12 +55,14 @@ func (c *Client) request(out *chat.Outbound) (req *http.Request, private bool, e
 	if headers["User-Agent"] == nil {
 		headers.Set("User-Agent", c.userAgent)
 	}
-	req, err = http.NewRequest(method, u.String(), bytes.NewReader(body))
+	req, err = http.NewRequest(method, u.String(), http.NoBody)
 	if err != nil {
-		return nil, false, refused("the plugin described a request that HTTP cannot carry")
+		return nil, nil, false, refused("the plugin described a request that HTTP cannot carry")
 	}
 	req.Header = headers
-	return req, private, nil
+	sent = &payload{whole: body}
+	sent.attach(req)
+	return req, sent, private, nil
 }
 
 // destination checks where a request goes. private says that it goes to the

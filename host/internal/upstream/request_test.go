@@ -28,7 +28,7 @@ func granted() *chat.Outbound {
 
 func TestRequest(t *testing.T) {
 	c := New(Options{UserAgent: "parley/test"})
-	req, private, err := c.request(granted())
+	req, _, private, err := c.request(granted())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,7 +67,7 @@ func (t *target) Send(ctx context.Context, r export.Request) (a export.Answer, e
 	if r.Body != nil {
 		body = &outgoing{bytes.NewReader(r.Body), w}
 	}
-	req, err := http.NewRequestWithContext(w.trace(), r.Method, t.base.String()+r.Path, body)
+	req, err := http.NewRequestWithContext(w.trace(nil), r.Method, t.base.String()+r.Path, body)
 	if err != nil {
 		return a, refused("the request is one that HTTP cannot carry")
 	}

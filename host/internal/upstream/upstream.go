@@ -91,7 +91,7 @@ func (c *Client) Close() error {
 // once. A connection is kept for the next request only where the response was
 // read to [io.EOF].
 func (c *Client) Do(ctx context.Context, out *chat.Outbound) (chat.Response, error) {
-	req, private, err := c.request(out)
+	req, sent, private, err := c.request(out)
 	if err != nil {
 		return nil, err
 	}
@@ -100,13 +100,14 @@ func (c *Client) Do(ctx context.Context, out *chat.Outbound) (chat.Response, err
 	if private {
 		transport = c.private
 	}
-	resp, err := transport.RoundTrip(req.WithContext(w.trace()))
+	resp, err := transport.RoundTrip(req.WithContext(w.trace(sent.wrote)))
 	if err != nil {
 		err = failure(w, req.URL.Host, out.Secrets, err)
 		w.stop()
 		return nil, err
 	}
 	w.pause()
+	sent.answered()
 	r := &response{
 		resp:  resp,
 		watch: w,

@@ -45,14 +45,16 @@ func newWatch(ctx context.Context, limits Limits) *watch {
 	return w
 }
 
-// trace returns the request's context, which tells w of the connection.
-func (w *watch) trace() context.Context {
+// trace returns the request's context, which tells w of the connection, and
+// wrote, where it is not nil, when all was sent.
+func (w *watch) trace(wrote func(httptrace.WroteRequestInfo)) context.Context {
 	return httptrace.WithClientTrace(w.ctx, &httptrace.ClientTrace{
 		GotConn: func(info httptrace.GotConnInfo) {
 			w.enter(awaitingHead, w.limits.FirstByte)
 			w.setStale(info.Reused)
 		},
 		GotFirstResponseByte: func() { w.setStale(false) },
+		WroteRequest:         wrote,
 	})
 }
 
