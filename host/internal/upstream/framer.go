@@ -35,7 +35,8 @@ type Framer struct {
 	html   bool // the content type says so
 
 	buf    []byte
-	r, w   int // buf[r:w] waits to be parsed
+	r, w   int  // buf[r:w] waits to be parsed
+	filled bool // a read filled buf
 	events []abi.Event
 	types  map[string]string
 	mended []byte // holds the data of events that were not UTF-8
@@ -64,11 +65,12 @@ const (
 )
 
 // Sizes in bytes. Ten thousand open streams have a buffer each, so it starts
-// small; most providers send less than this at a time.
+// small: enough for an event of most providers. It grows where a read fills it, which
+// says that more is waiting.
 const (
-	firstBuffer = 4 << 10
-	minRoom     = 2 << 10
-	maxSniff    = 1 << 10 // of leading space before the framing is taken as SSE
+	firstBuffer  = 1 << 10
+	filledBuffer = 4 << 10
+	maxSniff     = 1 << 10 // of leading space before the framing is taken as SSE
 )
 
 // NewFramer returns a framer at the start of a body. An unknown framing is
@@ -104,8 +106,12 @@ func KnownFraming(name string) bool {
 // body, so events handed out before are no longer good.
 func (f *Framer) Room() []byte {
 	f.compact()
-	if cap(f.buf)-f.w < minRoom {
-		grown := make([]byte, max(firstBuffer, 2*cap(f.buf)))
+	least := firstBuffer
+	if f.filled {
+		least = filledBuffer
+	}
+	if cap(f.buf)-f.w < least/2 {
+		grown := make([]byte, max(least, 2*cap(f.buf)))
 		copy(grown, f.buf[:f.w])
 		f.buf = grown
 	}
@@ -116,6 +122,7 @@ func (f *Framer) Room() []byte {
 // events that are whole now; often none.
 func (f *Framer) Take(n int) ([]abi.Event, error) {
 	f.w += n
+	f.filled = f.filled || f.w == cap(f.buf)
 	return f.parse(false)
 }
 

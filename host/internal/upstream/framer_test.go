@@ -167,6 +167,33 @@ func TestFramerStaysSmall(t *testing.T) {
 	}
 }
 
+// TestFramerGrowsWhenFilled reads events one by one, which need little, and then
+// as much as there is room for.
+func TestFramerGrowsWhenFilled(t *testing.T) {
+	const event = "data: a word and what stands around it\n\n"
+	f := NewFramer(FramerOptions{Framing: abi.FramingSSE})
+	read := func(in string) {
+		t.Helper()
+		p := f.Room()
+		if _, err := f.Take(copy(p, in)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 1000 {
+		read(event)
+	}
+	if got := cap(f.buf); got != firstBuffer {
+		t.Errorf("after events that came one by one the buffer has %d bytes, want %d", got, firstBuffer)
+	}
+	many := strings.Repeat(event, 1000)
+	for range 3 {
+		read(many)
+	}
+	if got := len(f.Room()); got < filledBuffer/2 {
+		t.Errorf("after reads that filled it the buffer has room for %d bytes, want at least %d", got, filledBuffer/2)
+	}
+}
+
 // TestFramerLargeEvents checks a line of megabytes that comes in small pieces
 // and that the buffer grows no further than it must.
 func TestFramerLargeEvents(t *testing.T) {

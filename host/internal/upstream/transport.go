@@ -51,8 +51,12 @@ func newTransport(o *Options, limits Limits, private bool) *http.Transport {
 		// gunzip.
 		DisableCompression:     true,
 		MaxResponseHeaderBytes: limits.MaxHead,
-		MaxIdleConns:           256,
-		MaxIdleConnsPerHost:    64,
+		// Each connection has both, also while nothing comes for a long time. The
+		// head of a request and a short conversation fit, and several events.
+		WriteBufferSize:     2 << 10,
+		ReadBufferSize:      2 << 10,
+		MaxIdleConns:        256,
+		MaxIdleConnsPerHost: 64,
 		// Below what servers keep a connection for, most of them 60 s and more:
 		// a request sent while the other side hangs up is lost.
 		IdleConnTimeout: 30 * time.Second,
