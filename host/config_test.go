@@ -63,6 +63,7 @@ func TestLoadConfigRefuses(t *testing.T) {
 		{"wrong size", Sources{Environ: []string{"PARLEY_HTTP_PAYLOAD_SIZE_LIMIT=lots"}}, []string{"http-payload-size-limit", "PARLEY_HTTP_PAYLOAD_SIZE_LIMIT", "lots"}},
 		{"wrong word", Sources{Flags: map[string]string{"log-level": "loud"}}, []string{"log-level", "loud", "trace"}},
 		{"wrong address", Sources{Flags: map[string]string{"http-addr": "7700"}}, []string{"http-addr", "host:port"}},
+		{"no such port", Sources{Flags: map[string]string{"http-addr": "127.0.0.1:99999"}}, []string{`http-addr (flag --http-addr) is "127.0.0.1:99999"`, "no such port", "host:port"}},
 		{"wrong duration", Sources{Flags: map[string]string{"shutdown-grace": "-1s"}}, []string{"shutdown-grace", "-1s"}},
 		{"empty path", Sources{Flags: map[string]string{"db-path": ""}}, []string{"db-path", "empty"}},
 		{"production without key", Sources{Flags: map[string]string{"env": "production"}}, []string{"master-key", "want at least 16"}},

@@ -105,6 +105,10 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		}
 	}()
 
+	tlsConfig, err := h.openTLS(c) // first: what it refuses has then cost and changed nothing
+	if err != nil {
+		return nil, err
+	}
 	if err := h.importArchives(ctx); err != nil {
 		return nil, err
 	}
@@ -154,10 +158,6 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		return nil, err
 	}
 	keys, err := auth.Open(ctx, db, auth.Options{MasterKey: c.MasterKey.Reveal(), Now: o.Pace.Now})
-	if err != nil {
-		return nil, err
-	}
-	tlsConfig, err := h.openTLS(c)
 	if err != nil {
 		return nil, err
 	}

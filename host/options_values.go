@@ -130,8 +130,12 @@ func duration(field func(*Config) *time.Duration) func(*Config, string) error {
 }
 
 func addr(c *Config, v string) error {
-	if _, port, err := net.SplitHostPort(v); err != nil || port == "" {
+	_, port, err := net.SplitHostPort(v)
+	if err != nil || port == "" {
 		return fmt.Errorf("is %q", v)
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil {
+		return fmt.Errorf("is %q, and there is no such port", v)
 	}
 	c.HTTPAddr = v
 	return nil

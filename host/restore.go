@@ -198,7 +198,7 @@ func (h *Host) importArchives(ctx context.Context) error {
 		}
 		began := time.Now()
 		if err := RestoreArchive(ctx, c, a.kind, a.path); err != nil {
-			return fmt.Errorf("import %s: %w", a.kind, err)
+			return fmt.Errorf("import %s (--import-%[1]s): %w", a.kind, err)
 		}
 		log.Int64("ms", time.Since(began).Milliseconds()).Msg(a.kind + " imported")
 	}

@@ -30,14 +30,14 @@ func TestStartRefused(t *testing.T) {
 	}{
 		"port taken":             {[]string{"--http-addr", taken.Addr().String()}, []string{"listen on " + taken.Addr().String(), "address already in use", "--http-addr"}},
 		"two on one directory":   {[]string{"--db-path", data}, []string{data + " is in use by process ", "stop it, or give another --db-path"}},
-		"no directory":           {[]string{"--db-path", filepath.Join(file, "below")}, []string{file, "not a directory"}},
-		"no certificate":         {[]string{"--ssl-cert-path", file, "--ssl-key-path", file}, []string{"read certificate " + file}},
-		"no such certificate":    {[]string{"--ssl-cert-path", dir + "/none.pem", "--ssl-key-path", file}, []string{"none.pem", "no such file"}},
+		"no directory":           {[]string{"--db-path", filepath.Join(file, "below")}, []string{file, "not a directory", "--db-path"}},
+		"no certificate":         {[]string{"--ssl-cert-path", file, "--ssl-key-path", file}, []string{"read certificate " + file, "--ssl-cert-path"}},
+		"no such certificate":    {[]string{"--ssl-cert-path", dir + "/none.pem", "--ssl-key-path", file}, []string{"none.pem", "no such file", "--ssl-cert-path"}},
 		"no plugin directory":    {[]string{"--plugin-dir", file, "--plugin-lock", "off"}, []string{file}},
 		"no directory to record": {[]string{"--chat-record-dir", filepath.Join(file, "below")}, []string{file, "not a directory"}},
 		"no file for telemetry":  {[]string{"--telemetry-file", filepath.Join(file, "below")}, []string{file, "not a directory"}},
-		"no dump, though wished": {[]string{"--import-dump", dir + "/none.dump"}, []string{"none.dump", "no such file"}},
-		"no archive, but a text": {[]string{"--import-snapshot", file}, []string{file, "no archive"}},
+		"no dump, though wished": {[]string{"--import-dump", dir + "/none.dump"}, []string{"none.dump", "no such file", "--import-dump"}},
+		"no archive, but a text": {[]string{"--import-snapshot", file}, []string{file, "no archive", "--import-snapshot"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer

@@ -116,6 +116,9 @@ func (s *Server) multiSearch(r *call) error {
 	if err := apierr.DecodeStrict(body, &b, multiSearchFields()); err != nil {
 		return err
 	}
+	if b.Queries == nil {
+		return apierr.Newf(apierr.BadRequest, "`queries` is missing: send an array of searches, each with its `indexUid`.")
+	}
 	var sent struct {
 		Queries []json.RawMessage `json:"queries"`
 	}

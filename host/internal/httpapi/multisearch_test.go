@@ -42,6 +42,8 @@ func TestMultiSearch(t *testing.T) {
 		bad("unknown field", `{"queries":[{"indexUid":"movies"},{"indexUid":"books","filters":"x"}]}`, "bad_request", "queries[1].filters", "did you mean"),
 		bad("type of a parameter", `{"queries":[{"indexUid":"movies","q":1}]}`, "invalid_search_q", "queries[0].q"),
 		bad("value of a parameter", `{"queries":[{"indexUid":"movies"},{"indexUid":"books","filter":"genre ="}]}`, "invalid_search_filter", "queries[1]"),
+		bad("no queries", `{}`, "bad_request", "`queries` is missing"),
+		bad("no queries to federate", `{"federation":{},"queries":null}`, "bad_request", "`queries` is missing"),
 		bad("no index", `{"queries":[{"q":"x"}]}`, "missing_index_uid", "queries[0].indexUid"),
 		bad("bad index", `{"queries":[{"indexUid":"a b"}]}`, "invalid_index_uid", "queries[0]"),
 		bad("index type", `{"queries":[{"indexUid":1}]}`, "invalid_index_uid"),

@@ -112,14 +112,14 @@ func (f *TLSFiles) stamps() (all []stamp) {
 func (f *TLSFiles) read(base *tls.Config, now time.Time) (*tls.Config, error) {
 	cert, err := tls.LoadX509KeyPair(f.Cert, f.Key)
 	if err != nil {
-		return nil, fmt.Errorf("read certificate %s and key %s: %w", f.Cert, f.Key, err)
+		return nil, fmt.Errorf("read certificate %s and key %s (--ssl-cert-path, --ssl-key-path): %w", f.Cert, f.Key, err)
 	}
 	if now.After(cert.Leaf.NotAfter) {
-		return nil, fmt.Errorf("read certificate %s: it ended %s: renew it", f.Cert, cert.Leaf.NotAfter.Format(time.DateOnly))
+		return nil, fmt.Errorf("read certificate %s (--ssl-cert-path): it ended %s: renew it", f.Cert, cert.Leaf.NotAfter.Format(time.DateOnly))
 	}
 	if f.OCSP != "" {
 		if cert.OCSPStaple, err = readStaple(f.OCSP, cert.Leaf); err != nil {
-			return nil, fmt.Errorf("read OCSP response %s: %w", f.OCSP, err)
+			return nil, fmt.Errorf("read OCSP response %s (--ssl-ocsp-path): %w", f.OCSP, err)
 		}
 	}
 	c := base.Clone()
@@ -128,11 +128,11 @@ func (f *TLSFiles) read(base *tls.Config, now time.Time) (*tls.Config, error) {
 	if f.Auth != "" {
 		pem, err := os.ReadFile(f.Auth)
 		if err != nil {
-			return nil, fmt.Errorf("read authorities of clients: %w", err)
+			return nil, fmt.Errorf("read authorities of clients (--ssl-auth-path): %w", err)
 		}
 		c.ClientCAs = x509.NewCertPool()
 		if !c.ClientCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("read authorities of clients %s: it holds no PEM certificate", f.Auth)
+			return nil, fmt.Errorf("read authorities of clients %s (--ssl-auth-path): it holds no PEM certificate", f.Auth)
 		}
 		c.ClientAuth = tls.VerifyClientCertIfGiven
 		if f.RequireAuth {
@@ -154,7 +154,7 @@ func readStaple(file string, leaf *x509.Certificate) ([]byte, error) {
 	}
 	r, err := ocsp.ParseResponse(b, nil)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("it is no response in DER form: %w", err)
 	}
 	if r.SerialNumber.Cmp(leaf.SerialNumber) != 0 {
 		return nil, fmt.Errorf("it is about the certificate with number %v, and the one in force has %v", r.SerialNumber, leaf.SerialNumber)

@@ -307,13 +307,13 @@ func TestTLSRefused(t *testing.T) {
 		change func(f *httpapi.TLSFiles)
 		want   string
 	}{
-		"no certificate":      {func(f *httpapi.TLSFiles) { f.Cert = a.file("none") }, "no such file"},
+		"no certificate":      {func(f *httpapi.TLSFiles) { f.Cert = a.file("none") }, "--ssl-key-path): open"},
 		"another's key":       {func(f *httpapi.TLSFiles) { f.Key = a.file("other.key") }, "does not match"},
 		"a certificate over":  {func(f *httpapi.TLSFiles) { f.Cert, f.Key = a.file("old.pem"), a.file("old.key") }, "renew it"},
-		"no authority":        {func(f *httpapi.TLSFiles) { f.Auth = a.file("text") }, "no PEM certificate"},
+		"no authority":        {func(f *httpapi.TLSFiles) { f.Auth = a.file("text") }, "--ssl-auth-path): it holds no PEM certificate"},
 		"another's response":  {func(f *httpapi.TLSFiles) { f.OCSP = a.file("other.ocsp") }, "number 3"},
 		"a response that PEM": {func(f *httpapi.TLSFiles) { f.OCSP = a.file("ca.pem") }, "DER"},
-		"no response":         {func(f *httpapi.TLSFiles) { f.OCSP = a.file("text") }, "read OCSP response"},
+		"no response":         {func(f *httpapi.TLSFiles) { f.OCSP = a.file("text") }, "--ssl-ocsp-path): it is no response in DER form"},
 	} {
 		f := good
 		tt.change(&f)

@@ -88,7 +88,7 @@ type Store struct {
 // error names the one that has it.
 func Open(dir string) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make data directory: %w", err)
+		return nil, fmt.Errorf("make data directory (--db-path): %w", err)
 	}
 	lock, err := lockDir(dir)
 	if err != nil {
