@@ -2,6 +2,8 @@ package httpapi
 
 import (
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/chat"
 )
 
 // A Plugin is what GET /plugins shows of one version of a plugin.
@@ -22,9 +24,12 @@ type Plugin struct {
 	Error string `json:"error,omitempty"`
 	// Use says that this version is the one that answers where a workspace names
 	// none, Constraint what it was chosen by, and Locked that the lock pins it.
-	Use        bool             `json:"use"`
-	Constraint string           `json:"constraint,omitempty"`
-	Locked     bool             `json:"locked"`
+	Use        bool   `json:"use"`
+	Constraint string `json:"constraint,omitempty"`
+	Locked     bool   `json:"locked"`
+	// Workspaces are those of the source that name a version of their own: told
+	// of the version in use, and only to who may read their settings.
+	Workspaces []chat.Narrowed  `json:"workspaces,omitempty"`
 	Streams    int64            `json:"streams"` // under way
 	Calls      int64            `json:"calls"`
 	Faults     map[string]int64 `json:"faults"` // by kind
@@ -48,6 +53,17 @@ func (s *Server) plugins(r *call) error {
 	results := []Plugin{}
 	if s.Plugins != nil {
 		results = append(results, s.Plugins()...)
+	}
+	if r.caller.Allows(auth.ChatsSettingsGet) {
+		narrowed, err := s.Chat.Narrowed(s.ctx)
+		if err != nil {
+			return err
+		}
+		for i := range results {
+			if p := &results[i]; p.Use {
+				p.Workspaces = narrowed[p.Source]
+			}
+		}
 	}
 	return ok(r, list[Plugin]{results, 0, len(results), len(results)})
 }

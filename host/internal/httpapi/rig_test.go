@@ -148,7 +148,7 @@ func newRig(tb testing.TB, w wish) *rig {
 			if w.panics {
 				panic("secret words")
 			}
-			return []httpapi.Plugin{{Name: "test", Kind: "provider", Version: "1.0.0", State: "ready"}}
+			return []httpapi.Plugin{{Name: "test", Kind: "provider", Version: "1.0.0", Source: "test", State: "ready", Use: true}}
 		},
 	})
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
