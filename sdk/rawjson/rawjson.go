@@ -57,6 +57,22 @@ func (v Value) Get(key string) Value {
 	return nil
 }
 
+// Pick looks up all of keys in one walk: into[i] becomes what Get returns for
+// keys[i].
+func (v Value) Pick(into []Value, keys ...string) {
+	clear(into)
+	for m := v.Members(); m.Next(); {
+		for i, key := range keys {
+			if m.KeyIs(key) {
+				if len(into[i]) == 0 {
+					into[i] = m.Value
+				}
+				break
+			}
+		}
+	}
+}
+
 // Path looks up keys one inside the other.
 func (v Value) Path(keys ...string) Value {
 	for _, k := range keys {

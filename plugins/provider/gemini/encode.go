@@ -8,12 +8,12 @@ import (
 	"github.com/parley-search/parley/sdk/rawjson"
 )
 
-// encode returns the body of a native request. Gemini refuses a body for one
+// encode returns the body of a native request for a chat. Gemini refuses a body for one
 // member that it does not know, so nothing goes in that is not named here.
-func encode(r *provider.Request) (rawjson.Value, error) {
-	model := r.Chat.Get("model").String()
+func encode(r *provider.Request, chat rawjson.Edit) (rawjson.Value, error) {
+	model := chat.Get("model").String()
 	c := conversation{rounds: readCarry(r.Carry), signed: generation(model) >= 3}
-	if err := c.read(r.Chat.Get("messages")); err != nil {
+	if err := c.read(chat.Get("messages")); err != nil {
 		return nil, err
 	}
 	var body rawjson.Edit
@@ -21,17 +21,17 @@ func encode(r *provider.Request) (rawjson.Value, error) {
 	if len(c.system) > 0 {
 		body.Set("systemInstruction", object("parts", list(c.system)))
 	}
-	tools, err := declarations(r.Chat.Get("tools"))
+	tools, err := declarations(chat.Get("tools"))
 	if err != nil {
 		return nil, err
 	}
 	if len(tools) > 0 {
 		body.Set("tools", list(object("functionDeclarations", list(tools))))
-		if choice := toolChoice(r.Chat.Get("tool_choice")); choice != nil {
+		if choice := toolChoice(chat.Get("tool_choice")); choice != nil {
 			body.Set("toolConfig", object("functionCallingConfig", choice))
 		}
 	}
-	config, err := generationConfig(model, r.Chat)
+	config, err := generationConfig(model, chat)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func encode(r *provider.Request) (rawjson.Value, error) {
 		body.Set("generationConfig", config.Value())
 	}
 	for _, own := range [...]string{"safetySettings", "cachedContent"} {
-		if v := r.Chat.Get(own); !v.IsNull() {
+		if v := chat.Get(own); !v.IsNull() {
 			body.Set(own, v)
 		}
 	}
@@ -60,7 +60,7 @@ var settings = [...]struct{ chat, config string }{
 	{"thinkingConfig", "thinkingConfig"},
 }
 
-func generationConfig(model string, chat rawjson.Value) (rawjson.Edit, error) {
+func generationConfig(model string, chat rawjson.Edit) (rawjson.Edit, error) {
 	var config rawjson.Edit
 	for _, s := range settings {
 		if v := chat.Get(s.chat); !v.IsNull() && len(config.Get(s.config)) == 0 {

@@ -35,26 +35,29 @@ type call struct {
 }
 
 func (c *conversation) read(messages rawjson.Value) error {
+	c.contents = make([]byte, 0, len(messages)+len(messages)/4)
+	var members [4]rawjson.Value
 	for it, i := messages.Items(), 0; it.Next(); i++ {
-		m, at := it.Value, "`messages["+strconv.Itoa(i)+"]"
-		role := m.Get("role").String()
-		if len(c.calls) > 0 && (role == "user" || role == "assistant") {
-			return unanswered(at+"` comes", c.calls)
+		it.Value.Pick(members[:], "role", "content", "tool_calls", "refusal")
+		content, at := members[1], place(i)
+		role, _ := members[0].Text(nil)
+		if len(c.calls) > 0 && (string(role) == "user" || string(role) == "assistant") {
+			return unanswered(at.String()+"` comes", c.calls)
 		}
 		var err error
-		switch role {
+		switch string(role) {
 		case "system", "developer":
-			if text := openai.ContentText(m.Get("content")); text != "" {
-				c.system = join(c.system, textPart(text))
+			if text := openai.ContentText(content); text != "" {
+				c.system = appendText(c.system, text)
 			}
 		case "user":
-			err = c.user(at, m.Get("content"))
+			err = c.user(at, content)
 		case "assistant":
-			err = c.assistant(at, m)
+			err = c.assistant(at, said(content, members[3]), members[2])
 		case "tool":
-			err = c.tool(at, m)
+			err = c.tool(at, it.Value.Get("tool_call_id").String(), content)
 		default:
-			err = provider.Refuse(at + ".role` is none that Gemini can be given: use system, developer, user, assistant or tool")
+			err = provider.Refuse(at.String() + ".role` is none that Gemini can be given: use system, developer, user, assistant or tool")
 		}
 		if err != nil {
 			return err
@@ -71,6 +74,12 @@ func (c *conversation) read(messages rawjson.Value) error {
 	return nil
 }
 
+// A place is a message's among the messages. It is put into words where
+// something is wrong.
+type place int
+
+func (at place) String() string { return "`messages[" + strconv.Itoa(int(at)) + "]" }
+
 func unanswered(what string, calls []call) error {
 	var ids []string
 	for _, c := range calls {
@@ -83,10 +92,14 @@ func unanswered(what string, calls []call) error {
 
 // add appends a part to the content under way, or begins the next one.
 func (c *conversation) add(role string, part rawjson.Value) {
+	c.begin(role)
+	c.parts = join(c.parts, part)
+}
+
+func (c *conversation) begin(role string) {
 	if role != c.role {
 		c.turn(role)
 	}
-	c.parts = join(c.parts, part)
 }
 
 // turn ends the content under way. A conversation that the model begins, or in
@@ -96,9 +109,12 @@ func (c *conversation) turn(role string) {
 		if len(c.contents) == 0 && c.role == "model" {
 			c.contents = append(c.contents, `{"role":"user","parts":[{"text":"."}]}`...)
 		}
-		c.contents = join(c.contents, object("role", rawjson.Quote(c.role), "parts", string(list(c.parts))))
+		c.contents = join(c.contents, rawjson.Value(`{"role":`))
+		c.contents = rawjson.AppendString(c.contents, c.role)
+		c.contents = append(append(c.contents, `,"parts":[`...), c.parts...)
+		c.contents = append(c.contents, "]}"...)
 	}
-	c.role, c.parts = role, nil
+	c.role, c.parts = role, c.parts[:0]
 	if role == "" && len(c.contents) == 0 && len(c.system) == 0 {
 		c.contents = append(c.contents, `{"role":"user","parts":[{"text":"."}]}`...)
 	}
@@ -107,14 +123,19 @@ func (c *conversation) turn(role string) {
 // text adds a text; an empty one is refused by Gemini.
 func (c *conversation) text(role, text string) {
 	if text != "" {
-		c.add(role, textPart(text))
+		c.begin(role)
+		c.parts = appendText(c.parts, text)
 	}
 }
 
-func textPart(text string) rawjson.Value { return object("text", rawjson.Quote(text)) }
+// appendText appends a part with a text to parts joined by commas.
+func appendText(parts []byte, text string) []byte {
+	parts = join(parts, rawjson.Value(`{"text":`))
+	return append(rawjson.AppendString(parts, text), '}')
+}
 
 // user adds what a user said or showed.
-func (c *conversation) user(at string, content rawjson.Value) error {
+func (c *conversation) user(at place, content rawjson.Value) error {
 	c.text("user", content.String())
 	for it, i := content.Items(), 0; it.Next(); i++ {
 		switch p := it.Value; p.Get("type").String() {
@@ -123,7 +144,7 @@ func (c *conversation) user(at string, content rawjson.Value) error {
 		case "image_url":
 			c.add("user", image(p.Path("image_url", "url").String()))
 		default:
-			return provider.Refuse(at + ".content[" + strconv.Itoa(i) + "].type` is none that Gemini can be given: send text or image_url")
+			return provider.Refuse(at.String() + ".content[" + strconv.Itoa(i) + "].type` is none that Gemini can be given: send text or image_url")
 		}
 	}
 	return nil
@@ -140,9 +161,9 @@ func image(url string) rawjson.Value {
 }
 
 // said returns the text of an assistant's message, which may be a refusal.
-func said(m rawjson.Value) string {
-	text := openai.ContentText(m.Get("content")) + m.Get("refusal").String()
-	for it := m.Get("content").Items(); it.Next(); {
+func said(content, refusal rawjson.Value) string {
+	text := openai.ContentText(content) + refusal.String()
+	for it := content.Items(); it.Next(); {
 		text += it.Value.Get("refusal").String()
 	}
 	return text
@@ -150,8 +171,7 @@ func said(m rawjson.Value) string {
 
 // assistant adds what the model said: to the byte where this answer's carry has
 // it, else made anew from the message.
-func (c *conversation) assistant(at string, m rawjson.Value) error {
-	text, calls := said(m), m.Get("tool_calls")
+func (c *conversation) assistant(at place, text string, calls rawjson.Value) error {
 	if parts := c.take(calls); parts != nil {
 		return c.replay(text, parts)
 	}
@@ -160,7 +180,7 @@ func (c *conversation) assistant(at string, m rawjson.Value) error {
 		f := it.Value.Get("function")
 		name, id := f.Get("name"), it.Value.Get("id").String()
 		if name.String() == "" {
-			return provider.Refuse(at + ".tool_calls[" + strconv.Itoa(i) + "]` has no function.name")
+			return provider.Refuse(at.String() + ".tool_calls[" + strconv.Itoa(i) + "]` has no function.name")
 		}
 		named := rawjson.Edit{{Key: "name", Value: name}}
 		if id != "" && !strings.HasPrefix(id, ownID) {
@@ -194,8 +214,7 @@ func arguments(v rawjson.Value) rawjson.Value {
 
 // tool takes the answer to a call. All of a turn's go out together, in the
 // order of the calls: Gemini tells those without id by it.
-func (c *conversation) tool(at string, m rawjson.Value) error {
-	id := m.Get("tool_call_id").String()
+func (c *conversation) tool(at place, id string, content rawjson.Value) error {
 	waiting := -1
 	for i := len(c.calls) - 1; i >= 0; i-- {
 		if c.calls[i].id == id && c.calls[i].answer == nil {
@@ -203,9 +222,9 @@ func (c *conversation) tool(at string, m rawjson.Value) error {
 		}
 	}
 	if waiting < 0 {
-		return provider.Refuse(at + ".tool_call_id` is that of no call which waits for its answer: send it once, after the assistant's message with the call")
+		return provider.Refuse(at.String() + ".tool_call_id` is that of no call which waits for its answer: send it once, after the assistant's message with the call")
 	}
-	c.calls[waiting].answer = response(openai.ContentText(m.Get("content")))
+	c.calls[waiting].answer = response(openai.ContentText(content))
 	for i := range c.calls {
 		if c.calls[i].answer == nil {
 			return nil

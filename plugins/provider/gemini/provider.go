@@ -29,11 +29,12 @@ func (*gemini) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 	if !openai.HasPath(base) {
 		base += "/v1beta"
 	}
-	model, err := modelPath(r.Chat.Get("model").String())
+	chat := rawjson.EditOf(r.Chat) // once: each look-up in the chat itself would cross all messages
+	model, err := modelPath(chat.Get("model").String())
 	if err != nil {
 		return provider.HTTPRequest{}, err
 	}
-	body, err := encode(r)
+	body, err := encode(r, chat)
 	if err != nil {
 		return provider.HTTPRequest{}, err
 	}
