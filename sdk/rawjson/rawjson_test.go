@@ -89,6 +89,10 @@ func TestLookUps(t *testing.T) {
 	if got := v.Path("a", "b", "c"); len(got) != 0 || !got.IsNull() || got.Kind() != Absent {
 		t.Errorf("a member of an array = %q, want none", got)
 	}
+	picked := []Value{Value("left over"), nil, nil}
+	if v.Pick(picked, `é"`, "absent", "a"); string(picked[0]) != `"\u00e9"` || picked[1] != nil || string(picked[2]) != string(v.Get("a")) {
+		t.Errorf("picked = %q, want what Get returns for each key", picked)
+	}
 	if v.Len() != 5 || list.Len() != 5 || list.Get("c").Len() != 0 {
 		t.Errorf("lengths = %d, %d, want 5, 5", v.Len(), list.Len())
 	}

@@ -8,56 +8,57 @@ import (
 	"github.com/parley-search/parley/sdk/rawjson"
 )
 
-// assistant takes an assistant's message: its thinking, where it was carried,
-// its text and its calls.
-func (c *conversation) assistant(m rawjson.Value, thoughts []byte) {
-	if c.replay(m, thoughts) {
-		return
-	}
-	c.add(assistant, appendTexts(nil, m.Get("content")))
-	c.add(assistant, appendTexts(nil, list(refusalPart(m))))
-	for it := m.Get("tool_calls").Items(); it.Next(); {
-		c.call(it.Value)
-	}
+// spoken is an assistant's message, with the thinking that was carried of it.
+type spoken struct {
+	content, refusal, calls rawjson.Value
+	thoughts                []byte
 }
 
-// refusalPart returns a message's refusal as a part of content.
-func refusalPart(m rawjson.Value) rawjson.Value {
-	r := m.Get("refusal")
-	if r.Kind() != rawjson.String {
-		return nil
+// assistant takes an assistant's message: its thinking, where it was carried,
+// its text and its calls.
+func (c *conversation) assistant(m *spoken) {
+	if c.replay(m) {
+		return
 	}
-	return rawjson.Edit{{Key: "refusal", Value: r}}.Value()
+	c.say(assistant, m.content)
+	if m.refusal.Kind() == rawjson.String {
+		c.say(assistant, m.refusal)
+	}
+	for it := m.calls.Items(); it.Next(); {
+		c.call(it.Value)
+	}
 }
 
 // replay says again what the model said in an earlier round, block by block in
 // its order: the API checks thinking by its signature and its place. It reports
 // false where what was carried is not of this message.
-func (c *conversation) replay(m rawjson.Value, thoughts []byte) bool {
-	said, ok := rawjson.Parse(list(thoughts))
-	if !ok || len(thoughts) == 0 || !said.Clean() {
+func (c *conversation) replay(m *spoken) bool {
+	if len(m.thoughts) == 0 {
 		return false
 	}
-	calls := m.Get("tool_calls")
+	carried, ok := rawjson.Parse(list(m.thoughts))
+	if !ok || !carried.Clean() {
+		return false
+	}
 	var texts strings.Builder
 	n := 0
-	for it := said.Items(); it.Next(); {
+	for it := carried.Items(); it.Next(); {
 		texts.WriteString(it.Value.Get("text").String())
 		if id := it.Value.Get("id"); len(id) > 0 {
 			n++
-			if callOf(calls, id.String()) == nil {
+			if callOf(m.calls, id.String()) == nil {
 				return false
 			}
 		}
 	}
-	if n != calls.Len() {
+	if n != m.calls.Len() {
 		return false
 	}
 	// What was carried begins with the first thinking; text may stand before.
-	if before, ok := strings.CutSuffix(openai.ContentText(m.Get("content")), texts.String()); ok {
+	if before, ok := strings.CutSuffix(openai.ContentText(m.content), texts.String()); ok {
 		c.add(assistant, appendText(nil, rawjson.Quote(before), nil))
 	}
-	for it := said.Items(); it.Next(); {
+	for it := carried.Items(); it.Next(); {
 		switch b := it.Value; b.Get("type").String() {
 		case "thinking":
 			if b.Get("signature").String() != "" {
@@ -68,7 +69,7 @@ func (c *conversation) replay(m rawjson.Value, thoughts []byte) bool {
 		case "text":
 			c.add(assistant, appendText(nil, b.Get("text"), nil))
 		case "tool_use":
-			c.call(callOf(calls, b.Get("id").String()))
+			c.call(callOf(m.calls, b.Get("id").String()))
 		}
 	}
 	return true

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 
@@ -34,6 +35,7 @@ type conversation struct {
 	role    byte   // of the open turn, 0 before the first
 	results []byte // of the open turn; the API wants them before its blocks
 	blocks  []byte
+	scratch []byte          // of blocks on their way
 	thought bool            // the open turn begins with thinking
 	calls   []call          // of the last assistant's turn
 	ids     map[string]bool // of all calls
@@ -48,32 +50,35 @@ type call struct {
 // conversationOf reads messages. carry has the thinking of the rounds before:
 // what the host added last are those rounds' calls.
 func conversationOf(messages rawjson.Value, carry [][]byte) (*conversation, error) {
-	c := &conversation{ids: map[string]bool{}}
+	c := &conversation{ids: map[string]bool{}, turns: make([]byte, 0, len(messages)+len(messages)/2)}
 	round := len(carry) // of the next message with calls; negative: before this answer
-	for it := messages.Items(); it.Next(); {
+	for it := messages.Items(); len(carry) > 0 && it.Next(); {
 		if it.Value.Get("tool_calls").Len() > 0 {
 			round--
 		}
 	}
+	var members [4]rawjson.Value
 	i := 0
 	for it := messages.Items(); it.Next(); i++ {
-		m := it.Value
-		switch role := m.Get("role").String(); role {
+		it.Value.Pick(members[:], "role", "content", "tool_calls", "refusal")
+		content := members[1]
+		role, _ := members[0].Text(nil)
+		switch string(role) {
 		case "system", "developer":
-			c.system = appendTexts(c.system, m.Get("content"))
+			c.system = appendTexts(c.system, content)
 		case "user":
-			c.add(user, appendTexts(nil, m.Get("content")))
+			c.say(user, content)
 		case "assistant":
-			var thoughts []byte
-			if m.Get("tool_calls").Len() > 0 {
-				if round >= 0 {
-					thoughts = carry[round]
+			m := spoken{content: content, calls: members[2], refusal: members[3]}
+			if m.calls.Len() > 0 {
+				if round >= 0 && round < len(carry) {
+					m.thoughts = carry[round]
 				}
 				round++
 			}
-			c.assistant(m, thoughts)
+			c.assistant(&m)
 		case "tool":
-			if !c.answer(m) {
+			if !c.answer(it.Value.Get("tool_call_id").String(), content) {
 				return nil, provider.Refuse("`messages[" + strconv.Itoa(i) + "].tool_call_id` is of no call of the assistant's message before it: leave the message out, or send that one too")
 			}
 		default:
@@ -82,6 +87,12 @@ func conversationOf(messages rawjson.Value, carry [][]byte) (*conversation, erro
 	}
 	c.end()
 	return c, nil
+}
+
+// say adds the texts of a message's content to the turn of a role.
+func (c *conversation) say(role byte, content rawjson.Value) {
+	c.scratch = appendTexts(c.scratch[:0], content)
+	c.add(role, c.scratch)
 }
 
 // add adds blocks to the turn of a role, and opens it where need be.
@@ -124,14 +135,13 @@ func (c *conversation) close() {
 			c.bare = false // a new question
 		}
 	}
-	blocks := c.results
-	if len(c.blocks) > 0 {
-		blocks = appendItem(blocks, c.blocks)
+	c.turns = appendItem(c.turns, rawjson.Value(`{"role":`))
+	c.turns = append(append(c.turns, name...), `,"content":[`...)
+	c.turns = append(c.turns, c.results...)
+	if len(c.results) > 0 && len(c.blocks) > 0 {
+		c.turns = append(c.turns, ',')
 	}
-	c.turns = appendItem(c.turns, rawjson.Edit{
-		{Key: "role", Value: rawjson.Value(name)},
-		{Key: "content", Value: list(blocks)},
-	}.Value())
+	c.turns = append(append(c.turns, c.blocks...), "]}"...)
 	c.results, c.blocks = c.results[:0], c.blocks[:0]
 }
 
@@ -150,9 +160,10 @@ func (c *conversation) end() {
 	c.close()
 }
 
-// answer takes a tool message, and reports whether there is a call for it.
-func (c *conversation) answer(m rawjson.Value) bool {
-	id, known := m.Get("tool_call_id").String(), false
+// answer takes the content of a tool message for a call's id, and reports whether
+// there is such a call.
+func (c *conversation) answer(id string, content rawjson.Value) bool {
+	known := false
 	for i := range c.calls {
 		call := &c.calls[i]
 		if call.id != id {
@@ -162,7 +173,7 @@ func (c *conversation) answer(m rawjson.Value) bool {
 		if !call.answered {
 			call.answered = true
 			c.open(user)
-			c.result(call.wire, contentOf(m.Get("content")), false)
+			c.result(call.wire, contentOf(content), false)
 			return true
 		}
 	}
@@ -208,16 +219,18 @@ func appendTexts(blocks []byte, content rawjson.Value) []byte {
 }
 
 func appendText(blocks []byte, text, cache rawjson.Value) []byte {
-	s := text.String()
-	if strings.TrimSpace(s) == "" {
+	s, _ := text.Text(nil)
+	if len(bytes.TrimSpace(s)) == 0 {
 		return blocks
 	}
-	if !text.Clean() {
-		text = rawjson.Quote(s)
+	blocks = appendItem(blocks, rawjson.Value(`{"type":"text","text":`))
+	if len(s)+2 != len(text) && text.Clean() { // with escapes, which stay as they are
+		blocks = append(blocks, text...)
+	} else {
+		blocks = rawjson.AppendString(blocks, s)
 	}
-	b := rawjson.Edit{{Key: "type", Value: rawjson.Value(`"text"`)}, {Key: "text", Value: text}}
 	if cache.Kind() == rawjson.Object {
-		b.Set("cache_control", cache)
+		blocks = append(append(blocks, `,"cache_control":`...), cache...)
 	}
-	return appendItem(blocks, b.Value())
+	return append(blocks, '}')
 }
