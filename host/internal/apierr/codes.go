@@ -210,6 +210,8 @@ var (
 	InvalidDocumentRetrieveVectors = field("invalid_document_retrieve_vectors")
 	VectorEmbeddingError           = field("vector_embedding_error")
 	InvalidSearchVector            = field("invalid_search_vector")
+	InvalidSearchMedia             = field("invalid_search_media")
+	InvalidSearchMediaAndVector    = field("invalid_search_media_and_vector")
 	InvalidSearchHybrid            = field("invalid_search_hybrid_query")
 	InvalidSearchEmbedder          = field("invalid_search_embedder")
 	InvalidSearchSemanticRatio     = field("invalid_search_semantic_ratio")

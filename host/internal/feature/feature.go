@@ -24,6 +24,7 @@ const (
 	LogsRoute          Feature = "logsRoute"          // POST /logs/stderr and /logs/stream
 	ContainsFilter     Feature = "containsFilter"     // CONTAINS and STARTS WITH in filters
 	CompositeEmbedders Feature = "compositeEmbedders" // setting an embedder of the source composite
+	Multimodal         Feature = "multimodal"         // setting fragments of embedders, and searches with media
 	Network            Feature = "network"            // GET and PATCH /network, and searches on remotes
 	ChatCompletions    Feature = "chatCompletions"    // the routes below /chats
 )
@@ -42,6 +43,7 @@ func traits() []trait {
 		{LogsRoute, false, "setting the log's level and streaming the log", func(s *Set) *bool { return &s.LogsRoute }},
 		{ContainsFilter, false, "CONTAINS and STARTS WITH in a filter", func(s *Set) *bool { return &s.ContainsFilter }},
 		{CompositeEmbedders, false, "an embedder made of two", func(s *Set) *bool { return &s.CompositeEmbedders }},
+		{Multimodal, false, "fragments of embedders, and searches with media,", func(s *Set) *bool { return &s.Multimodal }},
 		{Network, false, "the network of remotes", func(s *Set) *bool { return &s.Network }},
 		{ChatCompletions, true, "conversations", func(s *Set) *bool { return &s.ChatCompletions }},
 	}
@@ -62,6 +64,7 @@ type Set struct {
 	LogsRoute          bool
 	ContainsFilter     bool
 	CompositeEmbedders bool
+	Multimodal         bool
 	Network            bool
 	ChatCompletions    bool
 }

@@ -11,32 +11,33 @@ import (
 
 // searchRequest is the body of POST /indexes/:uid/search.
 type searchRequest struct {
-	Q                       string          `json:"q"`
-	Offset                  int             `json:"offset"`
-	Limit                   *int            `json:"limit"`
-	Page                    *int            `json:"page"`
-	HitsPerPage             *int            `json:"hitsPerPage"`
-	Filter                  json.RawMessage `json:"filter"`
-	Sort                    []string        `json:"sort"`
-	Distinct                string          `json:"distinct"`
-	Facets                  []string        `json:"facets"`
-	AttributesToRetrieve    []string        `json:"attributesToRetrieve"`
-	AttributesToHighlight   []string        `json:"attributesToHighlight"`
-	AttributesToCrop        []string        `json:"attributesToCrop"`
-	CropLength              *int            `json:"cropLength"`
-	CropMarker              *string         `json:"cropMarker"`
-	HighlightPreTag         *string         `json:"highlightPreTag"`
-	HighlightPostTag        *string         `json:"highlightPostTag"`
-	ShowMatchesPosition     bool            `json:"showMatchesPosition"`
-	ShowRankingScore        bool            `json:"showRankingScore"`
-	ShowRankingScoreDetails bool            `json:"showRankingScoreDetails"`
-	MatchingStrategy        string          `json:"matchingStrategy"`
-	RankingScoreThreshold   float64         `json:"rankingScoreThreshold"`
-	AttributesToSearchOn    []string        `json:"attributesToSearchOn"`
-	Locales                 []string        `json:"locales"`
-	Vector                  []float32       `json:"vector"`
-	Hybrid                  *hybridRequest  `json:"hybrid"`
-	RetrieveVectors         bool            `json:"retrieveVectors"`
+	Q                       string                     `json:"q"`
+	Offset                  int                        `json:"offset"`
+	Limit                   *int                       `json:"limit"`
+	Page                    *int                       `json:"page"`
+	HitsPerPage             *int                       `json:"hitsPerPage"`
+	Filter                  json.RawMessage            `json:"filter"`
+	Sort                    []string                   `json:"sort"`
+	Distinct                string                     `json:"distinct"`
+	Facets                  []string                   `json:"facets"`
+	AttributesToRetrieve    []string                   `json:"attributesToRetrieve"`
+	AttributesToHighlight   []string                   `json:"attributesToHighlight"`
+	AttributesToCrop        []string                   `json:"attributesToCrop"`
+	CropLength              *int                       `json:"cropLength"`
+	CropMarker              *string                    `json:"cropMarker"`
+	HighlightPreTag         *string                    `json:"highlightPreTag"`
+	HighlightPostTag        *string                    `json:"highlightPostTag"`
+	ShowMatchesPosition     bool                       `json:"showMatchesPosition"`
+	ShowRankingScore        bool                       `json:"showRankingScore"`
+	ShowRankingScoreDetails bool                       `json:"showRankingScoreDetails"`
+	MatchingStrategy        string                     `json:"matchingStrategy"`
+	RankingScoreThreshold   float64                    `json:"rankingScoreThreshold"`
+	AttributesToSearchOn    []string                   `json:"attributesToSearchOn"`
+	Locales                 []string                   `json:"locales"`
+	Vector                  []float32                  `json:"vector"`
+	Media                   map[string]json.RawMessage `json:"media"`
+	Hybrid                  *hybridRequest             `json:"hybrid"`
+	RetrieveVectors         bool                       `json:"retrieveVectors"`
 }
 
 type hybridRequest struct {
@@ -69,6 +70,7 @@ var searchFields = apierr.Fields{
 	"attributesToSearchOn":    apierr.InvalidSearchAttributesSearchOn,
 	"locales":                 apierr.InvalidSearchLocales,
 	"vector":                  apierr.InvalidSearchVector,
+	"media":                   apierr.InvalidSearchMedia,
 	"hybrid":                  apierr.InvalidSearchHybrid,
 	"hybrid.embedder":         apierr.InvalidSearchEmbedder,
 	"hybrid.semanticRatio":    apierr.InvalidSearchSemanticRatio,
@@ -96,7 +98,7 @@ func (b *searchRequest) query() search.Query {
 		ShowRankingScore: b.ShowRankingScore, ShowRankingScoreDetails: b.ShowRankingScoreDetails,
 		MatchingStrategy: search.Strategy(b.MatchingStrategy), RankingScoreThreshold: b.RankingScoreThreshold,
 		AttributesToSearchOn: b.AttributesToSearchOn, Locales: b.Locales,
-		Vector: b.Vector, RetrieveVectors: b.RetrieveVectors,
+		Vector: b.Vector, Media: b.Media, RetrieveVectors: b.RetrieveVectors,
 	}
 	if b.Hybrid != nil {
 		q.Hybrid = &search.Hybrid{Embedder: b.Hybrid.Embedder, SemanticRatio: b.Hybrid.SemanticRatio}

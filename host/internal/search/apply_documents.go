@@ -52,7 +52,7 @@ func (s *Service) applyDocuments(ctx context.Context, r *task.Run, works []task.
 	b := &docBatch{
 		service: s, run: r, uid: works[0].IndexUID, first: works[0].UID,
 		changes: map[string]*docChange{}, fields: map[string]struct{}{}, outcomes: map[uint32][]byte{},
-		dims: map[string]int{}, renderers: map[string]*renderer{},
+		dims: map[string]int{}, inputs: map[string]*inputMaker{},
 	}
 	if b.ix = s.find(b.uid); b.ix != nil {
 		unlock, err := b.ix.lock(ctx)
@@ -101,9 +101,9 @@ type docBatch struct {
 	first   uint32 // task of the batch
 	current uint32 // task that is applied
 
-	dims      map[string]int       // of vectors, by embedder, where known
-	renderers map[string]*renderer // by embedder
-	staged    bool                 // there are vectors in stagedSet
+	dims   map[string]int         // of vectors, by embedder, where known
+	inputs map[string]*inputMaker // by embedder
+	staged bool                   // there are vectors in stagedSet
 
 	order   []string // of changes
 	changes map[string]*docChange

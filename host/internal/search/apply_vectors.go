@@ -48,8 +48,9 @@ func (v *vectorSurvey) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		want := map[uint64]string{}
-		var order []uint64
+		want := map[uint64]bool{}
+		var inputs []input
+		size := 0
 		for i, d := range docs {
 			g := d.given[name]
 			if g.brings() {
@@ -58,16 +59,23 @@ func (v *vectorSurvey) run(ctx context.Context) error {
 				}
 				continue
 			}
-			text, hash, err := v.batch.textFor(name, &e, g, old[d.id], fresh[i], bodies[i])
+			in, err := v.batch.inputFor(name, &e, g, old[d.id], fresh[i], bodies[i])
 			if err != nil {
 				return err
 			}
-			if _, again := want[hash]; text != "" && !again {
-				want[hash] = text
-				order = append(order, hash)
+			if len(in.texts) == 0 || want[in.hash] {
+				continue
+			}
+			want[in.hash] = true
+			inputs = append(inputs, in)
+			if size += in.size(); size > maxInputs {
+				if err := v.batch.stage(ctx, name, &e, inputs); err != nil {
+					return err
+				}
+				inputs, size = nil, 0
 			}
 		}
-		if err := v.batch.stage(ctx, name, &e, order, want); err != nil {
+		if err := v.batch.stage(ctx, name, &e, inputs); err != nil {
 			return err
 		}
 	}
@@ -115,25 +123,24 @@ func (b *docBatch) bodies(docs []received, partial bool) (bodies [][]byte, fresh
 	return bodies, fresh, nil
 }
 
-// textFor returns the text of a document that an embedder has to be asked
-// about, "" where it has not to be, and the text's hash.
-func (b *docBatch) textFor(name string, e *Embedder, g *givenVectors, old *docVectors, fresh bool, body []byte) (text string, hash uint64, err error) {
+// inputFor returns what an embedder has to be asked about for a document:
+// without texts where it has not to be, and without a hash where the document's
+// vectors are not the embedder's.
+func (b *docBatch) inputFor(name string, e *Embedder, g *givenVectors, old *docVectors, fresh bool, body []byte) (in input, err error) {
 	if !e.makes() || g == nil && !fresh && old != nil && !old.made {
-		return "", 0, nil
+		return input{}, nil
 	}
-	r := b.renderers[name]
-	if r == nil {
-		if r, err = e.documentRenderer(&b.record().Settings); err != nil {
-			return "", 0, fmt.Errorf("read the template of embedder %q: %w", name, err)
+	m := b.inputs[name]
+	if m == nil {
+		if m, err = e.documentInputs(&b.record().Settings); err != nil {
+			return input{}, fmt.Errorf("read the templates of embedder %q: %w", name, err)
 		}
-		b.renderers[name] = r
+		b.inputs[name] = m
 	}
-	text = r.render(body)
-	hash = hashText(text)
-	if old != nil && old.made && old.text == hash {
-		return "", hash, nil
+	if in = m.of(body); old != nil && old.made && old.text == in.hash {
+		in.texts = nil
 	}
-	return text, hash, nil
+	return in, nil
 }
 
 // fit checks the vectors that a document brings. The first ones of an embedder

@@ -2,9 +2,11 @@ package search
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/search/embed"
@@ -43,15 +45,6 @@ func (s *Service) embedTexts(ctx context.Context, name string, e *Embedder, dims
 	return vectors, err
 }
 
-// documentRenderer returns what makes the text of a document that an embedder
-// is asked about.
-func (e *Embedder) documentRenderer(s *Settings) (*renderer, error) {
-	own := *s
-	made, _ := e.forDocuments("")
-	own.Chat.DocumentTemplate, own.Chat.MaxBytes = made.DocumentTemplate, made.MaxBytes
-	return newRenderer(&own)
-}
-
 // hashText tells texts apart. It is kept: never change it.
 func hashText(text string) uint64 {
 	h := fnv.New64a()
@@ -63,7 +56,11 @@ func hashText(text string) uint64 {
 // it.
 func (e *Embedder) fingerprint() uint64 {
 	d, _ := e.forDocuments("")
-	return hashText(fmt.Sprintf("%q %q %d %q %d %q %q", d.Source, d.URL, e.dimensions(), d.DocumentTemplate, d.MaxBytes, d.Request, d.Response))
+	of := fmt.Sprintf("%q %q %d %q %d %q %q", d.Source, d.URL, e.dimensions(), d.DocumentTemplate, d.MaxBytes, d.Request, d.Response)
+	for _, name := range sortedKeys(d.IndexingFragments) {
+		of += fmt.Sprintf(" %q %q", name, d.IndexingFragments[name])
+	}
+	return hashText(of)
 }
 
 // sameModel reports whether e makes the same vectors of the same documents'
@@ -80,5 +77,6 @@ func (e *Embedder) sameModel(b *Embedder) bool {
 func (e *Embedder) sameVectors(b *Embedder) bool {
 	x, _ := e.forDocuments("")
 	y, _ := b.forDocuments("")
-	return e.sameModel(b) && x.DocumentTemplate == y.DocumentTemplate && x.MaxBytes == y.MaxBytes
+	return e.sameModel(b) && x.DocumentTemplate == y.DocumentTemplate && x.MaxBytes == y.MaxBytes &&
+		maps.EqualFunc(x.IndexingFragments, y.IndexingFragments, func(a, b json.RawMessage) bool { return string(a) == string(b) })
 }

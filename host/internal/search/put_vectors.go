@@ -31,19 +31,19 @@ func (b *docBatch) putVectors(ctx context.Context, c *docChange, d received, fre
 			if err != nil {
 				return err
 			}
-			text, hash, err := b.textFor(name, &e, g, old[d.id], fresh, d.body)
+			in, err := b.inputFor(name, &e, g, old[d.id], fresh, d.body)
 			if err != nil {
 				return err
 			}
 			switch o := old[d.id]; {
-			case text != "":
-				v, err := b.madeOf(ctx, name, &e, text, hash)
+			case len(in.texts) > 0:
+				v, err := b.madeOf(ctx, name, &e, in)
 				if err != nil {
 					return err
 				}
 				c.setVectors(name, v)
-			case hash != 0 && (o == nil || !o.made || o.text != hash):
-				c.setVectors(name, &docVectors{made: true, text: hash}) // of a document without text
+			case in.hash != 0 && (o == nil || !o.made || o.text != in.hash):
+				c.setVectors(name, &docVectors{made: true, text: in.hash}) // of a document without text
 			}
 		case fresh:
 			c.setVectors(name, nil)

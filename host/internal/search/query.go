@@ -44,8 +44,10 @@ type Query struct {
 	// localizedAttributes gives several, these count; nil: all of them.
 	Locales []string
 
-	// Vector is the query's own; nil: the embedder makes it of Q.
+	// Vector is the query's own; nil: the embedder makes it of Q and Media.
 	Vector []float32
+	// Media is what the embedder's search fragments show beside Q; nil: none.
+	Media  map[string]json.RawMessage
 	Hybrid *Hybrid // nil: by words alone
 	// RetrieveVectors shows the vectors of hits, in the field `_vectors`, as far
 	// as that is displayed.

@@ -69,7 +69,9 @@ func (r *rig) tryOpen() (err error) {
 	if err != nil {
 		return err
 	}
-	if r.svc, err = search.Open(search.Options{Dir: r.folders(), DB: r.store, Sealer: sealer, Bodies: r.store, IndexingMemory: r.memory, IndexingThreads: 3, Upstream: r.upstream, EmbedderPause: time.Millisecond, VectorMemory: r.vectorMemory, QueryVectors: r.queryVectors, Features: func() feature.Set { return feature.Set{ContainsFilter: !r.plain, CompositeEmbedders: !r.plain} }, Cutoff: time.Minute, Log: r.log, Running: r.running, Waiting: r.waiting}); err != nil {
+	if r.svc, err = search.Open(search.Options{Dir: r.folders(), DB: r.store, Sealer: sealer, Bodies: r.store, IndexingMemory: r.memory, IndexingThreads: 3, Upstream: r.upstream, EmbedderPause: time.Millisecond, VectorMemory: r.vectorMemory, QueryVectors: r.queryVectors, Features: func() feature.Set {
+		return feature.Set{ContainsFilter: !r.plain, CompositeEmbedders: !r.plain, Multimodal: !r.plain}
+	}, Cutoff: time.Minute, Log: r.log, Running: r.running, Waiting: r.waiting}); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -12,6 +12,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/feature"
 )
 
 // Search answers a query. A mistake in it is an [apierr.Error] with the code
@@ -87,6 +88,9 @@ func (s *Service) opened(ctx context.Context, caller *auth.Caller, indexUID stri
 // prepare has rd search for q.
 func (rd *reading) prepare(q *Query) (err error) {
 	m := rd.state.meta
+	if q.Media != nil && !rd.index.service.opts.Features().Multimodal {
+		return feature.Off(feature.Multimodal, "`media`")
+	}
 	if rd.plan, err = newPlan(m, q); err != nil {
 		return err
 	}

@@ -34,14 +34,15 @@ type semantics struct {
 	space    spaceKey
 	ratio    float64 // above 0
 	vector   []float32
+	text     string // that the vector is to be made of
 }
 
 // newSemantics checks the parameters about meaning; nil: the search is by words
 // alone. What has no vector yet has still to be asked for one.
 func newSemantics(m *meta, q *Query) (*semantics, error) {
 	if q.Hybrid == nil {
-		if q.Vector != nil {
-			return nil, apierr.Newf(apierr.MissingSearchHybrid, "`vector` says nothing without `hybrid`: send the embedder whose vectors it is to be held against.")
+		if q.Vector != nil || q.Media != nil {
+			return nil, apierr.Newf(apierr.MissingSearchHybrid, "`vector` and `media` say nothing without `hybrid`: send the embedder whose vectors are to be compared.")
 		}
 		return nil, nil
 	}
@@ -59,14 +60,24 @@ func newSemantics(m *meta, q *Query) (*semantics, error) {
 	if q.Vector != nil && (len(q.Vector) == 0 || dims > 0 && len(q.Vector) != dims) {
 		return nil, apierr.Newf(apierr.InvalidVectorDimensions, "`vector` has %d numbers; those of embedder `%.100s` have %d.", len(q.Vector), s.name, dims)
 	}
+	if q.Vector != nil && q.Media != nil {
+		return nil, apierr.Newf(apierr.InvalidSearchMediaAndVector, "`media` and `vector` both say what to look for: send one of them.")
+	}
 	blank := strings.TrimSpace(q.Q) == ""
 	switch {
-	case s.ratio == 0, blank && q.Vector == nil:
+	case s.ratio == 0, blank && q.Vector == nil && q.Media == nil:
 		return nil, nil
 	case q.Vector == nil && e.Source == UserProvided:
 		return nil, apierr.Newf(apierr.VectorEmbeddingError, "Embedder `%.100s` makes no vectors of its own: send that of the query in `vector`.", s.name)
 	case blank:
 		s.ratio = 1
+	}
+	if q.Vector == nil {
+		asked, name := e.forQueries(s.name)
+		var err error
+		if s.text, err = asked.queryText(name, q.Q, q.Media); err != nil {
+			return nil, err
+		}
 	}
 	return s, nil
 }
@@ -89,7 +100,7 @@ func (s *Service) meaning(ctx context.Context, rd *reading) (_ *semantics, err e
 	if m == nil || m.vector != nil {
 		return m, nil
 	}
-	key, err := m.queryVectorKey(rd.plan.query.Q)
+	key, err := m.queryVectorKey(m.text)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +120,7 @@ func (s *Service) meaning(ctx context.Context, rd *reading) (_ *semantics, err e
 	late := apierr.Newf(apierr.VectorEmbeddingError, "Embedder `%.100s` did not answer within %v.", name, queryWait)
 	waiting, cancel := context.WithTimeoutCause(ctx, queryWait, late)
 	defer cancel()
-	made, err := s.embedTexts(waiting, name, embedder, m.space.dims, []string{rd.plan.query.Q}, queryTries)
+	made, err := s.embedTexts(waiting, name, embedder, m.space.dims, []string{m.text}, queryTries)
 	if err != nil {
 		if _, ok := errors.AsType[*apierr.Error](err); !ok || m.ratio == 1 {
 			return nil, err

@@ -65,13 +65,13 @@ const vectorChunk = 256
 // embed asks the embedder about all documents but those that brought vectors
 // themselves.
 func (w *setWork) embed(ctx context.Context) error {
-	text, err := w.embedder.documentRenderer(&w.change.new.Settings)
+	maker, err := w.embedder.documentInputs(&w.change.new.Settings)
 	if err != nil {
-		return fmt.Errorf("read the template of embedder %q: %w", w.name, err)
+		return fmt.Errorf("read the templates of embedder %q: %w", w.name, err)
 	}
 	var chunk []Document
 	run := func() error {
-		err := w.embedChunk(ctx, text, chunk)
+		err := w.embedChunk(ctx, maker, chunk)
 		chunk = nil
 		return err
 	}
@@ -124,7 +124,7 @@ func (w *setWork) dropStrays(ctx context.Context) error {
 	return errors.Join(err, writeVectors(db, w.change.docs, strays))
 }
 
-func (w *setWork) embedChunk(ctx context.Context, text *renderer, docs []Document) error {
+func (w *setWork) embedChunk(ctx context.Context, maker *inputMaker, docs []Document) error {
 	ids := make([]string, len(docs))
 	for i := range docs {
 		ids[i] = docs[i].ID
@@ -139,7 +139,8 @@ func (w *setWork) embedChunk(ctx context.Context, text *renderer, docs []Documen
 	}
 	var puts []vectorPut
 	var asked []*docVectors
-	var texts []string
+	var inputs []input
+	size := 0
 	for i, d := range docs {
 		old := before[i]
 		if old != nil && !old.made {
@@ -149,30 +150,45 @@ func (w *setWork) embedChunk(ctx context.Context, text *renderer, docs []Documen
 			puts = append(puts, vectorPut{w.set.ID, d.ID, old})
 			continue
 		}
-		t := text.render(d.Body)
-		v := &docVectors{seq: d.Seq, made: true, text: hashText(t)}
+		in := maker.of(d.Body)
+		v := &docVectors{seq: d.Seq, made: true, text: in.hash}
 		switch {
 		case begun[i].isOf(v):
 			w.keep(v, begun[i])
 		case w.sameModel && old.isOf(v):
 			w.keep(v, old)
-		case t != "":
-			asked, texts = append(asked, v), append(texts, t)
+		case len(in.texts) > 0:
+			asked, inputs = append(asked, v), append(inputs, in)
+			size += in.size()
 		}
 		puts = append(puts, vectorPut{w.set.ID, d.ID, v})
+		if size > maxInputs {
+			if err := w.ask(ctx, asked, inputs); err != nil {
+				return err
+			}
+			asked, inputs, size = nil, nil, 0
+		}
 	}
-	if len(texts) > 0 {
-		maker, called := w.embedder.forDocuments(w.name)
-		made, err := w.change.service.embedTexts(ctx, called, maker, w.set.Dimensions, texts, documentTries)
-		if err != nil {
-			return err
-		}
-		w.set.Dimensions = len(made[0])
-		for i, v := range asked {
-			v.vectors = [][]float32{made[i]}
-		}
+	if err := w.ask(ctx, asked, inputs); err != nil {
+		return err
 	}
 	return w.write(puts)
+}
+
+// ask has the vectors made that inputs stand for.
+func (w *setWork) ask(ctx context.Context, asked []*docVectors, inputs []input) error {
+	if len(inputs) == 0 {
+		return nil
+	}
+	made, err := w.change.service.embedInputs(ctx, w.name, w.embedder, w.set.Dimensions, inputs)
+	if err != nil {
+		return err
+	}
+	w.set.Dimensions = len(made[0][0])
+	for i, v := range asked {
+		v.vectors = made[i]
+	}
+	return nil
 }
 
 // vectors returns what documents have in a set, where it is to be looked at.

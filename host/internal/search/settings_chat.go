@@ -198,5 +198,9 @@ func (s *Settings) checkChatHybrid(h *Hybrid) error {
 	case e.Source == UserProvided:
 		return fmt.Errorf("hybrid.embedder is `%.100s`, whose source `%s` makes no vectors of what a model asks; name an embedder of source `%s` or `%s`, or set hybrid to null", h.Embedder, UserProvided, Rest, Composite)
 	}
+	asked, name := e.forQueries(h.Embedder)
+	if _, err := asked.queryText(name, "what a model asks", nil); err != nil {
+		return fmt.Errorf("hybrid.embedder is `%.100s`, which makes no vector of what a model asks: %s", h.Embedder, apierr.From(err).Message)
+	}
 	return nil
 }

@@ -26,7 +26,10 @@ type Embedder struct {
 	// see [TextPlace].
 	Request, Response json.RawMessage
 	Headers           map[string]string
-	Distribution      *Distribution
+	// IndexingFragments and SearchFragments are JSON templates by name, in place
+	// of texts: of a document each gives one vector, of a query one must fit.
+	IndexingFragments, SearchFragments map[string]json.RawMessage
+	Distribution                       *Distribution
 	// Searching makes the vectors of queries and Indexing those of documents,
 	// of the source [Composite]; neither is ever changed in place.
 	Searching, Indexing *Embedder
@@ -42,10 +45,11 @@ const (
 	Composite    EmbedderSource = "composite"    // two embedders make them, one those of documents, one those of queries
 )
 
-// Where text and vector stand in Embedder.Request and Embedder.Response. In an
-// array, MorePlace behind one of them says that several may stand there.
+// Where text, or fragment, and vector stand in Embedder.Request and
+// Embedder.Response. In an array, MorePlace behind one of them says that several may stand there.
 const (
 	TextPlace      = "{{text}}"
+	FragmentPlace  = "{{fragment}}"
 	EmbeddingPlace = "{{embedding}}"
 	MorePlace      = "{{..}}"
 )
@@ -107,8 +111,8 @@ func (e *Embedder) patch(v value) error {
 	known["source"] = orDefault(&e.Source, "", func(v value, s *EmbedderSource) error { return choice(v, s, UserProvided, Rest, Composite) })
 	known["binaryQuantized"] = orDefault(&e.BinaryQuantized, false, value.boolean)
 	known["distribution"] = orDefault(&e.Distribution, nil, readDistribution)
-	known[searchingPart] = partReader(&e.Searching, "documentTemplate", "documentTemplateMaxBytes")
-	known[indexingPart] = partReader(&e.Indexing)
+	known[searchingPart] = partReader(&e.Searching, "documentTemplate", "documentTemplateMaxBytes", "indexingFragments")
+	known[indexingPart] = partReader(&e.Indexing, "searchFragments")
 	return e.patchBy(v, known)
 }
 
@@ -130,9 +134,11 @@ func (e *Embedder) restReaders() map[string]fieldReader {
 			return err
 		}),
 		"documentTemplateMaxBytes": orDefault(&e.MaxBytes, d.MaxBytes, func(v value, n *int) error { return v.integer(n, 1, maxTemplateBytes) }),
-		"request":                  orDefault(&e.Request, nil, readPlace(TextPlace)),
+		"request":                  orDefault(&e.Request, nil, readPlace(TextPlace, FragmentPlace)),
 		"response":                 orDefault(&e.Response, nil, readPlace(EmbeddingPlace)),
 		"headers":                  orDefault(&e.Headers, nil, readHeaders),
+		"indexingFragments":        orDefault(&e.IndexingFragments, nil, readFragments),
+		"searchFragments":          orDefault(&e.SearchFragments, nil, readFragments),
 	}
 }
 
@@ -196,15 +202,23 @@ func (e *Embedder) checkRest(path string) error {
 	case e.Response == nil:
 		return missing(path, "response", `send the answer's shape with the place of the vector, such as {"data": [{"embedding": "{{embedding}}"}, "{{..}}"]}`)
 	}
-	if _, err := embed.ParseShape(e.Request, e.Response); err != nil {
+	shape, err := embed.ParseShape(e.Request, e.Response)
+	switch {
+	case err != nil:
 		return fmt.Errorf("`%s`: %w", path, err)
+	case shape.Fragments() && !e.fragmented():
+		return fmt.Errorf("`%s.request` has \"%s\", but the embedder has no fragments: send `indexingFragments` and `searchFragments`, or \"%s\" in its place", path, FragmentPlace, TextPlace)
+	case !shape.Fragments() && e.fragmented():
+		return fmt.Errorf("`%s.request` has \"%s\", but the embedder has fragments: send \"%s\" in its place", path, TextPlace, FragmentPlace)
+	case e.fragmented() && e.DocumentTemplate != "":
+		return fmt.Errorf("`%s.documentTemplate` is not for an embedder with fragments, which are templates of their own: leave it out, or send null", path)
 	}
 	return nil
 }
 
 // restFields are the fields that are sent to an API, or say what is.
 func restFields() []string {
-	return []string{"url", "apiKey", "dimensions", "documentTemplate", "documentTemplateMaxBytes", "request", "response", "headers"}
+	return []string{"url", "apiKey", "dimensions", "documentTemplate", "documentTemplateMaxBytes", "request", "response", "headers", "indexingFragments", "searchFragments"}
 }
 
 // checkOnly finds a field that is set and not among those that e's source has.
@@ -221,6 +235,8 @@ func (e *Embedder) checkOnly(path, why string, has ...string) error {
 		{"request", e.Request != nil},
 		{"response", e.Response != nil},
 		{"headers", e.Headers != nil},
+		{"indexingFragments", len(e.IndexingFragments) > 0},
+		{"searchFragments", len(e.SearchFragments) > 0},
 		{searchingPart, e.Searching != nil},
 		{indexingPart, e.Indexing != nil},
 	} {

@@ -92,6 +92,11 @@ func (s *Settings) checkFeatures(on feature.Set) error {
 		if (e.Source == Composite || e.Searching != nil || e.Indexing != nil) && !on.CompositeEmbedders {
 			return feature.Off(feature.CompositeEmbedders, fmt.Sprintf("`embedders.%.100s` with the source %q", name, Composite))
 		}
+		for _, part := range []*Embedder{&e, e.Searching, e.Indexing} {
+			if part != nil && part.fragmented() && !on.Multimodal {
+				return feature.Off(feature.Multimodal, fmt.Sprintf("`embedders.%.100s` with fragments", name))
+			}
+		}
 	}
 	return nil
 }

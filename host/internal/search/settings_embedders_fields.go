@@ -29,17 +29,17 @@ func readURL(v value, dst *string) error {
 	return nil
 }
 
-// readPlace reads a body that has place in it.
-func readPlace(place string) func(value, *json.RawMessage) error {
+// readPlace reads a body that has one of places in it.
+func readPlace(places ...string) func(value, *json.RawMessage) error {
 	return func(v value, dst *json.RawMessage) error {
 		found := 0
 		eachString(v.raw, func(s string) {
-			if s == place {
+			if slices.Contains(places, s) {
 				found++
 			}
 		})
 		if found != 1 {
-			return fmt.Errorf("`%s` must have \"%s\" once as a value in it, but has it %d times", v.path, place, found)
+			return fmt.Errorf("`%s` must have \"%s\" once as a value in it, but has it %d times", v.path, strings.Join(places, `" or "`), found)
 		}
 		*dst = bytes.Clone(v.raw)
 		return nil

@@ -30,7 +30,7 @@ func wireEmbedders(all map[string]Embedder, kept bool) any {
 
 // wireRest is what clients see of what e sends to an API.
 func (e *Embedder) wireRest(kept bool) map[string]any {
-	return map[string]any{
+	m := map[string]any{
 		"source":     e.Source,
 		"url":        orNull(e.URL),
 		"apiKey":     e.Key.wire(kept),
@@ -39,6 +39,13 @@ func (e *Embedder) wireRest(kept bool) map[string]any {
 		"response":   e.Response,
 		"headers":    e.Headers,
 	}
+	if len(e.IndexingFragments) > 0 {
+		m["indexingFragments"] = wireFragments(e.IndexingFragments)
+	}
+	if len(e.SearchFragments) > 0 {
+		m["searchFragments"] = wireFragments(e.SearchFragments)
+	}
+	return m
 }
 
 func (d *Distribution) wire() any {

@@ -12,39 +12,38 @@ import (
 // before the first of the task's documents is written.
 const stagedSet = 0
 
-// stage has the vectors made of texts that are not staged yet.
-func (b *docBatch) stage(ctx context.Context, name string, e *Embedder, hashes []uint64, texts map[uint64]string) error {
-	if len(hashes) == 0 {
+// stage has the vectors made of inputs that are not staged yet.
+func (b *docBatch) stage(ctx context.Context, name string, e *Embedder, inputs []input) error {
+	if len(inputs) == 0 {
 		return nil
 	}
 	docs := b.record().Docs
-	ids := make([]string, len(hashes))
-	for i, h := range hashes {
-		ids[i] = stagedID(name, h)
+	ids := make([]string, len(inputs))
+	for i := range inputs {
+		ids[i] = stagedID(name, inputs[i].hash)
 	}
 	have, err := b.service.opts.DB.Vectors(docs, stagedSet, ids)
 	if err != nil {
 		return fmt.Errorf("read staged vectors: %w", err)
 	}
-	var asked []string
-	var missing []int
-	for i, h := range hashes {
+	var asked []input
+	var missing []string
+	for i, in := range inputs {
 		if have[i] == nil {
-			asked, missing = append(asked, texts[h]), append(missing, i)
+			asked, missing = append(asked, in), append(missing, ids[i])
 		}
 	}
 	if len(asked) == 0 {
 		return nil
 	}
-	maker, called := e.forDocuments(name)
-	made, err := b.service.embedTexts(ctx, called, maker, b.dimensions(name, e), asked, documentTries)
+	made, err := b.service.embedInputs(ctx, name, e, b.dimensions(name, e), asked)
 	if err != nil {
 		return err
 	}
-	b.dims[name] = len(made[0])
+	b.dims[name] = len(made[0][0])
 	puts := make([]vectorPut, len(made))
 	for i, v := range made {
-		puts[i] = vectorPut{stagedSet, ids[missing[i]], &docVectors{made: true, text: hashes[missing[i]], vectors: [][]float32{v}}}
+		puts[i] = vectorPut{stagedSet, missing[i], &docVectors{made: true, text: asked[i].hash, vectors: v}}
 	}
 	b.staged = true
 	return writeVectors(b.service.opts.DB, docs, puts)
@@ -67,18 +66,18 @@ func (b *docBatch) unstage() error {
 	return nil
 }
 
-// madeOf returns the vectors of a text. Where a document comes twice in a task,
-// far apart, its text may not have been known before.
-func (b *docBatch) madeOf(ctx context.Context, name string, e *Embedder, text string, hash uint64) (*docVectors, error) {
+// madeOf returns the vectors of an input. Where a document comes twice in a
+// task, far apart, its input may not have been known before.
+func (b *docBatch) madeOf(ctx context.Context, name string, e *Embedder, in input) (*docVectors, error) {
 	for range 2 {
-		found, err := b.service.opts.DB.Vectors(b.record().Docs, stagedSet, []string{stagedID(name, hash)})
+		found, err := b.service.opts.DB.Vectors(b.record().Docs, stagedSet, []string{stagedID(name, in.hash)})
 		if err != nil {
 			return nil, fmt.Errorf("read staged vectors: %w", err)
 		}
 		if found[0] != nil {
 			return decodeVectors(found[0])
 		}
-		if err := b.stage(ctx, name, e, []uint64{hash}, map[uint64]string{hash: text}); err != nil {
+		if err := b.stage(ctx, name, e, []input{in}); err != nil {
 			// Some of the task may be written: it is put off, not failed.
 			return nil, fmt.Errorf("make vectors: %s", err)
 		}

@@ -18,6 +18,7 @@ import (
 // as there are texts.
 const (
 	textPlace      = "{{text}}"
+	fragmentPlace  = "{{fragment}}" // in the place of a text, for a JSON value
 	embeddingPlace = "{{embedding}}"
 	morePlace      = "{{..}}"
 )
@@ -25,6 +26,7 @@ const (
 // A Shape is what an API's requests and answers look like. It never changes.
 type Shape struct {
 	request, response pattern
+	fragments         bool
 }
 
 // A pattern is a JSON value with a place in it.
@@ -37,13 +39,18 @@ type pattern struct {
 	element      any // of that array
 }
 
-// ParseShape reads a description of requests, with "{{text}}" in it, and of
-// answers, with "{{embedding}}". An error goes on from "the request" or "the
+// ParseShape reads a description of requests, with "{{text}}" or "{{fragment}}"
+// in it, and of answers, with "{{embedding}}". An error goes on from "the request" or "the
 // response".
 func ParseShape(request, response json.RawMessage) (*Shape, error) {
 	var s Shape
 	var err error
-	if s.request, err = parsePattern(request, textPlace); err != nil {
+	place := textPlace
+	var whole any
+	if json.Unmarshal(request, &whole) == nil && holds(whole, fragmentPlace) && !holds(whole, textPlace) {
+		s.fragments, place = true, fragmentPlace
+	}
+	if s.request, err = parsePattern(request, place); err != nil {
 		return nil, fmt.Errorf("the request %w", err)
 	}
 	if s.response, err = parsePattern(response, embeddingPlace); err != nil {
@@ -53,6 +60,20 @@ func ParseShape(request, response json.RawMessage) (*Shape, error) {
 		return nil, fmt.Errorf("the request and the response must both have %q, or neither: as many vectors come as texts are sent", morePlace)
 	}
 	return &s, nil
+}
+
+// holds reports whether text stands as a value in v.
+func holds(v any, text string) bool {
+	in := func(v any) bool { return holds(v, text) }
+	switch v := v.(type) {
+	case string:
+		return v == text
+	case map[string]any:
+		return slices.ContainsFunc(slices.Collect(maps.Values(v)), in)
+	case []any:
+		return slices.ContainsFunc(v, in)
+	}
+	return false
 }
 
 func parsePattern(raw json.RawMessage, place string) (p pattern, err error) {
@@ -122,17 +143,27 @@ func step(path []any, next any) []any {
 // Many reports whether one request takes several texts.
 func (s *Shape) Many() bool { return s.request.many }
 
-// Body returns a request's body for texts: one, unless [Shape.Many].
+// Fragments reports whether requests take JSON values in the place of texts.
+func (s *Shape) Fragments() bool { return s.fragments }
+
+// Body returns a request's body for texts, or fragments, which are JSON: one,
+// unless [Shape.Many].
 func (s *Shape) Body(texts []string) ([]byte, error) {
+	asValue := func(text string) any {
+		if s.fragments {
+			return json.RawMessage(text)
+		}
+		return text
+	}
 	var filled any
 	if s.request.many {
 		elements := make([]any, len(texts))
 		for i, t := range texts {
-			elements[i] = with(s.request.element, s.request.inner, t)
+			elements[i] = with(s.request.element, s.request.inner, asValue(t))
 		}
 		filled = with(s.request.whole, s.request.outer, elements)
 	} else {
-		filled = with(s.request.whole, s.request.outer, texts[0])
+		filled = with(s.request.whole, s.request.outer, asValue(texts[0]))
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

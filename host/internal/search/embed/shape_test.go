@@ -54,6 +54,13 @@ func TestShape(t *testing.T) {
 			`"a"`, `[["y",[4]]]`,
 			[][]float32{{4}},
 		},
+		{
+			"fragments", `{"inputs":[{"content":"{{fragment}}"},"{{..}}"]}`, openAIResponse,
+			[]string{`[{"text":"a <b>"},{"n":1.50}]`, `"c"`},
+			`{"inputs":[{"content":[{"text":"a <b>"},{"n":1.50}]},{"content":"c"}]}`,
+			`{"data":[{"embedding":[1]},{"embedding":[2]}]}`,
+			[][]float32{{1}, {2}},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, err := embed.ParseShape([]byte(tt.request), []byte(tt.response))
