@@ -20,9 +20,9 @@ func (h *house) furnish() {
 	h.t.Helper()
 	h.addFilms(200)
 	h.finish(h.must("PATCH", "/indexes/films/settings", `{"filterableAttributes":["year"],"synonyms":{"ocean":["sea"]}}`))
-	h.must("PATCH", "/experimental-features", `{"network":true,"containsFilter":true,"compositeEmbedders":true}`)
-	part := `{"source":"rest","url":"http://embed.example/","request":{"i":"{{text}}"},"response":"{{embedding}}"}`
-	h.finish(h.must("PATCH", "/indexes/pair/settings", fmt.Sprintf(`{"embedders":{"two":{"source":"composite","searchEmbedder":%s,"indexingEmbedder":%s}}}`, part, part)))
+	h.must("PATCH", "/experimental-features", `{"network":true,"containsFilter":true,"compositeEmbedders":true,"multimodal":true}`)
+	part := `{"source":"rest","url":"http://embed.example/","request":{"i":"{{fragment}}"},"response":"{{embedding}}"`
+	h.finish(h.must("PATCH", "/indexes/pair/settings", fmt.Sprintf(`{"embedders":{"two":{"source":"composite","searchEmbedder":%[1]s,"searchFragments":{"q":{"value":"{{q}}"}}},"indexingEmbedder":%[1]s,"indexingFragments":{"d":{"value":["{{doc.x}}"]}}}}}}`, part)))
 	h.must("PATCH", "/network", `{"self":"here","remotes":{"here":{"url":"http://here.example"}}}`)
 	h.must("PATCH", "/chats/w/settings", fmt.Sprintf(`{"source":"extract","apiKey":%q,"prompts":{"system":"Be brief."}}`, apiKey))
 }

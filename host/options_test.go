@@ -84,7 +84,6 @@ Options and features of Meilisearch that ` + "`GET /telemetry`" + ` reports as o
 | ` + "`--experimental-dumpless-upgrade`" + ` | there is one data format so far, and no upgrade to allow |
 | ` + "`--experimental-no-edition-2024-for-settings`" + ` | it chooses between two indexers; here is one |
 | feature ` + "`editDocumentsByFunction`" + ` | it runs scripts over documents; this host runs no code but plugins |
-| feature ` + "`multimodal`" + ` | embedders make vectors of texts alone |
 | CUDA | vectors are compared by the processor |
 `
 

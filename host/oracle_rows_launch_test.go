@@ -37,7 +37,7 @@ func launchRows() []row {
 		constant("infos.experimental_edit_documents_by_function", false),
 		{"infos.experimental_enable_metrics", byFlags, true, switched(`{"metrics":true}`), false},
 		{"infos.experimental_embedding_cache_entries", byFlags, 100, bare, 0},
-		constant("infos.experimental_multimodal", false),
+		{"infos.experimental_multimodal", switched(`{"multimodal":true}`), true, switched(`{"multimodal":false,"metrics":true}`), false},
 		constant("infos.experimental_no_edition_2024_for_settings", false),
 		{"infos.experimental_replication_parameters", byFlags, true, bare, false},
 		{"infos.experimental_reduce_indexing_memory_usage", byFlags, true, bare, false},
@@ -50,7 +50,8 @@ func launchRows() []row {
 		{"network", switched(`{"network":true}`), true, "GET /experimental-features", absent{}},
 		{"network", networked + switched(`{"metrics":true}`), true, switched(`{"network":false}`) + "\n" + switched(`{"metrics":false}`), false},
 		{"experimental_network", switched(`{"network":true}`), true, switched(`{"network":false}`) + "\n" + switched(`{"metrics":false}`), false},
-		constant("multimodal", false),
+		{"multimodal", switched(`{"multimodal":true}`), true, "GET /experimental-features", absent{}},
+		{"multimodal", switched(`{"multimodal":true}`) + "\n" + switched(`{"metrics":true}`), true, switched(`{"multimodal":false}`) + "\n" + switched(`{"metrics":false}`), false},
 	}
 }
 

@@ -97,7 +97,7 @@ func TestEveryErrorCode(t *testing.T) {
 // workspace without a key, an index of vectors, one of places, and one without facet search.
 func prepareMisuses(t *testing.T, r *rig) {
 	t.Helper()
-	for path, body := range map[string]string{"/experimental-features": `{"` + string(feature.Network) + `":true}`, "/chats/keyless/settings": `{"source":"test"}`} {
+	for path, body := range map[string]string{"/experimental-features": `{"` + string(feature.Network) + `":true,"` + string(feature.Multimodal) + `":true}`, "/chats/keyless/settings": `{"source":"test"}`} {
 		if a := r.do("PATCH", path, body); a.status != 200 {
 			t.Fatalf("PATCH %s = %d %s", path, a.status, a.body)
 		}

@@ -40,6 +40,7 @@ func TestReference(t *testing.T) {
 		"infos.experimental_contains_filter":              d.Says("Features.ContainsFilter"),
 		"infos.experimental_enable_metrics":               d.Says("Launch.EnableMetrics"),
 		"infos.experimental_embedding_cache_entries":      d.Says("Launch.EmbeddingCacheEntries"),
+		"infos.experimental_multimodal":                   d.Says("Features.Multimodal"),
 		"infos.experimental_replication_parameters":       d.Says("Launch.ReplicationParameters"),
 		"infos.experimental_reduce_indexing_memory_usage": d.Says("Launch.ReduceIndexingMemory"),
 		"infos.experimental_logs_mode":                    lastOf(d, "Launch.LogsMode"),

@@ -43,6 +43,7 @@ func (w *window) Flush(m *collector.Metrics) {
 	if w.patched != 0 {
 		m.Flag(metricNetwork, w.features.Network)
 		m.Flag(metricExperimentalNetwork, w.features.Network)
+		m.Flag(metricMultimodal, w.features.Multimodal)
 	}
 }
 

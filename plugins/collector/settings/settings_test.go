@@ -128,6 +128,7 @@ func TestReference(t *testing.T) {
 		"dictionary.total":                                 d.Says("Settings.Dictionary"),
 		"synonyms.total":                                   d.Says("Settings.Synonyms"),
 		"network":                                          patched(d, "Features.Network"),
+		"multimodal":                                       patched(d, "Features.Multimodal"),
 		"experimental_network":                             patched(d, "Features.Network"),
 	})
 }
