@@ -171,7 +171,7 @@ func misuses() []misuse {
 	add(
 		misuse{"missing_search_hybrid", search, `{"vector":[1,2]}`, "`hybrid`"},
 		misuse{"invalid_search_media", search, `{"media":"x"}`, "`media` must be"},
-		misuse{"invalid_search_media_and_vector", search, `{"media":{},"vector":[1,2],"hybrid":{"embedder":"plane"}}`, "send one of them"},
+		misuse{"invalid_search_media_and_vector", "POST /indexes/vectors/search", `{"media":{},"vector":[1,2],"hybrid":{"embedder":"plane"}}`, "send one of them"},
 		misuse{"invalid_search_embedder", search, `{"hybrid":{"embedder":"nope"}}`, "`nope`"},
 		misuse{"invalid_search_semantic_ratio", search, `{"hybrid":{"embedder":"plane","semanticRatio":"1"}}`, "`hybrid.semanticRatio` must be a number"},
 		misuse{"missing_facet_search_facet_name", facet, `{}`, "`facetName` is missing"},
