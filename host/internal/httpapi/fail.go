@@ -11,8 +11,13 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 )
 
-// errorDocs is where a person reads about a code: its name follows.
-const errorDocs = "https://github.com/parley-search/parley/blob/main/host/README.md#error-"
+// docs is where a person reads about this package's answers.
+const docs = "https://github.com/parley-search/parley/blob/main/host/"
+
+const (
+	errorDocs = docs + "README.md#error-" // the code's name follows
+	routeDocs = docs + "ROUTES.md"
+)
 
 // errorBody is the one shape that the API has for errors.
 type errorBody struct {
@@ -70,7 +75,7 @@ func translate(c *fiber.Ctx, err error) *apierr.Error {
 	}
 	switch f.Code {
 	case fiber.StatusNotFound:
-		return apierr.Newf(apierr.NotFound, "There is no route %.200q: see the list of routes in the documentation.", c.Path())
+		return apierr.Newf(apierr.NotFound, "There is no route %.200q: %s lists those there are.", c.Path(), routeDocs)
 	case fiber.StatusMethodNotAllowed, fiber.StatusNotImplemented:
 		return apierr.Newf(apierr.MethodNotAllowed, "The route %.200q does not take %.20s: it takes %s.", c.Path(), c.Method(), c.GetRespHeader(fiber.HeaderAllow, "other methods"))
 	case fiber.StatusRequestEntityTooLarge:

@@ -127,7 +127,8 @@ type call struct {
 }
 
 // route adds a route: the caller is known and allowed, and the query
-// parameters are known, before h is called.
+// parameters are known, before h is called. The router knows it by the name of
+// its action.
 func (s *Server) route(method, path string, action auth.Action, h handler, parameters ...string) {
 	h = s.told(method, path, h)
 	guarded := func(c *fiber.Ctx) error {
@@ -142,7 +143,7 @@ func (s *Server) route(method, path string, action auth.Action, h handler, param
 		a, _ := accessOf(c)
 		return h(&call{Ctx: c, caller: caller, query: q, access: a})
 	}
-	s.app.Add(method, path, guarded)
+	s.app.Add(method, path, guarded).Name(string(action))
 	if method == fiber.MethodGet {
 		s.app.Add(fiber.MethodHead, path, guarded)
 	}

@@ -25,7 +25,7 @@ func TestService(t *testing.T) {
 		{name: "version", method: "GET", path: "/version", status: 200, contains: []string{`{"commitSha":"abc","commitDate":"2026-11-21","pkgVersion":"1.2.3"}`}},
 		{name: "stats", method: "GET", path: "/stats", status: 200, contains: []string{`"maxVectorMemory":1073741824,"lastUpdate":null,"indexes":{}}`}},
 		{name: "plugins", method: "GET", path: "/plugins", status: 200, contains: []string{`"results":[{"name":"test","kind":"provider","version":"1.0.0"`, `"total":1`}},
-		{name: "no route", method: "GET", path: "/nope", status: 404, code: "not_found", contains: []string{`\"/nope\"`}},
+		{name: "no route", method: "GET", path: "/nope", status: 404, code: "not_found", contains: []string{`\"/nope\"`, "/host/ROUTES.md"}},
 		{name: "no route, root", method: "GET", path: "/", status: 404, code: "not_found"},
 		{name: "no route, case", method: "GET", path: "/Health", status: 404, code: "not_found"},
 		{name: "no route, markup", method: "GET", path: "/%3Cscript%3E", status: 404, code: "not_found"},

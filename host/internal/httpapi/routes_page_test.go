@@ -1,0 +1,55 @@
+package httpapi_test
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parley-search/parley/host/internal/httpapi"
+)
+
+// TestRoutesPage holds ROUTES.md, which the answer to a route that there is not
+// names, to the routes that there are.
+func TestRoutesPage(t *testing.T) {
+	r := newRig(t, wish{})
+	actions := httpapi.Actions(r.server)
+	routes := httpapi.Routes(r.server)
+	if len(routes) < 90 {
+		t.Fatalf("found %d routes, want all of them", len(routes))
+	}
+	slices.SortStableFunc(routes, func(a, b string) int { // by path, and then by method
+		_, a, _ = strings.Cut(a, " ")
+		_, b, _ = strings.Cut(b, " ")
+		return cmp.Compare(a, b)
+	})
+	var b strings.Builder
+	b.WriteString("# Routes\n\nWritten by `UPDATE=1 go test ./host/internal/httpapi -run TestRoutesPage`. Where the host has a master key, a caller's key must allow the action. Routes below `/chats`, `/logs` and `/network`,\n" +
+		"and `/metrics`, answer while their [feature](README.md#features) is on. What requests and answers hold: [COMPATIBILITY.md](COMPATIBILITY.md); errors: [README.md](README.md#errors).\n\n" +
+		"| route | action |\n|---|---|\n")
+	parameter := regexp.MustCompile(`:(\w+)`)
+	for _, route := range routes {
+		action := "none: it asks for no key"
+		if a := actions[route]; a != "" {
+			action = "`" + a + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s |\n", parameter.ReplaceAllString(route, "{$1}"), action)
+	}
+	const page = "../../ROUTES.md"
+	old, err := os.ReadFile(page)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	if string(old) == b.String() {
+		return
+	}
+	if os.Getenv("UPDATE") == "" {
+		t.Fatal("ROUTES.md is not what routes.go says: UPDATE=1 go test ./host/internal/httpapi -run TestRoutesPage writes it")
+	}
+	if err := os.WriteFile(page, []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
