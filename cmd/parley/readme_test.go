@@ -115,6 +115,8 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"serve", "--env", "production"}, "want at least 16"},
 		{[]string{"serve", "extra"}, `["extra"]: write ` + "`parley serve [flags]`"},
 		{[]string{"plugin", "build"}, "write `parley plugin build DIR [flags]`"},
+		{[]string{"plugin", "replay", "--status", "42", "body"}, "from 100 to 599"},
+		{[]string{"plugin", "replay", "--rechunk", "-1", "body"}, "0 for all at once"},
 		{[]string{"plugin", "bild"}, `did you mean "build"?`},
 	}
 	for _, tt := range tests {

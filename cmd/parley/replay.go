@@ -46,6 +46,12 @@ func pluginReplayCommand() *cobra.Command {
 			if aggregate && r.chunks {
 				return usageError{errors.New("--chunks and --aggregate are two ways to print: give one")}
 			}
+			if r.status < 100 || r.status > 599 {
+				return usageError{fmt.Errorf("--status %d is no HTTP status: give one from 100 to 599", r.status)}
+			}
+			if r.rechunk < 0 {
+				return usageError{fmt.Errorf("--rechunk %d is no size of a piece: give a number of bytes, or 0 for all at once", r.rechunk)}
+			}
 			return r.run(cmd, args[0])
 		},
 	}
