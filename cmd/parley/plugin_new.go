@@ -33,7 +33,10 @@ type draft struct {
 	sdk
 }
 
-var formPluginName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`)
+var (
+	formPluginName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`)
+	formModulePath = regexp.MustCompile(`^[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*$`)
+)
 
 func pluginNewCommand() *cobra.Command {
 	var dir, module, lang, wanted string
@@ -55,6 +58,8 @@ func pluginNewCommand() *cobra.Command {
 				return usageError{fmt.Errorf("%q is no kind of plugin: say provider or collector", kind)}
 			case !formPluginName.MatchString(name):
 				return usageError{fmt.Errorf("%q is no name of a plugin: it has 1 to 64 of a-z, 0-9 and -, a letter first", name)}
+			case module != "" && !formModulePath.MatchString(module):
+				return usageError{fmt.Errorf("--module %q is no path of a Go module: it has a-z, A-Z, 0-9, -, ., _ and ~ between slashes, such as example.com/%s", module, name)}
 			case lang != "go":
 				return usageError{fmt.Errorf("--lang %s: there are files to write for go; for C, AssemblyScript and Rust copy examples/provider-c and its neighbours", lang)}
 			}

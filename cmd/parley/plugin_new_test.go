@@ -185,6 +185,8 @@ func TestPluginNewRefuses(t *testing.T) {
 	}{
 		{[]string{"sink", "x"}, "say provider or collector"},
 		{[]string{"provider", "No Name"}, "is no name of a plugin"},
+		{[]string{"provider", "x", "--module", "bad path"}, "such as example.com/x"},
+		{[]string{"provider", "x", "--module", "a//b"}, "such as example.com/x"},
 		{[]string{"provider", "x", "--lang", "cobol"}, "examples/provider-c"},
 		{[]string{"provider", "x", "--sdk", "nowhere"}, "is neither a version, such as v1.2.0, nor the folder of a checkout"},
 	} {
