@@ -26,6 +26,7 @@ type Outcome struct {
 	Source         string
 	Plugin         string
 	PluginVersion  string
+	Messages       int // of the request
 	Rounds         int // requests to the provider, retries not counted
 	Retries        int
 	Searches       int // internal ones, failed ones included

@@ -11,13 +11,13 @@ import (
 // object is a JSON object whose values are kept as they stand.
 type object map[string]json.RawMessage
 
-// parseBody reads a request's body, which must be an object. Its values are
-// copies of the body's bytes.
+// parseBody reads a request's body, which must be an object. Its values are parts
+// of the body.
 func parseBody(body []byte) (object, error) {
 	if err := apierr.CheckJSON(body); err != nil {
 		return nil, err
 	}
-	o, ok := asObject(body)
+	o, ok := objectIn(body)
 	if !ok {
 		return nil, apierr.Newf(apierr.BadRequest, "The body must be a JSON object, not %s.", kindOf(body))
 	}
@@ -65,20 +65,34 @@ func isNull(v json.RawMessage) bool { return string(bytes.TrimSpace(v)) == "null
 
 // asString reads a JSON string.
 func asString(v json.RawMessage) (s string, ok bool) {
-	if v = bytes.TrimSpace(v); len(v) == 0 || v[0] != '"' {
+	if v = bytes.TrimSpace(v); len(v) < 2 || v[0] != '"' {
 		return "", false
+	}
+	// What stands for itself, as nearly all strings do, needs no decoder.
+	inner, itself := v[1:len(v)-1], v[len(v)-1] == '"'
+	for i := 0; i < len(inner) && itself; i++ {
+		itself = plain[inner[i]]
+	}
+	if itself {
+		return string(inner), true
 	}
 	return s, json.Unmarshal(v, &s) == nil
 }
 
-// asObject reads a JSON object.
+// asObject reads a JSON object. Its values are parts of v.
 func asObject(v json.RawMessage) (o object, ok bool) {
-	return o, json.Unmarshal(v, &o) == nil && o != nil
+	if !json.Valid(v) {
+		return nil, false
+	}
+	return objectIn(v)
 }
 
-// asArray reads a JSON array.
+// asArray reads a JSON array. Its items are parts of v.
 func asArray(v json.RawMessage) (a []json.RawMessage, ok bool) {
-	return a, json.Unmarshal(v, &a) == nil && a != nil
+	if !json.Valid(v) {
+		return nil, false
+	}
+	return arrayIn(v)
 }
 
 // quote returns s as JSON. It leaves <, > and & alone, unlike package json:

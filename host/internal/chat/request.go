@@ -56,6 +56,9 @@ func parseRequest(body []byte) (*request, error) {
 	for _, name := range []string{"messages", "tools", "stream"} {
 		delete(fields, name)
 	}
+	for name, v := range fields {
+		fields[name] = bytes.Clone(v) // they outlive the body, which may be large
+	}
 	return r, nil
 }
 
@@ -89,58 +92,64 @@ func (r *request) parseMessages(v json.RawMessage) error {
 		return apierr.Newf(apierr.BadRequest, "`messages` is missing: send the conversation, the question last.")
 	}
 	var ok bool
-	if r.messages, ok = asArray(v); !ok {
+	if r.messages, ok = arrayIn(v); !ok {
 		return wrongType(apierr.BadRequest, "messages", "an array of messages", v)
 	}
 	if len(r.messages) == 0 {
 		return apierr.Newf(apierr.BadRequest, "`messages` is empty: send the conversation, the question last.")
 	}
 	for i, m := range r.messages {
-		if err := checkMessage(fmt.Sprintf("messages[%d]", i), m); err != nil {
+		if err := checkMessage(place(i), m); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func checkMessage(path string, v json.RawMessage) error {
-	m, ok := asObject(v)
-	if !ok {
-		return wrongType(apierr.BadRequest, path, "an object", v)
+// A place is a message's among the messages. It is put into words where something
+// is wrong.
+type place int
+
+func (at place) String() string { return fmt.Sprintf("messages[%d]", int(at)) }
+
+func checkMessage(at place, v json.RawMessage) error {
+	var m [4]json.RawMessage
+	if !pick(v, m[:], "role", "content", "tool_calls", "tool_call_id") {
+		return wrongType(apierr.BadRequest, at.String(), "an object", v)
 	}
-	role, ok := asString(m["role"])
+	role, ok := asString(m[0])
 	if !ok {
-		return wrongType(apierr.BadRequest, path+".role", "a string: system, user, assistant, developer or tool", m["role"])
+		return wrongType(apierr.BadRequest, at.String()+".role", "a string: system, user, assistant, developer or tool", m[0])
 	}
 	if !slices.Contains(roles, role) {
-		return apierr.Newf(apierr.BadRequest, "`%s.role` is %q: it must be system, user, assistant, developer or tool.", path, cut(role, 64))
+		return apierr.Newf(apierr.BadRequest, "`%s.role` is %q: it must be system, user, assistant, developer or tool.", at, cut(role, 64))
 	}
 	if role == "tool" {
-		if _, ok := asString(m["tool_call_id"]); !ok {
-			return wrongType(apierr.BadRequest, path+".tool_call_id", "the id of the tool call that the message answers", m["tool_call_id"])
+		if _, ok := asString(m[3]); !ok {
+			return wrongType(apierr.BadRequest, at.String()+".tool_call_id", "the id of the tool call that the message answers", m[3])
 		}
 	}
-	calls := m["tool_calls"]
+	content, calls := m[1], m[2]
 	if calls != nil && !isNull(calls) {
-		if _, ok := asArray(calls); !ok || role != "assistant" {
-			return apierr.Newf(apierr.BadRequest, "`%s.tool_calls` must be an array, in a message of role assistant.", path)
+		if calls[0] != '[' || role != "assistant" {
+			return apierr.Newf(apierr.BadRequest, "`%s.tool_calls` must be an array, in a message of role assistant.", at)
 		}
 	}
-	content := m["content"]
 	if content == nil || isNull(content) {
 		// What an assistant said may have been a call or a refusal alone.
 		if role == "assistant" {
 			return nil
 		}
-		return apierr.Newf(apierr.BadRequest, "`%s.content` is missing: it must be a string or an array of text parts.", path)
+		return apierr.Newf(apierr.BadRequest, "`%s.content` is missing: it must be a string or an array of text parts.", at)
 	}
-	return checkContent(path+".content", role, content)
-}
-
-func checkContent(path, role string, v json.RawMessage) error {
-	if _, ok := asString(v); ok {
+	if content[0] == '"' {
 		return nil
 	}
+	return checkContent(at.String()+".content", role, content)
+}
+
+// checkContent checks content that is no string.
+func checkContent(path, role string, v json.RawMessage) error {
 	parts, ok := asArray(v)
 	if !ok {
 		return wrongType(apierr.BadRequest, path, "a string or an array of text parts", v)

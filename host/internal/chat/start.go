@@ -70,7 +70,7 @@ func (s *Service) Start(ctx context.Context, caller *auth.Caller, uid string, bo
 		indexes:   indexes,
 		usage:     req.usage,
 		render:    newRenderer("chatcmpl-"+randomID(), time.Now().Unix(), req.model),
-		outcome:   Outcome{Workspace: uid, Source: w.Source, Plugin: m.Name, PluginVersion: m.Version},
+		outcome:   Outcome{Workspace: uid, Messages: len(req.messages), Source: w.Source, Plugin: m.Name, PluginVersion: m.Version},
 	}
 	timed, stop := context.WithTimeoutCause(ctx, s.deps.Limits.Answer, errAnswerTimeout)
 	a.ctx, a.cancel = timed, stop

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -94,7 +95,7 @@ func (t *tools) add(path string, v json.RawMessage) error {
 	if name != "" {
 		t.names[name] = true
 	}
-	t.passed = append(t.passed, v)
+	t.passed = append(t.passed, bytes.Clone(v)) // it outlives the body
 	return nil
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/rs/zerolog"
 
-	"github.com/parley-search/parley/abi/event"
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/chat"
 )
@@ -29,11 +28,9 @@ type access struct {
 	err    *apierr.Error // that it was answered with; nil: none
 	// stream: the answer goes on after the handler, and is logged at its end.
 	stream bool
-	// Of a stream: how long the first event took; for its events, who its client
-	// is and how long the conversation is.
-	first    time.Duration
-	client   string
-	messages event.Count
+	// Of a stream: how long the first event took; for its events, who its client is.
+	first  time.Duration
+	client string
 	// Where it is traced: its step, and the trace that it is of.
 	step    chat.Step
 	traceID string

@@ -43,7 +43,7 @@ func (s *Server) complete(r *call) error {
 	a := r.access
 	a.stream, a.route, a.status, a.first = true, completionsPath, fiber.StatusOK, first
 	if s.Telemetry != nil {
-		a.client, a.messages = strings.Clone(clientOf(r.Ctx)), messages(body)
+		a.client = strings.Clone(clientOf(r.Ctx))
 	}
 	s.takeOver(c, r.Context(), &answering{
 		write: func() error {

@@ -273,7 +273,7 @@ func (s *Server) tellChat(a *access, o chat.Outcome) {
 	s.tellRequest(a, a.client)
 	e := event.Chat{
 		Outcome: event.ChatAnswered, Source: event.OrdinalOf[event.ChatSource](o.Source), Streamed: 1,
-		Rounds: event.CountOf(o.Rounds), Searches: event.CountOf(o.Searches), Messages: a.messages, Chunks: event.CountOf(o.Chunks),
+		Rounds: event.CountOf(o.Rounds), Searches: event.CountOf(o.Searches), Messages: event.CountOf(o.Messages), Chunks: event.CountOf(o.Chunks),
 		Latency: event.CountOf(a.took().Milliseconds()), First: event.CountOf(a.first.Milliseconds()),
 	}
 	switch {

@@ -1,0 +1,89 @@
+package chat
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// FuzzScan holds the walks over JSON to package json: they take the same values
+// for objects, arrays and strings, and find the same in them.
+func FuzzScan(f *testing.F) {
+	for _, s := range []string{
+		`{}`, `[]`, ` { } `, "\t[ ]\r\n", `""`, `"a"`, `null`, `1`, `-1.5e3`, `true`,
+		`{"a":1,"b":[2,{"c":"]}"}],"a":null}`, `{ "a\n" : "x\\" , "\u00e9":"\"" , "é":"\\\"" }`,
+		`[1 ,2, "a,b" ,[[]],{"x":{}},null,false]`, `{"a":[{"b":"\\\\"}]}`, "{\"\xff\":\"\xff\"}",
+		`{`, `[1,]`, `{"a"}`, `"a`, `"a"b"`, `"\x"`, "\"a\nb\"", `{"a":1}x`, ``, ` `, `"`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, v []byte) {
+		var text string
+		trimmed := bytes.TrimSpace(v)
+		wantText := json.Unmarshal(trimmed, &text) == nil && bytes.HasPrefix(trimmed, []byte(`"`))
+		if got, ok := asString(v); ok != wantText || ok && got != text {
+			t.Errorf("asString(%q) = %q, %v, want %q, %v", v, got, ok, text, wantText)
+		}
+		var o object
+		wantObject := json.Unmarshal(v, &o) == nil && o != nil
+		if got, ok := asObject(v); ok != wantObject || ok && !reflect.DeepEqual(got, o) {
+			t.Errorf("asObject(%q) = %q, %v, want %q, %v", v, got, ok, o, wantObject)
+		}
+		var a []json.RawMessage
+		wantArray := json.Unmarshal(v, &a) == nil && a != nil
+		if got, ok := asArray(v); ok != wantArray || ok && !reflect.DeepEqual(got, a) {
+			t.Errorf("asArray(%q) = %q, %v, want %q, %v", v, got, ok, a, wantArray)
+		}
+	})
+}
+
+// What is kept of a request is no part of its body.
+func TestRequestLetsBodyGo(t *testing.T) {
+	body := []byte(`{"model":"m","messages":[{"role":"user","content":"hi"}],"stop":["a"],"tools":[{"type":"function","function":{"name":"f"}}],"tool_choice":"auto"}`)
+	r, err := parseRequest(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newConversation(r, Prompts{}, nil)
+	want := string(c.body(0))
+	clear(body)
+	if got := string(c.body(0)); got != want {
+		t.Errorf("the conversation became %s with the body, want %s", got, want)
+	}
+	if got := string(r.tools.passed[0]); !strings.HasPrefix(got, `{"type":`) {
+		t.Errorf("the tools became %q with the body", got)
+	}
+}
+
+// BenchmarkRequest is a request read and made a round's body: a question, and
+// 10,000 messages.
+func BenchmarkRequest(b *testing.B) {
+	for _, messages := range []int{1, 10_000} {
+		var body bytes.Buffer
+		body.WriteString(`{"model":"m","stream":true,"messages":[`)
+		for i := range messages {
+			if i > 0 {
+				body.WriteByte(',')
+			}
+			fmt.Fprintf(&body, `{"role":"user","content":"message %d"}`, i)
+		}
+		body.WriteString(`]}`)
+		b.Run(fmt.Sprint(messages), func(b *testing.B) {
+			b.SetBytes(int64(body.Len()))
+			b.ReportAllocs()
+			for b.Loop() {
+				r, err := parseRequest(body.Bytes())
+				if err != nil {
+					b.Fatal(err)
+				}
+				c := newConversation(r, Prompts{System: "Be brief."}, nil)
+				if len(c.body(0)) < body.Len() {
+					b.Fatal("the body is shorter than what came")
+				}
+			}
+		})
+	}
+}
