@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/parley-search/parley/abi"
@@ -201,7 +202,8 @@ func (a *Answer) decode(events []abi.Event, last bool) ([]byte, error) {
 		flags |= abi.FlagLast
 	}
 	rd.begun, rd.ended = true, last
-	a.in = abi.AppendDecodeInput(a.in[:0], rd.state, flags, events)
+	a.in = slices.Grow(a.in[:0], inputSize(rd.state, events))
+	a.in = abi.AppendDecodeInput(a.in, rd.state, flags, events)
 	out, err := a.decodeTraced(a.out[:0])
 	if err != nil {
 		return nil, a.pluginError(err)
@@ -213,6 +215,16 @@ func (a *Answer) decode(events []abi.Event, last bool) ([]byte, error) {
 	}
 	rd.state = append(rd.state[:0], state...)
 	return records, nil
+}
+
+// inputSize is about what a decode call's input needs, so that it grows at once
+// and not field by field.
+func inputSize(state []byte, events []abi.Event) int {
+	n := 16 + len(state)
+	for _, e := range events {
+		n += 8 + len(e.Type) + len(e.Data)
+	}
+	return n
 }
 
 // endRound lets the round's response go; err is why it failed. It may be called

@@ -2,16 +2,12 @@ package httpapi
 
 import "golang.org/x/sys/unix"
 
-// States of a TCP connection, as the kernel numbers them.
-const (
-	tcpEstablished = 1
-	tcpSynRecv     = 3
-)
-
 // closedByPeer reports whether the other end of the socket fd has closed its
 // side. Bytes that it sent before (the farewell of TLS, a next request) do not
-// hide that, as they would from a look at what there is to read.
+// hide that, as they would from a look at what there is to read. It allocates
+// nothing: it is asked of every open stream, twice a second.
 func closedByPeer(fd uintptr) bool {
-	info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
-	return err != nil || info.State != tcpEstablished && info.State != tcpSynRecv
+	look := [1]unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
+	n, err := unix.Poll(look[:], 0)
+	return err == nil && n > 0 // an error: a signal came; the next look tells
 }

@@ -85,6 +85,14 @@ func TestGone(t *testing.T) {
 	t.Error("gone = false for a client that left")
 }
 
+// A look at every open stream, twice a second, makes no garbage to speak of.
+func TestGoneAllocates(t *testing.T) {
+	server, _ := pair(t)
+	if n := testing.AllocsPerRun(100, func() { server.gone() }); n > 3 { // a RawConn and what closures hold
+		t.Errorf("gone makes %v allocations, want at most 3 small ones", n)
+	}
+}
+
 // A comment is written between open and close only, and one that nobody takes
 // ends the answer.
 func TestBeatAfterClose(t *testing.T) {
