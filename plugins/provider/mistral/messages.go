@@ -21,8 +21,9 @@ const (
 // answer; the user or a tool last, or an assistant that is to be continued.
 type conversation struct {
 	ids
-	out  []rawjson.Edit
-	open []call // of the last assistant message, and not answered yet
+	before []byte       // the messages before the last one, joined by commas
+	last   rawjson.Edit // nil: there is none yet
+	open   []call       // of the last assistant message, and not answered yet
 }
 
 // A call is a tool call under the client's id and under ours.
@@ -44,46 +45,56 @@ func conversationOf(messages rawjson.Value) (rawjson.Value, error) {
 		}
 	}
 	c.settle()
-	if len(c.out) == 1 && c.last() == "assistant" {
-		c.out = append([]rawjson.Edit{message("user", rawjson.Quote(opening))}, c.out...)
-	}
-	if len(c.out) == 0 {
+	if c.last == nil {
 		return nil, provider.Refuse("`messages` has no text: send at least one message of the user")
 	}
-	if c.last() == "assistant" {
-		c.out[len(c.out)-1].Set("prefix", rawjson.Value("true"))
+	if c.role() == "assistant" {
+		if len(c.before) == 0 {
+			c.before = message("user", rawjson.Quote(opening)).Value()
+		}
+		c.last.Set("prefix", rawjson.Value("true"))
 	}
-	values := make([]rawjson.Value, len(c.out))
-	for i, m := range c.out {
-		values[i] = m.Value()
+	c.append(nil)
+	return array([]rawjson.Value{c.before}), nil
+}
+
+// append makes m the last message.
+func (c *conversation) append(m rawjson.Edit) {
+	if c.last != nil {
+		if len(c.before) > 0 {
+			c.before = append(c.before, ',')
+		}
+		c.before = append(c.before, c.last.Value()...)
 	}
-	return array(values), nil
+	c.last = m
 }
 
 // add takes the next message.
 func (c *conversation) add(m rawjson.Value) error {
-	content, err := contentOf(m.Get("content"))
+	var members [5]rawjson.Value
+	m.Pick(members[:], "role", "content", "refusal", "tool_calls", "tool_call_id")
+	content, err := contentOf(members[1])
 	if err != nil {
 		return err
 	}
-	role := m.Get("role").String()
+	role := members[0].String()
 	if role == "tool" {
-		return c.answer(m.Get("tool_call_id").String(), content)
+		return c.answer(members[4].String(), content)
 	}
 	c.settle()
 	out := message(role, content)
 	switch role {
 	case "system":
 	case "user":
-		if c.last() == "tool" {
-			c.out = append(c.out, message("assistant", rawjson.Quote(bridge)))
+		if c.role() == "tool" {
+			c.append(message("assistant", rawjson.Quote(bridge)))
 		}
 	case "assistant":
-		if refusal := m.Get("refusal"); len(content) == 2 && refusal.Kind() == rawjson.String {
+		if refusal := members[2]; len(content) == 2 && refusal.Kind() == rawjson.String {
 			content = refusal
 			out.Set("content", content)
 		}
-		if calls := c.calls(m.Get("tool_calls")); len(c.open) > 0 {
+		if calls := c.calls(members[3]); len(c.open) > 0 {
 			out.Set("tool_calls", calls)
 		} else if len(content) == 2 {
 			return nil // neither text nor calls: it is refused, and says nothing
@@ -91,7 +102,7 @@ func (c *conversation) add(m rawjson.Value) error {
 	default:
 		return provider.Refuse("`messages` has a message whose role is none of system, developer, user, assistant and tool")
 	}
-	c.out = append(c.out, out)
+	c.append(out)
 	return nil
 }
 
@@ -131,7 +142,7 @@ func (c *conversation) answer(id string, content rawjson.Value) error {
 		if open.name != "" {
 			out.Set("name", rawjson.Quote(open.name))
 		}
-		c.out = append(c.out, out)
+		c.append(out)
 		return nil
 	}
 	return provider.Refuse("`messages` has an answer to the tool call " + strconv.Quote(id[:min(len(id), 64)]) +
@@ -145,13 +156,8 @@ func (c *conversation) settle() {
 	}
 }
 
-// last returns the role of the last message so far.
-func (c *conversation) last() string {
-	if len(c.out) == 0 {
-		return ""
-	}
-	return c.out[len(c.out)-1].Get("role").String()
-}
+// role returns the role of the last message so far.
+func (c *conversation) role() string { return c.last.Get("role").String() }
 
 func message(role string, content rawjson.Value) rawjson.Edit {
 	return rawjson.Edit{{Key: "role", Value: rawjson.Quote(role)}, {Key: "content", Value: content}}
