@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
 	"net"
 	"net/http/httputil"
 	"strings"
@@ -85,11 +86,17 @@ func TestGone(t *testing.T) {
 	t.Error("gone = false for a client that left")
 }
 
-// A look at every open stream, twice a second, makes no garbage to speak of.
+// A look at every open stream, twice a second, makes no garbage to speak of: a
+// RawConn and what closures hold. What else the process does may add to a count,
+// so that the least of several holds.
 func TestGoneAllocates(t *testing.T) {
 	server, _ := pair(t)
-	if n := testing.AllocsPerRun(100, func() { server.gone() }); n > 3 { // a RawConn and what closures hold
-		t.Errorf("gone makes %v allocations, want at most 3 small ones", n)
+	least := math.Inf(1)
+	for range 10 {
+		least = min(least, testing.AllocsPerRun(100, func() { server.gone() }))
+	}
+	if least > 3 {
+		t.Errorf("gone makes %v allocations, want at most 3", least)
 	}
 }
 
