@@ -20,12 +20,6 @@ const fuelSlice = 1 << 18
 // machine had others do, and a good call must not end for that.
 const longestTurn = 20 * time.Millisecond
 
-// asideAfter is how long a call goes on before it lets go first whoever waits for
-// the processor. The scheduler would leave it where it is for 10 ms, and several of
-// them would hold up everybody else; but a call that steps aside may go on
-// on another processor, whose caches know nothing of it.
-const asideAfter = 500 * time.Microsecond
-
 // maxDepth is how much stack the open calls of a guest may take, in bytes as the
 // meter estimates them: what a thread of a native program has by default, and
 // enough for encoding/json in a Go guest down to the level where it gives up by
@@ -61,7 +55,6 @@ type meterGuard struct {
 	timeout time.Duration
 	took    time.Duration // of the call, see longestTurn
 	looked  time.Time     // at the clock; zero until the call first does
-	aside   time.Time     // when it let others go first; to begin with, its first look
 }
 
 // attach tells the guard of its instance, once that is made. Until then the
@@ -108,9 +101,7 @@ func (g *meterGuard) slice(spent int64) int64 {
 // time is up.
 func (g *meterGuard) check() {
 	now := time.Now()
-	if g.looked.IsZero() {
-		g.aside = now
-	} else {
+	if !g.looked.IsZero() {
 		g.took += min(now.Sub(g.looked), longestTurn)
 	}
 	g.looked = now
@@ -122,11 +113,13 @@ func (g *meterGuard) check() {
 // yield answers the guest, which has left less than nothing and whose calls nest
 // so many bytes deep, with what it has from now on.
 func (g *meterGuard) yield(left int32, depth uint32) int32 {
-	g.check()
-	if g.looked.Sub(g.aside) >= asideAfter {
+	if !g.looked.IsZero() {
+		// A call that has spent more than a slice is no common one: whoever waits
+		// for the processor goes first. The scheduler would leave it where it is
+		// for 10 ms, and several of them would hold up everybody else.
 		runtime.Gosched()
-		g.aside = time.Now()
 	}
+	g.check()
 	if depth > maxDepth {
 		panic(stopError{FaultStack})
 	}
