@@ -23,8 +23,10 @@ import (
 )
 
 // logged are the texts that the log of a host may hold: names of its own
-// directories and files, and what clients call their requests.
-var logged = []string{"dir", "plugins", "dumps", "file", "requestid"}
+// directories and files, what clients call their requests, and, so that an
+// operator can mend it, which embedder failed a search, where it is and of which
+// index.
+var logged = []string{"dir", "plugins", "dumps", "file", "requestid", "embedder", "embedhost", "other"}
 
 // TestCanaries puts a word into every place that takes a text, and looks for
 // each of them, however written, in all that telemetry keeps, shows, sends and

@@ -27,7 +27,7 @@ type texts func(place string) string
 var people = []string{
 	"agent", "browser", "client", "header", "requestid", "key", "keyname", "remote", "remotekey", "remotehost",
 	"index", "other", "id", "id2", "field", "value", "word", "word2", "genre", "filter", "query", "query2", "facet", "template", "embedkey",
-	"embedhost", "synonym", "stopword", "pretag", "workspace", "prompt", "message", "model", "tool", "parameter", "taskindex", "exporthost", "exportkey", "pattern",
+	"embedder", "embedhost", "synonym", "stopword", "pretag", "workspace", "prompt", "message", "model", "tool", "parameter", "taskindex", "exporthost", "exportkey", "pattern",
 }
 
 // workload uses the service in all its parts. A line is METHOD /path body; what
@@ -40,9 +40,9 @@ PATCH /indexes/{index}/settings {"filterableAttributes":["{field}","{facet}"],"s
 POST /indexes/{index}/documents?primaryKey=id [{"id":"{id}","{field}":"{word} {word2}","{facet}":"{value}","genre":"{genre}"},{"id":"{id2}","{field}":"{word2}"}]
 PATCH /indexes/{other}/settings {"embedders":{"{query2}":{"source":"rest","url":"http://{embedhost}.example/{embedhost}","apiKey":"{embedkey}","dimensions":2,"documentTemplate":"{template}","request":{"i":"{{text}}","m":"{model}"},"response":{"e":"{{embedding}}"},"headers":{"X-Own":"{header}"}}}}
 PATCH /indexes/{other}/settings {"embedders":{"{query2}2":{"source":"composite","searchEmbedder":{"source":"rest","url":"http://{embedhost}.example/{embedhost}","apiKey":"{embedkey}","request":{"i":"{{text}}"},"response":"{{embedding}}"},"indexingEmbedder":{"source":"rest","url":"http://{embedhost}.example/","apiKey":"{embedkey}","documentTemplate":"{template}","request":{"i":"{{text}}","m":"{model}"},"response":"{{embedding}}","headers":{"X-Own":"{header}"}}}}}
-PATCH /indexes/{other}/settings {"embedders":{"{query2}3":{"source":"rest","url":"http://{embedhost}.example/","request":"{{fragment}}","response":"{{embedding}}","indexingFragments":{"{parameter}":{"value":"{template}"}},"searchFragments":{"{parameter}":{"value":"{{media.{parameter}}}"}}}}}
-POST /indexes/{other}/search {"q":"{query}","media":{"{parameter}":"{value}"},"hybrid":{"embedder":"{query2}3"}}
-POST /indexes/{other}/search {"media":{"{facet}":"{value}"},"hybrid":{"embedder":"{query2}3"}}
+PATCH /indexes/{other}/settings {"embedders":{"{embedder}":{"source":"rest","url":"http://{embedhost}.example/","request":"{{fragment}}","response":"{{embedding}}","indexingFragments":{"{parameter}":{"value":"{template}"}},"searchFragments":{"{parameter}":{"value":"{{media.{parameter}}}"}}}}}
+POST /indexes/{other}/search {"q":"{query}","media":{"{parameter}":"{value}"},"hybrid":{"embedder":"{embedder}"}}
+POST /indexes/{other}/search {"media":{"{facet}":"{value}"},"hybrid":{"embedder":"{embedder}"}}
 POST /indexes/{index}/search {"q":"{query} {word} -{query2}","filter":"{facet} = {filter}","sort":["{field}:asc"],"facets":["{facet}"],"highlightPreTag":"{pretag}","attributesToRetrieve":["{field}"],"attributesToHighlight":["{field}"],"distinct":"{facet}"}
 GET /indexes/{index}/search?q={query}&filter={facet}%20CONTAINS%20{filter}
 POST /indexes/{index}/search {"{parameter}":"{value}"}
