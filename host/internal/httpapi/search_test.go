@@ -72,6 +72,7 @@ func TestSearchParameterErrors(t *testing.T) {
 		{"page", `"1"`, "invalid_search_page", "`page` must be"},
 		{"hitsPerPage", `-2`, "invalid_search_hits_per_page", "hitsPerPage is -2"},
 		{"filter", `"price >"`, "invalid_search_filter", "column 8"},
+		{"filter", `"_geo = 1"`, "invalid_search_filter", "reserved"},
 		{"sort", `"price:asc"`, "invalid_search_sort", "`sort` must be"},
 		{"sort", `["price:asc","maker:asc"]`, "invalid_search_sort", "sort[1] is `maker:asc`: attribute `maker` is not sortable; sortable here: _geo, price"},
 		{"distinct", `["kind"]`, "invalid_search_distinct", "`distinct` must be"},

@@ -183,7 +183,7 @@ func TestPlacesWritten(t *testing.T) {
 			if got := r.ids("a", search.Query{Filter: filter("_geoRadius(48.8, 2.3, 20000)")}); got != "1" {
 				t.Errorf("near Paris: %q, want 1", got)
 			}
-			if got := r.ids("a", search.Query{Filter: filter("_geo EXISTS OR _geo.lat EXISTS"), Sort: []string{"_geoPoint(51, 0):asc"}, Limit: limit(2)}); got != "2 1" {
+			if got := r.ids("a", search.Query{Filter: filter("'_geo' EXISTS OR _geo.lat EXISTS"), Sort: []string{"_geoPoint(51, 0):asc"}, Limit: limit(2)}); got != "2 1" {
 				t.Errorf("by the way to London: %q, want 2 1", got)
 			}
 			if done := read(c.body + "\n" + c.bad); done.Error == nil || done.Error.Code != apierr.InvalidDocumentGeoField.String() || !strings.Contains(done.Error.Message, c.badSays) {

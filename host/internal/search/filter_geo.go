@@ -5,15 +5,21 @@ import (
 	"math"
 )
 
+// How the two conditions about places are written.
+const (
+	radiusShape = "_geoRadius(latitude, longitude, metres)"
+	boxShape    = "_geoBoundingBox([latitude, longitude], [latitude, longitude])"
+)
+
 // geo reads one of the two conditions about places.
 func (p *filterParser) geo() (*node, error) {
 	n := &node{kind: radiusNode, attr: geoAttr, column: p.column()}
 	box := !p.take("_geoRadius")
-	shape := "_geoRadius(latitude, longitude, metres)"
+	shape := radiusShape
 	if box {
 		p.i++
 		n.kind = boxNode
-		shape = "_geoBoundingBox([latitude, longitude], [latitude, longitude])"
+		shape = boxShape
 	}
 	signs := []string{"(", "", ",", "", ",", "", ")"}
 	if box {

@@ -17,6 +17,10 @@ const maxFilterDepth = 200
 // keywords can't be an attribute or a value unless they are quoted.
 var keywords = []string{"AND", "OR", "NOT", "TO", "IN", "EXISTS", "IS", "CONTAINS", "STARTS", "_geoRadius", "_geoBoundingBox"}
 
+// reserved are words about places that can't be an attribute or a value either:
+// no condition about them would find what its author means.
+var reserved = []string{geoAttr, "_geoPoint", "_geoDistance"}
+
 // A filterParser reads an expression by recursive descent:
 //
 //	or        = and { "OR" and }
@@ -243,6 +247,9 @@ func (p *filterParser) text(what string) (string, error) {
 		return "", p.expected(what)
 	}
 	t := p.tokens[p.i]
+	if !t.quoted && slices.Contains(reserved, t.text) {
+		return "", &filterError{fmt.Sprintf("`%s` at column %d is reserved: ask where documents are by %s or %s, and whether they say it by '%s' EXISTS", t.text, t.column, radiusShape, boxShape, geoAttr)}
+	}
 	if !t.quoted && (slices.Contains(keywords, t.text) || len(t.text) > 0 && isSign(t.text[0])) {
 		return "", p.expected(what)
 	}

@@ -38,6 +38,7 @@ func TestFilterErrorsNameColumnAndExpectation(t *testing.T) {
 		{`_geoRadius(91, 2, 3)`, "latitude 91 of the condition at column 1; expected -90 to 90"},
 		{`_geoBoundingBox([1, 200], [0, 0])`, "longitude 200 of the condition at column 1; expected -180 to 180"},
 		{`_geoRadius(1, 2, -3)`, "distance -3 of the condition at column 1; expected metres, zero or more"},
+		{`_geo = 1`, "`_geo` at column 1 is reserved: ask where documents are by _geoRadius(latitude, longitude, metres) or _geoBoundingBox([latitude, longitude], [latitude, longitude]), and whether they say it by '_geo' EXISTS"},
 		{strings.Repeat("(", 300) + "a=1" + strings.Repeat(")", 300), "found `(` at column 201; expected at most 200 levels of parentheses and NOT"},
 	}
 	for _, tt := range tests {
@@ -53,6 +54,24 @@ func TestFilterErrorsNameColumnAndExpectation(t *testing.T) {
 	} {
 		if _, err := search.ParseFilter([]byte(raw)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", raw, err, want)
+		}
+	}
+}
+
+// The words about places that are no condition are refused wherever they stand,
+// and are like other words in quotes.
+func TestFilterReserves(t *testing.T) {
+	for _, word := range []string{"_geo", "_geoPoint", "_geoDistance"} {
+		for _, f := range []string{"%s != 1", "%s > 1", "%s 1 TO 2", "%s IN [1]", "%s NOT IN [1]", "%s EXISTS", "%s NOT EXISTS", "%s IS NULL", "%s IS NOT EMPTY", "%s(1, 2)", "%s", "NOT (a = 1 AND %s = 2)", "a = %s", "a IN [%s]"} {
+			f = fmt.Sprintf(f, word)
+			if err := search.ParseExpression(f); err == nil || !strings.Contains(err.Error(), "`"+word+"` at column ") || !strings.Contains(err.Error(), "is reserved") {
+				t.Errorf("%s: error %v, want that %s is reserved", f, err, word)
+			}
+		}
+		for _, f := range []string{"'%s' EXISTS", `"%s" = 1`, "a = '%s'", "%s.lat > 1", "x%s = 1"} {
+			if f = fmt.Sprintf(f, word); search.ParseExpression(f) != nil {
+				t.Errorf("%s: %v, want it to be taken", f, search.ParseExpression(f))
+			}
 		}
 	}
 }
@@ -203,16 +222,16 @@ func TestGeoFilter(t *testing.T) {
 	r.add("a", `[{"id":"paris","_geo":{"lat":48.8566,"lng":2.3522}},{"id":"london","_geo":{"lat":51.5074,"lng":-0.1278}},
 		{"id":"suva","_geo":{"lat":-18.1416,"lng":178.4419}},{"id":"apia","_geo":{"lat":-13.8333,"lng":-171.7667}},{"id":"nowhere"}]`)
 	for f, want := range map[string]string{
-		`_geoRadius(48.85, 2.35, 10000)`:                    "paris",
-		`_geoRadius(48.85, 2.35, 345000)`:                   "paris london",
-		`_geoRadius(48.85, 2.35, 340000)`:                   "paris",
-		`_geoRadius(-16, 179.9, 1000000)`:                   "suva apia",
-		`_geoRadius(90, 0, 5000000)`:                        "paris london",
-		`_geoRadius(0, 0, 21000000)`:                        "paris london suva apia",
-		`_geoBoundingBox([50, 3], [48, 2])`:                 "paris",
-		`_geoBoundingBox([-10, -170], [-20, 170])`:          "suva apia",
-		`NOT _geoBoundingBox([90, 180], [-90, -180])`:       "nowhere",
-		`_geoRadius(48.85, 2.35, 10000) OR _geo NOT EXISTS`: "paris nowhere",
+		`_geoRadius(48.85, 2.35, 10000)`:                      "paris",
+		`_geoRadius(48.85, 2.35, 345000)`:                     "paris london",
+		`_geoRadius(48.85, 2.35, 340000)`:                     "paris",
+		`_geoRadius(-16, 179.9, 1000000)`:                     "suva apia",
+		`_geoRadius(90, 0, 5000000)`:                          "paris london",
+		`_geoRadius(0, 0, 21000000)`:                          "paris london suva apia",
+		`_geoBoundingBox([50, 3], [48, 2])`:                   "paris",
+		`_geoBoundingBox([-10, -170], [-20, 170])`:            "suva apia",
+		`NOT _geoBoundingBox([90, 180], [-90, -180])`:         "nowhere",
+		`_geoRadius(48.85, 2.35, 10000) OR '_geo' NOT EXISTS`: "paris nowhere",
 	} {
 		if got := r.ids("a", search.Query{Filter: filter(f)}); got != want {
 			t.Errorf("%s found %q, want %q", f, got, want)
