@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -167,7 +168,7 @@ func (s *Server) federatedSearch(r *call, f *federationRequest, queries []search
 	}
 	for i := range res.Hits {
 		h := &res.Hits[i]
-		f := federationBody{IndexUID: h.IndexUID, Position: h.Position, WeightedScore: h.WeightedScore, Remote: h.Remote}
+		f := federationBody{IndexUID: h.IndexUID, Position: h.Position, WeightedScore: h.WeightedScore, Remote: cmp.Or(h.Remote, res.Self)}
 		if federation.Host {
 			f.Order, f.Distinct, f.ByMeaning = h.Order()
 		}

@@ -82,7 +82,7 @@ func TestRemotes(t *testing.T) {
 	}
 	r.play(t, []scenario{
 		post("by words", both("", `"q":"sea","attributesToRetrieve":["title"],"showRankingScore":true`),
-			`{"hits":[{"title":"Sea","_rankingScore":`, `"_federation":{"indexUid":"books","queriesPosition":1,"weightedRankingScore":`, `,"remote":"there"}},{"title":"Sea of words",`, `"estimatedTotalHits":4`),
+			`{"hits":[{"title":"Sea","_rankingScore":`, `"_federation":{"indexUid":"books","queriesPosition":1,"weightedRankingScore":`, `,"remote":"there"}},{"title":"Sea of words",`, `,"remote":"here"}},{`, `"estimatedTotalHits":4`),
 		post("sorted", both(`"limit":3`, `"sort":["year:desc"],"attributesToRetrieve":["year"]`), `{"hits":[{"year":2020,`, `},{"year":2010,`, `},{"year":2001,`, `"limit":3,"offset":0,"estimatedTotalHits":5}`),
 		post("a page", both(`"limit":1,"offset":3`, `"sort":["year:desc"],"attributesToRetrieve":["year"]`), `{"hits":[{"year":1999,`),
 		post("distinct", both(`"distinct":"genre"`, `"sort":["year:desc"],"attributesToRetrieve":["genre"]`), `{"hits":[{"genre":"secret",`, `},{"genre":"verse",`, `},{"genre":"novel",`),
@@ -90,7 +90,12 @@ func TestRemotes(t *testing.T) {
 			`"facetsByIndex":{"books":{"distribution":{"genre":{"Novel":3,"verse":1},"year":{"1904":1,"1999":1,"2001":1,"2010":1}},"stats":{"year":{"min":1904,"max":2010}}}}`),
 		post("merged facets", both(`"limit":0,"mergeFacets":{"maxValuesPerFacet":1},"facetsByIndex":{"books":["genre"]}`, `"q":""`), `"facetDistribution":{"genre":{"Novel":3}}`),
 		post("weight and position", `{"federation":{},"queries":[{"indexUid":"books","q":"sea","federationOptions":{"remote":"there","weight":0.5,"queryPosition":4}},{"indexUid":"books","q":"sea","federationOptions":{"remote":"here"}}]}`,
-			`{"hits":[{"id":1,"title":"Sea of words"`, `"queriesPosition":4,`),
+			`{"hits":[{"id":1,"title":"Sea of words"`, `"remote":"here"}},{`, `"queriesPosition":4,`),
+		post("this host alone, by name", `{"federation":{},"queries":[{"indexUid":"books","q":"sea","federationOptions":{"remote":"here"}}]}`, `{"hits":[{"id":1,"title":"Sea of words"`, `"remote":"here"}}]`),
+		{name: "this host alone", method: "POST", path: "/multi-search", body: `{"federation":{},"queries":[{"indexUid":"books","q":"sea"}]}`, status: 200, contains: []string{`{"hits":[{"id":1,`}, excludes: []string{`"remote"`}},
+		{name: "forget the name", method: "PATCH", path: "/network", body: `{"self":null}`, status: 200},
+		post("without a name", both("", `"q":"sea"`), `"weightedRankingScore":`, `"remote":"there"}},`, `"title":"Sea of words"`),
+		{name: "name it again", method: "PATCH", path: "/network", body: `{"self":"here"}`, status: 200},
 	})
 	bad := func(name, body, code string, contains ...string) scenario {
 		return scenario{name: name, method: "POST", path: "/multi-search", body: body, status: 400, code: code, contains: contains}

@@ -49,25 +49,26 @@ func New(store Store) *Service { return &Service{store} }
 // Network returns the network as it is.
 func (s *Service) Network(ctx context.Context) (*Network, error) { return s.store.Network(ctx) }
 
-// Remote returns the remote of a name, for a search that is to be sent to it.
-// self says that it is this host. An error of a name that is not there is an
-// [apierr.InvalidMultiSearchRemote] that names those that are.
-func (s *Service) Remote(ctx context.Context, name string) (r Remote, self bool, err error) {
+// Remote returns the remote of a name, for a search that is to be sent to it,
+// and the name of this host, to which none is sent; "": it has none. An error of
+// a name that is not there is an [apierr.InvalidMultiSearchRemote] that names
+// those that are.
+func (s *Service) Remote(ctx context.Context, name string) (r Remote, self string, err error) {
 	n, err := s.store.Network(ctx)
 	if err != nil {
-		return Remote{}, false, err
+		return Remote{}, "", err
 	}
 	r, ok := n.Remotes[name]
 	switch {
 	case name == n.Self && name != "":
-		return r, true, nil
+		return r, n.Self, nil
 	case !ok:
-		return Remote{}, false, unknownRemote(name, slices.Sorted(maps.Keys(n.Remotes)))
+		return Remote{}, "", unknownRemote(name, slices.Sorted(maps.Keys(n.Remotes)))
 	case r.KeyUnreadable:
-		return Remote{}, false, apierr.Newf(apierr.InvalidMultiSearchRemote,
+		return Remote{}, "", apierr.Newf(apierr.InvalidMultiSearchRemote,
 			"The `searchApiKey` of remote `%s` was sealed under another master key, so that it cannot be used: start the host with that master key, or send the key again by PATCH /network.", name)
 	}
-	return r, false, nil
+	return r, n.Self, nil
 }
 
 func unknownRemote(name string, known []string) error {

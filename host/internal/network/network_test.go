@@ -104,11 +104,11 @@ func TestRemote(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, self, err := s.Remote(t.Context(), "north")
-	if err != nil || self || r.URL != "http://north" || r.Key.Reveal() != "k" {
-		t.Errorf("Remote(north) = %+v, %v, %v", r, self, err)
+	if err != nil || self != "here" || r.URL != "http://north" || r.Key.Reveal() != "k" {
+		t.Errorf("Remote(north) = %+v, %q, %v; want north, asked by here", r, self, err)
 	}
-	if _, self, err := s.Remote(t.Context(), "here"); err != nil || !self {
-		t.Errorf("Remote(here) is self: %v, %v; want it to be", self, err)
+	if _, self, err := s.Remote(t.Context(), "here"); err != nil || self != "here" {
+		t.Errorf("Remote(here) is asked by %q, %v; want by here", self, err)
 	}
 	if _, _, err := s.Remote(t.Context(), "nort"); err == nil || !strings.Contains(err.Error(), "did you mean `north`?") {
 		t.Errorf("Remote(nort) = %v, want north named", err)

@@ -52,6 +52,9 @@ type FederatedResult struct {
 	FacetsByIndex []IndexFacets
 	Facets        []FacetCounts
 	SemanticHits  *int // of Hits; nil where no query looked for meaning
+	// Self is the name of this host in the network, where a query named a host;
+	// "": none did, or this one has no name.
+	Self string
 	// RemoteErrors say which remotes did not take part, and why.
 	RemoteErrors   map[string]*apierr.Error
 	ProcessingTime time.Duration

@@ -14,9 +14,10 @@ import (
 // Remotes knows the other hosts that queries of a federation may be sent to. See
 // package network.
 type Remotes interface {
-	// Remote returns the host of a name; self says that it is this one. An error
-	// for a name that is not known is an [apierr.Error].
-	Remote(ctx context.Context, name string) (r network.Remote, self bool, err error)
+	// Remote returns the host of a name, and the name of this one, which may be
+	// the same; "": it has none. An error for a name that is not known is an
+	// [apierr.Error].
+	Remote(ctx context.Context, name string) (r network.Remote, self string, err error)
 }
 
 // FederationHeader, on a multi-search, asks for what another host needs to put
@@ -56,7 +57,8 @@ func (w *federated) splitRemotes(ctx context.Context) (local []int, remotes []*r
 			if err != nil {
 				return nil, nil, inQuery(i, err)
 			}
-			if self {
+			w.res.Self = self
+			if o.Remote == self {
 				local = append(local, i)
 				continue
 			}
