@@ -100,7 +100,8 @@ func TestAuthenticate(t *testing.T) {
 	}{
 		{"master", "Bearer " + master, apierr.Code{}, ""},
 		{"key", "Bearer " + search, apierr.Code{}, ""},
-		{"scheme in another case", "bearer " + search, apierr.Code{}, ""},
+		{"scheme in another case", "bearer " + search, apierr.Code{}, ""}, // RFC 9110, section 11.1
+		{"scheme in capitals", "BEARER " + search, apierr.Code{}, ""},
 		{"spaces", "  Bearer   " + search + " ", apierr.Code{}, ""},
 		{"not yet expired", "Bearer " + brief, apierr.Code{}, ""},
 		{"none", "", apierr.MissingAuthorizationHeader, "is missing: send `Authorization: Bearer <key>`"},

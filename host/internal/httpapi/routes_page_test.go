@@ -27,7 +27,7 @@ func TestRoutesPage(t *testing.T) {
 		return cmp.Compare(a, b)
 	})
 	var b strings.Builder
-	b.WriteString("# Routes\n\nWritten by `UPDATE=1 go test ./host/internal/httpapi -run TestRoutesPage`. Where the host has a master key, a caller's key must allow the action. Routes below `/chats`, `/logs` and `/network`,\n" +
+	b.WriteString("# Routes\n\nWritten by `UPDATE=1 go test ./host/internal/httpapi -run TestRoutesPage`. Where the host has a master key, a caller's key must allow the action; it is sent as `Authorization: Bearer KEY`, whose `Bearer` may be in any case (RFC 9110, section 11.1). Routes below `/chats`, `/logs` and `/network`,\n" +
 		"and `/metrics`, answer while their [feature](README.md#features) is on. What requests and answers hold: [COMPATIBILITY.md](COMPATIBILITY.md); errors: [README.md](README.md#errors).\n\n" +
 		"| route | action |\n|---|---|\n")
 	parameter := regexp.MustCompile(`:(\w+)`)
