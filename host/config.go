@@ -150,6 +150,14 @@ func (c *Config) features() (on []feature.Feature) {
 	return on
 }
 
+// An OptionError says that what an option names cannot be used, such as a file
+// that is no certificate. That is found out by [Open], and not by [LoadConfig]:
+// whoever asks what is configured need not be allowed to read it.
+type OptionError struct{ error }
+
+// Unwrap returns the cause.
+func (e OptionError) Unwrap() error { return e.error }
+
 // A Setting is an option's value in force and where it came from.
 type Setting struct {
 	Option Option

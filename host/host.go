@@ -179,7 +179,11 @@ func (h *Host) openTLS(c Config) (*tls.Config, error) {
 	if c.TLS.Cert == "" {
 		return nil, nil
 	}
-	return httpapi.OpenTLS(c.TLS, func(err error) { h.log.Error().Err(err).Msg("changed TLS files are not taken up") })
+	t, err := httpapi.OpenTLS(c.TLS, func(err error) { h.log.Error().Err(err).Msg("changed TLS files are not taken up") })
+	if err != nil {
+		return nil, OptionError{err}
+	}
+	return t, nil
 }
 
 // listen takes the address, and serves nothing yet.

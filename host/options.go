@@ -41,7 +41,7 @@ func AllOptions() []Option {
 	return []Option{
 		{
 			Name: "db-path", Default: "./data", Meaning: "directory that holds everything durable",
-			Allowed: "a path", set: text(func(c *Config) *string { return &c.DBPath }),
+			Allowed: aDirectory, set: directoryPath(func(c *Config) *string { return &c.DBPath }),
 		},
 		{
 			Name: "http-addr", Default: "127.0.0.1:7700", Meaning: "address and port to listen on",
@@ -49,15 +49,15 @@ func AllOptions() []Option {
 		},
 		{
 			Name: "ssl-cert-path", Meaning: "PEM file of the certificate, its chain behind it; with ssl-key-path the API is served over TLS, and a renewed file is taken up by itself",
-			Allowed: "a path", set: text(func(c *Config) *string { return &c.TLS.Cert }),
+			Allowed: aFile, set: filePath(func(c *Config) *string { return &c.TLS.Cert }),
 		},
 		{
 			Name: "ssl-key-path", Meaning: "PEM file of the certificate's private key",
-			Allowed: "a path", set: text(func(c *Config) *string { return &c.TLS.Key }),
+			Allowed: aFile, set: filePath(func(c *Config) *string { return &c.TLS.Key }),
 		},
 		{
 			Name: "ssl-auth-path", Meaning: "PEM file of the authorities whose clients' certificates are accepted; none: no client is asked for one",
-			Allowed: "a path", set: text(func(c *Config) *string { return &c.TLS.Auth }),
+			Allowed: aFile, set: filePath(func(c *Config) *string { return &c.TLS.Auth }),
 		},
 		{
 			Name: "ssl-require-auth", Default: "false", Meaning: "refuse clients without a certificate of ssl-auth-path",
@@ -65,7 +65,7 @@ func AllOptions() []Option {
 		},
 		{
 			Name: "ssl-ocsp-path", Meaning: "DER file of the issuer's OCSP response, which is stapled to the certificate",
-			Allowed: "a path", set: text(func(c *Config) *string { return &c.TLS.OCSP }),
+			Allowed: aFile, set: filePath(func(c *Config) *string { return &c.TLS.OCSP }),
 		},
 		{
 			Name: "ssl-resumption", Default: "false", Meaning: "let clients resume TLS sessions that the host remembers, 256 of them",
@@ -144,7 +144,7 @@ func AllOptions() []Option {
 		},
 		{
 			Name: "plugin-dir", Default: "plugins", Meaning: "directory of <name>-<version>.wasm files and their lock",
-			Allowed: "a path", set: text(func(c *Config) *string { return &c.PluginDir }),
+			Allowed: aDirectory, set: directoryPath(func(c *Config) *string { return &c.PluginDir }),
 		},
 		{
 			Name: "plugin-lock", Default: LockOn, Meaning: "on: run the plugins that the lock in the plugin directory pins and, of other names, those that the binary carries; off, for development: whatever the directory holds",
@@ -184,11 +184,11 @@ func AllOptions() []Option {
 		},
 		{
 			Name: "dump-dir", Default: "dumps", Meaning: "directory that dumps are written to",
-			Allowed: "a path", set: text(func(c *Config) *string { return &c.DumpDir }),
+			Allowed: aDirectory, set: directoryPath(func(c *Config) *string { return &c.DumpDir }),
 		},
 		{
 			Name: "import-dump", Meaning: "dump to begin with; an error where there is a database already",
-			Allowed: "a file", set: text(func(c *Config) *string { return &c.ImportDump }),
+			Allowed: aFile, set: filePath(func(c *Config) *string { return &c.ImportDump }),
 		},
 		{
 			Name: "import-dump-master-key", Meaning: "master key of the host that the dump or snapshot to import was made by, where it is another one: its secrets are sealed under this host's; without it they are dropped",
@@ -205,7 +205,7 @@ func AllOptions() []Option {
 		},
 		{
 			Name: "snapshot-dir", Default: "snapshots", Meaning: "directory that the snapshot is written to",
-			Allowed: "a path", set: text(func(c *Config) *string { return &c.SnapshotDir }),
+			Allowed: aDirectory, set: directoryPath(func(c *Config) *string { return &c.SnapshotDir }),
 		},
 		{
 			Name: "schedule-snapshot", Default: "0", Meaning: "seconds between two snapshots that nobody has to ask for; 0: none; the bare flag: a day",
@@ -213,7 +213,7 @@ func AllOptions() []Option {
 		},
 		{
 			Name: "import-snapshot", Meaning: "snapshot to begin with; an error where there is a database already",
-			Allowed: "a file", set: text(func(c *Config) *string { return &c.ImportSnapshot }),
+			Allowed: aFile, set: filePath(func(c *Config) *string { return &c.ImportSnapshot }),
 		},
 		{
 			Name: "ignore-missing-snapshot", Default: "false", Meaning: "begin without the snapshot where import-snapshot names none that exists",
@@ -225,7 +225,7 @@ func AllOptions() []Option {
 		},
 		{
 			Name: "chat-record-dir", Meaning: "directory in which each answer of a provider is written down, secrets removed, for parley plugin replay; it then holds what people asked",
-			Allowed: "a path", set: text(func(c *Config) *string { return &c.ChatRecordDir }),
+			Allowed: aDirectory, set: directoryPath(func(c *Config) *string { return &c.ChatRecordDir }),
 		},
 		{
 			Name: "chat-record-workspaces", Meaning: "workspaces whose answers chat-record-dir gets; none: all",
@@ -264,7 +264,7 @@ func AllOptions() []Option {
 		},
 		{
 			Name: "telemetry-file", Meaning: "file that gets a line for each message, exactly what is sent and what stays here; at 10 MiB it begins anew and the last two are kept",
-			Allowed: "a path", set: text(func(c *Config) *string { return &c.Telemetry.File }),
+			Allowed: aFile, set: filePath(func(c *Config) *string { return &c.Telemetry.File }),
 		},
 		{
 			Name: "telemetry-collectors", Meaning: "collector plugins that are not the program's own, pinned by the lock, whose messages may be sent, too; others' stay on this machine",

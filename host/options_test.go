@@ -124,7 +124,7 @@ func TestOptionsPage(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# Options\n\nWritten by `UPDATE=1 go test ./host -run TestOptionsPage`. A flag is stronger than its variable, that stronger than the file's key, that than the default. `parley config explain` shows what is in force.\n" +
 		"`DO_NOT_TRACK` is another way to say `no-analytics`. What switches while the host runs: [features](README.md#features).\n\n" +
-		"A wrong value is one line that names the option, where it came from, the value (but of a secret) and what is allowed; the exit status is 2 then.\n\n" +
+		"A wrong value is one line that names the option, where it came from, the value (but of a secret) and what is allowed; the exit status is 2 then, and where a certificate or an archive that an option names cannot be used.\n\n" +
 		"| flag | variable | key | default | effect | allowed | seen by |\n|---|---|---|---|---|---|---|\n" +
 		"| `--config-file-path` | `PARLEY_CONFIG_FILE_PATH` | none | `" + DefaultConfigFile + "`, where it exists | TOML file with the keys of this table | the path of a file | `TestConfigFile` |\n")
 	for _, o := range AllOptions() {

@@ -1,11 +1,14 @@
 package host
 
 import (
+	"errors"
 	"fmt"
 	"net"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -40,6 +43,34 @@ func text(field func(*Config) *string) func(*Config, string) error {
 			return fmt.Errorf("is empty")
 		}
 		*field(c) = v
+		return nil
+	}
+}
+
+const (
+	aDirectory = "the path of a directory, which need not be there yet"
+	aFile      = "the path of a file"
+)
+
+func directoryPath(field func(*Config) *string) func(*Config, string) error { return path(field, true) }
+
+func filePath(field func(*Config) *string) func(*Config, string) error { return path(field, false) }
+
+// path refuses what has another thing in its place or in its way now, and not
+// when the path is first used, which may be months later. Nothing need be there.
+func path(field func(*Config) *string, directory bool) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		if err := text(field)(c, v); err != nil {
+			return err
+		}
+		switch info, err := os.Stat(v); {
+		case errors.Is(err, syscall.ENOTDIR):
+			return fmt.Errorf("is %q, which leads through a file", v)
+		case err == nil && directory && !info.IsDir():
+			return fmt.Errorf("is %q, which is a file", v)
+		case err == nil && !directory && info.IsDir():
+			return fmt.Errorf("is %q, which is a directory", v)
+		}
 		return nil
 	}
 }

@@ -24,7 +24,16 @@ func InspectArchive(path string) (*archive.Contents, error) { return archive.Che
 // path. There must be no database yet, and nobody else at work there. It comes
 // into its place as a whole, or not at all. The plugin lock is put into the
 // plugin directory where there is none.
-func RestoreArchive(ctx context.Context, c Config, kind, path string) (err error) {
+func RestoreArchive(ctx context.Context, c Config, kind, path string) error {
+	if err := checkArchive(kind, path); err != nil {
+		return err
+	}
+	return restoreChecked(ctx, c, path)
+}
+
+// checkArchive reads the archive at path to its end and makes sure that it is
+// one of kind which this version can restore.
+func checkArchive(kind, path string) error {
 	contents, err := archive.Check(path)
 	if err != nil {
 		return err
@@ -35,6 +44,10 @@ func RestoreArchive(ctx context.Context, c Config, kind, path string) (err error
 	if contents.Data != store.Format {
 		return fmt.Errorf("%s holds data of format %s, and this version reads format %s: use version %s, which made it", path, contents.Data, store.Format, contents.Version)
 	}
+	return nil
+}
+
+func restoreChecked(ctx context.Context, c Config, path string) (err error) {
 	if hasDatabase(c) { // said without waiting for the host that may be at work on it
 		return errHasDatabase(c)
 	}
@@ -197,7 +210,10 @@ func (h *Host) importArchives(ctx context.Context) error {
 			continue
 		}
 		began := time.Now()
-		if err := RestoreArchive(ctx, c, a.kind, a.path); err != nil {
+		if err := checkArchive(a.kind, a.path); err != nil {
+			return OptionError{fmt.Errorf("import %s (--import-%[1]s): %w", a.kind, err)}
+		}
+		if err := restoreChecked(ctx, c, a.path); err != nil {
 			return fmt.Errorf("import %s (--import-%[1]s): %w", a.kind, err)
 		}
 		log.Int64("ms", time.Since(began).Milliseconds()).Msg(a.kind + " imported")

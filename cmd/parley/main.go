@@ -49,7 +49,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitOK
 	}
 	fmt.Fprintln(stderr, "parley:", err)
-	if _, ok := errors.AsType[usageError](err); ok {
+	_, wrote := errors.AsType[usageError](err)
+	_, named := errors.AsType[host.OptionError](err)
+	if wrote || named {
 		return exitUsage
 	}
 	return exitFailed
@@ -63,12 +65,15 @@ func rootCommand() *cobra.Command {
 			"Every provider is a sandboxed WebAssembly plugin that you can read, pin and replace.",
 		Example: "  parley quickstart                     an answer from sample documents, with no key and no model\n" +
 			"  parley serve --db-path ./data         the service",
+		Version:       versionText(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		// Without this a wrong name would print the help and succeed.
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetVersionTemplate("{{.Version}}")
+	root.Flags().Bool("version", false, "print the same as parley version")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if near := nearestFlag(cmd, err); near != "" {

@@ -116,6 +116,47 @@ func TestWrongOptions(t *testing.T) {
 	}
 }
 
+// A path with another thing in its place, or in its way, is refused at the start
+// and not when it is first used.
+func TestWrongPaths(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name := range emptyPaths {
+		is := map[string]string{filepath.Join(file, "below"): "leads through a file"}
+		right := filepath.Join(dir, "none")
+		switch name {
+		case "db-path", "plugin-dir", "dump-dir", "snapshot-dir", "chat-record-dir":
+			is[file] = "is a file"
+		default:
+			is[dir] = "is a directory"
+		}
+		explain := func(path string) (code int, said string) {
+			var stdout, stderr bytes.Buffer
+			args := []string{"config", "explain", "--" + name, path}
+			if strings.HasPrefix(name, "ssl-") && name != "ssl-cert-path" {
+				args = append(args, "--ssl-cert-path", file)
+			}
+			if strings.HasPrefix(name, "ssl-") && name != "ssl-key-path" {
+				args = append(args, "--ssl-key-path", file)
+			}
+			return run(t.Context(), args, &stdout, &stderr), strings.TrimSuffix(stderr.String(), "\n")
+		}
+		for path, wrong := range is {
+			code, said := explain(path)
+			want := fmt.Sprintf("option %s (flag --%[1]s) is %q, which %s: want the path of a ", name, path, wrong)
+			if code != exitUsage || !strings.Contains(said, want) || strings.Contains(said, "\n") {
+				t.Errorf("exit code %d, said %q; want %d, and one line with %q", code, said, exitUsage, want)
+			}
+		}
+		if code, said := explain(right); code != exitOK {
+			t.Errorf("--%s %s, which is not there: exit code %d, said %q", name, right, code, said)
+		}
+	}
+}
+
 // The configuration file is named by flag or variable, the flag being stronger,
 // and explained like the options; a wrong one is one line with exit code 2.
 func TestConfigFile(t *testing.T) {

@@ -86,6 +86,7 @@ func TestHelp(t *testing.T) {
 		{"plugin", "bench", "--help"},
 		{"config", "explain"},
 		{"version"},
+		{"--version"},
 	} {
 		var out, errs bytes.Buffer
 		if code := run(t.Context(), args, &out, &errs); code != exitOK || out.Len() == 0 || errs.Len() > 0 {
@@ -98,6 +99,17 @@ func TestHelp(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestVersion wants the flag to say what the command does.
+func TestVersion(t *testing.T) {
+	var command, flag, errs bytes.Buffer
+	if code := run(t.Context(), []string{"version"}, &command, &errs); code != exitOK || !strings.HasPrefix(command.String(), "parley "+version+"\n") {
+		t.Errorf("parley version: code %d, %q, stderr %q", code, &command, &errs)
+	}
+	if code := run(t.Context(), []string{"--version"}, &flag, &errs); code != exitOK || flag.String() != command.String() {
+		t.Errorf("parley --version: code %d, %q, stderr %q; want %q", code, &flag, &errs, &command)
 	}
 }
 

@@ -24,26 +24,30 @@ func TestStartRefused(t *testing.T) {
 	}
 	data := filepath.Join(dir, "data")
 	serving(t, data)
+	below := filepath.Join(file, "below")
 	for name, tt := range map[string]struct {
 		args []string
+		code int
 		says []string
 	}{
-		"port taken":             {[]string{"--http-addr", taken.Addr().String()}, []string{"listen on " + taken.Addr().String(), "address already in use", "--http-addr"}},
-		"two on one directory":   {[]string{"--db-path", data}, []string{data + " is in use by process ", "stop it, or give another --db-path"}},
-		"no directory":           {[]string{"--db-path", filepath.Join(file, "below")}, []string{file, "not a directory", "--db-path"}},
-		"no certificate":         {[]string{"--ssl-cert-path", file, "--ssl-key-path", file}, []string{"read certificate " + file, "--ssl-cert-path"}},
-		"no such certificate":    {[]string{"--ssl-cert-path", dir + "/none.pem", "--ssl-key-path", file}, []string{"none.pem", "no such file", "--ssl-cert-path"}},
-		"no plugin directory":    {[]string{"--plugin-dir", file, "--plugin-lock", "off"}, []string{file}},
-		"no directory to record": {[]string{"--chat-record-dir", filepath.Join(file, "below")}, []string{file, "not a directory"}},
-		"no file for telemetry":  {[]string{"--telemetry-file", filepath.Join(file, "below")}, []string{file, "not a directory"}},
-		"no dump, though wished": {[]string{"--import-dump", dir + "/none.dump"}, []string{"none.dump", "no such file", "--import-dump"}},
-		"no archive, but a text": {[]string{"--import-snapshot", file}, []string{file, "no archive", "--import-snapshot"}},
+		"port taken":             {[]string{"--http-addr", taken.Addr().String()}, exitFailed, []string{"listen on " + taken.Addr().String(), "address already in use", "--http-addr"}},
+		"two on one directory":   {[]string{"--db-path", data}, exitFailed, []string{data + " is in use by process ", "stop it, or give another --db-path"}},
+		"no directory":           {[]string{"--db-path", below}, exitUsage, []string{"option db-path (flag --db-path)", below, "leads through a file", "want the path of a directory"}},
+		"no certificate":         {[]string{"--ssl-cert-path", file, "--ssl-key-path", file}, exitUsage, []string{"read certificate " + file, "--ssl-cert-path"}},
+		"no such certificate":    {[]string{"--ssl-cert-path", dir + "/none.pem", "--ssl-key-path", file}, exitUsage, []string{"none.pem", "no such file", "--ssl-cert-path"}},
+		"a file for dumps":       {[]string{"--dump-dir", file}, exitUsage, []string{file, "dump-dir"}},
+		"a file for snapshots":   {[]string{"--snapshot-dir", file}, exitUsage, []string{file, "snapshot-dir"}},
+		"no plugin directory":    {[]string{"--plugin-dir", file, "--plugin-lock", "off"}, exitUsage, []string{file, "plugin-dir"}},
+		"no directory to record": {[]string{"--chat-record-dir", below}, exitUsage, []string{below, "chat-record-dir"}},
+		"no file for telemetry":  {[]string{"--telemetry-file", below}, exitUsage, []string{below, "telemetry-file"}},
+		"no dump, though wished": {[]string{"--import-dump", dir + "/none.dump"}, exitUsage, []string{"none.dump", "no such file", "--import-dump"}},
+		"no archive, but a text": {[]string{"--import-snapshot", file}, exitUsage, []string{file, "no archive", "--import-snapshot"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
 			args := append([]string{"serve", "--http-addr", "127.0.0.1:0", "--db-path", filepath.Join(t.TempDir(), "data"), "--plugin-dir", t.TempDir(), "--log-level", "error"}, tt.args...)
-			if code := run(t.Context(), args, &stdout, &stderr); code != exitFailed {
-				t.Errorf("exit code %d, want %d", code, exitFailed)
+			if code := run(t.Context(), args, &stdout, &stderr); code != tt.code {
+				t.Errorf("exit code %d, want %d", code, tt.code)
 			}
 			said := strings.TrimSuffix(stderr.String(), "\n")
 			for _, want := range tt.says {

@@ -20,12 +20,17 @@ func versionCommand() *cobra.Command {
 		Short: "Print the version of the host and of the ABI it speaks",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			revision, date := commit()
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "parley %s\ncommit %s of %s\nabi %d (runs %d to %d)\n%s %s/%s\n",
-				version, revision, date, abi.Version, abi.MinVersion, abi.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprint(cmd.OutOrStdout(), versionText())
 			return err
 		},
 	}
+}
+
+// versionText is what `parley version` and `parley --version` print.
+func versionText() string {
+	revision, date := commit()
+	return fmt.Sprintf("parley %s\ncommit %s of %s\nabi %d (runs %d to %d)\n%s %s/%s\n",
+		version, revision, date, abi.Version, abi.MinVersion, abi.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // commit is the revision that the binary was built from and when it was made,
