@@ -34,7 +34,7 @@ func (h *Host) reload(ctx context.Context) (plugin.Applied, error) {
 func (h *Host) applyPlugins(ctx context.Context) (plugin.Applied, error) {
 	h.applying.Lock()
 	defer h.applying.Unlock()
-	wanted, refused, err := h.wantedPlugins()
+	wanted, refused, err := wantedPlugins(h.config, h.modules)
 	var done plugin.Applied
 	if err == nil {
 		done, err = h.plugins.Apply(ctx, wanted, refused)

@@ -13,9 +13,9 @@ func pluginDir(c Config) deploy.Dir {
 // wantedPlugins says what is to run: what the lock pins or, without a lock,
 // what the plugin directory holds; and what the binary carries of other names.
 // An error says that nobody can tell what is to run.
-func (h *Host) wantedPlugins() (wanted []plugin.Wanted, refused []plugin.Refused, err error) {
-	if h.config.PluginLock == LockOff {
-		return pluginDir(h.config).Unlocked(h.modules)
+func wantedPlugins(c Config, embedded [][]byte) (wanted []plugin.Wanted, refused []plugin.Refused, err error) {
+	if c.PluginLock == LockOff {
+		return pluginDir(c).Unlocked(embedded)
 	}
-	return pluginDir(h.config).Locked(h.modules)
+	return pluginDir(c).Locked(embedded)
 }

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -24,7 +26,6 @@ const (
 	demoWorkspace = "demo"
 	demoIndex     = "movies"
 	demoSource    = "extract"
-	modulePath    = "github.com/parley-search/parley"
 )
 
 // A demo is what the operator asked quickstart for.
@@ -49,7 +50,12 @@ func quickstartCommand() *cobra.Command {
 				if err != nil {
 					return usageError{fmt.Errorf("read API key: %w", err)}
 				}
-				d.apiKey = strings.TrimSpace(string(b))
+				if d.apiKey = strings.TrimSpace(string(b)); d.apiKey == "" {
+					return usageError{fmt.Errorf("--api-key-file %s holds no key", file)}
+				}
+			}
+			if d.model == "" {
+				return usageError{errors.New("--model is empty: name the model that the printed command is to ask for")}
 			}
 			c, _, err := loadConfig(cmd, map[string]string{"db-path": quickstartData(), "plugin-lock": host.LockOff, "log-level": "warn"})
 			if err != nil {
@@ -59,7 +65,7 @@ func quickstartCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&d.source, "source", demoSource, "source that answers: extract, openAi, azureOpenAi, mistral, gemini, vLlm, anthropic or one that a plugin in --plugin-dir adds")
+	f.StringVar(&d.source, "source", demoSource, "source that answers: extract, openAi, mistral, gemini, vLlm, anthropic or one that a plugin in --plugin-dir adds")
 	f.StringVar(&d.baseURL, "base-url", "", "base URL of the provider, where the source needs one")
 	f.StringVar(&d.model, "model", "any", "model that the printed command asks for")
 	f.String("api-key-file", "", "file that holds the provider's API key")
@@ -87,15 +93,27 @@ func (d demo) run(ctx context.Context, c host.Config, stdout, progress io.Writer
 	if err != nil {
 		return fmt.Errorf("read embedded plugins: %w", err)
 	}
-	if !slices.ContainsFunc(modules, func(b []byte) bool { return sourceOf(b) == d.source }) {
+	providers, err := host.ProviderManifests(c, modules)
+	if err != nil {
+		return err
+	}
+	carried := slices.ContainsFunc(modules, func(b []byte) bool { return sourceOf(b) == d.source })
+	if !carried {
+		_, manifests, err := checkoutProviders()
+		if err != nil {
+			return err
+		}
+		providers = append(providers, manifests...)
+	}
+	if err := d.check(ctx, providers); err != nil { // before anything is built or written
+		return err
+	}
+	if !carried {
 		module, err := buildSource(ctx, d.source, progress)
 		if err != nil {
 			return err
 		}
-		if module == nil && d.source == demoSource {
-			return fmt.Errorf("this binary carries no plugin and the working directory lies in no checkout of %s: run it in one, or build it by `just build`", modulePath)
-		}
-		if module != nil {
+		if module != nil { // else the plugin directory has it
 			modules = append(modules, module)
 		}
 	}
@@ -131,6 +149,47 @@ func (d demo) run(ctx context.Context, c host.Config, stdout, progress io.Writer
 	return serveHost(ctx, h)
 }
 
+// check refuses arguments that make no workspace of which the printed command
+// could ask something, where there are these providers.
+func (d demo) check(ctx context.Context, providers []*abi.Manifest) error {
+	i := slices.IndexFunc(providers, func(m *abi.Manifest) bool { return m.Source == d.source })
+	if i < 0 && d.source == demoSource {
+		return fmt.Errorf("this binary carries no plugin and the working directory lies in no checkout of %s: run it in one, or build it by `just build`", modulePath)
+	}
+	if i >= 0 {
+		if err := d.checkRequired(providers[i]); err != nil {
+			return usageError{err}
+		}
+	}
+	if err := host.CheckSettings(ctx, demoWorkspace, d.settings(), providers); err != nil {
+		return usageError{fmt.Errorf("--source, --base-url and --api-key-file make no workspace: %w", err)}
+	}
+	return nil
+}
+
+// checkRequired names what the provider requires and the arguments lack.
+func (d demo) checkRequired(m *abi.Manifest) error {
+	offered := map[string]struct{ flag, given string }{"baseUrl": {"--base-url", d.baseURL}, "apiKey": {"--api-key-file", d.apiKey}}
+	var missing, beyond []string
+	for _, name := range slices.Sorted(maps.Keys(m.Settings)) {
+		o, ok := offered[name]
+		switch s := m.Settings[name]; {
+		case !s.Required || o.given != "":
+		case !ok:
+			beyond = append(beyond, name)
+		default:
+			missing = append(missing, fmt.Sprintf("%s (%s)", o.flag, strings.TrimSuffix(s.Description, ".")))
+		}
+	}
+	switch {
+	case beyond != nil:
+		return fmt.Errorf("--source %s needs %s, for which quickstart has no options: run `parley serve` and set them by PATCH /chats/{uid}/settings", d.source, strings.Join(beyond, ", "))
+	case missing != nil:
+		return fmt.Errorf("--source %s needs %s", d.source, strings.Join(missing, ", "))
+	}
+	return nil
+}
+
 // closed ends h after err.
 func closed(h *host.Host, err error) error {
 	h.Close()
@@ -161,66 +220,4 @@ func (d demo) command(addr net.Addr, locked bool) string {
 		authorization = fmt.Sprintf(`-H "authorization: Bearer $%sMASTER_KEY" `, host.EnvPrefix)
 	}
 	return fmt.Sprintf("curl -N %s/chats/%s/chat/completions %s-H 'content-type: application/json' -d '%s'", addr, demoWorkspace, authorization, quoted)
-}
-
-// sourceOf is the source that a module answers, empty for one that is no
-// provider plugin.
-func sourceOf(module []byte) string {
-	report, err := host.InspectPlugin(module)
-	if err != nil || report.Manifest == nil {
-		return ""
-	}
-	return report.Manifest.Source
-}
-
-// buildSource compiles the plugin of source from the checkout. Without a
-// checkout, or for a source that is not of ours, it returns nil: the plugin
-// directory may hold it.
-func buildSource(ctx context.Context, source string, progress io.Writer) ([]byte, error) {
-	root := checkout()
-	if root == "" {
-		return nil, nil
-	}
-	manifests, err := filepath.Glob(filepath.Join(root, "plugins", "provider", "*", "manifest.json"))
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range manifests {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			return nil, fmt.Errorf("read manifest: %w", err)
-		}
-		var m abi.Manifest
-		if err := json.Unmarshal(b, &m); err != nil {
-			return nil, fmt.Errorf("read manifest %s: %w", name, err)
-		}
-		if m.Source != source {
-			continue
-		}
-		file, err := host.BuildPlugin(ctx, filepath.Dir(name), filepath.Join(root, distDir), progress)
-		if err != nil {
-			return nil, err
-		}
-		return os.ReadFile(file)
-	}
-	return nil, nil
-}
-
-// checkout is the root of the checkout around the working directory, or "".
-func checkout() string {
-	dir, err := os.Getwd()
-	if err != nil {
-		return ""
-	}
-	for {
-		b, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-		if err == nil && bytes.HasPrefix(b, []byte("module "+modulePath+"\n")) {
-			return dir
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return ""
-		}
-		dir = parent
-	}
 }

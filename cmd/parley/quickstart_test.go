@@ -5,8 +5,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -46,6 +49,53 @@ func TestQuickstart(t *testing.T) {
 		if err != nil || !bytes.Contains(out, []byte("data: [DONE]")) {
 			t.Errorf("the printed command: error %v, output %.300q, want a stream to its end", err, out)
 		}
+	}
+}
+
+// TestQuickstartRefuses wants wrong arguments to be told of before anything is
+// built or written.
+func TestQuickstartRefuses(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	key, empty, broken := write("key", "sk-1\n"), write("empty", " \n"), write("broken", "geheim\x01")
+	for name, tt := range map[string]struct {
+		args []string
+		says []string
+	}{
+		"no such source":    {[]string{"--source", "nope"}, []string{`"nope"`, "Sources: ", "openAi"}},
+		"no base URL":       {[]string{"--source", "vLlm"}, []string{"--source vLlm needs --base-url ("}},
+		"wrong base URL":    {[]string{"--source", "vLlm", "--base-url", "localhost:8000"}, []string{"--base-url", "must begin with http:// or https://"}},
+		"no key":            {[]string{"--source", "openAi"}, []string{"--source openAi needs --api-key-file ("}},
+		"no such key":       {[]string{"--source", "openAi", "--api-key-file", key + "s"}, []string{"read API key", "no such file"}},
+		"an empty key":      {[]string{"--source", "openAi", "--api-key-file", empty}, []string{"--api-key-file " + empty + " holds no key"}},
+		"a key that is not": {[]string{"--source", "openAi", "--api-key-file", broken}, []string{"--api-key-file", "control character"}},
+		"no options for it": {[]string{"--source", "azureOpenAi", "--api-key-file", key}, []string{"apiVersion, deploymentId", "parley serve"}},
+		"no model":          {[]string{"--model", ""}, []string{"--model is empty"}},
+		"wrong option":      {[]string{"--log-level", "loud"}, []string{"option log-level"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data := filepath.Join(t.TempDir(), "data")
+			var stdout, stderr bytes.Buffer
+			code := run(t.Context(), append([]string{"quickstart", "--http-addr", "127.0.0.1:0", "--db-path", data}, tt.args...), &stdout, &stderr)
+			said := strings.TrimSuffix(stderr.String(), "\n")
+			for _, want := range tt.says {
+				if !strings.Contains(said, want) {
+					t.Errorf("said %q, want %q in it", said, want)
+				}
+			}
+			if code != exitUsage || strings.Contains(said, "\n") || strings.Contains(said, "geheim") {
+				t.Errorf("exit code %d, said %q; want %d, one line and no key", code, said, exitUsage)
+			}
+			if _, err := os.Stat(data); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("the data directory is there: %v", err)
+			}
+		})
 	}
 }
 

@@ -1,0 +1,84 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/plugin"
+)
+
+// ProviderManifests returns what the providers say of themselves that a host of
+// c would use, where the binary carries embedded: read, and neither compiled nor
+// run. One that cannot be read is left out, as the host would leave it.
+func ProviderManifests(c Config, embedded [][]byte) ([]*abi.Manifest, error) {
+	wanted, _, err := wantedPlugins(c, embedded)
+	if err != nil {
+		return nil, err
+	}
+	var providers []*abi.Manifest
+	for _, w := range wanted {
+		if !w.Use {
+			continue
+		}
+		if module, err := w.Read(); err == nil {
+			if m, err := plugin.ReadManifest(module); err == nil && m.Kind == abi.KindProvider {
+				providers = append(providers, m)
+			}
+		}
+	}
+	return providers, nil
+}
+
+// CheckSettings returns the error, a sentence, that PATCH /chats/{uid}/settings
+// would have of settings for a new workspace, where there are these providers.
+// Nothing is opened for it, and nothing written.
+func CheckSettings(ctx context.Context, uid string, settings []byte, providers []*abi.Manifest) error {
+	s := chat.New(chat.Deps{Workspaces: unkept{}, Sources: described{providers: providers}})
+	if _, _, err := s.Patch(ctx, uid, settings); err != nil {
+		return errors.New(apierr.From(err).Message)
+	}
+	return nil
+}
+
+// unkept has no workspace and keeps none.
+type unkept struct{ chat.Workspaces }
+
+func (unkept) UpdateWorkspace(_ context.Context, _ string, f func(*chat.Workspace) (*chat.Workspace, error)) error {
+	_, err := f(nil)
+	return err
+}
+
+// described are sources of which there are the manifests alone.
+type described struct {
+	chat.Sources
+	providers []*abi.Manifest
+}
+
+func (d described) Source(name, _ string) (chat.Source, bool) {
+	for _, m := range d.providers {
+		if m.Source == name {
+			return description{manifest: m}, true
+		}
+	}
+	return nil, false
+}
+
+func (d described) SourceNames() []string {
+	var names []string
+	for _, m := range d.providers {
+		names = append(names, m.Source)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+type description struct {
+	chat.Source
+	manifest *abi.Manifest
+}
+
+func (d description) Manifest() *abi.Manifest { return d.manifest }
