@@ -48,8 +48,8 @@ func text(field func(*Config) *string) func(*Config, string) error {
 }
 
 const (
-	aDirectory = "the path of a directory, which need not be there yet"
-	aFile      = "the path of a file"
+	aDirectory = "a directory's path"
+	aFile      = "a file's path"
 )
 
 func directoryPath(field func(*Config) *string) func(*Config, string) error { return path(field, true) }

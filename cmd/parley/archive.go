@@ -42,11 +42,14 @@ func archiveCreateCommand(kind string) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c.key = cmp.Or(c.key, os.Getenv(keyEnv))
-			c.url = strings.TrimRight(c.url, "/")
+			var err error
+			if c.url, err = serviceURL(c.url); err != nil {
+				return err
+			}
 			return c.run(cmd.Context(), kind, cmd.OutOrStdout())
 		},
 	}
-	cmd.Flags().StringVar(&c.url, "url", "http://127.0.0.1:7700", "address of the service")
+	cmd.Flags().StringVar(&c.url, "url", defaultURL, "address of the service")
 	cmd.Flags().StringVar(&c.key, "key", "", "API key that allows "+kind+"s.create and tasks.get (default: $"+keyEnv+")")
 	return cmd
 }
@@ -89,7 +92,7 @@ func (c creation) run(ctx context.Context, kind string, out io.Writer) error {
 func (c creation) call(ctx context.Context, method, path string, into any) error {
 	req, err := http.NewRequestWithContext(ctx, method, c.url+path, http.NoBody)
 	if err != nil {
-		return usageError{fmt.Errorf("--url %s: %w", c.url, err)}
+		return err
 	}
 	if c.key != "" {
 		req.Header.Set("Authorization", "Bearer "+c.key)

@@ -57,14 +57,16 @@ func documentsImportCommand() *cobra.Command {
 			}
 			in.size = int(n)
 			in.key = cmp.Or(in.key, os.Getenv(keyEnv))
-			in.url = strings.TrimRight(in.url, "/")
+			if in.url, err = serviceURL(in.url); err != nil {
+				return err
+			}
 			in.bar = newBar(cmd.ErrOrStderr())
 			return in.run(cmd.Context(), args[0], cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&in.index, "index", "", "index that the documents go to; made where there is none")
-	f.StringVar(&in.url, "url", "http://127.0.0.1:7700", "address of the service")
+	f.StringVar(&in.url, "url", defaultURL, "address of the service")
 	f.StringVar(&in.key, "key", "", "API key that allows documents.add and tasks.get (default: $"+keyEnv+")")
 	f.StringVar(&format, "format", "", "json, ndjson or csv (default: by the file's name)")
 	f.StringVar(&delimiter, "csv-delimiter", ",", "what stands between the columns of CSV")

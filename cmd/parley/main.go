@@ -102,17 +102,22 @@ func nearestFlag(cmd *cobra.Command, err error) string {
 
 // wrapArgs makes wrong arguments and unknown commands usage errors.
 func wrapArgs(cmd *cobra.Command) {
-	cmd.SuggestionsMinimumDistance = 2
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
 			if err := check(cmd, args); err != nil {
 				if !cmd.HasSubCommands() {
 					return usageError{fmt.Errorf("the arguments are %q: write `%s`; `%s --help` says more", args, cmd.UseLine(), cmd.CommandPath())}
 				}
-				if s := cmd.SuggestionsFor(firstOf(args)); len(s) > 0 {
-					err = fmt.Errorf("%w: did you mean %q?", err, s[0])
+				var known []string
+				for _, sub := range cmd.Commands() {
+					if sub.IsAvailableCommand() {
+						known = append(known, sub.Name())
+					}
 				}
-				return usageError{err}
+				if near := host.NearestName(firstOf(args), known); near != "" {
+					return usageError{fmt.Errorf("%w: did you mean %q?", err, near)}
+				}
+				return usageError{fmt.Errorf("%w; `%s --help` lists what there is", err, cmd.CommandPath())}
 			}
 			return nil
 		}

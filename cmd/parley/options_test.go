@@ -146,7 +146,7 @@ func TestWrongPaths(t *testing.T) {
 		}
 		for path, wrong := range is {
 			code, said := explain(path)
-			want := fmt.Sprintf("option %s (flag --%[1]s) is %q, which %s: want the path of a ", name, path, wrong)
+			want := fmt.Sprintf("option %s (flag --%[1]s) is %q, which %s: want a ", name, path, wrong)
 			if code != exitUsage || !strings.Contains(said, want) || strings.Contains(said, "\n") {
 				t.Errorf("exit code %d, said %q; want %d, and one line with %q", code, said, exitUsage, want)
 			}

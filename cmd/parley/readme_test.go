@@ -130,6 +130,10 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"plugin", "replay", "--status", "42", "body"}, "from 100 to 599"},
 		{[]string{"plugin", "replay", "--rechunk", "-1", "body"}, "0 for all at once"},
 		{[]string{"plugin", "bild"}, `did you mean "build"?`},
+		{[]string{"telemetry", "x"}, "`parley telemetry --help` lists what there is"},
+		{[]string{"telemetry", "status", "--url", "nonsense"}, `--url is "nonsense": want the address of a service`},
+		{[]string{"dump", "create", "--url", "127.0.0.1:7700"}, `--url is "127.0.0.1:7700": want the address of a service`},
+		{[]string{"documents", "import", "a.json", "--index", "a", "--url", "ftp://x"}, `--url is "ftp://x": want the address of a service`},
 	}
 	for _, tt := range tests {
 		var out, errs bytes.Buffer

@@ -32,7 +32,7 @@ func TestStartRefused(t *testing.T) {
 	}{
 		"port taken":             {[]string{"--http-addr", taken.Addr().String()}, exitFailed, []string{"listen on " + taken.Addr().String(), "address already in use", "--http-addr"}},
 		"two on one directory":   {[]string{"--db-path", data}, exitFailed, []string{data + " is in use by process ", "stop it, or give another --db-path"}},
-		"no directory":           {[]string{"--db-path", below}, exitUsage, []string{"option db-path (flag --db-path)", below, "leads through a file", "want the path of a directory"}},
+		"no directory":           {[]string{"--db-path", below}, exitUsage, []string{"option db-path (flag --db-path)", below, "leads through a file", "want a directory's path"}},
 		"no certificate":         {[]string{"--ssl-cert-path", file, "--ssl-key-path", file}, exitUsage, []string{"read certificate " + file, "--ssl-cert-path"}},
 		"no such certificate":    {[]string{"--ssl-cert-path", dir + "/none.pem", "--ssl-key-path", file}, exitUsage, []string{"none.pem", "no such file", "--ssl-cert-path"}},
 		"a file for dumps":       {[]string{"--dump-dir", file}, exitUsage, []string{file, "dump-dir"}},

@@ -33,12 +33,14 @@ func callHost(cmd *cobra.Command, method, path, body string, into any) error {
 		if c.TLS.Cert != "" {
 			base = "https://" + c.HTTPAddr
 		}
+	} else if base, err = serviceURL(base); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), 30*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(base, "/")+path, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, method, base+path, strings.NewReader(body))
 	if err != nil {
-		return usageError{fmt.Errorf("--%s is no address: %w", flagURL, err)}
+		return err
 	}
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
