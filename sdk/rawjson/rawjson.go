@@ -33,14 +33,13 @@ const (
 
 // Kind says what v is.
 func (v Value) Kind() byte {
-	if len(v) == 0 {
+	switch {
+	case len(v) == 0:
 		return Absent
+	case v[0] <= '9' && v[0] != '"': // a digit or a minus
+		return Number
 	}
-	switch c := v[0]; c {
-	case Null, True, False, String, Array, Object:
-		return c
-	}
-	return Number
+	return v[0]
 }
 
 // IsNull reports whether v is null or absent.
@@ -87,6 +86,24 @@ func (v Value) Int() (n int64, ok bool) {
 	if v.Kind() == String {
 		v = v[1 : len(v)-1]
 	}
+	// Most are a few digits, or the text of a code: neither needs a parser, nor
+	// the error that one would make.
+	const fits = 18
+	for i, c := range v {
+		switch {
+		case c >= '0' && c <= '9' && i < fits:
+			n = n*10 + int64(c-'0')
+		case c > '9' && i == 0:
+			return 0, false
+		default:
+			return v.parseInt()
+		}
+	}
+	return n, len(v) > 0
+}
+
+// parseInt is Int for numbers that are long, or more than digits.
+func (v Value) parseInt() (n int64, ok bool) {
 	n, err := strconv.ParseInt(string(v), 10, 64)
 	if err == nil {
 		return n, true
@@ -111,6 +128,17 @@ func (v Value) Text(scratch []byte) (text []byte, ok bool) {
 	return AppendUnescaped(scratch[:0], v), true
 }
 
+// Is reports whether v is the string text. It makes no string to compare.
+func (v Value) Is(text string) bool {
+	return v.Kind() == String && reads(v[1:len(v)-1], text)
+}
+
+// reads reports whether a string, given as it stands between its quotes, reads
+// text.
+func reads(s []byte, text string) bool {
+	return string(s) == text || bytes.IndexByte(s, '\\') >= 0 && string(AppendUnescaped(nil, s)) == text
+}
+
 // String returns the text of a string, and "" where v is none.
 func (v Value) String() string {
 	text, _ := v.Text(nil)
@@ -125,7 +153,8 @@ func (v Value) String() string {
 type Members struct {
 	Key   []byte // as it stands between its quotes; see [Members.KeyIs]
 	Value Value
-	rest  []byte
+	doc   Value
+	at    int // in doc, behind the member before
 }
 
 // Members returns a walk over v's members, an empty one where v is no object.
@@ -133,39 +162,40 @@ func (v Value) Members() Members {
 	if v.Kind() != Object {
 		return Members{}
 	}
-	return Members{rest: v[1:]}
+	return Members{doc: v, at: 1}
 }
 
 // Next goes to the next member and reports whether there is one.
 func (m *Members) Next() bool {
-	b := skipSpace(m.rest)
-	if len(b) > 0 && b[0] == ',' {
-		b = skipSpace(b[1:])
-	}
-	if len(b) == 0 || b[0] != '"' {
+	i, ok := next(m.doc, m.at)
+	if !ok {
 		return false
 	}
-	n := stringEnd(b)
-	m.Key = b[1 : n-1]
-	b = skipSpace(b[n:])
-	b = skipSpace(b[1:])
-	n = valueEnd(b)
-	m.Value, m.rest = Value(b[:n]), b[n:]
+	end := stringEnd(m.doc, i)
+	m.Key = m.doc[i+1 : end-1]
+	i = space(m.doc, space(m.doc, end)+1) // behind the colon
+	m.at = valueEnd(m.doc, i)
+	m.Value = m.doc[i:m.at]
 	return true
 }
 
-// KeyIs reports whether the member is called key.
-func (m *Members) KeyIs(key string) bool {
-	if string(m.Key) == key {
-		return true
+// next returns where in a container the member or item begins that follows
+// doc[i]; ok is false where there is none.
+func next(doc Value, i int) (at int, ok bool) {
+	if i = space(doc, i); i < len(doc) && doc[i] == ',' {
+		i = space(doc, i+1)
 	}
-	return bytes.IndexByte(m.Key, '\\') >= 0 && string(AppendUnescaped(nil, m.Key)) == key
+	return i, i < len(doc)-1 // the last byte closes the container
 }
+
+// KeyIs reports whether the member is called key.
+func (m *Members) KeyIs(key string) bool { return reads(m.Key, key) }
 
 // Items walks the items of an array as [Members] does those of an object.
 type Items struct {
 	Value Value
-	rest  []byte
+	doc   Value
+	at    int // in doc, behind the item before
 }
 
 // Items returns a walk over v's items, an empty one where v is no array.
@@ -173,20 +203,17 @@ func (v Value) Items() Items {
 	if v.Kind() != Array {
 		return Items{}
 	}
-	return Items{rest: v[1:]}
+	return Items{doc: v, at: 1}
 }
 
 // Next goes to the next item and reports whether there is one.
 func (it *Items) Next() bool {
-	b := skipSpace(it.rest)
-	if len(b) > 0 && b[0] == ',' {
-		b = skipSpace(b[1:])
-	}
-	if len(b) == 0 || b[0] == ']' {
+	i, ok := next(it.doc, it.at)
+	if !ok {
 		return false
 	}
-	n := valueEnd(b)
-	it.Value, it.rest = Value(b[:n]), b[n:]
+	it.at = valueEnd(it.doc, i)
+	it.Value = it.doc[i:it.at]
 	return true
 }
 

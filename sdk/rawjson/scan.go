@@ -10,100 +10,78 @@ const MaxDepth = 256
 // because providers send them: control characters inside strings, and bytes
 // that are not UTF-8. [Value.Clean] tells.
 func Parse(b []byte) (Value, bool) {
-	b = bytes.TrimLeft(b, " \t\r\n")
-	b = bytes.TrimRight(b, " \t\r\n")
-	n := check(b)
-	if n <= 0 || n != len(b) {
+	from := space(b, 0)
+	to := check(b, from)
+	if to < 0 || space(b, to) != len(b) {
 		return nil, false
 	}
-	return Value(b), true
+	return Value(b[from:to]), true
 }
 
-// check returns the length of the value at the start of b, or -1.
+// The functions below take a document and where in it something begins, and
+// return where that ends; those that check return -1 where it is not right. A
+// guest is short and quick with an index, and neither with a slice of a slice.
+
+// check crosses the value at b[i].
 //
 // It is one loop in one function, and strings are crossed with IndexByte:
 // in a Go guest each turn of a loop goes through a jump table, and each call
 // is dearer than its work.
-func check(b []byte) int {
-	var objects [MaxDepth / 64]uint64 // bit d: the container at depth d is an object
+func check(b []byte, i int) int {
+	var closers [MaxDepth]byte // of the containers that are open
 	depth := 0
-	i := 0
 	wantKey := false
 	for {
-		for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
-			i++
-		}
-		if i == len(b) {
+		if i = space(b, i); i == len(b) {
 			return -1
 		}
 		c := b[i]
-		if wantKey {
-			if c != '"' {
-				return -1
-			}
-			n := checkString(b[i:])
-			if n < 0 {
-				return -1
-			}
-			for i += n; i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r'); i++ {
-			}
-			if i == len(b) || b[i] != ':' {
-				return -1
-			}
-			i++
-			wantKey = false
-			continue
+		if wantKey && c != '"' {
+			return -1
 		}
 		switch c {
 		case '"':
-			n := checkString(b[i:])
-			if n < 0 {
+			if i = checkString(b, i); i < 0 {
 				return -1
 			}
-			i += n
+			if wantKey {
+				if i = space(b, i); i == len(b) || b[i] != ':' {
+					return -1
+				}
+				i++
+				wantKey = false
+				continue
+			}
 		case '{', '[':
 			if depth == MaxDepth {
 				return -1
 			}
-			bit := uint64(1) << (depth % 64)
-			objects[depth/64] &^= bit
-			if c == '{' {
-				objects[depth/64] |= bit
-			}
+			closers[depth] = c + 2 // '}' is '{'+2, and ']' is '['+2
 			depth++
-			rest := skipSpace(b[i+1:])
-			i = len(b) - len(rest)
-			if len(rest) > 0 && rest[0] == c+2 { // '}' is '{'+2, and ']' is '['+2
-				break // the closing below takes it
+			if i = space(b, i+1); i == len(b) || b[i] != c+2 {
+				wantKey = c == '{'
+				continue
 			}
-			wantKey = c == '{'
-			continue
 		default:
-			n := checkScalar(b[i:])
-			if n < 0 {
+			if i = checkScalar(b, i); i < 0 {
 				return -1
 			}
-			i += n
 		}
 		// A value ends here, or its closing bracket comes.
 		for {
 			if depth == 0 {
 				return i
 			}
-			for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
-				i++
-			}
-			if i == len(b) {
+			if i = space(b, i); i == len(b) {
 				return -1
 			}
-			object := objects[(depth-1)/64]&(1<<((depth-1)%64)) != 0
-			c := b[i]
+			closer := closers[depth-1]
 			i++
-			if c == ',' {
-				wantKey = object
+			if b[i-1] == ',' {
+				wantKey = closer == '}'
 				break
 			}
-			if object && c != '}' || !object && c != ']' {
+			if b[i-1] != closer {
 				return -1
 			}
 			depth--
@@ -111,82 +89,82 @@ func check(b []byte) int {
 	}
 }
 
-// checkString returns the length of the string at the start of b with its
-// quotes, or -1 where it does not end or has an escape that is none.
-func checkString(b []byte) int {
-	n := bytes.IndexByte(b[1:], '"')
+// checkString crosses the string whose opening quote is b[i].
+func checkString(b []byte, i int) int {
+	i++
+	n := bytes.IndexByte(b[i:], '"')
 	if n < 0 {
 		return -1
 	}
-	if bytes.IndexByte(b[1:n+1], '\\') < 0 {
-		return n + 2
-	}
-	if n = EndOfString(b[1:]); n < 0 {
-		return -1
-	}
-	return n + 2
-}
-
-// checkScalar returns the length of the number, true, false or null at the
-// start of b, or -1.
-func checkScalar(b []byte) int {
-	for _, word := range [...]string{"null", "true", "false"} {
-		if len(b) >= len(word) && string(b[:len(word)]) == word {
-			return len(word)
+	if bytes.IndexByte(b[i:i+n], '\\') >= 0 {
+		if n = EndOfString(b[i:]); n < 0 {
+			return -1
 		}
 	}
-	i := 0
-	if b[0] == '-' {
+	return i + n + 1
+}
+
+// checkScalar crosses a number, true, false or null.
+func checkScalar(b []byte, i int) int {
+	switch b[i] {
+	case 'n':
+		return checkWord(b, i, "null")
+	case 't':
+		return checkWord(b, i, "true")
+	case 'f':
+		return checkWord(b, i, "false")
+	case '-':
 		i++
 	}
-	if i < len(b) && b[i] == '0' {
-		i++
-	} else if n := digits(b[i:]); n > 0 {
-		i += n
-	} else {
+	from := i
+	if i = checkDigits(b, i); i < 0 || b[from] == '0' && i > from+1 {
 		return -1
 	}
 	if i < len(b) && b[i] == '.' {
-		n := digits(b[i+1:])
-		if n == 0 {
+		if i = checkDigits(b, i+1); i < 0 {
 			return -1
 		}
-		i += 1 + n
 	}
 	if i < len(b) && (b[i] == 'e' || b[i] == 'E') {
-		i++
-		if i < len(b) && (b[i] == '+' || b[i] == '-') {
+		if i++; i < len(b) && (b[i] == '+' || b[i] == '-') {
 			i++
 		}
-		n := digits(b[i:])
-		if n == 0 {
-			return -1
-		}
-		i += n
+		return checkDigits(b, i)
 	}
 	return i
 }
 
-func digits(b []byte) int {
-	for i, c := range b {
-		if c < '0' || c > '9' {
-			return i
-		}
+func checkWord(b []byte, i int, word string) int {
+	end := i + len(word)
+	if end > len(b) || string(b[i:end]) != word {
+		return -1
 	}
-	return len(b)
+	return end
 }
 
-func skipSpace(b []byte) []byte {
-	for len(b) > 0 && (b[0] == ' ' || b[0] == '\n' || b[0] == '\t' || b[0] == '\r') {
-		b = b[1:]
+// checkDigits crosses one digit or more.
+func checkDigits(b []byte, i int) int {
+	from := i
+	for i < len(b) && b[i] >= '0' && b[i] <= '9' {
+		i++
 	}
-	return b
+	if i == from {
+		return -1
+	}
+	return i
 }
 
-// stringEnd returns the length of the string at the start of b, which was
-// checked.
-func stringEnd(b []byte) int {
-	for i := 1; ; {
+// space crosses white space, if there is any.
+func space(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// stringEnd crosses the string whose opening quote is b[i], which was checked.
+func stringEnd(b []byte, i int) int {
+	for i++; ; {
 		n := bytes.IndexByte(b[i:], '"')
 		if n < 0 {
 			return len(b)
@@ -206,41 +184,34 @@ func escapes(b []byte) (n int) {
 	return n
 }
 
-// valueEnd returns the length of the value at the start of b, which was
-// checked.
-func valueEnd(b []byte) int {
-	if len(b) == 0 {
-		return 0
-	}
-	switch b[0] {
-	case '"':
-		return stringEnd(b)
-	case '{', '[':
-		depth := 0
-		for i := 0; i < len(b); i++ {
-			switch b[i] {
-			case '"':
-				i += stringEnd(b[i:]) - 1
-			case '{', '[':
-				depth++
-			case '}', ']':
-				if depth--; depth == 0 {
-					return i + 1
-				}
+// valueEnd crosses the value at b[i], which was checked: a container ends with
+// the bracket that closes it, a number or a word before what cannot be in it.
+func valueEnd(b []byte, i int) int {
+	depth := 0
+	for i < len(b) {
+		switch b[i] {
+		case '"':
+			if i = stringEnd(b, i); depth == 0 {
+				return i
+			}
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth == 0 {
+				return i
+			}
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case ',', ' ', '\n', '\t', '\r':
+			if depth == 0 {
+				return i
 			}
 		}
-		return len(b)
-	case 'n', 't':
-		return 4
-	case 'f':
-		return 5
+		i++
 	}
-	for i, c := range b {
-		if c <= ' ' || c == ',' || c == '}' || c == ']' {
-			return i
-		}
-	}
-	return len(b)
+	return i
 }
 
 // EndOfString returns where the closing quote of a string stands, given the

@@ -27,62 +27,67 @@ func (v Value) Clean() bool {
 // AppendString appends s as a JSON string. Bytes that are not UTF-8 become
 // U+FFFD.
 func AppendString[T string | []byte](dst []byte, s T) []byte {
-	const digits = "0123456789abcdef"
-	dst = append(slices.Grow(dst, len(s)+2), '"')
-	start := 0
-	for i := 0; i < len(s); {
-		if i += plain(s[i:]); i == len(s) {
-			break
+	dst = append(dst, '"')
+	for {
+		n := plain(s)
+		dst = append(dst, s[:n]...)
+		if n == len(s) {
+			return append(dst, '"')
 		}
-		c := s[i]
-		if c >= utf8.RuneSelf {
-			r, n := utf8.DecodeRuneInString(string(s[i:min(len(s), i+utf8.UTFMax)]))
-			if r == utf8.RuneError && n == 1 {
-				dst = append(append(dst, s[start:i]...), "\ufffd"...)
-				start = i + 1
-			}
-			i += n
-			continue
-		}
-		if c >= ' ' && c != '"' && c != '\\' {
-			i++
-			continue
-		}
-		dst = append(dst, s[start:i]...)
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\r':
-			dst = append(dst, '\\', 'r')
-		case '\t':
-			dst = append(dst, '\\', 't')
-		default:
-			dst = append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
-		}
-		i++
-		start = i
+		dst = appendEscape(dst, s[n])
+		s = s[n+1:]
 	}
-	return append(append(dst, s[start:]...), '"')
 }
 
 // plain returns how many bytes at the start of s stand for themselves in a JSON
-// string, but for up to seven at the end of s: eight at a time, since each turn
-// of a loop is dear in a guest.
+// string: eight at a time where it can, since each turn of a loop is dear in a
+// guest.
 func plain[T string | []byte](s T) (n int) {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	for ; n+8 <= len(s); n += 8 {
-		v := uint64(s[n]) | uint64(s[n+1])<<8 | uint64(s[n+2])<<16 | uint64(s[n+3])<<24 |
-			uint64(s[n+4])<<32 | uint64(s[n+5])<<40 | uint64(s[n+6])<<48 | uint64(s[n+7])<<56
-		quote, slash := v^ones*'"', v^ones*'\\'
-		// Of each byte the highest bit: it is one itself, it is below a space, it is
-		// a quote or a backslash. A carry sets it too often, never too seldom.
-		if (v|(v-ones*' ')|(quote-ones)|(slash-ones))&highs != 0 {
-			break
+	for n < len(s) {
+		if n+8 <= len(s) {
+			v := uint64(s[n]) | uint64(s[n+1])<<8 | uint64(s[n+2])<<16 | uint64(s[n+3])<<24 |
+				uint64(s[n+4])<<32 | uint64(s[n+5])<<40 | uint64(s[n+6])<<48 | uint64(s[n+7])<<56
+			quote, slash := v^ones*'"', v^ones*'\\'
+			// Of each byte the highest bit: it is one itself, it is below a space, it is
+			// a quote or a backslash. A carry sets it too often, never too seldom.
+			if (v|(v-ones*' ')|(quote-ones)|(slash-ones))&highs == 0 {
+				n += 8
+				continue
+			}
+		}
+		switch c := s[n]; {
+		case c < ' ' || c == '"' || c == '\\':
+			return n
+		case c < utf8.RuneSelf:
+			n++
+		default:
+			r, size := utf8.DecodeRuneInString(string(s[n:min(len(s), n+utf8.UTFMax)]))
+			if r == utf8.RuneError && size == 1 {
+				return n
+			}
+			n += size
 		}
 	}
 	return n
+}
+
+// appendEscape appends what stands for a byte that cannot stand for itself.
+func appendEscape(dst []byte, c byte) []byte {
+	const digits = "0123456789abcdef"
+	switch {
+	case c >= utf8.RuneSelf:
+		return append(dst, "\ufffd"...)
+	case c == '"' || c == '\\':
+		return append(dst, '\\', c)
+	case c == '\n':
+		return append(dst, '\\', 'n')
+	case c == '\r':
+		return append(dst, '\\', 'r')
+	case c == '\t':
+		return append(dst, '\\', 't')
+	}
+	return append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
 }
 
 // Quote returns s as a JSON string.
