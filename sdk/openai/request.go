@@ -31,30 +31,32 @@ func HasPath(base string) bool {
 // Request returns the HTTP request that sends body to the base URL, with the
 // workspace's key as a bearer token where there is one.
 func Request(base string, s provider.Settings, body rawjson.Edit) provider.HTTPRequest {
-	h := provider.HTTPRequest{
-		URL: URL(base),
-		Headers: map[string]string{
-			"Content-Type": "application/json",
-			"Accept":       "text/event-stream",
-		},
-		Body:    body.Value(),
-		Framing: abi.FramingAuto,
-	}
+	h := append(make([]provider.Header, 0, 5), provider.Header{Name: "Accept", Value: "text/event-stream"})
 	if s.APIKey != "" {
-		h.Headers["Authorization"] = "Bearer " + s.APIKey
+		h = append(h, provider.Header{Name: "Authorization", Value: "Bearer " + s.APIKey})
 	}
-	return h
+	h = append(h, provider.Header{Name: "Content-Type", Value: "application/json"})
+	return provider.HTTPRequest{URL: URL(base), Headers: h, Body: body.Value(), Framing: abi.FramingAuto}
 }
+
+// What [Body] sets, made once.
+var (
+	yes       = rawjson.Value("true")
+	withUsage = rawjson.Value(`{"include_usage":true}`)
+)
 
 // Body returns the body of a chat completion as the host gave it, made fit for
 // any server of this shape: streamed, with usage asked for, and without members
 // about tools where there are none, which many servers refuse.
 func Body(chat rawjson.Value) rawjson.Edit {
 	body := rawjson.EditOf(chat)
-	body.Set("stream", rawjson.Value("true"))
-	options := rawjson.EditOf(body.Get("stream_options"))
-	options.Set("include_usage", rawjson.Value("true"))
-	body.Set("stream_options", options.Value())
+	body.Set("stream", yes)
+	options := withUsage
+	if given := rawjson.EditOf(body.Get("stream_options")); len(given) > 0 {
+		given.Set("include_usage", yes)
+		options = given.Value()
+	}
+	body.Set("stream_options", options)
 	if body.Get("tools").Len() == 0 {
 		body.Drop("tools", "tool_choice", "parallel_tool_calls")
 	}
@@ -64,7 +66,7 @@ func Body(chat rawjson.Value) rawjson.Edit {
 // SystemAs returns messages with the role of system and developer messages
 // made into role.
 func SystemAs(role string, messages rawjson.Value) rawjson.Value {
-	other := func(m rawjson.Value) bool { return isSystem(m) && m.Get("role").String() != role }
+	other := func(m rawjson.Value) bool { return isSystem(m) && !m.Get("role").Is(role) }
 	if !anyOf(messages, other) {
 		return messages
 	}
@@ -91,6 +93,11 @@ func SystemFirst(messages rawjson.Value) rawjson.Value {
 	if oneSystemFirst(messages) {
 		return messages
 	}
+	return joinSystem(messages)
+}
+
+// joinSystem does it where they are not so already.
+func joinSystem(messages rawjson.Value) rawjson.Value {
 	var system strings.Builder
 	b := []byte(nil)
 	for it := messages.Items(); it.Next(); {
@@ -118,7 +125,10 @@ func SystemFirst(messages rawjson.Value) rawjson.Value {
 // oneSystemFirst reports whether messages are so already.
 func oneSystemFirst(messages rawjson.Value) bool {
 	it := messages.Items()
-	if !it.Next() || it.Value.Get("role").String() != "system" || it.Value.Get("content").Kind() != rawjson.String || len(it.Value.Get("content")) == 2 {
+	if !it.Next() || !it.Value.Get("role").Is("system") {
+		return false
+	}
+	if content := it.Value.Get("content"); content.Kind() != rawjson.String || len(content) == 2 {
 		return false
 	}
 	for it.Next() {
@@ -139,8 +149,8 @@ func anyOf(messages rawjson.Value, is func(rawjson.Value) bool) bool {
 }
 
 func isSystem(message rawjson.Value) bool {
-	role := message.Get("role").String()
-	return role == "system" || role == "developer"
+	role := message.Get("role")
+	return role.Is("system") || role.Is("developer")
 }
 
 // ContentText returns the text of a message's content: a string, or the text

@@ -43,9 +43,14 @@ func exportError(n uint32) uint64 { return span(registered.Error(input[:n])) }
 
 // span packs what a call returned.
 func span(b []byte, err error) uint64 {
-	if err == nil {
-		return uint64(abi.MakeSpan(guestmem.AddressOf(b), uint32(len(b)), false))
+	if err != nil {
+		return declare(err)
 	}
+	return uint64(abi.MakeSpan(guestmem.AddressOf(b), uint32(len(b)), false))
+}
+
+// declare packs a declared error.
+func declare(err error) uint64 {
 	code := uint32(abi.CodeFailed)
 	if d, ok := errors.AsType[*DeclaredError](err); ok {
 		code = d.Code

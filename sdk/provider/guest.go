@@ -42,24 +42,25 @@ func NewGuest[S any](p Provider[S]) Guest {
 
 type guest[S any] struct {
 	provider Provider[S]
+	request  Request
+	settings lastSettings
 	state    S
 	out      Out
 	output   []byte
 }
 
 func (g *guest[S]) Encode(in []byte) ([]byte, error) {
-	r, err := parseRequest(in)
-	if err != nil {
+	if err := g.parseRequest(in); err != nil {
 		return nil, err
 	}
-	h, err := g.provider.Encode(r)
+	h, err := g.provider.Encode(&g.request)
 	if err != nil {
 		if refused, ok := errors.AsType[*refusal](err); ok {
 			return nil, &DeclaredError{abi.CodeRefused, refused.sentence}
 		}
 		return nil, &DeclaredError{abi.CodeFailed, err.Error()}
 	}
-	g.output = appendHTTPRequest(g.output[:0], h)
+	g.output = appendHTTPRequest(g.output[:0], &h)
 	return g.output, nil
 }
 

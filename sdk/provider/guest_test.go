@@ -152,13 +152,37 @@ func TestFinishEndsContent(t *testing.T) {
 	}
 }
 
+// TestEncodeSettings holds what is kept of the last request's settings to the
+// next request's.
+func TestEncodeSettings(t *testing.T) {
+	g := NewGuest(counter{encode: func(r *Request) (HTTPRequest, error) {
+		h := HTTPRequest{URL: r.Settings.BaseURL + r.Settings.APIKey}
+		r.Settings.BaseURL = "spoilt"
+		return h, nil
+	}})
+	for _, tt := range []struct{ settings, url string }{
+		{`"settings":{"baseUrl":"a"},`, "a"},
+		{`"settings":{"baseUrl":"a"},`, "a"},
+		{`"settings":{"baseUrl":"b"},`, "b"},
+		{``, ""},
+		{`"settings":{"baseUrl":"b"},`, "b"},
+		{`"settings":{"apiKey":"c"},`, "c"},
+		{`"settings":{},`, ""},
+	} {
+		out, err := g.Encode([]byte(`{` + tt.settings + `"chat":{}}`))
+		if want := `{"method":"POST","url":"` + tt.url + `","headers":{}}`; err != nil || string(out) != want {
+			t.Errorf("Encode with %s = %s, %v, want %s", tt.settings, out, err, want)
+		}
+	}
+}
+
 func TestEncode(t *testing.T) {
 	var got *Request
 	answer, fail := HTTPRequest{}, error(nil)
 	g := NewGuest(counter{encode: func(r *Request) (HTTPRequest, error) { got = r; return answer, fail }})
 	in := []byte(`{"settings":{"baseUrl":"u","apiKey":"${apiKey}"},"chat":{"model":"m"},"round":2,"attempt":1,"carry":["AP8=",""]}`)
 
-	answer = HTTPRequest{URL: "http://h/\"", Headers: map[string]string{"B": "2", "A": "1\n"}, Body: []byte(`{"x": 1}`), Framing: abi.FramingSSE}
+	answer = HTTPRequest{URL: "http://h/\"", Headers: []Header{{"A", "1\n"}, {"B", "2"}}, Body: []byte(`{"x": 1}`), Framing: abi.FramingSSE}
 	out, err := g.Encode(in)
 	if want := `{"method":"POST","url":"http://h/\"","headers":{"A":"1\n","B":"2"},"body":{"x": 1},"framing":"sse"}`; err != nil || string(out) != want {
 		t.Errorf("Encode = %s, %v, want %s", out, err, want)

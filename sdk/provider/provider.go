@@ -65,7 +65,7 @@ type Settings = abi.Settings
 type HTTPRequest struct {
 	Method  string // default POST
 	URL     string
-	Headers map[string]string
+	Headers []Header
 	Body    []byte // a JSON object or array
 	Framing string // abi.FramingSSE and so on; default FramingAuto
 
@@ -73,6 +73,9 @@ type HTTPRequest struct {
 	// data of one event; nothing is sent.
 	Reply []byte
 }
+
+// A Header is one of a request's headers. A name stands there once.
+type Header struct{ Name, Value string }
 
 // An Event is one event of a response. Its slices are good until Decode
 // returns.

@@ -1,6 +1,8 @@
 package provider
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/base64"
 	"slices"
 	"strconv"
@@ -9,11 +11,12 @@ import (
 	"github.com/parley-search/parley/sdk/rawjson"
 )
 
-// parseRequest reads an abi.EncodeRequest. Its bytes are copied where they
-// outlive the call.
-func parseRequest(in []byte) (*Request, error) {
+// parseRequest reads an abi.EncodeRequest into g.request.
+func (g *guest[S]) parseRequest(in []byte) error {
 	v, ok := rawjson.Parse(in)
-	var r Request
+	r := &g.request
+	*r = Request{}
+	var settings rawjson.Value
 	// In one walk: a look-up of its own for each member would cross the chat,
 	// which may be long, again and again.
 	for m := v.Members(); m.Next(); {
@@ -21,7 +24,7 @@ func parseRequest(in []byte) (*Request, error) {
 		case "chat":
 			r.Chat = m.Value
 		case "settings":
-			r.Settings = parseSettings(m.Value)
+			settings = m.Value
 		case "round":
 			n, _ := m.Value.Int()
 			r.Round = int(n)
@@ -29,19 +32,41 @@ func parseRequest(in []byte) (*Request, error) {
 			n, _ := m.Value.Int()
 			r.Attempt = int(n)
 		case "carry":
-			for it := m.Value.Items(); it.Next(); {
-				b, err := base64.StdEncoding.DecodeString(it.Value.String())
-				if err != nil {
-					return nil, &DeclaredError{abi.CodeMalformed, "a carry is not base64"}
-				}
-				r.Carry = append(r.Carry, b)
+			if r.Carry, ok = parseCarry(m.Value); !ok {
+				return &DeclaredError{abi.CodeMalformed, "a carry is not base64"}
 			}
 		}
 	}
 	if !ok || r.Chat.Kind() != rawjson.Object {
-		return nil, &DeclaredError{abi.CodeMalformed, "encode input is not a JSON object with a chat in it"}
+		return &DeclaredError{abi.CodeMalformed, "encode input is not a JSON object with a chat in it"}
 	}
-	return &r, nil
+	r.Settings = g.settings.of(settings)
+	return nil
+}
+
+func parseCarry(v rawjson.Value) (carry [][]byte, ok bool) {
+	for it := v.Items(); it.Next(); {
+		b, err := base64.StdEncoding.DecodeString(it.Value.String())
+		if err != nil {
+			return nil, false
+		}
+		carry = append(carry, b)
+	}
+	return carry, true
+}
+
+// lastSettings are those of the last request: most have the same.
+type lastSettings struct {
+	json     []byte
+	settings Settings
+}
+
+// of returns the settings that v says, which outlive the call.
+func (l *lastSettings) of(v rawjson.Value) Settings {
+	if !bytes.Equal(l.json, v) {
+		l.json, l.settings = append(l.json[:0], v...), parseSettings(v)
+	}
+	return l.settings
 }
 
 func parseSettings(v rawjson.Value) (s Settings) {
@@ -64,47 +89,43 @@ func parseSettings(v rawjson.Value) (s Settings) {
 	return s
 }
 
-// appendHTTPRequest writes an abi.EncodeResponse, headers in order of name.
-func appendHTTPRequest(b []byte, h HTTPRequest) []byte {
+// appendHTTPRequest writes an abi.EncodeResponse.
+func appendHTTPRequest(b []byte, h *HTTPRequest) []byte {
 	if h.Reply != nil {
 		return append(rawjson.AppendString(append(b, `{"reply":`...), h.Reply), '}')
 	}
-	if h.Method == "" {
-		h.Method = "POST"
-	}
-	b = rawjson.AppendString(append(b, `{"method":`...), h.Method)
-	b = rawjson.AppendString(append(b, `,"url":`...), h.URL)
+	b = appendText(b, `{"method":`, cmp.Or(h.Method, "POST"))
+	b = appendText(b, `,"url":`, h.URL)
 	b = append(b, `,"headers":{`...)
-	b = slices.Grow(b, len(h.Body)+512)
-	var few [8]string
-	names := few[:0]
-	for name := range h.Headers {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for i, name := range names {
+	for i := range h.Headers {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(rawjson.AppendString(b, name), ':')
-		b = rawjson.AppendString(b, h.Headers[name])
+		b = appendText(b, "", h.Headers[i].Name)
+		b = appendText(b, ":", h.Headers[i].Value)
 	}
 	b = append(b, '}')
 	if len(h.Body) > 0 {
+		b = slices.Grow(b, len(h.Body)+64) // for what follows, too
 		b = append(append(b, `,"body":`...), h.Body...)
 	}
 	if h.Framing != "" {
-		b = rawjson.AppendString(append(b, `,"framing":`...), h.Framing)
+		b = appendText(b, `,"framing":`, h.Framing)
 	}
 	return append(b, '}')
 }
 
+// appendText writes what comes before a string, and the string.
+func appendText(b []byte, before, text string) []byte {
+	return rawjson.AppendString(append(b, before...), text)
+}
+
 // appendProviderError writes an abi.ProviderError.
 func appendProviderError(b []byte, e ProviderError) []byte {
-	b = rawjson.AppendString(append(b, `{"kind":`...), e.Kind)
-	b = rawjson.AppendString(append(b, `,"message":`...), e.Message)
+	b = appendText(b, `{"kind":`, e.Kind)
+	b = appendText(b, `,"message":`, e.Message)
 	if e.ProviderCode != "" {
-		b = rawjson.AppendString(append(b, `,"provider_code":`...), e.ProviderCode)
+		b = appendText(b, `,"provider_code":`, e.ProviderCode)
 	}
 	if e.RetryAfterMS > 0 {
 		b = strconv.AppendInt(append(b, `,"retry_after_ms":`...), e.RetryAfterMS, 10)

@@ -1,8 +1,13 @@
 package rawjson
 
-import "bytes"
+import (
+	"bytes"
 
-// A Member is a member of an object under edit.
+	"github.com/parley-search/parley/sdk/internal/guestmem"
+)
+
+// A Member is a member of an object under edit. As its value, its key may be a
+// part of the document: it is good as long as the document's bytes are.
 type Member struct {
 	Key   string
 	Value Value
@@ -17,13 +22,13 @@ func EditOf(v Value) Edit {
 	if v.Kind() != Object {
 		return nil
 	}
-	e := make(Edit, 0, 16) // most requests have fewer, and growing is dear
+	e := make(Edit, 0, 12) // most requests have fewer, and growing is dear
 	for m := v.Members(); m.Next(); {
 		key := m.Key
 		if bytes.IndexByte(key, '\\') >= 0 {
 			key = AppendUnescaped(nil, key)
 		}
-		e = append(e, Member{string(key), m.Value})
+		e = append(e, Member{guestmem.StringOf(key), m.Value})
 	}
 	return e
 }

@@ -219,11 +219,15 @@ func (it *Items) Next() bool {
 
 // Len counts the members of an object or the items of an array.
 func (v Value) Len() (n int) {
-	for m := v.Members(); m.Next(); {
-		n++
-	}
-	for it := v.Items(); it.Next(); {
-		n++
+	switch v.Kind() {
+	case Object:
+		for m := v.Members(); m.Next(); {
+			n++
+		}
+	case Array:
+		for it := v.Items(); it.Next(); {
+			n++
+		}
 	}
 	return n
 }

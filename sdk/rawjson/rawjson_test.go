@@ -83,8 +83,26 @@ func TestLookUps(t *testing.T) {
 	if got, ok := v.Get("n").Int(); got != 17 || !ok {
 		t.Errorf(`Int of "17" = %d, %v`, got, ok)
 	}
-	if _, ok := v.Get("f").Int(); ok {
-		t.Error("1.5 was taken for a whole number")
+	for text, want := range map[string]int64{
+		"0": 0, `"007"`: 7, "-3": -3, `"+3"`: 3, "1e3": 1000, "12.0": 12,
+		"999999999999999999": 999999999999999999, "9223372036854775807": 9223372036854775807,
+	} {
+		if got, ok := Value(text).Int(); got != want || !ok {
+			t.Errorf("Int of %s = %d, %v, want %d", text, got, ok, want)
+		}
+	}
+	for _, text := range []string{"", `""`, "1.5", "true", "null", `"rate_limit"`, `"1 "`, `"inf"`, "1e19", "[1]", "{}"} {
+		if got, ok := Value(text).Int(); ok {
+			t.Errorf("%q was taken for the whole number %d", text, got)
+		}
+	}
+	for quoted, text := range map[string]string{`"a"`: "a", `""`: "", `"\u00e9\n"`: "é\n"} {
+		if !Value(quoted).Is(text) || Value(quoted).Is(text+"x") {
+			t.Errorf("Is does not know that %s is %q", quoted, text)
+		}
+	}
+	if Value("1").Is("1") || Value(nil).Is("") {
+		t.Error("what is no string was taken for one")
 	}
 	if got := v.Path("a", "b", "c"); len(got) != 0 || !got.IsNull() || got.Kind() != Absent {
 		t.Errorf("a member of an array = %q, want none", got)

@@ -25,16 +25,16 @@ func (*anthropic) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 	}
 	h := provider.HTTPRequest{
 		URL: messagesURL(r.Settings.BaseURL),
-		Headers: map[string]string{
-			"Content-Type":      "application/json",
-			"Accept":            "text/event-stream",
-			"anthropic-version": apiVersion,
+		Headers: []provider.Header{
+			{Name: "Accept", Value: "text/event-stream"},
+			{Name: "Content-Type", Value: "application/json"},
+			{Name: "anthropic-version", Value: apiVersion},
 		},
 		Body:    body,
 		Framing: abi.FramingAuto,
 	}
 	if r.Settings.APIKey != "" {
-		h.Headers["x-api-key"] = r.Settings.APIKey
+		h.Headers = append(h.Headers, provider.Header{Name: "x-api-key", Value: r.Settings.APIKey})
 	}
 	return h, nil
 }

@@ -40,11 +40,11 @@ func (*azure) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 	h := openai.Request("", provider.Settings{}, body)
 	h.URL = t.url()
 	if r.Settings.APIKey != "" {
-		h.Headers["api-key"] = r.Settings.APIKey
+		h.Headers = append(h.Headers, provider.Header{Name: "api-key", Value: r.Settings.APIKey})
 	}
 	if t.form == formModels {
 		// Without it Foundry refuses every member that not all models know.
-		h.Headers["extra-parameters"] = "pass-through"
+		h.Headers = append(h.Headers, provider.Header{Name: "extra-parameters", Value: "pass-through"})
 	}
 	return h, nil
 }

@@ -40,11 +40,11 @@ func (*gemini) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 	}
 	h := provider.HTTPRequest{
 		URL:     base + "/" + model + ":streamGenerateContent?alt=sse",
-		Headers: map[string]string{"Content-Type": "application/json"},
+		Headers: []provider.Header{{Name: "Content-Type", Value: "application/json"}},
 		Body:    body,
 	}
 	if r.Settings.APIKey != "" {
-		h.Headers["x-goog-api-key"] = r.Settings.APIKey
+		h.Headers = append(h.Headers, provider.Header{Name: "x-goog-api-key", Value: r.Settings.APIKey})
 	}
 	return h, nil
 }

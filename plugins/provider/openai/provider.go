@@ -24,10 +24,10 @@ func (*openAI) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 	openai.FamilyOf(body.Get("model").String()).Fit(&body)
 	h := openai.Request(base, r.Settings, body)
 	if r.Settings.OrgID != "" {
-		h.Headers["OpenAI-Organization"] = r.Settings.OrgID
+		h.Headers = append(h.Headers, provider.Header{Name: "OpenAI-Organization", Value: r.Settings.OrgID})
 	}
 	if r.Settings.ProjectID != "" {
-		h.Headers["OpenAI-Project"] = r.Settings.ProjectID
+		h.Headers = append(h.Headers, provider.Header{Name: "OpenAI-Project", Value: r.Settings.ProjectID})
 	}
 	return h, nil
 }

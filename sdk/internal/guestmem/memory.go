@@ -13,6 +13,10 @@ func BytesOf[S any](v *S) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(v)), unsafe.Sizeof(*v))
 }
 
+// StringOf returns b as a string, without a copy: it is sound as long as nobody
+// writes to b.
+func StringOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
 // HasPointers reports whether values of type S hold pointers.
 func HasPointers[S any]() bool { return typeHasPointers(reflect.TypeFor[S]()) }
 
