@@ -15,10 +15,11 @@ import (
 type Workspaces struct {
 	store  *Store
 	sealer *Sealer
+	read   readWorkspaces
 }
 
 // Workspaces returns the workspaces of s, whose keys are sealed by sealer.
-func (s *Store) Workspaces(sealer *Sealer) *Workspaces { return &Workspaces{s, sealer} }
+func (s *Store) Workspaces(sealer *Sealer) *Workspaces { return &Workspaces{store: s, sealer: sealer} }
 
 // A workspaceRecord is a workspace as it is kept. Fields are only ever added;
 // one that an older build wrote nothing for is empty, which means its default.
@@ -46,10 +47,13 @@ type promptsRecord struct {
 
 // Workspace implements [chat.Workspaces].
 func (w *Workspaces) Workspace(_ context.Context, uid string) (*chat.Workspace, error) {
-	var found *chat.Workspace
+	found, gone := w.read.get(uid)
+	if found != nil {
+		return found, nil
+	}
 	err := w.store.db.View(func(tx *badger.Txn) error {
 		var err error
-		found, _, err = w.read(tx, uid)
+		found, _, err = w.load(tx, uid)
 		return err
 	})
 	if err != nil {
@@ -58,6 +62,7 @@ func (w *Workspaces) Workspace(_ context.Context, uid string) (*chat.Workspace, 
 	if found == nil {
 		return nil, chat.NotFound(uid)
 	}
+	w.read.add(found, gone)
 	return found, nil
 }
 
@@ -85,10 +90,11 @@ func (w *Workspaces) WorkspaceUIDs(_ context.Context, offset, limit int) (uids [
 
 // UpdateWorkspace implements [chat.Workspaces].
 func (w *Workspaces) UpdateWorkspace(_ context.Context, uid string, f func(old *chat.Workspace) (*chat.Workspace, error)) error {
+	defer w.read.forget(uid)
 	// An error of f is the caller's own, and not ours to wrap.
 	var refused error
 	err := w.store.update(func(tx *badger.Txn) error {
-		old, sealed, err := w.read(tx, uid)
+		old, sealed, err := w.load(tx, uid)
 		if err != nil {
 			return err
 		}
@@ -113,6 +119,7 @@ func (w *Workspaces) UpdateWorkspace(_ context.Context, uid string, f func(old *
 
 // DeleteWorkspace implements [chat.Workspaces].
 func (w *Workspaces) DeleteWorkspace(_ context.Context, uid string) error {
+	defer w.read.forget(uid)
 	err := w.store.update(func(tx *badger.Txn) error {
 		key := []byte(prefixWorkspace + uid)
 		if _, err := tx.Get(key); err != nil {
@@ -129,8 +136,8 @@ func (w *Workspaces) DeleteWorkspace(_ context.Context, uid string) error {
 	return nil
 }
 
-// read returns a workspace and its key as sealed, nil where there is none.
-func (w *Workspaces) read(tx *badger.Txn, uid string) (*chat.Workspace, []byte, error) {
+// load returns a workspace and its key as sealed, nil where there is none.
+func (w *Workspaces) load(tx *badger.Txn, uid string) (*chat.Workspace, []byte, error) {
 	value, err := get(tx, []byte(prefixWorkspace+uid))
 	if errors.Is(err, badger.ErrKeyNotFound) {
 		return nil, nil, nil

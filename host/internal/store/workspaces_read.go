@@ -1,0 +1,54 @@
+package store
+
+import (
+	"sync"
+
+	"github.com/parley-search/parley/host/internal/chat"
+)
+
+// maxRead bounds the workspaces that are kept as they were read. A host that
+// has more begins anew now and then.
+const maxRead = 1000
+
+// A readWorkspaces keeps workspaces as they were read, since every answer asks
+// for one: its record is parsed and its key opened once, not for each question.
+// Its zero value is empty.
+type readWorkspaces struct {
+	mu    sync.RWMutex
+	byUID map[string]*chat.Workspace // never changed, only replaced
+	gone  uint64                     // how often one was forgotten
+}
+
+// get returns a copy of a workspace, nil where it is not kept. What is read
+// then may be kept by add, which is told gone.
+func (r *readWorkspaces) get(uid string) (w *chat.Workspace, gone uint64) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if kept := r.byUID[uid]; kept != nil {
+		w = new(*kept)
+	}
+	return w, r.gone
+}
+
+// add keeps a copy of w, unless something was forgotten since get returned gone:
+// what was read may be older than that.
+func (r *readWorkspaces) add(w *chat.Workspace, gone uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.gone != gone {
+		return
+	}
+	if r.byUID == nil || len(r.byUID) >= maxRead {
+		r.byUID = make(map[string]*chat.Workspace)
+	}
+	r.byUID[w.UID] = new(*w)
+}
+
+// forget has uid read again. It is called behind each write, whatever came of
+// that.
+func (r *readWorkspaces) forget(uid string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.gone++
+	delete(r.byUID, uid)
+}
