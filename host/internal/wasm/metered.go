@@ -12,8 +12,12 @@ import (
 
 // fuelSlice is how much fuel a guest gets at once. A unit lasts 0.1 to 1 ns in
 // most code and about 6 in the worst that we know (BenchmarkWeights), so a guest
-// runs for less than 2 ms between two looks at the clock.
-const fuelSlice = 1 << 18
+// runs for less than 2 ms between two looks at the clock. A call begins with
+// firstSlice, which is enough for all of a common one.
+const (
+	fuelSlice  = 1 << 18
+	firstSlice = 1 << 21
+)
 
 // longestTurn is the most that a call's clock goes on between two looks at it. A
 // guest comes back within 2 ms of its own; where more time has gone by, the
@@ -91,10 +95,14 @@ func (g *meterGuard) end() (fuel int64) {
 
 // slice is what a call that has spent so much gets next.
 func (g *meterGuard) slice(spent int64) int64 {
-	if g.budget > 0 {
-		return min(fuelSlice, g.budget-spent)
+	slice := int64(fuelSlice)
+	if spent == 0 {
+		slice = firstSlice
 	}
-	return fuelSlice
+	if g.budget > 0 {
+		return min(slice, g.budget-spent)
+	}
+	return slice
 }
 
 // check ends the call by a panic, which wazero turns into its error, once its
