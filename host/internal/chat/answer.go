@@ -15,7 +15,7 @@ type ChunkWriter interface {
 	// The bytes are good within the call only. An error ends the answer.
 	WriteFrame(frames []byte) error
 	// Flush sends what was written on to the client. It is called after all
-	// frames that came of one read from the provider.
+	// frames that came of one read from the provider, also where there are none.
 	Flush() error
 }
 
@@ -214,11 +214,11 @@ func (e *clientLeft) Unwrap() error { return e.err }
 
 // write hands over the frames rendered so far.
 func (a *Answer) write(w ChunkWriter) error {
-	if len(a.render.out) == 0 {
-		return nil
+	var err error
+	if len(a.render.out) > 0 {
+		err = w.WriteFrame(a.render.out)
+		a.render.out = a.render.out[:0]
 	}
-	err := w.WriteFrame(a.render.out)
-	a.render.out = a.render.out[:0]
 	if err == nil {
 		err = w.Flush()
 	}

@@ -63,8 +63,8 @@ func TestAnswerText(t *testing.T) {
 	if strings.Contains(raw, "usage") {
 		t.Error("a usage chunk that nobody asked for")
 	}
-	if tr.flushes != tr.writes {
-		t.Errorf("%d writes, %d flushes: each batch is sent on at once", tr.writes, tr.flushes)
+	if tr.flushed != tr.writes {
+		t.Errorf("of %d writes %d were sent on", tr.writes, tr.flushed)
 	}
 	o := tr.outcome
 	if o.Rounds != 1 || o.Finish != "length" || o.Usage != (abi.Usage{Prompt: 3, Completion: 4, Total: 7, Cached: 1, Reasoning: 2}) || o.Plugin != "test" || o.Workspace != "demo" || o.Err != nil || o.Cancelled {

@@ -15,7 +15,7 @@ type transcript struct {
 	t       *testing.T
 	raw     bytes.Buffer
 	writes  int
-	flushes int
+	flushed int // how many writes there were by then
 	done    bool
 	chunks  []chunk
 	failure *frameError
@@ -46,6 +46,9 @@ type frameError struct {
 }
 
 func (tr *transcript) WriteFrame(b []byte) error {
+	if tr.flushed != tr.writes {
+		tr.t.Errorf("write %d comes before the last one was sent on", tr.writes+1)
+	}
 	tr.writes++
 	tr.raw.Write(b)
 	if !bytes.HasSuffix(b, []byte("\n\n")) {
@@ -82,7 +85,10 @@ func (tr *transcript) WriteFrame(b []byte) error {
 	return nil
 }
 
-func (tr *transcript) Flush() error { tr.flushes++; return nil }
+func (tr *transcript) Flush() error {
+	tr.flushed = tr.writes
+	return nil
+}
 
 // check holds the whole against what clients break on.
 func (tr *transcript) check() {

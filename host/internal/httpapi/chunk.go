@@ -4,7 +4,10 @@ import "io"
 
 // A chunk is the next one of a body in HTTP's chunked coding (RFC 9112, section
 // 7.1), as it grows and until it is sent. Its zero value is empty.
-type chunk struct{ buf []byte } // room for the size, then the data; nil: empty
+type chunk struct {
+	head []byte // of the response, which goes out with the first chunk
+	buf  []byte // room for the size, then the data; empty: none
+}
 
 // chunkHead has the room that a size in hexadecimal needs, and its line's end.
 const chunkHead = 8 + len("\r\n")
@@ -23,20 +26,28 @@ func (c *chunk) add(data []byte) {
 	c.buf = append(c.buf, data...)
 }
 
-// send writes the chunk by one call and begins an empty one. Where there is
-// nothing to send it writes nothing: an empty chunk ends a body.
+// waits reports whether there is something to send.
+func (c *chunk) waits() bool { return len(c.head) > 0 || len(c.buf) > chunkHead }
+
+// send writes what waits by one call, and begins an empty chunk.
 func (c *chunk) send(w io.Writer) error {
-	n := len(c.buf) - chunkHead
-	if n <= 0 {
+	if !c.waits() {
 		return nil
 	}
-	from := chunkHead - len("\r\n")
-	for ; n > 0; n >>= 4 {
-		from--
-		c.buf[from] = "0123456789abcdef"[n&15]
+	var out []byte
+	if n := len(c.buf) - chunkHead; n > 0 { // an empty chunk would end the body
+		from := chunkHead - len("\r\n")
+		for ; n > 0; n >>= 4 {
+			from--
+			c.buf[from] = "0123456789abcdef"[n&15]
+		}
+		c.buf = append(c.buf, "\r\n"...)
+		out = c.buf[from:]
 	}
-	c.buf = append(c.buf, "\r\n"...)
-	_, err := w.Write(c.buf[from:])
+	if len(c.head) > 0 {
+		out, c.head = append(c.head, out...), nil
+	}
+	_, err := w.Write(out)
 	if c.buf = c.buf[:0]; cap(c.buf) > maxKept {
 		c.buf = nil
 	}

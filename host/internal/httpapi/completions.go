@@ -46,11 +46,11 @@ func (s *Server) complete(r *call) error {
 		a.client = strings.Clone(clientOf(r.Ctx))
 	}
 	s.takeOver(c, r.Context(), &answering{
-		write: func() error {
+		write: func(head []byte) error {
 			defer cancel(nil)
 			defer s.streams.remove(st)
 			defer answer.Close()
-			return s.stream(ctx, st, answer, a)
+			return s.stream(ctx, st, head, answer, a)
 		},
 		leave: func() { cancel(errClientLeft) },
 	})
@@ -61,10 +61,10 @@ func shuttingDown() *apierr.Error {
 	return apierr.Newf(apierr.ShuttingDown, "The host is shutting down: ask again in a while.")
 }
 
-// stream writes answer to its end, and logs it. It runs where nobody else would
+// stream writes head and answer to its end, and logs it. It runs where nobody else would
 // recover. An error says that the client has not got all of it.
-func (s *Server) stream(ctx context.Context, st *stream, answer *chat.Answer, a *access) (err error) {
-	st.begin()
+func (s *Server) stream(ctx context.Context, st *stream, head []byte, answer *chat.Answer, a *access) (err error) {
+	st.begin(head)
 	defer func() {
 		if p := recover(); p != nil {
 			err = st.fail(apierr.From(s.panicked(a, p)))

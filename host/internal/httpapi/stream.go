@@ -48,11 +48,12 @@ func newStream(c net.Conn, cancel context.CancelCauseFunc, keepAlive time.Durati
 	return &stream{conn: c, cancel: cancel, made: time.Now(), silent: int64(keepAlive)}
 }
 
-// begin says that the head is sent: from here on the stream writes.
-func (s *stream) begin() {
+// begin has the stream write: head goes in front of its first frames, or with
+// the first Flush where there are none.
+func (s *stream) begin(head []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.open = true
+	s.open, s.out.head = true, head
 	s.wrote()
 }
 
@@ -87,7 +88,9 @@ func (s *stream) put(frames []byte) {
 func (s *stream) Flush() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.wrote()
+	if s.out.waits() {
+		s.wrote()
+	}
 	return s.out.send(s.conn)
 }
 

@@ -17,7 +17,7 @@ import (
 // The writing of a chunk alone: no allocation.
 func BenchmarkStreamWrite(b *testing.B) {
 	st := newStream(written{to: io.Discard}, func(error) {}, time.Hour)
-	st.begin()
+	st.begin(nil)
 	frame := []byte(`data: {"id":"chatcmpl-0123456789","object":"chat.completion.chunk","created":1795237200,"model":"m","choices":[{"index":0,"delta":{"content":"word"},"finish_reason":null}]}` + "\n\n")
 	b.ReportAllocs()
 	for b.Loop() {
@@ -106,7 +106,7 @@ func TestBeatAfterClose(t *testing.T) {
 	left := make(chan error, 1)
 	st := newStream(written{to: broken{}}, func(err error) { left <- err }, time.Nanosecond)
 	st.beat() // not open yet
-	st.begin()
+	st.begin(nil)
 	st.beat()
 	select {
 	case err := <-left:
@@ -130,7 +130,7 @@ func TestBeatByAnyClock(t *testing.T) {
 	for _, by := range []time.Duration{0, 365 * 24 * time.Hour, -24 * time.Hour} {
 		beat := make(chan error, 1)
 		st := newStream(written{to: broken{}}, func(err error) { beat <- err }, time.Hour)
-		st.begin()
+		st.begin(nil)
 		now := clocktest.Set(time.Now(), by)
 		st.look(now.Add(59 * time.Minute))
 		if st.beats.Load() || len(beat) > 0 {
@@ -155,7 +155,7 @@ func (broken) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
 func TestNoBeatAfterDone(t *testing.T) {
 	var out bytes.Buffer
 	st := newStream(written{to: &out}, func(error) {}, 0)
-	st.begin()
+	st.begin(nil)
 	st.beat()
 	if err := errors.Join(st.WriteFrame([]byte("data: {}\n\n")), st.WriteFrame([]byte("data: [DONE]\n\n")), st.Flush()); err != nil {
 		t.Fatal(err)
@@ -166,6 +166,30 @@ func TestNoBeatAfterDone(t *testing.T) {
 	}
 	if got, want := st.close(), len(":\n\ndata: {}\n\ndata: [DONE]\n\n"); got != want {
 		t.Errorf("close = %d bytes, want %d", got, want)
+	}
+}
+
+// The head goes out in one write with the first frames, or by itself where the
+// first event has none.
+func TestStreamHead(t *testing.T) {
+	for _, first := range []string{"", "data: {}\n\n"} {
+		var out bytes.Buffer
+		writes := 0
+		st := newStream(written{to: counted{&out, &writes}}, func(error) {}, time.Hour)
+		st.begin([]byte("HEAD\r\n\r\n"))
+		want := "HEAD\r\n\r\n"
+		if first != "" {
+			if err := st.WriteFrame([]byte(first)); err != nil {
+				t.Fatal(err)
+			}
+			want += "a\r\ndata: {}\n\n\r\n"
+		}
+		if err := errors.Join(st.Flush(), st.Flush()); err != nil {
+			t.Fatal(err)
+		}
+		if out.String() != want || writes != 1 {
+			t.Errorf("after the first event: %q by %d writes, want %q by one", out.String(), writes, want)
+		}
 	}
 }
 
@@ -200,7 +224,7 @@ func TestAnswerUnheard(t *testing.T) {
 	var did []string
 	c.server.taken.Add(1)
 	c.answer.Store(&answering{
-		write: func() error { did = append(did, "write"); return errClientLeft },
+		write: func([]byte) error { did = append(did, "write"); return errClientLeft },
 		leave: func() { did = append(did, "leave") },
 	})
 	_, _ = c.Close(), c.Close()

@@ -9,8 +9,8 @@ import (
 
 // An answering is an answer that writes itself to its connection.
 type answering struct {
-	write func() error // the body, in chunks; an error: it is not whole
-	leave func()       // the client is gone: write will find that out
+	write func(head []byte) error // the head, and the body in chunks; an error: it is not whole
+	leave func()                  // the client is gone: write will find that out
 }
 
 // takeOver has a write itself to c once the handler of ctx has returned. For that time
@@ -39,13 +39,7 @@ func (s *Server) takeOver(c *conn, ctx *fasthttp.RequestCtx, a *answering) {
 // converse writes a's answer to c and gives c back to the server, or closes it.
 func (s *Server) converse(c *conn, head []byte, keep bool, a *answering) {
 	defer s.taken.Done()
-	_, err := c.Write(head)
-	if err != nil {
-		a.leave()
-	}
-	if failed := a.write(); err == nil {
-		err = failed
-	}
+	err := a.write(head)
 	if err == nil {
 		_, err = c.Write(lastChunk)
 	}
@@ -62,5 +56,5 @@ func (s *Server) converse(c *conn, head []byte, keep bool, a *answering) {
 func (s *Server) unheard(a *answering) {
 	defer s.taken.Done()
 	a.leave()
-	_ = a.write() // it cannot be whole
+	_ = a.write(nil) // it cannot be whole
 }
