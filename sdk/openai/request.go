@@ -3,8 +3,6 @@ package openai
 import (
 	"strings"
 
-	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/sdk/provider"
 	"github.com/parley-search/parley/sdk/rawjson"
 )
 
@@ -23,44 +21,13 @@ func URL(base string) string {
 
 // HasPath reports whether a base URL has a path beyond the slash.
 func HasPath(base string) bool {
-	_, rest, _ := strings.Cut(base, "://")
-	_, path, _ := strings.Cut(rest, "/")
-	return strings.Trim(path, "/") != ""
-}
-
-// Request returns the HTTP request that sends body to the base URL, with the
-// workspace's key as a bearer token where there is one.
-func Request(base string, s provider.Settings, body rawjson.Edit) provider.HTTPRequest {
-	h := append(make([]provider.Header, 0, 5), provider.Header{Name: "Accept", Value: "text/event-stream"})
-	if s.APIKey != "" {
-		h = append(h, provider.Header{Name: "Authorization", Value: "Bearer " + s.APIKey})
+	scheme := strings.IndexByte(base, ':')
+	if scheme < 0 || !strings.HasPrefix(base[scheme:], "://") {
+		return false
 	}
-	h = append(h, provider.Header{Name: "Content-Type", Value: "application/json"})
-	return provider.HTTPRequest{URL: URL(base), Headers: h, Body: body.Value(), Framing: abi.FramingAuto}
-}
-
-// What [Body] sets, made once.
-var (
-	yes       = rawjson.Value("true")
-	withUsage = rawjson.Value(`{"include_usage":true}`)
-)
-
-// Body returns the body of a chat completion as the host gave it, made fit for
-// any server of this shape: streamed, with usage asked for, and without members
-// about tools where there are none, which many servers refuse.
-func Body(chat rawjson.Value) rawjson.Edit {
-	body := rawjson.EditOf(chat)
-	body.Set("stream", yes)
-	options := withUsage
-	if given := rawjson.EditOf(body.Get("stream_options")); len(given) > 0 {
-		given.Set("include_usage", yes)
-		options = given.Value()
-	}
-	body.Set("stream_options", options)
-	if body.Get("tools").Len() == 0 {
-		body.Drop("tools", "tool_choice", "parallel_tool_calls")
-	}
-	return body
+	rest := base[scheme+len("://"):]
+	path := strings.IndexByte(rest, '/')
+	return path >= 0 && strings.TrimRight(rest[path:], "/") != ""
 }
 
 // SystemAs returns messages with the role of system and developer messages

@@ -84,13 +84,14 @@ func TestBody(t *testing.T) {
 			`{"tools":[{}],"tool_choice":"auto","stream":true,"stream_options":{"include_usage":true}}`,
 		},
 	}
+	var e Encoder
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			v, ok := rawjson.Parse([]byte(tt.chat))
 			if !ok {
 				t.Fatal("the test's chat is not JSON")
 			}
-			if got := string(Body(v).Value()); got != tt.want {
+			if got := string(e.Body(v).Value()); got != tt.want {
 				t.Errorf("Body = %s, want %s", got, tt.want)
 			}
 		})

@@ -22,7 +22,12 @@ func EditOf(v Value) Edit {
 	if v.Kind() != Object {
 		return nil
 	}
-	e := make(Edit, 0, 12) // most requests have fewer, and growing is dear
+	return AppendMembers(make(Edit, 0, 12), v) // most requests have fewer, and growing is dear
+}
+
+// AppendMembers appends v's members to e, for callers that have memory to use
+// again.
+func AppendMembers(e Edit, v Value) Edit {
 	for m := v.Members(); m.Next(); {
 		key := m.Key
 		if bytes.IndexByte(key, '\\') >= 0 {
@@ -97,19 +102,24 @@ func (e *Edit) Rename(from, to string) {
 // Value returns the object, without the members that have no value.
 func (e Edit) Value() Value {
 	size := 2
-	for _, m := range e {
-		size += len(m.Key) + len(m.Value) + 4
+	for i := range e {
+		size += len(e[i].Key) + len(e[i].Value) + 4
 	}
-	b := append(make([]byte, 0, size), '{')
-	for _, m := range e {
+	return e.Append(make([]byte, 0, size))
+}
+
+// Append appends what [Edit.Value] returns to b.
+func (e Edit) Append(b []byte) []byte {
+	b = append(b, '{')
+	between := ""
+	for i := range e {
+		m := &e[i]
 		if len(m.Value) == 0 {
 			continue
 		}
-		if len(b) > 1 {
-			b = append(b, ',')
-		}
-		b = append(AppendString(b, m.Key), ':')
+		b = append(AppendString(append(b, between...), m.Key), ':')
 		b = append(b, m.Value...)
+		between = ","
 	}
 	return append(b, '}')
 }

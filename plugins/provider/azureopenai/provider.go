@@ -15,14 +15,17 @@ const (
 	sinceDeveloper = "2024-12-01" // the role developer
 )
 
-type azure struct{ openai.Decoder }
+type azure struct {
+	openai.Encoder
+	openai.Decoder
+}
 
-func (*azure) Encode(r *provider.Request) (provider.HTTPRequest, error) {
+func (a *azure) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 	t, err := targetOf(&r.Settings)
 	if err != nil {
 		return provider.HTTPRequest{}, err
 	}
-	body := openai.Body(r.Chat)
+	body := a.Body(r.Chat)
 	f := family(t.deployment, body.Get("model").String())
 	f.Fit(&body)
 	if t.olderThan(sinceUsage) || t.form == formModels {
@@ -37,7 +40,7 @@ func (*azure) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 	if t.form != formDeployment {
 		body.Set("model", rawjson.Quote(t.deployment))
 	}
-	h := openai.Request("", provider.Settings{}, body)
+	h := a.Request("", provider.Settings{}, body)
 	h.URL = t.url()
 	if r.Settings.APIKey != "" {
 		h.Headers = append(h.Headers, provider.Header{Name: "api-key", Value: r.Settings.APIKey})

@@ -9,8 +9,8 @@ import (
 // Google's OpenAI-compatible form is what sdk/openai has, but for thought
 // signatures, which stand in extra_content of tool calls and must come back.
 
-func encodeCompat(r *provider.Request, base string) provider.HTTPRequest {
-	body := openai.Body(r.Chat)
+func (g *gemini) encodeCompat(r *provider.Request, base string) provider.HTTPRequest {
+	body := g.compat.Body(r.Chat)
 	rounds := readCarry(r.Carry)
 	signed := generation(body.Get("model").String()) >= 3
 	var messages []byte
@@ -22,7 +22,7 @@ func encodeCompat(r *provider.Request, base string) provider.HTTPRequest {
 		messages = join(messages, m.Value())
 	}
 	body.Set("messages", list(messages))
-	return openai.Request(base, r.Settings, body)
+	return g.compat.Request(base, r.Settings, body)
 }
 
 // signCalls gives calls what an earlier round kept for them, and the first one

@@ -11,20 +11,23 @@ import (
 const defaultBase = "https://generativelanguage.googleapis.com"
 
 // gemini speaks the native API, and the OpenAI-compatible one where baseUrl
-// says so. It holds scratch memory of decode.
+// says so. It holds scratch memory.
 type gemini struct {
-	compat  openai.Decoder
+	compat struct {
+		openai.Encoder
+		openai.Decoder
+	}
 	scratch []byte
 	ids     []byte
 }
 
-func (*gemini) Encode(r *provider.Request) (provider.HTTPRequest, error) {
+func (g *gemini) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 	base := strings.TrimRight(r.Settings.BaseURL, "/")
 	if base == "" {
 		base = defaultBase
 	}
 	if isCompat(base) {
-		return encodeCompat(r, base), nil
+		return g.encodeCompat(r, base), nil
 	}
 	if !openai.HasPath(base) {
 		base += "/v1beta"

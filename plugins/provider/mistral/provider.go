@@ -20,10 +20,13 @@ var members = []string{
 	"prompt_cache_key",
 }
 
-type mistral struct{ openai.Decoder }
+type mistral struct {
+	openai.Encoder
+	openai.Decoder
+}
 
-func (*mistral) Encode(r *provider.Request) (provider.HTTPRequest, error) {
-	body := openai.Body(dropNulls(rawjson.EditOf(r.Chat)).Value())
+func (m *mistral) Encode(r *provider.Request) (provider.HTTPRequest, error) {
+	body := m.Body(dropNulls(rawjson.EditOf(r.Chat)).Value())
 	body.Rename("max_completion_tokens", "max_tokens")
 	body.Rename("seed", "random_seed")
 	body.Keep(members...)
@@ -37,7 +40,7 @@ func (*mistral) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 			return provider.HTTPRequest{}, err
 		}
 	}
-	return openai.Request(cmp.Or(r.Settings.BaseURL, defaultBase), r.Settings, body), nil
+	return m.Request(cmp.Or(r.Settings.BaseURL, defaultBase), r.Settings, body), nil
 }
 
 func (*mistral) Error(r *provider.Response) provider.ProviderError { return openai.Error(r) }

@@ -8,11 +8,14 @@ import (
 
 const defaultBase = "https://api.openai.com/v1"
 
-type openAI struct{ openai.Decoder }
+type openAI struct {
+	openai.Encoder
+	openai.Decoder
+}
 
-func (*openAI) Encode(r *provider.Request) (provider.HTTPRequest, error) {
+func (o *openAI) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 	base := r.Settings.BaseURL
-	body := openai.Body(r.Chat)
+	body := o.Body(r.Chat)
 	if base == "" {
 		base = defaultBase
 		// The padding of each event against guesses by length doubles the
@@ -22,7 +25,7 @@ func (*openAI) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 		body.Set("stream_options", options.Value())
 	}
 	openai.FamilyOf(body.Get("model").String()).Fit(&body)
-	h := openai.Request(base, r.Settings, body)
+	h := o.Request(base, r.Settings, body)
 	if r.Settings.OrgID != "" {
 		h.Headers = append(h.Headers, provider.Header{Name: "OpenAI-Organization", Value: r.Settings.OrgID})
 	}

@@ -1,0 +1,65 @@
+package openai
+
+import (
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/sdk/provider"
+	"github.com/parley-search/parley/sdk/rawjson"
+)
+
+// An Encoder makes the requests of an API that is shaped as OpenAI's chat
+// completions. The zero value is ready; it holds scratch memory, so keep one in
+// the provider's value. What it returns is good until it is asked again.
+type Encoder struct {
+	members rawjson.Edit
+	body    []byte
+
+	// What the last request was sent to, and what came of that: most are sent
+	// to the same place.
+	base, key, url string
+	headers        []provider.Header
+}
+
+// Body returns the body of a chat completion as the host gave it, made fit for
+// any server of this shape: streamed, with usage asked for, and without members
+// about tools where there are none, which many servers refuse.
+func (e *Encoder) Body(chat rawjson.Value) rawjson.Edit {
+	body := rawjson.AppendMembers(e.members[:0], chat)
+	body.Set("stream", yes)
+	options := withUsage
+	if given := rawjson.EditOf(body.Get("stream_options")); len(given) > 0 {
+		given.Set("include_usage", yes)
+		options = given.Value()
+	}
+	body.Set("stream_options", options)
+	e.members = body
+	if body.Get("tools").Len() == 0 {
+		body.Drop("tools", "tool_choice", "parallel_tool_calls")
+	}
+	return body
+}
+
+// What Body sets, made once.
+var (
+	yes       = rawjson.Value("true")
+	withUsage = rawjson.Value(`{"include_usage":true}`)
+)
+
+// Request returns the HTTP request that sends body to the base URL, with the
+// workspace's key as a bearer token where there is one.
+func (e *Encoder) Request(base string, s provider.Settings, body rawjson.Edit) provider.HTTPRequest {
+	if e.headers == nil || base != e.base || s.APIKey != e.key {
+		e.base, e.key = base, s.APIKey
+		e.url, e.headers = URL(base), headers(s.APIKey)
+	}
+	e.body = body.Append(e.body[:0])
+	return provider.HTTPRequest{URL: e.url, Headers: e.headers, Body: e.body, Framing: abi.FramingAuto}
+}
+
+func headers(key string) []provider.Header {
+	accept := provider.Header{Name: "Accept", Value: "text/event-stream"}
+	content := provider.Header{Name: "Content-Type", Value: "application/json"}
+	if key == "" {
+		return []provider.Header{accept, content}
+	}
+	return []provider.Header{accept, {Name: "Authorization", Value: "Bearer " + key}, content}
+}
