@@ -57,16 +57,26 @@ func newScrubber(secrets map[string]string) scrubber {
 func forms(secret string) []string {
 	out := []string{
 		secret,
-		url.QueryEscape(secret),
-		url.PathEscape(secret),
 		base64.StdEncoding.EncodeToString([]byte(secret)),
 		base64.RawURLEncoding.EncodeToString([]byte(secret)),
-		strings.ReplaceAll(quoted(secret, false), "/", `\/`),
-		quoted(secret, false),
-		quoted(secret, true),
+	}
+	// Nearly all keys stand for themselves elsewhere, and each answer comes by here.
+	if strings.ContainsFunc(secret, quotable) {
+		out = append(out,
+			url.QueryEscape(secret),
+			url.PathEscape(secret),
+			strings.ReplaceAll(quoted(secret, false), "/", `\/`),
+			quoted(secret, false),
+			quoted(secret, true),
+		)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// quotable reports whether r may look otherwise in JSON or in a URL.
+func quotable(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.' && r != '~'
 }
 
 // quoted returns s as JSON has it, without the quotes.
