@@ -91,7 +91,7 @@ func TestRequest(t *testing.T) {
 	got := sent(t, f, 0)
 	for name, want := range map[string]string{
 		"model": `"m"`, "n": "1", "stream": "true", "temperature": "1.50", "reasoning_effort": `"none"`, "top_k": "5",
-		"seed": "12345678901234567890", "x_unknown": `{"a" : [1.0,null,"é\u00e9"]}`, "tool_choice": `"auto"`, "stream_options": "null",
+		"seed": "12345678901234567890", "x_unknown": `{"a":[1.0,null,"é\u00e9"]}`, "tool_choice": `"auto"`, "stream_options": "null",
 	} {
 		if string(got[name]) != want {
 			t.Errorf("%s = %s, want %s", name, got[name], want)

@@ -6,7 +6,8 @@ import (
 )
 
 // A conversation is the request as each round has it: the client's, between
-// the workspace's prompt in front and what host and model said since.
+// the workspace's prompt in front and what host and model said since. There is no
+// space between its parts: plugins need not walk over any.
 type conversation struct {
 	fields   object // all but messages, tools and tool_choice
 	messages []byte // joined by commas
@@ -32,7 +33,7 @@ func newConversation(r *request, p Prompts, indexes []Index) conversation {
 		if i > 0 {
 			c.tools = append(c.tools, ',')
 		}
-		c.tools = append(c.tools, t...)
+		c.tools = appendCompact(c.tools, t)
 	}
 	// Providers refuse what is said of tools where there are none. A client
 	// that sent none and yet speaks of them gets its provider's own answer.
@@ -48,7 +49,7 @@ func (c *conversation) add(message []byte) {
 	if len(c.messages) > 0 {
 		c.messages = append(c.messages, ',')
 	}
-	c.messages = append(c.messages, message...)
+	c.messages = appendCompact(c.messages, message)
 }
 
 // body is the request of a round, counted from 0. It is a copy.

@@ -12,7 +12,7 @@ import (
 
 // A request is a chat completion as the client asked for it, checked.
 type request struct {
-	fields   object // all but messages and tools, as they came
+	fields   object // all but messages and tools, without the space between their parts
 	messages []json.RawMessage
 	tools    tools
 	model    string
@@ -57,7 +57,7 @@ func parseRequest(body []byte) (*request, error) {
 		delete(fields, name)
 	}
 	for name, v := range fields {
-		fields[name] = bytes.Clone(v) // they outlive the body, which may be large
+		fields[name] = appendCompact(nil, v) // a copy: they outlive the body, which may be large
 	}
 	return r, nil
 }
@@ -177,7 +177,7 @@ func (r *request) under(parameters json.RawMessage) {
 	under, _ := asObject(parameters) // nil where there are none
 	for name, v := range under {
 		if _, said := r.fields[name]; !said {
-			r.fields[name] = v
+			r.fields[name] = appendCompact(nil, v)
 		}
 	}
 	options, _ := asObject(r.fields["stream_options"])

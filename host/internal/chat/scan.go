@@ -95,6 +95,25 @@ func arrayIn(v []byte) (a []json.RawMessage, ok bool) {
 	return a, true
 }
 
+// appendCompact appends a value of a document that was checked, without the
+// space between its parts.
+func appendCompact(b, v []byte) []byte {
+	from := 0
+	for i := 0; i < len(v); {
+		switch v[i] {
+		case '"':
+			i += stringLen(v[i:])
+		case ' ', '\n', '\t', '\r':
+			b = append(b, v[from:i]...)
+			i++
+			from = i
+		default:
+			i++
+		}
+	}
+	return append(b, v[from:]...)
+}
+
 func skipSpace(b []byte) []byte {
 	for b[0] == ' ' || b[0] == '\n' || b[0] == '\t' || b[0] == '\r' {
 		b = b[1:]

@@ -21,6 +21,12 @@ func FuzzScan(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, v []byte) {
+		var compact bytes.Buffer
+		if json.Compact(&compact, v) == nil {
+			if got := appendCompact(nil, v); !bytes.Equal(got, compact.Bytes()) {
+				t.Errorf("appendCompact(%q) = %q, want %q", v, got, compact.Bytes())
+			}
+		}
 		var text string
 		trimmed := bytes.TrimSpace(v)
 		wantText := json.Unmarshal(trimmed, &text) == nil && bytes.HasPrefix(trimmed, []byte(`"`))

@@ -1,7 +1,6 @@
 package plugin
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -46,16 +45,4 @@ func readObject(answer []byte, into any) error {
 		return fmt.Errorf("want a JSON object: %w", err)
 	}
 	return nil
-}
-
-// InputJSON is the JSON of what goes in, as short as it can be: a guest would
-// only have to undo the escapes.
-func InputJSON(in any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(in); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }

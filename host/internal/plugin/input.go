@@ -1,0 +1,51 @@
+package plugin
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+
+	"github.com/parley-search/parley/abi"
+)
+
+// InputJSON is the JSON of what goes in, as short as it can be: a guest would
+// only have to undo the escapes.
+func InputJSON(in any) ([]byte, error) {
+	if r, ok := in.(*abi.EncodeRequest); ok && len(r.Chat) > 0 {
+		return encodeInput(r)
+	}
+	return shortJSON(in)
+}
+
+func shortJSON(in any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(in); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// encodeInput is shortJSON for what comes before the first word of each answer.
+// Nearly all of it is the chat, which is as short as it can be: package json
+// would look at each byte of it again.
+func encodeInput(in *abi.EncodeRequest) ([]byte, error) {
+	settings, err := shortJSON(in.Settings)
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, 0, len(settings)+len(in.Chat)+64)
+	b = append(append(b, `{"settings":`...), settings...)
+	b = append(append(b, `,"chat":`...), in.Chat...)
+	b = strconv.AppendInt(append(b, `,"round":`...), int64(in.Round), 10)
+	b = strconv.AppendInt(append(b, `,"attempt":`...), int64(in.Attempt), 10)
+	if len(in.Carry) > 0 {
+		carry, err := shortJSON(in.Carry)
+		if err != nil {
+			return nil, err
+		}
+		b = append(append(b, `,"carry":`...), carry...)
+	}
+	return append(b, '}'), nil
+}
