@@ -48,8 +48,9 @@ func benchCommand() *cobra.Command {
 		Short: "Measure what the host adds to a stream on this machine",
 		Long: "Start a provider whose answers are made up, a proxy that copies bytes (\"floor\", the least that a gateway\n" +
 			"can cost), and the host, each as a process of its own on loopback; ask all of them in turns and print\n" +
-			"a table: time to the first word (one answer at a time), answers a second and processor time of an\n" +
-			"answer (many at once), processor time of a word (words that come apart), and memory.\n\n" +
+			"a table: time to the first chunk and to the first word, which comes with a later event in OpenAI's form\n" +
+			"(one answer at a time), answers a second and processor time of an answer (many at once), processor\n" +
+			"time of a word (words that come apart), and memory.\n\n" +
 			"\"lean\" is a host without keys and log; \"std\" one with a master key, an API key and its log written.\n" +
 			"\"search\" is an answer that makes one search in 1,200 documents first. Compare rows of one run only.\n\n" +
 			"The part \"plain\" has 64 clients read the workspaces and one's settings. The part \"open\" holds slow\n" +

@@ -96,9 +96,10 @@ func printRows(out io.Writer, rows []bench.Row) error {
 		}
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "\t\tfirst word p50\tp99\tover direct\tstreams/s\tof floor\tCPU/stream\tof floor\tCPU/word, paced\tof floor\tpeak RSS\tfailed\t")
+	fmt.Fprintln(w, "\t\tfirst chunk p50\tover direct\tfirst word p50\tp99\tover direct\tstreams/s\tof floor\tCPU/stream\tof floor\tCPU/word, paced\tof floor\tpeak RSS\tfailed\t")
 	for _, r := range rows {
-		fmt.Fprintf(w, "%s\t%s\t%.2f ms\t%.2f ms\t%.2f ms\t%.0f\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t\n", r.Setting, r.Source, r.FirstP50, r.FirstP99, r.FirstP50-direct.FirstP50,
+		fmt.Fprintf(w, "%s\t%s\t%.2f ms\t%.2f ms\t%.2f ms\t%.2f ms\t%.2f ms\t%.0f\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t\n", r.Setting, r.Source,
+			r.ChunkP50, r.ChunkP50-direct.ChunkP50, r.WordP50, r.WordP99, r.WordP50-direct.WordP50,
 			r.PerSecond, ratio(r.PerSecond, floor.PerSecond), micros(r.Stream), ratio(r.Stream, floor.Stream), micros(r.Paced), ratio(r.Paced, floor.Paced), mebi(r.RSS), r.Failed)
 	}
 	return w.Flush()

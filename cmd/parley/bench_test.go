@@ -32,7 +32,7 @@ func TestBench(t *testing.T) {
 	var names []string
 	for _, r := range got.Rows {
 		names = append(names, r.Setting+" "+r.Source)
-		if r.Failed != 0 || r.PerSecond <= 0 || r.FirstP50 <= 0 || r.FirstP99 < r.FirstP50 {
+		if r.Failed != 0 || r.PerSecond <= 0 || r.ChunkP50 <= 0 || r.WordP50 < r.ChunkP50 || r.WordP99 < r.WordP50 {
 			t.Errorf("row %+v, want answers that are whole, and figures", r)
 		}
 		if _, _, ok := bench.RSS(os.Getpid()); ok && r.Setting != settingDirect && r.RSS <= 0 {

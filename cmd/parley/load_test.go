@@ -47,7 +47,7 @@ func TestThousandStreams(t *testing.T) {
 // load runs n streams at once and checks each to its last word.
 func load(t testing.TB, to *bench.Target, model string, n, chunks int) {
 	t.Helper()
-	_, errs := to.Streams(t.Context(), model, n, chunks)
+	errs := to.Streams(t.Context(), model, n, chunks)
 	for _, err := range errs[:min(len(errs), 5)] {
 		t.Error(err)
 	}

@@ -22,8 +22,8 @@ func TestFloor(t *testing.T) {
 	provider := serve(t, &Provider{})
 	for _, base := range []string{provider, serve(t, Floor(provider))} {
 		to := &Target{URL: base + "/v1/chat/completions", Client: http.DefaultClient}
-		if firsts, errs := to.Streams(t.Context(), "c20-d0", 30, 20); len(errs) > 0 || len(firsts) != 30 {
-			t.Errorf("%d answers, %v; want 30", len(firsts), errs)
+		if errs := to.Streams(t.Context(), "c20-d0", 30, 20); len(errs) > 0 {
+			t.Errorf("%d of 30 answers failed: %v", len(errs), errs)
 		}
 	}
 }

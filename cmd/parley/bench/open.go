@@ -30,7 +30,7 @@ const opening = 128
 // most ten that failed.
 func Open(ctx context.Context, s *Subject, n int, pause time.Duration, tell func(string)) OpenRow {
 	row := OpenRow{Setting: s.Setting, Source: s.Source, Streams: n}
-	if _, errs := s.Streams(ctx, s.Model+"c5-d0", 4, 5); len(errs) > 0 {
+	if errs := s.Streams(ctx, s.Model+"c5-d0", 4, 5); len(errs) > 0 {
 		tell(fmt.Sprintf("%s %s: %v", s.Setting, s.Source, errs[0]))
 	}
 	before, _, _ := RSS(s.PID)
