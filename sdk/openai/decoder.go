@@ -40,7 +40,9 @@ type Decoder struct {
 	raw     []byte // JSON under construction
 	memo    []byte
 	calls   []call
-	full    bool // read every event in full: what tests hold patterns against
+	shapes  [maxShapes]shape
+	oldest  int  // of the shapes
+	full    bool // read every event in full: what tests hold patterns and shapes against
 }
 
 // Decode is a provider's Decode.
@@ -51,13 +53,13 @@ func (d *Decoder) Decode(s *State, e provider.Event, out *provider.Out) error {
 	if s.Done {
 		return nil
 	}
-	if s.Pattern.Head > 0 && string(e.Type) != "error" && d.match(s, e.Data, out) {
+	if string(e.Type) != "error" && (s.Pattern.Head > 0 && d.match(s, e.Data, out) || d.recall(s, e.Data, out)) {
 		return nil
 	}
 	return d.decode(s, e, out)
 }
 
-// decode reads an event that is not like the last one.
+// decode reads an event that is like none before.
 func (d *Decoder) decode(s *State, e provider.Event, out *provider.Out) error {
 	v, ok := rawjson.Parse(e.Data)
 	if !ok {
@@ -69,14 +71,16 @@ func (d *Decoder) decode(s *State, e provider.Event, out *provider.Out) error {
 	if v.Kind() != rawjson.Object {
 		return nil // a keep-alive
 	}
-	var id, model, choices, usage rawjson.Value
+	var choices, usage rawjson.Value
 	p := piece{doc: e.Data}
 	for m := v.Members(); m.Next(); {
 		switch string(m.Key) {
 		case "id":
-			id = m.Value
+			p.id = m.Value
+		case "created":
+			p.time = m.Value
 		case "model":
-			model = m.Value
+			p.model = m.Value
 		case "choices":
 			choices = m.Value
 		case "usage":
@@ -96,7 +100,7 @@ func (d *Decoder) decode(s *State, e provider.Event, out *provider.Out) error {
 	if len(choices) == 0 && len(usage) == 0 && flatError(v) {
 		return eventError(v)
 	}
-	d.name(s, id, model, out)
+	d.name(s, &p, out)
 	p.more = s.takeUsage(usage)
 	n := 0
 	for it := choices.Items(); it.Next(); n++ {
@@ -104,11 +108,19 @@ func (d *Decoder) decode(s *State, e provider.Event, out *provider.Out) error {
 			return err
 		}
 	}
-	s.Seen = s.Seen || n > 0
-	if p.simple() && n == 1 && !d.full {
-		d.learn(s, &p, out)
+	d.read(s, &p, n, out)
+	if !d.full {
+		d.remember(&p, n)
 	}
 	return nil
+}
+
+// read ends the reading of an event that had so many choices.
+func (d *Decoder) read(s *State, p *piece, choices int, out *provider.Out) {
+	s.Seen = s.Seen || choices > 0
+	if p.simple() && choices == 1 && !d.full {
+		d.learn(s, p, out)
+	}
 }
 
 // notJSON takes an event whose data is not JSON.
@@ -128,13 +140,13 @@ func (d *Decoder) notJSON(s *State, e provider.Event, out *provider.Out) error {
 }
 
 // name writes the Response record, once there is something to say.
-func (d *Decoder) name(s *State, id, model rawjson.Value, out *provider.Out) {
-	if s.Named || len(id) <= 2 && len(model) <= 2 {
+func (d *Decoder) name(s *State, p *piece, out *provider.Out) {
+	if s.Named || len(p.id) <= 2 && len(p.model) <= 2 {
 		return
 	}
 	s.Named, s.Seen = true, true
-	s.Response = hash(hashSeed, id)
-	out.Response(id.String(), model.String())
+	s.Response = hash(hashSeed, p.id)
+	out.Response(p.id.String(), p.model.String())
 }
 
 // choice takes the one choice of an event.

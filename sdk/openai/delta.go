@@ -26,10 +26,12 @@ func (d *Decoder) delta(s *State, v rawjson.Value, p *piece, out *provider.Out) 
 		case "refusal":
 			d.text(textRefusal, m.Value, p, out)
 		case "tool_calls":
+			p.called = true
 			if err := d.toolCalls(s, m.Value, p, out); err != nil {
 				return err
 			}
 		case "function_call":
+			p.called = true
 			if err := d.functionCall(s, m.Value, p, out); err != nil {
 				return err
 			}

@@ -13,7 +13,8 @@ import (
 // memo, as a pattern. An event that begins and ends with the same bytes, with a
 // string in between, is the same JSON with another string, so it needs no
 // parsing: in a guest that is about a fifth of the time. An event that differs
-// anywhere is read in full and makes the next pattern.
+// anywhere is held against the shapes, or read in full, and makes the next
+// pattern.
 
 // The strings that may vary.
 const (
@@ -101,15 +102,17 @@ func emit(what uint8, call int, text []byte, out *provider.Out) {
 	}
 }
 
-// A piece is what an event was found to hold, to see whether it makes a
-// pattern.
+// A piece is what an event was found to hold, to see whether it makes a pattern
+// or a shape.
 type piece struct {
-	doc  []byte
-	text rawjson.Value // the one string that mattered
-	free rawjson.Value // a string of padding
-	what uint8
-	call uint16
-	more bool // something else mattered, too
+	doc             []byte
+	id, time, model rawjson.Value
+	text            rawjson.Value // the one string that mattered
+	free            rawjson.Value // a string of padding
+	what            uint8
+	call            uint16
+	called          bool // there was something about tool calls
+	more            bool // something else mattered, too
 }
 
 // add notes a string that mattered.
