@@ -16,7 +16,7 @@ import (
 // firstSlice, which is enough for all of a common one.
 const (
 	fuelSlice  = 1 << 18
-	firstSlice = 1 << 21
+	firstSlice = 1 << 20
 )
 
 // longestTurn is the most that a call's clock goes on between two looks at it. A
