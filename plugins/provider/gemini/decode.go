@@ -6,6 +6,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/sdk/openai"
+	"github.com/parley-search/parley/sdk/pattern"
 	"github.com/parley-search/parley/sdk/provider"
 	"github.com/parley-search/parley/sdk/rawjson"
 )
@@ -17,12 +18,13 @@ type state struct {
 	Response uint64 // a hash of the response's id, for ids that we make up
 	Text     uint32 // bytes of the answer's text so far
 	Carried  uint32 // bytes carried so far
-	Calls    uint16 // tool calls so far; hashes of their ids are the memo
+	Calls    uint16 // tool calls so far; hashes of their ids begin the memo
 	Finish   finish
 	Compat   bool // the response has the OpenAI-compatible form
 	Named    bool
 	Seen     bool // an event that says something has come
 	HasUsage bool
+	Pattern  pattern.State // its literals follow the hashes in the memo
 }
 
 // maxCalls bounds the tool calls of one response, as sdk/openai does.
@@ -36,6 +38,9 @@ func (g *gemini) Decode(s *state, e provider.Event, out *provider.Out) error {
 	if e.End {
 		return s.end(e.Cancelled, out)
 	}
+	if g.match(s, e.Data, out) {
+		return nil
+	}
 	v, ok := rawjson.Parse(e.Data)
 	if !ok && string(e.Data) == "[DONE]" {
 		return nil
@@ -43,24 +48,34 @@ func (g *gemini) Decode(s *state, e provider.Event, out *provider.Out) error {
 	if !ok {
 		return g.compat.Decode(&s.OpenAI, e, out)
 	}
+	g.draft.Begin(e.Data)
 	for it := v.Items(); it.Next(); { // a list within an event
+		g.draft.Spoil()
 		if err := g.event(s, it.Value, e, out); err != nil {
 			return err
 		}
 	}
-	return g.event(s, v, e, out)
+	if err := g.event(s, v, e, out); err != nil {
+		return err
+	}
+	g.learn(s, out)
+	return nil
 }
 
 // event takes one GenerateContentResponse, an error, or the first event of the
 // other form.
 func (g *gemini) event(s *state, v rawjson.Value, e provider.Event, out *provider.Out) error {
-	var candidates, feedback, model, id rawjson.Value
+	var candidates, feedback, model, id, usage rawjson.Value
 	for m := v.Members(); m.Next(); {
 		switch string(m.Key) {
 		case "candidates":
 			candidates = m.Value
 		case "usageMetadata":
-			s.takeUsage(m.Value)
+			if len(usage) > 0 {
+				g.draft.Spoil()
+			}
+			usage = m.Value
+			g.takeUsage(s, usage)
 		case "promptFeedback":
 			feedback = m.Value
 		case "modelVersion":
@@ -127,6 +142,7 @@ func (g *gemini) candidate(s *state, v rawjson.Value, out *provider.Out) error {
 		}
 	}
 	if len(reason) > 2 && !reason.IsNull() {
+		g.draft.Spoil()
 		word := reason.String()
 		if s.Finish = finishOf(word); s.Finish == finishBadCall {
 			s.usage(out)
@@ -160,20 +176,43 @@ func (g *gemini) part(s *state, v rawjson.Value, out *provider.Out) error {
 	if !function.IsNull() {
 		return g.call(s, v, function, signature, out)
 	}
-	piece, _ := text.Text(g.scratch)
-	if cap(piece) > cap(g.scratch) && len(piece) < len(text)-2 {
-		g.scratch = piece
-	}
+	what := textAnswer
 	if thought {
-		out.Reasoning(piece)
-		piece = nil
+		what = textReasoning
+	}
+	piece, ok := text.Text(g.scratch)
+	if ok {
+		g.draft.Text(what, text)
+		g.keep(piece, len(text)-2)
 	}
 	if len(signature) > 2 {
-		s.carry("", len(piece), v, out)
+		g.draft.Spoil()
+		own := 0
+		if !thought {
+			own = len(piece)
+		}
+		s.carry("", own, v, out)
 	}
-	out.Text(piece)
-	s.Text += uint32(len(piece))
+	s.say(what, piece, out)
 	return nil
+}
+
+// say writes a text as the record it belongs to.
+func (s *state) say(what uint8, text []byte, out *provider.Out) {
+	if what == textReasoning {
+		out.Reasoning(text)
+		return
+	}
+	out.Text(text)
+	s.Text += uint32(len(text))
+}
+
+// keep makes a text that was unescaped, from so many bytes, the scratch memory
+// for the next where it is the larger.
+func (g *gemini) keep(text []byte, from int) {
+	if cap(text) > cap(g.scratch) && len(text) < from {
+		g.scratch = text
+	}
 }
 
 // call takes a tool call, which always comes whole.
@@ -187,7 +226,9 @@ func (g *gemini) call(s *state, part, function, signature rawjson.Value, out *pr
 	}
 	id := function.Get("id").String()
 	h := hash([]byte(id))
-	for b := out.Memo; len(b) >= 8; b = b[8:] {
+	g.draft.Spoil()
+	ids := s.forget(out)
+	for b := ids; len(b) > 0; b = b[idSize:] {
 		if binary.LittleEndian.Uint64(b) == h {
 			id = ""
 		}
@@ -196,8 +237,8 @@ func (g *gemini) call(s *state, part, function, signature rawjson.Value, out *pr
 		g.scratch = compact(g.scratch[:0], part)
 		id = ownID + strconv.FormatUint(s.Response^hash(g.scratch), 36) + "_" + strconv.Itoa(n)
 	}
-	g.ids = binary.LittleEndian.AppendUint64(append(g.ids[:0], out.Memo...), h)
-	out.Memo = g.ids
+	g.memo = binary.LittleEndian.AppendUint64(append(g.memo[:0], ids...), h)
+	out.Memo = g.memo
 	s.Calls++
 	out.ToolStart(n, id, name)
 	if len(signature) > 2 && signature.Kind() == rawjson.String {
@@ -221,44 +262,6 @@ func hash(b []byte) uint64 {
 		h = (h ^ uint64(c)) * 1099511628211
 	}
 	return h
-}
-
-// takeUsage keeps the counts of an event: they grow, and the last ones count.
-func (s *state) takeUsage(v rawjson.Value) {
-	var u provider.Usage
-	for m := v.Members(); m.Next(); {
-		switch string(m.Key) {
-		case "promptTokenCount", "toolUsePromptTokenCount":
-			u.Prompt += count(m.Value)
-		case "candidatesTokenCount":
-			u.Completion += count(m.Value)
-		case "thoughtsTokenCount":
-			u.Reasoning = count(m.Value)
-			u.Completion += u.Reasoning
-		case "cachedContentTokenCount":
-			u.Cached = count(m.Value)
-		case "totalTokenCount":
-			u.Total = count(m.Value)
-		}
-	}
-	if u.Total == 0 {
-		u.Total = u.Prompt + u.Completion
-	}
-	if u.Total > 0 {
-		s.Usage, s.HasUsage = u, true
-	}
-}
-
-// count returns v as a number of tokens; what is none is 0.
-func count(v rawjson.Value) uint64 {
-	n, _ := v.Int()
-	return uint64(max(n, 0))
-}
-
-func (s *state) usage(out *provider.Out) {
-	if s.HasUsage {
-		out.Usage(s.Usage)
-	}
 }
 
 // end writes the end: reasons to finish may come early, and more than once.

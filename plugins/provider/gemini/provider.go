@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/sdk/openai"
+	"github.com/parley-search/parley/sdk/pattern"
 	"github.com/parley-search/parley/sdk/provider"
 	"github.com/parley-search/parley/sdk/rawjson"
 )
@@ -17,8 +18,10 @@ type gemini struct {
 		openai.Encoder
 		openai.Decoder
 	}
-	scratch []byte
-	ids     []byte
+	scratch []byte // unescaped text
+	memo    []byte
+	found   pattern.Match
+	draft   pattern.Draft
 }
 
 func (g *gemini) Encode(r *provider.Request) (provider.HTTPRequest, error) {

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"github.com/parley-search/parley/sdk/pattern"
+	"github.com/parley-search/parley/sdk/provider"
+)
+
+// Most events are one text, and counts that grow: those of the next few letters
+// fit the pattern of the one before. What has a finish reason, a signature, a
+// call or a second text is read in full.
+
+// The texts of a pattern.
+const (
+	textAnswer = uint8(1 + iota)
+	textReasoning
+)
+
+// idSize is what a call takes in the memo.
+const idSize = 8
+
+// match takes an event that fits the pattern, and reports whether it did.
+func (g *gemini) match(s *state, data []byte, out *provider.Out) bool {
+	if !s.Pattern.Known() || !s.Pattern.Match(out.Memo[int(s.Calls)*idSize:], data, &g.found) {
+		return false
+	}
+	var u provider.Usage
+	for _, n := range g.found.Numbers() {
+		addCount(&u, n.What, n.N)
+	}
+	s.keepUsage(u)
+	piece := g.found.Plain(g.scratch)
+	g.keep(piece, len(g.found.Text)-2)
+	s.say(g.found.What, piece, out)
+	return true
+}
+
+// learn makes the event that was read the pattern, where it can be one.
+func (g *gemini) learn(s *state, out *provider.Out) {
+	memo := append(g.memo[:0], out.Memo[:int(s.Calls)*idSize]...)
+	if memo, ok := g.draft.Learn(&s.Pattern, memo); ok {
+		g.memo, out.Memo = memo, memo
+	}
+}
+
+// forget gives up the pattern, and returns what else is in the memo: the hashes
+// of the calls' ids.
+func (s *state) forget(out *provider.Out) []byte {
+	s.Pattern = pattern.State{}
+	return out.Memo[:int(s.Calls)*idSize]
+}

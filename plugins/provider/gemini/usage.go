@@ -1,0 +1,84 @@
+package main
+
+import (
+	"github.com/parley-search/parley/sdk/provider"
+	"github.com/parley-search/parley/sdk/rawjson"
+)
+
+// The counts of an event's usageMetadata.
+const (
+	countPrompt = uint8(1 + iota)
+	countAnswer
+	countThoughts
+	countCached
+	countTotal
+)
+
+// countOf says what a member of usageMetadata counts, 0 where it is none of
+// ours.
+func countOf(key []byte) uint8 {
+	switch string(key) {
+	case "promptTokenCount", "toolUsePromptTokenCount":
+		return countPrompt
+	case "candidatesTokenCount":
+		return countAnswer
+	case "thoughtsTokenCount":
+		return countThoughts
+	case "cachedContentTokenCount":
+		return countCached
+	case "totalTokenCount":
+		return countTotal
+	}
+	return 0
+}
+
+// addCount adds a count to u.
+func addCount(u *provider.Usage, what uint8, n uint64) {
+	switch what {
+	case countPrompt:
+		u.Prompt += n
+	case countAnswer:
+		u.Completion += n
+	case countThoughts:
+		u.Reasoning = n
+		u.Completion += n
+	case countCached:
+		u.Cached = n
+	case countTotal:
+		u.Total = n
+	}
+}
+
+// takeUsage takes the counts of an event.
+func (g *gemini) takeUsage(s *state, v rawjson.Value) {
+	var u provider.Usage
+	for m := v.Members(); m.Next(); {
+		if what := countOf(m.Key); what != 0 {
+			addCount(&u, what, count(m.Value))
+			g.draft.Number(what, m.Value)
+		}
+	}
+	s.keepUsage(u)
+}
+
+// count returns v as a number of tokens; what is none is 0.
+func count(v rawjson.Value) uint64 {
+	n, _ := v.Int()
+	return uint64(max(n, 0))
+}
+
+// keepUsage keeps the counts of an event: they grow, and the last ones count.
+func (s *state) keepUsage(u provider.Usage) {
+	if u.Total == 0 {
+		u.Total = u.Prompt + u.Completion
+	}
+	if u.Total > 0 {
+		s.Usage, s.HasUsage = u, true
+	}
+}
+
+func (s *state) usage(out *provider.Out) {
+	if s.HasUsage {
+		out.Usage(s.Usage)
+	}
+}
