@@ -7,7 +7,6 @@ import "github.com/parley-search/parley/sdk/rawjson"
 // scratch memory: keep one in the provider's value.
 type Draft struct {
 	doc     []byte
-	what    uint8
 	texts   int
 	spoiled bool
 	count   int
