@@ -95,7 +95,7 @@ func (*plain) Error(r *provider.Response) provider.ProviderError {
 	if v, ok := rawjson.Parse(r.Body); ok { // it mostly holds JSON
 		e.Message = messageOf(v.Get("error"))
 	}
-	if seconds, err := strconv.ParseUint(r.Headers["retry-after"], 10, 32); err == nil {
+	if seconds, err := strconv.ParseUint(r.Header("retry-after"), 10, 32); err == nil {
 		e.RetryAfterMS = int64(seconds) * 1000
 	}
 	return e

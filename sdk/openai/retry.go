@@ -15,10 +15,10 @@ const maxRetry = 24 * 60 * 60 * 1000
 // HTTP date, or a duration such as 1m30s. Azure sends 0 in the first with a
 // second in the other, so 0 counts as not said.
 func RetryAfter(r *provider.Response) int64 {
-	if ms, err := strconv.ParseFloat(strings.TrimSpace(r.Headers["retry-after-ms"]), 64); err == nil && ms > 0 {
+	if ms, err := strconv.ParseFloat(strings.TrimSpace(r.Header("retry-after-ms")), 64); err == nil && ms > 0 {
 		return wait(ms)
 	}
-	text := strings.TrimSpace(r.Headers["retry-after"])
+	text := strings.TrimSpace(r.Header("retry-after"))
 	if s, err := strconv.ParseFloat(text, 64); err == nil {
 		return wait(s * 1000)
 	}
@@ -30,7 +30,7 @@ func RetryAfter(r *provider.Response) int64 {
 		return 0
 	}
 	// The provider's own clock is the one that the date was made by.
-	now, ok := httpDate(r.Headers["date"])
+	now, ok := httpDate(r.Header("date"))
 	if !ok {
 		now = provider.Now() / 1000
 	}

@@ -6,36 +6,37 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/sdk/provider"
+	"github.com/parley-search/parley/sdk/rawjson"
 )
 
 func TestRetryAfter(t *testing.T) {
-	const date = "Sat, 21 Nov 2026 06:00:00 GMT"
+	const date = `"date": "Sat, 21 Nov 2026 06:00:00 GMT"}`
 	tests := []struct {
 		name    string
-		headers map[string]string
+		headers string
 		want    int64
 	}{
-		{"none", nil, 0},
-		{"milliseconds", map[string]string{"retry-after-ms": "1500"}, 1500},
-		{"milliseconds win", map[string]string{"retry-after-ms": "1500", "retry-after": "9"}, 1500},
-		{"zero milliseconds beside a second", map[string]string{"retry-after-ms": "0", "retry-after": "1"}, 1000},
-		{"seconds", map[string]string{"retry-after": "20"}, 20_000},
-		{"part of a second", map[string]string{"retry-after": "0.25"}, 250},
-		{"a duration", map[string]string{"retry-after": "1m30s"}, 90_000},
-		{"a short duration", map[string]string{"retry-after": "6ms"}, 6},
-		{"a date", map[string]string{"retry-after": "Sat, 21 Nov 2026 06:01:30 GMT", "date": date}, 90_000},
-		{"a date over a year's end", map[string]string{"retry-after": "Fri, 01 Jan 2027 00:00:00 GMT", "date": "Thu, 31 Dec 2026 23:59:00 GMT"}, 60_000},
-		{"a date that has gone by", map[string]string{"retry-after": "Sat, 21 Nov 2026 05:00:00 GMT", "date": date}, 0},
-		{"a month that is none", map[string]string{"retry-after": "Sat, 21 anF 2026 06:01:30 GMT", "date": date}, 0},
-		{"negative", map[string]string{"retry-after": "-5"}, 0},
-		{"no number", map[string]string{"retry-after": "NaN"}, 0},
-		{"words", map[string]string{"retry-after": "soon"}, 0},
-		{"for ever", map[string]string{"retry-after": "1e30"}, maxRetry},
+		{"none", `{}`, 0},
+		{"milliseconds", `{"retry-after-ms": "1500"}`, 1500},
+		{"milliseconds win", `{"retry-after-ms": "1500", "retry-after": "9"}`, 1500},
+		{"zero milliseconds beside a second", `{"retry-after-ms": "0", "retry-after": "1"}`, 1000},
+		{"seconds", `{"retry-after": "20"}`, 20_000},
+		{"part of a second", `{"retry-after": "0.25"}`, 250},
+		{"a duration", `{"retry-after": "1m30s"}`, 90_000},
+		{"a short duration", `{"retry-after": "6ms"}`, 6},
+		{"a date", `{"retry-after": "Sat, 21 Nov 2026 06:01:30 GMT", ` + date, 90_000},
+		{"a date over a year's end", `{"retry-after": "Fri, 01 Jan 2027 00:00:00 GMT", "date": "Thu, 31 Dec 2026 23:59:00 GMT"}`, 60_000},
+		{"a date that has gone by", `{"retry-after": "Sat, 21 Nov 2026 05:00:00 GMT", ` + date, 0},
+		{"a month that is none", `{"retry-after": "Sat, 21 anF 2026 06:01:30 GMT", ` + date, 0},
+		{"negative", `{"retry-after": "-5"}`, 0},
+		{"no number", `{"retry-after": "NaN"}`, 0},
+		{"words", `{"retry-after": "soon"}`, 0},
+		{"for ever", `{"retry-after": "1e30"}`, maxRetry},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := RetryAfter(&provider.Response{Headers: tt.headers}); got != tt.want {
-				t.Errorf("RetryAfter(%v) = %d, want %d", tt.headers, got, tt.want)
+			if got := RetryAfter(&provider.Response{Headers: rawjson.Value(tt.headers)}); got != tt.want {
+				t.Errorf("RetryAfter(%s) = %d, want %d", tt.headers, got, tt.want)
 			}
 		})
 	}

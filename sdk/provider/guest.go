@@ -122,12 +122,18 @@ func (g *guest[S]) Error(in []byte) ([]byte, error) {
 	if !ok || v.Kind() != rawjson.Object {
 		return nil, &DeclaredError{abi.CodeMalformed, "error input is not a JSON object"}
 	}
-	r := &Response{Headers: map[string]string{}, Body: []byte(v.Get("body").String())}
-	status, _ := v.Get("status").Int()
-	r.Status = int(status)
-	for m := v.Get("headers").Members(); m.Next(); {
-		r.Headers[string(m.Key)] = m.Value.String()
+	var r Response
+	for m := v.Members(); m.Next(); {
+		switch string(m.Key) {
+		case "status":
+			n, _ := m.Value.Int()
+			r.Status = int(n)
+		case "headers":
+			r.Headers = m.Value
+		case "body":
+			r.Body, _ = m.Value.Text(nil)
+		}
 	}
-	g.output = appendProviderError(g.output[:0], g.provider.Error(r))
+	g.output = appendProviderError(g.output[:0], g.provider.Error(&r))
 	return g.output, nil
 }

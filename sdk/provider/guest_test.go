@@ -42,7 +42,7 @@ func (c counter) Decode(s *counterState, e Event, out *Out) error {
 }
 
 func (counter) Error(r *Response) ProviderError {
-	return ProviderError{Kind: "k", Message: r.Headers["x"] + string(r.Body), RetryAfterMS: int64(r.Status)}
+	return ProviderError{Kind: "k", Message: r.Header("x") + string(r.Body), RetryAfterMS: int64(r.Status)}
 }
 
 // call runs decode once.

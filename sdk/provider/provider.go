@@ -92,9 +92,12 @@ type Event struct {
 // A Response is an HTTP response that is no success.
 type Response struct {
 	Status  int
-	Headers map[string]string // names in lower case
-	Body    []byte            // at most 64 KiB of it
+	Headers rawjson.Value // an object; names in lower case
+	Body    []byte        // at most 64 KiB of it
 }
+
+// Header returns the value of the header called name, "" where there is none.
+func (r *Response) Header(name string) string { return r.Headers.Get(name).String() }
 
 // A ProviderError is a provider's failure in the one form that the host knows.
 // Message is the provider's own and may be empty.

@@ -105,40 +105,51 @@ func AppendUnescaped(dst, s []byte) []byte {
 			return append(dst, s...)
 		}
 		dst = append(dst, s[:n]...)
-		i := n + 1
-		switch c := s[i]; c {
-		case 'b':
-			dst = append(dst, '\b')
-		case 'f':
-			dst = append(dst, '\f')
-		case 'n':
-			dst = append(dst, '\n')
-		case 'r':
-			dst = append(dst, '\r')
-		case 't':
-			dst = append(dst, '\t')
-		case 'u':
-			r, ok := hex4(s[i+1:])
-			if !ok {
-				r = utf8.RuneError
-			} else {
-				i += 4
-			}
-			if utf16.IsSurrogate(r) {
-				var low rune
-				if i+2 < len(s) && s[i+1] == '\\' && s[i+2] == 'u' {
-					low, _ = hex4(s[i+3:])
-				}
-				if r = utf16.DecodeRune(r, low); r != utf8.RuneError {
-					i += 6
-				}
-			}
-			dst = utf8.AppendRune(dst, r)
-		default:
-			dst = append(dst, c)
+		c := s[n+1]
+		s = s[n+2:]
+		if c == 'u' {
+			dst, s = appendCode(dst, s)
+		} else {
+			dst = append(dst, meaning(c))
 		}
-		s = s[i+1:]
 	}
+}
+
+// meaning returns what a backslash and c stand for.
+func meaning(c byte) byte {
+	switch c {
+	case 'b':
+		return '\b'
+	case 'f':
+		return '\f'
+	case 'n':
+		return '\n'
+	case 'r':
+		return '\r'
+	case 't':
+		return '\t'
+	}
+	return c
+}
+
+// appendCode appends the character whose code in UTF-16 begins s, behind its
+// \u, and returns what follows it.
+func appendCode(dst, s []byte) (text, rest []byte) {
+	r, ok := hex4(s)
+	if !ok {
+		return utf8.AppendRune(dst, utf8.RuneError), s
+	}
+	s = s[4:]
+	if utf16.IsSurrogate(r) {
+		var low rune
+		if len(s) > 2 && s[0] == '\\' && s[1] == 'u' {
+			low, _ = hex4(s[2:])
+		}
+		if r = utf16.DecodeRune(r, low); r != utf8.RuneError {
+			s = s[6:]
+		}
+	}
+	return utf8.AppendRune(dst, r), s
 }
 
 // hex4 reads four hexadecimal digits.
