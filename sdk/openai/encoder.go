@@ -32,7 +32,7 @@ func (e *Encoder) Body(chat rawjson.Value) rawjson.Edit {
 	}
 	body.Set("stream_options", options)
 	e.members = body
-	if body.Get("tools").Len() == 0 {
+	if body.Get("tools").Empty() {
 		body.Drop("tools", "tool_choice", "parallel_tool_calls")
 	}
 	return body

@@ -232,6 +232,16 @@ func (v Value) Len() (n int) {
 	return n
 }
 
+// Empty reports whether v holds nothing: an object without a member, an array
+// without an item, or what is neither.
+func (v Value) Empty() bool {
+	if k := v.Kind(); k != Object && k != Array {
+		return true
+	}
+	_, ok := next(v, 1)
+	return !ok
+}
+
 // Offset says where in doc the value v of doc begins. Both must be uncut
 // slices of one array, as all Values of one document are.
 func Offset(doc []byte, v Value) int { return cap(doc) - cap(v) }

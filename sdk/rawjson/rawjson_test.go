@@ -114,6 +114,14 @@ func TestLookUps(t *testing.T) {
 	if v.Len() != 5 || list.Len() != 5 || list.Get("c").Len() != 0 {
 		t.Errorf("lengths = %d, %d, want 5, 5", v.Len(), list.Len())
 	}
+	for text, want := range map[string]bool{
+		"": true, "null": true, "1": true, `"a"`: true, "{}": true, "[ ]": true, "[\n\t]": true,
+		"[0]": false, `{ "a":1}`: false, "[ [] ]": false,
+	} {
+		if got := Value(text).Empty(); got != want {
+			t.Errorf("%q is empty: %t, want %t", text, got, want)
+		}
+	}
 	if at := Offset(doc, list); !bytes.HasPrefix(doc[at:], []byte("[10")) {
 		t.Errorf("Offset leads to %q", doc[at:])
 	}

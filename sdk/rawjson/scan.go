@@ -189,25 +189,23 @@ func escapes(b []byte) (n int) {
 func valueEnd(b []byte, i int) int {
 	depth := 0
 	for i < len(b) {
-		switch b[i] {
-		case '"':
+		switch c := b[i]; {
+		case c == '"':
 			if i = stringEnd(b, i); depth == 0 {
 				return i
 			}
 			continue
-		case '{', '[':
+		case c|' ' == '{': // or '['
 			depth++
-		case '}', ']':
+		case c|' ' == '}': // or ']'
 			if depth == 0 {
 				return i
 			}
 			if depth--; depth == 0 {
 				return i + 1
 			}
-		case ',', ' ', '\n', '\t', '\r':
-			if depth == 0 {
-				return i
-			}
+		case depth == 0 && (c == ',' || c <= ' '):
+			return i
 		}
 		i++
 	}

@@ -45,14 +45,14 @@ func AppendString[T string | []byte](dst []byte, s T) []byte {
 func plain[T string | []byte](s T) (n int) {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	for n < len(s) {
-		if n+8 <= len(s) {
-			v := uint64(s[n]) | uint64(s[n+1])<<8 | uint64(s[n+2])<<16 | uint64(s[n+3])<<24 |
-				uint64(s[n+4])<<32 | uint64(s[n+5])<<40 | uint64(s[n+6])<<48 | uint64(s[n+7])<<56
+		if at := min(n, len(s)-8); at >= 0 { // the last eight may overlap those before
+			v := uint64(s[at]) | uint64(s[at+1])<<8 | uint64(s[at+2])<<16 | uint64(s[at+3])<<24 |
+				uint64(s[at+4])<<32 | uint64(s[at+5])<<40 | uint64(s[at+6])<<48 | uint64(s[at+7])<<56
 			quote, slash := v^ones*'"', v^ones*'\\'
 			// Of each byte the highest bit: it is one itself, it is below a space, it is
 			// a quote or a backslash. A carry sets it too often, never too seldom.
 			if (v|(v-ones*' ')|(quote-ones)|(slash-ones))&highs == 0 {
-				n += 8
+				n = at + 8
 				continue
 			}
 		}

@@ -58,7 +58,7 @@ func readCarry(carry [][]byte) (rounds [][]kept) {
 // take returns the parts of the round that made calls, once; nil where there is
 // none.
 func (c *conversation) take(calls rawjson.Value) []kept {
-	if calls.Len() == 0 {
+	if calls.Empty() {
 		return nil
 	}
 next:

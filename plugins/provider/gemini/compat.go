@@ -16,7 +16,7 @@ func (g *gemini) encodeCompat(r *provider.Request, base string) provider.HTTPReq
 	var messages []byte
 	for it := openai.SystemFirst(body.Get("messages")).Items(); it.Next(); {
 		m := rawjson.EditOf(it.Value)
-		if calls := m.Get("tool_calls"); calls.Len() > 0 {
+		if calls := m.Get("tool_calls"); !calls.Empty() {
 			m.Set("tool_calls", signCalls(calls, rounds, signed))
 		}
 		messages = join(messages, m.Value())
