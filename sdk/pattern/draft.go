@@ -16,7 +16,7 @@ type Draft struct {
 // found is what will be a hole: doc[from:to].
 type found struct {
 	from, to int
-	kind     uint8
+	number   bool
 	what     uint8
 }
 
@@ -29,55 +29,26 @@ func (d *Draft) Begin(doc []byte) {
 // event with a second makes none.
 func (d *Draft) Text(what uint8, v rawjson.Value) {
 	d.texts++
-	d.add(textHole, what, v)
+	from := rawjson.Offset(d.doc, v)
+	d.add(found{from + 1, from + len(v) - 1, false, what})
 }
 
-// Number notes a number that mattered, and what it is, which is not 0. One that
-// is not written as digits alone makes no pattern.
+// Number notes a number that mattered, and what it is. One that is not written
+// as digits alone makes no pattern.
 func (d *Draft) Number(what uint8, v rawjson.Value) {
 	if !whole(v) {
 		d.spoiled = true
 		return
 	}
-	d.add(numberHole, what, v)
-}
-
-// Skip notes a string or a number that never matters, whatever it is.
-func (d *Draft) Skip(v rawjson.Value) {
-	switch {
-	case d.count == MaxHoles: // then it may not vary
-	case v.Kind() == rawjson.String:
-		d.add(paddingHole, 0, v)
-	case whole(v):
-		d.add(numberHole, 0, v)
-	}
-}
-
-// Spaces says that the event may have spaces before its last byte, as some
-// providers pad events so.
-func (d *Draft) Spaces() {
-	to := len(d.doc) - 1
-	from := to
-	for from > 0 && d.doc[from-1] == ' ' {
-		from--
-	}
-	d.insert(found{from: from, to: to, kind: spacesHole})
+	from := rawjson.Offset(d.doc, v)
+	d.add(found{from, from + len(v), true, what})
 }
 
 // Spoil says that the event held what a pattern has no word for.
 func (d *Draft) Spoil() { d.spoiled = true }
 
-// add notes a value; of a string, what stands between its quotes.
-func (d *Draft) add(kind, what uint8, v rawjson.Value) {
-	from := rawjson.Offset(d.doc, v)
-	to := from + len(v)
-	if kind != numberHole {
-		from, to = from+1, to-1
-	}
-	d.insert(found{from, to, kind, what})
-}
-
-func (d *Draft) insert(f found) {
+// add keeps a hole in its place.
+func (d *Draft) add(f found) {
 	if d.count == MaxHoles {
 		d.spoiled = true
 		return
@@ -104,7 +75,7 @@ func (d *Draft) Learn(s *State, memo []byte) ([]byte, bool) {
 	*s = State{count: uint8(d.count)}
 	at := 0
 	for i, f := range d.found[:d.count] {
-		s.holes[i] = hole{before: uint16(f.from - at), kind: f.kind, what: f.what}
+		s.holes[i] = hole{before: uint16(f.from - at), number: f.number, what: f.what}
 		memo = append(memo, d.doc[at:f.from]...)
 		at = f.to
 	}

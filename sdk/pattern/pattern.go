@@ -5,7 +5,7 @@
 // mattered in it, the bytes between are kept as a pattern: literals, and holes
 // for what may vary. An event that has the same literals is the same JSON with
 // another string and other numbers, and means what the one read in full meant.
-// In a guest, seeing that takes a tenth of the time.
+// In a guest, seeing that takes a seventh of the time.
 //
 // It holds because JSON is read from front to back: a reader that has crossed
 // the same literal stands in the same place, in the string or the number that
@@ -18,6 +18,10 @@
 // [State] is the part of a provider's state that says how the pattern is cut;
 // the literals stand at the end of the memo. A [Match] is what an event had in
 // its holes.
+//
+// The plugin anthropic has a pattern of its own, for one string and padding: made
+// for just that, it takes a tenth less time. So has package openai, beside the
+// shapes that it keeps.
 package pattern
 
 import (
@@ -36,17 +40,10 @@ const (
 // maxDigits is how long a number may be: a longer one might not fit.
 const maxDigits = 18
 
-// The kinds of hole.
-const (
-	textHole    = iota // a string's bytes, without its quotes: the one that matters
-	paddingHole        // the same, of a string that does not
-	numberHole
-	spacesHole // between tokens; none, too
-)
-
+// A hole is for the string, its bytes without the quotes, or for a number.
 type hole struct {
 	before uint16 // bytes of the literal before it
-	kind   uint8
+	number bool
 	what   uint8
 }
 
@@ -103,36 +100,28 @@ func (s *State) Match(literals, doc []byte, m *Match) bool {
 			return false
 		}
 		at, from = at+n, from+n
-		switch h.kind {
-		case textHole, paddingHole:
-			n := bytes.IndexByte(doc[at:], '"')
-			if n < 0 {
-				return false
-			}
-			escaped := bytes.IndexByte(doc[at:at+n], '\\') >= 0
-			if escaped {
-				if n = rawjson.EndOfString(doc[at:]); n < 0 {
-					return false
-				}
-			}
-			if h.kind == textHole {
-				m.Text, m.What, m.escaped = doc[at-1:at+n+1], h.what, escaped
-			}
-			at += n
-		case numberHole:
+		if h.number {
 			n, end := digits(doc, at)
 			if end < 0 {
 				return false
 			}
-			if at = end; h.what != 0 {
-				m.numbers[m.count] = Number{h.what, n}
-				m.count++
-			}
-		case spacesHole:
-			for at < len(doc) && doc[at] == ' ' {
-				at++
+			m.numbers[m.count] = Number{h.what, n}
+			m.count++
+			at = end
+			continue
+		}
+		n = bytes.IndexByte(doc[at:], '"')
+		if n < 0 {
+			return false
+		}
+		m.What, m.escaped = h.what, bytes.IndexByte(doc[at:at+n], '\\') >= 0
+		if m.escaped {
+			if n = rawjson.EndOfString(doc[at:]); n < 0 {
+				return false
 			}
 		}
+		m.Text = doc[at-1 : at+n+1]
+		at += n
 	}
 	return string(doc[at:]) == string(literals[from:])
 }

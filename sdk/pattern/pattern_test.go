@@ -47,11 +47,6 @@ func (r *reading) walk(v rawjson.Value, d *Draft, rest *strings.Builder) {
 			r.numbers = append(r.numbers, Number{key[0], uint64(n)})
 			d.Number(key[0], m.Value)
 			continue
-		case "skip":
-			d.Skip(m.Value)
-			if k := m.Value.Kind(); k == rawjson.String || k == rawjson.Number {
-				continue
-			}
 		}
 		r.inner(m.Value, d, rest)
 	}
@@ -115,15 +110,13 @@ func hold(t *testing.T, first, second []byte) (fits bool) {
 
 var documents = []string{
 	`{"text":"one"}`,
-	`{"id":"x","a":1,"deep":[{"b":20,"c":[{"text":"one"}],"skip":"xxx"}],"b":3}`,
-	`{"b":7,"text":"\n","skip":12,"a":0 }`,
-	`{"text":"first","none":{"text":null},"skip":"","a":100   }`,
+	`{"id":"x","a":1,"deep":[{"b":20,"c":[{"text":"one"}],"else":"xxx"}],"b":3}`,
+	`{"b":7,"text":"\n","else":12,"a":0 }`,
+	`{"text":"first","none":{"text":null},"else":"","a":100   }`,
 	"{\n  \"a\": 5,\n  \"text\": \"one\",\n  \"skip\": [1]\n}\n",
 	`{"text":"one","a":1,"b":2,"a":3,"b":4,"a":5,"b":6,"a":7}`,
-	`{"text":"one","skip":1,"skip":2,"skip":3,"skip":4,"skip":5,"skip":6,"skip":7,"skip":8,"skip":9}`,
 	`{"text":"one","text":"two"}`,
 	`{"text":"one","a":-1}`,
-	`{"text":"one","skip":1.5}`,
 }
 
 // TestMatchProperty: what fits is what reading in full says it is.
@@ -177,9 +170,6 @@ func TestMatch(t *testing.T) {
 		{"no number", `{"a":1,"text":"a"}`, `{"a":,"text":"a"}`, false},
 		{"a text for a number", `{"a":1,"text":"a"}`, `{"a":"1","text":"a"}`, false},
 		{"a sign to learn from", `{"a":-1,"text":"a"}`, `{"a":-1,"text":"a"}`, false},
-		{"what is skipped", `{"text":"a","skip":"a","skip":5}`, `{"text":"a","skip":"bb\n","skip":60}`, true},
-		{"a fraction that is skipped", `{"text":"a","skip":0.5}`, `{"text":"b","skip":0.5}`, true},
-		{"another one", `{"text":"a","skip":0.5}`, `{"text":"b","skip":0.6}`, false},
 		{"the rest", `{"text":"a","c":1}`, `{"text":"a","c":2}`, false},
 		{"more behind", `{"text":"a"}`, `{"text":"a"} `, false},
 		{"cut off", `{"text":"a"}`, `{"text":"a"`, false},
@@ -191,7 +181,6 @@ func TestMatch(t *testing.T) {
 		{"literals beyond", `{"text":"a","c":"` + long[:MaxLiterals-17] + `"}`, `{"text":"b","c":"` + long[:MaxLiterals-17] + `"}`, false},
 		{"holes at their bound", `{"text":"a","a":1,"a":1,"a":1,"a":1,"a":1,"a":1,"a":1}`, `{"text":"b","a":2,"a":3,"a":4,"a":5,"a":6,"a":7,"a":8}`, true},
 		{"holes beyond", `{"text":"a","a":1,"a":1,"a":1,"a":1,"a":1,"a":1,"a":1,"a":1}`, `{"text":"b","a":1,"a":1,"a":1,"a":1,"a":1,"a":1,"a":1,"a":1}`, false},
-		{"what is skipped beyond", `{"text":"a","skip":1,"skip":1,"skip":1,"skip":1,"skip":1,"skip":1,"skip":1,"skip":1}`, `{"text":"b","skip":2,"skip":2,"skip":2,"skip":2,"skip":2,"skip":2,"skip":2,"skip":1}`, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -199,30 +188,6 @@ func TestMatch(t *testing.T) {
 				t.Errorf("fits: %v, want %v", got, tt.fits)
 			}
 		})
-	}
-}
-
-// TestSpaces: padding before the last byte may be of any length, and stand
-// nowhere else.
-func TestSpaces(t *testing.T) {
-	const head = `{"delta":{"text":"`
-	for _, first := range []string{head + `a"}}`, head + `a"}   }`} {
-		var d Draft
-		if _, ok := read([]byte(first), &d); !ok {
-			t.Fatal("the test's document is not JSON")
-		}
-		d.Spaces()
-		var s State
-		literals, _ := d.Learn(&s, nil)
-		for second, fits := range map[string]bool{
-			head + `b"}}`: true, head + `b"} }`: true, head + `b"}          }`: true,
-			head + `b"}} `: false, head + `b" }}`: false, head + "b\"}\t}": false, head + `b"} `: false, head + `b"}  x`: false,
-		} {
-			var m Match
-			if s.Match(literals, []byte(second), &m) != fits {
-				t.Errorf("%q by the pattern of %q: want fits %v", second, first, fits)
-			}
-		}
 	}
 }
 
