@@ -13,13 +13,11 @@ import (
 
 // parseRequest reads an abi.EncodeRequest into g.request.
 func (g *guest[S]) parseRequest(in []byte) error {
-	v, ok := rawjson.Parse(in)
 	r := &g.request
 	*r = Request{}
-	var settings rawjson.Value
-	// In one walk: a look-up of its own for each member would cross the chat,
-	// which may be long, again and again.
-	for m := v.Members(); m.Next(); {
+	var settings, carry rawjson.Value
+	m := rawjson.Check(in)
+	for m.Next() {
 		switch string(m.Key) {
 		case "chat":
 			r.Chat = m.Value
@@ -32,15 +30,17 @@ func (g *guest[S]) parseRequest(in []byte) error {
 			n, _ := m.Value.Int()
 			r.Attempt = int(n)
 		case "carry":
-			if r.Carry, ok = parseCarry(m.Value); !ok {
-				return &DeclaredError{abi.CodeMalformed, "a carry is not base64"}
-			}
+			carry = m.Value
 		}
 	}
-	if !ok || r.Chat.Kind() != rawjson.Object {
+	if !m.OK() || r.Chat.Kind() != rawjson.Object {
 		return &DeclaredError{abi.CodeMalformed, "encode input is not a JSON object with a chat in it"}
 	}
 	r.Settings = g.settings.of(settings)
+	var ok bool
+	if r.Carry, ok = parseCarry(carry); !ok {
+		return &DeclaredError{abi.CodeMalformed, "a carry is not base64"}
+	}
 	return nil
 }
 
