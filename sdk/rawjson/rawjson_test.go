@@ -163,7 +163,7 @@ func TestEdit(t *testing.T) {
 
 func TestClean(t *testing.T) {
 	for text, want := range map[string]bool{
-		`{"a":"b\u0001"}`: true, "{\n\"a\":\t1}": true, `"\"\\"`: true,
+		`{"a":"b\u0001"}`: true, "{\n\"a\":\t1}": true, `"\"\\"`: true, `"ü\n"`: true,
 		"\"a\x01\"": false, "\"a\xff\"": false, "[\"a\nb\"]": false,
 	} {
 		if got := Value(text).Clean(); got != want {
@@ -174,7 +174,7 @@ func TestClean(t *testing.T) {
 
 // FuzzParse holds the package to encoding/json.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{`{"a":[1,"x\u00e9\ud83d\ude00",null]}`, `"\ud83d"`, `[[],{},"",-0.0e1]`, `{"a":1,"a":2}`, "\"\x01\"", `"😀"`} {
+	for _, s := range []string{`{"a":[1,"x\u00e9\ud83d\ude00",null]}`, `"\ud83d"`, `[[],{},"",-0.0e1]`, `{"a":1,"a":2}`, "\"\x01\"", `"😀"`, `"\/\b\n\u0000\u0022\\"`, "\"\xe2\\n\x82\"", "\"\xff\x01\\u00ff\""} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, doc []byte) {
@@ -188,6 +188,11 @@ func FuzzParse(f *testing.F) {
 		shallow := bytes.Count(doc, []byte("["))+bytes.Count(doc, []byte("{")) <= MaxDepth
 		if got, whole := checked(doc); shallow && (whole != (v.Kind() == Object) || whole && !reflect.DeepEqual(got, EditOf(v))) {
 			t.Fatalf("Check comes to %q, %v, Parse to %q", got, whole, v)
+		}
+		if v.Kind() == String {
+			if got, want := AppendQuoted(nil, v), AppendString(nil, v.String()); !bytes.Equal(got, want) {
+				t.Errorf("AppendQuoted gives %s, AppendString %s", got, want)
+			}
 		}
 		if !ok || !v.Clean() {
 			return

@@ -11,17 +11,20 @@ import (
 // strings, and UTF-8 throughout.
 func (v Value) Clean() bool {
 	inside := false
-	for i := 0; i < len(v); i++ {
+	for i := 0; ; i++ {
+		if i += plain([]byte(v[i:])); i == len(v) {
+			return true
+		}
 		switch c := v[i]; {
 		case c == '"':
 			inside = !inside
 		case c == '\\':
-			i++
-		case c < ' ' && inside:
+			i++ // what it escapes
+		case c < ' ' && !inside:
+		default: // a control character, or no UTF-8
 			return false
 		}
 	}
-	return utf8.Valid(v)
 }
 
 // AppendString appends s as a JSON string. Bytes that are not UTF-8 become
@@ -88,6 +91,50 @@ func appendEscape(dst []byte, c byte) []byte {
 		return append(dst, '\\', 't')
 	}
 	return append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
+}
+
+// AppendQuoted appends the string v as [AppendString] would append its text:
+// mended, and with no escapes but those that it needs.
+func AppendQuoted(dst []byte, v Value) []byte {
+	from := 0 // what stands before is in dst
+	for i := 1; ; {
+		i += plain([]byte(v[i:]))
+		switch c := v[i]; {
+		case c == '"': // its last byte, as those before have a backslash
+			return append(dst, v[from:]...)
+		case c == '\\' && short(v[i+1]):
+			i += 2
+		default:
+			dst = append(dst, v[from:i]...)
+			dst, i = appendAnew(dst, v, i)
+			from = i
+		}
+	}
+}
+
+// short reports whether [AppendString] writes the escape of a backslash and c.
+func short(c byte) bool { return c == 'n' || c == '"' || c == '\\' || c == 'r' || c == 't' }
+
+// appendAnew appends what AppendString writes for the byte or the escape at
+// v[i], and returns what follows it.
+func appendAnew(dst []byte, v Value, i int) (b []byte, next int) {
+	var text [utf8.UTFMax]byte
+	code := text[:1]
+	switch {
+	case v[i] != '\\':
+		return appendEscape(dst, v[i]), i + 1
+	case v[i+1] == 'u':
+		var rest []byte
+		code, rest = appendCode(text[:0], v[i+2:])
+		i = len(v) - len(rest)
+	default:
+		text[0] = meaning(v[i+1])
+		i += 2
+	}
+	if plain(code) == 0 {
+		return appendEscape(dst, code[0]), i
+	}
+	return append(dst, code...), i
 }
 
 // Quote returns s as a JSON string.
