@@ -79,11 +79,11 @@ next:
 
 // replay adds a round as the model gave it: its text, with the kept parts where
 // they stood.
-func (c *conversation) replay(text string, parts []kept) error {
+func (c *conversation) replay(text string, parts []kept) {
 	from := 0
 	for _, p := range parts {
 		if p.at >= from && p.at+p.own <= len(text) {
-			c.text("model", text[from:p.at])
+			c.text("model", rawjson.Quote(text[from:p.at]))
 			from = p.at + p.own
 		}
 		c.add("model", p.part)
@@ -96,6 +96,5 @@ func (c *conversation) replay(text string, parts []kept) error {
 			c.calls = append(c.calls, call{id: p.id, named: named})
 		}
 	}
-	c.text("model", text[from:])
-	return nil
+	c.text("model", rawjson.Quote(text[from:]))
 }

@@ -8,42 +8,51 @@ import (
 	"github.com/parley-search/parley/sdk/rawjson"
 )
 
-// encode returns the body of a native request for a chat. Gemini refuses a body for one
-// member that it does not know, so nothing goes in that is not named here.
-func encode(r *provider.Request, chat rawjson.Edit) (rawjson.Value, error) {
-	model := chat.Get("model").String()
-	c := conversation{rounds: readCarry(r.Carry), signed: generation(model) >= 3}
+// An encoder makes the bodies of native requests. It holds scratch memory: what
+// it returns is good until it is asked again.
+type encoder struct {
+	chat   rawjson.Edit // the request's members
+	config rawjson.Edit
+	talk   conversation
+}
+
+// encode returns the body for e.chat. Gemini refuses a body for one member that
+// it does not know, so nothing goes in that is not named here.
+func (e *encoder) encode(model string, carry [][]byte) ([]byte, error) {
+	chat, c := e.chat, &e.talk
+	c.reset(readCarry(carry), generation(model) >= 3)
+	c.body = append(c.body[:0], `{"contents":[`...)
 	if err := c.read(chat.Get("messages")); err != nil {
 		return nil, err
 	}
-	var body rawjson.Edit
-	body.Set("contents", list(c.contents))
+	b := append(c.body, ']')
 	if len(c.system) > 0 {
-		body.Set("systemInstruction", object("parts", list(c.system)))
+		b = append(append(append(b, `,"systemInstruction":{"parts":[`...), c.system...), "]}"...)
 	}
 	tools, err := declarations(chat.Get("tools"))
 	if err != nil {
 		return nil, err
 	}
 	if len(tools) > 0 {
-		body.Set("tools", list(object("functionDeclarations", list(tools))))
+		b = append(append(append(b, `,"tools":[{"functionDeclarations":[`...), tools...), "]}]"...)
 		if choice := toolChoice(chat.Get("tool_choice")); choice != nil {
-			body.Set("toolConfig", object("functionCallingConfig", choice))
+			b = append(append(append(b, `,"toolConfig":{"functionCallingConfig":`...), choice...), '}')
 		}
 	}
-	config, err := generationConfig(model, chat)
-	if err != nil {
+	if e.config, err = generationConfig(e.config[:0], model, chat); err != nil {
 		return nil, err
 	}
-	if len(config) > 0 {
-		body.Set("generationConfig", config.Value())
+	if len(e.config) > 0 {
+		b = e.config.Append(append(b, `,"generationConfig":`...))
 	}
 	for _, own := range [...]string{"safetySettings", "cachedContent"} {
 		if v := chat.Get(own); !v.IsNull() {
-			body.Set(own, v)
+			b = append(append(append(b, `,"`...), own...), `":`...)
+			b = append(b, v...)
 		}
 	}
-	return body.Value(), nil
+	c.body = append(b, '}')
+	return c.body, nil
 }
 
 // settings are the members of generationConfig that a chat has under another
@@ -60,9 +69,10 @@ var settings = [...]struct{ chat, config string }{
 	{"thinkingConfig", "thinkingConfig"},
 }
 
-func generationConfig(model string, chat rawjson.Edit) (rawjson.Edit, error) {
-	var config rawjson.Edit
-	for _, s := range settings {
+// generationConfig appends the members of generationConfig.
+func generationConfig(config rawjson.Edit, model string, chat rawjson.Edit) (rawjson.Edit, error) {
+	for i := range settings {
+		s := &settings[i]
 		if v := chat.Get(s.chat); !v.IsNull() && len(config.Get(s.config)) == 0 {
 			config.Set(s.config, v)
 		}
@@ -71,7 +81,7 @@ func generationConfig(model string, chat rawjson.Edit) (rawjson.Edit, error) {
 	case stop.Kind() == rawjson.String && len(stop) > 2:
 		config.Set("stopSequences", list(stop))
 	case stop.Len() > 5:
-		return nil, provider.Refuse("`stop` has more than 5 texts: Gemini takes 5 at most")
+		return config, provider.Refuse("`stop` has more than 5 texts: Gemini takes 5 at most")
 	case stop.Len() > 0:
 		config.Set("stopSequences", stop)
 	}
@@ -183,11 +193,14 @@ func object[T string | rawjson.Value](key string, value T, more ...string) rawjs
 }
 
 // join appends a value to values joined by commas.
-func join(joined []byte, v rawjson.Value) []byte {
+func join(joined []byte, v rawjson.Value) []byte { return append(comma(joined), v...) }
+
+// comma appends a comma to values that are joined by it, where there are any.
+func comma(joined []byte) []byte {
 	if len(joined) > 0 {
 		joined = append(joined, ',')
 	}
-	return append(joined, v...)
+	return joined
 }
 
 // list returns an array of values joined by commas.

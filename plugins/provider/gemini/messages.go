@@ -18,13 +18,17 @@ const ownID = "call_parley_"
 // user and model, none empty, the user first, and after a turn of calls the
 // answers to all of them at once.
 type conversation struct {
-	system   []byte // parts, joined by commas
-	contents []byte // joined by commas
-	role     string // of the content under way
-	parts    []byte // of the content under way, joined by commas
-	calls    []call // of the last message, until they are answered
-	rounds   [][]kept
-	signed   bool // calls need a signature
+	body   []byte // of the request, which the contents are written to
+	role   string // of the content under way, empty before the first
+	system []byte // parts, joined by commas
+	calls  []call // of the last message, until they are answered
+	rounds [][]kept
+	signed bool // calls need a signature
+}
+
+// reset begins another conversation in the memory of the last.
+func (c *conversation) reset(rounds [][]kept, signed bool) {
+	*c = conversation{body: c.body, system: c.system[:0], calls: c.calls[:0], rounds: rounds, signed: signed}
 }
 
 // A call waits for its answer.
@@ -35,7 +39,6 @@ type call struct {
 }
 
 func (c *conversation) read(messages rawjson.Value) error {
-	c.contents = make([]byte, 0, len(messages)+len(messages)/4)
 	var members [4]rawjson.Value
 	for it, i := messages.Items(), 0; it.Next(); i++ {
 		it.Value.Pick(members[:], "role", "content", "tool_calls", "refusal")
@@ -47,8 +50,8 @@ func (c *conversation) read(messages rawjson.Value) error {
 		var err error
 		switch string(role) {
 		case "system", "developer":
-			if text := openai.ContentText(content); text != "" {
-				c.system = appendText(c.system, text)
+			if text := textOf(content); len(text) > 2 {
+				c.system = appendText(comma(c.system), text)
 			}
 		case "user":
 			err = c.user(at, content)
@@ -66,13 +69,20 @@ func (c *conversation) read(messages rawjson.Value) error {
 	if len(c.calls) > 0 {
 		return unanswered("The conversation ends", c.calls)
 	}
-	c.turn("")
-	if len(c.contents) == 0 && len(c.system) > 0 { // instructions alone are the question
-		c.role, c.parts, c.system = "user", c.system, nil
-		c.turn("")
+	switch {
+	case c.role != "":
+	case len(c.system) > 0: // instructions alone are the question
+		c.add("user", c.system)
+		c.system = c.system[:0]
+	default:
+		c.add("user", nothing)
 	}
+	c.body = append(c.body, "]}"...)
 	return nil
 }
+
+// nothing is the part of a user who says nothing.
+var nothing = rawjson.Value(`{"text":"."}`)
 
 // A place is a message's among the messages. It is put into words where
 // something is wrong.
@@ -93,54 +103,54 @@ func unanswered(what string, calls []call) error {
 // add appends a part to the content under way, or begins the next one.
 func (c *conversation) add(role string, part rawjson.Value) {
 	c.begin(role)
-	c.parts = join(c.parts, part)
+	c.body = append(c.body, part...)
 }
 
+// begin makes place for a part of a role. A conversation that the model begins
+// gets a user's word in front.
 func (c *conversation) begin(role string) {
-	if role != c.role {
-		c.turn(role)
+	switch {
+	case role == c.role:
+		c.body = append(c.body, ',')
+		return
+	case c.role != "":
+		c.body = append(c.body, "]},"...)
+	case role == "model":
+		c.add("user", nothing)
+		c.body = append(c.body, "]},"...)
 	}
-}
-
-// turn ends the content under way. A conversation that the model begins, or in
-// which nothing is said, gets a user's word in front.
-func (c *conversation) turn(role string) {
-	if len(c.parts) > 0 {
-		if len(c.contents) == 0 && c.role == "model" {
-			c.contents = append(c.contents, `{"role":"user","parts":[{"text":"."}]}`...)
-		}
-		c.contents = join(c.contents, rawjson.Value(`{"role":`))
-		c.contents = rawjson.AppendString(c.contents, c.role)
-		c.contents = append(append(c.contents, `,"parts":[`...), c.parts...)
-		c.contents = append(c.contents, "]}"...)
-	}
-	c.role, c.parts = role, c.parts[:0]
-	if role == "" && len(c.contents) == 0 && len(c.system) == 0 {
-		c.contents = append(c.contents, `{"role":"user","parts":[{"text":"."}]}`...)
-	}
+	c.role = role
+	c.body = append(append(append(c.body, `{"role":"`...), role...), `","parts":[`...)
 }
 
 // text adds a text; an empty one is refused by Gemini.
-func (c *conversation) text(role, text string) {
-	if text != "" {
+func (c *conversation) text(role string, text rawjson.Value) {
+	if text.Kind() == rawjson.String && len(text) > 2 {
 		c.begin(role)
-		c.parts = appendText(c.parts, text)
+		c.body = appendText(c.body, text)
 	}
 }
 
-// appendText appends a part with a text to parts joined by commas.
-func appendText(parts []byte, text string) []byte {
-	parts = join(parts, rawjson.Value(`{"text":`))
-	return append(rawjson.AppendString(parts, text), '}')
+// appendText appends a part with a text.
+func appendText(b []byte, text rawjson.Value) []byte {
+	return append(rawjson.AppendQuoted(append(b, `{"text":`...), text), '}')
+}
+
+// textOf returns the text of a message's content as one string.
+func textOf(content rawjson.Value) rawjson.Value {
+	if content.Kind() == rawjson.String {
+		return content
+	}
+	return rawjson.Quote(openai.ContentText(content))
 }
 
 // user adds what a user said or showed.
 func (c *conversation) user(at place, content rawjson.Value) error {
-	c.text("user", content.String())
+	c.text("user", content)
 	for it, i := content.Items(), 0; it.Next(); i++ {
 		switch p := it.Value; p.Get("type").String() {
 		case "text":
-			c.text("user", p.Get("text").String())
+			c.text("user", p.Get("text"))
 		case "image_url":
 			c.add("user", image(p.Path("image_url", "url").String()))
 		default:
@@ -160,20 +170,25 @@ func image(url string) rawjson.Value {
 	return object("fileData", object("fileUri", rawjson.Quote(url)))
 }
 
-// said returns the text of an assistant's message, which may be a refusal.
-func said(content, refusal rawjson.Value) string {
+// said returns the text of an assistant's message, which may be a refusal, as
+// one string.
+func said(content, refusal rawjson.Value) rawjson.Value {
+	if content.Kind() == rawjson.String && refusal.IsNull() {
+		return content
+	}
 	text := openai.ContentText(content) + refusal.String()
 	for it := content.Items(); it.Next(); {
 		text += it.Value.Get("refusal").String()
 	}
-	return text
+	return rawjson.Quote(text)
 }
 
 // assistant adds what the model said: to the byte where this answer's carry has
 // it, else made anew from the message.
-func (c *conversation) assistant(at place, text string, calls rawjson.Value) error {
+func (c *conversation) assistant(at place, text, calls rawjson.Value) error {
 	if parts := c.take(calls); parts != nil {
-		return c.replay(text, parts)
+		c.replay(text.String(), parts)
+		return nil
 	}
 	c.text("model", text)
 	for it, i := calls.Items(), 0; it.Next(); i++ {
@@ -234,7 +249,7 @@ func (c *conversation) tool(at place, id string, content rawjson.Value) error {
 		call.named.Set("response", call.answer)
 		c.add("user", object("functionResponse", call.named.Value()))
 	}
-	c.calls = nil
+	c.calls = c.calls[:0]
 	return nil
 }
 

@@ -9,8 +9,6 @@ import (
 	"github.com/parley-search/parley/sdk/rawjson"
 )
 
-const defaultBase = "https://generativelanguage.googleapis.com"
-
 // gemini speaks the native API, and the OpenAI-compatible one where baseUrl
 // says so. It holds scratch memory.
 type gemini struct {
@@ -22,64 +20,26 @@ type gemini struct {
 	memo    []byte
 	found   pattern.Match
 	draft   pattern.Draft
+	target  target
+	encoder encoder
 }
 
 func (g *gemini) Encode(r *provider.Request) (provider.HTTPRequest, error) {
-	base := strings.TrimRight(r.Settings.BaseURL, "/")
-	if base == "" {
-		base = defaultBase
+	t := &g.target
+	t.settle(&r.Settings)
+	if t.compat {
+		return g.encodeCompat(r, t.root), nil
 	}
-	if isCompat(base) {
-		return g.encodeCompat(r, base), nil
+	// Once: each look-up in the chat itself would cross all messages.
+	g.encoder.chat = rawjson.AppendMembers(g.encoder.chat[:0], r.Chat)
+	if err := t.choose(g.encoder.chat.Get("model")); err != nil {
+		return provider.HTTPRequest{}, err
 	}
-	if !openai.HasPath(base) {
-		base += "/v1beta"
-	}
-	chat := rawjson.EditOf(r.Chat) // once: each look-up in the chat itself would cross all messages
-	model, err := modelPath(chat.Get("model").String())
+	body, err := g.encoder.encode(t.model, r.Carry)
 	if err != nil {
 		return provider.HTTPRequest{}, err
 	}
-	body, err := encode(r, chat)
-	if err != nil {
-		return provider.HTTPRequest{}, err
-	}
-	h := provider.HTTPRequest{
-		URL:     base + "/" + model + ":streamGenerateContent?alt=sse",
-		Headers: []provider.Header{{Name: "Content-Type", Value: "application/json"}},
-		Body:    body,
-	}
-	if r.Settings.APIKey != "" {
-		h.Headers = append(h.Headers, provider.Header{Name: "x-goog-api-key", Value: r.Settings.APIKey})
-	}
-	return h, nil
-}
-
-// isCompat reports whether base is one of the OpenAI-compatible form, which
-// has openai in its path.
-func isCompat(base string) bool {
-	_, rest, _ := strings.Cut(base, "://")
-	_, path, _ := strings.Cut(rest, "/")
-	return strings.Contains("/"+path, "/openai")
-}
-
-// modelPath returns where a model lives under the base: gemini-x and
-// models/gemini-x are the same one. A name that would lead elsewhere is
-// refused.
-func modelPath(model string) (string, error) {
-	if model == "" {
-		return "", provider.Refuse("`model` is not set: name one, for instance gemini-2.5-flash")
-	}
-	for _, c := range []byte(model) {
-		word := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
-		if !word && c != '-' && c != '_' && c != '.' && c != '/' || strings.Contains(model, "..") {
-			return "", provider.Refuse("`model` is not the name of a Gemini model: use letters, digits, dots and hyphens, for instance gemini-2.5-flash")
-		}
-	}
-	if strings.Contains(model, "/") {
-		return strings.Trim(model, "/"), nil
-	}
-	return "models/" + model, nil
+	return provider.HTTPRequest{URL: t.url, Headers: t.headers, Body: body}, nil
 }
 
 // generation returns the number in a model's name, gemini-2.5-flash: 2. Names
