@@ -2,6 +2,7 @@ package rawjson
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/parley-search/parley/sdk/internal/guestmem"
 )
@@ -42,45 +43,42 @@ func AppendMembers(e Edit, v Value) Edit {
 }
 
 // Get returns the member called key, the empty Value where there is none.
-//
-//go:noinline
 func (e Edit) Get(key string) Value {
-	for i := range e {
-		if e[i].Key == key {
-			return e[i].Value
-		}
+	if i := e.index(key); i >= 0 {
+		return e[i].Value
 	}
 	return nil
 }
 
 // Set gives the member called key a value; a new one goes to the end.
-//
-//go:noinline
 func (e *Edit) Set(key string, v Value) {
-	for i := range *e {
-		if (*e)[i].Key == key {
-			(*e)[i].Value = v
-			return
-		}
+	if i := e.index(key); i >= 0 {
+		(*e)[i].Value = v
+		return
 	}
 	*e = append(*e, Member{key, v})
 }
 
 // Drop leaves out the members called keys.
+func (e *Edit) Drop(keys ...string) {
+	for _, key := range keys {
+		if e.index(key) >= 0 {
+			*e = slices.DeleteFunc(*e, func(m Member) bool { return m.Key == key })
+		}
+	}
+}
+
+// index returns where the first member called key stands, -1 where there is
+// none.
 //
 //go:noinline
-func (e *Edit) Drop(keys ...string) {
-	kept := (*e)[:0]
-next:
-	for _, m := range *e {
-		for _, k := range keys {
-			if m.Key == k {
-				continue next
-			}
+func (e Edit) index(key string) int {
+	for i := range e {
+		if e[i].Key == key {
+			return i
 		}
-		kept = append(kept, m)
 	}
-	*e = kept
+	return -1
 }
 
 // Keep leaves out all members but those called keys.

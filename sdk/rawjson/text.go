@@ -30,16 +30,23 @@ func (v Value) Clean() bool {
 // AppendString appends s as a JSON string. Bytes that are not UTF-8 become
 // U+FFFD.
 func AppendString[T string | []byte](dst []byte, s T) []byte {
-	dst = append(dst, '"')
-	for {
-		n := plain(s)
-		dst = append(dst, s[:n]...)
-		if n == len(s) {
-			return append(dst, '"')
-		}
-		dst = appendEscape(dst, s[n])
-		s = s[n+1:]
+	n := plain(s)
+	if n == len(s) { // as nearly all are
+		return append(append(append(dst, '"'), s...), '"')
 	}
+	return appendQuoted(dst, s, n)
+}
+
+// appendQuoted is AppendString for an s of which n bytes at the start stand for
+// themselves, and more do not.
+func appendQuoted[T string | []byte](dst []byte, s T, n int) []byte {
+	dst = append(dst, '"')
+	for n < len(s) {
+		dst = appendEscape(append(dst, s[:n]...), s[n])
+		s = s[n+1:]
+		n = plain(s)
+	}
+	return append(append(dst, s...), '"')
 }
 
 // plain returns how many bytes at the start of s stand for themselves in a JSON
