@@ -33,7 +33,10 @@ func HasPath(base string) bool {
 // SystemAs returns messages with the role of system and developer messages
 // made into role.
 func SystemAs(role string, messages rawjson.Value) rawjson.Value {
-	other := func(m rawjson.Value) bool { return isSystem(m) && !m.Get("role").Is(role) }
+	other := func(m rawjson.Value) bool {
+		given := m.Get("role")
+		return !given.Is(role) && isSystem(given)
+	}
 	if !anyOf(messages, other) {
 		return messages
 	}
@@ -68,7 +71,7 @@ func joinSystem(messages rawjson.Value) rawjson.Value {
 	var system strings.Builder
 	b := []byte(nil)
 	for it := messages.Items(); it.Next(); {
-		if !isSystem(it.Value) {
+		if !isSystem(it.Value.Get("role")) {
 			b = append(append(b, ','), it.Value...)
 			continue
 		}
@@ -99,7 +102,7 @@ func oneSystemFirst(messages rawjson.Value) bool {
 		return false
 	}
 	for it.Next() {
-		if isSystem(it.Value) {
+		if isSystem(it.Value.Get("role")) {
 			return false
 		}
 	}
@@ -115,10 +118,7 @@ func anyOf(messages rawjson.Value, is func(rawjson.Value) bool) bool {
 	return false
 }
 
-func isSystem(message rawjson.Value) bool {
-	role := message.Get("role")
-	return role.Is("system") || role.Is("developer")
-}
+func isSystem(role rawjson.Value) bool { return role.Is("system") || role.Is("developer") }
 
 // ContentText returns the text of a message's content: a string, or the text
 // parts of a list, joined.
