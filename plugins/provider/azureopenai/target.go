@@ -17,12 +17,18 @@ const (
 	formModels                 // Foundry's /models, the deployment as model, a dated version
 )
 
-// A target is where a request goes.
+// A target is where requests with some settings go.
 type target struct {
+	settings   provider.Settings
 	form       form
 	base       string // all before /chat/completions
 	version    string
 	deployment string
+
+	// What follows from these.
+	url     string
+	headers []provider.Header
+	family  openai.Family // by the deployment's name, which may tell nothing
 }
 
 // The ends of a base URL that say which form it has. People paste anything
@@ -34,9 +40,19 @@ const (
 	endModels      = "/models"
 )
 
-// targetOf reads the settings. A deployment that baseUrl names goes before
+// targetOf returns the whole target.
+func targetOf(s provider.Settings) (target, error) {
+	t, err := parse(&s)
+	if err == nil {
+		t.settings = s
+		t.url, t.headers, t.family = t.address(), t.head(), familyOf(t.deployment)
+	}
+	return t, err
+}
+
+// parse reads the settings. A deployment that baseUrl names goes before
 // deploymentId: it is what somebody copied from the portal.
-func targetOf(s *provider.Settings) (target, error) {
+func parse(s *provider.Settings) (target, error) {
 	base := trim(strings.TrimSuffix(trim(s.BaseURL), openai.Path))
 	root, named, deep := strings.Cut(base, endDeployments)
 	named = strings.Trim(named, "/")
@@ -66,8 +82,8 @@ func unset(setting, remedy string) error {
 	return provider.Refuse("`" + setting + "` is not set: PATCH the workspace's settings with " + remedy)
 }
 
-// url returns the whole address.
-func (t target) url() string {
+// address returns the whole address.
+func (t *target) address() string {
 	url := t.base + openai.Path
 	switch {
 	case t.form != formV1:
@@ -78,12 +94,35 @@ func (t target) url() string {
 	return url
 }
 
+// head returns the headers.
+func (t *target) head() []provider.Header {
+	all := []provider.Header{{Name: "Accept", Value: "text/event-stream"}, {Name: "Content-Type", Value: "application/json"}}
+	if key := t.settings.APIKey; key != "" {
+		all = append(all, provider.Header{Name: "api-key", Value: key})
+	}
+	if t.form == formModels {
+		// Without it Foundry refuses every member that not all models know.
+		all = append(all, provider.Header{Name: "extra-parameters", Value: "pass-through"})
+	}
+	return all
+}
+
+// familyOf tells the model by the deployment's name, "prod-gpt-5.6-eu" too.
+func familyOf(deployment string) (f openai.Family) {
+	for rest, more := strings.ToLower(deployment), true; more && !f.Known(); {
+		f = openai.FamilyOf(rest)
+		i := strings.IndexAny(rest, "-_.")
+		rest, more = rest[i+1:], i >= 0
+	}
+	return f
+}
+
 // is reports whether the version is one of the words that select the API
 // without dates.
-func (t target) is(word string) bool { return strings.EqualFold(t.version, word) }
+func (t *target) is(word string) bool { return strings.EqualFold(t.version, word) }
 
 // olderThan reports whether the target's API has a date, and an earlier one.
-func (t target) olderThan(date string) bool {
+func (t *target) olderThan(date string) bool {
 	v := t.version
 	return t.form != formV1 && len(v) >= len(date) && v[0] == '2' && v[4] == '-' && v[:len(date)] < date
 }
