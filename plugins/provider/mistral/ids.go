@@ -1,26 +1,46 @@
 package main
 
+import "github.com/parley-search/parley/sdk/rawjson"
+
 // idLen is how long an id of a tool call is, in letters and digits of ASCII.
 const idLen = 9
 
 // ids gives tool calls ids that Mistral takes. One that fits stays; any other
 // is made of its bytes, so that it is the same in every round and request.
 type ids struct {
+	messages rawjson.Value
 	used     map[string]bool // given out
-	reserved map[string]bool // to calls that have one that fits
+	reserved map[string]bool // to calls that have one that fits; nil until one is made
 }
 
 // give returns the id for a call whose client calls it id: one that no other
 // call of the request has.
 func (s *ids) give(id string) string {
+	if s.used == nil {
+		s.used = map[string]bool{}
+	}
 	if fits(id) && !s.used[id] {
 		s.used[id] = true
 		return id
+	}
+	if s.reserved == nil {
+		s.reserve()
 	}
 	for salt := uint64(0); ; salt++ {
 		if made := short(id, salt); !s.used[made] && !s.reserved[made] {
 			s.used[made] = true
 			return made
+		}
+	}
+}
+
+func (s *ids) reserve() {
+	s.reserved = map[string]bool{}
+	for m := s.messages.Items(); m.Next(); {
+		for it := m.Value.Get("tool_calls").Items(); it.Next(); {
+			if id := it.Value.Get("id").String(); fits(id) {
+				s.reserved[id] = true
+			}
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/parley-search/parley/sdk/openai"
@@ -11,122 +13,162 @@ import (
 // What stands in for a message that Mistral's order of roles needs and the
 // client did not send.
 const (
-	bridge   = "OK."        // of the assistant, between a tool's answer and the user
-	noAnswer = "No answer." // of a tool that was called and said nothing
-	opening  = "Go on."     // of the user, before an assistant that is alone
+	bridge   = `"OK."`                               // of the assistant, between a tool's answer and the user
+	noAnswer = `"No answer."`                        // of a tool that was called and said nothing
+	opening  = `{"role":"user","content":"Go on."},` // before an assistant that is alone
 )
 
-// A conversation is the messages as Mistral takes them: instructions in front;
+// A conversation writes messages as Mistral takes them: instructions in front;
 // after tools only the assistant; an answer for each call, and a call for each
-// answer; the user or a tool last, or an assistant that is to be continued.
+// answer; the user or a tool last, or an assistant that is to be continued. Its
+// memory is used again for the next request.
 type conversation struct {
 	ids
-	before []byte       // the messages before the last one, joined by commas
-	last   rawjson.Edit // nil: there is none yet
-	open   []call       // of the last assistant message, and not answered yet
+	out  []byte // the messages so far, an array without its end
+	last string // the role of the last one; "": there is none yet
+	at   int    // where in out that one begins
+	open []call // of the last assistant message, and not answered yet
+
+	calls    []byte       // of one message, an array
+	function rawjson.Edit // of one call
 }
 
 // A call is a tool call under the client's id and under ours.
 type call struct{ id, given, name string }
 
-// conversationOf rewrites messages.
-func conversationOf(messages rawjson.Value) (rawjson.Value, error) {
-	c := conversation{ids: ids{used: map[string]bool{}, reserved: map[string]bool{}}}
-	for m := messages.Items(); m.Next(); {
-		for it := m.Value.Get("tool_calls").Items(); it.Next(); {
-			if id := it.Value.Get("id").String(); fits(id) {
-				c.reserved[id] = true
-			}
-		}
+// rewrite returns messages as Mistral takes them, good until it is asked again.
+func (c *conversation) rewrite(messages rawjson.Value) (rawjson.Value, error) {
+	err := c.addAll(messages)
+	if err == errScattered {
+		err = c.addAll(openai.SystemFirst(messages))
 	}
-	for it := openai.SystemFirst(messages).Items(); it.Next(); {
-		if err := c.add(it.Value); err != nil {
-			return nil, err
-		}
+	if err != nil {
+		return nil, err
 	}
-	c.settle()
-	if c.last == nil {
-		return nil, provider.Refuse("`messages` has no text: send at least one message of the user")
-	}
-	if c.role() == "assistant" {
-		if len(c.before) == 0 {
-			c.before = message("user", rawjson.Quote(opening)).Value()
-		}
-		c.last.Set("prefix", rawjson.Value("true"))
-	}
-	c.append(nil)
-	return array([]rawjson.Value{c.before}), nil
+	return c.end()
 }
 
-// append makes m the last message.
-func (c *conversation) append(m rawjson.Edit) {
-	if c.last != nil {
-		if len(c.before) > 0 {
-			c.before = append(c.before, ',')
+// errScattered is what add says of instructions that do not all stand in one
+// text in front.
+var errScattered = errors.New("the instructions are scattered")
+
+func (c *conversation) addAll(messages rawjson.Value) error {
+	c.ids = ids{messages: messages}
+	c.out, c.last, c.open = append(c.out[:0], '['), "", c.open[:0]
+	for it := messages.Items(); it.Next(); {
+		if err := c.add(it.Value); err != nil {
+			return err
 		}
-		c.before = append(c.before, c.last.Value()...)
 	}
-	c.last = m
+	return nil
+}
+
+// end returns what was written.
+func (c *conversation) end() (rawjson.Value, error) {
+	c.settle()
+	switch c.last {
+	case "":
+		return nil, provider.Refuse("`messages` has no text: send at least one message of the user")
+	case "assistant":
+		c.set("prefix", rawjson.Value("true"))
+		if c.at == 1 { // it is alone
+			c.out = slices.Insert(c.out, 1, []byte(opening)...)
+		}
+	}
+	c.out = append(c.out, ']')
+	return c.out, nil
 }
 
 // add takes the next message.
 func (c *conversation) add(m rawjson.Value) error {
 	var members [5]rawjson.Value
 	m.Pick(members[:], "role", "content", "refusal", "tool_calls", "tool_call_id")
+	role, _ := members[0].Text(nil)
+	switch string(role) {
+	case "system":
+		if text := members[1]; c.last == "" && text.Kind() == rawjson.String && len(text) > 2 {
+			c.write("system", text)
+			return nil
+		}
+		return errScattered
+	case "developer":
+		return errScattered
+	}
 	content, err := contentOf(members[1])
 	if err != nil {
 		return err
 	}
-	role := members[0].String()
-	if role == "tool" {
+	if string(role) == "tool" {
 		return c.answer(members[4].String(), content)
 	}
 	c.settle()
-	out := message(role, content)
-	switch role {
-	case "system":
+	switch string(role) {
 	case "user":
-		if c.role() == "tool" {
-			c.append(message("assistant", rawjson.Quote(bridge)))
+		if c.last == "tool" {
+			c.write("assistant", rawjson.Value(bridge))
 		}
+		c.write("user", content)
 	case "assistant":
 		if refusal := members[2]; len(content) == 2 && refusal.Kind() == rawjson.String {
 			content = refusal
-			out.Set("content", content)
 		}
-		if calls := c.calls(members[3]); len(c.open) > 0 {
-			out.Set("tool_calls", calls)
-		} else if len(content) == 2 {
+		calls := c.ask(members[3])
+		if len(c.open) == 0 && len(content) == 2 {
 			return nil // neither text nor calls: it is refused, and says nothing
+		}
+		c.write("assistant", content)
+		if len(c.open) > 0 {
+			c.set("tool_calls", calls)
 		}
 	default:
 		return provider.Refuse("`messages` has a message whose role is none of system, developer, user, assistant and tool")
 	}
-	c.append(out)
 	return nil
 }
 
-// calls rewrites an assistant's tool calls, and keeps them as open.
-func (c *conversation) calls(v rawjson.Value) rawjson.Value {
-	var calls []rawjson.Value
-	for it := v.Items(); it.Next(); {
-		f := only(it.Value.Get("function"), "name", "arguments")
+// write writes a message.
+//
+//go:noinline
+func (c *conversation) write(role string, content rawjson.Value) {
+	if c.last != "" {
+		c.out = append(c.out, ',')
+	}
+	c.last, c.at = role, len(c.out)
+	c.out = append(append(append(c.out, `{"role":"`...), role...), `","content":`...)
+	c.out = append(append(c.out, content...), '}')
+}
+
+// set gives the last message one more member.
+func (c *conversation) set(key string, v rawjson.Value) {
+	end := len(c.out) - 1
+	c.out = append(append(append(c.out[:end], `,"`...), key...), `":`...)
+	c.out = append(append(c.out, v...), '}')
+}
+
+// ask rewrites an assistant's tool calls, and keeps them as open.
+func (c *conversation) ask(calls rawjson.Value) rawjson.Value {
+	c.calls = append(c.calls[:0], '[')
+	for it := calls.Items(); it.Next(); {
+		if len(c.open) > 0 {
+			c.calls = append(c.calls, ',')
+		}
+		var members [2]rawjson.Value
+		it.Value.Pick(members[:], "id", "function")
+		f := only(rawjson.AppendMembers(c.function[:0], members[1]), "name", "arguments")
 		arguments := f.Get("arguments")
 		if text, ok := arguments.Text(nil); ok || len(arguments) == 0 {
 			if _, ok := rawjson.Parse(text); !ok {
 				f.Set("arguments", rawjson.Value(`"{}"`)) // cut off, or empty: it has to be JSON
 			}
 		}
-		id := it.Value.Get("id").String()
+		id := members[0].String()
 		open := call{id, c.give(id), f.Get("name").String()}
-		c.open = append(c.open, open)
-		calls = append(calls, rawjson.Edit{
-			{Key: "id", Value: rawjson.Quote(open.given)},
-			{Key: "type", Value: rawjson.Quote("function")},
-			{Key: "function", Value: f.Value()},
-		}.Value())
+		c.open, c.function = append(c.open, open), f
+		c.calls = append(append(append(c.calls, `{"id":"`...), open.given...), `","type":"function","function":`...)
+		c.calls = append(f.Append(c.calls), '}')
 	}
-	return array(calls)
+	c.calls = append(c.calls, ']')
+	return c.calls
 }
 
 // answer adds a tool's answer to the first open call of that id; calls of one
@@ -136,13 +178,12 @@ func (c *conversation) answer(id string, content rawjson.Value) error {
 		if open.id != id && id != "" {
 			continue
 		}
-		c.open = append(c.open[:i:i], c.open[i+1:]...)
-		out := message("tool", content)
-		out.Set("tool_call_id", rawjson.Quote(open.given))
+		c.open = append(c.open[:i], c.open[i+1:]...)
+		c.write("tool", content)
+		c.set("tool_call_id", rawjson.Quote(open.given))
 		if open.name != "" {
-			out.Set("name", rawjson.Quote(open.name))
+			c.set("name", rawjson.Quote(open.name))
 		}
-		c.append(out)
 		return nil
 	}
 	return provider.Refuse("`messages` has an answer to the tool call " + strconv.Quote(id[:min(len(id), 64)]) +
@@ -152,15 +193,8 @@ func (c *conversation) answer(id string, content rawjson.Value) error {
 // settle answers the calls that the client left without.
 func (c *conversation) settle() {
 	for len(c.open) > 0 {
-		_ = c.answer(c.open[0].id, rawjson.Quote(noAnswer))
+		_ = c.answer(c.open[0].id, rawjson.Value(noAnswer))
 	}
-}
-
-// role returns the role of the last message so far.
-func (c *conversation) role() string { return c.last.Get("role").String() }
-
-func message(role string, content rawjson.Value) rawjson.Edit {
-	return rawjson.Edit{{Key: "role", Value: rawjson.Quote(role)}, {Key: "content", Value: content}}
 }
 
 // contentOf returns a message's content: a string, or a list that is not
@@ -197,12 +231,12 @@ func part(v rawjson.Value) (rawjson.Value, error) {
 		}
 		e, kind = rawjson.Edit{{Key: "text", Value: text}}, "text"
 	case "image_url":
-		e = only(v, "image_url")
+		e = only(rawjson.EditOf(v), "image_url")
 		if image := e.Get("image_url"); image.Kind() == rawjson.Object {
-			e.Set("image_url", only(image, "url", "detail").Value())
+			e.Set("image_url", only(rawjson.EditOf(image), "url", "detail").Value())
 		}
 	case "input_audio": // OpenAI says the format beside the data
-		e = only(v, "input_audio")
+		e = only(rawjson.EditOf(v), "input_audio")
 		if data := v.Path("input_audio", "data"); len(data) > 0 {
 			e.Set("input_audio", data)
 		}
@@ -212,11 +246,11 @@ func part(v rawjson.Value) (rawjson.Value, error) {
 			e, kind = rawjson.Edit{{Key: "document_url", Value: data}}, "document_url"
 			break
 		}
-		e = append(only(v, "file_id"), only(file, "file_id")...)
+		e = append(only(rawjson.EditOf(v), "file_id"), only(rawjson.EditOf(file), "file_id")...)
 	case "document_url":
-		e = only(v, "document_url", "document_name")
+		e = only(rawjson.EditOf(v), "document_url", "document_name")
 	case "thinking", "reference": // of an answer of Mistral's own
-		e = only(v, "thinking", "reference_ids")
+		e = only(rawjson.EditOf(v), "thinking", "reference_ids")
 	default:
 		return nil, provider.Refuse("a message in `messages` has a part of `content` whose `type` Mistral does not know: it takes text, image_url, input_audio, file and document_url")
 	}

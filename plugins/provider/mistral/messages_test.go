@@ -69,6 +69,7 @@ func TestEncodeIDs(t *testing.T) {
 		{"one id in two turns", asks("call_1") + `,` + answers("call_1", "x") + `,` + asks("call_1") + `,` + answers("call_1", "y"), asks(one) + `,` + answers(one, "x") + `,` + asks(short("call_1", 1)) + `,` + answers(short("call_1", 1), "y")},
 		{"one that fits in two turns", asks("000aaaZZZ") + `,` + answers("000aaaZZZ", "x") + `,` + asks("000aaaZZZ") + `,` + answers("000aaaZZZ", "y"), asks("000aaaZZZ") + `,` + answers("000aaaZZZ", "x") + `,` + asks(short("000aaaZZZ", 0)) + `,` + answers(short("000aaaZZZ", 0), "y")},
 		{"another call has what would be made", asks("call_1", one) + `,` + answers("call_1", "x") + `,` + answers(one, "y"), asks(short("call_1", 1), one) + `,` + answers(short("call_1", 1), "x") + `,` + answers(one, "y")},
+		{"instructions behind it", asks("call_1") + `,` + answers("call_1", "x") + `,{"role":"developer","content":""}`, asks(one) + `,` + answers(one, "x")},
 		{"no ids", asks("", "") + `,` + answers("", "x") + `,` + answers("", "y"), asks(short("", 0), short("", 1)) + `,` + answers(short("", 0), "x") + `,` + answers(short("", 1), "y")},
 	}
 	for _, tt := range tests {

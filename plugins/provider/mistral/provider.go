@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/parley-search/parley/sdk/openai"
 	"github.com/parley-search/parley/sdk/provider"
@@ -10,33 +11,24 @@ import (
 
 const defaultBase = "https://api.mistral.ai/v1"
 
-// Mistral refuses a request for one member that it does not know, at the top
-// or inside a message. So each object is cut down to those it is known to take.
-// These are the ones at the top.
-var members = []string{
-	"model", "messages", "stream", "temperature", "top_p", "max_tokens", "stop", "random_seed", "n",
-	"presence_penalty", "frequency_penalty", "response_format", "prediction", "tools", "tool_choice",
-	"parallel_tool_calls", "reasoning_effort", "prompt_mode", "safe_prompt", "guardrails", "metadata",
-	"prompt_cache_key",
-}
-
 type mistral struct {
 	openai.Encoder
 	openai.Decoder
+	conversation conversation
+	tools        toolList
 }
 
 func (m *mistral) Encode(r *provider.Request) (provider.HTTPRequest, error) {
-	body := m.Body(dropNulls(rawjson.EditOf(r.Chat)).Value())
+	body := taken(m.Body(r.Chat))
 	body.Rename("max_completion_tokens", "max_tokens")
 	body.Rename("seed", "random_seed")
-	body.Keep(members...)
-	messages, err := conversationOf(body.Get("messages"))
+	messages, err := m.conversation.rewrite(body.Get("messages"))
 	if err != nil {
 		return provider.HTTPRequest{}, err
 	}
 	body.Set("messages", messages)
 	if len(body.Get("tools")) > 0 {
-		if err := setTools(&body); err != nil {
+		if err := m.tools.set(&body); err != nil {
 			return provider.HTTPRequest{}, err
 		}
 	}
@@ -45,19 +37,49 @@ func (m *mistral) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 
 func (*mistral) Error(r *provider.Response) provider.ProviderError { return openai.Error(r) }
 
-// only returns v with the members called keys, as far as they are there and
-// not null.
-func only(v rawjson.Value, keys ...string) rawjson.Edit {
-	e := rawjson.EditOf(v)
-	e.Keep(keys...)
-	return dropNulls(e)
+// Mistral refuses a request for one member that it does not know, at the top
+// or inside a message. So each object is cut down to those it is known to take.
+//
+// As in rawjson, what loops is not inlined: in a guest a loop costs by the
+// function that it stands in.
+
+// taken leaves of a body's members those that Mistral takes and that are not
+// null.
+//
+//go:noinline
+func taken(body rawjson.Edit) rawjson.Edit {
+	kept := body[:0]
+	for i := range body {
+		if isTaken(body[i].Key) && !body[i].Value.IsNull() {
+			kept = append(kept, body[i])
+		}
+	}
+	return kept
 }
 
-func dropNulls(e rawjson.Edit) rawjson.Edit {
+// isTaken reports whether Mistral takes a member at the top, under this name or
+// one that it gets.
+//
+//go:noinline
+func isTaken(key string) bool {
+	switch key {
+	case "model", "messages", "stream", "temperature", "top_p", "max_tokens", "max_completion_tokens", "stop",
+		"random_seed", "seed", "n", "presence_penalty", "frequency_penalty", "response_format", "prediction",
+		"tools", "tool_choice", "parallel_tool_calls", "reasoning_effort", "prompt_mode", "safe_prompt",
+		"guardrails", "metadata", "prompt_cache_key":
+		return true
+	}
+	return false
+}
+
+// only leaves of an object's members those called keys that are not null.
+//
+//go:noinline
+func only(e rawjson.Edit, keys ...string) rawjson.Edit {
 	kept := e[:0]
-	for _, m := range e {
-		if !m.Value.IsNull() {
-			kept = append(kept, m)
+	for i := range e {
+		if slices.Contains(keys, e[i].Key) && !e[i].Value.IsNull() {
+			kept = append(kept, e[i])
 		}
 	}
 	return kept

@@ -1,21 +1,30 @@
 package main
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/parley-search/parley/sdk/provider"
 	"github.com/parley-search/parley/sdk/rawjson"
 )
 
-// setTools rewrites tools and tool_choice.
-func setTools(body *rawjson.Edit) error {
+// A toolList rewrites tools. Its memory is used again for the next request.
+type toolList struct {
+	out      []byte       // an array
+	function rawjson.Edit // of one tool
+}
+
+// set rewrites tools and tool_choice.
+func (l *toolList) set(body *rawjson.Edit) error {
 	choice, named := toolChoice(body.Get("tool_choice"))
-	var tools []rawjson.Value
+	l.out = append(l.out[:0], '[')
 	for it := body.Get("tools").Items(); it.Next(); {
-		if kind := it.Value.Get("type").String(); kind != "function" && kind != "" {
+		var members [2]rawjson.Value
+		it.Value.Pick(members[:], "type", "function")
+		if kind := members[0]; !kind.Is("function") && kind.String() != "" {
 			return provider.Refuse("a tool in `tools` is not of type function: Mistral's chat completions take functions only")
 		}
-		f := only(it.Value.Get("function"), "name", "description", "parameters", "strict")
+		f := only(rawjson.AppendMembers(l.function[:0], members[1]), "name", "description", "parameters", "strict")
 		if named != nil && !slices.Contains(named, f.Get("name").String()) {
 			continue
 		}
@@ -24,17 +33,20 @@ func setTools(body *rawjson.Edit) error {
 		} else {
 			f.Set("parameters", rawjson.Value(`{"type":"object","properties":{}}`))
 		}
-		tools = append(tools, rawjson.Edit{
-			{Key: "type", Value: rawjson.Quote("function")},
-			{Key: "function", Value: f.Value()},
-		}.Value())
+		l.function = f
+		if len(l.out) > 1 {
+			l.out = append(l.out, ',')
+		}
+		l.out = append(f.Append(append(l.out, `{"type":"function","function":`...)), '}')
 	}
-	body.Set("tools", array(tools))
+	if len(l.out) == 1 {
+		body.Drop("tools", "tool_choice", "parallel_tool_calls")
+		return nil
+	}
+	l.out = append(l.out, ']')
+	body.Set("tools", l.out)
 	if len(choice) > 0 {
 		body.Set("tool_choice", choice)
-	}
-	if len(tools) == 0 {
-		body.Drop("tools", "tool_choice", "parallel_tool_calls")
 	}
 	return nil
 }
@@ -42,8 +54,8 @@ func setTools(body *rawjson.Edit) error {
 // toolChoice returns Mistral's word for a choice. named, where not nil, lists
 // the only tools that OpenAI's allowed_tools leaves.
 func toolChoice(v rawjson.Value) (choice rawjson.Value, named []string) {
-	allowed := v.Get("allowed_tools")
-	if v.Get("type").String() == "allowed_tools" {
+	if v.Get("type").Is("allowed_tools") {
+		allowed := v.Get("allowed_tools")
 		named = []string{}
 		for it := allowed.Get("tools").Items(); it.Next(); {
 			named = append(named, it.Value.Path("function", "name").String())
@@ -51,13 +63,13 @@ func toolChoice(v rawjson.Value) (choice rawjson.Value, named []string) {
 		v = allowed.Get("mode")
 	}
 	if v.Kind() == rawjson.Object {
-		f := only(v.Get("function"), "name")
+		f := only(rawjson.EditOf(v.Get("function")), "name")
 		return rawjson.Edit{
 			{Key: "type", Value: rawjson.Quote("function")},
 			{Key: "function", Value: f.Value()},
 		}.Value(), named
 	}
-	if v.String() == "required" {
+	if v.Is("required") {
 		v = rawjson.Quote("any")
 	}
 	return v, named
@@ -66,7 +78,7 @@ func toolChoice(v rawjson.Value) (choice rawjson.Value, named []string) {
 // schema returns a JSON schema in which no type is a list: Mistral takes the
 // same said with anyOf.
 func schema(v rawjson.Value) rawjson.Value {
-	if v.Kind() != rawjson.Object {
+	if v.Kind() != rawjson.Object || !listsTypes(v) {
 		return v
 	}
 	e := rawjson.EditOf(v)
@@ -99,6 +111,27 @@ func schema(v rawjson.Value) rawjson.Value {
 		setType(&e, t)
 	}
 	return e.Value()
+}
+
+// listsTypes reports whether v may hold a member type that is a list, by what
+// stands before each list: most schemas hold none, and are not rewritten.
+func listsTypes(v rawjson.Value) bool {
+	for i := 0; ; {
+		n := bytes.IndexByte(v[i:], '[')
+		if n < 0 {
+			return false
+		}
+		before := bytes.TrimRight(v[:i+n], ": \t\r\n")
+		i += n + 1
+		end := len(before) - 1
+		if before[end] != '"' {
+			continue // no member's value
+		}
+		key := before[bytes.LastIndexByte(before[:end], '"')+1 : end]
+		if string(key) == "type" || bytes.IndexByte(key, '\\') >= 0 {
+			return true
+		}
+	}
 }
 
 // setType says a list of types without one. Beside an anyOf of its own a
