@@ -21,9 +21,7 @@ func (c *conversation) assistant(m *spoken) {
 		return
 	}
 	c.say(assistant, m.content)
-	if m.refusal.Kind() == rawjson.String {
-		c.say(assistant, m.refusal)
-	}
+	c.text(assistant, m.refusal, nil)
 	for it := m.calls.Items(); it.Next(); {
 		c.call(it.Value)
 	}
@@ -56,7 +54,7 @@ func (c *conversation) replay(m *spoken) bool {
 	}
 	// What was carried begins with the first thinking; text may stand before.
 	if before, ok := strings.CutSuffix(openai.ContentText(m.content), texts.String()); ok {
-		c.add(assistant, appendText(nil, rawjson.Quote(before), nil))
+		c.text(assistant, rawjson.Quote(before), nil)
 	}
 	for it := carried.Items(); it.Next(); {
 		switch b := it.Value; b.Get("type").String() {
@@ -67,7 +65,7 @@ func (c *conversation) replay(m *spoken) bool {
 		case "redacted_thinking":
 			c.think(b)
 		case "text":
-			c.add(assistant, appendText(nil, b.Get("text"), nil))
+			c.text(assistant, b.Get("text"), nil)
 		case "tool_use":
 			c.call(callOf(m.calls, b.Get("id").String()))
 		}
@@ -104,13 +102,16 @@ func (c *conversation) call(v rawjson.Value) {
 	for c.ids[wire] {
 		wire += "_" // ids are the conversation's here, a message's there
 	}
+	if c.ids == nil {
+		c.ids = map[string]bool{}
+	}
 	c.ids[wire] = true
-	c.add(assistant, rawjson.Edit{
-		{Key: "type", Value: rawjson.Value(`"tool_use"`)},
-		{Key: "id", Value: rawjson.Quote(wire)},
-		{Key: "name", Value: rawjson.Quote(name)},
-		{Key: "input", Value: inputOf(function.Get("arguments"))},
-	}.Value())
+	c.open(assistant)
+	b := append(comma(c.blocks), `{"type":"tool_use","id":`...)
+	b = rawjson.AppendString(b, wire)
+	b = rawjson.AppendString(append(b, `,"name":`...), name)
+	b = append(append(b, `,"input":`...), inputOf(function.Get("arguments"))...)
+	c.blocks = append(b, '}')
 	c.calls = append(c.calls, call{id: id, wire: wire})
 }
 

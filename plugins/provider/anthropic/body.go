@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 
@@ -8,13 +9,28 @@ import (
 	"github.com/parley-search/parley/sdk/rawjson"
 )
 
-// bodyOf returns the body of a round. Members that the API does not know are
+// An encoder makes the bodies of requests. It holds scratch memory: what it
+// returns is good until it is asked again.
+type encoder struct {
+	chat rawjson.Edit // the request's members
+	talk conversation
+	body []byte
+
+	model  []byte // the last one's, as the chat has it
+	family family
+}
+
+// encode returns the body of a round. Members that the API does not know are
 // refused by it, so only those named here get through.
-func bodyOf(r *provider.Request) (rawjson.Value, error) {
-	chat := rawjson.EditOf(r.Chat)
-	f := familyOf(chat.Get("model").String())
-	talk, err := conversationOf(chat.Get("messages"), r.Carry)
-	if err != nil {
+func (e *encoder) encode(r *provider.Request) ([]byte, error) {
+	e.chat = rawjson.AppendMembers(e.chat[:0], r.Chat)
+	chat, talk := e.chat, &e.talk
+	model := chat.Get("model")
+	if !bytes.Equal(model, e.model) {
+		e.model, e.family = append(e.model[:0], model...), familyOf(model.String())
+	}
+	f := e.family
+	if err := talk.read(chat.Get("messages"), r.Carry); err != nil {
 		return nil, err
 	}
 	tools, err := toolsOf(chat, f, talk.names)
@@ -27,39 +43,60 @@ func bodyOf(r *provider.Request) (rawjson.Value, error) {
 		limit += budget // the client's own budget, beyond our default
 	}
 
-	var body rawjson.Edit
-	body.Set("model", chat.Get("model"))
-	body.Set("max_tokens", strconv.AppendInt(nil, limit, 10))
-	if len(talk.system) > 0 {
-		body.Set("system", list(talk.system))
+	b := append(e.body[:0], '{')
+	if len(model) > 0 {
+		b = append(append(append(b, `"model":`...), model...), ',')
 	}
-	body.Set("messages", list(talk.turns))
-	if len(tools.list) > 0 {
-		body.Set("tools", list(tools.list))
-	}
-	set(&body, "tool_choice", tools.choice)
-	set(&body, "thinking", think.config)
+	b = strconv.AppendInt(append(b, `"max_tokens":`...), limit, 10)
+	b = appendList(b, "system", talk.system)
+	b = appendList(b, "messages", talk.turns)
+	b = appendList(b, "tools", tools.list)
+	b = appendMember(b, "tool_choice", tools.choice)
+	b = appendMember(b, "thinking", think.config)
 	if config := outputConfig(chat, f, think.effort); len(config) > 0 {
-		body.Set("output_config", config.Value())
+		b = appendMember(b, "output_config", config.Value())
 	}
-	if stop := stopSequences(chat); len(stop) > 0 {
-		body.Set("stop_sequences", list(stop))
-	}
+	b = appendList(b, "stop_sequences", stopSequences(chat))
 	if f.samples() && !think.on() {
-		sampling(&body, chat, f)
+		b = appendSampling(b, chat, f)
 	}
 	for _, name := range [...]string{"cache_control", "inference_geo"} {
-		set(&body, name, chat.Get(name))
+		b = appendMember(b, name, chat.Get(name))
 	}
 	// OpenAI has members of the same names with other values.
-	if tier := chat.Get("service_tier").String(); tier == "auto" || tier == "standard_only" {
-		body.Set("service_tier", chat.Get("service_tier"))
+	if tier := chat.Get("service_tier"); tier.Is("auto") || tier.Is("standard_only") {
+		b = appendMember(b, "service_tier", tier)
 	}
 	if user := chat.Get("metadata").Get("user_id"); user.Kind() == rawjson.String {
-		body.Set("metadata", rawjson.Edit{{Key: "user_id", Value: user}}.Value())
+		b = append(append(append(b, `,"metadata":{"user_id":`...), user...), '}')
 	}
-	body.Set("stream", rawjson.Value("true"))
-	return body.Value(), nil
+	e.body = append(b, `,"stream":true}`...)
+	return e.body, nil
+}
+
+// appendMember appends a member to an object that has others, unless there is
+// nothing to set. It is not inlined, nor is appendList: in a guest what a function
+// does costs by its size.
+//
+//go:noinline
+func appendMember(b []byte, name string, v rawjson.Value) []byte {
+	if v.IsNull() {
+		return b
+	}
+	b = append(append(append(b, `,"`...), name...), `":`...)
+	return append(b, v...)
+}
+
+// appendList appends a member whose items are joined by commas, unless there is
+// none.
+//
+//go:noinline
+func appendList(b []byte, name string, items []byte) []byte {
+	if len(items) == 0 {
+		return b
+	}
+	b = append(append(append(b, `,"`...), name...), `":[`...)
+	return append(append(b, items...), ']')
 }
 
 // set sets a member, unless there is nothing to set.
@@ -76,11 +113,14 @@ func list(items []byte) rawjson.Value {
 }
 
 // appendItem appends an item to a list without brackets.
-func appendItem(items []byte, item rawjson.Value) []byte {
+func appendItem(items []byte, item rawjson.Value) []byte { return append(comma(items), item...) }
+
+// comma appends a comma to items that are joined by it, where there are any.
+func comma(items []byte) []byte {
 	if len(items) > 0 {
 		items = append(items, ',')
 	}
-	return append(items, item...)
+	return items
 }
 
 // limitOf returns max_tokens, and whether the request says so.
@@ -93,18 +133,18 @@ func limitOf(chat rawjson.Edit, f family) (limit int64, limited bool) {
 	return f.maxTokens(), false
 }
 
-// sampling passes on what says how to draw the next word. OpenAI's temperature
-// goes up to 2 and this API's to 1.
-func sampling(body *rawjson.Edit, chat rawjson.Edit, f family) {
+// appendSampling passes on what says how to draw the next word. OpenAI's
+// temperature goes up to 2 and this API's to 1.
+func appendSampling(b []byte, chat rawjson.Edit, f family) []byte {
 	temperature := chat.Get("temperature")
 	if t, err := strconv.ParseFloat(string(temperature), 64); err == nil && t > 1 {
 		temperature = rawjson.Value("1")
 	}
-	set(body, "temperature", temperature)
+	b = appendMember(b, "temperature", temperature)
 	if temperature.IsNull() || !f.samplesByOne() {
-		set(body, "top_p", chat.Get("top_p"))
+		b = appendMember(b, "top_p", chat.Get("top_p"))
 	}
-	set(body, "top_k", chat.Get("top_k"))
+	return appendMember(b, "top_k", chat.Get("top_k"))
 }
 
 // outputConfig returns the effort, and the schema that response_format asks

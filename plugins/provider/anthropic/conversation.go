@@ -3,7 +3,7 @@ package main
 import (
 	"bytes"
 	"strconv"
-	"strings"
+	"unicode/utf8"
 
 	"github.com/parley-search/parley/sdk/openai"
 	"github.com/parley-search/parley/sdk/provider"
@@ -17,10 +17,11 @@ const (
 	closing = `{"type":"text","text":"Continue."}`
 )
 
-// The roles of a turn.
+// The roles of a turn, and of what is said apart.
 const (
 	user      = 'u'
 	assistant = 'a'
+	system    = 's'
 )
 
 // A conversation is messages on their way to this API's form: instructions
@@ -35,7 +36,6 @@ type conversation struct {
 	role    byte   // of the open turn, 0 before the first
 	results []byte // of the open turn; the API wants them before its blocks
 	blocks  []byte
-	scratch []byte          // of blocks on their way
 	thought bool            // the open turn begins with thinking
 	calls   []call          // of the last assistant's turn
 	ids     map[string]bool // of all calls
@@ -47,13 +47,18 @@ type call struct {
 	answered bool
 }
 
-// conversationOf reads messages. carry has the thinking of the rounds before:
-// what the host added last are those rounds' calls.
-func conversationOf(messages rawjson.Value, carry [][]byte) (*conversation, error) {
-	c := &conversation{ids: map[string]bool{}, turns: make([]byte, 0, len(messages)+len(messages)/2)}
+// read reads messages, in the memory of the last conversation. carry has the
+// thinking of the rounds before: what the host added last are those rounds'
+// calls.
+func (c *conversation) read(messages rawjson.Value, carry [][]byte) error {
+	clear(c.ids)
+	*c = conversation{
+		system: c.system[:0], turns: c.turns[:0], names: c.names[:0],
+		results: c.results[:0], blocks: c.blocks[:0], calls: c.calls[:0], ids: c.ids,
+	}
 	round := len(carry) // of the next message with calls; negative: before this answer
 	for it := messages.Items(); len(carry) > 0 && it.Next(); {
-		if it.Value.Get("tool_calls").Len() > 0 {
+		if !it.Value.Get("tool_calls").Empty() {
 			round--
 		}
 	}
@@ -65,12 +70,12 @@ func conversationOf(messages rawjson.Value, carry [][]byte) (*conversation, erro
 		role, _ := members[0].Text(nil)
 		switch string(role) {
 		case "system", "developer":
-			c.system = appendTexts(c.system, content)
+			c.say(system, content)
 		case "user":
 			c.say(user, content)
 		case "assistant":
 			m := spoken{content: content, calls: members[2], refusal: members[3]}
-			if m.calls.Len() > 0 {
+			if !m.calls.Empty() {
 				if round >= 0 && round < len(carry) {
 					m.thoughts = carry[round]
 				}
@@ -79,28 +84,48 @@ func conversationOf(messages rawjson.Value, carry [][]byte) (*conversation, erro
 			c.assistant(&m)
 		case "tool":
 			if !c.answer(it.Value.Get("tool_call_id").String(), content) {
-				return nil, provider.Refuse("`messages[" + strconv.Itoa(i) + "].tool_call_id` is of no call of the assistant's message before it: leave the message out, or send that one too")
+				return provider.Refuse("`messages[" + strconv.Itoa(i) + "].tool_call_id` is of no call of the assistant's message before it: leave the message out, or send that one too")
 			}
 		default:
-			return nil, provider.Refuse("`messages[" + strconv.Itoa(i) + "].role` must be system, developer, user, assistant or tool")
+			return provider.Refuse("`messages[" + strconv.Itoa(i) + "].role` must be system, developer, user, assistant or tool")
 		}
 	}
 	c.end()
-	return c, nil
+	return nil
 }
 
-// say adds the texts of a message's content to the turn of a role.
+// say adds the texts of a message's content to the turn of a role, or to the
+// instructions, with their marks for the cache.
 func (c *conversation) say(role byte, content rawjson.Value) {
-	c.scratch = appendTexts(c.scratch[:0], content)
-	c.add(role, c.scratch)
+	if content.Kind() == rawjson.String {
+		c.text(role, content, nil)
+		return
+	}
+	for it := content.Items(); it.Next(); {
+		text := it.Value.Get("text")
+		if text.Kind() != rawjson.String {
+			text = it.Value.Get("refusal")
+		}
+		c.text(role, text, it.Value.Get("cache_control"))
+	}
 }
 
-// add adds blocks to the turn of a role, and opens it where need be.
-func (c *conversation) add(role byte, blocks []byte) {
-	if len(blocks) > 0 {
+// text adds one text. The API refuses blank ones.
+func (c *conversation) text(role byte, text, cache rawjson.Value) {
+	switch {
+	case blank(text):
+	case role == system:
+		c.system = appendText(comma(c.system), text, cache)
+	default:
 		c.open(role)
-		c.blocks = appendItem(c.blocks, blocks)
+		c.blocks = appendText(comma(c.blocks), text, cache)
 	}
+}
+
+// add adds a block to the turn of a role, and opens it where need be.
+func (c *conversation) add(role byte, block string) {
+	c.open(role)
+	c.blocks = append(comma(c.blocks), block...)
 }
 
 func (c *conversation) open(role byte) {
@@ -108,7 +133,7 @@ func (c *conversation) open(role byte) {
 		return
 	}
 	if c.role == 0 && role == assistant {
-		c.add(user, []byte(opening))
+		c.add(user, opening)
 	}
 	c.close()
 	c.role = role
@@ -149,13 +174,13 @@ func (c *conversation) close() {
 func (c *conversation) end() {
 	switch {
 	case c.role == 0:
-		c.add(user, []byte(opening))
+		c.add(user, opening)
 	case c.role == assistant && len(c.calls) > 0:
 		c.open(user)
 	case c.role == assistant:
 		// To go on from an assistant's words is refused by newer models, and not
 		// what the client of a chat completion means.
-		c.add(user, []byte(closing))
+		c.add(user, closing)
 	}
 	c.close()
 }
@@ -183,54 +208,50 @@ func (c *conversation) answer(id string, content rawjson.Value) bool {
 // contentOf returns a tool message's content as one string, absent where it is
 // blank.
 func contentOf(content rawjson.Value) rawjson.Value {
-	text := openai.ContentText(content)
-	if strings.TrimSpace(text) == "" {
+	if content.Kind() != rawjson.String {
+		content = rawjson.Quote(openai.ContentText(content))
+	}
+	if blank(content) {
 		return nil
 	}
-	return rawjson.Quote(text)
+	return content
 }
 
+// result adds the result of a call, whose content is a string or absent.
 func (c *conversation) result(wire string, content rawjson.Value, failed bool) {
-	r := rawjson.Edit{
-		{Key: "type", Value: rawjson.Value(`"tool_result"`)},
-		{Key: "tool_use_id", Value: rawjson.Quote(wire)},
+	b := append(comma(c.results), `{"type":"tool_result","tool_use_id":`...)
+	b = rawjson.AppendString(b, wire)
+	if len(content) > 0 {
+		b = rawjson.AppendQuoted(append(b, `,"content":`...), content)
 	}
-	set(&r, "content", content)
 	if failed {
-		r.Set("is_error", rawjson.Value("true"))
+		b = append(b, `,"is_error":true`...)
 	}
-	c.results = appendItem(c.results, r.Value())
+	c.results = append(b, '}')
 }
 
-// appendTexts appends the texts of a message's content as blocks, with their
-// marks for the cache. The API refuses blank ones.
-func appendTexts(blocks []byte, content rawjson.Value) []byte {
-	if content.Kind() == rawjson.String {
-		return appendText(blocks, content, nil)
+// blank reports whether v is no string, or one of nothing but space.
+func blank(v rawjson.Value) bool {
+	if v.Kind() != rawjson.String {
+		return true
 	}
-	for it := content.Items(); it.Next(); {
-		text := it.Value.Get("text")
-		if text.Kind() != rawjson.String {
-			text = it.Value.Get("refusal")
-		}
-		blocks = appendText(blocks, text, it.Value.Get("cache_control"))
+	if c := v[1]; c > ' ' && c < utf8.RuneSelf && c != '\\' && c != '"' {
+		return false // as most are
 	}
-	return blocks
+	text, _ := v.Text(nil)
+	return len(bytes.TrimSpace(text)) == 0
 }
 
-func appendText(blocks []byte, text, cache rawjson.Value) []byte {
-	s, _ := text.Text(nil)
-	if len(bytes.TrimSpace(s)) == 0 {
-		return blocks
-	}
-	blocks = appendItem(blocks, rawjson.Value(`{"type":"text","text":`))
-	if len(s)+2 != len(text) && text.Clean() { // with escapes, which stay as they are
-		blocks = append(blocks, text...)
+// appendText appends a block with a text. Escapes stay as they are.
+func appendText(b []byte, text, cache rawjson.Value) []byte {
+	b = append(b, `{"type":"text","text":`...)
+	if bytes.IndexByte(text, '\\') >= 0 && text.Clean() {
+		b = append(b, text...)
 	} else {
-		blocks = rawjson.AppendString(blocks, s)
+		b = rawjson.AppendQuoted(b, text)
 	}
 	if cache.Kind() == rawjson.Object {
-		blocks = append(append(blocks, `,"cache_control":`...), cache...)
+		b = append(append(b, `,"cache_control":`...), cache...)
 	}
-	return append(blocks, '}')
+	return append(b, '}')
 }

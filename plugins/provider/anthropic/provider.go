@@ -12,31 +12,39 @@ const (
 	apiVersion  = "2023-06-01"
 )
 
-// An anthropic is the provider. Its fields are scratch memory of one call.
+// An anthropic is the provider. It holds scratch memory, and what came of the
+// last settings: most requests have the same.
 type anthropic struct {
 	scratch []byte // unescaped text
 	memo    []byte
+	encoder encoder
+
+	base, key, url string
+	headers        []provider.Header
 }
 
-func (*anthropic) Encode(r *provider.Request) (provider.HTTPRequest, error) {
-	body, err := bodyOf(r)
+func (p *anthropic) Encode(r *provider.Request) (provider.HTTPRequest, error) {
+	body, err := p.encoder.encode(r)
 	if err != nil {
 		return provider.HTTPRequest{}, err
 	}
-	h := provider.HTTPRequest{
-		URL: messagesURL(r.Settings.BaseURL),
-		Headers: []provider.Header{
-			{Name: "Accept", Value: "text/event-stream"},
-			{Name: "Content-Type", Value: "application/json"},
-			{Name: "anthropic-version", Value: apiVersion},
-		},
-		Body:    body,
-		Framing: abi.FramingAuto,
+	if s := &r.Settings; p.headers == nil || s.BaseURL != p.base || s.APIKey != p.key {
+		p.base, p.key = s.BaseURL, s.APIKey
+		p.url, p.headers = messagesURL(s.BaseURL), headers(s.APIKey)
 	}
-	if r.Settings.APIKey != "" {
-		h.Headers = append(h.Headers, provider.Header{Name: "x-api-key", Value: r.Settings.APIKey})
+	return provider.HTTPRequest{URL: p.url, Headers: p.headers, Body: body, Framing: abi.FramingAuto}, nil
+}
+
+func headers(key string) []provider.Header {
+	all := []provider.Header{
+		{Name: "Accept", Value: "text/event-stream"},
+		{Name: "Content-Type", Value: "application/json"},
+		{Name: "anthropic-version", Value: apiVersion},
 	}
-	return h, nil
+	if key != "" {
+		all = append(all, provider.Header{Name: "x-api-key", Value: key})
+	}
+	return all
 }
 
 // messagesURL returns where messages live under a base URL, which may end with

@@ -19,6 +19,9 @@ type tools struct {
 // the conversation has calls of: the API wants them defined, even where none
 // may be called any more.
 func toolsOf(chat rawjson.Edit, f family, used []string) (t tools, err error) {
+	if len(used) == 0 && chat.Get("tools").Empty() && chat.Get("functions").Empty() {
+		return t, nil
+	}
 	choice := chat.Get("tool_choice")
 	allowed := allowedNames(choice)
 	for it := chat.Get("functions").Items(); it.Next(); {
