@@ -114,6 +114,14 @@ func TestEncodeTools(t *testing.T) {
 			"lists of types", `"tools":[{"type":"function","function":{"name":"f","parameters":{"type":["object"],"properties":{"type":{"type":["string","null"],"description":"d"},"o":{"anyOf":[{"type":["null","integer"],"anyOf":[{}]}]},"l":{"items":{"type":[]}}},"default":{"type":["kept"]}}}}]`,
 			`"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"type":{"description":"d","anyOf":[{"type":"string"},{"type":"null"}]},"o":{"anyOf":[{"type":"integer","anyOf":[{}]}]},"l":{"items":{}}},"default":{"type":["kept"]}}}}],"stream":true`,
 		},
+		{
+			"a list of types with spaces around it", `"tools":[{"type":"function","function":{"name":"f","parameters":{"enum":[["type"]],"type" :  [ "null", "string"]}}}]`,
+			`"tools":[{"type":"function","function":{"name":"f","parameters":{"enum":[["type"]],"anyOf":[{"type":"null"},{"type":"string"}]}}}],"stream":true`,
+		},
+		{
+			"a list of types by an escaped name", `"tools":[{"type":"function","function":{"name":"f","parameters":{"t\u0079pe":["null","string"]}}}]`,
+			`"tools":[{"type":"function","function":{"name":"f","parameters":{"anyOf":[{"type":"null"},{"type":"string"}]}}}],"stream":true`,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
