@@ -126,7 +126,8 @@ func (c *conversation) add(m rawjson.Value) error {
 	return nil
 }
 
-// write writes a message.
+// write writes a message. It is not inlined: in a guest the functions that call
+// it would cost several times as much.
 //
 //go:noinline
 func (c *conversation) write(role string, content rawjson.Value) {
