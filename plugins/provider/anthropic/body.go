@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,7 +31,10 @@ func (e *encoder) encode(r *provider.Request) ([]byte, error) {
 		e.model, e.family = append(e.model[:0], model...), familyOf(model.String())
 	}
 	f := e.family
-	if err := talk.read(chat.Get("messages"), r.Carry); err != nil {
+	messages := chat.Get("messages")
+	talk.reset(len(messages))
+	e.body = slices.Grow(e.body[:0], 2*len(messages))
+	if err := talk.read(messages, r.Carry); err != nil {
 		return nil, err
 	}
 	tools, err := toolsOf(chat, f, talk.names)
@@ -137,8 +141,10 @@ func limitOf(chat rawjson.Edit, f family) (limit int64, limited bool) {
 // temperature goes up to 2 and this API's to 1.
 func appendSampling(b []byte, chat rawjson.Edit, f family) []byte {
 	temperature := chat.Get("temperature")
-	if t, err := strconv.ParseFloat(string(temperature), 64); err == nil && t > 1 {
-		temperature = rawjson.Value("1")
+	if temperature.Kind() == rawjson.Number {
+		if t, err := strconv.ParseFloat(string(temperature), 64); err == nil && t > 1 {
+			temperature = rawjson.Value("1")
+		}
 	}
 	b = appendMember(b, "temperature", temperature)
 	if temperature.IsNull() || !f.samplesByOne() {

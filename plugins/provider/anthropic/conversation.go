@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -47,15 +48,21 @@ type call struct {
 	answered bool
 }
 
-// read reads messages, in the memory of the last conversation. carry has the
-// thinking of the rounds before: what the host added last are those rounds'
-// calls.
-func (c *conversation) read(messages rawjson.Value, carry [][]byte) error {
+// reset begins another conversation, of messages of so many bytes, in the memory
+// of the last. What a new instance needs more it takes here, once, and not deep
+// in other calls, for which its stack would have to grow too.
+func (c *conversation) reset(size int) {
 	clear(c.ids)
+	part := min(size, 16<<10) // of a long conversation no one message is most
 	*c = conversation{
-		system: c.system[:0], turns: c.turns[:0], names: c.names[:0],
-		results: c.results[:0], blocks: c.blocks[:0], calls: c.calls[:0], ids: c.ids,
+		system: slices.Grow(c.system[:0], part), turns: slices.Grow(c.turns[:0], size+size/2), blocks: slices.Grow(c.blocks[:0], part),
+		names: c.names[:0], results: c.results[:0], calls: c.calls[:0], ids: c.ids,
 	}
+}
+
+// read reads messages. carry has the thinking of the rounds before: what the host
+// added last are those rounds' calls.
+func (c *conversation) read(messages rawjson.Value, carry [][]byte) error {
 	round := len(carry) // of the next message with calls; negative: before this answer
 	for it := messages.Items(); len(carry) > 0 && it.Next(); {
 		if !it.Value.Get("tool_calls").Empty() {

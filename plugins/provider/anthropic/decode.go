@@ -112,13 +112,15 @@ func upstream(message string) error {
 // begin takes the message as it stands before its first word.
 func (p *anthropic) begin(s *state, message rawjson.Value, out *provider.Out) {
 	s.Seen = true
-	id, model := message.Get("id"), message.Get("model")
+	var members [3]rawjson.Value
+	message.Pick(members[:], "id", "model", "usage")
+	id, model := members[0], members[1]
 	if !s.Named && (len(id) > 2 || len(model) > 2) {
 		s.Named = true
 		s.Response = hash(id)
 		out.Response(id.String(), model.String())
 	}
-	s.takeUsage(message.Get("usage"))
+	s.takeUsage(members[2])
 }
 
 // whole takes a message that is not streamed.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,8 +22,9 @@ type encoder struct {
 func (e *encoder) encode(model string, carry [][]byte) ([]byte, error) {
 	chat, c := e.chat, &e.talk
 	c.reset(readCarry(carry), generation(model) >= 3)
-	c.body = append(c.body[:0], `{"contents":[`...)
-	if err := c.read(chat.Get("messages")); err != nil {
+	messages := chat.Get("messages")
+	c.body = append(slices.Grow(c.body[:0], 2*len(messages)), `{"contents":[`...)
+	if err := c.read(messages); err != nil {
 		return nil, err
 	}
 	b := append(c.body, ']')
