@@ -13,7 +13,7 @@ import (
 // fuelSlice is how much fuel a guest gets at once. A unit lasts 0.1 to 1 ns in
 // most code and about 6 in the worst that we know (BenchmarkWeights), so a guest
 // runs for less than 2 ms between two looks at the clock. A call begins with
-// firstSlice, which is enough for all of a common one.
+// firstSlice, which is enough for all of a common one and lasts 6 ms at most.
 const (
 	fuelSlice  = 1 << 18
 	firstSlice = 1 << 20
