@@ -157,17 +157,21 @@ func TestWrongPaths(t *testing.T) {
 	}
 }
 
+// writeFile makes a file of dir, and returns its path.
+func writeFile(t testing.TB, dir, name, text string) string {
+	t.Helper()
+	file := filepath.Join(dir, name)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 // The configuration file is named by flag or variable, the flag being stronger,
 // and explained like the options; a wrong one is one line with exit code 2.
 func TestConfigFile(t *testing.T) {
 	dir := t.TempDir()
-	write := func(name, text string) string {
-		file := filepath.Join(dir, name)
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return file
-	}
+	write := func(name, text string) string { return writeFile(t, dir, name, text) }
 	here, there := write("here.toml", "chat_max_rounds = 3\n"), write("there.toml", "chat_max_rounds = 4\n")
 	explain := func(want int, variable string, args ...string) (stdout, stderr string) {
 		t.Helper()

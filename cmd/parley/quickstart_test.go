@@ -56,13 +56,7 @@ func TestQuickstart(t *testing.T) {
 // built or written.
 func TestQuickstartRefuses(t *testing.T) {
 	dir := t.TempDir()
-	write := func(name, text string) string {
-		file := filepath.Join(dir, name)
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return file
-	}
+	write := func(name, text string) string { return writeFile(t, dir, name, text) }
 	key, empty, broken := write("key", "sk-1\n"), write("empty", " \n"), write("broken", "geheim\x01")
 	for name, tt := range map[string]struct {
 		args []string

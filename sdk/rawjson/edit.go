@@ -81,20 +81,6 @@ func (e Edit) index(key string) int {
 	return -1
 }
 
-// Keep leaves out all members but those called keys.
-func (e *Edit) Keep(keys ...string) {
-	kept := (*e)[:0]
-	for _, m := range *e {
-		for _, k := range keys {
-			if m.Key == k {
-				kept = append(kept, m)
-				break
-			}
-		}
-	}
-	*e = kept
-}
-
 // Rename gives the member called from another name, unless to exists; then
 // from is dropped.
 func (e *Edit) Rename(from, to string) {

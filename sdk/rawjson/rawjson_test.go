@@ -240,18 +240,6 @@ func build(v Value) any {
 	return object
 }
 
-func TestEditKeep(t *testing.T) {
-	e := EditOf(Value(`{"a":1,"b":2,"c":3,"b":4}`))
-	e.Keep("b", "c", "absent")
-	if got, want := string(e.Value()), `{"b":2,"c":3,"b":4}`; got != want {
-		t.Errorf("after Keep %s, want %s", got, want)
-	}
-	e.Keep()
-	if got := string(e.Value()); got != "{}" {
-		t.Errorf("after Keep of nothing %s, want {}", got)
-	}
-}
-
 // TestEditWithoutValue sets a member to what was not there.
 func TestEditWithoutValue(t *testing.T) {
 	var e Edit
