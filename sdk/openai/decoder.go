@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/sdk/pattern"
 	"github.com/parley-search/parley/sdk/provider"
 	"github.com/parley-search/parley/sdk/rawjson"
 )
@@ -40,9 +41,9 @@ type Decoder struct {
 	raw     []byte // JSON under construction
 	memo    []byte
 	calls   []call
-	shapes  [maxShapes]shape
-	oldest  int  // of the shapes
-	full    bool // read every event in full: what tests hold patterns and shapes against
+	reading pattern.Reading
+	kept    pattern.Kept
+	full    bool // read every event in full: what tests hold patterns against
 }
 
 // Decode is a provider's Decode.

@@ -20,7 +20,9 @@ func (d *Decoder) delta(s *State, v rawjson.Value, p *piece, out *provider.Out) 
 		case "reasoning", "reasoning_content":
 			if m.Value.Kind() != rawjson.String {
 				d.extra(&m, p)
-			} else if !reasoned { // some send both names
+			} else if reasoned { // some send both names, and the first may be empty next time
+				p.more = true
+			} else {
 				reasoned = d.text(textReasoning, m.Value, p, out)
 			}
 		case "refusal":

@@ -13,8 +13,8 @@ import (
 // memo, as a pattern. An event that begins and ends with the same bytes, with a
 // string in between, is the same JSON with another string, so it needs no
 // parsing: in a guest that is about a fifth of the time. An event that differs
-// anywhere is held against the shapes, or read in full, and makes the next
-// pattern.
+// anywhere is held against the patterns that the instance keeps, or read in full,
+// and makes the next pattern.
 
 // The strings that may vary.
 const (
@@ -102,8 +102,7 @@ func emit(what uint8, call int, text []byte, out *provider.Out) {
 	}
 }
 
-// A piece is what an event was found to hold, to see whether it makes a pattern
-// or a shape.
+// A piece is what an event was found to hold, to see whether it makes a pattern.
 type piece struct {
 	doc             []byte
 	id, time, model rawjson.Value

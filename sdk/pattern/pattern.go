@@ -4,7 +4,7 @@
 // and a number or two. So when a provider has read one in full and found what
 // mattered in it, the bytes between are kept as a pattern: literals, and holes
 // for what may vary. An event that has the same literals is the same JSON with
-// another string and other numbers, and means what the one read in full meant.
+// other strings and other numbers, and means what the one read in full meant.
 // In a guest, seeing that takes a seventh of the time.
 //
 // It holds because JSON is read from front to back: a reader that has crossed
@@ -14,14 +14,13 @@
 // string has right escapes, a number is a whole one. Anything else does not fit
 // and is read in full, which may teach the next pattern.
 //
-// A [Draft] notes what an event was found to hold and makes the pattern of it. A
-// [State] is the part of a provider's state that says how the pattern is cut;
-// the literals stand at the end of the memo. A [Match] is what an event had in
-// its holes.
+// A [Reading] is what an event holds, whether it was read in full or fits a
+// pattern. A [State] is the pattern that a stream carries in its provider's
+// state; the literals stand at the end of the memo. [Kept] are the patterns that
+// an instance keeps, for events that look as they did in the stream before.
 //
-// The plugin anthropic has a pattern of its own, for one string and padding: made
-// for just that, it takes a tenth less time. So has package openai, beside the
-// shapes that it keeps.
+// Package openai and the plugin anthropic have a stream carry a pattern made for
+// just one string and the padding behind it: it takes a tenth less time.
 package pattern
 
 import (
@@ -52,77 +51,47 @@ type hole struct {
 type State struct {
 	holes [MaxHoles]hole
 	count uint8
+	kind  uint8
+	known bool
 }
 
 // Known reports whether there is a pattern.
-func (s *State) Known() bool { return s.count > 0 }
+func (s *State) Known() bool { return s.known }
 
-// A Match is what an event had in the holes, good as long as the event is. It
-// is scratch memory: keep one in the provider's value.
-type Match struct {
-	Text    rawjson.Value // the string that mattered, with its quotes
-	What    uint8         // what it is, as [Draft.Text] was told
-	escaped bool
-	count   uint8
-	numbers [MaxHoles]Number
-}
-
-// A Number is one that [Draft.Number] was told of.
-type Number struct {
-	What uint8
-	N    uint64
-}
-
-// Numbers returns them in the order in which they stand in the event.
-func (m *Match) Numbers() []Number { return m.numbers[:m.count] }
-
-// Plain returns the text as it reads: a part of the event, or, where it has
-// escapes, scratch[:0] with the text appended.
-func (m *Match) Plain(scratch []byte) []byte {
-	text := m.Text[1 : len(m.Text)-1]
-	if m.escaped {
-		return rawjson.AppendUnescaped(scratch[:0], text)
-	}
-	return text
-}
-
-// Match reports whether doc is of the pattern, and puts what it holds into m.
-func (s *State) Match(literals, doc []byte, m *Match) bool {
-	if s.count == 0 {
+// Match reports whether doc is of the pattern, and makes r the reading of it.
+func (s *State) Match(literals, doc []byte, r *Reading) bool {
+	if !s.known {
 		return false
 	}
-	m.count = 0
 	at, from := 0, 0 // in doc, in literals
 	for i := range s.holes[:s.count] {
-		h := &s.holes[i]
+		h, f := &s.holes[i], &r.found[i]
 		n := int(h.before)
 		if len(doc)-at < n || string(doc[at:at+n]) != string(literals[from:from+n]) {
 			return false
 		}
 		at, from = at+n, from+n
+		f.What, f.from = h.what, at
 		if h.number {
-			n, end := digits(doc, at)
-			if end < 0 {
+			if f.N, at = digits(doc, at); at < 0 {
 				return false
 			}
-			m.numbers[m.count] = Number{h.what, n}
-			m.count++
-			at = end
+			f.to = at
 			continue
 		}
-		n = bytes.IndexByte(doc[at:], '"')
-		if n < 0 {
+		if n = bytes.IndexByte(doc[at:], '"'); n < 0 {
 			return false
 		}
-		m.What, m.escaped = h.what, bytes.IndexByte(doc[at:at+n], '\\') >= 0
-		if m.escaped {
+		f.escaped = bytes.IndexByte(doc[at:at+n], '\\') >= 0
+		if f.escaped {
 			if n = rawjson.EndOfString(doc[at:]); n < 0 {
 				return false
 			}
 		}
-		m.Text = doc[at-1 : at+n+1]
 		at += n
+		f.to = at
 	}
+	r.doc, r.Kind, r.count, r.spoiled = doc, s.kind, int(s.count), true // it teaches nothing
 	return string(doc[at:]) == string(literals[from:])
 }
 

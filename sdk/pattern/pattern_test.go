@@ -11,16 +11,22 @@ import (
 	"github.com/parley-search/parley/sdk/rawjson"
 )
 
-// reading is what a document holds, read in full: the text, the numbers, and
+// A content is what a document holds, read in full: the texts and numbers, and
 // everything else as it stands but for space between tokens.
-type reading struct {
-	text    string
-	numbers []Number
-	rest    string
+type content struct {
+	found []value
+	rest  string
+}
+
+// A value is a text, or a number, which has the name of its member.
+type value struct {
+	what uint8
+	n    uint64
+	text string
 }
 
 // read reads a document and tells d of what it finds.
-func read(doc []byte, d *Draft) (r reading, ok bool) {
+func read(doc []byte, d *Reading) (r content, ok bool) {
 	v, ok := rawjson.Parse(doc)
 	if !ok || v.Kind() != rawjson.Object {
 		return r, false
@@ -32,19 +38,19 @@ func read(doc []byte, d *Draft) (r reading, ok bool) {
 	return r, true
 }
 
-func (r *reading) walk(v rawjson.Value, d *Draft, rest *strings.Builder) {
+func (r *content) walk(v rawjson.Value, d *Reading, rest *strings.Builder) {
 	for m := v.Members(); m.Next(); {
 		fmt.Fprintf(rest, "%s:", m.Key)
 		switch key := string(m.Key); key {
 		case "text":
 			if m.Value.Kind() == rawjson.String {
-				r.text = m.Value.String()
-				d.Text(9, m.Value)
+				r.found = append(r.found, value{what: 9, text: m.Value.String()})
+				d.String(9, m.Value)
 				continue
 			}
 		case "a", "b":
 			n, _ := m.Value.Int()
-			r.numbers = append(r.numbers, Number{key[0], uint64(n)})
+			r.found = append(r.found, value{what: key[0], n: uint64(n)})
 			d.Number(key[0], m.Value)
 			continue
 		}
@@ -52,7 +58,7 @@ func (r *reading) walk(v rawjson.Value, d *Draft, rest *strings.Builder) {
 	}
 }
 
-func (r *reading) inner(v rawjson.Value, d *Draft, rest *strings.Builder) {
+func (r *content) inner(v rawjson.Value, d *Reading, rest *strings.Builder) {
 	switch v.Kind() {
 	case rawjson.Object:
 		rest.WriteByte('{')
@@ -75,14 +81,15 @@ func (r *reading) inner(v rawjson.Value, d *Draft, rest *strings.Builder) {
 // reading second in full; it reports whether second fitted.
 func hold(t *testing.T, first, second []byte) (fits bool) {
 	t.Helper()
-	var d Draft
-	taught, ok := read(first, &d)
+	var r Reading
+	taught, ok := read(first, &r)
 	if !ok {
 		return false
 	}
+	r.Kind = 3
 	var s State
 	before := []byte("memo")
-	literals, ok := d.Learn(&s, slices.Clone(before))
+	literals, ok := r.Learn(&s, slices.Clone(before))
 	if ok != s.Known() {
 		t.Fatalf("Learn says %v, Known %v", ok, s.Known())
 	}
@@ -90,20 +97,29 @@ func hold(t *testing.T, first, second []byte) (fits bool) {
 		return false
 	}
 	literals = literals[len(before):]
-	var m Match
-	if !s.Match(literals, first, &m) {
+	if !s.Match(literals, first, &r) {
 		t.Fatalf("%s does not fit the pattern of itself", first)
 	}
-	if !s.Match(literals, second, &m) {
+	if !s.Match(literals, second, &r) {
 		return false
 	}
-	want, ok := read(second, &d)
+	got := content{rest: taught.rest}
+	for _, f := range r.All() {
+		v := value{what: f.What}
+		if v.what != 9 {
+			v.n = f.N
+		} else if v.text = string(r.Text(&f)); v.text != r.Value(&f).String() {
+			t.Fatalf("the text %q of %s reads %q", r.Value(&f), second, v.text)
+		}
+		got.found = append(got.found, v)
+	}
+	kind := r.Kind
+	want, ok := read(second, &r)
 	if !ok {
 		t.Fatalf("%q fits %q, and is no JSON", second, first)
 	}
-	got := reading{string(m.Plain(nil)), m.Numbers(), taught.rest}
-	if got.text != want.text || !slices.Equal(got.numbers, want.numbers) || got.rest != want.rest || m.What != 9 {
-		t.Fatalf("%q fits %q as %+v, read in full it is %+v", second, first, got, want)
+	if !slices.Equal(got.found, want.found) || got.rest != want.rest || kind != 3 {
+		t.Fatalf("%q fits %q as %+v of kind %d, read in full it is %+v", second, first, got, kind, want)
 	}
 	return true
 }
@@ -175,8 +191,9 @@ func TestMatch(t *testing.T) {
 		{"cut off", `{"text":"a"}`, `{"text":"a"`, false},
 		{"cut off in the text", `{"text":"a"}`, `{"text":"a`, false},
 		{"nothing", `{"text":"a"}`, ``, false},
-		{"two texts", `{"text":"a","text":"b"}`, `{"text":"a","text":"b"}`, false},
-		{"no text", `{"a":1}`, `{"a":1}`, false},
+		{"two texts", `{"text":"a","text":"b"}`, `{"text":"\n","text":""}`, true},
+		{"numbers alone", `{"a":1}`, `{"a":2}`, true},
+		{"nothing that varies", `{"c":1}`, `{"c":1}`, true},
 		{"literals at their bound", `{"text":"a","c":"` + long[:MaxLiterals-18] + `"}`, `{"text":"b","c":"` + long[:MaxLiterals-18] + `"}`, true},
 		{"literals beyond", `{"text":"a","c":"` + long[:MaxLiterals-17] + `"}`, `{"text":"b","c":"` + long[:MaxLiterals-17] + `"}`, false},
 		{"holes at their bound", `{"text":"a","a":1,"a":1,"a":1,"a":1,"a":1,"a":1,"a":1}`, `{"text":"b","a":2,"a":3,"a":4,"a":5,"a":6,"a":7,"a":8}`, true},
@@ -191,16 +208,41 @@ func TestMatch(t *testing.T) {
 	}
 }
 
+// TestKept: an instance keeps the last few patterns, and what one of them takes
+// is no longer one of another.
+func TestKept(t *testing.T) {
+	var k Kept
+	var r Reading
+	document := func(i int, text string) []byte { return fmt.Appendf(nil, `{"c":%d,"text":"%s"}`, i, text) }
+	for i := range maxKept + 1 {
+		if k.Match(document(i, "b"), &r) {
+			t.Errorf("document %d fits before it was kept", i)
+		}
+		read(document(i, "a"), &r)
+		k.Keep(&r)
+	}
+	read([]byte(`{"a":-1}`), &r)
+	k.Keep(&r) // it makes none, and takes no place
+	for i := range maxKept + 1 {
+		fits := k.Match(document(i, "b"), &r)
+		if want := i > 0; fits != want {
+			t.Errorf("document %d fits: %v, want %v", i, fits, want)
+		}
+		if fits && string(r.Text(&r.All()[0])) != "b" {
+			t.Errorf("document %d has the text %q, want b", i, r.Text(&r.All()[0]))
+		}
+	}
+}
+
 func BenchmarkMatch(b *testing.B) {
 	doc := []byte(documents[1])
-	var d Draft
-	read(doc, &d)
+	var r Reading
+	read(doc, &r)
 	var s State
-	literals, _ := d.Learn(&s, nil)
-	var m Match
+	literals, _ := r.Learn(&s, nil)
 	b.ReportAllocs()
 	for b.Loop() {
-		if !s.Match(literals, doc, &m) {
+		if !s.Match(literals, doc, &r) {
 			b.Fatal("no match")
 		}
 	}

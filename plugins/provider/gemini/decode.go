@@ -48,9 +48,9 @@ func (g *gemini) Decode(s *state, e provider.Event, out *provider.Out) error {
 	if !ok {
 		return g.compat.Decode(&s.OpenAI, e, out)
 	}
-	g.draft.Begin(e.Data)
+	g.reading.Begin(e.Data)
 	for it := v.Items(); it.Next(); { // a list within an event
-		g.draft.Spoil()
+		g.reading.Spoil()
 		if err := g.event(s, it.Value, e, out); err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (g *gemini) event(s *state, v rawjson.Value, e provider.Event, out *provide
 			candidates = m.Value
 		case "usageMetadata":
 			if len(usage) > 0 {
-				g.draft.Spoil()
+				g.reading.Spoil()
 			}
 			usage = m.Value
 			g.takeUsage(s, usage)
@@ -84,6 +84,7 @@ func (g *gemini) event(s *state, v rawjson.Value, e provider.Event, out *provide
 			id = m.Value
 		case "choices":
 			s.Compat = !s.Seen
+			g.reading.Spoil()
 		case "error":
 			if !m.Value.IsNull() {
 				s.usage(out)
@@ -142,7 +143,7 @@ func (g *gemini) candidate(s *state, v rawjson.Value, out *provider.Out) error {
 		}
 	}
 	if len(reason) > 2 && !reason.IsNull() {
-		g.draft.Spoil()
+		g.reading.Spoil()
 		word := reason.String()
 		if s.Finish = finishOf(word); s.Finish == finishBadCall {
 			s.usage(out)
@@ -182,11 +183,11 @@ func (g *gemini) part(s *state, v rawjson.Value, out *provider.Out) error {
 	}
 	piece, ok := text.Text(g.scratch)
 	if ok {
-		g.draft.Text(what, text)
+		g.reading.String(what, text)
 		g.keep(piece, len(text)-2)
 	}
 	if len(signature) > 2 {
-		g.draft.Spoil()
+		g.reading.Spoil()
 		own := 0
 		if !thought {
 			own = len(piece)
@@ -226,7 +227,7 @@ func (g *gemini) call(s *state, part, function, signature rawjson.Value, out *pr
 	}
 	id := function.Get("id").String()
 	h := hash([]byte(id))
-	g.draft.Spoil()
+	g.reading.Spoil()
 	ids := s.forget(out)
 	for b := ids; len(b) > 0; b = b[idSize:] {
 		if binary.LittleEndian.Uint64(b) == h {

@@ -6,12 +6,12 @@ import (
 )
 
 // Most events are one text, and counts that grow: those of the next few letters
-// fit the pattern of the one before. What has a finish reason, a signature, a
-// call or a second text is read in full.
+// fit the pattern of the one before. What has a finish reason, a signature or a
+// call is read in full.
 
-// The texts of a pattern.
+// The texts of a pattern, beside its counts.
 const (
-	textAnswer = uint8(1 + iota)
+	textAnswer = countTotal + 1 + iota
 	textReasoning
 )
 
@@ -20,24 +20,27 @@ const idSize = 8
 
 // match takes an event that fits the pattern, and reports whether it did.
 func (g *gemini) match(s *state, data []byte, out *provider.Out) bool {
-	if !s.Pattern.Known() || !s.Pattern.Match(out.Memo[int(s.Calls)*idSize:], data, &g.found) {
+	if !s.Pattern.Match(out.Memo[int(s.Calls)*idSize:], data, &g.reading) {
 		return false
 	}
 	var u provider.Usage
-	for _, n := range g.found.Numbers() {
-		addCount(&u, n.What, n.N)
+	found := g.reading.All()
+	for i := range found {
+		f := &found[i]
+		if f.What <= countTotal {
+			addCount(&u, f.What, f.N)
+			continue
+		}
+		s.say(f.What, g.reading.Text(f), out)
 	}
 	s.keepUsage(u)
-	piece := g.found.Plain(g.scratch)
-	g.keep(piece, len(g.found.Text)-2)
-	s.say(g.found.What, piece, out)
 	return true
 }
 
 // learn makes the event that was read the pattern, where it can be one.
 func (g *gemini) learn(s *state, out *provider.Out) {
 	memo := append(g.memo[:0], out.Memo[:int(s.Calls)*idSize]...)
-	if memo, ok := g.draft.Learn(&s.Pattern, memo); ok {
+	if memo, ok := g.reading.Learn(&s.Pattern, memo); ok {
 		g.memo, out.Memo = memo, memo
 	}
 }

@@ -28,8 +28,8 @@ type spy struct {
 
 func (p *spy) Decode(s *state, e provider.Event, out *provider.Out) error {
 	if !e.End {
-		var m pattern.Match
-		p.fitted = s.Pattern.Known() && s.Pattern.Match(out.Memo[int(s.Calls)*idSize:], e.Data, &m)
+		var r pattern.Reading
+		p.fitted = s.Pattern.Match(out.Memo[int(s.Calls)*idSize:], e.Data, &r)
 	}
 	return p.gemini.Decode(s, e, out)
 }
@@ -72,10 +72,10 @@ func TestPattern(t *testing.T) {
 		{"a count as text", usageEvent, replace(usageEvent, ": 40,", `: "44",`), false, "OneOne", "", provider.Usage{Prompt: 7, Completion: 33, Reasoning: 30, Cached: 5, Total: 44}},
 		{"counts twice", replace(usageFirst, `,"candidates"`, `,"usageMetadata":{"totalTokenCount":2},"candidates"`), replace(usageFirst, `,"candidates"`, `,"usageMetadata":{"totalTokenCount":3},"candidates"`), false, "OneOne", "", provider.Usage{Total: 3}},
 		{"a signature", signedEvent, signedEvent, false, "endend", "", provider.Usage{Prompt: 1, Total: 1}},
-		{"two texts", replace(bareEvent, `]}}]`, `,{"text":"b"}]}}]`), replace(bareEvent, `]}}]`, `,{"text":"b"}]}}]`), false, "OnebOneb", "", provider.Usage{}},
+		{"two texts", replace(bareEvent, `]}}]`, `,{"text":"b"}]}}]`), replace(bareEvent, "One", "Two", `]}}]`, `,{"text":"c"}]}}]`), true, "OnebTwoc", "", provider.Usage{}},
 		{"a finish reason", finishedEvent, finishedEvent, false, "..", "", provider.Usage{}},
 		{"one more member", bareEvent, replace(bareEvent, `"role"`, `"index":1,"role"`), false, "OneOne", "", provider.Usage{}},
-		{"another answer", replace(bareEvent, `{"content"`, `{"index":1,"content"`), replace(bareEvent, `{"content"`, `{"index":1,"content"`), false, "", "", provider.Usage{}},
+		{"another answer", replace(bareEvent, `{"content"`, `{"index":1,"content"`), replace(bareEvent, `{"content"`, `{"index":1,"content"`, "One", "Two"), false, "", "", provider.Usage{}},
 		{"too long", replace(bareEvent, "ON_DEMAND", strings.Repeat("x", pattern.MaxLiterals)), replace(bareEvent, "ON_DEMAND", strings.Repeat("x", pattern.MaxLiterals)), false, "OneOne", "", provider.Usage{}},
 	}
 	for _, tt := range tests {

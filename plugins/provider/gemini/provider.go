@@ -18,8 +18,7 @@ type gemini struct {
 	}
 	scratch []byte // unescaped text
 	memo    []byte
-	found   pattern.Match
-	draft   pattern.Draft
+	reading pattern.Reading
 	target  target
 	encoder encoder
 }

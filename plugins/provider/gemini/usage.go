@@ -55,7 +55,7 @@ func (g *gemini) takeUsage(s *state, v rawjson.Value) {
 	for m := v.Members(); m.Next(); {
 		if what := countOf(m.Key); what != 0 {
 			addCount(&u, what, count(m.Value))
-			g.draft.Number(what, m.Value)
+			g.reading.Number(what, m.Value)
 		}
 	}
 	s.keepUsage(u)

@@ -1,0 +1,35 @@
+package pattern
+
+// maxKept bounds the patterns of an instance: a few events begin each stream.
+const maxKept = 4
+
+// Kept has the patterns of the last few events that an instance was told to
+// keep. They are memory and not state: what comes of an event is the same
+// without them.
+type Kept struct {
+	patterns [maxKept]struct {
+		State
+		literals []byte
+	}
+	oldest int
+}
+
+// Match reports whether doc is of a pattern, and makes r the reading of it.
+func (k *Kept) Match(doc []byte, r *Reading) bool {
+	for i := range k.patterns {
+		if p := &k.patterns[i]; p.State.Match(p.literals, doc, r) {
+			return true
+		}
+	}
+	return false
+}
+
+// Keep makes the event that was read a pattern, where it can be one. It takes
+// the place of the oldest.
+func (k *Kept) Keep(r *Reading) {
+	p := &k.patterns[k.oldest]
+	if literals, ok := r.Learn(&p.State, p.literals[:0]); ok {
+		p.literals = literals
+		k.oldest = (k.oldest + 1) % maxKept
+	}
+}
