@@ -1,7 +1,8 @@
 package pattern
 
-// maxKept bounds the patterns of an instance: a few events begin each stream.
-const maxKept = 4
+// maxKept bounds the patterns of an instance: of a provider's streams, each
+// begins with some of a few events.
+const maxKept = 8
 
 // Kept has the patterns of the last few events that an instance was told to
 // keep. They are memory and not state: what comes of an event is the same

@@ -34,28 +34,52 @@ const (
 
 // blockStart takes the begin of a block, which may have content already.
 func (p *anthropic) blockStart(s *state, index int64, v rawjson.Value, out *provider.Out) error {
-	s.Seen = true
-	p.forget(s, out)
-	p.blockStop(s, out)
 	word, _ := v.Get("type").Text(p.scratch)
 	switch string(word) {
 	case "text":
-		s.Block = blockText
 		text := v.Get("text")
-		s.Carry.text(text, out)
-		p.emit(textAnswer, 0, text, out)
+		p.textStart(s, text, out)
+		p.tell(foundText, text)
+		p.remember(kindText)
+		return nil
 	case "thinking":
-		s.Block = blockThinking
-		thinking := v.Get("thinking")
-		s.Carry.thinking(thinking, out)
-		p.emit(textReasoning, 0, thinking, out)
-		s.Carry.signature(v.Get("signature"), out)
+		var members [2]rawjson.Value
+		v.Pick(members[:], "thinking", "signature")
+		p.thinkingStart(s, members[0], members[1], out)
+		p.tell(foundText, members[0])
+		p.tell(foundSignature, members[1])
+		p.remember(kindThinking)
+		return nil
+	}
+	p.blockBegin(s, blockOther, out)
+	switch string(word) {
 	case "redacted_thinking":
 		s.Carry.redacted(v.Get("data"), out)
 	case "tool_use":
 		return p.callStart(s, index, v, out)
 	}
 	return nil
+}
+
+// blockBegin takes the begin of any block.
+func (p *anthropic) blockBegin(s *state, b block, out *provider.Out) {
+	s.Seen = true
+	p.forget(s, out)
+	p.blockStop(s, out)
+	s.Block = b
+}
+
+func (p *anthropic) textStart(s *state, text rawjson.Value, out *provider.Out) {
+	p.blockBegin(s, blockText, out)
+	s.Carry.text(text, out)
+	p.emit(textAnswer, 0, text, out)
+}
+
+func (p *anthropic) thinkingStart(s *state, thinking, signature rawjson.Value, out *provider.Out) {
+	p.blockBegin(s, blockThinking, out)
+	s.Carry.thinking(thinking, out)
+	p.emit(textReasoning, 0, thinking, out)
+	s.Carry.signature(signature, out)
 }
 
 // blockStop takes the end of a block.
@@ -66,20 +90,19 @@ func (p *anthropic) blockStop(s *state, out *provider.Out) {
 
 // blockDelta takes a piece of a block. doc is the whole event.
 func (p *anthropic) blockDelta(s *state, index int64, v rawjson.Value, doc []byte, out *provider.Out) {
+	s.Seen = true
 	word, _ := v.Get("type").Text(p.scratch)
 	switch string(word) {
 	case "text_delta":
 		text := v.Get("text")
-		s.Carry.more(openText, text, out)
-		if p.emit(textAnswer, 0, text, out) && s.Block == blockText {
-			p.learn(s, textAnswer, 0, doc, text, out)
-		}
+		p.textDelta(s, text, doc, out)
+		p.tell(foundText, text)
+		p.remember(kindTextDelta)
 	case "thinking_delta":
 		thinking := v.Get("thinking")
-		s.Carry.more(openThinking, thinking, out)
-		if p.emit(textReasoning, 0, thinking, out) && s.Block == blockThinking {
-			p.learn(s, textReasoning, 0, doc, thinking, out)
-		}
+		p.thinkingDelta(s, thinking, doc, out)
+		p.tell(foundText, thinking)
+		p.remember(kindThinkingDelta)
 	case "signature_delta":
 		s.Carry.signature(v.Get("signature"), out)
 	case "input_json_delta":
@@ -94,6 +117,22 @@ func (p *anthropic) blockDelta(s *state, index int64, v rawjson.Value, doc []byt
 			p.mark(s, i, argumentsSome, out)
 			p.learn(s, textArguments, i, doc, piece, out)
 		}
+	}
+}
+
+func (p *anthropic) textDelta(s *state, text rawjson.Value, doc []byte, out *provider.Out) {
+	s.Seen = true
+	s.Carry.more(openText, text, out)
+	if p.emit(textAnswer, 0, text, out) && s.Block == blockText {
+		p.learn(s, textAnswer, 0, doc, text, out)
+	}
+}
+
+func (p *anthropic) thinkingDelta(s *state, thinking rawjson.Value, doc []byte, out *provider.Out) {
+	s.Seen = true
+	s.Carry.more(openThinking, thinking, out)
+	if p.emit(textReasoning, 0, thinking, out) && s.Block == blockThinking {
+		p.learn(s, textReasoning, 0, doc, thinking, out)
 	}
 }
 

@@ -31,21 +31,25 @@ func (p *anthropic) Decode(s *state, e provider.Event, out *provider.Out) error 
 		return p.end(s, e.Cancelled, out)
 	case s.Done:
 		return nil
-	case s.Pattern.Head > 0 && p.match(s, e.Data, out):
+	case s.Pattern.Head > 0 && p.match(s, e.Data, out), p.recall(s, e.Data, out):
 		return nil
 	}
+	return p.decode(s, e, out)
+}
+
+// decode reads an event that is like none before.
+func (p *anthropic) decode(s *state, e provider.Event, out *provider.Out) error {
 	v, ok := rawjson.Parse(e.Data)
 	if !ok {
 		return p.notJSON(s, e, out)
 	}
-	var typ, message, content, delta, usage rawjson.Value
-	index := int64(0)
+	var typ, number, message, content, delta, usage rawjson.Value
 	for m := v.Members(); m.Next(); {
 		switch string(m.Key) {
 		case "type":
 			typ = m.Value
 		case "index":
-			index, _ = m.Value.Int()
+			number = m.Value
 		case "message":
 			message = m.Value
 		case "content_block":
@@ -60,20 +64,23 @@ func (p *anthropic) Decode(s *state, e provider.Event, out *provider.Out) error 
 			}
 		}
 	}
+	index, _ := number.Int()
+	p.reading.Begin(e.Data)
+	p.reading.Vary(foundIndex, number)
 	word, _ := typ.Text(p.scratch)
 	switch string(word) {
 	case "message_start":
 		p.begin(s, message, out)
+		p.remember(kindMessage)
 	case "content_block_start":
 		return p.blockStart(s, index, content, out)
 	case "content_block_delta":
-		s.Seen = true
 		p.blockDelta(s, index, delta, e.Data, out)
 	case "content_block_stop":
 		p.blockStop(s, out)
 	case "message_delta":
 		s.Seen = true
-		s.takeUsage(usage)
+		p.takeUsage(s, usage)
 		p.stop(s, delta, out)
 	case "message_stop":
 		return p.done(s, out)
@@ -111,20 +118,27 @@ func upstream(message string) error {
 
 // begin takes the message as it stands before its first word.
 func (p *anthropic) begin(s *state, message rawjson.Value, out *provider.Out) {
-	s.Seen = true
 	var members [3]rawjson.Value
 	message.Pick(members[:], "id", "model", "usage")
-	id, model := members[0], members[1]
+	p.tell(foundID, members[0])
+	p.tell(foundModel, members[1])
+	s.name(members[0], members[1], out)
+	p.takeUsage(s, members[2])
+}
+
+// name writes the Response record, once there is something to say.
+func (s *state) name(id, model rawjson.Value, out *provider.Out) {
+	s.Seen = true
 	if !s.Named && (len(id) > 2 || len(model) > 2) {
 		s.Named = true
 		s.Response = hash(id)
 		out.Response(id.String(), model.String())
 	}
-	s.takeUsage(members[2])
 }
 
 // whole takes a message that is not streamed.
 func (p *anthropic) whole(s *state, v rawjson.Value, out *provider.Out) error {
+	p.reading.Spoil() // blocks are remembered from events of their own
 	p.begin(s, v, out)
 	index := int64(0)
 	for it := v.Get("content").Items(); it.Next(); index++ {

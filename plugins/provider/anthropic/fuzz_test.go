@@ -8,6 +8,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/response"
+	"github.com/parley-search/parley/sdk/pattern"
 	"github.com/parley-search/parley/sdk/plugintest"
 	"github.com/parley-search/parley/sdk/provider"
 	"github.com/parley-search/parley/sdk/rawjson"
@@ -18,6 +19,7 @@ type plain struct{ anthropic }
 
 func (p *plain) Decode(s *state, e provider.Event, out *provider.Out) error {
 	p.forget(s, out)
+	p.kept = pattern.Kept{}
 	return p.anthropic.Decode(s, e, out)
 }
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/sdk/pattern"
 	"github.com/parley-search/parley/sdk/provider"
 )
 
@@ -17,6 +18,8 @@ const (
 type anthropic struct {
 	scratch []byte // unescaped text
 	memo    []byte
+	reading pattern.Reading
+	kept    pattern.Kept
 	encoder encoder
 
 	base, key, url string
