@@ -27,10 +27,7 @@ func (e *encoder) encode(r *provider.Request) ([]byte, error) {
 	e.chat = rawjson.AppendMembers(e.chat[:0], r.Chat)
 	chat, talk := e.chat, &e.talk
 	model := chat.Get("model")
-	if !bytes.Equal(model, e.model) {
-		e.model, e.family = append(e.model[:0], model...), familyOf(model.String())
-	}
-	f := e.family
+	f := e.familyOf(model)
 	messages := chat.Get("messages")
 	talk.reset(len(messages))
 	e.body = slices.Grow(e.body[:0], 2*len(messages))
@@ -47,11 +44,7 @@ func (e *encoder) encode(r *provider.Request) ([]byte, error) {
 		limit += budget // the client's own budget, beyond our default
 	}
 
-	b := append(e.body[:0], '{')
-	if len(model) > 0 {
-		b = append(append(append(b, `"model":`...), model...), ',')
-	}
-	b = strconv.AppendInt(append(b, `"max_tokens":`...), limit, 10)
+	b := appendHead(e.body[:0], model, limit)
 	b = appendList(b, "system", talk.system)
 	b = appendList(b, "messages", talk.turns)
 	b = appendList(b, "tools", tools.list)
@@ -64,18 +57,40 @@ func (e *encoder) encode(r *provider.Request) ([]byte, error) {
 	if f.samples() && !think.on() {
 		b = appendSampling(b, chat, f)
 	}
-	for _, name := range [...]string{"cache_control", "inference_geo"} {
-		b = appendMember(b, name, chat.Get(name))
+	e.body = append(appendOwn(b, chat), `,"stream":true}`...)
+	return e.body, nil
+}
+
+// appendHead appends the begin of a body.
+func appendHead(b []byte, model rawjson.Value, limit int64) []byte {
+	b = append(b, '{')
+	if len(model) > 0 {
+		b = append(append(append(b, `"model":`...), model...), ',')
 	}
-	// OpenAI has members of the same names with other values.
+	return strconv.AppendInt(append(b, `"max_tokens":`...), limit, 10)
+}
+
+// familyOf returns the family of a model, which is mostly that of the last
+// request.
+func (e *encoder) familyOf(model rawjson.Value) family {
+	if !bytes.Equal(model, e.model) {
+		e.model, e.family = append(e.model[:0], model...), familyOf(model.String())
+	}
+	return e.family
+}
+
+// appendOwn passes on members that are the API's own. OpenAI has some of the same
+// names with other values.
+func appendOwn(b []byte, chat rawjson.Edit) []byte {
+	b = appendMember(b, "cache_control", chat.Get("cache_control"))
+	b = appendMember(b, "inference_geo", chat.Get("inference_geo"))
 	if tier := chat.Get("service_tier"); tier.Is("auto") || tier.Is("standard_only") {
 		b = appendMember(b, "service_tier", tier)
 	}
 	if user := chat.Get("metadata").Get("user_id"); user.Kind() == rawjson.String {
 		b = append(append(append(b, `,"metadata":{"user_id":`...), user...), '}')
 	}
-	e.body = append(b, `,"stream":true}`...)
-	return e.body, nil
+	return b
 }
 
 // appendMember appends a member to an object that has others, unless there is
@@ -172,16 +187,20 @@ func outputConfig(chat rawjson.Edit, f family, effort rawjson.Value) rawjson.Edi
 
 // stopSequences returns the items of stop, one or many. The API refuses those
 // that are nothing but space.
-func stopSequences(chat rawjson.Edit) (items []byte) {
-	for _, name := range [...]string{"stop", "stop_sequences"} {
-		v := chat.Get(name)
-		if v.Kind() == rawjson.String {
-			v = list(v)
-		}
-		for it := v.Items(); it.Next(); {
-			if strings.TrimSpace(it.Value.String()) != "" {
-				items = appendItem(items, it.Value)
-			}
+func stopSequences(chat rawjson.Edit) []byte {
+	return appendStops(appendStops(nil, chat.Get("stop")), chat.Get("stop_sequences"))
+}
+
+func appendStops(items []byte, v rawjson.Value) []byte {
+	if v.IsNull() {
+		return items
+	}
+	if v.Kind() == rawjson.String {
+		v = list(v)
+	}
+	for it := v.Items(); it.Next(); {
+		if strings.TrimSpace(it.Value.String()) != "" {
+			items = appendItem(items, it.Value)
 		}
 	}
 	return items

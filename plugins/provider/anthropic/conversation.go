@@ -249,14 +249,10 @@ func blank(v rawjson.Value) bool {
 	return len(bytes.TrimSpace(text)) == 0
 }
 
-// appendText appends a block with a text. Escapes stay as they are.
+// appendText appends a block with a text of the chat, or of a carry that was
+// found clean: it stays as it is.
 func appendText(b []byte, text, cache rawjson.Value) []byte {
-	b = append(b, `{"type":"text","text":`...)
-	if bytes.IndexByte(text, '\\') >= 0 && text.Clean() {
-		b = append(b, text...)
-	} else {
-		b = rawjson.AppendQuoted(b, text)
-	}
+	b = append(append(b, `{"type":"text","text":`...), text...)
 	if cache.Kind() == rawjson.Object {
 		b = append(append(b, `,"cache_control":`...), cache...)
 	}

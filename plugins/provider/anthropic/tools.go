@@ -22,6 +22,11 @@ func toolsOf(chat rawjson.Edit, f family, used []string) (t tools, err error) {
 	if len(used) == 0 && chat.Get("tools").Empty() && chat.Get("functions").Empty() {
 		return t, nil
 	}
+	err = t.read(chat, f, used)
+	return t, err
+}
+
+func (t *tools) read(chat rawjson.Edit, f family, used []string) error {
 	choice := chat.Get("tool_choice")
 	allowed := allowedNames(choice)
 	for it := chat.Get("functions").Items(); it.Next(); {
@@ -37,7 +42,7 @@ func toolsOf(chat rawjson.Edit, f family, used []string) (t tools, err error) {
 		case tool.Get("name").Kind() == rawjson.String:
 			t.list = appendItem(t.list, tool) // one of the API's own, web search and the like
 		default:
-			return t, provider.Refuse("`tools[" + strconv.Itoa(i) + "].type` must be function, or that of a tool of the Messages API")
+			return provider.Refuse("`tools[" + strconv.Itoa(i) + "].type` must be function, or that of a tool of the Messages API")
 		}
 	}
 	if len(t.list) == 0 {
@@ -45,10 +50,10 @@ func toolsOf(chat rawjson.Edit, f family, used []string) (t tools, err error) {
 			t.list = appendItem(t.list, define(rawjson.Edit{{Key: "name", Value: rawjson.Quote(name)}}.Value(), nil, f))
 			t.choice = rawjson.Value(`{"type":"none"}`)
 		}
-		return t, nil
+		return nil
 	}
 	t.choose(choice, string(chat.Get("parallel_tool_calls")) == "false")
-	return t, nil
+	return nil
 }
 
 // define returns the definition of a function.
