@@ -131,12 +131,13 @@ func (c *conversation) add(m rawjson.Value) error {
 //
 //go:noinline
 func (c *conversation) write(role string, content rawjson.Value) {
+	b := c.out
 	if c.last != "" {
-		c.out = append(c.out, ',')
+		b = append(b, ',')
 	}
-	c.last, c.at = role, len(c.out)
-	c.out = append(append(append(c.out, `{"role":"`...), role...), `","content":`...)
-	c.out = append(append(c.out, content...), '}')
+	c.last, c.at = role, len(b)
+	b = append(append(append(b, `{"role":"`...), role...), `","content":`...)
+	c.out = append(append(b, content...), '}')
 }
 
 // set gives the last message one more member.
