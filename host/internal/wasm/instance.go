@@ -30,6 +30,7 @@ type instance struct {
 	capacity uint32 // how much of it fits
 	funcs    []api.Function
 	stack    [1]uint64
+	lane     *lane
 
 	timeout time.Duration // of the call under way
 	calls   int
@@ -72,7 +73,7 @@ func (m *Module) start() (*instance, error) {
 		i.linear.Free()
 		return nil, err
 	}
-	i.api, i.memory = mod, mod.Memory()
+	i.api, i.memory, i.lane = mod, mod.Memory(), newLane()
 	m.slimmed.Do(func() { m.slim(mod) })
 	m.Rest() // what was run to start is of no more use: half of a Go guest's code
 	i.input = mod.ExportedFunction(abi.FuncInput)
@@ -82,6 +83,7 @@ func (m *Module) start() (*instance, error) {
 
 // close lets go of the instance.
 func (i *instance) close() {
+	i.lane.close()
 	_ = i.api.Close(context.Background()) // there is no file that could fail to close
 	// wazero leaves the memory to us where a deadline had closed the instance
 	// while it was trapping.
@@ -140,7 +142,7 @@ func (i *instance) call(n int, in, dst []byte) ([]byte, error) {
 	}
 	f, export := i.function(n), i.module.callable[n].Name
 	i.stack[0] = uint64(len(in))
-	if err := f.CallWithStack(ctx, i.stack[:]); err != nil {
+	if err := i.lane.run(ctx, f, i.stack[:]); err != nil {
 		return dst, i.fault(export, err)
 	}
 	return i.read(export, abi.Span(i.stack[0]), dst)
@@ -150,7 +152,7 @@ func (i *instance) call(n int, in, dst []byte) ([]byte, error) {
 func (i *instance) number(n int) (uint32, error) {
 	ctx := i.begin()
 	defer i.finish()
-	if err := i.function(n).CallWithStack(ctx, i.stack[:]); err != nil {
+	if err := i.lane.run(ctx, i.function(n), i.stack[:]); err != nil {
 		return 0, i.fault(i.module.callable[n].Name, err)
 	}
 	return uint32(i.stack[0]), nil
@@ -178,7 +180,7 @@ func (i *instance) write(ctx context.Context, in []byte) error {
 // is a [*Fault].
 func (i *instance) inputRegion(ctx context.Context, size uint32) (address uint32, err error) {
 	i.stack[0] = uint64(size)
-	if err := i.input.CallWithStack(ctx, i.stack[:]); err != nil {
+	if err := i.lane.run(ctx, i.input, i.stack[:]); err != nil {
 		return 0, i.fault(abi.FuncInput, err)
 	}
 	at := uint32(i.stack[0])

@@ -129,7 +129,7 @@ func (i *instance) count(n int, in []byte) (uint32, error) {
 		return 0, err
 	}
 	i.stack[0] = uint64(len(in))
-	if err := i.function(n).CallWithStack(ctx, i.stack[:]); err != nil {
+	if err := i.lane.run(ctx, i.function(n), i.stack[:]); err != nil {
 		return 0, i.fault(i.module.callable[n].Name, err)
 	}
 	return uint32(i.stack[0]), nil
@@ -141,7 +141,7 @@ func (i *instance) ask(n int, dst []byte) ([]byte, error) {
 	defer i.settle()
 	export := i.module.callable[n].Name
 	i.stack[0] = 0
-	if err := i.function(n).CallWithStack(ctx, i.stack[:]); err != nil {
+	if err := i.lane.run(ctx, i.function(n), i.stack[:]); err != nil {
 		return dst, i.fault(export, err)
 	}
 	return i.read(export, abi.Span(i.stack[0]), dst)
