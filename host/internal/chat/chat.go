@@ -72,8 +72,9 @@ type Sources interface {
 
 // Upstream sends what a plugin described. See package upstream.
 type Upstream interface {
-	// Do sends out and returns once the response's head is there. An error is
-	// an [*UpstreamError].
+	// Do sends out and returns once the response's head is there. ctx ends the
+	// request and then the response, whose Next ends with it. An error is an
+	// [*UpstreamError].
 	Do(ctx context.Context, out *Outbound) (Response, error)
 }
 
@@ -96,7 +97,7 @@ type Outbound struct {
 // the provider repeats a secret, in head or body, it is taken out.
 type Response interface {
 	Status() int
-	Header() http.Header
+	Header() http.Header // of one that is an error; else nil, since it may last long
 	// Next blocks until at least one whole event is there and returns all that
 	// are, in a slice that is good until the next call. It ends with [io.EOF],
 	// or with an [*UpstreamError] where the response broke off.

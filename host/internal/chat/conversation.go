@@ -7,27 +7,31 @@ import (
 
 // A conversation is the request as each round has it: the client's, between
 // the workspace's prompt in front and what host and model said since. There is no
-// space between its parts: plugins need not walk over any.
+// space between its parts: plugins need not walk over any. It lasts as long as
+// its answer, and holds no part of the request's body.
 type conversation struct {
-	fields   object // all but messages, tools and tool_choice
-	messages []byte // joined by commas
-	tools    []byte // the array's items; empty: no tools
-	choice   json.RawMessage
+	open   []byte // the object as far as its messages: `{…,"messages":[…`
+	tools  []byte // the array's items; empty: no tools
+	choice json.RawMessage
 }
 
 func newConversation(r *request, p Prompts, indexes []Index) conversation {
-	c := conversation{fields: r.fields, choice: r.fields["tool_choice"]}
-	c.fields["stream"] = json.RawMessage("true")
-	delete(c.fields, "tool_choice")
-	if p.System != "" {
-		c.add(object{"role": quote("system"), "content": quote(p.System)}.append(nil))
-	}
-	for _, m := range r.messages {
-		c.add(m)
-	}
-	tools := r.tools.passed
+	fields, choice := r.fields, r.fields["tool_choice"]
+	fields["stream"] = json.RawMessage("true")
+	delete(fields, "tool_choice")
+	tools := r.offered
 	if len(indexes) > 0 {
 		tools = append(slices.Clip(tools), searchTool(p, indexes))
+	}
+	// Providers refuse what is said of tools where there are none. A client
+	// that sent none and yet speaks of them gets its provider's own answer.
+	if len(tools) == 0 && r.askedTools || len(indexes) == 0 && chosenFunction(choice) == searchFunction {
+		choice = nil
+		delete(fields, "parallel_tool_calls")
+	}
+	var c conversation
+	if choice != nil {
+		c.choice = appendCompact(nil, choice)
 	}
 	for i, t := range tools {
 		if i > 0 {
@@ -35,21 +39,32 @@ func newConversation(r *request, p Prompts, indexes []Index) conversation {
 		}
 		c.tools = appendCompact(c.tools, t)
 	}
-	// Providers refuse what is said of tools where there are none. A client
-	// that sent none and yet speaks of them gets its provider's own answer.
-	if len(tools) == 0 && r.tools.asked || len(indexes) == 0 && chosenFunction(c.choice) == searchFunction {
-		c.choice = nil
-		delete(c.fields, "parallel_tool_calls")
+	messages := r.messages
+	if p.System != "" {
+		prompt := object{"role": quote("system"), "content": quote(p.System)}.append(nil)
+		messages = slices.Insert(messages, 0, prompt)
+	}
+	size := len(`{"messages":[`)
+	for name, v := range fields {
+		size += len(name) + len(v) + len(`"":,`)
+	}
+	for _, m := range messages {
+		size += len(m) + 1
+	}
+	c.open = appendCompact(make([]byte, 0, size), fields.append(nil))
+	c.open = append(c.open[:len(c.open)-1], `,"messages":[`...)
+	for _, m := range messages {
+		c.add(m)
 	}
 	return c
 }
 
 // add appends a message.
 func (c *conversation) add(message []byte) {
-	if len(c.messages) > 0 {
-		c.messages = append(c.messages, ',')
+	if c.open[len(c.open)-1] != '[' {
+		c.open = append(c.open, ',')
 	}
-	c.messages = appendCompact(c.messages, message)
+	c.open = appendCompact(c.open, message)
 }
 
 // body is the request of a round, counted from 0. It is a copy.
@@ -58,10 +73,8 @@ func (c *conversation) body(round int) []byte {
 	if round > 0 {
 		choice = laterChoice(choice)
 	}
-	b := make([]byte, 0, len(c.messages)+len(c.tools)+1024)
-	b = c.fields.append(b)
-	b = append(b[:len(b)-1], `,"messages":[`...)
-	b = append(b, c.messages...)
+	b := make([]byte, 0, len(c.open)+len(c.tools)+len(choice)+len(`],"tools":[],"tool_choice":}`))
+	b = append(b, c.open...)
 	b = append(b, ']')
 	if len(c.tools) > 0 {
 		b = append(b, `,"tools":[`...)

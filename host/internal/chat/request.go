@@ -10,13 +10,16 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 )
 
-// A request is a chat completion as the client asked for it, checked.
+// A request is a chat completion as the client asked for it, checked. It is made
+// of parts of its body.
 type request struct {
-	fields   object // all but messages and tools, without the space between their parts
-	messages []json.RawMessage
-	tools    tools
-	model    string
-	usage    bool // stream_options.include_usage
+	fields     object // all but messages and tools
+	messages   []json.RawMessage
+	offered    []json.RawMessage // tools for the model
+	askedTools bool              // it had tools at all
+	tools      tools             // holds no part of the body
+	model      string            // nor does this
+	usage      bool              // stream_options.include_usage
 }
 
 var roles = []string{"system", "user", "assistant", "developer", "tool"}
@@ -44,7 +47,7 @@ func parseRequest(body []byte) (*request, error) {
 	if err := r.parseMessages(fields["messages"]); err != nil {
 		return nil, err
 	}
-	if r.tools, err = parseTools(fields); err != nil {
+	if err := r.parseTools(); err != nil {
 		return nil, err
 	}
 	if err := checkStream(fields["stream"]); err != nil {
@@ -55,9 +58,6 @@ func parseRequest(body []byte) (*request, error) {
 	}
 	for _, name := range []string{"messages", "tools", "stream"} {
 		delete(fields, name)
-	}
-	for name, v := range fields {
-		fields[name] = appendCompact(nil, v) // a copy: they outlive the body, which may be large
 	}
 	return r, nil
 }
@@ -177,7 +177,7 @@ func (r *request) under(parameters json.RawMessage) {
 	under, _ := asObject(parameters) // nil where there are none
 	for name, v := range under {
 		if _, said := r.fields[name]; !said {
-			r.fields[name] = appendCompact(nil, v)
+			r.fields[name] = v
 		}
 	}
 	options, _ := asObject(r.fields["stream_options"])

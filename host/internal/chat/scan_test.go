@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"strings"
 	"testing"
 )
 
@@ -59,8 +58,8 @@ func TestRequestLetsBodyGo(t *testing.T) {
 	if got := string(c.body(0)); got != want {
 		t.Errorf("the conversation became %s with the body, want %s", got, want)
 	}
-	if got := string(r.tools.passed[0]); !strings.HasPrefix(got, `{"type":`) {
-		t.Errorf("the tools became %q with the body", got)
+	if !r.tools.names["f"] || r.model != "m" {
+		t.Errorf("functions became %v and the model %q with the body", r.tools.names, r.model)
 	}
 }
 

@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -31,27 +30,26 @@ func reportOf(name string) int {
 	return slices.IndexFunc(reports[:], func(r [2]string) bool { return r[0] == name || r[1] == name })
 }
 
-// tools is what a request says of tools.
+// tools says who answers what the model calls.
 type tools struct {
-	passed  []json.RawMessage // for the model, as they came
-	names   map[string]bool   // of the functions among them: the client answers these
+	names   map[string]bool // of the client's functions, which it answers itself
 	reports reportNames
-	asked   bool // the request had tools at all
 	every   bool // the client answers all functions, whatever their names
 }
 
 // parseTools reads tools, functions and tool_choice.
-func parseTools(fields object) (t tools, err error) {
-	t.names = make(map[string]bool)
+func (r *request) parseTools() error {
+	fields := r.fields
+	r.tools.names = make(map[string]bool)
 	if v := fields["tools"]; v != nil && !isNull(v) {
 		items, ok := asArray(v)
 		if !ok {
-			return t, wrongType(apierr.BadRequest, "tools", "an array of tools", v)
+			return wrongType(apierr.BadRequest, "tools", "an array of tools", v)
 		}
-		t.asked = len(items) > 0
+		r.askedTools = len(items) > 0
 		for i, item := range items {
-			if err := t.add(fmt.Sprintf("tools[%d]", i), item); err != nil {
-				return t, err
+			if err := r.addTool(fmt.Sprintf("tools[%d]", i), item); err != nil {
+				return err
 			}
 		}
 	}
@@ -61,14 +59,14 @@ func parseTools(fields object) (t tools, err error) {
 		f, _ := asObject(item)
 		name, _ := asString(f["name"])
 		if err := checkReserved(fmt.Sprintf("functions[%d].name", i), name); err != nil {
-			return t, err
+			return err
 		}
-		t.names[name] = true
+		r.tools.names[name] = true
 	}
-	return t, checkChoice(fields["tool_choice"])
+	return checkChoice(fields["tool_choice"])
 }
 
-func (t *tools) add(path string, v json.RawMessage) error {
+func (r *request) addTool(path string, v json.RawMessage) error {
 	tool, ok := asObject(v)
 	if !ok {
 		return wrongType(apierr.BadRequest, path, "an object", v)
@@ -87,15 +85,15 @@ func (t *tools) add(path string, v json.RawMessage) error {
 		return err
 	}
 	if i := reportOf(name); i >= 0 && typ == "function" {
-		if *t.reports.at(i) == "" {
-			*t.reports.at(i) = name
+		if at := r.tools.reports.at(i); *at == "" {
+			*at = name
 		}
 		return nil
 	}
 	if name != "" {
-		t.names[name] = true
+		r.tools.names[name] = true
 	}
-	t.passed = append(t.passed, bytes.Clone(v)) // it outlives the body
+	r.offered = append(r.offered, v)
 	return nil
 }
 

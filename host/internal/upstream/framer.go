@@ -68,7 +68,7 @@ const (
 // small: enough for an event of most providers. It grows where a read fills it, which
 // says that more is waiting.
 const (
-	firstBuffer  = 1 << 10
+	firstBuffer  = 512
 	filledBuffer = 4 << 10
 	maxSniff     = 1 << 10 // of leading space before the framing is taken as SSE
 )

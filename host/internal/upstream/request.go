@@ -3,6 +3,7 @@ package upstream
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -20,33 +21,33 @@ const (
 	maxURL     = 8 << 10
 )
 
-// request checks what a plugin described and makes it a request. Secrets go in
-// last, when nothing is left to refuse. sent is its body. private says that it may go to a
-// private address.
-func (c *Client) request(out *chat.Outbound) (req *http.Request, sent *payload, private bool, err error) {
+// request checks what a plugin described and makes it a request that ctx ends,
+// with sent as its body. Secrets go in last, when nothing is left to refuse.
+// private says that it may go to a private address.
+func (c *Client) request(ctx context.Context, out *chat.Outbound, sent *payload) (req *http.Request, private bool, err error) {
 	in := out.Request
 	method := cmp.Or(in.Method, http.MethodPost)
 	if method != http.MethodPost && method != http.MethodGet {
-		return nil, nil, false, refused("the plugin asked for the method %.20q; POST and GET are allowed", method)
+		return nil, false, refused("the plugin asked for the method %.20q; POST and GET are allowed", method)
 	}
 	if !KnownFraming(in.Framing) {
-		return nil, nil, false, refused("the plugin asked for the framing %.40q; there are auto, sse, jsonLines and jsonArray", in.Framing)
+		return nil, false, refused("the plugin asked for the framing %.40q; there are auto, sse, jsonLines and jsonArray", in.Framing)
 	}
 	u, private, err := destination(in.URL, out)
 	if err != nil {
-		return nil, nil, false, err
+		return nil, false, err
 	}
 	body, isJSON, err := c.body(in.Body)
 	if err != nil {
-		return nil, nil, false, err
+		return nil, false, err
 	}
 	headers, err := checkHeaders(in.Headers)
 	if err != nil {
-		return nil, nil, false, err
+		return nil, false, err
 	}
 	for name, values := range headers {
 		if values[0], err = expand(name, values[0], out.Grants.Secrets, out.Secrets); err != nil {
-			return nil, nil, false, err
+			return nil, false, err
 		}
 	}
 	if isJSON && headers["Content-Type"] == nil {
@@ -55,14 +56,14 @@ func (c *Client) request(out *chat.Outbound) (req *http.Request, sent *payload, 
 	if headers["User-Agent"] == nil {
 		headers.Set("User-Agent", c.userAgent)
 	}
-	req, err = http.NewRequest(method, u.String(), http.NoBody)
+	req, err = http.NewRequestWithContext(ctx, method, u.String(), http.NoBody)
 	if err != nil {
-		return nil, nil, false, refused("the plugin described a request that HTTP cannot carry")
+		return nil, false, refused("the plugin described a request that HTTP cannot carry")
 	}
 	req.Header = headers
-	sent = &payload{whole: body}
+	sent.whole = body
 	sent.attach(req)
-	return req, sent, private, nil
+	return req, private, nil
 }
 
 // destination checks where a request goes. private says that it goes to the

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -28,7 +29,7 @@ func granted() *chat.Outbound {
 
 func TestRequest(t *testing.T) {
 	c := New(Options{UserAgent: "parley/test"})
-	req, _, private, err := c.request(granted())
+	req, private, err := c.request(context.Background(), granted(), &payload{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,6 +59,7 @@ func (r *response) open() error {
 
 func (r *response) Status() int { return r.resp.StatusCode }
 
+// Header implements [chat.Response].
 func (r *response) Header() http.Header { return r.resp.Header }
 
 // Next implements [chat.Response]. A body that breaks off gives the events

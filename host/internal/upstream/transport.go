@@ -52,9 +52,9 @@ func newTransport(o *Options, limits Limits, private bool) *http.Transport {
 		DisableCompression:     true,
 		MaxResponseHeaderBytes: limits.MaxHead,
 		// Each connection has both, also while nothing comes for a long time. The
-		// head of a request and a short conversation fit, and several events.
-		WriteBufferSize:     2 << 10,
-		ReadBufferSize:      2 << 10,
+		// head of a request and a short question fit, and several events.
+		WriteBufferSize:     1 << 10,
+		ReadBufferSize:      1 << 10,
 		MaxIdleConns:        256,
 		MaxIdleConnsPerHost: 64,
 		// Below what servers keep a connection for, most of them 60 s and more:

@@ -91,16 +91,17 @@ func (c *Client) Close() error {
 // once. A connection is kept for the next request only where the response was
 // read to [io.EOF].
 func (c *Client) Do(ctx context.Context, out *chat.Outbound) (chat.Response, error) {
-	req, sent, private, err := c.request(out)
+	w, sent := newWatch(ctx, c.limits), &payload{}
+	req, private, err := c.request(w.trace(sent.wrote), out, sent)
 	if err != nil {
+		w.stop()
 		return nil, err
 	}
-	w := newWatch(ctx, c.limits)
 	transport := c.public
 	if private {
 		transport = c.private
 	}
-	resp, err := transport.RoundTrip(req.WithContext(w.trace(sent.wrote)))
+	resp, err := transport.RoundTrip(req)
 	if err != nil {
 		err = failure(w, req.URL.Host, out.Secrets, err)
 		w.stop()
@@ -125,5 +126,8 @@ func (c *Client) Do(ctx context.Context, out *chat.Outbound) (chat.Response, err
 		return nil, err
 	}
 	r.record = c.record.begin(out, req, resp, r.scrub)
+	if resp.StatusCode/100 == 2 {
+		resp.Header = nil
+	}
 	return r, nil
 }
