@@ -54,16 +54,16 @@ type Answer struct {
 	release   func() // of source; may be called more than once
 	manifest  *abi.Manifest
 
-	talk    conversation
-	tools   tools
-	indexes []Index
-	usage   bool // the client asks for it
+	talk  conversation
+	tools tools
+	usage bool // the client asks for it
 
 	render  *renderer
 	round   round
 	carry   []string // of the rounds before
 	pending []byte   // records decoded and not yet rendered
-	in, out []byte   // of decode calls
+	spare   *spareBuffers
+	buffers *buffers // nil while a waits
 	outcome Outcome
 }
 
@@ -71,6 +71,7 @@ type Answer struct {
 // end with [DONE], and WriteTo returns nil. It returns an error where the
 // client has left, or the context given to Start was cancelled.
 func (a *Answer) WriteTo(w ChunkWriter) error {
+	defer a.rest()
 	defer a.Close()
 	for {
 		if err := a.stream(w); err != nil {

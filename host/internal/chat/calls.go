@@ -96,7 +96,7 @@ func (a *Answer) answerCall(c *call, n int) (r result) {
 		}
 	}()
 	switch {
-	case c.name != searchFunction || len(a.indexes) == 0:
+	case c.name != searchFunction || len(a.talk.indexes) == 0:
 		return refusal("There is no function %q to call.", cut(c.name, 64))
 	case n >= a.deps.Limits.Calls:
 		return refusal("More than %d searches in one turn are not run: ask for fewer.", a.deps.Limits.Calls)
@@ -108,12 +108,12 @@ func (a *Answer) answerCall(c *call, n int) (r result) {
 		return refusal("%s", problem)
 	}
 	if args.indexUID == "" {
-		if len(a.indexes) > 1 {
+		if len(a.talk.indexes) > 1 {
 			return refusal("The argument indexUid is missing. The indexes are: %s.", a.indexNames())
 		}
-		args.indexUID = a.indexes[0].UID
+		args.indexUID = a.talk.indexes[0].UID
 	}
-	if !slices.ContainsFunc(a.indexes, func(x Index) bool { return x.UID == args.indexUID }) {
+	if !slices.ContainsFunc(a.talk.indexes, func(x Index) bool { return x.UID == args.indexUID }) {
 		return refusal("There is no index %q. The indexes are: %s.", cut(args.indexUID, 64), a.indexNames())
 	}
 	_, step := a.deps.step(a.ctx, stepSearch)
@@ -127,8 +127,8 @@ func (a *Answer) answerCall(c *call, n int) (r result) {
 }
 
 func (a *Answer) indexNames() string {
-	names := make([]string, len(a.indexes))
-	for i, x := range a.indexes {
+	names := make([]string, len(a.talk.indexes))
+	for i, x := range a.talk.indexes {
 		names[i] = x.UID
 	}
 	return strings.Join(names, ", ")

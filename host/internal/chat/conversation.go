@@ -1,85 +1,89 @@
 package chat
 
-import (
-	"encoding/json"
-	"slices"
-)
+import "encoding/json"
 
-// A conversation is the request as each round has it: the client's, between
-// the workspace's prompt in front and what host and model said since. There is no
-// space between its parts: plugins need not walk over any. It lasts as long as
-// its answer, and holds no part of the request's body.
+// A conversation is the request as each round has it: the client's, with the
+// workspace's prompt in front, the search among the tools, and what host and model
+// said since. It lasts as long as its answer, and ten thousand of them do: it
+// holds no part of the request's body, and makes what other answers say alike
+// anew for each round.
+//
+// There is no space between the parts of what it says: plugins need not walk over
+// any.
 type conversation struct {
-	open   []byte // the object as far as its messages: `{…,"messages":[…`
-	tools  []byte // the array's items; empty: no tools
-	choice json.RawMessage
+	fields   []byte // `{…`: all but what follows, without the closing brace
+	messages []byte // the array's items
+	tools    []byte // the client's, in the same way
+	choice   json.RawMessage
+	prompts  Prompts
+	indexes  []Index // none: nothing to search
 }
 
 func newConversation(r *request, p Prompts, indexes []Index) conversation {
+	c := conversation{prompts: p, indexes: indexes}
 	fields, choice := r.fields, r.fields["tool_choice"]
 	fields["stream"] = json.RawMessage("true")
 	delete(fields, "tool_choice")
-	tools := r.offered
-	if len(indexes) > 0 {
-		tools = append(slices.Clip(tools), searchTool(p, indexes))
-	}
 	// Providers refuse what is said of tools where there are none. A client
 	// that sent none and yet speaks of them gets its provider's own answer.
-	if len(tools) == 0 && r.askedTools || len(indexes) == 0 && chosenFunction(choice) == searchFunction {
+	none := len(r.offered) == 0 && len(indexes) == 0
+	if none && r.askedTools || len(indexes) == 0 && chosenFunction(choice) == searchFunction {
 		choice = nil
 		delete(fields, "parallel_tool_calls")
 	}
-	var c conversation
 	if choice != nil {
 		c.choice = appendCompact(nil, choice)
 	}
-	for i, t := range tools {
-		if i > 0 {
-			c.tools = append(c.tools, ',')
-		}
-		c.tools = appendCompact(c.tools, t)
-	}
-	messages := r.messages
-	if p.System != "" {
-		prompt := object{"role": quote("system"), "content": quote(p.System)}.append(nil)
-		messages = slices.Insert(messages, 0, prompt)
-	}
-	size := len(`{"messages":[`)
-	for name, v := range fields {
-		size += len(name) + len(v) + len(`"":,`)
-	}
-	for _, m := range messages {
+	c.fields = appendCompact(nil, fields.append(nil))
+	c.fields = c.fields[:len(c.fields)-1]
+	size := 0
+	for _, m := range r.messages {
 		size += len(m) + 1
 	}
-	c.open = appendCompact(make([]byte, 0, size), fields.append(nil))
-	c.open = append(c.open[:len(c.open)-1], `,"messages":[`...)
-	for _, m := range messages {
+	c.messages = make([]byte, 0, size)
+	for _, m := range r.messages {
 		c.add(m)
+	}
+	for _, t := range r.offered {
+		c.tools = appendItem(c.tools, t)
 	}
 	return c
 }
 
 // add appends a message.
-func (c *conversation) add(message []byte) {
-	if c.open[len(c.open)-1] != '[' {
-		c.open = append(c.open, ',')
+func (c *conversation) add(message []byte) { c.messages = appendItem(c.messages, message) }
+
+// appendItem appends an item of an array, which has none yet where b is empty.
+func appendItem(b, item []byte) []byte {
+	if len(b) > 0 {
+		b = append(b, ',')
 	}
-	c.open = appendCompact(c.open, message)
+	return appendCompact(b, item)
 }
 
 // body is the request of a round, counted from 0. It is a copy.
 func (c *conversation) body(round int) []byte {
+	tools := c.tools
+	if len(c.indexes) > 0 {
+		tools = appendItem(tools[:len(tools):len(tools)], searchTool(c.prompts, c.indexes))
+	}
+	b := make([]byte, 0, len(c.fields)+len(c.prompts.System)+len(c.messages)+len(tools)+len(c.choice)+256)
+	b = append(b, c.fields...)
+	b = append(b, `,"messages":[`...)
+	if c.prompts.System != "" {
+		b = appendString(append(b, `{"content":`...), c.prompts.System)
+		b = append(b, `,"role":"system"},`...) // one message there is
+	}
+	b = append(b, c.messages...)
+	b = append(b, ']')
+	if len(tools) > 0 {
+		b = append(b, `,"tools":[`...)
+		b = append(b, tools...)
+		b = append(b, ']')
+	}
 	choice := c.choice
 	if round > 0 {
 		choice = laterChoice(choice)
-	}
-	b := make([]byte, 0, len(c.open)+len(c.tools)+len(choice)+len(`],"tools":[],"tool_choice":}`))
-	b = append(b, c.open...)
-	b = append(b, ']')
-	if len(c.tools) > 0 {
-		b = append(b, `,"tools":[`...)
-		b = append(b, c.tools...)
-		b = append(b, ']')
 	}
 	if choice != nil {
 		b = append(b, `,"tool_choice":`...)

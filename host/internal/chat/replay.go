@@ -12,7 +12,7 @@ func Replay(ctx context.Context, source Source, response Response, w ChunkWriter
 	m := source.Manifest()
 	deps := Deps{Limits: Limits{}.withDefaults()}
 	a := &Answer{
-		deps: &deps, workspace: &Workspace{Source: m.Source}, source: source, release: func() {}, manifest: m,
+		deps: &deps, spare: &spareBuffers{}, workspace: &Workspace{Source: m.Source}, source: source, release: func() {}, manifest: m,
 		tools: tools{every: true}, usage: true,
 		render: newRenderer("chatcmpl-"+randomID(), time.Now().Unix(), m.Source),
 	}

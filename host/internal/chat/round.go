@@ -156,6 +156,7 @@ func (a *Answer) next() ([]byte, error) {
 	if len(rd.waiting) > 0 {
 		return a.decodeBatch()
 	}
+	a.rest()
 	events, err := rd.response.Next()
 	last := false
 	if err != nil {
@@ -202,13 +203,14 @@ func (a *Answer) decode(events []abi.Event, last bool) ([]byte, error) {
 		flags |= abi.FlagLast
 	}
 	rd.begun, rd.ended = true, last
-	a.in = slices.Grow(a.in[:0], inputSize(rd.state, events))
-	a.in = abi.AppendDecodeInput(a.in, rd.state, flags, events)
-	out, err := a.decodeTraced(a.out[:0])
+	b := a.work()
+	b.in = slices.Grow(b.in[:0], inputSize(rd.state, events))
+	b.in = abi.AppendDecodeInput(b.in, rd.state, flags, events)
+	out, err := a.decodeTraced(b.in, b.out[:0])
 	if err != nil {
 		return nil, a.pluginError(err)
 	}
-	a.out = out
+	b.out = out
 	state, records, err := abi.DecodeOutput(out)
 	if err != nil {
 		return nil, a.pluginError(fmt.Errorf("read decode output: %w", err))

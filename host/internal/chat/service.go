@@ -43,13 +43,16 @@ func (l Limits) withDefaults() Limits {
 
 // A Service is everything behind /chats. Safe for concurrent use. Its errors
 // are [apierr.Error]s wherever the client can do something about them.
-type Service struct{ deps Deps }
+type Service struct {
+	deps  Deps
+	spare spareBuffers
+}
 
 // New returns a Service.
 func New(d Deps) *Service {
 	d.Limits = d.Limits.withDefaults()
 	d.DefaultSource = cmp.Or(d.DefaultSource, "openAi")
-	return &Service{d}
+	return &Service{deps: d}
 }
 
 // Workspaces returns at most limit uids from offset on, and how many

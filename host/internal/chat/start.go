@@ -60,6 +60,7 @@ func (s *Service) Start(ctx context.Context, caller *auth.Caller, uid string, bo
 
 	a := &Answer{
 		deps:      &s.deps,
+		spare:     &s.spare,
 		caller:    caller,
 		workspace: w,
 		source:    source,
@@ -67,7 +68,6 @@ func (s *Service) Start(ctx context.Context, caller *auth.Caller, uid string, bo
 		manifest:  m,
 		talk:      newConversation(req, w.Prompts.effective(), indexes),
 		tools:     req.tools,
-		indexes:   indexes,
 		usage:     req.usage,
 		render:    newRenderer("chatcmpl-"+randomID(), time.Now().Unix(), req.model),
 		outcome:   Outcome{Workspace: uid, Messages: len(req.messages), Source: w.Source, Plugin: m.Name, PluginVersion: m.Version},

@@ -68,9 +68,9 @@ func (a *Answer) beginTrace() {
 }
 
 // decodeTraced calls the plugin, and takes the time where somebody wants it.
-func (a *Answer) decodeTraced(dst []byte) ([]byte, error) {
+func (a *Answer) decodeTraced(in, dst []byte) ([]byte, error) {
 	if a.deps.Tracer == nil {
-		return a.source.Decode(a.ctx, a.in, dst)
+		return a.source.Decode(a.ctx, in, dst)
 	}
 	t := &a.round.trace
 	if !t.first {
@@ -78,7 +78,7 @@ func (a *Answer) decodeTraced(dst []byte) ([]byte, error) {
 		t.step.Moment("first event")
 	}
 	start := time.Now()
-	out, err := a.source.Decode(a.ctx, a.in, dst)
+	out, err := a.source.Decode(a.ctx, in, dst)
 	t.decodes, t.busy = t.decodes+1, t.busy+time.Since(start)
 	return out, err
 }

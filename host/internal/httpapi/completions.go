@@ -25,7 +25,7 @@ func (s *Server) complete(r *call) error {
 	}
 	ctx, cancel := context.WithCancelCause(s.trace(s.ctx, r))
 	c := r.Context().Conn().(*conn) // all are the listener's
-	st := newStream(c, cancel, s.Limits.KeepAlive)
+	st := newStream(c, cancel, s.Limits.KeepAlive, &s.chunks)
 	s.streams.add(st)
 	answer, err := s.Chat.Start(ctx, r.caller, uid, body)
 	first := r.access.took()

@@ -113,6 +113,7 @@ type Server struct {
 	app     *fiber.App
 	conns   conns
 	streams streams
+	chunks  sync.Pool      // buffers of streams that wait; see chunk
 	taken   sync.WaitGroup // connections that answers took over
 	// watching is the stream of the log, where there is one.
 	watching atomic.Pointer[logWatch]

@@ -44,8 +44,8 @@ type stream struct {
 
 var _ chat.ChunkWriter = (*stream)(nil)
 
-func newStream(c net.Conn, cancel context.CancelCauseFunc, keepAlive time.Duration) *stream {
-	return &stream{conn: c, cancel: cancel, made: time.Now(), silent: int64(keepAlive)}
+func newStream(c net.Conn, cancel context.CancelCauseFunc, keepAlive time.Duration, spare *sync.Pool) *stream {
+	return &stream{conn: c, cancel: cancel, made: time.Now(), silent: int64(keepAlive), out: chunk{spare: spare}}
 }
 
 // begin has the stream write: head goes in front of its first frames, or with

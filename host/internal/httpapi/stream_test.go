@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http/httputil"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 
 // The writing of a chunk alone: no allocation.
 func BenchmarkStreamWrite(b *testing.B) {
-	st := newStream(written{to: io.Discard}, func(error) {}, time.Hour)
+	st := newStream(written{to: io.Discard}, func(error) {}, time.Hour, &sync.Pool{})
 	st.begin(nil)
 	frame := []byte(`data: {"id":"chatcmpl-0123456789","object":"chat.completion.chunk","created":1795237200,"model":"m","choices":[{"index":0,"delta":{"content":"word"},"finish_reason":null}]}` + "\n\n")
 	b.ReportAllocs()
@@ -104,7 +105,7 @@ func TestGoneAllocates(t *testing.T) {
 // ends the answer.
 func TestBeatAfterClose(t *testing.T) {
 	left := make(chan error, 1)
-	st := newStream(written{to: broken{}}, func(err error) { left <- err }, time.Nanosecond)
+	st := newStream(written{to: broken{}}, func(err error) { left <- err }, time.Nanosecond, &sync.Pool{})
 	st.beat() // not open yet
 	st.begin(nil)
 	st.beat()
@@ -129,7 +130,7 @@ func TestBeatAfterClose(t *testing.T) {
 func TestBeatByAnyClock(t *testing.T) {
 	for _, by := range []time.Duration{0, 365 * 24 * time.Hour, -24 * time.Hour} {
 		beat := make(chan error, 1)
-		st := newStream(written{to: broken{}}, func(err error) { beat <- err }, time.Hour)
+		st := newStream(written{to: broken{}}, func(err error) { beat <- err }, time.Hour, &sync.Pool{})
 		st.begin(nil)
 		now := clocktest.Set(time.Now(), by)
 		st.look(now.Add(59 * time.Minute))
@@ -154,7 +155,7 @@ func (broken) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
 // not be sent: some clients read on until the connection closes.
 func TestNoBeatAfterDone(t *testing.T) {
 	var out bytes.Buffer
-	st := newStream(written{to: &out}, func(error) {}, 0)
+	st := newStream(written{to: &out}, func(error) {}, 0, &sync.Pool{})
 	st.begin(nil)
 	st.beat()
 	if err := errors.Join(st.WriteFrame([]byte("data: {}\n\n")), st.WriteFrame([]byte("data: [DONE]\n\n")), st.Flush()); err != nil {
@@ -175,7 +176,7 @@ func TestStreamHead(t *testing.T) {
 	for _, first := range []string{"", "data: {}\n\n"} {
 		var out bytes.Buffer
 		writes := 0
-		st := newStream(written{to: counted{&out, &writes}}, func(error) {}, time.Hour)
+		st := newStream(written{to: counted{&out, &writes}}, func(error) {}, time.Hour, &sync.Pool{})
 		st.begin([]byte("HEAD\r\n\r\n"))
 		want := "HEAD\r\n\r\n"
 		if first != "" {
@@ -194,10 +195,11 @@ func TestStreamHead(t *testing.T) {
 }
 
 // Chunks of all sizes are read by net/http's reader as they were put in, each
-// comes by one write, and a large one's buffer is not kept.
+// comes by one write, and a chunk that was sent holds no buffer. A large one is
+// for nobody.
 func TestChunk(t *testing.T) {
 	var want, out bytes.Buffer
-	var c chunk
+	c := chunk{spare: &sync.Pool{}}
 	for _, n := range []int{0, 1, 15, 16, 255, 256, 4095, 4096, 65535, 65536, 1 << 20} {
 		data := bytes.Repeat([]byte{byte('a' + n%26)}, n)
 		want.Write(data)
@@ -207,8 +209,11 @@ func TestChunk(t *testing.T) {
 		if err := c.send(counted{&out, &writes}); err != nil || writes != min(n, 1) {
 			t.Errorf("send of %d bytes: %d writes, error %v; want one, and none of nothing", n, writes, err)
 		}
-		if cap(c.buf) > maxKept {
-			t.Errorf("after %d bytes a buffer of %d is kept, want at most %d", n, cap(c.buf), maxKept)
+		if c.buf != nil {
+			t.Errorf("after %d bytes the chunk holds a buffer of %d", n, cap(*c.buf))
+		}
+		if b, ok := c.spare.Get().(*[]byte); ok && cap(*b) > maxKept {
+			t.Errorf("after %d bytes a buffer of %d is kept, want at most %d", n, cap(*b), maxKept)
 		}
 	}
 	out.WriteString("0\r\n\r\n")

@@ -1,0 +1,51 @@
+package chat
+
+import "sync"
+
+// buffers are what an answer works with from one read of the provider's stream
+// to the next. While it waits it has none: of ten thousand answers a few are at
+// work at any time.
+type buffers struct {
+	in, out []byte // of a decode call
+	frames  []byte // rendered and not yet written
+}
+
+// maxSpare is how large a buffer is kept for another answer.
+const maxSpare = 64 << 10
+
+// spareBuffers keeps buffers for answers to come. Its zero value is ready.
+type spareBuffers struct{ pool sync.Pool }
+
+func (s *spareBuffers) take() *buffers {
+	if b, ok := s.pool.Get().(*buffers); ok {
+		return b
+	}
+	return &buffers{}
+}
+
+func (s *spareBuffers) put(b *buffers) {
+	if max(cap(b.in), cap(b.out), cap(b.frames)) <= maxSpare {
+		s.pool.Put(b)
+	}
+}
+
+// work sees to it that a has buffers.
+func (a *Answer) work() *buffers {
+	if a.buffers == nil {
+		a.buffers = a.spare.take()
+		if a.render.out == nil {
+			a.render.out = a.buffers.frames[:0]
+		}
+	}
+	return a.buffers
+}
+
+// rest gives them back. Nothing in them is of use any more.
+func (a *Answer) rest() {
+	if a.buffers == nil {
+		return
+	}
+	a.buffers.frames, a.render.out = a.render.out[:0], nil
+	a.spare.put(a.buffers)
+	a.buffers = nil
+}
