@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -135,7 +136,8 @@ func (w *way) check(t *testing.T, c response.Case) {
 	if err := json.Unmarshal(c.Expected, &want); err != nil {
 		t.Fatal(err)
 	}
-	answer, err := w.chat.Start(t.Context(), auth.Everyone(), "w", request(t, want))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	answer, err := w.chat.Start(ctx, cancel, auth.Everyone(), "w", request(t, want))
 	if c.Kind == "error" {
 		w.checkError(t, c, want, err)
 		return

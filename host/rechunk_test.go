@@ -127,7 +127,8 @@ func (p *pieces) answer(t *testing.T, body []byte, next func(left int) int) stri
 	t.Helper()
 	p.body, p.next = body, next
 	const request = `{"model":"m","messages":[{"role":"user","content":"hi"}],"stream_options":{"include_usage":true}}`
-	answer, err := p.chat.Start(t.Context(), auth.Everyone(), "w", []byte(request))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	answer, err := p.chat.Start(ctx, cancel, auth.Everyone(), "w", []byte(request))
 	if err != nil {
 		return "failed: " + err.Error()
 	}

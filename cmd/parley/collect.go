@@ -12,7 +12,7 @@ import (
 // is enough to work with.
 const (
 	growth      = 50       // percent
-	leastGrowth = 25       // percent
+	leastGrowth = 20       // percent
 	headroom    = 32 << 20 // bytes
 )
 

@@ -3,6 +3,8 @@ package chat
 import (
 	"context"
 	"errors"
+	"sync/atomic"
+	"time"
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/apierr"
@@ -46,7 +48,9 @@ type Outcome struct {
 type Answer struct {
 	deps   *Deps
 	ctx    context.Context // ends the answer; lives as long as it does
-	cancel context.CancelFunc
+	cancel context.CancelCauseFunc
+	limit  *time.Timer // of the answer's time
+	taken  atomic.Bool // by WriteTo, or by Close before it
 
 	caller    *auth.Caller
 	workspace *Workspace
@@ -71,6 +75,10 @@ type Answer struct {
 // end with [DONE], and WriteTo returns nil. It returns an error where the
 // client has left, or the context given to Start was cancelled.
 func (a *Answer) WriteTo(w ChunkWriter) error {
+	if a.taken.Swap(true) {
+		a.outcome.Cancelled = true
+		return a.ctx.Err()
+	}
 	defer a.rest()
 	defer a.Close()
 	for {
@@ -93,8 +101,12 @@ func (a *Answer) WriteTo(w ChunkWriter) error {
 // Close ends the answer wherever it is, and the provider's request with it.
 // It may be called more than once and from any goroutine.
 func (a *Answer) Close() {
-	a.cancel()
+	a.limit.Stop()
+	a.cancel(nil)
 	a.release()
+	if !a.taken.Swap(true) {
+		a.endRound(a.ctx.Err())
+	}
 }
 
 // Outcome says what became of the answer, once WriteTo has returned.

@@ -203,7 +203,12 @@ func TestUnwrittenAnswer(t *testing.T) {
 	}
 	a.Close()
 	a.Close()
-	eventually(t, "the response is closed", func() bool { return f.upstream.Open() == 0 })
+	if n := f.upstream.Open(); n != 0 {
+		t.Errorf("%d responses are open", n)
+	}
+	if err := a.WriteTo(&transcript{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("WriteTo of a closed answer: %v, want %v", err, context.Canceled)
+	}
 }
 
 // TestAnswersHammer runs answers of all kinds side by side, and finds no

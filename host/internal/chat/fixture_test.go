@@ -1,6 +1,7 @@
 package chat_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -128,4 +129,10 @@ func (f *fixture) refuse(t *testing.T, body string) *apierr.Error {
 		t.Errorf("%d responses of the provider were left open", n)
 	}
 	return e
+}
+
+// Start is that of the service, with a context that is the answer's alone.
+func (f *fixture) Start(ctx context.Context, caller *auth.Caller, uid string, body []byte) (*chat.Answer, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	return f.Service.Start(ctx, cancel, caller, uid, body)
 }

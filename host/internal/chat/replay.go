@@ -16,8 +16,8 @@ func Replay(ctx context.Context, source Source, response Response, w ChunkWriter
 		tools: tools{every: true}, usage: true,
 		render: newRenderer("chatcmpl-"+randomID(), time.Now().Unix(), m.Source),
 	}
-	a.ctx, a.cancel = context.WithCancel(ctx)
+	a.ctx, a.cancel = context.WithCancelCause(ctx)
+	a.limit = time.AfterFunc(deps.Limits.Answer, func() { a.cancel(errAnswerTimeout) })
 	a.round.response = response
-	a.round.release = context.AfterFunc(a.ctx, func() { _ = response.Close() })
 	return a.WriteTo(w)
 }

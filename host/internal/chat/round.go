@@ -2,7 +2,6 @@ package chat
 
 import (
 	"bytes"
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -34,7 +33,6 @@ const (
 type round struct {
 	response Response // nil for a reply
 	reply    *string
-	release  func() bool // of the context's hold on response
 	linger   *time.Timer // set once [DONE] came
 	waiting  []abi.Event // read and not decoded
 	begun    bool        // decode was called
@@ -101,7 +99,6 @@ func (a *Answer) send(in *abi.EncodeRequest) (again bool, err error) {
 	status := response.Status()
 	if status/100 == 2 {
 		a.round.response = response
-		a.round.release = context.AfterFunc(a.ctx, func() { _ = response.Close() })
 		return false, nil
 	}
 	body := response.Body(maxErrorBody)
@@ -241,11 +238,9 @@ func (rd *round) close() {
 	if rd.linger != nil {
 		rd.linger.Stop()
 	}
-	if rd.release != nil {
-		rd.release()
+	if rd.response != nil {
 		_ = rd.response.Close()
 	}
-	rd.release = nil
 }
 
 // A call is a tool call of the model in one round.

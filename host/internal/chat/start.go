@@ -19,9 +19,11 @@ var errAnswerTimeout = errors.New("the answer took too long")
 
 // Start checks a request and begins its answer: it returns once the provider's
 // first event is there and no error, so that a failure until then is an
-// [apierr.Error] with a status of its own, or ctx's own where that is done. ctx ends the answer, also after
-// Start returned. Call WriteTo or Close on the Answer.
-func (s *Service) Start(ctx context.Context, caller *auth.Caller, uid string, body []byte) (*Answer, error) {
+// [apierr.Error] with a status of its own, or ctx's own where that is done. ctx
+// ends the answer, also after Start returned, and cancel ends ctx: the answer
+// calls it once it has ended or taken too long. Call WriteTo or Close on the
+// Answer.
+func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, caller *auth.Caller, uid string, body []byte) (*Answer, error) {
 	if err := CheckUID(uid); err != nil {
 		return nil, err
 	}
@@ -59,6 +61,9 @@ func (s *Service) Start(ctx context.Context, caller *auth.Caller, uid string, bo
 	req.under(w.Parameters)
 
 	a := &Answer{
+		ctx:       ctx,
+		cancel:    cancel,
+		limit:     time.AfterFunc(s.deps.Limits.Answer, func() { cancel(errAnswerTimeout) }),
 		deps:      &s.deps,
 		spare:     &s.spare,
 		caller:    caller,
@@ -72,8 +77,6 @@ func (s *Service) Start(ctx context.Context, caller *auth.Caller, uid string, bo
 		render:    newRenderer("chatcmpl-"+randomID(), time.Now().Unix(), req.model),
 		outcome:   Outcome{Workspace: uid, Messages: len(req.messages), Source: w.Source, Plugin: m.Name, PluginVersion: m.Version},
 	}
-	timed, stop := context.WithTimeoutCause(ctx, s.deps.Limits.Answer, errAnswerTimeout)
-	a.ctx, a.cancel = timed, stop
 	if err = a.begin(); err == nil {
 		begun = true
 		return a, nil

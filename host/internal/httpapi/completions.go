@@ -27,7 +27,7 @@ func (s *Server) complete(r *call) error {
 	c := r.Context().Conn().(*conn) // all are the listener's
 	st := newStream(c, cancel, s.Limits.KeepAlive, &s.chunks)
 	s.streams.add(st)
-	answer, err := s.Chat.Start(ctx, r.caller, uid, body)
+	answer, err := s.Chat.Start(ctx, cancel, r.caller, uid, body)
 	first := r.access.took()
 	if err != nil {
 		s.streams.remove(st)
@@ -47,7 +47,6 @@ func (s *Server) complete(r *call) error {
 	}
 	s.takeOver(c, r.Context(), &answering{
 		write: func(head []byte) error {
-			defer cancel(nil)
 			defer s.streams.remove(st)
 			defer answer.Close()
 			return s.stream(ctx, st, head, answer, a)

@@ -52,8 +52,9 @@ func newTransport(o *Options, limits Limits, private bool) *http.Transport {
 		DisableCompression:     true,
 		MaxResponseHeaderBytes: limits.MaxHead,
 		// Each connection has both, also while nothing comes for a long time. The
-		// head of a request and a short question fit, and several events.
-		WriteBufferSize:     1 << 10,
+		// head of a request fits, which else would go out in pieces (what does not
+		// fit of a body is written as it stands), and several events.
+		WriteBufferSize:     512,
 		ReadBufferSize:      1 << 10,
 		MaxIdleConns:        256,
 		MaxIdleConnsPerHost: 64,

@@ -19,7 +19,7 @@ type Script struct {
 	Body    string     // of a response that is an error
 	Batches [][]string // the events of each Next
 	End     error      // how Next ends; default io.EOF
-	Hang    bool       // Next does not end before Close
+	Hang    bool       // Next does not end before Close or its context
 }
 
 // An Upstream answers requests from scripts, one after another, and the last
@@ -47,7 +47,7 @@ func (u *Upstream) Open() int {
 }
 
 // Do implements [chat.Upstream].
-func (u *Upstream) Do(_ context.Context, out *chat.Outbound) (chat.Response, error) {
+func (u *Upstream) Do(ctx context.Context, out *chat.Outbound) (chat.Response, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	s := u.Scripts[min(len(u.sent), len(u.Scripts)-1)]
@@ -56,11 +56,12 @@ func (u *Upstream) Do(_ context.Context, out *chat.Outbound) (chat.Response, err
 		return nil, s.Err
 	}
 	u.open++
-	return &response{upstream: u, script: s, closed: make(chan struct{})}, nil
+	return &response{upstream: u, gone: ctx.Done(), script: s, closed: make(chan struct{})}, nil
 }
 
 type response struct {
 	upstream *Upstream
+	gone     <-chan struct{}
 	script   Script
 	once     sync.Once
 	closed   chan struct{}
@@ -90,7 +91,10 @@ func (r *response) Next() ([]abi.Event, error) {
 		return events, nil
 	}
 	if r.script.Hang {
-		<-r.closed
+		select {
+		case <-r.closed:
+		case <-r.gone:
+		}
 		return nil, &chat.UpstreamError{Kind: chat.UpstreamBroken, Message: "the response was closed"}
 	}
 	if r.script.End != nil {
