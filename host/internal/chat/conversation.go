@@ -15,11 +15,11 @@ type conversation struct {
 	messages []byte // the array's items
 	tools    []byte // the client's, in the same way
 	choice   json.RawMessage
-	prompts  Prompts
+	prompts  *PromptTexts
 	indexes  []Index // none: nothing to search
 }
 
-func newConversation(r *request, p Prompts, indexes []Index) conversation {
+func newConversation(r *request, p *PromptTexts, indexes []Index) conversation {
 	c := conversation{prompts: p, indexes: indexes}
 	fields, choice := r.fields, r.fields["tool_choice"]
 	fields["stream"] = json.RawMessage("true")
@@ -63,15 +63,15 @@ func appendItem(b, item []byte) []byte {
 
 // body is the request of a round, counted from 0. It is a copy.
 func (c *conversation) body(round int) []byte {
-	tools := c.tools
+	prompts, tools := c.prompts.effective(), c.tools
 	if len(c.indexes) > 0 {
-		tools = appendItem(tools[:len(tools):len(tools)], searchTool(c.prompts, c.indexes))
+		tools = appendItem(tools[:len(tools):len(tools)], searchTool(prompts, c.indexes))
 	}
-	b := make([]byte, 0, len(c.fields)+len(c.prompts.System)+len(c.messages)+len(tools)+len(c.choice)+256)
+	b := make([]byte, 0, len(c.fields)+len(prompts.System)+len(c.messages)+len(tools)+len(c.choice)+256)
 	b = append(b, c.fields...)
 	b = append(b, `,"messages":[`...)
-	if c.prompts.System != "" {
-		b = appendString(append(b, `{"content":`...), c.prompts.System)
+	if prompts.System != "" {
+		b = appendString(append(b, `{"content":`...), prompts.System)
 		b = append(b, `,"role":"system"},`...) // one message there is
 	}
 	b = append(b, c.messages...)

@@ -52,7 +52,7 @@ func TestRequestLetsBodyGo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newConversation(r, Prompts{}, nil)
+	c := newConversation(r, &PromptTexts{}, nil)
 	want := string(c.body(0))
 	clear(body)
 	if got := string(c.body(0)); got != want {
@@ -84,7 +84,7 @@ func BenchmarkRequest(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				c := newConversation(r, Prompts{System: "Be brief."}, nil)
+				c := newConversation(r, &PromptTexts{System: new("Be brief.")}, nil)
 				if len(c.body(0)) < body.Len() {
 					b.Fatal("the body is shorter than what came")
 				}

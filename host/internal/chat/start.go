@@ -71,7 +71,7 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 		source:    source,
 		release:   release,
 		manifest:  m,
-		talk:      newConversation(req, w.Prompts.effective(), indexes),
+		talk:      newConversation(req, &w.Prompts, indexes),
 		tools:     req.tools,
 		usage:     req.usage,
 		render:    newRenderer("chatcmpl-"+randomID(), time.Now().Unix(), req.model),

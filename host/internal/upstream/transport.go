@@ -55,7 +55,7 @@ func newTransport(o *Options, limits Limits, private bool) *http.Transport {
 		// head of a request fits, which else would go out in pieces (what does not
 		// fit of a body is written as it stands), and several events.
 		WriteBufferSize:     512,
-		ReadBufferSize:      1 << 10,
+		ReadBufferSize:      512,
 		MaxIdleConns:        256,
 		MaxIdleConnsPerHost: 64,
 		// Below what servers keep a connection for, most of them 60 s and more:
