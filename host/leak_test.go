@@ -2,6 +2,7 @@ package host
 
 import (
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,6 +35,14 @@ func goroutines() (stacks []string) {
 		}
 	}
 	return stacks
+}
+
+// atWork returns those that do not only wait for a plugin's next call: each
+// instance has one, and a pool starts instances as it likes.
+func atWork() []string {
+	return slices.DeleteFunc(goroutines(), func(s string) bool {
+		return strings.Contains(s, "wasm.newLane.func") && strings.Contains(s, "[coroutine")
+	})
 }
 
 // settles asks again and again whether something has come about, and gives it a

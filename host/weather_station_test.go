@@ -92,10 +92,10 @@ func newStationAt(t *testing.T, short int, flags map[string]string, reach upstre
 // rest takes the goroutines that there are now for those that there may be.
 func (s *station) rest() {
 	s.hangUp()
-	s.quiet = len(goroutines())
+	s.quiet = len(atWork())
 	for range 10 { // those of what has just ended go
 		time.Sleep(20 * time.Millisecond)
-		s.quiet = min(s.quiet, len(goroutines()))
+		s.quiet = min(s.quiet, len(atWork()))
 	}
 }
 
@@ -166,8 +166,8 @@ func (s *station) checkCalm() {
 		s.t.Errorf("afterwards %d requests at the provider, %v streams under way", s.wire.under.Load(), s.streams())
 	}
 	s.hangUp()
-	if !settles(func() bool { return len(goroutines()) <= s.quiet }) {
-		all := goroutines()
+	if !settles(func() bool { return len(atWork()) <= s.quiet }) {
+		all := atWork()
 		s.t.Errorf("afterwards %d goroutines, %d before:\n%s", len(all), s.quiet, strings.Join(all, "\n\n"))
 	}
 }
