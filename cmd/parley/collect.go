@@ -7,13 +7,12 @@ import (
 	"runtime/metrics"
 )
 
-// A heap may grow by half before it is collected, and a large one by less, down
-// to a fifth: what it grows by is then no more than the headroom, as long as that
-// is enough to work with.
+// A heap may grow by half before it is collected, and a large one by the headroom,
+// as long as that is enough to work with: at least by 15 %.
 const (
 	growth      = 50       // percent
-	leastGrowth = 20       // percent
-	headroom    = 32 << 20 // bytes
+	leastGrowth = 15       // percent
+	headroom    = 24 << 20 // bytes
 )
 
 // collectEarly has the heap collected before it has doubled, as Go lets it, unless

@@ -65,10 +65,11 @@ const (
 )
 
 // Sizes in bytes. Ten thousand open streams have a buffer each, so it starts
-// small: enough for an event of most providers. It grows where a read fills it, which
-// says that more is waiting.
+// small: enough for the two events that many an answer begins with, the role and
+// the first word. It grows where a read fills it, which says that more is
+// waiting.
 const (
-	firstBuffer  = 512
+	firstBuffer  = 768
 	filledBuffer = 4 << 10
 	maxSniff     = 1 << 10 // of leading space before the framing is taken as SSE
 )

@@ -53,9 +53,9 @@ func newTransport(o *Options, limits Limits, private bool) *http.Transport {
 		MaxResponseHeaderBytes: limits.MaxHead,
 		// Each connection has both, also while nothing comes for a long time. The
 		// head of a request fits, which else would go out in pieces (what does not
-		// fit of a body is written as it stands), and several events.
+		// fit of a body is written as it stands), and what the framer begins with.
 		WriteBufferSize:     512,
-		ReadBufferSize:      512,
+		ReadBufferSize:      768,
 		MaxIdleConns:        256,
 		MaxIdleConnsPerHost: 64,
 		// Below what servers keep a connection for, most of them 60 s and more:
