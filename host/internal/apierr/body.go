@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
 // Fields gives fields of a body the code that their errors carry. A key is a
@@ -56,7 +58,7 @@ func CheckJSON(body []byte) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return Newf(MissingPayload, "The body is empty: send a JSON value.")
 	}
-	if json.Valid(body) && utf8.Valid(body) {
+	if rawjson.Valid(body) && utf8.Valid(body) {
 		return nil
 	}
 	return malformed(body)

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
 // A result is what came of one internal call.
@@ -173,7 +174,7 @@ func parseArguments(b []byte) (args searchArguments, problem string) {
 		if v == nil || isNull(v) {
 			continue
 		}
-		if *f.to, ok = asString(v); !ok {
+		if *f.to, ok = rawjson.String(v); !ok {
 			return args, fmt.Sprintf("The argument %s must be a string, not %s.", f.name, kindOf(v))
 		}
 	}

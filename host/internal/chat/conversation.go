@@ -1,6 +1,10 @@
 package chat
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/parley-search/parley/host/internal/rawjson"
+)
 
 // A conversation is the request as each round has it: the client's, with the
 // workspace's prompt in front, the search among the tools, and what host and model
@@ -32,9 +36,9 @@ func newConversation(r *request, p *PromptTexts, indexes []Index) conversation {
 		delete(fields, "parallel_tool_calls")
 	}
 	if choice != nil {
-		c.choice = appendCompact(nil, choice)
+		c.choice = rawjson.AppendCompact(nil, choice)
 	}
-	c.fields = appendCompact(nil, fields.append(nil))
+	c.fields = rawjson.AppendCompact(nil, fields.append(nil))
 	c.fields = c.fields[:len(c.fields)-1]
 	size := 0
 	for _, m := range r.messages {
@@ -58,7 +62,7 @@ func appendItem(b, item []byte) []byte {
 	if len(b) > 0 {
 		b = append(b, ',')
 	}
-	return appendCompact(b, item)
+	return rawjson.AppendCompact(b, item)
 }
 
 // body is the request of a round, counted from 0. It is a copy.
@@ -71,7 +75,7 @@ func (c *conversation) body(round int) []byte {
 	b = append(b, c.fields...)
 	b = append(b, `,"messages":[`...)
 	if prompts.System != "" {
-		b = appendString(append(b, `{"content":`...), prompts.System)
+		b = rawjson.AppendString(append(b, `{"content":`...), prompts.System)
 		b = append(b, `,"role":"system"},`...) // one message there is
 	}
 	b = append(b, c.messages...)

@@ -3,6 +3,8 @@ package chat
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
 // Bounds of what the model is told of indexes, in bytes.
@@ -18,20 +20,20 @@ const (
 // one up. That rules strict out, which wants every argument.
 func searchTool(p Prompts, indexes []Index) json.RawMessage {
 	b := append([]byte(nil), `{"type":"function","function":{"name":"`+searchFunction+`","description":`...)
-	b = appendString(b, describeSearch(p.SearchDescription, indexes))
+	b = rawjson.AppendString(b, describeSearch(p.SearchDescription, indexes))
 	b = append(b, `,"parameters":{"type":"object","properties":{"indexUid":{"type":"string","enum":[`...)
 	for i, x := range indexes {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendString(b, x.UID)
+		b = rawjson.AppendString(b, x.UID)
 	}
 	b = append(b, `],"description":`...)
-	b = appendString(b, p.SearchIndexUIDParam)
+	b = rawjson.AppendString(b, p.SearchIndexUIDParam)
 	b = append(b, `},"q":{"type":"string","description":`...)
-	b = appendString(b, p.SearchQParam)
+	b = rawjson.AppendString(b, p.SearchQParam)
 	b = append(b, `},"filter":{"type":"string","description":`...)
-	b = appendString(b, describeFilter(p.SearchFilterParam, indexes))
+	b = rawjson.AppendString(b, describeFilter(p.SearchFilterParam, indexes))
 	b = append(b, `}},"required":[`...)
 	if len(indexes) > 1 {
 		b = append(b, `"indexUid",`...)
@@ -82,7 +84,7 @@ func facetValues(values []string) string {
 		if n++; n > 1 {
 			b = append(b, ", "...)
 		}
-		b = appendString(b, v)
+		b = rawjson.AppendString(b, v)
 	}
 	if n == 0 {
 		return ""

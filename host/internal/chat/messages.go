@@ -3,6 +3,8 @@ package chat
 import (
 	"bytes"
 	"encoding/json"
+
+	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
 // assistantMessage is what the model said in a round that made calls.
@@ -11,7 +13,7 @@ func assistantMessage(text []byte, calls []*call) []byte {
 	if len(text) == 0 {
 		b = append(b, "null"...)
 	} else {
-		b = appendString(b, text)
+		b = rawjson.AppendString(b, text)
 	}
 	b = append(b, `,"tool_calls":[`...)
 	for i, c := range calls {
@@ -19,11 +21,11 @@ func assistantMessage(text []byte, calls []*call) []byte {
 			b = append(b, ',')
 		}
 		b = append(b, `{"id":`...)
-		b = appendString(b, c.id)
+		b = rawjson.AppendString(b, c.id)
 		b = append(b, `,"type":"function","function":{"name":`...)
-		b = appendString(b, c.name)
+		b = rawjson.AppendString(b, c.name)
 		b = append(b, `,"arguments":`...)
-		b = appendString(b, sentArguments(c.arguments))
+		b = rawjson.AppendString(b, sentArguments(c.arguments))
 		b = append(b, "}}"...)
 	}
 	return append(b, "]}"...)
@@ -42,22 +44,22 @@ func sentArguments(b []byte) []byte {
 // toolMessage is the answer to one call.
 func toolMessage(id string, content []byte) []byte {
 	b := append([]byte(nil), `{"role":"tool","tool_call_id":`...)
-	b = appendString(b, id)
+	b = rawjson.AppendString(b, id)
 	b = append(b, `,"content":`...)
-	return append(appendString(b, content), '}')
+	return append(rawjson.AppendString(b, content), '}')
 }
 
 // hitsContent is a search's result as the model reads it, and the extract
 // plugin too.
 func hitsContent(indexUID string, hits []Hit) []byte {
-	b := appendString([]byte(`{"indexUid":`), indexUID)
+	b := rawjson.AppendString([]byte(`{"indexUid":`), indexUID)
 	b = append(b, `,"hits":[`...)
 	for i, h := range hits {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendString(append(b, `{"id":`...), h.ID)
-		b = appendString(append(b, `,"text":`...), h.Text)
+		b = rawjson.AppendString(append(b, `{"id":`...), h.ID)
+		b = rawjson.AppendString(append(b, `,"text":`...), h.Text)
 		b = append(b, '}')
 	}
 	return append(b, "]}"...)
@@ -71,7 +73,7 @@ func documents(hits []Hit) []byte {
 			b = append(b, ',')
 		}
 		if len(h.Document) == 0 {
-			b = appendString(append(b, `{"id":`...), h.ID)
+			b = rawjson.AppendString(append(b, `{"id":`...), h.ID)
 			b = append(b, '}')
 			continue
 		}
@@ -87,7 +89,7 @@ func (a *Answer) reportBegin(calls []*call) {
 			a.render.report(newCallID(), name, object{
 				"call_id":            quote(c.id),
 				"function_name":      quote(c.name),
-				"function_arguments": appendString(nil, c.arguments),
+				"function_arguments": rawjson.AppendString(nil, c.arguments),
 			}.append(nil))
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
 // Bounds of what a workspace keeps, in bytes where not said otherwise.
@@ -162,7 +163,7 @@ func (s *Service) merge(w *Workspace, fields object) (warning string, err error)
 }
 
 func (s *Service) mergeSource(w *Workspace, v json.RawMessage) error {
-	switch name, ok := asString(v); {
+	switch name, ok := rawjson.String(v); {
 	case v == nil:
 	case isNull(v):
 		w.Source = s.deps.DefaultSource
@@ -188,7 +189,7 @@ func mergeText(to *string, v json.RawMessage, path string, code apierr.Code) err
 		*to = ""
 		return nil
 	}
-	text, ok := asString(v)
+	text, ok := rawjson.String(v)
 	if !ok {
 		return wrongType(code, path, "a string or null", v)
 	}
@@ -223,7 +224,7 @@ func mergePrompts(p *PromptTexts, v json.RawMessage) error {
 			*f.at(p) = nil
 			continue
 		}
-		text, ok := asString(v)
+		text, ok := rawjson.String(v)
 		if !ok {
 			return wrongType(f.code, "prompts."+f.name, "a string or null", v)
 		}
@@ -252,7 +253,7 @@ func mergeIndexUIDs(w *Workspace, v json.RawMessage) error {
 	}
 	uids := []string{}
 	for i, item := range items {
-		uid, ok := asString(item)
+		uid, ok := rawjson.String(item)
 		if !ok || !validUID(uid) {
 			return apierr.Newf(apierr.InvalidChatIndexUIDs,
 				"`indexUids[%d]` is no index uid: it is a string of 1 to %d characters of A-Z a-z 0-9 - _.", i, maxUID)

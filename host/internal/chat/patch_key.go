@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
 // looksObfuscated matches what [Obfuscate] returns, and no real key.
@@ -23,7 +24,7 @@ func mergeKey(w *Workspace, v json.RawMessage) (sent bool, err error) {
 		w.APIKey, w.KeyUnreadable = Secret{}, false
 		return true, nil
 	}
-	key, ok := asString(v)
+	key, ok := rawjson.String(v)
 	switch {
 	case !ok:
 		return false, wrongType(apierr.InvalidChatAPIKey, "apiKey", "a string or null", v)

@@ -60,3 +60,15 @@ func TestCallExtra(t *testing.T) {
 		})
 	}
 }
+
+// TestExtraOfBracketsAlone: reading them must not take a stack as deep as they go,
+// which would end the host.
+func TestExtraOfBracketsAlone(t *testing.T) {
+	for _, extra := range []string{`{"x":` + strings.Repeat("[", 15<<20), strings.Repeat(`{"x":`, 3<<20)} {
+		a := newAnswer()
+		a.ctx, a.manifest, a.workspace = t.Context(), &abi.Manifest{}, &Workspace{}
+		if err := a.play(abi.AppendRecord(nil, abi.RecordExtra, extra)); err == nil {
+			t.Error("an extra record of brackets was taken")
+		}
+	}
+}

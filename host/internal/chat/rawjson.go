@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
 // object is a JSON object whose values are kept as they stand.
@@ -31,11 +32,42 @@ func (o object) append(b []byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendString(b, name)
+		b = rawjson.AppendString(b, name)
 		b = append(b, ':')
 		b = append(b, o[name]...)
 	}
 	return append(b, '}')
+}
+
+// objectIn is asObject for a value of a document that was checked.
+func objectIn(v []byte) (o object, ok bool) {
+	m, ok := rawjson.MembersOf(v)
+	if !ok {
+		return nil, false
+	}
+	o = object{}
+	for m.Next() {
+		key, _ := rawjson.String(m.Key)
+		o[key] = m.Value
+	}
+	return o, true
+}
+
+// pick is objectIn for the members called names alone, which it puts into into.
+func pick(v []byte, into []json.RawMessage, names ...string) (ok bool) {
+	m, ok := rawjson.MembersOf(v)
+	if !ok {
+		return false
+	}
+	clear(into)
+	for m.Next() {
+		for i, name := range names {
+			if m.Called(name) {
+				into[i] = m.Value // of two the last one counts, as in a map
+			}
+		}
+	}
+	return true
 }
 
 // kindOf names the kind of a valid JSON value, for messages.
@@ -63,25 +95,9 @@ func kindOf(v []byte) string {
 // isNull reports whether a field's value is null; an absent one is not.
 func isNull(v json.RawMessage) bool { return string(bytes.TrimSpace(v)) == "null" }
 
-// asString reads a JSON string.
-func asString(v json.RawMessage) (s string, ok bool) {
-	if v = bytes.TrimSpace(v); len(v) < 2 || v[0] != '"' {
-		return "", false
-	}
-	// What stands for itself, as nearly all strings do, needs no decoder.
-	inner, itself := v[1:len(v)-1], v[len(v)-1] == '"'
-	for i := 0; i < len(inner) && itself; i++ {
-		itself = plain[inner[i]]
-	}
-	if itself {
-		return string(inner), true
-	}
-	return s, json.Unmarshal(v, &s) == nil
-}
-
 // asObject reads a JSON object. Its values are parts of v.
 func asObject(v json.RawMessage) (o object, ok bool) {
-	if !json.Valid(v) {
+	if !rawjson.Valid(v) {
 		return nil, false
 	}
 	return objectIn(v)
@@ -89,15 +105,15 @@ func asObject(v json.RawMessage) (o object, ok bool) {
 
 // asArray reads a JSON array. Its items are parts of v.
 func asArray(v json.RawMessage) (a []json.RawMessage, ok bool) {
-	if !json.Valid(v) {
+	if !rawjson.Valid(v) {
 		return nil, false
 	}
-	return arrayIn(v)
+	return rawjson.Items(v)
 }
 
 // quote returns s as JSON. It leaves <, > and & alone, unlike package json:
 // prompts are read by models.
-func quote(s string) json.RawMessage { return appendString(nil, s) }
+func quote(s string) json.RawMessage { return rawjson.AppendString(nil, s) }
 
 // cut shortens a text of the client's to at most n bytes for a message, on a
 // character boundary.

@@ -5,9 +5,8 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/valyala/fastjson"
-
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
 // A renderer writes OpenAI chunks as frames of an event stream. It builds the
@@ -69,11 +68,11 @@ func (r *renderer) greet() {
 // common appends how every chunk begins.
 func (r *renderer) common(b []byte) []byte {
 	b = append(b, `data: {"id":`...)
-	b = appendString(b, r.id)
+	b = rawjson.AppendString(b, r.id)
 	b = append(b, `,"object":"chat.completion.chunk","created":`...)
 	b = strconv.AppendInt(b, r.created, 10)
 	b = append(b, `,"model":`...)
-	b = appendString(b, r.model)
+	b = rawjson.AppendString(b, r.model)
 	return append(b, ',')
 }
 
@@ -103,7 +102,7 @@ func (r *renderer) end(extra []byte) {
 func (r *renderer) text(field string, text, extra []byte) {
 	r.begin()
 	r.out = append(r.out, field...)
-	r.out = appendEscaped(r.out, text)
+	r.out = rawjson.AppendEscaped(r.out, text)
 	r.out = append(r.out, '"')
 	r.end(extra)
 }
@@ -150,7 +149,7 @@ func inside(object []byte) []byte {
 // checkExtra reports whether b can be merged into a delta.
 func checkExtra(b []byte) bool {
 	t := bytes.TrimSpace(b)
-	return len(t) >= 2 && t[0] == '{' && utf8.Valid(t) && fastjson.ValidateBytes(t) == nil
+	return len(t) >= 2 && t[0] == '{' && utf8.Valid(t) && rawjson.Valid(t)
 }
 
 // toolStart appends the first chunk of a tool call. extra is a checked object
@@ -160,9 +159,9 @@ func (r *renderer) toolStart(index int, id, name string, extra []byte) {
 	r.out = append(r.out, `"tool_calls":[{"index":`...)
 	r.out = strconv.AppendInt(r.out, int64(index), 10)
 	r.out = append(r.out, `,"id":`...)
-	r.out = appendString(r.out, id)
+	r.out = rawjson.AppendString(r.out, id)
 	r.out = append(r.out, `,"type":"function","function":{"name":`...)
-	r.out = appendString(r.out, name)
+	r.out = rawjson.AppendString(r.out, name)
 	r.out = append(r.out, `,"arguments":""}`...)
 	if inner := inside(extra); len(inner) > 0 {
 		r.out = append(r.out, ',')
@@ -178,7 +177,7 @@ func (r *renderer) toolArguments(index int, piece []byte) {
 	r.out = append(r.out, `"tool_calls":[{"index":`...)
 	r.out = strconv.AppendInt(r.out, int64(index), 10)
 	r.out = append(r.out, `,"function":{"arguments":"`...)
-	r.out = appendEscaped(r.out, piece)
+	r.out = rawjson.AppendEscaped(r.out, piece)
 	r.out = append(r.out, `"}}]`...)
 	r.end(nil)
 }
@@ -190,11 +189,11 @@ func (r *renderer) report(id, name string, arguments []byte) {
 	r.out = append(r.out, `"tool_calls":[{"index":`...)
 	r.out = strconv.AppendInt(r.out, int64(r.nextCall()), 10)
 	r.out = append(r.out, `,"id":`...)
-	r.out = appendString(r.out, id)
+	r.out = rawjson.AppendString(r.out, id)
 	r.out = append(r.out, `,"type":"function","function":{"name":`...)
-	r.out = appendString(r.out, name)
+	r.out = rawjson.AppendString(r.out, name)
 	r.out = append(r.out, `,"arguments":`...)
-	r.out = appendString(r.out, arguments)
+	r.out = rawjson.AppendString(r.out, arguments)
 	r.out = append(r.out, `}}]`...)
 	r.end(nil)
 }
@@ -216,7 +215,7 @@ func (r *renderer) finish(reason string) {
 		r.out = append(r.out, `"role":"assistant","content":""`...)
 	}
 	r.out = append(r.out, `},"finish_reason":`...)
-	r.out = appendString(r.out, reason)
+	r.out = rawjson.AppendString(r.out, reason)
 	r.out = append(r.out, "}]}\n\n"...)
 }
 
@@ -239,13 +238,13 @@ func (r *renderer) usage(u abi.Usage) {
 // failure appends the frame of an error, on which nothing but done follows.
 func (r *renderer) failure(eventID, typ, code, message string) {
 	b := append(r.out, `data: {"event_id":`...)
-	b = appendString(b, eventID)
+	b = rawjson.AppendString(b, eventID)
 	b = append(b, `,"type":"error","error":{"type":`...)
-	b = appendString(b, typ)
+	b = rawjson.AppendString(b, typ)
 	b = append(b, `,"code":`...)
-	b = appendString(b, code)
+	b = rawjson.AppendString(b, code)
 	b = append(b, `,"message":`...)
-	b = appendString(b, message)
+	b = rawjson.AppendString(b, message)
 	r.out = append(b, `,"param":null}}`+"\n\n"...)
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
 // A request is a chat completion as the client asked for it, checked. It is made
@@ -37,7 +38,7 @@ func parseRequest(body []byte) (*request, error) {
 	case v == nil || isNull(v):
 		return nil, apierr.Newf(apierr.BadRequest, "`model` is missing: name the provider's model to ask.")
 	default:
-		if r.model, ok = asString(v); !ok {
+		if r.model, ok = rawjson.String(v); !ok {
 			return nil, wrongType(apierr.BadRequest, "model", "a string", v)
 		}
 		if r.model == "" {
@@ -92,7 +93,7 @@ func (r *request) parseMessages(v json.RawMessage) error {
 		return apierr.Newf(apierr.BadRequest, "`messages` is missing: send the conversation, the question last.")
 	}
 	var ok bool
-	if r.messages, ok = arrayIn(v); !ok {
+	if r.messages, ok = rawjson.Items(v); !ok {
 		return wrongType(apierr.BadRequest, "messages", "an array of messages", v)
 	}
 	if len(r.messages) == 0 {
@@ -117,7 +118,7 @@ func checkMessage(at place, v json.RawMessage) error {
 	if !pick(v, m[:], "role", "content", "tool_calls", "tool_call_id") {
 		return wrongType(apierr.BadRequest, at.String(), "an object", v)
 	}
-	role, ok := asString(m[0])
+	role, ok := rawjson.String(m[0])
 	if !ok {
 		return wrongType(apierr.BadRequest, at.String()+".role", "a string: system, user, assistant, developer or tool", m[0])
 	}
@@ -125,7 +126,7 @@ func checkMessage(at place, v json.RawMessage) error {
 		return apierr.Newf(apierr.BadRequest, "`%s.role` is %q: it must be system, user, assistant, developer or tool.", at, cut(role, 64))
 	}
 	if role == "tool" {
-		if _, ok := asString(m[3]); !ok {
+		if _, ok := rawjson.String(m[3]); !ok {
 			return wrongType(apierr.BadRequest, at.String()+".tool_call_id", "the id of the tool call that the message answers", m[3])
 		}
 	}
@@ -160,11 +161,11 @@ func checkContent(path, role string, v json.RawMessage) error {
 		if !ok {
 			return wrongType(apierr.BadRequest, at, `an object {"type": "text", "text": …}`, v)
 		}
-		typ, _ := asString(part["type"])
+		typ, _ := rawjson.String(part["type"])
 		if typ != "text" && (typ != "refusal" || role != "assistant") {
 			return apierr.Newf(apierr.BadRequest, "`%s.type` is %q: only text parts are taken.", at, cut(typ, 64))
 		}
-		if _, ok := asString(part[typ]); !ok {
+		if _, ok := rawjson.String(part[typ]); !ok {
 			return wrongType(apierr.BadRequest, at+"."+typ, "a string", part[typ])
 		}
 	}

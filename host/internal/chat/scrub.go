@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
 // minScrubbed is the length from which a key is looked for inside other text.
@@ -21,7 +23,7 @@ func (a *Answer) scrub(s string) string {
 	if len(key) < minScrubbed || s == "" {
 		return s
 	}
-	escaped := string(appendEscaped(nil, key))
+	escaped := string(rawjson.AppendEscaped(nil, key))
 	for _, form := range []string{key, escaped, url.QueryEscape(key), url.PathEscape(key), base64.StdEncoding.EncodeToString([]byte(key))} {
 		s = strings.ReplaceAll(s, form, redacted)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
 // searchFunction is the one function that the host itself answers.
@@ -57,7 +58,7 @@ func (r *request) parseTools() error {
 	functions, _ := asArray(fields["functions"])
 	for i, item := range functions {
 		f, _ := asObject(item)
-		name, _ := asString(f["name"])
+		name, _ := rawjson.String(f["name"])
 		if err := checkReserved(fmt.Sprintf("functions[%d].name", i), name); err != nil {
 			return err
 		}
@@ -71,13 +72,13 @@ func (r *request) addTool(path string, v json.RawMessage) error {
 	if !ok {
 		return wrongType(apierr.BadRequest, path, "an object", v)
 	}
-	typ, ok := asString(tool["type"])
+	typ, ok := rawjson.String(tool["type"])
 	if !ok {
 		return wrongType(apierr.BadRequest, path+".type", `a string such as "function"`, tool["type"])
 	}
 	// A tool of another type says what it is under its type's name, if at all.
 	definition, isObject := asObject(tool[typ])
-	name, named := asString(definition["name"])
+	name, named := rawjson.String(definition["name"])
 	if typ == "function" && (!isObject || !named || name == "") {
 		return wrongType(apierr.BadRequest, path+".function.name", "the function's name", definition["name"])
 	}
@@ -117,7 +118,7 @@ func checkChoice(v json.RawMessage) error {
 func chosenFunction(v json.RawMessage) string {
 	choice, _ := asObject(v)
 	f, _ := asObject(choice["function"])
-	name, _ := asString(f["name"])
+	name, _ := rawjson.String(f["name"])
 	return name
 }
 
@@ -125,7 +126,7 @@ func chosenFunction(v json.RawMessage) string {
 // wanted one, and would get nothing else until the rounds run out. nil leaves
 // it to the model.
 func laterChoice(v json.RawMessage) json.RawMessage {
-	if s, ok := asString(v); ok {
+	if s, ok := rawjson.String(v); ok {
 		if s == "required" || s == "any" {
 			return nil
 		}
@@ -135,7 +136,7 @@ func laterChoice(v json.RawMessage) json.RawMessage {
 	if !ok {
 		return v
 	}
-	if typ, _ := asString(choice["type"]); typ != "allowed_tools" {
+	if typ, _ := rawjson.String(choice["type"]); typ != "allowed_tools" {
 		return nil
 	}
 	allowed, ok := asObject(choice["allowed_tools"])

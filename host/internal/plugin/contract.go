@@ -26,7 +26,7 @@ func CheckAnswer(export string, answer []byte) error {
 		return checkDecodeOutput(answer)
 	case abi.FuncEncode:
 		var r abi.EncodeResponse
-		if err := readObject(answer, &r); err != nil {
+		if err := readEncodeResponse(answer, &r); err != nil {
 			return err
 		}
 		return checkEncodeResponse(&r)

@@ -97,9 +97,13 @@ func (p *Provider) Stats() wasm.Stats {
 
 // Encode implements [chat.Source].
 func (p *Provider) Encode(ctx context.Context, in *abi.EncodeRequest) (*abi.EncodeResponse, error) {
-	var out abi.EncodeResponse
-	if err := p.json(ctx, abi.FuncEncode, in, &out); err != nil {
+	answer, err := p.json(ctx, abi.FuncEncode, in)
+	if err != nil {
 		return nil, err
+	}
+	var out abi.EncodeResponse
+	if err := readEncodeResponse(answer, &out); err != nil {
+		return nil, p.refuse(abi.FuncEncode, err)
 	}
 	if err := checkEncodeResponse(&out); err != nil {
 		return nil, p.refuse(abi.FuncEncode, err)
@@ -127,26 +131,27 @@ func (p *Provider) Decode(ctx context.Context, in, dst []byte) ([]byte, error) {
 
 // Error implements [chat.Source].
 func (p *Provider) Error(ctx context.Context, in *abi.ErrorRequest) (*abi.ProviderError, error) {
-	var out abi.ProviderError
-	if err := p.json(ctx, abi.FuncError, in, &out); err != nil {
+	answer, err := p.json(ctx, abi.FuncError, in)
+	if err != nil {
 		return nil, err
+	}
+	var out abi.ProviderError
+	if err := readObject(answer, &out); err != nil {
+		return nil, p.refuse(abi.FuncError, err)
 	}
 	mendProviderError(&out)
 	return &out, nil
 }
 
-// json makes a call whose input and output are JSON.
-func (p *Provider) json(ctx context.Context, export string, in, out any) error {
+// json makes a call whose input is the JSON of in, and returns its answer.
+func (p *Provider) json(ctx context.Context, export string, in any) ([]byte, error) {
 	b, err := InputJSON(in)
 	if err != nil {
-		return fmt.Errorf("encode input of %s: %w", export, err)
+		return nil, fmt.Errorf("encode input of %s: %w", export, err)
 	}
 	answer, err := p.module.CallPure(ctx, export, b, nil)
 	if err != nil {
-		return p.failed(ctx, err)
+		return nil, p.failed(ctx, err)
 	}
-	if err := readObject(answer, out); err != nil {
-		return p.refuse(export, err)
-	}
-	return nil
+	return answer, nil
 }

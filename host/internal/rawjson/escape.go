@@ -1,4 +1,4 @@
-package chat
+package rawjson
 
 import "unicode/utf8"
 
@@ -13,16 +13,16 @@ var plain = func() (t [256]bool) {
 	return t
 }()
 
-// appendString appends s as a JSON string. Bytes that are not UTF-8 become
+// AppendString appends s as a JSON string. Bytes that are not UTF-8 become
 // U+FFFD, so that what is sent always is.
-func appendString[T string | []byte](b []byte, s T) []byte {
+func AppendString[T string | []byte](b []byte, s T) []byte {
 	b = append(b, '"')
-	b = appendEscaped(b, s)
+	b = AppendEscaped(b, s)
 	return append(b, '"')
 }
 
-// appendEscaped appends s as it stands between the quotes of a JSON string.
-func appendEscaped[T string | []byte](b []byte, s T) []byte {
+// AppendEscaped appends s as it stands between the quotes of a JSON string.
+func AppendEscaped[T string | []byte](b []byte, s T) []byte {
 	start := 0
 	for i := 0; i < len(s); {
 		c := s[i]
