@@ -65,10 +65,18 @@ type Answer struct {
 	render  *renderer
 	round   round
 	carry   []string // of the rounds before
-	pending []byte   // records decoded and not yet rendered
+	broken  error    // what ends the answer behind the frames that Start made
 	spare   *spareBuffers
 	buffers *buffers // nil while a waits
 	outcome Outcome
+}
+
+// WriteFirst writes what Start waited for: where the client waits for nothing but
+// that, before anything else is seen to. Call WriteTo next, which has its error.
+func (a *Answer) WriteFirst(w ChunkWriter) {
+	if err := a.write(w); err != nil {
+		a.broken = err
+	}
 }
 
 // WriteTo writes the answer's frames, until it is whole or has failed: both
@@ -119,24 +127,24 @@ func (a *Answer) Outcome() Outcome {
 // stream renders one round as it comes.
 func (a *Answer) stream(w ChunkWriter) (err error) {
 	defer func() { a.endRound(err) }()
+	broken := a.broken
+	a.broken = nil
 	for {
-		if err := a.play(a.pending); err != nil {
-			// What came before the failure was said and is sent.
-			if writeErr := a.write(w); writeErr != nil {
-				return writeErr
-			}
-			return err
-		}
-		a.pending = nil
+		// What came before a failure was said and is sent.
 		if err := a.write(w); err != nil {
 			return err
+		}
+		if broken != nil {
+			return broken
 		}
 		if a.round.ended {
 			break
 		}
-		if a.pending, err = a.next(); err != nil {
+		records, err := a.next()
+		if err != nil {
 			return err
 		}
+		broken = a.play(records)
 	}
 	if a.round.finish == "" {
 		return apierr.Newf(apierr.LLMProviderError, "The provider's answer broke off: its stream ended without saying that it was finished. Ask again.")

@@ -90,21 +90,22 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 	return nil, cause
 }
 
-// begin opens the first round and waits for its first event.
+// begin opens the first round, waits for its first event and renders it.
 func (a *Answer) begin() error {
 	if err := a.open(); err != nil {
 		return err
 	}
-	var err error
-	if a.pending, err = a.next(); err != nil {
+	records, err := a.next()
+	if err != nil {
 		return err
 	}
-	if err := a.peek(a.pending); err != nil {
+	if err := a.peek(records); err != nil {
 		return err
 	}
-	if a.round.ended && len(a.pending) == 0 {
+	if a.round.ended && len(records) == 0 {
 		return apierr.Newf(apierr.LLMProviderError, "The provider's answer was empty. Check the workspace's baseUrl and model, or ask again.")
 	}
+	a.broken = a.play(records)
 	return nil
 }
 

@@ -45,12 +45,20 @@ func (s *Server) complete(r *call) error {
 	if s.Telemetry != nil {
 		a.client = strings.Clone(clientOf(r.Ctx))
 	}
+	head, keep := chunkedHead(r.Context())
+	st.begin(head)
+	if r.Context().ConnRequestNum() == 1 {
+		// Else the server may not have written what came before. Behind an answer
+		// it counts anew.
+		answer.WriteFirst(st)
+	}
 	s.takeOver(c, r.Context(), &answering{
-		write: func(head []byte) error {
+		write: func() error {
 			defer s.streams.remove(st)
 			defer answer.Close()
-			return s.stream(ctx, st, head, answer, a)
+			return s.stream(ctx, st, answer, a)
 		},
+		keep:  keep,
 		leave: func() { cancel(errClientLeft) },
 	})
 	return nil
@@ -60,10 +68,9 @@ func shuttingDown() *apierr.Error {
 	return apierr.Newf(apierr.ShuttingDown, "The host is shutting down: ask again in a while.")
 }
 
-// stream writes head and answer to its end, and logs it. It runs where nobody else would
+// stream writes answer to its end, and logs it. It runs where nobody else would
 // recover. An error says that the client has not got all of it.
-func (s *Server) stream(ctx context.Context, st *stream, head []byte, answer *chat.Answer, a *access) (err error) {
-	st.begin(head)
+func (s *Server) stream(ctx context.Context, st *stream, answer *chat.Answer, a *access) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = st.fail(apierr.From(s.panicked(a, p)))

@@ -229,7 +229,7 @@ func TestAnswerUnheard(t *testing.T) {
 	var did []string
 	c.server.taken.Add(1)
 	c.answer.Store(&answering{
-		write: func([]byte) error { did = append(did, "write"); return errClientLeft },
+		write: func() error { did = append(did, "write"); return errClientLeft },
 		leave: func() { did = append(did, "leave") },
 	})
 	_, _ = c.Close(), c.Close()

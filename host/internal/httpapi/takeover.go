@@ -9,17 +9,30 @@ import (
 
 // An answering is an answer that writes itself to its connection.
 type answering struct {
-	write func(head []byte) error // the head, and the body in chunks; an error: it is not whole
-	leave func()                  // the client is gone: write will find that out
+	write func() error // the body in chunks, from where the handler left it; an error: it is not whole
+	leave func()       // the client is gone: write will find that out
+	keep  bool         // the connection is of use behind it
+}
+
+// chunkedHead is the head of a response whose body comes in chunks, once its other
+// headers are there, and whether the connection stays.
+func chunkedHead(ctx *fasthttp.RequestCtx) (head []byte, keep bool) {
+	h := &ctx.Response.Header
+	h.SetContentLength(-1) // chunked
+	keep = !ctx.Request.Header.ConnectionClose() && !h.ConnectionClose()
+	if !keep {
+		h.SetConnectionClose()
+	} else if !ctx.Request.Header.IsHTTP11() {
+		h.Set(fasthttp.HeaderConnection, "keep-alive")
+	}
+	return bytes.Clone(h.Header()), keep
 }
 
 // takeOver has a write itself to c once the handler of ctx has returned. For that time
 // the connection is not the server's: the buffer of a request's head, those of
 // a response, the request itself and a goroutine whose stack grew while all that
 // was handled go back to their pools, and an open stream holds what it needs
-// and no more. The response's head must be whole but for what says how the body
-// is coded and whether the connection stays. The server has the connection
-// again when the next request comes.
+// and no more. The server has the connection again when the next request comes.
 func (s *Server) takeOver(c *conn, ctx *fasthttp.RequestCtx, a *answering) {
 	s.taken.Add(1)
 	c.answer.Store(a) // Close ends it where the server never gets to what follows
@@ -29,21 +42,21 @@ func (s *Server) takeOver(c *conn, ctx *fasthttp.RequestCtx, a *answering) {
 			return
 		}
 		c.takeBack(ahead)
-		// ctx is the server's again when this function returns.
-		head := &ctx.Response.Header
-		head.SetContentLength(-1) // chunked
-		go s.converse(c, bytes.Clone(head.Header()), !head.ConnectionClose(), a)
+		if ctx.Response.Header.ConnectionClose() { // what is left of the body lies before the next request
+			a.keep = false
+		}
+		go s.converse(c, a) // ctx is the server's again when this function returns
 	})
 }
 
 // converse writes a's answer to c and gives c back to the server, or closes it.
-func (s *Server) converse(c *conn, head []byte, keep bool, a *answering) {
+func (s *Server) converse(c *conn, a *answering) {
 	defer s.taken.Done()
-	err := a.write(head)
+	err := a.write()
 	if err == nil {
 		_, err = c.Write(lastChunk)
 	}
-	if err != nil || !keep || !c.rest() {
+	if err != nil || !a.keep || !c.rest() {
 		_ = c.Close() // nobody is left to be told
 		return
 	}
@@ -56,5 +69,5 @@ func (s *Server) converse(c *conn, head []byte, keep bool, a *answering) {
 func (s *Server) unheard(a *answering) {
 	defer s.taken.Done()
 	a.leave()
-	_ = a.write(nil) // it cannot be whole
+	_ = a.write() // it cannot be whole
 }
