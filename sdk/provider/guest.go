@@ -44,6 +44,7 @@ type guest[S any] struct {
 	provider Provider[S]
 	request  Request
 	settings lastSettings
+	head     lastHead
 	state    S
 	out      Out
 	output   []byte
@@ -60,7 +61,7 @@ func (g *guest[S]) Encode(in []byte) ([]byte, error) {
 		}
 		return nil, &DeclaredError{abi.CodeFailed, err.Error()}
 	}
-	g.output = appendHTTPRequest(g.output[:0], &h)
+	g.output = g.head.appendHTTPRequest(g.output[:0], &h)
 	return g.output, nil
 }
 

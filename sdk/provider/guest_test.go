@@ -184,12 +184,30 @@ func TestEncode(t *testing.T) {
 
 	answer = HTTPRequest{URL: "http://h/\"", Headers: []Header{{"A", "1\n"}, {"B", "2"}}, Body: []byte(`{"x": 1}`), Framing: abi.FramingSSE}
 	out, err := g.Encode(in)
-	if want := `{"method":"POST","url":"http://h/\"","headers":{"A":"1\n","B":"2"},"body":{"x": 1},"framing":"sse"}`; err != nil || string(out) != want {
+	if want := `{"method":"POST","url":"http://h/\"","framing":"sse","headers":{"A":"1\n","B":"2"},"body":{"x": 1}}`; err != nil || string(out) != want {
 		t.Errorf("Encode = %s, %v, want %s", out, err, want)
 	}
 	if got.Settings.BaseURL != "u" || got.Settings.APIKey != abi.PlaceholderAPIKey || string(got.Chat) != `{"model":"m"}` ||
 		got.Round != 2 || got.Attempt != 1 || len(got.Carry) != 2 || !bytes.Equal(got.Carry[0], []byte{0, 255}) {
 		t.Errorf("the provider got %+v", got)
+	}
+
+	// What is kept of a request is not taken for the next one.
+	for _, next := range []struct {
+		change func()
+		want   string
+	}{
+		{func() { answer.Body = nil }, `{"method":"POST","url":"http://h/\"","framing":"sse","headers":{"A":"1\n","B":"2"}}`},
+		{func() { answer.URL = "u" }, `{"method":"POST","url":"u","framing":"sse","headers":{"A":"1\n","B":"2"}}`},
+		{func() { answer.Method = "GET" }, `{"method":"GET","url":"u","framing":"sse","headers":{"A":"1\n","B":"2"}}`},
+		{func() { answer.Headers[1].Value = "3" }, `{"method":"GET","url":"u","framing":"sse","headers":{"A":"1\n","B":"3"}}`},
+		{func() { answer.Framing = "" }, `{"method":"GET","url":"u","headers":{"A":"1\n","B":"3"}}`},
+		{func() { answer.Headers = nil }, `{"method":"GET","url":"u","headers":{}}`},
+	} {
+		next.change()
+		if out, err := g.Encode(in); err != nil || string(out) != next.want {
+			t.Errorf("Encode = %s, %v, want %s", out, err, next.want)
+		}
 	}
 
 	answer = HTTPRequest{Reply: []byte("é\x00")}

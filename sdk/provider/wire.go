@@ -89,13 +89,54 @@ func parseSettings(v rawjson.Value) (s Settings) {
 	return s
 }
 
+// A lastHead is all of the last request but its body, as it was written: most are
+// sent to the same place.
+type lastHead struct {
+	method, url, framing string
+	headers              []Header
+	json                 []byte
+}
+
 // appendHTTPRequest writes an abi.EncodeResponse.
-func appendHTTPRequest(b []byte, h *HTTPRequest) []byte {
+func (l *lastHead) appendHTTPRequest(b []byte, h *HTTPRequest) []byte {
 	if h.Reply != nil {
 		return append(rawjson.AppendString(append(b, `{"reply":`...), h.Reply), '}')
 	}
-	b = appendText(b, `{"method":`, cmp.Or(h.Method, "POST"))
+	if l.json == nil || !l.is(h) {
+		l.write(h)
+	}
+	b = append(b, l.json...)
+	if len(h.Body) > 0 {
+		b = slices.Grow(b, len(h.Body)+16)
+		b = append(append(b, `,"body":`...), h.Body...)
+	}
+	return append(b, '}')
+}
+
+// is reports whether h goes where the last request went. It is not inlined: in a
+// guest a loop costs by the function that it stands in.
+//
+//go:noinline
+func (l *lastHead) is(h *HTTPRequest) bool {
+	if len(h.Headers) != len(l.headers) || h.URL != l.url || h.Method != l.method || h.Framing != l.framing {
+		return false
+	}
+	for i := range h.Headers {
+		if h.Headers[i] != l.headers[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func (l *lastHead) write(h *HTTPRequest) {
+	l.method, l.url, l.framing = h.Method, h.URL, h.Framing
+	l.headers = append(l.headers[:0], h.Headers...)
+	b := appendText(l.json[:0], `{"method":`, cmp.Or(h.Method, "POST"))
 	b = appendText(b, `,"url":`, h.URL)
+	if h.Framing != "" {
+		b = appendText(b, `,"framing":`, h.Framing)
+	}
 	b = append(b, `,"headers":{`...)
 	for i := range h.Headers {
 		if i > 0 {
@@ -104,15 +145,7 @@ func appendHTTPRequest(b []byte, h *HTTPRequest) []byte {
 		b = appendText(b, "", h.Headers[i].Name)
 		b = appendText(b, ":", h.Headers[i].Value)
 	}
-	b = append(b, '}')
-	if len(h.Body) > 0 {
-		b = slices.Grow(b, len(h.Body)+64) // for what follows, too
-		b = append(append(b, `,"body":`...), h.Body...)
-	}
-	if h.Framing != "" {
-		b = appendText(b, `,"framing":`, h.Framing)
-	}
-	return append(b, '}')
+	l.json = append(b, '}')
 }
 
 // appendText writes what comes before a string, and the string.
