@@ -119,11 +119,9 @@ func (g *guest[S]) decode(e Event) {
 }
 
 func (g *guest[S]) Error(in []byte) ([]byte, error) {
-	if rawjson.Value(in).Kind() != rawjson.Object {
-		return nil, &DeclaredError{abi.CodeMalformed, "error input is not a JSON object"}
-	}
 	var r Response
-	for m := rawjson.Value(in).Members(); m.Next(); {
+	m := rawjson.Check(in)
+	for m.Next() {
 		switch string(m.Key) {
 		case "status":
 			n, _ := m.Value.Int()
@@ -133,6 +131,9 @@ func (g *guest[S]) Error(in []byte) ([]byte, error) {
 		case "body":
 			r.Body, _ = m.Value.Text(nil)
 		}
+	}
+	if !m.OK() {
+		return nil, &DeclaredError{abi.CodeMalformed, "error input is not a JSON object"}
 	}
 	g.output = appendProviderError(g.output[:0], g.provider.Error(&r))
 	return g.output, nil

@@ -11,13 +11,13 @@ import (
 	"github.com/parley-search/parley/sdk/rawjson"
 )
 
-// parseRequest reads an abi.EncodeRequest into g.request. What the host writes is
-// JSON, and not checked again: of a short chat that would take a fifth of the call.
+// parseRequest reads an abi.EncodeRequest into g.request.
 func (g *guest[S]) parseRequest(in []byte) error {
 	r := &g.request
 	*r = Request{}
 	var settings, carry rawjson.Value
-	for m := rawjson.Value(in).Members(); m.Next(); {
+	m := rawjson.Check(in)
+	for m.Next() {
 		switch string(m.Key) {
 		case "chat":
 			r.Chat = m.Value
@@ -33,7 +33,7 @@ func (g *guest[S]) parseRequest(in []byte) error {
 			carry = m.Value
 		}
 	}
-	if r.Chat.Kind() != rawjson.Object {
+	if !m.OK() || r.Chat.Kind() != rawjson.Object {
 		return &DeclaredError{abi.CodeMalformed, "encode input is not a JSON object with a chat in it"}
 	}
 	r.Settings = g.settings.of(settings)

@@ -7,8 +7,7 @@
 // neither reflection nor fmt, which keep a module large and slow.
 //
 // [Parse] checks a whole document once; every other function relies on that
-// and never fails. Bytes that nobody has checked must not be made into a Value:
-// what a provider sent, for one. What the host wrote is JSON.
+// and never fails. Bytes that were not checked must not be made into a Value.
 package rawjson
 
 import (

@@ -59,8 +59,19 @@ func TestParse(t *testing.T) {
 	for _, tt := range tests {
 		if v, ok := Parse([]byte(tt.in)); ok != tt.ok {
 			t.Errorf("Parse(%.60q) = %.60q, %v, want %v", tt.in, v, ok, tt.ok)
+		} else if got, ok := checked([]byte(tt.in)); ok != (v.Kind() == Object) || ok && !reflect.DeepEqual(got, EditOf(v)) {
+			t.Errorf("Check(%.60q) comes to %q, %v, Parse to %.60q", tt.in, got, ok, v)
 		}
 	}
+}
+
+// checked returns the members that a walk with Check gives.
+func checked(doc []byte) (e Edit, ok bool) {
+	m := Check(doc)
+	for e = (Edit{}); m.Next(); {
+		e = append(e, Member{string(AppendUnescaped(nil, m.Key)), m.Value})
+	}
+	return e, m.OK()
 }
 
 func TestLookUps(t *testing.T) {
@@ -173,6 +184,10 @@ func FuzzParse(f *testing.F) {
 			if !valid || bytes.Count(doc, []byte("["))+bytes.Count(doc, []byte("{")) <= MaxDepth {
 				t.Fatalf("Parse: %v, encoding/json: %v", ok, valid)
 			}
+		}
+		shallow := bytes.Count(doc, []byte("["))+bytes.Count(doc, []byte("{")) <= MaxDepth
+		if got, whole := checked(doc); shallow && (whole != (v.Kind() == Object) || whole && !reflect.DeepEqual(got, EditOf(v))) {
+			t.Fatalf("Check comes to %q, %v, Parse to %q", got, whole, v)
 		}
 		if v.Kind() == String {
 			if got, want := AppendQuoted(nil, v), AppendString(nil, v.String()); !bytes.Equal(got, want) {
