@@ -67,17 +67,17 @@ func (s *Server) converse(c *conn, a *answering) {
 }
 
 // growStack has the stack of its goroutine grow at once to what it takes to answer a
-// request, 8 KiB, while there is next to nothing on it that must be moved. It would
+// request, 16 KiB, while there is next to nothing on it that must be moved. It would
 // come to that in the middle of each answer otherwise.
 //
 //go:noinline
 func growStack() {
-	var room [5 << 10]byte
+	var room [9 << 10]byte
 	occupy(&room)
 }
 
 //go:noinline
-func occupy(*[5 << 10]byte) {}
+func occupy(*[9 << 10]byte) {}
 
 // unheard ends an answer whose connection ended before it began.
 func (s *Server) unheard(a *answering) {
