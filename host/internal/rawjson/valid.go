@@ -13,7 +13,7 @@ import (
 const maxQuick = 256
 
 // Valid reports whether b is one JSON value (RFC 8259), as [json.Valid] does. It
-// takes a third of its time for what is sent to a model and comes back from it:
+// takes a fourth of its time for what is sent to a model and comes back from it:
 // short documents without line breaks.
 func Valid(b []byte) bool {
 	if bytes.Count(b, []byte{'['})+bytes.Count(b, []byte{'{'}) > maxQuick {

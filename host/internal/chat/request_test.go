@@ -2,36 +2,9 @@ package chat
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
-	"reflect"
 	"testing"
 )
-
-// FuzzObjects holds what is read of JSON to package json: the same values are
-// taken for objects and arrays, and the same is found in them.
-func FuzzObjects(f *testing.F) {
-	for _, s := range []string{
-		`{}`, `[]`, ` { } `, "\t[ ]\r\n", `""`, `"a"`, `null`, `1`, `-1.5e3`, `true`,
-		`{"a":1,"b":[2,{"c":"]}"}],"a":null}`, `{ "a\n" : "x\\" , "\u00e9":"\"" , "é":"\\\"" }`,
-		`[1 ,2, "a,b" ,[[]],{"x":{}},null,false]`, `{"a":[{"b":"\\\\"}]}`, "{\"\xff\":\"\xff\"}",
-		`{`, `[1,]`, `{"a"}`, `"a`, `"a"b"`, `"\x"`, "\"a\nb\"", `{"a":1}x`, ``, ` `, `"`,
-	} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, v []byte) {
-		var o object
-		wantObject := json.Unmarshal(v, &o) == nil && o != nil
-		if got, ok := asObject(v); ok != wantObject || ok && !reflect.DeepEqual(got, o) {
-			t.Errorf("asObject(%q) = %q, %v, want %q, %v", v, got, ok, o, wantObject)
-		}
-		var a []json.RawMessage
-		wantArray := json.Unmarshal(v, &a) == nil && a != nil
-		if got, ok := asArray(v); ok != wantArray || ok && !reflect.DeepEqual(got, a) {
-			t.Errorf("asArray(%q) = %q, %v, want %q, %v", v, got, ok, a, wantArray)
-		}
-	})
-}
 
 // What is kept of a request is no part of its body.
 func TestRequestLetsBodyGo(t *testing.T) {
