@@ -29,7 +29,7 @@ race:
 
 # what providers and clients do wrong, ROUNDS times each, at random places: the long form of the weather suite
 weather ROUNDS="100":
-    WEATHER={{ ROUNDS }} go test ./host ./cmd/parley -run Weather -count=1 -v -timeout 60m
+    WEATHER={{ ROUNDS }} go test ./host/e2e ./cmd/parley -run Weather -count=1 -v -timeout 60m
 
 # every fuzz target for a while
 fuzz TIME="30s":

@@ -11,7 +11,7 @@ const (
 )
 
 // A Manifest is what a plugin says of itself. It is read without running a
-// byte of the module. Unknown fields are skipped.
+// byte of the module. Unknown members are skipped; package manifest finds them.
 type Manifest struct {
 	ABI         int      `json:"abi"`
 	Kind        string   `json:"kind"`
@@ -25,7 +25,10 @@ type Manifest struct {
 
 	// Source is the value of a workspace's source setting that this provider
 	// answers.
-	Source   string             `json:"source,omitempty"`
+	Source string `json:"source,omitempty"`
+	// NoModel says that requests need not name a model: the provider has none,
+	// or a setting decides it.
+	NoModel  bool               `json:"noModel,omitempty"`
 	Settings map[string]Setting `json:"settings,omitempty"`
 	Grants   Grants             `json:"grants,omitzero"`
 

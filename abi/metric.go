@@ -55,11 +55,34 @@ const (
 	AggregationSum      = "sum"
 	AggregationMax      = "max"
 	AggregationAverage  = "avg"
-	AggregationP99      = "p99" // nearest rank
+	AggregationP99      = "p99" // a percentile, by the nearest rank: see [Percentile]
 	AggregationMostUsed = "most_used"
 	AggregationSet      = "set"
 	AggregationConstant = "constant"
 )
+
+// Percentile returns the rank that an aggregation p50 to p99.9 stands for, in
+// thousandths; ok is false where it is no percentile.
+func Percentile(aggregation string) (perMille uint64, ok bool) {
+	if len(aggregation) != 3 && len(aggregation) != 5 || aggregation[0] != 'p' {
+		return 0, false
+	}
+	for i, c := range []byte(aggregation[1:]) {
+		switch {
+		case i == 2 && c == '.':
+		case i != 2 && c >= '0' && c <= '9':
+			perMille = 10*perMille + uint64(c-'0')
+		default:
+			return 0, false
+		}
+	}
+	if len(aggregation) == 3 {
+		perMille *= 10
+	} else if perMille%10 == 0 {
+		return 0, false // p99.0 is p99
+	}
+	return perMille, perMille >= 500
+}
 
 // The values of [Metric.NoData].
 const (

@@ -2,13 +2,14 @@ package host
 
 import (
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/config"
 	"github.com/parley-search/parley/host/internal/store"
 	"github.com/parley-search/parley/host/internal/tracing"
 	"github.com/parley-search/parley/host/internal/upstream"
 )
 
 // openChat makes chats work, and tells tracer of them where there is one.
-func (h *Host) openChat(c Config, o Options, db *store.Store, sealer *store.Sealer, tracer *tracing.Tracer) error {
+func (h *Host) openChat(c config.Config, o Options, db *store.Store, sealer *store.Sealer, tracer *tracing.Tracer) error {
 	record, err := h.recorder(c)
 	if err != nil {
 		return err
@@ -16,8 +17,9 @@ func (h *Host) openChat(c Config, o Options, db *store.Store, sealer *store.Seal
 	up := upstream.New(upstream.Options{
 		UserAgent: "parley/" + o.Version,
 		Record:    record,
-		Resolver:  o.reach.Resolver,
-		TLS:       o.reach.TLS,
+		Private:   c.PrivateNetworks,
+		Resolver:  o.Hooks.Reach.Resolver,
+		TLS:       o.Hooks.Reach.TLS,
 		Limits:    upstream.Limits{Connect: c.ProviderConnect, FirstByte: c.ProviderFirstByte, Silence: c.ProviderSilence, Whole: c.ProviderAnswer},
 	})
 	h.onClose(up.Close)
@@ -33,7 +35,7 @@ func (h *Host) openChat(c Config, o Options, db *store.Store, sealer *store.Seal
 }
 
 // recorder returns what writes down the answers of providers, or nil.
-func (h *Host) recorder(c Config) (*upstream.Recorder, error) {
+func (h *Host) recorder(c config.Config) (*upstream.Recorder, error) {
 	if c.ChatRecordDir == "" {
 		return nil, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/parley-search/parley/host/internal/config"
 	"github.com/parley-search/parley/host/internal/deploy"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/wasm"
@@ -17,6 +18,8 @@ type (
 	PluginItem    = deploy.Item
 	PluginGrants  = deploy.Grants
 	PluginWidened = deploy.WidenedError
+	PluginTaken   = deploy.TakenError
+	PluginBinding = deploy.Binding
 	InstallWishes = deploy.InstallOptions
 )
 
@@ -31,20 +34,21 @@ const (
 // change it. A host that runs on the directory need not be told: it looks.
 type Deployment struct{ installer deploy.Installer }
 
-// OpenDeployment returns the deployment of c; embedded is what the binary
-// carries.
-func OpenDeployment(c Config, embedded [][]byte) *Deployment {
-	return &Deployment{deploy.Installer{Dir: pluginDir(c), Embedded: embedded, Try: tryPlugin}}
+// OpenDeployment returns the deployment of c. Of o it heeds Embedded, what the
+// binary carries, and Compiler, which compiles what is to be installed.
+func OpenDeployment(c config.Config, o Options) *Deployment {
+	try := func(ctx context.Context, module []byte) error { return tryPlugin(ctx, module, o.Compiler) }
+	return &Deployment{deploy.Installer{Dir: pluginDir(c), Embedded: o.Embedded, Try: try}}
 }
 
-// tryPlugin makes sure that a host could run module.
-func tryPlugin(ctx context.Context, module []byte) error {
-	rt, err := wasm.Open(wasm.Options{})
+// tryPlugin makes sure that a host could run module, which compiler compiles.
+func tryPlugin(ctx context.Context, module []byte, compiler []string) error {
+	rt, err := wasm.Open(wasm.Options{Aside: compiler})
 	if err != nil {
 		return err
 	}
 	set := plugin.NewSet(rt, plugin.Options{})
-	done, err := set.Apply(ctx, deploy.Trial(module), nil)
+	done, err := set.Apply(ctx, deploy.Trial(module))
 	for _, r := range done.Refused {
 		err = errors.Join(err, r.Err)
 	}
@@ -52,8 +56,8 @@ func tryPlugin(ctx context.Context, module []byte) error {
 }
 
 // Install gets FILE-or-URL[@sha256], keeps it and pins it. Where it asks for
-// more than what was accepted, the error is a [PluginWidened] and nothing has
-// changed.
+// more than what was accepted, the error is a [PluginWidened], and where another
+// plugin answers its source, a [PluginTaken]; then nothing has changed.
 func (d *Deployment) Install(ctx context.Context, source string, o InstallWishes) (*PluginChange, error) {
 	src, err := deploy.ParseSource(source)
 	if err != nil {
@@ -67,9 +71,17 @@ func (d *Deployment) Install(ctx context.Context, source string, o InstallWishes
 }
 
 // Pin takes in use the newest version in the directory that NAME[@CONSTRAINT]
-// allows; its error may be a [PluginWidened], as that of Install.
-func (d *Deployment) Pin(ctx context.Context, reference string, grant bool) (*PluginChange, error) {
-	return d.installer.Pin(ctx, reference, grant)
+// allows; its error may be as those of Install.
+func (d *Deployment) Pin(ctx context.Context, reference string, o InstallWishes) (*PluginChange, error) {
+	return d.installer.Pin(ctx, reference, o)
+}
+
+// Sources lists which plugin answers each source.
+func (d *Deployment) Sources() ([]PluginBinding, error) { return d.installer.Sources() }
+
+// Bind makes the plugin name answer source; its error may be a [PluginWidened].
+func (d *Deployment) Bind(ctx context.Context, source, name string, grant bool) (*PluginChange, error) {
+	return d.installer.Bind(ctx, source, name, grant)
 }
 
 // Rollback takes the version before in use again.
@@ -83,7 +95,7 @@ func (d *Deployment) Remove(ctx context.Context, reference string) (*PluginChang
 }
 
 // List checks all that is pinned, or lies there unpinned.
-func (d *Deployment) List() ([]PluginItem, error) { return d.installer.Dir.List() }
+func (d *Deployment) List() ([]PluginItem, error) { return d.installer.Dir.List(d.installer.Embedded) }
 
 // Diff compares two plugins, each a pinned one (NAME, for the version in use,
 // or NAME@VERSION) or FILE-or-URL[@sha256].

@@ -3,6 +3,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -17,25 +18,34 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/backup"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/config"
 	"github.com/parley-search/parley/host/internal/export"
 	"github.com/parley-search/parley/host/internal/feature"
+	"github.com/parley-search/parley/host/internal/figures"
 	"github.com/parley-search/parley/host/internal/httpapi"
+	"github.com/parley-search/parley/host/internal/httpapi/transport"
 	"github.com/parley-search/parley/host/internal/logs"
+	"github.com/parley-search/parley/host/internal/masterkey"
 	"github.com/parley-search/parley/host/internal/metrics"
 	"github.com/parley-search/parley/host/internal/network"
 	"github.com/parley-search/parley/host/internal/plugin"
+	"github.com/parley-search/parley/host/internal/responses"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/store"
 	"github.com/parley-search/parley/host/internal/task"
-	"github.com/parley-search/parley/host/internal/upstream"
+	"github.com/parley-search/parley/host/internal/telemetry"
+	"github.com/parley-search/parley/host/internal/testhook"
 )
 
 // Logs is where the host's log comes together.
 type Logs = logs.Hub
 
 // OpenLogs returns the log that c asks for, written to w.
-func OpenLogs(c Config, w io.Writer) (*Logs, error) { return logs.New(w, c.LogsMode, c.LogLevel) }
+func OpenLogs(c config.Config, w io.Writer) (*Logs, error) {
+	return logs.New(w, c.LogsMode, c.LogLevel)
+}
 
 // IsTerminal reports whether a person may be looking at f.
 func IsTerminal(f *os.File) bool { return logs.IsTerminal(f) }
@@ -56,8 +66,7 @@ type Options struct {
 	// value is that of the machine. Limits and pauses are measured by the machine's all the same.
 	Pace Pace
 
-	machine *machine         // what telemetry tells of, for tests; nil: where the host runs
-	reach   upstream.Options // resolver and TLS towards providers, for tests; zero: the machine's
+	Hooks *testhook.Hooks // for tests; nil: none
 }
 
 // Pace is a clock, and how often somebody looks at it.
@@ -75,12 +84,12 @@ func (p Pace) now() time.Time {
 
 // A Host is the service, open and listening. Call Run, or Close.
 type Host struct {
-	config   Config
+	config   config.Config
 	log      zerolog.Logger
 	plugins  *plugin.Set
 	modules  [][]byte // that the binary carries
 	metrics  *metrics.Registry
-	figures  *figures
+	figures  *figures.Figures
 	applying sync.Mutex // one change of the plugins at a time
 	search   *search.Service
 	tasks    *task.Queue
@@ -96,9 +105,10 @@ type Host struct {
 
 // Open opens everything below c.DBPath, loads the plugins and listens. It
 // serves once Run is called.
-func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
+func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) {
 	h := &Host{config: c, log: o.Logs.Logger(), modules: o.Embedded, metrics: metrics.New()}
-	h.figures = newFigures(h.metrics)
+	h.figures = figures.New(h.metrics)
+	o.Hooks = cmp.Or(o.Hooks, &testhook.Hooks{})
 	defer func() {
 		if err != nil {
 			h.Close()
@@ -109,7 +119,7 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := h.importArchives(ctx); err != nil {
+	if err := backup.Import(ctx, c, h.log); err != nil {
 		return nil, err
 	}
 	db, err := store.Open(c.DBPath)
@@ -117,7 +127,7 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		return nil, err
 	}
 	h.onClose(db.Close)
-	sealer, err := h.openSealer(ctx, c, db)
+	sealer, err := masterkey.OpenSealer(ctx, c, db, h.log)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +135,7 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 	if err := h.openPlugins(ctx, c, o); err != nil {
 		return nil, err
 	}
-	features, err := feature.Open(ctx, db, c.features()...)
+	features, err := feature.Open(ctx, db, c.Features()...)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +147,9 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		return nil, err
 	}
 	if c.ScheduleSnapshot > 0 {
-		h.onClose(running(func(ctx context.Context) { h.scheduleSnapshots(ctx, c.ScheduleSnapshot) }))
+		h.onClose(running(func(ctx context.Context) {
+			backup.Schedule(ctx, h.tasks, c.ScheduleSnapshot, func(err error) { h.log.Error().Err(err).Msg("no snapshot asked for") })
+		}))
 	}
 
 	first, err := db.FirstLaunch(o.Pace.now())
@@ -148,8 +160,10 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 	if err != nil {
 		return nil, err
 	}
-	h.metrics.Add(h.telemetryMetrics)
-	h.metrics.Add(h.usageMetrics)
+	h.metrics.Add(func() []metrics.Family {
+		return figures.Telemetry(h.usage.off != "", h.usage.engine, h.usage.spool, h.usage.courier)
+	})
+	h.metrics.Add(func() []metrics.Family { return figures.Usage(h.usage.engine) })
 	tracer, err := h.openTracing(c, o)
 	if err != nil {
 		return nil, err
@@ -166,22 +180,39 @@ func Open(ctx context.Context, c Config, o Options) (_ *Host, err error) {
 		Features: features, Network: remotes,
 		Version: httpapi.Version{Version: o.Version, Commit: o.Commit, Date: o.CommitDate},
 		Plugins: h.pluginStatus, Reload: h.reloadPlugins, Metrics: h.metrics.Render, DatabaseSize: func() (size, used int64) { return h.databaseSize(db) },
-		Limits: httpapi.Limits{Body: c.PayloadLimit}, Replicates: c.Replicates, TLS: tlsConfig, Now: o.Pace.Now, Served: h.figures.served, Tracer: tracer, Telemetry: engine, Usage: h.usageRoutes(c),
+		Responses: responses.New(responses.Options{TTL: c.ResponsesTTL, MaxBytes: c.ResponsesMaxBytes, Now: o.Pace.Now}), PublicURL: c.PublicURL,
+		Limits: httpapi.Limits{Body: c.PayloadLimit, Search: c.SearchPayload}, Replicates: c.Replicates, Console: c.Console == config.ConsoleOn, TLS: tlsConfig, Site: httpapi.Site{Hosts: c.AllowedHosts, Origins: c.AllowedOrigins}, Now: o.Pace.Now, Served: h.figures.Served, Tracer: tracer, Telemetry: engine, Usage: h.usageRoutes(c),
 	})
 	if err := h.listen(c.HTTPAddr); err != nil {
 		return nil, err
 	}
+	h.show(o.Hooks)
 	return h, nil
 }
 
+// show lets tests reach what the API does not show.
+func (h *Host) show(hooks *testhook.Hooks) {
+	hooks.Tasks, hooks.Instance, hooks.Spool = h.tasks, h.usage.uid, h.usage.spool
+	hooks.Engine = func() *telemetry.Engine {
+		h.applying.Lock()
+		defer h.applying.Unlock()
+		return h.usage.inUse
+	}
+	hooks.AddCollector = func(ctx context.Context, c telemetry.Collector) {
+		h.applying.Lock()
+		defer h.applying.Unlock()
+		h.usage.inUse.Use(ctx, append(h.collectors(h.plugins.Running()), c))
+	}
+}
+
 // openTLS returns what the API is served over, or nil for plain HTTP.
-func (h *Host) openTLS(c Config) (*tls.Config, error) {
+func (h *Host) openTLS(c config.Config) (*tls.Config, error) {
 	if c.TLS.Cert == "" {
 		return nil, nil
 	}
-	t, err := httpapi.OpenTLS(c.TLS, func(err error) { h.log.Error().Err(err).Msg("changed TLS files are not taken up") })
+	t, err := transport.OpenTLS(c.TLS, func(err error) { h.log.Error().Err(err).Msg("changed TLS files are not taken up") })
 	if err != nil {
-		return nil, OptionError{err}
+		return nil, config.OptionError{Err: err}
 	}
 	return t, nil
 }
@@ -233,7 +264,7 @@ func (h *Host) Addr() net.Addr { return h.listener.Addr() }
 // period, and closes the host.
 func (h *Host) Run(ctx context.Context) error {
 	h.log.Info().Str("addr", h.Addr().String()).Str("db_path", h.config.DBPath).Strs("sources", h.plugins.SourceNames()).
-		Bool("open", h.config.MasterKey.IsZero()).Bool("tls", h.config.TLS.Cert != "").Msg("serving")
+		Bool("open", h.config.MasterKey.IsZero()).Bool("tls", h.config.TLS.Cert != "").Str("private_networks", h.config.PrivateNetworks.String()).Str("console", h.config.Console).Msg("serving")
 	if len(h.plugins.SourceNames()) == 0 {
 		h.log.Warn().Msg("no provider plugin is loaded: chat completions answer 503; get one by `parley plugin install FILE-or-URL`; GET /plugins says what was refused")
 	}

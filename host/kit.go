@@ -8,9 +8,11 @@ import (
 	"github.com/parley-search/parley/host/internal/kit"
 )
 
-// A Trial says how a plugin is tried, see [CheckPlugin] and [MeasurePlugin].
+// A Trial says how a plugin is tried, see [CheckPlugin], [MeasurePlugin] and [OpenReplayer].
 // The zero value works.
 type Trial struct {
+	// Compiler is as in [Options]: it compiles the module in a process of its own.
+	Compiler []string
 	// CacheDir keeps compiled code between runs; empty: nowhere.
 	CacheDir string
 	// Cases is a folder of *.case files: responses and what the plugin must make
@@ -42,7 +44,7 @@ func MeasurePlugin(ctx context.Context, module []byte, t Trial) (*kit.Figures, e
 }
 
 func (t Trial) options() (o kit.Options, err error) {
-	o.CacheDir, o.CallTimeout = t.CacheDir, t.CallTimeout
+	o.Compiler, o.CacheDir, o.CallTimeout = t.Compiler, t.CacheDir, t.CallTimeout
 	if t.Cases != "" {
 		o.Cases, err = response.ReadCases(t.Cases)
 	}

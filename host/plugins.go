@@ -7,8 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/parley-search/parley/host/internal/config"
 	"github.com/parley-search/parley/host/internal/deploy"
+	"github.com/parley-search/parley/host/internal/figures"
 	"github.com/parley-search/parley/host/internal/httpapi"
+	"github.com/parley-search/parley/host/internal/metrics"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/wasm"
 )
@@ -33,6 +36,9 @@ func PackPlugin(module, manifest []byte) (name string, packed []byte, err error)
 	return m.Name + "-" + m.Version + ".wasm", packed, nil
 }
 
+// ManifestWarnings finds members of a manifest, which is JSON, that no host heeds.
+func ManifestWarnings(manifest []byte) []plugin.Warning { return plugin.ManifestWarnings(manifest) }
+
 // InspectPlugin tells what a module says of itself, without running it.
 func InspectPlugin(module []byte) (*plugin.Report, error) { return plugin.Inspect(module) }
 
@@ -49,12 +55,13 @@ func (h *Host) pluginStatus() []httpapi.Plugin {
 			state = "open"
 		}
 		all = append(all, httpapi.Plugin{
-			Name: m.Name, Kind: m.Kind, Version: m.Version, Source: m.Source,
+			Name: m.Name, Kind: m.Kind, Version: m.Version, Source: m.Source, Owner: h.plugins.Owner(m.Source),
 			SHA256: p.SHA256(), ABI: m.ABI, From: p.Wanted.From, State: state,
 			Use: p.Wanted.Use && !p.Retired, Constraint: p.Wanted.Constraint, Locked: p.Wanted.Locked,
 			Grants:  httpapi.PluginGrants{HTTP: list(m.Grants.HTTP), Secrets: list(m.Grants.Secrets)},
 			Streams: p.Streams, Calls: st.Calls, Faults: st.Faults, Instances: st.Instances, Memory: st.Memory,
 			Fuel: st.Fuel, FuelP50: st.FuelP50, FuelP99: st.FuelP99, Limiter: st.Limiter, Unmetered: st.Refusal,
+			Resets: st.Resets, ResetPages: st.ResetPages, Renewals: st.Renewals, NoReset: st.NoReset,
 		})
 	}
 	for _, r := range h.plugins.Refused() {
@@ -96,7 +103,7 @@ func (h *Host) logGuest(l wasm.LogLine) {
 }
 
 // openPlugins loads the plugins, collectors among them where telemetry is on.
-func (h *Host) openPlugins(ctx context.Context, c Config, o Options) error {
+func (h *Host) openPlugins(ctx context.Context, c config.Config, o Options) error {
 	runtime, err := wasm.Open(h.runtimeOptions(c, o))
 	if err != nil {
 		return err
@@ -105,14 +112,14 @@ func (h *Host) openPlugins(ctx context.Context, c Config, o Options) error {
 	if err := h.usage.decide(c); err != nil {
 		return err
 	}
-	h.plugins = plugin.NewSet(runtime, plugin.Options{FuelPerCall: int64(c.PluginFuel), Log: h.logStep, NoCollectors: h.usage.off != "", Applied: h.useCollectors})
+	h.plugins = plugin.NewSet(runtime, plugin.Options{FuelPerCall: int64(c.PluginFuel), Isolation: plugin.Isolation(c.PluginIsolation), Log: h.logStep, NoCollectors: h.usage.off != "", Applied: h.useCollectors})
 	h.onClose(h.plugins.Close)
-	h.metrics.Add(h.pluginMetrics)
+	h.metrics.Add(func() []metrics.Family { return figures.Plugins(h.plugins) })
 	return h.startPlugins(ctx)
 }
 
 // runtimeOptions keeps compiled plugins below the data directory.
-func (h *Host) runtimeOptions(c Config, o Options) wasm.Options {
+func (h *Host) runtimeOptions(c config.Config, o Options) wasm.Options {
 	return wasm.Options{CacheDir: filepath.Join(c.DBPath, "modules"), Aside: o.Compiler, Log: h.logGuest}
 }
 

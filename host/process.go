@@ -3,7 +3,11 @@ package host
 import (
 	"context"
 
+	"github.com/parley-search/parley/host/internal/backup"
+	"github.com/parley-search/parley/host/internal/config"
 	"github.com/parley-search/parley/host/internal/export"
+	"github.com/parley-search/parley/host/internal/figures"
+	"github.com/parley-search/parley/host/internal/metrics"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/store"
 	"github.com/parley-search/parley/host/internal/task"
@@ -11,32 +15,35 @@ import (
 )
 
 // openTasks opens the queue, with all who apply its tasks.
-func (h *Host) openTasks(ctx context.Context, c Config, o Options, db *store.Store, sealer *store.Sealer) (err error) {
-	if err := sweepSnapshots(c.DBPath); err != nil {
+func (h *Host) openTasks(ctx context.Context, c config.Config, o Options, db *store.Store, sealer *store.Sealer) (err error) {
+	if err := backup.Sweep(c.DBPath); err != nil {
 		return err
 	}
-	targets := upstream.NewTargets(upstream.Options{UserAgent: "parley/" + o.Version})
+	targets := upstream.NewTargets(upstream.Options{UserAgent: "parley/" + o.Version, Private: c.PrivateNetworks})
 	h.onClose(targets.Close)
-	h.exports = export.New(export.Options{Indexes: h.search, Log: db, Targets: targets, Sealer: sealer})
-	p := &processor{h.search, &archiver{h.search, db, c, o.Version}, h.exports}
+	h.exports = export.New(export.Options{
+		Indexes: h.search, Log: db, Targets: targets, Sealer: sealer,
+		Failed: func(task uint32, why error) { h.log.Warn().Uint32("task", task).Err(why).Msg("export failed") },
+	})
+	p := &processor{h.search, backup.NewArchiver(h.search, db, c, o.Version), h.exports}
 	webhook := h.startWebhook(c, o)
 	h.tasks, err = task.Open(ctx, db, p, task.Options{
 		Now:      o.Pace.Now,
 		Failed:   func(err error) { h.log.Error().Err(err).Msg("task put off") },
-		Finished: func(tasks []task.Task) { h.figures.finished(tasks); webhook(tasks) },
+		Finished: func(tasks []task.Task) { h.figures.Finished(tasks); webhook(tasks) },
 	})
 	if err != nil {
 		return err
 	}
 	h.onClose(h.runTasks())
-	h.metrics.Add(h.serviceMetrics)
+	h.metrics.Add(func() []metrics.Family { return figures.Service(h.tasks, h.search) })
 	return nil
 }
 
 // A processor hands each task to those who do such.
 type processor struct {
 	search   *search.Service
-	archives *archiver
+	archives *backup.Archiver
 	exports  *export.Service
 }
 

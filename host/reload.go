@@ -34,10 +34,10 @@ func (h *Host) reload(ctx context.Context) (plugin.Applied, error) {
 func (h *Host) applyPlugins(ctx context.Context) (plugin.Applied, error) {
 	h.applying.Lock()
 	defer h.applying.Unlock()
-	wanted, refused, err := wantedPlugins(h.config, h.modules)
+	plan, err := planPlugins(h.config, h.modules)
 	var done plugin.Applied
 	if err == nil {
-		done, err = h.plugins.Apply(ctx, wanted, refused)
+		done, err = h.plugins.Apply(ctx, plan)
 	}
 	if err != nil {
 		return done, err
@@ -126,6 +126,11 @@ func (h *Host) logStep(s plugin.Step) {
 		} else {
 			e = h.log.Error().Err(s.Err).Str("more", "parley plugin inspect "+s.From)
 		}
+	case plugin.StepContested:
+		h.log.Warn().Err(s.Err).Str("step", s.What).Msg(stepMessages[s.What])
+		return
+	case plugin.StepTaken:
+		e = h.log.Warn()
 	case plugin.StepFound, plugin.StepVerified, plugin.StepCompiled, plugin.StepTested:
 		e = h.log.Debug()
 	}
@@ -134,6 +139,12 @@ func (h *Host) logStep(s plugin.Step) {
 	}
 	if s.Before != "" {
 		e.Str("before", s.Before)
+	}
+	if s.Source != "" {
+		e.Str("source", s.Source)
+	}
+	if s.Owner != "" && s.Owner != s.Name {
+		e.Str("owner", s.Owner)
 	}
 	if s.Name != "" {
 		e.Str("plugin", s.Name+" "+s.Version)
@@ -152,7 +163,10 @@ var stepMessages = map[string]string{
 	plugin.StepTested:   "plugin passed its self-test",
 	plugin.StepLoaded:   "plugin loaded",
 	plugin.StepSwapped:  "plugin swapped: this version is in use now",
+	plugin.StepTaken:    "plugin answers its source now, in place of another plugin",
 	plugin.StepRetired:  "plugin retired: it finishes the streams on it",
 	plugin.StepClosed:   "plugin closed",
 	plugin.StepRefused:  "plugin left out",
+
+	plugin.StepContested: "who answers a source is not clear",
 }

@@ -58,19 +58,23 @@ func ReadRecording(dir string) (rec Recording, source string, err error) {
 // A Replayer runs recordings through the plugin of one source, exactly as a
 // host would. Close it after use.
 type Replayer struct {
+	// Strict has instances reset after each call, and not only between answers:
+	// what a plugin keeps from call to call, which it must not need, is lost.
+	Strict bool
+
 	runtime *wasm.Runtime
 	plugins *plugin.Set
-	source  chat.Source
+	name    string // of the source
 }
 
-// OpenReplayer loads modules, in the first that answers source; cacheDir keeps
-// compiled code, or is empty.
-func OpenReplayer(ctx context.Context, source, cacheDir string, modules ...[]byte) (_ *Replayer, err error) {
-	runtime, err := wasm.Open(wasm.Options{CacheDir: cacheDir})
+// OpenReplayer loads modules, in the first that answers source. Of t it heeds
+// Compiler and CacheDir.
+func OpenReplayer(ctx context.Context, source string, t Trial, modules ...[]byte) (_ *Replayer, err error) {
+	runtime, err := wasm.Open(wasm.Options{CacheDir: t.CacheDir, Aside: t.Compiler})
 	if err != nil {
 		return nil, err
 	}
-	r := &Replayer{runtime: runtime, plugins: plugin.NewSet(runtime, plugin.Options{})}
+	r := &Replayer{runtime: runtime, plugins: plugin.NewSet(runtime, plugin.Options{}), name: source}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, r.Close())
@@ -81,8 +85,7 @@ func OpenReplayer(ctx context.Context, source, cacheDir string, modules ...[]byt
 			return nil, err
 		}
 	}
-	var ok bool
-	if r.source, ok = r.plugins.Source(source, ""); !ok {
+	if _, ok := r.plugins.Source(chat.Wish{Source: source}); !ok {
 		return nil, fmt.Errorf("no plugin answers source %q: there are %s", source, strings.Join(r.plugins.SourceNames(), ", "))
 	}
 	return r, nil
@@ -91,9 +94,21 @@ func OpenReplayer(ctx context.Context, source, cacheDir string, modules ...[]byt
 // Close lets the plugins go.
 func (r *Replayer) Close() error { return errors.Join(r.plugins.Close(), r.runtime.Close()) }
 
+// Answer returns the plugin for the calls of one answer.
+func (r *Replayer) Answer() chat.Source {
+	if r.Strict {
+		s, _ := r.plugins.Source(chat.Wish{Source: r.name})
+		return s // whose calls belong to no answer
+	}
+	s, release, _ := r.plugins.Acquire(chat.Wish{Source: r.name}, "") // which [OpenReplayer] found
+	release()                                                         // the set keeps it until r is closed
+	return s
+}
+
 // Chunks writes the frames that a client would see.
 func (r *Replayer) Chunks(ctx context.Context, rec Recording, w io.Writer) error {
-	return chat.Replay(ctx, r.source, newRecorded(rec, r.framing(ctx, rec)), frameWriter{w})
+	source := r.Answer()
+	return chat.Replay(ctx, source, newRecorded(rec, framing(ctx, source, rec)), frameWriter{w})
 }
 
 // Aggregate returns what a client has at the end: a [response.Aggregate],
@@ -102,8 +117,8 @@ func (r *Replayer) Aggregate(ctx context.Context, rec Recording) (any, error) {
 	if rec.Status != 0 && rec.Status/100 != 2 {
 		return r.failure(ctx, rec)
 	}
-	a := response.New()
-	recorded := newRecorded(rec, r.framing(ctx, rec))
+	a, source := response.New(), r.Answer()
+	recorded := newRecorded(rec, framing(ctx, source, rec))
 	var state []byte
 	for flags := byte(abi.FlagFirst); ; flags = 0 {
 		events, err := recorded.Next()
@@ -113,7 +128,7 @@ func (r *Replayer) Aggregate(ctx context.Context, rec Recording) (any, error) {
 			a.Error = response.NewFailure(0, abi.ProviderError{Kind: abi.ErrorUpstream, Message: err.Error()})
 			return a, nil
 		}
-		out, err := r.source.Decode(ctx, abi.AppendDecodeInput(nil, state, flags, events), nil)
+		out, err := source.Decode(ctx, abi.AppendDecodeInput(nil, state, flags, events), nil)
 		if err != nil {
 			return nil, fmt.Errorf("decode: %w", err)
 		}
@@ -135,14 +150,14 @@ func (r *Replayer) failure(ctx context.Context, rec Recording) (*response.Failur
 	for name, values := range rec.Header {
 		in.Headers[strings.ToLower(name)] = strings.Join(values, ", ")
 	}
-	e, err := r.source.Error(ctx, &in)
+	e, err := r.Answer().Error(ctx, &in)
 	if err != nil {
 		return nil, fmt.Errorf("sort the error: %w", err)
 	}
 	return response.NewFailure(rec.Status, *e), nil
 }
 
-// recorded is a response that was recorded. It is a [chat.Response].
+// recorded is a response that was recorded. It is a [outbound.Response].
 type recorded struct {
 	rec    Recording
 	framer *upstream.Framer
@@ -153,8 +168,8 @@ type recorded struct {
 
 // framing is what the plugin says of its responses when it asks for one; auto
 // where it refuses the question.
-func (r *Replayer) framing(ctx context.Context, rec Recording) string {
-	out, err := r.source.Encode(ctx, &abi.EncodeRequest{
+func framing(ctx context.Context, source chat.Source, rec Recording) string {
+	out, err := source.Encode(ctx, &abi.EncodeRequest{
 		Settings: abi.Settings{BaseURL: rec.BaseURL, APIKey: abi.PlaceholderAPIKey},
 		Chat:     abi.RawJSON(`{"model":"replay","stream":true,"messages":[{"role":"user","content":"replay"}]}`),
 	})

@@ -3,6 +3,7 @@ package host
 import (
 	"path/filepath"
 
+	"github.com/parley-search/parley/host/internal/config"
 	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/network"
 	"github.com/parley-search/parley/host/internal/search"
@@ -12,13 +13,13 @@ import (
 
 // openSearch opens the indexes. What embedders and other hosts answer is not
 // recorded, as that of providers may be.
-func (h *Host) openSearch(c Config, o Options, db *store.Store, sealer *store.Sealer, features *feature.Service, remotes *network.Service) (err error) {
-	out := upstream.New(upstream.Options{UserAgent: "parley/" + o.Version})
+func (h *Host) openSearch(c config.Config, o Options, db *store.Store, sealer *store.Sealer, features *feature.Service, remotes *network.Service) (err error) {
+	out := upstream.New(upstream.Options{UserAgent: "parley/" + o.Version, Private: c.PrivateNetworks})
 	h.onClose(out.Close)
 	h.search, err = search.Open(search.Options{
 		Dir: filepath.Join(c.DBPath, "indexes"), DB: db, Sealer: sealer, Bodies: db, Features: features.Now, Upstream: out, Remotes: remotes, Waiting: c.SearchQueueSize,
-		VectorMemory: c.VectorMemory, IndexingMemory: c.indexingMemory(), IndexingThreads: c.indexingThreads(), QueryVectors: c.EmbeddingCache,
-		Log: func(message string, err error) { h.log.Warn().Err(err).Msg(message) }, Searched: h.figures.searched, Now: o.Pace.Now,
+		VectorMemory: c.VectorMemory, IndexingMemory: c.WritingMemory(), IndexingThreads: c.WritingThreads(), QueryVectors: c.EmbeddingCache,
+		Log: func(message string, err error) { h.log.Warn().Err(err).Msg(message) }, Searched: h.figures.Searched, Now: o.Pace.Now,
 	})
 	if err != nil {
 		return err

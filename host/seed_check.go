@@ -8,29 +8,35 @@ import (
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/config"
 	"github.com/parley-search/parley/host/internal/plugin"
 )
 
 // ProviderManifests returns what the providers say of themselves that a host of
 // c would use, where the binary carries embedded: read, and neither compiled nor
-// run. One that cannot be read is left out, as the host would leave it.
-func ProviderManifests(c Config, embedded [][]byte) ([]*abi.Manifest, error) {
-	wanted, _, err := wantedPlugins(c, embedded)
+// run. Those that answer their source come first. One that cannot be read is left
+// out, as the host would leave it.
+func ProviderManifests(c config.Config, embedded [][]byte) ([]*abi.Manifest, error) {
+	plan, err := planPlugins(c, embedded)
 	if err != nil {
 		return nil, err
 	}
-	var providers []*abi.Manifest
-	for _, w := range wanted {
+	var providers, others []*abi.Manifest
+	for _, w := range plan.Wanted {
 		if !w.Use {
 			continue
 		}
 		if module, err := w.Read(); err == nil {
-			if m, err := plugin.ReadManifest(module); err == nil && m.Kind == abi.KindProvider {
+			switch m, err := plugin.ReadManifest(module); {
+			case err != nil || m.Kind != abi.KindProvider:
+			case plan.Sources[m.Source] == m.Name:
 				providers = append(providers, m)
+			default:
+				others = append(others, m)
 			}
 		}
 	}
-	return providers, nil
+	return append(providers, others...), nil
 }
 
 // CheckSettings returns the error, a sentence, that PATCH /chats/{uid}/settings
@@ -58,13 +64,23 @@ type described struct {
 	providers []*abi.Manifest
 }
 
-func (d described) Source(name, _ string) (chat.Source, bool) {
+func (d described) Source(wish chat.Wish) (chat.Source, bool) {
 	for _, m := range d.providers {
-		if m.Source == name {
+		if m.Source == wish.Source && (wish.Plugin == "" || wish.Plugin == m.Name) {
 			return description{manifest: m}, true
 		}
 	}
 	return nil, false
+}
+
+func (d described) Plugins(source string) []string {
+	var names []string
+	for _, m := range d.providers {
+		if m.Source == source {
+			names = append(names, m.Name)
+		}
+	}
+	return names
 }
 
 func (d described) SourceNames() []string {

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,28 +11,21 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/abi/event"
+	"github.com/parley-search/parley/host/internal/config"
 	"github.com/parley-search/parley/host/internal/deploy"
+	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/httpapi"
+	"github.com/parley-search/parley/host/internal/machine"
 	"github.com/parley-search/parley/host/internal/plugin"
+	"github.com/parley-search/parley/host/internal/secret"
 	"github.com/parley-search/parley/host/internal/store"
 	"github.com/parley-search/parley/host/internal/telemetry"
 	"github.com/parley-search/parley/host/internal/upstream"
 )
-
-// decide draws the conclusion from the variables that switch telemetry off;
-// origin says where the option no-analytics was set.
-func (t *TelemetryConfig) decide(environ []string, origin string) {
-	option := ""
-	if t.Off {
-		option = origin
-	}
-	if by := telemetry.DecideBy(environ, option); by != "" {
-		t.Off, t.OffBy = true, by
-	}
-}
 
 // usage is telemetry as the host holds it.
 type usage struct {
@@ -46,7 +40,7 @@ type usage struct {
 }
 
 // decide finds what switches telemetry off.
-func (u *usage) decide(c Config) (err error) {
+func (u *usage) decide(c config.Config) (err error) {
 	if u.off = c.Telemetry.OffBy; u.off == "" {
 		u.off, err = telemetry.SwitchedOff(c.DBPath)
 	}
@@ -56,7 +50,7 @@ func (u *usage) decide(c Config) (err error) {
 // openTelemetry makes telemetry work, or, where somebody switched it off,
 // removes what there was of it: the engine is nil then. A spool that cannot be
 // opened stops no host: there is no telemetry, then.
-func (h *Host) openTelemetry(ctx context.Context, c Config, o Options, snapshot telemetry.Snapshot) (*telemetry.Engine, error) {
+func (h *Host) openTelemetry(ctx context.Context, c config.Config, o Options, snapshot telemetry.Snapshot) (*telemetry.Engine, error) {
 	if h.usage.off != "" {
 		h.log.Info().Str("by", h.usage.off).Msg("telemetry is off")
 		return nil, telemetry.RemoveSpool(c.DBPath)
@@ -96,7 +90,7 @@ func (h *Host) openTelemetry(ctx context.Context, c Config, o Options, snapshot 
 func (h *Host) warn(message string, err error) { h.log.Warn().Err(err).Msg(message) }
 
 // telemetryFile opens the sink that is a file, or returns nil.
-func (h *Host) telemetryFile(c Config) (*telemetry.File, error) {
+func (h *Host) telemetryFile(c config.Config) (*telemetry.File, error) {
 	if c.Telemetry.File == "" {
 		return nil, nil
 	}
@@ -110,10 +104,10 @@ func (h *Host) telemetryFile(c Config) (*telemetry.File, error) {
 
 // runTelemetry gives the engine the collectors that run, now and after each
 // change of the plugins, and makes it work.
-func (h *Host) runTelemetry(ctx context.Context, c Config, o Options, engine *telemetry.Engine) error {
+func (h *Host) runTelemetry(ctx context.Context, c config.Config, o Options, engine *telemetry.Engine) error {
 	to := "nowhere: there is no --telemetry-url"
 	if c.Telemetry.URL != "" {
-		sender, err := upstream.NewTelemetrySender(c.Telemetry.URL, c.Telemetry.WriteKey, upstream.Options{})
+		sender, err := upstream.NewTelemetrySender(c.Telemetry.URL, c.Telemetry.WriteKey, upstream.Options{Private: c.PrivateNetworks})
 		if err != nil {
 			return err
 		}
@@ -197,8 +191,22 @@ func (h *Host) collectors(all []plugin.Running) []telemetry.Collector {
 	return list
 }
 
+// snapshot describes process and machine whenever it is called.
+func (h *Host) snapshot(c config.Config, o Options, features *feature.Service, first time.Time) telemetry.Snapshot {
+	m := cmp.Or(o.Hooks.Machine, machine.This())
+	return func(t *telemetry.Handles) (event.Launch, event.Features, event.Host) {
+		where := event.Host{
+			Distribution: t.Distribution(m.Distribution), KernelVersion: t.Kernel(m.Kernel), ServerProvider: t.ServerProvider(c.ServerProvider),
+			Cores: event.CountOf(m.Cores), RAMSize: event.CountOf(m.RAM), DiskSize: event.CountOf(m.Disk),
+			DatabaseSize: event.CountOf(machine.Round(uint64(m.Used(c.DBPath)), 1e6)), Indexes: event.CountOf(h.search.Count()),
+			StartSinceDays: event.CountOf(int64(o.Pace.now().Sub(first).Hours() / 24)),
+		}
+		return c.Launch(t, o.Version), httpapi.FeaturesEvent(features.Now()), where
+	}
+}
+
 // usageRoutes is what the API shows of telemetry beside the engine.
-func (h *Host) usageRoutes(c Config) httpapi.Usage {
+func (h *Host) usageRoutes(c config.Config) httpapi.Usage {
 	u := httpapi.Usage{OffBy: h.usage.off, SentTo: c.Telemetry.URL, Spool: h.usage.spool, Courier: h.usage.courier, Verify: deliverToLoopback}
 	if u.OffBy == "" {
 		u.UID = h.usage.uid.String()
@@ -209,7 +217,7 @@ func (h *Host) usageRoutes(c Config) httpapi.Usage {
 // deliverToLoopback makes one delivery to a listener of this machine, without
 // the write key: whoever may ask for it need not know that.
 func deliverToLoopback(ctx context.Context, port int, body []byte) (telemetry.Answer, error) {
-	sender, err := upstream.NewTelemetrySender(fmt.Sprintf("http://127.0.0.1:%d/v1/batch", port), chat.Secret{}, upstream.Options{})
+	sender, err := upstream.NewTelemetrySender(fmt.Sprintf("http://127.0.0.1:%d/v1/batch", port), secret.Text{}, upstream.Options{Private: upstream.AnyPrivate()})
 	if err != nil {
 		return telemetry.Answer{}, err
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/manifest"
 	"github.com/parley-search/parley/host/internal/metrics"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/telemetry"
@@ -23,7 +24,7 @@ func (d *Deployment) CollectorManifest(ctx context.Context, reference string) (*
 		if err != nil {
 			return nil, fmt.Errorf("read manifest: %w", err)
 		}
-		if m, err = plugin.ParseManifest(b); err != nil {
+		if m, err = manifest.Parse(b); err != nil {
 			return nil, fmt.Errorf("read manifest %s: %w", reference, err)
 		}
 	} else {

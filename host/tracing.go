@@ -6,17 +6,18 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/config"
+	"github.com/parley-search/parley/host/internal/secret"
 	"github.com/parley-search/parley/host/internal/tracing"
 	"github.com/parley-search/parley/host/internal/upstream"
 )
 
 // openTracing returns what tells the configured collector of chats, or nil.
-func (h *Host) openTracing(c Config, o Options) (*tracing.Tracer, error) {
+func (h *Host) openTracing(c config.Config, o Options) (*tracing.Tracer, error) {
 	if c.OTLPEndpoint == "" {
 		return nil, nil
 	}
-	sender, err := upstream.NewTelemetrySender(strings.TrimRight(c.OTLPEndpoint, "/")+"/v1/traces", chat.Secret{}, upstream.Options{})
+	sender, err := upstream.NewTelemetrySender(strings.TrimRight(c.OTLPEndpoint, "/")+"/v1/traces", secret.Text{}, upstream.Options{Private: c.PrivateNetworks})
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"github.com/parley-search/parley/host/internal/config"
 	"github.com/parley-search/parley/host/internal/httpapi"
 	"github.com/parley-search/parley/host/internal/task"
 	"github.com/parley-search/parley/host/internal/upstream"
@@ -8,11 +9,11 @@ import (
 
 // startWebhook returns what tells the operator's address of finished tasks,
 // where one is configured.
-func (h *Host) startWebhook(c Config, o Options) func([]task.Task) {
+func (h *Host) startWebhook(c config.Config, o Options) func([]task.Task) {
 	if c.TaskWebhook == nil {
 		return func([]task.Task) {}
 	}
-	to := upstream.NewWebhook(c.TaskWebhook, c.TaskWebhookAuthorization, "parley/"+o.Version)
+	to := upstream.NewWebhook(c.TaskWebhook, c.TaskWebhookAuthorization, upstream.Options{UserAgent: "parley/" + o.Version, Private: c.PrivateNetworks})
 	h.onClose(to.Close)
 	w := task.NewWebhook(task.WebhookOptions{
 		To: to, Render: httpapi.TaskJSON,

@@ -28,6 +28,7 @@ func TestClients(t *testing.T) {
 		})
 	}
 	t.Run("openai-go", func(t *testing.T) {
+		skipUnlessLong(t, "compiles openai-go, which takes minutes the first time")
 		if out, err := command(filepath.Join(clients, "go"), env, "go", "mod", "download").CombinedOutput(); err != nil {
 			t.Skipf("openai-go cannot be had: %s", out)
 		}
@@ -56,7 +57,7 @@ func demoHost(t *testing.T, provider string, args ...string) string {
 	t.Helper()
 	p := start(t, append([]string{
 		"quickstart", "--source", "vLlm", "--base-url", provider,
-		"--http-addr", "127.0.0.1:0", "--db-path", t.TempDir(), "--dump-dir", t.TempDir(), "--snapshot-dir", t.TempDir(),
+		"--http-addr", "127.0.0.1:0", "--db-path", dataDir(t), "--dump-dir", t.TempDir(), "--snapshot-dir", t.TempDir(),
 	}, args...)...)
 	line := p.waitFor("curl -N ")
 	p.waitFor("serving until interrupted")

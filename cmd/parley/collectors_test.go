@@ -22,7 +22,7 @@ func TestShippedCollectors(t *testing.T) {
 		if !e.IsDir() {
 			continue
 		}
-		out := t.TempDir()
+		out := filepath.Join(root(t), distDir)
 		code, said := parleySays(t, "plugin", "build", filepath.Join(dir, e.Name()), "--out", out)
 		modules, _ := filepath.Glob(filepath.Join(out, e.Name()+"-*.wasm")) // the pattern is well formed
 		if code != 0 || len(modules) != 1 {

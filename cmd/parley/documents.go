@@ -30,27 +30,26 @@ const keyEnv = host.EnvPrefix + "MASTER_KEY"
 
 func documentsImportCommand() *cobra.Command {
 	var in importer
-	var format, delimiter, size string
+	var files synchronizer
+	var format, delimiter, size, split string
+	var watch bool
 	cmd := &cobra.Command{
-		Use:   "import FILE",
-		Short: "Send the documents of a file and wait until they can be found",
-		Long: "Read documents from FILE (- is the standard input), send them in requests of a bounded size and wait for\n" +
-			"their tasks. The exit status is 0 where all succeeded.",
-		Example: "  parley documents import movies.json --index movies\n" +
+		Use:   "import PATH...",
+		Short: "Send documents, or the passages of files, and wait until they can be found",
+		Long: "PATH is a file of documents (JSON, NDJSON, CSV; - is the standard input), or files to be read: a file, a\n" +
+			"folder, or an archive (.zip, .tar.gz). Of files, each becomes passages of up to 1,500 bytes under their headings;\n" +
+			"formats: " + strings.Join(host.FileExtensions(), " ") + ".\n\n" +
+			"Run again with the same source, only what changed is sent, and what is gone is deleted.\n" +
+			"The exit status is 0 where all succeeded.",
+		Example: "  parley documents import ~/notes --index notes\n" +
+			"  parley documents import site/ --index docs --base-url https://docs.example.org --watch\n" +
+			"  parley documents import movies.json --index movies\n" +
 			"  parley documents import rows.csv --index rows --csv-delimiter ';' --url https://search.example.org",
-		Args: cobra.ExactArgs(1),
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if in.index == "" {
 				return usageError{fmt.Errorf("--index is missing: name the index that the documents go to")}
 			}
-			var err error
-			if in.format, err = formatOf(format, args[0]); err != nil {
-				return usageError{err}
-			}
-			if len(delimiter) != 1 {
-				return usageError{fmt.Errorf("--csv-delimiter is %q: want one character", delimiter)}
-			}
-			in.delimiter = delimiter[0]
 			n, err := humanize.ParseBytes(size)
 			if err != nil || n < 1<<10 || n > 1<<30 {
 				return usageError{fmt.Errorf("--request-size is %q: want a size from 1 KiB to 1 GiB", size)}
@@ -61,19 +60,103 @@ func documentsImportCommand() *cobra.Command {
 				return err
 			}
 			in.bar = newBar(cmd.ErrOrStderr())
-			return in.run(cmd.Context(), args[0], cmd.InOrStdin(), cmd.OutOrStdout())
+			if !areFiles(args, format) {
+				if len(args) > 1 {
+					return usageError{fmt.Errorf("%d files of documents: import one at a time", len(args))}
+				}
+				if in.format, err = formatOf(format, args[0]); err != nil {
+					return usageError{err}
+				}
+				if len(delimiter) != 1 {
+					return usageError{fmt.Errorf("--csv-delimiter is %q: want one character", delimiter)}
+				}
+				in.delimiter = delimiter[0]
+				return in.run(cmd.Context(), args[0], cmd.InOrStdin(), cmd.OutOrStdout())
+			}
+			if split != "passages" && split != "whole" {
+				return usageError{fmt.Errorf("--split is %q: want passages or whole", split)}
+			}
+			if err := files.selection.Check(); err != nil {
+				return usageError{err}
+			}
+			in.primaryKey = "id"
+			files.importer, files.source.Whole = in, split == "whole"
+			files.source.Name = cmp.Or(files.source.Name, sourceName(args))
+			if !cmd.Flags().Changed("prune") {
+				files.prune = len(args) == 1 && isFolder(args[0])
+			}
+			var end func() error
+			files.reader, end = host.NewFileReader(cacheDir())
+			defer func() { _ = end() }()
+			if watch {
+				return files.watch(cmd.Context(), args, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			}
+			return files.run(cmd.Context(), args, cmd.OutOrStdout())
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&in.index, "index", "", "index that the documents go to; made where there is none")
 	f.StringVar(&in.url, "url", defaultURL, "address of the service")
-	f.StringVar(&in.key, "key", "", "API key that allows documents.add and tasks.get (default: $"+keyEnv+")")
-	f.StringVar(&format, "format", "", "json, ndjson or csv (default: by the file's name)")
-	f.StringVar(&delimiter, "csv-delimiter", ",", "what stands between the columns of CSV")
-	f.StringVar(&in.primaryKey, "primary-key", "", "field that holds the id (default: the index's, or found in the first document)")
-	f.BoolVar(&in.partial, "update", false, "keep the fields of documents that are there and not sent again")
+	f.StringVar(&in.key, "key", "", "API key that allows documents.*, tasks.get and, for files, indexes.get and settings.update (default: $"+keyEnv+")")
 	f.StringVar(&size, "request-size", "20 MiB", "bytes of one request, below the service's --http-payload-size-limit")
+	f.StringVar(&format, "format", "", "json, ndjson or csv: PATH is a file of documents (default: by the file's name)")
+	f.StringVar(&delimiter, "csv-delimiter", ",", "what is between the columns of CSV")
+	f.StringVar(&in.primaryKey, "primary-key", "", "of documents: field that holds the id (default: the index's, or found in the first document)")
+	f.BoolVar(&in.partial, "update", false, "of documents: keep the fields of those that are there and not sent again")
+	f.StringVar(&files.source.Name, "source", "", "of files: name of what is imported and pruned together (default: the name of the file or folder)")
+	f.StringVar(&files.source.BaseURL, "base-url", "", "of files: address below which they are published; gives passages a URL")
+	f.StringVar(&files.stripPrefix, "strip-prefix", "", "of files: beginning of paths that is left out")
+	f.StringVar(&split, "split", "passages", "of files: passages, or whole for one document a file")
+	f.StringArrayVar(&files.selection.Include, "include", nil, "of files: pattern of paths to take, such as '*.md' or 'docs/**'")
+	f.StringArrayVar(&files.selection.Exclude, "exclude", nil, "of files: pattern of paths to pass over")
+	f.BoolVar(&files.prune, "prune", false, "of files: delete what the index has of files that are gone (default: for one folder)")
+	f.BoolVar(&files.force, "force", false, "of files: prune also where over half of the files are gone")
+	f.BoolVar(&files.dryRun, "dry-run", false, "of files: say what would be done, and do nothing")
+	f.BoolVar(&files.json, "json", false, "of files: print the result as JSON")
+	f.BoolVar(&watch, "watch", false, "of files: go on, and import what changes, until interrupted")
 	return cmd
+}
+
+// areFiles reports whether args are files to be read, and not one of documents.
+func areFiles(args []string, format string) bool {
+	if format != "" || args[0] == "-" {
+		return false
+	}
+	if len(args) > 1 || isFolder(args[0]) || host.CanReadFile(args[0]) {
+		return true
+	}
+	name := strings.ToLower(args[0])
+	return strings.HasSuffix(name, ".zip") || strings.HasSuffix(name, ".tar.gz") || strings.HasSuffix(name, ".tgz")
+}
+
+// cacheDir is where compiled code is kept between runs; empty where the system has no place for it.
+func cacheDir() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	dir = filepath.Join(dir, "parley", "compiled")
+	if os.MkdirAll(dir, 0o700) != nil {
+		return ""
+	}
+	return dir
+}
+
+func isFolder(name string) bool {
+	st, err := os.Stat(name)
+	return err == nil && st.IsDir()
+}
+
+// sourceName names a source by what is imported.
+func sourceName(args []string) string {
+	if len(args) > 1 {
+		return "files"
+	}
+	name, err := filepath.Abs(args[0])
+	if err != nil {
+		name = args[0]
+	}
+	return filepath.Base(name)
 }
 
 // formatOf returns the format that was given, or the one that a file's name

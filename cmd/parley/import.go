@@ -81,7 +81,7 @@ func (in *importer) send(ctx context.Context) error {
 		path += "?primaryKey=" + url.QueryEscape(in.primaryKey)
 	}
 	var accepted struct{ TaskUID uint32 }
-	if err := in.call(ctx, method, path, in.body.Bytes(), &accepted); err != nil {
+	if err := in.call(ctx, method, path, "application/x-ndjson", in.body.Bytes(), &accepted); err != nil {
 		return fmt.Errorf("send documents: %w", err)
 	}
 	in.tasks = append(in.tasks, accepted.TaskUID)
@@ -100,7 +100,7 @@ func (in *importer) wait(ctx context.Context) error {
 				Status string
 				Error  *struct{ Message string }
 			}
-			if err := in.call(ctx, http.MethodGet, fmt.Sprintf("/tasks/%d", uid), nil, &t); err != nil {
+			if err := in.call(ctx, http.MethodGet, fmt.Sprintf("/tasks/%d", uid), "", nil, &t); err != nil {
 				return fmt.Errorf("wait for task %d: %w", uid, err)
 			}
 			if t.Status == "failed" && t.Error != nil {
@@ -126,13 +126,13 @@ func (in *importer) wait(ctx context.Context) error {
 
 // call makes one request and decodes its answer. An error of the service is
 // said in its words.
-func (in *importer) call(ctx context.Context, method, path string, body []byte, into any) error {
+func (in *importer) call(ctx context.Context, method, path, contentType string, body []byte, into any) error {
 	req, err := http.NewRequestWithContext(ctx, method, in.url+path, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
 	if body != nil {
-		req.Header.Set("Content-Type", "application/x-ndjson")
+		req.Header.Set("Content-Type", contentType)
 	}
 	if in.key != "" {
 		req.Header.Set("Authorization", "Bearer "+in.key)
@@ -147,17 +147,25 @@ func (in *importer) call(ctx context.Context, method, path string, body []byte, 
 		return fmt.Errorf("read answer: %w", err)
 	}
 	if resp.StatusCode/100 != 2 {
-		var e struct{ Message string }
+		var e struct{ Message, Code string }
 		if json.Unmarshal(answer, &e) != nil || e.Message == "" {
 			e.Message = "no service of this kind answers there"
 		}
-		return fmt.Errorf("status %d: %s", resp.StatusCode, e.Message)
+		return &statusError{resp.StatusCode, e.Code, e.Message}
 	}
 	if err := json.Unmarshal(answer, into); err != nil {
 		return fmt.Errorf("decode answer: %w", err)
 	}
 	return nil
 }
+
+// A statusError is what the service says of a request that it refuses.
+type statusError struct {
+	status        int
+	code, message string
+}
+
+func (e *statusError) Error() string { return fmt.Sprintf("status %d: %s", e.status, e.message) }
 
 // A counter counts what is read of r.
 type counter struct {

@@ -33,7 +33,7 @@ func keyRotateCommand() *cobra.Command {
 		Short: "Seal the data directory under another master key, while no service runs on it",
 		Long: "Seal the data directory (--db-path) under another master key, while no service runs on it. The present key is given as to\n" +
 			"`parley serve` (" + keyEnv + "); the new one is the first line of a file, - for the standard input.\n\n" +
-			"API keys of workspaces, embedders and remotes are opened with the old key and sealed under the new one. The data belongs to one\n" +
+			"API keys of workspaces, embedders and remotes, and headers of embedders, are opened with the old key and sealed under the new one. The data belongs to one\n" +
 			"of both keys at any moment, also after a crash: a start with the other one is refused, and says so; run the command again then.\n\n" +
 			"The values of this service's own API keys derive from the master key: all of them change, and tenant tokens that were signed with\n" +
 			"them are void. Clients need the new ones: --show-keys prints them, GET /keys answers them.",

@@ -208,6 +208,10 @@ func (k *killed) checkTask(c *life, uid int) {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
+	if strings.Contains(body, `"code":"task_ended_host"`) {
+		delete(k.tasks, uid) // two kills in a row hit it; its client was told
+		return
+	}
 	if status != http.StatusOK || !strings.Contains(body, `"status":"succeeded"`) {
 		k.t.Errorf("task %d: status %d, %s", uid, status, body)
 	}

@@ -34,6 +34,7 @@ func TestLanguages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a plugin in each of four languages")
 	}
+	skipUnlessLong(t, "builds a plugin in each of four languages")
 	plugins := t.TempDir()
 	var built []language
 	for _, l := range languages {
@@ -43,7 +44,7 @@ func TestLanguages(t *testing.T) {
 			built = append(built, l)
 		})
 	}
-	p := start(t, "serve", "--http-addr", "127.0.0.1:0", "--db-path", t.TempDir(), "--plugin-dir", plugins, "--plugin-lock=off")
+	p := start(t, "serve", "--http-addr", "127.0.0.1:0", "--db-path", dataDir(t), "--plugin-dir", plugins, "--plugin-lock=off")
 	base := "http://" + regexp.MustCompile(`addr=(\S+)`).FindStringSubmatch(p.waitFor(" serving "))[1]
 	upstream := newProvider(t).url
 	ready := readyPlugins(t, base)

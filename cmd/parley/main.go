@@ -23,7 +23,7 @@ func main() { os.Exit(program()) }
 func program() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	return run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	return run(ctx, takeArguments(os.Args)[1:], os.Stdout, os.Stderr)
 }
 
 // The exit codes.

@@ -75,6 +75,7 @@ func TestMeilisearchGo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a client")
 	}
+	skipUnlessLong(t, "compiles a client")
 	dir := filepath.Join(root(t), "examples", "clients", "go")
 	if out, err := command(dir, os.Environ(), "go", "mod", "download").CombinedOutput(); err != nil {
 		t.Skipf("meilisearch-go cannot be had: %s", out)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,9 +24,25 @@ func pluginCommand() *cobra.Command {
 	}
 	cmd.AddCommand(pluginBuildCommand(), pluginPackCommand(), pluginInspectCommand(), pluginReplayCommand(),
 		pluginNewCommand(), pluginCheckCommand(), pluginBenchCommand())
-	cmd.AddCommand(pluginInstallCommand(), pluginListCommand(), pluginPinCommand(), pluginVerifyCommand(), pluginDiffCommand(),
+	cmd.AddCommand(pluginInstallCommand(), pluginListCommand(), pluginPinCommand(), pluginSourceCommand(), pluginVerifyCommand(), pluginDiffCommand(),
 		pluginRollbackCommand(), pluginRemoveCommand())
+	for _, sub := range cmd.Commands() {
+		failStopped(sub)
+	}
 	return cmd
+}
+
+// failStopped makes it an error that a signal ends cmd: it is not done then, and
+// a script must not take it for a success.
+func failStopped(cmd *cobra.Command) {
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		err := run(cmd, args)
+		if err != nil && cmd.Context().Err() != nil {
+			return errors.New("a signal ended it before it was done")
+		}
+		return err
+	}
 }
 
 func pluginBuildCommand() *cobra.Command {
@@ -72,6 +89,9 @@ func pluginPackCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("pack %s: %w", args[0], err)
 			}
+			for _, w := range host.ManifestWarnings(m) {
+				fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s: %s\n", manifest, w)
+			}
 			if err := os.MkdirAll(out, 0o755); err != nil {
 				return fmt.Errorf("make folder: %w", err)
 			}
@@ -102,6 +122,9 @@ func pluginInspectCommand() *cobra.Command {
 			report, err := host.InspectPlugin(module)
 			if err != nil {
 				return fmt.Errorf("inspect %s: %w", args[0], err)
+			}
+			for _, w := range report.Warnings {
+				fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s: %s\n", args[0], w)
 			}
 			e := json.NewEncoder(cmd.OutOrStdout())
 			e.SetEscapeHTML(false)

@@ -22,7 +22,9 @@ func pluginCheckCommand() *cobra.Command {
 			"input, none and much; equal answers on two instances and among other streams; what later versions of the\n" +
 			"contract may add; memory and fuel over 10,000 calls. Prints a line a check, and what to do about each\n" +
 			"that failed; the exit code is 1 where one did.\n\n" +
-			"--cases runs *.case files too: responses with what the plugin must make of them, such as its own testdata.",
+			"*.case files are run too: responses with what the plugin must make of them. They are those of --cases, else those in\n" +
+			"testdata next to the plugin's manifest.json, where that is near: in the folder of the module or above it, in the\n" +
+			"working directory, or in a folder of the plugin's name in one of them.",
 		Example: "  parley plugin check plugins/dist/vllm-1.0.0.wasm --cases plugins/provider/vllm/testdata",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -30,6 +32,10 @@ func pluginCheckCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("read plugin: %w", err)
 			}
+			if t.Cases == "" {
+				t.Cases = findCases(args[0], module)
+			}
+			t.Compiler = compiler()
 			t.CacheDir = filepath.Join(quickstartData(), "modules")
 			report, err := host.CheckPlugin(cmd.Context(), module, t)
 			if err != nil {
@@ -46,7 +52,7 @@ func pluginCheckCommand() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&t.Cases, "cases", "", "folder of *.case files to run")
+	cmd.Flags().StringVar(&t.Cases, "cases", "", "folder of *.case files to run (default: those next to the manifest)")
 	cmd.Flags().DurationVar(&t.CallTimeout, "call-timeout", 0, "bound of one call; 0: what a host allows")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
 	return cmd
@@ -76,6 +82,10 @@ func pluginBenchCommand() *cobra.Command {
 					return fmt.Errorf("read body: %w", err)
 				}
 			}
+			if t.Cases == "" && body == "" {
+				t.Cases = findCases(args[0], module)
+			}
+			t.Compiler = compiler()
 			figures, err := host.MeasurePlugin(cmd.Context(), module, t)
 			if err != nil {
 				return fmt.Errorf("measure %s: %w", args[0], err)
@@ -90,6 +100,31 @@ func pluginBenchCommand() *cobra.Command {
 	cmd.Flags().StringVar(&t.Cases, "cases", "", "folder of *.case files whose events are measured")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the figures as JSON")
 	return cmd
+}
+
+// findCases returns the folder of the cases next to the manifest of a plugin whose
+// module is that file; empty where there is none.
+func findCases(file string, module []byte) string {
+	report, err := host.InspectPlugin(module)
+	if err != nil || report.Manifest == nil {
+		return ""
+	}
+	name := report.Manifest.Name
+	for _, dir := range []string{filepath.Dir(file), filepath.Join(filepath.Dir(file), ".."), "."} {
+		for _, dir := range []string{dir, filepath.Join(dir, name)} {
+			var m struct{ Name string }
+			b, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
+			if err != nil || json.Unmarshal(b, &m) != nil || m.Name != name {
+				continue
+			}
+			for _, cases := range []string{filepath.Join(dir, "testdata"), dir} {
+				if found, _ := filepath.Glob(filepath.Join(cases, "*.case")); len(found) > 0 {
+					return cases
+				}
+			}
+		}
+	}
+	return ""
 }
 
 func printJSON(w io.Writer, v any) error {

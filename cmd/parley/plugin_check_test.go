@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/parley-search/parley/host"
 )
 
 // TestPluginCheck runs `plugin check` and `plugin bench` on a plugin that
@@ -58,5 +60,47 @@ func TestPluginCheck(t *testing.T) {
 	last := report.Checks[len(report.Checks)-1]
 	if report.Passed || last.Check != "exports" || last.Result != "failed" || last.Remedy == "" || !strings.Contains(problem, "does not keep the contract") {
 		t.Errorf("check of a module without parley_decode: %+v, %s", report, problem)
+	}
+}
+
+// TestFindCases finds the cases next to a plugin's manifest, and nobody else's.
+func TestFindCases(t *testing.T) {
+	module, err := os.ReadFile(filepath.Join(root(t), "host/internal/kit/testdata/subject.wasm"))
+	if err == nil {
+		_, module, err = host.PackPlugin(module, []byte(`{"abi":1,"kind":"provider","name":"mine","version":"1.0.0","source":"mine"}`))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ module, manifest, cases string }{
+		{"dist/mine.wasm", "manifest.json", "testdata"},
+		{"dist/mine.wasm", "mine/manifest.json", "mine/testdata"},
+		{"mine.wasm", "manifest.json", "."},
+		{"dist/mine.wasm", "other/manifest.json", ""},
+	} {
+		dir := t.TempDir()
+		write := func(name, text string) {
+			t.Helper()
+			name = filepath.Join(dir, name)
+			if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(tt.module, "")
+		write(tt.manifest, `{"name": "mine"}`)
+		want := ""
+		if tt.cases != "" {
+			want = filepath.Join(dir, tt.cases)
+			write(filepath.Join(tt.cases, "one.case"), "")
+		} else {
+			write("other/testdata/one.case", "")
+		}
+		got := findCases(filepath.Join(dir, tt.module), module)
+		if filepath.Clean(got) != filepath.Clean(want) && got != want {
+			t.Errorf("findCases of %s beside %s = %q, want %q", tt.module, tt.manifest, got, want)
+		}
 	}
 }

@@ -15,14 +15,19 @@ import (
 )
 
 // deploymentOptions are the host's options that a command on the plugin
-// directory obeys too.
-var deploymentOptions = []string{"plugin-dir", "plugin-public-key"}
+// directory obeys too, downloadOptions those that say where it may download from.
+var (
+	deploymentOptions = []string{"plugin-dir", "plugin-public-key"}
+	downloadOptions   = []string{optionPrivate, "env", "http-addr"}
+)
 
-// addDeployment gives cmd the flags of deploymentOptions.
-func addDeployment(cmd *cobra.Command) *cobra.Command {
+const optionPrivate = "allow-private-networks"
+
+// addDeployment gives cmd the flags of deploymentOptions, and of more.
+func addDeployment(cmd *cobra.Command, more ...string) *cobra.Command {
 	cmd.Flags().String(flagConfigFile, "", "TOML file with options (default "+host.DefaultConfigFile+" where it exists)")
 	for _, o := range host.AllOptions() {
-		if slices.Contains(deploymentOptions, o.Name) {
+		if slices.Contains(deploymentOptions, o.Name) || slices.Contains(more, o.Name) {
 			cmd.Flags().String(o.Name, o.Default, fmt.Sprintf("%s: %s", o.Meaning, o.Allowed))
 		}
 	}
@@ -31,7 +36,7 @@ func addDeployment(cmd *cobra.Command) *cobra.Command {
 
 // deployment is the plugin directory that flags, environment and file name.
 func deployment(cmd *cobra.Command) (*host.Deployment, error) {
-	c, err := loadOnly(cmd, deploymentOptions)
+	c, err := loadOnly(cmd, slices.Concat(deploymentOptions, downloadOptions))
 	if err != nil {
 		return nil, err
 	}
@@ -39,23 +44,23 @@ func deployment(cmd *cobra.Command) (*host.Deployment, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read embedded plugins: %w", err)
 	}
-	return host.OpenDeployment(c, modules), nil
+	return host.OpenDeployment(c, host.Options{Embedded: modules, Compiler: compiler()}), nil
 }
 
-const grantUsage = "accept grants that are wider than those of the version in use"
+// What the flags do that accept what a plugin may do from now on.
+const (
+	grantUsage = "accept grants that are wider than those of the version in use"
+	takeUsage  = "answer the source in place of the plugin of another name that answers it, with its grants"
+)
 
-// askToGrant runs change and, where it wants wider grants to be accepted and a
-// person sits at a terminal, asks that person and runs it again.
-func askToGrant(cmd *cobra.Command, grant bool, change func(grant bool) (*host.PluginChange, error)) error {
-	c, err := change(grant)
-	if widened, ok := errors.AsType[*host.PluginWidened](err); ok && host.IsTerminal(os.Stdin) && host.IsTerminal(os.Stderr) {
-		w := widened.Change
-		fmt.Fprintf(cmd.ErrOrStderr(), "plugin %s %s asks for more than %s:\n", w.Name, w.Version, widened.Than)
-		printGrants(cmd.ErrOrStderr(), "  ", w.Widened)
-		fmt.Fprint(cmd.ErrOrStderr(), "Accept that? [y/N] ")
-		answer, _ := bufio.NewReader(cmd.InOrStdin()).ReadString('\n') // an end is a no
-		if a := strings.ToLower(strings.TrimSpace(answer)); a == "y" || a == "yes" {
-			c, err = change(true)
+// askToAccept runs change and, where it wants wider grants or a taken source to be
+// accepted and a person sits at a terminal, asks that person and runs it again.
+func askToAccept(cmd *cobra.Command, o host.InstallWishes, change func(host.InstallWishes) (*host.PluginChange, error)) error {
+	c, err := change(o)
+	if host.IsTerminal(os.Stdin) && host.IsTerminal(os.Stderr) {
+		in := bufio.NewReader(cmd.InOrStdin())
+		for err != nil && askPerson(cmd.ErrOrStderr(), in, err, &o) {
+			c, err = change(o)
 		}
 	}
 	if err != nil {
@@ -65,14 +70,45 @@ func askToGrant(cmd *cobra.Command, grant bool, change func(grant bool) (*host.P
 	return nil
 }
 
+// askPerson puts what err wants accepted to a person, and notes a yes in o. It returns
+// false where the answer is no, or err is not of that kind.
+func askPerson(w io.Writer, in *bufio.Reader, err error, o *host.InstallWishes) bool {
+	accept := &o.Grant
+	if widened, ok := errors.AsType[*host.PluginWidened](err); ok {
+		c := widened.Change
+		fmt.Fprintf(w, "plugin %s %s asks for more than %s:\n", c.Name, c.Version, widened.Than)
+		printGrants(w, "  ", c.Widened)
+	} else if taken, ok := errors.AsType[*host.PluginTaken](err); ok {
+		c := taken.Change
+		fmt.Fprintf(w, "plugin %s %s is for the source %s, which plugin %s answers. In its place it would get its requests and keys, and may do more than it:\n", c.Name, c.Version, c.Source, c.Owner)
+		printGrants(w, "  ", c.Widened)
+		accept = &o.TakeSource
+	} else {
+		return false
+	}
+	if *accept {
+		return false // it was, and the error is still the same
+	}
+	fmt.Fprint(w, "Accept that? [y/N] ")
+	answer, _ := in.ReadString('\n') // an end is a no
+	a := strings.ToLower(strings.TrimSpace(answer))
+	*accept = a == "y" || a == "yes"
+	return *accept
+}
+
 // printChange tells what has come of a version.
 func printChange(w io.Writer, c *host.PluginChange) {
 	fmt.Fprintf(w, "plugin   %s %s\n", c.Name, c.Version)
-	fmt.Fprintf(w, "file     %s\n", c.File)
-	fmt.Fprintf(w, "sha256   %s\n", c.SHA256)
+	if c.File != "" {
+		fmt.Fprintf(w, "file     %s\n", c.File)
+		fmt.Fprintf(w, "sha256   %s\n", c.SHA256)
+	}
 	printGrants(w, "grants   ", c.Grants)
+	printSource(w, c)
 	in := c.Use
 	switch {
+	case c.File == "":
+		in = c.Version + " (carried by the binary)"
 	case c.Before == "":
 		in += " (the first)"
 	case c.Before != c.Use:
@@ -84,6 +120,22 @@ func printChange(w io.Writer, c *host.PluginChange) {
 	fmt.Fprintf(w, "in use   %s\n", in)
 	if c.Kept != "" {
 		fmt.Fprintf(w, "note     %s\n", c.Kept)
+	}
+}
+
+// printSource tells whether the plugin answers its source, and who did before.
+func printSource(w io.Writer, c *host.PluginChange) {
+	switch {
+	case c.Source == "":
+	case c.Owner == c.Name && c.OwnerBefore != "" && c.OwnerBefore != c.Name:
+		fmt.Fprintf(w, "source   %s (before: plugin %s)\n", c.Source, c.OwnerBefore)
+		if len(c.Widened.HTTP)+len(c.Widened.Secrets) > 0 {
+			printGrants(w, "more     ", c.Widened)
+		}
+	case c.Owner == c.Name:
+		fmt.Fprintf(w, "source   %s\n", c.Source)
+	default:
+		fmt.Fprintf(w, "source   %s, answered by plugin %s: this one answers only workspaces that name it; `parley plugin source %s %s` gives it the source\n", c.Source, dash(c.Owner), c.Source, c.Name)
 	}
 }
 

@@ -121,13 +121,37 @@ func TestPluginInstallFrom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(http.FileServer(http.Dir(shop)))
+	files := http.FileServer(http.Dir(shop))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/metadata" {
+			http.Redirect(w, r, "http://169.254.169.254/latest/meta-data/", http.StatusFound)
+			return
+		}
+		files.ServeHTTP(w, r)
+	}))
 	defer server.Close()
 	url := server.URL + "/small-1.0.0.wasm"
-	install := func(from string) (int, string) {
+	install := func(from string, more ...string) (int, string) {
 		var out, errs bytes.Buffer
-		return run(t.Context(), []string{"plugin", "install", from, "--plugin-dir", dir}, &out, &errs), errs.String()
+		return run(t.Context(), append([]string{"plugin", "install", from, "--plugin-dir", dir}, more...), &out, &errs), errs.String()
 	}
+	any := "@" + strings.Repeat("0", 64)
+	for _, from := range []string{"http://169.254.169.254/x.wasm" + any, server.URL + "/metadata" + any} {
+		if code, errs := install(from, "--allow-private-networks", "any"); code != exitFailed || !strings.Contains(errs, "link-local") {
+			t.Errorf("install from %s: code %d, %s", from, code, errs)
+		}
+	}
+	if code, errs := install(url, "--allow-private-networks", "10.0.0.0/8"); code != exitFailed || !strings.Contains(errs, "the address is private: --allow-private-networks allows such") {
+		t.Errorf("install from an address that is not allowed: code %d, %s", code, errs)
+	}
+	t.Setenv("PARLEY_ENV", "production")
+	if code, errs := install(url); code != exitFailed || !strings.Contains(errs, "the address is private") {
+		t.Errorf("install of a production host from this machine: code %d, %s", code, errs)
+	}
+	if code, errs := install(url+any, "--allow-private-networks", "127.0.0.1"); code != exitFailed || !strings.Contains(errs, "was expected: nothing was kept") {
+		t.Errorf("the same, allowed: code %d, %s", code, errs)
+	}
+	t.Setenv("PARLEY_ENV", "development")
 	if code, errs := install(url + "@" + strings.Repeat("0", 64)); code != exitFailed || !strings.Contains(errs, "was expected: nothing was kept") {
 		t.Errorf("install with a wrong hash: code %d, %s", code, errs)
 	}
@@ -154,7 +178,7 @@ func TestPluginInstallAtStart(t *testing.T) {
 	if code := run(t.Context(), []string{"plugin", "install", small(t, t.TempDir(), "1.0.0"), "--plugin-dir", dir}, &out, &errs); code != exitOK {
 		t.Fatalf("plugin install: code %d, %s", code, &errs)
 	}
-	p := start(t, "serve", "--http-addr", "127.0.0.1:0", "--db-path", t.TempDir(), "--plugin-dir", dir)
+	p := start(t, "serve", "--http-addr", "127.0.0.1:0", "--db-path", dataDir(t), "--plugin-dir", dir)
 	if line := p.waitFor(" serving "); !strings.Contains(line, "small") {
 		t.Errorf("serving without the plugin: %s", line)
 	}

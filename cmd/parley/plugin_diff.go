@@ -38,7 +38,7 @@ func pluginDiffCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return addDeployment(cmd)
+	return addDeployment(cmd, optionPrivate)
 }
 
 // printDiff shows a line for each change: "! " in front of a grant that came.

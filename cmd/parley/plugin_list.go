@@ -17,7 +17,7 @@ func pluginListCommand() *cobra.Command {
 		Use:   "list",
 		Short: "Show which plugins are pinned, and whether their files are as they should be",
 		Long: "Show what plugins.lock pins and what else lies in the plugin directory. In the column USE, * is the version in use, < the one that\n" +
-			"a rollback takes in use. Plugins that the binary carries are not listed; GET /plugins of a running host shows them too.",
+			"a rollback takes in use. OWNER is the plugin that answers the source where a workspace names none. Plugins that the binary carries are not listed; GET /plugins of a running host shows them too.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d, err := deployment(cmd)
@@ -40,7 +40,7 @@ func pluginListCommand() *cobra.Command {
 
 func printItems(out io.Writer, items []host.PluginItem) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tVERSION\tUSE\tBY\tKIND\tSOURCE\tABI\tSHA256\tSTATE\tGRANTS")
+	fmt.Fprintln(w, "NAME\tVERSION\tUSE\tBY\tKIND\tSOURCE\tOWNER\tABI\tSHA256\tSTATE\tGRANTS")
 	for _, i := range items {
 		use := ""
 		switch {
@@ -53,8 +53,8 @@ func printItems(out io.Writer, items []host.PluginItem) error {
 		if name == "" {
 			name = i.File
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%.12s\t%s\t%s\n",
-			name, dash(i.Version), dash(use), dash(i.Constraint), dash(i.Kind), dash(i.Source), i.ABI, dash(i.SHA256), i.State, i.Grants)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%.12s\t%s\t%s\n",
+			name, dash(i.Version), dash(use), dash(i.Constraint), dash(i.Kind), dash(i.Source), dash(i.Owner), i.ABI, dash(i.SHA256), i.State, i.Grants)
 	}
 	return w.Flush()
 }

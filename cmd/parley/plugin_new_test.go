@@ -116,6 +116,7 @@ func TestPluginNewReleased(t *testing.T) {
 	if testing.Short() {
 		t.Skip("packs the SDK as a module")
 	}
+	skipUnlessLong(t, "packs the SDK as a module and compiles it anew")
 	const version = "v0.7.0"
 	proxy, cache := t.TempDir(), t.TempDir()
 	serveModule(t, filepath.Join(proxy, filepath.FromSlash(modulePath), "@v"), version)

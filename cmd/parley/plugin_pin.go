@@ -7,7 +7,7 @@ import (
 )
 
 func pluginPinCommand() *cobra.Command {
-	var grant bool
+	var wishes host.InstallWishes
 	cmd := &cobra.Command{
 		Use:   "pin NAME[@CONSTRAINT]",
 		Short: "Choose which version of a plugin is in use",
@@ -22,11 +22,12 @@ func pluginPinCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return askToGrant(cmd, grant, func(grant bool) (*host.PluginChange, error) {
-				return d.Pin(cmd.Context(), args[0], grant)
+			return askToAccept(cmd, wishes, func(o host.InstallWishes) (*host.PluginChange, error) {
+				return d.Pin(cmd.Context(), args[0], o)
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&grant, "grant", false, grantUsage)
+	cmd.Flags().BoolVar(&wishes.Grant, "grant", false, grantUsage)
+	cmd.Flags().BoolVar(&wishes.TakeSource, "take-source", false, takeUsage)
 	return addDeployment(cmd)
 }

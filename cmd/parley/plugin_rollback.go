@@ -5,9 +5,9 @@ import "github.com/spf13/cobra"
 func pluginRollbackCommand() *cobra.Command {
 	return addDeployment(&cobra.Command{
 		Use:   "rollback NAME",
-		Short: "Take the version of a plugin in use that was before",
-		Long: "Take the version in use again that was in use before the last install, pin or rollback changed it. The version that is left stays\n" +
-			"pinned beside it, so that a second rollback undoes the first. A running host notices by itself.",
+		Short: "Undo the last change of a plugin",
+		Long: "Take the version in use again that was in use before the last install, pin or rollback changed it, and give a source back that the\n" +
+			"plugin took. The version that is left stays pinned beside it, so that a second rollback undoes the first. A running host notices by itself.",
 		Example: "  parley plugin rollback openai",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

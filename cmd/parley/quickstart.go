@@ -25,26 +25,37 @@ import (
 const (
 	demoWorkspace = "demo"
 	demoIndex     = "movies"
+	docsIndex     = "docs"  // the service's own documentation, and the workspace that is asked about it
+	filesIndex    = "files" // of the folder that was named
 	demoSource    = "extract"
 )
 
 // A demo is what the operator asked quickstart for.
 type demo struct {
 	source, baseURL, model, apiKey string
+	path                           string // files to ask about; empty: the samples
 }
 
 func quickstartCommand() *cobra.Command {
 	var d demo
 	cmd := &cobra.Command{
-		Use:   "quickstart",
-		Short: "Answer a question over sample documents, with no key and no model",
-		Long: "Build the plugin that is needed, load 1,200 documents about films, make the workspace \"demo\" and serve it.\n" +
-			"Without --source the provider plugin \"extract\" answers: it quotes the best passages and uses no model.",
+		Use:   "quickstart [PATH]",
+		Short: "Answer a question over sample documents or your own files, with no key and no model",
+		Long: "Build the plugin that is needed, load the files of PATH (a folder, an archive or a file) or else 1,200 documents\n" +
+			"about films and this program's own documentation, make the workspace \"demo\" and serve it. Without --source the\n" +
+			"provider plugin \"extract\" answers: it quotes the best passages and uses no model.",
 		Example: "  parley quickstart\n" +
+			"  parley quickstart ~/notes\n" +
 			"  parley quickstart --source vLlm --base-url http://127.0.0.1:8000/v1 --model my-model\n" +
 			"  parley quickstart --source openAi --api-key-file key.txt --model gpt-4.1-mini",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				d.path = args[0]
+				if _, err := os.Stat(d.path); err != nil {
+					return usageError{fmt.Errorf("open the files to ask about: %w", err)}
+				}
+			}
 			if file, _ := cmd.Flags().GetString("api-key-file"); file != "" {
 				b, err := os.ReadFile(file)
 				if err != nil {
@@ -128,25 +139,105 @@ func (d demo) run(ctx context.Context, c host.Config, stdout, progress io.Writer
 	if err != nil {
 		return err
 	}
-	seeded, err := h.Seed(ctx, host.Seed{
+	if d.path != "" {
+		return d.serveFiles(ctx, c, h, stdout, say)
+	}
+	seeded, err := d.seedSamples(ctx, h)
+	if err != nil {
+		return fmt.Errorf("load the sample: %w", closed(h, err))
+	}
+	say("source %s; %d documents in index %q; workspace %q; http://%s", d.source, seeded, demoIndex, demoWorkspace, h.Addr())
+	say("workspace %q answers about Parley itself, from its documentation", docsIndex)
+	if c.Console == host.ConsoleOn {
+		say("a page to ask on: http://%s/console/", h.Addr())
+	}
+	fmt.Fprintf(stdout, "%s\n", d.command(h.Addr(), !c.MasterKey.IsZero(), quickstart.Question))
+	d.sayServing(c, say)
+	return serveHost(ctx, h)
+}
+
+func (d demo) sayServing(c host.Config, say func(format string, args ...any)) {
+	if !c.MasterKey.IsZero() {
+		say("the command reads the key from %sMASTER_KEY, which the shell that runs it needs too", host.EnvPrefix)
+	}
+	say("serving until interrupted")
+}
+
+// seedSamples loads the films and the documentation, and returns how many films there are.
+func (d demo) seedSamples(ctx context.Context, h *host.Host) (documents int, err error) {
+	docs, err := host.Documentation(ctx, "https://github.com/parley-search/parley/blob/main/host")
+	if err != nil {
+		return 0, err
+	}
+	if _, err := h.Seed(ctx, host.Seed{
+		Workspace:     docsIndex,
+		Settings:      d.settings(docsIndex),
+		Index:         docsIndex,
+		IndexSettings: withDescription(host.FileIndexSettings, "The documentation of Parley, this service: options, routes, plugins, security, telemetry."),
+		Documents:     docs,
+	}); err != nil {
+		return 0, err
+	}
+	return h.Seed(ctx, host.Seed{
 		Workspace: demoWorkspace,
-		Settings:  d.settings(),
+		Settings:  d.settings(demoIndex),
 		Index:     demoIndex,
 		IndexSettings: []byte(`{"searchableAttributes":["title","director","genre","distributor","basis","rated","year"],` +
 			`"filterableAttributes":["director","genre","year","rated","imdb","minutes"],` +
 			`"chat":{"description":"Films up to 2012: title, director, genre, year, length, rating, distributor and IMDb rating."}}`),
 		Documents: quickstart.Movies,
 	})
+}
+
+// withDescription adds to settings of an index what the model is told of it.
+func withDescription(settings, description string) []byte {
+	var m map[string]any
+	_ = json.Unmarshal([]byte(settings), &m) // a constant
+	m["chat"] = map[string]any{"description": description}
+	b, _ := json.Marshal(m)
+	return b
+}
+
+// serveFiles serves h with the files of d.path, which it imports through its own API as `parley documents
+// import` does.
+func (d demo) serveFiles(ctx context.Context, c host.Config, h *host.Host, stdout io.Writer, say func(format string, args ...any)) error {
+	if _, err := h.Seed(ctx, host.Seed{
+		Workspace:     demoWorkspace,
+		Settings:      d.settings(filesIndex),
+		Index:         filesIndex,
+		IndexSettings: withDescription(host.FileIndexSettings, "Files of "+sourceName([]string{d.path})+"."),
+		Documents:     []byte("[]"),
+	}); err != nil {
+		return fmt.Errorf("make the index: %w", closed(h, err))
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	served := make(chan error, 1)
+	go func() { served <- serveHost(ctx, h) }()
+	reader, end := host.NewFileReader(cacheDir())
+	s := synchronizer{
+		importer: importer{index: filesIndex, url: "http://" + h.Addr().String(), key: c.MasterKey.Reveal(), primaryKey: "id", size: 8 << 20, bar: newBar(io.Discard)},
+		source:   host.FileSource{Name: sourceName([]string{d.path})}, prune: true, force: true, reader: reader,
+	}
+	var report strings.Builder
+	err := s.run(ctx, []string{d.path}, &report)
+	_ = end()
+	if err == nil && s.report.Passages == 0 {
+		err = fmt.Errorf("%s has no file with text in it; formats: %s", d.path, strings.Join(host.FileExtensions(), " "))
+	}
 	if err != nil {
-		return fmt.Errorf("load the sample: %w", closed(h, err))
+		cancel()
+		return errors.Join(err, <-served)
 	}
-	say("source %s; %d documents in index %q; workspace %q; http://%s", d.source, seeded, demoIndex, demoWorkspace, h.Addr())
-	fmt.Fprintf(stdout, "%s\n", d.command(h.Addr(), !c.MasterKey.IsZero()))
-	if !c.MasterKey.IsZero() {
-		say("the command reads the key from %sMASTER_KEY, which the shell that runs it needs too", host.EnvPrefix)
+	say("%s", strings.TrimSpace(strings.ReplaceAll(report.String(), "\n", "\nparley: ")))
+	say("source %s; %d files in index %q; workspace %q; http://%s", d.source, s.report.Files, filesIndex, demoWorkspace, h.Addr())
+	question, err := json.Marshal(map[string]any{"model": "any", "messages": []map[string]string{{"role": "user", "content": s.question()}}})
+	if err != nil {
+		return err
 	}
-	say("serving until interrupted")
-	return serveHost(ctx, h)
+	fmt.Fprintf(stdout, "%s\n", d.command(h.Addr(), !c.MasterKey.IsZero(), question))
+	d.sayServing(c, say)
+	return <-served
 }
 
 // check refuses arguments that make no workspace of which the printed command
@@ -161,7 +252,7 @@ func (d demo) check(ctx context.Context, providers []*abi.Manifest) error {
 			return usageError{err}
 		}
 	}
-	if err := host.CheckSettings(ctx, demoWorkspace, d.settings(), providers); err != nil {
+	if err := host.CheckSettings(ctx, demoWorkspace, d.settings(demoIndex), providers); err != nil {
 		return usageError{fmt.Errorf("--source, --base-url and --api-key-file make no workspace: %w", err)}
 	}
 	return nil
@@ -197,8 +288,8 @@ func closed(h *host.Host, err error) error {
 }
 
 // settings is the PATCH that makes the workspace.
-func (d demo) settings() []byte {
-	s := map[string]any{"source": d.source, "baseUrl": nil, "apiKey": nil, "indexUids": []string{demoIndex}}
+func (d demo) settings(indexes ...string) []byte {
+	s := map[string]any{"source": d.source, "baseUrl": nil, "apiKey": nil, "indexUids": indexes}
 	if d.baseURL != "" {
 		s["baseUrl"] = d.baseURL
 	}
@@ -211,8 +302,8 @@ func (d demo) settings() []byte {
 
 // command is a curl that works, from any folder. It never holds a key: where
 // the host is locked, it takes the key from the environment.
-func (d demo) command(addr net.Addr, locked bool) string {
-	question := bytes.TrimSpace(quickstart.Question)
+func (d demo) command(addr net.Addr, locked bool, question []byte) string {
+	question = bytes.TrimSpace(question)
 	question = bytes.Replace(question, []byte(`"any"`), fmt.Appendf(nil, "%q", d.model), 1)
 	quoted := strings.ReplaceAll(string(question), "'", `'\''`)
 	authorization := ""

@@ -25,7 +25,7 @@ func TestQuickstart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a plugin")
 	}
-	p := start(t, "quickstart", "--http-addr", "127.0.0.1:0", "--db-path", t.TempDir())
+	p := start(t, "quickstart", "--http-addr", "127.0.0.1:0", "--db-path", dataDir(t))
 	curl := p.waitFor("curl -N ")
 	p.waitFor("serving until interrupted")
 
@@ -49,6 +49,35 @@ func TestQuickstart(t *testing.T) {
 		if err != nil || !bytes.Contains(out, []byte("data: [DONE]")) {
 			t.Errorf("the printed command: error %v, output %.300q, want a stream to its end", err, out)
 		}
+	}
+}
+
+// TestQuickstartFiles asks the printed question of a folder, and again after an edit.
+func TestQuickstartFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a plugin")
+	}
+	notes := filepath.Join(t.TempDir(), "notes")
+	if err := os.Mkdir(notes, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	data := dataDir(t)
+	for _, time := range []string{"three minutes", "five minutes"} {
+		t.Run(time, func(t *testing.T) {
+			writeFile(t, notes, "tea.md", "# Tea\n\n## How to brew it\nSteep it for "+time+".\n")
+			p := start(t, "quickstart", notes, "--http-addr", "127.0.0.1:0", "--db-path", data)
+			url, body := parseCurl(t, p.waitFor("curl -N "))
+			p.waitFor("serving until interrupted")
+			a := ask(t, url, body)
+			if a.status != http.StatusOK || !strings.Contains(a.text, time) || !strings.Contains(body, "How to brew it") {
+				t.Errorf("question %s: status %d, answer %q; want %q in it", body, a.status, a.text, time)
+			}
+		})
+	}
+
+	var stdout, stderr bytes.Buffer
+	if code := run(t.Context(), []string{"quickstart", filepath.Join(notes, "none")}, &stdout, &stderr); code != exitUsage || !strings.Contains(stderr.String(), "open the files to ask about") {
+		t.Errorf("a folder that is not there: exit status %d, %s", code, stderr.String())
 	}
 }
 

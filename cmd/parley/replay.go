@@ -88,7 +88,8 @@ func (r *replay) run(cmd *cobra.Command, file string) error {
 	if err != nil {
 		return err
 	}
-	replayer, err := host.OpenReplayer(cmd.Context(), r.source, filepath.Join(quickstartData(), "modules"), modules...)
+	t := host.Trial{Compiler: compiler(), CacheDir: filepath.Join(quickstartData(), "modules")}
+	replayer, err := host.OpenReplayer(cmd.Context(), r.source, t, modules...)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"embed"
 	"fmt"
+	"io"
 	"io/fs"
 
 	"github.com/spf13/cobra"
@@ -47,10 +48,11 @@ func serveCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			collectEarly()
-			c, _, err := loadConfig(cmd, nil)
+			c, settings, err := loadConfig(cmd, nil)
 			if err != nil {
 				return err
 			}
+			warnOfFlags(cmd.ErrOrStderr(), settings)
 			modules, err := embeddedModules()
 			if err != nil {
 				return fmt.Errorf("read embedded plugins: %w", err)
@@ -68,4 +70,14 @@ func serveCommand() *cobra.Command {
 	}
 	addOptions(cmd)
 	return cmd
+}
+
+// warnOfFlags names the secrets that came by the command line, which shells keep
+// and, while a program starts, its neighbours see.
+func warnOfFlags(w io.Writer, settings []host.Setting) {
+	for _, s := range settings {
+		if o := s.Option; o.Secret && s.Origin == "flag --"+o.Name {
+			fmt.Fprintf(w, "parley: --%s on the command line can be read by others: use the variable %s or the configuration file\n", o.Name, o.Env())
+		}
+	}
 }

@@ -41,7 +41,7 @@ func TestHammerSwaps(t *testing.T) {
 	}
 	dir := t.TempDir()
 	versions := twoVersions(t, filepath.Join("testdata", "versioned"))
-	program, base := serveUnlocked(t, t.TempDir(), dir)
+	program, base := serveUnlocked(t, dataDir(t), dir)
 	use := func(n int) reloaded {
 		t.Helper()
 		return swapPlugin(t, base, filepath.Join(dir, "versioned.wasm"), versions[n%2])
@@ -163,11 +163,7 @@ func swapPlugin(t *testing.T, base, file string, module []byte) (r reloaded) {
 // version 1.1.0 of it. Where it says version-A, that says version-B.
 func twoVersions(t *testing.T, dir string) [2][]byte {
 	t.Helper()
-	file, err := host.BuildPlugin(t.Context(), dir, t.TempDir(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := os.ReadFile(file)
+	a, err := os.ReadFile(built(t, dir))
 	if err != nil {
 		t.Fatal(err)
 	}

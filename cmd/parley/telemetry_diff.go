@@ -61,7 +61,7 @@ func telemetryDiffCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return addDeployment(cmd)
+	return addDeployment(cmd, optionPrivate)
 }
 
 func eventChanges(before, after *abi.Manifest) []string {
@@ -133,5 +133,5 @@ func telemetryDashboardCommand() *cobra.Command {
 			return err
 		},
 	}
-	return addDeployment(cmd)
+	return addDeployment(cmd, optionPrivate)
 }

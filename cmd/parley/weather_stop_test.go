@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,7 +16,6 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/cmd/parley/bench"
-	"github.com/parley-search/parley/host"
 )
 
 // roundsVariable says how often the things of the weather suite are done: 100 is
@@ -37,7 +35,7 @@ func TestWeatherStop(t *testing.T) {
 	rounds := int(envNumber(t, roundsVariable, 2))
 	rng := seeded(t)
 	p := newProvider(t)
-	data, plugins := t.TempDir(), t.TempDir()
+	data, plugins := dataDir(t), t.TempDir()
 	buildProvider(t, "vllm", plugins)
 	for round := range rounds {
 		s := &stopping{t: t, grace: time.Minute, model: "c40-d5"}
@@ -98,7 +96,7 @@ func (s *stopping) check(streams, words int) {
 		}
 	}
 	body := s.question()
-	fmt.Fprintf(idle, "POST /chats/w/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	fmt.Fprintf(idle, "POST /chats/w/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 	if resp, err := http.ReadResponse(bufio.NewReader(idle), nil); err == nil {
 		resp.Body.Close()
 		if resp.StatusCode != http.StatusServiceUnavailable {
@@ -119,7 +117,7 @@ func (s *stopping) connection() net.Conn {
 		s.t.Fatal(err)
 	}
 	_ = c.SetDeadline(time.Now().Add(2 * time.Minute))
-	fmt.Fprint(c, "GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+	fmt.Fprint(c, "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil {
 		s.t.Fatal(err)
@@ -165,14 +163,6 @@ func (s *stopping) read(words int, begun func()) {
 		s.t.Errorf("%d of 40 words came within the grace; %s", next, failed)
 	case !long && !strings.Contains(failed, `"code":"shutting_down"`):
 		s.t.Errorf("grace %s: the stream ended after %d words with %q, want an error frame that says why", s.grace, next, failed)
-	}
-}
-
-// buildProvider puts a shipped plugin into dir.
-func buildProvider(t *testing.T, name, dir string) {
-	t.Helper()
-	if _, err := host.BuildPlugin(t.Context(), filepath.Join(root(t), "plugins", "provider", name), dir, nil); err != nil {
-		t.Fatal(err)
 	}
 }
 

@@ -35,11 +35,14 @@ func (l *Latency) Count() uint64 { return l.n }
 
 // Percentile returns the number of rank ceil(p/100 × count), counted from the
 // smallest: the nearest rank. ok is false where there are none.
-func (l *Latency) Percentile(p uint64) (n uint64, ok bool) {
+func (l *Latency) Percentile(p uint64) (n uint64, ok bool) { return l.PerMille(10 * p) }
+
+// PerMille is Percentile in thousandths: 999 for the aggregation p99.9.
+func (l *Latency) PerMille(p uint64) (n uint64, ok bool) {
 	if l.n == 0 {
 		return 0, false
 	}
-	rank := (l.n*p + 99) / 100
+	rank := (l.n*p + 999) / 1000
 	for i, count := range l.buckets {
 		if uint64(count) >= rank {
 			return min(topOf(i), l.largest), true

@@ -8,68 +8,94 @@ import (
 	"github.com/parley-search/parley/abi"
 )
 
-type metricOf = abi.Metric
-
 // nothing is the value of a metric without one.
 const nothing = "(nothing)"
 
-// aggregate makes of what the events say what the manifest promises. It is
-// written to be read, not to be fast.
-func aggregate(m *abi.Metric, rule Rule, events []any) any {
+// aggregate makes of what the events say what the manifest promises: a value as
+// a message has it, or several of which any is right. It is written to be read,
+// not to be fast. An error says what rule and metric do not agree in.
+func aggregate(m *abi.Metric, rule Rule, events []any) (right []any, err error) {
 	var said []any
 	for _, e := range events {
-		if v := rule(e); v != nil {
-			said = append(said, v)
-		}
-	}
-	if len(said) == 0 {
-		return none(m)
-	}
-	switch m.Aggregation {
-	case abi.AggregationLast:
-		return last(m, said[len(said)-1])
-	case abi.AggregationAny:
-		return slices.Contains(said, any(true))
-	case abi.AggregationSum, abi.AggregationMax:
-		total := uint64(0)
-		for _, n := range whole(said) {
-			if m.Aggregation == abi.AggregationSum {
-				total += n
-			} else {
-				total = max(total, n)
+		v := rule(e)
+		switch v.(type) {
+		case nil:
+			continue
+		case Null, Nothing:
+			if m.Aggregation != abi.AggregationLast {
+				continue // there is nothing to count in
 			}
 		}
-		return clamp(m, total)
-	case abi.AggregationAverage:
-		total := int64(0)
-		for _, n := range whole(said) {
-			total += clamp(m, n)
-		}
-		return float64(total) / float64(len(said))
-	case abi.AggregationP99:
-		all := whole(said)
-		slices.Sort(all)
-		return clamp(m, all[(99*len(all)+99)/100-1])
-	case abi.AggregationMostUsed:
-		return mostUsed(said)
-	case abi.AggregationSet:
-		return set(m, said)
+		said = append(said, v)
 	}
-	panic("plugintest: aggregation " + m.Aggregation)
+	if len(said) == 0 {
+		return []any{none(m)}, nil
+	}
+	if m.Aggregation == abi.AggregationLast {
+		v, err := last(m, said[len(said)-1])
+		return []any{v}, err
+	}
+	if m.Aggregation == abi.AggregationMostUsed {
+		return mostUsed(m, said)
+	}
+	if m.Aggregation == abi.AggregationSet {
+		v, err := set(m, said)
+		return []any{v}, err
+	}
+	all, err := whole(said)
+	if err != nil {
+		return nil, err
+	}
+	if m.Aggregation == abi.AggregationAny {
+		return []any{slices.ContainsFunc(all, func(n uint64) bool { return n > 0 })}, nil
+	}
+	if m.Aggregation == abi.AggregationAverage {
+		return mean(m, all)
+	}
+	n := slices.Max(all)
+	if perMille, ok := abi.Percentile(m.Aggregation); ok {
+		slices.Sort(all)
+		n = all[(perMille*uint64(len(all))+999)/1000-1]
+	}
+	if m.Aggregation == abi.AggregationSum {
+		n = 0
+		for _, v := range all {
+			n = min(n+v, 1<<62) // beyond any range
+		}
+	}
+	v, err := inKind(m, clamp(m, n))
+	return []any{v}, err
 }
 
 // none is the metric of a window in which nothing was said of it.
 func none(m *abi.Metric) any {
-	switch {
-	case m.NoData == abi.NoDataAlways && m.Aggregation == abi.AggregationAny:
+	if m.NoData != abi.NoDataAlways {
+		return nothing
+	}
+	if m.Kind == abi.MetricBool {
 		return false
-	case m.NoData == abi.NoDataAlways && (m.Aggregation == abi.AggregationSum || m.Aggregation == abi.AggregationMax):
-		return clamp(m, 0)
+	}
+	if v, err := inKind(m, clamp(m, 0)); err == nil {
+		return v
 	}
 	return nothing
 }
 
-func whole(said []any) []uint64 {
+// inKind is n as the metric's kind has it.
+func inKind(m *abi.Metric, n int64) (any, error) {
+	switch {
+	case m.Format == abi.FormatMillis:
+		return fmt.Sprintf("%dms", n), nil
+	case m.Kind == abi.MetricInt:
+		return n, nil
+	case m.Kind == abi.MetricNumber:
+		return float64(n), nil
+	}
+	return nil, fmt.Errorf("%s gives a number, and its kind is %s", m.Aggregation, m.Kind)
+}
+
+// whole are the numbers that were said; a bool counts as 0 or 1.
+func whole(said []any) ([]uint64, error) {
 	all := make([]uint64, len(said))
 	for i, v := range said {
 		switch v := v.(type) {
@@ -79,61 +105,117 @@ func whole(said []any) []uint64 {
 			if v {
 				all[i] = 1
 			}
+		default:
+			return nil, fmt.Errorf("its rule says %q, and its aggregation wants a number or a bool", v)
 		}
 	}
-	return all
+	return all, nil
 }
 
+// clamp is n within the range; one without a range has all of it.
 func clamp(m *abi.Metric, n uint64) int64 {
-	return max(int64(min(n, uint64(m.Range[1]))), m.Range[0])
+	if len(m.Range) < 2 {
+		return int64(min(n, 1<<62))
+	}
+	return max(int64(min(n, uint64(max(m.Range[1], 0)))), m.Range[0])
 }
 
-func last(m *abi.Metric, v any) any {
+// mean is the average; a metric of whole numbers may have it rounded down or up.
+func mean(m *abi.Metric, all []uint64) ([]any, error) {
+	total, n := int64(0), int64(len(all))
+	for _, v := range all {
+		total += clamp(m, v)
+	}
+	if m.Kind == abi.MetricNumber {
+		return []any{float64(total) / float64(n)}, nil
+	}
+	down, err := inKind(m, total/n)
+	if err != nil {
+		return nil, err
+	}
+	up, err := inKind(m, (total+n-1)/n)
+	return []any{down, up}, err
+}
+
+func last(m *abi.Metric, v any) (any, error) {
 	switch v := v.(type) {
 	case Null:
-		return nil
+		return nil, nil
 	case Nothing:
-		return nothing
+		return nothing, nil
 	case uint64:
-		return clamp(m, v)
+		return inKind(m, clamp(m, v))
 	case []string:
-		return strings.Join(v, ", ")
+		if m.Format == abi.FormatList {
+			return strings.Join(v, ", "), nil // in the order of the event
+		}
+		return list(m, v), nil
 	}
-	return v
+	return v, nil
 }
 
-func mostUsed(said []any) any {
-	counts := map[string]int{}
+// mostUsed is the value that came most often; of equal ones the label that is
+// first in the alphabet, or any, where there are no labels.
+func mostUsed(m *abi.Metric, said []any) (right []any, err error) {
+	counts := map[any]int{}
+	most := 0
 	for _, v := range said {
-		counts[v.(string)]++
-	}
-	best := ""
-	for label, n := range counts {
-		if best == "" || n > counts[best] || n == counts[best] && label < best {
-			best = label
+		if _, ok := v.([]string); ok {
+			return nil, fmt.Errorf("its rule says the list %q, and most_used wants one value", v)
 		}
+		counts[v]++
+		most = max(most, counts[v])
 	}
-	return best
-}
-
-func set(m *abi.Metric, said []any) any {
-	var all []string
-	for _, v := range said {
-		list, ok := v.([]string)
-		if !ok {
-			list = []string{v.(string)}
+	for v, n := range counts {
+		if n < most {
+			continue
 		}
-		for _, s := range list {
-			if !slices.Contains(all, s) {
-				all = append(all, s)
+		if whole, ok := v.(uint64); ok {
+			if v, err = inKind(m, clamp(m, whole)); err != nil {
+				return nil, err
 			}
 		}
+		right = append(right, v)
+	}
+	if len(m.Labels) > 0 {
+		slices.SortFunc(right, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+		right = right[:1]
+	}
+	return right, nil
+}
+
+func set(m *abi.Metric, said []any) (any, error) {
+	var all []string
+	for _, v := range said {
+		switch v := v.(type) {
+		case string:
+			all = append(all, v)
+		case []string:
+			all = append(all, v...)
+		default:
+			return nil, fmt.Errorf("its rule says %v, and set wants texts", v)
+		}
+	}
+	return list(m, all), nil
+}
+
+// list is what a metric has of texts: different ones, as many as it may have, in
+// the order that a message has them.
+func list(m *abi.Metric, texts []string) any {
+	var all []string
+	for _, s := range texts {
+		if !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	if len(m.Labels) > 0 {
+		slices.SortStableFunc(all, func(a, b string) int { return slices.Index(m.Labels, a) - slices.Index(m.Labels, b) })
+	}
+	if m.Format == abi.FormatList {
+		return strings.Join(all, ", ")
 	}
 	if len(all) == 0 {
 		return nothing
-	}
-	if len(m.Labels) > 0 {
-		slices.SortFunc(all, func(a, b string) int { return slices.Index(m.Labels, a) - slices.Index(m.Labels, b) })
 	}
 	most := m.MaxItems
 	if most == 0 {
@@ -144,16 +226,26 @@ func set(m *abi.Metric, said []any) any {
 	return all
 }
 
-// alike compares a value with that of the reference. A percentile may be up to
-// one part in 64 too much from 1024 on.
-func alike(m *abi.Metric, have, want any) bool {
-	exact, ok := want.(int64)
-	if m.Aggregation != abi.AggregationP99 || !ok {
-		return fmt.Sprintf("%T %v", have, have) == fmt.Sprintf("%T %v", want, want)
+// alike reports whether a value is one of those that are right. A percentile may
+// be up to one part in 64 too much from 1024 on.
+func alike(m *abi.Metric, have any, right []any) bool {
+	for _, want := range right {
+		if fmt.Sprintf("%T %v", have, have) == fmt.Sprintf("%T %v", want, want) {
+			return true
+		}
+		if _, ok := abi.Percentile(m.Aggregation); !ok || fmt.Sprintf("%T", have) != fmt.Sprintf("%T", want) {
+			continue
+		}
+		var got, exact float64
+		if scan(have, &got) && scan(want, &exact) && exact >= 1024 && got > exact && got <= exact+exact/64 {
+			return true
+		}
 	}
-	var got int64
-	if _, err := fmt.Sscanf(fmt.Sprint(have), "%dms", &got); err != nil {
-		return false
-	}
-	return got == exact || exact >= 1024 && got > exact && got <= exact+exact/64
+	return false
+}
+
+// scan reads a number as a message has it, such as 57ms.
+func scan(v any, into *float64) bool {
+	_, err := fmt.Sscanf(strings.TrimSuffix(fmt.Sprint(v), "ms"), "%g", into)
+	return err == nil
 }

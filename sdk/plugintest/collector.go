@@ -2,13 +2,13 @@ package plugintest
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"testing"
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/event"
+	"github.com/parley-search/parley/abi/manifest"
 	"github.com/parley-search/parley/abi/metric"
 	"github.com/parley-search/parley/sdk/collector"
 )
@@ -24,21 +24,25 @@ type CollectorDriver struct {
 
 type text struct{ vocabulary, text string }
 
-// NewCollector returns a driver of c, whose manifest is that file.
+// NewCollector returns a driver of c, whose manifest is that file. It ends the test
+// where no host would take the manifest.
 func NewCollector[S any, C interface {
 	*S
 	collector.Collector
-}](t testing.TB, c C, manifest string) *CollectorDriver {
+}](t testing.TB, c C, file string) *CollectorDriver {
 	t.Helper()
-	b, err := os.ReadFile(manifest)
+	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &CollectorDriver{t: t, guest: collector.NewGuest[S](c)}
-	if err := json.Unmarshal(b, &d.manifest); err != nil {
-		t.Fatalf("read %s: %v", manifest, err)
+	m, err := manifest.Parse(b)
+	if err != nil {
+		t.Fatalf("read %s: %v", file, err)
 	}
-	return d
+	if m.Kind != abi.KindCollector {
+		t.Fatalf("read %s: the plugin is a %s", file, m.Kind)
+	}
+	return &CollectorDriver{t: t, guest: collector.NewGuest[S](c), manifest: *m}
 }
 
 // Handle returns the handle of a text of a vocabulary, which is made where it
@@ -113,6 +117,7 @@ func (d *CollectorDriver) flush(flags uint32) map[string]any {
 // read holds records to the manifest.
 func (d *CollectorDriver) read(b []byte) (values map[string]any, problems []string) {
 	values = map[string]any{}
+	said := map[string]bool{} // of an empty array, too
 	for {
 		r, rest, ok, err := abi.NextMetric(b)
 		if err != nil {
@@ -132,16 +137,17 @@ func (d *CollectorDriver) read(b []byte) (values map[string]any, problems []stri
 			problems = append(problems, fmt.Sprintf("metric %s: %v", m.Path, err))
 			continue
 		}
-		if _, twice := values[m.Path]; twice {
+		if said[m.Path] {
 			problems = append(problems, fmt.Sprintf("metric %s comes twice", m.Path))
 		}
+		said[m.Path] = true
 		if list, ok := v.([]string); !ok || len(list) > 0 {
 			values[m.Path] = v
 		}
 	}
 	for i := range d.manifest.Metrics {
 		m := &d.manifest.Metrics[i]
-		if _, ok := values[m.Path]; !ok && m.NoData == abi.NoDataAlways && len(m.Constant) == 0 {
+		if !said[m.Path] && m.NoData == abi.NoDataAlways && len(m.Constant) == 0 {
 			problems = append(problems, fmt.Sprintf("metric %s has no value, and its manifest promises one always", m.Path))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -45,9 +46,39 @@ type recorder struct {
 func (r *recorder) Helper()        {}
 func (r *recorder) Error(a ...any) { r.said = append(r.said, fmt.Sprint(a...)) }
 
+// Fatalf ends the goroutine, as a test's does.
+func (r *recorder) Fatalf(format string, a ...any) {
+	r.said = append(r.said, fmt.Sprintf(format, a...))
+	runtime.Goexit()
+}
+
+// TestNewCollectorRefuses ends tests of manifests that build refuses.
+func TestNewCollectorRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"abi": 1, "kind": "collector", "name": "n", "version": "1.0.0", "events": ["chat"], "metrics": [{"path": "n", "kind": "int"}]}`: "range must be",
+		`{"abi": 1, "kind": "provider", "name": "n", "version": "1.0.0", "source": "n"}`:                                                  "is a provider",
+	} {
+		file := filepath.Join(t.TempDir(), "manifest.json")
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		r := &recorder{TB: t}
+		done := make(chan bool)
+		go func() {
+			defer close(done)
+			plugintest.NewCollector(r, &liar{}, file)
+		}()
+		<-done
+		if said := strings.Join(r.said, "; "); !strings.Contains(said, want) {
+			t.Errorf("NewCollector with %s ends the test with %q, want %q", text, said, want)
+		}
+	}
+}
+
 func TestCollectorDriver(t *testing.T) {
 	manifest := filepath.Join(t.TempDir(), "manifest.json")
-	const text = `{"events": ["network", "chat"], "metrics": [{"path": "n", "kind": "int", "range": [0, 9], "noData": "always"}]}`
+	const text = `{"abi": 1, "kind": "collector", "name": "n", "version": "1.0.0", "events": ["network", "chat"], "metrics": [
+		{"path": "n", "kind": "int", "meaning": "m", "events": ["chat"], "aggregation": "sum", "range": [0, 9], "noData": "always"}]}`
 	if err := os.WriteFile(manifest, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,11 @@ import (
 	"github.com/parley-search/parley/sdk/plugintest"
 )
 
+// hitsManifest is that of [hits].
+const hitsManifest = `{"abi": 1, "kind": "collector", "name": "hits", "version": "1.0.0", "events": ["search"], "metrics": [
+		{"path": "searches", "kind": "int", "meaning": "m", "events": ["search"], "range": [0, 1000], "aggregation": "sum", "noData": "always"},
+		{"path": "limit", "kind": "int", "meaning": "m", "events": ["search"], "range": [0, 100], "aggregation": "max", "noData": "always"}]}`
+
 // hits counts searches in a way that may be wrong.
 type hits struct{ Searches, Limit uint64 }
 
@@ -38,10 +43,7 @@ func (f *failures) Errorf(format string, a ...any) {
 // TestCompare finds a collector that differs from its reference.
 func TestCompare(t *testing.T) {
 	manifest := filepath.Join(t.TempDir(), "manifest.json")
-	const text = `{"events": ["search"], "metrics": [
-		{"path": "searches", "kind": "int", "range": [0, 1000], "aggregation": "sum", "noData": "always"},
-		{"path": "limit", "kind": "int", "range": [0, 100], "aggregation": "max", "noData": "always"}]}`
-	if err := os.WriteFile(manifest, []byte(text), 0o644); err != nil {
+	if err := os.WriteFile(manifest, []byte(hitsManifest), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	once := func(any) any { return true }
@@ -58,5 +60,25 @@ func TestCompare(t *testing.T) {
 		if said := strings.Join(f.said, "\n"); !strings.Contains(said, tt.want) || tt.want == "" && said != "" {
 			t.Errorf("%s: the comparison fails with %.200q, want %q", tt.name, f.said, tt.want)
 		}
+	}
+}
+
+// TestCompareWithoutRule has a metric without a rule fail, and the others compared.
+func TestCompareWithoutRule(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "manifest.json")
+	if err := os.WriteFile(file, []byte(hitsManifest), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f := &failures{recorder{TB: t}}
+	d := plugintest.NewCollector(f, &hits{}, file)
+	d.Compare(plugintest.Reference{"limit": d.Says("Search.Offset")})
+	if said := strings.Join(f.said, "\n"); len(f.said) != 2 || !strings.Contains(said, "searches has no rule") || !strings.Contains(said, "limit =") {
+		t.Errorf("the comparison fails with %q, want the rule that is missing, and limit", f.said)
+	}
+	// One whose rule and aggregation do not agree spoils nothing either.
+	f.said = nil
+	d.Compare(plugintest.Reference{"searches": func(any) any { return "text" }, "limit": d.Says("Search.Limit")})
+	if len(f.said) != 1 || !strings.Contains(f.said[0], "metric searches: its rule says") {
+		t.Errorf("the comparison fails with %q, want one of searches", f.said)
 	}
 }

@@ -16,7 +16,7 @@ import (
 // A Provider is a server in the wire forms of OpenAI, Gemini and Anthropic that
 // answers by the model's name. cN-dM is N words, M milliseconds apart, in any
 // form; with -xK behind it the connection ends after K words, with -hK nothing
-// more comes after them. OpenAI's also has "text"; "tool", which calls the client's own tool for
+// more comes after them. OpenAI's also has "text"; "json", {"city": "Paris"}; "tool", which calls the client's own tool for
 // Paris; "search-cN", which calls searchInIndex before its N words; and
 // "error", a 429.
 type Provider struct {
@@ -67,6 +67,8 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.call(name, `{"city":`, `"Paris"}`)
 	case req.Model == "text":
 		a.words(strings.SplitAfter("Inception, Memento and The Prestige.", " "), 0)
+	case req.Model == "json":
+		a.words([]string{`{"city":`, ` "Paris"}`}, 0)
 	case strings.HasPrefix(req.Model, "search-") && req.Messages[len(req.Messages)-1].Role != "tool":
 		a.call(searchFunction, `{"q":`, `"space"}`)
 	default:

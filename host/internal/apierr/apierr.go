@@ -46,6 +46,12 @@ type Error struct {
 	Code    Code
 	Message string // a sentence for a person; says what to do where we know
 	Err     error  // the cause, for our log alone; may be nil
+	// Param is the path of the field at fault; empty where there is none, or
+	// Message alone names it.
+	Param string
+	// Reason says more than Code, in the words of OpenAI's codes; empty where
+	// there is nothing more.
+	Reason string
 	// RetryAfter, where positive, becomes the header of that name.
 	RetryAfter time.Duration
 }

@@ -32,15 +32,27 @@ type Fields map[string]Code
 // those with a method UnmarshalJSON, are not looked into. codes, which may be
 // nil, gives some fields a code of their own.
 func DecodeStrict(body []byte, into any, codes Fields) error {
+	return decode(body, into, codes, false)
+}
+
+// DecodeKnown is [DecodeStrict] for a body whose unknown members are ignored.
+func DecodeKnown(body []byte, into any, codes Fields) error {
+	return decode(body, into, codes, true)
+}
+
+func decode(body []byte, into any, codes Fields, foreign bool) error {
 	if err := CheckJSON(body); err != nil {
 		return err
 	}
-	w := walker{dec: json.NewDecoder(bytes.NewReader(body)), codes: codes}
+	w := walker{dec: json.NewDecoder(bytes.NewReader(body)), codes: codes, foreign: foreign}
 	w.dec.UseNumber()
 	if err := w.value(reflect.TypeOf(into).Elem(), ""); err != nil {
 		return err
 	}
-	err := json.Unmarshal(body, into)
+	body, err := w.withoutIgnored(body)
+	if err == nil {
+		err = json.Unmarshal(body, into)
+	}
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
@@ -50,6 +62,22 @@ func DecodeStrict(body []byte, into any, codes Fields) error {
 		return &Error{Code: BadRequest, Message: "The body was refused: " + err.Error() + ".", Err: err}
 	}
 	return nil
+}
+
+// withoutIgnored is body without its ignored members: [json.Unmarshal] would take
+// one that differs from a known name by case alone.
+func (w *walker) withoutIgnored(body []byte) ([]byte, error) {
+	if len(w.ignored) == 0 {
+		return body, nil
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(body, &members); err != nil {
+		return nil, err
+	}
+	for _, name := range w.ignored {
+		delete(members, name)
+	}
+	return json.Marshal(members)
 }
 
 // CheckJSON returns [MissingPayload] or [MalformedPayload] for a body that is
@@ -123,6 +151,9 @@ func (Optional[T]) inner() reflect.Type { return reflect.TypeFor[T]() }
 type walker struct {
 	dec   *json.Decoder
 	codes Fields
+	// foreign: members of the body itself that nobody knows are ignored.
+	foreign bool
+	ignored []string // their names
 }
 
 // value checks the next value, which stands at path, against t.
@@ -199,6 +230,14 @@ func (w *walker) object(t reflect.Type, path string) error {
 		ft := fields[name]
 		if t.Kind() == reflect.Map {
 			ft = t.Elem()
+		}
+		if ft == nil && w.foreign && path == "" {
+			var skipped json.RawMessage
+			if err := w.dec.Decode(&skipped); err != nil {
+				return err
+			}
+			w.ignored = append(w.ignored, name)
+			continue
 		}
 		if ft == nil {
 			return Unknown("field", at, name, known)

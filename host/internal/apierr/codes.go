@@ -13,6 +13,7 @@ var (
 	MissingContentType = invalid("missing_content_type", http.StatusUnsupportedMediaType)
 	InvalidContentType = invalid("invalid_content_type", http.StatusUnsupportedMediaType)
 	PayloadTooLarge    = invalid("payload_too_large", http.StatusRequestEntityTooLarge)
+	HeadersTooLarge    = invalid("headers_too_large", http.StatusRequestHeaderFieldsTooLarge)
 	NotFound           = invalid("not_found", http.StatusNotFound)
 	RequestTimeout     = invalid("request_timeout", http.StatusRequestTimeout)
 	ShuttingDown       = Code{"shutting_down", http.StatusServiceUnavailable, TypeSystem}
@@ -23,6 +24,8 @@ var (
 	// Authorization.
 	MissingAuthorizationHeader = Code{"missing_authorization_header", http.StatusUnauthorized, TypeAuth}
 	MissingMasterKey           = Code{"missing_master_key", http.StatusUnauthorized, TypeAuth}
+	ForbiddenHost              = Code{"forbidden_host", http.StatusForbidden, TypeAuth}
+	ForbiddenOrigin            = Code{"forbidden_origin", http.StatusForbidden, TypeAuth}
 	InvalidAPIKey              = Code{"invalid_api_key", http.StatusForbidden, TypeAuth}
 
 	// Keys.
@@ -33,6 +36,7 @@ var (
 	MissingAPIKeyExpiresAt            = field("missing_api_key_expires_at")
 	InvalidAPIKeyActions              = field("invalid_api_key_actions")
 	InvalidAPIKeyIndexes              = field("invalid_api_key_indexes")
+	InvalidAPIKeyWorkspaces           = field("invalid_api_key_workspaces")
 	InvalidAPIKeyExpiresAt            = field("invalid_api_key_expires_at")
 	InvalidAPIKeyDescription          = field("invalid_api_key_description")
 	InvalidAPIKeyName                 = field("invalid_api_key_name")
@@ -44,6 +48,7 @@ var (
 	ImmutableAPIKeyCreatedAt          = field("immutable_api_key_created_at")
 	ImmutableAPIKeyExpiresAt          = field("immutable_api_key_expires_at")
 	ImmutableAPIKeyIndexes            = field("immutable_api_key_indexes")
+	ImmutableAPIKeyWorkspaces         = field("immutable_api_key_workspaces")
 	ImmutableAPIKeyKey                = field("immutable_api_key_key")
 	ImmutableAPIKeyUID                = field("immutable_api_key_uid")
 	ImmutableAPIKeyUpdatedAt          = field("immutable_api_key_updated_at")
@@ -71,7 +76,14 @@ var (
 	InvalidChatSearchIndexUIDParam   = field("invalid_chat_completion_search_index_uid_param_prompt")
 	InvalidChatIndexUIDs             = field("invalid_chat_completion_index_uids")
 	InvalidChatParameters            = field("invalid_chat_completion_parameters")
+	InvalidChatModel                 = field("invalid_chat_model")
+	InvalidChatDefaultModel          = field("invalid_chat_default_model")
+	InvalidChatModels                = field("invalid_chat_models")
+	InvalidChatCitations             = field("invalid_chat_citations")
+	InvalidChatPlugin                = field("invalid_chat_completion_plugin")
 	InvalidChatPluginVersion         = field("invalid_chat_completion_plugin_version")
+	ModelNotFound                    = invalid("model_not_found", http.StatusNotFound)
+	ModelRequired                    = field("model_required")
 	MissingChatAPIKey                = field("missing_chat_completion_api_key")
 	UnimplementedNonStreaming        = invalid("unimplemented_non_streaming_chat_completions", http.StatusNotImplemented)
 	UnimplementedMultiChoice         = invalid("unimplemented_multi_choice_chat_completions", http.StatusNotImplemented)
@@ -201,6 +213,7 @@ var (
 	BatchNotFound                    = invalid("batch_not_found", http.StatusNotFound)
 	InvalidBatchUIDs                 = field("invalid_batch_uids")
 	DumpProcessFailed                = Code{"dump_process_failed", http.StatusInternalServerError, TypeInternal}
+	TaskEndedHost                    = Code{"task_ended_host", http.StatusInternalServerError, TypeInternal}
 	NoSpaceLeft                      = Code{"no_space_left_on_device", http.StatusUnprocessableEntity, TypeSystem}
 
 	// Vectors, of documents and of queries.

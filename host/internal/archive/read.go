@@ -2,6 +2,7 @@ package archive
 
 import (
 	"archive/tar"
+	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -61,8 +62,15 @@ func Read(path string, each func(name string, r io.Reader) error) (*Head, error)
 
 var errCut = errors.New("it is not whole: it was cut off, or its writing never came to an end")
 
+// errGzip is about what is compressed as Meilisearch compresses its dumps.
+var errGzip = errors.New("it is a gzip archive, as dumps of Meilisearch are, and none of this program: a sound Meilisearch dump is not readable yet; move indexes by POST /export of Meilisearch, or add their documents anew")
+
 func read(f io.Reader, each func(name string, r io.Reader) error) (*Head, error) {
-	z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20))
+	start := bufio.NewReader(f)
+	if magic, _ := start.Peek(2); len(magic) == 2 && magic[0] == 0x1f && magic[1] == 0x8b {
+		return nil, errGzip
+	}
+	z, err := zstd.NewReader(start, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20))
 	if err != nil {
 		return nil, fmt.Errorf("it is no archive: %w", err)
 	}

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
@@ -92,7 +93,7 @@ var traits = []trait{
 	{KeysDelete, true, false, false},
 	{ExperimentalGet, true, true, false},
 	{ExperimentalUpdate, true, false, false},
-	{Export, true, true, false},
+	{Export, true, false, false},
 	{NetworkGet, true, true, false},
 	{NetworkUpdate, true, false, false},
 	{ChatCompletions, false, false, false},
@@ -148,12 +149,21 @@ func ParseActions(names []string) ([]Action, error) {
 	actions := make([]Action, len(names))
 	for i, name := range names {
 		a := Action(name)
+		if slices.Contains(absent, name) {
+			return nil, apierr.Newf(apierr.InvalidAPIKeyActions, "`actions[%d]`: %q is an action of other versions of this API; no route here needs it: leave it out.", i, name)
+		}
 		if !a.known() {
 			return nil, apierr.Newf(apierr.InvalidAPIKeyActions, "`actions[%d]`: %.64q is no action%s.", i, name, suggestion(name))
 		}
 		actions[i] = a
 	}
 	return actions, nil
+}
+
+// absent are the actions that clients may know and that nothing here needs.
+var absent = []string{
+	"webhooks.*", "webhooks.get", "webhooks.create", "webhooks.update", "webhooks.delete", "indexes.compact", "fields.post", "tasks.compact",
+	"dynamicSearchRules.*", "dynamicSearchRules.get", "dynamicSearchRules.create", "dynamicSearchRules.update", "dynamicSearchRules.delete",
 }
 
 func suggestion(name string) string {

@@ -12,11 +12,27 @@ type Caller struct {
 	all     bool            // the master key, or an open host
 	actions map[Action]bool // else: what the key may do
 	indexes []string        // patterns of index uids
+	spaces  []string        // patterns of workspace uids; nil: all
+	id      string          // see ID
 	rules   *searchRules    // of a tenant token; nil without one
 }
 
 // Everyone returns the caller of a host without a master key: it may do all.
 func Everyone() *Caller { return &Caller{all: true} }
+
+// ID tells callers apart: it is derived from the key's uid, or from the tenant
+// token. All who have the master key are one caller, and so are all callers of
+// a host without one.
+func (c *Caller) ID() string { return c.id }
+
+// AllWorkspaces reports whether c may use every workspace.
+func (c *Caller) AllWorkspaces() bool { return c.all || c.spaces == nil }
+
+// Workspace reports whether c may use the workspace called uid. What a caller
+// may not use must look to it as if it did not exist.
+func (c *Caller) Workspace(uid string) bool {
+	return c.AllWorkspaces() || matchAny(c.spaces, uid)
+}
 
 // Allows reports whether c may do a.
 func (c *Caller) Allows(a Action) bool { return c.all || c.actions[a] }

@@ -21,6 +21,7 @@ type Key struct {
 	Description *string
 	Actions     []Action // groups are kept as given, and hold what is added later
 	Indexes     []string // patterns of index uids
+	Workspaces  []string // patterns of workspace uids; nil: all
 	ExpiresAt   *time.Time
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
@@ -59,12 +60,13 @@ type Draft struct {
 	Description *string
 	Actions     []string
 	Indexes     []string
-	ExpiresAt   *string // nil: never
+	Workspaces  []string // nil: all
+	ExpiresAt   *string  // nil: never
 }
 
 // key checks d, and returns the key that it describes.
 func (d *Draft) key(now time.Time) (Key, error) {
-	k := Key{Name: d.Name, Description: d.Description, Indexes: d.Indexes, CreatedAt: now, UpdatedAt: now}
+	k := Key{Name: d.Name, Description: d.Description, Indexes: d.Indexes, Workspaces: d.Workspaces, CreatedAt: now, UpdatedAt: now}
 	var err error
 	if k.UID, err = parseUID(d.UID); err != nil {
 		return Key{}, err
@@ -73,6 +75,9 @@ func (d *Draft) key(now time.Time) (Key, error) {
 		return Key{}, err
 	}
 	if err := checkPatterns(d.Indexes); err != nil {
+		return Key{}, err
+	}
+	if err := checkWorkspaces(d.Workspaces); err != nil {
 		return Key{}, err
 	}
 	if err := checkScope(k.Actions, k.Indexes); err != nil {
@@ -101,8 +106,18 @@ func parseUID(uid string) (string, error) {
 }
 
 // checkScope refuses a key that is bound to some indexes and yet may act on
-// the whole host. The group "*" is allowed and then holds no such action.
+// the whole host. The group "*" is allowed and then holds no such action. It
+// also refuses one that holds such a group and is given no index: that reads as
+// if it could do nothing, and it could do all that concerns the host.
 func checkScope(actions []Action, indexes []string) error {
+	if len(indexes) == 0 {
+		for _, a := range actions {
+			if a == All || a == AllGets {
+				return apierr.Newf(apierr.InvalidAPIKeyIndexes,
+					"`indexes` is empty, and `actions` holds `%s`: write [\"*\"] for all indexes, the names of some, such as [\"products\"], or, for a key of the host alone, its actions one by one.", a)
+			}
+		}
+	}
 	if !scoped(indexes) {
 		return nil
 	}

@@ -18,6 +18,10 @@ func (s *Service) Value(k *Key) string {
 	return derive(s.master, k.UID)
 }
 
+// SeesValues reports whether c may be shown the values of keys: only who may
+// make a key with any rights, for a value is as good as all that its key may do.
+func SeesValues(c *Caller) bool { return c.Allows(KeysCreate) }
+
 // Keys returns keys offset to offset+limit, ordered by uid, and how many there
 // are in all.
 func (s *Service) Keys(offset, limit int) (page []Key, total int) {

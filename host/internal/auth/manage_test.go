@@ -31,6 +31,7 @@ func TestCreateErrors(t *testing.T) {
 		{"no UUID", with(func(d *auth.Draft) { d.UID = "me" }), apierr.InvalidAPIKeyUID, "`uid`: \"me\" is no UUID"},
 		{"UUID in braces", with(func(d *auth.Draft) { d.UID = "{" + ok.UID + "}" }), apierr.InvalidAPIKeyUID, "no UUID"},
 		{"unknown action", with(func(d *auth.Draft) { d.Actions = []string{"search", "document.add"} }), apierr.InvalidAPIKeyActions, "`actions[1]`: \"document.add\" is no action: did you mean `documents.add`?"},
+		{"action of other versions", with(func(d *auth.Draft) { d.Actions = []string{"search", "webhooks.get"} }), apierr.InvalidAPIKeyActions, "`actions[1]`: \"webhooks.get\" is an action of other versions"},
 		{"unknown group", with(func(d *auth.Draft) { d.Actions = []string{"search.*"} }), apierr.InvalidAPIKeyActions, "`actions[0]`"},
 		{"beginning of a group", with(func(d *auth.Draft) { d.Actions = []string{"doc*"} }), apierr.InvalidAPIKeyActions, "`actions[0]`"},
 		{"no action at all", with(func(d *auth.Draft) { d.Actions = []string{""} }), apierr.InvalidAPIKeyActions, "known are `*`, `*.get`, `search`, `documents.*`"},
@@ -41,6 +42,8 @@ func TestCreateErrors(t *testing.T) {
 		{"past", with(func(d *auth.Draft) { d.ExpiresAt = new("2026-11-21T05:00:00Z") }), apierr.InvalidAPIKeyExpiresAt, "is past"},
 		{"no time", with(func(d *auth.Draft) { d.ExpiresAt = new("tomorrow") }), apierr.InvalidAPIKeyExpiresAt, "\"tomorrow\" is no time"},
 		{"empty time", with(func(d *auth.Draft) { d.ExpiresAt = new("") }), apierr.InvalidAPIKeyExpiresAt, "no time"},
+		{"everything, no index", with(func(d *auth.Draft) { d.Actions, d.Indexes = []string{"search", "*"}, []string{} }), apierr.InvalidAPIKeyIndexes, "`indexes` is empty, and `actions` holds `*`: write [\"*\"] for all indexes"},
+		{"all reads, no index", with(func(d *auth.Draft) { d.Actions, d.Indexes = []string{"*.get"}, nil }), apierr.InvalidAPIKeyIndexes, "`indexes` is empty, and `actions` holds `*.get`"},
 		{"global action, one index", with(func(d *auth.Draft) { d.Actions, d.Indexes = []string{"search", "keys.get"}, []string{"a"} }), apierr.IndexScopedAPIKeyWithGlobalAction, "`keys.get`"},
 		{"global group, one index", with(func(d *auth.Draft) { d.Actions, d.Indexes = []string{"chats.*"}, []string{"a*"} }), apierr.IndexScopedAPIKeyWithGlobalAction, "`chats.*`"},
 	}

@@ -45,6 +45,18 @@ func letter(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_'
 }
 
+// checkWorkspaces returns [apierr.InvalidAPIKeyWorkspaces] for a pattern that is
+// none.
+func checkWorkspaces(patterns []string) error {
+	for i, p := range patterns {
+		if !ValidPattern(p) {
+			return apierr.Newf(apierr.InvalidAPIKeyWorkspaces,
+				"`workspaces[%d]`: %.64q is not a workspace pattern: give a workspace uid (letters, digits, `-` and `_`, at most %d), the beginning of one and `*`, or `*`.", i, p, maxIndexUID)
+		}
+	}
+	return nil
+}
+
 // checkPatterns returns [apierr.InvalidAPIKeyIndexes] for one that is none.
 func checkPatterns(patterns []string) error {
 	for i, p := range patterns {

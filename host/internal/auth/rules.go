@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -59,7 +60,26 @@ func parseRule(raw json.RawMessage) (json.RawMessage, error) {
 	if c := rule.Filter[0]; c != '"' && c != '[' {
 		return nil, errors.New("filter must be a string or an array")
 	}
+	var filter any
+	if err := json.Unmarshal(rule.Filter, &filter); err != nil {
+		return nil, fmt.Errorf("read filter: %w", err)
+	}
+	if blank(filter) {
+		return nil, errors.New("filter is empty or has an empty part, which would hide nothing: write a condition, or null to let all documents through")
+	}
 	return rule.Filter, nil
+}
+
+// blank reports whether a filter, or a part of it, says nothing. A template that
+// was filled with nothing makes such a filter, where one was meant that hides.
+func blank(filter any) bool {
+	switch f := filter.(type) {
+	case string:
+		return strings.TrimSpace(f) == ""
+	case []any:
+		return len(f) == 0 || slices.ContainsFunc(f, blank)
+	}
+	return false
 }
 
 func (r *searchRules) check() error {

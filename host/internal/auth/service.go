@@ -89,7 +89,7 @@ func (s *Service) time() time.Time { return s.now().UTC().Truncate(time.Millisec
 // put takes k in, in place of the key of the same uid. s.mu is held, or s is
 // not shared yet.
 func (s *Service) put(k Key) {
-	e := &entry{key: k, caller: &Caller{actions: expand(k.Actions, k.Indexes), indexes: k.Indexes}}
+	e := &entry{key: k, caller: &Caller{actions: expand(k.Actions, k.Indexes), indexes: k.Indexes, spaces: k.Workspaces, id: "key " + k.UID}}
 	s.byUID[k.UID] = e
 	if s.Protected() {
 		e.value = derive(s.master, k.UID)
@@ -153,7 +153,7 @@ func defaults(now time.Time) []Key {
 			Actions: []string{string(All)}, Indexes: all,
 		},
 		{
-			Name: new("Default Read-Only Admin API Key"), Description: new("Read everything, keys too: keep it on servers"),
+			Name: new("Default Read-Only Admin API Key"), Description: new("Read everything, keys too but for their values: keep it on servers"),
 			Actions: []string{string(AllGets), string(KeysGet)}, Indexes: all,
 		},
 	}

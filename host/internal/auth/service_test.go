@@ -268,3 +268,19 @@ func BenchmarkAuthenticate(b *testing.B) {
 		})
 	}
 }
+
+// TestReadersDoNotExport wants the action that sends documents elsewhere from
+// those alone who were given it.
+func TestReadersDoNotExport(t *testing.T) {
+	s := open(t, master, newClock())
+	for action, want := range map[string]bool{"*.get": false, "export": true, "*": true} {
+		_, value := create(t, s, auth.Draft{Actions: []string{action}, Indexes: []string{"*"}})
+		c, err := s.Authenticate("Bearer " + value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Allows(auth.Export); got != want {
+			t.Errorf("a key with %s may export: %v, want %v", action, got, want)
+		}
+	}
+}

@@ -1,6 +1,8 @@
 package auth
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"time"
@@ -56,7 +58,11 @@ func (s *Service) tenant(token string) (*Caller, error) {
 	if err != nil {
 		return nil, apierr.Newf(apierr.InvalidAPIKey, "The tenant token is refused: %v.", err)
 	}
-	caller := &Caller{actions: make(map[Action]bool), indexes: signer.caller.indexes, rules: rules}
+	hash := sha256.Sum256([]byte(token))
+	caller := &Caller{
+		actions: make(map[Action]bool), indexes: signer.caller.indexes, spaces: signer.caller.spaces, rules: rules,
+		id: "tenant token " + hex.EncodeToString(hash[:]),
+	}
 	for _, a := range tenantActions {
 		caller.actions[a] = signer.caller.Allows(a)
 	}

@@ -58,14 +58,22 @@ type Answer struct {
 	release   func() // of source; may be called more than once
 	manifest  *abi.Manifest
 
-	talk  conversation
-	tools tools
-	usage bool // the client asks for it
+	talk    conversation
+	tools   tools
+	usage   bool // the client is told of it
+	options Options
+	found   []citable // by the searches so far, where citations are wanted
+	said    []byte    // the text of all rounds, as far as it is needed
+	sent    int       // bytes of what the provider was asked, and of
+	heard   int       // what it answered
+	spoke   bool      // the client was sent a part of the answer's text
 
 	render  *renderer
 	round   round
-	carry   []string // of the rounds before
-	broken  error    // what ends the answer behind the frames that Start made
+	carry   []string       // of the rounds before
+	noKey   streamScrub    // for texts of this answer to begin with
+	texts   [3]streamScrub // of answerTexts
+	broken  error          // what ends the answer behind the frames that Start made
 	spare   *spareBuffers
 	buffers *buffers // nil while a waits
 	outcome Outcome
@@ -146,6 +154,7 @@ func (a *Answer) stream(w ChunkWriter) (err error) {
 		}
 		broken = a.play(records)
 	}
+	a.endTexts()
 	if a.round.finish == "" {
 		return apierr.Newf(apierr.LLMProviderError, "The provider's answer broke off: its stream ended without saying that it was finished. Ask again.")
 	}
@@ -185,9 +194,15 @@ func (a *Answer) finish(w ChunkWriter, clientCalls bool) error {
 	case !clientCalls && reason == "tool_calls":
 		reason = "stop"
 	}
+	if len(a.found) > 0 && len(a.said) > 0 {
+		a.render.annotations(appendCitations(nil, a.said, a.found))
+	}
 	a.render.finish(reason)
-	if a.usage && a.outcome.HasUsage {
-		a.render.usage(a.outcome.Usage)
+	switch {
+	case a.usage && a.outcome.HasUsage:
+		a.render.usage(a.outcome.Usage, false)
+	case a.usage && a.options.Estimate:
+		a.render.usage(a.estimate(), true)
 	}
 	a.render.done()
 	if err := a.write(w); err != nil {
@@ -210,8 +225,12 @@ func (a *Answer) fail(w ChunkWriter, err error) error {
 	}
 	e := a.explain(err)
 	a.outcome.Err = e
-	a.render.failure(newEventID(), e.Code.Type(), e.Code.String(), e.Message)
-	a.render.done()
+	if a.options.Failure != nil {
+		a.render.out = append(a.render.out, a.options.Failure(e)...)
+	} else {
+		a.render.failure(newEventID(), e.Code.Type(), e.Code.String(), e.Message)
+		a.render.done()
+	}
 	if err := a.write(w); err != nil {
 		a.outcome.Cancelled = true
 		return errors.Unwrap(err)
@@ -247,6 +266,13 @@ func (a *Answer) write(w ChunkWriter) error {
 		return &clientLeft{err}
 	}
 	return nil
+}
+
+// estimate counts tokens where the provider does not: about one in four bytes.
+func (a *Answer) estimate() abi.Usage {
+	u := abi.Usage{Prompt: uint64(a.sent+3) / 4, Completion: uint64(a.heard+3) / 4}
+	u.Total = u.Prompt + u.Completion
+	return u
 }
 
 func (a *Answer) addUsage(u abi.Usage) {

@@ -109,7 +109,7 @@ func TestRequest(t *testing.T) {
 		t.Errorf("request = %+v", r)
 	}
 	out := f.upstream.Sent()[0]
-	if out.Secrets["apiKey"] != demoKey || out.Grants.HTTP[0] != "https://llm.example.com" || strings.Contains(fmt.Sprint(r, string(out.Request.Body)), demoKey) {
+	if out.Secrets["apiKey"] != demoKey || out.Grants.HTTP[0] != "https://llm.example.com" || strings.Contains(fmt.Sprint(r, string(out.Encoded.Body)), demoKey) {
 		t.Error("the key belongs into the secrets of the outbound request, and nowhere else")
 	}
 }
@@ -118,7 +118,7 @@ func TestBaseURLForPlugin(t *testing.T) {
 	f := newFixture(t, say("finish:stop"))
 	f.patch(t, "demo", `{"baseUrl":"https://llm.example.com/v1//","apiKey":"sk-1"}`)
 	f.ask(t, hello)
-	if got := f.upstream.Sent()[0].Request.URL; got != "https://llm.example.com/v1/chat" {
+	if got := f.upstream.Sent()[0].Encoded.URL; got != "https://llm.example.com/v1/chat" {
 		t.Errorf("URL = %s, want one slash", got)
 	}
 }

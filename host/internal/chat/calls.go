@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
@@ -17,6 +18,9 @@ type result struct {
 	content []byte // the tool message's text for the model
 	sources []byte // the documents found, as a JSON array
 	search  bool   // an index was searched
+	index   string // which
+	query   string
+	hits    []Hit
 	failed  bool
 	err     error // a failure of ours
 }
@@ -31,6 +35,7 @@ func (a *Answer) answerCalls(w ChunkWriter, calls []*call) error {
 	if err := a.write(w); err != nil {
 		return err
 	}
+	a.announce(calls)
 	results := a.startCalls(calls)
 	for i, c := range calls {
 		var r result
@@ -42,6 +47,7 @@ func (a *Answer) answerCalls(w ChunkWriter, calls []*call) error {
 			return err
 		}
 		a.count(r)
+		a.note(c, r)
 		message := toolMessage(c.id, r.content)
 		a.talk.add(message)
 		a.reportEnd(c, r, message)
@@ -50,6 +56,31 @@ func (a *Answer) answerCalls(w ChunkWriter, calls []*call) error {
 		}
 	}
 	return nil
+}
+
+// announce tells whom it concerns what will be searched.
+func (a *Answer) announce(calls []*call) {
+	if a.options.Searching == nil || len(a.talk.indexes) == 0 {
+		return
+	}
+	for _, c := range calls {
+		if args, problem := parseArguments(c.arguments); problem == "" && c.name == searchFunction {
+			a.options.Searching(cmp.Or(args.indexUID, a.talk.indexes[0].UID), args.q)
+		}
+	}
+}
+
+// note keeps what is cited of a search's result, and tells whom it concerns.
+func (a *Answer) note(c *call, r result) {
+	if !r.search {
+		return
+	}
+	if a.options.Citations != "" {
+		a.found = addCitable(a.found, a.options.Citations, r.index, r.hits)
+	}
+	if a.options.Searched != nil {
+		a.options.Searched(&Searched{CallID: c.id, Index: r.index, Query: r.query, Hits: r.hits, Failed: r.failed})
+	}
 }
 
 func (a *Answer) count(r result) {
@@ -118,13 +149,19 @@ func (a *Answer) answerCall(c *call, n int) (r result) {
 		return refusal("There is no index %q. The indexes are: %s.", cut(args.indexUID, 64), a.indexNames())
 	}
 	_, step := a.deps.step(a.ctx, stepSearch)
-	hits, err := a.deps.Searcher.ChatSearch(a.ctx, a.caller, args.indexUID, args.q, args.filter)
-	step.Number("hits", len(hits))
+	found, err := a.deps.Searcher.ChatSearch(a.ctx, a.caller, args.indexUID, args.q, args.filter)
+	step.Number("hits", len(found.Hits))
 	step.End(err)
 	if err != nil {
-		return searchFailure(err)
+		r = searchFailure(err)
+	} else {
+		r = result{content: hitsContent(args.indexUID, found), sources: documents(found), search: true}
+		if a.options.Citations != "" || a.options.Searched != nil {
+			r.hits = found.Hits
+		}
 	}
-	return result{content: hitsContent(args.indexUID, hits), sources: documents(hits), search: true}
+	r.index, r.query = args.indexUID, args.q
+	return r
 }
 
 func (a *Answer) indexNames() string {

@@ -5,8 +5,6 @@ package chat
 import (
 	"context"
 	"encoding/json"
-	"io"
-	"net/http"
 	"time"
 
 	"github.com/parley-search/parley/abi"
@@ -57,87 +55,28 @@ func (e *PluginError) Error() string {
 // Unwrap returns the cause.
 func (e *PluginError) Unwrap() error { return e.Err }
 
+// A Wish is what a workspace says of its plugin.
+type Wish struct {
+	Source  string
+	Plugin  string // its name; empty: the one that the deployment binds to Source
+	Version string // a constraint; empty: the deployment's pin
+}
+
 // Sources finds the plugin that answers a source.
 type Sources interface {
-	// Source returns the plugin of a source, in a version that meets the
-	// constraint (empty: the deployment's pin), for a look at its manifest: it
-	// may be closed at any time. ok is false where none does.
-	Source(name, constraint string) (s Source, ok bool)
-	// Acquire is Source for calls: the plugin stays open until release is
-	// called, once, also where another version takes its place meanwhile.
-	Acquire(name, constraint string) (s Source, release func(), ok bool)
-	// SourceNames lists all sources, sorted.
+	// Source returns the plugin that meets wish, for a look at its manifest: it
+	// may be closed at any time, and its calls belong to no answer. ok is false
+	// where none does.
+	Source(wish Wish) (s Source, ok bool)
+	// Acquire is Source for the calls of one answer of workspace: what the plugin
+	// keeps of them reaches no other answer. It stays open until release is called,
+	// once, also where another version takes its place meanwhile.
+	Acquire(wish Wish, workspace string) (s Source, release func(), ok bool)
+	// Plugins lists the names of the loaded plugins for a source, sorted.
+	Plugins(source string) []string
+	// SourceNames lists all sources that a plugin answers, sorted.
 	SourceNames() []string
 }
-
-// Upstream sends what a plugin described. See package upstream.
-type Upstream interface {
-	// Do sends out and returns once the response's head is there. ctx ends the
-	// request and then the response, whose Next ends with it. An error is an
-	// [*UpstreamError].
-	Do(ctx context.Context, out *Outbound) (Response, error)
-}
-
-// An Outbound is an HTTP request as a plugin described it, with what the host
-// adds and allows.
-type Outbound struct {
-	Request *abi.EncodeResponse
-	Grants  abi.Grants
-	// BaseURL is the workspace's own: it alone may name a private address.
-	BaseURL string
-	// Secrets are put in place of ${name} in header values where Grants names
-	// them.
-	Secrets map[string]string
-	// Who asks, for a recording of the answer.
-	Workspace, Source, Plugin string // uid; as in the workspace's settings; name and version
-}
-
-// A Response is an HTTP response under way. Not safe for concurrent use,
-// but for Close, which may also be called more than once and ends Next. Where
-// the provider repeats a secret, in head or body, it is taken out.
-type Response interface {
-	Status() int
-	Header() http.Header // of one that is an error; else nil, since it may last long
-	// Next blocks until at least one whole event is there and returns all that
-	// are, in a slice that is good until the next call. It ends with [io.EOF],
-	// or with an [*UpstreamError] where the response broke off.
-	Next() ([]abi.Event, error)
-	// Body reads at most limit bytes of the body, for a response that is an
-	// error. Use it instead of Next.
-	Body(limit int64) []byte
-	io.Closer
-}
-
-// An UpstreamError says why no response came, or none to its end.
-type UpstreamError struct {
-	Kind    UpstreamErrorKind
-	Message string // safe to show to the client: no address that it did not configure, no secret
-	Err     error
-	// Retryable: nothing reached the provider (the connection failed).
-	Retryable bool
-}
-
-// UpstreamErrorKind sorts an [UpstreamError].
-type UpstreamErrorKind string
-
-// The kinds of [UpstreamError].
-const (
-	UpstreamRefused UpstreamErrorKind = "refused" // by a grant, an address rule, a redirect
-	UpstreamConnect UpstreamErrorKind = "connect" // no connection: DNS, TLS, refused
-	UpstreamTimeout UpstreamErrorKind = "timeout"
-	UpstreamBroken  UpstreamErrorKind = "broken" // ended in the middle
-	UpstreamTooLong UpstreamErrorKind = "too_long"
-)
-
-func (e *UpstreamError) Error() string {
-	if e.Err != nil {
-		return string(e.Kind) + ": " + e.Message + ": " + e.Err.Error()
-	}
-	return string(e.Kind) + ": " + e.Message
-}
-
-// Unwrap returns the cause.
-func (e *UpstreamError) Unwrap() error { return e.Err }
 
 // A Searcher is the search under the chat. Every method obeys the caller's own
 // rights: what it may not use does not exist. See package search.
@@ -147,7 +86,15 @@ type Searcher interface {
 	ChatIndexes(ctx context.Context, caller *auth.Caller, only []string) ([]Index, error)
 	// ChatSearch answers one search of the model. An [apierr.Error] is for the
 	// model to read and mend (no such index, a bad filter).
-	ChatSearch(ctx context.Context, caller *auth.Caller, indexUID, q, filter string) ([]Hit, error)
+	ChatSearch(ctx context.Context, caller *auth.Caller, indexUID, q, filter string) (Found, error)
+}
+
+// Found is what one search of the model found, best first.
+type Found struct {
+	Hits []Hit
+	// Coverage is how much of the question, by what its words are worth, the hits have: 0 to 1. nil: not
+	// known, since the hits are whole documents and not passages of them.
+	Coverage *float64
 }
 
 // An Index is what the model is told of an index.
@@ -164,10 +111,14 @@ type Facet struct {
 	Values    []string
 }
 
-// A Hit is a document that a search found.
+// A Hit is a document that a search found, or a passage of it.
 type Hit struct {
-	ID   string
-	Text string // rendered by the index's chat template, cut to its limit
+	ID    string // of the document
+	Title string // of the passage: its page and sections; empty for a document
+	URL   string // of the passage; empty where none is known
+	Text  string // the passage, or the document by the index's chat template, cut to its limit
+	// Score is how well it answers the search, 0 to 1.
+	Score float64
 	// Document holds the displayed attributes.
 	Document json.RawMessage
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 // maxProviderMessage bounds what is repeated of a provider's own words.
@@ -22,17 +24,18 @@ func (a *Answer) explain(err error) *apierr.Error {
 		return &apierr.Error{
 			Code:    apierr.LLMProviderTimeout,
 			Message: fmt.Sprintf("The answer was not whole after %s, which is the limit: ask something narrower, or raise the limit.", a.deps.Limits.Answer),
-			Err:     err,
+			Err:     a.failure("answer_timeout", err),
 		}
 	}
-	if up, ok := errors.AsType[*UpstreamError](err); ok {
-		code := apierr.LLMProviderError
-		if up.Kind == UpstreamTimeout {
+	if up, ok := errors.AsType[*outbound.Error](err); ok {
+		code, remedy := apierr.LLMProviderError, ""
+		if up.Kind == outbound.Timeout {
 			code = apierr.LLMProviderTimeout
+			remedy = " A model that must be loaded first takes longer: the host's options --provider-first-byte-timeout and --provider-silence-timeout say how long it may."
 		}
-		return &apierr.Error{Code: code, Message: "The request to the provider failed: " + a.bounded(up.Message) + ".", Err: a.scrubbed(err)}
+		return &apierr.Error{Code: code, Message: "The request to the provider failed: " + a.bounded(up.Message) + "." + remedy, Err: a.failure("network_"+string(up.Kind), err)}
 	}
-	return apierr.From(err)
+	return a.attributed(err)
 }
 
 // refused is the error for a response that is not a success: the plugin says
@@ -58,7 +61,10 @@ func (a *Answer) refused(status int, header http.Header, body []byte) error {
 // providerError maps a provider's failure. status is 0 where it came inside a
 // response that began as a success; cause is for the log.
 func (a *Answer) providerError(p *abi.ProviderError, status int, after time.Duration, cause error) error {
-	e := &apierr.Error{Code: providerCode(p.Kind, status), RetryAfter: after, Err: cause}
+	e := &apierr.Error{Code: providerCode(p.Kind, status), RetryAfter: after, Err: a.failure(knownKind(p.Kind), cause)}
+	if e.Code == apierr.LLMProviderRejectedRequest {
+		e.Reason = reasons[p.Kind]
+	}
 	if p.RetryAfterMS > 0 {
 		e.RetryAfter = time.Duration(min(p.RetryAfterMS, int64(24*time.Hour/time.Millisecond))) * time.Millisecond
 	}
@@ -74,7 +80,27 @@ func (a *Answer) providerError(p *abi.ProviderError, status int, after time.Dura
 		with = fmt.Sprintf(" with status %d", status)
 	}
 	e.Message = fmt.Sprintf("%s%s: %s", providerSays[e.Code], with, said)
+	if e.Code == apierr.LLMProviderRateLimited && e.RetryAfter > 0 {
+		// In a stream that has begun nothing else says it.
+		e.Message = fmt.Sprintf("%s. Ask again in %d seconds.", strings.TrimRight(e.Message, "."), int(math.Ceil(e.RetryAfter.Seconds())))
+	}
 	return e
+}
+
+// reasons are what a request is rejected for, by the plugin's word for it.
+var reasons = map[string]string{
+	abi.ErrorContextLength: "context_length_exceeded",
+	abi.ErrorContentFilter: "content_filter",
+}
+
+// knownKind is a kind of the contract: what a plugin makes up is none.
+func knownKind(kind string) string {
+	switch kind {
+	case abi.ErrorAuth, abi.ErrorPermission, abi.ErrorNotFound, abi.ErrorInvalidRequest, abi.ErrorContextLength, abi.ErrorRateLimit,
+		abi.ErrorQuota, abi.ErrorContentFilter, abi.ErrorOverloaded, abi.ErrorTimeout:
+		return kind
+	}
+	return abi.ErrorUpstream
 }
 
 var providerSays = map[apierr.Code]string{
@@ -127,16 +153,20 @@ func (a *Answer) pluginError(err error) error {
 	if !ok {
 		p = &PluginError{Kind: PluginFault, Message: fmt.Sprintf("the plugin %s %s gave an answer that cannot be used", a.manifest.Name, a.manifest.Version)}
 	}
-	e := &apierr.Error{Code: apierr.LLMProviderError, RetryAfter: p.RetryAfter, Err: err}
+	e := &apierr.Error{Code: apierr.LLMProviderError, RetryAfter: p.RetryAfter, Err: a.failure("plugin_"+string(p.Kind), err)}
 	said := a.bounded(p.Message)
-	switch p.Kind {
-	case PluginDeclared:
+	switch {
+	case p.Kind == PluginDeclared && p.Code != abi.CodeRefused:
+		// Its words are for the log: see abi.CodeFailed.
+		e.Message = fmt.Sprintf("The plugin %s %s could not go on; the host's log has the details.", a.manifest.Name, a.manifest.Version)
+	case p.Kind == PluginDeclared:
+		e.Err = a.failure(pluginRefused, err)
 		// What it refuses before anything was sent is the request.
 		if !a.round.begun {
 			e.Code = apierr.LLMProviderRejectedRequest
 		}
 		e.Message = fmt.Sprintf("The plugin %s %s says: %s", a.manifest.Name, a.manifest.Version, said)
-	case PluginTooLarge:
+	case p.Kind == PluginTooLarge:
 		if a.round.begun {
 			// The request was sent; it is the provider who said too much.
 			e.Message = fmt.Sprintf("The answer broke off: the provider sent a piece that is too large for the plugin %s %s. Ask for less at once.", a.manifest.Name, a.manifest.Version)
@@ -144,7 +174,7 @@ func (a *Answer) pluginError(err error) error {
 		}
 		e.Code = apierr.LLMProviderRejectedRequest
 		e.Message = fmt.Sprintf("The request was not sent, since %s: send fewer or shorter messages.", said)
-	case PluginUnavailable:
+	case p.Kind == PluginUnavailable:
 		e.Code = apierr.ChatProviderUnavailable
 		e.Message = fmt.Sprintf("The request cannot be served now, since %s: try again later.", said)
 	default:

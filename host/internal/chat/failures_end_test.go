@@ -9,10 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
+	"github.com/parley-search/parley/host/internal/outbound"
+	"github.com/parley-search/parley/host/internal/secret"
 )
 
 func TestPluginErrors(t *testing.T) {
@@ -21,7 +24,7 @@ func TestPluginErrors(t *testing.T) {
 		code apierr.Code
 		want string
 	}{
-		{&chat.PluginError{Kind: chat.PluginDeclared, Message: "no images"}, apierr.LLMProviderRejectedRequest, "says: no images"},
+		{&chat.PluginError{Kind: chat.PluginDeclared, Code: abi.CodeRefused, Message: "no images"}, apierr.LLMProviderRejectedRequest, "says: no images"},
 		{&chat.PluginError{Kind: chat.PluginTooLarge, Message: "the conversation is too large"}, apierr.LLMProviderRejectedRequest, "send fewer"},
 		{&chat.PluginError{Kind: chat.PluginUnavailable, Message: "it rests", RetryAfter: time.Minute}, apierr.ChatProviderUnavailable, "it rests"},
 		{&chat.PluginError{Kind: chat.PluginFault, Message: "it trapped", Err: errors.New("stack")}, apierr.LLMProviderError, "it trapped"},
@@ -37,6 +40,54 @@ func TestPluginErrors(t *testing.T) {
 		f.source.ErrorErr = tt.err
 		if e := f.refuse(t, hello); e.Code != apierr.LLMProviderUnauthorized || !errors.Is(e, tt.err) {
 			t.Errorf("error fails with %v: %v, want what the status says", tt.err, e)
+		}
+	}
+}
+
+// TestDeclaredForTheLog: of what a plugin declares, the client is told only what
+// is meant for it; the rest is the failure's cause.
+func TestDeclaredForTheLog(t *testing.T) {
+	for code, shown := range map[uint32]bool{abi.CodeMalformed: false, abi.CodeRefused: true, abi.CodeFailed: false, 0: false, 77: false} {
+		f := newFixture(t, say("finish:stop"))
+		f.source.EncodeErr = &chat.PluginError{Kind: chat.PluginDeclared, Code: code, Message: "the inner words, with " + demoKey}
+		e := f.refuse(t, hello)
+		if strings.Contains(e.Message, "inner words") != shown {
+			t.Errorf("code %d: the client is told %q; its words are to be shown: %v", code, e.Message, shown)
+		}
+		failure, ok := errors.AsType[*chat.Failure](e.Err)
+		if !ok || failure.Plugin != "test" || failure.PluginVersion != "1.0.0" || failure.Source == "" {
+			t.Fatalf("code %d: failure %+v, want it to name source, plugin and version", code, failure)
+		}
+		logged := fmt.Sprint(failure.Logged())
+		if strings.Contains(logged, "inner words") == shown || strings.Contains(logged, demoKey) || strings.HasPrefix(failure.Kind, "plugin_refused") != shown {
+			t.Errorf("code %d: kind %s, logged %s; the words are for the log: %v", code, failure.Kind, logged, !shown)
+		}
+	}
+}
+
+// TestFailureKinds are as fine as plugins and requests tell them, and of no
+// others.
+func TestFailureKinds(t *testing.T) {
+	for want, script := range map[string]chattest.Script{
+		"overloaded":         refusal(503, "x", "x-kind", "overloaded"),
+		"not_found":          refusal(404, "x", "x-kind", "not_found"),
+		"rate_limit":         refusal(429, "x", "x-kind", "rate_limit"),
+		"context_length":     say(`error:{"kind":"context_length","message":"too long"}`),
+		"upstream":           say(`error:{"kind":"made up","message":"x"}`),
+		"network_timeout":    {Err: broken(outbound.Timeout, false)},
+		"network_refused":    {Err: broken(outbound.Refused, false)},
+		"network_connection": {Err: broken(outbound.Connect, false)},
+		"plugin_fault":       say("fault:"),
+		"other":              say(),
+	} {
+		f := newFixture(t, script)
+		e := f.refuse(t, hello)
+		failure, ok := errors.AsType[*chat.Failure](e.Err)
+		if want == "network_connection" {
+			want = "network_" + string(outbound.Connect)
+		}
+		if !ok || failure.Kind != want {
+			t.Errorf("%v: failure %+v, want the kind %s", e, failure, want)
 		}
 	}
 }
@@ -69,7 +120,7 @@ func TestProviderMessage(t *testing.T) {
 func TestUnreadableKey(t *testing.T) {
 	f := newFixture(t, say("finish:stop"))
 	err := f.workspaces.UpdateWorkspace(t.Context(), "demo", func(w *chat.Workspace) (*chat.Workspace, error) {
-		w.APIKey, w.KeyUnreadable = chat.Secret{}, true
+		w.APIKey, w.KeyUnreadable = secret.Text{}, true
 		return w, nil
 	})
 	if err != nil {
@@ -221,7 +272,7 @@ func TestAnswersHammer(t *testing.T) {
 	f.upstream.Scripts = nil
 	for range 50 {
 		f.upstream.Scripts = append(f.upstream.Scripts,
-			say("text:x", search(0, "a", alien)+"\n"+search(1, "b", alien), "finish:tool_calls"), say("text:x", "finish:stop", "[DONE]"), say("text:x"), refusal(500, "x"), chattest.Script{Err: broken(chat.UpstreamConnect, true)})
+			say("text:x", search(0, "a", alien)+"\n"+search(1, "b", alien), "finish:tool_calls"), say("text:x", "finish:stop", "[DONE]"), say("text:x"), refusal(500, "x"), chattest.Script{Err: broken(outbound.Connect, true)})
 	}
 	done := make(chan struct{})
 	const workers = 8

@@ -7,16 +7,16 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
+	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 func refusal(status int, body string, head ...string) chattest.Script {
 	return chattest.Script{Status: status, Body: body, Head: chattest.Head(head...)}
 }
 
-func broken(kind chat.UpstreamErrorKind, retryable bool) *chat.UpstreamError {
-	return &chat.UpstreamError{Kind: kind, Message: "the words of upstream", Retryable: retryable}
+func broken(kind outbound.ErrorKind, retryable bool) *outbound.Error {
+	return &outbound.Error{Kind: kind, Message: "the words of upstream", Retryable: retryable}
 }
 
 func TestProviderFailures(t *testing.T) {
@@ -45,10 +45,10 @@ func TestProviderFailures(t *testing.T) {
 		{"invalid request as first event", say("model:m\n" + `error:{"kind":"invalid_request","message":"bad top_p"}`), apierr.LLMProviderRejectedRequest, 400, "bad top_p"},
 		{"418", refusal(418, "teapot"), apierr.LLMProviderError, 502, "teapot"},
 		{"204", chattest.Script{Status: 204}, apierr.LLMProviderError, 502, "empty"},
-		{"refused", chattest.Script{Err: broken(chat.UpstreamRefused, false)}, apierr.LLMProviderError, 502, "the words of upstream"},
-		{"timeout", chattest.Script{Err: broken(chat.UpstreamTimeout, false)}, apierr.LLMProviderTimeout, 504, "the words of upstream"},
-		{"timeout of the first event", chattest.Script{End: broken(chat.UpstreamTimeout, false)}, apierr.LLMProviderTimeout, 504, "upstream"},
-		{"broken before the first event", chattest.Script{End: broken(chat.UpstreamBroken, false)}, apierr.LLMProviderError, 502, "upstream"},
+		{"refused", chattest.Script{Err: broken(outbound.Refused, false)}, apierr.LLMProviderError, 502, "the words of upstream"},
+		{"timeout", chattest.Script{Err: broken(outbound.Timeout, false)}, apierr.LLMProviderTimeout, 504, "the words of upstream"},
+		{"timeout of the first event", chattest.Script{End: broken(outbound.Timeout, false)}, apierr.LLMProviderTimeout, 504, "upstream"},
+		{"broken before the first event", chattest.Script{End: broken(outbound.Broken, false)}, apierr.LLMProviderError, 502, "upstream"},
 		{"empty", say(), apierr.LLMProviderError, 502, "empty"},
 		{"error as first event", say("model:m\n" + `error:{"kind":"context_length","message":"too long","provider_code":"cle"}`), apierr.LLMProviderRejectedRequest, 400, "too long (cle)"},
 		{"error record that is none", say(`error:{`), apierr.LLMProviderError, 502, "cannot be used"},
@@ -101,14 +101,14 @@ func TestRetries(t *testing.T) {
 		first chattest.Script
 		again bool
 	}{
-		{"no connection", chattest.Script{Err: broken(chat.UpstreamConnect, true)}, true},
-		{"broken before the head", chattest.Script{Err: broken(chat.UpstreamBroken, false)}, true},
+		{"no connection", chattest.Script{Err: broken(outbound.Connect, true)}, true},
+		{"broken before the head", chattest.Script{Err: broken(outbound.Broken, false)}, true},
 		{"503 without a body", refusal(503, " \n"), true},
 		{"503 with a body", refusal(503, "busy"), false},
 		{"500 without a body", refusal(500, ""), false},
 		{"429 without a body", refusal(429, ""), false},
-		{"certificate", chattest.Script{Err: broken(chat.UpstreamConnect, false)}, false},
-		{"timeout", chattest.Script{Err: broken(chat.UpstreamTimeout, false)}, false},
+		{"certificate", chattest.Script{Err: broken(outbound.Connect, false)}, false},
+		{"timeout", chattest.Script{Err: broken(outbound.Timeout, false)}, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -142,8 +142,8 @@ func TestFailuresAfterTheFirstEvent(t *testing.T) {
 		code   string
 	}{
 		{"cut", chattest.Script{}, "llm_provider_error"},
-		{"broken", chattest.Script{End: broken(chat.UpstreamBroken, false)}, "llm_provider_error"},
-		{"timeout", chattest.Script{End: broken(chat.UpstreamTimeout, false)}, "llm_provider_timeout"},
+		{"broken", chattest.Script{End: broken(outbound.Broken, false)}, "llm_provider_error"},
+		{"timeout", chattest.Script{End: broken(outbound.Timeout, false)}, "llm_provider_timeout"},
 		{"error", say(`text: thing`, `error:{"kind":"rate_limit","message":"slow"}`), "llm_provider_rate_limited"},
 		{"error that is auth", say(`error:{"kind":"auth","message":"key"}`), "llm_provider_unauthorized"},
 		{"fault", say("fault:"), "llm_provider_error"},
@@ -169,7 +169,7 @@ func TestFailuresAfterTheFirstEvent(t *testing.T) {
 // TestBreakAfterFinish: what was said is whole.
 func TestBreakAfterFinish(t *testing.T) {
 	s := say("text:x", "finish:stop")
-	s.End = broken(chat.UpstreamBroken, false)
+	s.End = broken(outbound.Broken, false)
 	if tr := newFixture(t, s).ask(t, hello); tr.finish() != "stop" {
 		t.Errorf("finish = %q", tr.finish())
 	}
@@ -186,7 +186,7 @@ func TestFailureInLaterRound(t *testing.T) {
 	if tr := newFixture(t, first, refusal(429, "slow")).ask(t, hello); tr.failureCode() != "llm_provider_rate_limited" {
 		t.Errorf("failure = %q", tr.failureCode())
 	}
-	tr := newFixture(t, first, chattest.Script{Err: broken(chat.UpstreamConnect, true)}, say("finish:stop")).ask(t, hello)
+	tr := newFixture(t, first, chattest.Script{Err: broken(outbound.Connect, true)}, say("finish:stop")).ask(t, hello)
 	if tr.finish() != "stop" || tr.outcome.Retries != 1 {
 		t.Errorf("finish %q after %d retries; want the one of its round", tr.finish(), tr.outcome.Retries)
 	}

@@ -134,5 +134,5 @@ func (f *fixture) refuse(t *testing.T, body string) *apierr.Error {
 // Start is that of the service, with a context that is the answer's alone.
 func (f *fixture) Start(ctx context.Context, caller *auth.Caller, uid string, body []byte) (*chat.Answer, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	return f.Service.Start(ctx, cancel, caller, uid, body)
+	return f.Service.Start(ctx, cancel, caller, uid, body, chat.Options{})
 }

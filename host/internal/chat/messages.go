@@ -2,7 +2,10 @@ package chat
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"slices"
+	"strconv"
 
 	"github.com/parley-search/parley/host/internal/rawjson"
 )
@@ -51,35 +54,95 @@ func toolMessage(id string, content []byte) []byte {
 
 // hitsContent is a search's result as the model reads it, and the extract
 // plugin too.
-func hitsContent(indexUID string, hits []Hit) []byte {
+func hitsContent(indexUID string, found Found) []byte {
 	b := rawjson.AppendString([]byte(`{"indexUid":`), indexUID)
+	if c := found.Coverage; c != nil {
+		b = strconv.AppendFloat(append(b, `,"coverage":`...), *c, 'f', 2, 64)
+		if *c < lowCoverage {
+			b = rawjson.AppendString(append(b, `,"note":`...), lowCoverageNote)
+		}
+	}
 	b = append(b, `,"hits":[`...)
-	for i, h := range hits {
+	for i, h := range found.Hits {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		b = rawjson.AppendString(append(b, `{"id":`...), h.ID)
+		if h.Title != "" {
+			b = rawjson.AppendString(append(b, `,"title":`...), h.Title)
+		}
+		if h.URL != "" {
+			b = rawjson.AppendString(append(b, `,"url":`...), h.URL)
+		}
 		b = rawjson.AppendString(append(b, `,"text":`...), h.Text)
 		b = append(b, '}')
 	}
 	return append(b, "]}"...)
 }
 
-// documents is the array of what was found.
-func documents(hits []Hit) []byte {
+// A search whose hits have less than lowCoverage of the question says so to the model.
+const (
+	lowCoverage     = 0.36
+	lowCoverageNote = "Few of the question's words were found: these documents may not hold the answer."
+)
+
+// documents is the array of what was found, each document once.
+func documents(found Found) []byte {
 	b := []byte{'['}
-	for i, h := range hits {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		if len(h.Document) == 0 {
-			b = rawjson.AppendString(append(b, `{"id":`...), h.ID)
-			b = append(b, '}')
+	for i, h := range found.Hits {
+		if found.Coverage != nil && slices.ContainsFunc(found.Hits[:i], func(o Hit) bool { return o.ID == h.ID }) {
 			continue
 		}
-		b = append(b, h.Document...)
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		switch {
+		case found.Coverage != nil:
+			b = appendWithPassages(b, h, found.Hits[i:])
+		case len(h.Document) == 0:
+			b = rawjson.AppendString(append(b, `{"id":`...), h.ID)
+			b = append(b, '}')
+		default:
+			b = append(b, h.Document...)
+		}
 	}
 	return append(b, ']')
+}
+
+// maxSourceValue bounds an attribute's value in a report of a document of which passages were found: a
+// longer one is a text, and its passages are there.
+const maxSourceValue = 400
+
+// appendWithPassages appends a document with its short attributes and its passages among hits.
+func appendWithPassages(b []byte, h Hit, hits []Hit) []byte {
+	o, _ := asObject(h.Document)
+	for name, v := range o {
+		if len(v) > maxSourceValue {
+			delete(o, name)
+		}
+	}
+	list := []byte{'['}
+	for _, p := range hits {
+		if p.ID != h.ID {
+			continue
+		}
+		if len(list) > 1 {
+			list = append(list, ',')
+		}
+		list = rawjson.AppendString(append(list, `{"title":`...), p.Title)
+		if p.URL != "" {
+			list = rawjson.AppendString(append(list, `,"url":`...), p.URL)
+		}
+		list = append(rawjson.AppendString(append(list, `,"text":`...), p.Text), '}')
+	}
+	if o == nil {
+		o = object{}
+	}
+	if len(o) == 0 {
+		o["id"] = quote(h.ID)
+	}
+	o["_passages"] = append(list, ']')
+	return o.append(b)
 }
 
 // reportBegin tells the client of calls that are about to run.
@@ -87,9 +150,10 @@ func (a *Answer) reportBegin(calls []*call) {
 	if name := a.tools.reports.progress; name != "" {
 		for _, c := range calls {
 			a.render.report(newCallID(), name, object{
-				"call_id":            quote(c.id),
-				"function_name":      quote(c.name),
-				"function_arguments": rawjson.AppendString(nil, c.arguments),
+				"call_id":             quote(c.id),
+				"function_name":       quote(c.name),
+				"function_arguments":  reportedArguments(c.arguments),
+				"function_parameters": reportedArguments(c.arguments), // its name in newer front ends
 			}.append(nil))
 		}
 	}
@@ -102,11 +166,25 @@ func (a *Answer) reportBegin(calls []*call) {
 // reportEnd tells the client what came of a call.
 func (a *Answer) reportEnd(c *call, r result, message []byte) {
 	if name := a.tools.reports.sources; name != "" {
-		a.render.report(newCallID(), name, object{"call_id": quote(c.id), "sources": r.sources}.append(nil))
+		a.render.report(newCallID(), name, object{"call_id": quote(c.id), "sources": r.sources, "documents": r.sources}.append(nil))
+	}
+	if name := cmp.Or(a.tools.reports.errors, a.tools.reports.error); name != "" && r.failed {
+		a.render.report(newCallID(), name, object{"call_id": quote(c.id), "function_name": quote(c.name), "error": r.content}.append(nil))
 	}
 	if name := a.tools.reports.message; name != "" {
 		a.render.report(newCallID(), name, message)
 	}
+}
+
+// reportedArguments is what front ends are told of a search's arguments: with the
+// index under both of the names that they read.
+func reportedArguments(b []byte) json.RawMessage {
+	if o, ok := asObject(b); ok && o["indexUid"] != nil && o["index_uid"] == nil {
+		t := bytes.TrimSpace(b)
+		b = append(slices.Clone(t[:len(t)-1]), `,"index_uid":`...)
+		b = append(append(b, o["indexUid"]...), '}')
+	}
+	return rawjson.AppendString(nil, b)
 }
 
 func newCallID() string { return "call_" + randomID() }

@@ -33,8 +33,8 @@ func TestNarrowed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"openAi":[{"uid":"a","pluginVersion":"2.0.0","version":"2.0.0"},{"uid":"b","pluginVersion":"1.2.0","version":null}],` +
-		`"test":[{"uid":"c","pluginVersion":"1.0.0","version":null}]}`
+	const want = `{"test":[{"uid":"a","pluginVersion":"2.0.0","version":"2.0.0"},{"uid":"b","pluginVersion":"1.2.0","version":null},` +
+		`{"uid":"c","pluginVersion":"1.0.0","version":null}]}` // the plugin of both sources is called test
 	if string(got) != want {
 		t.Errorf("Narrowed = %s, want %s", got, want)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/rawjson"
+	"github.com/parley-search/parley/host/internal/secret"
 )
 
 // Bounds of what a workspace keeps, in bytes where not said otherwise.
@@ -35,6 +36,8 @@ var textFields = []textField{
 	{"apiVersion", apierr.InvalidChatAPIVersion, func(w *Workspace) *string { return &w.APIVersion }},
 	{"deploymentId", apierr.InvalidChatDeploymentID, func(w *Workspace) *string { return &w.DeploymentID }},
 	{"baseUrl", apierr.InvalidChatBaseURL, func(w *Workspace) *string { return &w.BaseURL }},
+	{"defaultModel", apierr.InvalidChatDefaultModel, func(w *Workspace) *string { return &w.DefaultModel }},
+	{"plugin", apierr.InvalidChatPlugin, func(w *Workspace) *string { return &w.Plugin }},
 	{"pluginVersion", apierr.InvalidChatPluginVersion, func(w *Workspace) *string { return &w.PluginVersion }},
 }
 
@@ -96,7 +99,7 @@ func (s *Service) Patch(ctx context.Context, uid string, body []byte) (_ Patched
 
 // checkFields refuses fields that do not exist.
 func checkFields(fields object) error {
-	known := []string{"source", "apiKey", "prompts", "indexUids", "parameters"}
+	known := []string{"source", "apiKey", "prompts", "indexUids", "parameters", "models", "citations"}
 	for _, f := range textFields {
 		known = append(known, f.name)
 	}
@@ -125,7 +128,7 @@ func checkKnown(prefix string, fields object, known []string) error {
 
 // merge applies fields to w. warning says that the key was dropped.
 func (s *Service) merge(w *Workspace, fields object) (warning string, err error) {
-	source, baseURL := w.Source, trimBaseURL(w.BaseURL)
+	source, plugin, baseURL := w.Source, w.Plugin, trimBaseURL(w.BaseURL)
 	if err := s.mergeSource(w, fields["source"]); err != nil {
 		return "", err
 	}
@@ -149,9 +152,9 @@ func (s *Service) merge(w *Workspace, fields object) (warning string, err error)
 	if err != nil {
 		return "", err
 	}
-	if !sent && (w.Source != source || trimBaseURL(w.BaseURL) != baseURL) && (!w.APIKey.IsZero() || w.KeyUnreadable) {
-		w.APIKey, w.KeyUnreadable = Secret{}, false
-		warning = `299 parley "The stored apiKey was dropped, since source or baseUrl changed and no apiKey was sent along: a key never travels to another provider. Send apiKey again."`
+	if !sent && (w.Source != source || w.Plugin != plugin || trimBaseURL(w.BaseURL) != baseURL) && (!w.APIKey.IsZero() || w.KeyUnreadable) {
+		w.APIKey, w.KeyUnreadable = secret.Text{}, false
+		warning = `299 parley "The stored apiKey was dropped, since source, plugin or baseUrl changed and no apiKey was sent along: a key never travels to another provider. Send apiKey again."`
 	}
 	if err := mergePrompts(&w.Prompts, fields["prompts"]); err != nil {
 		return "", err
@@ -159,7 +162,13 @@ func (s *Service) merge(w *Workspace, fields object) (warning string, err error)
 	if err := mergeIndexUIDs(w, fields["indexUids"]); err != nil {
 		return "", err
 	}
-	return warning, mergeParameters(w, fields["parameters"])
+	if err := mergeParameters(w, fields["parameters"]); err != nil {
+		return "", err
+	}
+	if err := mergeCitations(w, fields["citations"]); err != nil {
+		return "", err
+	}
+	return warning, mergeModels(w, fields["models"])
 }
 
 func (s *Service) mergeSource(w *Workspace, v json.RawMessage) error {

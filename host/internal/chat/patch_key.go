@@ -2,15 +2,12 @@ package chat
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/rawjson"
+	"github.com/parley-search/parley/host/internal/secret"
 )
-
-// looksObfuscated matches what [Obfuscate] returns, and no real key.
-var looksObfuscated = regexp.MustCompile(`^(XXX|.{2}XXXX|.{3}XXXXX|.{5}XXXXXX)\.\.\.$`)
 
 // mergeKey applies the field apiKey to w. sent says that the client gave a
 // key, or took it away: the obfuscated text of the stored one, as a form sends
@@ -21,7 +18,7 @@ func mergeKey(w *Workspace, v json.RawMessage) (sent bool, err error) {
 	case v == nil:
 		return false, nil
 	case isNull(v):
-		w.APIKey, w.KeyUnreadable = Secret{}, false
+		w.APIKey, w.KeyUnreadable = secret.Text{}, false
 		return true, nil
 	}
 	key, ok := rawjson.String(v)
@@ -29,11 +26,11 @@ func mergeKey(w *Workspace, v json.RawMessage) (sent bool, err error) {
 	case !ok:
 		return false, wrongType(apierr.InvalidChatAPIKey, "apiKey", "a string or null", v)
 	case key == "":
-		w.APIKey, w.KeyUnreadable = Secret{}, false
+		w.APIKey, w.KeyUnreadable = secret.Text{}, false
 		return true, nil
-	case !w.APIKey.IsZero() && key == Obfuscate(w.APIKey), w.KeyUnreadable && key == obfuscatedShort:
+	case !w.APIKey.IsZero() && key == secret.Obfuscate(w.APIKey), w.KeyUnreadable && key == secret.ShortestShown:
 		return false, nil
-	case looksObfuscated.MatchString(key):
+	case secret.IsObfuscated(key):
 		return false, apierr.Newf(apierr.InvalidChatAPIKey,
 			"`apiKey` is an obfuscated key, and not that of the stored one: send the key itself, or leave the field out to keep what is stored.")
 	case len(key) > maxKey:
@@ -41,6 +38,6 @@ func mergeKey(w *Workspace, v json.RawMessage) (sent bool, err error) {
 	case strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		return false, apierr.Newf(apierr.InvalidChatAPIKey, "`apiKey` holds a control character, such as a line end: it is sent in a header.")
 	}
-	w.APIKey, w.KeyUnreadable = NewSecret(key), false
+	w.APIKey, w.KeyUnreadable = secret.New(key), false
 	return true, nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/parley-search/parley/abi"
 )
@@ -76,6 +77,10 @@ func (a *Answer) record(r abi.Record, extra []byte) error {
 		if len(rd.text)+len(r.Payload) <= maxRoundText {
 			rd.text = append(rd.text, r.Payload...)
 		}
+		if a.options.Citations != "" && len(a.said)+len(r.Payload) <= maxRoundText {
+			a.said = append(a.said, r.Payload...)
+		}
+		a.spoke = true
 		a.text(fieldContent, r.Payload, extra)
 	case abi.RecordReasoning:
 		a.text(fieldReasoning, r.Payload, extra)
@@ -103,6 +108,9 @@ func (a *Answer) record(r abi.Record, extra []byte) error {
 		if err != nil {
 			return err
 		}
+		if a.options.Model != "" && len(model) > 0 {
+			model = []byte(a.options.Model)
+		}
 		a.render.name(model)
 		a.render.greet()
 	case abi.RecordCarry:
@@ -114,18 +122,49 @@ func (a *Answer) record(r abi.Record, extra []byte) error {
 		if !checkExtra(r.Payload) {
 			return fmt.Errorf("extra that is no JSON object: %w", abi.ErrMalformed)
 		}
-		a.render.extra(r.Payload)
+		if !a.noKey.hasKey(r.Payload) {
+			a.render.extra(r.Payload)
+		}
 	}
 	return nil
 }
 
 // text renders a piece of text; an empty one is worth no chunk.
 func (a *Answer) text(field string, text, extra []byte) {
+	a.heard += len(text)
+	text = a.scrubOf(field).next(text)
+	if a.noKey.hasKey(extra) {
+		extra = nil
+	}
 	switch {
 	case len(text) > 0:
 		a.render.text(field, text, extra)
 	case extra != nil:
 		a.render.extra(extra)
+	}
+}
+
+// answerTexts are what a text may be of, in the order of [Answer.texts].
+var answerTexts = [...]string{fieldContent, fieldReasoning, fieldRefusal}
+
+// scrubOf is what takes the key out of a field's text.
+func (a *Answer) scrubOf(field string) *streamScrub {
+	return &a.texts[slices.Index(answerTexts[:], field)]
+}
+
+// endTexts says what was held of the texts and arguments of a round that is
+// over.
+func (a *Answer) endTexts() {
+	for i := range a.texts {
+		if rest := a.texts[i].end(); rest != nil {
+			a.render.text(answerTexts[i], rest, nil)
+		}
+	}
+	for i := range a.round.calls {
+		c := &a.round.calls[i]
+		if rest := c.scrub.end(); rest != nil {
+			a.render.toolArguments(c.index, rest)
+		}
 	}
 }
 
@@ -146,7 +185,10 @@ func (a *Answer) toolStart(r abi.Record, extra []byte) error {
 		c.id = "call_" + randomID()
 	}
 	if c.client {
-		c.index = a.render.nextCall()
+		c.index, c.scrub = a.render.nextCall(), a.noKey
+		if a.noKey.hasKey(extra) {
+			extra = nil
+		}
 		a.render.toolStart(c.index, c.id, c.name, extra)
 	}
 	rd.calls = append(rd.calls, c)
@@ -161,11 +203,14 @@ func (a *Answer) toolArguments(r abi.Record) error {
 	if int64(index) >= int64(len(a.round.calls)) {
 		return fmt.Errorf("arguments of tool call %d before its start: %w", index, abi.ErrMalformed)
 	}
+	a.heard += len(piece)
 	c := &a.round.calls[index]
 	switch {
 	case len(piece) == 0:
 	case c.client:
-		a.render.toolArguments(c.index, piece)
+		if piece = c.scrub.next(piece); len(piece) > 0 {
+			a.render.toolArguments(c.index, piece)
+		}
 	case len(c.arguments)+len(piece) > a.deps.Limits.ArgumentsBytes:
 		c.tooLong = true
 	default:

@@ -3,6 +3,7 @@ package chat
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"unicode/utf8"
 
 	"github.com/parley-search/parley/host/internal/apierr"
@@ -129,5 +130,5 @@ func cut(s string, n int) string {
 
 // wrongType is the error for a field of another type than wanted.
 func wrongType(code apierr.Code, path, want string, got json.RawMessage) error {
-	return apierr.Newf(code, "`%s` must be %s, not %s.", path, want, kindOf(got))
+	return &apierr.Error{Code: code, Param: path, Message: fmt.Sprintf("`%s` must be %s, not %s.", path, want, kindOf(got))}
 }

@@ -219,8 +219,16 @@ func (r *renderer) finish(reason string) {
 	r.out = append(r.out, "}]}\n\n"...)
 }
 
+// annotations appends a chunk with an array of what the text rests on.
+func (r *renderer) annotations(array []byte) {
+	r.begin()
+	r.out = append(r.out, `"annotations":`...)
+	r.out = append(r.out, array...)
+	r.end(nil)
+}
+
 // usage appends the chunk that counts the answer's tokens.
-func (r *renderer) usage(u abi.Usage) {
+func (r *renderer) usage(u abi.Usage, estimated bool) {
 	r.chunks++
 	b := append(r.common(r.out), `"choices":[],"usage":{"prompt_tokens":`...)
 	b = strconv.AppendUint(b, u.Prompt, 10)
@@ -232,7 +240,11 @@ func (r *renderer) usage(u abi.Usage) {
 	b = strconv.AppendUint(b, u.Cached, 10)
 	b = append(b, `},"completion_tokens_details":{"reasoning_tokens":`...)
 	b = strconv.AppendUint(b, u.Reasoning, 10)
-	r.out = append(b, "}}}\n\n"...)
+	b = append(b, '}')
+	if estimated {
+		b = append(b, `,"estimated":true`...)
+	}
+	r.out = append(b, "}}\n\n"...)
 }
 
 // failure appends the frame of an error, on which nothing but done follows.

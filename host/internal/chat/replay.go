@@ -3,12 +3,14 @@ package chat
 import (
 	"context"
 	"time"
+
+	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 // Replay writes the frames that a client would see of a recorded response,
 // taken as an answer of one round in which every tool call is the client's. It
 // is for a response that is a success.
-func Replay(ctx context.Context, source Source, response Response, w ChunkWriter) error {
+func Replay(ctx context.Context, source Source, response outbound.Response, w ChunkWriter) error {
 	m := source.Manifest()
 	deps := Deps{Limits: Limits{}.withDefaults()}
 	a := &Answer{

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/rawjson"
@@ -34,15 +35,13 @@ func parseRequest(body []byte) (*request, error) {
 	}
 	r := &request{fields: fields}
 	var ok bool
-	switch v := fields["model"]; {
-	case v == nil || isNull(v):
-		return nil, apierr.Newf(apierr.BadRequest, "`model` is missing: name the provider's model to ask.")
-	default:
+	// One that is missing may be the workspace's to name, see [request.choose].
+	if v := fields["model"]; v != nil && !isNull(v) {
 		if r.model, ok = rawjson.String(v); !ok {
 			return nil, wrongType(apierr.BadRequest, "model", "a string", v)
 		}
 		if r.model == "" {
-			return nil, apierr.Newf(apierr.BadRequest, "`model` is empty: name the provider's model to ask.")
+			return nil, badField("model", "`model` is empty: name the provider's model to ask.")
 		}
 	}
 	if err := r.parseMessages(fields["messages"]); err != nil {
@@ -61,6 +60,30 @@ func parseRequest(body []byte) (*request, error) {
 		delete(fields, name)
 	}
 	return r, nil
+}
+
+// choose fills in the model of a workspace, and checks that it allows the one
+// that is asked for. unnamed: the request may do without.
+func (r *request) choose(w *Workspace, unnamed bool) error {
+	if r.model == "" && w.DefaultModel != "" {
+		r.model = w.DefaultModel
+		r.fields["model"] = quote(r.model)
+	}
+	switch {
+	case r.model == "" && unnamed:
+		delete(r.fields, "model")
+		return nil
+	case r.model == "":
+		return badField("model", "`model` is missing: name the provider's model to ask, or set `defaultModel` with PATCH /chats/%s/settings.", w.UID)
+	case !w.allowsModel(r.model):
+		return &apierr.Error{Code: apierr.InvalidChatModel, Param: "model", Message: fmt.Sprintf("Workspace %s does not allow `model` %q: it allows %s.", w.UID, cut(r.model, 64), strings.Join(w.Models, ", "))}
+	}
+	return nil
+}
+
+// badField is the [apierr.BadRequest] of the field at path.
+func badField(path, format string, args ...any) error {
+	return &apierr.Error{Code: apierr.BadRequest, Param: path, Message: fmt.Sprintf(format, args...)}
 }
 
 // checkStream has the type checked first, so that "false" is no false.
@@ -90,14 +113,14 @@ func checkN(v json.RawMessage) error {
 
 func (r *request) parseMessages(v json.RawMessage) error {
 	if v == nil || isNull(v) {
-		return apierr.Newf(apierr.BadRequest, "`messages` is missing: send the conversation, the question last.")
+		return badField("messages", "`messages` is missing: send the conversation, the question last.")
 	}
 	var ok bool
 	if r.messages, ok = rawjson.Items(v); !ok {
 		return wrongType(apierr.BadRequest, "messages", "an array of messages", v)
 	}
 	if len(r.messages) == 0 {
-		return apierr.Newf(apierr.BadRequest, "`messages` is empty: send the conversation, the question last.")
+		return badField("messages", "`messages` is empty: send the conversation, the question last.")
 	}
 	for i, m := range r.messages {
 		if err := checkMessage(place(i), m); err != nil {
@@ -123,7 +146,7 @@ func checkMessage(at place, v json.RawMessage) error {
 		return wrongType(apierr.BadRequest, at.String()+".role", "a string: system, user, assistant, developer or tool", m[0])
 	}
 	if !slices.Contains(roles, role) {
-		return apierr.Newf(apierr.BadRequest, "`%s.role` is %q: it must be system, user, assistant, developer or tool.", at, cut(role, 64))
+		return badField(at.String()+".role", "`%s.role` is %q: it must be system, user, assistant, developer or tool.", at, cut(role, 64))
 	}
 	if role == "tool" {
 		if _, ok := rawjson.String(m[3]); !ok {
@@ -133,7 +156,7 @@ func checkMessage(at place, v json.RawMessage) error {
 	content, calls := m[1], m[2]
 	if calls != nil && !isNull(calls) {
 		if calls[0] != '[' || role != "assistant" {
-			return apierr.Newf(apierr.BadRequest, "`%s.tool_calls` must be an array, in a message of role assistant.", at)
+			return badField(at.String()+".tool_calls", "`%s.tool_calls` must be an array, in a message of role assistant.", at)
 		}
 	}
 	if content == nil || isNull(content) {
@@ -141,7 +164,7 @@ func checkMessage(at place, v json.RawMessage) error {
 		if role == "assistant" {
 			return nil
 		}
-		return apierr.Newf(apierr.BadRequest, "`%s.content` is missing: it must be a string or an array of text parts.", at)
+		return badField(at.String()+".content", "`%s.content` is missing: it must be a string or an array of text parts.", at)
 	}
 	if content[0] == '"' {
 		return nil
@@ -163,7 +186,7 @@ func checkContent(path, role string, v json.RawMessage) error {
 		}
 		typ, _ := rawjson.String(part["type"])
 		if typ != "text" && (typ != "refusal" || role != "assistant") {
-			return apierr.Newf(apierr.BadRequest, "`%s.type` is %q: only text parts are taken.", at, cut(typ, 64))
+			return badField(at+".type", "`%s.type` is %q: only text parts are taken.", at, cut(typ, 64))
 		}
 		if _, ok := rawjson.String(part[typ]); !ok {
 			return wrongType(apierr.BadRequest, at+"."+typ, "a string", part[typ])

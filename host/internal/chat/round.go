@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 const (
@@ -31,7 +33,7 @@ const (
 // A round is one request to the provider. Its slices are used again in the
 // next one.
 type round struct {
-	response Response // nil for a reply
+	response outbound.Response // nil for a reply
 	reply    *string
 	linger   *time.Timer // set once [DONE] came
 	waiting  []abi.Event // read and not decoded
@@ -62,20 +64,35 @@ func (a *Answer) open() error {
 		Carry:    a.carry,
 	}
 	a.outcome.Rounds++
+	a.sent += len(in.Chat)
 	a.beginTrace()
 	for {
 		again, err := a.send(&in)
+		wait := a.deps.Limits.RetryDelay
+		if e, ok := errors.AsType[*apierr.Error](err); ok && a.waitsFor(e, in.Attempt) {
+			again, wait = true, max(wait, e.RetryAfter)
+		}
 		if !again {
 			return err
 		}
 		select {
-		case <-time.After(a.deps.Limits.RetryDelay):
+		case <-time.After(wait):
 		case <-a.ctx.Done():
 			return a.ctx.Err()
 		}
 		in.Attempt++
 		a.outcome.Retries++
 	}
+}
+
+// maxWait is how long an answer waits where a provider asks for patience.
+const maxWait = 10 * time.Second
+
+// waitsFor reports whether a round waits out e, a provider's limit, and asks once
+// more: where rounds before it would be lost, and the client has no text yet.
+func (a *Answer) waitsFor(e *apierr.Error, attempt int) bool {
+	return e.Code == apierr.LLMProviderRateLimited && a.outcome.Rounds > 1 && !a.spoke && attempt == 0 &&
+		e.RetryAfter > 0 && e.RetryAfter <= maxWait && a.ctx.Err() == nil
 }
 
 // send makes one attempt. again says that it may be made once more.
@@ -90,10 +107,10 @@ func (a *Answer) send(in *abi.EncodeRequest) (again bool, err error) {
 	}
 	response, err := a.request(out)
 	if err != nil {
-		up, ok := errors.AsType[*UpstreamError](err)
+		up, ok := errors.AsType[*outbound.Error](err)
 		// Broken before its head is a connection error too: the provider has
 		// not said a word yet.
-		again = ok && (up.Retryable || up.Kind == UpstreamBroken)
+		again = ok && (up.Retryable || up.Kind == outbound.Broken)
 		return again && in.Attempt == 0 && a.ctx.Err() == nil, err
 	}
 	status := response.Status()
@@ -118,10 +135,10 @@ func (a *Answer) encode(in *abi.EncodeRequest) (*abi.EncodeResponse, error) {
 }
 
 // request sends what the plugin described, and waits for the response's head.
-func (a *Answer) request(out *abi.EncodeResponse) (Response, error) {
+func (a *Answer) request(out *abi.EncodeResponse) (outbound.Response, error) {
 	_, step := a.deps.step(a.round.trace.ctx, stepRequest)
-	response, err := a.deps.Upstream.Do(a.ctx, &Outbound{
-		Request: out,
+	response, err := a.deps.Upstream.Do(a.ctx, &outbound.Request{
+		Encoded: out,
 		Grants:  a.manifest.Grants,
 		BaseURL: a.workspace.BaseURL,
 		Secrets: a.secrets(),
@@ -250,6 +267,7 @@ type call struct {
 	index     int    // client: its index in the chunks
 	arguments []byte // host: as far as they fit
 	tooLong   bool
+	scrub     streamScrub // client: takes the key out of the arguments
 }
 
 // split returns the calls for the host, and how many are for the client.

@@ -12,11 +12,19 @@ import (
 // checkMerged holds a patched workspace against its plugin. A plugin that is
 // gone does not keep the rest from being patched; completions say so then.
 func (s *Service) checkMerged(w *Workspace, fields object) error {
-	source, ok := s.deps.Sources.Source(w.Source, w.PluginVersion)
+	source, ok := s.deps.Sources.Source(w.wish())
 	if !ok {
 		_, version := fields["pluginVersion"]
 		_, changed := fields["source"]
-		if any, loaded := s.deps.Sources.Source(w.Source, ""); loaded && w.PluginVersion != "" && (version || changed) {
+		_, named := fields["plugin"]
+		pin := Wish{Source: w.Source, Plugin: w.Plugin}
+		any, loaded := s.deps.Sources.Source(pin)
+		if !loaded && w.Plugin != "" && (named || changed) {
+			return apierr.Newf(apierr.InvalidChatPlugin,
+				"No plugin called %q is loaded for the source %s: there is %s. Install it by `parley plugin install FILE --beside`, or send null for the one that the deployment binds to the source.",
+				cut(w.Plugin, 64), w.Source, strings.Join(s.deps.Sources.Plugins(w.Source), ", "))
+		}
+		if loaded && w.PluginVersion != "" && (version || changed || named) {
 			m := any.Manifest()
 			return apierr.Newf(apierr.InvalidChatPluginVersion,
 				"No loaded version of plugin %s meets `pluginVersion` %q; the deployment's pin is %s. Install one that does, or send null for the pin.",

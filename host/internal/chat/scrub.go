@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/parley-search/parley/host/internal/rawjson"
+	"github.com/parley-search/parley/host/internal/secret"
 )
 
 // minScrubbed is the length from which a key is looked for inside other text.
@@ -25,11 +26,11 @@ func (a *Answer) scrub(s string) string {
 	}
 	escaped := string(rawjson.AppendEscaped(nil, key))
 	for _, form := range []string{key, escaped, url.QueryEscape(key), url.PathEscape(key), base64.StdEncoding.EncodeToString([]byte(key))} {
-		s = strings.ReplaceAll(s, form, redacted)
+		s = strings.ReplaceAll(s, form, secret.Redacted)
 	}
 	for n := min(len(key)-1, len(s)); n >= minScrubbed; n-- {
 		if strings.HasSuffix(s, key[:n]) {
-			return s[:len(s)-n] + redacted
+			return s[:len(s)-n] + secret.Redacted
 		}
 	}
 	return s

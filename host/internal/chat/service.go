@@ -3,7 +3,12 @@ package chat
 import (
 	"cmp"
 	"context"
+	"math"
+	"slices"
 	"time"
+
+	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 // Deps is what a [Service] works with. All fields but Limits,
@@ -11,7 +16,7 @@ import (
 type Deps struct {
 	Workspaces Workspaces
 	Sources    Sources
-	Upstream   Upstream
+	Upstream   outbound.Sender
 	Searcher   Searcher
 	Limits     Limits
 	Tracer     Tracer // nil: nobody is told what answers spend their time with
@@ -56,9 +61,18 @@ func New(d Deps) *Service {
 }
 
 // Workspaces returns at most limit uids from offset on, and how many
-// workspaces there are in all.
-func (s *Service) Workspaces(ctx context.Context, offset, limit int) (uids []string, total int, err error) {
-	return s.deps.Workspaces.WorkspaceUIDs(ctx, offset, limit)
+// workspaces there are in all, of those that caller may use.
+func (s *Service) Workspaces(ctx context.Context, caller *auth.Caller, offset, limit int) (uids []string, total int, err error) {
+	if caller.AllWorkspaces() {
+		return s.deps.Workspaces.WorkspaceUIDs(ctx, offset, limit)
+	}
+	uids, _, err = s.deps.Workspaces.WorkspaceUIDs(ctx, 0, math.MaxInt)
+	if err != nil {
+		return nil, 0, err
+	}
+	uids = slices.DeleteFunc(uids, func(uid string) bool { return !caller.Workspace(uid) })
+	from := min(offset, len(uids))
+	return uids[from : from+min(limit, len(uids)-from)], len(uids), nil
 }
 
 // Workspace returns the settings of a workspace.
@@ -98,6 +112,7 @@ func (s *Service) ResetSettings(ctx context.Context, uid string) (Settings, erro
 		if old == nil {
 			return nil, NotFound(uid)
 		}
+		fresh.CreatedAt = old.CreatedAt
 		return fresh, nil
 	})
 	if err != nil {
@@ -108,7 +123,7 @@ func (s *Service) ResetSettings(ctx context.Context, uid string) (Settings, erro
 
 // fresh returns a workspace of default settings.
 func (s *Service) fresh(uid string) *Workspace {
-	return &Workspace{UID: uid, Source: s.deps.DefaultSource}
+	return &Workspace{UID: uid, Source: s.deps.DefaultSource, CreatedAt: time.Now().UTC().Truncate(time.Second)}
 }
 
 func (s *Service) workspace(ctx context.Context, uid string) (*Workspace, error) {

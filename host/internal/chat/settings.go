@@ -1,6 +1,10 @@
 package chat
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/parley-search/parley/host/internal/secret"
+)
 
 // Settings is what the API shows of a workspace's settings: every key always
 // present, null where unset.
@@ -11,11 +15,15 @@ type Settings struct {
 	APIVersion    *string         `json:"apiVersion"`
 	DeploymentID  *string         `json:"deploymentId"`
 	BaseURL       *string         `json:"baseUrl"`
-	APIKey        *string         `json:"apiKey"` // obfuscated, see [Obfuscate]
+	APIKey        *string         `json:"apiKey"` // obfuscated, see [secret.Obfuscate]
 	Prompts       Prompts         `json:"prompts"`
 	IndexUIDs     []string        `json:"indexUids"`
 	Parameters    json.RawMessage `json:"parameters"`
+	Plugin        *string         `json:"plugin"`
 	PluginVersion *string         `json:"pluginVersion"`
+	DefaultModel  *string         `json:"defaultModel"`
+	Models        []string        `json:"models"`
+	Citations     bool            `json:"citations"`
 }
 
 // PatchedSettings is [Settings] without the key apiKey, as PATCH answers.
@@ -50,14 +58,18 @@ func (w *Workspace) settings() Settings {
 		APIVersion:    orNull(w.APIVersion),
 		DeploymentID:  orNull(w.DeploymentID),
 		BaseURL:       orNull(w.BaseURL),
-		APIKey:        orNull(Obfuscate(w.APIKey)),
+		APIKey:        orNull(secret.Obfuscate(w.APIKey)),
 		Prompts:       w.Prompts.effective(),
 		IndexUIDs:     w.IndexUIDs,
 		Parameters:    w.Parameters,
+		Plugin:        orNull(w.Plugin),
 		PluginVersion: orNull(w.PluginVersion),
+		DefaultModel:  orNull(w.DefaultModel),
+		Models:        w.Models,
+		Citations:     !w.NoCitations,
 	}
 	if w.KeyUnreadable {
-		s.APIKey = orNull(obfuscatedShort)
+		s.APIKey = orNull(secret.ShortestShown)
 	}
 	return s
 }
@@ -67,24 +79,4 @@ func orNull(s string) *string {
 		return nil
 	}
 	return &s
-}
-
-const obfuscatedShort = "XXX..."
-
-// Obfuscate shows enough of a key to know it again, by its length in
-// characters. It returns an empty text for no key.
-func Obfuscate(key Secret) string {
-	r := []rune(key.Reveal())
-	switch n := len(r); {
-	case n == 0:
-		return ""
-	case n < 10:
-		return obfuscatedShort
-	case n < 20:
-		return string(r[:2]) + "XXXX..."
-	case n < 30:
-		return string(r[:3]) + "XXXXX..."
-	default:
-		return string(r[:5]) + "XXXXXX..."
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
 )
 
@@ -32,7 +33,7 @@ func TestPatchCreatesWithDefaults(t *testing.T) {
 	if got["source"] != "openAi" {
 		t.Errorf("source = %v, want the default openAi", got["source"])
 	}
-	for _, name := range []string{"orgId", "projectId", "apiVersion", "deploymentId", "baseUrl", "indexUids", "parameters", "pluginVersion"} {
+	for _, name := range []string{"orgId", "projectId", "apiVersion", "deploymentId", "baseUrl", "indexUids", "parameters", "plugin", "pluginVersion", "defaultModel", "models"} {
 		if v, ok := got[name]; !ok || v != nil {
 			t.Errorf("%s = %v, present %v; want null", name, v, ok)
 		}
@@ -43,8 +44,8 @@ func TestPatchCreatesWithDefaults(t *testing.T) {
 			t.Errorf("prompts.%s = %q, want a default text", name, text)
 		}
 	}
-	if len(got) != 10 {
-		t.Errorf("PATCH answers %d keys, want 10: %s", len(got), b)
+	if len(got) != 14 {
+		t.Errorf("PATCH answers %d keys, want 14: %s", len(got), b)
 	}
 }
 
@@ -109,6 +110,8 @@ func TestPatchRefused(t *testing.T) {
 		{`{"indexUids":["a","b c"]}`, apierr.InvalidChatIndexUIDs, "`indexUids[1]`"},
 		{`{"parameters":[]}`, apierr.InvalidChatParameters, "an object or null"},
 		{`{"parameters":{"stream":false}}`, apierr.InvalidChatParameters, "`parameters.stream`"},
+		{`{"plugin":"absent"}`, apierr.InvalidChatPlugin, "null for the one that the deployment binds"},
+		{`{"plugin":7}`, apierr.InvalidChatPlugin, "a string or null"},
 		{`{"pluginVersion":"latest"}`, apierr.InvalidChatPluginVersion, "~1.2"},
 		{`{"pluginVersion":"9.9.9"}`, apierr.InvalidChatPluginVersion, "the deployment's pin is 1.2.0"},
 		{`{"baseUrl":"llm.example.com/v1"}`, apierr.InvalidChatBaseURL, "http://"},
@@ -184,7 +187,7 @@ func TestUIDs(t *testing.T) {
 		"Prompts":       func(uid string) error { _, err := f.Prompts(ctx, uid); return err },
 		"Delete":        func(uid string) error { return f.Delete(ctx, uid) },
 		"ResetSettings": func(uid string) error { _, err := f.ResetSettings(ctx, uid); return err },
-		"Start":         func(uid string) error { _, err := f.Start(ctx, nil, uid, []byte(hello)); return err },
+		"Start":         func(uid string) error { _, err := f.Start(ctx, auth.Everyone(), uid, []byte(hello)); return err },
 	} {
 		if err := call("a b"); !apierr.Is(err, apierr.InvalidChatWorkspaceUID) {
 			t.Errorf("%s of a bad uid: %v", name, err)

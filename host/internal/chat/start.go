@@ -1,10 +1,13 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,7 +26,7 @@ var errAnswerTimeout = errors.New("the answer took too long")
 // ends the answer, also after Start returned, and cancel ends ctx: the answer
 // calls it once it has ended or taken too long. Call WriteTo or Close on the
 // Answer.
-func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, caller *auth.Caller, uid string, body []byte) (*Answer, error) {
+func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, caller *auth.Caller, uid string, body []byte, o Options) (*Answer, error) {
 	if err := CheckUID(uid); err != nil {
 		return nil, err
 	}
@@ -31,11 +34,17 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 	if err != nil {
 		return nil, err
 	}
+	if !caller.Workspace(uid) {
+		return nil, NotFound(uid)
+	}
 	w, err := s.deps.Workspaces.Workspace(ctx, uid)
 	if err != nil {
 		return nil, err
 	}
-	source, release, ok := s.deps.Sources.Acquire(w.Source, w.PluginVersion)
+	if err := req.choose(w, o.Unnamed); err != nil {
+		return nil, err
+	}
+	source, release, ok := s.deps.Sources.Acquire(w.wish(), w.UID)
 	if !ok {
 		return nil, s.unavailable(w)
 	}
@@ -54,7 +63,7 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 	}
 	var indexes []Index
 	if caller.Allows(auth.Search) {
-		if indexes, err = s.deps.Searcher.ChatIndexes(ctx, caller, w.IndexUIDs); err != nil {
+		if indexes, err = s.deps.Searcher.ChatIndexes(ctx, caller, narrow(w.IndexUIDs, o.Indexes)); err != nil {
 			return nil, err
 		}
 	}
@@ -73,10 +82,13 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 		manifest:  m,
 		talk:      newConversation(req, &w.Prompts, indexes),
 		tools:     req.tools,
-		usage:     req.usage,
-		render:    newRenderer("chatcmpl-"+randomID(), time.Now().Unix(), req.model),
+		usage:     req.usage || o.Usage,
+		options:   o,
+		render:    newRenderer("chatcmpl-"+randomID(), time.Now().Unix(), cmp.Or(o.Model, req.model, w.Source)),
 		outcome:   Outcome{Workspace: uid, Messages: len(req.messages), Source: w.Source, Plugin: m.Name, PluginVersion: m.Version},
 	}
+	a.noKey = newStreamScrub(w.APIKey.Reveal())
+	a.texts = [3]streamScrub{a.noKey, a.noKey, a.noKey}
 	if err = a.begin(); err == nil {
 		begun = true
 		return a, nil
@@ -88,6 +100,23 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 	a.endRound(cause)
 	a.Close()
 	return nil, cause
+}
+
+// narrow returns the indexes that both lists name; nil names all.
+func narrow(a, b []string) []string {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	both := []string{}
+	for _, uid := range a {
+		if slices.Contains(b, uid) {
+			both = append(both, uid)
+		}
+	}
+	return both
 }
 
 // begin opens the first round, waits for its first event and renders it.
@@ -111,10 +140,22 @@ func (a *Answer) begin() error {
 
 // unavailable is the error for a workspace whose plugin is not loaded.
 func (s *Service) unavailable(w *Workspace) error {
-	if p, ok := s.deps.Sources.Source(w.Source, ""); ok {
+	wish := w.wish()
+	wish.Version = ""
+	if p, ok := s.deps.Sources.Source(wish); ok {
 		return apierr.Newf(apierr.ChatProviderUnavailable,
 			"Workspace %s asks for `pluginVersion` %q, but the loaded version of plugin %s is %s: install one that meets it, or set it to null with PATCH /chats/%s/settings.",
 			w.UID, w.PluginVersion, p.Manifest().Name, p.Manifest().Version, w.UID)
+	}
+	if names := s.deps.Sources.Plugins(w.Source); len(names) > 0 {
+		if w.Plugin != "" {
+			return apierr.Newf(apierr.ChatProviderUnavailable,
+				"Workspace %s asks for `plugin` %q, which is not loaded; for the source %s there is %s: install it, or set another or null with PATCH /chats/%s/settings.",
+				w.UID, w.Plugin, w.Source, strings.Join(names, ", "), w.UID)
+		}
+		return apierr.Newf(apierr.ChatProviderUnavailable,
+			"The deployment binds the source %s to no plugin that is loaded, though there is %s: choose one for all workspaces by `parley plugin source %s NAME`, or for workspace %s by its setting `plugin`.",
+			w.Source, strings.Join(names, ", "), w.Source, w.UID)
 	}
 	return apierr.Newf(apierr.ChatProviderUnavailable,
 		"No plugin for the source %s of workspace %s is loaded: GET /plugins says whether one was refused and why; install one by `parley plugin install`, or choose another source with PATCH /chats/%s/settings.",

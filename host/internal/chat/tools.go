@@ -18,13 +18,21 @@ var reports = [...][2]string{
 	{"searchProgress", "_meiliSearchProgress"},
 	{"searchSources", "_meiliSearchSources"},
 	{"appendConversationMessage", "_meiliAppendConversationMessage"},
+	{"reportErrors", "_meiliReportErrors"},
+	{"reportError", "_meiliReportError"},
 }
 
 // reportNames holds the names under which the client wants each report; empty
 // where it does not want it.
-type reportNames struct{ progress, sources, message string }
+type reportNames struct{ progress, sources, message, errors, error string }
 
-func (n *reportNames) at(i int) *string { return [...]*string{&n.progress, &n.sources, &n.message}[i] }
+func (n *reportNames) at(i int) *string {
+	return [...]*string{&n.progress, &n.sources, &n.message, &n.errors, &n.error}[i]
+}
+
+// IsReport reports whether name is a function whose calls are reports of the
+// host, for the client to read and not to answer.
+func IsReport(name string) bool { return reportOf(name) >= 0 }
 
 // reportOf returns which report name asks for, or -1.
 func reportOf(name string) int {
@@ -102,13 +110,13 @@ func checkReserved(path, name string) error {
 	if name != searchFunction {
 		return nil
 	}
-	return apierr.Newf(apierr.BadRequest, "`%s` is %q, which is reserved: the host offers this function itself. Give yours another name.", path, searchFunction)
+	return badField(path, "`%s` is %q, which is reserved: the host offers this function itself. Give yours another name.", path, searchFunction)
 }
 
 // checkChoice refuses to force a call that no model will make.
 func checkChoice(v json.RawMessage) error {
 	if name := chosenFunction(v); reportOf(name) >= 0 {
-		return apierr.Newf(apierr.BadRequest, "`tool_choice` names %q, which is a report of the host's and not for the model to call: name a function of yours, or leave it out.", name)
+		return badField("tool_choice", "`tool_choice` names %q, which is a report of the host's and not for the model to call: name a function of yours, or leave it out.", name)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/auth"
 )
 
 func withTools(names ...string) string {
@@ -74,9 +75,9 @@ func TestReports(t *testing.T) {
 				t.Errorf("%d ids for %d reports", len(ids), len(calls))
 			}
 			for i, want := range map[int]string{
-				0: `{"call_id":"a","function_arguments":"{\"indexUid\":\"movies\",\"q\":\"Alien\",\"filter\":\"\"}","function_name":"searchInIndex"}`,
-				3: `{"call_id":"a","sources":[{"id":1,"title":"Alien"},{"id":"2"}]}`,
-				5: `{"call_id":"b","sources":[]}`,
+				0: `{"call_id":"a","function_arguments":"{\"indexUid\":\"movies\",\"q\":\"Alien\",\"filter\":\"\",\"index_uid\":\"movies\"}","function_name":"searchInIndex","function_parameters":"{\"indexUid\":\"movies\",\"q\":\"Alien\",\"filter\":\"\",\"index_uid\":\"movies\"}"}`,
+				3: `{"call_id":"a","documents":[{"id":1,"title":"Alien"},{"id":"2"}],"sources":[{"id":1,"title":"Alien"},{"id":"2"}]}`,
+				5: `{"call_id":"b","documents":[],"sources":[]}`,
 			} {
 				if calls[i].Arguments != want {
 					t.Errorf("report %d = %s\nwant %s", i, calls[i].Arguments, want)
@@ -129,7 +130,7 @@ func TestRequestRefused(t *testing.T) {
 		{"{", apierr.MalformedPayload, "line 1, column 2"},
 		{"{\"a\":\"\xff\"}", apierr.MalformedPayload, "UTF-8"},
 		{"7", apierr.BadRequest, "a JSON object, not a number"},
-		{`{"messages":[]}`, apierr.BadRequest, "`model` is missing"},
+		{`{"messages":[{"role":"user","content":"x"}]}`, apierr.BadRequest, "`model` is missing"},
 		{`{"model":"","messages":[]}`, apierr.BadRequest, "`model` is empty"},
 		{`{"model":3,"messages":[]}`, apierr.BadRequest, "`model` must be a string, not a number"},
 		{`{"model":"m"}`, apierr.BadRequest, "`messages` is missing"},
@@ -187,7 +188,7 @@ func TestRequestRefused(t *testing.T) {
 func TestOrderOfChecks(t *testing.T) {
 	f := newFixture(t, say("finish:stop"))
 	start := func(uid, body string) error {
-		_, err := f.Start(t.Context(), nil, uid, []byte(body))
+		_, err := f.Start(t.Context(), auth.Everyone(), uid, []byte(body))
 		return err
 	}
 	if err := start("nope", `{"model":"m"}`); !apierr.Is(err, apierr.BadRequest) {

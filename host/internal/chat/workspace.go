@@ -3,9 +3,11 @@ package chat
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/secret"
 )
 
 // A Workspace is one conversational use: what is stored of it. A field that is
@@ -21,7 +23,7 @@ type Workspace struct {
 	APIVersion   string
 	DeploymentID string
 	BaseURL      string
-	APIKey       Secret
+	APIKey       secret.Text
 	// KeyUnreadable says that a key is stored, but sealed under a master key
 	// that this process does not have. Storing the workspace keeps it as it is,
 	// unless APIKey is set or KeyUnreadable is cleared.
@@ -31,7 +33,14 @@ type Workspace struct {
 
 	IndexUIDs     []string        // nil: all that the caller may search
 	Parameters    json.RawMessage // a JSON object, or nil
+	Plugin        string          // a plugin's name; empty: the one that the deployment binds to Source
 	PluginVersion string          // a version constraint; empty: the deployment's pin
+
+	DefaultModel string   // the provider's model for requests that name none; empty: they must
+	Models       []string // names and patterns that requests may ask for; nil: all
+	NoCitations  bool     // answers of /v1 do not name the documents they were made from
+
+	CreatedAt time.Time // zero: by a version that did not note it
 }
 
 // PromptTexts holds the prompts that were set; nil stands for the default.
@@ -92,6 +101,9 @@ func NotFound(uid string) error {
 	return apierr.Newf(apierr.ChatNotFound,
 		"There is no workspace %q: create it with PATCH /chats/%s/settings.", cut(uid, maxUID), cut(uid, maxUID))
 }
+
+// wish is what w says of its plugin.
+func (w *Workspace) wish() Wish { return Wish{w.Source, w.Plugin, w.PluginVersion} }
 
 // pluginSettings is what the workspace's plugin may see of it.
 func (w *Workspace) pluginSettings() abi.Settings {

@@ -16,6 +16,9 @@ type Change struct {
 	SHA256  string
 	Grants  Grants // accepted for Version
 	Widened Grants // those of them that the version in use before did not have
+	// Source is what a provider answers, and Owner the plugin that answers it now
+	// where a workspace names none; OwnerBefore is who did before.
+	Source, Owner, OwnerBefore string
 	// Before and Use are the versions in use before and now; empty: none.
 	Before, Use string
 	Constraint  string   // of the version in use
@@ -49,8 +52,9 @@ type Installer struct {
 
 // InstallOptions are an operator's wishes.
 type InstallOptions struct {
-	Grant  bool // accept grants that are wider than those of the version in use
-	Beside bool // leave the version in use as it is
+	Grant      bool // accept grants that are wider than those of the version in use
+	TakeSource bool // answer the source in place of the plugin of another name
+	Beside     bool // leave the version in use as it is, and the source where it is
 }
 
 // Install keeps module, which came from a place called from, in the directory
@@ -58,6 +62,9 @@ type InstallOptions struct {
 // one in use and the constraint allows it. signature may be empty where none is
 // wanted.
 func (in *Installer) Install(ctx context.Context, module, signature []byte, from string, o InstallOptions) (*Change, error) {
+	if o.TakeSource && o.Beside {
+		return nil, errTakeBeside
+	}
 	m, err := plugin.ReadManifest(module)
 	if err != nil {
 		return nil, fmt.Errorf("install %s: %w", from, err)
@@ -75,17 +82,17 @@ func (in *Installer) Install(ctx context.Context, module, signature []byte, from
 		return nil, err
 	}
 	defer w.close()
-	lock, err := ReadLock(in.Dir.Path)
+	lock, _, err := in.Dir.load(in.Embedded)
 	if err != nil {
 		return nil, err
 	}
-	c, err := in.admit(lock, m, module, o.Grant, "install "+from, from)
+	c, err := in.admit(lock, m, module, o, "install "+from, from)
 	if err != nil {
 		return nil, err
 	}
 	e := lock.Plugins[m.Name]
 	if c.Kept = e.keeps(m.Version, o.Beside); c.Kept == "" {
-		e.choose(Choice{m.Version, e.Constraint})
+		lock.use(m, e.Constraint, c.OwnerBefore, o.TakeSource)
 	} else {
 		c.Kept += ": take it in use by " + in.Dir.command("pin %s@%s", m.Name, m.Version)
 	}
@@ -102,6 +109,25 @@ func (in *Installer) Install(ctx context.Context, module, signature []byte, from
 		}
 	}
 	return in.commit(w, lock, c)
+}
+
+// use takes m in use by constraint. It answers its source where no other plugin,
+// owner, does, or where it takes the source from that one.
+func (l *Lock) use(m *abi.Manifest, constraint, owner string, take bool) {
+	e := l.Plugins[m.Name]
+	before := e.Choice
+	e.choose(Choice{m.Version, constraint})
+	switch {
+	case m.Kind != abi.KindProvider:
+	case owner == "" || owner == m.Name:
+		l.Sources[m.Source] = m.Name
+	case take:
+		if before.Use == "" {
+			before = e.Choice
+		}
+		e.Before = &Former{before, map[string]string{m.Source: l.Sources[m.Source]}}
+		l.Sources[m.Source] = m.Name
+	}
 }
 
 // keeps says why version does not come in use by being installed.
@@ -121,16 +147,17 @@ func (e *Entry) keeps(version string, beside bool) string {
 }
 
 // admit pins module in lock, once its grants are accepted: by the lock, by
-// grant or, where nothing of its name ran before, by the wish to have it. The
-// wish was command, and ref is how it named the module.
-func (in *Installer) admit(lock *Lock, m *abi.Manifest, module []byte, grant bool, command, ref string) (*Change, error) {
+// o or, where nothing of its name ran before, by the wish to have it; and once a
+// source that another plugin answers is given to it, or left to that one. The wish
+// was command, and ref is how it named the module.
+func (in *Installer) admit(lock *Lock, m *abi.Manifest, module []byte, o InstallOptions, command, ref string) (*Change, error) {
 	e := lock.Plugins[m.Name]
 	if e == nil {
 		e = &Entry{Pinned: map[string]*Pin{}}
 	}
 	c := &Change{
 		Name: m.Name, Version: m.Version, File: in.Dir.file(m.Name, m.Version), SHA256: hash(module),
-		Grants: newGrants(m.Grants), Before: e.Use,
+		Grants: newGrants(m.Grants), Before: e.Use, Source: m.Source,
 	}
 	old := e.Pinned[m.Version]
 	if old != nil && old.SHA256 != c.SHA256 {
@@ -141,12 +168,35 @@ func (in *Installer) admit(lock *Lock, m *abi.Manifest, module []byte, grant boo
 	if than != "" {
 		c.Widened = c.Grants.beyond(accepted)
 	}
-	if !c.Widened.IsZero() && !grant {
+	if !c.Widened.IsZero() && !o.Grant {
 		return nil, &WidenedError{*c, than, in.Dir.command("%s --grant", command), in.Dir.command("diff %s %s", m.Name, ref)}
+	}
+	if m.Kind == abi.KindProvider {
+		c.OwnerBefore = in.owner(lock, m.Source, m.Name)
+	}
+	if c.OwnerBefore != "" && c.OwnerBefore != m.Name {
+		more := in.exceeds(lock, c.Grants, c.OwnerBefore)
+		if old == nil && !o.TakeSource && !o.Beside {
+			return nil, in.taken(lock, *c, more, command, ref)
+		}
+		if o.TakeSource {
+			c.Widened = c.Widened.with(more)
+		}
 	}
 	e.Pinned[m.Version] = &Pin{SHA256: c.SHA256, ABI: m.ABI, Grants: c.Grants}
 	lock.Plugins[m.Name] = e
 	return c, nil
+}
+
+// taken refuses c, whose source another plugin answers, which may reach less by
+// more.
+func (in *Installer) taken(lock *Lock, c Change, more Grants, command, ref string) *TakenError {
+	c.Owner, c.Widened = c.OwnerBefore, more
+	e := &TakenError{Change: c, Accept: in.Dir.command("%s --take-source", command), Beside: in.Dir.command("%s --beside", command)}
+	if _, err := in.inUse(lock, c.Owner); err == nil {
+		e.Compare = in.Dir.command("diff %s %s", c.Owner, ref)
+	}
+	return e
 }
 
 // accepted returns the grants that m is compared with and whose they are;
@@ -174,6 +224,9 @@ func (in *Installer) commit(w *writer, lock *Lock, c *Change) (*Change, error) {
 	c.Use, c.Constraint = "", ""
 	if e := lock.Plugins[c.Name]; e != nil {
 		c.Use, c.Constraint = e.Use, e.Constraint
+	}
+	if c.Source != "" {
+		c.Owner = in.Dir.answers(lock, in.Embedded)[c.Source]
 	}
 	return c, nil
 }

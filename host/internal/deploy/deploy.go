@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 
@@ -22,6 +23,8 @@ type Dir struct {
 	Path string
 	// PublicKey is whose signature each file needs; nil: none.
 	PublicKey *PublicKey
+	// Transport is what modules are downloaded by, of URLs; nil: not at all.
+	Transport http.RoundTripper
 }
 
 // Why a plugin does not run.

@@ -14,12 +14,17 @@ import (
 	"github.com/parley-search/parley/host/internal/plugin"
 )
 
-// module returns a plugin of a few bytes with a manifest, changed by change.
+// module returns a plugin of a few bytes with a manifest, changed by change. Each
+// name has a source of its own; that of x is testAi.
 // Modules that differ in their version differ in their hash.
 func module(t testing.TB, name, version string, change map[string]any) []byte {
 	t.Helper()
+	source := "testAi"
+	if name != "x" {
+		source = "of-" + name
+	}
 	m := map[string]any{
-		"abi": 1, "kind": "provider", "name": name, "version": version, "source": "testAi",
+		"abi": 1, "kind": "provider", "name": name, "version": version, "source": source,
 		"settings": map[string]any{"apiKey": map[string]any{"required": true}},
 		"grants":   map[string]any{"http": []string{"https://api.example.com"}, "secrets": []string{"apiKey"}},
 	}
@@ -105,17 +110,17 @@ func TestLifeCycle(t *testing.T) {
 		}, "1.1.0", "", "1.0.0", ""},
 		{"roll back", func() (*Change, error) { return in.Rollback(t.Context(), "x") }, "1.0.0", "", "1.1.0", ""},
 		{"roll forth", func() (*Change, error) { return in.Rollback(t.Context(), "x") }, "1.1.0", "", "1.0.0", ""},
-		{"pin a range", func() (*Change, error) { return in.Pin(t.Context(), "x@~1.0", false) }, "1.0.0", "~1.0", "1.1.0", ""},
+		{"pin a range", func() (*Change, error) { return in.Pin(t.Context(), "x@~1.0", InstallOptions{}) }, "1.0.0", "~1.0", "1.1.0", ""},
 		{"beyond the range", func() (*Change, error) {
 			return in.Install(t.Context(), module(t, "x", "1.3.0", nil), nil, "f", InstallOptions{})
 		}, "1.0.0", "~1.0", "1.1.0", "its constraint ~1.0 does not allow 1.3.0"},
 		{"in the range", func() (*Change, error) {
 			return in.Install(t.Context(), module(t, "x", "1.0.5", nil), nil, "f", InstallOptions{})
 		}, "1.0.5", "~1.0", "1.0.0", ""},
-		{"pin exactly", func() (*Change, error) { return in.Pin(t.Context(), "x@=2.0.0-rc.1", false) }, "2.0.0-rc.1", "=2.0.0-rc.1", "1.0.5", ""},
+		{"pin exactly", func() (*Change, error) { return in.Pin(t.Context(), "x@=2.0.0-rc.1", InstallOptions{}) }, "2.0.0-rc.1", "=2.0.0-rc.1", "1.0.5", ""},
 		{"roll back with the constraint", func() (*Change, error) { return in.Rollback(t.Context(), "x") }, "1.0.5", "~1.0", "2.0.0-rc.1", ""},
-		{"resolve anew", func() (*Change, error) { return in.Pin(t.Context(), "x", false) }, "1.0.5", "~1.0", "2.0.0-rc.1", ""},
-		{"drop the constraint", func() (*Change, error) { return in.Pin(t.Context(), "x@", false) }, "1.3.0", "", "1.0.5", ""},
+		{"resolve anew", func() (*Change, error) { return in.Pin(t.Context(), "x", InstallOptions{}) }, "1.0.5", "~1.0", "2.0.0-rc.1", ""},
+		{"drop the constraint", func() (*Change, error) { return in.Pin(t.Context(), "x@", InstallOptions{}) }, "1.3.0", "", "1.0.5", ""},
 		{"remove the one before", func() (*Change, error) { return in.Remove(t.Context(), "x@1.0.5") }, "1.3.0", "", "", ""},
 		{"remove all", func() (*Change, error) { return in.Remove(t.Context(), "x") }, "", "", "", ""},
 	}
@@ -143,7 +148,7 @@ func TestLifeCycle(t *testing.T) {
 // nothing else to be.
 func checkDir(t testing.TB, d Dir) {
 	t.Helper()
-	items, err := d.List()
+	items, err := d.List(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,10 +194,10 @@ func TestWidened(t *testing.T) {
 		t.Errorf("Install with a yes = %+v", c)
 	}
 	// What is accepted needs no second yes, nor does asking for less.
-	if _, err := in.Pin(t.Context(), "x@1.0.0", false); err != nil {
+	if _, err := in.Pin(t.Context(), "x@1.0.0", InstallOptions{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := in.Pin(t.Context(), "x@1.1.0", false); err != nil {
+	if _, err := in.Pin(t.Context(), "x@1.1.0", InstallOptions{}); err != nil {
 		t.Error(err)
 	}
 	if _, err := in.Install(t.Context(), module(t, "carried", "1.1.0", wider), nil, "f", InstallOptions{}); err == nil || !strings.Contains(err.Error(), "1.0.0, which the binary carries") {
@@ -203,10 +208,10 @@ func TestWidened(t *testing.T) {
 	if err := os.WriteFile(in.Dir.file("x", "1.2.0"), module(t, "x", "1.2.0", map[string]any{"grants": map[string]any{"http": []string{"${baseUrl}"}}}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := in.Pin(t.Context(), "x@~1.2", false); err == nil || !strings.Contains(err.Error(), "`parley plugin pin x@1.2.0 --grant") {
+	if _, err := in.Pin(t.Context(), "x@~1.2", InstallOptions{}); err == nil || !strings.Contains(err.Error(), "`parley plugin pin x@1.2.0 --grant") {
 		t.Errorf("Pin of a wider file: %v", err)
 	}
-	if _, err := in.Pin(t.Context(), "x@~1.2", true); err != nil {
+	if _, err := in.Pin(t.Context(), "x@~1.2", InstallOptions{Grant: true}); err != nil {
 		t.Error(err)
 	}
 	checkDir(t, in.Dir)
@@ -228,7 +233,7 @@ func TestHostileNames(t *testing.T) {
 			continue
 		}
 		for what, err := range map[string]error{
-			"Pin":      second(in.Pin(t.Context(), name+"@1.0.0", true)),
+			"Pin":      second(in.Pin(t.Context(), name+"@1.0.0", InstallOptions{Grant: true})),
 			"Rollback": second(in.Rollback(t.Context(), name)),
 			"Remove":   second(in.Remove(t.Context(), name)),
 		} {
@@ -272,7 +277,7 @@ func TestPinExactly(t *testing.T) {
 		install(t, in, module(t, "x", version, nil), InstallOptions{Beside: true})
 	}
 	for _, version := range []string{"1.0.0+b", "1.0.0+c", "1.0.0+a"} {
-		if c, err := in.Pin(t.Context(), "x@"+version, false); err != nil || c.Use != version {
+		if c, err := in.Pin(t.Context(), "x@"+version, InstallOptions{}); err != nil || c.Use != version {
 			t.Errorf("Pin of %s: %+v, %v", version, c, err)
 		}
 	}

@@ -94,7 +94,7 @@ func (d Dir) Fetch(ctx context.Context, s Source) (module, signature []byte, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, downloadTime)
 	defer cancel()
-	if module, err = s.download(ctx, s.url, plugin.MaxModule); err != nil {
+	if module, err = d.download(ctx, s, s.url, plugin.MaxModule); err != nil {
 		return nil, nil, err
 	}
 	if err := s.expect(module); err != nil {
@@ -106,7 +106,7 @@ func (d Dir) Fetch(ctx context.Context, s Source) (module, signature []byte, err
 	u := *s.url
 	u.Path += signatureSuffix
 	u.RawPath = ""
-	signature, err = s.download(ctx, &u, maxSignature)
+	signature, err = d.download(ctx, s, &u, maxSignature)
 	if st, ok := errors.AsType[*statusError](err); ok && st.code == http.StatusNotFound {
 		return module, nil, nil // which Verify has a better sentence for
 	}
@@ -132,12 +132,12 @@ func (e *statusError) Error() string {
 	return fmt.Sprintf("download %s: the server answers %d %s", e.url, e.code, http.StatusText(e.code))
 }
 
-// download gets u, which may have at most most bytes. It has a client of its
-// own: an operator's command is not bound by what a provider plugin may reach.
-func (s Source) download(ctx context.Context, u *url.URL, most int64) ([]byte, error) {
-	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: 30 * time.Second}
-	defer transport.CloseIdleConnections()
-	client := http.Client{Transport: transport, CheckRedirect: func(r *http.Request, via []*http.Request) error {
+// download gets u, which may have at most most bytes.
+func (d Dir) download(ctx context.Context, s Source, u *url.URL, most int64) ([]byte, error) {
+	if d.Transport == nil {
+		return nil, fmt.Errorf("download %s: nothing is downloaded here: give a file", u.Redacted())
+	}
+	client := http.Client{Transport: d.Transport, CheckRedirect: func(r *http.Request, via []*http.Request) error {
 		if len(via) >= maxRedirects {
 			return fmt.Errorf("more than %d redirects", maxRedirects)
 		}
@@ -150,6 +150,7 @@ func (s Source) download(ctx context.Context, u *url.URL, most int64) ([]byte, e
 	if err != nil {
 		return nil, fmt.Errorf("download %s: %w", u.Redacted(), err)
 	}
+	defer client.CloseIdleConnections()
 	resp, err := client.Do(r)
 	if err != nil {
 		return nil, fmt.Errorf("download %s: %w", u.Redacted(), unwrapURL(err))

@@ -99,6 +99,7 @@ func TestFetch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		d.Transport = &http.Transport{}
 		return d.Fetch(t.Context(), src)
 	}
 	for _, s := range []string{file, file + "@" + hash(good), base + "/file/x.wasm", base + "/file/x.wasm@" + hash(good), base + "/moved/x.wasm"} {

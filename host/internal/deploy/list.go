@@ -12,6 +12,7 @@ type Item struct {
 	Version    string `json:"version"`
 	Kind       string `json:"kind,omitempty"`   // where the module can be read
 	Source     string `json:"source,omitempty"` // of a provider
+	Owner      string `json:"owner,omitempty"`  // the plugin that answers Source where a workspace names none
 	ABI        int    `json:"abi"`
 	SHA256     string `json:"sha256"` // pinned; of an unlisted file, its own
 	File       string `json:"file"`
@@ -34,13 +35,13 @@ const (
 )
 
 // List checks everything in d against the lock: by name, the version in use
-// first, what is unlisted last.
-func (d Dir) List() ([]Item, error) {
-	lock, err := ReadLock(d.Path)
+// first, what is unlisted last. embedded is what the binary carries.
+func (d Dir) List(embedded [][]byte) ([]Item, error) {
+	lock, _, err := d.load(embedded)
 	if err != nil {
 		return nil, err
 	}
-	_, unlisted, err := d.Locked(nil)
+	plan, err := d.Locked(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -51,12 +52,16 @@ func (d Dir) List() ([]Item, error) {
 			items = append(items, d.item(name, version, e))
 		}
 	}
-	for _, u := range unlisted {
+	for _, u := range plan.Refused {
 		i := Item{Name: u.Name, Version: u.Version, File: u.From, State: StateUnlisted, Reason: u.Err.Error(), Grants: Grants{[]string{}, []string{}}}
 		if module, m, err := open(u.From); err == nil {
 			i.Kind, i.Source, i.ABI, i.SHA256, i.Grants = m.Kind, m.Source, m.ABI, hash(module), newGrants(m.Grants)
 		}
 		items = append(items, i)
+	}
+	owners := d.answers(lock, embedded)
+	for i := range items {
+		items[i].Owner = owners[items[i].Source]
 	}
 	return items, nil
 }

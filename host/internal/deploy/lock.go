@@ -22,21 +22,23 @@ const LockFile = "plugins.lock"
 
 // lockFormat is the form of the lock that this package writes, and the newest
 // that it reads.
-const lockFormat = 1
+const lockFormat = 2
 
 // maxLock bounds a lock file, in bytes: some thousand versions.
 const maxLock = 1 << 20
 
-// A Lock says which plugins a deployment runs, by name.
+// A Lock says which plugins a deployment runs, by name, and which of them answers
+// each source. Format 1 had no sources.
 type Lock struct {
 	Format  int               `json:"format"`
+	Sources map[string]string `json:"sources,omitempty"` // by source: a plugin's name
 	Plugins map[string]*Entry `json:"plugins"`
 }
 
 // An Entry is what a lock says of one plugin.
 type Entry struct {
 	Choice                 // in use
-	Before *Choice         `json:"before,omitempty"` // in use before it, for a rollback
+	Before *Former         `json:"before,omitempty"` // what a rollback brings back
 	Pinned map[string]*Pin `json:"pinned"`           // by version; those not in use run beside it
 }
 
@@ -44,6 +46,14 @@ type Entry struct {
 type Choice struct {
 	Use        string `json:"use"`
 	Constraint string `json:"constraint,omitempty"` // as [plugin.ParseConstraint] reads it
+}
+
+// A Former is what was before the last change.
+type Former struct {
+	Choice
+	// Sources are those that the change moved, with the plugin that answered each;
+	// empty: none that the lock named.
+	Sources map[string]string `json:"sources,omitempty"`
 }
 
 // A Pin is one version that may run.
@@ -72,6 +82,12 @@ func (g Grants) beyond(accepted Grants) Grants {
 	return Grants{lacks(g.HTTP, accepted.HTTP), lacks(g.Secrets, accepted.Secrets)}
 }
 
+// with returns the grants of both.
+func (g Grants) with(other Grants) Grants {
+	more := other.beyond(g)
+	return Grants{slices.Concat(g.HTTP, more.HTTP), slices.Concat(g.Secrets, more.Secrets)}
+}
+
 // IsZero reports whether nothing is granted.
 func (g Grants) IsZero() bool { return len(g.HTTP)+len(g.Secrets) == 0 }
 
@@ -81,7 +97,7 @@ func ReadLock(dir string) (*Lock, error) {
 	file := filepath.Join(dir, LockFile)
 	f, err := os.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &Lock{Format: lockFormat, Plugins: map[string]*Entry{}}, nil
+		return &Lock{Format: lockFormat, Sources: map[string]string{}, Plugins: map[string]*Entry{}}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read plugin lock: %w", err)
@@ -129,7 +145,7 @@ func (e *Entry) versions() []string {
 // choose takes c in use.
 func (e *Entry) choose(c Choice) {
 	if e.Use != "" && e.Use != c.Use {
-		e.Before = &Choice{e.Use, e.Constraint}
+		e.Before = &Former{Choice: e.Choice}
 	}
 	e.Choice = c
 }

@@ -8,15 +8,21 @@ import (
 	"testing"
 )
 
-// TestLockV1 opens the lock of every format that there was and writes it as it
-// is, byte for byte: what is under version control changes only where
+// TestLockFormats opens the lock of every format that there was and writes it as
+// it is, byte for byte: what is under version control changes only where
 // something changed.
-func TestLockV1(t *testing.T) {
-	want, err := os.ReadFile("testdata/v1/plugins.lock")
+func TestLockFormats(t *testing.T) {
+	for _, format := range []string{"v1", "v2"} {
+		t.Run(format, func(t *testing.T) { checkFormat(t, filepath.Join("testdata", format)) })
+	}
+}
+
+func checkFormat(t *testing.T, dir string) {
+	want, err := os.ReadFile(filepath.Join(dir, LockFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := ReadLock("testdata/v1")
+	l, err := ReadLock(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,6 +34,9 @@ func TestLockV1(t *testing.T) {
 		t.Errorf("the lock is written as\n%s\nwant\n%s", got, want)
 	}
 	e := l.Plugins["openai"]
+	if l.Format == 2 && (l.Sources["openAi"] != "openai" || len(e.Before.Sources) != 2 || e.Before.Sources["openAi"] != "acme") {
+		t.Errorf("the sources are %v, and before %v", l.Sources, e.Before.Sources)
+	}
 	if e == nil || e.Use != "1.2.3" || e.Constraint != "~1.2" || e.Before == nil || e.Before.Use != "1.2.0" || e.Pinned["1.2.3"].Grants.HTTP[1] != "${baseUrl}" {
 		t.Errorf("openai is %+v", e)
 	}
@@ -52,13 +61,17 @@ func TestReadLockErrors(t *testing.T) {
 		{"no JSON", "{\n  format: 1\n}", "2:3: it is not JSON"},
 		{"no UTF-8", "{\"\xff\":1}", "1:1: the file is not UTF-8"},
 		{"a list", "[]", "1:1: a list stands here, and must be an object"},
-		{"newer", "{\n  \"format\": 2,\n  \"plugins\": {}\n}", "2:13: the format is 2, and this parley reads 1"},
+		{"newer", "{\n  \"format\": 3,\n  \"plugins\": {}\n}", "2:13: the format is 3, and this parley reads 1 to 2"},
 		{"no format", `{"plugins":{}}`, "format or plugins is missing"},
 		{"no plugins", `{"format":1}`, "format or plugins is missing"},
 		{"format of text", `{"format":"1"}`, `1:11: "1" stands here, and must be an integer from 1`},
 		{"format with a fraction", `{"format":1.5}`, `1.5 stands here, and must be an integer from 1`},
 		{"more", `{"format":1,"plugins":{}} {}`, "1:27: there is more after the end"},
-		{"unknown field", "{\"format\":1,\n \"plugin\":{}}", `2:2: "plugin" stands here, and may be one of: format, plugins`},
+		{"unknown field", "{\"format\":1,\n \"plugin\":{}}", `2:2: "plugin" stands here, and may be one of: format, plugins, sources`},
+		{"sources in format 1", `{"format":1,"sources":{},"plugins":{}}`, "a lock of format 1 has no sources"},
+		{"source", `{"format":2,"sources":{"../x":"x"}}`, `1:24: "../x" stands here, and may be a source`},
+		{"source twice", `{"format":2,"sources":{"a":"x","a":"y"}}`, `"a" comes twice`},
+		{"owner", `{"format":2,"sources":{"a":"X"}}`, `1:28: "X" stands here, and must be a plugin's name`},
 		{"case", `{"Format":1}`, `"Format" stands here, and may be one of`},
 		{"twice", entry("{\"use\":\"1.0.0\",\n\"use\":\"1.0.0\"}"), `2:1: "use" comes twice`},
 		{"plugin twice", `{"format":1,"plugins":{"x":{"use":"1.0.0","pinned":{"1.0.0":{"sha256":"` + sum + `","abi":1}}},"x":{}}}`, `"x" comes twice`},

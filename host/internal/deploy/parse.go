@@ -25,7 +25,7 @@ var (
 func parseLock(file string, b []byte) (*Lock, error) {
 	p := &parser{file: file, b: b, dec: json.NewDecoder(bytes.NewReader(b))}
 	p.dec.UseNumber()
-	l := &Lock{Plugins: map[string]*Entry{}}
+	l := &Lock{Sources: map[string]string{}, Plugins: map[string]*Entry{}}
 	if err := p.lock(l); err != nil {
 		return nil, p.err
 	}
@@ -45,17 +45,21 @@ func (p *parser) lock(l *Lock) error {
 	if !utf8.Valid(p.b) {
 		return p.fail(0, "the file is not UTF-8")
 	}
-	plugins := false
+	plugins, sources := false, false
 	err := p.object(map[string]func() error{
 		"format": func() error {
 			at := p.dec.InputOffset()
 			if err := p.number(&l.Format); err != nil {
 				return err
 			}
-			if l.Format != lockFormat {
-				return p.fail(at, "the format is %d, and this parley reads %d: use the one that wrote it", l.Format, lockFormat)
+			if l.Format > lockFormat {
+				return p.fail(at, "the format is %d, and this parley reads 1 to %d: use the one that wrote it", l.Format, lockFormat)
 			}
 			return nil
+		},
+		"sources": func() error {
+			sources = true
+			return p.owners(l.Sources, plugin.ValidName)
 		},
 		"plugins": func() error {
 			plugins = true
@@ -71,6 +75,9 @@ func (p *parser) lock(l *Lock) error {
 	if l.Format == 0 || !plugins {
 		return p.fail(p.dec.InputOffset(), "format or plugins is missing")
 	}
+	if sources && l.Format == 1 {
+		return p.fail(p.dec.InputOffset(), "a lock of format 1 has no sources: the format that has is %d", lockFormat)
+	}
 	at := p.dec.InputOffset()
 	if _, err := p.dec.Token(); err != io.EOF {
 		return p.fail(at, "there is more after the end of the lock")
@@ -83,12 +90,16 @@ func (p *parser) entry(e *Entry) error {
 		"use":        func() error { return p.text(&e.Use, "a semantic version such as 1.2.0", plugin.ValidVersion) },
 		"constraint": func() error { return p.constraint(&e.Constraint) },
 		"before": func() error {
-			e.Before = &Choice{}
+			e.Before = &Former{}
 			return p.object(map[string]func() error{
 				"use": func() error {
 					return p.text(&e.Before.Use, "a semantic version such as 1.2.0", plugin.ValidVersion)
 				},
 				"constraint": func() error { return p.constraint(&e.Before.Constraint) },
+				"sources": func() error {
+					e.Before.Sources = map[string]string{}
+					return p.owners(e.Before.Sources, func(s string) bool { return s == "" || plugin.ValidName(s) })
+				},
 			})
 		},
 		"pinned": func() error {
@@ -126,6 +137,16 @@ func (p *parser) pin(v *Pin) error {
 		return p.fail(p.dec.InputOffset(), "sha256 or abi is missing")
 	}
 	return err
+}
+
+// owners reads which plugin answers each source.
+func (p *parser) owners(into map[string]string, valid func(string) bool) error {
+	return p.each("a source, 1 to 64 letters, digits, _ and -", plugin.ValidSource, func(source string) error {
+		var name string
+		err := p.text(&name, "a plugin's name", valid)
+		into[source] = name
+		return err
+	})
 }
 
 func (p *parser) constraint(into *string) error {

@@ -26,8 +26,8 @@ func SplitReference(s string) (name, constraint string, given bool, err error) {
 
 // Pin takes in use the newest version in the directory, pinned or not, that
 // the constraint of NAME[@CONSTRAINT] allows. Without @ the constraint in the
-// lock is resolved anew.
-func (in *Installer) Pin(ctx context.Context, reference string, grant bool) (*Change, error) {
+// lock is resolved anew. Of o it heeds Grant and TakeSource.
+func (in *Installer) Pin(ctx context.Context, reference string, o InstallOptions) (*Change, error) {
 	name, constraint, given, err := SplitReference(reference)
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (in *Installer) Pin(ctx context.Context, reference string, grant bool) (*Ch
 		return nil, err
 	}
 	defer w.close()
-	lock, err := ReadLock(in.Dir.Path)
+	lock, _, err := in.Dir.load(in.Embedded)
 	if err != nil {
 		return nil, err
 	}
@@ -66,11 +66,11 @@ func (in *Installer) Pin(ctx context.Context, reference string, grant bool) (*Ch
 		return nil, err
 	}
 	exact := name + "@" + version
-	c, err := in.admit(lock, m, module, grant, "pin "+exact, exact)
+	c, err := in.admit(lock, m, module, InstallOptions{Grant: o.Grant, TakeSource: o.TakeSource}, "pin "+exact, exact)
 	if err != nil {
 		return nil, err
 	}
-	lock.Plugins[name].choose(Choice{version, constraint})
+	lock.use(m, constraint, c.OwnerBefore, o.TakeSource)
 	return in.commit(w, lock, c)
 }
 
@@ -116,8 +116,9 @@ func (in *Installer) resolve(name, constraint string, e *Entry) (string, error) 
 	return "", fmt.Errorf("%s holds plugin %s %s, and none meets %s: get one that does by %s, or pin another", in.Dir.Path, name, strings.Join(there, ", "), constraint, in.Dir.command("install FILE-or-URL"))
 }
 
-// Rollback takes in use again what was in use before, with its constraint.
-// Done twice it changes nothing.
+// Rollback brings back what was before the last change of plugin name: the version
+// in use with its constraint, and whose the sources were. Done twice it changes
+// nothing.
 func (in *Installer) Rollback(ctx context.Context, name string) (*Change, error) {
 	w, err := in.Dir.write(ctx)
 	if err != nil {
@@ -132,11 +133,29 @@ func (in *Installer) Rollback(ctx context.Context, name string) (*Change, error)
 		return nil, fmt.Errorf("plugin %s has had no version in use but %s: pin another by %s", name, e.Use, in.Dir.command("pin %s@VERSION", name))
 	}
 	pin := e.Pinned[e.Before.Use]
-	if _, err := in.Dir.read(name, e.Before.Use, pin); err != nil {
+	module, err := in.Dir.read(name, e.Before.Use, pin)
+	if err != nil {
 		return nil, fmt.Errorf("roll back plugin %s: %w", name, err)
 	}
-	c := &Change{Name: name, Version: e.Before.Use, File: in.Dir.file(name, e.Before.Use), SHA256: pin.SHA256, Grants: pin.Grants, Before: e.Use}
-	e.choose(*e.Before)
+	m, err := plugin.ReadManifest(module)
+	if err != nil {
+		return nil, fmt.Errorf("roll back plugin %s: %w", name, err)
+	}
+	c := &Change{Name: name, Version: e.Before.Use, File: in.Dir.file(name, e.Before.Use), SHA256: pin.SHA256, Grants: pin.Grants, Before: e.Use, Source: m.Source}
+	c.OwnerBefore = in.Dir.answers(lock, in.Embedded)[m.Source]
+	before := e.Before
+	e.Before = &Former{e.Choice, nil}
+	e.Choice = before.Choice
+	for source, owner := range before.Sources {
+		if _, err := in.inUse(lock, owner); err != nil && owner != "" {
+			return nil, fmt.Errorf("roll back plugin %s: the source %s cannot go back to plugin %s: %w", name, source, owner, err)
+		}
+		if e.Before.Sources == nil {
+			e.Before.Sources = map[string]string{}
+		}
+		e.Before.Sources[source] = lock.Sources[source]
+		lock.bind(source, owner)
+	}
 	return in.commit(w, lock, c)
 }
 
@@ -167,6 +186,7 @@ func (in *Installer) Remove(ctx context.Context, reference string) (*Change, err
 		c.Removed = []string{version}
 	} else {
 		delete(lock.Plugins, name)
+		lock.release(name)
 	}
 	// The lock first: what it does not name may go at any time.
 	if c, err = in.commit(w, lock, c); err != nil {
@@ -200,7 +220,7 @@ func (e *Entry) remove(d Dir, name, version string) error {
 
 // entry reads the lock and what it says of name.
 func (in *Installer) entry(name string) (*Lock, *Entry, error) {
-	lock, err := ReadLock(in.Dir.Path)
+	lock, _, err := in.Dir.load(in.Embedded)
 	if err != nil {
 		return nil, nil, err
 	}

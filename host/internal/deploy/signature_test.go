@@ -95,7 +95,8 @@ func TestSigned(t *testing.T) {
 	if _, err := in.Install(t.Context(), good, signature, "f.wasm", InstallOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	wanted, _, err := in.Dir.Locked(nil)
+	p, err := in.Dir.Locked(nil)
+	wanted := p.Wanted
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,10 +108,10 @@ func TestSigned(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantRefused(t, in.Dir, file+" is not signed", "`minisign -Sm "+file+"`")
-	if _, err := in.Pin(t.Context(), "x", false); err == nil || !strings.Contains(err.Error(), "is not signed") {
+	if _, err := in.Pin(t.Context(), "x", InstallOptions{}); err == nil || !strings.Contains(err.Error(), "is not signed") {
 		t.Errorf("Pin: %v, want a word about the signature", err)
 	}
-	if wanted, refused, err := in.Dir.Unlocked(nil); err != nil || len(wanted) != 0 || len(refused) != 1 || !strings.Contains(refused[0].Error(), "is not signed") {
+	if p, err := in.Dir.Unlocked(nil); err != nil || len(p.Wanted) != 0 || len(p.Refused) != 1 || !strings.Contains(p.Refused[0].Error(), "is not signed") {
 		t.Errorf("Unlocked = %v, %v, %v; want it refused", wanted, refused, err)
 	}
 	if _, err := in.Install(t.Context(), good, signature, "f.wasm", InstallOptions{}); err != nil {

@@ -2,7 +2,9 @@ package deploy
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/plugin"
@@ -13,19 +15,21 @@ const Embedded = "embedded"
 
 // Locked returns what the lock of d wants to run and, as refused, the files
 // that it does not list ([ErrUnlisted]). Embedded modules run where no plugin
-// of their name is locked: they are as trusted as the binary that carries them.
+// of their name is locked, and answer the sources that the lock gives to nobody:
+// they are as trusted as the binary that carries them.
 // Where a locked one is refused, the embedded one does not step in: it is not
 // what the operator pinned. The error is about the lock itself, or d, and says
 // that nothing is known of what shall run.
-func (d Dir) Locked(embedded [][]byte) (wanted []plugin.Wanted, refused []plugin.Refused, err error) {
-	lock, err := ReadLock(d.Path)
+func (d Dir) Locked(embedded [][]byte) (p plugin.Plan, err error) {
+	lock, warnings, err := d.load(embedded)
 	if err != nil {
-		return nil, nil, err
+		return p, err
 	}
 	files, err := d.modules()
 	if err != nil {
-		return nil, nil, err
+		return p, err
 	}
+	p.Sources, p.Warnings = d.answers(lock, embedded), warnings
 	names := map[string]bool{}
 	listed := map[string]bool{}
 	for _, name := range lock.names() {
@@ -42,17 +46,18 @@ func (d Dir) Locked(embedded [][]byte) (wanted []plugin.Wanted, refused []plugin
 			if w.Use {
 				w.Constraint = e.Constraint
 			}
-			wanted = append(wanted, w)
+			p.Wanted = append(p.Wanted, w)
 			listed[w.From] = true
 		}
 	}
 	for _, file := range files {
 		if !listed[file] {
-			refused = append(refused, d.unlisted(file))
+			p.Refused = append(p.Refused, d.unlisted(file))
 		}
 	}
-	carried, err := d.embedded(embedded, names)
-	return append(wanted, carried...), refused, err
+	own, err := d.embedded(embedded, names)
+	p.Wanted = append(p.Wanted, own...)
+	return p, err
 }
 
 // unlisted refuses file and says how to pin it.
@@ -74,44 +79,103 @@ func (d Dir) unlisted(file string) plugin.Refused {
 
 // Unlocked returns whatever d holds, for development: of each name the newest
 // version is in use. A plugin of the directory stands in for the embedded one
-// of its name.
-func (d Dir) Unlocked(embedded [][]byte) (wanted []plugin.Wanted, refused []plugin.Refused, err error) {
+// of its name. One for the source of an embedded plugin of another name is
+// refused, and so are all of several names for one source ([plugin.ErrContested]):
+// without a lock nobody has said which to trust.
+func (d Dir) Unlocked(embedded [][]byte) (p plugin.Plan, err error) {
 	files, err := d.modules()
 	if err != nil {
-		return nil, nil, err
+		return p, err
 	}
-	names := map[string]bool{}
+	var found []opened
 	for _, file := range files {
 		module, m, err := open(file)
 		if err == nil {
 			err = d.checkSignature(file, module)
 		}
 		if err != nil {
-			refused = append(refused, plugin.Refused{From: file, Err: err})
+			p.Refused = append(p.Refused, plugin.Refused{From: file, Err: err})
 			continue
 		}
-		names[m.Name] = true
-		w := newWanted(m, module, file)
-		if i := slices.IndexFunc(wanted, func(o plugin.Wanted) bool { return o.Name == w.Name && o.Version == w.Version }); i >= 0 {
-			err := fmt.Errorf("%s is plugin %s %s, as %s is: remove one, or give it another version", file, w.Name, w.Version, wanted[i].From)
-			refused = append(refused, plugin.Refused{Name: w.Name, Version: w.Version, From: file, Err: err})
-			continue
-		}
-		w.Read = func() ([]byte, error) { return d.reread(file, w.SHA256) }
-		wanted = append(wanted, w)
+		found = append(found, opened{m, newWanted(m, module, file)})
 	}
-	carried, err := d.embedded(embedded, names)
+	p.Sources = carried(embedded)
+	contested := d.contest(found, p.Sources)
+	names := map[string]bool{}
+	for _, o := range found {
+		w := o.wanted
+		err := contested[w.From]
+		if i := slices.IndexFunc(p.Wanted, func(o plugin.Wanted) bool { return o.Name == w.Name && o.Version == w.Version }); err == nil && i >= 0 {
+			err = fmt.Errorf("%s is plugin %s %s, as %s is: remove one, or give it another version", w.From, w.Name, w.Version, p.Wanted[i].From)
+		}
+		if err != nil {
+			p.Refused = append(p.Refused, plugin.Refused{Name: w.Name, Version: w.Version, From: w.From, Err: err})
+			continue
+		}
+		names[w.Name] = true
+		w.Read = func() ([]byte, error) { return d.reread(w.From, w.SHA256) }
+		p.Wanted = append(p.Wanted, w)
+	}
+	slices.SortStableFunc(p.Refused, func(a, b plugin.Refused) int { return strings.Compare(a.From, b.From) })
+	own, err := d.embedded(embedded, names)
 	if err != nil {
-		return nil, nil, err
+		return p, err
 	}
-	wanted = append(wanted, carried...)
-	slices.SortStableFunc(wanted, func(a, b plugin.Wanted) int { return plugin.Newer(a.Version, b.Version) })
+	p.Wanted = append(p.Wanted, own...)
+	slices.SortStableFunc(p.Wanted, func(a, b plugin.Wanted) int { return plugin.Newer(a.Version, b.Version) })
 	seen := map[string]bool{}
-	for i := range wanted {
-		wanted[i].Use = !seen[wanted[i].Name]
-		seen[wanted[i].Name] = true
+	for i := range p.Wanted {
+		p.Wanted[i].Use = !seen[p.Wanted[i].Name]
+		seen[p.Wanted[i].Name] = true
 	}
-	return wanted, refused, nil
+	return p, nil
+}
+
+// An opened file is a plugin of the directory.
+type opened struct {
+	manifest *abi.Manifest
+	wanted   plugin.Wanted
+}
+
+// contest returns, by file, why a plugin of found must not run: its source is that
+// of a plugin of another name. sources says which sources the binary's own plugins
+// answer; to it comes who answers the others, nobody where several could.
+func (d Dir) contest(found []opened, sources map[string]string) map[string]error {
+	own := maps.Clone(sources)
+	files := map[string]map[string]string{} // by source and name: a file
+	for _, o := range found {
+		if m := o.manifest; m.Kind == abi.KindProvider {
+			if files[m.Source] == nil {
+				files[m.Source] = map[string]string{}
+			}
+			files[m.Source][m.Name] = o.wanted.From
+		}
+	}
+	contested := map[string]error{}
+	for _, o := range found {
+		m, from := o.manifest, o.wanted.From
+		if m.Kind != abi.KindProvider {
+			continue
+		}
+		if owner := own[m.Source]; owner != "" {
+			if owner != m.Name {
+				contested[from] = fmt.Errorf("%w: the binary carries plugin %s for the source %s, and without a lock only a plugin of that name replaces it: give %s another source, or use a lock and `parley plugin install %s --take-source`",
+					plugin.ErrContested, owner, m.Source, from, from)
+			}
+			continue
+		}
+		sources[m.Source] = m.Name
+		if names := slices.Sorted(maps.Keys(files[m.Source])); len(names) > 1 {
+			sources[m.Source] = ""
+			var all []string
+			for _, name := range names {
+				all = append(all, files[m.Source][name])
+			}
+			contested[from] = fmt.Errorf("%w: %s are for the source %s, under different names, so that neither runs: remove one, or use a lock and choose with `parley plugin install FILE --take-source`",
+				plugin.ErrContested, strings.Join(all, " and "), m.Source)
+		}
+	}
+	return contested
 }
 
 // reread returns what file holds as long as it is what was seen before.
@@ -150,7 +214,7 @@ func newWanted(m *abi.Manifest, module []byte, from string) plugin.Wanted {
 }
 
 // Trial wants module to run, and nothing else.
-func Trial(module []byte) []plugin.Wanted {
+func Trial(module []byte) plugin.Plan {
 	m, err := plugin.ReadManifest(module)
 	if err != nil {
 		m = &abi.Manifest{}
@@ -158,5 +222,5 @@ func Trial(module []byte) []plugin.Wanted {
 	w := newWanted(m, module, "trial")
 	w.Use = true
 	w.Read = func() ([]byte, error) { return module, err }
-	return []plugin.Wanted{w}
+	return plugin.Plan{Wanted: []plugin.Wanted{w}, Sources: map[string]string{m.Source: m.Name}}
 }

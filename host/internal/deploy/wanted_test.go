@@ -27,10 +27,10 @@ func TestNarrowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantRefused(t, in.Dir, "asks for the secret apiKey, which the lock does not accept", "`parley plugin pin x@1.0.0 --grant")
-	if _, err := in.Pin(t.Context(), "x@1.0.0", false); err == nil || !strings.Contains(err.Error(), "more than the lock accepts for it: the secret apiKey") {
+	if _, err := in.Pin(t.Context(), "x@1.0.0", InstallOptions{}); err == nil || !strings.Contains(err.Error(), "more than the lock accepts for it: the secret apiKey") {
 		t.Errorf("Pin: %v, want the secret named", err)
 	}
-	if _, err := in.Pin(t.Context(), "x@1.0.0", true); err != nil {
+	if _, err := in.Pin(t.Context(), "x@1.0.0", InstallOptions{Grant: true}); err != nil {
 		t.Error(err)
 	}
 	checkDir(t, in.Dir)
@@ -39,7 +39,8 @@ func TestNarrowed(t *testing.T) {
 // wantRefused wants the one pinned version to be refused, with words.
 func wantRefused(t testing.TB, d Dir, words ...string) {
 	t.Helper()
-	wanted, refused, err := d.Locked(nil)
+	p, err := d.Locked(nil)
+	wanted, refused := p.Wanted, p.Refused
 	if err != nil || len(wanted) != 1 || len(refused) != 0 {
 		t.Fatalf("Locked = %v, %v, %v; want one pinned", wanted, refused, err)
 	}
@@ -52,7 +53,7 @@ func wantRefused(t testing.TB, d Dir, words ...string) {
 			t.Errorf("Read: %v\nwhich lacks %q", err, w)
 		}
 	}
-	items, err := d.List()
+	items, err := d.List(nil)
 	if err != nil || len(items) != 1 || items[0].State == StatePinned || items[0].Reason == "" {
 		t.Errorf("List = %+v, %v; want it refused", items, err)
 	}
@@ -70,7 +71,7 @@ func TestRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantRefused(t, in.Dir, file+" was altered", "expects sha256 "+hash(good), "the file has "+hash(altered), "`parley plugin install FILE-or-URL@"+hash(good)+at)
-	if _, err := in.Pin(t.Context(), "x", false); err == nil || !strings.Contains(err.Error(), "was altered") {
+	if _, err := in.Pin(t.Context(), "x", InstallOptions{}); err == nil || !strings.Contains(err.Error(), "was altered") {
 		t.Errorf("Pin of an altered one: %v", err)
 	}
 	if _, err := in.Install(t.Context(), altered, nil, "f", InstallOptions{}); err == nil || !strings.Contains(err.Error(), "is pinned with sha256 "+hash(good)+", and this one has "+hash(altered)) {
@@ -146,7 +147,8 @@ func TestUnlisted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	wanted, refused, err := in.Dir.Locked(nil)
+	p, err := in.Dir.Locked(nil)
+	wanted, refused := p.Wanted, p.Refused
 	if err != nil || len(wanted) != 1 || wanted[0].Name != "x" {
 		t.Fatalf("Locked = %+v, %v; want x alone", wanted, err)
 	}
@@ -173,11 +175,11 @@ func TestLockedEmbedded(t *testing.T) {
 	carried := [][]byte{module(t, "x", "3.0.0", nil), module(t, "y", "1.0.0", nil)}
 	list := func() (got []string) {
 		t.Helper()
-		wanted, _, err := in.Dir.Locked(carried)
+		p, err := in.Dir.Locked(carried)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, w := range wanted {
+		for _, w := range p.Wanted {
 			mark := ""
 			if w.Use {
 				mark = "*"
@@ -219,7 +221,8 @@ func TestUnlocked(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	wanted, refused, err := d.Unlocked([][]byte{module(t, "x", "3.0.0", nil), module(t, "y", "2.0.0", nil)})
+	p, err := d.Unlocked([][]byte{module(t, "x", "3.0.0", nil), module(t, "y", "2.0.0", nil)})
+	wanted, refused := p.Wanted, p.Refused
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +250,7 @@ func TestUnlocked(t *testing.T) {
 	if _, err := wanted[1].Read(); err == nil || !strings.Contains(err.Error(), "changed while it was read") {
 		t.Errorf("Read of a file that has changed: %v", err)
 	}
-	if wanted, _, err := (Dir{Path: filepath.Join(d.Path, "absent")}).Unlocked(nil); err != nil || len(wanted) != 0 {
-		t.Errorf("Unlocked of no directory = %v, %v", wanted, err)
+	if p, err := (Dir{Path: filepath.Join(d.Path, "absent")}).Unlocked(nil); err != nil || len(p.Wanted) != 0 {
+		t.Errorf("Unlocked of no directory = %v, %v", p, err)
 	}
 }

@@ -31,7 +31,7 @@ func TestHammerInstall(t *testing.T) {
 						t.Errorf("Rollback: %v", err)
 					}
 				}
-				if _, _, err := mine.Dir.Locked(nil); err != nil {
+				if _, err := mine.Dir.Locked(nil); err != nil {
 					t.Errorf("Locked: %v", err)
 				}
 			}
@@ -39,7 +39,7 @@ func TestHammerInstall(t *testing.T) {
 	}
 	wg.Wait()
 	checkDir(t, in.Dir)
-	items, err := in.Dir.List()
+	items, err := in.Dir.List(nil)
 	if err != nil || len(items) != tools*each {
 		t.Errorf("%d versions are pinned, %v; want %d", len(items), err, tools*each)
 	}

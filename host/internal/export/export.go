@@ -13,8 +13,9 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/secret"
 )
 
 // Indexes are what is copied. See package search.
@@ -36,13 +37,13 @@ type Log interface {
 type Targets interface {
 	// Target returns the instance whose API is at base; key, where there is
 	// one, goes along with each request.
-	Target(base *url.URL, key chat.Secret) Target
+	Target(base *url.URL, key secret.Text) Target
 }
 
 // A Target is the instance that is copied to. No redirect is followed: the
 // documents go where the operator said, and nowhere else.
 type Target interface {
-	// Send sends one request. An error is a [*chat.UpstreamError]; ctx ends it.
+	// Send sends one request. An error is a [*outbound.Error]; ctx ends it.
 	Send(ctx context.Context, r Request) (Answer, error)
 }
 
@@ -66,13 +67,15 @@ type Options struct {
 	Indexes Indexes
 	Log     Log
 	Targets Targets
-	Sealer  search.Sealer // keeps API keys of waiting exports
+	Sealer  settings.Sealer // keeps API keys of waiting exports
 	// Pause is waited before a request is sent again, twice as long each time up
 	// to 30 times as much; default 1 s.
 	Pause time.Duration
 	// Patience is how long an instance that cannot be reached, or is too busy,
 	// is asked again before the export fails; default 5 min.
 	Patience time.Duration
+	// Failed is told why an export failed, for the log; default: nobody.
+	Failed func(task uint32, why error)
 }
 
 // A Service makes exports. Safe for concurrent use, but for [Service.Process].

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 const all = `{"url":"http://there.example/api/","apiKey":"` + key + `","payloadSize":1024,"indexes":{"*":{},"notes":{"filter":"even = 0","overrideSettings":true}}}`
@@ -114,18 +114,18 @@ func TestResume(t *testing.T) {
 // A network that comes back is waited for; one that does not is, in the end, an
 // error that says how far it was.
 func TestTrouble(t *testing.T) {
-	broken := &chat.UpstreamError{Kind: chat.UpstreamBroken, Message: "x"}
+	broken := &outbound.Error{Kind: outbound.Broken, Message: "x"}
 	for name, tt := range map[string]struct {
 		answer Answer
 		err    error
 		want   string // in the error, once the trouble does not end
 		tries  bool   // it is asked again
 	}{
-		"hung up":        {err: broken, want: "remote_could_not_send_request: The other instance hung up", tries: true},
-		"unreachable":    {err: &chat.UpstreamError{Kind: chat.UpstreamConnect, Message: "no connection to there.example", Retryable: true}, want: "was not reached: no connection to there.example", tries: true},
-		"no trust":       {err: &chat.UpstreamError{Kind: chat.UpstreamConnect, Message: "the TLS certificate of there.example is not trusted"}, want: "is not trusted"},
-		"slow":           {err: &chat.UpstreamError{Kind: chat.UpstreamTimeout}, want: "remote_timeout", tries: true},
-		"metadata":       {err: &chat.UpstreamError{Kind: chat.UpstreamRefused, Message: "it is at a metadata address"}, want: "metadata address"},
+		"hung up":        {err: broken, want: "remote_could_not_send_request: The other instance was not reached; the host's log has the cause", tries: true},
+		"unreachable":    {err: &outbound.Error{Kind: outbound.Connect, Message: "it is not told", Retryable: true}, want: "was not reached; the host's log has the cause", tries: true},
+		"no trust":       {err: &outbound.Error{Kind: outbound.Connect, Message: "it is not told"}, want: "was not reached; the host's log has the cause"},
+		"slow":           {err: &outbound.Error{Kind: outbound.Timeout}, want: "remote_timeout", tries: true},
+		"metadata":       {err: &outbound.Error{Kind: outbound.Refused, Message: "it is at a metadata address"}, want: "metadata address"},
 		"busy":           {answer: Answer{Status: 503, Body: []byte(`{"code":"no_space"}`)}, want: "remote_remote_error: The other instance answers 503, no_space", tries: true},
 		"too many":       {answer: Answer{Status: 429}, want: "answers 429", tries: true},
 		"refused key":    {answer: Answer{Status: 403, Body: []byte(`{"code":"invalid_api_key"}`)}, want: "remote_invalid_api_key: The other instance refuses the `apiKey` (403, invalid_api_key)"},

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/secret"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -79,7 +79,7 @@ type side struct {
 	trouble func(n int) (Answer, error)
 }
 
-func (s *side) Target(base *url.URL, key chat.Secret) Target {
+func (s *side) Target(base *url.URL, key secret.Text) Target {
 	s.base, s.key = base.String(), key.Reveal()
 	return s
 }

@@ -11,8 +11,8 @@ import (
 	"net/url"
 
 	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/secret"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -79,6 +79,9 @@ func (s *Service) Process(ctx context.Context, r *task.Run) ([]task.Outcome, err
 	}
 	o := task.Outcome{Details: details}
 	if err != nil {
+		if s.opts.Failed != nil {
+			s.opts.Failed(w.UID, err)
+		}
 		o.Err = task.Fail(err)
 	}
 	return []task.Outcome{o}, nil
@@ -96,7 +99,7 @@ func (x *run) open() error {
 			return &apierr.Error{Code: apierr.InvalidExportAPIKey, Err: err, Message: "The `apiKey` of this export cannot be read any more, since the master key is another one: export again."}
 		}
 	}
-	x.target = x.opts.Targets.Target(base, chat.NewSecret(string(key)))
+	x.target = x.opts.Targets.Target(base, secret.New(string(key)))
 	return nil
 }
 

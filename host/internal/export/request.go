@@ -13,8 +13,9 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
-	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/secret"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -79,7 +80,7 @@ func (s *Service) Task(body []byte) (task.New, error) {
 		if len(*o.APIKey) > maxKey || strings.ContainsFunc(*o.APIKey, func(r rune) bool { return r < ' ' || r > '~' }) {
 			return task.New{}, apierr.Newf(apierr.InvalidExportAPIKey, "`apiKey` must be at most %d printable characters of ASCII: it is sent in a header.", maxKey)
 		}
-		shown["apiKey"] = chat.Obfuscate(chat.NewSecret(*o.APIKey))
+		shown["apiKey"] = secret.Obfuscate(secret.New(*o.APIKey))
 		w.SealedKey = s.opts.Sealer.Seal([]byte(*o.APIKey), sealPlace(w.URL))
 	}
 	payload, err := json.Marshal(w)
@@ -194,7 +195,7 @@ func encode(v any) (json.RawMessage, error) {
 
 // ResealPayload returns what an export waits with, its key sealed anew; nil
 // where it has none. An export whose key is dropped fails when its turn comes.
-func ResealPayload(payload []byte, anew search.Reseal) ([]byte, error) {
+func ResealPayload(payload []byte, anew settings.Reseal) ([]byte, error) {
 	var w work
 	if err := json.Unmarshal(payload, &w); err != nil {
 		return nil, fmt.Errorf("decode export: %w", err)

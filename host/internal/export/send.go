@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 // json sends a JSON body.
@@ -59,19 +59,18 @@ func (x *run) judge(a Answer, err error) (again bool, failure *apierr.Error) {
 		return &apierr.Error{Code: code, Err: err, Message: "The other instance " + fmt.Sprintf(format, args...) + "." + so}
 	}
 	if err != nil {
-		u, _ := errors.AsType[*chat.UpstreamError](err)
+		u, _ := errors.AsType[*outbound.Error](err)
 		switch {
 		case u == nil:
-			return true, failed(apierr.RemoteNotSent, "was not reached")
-		case u.Kind == chat.UpstreamRefused:
+			return true, failed(apierr.RemoteNotSent, "was not reached; the host's log has the cause")
+		case u.Kind == outbound.Refused:
 			return false, failed(apierr.RemoteNotSent, "was not asked: %s", u.Message)
-		case u.Kind == chat.UpstreamTimeout:
+		case u.Kind == outbound.Timeout:
 			return true, failed(apierr.RemoteTimeout, "did not answer in time")
-		case u.Kind == chat.UpstreamConnect:
-			// A certificate that nobody trusts does not mend itself.
-			return u.Retryable, failed(apierr.RemoteNotSent, "was not reached: %s", u.Message)
 		}
-		return true, failed(apierr.RemoteNotSent, "hung up before it answered")
+		// The same whatever the cause, see package upstream. A certificate that
+		// nobody trusts does not mend itself.
+		return u.Retryable || u.Kind != outbound.Connect, failed(apierr.RemoteNotSent, "was not reached; the host's log has the cause")
 	}
 	said := remoteCode(a.Body)
 	switch s := a.Status; {

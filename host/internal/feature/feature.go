@@ -27,6 +27,7 @@ const (
 	Multimodal         Feature = "multimodal"         // setting fragments of embedders, and searches with media
 	Network            Feature = "network"            // GET and PATCH /network, and searches on remotes
 	ChatCompletions    Feature = "chatCompletions"    // the routes below /chats
+	MCP                Feature = "mcp"                // POST /mcp
 )
 
 // A trait is what the table knows of a feature.
@@ -46,6 +47,7 @@ func traits() []trait {
 		{Multimodal, false, "fragments of embedders, and searches with media,", func(s *Set) *bool { return &s.Multimodal }},
 		{Network, false, "the network of remotes", func(s *Set) *bool { return &s.Network }},
 		{ChatCompletions, true, "conversations", func(s *Set) *bool { return &s.ChatCompletions }},
+		{MCP, true, "the Model Context Protocol", func(s *Set) *bool { return &s.MCP }},
 	}
 }
 
@@ -55,6 +57,10 @@ func absent() map[string]string {
 	return map[string]string{
 		"editDocumentsByFunction": "it runs a script over documents, and there is no script language here; send the documents changed, by PUT /indexes/{uid}/documents",
 		"vectorStore":             "it is always on: see the setting `embedders`",
+		"getTaskDocumentsRoute":   "the documents of a task are dropped once they are applied",
+		"dynamicSearchRules":      "documents are not pinned to queries; the ranking rules decide",
+		"foreignKeys":             "documents are not joined with those of other indexes",
+		"renderRoute":             "templates are checked when they are set; there is no route that renders one",
 	}
 }
 
@@ -67,6 +73,7 @@ type Set struct {
 	Multimodal         bool
 	Network            bool
 	ChatCompletions    bool
+	MCP                bool
 }
 
 // Default is the Set of a host where nothing was switched.
@@ -137,12 +144,21 @@ func Open(ctx context.Context, store Store, on ...Feature) (*Service, error) {
 func (s *Service) Now() Set { return *s.now.Load() }
 
 // Patch switches the features that are named, and returns all. An error is an
-// [apierr.Error], or one of the store: nothing is switched then.
+// [apierr.Error], or one of the store: nothing is switched then, unless it says
+// that a feature of another product is not offered here; the others are switched
+// before that. Such a feature may be switched off.
 func (s *Service) Patch(ctx context.Context, named map[string]bool) (Set, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	set, switched := s.Now(), maps.Clone(s.switched)
+	var refused []string
 	for _, name := range slices.Sorted(maps.Keys(named)) {
+		if why, ok := absent()[name]; ok {
+			if named[name] {
+				refused = append(refused, fmt.Sprintf("The feature `%s` is not offered: %s.", name, why))
+			}
+			continue
+		}
 		i := slices.IndexFunc(traits(), func(t trait) bool { return string(t.feature) == name })
 		if i < 0 {
 			return s.Now(), unknown(name)
@@ -155,13 +171,16 @@ func (s *Service) Patch(ctx context.Context, named map[string]bool) (Set, error)
 	}
 	s.switched = switched
 	s.now.Store(&set)
+	if len(refused) > 0 {
+		if len(named) > len(refused) {
+			refused = append(refused, "The others were switched.")
+		}
+		return set, apierr.Newf(apierr.BadRequest, "%s", strings.Join(refused, " "))
+	}
 	return set, nil
 }
 
 func unknown(name string) error {
-	if why, ok := absent()[name]; ok {
-		return apierr.Newf(apierr.BadRequest, "The feature `%s` is not offered: %s.", name, why)
-	}
 	var known []string
 	for _, t := range traits() {
 		known = append(known, string(t.feature))

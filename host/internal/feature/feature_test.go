@@ -40,24 +40,41 @@ func open(t *testing.T, m *memory, on ...feature.Feature) *feature.Service {
 func TestSwitch(t *testing.T) {
 	m := &memory{}
 	s := open(t, m)
-	if got := s.Now(); got != (feature.Set{ChatCompletions: true}) || got != feature.Default() {
-		t.Errorf("features at first %+v, want chatCompletions alone", got)
+	if got := s.Now(); got != (feature.Set{ChatCompletions: true, MCP: true}) || got != feature.Default() {
+		t.Errorf("features at first %+v, want chatCompletions and mcp alone", got)
 	}
 	got, err := s.Patch(t.Context(), map[string]bool{"network": true, "chatCompletions": false})
-	if want := (feature.Set{Network: true}); err != nil || got != want || s.Now() != want {
+	if want := (feature.Set{Network: true, MCP: true}); err != nil || got != want || s.Now() != want {
 		t.Errorf("Patch = %+v, %v, then %+v; want %+v", got, err, s.Now(), want)
 	}
-	if got := open(t, m).Now(); got != (feature.Set{Network: true}) {
-		t.Errorf("after a restart %+v, want network alone", got)
+	if got := open(t, m).Now(); got != (feature.Set{Network: true, MCP: true}) {
+		t.Errorf("after a restart %+v, want network and mcp alone", got)
 	}
 	for _, bad := range []struct{ name, says string }{
 		{"netwrok", "did you mean `network`?"},
 		{"nonsense", "known are `metrics`"},
-		{"editDocumentsByFunction", "not offered: it runs a script"},
 	} {
 		got, err := s.Patch(t.Context(), map[string]bool{"containsFilter": true, bad.name: true})
 		if apierr.From(err).Code != apierr.BadRequest || !strings.Contains(err.Error(), bad.says) || got != s.Now() || got.ContainsFilter {
 			t.Errorf("Patch of %s = %+v, %v; want nothing switched and %q", bad.name, got, err, bad.says)
+		}
+	}
+}
+
+// TestAbsent wants features of other products refused by name, and the others in
+// the same body switched.
+func TestAbsent(t *testing.T) {
+	s := open(t, &memory{})
+	if got, err := s.Patch(t.Context(), map[string]bool{"editDocumentsByFunction": false, "network": true}); err != nil || !got.Network {
+		t.Errorf("an absent feature, off: %+v, %v", got, err)
+	}
+	got, err := s.Patch(t.Context(), map[string]bool{"containsFilter": true, "editDocumentsByFunction": true, "dynamicSearchRules": true})
+	if apierr.From(err).Code != apierr.BadRequest || !got.ContainsFilter || !s.Now().ContainsFilter {
+		t.Errorf("absent features, on: %+v, %v; want an error, and containsFilter on", got, err)
+	}
+	for _, says := range []string{"`editDocumentsByFunction` is not offered: it runs a script", "`dynamicSearchRules` is not offered", "The others were switched"} {
+		if !strings.Contains(err.Error(), says) {
+			t.Errorf("error %v, want %q in it", err, says)
 		}
 	}
 }
@@ -72,8 +89,8 @@ func TestLaunch(t *testing.T) {
 	if _, err := s.Patch(t.Context(), map[string]bool{"network": true}); err != nil {
 		t.Fatal(err)
 	}
-	if got := open(t, m).Now(); got != (feature.Set{Network: true, ChatCompletions: true}) {
-		t.Errorf("launched without: %+v, want network and chatCompletions", got)
+	if got := open(t, m).Now(); got != (feature.Set{Network: true, ChatCompletions: true, MCP: true}) {
+		t.Errorf("launched without: %+v, want network, chatCompletions and mcp", got)
 	}
 	if _, err := s.Patch(t.Context(), map[string]bool{"metrics": false}); err != nil || s.Now().Metrics {
 		t.Errorf("metrics switched off: %+v, %v", s.Now(), err)
@@ -103,13 +120,13 @@ func TestRequire(t *testing.T) {
 		t.Errorf("Require of a feature that is on = %v", err)
 	}
 	names := map[feature.Feature]bool{}
-	feature.Set{Metrics: true, LogsRoute: true, ContainsFilter: true, CompositeEmbedders: true, Multimodal: true, Network: true, ChatCompletions: true}.Each(func(f feature.Feature, on bool) {
+	feature.Set{Metrics: true, LogsRoute: true, ContainsFilter: true, CompositeEmbedders: true, Multimodal: true, Network: true, ChatCompletions: true, MCP: true}.Each(func(f feature.Feature, on bool) {
 		names[f] = on
 		if !on || feature.Off(f, "x").Message == "" {
 			t.Errorf("%s is off", f)
 		}
 	})
-	if len(names) != 7 {
-		t.Errorf("%d features, want 7: this test names each of them", len(names))
+	if len(names) != 8 {
+		t.Errorf("%d features, want 8: this test names each of them", len(names))
 	}
 }

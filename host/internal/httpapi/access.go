@@ -29,8 +29,9 @@ type access struct {
 	// stream: the answer goes on after the handler, and is logged at its end.
 	stream bool
 	// Of a stream: how long the first event took; for its events, who its client is.
-	first  time.Duration
-	client string
+	first   time.Duration
+	client  string
+	outcome *chat.Outcome // of an answer that was sent whole
 	// Where it is traced: its step, and the trace that it is of.
 	step    chat.Step
 	traceID string
@@ -50,28 +51,45 @@ func accessOf(c *fiber.Ctx) (a *access, read bool) {
 	return &access{id: requestID(c), clock: time.Now, start: time.Now(), method: otherMethod, route: NoRoute}, false
 }
 
-// around holds for every request: id, CORS, panics, errors, and the log.
+// around holds for every request: id, who may ask, CORS, panics, errors, and the log.
 func (s *Server) around(c *fiber.Ctx) error {
 	a := &access{id: requestID(c), clock: s.Now, start: s.Now(), method: strings.Clone(c.Method())}
 	c.Locals(accessKey{}, a)
 	c.Set(fiber.HeaderXRequestID, a.id)
-	allowOrigins(c)
-	if c.Method() == fiber.MethodOptions {
-		preflight(c)
-	} else if err := s.next(c, a); err != nil {
+	origin, err := s.checkSite(c)
+	if origin != "" {
+		allowOrigin(c, origin)
+	}
+	if err == nil {
+		if c.Method() == fiber.MethodOptions {
+			preflight(c)
+		} else {
+			err = s.next(c, a)
+		}
+	}
+	if err != nil {
 		if err := s.fail(c, err); err != nil {
 			return err
 		}
 	}
 	s.leaveBody(c)
+	if onV1(c) && !a.stream {
+		setProcessing(c, a)
+	}
 	if a.stream {
 		return nil // it is the stream's now, which may have ended already
 	}
+	compress(c)
 	if a.route = c.Route().Path; a.route == "/" {
 		a.route = NoRoute // what stands there is around itself
 	}
 	a.status = c.Response().StatusCode()
 	a.bytes = len(c.Response().Body())
+	if a.outcome != nil {
+		a.client = clientOf(c)
+		s.answered(a, *a.outcome)
+		return nil
+	}
 	s.tellRequest(a, clientOf(c))
 	s.logAccess(a, nil)
 	s.done(a, nil)
@@ -136,10 +154,14 @@ func requestID(c *fiber.Ctx) string {
 	return hex.EncodeToString(b[:])
 }
 
-// allowOrigins lets pages of any origin read the answer.
-func allowOrigins(c *fiber.Ctx) {
-	c.Set(fiber.HeaderAccessControlAllowOrigin, "*")
-	c.Set(fiber.HeaderAccessControlExposeHeaders, "X-Request-Id, Retry-After, Warning")
+// exposed are the headers that pages may read.
+const exposed = "X-Request-Id, Retry-After, Retry-After-Ms, X-Should-Retry, Warning, OpenAI-Processing-Ms, " +
+	"X-RateLimit-Limit-Requests, X-RateLimit-Limit-Tokens, X-RateLimit-Remaining-Requests, X-RateLimit-Remaining-Tokens, X-RateLimit-Reset-Requests, X-RateLimit-Reset-Tokens"
+
+// allowOrigin lets pages of origin read the answer; "*": of any.
+func allowOrigin(c *fiber.Ctx, origin string) {
+	c.Set(fiber.HeaderAccessControlAllowOrigin, origin)
+	c.Set(fiber.HeaderAccessControlExposeHeaders, exposed)
 }
 
 // preflight answers what a browser asks before a request. The headers that it

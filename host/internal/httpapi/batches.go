@@ -1,7 +1,9 @@
 package httpapi
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -17,6 +19,7 @@ type batchBody struct {
 	Duration   *string         `json:"duration"` // ISO 8601; null while not finished
 	StartedAt  time.Time       `json:"startedAt"`
 	FinishedAt *time.Time      `json:"finishedAt"`
+	Strategy   string          `json:"batchStrategy"`
 }
 
 type progressBody struct {
@@ -35,10 +38,12 @@ type batchStatsBody struct {
 	Status       map[task.Status]int `json:"status"`
 	Types        map[task.Type]int   `json:"types"`
 	IndexUIDs    map[string]int      `json:"indexUids"`
+	Trace        map[string]string   `json:"progressTrace"` // how long each step took; {} while it is applied
 }
 
 func newBatchBody(b *task.Batch) batchBody {
-	body := batchBody{UID: b.UID, Details: b.Details, StartedAt: b.StartedAt, Stats: batchStatsBody{Status: b.Statuses, Types: b.Types, IndexUIDs: b.Indexes}}
+	body := batchBody{UID: b.UID, Details: b.Details, StartedAt: b.StartedAt, Strategy: cmp.Or(b.Strategy, "unspecified")}
+	body.Stats = batchStatsBody{Status: b.Statuses, Types: b.Types, IndexUIDs: b.Indexes, Trace: map[string]string{}}
 	for _, n := range b.Statuses {
 		body.Stats.TotalNbTasks += n
 	}
@@ -51,8 +56,26 @@ func newBatchBody(b *task.Batch) batchBody {
 	if !b.FinishedAt.IsZero() {
 		body.FinishedAt = &b.FinishedAt
 		body.Duration = new(task.ISO8601(b.Duration()))
+		const whole = "processing tasks"
+		body.Stats.Trace[whole] = traceTime(b.Duration())
+		took := map[string]time.Duration{}
+		for _, span := range b.Trace {
+			took[span.Step] += span.Took
+			body.Stats.Trace[whole+" > "+span.Step] = traceTime(took[span.Step])
+		}
 	}
 	return body
+}
+
+// traceTime is d in the largest unit that it has, with two decimals: "12.30ms".
+func traceTime(d time.Duration) string {
+	switch {
+	case d >= time.Second:
+		return fmt.Sprintf("%.2fs", d.Seconds())
+	case d >= time.Millisecond:
+		return fmt.Sprintf("%.2fms", float64(d)/float64(time.Millisecond))
+	}
+	return fmt.Sprintf("%.2fµs", float64(d)/float64(time.Microsecond))
 }
 
 // listBatches answers GET /batches, newest first.

@@ -8,13 +8,13 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 // An endless provider says one word after the other for as long as it is asked.
 type endless struct{ words int }
 
-func (e endless) Do(context.Context, *chat.Outbound) (chat.Response, error) {
+func (e endless) Do(context.Context, *outbound.Request) (outbound.Response, error) {
 	return &flood{left: e.words}, nil
 }
 

@@ -1,7 +1,10 @@
 package httpapi_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -48,9 +51,21 @@ func TestBadBodies(t *testing.T) {
 			}
 			sent++
 			a := r.do(method, path, tt.body)
-			var e struct{ Code, Message string }
+			type failure struct{ Code, Message string }
+			var e struct {
+				failure
+				Error failure
+			}
+			if path == "/mcp" {
+				a.body = strings.Replace(a.body, `"code":-32`, `"number":-32`, 1) // JSON-RPC's own
+				a.body = strings.Replace(a.body, `"data":{"code":`, `"code":`, 1)
+				a.body = strings.Replace(a.body, "}}}", "}}", 1)
+			}
 			if err := json.Unmarshal([]byte(a.body), &e); err != nil {
 				t.Errorf("%s with a body that is %s: %v in %.300s", route, tt.name, err, a.body)
+			}
+			if strings.HasPrefix(path, "/v1/") || path == "/mcp" {
+				e.failure = e.Error
 			}
 			if a.status != 400 || tt.code != "" && e.Code != tt.code || e.Code == "" || !strings.Contains(e.Message, tt.says) || len(e.Message) > 1000 {
 				t.Errorf("%s with a body that is %s = %d %.300s, want 400 %s with %q", route, tt.name, a.status, a.body, tt.code, tt.says)
@@ -70,9 +85,9 @@ func TestDeepFilters(t *testing.T) {
 	const n = 9000 // what JSON lets through
 	for name, filter := range map[string]string{
 		"arrays":      strings.Repeat("[", n) + `"year > 1"` + strings.Repeat("]", n),
-		"parentheses": `"` + strings.Repeat("(", 1<<20) + `"`,
+		"parentheses": `"` + strings.Repeat("(", 1_000_000) + `"`,
 		"closed":      `"` + strings.Repeat("(", 1<<18) + "year > 1" + strings.Repeat(")", 1<<18) + `"`,
-		"NOT":         `"` + strings.Repeat("NOT ", 1<<18) + `year > 1"`,
+		"NOT":         `"` + strings.Repeat("NOT ", 250_000) + `year > 1"`,
 	} {
 		body := `{"filter":` + filter + "}"
 		r.play(t, []scenario{
@@ -80,5 +95,61 @@ func TestDeepFilters(t *testing.T) {
 			{name: name + ", fetch", method: "POST", path: "/indexes/movies/documents/fetch", body: body, status: 400, code: "invalid_document_filter"},
 			{name: name + ", delete", method: "POST", path: "/indexes/movies/documents/delete", body: body, status: 400, code: "invalid_document_filter"},
 		})
+	}
+}
+
+// Any key of a front end may search, so that the bodies of searches have a
+// limit of their own, packed and unpacked, and what is beyond it is not read.
+func TestHostileSearchBodies(t *testing.T) {
+	r := newRig(t, wish{})
+	pack := func(text string) string {
+		var b bytes.Buffer
+		w := gzip.NewWriter(&b)
+		_, err := w.Write([]byte(text))
+		check(t, err)
+		check(t, w.Close())
+		return b.String()
+	}
+	packed := []string{"Content-Encoding", "gzip"}
+	long := strings.Repeat("x", 20<<20)
+	for path, body := range map[string]string{
+		"/indexes/a/search":       `{"q":"` + long + `"}`,
+		"/indexes/a/facet-search": `{"facetName":"a","facetQuery":"` + long + `"}`,
+		"/indexes/a/similar":      `{"id":"` + long + `"}`,
+		"/multi-search":           `{"queries":[{"indexUid":"a","q":"` + long + `"}]}`,
+	} {
+		says := []string{"1048576", "--http-search-payload-size-limit"}
+		r.play(t, []scenario{
+			{name: path, method: "POST", path: path, body: body[:2<<20], status: 413, code: "payload_too_large", contains: says},
+			{name: path + ", packed", method: "POST", path: path, body: pack(body), header: packed, status: 413, code: "payload_too_large", contains: says},
+		})
+	}
+	r.play(t, []scenario{
+		{name: "other bodies", method: "POST", path: "/indexes/a/documents", body: `[{"id":1,"text":"` + long[:2<<20] + `"}]`, status: 202},
+	})
+	raised := newRig(t, wish{limits: httpapi.Limits{Search: 4 << 20}})
+	raised.play(t, []scenario{
+		{name: "raised", method: "POST", path: "/indexes/a/search", body: `{"q":"` + long[:3<<20] + `"}`, status: 404, code: "index_not_found"},
+		{name: "over what it was raised to", method: "POST", path: "/indexes/a/search", body: `{"q":"` + long[:5<<20] + `"}`, status: 413, code: "payload_too_large", contains: []string{"4194304"}},
+	})
+}
+
+// What a query is shown with is what was looked at of it.
+func TestHostileQueryIsCut(t *testing.T) {
+	r := newShop(t)
+	for path, tt := range map[string]struct {
+		body, at string
+		most     int
+	}{
+		"/indexes/shop/search":       {`{"q":"%s"}`, "query", 8 << 10},
+		"/indexes/shop/facet-search": {`{"facetName":"kind","facetQuery":"%s"}`, "facetQuery", 400},
+	} {
+		a := r.do("POST", path, fmt.Sprintf(tt.body, strings.Repeat("é", 100_000)))
+		var got map[string]any
+		check(t, json.Unmarshal([]byte(a.body), &got))
+		text, _ := got[tt.at].(string)
+		if a.status != 200 || len(text) != tt.most || strings.Trim(text, "é") != "" {
+			t.Errorf("%s = %d with %d bytes of %s, want 200 with %d", path, a.status, len(text), tt.at, tt.most)
+		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/auth"
 )
 
 // bodyPart is read of a body at a time; each must arrive within the limit for
@@ -56,8 +57,8 @@ type arrival struct {
 // the limit in either form.
 func (s *Server) openBody(r *call) (io.ReadCloser, error) {
 	a := &arrival{server: s, call: r, stream: r.Context().RequestBodyStream(), length: int64(r.Request().Header.ContentLength())}
-	if a.length > s.Limits.Body {
-		return nil, s.tooLarge()
+	if a.length > r.limit.bytes {
+		return nil, r.limit.exceeded()
 	}
 	return s.unpack(r, a)
 }
@@ -79,8 +80,8 @@ func (a *arrival) Read(p []byte) (int, error) {
 	a.read += int64(n)
 	a.part += int64(n)
 	switch {
-	case a.read > a.server.Limits.Body:
-		return n, a.server.tooLarge()
+	case a.read > a.call.limit.bytes:
+		return n, a.call.limit.exceeded()
 	case errors.Is(err, io.EOF) && a.length >= 0 && a.read < a.length:
 		return n, apierr.Newf(apierr.BadRequest, "The body ended after %d of the %d bytes that `Content-Length` says.", a.read, a.length)
 	case errors.Is(err, io.EOF):
@@ -102,8 +103,24 @@ func (a *arrival) unread(err error) error {
 	return &apierr.Error{Code: apierr.BadRequest, Message: "The body could not be read to its end.", Err: err}
 }
 
-func (s *Server) tooLarge() error {
-	return apierr.Newf(apierr.PayloadTooLarge, "The body is over the limit of %d bytes: send less at a time, or raise --http-payload-size-limit.", s.Limits.Body)
+// A bodyLimit bounds a body, packed and unpacked.
+type bodyLimit struct {
+	bytes  int64
+	option string // that raises it
+}
+
+// bodyLimit is that of the routes of an action. What a search says is held in
+// memory several times over while it runs, and any key of a front end may
+// search.
+func (s *Server) bodyLimit(action auth.Action) bodyLimit {
+	if action == auth.Search && s.Limits.Search < s.Limits.Body {
+		return bodyLimit{s.Limits.Search, "http-search-payload-size-limit"}
+	}
+	return bodyLimit{s.Limits.Body, "http-payload-size-limit"}
+}
+
+func (l bodyLimit) exceeded() error {
+	return apierr.Newf(apierr.PayloadTooLarge, "The body is over the limit of %d bytes: send less at a time, or raise --%s.", l.bytes, l.option)
 }
 
 // decode reads a JSON body into what into points at, strictly.
@@ -148,8 +165,5 @@ func (s *Server) leaveBody(c *fiber.Ctx) {
 	if length >= 0 && int64(length) <= min(prefetched, s.Limits.Body) || c.Context().RequestBodyStream() == nil || c.Locals(bodyReadKey{}) != nil {
 		return
 	}
-	c.Context().SetConnectionClose()
-	if conn, ok := c.Context().Conn().(*conn); ok {
-		conn.linger.Store(true)
-	}
+	hangUpAfter(c.Context())
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/chat"
 )
 
 // uidBody is one entry of a list of names.
@@ -17,7 +18,7 @@ func (s *Server) listChats(r *call) error {
 	if err != nil {
 		return err
 	}
-	uids, total, err := s.Chat.Workspaces(s.ctx, offset, limit)
+	uids, total, err := s.Chat.Workspaces(s.ctx, r.caller, offset, limit)
 	if err != nil {
 		return err
 	}
@@ -28,9 +29,26 @@ func (s *Server) listChats(r *call) error {
 	return ok(r, list[uidBody]{results, offset, limit, total})
 }
 
+// workspace returns the workspace uid of the path, or [apierr.ChatNotFound]
+// where the caller may not use it.
+func (s *Server) workspace(r *call) (string, error) {
+	uid := r.param("uid")
+	if err := chat.CheckUID(uid); err != nil {
+		return "", err
+	}
+	if !r.caller.Workspace(uid) {
+		return "", chat.NotFound(uid)
+	}
+	return uid, nil
+}
+
 // getChat answers GET /chats/:uid.
 func (s *Server) getChat(r *call) error {
-	p, err := s.Chat.Prompts(s.ctx, r.param("uid"))
+	uid, err := s.workspace(r)
+	if err != nil {
+		return err
+	}
+	p, err := s.Chat.Prompts(s.ctx, uid)
 	if err != nil {
 		return err
 	}
@@ -39,7 +57,11 @@ func (s *Server) getChat(r *call) error {
 
 // deleteChat answers DELETE /chats/:uid.
 func (s *Server) deleteChat(r *call) error {
-	if err := s.Chat.Delete(s.ctx, r.param("uid")); err != nil {
+	uid, err := s.workspace(r)
+	if err != nil {
+		return err
+	}
+	if err := s.Chat.Delete(s.ctx, uid); err != nil {
 		return err
 	}
 	return gone(r)
@@ -47,7 +69,11 @@ func (s *Server) deleteChat(r *call) error {
 
 // getChatSettings answers GET /chats/:uid/settings.
 func (s *Server) getChatSettings(r *call) error {
-	settings, err := s.Chat.Workspace(s.ctx, r.param("uid"))
+	uid, err := s.workspace(r)
+	if err != nil {
+		return err
+	}
+	settings, err := s.Chat.Workspace(s.ctx, uid)
 	if err != nil {
 		return err
 	}
@@ -56,11 +82,15 @@ func (s *Server) getChatSettings(r *call) error {
 
 // patchChatSettings answers PATCH /chats/:uid/settings.
 func (s *Server) patchChatSettings(r *call) error {
+	uid, err := s.workspace(r)
+	if err != nil {
+		return err
+	}
 	body, err := s.body(r)
 	if err != nil {
 		return err
 	}
-	settings, warning, err := s.Chat.Patch(s.ctx, r.param("uid"), body)
+	settings, warning, err := s.Chat.Patch(s.ctx, uid, body)
 	if err != nil {
 		return err
 	}
@@ -72,7 +102,11 @@ func (s *Server) patchChatSettings(r *call) error {
 
 // resetChatSettings answers DELETE /chats/:uid/settings.
 func (s *Server) resetChatSettings(r *call) error {
-	settings, err := s.Chat.ResetSettings(s.ctx, r.param("uid"))
+	uid, err := s.workspace(r)
+	if err != nil {
+		return err
+	}
+	settings, err := s.Chat.ResetSettings(s.ctx, uid)
 	if err != nil {
 		return err
 	}

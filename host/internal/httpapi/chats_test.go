@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
 	"github.com/parley-search/parley/host/internal/httpapi"
+	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 // The routes of workspaces, in the order of the contract, each error included.
@@ -126,8 +126,8 @@ func TestCompletionProviderErrors(t *testing.T) {
 		{"bad key", chattest.Script{Status: 401, Head: chattest.Head("x-kind", "auth"), Body: "wrong key " + demoKey}, 502, "llm_provider_unauthorized", ""},
 		{"forbidden", chattest.Script{Status: 403, Body: "no"}, 502, "llm_provider_unauthorized", ""},
 		{"broken", chattest.Script{Status: 500, Body: "oops"}, 502, "llm_provider_error", ""},
-		{"no answer", chattest.Script{Err: &chat.UpstreamError{Kind: chat.UpstreamTimeout, Message: "no answer within 60s"}}, 504, "llm_provider_timeout", ""},
-		{"no connection", chattest.Script{Err: &chat.UpstreamError{Kind: chat.UpstreamConnect, Message: "refused", Retryable: true}}, 502, "llm_provider_error", ""},
+		{"no answer", chattest.Script{Err: &outbound.Error{Kind: outbound.Timeout, Message: "no answer within 60s"}}, 504, "llm_provider_timeout", ""},
+		{"no connection", chattest.Script{Err: &outbound.Error{Kind: outbound.Connect, Message: "refused", Retryable: true}}, 502, "llm_provider_error", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -136,7 +136,7 @@ func TestCompletionProviderErrors(t *testing.T) {
 			if a.status != tt.status || a.header.Get("Retry-After") != tt.retryAfter {
 				t.Errorf("completion = %d, Retry-After %q, want %d, %q", a.status, a.header.Get("Retry-After"), tt.status, tt.retryAfter)
 			}
-			checkError(t, a, tt.code, true)
+			checkError(t, a, tt.code)
 			if body := tt.script.Body; body != "" && !strings.Contains(body, demoKey) && !strings.Contains(a.body, body) {
 				t.Errorf("body %s, want the provider's %q in it", a.body, body)
 			}
@@ -157,4 +157,32 @@ func TestOpenHost(t *testing.T) {
 		{name: "keys", method: "GET", path: "/keys", status: http.StatusUnauthorized, code: "missing_master_key", contains: []string{"--master-key"}},
 		{name: "new key", method: "POST", path: "/keys", body: "{}", status: http.StatusUnauthorized, code: "missing_master_key"},
 	})
+}
+
+// TestFailureIsLogged: what ends a chat before its first event is in the log, as
+// what ends it later, with whose failure it was.
+func TestFailureIsLogged(t *testing.T) {
+	for name, script := range map[string]chattest.Script{
+		"before": {Status: 503, Body: "loading words", Head: chattest.Head("x-kind", "overloaded")},
+		"after":  {Batches: [][]string{{"model:m", "text:a"}, {`error:{"kind":"overloaded","message":"loading words"}`}}},
+	} {
+		r := newRig(t, wish{upstream: &chattest.Upstream{Scripts: []chattest.Script{script}}})
+		_ = r.do("PATCH", "/chats/demo/settings", `{"source":"openAi","apiKey":"`+demoKey+`"}`)
+		a := r.do("POST", completions, hello, "X-Request-Id", "the-id-"+name)
+		log := r.log.String()
+		lines := 0
+		for line := range strings.Lines(log) {
+			if strings.Contains(line, "met errors") {
+				lines++
+				for _, part := range []string{`"request_id":"the-id-` + name, `"source":"openAi"`, `"plugin":"`, `"version":"1.0.0"`, `"kind":"overloaded"`, `"level":"warn"`} {
+					if !strings.Contains(line, part) {
+						t.Errorf("%s: %s lacks %s", name, line, part)
+					}
+				}
+			}
+		}
+		if lines != 1 || strings.Contains(log, "loading words") {
+			t.Errorf("%s, %d %.200s: %d lines in\n%s\nwant one, without the provider's words", name, a.status, a.body, lines, log)
+		}
+	}
 }

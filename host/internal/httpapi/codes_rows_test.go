@@ -55,6 +55,8 @@ func misuses() []misuse {
 		misuse{"missing_api_key_expires_at", "POST /keys", `{"actions":["*"],"indexes":["*"]}`, "`expiresAt` is missing"},
 		misuse{"invalid_api_key_actions", "POST /keys", `{"actions":["serch"],"indexes":["*"],"expiresAt":null}`, "did you mean `search`?"},
 		misuse{"invalid_api_key_indexes", "POST /keys", `{"actions":["*"],"indexes":["a b"],"expiresAt":null}`, "`indexes[0]`"},
+		misuse{"invalid_api_key_workspaces", "POST /keys", `{"actions":["*"],"indexes":["*"],"workspaces":["a b"],"expiresAt":null}`, "`workspaces[0]`"},
+		misuse{"invalid_chat_model", "POST /chats/strict/chat/completions", hello, "it allows gpt-*"},
 		misuse{"invalid_api_key_expires_at", "POST /keys", `{"actions":["*"],"indexes":["*"],"expiresAt":"2020-01-01"}`, "past"},
 		misuse{"invalid_api_key_name", "POST /keys", `{"name":1}`, "`name` must be a string"},
 		misuse{"invalid_api_key_description", "POST /keys", `{"description":1}`, "`description` must be a string"},
@@ -63,7 +65,7 @@ func misuses() []misuse {
 		misuse{"invalid_api_key_offset", "GET /keys?offset=-1", "", "`offset` must be an integer"},
 	)
 	for name, code := range map[string]string{
-		"actions": "actions", "createdAt": "created_at", "expiresAt": "expires_at", "indexes": "indexes", "key": "key", "uid": "uid", "updatedAt": "updated_at",
+		"actions": "actions", "createdAt": "created_at", "expiresAt": "expires_at", "indexes": "indexes", "workspaces": "workspaces", "key": "key", "uid": "uid", "updatedAt": "updated_at",
 	} {
 		field("immutable_api_key_"+code, "PATCH /keys/01234567-89ab-4cde-8f01-23456789abcd", "", name, `"x"`, "`"+name+"` of a key never changes")
 	}
@@ -88,6 +90,10 @@ func misuses() []misuse {
 	field("invalid_chat_completion_api_key", chat, "", "apiKey", `"abXXXX..."`, "send the key itself")
 	field("invalid_chat_completion_index_uids", chat, "", "indexUids", `["a","b c"]`, "`indexUids[1]`")
 	field("invalid_chat_completion_parameters", chat, "", "parameters", `{"stream":true}`, "`parameters.stream`")
+	field("invalid_chat_default_model", chat, `"models":["a*"],`, "defaultModel", `"b"`, "`models` does not allow")
+	field("invalid_chat_models", chat, "", "models", `["a",""]`, "`models[1]`")
+	field("invalid_chat_citations", chat, "", "citations", `1`, "`citations` must be true, false or null")
+	field("invalid_chat_completion_plugin", chat, "", "plugin", `"absent"`, "No plugin called")
 	field("invalid_chat_completion_plugin_version", chat, "", "pluginVersion", `"new"`, "~1.2")
 
 	const settings = "PATCH /indexes/movies/settings"
@@ -143,7 +149,7 @@ func misuses() []misuse {
 		misuse{"invalid_vectors_type", "POST /indexes/vectors/documents", `[{"id":3,"_vectors":1}]`, "Document 1"},
 		misuse{"invalid_vector_dimensions", "POST /indexes/vectors/documents", `[{"id":3,"_vectors":{"plane":[1]}}]`, "expected 2"},
 		misuse{"too_many_vectors", "POST /indexes/vectors/documents", `[{"id":3,"_vectors":{"plane":{"regenerate":false,"embeddings":[` + strings.Repeat("[0,1],", 256) + `[0,1]]}}}]`, "more than 256 vectors"},
-		misuse{"vector_embedding_error", "POST /indexes/vectors/search", `{"q":"x","hybrid":{"embedder":"plane"}}`, "makes no vectors of its own"},
+		misuse{"vector_embedding_error", "POST /indexes/vectors/search", `{"q":"x","hybrid":{"embedder":"plane","semanticRatio":1}}`, "makes no vectors of its own"},
 	)
 
 	const search = "POST /indexes/movies/search"

@@ -24,7 +24,12 @@ type misuse struct{ code, request, body, says string }
 // provokedElsewhere are the codes that need more than a request to this
 // package's rig: where the test is, below host/internal, and its name.
 var provokedElsewhere = map[string][2]string{
-	"request_timeout":               {"httpapi/server_test.go", "TestRawRequests"},
+	"model_not_found":               {"httpapi/v1_test.go", "TestV1Errors"},
+	"model_required":                {"httpapi/v1_test.go", "TestV1Errors"},
+	"request_timeout":               {"httpapi/raw_test.go", "TestRawTimeouts"},
+	"forbidden_host":                {"httpapi/site_test.go", "TestHostilePage"},
+	"forbidden_origin":              {"httpapi/site_test.go", "TestHostilePage"},
+	"headers_too_large":             {"httpapi/raw_test.go", "TestRawRequests"},
 	"shutting_down":                 {"httpapi/shutdown_test.go", "TestShutdownBeforeTheFirstEvent"},
 	"llm_provider_rate_limited":     {"httpapi/chats_test.go", "TestCompletionProviderErrors"},
 	"llm_provider_rejected_request": {"httpapi/chats_test.go", "TestCompletionProviderErrors"},
@@ -40,8 +45,9 @@ var provokedElsewhere = map[string][2]string{
 	"remote_invalid_api_key":        {"httpapi/remotes_test.go", "TestRemotesThatFail"},
 	"remote_remote_error":           {"httpapi/remotes_test.go", "TestRemotesThatFail"},
 	"remote_timeout":                {"httpapi/remotes_test.go", "TestRemoteTimeout"},
-	"plugins_not_reloaded":          {"../reload_test.go", "TestReload"},
-	"dump_process_failed":           {"../archives_test.go", "TestDumpFails"},
+	"plugins_not_reloaded":          {"../e2e/reload_test.go", "TestReload"},
+	"dump_process_failed":           {"../e2e/archives_test.go", "TestDumpFails"},
+	"task_ended_host":               {"task/resume_test.go", "TestHostileTask"},
 	"no_space_left_on_device":       {"store/space_test.go", "TestNoSpace"},
 }
 
@@ -97,7 +103,7 @@ func TestEveryErrorCode(t *testing.T) {
 // workspace without a key, an index of vectors, one of places, and one without facet search.
 func prepareMisuses(t *testing.T, r *rig) {
 	t.Helper()
-	for path, body := range map[string]string{"/experimental-features": `{"` + string(feature.Network) + `":true,"` + string(feature.Multimodal) + `":true}`, "/chats/keyless/settings": `{"source":"test"}`} {
+	for path, body := range map[string]string{"/experimental-features": `{"` + string(feature.Network) + `":true,"` + string(feature.Multimodal) + `":true}`, "/chats/keyless/settings": `{"source":"test"}`, "/chats/strict/settings": `{"source":"test","models":["gpt-*"]}`} {
 		if a := r.do("PATCH", path, body); a.status != 200 {
 			t.Fatalf("PATCH %s = %d %s", path, a.status, a.body)
 		}
@@ -125,7 +131,7 @@ func (m *misuse) play(t *testing.T, r *rig) {
 		if a.status != 400 {
 			t.Errorf("%s = %d, want 400: %s", m.request, a.status, a.body)
 		}
-		checkError(t, a, m.code, strings.HasSuffix(path, "/completions"))
+		checkError(t, a, m.code)
 		if !strings.Contains(a.body, m.says) {
 			t.Errorf("%s: %s does not say %q", m.request, a.body, m.says)
 		}

@@ -9,54 +9,97 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
 )
 
 const completionsPath = "/chats/:uid/chat/completions"
 
-// complete answers POST /chats/:uid/chat/completions: an error with a status
-// of its own until the provider's first event, a stream of events from then
-// on. All that the stream uses is a copy: it is written after complete returned.
+// complete answers POST /chats/:uid/chat/completions.
 func (s *Server) complete(r *call) error {
-	uid := r.param("uid")
+	if err := r.caller.Require(auth.Search); err != nil {
+		return err
+	}
 	body, err := s.body(r)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancelCause(s.trace(s.ctx, r))
+	return s.streamAnswer(r, &question{route: completionsPath, workspace: r.param("uid"), body: body})
+}
+
+// A question is what a chat is asked, and how its answer is written.
+type question struct {
+	route     string // the template
+	workspace string
+	body      []byte
+	options   chat.Options
+	// writer returns what writes the answer to its stream; nil: that is the
+	// stream itself.
+	writer func(*stream) answerWriter
+}
+
+// An answerWriter writes an answer, and the failure that it may end in.
+type answerWriter interface {
+	chat.ChunkWriter
+	fail(e *apierr.Error) error
+}
+
+// begin starts the answer to q. st is looked after from then on, until it is
+// removed from s.streams. An error has removed it.
+func (s *Server) begin(ctx context.Context, cancel context.CancelCauseFunc, st *stream, r *call, q *question) (*chat.Answer, error) {
+	s.streams.add(st)
+	answer, err := s.Chat.Start(ctx, cancel, r.caller, q.workspace, q.body, q.options)
+	if err == nil {
+		return answer, nil
+	}
+	s.streams.remove(st)
+	cancel(nil)
+	if ctx.Err() != nil && errors.Is(context.Cause(ctx), errShutdown) {
+		return nil, shuttingDown()
+	}
+	return nil, err
+}
+
+// streamAnswer answers with an error that has a status of its own until the
+// provider's first event, and with a stream of events from then on. All that the
+// stream uses is a copy: it is written after streamAnswer returned.
+func (s *Server) streamAnswer(r *call, q *question) error {
+	ctx, cancel := context.WithCancelCause(s.trace(s.ctx, r, q.route))
 	c := r.Context().Conn().(*conn) // all are the listener's
 	st := newStream(c, cancel, s.Limits.KeepAlive, &s.chunks)
-	s.streams.add(st)
-	answer, err := s.Chat.Start(ctx, cancel, r.caller, uid, body)
+	st.failure = q.options.Failure
+	answer, err := s.begin(ctx, cancel, st, r, q)
 	first := r.access.took()
 	if err != nil {
-		s.streams.remove(st)
-		cancel(nil)
-		if ctx.Err() != nil && errors.Is(context.Cause(ctx), errShutdown) {
-			return shuttingDown()
-		}
 		return err
+	}
+	w := answerWriter(st)
+	if q.writer != nil {
+		w = q.writer(st)
 	}
 	r.Set(fiber.HeaderContentType, "text/event-stream")
 	r.Set(fiber.HeaderCacheControl, "no-cache")
 	r.Set("X-Accel-Buffering", "no")
 	a := r.access
-	a.stream, a.route, a.status, a.first = true, completionsPath, fiber.StatusOK, first
+	a.stream, a.route, a.status, a.first = true, q.route, fiber.StatusOK, first
 	if s.Telemetry != nil {
 		a.client = strings.Clone(clientOf(r.Ctx))
+	}
+	if onV1(r.Ctx) {
+		setProcessing(r.Ctx, a)
 	}
 	head, keep := chunkedHead(r.Context())
 	st.begin(head)
 	if r.Context().ConnRequestNum() == 1 {
 		// Else the server may not have written what came before. Behind an answer
 		// it counts anew.
-		answer.WriteFirst(st)
+		answer.WriteFirst(w)
 	}
 	s.takeOver(c, r.Context(), &answering{
 		write: func() error {
 			defer s.streams.remove(st)
 			defer answer.Close()
-			return s.stream(ctx, st, answer, a)
+			return s.stream(ctx, st, w, answer, a)
 		},
 		keep:  keep,
 		leave: func() { cancel(errClientLeft) },
@@ -70,28 +113,60 @@ func shuttingDown() *apierr.Error {
 
 // stream writes answer to its end, and logs it. It runs where nobody else would
 // recover. An error says that the client has not got all of it.
-func (s *Server) stream(ctx context.Context, st *stream, answer *chat.Answer, a *access) (err error) {
+func (s *Server) stream(ctx context.Context, st *stream, w answerWriter, answer *chat.Answer, a *access) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = st.fail(apierr.From(s.panicked(a, p)))
+			err = w.fail(apierr.From(s.panicked(a, p)))
 		}
 		a.bytes = st.close()
-		outcome := answer.Outcome()
-		s.tellChat(a, outcome)
-		s.logAnswer(a, outcome)
-		s.done(a, &outcome)
+		s.answered(a, answer.Outcome())
 	}()
-	err = answer.WriteTo(st)
+	err = answer.WriteTo(w)
 	if err != nil && errors.Is(context.Cause(ctx), errShutdown) {
-		err = st.fail(shuttingDown())
+		err = w.fail(shuttingDown())
+	}
+	return err
+}
+
+// answered is the end of an answer that had begun: it is told, logged and
+// counted.
+func (s *Server) answered(a *access, o chat.Outcome) {
+	s.tellChat(a, o)
+	s.logAnswer(a, o)
+	s.done(a, &o)
+}
+
+// wholeAnswer writes the answer to q into w, and returns once it is whole, with
+// the failure that it ended in. Nothing is sent meanwhile; a client that leaves
+// ends the answer.
+func (s *Server) wholeAnswer(r *call, q *question, w chat.ChunkWriter) error {
+	ctx, cancel := context.WithCancelCause(s.trace(s.ctx, r, q.route))
+	st := newStream(r.Context().Conn(), cancel, s.Limits.KeepAlive, &s.chunks)
+	answer, err := s.begin(ctx, cancel, st, r, q)
+	if err != nil {
+		return err
+	}
+	defer s.streams.remove(st)
+	defer answer.Close()
+	r.access.first = r.access.took()
+	err = answer.WriteTo(w)
+	o := answer.Outcome()
+	r.access.outcome = &o
+	switch {
+	case o.Err != nil:
+		return o.Err
+	case err != nil && errors.Is(context.Cause(ctx), errShutdown):
+		return shuttingDown()
+	case err != nil && ctx.Err() == nil: // w took no more of it
+		return apierr.Newf(apierr.LLMProviderError, "The answer is too long to be sent whole: ask for a stream, or for less.")
 	}
 	return err
 }
 
 // logAnswer writes the lines of an answer that has ended.
 func (s *Server) logAnswer(a *access, o chat.Outcome) {
-	if o.Err != nil && o.Err.Err != nil || o.SearchErr != nil {
-		s.Log.Warn().Str("request_id", a.id).AnErr("cause", unwrap(o.Err)).AnErr("search", o.SearchErr).Msg("chat completion met errors")
+	if o.SearchErr != nil {
+		s.Log.Warn().Str("request_id", a.id).AnErr("search", o.SearchErr).Msg("chat completion met errors")
 	}
 	a.err = o.Err
 	s.logAccess(a, func(e *zerolog.Event) {
@@ -101,13 +176,6 @@ func (s *Server) logAnswer(a *access, o chat.Outcome) {
 			e.Bool("cancelled", true)
 		}
 	})
-}
-
-func unwrap(e *apierr.Error) error {
-	if e == nil {
-		return nil
-	}
-	return e.Err
 }
 
 // failure is a stream's last frames where it ends in e.

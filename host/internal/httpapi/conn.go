@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/parley-search/parley/host/internal/httpapi/transport"
 )
 
 // A listener hands out connections that bound how long a client may leave a
@@ -148,7 +150,7 @@ func (c *conn) gone() bool {
 	}
 	closed := false
 	// Control and not Read: the deadline for reading the request may be over.
-	err = raw.Control(func(fd uintptr) { closed = closedByPeer(fd) })
+	err = raw.Control(func(fd uintptr) { closed = transport.ClosedByPeer(fd) })
 	return err != nil || closed
 }
 

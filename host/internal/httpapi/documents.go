@@ -7,6 +7,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/ingest"
 )
 
 // listDocuments answers GET /indexes/:uid/documents.
@@ -144,11 +145,11 @@ func (r *call) incoming() (in search.Incoming, err error) {
 		return in, err
 	}
 	_, format, _ := strings.Cut(t, "/")
-	in.Format, in.PrimaryKey = search.BodyFormat(format), r.query["primaryKey"]
+	in.Format, in.PrimaryKey = ingest.BodyFormat(format), r.query["primaryKey"]
 	d, given := r.query["csvDelimiter"]
 	switch {
 	case !given:
-	case in.Format != search.CSV:
+	case in.Format != ingest.CSV:
 		return in, apierr.Newf(apierr.InvalidDocumentCSVDelimiter, "`csvDelimiter` is for CSV, but the `Content-Type` is %.64q: leave it away, or send `Content-Type: text/csv`.", t)
 	case len(d) != 1 || d[0] >= utf8.RuneSelf || strings.Contains("\r\n\"\x00", d):
 		return in, apierr.Newf(apierr.InvalidDocumentCSVDelimiter, "`csvDelimiter` must be one ASCII character, not a quote or a line break, but is %.64q.", d)

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -10,6 +11,7 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/feature"
+	"github.com/parley-search/parley/host/internal/openai"
 	"github.com/parley-search/parley/host/internal/telemetry"
 )
 
@@ -49,6 +51,8 @@ var tellers = map[string]teller{
 	"PATCH /experimental-features":              tellFeatures,
 	"PATCH /network":                            tellNetwork,
 	"POST " + completionsPath:                   tellRefusedChat,
+	"POST " + completionsV1:                     tellRefusedChat,
+	"POST " + responsesV1:                       tellRefusedChat,
 }
 
 const settingsPath = "/indexes/:uid/settings/"
@@ -243,17 +247,25 @@ func tellExport(s *Server, r *call, _ error) {
 	telemetry.Emit(s.ring(), &e)
 }
 
-// tellRefusedChat is for a chat that ended before its stream began; what comes
+// tellRefusedChat is for a chat that ended before its answer began; what comes
 // after that is told by [Server.tellChat].
 func tellRefusedChat(s *Server, r *call, err error) {
-	if err == nil {
+	if err == nil || r.access.outcome != nil {
 		return
 	}
 	e := event.Chat{Outcome: event.ChatRefused, Messages: messages(r.raw), Latency: r.latency()}
-	if apierr.From(err).Code.Status() >= fiber.StatusInternalServerError {
+	if statusOf(err) >= fiber.StatusInternalServerError {
 		e.Outcome = event.ChatFailed
 	}
 	telemetry.Emit(s.ring(), &e)
+}
+
+// statusOf is the status that err is answered with.
+func statusOf(err error) int {
+	if e, ok := errors.AsType[*openai.Error](err); ok {
+		return e.Status
+	}
+	return apierr.From(err).Code.Status()
 }
 
 // messages counts the messages of a conversation.
@@ -272,7 +284,7 @@ func (s *Server) tellChat(a *access, o chat.Outcome) {
 	}
 	s.tellRequest(a, a.client)
 	e := event.Chat{
-		Outcome: event.ChatAnswered, Source: event.OrdinalOf[event.ChatSource](o.Source), Streamed: 1,
+		Outcome: event.ChatAnswered, Source: event.OrdinalOf[event.ChatSource](o.Source), Streamed: event.FlagOf(a.stream),
 		Rounds: event.CountOf(o.Rounds), Searches: event.CountOf(o.Searches), Messages: event.CountOf(o.Messages), Chunks: event.CountOf(o.Chunks),
 		Latency: event.CountOf(a.took().Milliseconds()), First: event.CountOf(a.first.Milliseconds()),
 	}
@@ -336,9 +348,9 @@ func family(route string) event.Route {
 		name = "features"
 	case "dumps", "snapshots":
 		name = "dumps"
-	case "chats":
+	case "chats", "v1":
 		name = "chats"
-		if route == completionsPath {
+		if asks(route) {
 			name = "completions"
 		}
 	case "keys", "network", "export", "plugins":

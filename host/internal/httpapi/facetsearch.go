@@ -44,7 +44,12 @@ type facetSearchBody struct {
 // searchFacet answers POST /indexes/:uid/facet-search.
 func (s *Server) searchFacet(r *call) error {
 	var b facetSearchRequest
-	if err := s.decode(r, &b, facetSearchFields()); err != nil {
+	body, err := s.body(r)
+	if err != nil {
+		return err
+	}
+	// Clients send what they keep for a search, with fields of their own.
+	if err := apierr.DecodeKnown(body, &b, facetSearchFields()); err != nil {
 		return err
 	}
 	uid, err := s.index(r)
@@ -65,6 +70,9 @@ func (s *Server) searchFacet(r *call) error {
 	hits := make([]facetHit, len(res.Values))
 	for i, v := range res.Values {
 		hits[i] = facetHit{v.Value, v.Count}
+	}
+	if b.FacetQuery != nil {
+		b.FacetQuery = &res.Text
 	}
 	return ok(r, facetSearchBody{hits, b.FacetQuery, res.ProcessingTime.Milliseconds()})
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/mcp"
+	"github.com/parley-search/parley/host/internal/openai"
 )
 
 // docs is where a person reads about this package's answers.
@@ -25,9 +27,8 @@ type errorBody struct {
 	Code    string `json:"code"`
 	Type    string `json:"type"`
 	Link    string `json:"link"`
-	// Error says it again as clients of OpenAI read it, on their route: they
-	// show nothing else.
-	Error *openAIError `json:"error,omitempty"`
+	// Error says it again as clients of OpenAI read it: they show nothing else.
+	Error openAIError `json:"error"`
 }
 
 type openAIError struct {
@@ -38,24 +39,55 @@ type openAIError struct {
 }
 
 func newErrorBody(e *apierr.Error) errorBody {
-	return errorBody{Message: e.Message, Code: e.Code.String(), Type: e.Code.Type(), Link: errorDocs + e.Code.String()}
+	nested := openAIError{Message: e.Message, Type: e.Code.Type(), Code: e.Code.String()}
+	if e.Param != "" {
+		nested.Param = &e.Param
+	}
+	return errorBody{e.Message, e.Code.String(), e.Code.Type(), errorDocs + e.Code.String(), nested}
 }
 
 // fail renders whatever a handler returned. It logs what is ours.
 func (s *Server) fail(c *fiber.Ctx, err error) error {
-	e := translate(c, err)
 	a, read := accessOf(c)
 	if !read {
 		c.Set(fiber.HeaderXRequestID, a.id)
+		hangUpAfter(c.Context())
 		defer s.unread(c, a)
 	}
+	if errors.Is(err, errClientLeft) {
+		c.Status(statusClientLeft)
+		return nil
+	}
+	if refused, ok := errors.AsType[*mcp.Error](err); ok {
+		a.err = &apierr.Error{Code: apierr.BadRequest, Message: refused.Message}
+		if refused.Status == fiber.StatusForbidden {
+			a.err.Code = apierr.InvalidAPIKey
+		}
+		return failMCP(c, refused)
+	}
+	if conventional, ok := errors.AsType[*openai.Error](err); ok {
+		a.err = &apierr.Error{Code: apierr.BadRequest, Message: conventional.Message}
+		if conventional.Status == fiber.StatusForbidden {
+			a.err.Code = apierr.InvalidAPIKey
+		}
+		return failV1(c, conventional)
+	}
+	e := translate(c, err)
 	a.err = e
 	if e.Code == apierr.Internal {
 		s.Log.Error().Err(err).Str("request_id", a.id).Msg("request failed")
 	}
-	body := newErrorBody(e)
-	if c.Route().Path == completionsPath {
-		body.Error = &openAIError{Message: e.Message, Type: body.Type, Code: body.Code}
+	if inVain(e.Code) {
+		c.Set(headerShouldRetry, "false")
+	}
+	if onV1(c) {
+		return failV1(c, openai.FromError(e))
+	}
+	if c.Path() == mcpPath {
+		if e.RetryAfter > 0 {
+			c.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
+		}
+		return failMCP(c, mcp.FromError(e))
 	}
 	if e.Code.Type() == apierr.TypeAuth && e.Code.Status() == fiber.StatusUnauthorized {
 		c.Set(fiber.HeaderWWWAuthenticate, "Bearer")
@@ -63,7 +95,24 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	if e.RetryAfter > 0 {
 		c.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
 	}
-	return render(c, e.Code.Status(), body)
+	return render(c, e.Code.Status(), newErrorBody(e))
+}
+
+// statusClientLeft is in the log in place of the status of an answer that nobody was
+// there to read.
+const statusClientLeft = 499
+
+// headerShouldRetry tells OpenAI's SDKs what to make of a status.
+const headerShouldRetry = "X-Should-Retry"
+
+// inVain reports whether a request that met c would meet it again, though its
+// status does not say so.
+func inVain(c apierr.Code) bool {
+	switch c {
+	case apierr.UnimplementedNonStreaming, apierr.UnimplementedMultiChoice, apierr.LLMProviderUnauthorized, apierr.MissingChatAPIKey, apierr.ChatTooManyRounds:
+		return true
+	}
+	return false
 }
 
 // translate returns err as a client may see it. Fiber has errors of its own,
@@ -81,7 +130,7 @@ func translate(c *fiber.Ctx, err error) *apierr.Error {
 	case fiber.StatusRequestEntityTooLarge:
 		return apierr.Newf(apierr.PayloadTooLarge, "The request is too large.")
 	case fiber.StatusRequestHeaderFieldsTooLarge:
-		return apierr.Newf(apierr.BadRequest, "The request's headers are too large: at most %d bytes.", maxHead)
+		return apierr.Newf(apierr.HeadersTooLarge, "The request's headers are too large: at most %d bytes.", maxHead)
 	case fiber.StatusRequestTimeout:
 		return apierr.Newf(apierr.RequestTimeout, "The request did not arrive in time: send it again.")
 	default:

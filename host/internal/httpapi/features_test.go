@@ -15,11 +15,14 @@ func TestFeatures(t *testing.T) {
 	rest := `{"source":"rest","url":"http://127.0.0.1:9/","request":"{{text}}","response":"{{embedding}}"}`
 	composite := `{"two":{"source":"composite","searchEmbedder":` + rest + `,"indexingEmbedder":` + rest + `}}`
 	r.play(t, []scenario{
-		{name: "get", method: "GET", path: path, status: 200, contains: []string{`{"metrics":false,"logsRoute":false,"containsFilter":false,"compositeEmbedders":false,"multimodal":false,"network":false,"chatCompletions":true}`}},
+		{name: "get", method: "GET", path: path, status: 200, contains: []string{`{"metrics":false,"logsRoute":false,"containsFilter":false,"compositeEmbedders":false,"multimodal":false,"network":false,"chatCompletions":true,"mcp":true}`}},
 		{name: "get by a reader", method: "GET", path: path, header: reader, status: 200},
 		{name: "patch by a reader", method: "PATCH", path: path, body: `{}`, header: reader, status: 403, code: "invalid_api_key"},
 		{name: "unknown", method: "PATCH", path: path, body: `{"netwrok":true}`, status: 400, code: "bad_request", contains: []string{"did you mean `network`?"}},
 		{name: "not offered", method: "PATCH", path: path, body: `{"editDocumentsByFunction":true}`, status: 400, code: "bad_request", contains: []string{"not offered"}},
+		{name: "not offered, off", method: "PATCH", path: path, body: `{"editDocumentsByFunction":false,"vectorStore":false,"dynamicSearchRules":null}`, status: 200},
+		{name: "not offered, among others", method: "PATCH", path: path, body: `{"dynamicSearchRules":true,"editDocumentsByFunction":true,"multimodal":true}`, status: 400, code: "bad_request", contains: []string{"`dynamicSearchRules` is not offered", "`editDocumentsByFunction` is not offered", "The others were switched"}},
+		{name: "the others", method: "PATCH", path: path, body: `{"multimodal":false}`, status: 200, contains: []string{`"multimodal":false`}},
 		{name: "wrong type", method: "PATCH", path: path, body: `{"network":"yes"}`, status: 400, code: "bad_request", contains: []string{"`network` must be true or false"}},
 		{name: "no object", method: "PATCH", path: path, body: `[]`, status: 400, code: "bad_request"},
 		{name: "nothing", method: "PATCH", path: path, status: 400, code: "missing_payload"},
@@ -45,8 +48,13 @@ func TestFeatures(t *testing.T) {
 		{name: "chats off", method: "GET", path: "/chats", status: 400, code: "feature_not_enabled"},
 		{name: "chat settings off", method: "PATCH", path: "/chats/demo/settings", body: `{}`, status: 400, code: "feature_not_enabled"},
 		{name: "completions off", method: "POST", path: completions, body: hello, status: 400, code: "feature_not_enabled"},
+		{name: "no setting chat", method: "GET", path: "/indexes/movies/settings", status: 200, contains: []string{`"prefixSearch"`}, excludes: []string{`"chat"`}},
+		{name: "setting chat off", method: "PATCH", path: "/indexes/movies/settings", body: `{"chat":{}}`, status: 400, code: "feature_not_enabled"},
+		{name: "setting chat off, by itself", method: "PUT", path: "/indexes/movies/settings/chat", body: `{"description":"x"}`, status: 400, code: "feature_not_enabled"},
+		{name: "settings without chat", method: "PATCH", path: "/indexes/movies/settings", body: `{"chat":null,"stopWords":null}`, status: 202},
 		{name: "key comes first", method: "GET", path: "/chats", header: reader, status: 403, code: "invalid_api_key"},
 		{name: "switch chatCompletions on", method: "PATCH", path: path, body: `{"chatCompletions":true}`, status: 200},
+		{name: "setting chat on", method: "PUT", path: "/indexes/movies/settings/chat", body: `{"description":"films","searchParameters":{"hybrid":{"embedder":"later","semanticRatio":0.5}}}`, status: 202},
 		{name: "completions on", method: "POST", path: completions, body: hello, status: 200, contains: []string{"Hello"}},
 	})
 }

@@ -13,17 +13,27 @@ import (
 type keyBody struct {
 	Name        *string       `json:"name"`
 	Description *string       `json:"description"`
-	Key         string        `json:"key"`
+	Key         *string       `json:"key"` // null: not for this caller
 	UID         string        `json:"uid"`
 	Actions     []auth.Action `json:"actions"`
 	Indexes     []string      `json:"indexes"`
+	Workspaces  []string      `json:"workspaces"`
 	ExpiresAt   *time.Time    `json:"expiresAt"`
 	CreatedAt   time.Time     `json:"createdAt"`
 	UpdatedAt   time.Time     `json:"updatedAt"`
 }
 
-func (s *Server) keyBody(k *auth.Key) keyBody {
-	return keyBody{k.Name, k.Description, s.Auth.Value(k), k.UID, k.Actions, k.Indexes, k.ExpiresAt, k.CreatedAt, k.UpdatedAt}
+// keyBody is k as the caller of r may see it.
+func (s *Server) keyBody(r *call, k *auth.Key) keyBody {
+	var value *string
+	if auth.SeesValues(r.caller) {
+		value = new(s.Auth.Value(k))
+	}
+	workspaces := k.Workspaces
+	if workspaces == nil {
+		workspaces = []string{"*"}
+	}
+	return keyBody{k.Name, k.Description, value, k.UID, k.Actions, k.Indexes, workspaces, k.ExpiresAt, k.CreatedAt, k.UpdatedAt}
 }
 
 // newKeyBody is the body of POST /keys.
@@ -33,6 +43,7 @@ type newKeyBody struct {
 	Description *string                   `json:"description"`
 	Actions     apierr.Optional[[]string] `json:"actions"`
 	Indexes     apierr.Optional[[]string] `json:"indexes"`
+	Workspaces  *[]string                 `json:"workspaces"`
 	ExpiresAt   apierr.Optional[string]   `json:"expiresAt"`
 }
 
@@ -43,6 +54,7 @@ var keyFields = apierr.Fields{
 	"description": apierr.InvalidAPIKeyDescription,
 	"actions":     apierr.InvalidAPIKeyActions,
 	"indexes":     apierr.InvalidAPIKeyIndexes,
+	"workspaces":  apierr.InvalidAPIKeyWorkspaces,
 	"expiresAt":   apierr.InvalidAPIKeyExpiresAt,
 }
 
@@ -61,6 +73,9 @@ func (b *newKeyBody) draft() (auth.Draft, error) {
 		return auth.Draft{}, apierr.Newf(apierr.MissingAPIKeyExpiresAt, "`expiresAt` is missing: send a time such as \"2030-01-31T12:00:00Z\", or null for never.")
 	}
 	d := auth.Draft{Name: b.Name, Description: b.Description, Actions: *b.Actions.Value, Indexes: *b.Indexes.Value, ExpiresAt: b.ExpiresAt.Value}
+	if b.Workspaces != nil {
+		d.Workspaces = *b.Workspaces
+	}
 	if b.UID != nil {
 		if d.UID = *b.UID; d.UID == "" {
 			return auth.Draft{}, apierr.Newf(apierr.InvalidAPIKeyUID, "`uid` is empty: send a UUID, or leave the field out.")
@@ -78,7 +93,7 @@ func (s *Server) listKeys(r *call) error {
 	keys, total := s.Auth.Keys(offset, limit)
 	results := make([]keyBody, len(keys))
 	for i := range keys {
-		results[i] = s.keyBody(&keys[i])
+		results[i] = s.keyBody(r, &keys[i])
 	}
 	return ok(r, list[keyBody]{results, offset, limit, total})
 }
@@ -97,7 +112,7 @@ func (s *Server) createKey(r *call) error {
 	if err != nil {
 		return err
 	}
-	return render(r.Ctx, fiber.StatusCreated, s.keyBody(&k))
+	return render(r.Ctx, fiber.StatusCreated, s.keyBody(r, &k))
 }
 
 // getKey answers GET /keys/:key, by uid or by key.
@@ -106,7 +121,7 @@ func (s *Server) getKey(r *call) error {
 	if err != nil {
 		return err
 	}
-	return ok(r, s.keyBody(&k))
+	return ok(r, s.keyBody(r, &k))
 }
 
 // keyPatchBody is the body of PATCH /keys/:key. The immutable fields are there
@@ -116,6 +131,7 @@ type keyPatchBody struct {
 	Description apierr.Optional[string] `json:"description"`
 	Actions     any                     `json:"actions"`
 	Indexes     any                     `json:"indexes"`
+	Workspaces  any                     `json:"workspaces"`
 	ExpiresAt   any                     `json:"expiresAt"`
 	CreatedAt   any                     `json:"createdAt"`
 	UpdatedAt   any                     `json:"updatedAt"`
@@ -132,6 +148,7 @@ func (b *keyPatchBody) check() error {
 	}{
 		{b.Actions, "actions", apierr.ImmutableAPIKeyActions},
 		{b.Indexes, "indexes", apierr.ImmutableAPIKeyIndexes},
+		{b.Workspaces, "workspaces", apierr.ImmutableAPIKeyWorkspaces},
 		{b.ExpiresAt, "expiresAt", apierr.ImmutableAPIKeyExpiresAt},
 		{b.CreatedAt, "createdAt", apierr.ImmutableAPIKeyCreatedAt},
 		{b.UpdatedAt, "updatedAt", apierr.ImmutableAPIKeyUpdatedAt},
@@ -158,7 +175,7 @@ func (s *Server) patchKey(r *call) error {
 	if err != nil {
 		return err
 	}
-	return ok(r, s.keyBody(&k))
+	return ok(r, s.keyBody(r, &k))
 }
 
 // deleteKey answers DELETE /keys/:key.

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 )
 
@@ -69,5 +70,50 @@ func TestKeys(t *testing.T) {
 		{name: "delete", method: "DELETE", path: "/keys/" + *k.Key, status: 204},
 		{name: "delete absent", method: "DELETE", path: "/keys/" + uid, status: 404, code: "api_key_not_found"},
 		{name: "deleted", method: "GET", path: "/chats", header: []string{"Authorization", "Bearer " + *k.Key}, status: 403, code: "invalid_api_key"},
+	})
+}
+
+// TestHostileKeyReader: to read the keys is not to have them. Only who may make
+// keys is shown what they are.
+func TestHostileKeyReader(t *testing.T) {
+	r := newRig(t, wish{})
+	var list struct {
+		Results []struct {
+			Name, UID string
+			Key       *string
+		}
+	}
+	check(t, json.Unmarshal([]byte(r.do("GET", "/keys?limit=100", "").body), &list))
+	values := map[string]string{}
+	for _, k := range list.Results {
+		if k.Key == nil || len(*k.Key) != 64 {
+			t.Fatalf("the master key is shown %s without its value", k.Name)
+		}
+		values[k.Name] = *k.Key
+	}
+	for _, b := range []string{`{"actions":["keys.get","keys.update"],"indexes":["*"],"expiresAt":null}`, `{"actions":["keys.create","keys.get"],"indexes":["*"],"expiresAt":null}`} {
+		made := struct{ Key string }{}
+		check(t, json.Unmarshal([]byte(r.do("POST", "/keys", b).body), &made))
+		values[strings.Split(b, `"`)[3]] = made.Key
+	}
+	for reader, value := range values {
+		as := []string{"Authorization", "Bearer " + value}
+		admin := reader == "Default Admin API Key" || reader == "keys.create"
+		for _, k := range list.Results {
+			for what, a := range map[string]answer{
+				"list":  r.do("GET", "/keys?limit=100", "", as...),
+				"get":   r.do("GET", "/keys/"+k.UID, "", as...),
+				"patch": r.do("PATCH", "/keys/"+k.UID, "{}", as...),
+			} {
+				if shown := strings.Contains(a.body, values[k.Name]); shown != (admin && a.status == 200) {
+					t.Errorf("%s to %s = %d: %s is shown: %v", what, reader, a.status, k.Name, shown)
+				}
+			}
+		}
+	}
+	reader := []string{"Authorization", "Bearer " + values["Default Read-Only Admin API Key"]}
+	r.play(t, []scenario{
+		{name: "list", method: "GET", path: "/keys", header: reader, status: 200, contains: []string{`"key":null`, `"total":6`}},
+		{name: "no index", method: "POST", path: "/keys", body: `{"actions":["*"],"indexes":[],"expiresAt":null}`, status: 400, code: "invalid_api_key_indexes", contains: []string{`write [\"*\"] for all indexes`}},
 	})
 }

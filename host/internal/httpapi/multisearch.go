@@ -7,6 +7,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
 // multiSearchRequest is the body of POST /multi-search.
@@ -90,8 +91,8 @@ type facetsBody struct {
 	Stats        map[string]facetNumber `json:"stats"`
 
 	// For another host alone, see search.FederationHeader.
-	Order map[string]search.FacetSort `json:"order,omitempty"`
-	Shown *int                        `json:"shown,omitempty"`
+	Order map[string]settings.FacetSort `json:"order,omitempty"`
+	Shown *int                          `json:"shown,omitempty"`
 }
 
 // federationBody stands in each hit of a federated search.
@@ -178,10 +179,10 @@ func (s *Server) federatedSearch(r *call, f *federationRequest, queries []search
 		}
 		b.Hits[i] = withMember(doc, "_federation", encode(f))
 	}
+	if res.RemoteErrors != nil {
+		b.RemoteErrors = map[string]errorBody{}
+	}
 	for name, e := range res.RemoteErrors {
-		if b.RemoteErrors == nil {
-			b.RemoteErrors = map[string]errorBody{}
-		}
 		b.RemoteErrors[name] = newErrorBody(e)
 	}
 	if res.Facets != nil {
@@ -201,8 +202,8 @@ func (s *Server) federatedSearch(r *call, f *federationRequest, queries []search
 }
 
 // facetOrder is the order of the values of each attribute.
-func facetOrder(facets []search.FacetCounts) map[string]search.FacetSort {
-	out := make(map[string]search.FacetSort, len(facets))
+func facetOrder(facets []search.FacetCounts) map[string]settings.FacetSort {
+	out := make(map[string]settings.FacetSort, len(facets))
 	for _, f := range facets {
 		out[f.Attribute] = f.By
 	}

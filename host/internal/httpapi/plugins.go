@@ -12,6 +12,7 @@ type Plugin struct {
 	Kind    string       `json:"kind"`
 	Version string       `json:"version"`
 	Source  string       `json:"source,omitempty"` // of a provider
+	Owner   string       `json:"owner,omitempty"`  // the plugin that answers Source where a workspace names none
 	SHA256  string       `json:"sha256"`
 	ABI     int          `json:"abi"`
 	From    string       `json:"from"` // where the module came from
@@ -23,12 +24,12 @@ type Plugin struct {
 	State string `json:"state"`
 	Error string `json:"error,omitempty"`
 	// Use says that this version is the one that answers where a workspace names
-	// none, Constraint what it was chosen by, and Locked that the lock pins it.
+	// none, as long as Owner is this plugin, Constraint what it was chosen by, and Locked that the lock pins it.
 	Use        bool   `json:"use"`
 	Constraint string `json:"constraint,omitempty"`
 	Locked     bool   `json:"locked"`
-	// Workspaces are those of the source that name a version of their own: told
-	// of the version in use, and only to who may read their settings.
+	// Workspaces are those that name this plugin, or a version of it: told of the
+	// version in use, and only to who may read their settings.
 	Workspaces []chat.Narrowed  `json:"workspaces,omitempty"`
 	Streams    int64            `json:"streams"` // under way
 	Calls      int64            `json:"calls"`
@@ -40,6 +41,13 @@ type Plugin struct {
 	FuelP99    int64            `json:"fuelP99"`
 	Limiter    string           `json:"limiter,omitempty"`
 	Unmetered  string           `json:"unmetered,omitempty"` // why it is not the meter that bounds calls
+	// Of a provider: how often an instance was reset since it went over to another
+	// answer, how many pages of memory that put back, how often it was replaced
+	// by a new one instead, and, where that is always so, why.
+	Resets     int64  `json:"resets"`
+	ResetPages int64  `json:"resetPages"`
+	Renewals   int64  `json:"renewals"`
+	NoReset    string `json:"noReset,omitempty"`
 }
 
 // PluginGrants are what a plugin may reach.
@@ -60,8 +68,8 @@ func (s *Server) plugins(r *call) error {
 			return err
 		}
 		for i := range results {
-			if p := &results[i]; p.Use {
-				p.Workspaces = narrowed[p.Source]
+			if p := &results[i]; p.Use && p.Source != "" {
+				p.Workspaces = narrowed[p.Name]
 			}
 		}
 	}

@@ -23,21 +23,17 @@ func parseQuery(args *fasthttp.Args, known []string) (query, error) {
 		names[k] = true
 	}
 	q := make(query, args.Len())
-	var err error
-	args.VisitAll(func(k, v []byte) {
+	for k, v := range args.All() {
 		name := string(k)
-		_, twice := q[name]
-		switch {
-		case err != nil:
-		case !names[name]:
-			err = apierr.Unknown("query parameter", name, name, known)
-		case twice:
-			err = apierr.Newf(apierr.BadRequest, "The query parameter `%s` comes twice: send it once.", name)
-		default:
-			q[name] = string(v)
+		if !names[name] {
+			return nil, apierr.Unknown("query parameter", name, name, known)
 		}
-	})
-	return q, err
+		if _, twice := q[name]; twice {
+			return nil, apierr.Newf(apierr.BadRequest, "The query parameter `%s` comes twice: send it once.", name)
+		}
+		q[name] = string(v)
+	}
+	return q, nil
 }
 
 // integer returns a parameter that is an integer of 0 or more, or missing

@@ -26,6 +26,8 @@ import (
 	"github.com/parley-search/parley/host/internal/httpapi"
 	"github.com/parley-search/parley/host/internal/logs"
 	"github.com/parley-search/parley/host/internal/network"
+	"github.com/parley-search/parley/host/internal/outbound"
+	"github.com/parley-search/parley/host/internal/responses"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/store"
 	"github.com/parley-search/parley/host/internal/task"
@@ -41,16 +43,22 @@ const (
 
 // A wish says what a rig is to be. Its zero value is a host with a master key.
 type wish struct {
-	features []feature.Feature // on from the start
-	tls      *tls.Config
-	open     bool // no master key
-	panics   bool // GET /plugins does
-	idle     bool // no task is applied before the rig's start
-	limits   httpapi.Limits
-	usage    *telemetry.Engine // nil: telemetry is off
-	upstream chat.Upstream
-	reaches  bool          // other hosts, by a real upstream
-	patience time.Duration // with them; default remoteTimeout
+	features  []feature.Feature // on from the start
+	tls       *tls.Config
+	open      bool // no master key
+	site      httpapi.Site
+	panics    bool // GET /plugins does
+	forgets   bool // keeps no responses
+	publicURL string
+	indexes   []chat.Index // that a chat searches, and what is in them
+	documents map[string][]chat.Hit
+	idle      bool // no task is applied before the rig's start
+	limits    httpapi.Limits
+	usage     *telemetry.Engine // nil: telemetry is off
+	upstream  outbound.Sender
+	reaches   bool          // other hosts, by a real upstream
+	console   bool          // serve the page
+	patience  time.Duration // with them; default remoteTimeout
 }
 
 // A rig is a server on a real port over real parts in memory. Its only fakes
@@ -106,7 +114,7 @@ func newRig(tb testing.TB, w wish) *rig {
 	remotes := network.New(db.Network(sealer))
 	options := search.Options{Dir: tb.TempDir(), DB: db, Bodies: db, Sealer: sealer, Features: features.Now, Remotes: remotes, RemoteTimeout: cmp.Or(w.patience, remoteTimeout)}
 	if w.reaches {
-		out := upstream.New(upstream.Options{})
+		out := upstream.New(upstream.Options{Private: upstream.AnyPrivate()})
 		defer tb.Cleanup(func() { _ = out.Close() }) // before goroutines are counted
 		options.Upstream = out
 	}
@@ -133,16 +141,20 @@ func newRig(tb testing.TB, w wish) *rig {
 	check(tb, workspaces.UpdateWorkspace(ctx, "orphan", func(*chat.Workspace) (*chat.Workspace, error) {
 		return &chat.Workspace{UID: "orphan", Source: "removed"}, nil
 	}))
-	r.chat = newChat(workspaces, w.upstream)
+	r.chat = newChat(workspaces, w.upstream, &chattest.Searcher{Indexes: w.indexes, Documents: w.documents})
 	_, _, err = r.chat.Patch(ctx, "demo", []byte(`{"source":"test","apiKey":"`+demoKey+`"}`))
 	check(tb, err)
 
 	hub, err := logs.New(r.log, logs.JSON, "trace")
 	check(tb, err)
+	kept := responses.Options{TTL: time.Hour}
+	if w.forgets {
+		kept.TTL = 0
+	}
 	r.server = httpapi.New(httpapi.Deps{
 		Auth: r.keys, Chat: r.chat, Search: indexes, Tasks: r.queue, Exports: export.New(export.Options{Sealer: sealer}), Features: features, Network: remotes,
-		Log: hub.Logger(), Logs: hub, Limits: w.limits, TLS: w.tls,
-		Telemetry: w.usage, Usage: httpapi.Usage{Spool: noSpool{}, UID: "the uid"},
+		Log: hub.Logger(), Logs: hub, Limits: w.limits, TLS: w.tls, Site: w.site, Console: w.console,
+		Responses: responses.New(kept), PublicURL: w.publicURL, Telemetry: w.usage, Usage: httpapi.Usage{Spool: noSpool{}, UID: "the uid"},
 		Version: httpapi.Version{Version: "1.2.3", Commit: "abc", Date: "2026-11-21"},
 		Plugins: func() []httpapi.Plugin {
 			if w.panics {
@@ -172,7 +184,7 @@ func newRig(tb testing.TB, w wish) *rig {
 }
 
 // lingering are goroutines of libraries that outlive their work by design.
-var lingering = []string{"fasthttp.(*workerPool).Start", "fasthttp.updateServerDate", "bleve_index_api.AnalysisWorker"}
+var lingering = []string{"fasthttp.(*workerPool).Start", "fasthttp.updateServerDate", "bleve_index_api.AnalysisWorker", "fasthttp/stackless.funcWorker"}
 
 // goroutines returns the stacks of all goroutines but the lingering ones.
 func goroutines() []string {
@@ -194,7 +206,7 @@ func noneLeft(tb testing.TB, before int) {
 	tb.Errorf("%d goroutines at the end, want at most %d:\n%s", len(goroutines()), before, strings.Join(goroutines(), "\n\n"))
 }
 
-func newChat(w chat.Workspaces, u chat.Upstream) *chat.Service {
+func newChat(w chat.Workspaces, u outbound.Sender, search *chattest.Searcher) *chat.Service {
 	settings := func(names ...string) map[string]abi.Setting {
 		m := make(map[string]abi.Setting)
 		for _, n := range names {
@@ -213,7 +225,7 @@ func newChat(w chat.Workspaces, u chat.Upstream) *chat.Service {
 			"azureOpenAi": source("azureOpenAi", settings("apiKey", "orgId", "apiVersion", "deploymentId", "baseUrl")),
 			"vLlm":        source("vLlm", settings("baseUrl")),
 		},
-		Upstream: u, Searcher: &chattest.Searcher{}, Limits: chat.Limits{RetryDelay: time.Millisecond},
+		Upstream: u, Searcher: search, Limits: chat.Limits{RetryDelay: time.Millisecond},
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
 // public is the action of a route that asks for no key.
@@ -40,6 +41,11 @@ func (s *Server) routes() {
 	s.route("PATCH", "/chats/:uid/settings", auth.ChatsSettingsWrite, chats(s.patchChatSettings))
 	s.route("DELETE", "/chats/:uid/settings", auth.ChatsSettingsWrite, chats(s.resetChatSettings))
 	s.route("POST", completionsPath, auth.ChatCompletions, chats(s.complete))
+	s.app.Name(nameOf([]auth.Action{auth.ChatCompletions, auth.Search})) // which complete asks for, too
+
+	s.routesV1()
+	s.routeMCP()
+	s.routesConsole()
 
 	s.route("GET", "/experimental-features", auth.ExperimentalGet, s.getFeatures)
 	s.route("PATCH", "/experimental-features", auth.ExperimentalUpdate, s.patchFeatures)
@@ -80,7 +86,7 @@ func (s *Server) routes() {
 	s.route("GET", "/indexes/:uid/settings", auth.SettingsGet, s.getSettings)
 	s.route("PATCH", "/indexes/:uid/settings", auth.SettingsUpdate, s.patchSettings)
 	s.route("DELETE", "/indexes/:uid/settings", auth.SettingsUpdate, s.resetSettings)
-	settings := search.SettingRoutes()
+	settings := settings.SettingRoutes()
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		verb := "PUT"
 		if settings[name] {
@@ -89,6 +95,9 @@ func (s *Server) routes() {
 		path := "/indexes/:uid/settings/" + name
 		s.route("GET", path, auth.SettingsGet, s.getSetting(name))
 		s.route(verb, path, auth.SettingsUpdate, s.putSetting(name))
+		if name == "chat" { // older clients put it
+			s.route("PUT", path, auth.SettingsUpdate, s.putSetting(name))
+		}
 		s.route("DELETE", path, auth.SettingsUpdate, s.resetSetting(name))
 	}
 
@@ -119,6 +128,7 @@ type call struct {
 	caller *auth.Caller
 	query  query
 	access *access
+	limit  bodyLimit
 
 	// What the request's event is made of, beside these.
 	raw     []byte         // the body that body returned
@@ -141,7 +151,7 @@ func (s *Server) route(method, path string, action auth.Action, h handler, param
 			return err
 		}
 		a, _ := accessOf(c)
-		return h(&call{Ctx: c, caller: caller, query: q, access: a})
+		return h(&call{Ctx: c, caller: caller, query: q, access: a, limit: s.bodyLimit(action)})
 	}
 	s.app.Add(method, path, guarded).Name(string(action))
 	if method == fiber.MethodGet {

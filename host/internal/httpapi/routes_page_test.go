@@ -34,7 +34,7 @@ func TestRoutesPage(t *testing.T) {
 	for _, route := range routes {
 		action := "none: it asks for no key"
 		if a := actions[route]; a != "" {
-			action = "`" + a + "`"
+			action = "`" + strings.ReplaceAll(a, " ", "` and `") + "`"
 		}
 		fmt.Fprintf(&b, "| `%s` | %s |\n", parameter.ReplaceAllString(route, "{$1}"), action)
 	}

@@ -28,7 +28,7 @@ func (r *rig) play(t *testing.T, list []scenario) {
 				t.Errorf("%s %s = %d, want %d: %s", sc.method, sc.path, a.status, sc.status, a.body)
 			}
 			if sc.code != "" {
-				checkError(t, a, sc.code, strings.HasSuffix(sc.path, "/completions"))
+				checkError(t, a, sc.code)
 			}
 			for _, want := range sc.contains {
 				if !strings.Contains(a.body, want) {
@@ -49,9 +49,9 @@ func (r *rig) play(t *testing.T, list []scenario) {
 	}
 }
 
-// checkError checks the shape of an error, which is the same everywhere, but
-// for the nested one of the route of completions.
-func checkError(t *testing.T, a answer, code string, nested bool) {
+// checkError checks the shape of an error, which is the same everywhere but on
+// /v1.
+func checkError(t *testing.T, a answer, code string) {
 	t.Helper()
 	var e struct {
 		Message, Code, Type, Link string
@@ -69,8 +69,8 @@ func checkError(t *testing.T, a answer, code string, nested bool) {
 	if e.Code != code || e.Message == "" || e.Type == "" || !strings.HasSuffix(e.Link, "#error-"+code) {
 		t.Errorf("error = %s, want code %s with message, type and link", a.body, code)
 	}
-	if nested != (e.Error != nil) || nested && (e.Error.Message != e.Message || e.Error.Code != code || e.Error.Type != e.Type) {
-		t.Errorf("nested error of %s: %v, want %v and the same text", a.body, e.Error, nested)
+	if e.Error == nil || e.Error.Message != e.Message || e.Error.Code != code || e.Error.Type != e.Type {
+		t.Errorf("nested error of %s: %v, want the same text", a.body, e.Error)
 	}
 	if got := a.header.Get("Content-Type"); got != "application/json; charset=utf-8" {
 		t.Errorf("content type of an error = %q", got)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/highlight"
+	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
 // searchRequest is the body of POST /indexes/:uid/search.
@@ -91,17 +93,17 @@ func (b *searchRequest) query() search.Query {
 		Q: b.Q, Offset: b.Offset, Limit: b.Limit, Page: b.Page, HitsPerPage: b.HitsPerPage,
 		Filter: b.Filter, Sort: b.Sort, Distinct: b.Distinct, Facets: b.Facets,
 		AttributesToRetrieve: b.AttributesToRetrieve,
-		Format: search.Format{
+		Format: highlight.Format{
 			Highlight: b.AttributesToHighlight, Crop: b.AttributesToCrop, CropLength: b.CropLength, CropMarker: b.CropMarker,
 			PreTag: b.HighlightPreTag, PostTag: b.HighlightPostTag, Positions: b.ShowMatchesPosition,
 		},
 		ShowRankingScore: b.ShowRankingScore, ShowRankingScoreDetails: b.ShowRankingScoreDetails,
-		MatchingStrategy: search.Strategy(b.MatchingStrategy), RankingScoreThreshold: b.RankingScoreThreshold,
+		MatchingStrategy: settings.Strategy(b.MatchingStrategy), RankingScoreThreshold: b.RankingScoreThreshold,
 		AttributesToSearchOn: b.AttributesToSearchOn, Locales: b.Locales,
 		Vector: b.Vector, Media: b.Media, RetrieveVectors: b.RetrieveVectors,
 	}
 	if b.Hybrid != nil {
-		q.Hybrid = &search.Hybrid{Embedder: b.Hybrid.Embedder, SemanticRatio: b.Hybrid.SemanticRatio}
+		q.Hybrid = &settings.Hybrid{Embedder: b.Hybrid.Embedder, SemanticRatio: b.Hybrid.SemanticRatio}
 	}
 	return q
 }

@@ -128,7 +128,7 @@ func TestFacetSearch(t *testing.T) {
 		bad(`{"facetName":"kind","facetQuery":1}`, "invalid_facet_search_query", "`facetQuery` must be"),
 		bad(`{"facetName":"kind","exhaustiveFacetCount":1}`, "invalid_facet_search_exhaustive_facet_count", "`exhaustiveFacetCount` must be"),
 		bad(`{"facetName":"kind","matchingStrategy":"x"}`, "invalid_search_matching_strategy", "last, all or frequency"),
-		bad(`{"facetName":"kind","facetquery":"x"}`, "bad_request", "did you mean"),
+		{name: "fields of others", method: "POST", path: path, body: `{"facetName":"kind","facetquery":"x","indexUid":"shop","offset":1,"mine":{"a":[1]}}`, status: 200, contains: []string{`{"value":"tea","count":2}`}},
 	})
 	if got := r.task(r.do("PUT", "/indexes/shop/settings/facet-search", `false`)); got.Status != task.Succeeded {
 		t.Fatalf("task = %+v", got)

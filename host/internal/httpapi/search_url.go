@@ -8,6 +8,8 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/highlight"
+	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
 // searchParameters are the query parameters of GET /indexes/:uid/search.
@@ -25,13 +27,13 @@ func (s *Server) searchByURL(r *call) error {
 		Q: r.query["q"], Limit: p.integer("limit"), Page: p.integer("page"), HitsPerPage: p.integer("hitsPerPage"),
 		Filter: r.query.filter(), Sort: splitSort(r.query["sort"]), Distinct: r.query["distinct"], Facets: p.names("facets"),
 		AttributesToRetrieve: p.names("attributesToRetrieve"),
-		Format: search.Format{
+		Format: highlight.Format{
 			Highlight: p.names("attributesToHighlight"), Crop: p.names("attributesToCrop"), CropLength: p.integer("cropLength"),
 			CropMarker: p.text("cropMarker"), PreTag: p.text("highlightPreTag"), PostTag: p.text("highlightPostTag"),
 			Positions: p.boolean("showMatchesPosition"),
 		},
 		ShowRankingScore: p.boolean("showRankingScore"), ShowRankingScoreDetails: p.boolean("showRankingScoreDetails"),
-		MatchingStrategy: search.Strategy(r.query["matchingStrategy"]), RankingScoreThreshold: p.fraction("rankingScoreThreshold"),
+		MatchingStrategy: settings.Strategy(r.query["matchingStrategy"]), RankingScoreThreshold: p.fraction("rankingScoreThreshold"),
 		AttributesToSearchOn: p.names("attributesToSearchOn"), Locales: p.names("locales"),
 		Vector: p.vector(), Hybrid: p.hybrid(), RetrieveVectors: p.boolean("retrieveVectors"),
 	}
@@ -114,13 +116,13 @@ func (p *urlSearch) vector() []float32 {
 	return v
 }
 
-func (p *urlSearch) hybrid() *search.Hybrid {
+func (p *urlSearch) hybrid() *settings.Hybrid {
 	embedder, named := p.query["hybridEmbedder"]
 	ratio, weighed := p.query["hybridSemanticRatio"]
 	if !named && !weighed {
 		return nil
 	}
-	h := &search.Hybrid{Embedder: embedder}
+	h := &settings.Hybrid{Embedder: embedder}
 	if weighed {
 		x, err := strconv.ParseFloat(ratio, 64)
 		if err != nil {

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"errors"
 	"time"
 
 	"github.com/parley-search/parley/host/internal/chat"
@@ -14,10 +15,27 @@ type Served struct {
 	Took   time.Duration // until the end of the answer
 	// Refused, of a chat that ended before its answer began, is the error's code.
 	Refused string
+	// Failure, of a chat, is whose failure ended it, before its answer or in it;
+	// nil where it was no provider's and no plugin's.
+	Failure *chat.Failure
 	// Of an answer to a chat: what became of it, and how long its provider's
 	// first event took.
 	Chat  *chat.Outcome
 	First time.Duration
+}
+
+// failureOf is whose failure ended the chat of a request; nil where none did.
+func failureOf(a *access) *chat.Failure {
+	if a.err == nil {
+		return nil
+	}
+	f, _ := errors.AsType[*chat.Failure](a.err.Err)
+	return f
+}
+
+// asks reports whether a route is one of chats.
+func asks(route string) bool {
+	return route == completionsPath || route == completionsV1 || route == responsesV1
 }
 
 // NoRoute is the route of a request that has none: it names what is not there,
@@ -31,11 +49,16 @@ const otherMethod = "other"
 // counted. o is of an answer to a chat.
 func (s *Server) done(a *access, o *chat.Outcome) {
 	a.endTrace(o)
+	failure := failureOf(a)
+	if failure != nil {
+		s.Log.Warn().Str("request_id", a.id).Str("source", failure.Source).Str("plugin", failure.Plugin).Str("version", failure.PluginVersion).
+			Str("kind", failure.Kind).Str("code", a.err.Code.String()).AnErr("cause", failure.Logged()).Msg("chat completion met errors")
+	}
 	if s.Served == nil {
 		return
 	}
-	served := Served{Method: a.method, Route: a.route, Status: a.status, Took: a.took(), Chat: o, First: a.first}
-	if a.route == completionsPath && o == nil && a.err != nil {
+	served := Served{Method: a.method, Route: a.route, Status: a.status, Took: a.took(), Chat: o, First: a.first, Failure: failure}
+	if asks(a.route) && o == nil && a.err != nil {
 		served.Refused = a.err.Code.String()
 	}
 	s.Served(&served)

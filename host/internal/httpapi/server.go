@@ -22,10 +22,13 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/console"
 	"github.com/parley-search/parley/host/internal/export"
 	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/logs"
+	"github.com/parley-search/parley/host/internal/mcp"
 	"github.com/parley-search/parley/host/internal/network"
+	"github.com/parley-search/parley/host/internal/responses"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/task"
 	"github.com/parley-search/parley/host/internal/telemetry"
@@ -33,7 +36,7 @@ import (
 )
 
 // Deps is what a [Server] works with. All fields but Plugins, Reload,
-// Metrics, DatabaseSize, Limits, Served, Tracer, Telemetry, Usage, Now and TLS are
+// Metrics, DatabaseSize, Limits, Served, Tracer, Telemetry, Usage, Now, TLS and Site are
 // required.
 type Deps struct {
 	Auth   *auth.Service
@@ -42,6 +45,8 @@ type Deps struct {
 	Tasks  *task.Queue
 	// Replicates makes writes read the headers TaskId and DryRun.
 	Replicates bool
+	// Console serves the page for people.
+	Console bool
 	// Exports makes the tasks that copy indexes to another instance.
 	Exports *export.Service
 	// Features are what may be switched; Network is what they may switch on.
@@ -73,14 +78,22 @@ type Deps struct {
 	Usage Usage
 	// Now is the clock that requests are timed by; nil: that of the machine.
 	Now func() time.Time
+	// Responses keeps what clients of /v1 may refer to; nil: nothing is kept.
+	Responses *responses.Store
+	// PublicURL is where clients reach this host, without a slash at the end;
+	// empty: as each request says.
+	PublicURL string
 	// TLS is what Listen speaks; nil: plain HTTP.
 	TLS *tls.Config
+	// Site is what requests may say of where they come from and go to.
+	Site Site
 }
 
 // Limits bounds what a connection may take. The zero value of a field means
 // its default, given beside it.
 type Limits struct {
 	Body      int64         // bytes of a request's body; default 100 MiB
+	Search    int64         // bytes of a search's body, where Body is not less; default 1 MiB
 	Read      time.Duration // for a request's head, and for each 64 KiB of its body; default 30s
 	Idle      time.Duration // between two requests of a connection; default 2min
 	Write     time.Duration // for one write to a client that does not read; default 1min
@@ -91,6 +104,7 @@ type Limits struct {
 
 func (l Limits) withDefaults() Limits {
 	l.Body = cmp.Or(l.Body, 100<<20)
+	l.Search = cmp.Or(l.Search, 1<<20)
 	l.Read = cmp.Or(l.Read, 30*time.Second)
 	l.Idle = cmp.Or(l.Idle, 2*time.Minute)
 	l.Write = cmp.Or(l.Write, time.Minute)
@@ -111,23 +125,29 @@ var errShutdown = errors.New("the host is shutting down")
 type Server struct {
 	Deps
 	app     *fiber.App
+	mcp     *mcp.Endpoint
 	conns   conns
 	streams streams
 	chunks  sync.Pool      // buffers of streams that wait; see chunk
 	taken   sync.WaitGroup // connections that answers took over
+	wide    atomic.Bool    // it listens not on this machine alone
 	// watching is the stream of the log, where there is one.
 	watching atomic.Pointer[logWatch]
 	ctx      context.Context // ends what outlasts a shutdown's grace
 	stop     context.CancelCauseFunc
 
-	mu       sync.Mutex
-	down     bool // Shutdown was called
-	listener *listener
+	mu           sync.Mutex
+	down         bool // Shutdown was called
+	listener     *listener
+	consoleFiles map[string]console.File
 }
 
 // New returns a Server that does not listen yet.
 func New(d Deps) *Server {
 	d.Limits = d.Limits.withDefaults()
+	if d.Responses == nil {
+		d.Responses = responses.New(responses.Options{})
+	}
 	if d.Now == nil {
 		d.Now = time.Now
 	}
@@ -150,26 +170,44 @@ func New(d Deps) *Server {
 	s.app.Server().SecureErrorLogMessage = true
 	s.app.Server().Logger = quiet{&s.Log}
 	s.app.Server().KeepHijackedConns = true // takeOver closes them
+	s.mcp = mcp.New(mcp.Options{Version: d.Version.Version, Search: d.Search, Panicked: func(what string, stack []byte) {
+		s.Log.Error().Str("panic", what).Bytes("stack", stack).Msg("handler panicked")
+	}})
 	s.app.Use(s.around)
 	s.routes()
-	s.app.Server().Handler = s.knownMethods(s.app.Handler())
+	s.app.Server().Handler = s.screen(s.app.Handler())
 	return s
 }
 
-// knownMethods answers requests of a method that HTTP does not know: Fiber
-// would do so in a shape of its own.
-func (s *Server) knownMethods(next fasthttp.RequestHandler) fasthttp.RequestHandler {
+// screen answers what must not get to next: requests whose head can be read in
+// two ways, and those of a method that HTTP does not know, which Fiber would
+// answer in a shape of its own. Their connection is closed: what follows on it
+// may be the rest of the request, or pretend to be another one.
+func (s *Server) screen(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
-		if slices.Contains(fiber.DefaultMethods, string(ctx.Method())) {
+		var refusal *apierr.Error
+		if why := checkHead(&ctx.Request); why != "" {
+			refusal = apierr.Newf(apierr.BadRequest, "The request is not read, since %s.", why)
+		} else if !slices.Contains(fiber.DefaultMethods, string(ctx.Method())) {
+			refusal = apierr.Newf(apierr.MethodNotAllowed, "HTTP has no method %.20q.", ctx.Method())
+		} else {
 			next(ctx)
 			return
 		}
 		c := s.app.AcquireCtx(ctx)
 		defer s.app.ReleaseCtx(c)
-		if err := s.fail(c, apierr.Newf(apierr.MethodNotAllowed, "HTTP has no method %.20q.", ctx.Method())); err != nil {
-			ctx.SetStatusCode(fiber.StatusMethodNotAllowed)
+		if err := s.fail(c, refusal); err != nil {
+			ctx.SetStatusCode(refusal.Code.Status())
 		}
-		ctx.SetConnectionClose()
+	}
+}
+
+// hangUpAfter has the connection of ctx closed once the client could read the
+// answer, whatever it is still sending.
+func hangUpAfter(ctx *fasthttp.RequestCtx) {
+	ctx.SetConnectionClose()
+	if c, ok := ctx.Conn().(*conn); ok {
+		c.linger.Store(true)
 	}
 }
 
@@ -180,6 +218,8 @@ func (q quiet) Printf(format string, args ...any) { q.log.Debug().Msgf(format, a
 
 // Listen serves ln, which it closes, until Shutdown, and returns nil then.
 func (s *Server) Listen(ln net.Listener) error {
+	at, ok := ln.Addr().(*net.TCPAddr)
+	s.wide.Store(ok && !at.IP.IsLoopback())
 	s.mu.Lock()
 	s.listener = &listener{Listener: ln, server: s, tls: s.TLS}
 	down := s.down

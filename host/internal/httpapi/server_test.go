@@ -1,19 +1,13 @@
 package httpapi_test
 
 import (
-	"bufio"
 	"context"
-	"fmt"
-	"io"
 	"net"
-	"net/http"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/parley-search/parley/host/internal/httpapi"
-	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
 func TestService(t *testing.T) {
@@ -63,6 +57,13 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 		{"PATCH", "/chats/demo/settings"},
 		{"DELETE", "/chats/demo/settings"},
 		{"POST", "/chats/demo/chat/completions"},
+		{"GET", "/v1/models"},
+		{"GET", "/v1/models/*"},
+		{"POST", "/v1/chat/completions"},
+		{"POST", "/v1/responses"},
+		{"GET", "/v1/responses/1"},
+		{"DELETE", "/v1/responses/1"},
+		{"POST", "/mcp"},
 		{"GET", "/keys"},
 		{"POST", "/keys"},
 		{"GET", "/keys/x"},
@@ -108,8 +109,9 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 		{"DELETE", "/logs/stream"},
 		{"GET", "/batches"},
 		{"GET", "/batches/0"},
+		{"PUT", "/indexes/m/settings/chat"},
 	}
-	for name, patch := range search.SettingRoutes() {
+	for name, patch := range settings.SettingRoutes() {
 		path, verb := "/indexes/m/settings/"+name, "PUT"
 		if patch {
 			verb = "PATCH"
@@ -129,11 +131,19 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 			{nothing, 403, "invalid_api_key"},
 		} {
 			a := r.do(route.method, route.path, "", "Authorization", tt.header)
+			if strings.HasPrefix(route.path, "/v1/") {
+				checkGuardV1(t, a, tt.header, nothing)
+				continue
+			}
+			if route.path == "/mcp" {
+				checkGuardMCP(t, a, tt.header, nothing)
+				continue
+			}
 			if a.status != tt.status {
 				t.Errorf("%s %s with %.12q = %d %s, want %d", route.method, route.path, tt.header, a.status, a.body, tt.status)
 				continue
 			}
-			checkError(t, a, tt.code, strings.HasSuffix(route.path, "/completions"))
+			checkError(t, a, tt.code)
 		}
 	}
 	if listed := httpapi.Routes(r.server); len(listed) < len(routes) {
@@ -223,106 +233,12 @@ func TestPanic(t *testing.T) {
 		if a.status != 500 || strings.Contains(a.body, "secret") {
 			t.Errorf("panic = %d %s, want 500 without its text", a.status, a.body)
 		}
-		checkError(t, a, "internal", false)
+		checkError(t, a, "internal")
 	}
 	if log := r.log.String(); strings.Contains(log, "secret") || !strings.Contains(log, "handler panicked") || !strings.Contains(log, `"status":500`) {
 		t.Errorf("log = %s, want the panic without its text", log)
 	}
 	r.play(t, []scenario{{name: "goes on", method: "GET", path: "/health", status: 200}})
-}
-
-// A raw request on a connection of its own, answered or cut off.
-func (r *rig) raw(t *testing.T, request string) (status int, body string, in *bufio.Reader, conn net.Conn) {
-	t.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
-	check(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	check(t, conn.SetDeadline(time.Now().Add(time.Minute)))
-	written := make(chan struct{})
-	go func() {
-		defer close(written)
-		_, _ = io.WriteString(conn, request) // the answer may come, and the connection end, before all is sent
-	}()
-	in = bufio.NewReader(conn)
-	res, err := http.ReadResponse(in, nil)
-	check(t, err)
-	b, err := io.ReadAll(res.Body)
-	check(t, err)
-	<-written
-	return res.StatusCode, string(b), in, conn
-}
-
-func TestRawRequests(t *testing.T) {
-	// Whoever sends all there is has time to send it, and to read the answer.
-	patient := newRig(t, wish{limits: httpapi.Limits{Body: 100 << 10, Linger: time.Minute}})
-	short := newRig(t, wish{limits: httpapi.Limits{Body: 100 << 10, Linger: time.Minute, Read: 200 * time.Millisecond}})
-	head := "POST " + completions + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-	authorized := head + "Authorization: Bearer " + master + "\r\n"
-	tests := []struct {
-		name, request string
-		status        int
-		code          string
-	}{
-		{"no HTTP", "hello\r\n\r\n", 400, "bad_request"},
-		{"huge headers", "GET /health HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 64<<10) + "\r\n\r\n", 431, "bad_request"},
-		{"head never ends", "GET /health HTTP/1.1\r\nHost: x\r\n", 408, "request_timeout"},
-		{"body never ends", authorized + "Content-Length: 100\r\n\r\n{", 408, "request_timeout"},
-		{"large body never ends", authorized + "Content-Length: 50000\r\n\r\n" + strings.Repeat(" ", 20000), 408, "request_timeout"},
-		{"chunk never ends", authorized + "Transfer-Encoding: chunked\r\n\r\n5\r\n{", 408, "request_timeout"},
-		{"bad chunk", authorized + "Transfer-Encoding: chunked\r\n\r\nzz\r\n", 400, "bad_request"},
-		{"too large by its head", authorized + "Content-Length: 99999999\r\n\r\n" + strings.Repeat(" ", 20000), 413, "payload_too_large"},
-		{"too large in chunks", authorized + "Transfer-Encoding: chunked\r\n\r\n" + strings.Repeat("4000\r\n"+strings.Repeat(" ", 0x4000)+"\r\n", 8), 413, "payload_too_large"},
-		{"unread body", head + "Content-Length: 60000\r\n\r\n" + strings.Repeat("x", 60000), 401, "missing_authorization_header"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			r := patient
-			if tt.status == http.StatusRequestTimeout {
-				r = short
-			}
-			status, body, in, _ := r.raw(t, tt.request)
-			if tt.code != "" && !strings.Contains(body, `"code":"`+tt.code+`"`) {
-				t.Errorf("body = %s, want code %s", body, tt.code)
-			}
-			if tt.status != 431 && status != tt.status {
-				t.Errorf("status = %d %s, want %d", status, body, tt.status)
-			}
-			// What is left of the request must not be taken for another one.
-			if b, err := io.ReadAll(in); len(b) > 0 {
-				t.Errorf("after the answer came %q, %v, want the end", b, err)
-			}
-		})
-	}
-}
-
-// A body that comes in chunks, and one that is read whole, keep the connection.
-func TestRawConnectionIsKept(t *testing.T) {
-	r := newRig(t, wish{})
-	body := `{"prompts":{"system":"` + strings.Repeat("x", 40000) + `"}}`
-	head := "PATCH /chats/demo/settings HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer " + master + "\r\n"
-	chunked := head + "Transfer-Encoding: chunked\r\n\r\n"
-	for part := range slices.Chunk([]byte(body), 1000) {
-		chunked += fmt.Sprintf("%x\r\n%s\r\n", len(part), part)
-	}
-	for name, request := range map[string]string{
-		"whole":   head + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body),
-		"chunked": chunked + "0\r\n\r\n",
-		"small":   "POST /keys HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}",
-	} {
-		t.Run(name, func(t *testing.T) {
-			status, got, in, conn := r.raw(t, request)
-			if want := map[string]int{"small": 401}[name]; status != max(want, 200) {
-				t.Fatalf("status = %d %s", status, got)
-			}
-			_, err := io.WriteString(conn, "GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
-			check(t, err)
-			res, err := http.ReadResponse(in, nil)
-			check(t, err)
-			if b, _ := io.ReadAll(res.Body); res.StatusCode != 200 || !strings.Contains(string(b), "available") {
-				t.Errorf("second answer = %d %s", res.StatusCode, b)
-			}
-		})
-	}
 }
 
 func TestShutdownBeforeListen(t *testing.T) {

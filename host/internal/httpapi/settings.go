@@ -1,6 +1,8 @@
 package httpapi
 
-import "github.com/parley-search/parley/host/internal/search"
+import (
+	"github.com/parley-search/parley/host/internal/search/settings"
+)
 
 // getSettings answers GET /indexes/:uid/settings.
 func (s *Server) getSettings(r *call) error {
@@ -8,13 +10,17 @@ func (s *Server) getSettings(r *call) error {
 	if err != nil {
 		return err
 	}
-	return ok(r, settings)
+	shown, err := settings.Shown(s.Features.Now())
+	if err != nil {
+		return err
+	}
+	return ok(r, shown)
 }
 
-func (s *Server) indexSettings(r *call) (search.Settings, error) {
+func (s *Server) indexSettings(r *call) (settings.Settings, error) {
 	uid, err := s.index(r)
 	if err != nil {
-		return search.Settings{}, err
+		return settings.Settings{}, err
 	}
 	return s.Search.Settings(r.caller, uid)
 }

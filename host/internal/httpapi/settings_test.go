@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/auth"
-	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -63,7 +63,7 @@ func wrongSettings() map[string]struct{ value, code string } {
 func TestEachSetting(t *testing.T) {
 	r := newMovies(t)
 	wrong := wrongSettings()
-	for name, patch := range search.SettingRoutes() {
+	for name, patch := range settings.SettingRoutes() {
 		t.Run(name, func(t *testing.T) {
 			path, verb := "/indexes/movies/settings/"+name, "PUT"
 			if patch {
@@ -81,7 +81,7 @@ func TestEachSetting(t *testing.T) {
 			if refused.status != 400 {
 				t.Errorf("%s %s %s = %d, want 400", verb, path, w.value, refused.status)
 			}
-			checkError(t, refused, w.code, false)
+			checkError(t, refused, w.code)
 			for _, a := range []answer{r.do(verb, path, before.body), r.do("DELETE", path, ""), r.do(verb, path, "null")} {
 				if got := r.task(a); got.Status != task.Succeeded {
 					t.Errorf("task of %s = %+v, error %+v", path, got, got.Error)
@@ -92,7 +92,7 @@ func TestEachSetting(t *testing.T) {
 			}
 		})
 	}
-	if got, want := len(wrong), len(search.SettingRoutes()); got != want {
+	if got, want := len(wrong), len(settings.SettingRoutes()); got != want {
 		t.Errorf("%d settings, want the %d of the test's table", want, got)
 	}
 }

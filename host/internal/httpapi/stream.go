@@ -34,6 +34,8 @@ type stream struct {
 	silent int64        // nanoseconds without a write after which a comment is due
 	last   atomic.Int64 // when something was written, in nanoseconds since made; 0: not open
 	beats  atomic.Bool  // a comment is being written
+	// failure, where not nil, writes the frames that end a stream which failed.
+	failure func(*apierr.Error) []byte
 
 	mu    sync.Mutex
 	out   chunk
@@ -79,6 +81,16 @@ func (s *stream) WriteFrame(frames []byte) error {
 	return nil
 }
 
+// writeEvents takes the events of a stream that does not end in [DONE]; ended
+// says that these are the last ones.
+func (s *stream) writeEvents(frames []byte, ended bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.put(frames)
+	s.ended = ended
+	return nil
+}
+
 func (s *stream) put(frames []byte) {
 	s.out.add(frames)
 	s.size += len(frames)
@@ -99,7 +111,11 @@ func (s *stream) Flush() error {
 func (s *stream) fail(e *apierr.Error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.put(failure(e, uuid.NewString()))
+	if s.failure != nil {
+		s.put(s.failure(e))
+	} else {
+		s.put(failure(e, uuid.NewString()))
+	}
 	s.ended = true
 	return s.out.send(s.conn)
 }

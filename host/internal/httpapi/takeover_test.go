@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/httpapi"
+	"github.com/parley-search/parley/host/internal/httpapi/transport"
 )
 
 // question is a request for an answer, as it stands on the wire.
@@ -99,7 +100,7 @@ func TestConnectionAfterAnswer(t *testing.T) {
 	t.Run("over TLS", func(t *testing.T) {
 		a := newAuthority(t, "ours")
 		a.issue("server", 2, soon())
-		r, client := secure(t, a, httpapi.TLSFiles{}, nil)
+		r, client := secure(t, a, transport.TLSFiles{}, nil)
 		conn, err := tls.Dial("tcp", strings.TrimPrefix(r.url, "https://"), client)
 		check(t, err)
 		c := newCaller(t, conn)

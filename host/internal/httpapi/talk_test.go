@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 // A provider answers one request with what the test says, when it says so.
@@ -26,8 +26,8 @@ func newProvider() *provider {
 	return &provider{events: make(chan string, 100), asked: make(chan struct{}), ended: make(chan error, 1)}
 }
 
-// Do implements [chat.Upstream].
-func (p *provider) Do(ctx context.Context, _ *chat.Outbound) (chat.Response, error) {
+// Do implements [outbound.Sender].
+func (p *provider) Do(ctx context.Context, _ *outbound.Request) (outbound.Response, error) {
 	close(p.asked)
 	return &reply{ctx: ctx, provider: p}, nil
 }
@@ -51,7 +51,7 @@ func (r *reply) Next() ([]abi.Event, error) {
 		return []abi.Event{{Data: []byte(e)}}, nil
 	case <-r.ctx.Done():
 		r.ended <- context.Cause(r.ctx)
-		return nil, &chat.UpstreamError{Kind: chat.UpstreamBroken, Message: "the request was cancelled", Err: r.ctx.Err()}
+		return nil, &outbound.Error{Kind: outbound.Broken, Message: "the request was cancelled", Err: r.ctx.Err()}
 	}
 }
 
@@ -88,11 +88,16 @@ func (r *rig) ask(t *testing.T, body string) *talk {
 // send sends a request and waits for nothing.
 func (r *rig) send(t *testing.T, body string) *talk {
 	t.Helper()
+	return r.sendTo(t, completions, body)
+}
+
+func (r *rig) sendTo(t *testing.T, path, body string) *talk {
+	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
 	check(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	check(t, conn.SetDeadline(time.Now().Add(time.Minute)))
-	_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", completions, master, len(body), body)
+	_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", path, master, len(body), body)
 	check(t, err)
 	return &talk{t: t, conn: conn, in: bufio.NewReader(conn)}
 }

@@ -41,7 +41,7 @@ func (r *call) taskFilter() (f task.Filter, err error) {
 	if f.CanceledBy, err = r.query.uids("canceledBy", apierr.InvalidTaskCanceledBy); err != nil {
 		return f, err
 	}
-	if f.Types, err = oneOf(r.query, "types", task.Types(), apierr.InvalidTaskTypes); err != nil {
+	if f.Types, err = oneOf(r.query, "types", append(task.Types(), task.Absent()...), apierr.InvalidTaskTypes); err != nil {
 		return f, err
 	}
 	if f.Statuses, err = oneOf(r.query, "statuses", task.Statuses(), apierr.InvalidTaskStatuses); err != nil {

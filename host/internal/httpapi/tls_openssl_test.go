@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parley-search/parley/host/internal/httpapi"
+	"github.com/parley-search/parley/host/internal/httpapi/transport"
 )
 
 // What another implementation sees of the TLS settings: openssl's own client.
@@ -18,7 +18,7 @@ func TestTLSByOpenSSL(t *testing.T) {
 	a.issue("client", 3, soon())
 	other.issue("client", 3, soon())
 	a.staple("server.ocsp", 2)
-	r, _ := secure(t, a, httpapi.TLSFiles{OCSP: a.file("server.ocsp"), Auth: a.file("ca.pem"), RequireAuth: true}, nil)
+	r, _ := secure(t, a, transport.TLSFiles{OCSP: a.file("server.ocsp"), Auth: a.file("ca.pem"), RequireAuth: true}, nil)
 	mine := []string{"-cert", a.file("client.pem"), "-key", a.file("client.key")}
 	theirs := []string{"-cert", other.file("client.pem"), "-key", other.file("client.key")}
 	for _, tt := range []struct {

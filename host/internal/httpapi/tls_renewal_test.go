@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/httpapi"
+	"github.com/parley-search/parley/host/internal/httpapi/transport"
 )
 
 // TestHammerTLSRenewal renews the certificate under load, of clients that
@@ -31,7 +31,7 @@ func TestHammerTLSRenewal(t *testing.T) {
 	a := newAuthority(t, "ours")
 	a.issue("server", 2, soon())
 	// Certificate and key are two files: in between they do not belong together.
-	r, client := secure(t, a, httpapi.TLSFiles{Tickets: true}, func(error) {})
+	r, client := secure(t, a, transport.TLSFiles{Tickets: true}, func(error) {})
 	ctx, stop := context.WithCancel(t.Context())
 	var clients sync.WaitGroup
 	defer clients.Wait()

@@ -23,6 +23,7 @@ import (
 	"golang.org/x/crypto/ocsp"
 
 	"github.com/parley-search/parley/host/internal/httpapi"
+	"github.com/parley-search/parley/host/internal/httpapi/transport"
 )
 
 // An authority signs certificates for a test.
@@ -97,13 +98,13 @@ func (a *authority) staple(name string, number int64) []byte {
 func soon() time.Time { return time.Now().Add(time.Hour) }
 
 // secure returns a rig over TLS by files, and its client's configuration.
-func secure(t *testing.T, a *authority, f httpapi.TLSFiles, failed func(error)) (*rig, *tls.Config) {
+func secure(t *testing.T, a *authority, f transport.TLSFiles, failed func(error)) (*rig, *tls.Config) {
 	t.Helper()
 	f.Cert, f.Key = a.file("server.pem"), a.file("server.key")
 	if failed == nil {
 		failed = func(err error) { t.Errorf("changed files: %v", err) }
 	}
-	c, err := httpapi.OpenTLS(f, failed)
+	c, err := transport.OpenTLS(f, failed)
 	check(t, err)
 	r := newRig(t, wish{tls: c})
 	r.url = strings.Replace(r.url, "http:", "https:", 1)
@@ -131,7 +132,7 @@ func TestTLS(t *testing.T) {
 	a := newAuthority(t, "ours")
 	a.issue("server", 2, soon())
 	staple := a.staple("server.ocsp", 2)
-	r, client := secure(t, a, httpapi.TLSFiles{OCSP: a.file("server.ocsp")}, nil)
+	r, client := secure(t, a, transport.TLSFiles{OCSP: a.file("server.ocsp")}, nil)
 	state, err := r.health(t)
 	if err != nil || state.Version != tls.VersionTLS13 || !bytes.Equal(state.OCSPResponse, staple) {
 		t.Errorf("health: %v, %+v, want TLS 1.3 with the stapled response", err, state)
@@ -151,7 +152,7 @@ func TestTLS(t *testing.T) {
 func TestTLSStreams(t *testing.T) {
 	a := newAuthority(t, "ours")
 	a.issue("server", 2, soon())
-	r, _ := secure(t, a, httpapi.TLSFiles{}, nil)
+	r, _ := secure(t, a, transport.TLSFiles{}, nil)
 	if got := r.do("POST", completions, hello); !strings.Contains(got.body, "Hello") || !strings.HasSuffix(got.body, "data: [DONE]\n\n") {
 		t.Errorf("stream = %q, want it whole", got.body)
 	}
@@ -162,7 +163,7 @@ func TestTLSStreams(t *testing.T) {
 func TestTLSClientLeaves(t *testing.T) {
 	a := newAuthority(t, "ours")
 	a.issue("server", 2, soon())
-	c, err := httpapi.OpenTLS(httpapi.TLSFiles{Cert: a.file("server.pem"), Key: a.file("server.key")}, func(error) {})
+	c, err := transport.OpenTLS(transport.TLSFiles{Cert: a.file("server.pem"), Key: a.file("server.key")}, func(error) {})
 	check(t, err)
 	p := newProvider()
 	r := newRig(t, wish{upstream: p, tls: c, limits: httpapi.Limits{Watch: 10 * time.Millisecond}})
@@ -207,7 +208,7 @@ func TestTLSAuthority(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r, client := secure(t, a, httpapi.TLSFiles{Auth: a.file("ca.pem"), RequireAuth: tt.require}, nil)
+			r, client := secure(t, a, transport.TLSFiles{Auth: a.file("ca.pem"), RequireAuth: tt.require}, nil)
 			if tt.with != nil { // sent even where the server does not name its authority
 				client.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return tt.with, nil }
 			}
@@ -227,7 +228,7 @@ func TestTLSResumption(t *testing.T) {
 	}{{"neither", false, false}, {"from memory", true, false}, {"by tickets", false, true}, {"both", true, true}} {
 		for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 			t.Run(tt.name+" "+tls.VersionName(version), func(t *testing.T) {
-				r, client := secure(t, a, httpapi.TLSFiles{Resumption: tt.resumption, Tickets: tt.tickets}, nil)
+				r, client := secure(t, a, transport.TLSFiles{Resumption: tt.resumption, Tickets: tt.tickets}, nil)
 				client.MaxVersion = version
 				client.ClientSessionCache = tls.NewLRUClientSessionCache(4)
 				for i, want := range []bool{false, tt.resumption || tt.tickets} {
@@ -247,7 +248,7 @@ func TestTLSRenewal(t *testing.T) {
 	a := newAuthority(t, "ours")
 	a.issue("server", 2, soon())
 	told := make(chan error, 1)
-	r, client := secure(t, a, httpapi.TLSFiles{}, func(err error) {
+	r, client := secure(t, a, transport.TLSFiles{}, func(err error) {
 		select {
 		case told <- err:
 		default: // the first will do
@@ -302,22 +303,22 @@ func TestTLSRefused(t *testing.T) {
 	a.issue("old", 4, time.Now().Add(-time.Minute))
 	a.staple("other.ocsp", 3)
 	check(t, os.WriteFile(a.file("text"), []byte("text"), 0o600))
-	good := httpapi.TLSFiles{Cert: a.file("server.pem"), Key: a.file("server.key")}
+	good := transport.TLSFiles{Cert: a.file("server.pem"), Key: a.file("server.key")}
 	for name, tt := range map[string]struct {
-		change func(f *httpapi.TLSFiles)
+		change func(f *transport.TLSFiles)
 		want   string
 	}{
-		"no certificate":      {func(f *httpapi.TLSFiles) { f.Cert = a.file("none") }, "--ssl-key-path): open"},
-		"another's key":       {func(f *httpapi.TLSFiles) { f.Key = a.file("other.key") }, "does not match"},
-		"a certificate over":  {func(f *httpapi.TLSFiles) { f.Cert, f.Key = a.file("old.pem"), a.file("old.key") }, "renew it"},
-		"no authority":        {func(f *httpapi.TLSFiles) { f.Auth = a.file("text") }, "--ssl-auth-path): it holds no PEM certificate"},
-		"another's response":  {func(f *httpapi.TLSFiles) { f.OCSP = a.file("other.ocsp") }, "number 3"},
-		"a response that PEM": {func(f *httpapi.TLSFiles) { f.OCSP = a.file("ca.pem") }, "DER"},
-		"no response":         {func(f *httpapi.TLSFiles) { f.OCSP = a.file("text") }, "--ssl-ocsp-path): it is no response in DER form"},
+		"no certificate":      {func(f *transport.TLSFiles) { f.Cert = a.file("none") }, "--ssl-key-path): open"},
+		"another's key":       {func(f *transport.TLSFiles) { f.Key = a.file("other.key") }, "does not match"},
+		"a certificate over":  {func(f *transport.TLSFiles) { f.Cert, f.Key = a.file("old.pem"), a.file("old.key") }, "renew it"},
+		"no authority":        {func(f *transport.TLSFiles) { f.Auth = a.file("text") }, "--ssl-auth-path): it holds no PEM certificate"},
+		"another's response":  {func(f *transport.TLSFiles) { f.OCSP = a.file("other.ocsp") }, "number 3"},
+		"a response that PEM": {func(f *transport.TLSFiles) { f.OCSP = a.file("ca.pem") }, "DER"},
+		"no response":         {func(f *transport.TLSFiles) { f.OCSP = a.file("text") }, "--ssl-ocsp-path): it is no response in DER form"},
 	} {
 		f := good
 		tt.change(&f)
-		if _, err := httpapi.OpenTLS(f, func(error) {}); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := transport.OpenTLS(f, func(error) {}); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: OpenTLS = %v, want an error with %q", name, err, tt.want)
 		}
 	}

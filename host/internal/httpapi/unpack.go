@@ -16,7 +16,7 @@ import (
 // `Content-Encoding` says. They are bound by the limit as the packed ones are.
 func (s *Server) unpack(r *call, body io.Reader) (io.ReadCloser, error) {
 	encoding := r.Get(fiber.HeaderContentEncoding)
-	p := &packed{server: s, body: body, encoding: encoding}
+	p := &packed{limit: r.limit, body: body, encoding: encoding}
 	var err error
 	switch encoding {
 	case "", "identity":
@@ -38,7 +38,7 @@ func (s *Server) unpack(r *call, body io.Reader) (io.ReadCloser, error) {
 
 // A packed body reads as what it holds.
 type packed struct {
-	server   *Server
+	limit    bodyLimit
 	encoding string
 	body     io.Reader
 	plain    io.ReadCloser
@@ -48,8 +48,8 @@ type packed struct {
 // Read implements [io.Reader].
 func (p *packed) Read(b []byte) (int, error) {
 	n, err := p.plain.Read(b)
-	if p.read += int64(n); p.read > p.server.Limits.Body {
-		return n, p.server.tooLarge()
+	if p.read += int64(n); p.read > p.limit.bytes {
+		return n, p.limit.exceeded()
 	}
 	if err == nil {
 		return n, nil

@@ -16,6 +16,8 @@ import (
 
 // Options says how a module is tried. The zero value works.
 type Options struct {
+	// Compiler is a program that compiles the module aside, see [wasm.Options].
+	Compiler []string
 	// CacheDir keeps compiled code between runs; empty: nowhere.
 	CacheDir string
 	// Cases are responses and what the plugin must make of them. Without any, a
@@ -54,6 +56,8 @@ type Report struct {
 	SHA256  string   `json:"sha256"`
 	Passed  bool     `json:"passed"` // no check failed
 	Checks  []Result `json:"checks"`
+	// Warnings are members of the manifest that no host heeds.
+	Warnings []plugin.Warning `json:"warnings,omitempty"`
 }
 
 // A check is one row of the kit.
@@ -80,7 +84,7 @@ func skip(why string) (string, error) { return why, errSkip }
 func Check(ctx context.Context, module []byte, o Options) (*Report, error) {
 	sum := sha256.Sum256(module)
 	r := &Report{Size: len(module), SHA256: hex.EncodeToString(sum[:]), Passed: true}
-	rt, err := wasm.Open(wasm.Options{CacheDir: o.CacheDir})
+	rt, err := wasm.Open(wasm.Options{CacheDir: o.CacheDir, Aside: o.Compiler})
 	if err != nil {
 		return nil, err
 	}
@@ -90,6 +94,7 @@ func Check(ctx context.Context, module []byte, o Options) (*Report, error) {
 	if s.manifest != nil {
 		m := s.manifest
 		r.Name, r.Version, r.Kind, r.ABI = m.Name, m.Version, m.Kind, m.ABI
+		r.Warnings = plugin.ModuleWarnings(module)
 	}
 	if r.Passed {
 		s.all(r, kindChecks(s.manifest.Kind))

@@ -3,6 +3,7 @@ package kit
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -89,7 +90,7 @@ func TestCheck(t *testing.T) {
 		{name: "no JSON", mode: "E", want: []string{"error", "determinism", "later versions", "memory"}, detail: "want a JSON object"},
 		{name: "follows any length", mode: "G", want: []string{"garbage"}, detail: "trap in parley_decode"},
 		{name: "refuses new flags", mode: "F", want: []string{"later versions"}, detail: "a flag of a later version"},
-		{name: "takes more and more", mode: "W", want: []string{"memory"}, detail: "still rising"},
+		{name: "takes more and more", mode: "W", want: []string{"memory"}, detail: "over three quarters of its limit"},
 		{name: "slower and slower", mode: "S", want: []string{"memory"}, detail: "calls become slower"},
 		{name: "a large state", mode: "X", detail: "its state is not whole or over", want: []string{"decode", "determinism", "statelessness", "grouping", "later versions", "vectors", "empty input", "garbage", "large input", "state", "memory"}},
 		{name: "reserved bytes", mode: "Z", detail: "three zeros belong", want: []string{"decode", "determinism", "statelessness", "grouping", "state", "memory"}},
@@ -199,5 +200,34 @@ func TestMeasure(t *testing.T) {
 	}
 	if _, err := Measure(t.Context(), module, []byte("nothing"), Options{}); err == nil {
 		t.Error("Measure took a body without events")
+	}
+}
+
+// TestCheckUnknownForm skips, with a reason, the check of a plugin that makes text of
+// none of the forms that the kit knows; responses of its self-test are among those
+// that it is tried with.
+func TestCheckUnknownForm(t *testing.T) {
+	reply, sends := `{"reply":"hello"}                              `, `{"url":"https://x.example/"}`
+	more := `,"grants":{"http":["https://x.example"]}`
+	selfTest := `,"selfTest":[{"call":"decode","input":{"events":[{"data":"own"}]},"output":{"reasoning":"hello"}}]`
+	decode := func(more string) (result, detail string) {
+		t.Helper()
+		module := subjectModule(t, "0", strings.Replace(goodManifest, "}", more+"}", 1), reply, sends+strings.Repeat(" ", len(reply)-len(sends)),
+			"\x01\x00\x00\x00\x05\x00\x00\x00hello", "\x02\x00\x00\x00\x05\x00\x00\x00hello") // reasoning in place of text
+		for _, c := range check1(t, module, Options{}).Checks {
+			if c.Check == "self-test" && c.Result == Failed {
+				t.Error(c.Detail)
+			}
+			if c.Check == "decode" {
+				result, detail = c.Result, c.Detail
+			}
+		}
+		return result, detail
+	}
+	for added, manifest := range []string{more, more + selfTest} {
+		want := fmt.Sprintf("%d streams came to their ends, and none to text", len(shapes())+added)
+		if result, detail := decode(manifest); result != Skipped || !strings.Contains(detail, want) || !strings.Contains(detail, "--cases") {
+			t.Errorf("decode of a plugin of another form is %s: %s, want it skipped: %s", result, detail, want)
+		}
 	}
 }

@@ -50,7 +50,7 @@ func Measure(ctx context.Context, module, body []byte, o Options) (*Figures, err
 	if m.Kind == abi.KindCollector && body != nil {
 		return nil, errors.New("the plugin is a collector, which is given no response: leave --body out")
 	}
-	rt, err := wasm.Open(wasm.Options{}) // no cache: the first compilation is one of the figures
+	rt, err := wasm.Open(wasm.Options{Aside: o.Compiler}) // no cache that stays: the first compilation is one of the figures
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +230,7 @@ func (s *subject) cost(name, export string, inputs []input) (Cost, error) {
 		began := time.Now()
 		for range runLength {
 			// A declared error is an answer, too.
-			if out, err = s.compiled.CallPure(s.ctx, export, inputs[calls%len(inputs)].in, out[:0]); err != nil && !isDeclared(err) {
+			if out, err = s.compiled.CallPure(s.ctx, 0, export, inputs[calls%len(inputs)].in, out[:0]); err != nil && !isDeclared(err) {
 				return c, err
 			}
 			calls++

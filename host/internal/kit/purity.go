@@ -24,6 +24,10 @@ func purityChecks() []check {
 			remedy: keep, run: checkStateless,
 		},
 		{
+			name: "reset", about: "decodes a stream alike where its instance is brought back to its beginning after each call",
+			remedy: keep, run: checkReset,
+		},
+		{
 			name: "grouping", about: "makes the same of a stream whether its events come one a call or all at once",
 			remedy: "Read every event of a call, in order, and treat flag last after them.", run: checkGrouping,
 		},

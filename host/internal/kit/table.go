@@ -27,6 +27,12 @@ func (r *Report) WriteTable(w io.Writer) error {
 			fmt.Fprintf(t, "\n%s failed: %s\n  What to do: %s\n", c.Check, strings.ReplaceAll(c.Detail, "\t", " "), c.Remedy)
 		}
 	}
+	for i, w := range r.Warnings {
+		if i == 0 {
+			fmt.Fprintln(t)
+		}
+		fmt.Fprintf(t, "warning: %s\n", w)
+	}
 	return t.Flush()
 }
 

@@ -209,7 +209,7 @@ func (s *subject) load() (io.Closer, error) {
 // checkCases runs the cases, an event a call.
 func checkCases(s *subject) (string, error) {
 	if len(s.options.Cases) == 0 {
-		return skip("none given: --cases DIR runs *.case files, such as a plugin's testdata")
+		return skip("none given, and none next to the manifest: --cases DIR runs *.case files")
 	}
 	g, err := s.fresh()
 	if err != nil {

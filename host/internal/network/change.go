@@ -3,12 +3,11 @@ package network
 import (
 	"maps"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/secret"
 )
 
 const (
@@ -107,7 +106,7 @@ func (c *remoteChange) apply(name string, old Remote) (Remote, error) {
 	sent, err := c.readKey(name, &r)
 	if err == nil && !sent && !sameHost(old.URL, r.URL) {
 		// A key stays with the host that it was given for.
-		r.Key, r.KeyUnreadable = chat.Secret{}, false
+		r.Key, r.KeyUnreadable = secret.Text{}, false
 	}
 	return r, err
 }
@@ -128,9 +127,6 @@ func sameHost(a, b string) bool {
 	return errX == nil && errY == nil && x.Scheme == y.Scheme && x.Host == y.Host
 }
 
-// looksShown matches what [chat.Obfuscate] returns, and no real key.
-var looksShown = regexp.MustCompile(`^(XXX|.{2}XXXX|.{3}XXXXX|.{5}XXXXXX)\.\.\.$`)
-
 // readKey applies the key to r. sent says that the client gave one, or took it
 // away: the key as it is shown, sent back, is neither.
 func (c *remoteChange) readKey(name string, r *Remote) (sent bool, err error) {
@@ -144,21 +140,21 @@ func (c *remoteChange) readKey(name string, r *Remote) (sent bool, err error) {
 	switch {
 	case key != "" && key == r.ShownKey():
 		return false, nil
-	case looksShown.MatchString(key):
+	case secret.IsObfuscated(key):
 		return false, apierr.Newf(apierr.InvalidNetworkSearchAPIKey,
 			"`remotes.%s.searchApiKey` is a key as it is shown, and not that of the stored one: send the key itself, or leave the field out to keep what is stored.", name)
 	case len(key) > maxKey || strings.ContainsFunc(key, control):
 		return false, apierr.Newf(apierr.InvalidNetworkSearchAPIKey,
 			"`remotes.%s.searchApiKey` must be at most %d bytes without control characters: it is sent in a header.", name, maxKey)
 	}
-	r.Key, r.KeyUnreadable = chat.NewSecret(key), false
+	r.Key, r.KeyUnreadable = secret.New(key), false
 	return true, nil
 }
 
 // ShownKey is the key as clients see it: enough to know it again, "" for none.
 func (r *Remote) ShownKey() string {
 	if r.KeyUnreadable {
-		return chat.Obfuscate(chat.NewSecret("x")) // as any short one
+		return secret.ShortestShown
 	}
-	return chat.Obfuscate(r.Key)
+	return secret.Obfuscate(r.Key)
 }

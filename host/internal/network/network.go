@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/secret"
 )
 
 // A Network is the object as it is kept. Never changed once it was given out.
@@ -22,7 +22,7 @@ type Network struct {
 // A Remote is another host, or this one.
 type Remote struct {
 	URL string      // of its API, without a slash at the end
-	Key chat.Secret // sent to it with searches; none: none is sent
+	Key secret.Text // sent to it with searches; none: none is sent
 	// KeyUnreadable says that a key is stored, but sealed under a master key
 	// that this process does not have. Storing the network keeps it as it is.
 	KeyUnreadable bool

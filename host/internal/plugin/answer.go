@@ -27,7 +27,7 @@ const (
 
 var (
 	framings   = []string{abi.FramingAuto, abi.FramingSSE, abi.FramingJSONLines, abi.FramingJSONArray}
-	methods    = []string{http.MethodPost, http.MethodGet, http.MethodPut}
+	methods    = []string{http.MethodPost, http.MethodGet}
 	errorKinds = []string{
 		abi.ErrorAuth, abi.ErrorPermission, abi.ErrorNotFound, abi.ErrorInvalidRequest, abi.ErrorContextLength, abi.ErrorRateLimit,
 		abi.ErrorQuota, abi.ErrorContentFilter, abi.ErrorOverloaded, abi.ErrorUpstream, abi.ErrorTimeout,

@@ -21,7 +21,7 @@ type Applied struct {
 	Unchanged int       // versions that ran before and do so still
 }
 
-// Apply makes the set run what wanted says, the stronger first, in one step:
+// Apply makes the set run what plan says, the stronger first, in one step:
 // until all that is new has been verified, compiled and tested, streams begin
 // on what was there; streams under way end on the version that they began with,
 // which is closed after the last of them. What is already loaded, by name,
@@ -32,17 +32,17 @@ type Applied struct {
 // was loaded from a file that the deployment now refuses: it may be half
 // written. The error is of ctx, or says that the set is closed; then nothing has
 // changed at all.
-func (s *Set) Apply(ctx context.Context, wanted []Wanted, refused []Refused) (Applied, error) {
+func (s *Set) Apply(ctx context.Context, plan Plan) (Applied, error) {
 	s.changing.Lock()
 	defer s.changing.Unlock()
-	old := s.view.Load().permitted(wanted)
-	fresh := s.loadNew(ctx, old, wanted)
+	old := s.view.Load().permitted(plan.Wanted)
+	fresh := s.loadNew(ctx, old, plan.Wanted)
 	if err := ctx.Err(); err != nil {
 		fresh.close()
 		return Applied{}, err
 	}
-	result := Applied{Refused: append(slices.Clone(refused), fresh.refused...)}
-	next := merge(old, wanted, fresh, refused)
+	result := Applied{Refused: append(slices.Clone(plan.Refused), fresh.refused...)}
+	next := merge(old, plan.Wanted, fresh, plan.Refused)
 	for _, m := range next {
 		if _, ok := old.find(&m.wanted); ok {
 			result.Unchanged++
@@ -58,10 +58,13 @@ func (s *Set) Apply(ctx context.Context, wanted []Wanted, refused []Refused) (Ap
 	for _, r := range result.Refused {
 		s.options.log(Step{What: StepRefused, Name: r.Name, Version: r.Version, From: r.From, Err: r.Err})
 	}
+	for _, err := range plan.Warnings {
+		s.options.log(Step{What: StepContested, Err: err})
+	}
 	s.mu.Lock()
 	s.refused = result.Refused
 	s.mu.Unlock()
-	if err := s.replace(next); err != nil {
+	if err := s.replace(newView(next, old.inherit(plan.Sources))); err != nil {
 		fresh.close()
 		return Applied{}, err
 	}
@@ -174,7 +177,7 @@ func merge(old *view, wanted []Wanted, fresh *batch, refused []Refused) []member
 		failed[r.Name] = true
 	}
 	damaged := func(file string) bool {
-		return slices.ContainsFunc(refused, func(r Refused) bool { return r.From == file })
+		return slices.ContainsFunc(refused, func(r Refused) bool { return r.From == file && !errors.Is(r.Err, ErrContested) })
 	}
 	var next []member
 	has := func(w *Wanted) bool {

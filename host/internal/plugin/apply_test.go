@@ -86,9 +86,22 @@ func (d *diary) of(version string) (steps []string) {
 	return steps
 }
 
+// plan wants all, each to answer its source.
+func plan(all ...plugin.Wanted) plugin.Plan {
+	p := plugin.Plan{Wanted: all, Sources: map[string]string{}}
+	for _, w := range all {
+		if module, err := w.Read(); err == nil {
+			if m, err := plugin.ReadManifest(module); err == nil {
+				p.Sources[m.Source] = m.Name
+			}
+		}
+	}
+	return p
+}
+
 func apply(t testing.TB, s *plugin.Set, all ...plugin.Wanted) plugin.Applied {
 	t.Helper()
-	done, err := s.Apply(context.Background(), all, nil)
+	done, err := s.Apply(context.Background(), plan(all...))
 	if err != nil {
 		t.Fatalf("Apply: %v", err)
 	}
@@ -97,7 +110,7 @@ func apply(t testing.TB, s *plugin.Set, all ...plugin.Wanted) plugin.Applied {
 
 // answers is the version that answers, or "".
 func answers(s *plugin.Set, constraint string) string {
-	p, ok := s.Source("testAi", constraint)
+	p, ok := s.Source(chat.Wish{Source: "testAi", Version: constraint})
 	if !ok {
 		return ""
 	}
@@ -123,7 +136,7 @@ func TestSwap(t *testing.T) {
 	if done := apply(t, s, one); len(done.Loaded) != 1 || len(done.Retired)+len(done.Refused)+done.Unchanged != 0 {
 		t.Errorf("Apply of the first = %+v", done)
 	}
-	old, release, ok := s.Acquire("testAi", "")
+	old, release, ok := s.Acquire(chat.Wish{Source: "testAi"}, "w")
 	if !ok {
 		t.Fatal("Acquire: no plugin")
 	}
@@ -158,9 +171,11 @@ func TestSwap(t *testing.T) {
 	}
 
 	// The way back is the same move; what stays is neither read nor loaded.
+	back := plan(one)
 	two.Read = func() ([]byte, error) { t.Error("a version that stays was read"); return nil, errors.New("read") }
 	two.Use = false
-	if done := apply(t, s, one, two); len(done.Loaded) != 1 || done.Unchanged != 1 {
+	back.Wanted = append(back.Wanted, two)
+	if done, err := s.Apply(t.Context(), back); err != nil || len(done.Loaded) != 1 || done.Unchanged != 1 {
 		t.Errorf("Apply of the way back = %+v", done)
 	}
 	if a, b := answers(s, ""), answers(s, "^2"); a != "1.0.0" || b != "2.0.0" {
@@ -172,7 +187,7 @@ func TestSwap(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.Apply(t.Context(), []plugin.Wanted{one}, nil); !errors.Is(err, wasm.ErrClosed) {
+	if _, err := s.Apply(t.Context(), plan(one)); !errors.Is(err, wasm.ErrClosed) {
 		t.Errorf("Apply after Close: %v, want %v", err, wasm.ErrClosed)
 	}
 }
@@ -250,7 +265,7 @@ func TestHalfWritten(t *testing.T) {
 	s := plugin.NewSet(open(t, nil), plugin.Options{})
 	w := version(t, "good", "1.0.0", nil)
 	apply(t, s, w)
-	done, err := s.Apply(t.Context(), nil, []plugin.Refused{{From: w.From, Err: errors.New("half")}})
+	done, err := s.Apply(t.Context(), plugin.Plan{Refused: []plugin.Refused{{From: w.From, Err: errors.New("half")}}})
 	if err != nil || done.Unchanged != 1 || len(done.Refused) != 1 || answers(s, "") != "1.0.0" {
 		t.Errorf("Apply with a damaged file = %+v, %v", done, err)
 	}
@@ -259,7 +274,7 @@ func TestHalfWritten(t *testing.T) {
 	}
 	w.Locked = true
 	apply(t, s, w)
-	done, err = s.Apply(t.Context(), nil, []plugin.Refused{{Name: w.Name, Version: w.Version, From: w.From, Err: errors.New("not in the lock")}})
+	done, err = s.Apply(t.Context(), plugin.Plan{Refused: []plugin.Refused{{Name: w.Name, Version: w.Version, From: w.From, Err: errors.New("not in the lock")}}})
 	if err != nil || len(done.Retired) != 1 {
 		t.Errorf("Apply of a lock without it = %+v, %v; want it retired", done, err)
 	}
@@ -269,7 +284,7 @@ func TestApplyEnds(t *testing.T) {
 	s := plugin.NewSet(open(t, nil), plugin.Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.Apply(ctx, []plugin.Wanted{version(t, "good", "1.0.0", nil)}, nil); !errors.Is(err, context.Canceled) {
+	if _, err := s.Apply(ctx, plan(version(t, "good", "1.0.0", nil))); !errors.Is(err, context.Canceled) {
 		t.Errorf("Apply with an ended context: %v, want %v", err, context.Canceled)
 	}
 	if len(s.Running())+len(s.Refused()) != 0 {
@@ -319,7 +334,7 @@ func TestHammerSwap(t *testing.T) {
 
 // stream makes the calls of an answer of two rounds.
 func stream(s *plugin.Set) error {
-	source, release, ok := s.Acquire("testAi", "")
+	source, release, ok := s.Acquire(chat.Wish{Source: "testAi"}, "w")
 	if !ok {
 		return errors.New("no plugin answers")
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/manifest"
 )
 
 // ManifestFile is the name of the manifest beside a plugin's main.go.
@@ -34,16 +35,19 @@ func Build(ctx context.Context, dir, outDir string, progress io.Writer) (file st
 	if progress == nil {
 		progress = io.Discard
 	}
-	manifest, err := os.ReadFile(filepath.Join(dir, ManifestFile))
+	text, err := os.ReadFile(filepath.Join(dir, ManifestFile))
 	if err != nil {
 		return "", fmt.Errorf("build plugin in %s: %w", dir, err)
 	}
-	m, err := ParseManifest(manifest)
+	m, err := manifest.Parse(text)
 	if err != nil {
 		return "", fmt.Errorf("build plugin in %s: %s: %w", dir, ManifestFile, err)
 	}
+	for _, w := range ManifestWarnings(text) {
+		fmt.Fprintf(progress, "warning: %s: %s\n", filepath.Join(dir, ManifestFile), w)
+	}
 	file = filepath.Join(outDir, m.Name+"-"+m.Version+".wasm")
-	inputs, err := hashInputs(ctx, dir, manifest)
+	inputs, err := hashInputs(ctx, dir, text)
 	if err != nil {
 		return "", fmt.Errorf("build plugin %s: %w", m.Name, err)
 	}
@@ -57,7 +61,7 @@ func Build(ctx context.Context, dir, outDir string, progress io.Writer) (file st
 	if err := os.MkdirAll(outDir, 0o755); err != nil {
 		return "", fmt.Errorf("build plugin %s: %w", m.Name, err)
 	}
-	packed, err := compileGo(ctx, dir, manifest)
+	packed, err := compileGo(ctx, dir, text)
 	if err != nil {
 		return "", fmt.Errorf("build plugin %s: %w", m.Name, err)
 	}

@@ -30,7 +30,7 @@ func ParseConstraint(s string) (Constraint, error) {
 		return Constraint{}, nil
 	}
 	if s[0] != '~' && s[0] != '^' {
-		if v := strings.TrimPrefix(s, "="); validVersion(v) {
+		if v := strings.TrimPrefix(s, "="); ValidVersion(v) {
 			return Constraint{exact: "v" + v}, nil
 		}
 		return Constraint{}, badConstraint(s)

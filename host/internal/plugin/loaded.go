@@ -89,6 +89,10 @@ func prepare(ctx context.Context, rt *wasm.Runtime, module []byte, from string, 
 	return p, nil
 }
 
+// providerRoom is enough for a Go guest not to grow in common calls. A collector
+// is never reset.
+const providerRoom = 4 << 20
+
 // limitsOf is what m asks for, as far as o grants it.
 func limitsOf(m *abi.Manifest, o Options) wasm.Limits {
 	memory := cmp.Or(m.Limits.MemoryMiB, min(defaultMemoryMiB, o.MemoryMiB))
@@ -96,7 +100,11 @@ func limitsOf(m *abi.Manifest, o Options) wasm.Limits {
 	if o.FuelPerCall > 0 && (fuel == 0 || fuel > o.FuelPerCall) {
 		fuel = o.FuelPerCall
 	}
-	return wasm.Limits{Memory: uint64(memory) << 20, CallTimeout: o.CallTimeout, Fuel: fuel}
+	l := wasm.Limits{Memory: uint64(memory) << 20, CallTimeout: o.CallTimeout, Fuel: fuel}
+	if m.Kind == abi.KindProvider {
+		l.Room = providerRoom
+	}
+	return l
 }
 
 // checkABI makes sure that the code was built for the ABI that its manifest
@@ -116,7 +124,7 @@ func (p *loaded) checkABI(ctx context.Context) error {
 // here: it has no use for a pool.
 func (p *loaded) askABI(ctx context.Context) (uint32, error) {
 	if p.manifest.Kind != abi.KindCollector {
-		return p.module.Number(ctx, abi.FuncABI)
+		return p.module.Number(ctx, wasm.Rehearsal, abi.FuncABI)
 	}
 	s, err := p.module.Sole()
 	if err != nil {

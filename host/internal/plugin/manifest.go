@@ -1,36 +1,13 @@
 package plugin
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"net/url"
-	"regexp"
-	"slices"
-	"strings"
 
 	"github.com/parley-search/parley/abi"
-	"golang.org/x/mod/semver"
+	"github.com/parley-search/parley/abi/manifest"
+	"github.com/parley-search/parley/host/internal/apierr"
 )
-
-// maxMemoryMiB is what a manifest may ask for at all: half of what a span can
-// address.
-const maxMemoryMiB = 2 << 10
-
-// The forms of what a manifest names.
-const (
-	formName    = `[a-z][a-z0-9-]{0,63}`
-	formSource  = `[A-Za-z][A-Za-z0-9_-]{0,63}`
-	formVersion = `(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})(-[0-9A-Za-z.-]{1,64})?(\+[0-9A-Za-z.-]{1,64})?`
-)
-
-// settingNames are the workspace settings that a manifest may put rules on,
-// as they are called in the API.
-var settingNames = []string{"apiKey", "apiVersion", "baseUrl", "deploymentId", "orgId", "projectId"}
-
-// secretNames are those of them that are secret.
-var secretNames = []string{"apiKey"}
 
 // ReadManifest returns what module says of itself, checked. It runs nothing of
 // module. An error is a sentence that says what is wrong and, where a command
@@ -47,101 +24,46 @@ func ReadManifest(module []byte) (*abi.Manifest, error) {
 	case 0:
 		return nil, errors.New("the module has no manifest: add one with `parley plugin pack FILE --manifest manifest.json`")
 	case 1:
-		return ParseManifest(sections[0])
+		return manifest.Parse(sections[0])
 	default:
 		return nil, fmt.Errorf("the module has %d manifests and may have one: put one in place of them with `parley plugin pack FILE --manifest manifest.json`", len(sections))
 	}
 }
 
-// ParseManifest reads and checks b; an error names everything that is wrong.
-func ParseManifest(b []byte) (*abi.Manifest, error) {
-	if len(b) > abi.MaxManifest {
-		return nil, fmt.Errorf("the manifest has %d bytes and may have %d", len(b), abi.MaxManifest)
-	}
-	m := &abi.Manifest{}
-	if err := json.Unmarshal(b, m); err != nil {
-		return nil, fmt.Errorf("the manifest is not the JSON of one: %w", err)
-	}
-	if problems := checkManifest(m); len(problems) > 0 {
-		return nil, fmt.Errorf("the manifest is wrong: %s", strings.Join(problems, "; "))
-	}
-	return m, nil
+// A Warning is a member of a manifest that the contract does not have: it does
+// nothing, and may have been meant to.
+type Warning struct {
+	manifest.Unknown
+	Nearest string `json:"nearest,omitempty"` // the member that was most likely meant
 }
 
-func checkManifest(m *abi.Manifest) (problems []string) {
-	wrong := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
-
-	if m.ABI < abi.MinVersion || m.ABI > abi.Version {
-		wrong("abi is %d, and this host speaks %s: build the plugin with an SDK of that version, or use another host", m.ABI, abiRange())
+func (w Warning) String() string {
+	s := fmt.Sprintf("line %d, column %d: the manifest has no member %s", w.Line, w.Column, quote(w.Path()))
+	if w.Nearest != "" {
+		s += fmt.Sprintf(": did you mean %q?", w.Nearest)
+	} else {
+		s += ", and nothing heeds it"
 	}
-	if _, ok := exports[m.Kind]; !ok {
-		wrong("kind is %s and must be one of: %s", quote(m.Kind), strings.Join(slices.Sorted(maps.Keys(exports)), ", "))
-	}
-	if !matches(formName, m.Name) {
-		wrong("name is %s and must be 1 to 64 of a-z, 0-9 and -, a letter first", quote(m.Name))
-	}
-	if !validVersion(m.Version) {
-		wrong("version is %s and must be a semantic version such as 1.2.0", quote(m.Version))
-	}
-	switch m.Kind {
-	case abi.KindCollector:
-		problems = append(problems, checkCollector(m)...)
-	case abi.KindProvider:
-		if len(m.Events) > 0 || m.Message != "" || len(m.Metrics) > 0 {
-			wrong("events, message and metrics belong to collectors")
-		}
-	}
-	if m.Kind == abi.KindProvider && !matches(formSource, m.Source) {
-		wrong("source is %s and must be 1 to 64 letters, digits, _ and -, a letter first", quote(m.Source))
-	}
-	for _, name := range slices.Sorted(maps.Keys(m.Settings)) {
-		if !slices.Contains(settingNames, name) {
-			wrong("settings has %s and may have: %s", quote(name), strings.Join(settingNames, ", "))
-		}
-	}
-	for _, name := range m.Grants.Secrets {
-		if !slices.Contains(secretNames, name) {
-			wrong("grants.secrets has %s and may have: %s", quote(name), strings.Join(secretNames, ", "))
-		}
-	}
-	for _, origin := range m.Grants.HTTP {
-		if err := checkOrigin(origin); err != nil {
-			wrong("grants.http has %s: %v", quote(origin), err)
-		}
-	}
-	if m.Limits.MemoryMiB < 0 || m.Limits.MemoryMiB > maxMemoryMiB {
-		wrong("limits.memoryMiB is %d and must be 1 to %d, or left out", m.Limits.MemoryMiB, maxMemoryMiB)
-	}
-	if m.Limits.FuelPerCall < 0 {
-		wrong("limits.fuelPerCall is %d and must be above 0, or left out", m.Limits.FuelPerCall)
-	}
-	return append(problems, checkSelfTests(m)...)
+	return s
 }
 
-// checkOrigin refuses what is neither scheme://host[:port] in its plain form
-// nor [abi.GrantBaseURL].
-func checkOrigin(s string) error {
-	if s == abi.GrantBaseURL {
+// ManifestWarnings finds the unknown members of a manifest, which is JSON.
+func ManifestWarnings(b []byte) (all []Warning) {
+	for _, u := range manifest.FindUnknown(b) {
+		all = append(all, Warning{u, apierr.Nearest(u.Member, u.Known)})
+	}
+	return all
+}
+
+// ModuleWarnings are those of the manifest that module carries, which has
+// [ReadManifest] succeed; lines and columns are those of the section.
+func ModuleWarnings(module []byte) []Warning {
+	sections, err := abi.Sections(module, abi.SectionManifest)
+	if err != nil || len(sections) != 1 {
 		return nil
 	}
-	u, err := url.Parse(s)
-	if err != nil {
-		return errors.New("it is no URL")
-	}
-	switch {
-	case u.Scheme != "https" && u.Scheme != "http":
-		return errors.New("it must begin with https:// or http://")
-	case u.Hostname() == "" || strings.ContainsAny(u.Hostname(), "*%${} "):
-		return errors.New("it must name one host, without wildcard")
-	case s != u.Scheme+"://"+strings.ToLower(u.Host):
-		return errors.New("it must be scheme://host or scheme://host:port in lower case and no more")
-	}
-	return nil
+	return ManifestWarnings(sections[0])
 }
-
-func validVersion(s string) bool { return matches(formVersion, s) && semver.IsValid("v"+s) }
-
-func matches(form, s string) bool { return regexp.MustCompile("^" + form + "$").MatchString(s) }
 
 // quote shows a name that anybody may have written.
 func quote(s string) string {
@@ -149,11 +71,4 @@ func quote(s string) string {
 		s = s[:64] + "…"
 	}
 	return fmt.Sprintf("%q", s)
-}
-
-func abiRange() string {
-	if abi.MinVersion == abi.Version {
-		return fmt.Sprintf("ABI %d", abi.Version)
-	}
-	return fmt.Sprintf("ABI %d to %d", abi.MinVersion, abi.Version)
 }

@@ -8,17 +8,18 @@ import (
 	"fmt"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/manifest"
 	"github.com/parley-search/parley/host/internal/wasm"
 )
 
-// Pack returns module with manifest, a JSON object, in it, in place of any
+// Pack returns module with the manifest text, a JSON object, in it, in place of any
 // that was there. It checks both and that they fit each other, as far as that
 // can be told without running module.
-func Pack(module, manifest []byte) ([]byte, error) {
+func Pack(module, text []byte) ([]byte, error) {
 	if err := checkForm(module); err != nil {
 		return nil, err
 	}
-	m, err := ParseManifest(manifest)
+	m, err := manifest.Parse(text)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +27,7 @@ func Pack(module, manifest []byte) ([]byte, error) {
 		return nil, fmt.Errorf("pack plugin %s: %w", m.Name, err)
 	}
 	var compact bytes.Buffer
-	if err := json.Compact(&compact, manifest); err != nil {
+	if err := json.Compact(&compact, text); err != nil {
 		return nil, err
 	}
 	packed, err := abi.WithSection(module, abi.SectionManifest, compact.Bytes())
@@ -63,6 +64,8 @@ type Report struct {
 	// Problems are the reasons why a host would refuse the module; none where
 	// it would not, as far as can be told.
 	Problems []string `json:"problems"`
+	// Warnings are members of the manifest that no host heeds.
+	Warnings []Warning `json:"warnings,omitempty"`
 }
 
 // An Item is something that a module imports or exports.
@@ -100,6 +103,7 @@ func Inspect(module []byte) (*Report, error) {
 		r.Problems = append(r.Problems, err.Error())
 		return r, nil
 	}
+	r.Warnings = ModuleWarnings(module)
 	if err := checkModule(module, r.Manifest); err != nil {
 		r.Problems = append(r.Problems, err.Error())
 	}

@@ -23,6 +23,9 @@ type Options struct {
 	// FuelPerCall is the most fuel that one call gets, whatever the manifest
 	// asks for; default no more than what that says.
 	FuelPerCall int64
+	// Isolation says between what instances of providers are reset; default
+	// [IsolateAnswers].
+	Isolation Isolation
 	// Log is told what happens to each version, by one goroutine or several;
 	// nil drops it.
 	Log func(Step)
@@ -74,7 +77,7 @@ func Load(ctx context.Context, rt *wasm.Runtime, module []byte, from string, o O
 func newProvider(ctx context.Context, l *loaded, o Options) (*Provider, error) {
 	p := &Provider{loaded: l}
 	began := time.Now()
-	if err := p.selfTest(ctx); err != nil {
+	if err := p.takeUp(ctx); err != nil {
 		_ = p.Close() // the first error is the one to tell
 		return nil, fmt.Errorf("test plugin %s %s: %w", l.manifest.Name, l.manifest.Version, err)
 	}
@@ -83,6 +86,19 @@ func newProvider(ctx context.Context, l *loaded, o Options) (*Provider, error) {
 	}
 	l.module.Rest()
 	return p, nil
+}
+
+// takeUp tests the plugin and freezes it: what it has seen until then is its own
+// manifest, and what comes later no other answer may see.
+func (p *Provider) takeUp(ctx context.Context) error {
+	s := &session{p, wasm.Rehearsal}
+	if err := s.selfTest(ctx); err != nil {
+		return err
+	}
+	if err := s.warm(ctx); err != nil {
+		return err
+	}
+	return p.module.Freeze(ctx)
 }
 
 // Stats implements [Plugin]. Among the faults, "answer" counts the calls that
@@ -95,9 +111,25 @@ func (p *Provider) Stats() wasm.Stats {
 	return s
 }
 
-// Encode implements [chat.Source].
+// Encode implements [chat.Source]. Like Decode and Error, it is a call that
+// belongs to no answer: nobody sees its result.
 func (p *Provider) Encode(ctx context.Context, in *abi.EncodeRequest) (*abi.EncodeResponse, error) {
-	answer, err := p.json(ctx, abi.FuncEncode, in)
+	return p.encode(ctx, 0, in)
+}
+
+// Decode implements [chat.Source]. What it appends is well-formed: a state
+// within its bounds and whole records.
+func (p *Provider) Decode(ctx context.Context, in, dst []byte) ([]byte, error) {
+	return p.decode(ctx, 0, in, dst)
+}
+
+// Error implements [chat.Source].
+func (p *Provider) Error(ctx context.Context, in *abi.ErrorRequest) (*abi.ProviderError, error) {
+	return p.error(ctx, 0, in)
+}
+
+func (p *Provider) encode(ctx context.Context, tag wasm.Tag, in *abi.EncodeRequest) (*abi.EncodeResponse, error) {
+	answer, err := p.json(ctx, tag, abi.FuncEncode, in)
 	if err != nil {
 		return nil, err
 	}
@@ -111,10 +143,8 @@ func (p *Provider) Encode(ctx context.Context, in *abi.EncodeRequest) (*abi.Enco
 	return &out, nil
 }
 
-// Decode implements [chat.Source]. What it appends is well-formed: a state
-// within its bounds and whole records.
-func (p *Provider) Decode(ctx context.Context, in, dst []byte) ([]byte, error) {
-	out, err := p.module.CallPure(ctx, abi.FuncDecode, in, dst)
+func (p *Provider) decode(ctx context.Context, tag wasm.Tag, in, dst []byte) ([]byte, error) {
+	out, err := p.module.CallPure(ctx, tag, abi.FuncDecode, in, dst)
 	if err != nil {
 		return dst, p.failed(ctx, err)
 	}
@@ -129,9 +159,8 @@ func (p *Provider) Decode(ctx context.Context, in, dst []byte) ([]byte, error) {
 	return out, nil
 }
 
-// Error implements [chat.Source].
-func (p *Provider) Error(ctx context.Context, in *abi.ErrorRequest) (*abi.ProviderError, error) {
-	answer, err := p.json(ctx, abi.FuncError, in)
+func (p *Provider) error(ctx context.Context, tag wasm.Tag, in *abi.ErrorRequest) (*abi.ProviderError, error) {
+	answer, err := p.json(ctx, tag, abi.FuncError, in)
 	if err != nil {
 		return nil, err
 	}
@@ -144,12 +173,12 @@ func (p *Provider) Error(ctx context.Context, in *abi.ErrorRequest) (*abi.Provid
 }
 
 // json makes a call whose input is the JSON of in, and returns its answer.
-func (p *Provider) json(ctx context.Context, export string, in any) ([]byte, error) {
+func (p *Provider) json(ctx context.Context, tag wasm.Tag, export string, in any) ([]byte, error) {
 	b, err := InputJSON(in)
 	if err != nil {
 		return nil, fmt.Errorf("encode input of %s: %w", export, err)
 	}
-	answer, err := p.module.CallPure(ctx, export, b, nil)
+	answer, err := p.module.CallPure(ctx, tag, export, b, nil)
 	if err != nil {
 		return nil, p.failed(ctx, err)
 	}

@@ -1,15 +1,16 @@
 package plugin
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/parley-search/parley/host/internal/wasm"
 )
 
-// replace goes over to a view of members, tells of it, and lets go of what was
-// in the view before and is not any more. changing is held.
-func (s *Set) replace(members []member) error {
-	old, next := s.view.Load(), newView(members)
+// replace goes over to next, tells of it, and lets go of what was in the view
+// before and is not any more. changing is held.
+func (s *Set) replace(next *view) error {
+	old := s.view.Load()
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
@@ -17,7 +18,7 @@ func (s *Set) replace(members []member) error {
 	}
 	var left []member
 	for _, m := range old.members {
-		if !slices.ContainsFunc(members, func(n member) bool { return n.plugin == m.plugin }) {
+		if !slices.ContainsFunc(next.members, func(n member) bool { return n.plugin == m.plugin }) {
 			left = append(left, m)
 			s.retired = append(s.retired, m)
 		}
@@ -41,10 +42,16 @@ func (s *Set) tell(old, next *view, swapped []Step) {
 		if _, ok := old.find(&m.wanted); !ok {
 			step := m.wanted.step(StepLoaded)
 			step.Took = m.took
+			if p, ok := m.plugin.(*Provider); ok {
+				step.Source, step.Owner = p.manifest.Source, next.owners[p.manifest.Source]
+			}
 			s.options.log(step)
 		}
 	}
 	for _, step := range swapped {
+		s.options.log(step)
+	}
+	for _, step := range next.taken(old) {
 		s.options.log(step)
 	}
 	if s.options.Applied != nil {
@@ -60,6 +67,20 @@ func (v *view) swapped(old *view) (steps []Step) {
 		if before, ok := was[name]; ok && before.plugin != m.plugin {
 			step := m.wanted.step(StepSwapped)
 			step.Before = before.wanted.Version
+			steps = append(steps, step)
+		}
+	}
+	return steps
+}
+
+// taken returns a step for each source that a plugin of another name answers in
+// v than in old.
+func (v *view) taken(old *view) (steps []Step) {
+	for _, source := range slices.Sorted(maps.Keys(v.owners)) {
+		was, now := old.answering(source, ""), v.answering(source, "")
+		if len(was) > 0 && len(now) > 0 && was[0].manifest.Name != now[0].manifest.Name {
+			step := Step{What: StepTaken, Name: now[0].manifest.Name, Version: now[0].manifest.Version, SHA256: now[0].sha256, From: now[0].from}
+			step.Source, step.Before = source, was[0].manifest.Name
 			steps = append(steps, step)
 		}
 	}

@@ -14,37 +14,12 @@ import (
 	"github.com/parley-search/parley/host/internal/chat"
 )
 
-// selfTestCalls are the calls that the self-test of a kind may make.
-var selfTestCalls = map[string][]string{
-	abi.KindProvider:  {abi.SelfTestEncode, abi.SelfTestDecode, abi.SelfTestError},
-	abi.KindCollector: {abi.SelfTestWindow},
-}
-
-// checkSelfTests finds what is wrong with the form of m's self-test.
-func checkSelfTests(m *abi.Manifest) (problems []string) {
-	if n := len(m.SelfTest); n > abi.MaxSelfTests {
-		return []string{fmt.Sprintf("selfTest has %d calls and may have %d", n, abi.MaxSelfTests)}
-	}
-	for n, t := range m.SelfTest {
-		if calls := selfTestCalls[m.Kind]; !slices.Contains(calls, t.Call) {
-			problems = append(problems, fmt.Sprintf("selfTest[%d].call is %s and must be one of: %q", n, quote(t.Call), calls))
-		}
-		for name, value := range map[string]abi.RawJSON{"input": t.Input, "output": t.Output} {
-			if !bytes.HasPrefix(value, []byte("{")) {
-				problems = append(problems, fmt.Sprintf("selfTest[%d].%s must be an object", n, name))
-			}
-		}
-	}
-	slices.Sort(problems)
-	return problems
-}
-
 // selfTest makes the calls that the plugin's own manifest asks for and returns
 // an error for the first that is not answered as it says.
-func (p *Provider) selfTest(ctx context.Context) error {
-	for n := range p.manifest.SelfTest {
-		t := &p.manifest.SelfTest[n]
-		if err := p.selfTestOne(ctx, t); err != nil {
+func (s *session) selfTest(ctx context.Context) error {
+	for n := range s.manifest.SelfTest {
+		t := &s.manifest.SelfTest[n]
+		if err := s.selfTestOne(ctx, t); err != nil {
 			return selfTestFailed(n, t, err)
 		}
 	}
@@ -60,7 +35,7 @@ func selfTestFailed(n int, t *abi.SelfTest, err error) error {
 	return fmt.Errorf("self-test %s, call %s: %w", quote(name), t.Call, err)
 }
 
-func (p *Provider) selfTestOne(ctx context.Context, t *abi.SelfTest) error {
+func (s *session) selfTestOne(ctx context.Context, t *abi.SelfTest) error {
 	var found any
 	var err error
 	switch t.Call {
@@ -69,17 +44,17 @@ func (p *Provider) selfTestOne(ctx context.Context, t *abi.SelfTest) error {
 		if err := json.Unmarshal(t.Input, &in); err != nil {
 			return fmt.Errorf("its input is no encode request: %w", err)
 		}
-		found, err = p.Encode(ctx, &in)
+		found, err = s.Encode(ctx, &in)
 	case abi.SelfTestDecode:
-		found, err = p.decodeWhole(ctx, t.Input)
+		found, err = s.decodeWhole(ctx, t.Input)
 	case abi.SelfTestError:
 		var in abi.ErrorRequest
 		if err := json.Unmarshal(t.Input, &in); err != nil {
 			return fmt.Errorf("its input is no error request: %w", err)
 		}
-		found, err = p.Error(ctx, &in)
+		found, err = s.Error(ctx, &in)
 	default:
-		return fmt.Errorf("no call of a %s", p.manifest.Kind)
+		return fmt.Errorf("no call of a %s", s.manifest.Kind)
 	}
 	if e, ok := errors.AsType[*chat.PluginError](err); ok && e.Kind == chat.PluginDeclared {
 		found, err = map[string]any{"declared": map[string]any{"code": e.Code, "message": e.Message}}, nil

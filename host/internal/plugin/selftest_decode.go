@@ -36,7 +36,7 @@ func newAnswered(a *response.Aggregate) *answered {
 
 // decodeWhole has the events of input decoded, each in a call of its own, and
 // then the end of the response, and adds up what comes of it.
-func (p *Provider) decodeWhole(ctx context.Context, input []byte) (*answered, error) {
+func (s *session) decodeWhole(ctx context.Context, input []byte) (*answered, error) {
 	var in struct {
 		Events []struct{ Type, Data string }
 	}
@@ -55,7 +55,7 @@ func (p *Provider) decodeWhole(ctx context.Context, input []byte) (*answered, er
 		} else {
 			events = []abi.Event{{Type: in.Events[n].Type, Data: []byte(in.Events[n].Data)}}
 		}
-		out, err := p.Decode(ctx, abi.AppendDecodeInput(nil, state, flags, events), nil)
+		out, err := s.Decode(ctx, abi.AppendDecodeInput(nil, state, flags, events), nil)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,14 +39,15 @@ var _ chat.Sources = (*Set)(nil)
 // NewSet returns an empty Set whose plugins run in rt.
 func NewSet(rt *wasm.Runtime, o Options) *Set {
 	s := &Set{runtime: rt, options: o, swaps: map[string]int64{}}
-	s.view.Store(newView(nil))
+	s.view.Store(newView(nil, map[string]string{}))
 	return s
 }
 
 // Add loads module, a provider, beside what is there; from says where it came
-// from. A module that is already there is not loaded again; another one of the
-// same name and version is refused with [ErrExists]. What [Set.Apply] is told
-// later decides whether it stays.
+// from. It answers its source unless a plugin of another name does. A module that
+// is already there is not loaded again; another one of the same name and version
+// is refused with [ErrExists]. What [Set.Apply] is told later decides whether it
+// stays.
 func (s *Set) Add(ctx context.Context, module []byte, from string) (*Provider, error) {
 	p, err := Load(ctx, s.runtime, module, from, s.options)
 	if err != nil {
@@ -53,8 +55,8 @@ func (s *Set) Add(ctx context.Context, module []byte, from string) (*Provider, e
 	}
 	s.changing.Lock()
 	defer s.changing.Unlock()
-	all := s.view.Load().members
-	for _, m := range all {
+	old := s.view.Load()
+	for _, m := range old.members {
 		if other, ok := m.plugin.(*Provider); ok && other.manifest.Name == p.manifest.Name && other.manifest.Version == p.manifest.Version {
 			_ = p.Close() // it was never used
 			if other.sha256 == p.sha256 {
@@ -64,7 +66,9 @@ func (s *Set) Add(ctx context.Context, module []byte, from string) (*Provider, e
 		}
 	}
 	added := member{wanted: Wanted{Name: p.manifest.Name, Version: p.manifest.Version, SHA256: p.sha256, From: from}, plugin: p}
-	if err := s.replace(append(slices.Clone(all), added)); err != nil {
+	owners := maps.Clone(old.owners)
+	owners[p.manifest.Source] = cmp.Or(owners[p.manifest.Source], p.manifest.Name)
+	if err := s.replace(newView(append(slices.Clone(old.members), added), owners)); err != nil {
 		_ = p.Close() // it was never used
 		return nil, err
 	}
@@ -95,47 +99,70 @@ func ReadFile(file string) ([]byte, error) {
 }
 
 // Source implements [chat.Sources].
-func (s *Set) Source(name, constraint string) (chat.Source, bool) {
-	if p := s.find(name, constraint); p != nil {
+func (s *Set) Source(wish chat.Wish) (chat.Source, bool) {
+	if p := s.find(wish); p != nil {
 		return p, true
 	}
 	return nil, false
 }
 
 // Acquire implements [chat.Sources].
-func (s *Set) Acquire(name, constraint string) (source chat.Source, release func(), ok bool) {
+func (s *Set) Acquire(wish chat.Wish, workspace string) (source chat.Source, release func(), ok bool) {
 	for {
-		p := s.find(name, constraint)
+		p := s.find(wish)
 		if p == nil {
 			return nil, nil, false
 		}
 		// Where it cannot be held it has left since, and another one answers.
 		if p.Hold() {
 			p.begun.Add(1)
-			return p, p.Release, true
+			return &session{p, s.options.Isolation.tag(workspace)}, p.Release, true
 		}
 	}
 }
 
-func (s *Set) find(source, constraint string) *Provider {
-	c, err := ParseConstraint(constraint)
+func (s *Set) find(wish chat.Wish) *Provider {
+	c, err := ParseConstraint(wish.Version)
 	if err != nil {
 		return nil
 	}
 	v := s.view.Load()
-	for _, p := range v.bySource[source] {
-		if c.Allows(p.manifest.Version) && (constraint != "" || !v.beside[p]) {
+	for _, p := range v.answering(wish.Source, wish.Plugin) {
+		if c.Allows(p.manifest.Version) && (wish.Version != "" || !v.beside[p]) {
 			return p
 		}
 	}
 	return nil
 }
 
-// SourceNames implements [chat.Sources].
-func (s *Set) SourceNames() []string { return slices.Sorted(maps.Keys(s.view.Load().bySource)) }
+// Plugins implements [chat.Sources].
+func (s *Set) Plugins(source string) []string {
+	var names []string
+	for _, p := range s.view.Load().bySource[source] {
+		names = append(names, p.manifest.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
 
-// Providers lists the providers that streams may begin on: by source, the one
-// that answers first.
+// SourceNames implements [chat.Sources].
+func (s *Set) SourceNames() []string {
+	v := s.view.Load()
+	var names []string
+	for source := range v.bySource {
+		if len(v.answering(source, "")) > 0 {
+			names = append(names, source)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Owner returns the name of the plugin that answers source where a workspace
+// names none; empty: none does.
+func (s *Set) Owner(source string) string { return s.view.Load().owners[source] }
+
+// Providers lists the providers that streams may begin on, by source.
 func (s *Set) Providers() []*Provider {
 	v := s.view.Load()
 	var all []*Provider
@@ -154,7 +181,7 @@ func (s *Set) Close() error {
 	all := append(slices.Clone(s.view.Load().members), s.retired...)
 	s.retired = nil
 	s.mu.Unlock()
-	s.view.Store(newView(nil))
+	s.view.Store(newView(nil, map[string]string{}))
 
 	var errs []error
 	for _, m := range all {

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/wasm"
 )
@@ -20,7 +21,7 @@ func TestSet(t *testing.T) {
 			list = append(list, w)
 		}
 	}
-	if done, err := s.Apply(t.Context(), list, nil); err != nil || len(done.Loaded) != 10 {
+	if done, err := s.Apply(t.Context(), plan(list...)); err != nil || len(done.Loaded) != 10 {
 		t.Fatalf("Apply = %+v, %v", done, err)
 	}
 	tests := []struct{ source, constraint, want string }{
@@ -39,7 +40,7 @@ func TestSet(t *testing.T) {
 	}
 	for _, tt := range tests {
 		got := ""
-		if p, ok := s.Source(tt.source, tt.constraint); ok {
+		if p, ok := s.Source(chat.Wish{Source: tt.source, Version: tt.constraint}); ok {
 			got = p.Manifest().Version
 		}
 		if got != tt.want {
@@ -70,7 +71,7 @@ func TestSet(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, ok := s.Source("free", ""); ok {
+	if _, ok := s.Source(chat.Wish{Source: "free"}); ok {
 		t.Error("Source after Close: found")
 	}
 	if _, err := s.Add(t.Context(), same, "late"); !errors.Is(err, wasm.ErrClosed) {
@@ -91,7 +92,7 @@ func TestHammerSet(t *testing.T) {
 					t.Errorf("Add: %v", err)
 					return
 				}
-				p, ok := s.Source("testAi", "^1")
+				p, ok := s.Source(chat.Wish{Source: "testAi", Version: "^1"})
 				if !ok {
 					t.Error("Source: not found after Add")
 					return
@@ -109,4 +110,42 @@ func TestHammerSet(t *testing.T) {
 	if got := len(s.Providers()); got != 2 {
 		t.Errorf("%d plugins, want 2", got)
 	}
+}
+
+// TestSetOwner loads plugins of two names for one source: the one that the plan
+// names answers, whatever the order of the alphabet, versions or loading.
+func TestSetOwner(t *testing.T) {
+	d := &diary{}
+	s := plugin.NewSet(open(t, nil), d.options())
+	named := func(name, v string) plugin.Wanted {
+		w := version(t, "good", v, map[string]any{"name": name})
+		w.Locked = true
+		return w
+	}
+	one, two := named("aaa", "9.0.0"), named("test", "1.0.0")
+	apply := func(owner string, sources map[string]string, all ...plugin.Wanted) {
+		t.Helper()
+		done, err := s.Apply(t.Context(), plugin.Plan{Wanted: all, Sources: sources})
+		if err != nil || len(done.Refused) != 0 {
+			t.Fatalf("Apply = %+v, %v", done, err)
+		}
+		got := ""
+		if p, ok := s.Source(chat.Wish{Source: "testAi"}); ok {
+			got = p.Manifest().Name
+		}
+		if names := s.SourceNames(); got != owner || len(names) != min(len(owner), 1) {
+			t.Errorf("%q answers, of the sources %q; want %q", got, names, owner)
+		}
+	}
+	apply("test", map[string]string{"testAi": "test"}, one, two)
+	if _, ok := s.Source(chat.Wish{Source: "testAi", Version: "^9"}); ok {
+		t.Error("a version of another plugin meets a constraint")
+	}
+	apply("aaa", map[string]string{"testAi": "aaa"}, two, one)
+	if got := d.of("9.0.0"); got[len(got)-1] != plugin.StepTaken {
+		t.Errorf("steps %q, want taken at the end", got)
+	}
+	apply("aaa", nil, one, two) // nobody says otherwise
+	apply("", map[string]string{"testAi": ""}, one, two)
+	apply("", map[string]string{"testAi": "ghost"}, one, two)
 }

@@ -9,10 +9,14 @@ type Step struct {
 	Version string
 	SHA256  string
 	From    string
-	// Before is the version that another one took the place of, of StepSwapped.
+	// Before is the version that another one took the place of, of StepSwapped, or
+	// the plugin that answered Source until now, of StepTaken.
 	Before string
-	Took   time.Duration
-	Err    error // of StepRefused: why
+	// Source is what a provider answers, of StepLoaded and StepTaken, and Owner
+	// the plugin that answers it where a workspace names none.
+	Source, Owner string
+	Took          time.Duration
+	Err           error // of StepRefused and StepContested: why
 }
 
 // The steps, in their order.
@@ -23,9 +27,13 @@ const (
 	StepTested   = "tested"   // it answers its own self-test as it should
 	StepLoaded   = "loaded"   // streams may begin on it
 	StepSwapped  = "swapped"  // it is the version in use, in place of another
+	StepTaken    = "taken"    // it answers its source, in place of a plugin of another name
 	StepRetired  = "retired"  // no stream begins on it any more
 	StepClosed   = "closed"   // its last stream has ended
 	StepRefused  = "refused"  // it does not run; nothing else has changed
+	// StepContested says that a source is answered by no plugin, or not by the one
+	// that somebody may expect.
+	StepContested = "contested"
 )
 
 func (o Options) log(s Step) {

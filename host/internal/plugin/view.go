@@ -1,6 +1,8 @@
 package plugin
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -22,12 +24,14 @@ func (w *Wanted) id() ID { return ID{w.Name, w.Version, w.SHA256} }
 // from one to the next in one step.
 type view struct {
 	members  []member               // the stronger first
-	bySource map[string][]*Provider // the one that answers first
+	bySource map[string][]*Provider // whatever their name: the stronger first
 	beside   map[*Provider]bool     // answer only who asks for a version
+	owners   map[string]string      // the name of the plugin that answers each source
 }
 
-func newView(members []member) *view {
-	v := &view{members: members, bySource: map[string][]*Provider{}, beside: map[*Provider]bool{}}
+// newView returns the view of members in which owners answer the sources.
+func newView(members []member, owners map[string]string) *view {
+	v := &view{members: members, bySource: map[string][]*Provider{}, beside: map[*Provider]bool{}, owners: owners}
 	ordered := slices.Clone(members)
 	slices.SortStableFunc(ordered, func(a, b member) int {
 		switch {
@@ -51,6 +55,27 @@ func newView(members []member) *view {
 		}
 	}
 	return v
+}
+
+// answering lists the versions that answer source where a workspace names no
+// plugin, or else those of the plugin that it names.
+func (v *view) answering(source, name string) []*Provider {
+	name = cmp.Or(name, v.owners[source])
+	var all []*Provider
+	for _, p := range v.bySource[source] {
+		if p.manifest.Name == name {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// inherit returns what sources says, and for a source that it does not speak of
+// what v says.
+func (v *view) inherit(sources map[string]string) map[string]string {
+	owners := maps.Clone(v.owners)
+	maps.Copy(owners, sources)
+	return owners
 }
 
 // find returns the member that is w, the same bytes under the same name.
@@ -97,5 +122,5 @@ func (v *view) permitted(wanted []Wanted) *view {
 	if len(kept) == len(v.members) {
 		return v
 	}
-	return newView(kept)
+	return newView(kept, v.owners)
 }

@@ -1,15 +1,32 @@
 package plugin
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/parley-search/parley/abi"
 )
 
+// A Plan is all that a [Set] is told of a deployment.
+type Plan struct {
+	Wanted  []Wanted
+	Refused []Refused // what is there and must not run
+	// Sources names the plugin that answers each source where a workspace names
+	// none. A plugin of another name answers only the workspaces that name it.
+	// An empty name says that none answers; a source that is absent stays with
+	// the plugin that answered it before, as long as that one runs.
+	Sources map[string]string
+	// Warnings are about Sources: sentences for the operator.
+	Warnings []error
+}
+
+// ErrContested says that plugins of several names would answer one source, and
+// that nobody chose between them.
+var ErrContested = errors.New("its source has two plugins")
+
 // A Wanted is one version of a plugin that a deployment wants to run: what its
 // lock says, what the binary carries or, without a lock, what the directory
-// holds. A list of them, the stronger first, is all that a [Set] is told of a
-// deployment.
+// holds.
 type Wanted struct {
 	Name    string
 	Version string
@@ -19,8 +36,7 @@ type Wanted struct {
 	// wherever it meets what a workspace names: so a rollback holds. Without it
 	// the version runs beside the one in use, for the workspaces whose
 	// pluginVersion only it meets; a locked one answers nobody else, even where
-	// the one in use cannot run. Where several names in use answer one source,
-	// the first of the list does.
+	// the one in use cannot run.
 	Use bool
 	// Constraint is what the version in use was chosen by; empty: by itself.
 	Constraint string

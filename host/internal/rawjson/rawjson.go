@@ -1,4 +1,6 @@
-// Package rawjson reads and writes JSON as it stands, value by value.
+// Package rawjson reads and writes JSON as it stands, value by value. It keeps the
+// order of members, which a Go map would lose, and the text of numbers. It is the
+// only JSON walker of the host.
 //
 // All but [String] read values of a document that was checked once, each by a walk
 // over its bytes: package json would check every part of it again before it

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/search/ingest"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -23,32 +24,32 @@ type addition struct {
 	// What survey found.
 	n      int
 	key    string
-	fields []string   // new to the index
-	kept   []received // all documents, or nil: there are too many
+	fields []string          // new to the index
+	kept   []ingest.Received // all documents, or nil: there are too many
 }
 
 // survey checks the whole body. The error is an [apierr.Error] where the task
 // is to fail.
 func (a *addition) survey(ctx context.Context) error {
-	c := checker{key: a.batch.key}
+	c := ingest.Checker{Key: a.batch.key}
 	if m := a.batch.record(); m != nil {
-		c.places = m.Settings.places()
+		c.Places = m.Settings.Places()
 	}
-	if k := a.payload.PrimaryKey; k != "" && k != c.key {
-		if c.key != "" {
-			return keyExists(&meta{UID: a.batch.uid, PrimaryKey: c.key})
+	if k := a.payload.PrimaryKey; k != "" && k != c.Key {
+		if c.Key != "" {
+			return keyExists(&meta{UID: a.batch.uid, PrimaryKey: c.Key})
 		}
-		c.key = k
+		c.Key = k
 	}
 	seen := map[string]struct{}{}
 	size := 0
 	vectors := vectorSurvey{batch: a.batch, partial: a.payload.Partial}
-	err := a.read(ctx, &c, func(d received) error {
+	err := a.read(ctx, &c, func(d ingest.Received) error {
 		a.n++
-		if size += len(d.body); size <= keptBytes {
+		if size += len(d.Body); size <= keptBytes {
 			a.kept = append(a.kept, d)
 		}
-		eachField(d.body, func(path string) {
+		eachField(d.Body, func(path string) {
 			if _, old := a.batch.fields[path]; old {
 				return
 			}
@@ -68,12 +69,12 @@ func (a *addition) survey(ctx context.Context) error {
 	if size > keptBytes {
 		a.kept = nil
 	}
-	a.key = c.key
+	a.key = c.Key
 	return err
 }
 
 // each calls f for the documents, which survey accepted.
-func (a *addition) each(ctx context.Context, f func(received) error) error {
+func (a *addition) each(ctx context.Context, f func(ingest.Received) error) error {
 	if len(a.kept) == a.n {
 		for _, d := range a.kept {
 			if err := f(d); err != nil {
@@ -82,29 +83,29 @@ func (a *addition) each(ctx context.Context, f func(received) error) error {
 		}
 		return nil
 	}
-	return a.read(ctx, &checker{key: a.key}, f)
+	return a.read(ctx, &ingest.Checker{Key: a.key}, f)
 }
 
 // read calls f for each document of the body.
-func (a *addition) read(ctx context.Context, c *checker, f func(received) error) error {
+func (a *addition) read(ctx context.Context, c *ingest.Checker, f func(ingest.Received) error) error {
 	body, err := a.open()
 	if err != nil {
 		return fmt.Errorf("open body: %w", err)
 	}
 	defer body.Close()
-	records := newRecords(body, a.payload.Format, a.payload.Delimiter)
+	records := ingest.NewRecords(body, a.payload.Format, a.payload.Delimiter)
 	for i := 0; ; i++ {
 		if i%100 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		r, err := records.next()
+		r, err := records.Next()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			return spoilt(err)
 		}
-		d, err := c.check(r)
+		d, err := c.Check(r)
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
 // A good is a document of TestSearchAgreesWithItself.
@@ -85,7 +86,7 @@ func TestSearchAgreesWithItself(t *testing.T) {
 			rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 		}
 		for _, text := range queries {
-			base := search.Query{Q: text, Limit: limit(10_000), MatchingStrategy: []search.Strategy{search.Last, search.All, search.Frequency}[rng.IntN(3)]}
+			base := search.Query{Q: text, Limit: limit(10_000), MatchingStrategy: []settings.Strategy{settings.Last, settings.All, settings.Frequency}[rng.IntN(3)]}
 			rules := func(list ...string) {
 				b, err := json.Marshal(list)
 				if err != nil {

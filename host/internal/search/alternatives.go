@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/search/text"
 )
 
 // longestJoin is how many words of a query may have been meant as one.
@@ -13,7 +15,7 @@ const longestJoin = 3
 // newGraph looks up the units and what may stand for them: synonyms as good as
 // the words themselves, words written in one (a typo for each space) and words
 // written apart (one typo).
-func (s *searcher) newGraph(units []unit) (*graph, error) {
+func (s *searcher) newGraph(units []text.Unit) (*graph, error) {
 	g := &graph{n: len(units)}
 	for i, u := range units {
 		e, err := s.expand(u)
@@ -24,7 +26,7 @@ func (s *searcher) newGraph(units []unit) (*graph, error) {
 		g.edges = append(g.edges, e)
 	}
 	for i := range units {
-		for _, add := range []func(*graph, []unit, int) error{s.synonyms, s.joins, s.splits} {
+		for _, add := range []func(*graph, []text.Unit, int) error{s.synonyms, s.joins, s.splits} {
 			if err := add(g, units, i); err != nil {
 				return nil, err
 			}
@@ -34,13 +36,13 @@ func (s *searcher) newGraph(units []unit) (*graph, error) {
 }
 
 // synonyms adds what stands for the words from units[i] on.
-func (s *searcher) synonyms(g *graph, units []unit, i int) error {
+func (s *searcher) synonyms(g *graph, units []text.Unit, i int) error {
 	if len(s.plan.synonyms) == 0 {
 		return nil
 	}
 	terms := []string{}
-	for j := i; j < len(units) && j < i+longestSynonym && !units[j].phrase; j++ {
-		terms = append(terms, units[j].words[0].term)
+	for j := i; j < len(units) && j < i+settings.LongestSynonym && !units[j].Phrase; j++ {
+		terms = append(terms, units[j].Words[0].Term)
 		for _, ws := range s.plan.synonyms[strings.Join(terms, " ")] {
 			if err := s.alternative(g, &edge{from: i, to: j + 1}, ws, 0); err != nil {
 				return err
@@ -52,7 +54,7 @@ func (s *searcher) synonyms(g *graph, units []unit, i int) error {
 
 // alternative adds e as an edge for the words, side by side, where there are
 // documents that have them.
-func (s *searcher) alternative(g *graph, e *edge, ws []word, cost uint8) error {
+func (s *searcher) alternative(g *graph, e *edge, ws []text.Word, cost uint8) error {
 	docs, err := s.phrase(ws)
 	if err != nil || docs.IsEmpty() {
 		return err
@@ -68,19 +70,19 @@ func (s *searcher) alternative(g *graph, e *edge, ws []word, cost uint8) error {
 }
 
 // joins adds the words from units[i] on written in one.
-func (s *searcher) joins(g *graph, units []unit, i int) error {
-	if units[i].phrase {
+func (s *searcher) joins(g *graph, units []text.Unit, i int) error {
+	if units[i].Phrase {
 		return nil
 	}
-	ws := units[i].words[:1:1]
-	for j := i + 1; j < len(units) && j < i+longestJoin && !units[j].phrase; j++ {
-		ws = append(ws, units[j].words[0])
-		forms := joined(ws, "")
+	ws := units[i].Words[:1:1]
+	for j := i + 1; j < len(units) && j < i+longestJoin && !units[j].Phrase; j++ {
+		ws = append(ws, units[j].Words[0])
+		forms := text.JoinForms(ws, "")
 		for k := range forms {
-			forms[k].term = clip(forms[k].term, maxWord)
+			forms[k].Term = text.Clip(forms[k].Term, text.MaxWord)
 		}
 		cost := uint8(j - i)
-		e, err := s.expandWord(forms, units[j].prefix, 0)
+		e, err := s.expandWord(forms, units[j].Prefix, 0)
 		if err != nil {
 			return err
 		}
@@ -98,23 +100,25 @@ func (s *searcher) joins(g *graph, units []unit, i int) error {
 
 // splits adds the word of units[i] written as two. A word that the index has as
 // it is written is left whole.
-func (s *searcher) splits(g *graph, units []unit, i int) error {
-	if units[i].phrase || g.edges[i].within[0].Intersects(s.universe) {
+func (s *searcher) splits(g *graph, units []text.Unit, i int) error {
+	if units[i].Phrase || g.edges[i].within[0].Intersects(s.universe) {
 		return nil
 	}
-	term := units[i].words[0].term
+	term := units[i].Words[0].Term
 	if !s.plan.typo.enabled || utf8.RuneCountInString(term) < shortestSplit {
 		return nil
 	}
-	var best []word
+	var best []text.Word
 	most := uint64(0)
-	for _, f := range units[i].words[0].spelled() {
-		part := func(term string, pos int) word { return word{term: term, forms: []form{{term, f.in}}, pos: pos} }
-		for at := range f.term {
+	for _, f := range units[i].Words[0].Spellings() {
+		part := func(term string, pos int) text.Word {
+			return text.Word{Term: term, Forms: []text.Form{{Term: term, In: f.In}}, Pos: pos}
+		}
+		for at := range f.Term {
 			if at == 0 {
 				continue
 			}
-			ws := []word{part(f.term[:at], 1), part(f.term[at:], 2)}
+			ws := []text.Word{part(f.Term[:at], 1), part(f.Term[at:], 2)}
 			docs, err := s.phrase(ws)
 			if err != nil {
 				return err

@@ -9,6 +9,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -59,17 +61,17 @@ func (s *Service) newMeta(uid string, by uint32) *meta {
 	now := s.opts.Now().UTC()
 	return &meta{
 		UID: uid, CreatedAt: now, UpdatedAt: now, CreatedBy: by,
-		Settings: DefaultSettings(), Docs: uuid.NewString(), Next: by, Pruned: by, Vectors: &vectorCount{},
+		Settings: settings.DefaultSettings(), Docs: uuid.NewString(), Next: by, Pruned: by, Vectors: &vectorCount{},
 	}
 }
 
 // create makes an index with the record m, and serves it.
 func (s *Service) create(m *meta) (*index, error) {
-	f, err := createFolder(s.opts.Dir, m.Settings.schema())
+	f, err := folder.Create(s.opts.Dir, settings.SchemaOf(&m.Settings))
 	if err != nil {
 		return nil, err
 	}
-	if err := s.writer(f, nil).finish(m.Next); err != nil {
+	if err := f.Writer(nil, s.limits).Finish(m.Next); err != nil {
 		return nil, err
 	}
 	ix := newIndex(s, m)
@@ -164,7 +166,7 @@ func (s *Service) sweepDocuments() error {
 		known[ix.meta().Docs] = true
 	}
 	s.mu.RUnlock()
-	s.spaces.keep(func(docs string, _ uint32) bool { return known[docs] })
+	s.spaces.Keep(func(docs string, _ uint32) bool { return known[docs] })
 	if err := s.opts.DB.Sweep(func(docs string) bool { return known[docs] }); err != nil {
 		return fmt.Errorf("remove documents of deleted indexes: %w", err)
 	}
@@ -185,7 +187,7 @@ func (s *Service) applySettings(ctx context.Context, r *task.Run, w *task.Work) 
 	}
 	if ix == nil {
 		m := s.newMeta(w.IndexUID, w.UID)
-		if err := m.Settings.apply(body); err != nil {
+		if err := m.Settings.Apply(body); err != nil {
 			return task.Outcome{Err: task.Fail(err)}, nil
 		}
 		if err := r.Begin(); err != nil {
@@ -200,7 +202,7 @@ func (s *Service) applySettings(ctx context.Context, r *task.Run, w *task.Work) 
 	}
 	defer unlock()
 	m := ix.meta().clone()
-	if err := m.Settings.apply(body); err != nil {
+	if err := m.Settings.Apply(body); err != nil {
 		return task.Outcome{Err: task.Fail(err)}, nil
 	}
 	m.UpdatedAt = s.opts.Now().UTC()
@@ -218,7 +220,7 @@ func (s *Service) applySettings(ctx context.Context, r *task.Run, w *task.Work) 
 // commitSettings makes m, which has new settings, the index's record, with a
 // folder that serves them.
 func (s *Service) commitSettings(ctx context.Context, r *task.Run, ix *index, m *meta) error {
-	if f := ix.state.Load().folder; f != nil && f.schema.serves(&m.Settings) {
+	if f := ix.state.Load().folder; f != nil && f.Schema.Serves(settings.SchemaOf(&m.Settings)) {
 		if err := r.Begin(); err != nil {
 			return err
 		}
@@ -228,14 +230,14 @@ func (s *Service) commitSettings(ctx context.Context, r *task.Run, ix *index, m 
 		ix.slim()
 		return nil
 	}
-	f, err := s.buildFolder(ctx, m, m.Settings.schema(), func(done int) {
+	f, err := s.buildFolder(ctx, m, settings.SchemaOf(&m.Settings), func(done int) {
 		r.Report(task.Progress{Step: "building the index anew", Done: done, Total: m.Count})
 	})
 	if err != nil {
 		return err
 	}
 	if err := r.Begin(); err != nil {
-		return errors.Join(err, f.remove())
+		return errors.Join(err, f.Remove())
 	}
 	return ix.swap(f, m)
 }
@@ -243,7 +245,7 @@ func (s *Service) commitSettings(ctx context.Context, r *task.Run, ix *index, m 
 // slim builds the folder anew in the background where it has words that are not
 // searched any more. Until then searches leave them out, which costs time.
 func (ix *index) slim() {
-	if st := ix.state.Load(); st.folder != nil && st.folder.schema.excess(&st.meta.Settings) {
+	if st := ix.state.Load(); st.folder != nil && st.folder.Schema.Excess(settings.SchemaOf(&st.meta.Settings)) {
 		ix.startRepair(ix.service.ctx, st.folder)
 	}
 }

@@ -8,6 +8,12 @@ import (
 	"io"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/rawjson"
+	"github.com/parley-search/parley/host/internal/search/filter"
+	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/ingest"
+	"github.com/parley-search/parley/host/internal/search/storage"
+	"github.com/parley-search/parley/host/internal/search/vector"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -71,7 +77,7 @@ func (s *Service) applyDocuments(ctx context.Context, r *task.Run, works []task.
 			b.leaveHeap()
 		}
 		if err != nil && b.emptied {
-			err = errors.Join(err, b.folder.remove()) // nobody has seen it yet
+			err = errors.Join(err, b.folder.Remove()) // nobody has seen it yet
 		}
 	}()
 	outcomes := make([]task.Outcome, len(works))
@@ -115,18 +121,18 @@ type docBatch struct {
 	leaveHeap func() // see [heapBound]; nil: the batch is small so far
 
 	begun  bool
-	meta   *meta   // as of the next transaction; once begun
-	folder *folder // that the words go to; once begun
-	part   uint32  // transactions written
-	docs   int     // documents written, for the progress
+	meta   *meta          // as of the next transaction; once begun
+	folder *folder.Folder // that the words go to; once begun
+	part   uint32         // transactions written
+	docs   int            // documents written, for the progress
 }
 
 // A docChange is one document before and after.
 type docChange struct {
-	old  Document // zero Seq: absent
-	body []byte   // nil: deleted
+	old  storage.Document // zero Seq: absent
+	body []byte           // nil: deleted
 	// vectors are those that change, by embedder; nil: none any more.
-	vectors map[string]*docVectors
+	vectors map[string]*vector.Document
 }
 
 // take applies one task. An error is the machine's.
@@ -157,7 +163,7 @@ func (b *docBatch) take(ctx context.Context, w *task.Work) (_ task.Outcome, err 
 	for _, f := range a.fields {
 		b.fields[f] = struct{}{}
 	}
-	err = a.each(ctx, func(d received) error { return b.put(ctx, d, p.Partial) })
+	err = a.each(ctx, func(d ingest.Received) error { return b.put(ctx, d, p.Partial) })
 	return task.Outcome{Details: details("receivedDocuments", a.n, "indexedDocuments", a.n)}, err
 }
 
@@ -165,20 +171,20 @@ func (b *docBatch) take(ctx context.Context, w *task.Work) (_ task.Outcome, err 
 const partDocs = 10_000
 
 // put adds one document to the part.
-func (b *docBatch) put(ctx context.Context, d received, partial bool) error {
-	c, err := b.change(d.id)
+func (b *docBatch) put(ctx context.Context, d ingest.Received, partial bool) error {
+	c, err := b.change(d.ID)
 	if err != nil {
 		return err
 	}
-	b.size += int64(len(d.body) - len(c.body))
+	b.size += int64(len(d.Body) - len(c.body))
 	fresh := c.body == nil || !partial
 	if partial && c.body != nil {
-		d.body = merge(c.body, d.body)
+		d.Body = rawjson.Merge(c.body, d.Body)
 	}
 	if err := b.putVectors(ctx, c, d, fresh); err != nil {
 		return err
 	}
-	c.body = d.body
+	c.body = d.Body
 	return b.flushIfFull(ctx)
 }
 
@@ -246,7 +252,7 @@ func (b *docBatch) delete(ctx context.Context, p payload) (task.Outcome, error) 
 		if err := b.flush(ctx, false); err != nil {
 			return task.Outcome{}, err
 		}
-		cond, err := b.ix.filter(b.meta, p.Filter, apierr.InvalidDocumentFilter)
+		cond, err := b.ix.filter(b.meta, p.Filter, apierr.InvalidDocumentFilter, nil)
 		if err != nil {
 			return failed(err)
 		}
@@ -288,9 +294,9 @@ func (b *docBatch) deleteAll(ctx context.Context) (int, error) {
 }
 
 // deleteChosen deletes what a filter chooses of all that is written.
-func (b *docBatch) deleteChosen(ctx context.Context, cond *node) (n int, err error) {
-	err = b.service.opts.DB.Scan(ctx, b.meta.Docs, func(d Document) error {
-		if !cond.matches(d.Body) {
+func (b *docBatch) deleteChosen(ctx context.Context, cond *filter.Node) (n int, err error) {
+	err = b.service.opts.DB.Scan(ctx, b.meta.Docs, func(d storage.Document) error {
+		if !cond.Matches(d.Body) {
 			return nil
 		}
 		n++

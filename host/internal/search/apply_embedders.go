@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -36,7 +37,7 @@ type buildingSet struct {
 func (s *Service) changeVectors(ctx context.Context, r *task.Run, ix *index, m *meta) (*vectorChange, error) {
 	old := ix.meta()
 	c := &vectorChange{service: s, run: r, ix: ix, docs: m.Docs, old: old, new: m}
-	names := slices.Concat(sortedKeys(old.VectorSets), sortedKeys(m.Settings.Embedders))
+	names := slices.Concat(slices.Sorted(maps.Keys(old.VectorSets)), slices.Sorted(maps.Keys(m.Settings.Embedders)))
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		if err := c.change(ctx, name); err != nil {
@@ -58,7 +59,7 @@ func (c *vectorChange) end(ctx context.Context, done bool) error {
 	if done {
 		gone = c.replaced
 	} else if errors.Is(context.Cause(ctx), task.ErrCanceled) {
-		for _, name := range sortedKeys(c.ix.meta().Building) {
+		for _, name := range slices.Sorted(maps.Keys(c.ix.meta().Building)) {
 			if err := c.forget(name); err != nil {
 				return err
 			}
@@ -69,7 +70,7 @@ func (c *vectorChange) end(ctx context.Context, done bool) error {
 			return fmt.Errorf("remove vectors: %w", err)
 		}
 	}
-	c.service.spaces.keep(func(docs string, set uint32) bool { return docs != c.docs || !slices.Contains(gone, set) })
+	c.service.spaces.Keep(func(docs string, set uint32) bool { return docs != c.docs || !slices.Contains(gone, set) })
 	return nil
 }
 
@@ -78,9 +79,9 @@ func (c *vectorChange) change(ctx context.Context, name string) error {
 	set, has := c.old.VectorSets[name]
 	was, known := c.old.Settings.Embedders[name]
 	e, wanted := c.new.Settings.Embedders[name]
-	same := wanted && known && e.sameVectors(&was)
+	same := wanted && known && e.SameVectors(&was)
 	begun, resumed := c.old.Building[name]
-	if resumed && (same || !wanted || begun.Of != e.fingerprint()) {
+	if resumed && (same || !wanted || begun.Of != e.Fingerprint()) {
 		if err := c.forget(name); err != nil {
 			return err
 		}
@@ -93,7 +94,7 @@ func (c *vectorChange) change(ctx context.Context, name string) error {
 		c.replaced = append(c.replaced, set.ID)
 		delete(c.new.VectorSets, name)
 	}
-	w := setWork{change: c, name: name, from: set, resumed: resumed, sameModel: known && wanted && e.sameModel(&was)}
+	w := setWork{change: c, name: name, from: set, resumed: resumed, sameModel: known && wanted && e.SameModel(&was)}
 	if w.set.ID = begun.ID; !resumed {
 		c.new.LastSet++
 		w.set.ID = c.new.LastSet
@@ -104,17 +105,17 @@ func (c *vectorChange) change(ctx context.Context, name string) error {
 	}
 	var err error
 	switch {
-	case !wanted || e.Source == UserProvided:
+	case !wanted || e.Source == settings.UserProvided:
 		c.made = append(c.made, w.set.ID)
 		if wanted {
-			w.embedder, w.set.Dimensions = &e, e.dimensions()
+			w.embedder, w.set.Dimensions = &e, e.VectorDimensions()
 		}
 		if has {
 			err = w.copy(ctx)
 		}
 	default:
-		w.embedder, w.set.Dimensions = &e, e.dimensions()
-		if err = c.note(name, buildingSet{w.set.ID, e.fingerprint()}); err == nil {
+		w.embedder, w.set.Dimensions = &e, e.VectorDimensions()
+		if err = c.note(name, buildingSet{w.set.ID, e.Fingerprint()}); err == nil {
 			err = w.embed(ctx)
 		}
 	}

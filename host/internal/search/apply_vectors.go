@@ -5,8 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/rawjson"
+	"github.com/parley-search/parley/host/internal/search/ingest"
+	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/search/vector"
 )
 
 // surveyed is how many documents are looked at together.
@@ -17,11 +23,11 @@ const surveyed = vectorChunk
 type vectorSurvey struct {
 	batch   *docBatch
 	partial bool
-	docs    []received
+	docs    []ingest.Received
 }
 
 // add looks at one more document. An [apierr.Error] is the task's failure.
-func (v *vectorSurvey) add(ctx context.Context, d received) error {
+func (v *vectorSurvey) add(ctx context.Context, d ingest.Received) error {
 	if m := v.batch.record(); m == nil || len(m.Settings.Embedders) == 0 {
 		return nil
 	}
@@ -42,7 +48,7 @@ func (v *vectorSurvey) run(ctx context.Context) error {
 		return err
 	}
 	m := v.batch.record()
-	for _, name := range sortedKeys(m.Settings.Embedders) {
+	for _, name := range slices.Sorted(maps.Keys(m.Settings.Embedders)) {
 		e := m.Settings.Embedders[name]
 		old, err := v.batch.oldVectors(name, docs)
 		if err != nil {
@@ -52,14 +58,14 @@ func (v *vectorSurvey) run(ctx context.Context) error {
 		var inputs []input
 		size := 0
 		for i, d := range docs {
-			g := d.given[name]
-			if g.brings() {
-				if err := v.batch.fit(d.id, name, &e, g.vectors); err != nil {
+			g := d.Given[name]
+			if bringsVectors(g) {
+				if err := v.batch.fit(d.ID, name, &e, g.Vectors); err != nil {
 					return err
 				}
 				continue
 			}
-			in, err := v.batch.inputFor(name, &e, g, old[d.id], fresh[i], bodies[i])
+			in, err := v.batch.inputFor(ctx, name, &e, g, old[d.ID], fresh[i], bodies[i])
 			if err != nil {
 				return err
 			}
@@ -84,17 +90,19 @@ func (v *vectorSurvey) run(ctx context.Context) error {
 
 // brings reports whether a document has vectors of its own, or says that it is
 // to have none.
-func (g *givenVectors) brings() bool { return g != nil && (!g.regenerate || g.vectors != nil) }
+func bringsVectors(g *ingest.GivenVectors) bool {
+	return g != nil && (!g.Regenerate || g.Vectors != nil)
+}
 
 // bodies returns the documents as the task will leave them, and which of them
 // take nothing over from before.
-func (b *docBatch) bodies(docs []received, partial bool) (bodies [][]byte, fresh []bool, err error) {
+func (b *docBatch) bodies(docs []ingest.Received, partial bool) (bodies [][]byte, fresh []bool, err error) {
 	bodies, fresh = make([][]byte, len(docs)), make([]bool, len(docs))
 	var read []string
 	for i, d := range docs {
-		bodies[i], fresh[i] = d.body, true
-		if partial && b.changes[d.id] == nil {
-			read = append(read, d.id)
+		bodies[i], fresh[i] = d.Body, true
+		if partial && b.changes[d.ID] == nil {
+			read = append(read, d.ID)
 		}
 	}
 	if !partial {
@@ -111,14 +119,14 @@ func (b *docBatch) bodies(docs []received, partial bool) (bodies [][]byte, fresh
 		}
 	}
 	for i, d := range docs {
-		old, ok := before[d.id]
-		if c := b.changes[d.id]; !ok && c != nil {
+		old, ok := before[d.ID]
+		if c := b.changes[d.ID]; !ok && c != nil {
 			old = c.body
 		}
 		if old != nil {
-			bodies[i], fresh[i] = merge(old, d.body), false
+			bodies[i], fresh[i] = rawjson.Merge(old, d.Body), false
 		}
-		before[d.id] = bodies[i] // it may come again
+		before[d.ID] = bodies[i] // it may come again
 	}
 	return bodies, fresh, nil
 }
@@ -126,18 +134,21 @@ func (b *docBatch) bodies(docs []received, partial bool) (bodies [][]byte, fresh
 // inputFor returns what an embedder has to be asked about for a document:
 // without texts where it has not to be, and without a hash where the document's
 // vectors are not the embedder's.
-func (b *docBatch) inputFor(name string, e *Embedder, g *givenVectors, old *docVectors, fresh bool, body []byte) (in input, err error) {
-	if !e.makes() || g == nil && !fresh && old != nil && !old.made {
+func (b *docBatch) inputFor(ctx context.Context, name string, e *settings.Embedder, g *ingest.GivenVectors, old *vector.Document, fresh bool, body []byte) (in input, err error) {
+	if !e.Makes() || g == nil && !fresh && old != nil && !old.Made {
 		return input{}, nil
 	}
 	m := b.inputs[name]
 	if m == nil {
-		if m, err = e.documentInputs(&b.record().Settings); err != nil {
+		if m, err = documentInputs(e, &b.record().Settings); err != nil {
 			return input{}, fmt.Errorf("read the templates of embedder %q: %w", name, err)
 		}
 		b.inputs[name] = m
 	}
-	if in = m.of(body); old != nil && old.made && old.text == in.hash {
+	if in, err = m.of(ctx, body); err != nil {
+		return input{}, err
+	}
+	if old != nil && old.Made && old.Text == in.hash {
 		in.texts = nil
 	}
 	return in, nil
@@ -145,12 +156,12 @@ func (b *docBatch) inputFor(name string, e *Embedder, g *givenVectors, old *docV
 
 // fit checks the vectors that a document brings. The first ones of an embedder
 // decide on the dimensions where nothing did before.
-func (b *docBatch) fit(id, name string, e *Embedder, vectors [][]float32) error {
+func (b *docBatch) fit(id, name string, e *settings.Embedder, vectors [][]float32) error {
 	if len(vectors) == 0 {
 		return nil
 	}
 	dims := cmp.Or(b.dimensions(name, e), len(vectors[0]))
-	if err := checkDimensions(name, vectors, dims); err != nil {
+	if err := vector.CheckDimensions(name, vectors, dims); err != nil {
 		failure := apierr.From(err)
 		return apierr.Newf(failure.Code, "Document `%.511s`: %s. No document of this task was kept.", id, failure.Message)
 	}
@@ -159,8 +170,8 @@ func (b *docBatch) fit(id, name string, e *Embedder, vectors [][]float32) error 
 }
 
 // dimensions is what vectors of an embedder must have; 0: not known yet.
-func (b *docBatch) dimensions(name string, e *Embedder) int {
-	return cmp.Or(e.dimensions(), b.record().VectorSets[name].Dimensions, b.dims[name])
+func (b *docBatch) dimensions(name string, e *settings.Embedder) int {
+	return cmp.Or(e.VectorDimensions(), b.record().VectorSets[name].Dimensions, b.dims[name])
 }
 
 // taskFailure returns the error that is a task's failure; ok is false for one

@@ -10,6 +10,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/highlight"
 )
 
 // synthetic makes n documents of words that are spread as words of a language
@@ -76,7 +77,7 @@ func BenchmarkSearch(b *testing.B) {
 		{"distinct", func() search.Query { w := words(); return search.Query{Q: w[0], Distinct: "kind"} }},
 		{"format", func() search.Query {
 			w := words()
-			return search.Query{Q: w[0] + " " + w[1], Format: search.Format{Highlight: []string{"*"}, Crop: []string{"text"}, Positions: true}}
+			return search.Query{Q: w[0] + " " + w[1], Format: highlight.Format{Highlight: []string{"*"}, Crop: []string{"text"}, Positions: true}}
 		}},
 		{"attributes", func() search.Query {
 			w := words()

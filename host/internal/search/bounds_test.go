@@ -9,6 +9,7 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/highlight"
 )
 
 // What would make an answer out of all proportion is refused, and of a query
@@ -24,14 +25,14 @@ func TestSearchBounds(t *testing.T) {
 	for code, q := range map[apierr.Code]search.Query{
 		apierr.InvalidSearchFacets:              {Facets: many},
 		apierr.InvalidSearchAttributesRetrieve:  {AttributesToRetrieve: many},
-		apierr.InvalidSearchAttributesHighlight: {Format: search.Format{Highlight: many}},
-		apierr.InvalidSearchAttributesCrop:      {Format: search.Format{Crop: many}},
+		apierr.InvalidSearchAttributesHighlight: {Format: highlight.Format{Highlight: many}},
+		apierr.InvalidSearchAttributesCrop:      {Format: highlight.Format{Crop: many}},
 		apierr.InvalidSearchAttributesSearchOn:  {AttributesToSearchOn: many},
 		apierr.InvalidSearchLocales:             {Locales: many},
 		apierr.InvalidSearchSort:                {Sort: append(many, many...)},
-		apierr.InvalidSearchCropMarker:          {Format: search.Format{CropMarker: &long}},
-		apierr.InvalidSearchHighlightPreTag:     {Format: search.Format{PreTag: &long}},
-		apierr.InvalidSearchHighlightPostTag:    {Format: search.Format{PostTag: &long}},
+		apierr.InvalidSearchCropMarker:          {Format: highlight.Format{CropMarker: &long}},
+		apierr.InvalidSearchHighlightPreTag:     {Format: highlight.Format{PreTag: &long}},
+		apierr.InvalidSearchHighlightPostTag:    {Format: highlight.Format{PostTag: &long}},
 	} {
 		_, err := r.svc.Search(context.Background(), auth.Everyone(), "a", q)
 		wantCode(t, code.String(), err, code)

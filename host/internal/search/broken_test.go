@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/ingest"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -64,12 +65,12 @@ func TestBodiesGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	body := docsJSON(0, 2000, func(int) string { return `"x":"` + strings.Repeat("x", 200) + `"` })
-	if _, err := r.svc.ReadDocuments("a", search.Incoming{Format: search.JSON}, strings.NewReader(body)); err == nil || !strings.Contains(err.Error(), "body") {
+	if _, err := r.svc.ReadDocuments("a", search.Incoming{Format: ingest.JSON}, strings.NewReader(body)); err == nil || !strings.Contains(err.Error(), "body") {
 		t.Errorf("an upload without a directory for it: %v", err)
 	}
-	r.ok(r.svc.ReadDocuments("a", search.Incoming{Format: search.JSON}, strings.NewReader(`{"id":1}`))) // small ones need none
+	r.ok(r.svc.ReadDocuments("a", search.Incoming{Format: ingest.JSON}, strings.NewReader(`{"id":1}`))) // small ones need none
 	if err := os.Rename(bodies+"-away", bodies); err != nil {
 		t.Fatal(err)
 	}
-	r.ok(r.svc.ReadDocuments("a", search.Incoming{Format: search.JSON}, strings.NewReader(body)))
+	r.ok(r.svc.ReadDocuments("a", search.Incoming{Format: ingest.JSON}, strings.NewReader(body)))
 }

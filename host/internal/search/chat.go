@@ -13,6 +13,9 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/search/filter"
+	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
 // maxToldValues bounds the values of an attribute that a model is told.
@@ -43,7 +46,7 @@ func (s *Service) ChatIndexes(ctx context.Context, caller *auth.Caller, only []s
 		case err != nil:
 			// The values help the model to filter; without them it still may.
 			facets = nil
-			for _, a := range m.Settings.filterPatterns() {
+			for _, a := range m.Settings.FilterPatterns() {
 				facets = append(facets, chat.Facet{Attribute: a})
 			}
 		}
@@ -52,14 +55,10 @@ func (s *Service) ChatIndexes(ctx context.Context, caller *auth.Caller, only []s
 	return out, nil
 }
 
-// ChatSearch implements [chat.Searcher].
-func (s *Service) ChatSearch(ctx context.Context, caller *auth.Caller, indexUID, q, filter string) ([]chat.Hit, error) {
-	ix, _, err := s.index(caller, indexUID)
-	if err != nil {
-		return nil, err
-	}
-	settings := ix.meta().Settings
-	query := settings.Chat.Search.query(q)
+// chatQuery is a search for q as the chat settings say. filter is an expression,
+// blank for none.
+func (ix *index) chatQuery(q, filter string) (query Query, err error) {
+	query = chatQuery(&ix.meta().Settings.Chat.Search, q)
 	if on := query.AttributesToSearchOn; on != nil && !slices.Contains(on, "*") {
 		// What no document has is a mistake in a client's search, and nothing to
 		// trouble a conversation with.
@@ -67,29 +66,47 @@ func (s *Service) ChatSearch(ctx context.Context, caller *auth.Caller, indexUID,
 	}
 	if strings.TrimSpace(filter) != "" {
 		if query.Filter, err = json.Marshal(filter); err != nil {
-			return nil, fmt.Errorf("encode filter: %w", err)
+			return query, fmt.Errorf("encode filter: %w", err)
 		}
+	}
+	return query, nil
+}
+
+// ChatSearch implements [chat.Searcher].
+func (s *Service) ChatSearch(ctx context.Context, caller *auth.Caller, indexUID, q, filter string) (chat.Found, error) {
+	ix, _, err := s.index(caller, indexUID)
+	if err != nil {
+		return chat.Found{}, err
+	}
+	own := ix.meta().Settings
+	query, err := ix.chatQuery(q, filter)
+	if err != nil {
+		return chat.Found{}, err
+	}
+	if own.Chat.Passages(q) {
+		return s.findPassages(ctx, caller, indexUID, query, chooseFitting(&own.Chat))
 	}
 	res, err := s.Search(ctx, caller, indexUID, query)
 	if err != nil {
-		return nil, err
+		return chat.Found{}, err
 	}
-	r, err := newRenderer(&settings)
-	if err != nil {
-		return nil, fmt.Errorf("read the chat template of index %q: %w", indexUID, err)
-	}
+	r := settings.NewRenderer(&own)
 	hits := make([]chat.Hit, len(res.Hits))
 	for i, h := range res.Hits {
-		hits[i] = chat.Hit{ID: h.ID, Text: r.render(h.Document), Document: h.Document}
+		text, err := r.Render(ctx, h.Document)
+		if err != nil {
+			return chat.Found{}, err
+		}
+		hits[i] = chat.Hit{ID: h.ID, Text: text, Document: h.Document, Score: h.Score}
 	}
-	return hits, nil
+	return chat.Found{Hits: hits}, nil
 }
 
 // A facetCache keeps the facets of one state of the folder by the rule that
 // they were worked out under: chats ask for the same ones again and again.
 type facetCache struct {
 	mu     sync.Mutex
-	folder *folder
+	folder *folder.Folder
 	next   uint32
 	byRule map[string][]chat.Facet
 }
@@ -99,13 +116,13 @@ const maxCachedRules = 64
 
 // facetsFor returns the filterable attributes with their most frequent values,
 // counted over what rule lets through.
-func (ix *index) facetsFor(ctx context.Context, rule *node) ([]chat.Facet, error) {
+func (ix *index) facetsFor(ctx context.Context, rule *filter.Node) ([]chat.Facet, error) {
 	st, release, err := ix.serving(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	if err := st.meta.Settings.allowFilter(rule); err != nil {
+	if err := rule.Check(&st.meta.Settings); err != nil {
 		return nil, err
 	}
 	key := fmt.Sprint(st.meta.Settings.FilterableAttributes, st.meta.Settings.DisplayedAttributes) + "\x00\x00" + rule.String()
@@ -133,7 +150,7 @@ func (ix *index) facetsFor(ctx context.Context, rule *node) ([]chat.Facet, error
 	defer c.mu.Unlock()
 	// Only where nothing changed meanwhile: the record is ahead of the folder
 	// while a task is being applied.
-	if c.folder == st.folder && c.next == st.meta.Next && ix.state.Load() == st && st.folder.next.Load() == st.meta.Next {
+	if c.folder == st.folder && c.next == st.meta.Next && ix.state.Load() == st && st.folder.Next.Load() == st.meta.Next {
 		c.byRule[key] = facets
 	}
 	return facets, nil
@@ -141,27 +158,36 @@ func (ix *index) facetsFor(ctx context.Context, rule *node) ([]chat.Facet, error
 
 // told works out facetsFor. Of an attribute that is not displayed the model is
 // told that it may filter by it, and no values.
-func (s *Service) told(st *state, rule *node) (out []chat.Facet, err error) {
-	v, err := st.folder.view(s.columns)
+func (s *Service) told(st *state, rule *filter.Node) (out []chat.Facet, err error) {
+	v, err := st.folder.View(s.columns)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = cmp.Or(err, v.close()) }()
-	docs := v.live
+	defer func() { err = cmp.Or(err, v.Close()) }()
+	docs := v.Live
 	if rule != nil {
-		if docs, err = rule.documents(v); err != nil {
+		if docs, err = rule.Documents(v); err != nil {
 			return nil, err
 		}
-		docs.And(v.live)
+		docs.And(v.Live)
 	}
 	list, m := docs.ToArray(), st.meta
 	for i, f := range m.Fields {
-		if m.FieldCounts[i] == 0 || !m.Settings.filterable(f) {
+		if m.FieldCounts[i] == 0 || !m.Settings.Filterable(f) {
 			continue
 		}
+		if rule != nil {
+			has, err := v.Existing(f)
+			if err != nil {
+				return nil, err
+			}
+			if !has.Intersects(docs) {
+				continue // others have it, which is not for this caller to know
+			}
+		}
 		facet := chat.Facet{Attribute: f, Values: []string{}}
-		if m.Settings.facetable(f) {
-			if facet.Values, err = v.toldValues(f, list); err != nil {
+		if m.Settings.Facetable(f) {
+			if facet.Values, err = toldValues(v, f, list); err != nil {
 				return nil, err
 			}
 		}
@@ -173,29 +199,24 @@ func (s *Service) told(st *state, rule *node) (out []chat.Facet, err error) {
 
 // toldValues returns the most frequent values of a field among docs, but for
 // long ones: these are texts.
-func (v *view) toldValues(field string, docs []uint32) ([]string, error) {
-	values, err := v.count(field, docs, nil)
+func toldValues(v *folder.View, field string, docs []uint32) ([]string, error) {
+	values, err := v.CountValues(field, docs, nil)
 	if err != nil {
 		return nil, err
 	}
-	values = slices.DeleteFunc(values, func(c countedValue) bool { return len(c.shown) > maxToldBytes })
+	values = slices.DeleteFunc(values, func(c folder.Count) bool { return len(c.Shown) > maxToldBytes })
 	out := []string{}
-	for _, f := range firstValues(values, FacetCount, maxToldValues) {
+	for _, f := range firstValues(values, settings.FacetCount, maxToldValues) {
 		out = append(out, f.Value)
 	}
 	return out, nil
 }
 
-// String writes n so that two filters that differ give different texts.
-func (n *node) String() string {
-	if n == nil {
-		return ""
+// chatQuery is a search of the chat for q.
+func chatQuery(p *settings.ChatSearchParameters, q string) Query {
+	out := Query{Q: q, Limit: p.Limit, MatchingStrategy: p.MatchingStrategy, Sort: p.Sort, Distinct: p.Distinct, AttributesToSearchOn: p.AttributesToSearchOn, Hybrid: p.Hybrid}
+	if p.RankingScoreThreshold != nil {
+		out.RankingScoreThreshold = *p.RankingScoreThreshold
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "(%d %q %q %q %v", n.kind, n.attr, n.op, n.values, n.nums)
-	for _, k := range n.kids {
-		b.WriteString(k.String())
-	}
-	b.WriteByte(')')
-	return b.String()
+	return out
 }

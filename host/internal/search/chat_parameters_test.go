@@ -25,7 +25,8 @@ func TestChatSearchesAsSet(t *testing.T) {
 	} {
 		r.settings("a", `{"chat":{"searchParameters":null}}`)
 		r.settings("a", `{"chat":{"searchParameters":`+tt.parameters+`}}`)
-		hits, err := r.svc.ChatSearch(t.Context(), auth.Everyone(), "a", "apple", "")
+		found, err := r.svc.ChatSearch(t.Context(), auth.Everyone(), "a", "apple", "")
+		hits := found.Hits
 		if err != nil {
 			t.Errorf("%s: %v", tt.parameters, err)
 		}
@@ -44,7 +45,7 @@ func TestChatSearchesAsSet(t *testing.T) {
 }
 
 // TestChatByMeaning wants a conversation to search by the vectors that an
-// embedder makes, and no embedder there that makes none.
+// embedder makes, and by words where it makes none.
 func TestChatByMeaning(t *testing.T) {
 	r := newRig(t)
 	e := newEmbedder(t)
@@ -56,21 +57,30 @@ func TestChatByMeaning(t *testing.T) {
 	}
 	r.add("a", `[{"id":1,"text":"war"},{"id":2,"text":"sea"}]`)
 	e.texts()
-	hits, err := r.svc.ChatSearch(t.Context(), auth.Everyone(), "a", "the sea", "")
+	found, err := r.svc.ChatSearch(t.Context(), auth.Everyone(), "a", "the sea", "")
+	hits := found.Hits
 	if err != nil || len(hits) != 2 || hits[0].ID != "2" || e.texts() != "the sea" {
 		t.Errorf("the chat found %+v, %v", hits, err)
 	}
-	for name, body := range map[string]string{
-		"an embedder that takes vectors only": `{"embedders":{"own":{"source":"userProvided","dimensions":2}},"chat":{"searchParameters":{"hybrid":{"embedder":"own"}}}}`,
-		"the chat's embedder, changed to one": `{"embedders":{"api":{"source":"userProvided","dimensions":2,"url":null,"request":null,"response":null,"documentTemplate":null}}}`,
-	} {
-		done := r.run(r.svc.UpdateSettings("a", []byte(body)))
-		if done.Error == nil || done.Error.Code != apierr.InvalidSettingsIndexChat.String() || !strings.Contains(done.Error.Message, "`userProvided` makes no vectors") {
-			t.Errorf("%s: %+v", name, done.Error)
-		}
+	r.settings("a", `{"embedders":{"own":{"source":"userProvided","dimensions":2}},"chat":{"searchParameters":{"hybrid":{"embedder":"own","semanticRatio":0.5}}}}`)
+	found, err = r.svc.ChatSearch(t.Context(), auth.Everyone(), "a", "the sea", "")
+	if err != nil || len(found.Hits) == 0 || found.Hits[0].ID != "2" {
+		t.Errorf("with an embedder that takes vectors only the chat found %+v, %v", found.Hits, err)
 	}
-	if got := r.setting("a", "embedders"); !strings.Contains(got, `"source":"rest"`) || strings.Contains(got, "own") {
-		t.Errorf("a refused change left embedders %s", got)
+}
+
+// TestChatSettingsAlone wants parameters of the chat's searches to be set before
+// the settings that they need; a search says what is missing.
+func TestChatSettingsAlone(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"chat":{"searchParameters":{"sort":["n:asc"],"distinct":"kind","attributesToSearchOn":["x"],"hybrid":{"embedder":"api"}}}}`)
+	r.add("a", `{"id":1,"x":"apple","n":1}`)
+	_, err := r.svc.ChatSearch(t.Context(), auth.Everyone(), "a", "apple", "")
+	if e := apierr.From(err); err == nil || e.Code.Status() != 400 {
+		t.Errorf("search by what is not set: %v, want a mistake that is named", err)
 	}
-	r.settings("a", `{"embedders":{"api":{"source":"userProvided","dimensions":2,"url":null,"request":null,"response":null,"documentTemplate":null}},"chat":{"searchParameters":{"hybrid":null}}}`)
+	r.settings("a", `{"sortableAttributes":["n"],"filterableAttributes":["kind"],"chat":{"searchParameters":{"hybrid":null}}}`)
+	if found, err := r.svc.ChatSearch(t.Context(), auth.Everyone(), "a", "apple", ""); err != nil || len(found.Hits) != 1 {
+		t.Errorf("the chat found %+v, %v", found.Hits, err)
+	}
 }

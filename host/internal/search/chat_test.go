@@ -19,7 +19,8 @@ var _ chat.Searcher = (*search.Service)(nil)
 // chatTexts returns the rendered texts of a chat's search.
 func (r *rig) chatTexts(uid, q string) []string {
 	r.tb.Helper()
-	hits, err := r.svc.ChatSearch(context.Background(), auth.Everyone(), uid, q, "")
+	found, err := r.svc.ChatSearch(context.Background(), auth.Everyone(), uid, q, "")
+	hits := found.Hits
 	if err != nil {
 		r.tb.Fatal(err)
 	}
@@ -34,7 +35,7 @@ func TestChatSearchRenders(t *testing.T) {
 	r := newRig(t)
 	r.add("a", `{"id":7,"title":"Solaris","note":null,"year":1961,"tags":["x","y"],"secret":"hidden words"}`)
 	tests := []struct{ settings, want string }{
-		{`{}`, "id: 7\ntitle: Solaris\nyear: 1961\ntags: [\"x\",\"y\"]\nsecret: hidden words\n"},
+		{`{"chat":{"passages":"off"}}`, "id: 7\ntitle: Solaris\nyear: 1961\ntags: [\"x\",\"y\"]\nsecret: hidden words\n"},
 		{`{"displayedAttributes":["title","tags","year"]}`, "title: Solaris\nyear: 1961\ntags: [\"x\",\"y\"]\n"},
 		{`{"searchableAttributes":["title"]}`, "title: Solaris\n"},
 		{`{"chat":{"documentTemplate":"{{doc.title}} of {{ doc.year }}{{doc.secret}}{% for t in doc.tags %}, {{t|upcase}}{% endfor %}"}}`, "Solaris of 1961, X, Y"},
@@ -48,7 +49,8 @@ func TestChatSearchRenders(t *testing.T) {
 			t.Errorf("after %s: %q, want %q", tt.settings, got, tt.want)
 		}
 	}
-	hits, err := r.svc.ChatSearch(t.Context(), auth.Everyone(), "a", "solaris", "")
+	found, err := r.svc.ChatSearch(t.Context(), auth.Everyone(), "a", "solaris", "")
+	hits := found.Hits
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,6 +63,7 @@ func TestChatSearchRenders(t *testing.T) {
 func TestDefaultTemplate(t *testing.T) {
 	r := newRig(t)
 	r.add("a", `{"id":7,"title":"Solaris","note":null,"year":1961,"big":12345678,"half":0.5,"on":true}`)
+	r.settings("a", `{"chat":{"passages":"off"}}`)
 	want := r.chatTexts("a", "solaris")
 	chat := r.setting("a", "chat")
 	var c struct{ DocumentTemplate string }
@@ -118,11 +121,13 @@ func TestChatSearchParameters(t *testing.T) {
 	r := newRig(t)
 	r.add("a", docsJSON(1, 30, func(i int) string { return fmt.Sprintf(`"x":"common word%d"`, i) }))
 	for settings, want := range map[string]int{
-		`{"chat":null}`: 20,
-		`{"chat":{"searchParameters":{"limit":3}}}`:                                            3,
+		`{"chat":null}`:                             30, // short documents, all of which fit
+		`{"chat":{"passages":"off"}}`:               20,
+		`{"chat":{"resultMaxBytes":500}}`:           8,
+		`{"chat":{"searchParameters":{"limit":3}}}`: 3,
 		`{"chat":{"searchParameters":{"limit":null,"matchingStrategy":"all"}}}`:                0,
 		`{"chat":{"searchParameters":{"limit":5,"rankingScoreThreshold":1}}}`:                  0,
-		`{"chat":{"searchParameters":{"matchingStrategy":null,"rankingScoreThreshold":null}}}`: 20,
+		`{"chat":{"searchParameters":{"matchingStrategy":null,"rankingScoreThreshold":null}}}`: 30,
 	} {
 		r.ok(r.svc.ResetSettings("a"))
 		r.settings("a", settings)
@@ -139,8 +144,8 @@ func TestChatErrorsAreForTheModel(t *testing.T) {
 	wantCode(t, "no such index", err, apierr.IndexNotFound)
 	_, err = r.svc.ChatSearch(t.Context(), auth.Everyone(), "a", "x", "y = 1")
 	wantCode(t, "filter", err, apierr.InvalidSearchFilter)
-	if hits, err := r.svc.ChatSearch(t.Context(), auth.Everyone(), "a", "x", "  "); err != nil || len(hits) != 0 {
-		t.Errorf("blank filter: %v, %v", hits, err)
+	if found, err := r.svc.ChatSearch(t.Context(), auth.Everyone(), "a", "x", "  "); err != nil || len(found.Hits) != 0 {
+		t.Errorf("blank filter: %v, %v", found.Hits, err)
 	}
 }
 
@@ -179,7 +184,8 @@ func TestChatSearchByMeaning(t *testing.T) {
 	r.add("a", `[{"id":1,"text":"sea","kind":"x"},{"id":2,"text":"war","kind":"x"},{"id":3,"text":"sea sea war","kind":"y"}]`)
 	search := func(q, filter string) string {
 		t.Helper()
-		hits, err := r.svc.ChatSearch(t.Context(), auth.Everyone(), "a", q, filter)
+		found, err := r.svc.ChatSearch(t.Context(), auth.Everyone(), "a", q, filter)
+		hits := found.Hits
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,26 +7,33 @@ import (
 	"math"
 	"slices"
 
-	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/rawjson"
+	"github.com/parley-search/parley/host/internal/search/attribute"
+	"github.com/parley-search/parley/host/internal/search/filter"
+	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/search/storage"
+	"github.com/parley-search/parley/host/internal/search/text"
 )
 
 // chosenDocuments returns a page of the documents of q.IDs, or of all, that
-// cond (nil: all) lets through, sorted as q says and by id.
-func (s *Service) chosenDocuments(ctx context.Context, m *meta, cond *node, q DocumentsQuery, limit int) (docs []Document, total int, err error) {
-	rules, err := m.Settings.documentSort(q.Sort)
+// cond (nil: all) lets through, sorted as q says and by when they came.
+func (s *Service) chosenDocuments(ctx context.Context, m *meta, cond *filter.Node, q DocumentsQuery, limit int) (docs []storage.Document, total int, err error) {
+	rules, err := m.Settings.DocumentSort(q.Sort)
 	if err != nil {
 		return nil, 0, err
 	}
 	type found struct {
 		id   string
-		keys []sortKey
+		seq  uint64
+		keys []folder.SortKey
 	}
 	var list []found
-	take := func(d Document) error {
-		if cond != nil && !cond.matches(d.Body) {
+	take := func(d storage.Document) error {
+		if cond != nil && !cond.Matches(d.Body) {
 			return nil
 		}
-		f := found{id: d.ID}
+		f := found{id: d.ID, seq: d.Seq}
 		if len(rules) > 0 {
 			f.keys = documentKeys(d.Body, rules)
 		}
@@ -43,11 +50,11 @@ func (s *Service) chosenDocuments(ctx context.Context, m *meta, cond *node, q Do
 	}
 	slices.SortFunc(list, func(a, b found) int {
 		for i := range rules {
-			if c := a.keys[i].compare(&b.keys[i], rules[i].descending); c != 0 {
+			if c := a.keys[i].Compare(&b.keys[i], rules[i].Descending); c != 0 {
 				return c
 			}
 		}
-		return cmp.Compare(a.id, b.id)
+		return cmp.Compare(a.seq, b.seq)
 	})
 	var ids []string
 	for _, f := range list[min(q.Offset, len(list)):] {
@@ -61,7 +68,7 @@ func (s *Service) chosenDocuments(ctx context.Context, m *meta, cond *node, q Do
 		return nil, 0, fmt.Errorf("read documents: %w", err)
 	}
 	for _, d := range read {
-		if d.Seq != 0 && (cond == nil || cond.matches(d.Body)) { // else it went, or changed, just now
+		if d.Seq != 0 && (cond == nil || cond.Matches(d.Body)) { // else it went, or changed, just now
 			docs = append(docs, d)
 		}
 	}
@@ -69,9 +76,9 @@ func (s *Service) chosenDocuments(ctx context.Context, m *meta, cond *node, q Do
 }
 
 // eachOf calls f for those documents of the ids that are there, once each.
-func (s *Service) eachOf(m *meta, ids []string, f func(Document) error) error {
+func (s *Service) eachOf(m *meta, ids []string, f func(storage.Document) error) error {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
-	for part := range slices.Chunk(ids, batchDocs) {
+	for part := range slices.Chunk(ids, folder.BatchDocs) {
 		docs, err := s.opts.DB.Documents(m.Docs, part)
 		if err != nil {
 			return fmt.Errorf("read documents: %w", err)
@@ -88,63 +95,43 @@ func (s *Service) eachOf(m *meta, ids []string, f func(Document) error) error {
 	return nil
 }
 
-// documentSort reads the criteria that a listing is sorted by. Those of a
-// search need the ranking rule sort; a listing has no other rules.
-func (s *Settings) documentSort(criteria []string) ([]rule, error) {
-	if len(criteria) > maxCriteria {
-		return nil, apierr.Newf(apierr.InvalidDocumentSort, "sort has %d criteria; it may have at most %d.", len(criteria), maxCriteria)
-	}
-	var rules []rule
-	for i, c := range criteria {
-		r, err := parseCriterion(c)
-		if err == nil {
-			err = s.allowSort(&r)
-		}
-		if err != nil {
-			return nil, apierr.Newf(apierr.InvalidDocumentSort, "sort[%d] is `%.100s`: %s.", i, c, err)
-		}
-		rules = append(rules, r)
-	}
-	return rules, nil
-}
-
 // documentKeys returns what a document is sorted by under each rule, as a
 // column says of the same document.
-func documentKeys(doc []byte, rules []rule) []sortKey {
+func documentKeys(doc []byte, rules []settings.Criterion) []folder.SortKey {
 	at := map[string][][]byte{}
-	walk("", doc, func(path string, v []byte) { at[path] = append(at[path], v) })
-	keys := make([]sortKey, len(rules))
+	rawjson.Walk("", doc, func(path string, v []byte) { at[path] = append(at[path], v) })
+	keys := make([]folder.SortKey, len(rules))
 	for i := range rules {
-		if rules[i].kind == geoRule {
+		if rules[i].Kind == settings.GeoRule {
 			keys[i] = placeKey(at, &rules[i])
 		} else {
-			keys[i] = valueKey(at[rules[i].field], rules[i].descending)
+			keys[i] = valueKey(at[rules[i].Field], rules[i].Descending)
 		}
 	}
 	return keys
 }
 
-func placeKey(at map[string][][]byte, r *rule) sortKey {
-	lat, okLat := lastPart(at[geoLat])
-	lng, okLng := lastPart(at[geoLng])
+func placeKey(at map[string][][]byte, r *settings.Criterion) folder.SortKey {
+	lat, okLat := attribute.LastCoordinate(at[attribute.GeoLat])
+	lng, okLng := attribute.LastCoordinate(at[attribute.GeoLng])
 	if !okLat || !okLng {
-		return sortKey{kind: 2}
+		return folder.SortKey{Kind: 2}
 	}
-	return sortKey{number: distance(r.lat, r.lng, lat, lng)}
+	return folder.SortKey{Number: attribute.Distance(r.Lat, r.Lng, lat, lng)}
 }
 
 // valueKey is the key of the value that comes first: of several numbers the
 // smallest, or the largest where they descend; without a number so of texts.
-func valueKey(values [][]byte, descending bool) sortKey {
-	k := sortKey{kind: 2, number: math.NaN()}
+func valueKey(values [][]byte, descending bool) folder.SortKey {
+	k := folder.SortKey{Kind: 2, Number: math.NaN()}
 	for _, v := range values {
-		c := sortKey{kind: 2}
-		if x, ok := number(v); ok {
-			c = sortKey{number: x}
-		} else if text, ok := scalarText(v); ok {
-			c = sortKey{kind: 1, text: facetKey(text)}
+		c := folder.SortKey{Kind: 2}
+		if x, ok := rawjson.Number(v); ok {
+			c = folder.SortKey{Number: x}
+		} else if value, ok := rawjson.ScalarText(v); ok {
+			c = folder.SortKey{Kind: 1, Text: text.FacetKey(value)}
 		}
-		if c.compare(&k, descending) < 0 {
+		if c.Compare(&k, descending) < 0 {
 			k = c
 		}
 	}

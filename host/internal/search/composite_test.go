@@ -10,6 +10,7 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -36,7 +37,7 @@ func TestCompositeEmbedder(t *testing.T) {
 		}
 	}
 	one := 1.0
-	sea := search.Query{Q: "sea", Hybrid: &search.Hybrid{Embedder: "api", SemanticRatio: &one}}
+	sea := search.Query{Q: "sea", Hybrid: &settings.Hybrid{Embedder: "api", SemanticRatio: &one}}
 	r.settings("a", docs.settings("")) // one embedder for all
 	r.add("a", `[{"id":1,"text":"sea"},{"id":2,"text":"war"},{"id":3,"text":"sea war"}]`)
 	asked("one embedder", "sea|war|sea war", "")
@@ -53,7 +54,8 @@ func TestCompositeEmbedder(t *testing.T) {
 
 	// The chat's searches go the same way.
 	r.settings("a", `{"chat":{"searchParameters":{"limit":1,"hybrid":{"embedder":"api","semanticRatio":1}}}}`)
-	hits, err := r.svc.ChatSearch(t.Context(), auth.Everyone(), "a", "sea war", "")
+	found, err := r.svc.ChatSearch(t.Context(), auth.Everyone(), "a", "sea war", "")
+	hits := found.Hits
 	if err != nil || len(hits) != 1 || hits[0].ID != "3" {
 		t.Errorf("ChatSearch = %v, %v; want the document 3", hits, err)
 	}
@@ -85,9 +87,9 @@ func TestCompositeShown(t *testing.T) {
 	r := newRig(t)
 	part := `{"source":"rest","url":"http://127.0.0.1:9/","request":{"i":"{{text}}"},"response":"{{embedding}}"`
 	r.settings("a", composite(part+`,"dimensions":3}`, part+`,"documentTemplateMaxBytes":90}`))
-	want := `{"api":{"binaryQuantized":false,"distribution":null,` +
-		`"indexingEmbedder":{"apiKey":null,"dimensions":null,"documentTemplate":null,"documentTemplateMaxBytes":90,"headers":null,"request":{"i":"{{text}}"},"response":"{{embedding}}","source":"rest","url":"http://127.0.0.1:9/"},` +
-		`"searchEmbedder":{"apiKey":null,"dimensions":3,"headers":null,"request":{"i":"{{text}}"},"response":"{{embedding}}","source":"rest","url":"http://127.0.0.1:9/"},"source":"composite"}}`
+	want := `{"api":{` +
+		`"indexingEmbedder":{"apiKey":null,"dimensions":null,"documentTemplate":null,"documentTemplateMaxBytes":90,"headers":{},"request":{"i":"{{text}}"},"response":"{{embedding}}","source":"rest","url":"http://127.0.0.1:9/"},` +
+		`"searchEmbedder":{"apiKey":null,"dimensions":3,"headers":{},"request":{"i":"{{text}}"},"response":"{{embedding}}","source":"rest","url":"http://127.0.0.1:9/"},"source":"composite"}}`
 	if got := r.setting("a", "embedders"); got != want {
 		t.Errorf("embedders %s, want %s", got, want)
 	}
@@ -157,7 +159,7 @@ func TestCompositeFeature(t *testing.T) {
 		}
 	}
 	r.add("a", `[{"id":1,"text":"sea"}]`)
-	r.search("a", search.Query{Q: "war", Hybrid: &search.Hybrid{Embedder: "api"}})
+	r.search("a", search.Query{Q: "war", Hybrid: &settings.Hybrid{Embedder: "api"}})
 	if d, q := docs.texts(), queries.texts(); d != "sea" || q != "war" {
 		t.Errorf("with the feature off the embedders were asked about %q and %q, want sea and war", d, q)
 	}
@@ -180,11 +182,11 @@ func TestCompositeKeys(t *testing.T) {
 	open := func() string {
 		t.Helper()
 		api := mustSettings(t, r, "a").Embedders["api"]
-		of, err := r.svc.EmbedderKey(api.Searching.Key)
+		of, err := api.Searching.Key.Open(r.sealer)
 		if err != nil {
 			t.Fatal(err)
 		}
-		with, err := r.svc.EmbedderKey(api.Indexing.Key)
+		with, err := api.Indexing.Key.Open(r.sealer)
 		if err != nil {
 			t.Fatal(err)
 		}

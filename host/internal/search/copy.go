@@ -3,10 +3,7 @@ package search
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
-
-	"github.com/blevesearch/bleve/v2"
 )
 
 // CopyFolders copies the bleve folder of each index below dir, each under its
@@ -24,29 +21,18 @@ func (s *Service) CopyFolders(ctx context.Context, dir string) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if st.folder == nil || st.folder.name() != st.meta.Folder {
+		if st.folder == nil || st.folder.Name() != st.meta.Folder {
 			continue
 		}
-		release, ok := st.folder.acquire()
+		release, ok := st.folder.Acquire()
 		if !ok {
 			continue
 		}
-		err := copyFolder(st.folder, filepath.Join(dir, st.folder.name()))
+		err := st.folder.Copy(filepath.Join(dir, st.folder.Name()))
 		release()
 		if err != nil {
 			return fmt.Errorf("copy folder of index %s: %w", st.meta.UID, err)
 		}
 	}
 	return nil
-}
-
-func copyFolder(f *folder, to string) error {
-	if err := os.MkdirAll(to, 0o700); err != nil {
-		return err
-	}
-	copyable, ok := f.idx.(bleve.IndexCopyable)
-	if !ok {
-		return fmt.Errorf("%T cannot be copied", f.idx)
-	}
-	return copyable.CopyTo(bleve.FileSystemDirectory(to))
 }

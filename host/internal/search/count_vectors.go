@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/parley-search/parley/host/internal/search/vector"
 )
@@ -17,7 +19,7 @@ type vectorCount struct {
 
 // embedderSets are the sets of the embedders that the settings name.
 func (m *meta) embedderSets() (ids []uint32) {
-	for _, name := range sortedKeys(m.Settings.Embedders) {
+	for _, name := range slices.Sorted(maps.Keys(m.Settings.Embedders)) {
 		if set, ok := m.VectorSets[name]; ok {
 			ids = append(ids, set.ID)
 		}
@@ -34,11 +36,11 @@ func (s *Service) countVectors(m *meta, puts []vectorPut) error {
 		}
 		n := 0
 		if p.v != nil {
-			n = len(p.v.vectors)
+			n = len(p.v.Vectors)
 		}
 		changed[p.id][p.set] = n
 	}
-	ids := sortedKeys(changed)
+	ids := slices.Sorted(maps.Keys(changed))
 	before, after := make([]int, len(ids)), make([]int, len(ids))
 	for _, set := range m.embedderSets() {
 		kept, err := s.opts.DB.Vectors(m.Docs, set, ids)
@@ -67,12 +69,12 @@ func (s *Service) recountVectors(ctx context.Context, m *meta) error {
 	docs := new(vector.Set)
 	for _, set := range m.embedderSets() {
 		err := s.opts.DB.ScanVectors(ctx, m.Docs, set, func(id string, b []byte) error {
-			v, err := decodeVectors(b)
+			v, err := vector.Decode(b)
 			if err != nil {
 				return fmt.Errorf("read vectors of document %q: %w", id, err)
 			}
-			if n.Vectors += len(v.vectors); len(v.vectors) > 0 && !docs.Has(v.seq) {
-				docs.Add(v.seq)
+			if n.Vectors += len(v.Vectors); len(v.Vectors) > 0 && !docs.Has(v.Seq) {
+				docs.Add(v.Seq)
 				n.Documents++
 			}
 			return nil
@@ -87,7 +89,7 @@ func (s *Service) recountVectors(ctx context.Context, m *meta) error {
 
 // keptVectors is how many vectors there are in what encode wrote; nil has none.
 func keptVectors(b []byte) int {
-	if len(b) < vectorsHead {
+	if len(b) < vector.DecodeHead {
 		return 0
 	}
 	return int(binary.LittleEndian.Uint16(b[18:]))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/highlight"
 )
 
 // cpu is the processor time that the process has taken so far.
@@ -71,7 +72,7 @@ func BenchmarkTexts(b *testing.B) {
 		{"distinct", with(typo, func(q *search.Query) { q.Distinct = "words" })},
 		{"one attribute", with(typo, func(q *search.Query) { q.AttributesToSearchOn = []string{"title"} })},
 		{"highlight and crop", with(typo, func(q *search.Query) {
-			q.Format = search.Format{Highlight: []string{"*"}, Crop: []string{"definition"}}
+			q.Format = highlight.Format{Highlight: []string{"*"}, Crop: []string{"definition"}}
 		})},
 		{"common words", func() search.Query {
 			return search.Query{Q: strings.Join([]string{"of", "the", "or", "by"}[:1+rng.IntN(4)], " ") + " "}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/ingest"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -42,7 +43,7 @@ var crashPad = strings.Repeat("pad ", 300)
 // tenth task changes a setting that makes a new folder, and every tenth has a
 // body that is kept in a file.
 func crashChild(dir string) error {
-	r := &rig{dir: dir, memory: 1}
+	r := &rig{dir: dir, memory: 1, maxCrashes: 1000}
 	if err := r.tryOpen(); err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func (r *rig) crashTask(n int) (task.New, error) {
 		for i := range crashBig {
 			fmt.Fprintf(&body, ",\n{\"id\":%d,\"n\":%d,\"pad\":%q}", 100_000+i, n, crashPad)
 		}
-		return r.svc.ReadDocuments("a", search.Incoming{Format: search.JSON, Partial: true}, strings.NewReader(body.String()+"]"))
+		return r.svc.ReadDocuments("a", search.Incoming{Format: ingest.JSON, Partial: true}, strings.NewReader(body.String()+"]"))
 	case 7:
 		return r.svc.UpdateSettings("a", fmt.Appendf(nil, `{"filterableAttributes":["f%d"]}`, n/10%3))
 	}
@@ -111,7 +112,7 @@ func TestCrash(t *testing.T) {
 	if accepted < 0 {
 		t.Fatal("no task was accepted before a kill; give it longer")
 	}
-	r := &rig{tb: t, dir: dir, memory: 1}
+	r := &rig{tb: t, dir: dir, memory: 1, maxCrashes: 1000}
 	r.open()
 	defer r.close()
 	page, err := r.queue.Tasks(t.Context(), task.Filter{Limit: 1})

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/osteele/liquid"
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/search/template"
 )
 
 // An input is what an embedder makes a document's vectors of.
@@ -28,71 +30,56 @@ func (in *input) size() (n int) {
 // asked about them.
 const maxInputs = 4 << 20
 
-// An inputMaker makes the inputs of documents for one embedder. It is used by
-// one goroutine at a time.
+// An inputMaker makes the inputs of documents for one embedder.
 type inputMaker struct {
-	text      *renderer
-	fragments []*fragment // in place of text, where fragmented
+	text      *settings.Renderer
+	fragments []*template.Fragment // in place of text, where fragmented
 	// fragmented may be so without a fragment: documents get no vectors then.
 	fragmented bool
 }
 
 // documentInputs returns what makes the inputs of documents for e.
-func (e *Embedder) documentInputs(s *Settings) (*inputMaker, error) {
-	maker, _ := e.forDocuments("")
-	if maker.fragmented() {
-		fragments, err := parseFragments(maker.IndexingFragments)
-		return &inputMaker{fragments: fragments, fragmented: true}, err
+func documentInputs(e *settings.Embedder, s *settings.Settings) (*inputMaker, error) {
+	maker, _ := e.ForDocuments("")
+	if maker.Fragmented() {
+		fragments, err := template.ParseFragments(maker.IndexingFragments)
+		if err != nil { // an earlier version took it
+			return nil, apierr.Newf(apierr.InvalidSettingsEmbedders, "The `indexingFragments` cannot be used any more, set them anew: %s", settings.EndSentence(err.Error()))
+		}
+		return &inputMaker{fragments: fragments, fragmented: true}, nil
 	}
 	own := *s
 	own.Chat.DocumentTemplate, own.Chat.MaxBytes = maker.DocumentTemplate, maker.MaxBytes
-	text, err := newRenderer(&own)
-	return &inputMaker{text: text}, err
+	return &inputMaker{text: settings.NewRenderer(&own)}, nil
 }
 
-// of returns the input of a document.
-func (m *inputMaker) of(doc json.RawMessage) input {
+// of returns the input of a document. Its only error is that ctx ended.
+func (m *inputMaker) of(ctx context.Context, doc json.RawMessage) (input, error) {
 	if !m.fragmented {
-		text := m.text.render(doc)
-		in := input{hash: hashText(text)}
+		text, err := m.text.Render(ctx, doc)
+		if err != nil {
+			return input{}, err
+		}
+		in := input{hash: settings.HashText(text)}
 		if text != "" {
 			in.texts = []string{text}
 		}
-		return in
+		return in, nil
 	}
 	var in input
 	var v map[string]any
-	if decodeNumbers(doc, &v) == nil { // the database has but objects
-		with := liquid.Bindings{"doc": plain(v)}
+	if template.DecodeNumbers(doc, &v) == nil { // the database has but objects
+		with := map[string]any{"doc": template.Plain(v)}
+		budget := template.NewBudget(ctx) // one for all, which are up to 32
 		for _, f := range m.fragments {
-			if text, ok := f.render(with); ok {
+			if text, ok := f.Render(budget, with); ok {
 				in.texts = append(in.texts, text)
 			}
 		}
+		if ctx.Err() != nil {
+			return input{}, fmt.Errorf("render fragments of a document: %w", ctx.Err())
+		}
 	}
-	in.hash = hashText(strings.Join(in.texts, "\n"))
-	return in
-}
-
-// embedInputs has an embedder make the vectors of documents; see embedTexts. It
-// returns as many lists as inputs.
-func (s *Service) embedInputs(ctx context.Context, name string, e *Embedder, dims int, inputs []input) ([][][]float32, error) {
-	var texts []string
-	for i := range inputs {
-		texts = append(texts, inputs[i].texts...)
-	}
-	maker, called := e.forDocuments(name)
-	made, err := s.embedTexts(ctx, called, maker, dims, texts, documentTries)
-	if err != nil {
-		return nil, err
-	}
-	if len(made) != len(texts) {
-		return nil, fmt.Errorf("embedder %q made %d vectors of %d texts", called, len(made), len(texts))
-	}
-	out := make([][][]float32, len(inputs))
-	for i := range inputs {
-		n := len(inputs[i].texts)
-		out[i], made = made[:n:n], made[n:]
-	}
-	return out, nil
+	in.hash = settings.HashText(strings.Join(in.texts, "\n"))
+	return in, nil
 }

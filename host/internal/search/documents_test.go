@@ -10,6 +10,7 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/ingest"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -160,15 +161,15 @@ func TestPlaces(t *testing.T) {
 // and refuses a wrong one in each of these forms.
 func TestPlacesWritten(t *testing.T) {
 	for name, c := range map[string]struct {
-		format  search.BodyFormat
+		format  ingest.BodyFormat
 		body    string
 		bad     string // one more line
 		badSays string
 	}{
-		"JSON with texts": {search.NDJSON, `{"id":1,"_geo":{"lat":"48.85","lng":"2.35"}}` + "\n" + `{"id":2,"_geo":{"lat":"51.5","lng":-0.12}}` + "\n" + `{"id":3,"_geo":null}`, `{"id":4,"_geo":{"lat":"x","lng":1}}`, "_geo.lat"},
-		"a column":        {search.CSV, "id:number,_geo:string\n1,\"48.85,2.35\"\n2,\" 51.5, -0.12\"\n3,", "4,\"48.85\"", "`_geo` is a string"},
-		"two columns":     {search.CSV, "id:number,_geo.lat:number,_geo.lng:number\n1,48.85,2.35\n2,51.5,-0.12\n3,,", "4,91,1", "`_geo.lat` is 91"},
-		"two of texts":    {search.CSV, "id:number,_geo.lat,_geo.lng\n1,48.85,2.35\n2,51.5,-0.12\n3,,", "4,1,", "no `lng`"},
+		"JSON with texts": {ingest.NDJSON, `{"id":1,"_geo":{"lat":"48.85","lng":"2.35"}}` + "\n" + `{"id":2,"_geo":{"lat":"51.5","lng":-0.12}}` + "\n" + `{"id":3,"_geo":null}`, `{"id":4,"_geo":{"lat":"x","lng":1}}`, "_geo.lat"},
+		"a column":        {ingest.CSV, "id:number,_geo:string\n1,\"48.85,2.35\"\n2,\" 51.5, -0.12\"\n3,", "4,\"48.85\"", "`_geo` is a string"},
+		"two columns":     {ingest.CSV, "id:number,_geo.lat:number,_geo.lng:number\n1,48.85,2.35\n2,51.5,-0.12\n3,,", "4,91,1", "`_geo.lat` is 91"},
+		"two of texts":    {ingest.CSV, "id:number,_geo.lat,_geo.lng\n1,48.85,2.35\n2,51.5,-0.12\n3,,", "4,1,", "no `lng`"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
@@ -228,6 +229,7 @@ func TestPrimaryKey(t *testing.T) {
 		{name: "ends in id", body: `{"title":"x","bookID":2}`, want: "bookID"},
 		{name: "given", key: "isbn", body: `{"isbn":"1-2","id":2}`, want: "isbn"},
 		{name: "none", body: `{"title":"x"}`, code: apierr.IndexPrimaryKeyNoCandidate},
+		{name: "id in two ways", body: `{"id":1,"_id":2}`, code: apierr.IndexPrimaryKeyMultipleCandidate},
 		{name: "several", body: `{"authorId":1,"bookId":2}`, code: apierr.IndexPrimaryKeyMultipleCandidate},
 	}
 	r := newRig(t)
@@ -344,5 +346,48 @@ func TestBatchEqualsOneByOne(t *testing.T) {
 	}
 	if results["joined"] != results["one by one"] {
 		t.Errorf("joined:\n%s\none by one:\n%s", results["joined"], results["one by one"])
+	}
+}
+
+// TestDocumentsInOrder wants listings, and equal hits, in the order in which the
+// documents came first.
+func TestDocumentsInOrder(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"filterableAttributes":["x"],"sortableAttributes":["x"]}`)
+	r.add("a", `[{"id":"b","x":"w"},{"id":"10","x":"w"},{"id":"a","x":"w"},{"id":"9","x":"v"}]`)
+	r.add("a", `[{"id":"0","x":"w"},{"id":"10","x":"w","y":1},{"id":"c","x":"w"}]`)
+	r.ok(search.DeleteDocuments("a", []string{"a"}))
+	r.add("a", `{"id":"a","x":"w"}`)
+	for name, tt := range map[string]struct {
+		q    search.DocumentsQuery
+		want string
+	}{
+		"all":         {search.DocumentsQuery{}, "b 10 9 0 c a"},
+		"a page":      {search.DocumentsQuery{Offset: 2, Limit: limit(3)}, "9 0 c"},
+		"the end":     {search.DocumentsQuery{Offset: 5, Limit: limit(3)}, "a"},
+		"beyond":      {search.DocumentsQuery{Offset: 6}, ""},
+		"none":        {search.DocumentsQuery{Limit: limit(0)}, ""},
+		"by a filter": {search.DocumentsQuery{Filter: filter("x = w"), Offset: 1, Limit: limit(3)}, "10 0 c"},
+		"by ids":      {search.DocumentsQuery{IDs: []string{"a", "0", "b", "0"}}, "b 0 a"},
+		"sorted":      {search.DocumentsQuery{Sort: []string{"x:asc"}}, "9 b 10 0 c a"},
+	} {
+		page, err := r.svc.Documents(t.Context(), auth.Everyone(), "a", tt.q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []string
+		for _, d := range page.Documents {
+			var doc struct{ ID string }
+			if err := json.Unmarshal(d, &doc); err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, doc.ID)
+		}
+		if got := strings.Join(ids, " "); got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+	if got := r.ids("a", search.Query{Q: "w"}); got != "b 10 0 c a" {
+		t.Errorf("equal hits %q, want b 10 0 c a", got)
 	}
 }

@@ -2,7 +2,8 @@ package search
 
 import (
 	"github.com/RoaringBitmap/roaring/v2"
-	segment "github.com/blevesearch/scorch_segment_api/v2"
+	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/text"
 )
 
 // A derived word stands for a word of the query.
@@ -13,39 +14,39 @@ type derived struct {
 	// rest are the letters that it goes on for, where it stands there as a
 	// beginning; 255 and more are one.
 	rest uint8
-	in   tongueSet // it counts in attributes of these alone
+	in   text.AlphabetSet // it counts in attributes of these alone
 }
 
 // itself is the word, without typos.
-func (w *word) itself() (out []derived) {
-	for _, f := range w.spelled() {
-		out = append(out, derived{term: f.term, exact: true, in: f.in})
+func itself(w *text.Word) (out []derived) {
+	for _, f := range w.Spellings() {
+		out = append(out, derived{term: f.Term, exact: true, in: f.In})
 	}
 	return out
 }
 
 // expand looks a unit up: the edge that stands for it alone.
-func (s *searcher) expand(u unit) (*edge, error) {
-	if u.phrase {
-		docs, err := s.phrase(u.words)
-		return &edge{words: u.words, own: true, within: [3]*roaring.Bitmap{docs, docs, docs}}, err
+func (s *searcher) expand(u text.Unit) (*edge, error) {
+	if u.Phrase {
+		docs, err := s.phrase(u.Words)
+		return &edge{words: u.Words, own: true, within: [3]*roaring.Bitmap{docs, docs, docs}}, err
 	}
-	return s.expandWord(u.words[0].spelled(), u.prefix, s.plan.typo.allowed(u.words[0].term))
+	return s.expandWord(u.Words[0].Spellings(), u.Prefix, s.plan.typo.allowed(u.Words[0].Term))
 }
 
 // expandWord looks a word up, as it may be written.
-func (s *searcher) expandWord(forms []form, prefix bool, typos int) (*edge, error) {
-	e := &edge{own: true, forms: forms, prefix: prefix, typos: typos, derived: make([][]derived, len(s.view.segs))}
+func (s *searcher) expandWord(forms []text.Form, prefix bool, typos int) (*edge, error) {
+	e := &edge{own: true, forms: forms, prefix: prefix, typos: typos, derived: make([][]derived, len(s.view.Segs))}
 	for i := range e.within {
 		e.within[i] = roaring.New()
 	}
 	for _, f := range forms {
-		m, err := s.fuzzy.matcher(f.term, prefix, typos)
+		m, err := s.fuzzy.Matcher(f.Term, prefix, typos)
 		if err != nil {
 			return nil, err
 		}
-		for i := range s.view.segs {
-			list, err := s.lookup(&s.view.segs[i], m, f.in, e)
+		for i := range s.view.Segs {
+			list, err := s.lookup(&s.view.Segs[i], m, f.In, e)
 			if err != nil {
 				return nil, err
 			}
@@ -57,26 +58,21 @@ func (s *searcher) expandWord(forms []form, prefix bool, typos int) (*edge, erro
 	return e, nil
 }
 
-// lookup finds what a segment has for m, in attributes of some tongues, and adds
+// lookup finds what a segment has for m, in attributes of some alphabets, and adds
 // its documents to e.within.
-func (s *searcher) lookup(seg *viewSegment, m *matcher, in tongueSet, e *edge) ([]derived, error) {
-	dict, err := seg.dict(fieldWords)
+func (s *searcher) lookup(seg *folder.Segment, m *text.Matcher, in text.AlphabetSet, e *edge) ([]derived, error) {
+	dict, err := seg.Dict(folder.FieldWords)
 	if err != nil {
 		return nil, err
 	}
 	var low, high []byte
-	var automaton segment.Automaton
-	switch {
-	case m.dfa == nil:
-		low = []byte(m.term)
-		high = append([]byte(m.term), 0)
-		if m.prefix {
-			high = nextKey(low)
+	automaton := m.Automaton()
+	if automaton == nil {
+		low = []byte(m.Term)
+		high = append([]byte(m.Term), 0)
+		if m.Prefix {
+			high = folder.NextKey(low)
 		}
-	case m.prefix:
-		automaton = prefixAutomaton{m.dfa}
-	default:
-		automaton = m.dfa
 	}
 	var list []derived
 	for it := dict.AutomatonIterator(automaton, low, high); ; {
@@ -84,11 +80,11 @@ func (s *searcher) lookup(seg *viewSegment, m *matcher, in tongueSet, e *edge) (
 		if err != nil || entry == nil {
 			return list, err
 		}
-		typos, ok := m.distance(entry.Term)
+		typos, ok := m.Distance(entry.Term)
 		if !ok {
 			continue
 		}
-		d := derived{entry.Term, uint8(typos), entry.Term == m.term, m.rest(entry.Term, typos), in}
+		d := derived{entry.Term, uint8(typos), entry.Term == m.Term, m.Rest(entry.Term, typos), in}
 		docs, err := s.documentsOf(seg, dict, d)
 		if err != nil {
 			return nil, err
@@ -97,7 +93,7 @@ func (s *searcher) lookup(seg *viewSegment, m *matcher, in tongueSet, e *edge) (
 			continue
 		}
 		list = append(list, d)
-		seg.addTo(e.within[typos], docs)
+		seg.AddTo(e.within[typos], docs)
 		if err := s.check(len(list)); err != nil {
 			return nil, err
 		}
@@ -106,8 +102,8 @@ func (s *searcher) lookup(seg *viewSegment, m *matcher, in tongueSet, e *edge) (
 
 // documentsOf returns the documents of a segment that have a word where it may
 // count, numbered within the segment. Only for reading.
-func (s *searcher) documentsOf(seg *viewSegment, dict segment.TermDictionary, d derived) (*roaring.Bitmap, error) {
-	docs, err := seg.postings(dict, []byte(d.term))
+func (s *searcher) documentsOf(seg *folder.Segment, dict folder.Dictionary, d derived) (*roaring.Bitmap, error) {
+	docs, err := seg.Postings(dict, []byte(d.term))
 	if err != nil || s.plan.fields.all(d.typos, d.in) {
 		return docs, err
 	}
@@ -131,33 +127,33 @@ func (s *searcher) documentsOf(seg *viewSegment, dict segment.TermDictionary, d 
 
 // universeIn returns the documents of a segment that may match, numbered within
 // it.
-func (s *searcher) universeIn(seg *viewSegment) *roaring.Bitmap {
+func (s *searcher) universeIn(seg *folder.Segment) *roaring.Bitmap {
 	if s.parts == nil || s.partsOf != s.universe {
-		s.parts, s.partsOf = map[*viewSegment]*roaring.Bitmap{}, s.universe
+		s.parts, s.partsOf = map[*folder.Segment]*roaring.Bitmap{}, s.universe
 	}
 	part := s.parts[seg]
 	if part == nil {
-		part = seg.part(s.universe)
+		part = seg.Part(s.universe)
 		s.parts[seg] = part
 	}
 	return part
 }
 
 // word returns the documents that have a word, without typos.
-func (s *searcher) word(w *word) (*roaring.Bitmap, error) {
+func (s *searcher) word(w *text.Word) (*roaring.Bitmap, error) {
 	out := roaring.New()
-	for i := range s.view.segs {
-		seg := &s.view.segs[i]
-		dict, err := seg.dict(fieldWords)
+	for i := range s.view.Segs {
+		seg := &s.view.Segs[i]
+		dict, err := seg.Dict(folder.FieldWords)
 		if err != nil {
 			return nil, err
 		}
-		for _, d := range w.itself() {
+		for _, d := range itself(w) {
 			docs, err := s.documentsOf(seg, dict, d)
 			if err != nil {
 				return nil, err
 			}
-			seg.addTo(out, docs)
+			seg.AddTo(out, docs)
 		}
 	}
 	return out, nil
@@ -165,7 +161,7 @@ func (s *searcher) word(w *word) (*roaring.Bitmap, error) {
 
 // phrase returns the documents that have all words side by side in one
 // attribute.
-func (s *searcher) phrase(ws []word) (*roaring.Bitmap, error) {
+func (s *searcher) phrase(ws []text.Word) (*roaring.Bitmap, error) {
 	docs := s.universe.Clone()
 	for i := range ws {
 		b, err := s.word(&ws[i])
@@ -194,18 +190,18 @@ func (s *searcher) phrase(ws []word) (*roaring.Bitmap, error) {
 }
 
 // phraseSpots returns, for each of the documents, where the phrase stands.
-func (s *searcher) phraseSpots(ws []word, docs []uint32) ([][]spot, error) {
+func (s *searcher) phraseSpots(ws []text.Word, docs []uint32) ([][]spot, error) {
 	var starts [][]spot
 	for i, w := range ws {
 		here := make([][]spot, len(docs))
-		if err := s.spots(docs, here, func(int) []derived { return w.itself() }); err != nil {
+		if err := s.spots(docs, here, func(int) []derived { return itself(&w) }); err != nil {
 			return nil, err
 		}
 		if i == 0 {
 			starts = here
 			continue
 		}
-		step := w.pos - ws[0].pos
+		step := w.Pos - ws[0].Pos
 		for d := range docs {
 			kept := starts[d][:0]
 			for _, a := range starts[d] {
@@ -216,7 +212,7 @@ func (s *searcher) phraseSpots(ws []word, docs []uint32) ([][]spot, error) {
 			starts[d] = kept
 		}
 	}
-	length := uint8(min(ws[len(ws)-1].pos-ws[0].pos+1, maxPhrase))
+	length := uint8(min(ws[len(ws)-1].Pos-ws[0].Pos+1, maxPhrase))
 	for _, list := range starts {
 		for i := range list {
 			list[i].length = length

@@ -6,8 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/search/filter"
+	"github.com/parley-search/parley/host/internal/search/storage"
 )
 
 // An Exported is an index as another host is given it.
@@ -15,8 +19,9 @@ type Exported struct {
 	UID        string
 	PrimaryKey string // "": not known yet
 	Documents  int
-	// Settings is a body for PATCH …/settings. Keys of embedders are not in it:
-	// Keyless names those whose key the other host has to be given.
+	// Settings is a body for PATCH …/settings. Keys and secret
+	// headers of embedders are not in it: Keyless names those that the other host
+	// has to be given, a key by its embedder ("e"), a header as "e.headers.X-A".
 	Settings []byte
 	Keyless  []string
 }
@@ -30,11 +35,11 @@ func (s *Service) ExportIndexes() ([]Exported, error) {
 	}
 	s.mu.RUnlock()
 	var list []Exported
-	for _, uid := range sortedKeys(metas) {
+	for _, uid := range slices.Sorted(maps.Keys(metas)) {
 		m := metas[uid]
 		e := Exported{UID: uid, PrimaryKey: m.PrimaryKey, Documents: m.Count}
 		var err error
-		if e.Settings, e.Keyless, err = m.Settings.exported(); err != nil {
+		if e.Settings, e.Keyless, err = m.Settings.Exported(); err != nil {
 			return nil, fmt.Errorf("encode settings of index %q: %w", uid, err)
 		}
 		list = append(list, e)
@@ -42,23 +47,11 @@ func (s *Service) ExportIndexes() ([]Exported, error) {
 	return list, nil
 }
 
-// exported is what clients see of s, without the keys of embedders.
-func (s *Settings) exported() (body []byte, keyless []string, err error) {
-	own := *s
-	own.Embedders = map[string]Embedder{}
-	for _, name := range sortedKeys(s.Embedders) {
-		e, had := s.Embedders[name].withoutKeys(name)
-		own.Embedders[name], keyless = e, append(keyless, had...)
-	}
-	body, err = json.Marshal(own)
-	return body, keyless, err
-}
-
 // CheckExportFilter checks the form of a filter, as far as that can be done
 // without an index.
-func CheckExportFilter(filter json.RawMessage) error {
-	if _, err := parseFilter(filter, true); err != nil {
-		return apierr.Newf(apierr.InvalidExportIndexFilter, "%s", sentence(err.Error()))
+func CheckExportFilter(raw json.RawMessage) error {
+	if _, err := filter.Parse(raw, true, nil); err != nil {
+		return filter.Refuse(err, apierr.InvalidExportIndexFilter)
 	}
 	return nil
 }
@@ -74,13 +67,13 @@ var errEnough = errors.New("enough")
 // looked counts the documents that were looked at since the last call. It ends
 // early when take returns false; else end holds what was looked at since.
 // A wrong filter is an [apierr.Error].
-func (s *Service) ExportDocuments(ctx context.Context, uid, after string, filter json.RawMessage, take func(id string, document []byte, looked int) bool) (end int, err error) {
+func (s *Service) ExportDocuments(ctx context.Context, uid, after string, raw json.RawMessage, take func(id string, document []byte, looked int) bool) (end int, err error) {
 	ix := s.find(uid)
 	if ix == nil {
 		return 0, notFound(uid)
 	}
 	m := ix.meta()
-	cond, err := ix.filter(m, filter, apierr.InvalidExportIndexFilter)
+	cond, err := ix.filter(m, raw, apierr.InvalidExportIndexFilter, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -89,10 +82,10 @@ func (s *Service) ExportDocuments(ctx context.Context, uid, after string, filter
 		var ids []string
 		var docs []json.RawMessage
 		var counts []int
-		err := s.opts.DB.ScanAfter(ctx, m.Docs, after, func(d Document) error {
+		err := s.opts.DB.ScanAfter(ctx, m.Docs, after, func(d storage.Document) error {
 			after = d.ID
 			looked++
-			if cond != nil && !cond.matches(d.Body) {
+			if cond != nil && !cond.Matches(d.Body) {
 				return nil
 			}
 			ids, docs, counts = append(ids, d.ID), append(docs, bytes.Clone(d.Body)), append(counts, looked)

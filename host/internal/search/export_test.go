@@ -4,58 +4,29 @@ import (
 	"context"
 	"io"
 	"strconv"
+
+	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/ingest"
+	"github.com/parley-search/parley/host/internal/search/text"
 )
 
 // What the tests see of the inside.
 
-// ParseFilter parses a filter of a request and writes it in a canonical form.
-func ParseFilter(raw []byte) (string, error) {
-	n, err := parseFilter(raw, true)
-	if err != nil {
-		return "", err
-	}
-	return n.String(), nil
-}
-
-// ParseExpression is the parser of one expression, with CONTAINS off.
-func ParseExpression(s string) error {
-	_, err := parseExpression(s, false)
-	return err
-}
-
-// Terms returns the words of a text with their places.
-func Terms(text string) (terms []string, places []int) {
-	for _, w := range words(text) {
-		terms = append(terms, w.term)
-		places = append(places, w.pos)
-	}
-	return terms, places
-}
-
-// AppendNumber and ParseNumber are the encoding of numbers in a folder.
-var (
-	AppendNumber = appendNumber
-	ParseNumber  = parseNumber
-)
-
-// Merge is a partial update.
-var Merge = merge
-
 // Records calls f for the documents of a body and returns the error behind the
 // last.
-func Records(r io.Reader, format BodyFormat, delimiter byte, f func(line int, body []byte)) error {
-	records := newRecords(r, format, delimiter)
+func Records(r io.Reader, format ingest.BodyFormat, delimiter byte, f func(line int, body []byte)) error {
+	records := ingest.NewRecords(r, format, delimiter)
 	for {
-		r, err := records.next()
+		r, err := records.Next()
 		if err != nil {
 			return err
 		}
-		f(r.line, r.body)
+		f(r.Line, r.Body)
 	}
 }
 
 // Dedupe is what is done to a document in which a name comes twice.
-var Dedupe = dedupe
+var Dedupe = ingest.Dedupe
 
 // Enter takes a place among the searches that run.
 func (s *Service) Enter(ctx context.Context) (leave func(), err error) { return s.gate.enter(ctx) }
@@ -63,23 +34,23 @@ func (s *Service) Enter(ctx context.Context) (leave func(), err error) { return 
 // ParseQuery writes what a query asks for: units by words, phrases in quotes,
 // what goes on with a star, what is excluded with a minus.
 func ParseQuery(q string, stop ...string) (units []string) {
-	qp := queryParser{stop: map[string]bool{}, prefix: true}
+	qp := text.QueryParser{Stop: map[string]bool{}, Prefix: true}
 	for _, w := range stop {
-		qp.stop[w] = true
+		qp.Stop[w] = true
 	}
-	p := qp.parse(q)
-	for _, u := range p.units {
-		text := joinWords(u.words)
-		if u.phrase {
-			text = strconv.Quote(text)
+	p := qp.Parse(q)
+	for _, u := range p.Units {
+		s := text.JoinTerms(u.Words)
+		if u.Phrase {
+			s = strconv.Quote(s)
 		}
-		if u.prefix {
-			text += "*"
+		if u.Prefix {
+			s += "*"
 		}
-		units = append(units, text)
+		units = append(units, s)
 	}
-	for _, ws := range p.excluded {
-		units = append(units, "-"+joinWords(ws))
+	for _, ws := range p.Excluded {
+		units = append(units, "-"+text.JoinTerms(ws))
 	}
 	return units
 }
@@ -105,7 +76,7 @@ func Apart(a, b [][2]int) int {
 }
 
 // MemoryUsed is what Go has from the system and uses, in bytes.
-func MemoryUsed() int64 { return readMemory().used() }
+func MemoryUsed() int64 { return folder.ReadMemory().Used() }
 
 // CountVectors counts what an index has of vectors anew.
 func (s *Service) CountVectors(ctx context.Context, uid string) (documents, vectors int, err error) {

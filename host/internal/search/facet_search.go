@@ -8,6 +8,8 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/text"
 )
 
 // A FacetQuery looks for values of one attribute.
@@ -21,6 +23,7 @@ type FacetQuery struct {
 
 // A FacetResult is what a [FacetQuery] found.
 type FacetResult struct {
+	Text           string       // of the query, as far as it was looked at
 	Values         []FacetValue // in the order of the setting faceting, and at most as many as it says
 	ProcessingTime time.Duration
 }
@@ -30,10 +33,13 @@ type FacetResult struct {
 // the parameter.
 func (s *Service) SearchFacet(ctx context.Context, caller *auth.Caller, indexUID string, q FacetQuery) (*FacetResult, error) {
 	start := time.Now()
-	res := &FacetResult{}
+	if len(q.Text) > text.MaxFacetTerm {
+		q.Text = strings.Clone(text.Clip(q.Text, text.MaxFacetTerm))
+	}
+	res := &FacetResult{Text: q.Text}
 	q.Query.Offset, q.Query.Limit, q.Query.Page, q.Query.HitsPerPage = 0, new(0), nil, nil
 	err := s.reading(ctx, caller, indexUID, &q.Query, func(rd *reading) error {
-		if err := rd.state.meta.allowFacetSearch(q.Facet); err != nil {
+		if err := rd.state.meta.allowFacetSearch(q.Facet, rd.rule != nil); err != nil {
 			return err
 		}
 		var err error
@@ -47,15 +53,16 @@ func (s *Service) SearchFacet(ctx context.Context, caller *auth.Caller, indexUID
 	return res, nil
 }
 
-// allowFacetSearch checks that the values of an attribute may be searched.
-func (m *meta) allowFacetSearch(attribute string) error {
+// allowFacetSearch checks that the values of an attribute may be searched. For
+// ruled see newPlan.
+func (m *meta) allowFacetSearch(attribute string, ruled bool) error {
 	if !m.Settings.FacetSearch {
 		return apierr.Newf(apierr.FacetSearchDisabled, "Facet search is off in this index: set the setting facetSearch to true.")
 	}
-	if !m.Settings.facetable(attribute) {
-		return apierr.Newf(apierr.InvalidFacetName, "facetName is `%.100s`, %s.", attribute, m.notFacetable())
+	if !m.Settings.Facetable(attribute) {
+		return apierr.Newf(apierr.InvalidFacetName, "facetName is `%.100s`, %s.", attribute, m.notFacetable(ruled))
 	}
-	if r, _ := m.Settings.filterRule(attribute); !r.FacetSearch {
+	if r, _ := m.Settings.FilterRule(attribute); !r.FacetSearch {
 		return apierr.Newf(apierr.InvalidFacetName, "facetName is `%.100s`, whose values may not be searched: switch on features.facetSearch for it in the setting filterableAttributes.", attribute)
 	}
 	return nil
@@ -63,15 +70,15 @@ func (m *meta) allowFacetSearch(attribute string) error {
 
 // facetValues works out SearchFacet.
 func (s *Service) facetValues(ctx context.Context, rd *reading, q *FacetQuery) (list []FacetValue, err error) {
-	cut, cancel := s.cutoff(ctx, rd)
-	defer cancel()
-	v, err := rd.state.folder.view(s.columns)
+	cut, end := withTime(ctx, rd.cutoff(), &rd.budget.finding)
+	defer end()
+	v, err := rd.state.folder.View(s.columns)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, v.close()) }()
+	defer func() { err = errors.Join(err, v.Close()) }()
 	sr := s.searcher(ctx, cut, rd.plan, v)
-	if err := sr.match(rd.cond); err != nil {
+	if err := sr.match(rd); err != nil {
 		return nil, err
 	}
 	docs := sr.matched
@@ -85,41 +92,49 @@ func (s *Service) facetValues(ctx context.Context, rd *reading, q *FacetQuery) (
 	if err != nil {
 		return nil, err
 	}
-	values, err := v.count(q.Facet, docs.ToArray(), keep)
+	var values []folder.Count
+	counted := false
+	err = rd.count(ctx, v, func() (err error) {
+		values, err = v.CountValues(q.Facet, docs.ToArray(), keep)
+		counted = err == nil
+		return err
+	})
+	if err == nil && !counted {
+		err = apierr.Newf(apierr.InvalidFacetQuery, "The values could not be counted in the %v that a search of this index has: narrow it by `q` or `filter`, or raise the setting searchCutoffMs.", rd.patience())
+	}
 	if err != nil {
 		return nil, err
 	}
 	faceting := &rd.plan.settings.Faceting
-	return firstValues(values, faceting.sortOf(q.Facet), faceting.MaxValuesPerFacet), nil
+	return firstValues(values, faceting.SortOf(q.Facet), faceting.MaxValuesPerFacet), nil
 }
 
 // valueMatcher returns what tells whether a value, by its key, is looked for
 // with text: the value begins so, or each word of text begins a word of it, with
 // as many typos as in a search. nil takes all.
-func (s *searcher) valueMatcher(text string) (func(key string) bool, error) {
-	text = clip(text, maxFacetTerm)
-	if strings.TrimSpace(text) == "" {
+func (s *searcher) valueMatcher(typed string) (func(key string) bool, error) {
+	if strings.TrimSpace(typed) == "" {
 		return nil, nil
 	}
-	an := s.plan.settings.analyzer()
-	var matchers []*matcher
-	for _, w := range an.words(text) {
-		m, err := s.fuzzy.matcher(w.term, true, s.plan.typo.allowed(w.term))
+	an := s.plan.settings.Analyzer()
+	var matchers []*text.Matcher
+	for _, w := range an.Split(typed) {
+		m, err := s.fuzzy.Matcher(w.Term, true, s.plan.typo.allowed(w.Term))
 		if err != nil {
 			return nil, err
 		}
 		matchers = append(matchers, m)
 	}
-	begin := facetKey(text)
+	begin := text.FacetKey(typed)
 	return func(key string) bool {
 		if strings.HasPrefix(key, begin) {
 			return true
 		}
-		ws := an.words(key)
+		ws := an.Split(key)
 		for _, m := range matchers {
 			found := false
 			for _, w := range ws {
-				if _, found = m.distance(w.term); found {
+				if _, found = m.Distance(w.Term); found {
 					break
 				}
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
 func facetValues(values []search.FacetValue) string {
@@ -43,7 +44,7 @@ func TestFacetSearch(t *testing.T) {
 		{"signs", search.FacetQuery{Facet: "genre", Text: "?"}, ""},
 		{"among what a query finds", search.FacetQuery{Facet: "genre", Query: search.Query{Q: "alpha"}}, "Drama=1, Fantasy=1, Science Fiction=1"},
 		{"under a filter", search.FacetQuery{Facet: "genre", Query: search.Query{Filter: filter("year > 1998")}}, "Comédie dramatique=1, Drama=1, Science Fiction=1"},
-		{"all words", search.FacetQuery{Facet: "genre", Query: search.Query{Q: "alpha beta", MatchingStrategy: search.All}}, "Fantasy=1"},
+		{"all words", search.FacetQuery{Facet: "genre", Query: search.Query{Q: "alpha beta", MatchingStrategy: settings.All}}, "Fantasy=1"},
 		{"above a score", search.FacetQuery{Facet: "genre", Query: search.Query{Q: "alpha beta", RankingScoreThreshold: 0.9}}, "Fantasy=1"},
 		{"page and limit say nothing", search.FacetQuery{Facet: "genre", Text: "fan", Query: search.Query{Limit: limit(0), Page: limit(9)}}, "Fantasy=1"},
 	}

@@ -8,14 +8,18 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/search/attribute"
+	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/search/text"
 )
 
 // FacetCounts are the values of one attribute among the documents that a search
 // finds.
 type FacetCounts struct {
 	Attribute string
-	Values    []FacetValue // in the order of the setting faceting
-	By        FacetSort    // that order; "": not known
+	Values    []FacetValue       // in the order of the setting faceting
+	By        settings.FacetSort // that order; "": not known
 	// Min and Max are of the numbers among the values; nil where there are none.
 	Min, Max *float64
 }
@@ -27,8 +31,8 @@ type FacetValue struct {
 }
 
 // facets returns the attributes that q asks to count, which must be filterable
-// and displayed.
-func (m *meta) facets(asked []string) ([]string, error) {
+// and displayed. For ruled see newPlan.
+func (m *meta) facets(asked []string, ruled bool) ([]string, error) {
 	if asked == nil {
 		return nil, nil
 	}
@@ -37,8 +41,8 @@ func (m *meta) facets(asked []string) ([]string, error) {
 		if a == "*" {
 			return m.facetFields(), nil
 		}
-		if !m.Settings.facetable(a) {
-			return nil, apierr.Newf(apierr.InvalidSearchFacets, "facets[%d] is `%.100s`, %s.", i, a, m.notFacetable())
+		if !m.Settings.Facetable(a) {
+			return nil, apierr.Newf(apierr.InvalidSearchFacets, "facets[%d] is `%.100s`, %s.", i, a, m.notFacetable(ruled))
 		}
 		if !slices.Contains(out, a) {
 			out = append(out, a)
@@ -48,19 +52,18 @@ func (m *meta) facets(asked []string) ([]string, error) {
 }
 
 // notFacetable says why values are not shown, and whose are. It does not tell
-// an attribute that is hidden from one that does not exist.
-func (m *meta) notFacetable() string {
+// an attribute that is hidden from one that does not exist. For ruled see
+// newPlan.
+func (m *meta) notFacetable(ruled bool) string {
 	known := "no attribute of this index is both filterable and displayed"
-	if f := m.facetFields(); len(f) > 0 {
-		known = "to be had here: " + clip(strings.Join(f, ", "), 1000)
+	f := m.facetFields()
+	if ruled {
+		f = m.Settings.FilterPatterns()
+	}
+	if len(f) > 0 {
+		known = "to be had here: " + text.Clip(strings.Join(f, ", "), 1000)
 	}
 	return "which is not an attribute that is filterable and displayed; " + known + "; see the settings filterableAttributes and displayedAttributes"
-}
-
-// facetable reports whether the values of attr may be shown and counted.
-func (s *Settings) facetable(attr string) bool {
-	d := s.displayed()
-	return s.filterable(attr) && (d == nil || d.whole(attr))
 }
 
 // facetFields are the paths whose values may be shown and counted, as far as
@@ -69,7 +72,7 @@ func (s *Settings) facetable(attr string) bool {
 func (m *meta) facetFields() []string {
 	out := []string{}
 	for i, f := range m.Fields {
-		if m.FieldCounts[i] > 0 && !covers(geoAttr, f) && m.Settings.facetable(f) {
+		if m.FieldCounts[i] > 0 && !attribute.Covers(attribute.Geo, f) && m.Settings.Facetable(f) {
 			out = append(out, f)
 		}
 	}
@@ -77,105 +80,48 @@ func (m *meta) facetFields() []string {
 	return out
 }
 
-// facetCounts counts the values of attributes among docs.
-func (s *searcher) facetCounts(attributes []string, docs *roaring.Bitmap) ([]FacetCounts, error) {
-	if attributes == nil {
-		return nil, nil
-	}
+// absent reports whether values, counted where all attributes were asked for,
+// are left out: of a ruled caller's documents none has the attribute, and that
+// others do is not for that caller to know.
+func (rd *reading) absent(asked []string, values []folder.Count) bool {
+	return rd.rule != nil && len(values) == 0 && slices.Contains(asked, "*")
+}
+
+// facetCounts counts the values of attributes among docs. With errCutoff the
+// attributes are missing that were not counted.
+func (s *searcher) facetCounts(rd *reading, attributes []string, docs *roaring.Bitmap) ([]FacetCounts, error) {
 	out := make([]FacetCounts, 0, len(attributes))
 	list := docs.ToArray()
 	faceting := &s.plan.settings.Faceting
 	for _, a := range attributes {
-		f := FacetCounts{Attribute: a, By: faceting.sortOf(a)}
-		values, err := s.view.count(a, list, nil)
+		f := FacetCounts{Attribute: a, By: faceting.SortOf(a)}
+		values, err := s.view.CountValues(a, list, nil)
 		if err != nil {
-			return nil, err
+			return out, err
+		}
+		if rd.absent(s.plan.query.Facets, values) {
+			continue
 		}
 		f.Values = firstValues(values, f.By, faceting.MaxValuesPerFacet)
-		if f.Min, f.Max, err = s.view.numberRange(a, list); err != nil {
-			return nil, err
+		if f.Min, f.Max, err = s.view.NumberRange(a, list); err != nil {
+			return out, err
 		}
 		out = append(out, f)
 	}
 	return out, nil
 }
 
-// A countedValue is a value while it is being counted.
-type countedValue struct {
-	key   string // what it is compared by
-	shown string
-	count int
-	most  int // of those who write it as shown
-}
-
-// count returns the values of a field among docs, which are sorted, as far as
-// keep (nil: all) takes their keys. Nothing of it is from other documents.
-func (v *view) count(field string, docs []uint32, keep func(key string) bool) ([]countedValue, error) {
-	byKey := map[string]*countedValue{}
-	err := v.eachPart(docs, func(seg *viewSegment, _ int, part []uint32) error {
-		c, err := v.textColumn(seg, fieldText+field)
-		if err != nil {
-			return err
-		}
-		// A document that writes a value in two ways has it once.
-		written, again := make([]int, len(c.keys)), make([]int, len(c.keys))
-		for _, d := range part {
-			texts := c.of(d - seg.first)
-			for i, n := range texts {
-				written[n]++
-				if i > 0 && c.keys[n] == c.keys[texts[i-1]] {
-					again[n]++
-				}
-			}
-		}
-		for n, count := range written {
-			key := c.keys[n]
-			if count == 0 || key == "" || keep != nil && !keep(key) {
-				continue
-			}
-			value := byKey[key]
-			if value == nil {
-				value = &countedValue{key: key}
-				byKey[key] = value
-			}
-			if value.count += count - again[n]; count > value.most {
-				value.most, value.shown = count, c.shown[n]
-			}
-		}
-		return nil
-	})
-	out := make([]countedValue, 0, len(byKey))
-	for _, value := range byKey {
-		out = append(out, *value)
-	}
-	return out, err
-}
-
 // firstValues returns the first values in an order.
-func firstValues(values []countedValue, by FacetSort, most int) []FacetValue {
-	slices.SortFunc(values, func(a, b countedValue) int {
-		if by == FacetCount && a.count != b.count {
-			return b.count - a.count
+func firstValues(values []folder.Count, by settings.FacetSort, most int) []FacetValue {
+	slices.SortFunc(values, func(a, b folder.Count) int {
+		if by == settings.FacetCount && a.Count != b.Count {
+			return b.Count - a.Count
 		}
-		return cmp.Or(strings.Compare(a.key, b.key), strings.Compare(a.shown, b.shown))
+		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Shown, b.Shown))
 	})
 	out := []FacetValue{}
 	for _, v := range values[:min(len(values), most)] {
-		out = append(out, FacetValue{v.shown, v.count})
+		out = append(out, FacetValue{v.Shown, v.Count})
 	}
 	return out
-}
-
-// numberRange returns the smallest and the largest number of a field among
-// docs, which are sorted; nil where there is none.
-func (v *view) numberRange(field string, docs []uint32) (low, high *float64, err error) {
-	err = v.firstNumbers(fieldNumber+field, docs, func(_ int, first, last float64) {
-		if low == nil || first < *low {
-			low = &first
-		}
-		if high == nil || last > *high {
-			high = &last
-		}
-	})
-	return low, high, err
 }

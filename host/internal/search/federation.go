@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -11,6 +12,8 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
 // A Federation makes one list of the hits of several queries.
@@ -55,7 +58,8 @@ type FederatedResult struct {
 	// Self is the name of this host in the network, where a query named a host;
 	// "": none did, or this one has no name.
 	Self string
-	// RemoteErrors say which remotes did not take part, and why.
+	// RemoteErrors say which remotes did not take part, and why; nil where none
+	// was asked.
 	RemoteErrors   map[string]*apierr.Error
 	ProcessingTime time.Duration
 	Degraded       bool
@@ -93,7 +97,7 @@ func (s *Service) FederatedSearch(ctx context.Context, caller *auth.Caller, f Fe
 	if err := f.check(queries); err != nil {
 		return nil, err
 	}
-	w := &federated{service: s, caller: caller, federation: &f, queries: queries, res: &FederatedResult{Offset: f.Offset, Limit: DefaultLimit}}
+	w := &federated{service: s, caller: caller, federation: &f, queries: queries, res: &FederatedResult{Offset: f.Offset, Limit: DefaultLimit}, budget: newBudget()}
 	if f.Limit != nil {
 		w.res.Limit = *f.Limit
 	}
@@ -146,12 +150,17 @@ type federated struct {
 	shape      []string // of the first query's order
 	shapeOf    int
 	facets     []indexFacets
+	budget     *budget
+	asked      bool // a query was answered here
 }
 
 func (w *federated) run(ctx context.Context) error {
 	local, remotes, err := w.splitRemotes(ctx)
 	if err != nil {
 		return err
+	}
+	if len(remotes) > 0 {
+		w.res.RemoteErrors = map[string]*apierr.Error{} // none yet
 	}
 	wait := w.ask(ctx, remotes)
 	err = w.searchHere(ctx, local, remotes)
@@ -194,7 +203,7 @@ func (w *federated) searchHere(ctx context.Context, local []int, remotes []*remo
 	}
 	// Facets of an index that no query asks are counted among no documents, but
 	// are checked like the others.
-	for _, uid := range sortedKeys(w.federation.FacetsByIndex) {
+	for _, uid := range slices.Sorted(maps.Keys(w.federation.FacetsByIndex)) {
 		if byIndex[uid] == nil && !elsewhere[uid] {
 			order = append(order, uid)
 		}
@@ -217,11 +226,11 @@ func (w *federated) searchIndex(ctx context.Context, uid string, positions []int
 	}
 	inside := false // errors name their query already
 	err := w.service.opened(ctx, w.caller, uid, func(rd *reading) (err error) {
-		v, err := rd.state.folder.view(w.service.columns)
+		v, err := rd.state.folder.View(w.service.columns)
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, v.close()) }()
+		defer func() { err = errors.Join(err, v.Close()) }()
 		all := roaring.New()
 		for _, i := range positions {
 			found, err := w.searchQuery(ctx, rd, v, i)
@@ -234,7 +243,10 @@ func (w *federated) searchIndex(ctx context.Context, uid string, positions []int
 		w.res.EstimatedTotalHits += int(all.GetCardinality())
 		if asked, ok := w.federation.FacetsByIndex[uid]; ok {
 			inside = true
-			return inFacets(uid, w.countFacets(rd, v, asked, all))
+			rd.budget = w.budget
+			err := rd.count(ctx, v, func() error { return w.countFacets(rd, v, asked, all) })
+			w.res.Degraded = w.res.Degraded || rd.degraded
+			return inFacets(uid, err)
 		}
 		return nil
 	})
@@ -245,22 +257,28 @@ func (w *federated) searchIndex(ctx context.Context, uid string, positions []int
 }
 
 // searchQuery answers one query and returns all documents that it finds.
-func (w *federated) searchQuery(ctx context.Context, rd *reading, v *view, i int) (*roaring.Bitmap, error) {
+func (w *federated) searchQuery(ctx context.Context, rd *reading, v *folder.View, i int) (*roaring.Bitmap, error) {
 	q := w.queries[i].Query
-	need := min(w.res.Offset+w.res.Limit, maxTotalHits)
-	q.Offset, q.Limit, q.federated = 0, &need, w.federation
+	need := min(w.res.Offset+w.res.Limit, settings.MaxTotalHits)
+	q.Offset, q.Limit, q.federated, q.budget = 0, &need, w.federation, w.budget
 	if err := w.spread(rd, &q); err != nil {
 		return nil, err
 	}
 	one := *rd
-	if err := one.prepare(&q); err != nil {
+	if err := one.prepare(ctx, &q); err != nil {
 		return nil, err
 	}
 	if err := w.sameOrder(i, one.plan.orderShape()); err != nil {
 		return nil, err
 	}
+	if w.asked && w.budget.finding >= one.cutoff() {
+		// The queries before took all the time there is.
+		w.res.Degraded, rd.degraded = true, true
+		return roaring.New(), nil
+	}
+	w.asked = true
 	res, found, err := w.service.answerOn(ctx, &one, v)
-	rd.leave = one.leave
+	rd.leave, rd.degraded = one.leave, rd.degraded || one.degraded
 	if err != nil {
 		return nil, err
 	}
@@ -281,7 +299,7 @@ func (w *federated) spread(rd *reading, q *Query) error {
 	if attr == "" {
 		return nil
 	}
-	if _, err := rd.state.meta.Settings.distinct(attr); err != nil {
+	if _, err := rd.state.meta.Settings.Distinct(attr); err != nil {
 		return apierr.Newf(apierr.InvalidMultiSearchDistinct, "`federation.distinct`: %s", apierr.From(err).Message)
 	}
 	if q.Distinct == "" {

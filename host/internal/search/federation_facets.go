@@ -6,6 +6,8 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
 // indexFacets are the values of attributes in one index, or in all of them.
@@ -18,9 +20,9 @@ type indexFacets struct {
 
 // A mergedFacet is one attribute, of one index or of several.
 type mergedFacet struct {
-	by       FacetSort // "": not known yet
-	index    string    // that by is of
-	values   map[string]*countedValue
+	by       settings.FacetSort // "": not known yet
+	index    string             // that by is of
+	values   map[string]*folder.Count
 	min, max *float64
 }
 
@@ -29,9 +31,9 @@ type mergedFacet struct {
 const maxHostValues = 100_000
 
 // countFacets counts the values of attributes of one index among docs.
-func (w *federated) countFacets(rd *reading, v *view, asked []string, docs *roaring.Bitmap) error {
+func (w *federated) countFacets(rd *reading, v *folder.View, asked []string, docs *roaring.Bitmap) error {
 	m := rd.state.meta
-	attributes, err := m.facets(asked)
+	attributes, err := m.facets(asked, rd.rule != nil)
 	if err != nil {
 		return apierr.Newf(apierr.InvalidMultiSearchFacets, "%s", apierr.From(err).Message)
 	}
@@ -40,15 +42,18 @@ func (w *federated) countFacets(rd *reading, v *view, asked []string, docs *roar
 	w.facetsOf(m.UID, most)
 	list := docs.ToArray()
 	for _, a := range attributes {
-		values, err := v.count(a, list, nil)
+		values, err := v.CountValues(a, list, nil)
 		if err != nil {
 			return err
 		}
-		low, high, err := v.numberRange(a, list)
+		if rd.absent(asked, values) {
+			continue
+		}
+		low, high, err := v.NumberRange(a, list)
 		if err != nil {
 			return err
 		}
-		if err := w.addFacet(m.UID, a, faceting.sortOf(a), values, low, high, most); err != nil {
+		if err := w.addFacet(m.UID, a, faceting.SortOf(a), values, low, high, most); err != nil {
 			return err
 		}
 	}
@@ -76,11 +81,11 @@ func (w *federated) facetsOf(uid string, most *int) *indexFacets {
 
 // addFacet merges the values of an attribute of an index, which are in the order
 // by ("": not known).
-func (w *federated) addFacet(uid, attribute string, by FacetSort, values []countedValue, low, high *float64, most *int) error {
+func (w *federated) addFacet(uid, attribute string, by settings.FacetSort, values []folder.Count, low, high *float64, most *int) error {
 	f := w.facetsOf(uid, most)
 	m := f.byName[attribute]
 	if m == nil {
-		m = &mergedFacet{values: map[string]*countedValue{}}
+		m = &mergedFacet{values: map[string]*folder.Count{}}
 		f.byName[attribute] = m
 		f.attributes = append(f.attributes, attribute)
 	}
@@ -92,12 +97,12 @@ func (w *federated) addFacet(uid, attribute string, by FacetSort, values []count
 		return apierr.Newf(apierr.InvalidMultiSearchFacetOrder, "Its values of `%.100s` are in the order \"%s\", those of index `%s` in \"%s\"; give both the same in the setting faceting.sortFacetValuesBy, or do not merge facets.", attribute, by, m.index, m.by)
 	}
 	for _, v := range values {
-		if have := m.values[v.key]; have == nil {
-			m.values[v.key] = &v
+		if have := m.values[v.Key]; have == nil {
+			m.values[v.Key] = &v
 		} else {
-			have.count += v.count
-			if v.most > have.most {
-				have.most, have.shown = v.most, v.shown
+			have.Count += v.Count
+			if v.Most > have.Most {
+				have.Most, have.Shown = v.Most, v.Shown
 			}
 		}
 	}
@@ -114,7 +119,7 @@ func (w *federated) addFacet(uid, attribute string, by FacetSort, values []count
 func (w *federated) finishFacets() error {
 	f := w.federation
 	if f.MergeFacets {
-		most := defaultFaceting().MaxValuesPerFacet
+		most := settings.DefaultFaceting().MaxValuesPerFacet
 		if f.MaxValuesPerFacet != nil {
 			most = *f.MaxValuesPerFacet
 		}
@@ -127,7 +132,7 @@ func (w *federated) finishFacets() error {
 	w.res.FacetsByIndex = []IndexFacets{}
 	for i := range w.facets {
 		one := &w.facets[i]
-		most := defaultFaceting().MaxValuesPerFacet
+		most := settings.DefaultFaceting().MaxValuesPerFacet
 		if one.most != nil {
 			most = *one.most
 		}
@@ -145,7 +150,7 @@ func (f *indexFacets) counts(most int) []FacetCounts {
 	slices.Sort(f.attributes)
 	for _, a := range f.attributes {
 		m := f.byName[a]
-		values := make([]countedValue, 0, len(m.values))
+		values := make([]folder.Count, 0, len(m.values))
 		for _, v := range m.values {
 			values = append(values, *v)
 		}

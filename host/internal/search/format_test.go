@@ -8,6 +8,7 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/highlight"
 )
 
 const tales = `[{"id":1,"title":"The Wizard's knights","text":"A knight rode out at dawn. Nobody had seen the old wizard of Straßburg for many years, and the knight was looking for him.",
@@ -21,32 +22,33 @@ func TestFormat(t *testing.T) {
 	tests := []struct {
 		name, q string
 		only    []string // attributesToRetrieve
-		f       search.Format
+		f       highlight.Format
 		want    string
 	}{
 		{
 			"highlight all", "knight wizard",
 			[]string{"title", "tags", "pages"},
-			search.Format{Highlight: star},
+			highlight.Format{Highlight: star},
 			`{"id":"1","title":"The <em>Wizard</em>'s <em>knights</em>","text":"A <em>knight</em> rode out at dawn. Nobody had seen the old <em>wizard</em> of Straßburg for many years, and the <em>knight</em> was looking for him.","pages":"120","tags":["<em>Knights</em>","x <b>"],"author":{"name":"K. Night","born":"1970"}}`,
 		},
-		{"highlight one, show another", "knight", []string{"pages"}, search.Format{Highlight: []string{"title"}}, `{"title":"The Wizard's <em>knight</em>s","pages":"120"}`},
-		{"the beginning that was typed", "kni", []string{"title"}, search.Format{Highlight: []string{"title"}}, `{"title":"The Wizard's <em>kni</em>ghts"}`},
-		{"a typo", "wizadr x", []string{"title"}, search.Format{Highlight: []string{"title"}}, `{"title":"The <em>Wizard</em>'s knights"}`},
-		{"letters of more bytes when folded", "strassbu", []string{}, search.Format{Highlight: []string{"text"}, Crop: []string{"text:1"}}, `{"text":"…<em>Straßbu</em>rg…"}`},
+		{"highlight one, show another", "knight", []string{"pages"}, highlight.Format{Highlight: []string{"title"}}, `{"title":"The Wizard's <em>knight</em>s","pages":"120"}`},
+		{"the beginning that was typed", "kni", []string{"title"}, highlight.Format{Highlight: []string{"title"}}, `{"title":"The Wizard's <em>kni</em>ghts"}`},
+		{"a typo", "wizadr x", []string{"title"}, highlight.Format{Highlight: []string{"title"}}, `{"title":"The <em>Wizard</em>'s knights"}`},
+		{"letters of more bytes when folded", "strassbu", []string{}, highlight.Format{Highlight: []string{"text"}, Crop: []string{"text:1"}}, `{"text":"…<em>Straßbu</em>rg…"}`},
 		{
 			"phrase as one", `"old wizard"`, nil,
-			search.Format{Highlight: []string{"text"}, Crop: []string{"text"}, CropLength: limit(4)},
+			highlight.Format{Highlight: []string{"text"}, Crop: []string{"text"}, CropLength: limit(4)},
 			`{"id":"1","title":"The Wizard's knights","text":"…the <em>old wizard</em> of…","pages":"120","tags":["Knights","x <b>"],"author":{"name":"K. Night","born":"1970"}}`,
 		},
-		{"tags of one's own", "120", []string{"pages"}, search.Format{Highlight: []string{"pages"}, PreTag: new("["), PostTag: new("]")}, `{"pages":"[120]"}`},
-		{"nested", "night", []string{"author"}, search.Format{Highlight: []string{"author"}}, `{"author":{"name":"K. <em>Night</em>","born":"1970"}}`},
-		{"crop only, around most of the words", "wizard years", []string{}, search.Format{Crop: []string{"text"}, CropLength: limit(6), CropMarker: new(" [..] ")}, `{"text":" [..] wizard of Straßburg for many years [..] "}`},
-		{"crop without words", "", []string{}, search.Format{Crop: []string{"text:3"}}, `{"text":"A knight rode…"}`},
-		{"crop of all, the own length first", "", []string{}, search.Format{Crop: []string{"*", "text:2"}, CropLength: limit(1)}, `{"id":"1","title":"The…","text":"A knight…","pages":"120","tags":["Knights","x…"],"author":{"name":"K…","born":"1970"}}`},
-		{"length zero crops nothing", "", []string{"title"}, search.Format{Crop: []string{"title"}, CropLength: limit(0)}, `{"title":"The Wizard's knights"}`},
-		{"hidden attributes stay so", "knight", []string{}, search.Format{Highlight: []string{"secret"}, Crop: []string{"secret"}}, `{}`},
-		{"no format", "knight", nil, search.Format{}, ""},
+		{"tags of one's own", "120", []string{"pages"}, highlight.Format{Highlight: []string{"pages"}, PreTag: new("["), PostTag: new("]")}, `{"pages":"[120]"}`},
+		{"nested", "night", []string{"author"}, highlight.Format{Highlight: []string{"author"}}, `{"author":{"name":"K. <em>Night</em>","born":"1970"}}`},
+		{"crop only, around most of the words", "wizard years", []string{}, highlight.Format{Crop: []string{"text"}, CropLength: limit(6), CropMarker: new(" [..] ")}, `{"text":" [..] wizard of Straßburg for many years [..] "}`},
+		{"crop without words", "", []string{}, highlight.Format{Crop: []string{"text:3"}}, `{"text":"A knight rode…"}`},
+		{"crop of all, the own length first", "", []string{}, highlight.Format{Crop: []string{"*", "text:2"}, CropLength: limit(1)}, `{"id":"1","title":"The…","text":"A knight…","pages":"120","tags":["Knights","x…"],"author":{"name":"K…","born":"1970"}}`},
+		{"length zero crops nothing", "", []string{"title"}, highlight.Format{Crop: []string{"title"}, CropLength: limit(0)}, `{"title":"The Wizard's knights"}`},
+		{"hidden attributes stay so", "knight", []string{}, highlight.Format{Highlight: []string{"secret"}, Crop: []string{"secret"}}, ""},
+		{"nothing that exists", "knight", nil, highlight.Format{Highlight: []string{"nope"}, Crop: []string{"author.nope:3"}}, ""},
+		{"no format", "knight", nil, highlight.Format{}, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -59,7 +61,7 @@ func TestFormat(t *testing.T) {
 			}
 		})
 	}
-	for code, f := range map[apierr.Code]search.Format{
+	for code, f := range map[apierr.Code]highlight.Format{
 		apierr.InvalidSearchCropLength:     {CropLength: limit(-1)},
 		apierr.InvalidSearchAttributesCrop: {Crop: []string{"text:x"}},
 	} {
@@ -84,9 +86,46 @@ func TestMatchesPosition(t *testing.T) {
 		{"", nil, `{}`},
 	}
 	for _, tt := range tests {
-		res := r.search("a", search.Query{Q: tt.q, AttributesToRetrieve: tt.only, Format: search.Format{Positions: true}})
+		res := r.search("a", search.Query{Q: tt.q, AttributesToRetrieve: tt.only, Format: highlight.Format{Positions: true}})
 		if got := string(res.Hits[0].Matches); got != tt.want {
 			t.Errorf("matches of %q\n%s, want\n%s", tt.q, got, tt.want)
+		}
+	}
+}
+
+// TestCropWindow wants crops to have the words around a match that those of
+// Meilisearch have.
+func TestCropWindow(t *testing.T) {
+	r := newRig(t)
+	r.add("a", `[{"id":1,"x":"The Petit Prince is a French children's book about a prince that walks on many planets. He meets a fox, a rose; and a king."},{"id":2,"y":"one two three."},{"id":3,"z":"Here is a small book about a journey that goes on for long"}]`)
+	for _, tt := range []struct {
+		q, attribute string
+		length       int
+		want         string
+	}{
+		{"walks", "x", 6, "…a prince that walks on many…"},
+		{"planets", "x", 4, "…walks on many planets…"},
+		{"fox", "x", 3, "…meets a fox…"},
+		{"petit", "x", 3, "The Petit Prince…"},
+		{"king", "x", 4, "…rose; and a king."},
+		{"prince walks", "x", 4, "…a prince that walks…"},
+		{"prince fox rose", "x", 5, "…meets a fox, a rose…"},
+		{"", "x", 3, "The Petit Prince…"},
+		{"two", "y", 9, "one two three."},
+		{"two", "y", 3, "one two three…"},
+		{`"on many planets"`, "x", 2, "…on many…"},
+		{"journey", "z", 6, "…book about a journey that goes…"},
+	} {
+		res := r.search("a", search.Query{Q: tt.q, AttributesToRetrieve: []string{}, Format: highlight.Format{Crop: []string{tt.attribute}, CropLength: limit(tt.length)}})
+		got := ""
+		for _, h := range res.Hits {
+			var shown map[string]string
+			if h.Formatted != nil && json.Unmarshal(h.Formatted, &shown) == nil && shown[tt.attribute] != "" {
+				got = shown[tt.attribute]
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%q in %d words: %q, want %q", tt.q, tt.length, got, tt.want)
 		}
 	}
 }

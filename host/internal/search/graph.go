@@ -2,6 +2,8 @@ package search
 
 import (
 	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/search/text"
 )
 
 // A graph says in which ways a document may have the units of a query. Its
@@ -15,11 +17,11 @@ type graph struct {
 // An edge is one way of having the units from to to-1.
 type edge struct {
 	from, to int
-	own      bool   // it is the unit itself, and not what stands for it
-	words    []word // of a phrase, else nil
+	own      bool        // it is the unit itself, and not what stands for it
+	words    []text.Word // of a phrase, else nil
 	// Where words is nil: the word that is looked for, whether it may go on, and
 	// the typos that it may have.
-	forms   []form
+	forms   []text.Form
 	prefix  bool
 	typos   int
 	derived [][]derived // of a word, by segment
@@ -39,7 +41,7 @@ func (u unitSet) without(i int) unitSet { return u &^ (1 << i) }
 // list returns the units of the set, in order.
 func (u unitSet) list() []int {
 	var out []int
-	for i := range maxUnits {
+	for i := range text.MaxUnits {
 		if u.has(i) {
 			out = append(out, i)
 		}
@@ -173,10 +175,10 @@ func disjoin(list []*roaring.Bitmap) {
 // what strategy never drops: phrases, and one unit at least. Words that none of
 // docs has go first: who asks for one of them besides others is better served
 // by the others than by nothing.
-func (g *graph) relaxations(docs *roaring.Bitmap, units []unit, strategy Strategy) []unitSet {
+func (g *graph) relaxations(docs *roaring.Bitmap, units []text.Unit, strategy settings.Strategy) []unitSet {
 	all := allUnits(g.n)
 	out := []unitSet{all}
-	if strategy == All {
+	if strategy == settings.All {
 		return out
 	}
 	if known := g.known(docs, units); known != all && known != 0 {
@@ -187,10 +189,10 @@ func (g *graph) relaxations(docs *roaring.Bitmap, units []unit, strategy Strateg
 	for left := len(all.list()); left > 1; left-- {
 		drop := -1
 		for _, i := range all.list() {
-			if units[i].phrase {
+			if units[i].Phrase {
 				continue
 			}
-			if drop < 0 || strategy != Frequency || frequency(i) >= frequency(drop) {
+			if drop < 0 || strategy != settings.Frequency || frequency(i) >= frequency(drop) {
 				drop = i
 			}
 		}
@@ -205,9 +207,9 @@ func (g *graph) relaxations(docs *roaring.Bitmap, units []unit, strategy Strateg
 
 // known returns the phrases, and the words that some of docs have in one way or
 // another.
-func (g *graph) known(docs *roaring.Bitmap, units []unit) (known unitSet) {
+func (g *graph) known(docs *roaring.Bitmap, units []text.Unit) (known unitSet) {
 	for i := range units {
-		if units[i].phrase {
+		if units[i].Phrase {
 			known = known.with(i)
 		}
 	}

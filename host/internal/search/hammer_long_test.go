@@ -11,6 +11,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/ingest"
 )
 
 // hammerEnv is how long TestHammerSearchersAndWriter runs; default 2 s.
@@ -64,7 +65,7 @@ func TestHammerSearchersAndWriter(t *testing.T) {
 			r.settings("a", fmt.Sprintf(`{"filterableAttributes":["kind","extra%d"]}`, rounds))
 		case 3:
 			body := docsJSON(5000, 400, func(int) string { return `"kind":"large","pad":"` + strings.Repeat("x ", 500) + `"` })
-			r.ok(r.svc.ReadDocuments("a", search.Incoming{Format: search.JSON, Partial: true}, strings.NewReader(body)))
+			r.ok(r.svc.ReadDocuments("a", search.Incoming{Format: ingest.JSON, Partial: true}, strings.NewReader(body)))
 			r.ok(r.svc.DeleteByFilter("a", filter("kind = large")))
 		}
 	}

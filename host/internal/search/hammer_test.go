@@ -14,6 +14,7 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/highlight"
 )
 
 // TestHammerReadersAndWriter searches from many goroutines while documents are
@@ -32,7 +33,7 @@ func TestHammerReadersAndWriter(t *testing.T) {
 			for i := g; !stop.Load(); i++ {
 				res, err := r.svc.Search(ctx, auth.Everyone(), "a", search.Query{
 					Q: "steady", Filter: filter(fmt.Sprintf("group = %d", i%2)), Limit: limit(200),
-					Facets: []string{"group"}, Sort: []string{"text:desc"}, Format: search.Format{Highlight: []string{"*"}},
+					Facets: []string{"group"}, Sort: []string{"text:desc"}, Format: highlight.Format{Highlight: []string{"*"}},
 				})
 				if err != nil {
 					t.Error(err)

@@ -1,6 +1,13 @@
 package search
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/parley-search/parley/host/internal/search/attribute"
+	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/highlight"
+	"github.com/parley-search/parley/host/internal/search/vector"
+)
 
 // fill reads the documents of the hits. One that is gone since bleve saw it is
 // left out, and one that a tenant's rule, asked of the document as it is now,
@@ -12,7 +19,7 @@ func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []found) er
 	ids := make([]string, len(list))
 	for i, f := range list {
 		var err error
-		if ids[i], err = s.view.id(f.doc); err != nil {
+		if ids[i], err = s.view.ID(f.doc); err != nil {
 			return err
 		}
 	}
@@ -25,8 +32,8 @@ func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []found) er
 	if err != nil {
 		return err
 	}
-	displayed, wanted := m.Settings.displayed(), newSelection(q.AttributesToRetrieve)
-	format, err := s.newFormatter(displayed, wanted)
+	displayed, wanted := m.Settings.Displayed(), attribute.NewSelection(q.AttributesToRetrieve)
+	format, err := highlight.NewFormatter(&s.plan.query.Format, s.plan.crops, displayed, wanted, m.has, s.newMarker)
 	if err != nil {
 		return err
 	}
@@ -41,11 +48,11 @@ func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []found) er
 		}
 	}
 	for i, d := range docs {
-		if d.Seq == 0 || rd.rule != nil && !rd.rule.matches(d.Body) {
+		if d.Seq == 0 || rd.rule != nil && !rd.rule.Matches(d.Body) {
 			continue
 		}
-		h := Hit{ID: d.ID, Document: project(d.Body, displayed, wanted), Score: list[i].score}
-		h.Formatted, h.Matches = format.hit(d.Body)
+		h := Hit{ID: d.ID, Document: attribute.Project(d.Body, displayed, wanted), Score: list[i].score}
+		h.Formatted, h.Matches = format.Show(d.Body)
 		switch {
 		case q.ShowRankingScoreDetails && list[i].byMeaning:
 			h.Details = meaningDetails(&list[i])
@@ -58,18 +65,18 @@ func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []found) er
 		h.Distance = extras.distance(i)
 		if q.federated != nil {
 			h.order, h.distinct, h.byMeaning = orders[i], values[i], list[i].byMeaning
-			h.hidden = displayed != nil && !displayed.whole(q.federated.Distinct)
+			h.hidden = displayed != nil && !displayed.ShowsAll(q.federated.Distinct)
 		}
 		res.Hits = append(res.Hits, h)
 	}
-	if q.RetrieveVectors && (displayed == nil || displayed.whole(vectorsField)) {
+	if q.RetrieveVectors && (displayed == nil || displayed.ShowsAll(vector.Field)) {
 		return svc.showVectors(m, res.Hits)
 	}
 	return nil
 }
 
 // suspect has the folder built anew that a search found damaged.
-func (ix *index) suspect(f *folder, why error) {
+func (ix *index) suspect(f *folder.Folder, why error) {
 	if ix.state.Load().folder != f {
 		return // replaced already
 	}
@@ -78,4 +85,26 @@ func (ix *index) suspect(f *folder, why error) {
 	if ix.service.ctx.Err() == nil && ix.startRepair(ix.service.ctx, f) {
 		ix.service.opts.Log(fmt.Sprintf("index %q is built anew from its documents", ix.uid()), why)
 	}
+}
+
+// highlight.NewMarker returns what finds in texts what s looked for.
+func (s *searcher) newMarker() (*highlight.Marker, error) {
+	m := highlight.NewMarker(s.plan.settings, s.plan.query.Locales)
+	if s.graph == nil {
+		return m, nil
+	}
+	for _, e := range s.graph.edges {
+		if e.words != nil {
+			m.AddPhrase(e.from, e.words)
+			continue
+		}
+		for _, f := range e.forms {
+			w, err := s.fuzzy.Matcher(f.Term, e.prefix, e.typos)
+			if err != nil {
+				return nil, err
+			}
+			m.AddWord(e.from, f.In, w)
+		}
+	}
+	return m, nil
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/search/ingest"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -31,7 +32,7 @@ type BodyWriter interface {
 
 // Incoming says how a body of documents is to be taken.
 type Incoming struct {
-	Format     BodyFormat
+	Format     ingest.BodyFormat
 	Delimiter  byte   // between the columns of CSV; 0: a comma
 	PrimaryKey string // "": the index's, or found in the first document
 	// Partial keeps the fields of a document that the new one does not name.
@@ -41,7 +42,7 @@ type Incoming struct {
 // AddDocuments is the task that puts documents into an index, which it makes
 // where there is none. body is a JSON object or an array of them.
 func AddDocuments(uid, primaryKey string, partial bool, body []byte) (task.New, error) {
-	in := Incoming{Format: JSON, PrimaryKey: primaryKey, Partial: partial}
+	in := Incoming{Format: ingest.JSON, PrimaryKey: primaryKey, Partial: partial}
 	n, err := in.check(uid, bytes.NewReader(body))
 	if err != nil {
 		return task.New{}, err
@@ -81,19 +82,19 @@ func (in *Incoming) check(uid string, body io.Reader) (n int, err error) {
 	if err := errors.Join(CheckIndexUID(uid), checkPrimaryKey(in.PrimaryKey)); err != nil {
 		return 0, apierr.From(err)
 	}
-	records := newRecords(body, in.Format, in.Delimiter)
+	records := ingest.NewRecords(body, in.Format, in.Delimiter)
 	for {
-		_, err := records.next()
+		_, err := records.Next()
 		if errors.Is(err, io.EOF) {
-			if n == 0 && in.Format == NDJSON {
+			if n == 0 && in.Format == ingest.NDJSON {
 				return 0, apierr.Newf(apierr.MissingPayload, "The body is empty; expected a JSON object a line.")
 			}
-			if n == 0 && in.Format == CSV {
+			if n == 0 && in.Format == ingest.CSV {
 				return 0, apierr.Newf(apierr.MissingPayload, "The body holds no documents; expected CSV: a line of names, then a line a document.")
 			}
 			return n, nil
 		}
-		if e, ok := errors.AsType[*apierr.Error](err); ok && e.Code == apierr.MalformedPayload && in.Format != JSON {
+		if e, ok := errors.AsType[*apierr.Error](err); ok && e.Code == apierr.MalformedPayload && in.Format != ingest.JSON {
 			return n, nil // the task will say so
 		}
 		if err != nil {

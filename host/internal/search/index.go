@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +10,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/search/filter"
+	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/search/storage"
 )
 
 // An index is one index, open. There is one writer at a time, the scheduler,
@@ -28,7 +35,7 @@ type index struct {
 // A state is what readers of an index go by, all of one moment.
 type state struct {
 	meta   *meta
-	folder *folder // nil while there is nothing to serve
+	folder *folder.Folder // nil while there is nothing to serve
 }
 
 func newIndex(s *Service, m *meta) *index {
@@ -54,9 +61,9 @@ func (ix *index) publish(st *state) {
 	if old == nil || old == st.folder {
 		return
 	}
-	old.retire(func() {
-		ix.service.columns.forget(old.name())
-		if err := old.remove(); err != nil {
+	old.Retire(func() {
+		ix.service.columns.Forget(old.Name())
+		if err := old.Remove(); err != nil {
 			ix.service.opts.Log(fmt.Sprintf("removing an old folder of index %q failed", ix.uid()), err)
 		}
 	})
@@ -68,23 +75,31 @@ func (ix *index) uid() string { return ix.meta().UID }
 // meta is the index's record.
 func (ix *index) meta() *meta { return ix.state.Load().meta }
 
-// openFolder opens the index's folder, brings it up to date from the outbox
+// folder.Open opens the index's folder, brings it up to date from the outbox
 // and lets it serve. An error says why it must be built anew; it may serve
 // until then.
 func (ix *index) openFolder() error {
 	m := ix.meta()
-	f, err := openFolder(filepath.Join(ix.service.opts.Dir, m.Folder))
+	f, err := folder.Open(filepath.Join(ix.service.opts.Dir, m.Folder))
 	if err != nil {
 		return err
 	}
 	ix.state.Store(&state{m, f})
-	if want := m.Settings.schema(); f.schema.Analyzer != want.Analyzer || f.schema.Layout != want.Layout || !f.schema.serves(&m.Settings) {
-		return fmt.Errorf("its folder has another shape: %s; wanted %s", f.schema.encode(), want.encode())
+	want := settings.SchemaOf(&m.Settings)
+	other := fmt.Errorf("its folder has another shape: %s; wanted %s", f.Schema.Encode(), want.Encode())
+	if !f.Schema.Serves(want) {
+		return other
 	}
-	if f.behind = ix.farBehind(f); f.behind {
+	if f.Behind = ix.farBehind(f); f.Behind {
 		return errFarBehind
 	}
-	return ix.catchUp(f)
+	if err := ix.catchUp(f); err != nil {
+		return err
+	}
+	if f.Schema.Outdated(want) {
+		return other
+	}
+	return nil
 }
 
 // errFarBehind says that catching up would keep the host from starting.
@@ -95,10 +110,10 @@ const fewBehind = 2000
 
 // farBehind reports whether more than a few documents changed that f may not
 // have: a large task was under way when the process ended.
-func (ix *index) farBehind(f *folder) bool {
+func (ix *index) farBehind(f *folder.Folder) bool {
 	n := 0
 	err := ix.service.opts.DB.Outbox(ix.meta().Docs, func(task uint32, ids []string) error {
-		if task >= f.next.Load() {
+		if task >= f.Next.Load() {
 			n += len(ids)
 		}
 		if n > fewBehind {
@@ -110,10 +125,10 @@ func (ix *index) farBehind(f *folder) bool {
 }
 
 // catchUp brings f in step with the documents from the outbox.
-func (ix *index) catchUp(f *folder) error {
+func (ix *index) catchUp(f *folder.Folder) error {
 	m := ix.meta()
-	if f.next.Load() < m.Pruned || f.next.Load() > m.Next {
-		return fmt.Errorf("its folder is of another time: it has the tasks from %d on not, the documents have those below %d", f.next.Load(), m.Next)
+	if f.Next.Load() < m.Pruned || f.Next.Load() > m.Next {
+		return fmt.Errorf("its folder is of another time: it has the tasks from %d on not, the documents have those below %d", f.Next.Load(), m.Next)
 	}
 	if err := ix.replay(f); err != nil {
 		return fmt.Errorf("catch up with the documents: %w", err)
@@ -122,13 +137,13 @@ func (ix *index) catchUp(f *folder) error {
 }
 
 // replay indexes again what tasks changed that f has not, or not wholly.
-func (ix *index) replay(f *folder) error {
+func (ix *index) replay(f *folder.Folder) error {
 	m := ix.meta()
 	db := ix.service.opts.DB
-	w := ix.service.writer(f, m.Fields)
+	w := f.Writer(m.Fields, ix.service.limits)
 	n := 0
 	err := db.Outbox(m.Docs, func(task uint32, ids []string) error {
-		if task < f.next.Load() {
+		if task < f.Next.Load() {
 			return nil
 		}
 		if err := ix.service.ctx.Err(); err != nil {
@@ -141,20 +156,20 @@ func (ix *index) replay(f *folder) error {
 		}
 		return writeDocs(w, ids, docs)
 	})
-	if err != nil || n == 0 && f.next.Load() == m.Next {
+	if err != nil || n == 0 && f.Next.Load() == m.Next {
 		return err
 	}
-	return w.finish(m.Next)
+	return w.Finish(m.Next)
 }
 
 // writeDocs puts each document, or deletes it where it is absent.
-func writeDocs(w *folderWriter, ids []string, docs []Document) error {
+func writeDocs(w *folder.Writer, ids []string, docs []storage.Document) error {
 	for i, d := range docs {
 		var err error
 		if d.Seq == 0 {
-			err = w.delete(ids[i])
+			err = w.Delete(ids[i])
 		} else {
-			err = w.put(d)
+			err = w.Put(d)
 		}
 		if err != nil {
 			return err
@@ -165,7 +180,7 @@ func writeDocs(w *folderWriter, ids []string, docs []Document) error {
 
 // startRepair builds a new folder in place of bad in the background, unless
 // one is being built.
-func (ix *index) startRepair(ctx context.Context, bad *folder) (started bool) {
+func (ix *index) startRepair(ctx context.Context, bad *folder.Folder) (started bool) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
 	if ix.repair != nil {
@@ -197,7 +212,7 @@ func (ix *index) startRepair(ctx context.Context, bad *folder) (started bool) {
 
 // replace rebuilds where the folder is still the bad one. One that is only
 // behind is caught up with.
-func (ix *index) replace(ctx context.Context, bad *folder) error {
+func (ix *index) replace(ctx context.Context, bad *folder.Folder) error {
 	unlock, err := ix.lock(ctx)
 	if err != nil {
 		return err
@@ -206,10 +221,11 @@ func (ix *index) replace(ctx context.Context, bad *folder) error {
 	if ix.dropped.Load() || ix.state.Load().folder != bad {
 		return nil
 	}
-	if bad != nil && bad.behind {
-		bad.behind = false // whatever comes of it, it is not tried again
-		defer ix.service.heap.enter()()
-		if err := ix.catchUp(bad); err == nil || ctx.Err() != nil {
+	if bad != nil && bad.Behind {
+		bad.Behind = false // whatever comes of it, it is not tried again
+		defer ix.service.limits.Enter()()
+		err := ix.catchUp(bad)
+		if ctx.Err() != nil || err == nil && !bad.Schema.Outdated(settings.SchemaOf(&ix.meta().Settings)) {
 			return err
 		}
 	}
@@ -220,7 +236,7 @@ func (ix *index) replace(ctx context.Context, bad *folder) error {
 // lock.
 func (ix *index) rebuild(ctx context.Context) error {
 	m := ix.meta()
-	f, err := ix.service.buildFolder(ctx, m, m.Settings.schema(), func(int) {})
+	f, err := ix.service.buildFolder(ctx, m, settings.SchemaOf(&m.Settings), func(int) {})
 	if err != nil {
 		return err
 	}
@@ -230,12 +246,12 @@ func (ix *index) rebuild(ctx context.Context) error {
 
 // swap makes f the index's folder, and m with it its record. Where it fails, f
 // is gone and the old folder stays.
-func (ix *index) swap(f *folder, m *meta) error {
+func (ix *index) swap(f *folder.Folder, m *meta) error {
 	before := ix.state.Load()
 	unread := before.meta.Folder // m may be the same record
-	m.Folder = f.name()
+	m.Folder = f.Name()
 	if err := ix.service.opts.DB.PutMeta(ix.uid(), m.encode()); err != nil {
-		return errors.Join(fmt.Errorf("write record of index: %w", err), f.remove())
+		return errors.Join(fmt.Errorf("write record of index: %w", err), f.Remove())
 	}
 	ix.publish(&state{m, f})
 	if before.folder == nil && unread != "" {
@@ -249,13 +265,13 @@ func (ix *index) swap(f *folder, m *meta) error {
 // the documents. Call it with the lock.
 func (ix *index) ready(ctx context.Context) error {
 	st := ix.state.Load()
-	if st.folder == nil || !st.folder.schema.serves(&st.meta.Settings) {
+	if st.folder == nil || !st.folder.Schema.Serves(settings.SchemaOf(&st.meta.Settings)) {
 		return ix.rebuild(ctx)
 	}
-	if st.folder.next.Load() == st.meta.Next {
+	if st.folder.Next.Load() == st.meta.Next {
 		return nil
 	}
-	if err := ix.catchUp(st.folder); errors.Is(err, errNotWritable) {
+	if err := ix.catchUp(st.folder); errors.Is(err, folder.ErrNotWritable) {
 		return err
 	} else if err != nil {
 		ix.service.opts.Log(fmt.Sprintf("index %q is built anew from its documents", ix.uid()), err)
@@ -287,4 +303,28 @@ func (ix *index) settled(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// filter reads a request's filter, within b (nil: a budget of its own), and
+// checks that the index has what it asks about. A mistake is an [apierr.Error]
+// of code.
+func (ix *index) filter(m *meta, raw json.RawMessage, code apierr.Code, b *budget) (*filter.Node, error) {
+	n, err := filter.Parse(raw, ix.service.contains(), b.ofFilters())
+	if err == nil {
+		err = n.Check(&m.Settings)
+	}
+	if err != nil {
+		return nil, filter.Refuse(err, code)
+	}
+	return n, nil
+}
+
+// folder.Build makes a folder for m's documents under the schema sc. report is
+// told, now and then, how many are in it.
+func (s *Service) buildFolder(ctx context.Context, m *meta, sc *folder.Schema, report func(done int)) (*folder.Folder, error) {
+	if m.Bytes > s.partBytes() {
+		defer s.limits.Enter()()
+	}
+	scan := func(f func(storage.Document) error) error { return s.opts.DB.Scan(ctx, m.Docs, f) }
+	return folder.Build(s.opts.Dir, sc, m.Fields, m.Next, s.limits, scan, report)
 }

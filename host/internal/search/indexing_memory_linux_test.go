@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/ingest"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -50,7 +51,7 @@ func TestIndexingMemory(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer f.Close()
-			work, err := r.svc.ReadDocuments("a", search.Incoming{Format: search.JSON}, f)
+			work, err := r.svc.ReadDocuments("a", search.Incoming{Format: ingest.JSON}, f)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -13,6 +13,8 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/highlight"
+	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
 // A world is indexes whose every text, facet value and id tells whose it is.
@@ -79,7 +81,7 @@ func randomRule(rng *rand.Rand) worldRule {
 	case 4:
 		return worldRule{fmt.Sprintf("NOT (owner IN [%d, 2] OR price %d TO %d)", n, m, m+5), func(d *worldDoc) bool { return d.owner != n && d.owner != 2 && (d.price < m || d.price > m+5) }}
 	}
-	return worldRule{[]any{}, func(*worldDoc) bool { return true }}
+	return worldRule{[]any{"owner EXISTS"}, func(*worldDoc) bool { return true }}
 }
 
 // A worldCaller is a key, maybe with a token over it, and what it may see.
@@ -202,9 +204,9 @@ func (w *world) query(rng *rand.Rand) (q search.Query, keep func(*worldDoc) bool
 		q.Distinct, exact = "kind", false
 	case 2:
 		ratio := float64(rng.IntN(3)) / 2
-		q.Vector, q.Hybrid = []float32{1, float32(rng.IntN(5))}, &search.Hybrid{Embedder: "e", SemanticRatio: &ratio}
+		q.Vector, q.Hybrid = []float32{1, float32(rng.IntN(5))}, &settings.Hybrid{Embedder: "e", SemanticRatio: &ratio}
 	case 3:
-		q.Format = search.Format{Highlight: []string{"*"}, Crop: []string{"*"}, Positions: true}
+		q.Format = highlight.Format{Highlight: []string{"*"}, Crop: []string{"*"}, Positions: true}
 	}
 	return q, r.holds, exact
 }
@@ -372,7 +374,8 @@ func (w *world) chats(rng *rand.Rand, c *worldCaller) {
 		w.tb.Fatalf("%s: told of %v, listed %d; want %v", c.says, uids, n, c.uids)
 	}
 	for _, uid := range c.uids {
-		hits, err := w.svc.ChatSearch(ctx, c.Caller, uid, "common words", fmt.Sprintf("owner = %d OR owner != %d", rng.IntN(4), rng.IntN(4)))
+		found, err := w.svc.ChatSearch(ctx, c.Caller, uid, "common words", fmt.Sprintf("owner = %d OR owner != %d", rng.IntN(4), rng.IntN(4)))
+		hits := found.Hits
 		if err != nil {
 			w.tb.Fatal(err)
 		}

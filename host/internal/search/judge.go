@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
 // A ranking is how well a document answers, for the rules about texts. Less is
@@ -31,13 +33,13 @@ const (
 )
 
 // compare orders rankings by one rule.
-func (r *ranking) compare(o *ranking, kind ruleKind) int {
+func (r *ranking) compare(o *ranking, kind settings.CriterionKind) int {
 	switch kind {
-	case proximityRule:
+	case settings.ProximityRule:
 		return cmp.Compare(r.proximity, o.proximity)
-	case attributeRule:
+	case settings.AttributeRule:
 		return cmp.Or(cmp.Compare(r.field, o.field), cmp.Compare(r.pos, o.pos))
-	case exactnessRule:
+	case settings.ExactnessRule:
 		return cmp.Or(cmp.Compare(r.match, o.match), cmp.Compare(r.inexact, o.inexact), cmp.Compare(r.more, o.more), cmp.Compare(r.rest, o.rest))
 	}
 	return 0

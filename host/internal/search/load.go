@@ -1,6 +1,10 @@
 package search
 
-import "time"
+import (
+	"time"
+
+	"github.com/parley-search/parley/host/internal/search/settings"
+)
 
 // Searched is a search of one index that has ended, for figures.
 type Searched struct {
@@ -26,7 +30,7 @@ func (s *Service) Load() Load {
 		st := ix.state.Load()
 		l.Documents += st.meta.Count
 		l.DocumentBytes += st.meta.Bytes
-		if st.folder == nil || !st.folder.schema.serves(&st.meta.Settings) {
+		if st.folder == nil || !st.folder.Schema.Serves(settings.SchemaOf(&st.meta.Settings)) {
 			l.NotReady++
 		}
 	}

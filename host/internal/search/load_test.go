@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/storage"
 	"github.com/parley-search/parley/host/internal/store"
 )
 
@@ -17,7 +18,7 @@ type slowDB struct {
 	let chan struct{}
 }
 
-func (d slowDB) Scan(ctx context.Context, docs string, f func(search.Document) error) error {
+func (d slowDB) Scan(ctx context.Context, docs string, f func(storage.Document) error) error {
 	select {
 	case <-d.let:
 	case <-ctx.Done():

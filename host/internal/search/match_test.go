@@ -8,17 +8,18 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
 func TestMatchingStrategy(t *testing.T) {
 	r := newRig(t)
 	r.settings("a", `{"searchableAttributes":["text"]}`)
 	r.add("a", `[{"id":1,"text":"big fat liar"},{"id":2,"text":"big fat"},{"id":3,"text":"big"},{"id":4,"text":"liar"},{"id":5,"text":"fat liar"},{"id":6,"text":"big big"}]`)
-	for strategy, want := range map[search.Strategy]string{
-		"":               "1 2 3 6",
-		search.Last:      "1 2 3 6",
-		search.All:       "1",
-		search.Frequency: "1 5 2", // big is in the most, then, of as many, the last goes
+	for strategy, want := range map[settings.Strategy]string{
+		"":                 "1 2 3 6",
+		settings.Last:      "1 2 3 6",
+		settings.All:       "1",
+		settings.Frequency: "1 5 2", // big is in the most, then, of as many, the last goes
 	} {
 		if got := r.ids("a", search.Query{Q: "big fat liar ", MatchingStrategy: strategy}); got != want {
 			t.Errorf("strategy %q found %q, want %q", strategy, got, want)
@@ -33,7 +34,7 @@ func TestUnknownWords(t *testing.T) {
 	r := newRig(t)
 	r.settings("a", `{"searchableAttributes":["text"],"filterableAttributes":["for"],"synonyms":{"nil":["fat"]}}`)
 	r.add("a", `[{"id":1,"text":"big fat liar","for":"me"},{"id":2,"text":"big","for":"me"},{"id":3,"text":"fat","for":"me"},{"id":4,"text":"zebra","for":"you"}]`)
-	for _, strategy := range []search.Strategy{search.Last, search.Frequency} {
+	for _, strategy := range []settings.Strategy{settings.Last, settings.Frequency} {
 		for q, want := range map[string]string{
 			"qqq big ":         "1 2",
 			"qqq zzz big vvv ": "1 2",
@@ -48,7 +49,7 @@ func TestUnknownWords(t *testing.T) {
 			}
 		}
 	}
-	if got := r.ids("a", search.Query{Q: "qqq big ", MatchingStrategy: search.All}); got != "" {
+	if got := r.ids("a", search.Query{Q: "qqq big ", MatchingStrategy: settings.All}); got != "" {
 		t.Errorf("strategy all dropped a word and found %q", got)
 	}
 }
@@ -66,7 +67,7 @@ func TestExactness(t *testing.T) {
 		{"a typo in the word before a typo in the beginning of a longer one", "alignde", "3 5 2"},
 		{"a finished word goes on nowhere", "star wars ", "6 4"},
 	} {
-		q := search.Query{Q: tt.q, MatchingStrategy: search.All, ShowRankingScore: true}
+		q := search.Query{Q: tt.q, MatchingStrategy: settings.All, ShowRankingScore: true}
 		if got := r.ids("a", q); got != tt.want {
 			t.Errorf("%s: %q found %q, want %q", tt.name, tt.q, got, tt.want)
 		}

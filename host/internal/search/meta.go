@@ -5,6 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/parley-search/parley/host/internal/rawjson"
+	"github.com/parley-search/parley/host/internal/search/attribute"
+	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/search/vector"
 )
 
 // A meta is the record of an index. It is never changed in place: writers put
@@ -16,7 +21,7 @@ type meta struct {
 	UpdatedAt  time.Time
 	CreatedBy  uint32 // the task that made the index, where one did
 	Created    bool   // by a task of its own
-	Settings   Settings
+	Settings   settings.Settings
 
 	Docs   string // the id that the documents are kept under
 	Folder string // name of the bleve folder
@@ -33,7 +38,7 @@ type meta struct {
 	Fields      []string
 	FieldCounts []int // documents that have the field
 
-	VectorSets map[string]vectorSet // by embedder's name
+	VectorSets map[string]vector.StoredSet // by embedder's name
 	// Building are sets that a change of settings makes, or had begun to when it
 	// was ended: the same change goes on with them. Nobody searches them.
 	Building map[string]buildingSet `json:",omitempty"`
@@ -48,7 +53,7 @@ type meta struct {
 const maxFields = 65_000
 
 func (m *meta) encode() []byte {
-	settings, err := m.Settings.kept()
+	settings, err := m.Settings.Kept()
 	if err != nil {
 		panic(fmt.Sprintf("encode settings of index: %v", err)) // only strings and numbers in them
 	}
@@ -111,9 +116,9 @@ func eachField(doc []byte, f func(path string)) {
 	const few = 32 // so many are faster in a slice than in a map
 	var first []string
 	var more map[string]bool
-	walk("", doc, func(path string, v []byte) {
+	rawjson.Walk("", doc, func(path string, v []byte) {
 		switch {
-		case (v[0] == '{' || v[0] == '[') && !empty(v), slices.Contains(first, path), more[path]:
+		case (v[0] == '{' || v[0] == '[') && !rawjson.IsEmpty(v), slices.Contains(first, path), more[path]:
 			return
 		case len(first) < few:
 			first = append(first, path)
@@ -131,11 +136,6 @@ func (m *meta) info() Info {
 	return Info{UID: m.UID, PrimaryKey: m.PrimaryKey, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt}
 }
 
-// coveredBy reports whether path is one of attrs or below one.
-func coveredBy(attrs []string, path string) bool {
-	return slices.ContainsFunc(attrs, func(a string) bool { return covers(a, path) })
-}
-
 // ranks returns the rank of each field for the attribute rule, best first, by
 // its number. Where all are searched none goes before another: which was seen
 // first is an accident, and another one after a dump was read.
@@ -146,7 +146,12 @@ func (m *meta) ranks() []uint16 {
 		return r
 	}
 	for i, f := range m.Fields {
-		r[i] = uint16(slices.IndexFunc(attrs, func(a string) bool { return covers(a, f) }))
+		r[i] = uint16(slices.IndexFunc(attrs, func(a string) bool { return attribute.Covers(a, f) }))
 	}
 	return r
+}
+
+// has reports whether documents have the attribute, or had it.
+func (m *meta) has(attr string) bool {
+	return slices.ContainsFunc(m.Fields, func(f string) bool { return attribute.Covers(attr, f) })
 }

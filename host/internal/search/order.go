@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
 // An orderStep is one part of what orders the hits of several searches: how
@@ -13,8 +16,8 @@ type orderStep struct {
 	texts bool
 	score float64 // of texts
 	blank bool    // there are no words that could match
-	key   sortKey
-	kind  ruleKind // of a value
+	key   folder.SortKey
+	kind  settings.CriterionKind // of a value
 	down  bool
 	// hidden: clients may not see the value, which has no say beside hits of
 	// another host.
@@ -23,21 +26,23 @@ type orderStep struct {
 
 // orderRules is what orders the hits of a search beside those of others, the
 // same whether it has words or not.
-func (p *plan) orderRules() []rule { return p.settings.rules(p.criteria, true, p.strategy) }
+func (p *plan) orderRules() []settings.Criterion {
+	return p.settings.Rules(p.criteria, true, p.strategy)
+}
 
 // orderShape is the kind of each step of the order, fit to be compared.
 func (p *plan) orderShape() []string {
 	var out []string
 	for _, r := range p.orderRules() {
 		switch {
-		case r.ofTexts():
+		case r.OfTexts():
 			if len(out) == 0 || out[len(out)-1] != shapeOfTexts {
 				out = append(out, shapeOfTexts)
 			}
-		case r.kind == geoRule:
-			out = append(out, "by a distance, "+direction(r.descending))
+		case r.Kind == settings.GeoRule:
+			out = append(out, "by a distance, "+direction(r.Descending))
 		default:
-			out = append(out, "by a value, "+direction(r.descending))
+			out = append(out, "by a value, "+direction(r.Descending))
 		}
 	}
 	return out
@@ -75,28 +80,28 @@ func (s *searcher) orders(list []found) ([][]orderStep, error) {
 	for i, n := range byDoc {
 		docs[i] = list[n].doc
 	}
-	displayed := s.plan.settings.displayed()
+	displayed := s.plan.settings.Displayed()
 	rules, first := s.plan.orderRules(), true
 	for len(rules) > 0 {
-		if !rules[0].ofTexts() {
+		if !rules[0].OfTexts() {
 			r := &rules[0]
 			keys, err := s.keys(r, docs)
 			if err != nil {
 				return nil, fmt.Errorf("read values to sort by: %w", err)
 			}
-			hidden := displayed != nil && !displayed.whole(r.field)
+			hidden := displayed != nil && !displayed.ShowsAll(r.Field)
 			for i, n := range byDoc {
-				out[n] = append(out[n], orderStep{key: keys[i], kind: r.kind, down: r.descending, hidden: hidden})
+				out[n] = append(out[n], orderStep{key: keys[i], kind: r.Kind, down: r.Descending, hidden: hidden})
 			}
 			rules = rules[1:]
 			continue
 		}
-		n := slices.IndexFunc(rules, func(r rule) bool { return !r.ofTexts() })
+		n := slices.IndexFunc(rules, func(r settings.Criterion) bool { return !r.OfTexts() })
 		if n < 0 {
 			n = len(rules)
 		}
 		for i := range list {
-			step := orderStep{texts: true, blank: len(s.plan.parsed.units) == 0}
+			step := orderStep{texts: true, blank: len(s.plan.parsed.Units) == 0}
 			if f := &list[i]; !f.byMeaning {
 				step.score = s.scoreBy(&f.ranking, rules[:n])
 			} else if step.blank = false; first {
@@ -122,7 +127,7 @@ func compareHits(a, b *FederatedHit) int {
 		case x.texts:
 			c = cmp.Compare(y.score*b.weight, x.score*a.weight)
 		default:
-			c = x.key.compare(&y.key, x.down)
+			c = x.key.Compare(&y.key, x.down)
 		}
 		if c != 0 {
 			return c

@@ -10,6 +10,7 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/ingest"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -51,7 +52,7 @@ func TestLargeBody(t *testing.T) {
 	pad := strings.Repeat("lorem ipsum ", 25)
 	read := func(partial bool, body string) task.Task {
 		t.Helper()
-		return r.ok(r.svc.ReadDocuments("a", search.Incoming{Format: search.JSON, Partial: partial}, strings.NewReader(body)))
+		return r.ok(r.svc.ReadDocuments("a", search.Incoming{Format: ingest.JSON, Partial: partial}, strings.NewReader(body)))
 	}
 	body := docsJSON(0, n, func(i int) string { return fmt.Sprintf(`"x":"old","group":%d,"pad":%q`, i%3, pad) })
 	done := read(false, body)
@@ -76,7 +77,7 @@ func TestLargeBody(t *testing.T) {
 	if got := r.search("a", search.Query{Limit: limit(1)}).EstimatedTotalHits; got != 2000 || r.count("a") != 2000 {
 		t.Errorf("after a deletion by filter %d documents are found, %d counted; want 2000", got, r.count("a"))
 	}
-	bad := r.run(r.svc.ReadDocuments("a", search.Incoming{Format: search.JSON}, strings.NewReader(body[:len(body)-1]+`,{"x":1}]`)))
+	bad := r.run(r.svc.ReadDocuments("a", search.Incoming{Format: ingest.JSON}, strings.NewReader(body[:len(body)-1]+`,{"x":1}]`)))
 	if bad.Status != task.Failed || !strings.Contains(bad.Error.Message, "Document 3001, at line 1 ") {
 		t.Errorf("a body whose last document is bad: %s, %+v", bad.Status, bad.Error)
 	}
@@ -92,13 +93,13 @@ func TestLargeBody(t *testing.T) {
 func TestBodyRefusedLeavesNothing(t *testing.T) {
 	r := newSmallRig(t)
 	body := docsJSON(0, 3000, func(int) string { return `"x":"` + strings.Repeat("x", 200) + `"` })
-	_, err := r.svc.ReadDocuments("a", search.Incoming{Format: search.JSON}, strings.NewReader(body[:len(body)-3]))
+	_, err := r.svc.ReadDocuments("a", search.Incoming{Format: ingest.JSON}, strings.NewReader(body[:len(body)-3]))
 	wantCode(t, "a body that is cut off", err, apierr.MalformedPayload)
 	if left := r.bodies(); len(left) != 0 {
 		t.Errorf("bodies left: %v", left)
 	}
 	// One whose task was never accepted goes with the next start.
-	if _, err := r.svc.ReadDocuments("a", search.Incoming{Format: search.JSON}, strings.NewReader(body)); err != nil {
+	if _, err := r.svc.ReadDocuments("a", search.Incoming{Format: ingest.JSON}, strings.NewReader(body)); err != nil {
 		t.Fatal(err)
 	}
 	if left := r.bodies(); len(left) != 1 {
@@ -113,10 +114,10 @@ func TestBodyRefusedLeavesNothing(t *testing.T) {
 // TestFormats puts the same documents in by each format.
 func TestFormats(t *testing.T) {
 	r := newRig(t)
-	for format, body := range map[search.BodyFormat]string{
-		search.JSON:   `[{"id":1,"x":"one"},{"id":2,"x":null}]`,
-		search.NDJSON: "{\"id\":1,\"x\":\"one\"}\n{\"id\":2,\"x\":null}\n",
-		search.CSV:    "id:number,x\n1,one\n2,\n",
+	for format, body := range map[ingest.BodyFormat]string{
+		ingest.JSON:   `[{"id":1,"x":"one"},{"id":2,"x":null}]`,
+		ingest.NDJSON: "{\"id\":1,\"x\":\"one\"}\n{\"id\":2,\"x\":null}\n",
+		ingest.CSV:    "id:number,x\n1,one\n2,\n",
 	} {
 		uid := "i" + string(format)
 		done := r.ok(r.svc.ReadDocuments(uid, search.Incoming{Format: format}, strings.NewReader(body)))
@@ -124,9 +125,9 @@ func TestFormats(t *testing.T) {
 			t.Errorf("%s: documents %s, details %s", format, got, done.Details)
 		}
 	}
-	for format, body := range map[search.BodyFormat]string{
-		search.NDJSON: "{\"id\":1}\n{\"id\":2,}\n",
-		search.CSV:    "id:number\n1\nx\n",
+	for format, body := range map[ingest.BodyFormat]string{
+		ingest.NDJSON: "{\"id\":1}\n{\"id\":2,}\n",
+		ingest.CSV:    "id:number\n1\nx\n",
 	} {
 		done := r.run(r.svc.ReadDocuments("bad", search.Incoming{Format: format}, strings.NewReader(body)))
 		if done.Status != task.Failed || done.Error.Code != "malformed_payload" || !strings.Contains(strings.ToLower(done.Error.Message), "line") || !strings.Contains(done.Error.Message, "No document") {
@@ -136,7 +137,7 @@ func TestFormats(t *testing.T) {
 			t.Errorf("%s with a broken line: the index is there: %v", format, err)
 		}
 	}
-	for format, body := range map[search.BodyFormat]string{search.JSON: " ", search.NDJSON: "\n\n", search.CSV: "id\n"} {
+	for format, body := range map[ingest.BodyFormat]string{ingest.JSON: " ", ingest.NDJSON: "\n\n", ingest.CSV: "id\n"} {
 		_, err := r.svc.ReadDocuments("bad", search.Incoming{Format: format}, strings.NewReader(body))
 		wantCode(t, "empty "+string(format), err, apierr.MissingPayload)
 	}

@@ -1,40 +1,50 @@
 package search
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/search/attribute"
+	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/highlight"
+	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/search/text"
 )
 
 // A plan is what a search goes by: its query and the settings of its index,
 // checked.
 type plan struct {
 	query    *Query
-	parsed   parsedQuery
+	parsed   text.Query
 	page     paging
-	strategy Strategy
-	criteria []rule // of the parameter sort
-	distinct string // the attribute; "": none
+	strategy settings.Strategy
+	criteria []settings.Criterion // of the parameter sort
+	distinct string               // the attribute; "": none
 	facets   []string
-	crops    []crop
+	crops    []highlight.Crop
 	fields   fields
 	typo     typoPolicy
 	// synonyms are, by words with spaces between, what stands for them.
-	synonyms    map[string][][]word
+	synonyms    map[string][][]text.Word
 	byAttribute bool // words of one attribute are near, wherever they stand
-	settings    *Settings
+	settings    *settings.Settings
 	semantics   *semantics // nil: by words alone
 }
 
 // newPlan checks q against the index. A mistake is an [apierr.Error] with the
-// code of the parameter.
-func newPlan(m *meta, q *Query) (*plan, error) {
+// code of the parameter. ruled: the caller may see some documents only, and must
+// not learn what fields the others have.
+func newPlan(ctx context.Context, m *meta, q *Query, ruled bool) (*plan, error) {
 	s := &m.Settings
-	p := &plan{query: q, settings: s, strategy: q.MatchingStrategy, byAttribute: s.ProximityPrecision == ByAttribute}
+	if len(q.Q) > text.MaxQueryText {
+		q.Q = strings.Clone(text.Clip(q.Q, text.MaxQueryText))
+	}
+	p := &plan{query: q, settings: s, strategy: q.MatchingStrategy, byAttribute: s.ProximityPrecision == settings.ByAttribute}
 	if p.strategy == "" {
-		p.strategy = Last
+		p.strategy = settings.Last
 	}
 	var err error
 	if p.page, err = q.paging(s.Pagination.MaxTotalHits); err != nil {
@@ -43,80 +53,35 @@ func newPlan(m *meta, q *Query) (*plan, error) {
 	if err := q.check(); err != nil {
 		return nil, err
 	}
-	if p.criteria, err = s.sortRules(q.Sort); err != nil {
+	if p.criteria, err = s.SortRules(q.Sort); err != nil {
 		return nil, err
 	}
-	if p.distinct, err = s.distinct(q.Distinct); err != nil {
+	if p.distinct, err = s.Distinct(q.Distinct); err != nil {
 		return nil, err
 	}
-	if p.facets, err = m.facets(q.Facets); err != nil {
+	if p.facets, err = m.facets(q.Facets, ruled); err != nil {
 		return nil, err
 	}
-	if p.crops, err = q.Format.crops(); err != nil {
+	if p.crops, err = q.Format.Crops(); err != nil {
 		return nil, err
 	}
-	if p.fields, err = m.fieldsFor(q.AttributesToSearchOn, q.Locales); err != nil {
+	if p.fields, err = m.fieldsFor(q.AttributesToSearchOn, q.Locales, ruled); err != nil {
 		return nil, err
 	}
-	if p.semantics, err = newSemantics(m, q); err != nil {
+	if p.semantics, err = newSemantics(ctx, m, q); err != nil {
 		return nil, err
 	}
 	p.typo = newTypoPolicy(&s.TypoTolerance)
-	an := s.analyzer()
-	p.synonyms = synonymTable(an, s.Synonyms)
-	qp := queryParser{analyzer: an, stop: s.stopTerms(), prefix: s.PrefixSearch != PrefixDisabled}
-	p.parsed = qp.parse(q.Q)
+	an := s.Analyzer()
+	p.synonyms = settings.SynonymTable(an, s.Synonyms)
+	qp := text.QueryParser{Analyzer: an, Stop: s.StopTerms(), Prefix: s.PrefixSearch != settings.PrefixDisabled}
+	p.parsed = qp.Parse(q.Q)
 	return p, nil
 }
 
 // rules returns the order of the hits.
-func (p *plan) rules() []rule {
-	return p.settings.rules(p.criteria, len(p.parsed.units) > 0, p.strategy)
-}
-
-// analyzer splits texts as s says.
-func (s *Settings) analyzer() *analyzer {
-	return newAnalyzer(s.SeparatorTokens, s.NonSeparatorTokens, s.Dictionary, s.localization())
-}
-
-// stopTerms are the stop words as words have them.
-func (s *Settings) stopTerms() map[string]bool {
-	out := make(map[string]bool, len(s.StopWords))
-	an := s.analyzer()
-	for _, w := range s.StopWords {
-		if ws := an.words(w); len(ws) == 1 {
-			out[ws[0].term] = true
-		}
-	}
-	return out
-}
-
-// longestSynonym is how many words of a query a synonym may stand for.
-const longestSynonym = 5
-
-// maxSynonyms bounds what may stand for the same words.
-const maxSynonyms = 50
-
-// synonymTable returns, by words with spaces between, what stands for them.
-func synonymTable(an *analyzer, synonyms map[string][]string) map[string][][]word {
-	if len(synonyms) == 0 {
-		return nil
-	}
-	out := make(map[string][][]word, len(synonyms))
-	for k, list := range synonyms {
-		key := joinWords(an.words(k))
-		for _, text := range list {
-			ws := an.words(text)
-			if len(ws) == 0 || joinWords(ws) == key || len(out[key]) >= maxSynonyms {
-				continue
-			}
-			for i := range ws {
-				ws[i].pos = i + 1 // "U.S. Army" is a phrase, too
-			}
-			out[key] = append(out[key], ws)
-		}
-	}
-	return out
+func (p *plan) rules() []settings.Criterion {
+	return p.settings.Rules(p.criteria, len(p.parsed.Units) > 0, p.strategy)
 }
 
 // A typoPolicy says how many typos a word may have.
@@ -128,10 +93,10 @@ type typoPolicy struct {
 	numbers bool // numbers may have typos, too
 }
 
-func newTypoPolicy(t *TypoTolerance) typoPolicy {
+func newTypoPolicy(t *settings.TypoTolerance) typoPolicy {
 	p := typoPolicy{enabled: t.Enabled, one: t.OneTypo, two: t.TwoTypos, never: map[string]bool{}, numbers: !t.DisableOnNumbers}
 	for _, w := range t.DisableOnWords {
-		p.never[fold(w)] = true
+		p.never[text.Fold(w)] = true
 	}
 	return p
 }
@@ -152,20 +117,20 @@ type fields struct {
 	ranks []uint16 // for the rule attribute, best first
 	in    []bool   // words count; nil: in all
 	typos []bool   // words with typos count, too; nil: in all
-	// tongues are those that words are looked for in; nil: in the common one.
-	tongues []tongueSet
+	// alphabets are those that words are looked for in; nil: in the common one.
+	alphabets []text.AlphabetSet
 }
 
-// all reports whether a word with so many typos, of some tongues, counts in all
+// all reports whether a word with so many typos, of some alphabets, counts in all
 // fields.
-func (f *fields) all(typos uint8, in tongueSet) bool {
-	return f.in == nil && (typos == 0 || f.typos == nil) && (f.tongues == nil || in == allTongues)
+func (f *fields) all(typos uint8, in text.AlphabetSet) bool {
+	return f.in == nil && (typos == 0 || f.typos == nil) && (f.alphabets == nil || in == text.AllAlphabets)
 }
 
 // counts reports whether such a word counts in a field.
-func (f *fields) counts(field uint16, typos uint8, in tongueSet) bool {
+func (f *fields) counts(field uint16, typos uint8, in text.AlphabetSet) bool {
 	return at(f.in, field) && (typos == 0 || at(f.typos, field)) &&
-		(f.tongues == nil || int(field) < len(f.tongues) && f.tongues[field]&in != 0)
+		(f.alphabets == nil || int(field) < len(f.alphabets) && f.alphabets[field]&in != 0)
 }
 
 // at reports list[i]. A field newer than the list is one that this search does
@@ -183,18 +148,21 @@ func (f *fields) rank(field uint16) uint32 {
 const unknownRank = 1<<16 - 1
 
 // fieldsFor returns where words count in a search on attributes, in languages;
-// nil, or attributes with "*", means all that are searchable, or languages.
-func (m *meta) fieldsFor(attributes, locales []string) (fields, error) {
+// nil, or attributes with "*", means all that are searchable, or languages. For
+// a ruled caller any attribute will do where all are searched: that no document
+// has it is not for that caller to know.
+func (m *meta) fieldsFor(attributes, locales []string, ruled bool) (fields, error) {
 	f := fields{ranks: m.ranks()}
-	if l := m.Settings.localization(); l != nil {
-		f.tongues = make([]tongueSet, len(m.Fields))
+	if l := m.Settings.Localization(); l != nil {
+		f.alphabets = make([]text.AlphabetSet, len(m.Fields))
 		for i, path := range m.Fields {
-			f.tongues[i] = l.asked(path, tonguesOf(locales))
+			f.alphabets[i] = l.Asked(path, text.AlphabetsOf(locales))
 		}
 	}
 	if attributes != nil && !slices.Contains(attributes, "*") {
+		any := ruled && slices.Contains(m.Settings.SearchableAttributes, "*")
 		for i, a := range attributes {
-			if !m.searches(a) {
+			if !any && !m.searches(a) {
 				known := "this index searches " + strings.Join(m.Settings.SearchableAttributes, ", ")
 				if slices.Contains(m.Settings.SearchableAttributes, "*") {
 					known = "no document of this index has it"
@@ -215,8 +183,8 @@ func (m *meta) fieldsFor(attributes, locales []string) (fields, error) {
 
 // leaveOut makes words count only in fields that are searched, where the folder
 // has others too.
-func (f *fields) leaveOut(m *meta, sc *schema) {
-	if !sc.excess(&m.Settings) {
+func (f *fields) leaveOut(m *meta, sc *folder.Schema) {
+	if !sc.Excess(settings.SchemaOf(&m.Settings)) {
 		return
 	}
 	searched := m.fieldsBelow(m.Settings.SearchableAttributes)
@@ -231,16 +199,16 @@ func (f *fields) leaveOut(m *meta, sc *schema) {
 func (m *meta) fieldsBelow(attributes []string) []bool {
 	out := make([]bool, len(m.Fields))
 	for i, f := range m.Fields {
-		out[i] = coveredBy(attributes, f)
+		out[i] = attribute.CoveredBy(attributes, f)
 	}
 	return out
 }
 
 // searches reports whether words are looked for in an attribute, or in some
 // below it.
-func (m *meta) searches(attribute string) bool {
+func (m *meta) searches(attr string) bool {
 	if slices.Contains(m.Settings.SearchableAttributes, "*") {
-		return slices.ContainsFunc(m.Fields, func(f string) bool { return covers(attribute, f) })
+		return slices.ContainsFunc(m.Fields, func(f string) bool { return attribute.Covers(attr, f) })
 	}
-	return slices.ContainsFunc(m.Settings.SearchableAttributes, func(a string) bool { return covers(a, attribute) || covers(attribute, a) })
+	return slices.ContainsFunc(m.Settings.SearchableAttributes, func(a string) bool { return attribute.Covers(a, attr) || attribute.Covers(attr, a) })
 }

@@ -4,67 +4,73 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+
+	"github.com/parley-search/parley/host/internal/search/ingest"
+	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/search/storage"
+	"github.com/parley-search/parley/host/internal/search/vector"
 )
 
 // putVectors works out what d changes of the vectors of c's document, which is
 // to be d.body. fresh: it takes nothing over from before.
-func (b *docBatch) putVectors(ctx context.Context, c *docChange, d received, fresh bool) error {
-	var settings Settings
-	var sets map[string]vectorSet
+func (b *docBatch) putVectors(ctx context.Context, c *docChange, d ingest.Received, fresh bool) error {
+	var settings settings.Settings
+	var sets map[string]vector.StoredSet
 	if m := b.record(); m != nil {
 		settings, sets = m.Settings, m.VectorSets
 	}
-	if len(settings.Embedders)+len(sets)+len(d.given)+len(c.vectors) == 0 {
+	if len(settings.Embedders)+len(sets)+len(d.Given)+len(c.vectors) == 0 {
 		return nil
 	}
-	names := slices.Concat(sortedKeys(settings.Embedders), sortedKeys(sets), sortedKeys(d.given), sortedKeys(c.vectors))
+	names := slices.Concat(slices.Sorted(maps.Keys(settings.Embedders)), slices.Sorted(maps.Keys(sets)), slices.Sorted(maps.Keys(d.Given)), slices.Sorted(maps.Keys(c.vectors)))
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		g := d.given[name]
+		g := d.Given[name]
 		e, configured := settings.Embedders[name]
 		switch {
-		case g.brings():
-			c.setVectors(name, &docVectors{made: g.regenerate, vectors: g.vectors})
-		case configured && e.makes():
-			old, err := b.oldVectors(name, []received{d})
+		case bringsVectors(g):
+			c.setVectors(name, &vector.Document{Made: g.Regenerate, Vectors: g.Vectors})
+		case configured && e.Makes():
+			old, err := b.oldVectors(name, []ingest.Received{d})
 			if err != nil {
 				return err
 			}
-			in, err := b.inputFor(name, &e, g, old[d.id], fresh, d.body)
+			in, err := b.inputFor(ctx, name, &e, g, old[d.ID], fresh, d.Body)
 			if err != nil {
 				return err
 			}
-			switch o := old[d.id]; {
+			switch o := old[d.ID]; {
 			case len(in.texts) > 0:
 				v, err := b.madeOf(ctx, name, &e, in)
 				if err != nil {
 					return err
 				}
 				c.setVectors(name, v)
-			case in.hash != 0 && (o == nil || !o.made || o.text != in.hash):
-				c.setVectors(name, &docVectors{made: true, text: in.hash}) // of a document without text
+			case in.hash != 0 && (o == nil || !o.Made || o.Text != in.hash):
+				c.setVectors(name, &vector.Document{Made: true, Text: in.hash}) // of a document without text
 			}
 		case fresh:
 			c.setVectors(name, nil)
 		}
-		if v := c.vectors[name]; v != nil && len(v.vectors) > 0 {
-			b.size += int64(4 * len(v.vectors) * len(v.vectors[0]))
+		if v := c.vectors[name]; v != nil && len(v.Vectors) > 0 {
+			b.size += int64(4 * len(v.Vectors) * len(v.Vectors[0]))
 		}
 	}
 	return nil
 }
 
-func (c *docChange) setVectors(name string, v *docVectors) {
+func (c *docChange) setVectors(name string, v *vector.Document) {
 	if c.vectors == nil {
-		c.vectors = map[string]*docVectors{}
+		c.vectors = map[string]*vector.Document{}
 	}
 	c.vectors[name] = v
 }
 
 // oldVectors returns what documents have of vectors, by id.
-func (b *docBatch) oldVectors(name string, docs []received) (map[string]*docVectors, error) {
-	out := map[string]*docVectors{}
+func (b *docBatch) oldVectors(name string, docs []ingest.Received) (map[string]*vector.Document, error) {
+	out := map[string]*vector.Document{}
 	m := b.record()
 	if m == nil {
 		return out, nil
@@ -72,14 +78,14 @@ func (b *docBatch) oldVectors(name string, docs []received) (map[string]*docVect
 	var read []string
 	set, ok := m.VectorSets[name]
 	for _, d := range docs {
-		c := b.changes[d.id]
+		c := b.changes[d.ID]
 		if c == nil {
 			c = &docChange{}
 		}
 		if v, changed := c.vectors[name]; changed {
-			out[d.id] = v
+			out[d.ID] = v
 		} else if ok {
-			read = append(read, d.id)
+			read = append(read, d.ID)
 		}
 	}
 	if len(read) == 0 {
@@ -93,7 +99,7 @@ func (b *docBatch) oldVectors(name string, docs []received) (map[string]*docVect
 		if bytes == nil {
 			continue
 		}
-		if out[read[i]], err = decodeVectors(bytes); err != nil {
+		if out[read[i]], err = vector.Decode(bytes); err != nil {
 			return nil, fmt.Errorf("read vectors of document %q: %w", read[i], err)
 		}
 	}
@@ -104,19 +110,19 @@ func (b *docBatch) oldVectors(name string, docs []received) (map[string]*docVect
 type vectorPut struct {
 	set uint32
 	id  string
-	v   *docVectors // nil: none any more
+	v   *vector.Document // nil: none any more
 }
 
 // vectorPuts returns what a change of a document writes of vectors; seq is the
 // document's. Sets that are not there yet are added to m.
 func (d *docChange) vectorPuts(m *meta, id string, seq uint64) (puts []vectorPut) {
 	if d.body == nil {
-		for _, name := range sortedKeys(m.VectorSets) {
+		for _, name := range slices.Sorted(maps.Keys(m.VectorSets)) {
 			puts = append(puts, vectorPut{m.VectorSets[name].ID, id, nil})
 		}
 		return puts
 	}
-	for _, name := range sortedKeys(d.vectors) {
+	for _, name := range slices.Sorted(maps.Keys(d.vectors)) {
 		v := d.vectors[name]
 		set, ok := m.VectorSets[name]
 		if v == nil {
@@ -130,26 +136,26 @@ func (d *docChange) vectorPuts(m *meta, id string, seq uint64) (puts []vectorPut
 			set.ID = m.LastSet
 		}
 		if e, configured := m.Settings.Embedders[name]; configured && set.Dimensions == 0 {
-			set.Dimensions = e.dimensions()
-			if len(v.vectors) > 0 {
-				set.Dimensions = len(v.vectors[0])
+			set.Dimensions = e.VectorDimensions()
+			if len(v.Vectors) > 0 {
+				set.Dimensions = len(v.Vectors[0])
 			}
 		}
 		m.VectorSets[name] = set
 		kept := *v
-		kept.seq = seq
+		kept.Seq = seq
 		puts = append(puts, vectorPut{set.ID, id, &kept})
 	}
 	return puts
 }
 
 // stored is puts as the database takes them.
-func stored(puts []vectorPut) []StoredVectors {
-	out := make([]StoredVectors, len(puts))
+func stored(puts []vectorPut) []storage.StoredVectors {
+	out := make([]storage.StoredVectors, len(puts))
 	for i, p := range puts {
-		out[i] = StoredVectors{Set: p.set, ID: p.id}
+		out[i] = storage.StoredVectors{Set: p.set, ID: p.id}
 		if p.v != nil {
-			out[i].Bytes = p.v.encode()
+			out[i].Bytes = p.v.Encode()
 		}
 	}
 	return out
@@ -157,12 +163,12 @@ func stored(puts []vectorPut) []StoredVectors {
 
 // writeVectors writes vectors alone, in halves where they are too much for one
 // transaction.
-func writeVectors(db DB, docs string, puts []vectorPut) error {
+func writeVectors(db storage.DB, docs string, puts []vectorPut) error {
 	if len(puts) == 0 {
 		return nil
 	}
-	err := db.Write(Change{Docs: docs, Vectors: stored(puts)})
-	if errors.Is(err, ErrTooBig) && len(puts) > 1 {
+	err := db.Write(storage.Change{Docs: docs, Vectors: stored(puts)})
+	if errors.Is(err, storage.ErrTooBig) && len(puts) > 1 {
 		half := len(puts) / 2
 		if err := writeVectors(db, docs, puts[:half]); err != nil {
 			return err

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/search/highlight"
+	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
 // A Query is one search. Its zero value takes the first 20 of all documents.
@@ -30,12 +32,12 @@ type Query struct {
 	// AttributesToRetrieve narrows the displayed attributes; nil, or with "*":
 	// all of them.
 	AttributesToRetrieve []string
-	Format               Format
+	Format               highlight.Format
 
 	ShowRankingScore        bool
 	ShowRankingScoreDetails bool
 	// MatchingStrategy says which words may be missing; "": last.
-	MatchingStrategy      Strategy
+	MatchingStrategy      settings.Strategy
 	RankingScoreThreshold float64 // hits below it are left out; 0: none are
 	// AttributesToSearchOn narrows the searchable attributes; nil, or with "*":
 	// all of them.
@@ -48,35 +50,15 @@ type Query struct {
 	Vector []float32
 	// Media is what the embedder's search fragments show beside Q; nil: none.
 	Media  map[string]json.RawMessage
-	Hybrid *Hybrid // nil: by words alone
+	Hybrid *settings.Hybrid // nil: by words alone
 	// RetrieveVectors shows the vectors of hits, in the field `_vectors`, as far
 	// as that is displayed.
 	RetrieveVectors bool
 
 	unlike    string      // the id of a document that is no hit
 	federated *Federation // that the query is a part of; nil: none
+	budget    *budget     // of the request that the query is a part of; nil: its own
 }
-
-// Format says how texts of hits are shown.
-type Format struct {
-	Highlight []string // attributes; with "*" all
-	Crop      []string // attributes, each maybe with a length: `text:20`; with "*" all
-	// CropLength is in words; nil: 10. 0 crops nothing.
-	CropLength      *int
-	CropMarker      *string // nil: "…"
-	PreTag, PostTag *string // nil: "<em>" and "</em>"
-	Positions       bool    // give the places of the words found
-}
-
-// A Strategy says which words of a query a hit may lack.
-type Strategy string
-
-// The strategies, by their names on the wire.
-const (
-	Last      Strategy = "last"      // words are dropped from the right
-	All       Strategy = "all"       // a hit has all words
-	Frequency Strategy = "frequency" // the most frequent words are dropped first
-)
 
 // A Result is what a search found.
 type Result struct {
@@ -91,8 +73,8 @@ type Result struct {
 	// Facets are the attributes asked for; nil where none were.
 	Facets         []FacetCounts
 	ProcessingTime time.Duration
-	// SemanticHits is how many of the hits were found by meaning; nil where none
-	// were looked for so.
+	// SemanticHits is how many of the hits were found by meaning; nil where it was
+	// not asked for.
 	SemanticHits *int
 	// Degraded: the time was up before all was ranked.
 	Degraded bool
@@ -187,7 +169,7 @@ func (q *Query) check() error {
 		return apierr.Newf(apierr.InvalidSearchRankingThreshold, "rankingScoreThreshold is %v; it must be 0 to 1.", t)
 	}
 	switch q.MatchingStrategy {
-	case "", Last, All, Frequency:
+	case "", settings.Last, settings.All, settings.Frequency:
 	default:
 		return apierr.Newf(apierr.InvalidSearchMatchingStrategy, "matchingStrategy is `%.100s`; it must be last, all or frequency.", string(q.MatchingStrategy))
 	}
@@ -198,7 +180,7 @@ func (q *Query) check() error {
 		return err
 	}
 	for i, code := range q.Locales {
-		if !isLocale(code) {
+		if !settings.IsLocale(code) {
 			return apierr.Newf(apierr.InvalidSearchLocales, "locales[%d] is `%.100s`; expected a language's code of ISO 639, such as `jpn` or `ja`.", i, code)
 		}
 	}
@@ -248,6 +230,3 @@ func (q *Query) checkSizes() error {
 	}
 	return nil
 }
-
-// maxTotalHits bounds the hits of a federated search, and those of a chat.
-const maxTotalHits = 1000

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+
+	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
 // A queryVectors keeps what embedders made of queries, those asked for last: a
@@ -62,9 +64,9 @@ func (c *queryVectors) put(k queryVectorKey, vector []float32) {
 // one.
 func (m *semantics) queryVectorKey(query string) (queryVectorKey, error) {
 	b, err := json.Marshal(struct {
-		Embedder   Embedder
+		Embedder   settings.Embedder
 		Dimensions int
-	}{m.embedder, m.space.dims})
+	}{m.embedder, m.space.Dims})
 	if err != nil {
 		return queryVectorKey{}, fmt.Errorf("tell embedder %s from others: %w", m.name, err)
 	}

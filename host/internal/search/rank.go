@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
 // A found document is one that matches, with how it does.
@@ -16,7 +18,7 @@ type found struct {
 	ranking ranking
 	// byMeaning: score is of vectors, and ranking says nothing.
 	byMeaning bool
-	keys      []sortKey // for each of the rules that it was compared by last
+	keys      []folder.SortKey // for each of the rules that it was compared by last
 }
 
 // A bucket is a set of documents that all rules so far hold for equal.
@@ -32,7 +34,7 @@ const maxRanked = 20_000
 
 // rank hands the documents of b to the results, ordered by rules, until these
 // have enough.
-func (s *searcher) rank(b bucket, rules []rule) error {
+func (s *searcher) rank(b bucket, rules []settings.Criterion) error {
 	if s.results.full() || b.docs.IsEmpty() {
 		return nil
 	}
@@ -42,8 +44,8 @@ func (s *searcher) rank(b bucket, rules []rule) error {
 	if len(rules) == 0 {
 		return s.oldest(b, b.docs.ToArray())
 	}
-	switch rules[0].kind {
-	case wordsRule:
+	switch rules[0].Kind {
+	case settings.WordsRule:
 		for i, units := range s.relaxed {
 			if s.results.full() {
 				break
@@ -54,7 +56,7 @@ func (s *searcher) rank(b bucket, rules []rule) error {
 			}
 		}
 		return nil
-	case typoRule:
+	case settings.TypoRule:
 		for typos, docs := range s.graph.byTypos(b.docs, b.units) {
 			if docs == nil {
 				continue
@@ -66,7 +68,7 @@ func (s *searcher) rank(b bucket, rules []rule) error {
 		return nil
 	}
 	// The rules that look at each document, up to the next that does not.
-	n := slices.IndexFunc(rules, func(r rule) bool { return r.kind == wordsRule || r.kind == typoRule })
+	n := slices.IndexFunc(rules, func(r settings.Criterion) bool { return r.Kind == settings.WordsRule || r.Kind == settings.TypoRule })
 	if n < 0 {
 		n = len(rules)
 	}
@@ -74,7 +76,7 @@ func (s *searcher) rank(b bucket, rules []rule) error {
 	if len(docs) <= maxRanked {
 		return s.sorted(b, rules[:n], rules[n:], docs)
 	}
-	if !rules[0].ofTexts() {
+	if !rules[0].OfTexts() {
 		return s.sorted(b, rules[:1], rules[1:], docs)
 	}
 	if err := s.sorted(b, rules[:n], rules[n:], docs[:maxRanked]); err != nil {
@@ -93,7 +95,7 @@ func (s *searcher) oldest(b bucket, docs []uint32) error {
 	for i, d := range docs {
 		list[i] = place{math.MaxFloat64, d}
 	}
-	if err := s.view.firstNumbers(fieldSeq, docs, func(i int, seq, _ float64) { list[i].seq = seq }); err != nil {
+	if err := s.view.FirstNumbers(folder.FieldSeq, docs, func(i int, seq, _ float64) { list[i].seq = seq }); err != nil {
 		return err
 	}
 	base := b.ranking()
@@ -115,7 +117,7 @@ func (b *bucket) ranking() ranking {
 
 // sorted orders docs, which are those of b or a part of them, by rules that
 // look at each, and equal ones by rest.
-func (s *searcher) sorted(b bucket, rules, rest []rule, docs []uint32) error {
+func (s *searcher) sorted(b bucket, rules, rest []settings.Criterion, docs []uint32) error {
 	list, err := s.compared(b, rules, docs)
 	if err != nil {
 		return err
@@ -124,12 +126,12 @@ func (s *searcher) sorted(b bucket, rules, rest []rule, docs []uint32) error {
 		keys := 0
 		for i := range rules {
 			c := 0
-			switch r := &rules[i]; r.kind {
-			case fieldRule, geoRule:
-				c = a.keys[keys].compare(&b.keys[keys], r.descending)
+			switch r := &rules[i]; r.Kind {
+			case settings.FieldRule, settings.GeoRule:
+				c = a.keys[keys].Compare(&b.keys[keys], r.Descending)
 				keys++
 			default:
-				c = a.ranking.compare(&b.ranking, r.kind)
+				c = a.ranking.compare(&b.ranking, r.Kind)
 			}
 			if c != 0 {
 				return c
@@ -168,31 +170,31 @@ func (s *searcher) sorted(b bucket, rules, rest []rule, docs []uint32) error {
 }
 
 // compared returns docs with what rules compare them by.
-func (s *searcher) compared(b bucket, rules []rule, docs []uint32) ([]found, error) {
+func (s *searcher) compared(b bucket, rules []settings.Criterion, docs []uint32) ([]found, error) {
 	list := make([]found, len(docs))
 	base := ranking{words: uint16(len(b.units.list())), typos: uint16(b.typos), match: noExactMatch}
 	for i, d := range docs {
 		list[i] = found{doc: d, seq: math.MaxFloat64, ranking: base}
 	}
-	if err := s.view.firstNumbers(fieldSeq, docs, func(i int, seq, _ float64) { list[i].seq = seq }); err != nil {
+	if err := s.view.FirstNumbers(folder.FieldSeq, docs, func(i int, seq, _ float64) { list[i].seq = seq }); err != nil {
 		return nil, err
 	}
 	judged, keys := false, 0
 	for i := range rules {
-		if !rules[i].ofTexts() {
+		if !rules[i].OfTexts() {
 			keys++
 		} else {
 			judged = true
 		}
 	}
 	if keys > 0 {
-		all := make([]sortKey, keys*len(docs))
+		all := make([]folder.SortKey, keys*len(docs))
 		for i := range list {
 			list[i].keys = all[i*keys : (i+1)*keys]
 		}
 		k := 0
 		for i := range rules {
-			if rules[i].ofTexts() {
+			if rules[i].OfTexts() {
 				continue
 			}
 			values, err := s.keys(&rules[i], docs)
@@ -205,22 +207,22 @@ func (s *searcher) compared(b bucket, rules []rule, docs []uint32) ([]found, err
 			k++
 		}
 	}
-	if judged && len(s.plan.parsed.units) > 0 {
+	if judged && len(s.plan.parsed.Units) > 0 {
 		return list, s.judge(b.units, docs, list)
 	}
 	return list, nil
 }
 
 // keys returns what docs are sorted by under a rule.
-func (s *searcher) keys(r *rule, docs []uint32) ([]sortKey, error) {
-	if r.kind == fieldRule {
-		return s.view.sortKeys(r.field, docs, r.descending)
+func (s *searcher) keys(r *settings.Criterion, docs []uint32) ([]folder.SortKey, error) {
+	if r.Kind == settings.FieldRule {
+		return s.view.SortKeys(r.Field, docs, r.Descending)
 	}
-	away, err := s.view.distances(r.lat, r.lng, docs)
-	keys := make([]sortKey, len(away))
+	away, err := s.view.Distances(r.Lat, r.Lng, docs)
+	keys := make([]folder.SortKey, len(away))
 	for i, d := range away {
-		if keys[i].number = d; math.IsInf(d, 1) {
-			keys[i] = sortKey{kind: 2}
+		if keys[i].Number = d; math.IsInf(d, 1) {
+			keys[i] = folder.SortKey{Kind: 2}
 		}
 	}
 	return keys, err

@@ -3,12 +3,17 @@ package search
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/search/attribute"
+	"github.com/parley-search/parley/host/internal/search/filter"
+	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/search/storage"
 )
 
 // Info is what a client sees of an index.
@@ -98,10 +103,10 @@ func (s *Service) visible(caller *auth.Caller) []*index {
 }
 
 // Settings returns the settings of an index that caller may use.
-func (s *Service) Settings(caller *auth.Caller, uid string) (Settings, error) {
+func (s *Service) Settings(caller *auth.Caller, uid string) (settings.Settings, error) {
 	ix, _, err := s.index(caller, uid)
 	if err != nil {
-		return Settings{}, err
+		return settings.Settings{}, err
 	}
 	return ix.meta().Settings, nil
 }
@@ -137,8 +142,8 @@ func (ix *index) stats() Stats {
 		Embeddings: m.Vectors.Vectors, Embedded: m.Vectors.Documents,
 	}
 	if f := ix.state.Load().folder; f != nil {
-		if release, ok := f.acquire(); ok {
-			st.FolderBytes, st.UsedBytes = f.size()
+		if release, ok := f.Acquire(); ok {
+			st.FolderBytes, st.UsedBytes = f.Size()
 			release()
 		}
 	}
@@ -155,7 +160,7 @@ func (s *Service) Stale() (bytes int64) {
 
 // VectorMemory is how much memory vectors take, and may take: those of the
 // indexes that were searched by meaning last.
-func (s *Service) VectorMemory() (bytes, most int64) { return s.spaces.bytes(), s.spaces.max }
+func (s *Service) VectorMemory() (bytes, most int64) { return s.spaces.Bytes(), s.spaces.Max }
 
 // Document returns one document, narrowed to fields (dotted paths; nil: all);
 // vectors shows its vectors too, in the field `_vectors`.
@@ -170,17 +175,17 @@ func (s *Service) Document(_ context.Context, caller *auth.Caller, uid, id strin
 	if err != nil {
 		return nil, err
 	}
-	if docs[0].Seq == 0 || rule != nil && !rule.matches(docs[0].Body) {
+	if docs[0].Seq == 0 || rule != nil && !rule.Matches(docs[0].Body) {
 		return nil, apierr.Newf(apierr.DocumentNotFound, "Document `%.511s` not found.", id)
 	}
-	out := []json.RawMessage{project(docs[0].Body, newSelection(fields))}
+	out := []json.RawMessage{attribute.Project(docs[0].Body, attribute.NewSelection(fields))}
 	if vectors {
 		err = s.addVectors(m, []string{id}, out)
 	}
 	return out[0], err
 }
 
-// Documents returns a page of documents, by id.
+// Documents returns a page of documents, in the order in which they came first.
 func (s *Service) Documents(ctx context.Context, caller *auth.Caller, uid string, q DocumentsQuery) (DocumentsPage, error) {
 	ix, rule, err := s.index(caller, uid)
 	if err != nil {
@@ -197,52 +202,31 @@ func (s *Service) Documents(ctx context.Context, caller *auth.Caller, uid string
 	if limit < 0 {
 		return DocumentsPage{}, apierr.Newf(apierr.InvalidDocumentLimit, "limit is %d; it must be zero or more.", limit)
 	}
-	filter, err := ix.filter(m, q.Filter, apierr.InvalidDocumentFilter)
+	asked, err := ix.filter(m, q.Filter, apierr.InvalidDocumentFilter, nil)
 	if err != nil {
 		return DocumentsPage{}, err
 	}
 	page := DocumentsPage{Documents: []json.RawMessage{}, Offset: q.Offset, Limit: limit}
 	var ids []string
-	sel := newSelection(q.Fields)
-	take := func(d Document) {
-		page.Documents = append(page.Documents, project(d.Body, sel))
-		ids = append(ids, d.ID)
+	sel := attribute.NewSelection(q.Fields)
+	var docs []storage.Document
+	cond := filter.And(rule, asked)
+	inStep := false
+	if q.IDs == nil && len(q.Sort) == 0 && cond == nil {
+		page.Total = m.Count
+		docs, inStep, err = ix.oldestDocuments(q.Offset, limit)
 	}
-	if q.IDs != nil || len(q.Sort) > 0 {
-		docs, total, err := s.chosenDocuments(ctx, m, and(rule, filter), q, limit)
-		if err != nil {
-			return DocumentsPage{}, err
-		}
-		page.Total = total
-		for _, d := range docs {
-			take(d)
-		}
-	} else if cond := and(rule, filter); cond != nil {
+	if !inStep && err == nil {
 		// From the documents themselves, not from bleve: a listing is for
 		// looking after the data, and bleve may be behind.
-		err := s.opts.DB.Scan(ctx, m.Docs, func(d Document) error {
-			if !cond.matches(d.Body) {
-				return nil
-			}
-			if page.Total >= q.Offset && len(page.Documents) < limit {
-				d.Body = slices.Clone(d.Body)
-				take(d)
-			}
-			page.Total++
-			return nil
-		})
-		if err != nil {
-			return DocumentsPage{}, err
-		}
-	} else {
-		docs, err := s.opts.DB.Page(m.Docs, q.Offset, limit)
-		if err != nil {
-			return DocumentsPage{}, err
-		}
-		page.Total = m.Count
-		for _, d := range docs {
-			take(d)
-		}
+		docs, page.Total, err = s.chosenDocuments(ctx, m, cond, q, limit)
+	}
+	if err != nil {
+		return DocumentsPage{}, err
+	}
+	for _, d := range docs {
+		page.Documents = append(page.Documents, attribute.Project(d.Body, sel))
+		ids = append(ids, d.ID)
 	}
 	if q.RetrieveVectors {
 		if err := s.addVectors(m, ids, page.Documents); err != nil {
@@ -250,4 +234,34 @@ func (s *Service) Documents(ctx context.Context, caller *auth.Caller, uid string
 		}
 	}
 	return page, nil
+}
+
+// oldestDocuments returns a page of all documents in the order in which they
+// came first. Only the folder has that order at hand; ok is false where it is
+// not in step with the documents.
+func (ix *index) oldestDocuments(offset, limit int) (docs []storage.Document, ok bool, err error) {
+	st := ix.state.Load()
+	if st.folder == nil || st.folder.Next.Load() != st.meta.Next || !st.folder.Schema.Serves(settings.SchemaOf(&st.meta.Settings)) {
+		return nil, false, nil
+	}
+	release, ok := st.folder.Acquire()
+	if !ok {
+		return nil, false, nil
+	}
+	defer release()
+	v, err := st.folder.View(ix.service.columns)
+	if err != nil {
+		return nil, false, err
+	}
+	ids, err := v.Oldest(offset, limit)
+	if err = errors.Join(err, v.Close()); err != nil {
+		return nil, false, err
+	}
+	read, err := ix.service.opts.DB.Documents(st.meta.Docs, ids)
+	for _, d := range read {
+		if d.Seq != 0 { // else it went just now
+			docs = append(docs, d)
+		}
+	}
+	return docs, true, err
 }

@@ -1,8 +1,13 @@
 package search
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/parley-search/parley/host/internal/search/vector"
 )
 
 // addVectors adds to documents, which are objects that were made for a client,
@@ -13,7 +18,7 @@ func (s *Service) addVectors(m *meta, ids []string, docs []json.RawMessage) erro
 	for i := range all {
 		all[i] = []byte{'{'}
 	}
-	for _, name := range sortedKeys(m.VectorSets) {
+	for _, name := range slices.Sorted(maps.Keys(m.VectorSets)) {
 		kept, err := s.opts.DB.Vectors(m.Docs, m.VectorSets[name].ID, ids)
 		if err != nil {
 			return fmt.Errorf("read vectors: %w", err)
@@ -26,18 +31,18 @@ func (s *Service) addVectors(m *meta, ids []string, docs []json.RawMessage) erro
 			if b == nil {
 				continue
 			}
-			v, err := decodeVectors(b)
+			v, err := vector.Decode(b)
 			if err != nil {
 				return fmt.Errorf("read vectors of document %q: %w", ids[i], err)
 			}
 			if len(all[i]) > 1 {
 				all[i] = append(all[i], ',')
 			}
-			all[i] = v.appendJSON(append(append(all[i], key...), ':'))
+			all[i] = v.AppendJSON(append(append(all[i], key...), ':'))
 		}
 	}
 	for i := range docs {
-		docs[i] = withMember(docs[i], vectorsField, append(all[i], '}'))
+		docs[i] = withMember(docs[i], vector.Field, append(all[i], '}'))
 	}
 	return nil
 }
@@ -65,7 +70,7 @@ func withMember(object []byte, name string, value []byte) []byte {
 		end--
 	}
 	out := append(make([]byte, 0, len(object)+len(name)+len(value)+4), object[:end]...)
-	if skipSpace(object, skipSpace(object, 0)+1) != end {
+	if len(bytes.TrimSpace(object[bytes.IndexByte(object, '{')+1:end])) > 0 {
 		out = append(out, ',')
 	}
 	out = append(append(append(append(out, '"'), name...), `":`...), value...)

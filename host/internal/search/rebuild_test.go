@@ -13,6 +13,8 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/search/storage"
 	"github.com/parley-search/parley/host/internal/store"
 )
 
@@ -124,7 +126,7 @@ func TestSweep(t *testing.T) {
 	left := filepath.Join(r.folders(), "left-behind")
 	mustDo(t, os.MkdirAll(filepath.Join(left, "store"), 0o700))
 	db, err := store.Open(r.dir)
-	mustDo(t, err, db.Write(search.Change{Docs: "nobody", Put: []search.Document{{ID: "1", Seq: 1, Body: []byte(`{}`)}}}), db.Close())
+	mustDo(t, err, db.Write(storage.Change{Docs: "nobody", Put: []storage.Document{{ID: "1", Seq: 1, Body: []byte(`{}`)}}}), db.Close())
 	r.open()
 	if _, err := os.Stat(left); !os.IsNotExist(err) {
 		t.Errorf("folder of no index: %v, want it gone", err)
@@ -200,7 +202,7 @@ func TestFolderBehindOneTask(t *testing.T) {
 	if n := r.search("books", search.Query{Q: "changed"}).EstimatedTotalHits; n != 1500 {
 		t.Errorf("found %d documents, want 1500", n)
 	}
-	if got, want := r.ids("books", search.Query{Q: "changed earthsea", MatchingStrategy: search.All}), "2"; got != want {
+	if got, want := r.ids("books", search.Query{Q: "changed earthsea", MatchingStrategy: settings.All}), "2"; got != want {
 		t.Errorf("found %q, want %q", got, want)
 	}
 	if got := r.folder(); got != dir {

@@ -12,46 +12,47 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/ingest"
 )
 
 func TestRecords(t *testing.T) {
 	tests := []struct {
 		name   string
-		format search.BodyFormat
+		format ingest.BodyFormat
 		comma  byte
 		body   string
 		want   string // the records with their lines
 		err    string // in the error behind them; "": the end
 	}{
-		{"array", search.JSON, 0, " [ {\"a\":\"x]\\\"\"} ,\n{\"b\":[1,{}]}\n]\n", `1:{"a":"x]\""} 2:{"b":[1,{}]}`, ""},
-		{"object", search.JSON, 0, "\n{\"a\":1}", `2:{"a":1}`, ""},
-		{"empty array", search.JSON, 0, `[]`, ``, ""},
-		{"scalars", search.JSON, 0, `[1,"a",null ,true]`, `1:1 1:"a" 1:null 1:true`, ""},
-		{"cut off", search.JSON, 0, "[{},\n{\"a\":", `1:{}`, "unexpected end of JSON input, at line 2, column 6"},
-		{"cut off after a comma", search.JSON, 0, "[{},", `1:{}`, "unexpected end of JSON input, at line 1, column 5"},
-		{"comma too many", search.JSON, 0, "[{},]", `1:{}`, "invalid character ']' looking for beginning of value, at line 1, column 5"},
-		{"no comma", search.JSON, 0, "[{} {}]", `1:{}`, "invalid character '{' after array element, at line 1, column 5"},
-		{"comma first", search.JSON, 0, "[,{}]", ``, "at line 1, column 2"},
-		{"more behind", search.JSON, 0, "[]\n[]", ``, "after the end of the documents, at line 2, column 1"},
-		{"two objects", search.JSON, 0, "{}{}", `1:{}`, "after the end of the documents"},
-		{"brackets crossed", search.JSON, 0, `[{"a":[}]]`, ``, "invalid character '}'"},
-		{"bad number", search.JSON, 0, "[{\"a\":\n01}]", ``, "at line 2, column 2"},
-		{"no body", search.JSON, 0, " \n", ``, "empty"},
-		{"lines", search.NDJSON, 0, "{\"a\":1}\r\n\n {\"b\":2} ", `1:{"a":1} 3:{"b":2}`, ""},
-		{"broken line", search.NDJSON, 0, "{}\n{\"b\":\n2}", `1:{}`, "line 2"},
-		{"not UTF-8", search.NDJSON, 0, "{}\n{\"b\":\"\xff\"}", `1:{}`, "not UTF-8, at line 2, column 7"},
+		{"array", ingest.JSON, 0, " [ {\"a\":\"x]\\\"\"} ,\n{\"b\":[1,{}]}\n]\n", `1:{"a":"x]\""} 2:{"b":[1,{}]}`, ""},
+		{"object", ingest.JSON, 0, "\n{\"a\":1}", `2:{"a":1}`, ""},
+		{"empty array", ingest.JSON, 0, `[]`, ``, ""},
+		{"scalars", ingest.JSON, 0, `[1,"a",null ,true]`, `1:1 1:"a" 1:null 1:true`, ""},
+		{"cut off", ingest.JSON, 0, "[{},\n{\"a\":", `1:{}`, "unexpected end of JSON input, at line 2, column 6"},
+		{"cut off after a comma", ingest.JSON, 0, "[{},", `1:{}`, "unexpected end of JSON input, at line 1, column 5"},
+		{"comma too many", ingest.JSON, 0, "[{},]", `1:{}`, "invalid character ']' looking for beginning of value, at line 1, column 5"},
+		{"no comma", ingest.JSON, 0, "[{} {}]", `1:{}`, "invalid character '{' after array element, at line 1, column 5"},
+		{"comma first", ingest.JSON, 0, "[,{}]", ``, "at line 1, column 2"},
+		{"more behind", ingest.JSON, 0, "[]\n[]", ``, "after the end of the documents, at line 2, column 1"},
+		{"two objects", ingest.JSON, 0, "{}{}", `1:{}`, "after the end of the documents"},
+		{"brackets crossed", ingest.JSON, 0, `[{"a":[}]]`, ``, "invalid character '}'"},
+		{"bad number", ingest.JSON, 0, "[{\"a\":\n01}]", ``, "at line 2, column 2"},
+		{"no body", ingest.JSON, 0, " \n", ``, "empty"},
+		{"lines", ingest.NDJSON, 0, "{\"a\":1}\r\n\n {\"b\":2} ", `1:{"a":1} 3:{"b":2}`, ""},
+		{"broken line", ingest.NDJSON, 0, "{}\n{\"b\":\n2}", `1:{}`, "line 2"},
+		{"not UTF-8", ingest.NDJSON, 0, "{}\n{\"b\":\"\xff\"}", `1:{}`, "not UTF-8, at line 2, column 7"},
 		{
-			"table", search.CSV, 0, "id:number,title,sold:boolean,note:string,odd:x\n1,\"a \"\"b\"\",\n2\",TRUE,,\n -2.5e3 ,é,false,n,o\n",
+			"table", ingest.CSV, 0, "id:number,title,sold:boolean,note:string,odd:x\n1,\"a \"\"b\"\",\n2\",TRUE,,\n -2.5e3 ,é,false,n,o\n",
 			`2:{"id":1,"title":"a \"b\",\n2","sold":true,"note":null,"odd:x":null} 4:{"id":-2.5e3,"title":"é","sold":false,"note":"n","odd:x":"o"}`, "",
 		},
-		{"semicolons", search.CSV, ';', "\xef\xbb\xbfid;x\n1;a,b\n", `2:{"id":"1","x":"a,b"}`, ""},
-		{"empty numbers", search.CSV, 0, "a:number,b:boolean\n ,\n", `2:{"a":null,"b":null}`, ""},
-		{"no number", search.CSV, 0, "a:number\n1\nx\n", `2:{"a":1}`, "Line 3 of the CSV, column \"a\": `x` is not a number"},
-		{"no boolean", search.CSV, 0, "a:boolean\n1\n", ``, "neither true nor false"},
-		{"cells missing", search.CSV, 0, "a,b\n1,2\n3\n", `2:{"a":"1","b":"2"}`, "Line 3 of the CSV"},
-		{"open quote", search.CSV, 0, "a,b\n1,\"2\n3\n", ``, "of the CSV"},
-		{"name twice", search.CSV, 0, "a,a:number\n", ``, "Two columns of the CSV are called `a`"},
-		{"cell not UTF-8", search.CSV, 0, "a\n\xff\n", ``, "not UTF-8"},
+		{"semicolons", ingest.CSV, ';', "\xef\xbb\xbfid;x\n1;a,b\n", `2:{"id":"1","x":"a,b"}`, ""},
+		{"empty numbers", ingest.CSV, 0, "a:number,b:boolean\n ,\n", `2:{"a":null,"b":null}`, ""},
+		{"no number", ingest.CSV, 0, "a:number\n1\nx\n", `2:{"a":1}`, "Line 3 of the CSV, column \"a\": `x` is not a number"},
+		{"no boolean", ingest.CSV, 0, "a:boolean\n1\n", ``, "neither true nor false"},
+		{"cells missing", ingest.CSV, 0, "a,b\n1,2\n3\n", `2:{"a":"1","b":"2"}`, "Line 3 of the CSV"},
+		{"open quote", ingest.CSV, 0, "a,b\n1,\"2\n3\n", ``, "of the CSV"},
+		{"name twice", ingest.CSV, 0, "a,a:number\n", ``, "Two columns of the CSV are called `a`"},
+		{"cell not UTF-8", ingest.CSV, 0, "a\n\xff\n", ``, "not UTF-8"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -73,7 +74,7 @@ func TestRecords(t *testing.T) {
 
 // readRecords returns the records of a body, each with its line, and the error
 // behind the last.
-func readRecords(r io.Reader, f search.BodyFormat, comma byte) (list []string, err error) {
+func readRecords(r io.Reader, f ingest.BodyFormat, comma byte) (list []string, err error) {
 	err = search.Records(r, f, comma, func(line int, body []byte) {
 		list = append(list, fmt.Sprintf("%d:%s", line, body))
 	})
@@ -93,7 +94,7 @@ func (e *endless) Read(p []byte) (int, error) {
 }
 
 func TestRecordsBoundEach(t *testing.T) {
-	for f, begins := range map[search.BodyFormat]string{search.JSON: `[{"a":"`, search.NDJSON: `{"a":"`, search.CSV: `a,"b`} {
+	for f, begins := range map[ingest.BodyFormat]string{ingest.JSON: `[{"a":"`, ingest.NDJSON: `{"a":"`, ingest.CSV: `a,"b`} {
 		_, err := readRecords(&endless{begins}, f, 0)
 		if !apierr.Is(err, apierr.MalformedPayload) || !strings.Contains(err.Error(), "32 MiB") {
 			t.Errorf("%s without end: %v", f, err)
@@ -108,7 +109,7 @@ func FuzzRecords(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		got, err := readRecords(iotest.HalfReader(bytes.NewReader(body)), search.JSON, 0)
+		got, err := readRecords(iotest.HalfReader(bytes.NewReader(body)), ingest.JSON, 0)
 		var want []json.RawMessage
 		trimmed := bytes.TrimLeft(body, " \t\r\n")
 		var wantErr error
@@ -166,7 +167,7 @@ func BenchmarkRecords(b *testing.B) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := search.Records(bytes.NewReader(body), search.JSON, 0, func(int, []byte) {}); !errors.Is(err, io.EOF) {
+		if err := search.Records(bytes.NewReader(body), ingest.JSON, 0, func(int, []byte) {}); !errors.Is(err, io.EOF) {
 			b.Fatal(err)
 		}
 	}

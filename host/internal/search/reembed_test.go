@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -82,7 +83,7 @@ func TestReembedAfterFailure(t *testing.T) {
 	r.wantVectors("a", "0", `{"api":{"embeddings":[[2,1]],"regenerate":true}}`)
 	r.wantVectors("a", "2", `{"api":{"embeddings":[[1,1]],"regenerate":true}}`)
 	ratio := 1.0
-	if got := r.search("a", search.Query{Vector: []float32{1, 1}, Hybrid: &search.Hybrid{Embedder: "api", SemanticRatio: &ratio}}).EstimatedTotalHits; got != reembedDocs-1 {
+	if got := r.search("a", search.Query{Vector: []float32{1, 1}, Hybrid: &settings.Hybrid{Embedder: "api", SemanticRatio: &ratio}}).EstimatedTotalHits; got != reembedDocs-1 {
 		t.Errorf("%d documents have vectors, want %d: one was deleted meanwhile", got, reembedDocs-1)
 	}
 

@@ -9,6 +9,9 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/network"
+	"github.com/parley-search/parley/host/internal/rawjson"
+	"github.com/parley-search/parley/host/internal/search/filter"
+	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
 // Remotes knows the other hosts that queries of a federation may be sent to. See
@@ -80,7 +83,7 @@ func (w *federated) splitRemotes(ctx context.Context) (local []int, remotes []*r
 // not search there, and the filter of its tenant token goes along.
 func (w *federated) compose(r *remoteSearch) error {
 	f := w.federation
-	need := min(w.res.Offset+w.res.Limit, maxTotalHits)
+	need := min(w.res.Offset+w.res.Limit, settings.MaxTotalHits)
 	federation := map[string]any{"offset": 0, "limit": need}
 	if f.Distinct != "" {
 		federation["distinct"] = f.Distinct
@@ -93,17 +96,17 @@ func (w *federated) compose(r *remoteSearch) error {
 		if !ok {
 			return inQuery(i, notFound(q.IndexUID))
 		}
-		filter, err := joinFilters(rule, q.Filter)
+		joined, err := joinFilters(rule, q.Filter)
 		if err != nil {
-			return inQuery(i, apierr.Newf(apierr.InvalidSearchFilter, "%s", sentence(err.Error())))
+			return inQuery(i, filter.Refuse(err, apierr.InvalidSearchFilter))
 		}
 		members := map[string]json.RawMessage{}
 		if err := json.Unmarshal(q.Raw, &members); err != nil {
 			return fmt.Errorf("read query %d: %w", i, err)
 		}
 		delete(members, "filter")
-		if filter != nil {
-			members["filter"] = filter
+		if joined != nil {
+			members["filter"] = joined
 		}
 		weight := 1.0
 		if q.Options.Weight != nil {
@@ -133,14 +136,14 @@ func joinFilters(filters ...json.RawMessage) (json.RawMessage, error) {
 	var all []json.RawMessage
 	for _, f := range filters {
 		f = bytes.TrimSpace(f)
-		n, err := parseFilter(f, true)
+		n, err := filter.Parse(f, true, nil)
 		if err != nil {
 			return nil, err
 		}
 		switch {
 		case n == nil:
 		case f[0] == '[':
-			eachElement(f, func(_ int, e []byte) bool { all = append(all, e); return true })
+			rawjson.EachElement(f, func(e []byte) bool { all = append(all, e); return true })
 		default:
 			all = append(all, f)
 		}

@@ -4,17 +4,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
-	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/rawjson"
+	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/search/text"
 )
 
 // take puts what a remote found among the hits of this host.
 func (w *federated) take(r *remoteSearch) error {
 	if r.err != nil {
-		if w.res.RemoteErrors == nil {
-			w.res.RemoteErrors = map[string]*apierr.Error{}
-		}
 		w.res.RemoteErrors[r.name] = r.err
 		w.service.opts.Log(fmt.Sprintf("remote %q did not take part in a search", r.name), r.err)
 		return nil
@@ -49,9 +50,9 @@ func (w *federated) takeFacet(f *IndexFacets, c *FacetCounts) error {
 	if known := w.facetsOf(f.IndexUID, f.Shown).byName[c.Attribute]; known != nil && known.by != "" {
 		by = known.by
 	}
-	var values []countedValue
+	var values []folder.Count
 	for _, v := range c.Values {
-		values = append(values, countedValue{key: facetKey(v.Value), shown: v.Value, count: v.Count, most: v.Count})
+		values = append(values, folder.Count{Key: text.FacetKey(v.Value), Shown: v.Value, Count: v.Count, Most: v.Count})
 	}
 	return w.addFacet(f.IndexUID, c.Attribute, by, values, c.Min, c.Max, f.Shown)
 }
@@ -67,7 +68,7 @@ type remoteAnswer struct {
 		Stats        map[string]struct{ Min, Max *float64 }
 		// Of a host that knows [FederationHeader]: the order of each attribute's
 		// values, and how many its settings show.
-		Order map[string]FacetSort
+		Order map[string]settings.FacetSort
 		Shown *int
 	}
 
@@ -92,22 +93,22 @@ func readRemote(body []byte, queries []int) (*remoteAnswer, error) {
 		}
 		a.hits = append(a.hits, h)
 	}
-	for _, uid := range sortedKeys(a.FacetsByIndex) {
+	for _, uid := range slices.Sorted(maps.Keys(a.FacetsByIndex)) {
 		f := a.FacetsByIndex[uid]
 		one := IndexFacets{IndexUID: uid}
 		if f.Shown != nil {
-			one.Shown = new(min(max(*f.Shown, 0), mostFacetValues))
+			one.Shown = new(min(max(*f.Shown, 0), settings.MostFacetValues))
 		}
-		for _, attribute := range sortedKeys(f.Distribution) {
+		for _, attribute := range slices.Sorted(maps.Keys(f.Distribution)) {
 			c := FacetCounts{Attribute: attribute, By: f.Order[attribute], Min: f.Stats[attribute].Min, Max: f.Stats[attribute].Max}
 			var counts map[string]int
 			if json.Unmarshal(f.Distribution[attribute], &counts) != nil {
 				return nil, errors.New("a count of a facet is no number")
 			}
-			for _, v := range sortedKeys(counts) {
+			for _, v := range slices.Sorted(maps.Keys(counts)) {
 				c.Values = append(c.Values, FacetValue{v, counts[v]})
 			}
-			if c.By != FacetAlpha && c.By != FacetCount {
+			if c.By != settings.FacetAlpha && c.By != settings.FacetCount {
 				c.By = ""
 			}
 			one.Facets = append(one.Facets, c)
@@ -125,8 +126,8 @@ func readRemoteHit(raw []byte) (FederatedHit, error) {
 	}
 	var own []byte
 	doc := []byte{'{'}
-	eachMember(raw, func(key, v []byte) bool {
-		if unquote(key) == "_federation" {
+	rawjson.EachMember(raw, func(key, v []byte) bool {
+		if rawjson.Unquote(key) == "_federation" {
 			own = v
 			return true
 		}

@@ -2,6 +2,9 @@ package search
 
 import (
 	"encoding/json"
+
+	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
 // A wireStep is an orderStep between two hosts.
@@ -36,14 +39,14 @@ func (s *orderStep) wire(weight float64) wireStep {
 	if s.texts {
 		return wireStep{Texts: new(s.score * weight), Blank: s.blank}
 	}
-	out := wireStep{Geo: s.kind == geoRule, Down: s.down}
+	out := wireStep{Geo: s.kind == settings.GeoRule, Down: s.down}
 	switch {
 	case s.hidden:
 		out.Kind = "hidden"
-	case s.key.kind == 0:
-		out.Kind, out.Number = "number", s.key.number
-	case s.key.kind == 1:
-		out.Kind, out.Text = "text", s.key.text
+	case s.key.Kind == 0:
+		out.Kind, out.Number = "number", s.key.Number
+	case s.key.Kind == 1:
+		out.Kind, out.Text = "text", s.key.Text
 	default:
 		out.Kind = "none"
 	}
@@ -54,17 +57,17 @@ func (s *wireStep) step() orderStep {
 	if s.Texts != nil {
 		return orderStep{texts: true, score: *s.Texts, blank: s.Blank}
 	}
-	out := orderStep{kind: fieldRule, down: s.Down, hidden: s.Kind == "hidden"}
+	out := orderStep{kind: settings.FieldRule, down: s.Down, hidden: s.Kind == "hidden"}
 	if s.Geo {
-		out.kind = geoRule
+		out.kind = settings.GeoRule
 	}
 	switch s.Kind {
 	case "number":
-		out.key = sortKey{number: s.Number}
+		out.key = folder.SortKey{Number: s.Number}
 	case "text":
-		out.key = sortKey{kind: 1, text: s.Text}
+		out.key = folder.SortKey{Kind: 1, Text: s.Text}
 	default:
-		out.key = sortKey{kind: 2}
+		out.key = folder.SortKey{Kind: 2}
 	}
 	return out
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 // maxRemoteAnswer bounds the bytes of a remote's answer.
@@ -30,7 +30,7 @@ func (w *federated) ask(ctx context.Context, remotes []*remoteSearch) (wait func
 }
 
 // send sends one search.
-func (r *remoteSearch) send(ctx context.Context, up chat.Upstream, limit time.Duration) (*remoteAnswer, *apierr.Error) {
+func (r *remoteSearch) send(ctx context.Context, up outbound.Sender, limit time.Duration) (*remoteAnswer, *apierr.Error) {
 	failed := func(code apierr.Code, err error, format string, args ...any) (*remoteAnswer, *apierr.Error) {
 		return nil, &apierr.Error{Code: code, Err: err, Message: fmt.Sprintf("Remote `%s` ", r.name) + fmt.Sprintf(format, args...)}
 	}
@@ -38,27 +38,27 @@ func (r *remoteSearch) send(ctx context.Context, up chat.Upstream, limit time.Du
 	if err != nil {
 		return failed(apierr.RemoteNotSent, err, "was not asked: its queries could not be written.")
 	}
-	out := &chat.Outbound{
+	out := &outbound.Request{
 		BaseURL: r.remote.URL,
 		Grants:  abi.Grants{HTTP: []string{abi.GrantBaseURL}, Secrets: []string{"apiKey"}},
-		Request: &abi.EncodeResponse{
+		Encoded: &abi.EncodeResponse{
 			Method: http.MethodPost, URL: r.remote.URL + "/multi-search", Body: abi.RawJSON(text),
 			Headers: map[string]string{"Content-Type": "application/json", FederationHeader: "1"},
 		},
 	}
 	if !r.remote.Key.IsZero() {
 		out.Secrets = map[string]string{"apiKey": r.remote.Key.Reveal()}
-		out.Request.Headers["Authorization"] = "Bearer ${apiKey}"
+		out.Encoded.Headers["Authorization"] = "Bearer ${apiKey}"
 	}
 	resp, err := up.Do(ctx, out)
-	switch u, _ := errors.AsType[*chat.UpstreamError](err); {
+	switch u, _ := errors.AsType[*outbound.Error](err); {
 	case err == nil:
-	case ctx.Err() != nil || u != nil && u.Kind == chat.UpstreamTimeout:
+	case ctx.Err() != nil || u != nil && u.Kind == outbound.Timeout:
 		return failed(apierr.RemoteTimeout, err, "did not answer within %v.", limit)
-	case u != nil:
-		return failed(apierr.RemoteNotSent, err, "was not reached: %s.", u.Message)
+	case u != nil && u.Kind == outbound.Refused:
+		return failed(apierr.RemoteNotSent, err, "was not asked: %s.", u.Message)
 	default:
-		return failed(apierr.RemoteNotSent, err, "was not reached.")
+		return failed(apierr.RemoteNotSent, err, "was not reached; the host's log has the cause.")
 	}
 	defer resp.Close()
 	body := resp.Body(maxRemoteAnswer)

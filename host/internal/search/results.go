@@ -1,12 +1,9 @@
 package search
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/RoaringBitmap/roaring/v2"
 
-	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/search/folder"
 )
 
 // results takes documents in their order, as many as are asked for.
@@ -62,7 +59,7 @@ func (r *results) add(s *searcher, f *found) {
 
 // all returns every document that the search gives, whatever is shown of it:
 // those of matched that distinct and threshold leave.
-func (r *results) all(v *view, matched *roaring.Bitmap) (*roaring.Bitmap, error) {
+func (r *results) all(v *folder.View, matched *roaring.Bitmap) (*roaring.Bitmap, error) {
 	switch {
 	case r.threshold > 0:
 		return r.docs, nil
@@ -90,20 +87,20 @@ type distinctSeen struct {
 
 // take reports whether no document before had a value of doc, and notes them. A
 // document without values is always taken.
-func (d *distinctSeen) take(v *view, doc uint32) (bool, error) {
-	seg := v.segmentOf(doc)
-	c, err := v.textColumn(seg, fieldText+d.attribute)
+func (d *distinctSeen) take(v *folder.View, doc uint32) (bool, error) {
+	seg := v.SegmentOf(doc)
+	c, err := v.TextColumn(seg, folder.FieldText+d.attribute)
 	if err != nil {
 		return false, err
 	}
-	values := c.of(doc - seg.first)
+	values := c.Of(doc - seg.First)
 	for _, n := range values {
-		if _, seen := d.values[c.keys[n]]; seen {
+		if _, seen := d.values[c.Keys[n]]; seen {
 			return false, nil
 		}
 	}
 	for _, n := range values {
-		d.values[c.keys[n]] = struct{}{}
+		d.values[c.Keys[n]] = struct{}{}
 	}
 	return true, nil
 }
@@ -116,44 +113,14 @@ func (s *searcher) values(attribute string, list []found) ([][]string, error) {
 		return out, nil
 	}
 	for i, f := range list {
-		seg := s.view.segmentOf(f.doc)
-		c, err := s.view.textColumn(seg, fieldText+attribute)
+		seg := s.view.SegmentOf(f.doc)
+		c, err := s.view.TextColumn(seg, folder.FieldText+attribute)
 		if err != nil {
 			return nil, err
 		}
-		for _, n := range c.of(f.doc - seg.first) {
-			out[i] = append(out[i], c.keys[n])
+		for _, n := range c.Of(f.doc - seg.First) {
+			out[i] = append(out[i], c.Keys[n])
 		}
 	}
 	return out, nil
-}
-
-// segmentOf returns the segment that has a document.
-func (v *view) segmentOf(doc uint32) *viewSegment {
-	i, _ := slices.BinarySearchFunc(v.segs, doc, func(s viewSegment, d uint32) int {
-		switch {
-		case s.first+s.count <= d:
-			return -1
-		case s.first > d:
-			return 1
-		}
-		return 0
-	})
-	return &v.segs[i]
-}
-
-// distinct returns the attribute of whose values each brings one hit; asked is
-// the query's own, which must be filterable.
-func (s *Settings) distinct(asked string) (string, error) {
-	if asked == "" {
-		return s.DistinctAttribute, nil
-	}
-	if s.filterable(asked) {
-		return asked, nil
-	}
-	known := "this index has no filterable attributes"
-	if p := s.filterPatterns(); len(p) > 0 {
-		known = "filterable here: " + strings.Join(p, ", ")
-	}
-	return "", apierr.Newf(apierr.InvalidSearchDistinct, "distinct is `%.100s`, which is not filterable; %.1000s; add it to the setting filterableAttributes.", asked, known)
 }

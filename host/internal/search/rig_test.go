@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,9 +14,10 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
-	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/feature"
+	"github.com/parley-search/parley/host/internal/outbound"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/store"
 	"github.com/parley-search/parley/host/internal/task"
 	"github.com/parley-search/parley/host/internal/upstream"
@@ -23,13 +25,14 @@ import (
 
 // A rig is a service on a directory, with its store and queue.
 type rig struct {
+	sealer   settings.Sealer
 	tb       testing.TB
 	dir      string
 	store    *store.Store
 	svc      *search.Service
 	queue    *task.Queue
 	stop     func()
-	upstream chat.Upstream
+	upstream outbound.Sender
 	// vectorMemory is that of the service's options.
 	vectorMemory int64
 	queryVectors int
@@ -37,16 +40,20 @@ type rig struct {
 	// damaged: folders are built anew in this test, as they should. In all
 	// others that would hide a mistake.
 	damaged bool
-	memory  int64       // see search.Options
-	failed  func(error) // see task.Options
+	memory  int64 // see search.Options
+	// maxCrashes is that of the queue's options: tests that kill again and again
+	// let none fail for it.
+	maxCrashes int
+	failed     func(error) // see task.Options
 	// running and waiting bound the searches; 0: as by default.
 	running, waiting int
+	cutoff           time.Duration // see search.Options; 0: a minute
 }
 
 // newRig opens a service in an empty directory that goes with the test.
 func newRig(tb testing.TB) *rig {
 	tb.Helper()
-	up := upstream.New(upstream.Options{})
+	up := upstream.New(upstream.Options{Private: upstream.AnyPrivate()})
 	tb.Cleanup(func() { _ = up.Close() })
 	r := &rig{tb: tb, dir: tb.TempDir(), upstream: up}
 	r.open()
@@ -69,13 +76,14 @@ func (r *rig) tryOpen() (err error) {
 	if err != nil {
 		return err
 	}
+	r.sealer = sealer
 	if r.svc, err = search.Open(search.Options{Dir: r.folders(), DB: r.store, Sealer: sealer, Bodies: r.store, IndexingMemory: r.memory, IndexingThreads: 3, Upstream: r.upstream, EmbedderPause: time.Millisecond, VectorMemory: r.vectorMemory, QueryVectors: r.queryVectors, Features: func() feature.Set {
-		return feature.Set{ContainsFilter: !r.plain, CompositeEmbedders: !r.plain, Multimodal: !r.plain}
-	}, Cutoff: time.Minute, Log: r.log, Running: r.running, Waiting: r.waiting}); err != nil {
+		return feature.Set{ChatCompletions: true, ContainsFilter: !r.plain, CompositeEmbedders: !r.plain, Multimodal: !r.plain}
+	}, Cutoff: cmp.Or(r.cutoff, time.Minute), Log: r.log, Running: r.running, Waiting: r.waiting}); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	if r.queue, err = task.Open(ctx, r.store, r.svc, task.Options{Retry: time.Millisecond, Failed: r.failed}); err != nil {
+	if r.queue, err = task.Open(ctx, r.store, r.svc, task.Options{Retry: time.Millisecond, Failed: r.failed, MaxCrashes: r.maxCrashes}); err != nil {
 		cancel()
 		return err
 	}

@@ -5,6 +5,11 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/parley-search/parley/host/internal/search/attribute"
+	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/highlight"
+	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
 // A step is how far a rule about texts got with a document: have of of, and at
@@ -12,23 +17,23 @@ import (
 type step struct{ have, of float64 }
 
 // steps returns how far each kind of rule about texts got.
-func (s *searcher) steps(r *ranking, kind ruleKind) []step {
-	n := len(s.plan.parsed.units)
+func (s *searcher) steps(r *ranking, kind settings.CriterionKind) []step {
+	n := len(s.plan.parsed.Units)
 	units := float64(n)
 	switch kind {
-	case wordsRule:
+	case settings.WordsRule:
 		return []step{{float64(r.words), units}}
-	case typoRule:
+	case settings.TypoRule:
 		return []step{{float64(s.mostTypos + 1 - min(int(r.typos), s.mostTypos)), float64(s.mostTypos + 1)}}
-	case proximityRule:
+	case settings.ProximityRule:
 		most := (farApart - 1) * (n - 1)
 		return []step{{float64(most + 1 - min(max(int(r.proximity)-(n-1), 0), most)), float64(most + 1)}}
-	case attributeRule:
+	case settings.AttributeRule:
 		return []step{
 			{1 + 1000/(1+float64(r.field)/units), 1001},
 			{1 + 1000/(1+max(float64(r.pos)/units-1, 0)), 1001},
 		}
-	case exactnessRule:
+	case settings.ExactnessRule:
 		exact := n - min(int(r.inexact), n)
 		near := (1-int(r.more))*(mostRest+1) + mostRest - min(int(r.rest), mostRest)
 		const nearest = 2 * (mostRest + 1)
@@ -47,8 +52,8 @@ func (s *searcher) score(r *ranking) float64 {
 }
 
 // scoreBy is the score by some rules.
-func (s *searcher) scoreBy(r *ranking, rules []rule) float64 {
-	if len(s.plan.parsed.units) == 0 {
+func (s *searcher) scoreBy(r *ranking, rules []settings.Criterion) float64 {
+	if len(s.plan.parsed.Units) == 0 {
 		return 1
 	}
 	if r.unranked {
@@ -56,7 +61,7 @@ func (s *searcher) scoreBy(r *ranking, rules []rule) float64 {
 	}
 	score, left := 0.0, 1.0
 	for i := range rules {
-		for _, st := range s.steps(r, rules[i].kind) {
+		for _, st := range s.steps(r, rules[i].Kind) {
 			left /= st.of
 			score += (st.have - 1) * left
 		}
@@ -67,8 +72,8 @@ func (s *searcher) scoreBy(r *ranking, rules []rule) float64 {
 // extras are what is told of hits besides their documents, by their place in
 // the list.
 type extras struct {
-	keys [][]sortKey // for each of the searcher's rules; nil for those about texts
-	away []float64   // metres to the place of the sort; nil without one
+	keys [][]folder.SortKey // for each of the searcher's rules; nil for those about texts
+	away []float64          // metres to the place of the sort; nil without one
 }
 
 // extras works them out for the hits.
@@ -83,9 +88,9 @@ func (s *searcher) extras(list []found) (extras, error) {
 	for i, n := range order {
 		docs[i] = list[n].doc
 	}
-	displayed := s.plan.settings.displayed()
-	if i := slices.IndexFunc(s.plan.criteria, func(r rule) bool { return r.kind == geoRule }); i >= 0 && (displayed == nil || displayed.whole(geoAttr)) {
-		away, err := s.view.distances(s.plan.criteria[i].lat, s.plan.criteria[i].lng, docs)
+	displayed := s.plan.settings.Displayed()
+	if i := slices.IndexFunc(s.plan.criteria, func(r settings.Criterion) bool { return r.Kind == settings.GeoRule }); i >= 0 && (displayed == nil || displayed.ShowsAll(attribute.Geo)) {
+		away, err := s.view.Distances(s.plan.criteria[i].Lat, s.plan.criteria[i].Lng, docs)
 		if err != nil {
 			return x, err
 		}
@@ -97,17 +102,17 @@ func (s *searcher) extras(list []found) (extras, error) {
 	if !s.plan.query.ShowRankingScoreDetails {
 		return x, nil
 	}
-	x.keys = make([][]sortKey, len(s.rules))
+	x.keys = make([][]folder.SortKey, len(s.rules))
 	for i := range s.rules {
 		r := &s.rules[i]
-		if r.ofTexts() || displayed != nil && !displayed.whole(r.field) {
+		if r.OfTexts() || displayed != nil && !displayed.ShowsAll(r.Field) {
 			continue
 		}
 		keys, err := s.keys(r, docs)
 		if err != nil {
 			return x, err
 		}
-		x.keys[i] = make([]sortKey, len(list))
+		x.keys[i] = make([]folder.SortKey, len(list))
 		for k, n := range order {
 			x.keys[i][n] = keys[k]
 		}
@@ -147,7 +152,7 @@ func (s *searcher) details(h *found, i int, x *extras) json.RawMessage {
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		out = append(append(appendString(out, name), ':'), encodeDetail(d)...)
+		out = append(append(highlight.AppendString(out, name), ':'), encodeDetail(d)...)
 	}
 	if h.ranking.unranked {
 		put("skipped", ruleDetail{Score: new(0.0)})
@@ -156,38 +161,38 @@ func (s *searcher) details(h *found, i int, x *extras) json.RawMessage {
 	for n := range s.rules {
 		r := &s.rules[n]
 		d := ruleDetail{Order: n}
-		if r.ofTexts() {
-			s.detail(&d, &h.ranking, r.kind)
+		if r.OfTexts() {
+			s.detail(&d, &h.ranking, r.Kind)
 		} else if x.keys[n] != nil {
 			key := &x.keys[n][i]
 			switch {
-			case key.kind == 1:
-				d.Value = key.text
-			case key.kind == 0 && r.kind == geoRule:
-				d.Distance = new(int64(math.Round(key.number)))
-			case key.kind == 0:
-				d.Value = key.number
+			case key.Kind == 1:
+				d.Value = key.Text
+			case key.Kind == 0 && r.Kind == settings.GeoRule:
+				d.Distance = new(int64(math.Round(key.Number)))
+			case key.Kind == 0:
+				d.Value = key.Number
 			}
 		}
-		put(r.name, d)
+		put(r.Name, d)
 	}
 	return append(out, '}')
 }
 
 // detail fills in what a rule about texts says.
-func (s *searcher) detail(d *ruleDetail, r *ranking, kind ruleKind) {
-	n := len(s.plan.parsed.units)
+func (s *searcher) detail(d *ruleDetail, r *ranking, kind settings.CriterionKind) {
+	n := len(s.plan.parsed.Units)
 	steps := s.steps(r, kind)
 	share := func(st step) *float64 { return new(st.have / st.of) }
 	d.Score = share(steps[0])
 	switch kind {
-	case wordsRule:
+	case settings.WordsRule:
 		d.MatchingWords, d.MaxWords = new(int(r.words)), new(n)
-	case typoRule:
+	case settings.TypoRule:
 		d.TypoCount, d.MaxTypos = new(int(r.typos)), new(s.mostTypos)
-	case attributeRule:
+	case settings.AttributeRule:
 		d.AttributeRank, d.WordDistance = share(steps[0]), share(steps[1])
-	case exactnessRule:
+	case settings.ExactnessRule:
 		d.MatchType = [...]string{"exactMatch", "matchesStart", "noExactMatch"}[r.match]
 		d.MatchingWords, d.MaxWords = new(n-min(int(r.inexact), n)), new(n)
 	}

@@ -72,7 +72,7 @@ func TestFilterFinds(t *testing.T) {
 		{`year <= 1961`, "3 5"},
 		{`year 1961 TO 1968`, "2 3 4"},
 		{`year = 2001.5`, "7"},
-		{`author = 'stanislaw LEM'`, "3 4"},
+		{`author = 'stanisław LEM'`, "3 4"},
 		{`author IN ["Joseph Conrad", 'Anonymous']`, "5 6"},
 		{`author NOT IN ["Joseph Conrad", 'Anonymous']`, "1 2 3 4 7"},
 		{`author IN []`, ""},

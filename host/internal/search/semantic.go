@@ -9,29 +9,15 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/search/vector"
 )
-
-// Hybrid has a search go by meaning, too: by how near the documents' vectors
-// are to the query's.
-type Hybrid struct {
-	Embedder string
-	// SemanticRatio is how much meaning weighs against words: 0 searches by
-	// words alone, 1 by meaning alone; nil: 0.5.
-	SemanticRatio *float64
-}
-
-func (h *Hybrid) ratio() float64 {
-	if h.SemanticRatio == nil {
-		return defaultRatio
-	}
-	return *h.SemanticRatio
-}
 
 // semantics are what a search by meaning goes by.
 type semantics struct {
 	name     string
-	embedder Embedder
-	space    spaceKey
+	embedder settings.Embedder
+	space    vector.Key
 	ratio    float64 // above 0
 	vector   []float32
 	text     string // that the vector is to be made of
@@ -39,7 +25,7 @@ type semantics struct {
 
 // newSemantics checks the parameters about meaning; nil: the search is by words
 // alone. What has no vector yet has still to be asked for one.
-func newSemantics(m *meta, q *Query) (*semantics, error) {
+func newSemantics(ctx context.Context, m *meta, q *Query) (*semantics, error) {
 	if q.Hybrid == nil {
 		if q.Vector != nil || q.Media != nil {
 			return nil, apierr.Newf(apierr.MissingSearchHybrid, "`vector` and `media` say nothing without `hybrid`: send the embedder whose vectors are to be compared.")
@@ -51,9 +37,9 @@ func newSemantics(m *meta, q *Query) (*semantics, error) {
 		return nil, unknownEmbedder(apierr.InvalidSearchEmbedder, "hybrid.embedder", q.Hybrid.Embedder)
 	}
 	set := m.VectorSets[q.Hybrid.Embedder]
-	dims := cmp.Or(set.Dimensions, e.dimensions())
-	s := &semantics{name: q.Hybrid.Embedder, embedder: e, ratio: q.Hybrid.ratio(), vector: q.Vector}
-	s.space = spaceKey{m.Docs, set.ID, dims, e.BinaryQuantized}
+	dims := cmp.Or(set.Dimensions, e.VectorDimensions())
+	s := &semantics{name: q.Hybrid.Embedder, embedder: e, ratio: q.Hybrid.Ratio(), vector: q.Vector}
+	s.space = vector.Key{Docs: m.Docs, Set: set.ID, Dims: dims, Binary: e.BinaryQuantized}
 	if !(s.ratio >= 0 && s.ratio <= 1) {
 		return nil, apierr.Newf(apierr.InvalidSearchSemanticRatio, "`hybrid.semanticRatio` is %v; it must be 0 to 1.", s.ratio)
 	}
@@ -67,15 +53,17 @@ func newSemantics(m *meta, q *Query) (*semantics, error) {
 	switch {
 	case s.ratio == 0, blank && q.Vector == nil && q.Media == nil:
 		return nil, nil
-	case q.Vector == nil && e.Source == UserProvided:
+	case q.Vector == nil && e.Source == settings.UserProvided && q.Media == nil && s.ratio < 1:
+		return nil, nil // words are better than nothing, as while an embedder is down
+	case q.Vector == nil && e.Source == settings.UserProvided:
 		return nil, apierr.Newf(apierr.VectorEmbeddingError, "Embedder `%.100s` makes no vectors of its own: send that of the query in `vector`.", s.name)
 	case blank:
 		s.ratio = 1
 	}
 	if q.Vector == nil {
-		asked, name := e.forQueries(s.name)
+		asked, name := e.ForQueries(s.name)
 		var err error
-		if s.text, err = asked.queryText(name, q.Q, q.Media); err != nil {
+		if s.text, err = asked.QueryText(ctx, name, q.Q, q.Media); err != nil {
 			return nil, err
 		}
 	}
@@ -116,11 +104,11 @@ func (s *Service) meaning(ctx context.Context, rd *reading) (_ *semantics, err e
 		}
 		err = errors.Join(err, again)
 	}()
-	embedder, name := m.embedder.forQueries(m.name)
+	embedder, name := m.embedder.ForQueries(m.name)
 	late := apierr.Newf(apierr.VectorEmbeddingError, "Embedder `%.100s` did not answer within %v.", name, queryWait)
 	waiting, cancel := context.WithTimeoutCause(ctx, queryWait, late)
 	defer cancel()
-	made, err := s.embedTexts(waiting, name, embedder, m.space.dims, []string{m.text}, queryTries)
+	made, err := s.embedTexts(waiting, name, embedder, m.space.Dims, []string{m.text}, queryTries)
 	if err != nil {
 		if _, ok := errors.AsType[*apierr.Error](err); !ok || m.ratio == 1 {
 			return nil, err
@@ -135,6 +123,6 @@ func (s *Service) meaning(ctx context.Context, rd *reading) (_ *semantics, err e
 // with is m with the query's vector.
 func (m *semantics) with(vector []float32) *semantics {
 	with := *m
-	with.vector, with.space.dims = vector, len(vector)
+	with.vector, with.space.Dims = vector, len(vector)
 	return &with
 }

@@ -2,17 +2,18 @@ package search
 
 import (
 	"encoding/json"
-	"math"
 	"slices"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
+	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/vector"
 )
 
 // addMeaning puts what is near in meaning among the hits by words, or in their
 // place.
-func (s *searcher) addMeaning(sp *spaces, m *semantics) error {
+func (s *searcher) addMeaning(sp *vector.Memory, m *semantics) error {
 	byWords := s.results
 	near, docs, err := s.near(sp, m)
 	if err != nil {
@@ -75,12 +76,12 @@ func (s *searcher) merged(list []found, weights []float64) ([]found, error) {
 
 // near returns the documents of the universe whose vectors are nearest to the
 // query's, as many as are of use, and all that have vectors.
-func (s *searcher) near(sp *spaces, m *semantics) (list []found, docs *roaring.Bitmap, err error) {
+func (s *searcher) near(sp *vector.Memory, m *semantics) (list []found, docs *roaring.Bitmap, err error) {
 	docs = roaring.New()
-	if m.space.set == 0 {
+	if m.space.Set == 0 {
 		return nil, docs, nil // no document has any
 	}
-	has, err := sp.seqs(s.ctx, m.space)
+	has, err := sp.Seqs(s.ctx, m.space)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -92,7 +93,7 @@ func (s *searcher) near(sp *spaces, m *semantics) (list []found, docs *roaring.B
 	universe := s.universe.ToArray()
 	seqs := make([]uint64, len(universe))
 	allowed := new(vector.Set)
-	err = s.view.firstNumbers(fieldSeq, universe, func(i int, seq, _ float64) {
+	err = s.view.FirstNumbers(folder.FieldSeq, universe, func(i int, seq, _ float64) {
 		if seqs[i] = uint64(seq); has.Has(seqs[i]) {
 			allowed.Add(seqs[i])
 			docs.Add(universe[i])
@@ -105,7 +106,7 @@ func (s *searcher) near(sp *spaces, m *semantics) (list []found, docs *roaring.B
 	if s.plan.distinct != "" || s.plan.query.RankingScoreThreshold > 0 || s.sortsFirst() {
 		k = int(docs.GetCardinality()) // which of them count is not known yet
 	}
-	found, err := sp.nearest(s.cut, m.space, m.vector, k, allowed)
+	found, err := sp.Nearest(s.cut, m.space, m.vector, k, allowed)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -114,7 +115,7 @@ func (s *searcher) near(sp *spaces, m *semantics) (list []found, docs *roaring.B
 
 // leaveOut takes a document out of the universe.
 func (s *searcher) leaveOut(id string) error {
-	n, err := s.view.number(id)
+	n, err := s.view.Number(id)
 	if err != nil || n == nil {
 		return err
 	}
@@ -127,12 +128,12 @@ func (s *searcher) leaveOut(id string) error {
 // in whose place the meaning comes.
 func (s *searcher) sortsFirst() bool {
 	rules := s.plan.orderRules()
-	return len(rules) > 0 && !rules[0].ofTexts()
+	return len(rules) > 0 && !rules[0].OfTexts()
 }
 
 // byMeaning makes hits of neighbours; universe and seqs say which document has
 // which number.
-func (s *searcher) byMeaning(near []vector.Neighbour, universe []uint32, seqs []uint64, d *Distribution) []found {
+func (s *searcher) byMeaning(near []vector.Neighbour, universe []uint32, seqs []uint64, d *settings.Distribution) []found {
 	at := make(map[uint64]int, len(near))
 	for i, n := range near {
 		at[n.Seq] = i
@@ -143,20 +144,9 @@ func (s *searcher) byMeaning(near []vector.Neighbour, universe []uint32, seqs []
 		if !ok {
 			continue
 		}
-		list[n] = found{doc: universe[i], seq: float64(seq), score: d.shift(near[n].Score), byMeaning: true}
+		list[n] = found{doc: universe[i], seq: float64(seq), score: d.Shift(near[n].Score), byMeaning: true}
 	}
 	return list
-}
-
-// shift brings a score of an embedder whose scores are as d says to where those
-// of words are, so that both can be weighed against each other.
-func (d *Distribution) shift(score float32) float64 {
-	x := float64(score)
-	if d == nil {
-		return x
-	}
-	const mean, sigma = 0.5, 0.4
-	return math.Min(math.Max(mean+(x-d.Mean)*sigma/d.Sigma, 0), 1)
 }
 
 // meaningDetails says why a hit by meaning stands where it does.

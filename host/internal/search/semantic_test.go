@@ -12,6 +12,7 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
 // points are documents with a place in the plane.
@@ -32,7 +33,7 @@ func newPoints(t *testing.T) *rig {
 
 // plane looks for what is near a vector.
 func plane(ratio float64, vector ...float32) search.Query {
-	return search.Query{Vector: vector, Hybrid: &search.Hybrid{Embedder: "plane", SemanticRatio: &ratio}}
+	return search.Query{Vector: vector, Hybrid: &settings.Hybrid{Embedder: "plane", SemanticRatio: &ratio}}
 }
 
 func TestSemanticSearch(t *testing.T) {
@@ -80,7 +81,10 @@ func TestSemanticSearch(t *testing.T) {
 	q.Q = "east"
 	check("by words alone", q, "3 2", 2, -1)
 	q = plane(0.5)
-	check("neither words nor vector", q, "1 2 3 4 5", 5, -1)
+	check("neither words nor vector", q, "1 2 3 4 5", 5, 0)
+	q = plane(0.5)
+	q.Q = "east"
+	check("words, and no vector for them", q, "3 2", 2, 0)
 	q = plane(1, 0, 5)
 	q.Facets = []string{"kind"}
 	if f := r.search("p", q).Facets[0]; len(f.Values) != 2 || f.Values[0].Count != 2 || f.Values[1].Count != 2 {
@@ -111,13 +115,13 @@ func TestSemanticMistakes(t *testing.T) {
 		code apierr.Code
 	}{
 		"vector alone":      {search.Query{Vector: []float32{1, 2}}, apierr.MissingSearchHybrid},
-		"unknown embedder":  {search.Query{Hybrid: &search.Hybrid{Embedder: "plain"}}, apierr.InvalidSearchEmbedder},
-		"no embedder":       {search.Query{Hybrid: &search.Hybrid{}}, apierr.InvalidSearchEmbedder},
+		"unknown embedder":  {search.Query{Hybrid: &settings.Hybrid{Embedder: "plain"}}, apierr.InvalidSearchEmbedder},
+		"no embedder":       {search.Query{Hybrid: &settings.Hybrid{}}, apierr.InvalidSearchEmbedder},
 		"ratio":             {plane(1.1, 1, 2), apierr.InvalidSearchSemanticRatio},
 		"not a ratio":       {plane(math.NaN(), 1, 2), apierr.InvalidSearchSemanticRatio},
 		"dimensions":        {plane(1, 1, 2, 3), apierr.InvalidVectorDimensions},
-		"empty vector":      {search.Query{Vector: []float32{}, Hybrid: &search.Hybrid{Embedder: "plane"}}, apierr.InvalidVectorDimensions},
-		"no vector for a q": {search.Query{Q: "x", Hybrid: &search.Hybrid{Embedder: "plane"}}, apierr.VectorEmbeddingError},
+		"empty vector":      {search.Query{Vector: []float32{}, Hybrid: &settings.Hybrid{Embedder: "plane"}}, apierr.InvalidVectorDimensions},
+		"no vector for a q": {search.Query{Q: "x", Hybrid: &settings.Hybrid{Embedder: "plane", SemanticRatio: new(1.0)}}, apierr.VectorEmbeddingError},
 	} {
 		_, err := r.svc.Search(context.Background(), auth.Everyone(), "p", tt.q)
 		wantCode(t, name, err, tt.code)
@@ -131,7 +135,7 @@ func TestHybridWithRestEmbedder(t *testing.T) {
 	r.add("a", `[{"id":1,"text":"sea"},{"id":2,"text":"war"},{"id":3,"text":"sea war"},{"id":4,"text":"peace"}]`)
 	e.texts()
 	half := 0.5
-	q := search.Query{Q: "sea", Hybrid: &search.Hybrid{Embedder: "api", SemanticRatio: &half}}
+	q := search.Query{Q: "sea", Hybrid: &settings.Hybrid{Embedder: "api", SemanticRatio: &half}}
 	res := r.search("a", q)
 	if e.texts() != "sea" || *res.SemanticHits == 0 || res.Hits[0].ID != "1" {
 		t.Errorf("hits = %+v, %d by meaning", res.Hits, *res.SemanticHits)
@@ -176,7 +180,7 @@ func TestQueryVectors(t *testing.T) {
 				e.texts()
 				continue
 			}
-			r.search("a", search.Query{Q: q, Hybrid: &search.Hybrid{Embedder: "api"}})
+			r.search("a", search.Query{Q: q, Hybrid: &settings.Hybrid{Embedder: "api"}})
 			asked = append(asked, strings.Fields(e.texts())...)
 		}
 		if got := strings.Join(asked, " "); got != tt.asked {
@@ -232,7 +236,7 @@ func TestSemanticSearchFollowsWrites(t *testing.T) {
 				}
 				for _, f := range []string{"", "odd = true"} {
 					want := []string{}
-					q := search.Query{Vector: vec(), Hybrid: &search.Hybrid{Embedder: "e"}, Limit: limit(8)}
+					q := search.Query{Vector: vec(), Hybrid: &settings.Hybrid{Embedder: "e"}, Limit: limit(8)}
 					if f != "" {
 						q.Filter = filter(f)
 					}

@@ -1,7 +1,7 @@
 // Package search keeps the indexes: their documents, their settings, and the
-// search over them. It owns bleve.
+// search over them. Packages below it have what needs no index: see the rationale.
 //
-// Documents live in the database (see [DB]); a bleve folder is derived from
+// Documents live in the database (see [storage.DB]); a bleve folder is derived from
 // them and may be thrown away at any time. All writes are tasks: the functions
 // of tasks.go make and check them, [Service.Process] applies them.
 //
@@ -25,22 +25,28 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
-	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/feature"
+	"github.com/parley-search/parley/host/internal/outbound"
+	"github.com/parley-search/parley/host/internal/search/filter"
+	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/search/storage"
+	"github.com/parley-search/parley/host/internal/search/text"
+	"github.com/parley-search/parley/host/internal/search/vector"
 )
 
 // Options are what a [Service] needs. Dir and DB are required.
 type Options struct {
 	Dir string // for the bleve folders; made if absent
-	DB  DB
+	DB  storage.DB
 	// Log is told what nobody waits for: a folder that was rebuilt, and why;
 	// default: nobody.
 	Log func(message string, err error)
-	// Sealer keeps the keys of embedders; without one, settings with such a key
-	// are refused.
-	Sealer Sealer
+	// Sealer keeps the keys and headers of embedders; without one, settings with
+	// such a secret are refused.
+	Sealer settings.Sealer
 	// Upstream reaches embedders; without one they fail.
-	Upstream chat.Upstream
+	Upstream outbound.Sender
 	// QueryVectors is how many vectors that embedders made of queries are kept,
 	// for when they come again. Default none.
 	QueryVectors int
@@ -80,12 +86,12 @@ type Options struct {
 // A Service holds all indexes. Safe for concurrent use.
 type Service struct {
 	opts    Options
-	fuzzy   fuzzy
-	columns *columnCache
+	fuzzy   text.Speller
+	columns *folder.ColumnCache
 	queries *queryVectors
 	gate    *gate
-	spaces  *spaces
-	heap    *heapBound
+	spaces  *vector.Memory
+	limits  *folder.Limits
 
 	mu      sync.RWMutex
 	indexes map[string]*index // by uid
@@ -121,9 +127,9 @@ func Open(o Options) (*Service, error) {
 	if o.Searched == nil {
 		o.Searched = func(Searched) {}
 	}
-	s := &Service{opts: o, columns: newColumnCache(columnBytes), queries: newQueryVectors(o.QueryVectors), spaces: newSpaces(o.DB, o.VectorMemory), gate: newGate(o.Running, max(o.Waiting, 0)), heap: newHeapBound(o.IndexingMemory), indexes: map[string]*index{}}
+	s := &Service{opts: o, columns: folder.NewColumnCache(folder.ColumnBytes), queries: newQueryVectors(o.QueryVectors), spaces: vector.NewMemory(o.DB, o.VectorMemory), gate: newGate(o.Running, max(o.Waiting, 0)), limits: folder.NewLimits(o.IndexingThreads, o.IndexingMemory), indexes: map[string]*index{}}
 	var err error
-	if s.fuzzy, err = newFuzzy(); err != nil {
+	if s.fuzzy, err = text.NewSpeller(); err != nil {
 		return nil, err
 	}
 	metas, err := o.DB.Metas()
@@ -136,6 +142,11 @@ func Open(o Options) (*Service, error) {
 		m := new(meta)
 		if err := json.Unmarshal(b, m); err != nil {
 			return nil, errors.Join(fmt.Errorf("read index %q: %w", uid, err), s.Close())
+		}
+		if o.Sealer != nil && m.Settings.SealHeaders(o.Sealer) { // written by a build that did not seal them
+			if err := o.DB.PutMeta(uid, m.encode()); err != nil {
+				return nil, errors.Join(fmt.Errorf("seal headers of index %q: %w", uid, err), s.Close())
+			}
 		}
 		if m.Vectors == nil { // written by a build that did not count them
 			if err := s.recountVectors(s.ctx, m); err != nil {
@@ -205,7 +216,7 @@ func (s *Service) Close() error {
 // index returns the index that caller may use, and the filter that holds for
 // it. [apierr.IndexNotFound] is the same error whether uid does not exist or
 // is not for the caller.
-func (s *Service) index(caller *auth.Caller, uid string) (*index, *node, error) {
+func (s *Service) index(caller *auth.Caller, uid string) (*index, *filter.Node, error) {
 	rule, ok := caller.Index(uid)
 	var ix *index
 	if ok {
@@ -219,11 +230,14 @@ func (s *Service) index(caller *auth.Caller, uid string) (*index, *node, error) 
 	if len(rule) == 0 {
 		return ix, nil, nil
 	}
-	n, err := parseFilter(rule, s.contains())
+	n, err := filter.Parse(rule, s.contains(), nil)
+	if err == nil && n == nil {
+		err = errors.New("it is empty") // and would let everything through
+	}
 	if err != nil {
 		// The token's author wrote it, not the caller: still the only one to
 		// read the message is the caller's developer.
-		return nil, nil, &apierr.Error{Code: filterCode(err, apierr.InvalidSearchFilter), Message: "The filter in the tenant token's searchRules is wrong: " + err.Error(), Err: err}
+		return nil, nil, &apierr.Error{Code: filter.Refuse(err, apierr.InvalidSearchFilter).Code, Message: "The filter in the tenant token's searchRules is wrong: " + err.Error(), Err: err}
 	}
 	return ix, n, nil
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
 // buildWait is how long a search waits for a folder that can answer it.
@@ -23,8 +25,8 @@ func (ix *index) serving(ctx context.Context) (st *state, release func(), err er
 		switch {
 		case ix.dropped.Load():
 			return nil, nil, notFound(ix.uid())
-		case st.folder != nil && st.folder.schema.serves(&st.meta.Settings):
-			if release, ok := st.folder.acquire(); ok {
+		case st.folder != nil && st.folder.Schema.Serves(settings.SchemaOf(&st.meta.Settings)):
+			if release, ok := st.folder.Acquire(); ok {
 				return st, release, nil
 			}
 			continue // swapped just now
@@ -48,7 +50,7 @@ func (ix *index) close() error {
 		return nil
 	}
 	done := make(chan error, 1)
-	f.retire(func() { done <- f.idx.Close() })
+	f.Retire(func() { done <- f.Close() })
 	return <-done
 }
 
@@ -56,9 +58,9 @@ func (ix *index) close() error {
 // fails, the next start sweeps.
 func (ix *index) drop() {
 	if f := ix.unserve(); f != nil {
-		f.retire(func() {
-			ix.service.columns.forget(f.name())
-			_ = f.remove()
+		f.Retire(func() {
+			ix.service.columns.Forget(f.Name())
+			_ = f.Remove()
 		})
 		return
 	}
@@ -66,7 +68,7 @@ func (ix *index) drop() {
 }
 
 // unserve makes every later read find nothing, and returns the folder.
-func (ix *index) unserve() *folder {
+func (ix *index) unserve() *folder.Folder {
 	ix.dropped.Store(true)
 	return ix.state.Swap(&state{meta: ix.meta()}).folder
 }

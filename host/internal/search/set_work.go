@@ -7,6 +7,9 @@ import (
 	"slices"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/search/storage"
+	"github.com/parley-search/parley/host/internal/search/vector"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -14,11 +17,11 @@ import (
 type setWork struct {
 	change   *vectorChange
 	name     string
-	embedder *Embedder // nil: it was taken out of the settings
-	from     vectorSet // the one before; ID 0: none
-	set      vectorSet
+	embedder *settings.Embedder // nil: it was taken out of the settings
+	from     vector.StoredSet   // the one before; ID 0: none
+	set      vector.StoredSet
 	count    int
-	// resumed: some of the set is there already. sameModel: the embedder makes
+	// resumed: some of the set is there already. SameModel: the embedder makes
 	// the same of the same text as the one before.
 	resumed, sameModel bool
 }
@@ -28,16 +31,16 @@ func (w *setWork) copy(ctx context.Context) error {
 	var puts []vectorPut
 	db := w.change.service.opts.DB
 	err := db.ScanVectors(ctx, w.change.docs, w.from.ID, func(id string, b []byte) error {
-		v, err := decodeVectors(b)
+		v, err := vector.Decode(b)
 		if err != nil {
 			return fmt.Errorf("read vectors of document %q: %w", id, err)
 		}
-		if v.made && w.embedder == nil {
+		if v.Made && w.embedder == nil {
 			return nil
 		}
 		if w.embedder != nil {
-			if err := checkDimensions(w.name, v.vectors, w.set.Dimensions); err != nil {
-				if v.made {
+			if err := vector.CheckDimensions(w.name, v.Vectors, w.set.Dimensions); err != nil {
+				if v.Made {
 					return nil
 				}
 				return w.misfit(id, err)
@@ -56,7 +59,7 @@ func (w *setWork) copy(ctx context.Context) error {
 // misfit says that a document's own vectors are not those of the new settings.
 func (w *setWork) misfit(id string, err error) error {
 	e := apierr.From(err)
-	return apierr.Newf(e.Code, "Document `%.511s`: %s. Update its `%s`, or the embedder's `dimensions`; the settings are as they were.", id, e.Message, vectorsField)
+	return apierr.Newf(e.Code, "Document `%.511s`: %s. Update its `%s`, or the embedder's `dimensions`; the settings are as they were.", id, e.Message, vector.Field)
 }
 
 // vectorChunk is how many documents' vectors are written at once.
@@ -65,18 +68,18 @@ const vectorChunk = 256
 // embed asks the embedder about all documents but those that brought vectors
 // themselves.
 func (w *setWork) embed(ctx context.Context) error {
-	maker, err := w.embedder.documentInputs(&w.change.new.Settings)
+	maker, err := documentInputs(w.embedder, &w.change.new.Settings)
 	if err != nil {
 		return fmt.Errorf("read the templates of embedder %q: %w", w.name, err)
 	}
-	var chunk []Document
+	var chunk []storage.Document
 	run := func() error {
 		err := w.embedChunk(ctx, maker, chunk)
 		chunk = nil
 		return err
 	}
 	done := 0
-	err = w.change.service.opts.DB.Scan(ctx, w.change.docs, func(d Document) error {
+	err = w.change.service.opts.DB.Scan(ctx, w.change.docs, func(d storage.Document) error {
 		d.Body = slices.Clone(d.Body)
 		if chunk = append(chunk, d); len(chunk) < vectorChunk {
 			return nil
@@ -124,7 +127,7 @@ func (w *setWork) dropStrays(ctx context.Context) error {
 	return errors.Join(err, writeVectors(db, w.change.docs, strays))
 }
 
-func (w *setWork) embedChunk(ctx context.Context, maker *inputMaker, docs []Document) error {
+func (w *setWork) embedChunk(ctx context.Context, maker *inputMaker, docs []storage.Document) error {
 	ids := make([]string, len(docs))
 	for i := range docs {
 		ids[i] = docs[i].ID
@@ -138,24 +141,27 @@ func (w *setWork) embedChunk(ctx context.Context, maker *inputMaker, docs []Docu
 		return err
 	}
 	var puts []vectorPut
-	var asked []*docVectors
+	var asked []*vector.Document
 	var inputs []input
 	size := 0
 	for i, d := range docs {
 		old := before[i]
-		if old != nil && !old.made {
-			if err := w.fit(d.ID, old.vectors); err != nil {
+		if old != nil && !old.Made {
+			if err := w.fit(d.ID, old.Vectors); err != nil {
 				return err
 			}
 			puts = append(puts, vectorPut{w.set.ID, d.ID, old})
 			continue
 		}
-		in := maker.of(d.Body)
-		v := &docVectors{seq: d.Seq, made: true, text: in.hash}
+		in, err := maker.of(ctx, d.Body)
+		if err != nil {
+			return err
+		}
+		v := &vector.Document{Seq: d.Seq, Made: true, Text: in.hash}
 		switch {
-		case begun[i].isOf(v):
+		case madeOfInput(begun[i], v):
 			w.keep(v, begun[i])
-		case w.sameModel && old.isOf(v):
+		case w.sameModel && madeOfInput(old, v):
 			w.keep(v, old)
 		case len(in.texts) > 0:
 			asked, inputs = append(asked, v), append(inputs, in)
@@ -176,7 +182,7 @@ func (w *setWork) embedChunk(ctx context.Context, maker *inputMaker, docs []Docu
 }
 
 // ask has the vectors made that inputs stand for.
-func (w *setWork) ask(ctx context.Context, asked []*docVectors, inputs []input) error {
+func (w *setWork) ask(ctx context.Context, asked []*vector.Document, inputs []input) error {
 	if len(inputs) == 0 {
 		return nil
 	}
@@ -186,14 +192,14 @@ func (w *setWork) ask(ctx context.Context, asked []*docVectors, inputs []input) 
 	}
 	w.set.Dimensions = len(made[0][0])
 	for i, v := range asked {
-		v.vectors = made[i]
+		v.Vectors = made[i]
 	}
 	return nil
 }
 
 // vectors returns what documents have in a set, where it is to be looked at.
-func (w *setWork) vectors(set uint32, ids []string, look bool) ([]*docVectors, error) {
-	out := make([]*docVectors, len(ids))
+func (w *setWork) vectors(set uint32, ids []string, look bool) ([]*vector.Document, error) {
+	out := make([]*vector.Document, len(ids))
 	if set == 0 || !look {
 		return out, nil
 	}
@@ -205,7 +211,7 @@ func (w *setWork) vectors(set uint32, ids []string, look bool) ([]*docVectors, e
 		if b == nil {
 			continue
 		}
-		if out[i], err = decodeVectors(b); err != nil {
+		if out[i], err = vector.Decode(b); err != nil {
 			return nil, fmt.Errorf("read vectors of document %q: %w", ids[i], err)
 		}
 	}
@@ -214,15 +220,15 @@ func (w *setWork) vectors(set uint32, ids []string, look bool) ([]*docVectors, e
 
 // isOf reports whether v was made of the same document's same text as next is
 // to be.
-func (v *docVectors) isOf(next *docVectors) bool {
-	return v != nil && v.made && v.text == next.text && v.seq == next.seq
+func madeOfInput(v *vector.Document, next *vector.Document) bool {
+	return v != nil && v.Made && v.Text == next.Text && v.Seq == next.Seq
 }
 
 // keep takes over what was made before.
-func (w *setWork) keep(v, from *docVectors) {
-	v.vectors = from.vectors
-	if w.set.Dimensions == 0 && len(v.vectors) > 0 {
-		w.set.Dimensions = len(v.vectors[0])
+func (w *setWork) keep(v, from *vector.Document) {
+	v.Vectors = from.Vectors
+	if w.set.Dimensions == 0 && len(v.Vectors) > 0 {
+		w.set.Dimensions = len(v.Vectors[0])
 	}
 }
 
@@ -235,7 +241,7 @@ func (w *setWork) fit(id string, vectors [][]float32) error {
 	if w.set.Dimensions == 0 {
 		w.set.Dimensions = len(vectors[0])
 	}
-	if err := checkDimensions(w.name, vectors, w.set.Dimensions); err != nil {
+	if err := vector.CheckDimensions(w.name, vectors, w.set.Dimensions); err != nil {
 		return w.misfit(id, err)
 	}
 	return nil

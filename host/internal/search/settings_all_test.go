@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
 // defaults are the settings of a new index, on the wire.
@@ -16,7 +16,7 @@ const defaults = `{"displayedAttributes":["*"],"searchableAttributes":["*"],"fil
 	`"localizedAttributes":null,"facetSearch":true,"prefixSearch":"indexingTime","chat":`
 
 func TestSettingsDefaults(t *testing.T) {
-	got, err := json.Marshal(search.DefaultSettings())
+	got, err := json.Marshal(settings.DefaultSettings())
 	if err != nil || string(got[:min(len(got), len(defaults))]) != defaults {
 		t.Errorf("defaults %s, %v; want %s…", got, err, defaults)
 	}
@@ -88,15 +88,15 @@ func TestSettings(t *testing.T) {
 			t.Errorf("after a restart %s is %s, want %s", route, got, want)
 		}
 	}
-	for route := range search.SettingRoutes() {
+	for route := range settings.SettingRoutes() {
 		n, _, err := r.svc.UpdateSetting("a", route, []byte("null"))
 		r.ok(n, err)
 	}
 	got, err := json.Marshal(mustSettings(t, r, "a"))
-	if want, _ := json.Marshal(search.DefaultSettings()); err != nil || string(got) != string(want) {
+	if want, _ := json.Marshal(settings.DefaultSettings()); err != nil || string(got) != string(want) {
 		t.Errorf("each reset: %s, %v; want %s", got, err, want)
 	}
-	for route, patch := range search.SettingRoutes() {
+	for route, patch := range settings.SettingRoutes() {
 		if want := route == "typo-tolerance" || route == "faceting" || route == "pagination" || route == "embedders" || route == "chat"; patch != want {
 			t.Errorf("%s is updated by PATCH: %v, want %v", route, patch, want)
 		}

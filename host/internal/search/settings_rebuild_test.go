@@ -12,6 +12,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -97,7 +98,7 @@ func TestSearchableFewer(t *testing.T) {
 		t.Helper()
 		for q, ids := range want {
 			for _, text := range []string{q, `"` + q + `"`, q[:2]} {
-				if got := r.ids("a", search.Query{Q: text, MatchingStrategy: search.All}); got != ids {
+				if got := r.ids("a", search.Query{Q: text, MatchingStrategy: settings.All}); got != ids {
 					t.Errorf("%s search %s found %q, want %q", when, text, got, ids)
 				}
 			}

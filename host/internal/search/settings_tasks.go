@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/feature"
+	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -24,18 +26,30 @@ func (s *Service) settingsTask(uid string, body []byte, p payload) (task.New, er
 	if err := apierr.CheckJSON(body); err != nil {
 		return task.New{}, err
 	}
-	over := DefaultSettings()
-	if err := over.patch(body, false); err != nil {
+	over := settings.DefaultSettings()
+	if err := over.Patch(body, false); err != nil {
 		return task.New{}, err
 	}
-	if err := over.checkFeatures(s.opts.Features()); err != nil {
+	on := s.opts.Features()
+	if err := over.CheckFeatures(on); err != nil {
 		return task.New{}, err
+	}
+	var sent map[string]json.RawMessage
+	if err := json.Unmarshal(body, &sent); err != nil {
+		return task.New{}, fmt.Errorf("read settings: %w", err)
+	}
+	if chat, ok := sent[settings.ChatSetting]; ok && !on.ChatCompletions && string(chat) != "null" {
+		return task.New{}, feature.Off(feature.ChatCompletions, "The setting `chat`")
 	}
 	var b bytes.Buffer
 	if err := json.Compact(&b, body); err != nil {
 		return task.New{}, fmt.Errorf("compact settings: %w", err)
 	}
-	kept, shown, err := s.seal(uid, b.Bytes())
+	var before settings.Settings
+	if ix := s.find(uid); ix != nil {
+		before = ix.meta().Settings
+	}
+	kept, shown, err := settings.SealSecrets(b.Bytes(), s.opts.Sealer, &before)
 	if err != nil {
 		return task.New{}, err
 	}
@@ -45,7 +59,7 @@ func (s *Service) settingsTask(uid string, body []byte, p payload) (task.New, er
 // UpdateSetting is [Service.UpdateSettings] for the one setting that is called
 // route in a path; ok is false where there is none. A value null resets it.
 func (s *Service) UpdateSetting(uid, route string, body []byte) (n task.New, ok bool, err error) {
-	name, ok := settingAt(route)
+	name, ok := settings.SettingAt(route)
 	if !ok {
 		return task.New{}, false, nil
 	}
@@ -60,8 +74,8 @@ func (s *Service) UpdateSetting(uid, route string, body []byte) (n task.New, ok 
 // no index: where there is none at its turn, it fails.
 func (s *Service) ResetSettings(uid string) (task.New, error) {
 	nulls := map[string]any{}
-	for _, st := range settingsTable() {
-		nulls[st.name] = nil
+	for _, name := range settings.SettingNames() {
+		nulls[name] = nil
 	}
 	b, err := json.Marshal(nulls)
 	if err != nil {
@@ -73,20 +87,10 @@ func (s *Service) ResetSettings(uid string) (task.New, error) {
 // ResetSetting is [Service.ResetSettings] for the one setting that is called
 // route in a path; ok is false where there is none.
 func (s *Service) ResetSetting(uid, route string) (n task.New, ok bool, err error) {
-	name, ok := settingAt(route)
+	name, ok := settings.SettingAt(route)
 	if !ok {
 		return task.New{}, false, nil
 	}
 	n, err = s.settingsTask(uid, fmt.Appendf(nil, "{%q:null}", name), payload{Reset: true})
 	return n, true, err
-}
-
-// settingAt is the name of the setting that is called route in a path.
-func settingAt(route string) (name string, ok bool) {
-	for _, st := range settingsTable() {
-		if st.route == route {
-			return st.name, true
-		}
-	}
-	return "", false
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -41,7 +42,9 @@ func TestSettingsPatch(t *testing.T) {
 		{"chat merges deeper", `{"chat":{"searchParameters":{"matchingStrategy":"all"}}}`, "chat", `"searchParameters":{"limit":3,"matchingStrategy":"all"}`},
 		{"chat null within", `{"chat":{"searchParameters":{"limit":null}}}`, "chat", `"searchParameters":{"matchingStrategy":"all"}`},
 		{"chat keeps", `{"chat":{"documentTemplateMaxBytes":7}}`, "chat", `"description":"Films"`},
-		{"chat null", `{"chat":null}`, "chat", `"documentTemplateMaxBytes":400,"searchParameters":{}`},
+		{"chat null", `{"chat":null}`, "chat", `"documentTemplateMaxBytes":400,"passages":"auto","passageMaxBytes":1500,"resultMaxBytes":8000,"searchParameters":{}`},
+		{"chat passages", `{"chat":{"passages":"off","passageMaxBytes":900,"resultMaxBytes":600}}`, "chat", `"passages":"off","passageMaxBytes":900,"resultMaxBytes":600`},
+		{"chat passages again", `{"chat":{"passages":null,"passageMaxBytes":null,"resultMaxBytes":null}}`, "chat", `"passages":"auto","passageMaxBytes":1500,"resultMaxBytes":8000`},
 	}
 	for _, tt := range tests {
 		r.settings("a", tt.patch)
@@ -55,7 +58,7 @@ func TestSettingsPatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want, _ := json.Marshal(search.DefaultSettings()); string(got) != string(want) {
+	if want, _ := json.Marshal(settings.DefaultSettings()); string(got) != string(want) {
 		t.Errorf("after a reset %s, want %s", got, want)
 	}
 	n, ok, err := r.svc.UpdateSetting("a", "filterable-attributes", []byte(`["q"]`))
@@ -80,7 +83,7 @@ func TestSettingsPatch(t *testing.T) {
 	}
 }
 
-func mustSettings(t *testing.T, r *rig, uid string) search.Settings {
+func mustSettings(t *testing.T, r *rig, uid string) settings.Settings {
 	t.Helper()
 	s, err := r.svc.Settings(auth.Everyone(), uid)
 	if err != nil {
@@ -190,7 +193,7 @@ func TestPagingAndScore(t *testing.T) {
 	if n := len(r.search("a", search.Query{Q: "apple pie nothing", RankingScoreThreshold: 0.9}).Hits); n != 0 {
 		t.Errorf("%d hits above the threshold, want none", n)
 	}
-	if got := r.ids("a", search.Query{Q: "apple nothing", MatchingStrategy: search.All}); got != "" {
+	if got := r.ids("a", search.Query{Q: "apple nothing", MatchingStrategy: settings.All}); got != "" {
 		t.Errorf("strategy all found %q", got)
 	}
 	if n := r.search("a", search.Query{Limit: limit(0)}); len(n.Hits) != 0 || n.EstimatedTotalHits != 50 {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/search/vector"
 )
 
 // A SimilarQuery asks for the documents that are nearest in meaning to one.
@@ -62,7 +64,7 @@ func (s *Service) similar(ctx context.Context, caller *auth.Caller, indexUID str
 	if err != nil {
 		return nil, fmt.Errorf("read document: %w", err)
 	}
-	if docs[0].Seq == 0 || rule != nil && !rule.matches(docs[0].Body) {
+	if docs[0].Seq == 0 || rule != nil && !rule.Matches(docs[0].Body) {
 		return nil, apierr.Newf(apierr.NotFoundSimilarID, "Document `%.511s` not found.", q.ID)
 	}
 	own, err := s.vectorOf(m, q.Embedder, q.ID)
@@ -71,7 +73,7 @@ func (s *Service) similar(ctx context.Context, caller *auth.Caller, indexUID str
 	}
 	one := 1.0
 	query := Query{
-		Vector: own, Hybrid: &Hybrid{Embedder: q.Embedder, SemanticRatio: &one}, Filter: q.Filter, Offset: q.Offset, Limit: q.Limit,
+		Vector: own, Hybrid: &settings.Hybrid{Embedder: q.Embedder, SemanticRatio: &one}, Filter: q.Filter, Offset: q.Offset, Limit: q.Limit,
 		AttributesToRetrieve: q.AttributesToRetrieve, RetrieveVectors: q.RetrieveVectors,
 		ShowRankingScoreDetails: q.ShowRankingScoreDetails, RankingScoreThreshold: q.RankingScoreThreshold, unlike: q.ID,
 	}
@@ -102,9 +104,9 @@ func (s *Service) vectorOf(m *meta, embedder, id string) ([]float32, error) {
 	if kept[0] == nil {
 		return nil, nil
 	}
-	v, err := decodeVectors(kept[0])
-	if err != nil || len(v.vectors) == 0 {
+	v, err := vector.Decode(kept[0])
+	if err != nil || len(v.Vectors) == 0 {
 		return nil, err
 	}
-	return v.vectors[0], nil
+	return v.Vectors[0], nil
 }

@@ -5,6 +5,9 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+
+	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/search/vector"
 )
 
 // stagedSet holds, while a task is applied, the vectors that embedders made for
@@ -13,7 +16,7 @@ import (
 const stagedSet = 0
 
 // stage has the vectors made of inputs that are not staged yet.
-func (b *docBatch) stage(ctx context.Context, name string, e *Embedder, inputs []input) error {
+func (b *docBatch) stage(ctx context.Context, name string, e *settings.Embedder, inputs []input) error {
 	if len(inputs) == 0 {
 		return nil
 	}
@@ -43,7 +46,7 @@ func (b *docBatch) stage(ctx context.Context, name string, e *Embedder, inputs [
 	b.dims[name] = len(made[0][0])
 	puts := make([]vectorPut, len(made))
 	for i, v := range made {
-		puts[i] = vectorPut{stagedSet, missing[i], &docVectors{made: true, text: asked[i].hash, vectors: v}}
+		puts[i] = vectorPut{stagedSet, missing[i], &vector.Document{Made: true, Text: asked[i].hash, Vectors: v}}
 	}
 	b.staged = true
 	return writeVectors(b.service.opts.DB, docs, puts)
@@ -51,7 +54,7 @@ func (b *docBatch) stage(ctx context.Context, name string, e *Embedder, inputs [
 
 // stagedID is what a vector is staged under.
 func stagedID(name string, hash uint64) string {
-	return hex.EncodeToString(binary.BigEndian.AppendUint64(nil, hashText(name))) + hex.EncodeToString(binary.BigEndian.AppendUint64(nil, hash))
+	return hex.EncodeToString(binary.BigEndian.AppendUint64(nil, settings.HashText(name))) + hex.EncodeToString(binary.BigEndian.AppendUint64(nil, hash))
 }
 
 // unstage removes what was staged for a task.
@@ -68,14 +71,14 @@ func (b *docBatch) unstage() error {
 
 // madeOf returns the vectors of an input. Where a document comes twice in a
 // task, far apart, its input may not have been known before.
-func (b *docBatch) madeOf(ctx context.Context, name string, e *Embedder, in input) (*docVectors, error) {
+func (b *docBatch) madeOf(ctx context.Context, name string, e *settings.Embedder, in input) (*vector.Document, error) {
 	for range 2 {
 		found, err := b.service.opts.DB.Vectors(b.record().Docs, stagedSet, []string{stagedID(name, in.hash)})
 		if err != nil {
 			return nil, fmt.Errorf("read staged vectors: %w", err)
 		}
 		if found[0] != nil {
-			return decodeVectors(found[0])
+			return vector.Decode(found[0])
 		}
 		if err := b.stage(ctx, name, e, []input{in}); err != nil {
 			// Some of the task may be written: it is put off, not failed.

@@ -5,11 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"unicode/utf8"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/search/filter"
+	"github.com/parley-search/parley/host/internal/search/ingest"
+	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -26,12 +27,12 @@ const maxPrimaryKey = 500
 // A payload is what a task's payload begins with; a line break and the body
 // follow.
 type payload struct {
-	PrimaryKey string     `json:",omitempty"`
-	Partial    bool       `json:",omitempty"`
-	Format     BodyFormat `json:",omitempty"`
-	Delimiter  byte       `json:",omitempty"` // of CSV
-	All        bool       `json:",omitempty"`
-	IDs        []string   `json:",omitempty"`
+	PrimaryKey string            `json:",omitempty"`
+	Partial    bool              `json:",omitempty"`
+	Format     ingest.BodyFormat `json:",omitempty"`
+	Delimiter  byte              `json:",omitempty"` // of CSV
+	All        bool              `json:",omitempty"`
+	IDs        []string          `json:",omitempty"`
 	// Filter chooses documents to delete, as the search API takes it.
 	Filter json.RawMessage `json:",omitempty"`
 	Swaps  []Swap          `json:",omitempty"`
@@ -59,17 +60,12 @@ func decodePayload(b []byte) (p payload, body []byte, err error) {
 func CheckIndexUID(uid string) error {
 	ok := uid != "" && len(uid) <= maxIndexUID
 	for i := 0; ok && i < len(uid); i++ {
-		ok = nameByte(uid[i])
+		ok = settings.NameByte(uid[i])
 	}
 	if !ok {
 		return apierr.Newf(apierr.InvalidIndexUID, "`%.100s` is not a valid index uid; it has 1 to %d characters of A-Z, a-z, 0-9, - and _.", uid, maxIndexUID)
 	}
 	return nil
-}
-
-// nameByte reports whether c may be in an index's uid or a document's id.
-func nameByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_'
 }
 
 func checkPrimaryKey(key string) error {
@@ -95,7 +91,7 @@ func indexTask(t task.Type, uid, primaryKey string) (task.New, error) {
 		return task.New{}, apierr.From(err)
 	}
 	p := payload{PrimaryKey: primaryKey}
-	return task.New{Type: t, IndexUID: uid, Details: details("primaryKey", orNull(primaryKey)), Payload: p.encode(nil)}, nil
+	return task.New{Type: t, IndexUID: uid, Details: details("primaryKey", settings.OrNull(primaryKey)), Payload: p.encode(nil)}, nil
 }
 
 // DeleteIndex is the task that deletes an index with its documents.
@@ -113,8 +109,8 @@ func DeleteDocuments(uid string, ids []string) (task.New, error) {
 		return task.New{}, err
 	}
 	for _, id := range ids {
-		if !validID(id) {
-			return task.New{}, apierr.Newf(apierr.InvalidDocumentID, "`%.100s` is not a document id; %s.", id, idRule)
+		if !ingest.ValidID(id) {
+			return task.New{}, apierr.Newf(apierr.InvalidDocumentID, "`%.100s` is not a document id; %s.", id, ingest.IDRule)
 		}
 	}
 	p := payload{IDs: ids}
@@ -127,19 +123,19 @@ func DeleteDocuments(uid string, ids []string) (task.New, error) {
 // DeleteByFilter is the task that deletes the documents that a filter chooses:
 // a string or an array, as the search API takes it. Whether the index may be
 // asked so is seen when its turn comes.
-func (s *Service) DeleteByFilter(uid string, filter json.RawMessage) (task.New, error) {
+func (s *Service) DeleteByFilter(uid string, raw json.RawMessage) (task.New, error) {
 	if err := CheckIndexUID(uid); err != nil {
 		return task.New{}, err
 	}
-	n, err := parseFilter(filter, true)
+	n, err := filter.Parse(raw, true, nil)
 	if err != nil {
-		return task.New{}, &apierr.Error{Code: apierr.InvalidDocumentFilter, Message: sentence(err.Error())}
+		return task.New{}, filter.Refuse(err, apierr.InvalidDocumentFilter)
 	}
 	if n == nil {
 		return task.New{}, apierr.Newf(apierr.InvalidDocumentFilter, "The filter is empty: say which documents are to go, or delete all of them by DELETE.")
 	}
 	var wrote bytes.Buffer
-	if err := json.Compact(&wrote, filter); err != nil {
+	if err := json.Compact(&wrote, raw); err != nil {
 		return task.New{}, fmt.Errorf("compact filter: %w", err)
 	}
 	p := payload{Filter: wrote.Bytes()}
@@ -173,13 +169,3 @@ func details(pairs ...any) json.RawMessage {
 	}
 	return b
 }
-
-// orNull is s, or nil where it is empty.
-func orNull(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
-}
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

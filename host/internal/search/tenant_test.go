@@ -14,6 +14,8 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/highlight"
+	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
 // keyStore is as much of [auth.Keys] as a start needs: the default keys.
@@ -116,7 +118,7 @@ func TestTenantSeesOnlyItsOwn(t *testing.T) {
 		{Filter: json.RawMessage(`[["tenant = 0", "tenant = 1"], "topic EXISTS"]`)},
 		{Q: "secret of tenant", Sort: []string{"topic:desc"}},
 		{Distinct: "topic"},
-		{Q: "tenant", MatchingStrategy: search.Frequency, RankingScoreThreshold: 0.1},
+		{Q: "tenant", MatchingStrategy: settings.Frequency, RankingScoreThreshold: 0.1},
 		{Q: "secrettenant of", AttributesToSearchOn: []string{"text"}},
 	}
 	for who := range 4 {
@@ -124,7 +126,7 @@ func TestTenantSeesOnlyItsOwn(t *testing.T) {
 			c := tenant(t, `{"*":{"filter":`+rule+`}}`)
 			for _, q := range queries {
 				q.Limit, q.Facets = limit(1000), []string{"*"}
-				q.Format = search.Format{Highlight: []string{"*"}, Positions: true}
+				q.Format = highlight.Format{Highlight: []string{"*"}, Positions: true}
 				res, err := r.svc.Search(ctx, c, "notes", q)
 				if err != nil {
 					t.Fatal(err)
@@ -170,7 +172,8 @@ func TestTenantSeesOnlyItsOwn(t *testing.T) {
 					t.Errorf("tenant %d finds topic %q, %d times", who, v.Value, v.Count)
 				}
 			}
-			hits, err := r.svc.ChatSearch(ctx, c, "notes", "secret", "tenant != 99")
+			found, err := r.svc.ChatSearch(ctx, c, "notes", "secret", "tenant != 99")
+			hits := found.Hits
 			if err != nil || len(hits) == 0 {
 				t.Fatalf("ChatSearch = %d hits, %v", len(hits), err)
 			}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
 // edits is how many letters must be put in, taken out, replaced or swapped with
@@ -165,7 +166,7 @@ func TestTyposAsCounted(t *testing.T) {
 			}
 		}
 		want := strings.Join(slices.Concat(byTypos...), " ")
-		if got := r.ids("a", search.Query{Q: q, Limit: limit(1000), MatchingStrategy: search.All}); got != want {
+		if got := r.ids("a", search.Query{Q: q, Limit: limit(1000), MatchingStrategy: settings.All}); got != want {
 			t.Fatalf("%q found\n%s, want by typos\n%v", q, got, byTypos[:5])
 		}
 	}

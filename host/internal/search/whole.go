@@ -4,7 +4,8 @@ import (
 	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
-	segment "github.com/blevesearch/scorch_segment_api/v2"
+	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/text"
 )
 
 // A whole says which documents have an attribute that is the query and no more.
@@ -17,29 +18,29 @@ type whole struct {
 
 // findWhole finds the documents of which an attribute is the query.
 func (s *searcher) findWhole() error {
-	for _, f := range s.plan.parsed.whole {
-		if err := s.findWholeForm(f.term, f.in); err != nil {
+	for _, f := range s.plan.parsed.Whole {
+		if err := s.findWholeForm(f.Term, f.In); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// findWholeForm is findWhole for the query as some tongues write it.
-func (s *searcher) findWholeForm(text string, in tongueSet) error {
+// findWholeForm is findWhole for the query as some alphabets write it.
+func (s *searcher) findWholeForm(text string, in text.AlphabetSet) error {
 	low := []byte(text + "\x00")
-	var automaton segment.Automaton
-	if s.plan.parsed.open {
-		low, automaton = []byte(text), openWhole{text}
+	var accept folder.Automaton
+	if s.plan.parsed.Open {
+		low, accept = []byte(text), openWhole{text}
 	}
 	steps := 0
-	for i := range s.view.segs {
-		seg := &s.view.segs[i]
-		dict, err := seg.dict(fieldWhole)
+	for i := range s.view.Segs {
+		seg := &s.view.Segs[i]
+		dict, err := seg.Dict(folder.FieldWhole)
 		if err != nil {
 			return err
 		}
-		for it := dict.AutomatonIterator(automaton, low, nextKey(low)); ; steps++ {
+		for it := dict.AutomatonIterator(accept, low, folder.NextKey(low)); ; steps++ {
 			entry, err := it.Next()
 			if err != nil {
 				return err
@@ -50,10 +51,10 @@ func (s *searcher) findWholeForm(text string, in tongueSet) error {
 			if err := s.check(steps); err != nil {
 				return err
 			}
-			if !s.plan.fields.counts(wholeField(entry.Term), 0, in) {
+			if !s.plan.fields.counts(folder.WholeField(entry.Term), 0, in) {
 				continue
 			}
-			docs, err := seg.postings(dict, []byte(entry.Term))
+			docs, err := seg.Postings(dict, []byte(entry.Term))
 			if err != nil {
 				return err
 			}
@@ -61,13 +62,13 @@ func (s *searcher) findWholeForm(text string, in tongueSet) error {
 			if strings.HasPrefix(entry.Term[len(text):], "\x00") {
 				found = s.whole.exact
 			}
-			seg.addTo(found, docs)
+			seg.AddTo(found, docs)
 		}
 	}
 	return nil
 }
 
-// openWhole accepts the terms of fieldWhole whose text begins with its own and
+// openWhole accepts the terms of folder.FieldWhole whose text begins with its own and
 // has no word behind it. Its states count the bytes of the text that were read.
 type openWhole struct{ text string }
 

@@ -8,6 +8,10 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/search/storage"
+	"github.com/parley-search/parley/host/internal/search/vector"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -52,19 +56,19 @@ func (b *docBatch) begin(ctx context.Context) error {
 func (b *docBatch) startEmpty() error {
 	m := b.meta
 	m.Docs, m.Count, m.LastSeq, m.Fields, m.FieldCounts, m.numbers = uuid.NewString(), 0, 0, nil, nil, nil
-	m.VectorSets, m.Building, m.Vectors = map[string]vectorSet{}, nil, &vectorCount{}
+	m.VectorSets, m.Building, m.Vectors = map[string]vector.StoredSet{}, nil, &vectorCount{}
 	m.Bytes, m.Next, m.Pruned = 0, b.first, b.first
-	f, err := createFolder(b.service.opts.Dir, m.Settings.schema())
+	f, err := folder.Create(b.service.opts.Dir, settings.SchemaOf(&m.Settings))
 	if err != nil {
 		return err
 	}
-	if err := b.service.writer(f, nil).finish(b.first); err != nil {
-		return errors.Join(err, f.remove())
+	if err := f.Writer(nil, b.service.limits).Finish(b.first); err != nil {
+		return errors.Join(err, f.Remove())
 	}
 	if b.emptied {
-		err = b.folder.remove() // made by this batch as well
+		err = b.folder.Remove() // made by this batch as well
 	}
-	b.folder, m.Folder, b.emptied = f, f.name(), true
+	b.folder, m.Folder, b.emptied = f, f.Name(), true
 	return err
 }
 
@@ -93,7 +97,7 @@ func (b *docBatch) flush(ctx context.Context, final bool) error {
 		return err
 	}
 	if !final && b.leaveHeap == nil {
-		b.leaveHeap = b.service.heap.enter()
+		b.leaveHeap = b.service.limits.Enter()
 	}
 	b.meta.PrimaryKey = b.key
 	b.meta.UpdatedAt = b.service.opts.Now().UTC()
@@ -138,7 +142,7 @@ func (b *docBatch) total() int {
 // part. final: of the batch.
 func (b *docBatch) write(ids []string, last, final bool) error {
 	m := b.meta.clone()
-	c := Change{IndexUID: b.uid, Docs: m.Docs, Task: b.current, Part: b.part, Prune: min(b.folder.next.Load(), b.first)}
+	c := storage.Change{IndexUID: b.uid, Docs: m.Docs, Task: b.current, Part: b.part, Prune: min(b.folder.Next.Load(), b.first)}
 	var puts []vectorPut
 	for _, id := range ids {
 		d := b.changes[id]
@@ -160,7 +164,7 @@ func (b *docBatch) write(ids []string, last, final bool) error {
 			seq = m.LastSeq
 		}
 		m.count(d.body, 1)
-		c.Put = append(c.Put, Document{ID: id, Seq: seq, Body: d.body})
+		c.Put = append(c.Put, storage.Document{ID: id, Seq: seq, Body: d.body})
 		puts = append(puts, d.vectorPuts(m, id, seq)...)
 	}
 	if err := b.service.countVectors(m, puts); err != nil {
@@ -180,7 +184,7 @@ func (b *docBatch) write(ids []string, last, final bool) error {
 		c.Meta = m.encode()
 	}
 	err := b.service.opts.DB.Write(c)
-	if errors.Is(err, ErrTooBig) && len(ids) > 1 {
+	if errors.Is(err, storage.ErrTooBig) && len(ids) > 1 {
 		if err := b.write(ids[:len(ids)/2], false, false); err != nil {
 			return err
 		}
@@ -190,7 +194,7 @@ func (b *docBatch) write(ids []string, last, final bool) error {
 		return fmt.Errorf("write documents: %w", err)
 	}
 	for _, p := range puts {
-		b.service.spaces.put(m.Docs, p.set, p.id, p.v)
+		b.service.spaces.Put(m.Docs, p.set, p.id, p.v)
 	}
 	b.part++
 	b.meta = m
@@ -205,7 +209,7 @@ func (b *docBatch) write(ids []string, last, final bool) error {
 // folder is built anew: the documents are written.
 func (b *docBatch) writeWords(ctx context.Context) error {
 	err := b.writePart()
-	if err == nil || b.emptied || errors.Is(err, errNotWritable) {
+	if err == nil || b.emptied || errors.Is(err, folder.ErrNotWritable) {
 		return err
 	}
 	b.service.opts.Log(fmt.Sprintf("index %q is built anew from its documents", b.uid), err)
@@ -218,10 +222,10 @@ func (b *docBatch) writeWords(ctx context.Context) error {
 }
 
 func (b *docBatch) writePart() error {
-	w := b.service.writer(b.folder, b.meta.Fields)
+	w := b.folder.Writer(b.meta.Fields, b.service.limits)
 	ids := b.order
 	for len(ids) > 0 {
-		n := min(len(ids), batchDocs)
+		n := min(len(ids), folder.BatchDocs)
 		// As they are written: with their Seq.
 		docs, err := b.service.opts.DB.Documents(b.meta.Docs, ids[:n])
 		if err != nil {
@@ -232,7 +236,7 @@ func (b *docBatch) writePart() error {
 		}
 		ids = ids[n:]
 	}
-	return w.finish(b.meta.Next)
+	return w.Finish(b.meta.Next)
 }
 
 func encodeOutcome(o task.Outcome) []byte {

@@ -10,10 +10,10 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/storage"
 )
 
-var _ search.DB = (*Store)(nil)
+var _ storage.DB = (*Store)(nil)
 
 func documentKey(docs, id string) []byte { return []byte(prefixDocument + docs + "/" + id) }
 
@@ -75,7 +75,7 @@ func (s *Store) Outcome(task uint32) (b []byte, err error) {
 }
 
 // Write implements [search.DB].
-func (s *Store) Write(c search.Change) error {
+func (s *Store) Write(c storage.Change) error {
 	err := s.update(func(tx *badger.Txn) error {
 		if c.Meta != nil {
 			if err := tx.Set([]byte(prefixIndex+c.IndexUID), c.Meta); err != nil {
@@ -111,7 +111,7 @@ func (s *Store) Write(c search.Change) error {
 		return setOutcomes(tx, c.Outcomes)
 	})
 	if errors.Is(err, badger.ErrTxnTooBig) {
-		return search.ErrTooBig
+		return storage.ErrTooBig
 	}
 	return err
 }
@@ -150,16 +150,16 @@ func (s *Store) Outbox(docs string, f func(task uint32, ids []string) error) err
 }
 
 // document takes a stored value apart; body is a part of it.
-func document(id string, value []byte) (search.Document, error) {
+func document(id string, value []byte) (storage.Document, error) {
 	if len(value) < 8 {
-		return search.Document{}, fmt.Errorf("document %q has %d bytes", id, len(value))
+		return storage.Document{}, fmt.Errorf("document %q has %d bytes", id, len(value))
 	}
-	return search.Document{ID: id, Seq: binary.BigEndian.Uint64(value), Body: value[8:]}, nil
+	return storage.Document{ID: id, Seq: binary.BigEndian.Uint64(value), Body: value[8:]}, nil
 }
 
 // Documents implements [search.DB].
-func (s *Store) Documents(docs string, ids []string) ([]search.Document, error) {
-	out := make([]search.Document, len(ids))
+func (s *Store) Documents(docs string, ids []string) ([]storage.Document, error) {
+	out := make([]storage.Document, len(ids))
 	err := s.db.View(func(tx *badger.Txn) error {
 		for i, id := range ids {
 			v, err := get(tx, documentKey(docs, id))
@@ -179,12 +179,12 @@ func (s *Store) Documents(docs string, ids []string) ([]search.Document, error) 
 }
 
 // Scan implements [search.DB].
-func (s *Store) Scan(ctx context.Context, docs string, f func(search.Document) error) error {
+func (s *Store) Scan(ctx context.Context, docs string, f func(storage.Document) error) error {
 	return s.ScanAfter(ctx, docs, "", f)
 }
 
 // ScanAfter implements [search.DB].
-func (s *Store) ScanAfter(ctx context.Context, docs, after string, f func(search.Document) error) error {
+func (s *Store) ScanAfter(ctx context.Context, docs, after string, f func(storage.Document) error) error {
 	prefix := documentKey(docs, "")
 	from := prefix
 	if after != "" {
@@ -205,7 +205,7 @@ func (s *Store) ScanAfter(ctx context.Context, docs, after string, f func(search
 }
 
 // Page implements [search.DB].
-func (s *Store) Page(docs string, offset, limit int) (out []search.Document, err error) {
+func (s *Store) Page(docs string, offset, limit int) (out []storage.Document, err error) {
 	prefix := documentKey(docs, "")
 	err = s.db.View(func(tx *badger.Txn) error {
 		o := badger.DefaultIteratorOptions

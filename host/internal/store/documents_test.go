@@ -11,7 +11,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/storage"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -29,10 +29,10 @@ func inMemory(t *testing.T) *Store {
 	return s
 }
 
-func documents(n int) []search.Document {
-	var out []search.Document
+func documents(n int) []storage.Document {
+	var out []storage.Document
 	for i := range n {
-		out = append(out, search.Document{ID: fmt.Sprintf("id%03d", i), Seq: uint64(i + 1), Body: fmt.Appendf(nil, `{"n":%d}`, i)})
+		out = append(out, storage.Document{ID: fmt.Sprintf("id%03d", i), Seq: uint64(i + 1), Body: fmt.Appendf(nil, `{"n":%d}`, i)})
 	}
 	return out
 }
@@ -40,9 +40,9 @@ func documents(n int) []search.Document {
 func TestWriteIsReadBack(t *testing.T) {
 	s := inMemory(t)
 	docs := documents(5)
-	must(t, s.Write(search.Change{IndexUID: "a", Meta: []byte("m1"), Docs: "x", Task: 7, Put: docs, Outcomes: map[uint32][]byte{7: []byte("o")}}))
-	must(t, s.Write(search.Change{Docs: "xy", Put: docs[:1]})) // a neighbour whose name begins alike
-	must(t, s.Write(search.Change{IndexUID: "a", Docs: "x", Task: 8, Delete: []string{"id001", "nope"}}))
+	must(t, s.Write(storage.Change{IndexUID: "a", Meta: []byte("m1"), Docs: "x", Task: 7, Put: docs, Outcomes: map[uint32][]byte{7: []byte("o")}}))
+	must(t, s.Write(storage.Change{Docs: "xy", Put: docs[:1]})) // a neighbour whose name begins alike
+	must(t, s.Write(storage.Change{IndexUID: "a", Docs: "x", Task: 8, Delete: []string{"id001", "nope"}}))
 
 	metas, err := s.Metas()
 	if err != nil || len(metas) != 1 || string(metas["a"]) != "m1" {
@@ -53,7 +53,7 @@ func TestWriteIsReadBack(t *testing.T) {
 		t.Errorf("Documents = %+v, %v", got, err)
 	}
 	var seen []string
-	must(t, s.Scan(t.Context(), "x", func(d search.Document) error {
+	must(t, s.Scan(t.Context(), "x", func(d storage.Document) error {
 		seen = append(seen, fmt.Sprint(d.ID, d.Seq, string(d.Body)))
 		return nil
 	}))
@@ -71,12 +71,12 @@ func TestWriteIsReadBack(t *testing.T) {
 		t.Errorf("Outcome of a task without one = %q, %v", o, err)
 	}
 	stop := errors.New("enough")
-	if err := s.Scan(t.Context(), "x", func(search.Document) error { return stop }); !errors.Is(err, stop) {
+	if err := s.Scan(t.Context(), "x", func(storage.Document) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("Scan that is stopped: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := s.Scan(ctx, "x", func(search.Document) error { return nil }); !errors.Is(err, context.Canceled) {
+	if err := s.Scan(ctx, "x", func(storage.Document) error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("Scan that is canceled: %v", err)
 	}
 }
@@ -99,14 +99,14 @@ func TestOutboxIsPruned(t *testing.T) {
 		return strings.Join(out, " ")
 	}
 	d := documents(4)
-	must(t, s.Write(search.Change{Docs: "x", Task: 3, Put: d[:2], Delete: []string{"gone"}}))
-	must(t, s.Write(search.Change{Docs: "x", Task: 3, Part: 1, Put: d[2:3]}))
-	must(t, s.Write(search.Change{Docs: "x", Task: 300, Put: d[3:]}))
-	must(t, s.Write(search.Change{Docs: "y", Task: 1, Put: d[3:]}))
+	must(t, s.Write(storage.Change{Docs: "x", Task: 3, Put: d[:2], Delete: []string{"gone"}}))
+	must(t, s.Write(storage.Change{Docs: "x", Task: 3, Part: 1, Put: d[2:3]}))
+	must(t, s.Write(storage.Change{Docs: "x", Task: 300, Put: d[3:]}))
+	must(t, s.Write(storage.Change{Docs: "y", Task: 1, Put: d[3:]}))
 	if got, want := notes(), "3 [id000 id001 gone] 3 [id002] 300 [id003]"; got != want {
 		t.Errorf("outbox %s, want %s", got, want)
 	}
-	must(t, s.Write(search.Change{Docs: "x", Task: 301, Prune: 300}))
+	must(t, s.Write(storage.Change{Docs: "x", Task: 301, Prune: 300}))
 	if got, want := notes(), "300 [id003]"; got != want {
 		t.Errorf("outbox after pruning %s, want %s", got, want)
 	}
@@ -115,7 +115,7 @@ func TestOutboxIsPruned(t *testing.T) {
 func TestSweepKeepsWhatIsKnown(t *testing.T) {
 	s := inMemory(t)
 	for _, docs := range []string{"a", "ab", "b", "c"} {
-		must(t, s.Write(search.Change{Docs: docs, Task: 1, Put: documents(300)}))
+		must(t, s.Write(storage.Change{Docs: docs, Task: 1, Put: documents(300)}))
 	}
 	known := map[string]bool{"ab": true, "c": true}
 	must(t, s.Sweep(func(docs string) bool { return known[docs] }))
@@ -143,7 +143,7 @@ func TestChangeTooBig(t *testing.T) {
 	for i := range big {
 		big[i].Body = make([]byte, 200_000)
 	}
-	if err := s.Write(search.Change{Docs: "x", Put: big}); !errors.Is(err, search.ErrTooBig) {
+	if err := s.Write(storage.Change{Docs: "x", Put: big}); !errors.Is(err, storage.ErrTooBig) {
 		t.Errorf("Write of 8 MB: %v, want ErrTooBig", err)
 	}
 	if docs, err := s.Page("x", 0, 10); err != nil || len(docs) != 0 {
@@ -166,7 +166,7 @@ func TestTasksSurvive(t *testing.T) {
 		must(t, s.AppendTask(t.Context(), task.Task{UID: i, Type: task.IndexCreation, Status: task.Enqueued, Details: []byte("{}")}, []byte(payload)))
 	}
 	finished := []task.Task{{UID: 0, Status: task.Succeeded, Details: []byte("{}")}, {UID: 1, Status: task.Failed, Details: []byte("{}"), Error: &task.Error{Code: "c"}}}
-	must(t, s.Write(search.Change{Docs: "x", Outcomes: map[uint32][]byte{1: []byte("o")}}))
+	must(t, s.Write(storage.Change{Docs: "x", Outcomes: map[uint32][]byte{1: []byte("o")}}))
 	must(t, s.PutTasks(t.Context(), finished, nil))
 	must(t, s.Close())
 	s, err = Open(dir)

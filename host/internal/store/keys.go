@@ -21,6 +21,7 @@ type keyRecord struct {
 	Description *string    `json:"description,omitempty"`
 	Actions     []string   `json:"actions"`
 	Indexes     []string   `json:"indexes"`
+	Workspaces  *[]string  `json:"workspaces,omitempty"` // none: all; an empty one is not the same
 	ExpiresAt   *time.Time `json:"expiresAt,omitempty"`
 	CreatedAt   time.Time  `json:"createdAt"`
 	UpdatedAt   time.Time  `json:"updatedAt"`
@@ -32,6 +33,9 @@ func putKey(tx *badger.Txn, k *auth.Key) error {
 	r := keyRecord{
 		Name: k.Name, Description: k.Description, Actions: make([]string, len(k.Actions)), Indexes: k.Indexes,
 		ExpiresAt: k.ExpiresAt, CreatedAt: k.CreatedAt, UpdatedAt: k.UpdatedAt,
+	}
+	if k.Workspaces != nil {
+		r.Workspaces = &k.Workspaces
 	}
 	for i, a := range k.Actions {
 		r.Actions[i] = string(a)
@@ -51,6 +55,9 @@ func decodeKey(uid string, b []byte) (auth.Key, error) {
 	k := auth.Key{
 		UID: uid, Name: r.Name, Description: r.Description, Actions: make([]auth.Action, len(r.Actions)), Indexes: r.Indexes,
 		ExpiresAt: r.ExpiresAt, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+	}
+	if r.Workspaces != nil {
+		k.Workspaces = *r.Workspaces
 	}
 	for i, a := range r.Actions {
 		k.Actions[i] = auth.Action(a)

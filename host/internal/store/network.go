@@ -8,8 +8,8 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/network"
+	"github.com/parley-search/parley/host/internal/secret"
 )
 
 // Network implements [network.Store].
@@ -92,7 +92,7 @@ func (n *Network) read(tx *badger.Txn) (*network.Network, *networkRecord, error)
 		if len(kept.SealedKey) > 0 {
 			key, err := n.sealer.Open(kept.SealedKey, remotePlace(kept.URL))
 			remote.KeyUnreadable = err != nil
-			remote.Key = chat.NewSecret(string(key))
+			remote.Key = secret.New(string(key))
 		}
 		found.Remotes[name] = remote
 	}

@@ -6,9 +6,9 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/network"
 	"github.com/parley-search/parley/host/internal/network/networktest"
+	"github.com/parley-search/parley/host/internal/secret"
 )
 
 func openNetwork(t *testing.T, s *Store, dir, master string) *Network {
@@ -46,7 +46,7 @@ func TestNetworkKey(t *testing.T) {
 	const key = "sk-0123456789-of-the-remote"
 	s, dir := openMemory(t), t.TempDir()
 	set := func(n *network.Network) {
-		n.Remotes = map[string]network.Remote{"a": {URL: "http://aaa", Key: chat.NewSecret(key)}}
+		n.Remotes = map[string]network.Remote{"a": {URL: "http://aaa", Key: secret.New(key)}}
 	}
 	right := openNetwork(t, s, dir, "the master key")
 	putNetwork(t, right, set)

@@ -11,7 +11,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/parley-search/parley/host/internal/export"
-	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -120,12 +120,12 @@ func (s *Store) finishReseal() error {
 }
 
 // eachSealed calls f with each record that holds a secret, as it is to be.
-func (s *Store) eachSealed(ctx context.Context, anew search.Reseal, f func(key, value []byte) error) error {
+func (s *Store) eachSealed(ctx context.Context, anew settings.Reseal, f func(key, value []byte) error) error {
 	return s.db.View(func(tx *badger.Txn) error {
 		for prefix, reseal := range map[string]func(name string, value []byte) ([]byte, error){
 			prefixWorkspace: func(uid string, value []byte) ([]byte, error) { return resealWorkspace(uid, value, anew) },
 			keyNetwork:      func(_ string, value []byte) ([]byte, error) { return resealNetwork(value, anew) },
-			prefixIndex:     func(uid string, value []byte) ([]byte, error) { return search.ResealMeta(uid, value, anew) },
+			prefixIndex:     func(uid string, value []byte) ([]byte, error) { return settings.ResealMeta(uid, value, anew) },
 			prefixPayload:   func(uid string, value []byte) ([]byte, error) { return resealPayload(tx, uid, value, anew) },
 		} {
 			err := scan(tx, []byte(prefix), func(key, value []byte) (bool, error) {
@@ -143,7 +143,7 @@ func (s *Store) eachSealed(ctx context.Context, anew search.Reseal, f func(key, 
 	})
 }
 
-func resealWorkspace(uid string, value []byte, anew search.Reseal) ([]byte, error) {
+func resealWorkspace(uid string, value []byte, anew settings.Reseal) ([]byte, error) {
 	var r workspaceRecord
 	if err := json.Unmarshal(value, &r); err != nil {
 		return nil, fmt.Errorf("read workspace %q: %w", uid, err)
@@ -155,7 +155,7 @@ func resealWorkspace(uid string, value []byte, anew search.Reseal) ([]byte, erro
 	return json.Marshal(&r)
 }
 
-func resealNetwork(value []byte, anew search.Reseal) ([]byte, error) {
+func resealNetwork(value []byte, anew settings.Reseal) ([]byte, error) {
 	var r networkRecord
 	if err := json.Unmarshal(value, &r); err != nil {
 		return nil, fmt.Errorf("read network: %w", err)
@@ -170,7 +170,7 @@ func resealNetwork(value []byte, anew search.Reseal) ([]byte, error) {
 }
 
 // resealPayload is for the tasks that wait with a secret.
-func resealPayload(tx *badger.Txn, number string, value []byte, anew search.Reseal) ([]byte, error) {
+func resealPayload(tx *badger.Txn, number string, value []byte, anew settings.Reseal) ([]byte, error) {
 	b, err := get(tx, []byte(prefixTask+number))
 	if err != nil {
 		return nil, fmt.Errorf("read task of a payload: %w", err)
@@ -181,7 +181,7 @@ func resealPayload(tx *badger.Txn, number string, value []byte, anew search.Rese
 	}
 	switch t.Type {
 	case task.SettingsUpdate:
-		return search.ResealPayload(t.IndexUID, value, anew)
+		return settings.ResealPayload(t.IndexUID, value, anew)
 	case task.Export:
 		return export.ResealPayload(value, anew)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/secret"
 )
 
 // What a crash leaves of sealing anew is in force as a whole from one moment
@@ -69,7 +70,7 @@ func TestResealMany(t *testing.T) {
 			by = sealer("a third one")
 		}
 		err := s.Workspaces(by).UpdateWorkspace(t.Context(), key(i), func(*chat.Workspace) (*chat.Workspace, error) {
-			return &chat.Workspace{UID: key(i), APIKey: chat.NewSecret("secret " + key(i)), Prompts: chat.PromptTexts{System: &prompt}}, nil
+			return &chat.Workspace{UID: key(i), APIKey: secret.New("secret " + key(i)), Prompts: chat.PromptTexts{System: &prompt}}, nil
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/storage"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -28,7 +28,7 @@ func TestNoSpace(t *testing.T) {
 		}
 		return err
 	}
-	write := func() error { return s.Write(search.Change{Docs: "x", Put: documents(1)}) }
+	write := func() error { return s.Write(storage.Change{Docs: "x", Put: documents(1)}) }
 	must(t, add(0))
 	must(t, body())
 	must(t, write())

@@ -84,6 +84,12 @@ type Store struct {
 	done chan struct{} // closed once it has ended
 }
 
+// Exists reports whether there is a database below dir.
+func Exists(dir string) bool {
+	entries, err := os.ReadDir(filepath.Join(dir, "badger"))
+	return err == nil && len(entries) > 0
+}
+
 // Open opens, or makes, the database below dir. One process at a time: the
 // error names the one that has it.
 func Open(dir string) (*Store, error) {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/storage"
 )
 
 // vectorPrefix is what the keys of a set of vectors begin with.
@@ -21,7 +21,7 @@ func vectorKey(docs string, set uint32, id string) []byte {
 }
 
 // setVectors is the part of a [search.Change] that is about vectors.
-func setVectors(tx *badger.Txn, docs string, list []search.StoredVectors) error {
+func setVectors(tx *badger.Txn, docs string, list []storage.StoredVectors) error {
 	for _, v := range list {
 		key := vectorKey(docs, v.Set, v.ID)
 		var err error

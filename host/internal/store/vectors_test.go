@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/storage"
 )
 
 func TestVectors(t *testing.T) {
@@ -19,7 +19,7 @@ func TestVectors(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	write := func(c search.Change) {
+	write := func(c storage.Change) {
 		t.Helper()
 		if err := s.Write(c); err != nil {
 			t.Fatal(err)
@@ -37,10 +37,10 @@ func TestVectors(t *testing.T) {
 	}
 	// 47 is the slash that divides a key: a set may well be called so.
 	for _, set := range []uint32{1, 47, 0x2f2f2f2f} {
-		write(search.Change{Docs: "a", Vectors: []search.StoredVectors{{Set: set, ID: "x", Bytes: []byte("1")}, {Set: set, ID: "y", Bytes: []byte("2")}}})
+		write(storage.Change{Docs: "a", Vectors: []storage.StoredVectors{{Set: set, ID: "x", Bytes: []byte("1")}, {Set: set, ID: "y", Bytes: []byte("2")}}})
 	}
-	write(search.Change{Docs: "b", Vectors: []search.StoredVectors{{Set: 1, ID: "x", Bytes: []byte("other")}}})
-	write(search.Change{Docs: "a", Vectors: []search.StoredVectors{{Set: 1, ID: "x"}, {Set: 1, ID: "absent"}}})
+	write(storage.Change{Docs: "b", Vectors: []storage.StoredVectors{{Set: 1, ID: "x", Bytes: []byte("other")}}})
+	write(storage.Change{Docs: "a", Vectors: []storage.StoredVectors{{Set: 1, ID: "x"}, {Set: 1, ID: "absent"}}})
 
 	if got, want := scan("a", 1), []string{"y=2"}; !slices.Equal(got, want) {
 		t.Errorf("ScanVectors = %q, want %q", got, want)

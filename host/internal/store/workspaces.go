@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/secret"
 )
 
 // Workspaces implements [chat.Workspaces].
@@ -34,7 +36,12 @@ type workspaceRecord struct {
 	Prompts       promptsRecord   `json:"prompts,omitzero"`
 	IndexUIDs     *[]string       `json:"indexUids,omitempty"` // none is not the same as empty
 	Parameters    json.RawMessage `json:"parameters,omitempty"`
+	Plugin        string          `json:"plugin,omitempty"`
 	PluginVersion string          `json:"pluginVersion,omitempty"`
+	DefaultModel  string          `json:"defaultModel,omitempty"`
+	Models        *[]string       `json:"models,omitempty"` // none is not the same as empty
+	NoCitations   bool            `json:"noCitations,omitempty"`
+	CreatedAt     time.Time       `json:"createdAt,omitzero"`
 }
 
 type promptsRecord struct {
@@ -159,7 +166,14 @@ func (w *Workspaces) load(tx *badger.Txn, uid string) (*chat.Workspace, []byte, 
 		BaseURL:       r.BaseURL,
 		Prompts:       chat.PromptTexts(r.Prompts),
 		Parameters:    r.Parameters,
+		Plugin:        r.Plugin,
 		PluginVersion: r.PluginVersion,
+		DefaultModel:  r.DefaultModel,
+		NoCitations:   r.NoCitations,
+		CreatedAt:     r.CreatedAt,
+	}
+	if r.Models != nil {
+		found.Models = *r.Models
 	}
 	if r.IndexUIDs != nil {
 		found.IndexUIDs = *r.IndexUIDs
@@ -169,7 +183,7 @@ func (w *Workspaces) load(tx *badger.Txn, uid string) (*chat.Workspace, []byte, 
 		// What cannot be opened must not keep the rest from being read and
 		// mended: chat tells whoever needs the key.
 		found.KeyUnreadable = err != nil
-		found.APIKey = chat.NewSecret(string(key))
+		found.APIKey = secret.New(string(key))
 	}
 	return found, r.SealedKey, nil
 }
@@ -185,7 +199,14 @@ func (w *Workspaces) encode(u *chat.Workspace, sealed []byte) ([]byte, error) {
 		BaseURL:       u.BaseURL,
 		Prompts:       promptsRecord(u.Prompts),
 		Parameters:    u.Parameters,
+		Plugin:        u.Plugin,
 		PluginVersion: u.PluginVersion,
+		DefaultModel:  u.DefaultModel,
+		NoCitations:   u.NoCitations,
+		CreatedAt:     u.CreatedAt,
+	}
+	if u.Models != nil {
+		r.Models = &u.Models
 	}
 	if u.IndexUIDs != nil {
 		r.IndexUIDs = &u.IndexUIDs

@@ -8,6 +8,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
+	"github.com/parley-search/parley/host/internal/secret"
 )
 
 func openWorkspaces(t *testing.T, s *Store, dir, master string) *Workspaces {
@@ -115,7 +116,7 @@ func setKey(t *testing.T, s chat.Workspaces, uid, key string) {
 		if w == nil {
 			w = &chat.Workspace{UID: uid, Source: "openAi"}
 		}
-		w.APIKey, w.KeyUnreadable = chat.NewSecret(key), false
+		w.APIKey, w.KeyUnreadable = secret.New(key), false
 		return w, nil
 	})
 	if err != nil {

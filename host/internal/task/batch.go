@@ -15,14 +15,22 @@ type Batch struct {
 	Statuses   map[Status]int
 	Types      map[Type]int
 	Indexes    map[string]int
-	CanceledBy []uint32  `json:",omitempty"`
-	Oldest     time.Time // EnqueuedAt of its first task
-	Newest     time.Time // and of its last
+	CanceledBy []uint32   `json:",omitempty"`
+	Strategy   string     `json:",omitempty"` // why it has these tasks and no more; "": not noted
+	Trace      []StepTime `json:",omitempty"` // the steps that applying it took
+	Oldest     time.Time  // EnqueuedAt of its first task
+	Newest     time.Time  // and of its last
 	StartedAt  time.Time
 	FinishedAt time.Time // zero before
 
 	// Progress is where it stands; only while it is applied.
 	Progress *Progress `json:"-"`
+}
+
+// A StepTime is a step of applying a batch, and how long it took.
+type StepTime struct {
+	Step string
+	Took time.Duration
 }
 
 // Duration is the time that applying b took, zero while it is not finished.

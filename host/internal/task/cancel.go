@@ -127,7 +127,7 @@ func (q *Queue) applyCancelation(ctx context.Context, t Task) error {
 
 // finishWith writes down the end of tasks whose batch sums up others as well.
 func (q *Queue) finishWith(ctx context.Context, ts, all []Task) error {
-	if err := q.log.PutTasks(ctx, ts, newBatch(*ts[0].BatchUID, all)); err != nil {
+	if err := q.log.PutTasks(ctx, ts, q.newBatch(*ts[0].BatchUID, all)); err != nil {
 		return fmt.Errorf("write outcome: %w", err)
 	}
 	q.mu.Lock()

@@ -96,10 +96,7 @@ func TestCancelAfterCrash(t *testing.T) {
 	log := openStore(t)
 	first := open(t, log, &recorder{}, task.Options{})
 	enqueue(t, first, task.DocumentAddition, "a", "x")
-	g := newGate(false)
-	stop := run(open(t, log, g, task.Options{}))
-	<-g.entered
-	stop()
+	crash(t, log, newGate(false))
 	again := open(t, log, &recorder{}, task.Options{})
 	sum, err := again.Cancel(t.Context(), task.Filter{Statuses: []task.Status{task.Processing, task.Enqueued}}, "", task.Replica{})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 )
 
 // ErrCanceled is why the context of a [Run] ends when its tasks are canceled.
@@ -19,6 +20,8 @@ type Run struct {
 	canceled bool
 	begun    bool
 	progress Progress
+	since    time.Time  // when the step of progress began
+	trace    []StepTime // the steps before it
 }
 
 // NewRun returns a run of works that nobody cancels.
@@ -74,7 +77,27 @@ func (p Progress) Percentage() float64 {
 func (r *Run) Report(p Progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if p.Step != r.progress.Step {
+		r.endStep()
+	}
 	r.progress = p
+}
+
+// endStep notes how long the step took that ends now. Call it with r.mu held.
+func (r *Run) endStep() {
+	now := time.Now()
+	if r.progress.Step != "" {
+		r.trace = append(r.trace, StepTime{r.progress.Step, now.Sub(r.since)})
+	}
+	r.since = now
+}
+
+// spans ends the last step and returns all.
+func (r *Run) spans() []StepTime {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.endStep()
+	return r.trace
 }
 
 // Progress is what was reported last.

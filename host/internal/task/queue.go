@@ -86,6 +86,9 @@ type Options struct {
 	// Keep is how many tasks the log holds; past it the oldest tenth of them
 	// goes, as far as it is finished. Default 1 million.
 	Keep int
+	// MaxCrashes is how often the process may end while it applies a task. After
+	// that the task is failed: it may be why. Default 2.
+	MaxCrashes int
 }
 
 // A Queue takes tasks and applies them one after the other. Safe for
@@ -101,6 +104,10 @@ type Queue struct {
 	pending   []Pending
 	running   *Run          // nil while nothing is applied
 	changed   chan struct{} // closed and replaced whenever a task is added or finished
+
+	// Of the batch under way, for its record; only the scheduler uses them.
+	strategy string
+	trace    []StepTime
 }
 
 // A Summary is what a client is told of accepted work.
@@ -113,22 +120,19 @@ type Summary struct {
 }
 
 // Open reads which tasks of log are not finished. Those that were under way
-// when the process ended are applied again, in their order.
+// when the process ended are applied again, in their order and each alone, but
+// for those that [Options.MaxCrashes] fails.
 func Open(ctx context.Context, log Log, p Processor, o Options) (*Queue, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	o.Retry = cmp.Or(o.Retry, time.Second)
 	o.Keep = cmp.Or(o.Keep, 1_000_000)
+	o.MaxCrashes = cmp.Or(o.MaxCrashes, 2)
 	q := &Queue{log: log, proc: p, opts: o, changed: make(chan struct{})}
 	var err error
 	if q.pending, err = log.Unfinished(ctx); err != nil {
 		return nil, fmt.Errorf("read unfinished tasks: %w", err)
-	}
-	for i := range q.pending {
-		// How far it was is not known. An export changes nothing here: it can be
-		// canceled at any time.
-		q.pending[i].begun = q.pending[i].Task.Status == Processing && q.pending[i].Task.Type != Export
 	}
 	uids, _, err := log.FindTasks(ctx, &Filter{Limit: 1})
 	if err != nil {
@@ -140,7 +144,7 @@ func Open(ctx context.Context, log Log, p Processor, o Options) (*Queue, error) 
 	if q.nextBatch, err = firstBatch(ctx, log); err != nil {
 		return nil, fmt.Errorf("read the newest batch: %w", err)
 	}
-	return q, nil
+	return q, q.resume(ctx)
 }
 
 // firstBatch is the number of the next batch: that of the newest again, where

@@ -226,7 +226,7 @@ func TestQueueResumes(t *testing.T) {
 	if got := wait(t, again, 2); got.Status != task.Succeeded {
 		t.Errorf("status %s", got.Status)
 	}
-	if got, want := p.shapes(), "0+1+2"; got != want || string(p.batches[0][2].Payload) != "payload2" {
+	if got, want := p.shapes(), "0 1 2"; got != want || string(p.batches[2][0].Payload) != "payload2" {
 		t.Errorf("batches %s, want %s, with payloads", got, want)
 	}
 	if s := enqueue(t, again, task.DocumentAddition, "a", ""); s.TaskUID != 3 {

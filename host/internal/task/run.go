@@ -12,16 +12,17 @@ import (
 func (q *Queue) Run(ctx context.Context) error {
 	pause := q.opts.Retry
 	for {
-		batch, err := q.wait(ctx)
+		batch, strategy, err := q.wait(ctx)
 		if err != nil {
 			return nil
 		}
-		err = q.apply(ctx, batch)
+		err = q.apply(ctx, batch, strategy)
 		if err == nil {
 			pause = q.opts.Retry
 			continue
 		}
 		if ctx.Err() != nil {
+			q.leave(ctx, batch)
 			return nil
 		}
 		if q.opts.Failed != nil {
@@ -58,22 +59,23 @@ func (q *Queue) rest(ctx context.Context, pause time.Duration) {
 	}
 }
 
-// wait blocks until there is something to apply and returns it.
-func (q *Queue) wait(ctx context.Context) ([]Task, error) {
+// wait blocks until there is something to apply and returns it as head does.
+func (q *Queue) wait(ctx context.Context) (batch []Task, strategy string, err error) {
 	for {
 		q.mu.Lock()
-		batch, changed := q.head(), q.changed
+		batch, strategy = q.head()
+		changed := q.changed
 		q.mu.Unlock()
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return nil, "", ctx.Err()
 		}
 		if len(batch) > 0 {
-			return batch, nil
+			return batch, strategy, nil
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, "", ctx.Err()
 		}
 	}
 }
@@ -98,31 +100,59 @@ func (q *Queue) urgent() int {
 // head returns the tasks to apply next, together: what is urgent, else the
 // oldest, and where it writes documents those right behind it that write
 // documents of the same index. A batch of one costs as much as one of a
-// hundred.
-func (q *Queue) head() []Task {
+// hundred. A task that was under way when the process ended goes alone: if it is
+// the reason, no other is taken for it. strategy says why there are no more, in
+// the words of a client.
+func (q *Queue) head() (batch []Task, strategy string) {
 	if i := q.urgent(); i >= 0 {
-		return []Task{q.pending[i].Task}
+		t := q.pending[i].Task
+		return []Task{t}, aloneStrategy(&t)
 	}
-	var batch []Task
 	size := int64(0)
 	for _, e := range q.pending {
 		if len(batch) > 0 {
-			a := batch[0]
-			if !writesDocuments(a.Type) || !writesDocuments(e.Task.Type) || e.Task.IndexUID != a.IndexUID ||
-				len(batch) == maxJoined || size+e.Size > maxJoinedBytes {
-				break
+			if strategy = q.stop(batch, &e, size); strategy != "" {
+				return batch, strategy
 			}
 		}
 		size += e.Size
 		batch = append(batch, e.Task)
 	}
-	return batch
+	if len(batch) == 1 && !writesDocuments(batch[0].Type) {
+		return batch, aloneStrategy(&batch[0])
+	}
+	return batch, "batched all enqueued tasks"
+}
+
+// stop says why e does not join batch, whose tasks have size bytes; "" where it
+// does.
+func (q *Queue) stop(batch []Task, e *Pending, size int64) string {
+	first, next := &batch[0], &e.Task
+	switch {
+	case first.Crashes > 0:
+		return fmt.Sprintf("task with id %d is applied alone since the process ended while it was applied before", first.UID)
+	case !writesDocuments(first.Type):
+		return aloneStrategy(first)
+	case next.IndexUID != first.IndexUID:
+		return fmt.Sprintf("stopped before task with id %d because it is about another index", next.UID)
+	case next.Crashes > 0 || !writesDocuments(next.Type):
+		return fmt.Sprintf("stopped before task with id %d of type `%s` that cannot be batched with those before", next.UID, next.Type)
+	case len(batch) == maxJoined:
+		return fmt.Sprintf("reached the limit of %d tasks", maxJoined)
+	case size+e.Size > maxJoinedBytes:
+		return fmt.Sprintf("reached the limit of %d bytes", maxJoinedBytes)
+	}
+	return ""
+}
+
+func aloneStrategy(t *Task) string {
+	return fmt.Sprintf("created batch containing only task with id %d of type `%s` that cannot be batched with any other task.", t.UID, t.Type)
 }
 
 func writesDocuments(t Type) bool { return t == DocumentAddition || t == DocumentDeletion }
 
 // apply runs one batch from enqueued to its end.
-func (q *Queue) apply(ctx context.Context, batch []Task) error {
+func (q *Queue) apply(ctx context.Context, batch []Task, strategy string) error {
 	q.mu.Lock()
 	uid := q.nextBatch
 	q.mu.Unlock()
@@ -130,7 +160,9 @@ func (q *Queue) apply(ctx context.Context, batch []Task) error {
 	for i := range batch {
 		batch[i].Status, batch[i].StartedAt, batch[i].BatchUID = Processing, now, &uid
 	}
-	if err := q.log.PutTasks(ctx, batch, newBatch(uid, batch)); err != nil {
+	q.strategy, q.trace = strategy, nil
+	defer func() { q.strategy, q.trace = "", nil }()
+	if err := q.log.PutTasks(ctx, batch, q.newBatch(uid, batch)); err != nil {
 		return fmt.Errorf("mark as processing: %w", err)
 	}
 	switch batch[0].Type {
@@ -193,9 +225,16 @@ func (t *Task) end(o Outcome, now time.Time) {
 	}
 }
 
+// newBatch sums up the tasks of the batch under way.
+func (q *Queue) newBatch(uid uint32, tasks []Task) *Batch {
+	b := newBatch(uid, tasks)
+	b.Strategy, b.Trace = q.strategy, q.trace
+	return b
+}
+
 // finish writes down the end of a batch.
 func (q *Queue) finish(ctx context.Context, batch []Task) error {
-	if err := q.log.PutTasks(ctx, batch, newBatch(*batch[0].BatchUID, batch)); err != nil {
+	if err := q.log.PutTasks(ctx, batch, q.newBatch(*batch[0].BatchUID, batch)); err != nil {
 		return fmt.Errorf("write outcome: %w", err)
 	}
 	q.mu.Lock()
@@ -230,6 +269,7 @@ func (q *Queue) process(ctx context.Context, batch []Task) ([]Outcome, error) {
 	}
 	q.mu.Unlock()
 	outcomes, err := q.proc.Process(ctx, r)
+	q.trace = r.spans()
 	begun, canceled := r.state()
 	q.mu.Lock()
 	q.running = nil

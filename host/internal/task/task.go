@@ -43,6 +43,11 @@ func Types() []Type {
 	}
 }
 
+// Absent lists types that clients know and that no task here is of.
+func Absent() []Type {
+	return []Type{"documentEdition", "upgradeDatabase", "indexCompaction", "networkTopologyChange"}
+}
+
 // A Status is where a task stands.
 type Status string
 
@@ -70,6 +75,8 @@ type Task struct {
 	CanceledBy *uint32  `json:",omitempty"` // the task that canceled it
 	Body       string   `json:",omitempty"` // see [New]; "" once it is finished
 	BodySize   int64    `json:",omitempty"`
+	Begun      bool     `json:",omitempty"` // something of it may be written: too late to cancel it
+	Crashes    int      `json:",omitempty"` // how often the process ended while it was applied
 	Type       Type
 	Status     Status
 	Details    json.RawMessage // an object, by type; never empty

@@ -129,7 +129,7 @@ func nanos(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
 
 func keyValues(all []attribute.KeyValue) (out []keyValue) {
 	for _, a := range all {
-		text := a.Value.Emit()
+		text := a.Value.String()
 		v := value{Text: &text}
 		if a.Value.Type() == attribute.INT64 {
 			v = value{Number: &text}

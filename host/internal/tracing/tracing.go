@@ -20,6 +20,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 // A Tracer tells one collector. Safe for concurrent use.
@@ -100,7 +101,7 @@ func kind(err error) string {
 	if e, ok := errors.AsType[*chat.PluginError](err); ok {
 		return "plugin_" + string(e.Kind)
 	}
-	if e, ok := errors.AsType[*chat.UpstreamError](err); ok {
+	if e, ok := errors.AsType[*outbound.Error](err); ok {
 		return "provider_" + string(e.Kind)
 	}
 	if errors.Is(err, context.Canceled) {

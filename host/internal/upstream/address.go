@@ -13,20 +13,20 @@ func (e errAddress) Error() string {
 	if e.never {
 		return "the address is link-local, multicast or one of cloud metadata"
 	}
-	return "the address is private"
+	return "the address is private: --allow-private-networks allows such"
 }
 
 var errNotAnAddress = errors.New("not an IP address")
 
-// checkAddress refuses an address that no request may go to, and unless
-// private is set one that is not of the public internet. An address that
-// carries another one inside is judged by both.
-func checkAddress(a netip.Addr, private bool) error {
+// checkAddress refuses an address that no request may go to, and one that is
+// neither of the public internet nor in private. An address that carries another
+// one inside is judged by both.
+func checkAddress(a netip.Addr, private Private) error {
 	a = a.WithZone("").Unmap()
 	if among(a, neverAddresses) {
 		return errAddress{never: true}
 	}
-	if !private && among(a, privateAddresses) {
+	if among(a, privateAddresses) && !private.has(a) {
 		return errAddress{}
 	}
 	for _, e := range embedded {

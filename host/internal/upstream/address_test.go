@@ -93,10 +93,10 @@ func TestCheckAddress(t *testing.T) {
 	for _, tt := range tests {
 		a := netip.MustParseAddr(tt.address)
 		got := public
-		if checkAddress(a, false) != nil {
+		if checkAddress(a, Private{}) != nil {
 			got = private
 		}
-		if checkAddress(a, true) != nil {
+		if checkAddress(a, AnyPrivate()) != nil {
 			got = never
 		}
 		if got != tt.want {

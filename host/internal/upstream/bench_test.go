@@ -80,7 +80,7 @@ func BenchmarkNext(b *testing.B) {
 	c := New(Options{})
 	defer c.Close()
 	out := to(s.url)
-	out.Secrets = map[string]string{"apiKey": secret}
+	out.Secrets = map[string]string{"apiKey": apiKey}
 	b.ReportAllocs()
 	n := 0
 	for b.Loop() {

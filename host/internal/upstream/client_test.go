@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/outbound"
 )
 
-var _ chat.Upstream = (*Client)(nil)
+var _ outbound.Sender = (*Client)(nil)
 
 // stream answers every request with three events.
 func stream(w http.ResponseWriter, _ *http.Request) {
@@ -40,8 +40,8 @@ func TestDo(t *testing.T) {
 	defer s.Close()
 	c := client(t, Options{})
 	out := to(s.URL)
-	out.Request.Headers = map[string]string{"Authorization": "Bearer ${apiKey}", "Accept": "text/event-stream"}
-	out.Secrets = map[string]string{"apiKey": secret}
+	out.Encoded.Headers = map[string]string{"Authorization": "Bearer ${apiKey}", "Accept": "text/event-stream"}
+	out.Secrets = map[string]string{"apiKey": apiKey}
 	r, err := c.Do(t.Context(), out)
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func TestDo(t *testing.T) {
 	if got.Method != "POST" || got.URL.Path != "/v1/chat/completions" || string(body) != `{"model":"m"}` {
 		t.Errorf("the provider was asked %s %s %s", got.Method, got.URL, body)
 	}
-	if v := got.Header.Get("Authorization"); v != "Bearer "+secret {
+	if v := got.Header.Get("Authorization"); v != "Bearer "+apiKey {
 		t.Errorf("the provider was given Authorization %q", v)
 	}
 	if got.Header["Accept-Encoding"] != nil || got.ContentLength != 13 || got.Header.Get("Content-Type") != "application/json" {
@@ -89,7 +89,7 @@ func TestPools(t *testing.T) {
 	out := to(s.URL)
 	out.BaseURL, out.Grants.HTTP = "", []string{s.URL}
 	_, err := get(t, c, out)
-	wantError(t, err, chat.UpstreamRefused, "private address", false)
+	wantError(t, err, outbound.Refused, "private address", false)
 	if n := connections.Load(); n != 1 {
 		t.Errorf("the refused request made a connection")
 	}
@@ -107,7 +107,7 @@ func TestStaleConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := get(t, c, to(l.url))
-	wantError(t, err, chat.UpstreamConnect, "no connection", true)
+	wantError(t, err, outbound.Connect, "was not reached", true)
 	if n := l.connections.Load(); n != 1 {
 		t.Errorf("%d connections, want 1 that is used twice", n)
 	}
@@ -126,7 +126,7 @@ func TestRedirect(t *testing.T) {
 		l := say(t, fmt.Sprintf("HTTP/1.1 %d Moved\r\nLocation: http://169.254.169.254/latest/meta-data\r\nContent-Length: 0\r\n\r\n", status))
 		c := client(t, Options{})
 		_, err := get(t, c, to(l.url))
-		wantError(t, err, chat.UpstreamRefused, fmt.Sprintf("answered %d, a redirect", status), false)
+		wantError(t, err, outbound.Refused, fmt.Sprintf("answered %d, a redirect", status), false)
 		if n := l.connections.Load(); n != 1 {
 			t.Errorf("%d: %d connections, want 1", status, n)
 		}

@@ -10,48 +10,40 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 // failure says why no response came. host is the URL's, which somebody
 // configured; what it resolved to is not told.
 func failure(w *watch, host string, secrets map[string]string, err error) error {
-	if w.ended() {
+	slow, isSlow := errors.AsType[errSlow](context.Cause(w.ctx))
+	if isSlow {
+		err = slow
+	} else if w.ended() {
 		return w.failure("", err)
 	}
 	if a, ok := errors.AsType[errAddress](err); ok {
 		if a.never {
 			return refusedFor(err, host+" is at a link-local or metadata address, where no request goes")
 		}
-		return refusedFor(err, host+" is at a private address; only a workspace's own baseUrl may name one")
+		return refusedFor(err, host+" is at a private address, which --allow-private-networks has to allow and only a setting of this host may name")
 	}
-	e := &chat.UpstreamError{Kind: chat.UpstreamConnect, Err: cause(err, secrets), Retryable: !w.reached() || unsent(w, err)}
-	var plain tls.RecordHeaderError
-	switch dns, isDNS := errors.AsType[*net.DNSError](err); {
-	case isDNS && dns.IsNotFound:
-		e.Message = "no address was found for " + host
-	case isDNS:
-		e.Message = "the name " + host + " could not be looked up"
-	case isCertificate(err):
-		e.Message = "the TLS certificate of " + host + " is not trusted"
-		e.Retryable = false
-	case errors.As(err, &plain) || strings.Contains(err.Error(), "HTTP response to HTTPS client"):
-		e.Message = host + " does not speak TLS; is it http:// rather than https://?"
-		e.Retryable = false
+	e := &outbound.Error{Kind: outbound.Connect, Message: unreached(host), Err: cause(err, secrets), Retryable: !w.reached() || unsent(w, err)}
+	switch {
+	case isCertificate(err) || isPlain(err):
+		e.Retryable = false // neither mends itself
 	case strings.Contains(err.Error(), "headers exceeded"):
-		e.Kind, e.Message = chat.UpstreamTooLong, "the head of the provider's answer is too long"
-	case e.Retryable:
-		e.Message = "no connection to " + host
-	case isTimeout(err):
-		e.Kind, e.Message = chat.UpstreamTimeout, "the provider did not answer in time"
-	default:
-		e.Kind, e.Message = chat.UpstreamBroken, "the connection to the provider broke before it answered"
-	}
-	if e.Retryable && isTimeout(err) {
-		e.Kind = chat.UpstreamTimeout
+		e.Kind, e.Message = outbound.TooLong, "the head of the provider's answer is too long"
+	case !e.Retryable:
+		e.Kind = outbound.Broken
 	}
 	return e
 }
+
+// unreached is all that is told where nothing that is HTTP answered: who chooses
+// the URL must not learn from it which ports are open, or which names are known
+// inside a network. The cause is for the log.
+func unreached(host string) string { return host + " was not reached; the host's log has the cause" }
 
 // unsent reports whether err says that nothing reached the provider though
 // there was a connection: it had been closed while it waited in the pool, which
@@ -78,25 +70,25 @@ func (w *watch) failure(message string, err error) error {
 		return broken(message, cause(err, nil))
 	}
 	why := context.Cause(w.ctx)
-	if e, ok := errors.AsType[*chat.UpstreamError](why); ok {
+	if e, ok := errors.AsType[*outbound.Error](why); ok {
 		return e
 	}
 	switch {
 	case errors.Is(why, errClosed):
 		return broken("the response was closed while it was read", why)
 	case errors.Is(why, context.DeadlineExceeded):
-		return &chat.UpstreamError{Kind: chat.UpstreamTimeout, Message: "the answer's time is over", Err: why}
+		return &outbound.Error{Kind: outbound.Timeout, Message: "the answer's time is over", Err: why}
 	}
 	return broken("the answer was cancelled", errors.Join(context.Canceled, why))
 }
 
 func broken(message string, err error) error {
-	return &chat.UpstreamError{Kind: chat.UpstreamBroken, Message: message, Err: err}
+	return &outbound.Error{Kind: outbound.Broken, Message: message, Err: err}
 }
 
 func refusedFor(err error, message string) error {
 	a, _ := errors.AsType[errAddress](err)
-	return &chat.UpstreamError{Kind: chat.UpstreamRefused, Message: message, Err: a}
+	return &outbound.Error{Kind: outbound.Refused, Message: message, Err: a}
 }
 
 // cause returns the part of err that may be logged: without the addresses that
@@ -118,12 +110,18 @@ func cause(err error, secrets map[string]string) error {
 	}
 	const most = 200
 	text := Scrub(err.Error(), secrets)
+	// What package net/http could not read, it quotes: that may be anybody's words.
+	text, _, _ = strings.Cut(text, `"`)
+	if before, _, found := strings.Cut(text, "malformed "); found {
+		text = before + "the answer is no HTTP"
+	}
 	return errors.New(strings.ToValidUTF8(text[:min(len(text), most)], ""))
 }
 
-func isTimeout(err error) bool {
-	t, ok := errors.AsType[net.Error](err)
-	return ok && t.Timeout()
+// isPlain reports whether the other side does not speak TLS where it should.
+func isPlain(err error) bool {
+	_, ok := errors.AsType[tls.RecordHeaderError](err)
+	return ok || strings.Contains(err.Error(), "HTTP response to HTTPS client")
 }
 
 func isCertificate(err error) bool {

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 // FramerOptions says how a body is cut. The zero value is FramingAuto with the
@@ -24,7 +24,7 @@ type FramerOptions struct {
 // that are whole by now, and at the body's end [Framer.End] for those held
 // back. Events are slices of the framer's buffer, good until the next Room,
 // Feed or End. Where a body breaks the rules, the events before the break come
-// together with the error, which is a [*chat.UpstreamError].
+// together with the error, which is a [*outbound.Error].
 //
 // All framings drop one byte order mark and put U+FFFD in place of invalid
 // UTF-8. A body that begins with "<" is an error page and refused.
@@ -263,8 +263,8 @@ func (f *Framer) shift(n int) {
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
 
 func htmlError() error {
-	return &chat.UpstreamError{
-		Kind:    chat.UpstreamBroken,
+	return &outbound.Error{
+		Kind:    outbound.Broken,
 		Message: "the provider answered HTML where a stream was expected; check that baseUrl points at its API",
 	}
 }

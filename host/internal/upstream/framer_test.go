@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 // An event as a test writes it.
@@ -116,20 +116,20 @@ func TestFramerRefuses(t *testing.T) {
 		o    FramerOptions
 		in   string
 		want []event // before the error
-		kind chat.UpstreamErrorKind
+		kind outbound.ErrorKind
 		text string
 	}{
-		{"HTML", FramerOptions{}, "\r\n <!doctype html><title>x</title>", nil, chat.UpstreamBroken, "HTML"},
-		{"HTML as SSE", FramerOptions{Framing: abi.FramingSSE}, "<html>", nil, chat.UpstreamBroken, "HTML"},
-		{"HTML without a tag", FramerOptions{ContentType: "text/html"}, "Bad Gateway", nil, chat.UpstreamBroken, "HTML"},
-		{"long line", FramerOptions{MaxEvent: 16}, "data: a\n\ndata: 0123456789abcdef\n\n", data("a"), chat.UpstreamTooLong, "16 bytes"},
-		{"long line without an end", FramerOptions{MaxEvent: 16}, "data: a\n\ndata: 0123456789abcdef", data("a"), chat.UpstreamTooLong, "16 bytes"},
-		{"many lines", FramerOptions{MaxEvent: 16}, "data: a\n\n" + strings.Repeat("data: 0123\n", 4), data("a"), chat.UpstreamTooLong, "16 bytes"},
-		{"long bare value", FramerOptions{MaxEvent: 16, Framing: abi.FramingSSE}, "{\n" + strings.Repeat("\"a\": 1,\n", 4), nil, chat.UpstreamTooLong, "16 bytes"},
-		{"long value", FramerOptions{MaxEvent: 16}, `{"a":1}{"a":"0123456789abcdef"}`, data(`{"a":1}`), chat.UpstreamTooLong, "16 bytes"},
-		{"long value without an end", FramerOptions{MaxEvent: 16}, `[{"a":1},{"a":"0123456789abcdef`, data(`{"a":1}`), chat.UpstreamTooLong, "16 bytes"},
-		{"array without an end", FramerOptions{}, `[{"a":1},`, data(`{"a":1}`), chat.UpstreamBroken, "middle of a JSON value"},
-		{"value without an end", FramerOptions{}, `{"a":1}{"b":`, data(`{"a":1}`), chat.UpstreamBroken, "middle of a JSON value"},
+		{"HTML", FramerOptions{}, "\r\n <!doctype html><title>x</title>", nil, outbound.Broken, "HTML"},
+		{"HTML as SSE", FramerOptions{Framing: abi.FramingSSE}, "<html>", nil, outbound.Broken, "HTML"},
+		{"HTML without a tag", FramerOptions{ContentType: "text/html"}, "Bad Gateway", nil, outbound.Broken, "HTML"},
+		{"long line", FramerOptions{MaxEvent: 16}, "data: a\n\ndata: 0123456789abcdef\n\n", data("a"), outbound.TooLong, "16 bytes"},
+		{"long line without an end", FramerOptions{MaxEvent: 16}, "data: a\n\ndata: 0123456789abcdef", data("a"), outbound.TooLong, "16 bytes"},
+		{"many lines", FramerOptions{MaxEvent: 16}, "data: a\n\n" + strings.Repeat("data: 0123\n", 4), data("a"), outbound.TooLong, "16 bytes"},
+		{"long bare value", FramerOptions{MaxEvent: 16, Framing: abi.FramingSSE}, "{\n" + strings.Repeat("\"a\": 1,\n", 4), nil, outbound.TooLong, "16 bytes"},
+		{"long value", FramerOptions{MaxEvent: 16}, `{"a":1}{"a":"0123456789abcdef"}`, data(`{"a":1}`), outbound.TooLong, "16 bytes"},
+		{"long value without an end", FramerOptions{MaxEvent: 16}, `[{"a":1},{"a":"0123456789abcdef`, data(`{"a":1}`), outbound.TooLong, "16 bytes"},
+		{"array without an end", FramerOptions{}, `[{"a":1},`, data(`{"a":1}`), outbound.Broken, "middle of a JSON value"},
+		{"value without an end", FramerOptions{}, `{"a":1}{"b":`, data(`{"a":1}`), outbound.Broken, "middle of a JSON value"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestFramerRefuses(t *testing.T) {
 				if !slices.Equal(got, tt.want) {
 					t.Errorf("%d chunks: events %q before the error, want %q", len(chunks), got, tt.want)
 				}
-				e, ok := errors.AsType[*chat.UpstreamError](err)
+				e, ok := errors.AsType[*outbound.Error](err)
 				if !ok || e.Kind != tt.kind || !strings.Contains(e.Message, tt.text) {
 					t.Errorf("%d chunks: error %v, want kind %s with %q", len(chunks), err, tt.kind, tt.text)
 				}

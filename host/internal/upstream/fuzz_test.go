@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 // FuzzSSE checks that any chunks of any bytes give the same events and the same
@@ -80,8 +80,8 @@ func fuzzFraming(t *testing.T, o FramerOptions, in []byte, a, b uint8) {
 }
 
 // kindOf returns the kind of an UpstreamError, empty for nil.
-func kindOf(err error) chat.UpstreamErrorKind {
-	e, ok := errors.AsType[*chat.UpstreamError](err)
+func kindOf(err error) outbound.ErrorKind {
+	e, ok := errors.AsType[*outbound.Error](err)
 	switch {
 	case ok:
 		return e.Kind

@@ -3,7 +3,7 @@ package upstream
 import (
 	"bytes"
 
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 // jsonScan finds where a JSON value that begins with a bracket or a quote
@@ -78,8 +78,8 @@ func (f *Framer) parseJSON(last bool) {
 		return
 	}
 	if last && (f.json.in != jsonNone || f.json.array) {
-		f.err = &chat.UpstreamError{
-			Kind:    chat.UpstreamBroken,
+		f.err = &outbound.Error{
+			Kind:    outbound.Broken,
 			Message: "the provider's answer ended in the middle of a JSON value",
 		}
 	}

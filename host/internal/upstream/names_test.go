@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/outbound"
 	"github.com/parley-search/parley/host/internal/upstream/upstreamtest"
 )
 
@@ -25,28 +25,28 @@ func TestNames(t *testing.T) {
 	tests := []struct {
 		host string
 		own  bool // the workspace's own baseUrl names it
-		kind chat.UpstreamErrorKind
+		kind outbound.ErrorKind
 		text string
 	}{
-		{"metadata.test", true, chat.UpstreamRefused, "metadata.test" + port + " is at a link-local or metadata address"},
-		{"metadata.test", false, chat.UpstreamRefused, "metadata"},
-		{"six.test", true, chat.UpstreamRefused, "metadata"},
-		{"mapped.test", true, chat.UpstreamRefused, "metadata"},
-		{"169.254.169.254", true, chat.UpstreamRefused, "metadata"},
-		{"[::ffff:169.254.169.254]", true, chat.UpstreamRefused, "metadata"},
-		{"[64:ff9b::a9fe:a9fe]", true, chat.UpstreamRefused, "metadata"},
-		{"localhost.test", false, chat.UpstreamRefused, "localhost.test" + port + " is at a private address"},
-		{"lan.test", false, chat.UpstreamRefused, "private"},
-		{"127.0.0.1", false, chat.UpstreamRefused, "private"},
+		{"metadata.test", true, outbound.Refused, "metadata.test" + port + " is at a link-local or metadata address"},
+		{"metadata.test", false, outbound.Refused, "metadata"},
+		{"six.test", true, outbound.Refused, "metadata"},
+		{"mapped.test", true, outbound.Refused, "metadata"},
+		{"169.254.169.254", true, outbound.Refused, "metadata"},
+		{"[::ffff:169.254.169.254]", true, outbound.Refused, "metadata"},
+		{"[64:ff9b::a9fe:a9fe]", true, outbound.Refused, "metadata"},
+		{"localhost.test", false, outbound.Refused, "localhost.test" + port + " is at a private address"},
+		{"lan.test", false, outbound.Refused, "private"},
+		{"127.0.0.1", false, outbound.Refused, "private"},
 		{"localhost.test", true, "", ""},
-		{"absent.test", true, chat.UpstreamConnect, "no address was found for absent.test"},
+		{"absent.test", true, outbound.Connect, "absent.test" + port + " was not reached"},
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprint(tt.host, " own ", tt.own), func(t *testing.T) {
 			c := client(t, Options{Resolver: resolver})
 			out := to("http://" + tt.host + port)
-			out.Secrets = map[string]string{"apiKey": secret}
-			out.Request.Headers = map[string]string{"Authorization": "${apiKey}"}
+			out.Secrets = map[string]string{"apiKey": apiKey}
+			out.Encoded.Headers = map[string]string{"Authorization": "${apiKey}"}
 			if !tt.own {
 				out.Grants.HTTP, out.BaseURL = []string{"http://" + tt.host + port}, "http://other.test"
 			}
@@ -57,8 +57,8 @@ func TestNames(t *testing.T) {
 				}
 				return
 			}
-			wantError(t, err, tt.kind, tt.text, tt.kind == chat.UpstreamConnect)
-			for _, address := range []string{"10.1.2.3", "fd00:ec2", " on ", secret} {
+			wantError(t, err, tt.kind, tt.text, tt.kind == outbound.Connect)
+			for _, address := range []string{"10.1.2.3", "fd00:ec2", " on ", apiKey} {
 				if strings.Contains(err.Error(), address) {
 					t.Errorf("error %q holds %s", err, address)
 				}
@@ -86,7 +86,7 @@ func TestRebinding(t *testing.T) {
 	table["turns.test"] = []string{"169.254.169.254"}
 	mu.Unlock()
 	_, err := get(t, c, out)
-	wantError(t, err, chat.UpstreamRefused, "metadata", false)
+	wantError(t, err, outbound.Refused, "metadata", false)
 }
 
 // names returns a resolver that knows a table of names.

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 // A listener answers each connection with what a test says, byte by byte as it
@@ -70,9 +70,9 @@ const (
 func chunk(s string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(s), s) }
 
 // to is an outbound that may go to url, as the workspace's own.
-func to(url string) *chat.Outbound {
-	return &chat.Outbound{
-		Request: &abi.EncodeResponse{URL: url + "/v1/chat/completions", Body: abi.RawJSON(`{"model":"m"}`)},
+func to(url string) *outbound.Request {
+	return &outbound.Request{
+		Encoded: &abi.EncodeResponse{URL: url + "/v1/chat/completions", Body: abi.RawJSON(`{"model":"m"}`)},
 		Grants:  abi.Grants{HTTP: []string{abi.GrantBaseURL}, Secrets: []string{"apiKey"}},
 		BaseURL: url + "/v1",
 	}
@@ -82,6 +82,9 @@ func to(url string) *chat.Outbound {
 // goroutine.
 func client(t *testing.T, o Options) *Client {
 	t.Helper()
+	if o.Private.String() == "none" {
+		o.Private = AnyPrivate()
+	}
 	c := New(o)
 	t.Cleanup(func() {
 		c.Close()
@@ -107,7 +110,7 @@ func clients() []string {
 }
 
 // get reads a response to its end and returns its events.
-func get(t *testing.T, c *Client, out *chat.Outbound) ([]event, error) {
+func get(t *testing.T, c *Client, out *outbound.Request) ([]event, error) {
 	t.Helper()
 	r, err := c.Do(t.Context(), out)
 	if err != nil {
@@ -117,7 +120,7 @@ func get(t *testing.T, c *Client, out *chat.Outbound) ([]event, error) {
 	return drain(r)
 }
 
-func drain(r chat.Response) ([]event, error) {
+func drain(r outbound.Response) ([]event, error) {
 	var got []event
 	for {
 		events, err := r.Next()
@@ -135,9 +138,9 @@ func drain(r chat.Response) ([]event, error) {
 
 // wantError checks an error's kind, a part of its message and whether a retry
 // is allowed, and that it names no address.
-func wantError(t *testing.T, err error, kind chat.UpstreamErrorKind, text string, retryable bool) {
+func wantError(t *testing.T, err error, kind outbound.ErrorKind, text string, retryable bool) {
 	t.Helper()
-	e, ok := errors.AsType[*chat.UpstreamError](err)
+	e, ok := errors.AsType[*outbound.Error](err)
 	if !ok {
 		t.Fatalf("error %v (%T), want an UpstreamError", err, err)
 	}

@@ -15,8 +15,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 // Bounds of what a [Recorder] writes.
@@ -92,7 +91,7 @@ type recording struct {
 }
 
 // begin returns the recording of resp, or nil where there is to be none.
-func (r *Recorder) begin(out *chat.Outbound, req *http.Request, resp *http.Response, s scrubber) *recording {
+func (r *Recorder) begin(out *outbound.Request, req *http.Request, resp *http.Response, s scrubber) *recording {
 	if r == nil || len(r.o.Workspaces) > 0 && !slices.Contains(r.o.Workspaces, out.Workspace) {
 		return nil
 	}
@@ -120,7 +119,7 @@ func (r *Recorder) begin(out *chat.Outbound, req *http.Request, resp *http.Respo
 	}
 	workspace := out.Workspace[:min(len(out.Workspace), 64)]
 	rec.dir = filepath.Join(r.o.Dir, rec.what.Recorded.Format("20060102T150405.000")+"-"+workspace+"-"+uuid.NewString()[:8])
-	if err := rec.open(out.Request.Body); err != nil {
+	if err := rec.open(out.Encoded.Body); err != nil {
 		r.o.Failed("a provider's answer is not recorded", err)
 		return nil
 	}

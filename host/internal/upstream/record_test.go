@@ -58,7 +58,7 @@ func TestRecordWithoutSecrets(t *testing.T) {
 	out := to(s.url)
 	out.Secrets = map[string]string{"apiKey": key}
 	out.Workspace, out.Source, out.Plugin = "support", "vLlm", "vllm 1.0.0"
-	out.Request.Body = []byte(`{"model":"m","echo":"` + key + `"}`)
+	out.Encoded.Body = []byte(`{"model":"m","echo":"` + key + `"}`)
 	r, err := recorder(t, dir).Do(t.Context(), out)
 	if err != nil {
 		t.Fatal(err)

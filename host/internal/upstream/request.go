@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 // Bounds of what a plugin may describe, in bytes but for the first.
@@ -24,8 +24,8 @@ const (
 // request checks what a plugin described and makes it a request that ctx ends,
 // with sent as its body. Secrets go in last, when nothing is left to refuse.
 // private says that it may go to a private address.
-func (c *Client) request(ctx context.Context, out *chat.Outbound, sent *payload) (req *http.Request, private bool, err error) {
-	in := out.Request
+func (c *Client) request(ctx context.Context, out *outbound.Request, sent *payload) (req *http.Request, private bool, err error) {
+	in := out.Encoded
 	method := cmp.Or(in.Method, http.MethodPost)
 	if method != http.MethodPost && method != http.MethodGet {
 		return nil, false, refused("the plugin asked for the method %.20q; POST and GET are allowed", method)
@@ -68,7 +68,7 @@ func (c *Client) request(ctx context.Context, out *chat.Outbound, sent *payload)
 
 // destination checks where a request goes. private says that it goes to the
 // origin of the workspace's own baseUrl, which alone may be a private address.
-func destination(raw string, out *chat.Outbound) (u *url.URL, private bool, err error) {
+func destination(raw string, out *outbound.Request) (u *url.URL, private bool, err error) {
 	if len(raw) > maxURL {
 		return nil, false, refused("the plugin asked for a URL of %d bytes; at most %d are allowed", len(raw), maxURL)
 	}
@@ -144,5 +144,5 @@ func noPlaceholder(body []byte) error {
 }
 
 func refused(format string, args ...any) error {
-	return &chat.UpstreamError{Kind: chat.UpstreamRefused, Message: fmt.Sprintf(format, args...)}
+	return &outbound.Error{Kind: outbound.Refused, Message: fmt.Sprintf(format, args...)}
 }

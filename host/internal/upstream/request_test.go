@@ -8,22 +8,22 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/outbound"
 )
 
-// secret is a key that must never be seen but by the provider.
-const secret = "sk-4f9a0c/71+d2<e8>b6"
+// apiKey is a key that must never be seen but by the provider.
+const apiKey = "sk-4f9a0c/71+d2<e8>b6"
 
 // granted is an outbound to a public API with a key.
-func granted() *chat.Outbound {
-	return &chat.Outbound{
-		Request: &abi.EncodeResponse{
+func granted() *outbound.Request {
+	return &outbound.Request{
+		Encoded: &abi.EncodeResponse{
 			URL:     "https://api.example.com/v1/chat/completions",
 			Headers: map[string]string{"authorization": "Bearer ${apiKey}"},
 			Body:    abi.RawJSON(`{"model":"m"}`),
 		},
 		Grants:  abi.Grants{HTTP: []string{"https://api.example.com"}, Secrets: []string{"apiKey"}},
-		Secrets: map[string]string{"apiKey": secret, "orgId": "org-not-granted"},
+		Secrets: map[string]string{"apiKey": apiKey, "orgId": "org-not-granted"},
 	}
 }
 
@@ -40,7 +40,7 @@ func TestRequest(t *testing.T) {
 		t.Errorf("request = %s %s with %d bytes, want POST, the URL and 13", req.Method, req.URL, req.ContentLength)
 	}
 	for name, want := range map[string]string{
-		"Authorization": "Bearer " + secret, "Content-Type": "application/json", "User-Agent": "parley/test",
+		"Authorization": "Bearer " + apiKey, "Content-Type": "application/json", "User-Agent": "parley/test",
 	} {
 		if got := req.Header.Get(name); got != want {
 			t.Errorf("header %s = %q, want %q", name, got, want)
@@ -76,11 +76,11 @@ func TestRequestBody(t *testing.T) {
 // TestRequestRefused checks that each thing that a plugin may not ask for is
 // refused with a reason, and that no reason holds the key.
 func TestRequestRefused(t *testing.T) {
-	type out = chat.Outbound
+	type out = outbound.Request
 	header := func(name, value string) func(*out) {
-		return func(o *out) { o.Request.Headers[name] = value }
+		return func(o *out) { o.Encoded.Headers[name] = value }
 	}
-	url := func(s string) func(*out) { return func(o *out) { o.Request.URL = s } }
+	url := func(s string) func(*out) { return func(o *out) { o.Encoded.URL = s } }
 	tests := []struct {
 		name   string
 		change func(*out)
@@ -93,7 +93,7 @@ func TestRequestRefused(t *testing.T) {
 		{"host as a suffix", url("https://xapi.example.com/"), "no grant"},
 		{"host with a final dot", url("https://api.example.com./"), "no grant"},
 		{"no grants", func(o *out) { o.Grants.HTTP = nil }, "no grant"},
-		{"baseUrl not granted", func(o *out) { o.BaseURL = "https://own.example"; o.Request.URL = "https://own.example/x" }, "no grant"},
+		{"baseUrl not granted", func(o *out) { o.BaseURL = "https://own.example"; o.Encoded.URL = "https://own.example/x" }, "no grant"},
 		{"baseUrl granted but another", func(o *out) {
 			o.Grants.HTTP = []string{abi.GrantBaseURL}
 			o.BaseURL = "https://own.example"
@@ -114,14 +114,14 @@ func TestRequestRefused(t *testing.T) {
 		{"placeholder in the URL", url("https://api.example.com/?key=${apiKey}"), "placeholder in the URL"},
 		{"placeholder in the host", url("https://${apiKey}.example.com/"), "placeholder in the URL"},
 		{"placeholder in a header's name", header("x-${apiKey}", "1"), "placeholder in a header's name"},
-		{"placeholder in the body", func(o *out) { o.Request.Body = abi.RawJSON(`{"api_key":"${apiKey}"}`) }, `body's field "api_key"`},
+		{"placeholder in the body", func(o *out) { o.Encoded.Body = abi.RawJSON(`{"api_key":"${apiKey}"}`) }, `body's field "api_key"`},
 		{"unknown placeholder", header("x-a", "${nothing}"), `${nothing} in the header "X-A"`},
 		{"secret not granted", header("x-a", "${orgId}"), "grants name no such secret"},
 		{"secret not set", func(o *out) { o.Secrets = nil }, "the workspace has no apiKey"},
 		{"placeholder not closed", header("x-a", "${apiKey"), "begins no placeholder"},
 		{"placeholder with a space", header("x-a", "${api Key}"), "begins no placeholder"},
 		{"placeholder without a name", header("x-a", "${}"), "begins no placeholder"},
-		{"secret with a line end", func(o *out) { o.Secrets["apiKey"] = secret + "\r\nX-Evil: 1" }, "the workspace's apiKey holds a line end"},
+		{"secret with a line end", func(o *out) { o.Secrets["apiKey"] = apiKey + "\r\nX-Evil: 1" }, "the workspace's apiKey holds a line end"},
 		{"Host", header("host", "evil.example"), "only the host sets"},
 		{"Content-Length", header("Content-Length", "3"), "only the host sets"},
 		{"Transfer-Encoding", header("TRANSFER-ENCODING", "chunked"), "only the host sets"},
@@ -139,13 +139,13 @@ func TestRequestRefused(t *testing.T) {
 		{"long headers", header("x-a", strings.Repeat("x", 40000)), "bytes of headers"},
 		{"many headers", func(o *out) {
 			for i := range 70 {
-				o.Request.Headers[fmt.Sprintf("x-%d", i)] = "1"
+				o.Encoded.Headers[fmt.Sprintf("x-%d", i)] = "1"
 			}
 		}, "71 headers"},
-		{"method", func(o *out) { o.Request.Method = "DELETE" }, `"DELETE"`},
-		{"framing", func(o *out) { o.Request.Framing = "xml" }, `"xml"`},
-		{"body no JSON", func(o *out) { o.Request.Body = abi.RawJSON(`"a`) }, "no JSON"},
-		{"long body", func(o *out) { o.Request.Body = abi.RawJSON("[" + strings.Repeat("1,", 1000) + "1]") }, "2003 bytes"},
+		{"method", func(o *out) { o.Encoded.Method = "DELETE" }, `"DELETE"`},
+		{"framing", func(o *out) { o.Encoded.Framing = "xml" }, `"xml"`},
+		{"body no JSON", func(o *out) { o.Encoded.Body = abi.RawJSON(`"a`) }, "no JSON"},
+		{"long body", func(o *out) { o.Encoded.Body = abi.RawJSON("[" + strings.Repeat("1,", 1000) + "1]") }, "2003 bytes"},
 	}
 	c := client(t, Options{Limits: Limits{MaxRequest: 1000}})
 	for _, tt := range tests {
@@ -153,8 +153,8 @@ func TestRequestRefused(t *testing.T) {
 			o := granted()
 			tt.change(o)
 			_, err := c.Do(t.Context(), o)
-			wantError(t, err, chat.UpstreamRefused, tt.text, false)
-			if strings.Contains(err.Error(), secret) || strings.Contains(err.Error(), "org-not-granted") {
+			wantError(t, err, outbound.Refused, tt.text, false)
+			if strings.Contains(err.Error(), apiKey) || strings.Contains(err.Error(), "org-not-granted") {
 				t.Errorf("error %q holds a secret", err)
 			}
 		})
@@ -178,7 +178,7 @@ func TestGrants(t *testing.T) {
 		{"http://10.1.2.3:8000/v1", "http://10.1.2.3:8000", "http://10.1.2.3:8001/v1", false},
 	}
 	for _, tt := range tests {
-		out := &chat.Outbound{Grants: abi.Grants{HTTP: []string{"https://other.example", tt.grant}}, BaseURL: tt.base}
+		out := &outbound.Request{Grants: abi.Grants{HTTP: []string{"https://other.example", tt.grant}}, BaseURL: tt.base}
 		if _, private, err := destination(tt.url, out); err != nil || private != tt.private {
 			t.Errorf("%s with the grant %s and baseUrl %q: private %v, error %v; want %v, none", tt.url, tt.grant, tt.base, private, err, tt.private)
 		}
@@ -195,11 +195,11 @@ func TestExpand(t *testing.T) {
 }
 
 func TestScrub(t *testing.T) {
-	secrets := map[string]string{"apiKey": secret, "orgId": "EMPTY", "other": secret + "-longer"}
+	secrets := map[string]string{"apiKey": apiKey, "orgId": "EMPTY", "other": apiKey + "-longer"}
 	tests := []struct{ in, want string }{
 		{"no secret: EMPTY", "no secret: EMPTY"},
-		{"key " + secret + " is bad, " + secret, "key [redacted] is bad, [redacted]"},
-		{"key " + secret + "-longer", "key [redacted]"},
+		{"key " + apiKey + " is bad, " + apiKey, "key [redacted] is bad, [redacted]"},
+		{"key " + apiKey + "-longer", "key [redacted]"},
 		{`"sk-4f9a0c/71+d2\u003ce8\u003eb6"`, `"[redacted]"`},
 		{`"sk-4f9a0c\/71+d2<e8>b6"`, `"[redacted]"`},
 		{"?key=sk-4f9a0c%2F71%2Bd2%3Ce8%3Eb6&x", "?key=[redacted]&x"},

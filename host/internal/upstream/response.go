@@ -10,13 +10,13 @@ import (
 	"sync"
 
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 // errClosed is why a response that its reader closed ends.
 var errClosed = errors.New("the response was closed")
 
-// A response is a [chat.Response] under way.
+// A response is a [outbound.Response] under way.
 type response struct {
 	resp   *http.Response
 	body   io.Reader // decompressed
@@ -59,10 +59,10 @@ func (r *response) open() error {
 
 func (r *response) Status() int { return r.resp.StatusCode }
 
-// Header implements [chat.Response].
+// Header implements [outbound.Response].
 func (r *response) Header() http.Header { return r.resp.Header }
 
-// Next implements [chat.Response]. A body that breaks off gives the events
+// Next implements [outbound.Response]. A body that breaks off gives the events
 // before the break first. Secrets are scrubbed from events as far as they stand
 // in one event.
 func (r *response) Next() ([]abi.Event, error) {
@@ -102,7 +102,7 @@ func (r *response) clean(events []abi.Event) {
 	}
 }
 
-// Body implements [chat.Response]. It returns what came, even where the body
+// Body implements [outbound.Response]. It returns what came, even where the body
 // broke off, without the secrets.
 func (r *response) Body(limit int64) []byte {
 	// Where the cut or a break splits a secret, the part before it must not
@@ -138,8 +138,8 @@ func (r *response) read(p []byte) (int, error) {
 	switch {
 	case r.left < 0:
 		r.left = 0
-		return n - 1, &chat.UpstreamError{
-			Kind:    chat.UpstreamTooLong,
+		return n - 1, &outbound.Error{
+			Kind:    outbound.TooLong,
 			Message: fmt.Sprintf("the provider's answer is longer than %d bytes", r.limit),
 		}
 	case err == nil || err == io.EOF:
@@ -148,7 +148,7 @@ func (r *response) read(p []byte) (int, error) {
 	return n, r.watch.failure("the provider's answer broke off in the middle", err)
 }
 
-// Close implements [chat.Response]. It closes the connection unless the
+// Close implements [outbound.Response]. It closes the connection unless the
 // response was read to its end. It is idempotent and may be called while
 // another goroutine is in Next, which it ends.
 func (r *response) Close() error {

@@ -7,10 +7,9 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-)
 
-// Redacted stands where a secret was.
-const Redacted = "[redacted]"
+	"github.com/parley-search/parley/host/internal/secret"
+)
 
 // A secret shorter than this many bytes is none: servers that ask for no key
 // are given words like "EMPTY", and every text has those. In the events of an
@@ -20,7 +19,7 @@ const (
 	shortestEventSecret = 16
 )
 
-// Scrub puts [Redacted] in place of every secret in text, and of the forms that
+// Scrub puts [secret.Redacted] in place of every secret in text, and of the forms that
 // a secret takes when quoted: in JSON, in a URL, in base64. Secrets of fewer
 // than six bytes are left.
 func Scrub(text string, secrets map[string]string) string {
@@ -36,13 +35,13 @@ type scrubber struct {
 
 func newScrubber(secrets map[string]string) scrubber {
 	var s scrubber
-	for _, secret := range secrets {
-		if len(secret) < shortestSecret {
+	for _, value := range secrets {
+		if len(value) < shortestSecret {
 			continue
 		}
-		for _, form := range forms(secret) {
+		for _, form := range forms(value) {
 			s.all = append(s.all, []byte(form))
-			if len(secret) >= shortestEventSecret {
+			if len(value) >= shortestEventSecret {
 				s.event = append(s.event, []byte(form))
 			}
 		}
@@ -105,7 +104,7 @@ func replaceAll(b []byte, needles [][]byte) ([]byte, bool) {
 	found := false
 	for _, n := range needles {
 		if bytes.Contains(b, n) {
-			b, found = bytes.ReplaceAll(b, n, []byte(Redacted)), true
+			b, found = bytes.ReplaceAll(b, n, []byte(secret.Redacted)), true
 		}
 	}
 	return b, found

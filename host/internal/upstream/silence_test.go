@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 // provider is where piped clients find theirs.
@@ -73,7 +73,7 @@ func TestSilence(t *testing.T) {
 				})
 				began := time.Now()
 				got, err := get(t, c, to(provider))
-				wantError(t, err, chat.UpstreamTimeout, tt.text, false)
+				wantError(t, err, outbound.Timeout, tt.text, false)
 				if len(got) != len(tt.want) {
 					t.Errorf("events %q, want %q", got, tt.want)
 				}
@@ -158,7 +158,7 @@ func TestStallThenGood(t *testing.T) {
 		})
 		for range 2 {
 			_, err := get(t, c, to(provider))
-			wantError(t, err, chat.UpstreamTimeout, "did not answer", false)
+			wantError(t, err, outbound.Timeout, "did not answer", false)
 		}
 		if got, err := get(t, c, to(provider)); err != nil || len(got) != 1 {
 			t.Errorf("after two stalls: %d events, error %v; want 1 and none", len(got), err)
@@ -197,7 +197,7 @@ func TestCancel(t *testing.T) {
 			cancel()
 			<-gone
 			err := <-ended
-			wantError(t, err, chat.UpstreamBroken, "cancelled", false)
+			wantError(t, err, outbound.Broken, "cancelled", false)
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("error %v, want context.Canceled in its chain", err)
 			}
@@ -212,7 +212,7 @@ func TestCallerDeadline(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err := c.Do(ctx, to(provider))
-		wantError(t, err, chat.UpstreamTimeout, "time is over", false)
+		wantError(t, err, outbound.Timeout, "time is over", false)
 	})
 }
 
@@ -249,7 +249,7 @@ func TestHammerClose(t *testing.T) {
 		<-closed
 		<-closed
 		err = <-ended
-		wantError(t, err, chat.UpstreamBroken, "closed", false)
+		wantError(t, err, outbound.Broken, "closed", false)
 		if _, again := r.Next(); again == nil {
 			t.Error("Next after its error gives none")
 		}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 // sseState is the event under way. Its data is buf[from:to] while has is set:
@@ -193,8 +193,8 @@ func (f *Framer) typeName(b []byte) string {
 }
 
 func tooLongEvent(limit int) error {
-	return &chat.UpstreamError{
-		Kind:    chat.UpstreamTooLong,
+	return &outbound.Error{
+		Kind:    outbound.TooLong,
 		Message: fmt.Sprintf("one event of the provider's answer is longer than %d bytes", limit),
 	}
 }

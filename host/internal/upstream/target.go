@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/export"
+	"github.com/parley-search/parley/host/internal/secret"
 )
 
 var _ export.Targets = (*Targets)(nil)
@@ -23,9 +23,7 @@ const (
 	targetAfter  = time.Minute
 )
 
-// Targets reaches the instances that operators export to. They may be at
-// private addresses, since the operator names one; never at link-local ones and
-// those of cloud metadata. Redirects are answers like others: they are not
+// Targets reaches the instances that indexes are exported to. Redirects are answers like others: they are not
 // followed. Safe for concurrent use.
 type Targets struct {
 	limits    Limits
@@ -39,7 +37,7 @@ func NewTargets(o Options) *Targets {
 		o.Limits.Whole = targetWhole
 	}
 	limits := o.Limits.withDefaults()
-	transport := newTransport(&o, limits, true)
+	transport := newTransport(&o, limits, o.Private)
 	transport.MaxIdleConns, transport.MaxIdleConnsPerHost = 2, 2
 	return &Targets{limits, o.UserAgent, transport}
 }
@@ -51,12 +49,12 @@ func (t *Targets) Close() error {
 }
 
 // Target implements [export.Targets].
-func (t *Targets) Target(base *url.URL, key chat.Secret) export.Target { return &target{t, base, key} }
+func (t *Targets) Target(base *url.URL, key secret.Text) export.Target { return &target{t, base, key} }
 
 type target struct {
 	*Targets
 	base *url.URL
-	key  chat.Secret
+	key  secret.Text
 }
 
 // Send implements [export.Target].

@@ -11,8 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/export"
+	"github.com/parley-search/parley/host/internal/outbound"
+	"github.com/parley-search/parley/host/internal/secret"
 )
 
 // targetAt returns the target whose API is at address.
@@ -22,9 +23,10 @@ func targetAt(t *testing.T, address string, o Options) export.Target {
 	if err != nil {
 		t.Fatal(err)
 	}
+	o.Private = AnyPrivate()
 	all := NewTargets(o)
 	t.Cleanup(func() { _ = all.Close() })
-	return all.Target(base, chat.NewSecret(secret))
+	return all.Target(base, secret.New(apiKey))
 }
 
 func TestTargetSend(t *testing.T) {
@@ -51,7 +53,7 @@ func TestTargetSend(t *testing.T) {
 	fmt.Fprint(z, "a line")
 	z.Close()
 	a, err := to.Send(t.Context(), export.Request{Method: "POST", Path: "/x?y=1", Body: []byte(packed.String()), Packed: true})
-	want := "POST /api/x?y=1 [Bearer " + secret + "] [application/x-ndjson] a line <nil>\n"
+	want := "POST /api/x?y=1 [Bearer " + apiKey + "] [application/x-ndjson] a line <nil>\n"
 	if err != nil || a.Status != 503 || a.After != 7*time.Second || string(a.Body) != want {
 		t.Errorf("Send = %+v %s, %v; want 503, after 7 s, %s", a, a.Body, err, want)
 	}
@@ -63,12 +65,12 @@ func TestTargetSend(t *testing.T) {
 // What an operator names may be private, but not the metadata of a cloud; and
 // no error shows the key.
 func TestTargetRefused(t *testing.T) {
-	if _, err := targetAt(t, "http://169.254.169.254", Options{}).Send(t.Context(), export.Request{Method: "GET", Path: "/"}); err == nil || !strings.Contains(err.Error(), "metadata") || strings.Contains(err.Error(), secret) {
+	if _, err := targetAt(t, "http://169.254.169.254", Options{}).Send(t.Context(), export.Request{Method: "GET", Path: "/"}); err == nil || !strings.Contains(err.Error(), "metadata") || strings.Contains(err.Error(), apiKey) {
 		t.Errorf("Send to metadata = %v, want a refusal without the key", err)
 	}
 	s := httptest.NewServer(http.NotFoundHandler())
 	s.Close()
-	if _, err := targetAt(t, s.URL, Options{}).Send(t.Context(), export.Request{Method: "GET", Path: "/"}); err == nil || strings.Contains(err.Error(), secret) {
+	if _, err := targetAt(t, s.URL, Options{}).Send(t.Context(), export.Request{Method: "GET", Path: "/"}); err == nil || strings.Contains(err.Error(), apiKey) {
 		t.Errorf("Send to nobody = %v, want an error without the key", err)
 	}
 	hangs := make(chan struct{})
@@ -76,7 +78,7 @@ func TestTargetRefused(t *testing.T) {
 	defer s.Close()
 	defer close(hangs)
 	_, err := targetAt(t, s.URL, Options{Limits: Limits{FirstByte: 10 * time.Millisecond}}).Send(t.Context(), export.Request{Method: "POST", Path: "/", Body: make([]byte, 1<<20)})
-	if u, ok := err.(*chat.UpstreamError); !ok || u.Kind != chat.UpstreamTimeout {
+	if u, ok := err.(*outbound.Error); !ok || u.Kind != outbound.Timeout {
 		t.Errorf("Send to a silent host = %v, want a timeout", err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/secret"
 	"github.com/parley-search/parley/host/internal/telemetry"
 )
 
@@ -21,7 +21,7 @@ const telemetryTimeout = time.Minute
 // named. It implements [telemetry.Sender] and is safe for concurrent use.
 type TelemetrySender struct {
 	url       string
-	key       chat.Secret
+	key       secret.Text
 	userAgent string
 	transport *http.Transport
 }
@@ -48,12 +48,12 @@ func CheckTelemetryURL(address string) error {
 // takes at address, such as https://example.com/v1/batch, with key as its write
 // key. Addresses of private networks are allowed, since the operator named
 // one; those of the machine's cloud are not. o.TLS and o.Resolver are used.
-func NewTelemetrySender(address string, key chat.Secret, o Options) (*TelemetrySender, error) {
+func NewTelemetrySender(address string, key secret.Text, o Options) (*TelemetrySender, error) {
 	if err := CheckTelemetryURL(address); err != nil {
 		return nil, fmt.Errorf("telemetry URL: %w", err)
 	}
 	limits := Limits{}.withDefaults()
-	transport := newTransport(&o, limits, true)
+	transport := newTransport(&o, limits, o.Private)
 	transport.MaxIdleConns, transport.MaxIdleConnsPerHost = 1, 1
 	return &TelemetrySender{address, key, "parley", transport}, nil
 }

@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/secret"
 )
 
 func sender(t *testing.T, url string) *TelemetrySender {
 	t.Helper()
-	s, err := NewTelemetrySender(url, chat.NewSecret("write-key"), Options{})
+	s, err := NewTelemetrySender(url, secret.New("write-key"), Options{Private: AnyPrivate()})
 	if err != nil {
 		t.Fatal(err)
 	}

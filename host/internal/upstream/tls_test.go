@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 func TestNoConnection(t *testing.T) {
@@ -26,8 +26,8 @@ func TestNoConnection(t *testing.T) {
 	l.Close()
 	c := client(t, Options{})
 	_, err = get(t, c, to(url))
-	wantError(t, err, chat.UpstreamConnect, "no connection to 127.0.0.1:", true)
-	if e := err.(*chat.UpstreamError); strings.Contains(e.Err.Error(), "127.0.0.1") {
+	wantError(t, err, outbound.Connect, " was not reached; the host's log has the cause", true)
+	if e := err.(*outbound.Error); strings.Contains(e.Err.Error(), "127.0.0.1") {
 		t.Errorf("cause %v names an address", e.Err)
 	}
 }
@@ -57,12 +57,12 @@ func TestTLS(t *testing.T) {
 	})
 	t.Run("not trusted", func(t *testing.T) {
 		_, err := get(t, client(t, Options{}), to(s.URL))
-		wantError(t, err, chat.UpstreamConnect, "certificate", false)
+		wantError(t, err, outbound.Connect, "was not reached", false)
 	})
 	t.Run("other name", func(t *testing.T) {
 		c := client(t, Options{TLS: &tls.Config{RootCAs: roots, ServerName: "other.example"}})
 		_, err := get(t, c, to(s.URL))
-		wantError(t, err, chat.UpstreamConnect, "certificate", false)
+		wantError(t, err, outbound.Connect, "was not reached", false)
 	})
 	t.Run("by a clock that is ahead, then right", func(t *testing.T) {
 		var ahead atomic.Bool
@@ -74,7 +74,7 @@ func TestTLS(t *testing.T) {
 		}}})
 		ahead.Store(true)
 		_, err := get(t, c, to(s.URL))
-		wantError(t, err, chat.UpstreamConnect, "certificate", false)
+		wantError(t, err, outbound.Connect, "was not reached", false)
 		ahead.Store(false)
 		if got, err := get(t, c, to(s.URL)); err != nil || len(got) != 3 {
 			t.Errorf("%d events, error %v; want 3, none", len(got), err)
@@ -87,13 +87,13 @@ func TestTLS(t *testing.T) {
 		old.StartTLS()
 		defer old.Close()
 		_, err := get(t, client(t, Options{}), to(old.URL))
-		wantError(t, err, chat.UpstreamConnect, "no connection", true)
+		wantError(t, err, outbound.Connect, "was not reached", true)
 	})
 	t.Run("no TLS at all", func(t *testing.T) {
 		plain := httptest.NewServer(http.HandlerFunc(stream))
 		defer plain.Close()
 		_, err := get(t, client(t, Options{}), to("https"+strings.TrimPrefix(plain.URL, "http")))
-		wantError(t, err, chat.UpstreamConnect, "does not speak TLS", false)
+		wantError(t, err, outbound.Connect, "was not reached", false)
 	})
 	t.Run("silent", func(t *testing.T) {
 		l, err := net.Listen("tcp", "127.0.0.1:0") // the kernel accepts, nobody answers
@@ -102,7 +102,7 @@ func TestTLS(t *testing.T) {
 		}
 		defer l.Close()
 		_, err = get(t, client(t, Options{Limits: Limits{Connect: 50 * time.Millisecond}}), to("https://"+l.Addr().String()))
-		wantError(t, err, chat.UpstreamTimeout, "", true)
+		wantError(t, err, outbound.Connect, "was not reached", true)
 	})
 }
 
@@ -120,7 +120,7 @@ func TestHTTP2Breaks(t *testing.T) {
 	roots.AddCert(s.Certificate())
 	c := client(t, Options{TLS: &tls.Config{RootCAs: roots}})
 	got, err := get(t, c, to(s.URL))
-	wantError(t, err, chat.UpstreamBroken, "broke off", false)
+	wantError(t, err, outbound.Broken, "broke off", false)
 	if !slices.Equal(got, data("a")) {
 		t.Errorf("events %q, want the one that was whole", got)
 	}

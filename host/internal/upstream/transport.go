@@ -15,9 +15,18 @@ import (
 // back is not.
 const receiveBuffer = 256 << 10
 
+// NewTransport returns a pool of connections for what is no request of a client:
+// by o's resolver and TLS, to public addresses and those of o.Private alone.
+func NewTransport(o Options) *http.Transport {
+	limits := o.Limits.withDefaults()
+	t := newTransport(&o, limits, o.Private)
+	t.ResponseHeaderTimeout = limits.FirstByte
+	return t
+}
+
 // newTransport returns a pool of connections. No proxy of the environment is
 // asked: it would see the keys, and would reach addresses that we refuse.
-func newTransport(o *Options, limits Limits, private bool) *http.Transport {
+func newTransport(o *Options, limits Limits, private Private) *http.Transport {
 	dialer := &net.Dialer{
 		Timeout:  limits.Connect,
 		Resolver: o.Resolver,

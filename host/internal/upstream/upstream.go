@@ -11,7 +11,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 // Options is how a [Client] is made. The zero value works.
@@ -21,6 +21,7 @@ type Options struct {
 	Resolver  *net.Resolver // default: the machine's
 	TLS       *tls.Config   // default: the machine's roots, TLS 1.2 and later
 	Record    *Recorder     // nil: nothing is recorded
+	Private   Private       // private addresses that may be named; default none
 }
 
 // Limits bounds what one request may take. The zero value of a field means its
@@ -51,7 +52,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// A Client sends requests to providers. It is a [chat.Upstream], safe for
+// A Client sends requests to providers. It is a [outbound.Sender], safe for
 // concurrent use.
 type Client struct {
 	limits    Limits
@@ -70,8 +71,8 @@ func New(o Options) *Client {
 		limits:    limits,
 		userAgent: cmp.Or(o.UserAgent, "parley"),
 		record:    o.Record,
-		public:    newTransport(&o, limits, false),
-		private:   newTransport(&o, limits, true),
+		public:    newTransport(&o, limits, Private{}),
+		private:   newTransport(&o, limits, o.Private),
 	}
 }
 
@@ -85,12 +86,12 @@ func (c *Client) Close() error {
 
 // Do checks out against its grants, sends it and returns once the response's
 // head is there, whatever its status but a redirect. The caller closes the
-// response. An error is a [*chat.UpstreamError].
+// response. An error is a [*outbound.Error].
 //
 // ctx ends the request and then the response: the connection is closed at
 // once. A connection is kept for the next request only where the response was
 // read to [io.EOF].
-func (c *Client) Do(ctx context.Context, out *chat.Outbound) (chat.Response, error) {
+func (c *Client) Do(ctx context.Context, out *outbound.Request) (outbound.Response, error) {
 	w, sent := newWatch(ctx, c.limits), &payload{}
 	req, private, err := c.request(w.trace(sent.wrote), out, sent)
 	if err != nil {
@@ -116,7 +117,7 @@ func (c *Client) Do(ctx context.Context, out *chat.Outbound) (chat.Response, err
 		limit: c.limits.MaxResponse,
 		scrub: newScrubber(out.Secrets),
 		framer: NewFramer(FramerOptions{
-			Framing:     out.Request.Framing,
+			Framing:     out.Encoded.Framing,
 			ContentType: resp.Header.Get("Content-Type"),
 			MaxEvent:    c.limits.MaxEvent,
 		}),

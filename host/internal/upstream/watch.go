@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 // A watch holds one request to its limits: it cancels the request's context,
@@ -111,9 +111,7 @@ func (w *watch) expire() {
 	w.mu.Unlock()
 	switch p {
 	case connecting:
-		err := timeout("no connection to the provider within %v", w.limits.Connect)
-		err.Retryable = true
-		w.cancel(err)
+		w.cancel(errSlow{w.limits.Connect})
 	case awaitingHead:
 		w.cancel(timeout("the provider did not answer within %v", w.limits.FirstByte))
 	default:
@@ -121,6 +119,11 @@ func (w *watch) expire() {
 	}
 }
 
-func timeout(format string, limit time.Duration) *chat.UpstreamError {
-	return &chat.UpstreamError{Kind: chat.UpstreamTimeout, Message: fmt.Sprintf(format, limit)}
+// errSlow says that there was no connection for as long.
+type errSlow struct{ limit time.Duration }
+
+func (e errSlow) Error() string { return fmt.Sprintf("no connection within %v", e.limit) }
+
+func timeout(format string, limit time.Duration) *outbound.Error {
+	return &outbound.Error{Kind: outbound.Timeout, Message: fmt.Sprintf(format, limit)}
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 func TestWeather(t *testing.T) {
@@ -14,7 +14,7 @@ func TestWeather(t *testing.T) {
 		name   string
 		answer string
 		want   []event
-		kind   chat.UpstreamErrorKind // of the error at the end, if any
+		kind   outbound.ErrorKind // of the error at the end, if any
 		text   string
 	}{
 		{"good, chunked", chunked + chunk("data: a\n\n") + chunk("data: [DONE]\n\n") + "0\r\n\r\n", data("a", "[DONE]"), "", ""},
@@ -24,25 +24,25 @@ func TestWeather(t *testing.T) {
 		{"split inside everything", chunked + chunk("da") + chunk("ta: \xe2\x82") + chunk("\xac\r") + chunk("\n\r\n") + "0\r\n\r\n", data("€"), "", ""},
 		{"not UTF-8", toEnd + "data: {\"a\":\"\xff\xfe\"}\n\n", data("{\"a\":\"\uFFFD\uFFFD\"}"), "", ""},
 		{"megabyte line", toEnd + "data: " + long + "\n\ndata: a\n\n", data(long, "a"), "", ""},
-		{"line over the bound", toEnd + "data: a\n\ndata: " + long + long + "\n\n", data("a"), chat.UpstreamTooLong, "one event"},
-		{"answer over the bound", toEnd + strings.Repeat("data: "+long+"\n\n", 5), data(long, long, long), chat.UpstreamTooLong, "8388608 bytes"},
-		{"dies inside a chunk", chunked + chunk("data: a\n\n") + "20\r\ndata: {\"hal", data("a"), chat.UpstreamBroken, "broke off"},
-		{"dies between chunks", chunked + chunk("data: a\n\ndata: b\n"), data("a"), chat.UpstreamBroken, "broke off"},
-		{"dies inside a length", head + "Content-Length: 100\r\n\r\ndata: a\n\ndata: b", data("a"), chat.UpstreamBroken, "broke off"},
-		{"no chunk where one should be", chunked + chunk("data: a\n\n") + "zzz\r\n", data("a"), chat.UpstreamBroken, "broke off"},
-		{"dies in the head", "HTTP/1.1 200 OK\r\nContent-Ty", nil, chat.UpstreamBroken, "before it answered"},
-		{"says nothing", "", nil, chat.UpstreamBroken, "before it answered"},
-		{"no HTTP", "SSH-2.0-OpenSSH_9.6\r\n", nil, chat.UpstreamBroken, "before it answered"},
-		{"head over the bound", head + "X: " + strings.Repeat("x", 70<<10) + "\r\n\r\n", nil, chat.UpstreamTooLong, "head"},
-		{"HTML", "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html>sign in</html>", nil, chat.UpstreamBroken, "HTML"},
-		{"HTML as a stream", toEnd + "\n<!DOCTYPE html>", nil, chat.UpstreamBroken, "HTML"},
+		{"line over the bound", toEnd + "data: a\n\ndata: " + long + long + "\n\n", data("a"), outbound.TooLong, "one event"},
+		{"answer over the bound", toEnd + strings.Repeat("data: "+long+"\n\n", 5), data(long, long, long), outbound.TooLong, "8388608 bytes"},
+		{"dies inside a chunk", chunked + chunk("data: a\n\n") + "20\r\ndata: {\"hal", data("a"), outbound.Broken, "broke off"},
+		{"dies between chunks", chunked + chunk("data: a\n\ndata: b\n"), data("a"), outbound.Broken, "broke off"},
+		{"dies inside a length", head + "Content-Length: 100\r\n\r\ndata: a\n\ndata: b", data("a"), outbound.Broken, "broke off"},
+		{"no chunk where one should be", chunked + chunk("data: a\n\n") + "zzz\r\n", data("a"), outbound.Broken, "broke off"},
+		{"dies in the head", "HTTP/1.1 200 OK\r\nContent-Ty", nil, outbound.Broken, "was not reached"},
+		{"says nothing", "", nil, outbound.Broken, "was not reached"},
+		{"no HTTP", "SSH-2.0-OpenSSH_9.6\r\n", nil, outbound.Broken, "was not reached"},
+		{"head over the bound", head + "X: " + strings.Repeat("x", 70<<10) + "\r\n\r\n", nil, outbound.TooLong, "head"},
+		{"HTML", "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html>sign in</html>", nil, outbound.Broken, "HTML"},
+		{"HTML as a stream", toEnd + "\n<!DOCTYPE html>", nil, outbound.Broken, "HTML"},
 		{"error in the stream", toEnd + "data: a\n\n{\n \"error\": 1\n}\n", data("a", "{\n \"error\": 1\n}"), "", ""},
 		{"JSON instead", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n{\"error\":\n1}", data("{\"error\":\n1}"), "", ""},
-		{"array cut off", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n[{\"a\":1},{", data(`{"a":1}`), chat.UpstreamBroken, "middle of a JSON value"},
+		{"array cut off", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n[{\"a\":1},{", data(`{"a":1}`), outbound.Broken, "middle of a JSON value"},
 		{"empty", toEnd, nil, "", ""},
-		{"brotli", head + "Content-Encoding: br\r\n\r\nxx", nil, chat.UpstreamBroken, `encoded as "br"`},
-		{"no gzip", head + "Content-Encoding: gzip\r\n\r\ndata: a\n\n", nil, chat.UpstreamBroken, "broke off"},
-		{"switches protocols", "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n", nil, chat.UpstreamBroken, "101"},
+		{"brotli", head + "Content-Encoding: br\r\n\r\nxx", nil, outbound.Broken, `encoded as "br"`},
+		{"no gzip", head + "Content-Encoding: gzip\r\n\r\ndata: a\n\n", nil, outbound.Broken, "broke off"},
+		{"switches protocols", "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n", nil, outbound.Broken, "101"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -62,7 +62,8 @@ func TestWeather(t *testing.T) {
 			} else if err != nil {
 				t.Errorf("error %v, want none", err)
 			}
-			if strings.Contains(fmt.Sprint(err), "127.0.0.1:") {
+			// But that of the URL.
+			if strings.Contains(strings.ReplaceAll(fmt.Sprint(err), strings.TrimPrefix(l.url, "http://"), ""), "127.0.0.1:") {
 				t.Errorf("error %v names an address", err)
 			}
 		})

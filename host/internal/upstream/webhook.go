@@ -3,14 +3,14 @@ package upstream
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/secret"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -20,12 +20,11 @@ var _ task.Poster = (*Webhook)(nil)
 // of the answer.
 const webhookWhole = 30 * time.Second
 
-// A Webhook posts to the one address that the operator named, who may name a
-// private one. Redirects are not followed: they would take the authorization
+// A Webhook posts to the one address that the operator named. Redirects are not followed: they would take the authorization
 // elsewhere. Safe for concurrent use.
 type Webhook struct {
 	url           *url.URL
-	authorization chat.Secret
+	authorization secret.Text
 	userAgent     string
 	transport     *http.Transport
 }
@@ -41,19 +40,11 @@ func ParseWebhookURL(s string) (*url.URL, error) {
 }
 
 // NewWebhook returns a webhook that sends the header Authorization where one is
-// given.
-func NewWebhook(to *url.URL, authorization chat.Secret, userAgent string) *Webhook {
-	return &Webhook{
-		url: to, authorization: authorization, userAgent: userAgent,
-		transport: &http.Transport{
-			DialContext:         (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
-			TLSHandshakeTimeout: 10 * time.Second,
-			ForceAttemptHTTP2:   true,
-			DisableCompression:  true,
-			MaxIdleConns:        2,
-			IdleConnTimeout:     30 * time.Second,
-		},
-	}
+// given, by o's resolver, TLS and private addresses.
+func NewWebhook(to *url.URL, authorization secret.Text, o Options) *Webhook {
+	transport := newTransport(&o, o.Limits.withDefaults(), o.Private)
+	transport.MaxIdleConns, transport.MaxIdleConnsPerHost = 2, 2
+	return &Webhook{to, authorization, o.UserAgent, transport}
 }
 
 // Post implements [task.Poster]. Errors name host and status, never the path,
@@ -72,6 +63,9 @@ func (w *Webhook) Post(ctx context.Context, body []byte) error {
 		req.Header.Set("Authorization", w.authorization.Reveal())
 	}
 	resp, err := w.transport.RoundTrip(req)
+	if a, ok := errors.AsType[errAddress](err); ok {
+		return fmt.Errorf("post to webhook: %w: %w", a, task.ErrRefused)
+	}
 	if err != nil {
 		return fmt.Errorf("post to webhook: %w", err)
 	}

@@ -69,7 +69,7 @@ func TestRealPlugin(t *testing.T) {
 func BenchmarkRewrite(b *testing.B) {
 	bin := goPlugin(b)
 	for b.Loop() {
-		out, err := meter.Rewrite(bin)
+		out, _, err := meter.Rewrite(bin)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/parley-search/parley/host/internal/wasm/meter"
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 )
@@ -30,38 +31,38 @@ func newEngine(l Limiter, cache wazero.CompilationCache) (*engine, error) {
 
 func (e *engine) close() error { return e.wazero.Close(context.Background()) }
 
-// prepare returns the engine for bin and the module that it is to compile:
-// that of the runtime's limiter, or, where it refuses bin for the reason that
+// prepare returns the engine for bin, the module that it is to compile and what
+// its instances keep: that of the runtime's limiter, or, where it refuses bin for the reason that
 // comes with it, that of the limiter which stands in for it.
-func (r *Runtime) prepare(bin []byte) (e *engine, metered []byte, refusal string, err error) {
-	metered, err = r.engine.limiter.rewrite(bin)
+func (r *Runtime) prepare(bin []byte) (e *engine, metered []byte, state meter.State, refusal string, err error) {
+	metered, state, err = r.engine.limiter.rewrite(bin)
 	if err == nil {
-		return r.engine, metered, "", nil
+		return r.engine, metered, state, "", nil
 	}
 	other := r.engine.limiter.fallback()
 	if other == nil {
-		return nil, nil, "", err
+		return nil, nil, state, "", err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
-		return nil, nil, "", ErrClosed
+		return nil, nil, state, "", ErrClosed
 	}
 	if r.standIn == nil {
 		made, err := newEngine(other, r.cache)
 		if err != nil {
-			return nil, nil, "", err
+			return nil, nil, state, "", err
 		}
 		r.standIn = made
 	}
 	refusal = clip(err.Error(), 256)
-	metered, err = r.standIn.limiter.rewrite(bin)
-	return r.standIn, metered, refusal, err
+	metered, state, err = r.standIn.limiter.rewrite(bin)
+	return r.standIn, metered, state, refusal, err
 }
 
 // MeterRefuses says why [Metered] would leave bin to [ContextDone]; nil where
 // it would not.
 func MeterRefuses(bin []byte) error {
-	_, err := Metered().rewrite(bin)
+	_, _, err := Metered().rewrite(bin)
 	return err
 }

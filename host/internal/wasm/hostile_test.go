@@ -112,7 +112,7 @@ func TestHostileStart(t *testing.T) {
 				timeout = 100 * time.Millisecond
 			}
 			m := compile(t, r, name, wasm.Limits{StartTimeout: timeout})
-			_, err := m.Number(t.Context(), "parley_abi")
+			_, err := m.Number(t.Context(), 0, "parley_abi")
 			f, ok := errors.AsType[*wasm.Fault](err)
 			if !ok || f.Kind != kind || f.Export != "_initialize" {
 				t.Errorf("Number of %s: %v, want a %s in _initialize", name, err, kind)
@@ -180,7 +180,7 @@ func TestCompileRefuses(t *testing.T) {
 // instance, and that both count as one for the breaker.
 func TestPureRetry(t *testing.T) {
 	m := compile(t, open(t, wasm.Options{}), "trap", wasm.Limits{Faults: 2})
-	_, err := m.CallPure(t.Context(), decode, []byte("!"), nil)
+	_, err := m.CallPure(t.Context(), 0, decode, []byte("!"), nil)
 	if f, ok := errors.AsType[*wasm.Fault](err); !ok || f.Kind != wasm.FaultTrap {
 		t.Errorf("CallPure: %v, want a trap", err)
 	}

@@ -130,7 +130,7 @@ func TestSlim(t *testing.T) {
 			}
 		}
 		say()
-		i, err := m.pool.acquire(t.Context())
+		i, err := m.pool.acquire(t.Context(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}

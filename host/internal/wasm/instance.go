@@ -8,9 +8,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/abi"
-	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
-	"github.com/tetratelabs/wazero/experimental"
 )
 
 // An instance is one module with its memory. Whoever holds it, holds it alone:
@@ -28,6 +26,7 @@ type instance struct {
 	input    api.Function
 	region   uint32 // where input goes
 	capacity uint32 // how much of it fits
+	globals  []api.MutableGlobal
 	funcs    []api.Function
 	stack    [1]uint64
 	lane     *lane
@@ -35,6 +34,12 @@ type instance struct {
 	timeout time.Duration // of the call under way
 	calls   int
 	output  transcript
+
+	tag       Tag       // of the last call
+	used      bool      // called since it began or was reset
+	snapshot  *snapshot // what it began as or was frozen to; nil: it cannot be reset
+	own       ownPages
+	unchanged int // own pages that were as they should be, see maxUnchanged
 }
 
 type instanceKey struct{}
@@ -42,43 +47,6 @@ type instanceKey struct{}
 // instanceOf returns the instance that ctx leads back to.
 func instanceOf(ctx context.Context) *instance {
 	return ctx.Value(instanceKey{}).(*instance)
-}
-
-// start makes an instance and runs its start functions. An error is a [*Fault].
-func (m *Module) start() (*instance, error) {
-	i := &instance{
-		module:  m,
-		linear:  &linear{block: reserve(int(m.limits.Memory)), total: &m.memory},
-		guard:   m.engine.limiter.guard(m.limits),
-		started: time.Now(),
-		funcs:   make([]api.Function, len(m.callable)),
-		timeout: m.limits.StartTimeout,
-	}
-	i.base = context.WithValue(context.Background(), instanceKey{}, i)
-	if i.linear.block == nil {
-		return nil, &Fault{Kind: FaultMemory, Module: m.name, Export: abi.FuncInitialize, Detail: "the system gives no more memory"}
-	}
-	if err := m.image.lay(i.linear.block); err != nil {
-		i.linear.Free()
-		return nil, &Fault{Kind: FaultMemory, Module: m.name, Export: abi.FuncInitialize, Detail: err.Error()}
-	}
-	ctx := i.guard.begin(experimental.WithMemoryAllocator(i.base, i.linear), i.timeout)
-	mod, err := m.engine.wazero.InstantiateModule(ctx, m.compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions(abi.FuncInitialize))
-	if err == nil {
-		i.guard.attach(mod)
-	}
-	i.finish()
-	if err != nil {
-		err = i.fault(abi.FuncInitialize, err)
-		i.linear.Free()
-		return nil, err
-	}
-	i.api, i.memory, i.lane = mod, mod.Memory(), newLane()
-	m.slimmed.Do(func() { m.slim(mod) })
-	m.Rest() // what was run to start is of no more use: half of a Go guest's code
-	i.input = mod.ExportedFunction(abi.FuncInput)
-	m.instances.Add(1)
-	return i, nil
 }
 
 // close lets go of the instance.
@@ -165,15 +133,21 @@ func (i *instance) write(ctx context.Context, in []byte) error {
 		return nil
 	}
 	if len(in) > int(i.capacity) {
-		size := regionSize(len(in))
-		at, err := i.inputRegion(ctx, size)
-		if err != nil {
+		if err := i.widen(ctx, regionSize(len(in))); err != nil {
 			return err
 		}
-		i.region, i.capacity = at, size
 	}
 	i.memory.Write(i.region, in) // within memory, which never shrinks
 	return nil
+}
+
+// widen has the guest give an input region of size bytes. An error is a [*Fault].
+func (i *instance) widen(ctx context.Context, size uint32) error {
+	at, err := i.inputRegion(ctx, size)
+	if err == nil {
+		i.region, i.capacity = at, size
+	}
+	return err
 }
 
 // inputRegion returns the address of an input region of size bytes. An error

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/parley-search/parley/host/internal/wasm/meter"
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 )
@@ -17,8 +18,8 @@ type Limiter interface {
 	// configure sets what the limiter needs in how wazero compiles.
 	configure(c wazero.RuntimeConfig) wazero.RuntimeConfig
 	// rewrite returns the module to compile in place of bin, which it leaves as
-	// it is. An error is why it cannot.
-	rewrite(bin []byte) ([]byte, error)
+	// it is, and what its instances keep. An error is why it cannot.
+	rewrite(bin []byte) ([]byte, meter.State, error)
 	// fallback returns the limiter of modules that rewrite refuses; nil where
 	// it refuses none.
 	fallback() Limiter
@@ -42,6 +43,9 @@ type guard interface {
 	end() (fuel int64)
 }
 
+// unmetered is what is known of a module that was not rewritten.
+var unmetered = meter.State{Other: "globals: it is not metered"}
+
 // ContextDone ends a call by wazero's own means: compiled code looks at every
 // turn of a loop whether its context is done. Guests run several times slower
 // for it.
@@ -55,7 +59,7 @@ func (contextDone) configure(c wazero.RuntimeConfig) wazero.RuntimeConfig {
 	return c.WithCloseOnContextDone(true)
 }
 
-func (contextDone) rewrite(bin []byte) ([]byte, error) { return bin, nil }
+func (contextDone) rewrite(bin []byte) ([]byte, meter.State, error) { return bin, unmetered, nil }
 
 func (contextDone) fallback() Limiter { return nil }
 
@@ -88,7 +92,7 @@ func (unlimited) String() string { return "none" }
 
 func (unlimited) configure(c wazero.RuntimeConfig) wazero.RuntimeConfig { return c }
 
-func (unlimited) rewrite(bin []byte) ([]byte, error) { return bin, nil }
+func (unlimited) rewrite(bin []byte) ([]byte, meter.State, error) { return bin, unmetered, nil }
 
 func (unlimited) fallback() Limiter { return nil }
 

@@ -11,7 +11,12 @@ import (
 // Limits bounds one module. The zero value of a field means its default, given
 // beside it.
 type Limits struct {
-	Memory       uint64        // bytes of one instance's memory; default 16 MiB
+	Memory uint64 // bytes of one instance's memory; default 16 MiB
+	// Room is how many bytes of memory an instance has before it starts, beyond
+	// what it begins with; default none. A guest that is reset forgets that its
+	// memory has grown, which nobody can undo, and would grow it again in each
+	// call. Pages that it never writes to take no memory.
+	Room         uint64
 	Input        int           // bytes of one call's input; default a sixteenth of Memory, since a guest keeps many forms of it at once
 	Output       int           // bytes of one call's output; default abi.MaxOutput
 	CallTimeout  time.Duration // of one call, as long as the machine lets it run; default 2s

@@ -14,8 +14,11 @@ func reserve(size int) []byte {
 	return b
 }
 
-// release gives back what reserve returned.
+// release gives back what reserve or mapFile returned.
 func release(b []byte) {
+	if len(b) == 0 {
+		return
+	}
 	if err := unix.Munmap(b); err != nil {
 		panic("wasm: release of memory that was not reserved: " + err.Error())
 	}

@@ -41,7 +41,7 @@ func (metered) String() string { return "metered" }
 
 func (metered) configure(c wazero.RuntimeConfig) wazero.RuntimeConfig { return c }
 
-func (metered) rewrite(bin []byte) ([]byte, error) { return meter.Rewrite(bin) }
+func (metered) rewrite(bin []byte) ([]byte, meter.State, error) { return meter.Rewrite(bin) }
 
 func (metered) guard(l Limits) guard { return &meterGuard{budget: l.Fuel} }
 

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/wasm/meter"
 	"github.com/tetratelabs/wazero"
 )
 
@@ -28,6 +29,8 @@ type Module struct {
 	refusal  string // why the runtime's own limiter does not bound it
 	image    image  // of its instances' memory
 	compiled wazero.CompiledModule
+	state    meter.State // what its instances keep between calls
+	frozen   atomic.Pointer[frozen]
 	limits   Limits
 	callable []Export
 	index    map[string]int // into callable, by name
@@ -46,6 +49,8 @@ type Module struct {
 	dropped   atomic.Int64
 	fuel      atomic.Int64
 	perCall   spread // fuel of calls with input
+
+	resets, resetPages, renewals atomic.Int64
 }
 
 func newModule(r *Runtime, e *engine, name string, compiled wazero.CompiledModule, s *Shape, l Limits) *Module {
@@ -78,23 +83,23 @@ func newModule(r *Runtime, e *engine, name string, compiled wazero.CompiledModul
 }
 
 // Call passes in to an export of form (len i32) -> i64 and appends its answer
-// to dst. It waits for a free instance while ctx allows; once the guest runs,
+// to dst, under no [Tag]. It waits for a free instance while ctx allows; once the guest runs,
 // its own timeout is what ends it.
 //
 // An error is a [*Fault], a [*GuestError], [ErrInputTooLarge], [ErrClosed] or
 // ctx's own. With an error, dst comes back as it was.
 func (m *Module) Call(ctx context.Context, export string, in, dst []byte) ([]byte, error) {
-	return m.call(ctx, export, in, dst, 1)
+	return m.call(ctx, 0, export, in, dst, 1)
 }
 
-// CallPure is Call for an export whose answer hangs on its input alone: after
+// CallPure is Call under tag, for an export whose answer depends on its input alone: after
 // a fault that may pass ([Fault.Transient]) it is called again, once, on
 // another instance.
-func (m *Module) CallPure(ctx context.Context, export string, in, dst []byte) ([]byte, error) {
-	return m.call(ctx, export, in, dst, 2)
+func (m *Module) CallPure(ctx context.Context, tag Tag, export string, in, dst []byte) ([]byte, error) {
+	return m.call(ctx, tag, export, in, dst, 2)
 }
 
-func (m *Module) call(ctx context.Context, export string, in, dst []byte, tries int) ([]byte, error) {
+func (m *Module) call(ctx context.Context, tag Tag, export string, in, dst []byte, tries int) ([]byte, error) {
 	n, err := m.export(export, signatureCall)
 	if err != nil {
 		return dst, err
@@ -109,7 +114,7 @@ func (m *Module) call(ctx context.Context, export string, in, dst []byte, tries 
 	var out []byte
 	for range tries {
 		var i *instance
-		if i, err = m.pool.acquire(ctx); err != nil {
+		if i, err = m.lend(ctx, tag); err != nil {
 			break
 		}
 		out, err = i.call(n, in, dst)
@@ -130,8 +135,8 @@ func (m *Module) call(ctx context.Context, export string, in, dst []byte, tries 
 	return out, nil
 }
 
-// Number calls an export of form () -> i32.
-func (m *Module) Number(ctx context.Context, export string) (uint32, error) {
+// Number calls an export of form () -> i32 under tag.
+func (m *Module) Number(ctx context.Context, tag Tag, export string) (uint32, error) {
 	n, err := m.export(export, signatureNumber)
 	if err != nil {
 		return 0, err
@@ -140,7 +145,7 @@ func (m *Module) Number(ctx context.Context, export string) (uint32, error) {
 	if err != nil {
 		return 0, err
 	}
-	i, err := m.pool.acquire(ctx)
+	i, err := m.lend(ctx, tag)
 	var v uint32
 	if err == nil {
 		v, err = i.number(n)
@@ -211,6 +216,9 @@ func (m *Module) Close() (err error) {
 		m.pool.close()
 		m.runtime.forget(m)
 		err = errors.Join(m.compiled.Close(context.Background()), m.image.close())
+		if s := m.snapshot(); s != nil {
+			err = errors.Join(err, s.close())
+		}
 	})
 	return err
 }
@@ -229,6 +237,11 @@ type Stats struct {
 	FuelP99   int64            // the same of 99 in 100
 	Limiter   string           // what ends calls that take too long, by name
 	Refusal   string           // why that is not the runtime's limiter; mostly empty
+
+	Resets     int64  // of instances that went from one [Tag] to another
+	ResetPages int64  // that were put back in them
+	Renewals   int64  // instances that were replaced for it, since they could not be reset
+	NoReset    string // why none can be; empty where they can, and before [Module.Freeze]
 }
 
 // Stats returns m's figures of now.
@@ -244,6 +257,11 @@ func (m *Module) Stats() Stats {
 		Fuel:      m.fuel.Load(),
 		Limiter:   m.engine.limiter.String(),
 		Refusal:   m.refusal,
+
+		Resets: m.resets.Load(), ResetPages: m.resetPages.Load(), Renewals: m.renewals.Load(),
+	}
+	if f := m.frozen.Load(); f != nil {
+		s.NoReset = f.why
 	}
 	q := m.perCall.quantiles(0.5, 0.99)
 	s.FuelP50, s.FuelP99 = q[0], q[1]

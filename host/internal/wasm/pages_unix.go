@@ -29,3 +29,9 @@ func mapOver(place []byte, f *os.File, run bool) error {
 	_, err := unix.MmapPtr(int(f.Fd()), 0, unsafe.Pointer(unsafe.SliceData(place)), uintptr(len(place)), protection, unix.MAP_PRIVATE|unix.MAP_FIXED)
 	return err
 }
+
+// mapFile returns the first size bytes of f, to be read. They are given back by
+// release.
+func mapFile(f *os.File, size int) ([]byte, error) {
+	return unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ, unix.MAP_SHARED)
+}

@@ -25,6 +25,7 @@ type pool struct {
 	leaving  int       // being closed
 	retry    time.Time // when a start that failed may be tried again
 	closed   bool
+	isolated bool          // instances are reset between tags
 	quiet    chan struct{} // closed once a closed pool holds nothing more
 
 	uses, seen uint64 // acquisitions, and those at the last tick
@@ -52,20 +53,21 @@ func newPool(limit int, idleAfter time.Duration, start func() (*instance, error)
 	return &pool{limit: limit, idleAfter: idleAfter, start: start, quiet: make(chan struct{})}
 }
 
-// acquire lends an instance. It must be given back to release.
-func (p *pool) acquire(ctx context.Context) (*instance, error) {
+// acquire lends an instance, one that served tag if it can. It must be given back
+// to release.
+func (p *pool) acquire(ctx context.Context, tag Tag) (*instance, error) {
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
 		return nil, ErrClosed
 	}
-	p.uses++
+	if tag != Rehearsal {
+		p.uses++
+	}
 	if !p.ticking {
 		p.tick()
 	}
-	if n := len(p.idle); n > 0 {
-		i := p.idle[n-1]
-		p.idle = p.idle[:n-1]
+	if i := p.pick(tag); i != nil {
 		if p.spare == nil && !p.starting {
 			p.fill()
 		}
@@ -100,6 +102,63 @@ func (p *pool) acquire(ctx context.Context) (*instance, error) {
 		p.release(i, false)
 	}
 	return nil, ctx.Err()
+}
+
+// pick takes an idle instance; nil where there is none, or a better one to be
+// promoted. Of those that were lent for another tag it takes the one that has
+// lain idle longest: its answer may be over.
+func (p *pool) pick(tag Tag) *instance {
+	n := len(p.idle)
+	if n == 0 {
+		return nil
+	}
+	at := n - 1
+	if p.isolated {
+		for at >= 0 && p.idle[at].used && (tag == 0 || p.idle[at].tag != tag) {
+			at--
+		}
+		if at < 0 {
+			if p.spare != nil && p.active < p.limit {
+				return nil
+			}
+			at = 0
+		}
+	}
+	i := p.idle[at]
+	p.idle = slices.Delete(p.idle, at, at+1)
+	return i
+}
+
+// isolate has p prefer instances that need no reset.
+func (p *pool) isolate() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.isolated = true
+}
+
+// renew closes i, which is lent, and lends another one in its place that has
+// served nobody.
+func (p *pool) renew(i *instance) (*instance, error) {
+	p.mu.Lock()
+	fresh := p.spare
+	p.spare = nil
+	p.fill()
+	p.leaving++
+	p.mu.Unlock()
+	p.dismiss(i)
+	if fresh != nil {
+		return fresh, nil
+	}
+	fresh, err := p.start()
+	if err != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.active--
+		p.fill()
+		p.settle()
+		return nil, err
+	}
+	return fresh, nil
 }
 
 func (p *pool) granted(w *waiter, g grant) (*instance, error) {

@@ -52,7 +52,7 @@ func TestPoolStartFails(t *testing.T) {
 			}
 			synctest.Wait()
 		}
-		one, err := m.pool.acquire(t.Context())
+		one, err := m.pool.acquire(t.Context(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,8 @@ type Probe struct {
 	i    *instance
 	fuel int64
 	gone error
+
+	frozen *snapshot
 }
 
 // Probe starts an instance of its own. An error is a [*Fault].
@@ -121,5 +123,32 @@ func (p *Probe) MaxMemory() uint64 { return p.i.module.limits.Memory }
 // MaxInput is the most bytes that a call may be given.
 func (p *Probe) MaxInput() int { return p.i.module.limits.Input }
 
+// Freeze takes what the instance is now for what [Probe.Reset] brings it back to,
+// as [Module.Freeze] does; once. An error says why a host would close it in
+// place of resetting it.
+func (p *Probe) Freeze() (err error) {
+	if p.gone != nil {
+		return p.gone
+	}
+	p.frozen, err = p.i.freeze()
+	return err
+}
+
+// Reset brings the instance back to where it was frozen; false says that it
+// cannot be, since its memory has grown.
+func (p *Probe) Reset() bool {
+	if p.sole.Closed() {
+		return false
+	}
+	_, ok := p.i.reset()
+	return ok
+}
+
 // Close lets go of the instance. It may be called again.
-func (p *Probe) Close() { p.sole.Close() }
+func (p *Probe) Close() {
+	p.sole.Close()
+	if p.frozen != nil {
+		_ = p.frozen.close() // nothing lies on it any more
+		p.frozen = nil
+	}
+}

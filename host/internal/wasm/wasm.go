@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -28,9 +29,9 @@ type Options struct {
 	// memory alone.
 	CacheDir string
 	// Aside is a program with its arguments that does no more than to call
-	// [CompileAside]. With it, and with a CacheDir, modules are compiled by it in
-	// a process of low priority; without, in this one, beside the calls under
-	// way.
+	// [CompileAside]. With it, modules are compiled in a process of low priority
+	// and bounded memory, into CacheDir or else a folder that Close removes;
+	// without, in this one, beside the calls under way.
 	Aside []string
 	// Limiter ends calls that take too long; default [Metered].
 	Limiter Limiter
@@ -48,12 +49,14 @@ type LogLine struct {
 
 // A Runtime compiles modules. Safe for concurrent use.
 type Runtime struct {
-	engine   *engine
-	log      func(LogLine)
-	dir      string
-	cache    wazero.CompilationCache
-	program  []string      // that compiles aside
-	children chan struct{} // one for each that may run
+	engine  *engine
+	log     func(LogLine)
+	dir     string
+	cache   wazero.CompilationCache
+	program []string // that compiles aside
+
+	temporary string        // the folder of a cache that Close removes; empty: none
+	children  chan struct{} // one for each that may run
 
 	// compiling is held while a module is compiled in process: one at a time
 	// leaves the other processors to the calls under way.
@@ -71,6 +74,13 @@ func Open(o Options) (*Runtime, error) {
 		log: o.Log, dir: o.CacheDir, program: o.Aside, children: make(chan struct{}, runtime.GOMAXPROCS(0)),
 		modules: map[*Module]struct{}{},
 	}
+	if r.dir == "" && len(r.program) > 0 {
+		var err error
+		if r.dir, err = os.MkdirTemp("", "parley-modules-"); err != nil {
+			return nil, fmt.Errorf("make compilation cache: %w", err)
+		}
+		r.temporary = r.dir
+	}
 	if r.dir != "" {
 		var err error
 		if r.dir, err = filepath.Abs(r.dir); err != nil {
@@ -83,10 +93,10 @@ func Open(o Options) (*Runtime, error) {
 	}
 	var err error
 	if r.cache, err = openCache(r.dir); err != nil {
-		return nil, fmt.Errorf("open compilation cache: %w", err)
+		return nil, errors.Join(fmt.Errorf("open compilation cache: %w", err), r.sweep())
 	}
 	if r.engine, err = newEngine(limiter, r.cache); err != nil {
-		return nil, errors.Join(err, r.cache.Close(context.Background()))
+		return nil, errors.Join(err, r.cache.Close(context.Background()), r.sweep())
 	}
 	return r, nil
 }
@@ -107,7 +117,7 @@ func (r *Runtime) Compile(ctx context.Context, name string, bin []byte, l Limits
 		return nil, fmt.Errorf("check module %s: %w", name, err)
 	}
 	bin, data := liftData(bin, uint64(shape.MemoryMin)*pageSize)
-	e, bin, refusal, err := r.prepare(bin)
+	e, bin, state, refusal, err := r.prepare(bin)
 	if err != nil {
 		return nil, fmt.Errorf("meter module %s: %w", name, err)
 	}
@@ -120,7 +130,7 @@ func (r *Runtime) Compile(ctx context.Context, name string, bin []byte, l Limits
 		return nil, fmt.Errorf("compile module %s: %w", name, err)
 	}
 	m := newModule(r, e, name, compiled, shape, l)
-	m.refusal, m.key, m.image = refusal, key, r.newImage(data)
+	m.state, m.refusal, m.key, m.image = state, refusal, key, r.newImage(data)
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -177,6 +187,14 @@ func (r *Runtime) Close() error {
 	if r.standIn != nil {
 		errs = append(errs, r.standIn.close())
 	}
-	errs = append(errs, r.cache.Close(ctx))
+	errs = append(errs, r.cache.Close(ctx), r.sweep())
 	return errors.Join(errs...)
+}
+
+// sweep removes the cache that nobody named.
+func (r *Runtime) sweep() error {
+	if r.temporary == "" {
+		return nil
+	}
+	return os.RemoveAll(r.temporary)
 }

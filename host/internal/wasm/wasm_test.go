@@ -73,7 +73,7 @@ func TestCall(t *testing.T) {
 			t.Errorf("Call with %d bytes = %d bytes %.20q, want %d bytes %.20q", n, len(got), got, len(want), want)
 		}
 	}
-	if got, err := m.Number(t.Context(), "parley_abi"); got != 1 || err != nil {
+	if got, err := m.Number(t.Context(), 0, "parley_abi"); got != 1 || err != nil {
 		t.Errorf("Number = %d, %v, want 1", got, err)
 	}
 	_, err := m.Call(t.Context(), decode, []byte("!"), nil)

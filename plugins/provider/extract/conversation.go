@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/parley-search/parley/sdk/openai"
@@ -21,13 +22,20 @@ type conversation struct {
 
 // A result is the host's answer to one search.
 type result struct {
-	index   string
-	failure string
-	hits    []hit
+	index    string
+	failure  string
+	coverage float64 // how much of the question the hits have, 0 to 1; below 0: the host does not say
+	hits     []hit   // best first
 }
 
-// A hit is a document, rendered.
-type hit struct{ id, text string }
+// A hit is a document, or a passage of one.
+type hit struct {
+	id, text   string
+	title, url string // of a passage; may be empty
+}
+
+// maxQuestion is the bytes of a question that are looked at.
+const maxQuestion = 8 << 10
 
 // readConversation reads a chat request. Tools other than the host's search
 // are the client's: they and their answers are passed over.
@@ -44,7 +52,7 @@ func readConversation(chat rawjson.Value) conversation {
 		switch m.Get("role").String() {
 		case "user":
 			if text = strings.TrimSpace(text); text != "" {
-				c.before, c.question = c.question, text
+				c.before, c.question = c.question, strings.Clone(cut(text, maxQuestion))
 			}
 			c.searched, c.results = false, nil
 		case "assistant":
@@ -84,7 +92,7 @@ func indexOf(arguments rawjson.Value) string {
 // readResult reads the answer of the host's search function: {indexUid, hits}
 // or {error}.
 func readResult(index, text string) result {
-	r := result{index: index}
+	r := result{index: index, coverage: -1}
 	v, ok := rawjson.Parse([]byte(text))
 	if !ok || v.Kind() != rawjson.Object {
 		r.failure = "the answer of the search was not understood"
@@ -94,9 +102,12 @@ func readResult(index, text string) result {
 		r.index = uid
 	}
 	r.failure = v.Get("error").String()
+	if c, err := strconv.ParseFloat(string(v.Get("coverage")), 64); err == nil {
+		r.coverage = c
+	}
 	for it := v.Get("hits").Items(); it.Next(); {
 		id := it.Value.Get("id")
-		h := hit{id: id.String(), text: it.Value.Get("text").String()}
+		h := hit{id: id.String(), text: it.Value.Get("text").String(), title: it.Value.Get("title").String(), url: it.Value.Get("url").String()}
 		if id.Kind() == rawjson.Number {
 			h.id = string(id)
 		}

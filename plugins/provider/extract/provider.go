@@ -29,6 +29,8 @@ func (extract) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 		texts = []string{"There is no question in this conversation yet.", closing}
 	case c.searched:
 		texts = answer(c)
+	case isGreeting(c.question):
+		texts = []string{"Hello. Ask me something, and I quote what the documents say about it.", closing}
 	case !c.maySearch || len(c.indexes) == 0:
 		texts = []string{"I have no index to search: this request offers none. Create an index, add documents to it, and see that the key and the workspace may search it.", closing}
 	default:
@@ -39,7 +41,7 @@ func (extract) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 
 // searches returns the reply that asks for the searches.
 func searches(c conversation) []byte {
-	q := rawjson.Quote(keywords(c.question, c.before))
+	q := rawjson.Quote(query(c.question, c.before))
 	b := []byte(`{"calls":[`)
 	for i, uid := range c.indexes[:min(len(c.indexes), maxSearches)] {
 		if i > 0 {

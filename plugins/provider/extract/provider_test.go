@@ -60,23 +60,23 @@ func TestSearches(t *testing.T) {
 		chat string
 		want []string // index and query of each search
 	}{
-		{"one index", chat(question, searchTool("movies")), []string{"movies: Christopher Nolan"}},
-		{"several indexes", chat(question, searchTool("movies", "books")), []string{"movies: Christopher Nolan", "books: Christopher Nolan"}},
-		{"named index first", chat(`{"role":"user","content":"any books on ships?"}`, searchTool("movies", "books")), []string{"books: books ships", "movies: books ships"}},
+		{"one index", chat(question, searchTool("movies")), []string{"movies: Christopher Nolan Which films did direct"}},
+		{"several indexes", chat(question, searchTool("movies", "books")), []string{"movies: Christopher Nolan Which films did direct", "books: Christopher Nolan Which films did direct"}},
+		{"named index first", chat(`{"role":"user","content":"any books on ships?"}`, searchTool("movies", "books")), []string{"books: books ships any on", "movies: books ships any on"}},
 		{"too many indexes", chat(question, searchTool("a1", "b1", "c1", "d1", "e1", "f1", "g1", "h1", "i1")), []string{
-			"a1: Christopher Nolan", "b1: Christopher Nolan", "c1: Christopher Nolan", "d1: Christopher Nolan",
-			"e1: Christopher Nolan", "f1: Christopher Nolan", "g1: Christopher Nolan", "h1: Christopher Nolan",
+			"a1: Christopher Nolan Which films did direct", "b1: Christopher Nolan Which films did direct", "c1: Christopher Nolan Which films did direct", "d1: Christopher Nolan Which films did direct",
+			"e1: Christopher Nolan Which films did direct", "f1: Christopher Nolan Which films did direct", "g1: Christopher Nolan Which films did direct", "h1: Christopher Nolan Which films did direct",
 		}},
-		{"a client's tools are passed over", chat(question, client+","+searchTool("movies")), []string{"movies: Christopher Nolan"}},
-		{"choice of the search", chat(question, searchTool("movies"), `,"tool_choice":{"type":"function","function":{"name":"searchInIndex"}}`), []string{"movies: Christopher Nolan"}},
-		{"required", chat(question, searchTool("movies"), `,"tool_choice":"required"`), []string{"movies: Christopher Nolan"}},
-		{"text parts", chat(`{"role":"user","content":[{"type":"text","text":"population of "},{"type":"text","text":"France?"}]}`, searchTool("facts")), []string{"facts: France population"}},
+		{"a client's tools are passed over", chat(question, client+","+searchTool("movies")), []string{"movies: Christopher Nolan Which films did direct"}},
+		{"choice of the search", chat(question, searchTool("movies"), `,"tool_choice":{"type":"function","function":{"name":"searchInIndex"}}`), []string{"movies: Christopher Nolan Which films did direct"}},
+		{"required", chat(question, searchTool("movies"), `,"tool_choice":"required"`), []string{"movies: Christopher Nolan Which films did direct"}},
+		{"text parts", chat(`{"role":"user","content":[{"type":"text","text":"population of "},{"type":"text","text":"France?"}]}`, searchTool("facts")), []string{"facts: France population of"}},
 		{"a new question after an answered one", chat(
 			question+","+found("call_1_0", "movies", `{"indexUid":"movies","hits":[]}`)+`,{"role":"assistant","content":"none"},{"role":"user","content":"What about Tarantino?"}`,
-			searchTool("movies")), []string{"movies: Tarantino"}},
+			searchTool("movies")), []string{"movies: Tarantino What about"}},
 		{"a question that leans on the one before", chat(
 			question+`,{"role":"assistant","content":"..."},{"role":"user","content":"And which of them in 2010?"}`,
-			searchTool("movies")), []string{"movies: 2010 Christopher Nolan"}},
+			searchTool("movies")), []string{"movies: 2010 Christopher Nolan And which of them in"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -100,6 +100,17 @@ func TestSearches(t *testing.T) {
 			}
 		})
 	}
+}
+
+// passages is a search's answer in passages.
+func passages(coverage float64) string {
+	b, _ := json.Marshal(map[string]any{"indexUid": "docs", "coverage": coverage, "hits": []map[string]any{
+		{"id": "1", "title": "Guide > Part", "url": "https://example.org/g#part", "text": "Nolan once."},
+		{"id": "2", "title": "Films", "text": "Directed by Nolan."},
+		{"id": "3", "text": "Third."},
+		{"id": "4", "text": "Fourth."},
+	}})
+	return string(b)
 }
 
 func TestIDsOfTwoTurnsDiffer(t *testing.T) {
@@ -149,7 +160,7 @@ func TestAnswer(t *testing.T) {
 	}{
 		{
 			"quotes and cites, best first", chat(question+","+found("c", "movies", string(content)), searchTool("movies")),
-			[]string{"These 2 documents", "> title: Insomnia director: Christopher Nolan [movies/7]", "[movies/8]", "extract provider", `"source"`},
+			[]string{"These 2 passages", "> title: Insomnia\n> director: Christopher Nolan\n> [movies/7]", "[movies/8]", "extract provider", `"source"`},
 			[]string{"Jaws"},
 		},
 		{
@@ -157,6 +168,17 @@ func TestAnswer(t *testing.T) {
 			[]string{"Nolan directed Inception", "[texts/1]"},
 			[]string{strings.Repeat("Filler about nothing much. ", 20)},
 		},
+		{
+			"passages in the host's order, three at most", chat(question+","+found("c", "docs", passages(0.8)), searchTool("docs")),
+			[]string{"These 3 passages", "> Nolan once.\n> [Guide > Part](https://example.org/g#part)", "> **Films**\n> Directed by Nolan.\n> [docs/2]", "> Third."},
+			[]string{"Fourth"},
+		},
+		{
+			"passages with little of the question", chat(question+","+found("c", "docs", passages(0.2)), searchTool("docs")),
+			[]string{"found nothing that answers this", "The nearest are: [Guide > Part](https://example.org/g#part); Films [docs/2]; [docs/3]."},
+			[]string{"> Nolan", "> **"},
+		},
+		{"a greeting", chat(`{"role":"user","content":"Hello there!"}`, searchTool("movies")), []string{"Hello. Ask me something"}, []string{"[movies/"}},
 		{
 			"nothing found", chat(question+","+found("c", "movies", `{"indexUid":"movies","hits":[]}`), searchTool("movies")),
 			[]string{"I searched movies for “Christopher Nolan” and found nothing", "extract provider"},

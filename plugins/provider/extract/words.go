@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -29,6 +30,30 @@ func keywords(question, before string) string {
 	}
 	return strings.Join(kept, " ")
 }
+
+// query returns what is searched for: the keywords and, behind them, the other words of the question.
+// A host that searches for passages weighs all of them; one that does not drops words from the end.
+func query(question, before string) string {
+	words := strings.Fields(keywords(question, before))
+	for _, w := range split(question) {
+		if !slices.ContainsFunc(words, func(k string) bool { return strings.EqualFold(k, w) }) && len(words) < maxQueryWords {
+			words = append(words, w)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// maxQueryWords bounds the words that are searched for.
+const maxQueryWords = 40
+
+// isGreeting reports whether a text greets or thanks, and asks nothing.
+func isGreeting(text string) bool {
+	words := split(strings.ToLower(text))
+	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !greetings[w] })
+}
+
+var greetings = set(`hello hi hey there good morning afternoon evening day thanks thank you bye goodbye
+	hallo guten tag morgen abend danke bonjour salut merci hola buenos dias gracias ciao grazie`)
 
 // meaning returns the words of text that are not small talk: names and numbers
 // first, else in order.

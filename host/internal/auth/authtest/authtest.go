@@ -100,10 +100,10 @@ func TestKeys(t *testing.T, keys auth.Keys) {
 	now := time.Date(2026, 11, 21, 5, 0, 0, 123e6, time.UTC)
 	full := auth.Key{
 		UID: "b0000000-0000-4000-8000-000000000000", Name: new("n"), Description: new("d"),
-		Actions: []auth.Action{auth.Search, "documents.*"}, Indexes: []string{"movies*"},
+		Actions: []auth.Action{auth.Search, "documents.*"}, Indexes: []string{"movies*"}, Workspaces: []string{"demo*"},
 		ExpiresAt: new(now.Add(time.Hour)), CreatedAt: now, UpdatedAt: now,
 	}
-	bare := auth.Key{UID: "a0000000-0000-4000-8000-000000000000", Actions: []auth.Action{}, Indexes: []string{}, CreatedAt: now, UpdatedAt: now}
+	bare := auth.Key{UID: "a0000000-0000-4000-8000-000000000000", Actions: []auth.Action{}, Indexes: []string{}, Workspaces: []string{}, CreatedAt: now, UpdatedAt: now}
 
 	check := func(after string, want ...auth.Key) {
 		t.Helper()

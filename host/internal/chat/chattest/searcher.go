@@ -32,20 +32,20 @@ func (s *Searcher) ChatIndexes(_ context.Context, caller *auth.Caller, only []st
 }
 
 // ChatSearch implements [chat.Searcher].
-func (s *Searcher) ChatSearch(ctx context.Context, _ *auth.Caller, uid, q, filter string) ([]chat.Hit, error) {
+func (s *Searcher) ChatSearch(ctx context.Context, _ *auth.Caller, uid, q, filter string) (chat.Found, error) {
 	if s.Began != nil {
 		s.Began(ctx, q)
 	}
 	switch {
 	case filter == "bad":
-		return nil, apierr.Newf(apierr.InvalidSearchFilter, "The filter has an error at column 1.")
+		return chat.Found{}, apierr.Newf(apierr.InvalidSearchFilter, "The filter has an error at column 1.")
 	case q == "crash":
-		return nil, context.DeadlineExceeded
+		return chat.Found{}, context.DeadlineExceeded
 	case q == "panic":
 		panic("a fault of the search")
 	case q == "hang":
 		<-ctx.Done()
-		return nil, ctx.Err()
+		return chat.Found{}, ctx.Err()
 	}
 	var hits []chat.Hit
 	for _, h := range s.Documents[uid] {
@@ -53,5 +53,5 @@ func (s *Searcher) ChatSearch(ctx context.Context, _ *auth.Caller, uid, q, filte
 			hits = append(hits, h)
 		}
 	}
-	return hits, nil
+	return chat.Found{Hits: hits}, nil
 }

@@ -153,19 +153,28 @@ func appendLine(b []byte, line string, n int) ([]byte, error) {
 	return nil, &chat.PluginError{Kind: chat.PluginFault, Message: "the plugin test 1.0.0 failed (trap)", Err: fmt.Errorf("event %q", line)}
 }
 
-// Sources is a map that is a [chat.Sources]. A constraint is met by that very
-// version.
+// Sources is a map by source that is a [chat.Sources]. A constraint is met by that
+// very version.
 type Sources map[string]chat.Source
 
 // Source implements [chat.Sources].
-func (m Sources) Source(name, constraint string) (chat.Source, bool) {
-	s, ok := m[name]
-	return s, ok && (constraint == "" || s.Manifest().Version == constraint)
+func (m Sources) Source(wish chat.Wish) (chat.Source, bool) {
+	s, ok := m[wish.Source]
+	ok = ok && (wish.Version == "" || s.Manifest().Version == wish.Version)
+	return s, ok && (wish.Plugin == "" || s.Manifest().Name == wish.Plugin)
+}
+
+// Plugins implements [chat.Sources].
+func (m Sources) Plugins(source string) []string {
+	if s, ok := m[source]; ok {
+		return []string{s.Manifest().Name}
+	}
+	return nil
 }
 
 // Acquire implements [chat.Sources].
-func (m Sources) Acquire(name, constraint string) (chat.Source, func(), bool) {
-	s, ok := m.Source(name, constraint)
+func (m Sources) Acquire(wish chat.Wish, _ string) (chat.Source, func(), bool) {
+	s, ok := m.Source(wish)
 	return s, func() {}, ok
 }
 

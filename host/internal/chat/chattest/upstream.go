@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 // A Script is one response of an [Upstream].
@@ -28,12 +28,12 @@ type Upstream struct {
 	Scripts []Script
 
 	mu   sync.Mutex
-	sent []chat.Outbound
+	sent []outbound.Request
 	open int
 }
 
 // Sent returns what was sent so far.
-func (u *Upstream) Sent() []chat.Outbound {
+func (u *Upstream) Sent() []outbound.Request {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return slices.Clone(u.sent)
@@ -46,8 +46,8 @@ func (u *Upstream) Open() int {
 	return u.open
 }
 
-// Do implements [chat.Upstream].
-func (u *Upstream) Do(ctx context.Context, out *chat.Outbound) (chat.Response, error) {
+// Do implements [outbound.Sender].
+func (u *Upstream) Do(ctx context.Context, out *outbound.Request) (outbound.Response, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	s := u.Scripts[min(len(u.sent), len(u.Scripts)-1)]
@@ -95,7 +95,7 @@ func (r *response) Next() ([]abi.Event, error) {
 		case <-r.closed:
 		case <-r.gone:
 		}
-		return nil, &chat.UpstreamError{Kind: chat.UpstreamBroken, Message: "the response was closed"}
+		return nil, &outbound.Error{Kind: outbound.Broken, Message: "the response was closed"}
 	}
 	if r.script.End != nil {
 		return nil, r.script.End

@@ -15,6 +15,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/secret"
 )
 
 // Workspaces is a map that is a [chat.Workspaces].
@@ -100,9 +101,9 @@ func testRoundTrip(t *testing.T, s chat.Workspaces) {
 	text, empty := "Be brief.", ""
 	full := chat.Workspace{
 		UID: "full", Source: "openAi", OrgID: "o", ProjectID: "p", APIVersion: "v", DeploymentID: "d",
-		BaseURL: "https://llm.example.com/v1", APIKey: chat.NewSecret("sk-a-key-of-some-length"),
+		BaseURL: "https://llm.example.com/v1", APIKey: secret.New("sk-a-key-of-some-length"),
 		Prompts:   chat.PromptTexts{System: &text, SearchQParam: &empty},
-		IndexUIDs: []string{"movies"}, Parameters: json.RawMessage(`{"temperature":0.10}`), PluginVersion: "~1.2",
+		IndexUIDs: []string{"movies"}, Parameters: json.RawMessage(`{"temperature":0.10}`), Plugin: "mine", PluginVersion: "~1.2",
 	}
 	none := chat.Workspace{UID: "none", Source: "vLlm", IndexUIDs: []string{}}
 	for _, want := range []chat.Workspace{full, none, {UID: "bare", Source: "vLlm"}} {
@@ -123,7 +124,7 @@ func testRoundTrip(t *testing.T, s chat.Workspaces) {
 		if got.APIKey.Reveal() != want.APIKey.Reveal() {
 			t.Errorf("the key of %s did not come back", want.UID)
 		}
-		got.APIKey, want.APIKey = chat.Secret{}, chat.Secret{}
+		got.APIKey, want.APIKey = secret.Text{}, secret.Text{}
 		if !reflect.DeepEqual(*got, want) {
 			t.Errorf("Workspace after UpdateWorkspace = %+v, want %+v", *got, want)
 		}

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/network"
+	"github.com/parley-search/parley/host/internal/secret"
 )
 
 // Store is a [network.Store] in memory. Its zero value holds an empty network.
@@ -49,7 +49,7 @@ func TestStore(t *testing.T, s network.Store) {
 		t.Errorf("Network of an empty store = %+v, %v; want an empty one", got, err)
 	}
 	want := &network.Network{Self: "a", Remotes: map[string]network.Remote{
-		"a": {URL: "http://a"}, "b": {URL: "http://b", Key: chat.NewSecret("key of b")},
+		"a": {URL: "http://a"}, "b": {URL: "http://b", Key: secret.New("key of b")},
 	}}
 	err = s.UpdateNetwork(ctx, func(old *network.Network) (*network.Network, error) {
 		if len(old.Remotes) != 0 {

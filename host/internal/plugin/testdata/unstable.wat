@@ -1,4 +1,4 @@
-;; unstable answers the same question with nonsense each fifth time.
+;; unstable answers with nonsense when it is called the second time.
 (module $unstable
   (memory (export "memory") 1)
   (global $n (mut i32) (i32.const 0))
@@ -13,7 +13,7 @@
     (i64.const 0x00000400_0000006e))
   (func (export "parley_decode") (param $len i32) (result i64)
     (global.set $n (i32.add (global.get $n) (i32.const 1)))
-    (if (result i64) (i32.eq (i32.rem_u (global.get $n) (i32.const 5)) (i32.const 1))
+    (if (result i64) (i32.eq (global.get $n) (i32.const 2))
       (then (i64.const 0x00000400_0000000a))
       (else
         (if (result i64) (i32.and (i32.load8_u offset=4 (i32.const 4096)) (i32.const 2)) ;; no state, last

@@ -13,7 +13,8 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/outbound"
+	"github.com/parley-search/parley/host/internal/secret"
 )
 
 // KeyPlace, in a header's value, is where the key goes. Where no header has it,
@@ -32,7 +33,7 @@ const (
 // An Endpoint is an API that makes vectors.
 type Endpoint struct {
 	URL     string
-	Key     chat.Secret // may be none
+	Key     secret.Text // may be none
 	Headers map[string]string
 	Shape   *Shape
 	// Dimensions is how many numbers a vector must have; 0: any.
@@ -41,7 +42,7 @@ type Endpoint struct {
 
 // A Client asks endpoints. Safe for concurrent use.
 type Client struct {
-	Upstream chat.Upstream
+	Upstream outbound.Sender
 	// Pause is waited before the second try, twice as long before each one
 	// after; default 1 s.
 	Pause time.Duration
@@ -140,9 +141,15 @@ func (c *Client) send(ctx context.Context, e *Endpoint, texts []string) ([][]flo
 	resp, err := c.Upstream.Do(ctx, out)
 	if err != nil {
 		failure := &Error{Message: "the embedder was not reached", Err: err}
-		if u, ok := errors.AsType[*chat.UpstreamError](err); ok {
-			failure.Message += ": " + u.Message
-			failure.again = u.Kind != chat.UpstreamRefused && u.Kind != chat.UpstreamTooLong
+		if u, ok := errors.AsType[*outbound.Error](err); ok {
+			if u.Kind == outbound.Refused {
+				failure.Message += ": " + u.Message
+			} else {
+				// The same whatever the cause: who chooses the URL must not learn
+				// from it which ports are open.
+				failure.Message += "; the host's log has the cause"
+			}
+			failure.again = u.Kind != outbound.Refused && u.Kind != outbound.TooLong
 		}
 		return nil, failure
 	}
@@ -161,7 +168,7 @@ func (c *Client) send(ctx context.Context, e *Endpoint, texts []string) ([][]flo
 
 // outbound describes a request. The body goes as text: an object would be
 // looked through for placeholders, and a document may hold what looks like one.
-func (e *Endpoint) outbound(body []byte) (*chat.Outbound, error) {
+func (e *Endpoint) outbound(body []byte) (*outbound.Request, error) {
 	text, err := json.Marshal(string(body))
 	if err != nil {
 		return nil, fmt.Errorf("encode body: %w", err)
@@ -171,7 +178,7 @@ func (e *Endpoint) outbound(body []byte) (*chat.Outbound, error) {
 		headers = map[string]string{}
 	}
 	headers["Content-Type"] = "application/json"
-	out := &chat.Outbound{BaseURL: e.URL, Grants: abi.Grants{HTTP: []string{abi.GrantBaseURL}, Secrets: []string{keyName}}}
+	out := &outbound.Request{BaseURL: e.URL, Grants: abi.Grants{HTTP: []string{abi.GrantBaseURL}, Secrets: []string{keyName}}}
 	if !e.Key.IsZero() {
 		out.Secrets = map[string]string{keyName: e.Key.Reveal()}
 		placed := false
@@ -182,12 +189,12 @@ func (e *Endpoint) outbound(body []byte) (*chat.Outbound, error) {
 			headers["Authorization"] = "Bearer " + KeyPlace
 		}
 	}
-	out.Request = &abi.EncodeResponse{Method: http.MethodPost, URL: e.URL, Headers: headers, Body: abi.RawJSON(text)}
+	out.Encoded = &abi.EncodeResponse{Method: http.MethodPost, URL: e.URL, Headers: headers, Body: abi.RawJSON(text)}
 	return out, nil
 }
 
 // refused is the error of an answer that is none.
-func refused(resp chat.Response) *Error {
+func refused(resp outbound.Response) *Error {
 	status := resp.Status()
 	switch {
 	case status >= 200 && status < 300:

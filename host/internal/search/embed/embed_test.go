@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -13,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/search/embed"
+	"github.com/parley-search/parley/host/internal/secret"
 	"github.com/parley-search/parley/host/internal/upstream"
 )
 
@@ -29,11 +30,11 @@ func endpoint(t *testing.T, answer http.HandlerFunc) *embed.Endpoint {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &embed.Endpoint{URL: srv.URL + "/v1/embeddings", Key: chat.NewSecret(key), Shape: s}
+	return &embed.Endpoint{URL: srv.URL + "/v1/embeddings", Key: secret.New(key), Shape: s}
 }
 
 func client(t *testing.T) *embed.Client {
-	up := upstream.New(upstream.Options{})
+	up := upstream.New(upstream.Options{Private: upstream.AnyPrivate()})
 	t.Cleanup(func() { _ = up.Close() })
 	return &embed.Client{Upstream: up, Pause: time.Millisecond}
 }
@@ -160,11 +161,33 @@ func TestEmbedFails(t *testing.T) {
 	}
 }
 
+// TestEmbedUnreachable wants the same words of a port where nothing listens and
+// of one where something does that is no embedder: who chooses the URL may not be
+// told which is which.
 func TestEmbedUnreachable(t *testing.T) {
-	e := endpoint(t, lengths)
-	e.URL = "http://127.0.0.1:1/"
-	if _, err := client(t).Embed(t.Context(), e, []string{"a"}, 2); err == nil || !strings.Contains(err.Error(), "was not reached") {
-		t.Errorf("Embed = %v", err)
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	go func() {
+		for {
+			c, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = io.WriteString(c, "220 ready\r\n")
+			c.Close()
+		}
+	}()
+	for _, address := range []string{"127.0.0.1:1", ln.Addr().String()} {
+		e := endpoint(t, lengths)
+		e.URL = "http://" + address + "/"
+		_, err := client(t).Embed(t.Context(), e, []string{"a"}, 2)
+		failure, ok := errors.AsType[*embed.Error](err)
+		if !ok || failure.Message != "the embedder was not reached; the host's log has the cause" || failure.Err == nil {
+			t.Errorf("Embed by %s = %v", address, err)
+		}
 	}
 }
 

@@ -119,7 +119,7 @@ func FuzzRewrite(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, bin []byte) {
 		kept := bytes.Clone(bin)
-		out, err := meter.Rewrite(bin)
+		out, _, err := meter.Rewrite(bin)
 		if !bytes.Equal(kept, bin) {
 			t.Error("Rewrite changed its input")
 		}
@@ -129,7 +129,7 @@ func FuzzRewrite(f *testing.F) {
 		if len(out) > 20*len(bin)+100 {
 			t.Errorf("%d bytes became %d", len(bin), len(out))
 		}
-		if again, err := meter.Rewrite(bin); err != nil || !bytes.Equal(out, again) {
+		if again, _, err := meter.Rewrite(bin); err != nil || !bytes.Equal(out, again) {
 			t.Errorf("Rewrite again: %v, other bytes", err)
 		}
 		ctx := context.Background()

@@ -20,6 +20,9 @@ func (c *coder) instruction(r *reader) (more bool) {
 		}
 	case immNumber:
 		r.skip()
+		if op == opTableSet {
+			c.keeps(tables)
+		}
 	case immMemory:
 		r.memoryArg()
 	case imm32:
@@ -155,9 +158,16 @@ func (c *coder) loop(r *reader, begin int) (more bool) {
 // bulk reads an instruction of prefix 0xfc behind the prefix, and charges for
 // the range on which it works. The charge comes before the instruction.
 func (c *coder) bulk(r *reader) {
-	switch op := r.u32(); op {
+	op := r.u32()
+	switch op {
+	case bulkDataDrop, bulkElemDrop:
+		c.keeps("a segment that it drops")
+	case bulkTableInit, bulkTableCopy, bulkTableGrow, bulkTableFill:
+		c.keeps(tables)
+	}
+	switch op {
 	case 0, 1, 2, 3, 4, 5, 6, 7: // trunc_sat
-	case 9, 13, 16: // data.drop, elem.drop, table.size
+	case bulkDataDrop, bulkElemDrop, 16: // table.size
 		r.u32()
 		c.push(1) // of the last alone
 	case bulkMemoryInit, bulkMemoryCopy:
@@ -188,6 +198,8 @@ func (c *coder) bulk(r *reader) {
 		}
 	}
 }
+
+const tables = "a table that it changes"
 
 // simd reads an instruction of prefix 0xfd behind the prefix, and returns which.
 func (r *reader) simd() (op uint32) {

@@ -32,6 +32,11 @@
 // returns, and one that calls nothing pays nothing. Yield is told. Between two
 // yields fuel bounds how far the stack grows, to some 16 bytes a unit.
 //
+// # What is kept between calls
+//
+// The module's own mutable globals are exported, so that whoever runs it can set
+// them back. [State] says how many there are, and what else an instance may keep.
+//
 // # What it leaves
 //
 // Behaviour: results and traps are those of the original. Custom sections stay
@@ -67,12 +72,29 @@ const (
 	Depth = "parley.depth"
 )
 
+// A State says what an instance of a rewritten module keeps between calls,
+// beside its memory.
+type State struct {
+	// Globals is how many mutable globals it has. They are exported as
+	// [GlobalName] of 0 and on.
+	Globals int
+	// Other names what it may keep that nobody can set back: a change of a table,
+	// a segment that was dropped, a global of another type than a number. Empty
+	// where memory and globals are all.
+	Other string
+}
+
+// GlobalName is the name under which the nth mutable global is exported.
+func GlobalName(n int) string { return fmt.Sprint(globalPrefix, n) }
+
+const globalPrefix = "parley.global."
+
 // Rewrite returns the metered form of bin, which it leaves as it is. An error
 // names what it does not know, or what is malformed.
-func Rewrite(bin []byte) ([]byte, error) {
+func Rewrite(bin []byte) ([]byte, State, error) {
 	r := &reader{b: bin}
 	if string(r.bytes(len(preamble))) != preamble {
-		return nil, fmt.Errorf("not a core module of version 1")
+		return nil, State{}, fmt.Errorf("not a core module of version 1")
 	}
 	w := &rewriter{out: append(make([]byte, 0, len(bin)+len(bin)/4), preamble...)}
 	for r.more() {
@@ -82,16 +104,16 @@ func Rewrite(bin []byte) ([]byte, error) {
 			break
 		}
 		if err := w.section(id, body); err != nil {
-			return nil, fmt.Errorf("section %s: %w", sectionName(id), err)
+			return nil, State{}, fmt.Errorf("section %s: %w", sectionName(id), err)
 		}
 	}
 	if r.err != nil {
-		return nil, r.err
+		return nil, State{}, r.err
 	}
 	if err := w.finish(); err != nil {
-		return nil, err
+		return nil, State{}, err
 	}
-	return w.out, nil
+	return w.out, State{len(w.mutable), w.other}, nil
 }
 
 const preamble = "\x00asm\x01\x00\x00\x00"

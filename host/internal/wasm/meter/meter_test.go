@@ -77,7 +77,7 @@ func TestStart(t *testing.T) {
 	defer p.close()
 	p.most = 100
 	bin := assemble(t, `(module (start $s) (func $s (loop (br 0))))`)
-	metered, err := meter.Rewrite(bin)
+	metered, _, err := meter.Rewrite(bin)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestRefuses(t *testing.T) {
 		{`(func (export "parley.fuel"))`, "section export: it exports parley.fuel, which is the meter's"},
 	}
 	for _, tt := range tests {
-		out, err := meter.Rewrite(assemble(t, "(module "+tt.text+")"))
+		out, _, err := meter.Rewrite(assemble(t, "(module "+tt.text+")"))
 		if err == nil || err.Error() != tt.want || out != nil {
 			t.Errorf("Rewrite(%s): %v, want %s", tt.text, err, tt.want)
 		}
@@ -173,7 +173,7 @@ func TestUnknownProposals(t *testing.T) {
 		}
 		refused := 0
 		for _, file := range files {
-			if _, err := meter.Rewrite(read(t, file)); err != nil && strings.Contains(err.Error(), want) {
+			if _, _, err := meter.Rewrite(read(t, file)); err != nil && strings.Contains(err.Error(), want) {
 				refused++
 			}
 		}
@@ -192,7 +192,7 @@ func TestOutOfReach(t *testing.T) {
 		b = append(b, byte(len(code)+4), 1, byte(len(code)+2), 0)
 		return append(append(b, code...), 0x0b)
 	}
-	if _, err := meter.Rewrite(module(0x41, 0, 0x24, 0)); err != nil {
+	if _, _, err := meter.Rewrite(module(0x41, 0, 0x24, 0)); err != nil {
 		t.Fatalf("global.set of its own: %v", err)
 	}
 	for want, code := range map[string][]byte{
@@ -201,7 +201,7 @@ func TestOutOfReach(t *testing.T) {
 		"function 1 of 1":       {0x10, 1},
 		"type 1 of 1":           {0x02, 1, 0x0b},
 	} {
-		if _, err := meter.Rewrite(module(code...)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := meter.Rewrite(module(code...)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Rewrite of code %x: %v, want %s", code, err, want)
 		}
 	}
@@ -216,7 +216,7 @@ func TestCustomSections(t *testing.T) {
 	}
 	kept := section("manifest", "{}")
 	bin = append(bin, kept+section(".debug_line", "x")+section("reloc.CODE", "x")...)
-	out, err := meter.Rewrite(bin)
+	out, _, err := meter.Rewrite(bin)
 	if err != nil {
 		t.Fatal(err)
 	}

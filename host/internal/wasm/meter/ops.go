@@ -18,6 +18,7 @@ const (
 	opLocalTee       = 0x22
 	opGlobalGet      = 0x23
 	opGlobalSet      = 0x24
+	opTableSet       = 0x26
 	opMemoryGrow     = 0x40
 	opI32Const       = 0x41
 	opI32LtS         = 0x48
@@ -35,9 +36,11 @@ const (
 
 	// Behind opPrefixBulk.
 	bulkMemoryInit = 8
+	bulkDataDrop   = 9
 	bulkMemoryCopy = 10
 	bulkMemoryFill = 11
 	bulkTableInit  = 12
+	bulkElemDrop   = 13
 	bulkTableCopy  = 14
 	bulkTableGrow  = 15
 	bulkTableFill  = 17

@@ -74,7 +74,7 @@ func (p *pair) instantiate(bin []byte, name string) (made *twins, errs [2]error)
 	made = &twins{}
 	config := wazero.NewModuleConfig().WithName(name).WithStartFunctions()
 	made[0], errs[0] = p.runtimes[0].InstantiateWithConfig(ctx, bin, config)
-	metered, err := meter.Rewrite(bin)
+	metered, _, err := meter.Rewrite(bin)
 	if err != nil {
 		errs[1] = refusal{err}
 		return made, errs

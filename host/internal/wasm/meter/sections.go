@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // A rewriter copies a module section by section. What it must know of one
@@ -19,6 +20,17 @@ type rewriter struct {
 	yieldType uint32      // index of the added type
 	wide      bool        // types or globals speak of vectors
 	hasCode   bool
+
+	mutable []uint32 // indexes of globals that can be set back
+	other   string   // see [State]
+}
+
+// keeps notes what an instance may keep that cannot be set back; the first is
+// enough.
+func (w *rewriter) keeps(what string) {
+	if w.other == "" {
+		w.other = what
+	}
 }
 
 // The sections to which something is added; where a module lacks one it is
@@ -166,7 +178,9 @@ func (w *rewriter) imports(r *reader) []byte {
 			r.limits()
 		case kindGlobal:
 			w.wide = r.valueType() == typeV128 || w.wide
-			r.byte()
+			if r.byte() == mutable {
+				w.keeps("an imported global")
+			}
 			w.globals++
 		case kindTag:
 			r.stop(errExceptions)
@@ -199,22 +213,40 @@ func (w *rewriter) globalSection(r *reader) []byte {
 	for range n {
 		t := r.valueType()
 		w.wide = t == typeV128 || w.wide
-		out = append(out, t, r.byte())
+		mutability := r.byte()
+		if mutability == mutable {
+			w.global(t)
+		}
+		out = append(out, t, mutability)
 		out = w.constant(out, r)
 		w.globals++ // after its initial value: that cannot speak of it
 	}
 	for range 2 {
-		out = append(out, typeI32, 1, opI32Const, 0, opEnd)
+		out = append(out, typeI32, mutable, opI32Const, 0, opEnd)
 	}
 	return out
 }
 
+const mutable = 1
+
+// global notes the next global, a mutable one of type t.
+func (w *rewriter) global(t byte) {
+	switch t {
+	case typeI32, typeI64, typeF32, typeF64:
+		w.mutable = append(w.mutable, w.globals)
+	case typeV128:
+		w.keeps("a global of type v128")
+	default:
+		w.keeps("a global that holds a reference")
+	}
+}
+
 func (w *rewriter) exports(r *reader) []byte {
 	n := r.count()
-	out := appendU32(nil, n+2)
+	out := appendU32(nil, n+2+uint32(len(w.mutable)))
 	for range n {
 		name := r.name()
-		if s := string(name); s == Fuel || s == Depth {
+		if s := string(name); s == Fuel || s == Depth || strings.HasPrefix(s, globalPrefix) {
 			r.fail("it exports %s, which is the meter's", s)
 		}
 		kind := r.byte()
@@ -233,6 +265,9 @@ func (w *rewriter) exports(r *reader) []byte {
 		}
 		out = append(appendName(out, string(name)), kind)
 		out = appendU32(out, index)
+	}
+	for n, index := range w.mutable {
+		out = appendU32(append(appendName(out, GlobalName(n)), kindGlobal), index)
 	}
 	out = appendU32(append(appendName(out, Fuel), kindGlobal), w.globals)
 	return appendU32(append(appendName(out, Depth), kindGlobal), w.globals+1)

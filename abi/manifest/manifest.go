@@ -1,0 +1,154 @@
+// Package manifest reads manifests and holds them to the contract. Host, build
+// command and test kit share it; no guest needs it.
+package manifest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/parley-search/parley/abi"
+)
+
+// maxMemoryMiB is what a manifest may ask for at all: half of what a span can
+// address.
+const maxMemoryMiB = 2 << 10
+
+// maxVersion bounds a version, which is part of a file name.
+const maxVersion = 160
+
+// The forms of what a manifest names. That of a version is semver.org's, with
+// bounds.
+var (
+	nameForm    = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`)
+	sourceForm  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
+	versionForm = regexp.MustCompile(`^(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})` +
+		`(-(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)(\.(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*))*)?` +
+		`(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
+)
+
+// settingNames are the workspace settings that a manifest may put rules on,
+// as they are called in the API.
+var settingNames = []string{"apiKey", "apiVersion", "baseUrl", "deploymentId", "orgId", "projectId"}
+
+// secretNames are those of them that are secret.
+var secretNames = []string{"apiKey"}
+
+// Parse reads and checks b; an error names everything that is wrong. What b has
+// beyond the contract is skipped: see [FindUnknown].
+func Parse(b []byte) (*abi.Manifest, error) {
+	if len(b) > abi.MaxManifest {
+		return nil, fmt.Errorf("the manifest has %d bytes and may have %d", len(b), abi.MaxManifest)
+	}
+	m := &abi.Manifest{}
+	if err := json.Unmarshal(b, m); err != nil {
+		return nil, fmt.Errorf("the manifest is not the JSON of one: %w", err)
+	}
+	if problems := checkManifest(m); len(problems) > 0 {
+		return nil, fmt.Errorf("the manifest is wrong: %s", strings.Join(problems, "; "))
+	}
+	return m, nil
+}
+
+func checkManifest(m *abi.Manifest) (problems []string) {
+	wrong := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+
+	if m.ABI < abi.MinVersion || m.ABI > abi.Version {
+		wrong("abi is %d, and this host speaks %s: build the plugin with an SDK of that version, or use another host", m.ABI, ABIRange())
+	}
+	if _, ok := selfTestCalls[m.Kind]; !ok {
+		wrong("kind is %s and must be one of: %s", quote(m.Kind), strings.Join(slices.Sorted(maps.Keys(selfTestCalls)), ", "))
+	}
+	if !ValidName(m.Name) {
+		wrong("name is %s and must be 1 to 64 of a-z, 0-9 and -, a letter first", quote(m.Name))
+	}
+	if !ValidVersion(m.Version) {
+		wrong("version is %s and must be a semantic version such as 1.2.0", quote(m.Version))
+	}
+	switch m.Kind {
+	case abi.KindCollector:
+		problems = append(problems, checkCollector(m)...)
+	case abi.KindProvider:
+		if len(m.Events) > 0 || m.Message != "" || len(m.Metrics) > 0 {
+			wrong("events, message and metrics belong to collectors")
+		}
+	}
+	if m.Kind == abi.KindProvider && !ValidSource(m.Source) {
+		wrong("source is %s and must be 1 to 64 letters, digits, _ and -, a letter first", quote(m.Source))
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Settings)) {
+		if !slices.Contains(settingNames, name) {
+			wrong("settings has %s and may have: %s", quote(name), strings.Join(settingNames, ", "))
+		}
+	}
+	for _, name := range m.Grants.Secrets {
+		if !slices.Contains(secretNames, name) {
+			wrong("grants.secrets has %s and may have: %s", quote(name), strings.Join(secretNames, ", "))
+		}
+	}
+	for _, origin := range m.Grants.HTTP {
+		if err := checkOrigin(origin); err != nil {
+			wrong("grants.http has %s: %v", quote(origin), err)
+		}
+	}
+	if m.Limits.MemoryMiB < 0 || m.Limits.MemoryMiB > maxMemoryMiB {
+		wrong("limits.memoryMiB is %d and must be 1 to %d, or left out", m.Limits.MemoryMiB, maxMemoryMiB)
+	}
+	if m.Limits.FuelPerCall < 0 {
+		wrong("limits.fuelPerCall is %d and must be above 0, or left out", m.Limits.FuelPerCall)
+	}
+	return append(problems, checkSelfTests(m)...)
+}
+
+// checkOrigin refuses what is neither scheme://host[:port] in its plain form
+// nor [abi.GrantBaseURL].
+func checkOrigin(s string) error {
+	if s == abi.GrantBaseURL {
+		return nil
+	}
+	u, err := url.Parse(s)
+	if err != nil {
+		return errors.New("it is no URL")
+	}
+	switch {
+	case u.Scheme != "https" && u.Scheme != "http":
+		return errors.New("it must begin with https:// or http://")
+	case u.Hostname() == "" || strings.ContainsAny(u.Hostname(), "*%${} "):
+		return errors.New("it must name one host, without wildcard")
+	case s != u.Scheme+"://"+strings.ToLower(u.Host):
+		return errors.New("it must be scheme://host or scheme://host:port in lower case and no more")
+	}
+	return nil
+}
+
+// ValidName reports whether a plugin may be called s: what passes is safe as
+// part of a file name.
+func ValidName(s string) bool { return nameForm.MatchString(s) }
+
+// ValidSource reports whether a source may be called s.
+func ValidSource(s string) bool { return sourceForm.MatchString(s) }
+
+// ValidVersion reports whether s is a semantic version without "v"; it is safe
+// as part of a file name too.
+func ValidVersion(s string) bool { return len(s) <= maxVersion && versionForm.MatchString(s) }
+
+// quote shows a name that anybody may have written.
+func quote(s string) string {
+	if len(s) > 64 {
+		s = s[:64] + "…"
+	}
+	return fmt.Sprintf("%q", s)
+}
+
+// ABIRange says which versions of the contract this one speaks.
+func ABIRange() string {
+	if abi.MinVersion == abi.Version {
+		return fmt.Sprintf("ABI %d", abi.Version)
+	}
+	return fmt.Sprintf("ABI %d to %d", abi.MinVersion, abi.Version)
+}

@@ -1,0 +1,129 @@
+package main
+
+// A layer is how close a package is to the outside. See maySee for which layers
+// may import which.
+type layer string
+
+const (
+	layerABI         layer = "contract"    // what host and plugins agree on
+	layerSDK         layer = "sdk"         // for authors of plugins
+	layerGuest       layer = "plugins"     // and examples of them
+	layerLeaf        layer = "leaves"      // import nothing of ours but each other
+	layerDomain      layer = "domain"      // what the service does; knows no technology
+	layerTechnology  layer = "technology"  // implements what the domain asks for; owns modules of others
+	layerComposition layer = "composition" // puts a host together
+	layerProgram     layer = "programs"
+	layerTests       layer = "tests of the whole"
+)
+
+// layers are in the order in which the page shows them.
+var layers = []layer{layerABI, layerSDK, layerGuest, layerLeaf, layerDomain, layerTechnology, layerComposition, layerProgram, layerTests}
+
+// maySee lists, for each layer, the layers that its rows may name.
+var maySee = map[layer][]layer{
+	layerABI:         {layerABI},
+	layerSDK:         {layerABI, layerSDK},
+	layerGuest:       {layerABI, layerSDK},
+	layerLeaf:        {layerABI, layerLeaf},
+	layerDomain:      {layerABI, layerLeaf, layerDomain},
+	layerTechnology:  {layerABI, layerLeaf, layerDomain, layerTechnology},
+	layerComposition: {layerABI, layerLeaf, layerDomain, layerTechnology, layerComposition},
+	layerProgram:     {layerABI, layerGuest, layerComposition, layerProgram},
+	layerTests:       {},
+}
+
+// A row says what the files of a package may import, apart from its tests and
+// the standard library. A path that ends in /... stands for all packages below
+// it; ~ stands for host/internal/.
+type row struct {
+	layer   layer
+	pkg     string
+	ours    string // packages, separated by spaces
+	modules string // packages of others, or what their paths begin with
+}
+
+// layout has one row for each package. To add a package, add its row, then run
+// UPDATE=1 go test ./cmd/parley -run TestArchitecturePage.
+var layout = []row{
+	{layerABI, "abi", "", ""},
+	{layerABI, "abi/event", "", ""},
+	{layerABI, "abi/manifest", "abi abi/event", ""},
+	{layerABI, "abi/metric", "abi", ""},
+	{layerABI, "abi/response", "abi", ""},
+	{layerABI, "abi/testdata/...", "abi", ""},
+	{layerSDK, "sdk/collector", "abi abi/event sdk/internal/guestmem", ""},
+	{layerSDK, "sdk/internal/guestmem", "", ""},
+	{layerSDK, "sdk/openai", "abi sdk/pattern sdk/provider sdk/rawjson", ""},
+	{layerSDK, "sdk/pattern", "sdk/rawjson", ""},
+	{layerSDK, "sdk/plugintest", "abi abi/event abi/manifest abi/metric abi/response sdk/collector sdk/provider sdk/rawjson", ""},
+	{layerSDK, "sdk/provider", "abi sdk/internal/guestmem sdk/rawjson", ""},
+	{layerSDK, "sdk/rawjson", "sdk/internal/guestmem", ""},
+	{layerGuest, "examples/...", "abi abi/event sdk/...", ""},
+	{layerGuest, "plugins/...", "abi abi/event sdk/...", ""},
+	{layerLeaf, "~apierr", "~rawjson", ""},
+	{layerLeaf, "~clocktest", "", ""},
+	{layerLeaf, "~outbound", "abi", ""},
+	{layerLeaf, "~rawjson", "", "github.com/valyala/fastjson"},
+	{layerLeaf, "~secret", "", ""},
+	{layerDomain, "~auth", "~apierr", "github.com/golang-jwt/jwt/v5 github.com/google/uuid"},
+	{layerDomain, "~auth/authtest", "~apierr ~auth", ""},
+	{layerDomain, "~chat", "abi ~apierr ~auth ~outbound ~rawjson ~secret", "github.com/google/uuid"},
+	{layerDomain, "~chat/chattest", "abi ~apierr ~auth ~chat ~outbound ~secret", ""},
+	{layerDomain, "~export", "~apierr ~auth ~outbound ~search ~search/settings ~secret ~task", "github.com/dustin/go-humanize"},
+	{layerDomain, "~feature", "~apierr", ""},
+	{layerDomain, "~network", "~apierr ~secret", ""},
+	{layerDomain, "~network/networktest", "~network ~secret", ""},
+	{layerDomain, "~openai", "~apierr ~rawjson", ""},
+	{layerDomain, "~responses", "", ""},
+	{layerDomain, "~search", "abi ~apierr ~auth ~chat ~feature ~network ~outbound ~rawjson ~search/attribute ~search/embed ~search/filter ~search/folder ~search/highlight ~search/ingest ~search/passage ~search/settings ~search/storage ~search/template ~search/text ~search/vector ~secret ~task", "github.com/RoaringBitmap/roaring/v2 github.com/google/uuid golang.org/x/text"},
+	{layerDomain, "~search/attribute", "~rawjson", ""},
+	{layerDomain, "~search/embed", "abi ~outbound ~secret", ""},
+	{layerDomain, "~search/filter", "~apierr ~feature ~rawjson ~search/attribute ~search/text", "github.com/RoaringBitmap/roaring/v2"},
+	{layerDomain, "~search/folder", "~rawjson ~search/attribute ~search/storage ~search/text", "github.com/RoaringBitmap/roaring/v2 github.com/blevesearch github.com/google/uuid"},
+	{layerDomain, "~search/highlight", "~apierr ~rawjson ~search/attribute ~search/settings ~search/text", ""},
+	{layerDomain, "~search/ingest", "~apierr ~rawjson ~search/attribute ~search/embed ~search/settings ~search/vector", ""},
+	{layerDomain, "~search/passage", "", "github.com/blevesearch/snowballstem"},
+	{layerDomain, "~search/settings", "~apierr ~feature ~rawjson ~search/attribute ~search/embed ~search/folder ~search/template ~search/text ~secret", "golang.org/x/text"},
+	{layerDomain, "~search/storage", "", ""},
+	{layerDomain, "~search/template", "", ""},
+	{layerDomain, "~search/text", "~rawjson ~search/attribute", "github.com/blevesearch/vellum golang.org/x/text"},
+	{layerDomain, "~search/vector", "~apierr ~search/storage", ""},
+	{layerDomain, "~task", "~apierr", ""},
+	{layerDomain, "~telemetry", "abi abi/event abi/metric", "github.com/dustin/go-humanize"},
+	{layerTechnology, "~archive", "", "github.com/klauspost/compress/zstd"},
+	{layerTechnology, "~console", "", ""},
+	{layerTechnology, "~deploy", "abi ~plugin", "aead.dev/minisign golang.org/x/sys/unix"},
+	{layerTechnology, "~httpapi", "abi abi/event ~apierr ~auth ~chat ~console ~export ~feature ~httpapi/transport ~logs ~mcp ~network ~openai ~responses ~search ~search/highlight ~search/ingest ~search/settings ~task ~telemetry ~tracing", "github.com/andybalholm/brotli github.com/gofiber/fiber/v2 github.com/google/uuid github.com/rs/zerolog github.com/valyala/fasthttp golang.org/x/sys/unix"},
+	{layerTechnology, "~httpapi/transport", "", "golang.org/x/crypto/ocsp golang.org/x/sys/unix"},
+	{layerTechnology, "~kit", "abi abi/event abi/metric abi/response abi/testdata/vectors ~plugin ~upstream ~wasm", ""},
+	{layerTechnology, "~logs", "", "github.com/rs/zerolog"},
+	{layerTechnology, "~mcp", "~apierr ~auth ~chat ~rawjson ~search ~search/text", "github.com/google/jsonschema-go github.com/modelcontextprotocol/go-sdk"},
+	{layerTechnology, "~metrics", "", "github.com/prometheus"},
+	{layerTechnology, "~plugin", "abi abi/event abi/manifest abi/metric abi/response ~apierr ~chat ~rawjson ~wasm", "golang.org/x/mod/semver"},
+	{layerTechnology, "~reader", "~search/passage", "codeberg.org/readeck/go-readability/v2 go.yaml.in/yaml/v3 golang.org/x/net/html"},
+	{layerTechnology, "~reader/pdf", "~wasm", "github.com/klippa-app/go-pdfium"},
+	{layerTechnology, "~store", "~apierr ~auth ~chat ~export ~feature ~network ~search ~search/settings ~search/storage ~secret ~task ~telemetry", "github.com/RoaringBitmap/roaring/v2 github.com/dgraph-io/badger/v4 github.com/dustin/go-humanize github.com/google/uuid golang.org/x/crypto/chacha20poly1305 golang.org/x/sys/unix"},
+	{layerTechnology, "~tracing", "~apierr ~chat ~outbound", "go.opentelemetry.io/otel"},
+	{layerTechnology, "~upstream", "abi ~export ~outbound ~secret ~task ~telemetry", "github.com/google/uuid"},
+	{layerTechnology, "~upstream/upstreamtest", "", ""},
+	{layerTechnology, "~wasm", "abi ~wasm/meter", "github.com/tetratelabs/wazero golang.org/x/sys/unix"},
+	{layerTechnology, "~wasm/meter", "", ""},
+	{layerTechnology, "~watch", "", "github.com/fsnotify/fsnotify"},
+	{layerComposition, "host", "abi abi/event abi/manifest abi/response ~...", "github.com/rs/zerolog"},
+	{layerComposition, "~backup", "~apierr ~archive ~config ~deploy ~search ~store ~task", "github.com/rs/zerolog"},
+	{layerComposition, "~config", "abi/event ~apierr ~chat ~deploy ~feature ~httpapi ~httpapi/transport ~plugin ~secret ~telemetry ~upstream", "github.com/dustin/go-humanize github.com/knadh/koanf"},
+	{layerComposition, "~figures", "abi ~apierr ~chat ~httpapi ~metrics ~plugin ~search ~store ~task ~telemetry", ""},
+	{layerComposition, "~machine", "~store", "golang.org/x/sys/unix"},
+	{layerComposition, "~masterkey", "~auth ~config ~store", "github.com/rs/zerolog"},
+	{layerComposition, "~testhook", "~machine ~store ~task ~telemetry ~upstream", ""},
+	{layerProgram, "cmd/parley", "abi cmd/parley/bench examples/quickstart host", "github.com/dustin/go-humanize github.com/spf13/cobra github.com/spf13/pflag golang.org/x/sys/unix"},
+	{layerProgram, "cmd/parley/bench", "", "golang.org/x/sys/unix"},
+	{layerTests, "host/e2e", "", ""},
+}
+
+// shared are modules that more than one package may own: types that cross
+// borders, and small helpers.
+var shared = []string{
+	"github.com/rs/zerolog", "github.com/google/uuid", "github.com/dustin/go-humanize", "github.com/RoaringBitmap/roaring/v2",
+	"golang.org/x/sys/unix", "golang.org/x/text",
+}

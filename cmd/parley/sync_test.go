@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestImportFiles imports a folder, again, and after edits of each kind, and wants what is sent and
+// deleted to be what changed, and the index to hold what the folder does.
+func TestImportFiles(t *testing.T) {
+	k := &killed{t: t, dir: t.TempDir()}
+	c := k.start()
+	defer c.kill()
+	dir := filepath.Join(t.TempDir(), "notes")
+	para := strings.Repeat("Words of a paragraph. ", 20)
+	write := func(name, text string) {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	remove := func(name string) {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sync := func(step string, want syncReport, more ...string) {
+		t.Helper()
+		var out, errs bytes.Buffer
+		args := append([]string{"documents", "import", dir, "--index", "notes", "--url", c.url, "--json"}, more...)
+		if code := run(context.Background(), args, &out, &errs); code != 0 {
+			t.Fatalf("%s: exit status %d: %s", step, code, errs.String())
+		}
+		var got syncReport
+		if err := json.Unmarshal(out.Bytes(), &got); err != nil {
+			t.Fatalf("%s: %v in %s", step, err, out.String())
+		}
+		got.Bytes, got.Skipped = 0, nil
+		gotJSON, _ := json.Marshal(got)
+		wantJSON, _ := json.Marshal(want)
+		if string(gotJSON) != string(wantJSON) {
+			t.Errorf("%s: %s, want %s", step, gotJSON, wantJSON)
+		}
+	}
+	stored := func(want int) {
+		t.Helper()
+		_, answer := c.call("GET", "/indexes/notes/stats", "")
+		var st struct{ NumberOfDocuments int }
+		if err := json.Unmarshal([]byte(answer), &st); err != nil || st.NumberOfDocuments != want {
+			t.Errorf("%d documents, want %d: %s", st.NumberOfDocuments, want, answer)
+		}
+	}
+	write("tea.md", "# Tea\n"+para+"\n## Green\n"+para+"\n## Black\n"+para)
+	write("sub/coffee.html", "<main><h1>Coffee</h1><p>Grind it.</p></main>")
+	write("milk.txt", "Milk is white.")
+	write("photo.png", "no text")
+
+	sync("a dry run", syncReport{Files: 3, New: 3, Passages: 5, Sent: 5}, "--dry-run")
+	sync("first", syncReport{Files: 3, New: 3, Passages: 5, Sent: 5})
+	stored(5)
+	sync("again", syncReport{Files: 3, Same: 3, Passages: 5})
+	write("tea.md", "# Tea\n"+para+"\n## Green\n"+para+"\n## Black\nOther words. "+para)
+	sync("an edit", syncReport{Files: 3, Changed: 1, Same: 2, Passages: 5, Sent: 1})
+	write("tea.md", "# Tea\n"+para+"\n## Black\nOther words. "+para)
+	sync("a section less: the next one moves up", syncReport{Files: 3, Changed: 1, Same: 2, Passages: 4, Sent: 1, Deleted: 1})
+	stored(4)
+	remove("milk.txt")
+	write("cream.txt", "Milk is white.")
+	sync("a rename", syncReport{Files: 3, New: 1, Gone: 1, Same: 2, Passages: 4, Sent: 1, Deleted: 1})
+	sync("kept without prune", syncReport{Files: 2, Same: 2, Passages: 3}, "--exclude", "cream.txt", "--prune=false")
+	stored(4)
+
+	_, answer := c.call("POST", "/indexes/notes/search", `{"q":"grind","filter":"kind = html"}`)
+	if !strings.Contains(answer, `"path":"sub/coffee.html"`) || !strings.Contains(answer, `"title":"Coffee"`) {
+		t.Errorf("search: %s", answer)
+	}
+	for _, tt := range []struct{ args, want string }{
+		{"--include none.md", "nothing is deleted"},
+		{"--include cream.txt", "pass --force"},
+		{"--split lines", "want passages or whole"},
+		{"--include [a", "syntax error in pattern"},
+	} {
+		var out, errs bytes.Buffer
+		args := append([]string{"documents", "import", dir, "--index", "notes", "--url", c.url}, strings.Fields(tt.args)...)
+		if code := run(context.Background(), args, &out, &errs); code == 0 || !strings.Contains(errs.String(), tt.want) {
+			t.Errorf("%s: exit status %d, %s; want %q", tt.args, code, errs.String(), tt.want)
+		}
+	}
+	stored(4)
+	sync("forced", syncReport{Files: 1, Gone: 2, Same: 1, Passages: 1, Deleted: 3}, "--include", "cream.txt", "--force")
+	stored(1)
+}

@@ -1,0 +1,75 @@
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"testing"
+)
+
+// BenchmarkAnswer is an answer of one word through the whole host and the vLlm
+// plugin, from a provider in the same process that answers at once: what an
+// answer costs apart from its words.
+func BenchmarkAnswer(b *testing.B) {
+	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, delta("word")+finish)
+	}))
+	defer provider.Close()
+	h := openHouse(b, map[string]string{"log-level": "off"}, shipped(b, "vllm"))
+	h.must("PATCH", "/chats/w/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q}`, provider.URL))
+	body := []byte(`{"model":"m","messages":[{"role":"user","content":"hi"}]}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		resp, err := h.client.Post(h.url+"/chats/w/chat/completions", "application/json", bytes.NewReader(body))
+		if err != nil {
+			b.Fatal(err)
+		}
+		answer, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || !bytes.HasSuffix(answer, []byte("data: [DONE]\n\n")) {
+			b.Fatalf("answer %d %s, %v", resp.StatusCode, answer, err)
+		}
+	}
+}
+
+// BenchmarkStreams is 64 answers of 64 words at once, an event at a time from a
+// provider in the same process; an op is one answer.
+func BenchmarkStreams(b *testing.B) {
+	const streams, words = 64, 64
+	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		for range words {
+			_, _ = io.WriteString(w, delta("word"))
+			w.(http.Flusher).Flush()
+		}
+		_, _ = io.WriteString(w, finish)
+	}))
+	defer provider.Close()
+	h := openHouse(b, map[string]string{"log-level": "off"}, shipped(b, "vllm"))
+	h.client.Transport.(*http.Transport).MaxIdleConnsPerHost = streams
+	h.must("PATCH", "/chats/w/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q}`, provider.URL))
+	body := []byte(`{"model":"m","messages":[{"role":"user","content":"hi"}]}`)
+	b.ReportAllocs()
+	b.SetParallelism(streams / runtime.GOMAXPROCS(0))
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			resp, err := h.client.Post(h.url+"/chats/w/chat/completions", "application/json", bytes.NewReader(body))
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			answer, err := io.ReadAll(resp.Body)
+			resp.Body.Close()
+			if err != nil || bytes.Count(answer, []byte(`"word"`)) != words {
+				b.Errorf("answer %d %.300s, %v", resp.StatusCode, answer, err)
+				return
+			}
+		}
+	})
+}

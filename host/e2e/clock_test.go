@@ -1,0 +1,183 @@
+package e2e
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/internal/clocktest"
+)
+
+// TestClockJumps sets the machine's clock forward by a year, back by a year and
+// a day, and to where it was, under a host that works: what is asked for is
+// done, scheduled snapshots go on at their pace, each task is told of.
+func TestClockJumps(t *testing.T) {
+	checkLeak(t)
+	const year = 365 * 24 * time.Hour
+	var clock clocktest.Clock
+	var mu sync.Mutex
+	told := map[uint32]bool{}
+	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		z, err := gzip.NewReader(r.Body)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for lines := json.NewDecoder(z); ; {
+			var task struct{ UID uint32 }
+			if err := lines.Decode(&task); err != nil {
+				if err != io.EOF {
+					t.Error(err)
+				}
+				return
+			}
+			told[task.UID] = true
+		}
+	}))
+	defer hook.Close()
+	out, begun := t.TempDir(), time.Now()
+	h := openHouseAt(t, host.Pace{Now: clock.Now}, map[string]string{
+		"dump-dir": out, "snapshot-dir": out, "schedule-snapshot": "1", "task-webhook-url": hook.URL,
+	}, shipped(t, "extract"))
+
+	snapshots := func() int { return h.tasks("types=snapshotCreation&statuses=succeeded").Total }
+	var made []string
+	for i, by := range []time.Duration{year, -year - 24*time.Hour, 24 * time.Hour} {
+		clock.Set(by)
+		before := snapshots()
+		h.addFilms(10 + i)
+		h.checkFilms(10 + i)
+		hourAgo := url.QueryEscape(clock.Now().Add(-time.Hour).Format(time.RFC3339))
+		if got := h.tasks("types=documentAdditionOrUpdate&afterEnqueuedAt=" + hourAgo); len(got.Results) == 0 || got.Results[0].UID != h.tasks("types=documentAdditionOrUpdate").Results[0].UID {
+			t.Errorf("clock set by %v: the newest task is not found by its date: %+v", by, got)
+		}
+		h.finish(h.must("POST", "/dumps", ""))
+		if !settles(func() bool { return snapshots() > before+1 }) {
+			t.Fatalf("clock set by %v: no snapshot is made any more", by)
+		}
+		files, err := filepath.Glob(filepath.Join(out, "*.dump"))
+		if err != nil || len(files) != i+1 {
+			t.Errorf("clock set by %v: %d dumps, %v, want %d", by, len(files), err, i+1)
+		}
+		made = files
+	}
+	for _, file := range made {
+		if _, err := host.InspectArchive(file); err != nil {
+			t.Error(err)
+		}
+	}
+	// A host that takes a year for missed would ask for millions.
+	asked := h.tasks("types=snapshotCreation").Total
+	if most := int(time.Since(begun).Seconds()) + 1; asked > most {
+		t.Errorf("%d snapshots in less than %d seconds, want one a second", asked, most)
+	}
+	list := h.tasks("types=documentAdditionOrUpdate,dumpCreation&limit=100").Results
+	if len(list) != 6 {
+		t.Errorf("%d tasks of this test, want 6", len(list))
+	}
+	for i, task := range list {
+		if i > 0 && task.UID >= list[i-1].UID {
+			t.Errorf("task %d is listed behind %d", task.UID, list[i-1].UID)
+		}
+		if task.StartedAt.Before(task.EnqueuedAt) || task.FinishedAt.Before(task.StartedAt) {
+			t.Errorf("task %d ended before it began: %+v", task.UID, task)
+		}
+		if !settles(func() bool { mu.Lock(); defer mu.Unlock(); return told[task.UID] }) {
+			t.Errorf("nobody is told of task %d", task.UID)
+		}
+	}
+}
+
+// A taskPage is what GET /tasks answers.
+type taskPage struct {
+	Total   int
+	Results []struct {
+		UID                               uint32
+		EnqueuedAt, StartedAt, FinishedAt time.Time
+	}
+}
+
+// tasks answers GET /tasks with a query.
+func (h *house) tasks(query string) (p taskPage) {
+	h.t.Helper()
+	if err := json.Unmarshal([]byte(h.must("GET", "/tasks?"+query, "").body), &p); err != nil {
+		h.t.Fatal(err)
+	}
+	return p
+}
+
+// Dumps asked for at one moment by a clock that stands are two files.
+func TestDumpsOfOneMoment(t *testing.T) {
+	out := t.TempDir()
+	h := openHouseAt(t, (&handClock{}).pace(), map[string]string{"dump-dir": out}, shipped(t, "extract"))
+	for range 2 {
+		h.finish(h.must("POST", "/dumps", ""))
+	}
+	files, err := filepath.Glob(filepath.Join(out, "*.dump"))
+	if err != nil || len(files) != 2 {
+		t.Fatalf("dumps %v, %v, want two", files, err)
+	}
+	for _, file := range files {
+		if name := strings.TrimSuffix(filepath.Base(file), ".dump"); !strings.Contains(h.must("GET", "/tasks?types=dumpCreation", "").body, fmt.Sprintf(`"dumpUid":%q`, name)) {
+			t.Errorf("no task names the dump %s", name)
+		}
+	}
+}
+
+// TestDurations: what is measured is the difference of two Times of the process,
+// which the machine's clock has no say in. Numbers made of a date are for
+// showing and for keys, and so are made in these files only.
+func TestDurations(t *testing.T) {
+	dates := map[string]string{
+		"internal/figures/telemetry.go":      "the date of a delivery, for Prometheus",
+		"internal/figures/usage.go":          "the date of a window, for Prometheus",
+		"internal/chat/replay.go":            "`created` of an answer",
+		"internal/chat/start.go":             "`created` of an answer",
+		"internal/clocktest/clocktest.go":    "a clock of tests",
+		"internal/httpapi/v1.go":             "`created` of a model",
+		"internal/openai/response_writer.go": "`created_at` of a response",
+		"internal/search/template/date.go":   "the date that a template shows",
+		"internal/store/traits.go":           "keys that tasks are found by",
+		"internal/tracing/export.go":         "dates of a trace",
+		"internal/wasm/wasi.go":              "a guest's time of day",
+	}
+	seen := map[string]bool{}
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if name := strings.TrimPrefix(filepath.ToSlash(path), "../"); regexp.MustCompile(`\.Unix(Nano|Micro|Milli)?\(\)`).Match(b) {
+			if seen[name] = true; dates[name] == "" {
+				t.Errorf("%s makes a number of a date: measure with time.Since and Sub, or say here what it is for", name)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, what := range dates {
+		if !seen[name] {
+			t.Errorf("%s makes no number of a date any more, as %s", name, what)
+		}
+	}
+}

@@ -1,0 +1,337 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/response"
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/outbound"
+	"github.com/parley-search/parley/host/internal/plugin"
+	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/store"
+	"github.com/parley-search/parley/host/internal/upstream"
+	"github.com/parley-search/parley/host/internal/wasm"
+	"github.com/parley-search/parley/sdk/plugintest"
+)
+
+// TestCorpus sends recorded responses the whole way that a user's answer goes:
+// HTTP, framing, the built module in its sandbox, rendering. What a client has
+// at the end must be what was recorded. Cases are the recordings, where they
+// are, and those that lie beside each plugin.
+func TestCorpus(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds plugins")
+	}
+	for _, tt := range []struct{ plugin, source, corpus string }{
+		{"openai", "openAi", "openAi"},
+		{"openai", "openAi", "other"},
+		{"vllm", "vLlm", "vLlm"},
+		{"vllm", "vLlm", "other"},
+	} {
+		t.Run(tt.source+"/"+tt.corpus, func(t *testing.T) {
+			cases, err := plugintest.ReadCorpus(tt.corpus)
+			if err != nil {
+				t.Logf("recordings skipped: %v", err)
+			}
+			own, err := response.ReadCases(filepath.Join(repository(t), "plugins", "provider", tt.plugin, "testdata"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if cases = append(cases, own...); len(cases) == 0 {
+				t.Fatal("no cases at all")
+			}
+			w := newWay(t, tt.plugin, tt.source)
+			passed := 0
+			for _, c := range cases {
+				if t.Run(c.Name, func(t *testing.T) { w.check(t, c) }) {
+					passed++
+				}
+			}
+			t.Logf("%s through %s: %d of %d", tt.corpus, tt.source, passed, len(cases))
+		})
+	}
+}
+
+// A way is everything between a provider and a client, but the HTTP server.
+type way struct {
+	chat     *chat.Service
+	provider *plugin.Provider
+	serve    *response.Case // what the provider answers
+}
+
+func newWay(t *testing.T, name, source string) *way {
+	t.Helper()
+	w := &way{}
+	srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		for name, value := range w.serve.Headers {
+			if n := strings.ToLower(name); n == "content-type" || strings.HasPrefix(n, "retry-after") || strings.HasPrefix(n, "x-") {
+				rw.Header().Set(name, value)
+			}
+		}
+		rw.WriteHeader(w.serve.Status)
+		rw.Write(w.serve.Body)
+	}))
+	t.Cleanup(srv.Close)
+
+	settings := fmt.Sprintf(`{"source":%q,"baseUrl":"%s/v1","apiKey":"sk-test-of-the-corpus"}`, source, srv.URL)
+	w.chat, w.provider = newChat(t, shipped(t, name), name, upstream.New(upstream.Options{Private: upstream.AnyPrivate()}), settings)
+	return w
+}
+
+// newChat is a chat service with one plugin and a workspace w.
+func newChat(t *testing.T, module []byte, name string, up outbound.Sender, settings string) (*chat.Service, *plugin.Provider) {
+	t.Helper()
+	runtime, err := wasm.Open(wasm.Options{CacheDir: filepath.Join(repository(t), "plugins", "dist", "cache")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { runtime.Close() })
+	set := plugin.NewSet(runtime, plugin.Options{})
+	t.Cleanup(func() { set.Close() })
+	provider, err := set.Add(t.Context(), module, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := store.OpenInMemory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	found, err := search.Open(search.Options{Dir: t.TempDir(), DB: db, Bodies: db})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { found.Close() })
+	sealer, err := store.OpenSealer(t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chats := chat.New(chat.Deps{Workspaces: db.Workspaces(sealer), Sources: set, Upstream: up, Searcher: found})
+	if _, _, err := chats.Patch(t.Context(), "w", []byte(settings)); err != nil {
+		t.Fatal(err)
+	}
+	return chats, provider
+}
+
+// check sends one case the whole way. A client that got an error before the
+// first event sees a status; all others see a stream.
+func (w *way) check(t *testing.T, c response.Case) {
+	// The host's own function would be run, not passed on.
+	c.Body = bytes.ReplaceAll(c.Body, []byte("searchInIndex"), []byte("findInIndex"))
+	c.Expected = bytes.ReplaceAll(c.Expected, []byte("searchInIndex"), []byte("findInIndex"))
+	w.serve = &c
+	var want map[string]any
+	if err := json.Unmarshal(c.Expected, &want); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	answer, err := w.chat.Start(ctx, cancel, auth.Everyone(), "w", request(t, want), chat.Options{})
+	if c.Kind == "error" {
+		w.checkError(t, c, want, err)
+		return
+	}
+	if err != nil {
+		if want["error"] == nil {
+			t.Fatalf("Start: %v, want a stream", err)
+		}
+		return
+	}
+	var out frames
+	if err := answer.WriteTo(&out); err != nil {
+		t.Fatalf("WriteTo: %v", err)
+	}
+	got := out.aggregate(t)
+	if want["error"] != nil {
+		if got["error"] == nil {
+			t.Errorf("stream ended without an error, want %v", want["error"])
+		}
+		return
+	}
+	for _, key := range []string{"text", "reasoning", "refusal", "tool_calls", "finish_reason", "usage", "error"} {
+		value := want[key]
+		if key == "usage" {
+			value = counts(value)
+		}
+		if key == "tool_calls" && value == nil {
+			value = []any{}
+		}
+		if !reflect.DeepEqual(orEmpty(got[key]), orEmpty(value)) {
+			t.Errorf("%s = %#v, want %#v", key, got[key], value)
+		}
+	}
+}
+
+// request is what a client sends that knows the functions which the recorded
+// answer calls.
+func request(t *testing.T, want map[string]any) []byte {
+	t.Helper()
+	tools := []any{}
+	calls, _ := want["tool_calls"].([]any)
+	for _, c := range calls {
+		name := c.(map[string]any)["name"]
+		tools = append(tools, map[string]any{"type": "function", "function": map[string]any{"name": name}})
+	}
+	body := map[string]any{
+		"model": "m", "messages": []any{map[string]any{"role": "user", "content": "hi"}},
+		"stream_options": map[string]any{"include_usage": true},
+	}
+	if len(tools) > 0 {
+		body["tools"] = tools
+	}
+	b, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// checkError compares what the plugin made of a response that is no success,
+// and the status that the client sees.
+func (w *way) checkError(t *testing.T, c response.Case, want map[string]any, err error) {
+	headers := map[string]string{}
+	for name, value := range c.Headers {
+		headers[strings.ToLower(name)] = value
+	}
+	e, perr := w.provider.Error(t.Context(), &abi.ErrorRequest{Status: c.Status, Headers: headers, Body: string(c.Body)})
+	if perr != nil {
+		t.Fatal(perr)
+	}
+	got := map[string]any{"status": float64(c.Status), "kind": e.Kind, "message": e.Message, "retry_after_ms": nil}
+	if e.RetryAfterMS > 0 {
+		got["retry_after_ms"] = float64(e.RetryAfterMS)
+	}
+	if want["message"] == nil {
+		want["message"] = e.Message // a sentence of ours, where the provider gave none
+	}
+	for _, key := range []string{"status", "kind", "message", "retry_after_ms"} {
+		if !reflect.DeepEqual(orEmpty(got[key]), orEmpty(want[key])) {
+			t.Errorf("%s = %v, want %v", key, got[key], want[key])
+		}
+	}
+	status := map[int]apierr.Code{
+		400: apierr.LLMProviderRejectedRequest, 404: apierr.LLMProviderRejectedRequest, 422: apierr.LLMProviderRejectedRequest,
+		401: apierr.LLMProviderUnauthorized, 403: apierr.LLMProviderUnauthorized, 429: apierr.LLMProviderRateLimited,
+	}
+	code, ok := status[c.Status]
+	if !ok {
+		code = apierr.LLMProviderError
+	}
+	if !apierr.Is(err, code) {
+		t.Errorf("Start: %v, want code %s", err, code)
+	}
+}
+
+// frames keeps what a client would read.
+type frames struct{ bytes.Buffer }
+
+func (f *frames) WriteFrame(b []byte) error { _, err := f.Write(b); return err }
+func (f *frames) Flush() error              { return nil }
+
+// aggregate adds the chunks up as OpenAI's clients do.
+func (f *frames) aggregate(t testing.TB) map[string]any {
+	t.Helper()
+	text, reasoning, refusal := "", "", ""
+	calls := []any{}
+	byIndex := map[float64]map[string]any{}
+	got := map[string]any{}
+	done := false
+	for block := range strings.SplitSeq(f.String(), "\n\n") {
+		data, ok := strings.CutPrefix(block, "data: ")
+		if !ok {
+			continue
+		}
+		if done = data == "[DONE]"; done {
+			continue
+		}
+		var chunk map[string]any
+		if err := json.Unmarshal([]byte(data), &chunk); err != nil {
+			t.Fatalf("chunk %q: %v", data, err)
+		}
+		if chunk["error"] != nil {
+			got["error"] = chunk["error"]
+			continue
+		}
+		if chunk["usage"] != nil {
+			got["usage"] = counts(chunk["usage"])
+		}
+		for _, c := range chunk["choices"].([]any) {
+			choice := c.(map[string]any)
+			if r := choice["finish_reason"]; r != nil {
+				got["finish_reason"] = r
+			}
+			delta := choice["delta"].(map[string]any)
+			text += str(delta["content"])
+			reasoning += str(delta["reasoning_content"])
+			refusal += str(delta["refusal"])
+			list, _ := delta["tool_calls"].([]any)
+			for _, item := range list {
+				call := item.(map[string]any)
+				function := call["function"].(map[string]any)
+				entry := byIndex[call["index"].(float64)]
+				if entry == nil {
+					entry = map[string]any{"name": "", "arguments": ""}
+					byIndex[call["index"].(float64)] = entry
+					calls = append(calls, entry)
+				}
+				entry["name"] = entry["name"].(string) + str(function["name"])
+				entry["arguments"] = entry["arguments"].(string) + str(function["arguments"])
+			}
+		}
+	}
+	if !done {
+		t.Errorf("the stream does not end with [DONE]: %.300q", f.String())
+	}
+	for _, c := range calls { // cases have arguments as values where they are JSON
+		call, value := c.(map[string]any), any(nil)
+		if json.Unmarshal([]byte(call["arguments"].(string)), &value) == nil {
+			call["arguments"] = value
+		}
+	}
+	maps.Copy(got, map[string]any{"text": text, "reasoning": reasoning, "refusal": refusal, "tool_calls": calls})
+	return got
+}
+
+// counts keeps the three numbers of a usage that cases have.
+func counts(usage any) any {
+	u, ok := usage.(map[string]any)
+	if !ok {
+		return nil
+	}
+	return map[string]any{"prompt_tokens": u["prompt_tokens"], "completion_tokens": u["completion_tokens"], "total_tokens": u["total_tokens"]}
+}
+
+func str(v any) string {
+	s, _ := v.(string)
+	return s
+}
+
+// orEmpty makes no value and an empty text the same.
+func orEmpty(v any) any {
+	if v == "" {
+		return nil
+	}
+	return v
+}
+
+// repository is the folder of go.mod.
+func repository(t testing.TB) string {
+	t.Helper()
+	dir, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}

@@ -1,0 +1,344 @@
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parley-search/parley/host"
+)
+
+// A locked is a plugin directory, the deployment that a command would change in
+// it, and its plugin "live", by version.
+type locked struct {
+	t    *testing.T
+	dir  string
+	d    *host.Deployment
+	good []byte
+}
+
+func newLocked(t *testing.T) *locked {
+	dir := filepath.Join(t.TempDir(), "plugins")
+	return &locked{t, dir, host.OpenDeployment(host.Config{PluginDir: dir}, host.Options{}), guest(t, "plugin", "good")}
+}
+
+func (l *locked) install(version string, o host.InstallWishes) {
+	l.t.Helper()
+	file := filepath.Join(l.t.TempDir(), "any.wasm")
+	if err := os.WriteFile(file, packed(l.t, l.good, "live", map[string]any{"version": version}), 0o600); err != nil {
+		l.t.Fatal(err)
+	}
+	if _, err := l.d.Install(l.t.Context(), file, o); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func (l *locked) open(modules ...[]byte) *house {
+	l.t.Helper()
+	return openHouse(l.t, map[string]string{"plugin-dir": l.dir}, modules...)
+}
+
+// TestLocked runs what the lock pins, and goes along with what commands change
+// meanwhile.
+func TestLocked(t *testing.T) {
+	checkLeak(t)
+	l := newLocked(t)
+	l.install("1.0.0", host.InstallWishes{})
+	l.install("1.1.0", host.InstallWishes{})
+	carried := [][]byte{
+		packed(t, l.good, "live", map[string]any{"version": "3.0.0"}),
+		packed(t, l.good, "carried", map[string]any{"version": "0.5.0"}),
+	}
+	h := l.open(carried...)
+	inUse := func(version string) func() bool {
+		return func() bool {
+			return slices.ContainsFunc(h.plugins(), func(p shownPlugin) bool {
+				return p.Name == "live" && p.Use && p.Version == version && p.State == "ready"
+			})
+		}
+	}
+	got := h.plugins()
+	if len(got) != 3 || !inUse("1.1.0")() || !h.shows("1.0.0", "ready") || h.shows("3.0.0", "ready") {
+		t.Fatalf("GET /plugins = %+v, want live 1.1.0 in use, 1.0.0 beside it, and carried", got)
+	}
+	for _, p := range got {
+		if p.Locked != (p.Name == "live") || len(p.SHA256) != 64 {
+			t.Errorf("GET /plugins shows %+v", p)
+		}
+	}
+
+	// Each workspace has the version in use, or the one that it names.
+	base := `"source":"live","baseUrl":"http://127.0.0.1:9"`
+	h.must("PATCH", "/chats/any/settings", `{`+base+`}`)
+	h.must("PATCH", "/chats/narrow/settings", `{`+base+`,"pluginVersion":"~1.0.0"}`)
+	calls := func(version string) int {
+		for _, p := range h.plugins() {
+			if p.Version == version && p.Name == "live" {
+				return p.Calls
+			}
+		}
+		return -1
+	}
+	for workspace, version := range map[string]string{"any": "1.1.0", "narrow": "1.0.0"} {
+		before := calls(version)
+		h.ask(workspace, "m") // which the plugin answers with an origin that it was not granted
+		if after := calls(version); after <= before {
+			t.Errorf("workspace %s: version %s has %d calls, and had %d", workspace, version, after, before)
+		}
+	}
+	r := h.call("PATCH", "/chats/narrow/settings", `{"pluginVersion":"~1.2"}`)
+	if r.status != http.StatusBadRequest || !strings.Contains(r.body, "invalid_chat_completion_plugin_version") || !strings.Contains(r.body, "the deployment's pin is 1.1.0") {
+		t.Errorf("PATCH of a version that is not there: %d %s", r.status, r.body)
+	}
+
+	// A running host follows the commands.
+	if _, err := l.d.Rollback(t.Context(), "live"); err != nil {
+		t.Fatal(err)
+	}
+	h.waitFor("1.0.0 is in use after the rollback", inUse("1.0.0"))
+	l.install("1.2.0", host.InstallWishes{})
+	h.waitFor("1.2.0 is in use after its install", inUse("1.2.0"))
+	if _, err := l.d.Pin(t.Context(), "live@~1.1", host.InstallWishes{}); err != nil {
+		t.Fatal(err)
+	}
+	h.waitFor("1.1.0 is in use, by ~1.1", func() bool {
+		return slices.ContainsFunc(h.plugins(), func(p shownPlugin) bool { return p.Version == "1.1.0" && p.Use && p.Constraint == "~1.1" })
+	})
+	if _, err := l.d.Remove(t.Context(), "live@1.0.0"); err != nil {
+		t.Fatal(err)
+	}
+	h.waitFor("1.0.0 has left", func() bool { return !h.shows("1.0.0", "ready") && !h.shows("1.0.0", "unlisted") })
+
+	// A lock that nobody can read changes nothing, and says where it is wrong.
+	lock := filepath.Join(l.dir, "plugins.lock")
+	good, err := os.ReadFile(lock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	place(t, l.dir, "plugins.lock", []byte("{\n  \"form\": 1\n}"))
+	h.waitFor("the log tells of the lock", func() bool { return h.logs("plugins not reloaded", lock+":2:3: ") })
+	if r := h.call("POST", "/plugins/reload", ""); r.status != http.StatusInternalServerError || !strings.Contains(r.body, "plugins.lock:2:3: ") {
+		t.Errorf("POST /plugins/reload = %d %s", r.status, r.body)
+	}
+	if !inUse("1.1.0")() {
+		t.Errorf("after a damaged lock: %+v", h.plugins())
+	}
+	place(t, l.dir, "plugins.lock", good)
+
+	// A grant that is taken back counts at once, also for what runs.
+	place(t, l.dir, "plugins.lock", []byte(strings.ReplaceAll(string(good), "\"apiKey\"", "")))
+	h.waitFor("what was granted no longer is refused", func() bool { return h.shows("1.1.0", "refused") && !h.shows("1.1.0", "ready") })
+	h.waitFor("a log line says why live 1.1.0 is left out", func() bool {
+		return h.logs("plugin left out", "asks for the secret apiKey, which the lock does not accept", "parley plugin pin live@1.1.0 --grant")
+	})
+	place(t, l.dir, "plugins.lock", good)
+	h.waitFor("1.1.0 runs with its grant again", inUse("1.1.0"))
+
+	// Without a pin left, the plugin of the binary steps in.
+	if _, err := l.d.Remove(t.Context(), "live"); err != nil {
+		t.Fatal(err)
+	}
+	h.waitFor("the binary's own is in use", inUse("3.0.0"))
+}
+
+// TestLockedRefused starts on a deployment of which something is wrong: the
+// rest runs, and what does not is named with the reason and the remedy.
+func TestLockedRefused(t *testing.T) {
+	checkLeak(t)
+	l := newLocked(t)
+	l.install("1.0.0", host.InstallWishes{})
+	l.install("1.1.0", host.InstallWishes{})
+	fine := packed(t, l.good, "fine", nil)
+	put(t, l.dir, "loose-1.0.0.wasm", packed(t, l.good, "loose", nil))
+	altered := filepath.Join(l.dir, "live-1.1.0.wasm")
+	b, err := os.ReadFile(altered)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b = append(b, 0, 1, 0) // harmless, but not what was pinned
+	put(t, l.dir, "live-1.1.0.wasm", b)
+
+	h := l.open(fine, packed(t, l.good, "live", map[string]any{"version": "3.0.0"}))
+	want := map[string]string{"live 1.1.0": "refused", "live 1.0.0": "ready", "fine 1.0.0": "ready", "loose 1.0.0": "unlisted"}
+	got := map[string]string{}
+	for _, p := range h.plugins() {
+		got[p.Name+" "+p.Version] = p.State
+		switch p.State {
+		case "refused":
+			if p.From != altered || !p.Use || !p.Locked || len(p.SHA256) != 64 || !strings.Contains(p.Error, "expects sha256 "+p.SHA256) || !strings.Contains(p.Error, "`parley plugin install FILE-or-URL@"+p.SHA256) {
+				t.Errorf("refused: %+v", p)
+			}
+		case "unlisted":
+			if p.Use || !strings.Contains(p.Error, "`parley plugin pin loose@1.0.0") {
+				t.Errorf("unlisted: %+v", p)
+			}
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("GET /plugins shows %v, want %v", got, want)
+	}
+	for name, state := range want {
+		if got[name] != state {
+			t.Errorf("%s is %q, want %q", name, got[name], state)
+		}
+	}
+	if !h.logs(`"level":"error"`, "plugin left out", altered, "was altered") || !h.logs(`"level":"warn"`, "plugin left out", "loose-1.0.0.wasm", "parley plugin pin loose@1.0.0") {
+		t.Errorf("the log does not say what was left out: %s", h.log.String())
+	}
+
+	// The version beside it is for who names it, and takes nobody else's chats.
+	h.must("PATCH", "/chats/any/settings", `{"source":"live","baseUrl":"http://127.0.0.1:9"}`)
+	if r, _ := h.ask("any", "m"); r.status != http.StatusServiceUnavailable {
+		t.Errorf("a chat with the refused plugin: %d %s", r.status, r.body)
+	}
+	h.must("PATCH", "/chats/narrow/settings", `{"source":"live","baseUrl":"http://127.0.0.1:9","pluginVersion":"~1.0.0"}`)
+	if r, _ := h.ask("narrow", "m"); r.status == http.StatusServiceUnavailable {
+		t.Errorf("a chat with the version beside it: %d %s", r.status, r.body)
+	}
+
+	// The remedy, as it was named.
+	l.install("1.1.0", host.InstallWishes{})
+	h.waitFor("the repaired plugin runs", func() bool { return h.shows("1.1.0", "ready") })
+}
+
+// TestLockUnreadable: where nobody can tell what shall run, nothing does.
+func TestLockUnreadable(t *testing.T) {
+	checkLeak(t)
+	dir := t.TempDir()
+	put(t, dir, "plugins.lock", []byte(`{"format":1,"plugins":{"x":{"use":"1.0.0"}}}`))
+	c, _, err := host.LoadConfig(host.Sources{Flags: map[string]string{"http-addr": "127.0.0.1:0", "db-path": t.TempDir(), "plugin-dir": dir}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := host.Open(t.Context(), c, host.Options{})
+	if err == nil {
+		h.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "plugins.lock")+":1:") || !strings.Contains(err.Error(), "version control") {
+		t.Errorf("Open: %v, want the place in the lock", err)
+	}
+}
+
+// TestInstallTries keeps nothing of a module that no host could run.
+func TestInstallTries(t *testing.T) {
+	l := newLocked(t)
+	for name, want := range map[string]string{"trap": "", "future": "parley_abi says 99", "unknownimport": "imports", "noexport": "lacks the export"} {
+		file := filepath.Join(t.TempDir(), "x.wasm")
+		if err := os.WriteFile(file, packed(t, guest(t, "plugin", name), "live", nil), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := l.d.Install(t.Context(), file, host.InstallWishes{})
+		if name == "trap" {
+			continue // it traps when it is called, which installing does not
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Install of %s: %v, want …%s…", name, err, want)
+		}
+	}
+	if _, err := l.d.Remove(t.Context(), "live"); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(l.dir); err != nil || len(left) != 1 {
+		t.Errorf("left in the directory: %v, %v; want the lock alone", left, err)
+	}
+}
+
+func TestOnly(t *testing.T) {
+	from := host.Sources{Environ: []string{"PARLEY_ENV=production", "PARLEY_PLUGIN_DIR=here"}}
+	if _, _, err := host.LoadConfig(from); err == nil {
+		t.Error("LoadConfig of production without a key: no error")
+	}
+	from.Only = []string{"plugin-dir"}
+	if c, _, err := host.LoadConfig(from); err != nil || c.PluginDir != "here" || c.Env != "" {
+		t.Errorf("LoadConfig of one option = %+v, %v", c, err)
+	}
+	from.Only = []string{"env"}
+	if c, _, err := host.LoadConfig(from); err != nil || c.Env != "production" {
+		t.Errorf("LoadConfig of env alone = %+v, %v", c, err)
+	}
+	from = host.Sources{Flags: map[string]string{"plugin-public-key": "no key"}}
+	if _, _, err := host.LoadConfig(from); err == nil || !strings.Contains(err.Error(), "option plugin-public-key (flag --plugin-public-key) is \"no key\", which cannot be used: it is neither a public key of minisign") {
+		t.Errorf("LoadConfig of a wrong key: %v", err)
+	}
+}
+
+// TestPluginListJSON keeps the names that scripts read.
+func TestPluginListJSON(t *testing.T) {
+	l := newLocked(t)
+	l.install("1.0.0", host.InstallWishes{})
+	items, err := l.d.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.Marshal(items)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`[{"name":"live","version":"1.0.0","kind":"provider","source":"live","owner":"live","abi":1,"sha256":"`, `"use":true,"before":false,"constraint":"","grants":{"http":["${baseUrl}"],"secrets":["apiKey"]},"state":"pinned"}]`} {
+		if !strings.Contains(string(b), want) {
+			t.Errorf("List = %s, want %s in it", b, want)
+		}
+	}
+	if _, err := l.d.Rollback(t.Context(), "live"); err == nil || errors.Is(err, os.ErrNotExist) {
+		t.Errorf("Rollback of the only version: %v", err)
+	}
+}
+
+// TestWorkspacePlugin sets up two plugins for one source. Chats go to the one that
+// the lock binds, except those of a workspace that names the other; and its key does
+// not go along when it changes over.
+func TestWorkspacePlugin(t *testing.T) {
+	checkLeak(t)
+	l := newLocked(t)
+	l.install("1.0.0", host.InstallWishes{})
+	file := filepath.Join(t.TempDir(), "any.wasm")
+	if err := os.WriteFile(file, packed(t, l.good, "aaa", map[string]any{"source": "live", "version": "9.0.0"}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.d.Install(t.Context(), file, host.InstallWishes{}); err == nil {
+		t.Fatal("Install for a bound source: no error")
+	}
+	if _, err := l.d.Install(t.Context(), file, host.InstallWishes{Beside: true}); err != nil {
+		t.Fatal(err)
+	}
+	h := l.open()
+	calls := func(name string) int {
+		for _, p := range h.plugins() {
+			if p.Name == name {
+				return p.Calls
+			}
+		}
+		return -1
+	}
+	h.must("PATCH", "/chats/any/settings", `{"source":"live","baseUrl":"http://127.0.0.1:9","apiKey":"sk-a-key-of-some-length"}`)
+	h.must("PATCH", "/chats/named/settings", `{"source":"live","baseUrl":"http://127.0.0.1:9","apiKey":"sk-a-key-of-some-length"}`)
+	r := h.must("PATCH", "/chats/named/settings", `{"plugin":"aaa"}`)
+	if !strings.Contains(r.header.Get("Warning"), "apiKey was dropped") || strings.Contains(h.must("GET", "/chats/named/settings", "").body, "sk-") {
+		t.Errorf("the key went along to another plugin: %v", r.header)
+	}
+	for workspace, name := range map[string]string{"any": "live", "named": "aaa"} {
+		before := calls(name)
+		h.ask(workspace, "m")
+		if after := calls(name); after <= before {
+			t.Errorf("workspace %s: plugin %s has %d calls, and had %d", workspace, name, after, before)
+		}
+	}
+	if got := h.call("GET", "/plugins", "").body; !strings.Contains(got, `"owner":"live"`) || strings.Contains(got, `"owner":"aaa"`) || !strings.Contains(got, `"workspaces":[{"uid":"named","plugin":"aaa","pluginVersion":"","version":"9.0.0"}]`) {
+		t.Errorf("GET /plugins = %s", got)
+	}
+	if r := h.call("PATCH", "/chats/named/settings", `{"plugin":"absent"}`); r.status != http.StatusBadRequest || !strings.Contains(r.body, "invalid_chat_completion_plugin") || !strings.Contains(r.body, "there is aaa, live") {
+		t.Errorf("PATCH of a plugin that is not there: %d %s", r.status, r.body)
+	}
+	if _, err := l.d.Remove(t.Context(), "aaa"); err != nil {
+		t.Fatal(err)
+	}
+	h.waitFor("aaa has left", func() bool { return !h.shows("9.0.0", "ready") })
+	if r, _ := h.ask("named", "m"); r.status != http.StatusServiceUnavailable || !strings.Contains(r.body, "asks for `plugin`") {
+		t.Errorf("a chat with a plugin that left: %d %s", r.status, r.body)
+	}
+}

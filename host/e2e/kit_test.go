@@ -1,0 +1,37 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parley-search/parley/host"
+)
+
+// TestShippedPluginsCheck holds the shipped plugins to what `parley plugin
+// check` asks of everybody's.
+func TestShippedPluginsCheck(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds and compiles every plugin")
+	}
+	for _, name := range []string{"openai", "azureopenai", "mistral", "gemini", "vllm", "anthropic", "extract"} {
+		t.Run(name, func(t *testing.T) {
+			trial := host.Trial{CacheDir: filepath.Join(repository(t), "plugins", "dist", "cache"), CallTimeout: time.Minute}
+			cases := filepath.Join(repository(t), "plugins", "provider", name, "testdata")
+			if _, err := os.Stat(cases); err == nil {
+				trial.Cases = cases
+			}
+			report, err := host.CheckPlugin(t.Context(), shipped(t, name), trial)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !report.Passed {
+				var b strings.Builder
+				_ = report.WriteTable(&b) // a Builder takes all
+				t.Error(b.String())
+			}
+		})
+	}
+}

@@ -1,0 +1,57 @@
+package e2e
+
+import (
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// checkLeak fails the test where, after all cleanups that come later, more
+// goroutines run than at its call. Call it first.
+func checkLeak(t *testing.T) {
+	t.Helper()
+	before := len(goroutines())
+	t.Cleanup(func() {
+		if !settles(func() bool { return len(goroutines()) <= before }) {
+			all := goroutines()
+			t.Errorf("%d goroutines at the end, %d at the start:\n%s", len(all), before, strings.Join(all, "\n\n"))
+		}
+	})
+}
+
+// goroutines returns the stack of each, but of three that fasthttp starts: a
+// clock for the whole process, the sweeper of a server's workers, which looks
+// only every ten seconds whether it is still wanted, and workers that wait for
+// that sweeper.
+func goroutines() (stacks []string) {
+	b := make([]byte, 4<<20)
+	b = b[:runtime.Stack(b, true)]
+	for s := range strings.SplitSeq(string(b), "\n\n") {
+		if _, top, _ := strings.Cut(s, "\n"); !strings.Contains(s, "fasthttp.updateServerDate") && !strings.Contains(s, "fasthttp.(*workerPool).Start.func") &&
+			!strings.HasPrefix(top, "github.com/valyala/fasthttp.(*workerPool).workerFunc(") {
+			stacks = append(stacks, s)
+		}
+	}
+	return stacks
+}
+
+// atWork returns those that do not only wait for a plugin's next call: each
+// instance has one, and a pool starts instances as it likes.
+func atWork() []string {
+	return slices.DeleteFunc(goroutines(), func(s string) bool {
+		return strings.Contains(s, "wasm.newLane.func") && strings.Contains(s, "[coroutine")
+	})
+}
+
+// settles asks again and again whether something has come about, and gives it a
+// minute.
+func settles(done func() bool) bool {
+	for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
+		if done() {
+			return true
+		}
+	}
+	return done()
+}

@@ -1,0 +1,62 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestErrorTable holds the table of errors, to which every error's link
+// points, to the codes that there are.
+func TestErrorTable(t *testing.T) {
+	codes, err := os.ReadFile(filepath.Join("..", "internal", "apierr", "codes.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	statuses := map[string]string{
+		"InternalServerError": "500", "UnsupportedMediaType": "415", "RequestEntityTooLarge": "413", "NotFound": "404",
+		"MethodNotAllowed": "405", "Unauthorized": "401", "Forbidden": "403", "Conflict": "409", "RequestTimeout": "408", "RequestHeaderFieldsTooLarge": "431", "PreconditionFailed": "412", "NotImplemented": "501",
+		"ServiceUnavailable": "503", "BadGateway": "502", "TooManyRequests": "429", "GatewayTimeout": "504", "UnprocessableEntity": "422",
+	}
+	line := regexp.MustCompile(`(?m)^\t\w+\s+= (field|invalid|Code)[({]"(\w+)"(?:, http\.Status(\w+))?(?:, Type(\w+))?`)
+	var b strings.Builder
+	b.WriteString("| code | status | type |\n|---|---|---|\n")
+	found := line.FindAllStringSubmatch(string(codes), -1)
+	for _, m := range found {
+		status, typ := "400", "invalid_request"
+		if m[3] != "" {
+			if status = statuses[m[3]]; status == "" {
+				t.Fatalf("code %s has status %s, which this test does not know", m[2], m[3])
+			}
+		}
+		if m[4] != "" {
+			typ = strings.ToLower(m[4])
+		}
+		fmt.Fprintf(&b, "| <a id=\"error-%s\"></a>`%s` | %s | %s |\n", m[2], m[2], status, typ)
+	}
+	if len(found) < 60 {
+		t.Fatalf("found %d codes in codes.go, want all of them", len(found))
+	}
+	const begin, end = "<!-- errors: written by UPDATE=1 go test ./host/e2e -run TestErrorTable -->\n", "<!-- end of errors -->"
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, ok := strings.Cut(string(readme), begin)
+	old, tail, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		t.Fatal("README.md has lost the marks of the table of errors")
+	}
+	if old == b.String() {
+		return
+	}
+	if os.Getenv("UPDATE") == "" {
+		t.Fatal("the table of errors in README.md is not that of codes.go: UPDATE=1 go test ./host/e2e -run TestErrorTable writes it")
+	}
+	if err := os.WriteFile("../README.md", []byte(head+begin+b.String()+end+tail), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,85 @@
+package e2e
+
+import (
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parley-search/parley/abi/response"
+	"github.com/parley-search/parley/host"
+)
+
+// An operator records what a provider answers, and the recording put through
+// the plugin gives what the client had: an answer and a failure. The API key,
+// which the provider repeats in both, is in neither.
+func TestRecordAndReplay(t *testing.T) {
+	checkLeak(t)
+	w := newWire(t)
+	w.on("repeats", func(x *exchange) { x.say(stream + delta("your key is "+x.key+", keep it") + finish) })
+	w.on("refuses", func(x *exchange) {
+		x.say(answered(401, "Content-Type: application/json\r\n", fmt.Sprintf(`{"error":{"message":"Incorrect API key provided: %s","code":"invalid_api_key"}}`, x.key)))
+	})
+	dir := filepath.Join(t.TempDir(), "recordings")
+	module := shipped(t, "vllm")
+	h := openHouse(t, map[string]string{"chat-record-dir": dir, "chat-record-workspaces": "w"}, module)
+	for _, workspace := range []string{"w", "private"} {
+		h.must("PATCH", "/chats/"+workspace+"/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q,"apiKey":%q}`, w.url, apiKey))
+	}
+	if _, got := h.ask("w", "repeats"); got["text"] != "your key is [redacted], keep it" {
+		t.Fatalf("answer = %v", got)
+	}
+	if r, _ := h.ask("w", "refuses"); r.status != http.StatusBadGateway {
+		t.Fatalf("refusal = %d %s", r.status, r.body)
+	}
+	h.ask("private", "repeats")
+	h.close()
+
+	folders, err := filepath.Glob(filepath.Join(dir, "*-w-*"))
+	if all, _ := os.ReadDir(dir); err != nil || len(folders) != 2 || len(all) != 2 {
+		t.Fatalf("recordings = %v among %d, %v; want two, of w alone", folders, len(all), err)
+	}
+	r, err := host.OpenReplayer(t.Context(), "vLlm", host.Trial{}, module)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var said []string
+	for _, folder := range folders {
+		rec, source, err := host.ReadRecording(folder)
+		if err != nil || source != "vLlm" || rec.BaseURL != w.url {
+			t.Fatalf("ReadRecording = %+v of %q, %v", rec, source, err)
+		}
+		got, err := r.Aggregate(t.Context(), rec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch got := got.(type) {
+		case *response.Aggregate:
+			said = append(said, got.Text)
+		case *response.Failure:
+			said = append(said, fmt.Sprint(got.Status, " ", got.Kind, ": ", got.Message))
+		}
+	}
+	slices.Sort(said) // folders of the same millisecond stand in any order
+	if got, want := strings.Join(said, "; "), "401 auth: Incorrect API key provided: [redacted]; your key is [redacted], keep it"; got != want {
+		t.Errorf("replayed = %q, want %q", got, want)
+	}
+	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(name)
+		if strings.Contains(string(b), apiKey) {
+			t.Errorf("%s holds the API key", name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,262 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/internal/plugin"
+	"github.com/parley-search/parley/host/internal/telemetry"
+	"github.com/parley-search/parley/host/internal/testhook"
+)
+
+// chatsCollector builds the collector of the examples.
+func chatsCollector(t testing.TB) []byte {
+	t.Helper()
+	root := repository(t)
+	file, err := plugin.Build(t.Context(), filepath.Join(root, "examples", "collector-smallest"), filepath.Join(root, "plugins", "dist"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	module, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return module
+}
+
+// next returns what the window under way says so far, by collector.
+func (h *house) next() map[string]string {
+	h.t.Helper()
+	var page struct {
+		Results []struct{ Collector, Body string }
+	}
+	r := h.must("GET", "/telemetry/messages?of=next", "")
+	if err := json.Unmarshal([]byte(r.body), &page); err != nil {
+		h.t.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, m := range page.Results {
+		all[m.Collector] = m.Body
+	}
+	return all
+}
+
+// TestTelemetry asks, and finds its chats counted; what was asked is nowhere.
+func TestTelemetry(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds and compiles plugins, which takes long")
+	}
+	const canary = "QxCanary7731"
+	h := openHouse(t, nil, shipped(t, "extract"), chatsCollector(t))
+	h.must("PATCH", "/chats/"+canary+"/settings", `{"source": "extract"}`)
+	for range 3 {
+		h.must("POST", "/chats/"+canary+"/chat/completions", `{"model": "`+canary+`", "stream": true, "messages": [{"role": "user", "content": "`+canary+`"}]}`)
+	}
+	h.call("POST", "/chats/"+canary+"/chat/completions", `{"model": "x", "stream": true, "messages": []}`)
+	var body string
+	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
+		if body = h.next()["chats"]; strings.Contains(body, `"answered":3`) && strings.Contains(body, `"refused":1`) {
+			break
+		}
+	}
+	if !strings.Contains(body, `"chats":{"answered":3,"failed":0,"left":0,"refused":1,"tool_calls":0}`) {
+		t.Errorf("the window says %s, want 3 chats answered and 1 refused", body)
+	}
+	status := h.must("GET", "/telemetry", "").body
+	if !strings.Contains(status, `"on":true`) || !strings.Contains(status, `"outbound":true`) {
+		t.Errorf("GET /telemetry = %s, want it on, with the embedded collector outbound", status)
+	}
+	if metrics := h.must("GET", "/telemetry/metrics", "").body; !strings.Contains(metrics, "chats.answered") {
+		t.Errorf("GET /telemetry/metrics = %s, want the manifest's", metrics)
+	}
+	h.close()
+
+	uid, err := telemetry.ReadUID(h.dir)
+	if err != nil || !strings.Contains(h.log.String(), uid.String()) {
+		t.Errorf("the Instance UID %s, %v, is not in the log of the start", uid, err)
+	}
+	err = filepath.WalkDir(filepath.Join(h.dir, telemetry.SpoolDir), func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if strings.Contains(string(b), canary) {
+			t.Errorf("%s holds what was asked", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTelemetryOff: no event, no collector, no file, whatever says so.
+func TestTelemetryOff(t *testing.T) {
+	h := openHouse(t, map[string]string{"no-analytics": "true"}, packedCollectorModule(t))
+	if got := h.must("GET", "/telemetry", "").body; !strings.Contains(got, `"on":false`) || !strings.Contains(got, "--no-analytics") {
+		t.Errorf("GET /telemetry = %s, want it off by the flag", got)
+	}
+	if got := h.must("GET", "/plugins", "").body; strings.Contains(got, "collector") {
+		t.Errorf("GET /plugins = %s, want no collector loaded", got)
+	}
+	h.close()
+	for _, name := range []string{telemetry.SpoolDir, "instance-uid"} {
+		if _, err := os.Stat(filepath.Join(h.dir, name)); err == nil {
+			t.Errorf("there is a file %s, want none", name)
+		}
+	}
+	if !strings.Contains(h.log.String(), "telemetry is off") {
+		t.Error("the log of the start does not say that telemetry is off")
+	}
+}
+
+// TestTelemetryBroken has a spool that cannot be opened: the host serves, and
+// says why there is no telemetry.
+func TestTelemetryBroken(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, telemetry.SpoolDir, []byte("a file where a folder belongs"))
+	h := openHouse(t, map[string]string{"db-path": dir}, packedCollectorModule(t))
+	if got := h.must("GET", "/telemetry", "").body; !strings.Contains(got, `"on":false`) || !strings.Contains(got, "a spool that cannot be opened") {
+		t.Errorf("GET /telemetry = %s, want it off by the spool", got)
+	}
+	for _, path := range []string{"/telemetry/windows", "/telemetry/deliveries", "/telemetry/export", "/telemetry/messages"} {
+		h.must("GET", path, "")
+	}
+	if r := h.call("POST", "/telemetry/verify", `{"port":1}`); r.status != 400 || !strings.Contains(r.body, "Telemetry is off") {
+		t.Errorf("POST /telemetry/verify = %d %s, want that it is off", r.status, r.body)
+	}
+}
+
+// TestTelemetryTwoHosts: a second host on the directory does not start, and the
+// first one's telemetry does not notice.
+func TestTelemetryTwoHosts(t *testing.T) {
+	h := openHouse(t, nil, packedCollectorModule(t))
+	before := h.next()["counter"]
+	c, _, err := host.LoadConfig(host.Sources{Flags: map[string]string{"db-path": h.dir, "http-addr": "127.0.0.1:0"}, File: emptyFile(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if second, err := host.Open(t.Context(), c, host.Options{Version: "test"}); err == nil {
+		second.Close()
+		t.Fatal("a second host opened the directory")
+	} else if !strings.Contains(err.Error(), h.dir) {
+		t.Errorf("a second host: %v, want which directory is in use", err)
+	}
+	if _, err := host.TelemetryDelete(h.dir); err == nil {
+		t.Error("telemetry was deleted below a running host")
+	}
+	if after := h.next()["counter"]; before == "" || after == "" {
+		t.Errorf("the window says %q, and then %q", before, after)
+	}
+}
+
+// packedCollectorModule is a hand-written collector, of version 1.0.0.
+func packedCollectorModule(t *testing.T) []byte { return counter(t, "1.0.0", "") }
+
+// counter is a hand-written collector of a version, with more metrics behind
+// its own.
+func counter(t *testing.T, version, more string) []byte {
+	t.Helper()
+	guest, err := os.ReadFile(filepath.Join("..", "internal", "plugin", "testdata", "collector.wasm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	module, err := plugin.Pack(guest, []byte(`{"abi":1,"kind":"collector","name":"counter","version":"`+version+`","events":["http_request"],"metrics":[
+		{"path":"requests","kind":"int","range":[0,1000],"meaning":"Requests.","aggregation":"sum","noData":"always","events":["http_request"]}`+more+`]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return module
+}
+
+// TestTelemetryVariables says what switches telemetry off.
+func TestTelemetryVariables(t *testing.T) {
+	for environ, off := range map[string]bool{"DO_NOT_TRACK=1": true, "DO_NOT_TRACK=0": false, "PARLEY_NO_ANALYTICS=please": true, "PARLEY_NO_ANALYTICS=no": false} {
+		c, _, err := host.LoadConfig(host.Sources{Environ: []string{environ}, File: emptyFile(t)})
+		if err != nil {
+			t.Errorf("LoadConfig with %s: %v", environ, err)
+		}
+		if c.Telemetry.Off != off || (c.Telemetry.OffBy != "") != off {
+			t.Errorf("with %s telemetry is off: %v, by %q, want %v", environ, c.Telemetry.Off, c.Telemetry.OffBy, off)
+		}
+	}
+}
+
+func emptyFile(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "empty.toml")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// TestTelemetryKeeps counts with a module in a process, and goes on in the
+// next.
+func TestTelemetryKeeps(t *testing.T) {
+	h := openHouse(t, nil, packedCollectorModule(t))
+	for range 5 {
+		h.must("GET", "/version", "")
+	}
+	if got := h.next()["counter"]; !strings.Contains(got, `"requests":`) {
+		t.Fatalf("the window says %q, want requests", got)
+	}
+	h.close()
+	c, _, err := host.LoadConfig(host.Sources{Flags: map[string]string{"db-path": h.dir, "http-addr": "127.0.0.1:0"}, File: emptyFile(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hooks := &testhook.Hooks{}
+	again, err := host.Open(t.Context(), c, host.Options{Embedded: [][]byte{packedCollectorModule(t)}, Version: "test", Hooks: hooks})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	messages := hooks.Engine().Preview()
+	if len(messages) != 1 || strings.Contains(string(messages[0].Body), `"requests":0`) {
+		t.Errorf("the window in the next process says %s, want what was counted before", telemetry.Body(messages))
+	}
+}
+
+// TestTelemetryNewMetric drops a version with one more metric into a running
+// host: it goes on with the window, and says more of it.
+func TestTelemetryNewMetric(t *testing.T) {
+	dir := t.TempDir()
+	place(t, dir, "counter-1.0.0.wasm", counter(t, "1.0.0", ""))
+	h := openHouse(t, map[string]string{"plugin-dir": dir, "plugin-lock": "off"})
+	for range 5 {
+		h.must("GET", "/version", "")
+	}
+	count := func() (n int) {
+		var body struct {
+			Properties struct{ Requests int }
+		}
+		if err := json.Unmarshal([]byte(h.next()["counter"]), &body); err != nil {
+			t.Fatal(err)
+		}
+		return body.Properties.Requests
+	}
+	before := count()
+	if before < 5 {
+		t.Fatalf("the window has %d requests, want 5 at least", before)
+	}
+	place(t, dir, "counter-1.1.0.wasm", counter(t, "1.1.0", `,{"path":"gpu","kind":"bool","constant":false,"meaning":"No GPU.","aggregation":"constant","noData":"always"}`))
+	h.must("POST", "/plugins/reload", "")
+	if got := h.next()["counter"]; !strings.Contains(got, `"gpu":false`) || !strings.Contains(got, `"version":"1.1.0"`) {
+		t.Errorf("the window says %s, want the new metric", got)
+	}
+	if after := count(); after < before {
+		t.Errorf("the window has %d requests after the swap and had %d before, want it to go on", after, before)
+	}
+	if got := h.must("GET", "/telemetry/metrics", "").body; !strings.Contains(got, "No GPU.") {
+		t.Errorf("GET /telemetry/metrics = %s, want the new metric explained", got)
+	}
+	if got := h.must("GET", "/telemetry", "").body; !strings.Contains(got, `"outbound":false`) {
+		t.Errorf("GET /telemetry = %s, want a collector of somebody else's kept on this machine", got)
+	}
+}

@@ -1,0 +1,157 @@
+package e2e
+
+import (
+	"archive/tar"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// heldMaster is the master key of the data that is kept in testdata.
+const heldMaster = "the master key of data that is kept"
+
+// TestOldData opens what earlier builds left: of each format that there was, a
+// data directory, a dump and a snapshot. They are made once, by UPDATE=1 where
+// they are missing, and never written again: what opened once must open on.
+func TestOldData(t *testing.T) {
+	const kept = "testdata/v1"
+	if _, err := os.Stat(kept); errors.Is(err, os.ErrNotExist) && os.Getenv("UPDATE") != "" {
+		keepData(t, kept)
+	}
+	for name, flags := range map[string]map[string]string{
+		"directory": {},
+		"dump":      {"import-dump": filepath.Join(kept, "data.dump")},
+		"snapshot":  {"import-snapshot": filepath.Join(kept, "data.snapshot")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			flags["master-key"], flags["db-path"] = heldMaster, filepath.Join(t.TempDir(), "data")
+			if name == "directory" {
+				unpack(t, filepath.Join(kept, "data.tar.zst"), flags["db-path"])
+			}
+			h := openHouse(t, flags)
+			h.client.Transport = bearer{h.client.Transport, heldMaster}
+			h.settleTasks()
+			if !settles(func() bool {
+				return strings.Contains(h.must("GET", "/indexes/films/search?q=number2", "").body, `"id":2,`)
+			}) {
+				t.Error("no document is found")
+			}
+			h.checkFilms(5)
+			for path, want := range map[string]string{
+				"/network":                `"searchApiKey":"sk-weXXXXXX..."`,
+				"/experimental-features":  `"containsFilter":true`,
+				"/indexes/films/settings": `"ocean":["sea"]`,
+				"/indexes/films/documents/1?retrieveVectors=true": `"embeddings":[[0.5,1]]`,
+				"/tasks?types=settingsUpdate":                     `"succeeded"`,
+				"/keys":                                           `"name":"kept"`,
+			} {
+				if r := h.must("GET", path, ""); !strings.Contains(r.body, want) {
+					t.Errorf("GET %s = %s, want %s in it", path, r.body, want)
+				}
+			}
+			h.finish(h.must("POST", "/indexes/films/documents", `[{"id":7,"title":"one more"}]`))
+		})
+	}
+}
+
+// keepData makes what TestOldData opens.
+func keepData(t *testing.T, to string) {
+	t.Helper()
+	data, out := filepath.Join(t.TempDir(), "data"), t.TempDir()
+	h := openHouse(t, map[string]string{"master-key": heldMaster, "db-path": data, "dump-dir": out, "snapshot-dir": out, "no-analytics": "true"})
+	h.client.Transport = bearer{h.client.Transport, heldMaster}
+	h.finish(h.must("PATCH", "/indexes/films/settings", `{"synonyms":{"ocean":["sea"]},"embedders":{"plane":{"source":"userProvided","dimensions":2}}}`))
+	h.addFilms(5)
+	h.finish(h.must("PUT", "/indexes/films/documents", `[{"id":1,"_vectors":{"plane":[0.5,1]}}]`))
+	h.must("PATCH", "/experimental-features", `{"network":true,"containsFilter":true}`)
+	h.must("PATCH", "/network", `{"remotes":{"there":{"url":"http://there.example","searchApiKey":"`+apiKey+`"}}}`)
+	h.must("POST", "/keys", `{"name":"kept","actions":["search"],"indexes":["films"],"expiresAt":null}`)
+	dump, snapshot := h.makeArchive("dump", out), h.makeArchive("snapshot", out)
+	h.close()
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	pack(t, data, filepath.Join(to, "data.tar.zst"))
+	for from, name := range map[string]string{dump: "data.dump", snapshot: "data.snapshot"} {
+		b, err := os.ReadFile(from)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(to, name), b, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// pack writes a data directory, but for what is made anew, into one file.
+func pack(t *testing.T, dir, to string) {
+	t.Helper()
+	f, err := os.Create(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := zstd.NewWriter(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := tar.NewWriter(z)
+	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(dir, name)
+		if err != nil || strings.HasPrefix(rel, "modules") || !d.Type().IsRegular() || rel == "parley.pid" {
+			return err
+		}
+		b, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if err := w.WriteHeader(&tar.Header{Name: filepath.ToSlash(rel), Mode: 0o600, Size: int64(len(b))}); err != nil {
+			return err
+		}
+		_, err = w.Write(b)
+		return err
+	})
+	if err = errors.Join(err, w.Close(), z.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// unpack makes the directory that pack wrote.
+func unpack(t *testing.T, from, dir string) {
+	t.Helper()
+	f, err := os.Open(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := zstd.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	for r := tar.NewReader(z); ; {
+		head, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Join(dir, filepath.FromSlash(head.Name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(r)
+		if err == nil {
+			err = os.WriteFile(name, b, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}

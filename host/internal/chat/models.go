@@ -1,0 +1,108 @@
+package chat
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/auth"
+)
+
+// A Model is one that clients of /v1 may name: a workspace, or a workspace, a
+// slash, and a model of its provider.
+type Model struct {
+	ID      string
+	Created time.Time // of the workspace; zero where that is not known
+}
+
+// A Target is what the name of a [Model] stands for.
+type Target struct {
+	Workspace string
+	Source    string
+	Model     string // the provider's; empty where its source needs none
+	Citations bool   // the workspace's setting
+}
+
+// Models lists what caller may name, sorted by id: the workspaces that can
+// answer without being told a model, and the models that they list by name.
+func (s *Service) Models(ctx context.Context, caller *auth.Caller) ([]Model, error) {
+	uids, _, err := s.deps.Workspaces.WorkspaceUIDs(ctx, 0, math.MaxInt)
+	if err != nil {
+		return nil, err
+	}
+	models := []Model{}
+	for _, uid := range uids {
+		if !caller.Workspace(uid) {
+			continue
+		}
+		w, err := s.deps.Workspaces.Workspace(ctx, uid)
+		if apierr.Is(err, apierr.ChatNotFound) {
+			continue // deleted in between
+		}
+		if err != nil {
+			return nil, err
+		}
+		source, ok := s.deps.Sources.Source(w.wish())
+		if !ok {
+			continue
+		}
+		if w.DefaultModel != "" || source.Manifest().NoModel {
+			models = append(models, Model{uid, w.CreatedAt})
+		}
+		for _, m := range w.Models {
+			if !strings.Contains(m, "*") {
+				models = append(models, Model{uid + "/" + m, w.CreatedAt})
+			}
+		}
+	}
+	slices.SortFunc(models, func(a, b Model) int { return cmp.Compare(a.ID, b.ID) })
+	return models, nil
+}
+
+// Resolve returns what the model called id stands for. The error is
+// [apierr.ModelNotFound], also where caller may not use it, or
+// [apierr.ModelRequired] where the workspace alone is not enough.
+func (s *Service) Resolve(ctx context.Context, caller *auth.Caller, id string) (Target, error) {
+	uid, model, _ := strings.Cut(id, "/")
+	if !validUID(uid) || !caller.Workspace(uid) {
+		return Target{}, s.unknownModel(ctx, caller, id)
+	}
+	w, err := s.deps.Workspaces.Workspace(ctx, uid)
+	if apierr.Is(err, apierr.ChatNotFound) {
+		return Target{}, s.unknownModel(ctx, caller, id)
+	}
+	if err != nil {
+		return Target{}, err
+	}
+	source, loaded := s.deps.Sources.Source(w.wish())
+	switch model = cmp.Or(model, w.DefaultModel); {
+	case model != "" && !w.allowsModel(model):
+		return Target{}, s.unknownModel(ctx, caller, id)
+	case model == "" && loaded && !source.Manifest().NoModel:
+		return Target{}, &apierr.Error{Code: apierr.ModelRequired, Param: "model", Message: "Workspace `" + uid + "` has no `defaultModel`: ask for `" +
+			uid + "/MODEL`, or set it with PATCH /chats/" + uid + "/settings."}
+	}
+	return Target{Workspace: uid, Source: w.Source, Model: model, Citations: !w.NoCitations}, nil
+}
+
+// unknownModel is the error for a model that caller cannot name, with the
+// nearest one that it can.
+func (s *Service) unknownModel(ctx context.Context, caller *auth.Caller, id string) error {
+	message := "The model `" + cut(id, 200) + "` does not exist or you do not have access to it."
+	models, err := s.Models(ctx, caller)
+	if err != nil {
+		return err
+	}
+	ids := make([]string, len(models))
+	for i, m := range models {
+		ids[i] = m.ID
+	}
+	if near := apierr.Nearest(id, ids); near != "" {
+		message += " Did you mean `" + near + "`?"
+	}
+	return &apierr.Error{Code: apierr.ModelNotFound, Param: "model", Message: message}
+}

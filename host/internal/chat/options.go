@@ -1,0 +1,40 @@
+package chat
+
+import (
+	"github.com/parley-search/parley/host/internal/apierr"
+)
+
+// Options is how an answer differs from one of /chats. The zero value is none.
+type Options struct {
+	// Model is the model's name in the chunks; empty: what the provider says.
+	Model string
+	// Unnamed lets the request name no model.
+	Unnamed bool
+	// Usage writes the chunk that counts tokens also where the client did not
+	// ask for it.
+	Usage bool
+	// Estimate counts tokens by bytes where the provider does not count them.
+	Estimate bool
+	// Indexes narrows what may be searched, as the workspace's indexUids do;
+	// nil: it does not.
+	Indexes []string
+	// Citations, where not empty, is the base URL of this host: the answer names
+	// the documents it was made from, with links below it for those that have
+	// none of their own.
+	Citations string
+	// Failure, where not nil, writes the frames that end an answer which failed.
+	Failure func(*apierr.Error) []byte
+	// Searching, where not nil, is told of each search before it begins. It runs in
+	// WriteTo.
+	Searching func(index, query string)
+	// Searched, where not nil, is told of each search when it has ended, in the
+	// order of the calls. It runs in WriteTo.
+	Searched func(*Searched)
+}
+
+// Searched is an internal search of an answer.
+type Searched struct {
+	CallID, Index, Query string
+	Hits                 []Hit // none where it failed
+	Failed               bool
+}

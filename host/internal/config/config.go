@@ -1,0 +1,392 @@
+// Package config reads what the operator wrote: options by flag, environment
+// variable and configuration file. It owns koanf.
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/knadh/koanf/parsers/toml/v2"
+	"github.com/knadh/koanf/providers/confmap"
+	"github.com/knadh/koanf/providers/file"
+	"github.com/knadh/koanf/v2"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/deploy"
+	"github.com/parley-search/parley/host/internal/feature"
+	"github.com/parley-search/parley/host/internal/httpapi/transport"
+	"github.com/parley-search/parley/host/internal/secret"
+	"github.com/parley-search/parley/host/internal/telemetry"
+	"github.com/parley-search/parley/host/internal/upstream"
+)
+
+// The values of [Config.Env] and [Config.PluginLock].
+const (
+	EnvDevelopment = "development"
+	EnvProduction  = "production"
+	LockOn         = "on"
+	LockOff        = "off"
+)
+
+// The values of [Config.Console].
+const (
+	ConsoleOn  = "on"
+	ConsoleOff = "off"
+)
+
+// Origins of an option's value.
+const (
+	defaultOrigin = "default"
+	fileOrigin    = "file " // and its path
+)
+
+// Variables of the host that are no options.
+const (
+	EnvConfigFile     = EnvPrefix + "CONFIG_FILE_PATH"
+	envServerProvider = EnvPrefix + "SERVER_PROVIDER" // who hosts the machine
+)
+
+var otherVariables = []string{EnvConfigFile, envServerProvider}
+
+// DefaultConfigFile is read where it exists and no other is named.
+const DefaultConfigFile = "./config.toml"
+
+// MinMasterKey is the least length of a master key in production, in bytes.
+const MinMasterKey = 16
+
+// Config is what the operator wrote, checked. See [AllOptions] for the meaning of
+// each field.
+type Config struct {
+	DBPath            string
+	HTTPAddr          string
+	PrivateNetworks   upstream.Private // that requests of the host may go to
+	AllowedHosts      []string         // names that Host may have, in lower case
+	Console           string           // [ConsoleOn] or [ConsoleOff]
+	AllowedOrigins    []string         // of pages that may ask; nil: see [httpapi.Site]
+	PublicURL         string           // where clients reach the host; empty: as each request says
+	Env               string
+	MasterKey         secret.Text
+	PayloadLimit      int64
+	SearchPayload     int64
+	IndexingMemory    int64
+	VectorMemory      int64
+	IndexingThreads   int // 0: half of the processors
+	ReduceIndexing    bool
+	Replicates        bool
+	EmbeddingCache    int
+	LogLevel          string
+	LogsMode          string
+	EnableMetrics     bool
+	ContainsFilter    bool
+	EnableLogsRoute   bool
+	PluginDir         string
+	PluginLock        string
+	PluginPublicKey   *deploy.PublicKey // nil: none
+	SearchQueueSize   int
+	PluginFuel        int
+	PluginIsolation   string
+	ChatMaxRounds     int
+	ResponsesTTL      time.Duration // 0: no responses are kept
+	ResponsesMaxBytes int64
+	ProviderConnect   time.Duration
+	ProviderFirstByte time.Duration
+	ProviderSilence   time.Duration
+	ProviderAnswer    time.Duration
+	ShutdownGrace     time.Duration
+
+	TaskWebhook              *url.URL // nil: nobody is told of finished tasks
+	TaskWebhookAuthorization secret.Text
+
+	TLS transport.TLSFiles // no Cert: plain HTTP
+
+	DumpDir, SnapshotDir                           string
+	ImportDump, ImportSnapshot                     string // files; empty: none
+	IgnoreMissingDump, IgnoreMissingSnapshot       bool
+	IgnoreDumpIfDBExists, IgnoreSnapshotIfDBExists bool
+	ScheduleSnapshot                               time.Duration // 0: never
+	ImportMasterKey                                secret.Text   // that the archive was made under; none: the host's own
+
+	Telemetry TelemetryConfig
+
+	OTLPEndpoint string // empty: nothing is traced
+
+	ChatRecordDir        string // empty: nothing is recorded
+	ChatRecordWorkspaces []string
+
+	// For the event launch alone: what the fields came of, whether a file was
+	// read, and who hosts the machine.
+	settings       []Setting
+	fromFile       bool
+	ServerProvider string
+}
+
+// WritingMemory is what writing documents may take, in bytes.
+func (c *Config) WritingMemory() int64 {
+	if c.ReduceIndexing {
+		return max(c.IndexingMemory/4, 1)
+	}
+	return c.IndexingMemory
+}
+
+// WritingThreads is how many threads cut documents into words; 0: half of the
+// processors.
+func (c *Config) WritingThreads() int {
+	if c.ReduceIndexing {
+		return 1
+	}
+	return c.IndexingThreads
+}
+
+// TelemetryConfig is what the operator wants of telemetry.
+type TelemetryConfig struct {
+	Off        bool
+	OffBy      string // where that was said
+	URL        string // empty: it is sent nowhere
+	WriteKey   secret.Text
+	Contact    string   // empty: nobody is named
+	File       string   // empty: none
+	Collectors []string // of others, whose messages may be sent
+}
+
+// decide draws the conclusion from the variables that switch telemetry off;
+// origin says where the option no-analytics was set.
+func (t *TelemetryConfig) decide(environ []string, origin string) {
+	option := ""
+	if t.Off {
+		option = origin
+	}
+	if by := telemetry.DecideBy(environ, option); by != "" {
+		t.Off, t.OffBy = true, by
+	}
+}
+
+// Features are those that are on from the start.
+func (c *Config) Features() (on []feature.Feature) {
+	if c.EnableMetrics {
+		on = append(on, feature.Metrics)
+	}
+	if c.EnableLogsRoute {
+		on = append(on, feature.LogsRoute)
+	}
+	if c.ContainsFilter {
+		on = append(on, feature.ContainsFilter)
+	}
+	return on
+}
+
+// An OptionError says that what an option names cannot be used, such as a file
+// that is no certificate. That is found out by host.Open, and not by [Load]:
+// whoever asks what is configured need not be allowed to read it.
+type OptionError struct{ Err error }
+
+func (e OptionError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e OptionError) Unwrap() error { return e.Err }
+
+// A Setting is an option's value in force and where it came from.
+type Setting struct {
+	Option Option
+	Value  string // "[redacted]" for a secret that is set
+	Origin string // default, file <path>, environment <name> or flag --<name>
+}
+
+// Sources is where a configuration is read from, the strongest first.
+type Sources struct {
+	Flags   map[string]string // given flags, by option name
+	Environ []string          // as [os.Environ] gives it
+	File    string            // path; empty: [DefaultConfigFile] where it exists
+	// FileOrigin is where File was named, for errors.
+	FileOrigin string
+	Preset     map[string]string // defaults of the command at hand, by option name
+	// Only names the options that the command at hand needs; none means all. The
+	// others are not looked at: what a service would be refused for is no matter
+	// to a command that does not start it.
+	Only []string
+}
+
+// Load reads the configuration. The error names every wrong option with
+// its origin, its value and what is allowed.
+func Load(from Sources) (Config, []Setting, error) {
+	var c Config
+	var errs []error
+	options := AllOptions()
+
+	k := koanf.New(".")
+	origin := map[string]string{}
+	layer := func(name func(Option) string, values map[string]any) {
+		_ = k.Load(confmap.Provider(values, ""), nil) // a map cannot fail to load
+		for _, o := range options {
+			if _, ok := values[o.Key()]; ok {
+				origin[o.Key()] = name(o)
+			}
+		}
+	}
+
+	defaults := map[string]any{}
+	for _, o := range options {
+		defaults[o.Key()] = o.Default
+	}
+	for name, v := range from.Preset {
+		defaults[strings.ReplaceAll(name, "-", "_")] = v
+	}
+	layer(func(Option) string { return defaultOrigin }, defaults)
+
+	path, values, err := readFile(from, options)
+	errs = append(errs, err)
+	fromFile := err == nil && values != nil
+	layer(func(Option) string { return fileOrigin + path }, values)
+
+	values, err = readEnviron(from.Environ, options)
+	errs = append(errs, err)
+	layer(func(o Option) string { return "environment " + o.Env() }, values)
+
+	values = map[string]any{}
+	for name, v := range from.Flags {
+		values[strings.ReplaceAll(name, "-", "_")] = v
+	}
+	layer(func(o Option) string { return "flag --" + o.Name }, values)
+
+	settings := make([]Setting, 0, len(options))
+	for _, o := range options {
+		value := k.String(o.Key())
+		if len(from.Only) > 0 && !slices.Contains(from.Only, o.Name) {
+			continue
+		}
+		if value != "" || origin[o.Key()] != defaultOrigin {
+			if err := o.set(&c, value); err != nil {
+				errs = append(errs, fmt.Errorf("option %s (%s) %w: want %s", o.Name, origin[o.Key()], err, o.Allowed))
+			}
+		}
+		if o.Secret && value != "" {
+			value = "[redacted]"
+		}
+		settings = append(settings, Setting{o, value, origin[o.Key()]})
+	}
+	if n := len(c.MasterKey.Reveal()); len(from.Only) == 0 && c.Env == EnvProduction && n < MinMasterKey {
+		errs = append(errs, fmt.Errorf("option master-key (%s) has %d bytes: want at least %d when env is production", origin["master_key"], n, MinMasterKey))
+	}
+	errs = append(errs, checkTLS(c.TLS))
+	if origin["allow_private_networks"] == defaultOrigin && c.Env == EnvDevelopment && onThisMachine(c.HTTPAddr) {
+		c.PrivateNetworks = upstream.AnyPrivate()
+	}
+	if c.Console == "" {
+		c.Console = ConsoleOff
+		if c.Env == EnvDevelopment {
+			c.Console = ConsoleOn
+		}
+	}
+	c.settings, c.fromFile, c.ServerProvider = settings, fromFile, valueOf(from.Environ, envServerProvider)
+	c.Telemetry.decide(from.Environ, origin["no_analytics"])
+	return c, settings, errors.Join(errs...)
+}
+
+// checkTLS refuses options that make no sense without another.
+func checkTLS(f transport.TLSFiles) error {
+	switch {
+	case f.Cert != "" && f.Key == "":
+		return errors.New("option ssl-key-path is not set: want the private key of ssl-cert-path")
+	case f.Cert == "" && f.Key != "":
+		return errors.New("option ssl-cert-path is not set: want the certificate of ssl-key-path")
+	case f.Cert == "" && (f.Auth != "" || f.OCSP != "" || f.RequireAuth || f.Resumption || f.Tickets):
+		return errors.New("option ssl-cert-path is not set: without it and ssl-key-path the API is served without TLS, and the other ssl- options say nothing")
+	case f.RequireAuth && f.Auth == "":
+		return errors.New("option ssl-auth-path is not set: want the authorities whose clients ssl-require-auth lets in")
+	}
+	return nil
+}
+
+// readFile reads the TOML file that from names.
+func readFile(from Sources, options []Option) (path string, values map[string]any, err error) {
+	path = from.File
+	if path == "" {
+		path = DefaultConfigFile
+		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+			return path, nil, nil
+		}
+	}
+	k := koanf.New(".")
+	if err := k.Load(file.Provider(path), toml.Parser()); err != nil {
+		if at, ok := errors.AsType[tomlError](err); ok {
+			line, _ := at.Position()
+			err = fmt.Errorf("line %d: %w", line, err)
+		}
+		return path, nil, fmt.Errorf("option config-file-path (%s) is %q: %w: want the path of a TOML file", cmp.Or(from.FileOrigin, defaultOrigin), path, err)
+	}
+	values = k.Raw()
+	var errs []error
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		if !slices.ContainsFunc(options, func(o Option) bool { return o.Key() == key }) {
+			errs = append(errs, fmt.Errorf("configuration file %s: unknown key %.60q%s", path, key, suggest(key, options, Option.Key)))
+			delete(values, key)
+			continue
+		}
+		if v := values[key]; !isScalar(v) {
+			errs = append(errs, fmt.Errorf("configuration file %s: key %s holds a table or list: want one value", path, key))
+			delete(values, key)
+		}
+	}
+	return path, values, errors.Join(errs...)
+}
+
+// A tomlError knows where in the file it is.
+type tomlError interface {
+	error
+	Position() (line, column int)
+}
+
+func isScalar(v any) bool {
+	switch v.(type) {
+	case string, bool, int64, float64:
+		return true
+	}
+	return false
+}
+
+// readEnviron picks the host's variables out of environ.
+func readEnviron(environ []string, options []Option) (map[string]any, error) {
+	values := map[string]any{}
+	var errs []error
+	for _, kv := range environ {
+		name, value, _ := strings.Cut(kv, "=")
+		if !strings.HasPrefix(name, EnvPrefix) || slices.Contains(otherVariables, name) {
+			continue
+		}
+		i := slices.IndexFunc(options, func(o Option) bool { return o.Env() == name })
+		if i < 0 {
+			errs = append(errs, fmt.Errorf("environment: unknown variable %.60s%s", name, suggest(name, options, Option.Env)))
+			continue
+		}
+		values[options[i].Key()] = value
+	}
+	return values, errors.Join(errs...)
+}
+
+// valueOf is the last value of a variable; empty where it is not set.
+func valueOf(environ []string, name string) (value string) {
+	for _, kv := range environ {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
+			value = v
+		}
+	}
+	return value
+}
+
+// suggest names the option nearest to what was written, where one is near.
+func suggest(wrote string, options []Option, name func(Option) string) string {
+	known := make([]string, len(options))
+	for i, o := range options {
+		known[i] = name(o)
+	}
+	if n := apierr.Nearest(wrote, known); n != "" {
+		return fmt.Sprintf(": did you mean %s?", n)
+	}
+	return ": `parley config explain` lists all options"
+}

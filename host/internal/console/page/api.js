@@ -1,0 +1,133 @@
+// The page's only way to the service: its public API, under the key that a person gave.
+
+const place = "parley-key";
+
+export const key = {
+  get: () => sessionStorage.getItem(place) ?? localStorage.getItem(place) ?? "",
+  /** @param {string} value @param {boolean} stay */
+  set(value, stay) {
+    this.forget();
+    (stay ? localStorage : sessionStorage).setItem(place, value);
+  },
+  forget() {
+    sessionStorage.removeItem(place);
+    localStorage.removeItem(place);
+  },
+};
+
+/** Asks for a key; ends when one was given. */
+function askKey() {
+  const dialog = /** @type {HTMLDialogElement} */ (document.getElementById("ask-key"));
+  const value = /** @type {HTMLInputElement} */ (document.getElementById("key-value"));
+  const stay = /** @type {HTMLInputElement} */ (document.getElementById("key-stay"));
+  return new Promise((done) => {
+    dialog.addEventListener("close", () => {
+      if (value.value.trim()) key.set(value.value.trim(), stay.checked);
+      value.value = "";
+      document.getElementById("key")?.toggleAttribute("hidden", !key.get());
+      done(undefined);
+    }, { once: true });
+    if (!dialog.open) dialog.showModal();
+  });
+}
+
+/** What the service says of a request that it refuses. */
+export class Refused extends Error {
+  /** @param {number} status @param {any} body */
+  constructor(status, body) {
+    super(body?.message ?? body?.error?.message ?? `The service answered with status ${status}.`);
+    this.status = status;
+    this.code = body?.code ?? "";
+    this.link = body?.link ?? "";
+  }
+}
+
+/**
+ * Makes one request and returns the response; asks for a key where one is needed.
+ * @param {string} method
+ * @param {string} path
+ * @param {{body?: any, type?: string, signal?: AbortSignal, accept?: string}} [o]
+ * @returns {Promise<Response>}
+ */
+export async function request(method, path, o = {}) {
+  for (let again = 0; ; again++) {
+    /** @type {Record<string, string>} */
+    const headers = {};
+    if (key.get()) headers.authorization = `Bearer ${key.get()}`;
+    if (o.body !== undefined) headers["content-type"] = o.type ?? "application/json";
+    if (o.accept) headers.accept = o.accept;
+    let response;
+    try {
+      response = await fetch(path, { method, headers, signal: o.signal, body: o.body === undefined || o.type ? o.body : JSON.stringify(o.body) });
+    } catch (err) {
+      if (o.signal?.aborted) throw err;
+      throw new Error("The service cannot be reached. Is it running? Nothing that you typed is lost.");
+    }
+    if (response.ok) return response;
+    const body = await response.json().catch(() => null);
+    if (body?.code === "missing_authorization_header" && again === 0) {
+      await askKey();
+      continue;
+    }
+    throw new Refused(response.status, body);
+  }
+}
+
+/**
+ * Makes one request and returns the JSON of its answer.
+ * @param {string} method
+ * @param {string} path
+ * @param {any} [body]
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<any>}
+ */
+export const call = async (method, path, body, signal) => (await request(method, path, { body, signal })).json();
+
+/**
+ * The command that does the same, without the key.
+ * @param {string} method
+ * @param {string} path
+ * @param {any} [body]
+ */
+export function asCurl(method, path, body) {
+  const quote = (/** @type {string} */ s) => `'${s.replaceAll("'", "'\\''")}'`;
+  const parts = ["curl", ...(method === "GET" ? [] : ["-X", method]), quote(location.origin + path)];
+  if (key.get()) parts.push('-H "authorization: Bearer $PARLEY_KEY"');
+  if (body !== undefined) parts.push("-H 'content-type: application/json'", "-d", quote(JSON.stringify(body)));
+  return parts.join(" ");
+}
+
+/**
+ * Reads a stream of server-sent events; calls on with the data of each.
+ * @param {Response} response
+ * @param {(data: string) => void} on
+ */
+export async function events(response, on) {
+  const reader = /** @type {ReadableStream<Uint8Array>} */ (response.body).pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    rest += value;
+    const frames = rest.split("\n\n");
+    rest = frames.pop() ?? "";
+    for (const frame of frames) {
+      const data = frame.split("\n").filter((l) => l.startsWith("data:")).map((l) => l.slice(5).trimStart()).join("\n");
+      if (data) on(data);
+    }
+  }
+}
+
+/**
+ * Waits for a task and returns it; tell is called while it runs.
+ * @param {number} uid
+ * @param {(task: any) => void} [tell]
+ */
+export async function finished(uid, tell) {
+  for (let pause = 100; ; pause = Math.min(2 * pause, 2000)) {
+    const task = await call("GET", `/tasks/${uid}`);
+    if (task.status !== "enqueued" && task.status !== "processing") return task;
+    tell?.(task);
+    await new Promise((r) => setTimeout(r, pause));
+  }
+}

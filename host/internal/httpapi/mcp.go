@@ -1,0 +1,146 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/feature"
+	"github.com/parley-search/parley/host/internal/mcp"
+)
+
+const mcpPath = "/mcp"
+
+// routeMCP adds the route of the Model Context Protocol. Any GET has the answer
+// 405, which clients expect where there are no sessions.
+func (s *Server) routeMCP() {
+	s.app.Post(mcpPath, func(c *fiber.Ctx) error {
+		if err := s.Features.Require(feature.MCP, ""); err != nil {
+			return err
+		}
+		caller, err := s.Auth.Authenticate(bearer(c))
+		if err != nil {
+			return err
+		}
+		if err := caller.Require(auth.Search); err != nil {
+			return mcp.Denied(apierr.From(err))
+		}
+		a, _ := accessOf(c)
+		return s.answerMCP(&call{Ctx: c, caller: caller, access: a, limit: s.bodyLimit(auth.Search)})
+	}).Name(string(auth.Search))
+}
+
+// failMCP answers with e.
+func failMCP(c *fiber.Ctx, e *mcp.Error) error {
+	if e.Status == fiber.StatusUnauthorized {
+		c.Set(fiber.HeaderWWWAuthenticate, "Bearer")
+	}
+	return sendJSON(c, e.Status, e.Body())
+}
+
+// answerMCP answers POST /mcp. What is left of the request is a copy: a tool may
+// go on after answerMCP returned. A client that leaves ends it.
+func (s *Server) answerMCP(r *call) error {
+	body, err := s.body(r)
+	if err != nil {
+		return err
+	}
+	message, err := mcp.ReadMessage(body)
+	if err != nil {
+		return err
+	}
+	chats := s.Features.Require(feature.ChatCompletions, "") == nil
+	if chats && message.Asks() {
+		if err := r.caller.Require(auth.ChatCompletions); err != nil {
+			return mcp.Denied(apierr.From(err))
+		}
+	}
+	ctx, cancel := context.WithCancelCause(s.trace(s.ctx, r, mcpPath))
+	c := r.Context().Conn().(*conn) // all are the listener's
+	st := newStream(c, cancel, s.Limits.KeepAlive, &s.chunks)
+	s.streams.add(st)
+	request := &mcp.Request{Message: message, Header: headerOf(r.Ctx), Caller: r.caller, Base: s.publicURL(r)}
+	asker := &asker{server: s, caller: r.caller, base: request.Base}
+	if chats && r.caller.Allows(auth.ChatCompletions) {
+		request.Asker = asker
+	}
+	reply, err := s.mcp.Answer(ctx, request)
+	if err == nil && reply.Parts != nil {
+		s.streamMCP(ctx, cancel, r, st, reply, asker)
+		return nil
+	}
+	s.streams.remove(st)
+	left := context.Cause(ctx)
+	cancel(nil)
+	r.access.outcome = asker.outcome
+	switch {
+	case errors.Is(left, errShutdown):
+		return shuttingDown()
+	case left != nil:
+		return errClientLeft
+	case err != nil:
+		return err
+	}
+	for name, values := range reply.Header {
+		for _, v := range values {
+			r.Set(name, v)
+		}
+	}
+	r.Status(reply.Status)
+	return r.Send(reply.Body)
+}
+
+// headerOf returns a copy of a request's headers. Who says nothing of what it
+// accepts accepts all.
+func headerOf(c *fiber.Ctx) http.Header {
+	h := http.Header{}
+	for name, value := range c.Request().Header.All() {
+		h.Add(string(name), string(value))
+	}
+	if h.Get(fiber.HeaderAccept) == "" {
+		h.Set(fiber.HeaderAccept, "*/*")
+	}
+	return h
+}
+
+// streamMCP answers with the events of reply, on the connection.
+func (s *Server) streamMCP(ctx context.Context, cancel context.CancelCauseFunc, r *call, st *stream, reply *mcp.Reply, asker *asker) {
+	r.Set(fiber.HeaderContentType, "text/event-stream")
+	r.Set(fiber.HeaderCacheControl, "no-cache")
+	r.Set("X-Accel-Buffering", "no")
+	a := r.access
+	a.stream, a.route, a.status, a.first = true, mcpPath, fiber.StatusOK, a.took()
+	a.client = string([]byte(clientOf(r.Ctx)))
+	head, keep := chunkedHead(r.Context())
+	st.begin(head)
+	s.takeOver(st.conn.(*conn), r.Context(), &answering{
+		write: func() error {
+			defer s.streams.remove(st)
+			defer cancel(nil)
+			send := func(part []byte) {
+				if st.WriteFrame(part) != nil || st.Flush() != nil {
+					cancel(errClientLeft)
+				}
+			}
+			send(reply.Body)
+			for part := range reply.Parts {
+				send(part)
+			}
+			a.bytes = st.close()
+			if asker.outcome != nil {
+				s.answered(a, *asker.outcome)
+			} else {
+				s.tellRequest(a, a.client)
+				s.logAccess(a, nil)
+				s.done(a, nil)
+			}
+			return context.Cause(ctx)
+		},
+		keep:  keep,
+		leave: func() { cancel(errClientLeft) },
+	})
+}

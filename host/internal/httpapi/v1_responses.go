@@ -1,0 +1,137 @@
+package httpapi
+
+import (
+	"encoding/json"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/openai"
+	"github.com/parley-search/parley/host/internal/responses"
+)
+
+// respond answers POST /v1/responses, by default with the whole response.
+func (s *Server) respond(r *call) error {
+	body, err := s.body(r)
+	if err != nil {
+		return err
+	}
+	request, err := openai.ParseResponse(body)
+	if err != nil {
+		return err
+	}
+	target, err := s.Chat.Resolve(s.ctx, r.caller, request.Model)
+	if err != nil {
+		return err
+	}
+	owner := r.caller.ID()
+	var history []json.RawMessage
+	if request.Previous != "" {
+		found, ok := s.Responses.History(owner, request.Previous)
+		if !ok {
+			return s.lostResponse(request.Previous)
+		}
+		history = found
+	}
+	lookup := func(id string) (json.RawMessage, bool) { return s.Responses.Item(owner, id) }
+	q := s.questionV1(r, responsesV1, request.Model, &target)
+	if q.body, err = request.Body(history, lookup, target.Model, target.Source); err != nil {
+		return err
+	}
+	q.options.Usage, q.options.Indexes = true, request.Indexes
+	if n := request.Tokens(); n > 0 && n <= fewTokens {
+		q.options.Indexes = []string{}
+	}
+	w := openai.NewResponse(request, request.Store && s.Responses.Keeps())
+	w.Skip = chat.IsReport
+	if request.Searches {
+		q.options.Searched = func(f *chat.Searched) { w.Searched(f.Query, foundDocuments(f)) }
+	}
+	if request.Store {
+		input := request.Input(lookup)
+		w.Finished = func(done *openai.Response) { s.keepResponse(owner, request.Previous, input, done) }
+	}
+	if request.Stream {
+		q.writer = func(st *stream) answerWriter { return newResponseStream(st, w) }
+		return s.streamAnswer(r, q)
+	}
+	if err := s.wholeAnswer(r, q, w); err != nil {
+		return err
+	}
+	return sendJSON(r.Ctx, fiber.StatusOK, w.Body())
+}
+
+// lostResponse is the error for a response that is not kept, for this caller.
+func (s *Server) lostResponse(id string) error {
+	message := "Previous response with id `" + id + "` not found: it has expired or was never kept. Send the whole conversation in `input`."
+	if !s.Responses.Keeps() {
+		message = "`previous_response_id` cannot be used: this host keeps no responses (--responses-ttl is 0). Send the whole conversation in `input`."
+	}
+	return &openai.Error{Status: fiber.StatusBadRequest, Type: "invalid_request_error", Code: "previous_response_not_found", Param: "previous_response_id", Message: message}
+}
+
+func (s *Server) keepResponse(owner, previous string, input []json.RawMessage, done *openai.Response) {
+	ids, output := done.Output()
+	err := s.Responses.Put(owner, &responses.Record{ID: done.ID, Previous: previous, Body: done.Body(), Input: input, Output: output, ItemIDs: ids})
+	if err != nil {
+		s.Log.Warn().Err(err).Msg("response is not kept")
+	}
+}
+
+// foundDocuments are a search's hits as a response shows them.
+func foundDocuments(f *chat.Searched) []openai.Found {
+	found := make([]openai.Found, len(f.Hits))
+	for i, h := range f.Hits {
+		found[i] = openai.Found{Index: f.Index, ID: h.ID, Title: h.Name(), Text: h.Text, Score: h.Score, Document: h.Document}
+	}
+	return found
+}
+
+// A responseStream writes an answer as the events of a response.
+type responseStream struct {
+	*stream
+	response *openai.ResponseWriter
+}
+
+func newResponseStream(st *stream, w *openai.ResponseWriter) *responseStream {
+	w.Emit = func(frames []byte) error { return st.writeEvents(frames, w.Ended()) }
+	return &responseStream{st, w}
+}
+
+// WriteFrame implements [chat.ChunkWriter].
+func (s *responseStream) WriteFrame(frames []byte) error { return s.response.WriteFrame(frames) }
+
+// fail ends the response with an event.
+func (s *responseStream) fail(e *apierr.Error) error {
+	if err := s.WriteFrame(openai.FromError(e).Frames()); err != nil {
+		return err
+	}
+	return s.Flush()
+}
+
+// getResponse answers GET /v1/responses/:id.
+func (s *Server) getResponse(r *call) error {
+	record, ok := s.Responses.Get(r.caller.ID(), r.param("id"))
+	if !ok {
+		return unknownResponse(r)
+	}
+	return sendJSON(r.Ctx, fiber.StatusOK, record.Body)
+}
+
+// deleteResponse answers DELETE /v1/responses/:id.
+func (s *Server) deleteResponse(r *call) error {
+	id := r.param("id")
+	if !s.Responses.Delete(r.caller.ID(), id) {
+		return unknownResponse(r)
+	}
+	return ok(r, struct {
+		ID      string `json:"id"`
+		Object  string `json:"object"`
+		Deleted bool   `json:"deleted"`
+	}{id, "response", true})
+}
+
+func unknownResponse(r *call) error {
+	return &openai.Error{Status: fiber.StatusNotFound, Type: "invalid_request_error", Code: "response_not_found", Param: "response_id", Message: "Response with id `" + r.param("id") + "` not found."}
+}

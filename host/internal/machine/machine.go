@@ -1,0 +1,93 @@
+// Package machine looks at the system that the host runs on.
+package machine
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/parley-search/parley/host/internal/store"
+)
+
+// A Machine is what telemetry tells of where the host runs, rounded so that
+// many machines are alike.
+type Machine struct {
+	Distribution string
+	Kernel       string
+	RAM          uint64 // KiB, in steps of 64 MiB
+	Disk         uint64 // bytes of the largest disk, in steps of 1 GB
+	Cores        int
+	Used         func(dir string) int64 // bytes that a directory takes of the disk
+}
+
+// This looks at the system. What cannot be seen is empty.
+func This() *Machine {
+	return &Machine{
+		Distribution: distributionID(readOr("/etc/os-release", "/usr/lib/os-release")),
+		Kernel:       kernelRelease(),
+		RAM:          Round(memoryKiB(readOr("/proc/meminfo")), 64<<10),
+		Disk:         Round(largestDisk(readOr("/proc/self/mounts")), 1e9),
+		Cores:        runtime.NumCPU(),
+		Used:         store.DiskUse,
+	}
+}
+
+func readOr(files ...string) []byte {
+	for _, f := range files {
+		if b, err := os.ReadFile(f); err == nil {
+			return b
+		}
+	}
+	return nil
+}
+
+// Round returns the multiple of step that is nearest to n.
+func Round(n, step uint64) uint64 { return (n + step/2) / step * step }
+
+// distributionID is the ID of an os-release file.
+func distributionID(release []byte) string {
+	for s := bufio.NewScanner(bytes.NewReader(release)); s.Scan(); {
+		if v, ok := strings.CutPrefix(s.Text(), "ID="); ok {
+			return strings.Trim(v, `"'`)
+		}
+	}
+	return runtime.GOOS
+}
+
+func kernelRelease() string {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return ""
+	}
+	return unix.ByteSliceToString(u.Release[:])
+}
+
+func memoryKiB(meminfo []byte) uint64 {
+	for s := bufio.NewScanner(bytes.NewReader(meminfo)); s.Scan(); {
+		if f := strings.Fields(s.Text()); len(f) > 1 && f[0] == "MemTotal:" {
+			n, _ := strconv.ParseUint(f[1], 10, 64)
+			return n
+		}
+	}
+	return 0
+}
+
+// largestDisk is the capacity of the largest file system on a device.
+func largestDisk(mounts []byte) (size uint64) {
+	for s := bufio.NewScanner(bytes.NewReader(mounts)); s.Scan(); {
+		f := strings.Fields(s.Text())
+		if len(f) < 2 || !strings.HasPrefix(f[0], "/dev/") && f[1] != "/" {
+			continue
+		}
+		var st unix.Statfs_t
+		if unix.Statfs(strings.ReplaceAll(f[1], `\040`, " "), &st) == nil {
+			size = max(size, st.Blocks*uint64(st.Bsize))
+		}
+	}
+	return size
+}

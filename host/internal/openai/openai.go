@@ -1,0 +1,107 @@
+// Package openai is OpenAI's API as clients of /v1 speak it: it reads their
+// requests, and makes whole answers, responses and errors of what package chat
+// streams. It asks nobody and keeps nothing.
+package openai
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+
+	"github.com/parley-search/parley/host/internal/rawjson"
+)
+
+// newID returns an id that no other object has.
+func newID(prefix string) string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return prefix + hex.EncodeToString(b[:])
+}
+
+// An object is a JSON object whose values are kept as they are.
+type object map[string]json.RawMessage
+
+// objectIn reads a value of a checked document as an object. Its values are
+// parts of v.
+func objectIn(v []byte) (o object, ok bool) {
+	m, ok := rawjson.MembersOf(v)
+	if !ok {
+		return nil, false
+	}
+	o = object{}
+	for m.Next() {
+		key, _ := rawjson.String(m.Key)
+		o[key] = m.Value
+	}
+	return o, true
+}
+
+// append appends o to b, its names in order.
+func (o object) append(b []byte) []byte {
+	b = append(b, '{')
+	for i, name := range o.names() {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(rawjson.AppendString(b, name), ':')
+		b = append(b, o[name]...)
+	}
+	return append(b, '}')
+}
+
+func (o object) names() []string {
+	names := make([]string, 0, len(o))
+	for name := range o {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// text returns the string called name, empty where there is none.
+func (o object) text(name string) string {
+	s, _ := rawjson.String(o[name])
+	return s
+}
+
+// isNull reports whether a value is absent or null.
+func isNull(v []byte) bool {
+	v = bytes.TrimSpace(v)
+	return len(v) == 0 || string(v) == "null"
+}
+
+func quote(s string) json.RawMessage { return rawjson.AppendString(nil, s) }
+
+// kindOf names the kind of a JSON value, for messages.
+func kindOf(v []byte) string {
+	v = bytes.TrimSpace(v)
+	if len(v) == 0 {
+		return "nothing"
+	}
+	switch v[0] {
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	case '"':
+		return "a string"
+	case 't', 'f':
+		return "a boolean"
+	case 'n':
+		return "null"
+	}
+	return "a number"
+}
+
+// encode returns v as JSON, without escaping what only HTML minds.
+func encode(v any) json.RawMessage {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err) // only types of this package get here
+	}
+	return bytes.TrimRight(b.Bytes(), "\n")
+}

@@ -1,0 +1,150 @@
+package openai
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/parley-search/parley/host/internal/rawjson"
+)
+
+// messages builds a chat's messages of a response's items.
+type messages struct {
+	list []json.RawMessage
+	// An assistant message that calls may still be added to; content is null
+	// where it has calls alone.
+	open    bool
+	content json.RawMessage
+	calls   []json.RawMessage
+}
+
+func (m *messages) add(role string, content json.RawMessage) {
+	m.close()
+	m.list = append(m.list, object{"role": quote(role), "content": content}.append(nil))
+}
+
+// close ends the assistant message that is open.
+func (m *messages) close() {
+	if !m.open {
+		return
+	}
+	o := object{"role": quote("assistant"), "content": m.content}
+	if len(m.calls) > 0 {
+		o["tool_calls"] = array(m.calls)
+	}
+	m.list = append(m.list, o.append(nil))
+	m.open, m.calls = false, nil
+}
+
+func (m *messages) done() []json.RawMessage {
+	m.close()
+	return m.list
+}
+
+// finished are items of what a server did, which are history here. So is
+// reasoning.
+var finished = []string{
+	"reasoning", "file_search_call", "web_search_call", "code_interpreter_call", "image_generation_call", "computer_call", "computer_call_output",
+	"local_shell_call", "local_shell_call_output", "custom_tool_call", "custom_tool_call_output", "compaction",
+}
+
+// item adds an item, which is at path of the request.
+func (m *messages) item(path string, v json.RawMessage, lookup Lookup) error {
+	o, ok := objectIn(v)
+	if !ok {
+		return wrongType(path, "an object", v)
+	}
+	switch typ := o.text("type"); typ {
+	case "", "message":
+		return m.message(path, o)
+	case "function_call":
+		if !m.open {
+			m.open, m.content = true, json.RawMessage("null")
+		}
+		f := object{"name": quote(o.text("name")), "arguments": quote(string(wholeArguments([]byte(o.text("arguments")))))}
+		m.calls = append(m.calls, object{"id": quote(o.text("call_id")), "type": quote("function"), "function": f.append(nil)}.append(nil))
+	case "function_call_output":
+		if o.text("call_id") == "" {
+			return refuse("missing_required_parameter", path+".call_id", "`"+path+".call_id` is missing: name the call that the output answers.")
+		}
+		content, err := partsText(path+".output", "tool", o["output"])
+		if err != nil {
+			return err
+		}
+		m.close()
+		m.list = append(m.list, object{"role": quote("tool"), "tool_call_id": o["call_id"], "content": content}.append(nil))
+	case "item_reference":
+		item, ok := lookup(o.text("id"))
+		if !ok {
+			return unknownItem(path, o.text("id"))
+		}
+		return m.item(path, item, func(string) (json.RawMessage, bool) { return nil, false })
+	default:
+		if !slices.Contains(finished, typ) && !strings.HasPrefix(typ, "mcp_") {
+			return refuse("unsupported_value", path+".type", "`"+path+".type` is `"+typ+"`, which is not supported.")
+		}
+	}
+	return nil
+}
+
+var messageRoles = []string{"user", "assistant", "system", "developer"}
+
+func (m *messages) message(path string, o object) error {
+	role := o.text("role")
+	switch {
+	case isNull(o["role"]):
+		return refuse("missing_required_parameter", path+".role", "`"+path+".role` is missing: it must be user, assistant, system or developer.")
+	case !slices.Contains(messageRoles, role):
+		return refuse("invalid_value", path+".role", "`"+path+".role` must be user, assistant, system or developer.")
+	}
+	content, err := partsText(path+".content", role, o["content"])
+	if err != nil {
+		return err
+	}
+	if role != "assistant" {
+		m.add(role, content)
+		return nil
+	}
+	m.close()
+	m.open, m.content = true, content
+	return nil
+}
+
+// partsText returns content of a role, a string or parts, as a chat's message has
+// it.
+func partsText(path, role string, v json.RawMessage) (json.RawMessage, error) {
+	if _, ok := rawjson.String(v); ok {
+		return v, nil
+	}
+	parts, ok := rawjson.Items(v)
+	if !ok {
+		return nil, wrongType(path, "a string or an array of parts", v)
+	}
+	var texts []string
+	var list []json.RawMessage
+	for i, v := range parts {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		part, _ := objectIn(v)
+		switch typ := part.text("type"); typ {
+		case "input_text", "output_text", "text":
+			text, ok := rawjson.String(part["text"])
+			if !ok {
+				return nil, wrongType(at+".text", "a string", part["text"])
+			}
+			texts = append(texts, text)
+			list = append(list, object{"type": quote("text"), "text": quote(text)}.append(nil))
+		case "refusal":
+			if role != "assistant" {
+				return nil, refuse("invalid_value", at+".type", "`"+at+".type` is `refusal`, which only an assistant's message has.")
+			}
+			list = append(list, object{"type": quote("refusal"), "refusal": quote(part.text("refusal"))}.append(nil))
+		default:
+			return nil, unsupportedPart(at, typ)
+		}
+	}
+	if len(texts) == len(list) && len(texts) <= 1 {
+		return quote(strings.Join(texts, "")), nil
+	}
+	return array(list), nil
+}

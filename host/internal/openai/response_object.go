@@ -1,0 +1,144 @@
+package openai
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/parley-search/parley/host/internal/rawjson"
+)
+
+// A Response is a response under construction.
+type Response struct {
+	ID        string
+	CreatedAt int64 // in seconds
+	request   *ResponseRequest
+	stored    bool
+
+	status    string // in_progress, completed, incomplete, failed
+	reason    string // of incomplete
+	failure   json.RawMessage
+	completed int64
+	usage     Usage
+	tier      json.RawMessage
+	items     []*item
+}
+
+// Body is the response as it is now.
+func (r *Response) Body() []byte {
+	f := r.request.fields
+	orElse := func(name, otherwise string) json.RawMessage { return orJSON(f[name], otherwise) }
+	output := make([]json.RawMessage, 0, len(r.items))
+	if r.status != "in_progress" {
+		for _, it := range r.items {
+			output = append(output, it.body(r.request.Results))
+		}
+	}
+	reasoning, _ := objectIn(f["reasoning"])
+	text, ok := objectIn(f["text"])
+	if !ok {
+		text = object{}
+	}
+	text["format"] = orJSON(text["format"], `{"type":"text"}`)
+	o := object{
+		"id": quote(r.ID), "object": quote("response"), "created_at": number(r.CreatedAt), "completed_at": json.RawMessage("null"),
+		"status": quote(r.status), "background": json.RawMessage("false"), "error": orJSON(r.failure, "null"), "incomplete_details": json.RawMessage("null"),
+		"instructions": orElse("instructions", "null"), "max_output_tokens": orElse("max_output_tokens", "null"), "max_tool_calls": orElse("max_tool_calls", "null"),
+		"model": quote(r.request.Model), "output": array(output), "parallel_tool_calls": orElse("parallel_tool_calls", "true"),
+		"previous_response_id": orElse("previous_response_id", "null"),
+		"reasoning":            object{"effort": orJSON(reasoning["effort"], "null"), "summary": orJSON(reasoning["summary"], "null")}.append(nil),
+		"service_tier":         orJSON(r.tier, string(orElse("service_tier", `"default"`))), "store": json.RawMessage(fmt.Sprint(r.stored)),
+		"temperature": orElse("temperature", "1"), "text": text.append(nil), "tool_choice": orElse("tool_choice", `"auto"`), "tools": array(r.request.echo),
+		"top_p": orElse("top_p", "1"), "top_logprobs": orElse("top_logprobs", "0"), "presence_penalty": orElse("presence_penalty", "0"),
+		"frequency_penalty": orElse("frequency_penalty", "0"), "truncation": quote("disabled"), "usage": json.RawMessage("null"), "user": orElse("user", "null"),
+		"metadata": orElse("metadata", "{}"), "safety_identifier": orElse("safety_identifier", "null"), "prompt_cache_key": orElse("prompt_cache_key", "null"),
+	}
+	if r.reason != "" {
+		o["incomplete_details"] = object{"reason": quote(r.reason)}.append(nil)
+	}
+	if r.completed != 0 {
+		o["completed_at"] = number(r.completed)
+	}
+	if r.status != "in_progress" {
+		o["usage"] = r.usage.response()
+	}
+	return o.append(nil)
+}
+
+// Output returns the items of the output, for the conversation that goes on.
+func (r *Response) Output() (ids []string, items []json.RawMessage) {
+	for _, it := range r.items {
+		ids, items = append(ids, it.id), append(items, it.body(true))
+	}
+	return ids, items
+}
+
+func number(n int64) json.RawMessage { return fmt.Appendf(nil, "%d", n) }
+
+// response is u as responses say it.
+func (u Usage) response() json.RawMessage {
+	b := fmt.Appendf(nil, `{"input_tokens":%d,"input_tokens_details":{"cached_tokens":%d,"cache_write_tokens":0},"output_tokens":%d,"output_tokens_details":{"reasoning_tokens":%d},"total_tokens":%d`,
+		u.Prompt, u.Cached, u.Completion, u.Reasoning, u.Total)
+	if u.Estimated {
+		b = append(b, `,"estimated":true`...)
+	}
+	return append(b, '}')
+}
+
+// An item is one of a response's output.
+type item struct {
+	id, typ string
+	index   int
+	done    bool
+	parts   []*part // of a message or of reasoning
+	// Of a function call:
+	callID, name string
+	arguments    []byte
+	// Of a search:
+	query   string
+	results []json.RawMessage
+}
+
+// A part is one of a message's or of reasoning's content.
+type part struct {
+	typ         string // output_text, refusal, reasoning_text
+	text        []byte
+	annotations []json.RawMessage
+	logprobs    []json.RawMessage
+}
+
+func (p *part) body() json.RawMessage {
+	switch p.typ {
+	case "refusal":
+		return object{"type": quote(p.typ), "refusal": rawjson.AppendString(nil, p.text)}.append(nil)
+	case "reasoning_text":
+		return object{"type": quote(p.typ), "text": rawjson.AppendString(nil, p.text)}.append(nil)
+	}
+	return object{"type": quote(p.typ), "text": rawjson.AppendString(nil, p.text), "annotations": array(p.annotations), "logprobs": array(p.logprobs)}.append(nil)
+}
+
+// body is the item as it is now; results shows what a search found.
+func (it *item) body(results bool) json.RawMessage {
+	status := "in_progress"
+	if it.done {
+		status = "completed"
+	}
+	o := object{"id": quote(it.id), "type": quote(it.typ)}
+	parts := make([]json.RawMessage, len(it.parts))
+	for i, p := range it.parts {
+		parts[i] = p.body()
+	}
+	switch it.typ {
+	case "message":
+		o["status"], o["role"], o["content"] = quote(status), quote("assistant"), array(parts)
+	case "reasoning":
+		o["summary"], o["content"], o["encrypted_content"] = json.RawMessage("[]"), array(parts), json.RawMessage("null")
+	case "function_call":
+		o["status"], o["call_id"], o["name"], o["arguments"] = quote(status), quote(it.callID), quote(it.name), rawjson.AppendString(nil, it.arguments)
+	case "file_search_call":
+		o["status"], o["queries"], o["results"] = quote(status), array([]json.RawMessage{quote(it.query)}), json.RawMessage("null")
+		if results {
+			o["results"] = array(it.results)
+		}
+	}
+	return o.append(nil)
+}

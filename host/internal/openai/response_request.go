@@ -1,0 +1,295 @@
+package openai
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/parley-search/parley/host/internal/rawjson"
+)
+
+// A ResponseRequest is a request for a response.
+type ResponseRequest struct {
+	Model    string // as the client named it
+	Stream   bool
+	Store    bool   // the client lets the response be kept
+	Previous string // id of the response whose conversation goes on; empty: none
+	// Indexes are those that file_search is to search; nil: all that may be.
+	Indexes []string
+	// Searches are shown as items of the output, with what they found where
+	// Results says so.
+	Searches, Results bool
+
+	fields   object
+	input    []json.RawMessage // items
+	logprobs bool
+	tools    []json.RawMessage // functions, as chat completions have them
+	echo     []json.RawMessage // tools, as the response shows them
+}
+
+// ParseResponse reads the body of a request for a response. The error is an
+// [*Error].
+func ParseResponse(body []byte) (*ResponseRequest, error) {
+	fields, err := parseBody(body)
+	if err != nil {
+		return nil, err
+	}
+	r := &ResponseRequest{fields: fields, Store: strings.TrimSpace(string(fields["store"])) != "false"}
+	if r.Model, err = parseModel(fields["model"]); err != nil {
+		return nil, err
+	}
+	if r.Stream, err = parseStream(fields["stream"]); err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"conversation", "prompt"} {
+		if !isNull(fields[name]) {
+			return nil, refuse("unsupported_parameter", name, "`"+name+"` is not supported: send the conversation in `input`, or name the response before it in `previous_response_id`.")
+		}
+	}
+	if strings.TrimSpace(string(fields["background"])) == "true" {
+		return nil, refuse("unsupported_parameter", "background", "`background` is not supported: leave it out, and wait for the response or stream it.")
+	}
+	if v := fields["previous_response_id"]; !isNull(v) {
+		var ok bool
+		if r.Previous, ok = rawjson.String(v); !ok {
+			return nil, wrongType("previous_response_id", "a string", v)
+		}
+	}
+	if err := r.parseInput(fields["input"]); err != nil {
+		return nil, err
+	}
+	if err := r.parseTools(fields["tools"]); err != nil {
+		return nil, err
+	}
+	include, _ := rawjson.Items(fields["include"])
+	for _, v := range include {
+		switch name, _ := rawjson.String(v); name {
+		case "file_search_call.results":
+			r.Searches, r.Results = true, true
+		case "message.output_text.logprobs":
+			r.logprobs = true
+		}
+	}
+	return r, nil
+}
+
+func (r *ResponseRequest) parseInput(v json.RawMessage) error {
+	if text, ok := rawjson.String(v); ok {
+		r.input = []json.RawMessage{encode(map[string]any{"type": "message", "role": "user", "content": []map[string]string{{"type": "input_text", "text": text}}})}
+		return nil
+	}
+	items, ok := rawjson.Items(v)
+	switch {
+	case isNull(v) && r.Previous == "":
+		return refuse("missing_required_parameter", "input", "`input` is missing: send a text, or the items of a conversation.")
+	case isNull(v):
+		return nil
+	case !ok:
+		return wrongType("input", "a string or an array of items", v)
+	}
+	r.input = items
+	return nil
+}
+
+func (r *ResponseRequest) parseTools(v json.RawMessage) error {
+	if isNull(v) {
+		return nil
+	}
+	items, ok := rawjson.Items(v)
+	if !ok {
+		return wrongType("tools", "an array of tools", v)
+	}
+	for i, v := range items {
+		path := fmt.Sprintf("tools[%d]", i)
+		tool, ok := objectIn(v)
+		if !ok {
+			return wrongType(path, "an object", v)
+		}
+		switch typ := tool.text("type"); typ {
+		case "function":
+			if tool.text("name") == "" {
+				return refuse("missing_required_parameter", path+".name", "`"+path+".name` is missing: name the function.")
+			}
+			f := object{}
+			for _, name := range []string{"name", "description", "parameters", "strict"} {
+				if v := tool[name]; !isNull(v) {
+					f[name] = v
+				}
+			}
+			r.tools = append(r.tools, object{"type": quote("function"), "function": f.append(nil)}.append(nil))
+			for _, name := range []string{"description", "parameters", "strict"} {
+				if tool[name] == nil {
+					tool[name] = json.RawMessage("null")
+				}
+			}
+			r.echo = append(r.echo, tool.append(nil))
+		case "file_search":
+			r.Searches = true
+			ids, _ := rawjson.Items(tool["vector_store_ids"])
+			for _, v := range ids {
+				if uid, ok := rawjson.String(v); ok {
+					r.Indexes = append(r.Indexes, uid)
+				}
+			}
+			r.echo = append(r.echo, v)
+		default:
+			return refuse("unsupported_tool", path+".type", "`"+path+".type` is `"+typ+"`, which is not supported: only `function` and `file_search` are.")
+		}
+	}
+	return nil
+}
+
+// A Lookup returns the stored item called id, or false.
+type Lookup func(id string) (item json.RawMessage, ok bool)
+
+// Body returns the request for the provider's model, which may be empty, of a
+// source, as package chat takes it. history are the items of the conversation so
+// far.
+func (r *ResponseRequest) Body(history []json.RawMessage, lookup Lookup, model, source string) ([]byte, error) {
+	var m messages
+	if text := r.fields.text("instructions"); text != "" {
+		m.add("system", quote(text))
+	}
+	for i, item := range history {
+		if err := m.item(fmt.Sprintf("history[%d]", i), item, lookup); err != nil {
+			return nil, err
+		}
+	}
+	for i, item := range r.input {
+		if err := m.item(fmt.Sprintf("input[%d]", i), item, lookup); err != nil {
+			return nil, err
+		}
+	}
+	if len(m.list) == 0 {
+		return nil, refuse("missing_required_parameter", "input", "`input` has no message: send a text, or the items of a conversation.")
+	}
+	body := object{"messages": array(m.done())}
+	if model != "" {
+		body["model"] = quote(model)
+	}
+	for to, from := range map[string]string{
+		"parallel_tool_calls": "parallel_tool_calls", "temperature": "temperature", "top_p": "top_p", "top_logprobs": "top_logprobs",
+		"max_completion_tokens": "max_output_tokens", "metadata": "metadata", "user": "user",
+	} {
+		if v := r.fields[from]; !isNull(v) {
+			body[to] = v
+		}
+	}
+	if source != "openAi" && source != "azureOpenAi" {
+		delete(body, "metadata")
+		delete(body, "user")
+	}
+	if r.logprobs || body["top_logprobs"] != nil && string(body["top_logprobs"]) != "0" {
+		body["logprobs"] = json.RawMessage("true")
+	} else {
+		delete(body, "top_logprobs")
+	}
+	if len(r.tools) > 0 {
+		body["tools"] = array(r.tools)
+	} else {
+		delete(body, "parallel_tool_calls")
+	}
+	reasoning, _ := objectIn(r.fields["reasoning"])
+	if v := reasoning["effort"]; !isNull(v) {
+		body["reasoning_effort"] = v
+	}
+	if err := r.choice(body); err != nil {
+		return nil, err
+	}
+	if err := r.format(body); err != nil {
+		return nil, err
+	}
+	return body.append(nil), nil
+}
+
+// choice translates tool_choice, which is flat here.
+func (r *ResponseRequest) choice(body object) error {
+	v := r.fields["tool_choice"]
+	if isNull(v) {
+		return nil
+	}
+	if _, ok := rawjson.String(v); ok {
+		body["tool_choice"] = v
+		return nil
+	}
+	choice, ok := objectIn(v)
+	if !ok {
+		return wrongType("tool_choice", "a string or an object", v)
+	}
+	switch typ := choice.text("type"); typ {
+	case "function":
+		body["tool_choice"] = object{"type": quote("function"), "function": object{"name": quote(choice.text("name"))}.append(nil)}.append(nil)
+	case "file_search": // the search is the host's to offer
+	default:
+		return refuse("unsupported_value", "tool_choice", "`tool_choice` of type `"+typ+"` is not supported: send auto, none, required, or a function.")
+	}
+	return nil
+}
+
+// format translates text.format.
+func (r *ResponseRequest) format(body object) error {
+	text, _ := objectIn(r.fields["text"])
+	if v := text["verbosity"]; !isNull(v) {
+		body["verbosity"] = v
+	}
+	format, _ := objectIn(text["format"])
+	switch typ := format.text("type"); typ {
+	case "", "text":
+	case "json_object":
+		body["response_format"] = text["format"]
+	case "json_schema":
+		schema := object{}
+		for _, name := range []string{"name", "schema", "strict", "description"} {
+			if v := format[name]; !isNull(v) {
+				schema[name] = v
+			}
+		}
+		body["response_format"] = object{"type": quote("json_schema"), "json_schema": schema.append(nil)}.append(nil)
+	default:
+		return refuse("unsupported_value", "text.format.type", "`text.format.type` is `"+typ+"`: it must be text, json_object or json_schema.")
+	}
+	return nil
+}
+
+// Tokens returns how many tokens the answer may have, 0 where that is not said.
+func (r *ResponseRequest) Tokens() int {
+	n, _ := strconv.Atoi(strings.TrimSpace(string(r.fields["max_output_tokens"])))
+	return max(n, 0)
+}
+
+// Input returns the items that the request adds to its conversation, with those
+// that it refers to in place.
+func (r *ResponseRequest) Input(lookup Lookup) []json.RawMessage {
+	items := slices.Clone(r.input)
+	for i, v := range items {
+		if o, _ := objectIn(v); o.text("type") == "item_reference" {
+			if item, ok := lookup(o.text("id")); ok {
+				items[i] = item
+			}
+		}
+	}
+	return items
+}
+
+// array returns items as a JSON array.
+func array(items []json.RawMessage) json.RawMessage {
+	b := []byte{'['}
+	for i, v := range items {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, v...)
+	}
+	return append(b, ']')
+}
+
+// unknownItem is the error for an item_reference to what is not kept.
+func unknownItem(path, id string) *Error {
+	return &Error{
+		Status: http.StatusNotFound, Type: typeRequest, Code: "item_not_found", Param: path + ".id",
+		Message: "Item with id `" + id + "` not found: it has expired or was never kept. Send the item itself.",
+	}
+}

@@ -1,0 +1,32 @@
+package outbound
+
+// An Error says why no response came, or none to its end.
+type Error struct {
+	Kind    ErrorKind
+	Message string // safe to show to the client: no address that it did not configure, no secret
+	Err     error
+	// Retryable: nothing reached the provider (the connection failed).
+	Retryable bool
+}
+
+// ErrorKind sorts an [Error].
+type ErrorKind string
+
+// The kinds of [Error].
+const (
+	Refused ErrorKind = "refused" // by a grant, an address rule, a redirect
+	Connect ErrorKind = "connect" // no connection: DNS, TLS, refused
+	Timeout ErrorKind = "timeout"
+	Broken  ErrorKind = "broken" // ended in the middle
+	TooLong ErrorKind = "too_long"
+)
+
+func (e *Error) Error() string {
+	if e.Err != nil {
+		return string(e.Kind) + ": " + e.Message + ": " + e.Err.Error()
+	}
+	return string(e.Kind) + ": " + e.Message
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }

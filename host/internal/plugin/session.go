@@ -1,0 +1,85 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"time"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/wasm"
+)
+
+// An Isolation says between what a plugin's instances are reset, so that nothing
+// of the one reaches the other.
+type Isolation string
+
+// The isolations.
+const (
+	IsolateAnswers    Isolation = "answer"    // the default
+	IsolateWorkspaces Isolation = "workspace" // answers of one workspace are not reset between
+)
+
+// A session is a provider in the service of one answer: its calls may find what
+// others of them left in an instance, and nothing else. It implements
+// [chat.Source].
+type session struct {
+	*Provider
+	tag wasm.Tag
+}
+
+var _ chat.Source = (*session)(nil)
+
+// Encode implements [chat.Source].
+func (s *session) Encode(ctx context.Context, in *abi.EncodeRequest) (*abi.EncodeResponse, error) {
+	return s.encode(ctx, s.tag, in)
+}
+
+// Decode implements [chat.Source].
+func (s *session) Decode(ctx context.Context, in, dst []byte) ([]byte, error) {
+	return s.decode(ctx, s.tag, in, dst)
+}
+
+// Error implements [chat.Source].
+func (s *session) Error(ctx context.Context, in *abi.ErrorRequest) (*abi.ProviderError, error) {
+	return s.error(ctx, s.tag, in)
+}
+
+// seed keeps callers from choosing the tags of workspaces.
+var seed = maphash.MakeSeed()
+
+// tag returns the tag of an answer of workspace.
+func (i Isolation) tag(workspace string) wasm.Tag {
+	if i == IsolateWorkspaces {
+		return wasm.Tag(maphash.String(seed, workspace))
+	}
+	return wasm.NewTag()
+}
+
+// Bounds of what is done to warm a plugin.
+const (
+	warmTests = 100
+	warmTime  = 25 * time.Millisecond
+)
+
+// warm makes the decode calls of the self-test again and again. A guest makes
+// room and keeps patterns in its first calls; frozen after them, it need not do
+// so in each answer.
+func (s *session) warm(ctx context.Context) error {
+	tests, began := 0, time.Now()
+	for before := -1; tests > before && tests < warmTests && time.Since(began) < warmTime; {
+		before = tests
+		for n := range s.manifest.SelfTest {
+			t := &s.manifest.SelfTest[n]
+			if t.Call != abi.SelfTestDecode {
+				continue
+			}
+			if err := s.selfTestOne(ctx, t); err != nil {
+				return selfTestFailed(n, t, fmt.Errorf("made again: %w", err))
+			}
+			tests++
+		}
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package reader
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/parley-search/parley/host/internal/search/passage"
+)
+
+// PassageBytes is the size that passages are cut to, at most.
+const PassageBytes = 1500
+
+// A Document is a passage of a page as an index has it, or with SplitWhole a page.
+type Document struct {
+	ID    string `json:"id"`
+	Group string `json:"group"` // the source's name: what is imported and pruned together
+	Path  string `json:"path"`
+	URL   string `json:"url,omitempty"`
+	// Anchor leads to the passage's heading below URL.
+	Anchor      string         `json:"anchor,omitempty"`
+	Title       string         `json:"title"`
+	Headings    []string       `json:"headings,omitempty"`
+	Lvl0        string         `json:"lvl0"`
+	Lvl1        string         `json:"lvl1,omitempty"`
+	Lvl2        string         `json:"lvl2,omitempty"`
+	Lvl3        string         `json:"lvl3,omitempty"`
+	Text        string         `json:"text"`
+	N           int            `json:"n"` // place in the page, from 0
+	Kind        string         `json:"kind"`
+	Lang        string         `json:"lang,omitempty"`
+	ContentHash string         `json:"contentHash"` // of all members but id and itself
+	Meta        map[string]any `json:"meta,omitempty"`
+}
+
+// A Source says where pages come from.
+type Source struct {
+	Name string // of the group
+	// BaseURL is put before paths to make URLs; empty: documents have none.
+	BaseURL string
+	Whole   bool // a page is one document
+}
+
+// letters writes a hash with letters and digits that ids may have.
+var letters = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+
+func hash(n int, parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return letters.EncodeToString(sum[:])[:n]
+}
+
+// PagePrefix is what the ids of a page's documents begin with.
+func (s *Source) PagePrefix(path string) string { return hash(20, s.Name, path) + "-" }
+
+// Documents cuts a page into documents. The id of one depends on its source, path, headings and its
+// place below these, so that an edit elsewhere in the page changes no other id.
+func (s *Source) Documents(path string, p *Page) ([]Document, error) {
+	parts := []passage.Part{{Text: p.Text}}
+	if !s.Whole {
+		parts = passage.Split(p.Text, PassageBytes)
+	}
+	prefix, seen := s.PagePrefix(path), map[string]int{}
+	docs := make([]Document, 0, len(parts))
+	for n, part := range parts {
+		headings := part.Headings
+		if len(headings) > 0 && strings.EqualFold(headings[0], p.Title) {
+			headings = headings[1:]
+		}
+		key := strings.Join(part.Headings, "\x00")
+		seen[key]++
+		d := Document{
+			ID: prefix + hash(8, key, strconv.Itoa(seen[key])), Group: s.Name, Path: path, Title: p.Title, Headings: headings,
+			Lvl0: p.Title, Text: part.Text, N: n, Kind: p.Kind, Lang: p.Lang, Meta: p.Meta,
+		}
+		for i, l := range []*string{&d.Lvl1, &d.Lvl2, &d.Lvl3} {
+			if i < len(headings) {
+				*l = headings[i]
+			}
+		}
+		if s.BaseURL != "" {
+			d.URL = s.urlOf(path)
+			if len(part.Headings) > 0 {
+				d.Anchor = passage.Anchor(part.Headings[len(part.Headings)-1])
+			}
+		}
+		body := d
+		body.ID = ""
+		b, err := json.Marshal(body)
+		if err != nil {
+			return nil, fmt.Errorf("write document of %s: %w", path, err) // front matter with what JSON lacks
+		}
+		d.ContentHash = hash(16, string(b))
+		docs = append(docs, d)
+	}
+	return docs, nil
+}
+
+// urlOf is the address of a page: sites leave the extensions of Markdown out.
+func (s *Source) urlOf(path string) string {
+	for _, ext := range []string{".md", ".mdx", ".markdown", ".rst", ".adoc", ".asciidoc"} {
+		if rest, ok := strings.CutSuffix(path, ext); ok {
+			path = rest
+			if rest, ok := strings.CutSuffix("/"+path, "/index"); ok {
+				path = strings.TrimPrefix(rest, "/")
+				path = cmp.Or(path+"/", "/")
+			}
+			break
+		}
+	}
+	segments := strings.Split(strings.TrimPrefix(path, "/"), "/")
+	for i, x := range segments {
+		segments[i] = url.PathEscape(x)
+	}
+	return strings.TrimSuffix(s.BaseURL, "/") + "/" + strings.Join(segments, "/")
+}

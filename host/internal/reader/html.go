@@ -1,0 +1,321 @@
+package reader
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"codeberg.org/readeck/go-readability/v2"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+	"golang.org/x/net/html/charset"
+)
+
+// readHTML reads a page of the web: what is in main or article, else what a reader mode would show, else
+// the body without what is around the text.
+func readHTML(_ context.Context, _ *Reader, data []byte) (*Page, error) {
+	r, err := charset.NewReader(bytes.NewReader(data), "text/html")
+	if err != nil {
+		return nil, fmt.Errorf("read HTML: %w", err)
+	}
+	doc, err := html.Parse(r)
+	if err != nil {
+		return nil, fmt.Errorf("read HTML: %w", err)
+	}
+	p := &Page{}
+	if root := find(doc, func(n *html.Node) bool { return n.DataAtom == atom.Html }); root != nil {
+		p.Lang = attribute(root, "lang")
+	}
+	if t := find(doc, func(n *html.Node) bool { return n.DataAtom == atom.Title }); t != nil {
+		p.Title = strings.TrimSpace(innerText(t))
+	}
+	body := mainOf(doc)
+	if body == nil {
+		body = readableOf(doc)
+	}
+	if body == nil {
+		return nil, ErrEmpty
+	}
+	w := markdownWriter{}
+	w.node(body)
+	heading := ""
+	text := takeTitle(w.b.String(), &heading)
+	if heading != "" && text != w.b.String() {
+		p.Title = heading // a page's own heading is shorter than a title made for a list of windows
+	}
+	p.Text = text
+	return p, nil
+}
+
+// mainOf returns the element that says it is the page's matter, nil where none does or it has no text.
+func mainOf(doc *html.Node) *html.Node {
+	for _, fits := range []func(*html.Node) bool{
+		func(n *html.Node) bool { return n.DataAtom == atom.Main || attribute(n, "role") == "main" },
+		func(n *html.Node) bool { return n.DataAtom == atom.Article },
+	} {
+		if n := find(doc, fits); n != nil && strings.TrimSpace(innerText(n)) != "" {
+			return n
+		}
+	}
+	return nil
+}
+
+// minReadable is the text, in bytes, below which what a reader mode finds is not believed.
+const minReadable = 200
+
+// readableOf returns what a reader mode would show, or else the body.
+func readableOf(doc *html.Node) *html.Node {
+	body := find(doc, func(n *html.Node) bool { return n.DataAtom == atom.Body })
+	if body == nil {
+		return nil
+	}
+	all := len(strings.TrimSpace(innerText(body)))
+	parser := readability.NewParser()
+	a, err := parser.ParseDocument(clone(doc), &url.URL{Scheme: "https", Host: "localhost"})
+	if err == nil && a.Node != nil {
+		if n := len(strings.TrimSpace(innerText(a.Node))); n >= minReadable && 2*n >= all {
+			return a.Node
+		}
+	}
+	return body
+}
+
+// clone copies a tree: reader modes change the one that they read.
+func clone(n *html.Node) *html.Node {
+	c := &html.Node{Type: n.Type, DataAtom: n.DataAtom, Data: n.Data, Namespace: n.Namespace, Attr: n.Attr}
+	for k := n.FirstChild; k != nil; k = k.NextSibling {
+		c.AppendChild(clone(k))
+	}
+	return c
+}
+
+// find returns the first node that fits, in the order of the text.
+func find(n *html.Node, fits func(*html.Node) bool) *html.Node {
+	if n.Type == html.ElementNode && fits(n) {
+		return n
+	}
+	for k := n.FirstChild; k != nil; k = k.NextSibling {
+		if f := find(k, fits); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+func attribute(n *html.Node, name string) string {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+// isHidden reports whether an element is not part of a page's text.
+func isHidden(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Nav, atom.Header, atom.Footer, atom.Aside, atom.Form, atom.Iframe,
+		atom.Svg, atom.Button, atom.Select, atom.Head, atom.Canvas, atom.Object:
+		return true
+	}
+	role := attribute(n, "role")
+	_, hidden := hasAttribute(n, "hidden")
+	return hidden || attribute(n, "aria-hidden") == "true" || role == "navigation" || role == "banner" || role == "contentinfo" || role == "search"
+}
+
+func hasAttribute(n *html.Node, name string) (value string, ok bool) {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val, true
+		}
+	}
+	return "", false
+}
+
+// innerText is the text of a node, as it is written.
+func innerText(n *html.Node) string {
+	var b strings.Builder
+	var walk func(*html.Node)
+	walk = func(n *html.Node) {
+		switch {
+		case n.Type == html.TextNode:
+			b.WriteString(n.Data)
+		case n.Type == html.ElementNode && n.DataAtom != atom.Title && isHidden(n):
+			return
+		}
+		for k := n.FirstChild; k != nil; k = k.NextSibling {
+			walk(k)
+		}
+	}
+	walk(n)
+	return b.String()
+}
+
+// A markdownWriter writes HTML as Markdown.
+type markdownWriter struct {
+	b    strings.Builder
+	list int // lists within each other
+}
+
+// block begins a block on a line of its own.
+func (w *markdownWriter) block() {
+	s := w.b.String()
+	switch {
+	case s == "", strings.HasSuffix(s, "\n\n"):
+	case strings.HasSuffix(s, "\n"):
+		w.b.WriteByte('\n')
+	default:
+		w.b.WriteString("\n\n")
+	}
+}
+
+// node writes a node and all in it.
+func (w *markdownWriter) node(n *html.Node) {
+	switch n.Type {
+	case html.TextNode:
+		w.text(n.Data)
+		return
+	case html.ElementNode, html.DocumentNode:
+	default:
+		return
+	}
+	if n.Type == html.ElementNode && isHidden(n) && !isMatterHeader(n) {
+		return
+	}
+	switch n.DataAtom {
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		w.block()
+		w.b.WriteString(strings.Repeat("#", int(n.Data[1]-'0')) + " " + headingText(n) + "\n\n")
+	case atom.Pre:
+		w.block()
+		w.b.WriteString("```\n" + strings.Trim(preText(n), "\n") + "\n```\n\n")
+	case atom.Br:
+		w.b.WriteByte('\n')
+	case atom.Li:
+		w.line()
+		w.b.WriteString(strings.Repeat("  ", max(w.list-1, 0)) + "- ")
+		w.children(n)
+		w.line()
+	case atom.Ul, atom.Ol:
+		if w.list == 0 {
+			w.block()
+		}
+		w.list++
+		w.children(n)
+		w.list--
+		if w.list == 0 {
+			w.block()
+		}
+	case atom.Table:
+		w.block()
+		w.table(n)
+		w.block()
+	case atom.P, atom.Div, atom.Section, atom.Article, atom.Main, atom.Blockquote, atom.Dl, atom.Dd, atom.Dt, atom.Figure, atom.Details, atom.Summary, atom.Body, atom.Address, atom.Header, atom.Figcaption:
+		w.separate(n)
+		w.children(n)
+		w.separate(n)
+	default:
+		w.children(n)
+	}
+}
+
+// separate ends the block before n, or in a list the line.
+func (w *markdownWriter) separate(n *html.Node) {
+	if w.list > 0 || n.DataAtom == atom.Dd || n.DataAtom == atom.Dt {
+		if !strings.HasSuffix(w.b.String(), "- ") {
+			w.line()
+		}
+		return
+	}
+	w.block()
+}
+
+// isMatterHeader reports whether n is the header of an article, which has its heading.
+func isMatterHeader(n *html.Node) bool {
+	return n.DataAtom == atom.Header && find(n, func(k *html.Node) bool { return k.DataAtom == atom.H1 }) != nil
+}
+
+func (w *markdownWriter) children(n *html.Node) {
+	for k := n.FirstChild; k != nil; k = k.NextSibling {
+		w.node(k)
+	}
+}
+
+// line begins a line.
+func (w *markdownWriter) line() {
+	if s := w.b.String(); s != "" && !strings.HasSuffix(s, "\n") {
+		w.b.WriteByte('\n')
+	}
+}
+
+// text writes words, with one space where there is any space.
+func (w *markdownWriter) text(s string) {
+	fields := strings.Fields(s)
+	if len(fields) == 0 {
+		if s != "" {
+			w.space()
+		}
+		return
+	}
+	if strings.ContainsAny(s[:1], " \t\n\r") {
+		w.space()
+	}
+	w.b.WriteString(strings.Join(fields, " "))
+	if strings.ContainsAny(s[len(s)-1:], " \t\n\r") {
+		w.b.WriteByte(' ')
+	}
+}
+
+func (w *markdownWriter) space() {
+	if s := w.b.String(); s != "" && !strings.HasSuffix(s, " ") && !strings.HasSuffix(s, "\n") {
+		w.b.WriteByte(' ')
+	}
+}
+
+// table writes each row as a line.
+func (w *markdownWriter) table(n *html.Node) {
+	if n.DataAtom == atom.Tr {
+		w.line()
+		for k := n.FirstChild; k != nil; k = k.NextSibling {
+			if k.DataAtom == atom.Td || k.DataAtom == atom.Th {
+				w.b.WriteString("| " + strings.Join(strings.Fields(innerText(k)), " ") + " ")
+			}
+		}
+		w.b.WriteString("|\n")
+		return
+	}
+	if n.DataAtom == atom.Caption {
+		w.children(n)
+		w.line()
+		return
+	}
+	for k := n.FirstChild; k != nil; k = k.NextSibling {
+		w.table(k)
+	}
+}
+
+// headingText is a heading without the sign that links to it.
+func headingText(n *html.Node) string {
+	return strings.TrimSpace(strings.Trim(strings.Join(strings.Fields(innerText(n)), " "), "¶#§"))
+}
+
+// preText is a text as it is set, with its line ends.
+func preText(n *html.Node) string {
+	var b strings.Builder
+	var walk func(*html.Node)
+	walk = func(n *html.Node) {
+		if n.Type == html.TextNode {
+			b.WriteString(n.Data)
+		}
+		if n.DataAtom == atom.Br {
+			b.WriteByte('\n')
+		}
+		for k := n.FirstChild; k != nil; k = k.NextSibling {
+			walk(k)
+		}
+	}
+	walk(n)
+	return b.String()
+}

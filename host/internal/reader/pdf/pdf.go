@@ -1,0 +1,156 @@
+// Package pdf reads the text of PDF files in a WebAssembly sandbox: PDFium without files, without
+// sockets, with a bound on memory and time.
+package pdf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/klippa-app/go-pdfium"
+	"github.com/klippa-app/go-pdfium/requests"
+	"github.com/klippa-app/go-pdfium/webassembly"
+
+	"github.com/parley-search/parley/host/internal/wasm"
+)
+
+const (
+	maxMemoryPages = 512 << 20 / (64 << 10) // 512 MiB
+	maxPages       = 5000
+	maxText        = 16 << 20
+	// maxTime bounds the reading of one file.
+	maxTime = 2 * time.Minute
+)
+
+// A Reader reads PDF files. The module is compiled at the first one, into the cache folder. Safe for
+// concurrent use: files are read one after the other.
+type Reader struct {
+	CacheDir string // keeps the compiled module; empty: it is compiled anew in each process
+
+	mu   sync.Mutex
+	pool pdfium.Pool
+}
+
+// open starts the sandbox.
+func (r *Reader) open() error {
+	if r.pool != nil {
+		return nil
+	}
+	config, files, err := wasm.LibraryConfig(r.CacheDir, maxMemoryPages)
+	if err != nil {
+		return err
+	}
+	pool, err := webassembly.Init(webassembly.Config{
+		MaxTotal: 1, MaxIdle: 1,
+		FSConfig:      files,
+		RuntimeConfig: config,
+		Stdout:        io.Discard,
+		Stderr:        io.Discard,
+	})
+	if err != nil {
+		return fmt.Errorf("start the sandbox for PDF files: %w", err)
+	}
+	r.pool = pool
+	return nil
+}
+
+// Close ends the sandbox.
+func (r *Reader) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.pool == nil {
+		return nil
+	}
+	err := r.pool.Close()
+	r.pool = nil
+	return err
+}
+
+// Text returns the text of each page, and the title that the file gives itself. A file that makes the
+// sandbox fail, or takes too long, ends the sandbox and is an error.
+func (r *Reader) Text(ctx context.Context, data []byte) (pages []string, title string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.open(); err != nil {
+		return nil, "", err
+	}
+	type result struct {
+		pages []string
+		title string
+		err   error
+	}
+	done := make(chan result, 1)
+	pool := r.pool
+	go func() {
+		p, t, err := readText(ctx, pool, data)
+		done <- result{p, t, err}
+	}()
+	timer := time.NewTimer(maxTime)
+	defer timer.Stop()
+	select {
+	case res := <-done:
+		if res.err != nil {
+			r.discard()
+		}
+		return res.pages, res.title, res.err
+	case <-timer.C:
+		err = fmt.Errorf("reading it takes longer than %v", maxTime)
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	r.discard()
+	<-done // the closed sandbox ends the call
+	return nil, "", err
+}
+
+// discard ends a sandbox that may be in an unknown state.
+func (r *Reader) discard() {
+	_ = r.pool.Close()
+	r.pool = nil
+}
+
+func readText(ctx context.Context, pool pdfium.Pool, data []byte) (pages []string, title string, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("the sandbox for PDF files failed: %v", v)
+		}
+	}()
+	instance, err := pool.GetInstance(30 * time.Second)
+	if err != nil {
+		return nil, "", fmt.Errorf("start the sandbox for PDF files: %w", err)
+	}
+	defer instance.Close()
+	doc, err := instance.OpenDocument(&requests.OpenDocument{File: &data})
+	if err != nil {
+		return nil, "", fmt.Errorf("it is no PDF file that can be opened: %w", err)
+	}
+	defer instance.FPDF_CloseDocument(&requests.FPDF_CloseDocument{Document: doc.Document}) //nolint:errcheck // closed with the instance
+	count, err := instance.FPDF_GetPageCount(&requests.FPDF_GetPageCount{Document: doc.Document})
+	if err != nil {
+		return nil, "", fmt.Errorf("count its pages: %w", err)
+	}
+	if meta, err := instance.FPDF_GetMetaText(&requests.FPDF_GetMetaText{Document: doc.Document, Tag: "Title"}); err == nil {
+		title = meta.Value
+	}
+	size := 0
+	for i := range min(count.PageCount, maxPages) {
+		if ctx.Err() != nil {
+			return nil, "", ctx.Err()
+		}
+		text, err := instance.GetPageText(&requests.GetPageText{Page: requests.Page{ByIndex: &requests.PageByIndex{Document: doc.Document, Index: i}}})
+		if err != nil {
+			return nil, "", fmt.Errorf("read page %d: %w", i+1, err)
+		}
+		pages = append(pages, text.Text)
+		if size += len(text.Text); size > maxText {
+			break
+		}
+	}
+	if len(pages) == 0 {
+		return nil, "", errors.New("it has no pages")
+	}
+	return pages, title, nil
+}

@@ -1,0 +1,300 @@
+package reader_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/parley-search/parley/host/internal/reader"
+	"github.com/parley-search/parley/host/internal/reader/pdf"
+)
+
+// pdfCache keeps the compiled sandbox between tests.
+var pdfCache string
+
+func TestMain(m *testing.M) {
+	var err error
+	if pdfCache, err = os.MkdirTemp("", "parley-pdf"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(pdfCache)
+	os.Exit(code)
+}
+
+// zipOf returns an archive of files, by name and contents.
+func zipOf(tb testing.TB, files ...string) []byte {
+	tb.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for i := 0; i < len(files); i += 2 {
+		w, err := z.Create(files[i])
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if _, err := w.Write([]byte(files[i+1])); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// pdfOf returns a PDF file of one page with lines of text.
+func pdfOf(lines ...string) []byte {
+	var content strings.Builder
+	content.WriteString("BT /F1 12 Tf 72 720 Td 14 TL\n")
+	for _, l := range lines {
+		fmt.Fprintf(&content, "(%s) Tj T*\n", l)
+	}
+	content.WriteString("ET")
+	objects := []string{
+		"<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]/Count 1>>",
+		"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>",
+		fmt.Sprintf("<</Length %d>>stream\n%s\nendstream", content.Len(), content.String()),
+		"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+	}
+	var b bytes.Buffer
+	b.WriteString("%PDF-1.4\n")
+	var at []int
+	for i, o := range objects {
+		at = append(at, b.Len())
+		fmt.Fprintf(&b, "%d 0 obj%sendobj\n", i+1, o)
+	}
+	xref := b.Len()
+	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(objects)+1)
+	for _, n := range at {
+		fmt.Fprintf(&b, "%010d 00000 n \n", n)
+	}
+	fmt.Fprintf(&b, "trailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF", len(objects)+1, xref)
+	return b.Bytes()
+}
+
+const docxBody = `<?xml version="1.0"?><w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>
+<w:p><w:pPr><w:pStyle w:val="Title"/></w:pPr><w:r><w:t>Tea</w:t></w:r></w:p>
+<w:p><w:pPr><w:pStyle w:val="Heading2"/></w:pPr><w:r><w:t>Brewing</w:t></w:r></w:p>
+<w:p><w:r><w:t xml:space="preserve">Steep for </w:t></w:r><w:r><w:t>three minutes.</w:t></w:r></w:p>
+<w:tbl><w:tr><w:tc><w:p><w:r><w:t>Green</w:t></w:r></w:p></w:tc><w:tc><w:p><w:r><w:t>80 °C</w:t></w:r></w:p></w:tc></w:tr></w:tbl></w:body></w:document>`
+
+func TestRead(t *testing.T) {
+	epub := zipOf(t, "META-INF/container.xml", `<container><rootfiles><rootfile full-path="O/b.opf"/></rootfiles></container>`,
+		"O/b.opf", `<package xmlns:dc="http://purl.org/dc/elements/1.1/"><metadata><dc:title>The Tea Book</dc:title><dc:language>en</dc:language></metadata>
+		<manifest><item id="a" href="a.xhtml"/><item id="b" href="b.xhtml"/></manifest><spine><itemref idref="b"/><itemref idref="a"/></spine></package>`,
+		"O/a.xhtml", `<html><body><h1>Second</h1><p>Milk last.</p></body></html>`, "O/b.xhtml", `<html><body><h1>First</h1><p>Water first.</p></body></html>`)
+	tests := []struct {
+		name, data, title string
+		want              []string // in this order
+		without           []string
+	}{
+		{
+			"tea.md", "---\ntitle: All about tea\nlang: en\ntags: [a]\n---\n# All about tea\nA [link](x.md) and <b>bold</b>.\n<!-- no -->\n\nSub\n---\n```go\n# not a heading <b>\n```\n", "All about tea",
+			[]string{"A link and bold.", "## Sub", "# not a heading <b>"},
+			[]string{"x.md", "no -->", "lang:"},
+		},
+		{"bad.md", "---\ntitle: \"Kept\"\n- [broken\n---\nText.", "Kept", []string{"Text."}, []string{"broken"}},
+		{"page.mdx", "import X from './x'\n\n# Page\nSome <Note>text</Note>.", "Page", []string{"Some text."}, []string{"import"}},
+		{"dir/index.md", "no heading here", "dir", []string{"no heading here"}, nil},
+		{"notes_on-tea.txt", "\xef\xbb\xbfplain\r\ntext", "notes on tea", []string{"plain\ntext"}, nil},
+		{"latin.txt", "caf\xe9", "latin", []string{"café"}, nil},
+		{"wide.txt", "\xff\xfet\x00e\x00a\x00", "wide", []string{"tea"}, nil},
+		{"a.rst", "=====\nTitle\n=====\n\nIntro with :ref:`a label <x>`.\n\nPart\n----\n\n.. note:: Mind this.\n\nDeep\n~~~~\n\nbody\n", "Title", []string{"a label", "## Part", "Mind this.", "### Deep", "body"}, []string{"=====", "<x>"}},
+		{"a.adoc", "= Title\n:toc:\n\nSee link:http://x[the page].\n\n== Part\n[source]\n----\n= code\n----\n", "Title", []string{"the page", "## Part", "```\n= code"}, []string{":toc:", "[source]"}},
+		{
+			"a.html", `<html lang="de"><head><title>Tea - Site</title><script>evil()</script></head><body><nav>Menu</nav><main><h1>Tea</h1>
+			<p>Steep <b>three</b> minutes.</p><ul><li>green<ul><li>mild</li></ul></li><li>black</li></ul><pre>a
+  b</pre><table><tr><th>Kind</th><th>Heat</th></tr><tr><td>Green</td><td>80</td></tr></table></main><footer>Foot</footer></body></html>`, "Tea",
+			[]string{"Steep three minutes.", "- green", "  - mild", "- black", "```\na\n  b\n```", "| Kind | Heat |", "| Green | 80 |"},
+			[]string{"Menu", "Foot", "evil"},
+		},
+		{"plain.html", "<title>T</title><header>Top</header><p>Only a body.</p><aside>Side</aside>", "T", []string{"Only a body."}, []string{"Top", "Side"}},
+		{"t.docx", string(zipOf(t, "word/document.xml", docxBody)), "Tea", []string{"## Brewing", "Steep for three minutes.", "| Green | 80 °C |"}, nil},
+		{"b.epub", string(epub), "The Tea Book", []string{"# First", "Water first.", "# Second", "Milk last."}, nil},
+		{"p.pdf", string(pdfOf("Steep the tea for three minutes.", "Then drink it.")), "p", []string{"## Page 1", "Steep the tea for three minutes.", "Then drink it."}, nil},
+	}
+	p := &pdf.Reader{CacheDir: pdfCache}
+	t.Cleanup(func() { _ = p.Close() })
+	r := reader.Reader{PDF: p}
+	for _, tt := range tests {
+		page, err := r.Read(t.Context(), tt.name, []byte(tt.data))
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		if page.Title != tt.title {
+			t.Errorf("%s: title %q, want %q", tt.name, page.Title, tt.title)
+		}
+		rest := page.Text
+		for _, part := range tt.want {
+			i := strings.Index(rest, part)
+			if i < 0 {
+				t.Errorf("%s: no %q, in this order, in:\n%s", tt.name, part, page.Text)
+				break
+			}
+			rest = rest[i+len(part):]
+		}
+		for _, part := range tt.without {
+			if strings.Contains(page.Text, part) {
+				t.Errorf("%s: %q in:\n%s", tt.name, part, page.Text)
+			}
+		}
+	}
+}
+
+// What strangers write is refused, or read within bounds, and never a panic.
+func TestReadHostileFiles(t *testing.T) {
+	p := &pdf.Reader{CacheDir: pdfCache}
+	t.Cleanup(func() { _ = p.Close() })
+	r := reader.Reader{PDF: p}
+	bomb := zipOf(t, "word/document.xml", "<w:t>"+strings.Repeat("x", 65<<20)+"</w:t>")
+	tests := []struct{ name, data, want string }{
+		{"x.exe", "MZ", "says no format"},
+		{"a.md", "", "no text"},
+		{"a.md", "---\ntitle: x\n---\n", "no text"},
+		{"a.html", "<script>x</script>", "no text"},
+		{"a.docx", "not a zip", "open the archive"},
+		{"a.docx", string(zipOf(t, "x", "y")), "word/document.xml"},
+		{"a.docx", string(bomb), "unpacks to more than"},
+		{"a.docx", string(zipOf(t, "word/document.xml", "<w:p><w:t>x</w:q")), "document.xml"},
+		{"a.epub", string(zipOf(t, "META-INF/container.xml", "<container/>")), "names no book"},
+		{"a.pdf", "%PDF-1.4\ngarbage", "PDF"},
+		{"a.pdf", string(pdfOf("x")[:200]), "PDF"},
+	}
+	for _, tt := range tests {
+		if _, err := r.Read(t.Context(), tt.name, []byte(tt.data)); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: error %v, want one with %q", tt.name, err, tt.want)
+		}
+	}
+	deep := strings.Repeat("<div>", 100_000) + "deep"
+	if page, err := r.Read(t.Context(), "a.html", []byte(deep)); err == nil && len(page.Text) > len(deep) {
+		t.Errorf("%d bytes of text from %d", len(page.Text), len(deep))
+	}
+	if _, err := r.Read(t.Context(), "good.pdf", pdfOf("still works")); err != nil {
+		t.Errorf("a good PDF after bad ones: %v", err)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add("a.md", []byte("---\nt: 1\n---\n# H\n```\nx\n"))
+	f.Add("a.html", []byte("<main><h1>x</h1><table><tr><td>y"))
+	f.Add("a.rst", []byte("T\n=\n\n.. x:: y\n"))
+	f.Add("a.adoc", []byte("= T\n----\n"))
+	f.Add("a.docx", zipOf(f, "word/document.xml", docxBody))
+	f.Fuzz(func(t *testing.T, name string, data []byte) {
+		if strings.HasSuffix(strings.ToLower(name), ".pdf") || len(data) > 1<<16 {
+			return
+		}
+		r := reader.Reader{}
+		page, err := r.Read(context.Background(), name, data)
+		if err != nil {
+			return
+		}
+		if !utf8.ValidString(page.Text) || page.Title == "" && page.Text == "" {
+			t.Fatalf("page %q", page)
+		}
+		s := reader.Source{Name: "f"}
+		docs, err := s.Documents(name, page)
+		if err != nil {
+			return
+		}
+		ids := map[string]bool{}
+		for _, d := range docs {
+			if ids[d.ID] || len(d.Text) > reader.PassageBytes {
+				t.Fatalf("id %s twice, or %d bytes", d.ID, len(d.Text))
+			}
+			ids[d.ID] = true
+		}
+	})
+}
+
+func TestDocuments(t *testing.T) {
+	para := strings.Repeat("Words of a paragraph. ", 20)
+	text := "# Tea\n" + para + "\n## Green\n" + para + "\n## Black\n" + para
+	r := reader.Reader{}
+	docs := func(text string) []reader.Document {
+		page, err := r.Read(t.Context(), "tea.md", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := reader.Source{Name: "notes", BaseURL: "https://example.org/docs/"}
+		list, err := s.Documents("guide/tea.md", page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	list := docs(text)
+	if len(list) != 3 {
+		t.Fatalf("%d documents, want 3", len(list))
+	}
+	green := list[1]
+	if len(green.ID) != 29 || green.ID[20] != '-' || green.Title != "Tea" || green.Lvl0 != "Tea" || green.Lvl1 != "Green" || green.N != 1 ||
+		green.URL != "https://example.org/docs/guide/tea" || green.Anchor != "green" || green.Group != "notes" || green.Kind != "md" {
+		t.Errorf("document %+v", green)
+	}
+	edited := docs(strings.Replace(text, "## Black\n", "## Black\nnew words. ", 1))
+	for i := range list {
+		if same := list[i].ContentHash == edited[i].ContentHash; list[i].ID != edited[i].ID || same != (i < 2) {
+			t.Errorf("after an edit below Black, document %d: id %s then %s, same content %v", i, list[i].ID, edited[i].ID, same)
+		}
+	}
+	more := docs(strings.Replace(text, "## Green\n", "## White\n"+para+"\n## Green\n", 1))
+	if !slices.ContainsFunc(more, func(d reader.Document) bool { return d.ID == green.ID }) {
+		t.Errorf("a new section before Green changes its id")
+	}
+}
+
+func TestEachFile(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a.md", "b/c.md", "b/draft/d.md", ".git/config", "e.png"} {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte("text"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	archive := filepath.Join(t.TempDir(), "x.zip")
+	if err := os.WriteFile(archive, zipOf(t, "a.md", "x", "../evil.md", "x", "b/.hidden.md", "x", "b/c.md", "x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		root    string
+		sel     reader.Selection
+		want    string
+		mistake bool
+	}{
+		{dir, reader.Selection{}, "a.md b/c.md b/draft/d.md e.png", false},
+		{dir, reader.Selection{Include: []string{"*.md"}, Exclude: []string{"draft"}}, "a.md b/c.md", false},
+		{dir, reader.Selection{Include: []string{"b/**"}}, "b/c.md b/draft/d.md", false},
+		{dir, reader.Selection{Include: []string{"b/*.md"}}, "b/c.md", false},
+		{archive, reader.Selection{}, "a.md b/c.md", false},
+		{filepath.Join(dir, "a.md"), reader.Selection{}, "a.md", false},
+		{filepath.Join(dir, "none"), reader.Selection{}, "", true},
+	} {
+		var got []string
+		err := reader.EachFile(t.Context(), tt.root, &tt.sel, func(f reader.File) error {
+			if _, err := f.Read(); err != nil {
+				return err
+			}
+			got = append(got, f.Path)
+			return nil
+		})
+		slices.Sort(got)
+		if strings.Join(got, " ") != tt.want || (err != nil) != tt.mistake {
+			t.Errorf("%s %+v: %q, %v; want %q", filepath.Base(tt.root), tt.sel, got, err, tt.want)
+		}
+	}
+	if err := (&reader.Selection{Include: []string{"[a"}}).Check(); err == nil {
+		t.Error("the pattern [a is not refused")
+	}
+}

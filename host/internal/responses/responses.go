@@ -1,0 +1,211 @@
+// Package responses keeps the responses of /v1/responses for a while, so that
+// clients can refer to them: in memory, sealed, and each for its caller alone.
+package responses
+
+import (
+	"cmp"
+	"container/list"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// A Record is a response with its part of a conversation.
+type Record struct {
+	ID       string            `json:"id"`
+	Previous string            `json:"previous"` // id of the one before it; empty: none
+	Body     json.RawMessage   `json:"body"`     // as GET returns it
+	Input    []json.RawMessage `json:"input"`    // items of the request alone
+	Output   []json.RawMessage `json:"output"`
+	ItemIDs  []string          `json:"itemIds"` // of Output
+}
+
+// Options of [New].
+type Options struct {
+	TTL      time.Duration // since a response was last used; 0: none is kept
+	MaxBytes int64         // of all responses, sealed; the oldest go first; default 64 MiB
+	Now      func() time.Time
+}
+
+// A Store keeps records. Safe for concurrent use. What has expired is forgotten
+// with the next call.
+type Store struct {
+	options Options
+	seal    cipher.AEAD
+
+	mu    sync.Mutex
+	byID  map[string]*list.Element
+	items map[string]string // id of an item of an output → id of its response
+	order *list.List        // of *entry, the one that was not used for longest first
+	size  int64
+}
+
+type entry struct {
+	id, owner, previous string
+	items               []string
+	sealed              []byte
+	until               time.Time
+}
+
+// overhead is about what an entry takes beside its sealed bytes.
+const overhead = 512
+
+// New returns an empty Store. Its key is made here, and lost with the process.
+func New(o Options) *Store {
+	o.MaxBytes = cmp.Or(o.MaxBytes, 64<<20)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // never fails
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		panic(err) // the key's length is right
+	}
+	seal, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		panic(err)
+	}
+	return &Store{options: o, seal: seal, byID: map[string]*list.Element{}, items: map[string]string{}, order: list.New()}
+}
+
+// Keeps reports whether anything is kept.
+func (s *Store) Keeps() bool { return s.options.TTL > 0 }
+
+// Put keeps r for owner. One that is too large is not kept.
+func (s *Store) Put(owner string, r *Record) error {
+	if !s.Keeps() {
+		return nil
+	}
+	plain, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("encode response: %w", err)
+	}
+	e := &entry{id: r.ID, owner: owner, previous: r.Previous, items: r.ItemIDs, until: s.options.Now().Add(s.options.TTL)}
+	e.sealed = s.seal.Seal(nil, nil, plain, e.place())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.expire()
+	if e.bytes() > s.options.MaxBytes {
+		return nil
+	}
+	for s.size+e.bytes() > s.options.MaxBytes {
+		s.remove(s.order.Front())
+	}
+	s.byID[e.id] = s.order.PushBack(e)
+	s.size += e.bytes()
+	for _, id := range e.items {
+		s.items[id] = e.id
+	}
+	return nil
+}
+
+// place binds a sealed record to its id and its owner.
+func (e *entry) place() []byte { return []byte(e.id + "\x00" + e.owner) }
+
+func (e *entry) bytes() int64 { return int64(len(e.sealed) + overhead) }
+
+// Get returns the record called id, or false where owner has none.
+func (s *Store) Get(owner, id string) (*Record, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.expire()
+	return s.open(owner, id)
+}
+
+// Item returns the item of an output called id, or false where owner has none.
+func (s *Store) Item(owner, id string) (json.RawMessage, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.expire()
+	r, ok := s.open(owner, s.items[id])
+	if !ok {
+		return nil, false
+	}
+	for i, itemID := range r.ItemIDs {
+		if itemID == id {
+			return r.Output[i], true
+		}
+	}
+	return nil, false
+}
+
+// History returns the items of the conversation that ends with the response
+// called id, oldest first, or false where a part of it is gone. All of them are
+// kept anew from now on.
+func (s *Store) History(owner, id string) (items []json.RawMessage, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.expire()
+	var chain []*Record
+	for id != "" {
+		r, ok := s.open(owner, id)
+		if !ok {
+			return nil, false
+		}
+		chain = append(chain, r)
+		id = r.Previous
+	}
+	for i := len(chain) - 1; i >= 0; i-- {
+		items = append(append(items, chain[i].Input...), chain[i].Output...)
+		s.use(s.byID[chain[i].ID])
+	}
+	return items, true
+}
+
+// Delete forgets the record called id, and reports whether owner had it.
+func (s *Store) Delete(owner, id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.expire()
+	at := s.byID[id]
+	if at == nil || at.Value.(*entry).owner != owner {
+		return false
+	}
+	s.remove(at)
+	return true
+}
+
+// open unseals a record of owner. s.mu is held, as in all that follow.
+func (s *Store) open(owner, id string) (*Record, bool) {
+	at := s.byID[id]
+	if at == nil || at.Value.(*entry).owner != owner {
+		return nil, false
+	}
+	e := at.Value.(*entry)
+	plain, err := s.seal.Open(nil, nil, e.sealed, e.place())
+	if err != nil {
+		return nil, false
+	}
+	var r Record
+	if err := json.Unmarshal(plain, &r); err != nil {
+		return nil, false
+	}
+	return &r, true
+}
+
+// use keeps an entry anew.
+func (s *Store) use(at *list.Element) {
+	at.Value.(*entry).until = s.options.Now().Add(s.options.TTL)
+	s.order.MoveToBack(at)
+}
+
+// expire forgets what is over.
+func (s *Store) expire() {
+	for now := s.options.Now(); s.order.Len() > 0 && !now.Before(s.order.Front().Value.(*entry).until); {
+		s.remove(s.order.Front())
+	}
+}
+
+func (s *Store) remove(at *list.Element) {
+	e := s.order.Remove(at).(*entry)
+	delete(s.byID, e.id)
+	for _, id := range e.items {
+		delete(s.items, id)
+	}
+	s.size -= e.bytes()
+}

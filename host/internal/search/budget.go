@@ -1,0 +1,38 @@
+package search
+
+import (
+	"context"
+	"time"
+
+	"github.com/parley-search/parley/host/internal/search/filter"
+)
+
+// A budget is what one request may spend on all of its queries. Not safe for
+// concurrent use.
+type budget struct {
+	conditions filter.Budget // of its filters
+	filtering  time.Duration // spent on filters
+	finding    time.Duration // spent on finding and ranking hits, filters among it
+	counting   time.Duration // spent on facets
+}
+
+func newBudget() *budget { return &budget{conditions: *filter.NewBudget()} }
+
+// ofFilters is what the request may spend on conditions; nil for a nil b.
+func (b *budget) ofFilters() *filter.Budget {
+	if b == nil {
+		return nil
+	}
+	return &b.conditions
+}
+
+// withTime returns a context that ends with errCutoff once most of spent is used
+// up. End it with the function, which adds to spent.
+func withTime(ctx context.Context, most time.Duration, spent *time.Duration) (context.Context, func()) {
+	start := time.Now()
+	ctx, cancel := context.WithTimeoutCause(ctx, most-*spent, errCutoff)
+	return ctx, func() {
+		cancel()
+		*spent += time.Since(start)
+	}
+}

@@ -1,0 +1,209 @@
+package filter
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/parley-search/parley/host/internal/rawjson"
+	"github.com/parley-search/parley/host/internal/search/attribute"
+	"github.com/parley-search/parley/host/internal/search/text"
+)
+
+// Columns are the values of an index's documents, by attribute. The bitmaps are
+// the caller's but where it says otherwise.
+type Columns interface {
+	// Step is called at each condition; its error ends the evaluation.
+	Step() error
+	// AllDocuments returns the documents that there are. Only for reading.
+	AllDocuments() *roaring.Bitmap
+	// Existing, Null and Empty return the documents that have the attribute, have
+	// null there, and have "", [] or {} there.
+	Existing(attr string) (*roaring.Bitmap, error)
+	Null(attr string) (*roaring.Bitmap, error)
+	Empty(attr string) (*roaring.Bitmap, error)
+	// TextsFrom returns the documents with a scalar whose facet term begins with
+	// prefix.
+	TextsFrom(attr, prefix string) (*roaring.Bitmap, error)
+	// Texts returns the documents with a scalar whose facet key keep takes.
+	Texts(attr string, keep func(key string) bool) (*roaring.Bitmap, error)
+	// Numbers returns the documents with a number from low to high.
+	Numbers(attr string, low, high float64) (*roaring.Bitmap, error)
+	// Distances returns how far each of docs, which are sorted, is from a place, in
+	// metres; +Inf where it has none.
+	Distances(lat, lng float64, docs []uint32) ([]float64, error)
+}
+
+// Documents returns the documents that n lets through. The bitmap is the
+// caller's.
+func (n *Node) Documents(c Columns) (*roaring.Bitmap, error) {
+	if err := c.Step(); err != nil {
+		return nil, err
+	}
+	switch n.kind {
+	case andNode, orNode:
+		out, err := n.kids[0].Documents(c)
+		for _, k := range n.kids[1:] {
+			if err != nil {
+				return nil, err
+			}
+			var b *roaring.Bitmap
+			if b, err = k.Documents(c); err != nil {
+				return nil, err
+			}
+			if n.kind == andNode {
+				out.And(b)
+			} else {
+				out.Or(b)
+			}
+		}
+		return out, err
+	case notNode:
+		b, err := n.kids[0].Documents(c)
+		if err != nil {
+			return nil, err
+		}
+		return roaring.AndNot(c.AllDocuments(), b), nil
+	case compareNode:
+		return n.compared(c)
+	case inNode:
+		out := roaring.New()
+		for _, value := range n.values {
+			b, err := equal(c, n.attr, value)
+			if err != nil {
+				return nil, err
+			}
+			out.Or(b)
+		}
+		return out, nil
+	case rangeNode:
+		return c.Numbers(n.attr, n.nums[0], n.nums[1])
+	case existsNode:
+		return c.Existing(n.attr)
+	case nullNode:
+		return c.Null(n.attr)
+	case emptyNode:
+		return c.Empty(n.attr)
+	case startsNode:
+		return c.TextsFrom(n.attr, text.FacetKey(n.values[0]))
+	case containsNode:
+		part := text.FacetKey(n.values[0])
+		return c.Texts(n.attr, func(key string) bool { return strings.Contains(key, part) })
+	case radiusNode, boxNode:
+		return n.places(c)
+	}
+	panic("search: filter node of an unknown kind")
+}
+
+// compared evaluates a node of compareNode.
+func (n *Node) compared(c Columns) (*roaring.Bitmap, error) {
+	switch n.op {
+	case "=":
+		return equal(c, n.attr, n.values[0])
+	case "!=":
+		b, err := equal(c, n.attr, n.values[0])
+		if err != nil {
+			return nil, err
+		}
+		return roaring.AndNot(c.AllDocuments(), b), nil
+	case ">":
+		return c.Numbers(n.attr, math.Nextafter(n.nums[0], math.Inf(1)), math.Inf(1))
+	case ">=":
+		return c.Numbers(n.attr, n.nums[0], math.Inf(1))
+	case "<":
+		return c.Numbers(n.attr, math.Inf(-1), math.Nextafter(n.nums[0], math.Inf(-1)))
+	}
+	return c.Numbers(n.attr, math.Inf(-1), n.nums[0])
+}
+
+// equalKeys are the keys that a value of a filter is equal to: as text, and as
+// a number where it is one.
+func equalKeys(value string) []string {
+	keys := []string{text.FacetKey(value)}
+	if f, err := strconv.ParseFloat(value, 64); err == nil {
+		if k := rawjson.FormatNumber(f); k != keys[0] {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+// equal returns the documents that have a value at attr.
+func equal(c Columns, attr, value string) (*roaring.Bitmap, error) {
+	out := roaring.New()
+	for _, k := range equalKeys(value) {
+		b, err := c.TextsFrom(attr, k+"\x00")
+		if err != nil {
+			return nil, err
+		}
+		out.Or(b)
+	}
+	return out, nil
+}
+
+// places evaluates the two conditions about places.
+func (n *Node) places(c Columns) (*roaring.Bitmap, error) {
+	if n.kind == boxNode {
+		return box(c, n.nums[0], n.nums[1], n.nums[2], n.nums[3])
+	}
+	lat, lng, metres := n.nums[0], n.nums[1], n.nums[2]
+	dLat := metres / attribute.EarthRadius * 180 / math.Pi
+	top, bottom := min(lat+dLat, 90), max(lat-dLat, -90)
+	right, left := 180.0, -180.0
+	// Near a pole, or around half the Earth, all longitudes are within reach.
+	if cos := math.Cos(max(math.Abs(top), math.Abs(bottom)) * math.Pi / 180); cos > 1e-9 && dLat/cos < 180 {
+		right, left = wrap(lng+dLat/cos), wrap(lng-dLat/cos)
+	}
+	near, err := box(c, top, right, bottom, left)
+	if err != nil {
+		return nil, err
+	}
+	docs := near.ToArray()
+	away, err := c.Distances(lat, lng, docs)
+	if err != nil {
+		return nil, err
+	}
+	out := roaring.New()
+	for i, d := range docs {
+		if away[i] <= metres {
+			out.Add(d)
+		}
+	}
+	return out, nil
+}
+
+// box returns the documents in a box of degrees; left of right may lie beyond
+// the date line.
+func box(c Columns, top, right, bottom, left float64) (*roaring.Bitmap, error) {
+	out, err := c.Numbers(attribute.GeoLat, bottom, top)
+	if err != nil {
+		return nil, err
+	}
+	lngs, err := c.Numbers(attribute.GeoLng, left, right)
+	if err == nil && left > right {
+		var west *roaring.Bitmap
+		if lngs, err = c.Numbers(attribute.GeoLng, left, 180); err == nil {
+			west, err = c.Numbers(attribute.GeoLng, -180, right)
+		}
+		if err == nil {
+			lngs.Or(west)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	out.And(lngs)
+	return out, nil
+}
+
+// wrap brings a longitude into -180 to 180.
+func wrap(lng float64) float64 {
+	switch {
+	case lng > 180:
+		return lng - 360
+	case lng < -180:
+		return lng + 360
+	}
+	return lng
+}

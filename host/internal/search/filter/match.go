@@ -1,0 +1,114 @@
+package filter
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/parley-search/parley/host/internal/rawjson"
+	"github.com/parley-search/parley/host/internal/search/attribute"
+	"github.com/parley-search/parley/host/internal/search/text"
+)
+
+// Matches reports whether n lets a document through, from the document itself.
+//
+// It asks what documents asks of bleve, and says the same of the same
+// document. It is what stands between a tenant and a document that changed
+// after bleve saw it.
+func (n *Node) Matches(doc []byte) bool {
+	at := map[string][][]byte{}
+	rawjson.Walk("", doc, func(path string, v []byte) { at[path] = append(at[path], v) })
+	return n.matchesValues(at)
+}
+
+// matchesValues is matches over the values at each path.
+func (n *Node) matchesValues(at map[string][][]byte) bool {
+	values := at[n.attr]
+	switch n.kind {
+	case andNode:
+		return !slices.ContainsFunc(n.kids, func(k *Node) bool { return !k.matchesValues(at) })
+	case orNode:
+		return slices.ContainsFunc(n.kids, func(k *Node) bool { return k.matchesValues(at) })
+	case notNode:
+		return !n.kids[0].matchesValues(at)
+	case compareNode:
+		switch n.op {
+		case "=":
+			return anyEqual(values, n.values)
+		case "!=":
+			return !anyEqual(values, n.values)
+		}
+		return anyNumber(values, func(f float64) bool { return holds(f, n.op, n.nums[0]) })
+	case inNode:
+		return anyEqual(values, n.values)
+	case rangeNode:
+		return anyNumber(values, func(f float64) bool { return n.nums[0] <= f && f <= n.nums[1] })
+	case existsNode:
+		return len(values) > 0
+	case nullNode:
+		return slices.ContainsFunc(values, func(v []byte) bool { return v[0] == 'n' })
+	case emptyNode:
+		return slices.ContainsFunc(values, rawjson.IsEmpty)
+	case startsNode, containsNode:
+		find := strings.Contains
+		if n.kind == startsNode {
+			find = strings.HasPrefix
+		}
+		return anyText(values, func(key string) bool { return find(key, text.FacetKey(n.values[0])) })
+	case radiusNode, boxNode:
+		return n.holdsPlace(at)
+	}
+	panic("search: filter node of an unknown kind")
+}
+
+func anyEqual(values [][]byte, wanted []string) bool {
+	var keys []string
+	for _, w := range wanted {
+		keys = append(keys, equalKeys(w)...)
+	}
+	return anyText(values, func(key string) bool { return slices.Contains(keys, key) })
+}
+
+func anyText(values [][]byte, f func(key string) bool) bool {
+	return slices.ContainsFunc(values, func(v []byte) bool {
+		value, ok := rawjson.ScalarText(v)
+		return ok && f(text.FacetKey(value))
+	})
+}
+
+func anyNumber(values [][]byte, f func(float64) bool) bool {
+	return slices.ContainsFunc(values, func(v []byte) bool {
+		x, ok := rawjson.Number(v)
+		return ok && f(x)
+	})
+}
+
+func holds(f float64, op string, than float64) bool {
+	switch op {
+	case ">":
+		return f > than
+	case ">=":
+		return f >= than
+	case "<":
+		return f < than
+	}
+	return f <= than
+}
+
+// holdsPlace evaluates the two conditions about places. A document has one
+// place: of several numbers the last counts, as in a column.
+func (n *Node) holdsPlace(at map[string][][]byte) bool {
+	lat, okLat := attribute.LastCoordinate(at[attribute.GeoLat])
+	lng, okLng := attribute.LastCoordinate(at[attribute.GeoLng])
+	if !okLat || !okLng {
+		return false
+	}
+	if n.kind == radiusNode {
+		return attribute.Distance(n.nums[0], n.nums[1], lat, lng) <= n.nums[2]
+	}
+	top, right, bottom, left := n.nums[0], n.nums[1], n.nums[2], n.nums[3]
+	in := left <= lng && lng <= right
+	if left > right {
+		in = lng >= left || lng <= right
+	}
+	return bottom <= lat && lat <= top && in
+}

@@ -1,0 +1,320 @@
+package folder
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	bleveapi "github.com/blevesearch/bleve_index_api"
+	"github.com/parley-search/parley/host/internal/search/attribute"
+)
+
+// A column is one field of one segment as arrays: the values of document d, in
+// order, are values[start[d]:start[d+1]]. It is made from the terms once and
+// never changes, since a segment never does.
+type column[T any] struct {
+	start  []uint32 // one more than documents
+	values []T
+}
+
+// Of returns the values of a document, numbered within the segment.
+func (c *column[T]) Of(doc uint32) []T { return c.values[c.start[doc]:c.start[doc+1]] }
+
+// A TextColumn has the numbers of texts, which are numbered in their order.
+// Texts that are compared as the same but written differently are neighbours.
+type textColumn struct {
+	column[uint32]
+	Keys  []string // what each text is compared by
+	shown []string // how it is written
+}
+
+// columnOf makes a column of count documents out of the terms' documents; make
+// gives the value of the n-th term.
+func columnOf[T any](count uint32, terms [][]uint32, value func(n int) T) column[T] {
+	c := column[T]{start: make([]uint32, count+1)}
+	total := 0
+	for _, docs := range terms {
+		for _, d := range docs {
+			c.start[d+1]++
+		}
+		total += len(docs)
+	}
+	for d := range count {
+		c.start[d+1] += c.start[d]
+	}
+	c.values = make([]T, total)
+	next := slices.Clone(c.start[:count])
+	for n, docs := range terms {
+		v := value(n)
+		for _, d := range docs {
+			c.values[next[d]] = v
+			next[d]++
+		}
+	}
+	return c
+}
+
+// numberColumn returns the numbers of a field of AppendNumber's terms.
+func (v *View) numberColumn(seg *Segment, field string) (*column[float64], error) {
+	c, err := v.cached(seg, field, func() (any, int, error) {
+		c := &column[float64]{start: make([]uint32, 0, seg.count+1)}
+		// Of all documents, deleted or not: a view opened before may have them yet.
+		docs := make([]uint32, seg.count)
+		for i := range docs {
+			docs[i] = seg.First + uint32(i)
+		}
+		at := -1
+		err := v.storedNumbers(field, docs, func(i int, x float64) {
+			for ; at < i; at++ {
+				c.start = append(c.start, uint32(len(c.values)))
+			}
+			c.values = append(c.values, x)
+		})
+		if err != nil {
+			return nil, 0, err
+		}
+		for len(c.start) <= int(seg.count) {
+			c.start = append(c.start, uint32(len(c.values)))
+		}
+		return c, 4*len(c.start) + 8*len(c.values), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c.(*column[float64]), nil
+}
+
+// storedNumbers calls f for the numbers that each of docs has in a field, in
+// order, from bleve's own columns: slower by the document than a column of ours,
+// and at hand.
+func (v *View) storedNumbers(field string, docs []uint32, f func(i int, x float64)) error {
+	r, err := v.snap.DocValueReader([]string{field})
+	if err != nil {
+		return fmt.Errorf("read column %s: %w", field, err)
+	}
+	for i, d := range docs {
+		err := r.VisitDocValues(bleveapi.NewIndexInternalID(nil, uint64(d)), func(_ string, term []byte) {
+			f(i, ParseNumber(term))
+		})
+		if err != nil {
+			return fmt.Errorf("read column %s: %w", field, err)
+		}
+	}
+	return nil
+}
+
+// TextColumn returns the texts of a field of text.FacetTerm's terms.
+func (v *View) TextColumn(seg *Segment, field string) (*textColumn, error) {
+	c, err := v.cached(seg, field, func() (any, int, error) {
+		type entry struct {
+			key, shown string
+			docs       []uint32
+		}
+		var entries []entry
+		size := 0
+		err := seg.eachTerm(field, nil, nil, nil, func(term string, posting func() (*roaring.Bitmap, error)) error {
+			docs, err := posting()
+			if err == nil {
+				key, shown := v.facetTerm(term)
+				entries = append(entries, entry{key, shown, docs.ToArray()})
+				size += len(term) + 32
+			}
+			return err
+		})
+		if err != nil {
+			return nil, 0, err
+		}
+		if v.foldsMore {
+			slices.SortFunc(entries, func(a, b entry) int {
+				return cmp.Or(strings.Compare(a.key, b.key), strings.Compare(a.shown, b.shown))
+			})
+		}
+		out := &textColumn{}
+		terms := make([][]uint32, len(entries))
+		for i, e := range entries {
+			out.Keys, out.shown, terms[i] = append(out.Keys, e.key), append(out.shown, e.shown), e.docs
+		}
+		out.column = columnOf(seg.count, terms, func(n int) uint32 { return uint32(n) })
+		return out, size + 4*len(out.start) + 4*len(out.values), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c.(*textColumn), nil
+}
+
+// fewOf is the part of a segment's documents below which no column is made for
+// them.
+const fewOf = 16
+
+// FirstNumbers calls f for the first and the last number of each document of docs,
+// which are sorted, that has one in a field.
+func (v *View) FirstNumbers(field string, docs []uint32, f func(i int, first, last float64)) error {
+	return v.eachPart(docs, func(seg *Segment, from int, part []uint32) error {
+		if _, made := v.columns.get(v.columnKey(seg, field)); !made && len(part) < int(seg.count)/fewOf {
+			return v.firstStored(field, from, part, f)
+		}
+		c, err := v.numberColumn(seg, field)
+		if err != nil {
+			return err
+		}
+		for i, d := range part {
+			if n := c.Of(d - seg.First); len(n) > 0 {
+				f(from+i, n[0], n[len(n)-1])
+			}
+		}
+		return nil
+	})
+}
+
+// firstStored is FirstNumbers without a column.
+func (v *View) firstStored(field string, from int, docs []uint32, f func(i int, first, last float64)) error {
+	at, first, last := -1, 0.0, 0.0
+	err := v.storedNumbers(field, docs, func(i int, x float64) {
+		if i != at {
+			if at >= 0 {
+				f(from+at, first, last)
+			}
+			at, first = i, x
+		}
+		last = x
+	})
+	if at >= 0 && err == nil {
+		f(from+at, first, last)
+	}
+	return err
+}
+
+// Oldest returns the ids of a page of all documents, in the order of their Seq.
+func (v *View) Oldest(offset, limit int) ([]string, error) {
+	docs := v.Live.ToArray()
+	if offset >= len(docs) || limit == 0 {
+		return nil, nil
+	}
+	type numbered struct {
+		seq float64
+		doc uint32
+	}
+	all := make([]numbered, len(docs))
+	err := v.FirstNumbers(FieldSeq, docs, func(i int, seq, _ float64) { all[i] = numbered{seq, docs[i]} })
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(all, func(a, b numbered) int { return cmp.Compare(a.seq, b.seq) })
+	var ids []string
+	for _, n := range all[offset : min(len(all)-offset, limit)+offset] {
+		id, err := v.ID(n.doc)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// eachPart calls f for the part of docs, which are sorted, that each segment
+// has; from is its place in docs.
+func (v *View) eachPart(docs []uint32, f func(seg *Segment, from int, part []uint32) error) error {
+	for i, from := 0, 0; i < len(v.Segs) && from < len(docs); i++ {
+		seg := &v.Segs[i]
+		n, _ := slices.BinarySearch(docs[from:], seg.First+seg.count)
+		if n == 0 {
+			continue
+		}
+		if err := f(seg, from, docs[from:from+n]); err != nil {
+			return err
+		}
+		from += n
+	}
+	return nil
+}
+
+// A SortKey is what a document is sorted by: numbers come before texts, and
+// what has neither comes last, in either direction.
+type SortKey struct {
+	Kind   uint8 // 0 number, 1 text, 2 none
+	Number float64
+	Text   string
+}
+
+func (a *SortKey) Compare(b *SortKey, descending bool) int {
+	if a.Kind != b.Kind {
+		return int(a.Kind) - int(b.Kind)
+	}
+	c := 0
+	switch {
+	case a.Kind == 1:
+		c = strings.Compare(a.Text, b.Text)
+	case a.Number < b.Number:
+		c = -1
+	case a.Number > b.Number:
+		c = 1
+	}
+	if descending {
+		return -c
+	}
+	return c
+}
+
+// SortKeys returns the keys of docs, which are sorted, for a field: of several
+// values the one that comes first.
+func (v *View) SortKeys(field string, docs []uint32, descending bool) ([]SortKey, error) {
+	keys := make([]SortKey, len(docs))
+	for i := range keys {
+		keys[i].Kind = 2
+	}
+	err := v.FirstNumbers(fieldNumber+field, docs, func(i int, first, last float64) {
+		if descending {
+			first = last
+		}
+		keys[i] = SortKey{Number: first}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(keys, func(k SortKey) bool { return k.Kind == 2 }) {
+		return keys, nil
+	}
+	err = v.eachPart(docs, func(seg *Segment, from int, part []uint32) error {
+		c, err := v.TextColumn(seg, FieldText+field)
+		if err != nil {
+			return err
+		}
+		for i, d := range part {
+			k, texts := &keys[from+i], c.Of(d-seg.First)
+			if k.Kind != 2 || len(texts) == 0 {
+				continue
+			}
+			n := texts[0]
+			if descending {
+				n = texts[len(texts)-1]
+			}
+			*k = SortKey{Kind: 1, Text: c.Keys[n]}
+		}
+		return nil
+	})
+	return keys, err
+}
+
+// Distances returns how far each of docs, which are sorted, is from a place, in
+// metres; +Inf where it has none.
+func (v *View) Distances(lat, lng float64, docs []uint32) ([]float64, error) {
+	out := make([]float64, len(docs))
+	lats := make([]float64, len(docs))
+	for i := range out {
+		out[i] = math.Inf(1)
+		lats[i] = math.Inf(1)
+	}
+	if err := v.FirstNumbers(fieldNumber+attribute.GeoLat, docs, func(i int, _, last float64) { lats[i] = last }); err != nil {
+		return nil, err
+	}
+	err := v.FirstNumbers(fieldNumber+attribute.GeoLng, docs, func(i int, _, last float64) {
+		if !math.IsInf(lats[i], 1) {
+			out[i] = attribute.Distance(lat, lng, lats[i], last)
+		}
+	})
+	return out, err
+}

@@ -1,0 +1,234 @@
+package folder
+
+import (
+	"encoding/binary"
+
+	"github.com/blevesearch/bleve/v2/document"
+	bleveapi "github.com/blevesearch/bleve_index_api"
+	"github.com/parley-search/parley/host/internal/rawjson"
+	"github.com/parley-search/parley/host/internal/search/attribute"
+	"github.com/parley-search/parley/host/internal/search/storage"
+	"github.com/parley-search/parley/host/internal/search/text"
+)
+
+// The fields of a bleve document. A change to what they hold raises
+// LayoutVersion.
+const (
+	// FieldWords holds the words of all searchable attributes. Attribute and
+	// place travel in the position (see position): one dictionary to look
+	// through for a word, whatever the number of attributes.
+	FieldWords = "_w"
+	// FieldWhole holds short values whole, as wholeTerm writes them, for hits
+	// that are exactly what was asked.
+	FieldWhole = "_x"
+	// FieldSeq holds [Document.Seq] as AppendNumber writes it.
+	FieldSeq = "_s"
+	// The paths, of attributes with a column, that a document has, that are null
+	// there, and that are "", [] or {} there.
+	fieldExists = "_e"
+	fieldNull   = "_z"
+	fieldEmpty  = "_0"
+	// FieldText and a path hold the scalars there, of such an attribute, as text.FacetTerm
+	// writes them; fieldNumber and a path hold the numbers among them.
+	FieldText   = "f:"
+	fieldNumber = "n:"
+)
+
+const (
+	optWords   = bleveapi.IndexField | bleveapi.IncludeTermVectors
+	optTerms   = bleveapi.IndexField | bleveapi.SkipFreqNorm
+	optColumns = bleveapi.IndexField | bleveapi.SkipFreqNorm | bleveapi.DocValues
+)
+
+const maxPosition = 1<<16 - 1
+
+// position packs an attribute's number and a word's place in it.
+func position(field, pos int) int { return field<<16 | min(pos, maxPosition) }
+
+// A wordsField is FieldWords of one document. It implements [bleveapi.Field].
+type wordsField struct {
+	analyzer *text.Analyzer
+	texts    []textOf
+	freqs    bleveapi.TokenFrequencies
+	n        int
+	bytes    uint64
+}
+
+// A textOf is one searchable value.
+type textOf struct {
+	field     int // number
+	text      string
+	alphabets text.AlphabetSet
+}
+
+func (f *wordsField) Name() string                                        { return FieldWords }
+func (f *wordsField) Value() []byte                                       { return nil }
+func (f *wordsField) ArrayPositions() []uint64                            { return nil }
+func (f *wordsField) EncodedFieldType() byte                              { return 't' }
+func (f *wordsField) Options() bleveapi.FieldIndexingOptions              { return optWords }
+func (f *wordsField) AnalyzedLength() int                                 { return f.n }
+func (f *wordsField) AnalyzedTokenFrequencies() bleveapi.TokenFrequencies { return f.freqs }
+func (f *wordsField) NumPlainTextBytes() uint64                           { return f.bytes }
+func (f *wordsField) Size() int                                           { return int(f.bytes) }
+
+// Analyze implements [bleveapi.Field]. The second call, by bleve, does nothing:
+// see [Writer.build].
+func (f *wordsField) Analyze() {
+	if f.freqs != nil {
+		return
+	}
+	f.freqs = make(bleveapi.TokenFrequencies)
+	last := map[int]int{} // field -> the last position in it
+	for _, t := range f.texts {
+		base := last[t.field]
+		if base > 0 {
+			base += text.SentenceGap - 1
+		}
+		for _, w := range f.analyzer.Split(t.text) {
+			for _, form := range w.Spellings() {
+				if form.In&t.alphabets != 0 {
+					f.place(form.Term, &bleveapi.TokenLocation{Start: w.Start, End: w.End, Position: position(t.field, base+w.Pos)})
+				}
+			}
+			last[t.field] = base + w.Pos
+		}
+	}
+}
+
+// place adds a place of a term.
+func (f *wordsField) place(term string, at *bleveapi.TokenLocation) {
+	tf := f.freqs[term]
+	if tf == nil {
+		tf = &bleveapi.TokenFreq{Term: []byte(term)}
+		f.freqs[term] = tf
+	}
+	tf.Locations = append(tf.Locations, at)
+	tf.SetFrequency(tf.Frequency() + 1)
+	f.n++
+}
+
+// A termsField is a field of ready terms. It implements [bleveapi.Field].
+type termsField struct {
+	name    string
+	options bleveapi.FieldIndexingOptions
+	terms   map[string]struct{}
+	freqs   bleveapi.TokenFrequencies
+	bytes   uint64
+}
+
+func (f *termsField) Name() string                                        { return f.name }
+func (f *termsField) Value() []byte                                       { return nil }
+func (f *termsField) ArrayPositions() []uint64                            { return nil }
+func (f *termsField) EncodedFieldType() byte                              { return 't' }
+func (f *termsField) Options() bleveapi.FieldIndexingOptions              { return f.options }
+func (f *termsField) AnalyzedLength() int                                 { return len(f.freqs) }
+func (f *termsField) AnalyzedTokenFrequencies() bleveapi.TokenFrequencies { return f.freqs }
+func (f *termsField) NumPlainTextBytes() uint64                           { return f.bytes }
+func (f *termsField) Size() int                                           { return int(f.bytes) }
+
+// Analyze implements [bleveapi.Field], as that of wordsField does.
+func (f *termsField) Analyze() {
+	if f.freqs != nil {
+		return
+	}
+	f.freqs = make(bleveapi.TokenFrequencies, len(f.terms))
+	for t := range f.terms {
+		tf := &bleveapi.TokenFreq{Term: []byte(t)}
+		tf.SetFrequency(1)
+		f.freqs[t] = tf
+	}
+}
+
+func (f *termsField) add(term string) {
+	f.terms[term] = struct{}{}
+	f.bytes += uint64(len(term))
+}
+
+// A docBuilder makes bleve documents of one schema.
+type docBuilder struct {
+	schema   *Schema
+	analyzer *text.Analyzer
+	number   map[string]int // of each field
+}
+
+func newDocBuilder(sc *Schema, fields []string) *docBuilder {
+	b := &docBuilder{sc, sc.analyzer(), make(map[string]int, len(fields))}
+	for i, f := range fields {
+		b.number[f] = i
+	}
+	return b
+}
+
+// build returns the bleve document of d.
+func (b *docBuilder) build(d storage.Document) *document.Document {
+	out := document.NewDocument(d.ID)
+	w := &wordsField{analyzer: b.analyzer}
+	fields := map[string]*termsField{}
+	field := func(name string, o bleveapi.FieldIndexingOptions) *termsField {
+		f := fields[name]
+		if f == nil {
+			f = &termsField{name: name, options: o, terms: map[string]struct{}{}}
+			fields[name] = f
+		}
+		return f
+	}
+	field(FieldSeq, optColumns).add(string(AppendNumber(nil, float64(d.Seq))))
+	rawjson.Walk("", d.Body, func(path string, v []byte) {
+		value, scalar := rawjson.ScalarText(v)
+		if scalar && value != "" && b.schema.searchable(path) {
+			in := b.schema.Localized.Alphabets(path)
+			w.texts = append(w.texts, textOf{b.number[path], value, in})
+			w.bytes += uint64(len(value))
+			for _, whole := range b.analyzer.Whole(value) {
+				if whole.In&in != 0 {
+					field(FieldWhole, optTerms).add(wholeTerm(whole.Term, b.number[path]))
+				}
+			}
+		}
+		if !b.schema.column(path) {
+			return
+		}
+		field(fieldExists, optTerms).add(path)
+		switch {
+		case v[0] == 'n':
+			field(fieldNull, optTerms).add(path)
+		case rawjson.IsEmpty(v):
+			field(fieldEmpty, optTerms).add(path)
+		}
+		if scalar {
+			field(FieldText+path, optTerms).add(text.FacetTerm(value))
+		}
+		num := rawjson.Number
+		if path == attribute.GeoLat || path == attribute.GeoLng {
+			num = attribute.Coordinate
+		}
+		if f, ok := num(v); ok {
+			field(fieldNumber+path, optColumns).add(string(AppendNumber(nil, f)))
+		}
+	})
+	out.AddField(w)
+	for _, f := range fields {
+		out.AddField(f)
+	}
+	return out
+}
+
+// wholeTerm is a whole text of a field as FieldWhole has it: the text, a zero
+// byte, and the field's number in two bytes.
+func wholeTerm(value string, field int) string {
+	return value + string([]byte{0, byte(field >> 8), byte(field)})
+}
+
+// WholeField returns the number of the field of a wholeTerm.
+func WholeField(term string) uint16 {
+	n := len(term)
+	return uint16(term[n-2])<<8 | uint16(term[n-1])
+}
+
+// internal keys of a folder.
+var (
+	keySchema = []byte("schema")
+	keyNext   = []byte("next")
+)
+
+func encodeNext(n uint32) []byte { return binary.BigEndian.AppendUint32(nil, n) }

@@ -1,0 +1,304 @@
+package folder
+
+import (
+	"context"
+	"fmt"
+	"sort"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/blevesearch/bleve/v2/index/scorch"
+	bleveapi "github.com/blevesearch/bleve_index_api"
+	segment "github.com/blevesearch/scorch_segment_api/v2"
+)
+
+// A View is a folder at one moment: all segments as one, documents numbered
+// through. Not safe for concurrent use; its bitmaps are good until close,
+// since they may lie in mapped files.
+type View struct {
+	reader  bleveapi.IndexReader
+	snap    *scorch.IndexSnapshot
+	Segs    []Segment
+	Live    *roaring.Bitmap // documents that are not deleted
+	folder  string          // its name
+	columns *ColumnCache
+	// foldsMore: the keys of facet terms are of a layout that took values with
+	// and without marks for the same. They are made anew from the values, at the
+	// price of reading all terms of a field.
+	foldsMore bool
+
+	until context.Context // ends what is under way, see under; nil: nothing does
+	steps int
+}
+
+// A Dictionary has the terms of a field of a segment, in order.
+type Dictionary = segment.TermDictionary
+
+// An Automaton accepts terms.
+type Automaton = segment.Automaton
+
+// A Segment is one segment of a view.
+type Segment struct {
+	snap  *scorch.SegmentSnapshot
+	First uint32 // number of its first document in the view
+	count uint32
+	dicts map[string]Dictionary
+}
+
+// View opens f as it is now; columns keeps what is made of it.
+func (f *Folder) View(columns *ColumnCache) (*View, error) {
+	adv, err := f.idx.Advanced()
+	if err != nil {
+		return nil, fmt.Errorf("open index for reading: %w", err)
+	}
+	r, err := adv.Reader()
+	if err != nil {
+		return nil, fmt.Errorf("open index for reading: %w", err)
+	}
+	v := &View{reader: r, snap: r.(*scorch.IndexSnapshot), Live: roaring.New(), folder: f.Name(), columns: columns, foldsMore: f.Schema.Layout == oldestLayout}
+	first := uint32(0)
+	for _, s := range v.snap.Segments() {
+		n := uint32(s.Segment().Count())
+		v.Segs = append(v.Segs, Segment{s, first, n, map[string]Dictionary{}})
+		v.Live.AddRange(uint64(first), uint64(first)+uint64(n))
+		if del := s.Deleted(); del != nil {
+			v.Live.AndNot(roaring.AddOffset(del, first))
+		}
+		first += n
+	}
+	return v, nil
+}
+
+// Size is how many numbers documents have, those that are deleted among them.
+func (v *View) Size() (n int) {
+	for i := range v.Segs {
+		n += int(v.Segs[i].count)
+	}
+	return n
+}
+
+// Close ends the use of the view, and of its bitmaps.
+func (v *View) Close() error { return v.reader.Close() }
+
+// Under calls f, whose filters and counts end with the cause of ctx once that is
+// done.
+func (v *View) Under(ctx context.Context, f func() error) error {
+	before := v.until
+	v.until = ctx
+	defer func() { v.until = before }()
+	return f()
+}
+
+// stepsAtOnce is how many steps are made between two looks at the time: a
+// millisecond's work or a few. What takes fewer is never cut off.
+const stepsAtOnce = 1024
+
+// Step counts a step of what under calls: a condition, a term, a document.
+func (v *View) Step() error {
+	if v.steps++; v.steps%stepsAtOnce == 0 && v.until != nil && v.until.Err() != nil {
+		return context.Cause(v.until)
+	}
+	return nil
+}
+
+// ID returns the id of a document.
+func (v *View) ID(doc uint32) (string, error) {
+	id, err := v.snap.ExternalID(bleveapi.NewIndexInternalID(nil, uint64(doc)))
+	if err != nil {
+		return "", fmt.Errorf("read document id: %w", err)
+	}
+	return id, nil
+}
+
+// Number returns the number of the document that has an id, nil where there is
+// none.
+func (v *View) Number(id string) (*uint32, error) {
+	internal, err := v.snap.InternalID(id)
+	if err != nil {
+		return nil, fmt.Errorf("find document: %w", err)
+	}
+	if internal == nil {
+		return nil, nil
+	}
+	return new(uint32(internal.Value())), nil
+}
+
+// Dict returns the terms of a field; one that the segment lacks is empty.
+func (s *Segment) Dict(field string) (Dictionary, error) {
+	if d, ok := s.dicts[field]; ok {
+		return d, nil
+	}
+	d, err := s.snap.Segment().Dictionary(field)
+	if err != nil {
+		return nil, fmt.Errorf("read terms of %s: %w", field, err)
+	}
+	s.dicts[field] = d
+	return d, nil
+}
+
+// Postings returns the documents of a term, numbered within the segment. Only
+// for reading.
+func (s *Segment) Postings(d Dictionary, term []byte) (*roaring.Bitmap, error) {
+	return postings(d, term, s.snap.Deleted())
+}
+
+// postings returns the documents of a term but for those of except.
+func postings(d Dictionary, term []byte, except *roaring.Bitmap) (*roaring.Bitmap, error) {
+	list, err := d.PostingsList(term, except, nil)
+	if err != nil {
+		return nil, fmt.Errorf("read documents of a term: %w", err)
+	}
+	it := list.Iterator(false, false, false, nil)
+	if o, ok := it.(segment.OptimizablePostingsIterator); ok {
+		if b := o.ActualBitmap(); b != nil {
+			return b, nil
+		}
+		if n, ok := o.DocNum1Hit(); ok {
+			return roaring.BitmapOf(uint32(n)), nil
+		}
+	}
+	b := roaring.New()
+	for {
+		p, err := it.Next()
+		if err != nil || p == nil {
+			return b, err
+		}
+		b.Add(uint32(p.Number()))
+	}
+}
+
+// AddTo adds the segment's documents b, numbered within it, to dst.
+func (s *Segment) AddTo(dst, b *roaring.Bitmap) {
+	if s.First > 0 {
+		b = roaring.AddOffset(b, s.First)
+	}
+	dst.Or(b)
+}
+
+// Part returns the documents of b that are in the segment, numbered within it.
+func (s *Segment) Part(b *roaring.Bitmap) *roaring.Bitmap {
+	out := roaring.New()
+	out.AddRange(uint64(s.First), uint64(s.First)+uint64(s.count))
+	out.And(b)
+	if s.First > 0 {
+		out = roaring.AddOffset64(out, -int64(s.First))
+	}
+	return out
+}
+
+// term returns the documents that have a term in a field.
+func (v *View) term(field, term string) (*roaring.Bitmap, error) {
+	out := roaring.New()
+	for i := range v.Segs {
+		s := &v.Segs[i]
+		d, err := s.Dict(field)
+		if err != nil {
+			return nil, err
+		}
+		b, err := s.Postings(d, []byte(term))
+		if err != nil {
+			return nil, err
+		}
+		s.AddTo(out, b)
+	}
+	return out, nil
+}
+
+// between returns the documents that have a term of at least low and below
+// high (nil: no end) in a field, as far as keep (nil: all) takes it.
+func (v *View) between(field string, low, high []byte, keep func(term string) bool) (*roaring.Bitmap, error) {
+	out := roaring.New()
+	err := v.eachTerm(field, low, high, func(s *Segment, term string, docs func() (*roaring.Bitmap, error)) error {
+		if keep != nil && !keep(term) {
+			return nil
+		}
+		b, err := docs()
+		if err == nil {
+			s.AddTo(out, b)
+		}
+		return err
+	})
+	return out, err
+}
+
+// eachTerm calls f for the terms of a field in each segment, in order within
+// it, from low to below high.
+func (v *View) eachTerm(field string, low, high []byte, f func(s *Segment, term string, docs func() (*roaring.Bitmap, error)) error) error {
+	for i := range v.Segs {
+		s := &v.Segs[i]
+		err := s.eachTerm(field, low, high, s.snap.Deleted(), func(term string, docs func() (*roaring.Bitmap, error)) error {
+			if err := v.Step(); err != nil {
+				return err
+			}
+			return f(s, term, docs)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachTerm calls f for the terms of a field, in order, from low to below high.
+// docs gives a term's documents but for those of except.
+func (s *Segment) eachTerm(field string, low, high []byte, except *roaring.Bitmap, f func(term string, docs func() (*roaring.Bitmap, error)) error) error {
+	d, err := s.Dict(field)
+	if err != nil {
+		return err
+	}
+	it := d.AutomatonIterator(nil, low, high)
+	for {
+		e, err := it.Next()
+		if err != nil {
+			return fmt.Errorf("read terms of %s: %w", field, err)
+		}
+		if e == nil {
+			return nil
+		}
+		if err := f(e.Term, func() (*roaring.Bitmap, error) { return postings(d, []byte(e.Term), except) }); err != nil {
+			return err
+		}
+	}
+}
+
+// EachPlace calls f for each place at which docs[i] has a term of FieldWords: the
+// number of the attribute, and the word's place in it. docs are sorted and
+// numbered within the segment; part has the same ones.
+func (s *Segment) EachPlace(dict Dictionary, term string, part *roaring.Bitmap, docs []uint32, f func(i int, field, pos uint16)) error {
+	list, err := dict.PostingsList([]byte(term), s.snap.Deleted(), nil)
+	if err != nil {
+		return fmt.Errorf("read places of a word: %w", err)
+	}
+	it := list.Iterator(true, false, true, nil)
+	if o, ok := it.(segment.OptimizablePostingsIterator); ok {
+		if b := o.ActualBitmap(); b != nil {
+			b = roaring.And(b, part)
+			if b.IsEmpty() {
+				return nil
+			}
+			// Positions of the other documents are passed over undecoded.
+			o.ReplaceActual(b)
+		} else if n, ok := o.DocNum1Hit(); ok && !part.Contains(uint32(n)) {
+			return nil
+		}
+	}
+	for i := 0; ; {
+		p, err := it.Next()
+		if err != nil {
+			return fmt.Errorf("read places of a word: %w", err)
+		}
+		if p == nil {
+			return nil
+		}
+		doc := uint32(p.Number())
+		i += sort.Search(len(docs)-i, func(k int) bool { return docs[i+k] >= doc })
+		if i == len(docs) {
+			return nil
+		}
+		if docs[i] != doc {
+			continue
+		}
+		for _, l := range p.Locations() {
+			f(i, uint16(l.Pos()>>16), uint16(l.Pos()))
+		}
+	}
+}

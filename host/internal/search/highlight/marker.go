@@ -1,0 +1,153 @@
+package highlight
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"github.com/parley-search/parley/host/internal/search/attribute"
+	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/search/text"
+)
+
+// A mark is a place in a text where something of the query stands.
+type mark struct {
+	start, end int // bytes
+	word, last int // the first and the last of the text's words in it
+	unit       int // of the query
+}
+
+// A Marker finds in texts what a search found there. Not safe for concurrent
+// use.
+type Marker struct {
+	analyzer *text.Analyzer
+	words    []wordMarker
+	phrases  []phraseMarker
+	settings *settings.Settings
+	local    text.Localization
+	locales  text.AlphabetSet // of the query
+}
+
+// A wordMarker finds a word, as it may be written.
+type wordMarker struct {
+	unit int
+	in   text.AlphabetSet
+	*text.Matcher
+	known map[string]int // typos of words seen before; -1: not it
+}
+
+// A phraseMarker finds words side by side.
+type phraseMarker struct {
+	unit  int
+	words []text.Word
+}
+
+// NewMarker returns a marker of nothing, for texts of an index with settings s and
+// a query in some languages.
+func NewMarker(s *settings.Settings, locales []string) *Marker {
+	return &Marker{analyzer: s.Analyzer(), settings: s, local: s.Localization(), locales: text.AlphabetsOf(locales)}
+}
+
+// AddPhrase has m find a unit of the query that is words side by side.
+func (m *Marker) AddPhrase(unit int, words []text.Word) {
+	m.phrases = append(m.phrases, phraseMarker{unit, words})
+}
+
+// AddWord has m find a unit of the query that is a word, as in writes it.
+func (m *Marker) AddWord(unit int, in text.AlphabetSet, w *text.Matcher) {
+	m.words = append(m.words, wordMarker{unit, in, w, map[string]int{}})
+}
+
+// typosIn returns with how many typos a word of the text is the marker's.
+func (w *wordMarker) typosIn(term string) (typos int, ok bool) {
+	n, seen := w.known[term]
+	if !seen {
+		if n, ok = w.Distance(term); !ok {
+			n = -1
+		}
+		w.known[term] = n
+	}
+	return n, n >= 0
+}
+
+// marks returns the places in a text, at a path, whose words are ws, in order
+// and none within another.
+func (m *Marker) marks(path, typed string, ws []text.Word) []mark {
+	var out []mark
+	exact := attribute.CoveredBy(m.settings.TypoTolerance.DisableOnAttributes, path)
+	here := m.local.Asked(path, m.locales)
+	for i, w := range ws {
+		for _, f := range w.Spellings() {
+			for k := range m.words {
+				wm := &m.words[k]
+				if f.In&wm.in&here == 0 {
+					continue
+				}
+				if typos, ok := wm.typosIn(f.Term); ok && (typos == 0 || !exact) {
+					out = append(out, mark{w.Start, w.Start + wm.length(typed[w.Start:w.End], typos), i, i, wm.unit})
+				}
+			}
+		}
+		for _, p := range m.phrases {
+			if p.at(ws[i:], here) {
+				last := i + len(p.words) - 1
+				out = append(out, mark{w.Start, ws[last].End, i, last, p.unit})
+			}
+		}
+	}
+	// Of those that begin together the longest; what it overlaps is in it.
+	slices.SortStableFunc(out, func(a, b mark) int {
+		if a.start != b.start {
+			return a.start - b.start
+		}
+		return b.end - a.end
+	})
+	end := 0
+	return slices.DeleteFunc(out, func(k mark) bool {
+		if k.start < end {
+			return true
+		}
+		end = k.end
+		return false
+	})
+}
+
+// length is how many bytes of a word are shown as found: of one that only
+// begins like the query's, the beginning.
+func (w *wordMarker) length(typed string, typos int) int {
+	if !w.Prefix || typos > 0 {
+		return len(typed)
+	}
+	for n := 0; n < len(typed); {
+		_, size := utf8.DecodeRuneInString(typed[n:])
+		n += size
+		if utf8.RuneCountInString(text.Fold(typed[:n])) >= w.Matcher.Length {
+			return n
+		}
+	}
+	return len(typed)
+}
+
+// at reports whether the phrase, in some alphabets, stands at the beginning of ws.
+func (p *phraseMarker) at(ws []text.Word, in text.AlphabetSet) bool {
+	if len(ws) < len(p.words) {
+		return false
+	}
+	for i, w := range p.words {
+		if !sameWord(&ws[i], &w, in) || ws[i].Pos-ws[0].Pos != w.Pos-p.words[0].Pos {
+			return false
+		}
+	}
+	return true
+}
+
+// same reports whether some of the alphabets write w and o alike.
+func sameWord(w *text.Word, o *text.Word, in text.AlphabetSet) bool {
+	for _, f := range w.Spellings() {
+		for _, g := range o.Spellings() {
+			if f.Term == g.Term && f.In&g.In&in != 0 {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,70 @@
+package highlight
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/parley-search/parley/host/internal/rawjson"
+)
+
+// places returns where words were found in a document: for each path the byte
+// where each begins, its length in bytes, and the places in arrays on the way.
+func (f *Formatter) places(doc []byte) json.RawMessage {
+	byPath := map[string][]byte{}
+	var order []string
+	f.find(doc, "", nil, func(path string, m mark, indices []int) {
+		b, known := byPath[path]
+		if !known {
+			order = append(order, path)
+			b = []byte{'['}
+		} else {
+			b = append(b, ',')
+		}
+		b = fmt.Appendf(b, `{"start":%d,"length":%d`, m.start, m.end-m.start)
+		if len(indices) > 0 {
+			b = append(b, `,"indices":[`...)
+			for i, n := range indices {
+				if i > 0 {
+					b = append(b, ',')
+				}
+				b = strconv.AppendInt(b, int64(n), 10)
+			}
+			b = append(b, ']')
+		}
+		byPath[path] = append(b, '}')
+	})
+	out := []byte{'{'}
+	for i, path := range order {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(append(append(AppendString(out, path), ':'), byPath[path]...), ']')
+	}
+	return append(out, '}')
+}
+
+// find calls f for the marks in each text of v.
+func (f *Formatter) find(v []byte, path string, indices []int, each func(path string, m mark, indices []int)) {
+	switch v[0] {
+	case '{':
+		rawjson.EachMember(v, func(key, value []byte) bool {
+			f.find(value, below(path, key), indices, each)
+			return true
+		})
+	case '[':
+		n := 0
+		rawjson.EachElement(v, func(value []byte) bool {
+			f.find(value, path, append(slices.Clip(indices), n), each)
+			n++
+			return true
+		})
+	case 't', 'f', 'n':
+	default:
+		text, _ := rawjson.ScalarText(v)
+		for _, m := range f.marker.marks(path, text, f.marker.analyzer.Split(text)) {
+			each(path, m, indices)
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package search_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/highlight"
+	"github.com/parley-search/parley/host/internal/search/settings"
+)
+
+// An answerer asks one index of two that differ only in what the caller may not
+// see, and says all that the caller is told.
+type answerer struct {
+	*rig
+	caller *worldCaller
+	uid    string
+}
+
+// say writes what was answered; the two indexes have names of the same length.
+func (a *answerer) say(v any, err error) string {
+	b, jsonErr := json.Marshal(v)
+	if jsonErr != nil {
+		a.tb.Fatal(jsonErr)
+	}
+	return strings.ReplaceAll(fmt.Sprintf("%s %v", b, err), a.uid, "index")
+}
+
+func (a *answerer) search(q search.Query) string {
+	res, err := a.svc.Search(a.tb.Context(), a.caller.Caller, a.uid, q)
+	if res != nil {
+		res.ProcessingTime = 0
+	}
+	return a.say(res, err)
+}
+
+func (a *answerer) federated(q search.Query) string {
+	facets := map[string][]string{}
+	if q.Facets != nil {
+		facets[a.uid] = q.Facets
+	}
+	q.Facets, q.Limit = nil, nil
+	out := ""
+	for _, merge := range []bool{false, true} {
+		res, err := a.svc.FederatedSearch(a.tb.Context(), a.caller.Caller, search.Federation{FacetsByIndex: facets, MergeFacets: merge}, []search.MultiQuery{{IndexUID: a.uid, Query: q}, {IndexUID: a.uid}})
+		if res != nil {
+			res.ProcessingTime = 0
+		}
+		out += a.say(res, err)
+	}
+	return out
+}
+
+func (a *answerer) facetSearch(q search.FacetQuery) string {
+	res, err := a.svc.SearchFacet(a.tb.Context(), a.caller.Caller, a.uid, q)
+	if res != nil {
+		res.ProcessingTime = 0
+	}
+	return a.say(res, err)
+}
+
+func (a *answerer) similar(q search.SimilarQuery) string {
+	res, err := a.svc.Similar(a.tb.Context(), a.caller.Caller, a.uid, q)
+	if res != nil {
+		res.ProcessingTime = 0
+	}
+	return a.say(res, err)
+}
+
+func (a *answerer) document(id string) string {
+	d, err := a.svc.Document(a.tb.Context(), a.caller.Caller, a.uid, id, nil, true)
+	return a.say(d, err)
+}
+
+func (a *answerer) told() string {
+	list, err := a.svc.ChatIndexes(a.tb.Context(), a.caller.Caller, []string{a.uid})
+	return a.say(list, err)
+}
+
+func (a *answerer) chat(q, filter string) string {
+	hits, err := a.svc.ChatSearch(a.tb.Context(), a.caller.Caller, a.uid, q, filter)
+	return a.say(hits, err)
+}
+
+// TestNonInterference: documents that a caller may not see change no answer:
+// neither hits, scores, counts and values, nor which fields there are, what a
+// model is told, or what an error says.
+func TestNonInterference(t *testing.T) {
+	rounds := 4
+	if testing.Short() {
+		rounds = 1
+	}
+	for round := range rounds {
+		interfere(t, rand.New(rand.NewPCG(2026, uint64(round))))
+	}
+}
+
+func interfere(t *testing.T, rng *rand.Rand) {
+	r := newRig(t)
+	words := strings.Fields("common comon commons solaris solar polaris forest forester sea seaside tea teapot nightfall night fall")
+	text := func() string {
+		var out []string
+		for range 2 + rng.IntN(6) {
+			out = append(out, words[rng.IntN(len(words))])
+		}
+		return strings.Join(out, " ")
+	}
+	vector := func() string { return fmt.Sprintf(`{"e":[%d,%d]}`, rng.IntN(20)-10, 1+rng.IntN(9)) }
+	document := func(id, owner int) string {
+		kinds := []string{"novel", "Novel", "NOVEL", "poem", "play"}
+		return fmt.Sprintf(`{"id":"d%d","owner":%d,"kind":%q,"price":%d,"tags":{"t%d":%q,"t9":%d},"title":%q,"text":%q,"_vectors":%s`,
+			id, owner, kinds[rng.IntN(len(kinds))], rng.IntN(50), rng.IntN(2), text(), rng.IntN(9), text(), text(), vector())
+	}
+	var seen, all []string
+	for id := range 60 {
+		if id%3 == 0 {
+			d := document(id, 1) + "}"
+			seen, all = append(seen, d), append(all, d)
+			continue
+		}
+		all = append(all, document(id, 2)+fmt.Sprintf(`,"hidden%d":"xyzzy %s","deep":{"hidden":%d},"tags2":{"u":"plugh"}}`, id%4, text(), 1000+id))
+	}
+	searchable := []string{`["*"]`, `["title","text"]`, `["title","text","hidden1"]`}[rng.IntN(3)]
+	filterable := []string{
+		`["*"]`, `["owner","kind","price","tags.*","hidden*"]`, `["owner","kind"]`,
+		`[{"attributePatterns":["*"],"features":{"facetSearch":true,"filter":{"equality":true,"comparison":true}}}]`,
+	}[rng.IntN(4)]
+	for uid, docs := range map[string][]string{"full1": all, "bare1": seen} {
+		r.settings(uid, `{"searchableAttributes":`+searchable+`,"filterableAttributes":`+filterable+`,"sortableAttributes":["price","hidden1"],"embedders":{"e":{"source":"userProvided","dimensions":2}},"chat":{"documentTemplate":"{{ doc.text }}"}}`)
+		r.add(uid, "["+strings.Join(docs, ",")+"]")
+	}
+	rule := `{"*":{"filter":"owner = 1"}}`
+	c := &worldCaller{Caller: tenant(t, rule)}
+	full, bare := &answerer{r, c, "full1"}, &answerer{r, c, "bare1"}
+	compare := func(what string, ask func(a *answerer) string) {
+		t.Helper()
+		if got, want := ask(full), ask(bare); got != want {
+			t.Errorf("searchable %s, filterable %s: %s\nwith hidden documents %.1500s\nwithout they say      %.1500s", searchable, filterable, what, got, want)
+		}
+	}
+	names := []string{"hidden0", "hidden1", "hidden3", "deep", "deep.hidden", "tags", "tags.t0", "tags2", "tags2.u", "title", "kind", "price", "nobody", "*", "owner"}
+	name := func() string { return names[rng.IntN(len(names))] }
+	texts := append([]string{"", "xyzzy", "plugh", "comon sea", "solaris forest", `"sea tea"`, "-common", "nightfall", "night fall", "polris", "te", "for"}, words...)
+	filters := []string{"", "owner = 2", "owner != 1", "hidden1 EXISTS", "nobody EXISTS", "deep.hidden > 3", "NOT kind = novel", "price > 20", "tags.t0 EXISTS", "tags.t9 1 TO 5", "kind IN [novel, play]", "kind >"}
+	for range 150 {
+		q := search.Query{Q: texts[rng.IntN(len(texts))], Limit: limit(30), ShowRankingScore: true, ShowRankingScoreDetails: true, RetrieveVectors: true}
+		if f := filters[rng.IntN(len(filters))]; f != "" {
+			q.Filter = filter(f)
+		}
+		switch rng.IntN(8) {
+		case 0, 1:
+			q.AttributesToSearchOn = []string{name(), name()}
+		case 2, 3:
+			q.Facets = []string{name()}
+		case 4:
+			q.Distinct = name()
+		case 5:
+			q.Sort = []string{name() + ":asc"}
+		case 6:
+			ratio := float64(rng.IntN(3)) / 2
+			q.Vector, q.Hybrid = []float32{1, 1}, &settings.Hybrid{Embedder: "e", SemanticRatio: &ratio}
+		case 7:
+			q.Format = highlight.Format{Highlight: []string{"*"}, Crop: []string{name()}, Positions: true}
+			q.MatchingStrategy = []settings.Strategy{settings.All, settings.Frequency, settings.Last}[rng.IntN(3)]
+		}
+		if rng.IntN(4) == 0 {
+			q.Facets = []string{"*"}
+		}
+		compare(fmt.Sprintf("search %+v", q), func(a *answerer) string { return a.search(q) })
+		compare(fmt.Sprintf("federated %+v", q), func(a *answerer) string { return a.federated(q) })
+		fq := search.FacetQuery{Facet: name(), Text: []string{"", "n", "novl", "xyz", "plugh", "10"}[rng.IntN(6)], Query: search.Query{Q: q.Q, Filter: q.Filter, AttributesToSearchOn: q.AttributesToSearchOn}}
+		compare(fmt.Sprintf("facet search %+v", fq), func(a *answerer) string { return a.facetSearch(fq) })
+		sq := search.SimilarQuery{ID: fmt.Sprintf("d%d", rng.IntN(63)), Embedder: "e", Filter: q.Filter, ShowRankingScoreDetails: true}
+		compare(fmt.Sprintf("similar %+v", sq), func(a *answerer) string { return a.similar(sq) })
+		compare("document "+sq.ID, func(a *answerer) string { return a.document(sq.ID) })
+		f := filters[rng.IntN(len(filters))]
+		compare(fmt.Sprintf("chat %q with %q", q.Q, f), func(a *answerer) string { return a.chat(q.Q, f) })
+	}
+	compare("what a model is told", func(a *answerer) string { return a.told() })
+}

@@ -1,0 +1,234 @@
+package passage
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// ask makes a question of words, each known to one of a hundred documents.
+func ask(words ...string) *Question {
+	q := &Question{Words: strings.Fields}
+	for _, w := range words {
+		q.Terms = append(q.Terms, NewTerm(1, 100, map[string]float32{w: 1}))
+	}
+	return q
+}
+
+func TestSplit(t *testing.T) {
+	para := strings.Repeat("Words of a paragraph. ", 20) // 440 bytes; a passage is closed at 480
+	tests := []struct {
+		name, text string
+		want       []string // "headings: beginning of the text"
+	}{
+		{"nothing", "", nil},
+		{"one paragraph", "Some text.", []string{": Some text."}},
+		{"headings", "# Page\nIntro " + para + "\n## A `b` **c** ##\n" + para + "\n### D\n" + para + "\n## E\n" + para, []string{
+			"Page: Intro Words", "Page|A b c: Words of", "Page|A b c|D: Words of", "Page|E: Words of",
+		}},
+		{"paragraphs fill a passage", para + "\n\n" + para + "\n\n" + para, []string{": Words of", ": Words of", ": Words of"}},
+		{"a short section joins", "# P\n" + para + "\n## Q\nshort\n", []string{"P: Words of"}},
+		{"a short section of another page does not", "# P\n" + para + "\n# Q\nshort\n", []string{"P: Words of", "Q: short"}},
+		{"no heading in code", "# P\n```\n# not one\n\n## nor this\n```\n", []string{"P: ```\n# not one"}},
+		{"a manual page", "NAME\n  ls - list\n" + para + "\nEXIT STATUS\n  " + para, []string{"NAME:   ls - list", "EXIT STATUS:   Words"}},
+		{"capitals in Markdown are no headings", "# P\nNAME\nx", []string{"P: NAME\nx"}},
+		{"a hash without a space is no heading", "#tag here", []string{": #tag here"}},
+		{"carriage returns", "# P\r\nText\r\n\r\nmore\r\n", []string{"P: Text\n\nmore"}},
+		{"a fence without an end", "# P\n```\ncode\n", []string{"P: ```\ncode"}},
+	}
+	for _, tt := range tests {
+		parts := Split(tt.text, 1200)
+		if len(parts) != len(tt.want) {
+			t.Errorf("%s: %d parts %q, want %d", tt.name, len(parts), parts, len(tt.want))
+			continue
+		}
+		for i, p := range parts {
+			if got := strings.Join(p.Headings, "|") + ": " + p.Text; !strings.HasPrefix(got, tt.want[i]) {
+				t.Errorf("%s: part %d is %.60q, want %q first", tt.name, i, got, tt.want[i])
+			}
+		}
+	}
+}
+
+func TestSplitKeepsTableRowsAndCodeWhole(t *testing.T) {
+	row := "| " + strings.Repeat("cell | ", 30) + "\n"
+	code := "```\n" + strings.Repeat("a line of code\n\n", 30) + "```"
+	for _, p := range Split("# T\n"+strings.Repeat(row, 20)+"\n\n"+code, 600) {
+		if len(p.Text) > 600 {
+			t.Errorf("a part has %d bytes, want at most 600", len(p.Text))
+		}
+		for _, l := range strings.Split(p.Text, "\n") {
+			if strings.HasPrefix(l, "|") && l != strings.TrimSuffix(row, "\n") {
+				t.Errorf("a row was cut: %q", l)
+			}
+		}
+	}
+}
+
+func TestRankFindsWhatIsDeepInAPage(t *testing.T) {
+	filler := strings.Repeat("The controller looks at things and goes on with other things. ", 8)
+	var page strings.Builder
+	for i := range 30 {
+		fmt.Fprintf(&page, "## Part %d\n%s\n\n", i, filler)
+		if i == 23 {
+			page.WriteString("## Refresh interval\nGit is polled every three minutes by the controller.\n\n")
+		}
+	}
+	docs := []Document{{ID: "other", Title: "Other", Text: "The controller is small.", Whole: true}, {ID: "page", Title: "Guide", URL: "https://example.org/g", Text: page.String()}}
+	q := ask("controller", "git", "polled")
+	q.Terms[0] = NewTerm(90, 100, map[string]float32{"controller": 1})
+	list := Rank(docs, q, 1500, 0)
+	if len(list) == 0 || !strings.Contains(list[0].Text, "every three minutes") || list[0].Cover < 0.99 {
+		t.Fatalf("first passage is %+v", list)
+	}
+	if got := list[0].Title(&docs[1]); got != "Guide > Refresh interval" && !strings.HasPrefix(got, "Guide > Part 23") {
+		t.Errorf("title %q", got)
+	}
+	if got := list[0].URL(&docs[1]); !strings.HasPrefix(got, "https://example.org/g#") {
+		t.Errorf("URL %q, want an anchor", got)
+	}
+}
+
+func TestRank(t *testing.T) {
+	docs := []Document{
+		{ID: "a", Text: "apples and pears", Whole: true},
+		{ID: "b", Text: "nothing of it", Whole: true},
+		{ID: "c", Title: "Apples", Text: "pears in a row", Whole: true},
+		{ID: "d", Text: "fetchAppleTree once", Whole: true},
+		{ID: "e", Text: "Äpfel sind Obst", Whole: true, Near: 1},
+	}
+	q := ask("apples", "pears")
+	q.Terms[0].Forms["apple"] = 0.6
+	q.Terms[0].Forms["äpfel"] = 0.5
+	q.Words = func(s string) []string { return strings.Fields(strings.ToLower(s)) }
+	order := func(ratio float64) (ids string) {
+		for _, p := range Rank(docs, q, 1500, ratio) {
+			ids += docs[p.Doc].ID
+		}
+		return ids
+	}
+	if got := order(0); got != "caed"[:0]+got || strings.Contains(got, "b") || len(got) != 4 || strings.IndexByte(got, 'd') < 2 {
+		t.Errorf("order %q: want all but b, those with both words first", got)
+	}
+	if got := order(1); got[0] != 'e' {
+		t.Errorf("order %q by meaning alone, want e first", got)
+	}
+	q = ask("zebra")
+	docs[1].Near = 0.5
+	if got := order(0.5); got != "eb" {
+		t.Errorf("order %q without a word in any, want what is near: eb", got)
+	}
+}
+
+func TestRankBoundsText(t *testing.T) {
+	big := strings.Repeat("word ", MaxText/5)
+	docs := []Document{{Text: big + "needle"}, {Text: "needle"}}
+	if got := len(Rank(docs, ask("needle"), 1500, 0)); got != 0 {
+		t.Errorf("%d passages of what is beyond the limit, want 0", got)
+	}
+}
+
+func TestFitAndWindow(t *testing.T) {
+	q := ask("needle")
+	long := strings.Repeat("hay hay hay\n", 60) + "the needle is here\n" + strings.Repeat("more hay\n", 60)
+	list := []Passage{{Text: "a needle"}, {Text: long}, {Text: "needle again"}}
+	fit := Fit(list, q, 400, 1500, func(*Passage) int { return 20 })
+	if len(fit) != 2 || fit[0].Text != "a needle" || !strings.Contains(fit[1].Text, "needle is here") {
+		t.Fatalf("Fit = %+v", fit)
+	}
+	sum := 0
+	for _, p := range fit {
+		sum += 20 + len(p.Text)
+	}
+	if sum > 400 {
+		t.Errorf("%d bytes, want at most 400", sum)
+	}
+	if got := Window("no space to cut "+strings.Repeat("ä", 400), q, 101); len(got) > 101 || !utf8.ValidString(got) {
+		t.Errorf("Window gives %d bytes %q", len(got), got)
+	}
+}
+
+func TestStem(t *testing.T) {
+	for _, tt := range [][2]string{{"studies", "study"}, {"retries", "retry"}, {"connecting", "connection"}, {"running", "runs"}, {"настройки", "настройка"}} {
+		if a, b := Stem(tt[0]), Stem(tt[1]); a == "" || a != b {
+			t.Errorf("Stem(%s) = %q, Stem(%s) = %q, want the same", tt[0], a, tt[1], b)
+		}
+		prefix := StemPrefix(tt[0], Stem(tt[0]))
+		if prefix == "" || !strings.HasPrefix(tt[1], prefix) {
+			t.Errorf("StemPrefix(%s) = %q, want a beginning of %s", tt[0], prefix, tt[1])
+		}
+	}
+	for _, w := range []string{"go", "v2beta", "がき", "café"} {
+		if got := Stem(w); got != "" {
+			t.Errorf("Stem(%s) = %q, want none", w, got)
+		}
+	}
+}
+
+func TestAnchor(t *testing.T) {
+	for heading, want := range map[string]string{"How to sync": "how-to-sync", "What's new?": "whats-new", "A_b-c 1.2": "a_b-c-12", "Über uns": "über-uns"} {
+		if got := Anchor(heading); got != want {
+			t.Errorf("Anchor(%q) = %q, want %q", heading, got, want)
+		}
+	}
+}
+
+func TestIDF(t *testing.T) {
+	if rare, common := IDF(1, 1000), IDF(900, 1000); rare < 5 || common > 0.2 || math.IsNaN(IDF(0, 0)) {
+		t.Errorf("IDF of a rare word %v, of a common one %v, of none %v", rare, common, IDF(0, 0))
+	}
+}
+
+// FuzzSplit wants parts of at most size bytes that lose no word but headings.
+func FuzzSplit(f *testing.F) {
+	f.Add("# A\n\ntext\n```\ncode\n```\n| a | b |\n", 200)
+	f.Add("NAME\n  x\n\nÄÄÄÄ "+strings.Repeat("y", 500), 250)
+	f.Fuzz(func(t *testing.T, text string, size int) {
+		if size < 200 || size > 8000 || !utf8.ValidString(text) {
+			return
+		}
+		n := 0
+		for _, p := range Split(text, size) {
+			if len(p.Text) > size || strings.TrimSpace(p.Text) == "" {
+				t.Fatalf("a part of %d bytes %q, want 1 to %d", len(p.Text), p.Text, size)
+			}
+			if !utf8.ValidString(p.Text) {
+				t.Fatalf("a part cuts a character: %q", p.Text)
+			}
+			for _, h := range p.Headings {
+				n += len(h)
+			}
+			n += len(p.Text)
+			if w := Window(p.Text, ask("a"), 150); len(w) > 150 {
+				t.Fatalf("a window of %d bytes", len(w))
+			}
+		}
+		words := 0
+		for line := range strings.Lines(text) {
+			if level, _ := headingOf(line); level == 0 && !isCapitals(strings.TrimRight(line, "\r\n")) {
+				for _, w := range strings.Fields(line) {
+					words += len(w)
+				}
+			}
+		}
+		if n < words {
+			t.Fatalf("parts have %d bytes of %d in words", n, words)
+		}
+	})
+}
+
+func BenchmarkRank(b *testing.B) {
+	page := "# Page\n" + strings.Repeat("## Section\n"+strings.Repeat("Some words of documentation about clusters and nodes.\n", 20), 8)
+	docs := make([]Document, 100)
+	for i := range docs {
+		docs[i] = Document{ID: "x", Title: "Page", Text: page}
+	}
+	q := ask("documentation", "nodes", "absent")
+	b.SetBytes(int64(min(len(page)*len(docs), MaxText)))
+	b.ReportAllocs()
+	for b.Loop() {
+		Rank(docs, q, 1500, 0)
+	}
+}

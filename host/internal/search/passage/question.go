@@ -1,0 +1,42 @@
+package passage
+
+import "math"
+
+// A Question is what passages are scored against.
+type Question struct {
+	Terms []Term
+	// Words splits a text that is not ASCII into words, folded as the index folds them.
+	Words func(text string) []string
+}
+
+// A Term is one word of the question.
+type Term struct {
+	IDF   float64 // what it is worth to a passage's score, see [IDF]
+	Worth float64 // what it counts in coverage
+	// Forms are the spellings that count as the word, folded, with what each counts: 1 for the word
+	// itself, less for another form or a spelling variant. Empty: the index does not have it.
+	Forms map[string]float32
+}
+
+// IDF is the worth of a word that df of n documents have.
+func IDF(df, n int) float64 {
+	return math.Log(1 + (float64(n-df)+0.5)/(float64(df)+0.5))
+}
+
+// fewDocuments is from how many documents on their number counts in coverage: in a handful, words that
+// none of them has would count for nearly everything.
+const fewDocuments = 100
+
+// NewTerm returns the term that df of n documents have, in forms. In coverage a rare word counts more
+// than in scores, so that the words of any question do not make up for the one that it is about.
+func NewTerm(df, n int, forms map[string]float32) Term {
+	return Term{IDF: IDF(df, n), Worth: math.Pow(IDF(df, max(n, fewDocuments)), 1.2), Forms: forms}
+}
+
+// weight is the worth of all terms.
+func (q *Question) weight() (sum float64) {
+	for i := range q.Terms {
+		sum += q.Terms[i].Worth
+	}
+	return sum
+}

@@ -1,0 +1,95 @@
+package passage
+
+import "unicode/utf8"
+
+// A spelling is a term with what the spelling counts as.
+type spelling struct {
+	term   int
+	counts float32
+}
+
+// A scanner counts the question's words in texts. Texts are long and words of the question rare, so that
+// it makes no string of a word that is ASCII.
+type scanner struct {
+	q         *Question
+	spellings map[string][]spelling
+	length    int // words of the text counted last
+	word      []byte
+}
+
+func newScanner(q *Question) *scanner {
+	s := &scanner{q: q, spellings: map[string][]spelling{}}
+	for t := range q.Terms {
+		for form, counts := range q.Terms[t].Forms {
+			s.spellings[form] = append(s.spellings[form], spelling{t, counts})
+		}
+	}
+	return s
+}
+
+// count adds the words of text to counts, which is made where it is nil.
+func (s *scanner) count(counts []float32, text string) []float32 {
+	if counts == nil {
+		counts = make([]float32, len(s.q.Terms))
+	}
+	s.length = 0
+	for i := 0; i < len(text); {
+		start, ascii := i, true
+		for i < len(text) && (isWord(text[i]) || text[i] >= utf8.RuneSelf) {
+			ascii = ascii && text[i] < utf8.RuneSelf
+			i++
+		}
+		switch {
+		case i == start:
+			i++
+		case ascii:
+			s.add(counts, text[start:i])
+		default:
+			for _, w := range s.q.Words(text[start:i]) {
+				s.length++
+				s.addWord(counts, []byte(w))
+			}
+		}
+	}
+	return counts
+}
+
+// add counts one run of ASCII letters and digits: as it is written and, where it is written in camel
+// case, its parts.
+func (s *scanner) add(counts []float32, text string) {
+	s.length++
+	s.word = s.word[:0]
+	for i := range len(text) {
+		s.word = append(s.word, lower(text[i]))
+	}
+	s.addWord(counts, s.word)
+	from := 0
+	for i := 1; i < len(text); i++ {
+		if isUpper(text[i]) && !isUpper(text[i-1]) {
+			s.addWord(counts, s.word[from:i])
+			from = i
+		}
+	}
+	if from > 0 {
+		s.addWord(counts, s.word[from:])
+	}
+}
+
+func (s *scanner) addWord(counts []float32, word []byte) {
+	for _, x := range s.spellings[string(word)] {
+		counts[x.term] += x.counts
+	}
+}
+
+func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
+
+func lower(c byte) byte {
+	if isUpper(c) {
+		c += 'a' - 'A'
+	}
+	return c
+}
+
+func isWord(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}

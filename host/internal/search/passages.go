@@ -1,0 +1,169 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/search/attribute"
+	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/passage"
+	"github.com/parley-search/parley/host/internal/search/vector"
+)
+
+// maxCandidates is how many documents a chat's search looks into for passages.
+const maxCandidates = 300
+
+// findPassages answers a search of the chat with the passages of documents that answer q. query holds
+// what the index's chat settings say of a search. choose says which of them are shown.
+func (s *Service) findPassages(ctx context.Context, caller *auth.Caller, uid string, query Query, choose chooser) (found chat.Found, err error) {
+	chosen := query.MatchingStrategy != "" || query.RankingScoreThreshold > 0
+	query.Limit = new(maxCandidates)
+	err = s.reading(ctx, caller, uid, &query, func(rd *reading) (err error) {
+		meaning, err := s.meaning(ctx, rd)
+		if err != nil {
+			return err
+		}
+		v, err := rd.state.folder.View(s.columns)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, v.Close()) }()
+		cut, end := withTime(ctx, rd.cutoff(), &rd.budget.finding)
+		defer end()
+		sr := s.searcher(ctx, cut, rd.plan, v)
+		if err := sr.restrict(rd); err != nil {
+			return err
+		}
+		question, candidates, err := sr.readQuestion(query.Q)
+		if err != nil {
+			return err
+		}
+		switch {
+		case chosen:
+			// Somebody said which documents match: these are looked into, and no others.
+			if candidates, err = s.matchingDocuments(ctx, rd, v); err != nil {
+				return err
+			}
+		case meaning != nil:
+			if candidates, err = sr.addNearest(s.spaces, meaning, candidates); err != nil {
+				return err
+			}
+		}
+		found, err = s.showPassages(rd, sr, question, candidates, meaning, choose)
+		return err
+	})
+	return found, err
+}
+
+// A candidate is a document that may have the answer.
+type candidate struct {
+	doc   uint32
+	score float32 // what it has of the question's words
+	near  float64 // in meaning, 0 to 1; at least a little where it was found so
+}
+
+// matchingDocuments are the hits of the search that rd is for.
+func (s *Service) matchingDocuments(ctx context.Context, rd *reading, v *folder.View) ([]candidate, error) {
+	res, _, err := s.answerOn(ctx, rd, v)
+	if err != nil {
+		return nil, err
+	}
+	var list []candidate
+	for _, h := range res.Hits {
+		n, err := v.Number(h.ID)
+		if err != nil {
+			return nil, err
+		}
+		if n != nil {
+			list = append(list, candidate{doc: *n, score: float32(h.Score)})
+		}
+	}
+	return list, nil
+}
+
+// addNearest adds to candidates what is near the question in meaning.
+func (s *searcher) addNearest(sp *vector.Memory, m *semantics, candidates []candidate) ([]candidate, error) {
+	near, _, err := s.near(sp, m)
+	if err != nil {
+		return nil, err
+	}
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, f := range near {
+		low, high = min(low, f.score), max(high, f.score)
+	}
+	at := make(map[uint32]int, len(candidates))
+	for i, c := range candidates {
+		at[c.doc] = i
+	}
+	for _, f := range near {
+		near := 1.0
+		if high > low {
+			near = max((f.score-low)/(high-low), 0.01)
+		}
+		if i, ok := at[f.doc]; ok {
+			candidates[i].near = near
+		} else {
+			candidates = append(candidates, candidate{doc: f.doc, near: near})
+		}
+	}
+	return candidates, nil
+}
+
+// showPassages reads the candidates and returns the passages of them that choose chooses.
+func (s *Service) showPassages(rd *reading, sr *searcher, q *passage.Question, candidates []candidate, meaning *semantics, choose chooser) (chat.Found, error) {
+	m := rd.state.meta
+	ids := make([]string, len(candidates))
+	for i, c := range candidates {
+		var err error
+		if ids[i], err = sr.view.ID(c.doc); err != nil {
+			return chat.Found{}, err
+		}
+	}
+	stored, err := s.opts.DB.Documents(m.Docs, ids)
+	if err != nil {
+		return chat.Found{}, fmt.Errorf("read candidates: %w", err)
+	}
+	size := m.Settings.Chat.PassageLimit()
+	displayed := m.Settings.Displayed()
+	distinct := distinctSeen{attribute: rd.plan.distinct, values: map[string]struct{}{}}
+	reader := documentReader{&m.Settings, m.PrimaryKey, rd.plan.query.AttributesToSearchOn, size}
+	var docs []passage.Document
+	var shown []chat.Hit
+	for _, i := range orderCandidates(candidates, stored) {
+		d := stored[i]
+		if d.Seq == 0 || rd.rule != nil && !rd.rule.Matches(d.Body) {
+			continue
+		}
+		if distinct.attribute != "" {
+			fresh, err := distinct.take(sr.view, candidates[i].doc)
+			if err != nil {
+				return chat.Found{}, err
+			}
+			if !fresh {
+				continue
+			}
+		}
+		body := attribute.Project(d.Body, displayed)
+		doc := reader.read(d.ID, body)
+		doc.Near = candidates[i].near
+		docs = append(docs, doc)
+		shown = append(shown, chat.Hit{ID: d.ID, Document: body})
+	}
+	ratio := 0.0
+	if meaning != nil {
+		ratio = meaning.ratio
+	}
+	fit := choose(passage.Rank(docs, q, size, ratio), docs, q)
+	found := chat.Found{Coverage: new(passage.Coverage(fit))}
+	for i := range fit {
+		p := &fit[i]
+		h := shown[p.Doc]
+		h.Title, h.URL, h.Text, h.Score = p.Title(&docs[p.Doc]), p.URL(&docs[p.Doc]), p.Text, p.Cover
+		found.Hits = append(found.Hits, h)
+	}
+	return found, nil
+}

@@ -1,0 +1,199 @@
+package search
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/passage"
+	"github.com/parley-search/parley/host/internal/search/text"
+)
+
+// readQuestion looks the words of a question up and returns the documents that have the most of them, by
+// what the words are worth. No word is left out: what many documents have is worth little.
+func (s *searcher) readQuestion(q string) (*passage.Question, []candidate, error) {
+	a := s.plan.settings.Analyzer()
+	out := &passage.Question{Words: func(t string) (list []string) {
+		for _, w := range a.Split(t) {
+			list = append(list, w.Term)
+		}
+		return list
+	}}
+	scores := make([]float32, s.view.Size())
+	n := int(s.universe.GetCardinality())
+	for i, w := range questionWords(a, q) {
+		if i == maxQuestionWords {
+			break
+		}
+		forms, docs, err := s.spellings(&w)
+		if err != nil {
+			return nil, nil, err
+		}
+		term := passage.NewTerm(int(docs.GetCardinality()), n, forms)
+		out.Terms = append(out.Terms, term)
+		worth := float32(0)
+		for _, c := range forms {
+			worth = max(worth, c*float32(term.IDF))
+		}
+		for it := docs.Iterator(); it.HasNext(); {
+			scores[it.Next()] += worth
+		}
+	}
+	return out, best(scores, maxCandidates), nil
+}
+
+// maxQuestionWords bounds the words of a question that are looked for.
+const maxQuestionWords = 64
+
+// questionWords are the words of a question, each once.
+func questionWords(a *text.Analyzer, q string) (out []text.Word) {
+	seen := map[string]bool{}
+	for _, w := range a.Split(text.Clip(q, text.MaxQueryText)) {
+		if !seen[w.Term] {
+			seen[w.Term] = true
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// best returns the n documents with the highest scores above 0, best first.
+func best(scores []float32, n int) []candidate {
+	byScore := func(x, y candidate) int { return cmp.Or(cmp.Compare(y.score, x.score), cmp.Compare(x.doc, y.doc)) }
+	var list []candidate
+	least := float32(0)
+	for doc, score := range scores {
+		if score <= least {
+			continue
+		}
+		if list = append(list, candidate{doc: uint32(doc), score: score}); len(list) == 4*n {
+			slices.SortFunc(list, byScore)
+			list = list[:n]
+			least = list[n-1].score
+		}
+	}
+	slices.SortFunc(list, byScore)
+	return list[:min(len(list), n)]
+}
+
+// What spellings other than the word itself count as.
+const (
+	wordForm = 0.6
+	misspelt = 0.7
+)
+
+// spellings returns how a word of a question may be spelled in documents, with what each spelling counts
+// as, and the documents of the universe that have one. Spelling variants are looked for only where the
+// index lacks the word and its forms.
+func (s *searcher) spellings(w *text.Word) (map[string]float32, *roaring.Bitmap, error) {
+	forms := map[string]float32{}
+	docs := roaring.New()
+	for _, f := range w.Spellings() {
+		for i := range s.view.Segs {
+			if err := s.addForms(&s.view.Segs[i], f, forms, docs); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	if docs.And(s.universe); !docs.IsEmpty() {
+		return forms, docs, nil
+	}
+	return s.variants(w)
+}
+
+// maxForms bounds the terms that are looked at for forms of one word in one segment.
+const maxForms = 5000
+
+// addForms adds to forms and docs what a segment has of a word and its forms.
+func (s *searcher) addForms(seg *folder.Segment, f text.Form, forms map[string]float32, docs *roaring.Bitmap) error {
+	dict, err := seg.Dict(folder.FieldWords)
+	if err != nil {
+		return err
+	}
+	add := func(term string, counts float32) error {
+		b, err := s.documentsOf(seg, dict, derived{term: term, exact: counts == 1, in: f.In})
+		if err != nil || b.IsEmpty() {
+			return err
+		}
+		forms[term] = max(forms[term], counts)
+		seg.AddTo(docs, b)
+		return nil
+	}
+	if err := add(f.Term, 1); err != nil {
+		return err
+	}
+	stem := passage.Stem(f.Term)
+	if stem == "" {
+		return nil
+	}
+	low := []byte(passage.StemPrefix(f.Term, stem))
+	it := dict.AutomatonIterator(nil, low, folder.NextKey(low))
+	for n := 0; n < maxForms; n++ {
+		e, err := it.Next()
+		if err != nil {
+			return fmt.Errorf("read terms of %s: %w", folder.FieldWords, err)
+		}
+		if e == nil {
+			return nil
+		}
+		if e.Term == f.Term || passage.Stem(e.Term) != stem {
+			continue
+		}
+		if err := add(e.Term, wordForm); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxVariants is how many misspelt words one may stand for: the most frequent ones.
+const maxVariants = 3
+
+// variants returns the words that w may be a misspelling of, and their documents.
+func (s *searcher) variants(w *text.Word) (map[string]float32, *roaring.Bitmap, error) {
+	docs := roaring.New()
+	typos := s.plan.typo.allowed(w.Term)
+	if typos == 0 {
+		return nil, docs, nil
+	}
+	e, err := s.expandWord(w.Spellings(), false, typos)
+	if err != nil {
+		return nil, nil, err
+	}
+	of := map[string]*roaring.Bitmap{}
+	for i := range s.view.Segs {
+		seg := &s.view.Segs[i]
+		dict, err := seg.Dict(folder.FieldWords)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, d := range e.derived[i] {
+			b, err := s.documentsOf(seg, dict, d)
+			if err != nil {
+				return nil, nil, err
+			}
+			if of[d.term] == nil {
+				of[d.term] = roaring.New()
+			}
+			seg.AddTo(of[d.term], b)
+		}
+	}
+	var terms []string
+	for term, b := range of {
+		if b.And(s.universe); !b.IsEmpty() {
+			terms = append(terms, term)
+		}
+	}
+	slices.SortFunc(terms, func(x, y string) int {
+		return cmp.Or(cmp.Compare(of[y].GetCardinality(), of[x].GetCardinality()), cmp.Compare(x, y))
+	})
+	forms := map[string]float32{}
+	for _, term := range terms[:min(len(terms), maxVariants)] {
+		forms[term] = misspelt
+		docs.Or(of[term])
+	}
+	return forms, docs, nil
+}

@@ -1,0 +1,141 @@
+package search_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/chat"
+)
+
+// chatFound is a search of the chat.
+func (r *rig) chatFound(uid, q string) chat.Found {
+	r.tb.Helper()
+	found, err := r.svc.ChatSearch(r.tb.Context(), auth.Everyone(), uid, q, "")
+	if err != nil {
+		r.tb.Fatal(err)
+	}
+	return found
+}
+
+// manual is a long page with one answer, deep in it, among others that have the question's common words.
+func manual(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "## Chapter %d\n%s\n\n", i, strings.Repeat("How the controller works and what it does for you. ", 15))
+	}
+	b.WriteString("## Polling interval\nGit repositories are polled every three minutes.\n")
+	return b.String()
+}
+
+func docJSON(tb testing.TB, doc map[string]any) string {
+	tb.Helper()
+	b, err := json.Marshal(doc)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestChatPassages(t *testing.T) {
+	r := newRig(t)
+	r.add("a", docJSON(t, map[string]any{"id": "guide", "title": "Guide", "url": "https://example.org/guide", "text": manual(30)}))
+	r.add("a", docsJSON(1, 40, func(i int) string { return fmt.Sprintf(`"title":"Page %d","text":"How the controller works."`, i) }))
+	for _, q := range []string{
+		"How often are repositories polled?",
+		"polling repositories",  // a form of a word
+		"repositorys poled",     // misspelt
+		"-polled \"every three", // no query syntax: the model asks questions
+	} {
+		found := r.chatFound("a", q)
+		if len(found.Hits) == 0 || !strings.Contains(found.Hits[0].Text, "polled every three minutes") {
+			t.Errorf("%q finds first %.200v", q, found.Hits)
+			continue
+		}
+		h := found.Hits[0]
+		if h.ID != "guide" || !strings.HasPrefix(h.Title, "Guide > ") || !strings.HasPrefix(h.URL, "https://example.org/guide#") {
+			t.Errorf("%q: hit %s, title %q, URL %q", q, h.ID, h.Title, h.URL)
+		}
+		bytes := 0
+		for _, h := range found.Hits {
+			bytes += len(h.Text) + len(h.Title) + len(h.URL) + len(h.ID)
+		}
+		if bytes > 8000 {
+			t.Errorf("%q: %d bytes of passages, want at most 8000", q, bytes)
+		}
+	}
+	if c := r.chatFound("a", "How often are repositories polled?").Coverage; c == nil || *c < 0.5 {
+		t.Errorf("coverage of an answer %v, want over 0.5", c)
+	}
+	if c := r.chatFound("a", "Which zebra paints violins for the controller?").Coverage; c == nil || *c > 0.36 {
+		t.Errorf("coverage without an answer %v, want below 0.36", c)
+	}
+	r.settings("a", `{"chat":{"resultMaxBytes":600}}`)
+	bytes := 0
+	for _, h := range r.chatFound("a", "polled controller").Hits {
+		bytes += len(h.Text)
+	}
+	if bytes == 0 || bytes > 600 {
+		t.Errorf("%d bytes, want 1 to 600", bytes)
+	}
+}
+
+// What somebody set about how documents are shown holds as it did.
+func TestChatPassagesGiveWayToSettings(t *testing.T) {
+	r := newRig(t)
+	r.add("a", docJSON(t, map[string]any{"id": 1, "n": 1, "title": "Guide", "text": manual(10)}))
+	r.settings("a", `{"sortableAttributes":["n"],"chat":{"description":"d"}}`)
+	r.reopen()
+	if found := r.chatFound("a", "polled"); found.Coverage == nil {
+		t.Errorf("with a description, after a restart: %v, want passages", found)
+	}
+	for _, set := range []string{
+		`{"documentTemplate":"{{doc.title}}"}`, `{"documentTemplateMaxBytes":100}`,
+		`{"searchParameters":{"sort":["n:asc"]}}`, `{"passages":"off"}`,
+	} {
+		r.settings("a", `{"chat":null}`)
+		r.settings("a", `{"chat":`+set+`}`)
+		if found := r.chatFound("a", "polled"); found.Coverage != nil || len(found.Hits) != 1 || len(found.Hits[0].Text) > 400 {
+			t.Errorf("after %s: %v, want the beginning of the document", set, found)
+		}
+	}
+	r.settings("a", `{"chat":{"documentTemplateMaxBytes":400}}`)
+	r.settings("a", `{"chat":null}`)
+	r.reopen()
+	if found := r.chatFound("a", "polled"); found.Coverage == nil {
+		t.Errorf("after a restart: %v, want passages", found)
+	}
+	if found := r.chatFound("a", "  "); found.Coverage != nil {
+		t.Errorf("a blank question: %v, want documents as before", found)
+	}
+}
+
+// A passage shows what its reader may see: displayed attributes, and documents that a tenant's rule lets
+// through. What is hidden changes no score either.
+func TestChatPassagesNonInterference(t *testing.T) {
+	ask := func(hidden string) string {
+		r := newRig(t)
+		r.settings("a", `{"displayedAttributes":["id","title","text"],"filterableAttributes":["owner"]}`)
+		r.add("a", `[{"id":1,"owner":"me","title":"Tea","text":"Steep for three minutes."},{"id":2,"owner":"me","title":"Coffee","text":"Grind it."}]`)
+		r.add("a", hidden)
+		found, err := r.svc.ChatSearch(t.Context(), tenant(t, `{"a":{"filter":"owner = me"}}`), "a", "steep minutes secretword", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := json.Marshal(found)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	with := ask(`[{"id":3,"owner":"you","title":"Steep","text":"steep minutes secretword steeping"}]`)
+	without := ask(`[{"id":3,"owner":"you","title":"Other","text":"nothing"}]`)
+	if with != without {
+		t.Errorf("a hidden document changes the answer:\n%s\n%s", with, without)
+	}
+	if strings.Contains(with, "owner") || strings.Contains(with, "secretword") {
+		t.Errorf("the answer shows what is not displayed: %s", with)
+	}
+}

@@ -1,0 +1,290 @@
+// Package text turns texts into words, and words into what they are compared by.
+//
+// [Analyzer.Split] splits a text, of a document or of a query, into [Word]s. A
+// word is folded (case, accents and width are gone), in the common [Alphabet] and
+// in those of the languages that an index names. [QueryParser] reads what people
+// type: words, "phrases" and -excluded words. A [Speller] makes a [Matcher] for a
+// word, which finds others within one or two typos.
+//
+// To change how texts become words, raise [AnalyzerVersion]: folders of another
+// version are built anew. Nothing here knows of documents, settings or indexes.
+package text
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// AnalyzerVersion is raised by any change to how text becomes words: folders
+// built by another one are built anew.
+const AnalyzerVersion = 2
+
+// A Word is one word of a text.
+type Word struct {
+	Term       string // folded, in the common alphabet
+	Forms      []Form // in others, too; nil: all write it so
+	Start, End int    // bytes in the text
+	Pos        int    // its place, counted from 1; see SentenceGap
+}
+
+// SentenceGap is the distance put between the words on both sides of a
+// separator such as a full stop, and between the elements of an array: words
+// that far apart count as not near at all.
+const SentenceGap = 8
+
+// MaxWord bounds the bytes of one word; the rest of a longer one is cut off.
+const MaxWord = 128
+
+// An Analyzer splits texts as the settings of an index say. nil, and one
+// without lists, splits as most do. Never changed once made.
+type Analyzer struct {
+	separators []string    // part words although they are in words, longest first
+	joiners    []string    // belong to words although they are not, longest first
+	dictionary []string    // are one word each, longest first
+	alphabets  AlphabetSet // besides the common one; 0: none
+}
+
+// NewAnalyzer returns nil where all lists are empty.
+func NewAnalyzer(separators, joiners, dictionary []string, l Localization) *Analyzer {
+	if len(separators)+len(joiners)+len(dictionary)+len(l) == 0 {
+		return nil
+	}
+	longestFirst := func(list []string) []string {
+		list = slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == "" })
+		slices.SortStableFunc(list, func(a, b string) int { return len(b) - len(a) })
+		return list
+	}
+	return &Analyzer{longestFirst(separators), longestFirst(joiners), longestFirst(dictionary), l.all() &^ (1 << Common)}
+}
+
+// SplitWords splits text as an index without settings of its own does.
+func SplitWords(text string) []Word { return (*Analyzer)(nil).Split(text) }
+
+// Split splits text at whatever is no letter, digit or mark. In scripts that
+// put no space between words each character is a word.
+func (a *Analyzer) Split(text string) []Word {
+	out := make([]Word, 0, len(text)/5+1) // words of most languages are longer
+	pos := 0
+	for i := 0; i < len(text); {
+		n, gap := a.separator(text[i:])
+		if gap && pos > 0 {
+			pos += SentenceGap - 1
+		}
+		if i += n; i == len(text) {
+			break
+		}
+		n = a.wordLen(text[i:])
+		if t := Clip(Fold(text[i:i+n]), MaxWord); t != "" {
+			pos++
+			out = append(out, Word{Term: t, Forms: a.forms(text[i:i+n], t), Start: i, End: i + n, Pos: pos})
+		}
+		i += n
+	}
+	return out
+}
+
+// separator returns the length of what stands before the next word of s, and
+// whether it parts sentences: a mark of punctuation beside a space or the end
+// ("1.2" stays together), or a line break.
+func (a *Analyzer) separator(s string) (n int, gap bool) {
+	mark, blank := false, false
+	for n < len(s) {
+		if a != nil {
+			if w := prefixOf(s[n:], a.separators); w > 0 {
+				n += w
+				continue
+			}
+			if prefixOf(s[n:], a.joiners) > 0 || a.entry(s[n:]) > 0 {
+				return n, mark && blank
+			}
+		}
+		r, w := utf8.DecodeRuneInString(s[n:])
+		if inWord(r) {
+			return n, mark && blank
+		}
+		switch r {
+		case '\n':
+			mark, blank = true, true
+		case '.', ',', ';', ':', '!', '?', '(', ')', '[', ']', '{', '}', '|', '"', '。', '、', '！', '？':
+			mark = true
+		default:
+			blank = blank || unicode.IsSpace(r)
+		}
+		n += w
+	}
+	return n, mark
+}
+
+// wordLen returns the length of the word that s begins with.
+func (a *Analyzer) wordLen(s string) int {
+	if a != nil {
+		if n := a.entry(s); n > 0 {
+			return n
+		}
+	}
+	n, last := 0, rune(0)
+	for n < len(s) {
+		if a != nil {
+			if prefixOf(s[n:], a.separators) > 0 {
+				break
+			}
+			if w := prefixOf(s[n:], a.joiners); w > 0 {
+				n += w
+				continue
+			}
+		}
+		r, w := utf8.DecodeRuneInString(s[n:])
+		if !inWord(r) && !withinWord(last, r) || n > 0 && unspaced(r) {
+			break
+		}
+		n, last = n+w, r
+		if unspaced(r) {
+			break
+		}
+	}
+	return n
+}
+
+// entry returns the length of the dictionary's word that s begins with, 0 where
+// there is none that ends where a word may.
+func (a *Analyzer) entry(s string) int {
+	for _, d := range a.dictionary {
+		if len(s) < len(d) || !strings.EqualFold(s[:len(d)], d) {
+			continue
+		}
+		if len(s) == len(d) {
+			return len(d)
+		}
+		end, _ := utf8.DecodeLastRuneInString(d)
+		if next, _ := utf8.DecodeRuneInString(s[len(d):]); !inWord(end) || !inWord(next) {
+			return len(d)
+		}
+	}
+	return 0
+}
+
+// prefixOf returns the length of the first of list that s begins with.
+func prefixOf(s string, list []string) int {
+	for _, p := range list {
+		if strings.HasPrefix(s, p) {
+			return len(p)
+		}
+	}
+	return 0
+}
+
+func inWord(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || isMark(r)
+}
+
+func isMark(r rune) bool { return r >= firstMark && unicode.Is(unicode.M, r) }
+
+// firstMark is the first of Unicode's combining marks.
+const firstMark = 0x300
+
+// What shows how letters are set, and is no letter itself.
+const (
+	softHyphen = '\u00ad'
+	nonJoiner  = '\u200c'
+	joiner     = '\u200d'
+	tatweel    = '\u0640' // makes an Arabic word longer
+)
+
+// withinWord reports whether r goes on with a word although it is none of its
+// letters. A joiner does behind a mark, as in the conjuncts of Indic scripts;
+// elsewhere, as in Persian, it parts what others write with a space.
+func withinWord(last, r rune) bool {
+	return r == softHyphen && last != 0 || (r == joiner || r == nonJoiner) && isMark(last)
+}
+
+// isAccent reports whether r is a mark that words are compared without. In the
+// scripts that are not listed, such as those of India, Thai and Khmer, marks
+// write vowels: words differ by them.
+func isAccent(r rune) bool {
+	return isMark(r) && unicode.In(r, unicode.Inherited, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Cyrillic)
+}
+
+// unspaced reports whether r belongs to a script without spaces between words.
+func unspaced(r rune) bool {
+	return r >= 0x3040 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
+}
+
+// Fold returns s as it is compared: without case, accents and width.
+func Fold(s string) string {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return foldUnicode(s)
+		}
+	}
+	return strings.ToLower(s)
+}
+
+func foldUnicode(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	for _, r := range norm.NFKD.String(s) {
+		if isAccent(r) {
+			continue
+		}
+		r = unicode.ToLower(r)
+		switch r {
+		case softHyphen, joiner, nonJoiner, tatweel:
+		// Letters that Unicode does not take apart, as they are typed without.
+		case 'ß':
+			b.WriteString("ss")
+		case 'æ':
+			b.WriteString("ae")
+		case 'œ':
+			b.WriteString("oe")
+		case 'ø':
+			b.WriteByte('o')
+		case 'ł':
+			b.WriteByte('l')
+		case 'đ', 'ð':
+			b.WriteByte('d')
+		case 'ı':
+			b.WriteByte('i')
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// Clip returns at most n bytes of s, cut where a character ends.
+func Clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// maxWhole bounds the bytes of a text that is kept whole.
+const maxWhole = 100
+
+// Whole is a text as words with spaces between; none where it is too long.
+func (a *Analyzer) Whole(text string) []Form {
+	if len(text) > maxWhole {
+		return nil
+	}
+	ws := a.Split(text)
+	if len(ws) == 0 {
+		return nil
+	}
+	return JoinForms(ws, " ")
+}
+
+func JoinTerms(ws []Word) string {
+	terms := make([]string, len(ws))
+	for i, w := range ws {
+		terms[i] = w.Term
+	}
+	return strings.Join(terms, " ")
+}

@@ -1,0 +1,63 @@
+package task
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+)
+
+// resume sees to the tasks that were under way when the process ended. A process
+// that stopped in order left none, see [Queue.leave]. A task may be why it ended:
+// applied again and again, it would end each start.
+func (q *Queue) resume(ctx context.Context) error {
+	var again, over []Task
+	for i := range q.pending {
+		p := &q.pending[i]
+		t := &p.Task
+		if t.Status == Processing {
+			t.Crashes++
+			// How far it was is not known. An export changes nothing here: it can be
+			// canceled at any time.
+			t.Begun = t.Type != Export
+			if t.Crashes >= q.opts.MaxCrashes && t.BatchUID != nil {
+				over = append(over, *t)
+			} else {
+				t.Status, t.StartedAt, t.BatchUID = Enqueued, time.Time{}, nil
+				again = append(again, *t)
+			}
+		}
+		p.begun = t.Begun
+	}
+	for len(again) > 0 {
+		n := min(piece, len(again))
+		if err := q.log.PutTasks(ctx, again[:n], nil); err != nil {
+			return fmt.Errorf("mark tasks as enqueued: %w", err)
+		}
+		again = again[n:]
+	}
+	if len(over) == 0 {
+		return nil
+	}
+	now := q.moment(over) // one task: it was applied alone
+	for i := range over {
+		over[i].Details = unapplied(over[i].Details)
+		over[i].end(Outcome{Err: Fail(apierr.Newf(apierr.TaskEndedHost, "The host ended %d times while it applied this task, so it is not applied again. "+
+			"Some of it may be written. See in the host's log why it ended; if the task is not the reason, send it again.", over[i].Crashes))}, now)
+	}
+	return q.finish(ctx, over)
+}
+
+// leave makes tasks wait for the next start, since the process stops in order:
+// they are not to blame for it.
+func (q *Queue) leave(ctx context.Context, batch []Task) {
+	q.mu.Lock()
+	for i := range batch {
+		batch[i].Begun = q.pendingTask(batch[i].UID).begun
+	}
+	q.mu.Unlock()
+	if err := q.putBack(context.WithoutCancel(ctx), batch); err != nil && q.opts.Failed != nil {
+		q.opts.Failed(err)
+	}
+}
