@@ -47,6 +47,10 @@ type answerWriter interface {
 // begin starts the answer to q. st is looked after from then on, until it is
 // removed from s.streams. An error has removed it.
 func (s *Server) begin(ctx context.Context, cancel context.CancelCauseFunc, st *stream, r *call, q *question) (*chat.Answer, error) {
+	if s.down.Load() { // a connection of before may still ask
+		cancel(nil)
+		return nil, shuttingDown()
+	}
 	s.streams.add(st)
 	answer, err := s.Chat.Start(ctx, cancel, r.caller, q.workspace, q.body, q.options)
 	if err == nil {

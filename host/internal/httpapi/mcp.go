@@ -59,6 +59,9 @@ func (s *Server) answerMCP(r *call) error {
 			return mcp.Denied(apierr.From(err))
 		}
 	}
+	if s.down.Load() {
+		return shuttingDown()
+	}
 	ctx, cancel := context.WithCancelCause(s.trace(s.ctx, r, mcpPath))
 	c := r.Context().Conn().(*conn) // all are the listener's
 	st := newStream(c, cancel, s.Limits.KeepAlive, &s.chunks)

@@ -136,8 +136,9 @@ type Server struct {
 	ctx      context.Context // ends what outlasts a shutdown's grace
 	stop     context.CancelCauseFunc
 
+	down atomic.Bool // Shutdown was called
+
 	mu           sync.Mutex
-	down         bool // Shutdown was called
 	listener     *listener
 	consoleFiles map[string]console.File
 }
@@ -222,9 +223,8 @@ func (s *Server) Listen(ln net.Listener) error {
 	s.wide.Store(ok && !at.IP.IsLoopback())
 	s.mu.Lock()
 	s.listener = &listener{Listener: ln, server: s, tls: s.TLS}
-	down := s.down
 	s.mu.Unlock()
-	if down {
+	if s.down.Load() {
 		return ln.Close()
 	}
 	watched, stop := context.WithCancel(context.Background())
@@ -241,7 +241,7 @@ func (s *Server) Listen(ln net.Listener) error {
 func (s *Server) hangUp() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.down = true
+	s.down.Store(true)
 	if s.listener == nil {
 		return nil
 	}

@@ -29,10 +29,7 @@ const retryReady = 5 * time.Second
 // ready answers GET /ready: 503 while requests had better go to another host.
 // It says nothing of names, for it asks for no key.
 func (s *Server) ready(r *call) error {
-	s.mu.Lock()
-	down := s.down
-	s.mu.Unlock()
-	if err := readiness(down, s.Search.Load().NotReady); err != nil {
+	if err := readiness(s.down.Load(), s.Search.Load().NotReady); err != nil {
 		return err
 	}
 	return ok(r, struct {

@@ -28,6 +28,15 @@ func TestShutdownLetsStreamsFinish(t *testing.T) {
 		}
 		_ = c.Close()
 	}
+	req, err := http.NewRequest("POST", "http://localhost"+completionsV1, strings.NewReader(helloV1))
+	check(t, err)
+	req.Header.Set("Authorization", "Bearer "+master)
+	req.Header.Set("Content-Type", "application/json")
+	late, err := httpapi.Ask(r.server, req)
+	check(t, err)
+	if late.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("an answer asked for while others end = %d, want 503", late.StatusCode)
+	}
 	p.events <- "text:two"
 	p.events <- "finish:stop"
 	close(p.events)
