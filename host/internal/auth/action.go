@@ -10,7 +10,7 @@ import (
 // An Action is something that a key may do, as its name on the wire.
 type Action string
 
-// The actions. Each route asks for exactly one.
+// The actions. A route asks for one or more of them.
 const (
 	Search             Action = "search"
 	DocumentsAdd       Action = "documents.add"

@@ -22,7 +22,8 @@ type access struct {
 	clock  func() time.Time
 	start  time.Time
 	method string
-	route  string
+	row    *route // that answers it; nil: none
+	route  string // its path, or [NoRoute]
 	status int
 	bytes  int
 	err    *apierr.Error // that it was answered with; nil: none
@@ -40,6 +41,9 @@ type access struct {
 // took is how long the request has taken so far.
 func (a *access) took() time.Duration { return a.clock().Sub(a.start) }
 
+// chats reports whether the request is for an answer to a chat.
+func (a *access) chats() bool { return a.row != nil && a.row.chats }
+
 type accessKey struct{}
 
 // accessOf returns the access of a request; a new one where the request was
@@ -53,7 +57,7 @@ func accessOf(c *fiber.Ctx) (a *access, read bool) {
 
 // around holds for every request: id, who may ask, CORS, panics, errors, and the log.
 func (s *Server) around(c *fiber.Ctx) error {
-	a := &access{id: requestID(c), clock: s.Now, start: s.Now(), method: strings.Clone(c.Method())}
+	a := &access{id: requestID(c), clock: s.Now, start: s.Now(), method: strings.Clone(c.Method()), route: NoRoute}
 	c.Locals(accessKey{}, a)
 	c.Set(fiber.HeaderXRequestID, a.id)
 	origin, err := s.checkSite(c)
@@ -79,10 +83,7 @@ func (s *Server) around(c *fiber.Ctx) error {
 	if a.stream {
 		return nil // it is the stream's now, which may have ended already
 	}
-	compress(c)
-	if a.route = c.Route().Path; a.route == "/" {
-		a.route = NoRoute // what stands there is around itself
-	}
+	compress(c, a)
 	a.status = c.Response().StatusCode()
 	a.bytes = len(c.Response().Body())
 	if a.outcome != nil {

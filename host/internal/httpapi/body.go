@@ -109,11 +109,11 @@ type bodyLimit struct {
 	option string // that raises it
 }
 
-// bodyLimit is that of the routes of an action. What a search says is held in
+// bodyLimit is that of a route. What a search says is held in
 // memory several times over while it runs, and any key of a front end may
 // search.
-func (s *Server) bodyLimit(action auth.Action) bodyLimit {
-	if action == auth.Search && s.Limits.Search < s.Limits.Body {
+func (s *Server) bodyLimit(rt *route) bodyLimit {
+	if len(rt.actions) > 0 && rt.actions[0] == auth.Search && s.Limits.Search < s.Limits.Body {
 		return bodyLimit{s.Limits.Search, "http-search-payload-size-limit"}
 	}
 	return bodyLimit{s.Limits.Body, "http-payload-size-limit"}

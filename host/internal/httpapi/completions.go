@@ -9,27 +9,20 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
 )
 
-const completionsPath = "/chats/:uid/chat/completions"
-
 // complete answers POST /chats/:uid/chat/completions.
 func (s *Server) complete(r *call) error {
-	if err := r.caller.Require(auth.Search); err != nil {
-		return err
-	}
 	body, err := s.body(r)
 	if err != nil {
 		return err
 	}
-	return s.streamAnswer(r, &question{route: completionsPath, workspace: r.param("uid"), body: body})
+	return s.streamAnswer(r, &question{workspace: r.param("uid"), body: body})
 }
 
 // A question is what a chat is asked, and how its answer is written.
 type question struct {
-	route     string // the template
 	workspace string
 	body      []byte
 	options   chat.Options
@@ -68,7 +61,7 @@ func (s *Server) begin(ctx context.Context, cancel context.CancelCauseFunc, st *
 // provider's first event, and with a stream of events from then on. All that the
 // stream uses is a copy: it is written after streamAnswer returned.
 func (s *Server) streamAnswer(r *call, q *question) error {
-	ctx, cancel := context.WithCancelCause(s.trace(s.ctx, r, q.route))
+	ctx, cancel := context.WithCancelCause(s.trace(s.ctx, r))
 	c := r.Context().Conn().(*conn) // all are the listener's
 	st := newStream(c, cancel, s.Limits.KeepAlive, &s.chunks)
 	st.failure = q.options.Failure
@@ -85,7 +78,7 @@ func (s *Server) streamAnswer(r *call, q *question) error {
 	r.Set(fiber.HeaderCacheControl, "no-cache")
 	r.Set("X-Accel-Buffering", "no")
 	a := r.access
-	a.stream, a.route, a.status, a.first = true, q.route, fiber.StatusOK, first
+	a.stream, a.status, a.first = true, fiber.StatusOK, first
 	if s.Telemetry != nil {
 		a.client = strings.Clone(clientOf(r.Ctx))
 	}
@@ -144,7 +137,7 @@ func (s *Server) answered(a *access, o chat.Outcome) {
 // the failure that it ended in. Nothing is sent meanwhile; a client that leaves
 // ends the answer.
 func (s *Server) wholeAnswer(r *call, q *question, w chat.ChunkWriter) error {
-	ctx, cancel := context.WithCancelCause(s.trace(s.ctx, r, q.route))
+	ctx, cancel := context.WithCancelCause(s.trace(s.ctx, r))
 	st := newStream(r.Context().Conn(), cancel, s.Limits.KeepAlive, &s.chunks)
 	answer, err := s.begin(ctx, cancel, st, r, q)
 	if err != nil {

@@ -55,9 +55,9 @@ func pooled(name string, newPacker func() packer) encoding {
 // compress compresses the answer as `Accept-Encoding` says. Short ones too: some
 // clients unpack every answer once they asked for it. Those to chats are left
 // alone, so that each event of a stream arrives when it is sent.
-func compress(c *fiber.Ctx) {
+func compress(c *fiber.Ctx, a *access) {
 	res := c.Response()
-	if res.IsBodyStream() || len(res.Body()) == 0 || len(res.Header.ContentEncoding()) > 0 || asks(c.Route().Path) {
+	if res.IsBodyStream() || len(res.Body()) == 0 || len(res.Header.ContentEncoding()) > 0 || a.chats() {
 		return
 	}
 	if t := string(res.Header.ContentType()); !strings.HasPrefix(t, "application/") && !strings.HasPrefix(t, "text/") {

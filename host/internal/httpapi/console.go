@@ -8,16 +8,6 @@ import (
 	"github.com/parley-search/parley/host/internal/console"
 )
 
-// routesConsole adds the page for people.
-func (s *Server) routesConsole() {
-	if !s.Console {
-		return
-	}
-	s.consoleFiles = console.Files()
-	s.route("GET", "/", public, s.visit)
-	s.route("GET", "/console/:file?", public, s.consoleFile)
-}
-
 // visit leads a browser to the console.
 func (s *Server) visit(c *call) error {
 	if !strings.Contains(c.Get(fiber.HeaderAccept), "text/html") {

@@ -121,6 +121,10 @@ func (s *Server) addDocuments(r *call, partial bool) error {
 	if err != nil {
 		return err
 	}
+	if s.Telemetry != nil {
+		_, err := s.Search.Index(r.caller, uid)
+		r.creates = apierr.Is(err, apierr.IndexNotFound)
+	}
 	in, err := r.incoming()
 	if err != nil {
 		return err

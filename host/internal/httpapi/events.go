@@ -3,7 +3,6 @@ package httpapi
 import (
 	"encoding/json"
 	"errors"
-	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -18,65 +17,6 @@ import (
 // A teller emits the event of one request that its handler has answered with
 // err. What it is made of is numbers, see package abi/event.
 type teller func(s *Server, r *call, err error)
-
-// tellers are the routes that have an event of their own, beside http_request.
-var tellers = map[string]teller{
-	"POST /indexes/:uid/search":                 tellSearch,
-	"GET /indexes/:uid/search":                  tellSearch,
-	"POST /indexes/:uid/facet-search":           tellFacetSearch,
-	"POST /multi-search":                        tellMultiSearch,
-	"POST /indexes/:uid/documents":              tellDocuments(event.DocumentsReplace),
-	"PUT /indexes/:uid/documents":               tellDocuments(event.DocumentsUpdate),
-	"GET /indexes/:uid/documents":               tellDocuments(event.DocumentsList),
-	"POST /indexes/:uid/documents/fetch":        tellDocuments(event.DocumentsFetch),
-	"GET /indexes/:uid/documents/:id":           tellDocuments(event.DocumentsGet),
-	"DELETE /indexes/:uid/documents/:id":        tellDocuments(event.DocumentsDelete),
-	"DELETE /indexes/:uid/documents":            tellDocuments(event.DocumentsClear),
-	"POST /indexes/:uid/documents/delete-batch": tellDocuments(event.DocumentsDeleteBatch),
-	"POST /indexes/:uid/documents/delete":       tellDocuments(event.DocumentsDeleteByFilter),
-	"POST /indexes/:uid/documents/edit":         tellDocuments(event.DocumentsEdit),
-	"POST /indexes":                             tellIndex(event.IndexCreate),
-	"PATCH /indexes/:uid":                       tellIndex(event.IndexUpdate),
-	"DELETE /indexes/:uid":                      tellIndex(event.IndexDelete),
-	"POST /swap-indexes":                        tellIndex(event.IndexSwap),
-	"PATCH /indexes/:uid/settings":              tellSettings,
-	"DELETE /indexes/:uid/settings":             tellSettingsReset,
-	"GET /tasks":                                tellTasks(event.TasksList),
-	"GET /tasks/:uid":                           tellTasks(event.TasksGet),
-	"POST /tasks/cancel":                        tellTasks(event.TasksCancel),
-	"DELETE /tasks":                             tellTasks(event.TasksDelete),
-	"GET /stats":                                tellStats(false),
-	"GET /indexes/:uid/stats":                   tellStats(true),
-	"POST /export":                              tellExport,
-	"PATCH /experimental-features":              tellFeatures,
-	"PATCH /network":                            tellNetwork,
-	"POST " + completionsPath:                   tellRefusedChat,
-	"POST " + completionsV1:                     tellRefusedChat,
-	"POST " + responsesV1:                       tellRefusedChat,
-}
-
-const settingsPath = "/indexes/:uid/settings/"
-
-// told wraps the handler of a route so that its event is emitted. Without
-// telemetry it is the handler itself.
-func (s *Server) told(method, path string, h handler) handler {
-	tell := tellers[method+" "+path]
-	if name, ok := strings.CutPrefix(path, settingsPath); ok && method != fiber.MethodGet {
-		tell = tellSetting(name)
-	}
-	if tell == nil || s.Telemetry == nil {
-		return h
-	}
-	return func(r *call) error {
-		if strings.HasSuffix(path, "/documents") && (method == fiber.MethodPost || method == fiber.MethodPut) {
-			_, err := s.Search.Index(r.caller, r.param("uid"))
-			r.creates = apierr.Is(err, apierr.IndexNotFound)
-		}
-		err := h(r)
-		tell(s, r, err)
-		return err
-	}
-}
 
 func (s *Server) ring() *telemetry.Ring { return s.Telemetry.Ring() }
 
@@ -306,7 +246,7 @@ func (s *Server) tellRequest(a *access, client string) {
 		return
 	}
 	telemetry.Emit(s.ring(), &event.HTTPRequest{
-		UserAgent: s.Telemetry.Handles().UserAgent(client), Route: family(a.route),
+		UserAgent: s.Telemetry.Handles().UserAgent(client), Route: a.row.kind(),
 		Status: event.CountOf(a.status), Latency: event.CountOf(a.took().Milliseconds()),
 	})
 }
@@ -321,40 +261,4 @@ func clientOf(c *fiber.Ctx) string {
 		return v
 	}
 	return c.Get(fiber.HeaderUserAgent)
-}
-
-// family is the family of routes that a route belongs to.
-func family(route string) event.Route {
-	name := "other"
-	switch first, rest, _ := strings.Cut(strings.TrimPrefix(route, "/"), "/"); first {
-	case "health", "ready", "version", "stats", "metrics", "telemetry":
-		name = "service"
-	case "indexes":
-		name = "indexes"
-		_, part, _ := strings.Cut(rest, "/")
-		switch part, _, _ = strings.Cut(part, "/"); part {
-		case "documents", "search", "settings":
-			name = part
-		case "facet-search":
-			name = "facet_search"
-		}
-	case "swap-indexes":
-		name = "indexes"
-	case "multi-search":
-		name = "multi_search"
-	case "tasks", "batches":
-		name = "tasks"
-	case "experimental-features":
-		name = "features"
-	case "dumps", "snapshots":
-		name = "dumps"
-	case "chats", "v1":
-		name = "chats"
-		if asks(route) {
-			name = "completions"
-		}
-	case "keys", "network", "export", "plugins":
-		name = first
-	}
-	return event.OrdinalOf[event.Route](name)
 }

@@ -3,31 +3,42 @@ package httpapi
 import (
 	"net/http"
 	"slices"
+
+	"github.com/parley-search/parley/abi/event"
 )
 
 // Ask has s answer a request without a connection.
 func Ask(s *Server, req *http.Request) (*http.Response, error) { return s.app.Test(req, -1) }
 
-// Actions are the actions of the server's routes, by "GET /path"; empty for those
-// that ask for no key.
-func Actions(s *Server) map[string]string {
-	actions := map[string]string{}
-	for _, r := range s.app.GetRoutes(true) {
-		if r.Method != http.MethodHead {
-			actions[r.Method+" "+r.Path] = r.Name
+// A Row is a route of the API as tests see it.
+type Row struct {
+	Name    string // "GET /path"
+	ID      string
+	Actions []string
+	Public  bool
+	Query   []string
+	Family  string
+	Kind    event.Route
+}
+
+// Table lists the server's routes.
+func Table(s *Server) []Row {
+	rows := make([]Row, len(s.table))
+	for i, rt := range s.table {
+		rows[i] = Row{Name: rt.name(), ID: rt.id, Public: rt.public, Query: rt.query, Family: rt.family, Kind: rt.kind()}
+		for _, action := range rt.actions {
+			rows[i].Actions = append(rows[i].Actions, string(action))
 		}
 	}
-	return actions
+	return rows
 }
 
 // Routes lists the server's routes as "GET /path".
 func Routes(s *Server) []string {
 	var names []string
-	for _, r := range s.app.GetRoutes(true) {
-		if r.Method != "HEAD" {
-			names = append(names, r.Method+" "+r.Path)
-		}
+	for _, rt := range s.table {
+		names = append(names, rt.name())
 	}
 	slices.Sort(names)
-	return slices.Compact(names)
+	return names
 }

@@ -7,16 +7,6 @@ import (
 	"github.com/parley-search/parley/host/internal/feature"
 )
 
-// needs answers with an error while f is off, and by h else.
-func (s *Server) needs(f feature.Feature, h handler) handler {
-	return func(r *call) error {
-		if err := s.Features.Require(f, ""); err != nil {
-			return err
-		}
-		return h(r)
-	}
-}
-
 // featuresBody is every feature and whether it is on, in the order of the
 // table.
 type featuresBody feature.Set

@@ -11,19 +11,21 @@ import (
 	"github.com/parley-search/parley/host/internal/search"
 )
 
-// authorize returns who sent c, if it may do action.
-func (s *Server) authorize(c *fiber.Ctx, action auth.Action) (*auth.Caller, error) {
-	if action == public {
-		return nil, nil
-	}
-	if strings.HasPrefix(string(action), "keys.") && !s.Auth.Protected() {
+// authorize returns who sent c, if it may do all of actions.
+func (s *Server) authorize(c *fiber.Ctx, actions []auth.Action) (*auth.Caller, error) {
+	if len(actions) > 0 && strings.HasPrefix(string(actions[0]), "keys.") && !s.Auth.Protected() {
 		return nil, apierr.Newf(apierr.MissingMasterKey, "The host has no master key, from which keys are derived: start it with --master-key.")
 	}
 	caller, err := s.Auth.Authenticate(c.Get(fiber.HeaderAuthorization))
 	if err != nil {
 		return nil, err
 	}
-	return caller, caller.Require(action)
+	for _, action := range actions {
+		if err := caller.Require(action); err != nil {
+			return nil, err
+		}
+	}
+	return caller, nil
 }
 
 // param returns a copy of a part of the path.

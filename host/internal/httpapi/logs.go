@@ -75,7 +75,7 @@ func (s *Server) streamLogs(r *call) error {
 	}
 	c, _ := r.Context().Conn().(*conn)
 	a := r.access
-	a.stream, a.route, a.status, a.client = true, "/logs/stream", fiber.StatusOK, strings.Clone(clientOf(r.Ctx))
+	a.stream, a.status, a.client = true, fiber.StatusOK, strings.Clone(clientOf(r.Ctx))
 	r.Set(fiber.HeaderContentType, "text/plain; charset=utf-8")
 	r.Context().SetBodyStreamWriter(func(out *bufio.Writer) {
 		a.bytes = s.writeLogs(w, c, out)

@@ -15,25 +15,6 @@ import (
 
 const mcpPath = "/mcp"
 
-// routeMCP adds the route of the Model Context Protocol. Any GET has the answer
-// 405, which clients expect where there are no sessions.
-func (s *Server) routeMCP() {
-	s.app.Post(mcpPath, func(c *fiber.Ctx) error {
-		if err := s.Features.Require(feature.MCP, ""); err != nil {
-			return err
-		}
-		caller, err := s.Auth.Authenticate(bearer(c))
-		if err != nil {
-			return err
-		}
-		if err := caller.Require(auth.Search); err != nil {
-			return mcp.Denied(apierr.From(err))
-		}
-		a, _ := accessOf(c)
-		return s.answerMCP(&call{Ctx: c, caller: caller, access: a, limit: s.bodyLimit(auth.Search)})
-	}).Name(string(auth.Search))
-}
-
 // failMCP answers with e.
 func failMCP(c *fiber.Ctx, e *mcp.Error) error {
 	if e.Status == fiber.StatusUnauthorized {
@@ -62,7 +43,7 @@ func (s *Server) answerMCP(r *call) error {
 	if s.down.Load() {
 		return shuttingDown()
 	}
-	ctx, cancel := context.WithCancelCause(s.trace(s.ctx, r, mcpPath))
+	ctx, cancel := context.WithCancelCause(s.trace(s.ctx, r))
 	c := r.Context().Conn().(*conn) // all are the listener's
 	st := newStream(c, cancel, s.Limits.KeepAlive, &s.chunks)
 	s.streams.add(st)
@@ -116,7 +97,7 @@ func (s *Server) streamMCP(ctx context.Context, cancel context.CancelCauseFunc, 
 	r.Set(fiber.HeaderCacheControl, "no-cache")
 	r.Set("X-Accel-Buffering", "no")
 	a := r.access
-	a.stream, a.route, a.status, a.first = true, mcpPath, fiber.StatusOK, a.took()
+	a.stream, a.status, a.first = true, fiber.StatusOK, a.took()
 	a.client = string([]byte(clientOf(r.Ctx)))
 	head, keep := chunkedHead(r.Context())
 	st.begin(head)

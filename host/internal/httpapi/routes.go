@@ -3,158 +3,200 @@ package httpapi
 import (
 	"maps"
 	"slices"
+	"strings"
 
-	"github.com/gofiber/fiber/v2"
-
+	"github.com/parley-search/parley/abi/event"
 	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/console"
 	"github.com/parley-search/parley/host/internal/feature"
-	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
-// public is the action of a route that asks for no key.
-const public auth.Action = ""
-
-// routes is the API's table of contents: each route with the action that it
-// asks for and the query parameters that it knows.
-func (s *Server) routes() {
-	s.route("GET", "/health", public, s.health)
-	s.route("GET", "/ready", public, s.ready)
-	s.route("GET", "/version", auth.Version, s.version)
-	s.route("GET", "/stats", auth.StatsGet, s.stats)
-	s.route("GET", "/metrics", auth.MetricsGet, s.needs(feature.Metrics, s.getMetrics))
-	s.route("GET", "/telemetry", auth.TelemetryGet, s.getTelemetry)
-	s.route("GET", "/telemetry/messages", auth.TelemetryGet, s.getMessages, "of")
-	s.route("GET", "/telemetry/metrics", auth.TelemetryGet, s.getTelemetryMetrics)
-	s.route("GET", "/telemetry/windows", auth.TelemetryGet, s.getWindows, "limit")
-	s.route("GET", "/telemetry/deliveries", auth.TelemetryGet, s.getDeliveries)
-	s.route("GET", "/telemetry/export", auth.TelemetryGet, s.getTelemetryExport)
-	s.route("POST", "/telemetry/verify", auth.TelemetryVerify, s.verifyTelemetry)
-	s.route("GET", "/plugins", auth.PluginsGet, s.plugins)
-	s.route("POST", "/plugins/reload", auth.PluginsReload, s.reloadPlugins)
-
-	chats := func(h handler) handler { return s.needs(feature.ChatCompletions, h) }
-	s.route("GET", "/chats", auth.ChatsGet, chats(s.listChats), "offset", "limit")
-	s.route("GET", "/chats/:uid", auth.ChatsGet, chats(s.getChat))
-	s.route("DELETE", "/chats/:uid", auth.ChatsDelete, chats(s.deleteChat))
-	s.route("GET", "/chats/:uid/settings", auth.ChatsSettingsGet, chats(s.getChatSettings))
-	s.route("PATCH", "/chats/:uid/settings", auth.ChatsSettingsWrite, chats(s.patchChatSettings))
-	s.route("DELETE", "/chats/:uid/settings", auth.ChatsSettingsWrite, chats(s.resetChatSettings))
-	s.route("POST", completionsPath, auth.ChatCompletions, chats(s.complete))
-	s.app.Name(nameOf([]auth.Action{auth.ChatCompletions, auth.Search})) // which complete asks for, too
-
-	s.routesV1()
-	s.routeMCP()
-	s.routesConsole()
-
-	s.route("GET", "/experimental-features", auth.ExperimentalGet, s.getFeatures)
-	s.route("PATCH", "/experimental-features", auth.ExperimentalUpdate, s.patchFeatures)
-	s.route("GET", "/network", auth.NetworkGet, s.needs(feature.Network, s.getNetwork))
-	s.route("PATCH", "/network", auth.NetworkUpdate, s.needs(feature.Network, s.patchNetwork))
-
-	s.route("GET", "/keys", auth.KeysGet, s.listKeys, "offset", "limit")
-	s.route("POST", "/keys", auth.KeysCreate, s.createKey)
-	s.route("GET", "/keys/:key", auth.KeysGet, s.getKey)
-	s.route("PATCH", "/keys/:key", auth.KeysUpdate, s.patchKey)
-	s.route("DELETE", "/keys/:key", auth.KeysDelete, s.deleteKey)
-
-	s.route("GET", "/indexes", auth.IndexesGet, s.listIndexes, "offset", "limit")
-	s.route("POST", "/indexes", auth.IndexesCreate, s.createIndex)
-	s.route("GET", "/indexes/:uid", auth.IndexesGet, s.getIndex)
-	s.route("PATCH", "/indexes/:uid", auth.IndexesUpdate, s.patchIndex)
-	s.route("DELETE", "/indexes/:uid", auth.IndexesDelete, s.deleteIndex)
-	s.route("POST", "/swap-indexes", auth.IndexesSwap, s.swapIndexes)
-	s.route("GET", "/indexes/:uid/stats", auth.StatsGet, s.indexStats)
-
-	s.route("GET", "/indexes/:uid/documents", auth.DocumentsGet, s.listDocuments, "offset", "limit", "fields", "filter", "ids", "sort", "retrieveVectors")
-	s.route("POST", "/indexes/:uid/documents", auth.DocumentsAdd, s.putDocuments, "primaryKey", "csvDelimiter")
-	s.route("PUT", "/indexes/:uid/documents", auth.DocumentsAdd, s.patchDocuments, "primaryKey", "csvDelimiter")
-	s.route("DELETE", "/indexes/:uid/documents", auth.DocumentsDelete, s.deleteAllDocuments)
-	s.route("POST", "/indexes/:uid/documents/fetch", auth.DocumentsGet, s.fetchDocuments)
-	s.route("POST", "/indexes/:uid/documents/delete-batch", auth.DocumentsDelete, s.deleteDocuments)
-	s.route("POST", "/indexes/:uid/documents/delete", auth.DocumentsDelete, s.deleteByFilter)
-	s.route("GET", "/indexes/:uid/documents/:id", auth.DocumentsGet, s.getDocument, "fields", "retrieveVectors")
-	s.route("DELETE", "/indexes/:uid/documents/:id", auth.DocumentsDelete, s.deleteDocument)
-
-	s.route("POST", "/indexes/:uid/search", auth.Search, s.search)
-	s.route("GET", "/indexes/:uid/search", auth.Search, s.searchByURL, searchParameters...)
-	s.route("POST", "/indexes/:uid/facet-search", auth.Search, s.searchFacet)
-	s.route("POST", "/indexes/:uid/similar", auth.Search, s.similar)
-	s.route("GET", "/indexes/:uid/similar", auth.Search, s.similarByURL, similarParameters...)
-	s.route("POST", "/multi-search", auth.Search, s.multiSearch)
-
-	s.route("GET", "/indexes/:uid/settings", auth.SettingsGet, s.getSettings)
-	s.route("PATCH", "/indexes/:uid/settings", auth.SettingsUpdate, s.patchSettings)
-	s.route("DELETE", "/indexes/:uid/settings", auth.SettingsUpdate, s.resetSettings)
-	settings := settings.SettingRoutes()
-	for _, name := range slices.Sorted(maps.Keys(settings)) {
-		verb := "PUT"
-		if settings[name] {
-			verb = "PATCH"
-		}
-		path := "/indexes/:uid/settings/" + name
-		s.route("GET", path, auth.SettingsGet, s.getSetting(name))
-		s.route(verb, path, auth.SettingsUpdate, s.putSetting(name))
-		if name == "chat" { // older clients put it
-			s.route("PUT", path, auth.SettingsUpdate, s.putSetting(name))
-		}
-		s.route("DELETE", path, auth.SettingsUpdate, s.resetSetting(name))
-	}
-
-	page := append([]string{"limit", "from", "reverse"}, taskFilters...)
-	s.route("POST", "/logs/stderr", auth.MetricsGet, s.needs(feature.LogsRoute, s.setLogLevel))
-	s.route("POST", "/logs/stream", auth.MetricsGet, s.needs(feature.LogsRoute, s.streamLogs))
-	s.route("DELETE", "/logs/stream", auth.MetricsGet, s.needs(feature.LogsRoute, s.endLogs))
-
-	s.route("POST", "/dumps", auth.DumpsCreate, s.createDump)
-	s.route("POST", "/snapshots", auth.SnapshotsCreate, s.createSnapshot)
-	s.route("POST", "/export", auth.Export, s.createExport)
-
-	s.route("GET", "/tasks", auth.TasksGet, s.listTasks, page...)
-	s.route("DELETE", "/tasks", auth.TasksDelete, s.deleteTasks, taskFilters...)
-	s.route("POST", "/tasks/cancel", auth.TasksCancel, s.cancelTasks, taskFilters...)
-	s.route("GET", "/tasks/:uid", auth.TasksGet, s.getTask)
-	s.route("GET", "/batches", auth.TasksGet, s.listBatches, page...)
-	s.route("GET", "/batches/:uid", auth.TasksGet, s.getBatch)
+// routes returns the API's table of contents. A route is declared here and
+// nowhere else.
+func (s *Server) routes() []*route {
+	return slices.Concat(s.serviceRoutes(), s.chatRoutes(), s.conventionalRoutes(), s.keyRoutes(), s.indexRoutes(),
+		s.documentRoutes(), s.searchRoutes(), s.settingRoutes(), s.taskRoutes(), s.pageRoutes())
 }
 
-// A handler answers one route.
-type handler func(*call) error
+func (s *Server) serviceRoutes() []*route {
+	const logs = feature.LogsRoute
+	return []*route{
+		{method: "GET", path: "/health", id: "getHealth", public: true, handle: s.health, family: "service"},
+		{method: "GET", path: "/ready", id: "getReady", public: true, handle: s.ready, family: "service"},
+		{method: "GET", path: "/version", id: "getVersion", actions: may(auth.Version), handle: s.version, family: "service"},
+		{method: "GET", path: "/stats", id: "getStats", actions: may(auth.StatsGet), handle: s.stats, family: "service", tell: tellStats(false)},
+		{method: "GET", path: "/metrics", id: "getMetrics", actions: may(auth.MetricsGet), needs: feature.Metrics, handle: s.getMetrics, family: "service"},
 
-// A call is a request whose sender may do what it asks for. It ends with the
-// handler: what is kept must be a copy, which all methods of call return.
-type call struct {
-	*fiber.Ctx
-	caller *auth.Caller
-	query  query
-	access *access
-	limit  bodyLimit
+		{method: "GET", path: "/telemetry", id: "getTelemetry", actions: may(auth.TelemetryGet), handle: s.getTelemetry, family: "service"},
+		{method: "GET", path: "/telemetry/messages", id: "getTelemetryMessages", actions: may(auth.TelemetryGet), query: []string{"of"}, handle: s.getMessages, family: "service"},
+		{method: "GET", path: "/telemetry/metrics", id: "getTelemetryMetrics", actions: may(auth.TelemetryGet), handle: s.getTelemetryMetrics, family: "service"},
+		{method: "GET", path: "/telemetry/windows", id: "getTelemetryWindows", actions: may(auth.TelemetryGet), query: []string{"limit"}, handle: s.getWindows, family: "service"},
+		{method: "GET", path: "/telemetry/deliveries", id: "getTelemetryDeliveries", actions: may(auth.TelemetryGet), handle: s.getDeliveries, family: "service"},
+		{method: "GET", path: "/telemetry/export", id: "exportTelemetry", actions: may(auth.TelemetryGet), handle: s.getTelemetryExport, family: "service"},
+		{method: "POST", path: "/telemetry/verify", id: "verifyTelemetry", actions: may(auth.TelemetryVerify), handle: s.verifyTelemetry, family: "service"},
 
-	// What the request's event is made of, beside these.
-	raw     []byte         // the body that body returned
-	found   *search.Result // what a search found
-	creates bool           // the index that documents go to is not there
-}
+		{method: "GET", path: "/plugins", id: "listPlugins", actions: may(auth.PluginsGet), handle: s.plugins, family: "plugins"},
+		{method: "POST", path: "/plugins/reload", id: "reloadPlugins", actions: may(auth.PluginsReload), handle: s.reloadPlugins, family: "plugins"},
 
-// route adds a route: the caller is known and allowed, and the query
-// parameters are known, before h is called. The router knows it by the name of
-// its action.
-func (s *Server) route(method, path string, action auth.Action, h handler, parameters ...string) {
-	h = s.told(method, path, h)
-	guarded := func(c *fiber.Ctx) error {
-		caller, err := s.authorize(c, action)
-		if err != nil {
-			return err
-		}
-		q, err := parseQuery(c.Request().URI().QueryArgs(), parameters)
-		if err != nil {
-			return err
-		}
-		a, _ := accessOf(c)
-		return h(&call{Ctx: c, caller: caller, query: q, access: a, limit: s.bodyLimit(action)})
-	}
-	s.app.Add(method, path, guarded).Name(string(action))
-	if method == fiber.MethodGet {
-		s.app.Add(fiber.MethodHead, path, guarded)
+		{method: "GET", path: "/experimental-features", id: "getFeatures", actions: may(auth.ExperimentalGet), handle: s.getFeatures, family: "features"},
+		{method: "PATCH", path: "/experimental-features", id: "updateFeatures", actions: may(auth.ExperimentalUpdate), handle: s.patchFeatures, family: "features", tell: tellFeatures},
+		{method: "GET", path: "/network", id: "getNetwork", actions: may(auth.NetworkGet), needs: feature.Network, handle: s.getNetwork, family: "network"},
+		{method: "PATCH", path: "/network", id: "updateNetwork", actions: may(auth.NetworkUpdate), needs: feature.Network, handle: s.patchNetwork, family: "network", tell: tellNetwork},
+
+		{method: "POST", path: "/logs/stderr", id: "setLogLevel", actions: may(auth.MetricsGet), needs: logs, handle: s.setLogLevel, family: "other"},
+		{method: "POST", path: "/logs/stream", id: "streamLogs", actions: may(auth.MetricsGet), needs: logs, handle: s.streamLogs, family: "other"},
+		{method: "DELETE", path: "/logs/stream", id: "endLogs", actions: may(auth.MetricsGet), needs: logs, handle: s.endLogs, family: "other"},
+
+		{method: "POST", path: "/dumps", id: "createDump", actions: may(auth.DumpsCreate), handle: s.createDump, family: "dumps"},
+		{method: "POST", path: "/snapshots", id: "createSnapshot", actions: may(auth.SnapshotsCreate), handle: s.createSnapshot, family: "dumps"},
+		{method: "POST", path: "/export", id: "createExport", actions: may(auth.Export), handle: s.createExport, family: "export", tell: tellExport},
 	}
 }
+
+func (s *Server) chatRoutes() []*route {
+	const on = feature.ChatCompletions
+	return []*route{
+		{method: "GET", path: "/chats", id: "listChats", actions: may(auth.ChatsGet), needs: on, query: page, handle: s.listChats, family: "chats"},
+		{method: "GET", path: "/chats/:uid", id: "getChat", actions: may(auth.ChatsGet), needs: on, handle: s.getChat, family: "chats"},
+		{method: "DELETE", path: "/chats/:uid", id: "deleteChat", actions: may(auth.ChatsDelete), needs: on, handle: s.deleteChat, family: "chats"},
+		{method: "GET", path: "/chats/:uid/settings", id: "getChatSettings", actions: may(auth.ChatsSettingsGet), needs: on, handle: s.getChatSettings, family: "chats"},
+		{method: "PATCH", path: "/chats/:uid/settings", id: "updateChatSettings", actions: may(auth.ChatsSettingsWrite), needs: on, handle: s.patchChatSettings, family: "chats"},
+		{method: "DELETE", path: "/chats/:uid/settings", id: "resetChatSettings", actions: may(auth.ChatsSettingsWrite), needs: on, handle: s.resetChatSettings, family: "chats"},
+		{method: "POST", path: "/chats/:uid/chat/completions", id: "createChatCompletion", actions: may(auth.ChatCompletions, auth.Search), needs: on, handle: s.complete, family: "completions", tell: tellRefusedChat, chats: true},
+	}
+}
+
+// conventionalRoutes are those whose shape others have defined.
+func (s *Server) conventionalRoutes() []*route {
+	const on = feature.ChatCompletions
+	return []*route{
+		{method: "GET", path: "/v1/models", id: "listModels", actions: may(auth.ChatCompletions), needs: on, dialect: openAI, handle: s.listModels, family: "chats"},
+		{method: "GET", path: "/v1/models/*", id: "getModel", actions: may(auth.ChatCompletions), needs: on, dialect: openAI, handle: s.getModel, family: "chats"},
+		{method: "POST", path: "/v1/chat/completions", id: "createCompletion", actions: may(auth.ChatCompletions, auth.Search), needs: on, dialect: openAI, handle: s.completeV1, family: "completions", tell: tellRefusedChat, chats: true},
+		{method: "POST", path: "/v1/responses", id: "createResponse", actions: may(auth.ChatCompletions, auth.Search), needs: on, dialect: openAI, handle: s.respond, family: "completions", tell: tellRefusedChat, chats: true},
+		{method: "GET", path: "/v1/responses/:id", id: "getResponse", actions: may(auth.ChatCompletions), needs: on, dialect: openAI, handle: s.getResponse, family: "chats"},
+		{method: "DELETE", path: "/v1/responses/:id", id: "deleteResponse", actions: may(auth.ChatCompletions), needs: on, dialect: openAI, handle: s.deleteResponse, family: "chats"},
+
+		{method: "POST", path: "/mcp", id: "callMCP", actions: may(auth.Search), needs: feature.MCP, dialect: rpc, handle: s.answerMCP, family: "other"},
+	}
+}
+
+func (s *Server) keyRoutes() []*route {
+	return []*route{
+		{method: "GET", path: "/keys", id: "listKeys", actions: may(auth.KeysGet), query: page, handle: s.listKeys, family: "keys"},
+		{method: "POST", path: "/keys", id: "createKey", actions: may(auth.KeysCreate), handle: s.createKey, family: "keys"},
+		{method: "GET", path: "/keys/:key", id: "getKey", actions: may(auth.KeysGet), handle: s.getKey, family: "keys"},
+		{method: "PATCH", path: "/keys/:key", id: "updateKey", actions: may(auth.KeysUpdate), handle: s.patchKey, family: "keys"},
+		{method: "DELETE", path: "/keys/:key", id: "deleteKey", actions: may(auth.KeysDelete), handle: s.deleteKey, family: "keys"},
+	}
+}
+
+func (s *Server) indexRoutes() []*route {
+	return []*route{
+		{method: "GET", path: "/indexes", id: "listIndexes", actions: may(auth.IndexesGet), query: page, handle: s.listIndexes, family: "indexes"},
+		{method: "POST", path: "/indexes", id: "createIndex", actions: may(auth.IndexesCreate), handle: s.createIndex, family: "indexes", tell: tellIndex(event.IndexCreate)},
+		{method: "GET", path: "/indexes/:uid", id: "getIndex", actions: may(auth.IndexesGet), handle: s.getIndex, family: "indexes"},
+		{method: "PATCH", path: "/indexes/:uid", id: "updateIndex", actions: may(auth.IndexesUpdate), handle: s.patchIndex, family: "indexes", tell: tellIndex(event.IndexUpdate)},
+		{method: "DELETE", path: "/indexes/:uid", id: "deleteIndex", actions: may(auth.IndexesDelete), handle: s.deleteIndex, family: "indexes", tell: tellIndex(event.IndexDelete)},
+		{method: "POST", path: "/swap-indexes", id: "swapIndexes", actions: may(auth.IndexesSwap), handle: s.swapIndexes, family: "indexes", tell: tellIndex(event.IndexSwap)},
+		{method: "GET", path: "/indexes/:uid/stats", id: "getIndexStats", actions: may(auth.StatsGet), handle: s.indexStats, family: "indexes", tell: tellStats(true)},
+	}
+}
+
+func (s *Server) documentRoutes() []*route {
+	const all, one = "/indexes/:uid/documents", "/indexes/:uid/documents/:id"
+	listed := []string{"offset", "limit", "fields", "filter", "ids", "sort", "retrieveVectors"}
+	added := []string{"primaryKey", "csvDelimiter"}
+	return []*route{
+		{method: "GET", path: all, id: "listDocuments", actions: may(auth.DocumentsGet), query: listed, handle: s.listDocuments, family: "documents", tell: tellDocuments(event.DocumentsList)},
+		{method: "POST", path: all, id: "addDocuments", actions: may(auth.DocumentsAdd), query: added, handle: s.putDocuments, family: "documents", tell: tellDocuments(event.DocumentsReplace)},
+		{method: "PUT", path: all, id: "updateDocuments", actions: may(auth.DocumentsAdd), query: added, handle: s.patchDocuments, family: "documents", tell: tellDocuments(event.DocumentsUpdate)},
+		{method: "DELETE", path: all, id: "deleteAllDocuments", actions: may(auth.DocumentsDelete), handle: s.deleteAllDocuments, family: "documents", tell: tellDocuments(event.DocumentsClear)},
+		{method: "POST", path: all + "/fetch", id: "fetchDocuments", actions: may(auth.DocumentsGet), handle: s.fetchDocuments, family: "documents", tell: tellDocuments(event.DocumentsFetch)},
+		{method: "POST", path: all + "/delete-batch", id: "deleteDocuments", actions: may(auth.DocumentsDelete), handle: s.deleteDocuments, family: "documents", tell: tellDocuments(event.DocumentsDeleteBatch)},
+		{method: "POST", path: all + "/delete", id: "deleteDocumentsByFilter", actions: may(auth.DocumentsDelete), handle: s.deleteByFilter, family: "documents", tell: tellDocuments(event.DocumentsDeleteByFilter)},
+		{method: "GET", path: one, id: "getDocument", actions: may(auth.DocumentsGet), query: []string{"fields", "retrieveVectors"}, handle: s.getDocument, family: "documents", tell: tellDocuments(event.DocumentsGet)},
+		{method: "DELETE", path: one, id: "deleteDocument", actions: may(auth.DocumentsDelete), handle: s.deleteDocument, family: "documents", tell: tellDocuments(event.DocumentsDelete)},
+	}
+}
+
+func (s *Server) searchRoutes() []*route {
+	return []*route{
+		{method: "POST", path: "/indexes/:uid/search", id: "search", actions: may(auth.Search), handle: s.search, family: "search", tell: tellSearch},
+		{method: "GET", path: "/indexes/:uid/search", id: "searchByURL", actions: may(auth.Search), query: searchParameters, handle: s.searchByURL, family: "search", tell: tellSearch},
+		{method: "POST", path: "/indexes/:uid/facet-search", id: "searchFacet", actions: may(auth.Search), handle: s.searchFacet, family: "facet_search", tell: tellFacetSearch},
+		{method: "POST", path: "/indexes/:uid/similar", id: "findSimilar", actions: may(auth.Search), handle: s.similar, family: "indexes"},
+		{method: "GET", path: "/indexes/:uid/similar", id: "findSimilarByURL", actions: may(auth.Search), query: similarParameters, handle: s.similarByURL, family: "indexes"},
+		{method: "POST", path: "/multi-search", id: "multiSearch", actions: may(auth.Search), handle: s.multiSearch, family: "multi_search", tell: tellMultiSearch},
+	}
+}
+
+// settingRoutes are those of all settings at once, and of each by itself.
+func (s *Server) settingRoutes() []*route {
+	const all = "/indexes/:uid/settings"
+	rows := []*route{
+		{method: "GET", path: all, id: "getSettings", actions: may(auth.SettingsGet), handle: s.getSettings},
+		{method: "PATCH", path: all, id: "updateSettings", actions: may(auth.SettingsUpdate), handle: s.patchSettings, tell: tellSettings},
+		{method: "DELETE", path: all, id: "resetSettings", actions: may(auth.SettingsUpdate), handle: s.resetSettings, tell: tellSettingsReset},
+	}
+	patched := settings.SettingRoutes()
+	for _, name := range slices.Sorted(maps.Keys(patched)) {
+		verbs := []string{"PUT"}
+		switch {
+		case name == "chat":
+			verbs = []string{"PATCH", "PUT"} // older clients put it
+		case patched[name]:
+			verbs = []string{"PATCH"}
+		}
+		path, noun, tell := all+"/"+name, settingNoun(name), tellSetting(name)
+		rows = append(rows, &route{method: "GET", path: path, id: "get" + noun, actions: may(auth.SettingsGet), handle: s.getSetting(name)})
+		for i, verb := range verbs {
+			id := []string{"update", "put"}[i] + noun
+			rows = append(rows, &route{method: verb, path: path, id: id, actions: may(auth.SettingsUpdate), handle: s.putSetting(name), tell: tell})
+		}
+		rows = append(rows, &route{method: "DELETE", path: path, id: "reset" + noun, actions: may(auth.SettingsUpdate), handle: s.resetSetting(name), tell: tell})
+	}
+	for _, row := range rows {
+		row.family = "settings"
+	}
+	return rows
+}
+
+func (s *Server) taskRoutes() []*route {
+	listed := append([]string{"limit", "from", "reverse"}, taskFilters...)
+	return []*route{
+		{method: "GET", path: "/tasks", id: "listTasks", actions: may(auth.TasksGet), query: listed, handle: s.listTasks, family: "tasks", tell: tellTasks(event.TasksList)},
+		{method: "DELETE", path: "/tasks", id: "deleteTasks", actions: may(auth.TasksDelete), query: taskFilters, handle: s.deleteTasks, family: "tasks", tell: tellTasks(event.TasksDelete)},
+		{method: "POST", path: "/tasks/cancel", id: "cancelTasks", actions: may(auth.TasksCancel), query: taskFilters, handle: s.cancelTasks, family: "tasks", tell: tellTasks(event.TasksCancel)},
+		{method: "GET", path: "/tasks/:uid", id: "getTask", actions: may(auth.TasksGet), handle: s.getTask, family: "tasks", tell: tellTasks(event.TasksGet)},
+		{method: "GET", path: "/batches", id: "listBatches", actions: may(auth.TasksGet), query: listed, handle: s.listBatches, family: "tasks"},
+		{method: "GET", path: "/batches/:uid", id: "getBatch", actions: may(auth.TasksGet), handle: s.getBatch, family: "tasks"},
+	}
+}
+
+// pageRoutes are the pages for people, and their files.
+func (s *Server) pageRoutes() []*route {
+	if !s.Console {
+		return nil
+	}
+	s.consoleFiles = console.Files()
+	return []*route{
+		{method: "GET", path: "/", public: true, handle: s.visit, family: "other"},
+		{method: "GET", path: "/console/:file?", public: true, handle: s.consoleFile, family: "other"},
+	}
+}
+
+// settingNoun names the setting of a path in an operationId: "StopWordsSetting".
+func settingNoun(name string) string {
+	var b strings.Builder
+	for word := range strings.SplitSeq(name, "-") {
+		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return b.String() + "Setting"
+}
+
+// page are the query parameters of a list.
+var page = []string{"offset", "limit"}
+
+func may(actions ...auth.Action) []auth.Action { return actions }

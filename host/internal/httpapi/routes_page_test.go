@@ -16,15 +16,14 @@ import (
 // names, to the routes that there are.
 func TestRoutesPage(t *testing.T) {
 	r := newRig(t, wish{})
-	actions := httpapi.Actions(r.server)
-	routes := httpapi.Routes(r.server)
+	routes := httpapi.Table(r.server)
 	if len(routes) < 90 {
 		t.Fatalf("found %d routes, want all of them", len(routes))
 	}
-	slices.SortStableFunc(routes, func(a, b string) int { // by path, and then by method
-		_, a, _ = strings.Cut(a, " ")
-		_, b, _ = strings.Cut(b, " ")
-		return cmp.Compare(a, b)
+	slices.SortStableFunc(routes, func(a, b httpapi.Row) int { // by path, and then by method
+		methodA, pathA, _ := strings.Cut(a.Name, " ")
+		methodB, pathB, _ := strings.Cut(b.Name, " ")
+		return cmp.Or(cmp.Compare(pathA, pathB), cmp.Compare(methodA, methodB))
 	})
 	var b strings.Builder
 	b.WriteString("# Routes\n\nWritten by `UPDATE=1 go test ./host/internal/httpapi -run TestRoutesPage`. Where the host has a master key, a caller's key must allow the action; it is sent as `Authorization: Bearer KEY`, whose `Bearer` may be in any case (RFC 9110, section 11.1). Routes below `/chats`, `/logs` and `/network`,\n" +
@@ -32,11 +31,14 @@ func TestRoutesPage(t *testing.T) {
 		"| route | action |\n|---|---|\n")
 	parameter := regexp.MustCompile(`:(\w+)`)
 	for _, route := range routes {
-		action := "none: it asks for no key"
-		if a := actions[route]; a != "" {
-			action = "`" + strings.ReplaceAll(a, " ", "` and `") + "`"
+		action := "`" + strings.Join(route.Actions, "` and `") + "`"
+		switch {
+		case route.Public:
+			action = "none: it asks for no key"
+		case len(route.Actions) == 0:
+			action = "none: any valid key will do"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s |\n", parameter.ReplaceAllString(route, "{$1}"), action)
+		fmt.Fprintf(&b, "| `%s` | %s |\n", parameter.ReplaceAllString(route.Name, "{$1}"), action)
 	}
 	const page = "../../ROUTES.md"
 	old, err := os.ReadFile(page)

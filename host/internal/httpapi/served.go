@@ -33,11 +33,6 @@ func failureOf(a *access) *chat.Failure {
 	return f
 }
 
-// asks reports whether a route is one of chats.
-func asks(route string) bool {
-	return route == completionsPath || route == completionsV1 || route == responsesV1
-}
-
 // NoRoute is the route of a request that has none: it names what is not there,
 // asks what a page may do, or is no HTTP.
 const NoRoute = "none"
@@ -58,7 +53,7 @@ func (s *Server) done(a *access, o *chat.Outcome) {
 		return
 	}
 	served := Served{Method: a.method, Route: a.route, Status: a.status, Took: a.took(), Chat: o, First: a.first, Failure: failure}
-	if asks(a.route) && o == nil && a.err != nil {
+	if a.chats() && o == nil && a.err != nil {
 		served.Refused = a.err.Code.String()
 	}
 	s.Served(&served)

@@ -125,6 +125,7 @@ var errShutdown = errors.New("the host is shutting down")
 type Server struct {
 	Deps
 	app     *fiber.App
+	table   []*route
 	mcp     *mcp.Endpoint
 	conns   conns
 	streams streams
@@ -175,7 +176,10 @@ func New(d Deps) *Server {
 		s.Log.Error().Str("panic", what).Bytes("stack", stack).Msg("handler panicked")
 	}})
 	s.app.Use(s.around)
-	s.routes()
+	s.table = s.routes()
+	for _, rt := range s.table {
+		s.serve(rt)
+	}
 	s.app.Server().Handler = s.screen(s.app.Handler())
 	return s
 }

@@ -14,7 +14,7 @@ const (
 )
 
 // trace begins the step of a chat, which the end of its access ends.
-func (s *Server) trace(ctx context.Context, r *call, route string) context.Context {
+func (s *Server) trace(ctx context.Context, r *call) context.Context {
 	if s.Tracer == nil {
 		return ctx
 	}
@@ -24,7 +24,7 @@ func (s *Server) trace(ctx context.Context, r *call, route string) context.Conte
 	a.traceID = s.Tracer.ID(ctx)
 	a.step.Text("request_id", a.id)
 	a.step.Text("http.request.method", a.method)
-	a.step.Text("http.route", route)
+	a.step.Text("http.route", a.route)
 	return ctx
 }
 

@@ -3,84 +3,11 @@ package httpapi
 import (
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/auth"
-	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/openai"
 )
-
-const (
-	completionsV1 = "/v1/chat/completions"
-	responsesV1   = "/v1/responses"
-)
-
-// routesV1 are the routes of OpenAI's API, with the actions that each asks for.
-func (s *Server) routesV1() {
-	s.routeV1("GET", "/v1/models", s.listModels, auth.ChatCompletions)
-	s.routeV1("GET", "/v1/models/*", s.getModel, auth.ChatCompletions)
-	s.routeV1("POST", completionsV1, s.completeV1, auth.ChatCompletions, auth.Search)
-	s.routeV1("POST", responsesV1, s.respond, auth.ChatCompletions, auth.Search)
-	s.routeV1("GET", responsesV1+"/:id", s.getResponse, auth.ChatCompletions)
-	s.routeV1("DELETE", responsesV1+"/:id", s.deleteResponse, auth.ChatCompletions)
-}
-
-// routeV1 adds a route of /v1. Unlike [Server.route] it passes over query
-// parameters that it does not know: clients add some every month.
-func (s *Server) routeV1(method, path string, h handler, actions ...auth.Action) {
-	h = s.told(method, path, h)
-	guarded := func(c *fiber.Ctx) error {
-		if err := s.Features.Require(feature.ChatCompletions, ""); err != nil {
-			return err
-		}
-		caller, err := s.Auth.Authenticate(bearer(c))
-		if err != nil {
-			return err
-		}
-		for _, action := range actions {
-			if err := caller.Require(action); err != nil {
-				return openai.Denied(apierr.From(err).Message)
-			}
-		}
-		a, _ := accessOf(c)
-		return h(&call{Ctx: c, caller: caller, access: a, limit: s.bodyLimit(actions[0])})
-	}
-	s.app.Add(method, path, guarded).Name(nameOf(actions))
-	if method == fiber.MethodGet {
-		s.app.Add(fiber.MethodHead, path, guarded)
-	}
-}
-
-// nameOf is the name of a route that asks for actions.
-func nameOf(actions []auth.Action) string {
-	names := make([]string, len(actions))
-	for i, a := range actions {
-		names[i] = string(a)
-	}
-	return strings.Join(names, " ")
-}
-
-// bearer is what the header Authorization says, or would say of the key in a
-// header that other APIs have.
-func bearer(c *fiber.Ctx) string {
-	if h := c.Get(fiber.HeaderAuthorization); h != "" {
-		return h
-	}
-	for _, name := range []string{"Api-Key", "X-Api-Key"} {
-		if key := c.Get(name); key != "" {
-			return "Bearer " + key
-		}
-	}
-	return ""
-}
-
-// onV1 reports whether a request is for /v1.
-func onV1(c *fiber.Ctx) bool {
-	return strings.HasPrefix(c.Path(), "/v1/") || c.Path() == "/v1"
-}
 
 // failV1 answers with e.
 func failV1(c *fiber.Ctx, e *openai.Error) error {

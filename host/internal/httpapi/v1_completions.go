@@ -28,7 +28,7 @@ func (s *Server) completeV1(r *call) error {
 	if err != nil {
 		return err
 	}
-	q := s.questionV1(r, completionsV1, request.Model, &target)
+	q := s.questionV1(r, request.Model, &target)
 	q.body = request.Body(target.Model, target.Source)
 	if n := request.Tokens(); n > 0 && n <= fewTokens {
 		q.options.Indexes = []string{}
@@ -45,8 +45,8 @@ func (s *Server) completeV1(r *call) error {
 }
 
 // questionV1 is what a route of /v1 asks target, which its client calls model.
-func (s *Server) questionV1(r *call, route, model string, target *chat.Target) *question {
-	q := &question{route: route, workspace: target.Workspace, options: chat.Options{
+func (s *Server) questionV1(r *call, model string, target *chat.Target) *question {
+	q := &question{workspace: target.Workspace, options: chat.Options{
 		Model: model, Unnamed: target.Model == "", Estimate: true,
 		Failure: func(e *apierr.Error) []byte { return openai.FromError(e).Frames() },
 	}}

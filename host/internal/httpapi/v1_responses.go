@@ -35,7 +35,7 @@ func (s *Server) respond(r *call) error {
 		history = found
 	}
 	lookup := func(id string) (json.RawMessage, bool) { return s.Responses.Item(owner, id) }
-	q := s.questionV1(r, responsesV1, request.Model, &target)
+	q := s.questionV1(r, request.Model, &target)
 	if q.body, err = request.Body(history, lookup, target.Model, target.Source); err != nil {
 		return err
 	}
