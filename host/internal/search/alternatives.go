@@ -15,7 +15,7 @@ const longestJoin = 3
 // newGraph looks up the units and what may stand for them: synonyms as good as
 // the words themselves, words written in one (a typo for each space) and words
 // written apart (one typo).
-func (s *searcher) newGraph(units []text.Unit) (*graph, error) {
+func (s *ranker) newGraph(units []text.Unit) (*graph, error) {
 	g := &graph{n: len(units)}
 	for i, u := range units {
 		e, err := s.expand(u)
@@ -36,7 +36,7 @@ func (s *searcher) newGraph(units []text.Unit) (*graph, error) {
 }
 
 // synonyms adds what stands for the words from units[i] on.
-func (s *searcher) synonyms(g *graph, units []text.Unit, i int) error {
+func (s *ranker) synonyms(g *graph, units []text.Unit, i int) error {
 	if len(s.plan.synonyms) == 0 {
 		return nil
 	}
@@ -54,7 +54,7 @@ func (s *searcher) synonyms(g *graph, units []text.Unit, i int) error {
 
 // alternative adds e as an edge for the words, side by side, where there are
 // documents that have them.
-func (s *searcher) alternative(g *graph, e *edge, ws []text.Word, cost uint8) error {
+func (s *ranker) alternative(g *graph, e *edge, ws []text.Word, cost uint8) error {
 	docs, err := s.phrase(ws)
 	if err != nil || docs.IsEmpty() {
 		return err
@@ -70,7 +70,7 @@ func (s *searcher) alternative(g *graph, e *edge, ws []text.Word, cost uint8) er
 }
 
 // joins adds the words from units[i] on written in one.
-func (s *searcher) joins(g *graph, units []text.Unit, i int) error {
+func (s *ranker) joins(g *graph, units []text.Unit, i int) error {
 	if units[i].Phrase {
 		return nil
 	}
@@ -100,7 +100,7 @@ func (s *searcher) joins(g *graph, units []text.Unit, i int) error {
 
 // splits adds the word of units[i] written as two. A word that the index has as
 // it is written is left whole.
-func (s *searcher) splits(g *graph, units []text.Unit, i int) error {
+func (s *ranker) splits(g *graph, units []text.Unit, i int) error {
 	if units[i].Phrase || g.edges[i].within[0].Intersects(s.universe) {
 		return nil
 	}

@@ -26,7 +26,7 @@ func itself(w *text.Word) (out []derived) {
 }
 
 // expand looks a unit up: the edge that stands for it alone.
-func (s *searcher) expand(u text.Unit) (*edge, error) {
+func (s *ranker) expand(u text.Unit) (*edge, error) {
 	if u.Phrase {
 		docs, err := s.phrase(u.Words)
 		return &edge{words: u.Words, own: true, within: [3]*roaring.Bitmap{docs, docs, docs}}, err
@@ -35,7 +35,7 @@ func (s *searcher) expand(u text.Unit) (*edge, error) {
 }
 
 // expandWord looks a word up, as it may be written.
-func (s *searcher) expandWord(forms []text.Form, prefix bool, typos int) (*edge, error) {
+func (s *ranker) expandWord(forms []text.Form, prefix bool, typos int) (*edge, error) {
 	e := &edge{own: true, forms: forms, prefix: prefix, typos: typos, derived: make([][]derived, len(s.view.Segs))}
 	for i := range e.within {
 		e.within[i] = roaring.New()
@@ -60,7 +60,7 @@ func (s *searcher) expandWord(forms []text.Form, prefix bool, typos int) (*edge,
 
 // lookup finds what a segment has for m, in attributes of some alphabets, and adds
 // its documents to e.within.
-func (s *searcher) lookup(seg *folder.Segment, m *text.Matcher, in text.AlphabetSet, e *edge) ([]derived, error) {
+func (s *ranker) lookup(seg *folder.Segment, m *text.Matcher, in text.AlphabetSet, e *edge) ([]derived, error) {
 	dict, err := seg.Dict(folder.FieldWords)
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (s *searcher) lookup(seg *folder.Segment, m *text.Matcher, in text.Alphabet
 
 // documentsOf returns the documents of a segment that have a word where it may
 // count, numbered within the segment. Only for reading.
-func (s *searcher) documentsOf(seg *folder.Segment, dict folder.Dictionary, d derived) (*roaring.Bitmap, error) {
+func (s *ranker) documentsOf(seg *folder.Segment, dict folder.Dictionary, d derived) (*roaring.Bitmap, error) {
 	docs, err := seg.Postings(dict, []byte(d.term))
 	if err != nil || s.plan.fields.all(d.typos, d.in) {
 		return docs, err
@@ -127,7 +127,7 @@ func (s *searcher) documentsOf(seg *folder.Segment, dict folder.Dictionary, d de
 
 // universeIn returns the documents of a segment that may match, numbered within
 // it.
-func (s *searcher) universeIn(seg *folder.Segment) *roaring.Bitmap {
+func (s *ranker) universeIn(seg *folder.Segment) *roaring.Bitmap {
 	if s.parts == nil || s.partsOf != s.universe {
 		s.parts, s.partsOf = map[*folder.Segment]*roaring.Bitmap{}, s.universe
 	}
@@ -140,7 +140,7 @@ func (s *searcher) universeIn(seg *folder.Segment) *roaring.Bitmap {
 }
 
 // word returns the documents that have a word, without typos.
-func (s *searcher) word(w *text.Word) (*roaring.Bitmap, error) {
+func (s *ranker) word(w *text.Word) (*roaring.Bitmap, error) {
 	out := roaring.New()
 	for i := range s.view.Segs {
 		seg := &s.view.Segs[i]
@@ -161,7 +161,7 @@ func (s *searcher) word(w *text.Word) (*roaring.Bitmap, error) {
 
 // phrase returns the documents that have all words side by side in one
 // attribute.
-func (s *searcher) phrase(ws []text.Word) (*roaring.Bitmap, error) {
+func (s *ranker) phrase(ws []text.Word) (*roaring.Bitmap, error) {
 	docs := s.universe.Clone()
 	for i := range ws {
 		b, err := s.word(&ws[i])
@@ -190,7 +190,7 @@ func (s *searcher) phrase(ws []text.Word) (*roaring.Bitmap, error) {
 }
 
 // phraseSpots returns, for each of the documents, where the phrase stands.
-func (s *searcher) phraseSpots(ws []text.Word, docs []uint32) ([][]spot, error) {
+func (s *ranker) phraseSpots(ws []text.Word, docs []uint32) ([][]spot, error) {
 	var starts [][]spot
 	for i, w := range ws {
 		here := make([][]spot, len(docs))

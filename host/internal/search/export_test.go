@@ -71,7 +71,7 @@ func Apart(a, b [][2]int) int {
 		}
 		return out
 	}
-	s := &searcher{plan: &plan{}}
+	s := &ranker{plan: &rankPlan{}}
 	return int(s.apart(spots(a), spots(b)))
 }
 

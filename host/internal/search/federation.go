@@ -173,7 +173,10 @@ func (w *federated) run(ctx context.Context) error {
 			return err
 		}
 	}
-	slices.SortStableFunc(w.hits, func(a, b FederatedHit) int { return compareHits(&a, &b) })
+	slices.SortStableFunc(w.hits, func(a, b FederatedHit) int {
+		x, y := a.standing(), b.standing()
+		return x.compare(&y)
+	})
 	w.res.Hits = page(w.unique(), w.res.Offset, w.res.Limit)
 	if n := w.res.SemanticHits; n != nil {
 		for i := range w.res.Hits {
@@ -338,6 +341,11 @@ func (q *MultiQuery) federated(i int, h Hit) FederatedHit {
 	}
 	out.WeightedScore = h.Score * out.weight
 	return out
+}
+
+// standing is what orders h.
+func (h *FederatedHit) standing() standing {
+	return standing{h.order, h.weight, h.WeightedScore, h.Remote}
 }
 
 // unique returns the hits, which are in order, without those that have stood

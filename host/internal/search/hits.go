@@ -86,25 +86,3 @@ func (ix *index) suspect(f *folder.Folder, why error) {
 		ix.service.opts.Log(fmt.Sprintf("index %q is built anew from its documents", ix.uid()), why)
 	}
 }
-
-// highlight.NewMarker returns what finds in texts what s looked for.
-func (s *searcher) newMarker() (*highlight.Marker, error) {
-	m := highlight.NewMarker(s.plan.settings, s.plan.query.Locales)
-	if s.graph == nil {
-		return m, nil
-	}
-	for _, e := range s.graph.edges {
-		if e.words != nil {
-			m.AddPhrase(e.from, e.words)
-			continue
-		}
-		for _, f := range e.forms {
-			w, err := s.fuzzy.Matcher(f.Term, e.prefix, e.typos)
-			if err != nil {
-				return nil, err
-			}
-			m.AddWord(e.from, f.In, w)
-		}
-	}
-	return m, nil
-}

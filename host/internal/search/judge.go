@@ -51,7 +51,7 @@ const (
 )
 
 // judge works out the rankings of docs, which all have units.
-func (s *searcher) judge(units unitSet, docs []uint32, list []found) error {
+func (s *ranker) judge(units unitSet, docs []uint32, list []found) error {
 	asked := units.list()
 	places := make([][][]spot, s.graph.n) // unit, document
 	for _, u := range asked {
@@ -90,7 +90,7 @@ func (s *searcher) judge(units unitSet, docs []uint32, list []found) error {
 }
 
 // edgeSpots adds where docs have the n-th edge to the places of its units.
-func (s *searcher) edgeSpots(n int, e *edge, docs []uint32, places [][][]spot) error {
+func (s *ranker) edgeSpots(n int, e *edge, docs []uint32, places [][][]spot) error {
 	here := places[e.from]
 	if !e.own {
 		here = make([][]spot, len(docs))
@@ -127,7 +127,7 @@ func (s *searcher) edgeSpots(n int, e *edge, docs []uint32, places [][][]spot) e
 
 // judgeOne works out the rules for one document; at are the places of each unit
 // in it.
-func (s *searcher) judgeOne(at [][]spot, r *ranking) {
+func (s *ranker) judgeOne(at [][]spot, r *ranking) {
 	for u := range at {
 		field, pos, rest, exact := s.best(at[u])
 		r.rest += uint16(rest)
@@ -144,7 +144,7 @@ func (s *searcher) judgeOne(at [][]spot, r *ranking) {
 
 // best returns the rank of the best attribute among the places with the fewest
 // typos, the first place in it, and whether the very word stands anywhere.
-func (s *searcher) best(at []spot) (field, pos uint32, rest uint8, exact bool) {
+func (s *ranker) best(at []spot) (field, pos uint32, rest uint8, exact bool) {
 	typos := uint8(math.MaxUint8)
 	field, pos = unknownRank, maxPlace
 	for _, x := range at {
@@ -169,7 +169,7 @@ const manySpots = 256
 
 // apart is the smallest distance between two neighbours of the query: 1 side by
 // side, one more in the wrong order.
-func (s *searcher) apart(a, b []spot) uint16 {
+func (s *ranker) apart(a, b []spot) uint16 {
 	best := uint16(farApart)
 	if len(a)*len(b) <= manySpots {
 		for i := range a {
@@ -199,7 +199,7 @@ func (s *searcher) apart(a, b []spot) uint16 {
 }
 
 // between is the distance between two places.
-func (s *searcher) between(x, y *spot) uint16 {
+func (s *ranker) between(x, y *spot) uint16 {
 	if x.field != y.field {
 		return farApart
 	}

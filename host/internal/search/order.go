@@ -26,12 +26,12 @@ type orderStep struct {
 
 // orderRules is what orders the hits of a search beside those of others, the
 // same whether it has words or not.
-func (p *plan) orderRules() []settings.Criterion {
+func (p *rankPlan) orderRules() []settings.Criterion {
 	return p.settings.Rules(p.criteria, true, p.strategy)
 }
 
 // orderShape is the kind of each step of the order, fit to be compared.
-func (p *plan) orderShape() []string {
+func (p *rankPlan) orderShape() []string {
 	var out []string
 	for _, r := range p.orderRules() {
 		switch {
@@ -69,7 +69,7 @@ func apartAt(a, b []string) (step int, ok bool) {
 }
 
 // orders returns the steps of each document of list.
-func (s *searcher) orders(list []found) ([][]orderStep, error) {
+func (s *ranker) orders(list []found) ([][]orderStep, error) {
 	out := make([][]orderStep, len(list))
 	byDoc := make([]int, len(list)) // columns are read in the order of documents
 	for i := range byDoc {
@@ -115,14 +115,22 @@ func (s *searcher) orders(list []found) ([][]orderStep, error) {
 	return out, nil
 }
 
-// compareHits orders hits of several searches, the better first.
-func compareHits(a, b *FederatedHit) int {
-	for i := range min(len(a.order), len(b.order)) {
-		x, y := &a.order[i], &b.order[i]
+// A standing is what orders a hit among those of other searches.
+type standing struct {
+	steps    []orderStep
+	weight   float64 // of its search
+	weighted float64 // its score times that
+	remote   string  // the host that found it; "": this one
+}
+
+// compare orders hits of several searches, the better first.
+func (a *standing) compare(b *standing) int {
+	for i := range min(len(a.steps), len(b.steps)) {
+		x, y := &a.steps[i], &b.steps[i]
 		c := 0
 		switch {
 		case x.texts != y.texts || x.kind != y.kind || x.down != y.down: // of another host, maybe
-		case (x.hidden || y.hidden) && a.Remote != b.Remote:
+		case (x.hidden || y.hidden) && a.remote != b.remote:
 		case x.texts && x.blank && y.blank: // their weights alone would decide
 		case x.texts:
 			c = cmp.Compare(y.score*b.weight, x.score*a.weight)
@@ -133,5 +141,5 @@ func compareHits(a, b *FederatedHit) int {
 			return c
 		}
 	}
-	return cmp.Compare(b.WeightedScore, a.WeightedScore)
+	return cmp.Compare(b.weighted, a.weighted)
 }

@@ -87,7 +87,7 @@ func (s *Service) matchingDocuments(ctx context.Context, rd *reading, v *folder.
 
 // addNearest adds to candidates what is near the question in meaning.
 func (s *searcher) addNearest(sp *vector.Memory, m *semantics, candidates []candidate) ([]candidate, error) {
-	near, _, err := s.near(sp, m)
+	near, _, err := s.near(sp, &m.meaning)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/search/attribute"
@@ -17,21 +16,12 @@ import (
 // A plan is what a search goes by: its query and the settings of its index,
 // checked.
 type plan struct {
-	query    *Query
-	parsed   text.Query
-	page     paging
-	strategy settings.Strategy
-	criteria []settings.Criterion // of the parameter sort
-	distinct string               // the attribute; "": none
-	facets   []string
-	crops    []highlight.Crop
-	fields   fields
-	typo     typoPolicy
-	// synonyms are, by words with spaces between, what stands for them.
-	synonyms    map[string][][]text.Word
-	byAttribute bool // words of one attribute are near, wherever they stand
-	settings    *settings.Settings
-	semantics   *semantics // nil: by words alone
+	rankPlan
+	query     *Query
+	page      paging
+	facets    []string
+	crops     []highlight.Crop
+	semantics *semantics // nil: by words alone
 }
 
 // newPlan checks q against the index. A mistake is an [apierr.Error] with the
@@ -42,7 +32,11 @@ func newPlan(ctx context.Context, m *meta, q *Query, ruled bool) (*plan, error) 
 	if len(q.Q) > text.MaxQueryText {
 		q.Q = strings.Clone(text.Clip(q.Q, text.MaxQueryText))
 	}
-	p := &plan{query: q, settings: s, strategy: q.MatchingStrategy, byAttribute: s.ProximityPrecision == settings.ByAttribute}
+	p := &plan{query: q}
+	p.rankPlan = rankPlan{
+		settings: s, strategy: q.MatchingStrategy, byAttribute: s.ProximityPrecision == settings.ByAttribute,
+		threshold: q.RankingScoreThreshold, details: q.ShowRankingScoreDetails, locales: q.Locales, unlike: q.unlike,
+	}
 	if p.strategy == "" {
 		p.strategy = settings.Last
 	}
@@ -50,6 +44,7 @@ func newPlan(ctx context.Context, m *meta, q *Query, ruled bool) (*plan, error) 
 	if p.page, err = q.paging(s.Pagination.MaxTotalHits); err != nil {
 		return nil, err
 	}
+	p.need = p.page.end()
 	if err := q.check(); err != nil {
 		return nil, err
 	}
@@ -78,74 +73,6 @@ func newPlan(ctx context.Context, m *meta, q *Query, ruled bool) (*plan, error) 
 	p.parsed = qp.Parse(q.Q)
 	return p, nil
 }
-
-// rules returns the order of the hits.
-func (p *plan) rules() []settings.Criterion {
-	return p.settings.Rules(p.criteria, len(p.parsed.Units) > 0, p.strategy)
-}
-
-// A typoPolicy says how many typos a word may have.
-type typoPolicy struct {
-	enabled bool
-	one     int // the least characters for one typo
-	two     int // and for two
-	never   map[string]bool
-	numbers bool // numbers may have typos, too
-}
-
-func newTypoPolicy(t *settings.TypoTolerance) typoPolicy {
-	p := typoPolicy{enabled: t.Enabled, one: t.OneTypo, two: t.TwoTypos, never: map[string]bool{}, numbers: !t.DisableOnNumbers}
-	for _, w := range t.DisableOnWords {
-		p.never[text.Fold(w)] = true
-	}
-	return p
-}
-
-// allowed is how many typos a word may have.
-func (p *typoPolicy) allowed(term string) int {
-	switch n := utf8.RuneCountInString(term); {
-	case !p.enabled, n < p.one, p.never[term], !p.numbers && strings.Trim(term, "0123456789") == "":
-		return 0
-	case n < p.two:
-		return 1
-	}
-	return 2
-}
-
-// fields says in which fields words count, by the fields' numbers.
-type fields struct {
-	ranks []uint16 // for the rule attribute, best first
-	in    []bool   // words count; nil: in all
-	typos []bool   // words with typos count, too; nil: in all
-	// alphabets are those that words are looked for in; nil: in the common one.
-	alphabets []text.AlphabetSet
-}
-
-// all reports whether a word with so many typos, of some alphabets, counts in all
-// fields.
-func (f *fields) all(typos uint8, in text.AlphabetSet) bool {
-	return f.in == nil && (typos == 0 || f.typos == nil) && (f.alphabets == nil || in == text.AllAlphabets)
-}
-
-// counts reports whether such a word counts in a field.
-func (f *fields) counts(field uint16, typos uint8, in text.AlphabetSet) bool {
-	return at(f.in, field) && (typos == 0 || at(f.typos, field)) &&
-		(f.alphabets == nil || int(field) < len(f.alphabets) && f.alphabets[field]&in != 0)
-}
-
-// at reports list[i]. A field newer than the list is one that this search does
-// not know.
-func at(list []bool, i uint16) bool { return list == nil || int(i) < len(list) && list[i] }
-
-// rank is a field's rank for the rule attribute.
-func (f *fields) rank(field uint16) uint32 {
-	if int(field) < len(f.ranks) {
-		return uint32(f.ranks[field])
-	}
-	return unknownRank
-}
-
-const unknownRank = 1<<16 - 1
 
 // fieldsFor returns where words count in a search on attributes, in languages;
 // nil, or attributes with "*", means all that are searchable, or languages. For
@@ -183,15 +110,11 @@ func (m *meta) fieldsFor(attributes, locales []string, ruled bool) (fields, erro
 
 // leaveOut makes words count only in fields that are searched, where the folder
 // has others too.
-func (f *fields) leaveOut(m *meta, sc *folder.Schema) {
+func (m *meta) leaveOut(f *fields, sc *folder.Schema) {
 	if !sc.Excess(settings.SchemaOf(&m.Settings)) {
 		return
 	}
-	searched := m.fieldsBelow(m.Settings.SearchableAttributes)
-	for i := range searched {
-		searched[i] = searched[i] && at(f.in, uint16(i))
-	}
-	f.in = searched
+	f.narrow(m.fieldsBelow(m.Settings.SearchableAttributes))
 }
 
 // fieldsBelow says of each field whether it is one of the attributes or below

@@ -34,7 +34,7 @@ const maxRanked = 20_000
 
 // rank hands the documents of b to the results, ordered by rules, until these
 // have enough.
-func (s *searcher) rank(b bucket, rules []settings.Criterion) error {
+func (s *ranker) rank(b bucket, rules []settings.Criterion) error {
 	if s.results.full() || b.docs.IsEmpty() {
 		return nil
 	}
@@ -86,7 +86,7 @@ func (s *searcher) rank(b bucket, rules []settings.Criterion) error {
 }
 
 // oldest hands docs on in the order of insertion.
-func (s *searcher) oldest(b bucket, docs []uint32) error {
+func (s *ranker) oldest(b bucket, docs []uint32) error {
 	type place struct {
 		seq float64
 		doc uint32
@@ -117,7 +117,7 @@ func (b *bucket) ranking() ranking {
 
 // sorted orders docs, which are those of b or a part of them, by rules that
 // look at each, and equal ones by rest.
-func (s *searcher) sorted(b bucket, rules, rest []settings.Criterion, docs []uint32) error {
+func (s *ranker) sorted(b bucket, rules, rest []settings.Criterion, docs []uint32) error {
 	list, err := s.compared(b, rules, docs)
 	if err != nil {
 		return err
@@ -170,7 +170,7 @@ func (s *searcher) sorted(b bucket, rules, rest []settings.Criterion, docs []uin
 }
 
 // compared returns docs with what rules compare them by.
-func (s *searcher) compared(b bucket, rules []settings.Criterion, docs []uint32) ([]found, error) {
+func (s *ranker) compared(b bucket, rules []settings.Criterion, docs []uint32) ([]found, error) {
 	list := make([]found, len(docs))
 	base := ranking{words: uint16(len(b.units.list())), typos: uint16(b.typos), match: noExactMatch}
 	for i, d := range docs {
@@ -214,7 +214,7 @@ func (s *searcher) compared(b bucket, rules []settings.Criterion, docs []uint32)
 }
 
 // keys returns what docs are sorted by under a rule.
-func (s *searcher) keys(r *settings.Criterion, docs []uint32) ([]folder.SortKey, error) {
+func (s *ranker) keys(r *settings.Criterion, docs []uint32) ([]folder.SortKey, error) {
 	if r.Kind == settings.FieldRule {
 		return s.view.SortKeys(r.Field, docs, r.Descending)
 	}

@@ -36,7 +36,7 @@ func (r *results) missing() int {
 }
 
 // add takes the next document.
-func (r *results) add(s *searcher, f *found) {
+func (r *results) add(s *ranker, f *found) {
 	if !f.byMeaning {
 		f.score = s.score(&f.ranking)
 	}
@@ -107,7 +107,7 @@ func (d *distinctSeen) take(v *folder.View, doc uint32) (bool, error) {
 
 // values returns what each document of list has in an attribute, as far as it
 // counts for being distinct; none of it for "".
-func (s *searcher) values(attribute string, list []found) ([][]string, error) {
+func (s *ranker) values(attribute string, list []found) ([][]string, error) {
 	out := make([][]string, len(list))
 	if attribute == "" {
 		return out, nil

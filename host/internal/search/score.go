@@ -17,7 +17,7 @@ import (
 type step struct{ have, of float64 }
 
 // steps returns how far each kind of rule about texts got.
-func (s *searcher) steps(r *ranking, kind settings.CriterionKind) []step {
+func (s *ranker) steps(r *ranking, kind settings.CriterionKind) []step {
 	n := len(s.plan.parsed.Units)
 	units := float64(n)
 	switch kind {
@@ -47,12 +47,12 @@ const mostRest = 20
 
 // score is a ranking as a number from 0 to 1: each rule divides what the ones
 // before left undecided.
-func (s *searcher) score(r *ranking) float64 {
+func (s *ranker) score(r *ranking) float64 {
 	return s.scoreBy(r, s.rules)
 }
 
 // scoreBy is the score by some rules.
-func (s *searcher) scoreBy(r *ranking, rules []settings.Criterion) float64 {
+func (s *ranker) scoreBy(r *ranking, rules []settings.Criterion) float64 {
 	if len(s.plan.parsed.Units) == 0 {
 		return 1
 	}
@@ -77,7 +77,7 @@ type extras struct {
 }
 
 // extras works them out for the hits.
-func (s *searcher) extras(list []found) (extras, error) {
+func (s *ranker) extras(list []found) (extras, error) {
 	var x extras
 	order := make([]int, len(list)) // columns are read in the order of documents
 	for i := range order {
@@ -99,7 +99,7 @@ func (s *searcher) extras(list []found) (extras, error) {
 			x.away[n] = away[i]
 		}
 	}
-	if !s.plan.query.ShowRankingScoreDetails {
+	if !s.plan.details {
 		return x, nil
 	}
 	x.keys = make([][]folder.SortKey, len(s.rules))
@@ -146,7 +146,7 @@ type ruleDetail struct {
 
 // details writes how each rule judged the i-th hit, as an object in the order
 // of the rules. Values of attributes that are not displayed are left out.
-func (s *searcher) details(h *found, i int, x *extras) json.RawMessage {
+func (s *ranker) details(h *found, i int, x *extras) json.RawMessage {
 	out := []byte{'{'}
 	put := func(name string, d ruleDetail) {
 		if len(out) > 1 {
@@ -180,7 +180,7 @@ func (s *searcher) details(h *found, i int, x *extras) json.RawMessage {
 }
 
 // detail fills in what a rule about texts says.
-func (s *searcher) detail(d *ruleDetail, r *ranking, kind settings.CriterionKind) {
+func (s *ranker) detail(d *ruleDetail, r *ranking, kind settings.CriterionKind) {
 	n := len(s.plan.parsed.Units)
 	steps := s.steps(r, kind)
 	share := func(st step) *float64 { return new(st.have / st.of) }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -15,8 +14,6 @@ import (
 	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/search/filter"
 	"github.com/parley-search/parley/host/internal/search/folder"
-	"github.com/parley-search/parley/host/internal/search/settings"
-	"github.com/parley-search/parley/host/internal/search/text"
 )
 
 // Search answers a query. A mistake in it is an [apierr.Error] with the code
@@ -99,7 +96,7 @@ func (rd *reading) prepare(ctx context.Context, q *Query) (err error) {
 	if rd.plan, err = newPlan(ctx, m, q, rd.rule != nil); err != nil {
 		return err
 	}
-	rd.plan.fields.leaveOut(m, rd.state.folder.Schema)
+	m.leaveOut(&rd.plan.fields, rd.state.folder.Schema)
 	if rd.budget = q.budget; rd.budget == nil {
 		rd.budget = newBudget()
 	}
@@ -147,7 +144,7 @@ func (s *Service) answerOn(ctx context.Context, rd *reading, v *folder.View) (re
 		err = sr.order()
 	}
 	if err == nil && meaning != nil {
-		err = sr.addMeaning(s.spaces, meaning)
+		err = sr.addMeaning(s.spaces, &meaning.meaning)
 	}
 	if errors.Is(err, errCutoff) {
 		rd.degraded = true
@@ -188,10 +185,7 @@ func (r *Result) count(p *paging, total int) {
 	}
 }
 
-var (
-	errCutoff  = errors.New("the time for the search is up")
-	errDamaged = errors.New("the index folder is damaged")
-)
+var errDamaged = errors.New("the index folder is damaged")
 
 // cutoff is how long ranking may take, from when the filters begin.
 func (rd *reading) cutoff() time.Duration {
@@ -235,53 +229,13 @@ func guarded(f func() error) (err error) {
 
 // A searcher runs one search on one view.
 type searcher struct {
-	ctx   context.Context // of the request
-	cut   context.Context // ends when ranking should
-	fuzzy text.Speller
-	plan  *plan
-	view  *folder.View
-
-	universe *roaring.Bitmap                     // what filters and excluded words let through
-	matched  *roaring.Bitmap                     // what matches, of the universe
-	parts    map[*folder.Segment]*roaring.Bitmap // of partsOf, by segment, see universeIn
-	partsOf  *roaring.Bitmap
-	graph    *graph
-	relaxed  []unitSet         // what a hit may be asked to have, most first
-	having   []*roaring.Bitmap // who has it, and none of those before
-	whole    whole
-
-	rules     []settings.Criterion
-	mostTypos int // that the query may have in all
-	results   results
+	*ranker
+	plan *plan
 }
 
 // searcher returns one for a plan on a view.
 func (s *Service) searcher(ctx, cut context.Context, p *plan, v *folder.View) *searcher {
-	return &searcher{ctx: ctx, cut: cut, fuzzy: s.fuzzy, plan: p, view: v, whole: whole{roaring.New(), roaring.New()}}
-}
-
-// check returns the context's error now and then; n counts the caller's steps.
-func (s *searcher) check(n int) error {
-	if n&0xff != 0 {
-		return nil
-	}
-	if s.ctx.Err() != nil {
-		return context.Cause(s.ctx)
-	}
-	// While it is not known what matches, the search goes on: there would be
-	// nothing to return.
-	if s.matched != nil {
-		return s.expired()
-	}
-	return nil
-}
-
-// expired returns errCutoff once the time for ranking is up.
-func (s *searcher) expired() error {
-	if s.cut.Err() != nil {
-		return context.Cause(s.cut)
-	}
-	return nil
+	return &searcher{newRanker(ctx, cut, s.fuzzy, &p.rankPlan, v), p}
 }
 
 // match works out which documents match, under the filters of rd.
@@ -289,32 +243,7 @@ func (s *searcher) match(rd *reading) error {
 	if err := s.restrict(rd); err != nil {
 		return err
 	}
-	p := &s.plan.parsed
-	for _, ws := range p.Excluded {
-		b, err := s.phrase(ws)
-		if err != nil {
-			return err
-		}
-		s.universe = roaring.AndNot(s.universe, b)
-	}
-	if len(p.Units) == 0 {
-		s.matched = s.universe
-		return nil
-	}
-	var err error
-	if s.graph, err = s.newGraph(p.Units); err != nil {
-		return err
-	}
-	s.relaxed = s.graph.relaxations(s.universe, p.Units, s.plan.strategy)
-	matched := roaring.New()
-	for _, units := range s.relaxed {
-		docs := s.graph.having(s.universe, units)
-		docs = roaring.AndNot(docs, matched)
-		s.having = append(s.having, docs)
-		matched.Or(docs)
-	}
-	s.matched = matched
-	return nil
+	return s.ranker.match()
 }
 
 // restrict narrows the universe to the documents that are there and that the filters of rd let through.
@@ -338,47 +267,4 @@ func (s *searcher) restrict(rd *reading) error {
 	}
 	s.universe.And(s.view.Live)
 	return nil
-}
-
-// order ranks what matches, as far as it is asked for. With errCutoff the rest
-// of it follows in no order.
-func (s *searcher) order() error {
-	p := s.plan
-	s.startResults()
-	b := bucket{docs: s.matched}
-	if s.graph != nil {
-		b.units = s.relaxed[0]
-		for _, u := range p.parsed.Units {
-			if !u.Phrase {
-				s.mostTypos += p.typo.allowed(u.Words[0].Term)
-			}
-		}
-	}
-	err := s.findWhole()
-	if err == nil {
-		err = s.rank(b, s.rules)
-	}
-	if errors.Is(err, errCutoff) {
-		for it := roaring.AndNot(s.matched, s.results.docs).Iterator(); it.HasNext() && !s.results.full(); {
-			s.results.add(s, &found{doc: it.Next(), ranking: ranking{unranked: true}})
-		}
-	}
-	return err
-}
-
-// startResults makes ready for the first hit.
-func (s *searcher) startResults() {
-	p := s.plan
-	s.rules = p.rules()
-	s.results = results{need: p.page.end(), threshold: p.query.RankingScoreThreshold, falling: falling(s.rules), docs: roaring.New()}
-	if p.distinct != "" {
-		s.results.distinct = &distinctSeen{p.distinct, map[string]struct{}{}}
-	}
-}
-
-// falling reports whether each rule that the score is made of comes before all
-// others.
-func falling(rules []settings.Criterion) bool {
-	first := slices.IndexFunc(rules, func(r settings.Criterion) bool { return !r.OfTexts() })
-	return first < 0 || !slices.ContainsFunc(rules[first:], func(r settings.Criterion) bool { return r.OfTexts() })
 }

@@ -15,11 +15,9 @@ import (
 
 // semantics are what a search by meaning goes by.
 type semantics struct {
+	meaning
 	name     string
 	embedder settings.Embedder
-	space    vector.Key
-	ratio    float64 // above 0
-	vector   []float32
 	text     string // that the vector is to be made of
 }
 
@@ -38,7 +36,8 @@ func newSemantics(ctx context.Context, m *meta, q *Query) (*semantics, error) {
 	}
 	set := m.VectorSets[q.Hybrid.Embedder]
 	dims := cmp.Or(set.Dimensions, e.VectorDimensions())
-	s := &semantics{name: q.Hybrid.Embedder, embedder: e, ratio: q.Hybrid.Ratio(), vector: q.Vector}
+	s := &semantics{name: q.Hybrid.Embedder, embedder: e}
+	s.ratio, s.vector, s.spread = q.Hybrid.Ratio(), q.Vector, e.Distribution
 	s.space = vector.Key{Docs: m.Docs, Set: set.ID, Dims: dims, Binary: e.BinaryQuantized}
 	if !(s.ratio >= 0 && s.ratio <= 1) {
 		return nil, apierr.Newf(apierr.InvalidSearchSemanticRatio, "`hybrid.semanticRatio` is %v; it must be 0 to 1.", s.ratio)

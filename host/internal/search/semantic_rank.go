@@ -11,9 +11,17 @@ import (
 	"github.com/parley-search/parley/host/internal/search/vector"
 )
 
+// A meaning is what a search by meaning goes by.
+type meaning struct {
+	space  vector.Key
+	vector []float32
+	ratio  float64                // of meaning against words, above 0
+	spread *settings.Distribution // of the embedder; nil: not known
+}
+
 // addMeaning puts what is near in meaning among the hits by words, or in their
 // place.
-func (s *searcher) addMeaning(sp *vector.Memory, m *semantics) error {
+func (s *ranker) addMeaning(sp *vector.Memory, m *meaning) error {
 	byWords := s.results
 	near, docs, err := s.near(sp, m)
 	if err != nil {
@@ -48,23 +56,23 @@ func (s *searcher) addMeaning(sp *vector.Memory, m *semantics) error {
 
 // merged orders hits by words and by meaning, each weighed, and leaves a
 // document that came in both ways in its better place.
-func (s *searcher) merged(list []found, weights []float64) ([]found, error) {
+func (s *ranker) merged(list []found, weights []float64) ([]found, error) {
 	orders, err := s.orders(list)
 	if err != nil {
 		return nil, err
 	}
 	type entry struct {
 		at   int
-		side FederatedHit
+		side standing
 	}
 	entries := make([]entry, len(list))
 	for i := range list {
 		if !list[i].byMeaning {
 			list[i].score = s.score(&list[i].ranking)
 		}
-		entries[i] = entry{i, FederatedHit{weight: weights[i], order: orders[i], WeightedScore: list[i].score * weights[i]}}
+		entries[i] = entry{i, standing{steps: orders[i], weight: weights[i], weighted: list[i].score * weights[i]}}
 	}
-	slices.SortStableFunc(entries, func(a, b entry) int { return compareHits(&a.side, &b.side) })
+	slices.SortStableFunc(entries, func(a, b entry) int { return a.side.compare(&b.side) })
 	out, seen := make([]found, 0, len(list)), roaring.New()
 	for _, e := range entries {
 		if f := list[e.at]; seen.CheckedAdd(f.doc) {
@@ -76,7 +84,7 @@ func (s *searcher) merged(list []found, weights []float64) ([]found, error) {
 
 // near returns the documents of the universe whose vectors are nearest to the
 // query's, as many as are of use, and all that have vectors.
-func (s *searcher) near(sp *vector.Memory, m *semantics) (list []found, docs *roaring.Bitmap, err error) {
+func (s *ranker) near(sp *vector.Memory, m *meaning) (list []found, docs *roaring.Bitmap, err error) {
 	docs = roaring.New()
 	if m.space.Set == 0 {
 		return nil, docs, nil // no document has any
@@ -85,7 +93,7 @@ func (s *searcher) near(sp *vector.Memory, m *semantics) (list []found, docs *ro
 	if err != nil {
 		return nil, nil, err
 	}
-	if id := s.plan.query.unlike; id != "" {
+	if id := s.plan.unlike; id != "" {
 		if err := s.leaveOut(id); err != nil {
 			return nil, nil, err
 		}
@@ -102,19 +110,19 @@ func (s *searcher) near(sp *vector.Memory, m *semantics) (list []found, docs *ro
 	if err != nil {
 		return nil, nil, err
 	}
-	k := s.plan.page.end()
-	if s.plan.distinct != "" || s.plan.query.RankingScoreThreshold > 0 || s.sortsFirst() {
+	k := s.plan.need
+	if s.plan.distinct != "" || s.plan.threshold > 0 || s.sortsFirst() {
 		k = int(docs.GetCardinality()) // which of them count is not known yet
 	}
 	found, err := sp.Nearest(s.cut, m.space, m.vector, k, allowed)
 	if err != nil {
 		return nil, nil, err
 	}
-	return s.byMeaning(found, universe, seqs, m.embedder.Distribution), docs, nil
+	return s.byMeaning(found, universe, seqs, m.spread), docs, nil
 }
 
 // leaveOut takes a document out of the universe.
-func (s *searcher) leaveOut(id string) error {
+func (s *ranker) leaveOut(id string) error {
 	n, err := s.view.Number(id)
 	if err != nil || n == nil {
 		return err
@@ -126,14 +134,14 @@ func (s *searcher) leaveOut(id string) error {
 
 // sortsFirst reports whether a value is sorted by before any rule about texts,
 // in whose place the meaning comes.
-func (s *searcher) sortsFirst() bool {
+func (s *ranker) sortsFirst() bool {
 	rules := s.plan.orderRules()
 	return len(rules) > 0 && !rules[0].OfTexts()
 }
 
 // byMeaning makes hits of neighbours; universe and seqs say which document has
 // which number.
-func (s *searcher) byMeaning(near []vector.Neighbour, universe []uint32, seqs []uint64, d *settings.Distribution) []found {
+func (s *ranker) byMeaning(near []vector.Neighbour, universe []uint32, seqs []uint64, d *settings.Distribution) []found {
 	at := make(map[uint64]int, len(near))
 	for i, n := range near {
 		at[n.Seq] = i

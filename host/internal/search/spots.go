@@ -22,7 +22,7 @@ type spot struct {
 
 // spots adds to out[i] where docs[i] has one of the words that terms gives for
 // a segment. docs are sorted.
-func (s *searcher) spots(docs []uint32, out [][]spot, terms func(seg int) []derived) error {
+func (s *ranker) spots(docs []uint32, out [][]spot, terms func(seg int) []derived) error {
 	all := roaring.BitmapOf(docs...)
 	for i := range s.view.Segs {
 		seg := &s.view.Segs[i]
@@ -51,7 +51,7 @@ func (s *searcher) spots(docs []uint32, out [][]spot, terms func(seg int) []deri
 
 // readSpots adds to out[i] where docs[i] has a word in a field where it counts.
 // docs are numbered within the segment; part has the same ones.
-func (s *searcher) readSpots(seg *folder.Segment, dict folder.Dictionary, t derived, part *roaring.Bitmap, docs []uint32, out [][]spot) error {
+func (s *ranker) readSpots(seg *folder.Segment, dict folder.Dictionary, t derived, part *roaring.Bitmap, docs []uint32, out [][]spot) error {
 	fields := &s.plan.fields
 	return seg.EachPlace(dict, t.term, part, docs, func(i int, field, pos uint16) {
 		if fields.counts(field, t.typos, t.in) {

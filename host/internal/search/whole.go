@@ -17,7 +17,7 @@ type whole struct {
 }
 
 // findWhole finds the documents of which an attribute is the query.
-func (s *searcher) findWhole() error {
+func (s *ranker) findWhole() error {
 	for _, f := range s.plan.parsed.Whole {
 		if err := s.findWholeForm(f.Term, f.In); err != nil {
 			return err
@@ -27,7 +27,7 @@ func (s *searcher) findWhole() error {
 }
 
 // findWholeForm is findWhole for the query as some alphabets write it.
-func (s *searcher) findWholeForm(text string, in text.AlphabetSet) error {
+func (s *ranker) findWholeForm(text string, in text.AlphabetSet) error {
 	low := []byte(text + "\x00")
 	var accept folder.Automaton
 	if s.plan.parsed.Open {
