@@ -15,7 +15,7 @@ const longestJoin = 3
 // newGraph looks up the units and what may stand for them: synonyms as good as
 // the words themselves, words written in one (a typo for each space) and words
 // written apart (one typo).
-func (s *ranker) newGraph(units []text.Unit) (*graph, error) {
+func (s *Searcher) newGraph(units []text.Unit) (*graph, error) {
 	g := &graph{n: len(units)}
 	for i, u := range units {
 		e, err := s.expand(u)
@@ -36,15 +36,15 @@ func (s *ranker) newGraph(units []text.Unit) (*graph, error) {
 }
 
 // synonyms adds what stands for the words from units[i] on.
-func (s *ranker) synonyms(g *graph, units []text.Unit, i int) error {
-	if len(s.plan.synonyms) == 0 {
+func (s *Searcher) synonyms(g *graph, units []text.Unit, i int) error {
+	if len(s.plan.Synonyms) == 0 {
 		return nil
 	}
 	terms := []string{}
 	for j := i; j < len(units) && j < i+settings.LongestSynonym && !units[j].Phrase; j++ {
 		terms = append(terms, units[j].Words[0].Term)
-		for _, ws := range s.plan.synonyms[strings.Join(terms, " ")] {
-			if err := s.alternative(g, &edge{from: i, to: j + 1}, ws, 0); err != nil {
+		for _, ws := range s.plan.Synonyms[strings.Join(terms, " ")] {
+			if err := s.alternative(g, &Edge{from: i, to: j + 1}, ws, 0); err != nil {
 				return err
 			}
 		}
@@ -54,7 +54,7 @@ func (s *ranker) synonyms(g *graph, units []text.Unit, i int) error {
 
 // alternative adds e as an edge for the words, side by side, where there are
 // documents that have them.
-func (s *ranker) alternative(g *graph, e *edge, ws []text.Word, cost uint8) error {
+func (s *Searcher) alternative(g *graph, e *Edge, ws []text.Word, cost uint8) error {
 	docs, err := s.phrase(ws)
 	if err != nil || docs.IsEmpty() {
 		return err
@@ -70,7 +70,7 @@ func (s *ranker) alternative(g *graph, e *edge, ws []text.Word, cost uint8) erro
 }
 
 // joins adds the words from units[i] on written in one.
-func (s *ranker) joins(g *graph, units []text.Unit, i int) error {
+func (s *Searcher) joins(g *graph, units []text.Unit, i int) error {
 	if units[i].Phrase {
 		return nil
 	}
@@ -82,7 +82,7 @@ func (s *ranker) joins(g *graph, units []text.Unit, i int) error {
 			forms[k].Term = text.Clip(forms[k].Term, text.MaxWord)
 		}
 		cost := uint8(j - i)
-		e, err := s.expandWord(forms, units[j].Prefix, 0)
+		e, err := s.ExpandWord(forms, units[j].Prefix, 0)
 		if err != nil {
 			return err
 		}
@@ -100,12 +100,12 @@ func (s *ranker) joins(g *graph, units []text.Unit, i int) error {
 
 // splits adds the word of units[i] written as two. A word that the index has as
 // it is written is left whole.
-func (s *ranker) splits(g *graph, units []text.Unit, i int) error {
-	if units[i].Phrase || g.edges[i].within[0].Intersects(s.universe) {
+func (s *Searcher) splits(g *graph, units []text.Unit, i int) error {
+	if units[i].Phrase || g.edges[i].within[0].Intersects(s.Universe) {
 		return nil
 	}
 	term := units[i].Words[0].Term
-	if !s.plan.typo.enabled || utf8.RuneCountInString(term) < shortestSplit {
+	if !s.plan.Typo.enabled || utf8.RuneCountInString(term) < shortestSplit {
 		return nil
 	}
 	var best []text.Word
@@ -131,7 +131,7 @@ func (s *ranker) splits(g *graph, units []text.Unit, i int) error {
 	if best == nil {
 		return nil
 	}
-	return s.alternative(g, &edge{from: i, to: i + 1}, best, 1)
+	return s.alternative(g, &Edge{from: i, to: i + 1}, best, 1)
 }
 
 // shortestSplit is the least characters of a word that may be two.

@@ -30,7 +30,7 @@ func (b *budget) ofFilters() *filter.Budget {
 // up. End it with the function, which adds to spent.
 func withTime(ctx context.Context, most time.Duration, spent *time.Duration) (context.Context, func()) {
 	start := time.Now()
-	ctx, cancel := context.WithTimeoutCause(ctx, most-*spent, errCutoff)
+	ctx, cancel := context.WithTimeoutCause(ctx, most-*spent, ErrCutoff)
 	return ctx, func() {
 		cancel()
 		*spent += time.Since(start)

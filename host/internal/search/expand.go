@@ -7,50 +7,50 @@ import (
 )
 
 // A derived word stands for a word of the query.
-type derived struct {
-	term  string
+type Derived struct {
+	Term  string
 	typos uint8
-	exact bool // the very word, neither typo nor mere beginning
+	Exact bool // the very word, neither typo nor mere beginning
 	// rest are the letters that it goes on for, where it stands there as a
 	// beginning; 255 and more are one.
 	rest uint8
-	in   text.AlphabetSet // it counts in attributes of these alone
+	In   text.AlphabetSet // it counts in attributes of these alone
 }
 
 // itself is the word, without typos.
-func itself(w *text.Word) (out []derived) {
+func itself(w *text.Word) (out []Derived) {
 	for _, f := range w.Spellings() {
-		out = append(out, derived{term: f.Term, exact: true, in: f.In})
+		out = append(out, Derived{Term: f.Term, Exact: true, In: f.In})
 	}
 	return out
 }
 
 // expand looks a unit up: the edge that stands for it alone.
-func (s *ranker) expand(u text.Unit) (*edge, error) {
+func (s *Searcher) expand(u text.Unit) (*Edge, error) {
 	if u.Phrase {
 		docs, err := s.phrase(u.Words)
-		return &edge{words: u.Words, own: true, within: [3]*roaring.Bitmap{docs, docs, docs}}, err
+		return &Edge{words: u.Words, own: true, within: [3]*roaring.Bitmap{docs, docs, docs}}, err
 	}
-	return s.expandWord(u.Words[0].Spellings(), u.Prefix, s.plan.typo.allowed(u.Words[0].Term))
+	return s.ExpandWord(u.Words[0].Spellings(), u.Prefix, s.plan.Typo.Allowed(u.Words[0].Term))
 }
 
 // expandWord looks a word up, as it may be written.
-func (s *ranker) expandWord(forms []text.Form, prefix bool, typos int) (*edge, error) {
-	e := &edge{own: true, forms: forms, prefix: prefix, typos: typos, derived: make([][]derived, len(s.view.Segs))}
+func (s *Searcher) ExpandWord(forms []text.Form, prefix bool, typos int) (*Edge, error) {
+	e := &Edge{own: true, forms: forms, prefix: prefix, typos: typos, Derived: make([][]Derived, len(s.View.Segs))}
 	for i := range e.within {
 		e.within[i] = roaring.New()
 	}
 	for _, f := range forms {
-		m, err := s.fuzzy.Matcher(f.Term, prefix, typos)
+		m, err := s.Fuzzy.Matcher(f.Term, prefix, typos)
 		if err != nil {
 			return nil, err
 		}
-		for i := range s.view.Segs {
-			list, err := s.lookup(&s.view.Segs[i], m, f.In, e)
+		for i := range s.View.Segs {
+			list, err := s.lookup(&s.View.Segs[i], m, f.In, e)
 			if err != nil {
 				return nil, err
 			}
-			e.derived[i] = append(e.derived[i], list...)
+			e.Derived[i] = append(e.Derived[i], list...)
 		}
 	}
 	e.within[1].Or(e.within[0])
@@ -60,7 +60,7 @@ func (s *ranker) expandWord(forms []text.Form, prefix bool, typos int) (*edge, e
 
 // lookup finds what a segment has for m, in attributes of some alphabets, and adds
 // its documents to e.within.
-func (s *ranker) lookup(seg *folder.Segment, m *text.Matcher, in text.AlphabetSet, e *edge) ([]derived, error) {
+func (s *Searcher) lookup(seg *folder.Segment, m *text.Matcher, in text.AlphabetSet, e *Edge) ([]Derived, error) {
 	dict, err := seg.Dict(folder.FieldWords)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (s *ranker) lookup(seg *folder.Segment, m *text.Matcher, in text.AlphabetSe
 			high = folder.NextKey(low)
 		}
 	}
-	var list []derived
+	var list []Derived
 	for it := dict.AutomatonIterator(automaton, low, high); ; {
 		entry, err := it.Next()
 		if err != nil || entry == nil {
@@ -84,8 +84,8 @@ func (s *ranker) lookup(seg *folder.Segment, m *text.Matcher, in text.AlphabetSe
 		if !ok {
 			continue
 		}
-		d := derived{entry.Term, uint8(typos), entry.Term == m.Term, m.Rest(entry.Term, typos), in}
-		docs, err := s.documentsOf(seg, dict, d)
+		d := Derived{entry.Term, uint8(typos), entry.Term == m.Term, m.Rest(entry.Term, typos), in}
+		docs, err := s.DocumentsOf(seg, dict, d)
 		if err != nil {
 			return nil, err
 		}
@@ -102,9 +102,9 @@ func (s *ranker) lookup(seg *folder.Segment, m *text.Matcher, in text.AlphabetSe
 
 // documentsOf returns the documents of a segment that have a word where it may
 // count, numbered within the segment. Only for reading.
-func (s *ranker) documentsOf(seg *folder.Segment, dict folder.Dictionary, d derived) (*roaring.Bitmap, error) {
-	docs, err := seg.Postings(dict, []byte(d.term))
-	if err != nil || s.plan.fields.all(d.typos, d.in) {
+func (s *Searcher) DocumentsOf(seg *folder.Segment, dict folder.Dictionary, d Derived) (*roaring.Bitmap, error) {
+	docs, err := seg.Postings(dict, []byte(d.Term))
+	if err != nil || s.plan.Fields.all(d.typos, d.In) {
 		return docs, err
 	}
 	out := roaring.New()
@@ -127,29 +127,29 @@ func (s *ranker) documentsOf(seg *folder.Segment, dict folder.Dictionary, d deri
 
 // universeIn returns the documents of a segment that may match, numbered within
 // it.
-func (s *ranker) universeIn(seg *folder.Segment) *roaring.Bitmap {
-	if s.parts == nil || s.partsOf != s.universe {
-		s.parts, s.partsOf = map[*folder.Segment]*roaring.Bitmap{}, s.universe
+func (s *Searcher) universeIn(seg *folder.Segment) *roaring.Bitmap {
+	if s.parts == nil || s.partsOf != s.Universe {
+		s.parts, s.partsOf = map[*folder.Segment]*roaring.Bitmap{}, s.Universe
 	}
 	part := s.parts[seg]
 	if part == nil {
-		part = seg.Part(s.universe)
+		part = seg.Part(s.Universe)
 		s.parts[seg] = part
 	}
 	return part
 }
 
 // word returns the documents that have a word, without typos.
-func (s *ranker) word(w *text.Word) (*roaring.Bitmap, error) {
+func (s *Searcher) word(w *text.Word) (*roaring.Bitmap, error) {
 	out := roaring.New()
-	for i := range s.view.Segs {
-		seg := &s.view.Segs[i]
+	for i := range s.View.Segs {
+		seg := &s.View.Segs[i]
 		dict, err := seg.Dict(folder.FieldWords)
 		if err != nil {
 			return nil, err
 		}
 		for _, d := range itself(w) {
-			docs, err := s.documentsOf(seg, dict, d)
+			docs, err := s.DocumentsOf(seg, dict, d)
 			if err != nil {
 				return nil, err
 			}
@@ -161,8 +161,8 @@ func (s *ranker) word(w *text.Word) (*roaring.Bitmap, error) {
 
 // phrase returns the documents that have all words side by side in one
 // attribute.
-func (s *ranker) phrase(ws []text.Word) (*roaring.Bitmap, error) {
-	docs := s.universe.Clone()
+func (s *Searcher) phrase(ws []text.Word) (*roaring.Bitmap, error) {
+	docs := s.Universe.Clone()
 	for i := range ws {
 		b, err := s.word(&ws[i])
 		if err != nil {
@@ -190,11 +190,11 @@ func (s *ranker) phrase(ws []text.Word) (*roaring.Bitmap, error) {
 }
 
 // phraseSpots returns, for each of the documents, where the phrase stands.
-func (s *ranker) phraseSpots(ws []text.Word, docs []uint32) ([][]spot, error) {
+func (s *Searcher) phraseSpots(ws []text.Word, docs []uint32) ([][]spot, error) {
 	var starts [][]spot
 	for i, w := range ws {
 		here := make([][]spot, len(docs))
-		if err := s.spots(docs, here, func(int) []derived { return itself(&w) }); err != nil {
+		if err := s.spots(docs, here, func(int) []Derived { return itself(&w) }); err != nil {
 			return nil, err
 		}
 		if i == 0 {

@@ -71,7 +71,7 @@ func Apart(a, b [][2]int) int {
 		}
 		return out
 	}
-	s := &ranker{plan: &rankPlan{}}
+	s := &Searcher{plan: &Plan{}}
 	return int(s.apart(spots(a), spots(b)))
 }
 

@@ -81,12 +81,12 @@ func (s *Service) facetValues(ctx context.Context, rd *reading, q *FacetQuery) (
 	if err := sr.match(rd); err != nil {
 		return nil, err
 	}
-	docs := sr.matched
+	docs := sr.Matched
 	if q.Query.RankingScoreThreshold > 0 {
-		if err := sr.order(); err != nil && !errors.Is(err, errCutoff) {
+		if err := sr.Order(); err != nil && !errors.Is(err, ErrCutoff) {
 			return nil, err
 		}
-		docs = sr.results.docs
+		docs = sr.Results.Docs
 	}
 	keep, err := sr.valueMatcher(q.Text)
 	if err != nil {
@@ -105,7 +105,7 @@ func (s *Service) facetValues(ctx context.Context, rd *reading, q *FacetQuery) (
 	if err != nil {
 		return nil, err
 	}
-	faceting := &rd.plan.settings.Faceting
+	faceting := &rd.plan.Settings.Faceting
 	return firstValues(values, faceting.SortOf(q.Facet), faceting.MaxValuesPerFacet), nil
 }
 
@@ -116,10 +116,10 @@ func (s *searcher) valueMatcher(typed string) (func(key string) bool, error) {
 	if strings.TrimSpace(typed) == "" {
 		return nil, nil
 	}
-	an := s.plan.settings.Analyzer()
+	an := s.plan.Settings.Analyzer()
 	var matchers []*text.Matcher
 	for _, w := range an.Split(typed) {
-		m, err := s.fuzzy.Matcher(w.Term, true, s.plan.typo.allowed(w.Term))
+		m, err := s.Fuzzy.Matcher(w.Term, true, s.plan.Typo.Allowed(w.Term))
 		if err != nil {
 			return nil, err
 		}

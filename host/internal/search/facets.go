@@ -92,10 +92,10 @@ func (rd *reading) absent(asked []string, values []folder.Count) bool {
 func (s *searcher) facetCounts(rd *reading, attributes []string, docs *roaring.Bitmap) ([]FacetCounts, error) {
 	out := make([]FacetCounts, 0, len(attributes))
 	list := docs.ToArray()
-	faceting := &s.plan.settings.Faceting
+	faceting := &s.plan.Settings.Faceting
 	for _, a := range attributes {
 		f := FacetCounts{Attribute: a, By: faceting.SortOf(a)}
-		values, err := s.view.CountValues(a, list, nil)
+		values, err := s.View.CountValues(a, list, nil)
 		if err != nil {
 			return out, err
 		}
@@ -103,7 +103,7 @@ func (s *searcher) facetCounts(rd *reading, attributes []string, docs *roaring.B
 			continue
 		}
 		f.Values = firstValues(values, f.By, faceting.MaxValuesPerFacet)
-		if f.Min, f.Max, err = s.view.NumberRange(a, list); err != nil {
+		if f.Min, f.Max, err = s.View.NumberRange(a, list); err != nil {
 			return out, err
 		}
 		out = append(out, f)

@@ -84,7 +84,7 @@ type FederatedHit struct {
 	Remote string
 
 	weight   float64
-	order    []orderStep
+	order    []OrderStep
 	distinct []string // the values of the federation's attribute
 }
 
@@ -175,7 +175,7 @@ func (w *federated) run(ctx context.Context) error {
 	}
 	slices.SortStableFunc(w.hits, func(a, b FederatedHit) int {
 		x, y := a.standing(), b.standing()
-		return x.compare(&y)
+		return x.Compare(&y)
 	})
 	w.res.Hits = page(w.unique(), w.res.Offset, w.res.Limit)
 	if n := w.res.SemanticHits; n != nil {
@@ -271,7 +271,7 @@ func (w *federated) searchQuery(ctx context.Context, rd *reading, v *folder.View
 	if err := one.prepare(ctx, &q); err != nil {
 		return nil, err
 	}
-	if err := w.sameOrder(i, one.plan.orderShape()); err != nil {
+	if err := w.sameOrder(i, one.plan.OrderShape()); err != nil {
 		return nil, err
 	}
 	if w.asked && w.budget.finding >= one.cutoff() {
@@ -318,7 +318,7 @@ func (w *federated) sameOrder(i int, shape []string) error {
 		w.shape, w.shapeOf = shape, i
 		return nil
 	}
-	if n, apart := apartAt(w.shape, shape); apart {
+	if n, apart := ApartAt(w.shape, shape); apart {
 		return apierr.Newf(apierr.InvalidMultiSearchRankingRules, "Its hits cannot be brought into one order with those of `queries[%d]`: step %d of its order is %s, of the other's %s; see `sort` of both, and the setting rankingRules of their indexes.",
 			w.shapeOf, n+1, shape[n], w.shape[n])
 	}
@@ -344,8 +344,8 @@ func (q *MultiQuery) federated(i int, h Hit) FederatedHit {
 }
 
 // standing is what orders h.
-func (h *FederatedHit) standing() standing {
-	return standing{h.order, h.weight, h.WeightedScore, h.Remote}
+func (h *FederatedHit) standing() Standing {
+	return Standing{h.order, h.weight, h.WeightedScore, h.Remote}
 }
 
 // unique returns the hits, which are in order, without those that have stood

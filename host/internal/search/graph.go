@@ -11,11 +11,11 @@ import (
 // where it has all edges of a way from 0 to n.
 type graph struct {
 	n     int
-	edges []*edge // those of the units alone come first, in their order
+	edges []*Edge // those of the units alone come first, in their order
 }
 
 // An edge is one way of having the units from to to-1.
-type edge struct {
+type Edge struct {
 	from, to int
 	own      bool        // it is the unit itself, and not what stands for it
 	words    []text.Word // of a phrase, else nil
@@ -24,7 +24,7 @@ type edge struct {
 	forms   []text.Form
 	prefix  bool
 	typos   int
-	derived [][]derived // of a word, by segment
+	Derived [][]Derived // of a word, by segment
 	cost    uint8       // typos that it counts as, besides those of the words
 	// within are the documents that have it with at most so many typos.
 	within [3]*roaring.Bitmap
@@ -50,7 +50,7 @@ func (u unitSet) list() []int {
 }
 
 // open reports whether the edge is on a way through the units asked for.
-func (e *edge) open(units unitSet) bool {
+func (e *Edge) open(units unitSet) bool {
 	for i := e.from; i < e.to; i++ {
 		if !units.has(i) {
 			return false

@@ -12,14 +12,14 @@ import (
 // fill reads the documents of the hits. One that is gone since bleve saw it is
 // left out, and one that a tenant's rule, asked of the document as it is now,
 // does not let through.
-func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []found) error {
+func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []Found) error {
 	if len(list) == 0 {
 		return nil
 	}
 	ids := make([]string, len(list))
 	for i, f := range list {
 		var err error
-		if ids[i], err = s.view.ID(f.doc); err != nil {
+		if ids[i], err = s.View.ID(f.Doc); err != nil {
 			return err
 		}
 	}
@@ -28,22 +28,22 @@ func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []found) er
 	if err != nil {
 		return fmt.Errorf("read hits: %w", err)
 	}
-	extras, err := s.extras(list)
+	extras, err := s.Extras(list)
 	if err != nil {
 		return err
 	}
 	displayed, wanted := m.Settings.Displayed(), attribute.NewSelection(q.AttributesToRetrieve)
-	format, err := highlight.NewFormatter(&s.plan.query.Format, s.plan.crops, displayed, wanted, m.has, s.newMarker)
+	format, err := highlight.NewFormatter(&s.plan.query.Format, s.plan.crops, displayed, wanted, m.has, s.NewMarker)
 	if err != nil {
 		return err
 	}
-	var orders [][]orderStep
+	var orders [][]OrderStep
 	var values [][]string
 	if q.federated != nil {
-		if orders, err = s.orders(list); err != nil {
+		if orders, err = s.Orders(list); err != nil {
 			return err
 		}
-		if values, err = s.values(q.federated.Distinct, list); err != nil {
+		if values, err = s.Values(q.federated.Distinct, list); err != nil {
 			return err
 		}
 	}
@@ -51,20 +51,20 @@ func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []found) er
 		if d.Seq == 0 || rd.rule != nil && !rd.rule.Matches(d.Body) {
 			continue
 		}
-		h := Hit{ID: d.ID, Document: attribute.Project(d.Body, displayed, wanted), Score: list[i].score}
+		h := Hit{ID: d.ID, Document: attribute.Project(d.Body, displayed, wanted), Score: list[i].Score}
 		h.Formatted, h.Matches = format.Show(d.Body)
 		switch {
-		case q.ShowRankingScoreDetails && list[i].byMeaning:
-			h.Details = meaningDetails(&list[i])
+		case q.ShowRankingScoreDetails && list[i].ByMeaning:
+			h.Details = MeaningDetails(&list[i])
 		case q.ShowRankingScoreDetails:
-			h.Details = s.details(&list[i], i, &extras)
+			h.Details = s.Details(&list[i], i, &extras)
 		}
-		if list[i].byMeaning && res.SemanticHits != nil {
+		if list[i].ByMeaning && res.SemanticHits != nil {
 			*res.SemanticHits++
 		}
-		h.Distance = extras.distance(i)
+		h.Distance = extras.Distance(i)
 		if q.federated != nil {
-			h.order, h.distinct, h.byMeaning = orders[i], values[i], list[i].byMeaning
+			h.order, h.distinct, h.byMeaning = orders[i], values[i], list[i].ByMeaning
 			h.hidden = displayed != nil && !displayed.ShowsAll(q.federated.Distinct)
 		}
 		res.Hits = append(res.Hits, h)

@@ -51,7 +51,7 @@ const (
 )
 
 // judge works out the rankings of docs, which all have units.
-func (s *ranker) judge(units unitSet, docs []uint32, list []found) error {
+func (s *Searcher) judge(units unitSet, docs []uint32, list []Found) error {
 	asked := units.list()
 	places := make([][][]spot, s.graph.n) // unit, document
 	for _, u := range asked {
@@ -90,13 +90,13 @@ func (s *ranker) judge(units unitSet, docs []uint32, list []found) error {
 }
 
 // edgeSpots adds where docs have the n-th edge to the places of its units.
-func (s *ranker) edgeSpots(n int, e *edge, docs []uint32, places [][][]spot) error {
+func (s *Searcher) edgeSpots(n int, e *Edge, docs []uint32, places [][][]spot) error {
 	here := places[e.from]
 	if !e.own {
 		here = make([][]spot, len(docs))
 	}
 	if e.words == nil {
-		if err := s.spots(docs, here, func(seg int) []derived { return e.derived[seg] }); err != nil {
+		if err := s.spots(docs, here, func(seg int) []Derived { return e.Derived[seg] }); err != nil {
 			return err
 		}
 	} else {
@@ -127,7 +127,7 @@ func (s *ranker) edgeSpots(n int, e *edge, docs []uint32, places [][][]spot) err
 
 // judgeOne works out the rules for one document; at are the places of each unit
 // in it.
-func (s *ranker) judgeOne(at [][]spot, r *ranking) {
+func (s *Searcher) judgeOne(at [][]spot, r *ranking) {
 	for u := range at {
 		field, pos, rest, exact := s.best(at[u])
 		r.rest += uint16(rest)
@@ -144,7 +144,7 @@ func (s *ranker) judgeOne(at [][]spot, r *ranking) {
 
 // best returns the rank of the best attribute among the places with the fewest
 // typos, the first place in it, and whether the very word stands anywhere.
-func (s *ranker) best(at []spot) (field, pos uint32, rest uint8, exact bool) {
+func (s *Searcher) best(at []spot) (field, pos uint32, rest uint8, exact bool) {
 	typos := uint8(math.MaxUint8)
 	field, pos = unknownRank, maxPlace
 	for _, x := range at {
@@ -155,7 +155,7 @@ func (s *ranker) best(at []spot) (field, pos uint32, rest uint8, exact bool) {
 		if x.typos < typos {
 			typos, field, pos = x.typos, unknownRank, maxPlace
 		}
-		f := s.plan.fields.rank(x.field)
+		f := s.plan.Fields.rank(x.field)
 		if p := min(uint32(x.pos), maxPlace); f < field || f == field && p < pos {
 			field, pos, rest = f, p, x.rest
 		}
@@ -169,7 +169,7 @@ const manySpots = 256
 
 // apart is the smallest distance between two neighbours of the query: 1 side by
 // side, one more in the wrong order.
-func (s *ranker) apart(a, b []spot) uint16 {
+func (s *Searcher) apart(a, b []spot) uint16 {
 	best := uint16(farApart)
 	if len(a)*len(b) <= manySpots {
 		for i := range a {
@@ -199,11 +199,11 @@ func (s *ranker) apart(a, b []spot) uint16 {
 }
 
 // between is the distance between two places.
-func (s *ranker) between(x, y *spot) uint16 {
+func (s *Searcher) between(x, y *spot) uint16 {
 	if x.field != y.field {
 		return farApart
 	}
-	if s.plan.byAttribute {
+	if s.plan.ByAttribute {
 		return 1
 	}
 	d := int(y.pos) - int(x.pos)

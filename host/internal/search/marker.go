@@ -3,8 +3,8 @@ package search
 import "github.com/parley-search/parley/host/internal/search/highlight"
 
 // newMarker returns what finds in texts what s looked for.
-func (s *ranker) newMarker() (*highlight.Marker, error) {
-	m := highlight.NewMarker(s.plan.settings, s.plan.locales)
+func (s *Searcher) NewMarker() (*highlight.Marker, error) {
+	m := highlight.NewMarker(s.plan.Settings, s.plan.Locales)
 	if s.graph == nil {
 		return m, nil
 	}
@@ -14,7 +14,7 @@ func (s *ranker) newMarker() (*highlight.Marker, error) {
 			continue
 		}
 		for _, f := range e.forms {
-			w, err := s.fuzzy.Matcher(f.Term, e.prefix, e.typos)
+			w, err := s.Fuzzy.Matcher(f.Term, e.prefix, e.typos)
 			if err != nil {
 				return nil, err
 			}

@@ -12,26 +12,26 @@ import (
 // An orderStep is one part of what orders the hits of several searches: how
 // well the words match, by all rules about texts that stand side by side, or a
 // value to sort by.
-type orderStep struct {
-	texts bool
-	score float64 // of texts
-	blank bool    // there are no words that could match
-	key   folder.SortKey
-	kind  settings.CriterionKind // of a value
-	down  bool
+type OrderStep struct {
+	Texts bool
+	Score float64 // of texts
+	Blank bool    // there are no words that could match
+	Key   folder.SortKey
+	Kind  settings.CriterionKind // of a value
+	Down  bool
 	// hidden: clients may not see the value, which has no say beside hits of
 	// another host.
-	hidden bool
+	Hidden bool
 }
 
 // orderRules is what orders the hits of a search beside those of others, the
 // same whether it has words or not.
-func (p *rankPlan) orderRules() []settings.Criterion {
-	return p.settings.Rules(p.criteria, true, p.strategy)
+func (p *Plan) orderRules() []settings.Criterion {
+	return p.Settings.Rules(p.Criteria, true, p.Strategy)
 }
 
 // orderShape is the kind of each step of the order, fit to be compared.
-func (p *rankPlan) orderShape() []string {
+func (p *Plan) OrderShape() []string {
 	var out []string
 	for _, r := range p.orderRules() {
 		switch {
@@ -59,7 +59,7 @@ func direction(descending bool) string {
 
 // apartAt returns the first step at which two orders cannot be one; ok is false
 // where they can.
-func apartAt(a, b []string) (step int, ok bool) {
+func ApartAt(a, b []string) (step int, ok bool) {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
 			return i, true
@@ -69,18 +69,18 @@ func apartAt(a, b []string) (step int, ok bool) {
 }
 
 // orders returns the steps of each document of list.
-func (s *ranker) orders(list []found) ([][]orderStep, error) {
-	out := make([][]orderStep, len(list))
+func (s *Searcher) Orders(list []Found) ([][]OrderStep, error) {
+	out := make([][]OrderStep, len(list))
 	byDoc := make([]int, len(list)) // columns are read in the order of documents
 	for i := range byDoc {
 		byDoc[i] = i
 	}
-	slices.SortFunc(byDoc, func(a, b int) int { return cmp.Compare(list[a].doc, list[b].doc) })
+	slices.SortFunc(byDoc, func(a, b int) int { return cmp.Compare(list[a].Doc, list[b].Doc) })
 	docs := make([]uint32, len(list))
 	for i, n := range byDoc {
-		docs[i] = list[n].doc
+		docs[i] = list[n].Doc
 	}
-	displayed := s.plan.settings.Displayed()
+	displayed := s.plan.Settings.Displayed()
 	rules, first := s.plan.orderRules(), true
 	for len(rules) > 0 {
 		if !rules[0].OfTexts() {
@@ -91,7 +91,7 @@ func (s *ranker) orders(list []found) ([][]orderStep, error) {
 			}
 			hidden := displayed != nil && !displayed.ShowsAll(r.Field)
 			for i, n := range byDoc {
-				out[n] = append(out[n], orderStep{key: keys[i], kind: r.Kind, down: r.Descending, hidden: hidden})
+				out[n] = append(out[n], OrderStep{Key: keys[i], Kind: r.Kind, Down: r.Descending, Hidden: hidden})
 			}
 			rules = rules[1:]
 			continue
@@ -101,11 +101,11 @@ func (s *ranker) orders(list []found) ([][]orderStep, error) {
 			n = len(rules)
 		}
 		for i := range list {
-			step := orderStep{texts: true, blank: len(s.plan.parsed.Units) == 0}
-			if f := &list[i]; !f.byMeaning {
-				step.score = s.scoreBy(&f.ranking, rules[:n])
-			} else if step.blank = false; first {
-				step.score = f.score // all that it has to say of texts
+			step := OrderStep{Texts: true, Blank: len(s.plan.Parsed.Units) == 0}
+			if f := &list[i]; !f.ByMeaning {
+				step.Score = s.scoreBy(&f.ranking, rules[:n])
+			} else if step.Blank = false; first {
+				step.Score = f.Score // all that it has to say of texts
 			}
 			out[i] = append(out[i], step)
 		}
@@ -116,26 +116,26 @@ func (s *ranker) orders(list []found) ([][]orderStep, error) {
 }
 
 // A standing is what orders a hit among those of other searches.
-type standing struct {
-	steps    []orderStep
+type Standing struct {
+	steps    []OrderStep
 	weight   float64 // of its search
 	weighted float64 // its score times that
 	remote   string  // the host that found it; "": this one
 }
 
 // compare orders hits of several searches, the better first.
-func (a *standing) compare(b *standing) int {
+func (a *Standing) Compare(b *Standing) int {
 	for i := range min(len(a.steps), len(b.steps)) {
 		x, y := &a.steps[i], &b.steps[i]
 		c := 0
 		switch {
-		case x.texts != y.texts || x.kind != y.kind || x.down != y.down: // of another host, maybe
-		case (x.hidden || y.hidden) && a.remote != b.remote:
-		case x.texts && x.blank && y.blank: // their weights alone would decide
-		case x.texts:
-			c = cmp.Compare(y.score*b.weight, x.score*a.weight)
+		case x.Texts != y.Texts || x.Kind != y.Kind || x.Down != y.Down: // of another host, maybe
+		case (x.Hidden || y.Hidden) && a.remote != b.remote:
+		case x.Texts && x.Blank && y.Blank: // their weights alone would decide
+		case x.Texts:
+			c = cmp.Compare(y.Score*b.weight, x.Score*a.weight)
 		default:
-			c = x.key.Compare(&y.key, x.down)
+			c = x.Key.Compare(&y.Key, x.Down)
 		}
 		if c != 0 {
 			return c

@@ -87,13 +87,13 @@ func (s *Service) matchingDocuments(ctx context.Context, rd *reading, v *folder.
 
 // addNearest adds to candidates what is near the question in meaning.
 func (s *searcher) addNearest(sp *vector.Memory, m *semantics, candidates []candidate) ([]candidate, error) {
-	near, _, err := s.near(sp, &m.meaning)
+	near, _, err := s.Near(sp, &m.Meaning)
 	if err != nil {
 		return nil, err
 	}
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, f := range near {
-		low, high = min(low, f.score), max(high, f.score)
+		low, high = min(low, f.Score), max(high, f.Score)
 	}
 	at := make(map[uint32]int, len(candidates))
 	for i, c := range candidates {
@@ -102,12 +102,12 @@ func (s *searcher) addNearest(sp *vector.Memory, m *semantics, candidates []cand
 	for _, f := range near {
 		near := 1.0
 		if high > low {
-			near = max((f.score-low)/(high-low), 0.01)
+			near = max((f.Score-low)/(high-low), 0.01)
 		}
-		if i, ok := at[f.doc]; ok {
+		if i, ok := at[f.Doc]; ok {
 			candidates[i].near = near
 		} else {
-			candidates = append(candidates, candidate{doc: f.doc, near: near})
+			candidates = append(candidates, candidate{doc: f.Doc, near: near})
 		}
 	}
 	return candidates, nil
@@ -119,7 +119,7 @@ func (s *Service) showPassages(rd *reading, sr *searcher, q *passage.Question, c
 	ids := make([]string, len(candidates))
 	for i, c := range candidates {
 		var err error
-		if ids[i], err = sr.view.ID(c.doc); err != nil {
+		if ids[i], err = sr.View.ID(c.doc); err != nil {
 			return chat.Found{}, err
 		}
 	}
@@ -129,7 +129,7 @@ func (s *Service) showPassages(rd *reading, sr *searcher, q *passage.Question, c
 	}
 	size := m.Settings.Chat.PassageLimit()
 	displayed := m.Settings.Displayed()
-	distinct := distinctSeen{attribute: rd.plan.distinct, values: map[string]struct{}{}}
+	distinct := DistinctSeen{Attribute: rd.plan.Distinct, Values: map[string]struct{}{}}
 	reader := documentReader{&m.Settings, m.PrimaryKey, rd.plan.query.AttributesToSearchOn, size}
 	var docs []passage.Document
 	var shown []chat.Hit
@@ -138,8 +138,8 @@ func (s *Service) showPassages(rd *reading, sr *searcher, q *passage.Question, c
 		if d.Seq == 0 || rd.rule != nil && !rd.rule.Matches(d.Body) {
 			continue
 		}
-		if distinct.attribute != "" {
-			fresh, err := distinct.take(sr.view, candidates[i].doc)
+		if distinct.Attribute != "" {
+			fresh, err := distinct.Take(sr.View, candidates[i].doc)
 			if err != nil {
 				return chat.Found{}, err
 			}
@@ -155,7 +155,7 @@ func (s *Service) showPassages(rd *reading, sr *searcher, q *passage.Question, c
 	}
 	ratio := 0.0
 	if meaning != nil {
-		ratio = meaning.ratio
+		ratio = meaning.Ratio
 	}
 	fit := choose(passage.Rank(docs, q, size, ratio), docs, q)
 	found := chat.Found{Coverage: new(passage.Coverage(fit))}

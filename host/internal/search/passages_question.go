@@ -15,15 +15,15 @@ import (
 // readQuestion looks the words of a question up and returns the documents that have the most of them, by
 // what the words are worth. No word is left out: what many documents have is worth little.
 func (s *searcher) readQuestion(q string) (*passage.Question, []candidate, error) {
-	a := s.plan.settings.Analyzer()
+	a := s.plan.Settings.Analyzer()
 	out := &passage.Question{Words: func(t string) (list []string) {
 		for _, w := range a.Split(t) {
 			list = append(list, w.Term)
 		}
 		return list
 	}}
-	scores := make([]float32, s.view.Size())
-	n := int(s.universe.GetCardinality())
+	scores := make([]float32, s.View.Size())
+	n := int(s.Universe.GetCardinality())
 	for i, w := range questionWords(a, q) {
 		if i == maxQuestionWords {
 			break
@@ -92,13 +92,13 @@ func (s *searcher) spellings(w *text.Word) (map[string]float32, *roaring.Bitmap,
 	forms := map[string]float32{}
 	docs := roaring.New()
 	for _, f := range w.Spellings() {
-		for i := range s.view.Segs {
-			if err := s.addForms(&s.view.Segs[i], f, forms, docs); err != nil {
+		for i := range s.View.Segs {
+			if err := s.addForms(&s.View.Segs[i], f, forms, docs); err != nil {
 				return nil, nil, err
 			}
 		}
 	}
-	if docs.And(s.universe); !docs.IsEmpty() {
+	if docs.And(s.Universe); !docs.IsEmpty() {
 		return forms, docs, nil
 	}
 	return s.variants(w)
@@ -114,7 +114,7 @@ func (s *searcher) addForms(seg *folder.Segment, f text.Form, forms map[string]f
 		return err
 	}
 	add := func(term string, counts float32) error {
-		b, err := s.documentsOf(seg, dict, derived{term: term, exact: counts == 1, in: f.In})
+		b, err := s.DocumentsOf(seg, dict, Derived{Term: term, Exact: counts == 1, In: f.In})
 		if err != nil || b.IsEmpty() {
 			return err
 		}
@@ -155,35 +155,35 @@ const maxVariants = 3
 // variants returns the words that w may be a misspelling of, and their documents.
 func (s *searcher) variants(w *text.Word) (map[string]float32, *roaring.Bitmap, error) {
 	docs := roaring.New()
-	typos := s.plan.typo.allowed(w.Term)
+	typos := s.plan.Typo.Allowed(w.Term)
 	if typos == 0 {
 		return nil, docs, nil
 	}
-	e, err := s.expandWord(w.Spellings(), false, typos)
+	e, err := s.ExpandWord(w.Spellings(), false, typos)
 	if err != nil {
 		return nil, nil, err
 	}
 	of := map[string]*roaring.Bitmap{}
-	for i := range s.view.Segs {
-		seg := &s.view.Segs[i]
+	for i := range s.View.Segs {
+		seg := &s.View.Segs[i]
 		dict, err := seg.Dict(folder.FieldWords)
 		if err != nil {
 			return nil, nil, err
 		}
-		for _, d := range e.derived[i] {
-			b, err := s.documentsOf(seg, dict, d)
+		for _, d := range e.Derived[i] {
+			b, err := s.DocumentsOf(seg, dict, d)
 			if err != nil {
 				return nil, nil, err
 			}
-			if of[d.term] == nil {
-				of[d.term] = roaring.New()
+			if of[d.Term] == nil {
+				of[d.Term] = roaring.New()
 			}
-			seg.AddTo(of[d.term], b)
+			seg.AddTo(of[d.Term], b)
 		}
 	}
 	var terms []string
 	for term, b := range of {
-		if b.And(s.universe); !b.IsEmpty() {
+		if b.And(s.Universe); !b.IsEmpty() {
 			terms = append(terms, term)
 		}
 	}

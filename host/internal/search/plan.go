@@ -16,7 +16,7 @@ import (
 // A plan is what a search goes by: its query and the settings of its index,
 // checked.
 type plan struct {
-	rankPlan
+	Plan
 	query     *Query
 	page      paging
 	facets    []string
@@ -33,25 +33,25 @@ func newPlan(ctx context.Context, m *meta, q *Query, ruled bool) (*plan, error) 
 		q.Q = strings.Clone(text.Clip(q.Q, text.MaxQueryText))
 	}
 	p := &plan{query: q}
-	p.rankPlan = rankPlan{
-		settings: s, strategy: q.MatchingStrategy, byAttribute: s.ProximityPrecision == settings.ByAttribute,
-		threshold: q.RankingScoreThreshold, details: q.ShowRankingScoreDetails, locales: q.Locales, unlike: q.unlike,
+	p.Plan = Plan{
+		Settings: s, Strategy: q.MatchingStrategy, ByAttribute: s.ProximityPrecision == settings.ByAttribute,
+		Threshold: q.RankingScoreThreshold, Details: q.ShowRankingScoreDetails, Locales: q.Locales, Unlike: q.unlike,
 	}
-	if p.strategy == "" {
-		p.strategy = settings.Last
+	if p.Strategy == "" {
+		p.Strategy = settings.Last
 	}
 	var err error
 	if p.page, err = q.paging(s.Pagination.MaxTotalHits); err != nil {
 		return nil, err
 	}
-	p.need = p.page.end()
+	p.Need = p.page.end()
 	if err := q.check(); err != nil {
 		return nil, err
 	}
-	if p.criteria, err = s.SortRules(q.Sort); err != nil {
+	if p.Criteria, err = s.SortRules(q.Sort); err != nil {
 		return nil, err
 	}
-	if p.distinct, err = s.Distinct(q.Distinct); err != nil {
+	if p.Distinct, err = s.Distinct(q.Distinct); err != nil {
 		return nil, err
 	}
 	if p.facets, err = m.facets(q.Facets, ruled); err != nil {
@@ -60,17 +60,17 @@ func newPlan(ctx context.Context, m *meta, q *Query, ruled bool) (*plan, error) 
 	if p.crops, err = q.Format.Crops(); err != nil {
 		return nil, err
 	}
-	if p.fields, err = m.fieldsFor(q.AttributesToSearchOn, q.Locales, ruled); err != nil {
+	if p.Fields, err = m.fieldsFor(q.AttributesToSearchOn, q.Locales, ruled); err != nil {
 		return nil, err
 	}
 	if p.semantics, err = newSemantics(ctx, m, q); err != nil {
 		return nil, err
 	}
-	p.typo = newTypoPolicy(&s.TypoTolerance)
+	p.Typo = NewTypoPolicy(&s.TypoTolerance)
 	an := s.Analyzer()
-	p.synonyms = settings.SynonymTable(an, s.Synonyms)
+	p.Synonyms = settings.SynonymTable(an, s.Synonyms)
 	qp := text.QueryParser{Analyzer: an, Stop: s.StopTerms(), Prefix: s.PrefixSearch != settings.PrefixDisabled}
-	p.parsed = qp.Parse(q.Q)
+	p.Parsed = qp.Parse(q.Q)
 	return p, nil
 }
 
@@ -78,12 +78,12 @@ func newPlan(ctx context.Context, m *meta, q *Query, ruled bool) (*plan, error) 
 // nil, or attributes with "*", means all that are searchable, or languages. For
 // a ruled caller any attribute will do where all are searched: that no document
 // has it is not for that caller to know.
-func (m *meta) fieldsFor(attributes, locales []string, ruled bool) (fields, error) {
-	f := fields{ranks: m.ranks()}
+func (m *meta) fieldsFor(attributes, locales []string, ruled bool) (Fields, error) {
+	f := Fields{Ranks: m.ranks()}
 	if l := m.Settings.Localization(); l != nil {
-		f.alphabets = make([]text.AlphabetSet, len(m.Fields))
+		f.Alphabets = make([]text.AlphabetSet, len(m.Fields))
 		for i, path := range m.Fields {
-			f.alphabets[i] = l.Asked(path, text.AlphabetsOf(locales))
+			f.Alphabets[i] = l.Asked(path, text.AlphabetsOf(locales))
 		}
 	}
 	if attributes != nil && !slices.Contains(attributes, "*") {
@@ -97,12 +97,12 @@ func (m *meta) fieldsFor(attributes, locales []string, ruled bool) (fields, erro
 				return f, apierr.Newf(apierr.InvalidSearchAttributesSearchOn, "attributesToSearchOn[%d] is `%.100s`, which is not searchable; %.1000s.", i, a, known)
 			}
 		}
-		f.in = m.fieldsBelow(attributes)
+		f.In = m.fieldsBelow(attributes)
 	}
 	if none := m.Settings.TypoTolerance.DisableOnAttributes; len(none) > 0 {
-		f.typos = m.fieldsBelow(none)
-		for i := range f.typos {
-			f.typos[i] = !f.typos[i]
+		f.Typos = m.fieldsBelow(none)
+		for i := range f.Typos {
+			f.Typos[i] = !f.Typos[i]
 		}
 	}
 	return f, nil
@@ -110,11 +110,11 @@ func (m *meta) fieldsFor(attributes, locales []string, ruled bool) (fields, erro
 
 // leaveOut makes words count only in fields that are searched, where the folder
 // has others too.
-func (m *meta) leaveOut(f *fields, sc *folder.Schema) {
+func (m *meta) leaveOut(f *Fields, sc *folder.Schema) {
 	if !sc.Excess(settings.SchemaOf(&m.Settings)) {
 		return
 	}
-	f.narrow(m.fieldsBelow(m.Settings.SearchableAttributes))
+	f.Narrow(m.fieldsBelow(m.Settings.SearchableAttributes))
 }
 
 // fieldsBelow says of each field whether it is one of the attributes or below

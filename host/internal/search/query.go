@@ -105,7 +105,7 @@ type Hit struct {
 	// its values of the federation's distinct attribute.
 	byMeaning bool
 	hidden    bool // clients may not see distinct
-	order     []orderStep
+	order     []OrderStep
 	distinct  []string
 }
 

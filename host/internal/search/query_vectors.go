@@ -66,7 +66,7 @@ func (m *semantics) queryVectorKey(query string) (queryVectorKey, error) {
 	b, err := json.Marshal(struct {
 		Embedder   settings.Embedder
 		Dimensions int
-	}{m.embedder, m.space.Dims})
+	}{m.embedder, m.Space.Dims})
 	if err != nil {
 		return queryVectorKey{}, fmt.Errorf("tell embedder %s from others: %w", m.name, err)
 	}

@@ -11,13 +11,13 @@ import (
 )
 
 // A found document is one that matches, with how it does.
-type found struct {
-	doc     uint32
+type Found struct {
+	Doc     uint32
 	seq     float64 // its place in the order of insertion: the older comes first among equals
-	score   float64
+	Score   float64
 	ranking ranking
 	// byMeaning: score is of vectors, and ranking says nothing.
-	byMeaning bool
+	ByMeaning bool
 	keys      []folder.SortKey // for each of the rules that it was compared by last
 }
 
@@ -34,8 +34,8 @@ const maxRanked = 20_000
 
 // rank hands the documents of b to the results, ordered by rules, until these
 // have enough.
-func (s *ranker) rank(b bucket, rules []settings.Criterion) error {
-	if s.results.full() || b.docs.IsEmpty() {
+func (s *Searcher) rank(b bucket, rules []settings.Criterion) error {
+	if s.Results.full() || b.docs.IsEmpty() {
 		return nil
 	}
 	if err := s.expired(); err != nil {
@@ -47,7 +47,7 @@ func (s *ranker) rank(b bucket, rules []settings.Criterion) error {
 	switch rules[0].Kind {
 	case settings.WordsRule:
 		for i, units := range s.relaxed {
-			if s.results.full() {
+			if s.Results.full() {
 				break
 			}
 			docs := roaring.And(b.docs, s.having[i])
@@ -86,7 +86,7 @@ func (s *ranker) rank(b bucket, rules []settings.Criterion) error {
 }
 
 // oldest hands docs on in the order of insertion.
-func (s *ranker) oldest(b bucket, docs []uint32) error {
+func (s *Searcher) oldest(b bucket, docs []uint32) error {
 	type place struct {
 		seq float64
 		doc uint32
@@ -95,15 +95,15 @@ func (s *ranker) oldest(b bucket, docs []uint32) error {
 	for i, d := range docs {
 		list[i] = place{math.MaxFloat64, d}
 	}
-	if err := s.view.FirstNumbers(folder.FieldSeq, docs, func(i int, seq, _ float64) { list[i].seq = seq }); err != nil {
+	if err := s.View.FirstNumbers(folder.FieldSeq, docs, func(i int, seq, _ float64) { list[i].seq = seq }); err != nil {
 		return err
 	}
 	base := b.ranking()
-	inOrder(list, s.results.missing(), func(a, b *place) int { return cmp.Compare(a.seq, b.seq) }, func(p *place) bool {
-		s.results.add(s, &found{doc: p.doc, seq: p.seq, ranking: base})
-		return !s.results.full()
+	inOrder(list, s.Results.missing(), func(a, b *place) int { return cmp.Compare(a.seq, b.seq) }, func(p *place) bool {
+		s.Results.add(s, &Found{Doc: p.doc, seq: p.seq, ranking: base})
+		return !s.Results.full()
 	})
-	return s.results.err
+	return s.Results.err
 }
 
 // ranking is what is known of the bucket's documents before they are judged:
@@ -117,12 +117,12 @@ func (b *bucket) ranking() ranking {
 
 // sorted orders docs, which are those of b or a part of them, by rules that
 // look at each, and equal ones by rest.
-func (s *ranker) sorted(b bucket, rules, rest []settings.Criterion, docs []uint32) error {
+func (s *Searcher) sorted(b bucket, rules, rest []settings.Criterion, docs []uint32) error {
 	list, err := s.compared(b, rules, docs)
 	if err != nil {
 		return err
 	}
-	compare := func(a, b *found) int {
+	compare := func(a, b *Found) int {
 		keys := 0
 		for i := range rules {
 			c := 0
@@ -140,19 +140,19 @@ func (s *ranker) sorted(b bucket, rules, rest []settings.Criterion, docs []uint3
 		return 0
 	}
 	var equal []uint32 // not handed on yet, all equal to first
-	var first *found
+	var first *Found
 	pass := func() error {
 		slices.Sort(equal)
 		err := s.rank(bucket{roaring.BitmapOf(equal...), b.units, b.typos}, rest)
 		equal = equal[:0]
 		return err
 	}
-	inOrder(list, s.results.missing(), func(a, b *found) int {
+	inOrder(list, s.Results.missing(), func(a, b *Found) int {
 		return cmp.Or(compare(a, b), cmp.Compare(a.seq, b.seq))
-	}, func(f *found) bool {
+	}, func(f *Found) bool {
 		if len(rest) == 0 {
-			s.results.add(s, f)
-			return !s.results.full()
+			s.Results.add(s, f)
+			return !s.Results.full()
 		}
 		if first != nil && compare(first, f) != 0 {
 			if err = pass(); err != nil {
@@ -160,23 +160,23 @@ func (s *ranker) sorted(b bucket, rules, rest []settings.Criterion, docs []uint3
 			}
 		}
 		first = f
-		equal = append(equal, f.doc)
-		return !s.results.full()
+		equal = append(equal, f.Doc)
+		return !s.Results.full()
 	})
 	if err == nil && len(equal) > 0 {
 		err = pass()
 	}
-	return cmp.Or(err, s.results.err)
+	return cmp.Or(err, s.Results.err)
 }
 
 // compared returns docs with what rules compare them by.
-func (s *ranker) compared(b bucket, rules []settings.Criterion, docs []uint32) ([]found, error) {
-	list := make([]found, len(docs))
+func (s *Searcher) compared(b bucket, rules []settings.Criterion, docs []uint32) ([]Found, error) {
+	list := make([]Found, len(docs))
 	base := ranking{words: uint16(len(b.units.list())), typos: uint16(b.typos), match: noExactMatch}
 	for i, d := range docs {
-		list[i] = found{doc: d, seq: math.MaxFloat64, ranking: base}
+		list[i] = Found{Doc: d, seq: math.MaxFloat64, ranking: base}
 	}
-	if err := s.view.FirstNumbers(folder.FieldSeq, docs, func(i int, seq, _ float64) { list[i].seq = seq }); err != nil {
+	if err := s.View.FirstNumbers(folder.FieldSeq, docs, func(i int, seq, _ float64) { list[i].seq = seq }); err != nil {
 		return nil, err
 	}
 	judged, keys := false, 0
@@ -207,18 +207,18 @@ func (s *ranker) compared(b bucket, rules []settings.Criterion, docs []uint32) (
 			k++
 		}
 	}
-	if judged && len(s.plan.parsed.Units) > 0 {
+	if judged && len(s.plan.Parsed.Units) > 0 {
 		return list, s.judge(b.units, docs, list)
 	}
 	return list, nil
 }
 
 // keys returns what docs are sorted by under a rule.
-func (s *ranker) keys(r *settings.Criterion, docs []uint32) ([]folder.SortKey, error) {
+func (s *Searcher) keys(r *settings.Criterion, docs []uint32) ([]folder.SortKey, error) {
 	if r.Kind == settings.FieldRule {
-		return s.view.SortKeys(r.Field, docs, r.Descending)
+		return s.View.SortKeys(r.Field, docs, r.Descending)
 	}
-	away, err := s.view.Distances(r.Lat, r.Lng, docs)
+	away, err := s.View.Distances(r.Lat, r.Lng, docs)
 	keys := make([]folder.SortKey, len(away))
 	for i, d := range away {
 		if keys[i].Number = d; math.IsInf(d, 1) {

@@ -35,39 +35,39 @@ func (h *FederatedHit) Order() (order, distinct json.RawMessage, byMeaning bool)
 	return order, distinct, h.byMeaning
 }
 
-func (s *orderStep) wire(weight float64) wireStep {
-	if s.texts {
-		return wireStep{Texts: new(s.score * weight), Blank: s.blank}
+func (s *OrderStep) wire(weight float64) wireStep {
+	if s.Texts {
+		return wireStep{Texts: new(s.Score * weight), Blank: s.Blank}
 	}
-	out := wireStep{Geo: s.kind == settings.GeoRule, Down: s.down}
+	out := wireStep{Geo: s.Kind == settings.GeoRule, Down: s.Down}
 	switch {
-	case s.hidden:
+	case s.Hidden:
 		out.Kind = "hidden"
-	case s.key.Kind == 0:
-		out.Kind, out.Number = "number", s.key.Number
-	case s.key.Kind == 1:
-		out.Kind, out.Text = "text", s.key.Text
+	case s.Key.Kind == 0:
+		out.Kind, out.Number = "number", s.Key.Number
+	case s.Key.Kind == 1:
+		out.Kind, out.Text = "text", s.Key.Text
 	default:
 		out.Kind = "none"
 	}
 	return out
 }
 
-func (s *wireStep) step() orderStep {
+func (s *wireStep) step() OrderStep {
 	if s.Texts != nil {
-		return orderStep{texts: true, score: *s.Texts, blank: s.Blank}
+		return OrderStep{Texts: true, Score: *s.Texts, Blank: s.Blank}
 	}
-	out := orderStep{kind: settings.FieldRule, down: s.Down, hidden: s.Kind == "hidden"}
+	out := OrderStep{Kind: settings.FieldRule, Down: s.Down, Hidden: s.Kind == "hidden"}
 	if s.Geo {
-		out.kind = settings.GeoRule
+		out.Kind = settings.GeoRule
 	}
 	switch s.Kind {
 	case "number":
-		out.key = folder.SortKey{Number: s.Number}
+		out.Key = folder.SortKey{Number: s.Number}
 	case "text":
-		out.key = folder.SortKey{Kind: 1, Text: s.Text}
+		out.Key = folder.SortKey{Kind: 1, Text: s.Text}
 	default:
-		out.key = folder.SortKey{Kind: 2}
+		out.Key = folder.SortKey{Kind: 2}
 	}
 	return out
 }

@@ -17,8 +17,8 @@ import (
 type step struct{ have, of float64 }
 
 // steps returns how far each kind of rule about texts got.
-func (s *ranker) steps(r *ranking, kind settings.CriterionKind) []step {
-	n := len(s.plan.parsed.Units)
+func (s *Searcher) steps(r *ranking, kind settings.CriterionKind) []step {
+	n := len(s.plan.Parsed.Units)
 	units := float64(n)
 	switch kind {
 	case settings.WordsRule:
@@ -47,13 +47,13 @@ const mostRest = 20
 
 // score is a ranking as a number from 0 to 1: each rule divides what the ones
 // before left undecided.
-func (s *ranker) score(r *ranking) float64 {
+func (s *Searcher) score(r *ranking) float64 {
 	return s.scoreBy(r, s.rules)
 }
 
 // scoreBy is the score by some rules.
-func (s *ranker) scoreBy(r *ranking, rules []settings.Criterion) float64 {
-	if len(s.plan.parsed.Units) == 0 {
+func (s *Searcher) scoreBy(r *ranking, rules []settings.Criterion) float64 {
+	if len(s.plan.Parsed.Units) == 0 {
 		return 1
 	}
 	if r.unranked {
@@ -71,26 +71,26 @@ func (s *ranker) scoreBy(r *ranking, rules []settings.Criterion) float64 {
 
 // extras are what is told of hits besides their documents, by their place in
 // the list.
-type extras struct {
+type Extras struct {
 	keys [][]folder.SortKey // for each of the searcher's rules; nil for those about texts
 	away []float64          // metres to the place of the sort; nil without one
 }
 
 // extras works them out for the hits.
-func (s *ranker) extras(list []found) (extras, error) {
-	var x extras
+func (s *Searcher) Extras(list []Found) (Extras, error) {
+	var x Extras
 	order := make([]int, len(list)) // columns are read in the order of documents
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int { return int(list[a].doc) - int(list[b].doc) })
+	slices.SortFunc(order, func(a, b int) int { return int(list[a].Doc) - int(list[b].Doc) })
 	docs := make([]uint32, len(list))
 	for i, n := range order {
-		docs[i] = list[n].doc
+		docs[i] = list[n].Doc
 	}
-	displayed := s.plan.settings.Displayed()
-	if i := slices.IndexFunc(s.plan.criteria, func(r settings.Criterion) bool { return r.Kind == settings.GeoRule }); i >= 0 && (displayed == nil || displayed.ShowsAll(attribute.Geo)) {
-		away, err := s.view.Distances(s.plan.criteria[i].Lat, s.plan.criteria[i].Lng, docs)
+	displayed := s.plan.Settings.Displayed()
+	if i := slices.IndexFunc(s.plan.Criteria, func(r settings.Criterion) bool { return r.Kind == settings.GeoRule }); i >= 0 && (displayed == nil || displayed.ShowsAll(attribute.Geo)) {
+		away, err := s.View.Distances(s.plan.Criteria[i].Lat, s.plan.Criteria[i].Lng, docs)
 		if err != nil {
 			return x, err
 		}
@@ -99,7 +99,7 @@ func (s *ranker) extras(list []found) (extras, error) {
 			x.away[n] = away[i]
 		}
 	}
-	if !s.plan.details {
+	if !s.plan.Details {
 		return x, nil
 	}
 	x.keys = make([][]folder.SortKey, len(s.rules))
@@ -122,7 +122,7 @@ func (s *ranker) extras(list []found) (extras, error) {
 
 // distance is the way from a hit to the place of the sort, nil where it is not
 // told.
-func (x *extras) distance(i int) *int64 {
+func (x *Extras) Distance(i int) *int64 {
 	if x.away == nil || math.IsInf(x.away[i], 1) {
 		return nil
 	}
@@ -146,7 +146,7 @@ type ruleDetail struct {
 
 // details writes how each rule judged the i-th hit, as an object in the order
 // of the rules. Values of attributes that are not displayed are left out.
-func (s *ranker) details(h *found, i int, x *extras) json.RawMessage {
+func (s *Searcher) Details(h *Found, i int, x *Extras) json.RawMessage {
 	out := []byte{'{'}
 	put := func(name string, d ruleDetail) {
 		if len(out) > 1 {
@@ -180,8 +180,8 @@ func (s *ranker) details(h *found, i int, x *extras) json.RawMessage {
 }
 
 // detail fills in what a rule about texts says.
-func (s *ranker) detail(d *ruleDetail, r *ranking, kind settings.CriterionKind) {
-	n := len(s.plan.parsed.Units)
+func (s *Searcher) detail(d *ruleDetail, r *ranking, kind settings.CriterionKind) {
+	n := len(s.plan.Parsed.Units)
 	steps := s.steps(r, kind)
 	share := func(st step) *float64 { return new(st.have / st.of) }
 	d.Score = share(steps[0])

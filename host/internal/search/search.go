@@ -96,7 +96,7 @@ func (rd *reading) prepare(ctx context.Context, q *Query) (err error) {
 	if rd.plan, err = newPlan(ctx, m, q, rd.rule != nil); err != nil {
 		return err
 	}
-	m.leaveOut(&rd.plan.fields, rd.state.folder.Schema)
+	m.leaveOut(&rd.plan.Fields, rd.state.folder.Schema)
 	if rd.budget = q.budget; rd.budget == nil {
 		rd.budget = newBudget()
 	}
@@ -136,17 +136,17 @@ func (s *Service) answerOn(ctx context.Context, rd *reading, v *folder.View) (re
 	defer end()
 	sr := s.searcher(ctx, cut, rd.plan, v)
 	p := rd.plan
-	res = &Result{Query: p.query.Q, Hits: []Hit{}, Negative: len(p.parsed.Excluded) > 0}
+	res = &Result{Query: p.query.Q, Hits: []Hit{}, Negative: len(p.Parsed.Excluded) > 0}
 	if err := sr.match(rd); err != nil {
 		return nil, nil, err
 	}
-	if meaning == nil || meaning.ratio < 1 {
-		err = sr.order()
+	if meaning == nil || meaning.Ratio < 1 {
+		err = sr.Order()
 	}
 	if err == nil && meaning != nil {
-		err = sr.addMeaning(s.spaces, &meaning.meaning)
+		err = sr.AddMeaning(s.spaces, &meaning.Meaning)
 	}
-	if errors.Is(err, errCutoff) {
+	if errors.Is(err, ErrCutoff) {
 		rd.degraded = true
 	} else if err != nil {
 		return nil, nil, err
@@ -154,7 +154,7 @@ func (s *Service) answerOn(ctx context.Context, rd *reading, v *folder.View) (re
 	if p.query.Hybrid != nil && p.query.Hybrid.Ratio() > 0 {
 		res.SemanticHits = new(int)
 	}
-	if found, err = sr.results.all(v, sr.matched); err != nil {
+	if found, err = sr.Results.All(v, sr.Matched); err != nil {
 		return nil, nil, err
 	}
 	res.count(&p.page, int(found.GetCardinality()))
@@ -168,7 +168,7 @@ func (s *Service) answerOn(ctx context.Context, rd *reading, v *folder.View) (re
 		}
 	}
 	res.Degraded = rd.degraded
-	list := sr.results.list
+	list := sr.Results.List
 	return res, found, sr.fill(s, res, rd, list[min(p.page.offset, len(list)):])
 }
 
@@ -207,7 +207,7 @@ func (rd *reading) count(ctx context.Context, v *folder.View, f func() error) er
 	ctx, end := withTime(ctx, rd.patience(), &rd.budget.counting)
 	defer end()
 	err := v.Under(ctx, f)
-	if errors.Is(err, errCutoff) {
+	if errors.Is(err, ErrCutoff) {
 		rd.degraded = true
 		return nil
 	}
@@ -229,13 +229,13 @@ func guarded(f func() error) (err error) {
 
 // A searcher runs one search on one view.
 type searcher struct {
-	*ranker
+	*Searcher
 	plan *plan
 }
 
 // searcher returns one for a plan on a view.
 func (s *Service) searcher(ctx, cut context.Context, p *plan, v *folder.View) *searcher {
-	return &searcher{newRanker(ctx, cut, s.fuzzy, &p.rankPlan, v), p}
+	return &searcher{New(ctx, cut, s.fuzzy, &p.Plan, v), p}
 }
 
 // match works out which documents match, under the filters of rd.
@@ -243,28 +243,28 @@ func (s *searcher) match(rd *reading) error {
 	if err := s.restrict(rd); err != nil {
 		return err
 	}
-	return s.ranker.match()
+	return s.Searcher.Match()
 }
 
 // restrict narrows the universe to the documents that are there and that the filters of rd let through.
 func (s *searcher) restrict(rd *reading) error {
-	s.universe = s.view.Live
+	s.Universe = s.View.Live
 	if rd.cond == nil {
 		return nil
 	}
-	ctx, end := withTime(s.ctx, rd.patience(), &rd.budget.filtering)
-	err := s.view.Under(ctx, func() (err error) {
-		s.universe, err = rd.cond.Documents(s.view)
+	ctx, end := withTime(s.Ctx, rd.patience(), &rd.budget.filtering)
+	err := s.View.Under(ctx, func() (err error) {
+		s.Universe, err = rd.cond.Documents(s.View)
 		return err
 	})
 	end()
-	if errors.Is(err, errCutoff) {
+	if errors.Is(err, ErrCutoff) {
 		// To go on would show what the filter may not let through.
 		return apierr.Newf(apierr.InvalidSearchFilter, "The filter could not be worked out in the %v that a search of this index has: ask with fewer conditions, or raise the setting searchCutoffMs.", rd.patience())
 	}
 	if err != nil {
 		return err
 	}
-	s.universe.And(s.view.Live)
+	s.Universe.And(s.View.Live)
 	return nil
 }

@@ -13,18 +13,18 @@ import (
 )
 
 // errCutoff is the cause of the context that ends when ranking should.
-var errCutoff = errors.New("the time for the search is up")
+var ErrCutoff = errors.New("the time for the search is up")
 
 // A ranker finds and orders the hits of one search on one view. Set universe, then call match, then order or addMeaning.
-type ranker struct {
-	ctx   context.Context // of the request
+type Searcher struct {
+	Ctx   context.Context // of the request
 	cut   context.Context // ends when ranking should
-	fuzzy text.Speller
-	plan  *rankPlan
-	view  *folder.View
+	Fuzzy text.Speller
+	plan  *Plan
+	View  *folder.View
 
-	universe *roaring.Bitmap                     // what filters and excluded words let through
-	matched  *roaring.Bitmap                     // what matches, of the universe
+	Universe *roaring.Bitmap                     // what filters and excluded words let through
+	Matched  *roaring.Bitmap                     // what matches, of the universe
 	parts    map[*folder.Segment]*roaring.Bitmap // of partsOf, by segment, see universeIn
 	partsOf  *roaring.Bitmap
 	graph    *graph
@@ -34,33 +34,33 @@ type ranker struct {
 
 	rules     []settings.Criterion
 	mostTypos int // that the query may have in all
-	results   results
+	Results   Results
 }
 
 // newRanker returns one for a plan on a view. cut ends, with errCutoff as its
 // cause, when ranking should.
-func newRanker(ctx, cut context.Context, fuzzy text.Speller, p *rankPlan, v *folder.View) *ranker {
-	return &ranker{ctx: ctx, cut: cut, fuzzy: fuzzy, plan: p, view: v, whole: whole{roaring.New(), roaring.New()}}
+func New(ctx, cut context.Context, fuzzy text.Speller, p *Plan, v *folder.View) *Searcher {
+	return &Searcher{Ctx: ctx, cut: cut, Fuzzy: fuzzy, plan: p, View: v, whole: whole{roaring.New(), roaring.New()}}
 }
 
 // check returns the context's error now and then; n counts the caller's steps.
-func (s *ranker) check(n int) error {
+func (s *Searcher) check(n int) error {
 	if n&0xff != 0 {
 		return nil
 	}
-	if s.ctx.Err() != nil {
-		return context.Cause(s.ctx)
+	if s.Ctx.Err() != nil {
+		return context.Cause(s.Ctx)
 	}
 	// While it is not known what matches, the search goes on: there would be
 	// nothing to return.
-	if s.matched != nil {
+	if s.Matched != nil {
 		return s.expired()
 	}
 	return nil
 }
 
 // expired returns errCutoff once the time for ranking is up.
-func (s *ranker) expired() error {
+func (s *Searcher) expired() error {
 	if s.cut.Err() != nil {
 		return context.Cause(s.cut)
 	}
@@ -68,46 +68,46 @@ func (s *ranker) expired() error {
 }
 
 // match works out which documents of the universe match.
-func (s *ranker) match() error {
-	p := &s.plan.parsed
+func (s *Searcher) Match() error {
+	p := &s.plan.Parsed
 	for _, ws := range p.Excluded {
 		b, err := s.phrase(ws)
 		if err != nil {
 			return err
 		}
-		s.universe = roaring.AndNot(s.universe, b)
+		s.Universe = roaring.AndNot(s.Universe, b)
 	}
 	if len(p.Units) == 0 {
-		s.matched = s.universe
+		s.Matched = s.Universe
 		return nil
 	}
 	var err error
 	if s.graph, err = s.newGraph(p.Units); err != nil {
 		return err
 	}
-	s.relaxed = s.graph.relaxations(s.universe, p.Units, s.plan.strategy)
+	s.relaxed = s.graph.relaxations(s.Universe, p.Units, s.plan.Strategy)
 	matched := roaring.New()
 	for _, units := range s.relaxed {
-		docs := s.graph.having(s.universe, units)
+		docs := s.graph.having(s.Universe, units)
 		docs = roaring.AndNot(docs, matched)
 		s.having = append(s.having, docs)
 		matched.Or(docs)
 	}
-	s.matched = matched
+	s.Matched = matched
 	return nil
 }
 
 // order ranks what matches, as far as it is asked for. With errCutoff the rest
 // of it follows in no order.
-func (s *ranker) order() error {
+func (s *Searcher) Order() error {
 	p := s.plan
 	s.startResults()
-	b := bucket{docs: s.matched}
+	b := bucket{docs: s.Matched}
 	if s.graph != nil {
 		b.units = s.relaxed[0]
-		for _, u := range p.parsed.Units {
+		for _, u := range p.Parsed.Units {
 			if !u.Phrase {
-				s.mostTypos += p.typo.allowed(u.Words[0].Term)
+				s.mostTypos += p.Typo.Allowed(u.Words[0].Term)
 			}
 		}
 	}
@@ -115,21 +115,21 @@ func (s *ranker) order() error {
 	if err == nil {
 		err = s.rank(b, s.rules)
 	}
-	if errors.Is(err, errCutoff) {
-		for it := roaring.AndNot(s.matched, s.results.docs).Iterator(); it.HasNext() && !s.results.full(); {
-			s.results.add(s, &found{doc: it.Next(), ranking: ranking{unranked: true}})
+	if errors.Is(err, ErrCutoff) {
+		for it := roaring.AndNot(s.Matched, s.Results.Docs).Iterator(); it.HasNext() && !s.Results.full(); {
+			s.Results.add(s, &Found{Doc: it.Next(), ranking: ranking{unranked: true}})
 		}
 	}
 	return err
 }
 
 // startResults makes ready for the first hit.
-func (s *ranker) startResults() {
+func (s *Searcher) startResults() {
 	p := s.plan
 	s.rules = p.rules()
-	s.results = results{need: p.need, threshold: p.threshold, falling: falling(s.rules), docs: roaring.New()}
-	if p.distinct != "" {
-		s.results.distinct = &distinctSeen{p.distinct, map[string]struct{}{}}
+	s.Results = Results{need: p.Need, threshold: p.Threshold, falling: falling(s.rules), Docs: roaring.New()}
+	if p.Distinct != "" {
+		s.Results.distinct = &DistinctSeen{p.Distinct, map[string]struct{}{}}
 	}
 }
 

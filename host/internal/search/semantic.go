@@ -15,7 +15,7 @@ import (
 
 // semantics are what a search by meaning goes by.
 type semantics struct {
-	meaning
+	Meaning
 	name     string
 	embedder settings.Embedder
 	text     string // that the vector is to be made of
@@ -37,10 +37,10 @@ func newSemantics(ctx context.Context, m *meta, q *Query) (*semantics, error) {
 	set := m.VectorSets[q.Hybrid.Embedder]
 	dims := cmp.Or(set.Dimensions, e.VectorDimensions())
 	s := &semantics{name: q.Hybrid.Embedder, embedder: e}
-	s.ratio, s.vector, s.spread = q.Hybrid.Ratio(), q.Vector, e.Distribution
-	s.space = vector.Key{Docs: m.Docs, Set: set.ID, Dims: dims, Binary: e.BinaryQuantized}
-	if !(s.ratio >= 0 && s.ratio <= 1) {
-		return nil, apierr.Newf(apierr.InvalidSearchSemanticRatio, "`hybrid.semanticRatio` is %v; it must be 0 to 1.", s.ratio)
+	s.Ratio, s.Vector, s.Spread = q.Hybrid.Ratio(), q.Vector, e.Distribution
+	s.Space = vector.Key{Docs: m.Docs, Set: set.ID, Dims: dims, Binary: e.BinaryQuantized}
+	if !(s.Ratio >= 0 && s.Ratio <= 1) {
+		return nil, apierr.Newf(apierr.InvalidSearchSemanticRatio, "`hybrid.semanticRatio` is %v; it must be 0 to 1.", s.Ratio)
 	}
 	if q.Vector != nil && (len(q.Vector) == 0 || dims > 0 && len(q.Vector) != dims) {
 		return nil, apierr.Newf(apierr.InvalidVectorDimensions, "`vector` has %d numbers; those of embedder `%.100s` have %d.", len(q.Vector), s.name, dims)
@@ -50,14 +50,14 @@ func newSemantics(ctx context.Context, m *meta, q *Query) (*semantics, error) {
 	}
 	blank := strings.TrimSpace(q.Q) == ""
 	switch {
-	case s.ratio == 0, blank && q.Vector == nil && q.Media == nil:
+	case s.Ratio == 0, blank && q.Vector == nil && q.Media == nil:
 		return nil, nil
-	case q.Vector == nil && e.Source == settings.UserProvided && q.Media == nil && s.ratio < 1:
+	case q.Vector == nil && e.Source == settings.UserProvided && q.Media == nil && s.Ratio < 1:
 		return nil, nil // words are better than nothing, as while an embedder is down
 	case q.Vector == nil && e.Source == settings.UserProvided:
 		return nil, apierr.Newf(apierr.VectorEmbeddingError, "Embedder `%.100s` makes no vectors of its own: send that of the query in `vector`.", s.name)
 	case blank:
-		s.ratio = 1
+		s.Ratio = 1
 	}
 	if q.Vector == nil {
 		asked, name := e.ForQueries(s.name)
@@ -84,7 +84,7 @@ const queryWait = 5 * time.Second
 // down.
 func (s *Service) meaning(ctx context.Context, rd *reading) (_ *semantics, err error) {
 	m := rd.plan.semantics
-	if m == nil || m.vector != nil {
+	if m == nil || m.Vector != nil {
 		return m, nil
 	}
 	key, err := m.queryVectorKey(m.text)
@@ -107,9 +107,9 @@ func (s *Service) meaning(ctx context.Context, rd *reading) (_ *semantics, err e
 	late := apierr.Newf(apierr.VectorEmbeddingError, "Embedder `%.100s` did not answer within %v.", name, queryWait)
 	waiting, cancel := context.WithTimeoutCause(ctx, queryWait, late)
 	defer cancel()
-	made, err := s.embedTexts(waiting, name, embedder, m.space.Dims, []string{m.text}, queryTries)
+	made, err := s.embedTexts(waiting, name, embedder, m.Space.Dims, []string{m.text}, queryTries)
 	if err != nil {
-		if _, ok := errors.AsType[*apierr.Error](err); !ok || m.ratio == 1 {
+		if _, ok := errors.AsType[*apierr.Error](err); !ok || m.Ratio == 1 {
 			return nil, err
 		}
 		s.opts.Log(fmt.Sprintf("a search of index %q went by words alone", rd.index.uid()), err)
@@ -122,6 +122,6 @@ func (s *Service) meaning(ctx context.Context, rd *reading) (_ *semantics, err e
 // with is m with the query's vector.
 func (m *semantics) with(vector []float32) *semantics {
 	with := *m
-	with.vector, with.space.Dims = vector, len(vector)
+	with.Vector, with.Space.Dims = vector, len(vector)
 	return &with
 }

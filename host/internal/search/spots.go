@@ -22,10 +22,10 @@ type spot struct {
 
 // spots adds to out[i] where docs[i] has one of the words that terms gives for
 // a segment. docs are sorted.
-func (s *ranker) spots(docs []uint32, out [][]spot, terms func(seg int) []derived) error {
+func (s *Searcher) spots(docs []uint32, out [][]spot, terms func(seg int) []Derived) error {
 	all := roaring.BitmapOf(docs...)
-	for i := range s.view.Segs {
-		seg := &s.view.Segs[i]
+	for i := range s.View.Segs {
+		seg := &s.View.Segs[i]
 		part := seg.Part(all)
 		if part.IsEmpty() {
 			continue
@@ -51,11 +51,11 @@ func (s *ranker) spots(docs []uint32, out [][]spot, terms func(seg int) []derive
 
 // readSpots adds to out[i] where docs[i] has a word in a field where it counts.
 // docs are numbered within the segment; part has the same ones.
-func (s *ranker) readSpots(seg *folder.Segment, dict folder.Dictionary, t derived, part *roaring.Bitmap, docs []uint32, out [][]spot) error {
-	fields := &s.plan.fields
-	return seg.EachPlace(dict, t.term, part, docs, func(i int, field, pos uint16) {
-		if fields.counts(field, t.typos, t.in) {
-			out[i] = append(out[i], spot{field: field, pos: pos, typos: t.typos, length: 1, exact: t.exact, rest: t.rest})
+func (s *Searcher) readSpots(seg *folder.Segment, dict folder.Dictionary, t Derived, part *roaring.Bitmap, docs []uint32, out [][]spot) error {
+	fields := &s.plan.Fields
+	return seg.EachPlace(dict, t.Term, part, docs, func(i int, field, pos uint16) {
+		if fields.counts(field, t.typos, t.In) {
+			out[i] = append(out[i], spot{field: field, pos: pos, typos: t.typos, length: 1, exact: t.Exact, rest: t.rest})
 		}
 	})
 }

@@ -17,8 +17,8 @@ type whole struct {
 }
 
 // findWhole finds the documents of which an attribute is the query.
-func (s *ranker) findWhole() error {
-	for _, f := range s.plan.parsed.Whole {
+func (s *Searcher) findWhole() error {
+	for _, f := range s.plan.Parsed.Whole {
 		if err := s.findWholeForm(f.Term, f.In); err != nil {
 			return err
 		}
@@ -27,15 +27,15 @@ func (s *ranker) findWhole() error {
 }
 
 // findWholeForm is findWhole for the query as some alphabets write it.
-func (s *ranker) findWholeForm(text string, in text.AlphabetSet) error {
+func (s *Searcher) findWholeForm(text string, in text.AlphabetSet) error {
 	low := []byte(text + "\x00")
 	var accept folder.Automaton
-	if s.plan.parsed.Open {
+	if s.plan.Parsed.Open {
 		low, accept = []byte(text), openWhole{text}
 	}
 	steps := 0
-	for i := range s.view.Segs {
-		seg := &s.view.Segs[i]
+	for i := range s.View.Segs {
+		seg := &s.View.Segs[i]
 		dict, err := seg.Dict(folder.FieldWhole)
 		if err != nil {
 			return err
@@ -51,7 +51,7 @@ func (s *ranker) findWholeForm(text string, in text.AlphabetSet) error {
 			if err := s.check(steps); err != nil {
 				return err
 			}
-			if !s.plan.fields.counts(folder.WholeField(entry.Term), 0, in) {
+			if !s.plan.Fields.counts(folder.WholeField(entry.Term), 0, in) {
 				continue
 			}
 			docs, err := seg.Postings(dict, []byte(entry.Term))

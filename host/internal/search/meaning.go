@@ -12,70 +12,70 @@ import (
 )
 
 // A meaning is what a search by meaning goes by.
-type meaning struct {
-	space  vector.Key
-	vector []float32
-	ratio  float64                // of meaning against words, above 0
-	spread *settings.Distribution // of the embedder; nil: not known
+type Meaning struct {
+	Space  vector.Key
+	Vector []float32
+	Ratio  float64                // of meaning against words, above 0
+	Spread *settings.Distribution // of the embedder; nil: not known
 }
 
 // addMeaning puts what is near in meaning among the hits by words, or in their
 // place.
-func (s *ranker) addMeaning(sp *vector.Memory, m *meaning) error {
-	byWords := s.results
-	near, docs, err := s.near(sp, m)
+func (s *Searcher) AddMeaning(sp *vector.Memory, m *Meaning) error {
+	byWords := s.Results
+	near, docs, err := s.Near(sp, m)
 	if err != nil {
 		return err
 	}
 	list, weights := near, make([]float64, len(near))
 	for i := range near {
-		weights[i] = m.ratio
+		weights[i] = m.Ratio
 	}
-	if m.ratio < 1 {
-		for _, f := range byWords.list {
-			list, weights = append(list, f), append(weights, 1-m.ratio)
+	if m.Ratio < 1 {
+		for _, f := range byWords.List {
+			list, weights = append(list, f), append(weights, 1-m.Ratio)
 		}
 	}
 	if list, err = s.merged(list, weights); err != nil {
 		return err
 	}
 	s.startResults()
-	s.results.falling = false
+	s.Results.falling = false
 	for i := range list {
-		if s.results.add(s, &list[i]); s.results.err != nil {
-			return s.results.err
+		if s.Results.add(s, &list[i]); s.Results.err != nil {
+			return s.Results.err
 		}
 	}
-	if m.ratio < 1 {
-		docs.Or(s.matched)
-		s.results.docs.Or(byWords.docs)
+	if m.Ratio < 1 {
+		docs.Or(s.Matched)
+		s.Results.Docs.Or(byWords.Docs)
 	}
-	s.matched = docs
+	s.Matched = docs
 	return nil
 }
 
 // merged orders hits by words and by meaning, each weighed, and leaves a
 // document that came in both ways in its better place.
-func (s *ranker) merged(list []found, weights []float64) ([]found, error) {
-	orders, err := s.orders(list)
+func (s *Searcher) merged(list []Found, weights []float64) ([]Found, error) {
+	orders, err := s.Orders(list)
 	if err != nil {
 		return nil, err
 	}
 	type entry struct {
 		at   int
-		side standing
+		side Standing
 	}
 	entries := make([]entry, len(list))
 	for i := range list {
-		if !list[i].byMeaning {
-			list[i].score = s.score(&list[i].ranking)
+		if !list[i].ByMeaning {
+			list[i].Score = s.score(&list[i].ranking)
 		}
-		entries[i] = entry{i, standing{steps: orders[i], weight: weights[i], weighted: list[i].score * weights[i]}}
+		entries[i] = entry{i, Standing{steps: orders[i], weight: weights[i], weighted: list[i].Score * weights[i]}}
 	}
-	slices.SortStableFunc(entries, func(a, b entry) int { return a.side.compare(&b.side) })
-	out, seen := make([]found, 0, len(list)), roaring.New()
+	slices.SortStableFunc(entries, func(a, b entry) int { return a.side.Compare(&b.side) })
+	out, seen := make([]Found, 0, len(list)), roaring.New()
 	for _, e := range entries {
-		if f := list[e.at]; seen.CheckedAdd(f.doc) {
+		if f := list[e.at]; seen.CheckedAdd(f.Doc) {
 			out = append(out, f)
 		}
 	}
@@ -84,24 +84,24 @@ func (s *ranker) merged(list []found, weights []float64) ([]found, error) {
 
 // near returns the documents of the universe whose vectors are nearest to the
 // query's, as many as are of use, and all that have vectors.
-func (s *ranker) near(sp *vector.Memory, m *meaning) (list []found, docs *roaring.Bitmap, err error) {
+func (s *Searcher) Near(sp *vector.Memory, m *Meaning) (list []Found, docs *roaring.Bitmap, err error) {
 	docs = roaring.New()
-	if m.space.Set == 0 {
+	if m.Space.Set == 0 {
 		return nil, docs, nil // no document has any
 	}
-	has, err := sp.Seqs(s.ctx, m.space)
+	has, err := sp.Seqs(s.Ctx, m.Space)
 	if err != nil {
 		return nil, nil, err
 	}
-	if id := s.plan.unlike; id != "" {
+	if id := s.plan.Unlike; id != "" {
 		if err := s.leaveOut(id); err != nil {
 			return nil, nil, err
 		}
 	}
-	universe := s.universe.ToArray()
+	universe := s.Universe.ToArray()
 	seqs := make([]uint64, len(universe))
 	allowed := new(vector.Set)
-	err = s.view.FirstNumbers(folder.FieldSeq, universe, func(i int, seq, _ float64) {
+	err = s.View.FirstNumbers(folder.FieldSeq, universe, func(i int, seq, _ float64) {
 		if seqs[i] = uint64(seq); has.Has(seqs[i]) {
 			allowed.Add(seqs[i])
 			docs.Add(universe[i])
@@ -110,56 +110,56 @@ func (s *ranker) near(sp *vector.Memory, m *meaning) (list []found, docs *roarin
 	if err != nil {
 		return nil, nil, err
 	}
-	k := s.plan.need
-	if s.plan.distinct != "" || s.plan.threshold > 0 || s.sortsFirst() {
+	k := s.plan.Need
+	if s.plan.Distinct != "" || s.plan.Threshold > 0 || s.sortsFirst() {
 		k = int(docs.GetCardinality()) // which of them count is not known yet
 	}
-	found, err := sp.Nearest(s.cut, m.space, m.vector, k, allowed)
+	found, err := sp.Nearest(s.cut, m.Space, m.Vector, k, allowed)
 	if err != nil {
 		return nil, nil, err
 	}
-	return s.byMeaning(found, universe, seqs, m.spread), docs, nil
+	return s.byMeaning(found, universe, seqs, m.Spread), docs, nil
 }
 
 // leaveOut takes a document out of the universe.
-func (s *ranker) leaveOut(id string) error {
-	n, err := s.view.Number(id)
+func (s *Searcher) leaveOut(id string) error {
+	n, err := s.View.Number(id)
 	if err != nil || n == nil {
 		return err
 	}
-	s.universe = s.universe.Clone()
-	s.universe.Remove(*n)
+	s.Universe = s.Universe.Clone()
+	s.Universe.Remove(*n)
 	return nil
 }
 
 // sortsFirst reports whether a value is sorted by before any rule about texts,
 // in whose place the meaning comes.
-func (s *ranker) sortsFirst() bool {
+func (s *Searcher) sortsFirst() bool {
 	rules := s.plan.orderRules()
 	return len(rules) > 0 && !rules[0].OfTexts()
 }
 
 // byMeaning makes hits of neighbours; universe and seqs say which document has
 // which number.
-func (s *ranker) byMeaning(near []vector.Neighbour, universe []uint32, seqs []uint64, d *settings.Distribution) []found {
+func (s *Searcher) byMeaning(near []vector.Neighbour, universe []uint32, seqs []uint64, d *settings.Distribution) []Found {
 	at := make(map[uint64]int, len(near))
 	for i, n := range near {
 		at[n.Seq] = i
 	}
-	list := make([]found, len(near))
+	list := make([]Found, len(near))
 	for i, seq := range seqs {
 		n, ok := at[seq]
 		if !ok {
 			continue
 		}
-		list[n] = found{doc: universe[i], seq: float64(seq), score: d.Shift(near[n].Score), byMeaning: true}
+		list[n] = Found{Doc: universe[i], seq: float64(seq), Score: d.Shift(near[n].Score), ByMeaning: true}
 	}
 	return list
 }
 
 // meaningDetails says why a hit by meaning stands where it does.
-func meaningDetails(f *found) json.RawMessage {
-	b, err := json.Marshal(map[string]any{"vectorSort": map[string]any{"order": 0, "similarity": f.score}})
+func MeaningDetails(f *Found) json.RawMessage {
+	b, err := json.Marshal(map[string]any{"vectorSort": map[string]any{"order": 0, "similarity": f.Score}})
 	if err != nil {
 		panic("search: encode score details: " + err.Error()) // a number from 0 to 1
 	}

@@ -9,27 +9,27 @@ import (
 )
 
 // A rankPlan says what is looked for, and what the order of the hits goes by.
-type rankPlan struct {
-	parsed   text.Query
-	strategy settings.Strategy
-	criteria []settings.Criterion // of the parameter sort
-	distinct string               // the attribute; "": none
-	fields   fields
-	typo     typoPolicy
+type Plan struct {
+	Parsed   text.Query
+	Strategy settings.Strategy
+	Criteria []settings.Criterion // of the parameter sort
+	Distinct string               // the attribute; "": none
+	Fields   Fields
+	Typo     typoPolicy
 	// synonyms are, by words with spaces between, what stands for them.
-	synonyms    map[string][][]text.Word
-	byAttribute bool // words of one attribute are near, wherever they stand
-	settings    *settings.Settings
-	locales     []string
-	need        int     // hits that are to be ranked
-	threshold   float64 // of the score; 0: none
-	details     bool    // say how each rule judged
-	unlike      string  // the id of a document that is no hit; "": none
+	Synonyms    map[string][][]text.Word
+	ByAttribute bool // words of one attribute are near, wherever they stand
+	Settings    *settings.Settings
+	Locales     []string
+	Need        int     // hits that are to be ranked
+	Threshold   float64 // of the score; 0: none
+	Details     bool    // say how each rule judged
+	Unlike      string  // the id of a document that is no hit; "": none
 }
 
 // rules returns the order of the hits.
-func (p *rankPlan) rules() []settings.Criterion {
-	return p.settings.Rules(p.criteria, len(p.parsed.Units) > 0, p.strategy)
+func (p *Plan) rules() []settings.Criterion {
+	return p.Settings.Rules(p.Criteria, len(p.Parsed.Units) > 0, p.Strategy)
 }
 
 // A typoPolicy says how many typos a word may have.
@@ -41,7 +41,7 @@ type typoPolicy struct {
 	numbers bool // numbers may have typos, too
 }
 
-func newTypoPolicy(t *settings.TypoTolerance) typoPolicy {
+func NewTypoPolicy(t *settings.TypoTolerance) typoPolicy {
 	p := typoPolicy{enabled: t.Enabled, one: t.OneTypo, two: t.TwoTypos, never: map[string]bool{}, numbers: !t.DisableOnNumbers}
 	for _, w := range t.DisableOnWords {
 		p.never[text.Fold(w)] = true
@@ -50,7 +50,7 @@ func newTypoPolicy(t *settings.TypoTolerance) typoPolicy {
 }
 
 // allowed is how many typos a word may have.
-func (p *typoPolicy) allowed(term string) int {
+func (p *typoPolicy) Allowed(term string) int {
 	switch n := utf8.RuneCountInString(term); {
 	case !p.enabled, n < p.one, p.never[term], !p.numbers && strings.Trim(term, "0123456789") == "":
 		return 0
@@ -61,24 +61,24 @@ func (p *typoPolicy) allowed(term string) int {
 }
 
 // fields says in which fields words count, by the fields' numbers.
-type fields struct {
-	ranks []uint16 // for the rule attribute, best first
-	in    []bool   // words count; nil: in all
-	typos []bool   // words with typos count, too; nil: in all
+type Fields struct {
+	Ranks []uint16 // for the rule attribute, best first
+	In    []bool   // words count; nil: in all
+	Typos []bool   // words with typos count, too; nil: in all
 	// alphabets are those that words are looked for in; nil: in the common one.
-	alphabets []text.AlphabetSet
+	Alphabets []text.AlphabetSet
 }
 
 // all reports whether a word with so many typos, of some alphabets, counts in all
 // fields.
-func (f *fields) all(typos uint8, in text.AlphabetSet) bool {
-	return f.in == nil && (typos == 0 || f.typos == nil) && (f.alphabets == nil || in == text.AllAlphabets)
+func (f *Fields) all(typos uint8, in text.AlphabetSet) bool {
+	return f.In == nil && (typos == 0 || f.Typos == nil) && (f.Alphabets == nil || in == text.AllAlphabets)
 }
 
 // counts reports whether such a word counts in a field.
-func (f *fields) counts(field uint16, typos uint8, in text.AlphabetSet) bool {
-	return at(f.in, field) && (typos == 0 || at(f.typos, field)) &&
-		(f.alphabets == nil || int(field) < len(f.alphabets) && f.alphabets[field]&in != 0)
+func (f *Fields) counts(field uint16, typos uint8, in text.AlphabetSet) bool {
+	return at(f.In, field) && (typos == 0 || at(f.Typos, field)) &&
+		(f.Alphabets == nil || int(field) < len(f.Alphabets) && f.Alphabets[field]&in != 0)
 }
 
 // at reports list[i]. A field newer than the list is one that this search does
@@ -86,17 +86,17 @@ func (f *fields) counts(field uint16, typos uint8, in text.AlphabetSet) bool {
 func at(list []bool, i uint16) bool { return list == nil || int(i) < len(list) && list[i] }
 
 // narrow makes words count in no other fields than these.
-func (f *fields) narrow(in []bool) {
+func (f *Fields) Narrow(in []bool) {
 	for i := range in {
-		in[i] = in[i] && at(f.in, uint16(i))
+		in[i] = in[i] && at(f.In, uint16(i))
 	}
-	f.in = in
+	f.In = in
 }
 
 // rank is a field's rank for the rule attribute.
-func (f *fields) rank(field uint16) uint32 {
-	if int(field) < len(f.ranks) {
-		return uint32(f.ranks[field])
+func (f *Fields) rank(field uint16) uint32 {
+	if int(field) < len(f.Ranks) {
+		return uint32(f.Ranks[field])
 	}
 	return unknownRank
 }
