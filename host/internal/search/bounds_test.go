@@ -2,7 +2,6 @@ package search_test
 
 import (
 	"context"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -42,40 +41,5 @@ func TestSearchBounds(t *testing.T) {
 	}
 	if got := r.ids("a", search.Query{Q: strings.Repeat("solaris ", 1<<18)}); got != "3" {
 		t.Errorf("a word a quarter of a million times found %q, want 3", got)
-	}
-}
-
-// Of many places neighbours alone are looked at, which must come to the same as
-// looking at each with each.
-func TestApart(t *testing.T) {
-	rng := rand.New(rand.NewPCG(41, 42))
-	places := func(n int) [][2]int {
-		var out [][2]int
-		for range n {
-			out = append(out, [2]int{rng.IntN(3), 1 + rng.IntN(400)})
-		}
-		return out
-	}
-	for range 300 {
-		a, b := places(1+rng.IntN(30)), places(1+rng.IntN(30))
-		want := 8
-		for _, x := range a {
-			for _, y := range b {
-				switch d := y[1] - x[1]; {
-				case x[0] != y[0]:
-				case d > 0:
-					want = min(want, d)
-				case d < 0:
-					want = min(want, -d+1)
-				}
-			}
-		}
-		if got := search.Apart(a, b); got != want {
-			t.Fatalf("%v and %v are %d apart, want %d", a, b, got, want)
-		}
-	}
-	many := places(1 << 16)
-	if got := search.Apart(many, many); got != 1 {
-		t.Errorf("words everywhere are %d apart, want 1", got)
 	}
 }

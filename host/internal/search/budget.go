@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/search/filter"
+	"github.com/parley-search/parley/host/internal/search/rank"
 )
 
 // A budget is what one request may spend on all of its queries. Not safe for
@@ -30,7 +31,7 @@ func (b *budget) ofFilters() *filter.Budget {
 // up. End it with the function, which adds to spent.
 func withTime(ctx context.Context, most time.Duration, spent *time.Duration) (context.Context, func()) {
 	start := time.Now()
-	ctx, cancel := context.WithTimeoutCause(ctx, most-*spent, ErrCutoff)
+	ctx, cancel := context.WithTimeoutCause(ctx, most-*spent, rank.ErrCutoff)
 	return ctx, func() {
 		cancel()
 		*spent += time.Since(start)

@@ -61,20 +61,6 @@ func (s *Service) Waiting() int { return int(s.gate.waiting.Load()) }
 // StopRepairs keeps folders as they are until the service is opened anew.
 func StopRepairs(s *Service) { s.stop() }
 
-// Apart is the smallest distance between places of two words: pairs of a field
-// and a place in it.
-func Apart(a, b [][2]int) int {
-	spots := func(list [][2]int) []spot {
-		var out []spot
-		for _, p := range list {
-			out = append(out, spot{field: uint16(p[0]), pos: uint16(p[1]), length: 1})
-		}
-		return out
-	}
-	s := &Searcher{plan: &Plan{}}
-	return int(s.apart(spots(a), spots(b)))
-}
-
 // MemoryUsed is what Go has from the system and uses, in bytes.
 func MemoryUsed() int64 { return folder.ReadMemory().Used() }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/rank"
 	"github.com/parley-search/parley/host/internal/search/text"
 )
 
@@ -83,7 +84,7 @@ func (s *Service) facetValues(ctx context.Context, rd *reading, q *FacetQuery) (
 	}
 	docs := sr.Matched
 	if q.Query.RankingScoreThreshold > 0 {
-		if err := sr.Order(); err != nil && !errors.Is(err, ErrCutoff) {
+		if err := sr.Order(); err != nil && !errors.Is(err, rank.ErrCutoff) {
 			return nil, err
 		}
 		docs = sr.Results.Docs

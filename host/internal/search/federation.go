@@ -13,6 +13,7 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/rank"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
@@ -84,7 +85,7 @@ type FederatedHit struct {
 	Remote string
 
 	weight   float64
-	order    []OrderStep
+	order    []rank.OrderStep
 	distinct []string // the values of the federation's attribute
 }
 
@@ -318,7 +319,7 @@ func (w *federated) sameOrder(i int, shape []string) error {
 		w.shape, w.shapeOf = shape, i
 		return nil
 	}
-	if n, apart := ApartAt(w.shape, shape); apart {
+	if n, apart := rank.ApartAt(w.shape, shape); apart {
 		return apierr.Newf(apierr.InvalidMultiSearchRankingRules, "Its hits cannot be brought into one order with those of `queries[%d]`: step %d of its order is %s, of the other's %s; see `sort` of both, and the setting rankingRules of their indexes.",
 			w.shapeOf, n+1, shape[n], w.shape[n])
 	}
@@ -344,8 +345,8 @@ func (q *MultiQuery) federated(i int, h Hit) FederatedHit {
 }
 
 // standing is what orders h.
-func (h *FederatedHit) standing() Standing {
-	return Standing{h.order, h.weight, h.WeightedScore, h.Remote}
+func (h *FederatedHit) standing() rank.Standing {
+	return rank.Standing{Steps: h.order, Weight: h.weight, Weighted: h.WeightedScore, Remote: h.Remote}
 }
 
 // unique returns the hits, which are in order, without those that have stood

@@ -6,13 +6,14 @@ import (
 	"github.com/parley-search/parley/host/internal/search/attribute"
 	"github.com/parley-search/parley/host/internal/search/folder"
 	"github.com/parley-search/parley/host/internal/search/highlight"
+	"github.com/parley-search/parley/host/internal/search/rank"
 	"github.com/parley-search/parley/host/internal/search/vector"
 )
 
 // fill reads the documents of the hits. One that is gone since bleve saw it is
 // left out, and one that a tenant's rule, asked of the document as it is now,
 // does not let through.
-func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []Found) error {
+func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []rank.Found) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -37,7 +38,7 @@ func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []Found) er
 	if err != nil {
 		return err
 	}
-	var orders [][]OrderStep
+	var orders [][]rank.OrderStep
 	var values [][]string
 	if q.federated != nil {
 		if orders, err = s.Orders(list); err != nil {
@@ -55,7 +56,7 @@ func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []Found) er
 		h.Formatted, h.Matches = format.Show(d.Body)
 		switch {
 		case q.ShowRankingScoreDetails && list[i].ByMeaning:
-			h.Details = MeaningDetails(&list[i])
+			h.Details = rank.MeaningDetails(&list[i])
 		case q.ShowRankingScoreDetails:
 			h.Details = s.Details(&list[i], i, &extras)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/parley-search/parley/host/internal/search/attribute"
 	"github.com/parley-search/parley/host/internal/search/folder"
 	"github.com/parley-search/parley/host/internal/search/passage"
+	"github.com/parley-search/parley/host/internal/search/rank"
 	"github.com/parley-search/parley/host/internal/search/vector"
 )
 
@@ -129,7 +130,7 @@ func (s *Service) showPassages(rd *reading, sr *searcher, q *passage.Question, c
 	}
 	size := m.Settings.Chat.PassageLimit()
 	displayed := m.Settings.Displayed()
-	distinct := DistinctSeen{Attribute: rd.plan.Distinct, Values: map[string]struct{}{}}
+	distinct := rank.DistinctSeen{Attribute: rd.plan.Distinct, Values: map[string]struct{}{}}
 	reader := documentReader{&m.Settings, m.PrimaryKey, rd.plan.query.AttributesToSearchOn, size}
 	var docs []passage.Document
 	var shown []chat.Hit

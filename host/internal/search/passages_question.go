@@ -9,6 +9,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/search/folder"
 	"github.com/parley-search/parley/host/internal/search/passage"
+	"github.com/parley-search/parley/host/internal/search/rank"
 	"github.com/parley-search/parley/host/internal/search/text"
 )
 
@@ -114,7 +115,7 @@ func (s *searcher) addForms(seg *folder.Segment, f text.Form, forms map[string]f
 		return err
 	}
 	add := func(term string, counts float32) error {
-		b, err := s.DocumentsOf(seg, dict, Derived{Term: term, Exact: counts == 1, In: f.In})
+		b, err := s.DocumentsOf(seg, dict, rank.Derived{Term: term, Exact: counts == 1, In: f.In})
 		if err != nil || b.IsEmpty() {
 			return err
 		}

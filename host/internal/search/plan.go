@@ -9,6 +9,7 @@ import (
 	"github.com/parley-search/parley/host/internal/search/attribute"
 	"github.com/parley-search/parley/host/internal/search/folder"
 	"github.com/parley-search/parley/host/internal/search/highlight"
+	"github.com/parley-search/parley/host/internal/search/rank"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/text"
 )
@@ -16,7 +17,7 @@ import (
 // A plan is what a search goes by: its query and the settings of its index,
 // checked.
 type plan struct {
-	Plan
+	rank.Plan
 	query     *Query
 	page      paging
 	facets    []string
@@ -33,7 +34,7 @@ func newPlan(ctx context.Context, m *meta, q *Query, ruled bool) (*plan, error) 
 		q.Q = strings.Clone(text.Clip(q.Q, text.MaxQueryText))
 	}
 	p := &plan{query: q}
-	p.Plan = Plan{
+	p.Plan = rank.Plan{
 		Settings: s, Strategy: q.MatchingStrategy, ByAttribute: s.ProximityPrecision == settings.ByAttribute,
 		Threshold: q.RankingScoreThreshold, Details: q.ShowRankingScoreDetails, Locales: q.Locales, Unlike: q.unlike,
 	}
@@ -66,7 +67,7 @@ func newPlan(ctx context.Context, m *meta, q *Query, ruled bool) (*plan, error) 
 	if p.semantics, err = newSemantics(ctx, m, q); err != nil {
 		return nil, err
 	}
-	p.Typo = NewTypoPolicy(&s.TypoTolerance)
+	p.Typo = rank.NewTypoPolicy(&s.TypoTolerance)
 	an := s.Analyzer()
 	p.Synonyms = settings.SynonymTable(an, s.Synonyms)
 	qp := text.QueryParser{Analyzer: an, Stop: s.StopTerms(), Prefix: s.PrefixSearch != settings.PrefixDisabled}
@@ -78,8 +79,8 @@ func newPlan(ctx context.Context, m *meta, q *Query, ruled bool) (*plan, error) 
 // nil, or attributes with "*", means all that are searchable, or languages. For
 // a ruled caller any attribute will do where all are searched: that no document
 // has it is not for that caller to know.
-func (m *meta) fieldsFor(attributes, locales []string, ruled bool) (Fields, error) {
-	f := Fields{Ranks: m.ranks()}
+func (m *meta) fieldsFor(attributes, locales []string, ruled bool) (rank.Fields, error) {
+	f := rank.Fields{Ranks: m.ranks()}
 	if l := m.Settings.Localization(); l != nil {
 		f.Alphabets = make([]text.AlphabetSet, len(m.Fields))
 		for i, path := range m.Fields {
@@ -110,7 +111,7 @@ func (m *meta) fieldsFor(attributes, locales []string, ruled bool) (Fields, erro
 
 // leaveOut makes words count only in fields that are searched, where the folder
 // has others too.
-func (m *meta) leaveOut(f *Fields, sc *folder.Schema) {
+func (m *meta) leaveOut(f *rank.Fields, sc *folder.Schema) {
 	if !sc.Excess(settings.SchemaOf(&m.Settings)) {
 		return
 	}

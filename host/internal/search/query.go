@@ -6,6 +6,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/search/highlight"
+	"github.com/parley-search/parley/host/internal/search/rank"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
@@ -105,7 +106,7 @@ type Hit struct {
 	// its values of the federation's distinct attribute.
 	byMeaning bool
 	hidden    bool // clients may not see distinct
-	order     []OrderStep
+	order     []rank.OrderStep
 	distinct  []string
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/rank"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
@@ -23,7 +24,7 @@ type wireStep struct {
 func (h *FederatedHit) Order() (order, distinct json.RawMessage, byMeaning bool) {
 	steps := make([]wireStep, len(h.order))
 	for i := range h.order {
-		steps[i] = h.order[i].wire(h.weight)
+		steps[i] = newWireStep(&h.order[i], h.weight)
 	}
 	var err error
 	if order, err = json.Marshal(steps); err == nil && !h.hidden {
@@ -35,7 +36,7 @@ func (h *FederatedHit) Order() (order, distinct json.RawMessage, byMeaning bool)
 	return order, distinct, h.byMeaning
 }
 
-func (s *OrderStep) wire(weight float64) wireStep {
+func newWireStep(s *rank.OrderStep, weight float64) wireStep {
 	if s.Texts {
 		return wireStep{Texts: new(s.Score * weight), Blank: s.Blank}
 	}
@@ -53,11 +54,11 @@ func (s *OrderStep) wire(weight float64) wireStep {
 	return out
 }
 
-func (s *wireStep) step() OrderStep {
+func (s *wireStep) step() rank.OrderStep {
 	if s.Texts != nil {
-		return OrderStep{Texts: true, Score: *s.Texts, Blank: s.Blank}
+		return rank.OrderStep{Texts: true, Score: *s.Texts, Blank: s.Blank}
 	}
-	out := OrderStep{Kind: settings.FieldRule, Down: s.Down, Hidden: s.Kind == "hidden"}
+	out := rank.OrderStep{Kind: settings.FieldRule, Down: s.Down, Hidden: s.Kind == "hidden"}
 	if s.Geo {
 		out.Kind = settings.GeoRule
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/search/filter"
 	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/rank"
 )
 
 // Search answers a query. A mistake in it is an [apierr.Error] with the code
@@ -146,7 +147,7 @@ func (s *Service) answerOn(ctx context.Context, rd *reading, v *folder.View) (re
 	if err == nil && meaning != nil {
 		err = sr.AddMeaning(s.spaces, &meaning.Meaning)
 	}
-	if errors.Is(err, ErrCutoff) {
+	if errors.Is(err, rank.ErrCutoff) {
 		rd.degraded = true
 	} else if err != nil {
 		return nil, nil, err
@@ -207,7 +208,7 @@ func (rd *reading) count(ctx context.Context, v *folder.View, f func() error) er
 	ctx, end := withTime(ctx, rd.patience(), &rd.budget.counting)
 	defer end()
 	err := v.Under(ctx, f)
-	if errors.Is(err, ErrCutoff) {
+	if errors.Is(err, rank.ErrCutoff) {
 		rd.degraded = true
 		return nil
 	}
@@ -229,13 +230,13 @@ func guarded(f func() error) (err error) {
 
 // A searcher runs one search on one view.
 type searcher struct {
-	*Searcher
+	*rank.Searcher
 	plan *plan
 }
 
 // searcher returns one for a plan on a view.
 func (s *Service) searcher(ctx, cut context.Context, p *plan, v *folder.View) *searcher {
-	return &searcher{New(ctx, cut, s.fuzzy, &p.Plan, v), p}
+	return &searcher{rank.New(ctx, cut, s.fuzzy, &p.Plan, v), p}
 }
 
 // match works out which documents match, under the filters of rd.
@@ -258,7 +259,7 @@ func (s *searcher) restrict(rd *reading) error {
 		return err
 	})
 	end()
-	if errors.Is(err, ErrCutoff) {
+	if errors.Is(err, rank.ErrCutoff) {
 		// To go on would show what the filter may not let through.
 		return apierr.Newf(apierr.InvalidSearchFilter, "The filter could not be worked out in the %v that a search of this index has: ask with fewer conditions, or raise the setting searchCutoffMs.", rd.patience())
 	}

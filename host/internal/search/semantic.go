@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/search/rank"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/vector"
 )
 
 // semantics are what a search by meaning goes by.
 type semantics struct {
-	Meaning
+	rank.Meaning
 	name     string
 	embedder settings.Embedder
 	text     string // that the vector is to be made of

@@ -1,4 +1,4 @@
-package search
+package rank
 
 import (
 	"cmp"
@@ -9,7 +9,7 @@ import (
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
-// An orderStep is one part of what orders the hits of several searches: how
+// An OrderStep is one part of what orders the hits of several searches: how
 // well the words match, by all rules about texts that stand side by side, or a
 // value to sort by.
 type OrderStep struct {
@@ -30,7 +30,7 @@ func (p *Plan) orderRules() []settings.Criterion {
 	return p.Settings.Rules(p.Criteria, true, p.Strategy)
 }
 
-// orderShape is the kind of each step of the order, fit to be compared.
+// OrderShape is the kind of each step of the order, fit to be compared.
 func (p *Plan) OrderShape() []string {
 	var out []string
 	for _, r := range p.orderRules() {
@@ -57,7 +57,7 @@ func direction(descending bool) string {
 	return "ascending"
 }
 
-// apartAt returns the first step at which two orders cannot be one; ok is false
+// ApartAt returns the first step at which two orders cannot be one; ok is false
 // where they can.
 func ApartAt(a, b []string) (step int, ok bool) {
 	for i := range min(len(a), len(b)) {
@@ -68,7 +68,7 @@ func ApartAt(a, b []string) (step int, ok bool) {
 	return 0, false
 }
 
-// orders returns the steps of each document of list.
+// Orders returns the steps of each document of list.
 func (s *Searcher) Orders(list []Found) ([][]OrderStep, error) {
 	out := make([][]OrderStep, len(list))
 	byDoc := make([]int, len(list)) // columns are read in the order of documents
@@ -115,25 +115,25 @@ func (s *Searcher) Orders(list []Found) ([][]OrderStep, error) {
 	return out, nil
 }
 
-// A standing is what orders a hit among those of other searches.
+// A Standing is what orders a hit among those of other searches.
 type Standing struct {
-	steps    []OrderStep
-	weight   float64 // of its search
-	weighted float64 // its score times that
-	remote   string  // the host that found it; "": this one
+	Steps    []OrderStep
+	Weight   float64 // of its search
+	Weighted float64 // its score times that
+	Remote   string  // the host that found it; "": this one
 }
 
-// compare orders hits of several searches, the better first.
+// Compare orders hits of several searches, the better first.
 func (a *Standing) Compare(b *Standing) int {
-	for i := range min(len(a.steps), len(b.steps)) {
-		x, y := &a.steps[i], &b.steps[i]
+	for i := range min(len(a.Steps), len(b.Steps)) {
+		x, y := &a.Steps[i], &b.Steps[i]
 		c := 0
 		switch {
 		case x.Texts != y.Texts || x.Kind != y.Kind || x.Down != y.Down: // of another host, maybe
-		case (x.Hidden || y.Hidden) && a.remote != b.remote:
+		case (x.Hidden || y.Hidden) && a.Remote != b.Remote:
 		case x.Texts && x.Blank && y.Blank: // their weights alone would decide
 		case x.Texts:
-			c = cmp.Compare(y.Score*b.weight, x.Score*a.weight)
+			c = cmp.Compare(y.Score*b.Weight, x.Score*a.Weight)
 		default:
 			c = x.Key.Compare(&y.Key, x.Down)
 		}
@@ -141,5 +141,5 @@ func (a *Standing) Compare(b *Standing) int {
 			return c
 		}
 	}
-	return cmp.Compare(b.weighted, a.weighted)
+	return cmp.Compare(b.Weighted, a.Weighted)
 }

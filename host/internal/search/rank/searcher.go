@@ -1,4 +1,17 @@
-package search
+// Package rank finds the documents that match a query and puts them in order.
+//
+// A query's words become a graph of what may stand for them (alternatives.go,
+// expand.go, graph.go). [Searcher.Match] makes of it the documents that have all
+// words, and those that have fewer, as bitmaps. [Searcher.Order] parts these by
+// one ranking rule after another, only as far as hits are asked for
+// (buckets.go); the rules that need to know where words stand look at each
+// document (judge.go), and score.go makes a number of what they said. A search
+// by meaning is merged in by [Searcher.AddMeaning].
+//
+// To change what a rule prefers, see judge.go; to change what a score is, see
+// score.go. The package knows no callers, rights or filters: what a caller may
+// not see is not in [Searcher.Universe].
+package rank
 
 import (
 	"context"
@@ -12,10 +25,12 @@ import (
 	"github.com/parley-search/parley/host/internal/search/text"
 )
 
-// errCutoff is the cause of the context that ends when ranking should.
+// ErrCutoff is the cause of the context that ends when ranking should.
 var ErrCutoff = errors.New("the time for the search is up")
 
-// A ranker finds and orders the hits of one search on one view. Set universe, then call match, then order or addMeaning.
+// A Searcher finds and orders the hits of one search on one view. Set Universe,
+// then call Match, then Order or AddMeaning, and read Results. Not safe for
+// concurrent use.
 type Searcher struct {
 	Ctx   context.Context // of the request
 	cut   context.Context // ends when ranking should
@@ -37,7 +52,7 @@ type Searcher struct {
 	Results   Results
 }
 
-// newRanker returns one for a plan on a view. cut ends, with errCutoff as its
+// New returns a Searcher for a plan on a view. cut ends, with ErrCutoff as its
 // cause, when ranking should.
 func New(ctx, cut context.Context, fuzzy text.Speller, p *Plan, v *folder.View) *Searcher {
 	return &Searcher{Ctx: ctx, cut: cut, Fuzzy: fuzzy, plan: p, View: v, whole: whole{roaring.New(), roaring.New()}}
@@ -67,7 +82,7 @@ func (s *Searcher) expired() error {
 	return nil
 }
 
-// match works out which documents of the universe match.
+// Match works out which documents of the universe match.
 func (s *Searcher) Match() error {
 	p := &s.plan.Parsed
 	for _, ws := range p.Excluded {
@@ -97,7 +112,7 @@ func (s *Searcher) Match() error {
 	return nil
 }
 
-// order ranks what matches, as far as it is asked for. With errCutoff the rest
+// Order ranks what matches, as far as it is asked for. With errCutoff the rest
 // of it follows in no order.
 func (s *Searcher) Order() error {
 	p := s.plan

@@ -1,4 +1,4 @@
-package search
+package rank
 
 import (
 	"cmp"
@@ -10,7 +10,7 @@ import (
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
-// A found document is one that matches, with how it does.
+// A Found document is one that matches, with how it does.
 type Found struct {
 	Doc     uint32
 	seq     float64 // its place in the order of insertion: the older comes first among equals

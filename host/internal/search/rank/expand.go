@@ -1,4 +1,4 @@
-package search
+package rank
 
 import (
 	"github.com/RoaringBitmap/roaring/v2"
@@ -6,7 +6,7 @@ import (
 	"github.com/parley-search/parley/host/internal/search/text"
 )
 
-// A derived word stands for a word of the query.
+// A Derived word stands for a word of the query.
 type Derived struct {
 	Term  string
 	typos uint8
@@ -34,7 +34,7 @@ func (s *Searcher) expand(u text.Unit) (*Edge, error) {
 	return s.ExpandWord(u.Words[0].Spellings(), u.Prefix, s.plan.Typo.Allowed(u.Words[0].Term))
 }
 
-// expandWord looks a word up, as it may be written.
+// ExpandWord looks a word up, as it may be written.
 func (s *Searcher) ExpandWord(forms []text.Form, prefix bool, typos int) (*Edge, error) {
 	e := &Edge{own: true, forms: forms, prefix: prefix, typos: typos, Derived: make([][]Derived, len(s.View.Segs))}
 	for i := range e.within {
@@ -100,7 +100,7 @@ func (s *Searcher) lookup(seg *folder.Segment, m *text.Matcher, in text.Alphabet
 	}
 }
 
-// documentsOf returns the documents of a segment that have a word where it may
+// DocumentsOf returns the documents of a segment that have a word where it may
 // count, numbered within the segment. Only for reading.
 func (s *Searcher) DocumentsOf(seg *folder.Segment, dict folder.Dictionary, d Derived) (*roaring.Bitmap, error) {
 	docs, err := seg.Postings(dict, []byte(d.Term))

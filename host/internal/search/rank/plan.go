@@ -1,4 +1,4 @@
-package search
+package rank
 
 import (
 	"strings"
@@ -8,15 +8,15 @@ import (
 	"github.com/parley-search/parley/host/internal/search/text"
 )
 
-// A rankPlan says what is looked for, and what the order of the hits goes by.
+// A Plan says what is looked for, and what the order of the hits goes by.
 type Plan struct {
 	Parsed   text.Query
 	Strategy settings.Strategy
 	Criteria []settings.Criterion // of the parameter sort
 	Distinct string               // the attribute; "": none
 	Fields   Fields
-	Typo     typoPolicy
-	// synonyms are, by words with spaces between, what stands for them.
+	Typo     TypoPolicy
+	// Synonyms are, by words with spaces between, what stands for them.
 	Synonyms    map[string][][]text.Word
 	ByAttribute bool // words of one attribute are near, wherever they stand
 	Settings    *settings.Settings
@@ -32,8 +32,8 @@ func (p *Plan) rules() []settings.Criterion {
 	return p.Settings.Rules(p.Criteria, len(p.Parsed.Units) > 0, p.Strategy)
 }
 
-// A typoPolicy says how many typos a word may have.
-type typoPolicy struct {
+// A TypoPolicy says how many typos a word may have.
+type TypoPolicy struct {
 	enabled bool
 	one     int // the least characters for one typo
 	two     int // and for two
@@ -41,16 +41,17 @@ type typoPolicy struct {
 	numbers bool // numbers may have typos, too
 }
 
-func NewTypoPolicy(t *settings.TypoTolerance) typoPolicy {
-	p := typoPolicy{enabled: t.Enabled, one: t.OneTypo, two: t.TwoTypos, never: map[string]bool{}, numbers: !t.DisableOnNumbers}
+// NewTypoPolicy reads the setting.
+func NewTypoPolicy(t *settings.TypoTolerance) TypoPolicy {
+	p := TypoPolicy{enabled: t.Enabled, one: t.OneTypo, two: t.TwoTypos, never: map[string]bool{}, numbers: !t.DisableOnNumbers}
 	for _, w := range t.DisableOnWords {
 		p.never[text.Fold(w)] = true
 	}
 	return p
 }
 
-// allowed is how many typos a word may have.
-func (p *typoPolicy) Allowed(term string) int {
+// Allowed is how many typos a word may have.
+func (p *TypoPolicy) Allowed(term string) int {
 	switch n := utf8.RuneCountInString(term); {
 	case !p.enabled, n < p.one, p.never[term], !p.numbers && strings.Trim(term, "0123456789") == "":
 		return 0
@@ -60,7 +61,7 @@ func (p *typoPolicy) Allowed(term string) int {
 	return 2
 }
 
-// fields says in which fields words count, by the fields' numbers.
+// Fields says in which fields words count, by the fields' numbers.
 type Fields struct {
 	Ranks []uint16 // for the rule attribute, best first
 	In    []bool   // words count; nil: in all
@@ -85,7 +86,7 @@ func (f *Fields) counts(field uint16, typos uint8, in text.AlphabetSet) bool {
 // not know.
 func at(list []bool, i uint16) bool { return list == nil || int(i) < len(list) && list[i] }
 
-// narrow makes words count in no other fields than these.
+// Narrow makes words count in no other fields than these.
 func (f *Fields) Narrow(in []bool) {
 	for i := range in {
 		in[i] = in[i] && at(f.In, uint16(i))

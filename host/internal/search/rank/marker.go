@@ -1,8 +1,8 @@
-package search
+package rank
 
 import "github.com/parley-search/parley/host/internal/search/highlight"
 
-// newMarker returns what finds in texts what s looked for.
+// NewMarker returns what finds in texts what s looked for.
 func (s *Searcher) NewMarker() (*highlight.Marker, error) {
 	m := highlight.NewMarker(s.plan.Settings, s.plan.Locales)
 	if s.graph == nil {

@@ -1,4 +1,4 @@
-package search
+package rank
 
 import (
 	"github.com/RoaringBitmap/roaring/v2"
@@ -6,7 +6,7 @@ import (
 	"github.com/parley-search/parley/host/internal/search/folder"
 )
 
-// results takes documents in their order, as many as are asked for.
+// Results takes documents in their order, as many as are asked for.
 type Results struct {
 	need      int
 	threshold float64 // of the score; 0: none
@@ -57,7 +57,7 @@ func (r *Results) add(s *Searcher, f *Found) {
 	}
 }
 
-// all returns every document that the search gives, whatever is shown of it:
+// All returns every document that the search gives, whatever is shown of it:
 // those of matched that distinct and threshold leave.
 func (r *Results) All(v *folder.View, matched *roaring.Bitmap) (*roaring.Bitmap, error) {
 	switch {
@@ -79,13 +79,13 @@ func (r *Results) All(v *folder.View, matched *roaring.Bitmap) (*roaring.Bitmap,
 	return r.Docs, nil
 }
 
-// distinctSeen knows the values of an attribute that documents brought so far.
+// DistinctSeen knows the values of an attribute that documents brought so far.
 type DistinctSeen struct {
 	Attribute string
 	Values    map[string]struct{}
 }
 
-// take reports whether no document before had a value of doc, and notes them. A
+// Take reports whether no document before had a value of doc, and notes them. A
 // document without values is always taken.
 func (d *DistinctSeen) Take(v *folder.View, doc uint32) (bool, error) {
 	seg := v.SegmentOf(doc)
@@ -105,7 +105,7 @@ func (d *DistinctSeen) Take(v *folder.View, doc uint32) (bool, error) {
 	return true, nil
 }
 
-// values returns what each document of list has in an attribute, as far as it
+// Values returns what each document of list has in an attribute, as far as it
 // counts for being distinct; none of it for "".
 func (s *Searcher) Values(attribute string, list []Found) ([][]string, error) {
 	out := make([][]string, len(list))

@@ -1,4 +1,4 @@
-package search
+package rank
 
 import (
 	"encoding/json"
@@ -69,14 +69,14 @@ func (s *Searcher) scoreBy(r *ranking, rules []settings.Criterion) float64 {
 	return min(score+left, 1)
 }
 
-// extras are what is told of hits besides their documents, by their place in
+// Extras are what is told of hits besides their documents, by their place in
 // the list.
 type Extras struct {
 	keys [][]folder.SortKey // for each of the searcher's rules; nil for those about texts
 	away []float64          // metres to the place of the sort; nil without one
 }
 
-// extras works them out for the hits.
+// Extras works them out for the hits.
 func (s *Searcher) Extras(list []Found) (Extras, error) {
 	var x Extras
 	order := make([]int, len(list)) // columns are read in the order of documents
@@ -120,7 +120,7 @@ func (s *Searcher) Extras(list []Found) (Extras, error) {
 	return x, nil
 }
 
-// distance is the way from a hit to the place of the sort, nil where it is not
+// Distance is the way from a hit to the place of the sort, nil where it is not
 // told.
 func (x *Extras) Distance(i int) *int64 {
 	if x.away == nil || math.IsInf(x.away[i], 1) {
@@ -144,7 +144,7 @@ type ruleDetail struct {
 	Score         *float64 `json:"score,omitempty"`
 }
 
-// details writes how each rule judged the i-th hit, as an object in the order
+// Details writes how each rule judged the i-th hit, as an object in the order
 // of the rules. Values of attributes that are not displayed are left out.
 func (s *Searcher) Details(h *Found, i int, x *Extras) json.RawMessage {
 	out := []byte{'{'}

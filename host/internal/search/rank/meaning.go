@@ -1,4 +1,4 @@
-package search
+package rank
 
 import (
 	"encoding/json"
@@ -11,7 +11,7 @@ import (
 	"github.com/parley-search/parley/host/internal/search/vector"
 )
 
-// A meaning is what a search by meaning goes by.
+// A Meaning is what a search by meaning goes by.
 type Meaning struct {
 	Space  vector.Key
 	Vector []float32
@@ -19,7 +19,7 @@ type Meaning struct {
 	Spread *settings.Distribution // of the embedder; nil: not known
 }
 
-// addMeaning puts what is near in meaning among the hits by words, or in their
+// AddMeaning puts what is near in meaning among the hits by words, or in their
 // place.
 func (s *Searcher) AddMeaning(sp *vector.Memory, m *Meaning) error {
 	byWords := s.Results
@@ -70,7 +70,7 @@ func (s *Searcher) merged(list []Found, weights []float64) ([]Found, error) {
 		if !list[i].ByMeaning {
 			list[i].Score = s.score(&list[i].ranking)
 		}
-		entries[i] = entry{i, Standing{steps: orders[i], weight: weights[i], weighted: list[i].Score * weights[i]}}
+		entries[i] = entry{i, Standing{Steps: orders[i], Weight: weights[i], Weighted: list[i].Score * weights[i]}}
 	}
 	slices.SortStableFunc(entries, func(a, b entry) int { return a.side.Compare(&b.side) })
 	out, seen := make([]Found, 0, len(list)), roaring.New()
@@ -82,7 +82,7 @@ func (s *Searcher) merged(list []Found, weights []float64) ([]Found, error) {
 	return out, nil
 }
 
-// near returns the documents of the universe whose vectors are nearest to the
+// Near returns the documents of the universe whose vectors are nearest to the
 // query's, as many as are of use, and all that have vectors.
 func (s *Searcher) Near(sp *vector.Memory, m *Meaning) (list []Found, docs *roaring.Bitmap, err error) {
 	docs = roaring.New()
@@ -157,7 +157,7 @@ func (s *Searcher) byMeaning(near []vector.Neighbour, universe []uint32, seqs []
 	return list
 }
 
-// meaningDetails says why a hit by meaning stands where it does.
+// MeaningDetails says why a hit by meaning stands where it does.
 func MeaningDetails(f *Found) json.RawMessage {
 	b, err := json.Marshal(map[string]any{"vectorSort": map[string]any{"order": 0, "similarity": f.Score}})
 	if err != nil {

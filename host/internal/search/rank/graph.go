@@ -1,4 +1,4 @@
-package search
+package rank
 
 import (
 	"github.com/RoaringBitmap/roaring/v2"
@@ -14,7 +14,7 @@ type graph struct {
 	edges []*Edge // those of the units alone come first, in their order
 }
 
-// An edge is one way of having the units from to to-1.
+// An Edge is one way of having the units from to to-1.
 type Edge struct {
 	from, to int
 	own      bool        // it is the unit itself, and not what stands for it
