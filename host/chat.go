@@ -22,7 +22,7 @@ func (h *Host) openChat(c config.Config, o Options, db *store.Store, sealer *sto
 		TLS:       o.Hooks.Reach.TLS,
 		Limits:    upstream.Limits{Connect: c.ProviderConnect, FirstByte: c.ProviderFirstByte, Silence: c.ProviderSilence, Whole: c.ProviderAnswer},
 	})
-	h.onClose(up.Close)
+	h.onClose("connections to providers", up.Close)
 	deps := chat.Deps{
 		Workspaces: db.Workspaces(sealer), Sources: h.plugins, Upstream: up, Searcher: h.search,
 		Limits: chat.Limits{Rounds: c.ChatMaxRounds},

@@ -13,6 +13,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -99,8 +100,10 @@ type Host struct {
 	server   *httpapi.Server
 	listener net.Listener
 
-	closers []func() error // in the order of opening
+	closers []closer // in the order of opening
 	closing sync.Once
+	waiting atomic.Pointer[closer] // what Close waits for
+	db      *store.Store
 }
 
 // Open opens everything below c.DBPath, loads the plugins and listens. It
@@ -126,7 +129,8 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 	if err != nil {
 		return nil, err
 	}
-	h.onClose(db.Close)
+	h.db = db
+	h.onClose("the database", db.Close)
 	sealer, err := masterkey.OpenSealer(ctx, c, db, h.log)
 	if err != nil {
 		return nil, err
@@ -147,7 +151,7 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 		return nil, err
 	}
 	if c.ScheduleSnapshot > 0 {
-		h.onClose(running(func(ctx context.Context) {
+		h.onClose("the schedule of snapshots", running(func(ctx context.Context) {
 			backup.Schedule(ctx, h.tasks, c.ScheduleSnapshot, func(err error) { h.log.Error().Err(err).Msg("no snapshot asked for") })
 		}))
 	}
@@ -228,8 +232,14 @@ func (h *Host) listen(addr string) (err error) {
 	return nil
 }
 
+// A closer closes a part of the host, which its name tells to operators.
+type closer struct {
+	name  string
+	close func() error
+}
+
 // onClose notes what Close has to do before what was noted earlier.
-func (h *Host) onClose(f func() error) { h.closers = append(h.closers, f) }
+func (h *Host) onClose(name string, f func() error) { h.closers = append(h.closers, closer{name, f}) }
 
 // running runs f until what it returns is called.
 func running(f func(context.Context)) (stop func() error) {
@@ -275,11 +285,45 @@ func (h *Host) Run(ctx context.Context) error {
 	case err = <-served:
 	case <-ctx.Done():
 		h.log.Info().Msg("shutting down")
-		grace, cancel := context.WithTimeout(context.Background(), h.config.ShutdownGrace)
+		until := time.Now().Add(h.config.ShutdownGrace)
+		grace, cancel := context.WithDeadline(context.Background(), until)
 		defer cancel()
 		err = h.server.Shutdown(grace)
+		return errors.Join(err, h.closeUntil(until))
 	}
 	return errors.Join(err, h.Close())
+}
+
+// closeLeast is how long closing may take where streams used up the grace.
+const closeLeast = 5 * time.Second
+
+// closeUntil is Close, but gives up what is not closed in time: a database whose
+// disk is full or gone tries to write for ever. Nothing that was acknowledged is
+// lost by that: it is written before it is said, as for a process that is killed.
+func (h *Host) closeUntil(t time.Time) error {
+	closed := make(chan error, 1)
+	go func() { closed <- h.Close() }()
+	limit := time.NewTimer(max(time.Until(t), closeLeast))
+	defer limit.Stop()
+	select {
+	case err := <-closed:
+		return err
+	case <-limit.C:
+	}
+	part := "nothing"
+	if c := h.waiting.Load(); c != nil {
+		part = c.name
+	}
+	cause := h.db.Complaint()
+	if h.usage.spool != nil {
+		cause = cmp.Or(cause, h.usage.spool.Complaint())
+	}
+	h.log.Error().Str("waited_for", part).Str("db_path", h.config.DBPath).Str("cause", cause).
+		Msg("not closed within the grace: the process ends without")
+	if cause != "" {
+		cause = " (" + cause + ")"
+	}
+	return fmt.Errorf("shut down: waited for %s longer than --shutdown-grace%s: see to the disk of %s; what was acknowledged is read back at the next start", part, cause, h.config.DBPath)
 }
 
 // databaseSize is what the data directory takes of the disk, and how much of it
@@ -297,8 +341,9 @@ func (h *Host) Close() (err error) {
 		if h.listener != nil {
 			_ = h.listener.Close() // Run may have closed it
 		}
-		for _, f := range slices.Backward(h.closers) {
-			err = errors.Join(err, f())
+		for _, c := range slices.Backward(h.closers) {
+			h.waiting.Store(&c)
+			err = errors.Join(err, c.close())
 		}
 	})
 	return err

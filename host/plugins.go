@@ -108,12 +108,12 @@ func (h *Host) openPlugins(ctx context.Context, c config.Config, o Options) erro
 	if err != nil {
 		return err
 	}
-	h.onClose(runtime.Close)
+	h.onClose("the runtime of plugins", runtime.Close)
 	if err := h.usage.decide(c); err != nil {
 		return err
 	}
 	h.plugins = plugin.NewSet(runtime, plugin.Options{FuelPerCall: int64(c.PluginFuel), Isolation: plugin.Isolation(c.PluginIsolation), Log: h.logStep, NoCollectors: h.usage.off != "", Applied: h.useCollectors})
-	h.onClose(h.plugins.Close)
+	h.onClose("plugins", h.plugins.Close)
 	h.metrics.Add(func() []metrics.Family { return figures.Plugins(h.plugins) })
 	return h.startPlugins(ctx)
 }

@@ -20,7 +20,7 @@ func (h *Host) openTasks(ctx context.Context, c config.Config, o Options, db *st
 		return err
 	}
 	targets := upstream.NewTargets(upstream.Options{UserAgent: "parley/" + o.Version, Private: c.PrivateNetworks})
-	h.onClose(targets.Close)
+	h.onClose("exports", targets.Close)
 	h.exports = export.New(export.Options{
 		Indexes: h.search, Log: db, Targets: targets, Sealer: sealer,
 		Failed: func(task uint32, why error) { h.log.Warn().Uint32("task", task).Err(why).Msg("export failed") },
@@ -35,7 +35,7 @@ func (h *Host) openTasks(ctx context.Context, c config.Config, o Options, db *st
 	if err != nil {
 		return err
 	}
-	h.onClose(h.runTasks())
+	h.onClose("the task under way", h.runTasks())
 	h.metrics.Add(func() []metrics.Family { return figures.Service(h.tasks, h.search) })
 	return nil
 }

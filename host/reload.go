@@ -72,7 +72,7 @@ func (h *Host) startPlugins(ctx context.Context) error {
 			folder.Run(watching, decides, func() { _ = h.Reload(watching) }) // which logs its error
 		}
 	}()
-	h.onClose(func() error {
+	h.onClose("a reload of plugins", func() error {
 		stop()
 		<-ended
 		return nil

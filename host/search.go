@@ -15,7 +15,7 @@ import (
 // recorded, as that of providers may be.
 func (h *Host) openSearch(c config.Config, o Options, db *store.Store, sealer *store.Sealer, features *feature.Service, remotes *network.Service) (err error) {
 	out := upstream.New(upstream.Options{UserAgent: "parley/" + o.Version, Private: c.PrivateNetworks})
-	h.onClose(out.Close)
+	h.onClose("connections of searches", out.Close)
 	h.search, err = search.Open(search.Options{
 		Dir: filepath.Join(c.DBPath, "indexes"), DB: db, Sealer: sealer, Bodies: db, Features: features.Now, Upstream: out, Remotes: remotes, Waiting: c.SearchQueueSize,
 		VectorMemory: c.VectorMemory, IndexingMemory: c.WritingMemory(), IndexingThreads: c.WritingThreads(), QueryVectors: c.EmbeddingCache,
@@ -24,6 +24,6 @@ func (h *Host) openSearch(c config.Config, o Options, db *store.Store, sealer *s
 	if err != nil {
 		return err
 	}
-	h.onClose(h.search.Close)
+	h.onClose("indexes", h.search.Close)
 	return nil
 }

@@ -64,7 +64,7 @@ func (h *Host) openTelemetry(ctx context.Context, c config.Config, o Options, sn
 		h.log.Warn().Err(err).Msg("telemetry is off: its spool cannot be opened")
 		return nil, nil
 	}
-	h.onClose(h.usage.spool.Close)
+	h.onClose("the store of telemetry", h.usage.spool.Close)
 	file, err := h.telemetryFile(c)
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (h *Host) telemetryFile(c config.Config) (*telemetry.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.onClose(file.Close)
+	h.onClose("the file of telemetry", file.Close)
 	return file, nil
 }
 
@@ -111,7 +111,7 @@ func (h *Host) runTelemetry(ctx context.Context, c config.Config, o Options, eng
 		if err != nil {
 			return err
 		}
-		h.onClose(sender.Close)
+		h.onClose("connections of telemetry", sender.Close)
 		h.usage.courier = telemetry.NewCourier(h.usage.spool, sender, telemetry.CourierOptions{To: c.Telemetry.URL, Log: h.warn, Now: o.Pace.Now, Tick: o.Pace.Tick})
 		to = c.Telemetry.URL
 	}
@@ -122,7 +122,7 @@ func (h *Host) runTelemetry(ctx context.Context, c config.Config, o Options, eng
 	if h.usage.courier != nil {
 		wg.Go(func() { h.usage.courier.Run(working) })
 	}
-	h.onClose(func() error {
+	h.onClose("telemetry", func() error {
 		// The engine lets go of its collectors before their modules are closed.
 		h.setEngine(ctx, nil)
 		stop()

@@ -21,7 +21,7 @@ func (h *Host) openTracing(c config.Config, o Options) (*tracing.Tracer, error) 
 	if err != nil {
 		return nil, err
 	}
-	h.onClose(sender.Close)
+	h.onClose("connections of traces", sender.Close)
 	t := tracing.Open(o.Version, func(ctx context.Context, body []byte) error {
 		a, err := sender.Send(ctx, body)
 		if err == nil && a.Status/100 != 2 {
@@ -32,7 +32,7 @@ func (h *Host) openTracing(c config.Config, o Options) (*tracing.Tracer, error) 
 		}
 		return nil // the library would print it besides
 	})
-	h.onClose(t.Close)
+	h.onClose("traces", t.Close)
 	h.log.Info().Str("otlp_endpoint", c.OTLPEndpoint).Msg("chats are traced")
 	return t, nil
 }

@@ -14,11 +14,11 @@ func (h *Host) startWebhook(c config.Config, o Options) func([]task.Task) {
 		return func([]task.Task) {}
 	}
 	to := upstream.NewWebhook(c.TaskWebhook, c.TaskWebhookAuthorization, upstream.Options{UserAgent: "parley/" + o.Version, Private: c.PrivateNetworks})
-	h.onClose(to.Close)
+	h.onClose("connections of the webhook", to.Close)
 	w := task.NewWebhook(task.WebhookOptions{
 		To: to, Render: httpapi.TaskJSON,
 		Failed: func(err error) { h.log.Warn().Err(err).Msg("task webhook failed") },
 	})
-	h.onClose(w.Close)
+	h.onClose("the webhook", w.Close)
 	return w.Finished
 }

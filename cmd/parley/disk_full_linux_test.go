@@ -1,8 +1,7 @@
 package main
 
 import (
-	"bufio"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -28,27 +28,9 @@ func TestDumpDiskFull(t *testing.T) {
 	program := exec.CommandContext(t.Context(), "unshare", "-m", "sh", "-c", mountSmall, dumps, os.Args[0], "serve", "--http-addr", "127.0.0.1:0",
 		"--experimental-logs-mode", "json", "--db-path", t.TempDir(), "--plugin-dir", t.TempDir(), "--dump-dir", dumps)
 	program.Env = append(os.Environ(), reexec+"=parley")
-	stderr, err := program.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := program.Start(); err != nil {
-		t.Fatal(err)
-	}
 	c := &life{t: t, cmd: program, http: &http.Client{Transport: &http.Transport{}, Timeout: time.Minute}}
-	t.Cleanup(c.kill)
-	lines := bufio.NewReader(stderr)
-	for c.url == "" {
-		line, err := lines.ReadString('\n')
-		if err != nil {
-			t.Fatalf("the program does not start: %v %s", err, line)
-		}
-		var log struct{ Addr, Message string }
-		if json.Unmarshal([]byte(line), &log) == nil && log.Message == "serving" {
-			c.url = "http://" + log.Addr
-		}
-	}
-	go io.Copy(io.Discard, lines) // ends with the program
+	c.url = startServing(t, program, io.Discard)
+	t.Cleanup(c.http.CloseIdleConnections)
 	finished := func(types string) string {
 		for until := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 			if _, list := c.call("GET", "/tasks?types="+types, ""); strings.Contains(list, `"finishedAt":"`) {
@@ -76,4 +58,43 @@ func TestDumpDiskFull(t *testing.T) {
 	if status, answer := c.call("GET", "/indexes/notes/documents/2999", ""); status != http.StatusOK {
 		t.Errorf("document after it = %d %s", status, answer)
 	}
+}
+
+// A service whose disk is full ends at SIGTERM with an error that says so, and not
+// in the middle of writing.
+func TestShutdownDiskFull(t *testing.T) {
+	const mount = `mount -t tmpfs -o size=256m none "$0" && exec "$@"`
+	data, log := t.TempDir(), &lockedText{}
+	if out, err := exec.CommandContext(t.Context(), "unshare", "-m", "sh", "-c", mount, data, "true").CombinedOutput(); err != nil {
+		t.Skipf("no file system can be mounted here: %v %s", err, out)
+	}
+	program := exec.CommandContext(t.Context(), "unshare", "-m", "sh", "-c", mount, data, os.Args[0], "serve", "--http-addr", "127.0.0.1:0",
+		"--experimental-logs-mode", "json", "--db-path", filepath.Join(data, "d"), "--plugin-dir", t.TempDir())
+	program.Env = append(os.Environ(), reexec+"=parley")
+	url := startServing(t, program, log)
+	change(t, url+"/indexes/notes/settings", `{"rankingRules":["words"]}`)
+	fill, err := os.Create(filepath.Join("/proc", fmt.Sprint(program.Process.Pid), "root", data, "fill"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fill.Close()
+	if _, err := io.CopyN(fill, zeros{}, 1<<30); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("fill the disk: %v, want %v", err, syscall.ENOSPC)
+	}
+	if err := program.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := waitFor(program); err == nil || program.ProcessState.ExitCode() != exitFailed {
+		t.Errorf("the program ended with %v, want the exit code %d", err, exitFailed)
+	}
+	if said := log.String(); !strings.Contains(said, "close database: the disk has only 0 B left") || strings.Contains(said, "goroutine") {
+		t.Errorf("the program said:\n%s", said)
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(b []byte) (int, error) {
+	clear(b)
+	return len(b), nil
 }

@@ -23,6 +23,8 @@ func main() { os.Exit(program()) }
 func program() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	// The first signal ends what is under way in order, a second one at once.
+	defer context.AfterFunc(ctx, stop)()
 	return run(ctx, takeArguments(os.Args)[1:], os.Stdout, os.Stderr)
 }
 

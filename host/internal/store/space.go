@@ -1,6 +1,8 @@
 package store
 
 import (
+	"fmt"
+
 	"github.com/dustin/go-humanize"
 	"golang.org/x/sys/unix"
 
@@ -28,6 +30,24 @@ func (s *Store) room(bytes uint64) error {
 	}
 	return apierr.Newf(apierr.NoSpaceLeft, "The disk of the data directory has only %s left, of which %s are kept free: nothing was changed. Make room and try again.",
 		humanize.IBytes(free), humanize.IBytes(bytes))
+}
+
+// closing is how many bytes must be free for a database to be closed in order:
+// what it then writes down it writes into mapped files, and a disk without room
+// for their pages ends the process in the middle of it.
+const closing = 4 * memTable
+
+// checkClosing reports why a database is better left as it is than closed: what
+// it has in memory stands in its log too, and is read back.
+func checkClosing(free func() (uint64, error)) error {
+	if free == nil {
+		return nil
+	}
+	left, err := free()
+	if err != nil || left >= closing {
+		return nil // what is not known is found out by writing
+	}
+	return fmt.Errorf("the disk has only %s left, so that it is not closed in order: make room; what was acknowledged is read back at the next start", humanize.IBytes(left))
 }
 
 // freeBelow returns what tells how many bytes a directory's disk has left.

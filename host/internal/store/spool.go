@@ -62,6 +62,8 @@ type Spool struct {
 
 	free func() (uint64, error) // bytes that the disk has left
 
+	complaint
+
 	mu      sync.Mutex
 	db      *badger.DB
 	queue   shelf // to be delivered
@@ -103,7 +105,7 @@ func OpenSpool(dir string) (*Spool, error) {
 // values: the state is written anew each minute, and only tables are compacted
 // by themselves.
 func (s *Spool) open() error {
-	o := badger.DefaultOptions(s.dir).WithLogger(nil).WithSyncWrites(true).
+	o := badger.DefaultOptions(s.dir).WithLogger(&s.complaint).WithSyncWrites(true).
 		WithMemTableSize(4 << 20).WithNumMemtables(1).WithValueLogFileSize(4 << 20).WithValueThreshold(512 << 10).
 		WithBlockCacheSize(0).WithIndexCacheSize(0).WithNumLevelZeroTables(1).WithNumLevelZeroTablesStall(4).WithCompactL0OnClose(true)
 	o.Compression = 0 // none: without it there is no cache to keep
@@ -241,6 +243,9 @@ func (s *Spool) lay(queue, past []spooled) error {
 func (s *Spool) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := checkClosing(s.free); err != nil {
+		return fmt.Errorf("close telemetry spool: %w", err)
+	}
 	if err := s.db.Close(); err != nil {
 		return fmt.Errorf("close telemetry spool: %w", err)
 	}

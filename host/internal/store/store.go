@@ -80,6 +80,8 @@ type Store struct {
 	bodies    string                 // directory of bodies too large for a payload
 	temporary bool                   // it goes with the store
 
+	complaint
+
 	stop chan struct{} // ends reclaim
 	done chan struct{} // closed once it has ended
 }
@@ -152,11 +154,12 @@ func open(o badger.Options, bodies string) (*Store, error) {
 	if err := settleMemtables(o); err != nil {
 		return nil, err
 	}
-	db, err := badger.Open(sized(o))
+	s := &Store{bodies: bodies}
+	db, err := badger.Open(sized(o).WithLogger(&s.complaint))
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{db: db, bodies: bodies}
+	s.db = db
 	err = s.checkFormat()
 	if err == nil {
 		err = s.finishReseal()
@@ -191,13 +194,18 @@ func (s *Store) checkFormat() error {
 	})
 }
 
-// Close flushes and closes the database.
+// Close flushes and closes the database, where the disk has room for that.
 func (s *Store) Close() error {
 	if s.stop != nil {
 		close(s.stop)
 		<-s.done
 	}
-	err := s.db.Close()
+	err := checkClosing(s.free)
+	if err == nil {
+		err = s.db.Close()
+	} else {
+		err = fmt.Errorf("close database: %w", err)
+	}
 	if s.lock != nil {
 		err = errors.Join(err, s.lock.Close())
 	}
