@@ -28,8 +28,9 @@ type Outcome struct {
 	Source         string
 	Plugin         string
 	PluginVersion  string
-	Messages       int // of the request
-	Rounds         int // requests to the provider, retries not counted
+	Messages       int      // of the request
+	Lost           []string // what it asked for and did not get, by the workspace's rules
+	Rounds         int      // requests to the provider, retries not counted
 	Retries        int
 	Searches       int // internal ones, failed ones included
 	FailedSearches int

@@ -22,6 +22,9 @@ type Options struct {
 	// the documents it was made from, with links below it for those that have
 	// none of their own.
 	Citations string
+	// Said, where not nil, is what the client calls the message at an index: its
+	// request is another one than that which it sent.
+	Said func(index int) string
 	// Failure, where not nil, writes the frames that end an answer which failed.
 	Failure func(*apierr.Error) []byte
 	// Searching, where not nil, is told of each search before it begins. It runs in
@@ -37,4 +40,12 @@ type Searched struct {
 	CallID, Index, Query string
 	Hits                 []Hit // none where it failed
 	Failed               bool
+}
+
+// said is what the client calls a message.
+func (o *Options) said(i int) string {
+	if o.Said == nil {
+		return place(i).String()
+	}
+	return o.Said(i)
 }

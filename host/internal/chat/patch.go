@@ -100,6 +100,9 @@ func (s *Service) Patch(ctx context.Context, uid string, body []byte) (_ Patched
 // checkFields refuses fields that do not exist.
 func checkFields(fields object) error {
 	known := []string{"source", "apiKey", "prompts", "indexUids", "parameters", "models", "citations"}
+	for _, f := range guardFields {
+		known = append(known, f.name)
+	}
 	for _, f := range textFields {
 		known = append(known, f.name)
 	}
@@ -166,6 +169,9 @@ func (s *Service) merge(w *Workspace, fields object) (warning string, err error)
 		return "", err
 	}
 	if err := mergeCitations(w, fields["citations"]); err != nil {
+		return "", err
+	}
+	if err := mergeGuards(w, fields); err != nil {
 		return "", err
 	}
 	return warning, mergeModels(w, fields["models"])

@@ -27,7 +27,7 @@ type request struct {
 var roles = []string{"system", "user", "assistant", "developer", "tool"}
 
 // parseRequest checks a request's body in the contract's order. parameters of
-// the workspace are not in it yet, see [request.under].
+// the workspace are not in it yet, see [request.settle].
 func parseRequest(body []byte) (*request, error) {
 	fields, err := parseBody(body)
 	if err != nil {
@@ -193,17 +193,4 @@ func checkContent(path, role string, v json.RawMessage) error {
 		}
 	}
 	return nil
-}
-
-// under merges a workspace's parameters under the request: what the client
-// said wins, field by field.
-func (r *request) under(parameters json.RawMessage) {
-	under, _ := asObject(parameters) // nil where there are none
-	for name, v := range under {
-		if _, said := r.fields[name]; !said {
-			r.fields[name] = v
-		}
-	}
-	options, _ := asObject(r.fields["stream_options"])
-	r.usage = string(bytes.TrimSpace(options["include_usage"])) == "true"
 }

@@ -24,6 +24,13 @@ type Settings struct {
 	DefaultModel  *string         `json:"defaultModel"`
 	Models        []string        `json:"models"`
 	Citations     bool            `json:"citations"`
+
+	EnforcedParameters  json.RawMessage `json:"enforcedParameters"`
+	MaxCompletionTokens *int            `json:"maxCompletionTokens"`
+	ClientMessages      *string         `json:"clientMessages"`
+	ClientTools         bool            `json:"clientTools"`
+	MaxInputBytes       *int            `json:"maxInputBytes"`
+	MaxMessages         *int            `json:"maxMessages"`
 }
 
 // PatchedSettings is [Settings] without the key apiKey, as PATCH answers.
@@ -67,6 +74,13 @@ func (w *Workspace) settings() Settings {
 		DefaultModel:  orNull(w.DefaultModel),
 		Models:        w.Models,
 		Citations:     !w.NoCitations,
+
+		EnforcedParameters:  w.Enforced,
+		MaxCompletionTokens: orNull(w.MaxCompletionTokens),
+		ClientMessages:      orNull(w.ClientMessages),
+		ClientTools:         !w.NoClientTools,
+		MaxInputBytes:       orNull(w.MaxInputBytes),
+		MaxMessages:         orNull(w.MaxMessages),
 	}
 	if w.KeyUnreadable {
 		s.APIKey = orNull(secret.ShortestShown)
@@ -74,9 +88,11 @@ func (w *Workspace) settings() Settings {
 	return s
 }
 
-func orNull(s string) *string {
-	if s == "" {
+// orNull is nil for what is not set.
+func orNull[T comparable](v T) *T {
+	var unset T
+	if v == unset {
 		return nil
 	}
-	return &s
+	return &v
 }

@@ -44,6 +44,9 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 	if err := req.choose(w, o.Unnamed); err != nil {
 		return nil, err
 	}
+	if err := req.check(w, len(body), o.said); err != nil {
+		return nil, err
+	}
 	source, release, ok := s.deps.Sources.Acquire(w.wish(), w.UID)
 	if !ok {
 		return nil, s.unavailable(w)
@@ -67,7 +70,7 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 			return nil, err
 		}
 	}
-	req.under(w.Parameters)
+	lost := req.settle(w)
 
 	a := &Answer{
 		ctx:       ctx,
@@ -85,7 +88,7 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 		usage:     req.usage || o.Usage,
 		options:   o,
 		render:    newRenderer("chatcmpl-"+randomID(), time.Now().Unix(), cmp.Or(o.Model, req.model, w.Source)),
-		outcome:   Outcome{Workspace: uid, Messages: len(req.messages), Source: w.Source, Plugin: m.Name, PluginVersion: m.Version},
+		outcome:   Outcome{Workspace: uid, Messages: len(req.messages), Lost: lost, Source: w.Source, Plugin: m.Name, PluginVersion: m.Version},
 	}
 	a.noKey = newStreamScrub(w.APIKey.Reveal())
 	a.texts = [3]streamScrub{a.noKey, a.noKey, a.noKey}

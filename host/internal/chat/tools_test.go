@@ -175,7 +175,7 @@ func TestRequestRefused(t *testing.T) {
 	}
 	taken := []string{
 		message(`{"role":"assistant","content":[{"type":"refusal","refusal":"no"}]}`), message(`{"role":"user","content":[]}`),
-		more(`"n":1.0`), more(`"n":null`), more(`"stream":null`), more(`"tools":null`), more(`"tools":[]`), more(`"tools":[{"type":"web_search"}]`),
+		more(`"n":1.0`), more(`"n":null`), more(`"stream":null`), more(`"tools":null`), more(`"tools":[]`), more(`"tools":[{"type":"custom","custom":{"name":"f"}}]`),
 		more(`"functions":[{"name":"old"}]`),
 	}
 	for _, body := range taken {

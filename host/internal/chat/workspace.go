@@ -40,6 +40,14 @@ type Workspace struct {
 	Models       []string // names and patterns that requests may ask for; nil: all
 	NoCitations  bool     // answers of /v1 do not name the documents they were made from
 
+	// What clients may not do, see guards.go.
+	Enforced            json.RawMessage // a JSON object merged over each request, or nil
+	MaxCompletionTokens int             // of each round; 0: as the request says
+	ClientMessages      string          // messagesAll, messagesNoSystem, or empty: all
+	NoClientTools       bool
+	MaxInputBytes       int // of a request's body; 0: no bound of the workspace's own
+	MaxMessages         int // of a request; 0: no bound
+
 	CreatedAt time.Time // zero: by a version that did not note it
 }
 

@@ -93,6 +93,12 @@ func misuses() []misuse {
 	field("invalid_chat_default_model", chat, `"models":["a*"],`, "defaultModel", `"b"`, "`models` does not allow")
 	field("invalid_chat_models", chat, "", "models", `["a",""]`, "`models[1]`")
 	field("invalid_chat_citations", chat, "", "citations", `1`, "`citations` must be true, false or null")
+	field("invalid_chat_enforced_parameters", chat, "", "enforcedParameters", `{"tools":[{"type":"function"}]}`, "`enforcedParameters.tools[0].type`")
+	field("invalid_chat_max_completion_tokens", chat, "", "maxCompletionTokens", `0`, "`maxCompletionTokens` must be an integer")
+	field("invalid_chat_client_messages", chat, "", "clientMessages", `"none"`, "`clientMessages` must be")
+	field("invalid_chat_client_tools", chat, "", "clientTools", `"no"`, "`clientTools` must be true, false or null")
+	field("invalid_chat_max_input_bytes", chat, "", "maxInputBytes", `1.5`, "`maxInputBytes` must be an integer")
+	field("invalid_chat_max_messages", chat, "", "maxMessages", `-1`, "`maxMessages` must be an integer")
 	field("invalid_chat_completion_plugin", chat, "", "plugin", `"absent"`, "No plugin called")
 	field("invalid_chat_completion_plugin_version", chat, "", "pluginVersion", `"new"`, "~1.2")
 

@@ -165,6 +165,9 @@ func (s *Server) logAnswer(a *access, o chat.Outcome) {
 	if o.SearchErr != nil {
 		s.Log.Warn().Str("request_id", a.id).AnErr("search", o.SearchErr).Msg("chat completion met errors")
 	}
+	if len(o.Lost) > 0 {
+		s.Log.Debug().Str("request_id", a.id).Str("workspace", o.Workspace).Strs("lost", o.Lost).Msg("workspace's rules changed a request")
+	}
 	a.err = o.Err
 	s.logAccess(a, func(e *zerolog.Event) {
 		e.Str("source", o.Source).Str("plugin", o.Plugin+" "+o.PluginVersion).Int("rounds", o.Rounds).

@@ -39,7 +39,7 @@ func (s *Server) respond(r *call) error {
 	if q.body, err = request.Body(history, lookup, target.Model, target.Source); err != nil {
 		return err
 	}
-	q.options.Usage, q.options.Indexes = true, request.Indexes
+	q.options.Usage, q.options.Indexes, q.options.Said = true, request.Indexes, request.Said
 	if n := request.Tokens(); n > 0 && n <= fewTokens {
 		q.options.Indexes = []string{}
 	}

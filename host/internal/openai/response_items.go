@@ -12,6 +12,7 @@ import (
 // messages builds a chat's messages of a response's items.
 type messages struct {
 	list []json.RawMessage
+	from map[int]string // where in the request a message of list stands, but the assistant's and those of tools
 	// An assistant message that calls may still be added to; content is null
 	// where it has calls alone.
 	open    bool
@@ -19,8 +20,13 @@ type messages struct {
 	calls   []json.RawMessage
 }
 
-func (m *messages) add(role string, content json.RawMessage) {
+// add adds what stands at path of the request.
+func (m *messages) add(path, role string, content json.RawMessage) {
 	m.close()
+	if m.from == nil {
+		m.from = make(map[int]string)
+	}
+	m.from[len(m.list)] = path
 	m.list = append(m.list, object{"role": quote(role), "content": content}.append(nil))
 }
 
@@ -103,7 +109,7 @@ func (m *messages) message(path string, o object) error {
 		return err
 	}
 	if role != "assistant" {
-		m.add(role, content)
+		m.add(path, role, content)
 		return nil
 	}
 	m.close()

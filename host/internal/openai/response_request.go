@@ -28,6 +28,7 @@ type ResponseRequest struct {
 	logprobs bool
 	tools    []json.RawMessage // functions, as chat completions have them
 	echo     []json.RawMessage // tools, as the response shows them
+	from     map[int]string    // places of the messages that Body made
 }
 
 // ParseResponse reads the body of a request for a response. The error is an
@@ -151,7 +152,7 @@ type Lookup func(id string) (item json.RawMessage, ok bool)
 func (r *ResponseRequest) Body(history []json.RawMessage, lookup Lookup, model, source string) ([]byte, error) {
 	var m messages
 	if text := r.fields.text("instructions"); text != "" {
-		m.add("system", quote(text))
+		m.add("instructions", "system", quote(text))
 	}
 	for i, item := range history {
 		if err := m.item(fmt.Sprintf("history[%d]", i), item, lookup); err != nil {
@@ -167,6 +168,7 @@ func (r *ResponseRequest) Body(history []json.RawMessage, lookup Lookup, model, 
 		return nil, refuse("missing_required_parameter", "input", "`input` has no message: send a text, or the items of a conversation.")
 	}
 	body := object{"messages": array(m.done())}
+	r.from = m.from
 	if model != "" {
 		body["model"] = quote(model)
 	}
@@ -253,6 +255,10 @@ func (r *ResponseRequest) format(body object) error {
 	}
 	return nil
 }
+
+// Said is where in the request the message at an index of [ResponseRequest.Body]
+// stands.
+func (r *ResponseRequest) Said(index int) string { return r.from[index] }
 
 // Tokens returns how many tokens the answer may have, 0 where that is not said.
 func (r *ResponseRequest) Tokens() int {

@@ -42,6 +42,13 @@ type workspaceRecord struct {
 	Models        *[]string       `json:"models,omitempty"` // none is not the same as empty
 	NoCitations   bool            `json:"noCitations,omitempty"`
 	CreatedAt     time.Time       `json:"createdAt,omitzero"`
+
+	Enforced            json.RawMessage `json:"enforcedParameters,omitempty"`
+	MaxCompletionTokens int             `json:"maxCompletionTokens,omitempty"`
+	ClientMessages      string          `json:"clientMessages,omitempty"`
+	NoClientTools       bool            `json:"noClientTools,omitempty"`
+	MaxInputBytes       int             `json:"maxInputBytes,omitempty"`
+	MaxMessages         int             `json:"maxMessages,omitempty"`
 }
 
 type promptsRecord struct {
@@ -171,6 +178,13 @@ func (w *Workspaces) load(tx *badger.Txn, uid string) (*chat.Workspace, []byte, 
 		DefaultModel:  r.DefaultModel,
 		NoCitations:   r.NoCitations,
 		CreatedAt:     r.CreatedAt,
+
+		Enforced:            r.Enforced,
+		MaxCompletionTokens: r.MaxCompletionTokens,
+		ClientMessages:      r.ClientMessages,
+		NoClientTools:       r.NoClientTools,
+		MaxInputBytes:       r.MaxInputBytes,
+		MaxMessages:         r.MaxMessages,
 	}
 	if r.Models != nil {
 		found.Models = *r.Models
@@ -204,6 +218,13 @@ func (w *Workspaces) encode(u *chat.Workspace, sealed []byte) ([]byte, error) {
 		DefaultModel:  u.DefaultModel,
 		NoCitations:   u.NoCitations,
 		CreatedAt:     u.CreatedAt,
+
+		Enforced:            u.Enforced,
+		MaxCompletionTokens: u.MaxCompletionTokens,
+		ClientMessages:      u.ClientMessages,
+		NoClientTools:       u.NoClientTools,
+		MaxInputBytes:       u.MaxInputBytes,
+		MaxMessages:         u.MaxMessages,
 	}
 	if u.Models != nil {
 		r.Models = &u.Models

@@ -104,6 +104,7 @@ func testRoundTrip(t *testing.T, s chat.Workspaces) {
 		BaseURL: "https://llm.example.com/v1", APIKey: secret.New("sk-a-key-of-some-length"),
 		Prompts:   chat.PromptTexts{System: &text, SearchQParam: &empty},
 		IndexUIDs: []string{"movies"}, Parameters: json.RawMessage(`{"temperature":0.10}`), Plugin: "mine", PluginVersion: "~1.2",
+		Enforced: json.RawMessage(`{"store":null}`), MaxCompletionTokens: 7, ClientMessages: "noSystem", NoClientTools: true, MaxInputBytes: 8, MaxMessages: 9,
 	}
 	none := chat.Workspace{UID: "none", Source: "vLlm", IndexUIDs: []string{}}
 	for _, want := range []chat.Workspace{full, none, {UID: "bare", Source: "vLlm"}} {

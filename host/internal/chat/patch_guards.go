@@ -1,0 +1,138 @@
+package chat
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/rawjson"
+)
+
+// The values of the setting clientMessages.
+const (
+	messagesAll      = "all"
+	messagesNoSystem = "noSystem"
+)
+
+// reservedEnforced are what no rule can say over a request. Tools may be enforced,
+// see [checkEnforcedTools].
+var reservedEnforced = []string{"messages", "model", "stream", "n", "functions"}
+
+// guardFields are the settings that bound what clients may ask for.
+var guardFields = []struct {
+	name  string
+	merge func(*Workspace, json.RawMessage) error
+}{
+	{"enforcedParameters", mergeEnforced},
+	{"maxCompletionTokens", mergeCount("maxCompletionTokens", apierr.InvalidChatMaxCompletionTokens, func(w *Workspace) *int { return &w.MaxCompletionTokens })},
+	{"clientMessages", mergeClientMessages},
+	{"clientTools", mergeClientTools},
+	{"maxInputBytes", mergeCount("maxInputBytes", apierr.InvalidChatMaxInputBytes, func(w *Workspace) *int { return &w.MaxInputBytes })},
+	{"maxMessages", mergeCount("maxMessages", apierr.InvalidChatMaxMessages, func(w *Workspace) *int { return &w.MaxMessages })},
+}
+
+// mergeGuards applies those of guardFields that are among fields to w.
+func mergeGuards(w *Workspace, fields object) error {
+	for _, f := range guardFields {
+		if v := fields[f.name]; v != nil {
+			if err := f.merge(w, v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// mergeCount applies a field that is a number from 1 on; null: no bound.
+func mergeCount(name string, code apierr.Code, at func(*Workspace) *int) func(*Workspace, json.RawMessage) error {
+	return func(w *Workspace, v json.RawMessage) error {
+		if isNull(v) {
+			*at(w) = 0
+			return nil
+		}
+		n, err := strconv.ParseInt(string(bytes.TrimSpace(v)), 10, 64)
+		if err != nil || n < 1 || n > math.MaxInt32 {
+			return apierr.Newf(code, "`%s` must be an integer from 1 to %d, or null for no bound.", name, math.MaxInt32)
+		}
+		*at(w) = int(n)
+		return nil
+	}
+}
+
+func mergeClientMessages(w *Workspace, v json.RawMessage) error {
+	name, ok := rawjson.String(v)
+	switch {
+	case isNull(v):
+		w.ClientMessages = ""
+	case ok && (name == messagesAll || name == messagesNoSystem):
+		w.ClientMessages = name
+	default:
+		return apierr.Newf(apierr.InvalidChatClientMessages, "`clientMessages` must be %q, %q or null, which means %q.", messagesAll, messagesNoSystem, messagesAll)
+	}
+	return nil
+}
+
+func mergeClientTools(w *Workspace, v json.RawMessage) error {
+	switch string(bytes.TrimSpace(v)) {
+	case "true", "null":
+		w.NoClientTools = false
+	case "false":
+		w.NoClientTools = true
+	default:
+		return wrongType(apierr.InvalidChatClientTools, "clientTools", "true, false or null", v)
+	}
+	return nil
+}
+
+func mergeEnforced(w *Workspace, v json.RawMessage) error {
+	if isNull(v) {
+		w.Enforced = nil
+		return nil
+	}
+	const name = "enforcedParameters"
+	fields, ok := asObject(v)
+	if !ok {
+		return wrongType(apierr.InvalidChatEnforcedParameters, name, "an object or null", v)
+	}
+	if len(v) > maxParameters {
+		return apierr.Newf(apierr.InvalidChatEnforcedParameters, "`%s` is longer than %d bytes.", name, maxParameters)
+	}
+	for _, field := range sortedKeys(fields) {
+		if slices.Contains(reservedEnforced, field) {
+			return apierr.Newf(apierr.InvalidChatEnforcedParameters, "`%s.%s` cannot be enforced: each request says it. Leave it out.", name, field)
+		}
+	}
+	if err := checkEnforcedTools(fields["tools"]); err != nil {
+		return err
+	}
+	w.Enforced = bytes.Clone(bytes.TrimSpace(v))
+	return nil
+}
+
+// checkEnforcedTools takes tools that the provider runs itself: there is nobody to
+// answer the calls of a function that no client brought.
+func checkEnforcedTools(v json.RawMessage) error {
+	if v == nil || isNull(v) {
+		return nil
+	}
+	items, ok := asArray(v)
+	if !ok {
+		return wrongType(apierr.InvalidChatEnforcedParameters, "enforcedParameters.tools", "an array of tools, or null", v)
+	}
+	for i, item := range items {
+		path := fmt.Sprintf("enforcedParameters.tools[%d].type", i)
+		tool, _ := asObject(item)
+		typ, ok := rawjson.String(tool["type"])
+		if !ok {
+			return wrongType(apierr.InvalidChatEnforcedParameters, path, `a string such as "web_search"`, tool["type"])
+		}
+		if ofClient(typ) {
+			return apierr.Newf(apierr.InvalidChatEnforcedParameters, "`%s` is %q, a tool whose calls a client answers: only tools that the provider runs can be enforced.", path, typ)
+		}
+	}
+	return nil
+}
