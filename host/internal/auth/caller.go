@@ -2,6 +2,9 @@ package auth
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
+	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
 )
@@ -15,6 +18,8 @@ type Caller struct {
 	spaces  []string        // patterns of workspace uids; nil: all
 	id      string          // see ID
 	rules   *searchRules    // of a tenant token; nil without one
+	key     string          // uid of the key, or of the one that signed the token; empty: neither
+	expires *time.Time      // of the key or the token, whichever is first; nil: never
 }
 
 // Everyone returns the caller of a host without a master key: it may do all.
@@ -24,6 +29,37 @@ func Everyone() *Caller { return &Caller{all: true} }
 // token. All who have the master key are one caller, and so are all callers of
 // a host without one.
 func (c *Caller) ID() string { return c.id }
+
+// Rights are what a caller may do, as it is told itself.
+type Rights struct {
+	Key        string // uid; empty for the master key and for a host without one
+	Tenant     bool   // a tenant token, which Key signed
+	Actions    []Action
+	Indexes    []string // patterns; those of a tenant token's rules, which its key narrows further
+	Workspaces []string // patterns
+	ExpiresAt  *time.Time
+}
+
+// Rights returns what c may do: every action by its own name, groups resolved.
+func (c *Caller) Rights() Rights {
+	r := Rights{Key: c.key, Tenant: c.rules != nil, Actions: []Action{}, Indexes: []string{"*"}, Workspaces: []string{"*"}, ExpiresAt: c.expires}
+	for _, t := range traits {
+		if c.Allows(t.action) {
+			r.Actions = append(r.Actions, t.action)
+		}
+	}
+	if c.all {
+		return r
+	}
+	r.Indexes = append([]string{}, c.indexes...)
+	if c.rules != nil {
+		r.Indexes = slices.Sorted(maps.Keys(c.rules.filters))
+	}
+	if c.spaces != nil {
+		r.Workspaces = slices.Clone(c.spaces)
+	}
+	return r
+}
 
 // AllWorkspaces reports whether c may use every workspace.
 func (c *Caller) AllWorkspaces() bool { return c.all || c.spaces == nil }

@@ -89,7 +89,7 @@ func (s *Service) time() time.Time { return s.now().UTC().Truncate(time.Millisec
 // put takes k in, in place of the key of the same uid. s.mu is held, or s is
 // not shared yet.
 func (s *Service) put(k Key) {
-	e := &entry{key: k, caller: &Caller{actions: expand(k.Actions, k.Indexes), indexes: k.Indexes, spaces: k.Workspaces, id: "key " + k.UID}}
+	e := &entry{key: k, caller: &Caller{actions: expand(k.Actions, k.Indexes), indexes: k.Indexes, spaces: k.Workspaces, id: "key " + k.UID, key: k.UID, expires: k.ExpiresAt}}
 	s.byUID[k.UID] = e
 	if s.Protected() {
 		e.value = derive(s.master, k.UID)

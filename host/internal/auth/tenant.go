@@ -61,7 +61,10 @@ func (s *Service) tenant(token string) (*Caller, error) {
 	hash := sha256.Sum256([]byte(token))
 	caller := &Caller{
 		actions: make(map[Action]bool), indexes: signer.caller.indexes, spaces: signer.caller.spaces, rules: rules,
-		id: "tenant token " + hex.EncodeToString(hash[:]),
+		id: "tenant token " + hex.EncodeToString(hash[:]), key: signer.key.UID, expires: signer.key.ExpiresAt,
+	}
+	if c.Expires != nil && (caller.expires == nil || c.Expires.Before(*caller.expires)) {
+		caller.expires = new(c.Expires.UTC())
 	}
 	for _, a := range tenantActions {
 		caller.actions[a] = signer.caller.Allows(a)

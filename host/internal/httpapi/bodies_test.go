@@ -46,6 +46,9 @@ func TestBadBodies(t *testing.T) {
 		// provider knows is its own.
 		free := strings.HasSuffix(path, "/documents") || path == completions
 		for _, tt := range tests {
+			if route == "POST /chats/:uid/test" && (tt.name == "empty" || tt.name == "blank") {
+				continue // its body may be missing
+			}
 			if free && tt.code == "" {
 				continue
 			}

@@ -124,6 +124,38 @@ func (s *Server) getKey(r *call) error {
 	return ok(r, s.keyBody(r, &k))
 }
 
+// currentKeyBody is what a caller is told of the key that it sent.
+type currentKeyBody struct {
+	Name       *string       `json:"name"` // of an API key, but not to who has a tenant token of it
+	UID        *string       `json:"uid"`  // null for the master key and for a host without one
+	Actions    []auth.Action `json:"actions"`
+	Indexes    []string      `json:"indexes"`
+	Workspaces []string      `json:"workspaces"`
+	ExpiresAt  *time.Time    `json:"expiresAt"`
+	Open       bool          `json:"open"`   // the host has no master key: it asks for none
+	Master     bool          `json:"master"` // it is the master key
+	Tenant     bool          `json:"tenant"` // it is a tenant token
+}
+
+// getCurrentKey answers GET /keys/current: who the caller is to this host, and
+// what it may do.
+func (s *Server) getCurrentKey(r *call) error {
+	may := r.caller.Rights()
+	b := currentKeyBody{Actions: may.Actions, Indexes: may.Indexes, Workspaces: may.Workspaces, ExpiresAt: may.ExpiresAt, Open: !s.Auth.Protected(), Tenant: may.Tenant}
+	b.Master = !b.Open && may.Key == ""
+	if may.Key != "" {
+		b.UID = &may.Key
+	}
+	if may.Key != "" && !may.Tenant {
+		k, err := s.Auth.Key(may.Key)
+		if err != nil {
+			return err
+		}
+		b.Name = k.Name
+	}
+	return ok(r, b)
+}
+
 // keyPatchBody is the body of PATCH /keys/:key. The immutable fields are there
 // to be refused by name.
 type keyPatchBody struct {

@@ -4,6 +4,11 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/parley-search/parley/host/internal/auth"
 )
 
 func TestKeys(t *testing.T) {
@@ -116,4 +121,39 @@ func TestHostileKeyReader(t *testing.T) {
 		{name: "list", method: "GET", path: "/keys", header: reader, status: 200, contains: []string{`"key":null`, `"total":6`}},
 		{name: "no index", method: "POST", path: "/keys", body: `{"actions":["*"],"indexes":[],"expiresAt":null}`, status: 400, code: "invalid_api_key_indexes", contains: []string{`write [\"*\"] for all indexes`}},
 	})
+}
+
+// TestCurrentKey asks with keys of each kind what they may do.
+func TestCurrentKey(t *testing.T) {
+	r := newRig(t, wish{})
+	later := time.Now().Add(2 * time.Hour).UTC().Truncate(time.Second)
+	k, err := r.keys.Create(t.Context(), auth.Draft{
+		Name: new("front end"), Actions: []string{"search", "documents.*", "chatCompletions"}, Indexes: []string{"movies", "a*"}, Workspaces: []string{"demo"},
+		ExpiresAt: new(later.Format(time.RFC3339)),
+	})
+	check(t, err)
+	value := r.keys.Value(&k)
+	soon := later.Add(-time.Hour)
+	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{
+		"apiKeyUid": k.UID, "searchRules": map[string]any{"movies": map[string]string{"filter": "year > 1"}, "b": nil}, "exp": soon.Unix(),
+	}).SignedString([]byte(value))
+	check(t, err)
+	all := `"actions":["search","documents.add",`
+	r.play(t, []scenario{
+		{name: "master key", method: "GET", path: "/keys/current", status: 200, contains: []string{`{"name":null,"uid":null,` + all, `"keys.create"`, `"indexes":["*"],"workspaces":["*"],"expiresAt":null,"open":false,"master":true,"tenant":false}`}},
+		{
+			name: "key", method: "GET", path: "/keys/current", header: []string{"Authorization", "Bearer " + value}, status: 200, excludes: []string{value},
+			contains: []string{`{"name":"front end","uid":"` + k.UID + `","actions":["search","documents.add","documents.get","documents.delete","chatCompletions"],"indexes":["movies","a*"],"workspaces":["demo"],"expiresAt":"` +
+				later.Format(time.RFC3339) + `","open":false,"master":false,"tenant":false}`},
+		},
+		{
+			name: "tenant token", method: "GET", path: "/keys/current", header: []string{"Authorization", "Bearer " + token}, status: 200, excludes: []string{value, "front end", "year"},
+			contains: []string{`{"name":null,"uid":"` + k.UID + `","actions":["search","chatCompletions"],"indexes":["b","movies"],"workspaces":["demo"],"expiresAt":"` + soon.Format(time.RFC3339) + `","open":false,"master":false,"tenant":true}`},
+		},
+		{name: "a key that may do nothing", method: "GET", path: "/keys/current", header: []string{"Authorization", "Bearer " + r.key(nil, nil)}, status: 200, contains: []string{`"actions":[],"indexes":[],`}},
+		{name: "no key", method: "GET", path: "/keys/current", header: []string{"Authorization", ""}, status: 401, code: "missing_authorization_header"},
+		{name: "wrong key", method: "GET", path: "/keys/current", header: []string{"Authorization", "Bearer nope"}, status: 403, code: "invalid_api_key"},
+	})
+	open := newRig(t, wish{open: true})
+	open.play(t, []scenario{{name: "a host without a master key", method: "GET", path: "/keys/current", status: 200, contains: []string{`{"name":null,"uid":null,` + all, `"open":true,"master":false,"tenant":false}`}}})
 }

@@ -63,6 +63,7 @@ func (s *Server) chatRoutes() []*route {
 		{method: "GET", path: "/chats/:uid/settings", id: "getChatSettings", actions: may(auth.ChatsSettingsGet), needs: on, handle: s.getChatSettings, family: "chats"},
 		{method: "PATCH", path: "/chats/:uid/settings", id: "updateChatSettings", actions: may(auth.ChatsSettingsWrite), needs: on, handle: s.patchChatSettings, family: "chats"},
 		{method: "DELETE", path: "/chats/:uid/settings", id: "resetChatSettings", actions: may(auth.ChatsSettingsWrite), needs: on, handle: s.resetChatSettings, family: "chats"},
+		{method: "POST", path: "/chats/:uid/test", id: "testChat", actions: may(auth.ChatsSettingsWrite), needs: on, handle: s.testChat, family: "chats"},
 		{method: "POST", path: "/chats/:uid/chat/completions", id: "createChatCompletion", actions: may(auth.ChatCompletions, auth.Search), needs: on, handle: s.complete, family: "completions", tell: tellRefusedChat, chats: true},
 	}
 }
@@ -86,6 +87,7 @@ func (s *Server) keyRoutes() []*route {
 	return []*route{
 		{method: "GET", path: "/keys", id: "listKeys", actions: may(auth.KeysGet), query: page, handle: s.listKeys, family: "keys"},
 		{method: "POST", path: "/keys", id: "createKey", actions: may(auth.KeysCreate), handle: s.createKey, family: "keys"},
+		{method: "GET", path: "/keys/current", id: "getCurrentKey", handle: s.getCurrentKey, family: "keys"},
 		{method: "GET", path: "/keys/:key", id: "getKey", actions: may(auth.KeysGet), handle: s.getKey, family: "keys"},
 		{method: "PATCH", path: "/keys/:key", id: "updateKey", actions: may(auth.KeysUpdate), handle: s.patchKey, family: "keys"},
 		{method: "DELETE", path: "/keys/:key", id: "deleteKey", actions: may(auth.KeysDelete), handle: s.deleteKey, family: "keys"},

@@ -99,6 +99,7 @@ type Limits struct {
 	Write     time.Duration // for one write to a client that does not read; default 1min
 	KeepAlive time.Duration // silence in a stream after which a comment is sent; default 10s
 	Watch     time.Duration // between two looks at whether a stream's client is there; default 500ms
+	Trial     time.Duration // for a provider's first word to POST /chats/{uid}/test; default 1min
 	Linger    time.Duration // for a client to read the last answer before its connection is closed; default 500ms
 }
 
@@ -110,6 +111,7 @@ func (l Limits) withDefaults() Limits {
 	l.Write = cmp.Or(l.Write, time.Minute)
 	l.KeepAlive = cmp.Or(l.KeepAlive, 10*time.Second)
 	l.Watch = cmp.Or(l.Watch, 500*time.Millisecond)
+	l.Trial = cmp.Or(l.Trial, time.Minute)
 	l.Linger = cmp.Or(l.Linger, 500*time.Millisecond)
 	return l
 }

@@ -1,0 +1,56 @@
+package chat
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/outbound"
+)
+
+// A Problem says which part of a workspace to look at after an answer of it
+// failed.
+type Problem string
+
+// The problems.
+const (
+	ProblemKey      Problem = "apiKey"   // missing, or the provider does not accept it
+	ProblemBaseURL  Problem = "baseUrl"  // nobody answers there, or it may not be reached
+	ProblemModel    Problem = "model"    // missing, not allowed, or unknown to the provider
+	ProblemPlugin   Problem = "plugin"   // none is loaded for the source, or it failed
+	ProblemSettings Problem = "settings" // one that the source needs is missing
+	ProblemLimit    Problem = "limit"    // the provider's, or the host's
+	ProblemTimeout  Problem = "timeout"
+	ProblemProvider Problem = "provider" // it answered with any other failure
+)
+
+// ProblemOf returns what e, the failure of an answer, is about.
+func ProblemOf(e *apierr.Error) Problem {
+	kind := ""
+	if f, ok := errors.AsType[*Failure](e.Err); ok {
+		kind = f.Kind
+	}
+	switch {
+	case e.Code == apierr.MissingChatAPIKey, e.Code == apierr.LLMProviderUnauthorized:
+		return ProblemKey
+	case e.Code == apierr.InvalidChatModel, e.Code == apierr.ModelRequired, e.Param == "model":
+		return ProblemModel
+	case e.Code == apierr.ChatProviderUnavailable, strings.HasPrefix(kind, "plugin_"):
+		return ProblemPlugin
+	case e.Code.Status() == http.StatusTooManyRequests:
+		return ProblemLimit
+	case e.Code == apierr.LLMProviderTimeout:
+		return ProblemTimeout
+	case kind == "network_"+string(outbound.Connect), kind == "network_"+string(outbound.Refused):
+		return ProblemBaseURL
+	case kind == abi.ErrorNotFound && !strings.Contains(strings.ToLower(e.Message), "model"):
+		return ProblemBaseURL // a path that the provider does not have
+	case kind == abi.ErrorNotFound, kind == abi.ErrorInvalidRequest && strings.Contains(strings.ToLower(e.Message), "model"):
+		return ProblemModel
+	case kind == "" && e.Code.Status() == http.StatusBadRequest:
+		return ProblemSettings // the host refused it before anything was sent
+	}
+	return ProblemProvider
+}

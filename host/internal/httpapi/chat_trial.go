@@ -1,0 +1,163 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/openai"
+)
+
+const (
+	trialQuestion = "Answer with one word: hello"
+	trialTokens   = 16  // that the answer may have at most
+	trialAnswer   = 200 // characters of it that are shown
+)
+
+// trialRequest is the body of POST /chats/:uid/test, which may be missing.
+type trialRequest struct {
+	Model string `json:"model"`
+}
+
+// trialBody is what became of a trial. All fields are always there.
+type trialBody struct {
+	OK      bool          `json:"ok"`
+	Message string        `json:"message"` // in plain words, what is wrong and what to do
+	Problem *chat.Problem `json:"problem"` // null where nothing is wrong
+	Code    *string       `json:"code"`    // of the error that a conversation would get
+	Link    *string       `json:"link"`    // to what the code means
+	Source  string        `json:"source"`
+	Model   *string       `json:"model"`  // that was asked for; null: the source chooses
+	Answer  *string       `json:"answer"` // the first of what the provider said
+	Millis  int64         `json:"processingTimeMs"`
+}
+
+// testChat answers POST /chats/:uid/test: it asks the provider for one word,
+// under the workspace's settings and without a search, and tells what came of
+// it. That the trial failed is not a failure of this request.
+func (s *Server) testChat(r *call) error {
+	uid, err := s.workspace(r)
+	if err != nil {
+		return err
+	}
+	b, err := s.trialRequest(r)
+	if err != nil {
+		return err
+	}
+	settings, err := s.Chat.Workspace(s.ctx, uid)
+	if err != nil {
+		return err
+	}
+	result := trialBody{Source: settings.Source, Model: settings.DefaultModel}
+	if b.Model != "" {
+		result.Model = &b.Model
+	}
+	answer, err := s.tryChat(r, uid, b.Model)
+	result.Millis = r.access.took().Milliseconds()
+	if errors.Is(err, errClientLeft) {
+		return err
+	}
+	if err == nil {
+		answer = string([]rune(answer)[:min(len([]rune(answer)), trialAnswer)])
+		result.OK, result.Answer, result.Message = true, &answer, "The provider answered."
+		return ok(r, result)
+	}
+	e := apierr.From(err)
+	switch e.Code {
+	case apierr.ShuttingDown, apierr.Internal, apierr.ChatNotFound:
+		return err
+	}
+	problem := chat.ProblemOf(e)
+	result.Message, result.Problem = e.Message, &problem
+	if f, ok := errors.AsType[*chat.Failure](e.Err); ok { // it came of the provider or its plugin
+		result.Message = strings.TrimRight(e.Message, ".") + "." + trialRemedy(problem, uid)
+		s.Log.Warn().Str("request_id", r.access.id).Str("source", f.Source).Str("plugin", f.Plugin).Str("version", f.PluginVersion).
+			Str("kind", f.Kind).AnErr("cause", f.Logged()).Msg("test of a workspace failed")
+	}
+	result.Code, result.Link = new(e.Code.String()), new(errorDocs+e.Code.String())
+	return ok(r, result)
+}
+
+// trialRemedy says what to do, where the message of a conversation's error does
+// not.
+func trialRemedy(p chat.Problem, uid string) string {
+	switch p {
+	case chat.ProblemBaseURL:
+		return fmt.Sprintf(" Check that something answers at the workspace's `baseUrl`, and its path: PATCH /chats/%s/settings sets it.", uid)
+	case chat.ProblemModel:
+		return " Name one that the provider has: in the request, or as the workspace's `defaultModel`."
+	}
+	return ""
+}
+
+// trialRequest reads the body, where there is one.
+func (s *Server) trialRequest(r *call) (b trialRequest, err error) {
+	body, err := s.openBody(r)
+	if err != nil {
+		return b, err
+	}
+	defer body.Close()
+	raw, err := io.ReadAll(body)
+	if err != nil || len(bytes.TrimSpace(raw)) == 0 {
+		return b, err
+	}
+	if _, err := contentType(r.Ctx, mimeJSON); err != nil {
+		return b, err
+	}
+	return b, apierr.DecodeStrict(raw, &b, nil)
+}
+
+// errEnough ends a trial whose provider has said something.
+var errEnough = errors.New("the trial has its answer")
+
+// A trialWriter takes an answer until its text begins.
+type trialWriter struct{ openai.Completion }
+
+// WriteFrame implements [chat.ChunkWriter].
+func (w *trialWriter) WriteFrame(frames []byte) error {
+	if err := w.Completion.WriteFrame(frames); err != nil {
+		return err
+	}
+	if w.Begun() {
+		return errEnough
+	}
+	return nil
+}
+
+// tryChat returns the first text of a provider's answer, which may be empty: one
+// that reasons may spend its tokens on that. A client that leaves ends it.
+func (s *Server) tryChat(r *call, uid, model string) (string, error) {
+	ctx, cancel := context.WithCancelCause(s.ctx)
+	defer cancel(nil)
+	late := &apierr.Error{Code: apierr.LLMProviderTimeout, Message: fmt.Sprintf("The provider said nothing for %s: a model that has to be loaded first may take longer, so test again in a while.", s.Limits.Trial)}
+	limited, stop := context.WithTimeoutCause(ctx, s.Limits.Trial, late)
+	defer stop()
+	request := map[string]any{"max_tokens": trialTokens, "messages": []map[string]string{{"role": "user", "content": trialQuestion}}}
+	if model != "" {
+		request["model"] = model
+	}
+	// Some sources have a model of their own, and are asked for none.
+	target, err := s.Chat.Resolve(ctx, r.caller, uid)
+	o := chat.Options{Unnamed: err == nil && target.Model == "", Indexes: []string{}}
+	st := newStream(r.Context().Conn(), cancel, s.Limits.KeepAlive, &s.chunks)
+	answer, err := s.begin(limited, cancel, st, r, &question{workspace: uid, body: encode(request), options: o})
+	if err != nil {
+		return "", err
+	}
+	defer s.streams.remove(st)
+	defer answer.Close()
+	w := &trialWriter{}
+	err = answer.WriteTo(w)
+	switch o := answer.Outcome(); {
+	case o.Err != nil:
+		return "", o.Err
+	case err == nil || errors.Is(err, errEnough):
+		return w.Text(), nil
+	}
+	return "", err
+}
