@@ -194,7 +194,7 @@ func (s *Service) applySettings(ctx context.Context, r *task.Run, w *task.Work) 
 			return task.Outcome{}, err
 		}
 		_, err := s.create(m)
-		return task.Outcome{}, err
+		return task.Outcome{Err: p.Refused}, err
 	}
 	unlock, err := ix.lock(ctx)
 	if err != nil {
@@ -214,7 +214,7 @@ func (s *Service) applySettings(ctx context.Context, r *task.Run, w *task.Work) 
 		return task.Outcome{}, err
 	}
 	err = s.commitSettings(ctx, r, ix, m)
-	return task.Outcome{}, errors.Join(err, vectors.end(ctx, err == nil))
+	return task.Outcome{Err: p.Refused}, errors.Join(err, vectors.end(ctx, err == nil))
 }
 
 // commitSettings makes m, which has new settings, the index's record, with a

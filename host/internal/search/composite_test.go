@@ -109,8 +109,8 @@ func TestCompositeRefused(t *testing.T) {
 	rest := newEmbedder(t).part("")
 	with := func(fields string) string { return strings.TrimSuffix(rest, "}") + `,` + fields + `}` }
 	for _, tt := range []struct{ body, says string }{
-		{composite(`{"source":"userProvided","dimensions":2}`, rest), "`embedders.api.searchEmbedder.source` must be \"rest\", but is \"userProvided\""},
-		{composite(rest, `{"source":"composite"}`), "`embedders.api.indexingEmbedder.source` must be \"rest\""},
+		{composite(`{"source":"userProvided","dimensions":2}`, rest), "`embedders.api.searchEmbedder.source` must be \"openAi\" or \"ollama\" or \"rest\", but is \"userProvided\""},
+		{composite(rest, `{"source":"composite"}`), "`embedders.api.indexingEmbedder.source` must be \"openAi\" or \"ollama\" or \"rest\""},
 		{composite(rest, with(`"searchEmbedder":null`)), "`embedders.api.indexingEmbedder.searchEmbedder`"},
 		{composite(with(`"documentTemplate":"x"`), rest), "`embedders.api.searchEmbedder.documentTemplate`"},
 		{composite(with(`"binaryQuantized":true`), rest), "`embedders.api.searchEmbedder.binaryQuantized`"},

@@ -53,6 +53,7 @@ func (s *Service) embedTexts(ctx context.Context, name string, e *settings.Embed
 	if err != nil {
 		return nil, failed(err, "its key cannot be read; set its `apiKey` anew")
 	}
+	e = e.API()
 	shape, err := embed.ParseShape(e.Request, e.Response)
 	if err != nil {
 		return nil, failed(err, err.Error())

@@ -38,7 +38,7 @@ func newSemantics(ctx context.Context, m *meta, q *Query) (*semantics, error) {
 	set := m.VectorSets[q.Hybrid.Embedder]
 	dims := cmp.Or(set.Dimensions, e.VectorDimensions())
 	s := &semantics{name: q.Hybrid.Embedder, embedder: e}
-	s.Ratio, s.Vector, s.Spread = q.Hybrid.Ratio(), q.Vector, e.Distribution
+	s.Ratio, s.Vector, s.Spread = q.Hybrid.Ratio(), q.Vector, e.API().Distribution
 	s.Space = vector.Key{Docs: m.Docs, Set: set.ID, Dims: dims, Binary: e.BinaryQuantized}
 	if !(s.Ratio >= 0 && s.Ratio <= 1) {
 		return nil, apierr.Newf(apierr.InvalidSearchSemanticRatio, "`hybrid.semanticRatio` is %v; it must be 0 to 1.", s.Ratio)

@@ -14,7 +14,8 @@ import (
 // UpdateSettings is the task that patches an index's settings with an object
 // of them: a value sets, null resets, what is absent stays. It makes the index
 // where there is none. What a value needs of those that are there before it is
-// seen at its turn: then the task fails.
+// seen at its turn: then the task fails. Embedders of a source that Meilisearch
+// has and this host has not fail the task, too; the rest of body is applied.
 func (s *Service) UpdateSettings(uid string, body []byte) (task.New, error) {
 	return s.settingsTask(uid, body, payload{})
 }
@@ -25,6 +26,13 @@ func (s *Service) settingsTask(uid string, body []byte, p payload) (task.New, er
 	}
 	if err := apierr.CheckJSON(body); err != nil {
 		return task.New{}, err
+	}
+	body, refused, err := settings.WithoutUnoffered(body)
+	if err != nil {
+		return task.New{}, err
+	}
+	if refused != nil {
+		p.Refused = task.Fail(refused)
 	}
 	over := settings.DefaultSettings()
 	if err := over.Patch(body, false); err != nil {

@@ -38,6 +38,8 @@ type payload struct {
 	Swaps  []Swap          `json:",omitempty"`
 	// Reset is of settings that go back to their defaults: it makes no index.
 	Reset bool `json:",omitempty"`
+	// Refused fails a task of settings once what is left of them is applied.
+	Refused *task.Error `json:",omitempty"`
 }
 
 func (p *payload) encode(body []byte) []byte {

@@ -205,5 +205,5 @@ func refused(resp outbound.Response) *Error {
 		after, _ := strconv.Atoi(resp.Header().Get("Retry-After"))
 		return &Error{Message: fmt.Sprintf("the embedder answered %d", status), again: true, after: time.Duration(min(max(after, 0), 3600)) * time.Second}
 	}
-	return &Error{Message: fmt.Sprintf("the embedder answered %d: check `url` and `request` of the embedder", status)}
+	return &Error{Message: fmt.Sprintf("the embedder answered %d: check `url` and `request`, or `model`, of the embedder", status)}
 }

@@ -18,8 +18,10 @@ type Embedder struct {
 	Source          EmbedderSource
 	URL             string
 	Key             SealedText
-	Dimensions      int // 0: as many as the first answer has
+	Dimensions      int    // 0: as many as the first answer has
+	Model           string // of a known API; "": its default one
 	BinaryQuantized bool
+	saysBinary      bool // BinaryQuantized was set, which shows it
 	// DocumentTemplate is Liquid; "": the searchable attributes.
 	DocumentTemplate string
 	MaxBytes         int // of a rendered document
@@ -42,7 +44,7 @@ type EmbedderSource string
 // The sources, by their names on the wire.
 const (
 	UserProvided EmbedderSource = "userProvided" // the documents bring them, in _vectors
-	Rest         EmbedderSource = "rest"         // an HTTP API makes them
+	Rest         EmbedderSource = "rest"         // an HTTP API makes them; see [OpenAI] and [Ollama], too
 	Composite    EmbedderSource = "composite"    // two embedders make them, one those of documents, one those of queries
 )
 
@@ -65,6 +67,7 @@ const (
 	maxEmbedders  = 32
 	maxDimensions = 8192
 	maxURL        = 4 << 10
+	maxModel      = 1 << 10
 	maxHeaders    = 50
 	maxHeaderText = 8 << 10
 )
@@ -109,20 +112,26 @@ func readEmbedders(v value, dst *map[string]Embedder) error {
 // patch reads an object over e.
 func (e *Embedder) patch(v value) error {
 	known := e.restReaders()
-	known["source"] = orDefault(&e.Source, "", func(v value, s *EmbedderSource) error { return choice(v, s, UserProvided, Rest, Composite) })
-	known["binaryQuantized"] = orDefault(&e.BinaryQuantized, false, value.boolean)
+	known["source"] = orDefault(&e.Source, "", func(v value, s *EmbedderSource) error {
+		return choice(v, s, UserProvided, OpenAI, Ollama, Rest, Composite)
+	})
+	known["binaryQuantized"] = fieldReader{
+		func(v value) error { e.saysBinary = true; return v.boolean(&e.BinaryQuantized) },
+		func() { e.BinaryQuantized, e.saysBinary = false, false },
+	}
 	known["distribution"] = orDefault(&e.Distribution, nil, readDistribution)
 	known[searchingPart] = partReader(&e.Searching, "documentTemplate", "documentTemplateMaxBytes", "indexingFragments")
 	known[indexingPart] = partReader(&e.Indexing, "searchFragments")
 	return e.patchBy(v, known)
 }
 
-// restReaders are the readers of what an embedder of the source rest has, by
+// restReaders are the readers of what an embedder that asks an API has, by
 // itself or within another one; those of its secrets are [Embedder.patchBy]'s.
 func (e *Embedder) restReaders() map[string]fieldReader {
 	d := newEmbedder()
 	return map[string]fieldReader{
-		"source":     orDefault(&e.Source, "", func(v value, s *EmbedderSource) error { return choice(v, s, Rest) }),
+		"source":     orDefault(&e.Source, "", func(v value, s *EmbedderSource) error { return choice(v, s, OpenAI, Ollama, Rest) }),
+		"model":      orDefault(&e.Model, "", func(v value, m *string) error { return v.text(m, maxModel) }),
 		"url":        orDefault(&e.URL, "", readURL),
 		"dimensions": orDefault(&e.Dimensions, 0, func(v value, n *int) error { return v.integer(n, 1, maxDimensions) }),
 		"documentTemplate": orDefault(&e.DocumentTemplate, "", func(v value, t *string) error {
@@ -150,7 +159,7 @@ func (e *Embedder) patchBy(v value, known map[string]fieldReader) error {
 	known["apiKey"] = fieldReader{func(v value) error { keyed = true; return e.Key.read(v) }, func() { keyed = true }}
 	known["headers"] = fieldReader{func(v value) error { headed = true; return readHeaders(v, &e.Headers) }, func() { headed = true }}
 	err := v.fields(known)
-	same := e.Source == before.Source && sameHost(e.URL, before.URL)
+	same := e.Source == before.Source && sameHost(e.API().URL, before.API().URL)
 	if !keyed && same {
 		e.Key = before.Key
 	}
@@ -192,10 +201,12 @@ func (e *Embedder) check(path string) error {
 			return err
 		}
 		return e.checkRest(path)
+	case OpenAI, Ollama:
+		return e.checkPreset(path)
 	case Composite:
 		return e.checkComposite(path)
 	}
-	return missing(path, "source", `send "userProvided", "rest" or "composite"`)
+	return missing(path, "source", `send "userProvided", "openAi", "ollama", "rest" or "composite"`)
 }
 
 func missing(path, field, send string) error {
@@ -239,6 +250,7 @@ func (e *Embedder) checkOnly(path, why string, has ...string) error {
 	}{
 		{"url", e.URL != ""},
 		{"apiKey", !e.Key.IsZero()},
+		{"model", e.Model != ""},
 		{"dimensions", e.Dimensions != 0},
 		{"documentTemplate", e.DocumentTemplate != ""},
 		{"documentTemplateMaxBytes", e.MaxBytes != defaultMaxBytes},

@@ -33,15 +33,18 @@ func (e *Embedder) ForQueries(name string) (*Embedder, string) {
 }
 
 // Makes reports whether vectors of e are made by an API.
-func (e *Embedder) Makes() bool { return e.Source == Rest || e.Source == Composite }
+func (e *Embedder) Makes() bool { return e.asks() || e.Source == Composite }
+
+// asks reports whether e itself asks an API.
+func (e *Embedder) asks() bool { return e.Source == Rest || e.preset() }
 
 // VectorDimensions is how many numbers each vector has, 0 where the settings leave it
 // to the first one. Of two embedders one may say it for both.
 func (e *Embedder) VectorDimensions() int {
 	if e.Source == Composite {
-		return cmp.Or(e.Indexing.Dimensions, e.Searching.Dimensions)
+		return cmp.Or(e.Indexing.API().Dimensions, e.Searching.API().Dimensions)
 	}
-	return e.Dimensions
+	return e.API().Dimensions
 }
 
 // partReader reads one of a composite's two over dst, without the fields that
@@ -74,13 +77,19 @@ func (e *Embedder) checkComposite(path string) error {
 			return missing(path, p.name, "send the embedder that makes the vectors of "+p.makes)
 		}
 		if p.embedder.Source == "" {
-			return missing(path, p.name+".source", `send "rest"`)
+			return missing(path, p.name+".source", `send "openAi", "ollama" or "rest"`)
 		}
-		if err := p.embedder.checkRest(path + "." + p.name); err != nil {
+		check := p.embedder.checkRest
+		if p.embedder.preset() {
+			check = p.embedder.checkPreset
+		} else if p.embedder.Model != "" {
+			return p.embedder.checkOnly(path+"."+p.name, "whose `request` says what is sent", restFields()...)
+		}
+		if err := check(path + "." + p.name); err != nil {
 			return err
 		}
 	}
-	if a, b := e.Searching.Dimensions, e.Indexing.Dimensions; a != 0 && b != 0 && a != b {
+	if a, b := e.Searching.API().Dimensions, e.Indexing.API().Dimensions; a != 0 && b != 0 && a != b {
 		return fmt.Errorf("`%s.%s.dimensions` is %d, but `%s.%s.dimensions` is %d: vectors of queries and of documents must have as many numbers", path, searchingPart, a, path, indexingPart, b)
 	}
 	return nil

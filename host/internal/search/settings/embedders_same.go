@@ -19,6 +19,7 @@ func HashText(text string) uint64 {
 // it.
 func (e *Embedder) Fingerprint() uint64 {
 	d, _ := e.ForDocuments("")
+	d = d.API()
 	of := fmt.Sprintf("%q %q %d %q %d %q %q", d.Source, d.URL, e.VectorDimensions(), d.DocumentTemplate, d.MaxBytes, d.Request, d.Response)
 	for _, name := range slices.Sorted(maps.Keys(d.IndexingFragments)) {
 		of += fmt.Sprintf(" %q %q", name, d.IndexingFragments[name])
@@ -31,6 +32,7 @@ func (e *Embedder) Fingerprint() uint64 {
 func (e *Embedder) SameModel(b *Embedder) bool {
 	x, _ := e.ForDocuments("")
 	y, _ := b.ForDocuments("")
+	x, y = x.API(), y.API()
 	return x.Source == y.Source && x.URL == y.URL && e.VectorDimensions() == b.VectorDimensions() &&
 		string(x.Request) == string(y.Request) && string(x.Response) == string(y.Response)
 }

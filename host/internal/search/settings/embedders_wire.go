@@ -6,26 +6,26 @@ func wireEmbedders(all map[string]Embedder, kept bool) any {
 	out := make(map[string]any, len(all))
 	for name, e := range all {
 		m := map[string]any{}
-		if e.Source == Rest || kept {
-			m = e.wireRest(kept)
-			m["documentTemplate"], m["documentTemplateMaxBytes"] = OrNull(e.DocumentTemplate), e.MaxBytes
+		if e.asks() || kept {
+			m = e.wireAPI(kept)
+			e.wireTemplate(m, kept)
 		}
 		m["source"] = e.Source
-		if e.BinaryQuantized || kept {
+		if e.BinaryQuantized || e.saysBinary {
 			m["binaryQuantized"] = e.BinaryQuantized
 		}
 		if e.Distribution != nil || kept {
 			m["distribution"] = e.Distribution.wire()
 		}
-		if e.Source != Composite {
+		if e.Source == UserProvided || e.Source == Rest || kept {
 			m["dimensions"] = positive(e.Dimensions)
 		}
 		if s := e.Searching; s != nil {
-			m[searchingPart] = s.wireRest(kept)
+			m[searchingPart] = s.wireAPI(kept)
 		}
 		if i := e.Indexing; i != nil {
-			part := i.wireRest(kept)
-			part["documentTemplate"], part["documentTemplateMaxBytes"] = OrNull(i.DocumentTemplate), i.MaxBytes
+			part := i.wireAPI(kept)
+			i.wireTemplate(part, kept)
 			m[indexingPart] = part
 		}
 		out[name] = m
@@ -33,8 +33,20 @@ func wireEmbedders(all map[string]Embedder, kept bool) any {
 	return out
 }
 
-// wireRest is what clients see of what e sends to an API.
-func (e *Embedder) wireRest(kept bool) map[string]any {
+// wireTemplate puts into m how texts are made of documents. Fragments make theirs
+// themselves.
+func (e *Embedder) wireTemplate(m map[string]any, kept bool) {
+	if kept || !e.Fragmented() {
+		m["documentTemplate"], m["documentTemplateMaxBytes"] = OrNull(e.DocumentTemplate), e.MaxBytes
+	}
+}
+
+// wireAPI is what clients see of what e sends to an API; kept: what our records
+// hold, of each source the same.
+func (e *Embedder) wireAPI(kept bool) map[string]any {
+	if e.preset() && !kept {
+		return e.wirePreset()
+	}
 	m := map[string]any{
 		"source":     e.Source,
 		"url":        OrNull(e.URL),
@@ -46,6 +58,9 @@ func (e *Embedder) wireRest(kept bool) map[string]any {
 	}
 	if e.Headers == nil && !kept {
 		m["headers"] = map[string]string{}
+	}
+	if e.Model != "" {
+		m["model"] = e.Model
 	}
 	if len(e.IndexingFragments) > 0 {
 		m["indexingFragments"] = wireFragments(e.IndexingFragments)
