@@ -3,8 +3,10 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/config"
@@ -116,6 +118,56 @@ func (h *Host) openPlugins(ctx context.Context, c config.Config, o Options) erro
 	h.onClose("plugins", h.plugins.Close)
 	h.metrics.Add(func() []metrics.Family { return figures.Plugins(h.plugins) })
 	return h.startPlugins(ctx)
+}
+
+// CountsUsage reports whether telemetry is on, so that collectors run where there are some.
+func (h *Host) CountsUsage() bool { return h.usage.engine != nil }
+
+// CarryLater makes h run, beside the modules that it carries, those that load
+// returns. It returns at once; call it before Run. What became of it is told to
+// done, unless ctx or the host ended first: Close ends load by its context, and
+// waits until nothing of it goes on.
+func (h *Host) CarryLater(ctx context.Context, load func(context.Context) ([][]byte, error), done func(error)) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		modules, err := load(ctx)
+		if err == nil {
+			err = h.carry(ctx, modules)
+		}
+		if ctx.Err() == nil {
+			done(err)
+		}
+	}()
+	h.onClose("modules that are being built", func() error {
+		cancel()
+		<-ended
+		return nil
+	})
+}
+
+// carry adds modules to what the program carries, and runs them.
+func (h *Host) carry(ctx context.Context, modules [][]byte) error {
+	before := h.setModules(append(slices.Clone(h.modules), modules...))
+	applied, err := h.applyPlugins(ctx)
+	if err != nil {
+		h.setModules(before) // or no reload would succeed any more
+		return err
+	}
+	for _, r := range applied.Refused {
+		if r.From == deploy.Embedded {
+			err = errors.Join(err, fmt.Errorf("load plugin %s %s: %w", r.Name, r.Version, r.Err))
+		}
+	}
+	return err
+}
+
+func (h *Host) setModules(modules [][]byte) (before [][]byte) {
+	h.applying.Lock()
+	defer h.applying.Unlock()
+	before, h.modules = h.modules, modules
+	return before
 }
 
 // runtimeOptions keeps compiled plugins below the data directory.

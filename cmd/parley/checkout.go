@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host"
@@ -78,6 +79,62 @@ func buildSource(ctx context.Context, source string, progress io.Writer) ([]byte
 		return os.ReadFile(file)
 	}
 	return nil, nil
+}
+
+// carryCollectors makes h run the checkout's collectors, which it builds once
+// ready is closed; nil: at once. It does nothing where telemetry is off, or
+// where the program carries collectors already.
+func carryCollectors(ctx context.Context, h *host.Host, carried [][]byte, ready <-chan struct{}, say func(format string, args ...any)) {
+	root := checkout()
+	if root == "" || !h.CountsUsage() || slices.ContainsFunc(carried, isCollector) {
+		return
+	}
+	count := 0
+	load := func(ctx context.Context) ([][]byte, error) {
+		if ready != nil {
+			select {
+			case <-ready:
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		}
+		say("building the collectors of telemetry; questions are answered meanwhile")
+		modules, err := buildCollectors(ctx, root)
+		count = len(modules)
+		return modules, err
+	}
+	h.CarryLater(ctx, load, func(err error) {
+		if err != nil {
+			say("telemetry counts less than it could: %v", err)
+			return
+		}
+		say("%d collectors count usage from now on: `parley telemetry view --url http://%s` shows what they count and where it goes", count, h.Addr())
+	})
+}
+
+// buildCollectors compiles the collectors of the checkout at root.
+func buildCollectors(ctx context.Context, root string) (modules [][]byte, err error) {
+	files, err := filepath.Glob(filepath.Join(root, "plugins", "collector", "*", "manifest.json"))
+	if err != nil {
+		return nil, err
+	}
+	for _, manifest := range files {
+		file, err := host.BuildPlugin(ctx, filepath.Dir(manifest), filepath.Join(root, distDir), nil)
+		if err != nil {
+			return nil, err
+		}
+		module, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		modules = append(modules, module)
+	}
+	return modules, nil
+}
+
+func isCollector(module []byte) bool {
+	report, err := host.InspectPlugin(module)
+	return err == nil && report.Manifest != nil && report.Manifest.Kind == abi.KindCollector
 }
 
 // sourceOf is the source that a module answers, empty for one that is no

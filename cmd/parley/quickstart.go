@@ -140,7 +140,7 @@ func (d demo) run(ctx context.Context, c host.Config, stdout, progress io.Writer
 		return err
 	}
 	if d.path != "" {
-		return d.serveFiles(ctx, c, h, stdout, say)
+		return d.serveFiles(ctx, c, h, modules, stdout, say)
 	}
 	seeded, err := d.seedSamples(ctx, h)
 	if err != nil {
@@ -153,6 +153,7 @@ func (d demo) run(ctx context.Context, c host.Config, stdout, progress io.Writer
 	}
 	fmt.Fprintf(stdout, "%s\n", d.command(h.Addr(), !c.MasterKey.IsZero(), quickstart.Question))
 	d.sayServing(c, say)
+	carryCollectors(ctx, h, modules, nil, say)
 	return serveHost(ctx, h)
 }
 
@@ -200,7 +201,7 @@ func withDescription(settings, description string) []byte {
 
 // serveFiles serves h with the files of d.path, which it imports through its own API as `parley documents
 // import` does.
-func (d demo) serveFiles(ctx context.Context, c host.Config, h *host.Host, stdout io.Writer, say func(format string, args ...any)) error {
+func (d demo) serveFiles(ctx context.Context, c host.Config, h *host.Host, modules [][]byte, stdout io.Writer, say func(format string, args ...any)) error {
 	if _, err := h.Seed(ctx, host.Seed{
 		Workspace:     demoWorkspace,
 		Settings:      d.settings(filesIndex),
@@ -212,6 +213,8 @@ func (d demo) serveFiles(ctx context.Context, c host.Config, h *host.Host, stdou
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	answers := make(chan struct{}) // closed once the first question can be answered
+	carryCollectors(ctx, h, modules, answers, say)
 	served := make(chan error, 1)
 	go func() { served <- serveHost(ctx, h) }()
 	reader, end := host.NewFileReader(cacheDir())
@@ -237,6 +240,7 @@ func (d demo) serveFiles(ctx context.Context, c host.Config, h *host.Host, stdou
 	}
 	fmt.Fprintf(stdout, "%s\n", d.command(h.Addr(), !c.MasterKey.IsZero(), question))
 	d.sayServing(c, say)
+	close(answers)
 	return <-served
 }
 

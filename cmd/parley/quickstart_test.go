@@ -52,6 +52,43 @@ func TestQuickstart(t *testing.T) {
 	}
 }
 
+// TestQuickstartCollectors wants telemetry to count after the first answer could
+// be given, with all collectors, and a request to be in what the window holds.
+func TestQuickstartCollectors(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds plugins")
+	}
+	p := start(t, "quickstart", "--http-addr", "127.0.0.1:0", "--db-path", dataDir(t))
+	p.waitFor("curl -N ")
+	line := p.waitFor("7 collectors count usage from now on")
+	out := p.text()
+	if strings.Index(out, "curl -N ") > strings.Index(out, "building the collectors") {
+		t.Errorf("collectors are built before the first answer can be given:\n%s", out)
+	}
+	url := regexp.MustCompile(`http://[0-9.:]+`).FindString(line)
+	var status telemetryStatus
+	if code, body := send(t, http.MethodGet, url+"/telemetry", ""); code != http.StatusOK || json.Unmarshal([]byte(body), &status) != nil {
+		t.Fatalf("GET /telemetry: %d %s", code, body)
+	}
+	if len(status.Engine.Collectors) != 7 || len(status.Engine.Refused) > 0 {
+		t.Errorf("collectors %v, refused %v; want 7 and none", status.Engine.Collectors, status.Engine.Refused)
+	}
+	var stdout, stderr bytes.Buffer
+	if code := run(t.Context(), []string{"telemetry", "show", "--next", "--url", url}, &stdout, &stderr); code != exitOK || !strings.Contains(stdout.String(), `"instance"`) {
+		t.Errorf("telemetry show: exit code %d, %s %s", code, stdout.String(), stderr.String())
+	}
+}
+
+// TestQuickstartEndsWhileBuilding ends the program once the collectors are being
+// built, which start holds to a good end.
+func TestQuickstartEndsWhileBuilding(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds plugins")
+	}
+	p := start(t, "quickstart", "--http-addr", "127.0.0.1:0", "--db-path", dataDir(t))
+	p.waitFor("building the collectors")
+}
+
 // TestQuickstartFiles asks the printed question of a folder, and again after an edit.
 func TestQuickstartFiles(t *testing.T) {
 	if testing.Short() {
