@@ -97,10 +97,10 @@ func TestCheck(t *testing.T) {
 		{name: "keeps count", mode: "K", want: []string{"determinism", "statelessness", "later versions"}, detail: "called again"},
 		{name: "never finishes", mode: "N", want: []string{"decode"}, detail: "neither a finish nor an error"},
 		{name: "text after the finish", mode: "D", want: []string{"decode"}, detail: "follows the finish"},
-		{name: "goes where it may not", mode: "0", replace: []string{reply, sends}, want: []string{"encode", "empty response"}, detail: "its request goes to https://x.example, and grants.http has"},
+		{name: "goes where it may not", mode: "0", replace: []string{reply, sends}, want: []string{"encode", "empty response"}, detail: "the plugin asked for https://x.example:443, which it has no grant for"},
 		{
 			name: "a key in the url", mode: "0", replace: []string{reply, pad(`{"url":"https://x.example/${apiKey}"}`)},
-			manifest: strings.Replace(goodManifest, "}", `,"grants":{"http":["https://x.example"]}}`, 1), want: []string{"encode", "empty response"}, detail: "it writes ${apiKey} into the url",
+			manifest: strings.Replace(goodManifest, "}", `,"grants":{"http":["https://x.example"]}}`, 1), want: []string{"encode", "empty response"}, detail: "the plugin put a placeholder in the URL",
 		},
 	}
 	for _, tt := range tests {

@@ -5,11 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 // providerChecks are those of a provider's calls.
@@ -116,25 +115,15 @@ func (s *subject) granted(e *abi.EncodeResponse) (where string, err error) {
 	if e.Reply != nil {
 		return "a reply of its own", nil
 	}
-	u, err := url.Parse(e.URL)
-	if err != nil || u.Host == "" {
-		return "", fmt.Errorf("its url %s is not an absolute one", quote(e.URL))
+	r := outbound.Request{Encoded: e, Grants: s.manifest.Grants, BaseURL: baseURL, Secrets: map[string]string{"apiKey": "key"}}
+	c, err := r.Check()
+	if err != nil {
+		return "", err
 	}
-	origin := u.Scheme + "://" + strings.ToLower(u.Host)
-	grants := s.manifest.Grants
-	base, _ := url.Parse(baseURL)
-	if !slices.Contains(grants.HTTP, origin) && (!slices.Contains(grants.HTTP, abi.GrantBaseURL) || u.Host != base.Host || u.Scheme != base.Scheme) {
-		return "", fmt.Errorf("its request goes to %s, and grants.http has %q", origin, grants.HTTP)
+	if strings.Contains(string(e.Body), abi.PlaceholderAPIKey) {
+		return "", fmt.Errorf("it writes %s into the body: the host puts the key into header values alone", abi.PlaceholderAPIKey)
 	}
-	if strings.Contains(e.URL, abi.PlaceholderAPIKey) || strings.Contains(string(e.Body), abi.PlaceholderAPIKey) {
-		return "", fmt.Errorf("it writes %s into the url or the body: the host puts the key into header values alone", abi.PlaceholderAPIKey)
-	}
-	for name, value := range e.Headers {
-		if strings.Contains(value, abi.PlaceholderAPIKey) && !slices.Contains(grants.Secrets, "apiKey") {
-			return "", fmt.Errorf("its header %q has %s, and grants.secrets has no apiKey", name, abi.PlaceholderAPIKey)
-		}
-	}
-	return "to " + origin, nil
+	return "to " + c.URL.Scheme + "://" + strings.ToLower(c.URL.Host), nil
 }
 
 // encoded asks for the requests of all encode inputs, without the refused.

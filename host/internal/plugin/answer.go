@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,79 +10,51 @@ import (
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/outbound"
 	"github.com/parley-search/parley/host/internal/wasm"
 )
 
-// Bounds of what a plugin may answer, in bytes but for maxHeaders.
+// Bounds of what a plugin may say of an error.
 const (
-	maxURL         = 8 << 10
-	maxHeaders     = 64
-	maxHeaderValue = 8 << 10
-	maxMessage     = 1 << 10
-	maxRetryAfter  = 24 * time.Hour
+	maxMessage    = 1 << 10 // bytes
+	maxRetryAfter = 24 * time.Hour
 )
 
-var (
-	framings   = []string{abi.FramingAuto, abi.FramingSSE, abi.FramingJSONLines, abi.FramingJSONArray}
-	methods    = []string{http.MethodPost, http.MethodGet}
-	errorKinds = []string{
-		abi.ErrorAuth, abi.ErrorPermission, abi.ErrorNotFound, abi.ErrorInvalidRequest, abi.ErrorContextLength, abi.ErrorRateLimit,
-		abi.ErrorQuota, abi.ErrorContentFilter, abi.ErrorOverloaded, abi.ErrorUpstream, abi.ErrorTimeout,
-	}
-)
+var errorKinds = []string{
+	abi.ErrorAuth, abi.ErrorPermission, abi.ErrorNotFound, abi.ErrorInvalidRequest, abi.ErrorContextLength, abi.ErrorRateLimit,
+	abi.ErrorQuota, abi.ErrorContentFilter, abi.ErrorOverloaded, abi.ErrorUpstream, abi.ErrorTimeout,
+}
 
-// checkEncodeResponse refuses an answer that cannot be sent and puts the
-// defaults where nothing is said.
-func checkEncodeResponse(r *abi.EncodeResponse) error {
-	if r.Reply != nil {
-		if r.URL != "" {
-			return errors.New("it has both url and reply")
-		}
-		return nil
-	}
-	if r.Method == "" {
-		r.Method = http.MethodPost
-	}
-	if r.Framing == "" {
-		r.Framing = abi.FramingAuto
-	}
-	if string(r.Body) == "null" {
-		r.Body = nil
-	}
+// mendEncodeResponse refuses an answer that is neither a request nor a reply and
+// puts the defaults where nothing is said. What else cannot be sent is refused
+// where it would leave: see [outbound.Request.Check].
+func mendEncodeResponse(r *abi.EncodeResponse) error {
 	switch {
+	case r.Reply != nil && r.URL != "":
+		return errors.New("it has both url and reply")
+	case r.Reply != nil:
+		return nil
 	case r.URL == "":
 		return errors.New("it has neither url nor reply")
-	case len(r.URL) > maxURL:
-		return fmt.Errorf("its url has %d bytes and may have %d", len(r.URL), maxURL)
-	case strings.ContainsFunc(r.URL, unfit):
-		return errors.New("its url holds a space or a control character")
-	case !slices.Contains(methods, r.Method):
-		return fmt.Errorf("its method is %s and must be one of: %s", quote(r.Method), strings.Join(methods, ", "))
-	case !slices.Contains(framings, r.Framing):
-		return fmt.Errorf("its framing is %s and must be one of: %s", quote(r.Framing), strings.Join(framings, ", "))
-	case len(r.Headers) > maxHeaders:
-		return fmt.Errorf("it has %d headers and may have %d", len(r.Headers), maxHeaders)
 	}
-	for name, value := range r.Headers {
-		if name == "" || strings.ContainsFunc(name, notToken) {
-			return fmt.Errorf("its header %s is no name", quote(name))
-		}
-		if len(value) > maxHeaderValue || strings.ContainsFunc(value, unicode.IsControl) {
-			return fmt.Errorf("its header %s holds a control character or more than %d bytes", quote(name), maxHeaderValue)
-		}
+	r.Method = cmp.Or(r.Method, http.MethodPost)
+	r.Framing = cmp.Or(r.Framing, abi.FramingAuto)
+	if string(r.Body) == "null" {
+		r.Body = nil
 	}
 	return nil
 }
 
-func unfit(r rune) bool { return r <= ' ' || unicode.IsControl(r) || r == utf8.RuneError }
-
-// notToken reports what a header's name cannot hold (RFC 9110, section 5.6.2).
-func notToken(r rune) bool {
-	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("!#$%&'*+-.^_`|~", r)
+// checkDescribed refuses a request that could not be sent, whatever it is granted.
+func checkDescribed(r *abi.EncodeResponse) error {
+	if r.Reply != nil {
+		return nil
+	}
+	_, err := outbound.CheckForm(r)
+	return err
 }
 
 // checkDecodeOutput refuses an answer that is not a state and whole records.

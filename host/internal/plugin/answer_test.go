@@ -1,50 +1,50 @@
 package plugin
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/parley-search/parley/abi"
 )
 
-func TestCheckEncodeResponse(t *testing.T) {
+func TestMendEncodeResponse(t *testing.T) {
 	reply, url := "hello", "https://api.example.com/v1"
-	many := map[string]string{}
-	for i := range maxHeaders + 1 {
-		many[fmt.Sprint("h", i)] = ""
-	}
-	tests := []struct {
+	for _, tt := range []struct {
 		in   abi.EncodeResponse
 		want string // "": accepted
 	}{
 		{abi.EncodeResponse{URL: url}, ""},
 		{abi.EncodeResponse{Reply: &reply}, ""},
-		{abi.EncodeResponse{URL: url, Method: "GET", Framing: "jsonArray", Headers: map[string]string{"X-Key_1": "Bearer ${apiKey} é"}}, ""},
 		{abi.EncodeResponse{}, "it has neither url nor reply"},
 		{abi.EncodeResponse{URL: url, Reply: &reply}, "it has both url and reply"},
-		{abi.EncodeResponse{URL: url + strings.Repeat("x", maxURL)}, "its url has"},
-		{abi.EncodeResponse{URL: url + "\r\nX: y"}, "its url holds"},
-		{abi.EncodeResponse{URL: url + "/a b"}, "its url holds"},
-		{abi.EncodeResponse{URL: url, Method: "post"}, `its method is "post"`},
-		{abi.EncodeResponse{URL: url, Method: "CONNECT"}, `its method is "CONNECT"`},
-		{abi.EncodeResponse{URL: url, Framing: "xml"}, `its framing is "xml"`},
-		{abi.EncodeResponse{URL: url, Headers: many}, "it has 65 headers"},
-		{abi.EncodeResponse{URL: url, Headers: map[string]string{"": "x"}}, `its header "" is no name`},
-		{abi.EncodeResponse{URL: url, Headers: map[string]string{"a b": "x"}}, `its header "a b" is no name`},
-		{abi.EncodeResponse{URL: url, Headers: map[string]string{"é": "x"}}, `is no name`},
-		{abi.EncodeResponse{URL: url, Headers: map[string]string{"a": "x\r\nHost: y"}}, `its header "a" holds`},
-		{abi.EncodeResponse{URL: url, Headers: map[string]string{"a": strings.Repeat("x", maxHeaderValue+1)}}, `its header "a" holds`},
-	}
-	for _, tt := range tests {
-		err := checkEncodeResponse(&tt.in)
+	} {
+		err := mendEncodeResponse(&tt.in)
 		if (tt.want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("checkEncodeResponse(%.120v): %v, want %q", tt.in, err, tt.want)
+			t.Errorf("mendEncodeResponse(%.120v): %v, want %q", tt.in, err, tt.want)
 		}
 	}
 	r := abi.EncodeResponse{URL: url, Body: abi.RawJSON("null")}
-	if err := checkEncodeResponse(&r); err != nil || r.Method != "POST" || r.Framing != abi.FramingAuto || r.Body != nil {
-		t.Errorf("checkEncodeResponse left %+v, %v, want POST, auto and no body", r, err)
+	if err := mendEncodeResponse(&r); err != nil || r.Method != "POST" || r.Framing != abi.FramingAuto || r.Body != nil {
+		t.Errorf("mendEncodeResponse left %+v, %v, want POST, auto and no body", r, err)
+	}
+}
+
+// TestCheckAnswerAsksOutbound wants the kit's check of a request to be that of
+// package outbound, and to leave replies alone.
+func TestCheckAnswerAsksOutbound(t *testing.T) {
+	for answer, want := range map[string]string{
+		`{"url":"https://api.example.com/v1"}`:                                                       "",
+		`{"reply":"hello"}`:                                                                          "",
+		`{"url":"https://api.example.com/v1","method":"PUT"}`:                                        `the method "PUT"`,
+		`{"url":"https://api.example.com/v1","headers":{"host":"x"}}`:                                "only the host sets",
+		`{"url":"https://api.example.com/v1?${apiKey}"}`:                                             "a placeholder in the URL",
+		`{"url":"https://api.example.com/v1","body":{"key":"${apiKey}"},"framing":"sse"}`:            "a placeholder in the body's field",
+		`{"url":"https://api.example.com/v1","headers":{"a":"` + strings.Repeat("x", 8<<10) + `x"}}`: "to 8193 bytes; at most 8192",
+	} {
+		err := CheckAnswer(abi.FuncEncode, []byte(answer))
+		if (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("CheckAnswer(%.120s): %v, want %q", answer, err, want)
+		}
 	}
 }
 

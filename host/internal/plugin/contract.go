@@ -29,7 +29,10 @@ func CheckAnswer(export string, answer []byte) error {
 		if err := readEncodeResponse(answer, &r); err != nil {
 			return err
 		}
-		return checkEncodeResponse(&r)
+		if err := mendEncodeResponse(&r); err != nil {
+			return err
+		}
+		return checkDescribed(&r)
 	case abi.FuncError:
 		return readObject(answer, &abi.ProviderError{})
 	}

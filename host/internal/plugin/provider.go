@@ -137,7 +137,7 @@ func (p *Provider) encode(ctx context.Context, tag wasm.Tag, in *abi.EncodeReque
 	if err := readEncodeResponse(answer, &out); err != nil {
 		return nil, p.refuse(abi.FuncEncode, err)
 	}
-	if err := checkEncodeResponse(&out); err != nil {
+	if err := mendEncodeResponse(&out); err != nil {
 		return nil, p.refuse(abi.FuncEncode, err)
 	}
 	return &out, nil

@@ -44,7 +44,11 @@ func (s *session) selfTestOne(ctx context.Context, t *abi.SelfTest) error {
 		if err := json.Unmarshal(t.Input, &in); err != nil {
 			return fmt.Errorf("its input is no encode request: %w", err)
 		}
-		found, err = s.Encode(ctx, &in)
+		var out *abi.EncodeResponse
+		if out, err = s.Encode(ctx, &in); err == nil {
+			err = checkDescribed(out)
+		}
+		found = out
 	case abi.SelfTestDecode:
 		found, err = s.decodeWhole(ctx, t.Input)
 	case abi.SelfTestError:

@@ -75,7 +75,7 @@ const (
 )
 
 // NewFramer returns a framer at the start of a body. An unknown framing is
-// taken as auto; see [KnownFraming].
+// taken as auto.
 func NewFramer(o FramerOptions) *Framer {
 	f := &Framer{max: cmp.Or(o.MaxEvent, defaultMaxEvent)}
 	kind := contentKind(o.ContentType)
@@ -92,15 +92,6 @@ func NewFramer(o FramerOptions) *Framer {
 		f.sse.likely = kind == contentSSE
 	}
 	return f
-}
-
-// KnownFraming reports whether name is a framing; empty is auto.
-func KnownFraming(name string) bool {
-	switch name {
-	case "", abi.FramingAuto, abi.FramingSSE, abi.FramingJSONLines, abi.FramingJSONArray:
-		return true
-	}
-	return false
 }
 
 // Room returns space to read into, never empty. It moves what is left of the

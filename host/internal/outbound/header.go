@@ -1,8 +1,9 @@
-package upstream
+package outbound
 
 import (
 	"net/http"
 	"strings"
+	"unicode"
 )
 
 // hostHeaders are those that only the host sets, in lower case: they say how a
@@ -13,38 +14,42 @@ var hostHeaders = map[string]bool{
 	"content-encoding": true,
 }
 
-// checkHeaders returns the headers as net/http has them.
-func checkHeaders(in map[string]string) (http.Header, error) {
+// setHeader takes the headers as net/http has them.
+func (c *Checked) setHeader(in map[string]string) error {
 	if len(in) > maxHeaders {
-		return nil, refused("the plugin set %d headers; at most %d are allowed", len(in), maxHeaders)
+		return refused("the plugin set %d headers; at most %d are allowed", len(in), maxHeaders)
 	}
 	out := make(http.Header, len(in)+2)
 	size := 0
 	for name, value := range in {
 		size += len(name) + len(value)
 		if strings.Contains(name, "${") {
-			return nil, refused("the plugin put a placeholder in a header's name; secrets go in header values only")
+			return refused("the plugin put a placeholder in a header's name; secrets go in header values only")
 		}
 		if !isToken(name) {
-			return nil, refused("the plugin set the header %.40q, which is no header name", name)
+			return refused("the plugin set the header %.40q, which is no header name", name)
 		}
 		lower := strings.ToLower(name)
 		if hostHeaders[lower] || strings.HasPrefix(lower, "proxy-") {
-			return nil, refused("the plugin set the header %.40q, which only the host sets", name)
+			return refused("the plugin set the header %.40q, which only the host sets", name)
 		}
-		if !isFieldValue(value) {
-			return nil, refused("the plugin set the header %.40q to a value with a line end or another control character", name)
+		if len(value) > maxHeaderValue {
+			return refused("the plugin set the header %.40q to %d bytes; at most %d are allowed", name, len(value), maxHeaderValue)
+		}
+		if strings.ContainsFunc(value, unicode.IsControl) {
+			return refused("the plugin set the header %.40q to a value with a line end or another control character", name)
 		}
 		key := http.CanonicalHeaderKey(name)
 		if out[key] != nil {
-			return nil, refused("the plugin set the header %.40q twice", name)
+			return refused("the plugin set the header %.40q twice", name)
 		}
 		out[key] = []string{value}
 	}
 	if size > maxHeading {
-		return nil, refused("the plugin set %d bytes of headers; at most %d are allowed", size, maxHeading)
+		return refused("the plugin set %d bytes of headers; at most %d are allowed", size, maxHeading)
 	}
-	return out, nil
+	c.Header = out
+	return nil
 }
 
 // isToken reports whether s is a token of RFC 9110, as header names are.
@@ -61,6 +66,7 @@ func isToken(s string) bool {
 	return s != ""
 }
 
+// isFieldValue reports whether HTTP can carry s as a header's value.
 func isFieldValue(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < ' ' && c != '\t' || c == 0x7f {

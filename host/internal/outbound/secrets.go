@@ -1,4 +1,4 @@
-package upstream
+package outbound
 
 import (
 	"slices"
@@ -37,14 +37,14 @@ func expand(header, value string, granted []string, secrets map[string]string) (
 	}
 }
 
-// placeholder reports whether all of s is one placeholder, and of which name.
-func placeholder(s string) (name string, ok bool) {
-	name, ok = strings.CutPrefix(s, "${")
+// isPlaceholder reports whether all of s is one placeholder.
+func isPlaceholder(s string) bool {
+	name, ok := strings.CutPrefix(s, "${")
 	if !ok {
-		return "", false
+		return false
 	}
 	name, ok = strings.CutSuffix(name, "}")
-	return name, ok && isName(name)
+	return ok && isName(name)
 }
 
 func isName(s string) bool {
