@@ -10,7 +10,11 @@ import "errors"
 //
 //   - 1: 2026-11-21: providers (encode, decode, error), collectors (observe,
 //     flush, save, load), the manifest, log.
-const Version = 1
+//   - 2: 2026-11-22: the same bytes. In the manifest auth, options and timeouts
+//     in place of grants.secrets; in encode's input options, in its answer auth
+//     and head; the framing awsEventStream; events of the host (":head"). A guest
+//     sees no placeholder for a secret.
+const Version = 2
 
 // MinVersion is the oldest version that this host still runs.
 const MinVersion = 1
@@ -18,8 +22,8 @@ const MinVersion = 1
 // The exports of a guest. Numbers are WebAssembly core types; a result of type
 // i64 is a [Span].
 const (
-	// FuncABI is () -> i32: the ABI version that the guest was built for. It
-	// must agree with the manifest's.
+	// FuncABI is () -> i32: the newest ABI version that the guest's code speaks.
+	// The manifest's is this one or an older one.
 	FuncABI = "parley_abi"
 	// FuncInput is (size i32) -> i32: the address of an input region of at
 	// least size bytes, valid until a larger one is asked for; 0 where the guest

@@ -31,6 +31,15 @@ type Manifest struct {
 	NoModel  bool               `json:"noModel,omitempty"`
 	Settings map[string]Setting `json:"settings,omitempty"`
 	Grants   Grants             `json:"grants,omitzero"`
+	// Auth lists the ways in which the host signs in to the provider, since ABI 2:
+	// the first one whose needed names are all set is used, unless encode names
+	// another.
+	Auth []Auth `json:"auth,omitempty"`
+	// Options are settings of the plugin's own, by name, since ABI 2.
+	Options map[string]Option `json:"options,omitempty"`
+	// Timeouts are the plugin's own where the deployment's do not fit its
+	// provider, since ABI 2; the deployment has the last word.
+	Timeouts Timeouts `json:"timeouts,omitzero"`
 
 	// Events names the events that a collector is given; see package abi/event.
 	Events []string `json:"events,omitempty"`

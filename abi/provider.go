@@ -18,6 +18,9 @@ type EncodeRequest struct {
 	// Carry holds one entry a round before this one: what that round's carry
 	// records held, joined, in base64.
 	Carry []string `json:"carry,omitempty"`
+	// Options holds the plugin's own settings, since ABI 2: values, with defaults
+	// filled in, and of each secret that is set, apiKey among them, true.
+	Options map[string]RawJSON `json:"options,omitempty"`
 }
 
 // Settings is what a provider sees of a workspace. A field that is not set is
@@ -28,8 +31,9 @@ type Settings struct {
 	APIVersion   string `json:"apiVersion,omitempty"`
 	DeploymentID string `json:"deploymentId,omitempty"`
 	BaseURL      string `json:"baseUrl,omitempty"`
-	// APIKey is the text "${apiKey}" where a key is set, never the key. Put it
-	// in a header value; the host replaces it after the sandbox.
+	// APIKey is, in ABI 1, the text "${apiKey}" where a key is set, never the key.
+	// Put it in a header value; the host replaces it after the sandbox. In ABI 2
+	// it is left out: the manifest's auth says where the key goes.
 	APIKey string `json:"apiKey,omitempty"`
 }
 
@@ -51,7 +55,33 @@ type EncodeResponse struct {
 	// Reply, where present, is handed to decode as the data of one event that
 	// is first and last; nothing is sent.
 	Reply *string `json:"reply,omitempty"`
+	// Auth names the entry of the manifest's auth that signs this request, or is
+	// [AuthNone]; empty: the first one whose needed names are all set. Since ABI 2.
+	Auth string `json:"auth,omitempty"`
+	// Head names headers of a successful response, at most [MaxHead]: the first
+	// event is then of type [EventHead] and holds a [Head]. Since ABI 2.
+	Head []string `json:"head,omitempty"`
+	// FirstByteSeconds lowers what the deployment, or the manifest, gives the
+	// provider for the head of its response; 0: as they say. Since ABI 2.
+	FirstByteSeconds int `json:"firstByteSeconds,omitempty"`
 }
+
+// MaxHead bounds [EncodeResponse.Head].
+const MaxHead = 16
+
+// EventHead is the type of the event that holds a [Head]. Types that begin with
+// a colon are the host's.
+const EventHead = ":head"
+
+// A Head is the data of an event of type [EventHead]. Names are in lower case;
+// a header that the response does not have is left out.
+type Head struct {
+	Status  int               `json:"status"`
+	Headers map[string]string `json:"headers"`
+}
+
+// EventText is the type of an event of [FramingJSONLines] whose line is not JSON.
+const EventText = ":text"
 
 // The framings of a response.
 const (
@@ -59,6 +89,10 @@ const (
 	FramingSSE       = "sse"
 	FramingJSONLines = "jsonLines"
 	FramingJSONArray = "jsonArray"
+	// FramingAWSEventStream is binary: an event a message. Its type is the
+	// message's :event-type, ":exception:" with its :exception-type, or ":error:"
+	// with its :error-code; the data of the last is {"message"}. Since ABI 2.
+	FramingAWSEventStream = "awsEventStream"
 )
 
 // RawJSON is a JSON value as it stands; it needs no package to be one.

@@ -3,6 +3,7 @@ package host
 import (
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/config"
+	"github.com/parley-search/parley/host/internal/credential"
 	"github.com/parley-search/parley/host/internal/store"
 	"github.com/parley-search/parley/host/internal/tracing"
 	"github.com/parley-search/parley/host/internal/upstream"
@@ -14,14 +15,18 @@ func (h *Host) openChat(c config.Config, o Options, db *store.Store, sealer *sto
 	if err != nil {
 		return err
 	}
-	up := upstream.New(upstream.Options{
+	out := upstream.Options{
 		UserAgent: "parley/" + o.Version,
 		Record:    record,
 		Private:   c.PrivateNetworks,
 		Resolver:  o.Hooks.Reach.Resolver,
 		TLS:       o.Hooks.Reach.TLS,
-		Limits:    upstream.Limits{Connect: c.ProviderConnect, FirstByte: c.ProviderFirstByte, Silence: c.ProviderSilence, Whole: c.ProviderAnswer},
-	})
+		Limits:    upstream.Limits{Connect: c.ProviderConnect, FirstByte: c.ProviderFirstByte, Silence: c.ProviderSilence, Whole: c.ProviderAnswer, Most: c.ProviderTimeoutMax},
+	}
+	tokens := upstream.NewTransport(out)
+	h.onClose("connections to token servers", func() error { tokens.CloseIdleConnections(); return nil })
+	out.Signer = credential.New(credential.Options{Transport: tokens})
+	up := upstream.New(out)
 	h.onClose("connections to providers", up.Close)
 	deps := chat.Deps{
 		Workspaces: db.Workspaces(sealer), Sources: h.plugins, Upstream: up, Searcher: h.search,

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parley-search/parley/abi/manifest"
 	"github.com/parley-search/parley/host/internal/config"
 	"github.com/parley-search/parley/host/internal/deploy"
 	"github.com/parley-search/parley/host/internal/figures"
@@ -60,7 +61,8 @@ func (h *Host) pluginStatus() []httpapi.Plugin {
 			Name: m.Name, Kind: m.Kind, Version: m.Version, Source: m.Source, Owner: h.plugins.Owner(m.Source),
 			SHA256: p.SHA256(), ABI: m.ABI, From: p.Wanted.From, State: state,
 			Use: p.Wanted.Use && !p.Retired, Constraint: p.Wanted.Constraint, Locked: p.Wanted.Locked,
-			Grants:  httpapi.PluginGrants{HTTP: list(m.Grants.HTTP), Secrets: list(m.Grants.Secrets)},
+			Grants:  httpapi.PluginGrants{HTTP: list(m.Grants.HTTP), Secrets: list(m.Grants.Secrets), Auth: manifest.AuthGrants(m)},
+			Options: m.Options,
 			Streams: p.Streams, Calls: st.Calls, Faults: st.Faults, Instances: st.Instances, Memory: st.Memory,
 			Fuel: st.Fuel, FuelP50: st.FuelP50, FuelP99: st.FuelP99, Limiter: st.Limiter, Unmetered: st.Refusal,
 			Resets: st.Resets, ResetPages: st.ResetPages, Renewals: st.Renewals, NoReset: st.NoReset,

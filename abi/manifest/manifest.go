@@ -52,6 +52,7 @@ func Parse(b []byte) (*abi.Manifest, error) {
 	if problems := checkManifest(m); len(problems) > 0 {
 		return nil, fmt.Errorf("the manifest is wrong: %s", strings.Join(problems, "; "))
 	}
+	upgrade(m)
 	return m, nil
 }
 
@@ -86,13 +87,27 @@ func checkManifest(m *abi.Manifest) (problems []string) {
 			wrong("settings has %s and may have: %s", quote(name), strings.Join(settingNames, ", "))
 		}
 	}
+	for _, name := range m.Features {
+		if !slices.Contains(features, name) {
+			wrong("features has %s, and this host has %s: use a host that has it, or leave it out", quote(name), listed(features))
+		}
+	}
+	if m.ABI >= 2 {
+		if m.Grants.Secrets != nil {
+			wrong("grants.secrets belongs to ABI 1: say by auth how the host signs in")
+		}
+		problems = append(problems, slices.Concat(checkAuth(m), checkOptions(m), checkTimeouts(m))...)
+		if m.Kind != abi.KindProvider && (m.Auth != nil || m.Options != nil || m.Timeouts != abi.Timeouts{}) {
+			wrong("auth, options and timeouts belong to providers")
+		}
+	}
 	for _, name := range m.Grants.Secrets {
 		if !slices.Contains(secretNames, name) {
 			wrong("grants.secrets has %s and may have: %s", quote(name), strings.Join(secretNames, ", "))
 		}
 	}
 	for _, origin := range m.Grants.HTTP {
-		if err := checkOrigin(origin); err != nil {
+		if err := checkGrant(m, origin); err != nil {
 			wrong("grants.http has %s: %v", quote(origin), err)
 		}
 	}
@@ -103,6 +118,38 @@ func checkManifest(m *abi.Manifest) (problems []string) {
 		wrong("limits.fuelPerCall is %d and must be above 0, or left out", m.Limits.FuelPerCall)
 	}
 	return append(problems, checkSelfTests(m)...)
+}
+
+// features are those that this host has beyond the versions of the contract.
+var features []string
+
+func listed(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+// checkGrant is checkOrigin for a grant of m, which since ABI 2 may name options.
+func checkGrant(m *abi.Manifest, origin string) error {
+	if m.ABI < 2 || origin == abi.GrantBaseURL || !strings.Contains(origin, "${") {
+		return checkOrigin(origin)
+	}
+	if err := checkGrantNames(m, origin); err != nil {
+		return err
+	}
+	filled, err := fill(origin, func(Name) (string, bool) { return "x", true })
+	if err != nil {
+		return err
+	}
+	u, err := url.Parse(filled)
+	if err != nil || u.Scheme != "https" || strings.Count(u.Hostname(), ".") < 2 {
+		return errors.New("an origin that names options must be https, and have two labels of its host after them")
+	}
+	if tail := origin[strings.LastIndexByte(origin, '}')+1:]; strings.Count(tail, ".") < 2 {
+		return errors.New("an origin that names options must have two labels of its host after them")
+	}
+	return checkOrigin(filled)
 }
 
 // checkOrigin refuses what is neither scheme://host[:port] in its plain form

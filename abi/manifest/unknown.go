@@ -36,6 +36,8 @@ func (u Unknown) Path() string {
 // not JSON; [Parse] says so.
 func FindUnknown(b []byte) []Unknown {
 	s := scan{text: b, d: json.NewDecoder(bytes.NewReader(b))}
+	var said struct{ ABI int }
+	s.first = json.Unmarshal(b, &said) == nil && said.ABI == 1
 	s.value("", reflect.TypeFor[abi.Manifest]())
 	return s.found
 }
@@ -45,7 +47,11 @@ type scan struct {
 	text  []byte
 	d     *json.Decoder
 	found []Unknown
+	first bool // the manifest is of ABI 1
 }
+
+// laterMembers are those of the manifest that came with ABI 2.
+var laterMembers = []string{"auth", "options", "timeouts"}
 
 // value reads one value, which t takes; nil takes any. It returns false at an
 // error, which ends the scan.
@@ -95,10 +101,14 @@ func (s *scan) member(at string, t reflect.Type) bool {
 		return s.value(path, t.Elem())
 	case t.Kind() == reflect.Struct:
 		known, types := members(t)
-		if i := slices.Index(known, name); i >= 0 {
+		later := s.first && at == "" && slices.Contains(laterMembers, name)
+		if i := slices.Index(known, name); i >= 0 && !later {
 			return s.value(path, types[i])
 		}
 		line, column := s.position()
+		if later {
+			known = slices.DeleteFunc(known, func(k string) bool { return slices.Contains(laterMembers, k) })
+		}
 		s.found = append(s.found, Unknown{name, at, line, column, known})
 	}
 	return s.value(path, nil)

@@ -44,6 +44,7 @@ var wrongValues = map[string]string{
 	"provider-connect-timeout":             "soon",
 	"provider-first-byte-timeout":          "0s",
 	"provider-silence-timeout":             "-1s",
+	"provider-timeout-max":                 "0s",
 	"provider-answer-timeout":              "10",
 	"schedule-snapshot":                    "daily",
 	"chat-record-workspaces":               "a.b",

@@ -148,6 +148,9 @@ func printGrants(w io.Writer, head string, g host.PluginGrants) {
 	for _, s := range g.Secrets {
 		lines = append(lines, "the secret "+s)
 	}
+	for _, s := range g.Auth {
+		lines = append(lines, "signing requests in by "+s)
+	}
 	if len(lines) == 0 {
 		lines = []string{"nothing"}
 	}

@@ -38,7 +38,7 @@ func leftOut(t *testing.T) []badFile {
 		{"escapeversion", "a version that leads out of the folder", with("escapeversion", map[string]any{"version": "1.0.0/../../x"}), "version is \"1.0.0/../../x\" and must be"},
 		{"wildcard", "a grant for any host", with("wildcard", map[string]any{"grants": map[string]any{"http": []string{"https://*.example.com"}}}), "grants.http has \"https://*.example.com\""},
 		{"othersecret", "a grant for a secret that is not a workspace's", with("othersecret", map[string]any{"grants": map[string]any{"secrets": []string{"masterKey"}}}), "grants.secrets has \"masterKey\""},
-		{"abi99", "an ABI from the future, in the manifest", with("abi99", map[string]any{"abi": 99}), "this host speaks ABI 1"},
+		{"abi99", "an ABI from the future, in the manifest", with("abi99", map[string]any{"abi": 99}), "this host speaks ABI 1 to 2"},
 		{"future", "an ABI from the future, in the code", packed(t, guest(t, "plugin", "future"), "future", nil), "`parley plugin build DIR` does"},
 		{"noexport", "an export is missing", packed(t, guest(t, "plugin", "noexport"), "noexport", nil), "it lacks the export parley_decode"},
 		{"signature", "an export of another signature", packed(t, guest(t, "plugin", "wrongsignature"), "signature", nil), "must be (i32) -> i64"},

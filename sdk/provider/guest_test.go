@@ -308,3 +308,24 @@ func TestVectors(t *testing.T) {
 		})
 	}
 }
+
+// TestEncodeSecond has what ABI 2 adds to a request and to its answer.
+func TestEncodeSecond(t *testing.T) {
+	var got string
+	g := NewGuest(counter{encode: func(r *Request) (HTTPRequest, error) {
+		got = r.Option("region") + " " + r.Option("n") + " " + r.Option("none")
+		if r.IsSet("apiKey") && !r.IsSet("none") {
+			return HTTPRequest{URL: "u", Auth: "key", Head: []string{"A", "b"}, Body: []byte("{}")}, nil
+		}
+		return HTTPRequest{URL: "u"}, nil
+	}})
+	for in, want := range map[string]string{
+		`"options":{"region":"eu\u002d1","n":7,"apiKey":true},`: `{"method":"POST","url":"u","headers":{},"body":{},"auth":"key","head":["A","b"]}`,
+		``: `{"method":"POST","url":"u","headers":{}}`,
+	} {
+		out, err := g.Encode([]byte("{" + in + `"chat":{}}`))
+		if err != nil || string(out) != want || in != "" && got != "eu-1 7 " {
+			t.Errorf("Encode with %s = %s, %v with %q, want %s", in, out, err, got, want)
+		}
+	}
+}

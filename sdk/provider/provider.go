@@ -55,10 +55,28 @@ type Request struct {
 	Round   int      // of this answer, from 0
 	Attempt int      // of this round, from 0
 	Carry   [][]byte // one entry a round before this one: what [Out.Carry] kept
+	// Options are the settings that the manifest declares, with defaults filled
+	// in; of a secret that is set, "apiKey" among them, there is true. Of a plugin
+	// of ABI 1 there are none.
+	Options rawjson.Value
 }
 
-// Settings is what a provider sees of its workspace. APIKey is the text
-// "${apiKey}" where a key is set, for a header's value; never the key.
+// Option returns an option as text: a string's own, a number's digits, true or
+// false; "" where it is not set.
+func (r *Request) Option(name string) string {
+	v := r.Options.Get(name)
+	if v.Kind() == rawjson.String {
+		return v.String()
+	}
+	return string(v)
+}
+
+// IsSet reports whether an option, or a secret, is set.
+func (r *Request) IsSet(name string) bool { return len(r.Options.Get(name)) > 0 }
+
+// Settings is what a provider sees of its workspace. In ABI 1 APIKey is the text
+// "${apiKey}" where a key is set, for a header's value; never the key. In ABI 2 it
+// is empty: the manifest's auth says where the key goes.
 type Settings = abi.Settings
 
 // A HTTPRequest is what the host sends.
@@ -68,6 +86,12 @@ type HTTPRequest struct {
 	Headers []Header
 	Body    []byte // a JSON object or array
 	Framing string // abi.FramingSSE and so on; default FramingAuto
+
+	// Since ABI 2: the entry of the manifest's auth that signs the request, or
+	// abi.AuthNone; the response's headers that the first event is to hold, whose
+	// type is abi.EventHead.
+	Auth string
+	Head []string
 
 	// Reply, where not nil, is UTF-8 text that goes straight to Decode as the
 	// data of one event; nothing is sent.

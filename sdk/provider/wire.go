@@ -31,6 +31,8 @@ func (g *guest[S]) parseRequest(in []byte) error {
 			r.Attempt = int(n)
 		case "carry":
 			carry = m.Value
+		case "options":
+			r.Options = m.Value
 		}
 	}
 	if !m.OK() || r.Chat.Kind() != rawjson.Object {
@@ -109,6 +111,19 @@ func (l *lastHead) appendHTTPRequest(b []byte, h *HTTPRequest) []byte {
 	if len(h.Body) > 0 {
 		b = slices.Grow(b, len(h.Body)+16)
 		b = append(append(b, `,"body":`...), h.Body...)
+	}
+	if h.Auth != "" {
+		b = appendText(b, `,"auth":`, h.Auth)
+	}
+	for i, name := range h.Head {
+		before := ","
+		if i == 0 {
+			before = `,"head":[`
+		}
+		b = appendText(b, before, name)
+	}
+	if len(h.Head) > 0 {
+		b = append(b, ']')
 	}
 	return append(b, '}')
 }

@@ -79,6 +79,7 @@ var (
 	InvalidChatModel                 = field("invalid_chat_model")
 	InvalidChatDefaultModel          = field("invalid_chat_default_model")
 	InvalidChatModels                = field("invalid_chat_models")
+	InvalidChatOptions               = field("invalid_chat_options")
 	InvalidChatCitations             = field("invalid_chat_citations")
 	InvalidChatEnforcedParameters    = field("invalid_chat_enforced_parameters")
 	InvalidChatMaxCompletionTokens   = field("invalid_chat_max_completion_tokens")

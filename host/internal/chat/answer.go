@@ -71,10 +71,10 @@ type Answer struct {
 
 	render  *renderer
 	round   round
-	carry   []string       // of the rounds before
-	noKey   streamScrub    // for texts of this answer to begin with
-	texts   [3]streamScrub // of answerTexts
-	broken  error          // what ends the answer behind the frames that Start made
+	carry   []string    // of the rounds before
+	noKey   keyScrub    // for texts of this answer to begin with
+	texts   [3]keyScrub // of answerTexts
+	broken  error       // what ends the answer behind the frames that Start made
 	spare   *spareBuffers
 	buffers *buffers // nil while a waits
 	outcome Outcome

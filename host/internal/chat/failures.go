@@ -31,7 +31,10 @@ func (a *Answer) explain(err error) *apierr.Error {
 		code, remedy := apierr.LLMProviderError, ""
 		if up.Kind == outbound.Timeout {
 			code = apierr.LLMProviderTimeout
-			remedy = " A model that must be loaded first takes longer: the host's options --provider-first-byte-timeout and --provider-silence-timeout say how long it may."
+			remedy = " A model that must be loaded first takes longer: the host's options --provider-first-byte-timeout and --provider-silence-timeout say how long it may, or timeouts in the plugin's manifest."
+		}
+		if up.Kind == outbound.Unauthorized {
+			code, remedy = apierr.LLMProviderUnauthorized, " Check the secrets of the workspace."
 		}
 		return &apierr.Error{Code: code, Message: "The request to the provider failed: " + a.bounded(up.Message) + "." + remedy, Err: a.failure("network_"+string(up.Kind), err)}
 	}

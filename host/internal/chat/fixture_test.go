@@ -42,6 +42,7 @@ func newFixture(t *testing.T, scripts ...chattest.Script) *fixture {
 		source: &chattest.Source{Is: abi.Manifest{
 			Name: "test", Version: "1.0.0", Source: "test", Settings: required("apiKey"),
 			Grants: abi.Grants{HTTP: []string{"https://llm.example.com"}, Secrets: []string{"apiKey"}},
+			Auth:   []abi.Auth{{Name: abi.AuthPlaceholder, Scheme: abi.AuthPlaceholder}},
 		}},
 		upstream: &chattest.Upstream{Scripts: scripts},
 		searcher: &chattest.Searcher{

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/rawjson"
 	"github.com/parley-search/parley/host/internal/secret"
@@ -74,7 +75,7 @@ func (s *Service) Patch(ctx context.Context, uid string, body []byte) (_ Patched
 	if err := checkFields(fields); err != nil {
 		return PatchedSettings{}, "", err
 	}
-	var merged Settings
+	var merged PatchedSettings
 	err = s.deps.Workspaces.UpdateWorkspace(ctx, uid, func(old *Workspace) (*Workspace, error) {
 		w := s.fresh(uid)
 		if old != nil {
@@ -88,18 +89,18 @@ func (s *Service) Patch(ctx context.Context, uid string, body []byte) (_ Patched
 			return nil, err
 		}
 		warning = dropped
-		merged = w.settings()
+		merged = PatchedSettings{Settings: w.settings(), Options: w.shownOptions(false)}
 		return w, nil
 	})
 	if err != nil {
 		return PatchedSettings{}, "", err
 	}
-	return PatchedSettings{Settings: merged}, warning, nil
+	return merged, warning, nil
 }
 
 // checkFields refuses fields that do not exist.
 func checkFields(fields object) error {
-	known := []string{"source", "apiKey", "prompts", "indexUids", "parameters", "models", "citations"}
+	known := []string{"source", "apiKey", "prompts", "indexUids", "parameters", "models", "citations", "options"}
 	for _, f := range guardFields {
 		known = append(known, f.name)
 	}
@@ -129,7 +130,8 @@ func checkKnown(prefix string, fields object, known []string) error {
 	return nil
 }
 
-// merge applies fields to w. warning says that the key was dropped.
+// merge applies fields to w. warning says that secrets were dropped, or that
+// something stored is unknown.
 func (s *Service) merge(w *Workspace, fields object) (warning string, err error) {
 	source, plugin, baseURL := w.Source, w.Plugin, trimBaseURL(w.BaseURL)
 	if err := s.mergeSource(w, fields["source"]); err != nil {
@@ -155,9 +157,17 @@ func (s *Service) merge(w *Workspace, fields object) (warning string, err error)
 	if err != nil {
 		return "", err
 	}
-	if !sent && (w.Source != source || w.Plugin != plugin || trimBaseURL(w.BaseURL) != baseURL) && (!w.APIKey.IsZero() || w.KeyUnreadable) {
+	moved := w.Source != source || w.Plugin != plugin || trimBaseURL(w.BaseURL) != baseURL
+	if !sent && moved && (!w.APIKey.IsZero() || w.KeyUnreadable) {
 		w.APIKey, w.KeyUnreadable = secret.Text{}, false
 		warning = `299 parley "The stored apiKey was dropped, since source, plugin or baseUrl changed and no apiKey was sent along: a key never travels to another provider. Send apiKey again."`
+	}
+	options, err := mergeOptions(w, fields["options"], s.manifestOf(w), moved)
+	if err != nil {
+		return "", err
+	}
+	if options != "" {
+		warning = strings.TrimPrefix(warning+", "+options, ", ")
 	}
 	if err := mergePrompts(&w.Prompts, fields["prompts"]); err != nil {
 		return "", err
@@ -175,6 +185,15 @@ func (s *Service) merge(w *Workspace, fields object) (warning string, err error)
 		return "", err
 	}
 	return warning, mergeModels(w, fields["models"])
+}
+
+// manifestOf is that of the plugin that w has, nil where none is loaded.
+func (s *Service) manifestOf(w *Workspace) *abi.Manifest {
+	source, ok := s.deps.Sources.Source(w.wish())
+	if !ok {
+		return nil
+	}
+	return source.Manifest()
 }
 
 func (s *Service) mergeSource(w *Workspace, v json.RawMessage) error {

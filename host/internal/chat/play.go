@@ -148,8 +148,8 @@ func (a *Answer) text(field string, text, extra []byte) {
 var answerTexts = [...]string{fieldContent, fieldReasoning, fieldRefusal}
 
 // scrubOf is what takes the key out of a field's text.
-func (a *Answer) scrubOf(field string) *streamScrub {
-	return &a.texts[slices.Index(answerTexts[:], field)]
+func (a *Answer) scrubOf(field string) keyScrub {
+	return a.texts[slices.Index(answerTexts[:], field)]
 }
 
 // endTexts says what was held of the texts and arguments of a round that is
@@ -185,7 +185,7 @@ func (a *Answer) toolStart(r abi.Record, extra []byte) error {
 		c.id = "call_" + randomID()
 	}
 	if c.client {
-		c.index, c.scrub = a.render.nextCall(), a.noKey
+		c.index, c.scrub = a.render.nextCall(), a.noKey.clone()
 		if a.noKey.hasKey(extra) {
 			extra = nil
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/manifest"
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/outbound"
 )
@@ -58,7 +59,8 @@ func (a *Answer) open() error {
 	}
 	*rd = round{state: rd.state[:0], text: rd.text[:0], carry: rd.carry[:0], calls: rd.calls[:0]}
 	in := abi.EncodeRequest{
-		Settings: a.workspace.pluginSettings(),
+		Settings: a.workspace.pluginSettings(a.manifest),
+		Options:  a.workspace.guestOptions(a.manifest),
 		Chat:     a.talk.body(a.outcome.Rounds),
 		Round:    a.outcome.Rounds,
 		Carry:    a.carry,
@@ -137,14 +139,12 @@ func (a *Answer) encode(in *abi.EncodeRequest) (*abi.EncodeResponse, error) {
 // request sends what the plugin described, and waits for the response's head.
 func (a *Answer) request(out *abi.EncodeResponse) (outbound.Response, error) {
 	_, step := a.deps.step(a.round.trace.ctx, stepRequest)
-	response, err := a.deps.Upstream.Do(a.ctx, &outbound.Request{
-		Encoded: out,
-		Grants:  a.manifest.Grants,
-		BaseURL: a.workspace.BaseURL,
-		Secrets: a.secrets(),
-
-		Workspace: a.workspace.UID, Source: a.manifest.Source, Plugin: a.manifest.Name + " " + a.manifest.Version,
-	})
+	request, err := a.outgoing(out)
+	if err != nil {
+		step.End(err)
+		return nil, err
+	}
+	response, err := a.deps.Upstream.Do(a.ctx, request)
 	if err == nil {
 		step.Number("http.response.status_code", response.Status())
 	}
@@ -152,11 +152,33 @@ func (a *Answer) request(out *abi.EncodeResponse) (outbound.Response, error) {
 	return response, err
 }
 
-func (a *Answer) secrets() map[string]string {
-	if a.workspace.APIKey.IsZero() {
-		return nil
+// outgoing is what is sent of out: signed in, within the limits and to the
+// origins of the manifest.
+func (a *Answer) outgoing(out *abi.EncodeResponse) (*outbound.Request, error) {
+	values := a.workspace.values(a.manifest)
+	credential, err := a.workspace.credential(a.manifest, out, values)
+	if err != nil {
+		return nil, err
 	}
-	return map[string]string{"apiKey": a.workspace.APIKey.Reveal()}
+	seconds := func(n int) time.Duration { return time.Duration(n) * time.Second }
+	firstByte := seconds(a.manifest.Timeouts.FirstByteSeconds)
+	if lower := seconds(out.FirstByteSeconds); lower > 0 && (firstByte == 0 || lower < firstByte) {
+		firstByte = lower
+	}
+	secrets := map[string]string{}
+	for name, s := range a.workspace.secrets() {
+		secrets[name] = s.Reveal()
+	}
+	return &outbound.Request{
+		Encoded:    out,
+		Grants:     abi.Grants{HTTP: manifest.Origins(a.manifest, values), Secrets: a.manifest.Grants.Secrets},
+		BaseURL:    a.workspace.BaseURL,
+		Secrets:    secrets,
+		Credential: credential,
+		FirstByte:  firstByte, Silence: seconds(a.manifest.Timeouts.SilenceSeconds),
+
+		Workspace: a.workspace.UID, Source: a.manifest.Source, Plugin: a.manifest.Name + " " + a.manifest.Version,
+	}, nil
 }
 
 // next reads what the provider has sent and returns the records that it
@@ -267,7 +289,7 @@ type call struct {
 	index     int    // client: its index in the chunks
 	arguments []byte // host: as far as they fit
 	tooLong   bool
-	scrub     streamScrub // client: takes the key out of the arguments
+	scrub     keyScrub // client: takes the secrets out of the arguments
 }
 
 // split returns the calls for the host, and how many are for the client.

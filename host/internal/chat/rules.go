@@ -46,7 +46,7 @@ func checkRequired(w *Workspace, m *abi.Manifest) error {
 		}
 	}
 	if len(missing) == 0 {
-		return nil
+		return checkNeededOptions(w, m, false)
 	}
 	var names []string
 	for _, f := range missing {

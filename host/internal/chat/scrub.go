@@ -16,11 +16,17 @@ import (
 // would tear words apart.
 const minScrubbed = 6
 
-// scrub takes the workspace's key out of a text that came from outside: as it
-// is, in the forms that it may take in a URL, in JSON or in base64, and half
-// of it at the end of a text that was cut.
+// scrub takes the workspace's secrets out of a text that came from outside: as
+// they are, in the forms that they may take in a URL, in JSON or in base64, and
+// half of one at the end of a text that was cut.
 func (a *Answer) scrub(s string) string {
-	key := a.workspace.APIKey.Reveal()
+	for _, key := range a.workspace.secrets() {
+		s = scrubKey(s, key.Reveal())
+	}
+	return s
+}
+
+func scrubKey(s, key string) string {
 	if len(key) < minScrubbed || s == "" {
 		return s
 	}

@@ -31,6 +31,8 @@ type Settings struct {
 	ClientTools         bool            `json:"clientTools"`
 	MaxInputBytes       *int            `json:"maxInputBytes"`
 	MaxMessages         *int            `json:"maxMessages"`
+	// Options are the plugin's own settings; secrets are obfuscated.
+	Options map[string]json.RawMessage `json:"options"`
 }
 
 // PatchedSettings is [Settings] without the key apiKey, as PATCH answers.
@@ -39,6 +41,8 @@ type PatchedSettings struct {
 	// APIKey hides the field of Settings: the outer one of a name wins, and
 	// this one is always empty.
 	APIKey *struct{} `json:"apiKey,omitempty"`
+	// Options has no secrets.
+	Options map[string]json.RawMessage `json:"options"`
 }
 
 // Prompts holds the effective texts.
@@ -81,6 +85,7 @@ func (w *Workspace) settings() Settings {
 		ClientTools:         !w.NoClientTools,
 		MaxInputBytes:       orNull(w.MaxInputBytes),
 		MaxMessages:         orNull(w.MaxMessages),
+		Options:             w.shownOptions(true),
 	}
 	if w.KeyUnreadable {
 		s.APIKey = orNull(secret.ShortestShown)

@@ -64,6 +64,9 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 	if err := checkKey(w, m); err != nil {
 		return nil, err
 	}
+	if err := checkNeededOptions(w, m, true); err != nil {
+		return nil, err
+	}
 	var indexes []Index
 	if caller.Allows(auth.Search) {
 		if indexes, err = s.deps.Searcher.ChatIndexes(ctx, caller, narrow(w.IndexUIDs, o.Indexes)); err != nil {
@@ -90,8 +93,10 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 		render:    newRenderer("chatcmpl-"+randomID(), time.Now().Unix(), cmp.Or(o.Model, req.model, w.Source)),
 		outcome:   Outcome{Workspace: uid, Messages: len(req.messages), Lost: lost, Source: w.Source, Plugin: m.Name, PluginVersion: m.Version},
 	}
-	a.noKey = newStreamScrub(w.APIKey.Reveal())
-	a.texts = [3]streamScrub{a.noKey, a.noKey, a.noKey}
+	a.noKey = newKeyScrub(w.secrets())
+	for i := range a.texts {
+		a.texts[i] = a.noKey.clone()
+	}
 	if err = a.begin(); err == nil {
 		begun = true
 		return a, nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/manifest"
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/secret"
 )
@@ -28,6 +29,13 @@ type Workspace struct {
 	// that this process does not have. Storing the workspace keeps it as it is,
 	// unless APIKey is set or KeyUnreadable is cleared.
 	KeyUnreadable bool
+
+	// Options are the plugin's own settings, as JSON, by name; OptionSecrets those
+	// that are secret. OptionsUnreadable names secrets of which the same is true as
+	// of a key by KeyUnreadable.
+	Options           map[string]json.RawMessage
+	OptionSecrets     map[string]secret.Text
+	OptionsUnreadable []string
 
 	Prompts PromptTexts
 
@@ -113,8 +121,8 @@ func NotFound(uid string) error {
 // wish is what w says of its plugin.
 func (w *Workspace) wish() Wish { return Wish{w.Source, w.Plugin, w.PluginVersion} }
 
-// pluginSettings is what the workspace's plugin may see of it.
-func (w *Workspace) pluginSettings() abi.Settings {
+// pluginSettings is what the plugin of manifest m may see of the workspace.
+func (w *Workspace) pluginSettings(m *abi.Manifest) abi.Settings {
 	s := abi.Settings{
 		OrgID:        w.OrgID,
 		ProjectID:    w.ProjectID,
@@ -122,7 +130,7 @@ func (w *Workspace) pluginSettings() abi.Settings {
 		DeploymentID: w.DeploymentID,
 		BaseURL:      trimBaseURL(w.BaseURL),
 	}
-	if !w.APIKey.IsZero() {
+	if !w.APIKey.IsZero() && manifest.UsesPlaceholders(m) {
 		s.APIKey = abi.PlaceholderAPIKey
 	}
 	return s

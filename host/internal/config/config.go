@@ -98,8 +98,10 @@ type Config struct {
 	ProviderConnect   time.Duration
 	ProviderFirstByte time.Duration
 	ProviderSilence   time.Duration
-	ProviderAnswer    time.Duration
-	ShutdownGrace     time.Duration
+	// ProviderTimeoutMax bounds what a plugin's manifest may say of the two.
+	ProviderTimeoutMax time.Duration
+	ProviderAnswer     time.Duration
+	ShutdownGrace      time.Duration
 
 	TaskWebhook              *url.URL // nil: nobody is told of finished tasks
 	TaskWebhookAuthorization secret.Text

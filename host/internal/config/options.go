@@ -217,6 +217,10 @@ func AllOptions() []Option {
 			Allowed: durations, set: duration(func(c *Config) *time.Duration { return &c.ProviderSilence }),
 		},
 		{
+			Name: "provider-timeout-max", Default: "10m", Meaning: "most that a plugin's manifest may ask for in place of the two above",
+			Allowed: durations, set: duration(func(c *Config) *time.Duration { return &c.ProviderTimeoutMax }),
+		},
+		{
 			Name: "provider-answer-timeout", Default: "10m", Meaning: "time that one request to a provider may take in all",
 			Allowed: durations, set: duration(func(c *Config) *time.Duration { return &c.ProviderAnswer }),
 		},

@@ -58,6 +58,7 @@ var optionTests = map[string]struct{ value, test string }{
 	"provider-connect-timeout":                  {"1s", "TestNoConnection"},
 	"provider-first-byte-timeout":               {"1s", "TestWeather"},
 	"provider-silence-timeout":                  {"1s", "TestWeather"},
+	"provider-timeout-max":                      {"1s", "TestPluginTimeouts"},
 	"provider-answer-timeout":                   {"1s", "TestLimits"},
 	"dump-dir":                                  {"d", "TestArchives"},
 	"import-dump":                               {"a.dump", "TestArchives"},

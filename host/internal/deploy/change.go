@@ -157,7 +157,7 @@ func (in *Installer) admit(lock *Lock, m *abi.Manifest, module []byte, o Install
 	}
 	c := &Change{
 		Name: m.Name, Version: m.Version, File: in.Dir.file(m.Name, m.Version), SHA256: hash(module),
-		Grants: newGrants(m.Grants), Before: e.Use, Source: m.Source,
+		Grants: newGrants(m), Before: e.Use, Source: m.Source,
 	}
 	old := e.Pinned[m.Version]
 	if old != nil && old.SHA256 != c.SHA256 {
@@ -210,7 +210,7 @@ func (in *Installer) accepted(e *Entry, m *abi.Manifest) (g Grants, than string)
 	}
 	for _, module := range in.Embedded {
 		if carried, err := plugin.ReadManifest(module); err == nil && carried.Name == m.Name {
-			return newGrants(carried.Grants), carried.Version + ", which the binary carries"
+			return newGrants(carried), carried.Version + ", which the binary carries"
 		}
 	}
 	return Grants{}, ""

@@ -85,7 +85,7 @@ func (d Dir) read(name, version string, pin *Pin) ([]byte, error) {
 
 // permit refuses a plugin that asks for more than was accepted.
 func (d Dir) permit(m *abi.Manifest, pin *Pin) error {
-	more := newGrants(m.Grants).beyond(pin.Grants)
+	more := newGrants(m).beyond(pin.Grants)
 	if more.IsZero() {
 		return nil
 	}

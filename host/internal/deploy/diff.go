@@ -56,7 +56,7 @@ func Compare(before, after []byte) (*Diff, error) {
 	}
 	d := &Diff{
 		Old: a.side, New: b.side, Changes: []Difference{},
-		Widened: newGrants(b.grants).beyond(newGrants(a.grants)),
+		Widened: b.grants.beyond(a.grants),
 	}
 	keys := map[facet]bool{}
 	maps.Copy(keys, present(a.facts))
@@ -81,7 +81,7 @@ type facet struct{ group, path string }
 // half is what Compare knows of one module.
 type half struct {
 	side   Side
-	grants abi.Grants
+	grants Grants
 	facts  map[facet]string
 }
 
@@ -93,7 +93,7 @@ func newHalf(module []byte) (*half, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &half{Side{r.Manifest.Name, r.Manifest.Version, r.SHA256, r.Size}, r.Manifest.Grants, map[facet]string{}}
+	h := &half{Side{r.Manifest.Name, r.Manifest.Version, r.SHA256, r.Size}, newGrants(r.Manifest), map[facet]string{}}
 	h.facts[facet{"module", "abi"}] = strconv.Itoa(r.Manifest.ABI)
 	h.facts[facet{"module", "size"}] = strconv.Itoa(r.Size)
 	h.facts[facet{"module", "memory at the start, KiB"}] = strconv.Itoa(r.MemoryKiB)

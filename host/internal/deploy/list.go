@@ -53,9 +53,9 @@ func (d Dir) List(embedded [][]byte) ([]Item, error) {
 		}
 	}
 	for _, u := range plan.Refused {
-		i := Item{Name: u.Name, Version: u.Version, File: u.From, State: StateUnlisted, Reason: u.Err.Error(), Grants: Grants{[]string{}, []string{}}}
+		i := Item{Name: u.Name, Version: u.Version, File: u.From, State: StateUnlisted, Reason: u.Err.Error(), Grants: Grants{HTTP: []string{}, Secrets: []string{}}}
 		if module, m, err := open(u.From); err == nil {
-			i.Kind, i.Source, i.ABI, i.SHA256, i.Grants = m.Kind, m.Source, m.ABI, hash(module), newGrants(m.Grants)
+			i.Kind, i.Source, i.ABI, i.SHA256, i.Grants = m.Kind, m.Source, m.ABI, hash(module), newGrants(m)
 		}
 		items = append(items, i)
 	}

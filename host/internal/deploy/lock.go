@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/manifest"
 	"github.com/parley-search/parley/host/internal/plugin"
 )
 
@@ -67,11 +68,15 @@ type Pin struct {
 type Grants struct {
 	HTTP    []string `json:"http"`
 	Secrets []string `json:"secrets"`
+	// Auth says how the host signs requests in, and with which secrets; see
+	// [manifest.AuthGrants]. Plugins of ABI 1 have none.
+	Auth []string `json:"auth,omitempty"`
 }
 
-// newGrants has no nil list, which JSON would show as null.
-func newGrants(g abi.Grants) Grants {
-	return Grants{append([]string{}, g.HTTP...), append([]string{}, g.Secrets...)}
+// newGrants are m's. The lists that are always there are not nil, which JSON
+// would show as null.
+func newGrants(m *abi.Manifest) Grants {
+	return Grants{append([]string{}, m.Grants.HTTP...), append([]string{}, m.Grants.Secrets...), manifest.AuthGrants(m)}
 }
 
 // beyond returns what g asks for and accepted does not have.
@@ -79,17 +84,17 @@ func (g Grants) beyond(accepted Grants) Grants {
 	lacks := func(all, have []string) []string {
 		return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return slices.Contains(have, s) })
 	}
-	return Grants{lacks(g.HTTP, accepted.HTTP), lacks(g.Secrets, accepted.Secrets)}
+	return Grants{lacks(g.HTTP, accepted.HTTP), lacks(g.Secrets, accepted.Secrets), lacks(g.Auth, accepted.Auth)}
 }
 
 // with returns the grants of both.
 func (g Grants) with(other Grants) Grants {
 	more := other.beyond(g)
-	return Grants{slices.Concat(g.HTTP, more.HTTP), slices.Concat(g.Secrets, more.Secrets)}
+	return Grants{slices.Concat(g.HTTP, more.HTTP), slices.Concat(g.Secrets, more.Secrets), slices.Concat(g.Auth, more.Auth)}
 }
 
 // IsZero reports whether nothing is granted.
-func (g Grants) IsZero() bool { return len(g.HTTP)+len(g.Secrets) == 0 }
+func (g Grants) IsZero() bool { return len(g.HTTP)+len(g.Secrets)+len(g.Auth) == 0 }
 
 // ReadLock returns the lock of dir, an empty one where there is none. An error
 // about its text names line and column.
@@ -158,6 +163,9 @@ func (g Grants) String() string {
 	}
 	for _, s := range g.Secrets {
 		all = append(all, "the secret "+cut(s))
+	}
+	for _, s := range g.Auth {
+		all = append(all, "signing requests in by "+cut(s))
 	}
 	if len(all) == 0 {
 		return "nothing"

@@ -104,7 +104,7 @@ func (p *parser) entry(e *Entry) error {
 		},
 		"pinned": func() error {
 			return p.each("a semantic version such as 1.2.0", plugin.ValidVersion, func(version string) error {
-				e.Pinned[version] = &Pin{Grants: Grants{[]string{}, []string{}}}
+				e.Pinned[version] = &Pin{Grants: Grants{HTTP: []string{}, Secrets: []string{}}}
 				return p.pin(e.Pinned[version])
 			})
 		},
@@ -130,6 +130,7 @@ func (p *parser) pin(v *Pin) error {
 			return p.object(map[string]func() error{
 				"http":    func() error { return p.texts(&v.Grants.HTTP) },
 				"secrets": func() error { return p.texts(&v.Grants.Secrets) },
+				"auth":    func() error { return p.texts(&v.Grants.Auth) },
 			})
 		},
 	})

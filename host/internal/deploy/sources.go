@@ -157,7 +157,7 @@ func (in *Installer) exceeds(lock *Lock, g Grants, owner string) Grants {
 	if err != nil {
 		return g
 	}
-	return g.beyond(newGrants(m.Grants))
+	return g.beyond(newGrants(m))
 }
 
 // Sources lists who answers each source, by its name.
@@ -208,7 +208,7 @@ func (in *Installer) Bind(ctx context.Context, source, name string, grant bool) 
 	case m.Source != source:
 		return nil, fmt.Errorf("plugin %s %s is for the source %s, and not for %s", name, m.Version, m.Source, cut(source))
 	}
-	c := &Change{Name: name, Version: m.Version, Grants: newGrants(m.Grants), Before: m.Version, Source: source}
+	c := &Change{Name: name, Version: m.Version, Grants: newGrants(m), Before: m.Version, Source: source}
 	e := lock.Plugins[name]
 	if e != nil {
 		c.File, c.SHA256 = in.Dir.file(name, e.Use), e.Pinned[e.Use].SHA256

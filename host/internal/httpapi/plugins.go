@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
@@ -17,6 +18,8 @@ type Plugin struct {
 	ABI     int          `json:"abi"`
 	From    string       `json:"from"` // where the module came from
 	Grants  PluginGrants `json:"grants"`
+	// Options are the plugin's own settings with their rules, for a form.
+	Options map[string]abi.Option `json:"options,omitempty"`
 	// State is "ready"; "open" while faults keep calls away; "retiring" while it
 	// only finishes streams; or, where it does not run, with Error, "refused" or
 	// "unlisted", which says that a file is not in the lock. SHA256 of a refused
@@ -54,6 +57,8 @@ type Plugin struct {
 type PluginGrants struct {
 	HTTP    []string `json:"http"`
 	Secrets []string `json:"secrets"`
+	// Auth says how the host signs requests in, and with which secrets.
+	Auth []string `json:"auth,omitempty"`
 }
 
 // plugins answers GET /plugins.

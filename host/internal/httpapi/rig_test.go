@@ -215,7 +215,7 @@ func newChat(w chat.Workspaces, u outbound.Sender, search *chattest.Searcher) *c
 		return m
 	}
 	source := func(name string, s map[string]abi.Setting) *chattest.Source {
-		return &chattest.Source{Is: abi.Manifest{Name: name, Version: "1.0.0", Source: name, Settings: s, Grants: abi.Grants{Secrets: []string{"apiKey"}}}}
+		return &chattest.Source{Is: abi.Manifest{Name: name, Version: "1.0.0", Source: name, Settings: s, Grants: abi.Grants{Secrets: []string{"apiKey"}}, Auth: []abi.Auth{{Scheme: abi.AuthPlaceholder}}}}
 	}
 	return chat.New(chat.Deps{
 		Workspaces: w,

@@ -186,8 +186,8 @@ func moduleChecks() []check {
 		},
 		{
 			name: "abi", stop: true,
-			about:  "says in `parley_abi` the same version of the contract as in its manifest",
-			remedy: "Return the number of the manifest's `abi`, which is the version of the contract that the code was written for.",
+			about:  "says in `parley_abi` a version of the contract that its manifest does not exceed",
+			remedy: "Return the version of the contract that the code was written for, and name that or an older one in the manifest's `abi`.",
 			run: func(s *subject) (string, error) {
 				g, err := s.fresh()
 				if err != nil {
@@ -197,10 +197,7 @@ func moduleChecks() []check {
 				if err != nil {
 					return "", err
 				}
-				if int(got) != s.manifest.ABI {
-					return "", fmt.Errorf("%s says %d and the manifest %d", abi.FuncABI, got, s.manifest.ABI)
-				}
-				return fmt.Sprint(got), nil
+				return fmt.Sprint(got), plugin.CheckABI(uint32(got), s.manifest)
 			},
 		},
 	}

@@ -1,10 +1,12 @@
 package kit
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/manifest"
 	"github.com/parley-search/parley/host/internal/plugin"
 )
 
@@ -25,7 +27,10 @@ const (
 
 // settings are those of a workspace that has all set that the manifest names.
 func settings(m *abi.Manifest) abi.Settings {
-	s := abi.Settings{BaseURL: baseURL, APIKey: abi.PlaceholderAPIKey}
+	s := abi.Settings{BaseURL: baseURL}
+	if manifest.UsesPlaceholders(m) {
+		s.APIKey = abi.PlaceholderAPIKey
+	}
 	for name, at := range map[string]*string{
 		"orgId": &s.OrgID, "projectId": &s.ProjectID, "apiVersion": &s.APIVersion, "deploymentId": &s.DeploymentID,
 	} {
@@ -34,6 +39,45 @@ func settings(m *abi.Manifest) abi.Settings {
 		}
 	}
 	return s
+}
+
+// options sets every option of m, and every secret: to what an encode self-test
+// has, a default or what fits the type.
+func options(m *abi.Manifest) map[string]abi.RawJSON {
+	if manifest.UsesPlaceholders(m) {
+		return nil
+	}
+	all := map[string]abi.RawJSON{"apiKey": abi.RawJSON("true")}
+	for name := range m.Options {
+		o := m.Options[name]
+		switch {
+		case o.Secret:
+			all[name] = abi.RawJSON("true")
+		case o.Default != nil:
+			all[name] = o.Default
+		case len(o.Enum) > 0:
+			all[name] = mustJSON(o.Enum[0])
+		case o.Type == abi.OptionString:
+			all[name] = abi.RawJSON(`"x"`) // which may be a part of a host's name
+		case o.Type == abi.OptionBoolean:
+			all[name] = abi.RawJSON("true")
+		case o.Minimum != nil:
+			all[name] = mustJSON(*o.Minimum)
+		default:
+			all[name] = abi.RawJSON("1")
+		}
+	}
+	for n := range m.SelfTest {
+		var in abi.EncodeRequest
+		if t := &m.SelfTest[n]; t.Call == abi.SelfTestEncode && json.Unmarshal(t.Input, &in) == nil {
+			for name, v := range in.Options {
+				if _, ok := m.Options[name]; ok {
+					all[name] = v
+				}
+			}
+		}
+	}
+	return all
 }
 
 // question is the plainest encode request there is.
@@ -54,7 +98,7 @@ func encodeInputs(m *abi.Manifest) []input {
 }
 
 func encodeInput(name string, m *abi.Manifest, chat string, round int, carry ...string) input {
-	return input{name, mustJSON(&abi.EncodeRequest{Settings: settings(m), Chat: abi.RawJSON(chat), Round: round, Carry: carry})}
+	return input{name, mustJSON(&abi.EncodeRequest{Settings: settings(m), Options: options(m), Chat: abi.RawJSON(chat), Round: round, Carry: carry})}
 }
 
 // errorInputs are responses that are no success.

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/manifest"
 	"github.com/parley-search/parley/host/internal/outbound"
 )
 
@@ -22,7 +24,7 @@ func providerChecks() []check {
 		},
 		{
 			name:   "encode",
-			about:  "answers requests with one to send, or a reply, or a declared error; sends to granted origins, and writes `${apiKey}` in header values alone",
+			about:  "answers requests with one to send, or a reply, or a declared error; sends to granted origins, and leaves secrets to the host: `${apiKey}` in header values alone, and none of the headers that `auth` sets",
 			remedy: "Hold the answer to abi/README.md, section Encode, and name in the manifest's `grants` where requests go and which secrets they carry.",
 			run:    checkEncode,
 		},
@@ -115,13 +117,33 @@ func (s *subject) granted(e *abi.EncodeResponse) (where string, err error) {
 	if e.Reply != nil {
 		return "a reply of its own", nil
 	}
-	r := outbound.Request{Encoded: e, Grants: s.manifest.Grants, BaseURL: baseURL, Secrets: map[string]string{"apiKey": "key"}}
+	grants := s.manifest.Grants
+	values := map[string]string{}
+	for name, v := range options(s.manifest) {
+		var text string
+		if json.Unmarshal(v, &text) == nil {
+			values[name] = text
+		}
+	}
+	grants.HTTP = manifest.Origins(s.manifest, values)
+	r := outbound.Request{Encoded: e, Grants: grants, BaseURL: baseURL, Secrets: map[string]string{"apiKey": "key"}}
+	if !manifest.UsesPlaceholders(s.manifest) {
+		r.Credential = &outbound.Credential{}
+		if e.Auth != "" && e.Auth != abi.AuthNone && !slices.ContainsFunc(s.manifest.Auth, func(a abi.Auth) bool { return a.Name == e.Auth }) {
+			return "", fmt.Errorf("its auth is %s, which the manifest does not have", quote(e.Auth))
+		}
+	}
 	c, err := r.Check()
 	if err != nil {
 		return "", err
 	}
-	if strings.Contains(string(e.Body), abi.PlaceholderAPIKey) {
+	if manifest.UsesPlaceholders(s.manifest) && strings.Contains(string(e.Body), abi.PlaceholderAPIKey) {
 		return "", fmt.Errorf("it writes %s into the body: the host puts the key into header values alone", abi.PlaceholderAPIKey)
+	}
+	for name := range e.Headers {
+		if slices.ContainsFunc(s.manifest.Auth, func(a abi.Auth) bool { return a.Scheme == abi.AuthHeader && strings.EqualFold(a.Header, name) }) {
+			return "", fmt.Errorf("it sets the header %q, which its auth in the manifest has the host set", name)
+		}
 	}
 	return "to " + c.URL.Scheme + "://" + strings.ToLower(c.URL.Host), nil
 }

@@ -25,7 +25,7 @@ const (
 
 var (
 	methods  = []string{http.MethodPost, http.MethodGet}
-	framings = []string{abi.FramingAuto, abi.FramingSSE, abi.FramingJSONLines, abi.FramingJSONArray}
+	framings = []string{abi.FramingAuto, abi.FramingSSE, abi.FramingJSONLines, abi.FramingJSONArray, abi.FramingAWSEventStream}
 )
 
 // Checked is a request that may be sent.
@@ -46,6 +46,11 @@ type Checked struct {
 // check, for plugins and for what the host describes itself. An error is an
 // [*Error] of kind [Refused]; none holds a secret.
 func (r *Request) Check() (*Checked, error) {
+	if r.Credential == nil {
+		if err := checkPlaceholders(r.Encoded); err != nil {
+			return nil, err
+		}
+	}
 	c, err := CheckForm(r.Encoded)
 	if err != nil {
 		return nil, err
@@ -54,6 +59,9 @@ func (r *Request) Check() (*Checked, error) {
 		return nil, err
 	}
 	for name, values := range c.Header {
+		if r.Credential != nil {
+			break // nothing is replaced, so that a ${ may stand there
+		}
 		if values[0], err = expand(name, values[0], r.Grants.Secrets, r.Secrets); err != nil {
 			return nil, err
 		}
@@ -69,7 +77,13 @@ func CheckForm(e *abi.EncodeResponse) (*Checked, error) {
 		return nil, refused("the plugin asked for the method %.20q; POST and GET are allowed", c.Method)
 	}
 	if !slices.Contains(framings, cmp.Or(e.Framing, abi.FramingAuto)) {
-		return nil, refused("the plugin asked for the framing %.40q; there are auto, sse, jsonLines and jsonArray", e.Framing)
+		return nil, refused("the plugin asked for the framing %.40q; there are auto, sse, jsonLines, jsonArray and awsEventStream", e.Framing)
+	}
+	switch {
+	case len(e.Head) > abi.MaxHead:
+		return nil, refused("the plugin asked for %d headers of the response; at most %d are given", len(e.Head), abi.MaxHead)
+	case e.FirstByteSeconds < 0 || e.FirstByteSeconds > abi.MaxTimeoutSeconds:
+		return nil, refused("the plugin gave its provider %d seconds; 1 to %d are allowed, or 0 for none", e.FirstByteSeconds, abi.MaxTimeoutSeconds)
 	}
 	err := c.setURL(e.URL)
 	if err == nil {
@@ -88,8 +102,6 @@ func (c *Checked) setURL(raw string) (err error) {
 	switch {
 	case len(raw) > maxURL:
 		return refused("the plugin asked for a URL of %d bytes; at most %d are allowed", len(raw), maxURL)
-	case strings.Contains(raw, "${"):
-		return refused("the plugin put a placeholder in the URL; secrets go in header values only")
 	case strings.ContainsFunc(raw, isUnfitForURL):
 		return refused("the plugin asked for a URL that holds a space or a control character")
 	}
@@ -137,7 +149,21 @@ func (c *Checked) setBody(raw abi.RawJSON) error {
 		return nil
 	}
 	c.Body, c.IsJSON = body, true
-	return checkBodyFields(body)
+	return nil
+}
+
+// checkPlaceholders refuses placeholders where none is replaced, for those who
+// write them.
+func checkPlaceholders(e *abi.EncodeResponse) error {
+	if strings.Contains(e.URL, "${") {
+		return refused("the plugin put a placeholder in the URL; secrets go in header values only")
+	}
+	for name := range e.Headers {
+		if strings.Contains(name, "${") {
+			return refused("the plugin put a placeholder in a header's name; secrets go in header values only")
+		}
+	}
+	return checkBodyFields(e.Body)
 }
 
 // checkBodyFields refuses a body with a placeholder for a field of its own: its

@@ -14,11 +14,12 @@ type ErrorKind string
 
 // The kinds of [Error].
 const (
-	Refused ErrorKind = "refused" // by a grant, an address rule, a redirect
-	Connect ErrorKind = "connect" // no connection: DNS, TLS, refused
-	Timeout ErrorKind = "timeout"
-	Broken  ErrorKind = "broken" // ended in the middle
-	TooLong ErrorKind = "too_long"
+	Refused      ErrorKind = "refused" // by a grant, an address rule, a redirect
+	Connect      ErrorKind = "connect" // no connection: DNS, TLS, refused
+	Timeout      ErrorKind = "timeout"
+	Broken       ErrorKind = "broken" // ended in the middle
+	TooLong      ErrorKind = "too_long"
+	Unauthorized ErrorKind = "unauthorized" // no token for the workspace's credentials
 )
 
 func (e *Error) Error() string {

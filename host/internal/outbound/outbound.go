@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/parley-search/parley/abi"
 )
@@ -28,6 +29,11 @@ type Request struct {
 	// Secrets are put in place of ${name} in header values where Grants names
 	// them.
 	Secrets map[string]string
+	// Credential signs the request in; nil: by the placeholders in its headers. With
+	// one, what the plugin wrote is sent as it stands.
+	Credential *Credential
+	// FirstByte and Silence are the plugin's own limits; 0: those of the host.
+	FirstByte, Silence time.Duration
 	// Who asks, for a recording of the answer.
 	Workspace, Source, Plugin string // uid; as in the workspace's settings; name and version
 }

@@ -47,5 +47,12 @@ func encodeInput(in *abi.EncodeRequest) ([]byte, error) {
 		}
 		b = append(append(b, `,"carry":`...), carry...)
 	}
+	if len(in.Options) > 0 {
+		options, err := shortJSON(in.Options)
+		if err != nil {
+			return nil, err
+		}
+		b = append(append(b, `,"options":`...), options...)
+	}
 	return append(b, '}'), nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/manifest"
 	"github.com/parley-search/parley/host/internal/wasm"
 )
 
@@ -107,15 +108,21 @@ func limitsOf(m *abi.Manifest, o Options) wasm.Limits {
 	return l
 }
 
-// checkABI makes sure that the code was built for the ABI that its manifest
-// names: the two come together only when the module is packed.
+// checkABI makes sure that the code speaks the ABI that its manifest names: the
+// two come together only when the module is packed.
 func (p *loaded) checkABI(ctx context.Context) error {
 	got, err := p.askABI(ctx)
 	if err != nil {
 		return err
 	}
-	if got != uint32(p.manifest.ABI) {
-		return fmt.Errorf("%s says %d and the manifest %d: build the module and its manifest for the same ABI (`parley plugin build DIR` does)", abi.FuncABI, got, p.manifest.ABI)
+	return CheckABI(got, p.manifest)
+}
+
+// CheckABI says why code that speaks the contract up to version got cannot be run
+// by m; nil where it can.
+func CheckABI(got uint32, m *abi.Manifest) error {
+	if got < uint32(m.ABI) || got > abi.Version {
+		return fmt.Errorf("%s says %d and the manifest %d: code for %s that speaks the manifest's is wanted (`parley plugin build DIR` makes it)", abi.FuncABI, got, m.ABI, manifest.ABIRange())
 	}
 	return nil
 }

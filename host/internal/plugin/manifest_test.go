@@ -16,6 +16,7 @@ func TestReadManifest(t *testing.T) {
 		Limits:   abi.Limits{MemoryMiB: 32},
 		Settings: map[string]abi.Setting{"apiKey": {Required: true}},
 		Grants:   abi.Grants{HTTP: []string{"https://api.example.com", "${baseUrl}"}, Secrets: []string{"apiKey"}},
+		Auth:     []abi.Auth{{Name: abi.AuthPlaceholder, Scheme: abi.AuthPlaceholder}},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("ReadManifest = %+v, %v, want %+v", got, err, want)

@@ -28,6 +28,8 @@ func readRequest(answer []byte, r *abi.EncodeResponse) (ok bool) {
 			ok = once(&r.URL, m.Value)
 		case `"framing"`:
 			ok = once(&r.Framing, m.Value)
+		case `"auth"`:
+			ok = once(&r.Auth, m.Value)
 		case `"headers"`:
 			ok = r.Headers == nil && readHeaders(r, m.Value)
 		case `"body"`:

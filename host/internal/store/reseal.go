@@ -148,10 +148,13 @@ func resealWorkspace(uid string, value []byte, anew settings.Reseal) ([]byte, er
 	if err := json.Unmarshal(value, &r); err != nil {
 		return nil, fmt.Errorf("read workspace %q: %w", uid, err)
 	}
-	if len(r.SealedKey) == 0 {
+	options := resealOptions(uid, &r, anew)
+	if len(r.SealedKey) == 0 && !options {
 		return nil, nil
 	}
-	r.SealedKey = anew(r.SealedKey, sealPlace(uid), "apiKey of workspace "+uid)
+	if len(r.SealedKey) > 0 {
+		r.SealedKey = anew(r.SealedKey, sealPlace(uid), "apiKey of workspace "+uid)
+	}
 	return json.Marshal(&r)
 }
 

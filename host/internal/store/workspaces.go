@@ -49,6 +49,9 @@ type workspaceRecord struct {
 	NoClientTools       bool            `json:"noClientTools,omitempty"`
 	MaxInputBytes       int             `json:"maxInputBytes,omitempty"`
 	MaxMessages         int             `json:"maxMessages,omitempty"`
+	// Options are plain, SealedOptions secret.
+	Options       map[string]json.RawMessage `json:"options,omitempty"`
+	SealedOptions map[string][]byte          `json:"sealedOptions,omitempty"`
 }
 
 type promptsRecord struct {
@@ -108,7 +111,7 @@ func (w *Workspaces) UpdateWorkspace(_ context.Context, uid string, f func(old *
 	// An error of f is the caller's own, and not ours to wrap.
 	var refused error
 	err := w.store.update(func(tx *badger.Txn) error {
-		old, sealed, err := w.load(tx, uid)
+		old, before, err := w.load(tx, uid)
 		if err != nil {
 			return err
 		}
@@ -116,7 +119,7 @@ func (w *Workspaces) UpdateWorkspace(_ context.Context, uid string, f func(old *
 		if refused = err; err != nil {
 			return err
 		}
-		value, err := w.encode(updated, sealed)
+		value, err := w.encode(updated, before)
 		if err != nil {
 			return err
 		}
@@ -150,8 +153,8 @@ func (w *Workspaces) DeleteWorkspace(_ context.Context, uid string) error {
 	return nil
 }
 
-// load returns a workspace and its key as sealed, nil where there is none.
-func (w *Workspaces) load(tx *badger.Txn, uid string) (*chat.Workspace, []byte, error) {
+// load returns a workspace with its record, nil where there is none.
+func (w *Workspaces) load(tx *badger.Txn, uid string) (*chat.Workspace, *workspaceRecord, error) {
 	value, err := get(tx, []byte(prefixWorkspace+uid))
 	if errors.Is(err, badger.ErrKeyNotFound) {
 		return nil, nil, nil
@@ -199,11 +202,16 @@ func (w *Workspaces) load(tx *badger.Txn, uid string) (*chat.Workspace, []byte, 
 		found.KeyUnreadable = err != nil
 		found.APIKey = secret.New(string(key))
 	}
-	return found, r.SealedKey, nil
+	w.openOptions(found, &r)
+	return found, &r, nil
 }
 
-// encode returns the record of u; sealed is the key as it was kept so far.
-func (w *Workspaces) encode(u *chat.Workspace, sealed []byte) ([]byte, error) {
+// encode returns the record of u; before is what was kept so far, nil where there
+// was none.
+func (w *Workspaces) encode(u *chat.Workspace, before *workspaceRecord) ([]byte, error) {
+	if before == nil {
+		before = &workspaceRecord{}
+	}
 	r := workspaceRecord{
 		Source:        u.Source,
 		OrgID:         u.OrgID,
@@ -236,8 +244,9 @@ func (w *Workspaces) encode(u *chat.Workspace, sealed []byte) ([]byte, error) {
 	case !u.APIKey.IsZero():
 		r.SealedKey = w.sealer.Seal([]byte(u.APIKey.Reveal()), sealPlace(u.UID))
 	case u.KeyUnreadable:
-		r.SealedKey = sealed
+		r.SealedKey = before.SealedKey
 	}
+	w.sealOptions(&r, u, before.SealedOptions)
 	value, err := json.Marshal(&r)
 	if err != nil {
 		return nil, fmt.Errorf("write record: %w", err)

@@ -195,7 +195,7 @@ func TestHammerDo(t *testing.T) {
 func TestLimits(t *testing.T) {
 	got := Limits{Silence: time.Second}.withDefaults()
 	want := Limits{
-		Connect: 10 * time.Second, FirstByte: 60 * time.Second, Silence: time.Second, Whole: 10 * time.Minute,
+		Connect: 10 * time.Second, FirstByte: 60 * time.Second, Silence: time.Second, Whole: 10 * time.Minute, Most: 10 * time.Minute,
 		MaxEvent: 16 << 20, MaxResponse: 256 << 20, MaxHead: 64 << 10, MaxRequest: 64 << 20,
 	}
 	if got != want {

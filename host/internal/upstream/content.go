@@ -9,6 +9,7 @@ const (
 	contentSSE
 	contentJSON
 	contentHTML
+	contentAWS
 )
 
 // contentKind sorts a Content-Type header.
@@ -17,6 +18,8 @@ func contentKind(header string) contentType {
 	switch name = strings.ToLower(strings.TrimSpace(name)); name {
 	case "text/event-stream":
 		return contentSSE
+	case "application/vnd.amazon.eventstream":
+		return contentAWS
 	case "text/html", "application/xhtml+xml":
 		return contentHTML
 	case "application/json", "application/x-ndjson", "application/ndjson", "application/jsonl", "application/jsonlines", "application/json-lines":

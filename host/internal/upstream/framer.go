@@ -26,8 +26,10 @@ type FramerOptions struct {
 // Feed or End. Where a body breaks the rules, the events before the break come
 // together with the error, which is a [*outbound.Error].
 //
-// All framings drop one byte order mark and put U+FFFD in place of invalid
-// UTF-8. A body that begins with "<" is an error page and refused.
+// All framings but awsEventStream, which is binary, drop one byte order mark and
+// put U+FFFD in place of invalid UTF-8; a body that begins with "<" is an error
+// page and refused. A type of the body's own that begins with a colon is made
+// empty: those are the host's.
 type Framer struct {
 	max    int
 	framer framing
@@ -54,6 +56,7 @@ const (
 	framingSSE
 	framingLines
 	framingArray
+	framingAWS
 )
 
 type framerState uint8
@@ -84,10 +87,15 @@ func NewFramer(o FramerOptions) *Framer {
 	case abi.FramingSSE:
 		f.framer = framingSSE
 	case abi.FramingJSONLines:
-		f.framer = framingLines
+		f.framer, f.json.strict = framingLines, true
 	case abi.FramingJSONArray:
 		f.framer = framingArray
+	case abi.FramingAWSEventStream:
+		f.framer = framingAWS
 	default:
+		if kind == contentAWS {
+			f.framer = framingAWS
+		}
 		f.json.likely = kind == contentJSON
 		f.sse.likely = kind == contentSSE
 	}
@@ -138,6 +146,10 @@ func (f *Framer) parse(last bool) ([]abi.Event, error) {
 	f.events, f.mended = f.events[:0], f.mended[:0]
 	if f.err != nil {
 		return nil, f.err
+	}
+	if f.framer == framingAWS {
+		f.parseAWS(last)
+		return f.events, f.err
 	}
 	if f.state != inBody {
 		f.begin(last)

@@ -2,7 +2,9 @@ package upstream
 
 import (
 	"bytes"
+	"encoding/json"
 
+	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/outbound"
 )
 
@@ -54,6 +56,7 @@ type jsonState struct {
 	scan   jsonScan
 	array  bool // inside the array of a JSON array
 	likely bool // the content type says so
+	strict bool // the framing was asked for: a line that is not JSON says so by its type
 }
 
 type jsonKind uint8
@@ -110,12 +113,16 @@ func (f *Framer) value(last bool) bool {
 		f.err = tooLongEvent(f.max)
 		return false
 	}
+	typ := ""
 	if s.in == jsonLiteral {
 		b = bytes.TrimRight(b, " \t\r")
+		if s.strict && !json.Valid(b) {
+			typ = abi.EventText
+		}
 	}
 	f.r = s.at + n
 	s.in = jsonNone
-	f.emit("", b)
+	f.emit(typ, b)
 	return true
 }
 

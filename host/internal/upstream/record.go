@@ -33,7 +33,7 @@ const (
 
 // recordedHeaders are the headers of a response that an adapter may look at.
 // Others name accounts and are left out.
-var recordedHeaders = []string{"Content-Type", "Retry-After", "Retry-After-Ms", "X-Should-Retry"}
+var recordedHeaders = []string{"Content-Type", "Retry-After", "Retry-After-Ms", "X-Should-Retry", "X-Amzn-Errortype"}
 
 // A RecordedCase is what [RecordingCase] holds.
 type RecordedCase struct {
@@ -90,8 +90,8 @@ type recording struct {
 	whole bool
 }
 
-// begin returns the recording of resp, or nil where there is to be none.
-func (r *Recorder) begin(out *outbound.Request, req *http.Request, resp *http.Response, s scrubber) *recording {
+// begin returns the recording of resp, which url gave, or nil where there is to be none.
+func (r *Recorder) begin(out *outbound.Request, url string, resp *http.Response, s scrubber) *recording {
 	if r == nil || len(r.o.Workspaces) > 0 && !slices.Contains(r.o.Workspaces, out.Workspace) {
 		return nil
 	}
@@ -105,7 +105,7 @@ func (r *Recorder) begin(out *outbound.Request, req *http.Request, resp *http.Re
 	rec := &recording{
 		what: RecordedCase{
 			Source: out.Source, Plugin: out.Plugin, Kind: "stream", Status: resp.StatusCode, Headers: map[string]string{},
-			URL: req.URL.String(), BaseURL: out.BaseURL, Recorded: time.Now().UTC(),
+			URL: url, BaseURL: out.BaseURL, Recorded: time.Now().UTC(),
 		},
 		scrub: s.all, room: maxRecordingBody, fail: r.o.Failed,
 	}

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"compress/gzip"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,13 +20,15 @@ var errClosed = errors.New("the response was closed")
 // A response is a [outbound.Response] under way.
 type response struct {
 	resp   *http.Response
+	url    string    // without what signed it
 	body   io.Reader // decompressed
 	watch  *watch
 	framer *Framer
 	scrub  scrubber
-	left   int64 // bytes that may still come
-	limit  int64 // bytes that might come at first
-	err    error // what Next ends with
+	left   int64       // bytes that may still come
+	limit  int64       // bytes that might come at first
+	head   []abi.Event // waits to be the first event
+	err    error       // what Next ends with
 	record *recording
 	once   sync.Once
 }
@@ -57,6 +60,24 @@ func (r *response) open() error {
 	return nil
 }
 
+// keepHead makes an event of the headers that are called names.
+func (r *response) keepHead(names []string) {
+	if len(names) == 0 {
+		return
+	}
+	head := abi.Head{Status: r.resp.StatusCode, Headers: map[string]string{}}
+	for _, name := range names {
+		if values := r.resp.Header.Values(name); len(values) > 0 {
+			head.Headers[strings.ToLower(name)] = strings.ToValidUTF8(strings.Join(values, ", "), "\uFFFD")
+		}
+	}
+	data, err := json.Marshal(head)
+	if err != nil {
+		return // it is made of texts
+	}
+	r.head = []abi.Event{{Type: abi.EventHead, Data: data}}
+}
+
 func (r *response) Status() int { return r.resp.StatusCode }
 
 // Header implements [outbound.Response].
@@ -86,10 +107,23 @@ func (r *response) Next() ([]abi.Event, error) {
 		}
 		if len(events) > 0 {
 			r.clean(events)
-			return events, nil
+			return r.headed(events), nil
 		}
 	}
+	if r.err == io.EOF && r.head != nil {
+		return r.headed(nil), nil
+	}
 	return nil, r.err
+}
+
+// headed puts the event of the head before the first ones of the body.
+func (r *response) headed(events []abi.Event) []abi.Event {
+	if r.head == nil {
+		return events
+	}
+	all := append(r.head, events...)
+	r.head = nil
+	return all
 }
 
 // clean takes secrets out of events.

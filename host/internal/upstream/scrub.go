@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -23,7 +24,13 @@ const (
 // a secret takes when quoted: in JSON, in a URL, in base64. Secrets of fewer
 // than six bytes are left.
 func Scrub(text string, secrets map[string]string) string {
-	out, _ := replaceAll([]byte(text), newScrubber(secrets).all)
+	s := newScrubber(secrets)
+	return s.text(text)
+}
+
+// text is Scrub.
+func (s *scrubber) text(text string) string {
+	out, _ := replaceAll([]byte(text), s.all)
 	return string(out)
 }
 
@@ -33,9 +40,10 @@ type scrubber struct {
 	event [][]byte // those looked for in events
 }
 
-func newScrubber(secrets map[string]string) scrubber {
+// newScrubber returns one that finds secrets, and what was derived of them.
+func newScrubber(secrets map[string]string, derived ...string) scrubber {
 	var s scrubber
-	for _, value := range secrets {
+	for _, value := range slices.Concat(slices.Collect(maps.Values(secrets)), derived) {
 		if len(value) < shortestSecret {
 			continue
 		}

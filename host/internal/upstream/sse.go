@@ -3,6 +3,7 @@ package upstream
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"github.com/parley-search/parley/host/internal/outbound"
 )
@@ -183,6 +184,9 @@ func (f *Framer) typeName(b []byte) string {
 		return s
 	}
 	s := string(appendMended(nil, b))
+	if strings.HasPrefix(s, ":") {
+		s = ""
+	}
 	if len(b) <= maxTypeLen && len(f.types) < maxTypes {
 		if f.types == nil {
 			f.types = make(map[string]string)

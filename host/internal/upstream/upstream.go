@@ -22,6 +22,8 @@ type Options struct {
 	TLS       *tls.Config   // default: the machine's roots, TLS 1.2 and later
 	Record    *Recorder     // nil: nothing is recorded
 	Private   Private       // private addresses that may be named; default none
+	// Signer signs requests with a credential in; nil: those are refused.
+	Signer outbound.Signer
 }
 
 // Limits bounds what one request may take. The zero value of a field means its
@@ -31,6 +33,8 @@ type Limits struct {
 	FirstByte time.Duration // from there to the response's head; default 60s
 	Silence   time.Duration // between bytes of the body; default 60s
 	Whole     time.Duration // all of it; default 10 min
+	// Most bounds what a plugin may say of FirstByte and Silence; default 10 min.
+	Most time.Duration
 
 	MaxEvent    int   // bytes of one event; default 16 MiB
 	MaxResponse int64 // bytes of a response's body, decompressed; default 256 MiB
@@ -45,6 +49,7 @@ func (l Limits) withDefaults() Limits {
 	l.FirstByte = cmp.Or(l.FirstByte, time.Minute)
 	l.Silence = cmp.Or(l.Silence, time.Minute)
 	l.Whole = cmp.Or(l.Whole, 10*time.Minute)
+	l.Most = cmp.Or(l.Most, 10*time.Minute)
 	l.MaxEvent = cmp.Or(l.MaxEvent, defaultMaxEvent)
 	l.MaxResponse = cmp.Or(l.MaxResponse, 256<<20)
 	l.MaxHead = cmp.Or(l.MaxHead, 64<<10)
@@ -58,6 +63,7 @@ type Client struct {
 	limits    Limits
 	userAgent string
 	record    *Recorder
+	signer    outbound.Signer
 
 	// Connections to private addresses have a pool of their own, so that none
 	// is ever lent to a request that may not go there.
@@ -71,6 +77,7 @@ func New(o Options) *Client {
 		limits:    limits,
 		userAgent: cmp.Or(o.UserAgent, "parley"),
 		record:    o.Record,
+		signer:    o.Signer,
 		public:    newTransport(&o, limits, Private{}),
 		private:   newTransport(&o, limits, o.Private),
 	}
@@ -92,30 +99,61 @@ func (c *Client) Close() error {
 // once. A connection is kept for the next request only where the response was
 // read to [io.EOF].
 func (c *Client) Do(ctx context.Context, out *outbound.Request) (outbound.Response, error) {
-	w, sent := newWatch(ctx, c.limits), &payload{}
+	r, signed, err := c.send(ctx, out)
+	if err == nil && r.Status() == http.StatusUnauthorized && signed.Drop != nil {
+		// Tokens end before their time, too: with a new one it may be well.
+		signed.Drop()
+		if again, _, againErr := c.send(ctx, out); againErr == nil {
+			r.Close()
+			r = again
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.record = c.record.begin(out, r.url, r.resp, r.scrub)
+	if r.Status()/100 == 2 {
+		r.keepHead(out.Encoded.Head)
+		r.resp.Header = nil
+	}
+	return r, nil
+}
+
+// send sends out once.
+func (c *Client) send(ctx context.Context, out *outbound.Request) (_ *response, signed outbound.Signed, err error) {
+	w, sent := newWatch(ctx, c.limits.of(out)), &payload{}
 	req, private, err := c.request(w.trace(sent.wrote), out, sent)
 	if err != nil {
 		w.stop()
-		return nil, err
+		return nil, signed, err
 	}
+	url := req.URL.String() // without what signs it
+	if out.Credential != nil && out.Credential.Auth != nil {
+		if signed, err = c.sign(w, req, sent.whole, out); err != nil {
+			w.stop()
+			return nil, signed, err
+		}
+	}
+	scrub := newScrubber(out.Secrets, signed.Secrets...)
 	transport := c.public
 	if private {
 		transport = c.private
 	}
 	resp, err := transport.RoundTrip(req)
 	if err != nil {
-		err = failure(w, req.URL.Host, out.Secrets, err)
+		err = failure(w, req.URL.Host, scrub, err)
 		w.stop()
-		return nil, err
+		return nil, signed, err
 	}
 	w.pause()
 	sent.answered()
 	r := &response{
 		resp:  resp,
+		url:   url,
 		watch: w,
 		left:  c.limits.MaxResponse,
 		limit: c.limits.MaxResponse,
-		scrub: newScrubber(out.Secrets),
+		scrub: scrub,
 		framer: NewFramer(FramerOptions{
 			Framing:     out.Encoded.Framing,
 			ContentType: resp.Header.Get("Content-Type"),
@@ -124,11 +162,33 @@ func (c *Client) Do(ctx context.Context, out *outbound.Request) (outbound.Respon
 	}
 	if err := r.open(); err != nil {
 		r.Close()
-		return nil, err
+		return nil, signed, err
 	}
-	r.record = c.record.begin(out, req, resp, r.scrub)
-	if resp.StatusCode/100 == 2 {
-		resp.Header = nil
+	return r, signed, nil
+}
+
+// sign has req signed in. The time that a token takes is none of the provider's.
+func (c *Client) sign(w *watch, req *http.Request, body []byte, out *outbound.Request) (outbound.Signed, error) {
+	if c.signer == nil {
+		return outbound.Signed{}, refused("this host signs no requests in")
 	}
-	return r, nil
+	w.pause()
+	signed, err := c.signer.Sign(w.ctx, req, body, out)
+	w.enter(connecting, w.limits.Connect)
+	if err != nil && w.ended() {
+		return signed, w.failure("", err)
+	}
+	return signed, err
+}
+
+// of returns the limits for out: the plugin's own where it has some, as far as
+// they are allowed.
+func (l Limits) of(out *outbound.Request) Limits {
+	if out.FirstByte > 0 {
+		l.FirstByte = min(out.FirstByte, max(l.Most, l.FirstByte))
+	}
+	if out.Silence > 0 {
+		l.Silence = min(out.Silence, max(l.Most, l.Silence))
+	}
+	return l
 }

@@ -1,0 +1,97 @@
+package abi
+
+// An Auth is a way in which the host signs in to a provider, so that no plugin
+// sees a secret. Its texts may hold ${name} for a setting or an option, and
+// ${name?} for one that may be unset; each scheme has members of its own.
+type Auth struct {
+	Name   string `json:"name"`   // by which encode may choose it; unique
+	Scheme string `json:"scheme"` // one of the constants below
+	// Origins are those of grants.http that it is good for; empty: all.
+	Origins []string `json:"origins,omitempty"`
+
+	// Of AuthHeader: the header's name. Of AuthQuery: the parameter's.
+	Header    string `json:"header,omitempty"`
+	Parameter string `json:"parameter,omitempty"`
+	Value     string `json:"value,omitempty"` // of both
+	// Of AuthBasic.
+	Username string `json:"username,omitempty"`
+	Password string `json:"password,omitempty"`
+	// Of AuthAWSSigV4.
+	Service         string `json:"service,omitempty"`
+	Region          string `json:"region,omitempty"`
+	AccessKeyID     string `json:"accessKeyId,omitempty"`
+	SecretAccessKey string `json:"secretAccessKey,omitempty"`
+	SessionToken    string `json:"sessionToken,omitempty"`
+	// Of AuthGCPServiceAccount: the service account's key file, which is JSON.
+	Credentials string `json:"credentials,omitempty"`
+	// Of AuthOAuth2ClientCredentials.
+	TokenURL     string            `json:"tokenUrl,omitempty"`
+	ClientID     string            `json:"clientId,omitempty"`
+	ClientSecret string            `json:"clientSecret,omitempty"`
+	Parameters   map[string]string `json:"parameters,omitempty"` // further ones of the token request
+	// Of the last two.
+	Scopes []string `json:"scopes,omitempty"`
+}
+
+// The schemes of an [Auth].
+const (
+	AuthHeader                  = "header"                  // sets a header
+	AuthQuery                   = "query"                   // appends a parameter to the URL
+	AuthBasic                   = "basic"                   // RFC 7617
+	AuthAWSSigV4                = "awsSigV4"                // signs the request as it is sent
+	AuthGCPServiceAccount       = "gcpServiceAccount"       // Bearer, for a signed JWT
+	AuthOAuth2ClientCredentials = "oauth2ClientCredentials" // Bearer; RFC 6749, section 4.4
+	// AuthPlaceholder is what grants.secrets of ABI 1 comes to: the host replaces
+	// ${apiKey} in header values. No manifest may name it.
+	AuthPlaceholder = "placeholder"
+)
+
+// AuthNone in an [EncodeResponse] says that the request is sent as it stands.
+const AuthNone = "none"
+
+// MaxAuth bounds [Manifest.Auth].
+const MaxAuth = 8
+
+// An Option is a setting of the plugin's own, with its rules.
+type Option struct {
+	Type string `json:"type"` // string, integer, number or boolean
+	// Of strings: what it may be; its length in characters; RE2 that the whole
+	// value matches.
+	Enum      []string `json:"enum,omitempty"`
+	MinLength *int     `json:"minLength,omitempty"`
+	MaxLength *int     `json:"maxLength,omitempty"`
+	Pattern   string   `json:"pattern,omitempty"`
+	// Of numbers.
+	Minimum *float64 `json:"minimum,omitempty"`
+	Maximum *float64 `json:"maximum,omitempty"`
+
+	Default     RawJSON `json:"default,omitempty"`
+	Required    bool    `json:"required,omitempty"`
+	Secret      bool    `json:"secret,omitempty"` // of strings: sealed, and never given to the guest
+	Description string  `json:"description,omitempty"`
+}
+
+// The types of an [Option].
+const (
+	OptionString  = "string"
+	OptionInteger = "integer"
+	OptionNumber  = "number"
+	OptionBoolean = "boolean"
+)
+
+// Bounds of options.
+const (
+	MaxOptions      = 32
+	MaxOptionValue  = 8 << 10  // bytes
+	MaxOptionSecret = 16 << 10 // bytes
+)
+
+// Timeouts are how long a provider may take, in seconds; 0: as the deployment
+// says.
+type Timeouts struct {
+	FirstByteSeconds int `json:"firstByteSeconds,omitempty"` // from the request to the head of its response
+	SilenceSeconds   int `json:"silenceSeconds,omitempty"`   // between bytes of its body
+}
+
+// MaxTimeoutSeconds bounds what a manifest may ask for.
+const MaxTimeoutSeconds = 3600

@@ -1,0 +1,236 @@
+package manifest
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/parley-search/parley/abi"
+)
+
+// schemes lists the members of each scheme: the needed ones first, those that may
+// be left out after "?".
+var schemes = map[string][]string{
+	abi.AuthHeader:                  {"header", "value"},
+	abi.AuthQuery:                   {"parameter", "value"},
+	abi.AuthBasic:                   {"username", "password"},
+	abi.AuthAWSSigV4:                {"service", "region", "accessKeyId", "secretAccessKey", "?", "sessionToken"},
+	abi.AuthGCPServiceAccount:       {"credentials", "scopes"},
+	abi.AuthOAuth2ClientCredentials: {"tokenUrl", "clientId", "clientSecret", "?", "scopes", "parameters"},
+}
+
+var authForm = regexp.MustCompile(`^[a-z][A-Za-z0-9]{0,63}$`)
+
+// AuthTexts are the texts of a that may hold names, by the member that has them.
+func AuthTexts(a *abi.Auth) map[string]string {
+	texts := map[string]string{
+		"value": a.Value, "username": a.Username, "password": a.Password, "region": a.Region, "accessKeyId": a.AccessKeyID,
+		"secretAccessKey": a.SecretAccessKey, "sessionToken": a.SessionToken, "credentials": a.Credentials,
+		"tokenUrl": a.TokenURL, "clientId": a.ClientID, "clientSecret": a.ClientSecret,
+	}
+	for i, s := range a.Scopes {
+		texts[fmt.Sprintf("scopes[%d]", i)] = s
+	}
+	for name, s := range a.Parameters {
+		texts["parameters."+name] = s
+	}
+	maps.DeleteFunc(texts, func(_, s string) bool { return s == "" })
+	return texts
+}
+
+// AuthNames lists the settings and options that a's texts name, sorted. One that
+// is needed anywhere is not optional.
+func AuthNames(a *abi.Auth) (all []Name) {
+	for _, text := range AuthTexts(a) {
+		names, _ := Names(text)
+		for _, n := range names {
+			at := slices.IndexFunc(all, func(o Name) bool { return o.Name == n.Name })
+			if at < 0 {
+				all = append(all, n)
+			} else if !n.Optional {
+				all[at].Optional = false
+			}
+		}
+	}
+	slices.SortFunc(all, func(x, y Name) int { return strings.Compare(x.Name, y.Name) })
+	return all
+}
+
+// checkAuth finds what is wrong with m's ways to sign in.
+func checkAuth(m *abi.Manifest) (problems []string) {
+	if n := len(m.Auth); n > abi.MaxAuth {
+		return []string{fmt.Sprintf("auth has %d entries and may have %d", n, abi.MaxAuth)}
+	}
+	seen := map[string]bool{abi.AuthNone: true}
+	for i := range m.Auth {
+		a := &m.Auth[i]
+		wrong := func(format string, args ...any) {
+			problems = append(problems, fmt.Sprintf("auth[%d]: ", i)+fmt.Sprintf(format, args...))
+		}
+		switch {
+		case !authForm.MatchString(a.Name):
+			wrong("name is %s and must have 1 to 64 of a-z, A-Z and 0-9, a small letter first", quote(a.Name))
+		case seen[a.Name]:
+			wrong("name is %s, which another entry has, or the word for no entry", quote(a.Name))
+		}
+		seen[a.Name] = true
+		members, ok := schemes[a.Scheme]
+		if !ok {
+			wrong("scheme is %s and must be one of: %s", quote(a.Scheme), strings.Join(slices.Sorted(maps.Keys(schemes)), ", "))
+			continue
+		}
+		for _, p := range checkMembers(a, members) {
+			wrong("%s", p)
+		}
+		for _, p := range checkNames(m, a) {
+			wrong("%s", p)
+		}
+		for _, o := range a.Origins {
+			if !slices.Contains(m.Grants.HTTP, o) {
+				wrong("origins has %s, which grants.http does not", quote(o))
+			}
+		}
+	}
+	return problems
+}
+
+// checkMembers holds an entry to the members of its scheme.
+func checkMembers(a *abi.Auth, members []string) (problems []string) {
+	has := map[string]bool{
+		"header": a.Header != "", "parameter": a.Parameter != "", "service": a.Service != "",
+		"scopes": len(a.Scopes) > 0, "parameters": len(a.Parameters) > 0,
+	}
+	for name := range AuthTexts(a) {
+		if !strings.ContainsAny(name, ".[") {
+			has[name] = true
+		}
+	}
+	needed := members
+	if at := slices.Index(members, "?"); at >= 0 {
+		needed = members[:at]
+	}
+	for _, name := range needed {
+		if !has[name] {
+			problems = append(problems, fmt.Sprintf("the scheme %s needs %s", a.Scheme, name))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(has)) {
+		if has[name] && !slices.Contains(members, name) {
+			problems = append(problems, fmt.Sprintf("the scheme %s has no %s", a.Scheme, name))
+		}
+	}
+	if a.Scheme == abi.AuthHeader && a.Header != "" && !headerForm.MatchString(a.Header) {
+		problems = append(problems, fmt.Sprintf("header is %s, which is no header name", quote(a.Header)))
+	}
+	if a.Scheme == abi.AuthOAuth2ClientCredentials && a.TokenURL != "" {
+		if err := checkTokenURL(a.TokenURL); err != nil {
+			problems = append(problems, fmt.Sprintf("tokenUrl is %s: %v", quote(a.TokenURL), err))
+		}
+	}
+	return problems
+}
+
+var headerForm = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$")
+
+// checkNames holds the names in an entry's texts to the settings and options that
+// there are.
+func checkNames(m *abi.Manifest, a *abi.Auth) (problems []string) {
+	texts := AuthTexts(a)
+	for _, member := range slices.Sorted(maps.Keys(texts)) {
+		names, err := Names(texts[member])
+		if err != nil {
+			problems = append(problems, fmt.Sprintf("%s: %v", member, err))
+		}
+		for _, n := range names {
+			o, ok := m.Options[n.Name]
+			if !ok && !slices.Contains(settingNames, n.Name) {
+				problems = append(problems, fmt.Sprintf("%s names %s, which is neither a setting nor an option", member, quote(n.Name)))
+			}
+			if member == "tokenUrl" && (!ok || o.Secret || o.Pattern == "" && o.Enum == nil) {
+				problems = append(problems, fmt.Sprintf("tokenUrl names %s, and may name only an option with a pattern or an enum", quote(n.Name)))
+			}
+		}
+	}
+	return problems
+}
+
+// checkTokenURL wants an https URL whose host holds no name: whoever may set an
+// option must not choose whom the host calls.
+func checkTokenURL(s string) error {
+	filled, _ := fill(s, func(Name) (string, bool) { return "x", true })
+	u, err := url.Parse(filled)
+	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
+		return errors.New("it must be an https URL with a host, and no user or fragment")
+	}
+	if !strings.HasPrefix(s, "https://"+u.Host+"/") {
+		return errors.New("its host must be written out, without names")
+	}
+	return nil
+}
+
+// checkGrantNames holds the names in an origin to options that can be no more
+// than a part of a host's name.
+func checkGrantNames(m *abi.Manifest, origin string) error {
+	names, err := Names(origin)
+	if err != nil {
+		return err
+	}
+	for _, n := range names {
+		o, ok := m.Options[n.Name]
+		switch {
+		case n.Optional || !ok || o.Type != abi.OptionString || o.Secret:
+			return fmt.Errorf("it names %s, which is no plain option that is a string", quote(n.Name))
+		case o.Enum == nil && o.Pattern == "":
+			return fmt.Errorf("it names %s, which must have an enum or a pattern", quote(n.Name))
+		}
+		for _, v := range o.Enum {
+			if !hostLabel.MatchString(v) {
+				return fmt.Errorf("it names %s, of which %s is no part of a host's name", quote(n.Name), quote(v))
+			}
+		}
+	}
+	return nil
+}
+
+// AuthGrants says in words what each of m's ways to sign in may use, so that an
+// operator can accept it and a later version cannot ask for more unseen.
+func AuthGrants(m *abi.Manifest) []string {
+	var all []string
+	for i := range m.Auth {
+		a := &m.Auth[i]
+		if a.Scheme == abi.AuthPlaceholder {
+			continue
+		}
+		var secrets []string
+		for _, n := range AuthNames(a) {
+			if slices.Contains(secretNames, n.Name) || m.Options[n.Name].Secret {
+				secrets = append(secrets, n.Name)
+			}
+		}
+		s := a.Scheme
+		if len(secrets) > 0 {
+			s += " with " + strings.Join(secrets, ", ")
+		}
+		if a.TokenURL != "" {
+			s += " by tokens of " + a.TokenURL
+		}
+		if a.Scheme == abi.AuthGCPServiceAccount {
+			s += " by tokens of " + GoogleTokenURL
+		}
+		if len(a.Origins) > 0 {
+			s += " at " + strings.Join(a.Origins, ", ")
+		}
+		if !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// GoogleTokenURL is where service accounts' tokens come from, whatever their key
+// files say: whoever may set such a file must not choose whom the host calls.
+const GoogleTokenURL = "https://oauth2.googleapis.com/token"

@@ -1,0 +1,177 @@
+package manifest_test
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/manifest"
+)
+
+// bedrock is a manifest of ABI 2 with a bit of everything.
+const bedrock = `{"abi":2,"kind":"provider","name":"aws","version":"1.0.0","source":"aws",
+"settings":{"apiKey":{}},"grants":{"http":["https://bedrock-runtime.${region}.amazonaws.com","${baseUrl}"]},
+"auth":[{"name":"key","scheme":"header","header":"Authorization","value":"Bearer ${apiKey}","origins":["${baseUrl}"]},
+ {"name":"sigv4","scheme":"awsSigV4","service":"bedrock","region":"${region}","accessKeyId":"${accessKeyId}","secretAccessKey":"${secretAccessKey}","sessionToken":"${sessionToken?}"},
+ {"name":"entra","scheme":"oauth2ClientCredentials","tokenUrl":"https://login.example.com/${tenantId}/token","clientId":"c","clientSecret":"${secretAccessKey}","scopes":["s"]}],
+"options":{"region":{"type":"string","pattern":"[a-z0-9-]+","required":true},"accessKeyId":{"type":"string","secret":true},
+ "secretAccessKey":{"type":"string","secret":true},"sessionToken":{"type":"string","secret":true},"tenantId":{"type":"string","enum":["a","b"]},
+ "numCtx":{"type":"integer","minimum":512,"maximum":1048576,"default":16384}},
+"timeouts":{"firstByteSeconds":300}}`
+
+// change returns bedrock with a member replaced, or the one of an object in it
+// by a path with dots.
+func change(t *testing.T, path string, value any) []byte {
+	t.Helper()
+	var m map[string]any
+	if err := json.Unmarshal([]byte(bedrock), &m); err != nil {
+		t.Fatal(err)
+	}
+	at, names := m, strings.Split(path, ".")
+	for _, n := range names[:len(names)-1] {
+		at = at[n].(map[string]any)
+	}
+	at[names[len(names)-1]] = value
+	b, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestParseSecond(t *testing.T) {
+	m, err := manifest.Parse([]byte(bedrock))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"header with apiKey at ${baseUrl}", "awsSigV4 with accessKeyId, secretAccessKey, sessionToken",
+		"oauth2ClientCredentials with secretAccessKey by tokens of https://login.example.com/${tenantId}/token",
+	}
+	if got := manifest.AuthGrants(m); !slices.Equal(got, want) {
+		t.Errorf("AuthGrants = %q, want %q", got, want)
+	}
+	entry := func(change map[string]any) any {
+		e := map[string]any{"name": "x", "scheme": "header", "header": "X", "value": "${apiKey}"}
+		maps.Copy(e, change)
+		return []any{e}
+	}
+	oauth := func(url string) any {
+		return []any{map[string]any{"name": "x", "scheme": "oauth2ClientCredentials", "tokenUrl": url, "clientId": "c", "clientSecret": "s"}}
+	}
+	for _, tt := range []struct {
+		path  string
+		value any
+		want  string
+	}{
+		{"features", []any{"nope"}, `features has "nope", and this host has none`},
+		{"grants.secrets", []any{"apiKey"}, "grants.secrets belongs to ABI 1"},
+		{"grants.http", []any{"https://${region}.example"}, "two labels"},
+		{"grants.http", []any{"https://${region}"}, "two labels"},
+		{"grants.http", []any{"https://a.b.${region}"}, "two labels"},
+		{"grants.http", []any{"http://${region}.example.com"}, "must be https"},
+		{"grants.http", []any{"https://${numCtx}.example.com"}, "no plain option that is a string"},
+		{"grants.http", []any{"https://${accessKeyId}.example.com"}, "no plain option that is a string"},
+		{"grants.http", []any{"https://${region.example.com"}, "${ that no name"},
+		{"auth", entry(map[string]any{"name": "none"}), "the word for no entry"},
+		{"auth", entry(map[string]any{"scheme": "placeholder"}), "scheme is \"placeholder\""},
+		{"auth", entry(map[string]any{"value": ""}), "needs value"},
+		{"auth", entry(map[string]any{"username": "u"}), "has no username"},
+		{"auth", entry(map[string]any{"header": "a b"}), "no header name"},
+		{"auth", entry(map[string]any{"value": "${nope}"}), `value names "nope"`},
+		{"auth", entry(map[string]any{"value": "${apiKey"}), "${ that no name"},
+		{"auth", entry(map[string]any{"origins": []any{"https://x.example"}}), "origins has"},
+		{"auth", oauth("http://x.example/t"), "must be an https URL"},
+		{"auth", oauth("https://${region}.example.com/t"), "host must be written out"},
+		{"auth", oauth("https://x.example/${accessKeyId}"), "tokenUrl names"},
+		{"auth", oauth("https://x.example/${apiKey}"), "tokenUrl names"},
+		{"options.orgId", map[string]any{"type": "string"}, "setting of every workspace"},
+		{"options.Big", map[string]any{"type": "string"}, "a small letter first"},
+		{"options.x", map[string]any{"type": "list"}, "type is \"list\""},
+		{"options.x", map[string]any{"type": "integer", "secret": true}, "are for strings"},
+		{"options.x", map[string]any{"type": "string", "minimum": 1}, "are for numbers"},
+		{"options.x", map[string]any{"type": "string", "pattern": "("}, "no regular expression"},
+		{"options.x", map[string]any{"type": "integer", "default": 1.5}, "default must be an integer"},
+		{"options.x", map[string]any{"type": "string", "secret": true, "default": "s"}, "neither default nor enum"},
+		{"timeouts.firstByteSeconds", -1, "timeouts.firstByteSeconds is -1"},
+		{"timeouts.silenceSeconds", 4000, "timeouts.silenceSeconds is 4000"},
+	} {
+		if _, err := manifest.Parse(change(t, tt.path, tt.value)); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s = %v: error %v, want one with %q", tt.path, tt.value, err, tt.want)
+		}
+	}
+}
+
+// TestUpgrade reads manifests of ABI 1: what came later is nothing to them.
+func TestUpgrade(t *testing.T) {
+	first := strings.Replace(bedrock, `"abi":2`, `"abi":1`, 1)
+	first = strings.Replace(first, `"https://bedrock-runtime.${region}.amazonaws.com",`, "", 1)
+	m, err := manifest.Parse([]byte(first))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !manifest.UsesPlaceholders(m) || m.Options != nil || m.Timeouts != (abi.Timeouts{}) || manifest.AuthGrants(m) != nil {
+		t.Errorf("a manifest of ABI 1 came to %+v", m)
+	}
+	var unknown []string
+	for _, u := range manifest.FindUnknown([]byte(first)) {
+		unknown = append(unknown, u.Path())
+	}
+	if !slices.Equal(unknown, []string{"auth", "options", "timeouts"}) {
+		t.Errorf("unknown members of ABI 1: %q", unknown)
+	}
+	if all := manifest.FindUnknown([]byte(bedrock)); len(all) > 0 {
+		t.Errorf("unknown members of ABI 2: %+v", all)
+	}
+	if _, err := manifest.Parse([]byte(strings.Replace(first, `"kind"`, `"features":["exchange"],"kind"`, 1))); err == nil {
+		t.Error("a feature that no host has was taken in ABI 1")
+	}
+}
+
+func TestCheckValue(t *testing.T) {
+	number := func(f float64) *float64 { return &f }
+	length := func(n int) *int { return &n }
+	text := abi.Option{Type: "string", MinLength: length(2), MaxLength: length(3), Pattern: "[aé]+|b+"}
+	whole := abi.Option{Type: "integer", Minimum: number(1), Maximum: number(9)}
+	for _, tt := range []struct {
+		o     abi.Option
+		value string
+		want  string // in the error; empty: none
+	}{
+		{text, `"aé"`, ""}, {text, ` "bbb" `, ""}, {text, `"a"`, "at least 2"}, {text, `"aaaa"`, "at most 3"}, {text, `"abx"`, "pattern"}, {text, `"ab"`, "pattern"},
+		{text, `1`, "a string"}, {text, `null`, "a string"}, {text, ``, "a string"}, {text, `{"a":1}`, "a string"},
+		{abi.Option{Type: "string", Enum: []string{"x"}}, `"x"`, ""}, {abi.Option{Type: "string", Enum: []string{"x"}}, `"y"`, "one of: x"},
+		{abi.Option{Type: "string"}, `"a\nb"`, "control character"}, {abi.Option{Type: "string", Secret: true}, `"a\nb"`, ""},
+		{abi.Option{Type: "string"}, `"` + strings.Repeat("x", abi.MaxOptionValue+1) + `"`, "longer than 8192"},
+		{abi.Option{Type: "string", Secret: true}, `"` + strings.Repeat("x", abi.MaxOptionValue+1) + `"`, ""},
+		{abi.Option{Type: "string", Secret: true}, `"` + strings.Repeat("x", abi.MaxOptionSecret+1) + `"`, "longer than 16384"},
+		{whole, `9`, ""}, {whole, `0`, "at least 1"}, {whole, `10`, "at most 9"}, {whole, `1.0`, "an integer"}, {whole, `1e1`, "an integer"}, {whole, `"1"`, "an integer"},
+		{abi.Option{Type: "integer"}, `9007199254740994`, "an integer"},
+		{abi.Option{Type: "number"}, `1.5e3`, ""}, {abi.Option{Type: "number"}, `true`, "a number"}, {abi.Option{Type: "number"}, `null`, "a number"},
+		{abi.Option{Type: "boolean"}, `true`, ""}, {abi.Option{Type: "boolean"}, `"true"`, "true or false"},
+	} {
+		err := manifest.CheckValue(&tt.o, []byte(tt.value))
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("CheckValue(%+v, %.40s) = %v, want %q", tt.o, tt.value, err, tt.want)
+		}
+	}
+}
+
+func TestOrigins(t *testing.T) {
+	m, err := manifest.Parse([]byte(bedrock))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for region, want := range map[string][]string{
+		"us-east-1": {"https://bedrock-runtime.us-east-1.amazonaws.com", "${baseUrl}"},
+		"":          {"${baseUrl}"}, "evil.example/": {"${baseUrl}"}, "a.b": {"${baseUrl}"}, "-a": {"${baseUrl}"}, "A": {"${baseUrl}"},
+	} {
+		if got := manifest.Origins(m, map[string]string{"region": region}); !reflect.DeepEqual(got, want) {
+			t.Errorf("Origins with region %q = %q, want %q", region, got, want)
+		}
+	}
+}
