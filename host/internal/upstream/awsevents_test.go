@@ -41,8 +41,12 @@ var awsStream = awsMessage(`{"role":"assistant"}`, ":event-type", "messageStart"
 	awsMessage("", ":message-type", "error", ":error-code", "InternalError", ":error-message", `a "b"`)
 
 var awsWant = []event{
-	{"messageStart", `{"role":"assistant"}`}, {"contentBlockDelta", "<\xff\x00"}, {"", "own"}, {"", ""},
-	{":exception:throttlingException", `{"message":"slow"}`}, {":error:InternalError", `{"message":"a \"b\""}`},
+	{"messageStart", `{"role":"assistant"}`},
+	{"contentBlockDelta", "<\xff\x00"},
+	{"", "own"},
+	{"", ""},
+	{":exception:throttlingException", `{"message":"slow"}`},
+	{":error:InternalError", `{"message":"a \"b\""}`},
 }
 
 // TestAWSEvents cuts a stream at every byte, and tells it by its content type.
