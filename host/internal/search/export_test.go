@@ -34,10 +34,7 @@ func (s *Service) Enter(ctx context.Context) (leave func(), err error) { return 
 // ParseQuery writes what a query asks for: units by words, phrases in quotes,
 // what goes on with a star, what is excluded with a minus.
 func ParseQuery(q string, stop ...string) (units []string) {
-	qp := text.QueryParser{Stop: map[string]bool{}, Prefix: true}
-	for _, w := range stop {
-		qp.Stop[w] = true
-	}
+	qp := text.QueryParser{Prefix: true, Analyzer: text.NewAnalyzer(nil, nil, nil, stop, nil)}
 	p := qp.Parse(q)
 	for _, u := range p.Units {
 		s := text.JoinTerms(u.Words)

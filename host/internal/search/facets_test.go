@@ -115,7 +115,8 @@ func TestDistinct(t *testing.T) {
 		{"in the order of the ranking", search.Query{Q: "shirt", Distinct: "style", Sort: []string{"size:desc"}}, "3 1", 2},
 		{"lists share a value", search.Query{Distinct: "color"}, "1 2 5 6", 4},
 		{"pages", search.Query{Distinct: "style", Offset: 1, Limit: limit(2)}, "3 5", 4},
-		{"no hits asked for", search.Query{Distinct: "style", Limit: limit(0)}, "", 4},
+		{"none of its value is left among those behind the hits", search.Query{Distinct: "style", Limit: limit(1)}, "1", 5},
+		{"no hits asked for", search.Query{Distinct: "style", Limit: limit(0)}, "", 6},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -124,6 +125,9 @@ func TestDistinct(t *testing.T) {
 				t.Errorf("found %q of %d, want %q of %d", got, res.EstimatedTotalHits, tt.want, tt.total)
 			}
 		})
+	}
+	if res := r.search("a", search.Query{Distinct: "style", HitsPerPage: limit(1)}); res.TotalHits != 4 {
+		t.Errorf("a page of one hit tells of %d, want exactly 4", res.TotalHits)
 	}
 	_, err := r.svc.Search(context.Background(), auth.Everyone(), "a", search.Query{Distinct: "text"})
 	wantCode(t, "distinct by what is not filterable", err, apierr.InvalidSearchDistinct)

@@ -19,7 +19,7 @@ func TestMatchingStrategy(t *testing.T) {
 		"":                 "1 2 3 6",
 		settings.Last:      "1 2 3 6",
 		settings.All:       "1",
-		settings.Frequency: "1 5 2", // big is in the most, then, of as many, the last goes
+		settings.Frequency: "1 5", // big is in the most; the others, in as few, both stay
 	} {
 		if got := r.ids("a", search.Query{Q: "big fat liar ", MatchingStrategy: strategy}); got != want {
 			t.Errorf("strategy %q found %q, want %q", strategy, got, want)
@@ -28,8 +28,8 @@ func TestMatchingStrategy(t *testing.T) {
 }
 
 // TestUnknownWords wants words that no document in reach has to be dropped
-// before any other, whatever their place, and documents out of reach to tell
-// nothing.
+// before any other where else there would be no hit at all, whatever their place,
+// and documents out of reach to tell nothing.
 func TestUnknownWords(t *testing.T) {
 	r := newRig(t)
 	r.settings("a", `{"searchableAttributes":["text"],"filterableAttributes":["for"],"synonyms":{"nil":["fat"]}}`)
@@ -39,7 +39,6 @@ func TestUnknownWords(t *testing.T) {
 			"qqq big ":         "1 2",
 			"qqq zzz big vvv ": "1 2",
 			"zebra big ":       "1 2", // there is one, but not for me
-			"nil big ":         "1 3", // known by its synonym
 			"qqq ":             "",
 			"qqq zzz ":         "",
 			`"qqq" big `:       "",
@@ -49,22 +48,29 @@ func TestUnknownWords(t *testing.T) {
 			}
 		}
 	}
+	// Known by its synonym, and by frequency as rare as the other.
+	for strategy, want := range map[settings.Strategy]string{settings.Last: "1 3", settings.Frequency: "1"} {
+		if got := r.ids("a", search.Query{Q: "nil big ", MatchingStrategy: strategy, Filter: filter("for = me")}); got != want {
+			t.Errorf("strategy %s: found %q, want %q", strategy, got, want)
+		}
+	}
 	if got := r.ids("a", search.Query{Q: "qqq big ", MatchingStrategy: settings.All}); got != "" {
 		t.Errorf("strategy all dropped a word and found %q", got)
 	}
 }
 
 // TestExactness wants, of documents that are equal by all rules before, those
-// first that are most like what was typed.
+// first whose attribute is the query, then those with one that begins so, then
+// those that have most words as they are; equal ones as they came.
 func TestExactness(t *testing.T) {
 	r := newRig(t)
 	r.settings("a", `{"searchableAttributes":["title"],"rankingRules":["words","typo","exactness"]}`)
 	r.add("a", `[{"id":1,"title":"star warships"},{"id":2,"title":"alignment"},{"id":3,"title":"aligned again"},{"id":4,"title":"star wars episode"},
 		{"id":5,"title":"aligned"},{"id":6,"title":"star wars"},{"id":7,"title":"star war and peace"},{"id":8,"title":"the star war"},{"id":9,"title":"star war"}]`)
 	for _, tt := range []struct{ name, q, want string }{
-		{"the whole, its beginning, the words, the whole but for letters, the fewest letters", "star war", "9 7 8 6 1 4"},
-		{"whole titles first, nearest first", "align", "5 2 3"},
-		{"a typo in the word before a typo in the beginning of a longer one", "alignde", "3 5 2"},
+		{"the whole, its beginning, both words, one word", "star war", "9 7 8 1 4 6"},
+		{"no word as it is", "align", "2 3 5"},
+		{"a typo in each", "alignde", "2 3 5"},
 		{"a finished word goes on nowhere", "star wars ", "6 4"},
 	} {
 		q := search.Query{Q: tt.q, MatchingStrategy: settings.All, ShowRankingScore: true}
@@ -121,8 +127,8 @@ func TestSynonyms(t *testing.T) {
 	r.add("a", `[{"id":1,"text":"fog in sf"},{"id":2,"text":"fog in San Francisco"},{"id":3,"text":"the mission san of francisco"},{"id":4,"text":"logan"},{"id":5,"text":"wolverine"},{"id":6,"text":"x men"},{"id":7,"text":"america"}]`)
 	for q, want := range map[string]string{
 		"sf ":                "1 2",
-		"san francisco":      "1 2 3",
-		"fog san francisco ": "1 2",
+		"san francisco":      "2 3 1", // what stands for two words counts as typos
+		"fog san francisco ": "2 1",
 		"san fog ":           "2 3",
 		"wolverine":          "5 4 6", // the word itself is nearest
 		"logan ":             "4",     // one way only
@@ -145,7 +151,7 @@ func TestSplitAndJoin(t *testing.T) {
 		"note book ":    "6",
 		"no te book ":   "6",
 		"note boo":      "6", // the last word goes on
-		"sunflower ":    "1",
+		"sunflower ":    "1 2",
 		`"sun flower"`:  "2",
 		"newyork city ": "5",
 	} {
@@ -163,7 +169,8 @@ func TestWordSettings(t *testing.T) {
 	}{
 		{"none", `{}`, map[string]string{"the who ": "1", "c++": "1 2 3", "sharp": "2", "j. r. r. ": "3 1"}},
 		{"stop words", `{"stopWords":["the","Of"]}`, map[string]string{
-			"the who ": "2 1", "the": "1 3", "the ": "1 2 3", `"the who"`: "1", "theory of": "3",
+			"the who ": "1 2", "the": "3", "the ": "1 2 3", `"the who"`: "1 2", "theory of": "3", "the who": "1 2", "The who ": "1 2",
+			`"the"`: "1 2 3", `"theory the it"`: "3", `"theory Of it"`: "3",
 		}},
 		{"part of words", `{"nonSeparatorTokens":["+","_"]}`, map[string]string{"c++ ": "1", "sharp_one": "2", "one": ""}},
 		{"separators", `{"separatorTokens":["harp"]}`, map[string]string{"s one": "2", "sharp": "2", "sh": ""}},
@@ -255,9 +262,9 @@ func TestScores(t *testing.T) {
 		}
 		last = h.Score
 	}
-	const first = `{"words":{"order":0,"matchingWords":3,"maxMatchingWords":3,"score":1},"typo":{"order":1,"typoCount":0,"maxTypoCount":1,"score":1},` +
+	const first = `{"words":{"order":0,"matchingWords":3,"maxMatchingWords":3,"score":1},"typo":{"order":1,"typoCount":0,"maxTypoCount":3,"score":1},` +
 		`"n:desc":{"order":2,"value":3},"proximity":{"order":3,"score":1},"attribute":{"order":4,"attributeRankingOrderScore":1,"queryWordDistanceScore":`
-	const end = `},"secret:asc":{"order":5},"_geoPoint(0,1):asc":{"order":6,"distance":111195},"exactness":{"order":7,"matchingWords":3,"maxMatchingWords":3,"matchType":"exactMatch","score":1}}`
+	const end = `},"secret:asc":{"order":5},"_geoPoint(0,1):asc":{"order":6,"distance":111195},"exactness":{"order":7,"matchType":"exactMatch","score":1}}`
 	if got := string(res.Hits[0].Details); !strings.HasPrefix(got, first) || !strings.HasSuffix(got, end) {
 		t.Errorf("details of the first hit\n%s\nwant\n%s…%s", got, first, end)
 	}
@@ -296,9 +303,14 @@ func TestRankingScoreThreshold(t *testing.T) {
 			t.Errorf("threshold %v: %d hits of %d, %d facet values; want %d", h.Score, len(res.Hits), res.EstimatedTotalHits, len(res.Facets[0].Values), n+1)
 		}
 		q.Limit = limit(1)
-		if res := r.search("a", q); len(res.Hits) != 1 || res.EstimatedTotalHits != n+1 {
-			t.Errorf("threshold %v and limit 1: %d hits of %d, want %d", h.Score, len(res.Hits), res.EstimatedTotalHits, n+1)
+		if res := r.search("a", q); len(res.Hits) != 1 || res.EstimatedTotalHits != len(all.Hits) {
+			t.Errorf("threshold %v and limit 1: %d hits of about %d, want %d: nobody looked at the others", h.Score, len(res.Hits), res.EstimatedTotalHits, len(all.Hits))
 		}
+		q.HitsPerPage = limit(1)
+		if res := r.search("a", q); len(res.Hits) != 1 || res.TotalHits != n+1 {
+			t.Errorf("threshold %v and pages of 1: %d hits of exactly %d, want %d", h.Score, len(res.Hits), res.TotalHits, n+1)
+		}
+		q.HitsPerPage = nil
 		// Sorted before the words count, those below may stand anywhere.
 		r.settings("a", `{"rankingRules":["sort","words","typo","proximity","attribute","exactness"]}`)
 		q.Sort, q.Limit = []string{"id:desc"}, nil
@@ -322,7 +334,7 @@ func TestCutoff(t *testing.T) {
 	if !res.Degraded || len(res.Hits) != 300 || res.EstimatedTotalHits != 300 || len(res.Facets[0].Values) != 100 {
 		t.Errorf("degraded %v, %d hits of %d, %d values; want degraded, 300 of 300, 100", res.Degraded, len(res.Hits), res.EstimatedTotalHits, len(res.Facets[0].Values))
 	}
-	if got := string(res.Hits[0].Details); got != `{"skipped":{"order":0,"score":0}}` || res.Hits[0].Score != 0 {
+	if got := string(res.Hits[0].Details); got != `{"skipped":{"order":0}}` || res.Hits[0].Score != 0 {
 		t.Errorf("score %v, details %s of a hit that was not ranked", res.Hits[0].Score, got)
 	}
 	r.settings("a", `{"searchCutoffMs":null}`)

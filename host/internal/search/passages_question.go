@@ -53,7 +53,7 @@ const maxQuestionWords = 64
 func questionWords(a *text.Analyzer, q string) (out []text.Word) {
 	seen := map[string]bool{}
 	for _, w := range a.Split(text.Clip(q, text.MaxQueryText)) {
-		if !seen[w.Term] {
+		if !w.Stop && !seen[w.Term] {
 			seen[w.Term] = true
 			out = append(out, w)
 		}

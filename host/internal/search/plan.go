@@ -45,7 +45,7 @@ func newPlan(ctx context.Context, m *meta, q *Query, ruled bool) (*plan, error) 
 	if p.page, err = q.paging(s.Pagination.MaxTotalHits); err != nil {
 		return nil, err
 	}
-	p.Need = p.page.end()
+	p.Need, p.Exact = p.page.end(), p.page.paged
 	if err := q.check(); err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func newPlan(ctx context.Context, m *meta, q *Query, ruled bool) (*plan, error) 
 	p.Typo = rank.NewTypoPolicy(&s.TypoTolerance)
 	an := s.Analyzer()
 	p.Synonyms = settings.SynonymTable(an, s.Synonyms)
-	qp := text.QueryParser{Analyzer: an, Stop: s.StopTerms(), Prefix: s.PrefixSearch != settings.PrefixDisabled}
+	qp := text.QueryParser{Analyzer: an, Prefix: s.PrefixSearch != settings.PrefixDisabled}
 	p.Parsed = qp.Parse(q.Q)
 	return p, nil
 }
@@ -81,6 +81,9 @@ func newPlan(ctx context.Context, m *meta, q *Query, ruled bool) (*plan, error) 
 // has it is not for that caller to know.
 func (m *meta) fieldsFor(attributes, locales []string, ruled bool) (rank.Fields, error) {
 	f := rank.Fields{Ranks: m.ranks()}
+	if all := m.Settings.SearchableAttributes; !slices.Contains(all, "*") {
+		f.Worst = max(len(all)-1, 0)
+	}
 	if l := m.Settings.Localization(); l != nil {
 		f.Alphabets = make([]text.AlphabetSet, len(m.Fields))
 		for i, path := range m.Fields {

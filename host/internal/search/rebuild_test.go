@@ -68,11 +68,11 @@ func TestRebuild(t *testing.T) {
 			r.close()
 			damage(t, before)
 			r.open()
-			if got, want := r.ids("books", search.Query{Q: "darkness", Filter: filter("year > 1900")}), "4 1"; got != want {
+			if got, want := r.ids("books", search.Query{Q: "darkness", Filter: filter("year > 1900")}), "1 4"; got != want {
 				t.Errorf("found %q, want %q", got, want)
 			}
 			r.add("books", `{"id":8,"title":"Darkness at Noon","year":1940}`)
-			if got, want := r.ids("books", search.Query{Q: "darkness", Filter: filter("year > 1900")}), "8 4 1"; got != want {
+			if got, want := r.ids("books", search.Query{Q: "darkness", Filter: filter("year > 1900")}), "8 1 4"; got != want {
 				t.Errorf("after another document found %q, want %q", got, want)
 			}
 			if got := r.folder(); name == "untouched" && got != before {

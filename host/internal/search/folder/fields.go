@@ -85,6 +85,9 @@ func (f *wordsField) Analyze() {
 			base += text.SentenceGap - 1
 		}
 		for _, w := range f.analyzer.Split(t.text) {
+			if w.Stop {
+				continue
+			}
 			for _, form := range w.Spellings() {
 				if form.In&t.alphabets != 0 {
 					f.place(form.Term, &bleveapi.TokenLocation{Start: w.Start, End: w.End, Position: position(t.field, base+w.Pos)})

@@ -22,6 +22,7 @@ type Schema struct {
 	// How texts become words, where an index wants it otherwise than most.
 	Separators, NonSeparators, Dictionary []string
 	Localized                             text.Localization `json:",omitempty"`
+	StopWords                             []string          `json:",omitempty"`
 }
 
 // LayoutVersion is raised by any change to what fields.go writes.
@@ -33,6 +34,9 @@ const (
 	oldestLayout   = 3 // the keys of facet terms merged more values, see [View.foldsMore]
 )
 
+// firstWithStopWords is the oldest version whose folders leave stop words out.
+const firstWithStopWords = 3
+
 // Outdated reports whether a folder that serves want was written by an older
 // version: it answers, and is to be built anew.
 func (sc *Schema) Outdated(want *Schema) bool {
@@ -41,7 +45,7 @@ func (sc *Schema) Outdated(want *Schema) bool {
 
 // analyzer splits texts as the folder has them.
 func (sc *Schema) analyzer() *text.Analyzer {
-	return text.NewAnalyzer(sc.Separators, sc.NonSeparators, sc.Dictionary, sc.Localized)
+	return text.NewAnalyzer(sc.Separators, sc.NonSeparators, sc.Dictionary, sc.StopWords, sc.Localized)
 }
 
 // Encode returns the schema as the folder keeps it.
@@ -68,6 +72,9 @@ func (sc *Schema) Serves(want *Schema) bool {
 	have := *sc
 	have.Columns, have.Searchable = want.Columns, want.Searchable
 	if oldestAnalyzer <= have.Analyzer && have.Analyzer < want.Analyzer {
+		if have.Analyzer < firstWithStopWords {
+			have.StopWords = want.StopWords
+		}
 		have.Analyzer = want.Analyzer
 	}
 	if oldestLayout <= have.Layout && have.Layout < want.Layout {

@@ -2,8 +2,6 @@ package highlight
 
 import (
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/parley-search/parley/host/internal/search/text"
 )
@@ -93,14 +91,10 @@ func tokensOf(s string, ws []text.Word) (tokens []token, at []int) {
 	end := 0
 	separate := func(until int) {
 		for end < until {
-			r, n := utf8.DecodeRuneInString(s[end:])
+			n, parts := text.Separator(s[end:until])
 			k := soft
-			switch {
-			case strings.ContainsRune("\n。、！？", r):
+			if parts {
 				k = hard
-			case strings.ContainsRune(".,;!?", r) && strings.HasPrefix(s[end+n:until], " "):
-				k = hard
-				n++
 			}
 			tokens = append(tokens, token{end, end + n, k})
 			end += n

@@ -128,12 +128,13 @@ func (w *wordMarker) length(typed string, typos int) int {
 }
 
 // at reports whether the phrase, in some alphabets, stands at the beginning of ws.
+// One stop word is as good as another.
 func (p *phraseMarker) at(ws []text.Word, in text.AlphabetSet) bool {
 	if len(ws) < len(p.words) {
 		return false
 	}
 	for i, w := range p.words {
-		if !sameWord(&ws[i], &w, in) || ws[i].Pos-ws[0].Pos != w.Pos-p.words[0].Pos {
+		if !(w.Stop && ws[i].Stop) && !sameWord(&ws[i], &w, in) || ws[i].Pos-ws[0].Pos != w.Pos-p.words[0].Pos {
 			return false
 		}
 	}

@@ -2,9 +2,9 @@ package rank
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/parley-search/parley/host/internal/search/folder"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/text"
 )
@@ -12,8 +12,8 @@ import (
 // longestJoin is how many words of a query may have been meant as one.
 const longestJoin = 3
 
-// newGraph looks up the units and what may stand for them: synonyms as good as
-// the words themselves, words written in one (a typo for each space) and words
+// newGraph looks up the units and what may stand for them: synonyms, those of one word
+// as good as the word itself, words written in one (a typo for each of them) and words
 // written apart (one typo).
 func (s *Searcher) newGraph(units []text.Unit) (*graph, error) {
 	g := &graph{n: len(units)}
@@ -41,10 +41,14 @@ func (s *Searcher) synonyms(g *graph, units []text.Unit, i int) error {
 		return nil
 	}
 	terms := []string{}
-	for j := i; j < len(units) && j < i+settings.LongestSynonym && !units[j].Phrase; j++ {
+	for j := i; j < len(units) && j < i+settings.LongestSynonym && !units[j].Phrase && (j == i || neighbours(&units[j-1], &units[j])); j++ {
 		terms = append(terms, units[j].Words[0].Term)
+		cost := uint8(0)
+		if j > i {
+			cost = uint8(j + 1 - i) // as words written in one
+		}
 		for _, ws := range s.plan.Synonyms[strings.Join(terms, " ")] {
-			if err := s.alternative(g, &Edge{from: i, to: j + 1}, ws, 0); err != nil {
+			if err := s.alternative(g, &Edge{from: i, to: j + 1}, ws, cost); err != nil {
 				return err
 			}
 		}
@@ -59,12 +63,7 @@ func (s *Searcher) alternative(g *graph, e *Edge, ws []text.Word, cost uint8) er
 	if err != nil || docs.IsEmpty() {
 		return err
 	}
-	e.words, e.cost = ws, cost
-	for k := range e.within {
-		if e.within[k] = docs; k < int(cost) {
-			e.within[k] = roaring.New()
-		}
-	}
+	e.words, e.cost, e.within = ws, cost, [3]*roaring.Bitmap{docs, docs, docs}
 	g.edges = append(g.edges, e)
 	return nil
 }
@@ -75,13 +74,12 @@ func (s *Searcher) joins(g *graph, units []text.Unit, i int) error {
 		return nil
 	}
 	ws := units[i].Words[:1:1]
-	for j := i + 1; j < len(units) && j < i+longestJoin && !units[j].Phrase; j++ {
+	for j := i + 1; j < len(units) && j < i+longestJoin && !units[j].Phrase && neighbours(&units[j-1], &units[j]); j++ {
 		ws = append(ws, units[j].Words[0])
 		forms := text.JoinForms(ws, "")
 		for k := range forms {
 			forms[k].Term = text.Clip(forms[k].Term, text.MaxWord)
 		}
-		cost := uint8(j - i)
 		e, err := s.ExpandWord(forms, units[j].Prefix, 0)
 		if err != nil {
 			return err
@@ -89,23 +87,19 @@ func (s *Searcher) joins(g *graph, units []text.Unit, i int) error {
 		if e.within[0].IsEmpty() {
 			continue
 		}
-		e.from, e.to, e.own, e.cost = i, j+1, false, cost
-		for k := range cost {
-			e.within[k] = roaring.New()
-		}
+		e.from, e.to, e.own, e.cost = i, j+1, false, uint8(j+1-i)
 		g.edges = append(g.edges, e)
 	}
 	return nil
 }
 
-// splits adds the word of units[i] written as two. A word that the index has as
-// it is written is left whole.
+// neighbours reports whether nothing stands between two units in the query, neither
+// a stop word nor what parts sentences.
+func neighbours(a, b *text.Unit) bool { return a.Last()+1 == b.First() }
+
+// splits adds the word of units[i] written as two, as most documents have it.
 func (s *Searcher) splits(g *graph, units []text.Unit, i int) error {
-	if units[i].Phrase || g.edges[i].within[0].Intersects(s.Universe) {
-		return nil
-	}
-	term := units[i].Words[0].Term
-	if !s.plan.Typo.enabled || utf8.RuneCountInString(term) < shortestSplit {
+	if units[i].Phrase {
 		return nil
 	}
 	var best []text.Word
@@ -116,6 +110,11 @@ func (s *Searcher) splits(g *graph, units []text.Unit, i int) error {
 		}
 		for at := range f.Term {
 			if at == 0 {
+				continue
+			}
+			if ok, err := s.hasBoth(f.Term[:at], f.Term[at:]); err != nil {
+				return err
+			} else if !ok {
 				continue
 			}
 			ws := []text.Word{part(f.Term[:at], 1), part(f.Term[at:], 2)}
@@ -134,5 +133,23 @@ func (s *Searcher) splits(g *graph, units []text.Unit, i int) error {
 	return s.alternative(g, &Edge{from: i, to: i + 1}, best, 1)
 }
 
-// shortestSplit is the least characters of a word that may be two.
-const shortestSplit = 3
+// hasBoth reports whether some segment has two words.
+func (s *Searcher) hasBoth(a, b string) (bool, error) {
+	if len(a) < len(b) {
+		a, b = b, a // the longer one is in fewer segments
+	}
+	for i := range s.View.Segs {
+		dict, err := s.View.Segs[i].Dict(folder.FieldWords)
+		if err != nil {
+			return false, err
+		}
+		ok, err := dict.Contains([]byte(a))
+		if ok && err == nil {
+			ok, err = dict.Contains([]byte(b))
+		}
+		if ok || err != nil {
+			return ok, err
+		}
+	}
+	return false, nil
+}

@@ -101,7 +101,7 @@ func (s *Searcher) oldest(b bucket, docs []uint32) error {
 	base := b.ranking()
 	inOrder(list, s.Results.missing(), func(a, b *place) int { return cmp.Compare(a.seq, b.seq) }, func(p *place) bool {
 		s.Results.add(s, &Found{Doc: p.doc, seq: p.seq, ranking: base})
-		return !s.Results.full()
+		return !s.Results.full() || len(s.rules) > 0 && s.Results.wantsEqual()
 	})
 	return s.Results.err
 }
@@ -110,8 +110,8 @@ func (s *Searcher) oldest(b bucket, docs []uint32) error {
 // the worst for all else.
 func (b *bucket) ranking() ranking {
 	return ranking{
-		words: uint16(len(b.units.list())), typos: uint16(b.typos),
-		proximity: math.MaxUint16, field: math.MaxUint32, pos: math.MaxUint32, match: noExactMatch, inexact: math.MaxUint16, more: 1, rest: math.MaxUint16,
+		units: b.units, typos: uint16(b.typos),
+		proximity: math.MaxUint16, field: math.MaxUint32, place: math.MaxUint16, match: noExactMatch, inexact: math.MaxUint16,
 	}
 }
 
@@ -151,8 +151,12 @@ func (s *Searcher) sorted(b bucket, rules, rest []settings.Criterion, docs []uin
 		return cmp.Or(compare(a, b), cmp.Compare(a.seq, b.seq))
 	}, func(f *Found) bool {
 		if len(rest) == 0 {
+			if s.Results.full() && compare(first, f) != 0 {
+				return false
+			}
+			first = f
 			s.Results.add(s, f)
-			return !s.Results.full()
+			return !s.Results.full() || s.Results.wantsEqual()
 		}
 		if first != nil && compare(first, f) != 0 {
 			if err = pass(); err != nil {
@@ -172,7 +176,7 @@ func (s *Searcher) sorted(b bucket, rules, rest []settings.Criterion, docs []uin
 // compared returns docs with what rules compare them by.
 func (s *Searcher) compared(b bucket, rules []settings.Criterion, docs []uint32) ([]Found, error) {
 	list := make([]Found, len(docs))
-	base := ranking{words: uint16(len(b.units.list())), typos: uint16(b.typos), match: noExactMatch}
+	base := ranking{units: b.units, typos: uint16(b.typos), match: noExactMatch}
 	for i, d := range docs {
 		list[i] = Found{Doc: d, seq: math.MaxFloat64, ranking: base}
 	}

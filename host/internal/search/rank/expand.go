@@ -10,11 +10,8 @@ import (
 type Derived struct {
 	Term  string
 	typos uint8
-	Exact bool // the very word, neither typo nor mere beginning
-	// rest are the letters that it goes on for, where it stands there as a
-	// beginning; 255 and more are one.
-	rest uint8
-	In   text.AlphabetSet // it counts in attributes of these alone
+	Exact bool             // the very word, neither typo nor mere beginning
+	In    text.AlphabetSet // it counts in attributes of these alone
 }
 
 // itself is the word, without typos.
@@ -29,7 +26,7 @@ func itself(w *text.Word) (out []Derived) {
 func (s *Searcher) expand(u text.Unit) (*Edge, error) {
 	if u.Phrase {
 		docs, err := s.phrase(u.Words)
-		return &Edge{words: u.Words, own: true, within: [3]*roaring.Bitmap{docs, docs, docs}}, err
+		return &Edge{words: u.Words, own: true, known: true, within: [3]*roaring.Bitmap{docs, docs, docs}}, err
 	}
 	return s.ExpandWord(u.Words[0].Spellings(), u.Prefix, s.plan.Typo.Allowed(u.Words[0].Term))
 }
@@ -84,7 +81,7 @@ func (s *Searcher) lookup(seg *folder.Segment, m *text.Matcher, in text.Alphabet
 		if !ok {
 			continue
 		}
-		d := Derived{entry.Term, uint8(typos), entry.Term == m.Term, m.Rest(entry.Term, typos), in}
+		d := Derived{entry.Term, uint8(typos), entry.Term == m.Term, in}
 		docs, err := s.DocumentsOf(seg, dict, d)
 		if err != nil {
 			return nil, err
@@ -93,6 +90,7 @@ func (s *Searcher) lookup(seg *folder.Segment, m *text.Matcher, in text.Alphabet
 			continue
 		}
 		list = append(list, d)
+		e.known = e.known || d.Exact
 		seg.AddTo(e.within[typos], docs)
 		if err := s.check(len(list)); err != nil {
 			return nil, err
@@ -160,10 +158,15 @@ func (s *Searcher) word(w *text.Word) (*roaring.Bitmap, error) {
 }
 
 // phrase returns the documents that have all words side by side in one
-// attribute.
+// attribute. Whatever stands for a stop word will do.
 func (s *Searcher) phrase(ws []text.Word) (*roaring.Bitmap, error) {
 	docs := s.Universe.Clone()
+	looked := 0
 	for i := range ws {
+		if ws[i].Stop {
+			continue
+		}
+		looked++
 		b, err := s.word(&ws[i])
 		if err != nil {
 			return nil, err
@@ -172,7 +175,10 @@ func (s *Searcher) phrase(ws []text.Word) (*roaring.Bitmap, error) {
 			return docs, nil
 		}
 	}
-	if len(ws) == 1 {
+	if looked == 0 {
+		return roaring.New(), nil
+	}
+	if looked == 1 {
 		return docs, nil
 	}
 	list := docs.ToArray()
@@ -192,16 +198,20 @@ func (s *Searcher) phrase(ws []text.Word) (*roaring.Bitmap, error) {
 // phraseSpots returns, for each of the documents, where the phrase stands.
 func (s *Searcher) phraseSpots(ws []text.Word, docs []uint32) ([][]spot, error) {
 	var starts [][]spot
+	first := 0
 	for i, w := range ws {
+		if w.Stop {
+			continue
+		}
 		here := make([][]spot, len(docs))
 		if err := s.spots(docs, here, func(int) []Derived { return itself(&w) }); err != nil {
 			return nil, err
 		}
-		if i == 0 {
-			starts = here
+		if starts == nil {
+			starts, first = here, i
 			continue
 		}
-		step := w.Pos - ws[0].Pos
+		step := w.Pos - ws[first].Pos
 		for d := range docs {
 			kept := starts[d][:0]
 			for _, a := range starts[d] {
@@ -212,7 +222,7 @@ func (s *Searcher) phraseSpots(ws []text.Word, docs []uint32) ([][]spot, error) 
 			starts[d] = kept
 		}
 	}
-	length := uint8(min(ws[len(ws)-1].Pos-ws[0].Pos+1, maxPhrase))
+	length := uint8(min(ws[len(ws)-1].Pos-ws[first].Pos+1, maxPhrase))
 	for _, list := range starts {
 		for i := range list {
 			list[i].length = length

@@ -1,6 +1,9 @@
 package rank
 
 import (
+	"math"
+	"math/bits"
+
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/text"
@@ -26,7 +29,8 @@ type Edge struct {
 	typos   int
 	Derived [][]Derived // of a word, by segment
 	cost    uint8       // typos that it counts as, besides those of the words
-	// within are the documents that have it with at most so many typos.
+	known   bool        // the index has the very word
+	// within are the documents that have it with at most so many typos, cost apart.
 	within [3]*roaring.Bitmap
 }
 
@@ -37,6 +41,9 @@ func allUnits(n int) unitSet            { return 1<<n - 1 }
 func (u unitSet) has(i int) bool        { return u>>i&1 == 1 }
 func (u unitSet) with(i int) unitSet    { return u | 1<<i }
 func (u unitSet) without(i int) unitSet { return u &^ (1 << i) }
+
+// count is how many units the set has.
+func (u unitSet) count() int { return bits.OnesCount16(uint16(u)) }
 
 // list returns the units of the set, in order.
 func (u unitSet) list() []int {
@@ -130,7 +137,7 @@ func (g *graph) byTypos(docs *roaring.Bitmap, units unitSet) []*roaring.Bitmap {
 				}
 				for typos, b := range at[i] {
 					if b != nil {
-						at[e.to] = addAt(at[e.to], typos+k, roaring.And(b, exactly))
+						at[e.to] = addAt(at[e.to], typos+k+int(e.cost), roaring.And(b, exactly))
 					}
 				}
 			}
@@ -171,38 +178,58 @@ func disjoin(list []*roaring.Bitmap) {
 	}
 }
 
-// relaxations returns what a hit may be asked to have, from all units down to
-// what strategy never drops: phrases, and one unit at least. Words that none of
-// docs has go first: who asks for one of them besides others is better served
-// by the others than by nothing.
-func (g *graph) relaxations(docs *roaring.Bitmap, units []text.Unit, strategy settings.Strategy) []unitSet {
-	all := allUnits(g.n)
+// relaxations returns what a hit may be asked to have, from the units of all
+// down to what strategy never drops: phrases, or else the first word, by frequency
+// the words that are in the fewest of docs.
+func (g *graph) relaxations(all unitSet, docs *roaring.Bitmap, units []text.Unit, strategy settings.Strategy) []unitSet {
 	out := []unitSet{all}
 	if strategy == settings.All {
 		return out
 	}
-	if known := g.known(docs, units); known != all && known != 0 {
-		all = known
-		out = append(out, all)
+	weight := make([]uint64, g.n) // the heaviest goes first
+	least := uint64(math.MaxUint64)
+	phrases := false
+	for _, i := range all.list() {
+		switch n := g.frequency(i, docs); {
+		case units[i].Phrase:
+			phrases = true
+			continue
+		case strategy == settings.Last:
+			weight[i] = uint64(i)
+		case n > 0:
+			weight[i] = n
+		default:
+			weight[i] = math.MaxUint64 // what no document has is missed least
+		}
+		least = min(least, weight[i])
 	}
-	frequency := func(i int) uint64 { return g.edges[i].within[2].AndCardinality(docs) }
-	for left := len(all.list()); left > 1; left-- {
+	for {
 		drop := -1
 		for _, i := range all.list() {
-			if units[i].Phrase {
-				continue
-			}
-			if drop < 0 || strategy != settings.Frequency || frequency(i) >= frequency(drop) {
+			if !units[i].Phrase && (phrases || weight[i] > least) && (drop < 0 || weight[i] >= weight[drop]) {
 				drop = i
 			}
 		}
 		if drop < 0 {
-			break
+			return out
 		}
 		all = all.without(drop)
 		out = append(out, all)
 	}
-	return out
+}
+
+// frequency is how many of docs have a unit in one way or another.
+func (g *graph) frequency(unit int, docs *roaring.Bitmap) uint64 {
+	if g.alone() {
+		return g.edges[unit].within[2].AndCardinality(docs)
+	}
+	var all *roaring.Bitmap
+	for _, e := range g.edges {
+		if e.from <= unit && unit < e.to {
+			all = either(all, e.within[2])
+		}
+	}
+	return all.AndCardinality(docs)
 }
 
 // known returns the phrases, and the words that some of docs have in one way or

@@ -3,24 +3,23 @@ package rank
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
 // A ranking is how well a document answers, for the rules about texts. Less is
-// better in all but words.
+// better in all but units.
 type ranking struct {
-	words     uint16 // units that it has
+	units     unitSet // that it has
 	typos     uint16
 	proximity uint16 // sum over neighbours, see apart
 	inexact   uint16 // units that stand there as a typo, a beginning or a synonym only
 	field     uint32 // sum of the attributes' ranks
-	pos       uint32 // sum of the places in them
-	rest      uint16 // sum of the letters that words there go on for
+	place     uint16 // sum of how far the units are from their places in the query, see placeCost
 	match     matchType
-	more      uint8 // 0: an attribute is the query, its last word gone on or not; 1: none is
-	unranked  bool  // the time was up
+	unranked  bool // the time was up
 }
 
 // A matchType says how much of an attribute the query is.
@@ -38,17 +37,19 @@ func (r *ranking) compare(o *ranking, kind settings.CriterionKind) int {
 	case settings.ProximityRule:
 		return cmp.Compare(r.proximity, o.proximity)
 	case settings.AttributeRule:
-		return cmp.Or(cmp.Compare(r.field, o.field), cmp.Compare(r.pos, o.pos))
+		return cmp.Or(cmp.Compare(r.field, o.field), cmp.Compare(r.place, o.place))
+	case settings.AttributeRankRule:
+		return cmp.Compare(r.field, o.field)
+	case settings.WordPositionRule:
+		return cmp.Compare(r.place, o.place)
 	case settings.ExactnessRule:
-		return cmp.Or(cmp.Compare(r.match, o.match), cmp.Compare(r.inexact, o.inexact), cmp.Compare(r.more, o.more), cmp.Compare(r.rest, o.rest))
+		return cmp.Or(cmp.Compare(r.match, o.match), cmp.Compare(r.inexact, o.inexact))
 	}
 	return 0
 }
 
-const (
-	farApart = 8 // words at least so far apart are not near
-	maxPlace = 1000
-)
+// farApart is the distance from which on words count as not near.
+const farApart = 4
 
 // judge works out the rankings of docs, which all have units.
 func (s *Searcher) judge(units unitSet, docs []uint32, list []Found) error {
@@ -65,8 +66,11 @@ func (s *Searcher) judge(units unitSet, docs []uint32, list []Found) error {
 			return err
 		}
 	}
+	whole, err := s.wholeOf(units)
+	if err != nil {
+		return err
+	}
 	at := make([][]spot, len(asked))
-	complete := len(asked) == s.graph.n
 	for i, d := range docs {
 		if err := s.check(i + 1); err != nil {
 			return err
@@ -75,15 +79,11 @@ func (s *Searcher) judge(units unitSet, docs []uint32, list []Found) error {
 			at[k] = places[u][i]
 		}
 		r := &list[i].ranking
-		s.judgeOne(at, r)
-		if !s.whole.exact.Contains(d) && !s.whole.open.Contains(d) {
-			r.more = 1
-		}
-		switch {
-		case s.whole.exact.Contains(d):
-			r.match = exactMatch
-		case complete && begins(at):
-			r.match = startMatch
+		s.judgeOne(asked, at, r)
+		if whole.units > 0 && s.begins(at[:whole.units]) {
+			if r.match = startMatch; whole.docs.Contains(d) {
+				r.match = exactMatch
+			}
 		}
 	}
 	return nil
@@ -118,6 +118,7 @@ func (s *Searcher) edgeSpots(n int, e *Edge, docs []uint32, places [][][]spot) e
 				x.span = uint8(n + 1)
 			}
 			for u := e.from; u < e.to; u++ {
+				x.step = uint8(u - e.from)
 				places[u][i] = append(places[u][i], x)
 			}
 		}
@@ -125,42 +126,86 @@ func (s *Searcher) edgeSpots(n int, e *Edge, docs []uint32, places [][][]spot) e
 	return nil
 }
 
-// judgeOne works out the rules for one document; at are the places of each unit
-// in it.
-func (s *Searcher) judgeOne(at [][]spot, r *ranking) {
-	for u := range at {
-		field, pos, rest, exact := s.best(at[u])
-		r.rest += uint16(rest)
+// judgeOne works out the rules for one document; at are the places in it of each
+// unit asked for. Of these it leaves the ones with the fewest typos.
+func (s *Searcher) judgeOne(asked []int, at [][]spot, r *ranking) {
+	for k := range at {
+		u := &s.plan.Parsed.Units[asked[k]]
+		at[k] = fewestTypos(at[k])
+		field, place, exact := s.best(at[k], u.First())
 		r.field += field
-		r.pos += pos
+		r.place += uint16(place)
 		if !exact {
 			r.inexact++
 		}
-		if u+1 < len(at) {
-			r.proximity += s.apart(at[u], at[u+1])
+		if k > 0 && neighbours(&s.plan.Parsed.Units[asked[k-1]], u) {
+			r.proximity += s.apart(at[k-1], at[k]) - 1
 		}
 	}
 }
 
-// best returns the rank of the best attribute among the places with the fewest
-// typos, the first place in it, and whether the very word stands anywhere.
-func (s *Searcher) best(at []spot) (field, pos uint32, rest uint8, exact bool) {
-	typos := uint8(math.MaxUint8)
-	field, pos = unknownRank, maxPlace
+// fewestTypos returns the places with the fewest typos, in the same memory.
+func fewestTypos(at []spot) []spot {
+	least, most := uint8(math.MaxUint8), uint8(0)
+	for i := range at {
+		least, most = min(least, at[i].typos), max(most, at[i].typos)
+	}
+	if least >= most {
+		return at
+	}
+	kept := at[:0]
 	for _, x := range at {
-		exact = exact || x.exact
-		if x.typos > typos {
-			continue
-		}
-		if x.typos < typos {
-			typos, field, pos = x.typos, unknownRank, maxPlace
-		}
-		f := s.plan.Fields.rank(x.field)
-		if p := min(uint32(x.pos), maxPlace); f < field || f == field && p < pos {
-			field, pos, rest = f, p, x.rest
+		if x.typos == least {
+			kept = append(kept, x)
 		}
 	}
-	return field, pos, rest, exact
+	return kept
+}
+
+// best returns the rank of the best attribute, what the best place of all costs
+// for a unit whose place in the query is typed, and whether the very word stands
+// anywhere.
+func (s *Searcher) best(at []spot, typed int) (field uint32, place int, exact bool) {
+	field, place = unknownRank, mostPlace
+	for i := range at {
+		x := &at[i]
+		exact = exact || x.exact
+		field = min(field, s.plan.Fields.rank(x.field))
+		if place > 0 {
+			place = min(place, placeCost(int(x.pos), typed-int(x.step), int(x.step)))
+		}
+	}
+	return field, place, exact
+}
+
+// mostPlace is the highest cost of a place.
+const mostPlace = 10
+
+// placeCost is what it costs that a word stands at a place of an attribute while
+// it is typed at another; step is how many words after the one of that place
+// it is. The steps and those of bucketOf are Meilisearch's: scores are to mean the
+// same.
+func placeCost(pos, typed, step int) int {
+	d := bucketOf(pos-1) - (typed - 1)
+	d = max(d, -d) + step
+	for cost, most := range [mostPlace]int{0, 1, 4, 7, 11, 16, 24, 64, 256, 1024} {
+		if d <= most {
+			return cost
+		}
+	}
+	return mostPlace
+}
+
+// bucketOf makes places far from the beginning coarse: counted from 0, those up
+// to 23 are 24, and those behind the next power of two.
+func bucketOf(pos int) int {
+	switch {
+	case pos < 16:
+		return pos
+	case pos < 24:
+		return 24
+	}
+	return 1 << bits.Len(uint(pos-1))
 }
 
 // manySpots is how many places of two words, each with each, are looked at one by
@@ -210,38 +255,31 @@ func (s *Searcher) between(x, y *spot) uint16 {
 	switch {
 	case d > 0:
 		d = max(d-int(x.length)+1, 1)
-	case d < 0:
-		d = max(-d-int(y.length)+1, 1) + 1
-	case x.span > 0 && x.span == y.span:
-		d = 1
+	case d < 0 && x.length == 1 && y.length == 1:
+		d = 1 - d
+	case d == 0 && x.span > 0 && x.span == y.span:
+		d = 2 // in one word, or in what stands for both
 	default:
 		d = farApart
 	}
 	return uint16(min(d, farApart))
 }
 
-// begins reports whether a field begins with the units, word for word.
-func begins(at [][]spot) bool {
-	for _, first := range at[0] {
-		if first.pos != 1 || !first.exact {
-			continue
-		}
-		next, all := 1+int(first.length), true
-		for _, spots := range at[1:] {
-			all = false
-			for _, x := range spots {
-				if x.exact && x.field == first.field && int(x.pos) == next {
-					next, all = next+int(x.length), true
-					break
-				}
-			}
-			if !all {
-				break
-			}
-		}
-		if all {
-			return true
+// begins reports whether all units stand as they are, each at its place in the
+// query, and some field has them all.
+func (s *Searcher) begins(at [][]spot) bool {
+	for k := range at {
+		typed := bucketOf(s.plan.Parsed.Units[k].First() - 1)
+		if !slices.ContainsFunc(at[k], func(x spot) bool { return x.exact && bucketOf(int(x.pos)-1) == typed }) {
+			return false
 		}
 	}
-	return false
+	return slices.ContainsFunc(at[0], func(x spot) bool {
+		for _, spots := range at[1:] {
+			if !slices.ContainsFunc(spots, func(y spot) bool { return y.exact && y.field == x.field }) {
+				return false
+			}
+		}
+		return x.exact
+	})
 }

@@ -18,7 +18,7 @@ func TestApart(t *testing.T) {
 	}
 	for range 300 {
 		a, b := places(1+rng.IntN(30)), places(1+rng.IntN(30))
-		want := 8
+		want := farApart
 		for _, x := range a {
 			for _, y := range b {
 				switch d := y[1] - x[1]; {

@@ -22,6 +22,7 @@ type Plan struct {
 	Settings    *settings.Settings
 	Locales     []string
 	Need        int     // hits that are to be ranked
+	Exact       bool    // all hits are counted, and not only as far as they are ranked
 	Threshold   float64 // of the score; 0: none
 	Details     bool    // say how each rule judged
 	Unlike      string  // the id of a document that is no hit; "": none
@@ -61,9 +62,22 @@ func (p *TypoPolicy) Allowed(term string) int {
 	return 2
 }
 
+// AllowedInValue is how many typos the beginning of a value may have. As in
+// Meilisearch its bytes count.
+func (p *TypoPolicy) AllowedInValue(begin string) int {
+	switch n := len(begin); {
+	case !p.enabled, n < p.one, p.never[begin]:
+		return 0
+	case n < p.two:
+		return 1
+	}
+	return 2
+}
+
 // Fields says in which fields words count, by the fields' numbers.
 type Fields struct {
 	Ranks []uint16 // for the rule attribute, best first
+	Worst int      // the lowest rank that the settings give
 	In    []bool   // words count; nil: in all
 	Typos []bool   // words with typos count, too; nil: in all
 	// alphabets are those that words are looked for in; nil: in the common one.

@@ -8,11 +8,14 @@ import (
 
 // Results takes documents in their order, as many as are asked for.
 type Results struct {
-	need      int
+	need int
+	// exact: what they all are is worked out to the end, and not only as far as
+	// hits are asked for.
+	exact     bool
 	threshold float64 // of the score; 0: none
 	// falling: no document scores higher than one before it.
 	falling  bool
-	below    bool // one was below the threshold
+	below    *roaring.Bitmap // those below the threshold
 	distinct *DistinctSeen
 	List     []Found
 	Docs     *roaring.Bitmap // all that were taken, beyond need too
@@ -21,18 +24,25 @@ type Results struct {
 
 // full reports whether no more documents are of use.
 func (r *Results) full() bool {
-	if r.err != nil || r.below && r.falling {
+	if r.err != nil || r.falling && !r.below.IsEmpty() {
 		return true
 	}
-	return r.threshold == 0 && len(r.List) >= r.need
+	return !r.goesOn() && len(r.List) >= r.need
 }
+
+// goesOn reports whether all documents are to be taken, since they are counted.
+func (r *Results) goesOn() bool { return r.exact && r.threshold > 0 }
+
+// wantsEqual reports whether the documents equal to the last hit are of use, too:
+// of these none stands for a distinct value that another one has.
+func (r *Results) wantsEqual() bool { return r.err == nil && r.distinct != nil && !r.exact }
 
 // missing is how many documents are still of use.
 func (r *Results) missing() int {
-	if r.threshold > 0 {
+	if r.goesOn() {
 		return int(^uint(0) >> 2) // all of them: they are counted
 	}
-	return r.need - len(r.List)
+	return max(r.need-len(r.List), 0)
 }
 
 // add takes the next document.
@@ -41,7 +51,7 @@ func (r *Results) add(s *Searcher, f *Found) {
 		f.Score = s.score(&f.ranking)
 	}
 	if f.Score < r.threshold {
-		r.below = true
+		r.below.Add(f.Doc)
 		return
 	}
 	if r.distinct != nil {
@@ -58,17 +68,26 @@ func (r *Results) add(s *Searcher, f *Found) {
 }
 
 // All returns every document that the search gives, whatever is shown of it:
-// those of matched that distinct and threshold leave.
+// those of matched that distinct and threshold leave, as far as it was looked at.
+// Behind that all count that share no value with a document before, unless it is
+// to be exact.
 func (r *Results) All(v *folder.View, matched *roaring.Bitmap) (*roaring.Bitmap, error) {
 	switch {
-	case r.threshold > 0:
+	case r.threshold > 0 && (r.exact || len(r.List) < r.need):
 		return r.Docs, nil
-	case r.distinct == nil:
+	case r.threshold > 0:
+		matched = roaring.AndNot(matched, r.below)
+	}
+	if r.distinct == nil {
 		return matched, nil
+	}
+	fresh := r.distinct.Fresh
+	if r.exact {
+		fresh = r.distinct.Take
 	}
 	for it := roaring.AndNot(matched, r.Docs).Iterator(); it.HasNext(); {
 		d := it.Next()
-		fresh, err := r.distinct.Take(v, d)
+		fresh, err := fresh(v, d)
 		if err != nil {
 			return nil, err
 		}
@@ -85,9 +104,18 @@ type DistinctSeen struct {
 	Values    map[string]struct{}
 }
 
-// Take reports whether no document before had a value of doc, and notes them. A
-// document without values is always taken.
+// Fresh reports whether no document that was taken had a value of doc. One without
+// values always is.
+func (d *DistinctSeen) Fresh(v *folder.View, doc uint32) (bool, error) {
+	return d.look(v, doc, false)
+}
+
+// Take is Fresh, and notes the values of a document that is.
 func (d *DistinctSeen) Take(v *folder.View, doc uint32) (bool, error) {
+	return d.look(v, doc, true)
+}
+
+func (d *DistinctSeen) look(v *folder.View, doc uint32, note bool) (bool, error) {
 	seg := v.SegmentOf(doc)
 	c, err := v.TextColumn(seg, folder.FieldText+d.Attribute)
 	if err != nil {
@@ -98,6 +126,9 @@ func (d *DistinctSeen) Take(v *folder.View, doc uint32) (bool, error) {
 		if _, seen := d.Values[c.Keys[n]]; seen {
 			return false, nil
 		}
+	}
+	if !note {
+		return true, nil
 	}
 	for _, n := range values {
 		d.Values[c.Keys[n]] = struct{}{}

@@ -16,34 +16,85 @@ import (
 // least 1.
 type step struct{ have, of float64 }
 
-// steps returns how far each kind of rule about texts got.
+// steps returns how far each kind of rule about texts got. They are those of
+// Meilisearch, so that a threshold, a ratio or a weight means the same here.
 func (s *Searcher) steps(r *ranking, kind settings.CriterionKind) []step {
-	n := len(s.plan.Parsed.Units)
-	units := float64(n)
+	n := r.units.count()
 	switch kind {
 	case settings.WordsRule:
-		return []step{{float64(r.words), units}}
+		most := s.countWords()
+		return []step{{float64(most - (len(s.plan.Parsed.Units) - n)), float64(most)}}
 	case settings.TypoRule:
-		return []step{{float64(s.mostTypos + 1 - min(int(r.typos), s.mostTypos)), float64(s.mostTypos + 1)}}
+		most := s.typosOf(r)
+		return []step{{float64(most + 1 - int(r.typos)), float64(most + 1)}}
 	case settings.ProximityRule:
-		most := (farApart - 1) * (n - 1)
-		return []step{{float64(most + 1 - min(max(int(r.proximity)-(n-1), 0), most)), float64(most + 1)}}
+		most := (farApart - 1) * s.pairsOf(r.units)
+		return []step{{float64(most + 1 - min(int(r.proximity), most)), float64(most + 1)}}
 	case settings.AttributeRule:
-		return []step{
-			{1 + 1000/(1+float64(r.field)/units), 1001},
-			{1 + 1000/(1+max(float64(r.pos)/units-1, 0)), 1001},
-		}
+		return append(s.steps(r, settings.AttributeRankRule), s.steps(r, settings.WordPositionRule)...)
+	case settings.AttributeRankRule:
+		most := s.plan.Fields.Worst * n
+		return []step{{float64(most + 1 - min(int(r.field), most)), float64(most + 1)}}
+	case settings.WordPositionRule:
+		most := mostPlace * n
+		return []step{{float64(most + 1 - min(int(r.place), most)), float64(most + 1)}}
 	case settings.ExactnessRule:
-		exact := n - min(int(r.inexact), n)
-		near := (1-int(r.more))*(mostRest+1) + mostRest - min(int(r.rest), mostRest)
-		const nearest = 2 * (mostRest + 1)
-		return []step{{float64((int(noExactMatch-r.match)*(n+1)+exact)*nearest + near + 1), float64((int(noExactMatch) + 1) * (n + 1) * nearest)}}
+		return []step{
+			{float64(1 + noExactMatch - r.match), float64(1 + noExactMatch)},
+			{float64(n + 1 - min(int(r.inexact), n)), float64(n + 1)},
+		}
 	}
 	return nil
 }
 
-// mostRest is how many letters that words go on for count in a score.
-const mostRest = 20
+// countWords is how many words of the query may be found: of phrases each one
+// counts, for a unit that is missing costs one.
+func (s *Searcher) countWords() int {
+	n := 0
+	for i := range s.plan.Parsed.Units {
+		if u := &s.plan.Parsed.Units[i]; u.Phrase {
+			for k := range u.Words {
+				if !u.Words[k].Stop {
+					n++
+				}
+			}
+		} else {
+			n++
+		}
+	}
+	return n
+}
+
+// typosOf is the most typos that what a ranking has may have.
+func (s *Searcher) typosOf(r *ranking) int {
+	most := 0
+	for i, n := range s.mostTypos {
+		if r.units.has(i) {
+			most += n
+		}
+	}
+	return max(most, int(r.typos))
+}
+
+// pairsOf is how many units stand side by side in the query.
+func (s *Searcher) pairsOf(units unitSet) int {
+	n, last := 0, -1
+	for i := range s.plan.Parsed.Units {
+		if !units.has(i) {
+			continue
+		}
+		if last >= 0 && neighbours(&s.plan.Parsed.Units[last], &s.plan.Parsed.Units[i]) {
+			n++
+		}
+		last = i
+	}
+	return n
+}
+
+// within makes one step of two, of which next divides what s left undecided.
+func (s step) within(next step) step {
+	return step{(s.have-1)*next.of + next.have, s.of * next.of}
+}
 
 // score is a ranking as a number from 0 to 1: each rule divides what the ones
 // before left undecided.
@@ -59,14 +110,13 @@ func (s *Searcher) scoreBy(r *ranking, rules []settings.Criterion) float64 {
 	if r.unranked {
 		return 0
 	}
-	score, left := 0.0, 1.0
+	score := step{1, 1}
 	for i := range rules {
 		for _, st := range s.steps(r, rules[i].Kind) {
-			left /= st.of
-			score += (st.have - 1) * left
+			score = score.within(st)
 		}
 	}
-	return min(score+left, 1)
+	return score.have / score.of
 }
 
 // Extras are what is told of hits besides their documents, by their place in
@@ -132,13 +182,13 @@ func (x *Extras) Distance(i int) *int64 {
 // A ruleDetail is what a rule says of a hit, for people.
 type ruleDetail struct {
 	Order         int      `json:"order"`
+	MatchType     string   `json:"matchType,omitempty"`
 	MatchingWords *int     `json:"matchingWords,omitempty"`
 	MaxWords      *int     `json:"maxMatchingWords,omitempty"`
 	TypoCount     *int     `json:"typoCount,omitempty"`
 	MaxTypos      *int     `json:"maxTypoCount,omitempty"`
 	AttributeRank *float64 `json:"attributeRankingOrderScore,omitempty"`
 	WordDistance  *float64 `json:"queryWordDistanceScore,omitempty"`
-	MatchType     string   `json:"matchType,omitempty"`
 	Value         any      `json:"value,omitempty"`
 	Distance      *int64   `json:"distance,omitempty"`
 	Score         *float64 `json:"score,omitempty"`
@@ -155,7 +205,7 @@ func (s *Searcher) Details(h *Found, i int, x *Extras) json.RawMessage {
 		out = append(append(highlight.AppendString(out, name), ':'), encodeDetail(d)...)
 	}
 	if h.ranking.unranked {
-		put("skipped", ruleDetail{Score: new(0.0)})
+		put("skipped", ruleDetail{})
 		return append(out, '}')
 	}
 	for n := range s.rules {
@@ -172,6 +222,8 @@ func (s *Searcher) Details(h *Found, i int, x *Extras) json.RawMessage {
 				d.Distance = new(int64(math.Round(key.Number)))
 			case key.Kind == 0:
 				d.Value = key.Number
+			default:
+				d.Value = json.RawMessage("null")
 			}
 		}
 		put(r.Name, d)
@@ -181,20 +233,27 @@ func (s *Searcher) Details(h *Found, i int, x *Extras) json.RawMessage {
 
 // detail fills in what a rule about texts says.
 func (s *Searcher) detail(d *ruleDetail, r *ranking, kind settings.CriterionKind) {
-	n := len(s.plan.Parsed.Units)
 	steps := s.steps(r, kind)
 	share := func(st step) *float64 { return new(st.have / st.of) }
-	d.Score = share(steps[0])
+	all := steps[0]
+	for _, st := range steps[1:] {
+		all = all.within(st)
+	}
+	d.Score = share(all)
 	switch kind {
 	case settings.WordsRule:
-		d.MatchingWords, d.MaxWords = new(int(r.words)), new(n)
+		d.MatchingWords, d.MaxWords = new(int(steps[0].have)), new(int(steps[0].of))
 	case settings.TypoRule:
-		d.TypoCount, d.MaxTypos = new(int(r.typos)), new(s.mostTypos)
+		d.TypoCount, d.MaxTypos = new(int(r.typos)), new(int(steps[0].of)-1)
 	case settings.AttributeRule:
 		d.AttributeRank, d.WordDistance = share(steps[0]), share(steps[1])
 	case settings.ExactnessRule:
 		d.MatchType = [...]string{"exactMatch", "matchesStart", "noExactMatch"}[r.match]
-		d.MatchingWords, d.MaxWords = new(n-min(int(r.inexact), n)), new(n)
+		if r.match != noExactMatch {
+			d.Score = share(steps[0])
+			break
+		}
+		d.MatchingWords, d.MaxWords = new(int(steps[1].have)-1), new(int(steps[1].of)-1)
 	}
 }
 

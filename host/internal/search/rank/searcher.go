@@ -45,17 +45,17 @@ type Searcher struct {
 	graph    *graph
 	relaxed  []unitSet         // what a hit may be asked to have, most first
 	having   []*roaring.Bitmap // who has it, and none of those before
-	whole    whole
+	wholes   map[unitSet]whole // see wholeOf
 
 	rules     []settings.Criterion
-	mostTypos int // that the query may have in all
+	mostTypos []int // that each unit may have
 	Results   Results
 }
 
 // New returns a Searcher for a plan on a view. cut ends, with ErrCutoff as its
 // cause, when ranking should.
 func New(ctx, cut context.Context, fuzzy text.Speller, p *Plan, v *folder.View) *Searcher {
-	return &Searcher{Ctx: ctx, cut: cut, Fuzzy: fuzzy, plan: p, View: v, whole: whole{roaring.New(), roaring.New()}}
+	return &Searcher{Ctx: ctx, cut: cut, Fuzzy: fuzzy, plan: p, View: v}
 }
 
 // check returns the context's error now and then; n counts the caller's steps.
@@ -100,7 +100,23 @@ func (s *Searcher) Match() error {
 	if s.graph, err = s.newGraph(p.Units); err != nil {
 		return err
 	}
-	s.relaxed = s.graph.relaxations(s.Universe, p.Units, s.plan.Strategy)
+	all := allUnits(s.graph.n)
+	matched := s.relax(all)
+	if matched.IsEmpty() && s.plan.Strategy != settings.All {
+		// Who asks for words that no document has besides others is better served by
+		// the others than by nothing.
+		if known := s.graph.known(s.Universe, p.Units); known != all && known != 0 {
+			matched = s.relax(known)
+		}
+	}
+	s.Matched = matched
+	return nil
+}
+
+// relax says who has the units, or some of them, and returns all that do.
+func (s *Searcher) relax(all unitSet) *roaring.Bitmap {
+	s.relaxed = s.graph.relaxations(all, s.View.Live, s.plan.Parsed.Units, s.plan.Strategy)
+	s.having = s.having[:0]
 	matched := roaring.New()
 	for _, units := range s.relaxed {
 		docs := s.graph.having(s.Universe, units)
@@ -108,8 +124,7 @@ func (s *Searcher) Match() error {
 		s.having = append(s.having, docs)
 		matched.Or(docs)
 	}
-	s.Matched = matched
-	return nil
+	return matched
 }
 
 // Order ranks what matches, as far as it is asked for. With errCutoff the rest
@@ -120,16 +135,15 @@ func (s *Searcher) Order() error {
 	b := bucket{docs: s.Matched}
 	if s.graph != nil {
 		b.units = s.relaxed[0]
-		for _, u := range p.Parsed.Units {
+		s.mostTypos = make([]int, len(p.Parsed.Units))
+		for i, u := range p.Parsed.Units {
 			if !u.Phrase {
-				s.mostTypos += p.Typo.Allowed(u.Words[0].Term)
+				// A word may be written as two, if nothing else, which counts as one.
+				s.mostTypos[i] = max(p.Typo.Allowed(u.Words[0].Term), 1)
 			}
 		}
 	}
-	err := s.findWhole()
-	if err == nil {
-		err = s.rank(b, s.rules)
-	}
+	err := s.rank(b, s.rules)
 	if errors.Is(err, ErrCutoff) {
 		for it := roaring.AndNot(s.Matched, s.Results.Docs).Iterator(); it.HasNext() && !s.Results.full(); {
 			s.Results.add(s, &Found{Doc: it.Next(), ranking: ranking{unranked: true}})
@@ -142,7 +156,7 @@ func (s *Searcher) Order() error {
 func (s *Searcher) startResults() {
 	p := s.plan
 	s.rules = p.rules()
-	s.Results = Results{need: p.Need, threshold: p.Threshold, falling: falling(s.rules), Docs: roaring.New()}
+	s.Results = Results{need: p.Need, exact: p.Exact, threshold: p.Threshold, falling: falling(s.rules), below: roaring.New(), Docs: roaring.New()}
 	if p.Distinct != "" {
 		s.Results.distinct = &DistinctSeen{p.Distinct, map[string]struct{}{}}
 	}

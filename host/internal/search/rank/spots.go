@@ -14,10 +14,9 @@ type spot struct {
 	typos  uint8
 	length uint8 // words that it takes
 	exact  bool
-	rest   uint8 // see derived
 	// span is the number of the edge, counted from 1, where it stands for
-	// several units at once; else 0.
-	span uint8
+	// several units at once; else 0. step is which of them, counted from 0.
+	span, step uint8
 }
 
 // spots adds to out[i] where docs[i] has one of the words that terms gives for
@@ -55,7 +54,7 @@ func (s *Searcher) readSpots(seg *folder.Segment, dict folder.Dictionary, t Deri
 	fields := &s.plan.Fields
 	return seg.EachPlace(dict, t.Term, part, docs, func(i int, field, pos uint16) {
 		if fields.counts(field, t.typos, t.In) {
-			out[i] = append(out[i], spot{field: field, pos: pos, typos: t.typos, length: 1, exact: t.Exact, rest: t.rest})
+			out[i] = append(out[i], spot{field: field, pos: pos, typos: t.typos, length: 1, exact: t.Exact})
 		}
 	})
 }

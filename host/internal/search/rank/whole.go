@@ -1,38 +1,53 @@
 package rank
 
 import (
-	"strings"
-
 	"github.com/RoaringBitmap/roaring/v2"
+
 	"github.com/parley-search/parley/host/internal/search/folder"
 	"github.com/parley-search/parley/host/internal/search/text"
 )
 
-// A whole says which documents have an attribute that is the query and no more.
+// A whole says which documents have an attribute that is the units asked for and
+// no more.
 type whole struct {
-	exact *roaring.Bitmap // word for word
-	// open are those where the query's last word goes on to its end: a title
-	// "star wars" for "star wa".
-	open *roaring.Bitmap
+	units int // so many units from the first on are looked for, 0 for none
+	docs  *roaring.Bitmap
 }
 
-// findWhole finds the documents of which an attribute is the query.
-func (s *Searcher) findWhole() error {
-	for _, f := range s.plan.Parsed.Whole {
-		if err := s.findWholeForm(f.Term, f.In); err != nil {
-			return err
+// wholeOf returns the documents of which an attribute is the units. Units at the
+// end whose very word the index does not have are not looked for.
+func (s *Searcher) wholeOf(units unitSet) (whole, error) {
+	if w, ok := s.wholes[units]; ok {
+		return w, nil
+	}
+	n := 0
+	for n < s.graph.n && units.has(n) && s.graph.edges[n].known {
+		n++
+	}
+	for i := n; i < s.graph.n; i++ {
+		if units.has(i) && s.graph.edges[i].known {
+			n = 0 // there is a hole before it
 		}
 	}
-	return nil
+	w := whole{n, roaring.New()}
+	if n > 0 {
+		for _, f := range text.WholeOf(s.plan.Parsed.Words[:s.plan.Parsed.Units[n-1].End]) {
+			if err := s.findWhole(f.Term, f.In, w.docs); err != nil {
+				return w, err
+			}
+		}
+	}
+	if s.wholes == nil {
+		s.wholes = map[unitSet]whole{}
+	}
+	s.wholes[units] = w
+	return w, nil
 }
 
-// findWholeForm is findWhole for the query as some alphabets write it.
-func (s *Searcher) findWholeForm(text string, in text.AlphabetSet) error {
+// findWhole adds to docs the documents of which an attribute is a text, as some
+// alphabets write it.
+func (s *Searcher) findWhole(text string, in text.AlphabetSet, docs *roaring.Bitmap) error {
 	low := []byte(text + "\x00")
-	var accept folder.Automaton
-	if s.plan.Parsed.Open {
-		low, accept = []byte(text), openWhole{text}
-	}
 	steps := 0
 	for i := range s.View.Segs {
 		seg := &s.View.Segs[i]
@@ -40,7 +55,7 @@ func (s *Searcher) findWholeForm(text string, in text.AlphabetSet) error {
 		if err != nil {
 			return err
 		}
-		for it := dict.AutomatonIterator(accept, low, folder.NextKey(low)); ; steps++ {
+		for it := dict.AutomatonIterator(nil, low, folder.NextKey(low)); ; steps++ {
 			entry, err := it.Next()
 			if err != nil {
 				return err
@@ -54,46 +69,12 @@ func (s *Searcher) findWholeForm(text string, in text.AlphabetSet) error {
 			if !s.plan.Fields.counts(folder.WholeField(entry.Term), 0, in) {
 				continue
 			}
-			docs, err := seg.Postings(dict, []byte(entry.Term))
+			found, err := seg.Postings(dict, []byte(entry.Term))
 			if err != nil {
 				return err
 			}
-			found := s.whole.open
-			if strings.HasPrefix(entry.Term[len(text):], "\x00") {
-				found = s.whole.exact
-			}
-			seg.AddTo(found, docs)
+			seg.AddTo(docs, found)
 		}
 	}
 	return nil
-}
-
-// openWhole accepts the terms of folder.FieldWhole whose text begins with its own and
-// has no word behind it. Its states count the bytes of the text that were read.
-type openWhole struct{ text string }
-
-const (
-	refused  = -1
-	behindIt = 1 << 30 // the text has ended; what follows is the field's number
-)
-
-func (o openWhole) Start() int                 { return 0 }
-func (o openWhole) IsMatch(s int) bool         { return s == behindIt }
-func (o openWhole) CanMatch(s int) bool        { return s != refused }
-func (o openWhole) WillAlwaysMatch(s int) bool { return s == behindIt }
-func (o openWhole) Accept(s int, b byte) int {
-	switch {
-	case s == behindIt:
-		return behindIt
-	case s < len(o.text):
-		if s == refused || o.text[s] != b {
-			return refused
-		}
-		return s + 1
-	case b == ' ':
-		return refused
-	case b == 0:
-		return behindIt
-	}
-	return s
 }

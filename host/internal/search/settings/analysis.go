@@ -56,19 +56,7 @@ func (s *Settings) Places() bool { return s.Filterable(attribute.Geo) || s.sorta
 
 // Analyzer splits texts as s says.
 func (s *Settings) Analyzer() *text.Analyzer {
-	return text.NewAnalyzer(s.SeparatorTokens, s.NonSeparatorTokens, s.Dictionary, s.Localization())
-}
-
-// StopTerms are the stop words as words have them.
-func (s *Settings) StopTerms() map[string]bool {
-	out := make(map[string]bool, len(s.StopWords))
-	an := s.Analyzer()
-	for _, w := range s.StopWords {
-		if ws := an.Split(w); len(ws) == 1 {
-			out[ws[0].Term] = true
-		}
-	}
-	return out
+	return text.NewAnalyzer(s.SeparatorTokens, s.NonSeparatorTokens, s.Dictionary, s.StopWords, s.Localization())
 }
 
 // LongestSynonym is how many words of a query a synonym may stand for.

@@ -27,7 +27,9 @@ const (
 	WordsRule CriterionKind = iota
 	TypoRule
 	ProximityRule
-	AttributeRule
+	AttributeRule // AttributeRankRule, then WordPositionRule
+	AttributeRankRule
+	WordPositionRule
 	ExactnessRule
 	FieldRule // the documents' own value
 	GeoRule   // the distance from lat, lng
@@ -39,8 +41,14 @@ func (r *Criterion) OfTexts() bool { return r.Kind < FieldRule }
 // Rules returns the rules of a search that is sorted by criteria. Without words
 // those about texts have nothing to say.
 func (s *Settings) Rules(criteria []Criterion, texts bool, strategy Strategy) []Criterion {
-	kinds := map[string]CriterionKind{RuleWords: WordsRule, RuleTypo: TypoRule, RuleProximity: ProximityRule, RuleAttribute: AttributeRule, RuleExactness: ExactnessRule}
+	kinds := map[string]CriterionKind{
+		RuleWords: WordsRule, RuleTypo: TypoRule, RuleProximity: ProximityRule, RuleExactness: ExactnessRule,
+		RuleAttribute: AttributeRule, RuleAttributeRank: AttributeRankRule, RuleWordPosition: WordPositionRule,
+	}
 	var out []Criterion
+	has := func(kinds ...CriterionKind) bool {
+		return slices.ContainsFunc(out, func(c Criterion) bool { return slices.Contains(kinds, c.Kind) })
+	}
 	// A hit that lacks words is never judged by how well it has them: where a
 	// rule about texts comes before the rule words, words goes first.
 	words := !texts || strategy == All
@@ -52,13 +60,23 @@ func (s *Settings) Rules(criteria []Criterion, texts bool, strategy Strategy) []
 		case r.Rule == "":
 			out = append(out, Criterion{Kind: FieldRule, Name: r.String(), Field: r.Attribute, Descending: r.Descending})
 		case ofTexts && texts:
-			if kind == WordsRule && words && strategy != All {
-				continue // it stands before already
+			if kind == WordsRule && words {
+				continue // it stands before already, or no word may be missing
 			}
 			if !words && kind != WordsRule {
 				out = append(out, Criterion{Kind: WordsRule, Name: RuleWords})
 			}
 			words = true
+			switch kind {
+			case AttributeRule:
+				if has(AttributeRankRule, WordPositionRule) {
+					continue
+				}
+			case AttributeRankRule, WordPositionRule:
+				if has(AttributeRule) {
+					continue // it says so already
+				}
+			}
 			out = append(out, Criterion{Kind: kind, Name: r.Rule})
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 )
 
-// A RankingRule is one rule of the order of hits: one of the six, or a
+// A RankingRule is one rule of the order of hits: one of those with a name, or a
 // document's own attribute.
 type RankingRule struct {
 	Rule       string // one of the constants below; "" for an attribute
@@ -27,13 +27,19 @@ const (
 	RuleExactness = "exactness"
 )
 
+// The halves of the rule attribute, for those who want something between them.
+const (
+	RuleAttributeRank = "attributeRank"
+	RuleWordPosition  = "wordPosition"
+)
+
 func ruleNames() []string {
-	return []string{RuleWords, RuleTypo, RuleProximity, RuleAttribute, RuleSort, RuleExactness}
+	return []string{RuleWords, RuleTypo, RuleProximity, RuleAttribute, RuleSort, RuleExactness, RuleAttributeRank, RuleWordPosition}
 }
 
 func defaultRankingRules() []RankingRule {
 	var rules []RankingRule
-	for _, n := range ruleNames() {
+	for _, n := range ruleNames()[:6] {
 		rules = append(rules, RankingRule{Rule: n})
 	}
 	return rules

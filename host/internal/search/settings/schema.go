@@ -14,7 +14,7 @@ import (
 func SchemaOf(s *Settings) *folder.Schema {
 	sc := &folder.Schema{
 		Analyzer: text.AnalyzerVersion, Layout: folder.LayoutVersion, Columns: columnsOf(s),
-		Separators: s.SeparatorTokens, NonSeparators: s.NonSeparatorTokens, Dictionary: s.Dictionary, Localized: s.Localization(),
+		Separators: s.SeparatorTokens, NonSeparators: s.NonSeparatorTokens, Dictionary: s.Dictionary, Localized: s.Localization(), StopWords: s.StopWords,
 	}
 	if !slices.Contains(s.SearchableAttributes, "*") {
 		sc.Searchable = append([]string{}, s.SearchableAttributes...)

@@ -10,8 +10,7 @@ import (
 type Query struct {
 	Units    []Unit
 	Excluded [][]Word // words and phrases that a hit must not have
-	Whole    []Form   // all of it as [Analyzer.Whole] gives it; nil where it is not plain words
-	Open     bool     // its last word may go on
+	Words    []Word   // all that are not excluded, stop words too; Pos counts in all of the query
 }
 
 // A Unit is what a hit should have: a word or a phrase.
@@ -19,7 +18,21 @@ type Unit struct {
 	Words  []Word
 	Phrase bool // in quotes: exactly these, side by side
 	Prefix bool // the last word typed: it may go on
+	End    int  // of the query's Words, how many there are up to its last one
 }
+
+// First is the place in the query of the unit's first word that is looked for.
+func (u *Unit) First() int {
+	for i := range u.Words {
+		if !u.Words[i].Stop {
+			return u.Words[i].Pos
+		}
+	}
+	return u.Words[0].Pos
+}
+
+// Last is the place in the query of the unit's last word.
+func (u *Unit) Last() int { return u.Words[len(u.Words)-1].Pos }
 
 // MaxUnits bounds the words and phrases of a query; the rest is not looked at.
 const MaxUnits = 10
@@ -27,8 +40,7 @@ const MaxUnits = 10
 // A QueryParser reads queries of one index.
 type QueryParser struct {
 	Analyzer *Analyzer
-	Stop     map[string]bool // folded words that are not looked for
-	Prefix   bool            // the last word may go on
+	Prefix   bool // the last word may go on
 }
 
 // MaxQueryText bounds the bytes of a query; the rest is neither looked at nor
@@ -38,7 +50,7 @@ const MaxQueryText = 8 << 10
 // Parse reads a query: words, "phrases" and -excluded ones.
 func (qp *QueryParser) Parse(q string) Query {
 	var p Query
-	plain := true
+	pos := 0 // the last that was given
 	for rest := q; rest != ""; {
 		if rawjson.IsSpace(rest[0]) {
 			rest = rest[1:]
@@ -60,38 +72,58 @@ func (qp *QueryParser) Parse(q string) Query {
 			text, rest = cutAt(rest, plainEnd(rest))
 		}
 		ws := qp.Analyzer.Split(text)
+		if len(ws) == 0 {
+			continue
+		}
+		for i := range ws {
+			ws[i].Pos += pos
+		}
+		pos = ws[len(ws)-1].Pos
 		switch {
-		case len(ws) == 0:
 		case negative:
-			plain = false
 			p.Excluded = append(p.Excluded, ws)
 		case quoted:
-			plain = false
-			p.Units = append(p.Units, Unit{Words: ws, Phrase: true})
+			p.addPhrases(ws)
 		default:
-			// Only the last word of all, with nothing behind it.
-			p.Open = qp.Prefix && rest == "" && ws[len(ws)-1].End == len(text)
-			p.Units = qp.appendWords(p.Units, ws, p.Open)
+			// Only the last word of all, with nothing behind it, may go on.
+			p.addWords(ws, rest == "" && ws[len(ws)-1].End == len(text), qp.Prefix)
 		}
 	}
 	p.Units = p.Units[:min(len(p.Units), MaxUnits)]
 	p.Excluded = p.Excluded[:min(len(p.Excluded), MaxUnits)]
-	if plain {
-		p.Whole = qp.Analyzer.Whole(q)
-	}
 	return p
 }
 
-// appendWords appends a unit for each word. A stop word is one only where it is
-// the last and open: it may be the beginning of another.
-func (qp *QueryParser) appendWords(units []Unit, ws []Word, open bool) []Unit {
+// addWords adds a unit for each word. A stop word is one only where it is the
+// last and open: it may be the beginning of another.
+func (p *Query) addWords(ws []Word, open, prefix bool) {
 	for i := range ws {
-		prefix := open && i == len(ws)-1
-		if prefix || !qp.Stop[ws[i].Term] {
-			units = append(units, Unit{Words: ws[i : i+1], Prefix: prefix})
+		last := open && i == len(ws)-1
+		if last {
+			ws[i].Stop = false
+		}
+		p.Words = append(p.Words, ws[i])
+		if !ws[i].Stop {
+			p.Units = append(p.Units, Unit{Words: ws[i : i+1], Prefix: last && prefix, End: len(p.Words)})
 		}
 	}
-	return units
+}
+
+// addPhrases adds the words of a phrase as a unit, or as several where something
+// parts sentences within.
+func (p *Query) addPhrases(ws []Word) {
+	for len(ws) > 0 {
+		n, looked := 1, !ws[0].Stop
+		for n < len(ws) && ws[n].Pos == ws[n-1].Pos+1 {
+			looked = looked || !ws[n].Stop
+			n++
+		}
+		p.Words = append(p.Words, ws[:n]...)
+		if looked {
+			p.Units = append(p.Units, Unit{Words: ws[:n], Phrase: true, End: len(p.Words)})
+		}
+		ws = ws[n:]
+	}
 }
 
 // plainEnd is where plain words end: at a quote, or a minus behind a space.

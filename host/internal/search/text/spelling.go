@@ -90,24 +90,10 @@ func (m *Matcher) Distance(word string) (typos int, ok bool) {
 	return typos, typos <= m.typos
 }
 
-// Rest is how many letters a word, which is so many typos away, goes on for
-// behind what was typed; 0 where all of it is what was meant.
-func (m *Matcher) Rest(word string, typos int) uint8 {
-	if !m.Prefix || word == m.Term {
-		return 0
-	}
-	if m.dfa != nil && typos > 0 {
-		near, d := m.dfa.MatchAndDistance(word)
-		if whole := int(d); near {
-			if !strings.HasPrefix(word, m.first) {
-				whole++
-			}
-			if whole <= typos {
-				return 0
-			}
-		}
-	}
-	return uint8(min(max(utf8.RuneCountInString(word)-m.Length, 1), math.MaxUint8))
+// Begins reports whether a text begins with the matcher's, within the typos; a
+// wrong first letter counts as any other.
+func (m *Matcher) Begins(text string) bool {
+	return strings.HasPrefix(text, m.Term) || m.dfa != nil && m.prefixDistance(text) <= m.typos
 }
 
 // prefixDistance is the smallest distance of any beginning of word.

@@ -21,7 +21,7 @@ import (
 
 // AnalyzerVersion is raised by any change to how text becomes words: folders
 // built by another one are built anew.
-const AnalyzerVersion = 2
+const AnalyzerVersion = 3
 
 // A Word is one word of a text.
 type Word struct {
@@ -29,6 +29,7 @@ type Word struct {
 	Forms      []Form // in others, too; nil: all write it so
 	Start, End int    // bytes in the text
 	Pos        int    // its place, counted from 1; see SentenceGap
+	Stop       bool   // a stop word of the index: it takes a place, and is not looked for
 }
 
 // SentenceGap is the distance put between the words on both sides of a
@@ -45,20 +46,28 @@ type Analyzer struct {
 	separators []string    // part words although they are in words, longest first
 	joiners    []string    // belong to words although they are not, longest first
 	dictionary []string    // are one word each, longest first
+	stop       []string    // words that are not looked for, see stopWord; sorted
 	alphabets  AlphabetSet // besides the common one; 0: none
 }
 
 // NewAnalyzer returns nil where all lists are empty.
-func NewAnalyzer(separators, joiners, dictionary []string, l Localization) *Analyzer {
-	if len(separators)+len(joiners)+len(dictionary)+len(l) == 0 {
+func NewAnalyzer(separators, joiners, dictionary, stop []string, l Localization) *Analyzer {
+	if len(separators)+len(joiners)+len(dictionary)+len(stop)+len(l) == 0 {
 		return nil
+	}
+	if slices.ContainsFunc(stop, func(w string) bool { return stopWord(w) != w }) || !slices.IsSorted(stop) {
+		stop = slices.Clone(stop)
+		for i, w := range stop {
+			stop[i] = stopWord(w)
+		}
+		slices.Sort(stop)
 	}
 	longestFirst := func(list []string) []string {
 		list = slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == "" })
 		slices.SortStableFunc(list, func(a, b string) int { return len(b) - len(a) })
 		return list
 	}
-	return &Analyzer{longestFirst(separators), longestFirst(joiners), longestFirst(dictionary), l.all() &^ (1 << Common)}
+	return &Analyzer{longestFirst(separators), longestFirst(joiners), longestFirst(dictionary), stop, l.all() &^ (1 << Common)}
 }
 
 // SplitWords splits text as an index without settings of its own does.
@@ -80,18 +89,36 @@ func (a *Analyzer) Split(text string) []Word {
 		n = a.wordLen(text[i:])
 		if t := Clip(Fold(text[i:i+n]), MaxWord); t != "" {
 			pos++
-			out = append(out, Word{Term: t, Forms: a.forms(text[i:i+n], t), Start: i, End: i + n, Pos: pos})
+			out = append(out, Word{Term: t, Forms: a.forms(text[i:i+n], t), Start: i, End: i + n, Pos: pos, Stop: a.stops(text[i : i+n])})
 		}
 		i += n
 	}
 	return out
 }
 
+// stops reports whether a word, as it is written, is a stop word.
+func (a *Analyzer) stops(word string) bool {
+	if a == nil || len(a.stop) == 0 {
+		return false
+	}
+	_, found := slices.BinarySearch(a.stop, stopWord(word))
+	return found
+}
+
+// stopWord is what stop words are compared by: as Meilisearch has it, "The" is
+// another word than "the".
+func stopWord(s string) string {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return norm.NFKD.String(s)
+		}
+	}
+	return s
+}
+
 // separator returns the length of what stands before the next word of s, and
-// whether it parts sentences: a mark of punctuation beside a space or the end
-// ("1.2" stays together), or a line break.
+// whether any of it parts sentences, see [Separator].
 func (a *Analyzer) separator(s string) (n int, gap bool) {
-	mark, blank := false, false
 	for n < len(s) {
 		if a != nil {
 			if w := prefixOf(s[n:], a.separators); w > 0 {
@@ -99,24 +126,37 @@ func (a *Analyzer) separator(s string) (n int, gap bool) {
 				continue
 			}
 			if prefixOf(s[n:], a.joiners) > 0 || a.entry(s[n:]) > 0 {
-				return n, mark && blank
+				return n, gap
 			}
 		}
-		r, w := utf8.DecodeRuneInString(s[n:])
+		r, _ := utf8.DecodeRuneInString(s[n:])
 		if inWord(r) {
-			return n, mark && blank
+			return n, gap
 		}
-		switch r {
-		case '\n':
-			mark, blank = true, true
-		case '.', ',', ';', ':', '!', '?', '(', ')', '[', ']', '{', '}', '|', '"', '。', '、', '！', '？':
-			mark = true
-		default:
-			blank = blank || unicode.IsSpace(r)
-		}
-		n += w
+		w, hard := Separator(s[n:])
+		n, gap = n+w, gap || hard
 	}
-	return n, mark
+	return n, gap
+}
+
+// Separator returns the length of the separator that s, which is not empty,
+// begins with, and whether it is hard: it parts sentences, or parts of one, so that
+// the words on both sides are not near. Full stops and commas are so with a
+// space behind them ("1.2" stays together).
+func Separator(s string) (n int, hard bool) {
+	r, n := utf8.DecodeRuneInString(s)
+	switch r {
+	case '.', ',':
+		if strings.HasPrefix(s[n:], " ") {
+			return n + 1, true
+		}
+		return n, false
+	case ' ', '\t', '\n', '(', ')', '"', '\'', '-', ':', '/':
+		return n, false
+	case ';', '¡', '¿', '§', '¶', '…', '‥', '※', '、', '､', '，', '．', '：', '；', '،', '؛', '՝', '՛':
+		return n, true
+	}
+	return n, unicode.Is(unicode.Sentence_Terminal, r)
 }
 
 // wordLen returns the length of the word that s begins with.
@@ -269,14 +309,31 @@ func Clip(s string, n int) string {
 // maxWhole bounds the bytes of a text that is kept whole.
 const maxWhole = 100
 
-// Whole is a text as words with spaces between; none where it is too long.
+// Whole is a text as words with spaces between; none where it is too long. See
+// [WholeOf].
 func (a *Analyzer) Whole(text string) []Form {
 	if len(text) > maxWhole {
 		return nil
 	}
-	ws := a.Split(text)
+	return WholeOf(a.Split(text))
+}
+
+// WholeOf is Whole of a text's words. Of a stop word only its place is kept, and
+// nothing at the end.
+func WholeOf(ws []Word) []Form {
+	for len(ws) > 0 && ws[len(ws)-1].Stop {
+		ws = ws[:len(ws)-1]
+	}
 	if len(ws) == 0 {
 		return nil
+	}
+	if slices.ContainsFunc(ws, func(w Word) bool { return w.Stop }) {
+		ws = slices.Clone(ws)
+		for i := range ws {
+			if ws[i].Stop {
+				ws[i] = Word{}
+			}
+		}
 	}
 	return JoinForms(ws, " ")
 }
