@@ -1,8 +1,10 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,13 +12,14 @@ import (
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search/folder"
 	"github.com/parley-search/parley/host/internal/search/rank"
+	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/text"
 )
 
 // A FacetQuery looks for values of one attribute.
 type FacetQuery struct {
 	Facet string
-	Text  string // what a value, or a word of it, begins with, typos aside; "": all values
+	Text  string // what a value begins with, typos aside; "": all values
 	// Query says which documents count: its Q, Filter, MatchingStrategy,
 	// RankingScoreThreshold, AttributesToSearchOn and Locales.
 	Query Query
@@ -78,6 +81,7 @@ func (s *Service) facetValues(ctx context.Context, rd *reading, q *FacetQuery) (
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, v.Close()) }()
+	rd.plan.Exact = true
 	sr := s.searcher(ctx, cut, rd.plan, v)
 	if err := sr.match(rd); err != nil {
 		return nil, err
@@ -107,42 +111,32 @@ func (s *Service) facetValues(ctx context.Context, rd *reading, q *FacetQuery) (
 		return nil, err
 	}
 	faceting := &rd.plan.Settings.Faceting
-	return firstValues(values, faceting.SortOf(q.Facet), faceting.MaxValuesPerFacet), nil
+	by := faceting.SortOf(q.Facet)
+	if by == settings.FacetCount {
+		// Of as many, the last by its text goes first, as in Meilisearch.
+		slices.SortFunc(values, func(a, b folder.Count) int {
+			return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(b.Shown, a.Shown))
+		})
+		return shownValues(values, faceting.MaxValuesPerFacet), nil
+	}
+	return firstValues(values, by, faceting.MaxValuesPerFacet), nil
 }
 
 // valueMatcher returns what tells whether a value, by its key, is looked for
-// with text: the value begins so, or each word of text begins a word of it, with
-// as many typos as in a search. nil takes all.
+// with text: it begins so, whole as it is, with as many typos as a word of that
+// length may have. nil takes all.
 func (s *searcher) valueMatcher(typed string) (func(key string) bool, error) {
 	if strings.TrimSpace(typed) == "" {
 		return nil, nil
 	}
-	an := s.plan.Settings.Analyzer()
-	var matchers []*text.Matcher
-	for _, w := range an.Split(typed) {
-		m, err := s.Fuzzy.Matcher(w.Term, true, s.plan.Typo.Allowed(w.Term))
-		if err != nil {
-			return nil, err
-		}
-		matchers = append(matchers, m)
+	begin := text.Fold(typed)
+	typos := 0
+	if len(begin) <= text.MaxWord { // a longer one would take an automaton out of all proportion
+		typos = s.plan.Typo.AllowedInValue(begin)
 	}
-	begin := text.FacetKey(typed)
-	return func(key string) bool {
-		if strings.HasPrefix(key, begin) {
-			return true
-		}
-		ws := an.Split(key)
-		for _, m := range matchers {
-			found := false
-			for _, w := range ws {
-				if _, found = m.Distance(w.Term); found {
-					break
-				}
-			}
-			if !found {
-				return false
-			}
-		}
-		return len(matchers) > 0
-	}, nil
+	m, err := s.Fuzzy.Matcher(begin, true, typos)
+	if err != nil {
+		return nil, err
+	}
+	return func(key string) bool { return m.Begins(text.Fold(key)) }, nil
 }

@@ -119,6 +119,11 @@ func firstValues(values []folder.Count, by settings.FacetSort, most int) []Facet
 		}
 		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Shown, b.Shown))
 	})
+	return shownValues(values, most)
+}
+
+// shownValues returns the first of values as they are shown.
+func shownValues(values []folder.Count, most int) []FacetValue {
 	out := []FacetValue{}
 	for _, v := range values[:min(len(values), most)] {
 		out = append(out, FacetValue{v.Shown, v.Count})
