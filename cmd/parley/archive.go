@@ -1,14 +1,10 @@
 package main
 
 import (
-	"bytes"
-	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -32,7 +28,6 @@ func archiveCommand(kind, what string) *cobra.Command {
 }
 
 func archiveCreateCommand(kind string) *cobra.Command {
-	var c creation
 	cmd := &cobra.Command{
 		Use:   "create",
 		Short: fmt.Sprintf("Ask a running service for a %s and wait for it", kind),
@@ -41,31 +36,40 @@ func archiveCreateCommand(kind string) *cobra.Command {
 		Example: "  parley " + kind + " create --url http://127.0.0.1:7700",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c.key = cmp.Or(c.key, os.Getenv(keyEnv))
-			var err error
-			if c.url, err = serviceURL(c.url); err != nil {
+			c, err := openClient(cmd)
+			if err != nil {
 				return err
 			}
-			return c.run(cmd.Context(), kind, cmd.OutOrStdout())
+			return create(cmd, c, kind)
 		},
 	}
-	cmd.Flags().StringVar(&c.url, "url", defaultURL, "address of the service")
-	cmd.Flags().StringVar(&c.key, "key", "", "API key that allows "+kind+"s.create and tasks.get (default: $"+keyEnv+")")
-	return cmd
+	return jsonFlag(clientFlags(cmd, kind+"s.create and tasks.get"))
 }
 
-// A creation is a dump or snapshot that is asked for.
-type creation struct{ url, key string }
+// archiveTask is the task of a dump or snapshot.
+type archiveTask struct {
+	TaskUID  *uint32
+	Status   string
+	Duration string
+	Details  struct{ DumpUID string }
+	Error    struct{ Message, Code string }
+}
 
-func (c creation) run(ctx context.Context, kind string, out io.Writer) error {
-	var t struct {
-		TaskUID  *uint32
-		Status   string
-		Duration string
-		Details  struct{ DumpUID string }
-		Error    struct{ Message, Code string }
+// create asks for a dump or snapshot, and waits for it.
+func create(cmd *cobra.Command, c *client, kind string) error {
+	ctx := cmd.Context()
+	var said json.RawMessage
+	var t archiveTask
+	ask := func(method, path string) error {
+		if err := c.call(ctx, method, path, nil, &said); err != nil {
+			return err
+		}
+		if err := json.Unmarshal(said, &t); err != nil {
+			return fmt.Errorf("read the service's answer: %w", err)
+		}
+		return nil
 	}
-	if err := c.call(ctx, http.MethodPost, "/"+kind+"s", &t); err != nil {
+	if err := ask(http.MethodPost, "/"+kind+"s"); err != nil {
 		return err
 	}
 	if t.TaskUID == nil {
@@ -78,43 +82,21 @@ func (c creation) run(ctx context.Context, kind string, out io.Writer) error {
 			return ctx.Err()
 		case <-time.After(100 * time.Millisecond):
 		}
-		if err := c.call(ctx, http.MethodGet, fmt.Sprintf("/tasks/%d", uid), &t); err != nil {
+		if err := ask(http.MethodGet, fmt.Sprintf("/tasks/%d", uid)); err != nil {
 			return err
 		}
 	}
 	if t.Status != "succeeded" {
-		return fmt.Errorf("task %d %s: %s (%s)", uid, t.Status, t.Error.Message, t.Error.Code)
+		return fmt.Errorf("task %d %s: %s (%s)", uid, t.Status, printable(t.Error.Message), t.Error.Code)
 	}
-	_, err := fmt.Fprintln(out, strings.TrimSpace(fmt.Sprintf("%s made in %s %s", kind, strings.TrimPrefix(t.Duration, "PT"), t.Details.DumpUID)))
-	return err
-}
-
-func (c creation) call(ctx context.Context, method, path string, into any) error {
-	req, err := http.NewRequestWithContext(ctx, method, c.url+path, http.NoBody)
-	if err != nil {
+	return printResult(cmd, said, func(out io.Writer) error {
+		_, err := fmt.Fprintln(out, strings.TrimSpace(fmt.Sprintf("%s made in %s %s", kind, strings.TrimPrefix(t.Duration, "PT"), t.Details.DumpUID)))
 		return err
-	}
-	if c.key != "" {
-		req.Header.Set("Authorization", "Bearer "+c.key)
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return fmt.Errorf("no service answers: %w", err)
-	}
-	defer res.Body.Close()
-	b, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
-	if err == nil && res.StatusCode/100 != 2 {
-		err = fmt.Errorf("%s %s answers %d: %s", method, path, res.StatusCode, bytes.TrimSpace(b))
-	}
-	if err == nil {
-		err = json.Unmarshal(b, into)
-	}
-	return err
+	})
 }
 
 func archiveInspectCommand(kind string) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return jsonFlag(&cobra.Command{
 		Use:   "inspect FILE",
 		Short: "Check a file to its end and print what is in it",
 		Long: fmt.Sprintf("Read a %s to its end, check that it is whole and as it was written, and print what is in it. The exit\n"+
@@ -126,22 +108,16 @@ func archiveInspectCommand(kind string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out := cmd.OutOrStdout()
-			if asJSON {
-				e := json.NewEncoder(out)
-				e.SetIndent("", "  ")
-				return e.Encode(c)
-			}
-			fmt.Fprintf(out, "%s of %s, made by version %s, data format %s: whole\n", c.Kind, c.CreatedAt.Format(time.RFC3339), c.Version, c.Data)
-			w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-			for _, s := range c.Streams {
-				fmt.Fprintf(w, "  %s\t%s\n", s.Name, humanize.IBytes(uint64(s.Bytes)))
-			}
-			return w.Flush()
+			return printResult(cmd, c, func(out io.Writer) error {
+				fmt.Fprintf(out, "%s of %s, made by version %s, data format %s: whole\n", c.Kind, c.CreatedAt.Format(time.RFC3339), c.Version, c.Data)
+				w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+				for _, s := range c.Streams {
+					fmt.Fprintf(w, "  %s\t%s\n", s.Name, humanize.IBytes(uint64(s.Bytes)))
+				}
+				return w.Flush()
+			})
 		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	})
 }
 
 func archiveRestoreCommand(kind string) *cobra.Command {
@@ -160,10 +136,12 @@ func archiveRestoreCommand(kind string) *cobra.Command {
 			if err := host.RestoreArchive(cmd.Context(), c, kind, args[0]); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "restored to %s\n", c.DBPath)
-			return err
+			return printResult(cmd, map[string]string{"restoredTo": c.DBPath}, func(out io.Writer) error {
+				_, err := fmt.Fprintf(out, "restored to %s\n", c.DBPath)
+				return err
+			})
 		},
 	}
-	addOptions(cmd)
+	addOptions(jsonFlag(cmd))
 	return cmd
 }

@@ -91,6 +91,9 @@ func configCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if wantsJSON(cmd) {
+				return writeJSON(cmd.OutOrStdout(), explained(cmd, settings))
+			}
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "OPTION\tVALUE\tORIGIN\tVARIABLE\tFILE KEY\tMEANING")
 			file, origin := configFile(cmd)
@@ -101,7 +104,29 @@ func configCommand() *cobra.Command {
 			return w.Flush()
 		},
 	}
-	addOptions(explain)
+	addOptions(jsonFlag(explain))
 	cmd.AddCommand(explain)
 	return cmd
+}
+
+// explainedOption is an option with what is in force, for programs.
+type explainedOption struct {
+	Option   string `json:"option"`
+	Value    string `json:"value"` // as it is printed: a secret's is hidden
+	Origin   string `json:"origin"`
+	Variable string `json:"variable"`
+	FileKey  string `json:"fileKey,omitempty"`
+	Meaning  string `json:"meaning"`
+	Allowed  string `json:"allowed,omitempty"`
+}
+
+func explained(cmd *cobra.Command, settings []host.Setting) []explainedOption {
+	file, origin := configFile(cmd)
+	all := []explainedOption{{
+		Option: flagConfigFile, Value: file, Origin: cmp.Or(origin, "default"), Variable: host.EnvConfigFile, Meaning: configFileMeaning,
+	}}
+	for _, s := range settings {
+		all = append(all, explainedOption{s.Option.Name, s.Value, s.Origin, s.Option.Env(), s.Option.Key(), s.Option.Meaning, s.Option.Allowed})
+	}
+	return all
 }

@@ -112,7 +112,7 @@ func documentsImportCommand() *cobra.Command {
 	f.BoolVar(&files.prune, "prune", false, "of files: delete what the index has of files that are gone (default: for one folder)")
 	f.BoolVar(&files.force, "force", false, "of files: prune also where over half of the files are gone")
 	f.BoolVar(&files.dryRun, "dry-run", false, "of files: say what would be done, and do nothing")
-	f.BoolVar(&files.json, "json", false, "of files: print the result as JSON")
+	f.BoolVar(&in.json, "json", false, "print the result as JSON")
 	f.BoolVar(&watch, "watch", false, "of files: go on, and import what changes, until interrupted")
 	return cmd
 }

@@ -19,7 +19,7 @@ import (
 type importer struct {
 	index, url, key, format, primaryKey string
 	delimiter                           byte
-	partial                             bool
+	partial, json                       bool
 	size                                int // bytes of one request
 	bar                                 *bar
 
@@ -66,6 +66,9 @@ func (in *importer) run(ctx context.Context, name string, stdin io.Reader, out i
 	}
 	if err := in.wait(ctx); err != nil {
 		return fmt.Errorf("import %s: %w", name, err)
+	}
+	if in.json {
+		return writeJSON(out, map[string]any{"index": in.index, "documents": n, "tasks": in.tasks})
 	}
 	_, err = fmt.Fprintf(out, "%d documents in %d tasks are in index %s\n", n, len(in.tasks), in.index)
 	return err

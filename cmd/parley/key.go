@@ -52,10 +52,15 @@ func keyRotateCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printRotation(cmd.OutOrStdout(), r, show)
+			if !show {
+				for i := range r.APIKeys {
+					r.APIKeys[i].Value = ""
+				}
+			}
+			return printResult(cmd, r, func(out io.Writer) error { return printRotation(out, r) })
 		},
 	}
-	addOptions(cmd)
+	addOptions(jsonFlag(cmd))
 	cmd.Flags().StringVar(&file, "new-key-file", "", "file whose first line is the new master key; -: standard input")
 	cmd.Flags().BoolVar(&lost, "lost", false, "the present master key is gone: drop, and list, what cannot be opened")
 	cmd.Flags().BoolVar(&show, "show-keys", false, "print the new values of the API keys")
@@ -83,7 +88,7 @@ func firstLine(cmd *cobra.Command, file string) (string, error) {
 	return strings.TrimRight(line, "\r\n"), nil
 }
 
-func printRotation(out io.Writer, r *host.Rotation, show bool) error {
+func printRotation(out io.Writer, r *host.Rotation) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	if r.Before {
 		fmt.Fprintf(w, "The data is sealed under the new master key (named %s) already: start with that one.\n", r.Key)
@@ -100,11 +105,7 @@ func printRotation(out io.Writer, r *host.Rotation, show bool) error {
 		fmt.Fprintln(w, "These API keys have other values than under the old master key, and tenant tokens signed with them are void:")
 	}
 	for _, k := range r.APIKeys {
-		value := ""
-		if show {
-			value = k.Value
-		}
-		fmt.Fprintf(w, "  %s\t%s\t%s\n", k.UID, k.Name, value)
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", k.UID, k.Name, k.Value)
 	}
 	return w.Flush()
 }

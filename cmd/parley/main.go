@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -46,7 +47,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	err := checkCommand(root, args)
+	if err == nil {
+		err = root.ExecuteContext(ctx)
+	}
 	if err == nil || errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return exitOK
 	}
@@ -66,7 +70,8 @@ func rootCommand() *cobra.Command {
 		Long: "Parley answers questions over your own documents with the LLM of your choice.\n" +
 			"Every provider is a sandboxed WebAssembly plugin that you can read, pin and replace.",
 		Example: "  parley quickstart                     an answer from sample documents, with no key and no model\n" +
-			"  parley serve --db-path ./data         the service",
+			"  parley serve --db-path ./data         the service\n" +
+			"  parley ask '…' --workspace demo       a question to it",
 		Version:       versionText(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -76,14 +81,13 @@ func rootCommand() *cobra.Command {
 	}
 	root.SetVersionTemplate("{{.Version}}")
 	root.Flags().Bool("version", false, "print the same as parley version")
-	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if near := nearestFlag(cmd, err); near != "" {
 			return usageError{fmt.Errorf("%w: did you mean --%s?", err, near)}
 		}
 		return usageError{fmt.Errorf("%w; `%s --help` lists what there is", err, cmd.CommandPath())}
 	})
-	root.AddCommand(serveCommand(), quickstartCommand(), pluginCommand(), telemetryCommand(), documentsCommand(),
+	root.AddCommand(serveCommand(), quickstartCommand(), askCommand(), searchCommand(), pluginCommand(), telemetryCommand(), documentsCommand(),
 		archiveCommand("dump", "all data, readable by later versions"), archiveCommand("snapshot", "all data as it is on disk, quick to restore"),
 		keyCommand(), benchCommand(), configCommand(), versionCommand(), compileCommand())
 	wrapArgs(root)
@@ -106,20 +110,12 @@ func nearestFlag(cmd *cobra.Command, err error) string {
 func wrapArgs(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
-			if err := check(cmd, args); err != nil {
-				if !cmd.HasSubCommands() {
-					return usageError{fmt.Errorf("the arguments are %q: write `%s`; `%s --help` says more", args, cmd.UseLine(), cmd.CommandPath())}
-				}
-				var known []string
-				for _, sub := range cmd.Commands() {
-					if sub.IsAvailableCommand() {
-						known = append(known, sub.Name())
-					}
-				}
-				if near := host.NearestName(firstOf(args), known); near != "" {
-					return usageError{fmt.Errorf("%w: did you mean %q?", err, near)}
-				}
-				return usageError{fmt.Errorf("%w; `%s --help` lists what there is", err, cmd.CommandPath())}
+			err := check(cmd, args)
+			if err != nil && cmd.HasSubCommands() {
+				return unknownCommand(cmd, firstOf(args))
+			}
+			if err != nil {
+				return usageError{fmt.Errorf("the arguments are %q: write `%s`; `%s --help` says more", args, cmd.UseLine(), cmd.CommandPath())}
 			}
 			return nil
 		}
@@ -127,6 +123,36 @@ func wrapArgs(cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
 		wrapArgs(sub)
 	}
+}
+
+// checkCommand finds the command that args name before their flags are read: those
+// of a misspelt command would be called unknown, and not the command.
+func checkCommand(root *cobra.Command, args []string) error {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd(args...)
+	cmd, rest, err := root.Find(args)
+	if err != nil || !cmd.HasSubCommands() || cmd.Name() == "help" {
+		return nil // Execute says so, or runs it
+	}
+	name := firstOf(rest)
+	if name == "" || strings.HasPrefix(name, "-") || strings.HasPrefix(name, cobra.ShellCompRequestCmd) {
+		return nil
+	}
+	return unknownCommand(cmd, name)
+}
+
+// unknownCommand is the error for a name that cmd has no command of.
+func unknownCommand(cmd *cobra.Command, name string) error {
+	var known []string
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			known = append(known, sub.Name())
+		}
+	}
+	if near := host.NearestName(name, known); near != "" {
+		return usageError{fmt.Errorf("unknown command %q for %q: did you mean %q?", name, cmd.CommandPath(), near)}
+	}
+	return usageError{fmt.Errorf("unknown command %q for %q; `%s --help` lists what there is", name, cmd.CommandPath(), cmd.CommandPath())}
 }
 
 func firstOf(args []string) string {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -59,12 +60,19 @@ func pluginBuildCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), file)
-			return err
+			return printFile(cmd, file)
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", distDir, "folder to write to")
-	return cmd
+	return jsonFlag(cmd)
+}
+
+// printFile prints which file cmd wrote.
+func printFile(cmd *cobra.Command, file string) error {
+	return printResult(cmd, map[string]string{"file": file}, func(out io.Writer) error {
+		_, err := fmt.Fprintln(out, file)
+		return err
+	})
 }
 
 func pluginPackCommand() *cobra.Command {
@@ -99,13 +107,12 @@ func pluginPackCommand() *cobra.Command {
 			if err := os.WriteFile(file, packed, 0o644); err != nil {
 				return fmt.Errorf("write plugin: %w", err)
 			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), file)
-			return err
+			return printFile(cmd, file)
 		},
 	}
 	cmd.Flags().StringVar(&manifest, "manifest", "manifest.json", "the manifest, a JSON file")
 	cmd.Flags().StringVar(&out, "out", ".", "folder to write to")
-	return cmd
+	return jsonFlag(cmd)
 }
 
 func pluginInspectCommand() *cobra.Command {

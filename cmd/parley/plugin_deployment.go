@@ -66,8 +66,15 @@ func askToAccept(cmd *cobra.Command, o host.InstallWishes, change func(host.Inst
 	if err != nil {
 		return err
 	}
-	printChange(cmd.OutOrStdout(), c)
-	return nil
+	return printChanged(cmd, c)
+}
+
+// printChanged prints what has come of a version.
+func printChanged(cmd *cobra.Command, c *host.PluginChange) error {
+	return printResult(cmd, c, func(w io.Writer) error {
+		printChange(w, c)
+		return nil
+	})
 }
 
 // askPerson puts what err wants accepted to a person, and notes a yes in o. It returns

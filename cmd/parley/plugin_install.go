@@ -49,7 +49,7 @@ func pluginInstallCommand() *cobra.Command {
 	cmd.Flags().String("http-addr", "", "with --wait: address of the running host (default that of the configuration)")
 	cmd.Flags().String("master-key", "", "with --wait: the running host's master key")
 	cmd.Flags().String(flagURL, "", "with --wait: address of the host, such as https://search.example.com")
-	return addDeployment(cmd, optionPrivate)
+	return jsonFlag(addDeployment(cmd, optionPrivate))
 }
 
 // awaitPlugin has the running host take up what its directory says, and returns once
@@ -74,6 +74,9 @@ func awaitPlugin(cmd *cobra.Command, c *host.PluginChange) error {
 	}
 	for _, p := range running.Results {
 		if p.Name == c.Name && p.Version == c.Version && p.SHA256 == c.SHA256 && p.State == "ready" {
+			if wantsJSON(cmd) {
+				return nil // the change is the result, and the exit code says that it is served
+			}
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "serves   %s %s\n", p.Name, p.Version)
 			return err
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -57,12 +56,4 @@ func printItems(out io.Writer, items []host.PluginItem) error {
 			name, dash(i.Version), dash(use), dash(i.Constraint), dash(i.Kind), dash(i.Source), dash(i.Owner), i.ABI, dash(i.SHA256), i.State, i.Grants)
 	}
 	return w.Flush()
-}
-
-// writeJSON prints v for programs and for people.
-func writeJSON(out io.Writer, v any) error {
-	e := json.NewEncoder(out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }

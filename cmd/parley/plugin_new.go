@@ -82,14 +82,15 @@ func pluginNewCommand() *cobra.Command {
 					return err
 				}
 			}
-			return d.next(cmd.OutOrStdout(), kind, dir)
+			made := map[string]string{"name": name, "kind": kind, "dir": dir, "module": module}
+			return printResult(cmd, made, func(out io.Writer) error { return d.next(out, kind, dir) })
 		},
 	}
 	cmd.Flags().StringVar(&dir, "dir", "", "folder to write to (default NAME)")
 	cmd.Flags().StringVar(&module, "module", "", "path of the Go module (default example.com/NAME)")
 	cmd.Flags().StringVar(&wanted, "sdk", "", "version of the SDK, such as v1.2.0, or a checkout of it (default as above)")
 	cmd.Flags().StringVar(&lang, "lang", "go", "language")
-	return cmd
+	return jsonFlag(cmd)
 }
 
 // write writes the files of a plugin of kind. The folder must be empty or not

@@ -29,5 +29,5 @@ func pluginPinCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&wishes.Grant, "grant", false, grantUsage)
 	cmd.Flags().BoolVar(&wishes.TakeSource, "take-source", false, takeUsage)
-	return addDeployment(cmd)
+	return jsonFlag(addDeployment(cmd))
 }

@@ -2,13 +2,14 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 )
 
 func pluginRemoveCommand() *cobra.Command {
-	return addDeployment(&cobra.Command{
+	return jsonFlag(addDeployment(&cobra.Command{
 		Use:   "remove NAME[@VERSION]",
 		Short: "Take a plugin, or one version of it, out of lock and directory",
 		Long: "Take one version of a plugin, or all of them, out of plugins.lock and delete the files. The version in use goes only with all\n" +
@@ -25,8 +26,10 @@ func pluginRemoveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "removed  %s %s\nin use   %s\n", c.Name, strings.Join(c.Removed, ", "), dash(c.Use))
-			return nil
+			return printResult(cmd, c, func(out io.Writer) error {
+				_, err := fmt.Fprintf(out, "removed  %s %s\nin use   %s\n", c.Name, strings.Join(c.Removed, ", "), dash(c.Use))
+				return err
+			})
 		},
-	})
+	}))
 }

@@ -3,7 +3,7 @@ package main
 import "github.com/spf13/cobra"
 
 func pluginRollbackCommand() *cobra.Command {
-	return addDeployment(&cobra.Command{
+	return jsonFlag(addDeployment(&cobra.Command{
 		Use:   "rollback NAME",
 		Short: "Undo the last change of a plugin",
 		Long: "Take the version in use again that was in use before the last install, pin or rollback changed it, and give a source back that the\n" +
@@ -19,8 +19,7 @@ func pluginRollbackCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			printChange(cmd.OutOrStdout(), c)
-			return nil
+			return printChanged(cmd, c)
 		},
-	})
+	}))
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -10,7 +11,7 @@ import (
 )
 
 func pluginVerifyCommand() *cobra.Command {
-	return addDeployment(&cobra.Command{
+	return jsonFlag(addDeployment(&cobra.Command{
 		Use:   "verify",
 		Short: "Hold every pinned plugin against the lock",
 		Long: "Hold the file of every pinned version against plugins.lock: hash, name, version, ABI, grants and, where --plugin-public-key is set, its\n" +
@@ -26,16 +27,13 @@ func pluginVerifyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := printResult(cmd, items, func(out io.Writer) error { return printVerified(out, items) }); err != nil {
+				return err
+			}
 			bad := 0
 			for _, i := range items {
-				switch i.State {
-				case host.PluginPinned:
-					fmt.Fprintf(cmd.OutOrStdout(), "ok        %s %s  %s\n", i.Name, i.Version, i.SHA256)
-				case host.PluginUnlisted:
-					fmt.Fprintf(cmd.OutOrStdout(), "%-9s %s: %s\n", i.State, i.File, i.Reason)
-				default:
+				if i.State != host.PluginPinned && i.State != host.PluginUnlisted {
 					bad++
-					fmt.Fprintf(cmd.OutOrStdout(), "%-9s %s %s: %s\n", i.State, i.Name, i.Version, i.Reason)
 				}
 			}
 			if bad > 0 {
@@ -43,7 +41,24 @@ func pluginVerifyCommand() *cobra.Command {
 			}
 			return nil
 		},
-	})
+	}))
+}
+
+func printVerified(out io.Writer, items []host.PluginItem) (err error) {
+	for _, i := range items {
+		switch i.State {
+		case host.PluginPinned:
+			_, err = fmt.Fprintf(out, "ok        %s %s  %s\n", i.Name, i.Version, i.SHA256)
+		case host.PluginUnlisted:
+			_, err = fmt.Fprintf(out, "%-9s %s: %s\n", i.State, i.File, i.Reason)
+		default:
+			_, err = fmt.Fprintf(out, "%-9s %s %s: %s\n", i.State, i.Name, i.Version, i.Reason)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // plural counts n things.

@@ -29,7 +29,6 @@ type synchronizer struct {
 	prune       bool // delete what is there of files that are gone
 	force       bool // also where that is over half of them
 	dryRun      bool
-	json        bool
 	reader      *host.FileReader
 
 	stored map[string]storedPage // by path

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -44,26 +45,29 @@ func telemetryLogCommand() *cobra.Command {
 			"The log lies with the spool: switching telemetry off removes it.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var page struct{ Results []telemetryDelivery }
-			if err := askHost(cmd, "/telemetry/deliveries", &page); err != nil {
-				return err
-			}
-			if len(page.Results) == 0 {
-				_, err := fmt.Fprintln(cmd.OutOrStdout(), "nothing was sent, nor tried (`parley telemetry status` says where it would go)")
-				return err
-			}
-			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-			for _, d := range page.Results {
-				fmt.Fprintf(w, "%s\t%s\t%d bytes\t%s\t%s\n", d.At.UTC().Format(time.RFC3339), d.Outcome, d.Bytes, d.To, d.what())
-				if ids {
-					for _, m := range d.Messages {
-						fmt.Fprintf(w, "\t%s %s %s\n", m.ID, m.Collector, m.Version)
-					}
-				}
-			}
-			return w.Flush()
+			return printAnswer(cmd, "/telemetry/deliveries", func(out io.Writer, page *telemetryDeliveries) error { return page.print(out, ids) })
 		},
 	}
 	cmd.Flags().BoolVar(&ids, "ids", false, "the id of each message, too: the one that the platform knows it by")
-	return telemetryFlags(cmd)
+	return jsonFlag(telemetryFlags(cmd))
+}
+
+// telemetryDeliveries is what GET /telemetry/deliveries answers.
+type telemetryDeliveries struct{ Results []telemetryDelivery }
+
+func (page *telemetryDeliveries) print(out io.Writer, ids bool) error {
+	if len(page.Results) == 0 {
+		_, err := fmt.Fprintln(out, "nothing was sent, nor tried (`parley telemetry status` says where it would go)")
+		return err
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, d := range page.Results {
+		fmt.Fprintf(w, "%s\t%s\t%d bytes\t%s\t%s\n", d.At.UTC().Format(time.RFC3339), d.Outcome, d.Bytes, d.To, d.what())
+		if ids {
+			for _, m := range d.Messages {
+				fmt.Fprintf(w, "\t%s %s %s\n", m.ID, m.Collector, m.Version)
+			}
+		}
+	}
+	return w.Flush()
 }

@@ -63,14 +63,12 @@ func telemetryShowCommand() *cobra.Command {
 			if pending {
 				of = "pending"
 			}
-			var page telemetryPage
-			if err := askHost(cmd, "/telemetry/messages?of="+url.QueryEscape(of), &page); err != nil {
-				return err
-			}
-			if raw {
-				return showRequests(cmd.OutOrStdout(), page.Requests)
-			}
-			return showMessages(cmd.OutOrStdout(), page.Results)
+			return printAnswer(cmd, "/telemetry/messages?of="+url.QueryEscape(of), func(out io.Writer, page *telemetryPage) error {
+				if raw {
+					return showRequests(out, page.Requests)
+				}
+				return showMessages(out, page.Results)
+			})
 		},
 	}
 	cmd.Flags().BoolVar(&next, "next", false, "the window under way, as it would be sealed now (the default)")
@@ -78,15 +76,19 @@ func telemetryShowCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&pending, "pending", false, "what is sealed and not delivered yet")
 	cmd.Flags().BoolVar(&raw, "raw", false, "the requests' bodies, byte for byte")
 	cmd.MarkFlagsMutuallyExclusive("next", "last", "pending")
-	return telemetryFlags(cmd)
+	jsonFlag(telemetryFlags(cmd))
+	cmd.MarkFlagsMutuallyExclusive("raw", flagJSON)
+	return cmd
 }
 
 func showLast(cmd *cobra.Command, last int, raw bool) error {
-	var page struct{ Results []telemetryWindow }
-	if err := askHost(cmd, fmt.Sprintf("/telemetry/windows?limit=%d", last), &page); err != nil {
-		return err
-	}
-	w := cmd.OutOrStdout()
+	return printAnswer(cmd, fmt.Sprintf("/telemetry/windows?limit=%d", last), func(w io.Writer, page *telemetryWindows) error { return page.print(w, raw) })
+}
+
+// telemetryWindows is what GET /telemetry/windows answers.
+type telemetryWindows struct{ Results []telemetryWindow }
+
+func (page *telemetryWindows) print(w io.Writer, raw bool) error {
 	if raw {
 		var requests []string
 		for _, window := range page.Results {

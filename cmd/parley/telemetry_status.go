@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -43,18 +44,14 @@ type telemetryStatus struct {
 }
 
 func telemetryStatusCommand() *cobra.Command {
-	return telemetryFlags(&cobra.Command{
+	return jsonFlag(telemetryFlags(&cobra.Command{
 		Use:   "status",
 		Short: "Print whether telemetry is on, where it goes, and what the collectors do",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var s telemetryStatus
-			if err := askHost(cmd, "/telemetry", &s); err != nil {
-				return err
-			}
-			return s.print(cmd.OutOrStdout())
+			return printAnswer(cmd, "/telemetry", func(out io.Writer, s *telemetryStatus) error { return s.print(out) })
 		},
-	})
+	}))
 }
 
 func (s *telemetryStatus) print(out io.Writer) error {
@@ -122,29 +119,38 @@ type telemetryMetric struct {
 }
 
 func telemetryExplainCommand() *cobra.Command {
-	return telemetryFlags(&cobra.Command{
+	return jsonFlag(telemetryFlags(&cobra.Command{
 		Use:   "explain [PATH]",
 		Short: "Print what each metric means, where it comes from, and which collector makes it",
 		Long:  "Print what each metric means, or those whose path begins with PATH: from the manifests of the collectors that run.",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var page struct{ Results []telemetryMetric }
+			var page struct{ Results []json.RawMessage }
 			if err := askHost(cmd, "/telemetry/metrics", &page); err != nil {
 				return err
 			}
-			found := 0
-			for _, m := range page.Results {
+			var metrics []telemetryMetric
+			var found []json.RawMessage // as they came
+			for _, v := range page.Results {
+				var m telemetryMetric
+				if err := json.Unmarshal(v, &m); err != nil {
+					return fmt.Errorf("read the host's answer: %w", err)
+				}
 				if strings.HasPrefix(m.Path, firstOf(args)) {
-					found++
-					m.print(cmd.OutOrStdout())
+					metrics, found = append(metrics, m), append(found, v)
 				}
 			}
-			if found == 0 {
+			if len(found) == 0 {
 				return fmt.Errorf("no collector that runs has a metric %s…", firstOf(args))
 			}
-			return nil
+			return printResult(cmd, found, func(out io.Writer) error {
+				for _, m := range metrics {
+					m.print(out)
+				}
+				return nil
+			})
 		},
-	})
+	}))
 }
 
 func (m *telemetryMetric) print(w io.Writer) {

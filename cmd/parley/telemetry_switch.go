@@ -3,14 +3,23 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/parley-search/parley/host"
 )
 
+// switched is what the commands of this file print for programs.
+type switched struct {
+	Off     bool   `json:"off"` // by the data directory
+	DBPath  string `json:"dbPath"`
+	Deleted string `json:"deletedInstanceUid,omitempty"`
+	Contact string `json:"contact,omitempty"` // whom to ask to delete what was sent
+}
+
 func telemetryOffCommand() *cobra.Command {
-	return telemetryFlags(&cobra.Command{
+	return jsonFlag(telemetryFlags(&cobra.Command{
 		Use:   "off",
 		Short: "Switch telemetry off, from the next start of the host on",
 		Args:  cobra.NoArgs,
@@ -22,14 +31,16 @@ func telemetryOffCommand() *cobra.Command {
 			if err := host.TelemetrySwitchOff(c.DBPath); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "telemetry is off for %s from the next start of the host on, which also removes what was kept; `parley telemetry on` takes it back\n", c.DBPath)
-			return err
+			return printResult(cmd, switched{Off: true, DBPath: c.DBPath}, func(out io.Writer) error {
+				_, err := fmt.Fprintf(out, "telemetry is off for %s from the next start of the host on, which also removes what was kept; `parley telemetry on` takes it back\n", c.DBPath)
+				return err
+			})
 		},
-	})
+	}))
 }
 
 func telemetryOnCommand() *cobra.Command {
-	return telemetryFlags(&cobra.Command{
+	return jsonFlag(telemetryFlags(&cobra.Command{
 		Use:   "on",
 		Short: "Take back what off did",
 		Args:  cobra.NoArgs,
@@ -41,14 +52,16 @@ func telemetryOnCommand() *cobra.Command {
 			if err := host.TelemetrySwitchOn(c.DBPath); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "telemetry is not switched off for %s any more; other switches hold as they did\n", c.DBPath)
-			return err
+			return printResult(cmd, switched{DBPath: c.DBPath}, func(out io.Writer) error {
+				_, err := fmt.Fprintf(out, "telemetry is not switched off for %s any more; other switches hold as they did\n", c.DBPath)
+				return err
+			})
 		},
-	})
+	}))
 }
 
 func telemetryDeleteCommand() *cobra.Command {
-	return telemetryFlags(&cobra.Command{
+	return jsonFlag(telemetryFlags(&cobra.Command{
 		Use:   "delete",
 		Short: "Switch telemetry off and delete all of it, and ask for the rest to be deleted",
 		Long: "Switch telemetry off, remove what it kept in the data directory, and print the Instance UID that was:\n" +
@@ -63,6 +76,9 @@ func telemetryDeleteCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if wantsJSON(cmd) {
+				return writeJSON(cmd.OutOrStdout(), switched{Off: true, DBPath: c.DBPath, Deleted: uid, Contact: c.Telemetry.Contact})
+			}
 			if uid == "" {
 				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s has no Instance UID: nothing was ever collected there; telemetry is off\n", c.DBPath)
 				return err
@@ -72,5 +88,5 @@ func telemetryDeleteCommand() *cobra.Command {
 				"  Please delete all telemetry of the Parley instance %s.\n", c.DBPath, cmp.Or(c.Telemetry.Contact, "whoever runs that"), uid)
 			return err
 		},
-	})
+	}))
 }

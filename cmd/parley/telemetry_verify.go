@@ -19,7 +19,7 @@ type telemetryVerified struct {
 }
 
 func telemetryVerifyCommand() *cobra.Command {
-	return telemetryFlags(&cobra.Command{
+	return jsonFlag(telemetryFlags(&cobra.Command{
 		Use:   "verify",
 		Short: "Have the next batch delivered to this command, and compare it with what show prints",
 		Long: "Listen on this machine's loopback interface, have the host deliver its next batch there, and compare each byte with what\n" +
@@ -38,16 +38,16 @@ func telemetryVerifyCommand() *cobra.Command {
 			}
 			select {
 			case d := <-got.deliveries:
-				return said.compare(cmd.OutOrStdout(), d)
+				return said.compare(cmd, d)
 			case <-time.After(10 * time.Second):
 				return fmt.Errorf("the host says that it delivered to port %d of the loopback interface, and nothing came: does it run on another machine, or in a container?", got.port)
 			}
 		},
-	})
+	}))
 }
 
 // compare tells whether what came is what is shown.
-func (v *telemetryVerified) compare(w io.Writer, d received) error {
+func (v *telemetryVerified) compare(cmd *cobra.Command, d received) error {
 	if d.body != v.Request {
 		return fmt.Errorf("what was delivered is not what is shown: %d bytes came, %d are shown, and they differ from byte %d on", len(d.body), len(v.Request), differAt(d.body, v.Request))
 	}
@@ -59,9 +59,12 @@ func (v *telemetryVerified) compare(w io.Writer, d received) error {
 	for _, m := range v.Messages {
 		names = append(names, m.Collector+" "+m.Version)
 	}
-	_, err := fmt.Fprintf(w, "the same: %d bytes of %s came as they are shown\nmessages  %s\nrequest   %s\nheaders   %s\n",
-		len(d.body), which, strings.Join(names, ", "), d.line, strings.Join(d.headers, "; "))
-	return err
+	result := map[string]any{"same": true, "of": v.Of, "bytes": len(d.body), "messages": names, "request": d.line, "headers": d.headers}
+	return printResult(cmd, result, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "the same: %d bytes of %s came as they are shown\nmessages  %s\nrequest   %s\nheaders   %s\n",
+			len(d.body), which, strings.Join(names, ", "), d.line, strings.Join(d.headers, "; "))
+		return err
+	})
 }
 
 func differAt(a, b string) int {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 
@@ -15,15 +16,22 @@ import (
 var version = "0.1.0-dev"
 
 func versionCommand() *cobra.Command {
-	return &cobra.Command{
+	return jsonFlag(&cobra.Command{
 		Use:   "version",
 		Short: "Print the version of the host and of the ABI it speaks",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprint(cmd.OutOrStdout(), versionText())
-			return err
+			revision, date := commit()
+			v := map[string]any{
+				"version": version, "commit": revision, "commitDate": date, "abi": abi.Version, "minAbi": abi.MinVersion,
+				"go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
+			}
+			return printResult(cmd, v, func(out io.Writer) error {
+				_, err := fmt.Fprint(out, versionText())
+				return err
+			})
 		},
-	}
+	})
 }
 
 // versionText is what `parley version` and `parley --version` print.

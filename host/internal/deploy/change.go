@@ -10,20 +10,23 @@ import (
 
 // A Change is what a command did, or would have done, to one plugin.
 type Change struct {
-	Name    string
-	Version string // that the command was about
-	File    string
-	SHA256  string
-	Grants  Grants // accepted for Version
-	Widened Grants // those of them that the version in use before did not have
+	Name    string `json:"name"`
+	Version string `json:"version,omitempty"` // that the command was about
+	File    string `json:"file,omitempty"`
+	SHA256  string `json:"sha256,omitempty"`
+	Grants  Grants `json:"grants"`  // accepted for Version
+	Widened Grants `json:"widened"` // those of them that the version in use before did not have
 	// Source is what a provider answers, and Owner the plugin that answers it now
 	// where a workspace names none; OwnerBefore is who did before.
-	Source, Owner, OwnerBefore string
+	Source      string `json:"source,omitempty"`
+	Owner       string `json:"owner,omitempty"`
+	OwnerBefore string `json:"ownerBefore,omitempty"`
 	// Before and Use are the versions in use before and now; empty: none.
-	Before, Use string
-	Constraint  string   // of the version in use
-	Kept        string   // why Version is not in use; empty where it is
-	Removed     []string // versions that are no longer pinned
+	Before     string   `json:"before,omitempty"`
+	Use        string   `json:"use,omitempty"`
+	Constraint string   `json:"constraint,omitempty"` // of the version in use
+	Kept       string   `json:"kept,omitempty"`       // why Version is not in use; empty where it is
+	Removed    []string `json:"removed,omitempty"`    // versions that are no longer pinned
 }
 
 // A WidenedError says that a version asks for more than was accepted before.

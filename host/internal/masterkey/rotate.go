@@ -15,15 +15,19 @@ import (
 
 // A Rotation is what came of [Rotate].
 type Rotation struct {
-	Key     string   // name of the new master key, as errors show it
-	Before  bool     // the data was the new key's already: nothing was done
-	Sealed  []string // secrets that are sealed under the new key
-	Dropped []string // that could not be opened, and are no more
-	APIKeys []APIKey // which all have new values
+	Key     string   `json:"key"`     // name of the new master key, as errors show it
+	Before  bool     `json:"before"`  // the data was the new key's already: nothing was done
+	Sealed  []string `json:"sealed"`  // secrets that are sealed under the new key
+	Dropped []string `json:"dropped"` // that could not be opened, and are no more
+	APIKeys []APIKey `json:"apiKeys"` // which all have new values
 }
 
 // An APIKey is one of the service, whose value derives from the master key.
-type APIKey struct{ UID, Name, Value string }
+type APIKey struct {
+	UID   string `json:"uid"`
+	Name  string `json:"name"`
+	Value string `json:"value,omitempty"`
+}
 
 // Rotate seals every secret in c's data directory under another master
 // key than c's. No host may run on it. At any moment the data belongs to exactly

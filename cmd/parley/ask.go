@@ -1,0 +1,216 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func askCommand() *cobra.Command {
+	var q asking
+	cmd := &cobra.Command{
+		Use:   "ask QUESTION",
+		Short: "Ask a running service a question, and print the answer with its sources",
+		Long: "Ask a workspace of a running service a question. The answer is printed as it comes, wrapped where it goes to a\n" +
+			"terminal, and below it the documents that it rests on. Ctrl-C ends it, and the provider's request with it.",
+		Example: "  parley ask 'Which films did Christopher Nolan direct?' --workspace demo\n" +
+			"  parley ask 'How do I rotate the key?' --workspace docs --index docs\n" +
+			"  parley ask 'Who wrote it?' --workspace demo/gpt-4.1-mini --json --url https://search.example.org",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			q.question = strings.TrimSpace(strings.Join(args, " "))
+			if q.question == "" {
+				return usageError{errors.New("the question is empty")}
+			}
+			c, err := openClient(cmd)
+			if err != nil {
+				return err
+			}
+			return q.run(cmd, c)
+		},
+	}
+	cmd.Flags().StringVar(&q.workspace, "workspace", "", "workspace that answers, or WORKSPACE/MODEL (default: the only one that this key may ask)")
+	cmd.Flags().StringArrayVar(&q.indexes, "index", nil, "index to search; may be given again (default: all that the workspace searches)")
+	return jsonFlag(clientFlags(cmd, "chatCompletions and search"))
+}
+
+// An asking is a question to a workspace.
+type asking struct {
+	question, workspace string
+	indexes             []string
+
+	out    *wrapper
+	hints  io.Writer // for people who wait; nil: nobody does
+	cited  []citation
+	answer json.RawMessage // the whole response
+	short  string          // why the answer is not whole; empty: it is
+}
+
+// A citation is a document that an answer rests on.
+type citation struct{ Title, URL string }
+
+func (q *asking) run(cmd *cobra.Command, c *client) error {
+	ctx, out := cmd.Context(), cmd.OutOrStdout()
+	if err := q.choose(ctx, c); err != nil {
+		return err
+	}
+	for _, uid := range q.indexes {
+		// A narrowed answer passes over an index that is not there in silence.
+		var none json.RawMessage
+		if err := c.call(ctx, http.MethodPost, "/indexes/"+url.PathEscape(uid)+"/search", map[string]int{"limit": 0}, &none); err != nil {
+			return fmt.Errorf("search index %s: %w", uid, err)
+		}
+	}
+	q.out = &wrapper{w: out, width: terminalWidth(out)}
+	if asJSON := wantsJSON(cmd); asJSON {
+		q.out.w = io.Discard
+	} else if terminalWidth(cmd.ErrOrStderr()) > 0 {
+		q.hints = cmd.ErrOrStderr()
+	}
+	resp, err := c.open(ctx, http.MethodPost, "/v1/responses", q.body())
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	err = q.read(resp.Body)
+	if ended := q.out.end(); err == nil {
+		err = ended
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return err
+	case wantsJSON(cmd):
+		return writeJSON(out, q.answer)
+	}
+	return q.printSources(out)
+}
+
+// choose finds the workspace where the caller names none.
+func (q *asking) choose(ctx context.Context, c *client) error {
+	if q.workspace != "" {
+		return nil
+	}
+	var models struct{ Data []struct{ ID string } }
+	if err := c.call(ctx, http.MethodGet, "/v1/models", nil, &models); err != nil {
+		return err
+	}
+	var known []string
+	for _, m := range models.Data {
+		known = append(known, m.ID)
+	}
+	switch len(known) {
+	case 0:
+		return errors.New("no workspace can answer with this key: make one with PATCH /chats/NAME/settings, and give it a defaultModel where its source needs one")
+	case 1:
+		q.workspace = known[0]
+		return nil
+	}
+	return usageError{fmt.Errorf("--workspace is missing: there are %s", printable(strings.Join(known, ", ")))}
+}
+
+func (q *asking) body() any {
+	tool := map[string]any{"type": "file_search"} // so that searches are told of
+	if len(q.indexes) > 0 {
+		tool["vector_store_ids"] = q.indexes
+	}
+	return map[string]any{"model": q.workspace, "input": q.question, "stream": true, "store": false, "tools": []any{tool}}
+}
+
+// responseEvent is an event of a response, as far as it is printed.
+type responseEvent struct {
+	Type, Delta, Message string
+	Annotation           citation
+	Item                 struct {
+		Type    string
+		Queries []string
+	}
+	Response json.RawMessage
+}
+
+// read prints a response as it comes.
+func (q *asking) read(body io.Reader) error {
+	lines := bufio.NewReader(io.LimitReader(body, maxAnswer))
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			return errors.New("the answer broke off: the service ended the connection")
+		}
+		data, ok := bytes.CutPrefix(line, []byte("data: "))
+		if !ok {
+			continue // the event's name, a comment, the line between two
+		}
+		var e responseEvent
+		if err := json.Unmarshal(data, &e); err != nil {
+			return fmt.Errorf("read an event of the answer: %w", err)
+		}
+		done, err := q.take(&e)
+		if done || err != nil {
+			return err
+		}
+	}
+}
+
+// take takes an event; done says that it was the last.
+func (q *asking) take(e *responseEvent) (done bool, err error) {
+	switch e.Type {
+	case "response.output_text.delta", "response.refusal.delta":
+		return false, q.out.add(e.Delta)
+	case "response.output_text.annotation.added":
+		if !slices.Contains(q.cited, e.Annotation) {
+			q.cited = append(q.cited, e.Annotation)
+		}
+	case "response.output_item.done":
+		if q.hints != nil && e.Item.Type == "file_search_call" {
+			fmt.Fprintf(q.hints, "searched for %s\n", printable(strings.Join(e.Item.Queries, ", ")))
+		}
+	case "response.completed", "response.incomplete", "response.failed":
+		q.answer = e.Response
+		var r struct {
+			Error             *struct{ Message string }
+			IncompleteDetails *struct{ Reason string } `json:"incomplete_details"`
+		}
+		if err := json.Unmarshal(e.Response, &r); err != nil {
+			return true, fmt.Errorf("read the end of the answer: %w", err)
+		}
+		if r.Error != nil {
+			return true, errors.New(printable(r.Error.Message))
+		}
+		if r.IncompleteDetails != nil {
+			q.short = printable(r.IncompleteDetails.Reason)
+		}
+		return true, nil
+	case "error":
+		return true, errors.New(printable(e.Message))
+	}
+	return false, nil
+}
+
+func (q *asking) printSources(out io.Writer) error {
+	var b strings.Builder
+	if q.short != "" {
+		fmt.Fprintf(&b, "\n(cut off: %s)\n", q.short)
+	}
+	if len(q.cited) > 0 {
+		b.WriteString("\nSources:\n")
+	}
+	for i, c := range q.cited {
+		fmt.Fprintf(&b, "%3d. %s  %s\n", i+1, oneLine(c.Title), oneLine(c.URL))
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// oneLine is a printable text on one line.
+func oneLine(text string) string { return strings.Join(strings.Fields(printable(text)), " ") }
