@@ -15,18 +15,26 @@ export const key = {
   },
 };
 
-/** Asks for a key; ends when one was given. */
-function askKey() {
+/**
+ * Asks for a key; ends when one was given, or Esc was pressed.
+ * @param {string} [why] the last one was refused
+ */
+function askKey(why = "") {
+  document.getElementById("ask-key-why")?.replaceChildren(why);
   const dialog = /** @type {HTMLDialogElement} */ (document.getElementById("ask-key"));
   const value = /** @type {HTMLInputElement} */ (document.getElementById("key-value"));
   const stay = /** @type {HTMLInputElement} */ (document.getElementById("key-stay"));
   return new Promise((done) => {
-    dialog.addEventListener("close", () => {
-      if (value.value.trim()) key.set(value.value.trim(), stay.checked);
-      value.value = "";
-      document.getElementById("key")?.toggleAttribute("hidden", !key.get());
-      done(undefined);
-    }, { once: true });
+    dialog.addEventListener(
+      "close",
+      () => {
+        if (value.value.trim()) key.set(value.value.trim(), stay.checked);
+        value.value = "";
+        document.getElementById("key")?.toggleAttribute("hidden", !key.get());
+        done(undefined);
+      },
+      { once: true },
+    );
     if (!dialog.open) dialog.showModal();
   });
 }
@@ -42,6 +50,12 @@ export class Refused extends Error {
   }
 }
 
+/** Whether the service refuses the key for all it could ask, and not only for one thing that it may not do. */
+async function refused() {
+  const response = await fetch("/keys/current", { headers: { authorization: `Bearer ${key.get()}` } }).catch(() => null);
+  return response?.status === 403;
+}
+
 /**
  * Makes one request and returns the response; asks for a key where one is needed.
  * @param {string} method
@@ -54,7 +68,7 @@ export async function request(method, path, o = {}) {
     /** @type {Record<string, string>} */
     const headers = {};
     if (key.get()) headers.authorization = `Bearer ${key.get()}`;
-    if (o.body !== undefined) headers["content-type"] = o.type ?? "application/json";
+    if (o.body !== undefined && o.type !== "multipart") headers["content-type"] = o.type ?? "application/json"; // the browser names the parts of a form
     if (o.accept) headers.accept = o.accept;
     let response;
     try {
@@ -65,9 +79,11 @@ export async function request(method, path, o = {}) {
     }
     if (response.ok) return response;
     const body = await response.json().catch(() => null);
-    if (body?.code === "missing_authorization_header" && again === 0) {
-      await askKey();
-      continue;
+    // Two of these at once share the one dialog. What was typed stays in the view.
+    if (again < 3 && (body?.code === "missing_authorization_header" || (response.status === 403 && body?.code === "invalid_api_key" && (await refused())))) {
+      const had = key.get();
+      await askKey(had ? "The service does not know this key, or it has expired. Use another one." : "");
+      if (key.get() && key.get() !== had) continue;
     }
     throw new Refused(response.status, body);
   }
@@ -98,21 +114,41 @@ export function asCurl(method, path, body) {
 }
 
 /**
+ * The same in the official client of a language, for a chat.
+ * @param {"python"|"javascript"} language
+ * @param {string} workspace
+ * @param {any} body
+ */
+export function asCode(language, workspace, body) {
+  const messages = JSON.stringify(body.messages, null, 2);
+  const base = JSON.stringify(`${location.origin}/v1`);
+  const model = JSON.stringify(workspace);
+  return language === "python"
+    ? `import os\nfrom openai import OpenAI\n\nclient = OpenAI(base_url=${base}, api_key=os.environ.get("PARLEY_KEY", "none"))\nanswer = client.chat.completions.create(model=${model}, messages=${messages})\nprint(answer.choices[0].message.content)\n`
+    : `import OpenAI from "openai";\n\nconst client = new OpenAI({ baseURL: ${base}, apiKey: process.env.PARLEY_KEY ?? "none" });\nconst answer = await client.chat.completions.create({ model: ${model}, messages: ${messages} });\nconsole.log(answer.choices[0].message.content);\n`;
+}
+
+/**
  * Reads a stream of server-sent events; calls on with the data of each.
  * @param {Response} response
  * @param {(data: string) => void} on
  */
 export async function events(response, on) {
-  const reader = /** @type {ReadableStream<Uint8Array>} */ (response.body).pipeThrough(new TextDecoderStream()).getReader();
+  const reader = /** @type {ReadableStream<Uint8Array>} */ (response.body).getReader();
+  const decoder = new TextDecoder();
   let rest = "";
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
-    rest += value;
+    rest += decoder.decode(value, { stream: true });
     const frames = rest.split("\n\n");
     rest = frames.pop() ?? "";
     for (const frame of frames) {
-      const data = frame.split("\n").filter((l) => l.startsWith("data:")).map((l) => l.slice(5).trimStart()).join("\n");
+      const data = frame
+        .split("\n")
+        .filter((l) => l.startsWith("data:"))
+        .map((l) => l.slice(5).trimStart())
+        .join("\n");
       if (data) on(data);
     }
   }
@@ -130,4 +166,14 @@ export async function finished(uid, tell) {
     tell?.(task);
     await new Promise((r) => setTimeout(r, pause));
   }
+}
+
+/**
+ * Waits for the task of an answer; rejects with its error.
+ * @param {any} sent
+ */
+export async function apply(sent) {
+  const task = await finished(sent.taskUid);
+  if (task.error) throw Object.assign(new Error(task.error.message), task.error);
+  return task;
 }

@@ -1,11 +1,13 @@
 // Shows the Markdown of answers. It only ever sets text: nothing of an answer becomes markup.
 import { el } from "./dom.js";
 
-const inline = /(`[^`\n]+`)|\*\*([^*\n]+)\*\*|\[([^\]\n]+)\]\((https?:\/\/[^\s)]+)\)|\[([A-Za-z0-9_-]+)\/([A-Za-z0-9_-]+)\]/g;
+const inline = /(`[^`\n]+`)|\*\*([^*\n]+)\*\*|\[([^\]\n]+)\]\((https?:\/\/[^\s)]+|#[^\s)]*)\)|\[([A-Za-z0-9_-]+)\/([A-Za-z0-9_-]+)\]/g;
+
+/** @typedef {(index: string, id: string) => void} Cite opens a document */
 
 /**
  * @param {string} text
- * @param {(index: string, id: string) => void} cite opens a document
+ * @param {Cite} cite
  */
 function line(text, cite) {
   const out = document.createDocumentFragment();
@@ -15,7 +17,9 @@ function line(text, cite) {
     at = m.index + m[0].length;
     if (m[1]) out.append(el("code", {}, m[1].slice(1, -1)));
     else if (m[2]) out.append(el("strong", {}, m[2]));
-    else if (m[3]) out.append(el("a", { href: m[4], rel: "noopener", target: "_blank" }, m[3]));
+    else if (m[3] && m[4].startsWith("#"))
+      out.append(m[3]); // a place in a page that is not this one
+    else if (m[3]) out.append(link(m[3], m[4], cite));
     else out.append(el("button", { class: "chip", type: "button", onclick: () => cite(m[5], m[6]) }, `${m[5]}/${m[6]}`));
   }
   out.append(text.slice(at));
@@ -23,49 +27,129 @@ function line(text, cite) {
 }
 
 /**
+ * A link; one to a document of this service opens the document.
  * @param {string} text
- * @param {(index: string, id: string) => void} cite
+ * @param {string} to
+ * @param {Cite} cite
+ */
+function link(text, to, cite) {
+  const own = to.startsWith(`${location.origin}/`) ? /\/indexes\/([^/]+)\/documents\/([^/?#]+)$/.exec(to) : null;
+  return own
+    ? el("button", { class: "chip", type: "button", onclick: () => cite(decodeURIComponent(own[1]), decodeURIComponent(own[2])) }, text)
+    : el("a", { href: to, rel: "noopener", target: "_blank" }, text);
+}
+
+const item = /^\s*([-*]|\d+\.)\s+/;
+const special = /^(#{1,6}\s|```|>|\||\s*([-*]|\d+\.)\s)/;
+
+/**
+ * @param {string} text
+ * @param {Cite} cite
  */
 export function markdown(text, cite) {
   const out = document.createDocumentFragment();
   const lines = text.split("\n");
-  for (let i = 0; i < lines.length; ) {
+  let i = 0;
+  const take = (/** @type {(l: string) => boolean} */ belongs) => {
+    const from = i;
+    while (i < lines.length && belongs(lines[i])) i++;
+    return lines.slice(from, i);
+  };
+  while (i < lines.length) {
     const l = lines[i];
     const heading = /^(#{1,6})\s+(.*)/.exec(l);
     if (l.startsWith("```")) {
-      const code = [];
-      for (i++; i < lines.length && !lines[i].startsWith("```"); i++) code.push(lines[i]);
       i++;
-      out.append(el("pre", {}, el("code", {}, code.join("\n"))));
+      out.append(el("pre", { tabindex: 0 }, el("code", {}, take((c) => !c.startsWith("```")).join("\n"))));
+      i++;
     } else if (heading) {
       out.append(el(`h${Math.min(heading[1].length + 2, 6)}`, {}, line(heading[2], cite)));
       i++;
-    } else if (/^\s*([-*]|\d+\.)\s/.test(l)) {
+    } else if (item.test(l)) {
       const list = el(/^\s*\d/.test(l) ? "ol" : "ul");
-      for (; i < lines.length && /^\s*([-*]|\d+\.)\s/.test(lines[i]); i++) list.append(el("li", {}, line(lines[i].replace(/^\s*([-*]|\d+\.)\s+/, ""), cite)));
+      for (const entry of take((c) => item.test(c))) list.append(el("li", {}, line(entry.replace(item, ""), cite)));
       out.append(list);
     } else if (l.startsWith(">")) {
       const quote = el("blockquote");
-      for (; i < lines.length && lines[i].startsWith(">"); i++) quote.append(line(lines[i].replace(/^>\s?/, ""), cite), el("br"));
+      for (const q of take((c) => c.startsWith(">"))) quote.append(line(q.replace(/^>\s?/, ""), cite), el("br"));
       out.append(quote);
     } else if (l.startsWith("|")) {
-      const table = el("table");
-      for (; i < lines.length && lines[i].startsWith("|"); i++) {
-        if (/^[|\s:-]+$/.test(lines[i])) continue;
-        table.append(el("tr", {}, ...lines[i].split("|").slice(1, -1).map((c) => el("td", {}, line(c.trim(), cite)))));
-      }
-      out.append(el("div", { class: "scroll" }, table));
+      const rows = take((c) => c.startsWith("|")).filter((c) => !/^[|\s:-]+$/.test(c));
+      out.append(
+        el(
+          "div",
+          { class: "scroll", tabindex: 0 },
+          el(
+            "table",
+            {},
+            ...rows.map((row) =>
+              el(
+                "tr",
+                {},
+                ...row
+                  .split("|")
+                  .slice(1, -1)
+                  .map((c) => el("td", {}, line(c.trim(), cite))),
+              ),
+            ),
+          ),
+        ),
+      );
     } else if (l.trim() === "") {
       i++;
     } else {
-      const p = el("p");
-      for (; i < lines.length && lines[i].trim() !== "" && !/^(#{1,6}\s|```|>|\||\s*([-*]|\d+\.)\s)/.test(lines[i]); i++) {
-        if (p.childNodes.length) p.append(" ");
-        p.append(line(lines[i], cite));
-      }
-      if (!p.childNodes.length) p.append(line(lines[i++], cite));
+      const [first, ...rest] = [lines[i++], ...take((c) => c.trim() !== "" && !special.test(c))];
+      const p = el("p", {}, line(first, cite));
+      for (const more of rest) p.append(" ", line(more, cite));
       out.append(p);
     }
   }
   return out;
+}
+
+/**
+ * An answer that grows. Paragraphs that are whole are drawn once; only the one under way is text that is added to,
+ * once a frame, so that an answer of any length costs the same to draw.
+ */
+export class Growing {
+  /** @param {HTMLElement} into @param {Cite} cite */
+  constructor(into, cite) {
+    this.into = into;
+    this.cite = cite;
+    this.text = "";
+    this.from = 0; // where the paragraph under way begins in text
+    this.shown = 0; // how much of text is in the page
+    this.tail = document.createTextNode("");
+    this.last = el("p", {}, this.tail);
+    this.waiting = false;
+    into.replaceChildren(this.last);
+  }
+
+  /** @param {string} more */
+  add(more) {
+    this.text += more;
+    if (this.waiting) return;
+    this.waiting = true;
+    requestAnimationFrame(() => this.draw());
+  }
+
+  draw() {
+    this.waiting = false;
+    if (!this.last.isConnected) return;
+    const end = this.text.lastIndexOf("\n\n");
+    // A fence that is open keeps its blank lines: an even number of them is closed.
+    if (end > this.from && (this.text.slice(this.from, end).match(/^```/gm) ?? []).length % 2 === 0) {
+      this.last.before(markdown(this.text.slice(this.from, end), this.cite));
+      this.from = end + 2;
+      this.shown = this.from;
+      this.tail.data = "";
+    }
+    this.tail.appendData(this.text.slice(this.shown));
+    this.shown = this.text.length;
+  }
+
+  /** Draws what is left as the Markdown that it is. */
+  end() {
+    this.last.replaceWith(markdown(this.text.slice(this.from), this.cite));
+  }
 }

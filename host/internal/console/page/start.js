@@ -1,36 +1,126 @@
 // The first screen: what this service is, and the way from nothing to an answer.
-import { call, key } from "./api.js";
-import { count, el } from "./dom.js";
+import { call } from "./api.js";
+import { count, counted, el, empty, problem } from "./dom.js";
+import { session } from "./session.js";
+import { dropZone, workspaceFor } from "./upload.js";
+
+/** Nothing where the key may not ask, or the feature is off. @param {string} path */
+const quietly = (path) => call("GET", path).catch(() => null);
 
 /** @param {HTMLElement} root */
 export async function start(root) {
-  const quiet = (/** @type {Promise<any>} */ p) => p.catch(() => null);
-  root.append(el("h1", {}, "Ask your documents"));
+  root.append(
+    el("h1", {}, "Ask your documents"),
+    el("p", { class: "lead" }, "Add documents, choose who answers, and ask. Each answer names the places that it rests on."),
+  );
   const [version, stats, chats, plugins] = await Promise.all([
-    quiet(call("GET", "/version")), quiet(call("GET", "/stats")), quiet(call("GET", "/chats?limit=100")), quiet(call("GET", "/plugins")),
+    quietly("/version"),
+    session.can("stats.get") ? quietly("/stats") : null,
+    session.can("chats.get") ? quietly("/chats?limit=100") : null,
+    session.can("plugins.get") ? quietly("/plugins") : null,
   ]);
   const indexes = Object.entries(stats?.indexes ?? {});
   const total = indexes.reduce((n, [, x]) => n + x.numberOfDocuments, 0);
   const workspaces = chats?.results ?? [];
-  const providers = (plugins?.results ?? plugins?.plugins ?? []).filter((/** @type {any} */ p) => p.source && p.state !== "refused");
-  if (!key.get()) {
+  const providers = (plugins?.results ?? []).filter((/** @type {any} */ p) => p.source);
+  const ready = providers.filter((/** @type {any} */ p) => p.state === "ready");
+  if (session.open) {
     const here = /^(localhost|127\.|\[::1\])/.test(location.hostname);
-    root.append(el("p", { class: here ? "soft" : "bad" }, here
-      ? "This service is open: whoever reaches it on this computer may do everything. Set a master key before others can reach it."
-      : "This service is open to its network: whoever reaches it may do everything. Start it with --master-key."));
+    root.append(
+      el(
+        "p",
+        { class: here ? "notice" : "notice bad" },
+        here
+          ? "This service is open: it asks for no key, so everybody on this computer may do everything. Set a master key before others can reach it."
+          : "This service is open to its network: everybody who reaches it may do everything. Start it with a master key.",
+      ),
+    );
   }
-  const step = (/** @type {boolean} */ done, /** @type {string} */ title, /** @type {(Node|string)[]} */ ...text) =>
-    el("li", { class: "card" }, el("span", { "aria-hidden": "true" }, done ? "✓" : "○"), el("div", {}, el("strong", {}, title), el("span", { class: "soft" }, done ? " (done)" : ""), el("p", {}, ...text)));
-  root.append(el("ol", { class: "steps" },
-    step(total > 0, "Documents", total > 0 ? `${count(total)} documents in ${count(indexes.length)} ${indexes.length === 1 ? "index" : "indexes"}. ` : "An index is a collection of documents that can be searched. ", el("a", { href: "#/documents" }, "Add documents")),
-    step(providers.length > 0 && workspaces.length > 0, "A provider", workspaces.length > 0
-      ? `Workspaces: ${workspaces.map((/** @type {any} */ w) => w.uid).join(", ")}. A workspace says which model answers, and from which indexes. `
-      : "A workspace says which model answers, and from which indexes. Make one with PATCH /chats/{name}/settings, or run parley quickstart. "),
-    step(false, "The first question", el("a", { href: "#/ask" }, "Ask it")),
-  ));
+  const step = (/** @type {number} */ n, /** @type {boolean} */ done, /** @type {string} */ title, /** @type {any[]} */ ...content) =>
+    el(
+      "li",
+      { class: "card" },
+      el("span", { class: done ? "step done" : "step", "aria-hidden": "true" }, done ? "✓" : String(n)),
+      el("div", {}, el("h3", {}, title, done ? el("span", { class: "soft" }, " – done") : null), ...content),
+    );
+  const told = el("div");
+  const asked = localStorage.getItem("parley-asked") === "yes";
+  root.append(
+    el(
+      "ol",
+      { class: "steps" },
+      step(
+        1,
+        total > 0,
+        "Add documents",
+        el(
+          "p",
+          { class: "soft" },
+          total > 0
+            ? `${counted(total, "document", "documents")} in ${counted(indexes.length, "index", "indexes")}. `
+            : "An index is a collection of documents that can be searched. These files make one named “notes”.",
+        ),
+        session.can("documents.add") ? dropZone(() => ({ index: "notes" }), added) : null,
+        told,
+      ),
+      step(
+        2,
+        ready.length > 0 && workspaces.length > 0,
+        "Choose who answers",
+        el(
+          "p",
+          { class: "soft" },
+          "A workspace says which provider and model answer, and from which indexes. A provider is a plugin that speaks to one kind of model service.",
+        ),
+        el(
+          "p",
+          {},
+          ready.length > 0 ? `Providers: ${ready.map((/** @type {any} */ p) => p.source).join(", ")}. ` : "No provider is loaded. ",
+          providers.length > ready.length ? el("a", { href: "#/plugins" }, "Some are not ready. ") : null,
+          el(
+            "a",
+            { href: "#/workspaces" },
+            workspaces.length > 0 ? `Workspaces: ${workspaces.map((/** @type {any} */ w) => w.uid).join(", ")}` : "Make a workspace",
+          ),
+        ),
+      ),
+      step(3, asked, "Ask the first question", el("p", {}, el("a", { class: "button main", href: "#/ask" }, asked ? "Ask" : "Ask a question"))),
+    ),
+  );
+
+  /** @param {string} index */
+  async function added(index) {
+    try {
+      const uid = await workspaceFor(index);
+      told.replaceChildren(
+        uid
+          ? el("p", {}, el("a", { class: "button main", href: `#/ask/${encodeURIComponent(uid)}` }, `Ask about ${index}`))
+          : el("p", {}, "No workspace searches this index yet. ", el("a", { href: "#/workspaces" }, "Make one")),
+      );
+    } catch (err) {
+      told.replaceChildren(problem(err));
+    }
+  }
+
   if (indexes.length > 0) {
-    root.append(el("h2", {}, "Indexes"), el("div", { class: "scroll" }, el("table", {}, el("tr", {}, el("th", {}, "Index"), el("th", {}, "Documents"), el("th", {}, "")),
-      ...indexes.map(([uid, x]) => el("tr", {}, el("td", {}, el("a", { href: `#/search/${encodeURIComponent(uid)}` }, uid)), el("td", {}, count(x.numberOfDocuments)), el("td", {}, x.isIndexing ? "indexing" : ""))))));
+    root.append(
+      el("h2", {}, "Indexes"),
+      el(
+        "div",
+        { class: "cards" },
+        ...indexes.map(([uid, x]) =>
+          el(
+            "article",
+            { class: "card" },
+            el("h3", {}, el("a", { href: `#/search/${encodeURIComponent(uid)}` }, uid)),
+            el("p", { class: "figure" }, count(x.numberOfDocuments)),
+            el("p", { class: "soft" }, x.isIndexing ? "documents, indexing now" : "documents"),
+          ),
+        ),
+      ),
+    );
+  } else if (stats) {
+    root.append(empty("No index yet", "Drop a few files above; they can be searched a moment later."));
   }
-  if (version) root.append(el("p", { class: "soft" }, `Version ${version.pkgVersion}.`));
+  if (version) root.append(el("p", { class: "hint" }, `Parley ${version.pkgVersion}`));
 }

@@ -1,0 +1,546 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/heapprofiler"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// A browser is a real one, without a window. Its pages share nothing.
+type browser struct {
+	t   testing.TB
+	ctx context.Context
+}
+
+// newBrowser starts Chromium, and skips the test where there is none.
+func newBrowser(t testing.TB) *browser {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts a browser")
+	}
+	program := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			program = path
+			break
+		}
+	}
+	if program == "" {
+		t.Skip("no browser: install Debian's package chromium")
+	}
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
+		chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()),
+		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("no-first-run", true), chromedp.Flag("disable-sync", true))
+	allocated, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(stop)
+	ctx, end := chromedp.NewContext(allocated)
+	t.Cleanup(end)
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatalf("start %s: %v", program, err)
+	}
+	return &browser{t, ctx}
+}
+
+// A screen is what somebody looks at the page on.
+type screen struct {
+	name          string
+	width, height int64
+	dark          bool
+}
+
+var screens = []screen{
+	{"wide-light", 1280, 800, false}, {"wide-dark", 1280, 800, true}, {"phone-light", 360, 740, false}, {"phone-dark", 360, 740, true},
+}
+
+// patience is how long the page may take for one step on a busy machine.
+const patience = time.Minute
+
+// A page is a tab with the console. It collects what a page must never do: ask
+// another origin, break its policy, throw, or write an error to the console.
+type page struct {
+	t    testing.TB
+	ctx  context.Context
+	base string
+
+	mu     sync.Mutex
+	faults []string
+}
+
+// open opens the console of the host at base.
+func (b *browser) open(base string, s screen) *page {
+	b.t.Helper()
+	p := &page{t: b.t, base: base}
+	ctx, end := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext(), chromedp.WithListener(p.watch))
+	b.t.Cleanup(end)
+	p.ctx = ctx
+	scheme := "light"
+	if s.dark {
+		scheme = "dark"
+	}
+	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}},
+	}); err != nil {
+		b.t.Fatal(err)
+	}
+	p.run(chromedp.EmulateViewport(s.width, s.height), chromedp.Navigate(base+"/console/"))
+	b.t.Cleanup(p.check)
+	return p
+}
+
+func (p *page) watch(event any) {
+	fault := ""
+	switch e := event.(type) {
+	case *runtime.EventExceptionThrown:
+		fault = "uncaught: " + e.ExceptionDetails.Text
+		if thrown := e.ExceptionDetails.Exception; thrown != nil {
+			fault += " " + thrown.Description
+		}
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.ConsoleAPICalledTypeError {
+			fault = fmt.Sprintf("console.error: %s", e.Args[0].Value)
+		}
+	case *log.EventEntryAdded:
+		// What the API refuses is shown to the reader; Chromium notes it as well.
+		if e.Entry.Level == log.EntryLevelError && e.Entry.Source != log.EntrySourceNetwork {
+			fault = fmt.Sprintf("%s: %s", e.Entry.Source, e.Entry.Text)
+		}
+	case *network.EventRequestWillBeSent:
+		if u, err := url.Parse(e.Request.URL); err != nil || (u.Scheme != "data" && u.Scheme != "blob" && u.Scheme+"://"+u.Host != p.base) {
+			fault = "a request to " + e.Request.URL
+		}
+	}
+	if fault != "" {
+		p.mu.Lock()
+		p.faults = append(p.faults, fault)
+		p.mu.Unlock()
+	}
+}
+
+// check fails the test for what the page must not have done.
+func (p *page) check() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, f := range p.faults {
+		p.t.Errorf("the page: %s", f)
+	}
+}
+
+func (p *page) run(actions ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, actions...); err != nil {
+		p.t.Fatalf("%v; the page says: %s", err, p.text("body"))
+	}
+}
+
+// text is what an element says; empty where there is none.
+func (p *page) text(selector string) string {
+	s, err := chromedp.Run(p.ctx, chromedp.Evaluate[string](fmt.Sprintf("document.querySelector(%q)?.innerText ?? ''", selector)))
+	if err != nil {
+		return err.Error()
+	}
+	return s
+}
+
+// see waits until the text of an element has all of these.
+func (p *page) see(selector string, texts ...string) {
+	p.t.Helper()
+	var got string
+	for _, text := range texts {
+		if !settles(func() bool { got = p.text(selector); return strings.Contains(got, text) }) {
+			p.t.Fatalf("%s says %.2000q, want %q", selector, got, text)
+		}
+	}
+}
+
+// view goes to a view by its address, as a bookmark does.
+func (p *page) view(hash, heading string) {
+	p.t.Helper()
+	p.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("location.hash = %q", hash)))
+	p.see("h1", heading)
+}
+
+// evaluate returns what an expression is.
+func evaluate[T any](p *page, expression string) T {
+	p.t.Helper()
+	value, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		p.t.Fatalf("%.200s: %v", expression, err)
+	}
+	return value
+}
+
+// look takes a picture into the folder that SHOTS names, has axe-core look for
+// what keeps people out, and makes sure that nothing is wider than the screen.
+func (p *page) look(s screen, name string) {
+	p.t.Helper()
+	if over := evaluate[int](p, "document.documentElement.scrollWidth - document.documentElement.clientWidth"); over > 0 {
+		p.t.Errorf("%s at %s is %d pixels wider than the screen", name, s.name, over)
+	}
+	p.audit(name + " at " + s.name)
+	dir := os.Getenv("SHOTS")
+	if dir == "" {
+		return
+	}
+	picture, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+"-"+s.name+".png"), picture, 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// audit runs axe-core, which the npm package of that name brings. The variable
+// AXE_CORE has its path; .ci/install sets it.
+func (p *page) audit(where string) {
+	p.t.Helper()
+	file := os.Getenv("AXE_CORE")
+	if file == "" {
+		return
+	}
+	script, err := os.ReadFile(file)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.run(chromedp.Evaluate[chromedp.Void](string(script)))
+	found := evaluate[[]string](p, `axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}).then((r) =>
+		r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.target.join(" ") + " " + n.failureSummary).join("; ")))`)
+	for _, f := range found {
+		p.t.Errorf("%s: %s", where, f)
+	}
+}
+
+// question is where it is typed.
+const question = chromedp.CSS("textarea")
+
+// hostileText is what nobody wants in a page.
+const hostileText = `<img src=x onerror="document.title='taken'"> <script>document.title='taken'</script> [click](javascript:document.title='taken') ` + "\u202e\u2066 reversed"
+
+// consoleFlags are options of a host with the page.
+var consoleFlags = map[string]string{"env": "development", "console": "on"}
+
+// consoleHost has films, a workspace that answers without a model, and texts
+// that try to become markup.
+func consoleHost(t testing.TB, flags map[string]string) *house {
+	t.Helper()
+	all := maps.Clone(consoleFlags)
+	maps.Copy(all, flags)
+	h := openHouse(t, all, shipped(t, "extract"))
+	return h
+}
+
+func (h *house) fillConsole() {
+	h.t.Helper()
+	docs, err := json.Marshal([]map[string]any{
+		{"id": 1, "title": "Solaris", "director": "Andrei Tarkovsky", "year": 1972, "text": "A psychologist travels to a station that orbits the ocean planet Solaris, whose crew has gone quiet."},
+		{"id": 2, "title": "Stalker", "director": "Andrei Tarkovsky", "year": 1979, "text": "A guide leads a writer and a professor through the Zone to a room that grants wishes."},
+		{"id": 3, "title": hostileText, "director": hostileText, "year": 2000, "text": "Quagmire " + hostileText + strings.Repeat("x", 20_000)},
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.finish(h.must("POST", "/indexes/films/documents", string(docs)))
+	h.finish(h.must("PATCH", "/indexes/films/settings", `{"filterableAttributes":["director","year"],"sortableAttributes":["year"],"chat":{"description":"Films with their directors."}}`))
+	h.must("PATCH", "/chats/films/settings", `{"source":"extract","indexUids":["films"]}`)
+}
+
+// TestConsoleViews opens every view on every screen, and looks.
+func TestConsoleViews(t *testing.T) {
+	b := newBrowser(t)
+	h := consoleHost(t, nil)
+	h.fillConsole()
+	h.must("PATCH", "/experimental-features", `{"metrics":true}`)
+	h.ask("films", "any")
+	for _, s := range screens {
+		t.Run(s.name, func(t *testing.T) {
+			p := (&browser{t, b.ctx}).open(h.url, s)
+			p.see("h1", "Ask your documents")
+			for _, v := range []struct{ hash, name, says string }{
+				{"#/start", "Ask your documents", "3 documents in 1 index"},
+				{"#/ask", "Ask", "Conversations stay in this browser"},
+				{"#/search/films", "Search", "Tarkovsky"},
+				{"#/documents/films", "Documents", "3 documents; 1 to 3 shown"},
+				{"#/indexes", "Indexes", "films"},
+				{"#/indexes/films", "films", "Searchable attributes"},
+				{"#/tasks", "Tasks", "documentAdditionOrUpdate"},
+				{"#/workspaces", "Workspaces", "extract"},
+				{"#/workspaces/films", "films", "quotes the best passages"},
+				{"#/plugins", "Plugins", "Reaches no address"},
+				{"#/keys", "Keys", "This service is open"},
+				{"#/usage", "Usage", "Answers by workspace"},
+				{"#/telemetry", "Telemetry", "Instance UID"},
+			} {
+				p.view(v.hash, v.name)
+				p.see("main", v.says)
+				p.look(s, strings.NewReplacer("#/", "", "/", "-").Replace(v.hash))
+			}
+			if title := evaluate[string](p, "document.title"); strings.Contains(title, "taken") {
+				t.Error("a text of a document ran as script")
+			}
+		})
+	}
+}
+
+// TestConsoleAsk asks by keyboard alone, stops, reloads, edits and looks at what
+// the model saw.
+func TestConsoleAsk(t *testing.T) {
+	b := newBrowser(t)
+	h := consoleHost(t, nil)
+	h.fillConsole()
+	p := b.open(h.url, screens[0])
+	p.view("#/ask/films", "Ask")
+	p.run(chromedp.WaitVisible(question), chromedp.KeyEvent("a guide leads a writer through the Zone"), chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(kb.ModifierCtrl)))
+	p.see(".turn.user", "a guide leads a writer through the Zone")
+	p.see(".turn.assistant", "a room that grants wishes", "Searched films", "ms to the first word", "tokens")
+	p.look(screens[0], "ask-answered")
+	p.run(chromedp.Click(`//button[contains(., "What the model saw")]`))
+	p.see("dialog[open]", "What the model saw", "of text")
+	p.audit("what the model saw")
+	p.run(chromedp.KeyEvent(kb.Escape), chromedp.Reload())
+	p.see(".turn.assistant", "a room that grants wishes") // kept in the browser
+	p.run(chromedp.Click(`//section[contains(@class, "user")]//button[. = "Edit"]`))
+	if typed := evaluate[string](p, "document.querySelector('textarea').value"); typed != "a guide leads a writer through the Zone" {
+		t.Errorf("the question to edit is %q", typed)
+	}
+	p.run(chromedp.Clear(question), chromedp.Focus(question), chromedp.KeyEvent("quagmire"), chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(kb.ModifierCtrl)))
+	p.see(".turn.assistant", "onerror", "ms to the first word") // as a text
+	if n := evaluate[int](p, "document.querySelectorAll('main img, main script, main a[href^=javascript]').length"); n != 0 {
+		t.Errorf("%d elements were made of a document's text", n)
+	}
+	if over := evaluate[int](p, "document.documentElement.scrollWidth - document.documentElement.clientWidth"); over > 0 {
+		t.Errorf("a word of 20,000 letters makes the page %d pixels wider", over)
+	}
+}
+
+// TestConsoleManages makes, changes and deletes through the page.
+func TestConsoleManages(t *testing.T) {
+	b := newBrowser(t)
+	h := consoleHost(t, nil)
+	h.fillConsole()
+	p := b.open(h.url, screens[0])
+
+	p.view("#/indexes", "Indexes")
+	p.run(chromedp.SendKeys(`//label[starts-with(., "Name")]//input`, "notes"+kb.Enter))
+	p.see("h1", "notes")
+	p.run(chromedp.SetValue(`//label[starts-with(., "Stop words")]//textarea`, "the\nof"), chromedp.Click(`//button[. = "Review changes"]`))
+	p.see("dialog[open]", "Stop words", `["the","of"]`, "read again in the background")
+	p.run(chromedp.Click(`//dialog//button[. = "Apply"]`))
+	p.see("#told", "applied")
+	if got := h.must("GET", "/indexes/notes/settings/stop-words", "").body; !strings.Contains(got, `"of"`) {
+		t.Errorf("stop words are %s", got)
+	}
+	p.run(chromedp.Click(`//button[. = "Delete index"]`))
+	p.see("dialog[open]", "Delete the index notes?", "cannot be undone")
+	p.run(chromedp.KeyEvent(kb.Escape))
+	p.see("h1", "notes")
+	p.run(chromedp.Click(`//button[. = "Delete index"]`), chromedp.Click(chromedp.CSS(("#confirm-yes"))))
+	p.see("h1", "Indexes")
+	if r := h.call("GET", "/indexes/notes", ""); r.status != http.StatusNotFound {
+		t.Errorf("the deleted index answers %d", r.status)
+	}
+
+	p.view("#/workspaces/support", "support")
+	p.run(chromedp.Click(`//button[. = "Save"]`))
+	p.see("#told", "Saved.")
+	if got := h.must("GET", "/chats/support/settings", "").body; !strings.Contains(got, `"source":"extract"`) {
+		t.Errorf("the new workspace is %s", got)
+	}
+
+	p.view("#/documents/films", "Documents")
+	p.see("main", "Solaris")
+	p.run(chromedp.SendKeys(`//label[starts-with(., "Filter")]//input`, "year = 1972"+kb.Enter))
+	p.see("main", "1 document;")
+	p.run(chromedp.Click(`//button[. = "Delete these"]`))
+	p.see("dialog[open]", "Delete 1 document of films?", "year = 1972")
+	p.run(chromedp.Click(chromedp.CSS(("#confirm-yes"))))
+	p.see("#told", "1 document deleted.")
+
+	file := filepath.Join(t.TempDir(), "rows.ndjson")
+	if err := os.WriteFile(file, []byte(`{"id": 77, "title": "Dropped"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.view("#/start", "Ask your documents")
+	p.run(chromedp.SetUploadFiles(`input[type="file"]`, []string{file}))
+	p.see("main", "1 document can be found now", "Ask about notes")
+	p.run(chromedp.Click(`//a[. = "Ask about notes"]`))
+	p.see("h1", "Ask")
+
+	p.view("#/search/films", "Search")
+	p.run(chromedp.WaitVisible(`input[type="search"]`), chromedp.Evaluate[chromedp.Void]("document.activeElement.blur()"), chromedp.KeyEvent("/"), chromedp.KeyEvent("zone"))
+	p.see("main", "1 hit in", "Stalker")
+	p.run(chromedp.Click(`//button[starts-with(., "Score")]`))
+	p.see("dialog[open]", "How many of the words")
+	p.run(chromedp.KeyEvent(kb.Escape), chromedp.SendKeys(`//label[starts-with(., "Filter")]//input`, "year >"+kb.Enter))
+	p.see("main", "filter")
+}
+
+// TestConsoleKeys signs in with keys of several kinds; each is shown what it may
+// do and nothing else.
+func TestConsoleKeys(t *testing.T) {
+	const master = "a master key of the console's tests"
+	b := newBrowser(t)
+	h := consoleHost(t, map[string]string{"master-key": master})
+	p := b.open(h.url, screens[0])
+	signIn := func(key string) {
+		p.run(chromedp.WaitVisible(chromedp.CSS("#key-value")), chromedp.SendKeys(chromedp.CSS("#key-value"), key+kb.Enter))
+	}
+	signIn("no key of this service")
+	p.see("#ask-key", "does not know this key")
+	p.audit("the question for a key")
+	signIn(master)
+	p.see("nav", "Keys", "Workspaces")
+	p.view("#/keys", "Keys")
+	p.run(chromedp.SendKeys(`//label[starts-with(., "Name")]//input`, "Front end"), chromedp.Click(`//button[. = "Make the key"]`))
+	p.see("dialog[open]", "Copy it now")
+	narrow := strings.TrimSpace(p.text("dialog[open] pre"))
+	if len(narrow) < 32 {
+		t.Fatalf("the new key is %q", narrow)
+	}
+	p.run(chromedp.KeyEvent(kb.Escape))
+	p.see("main", "Front end")
+	p.look(screens[0], "keys-signed-in")
+	if kept := evaluate[string](p, "JSON.stringify(localStorage) + location.href + document.body.innerText"); strings.Contains(kept, master) {
+		t.Error("the key stays where it was not asked to")
+	}
+
+	p.run(chromedp.Click(chromedp.CSS(("#key"))))
+	signIn(narrow)
+	p.see("nav", "Search")
+	if nav := p.text("nav"); strings.Contains(nav, "Keys") || strings.Contains(nav, "Workspaces") {
+		t.Errorf("a key that may search is offered %q", nav)
+	}
+	p.view("#/keys", "Keys")
+	p.see("main", "keys.get")
+}
+
+// consoleWire is a host whose workspace "w" is answered by the returned provider.
+func consoleWire(t *testing.T) (*house, *wire) {
+	t.Helper()
+	w := newWire(t)
+	h := openHouse(t, consoleFlags, shipped(t, "vllm"))
+	h.must("PATCH", "/chats/w/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q}`, w.url))
+	return h, w
+}
+
+// send asks for model on the view that is shown.
+func (p *page) send(model, text string) {
+	p.t.Helper()
+	p.run(chromedp.SetValue(`//label[starts-with(., "Model")]//input`, model), chromedp.SendKeys(question, text), chromedp.Click(`//button[@type="submit" and . = "Ask"]`))
+}
+
+// TestConsoleStream reads an answer of 10,000 events. Paragraphs that are whole
+// are drawn while it goes on, and each of them once.
+func TestConsoleStream(t *testing.T) {
+	b := newBrowser(t)
+	h, w := consoleWire(t)
+	w.on("long", func(x *exchange) {
+		x.say(stream)
+		for i := range 10_000 {
+			end := " "
+			if i%100 == 99 {
+				end = "\\n\\n"
+			}
+			x.say(delta(fmt.Sprintf("word%d%s", i, end)))
+		}
+		x.say(finish)
+	})
+	p := b.open(h.url, screens[0])
+	p.view("#/ask/w", "Ask")
+	p.run(chromedp.Evaluate[chromedp.Void](`window.longTasks = []; new PerformanceObserver((l) => window.longTasks.push(...l.getEntries().map((e) => e.duration))).observe({type: "longtask"}); undefined`))
+	for round := range 3 {
+		p.send("long", "more")
+		p.see(".turn.assistant:last-child", "ms to the first word")
+		if text := p.text(".turn.assistant:last-child"); !strings.Contains(text, "word0 ") || !strings.Contains(text, "word9999") {
+			t.Errorf("the answer is not whole: %.100q", text)
+		}
+		if n := evaluate[int](p, `document.querySelectorAll(".turn.assistant:last-child p").length`); n < 100 || n > 105 {
+			t.Errorf("10,000 words in 100 paragraphs make %d elements", n)
+		}
+		if _, err := chromedp.Call(p.ctx, heapprofiler.CollectGarbage, cdp.Empty{}); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("after %d streams: heap %d bytes, long tasks in ms: %v", round+1, evaluate[int](p, "performance.memory.usedJSHeapSize"), evaluate[[]float64](p, "window.longTasks.splice(0)"))
+	}
+}
+
+// TestConsoleTrouble has answers end in every way that they should not: each
+// says what happened, and what was typed is still there.
+func TestConsoleTrouble(t *testing.T) {
+	b := newBrowser(t)
+	h, w := consoleWire(t)
+	begun := make(chan struct{}, 1)
+	w.on("slow", func(x *exchange) {
+		x.say(stream + delta("the beginning") + delta(" goes on"))
+		begun <- struct{}{}
+		x.wait()
+	})
+	w.on("busy", func(x *exchange) { x.say(answered(429, "Retry-After: 7\r\n", `{"error":{"message":"slow down"}}`)) })
+	hostile, err := json.Marshal(hostileText + "\n\n# " + hostileText + "\n\n- " + hostileText + "\n\n| " + hostileText + " |\n\n```\n" + hostileText + "\n```\n" + strings.Repeat("y", 1<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.on("hostile", func(x *exchange) { x.say(stream + delta(string(hostile[1:len(hostile)-1])) + finish) })
+	p := b.open(h.url, screens[2])
+	p.view("#/ask/w", "Ask")
+
+	p.send("hostile", "say something bad")
+	p.see(".turn.assistant:last-child", "onerror", "ms to the first word")
+	if n := evaluate[int](p, "document.querySelectorAll('main img, main script, main a[href^=javascript]').length"); n != 0 {
+		t.Errorf("%d elements were made of an answer's text", n)
+	}
+	if over := evaluate[int](p, "document.documentElement.scrollWidth - document.documentElement.clientWidth"); over > 0 {
+		t.Errorf("a word of 1 MiB makes the page %d pixels wider", over)
+	}
+
+	p.send("busy", "too much")
+	p.see(".turn.assistant:last-child [role=alert]", "429")
+	if typed := evaluate[string](p, "document.querySelector('textarea').value.trim()"); typed != "too much" {
+		t.Errorf("after a refusal the question to send again is %q", typed)
+	}
+	p.run(chromedp.Clear(question))
+
+	p.send("slow", "take your time")
+	within(t, begun, "the slow answer")
+	p.see(".turn.assistant:last-child", "the beginning goes on")
+	p.run(chromedp.Click(`//button[. = "Stop"]`))
+	p.see(".turn.assistant:last-child", "stopped", "the beginning")
+
+	p.send("slow", "once more")
+	within(t, begun, "the slow answer")
+	p.see(".turn.assistant:last-child", "the beginning goes on")
+	h.close()
+	p.see(".turn.assistant:last-child", "the beginning")
+	p.see(".turn.assistant:last-child [role=alert]", "shutting down")
+	p.run(chromedp.Clear(question))
+	p.send("slow", "is anybody there")
+	p.see(".turn.assistant:last-child [role=alert]", "cannot be reached")
+	if typed := evaluate[string](p, "document.querySelector('textarea').value.trim()"); typed != "is anybody there" {
+		t.Errorf("after the end of the service the question is %q", typed)
+	}
+	if title := evaluate[string](p, "document.title"); strings.Contains(title, "taken") {
+		t.Error("a text of an answer ran as script")
+	}
+}
