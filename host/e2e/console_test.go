@@ -236,6 +236,9 @@ func (p *page) audit(where string) {
 // question is where it is typed.
 const question = chromedp.CSS("textarea")
 
+// clearQuestion empties it.
+var clearQuestion = chromedp.Evaluate[chromedp.Void]("document.querySelector('textarea').value = ''; undefined")
+
 // hostileText is what nobody wants in a page.
 const hostileText = `<img src=x onerror="document.title='taken'"> <script>document.title='taken'</script> [click](javascript:document.title='taken') ` + "\u202e\u2066 reversed"
 
@@ -325,7 +328,7 @@ func TestConsoleAsk(t *testing.T) {
 	if typed := evaluate[string](p, "document.querySelector('textarea').value"); typed != "a guide leads a writer through the Zone" {
 		t.Errorf("the question to edit is %q", typed)
 	}
-	p.run(chromedp.Clear(question), chromedp.Focus(question), chromedp.KeyEvent("quagmire"), chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(kb.ModifierCtrl)))
+	p.run(clearQuestion, chromedp.Focus(question), chromedp.KeyEvent("quagmire"), chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(kb.ModifierCtrl)))
 	p.see(".turn.assistant", "onerror", "ms to the first word") // as a text
 	if n := evaluate[int](p, "document.querySelectorAll('main img, main script, main a[href^=javascript]').length"); n != 0 {
 		t.Errorf("%d elements were made of a document's text", n)
@@ -520,7 +523,7 @@ func TestConsoleTrouble(t *testing.T) {
 	if typed := evaluate[string](p, "document.querySelector('textarea').value.trim()"); typed != "too much" {
 		t.Errorf("after a refusal the question to send again is %q", typed)
 	}
-	p.run(chromedp.Clear(question))
+	p.run(clearQuestion)
 
 	p.send("slow", "take your time")
 	within(t, begun, "the slow answer")
@@ -534,7 +537,7 @@ func TestConsoleTrouble(t *testing.T) {
 	h.close()
 	p.see(".turn.assistant:last-child", "the beginning")
 	p.see(".turn.assistant:last-child [role=alert]", "shutting down")
-	p.run(chromedp.Clear(question))
+	p.run(clearQuestion)
 	p.send("slow", "is anybody there")
 	p.see(".turn.assistant:last-child [role=alert]", "cannot be reached")
 	if typed := evaluate[string](p, "document.querySelector('textarea').value.trim()"); typed != "is anybody there" {

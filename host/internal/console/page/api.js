@@ -68,7 +68,7 @@ export async function request(method, path, o = {}) {
     /** @type {Record<string, string>} */
     const headers = {};
     if (key.get()) headers.authorization = `Bearer ${key.get()}`;
-    if (o.body !== undefined && o.type !== "multipart") headers["content-type"] = o.type ?? "application/json"; // the browser names the parts of a form
+    if (o.body !== undefined) headers["content-type"] = o.type ?? "application/json";
     if (o.accept) headers.accept = o.accept;
     let response;
     try {

@@ -4,7 +4,6 @@ import { counted, el, problem } from "./dom.js";
 
 /** @type {Record<string, string>} */
 const rows = { json: "application/json", ndjson: "application/x-ndjson", jsonl: "application/x-ndjson", csv: "text/csv" };
-const texts = ["md", "mdx", "html", "htm", "txt", "rst", "adoc", "docx", "epub", "pdf"];
 const extension = (/** @type {string} */ name) => name.split(".").pop()?.toLowerCase() ?? "";
 
 /**
@@ -13,7 +12,14 @@ const extension = (/** @type {string} */ name) => name.split(".").pop()?.toLower
  * @param {(index: string) => void} done called once files of an index can be found
  */
 export function dropZone(target, done) {
-  const pick = el("input", { type: "file", multiple: true, accept: [...Object.keys(rows), ...texts].map((t) => `.${t}`).join(","), "aria-label": "Files" });
+  const pick = el("input", {
+    type: "file",
+    multiple: true,
+    accept: Object.keys(rows)
+      .map((t) => `.${t}`)
+      .join(","),
+    "aria-label": "Files",
+  });
   const state = el("div", { role: "status" });
   const zone = el(
     "div",
@@ -23,7 +29,7 @@ export function dropZone(target, done) {
     el(
       "p",
       { class: "hint" },
-      "Texts: Markdown, HTML, plain text, PDF, DOCX, EPUB. Rows: JSON, NDJSON, CSV. For whole folders, and to keep them in step: ",
+      "JSON, NDJSON or CSV. For folders of Markdown, HTML, PDF and others: ",
       el("code", {}, "parley documents import PATH --index NAME"),
       ".",
     ),
@@ -35,41 +41,31 @@ export function dropZone(target, done) {
     const to = target();
     if (!to || files.length === 0) return;
     state.replaceChildren();
-    const known = files.filter((f) => rows[extension(f.name)] || texts.includes(extension(f.name)));
+    const known = files.filter((f) => rows[extension(f.name)]);
     for (const f of files) if (!known.includes(f)) state.append(el("p", { class: "bad" }, `${f.name}: no known format by its name.`));
-    const batches = known.filter((f) => rows[extension(f.name)]).map((f) => [f]);
-    const written = known.filter((f) => texts.includes(extension(f.name)));
-    if (written.length > 0) batches.push(written);
-    for (const batch of batches) await send(to.index, batch, to.primaryKey);
+    for (const f of known) await send(to.index, f, to.primaryKey);
     done(to.index);
   }
 
   /**
-   * Sends files that make one task.
-   * @param {string} index @param {File[]} batch @param {string} [primaryKey]
+   * Sends a file and waits until its documents can be found.
+   * @param {string} index @param {File} file @param {string} [primaryKey]
    */
-  async function send(index, batch, primaryKey) {
-    const name = batch.length === 1 ? batch[0].name : counted(batch.length, "file", "files");
-    const bar = el("progress", { "aria-label": name });
-    const line = el("div", {}, el("p", {}, `${name}: sending…`), bar);
+  async function send(index, file, primaryKey) {
+    const bar = el("progress", { "aria-label": file.name });
+    const line = el("div", {}, el("p", {}, `${file.name}: sending…`), bar);
     state.append(line);
-    const say = (/** @type {string} */ text) => line.replaceChildren(el("p", {}, `${name}: ${text}`), bar);
+    const say = (/** @type {string} */ text) => line.replaceChildren(el("p", {}, `${file.name}: ${text}`), bar);
     try {
-      const route = `/indexes/${encodeURIComponent(index)}`;
-      const type = rows[extension(batch[0].name)];
-      let response;
-      if (type) {
-        response = await request("POST", `${route}/documents${primaryKey ? `?primaryKey=${encodeURIComponent(primaryKey)}` : ""}`, { body: batch[0], type });
-      } else {
-        const form = new FormData();
-        for (const f of batch) form.append("files", f, f.name);
-        response = await request("POST", `${route}/files`, { body: form, type: "multipart" });
-      }
+      const query = primaryKey ? `?primaryKey=${encodeURIComponent(primaryKey)}` : "";
+      const response = await request("POST", `/indexes/${encodeURIComponent(index)}/documents${query}`, { body: file, type: rows[extension(file.name)] });
       const task = await finished((await response.json()).taskUid, (t) => say(t.status === "enqueued" ? "waiting for its turn…" : "indexing…"));
       if (task.error) throw Object.assign(new Error(task.error.message), task.error);
-      line.replaceChildren(el("p", { class: "good" }, `${name}: ${counted(task.details?.indexedDocuments ?? 0, "document", "documents")} can be found now.`));
+      line.replaceChildren(
+        el("p", { class: "good" }, `${file.name}: ${counted(task.details?.indexedDocuments ?? 0, "document", "documents")} can be found now.`),
+      );
     } catch (err) {
-      line.replaceChildren(el("p", {}, `${name}:`), problem(err));
+      line.replaceChildren(el("p", {}, `${file.name}:`), problem(err));
     }
   }
 
