@@ -21,9 +21,9 @@ func TestFiles(t *testing.T) {
 				t.Errorf("%s has %q", name, bad)
 			}
 		}
-		for _, m := range regexp.MustCompile(`(?:src|href)="([^"]*)"|from "([^"]*)"`).FindAllStringSubmatch(string(f.Body), -1) {
+		for _, m := range regexp.MustCompile(`(?:src|href)="([^"]*)"|(?m)^import .* from "([^"]*)"`).FindAllStringSubmatch(string(f.Body), -1) {
 			at := m[1] + m[2]
-			if _, ok := files[strings.TrimPrefix(at, "./")]; !ok && at != "data:," && !strings.HasPrefix(at, "#") {
+			if _, ok := files[strings.TrimPrefix(at, "./")]; !ok && !strings.HasPrefix(at, "data:") && !strings.HasPrefix(at, "#") {
 				t.Errorf("%s names %q, which is no file of the page", name, at)
 			}
 		}
