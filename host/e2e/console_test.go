@@ -359,7 +359,7 @@ func TestConsoleManages(t *testing.T) {
 	p.see("dialog[open]", "Delete the index notes?", "cannot be undone")
 	p.run(chromedp.KeyEvent(kb.Escape))
 	p.see("h1", "notes")
-	p.run(chromedp.Click(`//button[. = "Delete index"]`), chromedp.Click(chromedp.CSS(("#confirm-yes"))))
+	p.run(chromedp.Click(`//button[. = "Delete index"]`), chromedp.Click(chromedp.CSS("#confirm-yes")))
 	p.see("h1", "Indexes")
 	if r := h.call("GET", "/indexes/notes", ""); r.status != http.StatusNotFound {
 		t.Errorf("the deleted index answers %d", r.status)
@@ -378,7 +378,7 @@ func TestConsoleManages(t *testing.T) {
 	p.see("main", "1 document;")
 	p.run(chromedp.Click(`//button[. = "Delete these"]`))
 	p.see("dialog[open]", "Delete 1 document of films?", "year = 1972")
-	p.run(chromedp.Click(chromedp.CSS(("#confirm-yes"))))
+	p.run(chromedp.Click(chromedp.CSS("#confirm-yes")))
 	p.see("#told", "1 document deleted.")
 
 	file := filepath.Join(t.TempDir(), "rows.ndjson")
@@ -429,7 +429,7 @@ func TestConsoleKeys(t *testing.T) {
 		t.Error("the key stays where it was not asked to")
 	}
 
-	p.run(chromedp.Click(chromedp.CSS(("#key"))))
+	p.run(chromedp.Click(chromedp.CSS("#key")))
 	signIn(narrow)
 	p.see("nav", "Search")
 	if nav := p.text("nav"); strings.Contains(nav, "Keys") || strings.Contains(nav, "Workspaces") {
