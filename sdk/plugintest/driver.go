@@ -96,3 +96,13 @@ func (d *Driver) Run(body []byte) (*Stream, error) {
 	}
 	return s, s.Decode(abi.FlagLast)
 }
+
+// Options are a workspace's, given as the JSON of an object, for an encode
+// request.
+func Options(object string) map[string]abi.RawJSON {
+	var all map[string]abi.RawJSON
+	if err := json.Unmarshal([]byte(object), &all); err != nil {
+		panic("plugintest: options are no JSON object: " + err.Error())
+	}
+	return all
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/sdk/provider"
+	"github.com/parley-search/parley/sdk/rawjson"
+)
+
+// state is what is kept of a response between its events.
+type state struct {
+	calls     int32 // opened
+	index     int64 // of the last one, as the API counts
+	open      bool
+	arguments bool // it has some
+	done      bool
+}
+
+var errEarly = errors.New("the response ended early")
+
+// Decode implements [provider.Provider].
+func (c *cohere) Decode(s *state, e provider.Event, out *provider.Out) error {
+	if e.End {
+		if s.done || e.Cancelled {
+			return nil
+		}
+		return errEarly
+	}
+	if s.done || string(e.Data) == "[DONE]" {
+		return nil
+	}
+	v, ok := rawjson.Parse(e.Data)
+	if !ok || v.Kind() != rawjson.Object {
+		return errors.New("the response holds an event that is not JSON")
+	}
+	delta := v.Get("delta")
+	message := delta.Get("message")
+	switch v.Get("type").String() {
+	case "message-start":
+		out.Response(v.Get("id").String(), "")
+	case "content-start", "content-delta":
+		content := message.Get("content")
+		emit(out.Reasoning, content.Get("thinking"))
+		emit(out.Text, content.Get("text"))
+	case "tool-plan-delta":
+		plan := message.Get("tool_plan")
+		emit(out.Reasoning, plan)
+		emit(out.Carry, plan)
+	case "tool-call-start":
+		s.start(v, message.Get("tool_calls"), out)
+	case "tool-call-delta":
+		s.add(message.Path("tool_calls", "function", "arguments"), out)
+	case "tool-call-end":
+		s.close(out)
+	case "message-end":
+		return s.end(delta, out)
+	case "":
+		// A gateway's own error, in the form of one that is no stream.
+		if m := v.Get("message"); m.Kind() == rawjson.String {
+			return failure(m.String(), v.Get("error_type").String())
+		}
+		if m := v.Get("error"); !m.IsNull() {
+			return failure(m.String()+m.Get("message").String(), "")
+		}
+	}
+	return nil
+}
+
+func emit(to func([]byte), v rawjson.Value) {
+	if text, ok := v.Text(nil); ok {
+		to(text)
+	}
+}
+
+// start opens a call. tool_calls of events is an object; a list is taken as
+// well.
+func (s *state) start(v, call rawjson.Value, out *provider.Out) {
+	for it := call.Items(); it.Next(); {
+		call = it.Value
+		break
+	}
+	f := call.Get("function")
+	name := f.Get("name").String()
+	if name == "" {
+		return
+	}
+	s.close(out)
+	s.index, _ = v.Get("index").Int()
+	id := call.Get("id").String()
+	if id == "" || strings.Contains(string(out.Memo), "\n"+id+"\n") || len(out.Memo)+len(id) > provider.MaxMemo/2 {
+		id = "call_" + string(rune('a'+s.calls%26)) + strings.Repeat("_", int(s.calls/26)%64)
+		for strings.Contains(string(out.Memo), "\n"+id+"\n") {
+			id += "_"
+		}
+	}
+	out.Memo = []byte(string(out.Memo) + "\n" + id + "\n")
+	out.ToolStart(int(s.calls), id, name)
+	s.calls++
+	s.open, s.arguments = true, false
+	s.add(f.Get("arguments"), out)
+}
+
+// add takes a piece of the open call's arguments.
+func (s *state) add(piece rawjson.Value, out *provider.Out) {
+	text, ok := piece.Text(nil)
+	if !ok || !s.open || len(text) == 0 || !s.arguments && string(text) == "null" {
+		return
+	}
+	s.arguments = true
+	out.ToolArguments(int(s.calls)-1, text)
+}
+
+// close ends the open call. One without arguments has none to be an object of.
+func (s *state) close(out *provider.Out) {
+	if s.open && !s.arguments {
+		out.ToolArguments(int(s.calls)-1, []byte("{}"))
+	}
+	s.open = false
+}
+
+// end reads how the message ended.
+func (s *state) end(delta rawjson.Value, out *provider.Out) error {
+	s.done = true
+	tokens := delta.Path("usage", "tokens")
+	u := provider.Usage{
+		Prompt: count(tokens.Get("input_tokens")), Completion: count(tokens.Get("output_tokens")),
+		Cached: count(delta.Path("usage", "cached_tokens")), Reasoning: count(tokens.Get("reasoning_tokens")),
+	}
+	reason, message := delta.Get("finish_reason").String(), delta.Get("error").String()
+	if message != "" || reason == "ERROR" || reason == "TIMEOUT" {
+		if reason == "TIMEOUT" {
+			return provider.ProviderError{Kind: abi.ErrorTimeout, Message: message, ProviderCode: reason}
+		}
+		return failure(message, delta.Get("error_type").String())
+	}
+	s.close(out)
+	switch reason {
+	case "MAX_TOKENS":
+		out.Finish("length")
+	case "TOOL_CALL":
+		out.Finish("tool_calls")
+	default:
+		out.Finish("stop")
+	}
+	if u.Total = u.Prompt + u.Completion; u.Total > 0 {
+		out.Usage(u)
+	}
+	return nil
+}
+
+// failure sorts an error inside a response.
+func failure(message, code string) error {
+	e := provider.ProviderError{Kind: abi.ErrorUpstream, Message: message, ProviderCode: code}
+	if tooMany(strings.ToLower(message + " " + code)) {
+		e.Kind = abi.ErrorContextLength
+	}
+	return e
+}
+
+// count reads a number of tokens, which may be written as 7.0.
+func count(v rawjson.Value) uint64 {
+	whole, _, _ := strings.Cut(string(v), ".")
+	if n, ok := rawjson.Value(whole).Int(); ok && n > 0 && v.Kind() == rawjson.Number {
+		return uint64(n)
+	}
+	return 0
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"strconv"
+
+	"github.com/parley-search/parley/sdk/openai"
+	"github.com/parley-search/parley/sdk/provider"
+	"github.com/parley-search/parley/sdk/rawjson"
+)
+
+// A conversation is messages under way to Cohere's form. It holds scratch memory:
+// what it returns is good until it is asked again.
+type conversation struct {
+	out   []byte
+	plans [][]byte // of the rounds of this answer, oldest first
+}
+
+// read writes the messages. The plans that the model made before its calls in
+// this answer go back with them: the last messages of an assistant with calls are
+// those rounds.
+func (c *conversation) read(messages rawjson.Value, carry [][]byte) (rawjson.Value, error) {
+	c.plans = carry
+	rounds := 0
+	for it := messages.Items(); it.Next(); {
+		if isCall(it.Value) {
+			rounds++
+		}
+	}
+	b := append(c.out[:0], '[')
+	said := false
+	for it, i := messages.Items(), 0; it.Next(); i++ {
+		m := it.Value
+		text := openai.ContentText(m.Get("content"))
+		switch role := m.Get("role").String(); role {
+		case "system", "developer":
+			if text == "" {
+				continue
+			}
+			b = appendMessage(b, "system", text)
+		case "user":
+			b = appendMessage(b, "user", text)
+			said = true
+		case "assistant":
+			if isCall(m) {
+				rounds--
+				b = c.appendCalls(b, m, c.plan(rounds))
+				break
+			}
+			if text += m.Get("refusal").String(); text == "" {
+				continue
+			}
+			b = appendMessage(b, "assistant", text)
+		case "tool":
+			b = append(append(b, `{"role":"tool","tool_call_id":`...), rawjson.Quote(m.Get("tool_call_id").String())...)
+			b = rawjson.AppendString(append(b, `,"content":`...), text)
+			said = true
+		default:
+			return nil, provider.Refuse("`messages[" + strconv.Itoa(i) + "].role` is none that Cohere can be given: use system, developer, user, assistant or tool")
+		}
+		b = append(b, "},"...)
+	}
+	if !said {
+		return nil, provider.Refuse("`messages` has none of a user: Cohere wants one")
+	}
+	b[len(b)-1] = ']'
+	c.out = b
+	return b, nil
+}
+
+// isCall reports whether m is an assistant's with calls.
+func isCall(m rawjson.Value) bool {
+	return m.Get("role").Is("assistant") && m.Get("tool_calls").Len() > 0
+}
+
+// plan returns that of the round which as many with calls follow.
+func (c *conversation) plan(following int) []byte {
+	if at := len(c.plans) - 1 - following; at >= 0 {
+		return c.plans[at]
+	}
+	return nil
+}
+
+func appendMessage(b []byte, role, text string) []byte {
+	b = append(append(append(b, `{"role":"`...), role...), `","content":`...)
+	return rawjson.AppendString(b, text)
+}
+
+// appendCalls appends an assistant's message with calls. Content and plan are not
+// both taken.
+func (c *conversation) appendCalls(b []byte, m rawjson.Value, plan []byte) []byte {
+	b = append(b, `{"role":"assistant","tool_calls":[`...)
+	for it, i := m.Get("tool_calls").Items(), 0; it.Next(); i++ {
+		f := it.Value.Get("function")
+		arguments := f.Get("arguments")
+		if _, ok := rawjson.Parse([]byte(arguments.String())); !ok {
+			arguments = rawjson.Value(`"{}"`)
+		}
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(b, `{"id":`...), rawjson.Quote(it.Value.Get("id").String())...)
+		b = append(append(b, `,"type":"function","function":{"name":`...), rawjson.Quote(f.Get("name").String())...)
+		b = append(append(append(b, `,"arguments":`...), arguments...), "}}"...)
+	}
+	b = append(b, ']')
+	if len(plan) == 0 {
+		plan = []byte(openai.ContentText(m.Get("content")))
+	}
+	if len(plan) > 0 {
+		b = rawjson.AppendString(append(b, `,"tool_plan":`...), plan)
+	}
+	return b
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+
+	"github.com/parley-search/parley/sdk/provider"
+	"github.com/parley-search/parley/sdk/rawjson"
+)
+
+// state is what is kept of a response between its lines.
+type state struct {
+	calls int32
+	named bool
+	done  bool
+}
+
+var (
+	errEarly   = errors.New("the response ended early")
+	errNotJSON = errors.New("the response holds a line that is not JSON")
+)
+
+// Decode implements [provider.Provider]: an event is a line, or the one object of
+// an answer that was not streamed.
+func (o *ollama) Decode(s *state, e provider.Event, out *provider.Out) error {
+	if e.End {
+		if s.done || e.Cancelled {
+			return nil
+		}
+		return errEarly
+	}
+	if s.done {
+		return nil
+	}
+	v, ok := rawjson.Parse(e.Data)
+	if !ok || v.Kind() != rawjson.Object {
+		return errNotJSON
+	}
+	var m [6]rawjson.Value
+	v.Pick(m[:], "message", "done", "error", "model", "created_at", "done_reason")
+	if !m[2].IsNull() {
+		return lineError(m[2])
+	}
+	if !s.named && m[3].Kind() == rawjson.String {
+		s.named = true
+		out.Response("", m[3].String())
+	}
+	o.message(s, m[0], m[4], out)
+	if m[1].Kind() != rawjson.True {
+		return nil
+	}
+	s.done = true
+	reason := m[5].String()
+	switch {
+	case reason == "length":
+		out.Finish("length")
+	case s.calls > 0: // Ollama says stop after calls, too
+		out.Finish("tool_calls")
+	default:
+		out.Finish("stop")
+	}
+	prompt, completion := count(v.Get("prompt_eval_count")), count(v.Get("eval_count"))
+	if prompt+completion > 0 {
+		out.Usage(provider.Usage{Prompt: prompt, Completion: completion, Total: prompt + completion})
+	}
+	return nil
+}
+
+// message takes the piece of an answer. Calls come whole.
+func (o *ollama) message(s *state, v, created rawjson.Value, out *provider.Out) {
+	var m [3]rawjson.Value
+	v.Pick(m[:], "content", "thinking", "tool_calls")
+	if text, ok := m[1].Text(nil); ok {
+		out.Reasoning(text)
+	}
+	if text, ok := m[0].Text(nil); ok {
+		out.Text(text)
+	}
+	for it := m[2].Items(); it.Next(); {
+		f := it.Value.Get("function")
+		name := f.Get("name").String()
+		if name == "" {
+			continue
+		}
+		n := int(s.calls)
+		s.calls++
+		// The index of the server's own is not reliable, and an id may come twice.
+		out.ToolStart(n, o.callID(it.Value.Get("id").String(), created, n, out), name)
+		out.ToolArguments(n, arguments(f.Get("arguments")))
+	}
+}
+
+// callID returns the server's id of a call, where it has one that no call before it
+// had, or makes one. The memo holds those that there were.
+func (o *ollama) callID(id string, created rawjson.Value, n int, out *provider.Out) string {
+	o.ids = append(o.ids[:0], out.Memo...)
+	if id == "" || len(id) > 200 || len(o.ids) > provider.MaxMemo/2 || bytes.Contains(o.ids, []byte("\n"+id+"\n")) {
+		id = ownID(created, n)
+	}
+	o.ids = append(append(append(o.ids, '\n'), id...), '\n')
+	out.Memo = o.ids
+	return id
+}
+
+func count(v rawjson.Value) uint64 {
+	if n, ok := v.Int(); ok && n > 0 {
+		return uint64(n)
+	}
+	return 0
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"strconv"
+
+	"github.com/parley-search/parley/sdk/openai"
+	"github.com/parley-search/parley/sdk/provider"
+	"github.com/parley-search/parley/sdk/rawjson"
+)
+
+// A conversation is messages under way to Ollama's form. It holds scratch memory:
+// what it returns is good until it is asked again.
+type conversation struct {
+	out   []byte
+	names []called
+}
+
+// called is a tool call that an answer may be for: Ollama knows answers by the
+// name of the tool.
+type called struct{ id, name string }
+
+func (c *conversation) read(messages rawjson.Value) (rawjson.Value, error) {
+	c.names = c.names[:0]
+	b := append(c.out[:0], '[')
+	var members [4]rawjson.Value
+	for it, i := messages.Items(), 0; it.Next(); i++ {
+		it.Value.Pick(members[:], "role", "content", "tool_calls", "tool_call_id")
+		role, text := members[0].String(), openai.ContentText(members[1])
+		switch role {
+		case "system", "developer":
+			b = begin(b, "system", text)
+		case "user":
+			b = begin(b, "user", text)
+		case "assistant":
+			b = begin(b, "assistant", text+it.Value.Get("refusal").String())
+			b = c.calls(b, members[2])
+		case "tool":
+			b = begin(b, "tool", text)
+			b = c.answer(b, members[3].String())
+		default:
+			return nil, provider.Refuse("`messages[" + strconv.Itoa(i) + "].role` is none that Ollama can be given: use system, developer, user, assistant or tool")
+		}
+		b = append(b, `},`...)
+	}
+	if len(b) > 1 {
+		b = b[:len(b)-1]
+	}
+	c.out = append(b, ']')
+	return c.out, nil
+}
+
+// begin appends a message but for its end.
+func begin(b []byte, role, text string) []byte {
+	b = append(append(append(b, `{"role":"`...), role...), `","content":`...)
+	return rawjson.AppendString(b, text)
+}
+
+// calls appends an assistant's calls, whose arguments are objects here.
+func (c *conversation) calls(b []byte, calls rawjson.Value) []byte {
+	if calls.Empty() {
+		return b
+	}
+	b = append(b, `,"tool_calls":[`...)
+	for it, i := calls.Items(), 0; it.Next(); i++ {
+		f := it.Value.Get("function")
+		name, id := f.Get("name").String(), it.Value.Get("id").String()
+		c.names = append(c.names, called{id, name})
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, '{')
+		if id != "" {
+			b = append(rawjson.AppendString(append(b, `"id":`...), id), ',')
+		}
+		b = rawjson.AppendString(append(b, `"function":{"index":`+strconv.Itoa(i)+`,"name":`...), name)
+		b = append(append(b, `,"arguments":`...), arguments(f.Get("arguments"))...)
+		b = append(b, "}}"...)
+	}
+	return append(b, ']')
+}
+
+// arguments returns a call's arguments as an object, an empty one where they are
+// none.
+func arguments(v rawjson.Value) rawjson.Value {
+	if v.Kind() == rawjson.String {
+		v, _ = rawjson.Parse([]byte(v.String()))
+	}
+	if v.Kind() != rawjson.Object {
+		return rawjson.Value("{}")
+	}
+	return v
+}
+
+// answer appends whose answer a message is: older servers know the tool's name
+// alone.
+func (c *conversation) answer(b []byte, id string) []byte {
+	for i := len(c.names) - 1; i >= 0; i-- {
+		if c.names[i].id == id {
+			b = rawjson.AppendString(append(b, `,"tool_name":`...), c.names[i].name)
+			break
+		}
+	}
+	return rawjson.AppendString(append(b, `,"tool_call_id":`...), id)
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/sdk/openai"
+	"github.com/parley-search/parley/sdk/provider"
+	"github.com/parley-search/parley/sdk/rawjson"
+)
+
+// ollama speaks Ollama's own API, which unlike its OpenAI route has options of
+// the model, above all the size of its context.
+type ollama struct {
+	body    []byte
+	members rawjson.Edit
+	talk    conversation
+	ids     []byte // scratch of decode
+}
+
+func (o *ollama) Encode(r *provider.Request) (provider.HTTPRequest, error) {
+	if r.Settings.BaseURL == "" {
+		return provider.HTTPRequest{}, provider.Refuse("`baseUrl` is not set: say where Ollama is, such as http://localhost:11434")
+	}
+	chat := rawjson.AppendMembers(o.members[:0], r.Chat)
+	o.members = chat
+	b := append(o.body[:0], '{')
+	b = member(b, "model", chat.Get("model"))
+	b = append(b, `"stream":true,`...)
+	messages, err := o.talk.read(chat.Get("messages"))
+	if err != nil {
+		return provider.HTTPRequest{}, err
+	}
+	b = member(b, "messages", messages)
+	if tools := chat.Get("tools"); !tools.Empty() && !chat.Get("tool_choice").Is("none") {
+		b = member(b, "tools", tools)
+	}
+	b = member(b, "options", modelOptions(chat, r.Option("numCtx")))
+	b = member(b, "think", thinking(chat, r.Option("think")))
+	b = member(b, "format", format(chat))
+	if keep := chat.Get("keep_alive"); !keep.IsNull() {
+		b = member(b, "keep_alive", keep)
+	} else if keep := r.Option("keepAlive"); keep != "" {
+		b = member(b, "keep_alive", rawjson.Quote(keep))
+	}
+	b[len(b)-1] = '}'
+	o.body = b
+	return provider.HTTPRequest{
+		URL:     address(r.Settings.BaseURL),
+		Headers: []provider.Header{{Name: "Accept", Value: "application/x-ndjson"}, {Name: "Content-Type", Value: "application/json"}},
+		Body:    b, Framing: abi.FramingJSONLines,
+	}, nil
+}
+
+// address returns the URL of a server. What ends in /v1 was meant for the route
+// that is shaped as OpenAI's.
+func address(base string) string {
+	base = strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1")
+	return strings.TrimRight(strings.TrimSuffix(base, "/api"), "/") + "/api/chat"
+}
+
+// member appends a member and a comma; none where the value is absent or null.
+func member(b []byte, name string, v rawjson.Value) []byte {
+	if v.IsNull() {
+		return b
+	}
+	b = append(append(append(b, '"'), name...), `":`...)
+	return append(append(b, v...), ',')
+}
+
+// sampling are the options that a chat may have under the same name.
+var sampling = [...]string{
+	"temperature", "top_p", "top_k", "min_p", "seed", "presence_penalty", "frequency_penalty", "repeat_penalty", "repeat_last_n", "typical_p", "mirostat",
+}
+
+// modelOptions returns Ollama's options: those that the chat, or the workspace's
+// parameters, have as they stand, and over them what other APIs call otherwise.
+func modelOptions(chat rawjson.Edit, numCtx string) rawjson.Value {
+	all := rawjson.EditOf(chat.Get("options"))
+	if len(all.Get("num_ctx")) == 0 && numCtx != "" {
+		all.Set("num_ctx", rawjson.Value(numCtx))
+	}
+	for _, name := range sampling {
+		if v := chat.Get(name); !v.IsNull() {
+			all.Set(name, v)
+		}
+	}
+	for _, name := range [...]string{"max_tokens", "max_completion_tokens"} {
+		if v := chat.Get(name); !v.IsNull() {
+			all.Set("num_predict", v)
+		}
+	}
+	switch stop := chat.Get("stop"); {
+	case stop.Kind() == rawjson.String:
+		all.Set("stop", append(append(rawjson.Value{'['}, stop...), ']'))
+	case stop.Len() > 0:
+		all.Set("stop", stop)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return all.Value()
+}
+
+// thinking returns the member think. A model without it refuses the request, so
+// nothing is said unless the request or the workspace does.
+func thinking(chat rawjson.Edit, option string) rawjson.Value {
+	if v := chat.Get("think"); !v.IsNull() {
+		return v
+	}
+	model := chat.Get("model").String()
+	effort := chat.Get("reasoning_effort").String()
+	if effort == "" {
+		effort = option
+	}
+	switch effort {
+	case "":
+		return nil
+	case "none", "false":
+		return rawjson.Value("false")
+	case "low", "medium", "high":
+		// Of these models alone the word is taken.
+		if strings.Contains(model, "gpt-oss") {
+			return rawjson.Quote(effort)
+		}
+	}
+	return rawjson.Value("true")
+}
+
+// format returns the member format: "json", or a schema.
+func format(chat rawjson.Edit) rawjson.Value {
+	if v := chat.Get("format"); !v.IsNull() {
+		return v
+	}
+	f := chat.Get("response_format")
+	switch f.Get("type").String() {
+	case "json_schema":
+		if schema := f.Path("json_schema", "schema"); schema.Kind() == rawjson.Object {
+			return schema
+		}
+		return rawjson.Value(`"json"`)
+	case "json_object":
+		return rawjson.Value(`"json"`)
+	}
+	return nil
+}
+
+// Error implements [provider.Provider].
+func (*ollama) Error(r *provider.Response) provider.ProviderError {
+	e := openai.Error(r)
+	switch {
+	case r.Status == 404 && strings.Contains(e.Message, "not found"):
+		e.Kind = abi.ErrorNotFound
+	case r.Status == 503 || strings.Contains(e.Message, "server busy"):
+		e.Kind = abi.ErrorOverloaded
+	}
+	return e
+}
+
+// lineError is the failure that a line of a response tells.
+func lineError(v rawjson.Value) provider.ProviderError {
+	message := v.String()
+	if v.Kind() == rawjson.Object {
+		message = v.Get("message").String()
+	}
+	kind := abi.ErrorUpstream
+	switch {
+	case strings.Contains(message, "server busy"):
+		kind = abi.ErrorOverloaded
+	case strings.Contains(message, "not found"):
+		kind = abi.ErrorNotFound
+	}
+	return provider.ProviderError{Kind: kind, Message: message}
+}
+
+// ownID is the id of a call that came without one: made of its place and of when
+// its line was, so that the same bytes give the same id.
+func ownID(created rawjson.Value, n int) string {
+	b := []byte("call_")
+	for _, c := range created {
+		if c >= '0' && c <= '9' {
+			b = append(b, c)
+		}
+	}
+	return string(strconv.AppendInt(append(b, '_'), int64(n), 10))
+}
