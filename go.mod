@@ -39,6 +39,7 @@ require (
 	github.com/chromedp/cdproto v0.159.2
 	github.com/chromedp/chromedp v0.23.0
 	github.com/klippa-app/go-pdfium v1.20.0
+	github.com/pkg/browser v0.0.0-20240102092130-5ac0b6a4141c
 	go.opentelemetry.io/otel/sdk v1.47.0
 	go.yaml.in/yaml/v3 v3.0.6
 	golang.org/x/net v0.62.0

@@ -118,7 +118,7 @@ var layout = []row{
 	{layerComposition, "~machine", "~store", "golang.org/x/sys/unix"},
 	{layerComposition, "~masterkey", "~auth ~config ~store", "github.com/rs/zerolog"},
 	{layerComposition, "~testhook", "~machine ~store ~task ~telemetry ~upstream", ""},
-	{layerProgram, "cmd/parley", "abi cmd/parley/bench examples/quickstart host", "github.com/dustin/go-humanize github.com/mattn/go-runewidth github.com/spf13/cobra github.com/spf13/pflag golang.org/x/sys/unix"},
+	{layerProgram, "cmd/parley", "abi cmd/parley/bench examples/quickstart host", "github.com/dustin/go-humanize github.com/mattn/go-runewidth github.com/pkg/browser github.com/spf13/cobra github.com/spf13/pflag golang.org/x/sys/unix"},
 	{layerProgram, "cmd/parley/bench", "", "golang.org/x/sys/unix"},
 	{layerTests, "host/e2e", "", ""},
 }

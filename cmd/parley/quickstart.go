@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pkg/browser"
 	"github.com/spf13/cobra"
 
 	"github.com/parley-search/parley/abi"
@@ -34,6 +35,7 @@ const (
 type demo struct {
 	source, baseURL, model, apiKey string
 	path                           string // files to ask about; empty: the samples
+	open                           bool   // the console in a browser
 }
 
 func quickstartCommand() *cobra.Command {
@@ -79,6 +81,7 @@ func quickstartCommand() *cobra.Command {
 	f.StringVar(&d.source, "source", demoSource, "source that answers: extract, openAi, mistral, gemini, vLlm, anthropic or one that a plugin in --plugin-dir adds")
 	f.StringVar(&d.baseURL, "base-url", "", "base URL of the provider, where the source needs one")
 	f.StringVar(&d.model, "model", "any", "model that the printed command asks for")
+	f.BoolVar(&d.open, "open", false, "open the console in a browser")
 	f.String("api-key-file", "", "file that holds the provider's API key")
 	addOptions(cmd)
 	for name, value := range map[string]string{"db-path": quickstartData(), "plugin-lock": host.LockOff, "log-level": "warn"} {
@@ -146,15 +149,37 @@ func (d demo) run(ctx context.Context, c host.Config, stdout, progress io.Writer
 	if err != nil {
 		return fmt.Errorf("load the sample: %w", closed(h, err))
 	}
+	d.showConsole(c, h, say)
 	say("source %s; %d documents in index %q; workspace %q; http://%s", d.source, seeded, demoIndex, demoWorkspace, h.Addr())
 	say("workspace %q answers about Parley itself, from its documentation", docsIndex)
-	if c.Console == host.ConsoleOn {
-		say("a page to ask on: http://%s/console/", h.Addr())
-	}
 	fmt.Fprintf(stdout, "%s\n", d.command(h.Addr(), !c.MasterKey.IsZero(), quickstart.Question))
 	d.sayServing(c, say)
 	carryCollectors(ctx, h, modules, nil, say)
 	return serveHost(ctx, h)
+}
+
+// showConsole tells where the console is, and opens it if that was asked for.
+func (d demo) showConsole(c host.Config, h *host.Host, say func(format string, args ...any)) {
+	if c.Console != host.ConsoleOn {
+		if d.open {
+			say("--open does nothing with --console=off")
+		}
+		return
+	}
+	scheme := "http"
+	if c.TLS.Cert != "" {
+		scheme = "https"
+	}
+	url := fmt.Sprintf("%s://%s/console/", scheme, h.Addr())
+	say("open %s in a browser", url)
+	if d.open {
+		browser.Stdout, browser.Stderr = io.Discard, io.Discard
+		go func() { // one that runs in a terminal would stay
+			if err := browser.OpenURL(url); err != nil {
+				say("cannot start a browser: %v", err)
+			}
+		}()
+	}
 }
 
 func (d demo) sayServing(c host.Config, say func(format string, args ...any)) {
@@ -217,6 +242,7 @@ func (d demo) serveFiles(ctx context.Context, c host.Config, h *host.Host, modul
 	carryCollectors(ctx, h, modules, answers, say)
 	served := make(chan error, 1)
 	go func() { served <- serveHost(ctx, h) }()
+	d.showConsole(c, h, say)
 	reader, end := host.NewFileReader(cacheDir())
 	s := synchronizer{
 		importer: importer{index: filesIndex, url: "http://" + h.Addr().String(), key: c.MasterKey.Reveal(), primaryKey: "id", size: 8 << 20, bar: newBar(io.Discard)},
