@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/rawjson"
@@ -22,6 +23,9 @@ var (
 const (
 	headingsAttribute = "headings" // of a passage that was imported: an array, from the top one down
 	anchorAttribute   = "anchor"   // of its last heading
+	groupAttribute    = "group"    // the source of its page
+	placeAttribute    = "n"        // its place in its page
+	hashAttribute     = "contentHash"
 )
 
 // longText is the length from which a value is a text, and shown without its attribute's name.
@@ -48,6 +52,9 @@ func (r *documentReader) read(id string, body []byte) passage.Document {
 	d := passage.Document{ID: id}
 	titled, located, named := pick(members, titleAttributes, isText), pick(members, urlAttributes, isURL), pick(members, pathAttributes, isText)
 	d.Title, d.URL, d.Path = members[titled], members[located], members[named]
+	if n, err := strconv.Atoi(members[placeAttribute]); err == nil && members[hashAttribute] != "" && d.Path != "" {
+		d.Page, d.Place = members[groupAttribute]+"\x00"+d.Path, n
+	}
 	var lines, text strings.Builder
 	var headings []string
 	rawjson.EachMember(body, func(rawKey, value []byte) bool {

@@ -49,7 +49,8 @@ func Window(text string, q *Question, size int) string {
 	s := newScanner(q)
 	counts := make([][]float32, len(lines))
 	for i, l := range lines {
-		counts[i] = s.count(nil, l)
+		counts[i] = make([]float32, len(q.Terms))
+		s.count(counts[i], l)
 	}
 	best, from, to := -1.0, 0, 0
 	seen := make([]bool, len(q.Terms))

@@ -44,11 +44,15 @@ func Anchor(heading string) string {
 	return b.String()
 }
 
-// Coverage is how much of the question's weight the first of list has, 0 to 1. Of what a document without
-// the answer has, much is spread over it; an answer and its question's words are close together.
-func Coverage(list []Passage) float64 {
-	if len(list) == 0 {
-		return 0
+// tellCoverage is how many of the best passages say how much of a question is covered.
+const tellCoverage = 3
+
+// Coverage is how much of the question's weight one of the first of list has at most, 0 to 1. Of what a
+// document without the answer has, much is spread over it; an answer and its question's words are close
+// together.
+func Coverage(list []Passage) (most float64) {
+	for _, p := range list[:min(len(list), tellCoverage)] {
+		most = max(most, p.Cover)
 	}
-	return list[0].Cover
+	return most
 }

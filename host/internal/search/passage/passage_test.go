@@ -3,6 +3,7 @@ package passage
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -147,6 +148,47 @@ func TestFitAndWindow(t *testing.T) {
 	}
 	if got := Window("no space to cut "+strings.Repeat("ä", 400), q, 101); len(got) > 101 || !utf8.ValidString(got) {
 		t.Errorf("Window gives %d bytes %q", len(got), got)
+	}
+}
+
+// Passages that were imported one by one rank as those cut from their page do: what stands beside a match
+// counts, and so does what else its page has.
+func TestRankKnowsThePageOfAPassage(t *testing.T) {
+	other := strings.Repeat("Something else is said here at length. ", 10)
+	page := []string{other, "The timeout is set here.", "Its default is 30 seconds.\n" + other, other}
+	var docs []Document
+	for i := range 6 {
+		docs = append(docs, Document{ID: fmt.Sprint("far", i), Text: "Its default is 40 seconds.\n" + other, Whole: true})
+	}
+	for i, text := range page {
+		docs = append(docs, Document{ID: fmt.Sprint("near", i), Text: text, Whole: true, Page: "page", Place: i})
+	}
+	list := Rank(docs, ask("timeout", "default"), 1500, 0)
+	if len(list) < 2 || docs[list[0].Doc].ID != "near1" || docs[list[1].Doc].ID != "near2" {
+		t.Fatalf("first of %d passages: %+v, want near1 and near2", len(list), list[:min(len(list), 2)])
+	}
+	for i := range docs {
+		docs[i].Page = ""
+	}
+	if list := Rank(docs, ask("timeout", "default"), 1500, 0); docs[list[1].Doc].ID == "near2" {
+		t.Error("without its page near2 comes second too: this test shows nothing")
+	}
+}
+
+// What Rank allocates is small against the text that it reads: passages share its memory.
+func TestRankAllocates(t *testing.T) {
+	page := "# Page\n" + strings.Repeat("## Section\n"+strings.Repeat("Some words of documentation about clusters and nodes.\n", 20), 8)
+	docs := make([]Document, 100)
+	for i := range docs {
+		docs[i] = Document{ID: "x", Title: "Page", Text: page}
+	}
+	q := ask("documentation", "nodes", "absent")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	Rank(docs, q, 1500, 0)
+	runtime.ReadMemStats(&after)
+	if got, most := after.TotalAlloc-before.TotalAlloc, uint64(len(page)*len(docs)*2/3); got > most {
+		t.Errorf("%d bytes allocated over %d of text, want at most %d", got, len(page)*len(docs), most)
 	}
 }
 

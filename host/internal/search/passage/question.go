@@ -27,10 +27,29 @@ func IDF(df, n int) float64 {
 // none of them has would count for nearly everything.
 const fewDocuments = 100
 
+// A short word of a question is rarely what it is about: me, can, how. That it is rare in documents, which
+// do not ask, says less.
+const (
+	shortWord = 3 // letters, of the Latin alphabet
+	ofShort   = 0.7
+)
+
+// scale is what the term counts against others that are as rare.
+func (t *Term) scale() float64 {
+	for form := range t.Forms {
+		if len(form) > shortWord || form[0] < 'a' || form[0] > 'z' {
+			return 1
+		}
+	}
+	return ofShort
+}
+
 // NewTerm returns the term that df of n documents have, in forms. In coverage a rare word counts more
 // than in scores, so that the words of any question do not make up for the one that it is about.
 func NewTerm(df, n int, forms map[string]float32) Term {
-	return Term{IDF: IDF(df, n), Worth: math.Pow(IDF(df, max(n, fewDocuments)), 1.2), Forms: forms}
+	t := Term{Worth: math.Pow(IDF(df, max(n, fewDocuments)), 1.2), Forms: forms}
+	t.IDF = t.scale() * IDF(df, n)
+	return t
 }
 
 // weight is the worth of all terms.

@@ -27,11 +27,8 @@ func newScanner(q *Question) *scanner {
 	return s
 }
 
-// count adds the words of text to counts, which is made where it is nil.
-func (s *scanner) count(counts []float32, text string) []float32 {
-	if counts == nil {
-		counts = make([]float32, len(s.q.Terms))
-	}
+// count adds the words of text to counts, one for each term, and returns how many words text has.
+func (s *scanner) count(counts []float32, text string) (length int) {
 	s.length = 0
 	for i := 0; i < len(text); {
 		start, ascii := i, true
@@ -51,7 +48,7 @@ func (s *scanner) count(counts []float32, text string) []float32 {
 			}
 		}
 	}
-	return counts
+	return s.length
 }
 
 // add counts one run of ASCII letters and digits: as it is written and, where it is written in camel

@@ -19,25 +19,41 @@ const (
 
 // Split cuts a text into parts of at most size bytes, at headings of Markdown, blank lines, line ends and
 // spaces, in this order. Fenced code and rows of tables stay whole where they fit. The headings
-// themselves are in no part's text. A text without headings of Markdown may have those of a manual page:
-// lines in capitals.
+// themselves are in no part's text, but for those of short sections, which join the part before. A text
+// without headings of Markdown may have those of a manual page: lines in capitals.
+//
+// The parts share the memory of text.
 func Split(text string, size int) []Part {
-	s := splitter{size: size, manual: !hasHeading(text)}
-	for line := range strings.SplitSeq(text, "\n") {
-		s.addLine(strings.TrimRight(line, "\r"))
+	if strings.Contains(text, "\r") {
+		text = strings.ReplaceAll(text, "\r\n", "\n")
+	}
+	s := splitter{text: text, size: size, manual: !hasHeading(text)}
+	for from := 0; from <= len(text); {
+		to := len(text)
+		if n := strings.IndexByte(text[from:], '\n'); n >= 0 {
+			to = from + n
+		}
+		s.addLine(stretch{from, to})
+		from = to + 1
 	}
 	s.closeSection()
 	return s.parts
 }
 
+// A stretch is the place of a piece of a text.
+type stretch struct{ from, to int }
+
+func (s stretch) len() int { return s.to - s.from }
+
 type splitter struct {
+	text   string
 	size   int
 	manual bool // lines in capitals are headings
 	parts  []Part
 	path   []heading
-	lines  []string // of the block under way
-	blocks []string // of the section under way
-	fence  string   // that the block under way began with, else empty
+	block  stretch   // the lines of the block under way; empty: none is
+	blocks []stretch // of the section under way
+	fence  string    // that the block under way began with, else empty
 }
 
 type heading struct {
@@ -46,10 +62,11 @@ type heading struct {
 }
 
 // addLine takes the next line.
-func (s *splitter) addLine(line string) {
+func (s *splitter) addLine(at stretch) {
+	line := s.text[at.from:at.to]
 	bare := strings.TrimSpace(line)
 	if s.fence != "" {
-		s.lines = append(s.lines, line)
+		s.addToBlock(at)
 		if strings.HasPrefix(bare, s.fence) {
 			s.fence = ""
 			s.closeBlock()
@@ -59,7 +76,7 @@ func (s *splitter) addLine(line string) {
 	if f := fenceOf(bare); f != "" {
 		s.closeBlock()
 		s.fence = f
-		s.lines = append(s.lines, line)
+		s.addToBlock(at)
 		return
 	}
 	level, title := headingOf(line)
@@ -76,14 +93,21 @@ func (s *splitter) addLine(line string) {
 	case bare == "":
 		s.closeBlock()
 	default:
-		s.lines = append(s.lines, line)
+		s.addToBlock(at)
 	}
 }
 
+func (s *splitter) addToBlock(line stretch) {
+	if s.block.len() == 0 {
+		s.block.from = line.from
+	}
+	s.block.to = line.to
+}
+
 func (s *splitter) closeBlock() {
-	if len(s.lines) > 0 {
-		s.blocks = append(s.blocks, strings.Join(s.lines, "\n"))
-		s.lines = s.lines[:0]
+	if s.block.len() > 0 {
+		s.blocks = append(s.blocks, s.block)
+		s.block = stretch{}
 	}
 }
 
@@ -94,31 +118,31 @@ func (s *splitter) closeSection() {
 	if len(s.blocks) == 0 {
 		return
 	}
-	var headings []string
-	for _, h := range s.path {
-		headings = append(headings, h.text)
+	headings := make([]string, len(s.path))
+	for i, h := range s.path {
+		headings[i] = h.text
 	}
 	target, small := int(float64(s.size)*targetPart), int(float64(s.size)*smallPart)
-	text := ""
+	part := stretch{}
 	for _, block := range s.blocks {
-		for _, piece := range cutBlock(block, s.size) {
+		s.cutBlock(block, func(piece stretch) {
 			most := target
-			if len(piece) < small || len(text) < small {
+			if piece.len() < small || part.len() < small {
 				most = s.size
 			}
 			switch {
-			case text == "":
-				text = piece
-			case len(text)+len(piece)+2 > most:
-				s.parts = append(s.parts, Part{headings, text})
-				text = piece
+			case part.len() == 0:
+				part = piece
+			case piece.to-part.from > most:
+				s.parts = append(s.parts, Part{headings, s.text[part.from:part.to]})
+				part = piece
 			default:
-				text += "\n\n" + piece
+				part.to = piece.to
 			}
-		}
+		})
 	}
 	s.blocks = s.blocks[:0]
-	if !s.join(headings, text, small, target) {
+	if text := s.text[part.from:part.to]; !s.join(headings, text, small, target) {
 		s.parts = append(s.parts, Part{headings, text})
 	}
 }
@@ -146,37 +170,45 @@ func top(headings []string) string {
 	return headings[0]
 }
 
-// cutBlock cuts a block that is longer than size at line ends, and a line that is at spaces.
-func cutBlock(block string, size int) []string {
-	if len(block) <= size {
-		return []string{block}
+// cutBlock calls f with a block, or with the pieces of one that is longer than size: cut at line ends, and
+// a line that is longer at spaces.
+func (s *splitter) cutBlock(block stretch, f func(piece stretch)) {
+	if block.len() <= s.size {
+		f(block)
+		return
 	}
-	var out []string
-	text := ""
-	for line := range strings.SplitSeq(block, "\n") {
-		for len(line) > size {
-			if text != "" {
-				out = append(out, text)
-				text = ""
+	piece := stretch{}
+	give := func() {
+		if strings.TrimSpace(s.text[piece.from:piece.to]) != "" { // blank lines of code, alone
+			f(piece)
+		}
+		piece = stretch{}
+	}
+	for from := block.from; from < block.to; {
+		line := stretch{from, block.to}
+		if n := strings.IndexByte(s.text[from:block.to], '\n'); n >= 0 {
+			line.to = from + n
+		}
+		from = line.to + 1
+		for line.len() > s.size {
+			give()
+			at := line.from + cutAt(s.text[line.from:line.to], s.size)
+			piece = stretch{line.from, at}
+			give()
+			for line.from = at; line.from < line.to && s.text[line.from] == ' '; line.from++ {
 			}
-			at := cutAt(line, size)
-			out = append(out, line[:at])
-			line = strings.TrimLeft(line[at:], " ")
 		}
 		switch {
-		case text == "":
-			text = line
-		case len(text)+1+len(line) > size:
-			out = append(out, text)
-			text = line
+		case piece.len() == 0:
+			piece = line
+		case line.to-piece.from > s.size:
+			give()
+			piece = line
 		default:
-			text += "\n" + line
+			piece.to = line.to
 		}
 	}
-	if text != "" {
-		out = append(out, text)
-	}
-	return out
+	give()
 }
 
 // cutAt returns where a line is cut so that at most size bytes, and at least one character, go before:
@@ -207,6 +239,9 @@ func fenceOf(line string) string {
 	return ""
 }
 
+// marks takes the marks of emphasis and code out of a heading.
+var marks = strings.NewReplacer("`", "", "*", "")
+
 // headingOf reads a heading of Markdown; level is 0 for any other line.
 func headingOf(line string) (level int, title string) {
 	for level < len(line) && line[level] == '#' {
@@ -216,7 +251,7 @@ func headingOf(line string) (level int, title string) {
 		return 0, ""
 	}
 	title = strings.TrimRight(strings.TrimSpace(line[level:]), "#")
-	title = strings.TrimSpace(strings.NewReplacer("`", "", "*", "").Replace(title))
+	title = strings.TrimSpace(marks.Replace(title))
 	if title == "" {
 		return 0, ""
 	}
