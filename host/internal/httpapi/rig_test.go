@@ -103,7 +103,7 @@ func newRig(tb testing.TB, w wish) *rig {
 	if !slices.ContainsFunc(running, func(stack string) bool { return strings.Contains(stack, "httpapi_test.newRig.func") }) {
 		tb.Cleanup(func() { noneLeft(tb, len(running)) })
 	}
-	r := &rig{tb: tb, log: &buffer{}, served: make(chan error, 1), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}}
+	r := &rig{tb: tb, log: &buffer{}, served: make(chan error, 1), client: &http.Client{Transport: &checkedTransport{tb, &http.Transport{MaxIdleConnsPerHost: 100}}}}
 	ctx, stop := context.WithCancel(context.Background())
 	db, err := store.OpenInMemory()
 	check(tb, err)

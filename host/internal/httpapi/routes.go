@@ -179,14 +179,15 @@ func (s *Server) taskRoutes() []*route {
 
 // pageRoutes are the pages for people, and their files.
 func (s *Server) pageRoutes() []*route {
+	rows := []*route{{method: "GET", path: "/openapi.json", public: true, handle: s.getOpenAPI, family: "other"}}
 	if !s.Console {
-		return nil
+		return rows
 	}
 	s.consoleFiles = console.Files()
-	return []*route{
+	return append(rows, []*route{
 		{method: "GET", path: "/", public: true, handle: s.visit, family: "other"},
 		{method: "GET", path: "/console/:file?", public: true, handle: s.consoleFile, family: "other"},
-	}
+	}...)
 }
 
 // settingNoun names the setting of a path in an operationId: "StopWordsSetting".

@@ -126,8 +126,9 @@ var errShutdown = errors.New("the host is shutting down")
 // A Server serves the API. Safe for concurrent use.
 type Server struct {
 	Deps
-	app     *fiber.App
-	table   []*route
+	app   *fiber.App
+	table []*route
+	describer
 	mcp     *mcp.Endpoint
 	conns   conns
 	streams streams
