@@ -13,8 +13,10 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/manifest"
 	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/kit"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/upstream"
 	"github.com/parley-search/parley/host/internal/wasm"
@@ -169,9 +171,14 @@ type recorded struct {
 // framing is what the plugin says of its responses when it asks for one; auto
 // where it refuses the question.
 func framing(ctx context.Context, source chat.Source, rec Recording) string {
+	m := source.Manifest()
+	settings := abi.Settings{BaseURL: rec.BaseURL}
+	if manifest.UsesPlaceholders(m) {
+		settings.APIKey = abi.PlaceholderAPIKey
+	}
 	out, err := source.Encode(ctx, &abi.EncodeRequest{
-		Settings: abi.Settings{BaseURL: rec.BaseURL, APIKey: abi.PlaceholderAPIKey},
-		Chat:     abi.RawJSON(`{"model":"replay","stream":true,"messages":[{"role":"user","content":"replay"}]}`),
+		Settings: settings, Options: kit.ExampleOptions(m),
+		Chat: abi.RawJSON(`{"model":"replay","stream":true,"messages":[{"role":"user","content":"replay"}]}`),
 	})
 	if err != nil {
 		return abi.FramingAuto

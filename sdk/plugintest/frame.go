@@ -7,10 +7,14 @@ import (
 	"github.com/parley-search/parley/sdk/rawjson"
 )
 
-// Frame cuts a body into events: JSON values one after the other or in an
-// array where it begins as JSON does, server-sent events else. It knows as much
-// as tests need; the host has its own.
+// Frame cuts a body into events: messages of AWS's event stream where it begins
+// as one does, JSON values one after the other or in an array where it begins as
+// JSON does, server-sent events else. It knows as much as tests need; the host
+// has its own.
 func Frame(body []byte) []abi.Event {
+	if isAWS(body) {
+		return frameAWS(body)
+	}
 	text := bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
 	if len(text) == 0 {
 		return nil
@@ -155,8 +159,12 @@ func Rechunk(body []byte, ends ...int) []abi.Event {
 	return f.Close()
 }
 
-// LineEnds returns body with each line ended by end.
+// LineEnds returns body with each line ended by end; one that is binary stays as
+// it is.
 func LineEnds(body []byte, end string) []byte {
+	if isAWS(body) {
+		return body
+	}
 	body = bytes.ReplaceAll(body, []byte("\r\n"), []byte("\n"))
 	body = bytes.ReplaceAll(body, []byte("\r"), []byte("\n"))
 	return bytes.ReplaceAll(body, []byte("\n"), []byte(end))

@@ -110,7 +110,7 @@ func (d *Driver) runInTurns(body []byte) (*Stream, error) {
 
 func (d *Driver) runBytes(body []byte) (*Stream, error) {
 	events := Frame(body)
-	if first := bytes.TrimPrefix(body, []byte("\ufeff")); len(first) > 0 && !bytes.ContainsRune([]byte("{[<"), rune(first[0])) {
+	if first := bytes.TrimPrefix(body, []byte("\ufeff")); !isAWS(body) && len(first) > 0 && !bytes.ContainsRune([]byte("{[<"), rune(first[0])) {
 		ends := make([]int, len(body))
 		for i := range ends {
 			ends[i] = i

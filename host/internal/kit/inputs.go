@@ -41,9 +41,9 @@ func settings(m *abi.Manifest) abi.Settings {
 	return s
 }
 
-// options sets every option of m, and every secret: to what an encode self-test
+// ExampleOptions sets every option of m, and every secret: to what an encode self-test
 // has, a default or what fits the type.
-func options(m *abi.Manifest) map[string]abi.RawJSON {
+func ExampleOptions(m *abi.Manifest) map[string]abi.RawJSON {
 	if manifest.UsesPlaceholders(m) {
 		return nil
 	}
@@ -98,7 +98,7 @@ func encodeInputs(m *abi.Manifest) []input {
 }
 
 func encodeInput(name string, m *abi.Manifest, chat string, round int, carry ...string) input {
-	return input{name, mustJSON(&abi.EncodeRequest{Settings: settings(m), Options: options(m), Chat: abi.RawJSON(chat), Round: round, Carry: carry})}
+	return input{name, mustJSON(&abi.EncodeRequest{Settings: settings(m), Options: ExampleOptions(m), Chat: abi.RawJSON(chat), Round: round, Carry: carry})}
 }
 
 // errorInputs are responses that are no success.

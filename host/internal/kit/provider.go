@@ -119,7 +119,7 @@ func (s *subject) granted(e *abi.EncodeResponse) (where string, err error) {
 	}
 	grants := s.manifest.Grants
 	values := map[string]string{}
-	for name, v := range options(s.manifest) {
+	for name, v := range ExampleOptions(s.manifest) {
 		var text string
 		if json.Unmarshal(v, &text) == nil {
 			values[name] = text
