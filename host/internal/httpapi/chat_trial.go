@@ -145,7 +145,7 @@ func (s *Server) tryChat(r *call, uid, model string) (string, error) {
 	target, err := s.Chat.Resolve(ctx, r.caller, uid)
 	o := chat.Options{Unnamed: err == nil && target.Model == "", Indexes: []string{}}
 	st := newStream(r.Context().Conn(), cancel, s.Limits.KeepAlive, &s.chunks)
-	answer, err := s.begin(limited, cancel, st, r, &question{workspace: uid, body: encode(request), options: o})
+	answer, err := s.begin(limited, cancel, st, r.caller, &question{workspace: uid, body: encode(request), options: o})
 	if err != nil {
 		return "", err
 	}

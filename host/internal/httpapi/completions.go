@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/rs/zerolog"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
 )
 
@@ -39,13 +41,13 @@ type answerWriter interface {
 
 // begin starts the answer to q. st is looked after from then on, until it is
 // removed from s.streams. An error has removed it.
-func (s *Server) begin(ctx context.Context, cancel context.CancelCauseFunc, st *stream, r *call, q *question) (*chat.Answer, error) {
+func (s *Server) begin(ctx context.Context, cancel context.CancelCauseFunc, st *stream, caller *auth.Caller, q *question) (*chat.Answer, error) {
 	if s.down.Load() { // a connection of before may still ask
 		cancel(nil)
 		return nil, shuttingDown()
 	}
 	s.streams.add(st)
-	answer, err := s.Chat.Start(ctx, cancel, r.caller, q.workspace, q.body, q.options)
+	answer, err := s.Chat.Start(ctx, cancel, caller, q.workspace, q.body, q.options)
 	if err == nil {
 		return answer, nil
 	}
@@ -57,18 +59,54 @@ func (s *Server) begin(ctx context.Context, cancel context.CancelCauseFunc, st *
 	return nil, err
 }
 
+// A started answer, or why there is none.
+type started struct {
+	answer *chat.Answer
+	err    error
+}
+
+// start is begin beside the handler, which may have something else to do before
+// the provider says its first word.
+func (s *Server) start(ctx context.Context, cancel context.CancelCauseFunc, st *stream, r *call, q *question) <-chan started {
+	coming, caller, a := make(chan started, 1), r.caller, r.access
+	go func() {
+		growStack(false)
+		var got started
+		defer func() {
+			if p := recover(); p != nil {
+				s.streams.remove(st)
+				cancel(nil)
+				got.err = apierr.From(s.panicked(a, p))
+			}
+			coming <- got
+		}()
+		got.answer, got.err = s.begin(ctx, cancel, st, caller, q)
+	}()
+	return coming
+}
+
 // streamAnswer answers with an error that has a status of its own until the
-// provider's first event, and with a stream of events from then on. All that the
-// stream uses is a copy: it is written after streamAnswer returned.
+// provider's first event, and with a stream of events from then on: from
+// Limits.Opening on at the latest, since what stands between here and the client
+// cuts connections on which nothing comes. All that the stream uses is a copy: it
+// is written after streamAnswer returned.
 func (s *Server) streamAnswer(r *call, q *question) error {
 	ctx, cancel := context.WithCancelCause(s.trace(s.ctx, r))
 	c := r.Context().Conn().(*conn) // all are the listener's
 	st := newStream(c, cancel, s.Limits.KeepAlive, &s.chunks)
 	st.failure = q.options.Failure
-	answer, err := s.begin(ctx, cancel, st, r, q)
+	coming, opening := s.start(ctx, cancel, st, r, q), time.NewTimer(s.Limits.Opening)
+	defer opening.Stop()
+	var got started
+	waiting := false
+	select {
+	case got = <-coming:
+	case <-opening.C:
+		waiting = true
+	}
 	first := r.access.took()
-	if err != nil {
-		return err
+	if got.err != nil {
+		return got.err
 	}
 	w := answerWriter(st)
 	if q.writer != nil {
@@ -87,16 +125,24 @@ func (s *Server) streamAnswer(r *call, q *question) error {
 	}
 	head, keep := chunkedHead(r.Context())
 	st.begin(head)
-	if r.Context().ConnRequestNum() == 1 {
+	if !waiting && r.Context().ConnRequestNum() == 1 {
 		// Else the server may not have written what came before. Behind an answer
 		// it counts anew.
-		answer.WriteFirst(w)
+		got.answer.WriteFirst(w)
 	}
 	s.takeOver(c, r.Context(), &answering{
 		write: func() error {
 			defer s.streams.remove(st)
-			defer answer.Close()
-			return s.stream(ctx, st, w, answer, a)
+			if waiting {
+				st.beat() // the head and a comment
+				got = <-coming
+				a.first = a.took()
+			}
+			if got.err != nil {
+				return s.failLate(ctx, st, w, apierr.From(got.err), a, q.workspace)
+			}
+			defer got.answer.Close()
+			return s.stream(ctx, st, w, got.answer, a)
 		},
 		keep:  keep,
 		leave: func() { cancel(errClientLeft) },
@@ -125,6 +171,21 @@ func (s *Server) stream(ctx context.Context, st *stream, w answerWriter, answer 
 	return err
 }
 
+// failLate ends a stream whose answer never began with e, which came too late for
+// a status of its own.
+func (s *Server) failLate(ctx context.Context, st *stream, w answerWriter, e *apierr.Error, a *access, workspace string) error {
+	o := chat.Outcome{Workspace: workspace, Cancelled: errors.Is(context.Cause(ctx), errClientLeft)}
+	var err error
+	if o.Cancelled {
+		err = errClientLeft
+	} else {
+		o.Err, err = e, w.fail(e)
+	}
+	a.bytes = st.close()
+	s.answered(a, o)
+	return err
+}
+
 // answered is the end of an answer that had begun: it is told, logged and
 // counted.
 func (s *Server) answered(a *access, o chat.Outcome) {
@@ -139,7 +200,7 @@ func (s *Server) answered(a *access, o chat.Outcome) {
 func (s *Server) wholeAnswer(r *call, q *question, w chat.ChunkWriter) error {
 	ctx, cancel := context.WithCancelCause(s.trace(s.ctx, r))
 	st := newStream(r.Context().Conn(), cancel, s.Limits.KeepAlive, &s.chunks)
-	answer, err := s.begin(ctx, cancel, st, r, q)
+	answer, err := s.begin(ctx, cancel, st, r.caller, q)
 	if err != nil {
 		return err
 	}

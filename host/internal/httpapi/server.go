@@ -98,6 +98,7 @@ type Limits struct {
 	Idle      time.Duration // between two requests of a connection; default 2min
 	Write     time.Duration // for one write to a client that does not read; default 1min
 	KeepAlive time.Duration // silence in a stream after which a comment is sent; default 10s
+	Opening   time.Duration // silence of a provider after which a stream begins without it; default 5s
 	Watch     time.Duration // between two looks at whether a stream's client is there; default 500ms
 	Trial     time.Duration // for a provider's first word to POST /chats/{uid}/test; default 1min
 	Linger    time.Duration // for a client to read the last answer before its connection is closed; default 500ms
@@ -110,6 +111,7 @@ func (l Limits) withDefaults() Limits {
 	l.Idle = cmp.Or(l.Idle, 2*time.Minute)
 	l.Write = cmp.Or(l.Write, time.Minute)
 	l.KeepAlive = cmp.Or(l.KeepAlive, 10*time.Second)
+	l.Opening = cmp.Or(l.Opening, 5*time.Second)
 	l.Watch = cmp.Or(l.Watch, 500*time.Millisecond)
 	l.Trial = cmp.Or(l.Trial, time.Minute)
 	l.Linger = cmp.Or(l.Linger, 500*time.Millisecond)

@@ -97,9 +97,16 @@ func (r *rig) sendTo(t *testing.T, path, body string) *talk {
 	check(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	check(t, conn.SetDeadline(time.Now().Add(time.Minute)))
-	_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", path, master, len(body), body)
-	check(t, err)
-	return &talk{t: t, conn: conn, in: bufio.NewReader(conn)}
+	k := &talk{t: t, conn: conn, in: bufio.NewReader(conn)}
+	k.write(path, body)
+	return k
+}
+
+// write sends a request on the talk's connection.
+func (k *talk) write(path, body string) {
+	k.t.Helper()
+	_, err := fmt.Fprintf(k.conn, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", path, master, len(body), body)
+	check(k.t, err)
 }
 
 // frame reads up to the next blank line, which it leaves out.
