@@ -52,6 +52,7 @@ var layout = []row{
 	{layerABI, "abi/response", "abi", ""},
 	{layerABI, "abi/testdata/...", "abi", ""},
 	{layerSDK, "sdk/collector", "abi abi/event sdk/internal/guestmem", ""},
+	{layerSDK, "sdk/gemini", "abi sdk/openai sdk/pattern sdk/provider sdk/rawjson", ""},
 	{layerSDK, "sdk/internal/guestmem", "", ""},
 	{layerSDK, "sdk/openai", "abi sdk/pattern sdk/provider sdk/rawjson", ""},
 	{layerSDK, "sdk/pattern", "sdk/rawjson", ""},

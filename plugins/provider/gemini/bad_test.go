@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/sdk/gemini"
 	"github.com/parley-search/parley/sdk/plugintest"
 )
 
@@ -21,5 +22,5 @@ func TestBadStreams(t *testing.T) {
 	} {
 		own[name] = abi.Event{Data: []byte(data)}
 	}
-	plugintest.RunBad(t, plugintest.New(&gemini{}), "testdata", own)
+	plugintest.RunBad(t, plugintest.New(&gemini.Provider{}), "testdata", own)
 }

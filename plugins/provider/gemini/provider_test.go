@@ -3,9 +3,16 @@ package main
 import (
 	"testing"
 
+	"github.com/parley-search/parley/sdk/gemini"
 	"github.com/parley-search/parley/sdk/plugintest"
 )
 
-func TestCases(t *testing.T) { plugintest.RunCases(t, plugintest.New(&gemini{}), "testdata") }
+func TestCases(t *testing.T) { plugintest.RunCases(t, plugintest.New(&gemini.Provider{}), "testdata") }
 
-func TestRecordings(t *testing.T) { plugintest.RunCorpus(t, plugintest.New(&gemini{}), "gemini") }
+func TestRecordings(t *testing.T) {
+	plugintest.RunCorpus(t, plugintest.New(&gemini.Provider{}), "gemini")
+}
+
+func FuzzDecode(f *testing.F) { plugintest.FuzzStream(f, plugintest.New(&gemini.Provider{}), "gemini") }
+
+func FuzzError(f *testing.F) { plugintest.FuzzFailure(f, plugintest.New(&gemini.Provider{}), "gemini") }

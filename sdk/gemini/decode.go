@@ -1,4 +1,4 @@
-package main
+package gemini
 
 import (
 	"encoding/binary"
@@ -31,7 +31,7 @@ type state struct {
 const maxCalls = 128
 
 // Decode tells by the first event that says it which form the response has.
-func (g *gemini) Decode(s *state, e provider.Event, out *provider.Out) error {
+func (g *Provider) Decode(s *state, e provider.Event, out *provider.Out) error {
 	if s.Compat {
 		return g.decodeCompat(s, e, out)
 	}
@@ -64,7 +64,7 @@ func (g *gemini) Decode(s *state, e provider.Event, out *provider.Out) error {
 
 // event takes one GenerateContentResponse, an error, or the first event of the
 // other form.
-func (g *gemini) event(s *state, v rawjson.Value, e provider.Event, out *provider.Out) error {
+func (g *Provider) event(s *state, v rawjson.Value, e provider.Event, out *provider.Out) error {
 	var candidates, feedback, model, id, usage rawjson.Value
 	for m := v.Members(); m.Next(); {
 		switch string(m.Key) {
@@ -121,7 +121,7 @@ func blocked(reason, message string) error {
 }
 
 // candidate takes what an event adds to the answer.
-func (g *gemini) candidate(s *state, v rawjson.Value, out *provider.Out) error {
+func (g *Provider) candidate(s *state, v rawjson.Value, out *provider.Out) error {
 	var content, reason, message rawjson.Value
 	for m := v.Members(); m.Next(); {
 		switch string(m.Key) {
@@ -159,7 +159,7 @@ func (g *gemini) candidate(s *state, v rawjson.Value, out *provider.Out) error {
 
 // part takes a text, a piece of reasoning or a call. What a provider's own tools
 // say of themselves is no part of the answer.
-func (g *gemini) part(s *state, v rawjson.Value, out *provider.Out) error {
+func (g *Provider) part(s *state, v rawjson.Value, out *provider.Out) error {
 	var text, signature, function rawjson.Value
 	thought := false
 	for m := v.Members(); m.Next(); {
@@ -210,14 +210,14 @@ func (s *state) say(what uint8, text []byte, out *provider.Out) {
 
 // keep makes a text that was unescaped, from so many bytes, the scratch memory
 // for the next where it is the larger.
-func (g *gemini) keep(text []byte, from int) {
+func (g *Provider) keep(text []byte, from int) {
 	if cap(text) > cap(g.scratch) && len(text) < from {
 		g.scratch = text
 	}
 }
 
 // call takes a tool call, which always comes whole.
-func (g *gemini) call(s *state, part, function, signature rawjson.Value, out *provider.Out) error {
+func (g *Provider) call(s *state, part, function, signature rawjson.Value, out *provider.Out) error {
 	name, n := function.Get("name").String(), int(s.Calls)
 	if name == "" {
 		return provider.ProviderError{Kind: abi.ErrorUpstream, Message: "the provider sent a tool call without a name"}

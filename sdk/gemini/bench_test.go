@@ -1,4 +1,4 @@
-package main
+package gemini
 
 import (
 	"strings"
@@ -19,6 +19,6 @@ func BenchmarkDecode(b *testing.B) {
 		{"2 KiB of text", text(strings.Repeat("word ", 400))},
 		{"call", call},
 	} {
-		b.Run(bb.name, func(b *testing.B) { plugintest.Bench(b, plugintest.New(&gemini{}), []byte(bb.body)) })
+		b.Run(bb.name, func(b *testing.B) { plugintest.Bench(b, plugintest.New(&Provider{}), []byte(bb.body)) })
 	}
 }

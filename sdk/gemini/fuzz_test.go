@@ -1,4 +1,4 @@
-package main
+package gemini
 
 import (
 	"encoding/base64"
@@ -9,10 +9,6 @@ import (
 	"github.com/parley-search/parley/sdk/plugintest"
 	"github.com/parley-search/parley/sdk/rawjson"
 )
-
-func FuzzDecode(f *testing.F) { plugintest.FuzzStream(f, plugintest.New(&gemini{}), "gemini") }
-
-func FuzzError(f *testing.F) { plugintest.FuzzFailure(f, plugintest.New(&gemini{}), "gemini") }
 
 // FuzzReduce holds any schema to the rules.
 func FuzzReduce(f *testing.F) {
@@ -29,7 +25,7 @@ func FuzzReduce(f *testing.F) {
 // the rules.
 func FuzzEncode(f *testing.F) {
 	f.Add([]byte(`{"model":"gemini-3","messages":[{"role":"system","content":"s"},{"role":"assistant","content":"a","tool_calls":[{"id":"c","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":"[1]"}],"stop":"x"}`), []byte(`,{"at":0,"own":0,"id":"c","part":{"functionCall":{"name":"f"},"thoughtSignature":"eA=="}}`))
-	d := plugintest.New(&gemini{})
+	d := plugintest.New(&Provider{})
 	f.Fuzz(func(t *testing.T, chat, carry []byte) {
 		if !json.Valid(chat) {
 			return

@@ -1,4 +1,4 @@
-package main
+package gemini
 
 import (
 	"encoding/base64"
@@ -13,7 +13,7 @@ import (
 // decoded returns what a stream of events comes to.
 func decoded(t *testing.T, events ...string) *plugintest.Stream {
 	t.Helper()
-	s, err := plugintest.New(&gemini{}).Run([]byte("data: " + strings.Join(events, "\n\ndata: ") + "\n\n"))
+	s, err := plugintest.New(&Provider{}).Run([]byte("data: " + strings.Join(events, "\n\ndata: ") + "\n\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestIDs(t *testing.T) {
 func TestCompat(t *testing.T) {
 	s := decoded(t, `{"id":"r","choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"},"extra_content":{"google":{"thought_signature":"c2ln"}}}]},"finish_reason":"stop"}]}`)
 	compat := func(model, calls string, carry ...string) []byte {
-		r, err := plugintest.New(&gemini{}).Encode(abi.EncodeRequest{
+		r, err := plugintest.New(&Provider{}).Encode(abi.EncodeRequest{
 			Settings: abi.Settings{BaseURL: "http://h/v1beta/openai"}, Carry: carry,
 			Chat: abi.RawJSON(`{"model":"` + model + `","messages":[{"role":"assistant","tool_calls":[` + calls + `]},{"role":"developer","content":"s"}]}`),
 		})

@@ -1,4 +1,4 @@
-package main
+package gemini
 
 import (
 	"github.com/parley-search/parley/sdk/openai"
@@ -9,7 +9,7 @@ import (
 // Google's OpenAI-compatible form is what sdk/openai has, but for thought
 // signatures, which stand in extra_content of tool calls and must come back.
 
-func (g *gemini) encodeCompat(r *provider.Request, base string) provider.HTTPRequest {
+func (g *Provider) encodeCompat(r *provider.Request, base string) provider.HTTPRequest {
 	body := g.compat.Body(r.Chat)
 	rounds := readCarry(r.Carry)
 	signed := generation(body.Get("model").String()) >= 3
@@ -47,7 +47,7 @@ func signCalls(calls rawjson.Value, rounds [][]kept, signed bool) rawjson.Value 
 	return list(joined)
 }
 
-func (g *gemini) decodeCompat(s *state, e provider.Event, out *provider.Out) error {
+func (g *Provider) decodeCompat(s *state, e provider.Event, out *provider.Out) error {
 	g.compat.Opened = func(id string, call rawjson.Value, out *provider.Out) {
 		if content := call.Get("extra_content"); content.Kind() == rawjson.Object {
 			out.Extra(callExtra(content))

@@ -1,4 +1,4 @@
-package main
+package gemini
 
 import (
 	"strings"
@@ -11,18 +11,18 @@ import (
 )
 
 // plain is the provider without patterns: each event is read in full.
-type plain struct{ gemini }
+type plain struct{ Provider }
 
 func (p *plain) Decode(s *state, e provider.Event, out *provider.Out) error {
 	if s.Pattern.Known() {
 		out.Memo = s.forget(out)
 	}
-	return p.gemini.Decode(s, e, out)
+	return p.Provider.Decode(s, e, out)
 }
 
 // spy is the provider, and sees whether the last event fitted the pattern.
 type spy struct {
-	gemini
+	Provider
 	fitted bool
 }
 
@@ -31,7 +31,7 @@ func (p *spy) Decode(s *state, e provider.Event, out *provider.Out) error {
 		var r pattern.Reading
 		p.fitted = s.Pattern.Match(out.Memo[int(s.Calls)*idSize:], e.Data, &r)
 	}
-	return p.gemini.Decode(s, e, out)
+	return p.Provider.Decode(s, e, out)
 }
 
 const (
@@ -124,5 +124,5 @@ func TestPatternsAlike(t *testing.T) {
 		events = append(events, abi.Event{Data: []byte(data)})
 	}
 	end := []abi.Event{{Data: []byte(signedEvent)}, {Data: []byte(finishedEvent)}}
-	plugintest.RunAlike(t, plugintest.New(&gemini{}), plugintest.New(&plain{}), nil, events, end)
+	plugintest.RunAlike(t, plugintest.New(&Provider{}), plugintest.New(&plain{}), nil, events, end)
 }

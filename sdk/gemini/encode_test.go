@@ -1,4 +1,4 @@
-package main
+package gemini
 
 import (
 	"encoding/json"
@@ -15,7 +15,7 @@ import (
 // encodeChat returns the request for a chat without settings.
 func encodeChat(t *testing.T, chat string, carry ...string) abi.EncodeResponse {
 	t.Helper()
-	r, err := plugintest.New(&gemini{}).Encode(abi.EncodeRequest{Chat: abi.RawJSON(chat), Round: len(carry), Carry: carry})
+	r, err := plugintest.New(&Provider{}).Encode(abi.EncodeRequest{Chat: abi.RawJSON(chat), Round: len(carry), Carry: carry})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestEncodeAddress(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.base+" "+tt.model, func(t *testing.T) {
-			r, err := plugintest.New(&gemini{}).Encode(abi.EncodeRequest{
+			r, err := plugintest.New(&Provider{}).Encode(abi.EncodeRequest{
 				Settings: abi.Settings{BaseURL: tt.base, APIKey: key},
 				Chat:     abi.RawJSON(`{"model":"` + tt.model + `","messages":[{"role":"user","content":"a"}]}`),
 			})
@@ -160,7 +160,7 @@ func TestEncodeRefused(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := plugintest.New(&gemini{}).Encode(abi.EncodeRequest{Chat: abi.RawJSON("{" + tt.chat + "}")})
+			_, err := plugintest.New(&Provider{}).Encode(abi.EncodeRequest{Chat: abi.RawJSON("{" + tt.chat + "}")})
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("Encode: %v, want an error that names %s", err, tt.want)
 			}

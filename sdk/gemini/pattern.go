@@ -1,4 +1,4 @@
-package main
+package gemini
 
 import (
 	"github.com/parley-search/parley/sdk/pattern"
@@ -19,7 +19,7 @@ const (
 const idSize = 8
 
 // match takes an event that fits the pattern, and reports whether it did.
-func (g *gemini) match(s *state, data []byte, out *provider.Out) bool {
+func (g *Provider) match(s *state, data []byte, out *provider.Out) bool {
 	if !s.Pattern.Match(out.Memo[int(s.Calls)*idSize:], data, &g.reading) {
 		return false
 	}
@@ -38,7 +38,7 @@ func (g *gemini) match(s *state, data []byte, out *provider.Out) bool {
 }
 
 // learn makes the event that was read the pattern, where it can be one.
-func (g *gemini) learn(s *state, out *provider.Out) {
+func (g *Provider) learn(s *state, out *provider.Out) {
 	memo := append(g.memo[:0], out.Memo[:int(s.Calls)*idSize]...)
 	if memo, ok := g.reading.Learn(&s.Pattern, memo); ok {
 		g.memo, out.Memo = memo, memo

@@ -1,4 +1,4 @@
-package main
+package gemini
 
 import (
 	"github.com/parley-search/parley/sdk/provider"
@@ -50,7 +50,7 @@ func addCount(u *provider.Usage, what uint8, n uint64) {
 }
 
 // takeUsage takes the counts of an event.
-func (g *gemini) takeUsage(s *state, v rawjson.Value) {
+func (g *Provider) takeUsage(s *state, v rawjson.Value) {
 	var u provider.Usage
 	for m := v.Members(); m.Next(); {
 		if what := countOf(m.Key); what != 0 {

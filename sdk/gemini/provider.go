@@ -1,4 +1,6 @@
-package main
+// Package gemini is what providers of Gemini's API share, for guests: Google's own
+// service and Vertex AI differ in where a request goes and how it is signed in.
+package gemini
 
 import (
 	"strings"
@@ -9,9 +11,9 @@ import (
 	"github.com/parley-search/parley/sdk/rawjson"
 )
 
-// gemini speaks the native API, and the OpenAI-compatible one where baseUrl
+// A Provider speaks the native API, and the OpenAI-compatible one where baseUrl
 // says so. It holds scratch memory.
-type gemini struct {
+type Provider struct {
 	compat struct {
 		openai.Encoder
 		openai.Decoder
@@ -23,15 +25,13 @@ type gemini struct {
 	encoder encoder
 }
 
-func (g *gemini) Encode(r *provider.Request) (provider.HTTPRequest, error) {
+func (g *Provider) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 	t := &g.target
 	t.settle(&r.Settings)
 	if t.compat {
 		return g.encodeCompat(r, t.root), nil
 	}
-	// Once: each look-up in the chat itself would cross all messages.
-	g.encoder.chat = rawjson.AppendMembers(g.encoder.chat[:0], r.Chat)
-	if err := t.choose(g.encoder.chat.Get("model")); err != nil {
+	if err := t.choose(g.read(r)); err != nil {
 		return provider.HTTPRequest{}, err
 	}
 	body, err := g.encoder.encode(t.model, r.Carry)
@@ -39,6 +39,21 @@ func (g *gemini) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 		return provider.HTTPRequest{}, err
 	}
 	return provider.HTTPRequest{URL: t.url, Headers: t.headers, Body: body}, nil
+}
+
+// Body returns the body of a native request, and the model that it is for. It is
+// good until it is asked again.
+func (g *Provider) Body(r *provider.Request) (model string, body []byte, err error) {
+	model = g.read(r).String()
+	body, err = g.encoder.encode(model, r.Carry)
+	return model, body, err
+}
+
+// read takes the chat's members, once: each look-up in the chat itself would cross
+// all messages. It returns the model.
+func (g *Provider) read(r *provider.Request) rawjson.Value {
+	g.encoder.chat = rawjson.AppendMembers(g.encoder.chat[:0], r.Chat)
+	return g.encoder.chat.Get("model")
 }
 
 // generation returns the number in a model's name, gemini-2.5-flash: 2. Names

@@ -1,4 +1,4 @@
-package main
+package gemini
 
 import (
 	"strconv"
@@ -12,7 +12,7 @@ import (
 
 // Error reads a google.rpc.Status, which the OpenAI-compatible form and streams
 // without SSE wrap in a list. What is none is read as any server's.
-func (*gemini) Error(r *provider.Response) provider.ProviderError {
+func (*Provider) Error(r *provider.Response) provider.ProviderError {
 	e := openai.Error(r)
 	v, _ := rawjson.Parse(r.Body)
 	for it := v.Items(); it.Next(); {
