@@ -1,6 +1,8 @@
 package rank
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -102,8 +104,12 @@ func (s *Searcher) splits(g *graph, units []text.Unit, i int) error {
 	if units[i].Phrase {
 		return nil
 	}
-	var best []text.Word
-	most := uint64(0)
+	type pair struct {
+		ws   []text.Word
+		docs *roaring.Bitmap // that have both words
+		n    uint64
+	}
+	var pairs []pair
 	for _, f := range units[i].Words[0].Spellings() {
 		part := func(term string, pos int) text.Word {
 			return text.Word{Term: term, Forms: []text.Form{{Term: term, In: f.In}}, Pos: pos}
@@ -118,19 +124,59 @@ func (s *Searcher) splits(g *graph, units []text.Unit, i int) error {
 				continue
 			}
 			ws := []text.Word{part(f.Term[:at], 1), part(f.Term[at:], 2)}
-			docs, err := s.phrase(ws)
+			docs, err := s.haveAll(ws)
 			if err != nil {
 				return err
 			}
-			if n := docs.GetCardinality(); n > most {
-				best, most = ws, n
+			if n := docs.GetCardinality(); n > 0 {
+				pairs = append(pairs, pair{ws, docs, n})
 			}
 		}
 	}
-	if best == nil {
-		return nil
+	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(b.n, a.n) })
+	var best pair
+	for _, p := range pairs {
+		if p.n <= best.n {
+			break // so do all behind it
+		}
+		docs, err := s.sideBySide(p.ws, p.docs)
+		if err != nil {
+			return err
+		}
+		if n := docs.GetCardinality(); n > best.n {
+			best = pair{p.ws, docs, n}
+		}
 	}
-	return s.alternative(g, &Edge{from: i, to: i + 1}, best, 1)
+	if best.n > 0 {
+		g.edges = append(g.edges, &Edge{from: i, to: i + 1, words: best.ws, cost: 1, within: [3]*roaring.Bitmap{best.docs, best.docs, best.docs}})
+	}
+	return nil
+}
+
+// sideBySide returns those of docs, which have two words, that have them side by
+// side in one attribute.
+func (s *Searcher) sideBySide(ws []text.Word, docs *roaring.Bitmap) (*roaring.Bitmap, error) {
+	out := roaring.New()
+	list := docs.ToArray()
+	of := func(w *text.Word) func(int) []Derived {
+		terms := itself(w)
+		return func(int) []Derived { return terms }
+	}
+	place := func(i int, field, pos uint16) uint64 { return uint64(i)<<32 | uint64(field)<<16 | uint64(pos) }
+	var firsts []uint64
+	err := s.eachSpot(list, of(&ws[0]), func(i int, field, pos uint16, _ *Derived) {
+		firsts = append(firsts, place(i, field, pos))
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(firsts)
+	err = s.eachSpot(list, of(&ws[1]), func(i int, field, pos uint16, _ *Derived) {
+		if _, found := slices.BinarySearch(firsts, place(i, field, pos-1)); found {
+			out.Add(list[i])
+		}
+	})
+	return out, err
 }
 
 // hasBoth reports whether some segment has two words.

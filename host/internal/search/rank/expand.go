@@ -111,16 +111,7 @@ func (s *Searcher) DocumentsOf(seg *folder.Segment, dict folder.Dictionary, d De
 		return out, nil
 	}
 	list := part.ToArray()
-	spots := make([][]spot, len(list))
-	if err := s.readSpots(seg, dict, d, part, list, spots); err != nil {
-		return nil, err
-	}
-	for i, doc := range list {
-		if len(spots[i]) > 0 {
-			out.Add(doc)
-		}
-	}
-	return out, nil
+	return out, s.readSpots(seg, dict, &d, part, list, func(i int, _, _ uint16) { out.Add(list[i]) })
 }
 
 // universeIn returns the documents of a segment that may match, numbered within
@@ -160,20 +151,15 @@ func (s *Searcher) word(w *text.Word) (*roaring.Bitmap, error) {
 // phrase returns the documents that have all words side by side in one
 // attribute. Whatever stands for a stop word will do.
 func (s *Searcher) phrase(ws []text.Word) (*roaring.Bitmap, error) {
-	docs := s.Universe.Clone()
 	looked := 0
 	for i := range ws {
-		if ws[i].Stop {
-			continue
+		if !ws[i].Stop {
+			looked++
 		}
-		looked++
-		b, err := s.word(&ws[i])
-		if err != nil {
-			return nil, err
-		}
-		if docs.And(b); docs.IsEmpty() {
-			return docs, nil
-		}
+	}
+	docs, err := s.haveAll(ws)
+	if err != nil || docs.IsEmpty() {
+		return docs, err
 	}
 	if looked == 0 {
 		return roaring.New(), nil
@@ -193,6 +179,25 @@ func (s *Searcher) phrase(ws []text.Word) (*roaring.Bitmap, error) {
 		}
 	}
 	return out, nil
+}
+
+// haveAll returns the documents of the universe that have all words, wherever they
+// stand.
+func (s *Searcher) haveAll(ws []text.Word) (*roaring.Bitmap, error) {
+	docs := s.Universe.Clone()
+	for i := range ws {
+		if ws[i].Stop {
+			continue
+		}
+		b, err := s.word(&ws[i])
+		if err != nil {
+			return nil, err
+		}
+		if docs.And(b); docs.IsEmpty() {
+			return docs, nil
+		}
+	}
+	return docs, nil
 }
 
 // phraseSpots returns, for each of the documents, where the phrase stands.

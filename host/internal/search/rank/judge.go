@@ -90,26 +90,38 @@ func (s *Searcher) judge(units unitSet, docs []uint32, list []Found) error {
 }
 
 // edgeSpots adds where docs have the n-th edge to the places of its units.
-func (s *Searcher) edgeSpots(n int, e *Edge, docs []uint32, places [][][]spot) error {
-	here := places[e.from]
-	if !e.own {
-		here = make([][]spot, len(docs))
+func (s *Searcher) edgeSpots(n int, e *Edge, docs []uint32, places [][][]spot) (err error) {
+	switch {
+	case !e.own:
+		return s.alternativeSpots(n, e, docs, places)
+	case e.words != nil:
+		places[e.from], err = s.phraseSpots(e.words, docs)
+		return err
 	}
-	if e.words == nil {
-		if err := s.spots(docs, here, func(seg int) []Derived { return e.Derived[seg] }); err != nil {
-			return err
-		}
-	} else {
-		var err error
-		if here, err = s.phraseSpots(e.words, docs); err != nil {
-			return err
-		}
-		if e.own {
-			places[e.from] = here
+	return s.spots(docs, places[e.from], func(seg int) []Derived { return e.Derived[seg] })
+}
+
+// alternativeSpots is edgeSpots for what stands for units.
+func (s *Searcher) alternativeSpots(n int, e *Edge, docs []uint32, places [][][]spot) error {
+	var having []uint32
+	var at []int // of docs
+	for i, d := range docs {
+		if e.within[2].Contains(d) {
+			having, at = append(having, d), append(at, i)
 		}
 	}
-	if e.own {
+	if len(having) == 0 {
 		return nil
+	}
+	here := make([][]spot, len(having))
+	var err error
+	if e.words != nil {
+		here, err = s.phraseSpots(e.words, having)
+	} else {
+		err = s.spots(having, here, func(seg int) []Derived { return e.Derived[seg] })
+	}
+	if err != nil {
+		return err
 	}
 	for i, list := range here {
 		for _, x := range list {
@@ -119,7 +131,7 @@ func (s *Searcher) edgeSpots(n int, e *Edge, docs []uint32, places [][][]spot) e
 			}
 			for u := e.from; u < e.to; u++ {
 				x.step = uint8(u - e.from)
-				places[u][i] = append(places[u][i], x)
+				places[u][at[i]] = append(places[u][at[i]], x)
 			}
 		}
 	}

@@ -47,7 +47,7 @@ func (r *Results) missing() int {
 
 // add takes the next document.
 func (r *Results) add(s *Searcher, f *Found) {
-	if !f.ByMeaning {
+	if !f.ByMeaning && (r.threshold > 0 || len(r.List) < r.need) {
 		f.Score = s.score(&f.ranking)
 	}
 	if f.Score < r.threshold {
@@ -102,6 +102,7 @@ func (r *Results) All(v *folder.View, matched *roaring.Bitmap) (*roaring.Bitmap,
 type DistinctSeen struct {
 	Attribute string
 	Values    map[string]struct{}
+	field     string // of Attribute's column
 }
 
 // Fresh reports whether no document that was taken had a value of doc. One without
@@ -116,8 +117,11 @@ func (d *DistinctSeen) Take(v *folder.View, doc uint32) (bool, error) {
 }
 
 func (d *DistinctSeen) look(v *folder.View, doc uint32, note bool) (bool, error) {
+	if d.field == "" {
+		d.field = folder.FieldText + d.Attribute
+	}
 	seg := v.SegmentOf(doc)
-	c, err := v.TextColumn(seg, folder.FieldText+d.Attribute)
+	c, err := v.TextColumn(seg, d.field)
 	if err != nil {
 		return false, err
 	}

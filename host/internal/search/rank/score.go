@@ -16,35 +16,37 @@ import (
 // least 1.
 type step struct{ have, of float64 }
 
-// steps returns how far each kind of rule about texts got. They are those of
-// Meilisearch, so that a threshold, a ratio or a weight means the same here.
-func (s *Searcher) steps(r *ranking, kind settings.CriterionKind) []step {
+// steps returns how far each kind of rule about texts got, in one step or two. They
+// are those of Meilisearch, so that a threshold, a ratio or a weight means the same
+// here.
+func (s *Searcher) steps(r *ranking, kind settings.CriterionKind) (first, second step) {
 	n := r.units.count()
 	switch kind {
 	case settings.WordsRule:
 		most := s.countWords()
-		return []step{{float64(most - (len(s.plan.Parsed.Units) - n)), float64(most)}}
+		return step{float64(most - (len(s.plan.Parsed.Units) - n)), float64(most)}, oneStep
 	case settings.TypoRule:
-		most := s.typosOf(r)
-		return []step{{float64(most + 1 - int(r.typos)), float64(most + 1)}}
+		return stepDown(int(r.typos), s.typosOf(r)), oneStep
 	case settings.ProximityRule:
-		most := (farApart - 1) * s.pairsOf(r.units)
-		return []step{{float64(most + 1 - min(int(r.proximity), most)), float64(most + 1)}}
-	case settings.AttributeRule:
-		return append(s.steps(r, settings.AttributeRankRule), s.steps(r, settings.WordPositionRule)...)
+		return stepDown(int(r.proximity), (farApart-1)*s.pairsOf(r.units)), oneStep
 	case settings.AttributeRankRule:
-		most := s.plan.Fields.Worst * n
-		return []step{{float64(most + 1 - min(int(r.field), most)), float64(most + 1)}}
+		return stepDown(int(r.field), s.plan.Fields.Worst*n), oneStep
 	case settings.WordPositionRule:
-		most := mostPlace * n
-		return []step{{float64(most + 1 - min(int(r.place), most)), float64(most + 1)}}
+		return stepDown(int(r.place), mostPlace*n), oneStep
+	case settings.AttributeRule:
+		return stepDown(int(r.field), s.plan.Fields.Worst*n), stepDown(int(r.place), mostPlace*n)
 	case settings.ExactnessRule:
-		return []step{
-			{float64(1 + noExactMatch - r.match), float64(1 + noExactMatch)},
-			{float64(n + 1 - min(int(r.inexact), n)), float64(n + 1)},
-		}
+		return stepDown(int(r.match), int(noExactMatch)), stepDown(int(r.inexact), n)
 	}
-	return nil
+	return oneStep, oneStep
+}
+
+// oneStep leaves everything undecided.
+var oneStep = step{1, 1}
+
+// stepDown is how far a rule got by which a document costs so much of most.
+func stepDown(cost, most int) step {
+	return step{float64(most + 1 - min(cost, most)), float64(most + 1)}
 }
 
 // countWords is how many words of the query may be found: of phrases each one
@@ -110,11 +112,10 @@ func (s *Searcher) scoreBy(r *ranking, rules []settings.Criterion) float64 {
 	if r.unranked {
 		return 0
 	}
-	score := step{1, 1}
+	score := oneStep
 	for i := range rules {
-		for _, st := range s.steps(r, rules[i].Kind) {
-			score = score.within(st)
-		}
+		first, second := s.steps(r, rules[i].Kind)
+		score = score.within(first).within(second)
 	}
 	return score.have / score.of
 }
@@ -233,27 +234,23 @@ func (s *Searcher) Details(h *Found, i int, x *Extras) json.RawMessage {
 
 // detail fills in what a rule about texts says.
 func (s *Searcher) detail(d *ruleDetail, r *ranking, kind settings.CriterionKind) {
-	steps := s.steps(r, kind)
+	first, second := s.steps(r, kind)
 	share := func(st step) *float64 { return new(st.have / st.of) }
-	all := steps[0]
-	for _, st := range steps[1:] {
-		all = all.within(st)
-	}
-	d.Score = share(all)
+	d.Score = share(first.within(second))
 	switch kind {
 	case settings.WordsRule:
-		d.MatchingWords, d.MaxWords = new(int(steps[0].have)), new(int(steps[0].of))
+		d.MatchingWords, d.MaxWords = new(int(first.have)), new(int(first.of))
 	case settings.TypoRule:
-		d.TypoCount, d.MaxTypos = new(int(r.typos)), new(int(steps[0].of)-1)
+		d.TypoCount, d.MaxTypos = new(int(r.typos)), new(int(first.of)-1)
 	case settings.AttributeRule:
-		d.AttributeRank, d.WordDistance = share(steps[0]), share(steps[1])
+		d.AttributeRank, d.WordDistance = share(first), share(second)
 	case settings.ExactnessRule:
 		d.MatchType = [...]string{"exactMatch", "matchesStart", "noExactMatch"}[r.match]
 		if r.match != noExactMatch {
-			d.Score = share(steps[0])
+			d.Score = share(first)
 			break
 		}
-		d.MatchingWords, d.MaxWords = new(int(steps[1].have)-1), new(int(steps[1].of)-1)
+		d.MatchingWords, d.MaxWords = new(int(second.have)-1), new(int(second.of)-1)
 	}
 }
 

@@ -158,7 +158,7 @@ func (s *Searcher) startResults() {
 	s.rules = p.rules()
 	s.Results = Results{need: p.Need, exact: p.Exact, threshold: p.Threshold, falling: falling(s.rules), below: roaring.New(), Docs: roaring.New()}
 	if p.Distinct != "" {
-		s.Results.distinct = &DistinctSeen{p.Distinct, map[string]struct{}{}}
+		s.Results.distinct = &DistinctSeen{Attribute: p.Distinct, Values: map[string]struct{}{}}
 	}
 }
 

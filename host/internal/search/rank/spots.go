@@ -22,6 +22,14 @@ type spot struct {
 // spots adds to out[i] where docs[i] has one of the words that terms gives for
 // a segment. docs are sorted.
 func (s *Searcher) spots(docs []uint32, out [][]spot, terms func(seg int) []Derived) error {
+	return s.eachSpot(docs, terms, func(i int, field, pos uint16, t *Derived) {
+		out[i] = append(out[i], spot{field: field, pos: pos, typos: t.typos, length: 1, exact: t.Exact})
+	})
+}
+
+// eachSpot calls f for each place at which docs[i] has one of the words that terms
+// gives for a segment. docs are sorted.
+func (s *Searcher) eachSpot(docs []uint32, terms func(seg int) []Derived, f func(i int, field, pos uint16, t *Derived)) error {
 	all := roaring.BitmapOf(docs...)
 	for i := range s.View.Segs {
 		seg := &s.View.Segs[i]
@@ -34,13 +42,13 @@ func (s *Searcher) spots(docs []uint32, out [][]spot, terms func(seg int) []Deri
 			return err
 		}
 		base := sort.Search(len(docs), func(i int) bool { return docs[i] >= seg.First })
-		end := base + int(part.GetCardinality())
 		local := part.ToArray()
 		for n, t := range terms(i) {
 			if err := s.check(n); err != nil {
 				return err
 			}
-			if err := s.readSpots(seg, dict, t, part, local, out[base:end]); err != nil {
+			err := s.readSpots(seg, dict, &t, part, local, func(i int, field, pos uint16) { f(base+i, field, pos, &t) })
+			if err != nil {
 				return err
 			}
 		}
@@ -48,13 +56,13 @@ func (s *Searcher) spots(docs []uint32, out [][]spot, terms func(seg int) []Deri
 	return nil
 }
 
-// readSpots adds to out[i] where docs[i] has a word in a field where it counts.
-// docs are numbered within the segment; part has the same ones.
-func (s *Searcher) readSpots(seg *folder.Segment, dict folder.Dictionary, t Derived, part *roaring.Bitmap, docs []uint32, out [][]spot) error {
+// readSpots calls f for each place at which docs[i] has a word in a field where it
+// counts. docs are numbered within the segment; part has the same ones.
+func (s *Searcher) readSpots(seg *folder.Segment, dict folder.Dictionary, t *Derived, part *roaring.Bitmap, docs []uint32, f func(i int, field, pos uint16)) error {
 	fields := &s.plan.Fields
 	return seg.EachPlace(dict, t.Term, part, docs, func(i int, field, pos uint16) {
 		if fields.counts(field, t.typos, t.In) {
-			out[i] = append(out[i], spot{field: field, pos: pos, typos: t.typos, length: 1, exact: t.Exact})
+			f(i, field, pos)
 		}
 	})
 }
