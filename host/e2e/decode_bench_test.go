@@ -7,12 +7,15 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/internal/chat"
 )
 
 // BenchmarkDecode is what one event of text costs in each provider's built
 // module, through the pool and the meter, state in and state out. "alike"
 // differs from the event before in its text alone; "unlike" in a number too,
-// so that no provider can go by the one before.
+// so that no provider can go by the one before. "turns" is "alike" where eight
+// answers take turns, so that each event is another answer's than the one before
+// and the instance is reset between.
 func BenchmarkDecode(b *testing.B) {
 	openAI := `{"id":"chatcmpl-AbCdEfGhIjKlMnOpQrStUvWxYz012","object":"chat.completion.chunk","created":%d,"model":"gpt-4.1-mini-2025-04-14","service_tier":"default","system_fingerprint":"fp_0123456789","choices":[{"index":0,"delta":{"content":" word%d"},"logprobs":null,"finish_reason":null}],"usage":null}`
 	for _, p := range []struct{ name, source, event string }{
@@ -24,15 +27,20 @@ func BenchmarkDecode(b *testing.B) {
 		{"anthropic", "anthropic", `{"type":"content_block_delta","index":%d,"delta":{"type":"text_delta","text":" word%d"}}`},
 	} {
 		r := replayerOf(b, p.name, p.source)
-		b.Run(p.name+"/alike", func(b *testing.B) { benchDecode(b, r, p.source, p.event, false) })
+		b.Run(p.name+"/alike", func(b *testing.B) { benchDecode(b, r, p.source, p.event, 1, false) })
+		b.Run(p.name+"/turns", func(b *testing.B) { benchDecode(b, r, p.source, p.event, 8, false) })
 		if p.name != "anthropic" { // its events of text hold no other number
-			b.Run(p.name+"/unlike", func(b *testing.B) { benchDecode(b, r, p.source, p.event, true) })
+			b.Run(p.name+"/unlike", func(b *testing.B) { benchDecode(b, r, p.source, p.event, 1, true) })
 		}
 	}
 }
 
-func benchDecode(b *testing.B, r *host.Replayer, name, event string, unlike bool) {
+func benchDecode(b *testing.B, r *host.Replayer, name, event string, answers int, unlike bool) {
 	typ, source := "", r.Answer()
+	sources := []chat.Source{source}
+	for len(sources) < answers {
+		sources = append(sources, r.Answer())
+	}
 	var state []byte
 	if name == "anthropic" {
 		typ = "content_block_delta"
@@ -69,7 +77,7 @@ func benchDecode(b *testing.B, r *host.Replayer, name, event string, unlike bool
 		events[0] = abi.Event{Type: typ, Data: inputs[i&1]}
 		in = abi.AppendDecodeInput(in[:0], state, 0, events)
 		var err error
-		if out, err = source.Decode(b.Context(), in, out[:0]); err != nil {
+		if out, err = sources[i%answers].Decode(b.Context(), in, out[:0]); err != nil {
 			b.Fatal(err)
 		}
 		next, records, err := abi.DecodeOutput(out)

@@ -91,7 +91,7 @@ func newProvider(ctx context.Context, l *loaded, o Options) (*Provider, error) {
 // takeUp tests the plugin and freezes it: what it has seen until then is its own
 // manifest, and what comes later no other answer may see.
 func (p *Provider) takeUp(ctx context.Context) error {
-	s := &session{p, wasm.Rehearsal}
+	s := &session{p, wasm.Rehearsal, false}
 	if err := s.selfTest(ctx); err != nil {
 		return err
 	}

@@ -27,6 +27,8 @@ const (
 type session struct {
 	*Provider
 	tag wasm.Tag
+	// alone: tag is this answer's and no other's.
+	alone bool
 }
 
 var _ chat.Source = (*session)(nil)
@@ -34,6 +36,14 @@ var _ chat.Source = (*session)(nil)
 // Encode implements [chat.Source].
 func (s *session) Encode(ctx context.Context, in *abi.EncodeRequest) (*abi.EncodeResponse, error) {
 	return s.encode(ctx, s.tag, in)
+}
+
+// end says that the answer is over.
+func (s *session) end() {
+	if s.alone {
+		s.module.Done(s.tag)
+	}
+	s.Release()
 }
 
 // Decode implements [chat.Source].

@@ -116,7 +116,8 @@ func (s *Set) Acquire(wish chat.Wish, workspace string) (source chat.Source, rel
 		// Where it cannot be held it has left since, and another one answers.
 		if p.Hold() {
 			p.begun.Add(1)
-			return &session{p, s.options.Isolation.tag(workspace)}, p.Release, true
+			answer := &session{p, s.options.Isolation.tag(workspace), s.options.Isolation != IsolateWorkspaces}
+			return answer, answer.end, true
 		}
 	}
 }

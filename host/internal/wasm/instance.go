@@ -37,6 +37,7 @@ type instance struct {
 
 	tag       Tag       // of the last call
 	used      bool      // called since it began or was reset
+	lastUse   uint64    // pool.uses when it was last lent
 	snapshot  *snapshot // what it began as or was frozen to; nil: it cannot be reset
 	own       ownPages
 	unchanged int // own pages that were as they should be, see maxUnchanged
@@ -63,6 +64,12 @@ func (i *instance) close() {
 // back, and nobody knows what else it gathers.
 func (i *instance) worn() bool {
 	return i.calls >= i.module.limits.Calls || uint64(i.memory.Size()) > i.module.limits.Memory/4*3 || i.api.IsClosed()
+}
+
+// grown reports whether the instance has more memory than it began with, or
+// cannot be brought back to that.
+func (i *instance) grown() bool {
+	return i.snapshot == nil || int(i.memory.Size()) != len(i.snapshot.memory)
 }
 
 // begin readies the instance for a call.

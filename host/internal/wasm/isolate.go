@@ -56,7 +56,11 @@ func (m *Module) Freeze(ctx context.Context) error {
 		spoilt = true // which tells nothing about calls: it may never want so large a region
 	}
 	m.frozen.Store(f)
-	m.pool.isolate()
+	parked := 0
+	if f.snapshot != nil {
+		parked = min(m.limits.Parked, maxParkedMemory/max(len(f.snapshot.memory), 1))
+	}
+	m.pool.isolate(parked)
 	m.pool.release(i, spoilt)
 	return nil
 }
@@ -74,6 +78,10 @@ func (i *instance) freezeWide() (*snapshot, error) {
 	}
 	return i.freeze()
 }
+
+// Done says that no call of tag comes any more: the instance that served it may
+// be reset for another.
+func (m *Module) Done(tag Tag) { m.pool.done(tag) }
 
 // lend returns an instance for a call of tag. An error is a [*Fault],
 // [ErrClosed] or ctx's own.

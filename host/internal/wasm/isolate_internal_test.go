@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // frozenModule compiles a guest of testdata and freezes it, with one instance
@@ -160,12 +161,13 @@ func TestSnapshotStart(t *testing.T) {
 }
 
 // TestTagsKeepInstances shows which instance a call gets: that of its tag, one
-// that nobody used, or the one whose tag was last served longest ago. Where there
-// are as many instances as tags, none is reset.
+// that serves no tag under way, a new one, or the one that was used last. Where
+// there are as many instances as tags, none is reset; where there are fewer, all
+// tags but one keep theirs.
 func TestTagsKeepInstances(t *testing.T) {
 	r := openRuntime(t, Options{CacheDir: t.TempDir()})
 	synctest.Test(t, func(t *testing.T) {
-		m := frozenModule(t, r, "thief", Limits{Instances: 3})
+		m := frozenModule(t, r, "thief", Limits{Instances: 1, Parked: 2, IdleAfter: time.Minute})
 		defer m.Close()
 		if m.snapshot() == nil {
 			t.Skip("this system has no snapshots")
@@ -192,15 +194,28 @@ func TestTagsKeepInstances(t *testing.T) {
 		if s := m.Stats(); s.Resets != 0 || s.Instances != 4 {
 			t.Errorf("three answers in turns: %d resets, %d instances, want none and 4", s.Resets, s.Instances)
 		}
-		say(d) // in the place of b
-		say(c)
-		say(a)
-		if s := m.Stats(); s.Resets != 1 || s.Renewals != 0 {
-			t.Errorf("a fourth answer: %d resets, %d renewals, want 1 and none", s.Resets, s.Renewals)
+		for step, tt := range []struct {
+			tag    Tag
+			resets int64
+		}{{d, 1}, {b, 1}, {c, 1}, {d, 1}, {a, 2}, {b, 2}, {c, 2}, {d, 3}} { // a and d share one, then c's
+			say(tt.tag)
+			if s := m.Stats(); s.Resets != tt.resets || s.Renewals != 0 || s.Instances != 4 {
+				t.Errorf("step %d, a fourth answer: %d resets, %d renewals, %d instances; want %d, none and 4", step, s.Resets, s.Renewals, s.Instances, tt.resets)
+			}
 		}
-		say(b) // in the place of d
-		if s := m.Stats(); s.Resets != 2 || s.Instances != 4 {
-			t.Errorf("the first one again: %d resets, %d instances, want 2 and 4", s.Resets, s.Instances)
+		m.Done(b)
+		say(c) // in the place of b, which is over, and not of d
+		say(d)
+		if s := m.Stats(); s.Resets != 4 || s.Instances != 4 {
+			t.Errorf("after one ended: %d resets, %d instances, want 4 and 4", s.Resets, s.Instances)
+		}
+		for range 2 { // what is not used is let go, for as long as something is
+			time.Sleep(time.Minute)
+			say(a)
+		}
+		time.Sleep(time.Minute - time.Second)
+		if s := m.Stats(); s.Instances != 2 {
+			t.Errorf("where one answer goes on: %d instances, want its own and a spare", s.Instances)
 		}
 	})
 }

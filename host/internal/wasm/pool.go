@@ -8,10 +8,12 @@ import (
 )
 
 // A pool keeps the instances of one module: up to limit that serve calls, made
-// on demand, the last used first; and, once it is in use, one spare that takes
+// on demand, the last used first; once it is isolated, up to parked more, so that
+// each tag under way finds its own; and, once it is in use, one spare that takes
 // the place of one that was done away with, so that nobody waits for its start.
 type pool struct {
-	limit     int
+	limit     int // that are lent at a time
+	parked    int
 	idleAfter time.Duration
 	start     func() (*instance, error)
 
@@ -19,6 +21,7 @@ type pool struct {
 	idle     []*instance // the last used is the last
 	spare    *instance
 	active   int // idle or lent
+	lent     int
 	waiters  []*waiter
 	rested   []*waiter // to be used again
 	starting bool      // a goroutine is at run
@@ -42,7 +45,10 @@ const spareUses = 64
 const startPause = time.Second
 
 // A waiter is a call in the queue; ready receives what it waited for.
-type waiter struct{ ready chan grant }
+type waiter struct {
+	tag   Tag
+	ready chan grant
+}
 
 type grant struct {
 	instance *instance
@@ -67,19 +73,12 @@ func (p *pool) acquire(ctx context.Context, tag Tag) (*instance, error) {
 	if !p.ticking {
 		p.tick()
 	}
-	if i := p.pick(tag); i != nil {
-		if p.spare == nil && !p.starting {
-			p.fill()
-		}
-		p.mu.Unlock()
-		return i, nil
-	}
-	if i := p.promote(); i != nil {
+	if i := p.choose(tag); i != nil {
 		p.fill()
 		p.mu.Unlock()
 		return i, nil
 	}
-	w := p.newWaiter()
+	w := p.newWaiter(tag)
 	p.waiters = append(p.waiters, w)
 	p.fill()
 	p.mu.Unlock()
@@ -104,36 +103,67 @@ func (p *pool) acquire(ctx context.Context, tag Tag) (*instance, error) {
 	return nil, ctx.Err()
 }
 
-// pick takes an idle instance; nil where there is none, or a better one to be
-// promoted. Of those that were lent for another tag it takes the one that has
-// lain idle longest: its answer may be over.
-func (p *pool) pick(tag Tag) *instance {
-	n := len(p.idle)
-	if n == 0 {
+// choose lends an instance for tag; nil where it has to wait for one. It takes
+// the one that served tag last, else one that serves no tag under way, else the
+// spare, else the one that was used last: so of more tags than instances some
+// keep theirs, where each would lose its own if it were the one unused longest.
+func (p *pool) choose(tag Tag) *instance {
+	if p.lent >= p.limit {
 		return nil
 	}
-	at := n - 1
+	at := len(p.idle) - 1
 	if p.isolated {
-		for at >= 0 && p.idle[at].used && (tag == 0 || p.idle[at].tag != tag) {
-			at--
-		}
-		if at < 0 {
-			if p.spare != nil && p.active < p.limit {
+		at = p.idleOf(tag)
+	}
+	var i *instance
+	if at < 0 {
+		if i = p.promote(); i == nil {
+			if at = len(p.idle) - 1; at < 0 {
 				return nil
 			}
-			at = 0
 		}
 	}
-	i := p.idle[at]
-	p.idle = slices.Delete(p.idle, at, at+1)
+	if i == nil {
+		i = p.idle[at]
+		p.idle = slices.Delete(p.idle, at, at+1)
+	}
+	p.lent++
+	i.lastUse = p.uses
 	return i
 }
 
-// isolate has p prefer instances that need no reset.
-func (p *pool) isolate() {
+// idleOf returns where the idle instance is that served tag, or else the last
+// one that serves no tag under way; -1: nowhere.
+func (p *pool) idleOf(tag Tag) int {
+	free := -1
+	for at, i := range slices.Backward(p.idle) {
+		if tag != 0 && i.used && i.tag == tag {
+			return at
+		}
+		if free < 0 && (!i.used || i.tag == 0) {
+			free = at
+		}
+	}
+	return free
+}
+
+// done says that no call of tag comes any more.
+func (p *pool) done(tag Tag) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.isolated = true
+	for _, i := range p.idle {
+		if i.tag == tag {
+			i.tag = 0
+		}
+	}
+}
+
+// isolate has p prefer instances that need no reset, and keep parked of them
+// more than it lends at a time.
+func (p *pool) isolate(parked int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.isolated, p.parked = true, parked
 }
 
 // renew closes i, which is lent, and lends another one in its place that has
@@ -154,6 +184,8 @@ func (p *pool) renew(i *instance) (*instance, error) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.active--
+		p.lent--
+		p.serve()
 		p.fill()
 		p.settle()
 		return nil, err
@@ -168,30 +200,36 @@ func (p *pool) granted(w *waiter, g grant) (*instance, error) {
 	return g.instance, g.err
 }
 
-func (p *pool) newWaiter() *waiter {
+func (p *pool) newWaiter(tag Tag) *waiter {
 	if n := len(p.rested); n > 0 {
 		w := p.rested[n-1]
 		p.rested = p.rested[:n-1]
+		w.tag = tag
 		return w
 	}
-	return &waiter{make(chan grant, 1)}
+	return &waiter{tag, make(chan grant, 1)}
 }
 
-// release takes an instance back, or does away with it where it is spoilt or
-// worn.
+// release takes an instance back, or does away with it where it is spoilt, worn,
+// or one to be parked that has grown.
 func (p *pool) release(i *instance, spoilt bool) {
 	spent := spoilt || i.worn()
 	p.mu.Lock()
-	if !spent && !p.closed {
-		p.lend(i)
+	p.lent--
+	if !spent && !p.closed && (p.active <= p.limit || !i.grown()) {
+		p.idle = append(p.idle, i)
+		p.serve()
 		p.mu.Unlock()
 		return
 	}
 	p.active--
 	if !p.closed {
-		if s := p.promote(); s != nil {
-			p.lend(s)
+		if p.active < p.limit {
+			if s := p.promote(); s != nil {
+				p.idle = append(p.idle, s)
+			}
 		}
+		p.serve()
 		p.fill()
 	}
 	p.leaving++
@@ -199,21 +237,23 @@ func (p *pool) release(i *instance, spoilt bool) {
 	p.dismiss(i)
 }
 
-// lend gives i, which is active, to the first waiter, or lays it aside.
-func (p *pool) lend(i *instance) {
-	if len(p.waiters) == 0 {
-		p.idle = append(p.idle, i)
-		return
+// serve lends to those that wait, in their order.
+func (p *pool) serve() {
+	for len(p.waiters) > 0 {
+		i := p.choose(p.waiters[0].tag)
+		if i == nil {
+			return
+		}
+		w := p.waiters[0]
+		p.waiters = slices.Delete(p.waiters, 0, 1)
+		w.ready <- grant{instance: i}
 	}
-	w := p.waiters[0]
-	p.waiters = slices.Delete(p.waiters, 0, 1)
-	w.ready <- grant{instance: i}
 }
 
 // promote makes the spare an active instance; nil where there is none or no
 // room for it.
 func (p *pool) promote() *instance {
-	if p.spare == nil || p.active >= p.limit {
+	if p.spare == nil || p.active >= p.limit+p.parked {
 		return nil
 	}
 	i := p.spare
@@ -240,8 +280,6 @@ func (p *pool) wanting() bool {
 	if p.active == 0 || len(p.waiters) > 0 && p.active < p.limit {
 		return true
 	}
-	// Where there is room to serve more there is no spare either: it would have
-	// been promoted.
 	return p.spare == nil && p.uses >= spareUses
 }
 
@@ -277,7 +315,8 @@ func (p *pool) run() {
 func (p *pool) place(i *instance) {
 	if len(p.waiters) > 0 && p.active < p.limit || p.active == 0 {
 		p.active++
-		p.lend(i)
+		p.idle = append(p.idle, i)
+		p.serve()
 		return
 	}
 	p.spare = i

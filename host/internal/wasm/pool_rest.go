@@ -1,6 +1,9 @@
 package wasm
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // tick begins to look for idleness.
 func (p *pool) tick() {
@@ -12,20 +15,31 @@ func (p *pool) tick() {
 	p.ticker.Reset(p.idleAfter)
 }
 
-// rest shrinks a pool that nobody used since the last tick to one instance.
+// rest shrinks a pool that nobody used since the last tick to one instance. One
+// in use lets go of those that are parked and were not used.
 func (p *pool) rest() {
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
 		return
 	}
+	var drop []*instance
 	if p.uses != p.seen {
+		p.idle = slices.DeleteFunc(p.idle, func(i *instance) bool {
+			unused := p.active > p.limit && i.lastUse <= p.seen
+			if unused {
+				drop = append(drop, i)
+				p.active--
+			}
+			return unused
+		})
+		p.leaving += len(drop)
 		p.tick()
 		p.mu.Unlock()
+		p.dismiss(drop...)
 		return
 	}
 	p.ticking = false
-	var drop []*instance
 	if n := len(p.idle); n > 1 {
 		drop = append(drop, p.idle[:n-1]...)
 		p.idle = append([]*instance(nil), p.idle[n-1])
