@@ -185,7 +185,7 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 		Version: httpapi.Version{Version: o.Version, Commit: o.Commit, Date: o.CommitDate},
 		Plugins: h.pluginStatus, Reload: h.reloadPlugins, Metrics: h.metrics.Render, DatabaseSize: func() (size, used int64) { return h.databaseSize(db) },
 		Responses: responses.New(responses.Options{TTL: c.ResponsesTTL, MaxBytes: c.ResponsesMaxBytes, Now: o.Pace.Now}), PublicURL: c.PublicURL,
-		Limits: httpapi.Limits{Body: c.PayloadLimit, Search: c.SearchPayload}, Replicates: c.Replicates, Console: c.Console == config.ConsoleOn, TLS: tlsConfig, Site: httpapi.Site{Hosts: c.AllowedHosts, Origins: c.AllowedOrigins}, Now: o.Pace.Now, Served: h.figures.Served, Tracer: tracer, Telemetry: engine, Usage: h.usageRoutes(c),
+		Limits: httpapi.Limits{Body: c.PayloadLimit, Search: c.SearchPayload}, Replicates: c.Replicates, Console: c.Console == config.ConsoleOn, NoDocs: !c.DocsPage, TLS: tlsConfig, Site: httpapi.Site{Hosts: c.AllowedHosts, Origins: c.AllowedOrigins}, Now: o.Pace.Now, Served: h.figures.Served, Tracer: tracer, Telemetry: engine, Usage: h.usageRoutes(c),
 	})
 	if err := h.listen(c.HTTPAddr); err != nil {
 		return nil, err

@@ -69,8 +69,9 @@ type Config struct {
 	PrivateNetworks   upstream.Private // that requests of the host may go to
 	AllowedHosts      []string         // names that Host may have, in lower case
 	Console           string           // [ConsoleOn] or [ConsoleOff]
-	AllowedOrigins    []string         // of pages that may ask; nil: see [httpapi.Site]
-	PublicURL         string           // where clients reach the host; empty: as each request says
+	DocsPage          bool
+	AllowedOrigins    []string // of pages that may ask; nil: see [httpapi.Site]
+	PublicURL         string   // where clients reach the host; empty: as each request says
 	Env               string
 	MasterKey         secret.Text
 	PayloadLimit      int64

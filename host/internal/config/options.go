@@ -62,6 +62,10 @@ func AllOptions() []Option {
 			Allowed: "on or off", set: oneOf(func(c *Config) *string { return &c.Console }, ConsoleOn, ConsoleOff),
 		},
 		{
+			Name: "docs-page", Default: "true", Meaning: "the page /docs, which describes the HTTP API",
+			Allowed: truths, Switch: true, set: truth(func(c *Config) *bool { return &c.DocsPage }),
+		},
+		{
 			Name: "allowed-origins", Meaning: "origins of web pages that may ask the host; none: without a master key those of this machine, with one all",
 			Allowed: "origins such as https://app.example.com, separated by commas", set: origins,
 		},

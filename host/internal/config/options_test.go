@@ -20,6 +20,7 @@ var optionTests = map[string]struct{ value, test string }{
 	"allow-private-networks":            {"10.0.0.0/8", "TestPrivateNetworks"},
 	"allowed-hosts":                     {"parley.example", "TestKeylessHost"},
 	"console":                           {"off", "TestConsole"},
+	"docs-page":                         {"false", "TestDocs"},
 	"allowed-origins":                   {"https://app.example", "TestKeylessHost"},
 	"ssl-cert-path":                     {"c.pem", "TestTLS"},
 	"ssl-key-path":                      {"k.pem", "TestTLS"},

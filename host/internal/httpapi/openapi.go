@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/gofiber/fiber/v2"
+
+	"github.com/parley-search/parley/host/internal/reference"
 )
 
 // openAPIFile is the API's description. TestOpenAPI writes it.
@@ -29,6 +31,11 @@ type describer struct {
 	describe       sync.Once
 	description    []byte
 	descriptionTag string
+
+	render  sync.Once
+	page    []byte
+	pageTag string
+	pageErr error
 }
 
 // etag is the ETag of a body.
@@ -41,6 +48,29 @@ func etag(body []byte) string {
 func (s *Server) getOpenAPI(r *call) error {
 	text, tag := s.openAPI()
 	return sendTagged(r.Ctx, "application/json; charset=utf-8", tag, text)
+}
+
+// getDocs answers GET /docs and GET /docs/style.css: the description as a page
+// for people.
+func (s *Server) getDocs(r *call) error {
+	s.render.Do(func() {
+		text, _ := s.openAPI()
+		s.page, s.pageErr = reference.Page(text)
+		s.pageTag = etag(s.page)
+	})
+	r.Set(fiber.HeaderContentSecurityPolicy, reference.Policy)
+	r.Set(fiber.HeaderXContentTypeOptions, "nosniff")
+	r.Set(fiber.HeaderReferrerPolicy, "no-referrer")
+	r.Set("Cross-Origin-Opener-Policy", "same-origin")
+	switch {
+	case r.Params("file") == "style.css":
+		return sendTagged(r.Ctx, "text/css; charset=utf-8", etag(reference.Style), reference.Style)
+	case r.Params("file") != "":
+		return fiber.ErrNotFound
+	case s.pageErr != nil:
+		return s.pageErr
+	}
+	return sendTagged(r.Ctx, "text/html; charset=utf-8", s.pageTag, s.page)
 }
 
 // sendTagged answers with a body, or with 304 where the client has it.

@@ -19,8 +19,8 @@ import (
 type part struct {
 	Info       map[string]string    // of common.yaml alone, as those down to Errors
 	Tags       yaml.Node            // name: what it is about, in the order shown
-	Parameters map[string]string    // by name, for all operations that do not say otherwise
-	Examples   map[string]string    // of parameters in paths
+	Parameters map[string]string    // by name, for all operations that do not say otherwise; see parts.byPath
+	Examples   map[string]any       // of parameters in paths; see parts.byPath
 	Errors     map[string]string    // by status
 	Operations map[string]operation // by the id in the table
 	Settings   map[string]setting   // by the name in the path
@@ -191,8 +191,8 @@ func (p *parts) operation(row httpapi.Row, path string, o *operation) object {
 	}
 	var parameters []any
 	for _, m := range regexp.MustCompile(`\{(\w+)\}`).FindAllStringSubmatch(path, -1) {
-		in := p.parameter("path", m[1], p.Parameters[m[1]])
-		in["required"], in["example"] = true, p.Examples[m[1]]
+		in := p.parameter("path", m[1], byPath(p.Parameters, path, m[1]))
+		in["required"], in["example"] = true, byPath(p.Examples, path, m[1])
 		parameters = append(parameters, in)
 	}
 	for _, name := range row.Query {
@@ -219,6 +219,16 @@ func (p *parts) operation(row httpapi.Row, path string, o *operation) object {
 	}
 	op["responses"] = p.responses(row, o)
 	return op
+}
+
+// byPath returns what is said of a parameter below a path's first part, as
+// "/chats uid", or else of its name.
+func byPath[T any](said map[string]T, path, name string) T {
+	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	if v, ok := said["/"+first+" "+name]; ok {
+		return v
+	}
+	return said[name]
 }
 
 func (p *parts) parameter(in, name, text string) object {

@@ -56,8 +56,9 @@ type wish struct {
 	limits    httpapi.Limits
 	usage     *telemetry.Engine // nil: telemetry is off
 	upstream  outbound.Sender
-	reaches   bool          // other hosts, by a real upstream
-	console   bool          // serve the page
+	reaches   bool // other hosts, by a real upstream
+	console   bool // serve the page
+	noDocs    bool
 	patience  time.Duration // with them; default remoteTimeout
 }
 
@@ -153,7 +154,7 @@ func newRig(tb testing.TB, w wish) *rig {
 	}
 	r.server = httpapi.New(httpapi.Deps{
 		Auth: r.keys, Chat: r.chat, Search: indexes, Tasks: r.queue, Exports: export.New(export.Options{Sealer: sealer}), Features: features, Network: remotes,
-		Log: hub.Logger(), Logs: hub, Limits: w.limits, TLS: w.tls, Site: w.site, Console: w.console,
+		Log: hub.Logger(), Logs: hub, Limits: w.limits, TLS: w.tls, Site: w.site, Console: w.console, NoDocs: w.noDocs,
 		Responses: responses.New(kept), PublicURL: w.publicURL, Telemetry: w.usage, Usage: httpapi.Usage{Spool: noSpool{}, UID: "the uid"},
 		Version: httpapi.Version{Version: "1.2.3", Commit: "abc", Date: "2026-11-21"},
 		Plugins: func() []httpapi.Plugin {

@@ -180,6 +180,9 @@ func (s *Server) taskRoutes() []*route {
 // pageRoutes are the pages for people, and their files.
 func (s *Server) pageRoutes() []*route {
 	rows := []*route{{method: "GET", path: "/openapi.json", public: true, handle: s.getOpenAPI, family: "other"}}
+	if !s.NoDocs {
+		rows = append(rows, &route{method: "GET", path: "/docs/:file?", public: true, handle: s.getDocs, family: "other"})
+	}
 	if !s.Console {
 		return rows
 	}

@@ -13,7 +13,7 @@ import (
 func TestRoutesTable(t *testing.T) {
 	r := newRig(t, wish{console: true})
 	routes, ids := map[string]bool{}, map[string]bool{}
-	pages := []string{"GET /", "GET /console/:file?", "GET /openapi.json"}
+	pages := []string{"GET /", "GET /console/:file?", "GET /openapi.json", "GET /docs/:file?"}
 	for _, row := range httpapi.Table(r.server) {
 		if routes[row.Name] {
 			t.Errorf("%s is declared twice", row.Name)

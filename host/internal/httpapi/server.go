@@ -47,6 +47,8 @@ type Deps struct {
 	Replicates bool
 	// Console serves the page for people.
 	Console bool
+	// NoDocs leaves out the page that describes the API.
+	NoDocs bool
 	// Exports makes the tasks that copy indexes to another instance.
 	Exports *export.Service
 	// Features are what may be switched; Network is what they may switch on.

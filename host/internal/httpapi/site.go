@@ -98,7 +98,7 @@ func (s *Server) trusts(origin, host string) bool {
 // visits reports whether c is a person's way to a page of this host, in a window
 // of its own.
 func visits(c *fiber.Ctx) bool {
-	page := c.Path() == "/" || c.Path() == "/console" || strings.HasPrefix(c.Path(), "/console/")
+	page := c.Path() == "/" || c.Path() == "/console" || strings.HasPrefix(c.Path(), "/console/") || c.Path() == "/docs" || strings.HasPrefix(c.Path(), "/docs/")
 	top := c.Get("Sec-Fetch-Dest", "document") == "document"
 	return page && top && c.Method() == fiber.MethodGet && c.Get("Sec-Fetch-Mode") == "navigate"
 }

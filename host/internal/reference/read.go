@@ -1,0 +1,316 @@
+package reference
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A page is what the template shows.
+type page struct {
+	Title, Version, About string
+	Tags                  []*tag
+	Objects               []object
+}
+
+// A tag is a group of operations.
+type tag struct {
+	Name, About string
+	Operations  []operation
+}
+
+type operation struct {
+	ID, Method, Path string
+	Summary, About   string
+	Public           bool
+	Actions          []string // that the key must allow
+	Parameters       []field
+	Body             *body
+	Answers          []answer // the good ones
+	Failures         []answer
+	Curl             string
+}
+
+// A body is what a request brings.
+type body struct {
+	Required bool
+	Types    []string // of content
+	Type     []word
+	Fields   []field
+	Example  string
+}
+
+type answer struct {
+	Status, About string
+	Contents      []content
+}
+
+type content struct {
+	Kind string
+	Type []word
+	Each bool // Type is that of each event
+}
+
+// An object is a named schema.
+type object struct {
+	Name, About, Example string
+	Type                 []word // of one that has no fields
+	Fields               []field
+	Open                 bool // it may have further fields
+}
+
+type field struct {
+	Name, In, About string
+	Type            []word
+	Required        bool
+}
+
+// A word is a part of a text; Link is the name of an object, Code says that it
+// is written as it is.
+type word struct {
+	Text, Link string
+	Code       bool
+}
+
+// The parts of a description that the page shows.
+type (
+	description struct {
+		Info  struct{ Title, Version, Description string }
+		Tags  []struct{ Name, Description string }
+		Paths map[string]map[string]struct {
+			OperationID, Summary, Description string
+			Tags                              []string
+			Security                          []map[string][]string
+			Parameters                        []struct {
+				In, Name, Description string
+				Required              bool
+				Schema                schema
+				Example               any
+			}
+			RequestBody *struct {
+				Required bool
+				Content  map[string]media
+			}
+			Responses map[string]struct {
+				Description string
+				Content     map[string]media
+			}
+		}
+		Components struct{ Schemas map[string]schema }
+	}
+	media struct {
+		Schema  schema
+		Example json.RawMessage
+		Events  *schema `json:"x-event-schema"`
+	}
+	schema struct {
+		Ref                  string `json:"$ref"`
+		Type                 any
+		Format, Description  string
+		Const                any
+		Enum                 []string
+		Properties           map[string]schema
+		Required             []string
+		Items                *schema
+		AnyOf, OneOf         []schema
+		AdditionalProperties json.RawMessage
+		Examples             []json.RawMessage
+	}
+)
+
+func read(text []byte) (*page, error) {
+	var d description
+	if err := json.Unmarshal(text, &d); err != nil {
+		return nil, err
+	}
+	p := &page{Title: d.Info.Title, Version: d.Info.Version, About: d.Info.Description}
+	byName := map[string]*tag{}
+	for _, t := range d.Tags {
+		byName[t.Name] = &tag{Name: t.Name, About: t.Description}
+		p.Tags = append(p.Tags, byName[t.Name])
+	}
+	for _, path := range slices.Sorted(maps.Keys(d.Paths)) {
+		for _, method := range []string{"get", "post", "put", "patch", "delete"} {
+			o, ok := d.Paths[path][method]
+			if !ok || len(o.Tags) == 0 || byName[o.Tags[0]] == nil {
+				continue
+			}
+			op := operation{ID: o.OperationID, Method: strings.ToUpper(method), Path: path, Summary: o.Summary, About: o.Description, Public: len(o.Security) == 0}
+			for _, s := range o.Security {
+				op.Actions = s["bearer"]
+			}
+			at := path
+			for _, in := range o.Parameters {
+				if in.In == "path" {
+					at = strings.ReplaceAll(at, "{"+in.Name+"}", fmt.Sprint(in.Example))
+				}
+				op.Parameters = append(op.Parameters, field{Name: in.Name, In: in.In, About: in.Description, Required: in.Required, Type: in.Schema.words()})
+			}
+			if o.RequestBody != nil {
+				op.Body = d.body(o.RequestBody.Required, o.RequestBody.Content)
+			}
+			for _, status := range slices.Sorted(maps.Keys(o.Responses)) {
+				a := answer{Status: status, About: o.Responses[status].Description}
+				for _, kind := range slices.Sorted(maps.Keys(o.Responses[status].Content)) {
+					m := o.Responses[status].Content[kind]
+					c := content{Kind: kind, Type: m.Schema.words()}
+					if m.Events != nil {
+						c.Type, c.Each = m.Events.words(), true
+					}
+					a.Contents = append(a.Contents, c)
+				}
+				if status < "3" {
+					op.Answers = append(op.Answers, a)
+				} else {
+					op.Failures = append(op.Failures, a)
+				}
+			}
+			op.Curl = op.curl(at)
+			byName[o.Tags[0]].Operations = append(byName[o.Tags[0]].Operations, op)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Components.Schemas)) {
+		s := d.Components.Schemas[name]
+		o := object{Name: name, About: s.Description, Fields: s.fields(), Open: string(s.AdditionalProperties) == "true"}
+		if o.Fields == nil {
+			o.Type = s.words()
+		}
+		if len(s.Examples) > 0 {
+			o.Example = indent(s.Examples[0])
+		}
+		p.Objects = append(p.Objects, o)
+	}
+	return p, nil
+}
+
+func (d *description) body(required bool, contents map[string]media) *body {
+	b := &body{Required: required, Types: slices.Sorted(maps.Keys(contents))}
+	m := contents["application/json"]
+	b.Type, b.Example = m.Schema.words(), indent(m.Example)
+	s := m.Schema
+	if name := s.name(); name != "" {
+		s = d.Components.Schemas[name]
+	}
+	b.Fields = s.fields()
+	return b
+}
+
+// curl is a command that calls the operation at path.
+func (o *operation) curl(path string) string {
+	var b strings.Builder
+	b.WriteString("curl ")
+	if o.Method != "GET" {
+		b.WriteString("-X " + o.Method + " ")
+	}
+	b.WriteString("http://127.0.0.1:7700" + path)
+	if !o.Public {
+		b.WriteString(" \\\n  -H \"authorization: Bearer $PARLEY_KEY\"")
+	}
+	if o.Body != nil && o.Body.Example != "" {
+		var one bytes.Buffer
+		_ = json.Compact(&one, []byte(o.Body.Example)) // it was JSON
+		b.WriteString(" \\\n  -H 'content-type: application/json' \\\n  -d '" + strings.ReplaceAll(one.String(), "'", `'\''`) + "'")
+	}
+	return b.String()
+}
+
+func indent(text json.RawMessage) string {
+	var b bytes.Buffer
+	if len(text) == 0 || json.Indent(&b, text, "", "  ") != nil {
+		return ""
+	}
+	return b.String()
+}
+
+// fields are those of an object, those that must be there first.
+func (s schema) fields() []field {
+	var all []field
+	for name, in := range s.Properties {
+		all = append(all, field{Name: name, About: in.Description, Type: in.words(), Required: slices.Contains(s.Required, name)})
+	}
+	slices.SortFunc(all, func(a, b field) int {
+		if a.Required != b.Required {
+			if a.Required {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.Name, b.Name)
+	})
+	return all
+}
+
+// name is the object that s refers to.
+func (s schema) name() string { return strings.TrimPrefix(s.Ref, "#/components/schemas/") }
+
+// words say what type s is.
+func (s schema) words() []word {
+	switch {
+	case s.Ref != "":
+		return []word{{Text: s.name(), Link: s.name()}}
+	case s.Const != nil:
+		text, _ := json.Marshal(s.Const) // it came of JSON
+		return []word{{Text: string(text), Code: true}}
+	case s.Enum != nil:
+		return []word{{Text: strings.Join(s.Enum, ", ")}}
+	case s.AnyOf != nil, s.OneOf != nil:
+		return either(append(slices.Clone(s.AnyOf), s.OneOf...))
+	}
+	var names []string
+	switch t := s.Type.(type) {
+	case string:
+		names = []string{t}
+	case []any:
+		for _, n := range t {
+			name, _ := n.(string)
+			names = append(names, name)
+		}
+	}
+	var all []word
+	for i, name := range names {
+		if i > 0 {
+			all = append(all, word{Text: " or "})
+		}
+		var of schema
+		switch {
+		case name == "array" && s.Items != nil:
+			all = append(append(all, word{Text: "array of "}), s.Items.words()...)
+		case name == "object" && json.Unmarshal(s.AdditionalProperties, &of) == nil:
+			all = append(append(all, word{Text: "object of "}), of.words()...)
+		case s.Format == "date-time":
+			all = append(all, word{Text: "time"})
+		default:
+			all = append(all, word{Text: name})
+		}
+	}
+	if all == nil {
+		all = []word{{Text: "any"}}
+	}
+	return all
+}
+
+func either(schemas []schema) []word {
+	var all []word
+	for i, s := range schemas {
+		if i > 0 {
+			all = append(all, word{Text: " or "})
+		}
+		all = append(all, s.words()...)
+	}
+	return all
+}
+
+// words divides a text at its backquotes.
+func words(text string) []word {
+	var all []word
+	for i, part := range strings.Split(text, "`") {
+		if part != "" {
+			all = append(all, word{Text: part, Code: i%2 == 1})
+		}
+	}
+	return all
+}
