@@ -16,7 +16,7 @@ func TestShippedPluginsCheck(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and compiles every plugin")
 	}
-	for _, name := range []string{"openai", "azureopenai", "mistral", "gemini", "vllm", "anthropic", "extract"} {
+	for _, name := range []string{"openai", "azureopenai", "mistral", "gemini", "vllm", "anthropic", "extract", "ollama", "cohere", "bedrock", "vertex"} {
 		t.Run(name, func(t *testing.T) {
 			trial := host.Trial{CacheDir: filepath.Join(repository(t), "plugins", "dist", "cache"), CallTimeout: time.Minute}
 			cases := filepath.Join(repository(t), "plugins", "provider", name, "testdata")

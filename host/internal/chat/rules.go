@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/manifest"
 	"github.com/parley-search/parley/host/internal/apierr"
 )
 
@@ -69,11 +70,21 @@ func checkKey(w *Workspace, m *abi.Manifest) error {
 		// be used.
 		return apierr.Newf(apierr.MissingChatAPIKey,
 			"The `apiKey` of workspace %s was sealed under another master key, so that it cannot be used: start the host with that master key, or send the key again with PATCH /chats/%s/settings.", w.UID, w.UID)
-	case m.Settings["apiKey"].Required:
+	case m.Settings["apiKey"].Required && !signsWithoutKey(w, m):
 		return apierr.Newf(apierr.MissingChatAPIKey,
 			"The source %s needs `apiKey`, and workspace %s has none: set it with PATCH /chats/%s/settings.", w.Source, w.UID, w.UID)
 	}
 	return nil
+}
+
+// signsWithoutKey reports whether w has all that one of m's ways to sign in needs
+// which wants no key: that stands in for one.
+func signsWithoutKey(w *Workspace, m *abi.Manifest) bool {
+	values := w.values(m)
+	return slices.ContainsFunc(m.Auth, func(a abi.Auth) bool {
+		names := manifest.AuthNames(&a)
+		return len(names) > 0 && isSet(&a, values) && !slices.ContainsFunc(names, func(n manifest.Name) bool { return n.Name == "apiKey" })
+	})
 }
 
 // sortedKeys returns the keys of o in order, so that which error comes first

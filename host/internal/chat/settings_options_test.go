@@ -137,6 +137,18 @@ func TestOptionsOfAnAnswer(t *testing.T) {
 	}
 }
 
+// TestRequiredKeyStandIn takes another way to sign in for a key that is required.
+func TestRequiredKeyStandIn(t *testing.T) {
+	f := withOptions(t, say("text:x", "finish:stop"))
+	f.source.Is.Settings = map[string]abi.Setting{"apiKey": {Required: true}}
+	f.patch(t, "demo", `{"apiKey":null,"options":{"region":"eu-1","keyId":"k"}}`)
+	if e := f.refuse(t, hello); e.Code != apierr.MissingChatAPIKey {
+		t.Errorf("half of another way: %v", e)
+	}
+	f.patch(t, "demo", `{"options":{"secretKey":"s"}}`)
+	f.ask(t, hello)
+}
+
 func encoded(t *testing.T, v any) []byte {
 	t.Helper()
 	b, err := json.Marshal(v)

@@ -50,7 +50,7 @@ func check(h abi.EncodeResponse, body map[string]any, s abi.Settings) (problems 
 	v1, models := strings.Contains(h.URL, "/openai/v1/"), strings.Contains(h.URL, "/models/")
 	rule(v1 != dated, "a version of the API goes with a dated address, and with no other: %s", h.URL)
 	rule(!strings.Contains(strings.TrimPrefix(h.URL, "https://"), "//"), "a doubled slash: %s", h.URL)
-	rule(h.Headers["api-key"] == "${apiKey}" && h.Headers["Authorization"] == "", "headers %v", h.Headers)
+	rule(h.Headers["api-key"] == "" && h.Headers["Authorization"] == "", "headers %v", h.Headers)
 	for name := range h.Headers {
 		rule(!strings.HasPrefix(name, "OpenAI-"), "a header of OpenAI's own: %s", name)
 	}

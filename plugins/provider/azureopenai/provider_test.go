@@ -43,7 +43,7 @@ func BenchmarkDecode(b *testing.B) {
 
 // settings are those of a workspace, as far as they matter here.
 func settings(base, version, deployment string) abi.Settings {
-	return abi.Settings{APIKey: abi.PlaceholderAPIKey, OrgID: "org", ProjectID: "p", BaseURL: base, APIVersion: version, DeploymentID: deployment}
+	return abi.Settings{OrgID: "org", ProjectID: "p", BaseURL: base, APIVersion: version, DeploymentID: deployment}
 }
 
 func encode(t *testing.T, s abi.Settings, chat string) (abi.EncodeResponse, map[string]any) {
@@ -101,7 +101,7 @@ func TestEncodeAddress(t *testing.T) {
 			if body["model"] != tt.model {
 				t.Errorf("model = %v, want %s", body["model"], tt.model)
 			}
-			want := map[string]string{"Content-Type": "application/json", "Accept": "text/event-stream", "api-key": "${apiKey}"}
+			want := map[string]string{"Content-Type": "application/json", "Accept": "text/event-stream"}
 			if strings.Contains(tt.url, ".com/models/") {
 				want["extra-parameters"] = "pass-through"
 			}

@@ -97,9 +97,6 @@ func (t *target) address() string {
 // head returns the headers.
 func (t *target) head() []provider.Header {
 	all := []provider.Header{{Name: "Accept", Value: "text/event-stream"}, {Name: "Content-Type", Value: "application/json"}}
-	if key := t.settings.APIKey; key != "" {
-		all = append(all, provider.Header{Name: "api-key", Value: key})
-	}
 	if t.form == formModels {
 		// Without it Foundry refuses every member that not all models know.
 		all = append(all, provider.Header{Name: "extra-parameters", Value: "pass-through"})
