@@ -34,6 +34,10 @@ const (
 	// RecordExtra holds a JSON object that is merged into the delta. Right
 	// behind a [RecordToolStart], {"tool_calls":[{…}]} adds to that call.
 	RecordExtra RecordKind = 11
+	// RecordOuter holds members of the chunk around the delta, as a JSON object
+	// {"chunk": {…}, "choice": {…}}, either of which may be missing: those of the
+	// chunk stand in each chunk from here on, those of the choice in the next one.
+	RecordOuter RecordKind = 12
 )
 
 const recordHead = 8

@@ -146,7 +146,7 @@ func TestRecords(t *testing.T) {
 			same(t, "read", read(t, r), want)
 		})
 	}
-	for k := abi.RecordText; k <= abi.RecordExtra; k++ {
+	for k := abi.RecordText; k <= abi.RecordOuter; k++ {
 		if !kinds[k] {
 			t.Errorf("no vector of record kind %d", k)
 		}

@@ -27,6 +27,8 @@ type Aggregate struct {
 	Model string   `json:"-"`
 	Carry []byte   `json:"-"`
 	Extra []string `json:"-"`
+	// Outer are the objects of the outer records, in order.
+	Outer []string `json:"-"`
 
 	// Broken lists the rules that the records broke, in words.
 	Broken []string `json:"-"`
@@ -135,6 +137,8 @@ func (a *Aggregate) record(r abi.Record) error {
 		a.Carry = append(a.Carry, r.Payload...)
 	case abi.RecordExtra:
 		a.Extra = append(a.Extra, string(r.Payload))
+	case abi.RecordOuter:
+		a.Outer = append(a.Outer, string(r.Payload))
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 var (
 	finishes = []string{"stop", "length", "tool_calls", "content_filter"}
 	// closing is what may follow a finish.
-	closing = []abi.RecordKind{abi.RecordUsage, abi.RecordResponse, abi.RecordCarry, abi.RecordExtra}
+	closing = []abi.RecordKind{abi.RecordUsage, abi.RecordResponse, abi.RecordCarry, abi.RecordExtra, abi.RecordOuter}
 )
 
 func (a *Aggregate) broken(format string, args ...any) {
@@ -23,7 +23,7 @@ func (a *Aggregate) broken(format string, args ...any) {
 // check holds a record to the rules before it is added. Reserved is what stands
 // between its kind and its length.
 func (a *Aggregate) check(r abi.Record, reserved []byte) {
-	if r.Kind > abi.RecordExtra {
+	if r.Kind > abi.RecordOuter {
 		return // of a later version: a host skips it
 	}
 	if !bytes.Equal(reserved, []byte{0, 0, 0}) {
@@ -60,6 +60,11 @@ func (a *Aggregate) checkPayload(r abi.Record) {
 		var object map[string]json.RawMessage
 		if err := json.Unmarshal(r.Payload, &object); err != nil || object == nil {
 			a.broken("an extra record holds %.100q, which is no JSON object", r.Payload)
+		}
+	case abi.RecordOuter:
+		var parts map[string]map[string]json.RawMessage
+		if err := json.Unmarshal(r.Payload, &parts); err != nil || parts == nil {
+			a.broken("an outer record holds %.100q, which is no JSON object of objects", r.Payload)
 		}
 	}
 }

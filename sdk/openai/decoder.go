@@ -16,8 +16,9 @@ type State struct {
 	Calls    uint16 // tool calls so far; their entries begin the memo
 	Pattern  patternState
 	Finish   finish
-	Named    bool // the Response record is out
-	Seen     bool // an event with a choice, a usage or an id has come
+	Named    bool      // the Response record is out
+	Seen     bool      // an event with a choice, a usage or an id has come
+	Outer    [2]uint32 // hashes of the members last passed on of the chunk, and of its choice
 	HasUsage bool
 	Filtered bool // a filter that looks on while the answer streams struck
 	Done     bool // [DONE] has come, or the end was written
@@ -74,6 +75,7 @@ func (d *Decoder) decode(s *State, e provider.Event, out *provider.Out) error {
 	}
 	var choices, usage rawjson.Value
 	p := piece{doc: e.Data}
+	d.raw = append(d.raw[:0], '{')
 	for m := v.Members(); m.Next(); {
 		switch string(m.Key) {
 		case "id":
@@ -86,6 +88,7 @@ func (d *Decoder) decode(s *State, e provider.Event, out *provider.Out) error {
 			choices = m.Value
 		case "usage":
 			usage = m.Value
+		case "object":
 		case "x_groq":
 			if usage.IsNull() {
 				usage = m.Value.Get("usage")
@@ -96,10 +99,15 @@ func (d *Decoder) decode(s *State, e provider.Event, out *provider.Out) error {
 			if failed(m.Value) {
 				return eventError(v)
 			}
+		default:
+			d.gather(&m)
 		}
 	}
 	if len(choices) == 0 && len(usage) == 0 && flatError(v) {
 		return eventError(v)
+	}
+	if chunk := d.gathered(); s.passes(outerChunk, chunk, &p) {
+		out.Outer(chunk, nil)
 	}
 	d.name(s, &p, out)
 	p.more = s.takeUsage(usage)
@@ -152,7 +160,8 @@ func (d *Decoder) name(s *State, p *piece, out *provider.Out) {
 
 // choice takes the one choice of an event.
 func (d *Decoder) choice(s *State, v rawjson.Value, p *piece, out *provider.Out) error {
-	var delta, message, reason rawjson.Value
+	var delta, message, reason, logprobs rawjson.Value
+	d.raw = append(d.raw[:0], '{')
 	for m := v.Members(); m.Next(); {
 		switch string(m.Key) {
 		case "index":
@@ -171,12 +180,18 @@ func (d *Decoder) choice(s *State, v rawjson.Value, p *piece, out *provider.Out)
 			if filtered(m.Value) {
 				s.Filtered, p.more = true, true
 			}
+			d.gather(&m)
+		case "logprobs":
+			logprobs = m.Value
 		case "error":
 			if failed(m.Value) {
 				return eventError(v)
 			}
+		default:
+			d.gather(&m)
 		}
 	}
+	d.passChoice(s, logprobs, p, out)
 	if delta.IsNull() {
 		delta = message // a whole completion
 	}

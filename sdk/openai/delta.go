@@ -50,11 +50,7 @@ func (d *Decoder) delta(s *State, v rawjson.Value, p *piece, out *provider.Out) 
 // extra gathers a field that no record knows.
 func (d *Decoder) extra(m *rawjson.Members, p *piece) {
 	p.more = true
-	if len(d.raw) > 1 {
-		d.raw = append(d.raw, ',')
-	}
-	d.raw = append(append(append(d.raw, '"'), m.Key...), '"', ':')
-	d.raw = append(d.raw, m.Value...)
+	d.gather(m)
 }
 
 // content takes a delta's content: a string, or a list of parts.

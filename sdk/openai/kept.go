@@ -52,7 +52,7 @@ func (d *Decoder) recall(s *State, data []byte, out *provider.Out) bool {
 
 // remember has the instance keep an event that had so many choices.
 func (d *Decoder) remember(p *piece, choices int) {
-	if p.more || p.called || !named(p.id) || !named(p.model) {
+	if p.more || p.outer || p.called || !named(p.id) || !named(p.model) {
 		return
 	}
 	r := &d.reading

@@ -110,6 +110,7 @@ type piece struct {
 	free            rawjson.Value // a string of padding
 	what            uint8
 	call            uint16
+	outer           bool // there was something around the delta
 	called          bool // there was something about tool calls
 	more            bool // something else mattered, too
 }

@@ -299,6 +299,9 @@ func TestVectors(t *testing.T) {
 					out.Carry(b)
 				case abi.RecordExtra:
 					out.Extra(rawjson.Value(v.Text))
+				case abi.RecordOuter:
+					whole := rawjson.Value(v.Text)
+					out.Outer(whole.Get("chunk"), whole.Get("choice"))
 				}
 				return nil
 			}})

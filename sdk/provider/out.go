@@ -116,6 +116,30 @@ func (o *Out) Extra(object rawjson.Value) {
 	}
 }
 
+// Outer passes members of the chunk around the delta, and of its choice, that no
+// other record knows: those of the chunk stand in each chunk from here on until
+// it is told others, those of the choice in the next one. Each is a JSON object;
+// none where it is empty.
+func (o *Out) Outer(chunk, choice rawjson.Value) {
+	if o.marks != 0 || !chunk.Clean() || !choice.Clean() {
+		return
+	}
+	switch {
+	case len(chunk) > 2 && len(choice) > 2:
+		o.records = appendOuter(o.records, `{"chunk":`, chunk, `,"choice":`, choice)
+	case len(chunk) > 2:
+		o.records = appendOuter(o.records, `{"chunk":`, chunk, "", nil)
+	case len(choice) > 2:
+		o.records = appendOuter(o.records, `{"choice":`, choice, "", nil)
+	}
+}
+
+func appendOuter(b []byte, name string, first rawjson.Value, other string, second rawjson.Value) []byte {
+	object := make([]byte, 0, len(name)+len(first)+len(other)+len(second)+1)
+	object = append(append(append(append(append(object, name...), first...), other...), second...), '}')
+	return abi.AppendRecord(b, abi.RecordOuter, object)
+}
+
 // mend returns b with bytes that are not UTF-8 made into U+FFFD.
 func mend(b []byte) []byte {
 	mended := make([]byte, 0, len(b)+8)

@@ -118,6 +118,13 @@ func (a *Answer) record(r abi.Record, extra []byte) error {
 			return fmt.Errorf("carry of more than %d bytes: %w", abi.MaxCarry, abi.ErrMalformed)
 		}
 		rd.carry = append(rd.carry, r.Payload...)
+	case abi.RecordOuter:
+		if !checkExtra(r.Payload) {
+			return fmt.Errorf("outer members that are no JSON object: %w", abi.ErrMalformed)
+		}
+		if !a.noKey.hasKey(r.Payload) {
+			a.render.outer(r.Payload)
+		}
 	case abi.RecordExtra:
 		if !checkExtra(r.Payload) {
 			return fmt.Errorf("extra that is no JSON object: %w", abi.ErrMalformed)
@@ -230,7 +237,7 @@ func (a *Answer) peek(records []byte) error {
 		switch r.Kind {
 		case abi.RecordError:
 			return a.reported(r.Payload)
-		case abi.RecordResponse, abi.RecordUsage, abi.RecordCarry:
+		case abi.RecordResponse, abi.RecordUsage, abi.RecordCarry, abi.RecordOuter:
 		default:
 			return nil
 		}

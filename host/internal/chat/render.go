@@ -17,6 +17,9 @@ type renderer struct {
 	created int64
 	model   string
 	head    []byte // of a chunk, up to its delta's brace
+	members []byte // of each chunk, from the provider: each with a comma behind it
+	once    bool   // members are of the next chunk alone
+	choice  []byte // members of the next chunk's choice, each with a comma before it
 	out     []byte // frames not yet written
 	chunks  int
 	named   bool // the provider has named its model
@@ -73,7 +76,7 @@ func (r *renderer) common(b []byte) []byte {
 	b = strconv.AppendInt(b, r.created, 10)
 	b = append(b, `,"model":`...)
 	b = rawjson.AppendString(b, r.model)
-	return append(b, ',')
+	return append(append(b, ','), r.members...)
 }
 
 // begin appends a chunk up to its first field. The first chunk of an answer
@@ -94,7 +97,27 @@ func (r *renderer) end(extra []byte) {
 		r.out = append(r.out, ',')
 		r.appendLine(inner)
 	}
-	r.out = append(r.out, tail...)
+	r.close()
+}
+
+// close ends a chunk behind the last field of its delta.
+func (r *renderer) close() {
+	if len(r.choice) == 0 && !r.once {
+		r.out = append(r.out, tail...)
+		return
+	}
+	r.closeWith("null")
+}
+
+// closeWith is close with a finish reason, and what the provider said of the choice.
+func (r *renderer) closeWith(reason string) {
+	r.out = append(append(r.out, '}'), r.choice...)
+	r.choice = r.choice[:0]
+	r.out = append(append(append(r.out, `,"finish_reason":`...), reason...), "}]}\n\n"...)
+	if r.once {
+		r.once, r.members = false, r.members[:0]
+		r.setModel(r.model)
+	}
 }
 
 // text appends a chunk with a piece of text under the name field, which comes
@@ -122,7 +145,7 @@ func (r *renderer) extra(object []byte) {
 	}
 	r.begin()
 	r.appendLine(inner)
-	r.out = append(r.out, tail...)
+	r.close()
 }
 
 // appendLine appends JSON text without line ends: between its tokens they are
@@ -214,9 +237,7 @@ func (r *renderer) finish(reason string) {
 		r.spoken = true
 		r.out = append(r.out, `"role":"assistant","content":""`...)
 	}
-	r.out = append(r.out, `},"finish_reason":`...)
-	r.out = rawjson.AppendString(r.out, reason)
-	r.out = append(r.out, "}]}\n\n"...)
+	r.closeWith(string(rawjson.AppendString(nil, reason)))
 }
 
 // annotations appends a chunk with an array of what the text rests on.

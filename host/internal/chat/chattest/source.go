@@ -143,6 +143,8 @@ func appendLine(b []byte, line string, n int) ([]byte, error) {
 		return abi.AppendRecord(b, abi.RecordCarry, rest), nil
 	case "extra":
 		return abi.AppendRecord(b, abi.RecordExtra, rest), nil
+	case "outer":
+		return abi.AppendRecord(b, abi.RecordOuter, rest), nil
 	case "unknown":
 		return abi.AppendRecord(b, abi.RecordKind(200), rest), nil
 	case "raw":
