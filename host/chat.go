@@ -4,13 +4,25 @@ import (
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/config"
 	"github.com/parley-search/parley/host/internal/credential"
+	"github.com/parley-search/parley/host/internal/limit"
 	"github.com/parley-search/parley/host/internal/store"
 	"github.com/parley-search/parley/host/internal/tracing"
 	"github.com/parley-search/parley/host/internal/upstream"
 )
 
+// openLimits returns what bounds and counts what keys and workspaces ask for.
+func (h *Host) openLimits(o Options, db *store.Store) *limit.Limiter {
+	l := limit.New(limit.Options{
+		Storage: db, Now: o.Pace.Now, Refused: h.figures.Limited,
+		Failed: func(err error) { h.log.Error().Err(err).Msg("usage is not written down") },
+	})
+	h.onClose("writing down what was used", l.Close)
+	h.onClose("counting what is used", running(l.Run))
+	return l
+}
+
 // openChat makes chats work, and tells tracer of them where there is one.
-func (h *Host) openChat(c config.Config, o Options, db *store.Store, sealer *store.Sealer, tracer *tracing.Tracer) error {
+func (h *Host) openChat(c config.Config, o Options, db *store.Store, sealer *store.Sealer, tracer *tracing.Tracer, limiter *limit.Limiter) error {
 	record, err := h.recorder(c)
 	if err != nil {
 		return err
@@ -30,7 +42,7 @@ func (h *Host) openChat(c config.Config, o Options, db *store.Store, sealer *sto
 	h.onClose("connections to providers", up.Close)
 	deps := chat.Deps{
 		Workspaces: db.Workspaces(sealer), Sources: h.plugins, Upstream: up, Searcher: h.search,
-		Limits: chat.Limits{Rounds: c.ChatMaxRounds},
+		Limits: chat.Limits{Rounds: c.ChatMaxRounds}, Limiter: limiter,
 	}
 	if tracer != nil { // not a nil tracer in an interface
 		deps.Tracer = tracer

@@ -172,7 +172,8 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := h.openChat(c, o, db, sealer, tracer); err != nil {
+	limiter := h.openLimits(o, db)
+	if err := h.openChat(c, o, db, sealer, tracer, limiter); err != nil {
 		return nil, err
 	}
 	keys, err := auth.Open(ctx, db, auth.Options{MasterKey: c.MasterKey.Reveal(), Now: o.Pace.Now})
@@ -185,7 +186,7 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 		Version: httpapi.Version{Version: o.Version, Commit: o.Commit, Date: o.CommitDate},
 		Plugins: h.pluginStatus, Reload: h.reloadPlugins, Metrics: h.metrics.Render, DatabaseSize: func() (size, used int64) { return h.databaseSize(db) },
 		Responses: responses.New(responses.Options{TTL: c.ResponsesTTL, MaxBytes: c.ResponsesMaxBytes, Now: o.Pace.Now}), PublicURL: c.PublicURL,
-		Limits: httpapi.Limits{Body: c.PayloadLimit, Search: c.SearchPayload}, Replicates: c.Replicates, Console: c.Console == config.ConsoleOn, NoDocs: !c.DocsPage, TLS: tlsConfig, Site: httpapi.Site{Hosts: c.AllowedHosts, Origins: c.AllowedOrigins}, Now: o.Pace.Now, Served: h.figures.Served, Tracer: tracer, Telemetry: engine, Usage: h.usageRoutes(c),
+		Limits: httpapi.Limits{Body: c.PayloadLimit, Search: c.SearchPayload}, Replicates: c.Replicates, Console: c.Console == config.ConsoleOn, NoDocs: !c.DocsPage, TLS: tlsConfig, Site: httpapi.Site{Hosts: c.AllowedHosts, Origins: c.AllowedOrigins}, Now: o.Pace.Now, Served: h.figures.Served, Tracer: tracer, Telemetry: engine, Usage: h.usageRoutes(c), Limiter: limiter,
 	})
 	if err := h.listen(c.HTTPAddr); err != nil {
 		return nil, err

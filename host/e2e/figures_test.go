@@ -144,6 +144,14 @@ func TestFigures(t *testing.T) {
 	h.rises("a refused chat", func() { h.call("POST", "/chats/x/chat/completions", `{}`) }, map[string]float64{
 		`parley_chat_refused_total{code="bad_request"}`: 1,
 	})
+	h.must("PATCH", "/chats/x/settings", `{"limits":{"tokens":{"amount":1,"period":"total"}}}`)
+	h.rises("a chat over a limit", func() {
+		h.call("POST", "/chats/x/chat/completions", `{"model":"m","messages":[{"role":"user","content":"a"}]}`)
+	}, map[string]float64{
+		`parley_chat_limited_total{reason="budget",workspace="x"}`: 1,
+		`parley_chat_refused_total{code="token_budget_spent"}`:     1,
+	})
+	h.must("PATCH", "/chats/x/settings", `{"limits":null}`)
 	h.rises("what is no HTTP", func() { h.raw("hello\r\n\r\n") }, map[string]float64{
 		`parley_http_requests_total{method="other",route="none",status="4xx"}`: 1,
 	})
@@ -209,7 +217,7 @@ func TestDashboard(t *testing.T) {
 	w.on("m", says(stream+delta("x")+finish))
 	h.ask("x", "m")
 	// What counts failures is there from the first of them on.
-	known := []string{"parley_chat_failures_total", "parley_chat_retries_total", "parley_chat_searches_total", "parley_plugin_faults_total", "parley_plugin_swaps_total", "parley_telemetry_last_success_timestamp_seconds"}
+	known := []string{"parley_chat_failures_total", "parley_chat_limited_total", "parley_chat_retries_total", "parley_chat_searches_total", "parley_plugin_faults_total", "parley_plugin_swaps_total", "parley_telemetry_last_success_timestamp_seconds"}
 	h.rises("counting", func() { h.ask("x", "m") }, map[string]float64{`parley_chat_duration_seconds_count{source="vLlm"}`: 1})
 	for name := range h.series() {
 		name, _, _ = strings.Cut(name, "{")

@@ -37,6 +37,7 @@ var (
 	InvalidAPIKeyActions              = field("invalid_api_key_actions")
 	InvalidAPIKeyIndexes              = field("invalid_api_key_indexes")
 	InvalidAPIKeyWorkspaces           = field("invalid_api_key_workspaces")
+	InvalidAPIKeyLimits               = field("invalid_api_key_limits")
 	InvalidAPIKeyExpiresAt            = field("invalid_api_key_expires_at")
 	InvalidAPIKeyDescription          = field("invalid_api_key_description")
 	InvalidAPIKeyName                 = field("invalid_api_key_name")
@@ -87,6 +88,9 @@ var (
 	InvalidChatClientTools           = field("invalid_chat_client_tools")
 	InvalidChatMaxInputBytes         = field("invalid_chat_max_input_bytes")
 	InvalidChatMaxMessages           = field("invalid_chat_max_messages")
+	InvalidChatLimits                = field("invalid_chat_limits")
+	TooManyRequests                  = Code{"too_many_requests", http.StatusTooManyRequests, TypeSystem}
+	TokenBudgetSpent                 = Code{"token_budget_spent", http.StatusTooManyRequests, TypeSystem}
 	InvalidChatPlugin                = field("invalid_chat_completion_plugin")
 	InvalidChatPluginVersion         = field("invalid_chat_completion_plugin_version")
 	ModelNotFound                    = invalid("model_not_found", http.StatusNotFound)

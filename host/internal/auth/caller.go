@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/limit"
 )
 
 // A Caller is who made a request and what it may do. The zero value may do
@@ -17,6 +18,7 @@ type Caller struct {
 	indexes []string        // patterns of index uids
 	spaces  []string        // patterns of workspace uids; nil: all
 	id      string          // see ID
+	payer   limit.Party     // the key; none of the master key
 	rules   *searchRules    // of a tenant token; nil without one
 	key     string          // uid of the key, or of the one that signed the token; empty: neither
 	expires *time.Time      // of the key or the token, whichever is first; nil: never
@@ -60,6 +62,10 @@ func (c *Caller) Rights() Rights {
 	}
 	return r
 }
+
+// Payer is whose limits hold for c: its key's, those of tenant tokens too. It has no
+// subject where c has the master key.
+func (c *Caller) Payer() limit.Party { return c.payer }
 
 // AllWorkspaces reports whether c may use every workspace.
 func (c *Caller) AllWorkspaces() bool { return c.all || c.spaces == nil }

@@ -5,12 +5,14 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/limit"
 )
 
 // A Key is an API key, without the key itself: that is derived
@@ -22,6 +24,7 @@ type Key struct {
 	Actions     []Action // groups are kept as given, and hold what is added later
 	Indexes     []string // patterns of index uids
 	Workspaces  []string // patterns of workspace uids; nil: all
+	Limits      limit.Limits
 	ExpiresAt   *time.Time
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
@@ -60,8 +63,9 @@ type Draft struct {
 	Description *string
 	Actions     []string
 	Indexes     []string
-	Workspaces  []string // nil: all
-	ExpiresAt   *string  // nil: never
+	Workspaces  []string        // nil: all
+	ExpiresAt   *string         // nil: never
+	Limits      json.RawMessage // nil: none
 }
 
 // key checks d, and returns the key that it describes.
@@ -82,6 +86,11 @@ func (d *Draft) key(now time.Time) (Key, error) {
 	}
 	if err := checkScope(k.Actions, k.Indexes); err != nil {
 		return Key{}, err
+	}
+	if d.Limits != nil {
+		if k.Limits, err = limit.MergeKey(limit.Limits{}, d.Limits); err != nil {
+			return Key{}, err
+		}
 	}
 	if d.ExpiresAt != nil {
 		t, err := parseExpiry(*d.ExpiresAt, now)

@@ -3,10 +3,12 @@ package auth
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"slices"
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/limit"
 )
 
 // Value returns the key itself: what a client sends. It is empty on a host
@@ -76,10 +78,11 @@ func (s *Service) Create(ctx context.Context, d Draft) (Key, error) {
 // A Change says what to change of a key: all else is for ever.
 type Change struct {
 	Name, Description apierr.Optional[string] // null clears
+	Limits            json.RawMessage         // merged into those there are; nil: no change
 }
 
-// Update changes the key with this uid or value, or returns
-// [apierr.APIKeyNotFound].
+// Update changes the key with this uid or value. The errors are
+// [apierr.APIKeyNotFound] and [apierr.InvalidAPIKeyLimits].
 func (s *Service) Update(ctx context.Context, uidOrValue string, c Change) (Key, error) {
 	k, err := s.Key(uidOrValue)
 	if err != nil {
@@ -88,6 +91,15 @@ func (s *Service) Update(ctx context.Context, uidOrValue string, c Change) (Key,
 	now := s.time()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	limits := k.Limits
+	if e := s.byUID[k.UID]; e != nil { // another Update may have come in between
+		limits = e.key.Limits
+	}
+	if c.Limits != nil {
+		if limits, err = limit.MergeKey(limits, c.Limits); err != nil {
+			return Key{}, err
+		}
+	}
 	k, err = s.store.UpdateKey(ctx, k.UID, func(k *Key) {
 		if c.Name.Set {
 			k.Name = c.Name.Value
@@ -95,6 +107,7 @@ func (s *Service) Update(ctx context.Context, uidOrValue string, c Change) (Key,
 		if c.Description.Set {
 			k.Description = c.Description.Value
 		}
+		k.Limits = limits
 		k.UpdatedAt = now
 	})
 	if err != nil {

@@ -60,7 +60,7 @@ func (s *Service) tenant(token string) (*Caller, error) {
 	}
 	hash := sha256.Sum256([]byte(token))
 	caller := &Caller{
-		actions: make(map[Action]bool), indexes: signer.caller.indexes, spaces: signer.caller.spaces, rules: rules,
+		actions: make(map[Action]bool), indexes: signer.caller.indexes, spaces: signer.caller.spaces, payer: signer.caller.payer, rules: rules,
 		id: "tenant token " + hex.EncodeToString(hash[:]), key: signer.key.UID, expires: signer.key.ExpiresAt,
 	}
 	if c.Expires != nil && (caller.expires == nil || c.Expires.Before(*caller.expires)) {

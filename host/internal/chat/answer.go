@@ -9,6 +9,7 @@ import (
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/limit"
 )
 
 // A ChunkWriter takes an answer's frames.
@@ -59,6 +60,10 @@ type Answer struct {
 	release   func() // of source; may be called more than once
 	manifest  *abi.Manifest
 
+	pass   limit.Pass // who pays
+	limits limit.State
+	most   int64 // tokens that the request lets each round say; 0: it does not say
+
 	talk    conversation
 	tools   tools
 	usage   bool // the client is told of it
@@ -97,6 +102,7 @@ func (a *Answer) WriteTo(w ChunkWriter) error {
 		return a.ctx.Err()
 	}
 	defer a.rest()
+	defer a.end()
 	defer a.Close()
 	for {
 		if err := a.stream(w); err != nil {
@@ -123,6 +129,7 @@ func (a *Answer) Close() {
 	a.release()
 	if !a.taken.Swap(true) {
 		a.endRound(a.ctx.Err())
+		a.pass.End()
 	}
 }
 

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/limit"
 )
 
 // Options is how an answer differs from one of /chats. The zero value is none.
@@ -25,6 +26,9 @@ type Options struct {
 	// Said, where not nil, is what the client calls the message at an index: its
 	// request is another one than that which it sent.
 	Said func(index int) string
+	// Limited, where not nil, is told in Start what is left of the limits that hold
+	// for the answer, also where one of them refuses it.
+	Limited func(limit.State)
 	// Failure, where not nil, writes the frames that end an answer which failed.
 	Failure func(*apierr.Error) []byte
 	// Searching, where not nil, is told of each search before it begins. It runs in

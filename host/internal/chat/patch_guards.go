@@ -33,6 +33,7 @@ var guardFields = []struct {
 	{"clientTools", mergeClientTools},
 	{"maxInputBytes", mergeCount("maxInputBytes", apierr.InvalidChatMaxInputBytes, func(w *Workspace) *int { return &w.MaxInputBytes })},
 	{"maxMessages", mergeCount("maxMessages", apierr.InvalidChatMaxMessages, func(w *Workspace) *int { return &w.MaxMessages })},
+	{"limits", mergeLimits},
 }
 
 // mergeGuards applies those of guardFields that are among fields to w.

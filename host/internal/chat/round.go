@@ -47,6 +47,9 @@ type round struct {
 	finish   string
 	usage    abi.Usage
 	hasUsage bool
+	sent     int  // bytes of the request
+	heard    int  // bytes of the answer before it
+	settled  bool // it is paid for
 	trace    tracedRound
 }
 
@@ -68,6 +71,8 @@ func (a *Answer) open() error {
 	}
 	a.outcome.Rounds++
 	a.sent += len(in.Chat)
+	rd.sent, rd.heard = len(in.Chat), a.heard
+	a.reserve(len(in.Chat))
 	a.beginTrace()
 	for {
 		again, err := a.send(&in)
@@ -271,6 +276,7 @@ func inputSize(state []byte, events []abi.Event) int {
 func (a *Answer) endRound(err error) {
 	a.endTrace(err)
 	a.round.close()
+	a.settle()
 }
 
 // close lets the response go. It may be called more than once.

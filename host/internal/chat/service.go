@@ -8,18 +8,20 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/limit"
 	"github.com/parley-search/parley/host/internal/outbound"
 )
 
-// Deps is what a [Service] works with. All fields but Limits,
-// Tracer and DefaultSource are required.
+// Deps is what a [Service] works with. All fields but Limits, Tracer, Limiter and
+// DefaultSource are required.
 type Deps struct {
 	Workspaces Workspaces
 	Sources    Sources
 	Upstream   outbound.Sender
 	Searcher   Searcher
 	Limits     Limits
-	Tracer     Tracer // nil: nobody is told what answers spend their time with
+	Tracer     Tracer         // nil: nobody is told what answers spend their time with
+	Limiter    *limit.Limiter // nil: nobody's limits hold, and nothing is counted
 	// DefaultSource is the source of a workspace that names none; default
 	// "openAi".
 	DefaultSource string
@@ -93,12 +95,15 @@ func (s *Service) Prompts(ctx context.Context, uid string) (WorkspacePrompts, er
 	return WorkspacePrompts{UID: w.UID, Prompts: w.Prompts.effective()}, nil
 }
 
-// Delete removes a workspace with its settings.
+// Delete removes a workspace with its settings, and what it has spent.
 func (s *Service) Delete(ctx context.Context, uid string) error {
 	if err := CheckUID(uid); err != nil {
 		return err
 	}
-	return s.deps.Workspaces.DeleteWorkspace(ctx, uid)
+	if err := s.deps.Workspaces.DeleteWorkspace(ctx, uid); err != nil {
+		return err
+	}
+	return s.deps.Limiter.Forget(limit.Workspace(uid))
 }
 
 // ResetSettings forgets a workspace's settings, its key with them, and returns

@@ -3,6 +3,7 @@ package chat
 import (
 	"encoding/json"
 
+	"github.com/parley-search/parley/host/internal/limit"
 	"github.com/parley-search/parley/host/internal/secret"
 )
 
@@ -31,6 +32,7 @@ type Settings struct {
 	ClientTools         bool            `json:"clientTools"`
 	MaxInputBytes       *int            `json:"maxInputBytes"`
 	MaxMessages         *int            `json:"maxMessages"`
+	Limits              limit.Limits    `json:"limits"`
 	// Options are the plugin's own settings; secrets are obfuscated.
 	Options map[string]json.RawMessage `json:"options"`
 }
@@ -85,6 +87,7 @@ func (w *Workspace) settings() Settings {
 		ClientTools:         !w.NoClientTools,
 		MaxInputBytes:       orNull(w.MaxInputBytes),
 		MaxMessages:         orNull(w.MaxMessages),
+		Limits:              w.Limits,
 		Options:             w.shownOptions(true),
 	}
 	if w.KeyUnreadable {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/limit"
 )
 
 // errAnswerTimeout is why an answer's context ends when it takes too long.
@@ -67,13 +68,23 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 	if err := checkNeededOptions(w, m, true); err != nil {
 		return nil, err
 	}
+	lost := req.settle(w)
+	var pass limit.Pass
+	paid := false // by the answer, else nobody pays
+	if err := s.admit(&pass, caller, w, len(body), req.maxTokens(), &o); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if !paid {
+			pass.TakeBack()
+		}
+	}()
 	var indexes []Index
 	if caller.Allows(auth.Search) {
 		if indexes, err = s.deps.Searcher.ChatIndexes(ctx, caller, narrow(w.IndexUIDs, o.Indexes)); err != nil {
 			return nil, err
 		}
 	}
-	lost := req.settle(w)
 
 	a := &Answer{
 		ctx:       ctx,
@@ -90,9 +101,12 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 		tools:     req.tools,
 		usage:     req.usage || o.Usage,
 		options:   o,
+		pass:      pass,
+		most:      req.maxTokens(),
 		render:    newRenderer("chatcmpl-"+randomID(), time.Now().Unix(), cmp.Or(o.Model, req.model, w.Source)),
 		outcome:   Outcome{Workspace: uid, Messages: len(req.messages), Lost: lost, Source: w.Source, Plugin: m.Name, PluginVersion: m.Version},
 	}
+	paid = true
 	a.noKey = newKeyScrub(w.secrets())
 	for i := range a.texts {
 		a.texts[i] = a.noKey.clone()

@@ -8,6 +8,7 @@ import (
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/manifest"
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/limit"
 	"github.com/parley-search/parley/host/internal/secret"
 )
 
@@ -53,8 +54,9 @@ type Workspace struct {
 	MaxCompletionTokens int             // of each round; 0: as the request says
 	ClientMessages      string          // messagesAll, messagesNoSystem, or empty: all
 	NoClientTools       bool
-	MaxInputBytes       int // of a request's body; 0: no bound of the workspace's own
-	MaxMessages         int // of a request; 0: no bound
+	MaxInputBytes       int          // of a request's body; 0: no bound of the workspace's own
+	MaxMessages         int          // of a request; 0: no bound
+	Limits              limit.Limits // of all its callers together
 
 	CreatedAt time.Time // zero: by a version that did not note it
 }

@@ -4,11 +4,13 @@ package figures
 
 import (
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/httpapi"
+	"github.com/parley-search/parley/host/internal/limit"
 	"github.com/parley-search/parley/host/internal/metrics"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/task"
@@ -23,8 +25,8 @@ type Figures struct {
 	requests    *metrics.Counters
 	requestTime *metrics.Histograms
 
-	answers, refused, failures, rounds, retries, searches, tokens *metrics.Counters
-	firstByte, answerTime                                         *metrics.Histograms
+	answers, refused, failures, rounds, retries, searches, tokens, limited *metrics.Counters
+	firstByte, answerTime                                                  *metrics.Histograms
 
 	searchTime *metrics.Histograms
 	tasks      *metrics.Counters
@@ -45,6 +47,7 @@ func New(r *metrics.Registry) *Figures {
 		answers:    count("parley_chat_answers_total", "Answers of chats that ended, by what became of them.", "workspace", "source", "outcome"),
 		refused:    count("parley_chat_refused_total", "Chats that ended before their answer began, by the error's code.", "code"),
 		failures:   count("parley_chat_failures_total", "Chats that a failure of their provider or plugin ended, before their answer began or in it, by the failure's kind.", "source", "kind"),
+		limited:    count("parley_chat_limited_total", "Chats that a limit of their key or workspace refused: reason is rate, or budget where that of a period is spent.", "workspace", "reason"),
 		rounds:     count("parley_chat_rounds_total", "Requests to providers, retries not counted.", "workspace", "source"),
 		retries:    count("parley_chat_retries_total", "Requests to providers that were made again.", "workspace", "source"),
 		searches:   count("parley_chat_searches_total", "Searches that models asked for.", "workspace", "source", "outcome"),
@@ -91,6 +94,16 @@ func (f *Figures) answered(s *httpapi.Served) {
 	add(f.tokens, o.Usage.Reasoning, "reasoning")
 	f.firstByte.Observe(s.First.Seconds(), o.Source)
 	f.answerTime.Observe(s.Took.Seconds(), o.Source)
+}
+
+// Limited counts a chat of a workspace that a limit refused; spent: a budget is.
+func (f *Figures) Limited(workspace limit.Subject, spent bool) {
+	reason := "rate"
+	if spent {
+		reason = "budget"
+	}
+	_, uid, _ := strings.Cut(string(workspace), "/")
+	f.limited.Add(1, f.workspaces.of(uid), reason)
 }
 
 func outcomeOf(o *chat.Outcome) string {

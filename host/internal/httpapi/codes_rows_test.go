@@ -56,6 +56,7 @@ func misuses() []misuse {
 		misuse{"invalid_api_key_actions", "POST /keys", `{"actions":["serch"],"indexes":["*"],"expiresAt":null}`, "did you mean `search`?"},
 		misuse{"invalid_api_key_indexes", "POST /keys", `{"actions":["*"],"indexes":["a b"],"expiresAt":null}`, "`indexes[0]`"},
 		misuse{"invalid_api_key_workspaces", "POST /keys", `{"actions":["*"],"indexes":["*"],"workspaces":["a b"],"expiresAt":null}`, "`workspaces[0]`"},
+		misuse{"invalid_api_key_limits", "POST /keys", `{"actions":["*"],"indexes":["*"],"expiresAt":null,"limits":{"parallel":0}}`, "`limits.parallel`"},
 		misuse{"invalid_chat_model", "POST /chats/strict/chat/completions", hello, "it allows gpt-*"},
 		misuse{"invalid_api_key_expires_at", "POST /keys", `{"actions":["*"],"indexes":["*"],"expiresAt":"2020-01-01"}`, "past"},
 		misuse{"invalid_api_key_name", "POST /keys", `{"name":1}`, "`name` must be a string"},
@@ -100,6 +101,7 @@ func misuses() []misuse {
 	field("invalid_chat_max_input_bytes", chat, "", "maxInputBytes", `1.5`, "`maxInputBytes` must be an integer")
 	field("invalid_chat_max_messages", chat, "", "maxMessages", `-1`, "`maxMessages` must be an integer")
 	field("invalid_chat_options", chat, "", "options", `1`, "`options` must be an object or null")
+	field("invalid_chat_limits", chat, "", "limits", `{"tokens":{"amount":1,"period":"year"}}`, "`limits.tokens.period`")
 	field("invalid_chat_completion_plugin", chat, "", "plugin", `"absent"`, "No plugin called")
 	field("invalid_chat_completion_plugin_version", chat, "", "pluginVersion", `"new"`, "~1.2")
 

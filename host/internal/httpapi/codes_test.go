@@ -26,6 +26,8 @@ type misuse struct{ code, request, body, says string }
 var provokedElsewhere = map[string][2]string{
 	"model_not_found":               {"httpapi/v1_test.go", "TestV1Errors"},
 	"model_required":                {"httpapi/v1_test.go", "TestV1Errors"},
+	"too_many_requests":             {"httpapi/limits_test.go", "TestLimitsOfAllDoors"},
+	"token_budget_spent":            {"httpapi/limits_test.go", "TestLimitsOfAllDoors"},
 	"request_timeout":               {"httpapi/raw_test.go", "TestRawTimeouts"},
 	"forbidden_host":                {"httpapi/site_test.go", "TestHostilePage"},
 	"forbidden_origin":              {"httpapi/site_test.go", "TestHostilePage"},

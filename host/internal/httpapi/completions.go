@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -12,6 +13,7 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/limit"
 )
 
 // complete answers POST /chats/:uid/chat/completions.
@@ -31,6 +33,15 @@ type question struct {
 	// writer returns what writes the answer to its stream; nil: that is the
 	// stream itself.
 	writer func(*stream) answerWriter
+	// limits is what is left of them, once that is known; nil until then.
+	limits atomic.Pointer[limit.State]
+}
+
+// tellLimits has the answer to r say what is left of limits.
+func (q *question) tellLimits(r *call) {
+	if left := q.limits.Load(); left != nil {
+		setLimits(r.Ctx, *left)
+	}
 }
 
 // An answerWriter writes an answer, and the failure that it may end in.
@@ -47,6 +58,7 @@ func (s *Server) begin(ctx context.Context, cancel context.CancelCauseFunc, st *
 		return nil, shuttingDown()
 	}
 	s.streams.add(st)
+	q.options.Limited = func(left limit.State) { q.limits.Store(&left) }
 	answer, err := s.Chat.Start(ctx, cancel, caller, q.workspace, q.body, q.options)
 	if err == nil {
 		return answer, nil
@@ -105,6 +117,7 @@ func (s *Server) streamAnswer(r *call, q *question) error {
 		waiting = true
 	}
 	first := r.access.took()
+	q.tellLimits(r)
 	if got.err != nil {
 		return got.err
 	}
@@ -201,6 +214,7 @@ func (s *Server) wholeAnswer(r *call, q *question, w chat.ChunkWriter) error {
 	ctx, cancel := context.WithCancelCause(s.trace(s.ctx, r))
 	st := newStream(r.Context().Conn(), cancel, s.Limits.KeepAlive, &s.chunks)
 	answer, err := s.begin(ctx, cancel, st, r.caller, q)
+	q.tellLimits(r)
 	if err != nil {
 		return err
 	}
@@ -208,6 +222,7 @@ func (s *Server) wholeAnswer(r *call, q *question, w chat.ChunkWriter) error {
 	defer answer.Close()
 	r.access.first = r.access.took()
 	err = answer.WriteTo(w)
+	setLimits(r.Ctx, answer.Limits())
 	o := answer.Outcome()
 	r.access.outcome = &o
 	switch {

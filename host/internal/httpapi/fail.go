@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"strconv"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -84,18 +85,22 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 		return failV1(c, openai.FromError(e))
 	}
 	if c.Path() == mcpPath {
-		if e.RetryAfter > 0 {
-			c.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
-		}
+		setRetryAfter(c, e.RetryAfter)
 		return failMCP(c, mcp.FromError(e))
 	}
 	if e.Code.Type() == apierr.TypeAuth && e.Code.Status() == fiber.StatusUnauthorized {
 		c.Set(fiber.HeaderWWWAuthenticate, "Bearer")
 	}
-	if e.RetryAfter > 0 {
-		c.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
-	}
+	setRetryAfter(c, e.RetryAfter)
 	return render(c, e.Code.Status(), newErrorBody(e))
+}
+
+// setRetryAfter says when it is worth asking again; 0: nothing is said of that.
+func setRetryAfter(c *fiber.Ctx, after time.Duration) {
+	if after > 0 {
+		c.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(after.Seconds()))))
+		c.Set("Retry-After-Ms", strconv.FormatInt(after.Milliseconds(), 10))
+	}
 }
 
 // statusClientLeft is in the log in place of the status of an answer that nobody was
@@ -109,7 +114,7 @@ const headerShouldRetry = "X-Should-Retry"
 // status does not say so.
 func inVain(c apierr.Code) bool {
 	switch c {
-	case apierr.UnimplementedNonStreaming, apierr.UnimplementedMultiChoice, apierr.LLMProviderUnauthorized, apierr.MissingChatAPIKey, apierr.ChatTooManyRounds:
+	case apierr.TokenBudgetSpent, apierr.UnimplementedNonStreaming, apierr.UnimplementedMultiChoice, apierr.LLMProviderUnauthorized, apierr.MissingChatAPIKey, apierr.ChatTooManyRounds:
 		return true
 	}
 	return false

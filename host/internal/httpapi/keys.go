@@ -1,12 +1,14 @@
 package httpapi
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/limit"
 )
 
 // keyBody is an API key as a client sees it.
@@ -18,6 +20,7 @@ type keyBody struct {
 	Actions     []auth.Action `json:"actions"`
 	Indexes     []string      `json:"indexes"`
 	Workspaces  []string      `json:"workspaces"`
+	Limits      limit.Limits  `json:"limits"`
 	ExpiresAt   *time.Time    `json:"expiresAt"`
 	CreatedAt   time.Time     `json:"createdAt"`
 	UpdatedAt   time.Time     `json:"updatedAt"`
@@ -33,7 +36,7 @@ func (s *Server) keyBody(r *call, k *auth.Key) keyBody {
 	if workspaces == nil {
 		workspaces = []string{"*"}
 	}
-	return keyBody{k.Name, k.Description, value, k.UID, k.Actions, k.Indexes, workspaces, k.ExpiresAt, k.CreatedAt, k.UpdatedAt}
+	return keyBody{k.Name, k.Description, value, k.UID, k.Actions, k.Indexes, workspaces, k.Limits, k.ExpiresAt, k.CreatedAt, k.UpdatedAt}
 }
 
 // newKeyBody is the body of POST /keys.
@@ -44,6 +47,7 @@ type newKeyBody struct {
 	Actions     apierr.Optional[[]string] `json:"actions"`
 	Indexes     apierr.Optional[[]string] `json:"indexes"`
 	Workspaces  *[]string                 `json:"workspaces"`
+	Limits      json.RawMessage           `json:"limits"`
 	ExpiresAt   apierr.Optional[string]   `json:"expiresAt"`
 }
 
@@ -72,7 +76,7 @@ func (b *newKeyBody) draft() (auth.Draft, error) {
 	case !b.ExpiresAt.Set:
 		return auth.Draft{}, apierr.Newf(apierr.MissingAPIKeyExpiresAt, "`expiresAt` is missing: send a time such as \"2030-01-31T12:00:00Z\", or null for never.")
 	}
-	d := auth.Draft{Name: b.Name, Description: b.Description, Actions: *b.Actions.Value, Indexes: *b.Indexes.Value, ExpiresAt: b.ExpiresAt.Value}
+	d := auth.Draft{Name: b.Name, Description: b.Description, Actions: *b.Actions.Value, Indexes: *b.Indexes.Value, ExpiresAt: b.ExpiresAt.Value, Limits: b.Limits}
 	if b.Workspaces != nil {
 		d.Workspaces = *b.Workspaces
 	}
@@ -164,6 +168,7 @@ type keyPatchBody struct {
 	Actions     any                     `json:"actions"`
 	Indexes     any                     `json:"indexes"`
 	Workspaces  any                     `json:"workspaces"`
+	Limits      json.RawMessage         `json:"limits"`
 	ExpiresAt   any                     `json:"expiresAt"`
 	CreatedAt   any                     `json:"createdAt"`
 	UpdatedAt   any                     `json:"updatedAt"`
@@ -188,7 +193,7 @@ func (b *keyPatchBody) check() error {
 		{b.UID, "uid", apierr.ImmutableAPIKeyUID},
 	} {
 		if f.value != nil {
-			return apierr.Newf(f.code, "`%s` of a key never changes, only `name` and `description` do: make a new key instead.", f.name)
+			return apierr.Newf(f.code, "`%s` of a key never changes, only `name`, `description` and `limits` do: make a new key instead.", f.name)
 		}
 	}
 	return nil
@@ -203,7 +208,7 @@ func (s *Server) patchKey(r *call) error {
 	if err := b.check(); err != nil {
 		return err
 	}
-	k, err := s.Auth.Update(s.ctx, r.param("key"), auth.Change{Name: b.Name, Description: b.Description})
+	k, err := s.Auth.Update(s.ctx, r.param("key"), auth.Change{Name: b.Name, Description: b.Description, Limits: b.Limits})
 	if err != nil {
 		return err
 	}
@@ -212,7 +217,14 @@ func (s *Server) patchKey(r *call) error {
 
 // deleteKey answers DELETE /keys/:key.
 func (s *Server) deleteKey(r *call) error {
-	if err := s.Auth.Delete(s.ctx, r.param("key")); err != nil {
+	k, err := s.Auth.Key(r.param("key"))
+	if err == nil {
+		err = s.Auth.Delete(s.ctx, k.UID)
+	}
+	if err == nil {
+		err = s.Limiter.Forget(limit.Key(k.UID))
+	}
+	if err != nil {
 		return err
 	}
 	return gone(r)

@@ -43,6 +43,11 @@ func (s *Server) answerMCP(r *call) error {
 	if s.down.Load() {
 		return shuttingDown()
 	}
+	if message.Searches() {
+		if err := s.countSearch(r); err != nil {
+			return err
+		}
+	}
 	ctx, cancel := context.WithCancelCause(s.trace(s.ctx, r))
 	c := r.Context().Conn().(*conn) // all are the listener's
 	st := newStream(c, cancel, s.Limits.KeepAlive, &s.chunks)
@@ -69,6 +74,7 @@ func (s *Server) answerMCP(r *call) error {
 	case err != nil:
 		return err
 	}
+	setLimits(r.Ctx, asker.limits)
 	for name, values := range reply.Header {
 		for _, v := range values {
 			r.Set(name, v)

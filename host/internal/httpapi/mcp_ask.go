@@ -9,6 +9,7 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/limit"
 	"github.com/parley-search/parley/host/internal/mcp"
 	"github.com/parley-search/parley/host/internal/openai"
 )
@@ -19,6 +20,7 @@ type asker struct {
 	caller  *auth.Caller
 	base    string        // URL of this host
 	outcome *chat.Outcome // of the answer, where there was one
+	limits  limit.State   // when it was asked
 }
 
 var _ mcp.Asker = (*asker)(nil)
@@ -44,6 +46,7 @@ func (k *asker) Ask(ctx context.Context, workspace, question string, progress fu
 	var found []mcp.Source
 	o := chat.Options{
 		Model: workspace, Unnamed: target.Model == "", Usage: true, Estimate: true,
+		Limited:   func(left limit.State) { k.limits = left },
 		Searching: func(index, query string) { progress("searching " + index + " for " + query) },
 		Searched: func(sr *chat.Searched) {
 			for _, h := range sr.Hits {
@@ -67,6 +70,7 @@ func (k *asker) Ask(ctx context.Context, workspace, question string, progress fu
 	defer answer.Close()
 	whole := &askWriter{progress: progress}
 	err = answer.WriteTo(whole)
+	k.limits = answer.Limits()
 	outcome := answer.Outcome()
 	k.outcome = &outcome
 	if outcome.Err != nil {

@@ -24,6 +24,7 @@ import (
 	"github.com/parley-search/parley/host/internal/export"
 	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/httpapi"
+	"github.com/parley-search/parley/host/internal/limit"
 	"github.com/parley-search/parley/host/internal/logs"
 	"github.com/parley-search/parley/host/internal/network"
 	"github.com/parley-search/parley/host/internal/outbound"
@@ -142,7 +143,8 @@ func newRig(tb testing.TB, w wish) *rig {
 	check(tb, workspaces.UpdateWorkspace(ctx, "orphan", func(*chat.Workspace) (*chat.Workspace, error) {
 		return &chat.Workspace{UID: "orphan", Source: "removed"}, nil
 	}))
-	r.chat = newChat(workspaces, w.upstream, &chattest.Searcher{Indexes: w.indexes, Documents: w.documents})
+	limiter := limit.New(limit.Options{Storage: db})
+	r.chat = newChat(limiter, workspaces, w.upstream, &chattest.Searcher{Indexes: w.indexes, Documents: w.documents})
 	_, _, err = r.chat.Patch(ctx, "demo", []byte(`{"source":"test","apiKey":"`+demoKey+`"}`))
 	check(tb, err)
 
@@ -154,7 +156,7 @@ func newRig(tb testing.TB, w wish) *rig {
 	}
 	r.server = httpapi.New(httpapi.Deps{
 		Auth: r.keys, Chat: r.chat, Search: indexes, Tasks: r.queue, Exports: export.New(export.Options{Sealer: sealer}), Features: features, Network: remotes,
-		Log: hub.Logger(), Logs: hub, Limits: w.limits, TLS: w.tls, Site: w.site, Console: w.console, NoDocs: w.noDocs,
+		Limiter: limiter, Log: hub.Logger(), Logs: hub, Limits: w.limits, TLS: w.tls, Site: w.site, Console: w.console, NoDocs: w.noDocs,
 		Responses: responses.New(kept), PublicURL: w.publicURL, Telemetry: w.usage, Usage: httpapi.Usage{Spool: noSpool{}, UID: "the uid"},
 		Version: httpapi.Version{Version: "1.2.3", Commit: "abc", Date: "2026-11-21"},
 		Plugins: func() []httpapi.Plugin {
@@ -207,7 +209,7 @@ func noneLeft(tb testing.TB, before int) {
 	tb.Errorf("%d goroutines at the end, want at most %d:\n%s", len(goroutines()), before, strings.Join(goroutines(), "\n\n"))
 }
 
-func newChat(w chat.Workspaces, u outbound.Sender, search *chattest.Searcher) *chat.Service {
+func newChat(l *limit.Limiter, w chat.Workspaces, u outbound.Sender, search *chattest.Searcher) *chat.Service {
 	settings := func(names ...string) map[string]abi.Setting {
 		m := make(map[string]abi.Setting)
 		for _, n := range names {
@@ -226,7 +228,7 @@ func newChat(w chat.Workspaces, u outbound.Sender, search *chattest.Searcher) *c
 			"azureOpenAi": source("azureOpenAi", settings("apiKey", "orgId", "apiVersion", "deploymentId", "baseUrl")),
 			"vLlm":        source("vLlm", settings("baseUrl")),
 		},
-		Upstream: u, Searcher: search, Limits: chat.Limits{RetryDelay: time.Millisecond},
+		Upstream: u, Searcher: search, Limiter: l, Limits: chat.Limits{RetryDelay: time.Millisecond},
 	})
 }
 

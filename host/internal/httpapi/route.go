@@ -36,6 +36,8 @@ type route struct {
 	family string
 	tell   teller
 	chats  bool // it answers with a chat
+	// searches: it counts as a request of keys whose limits say so.
+	searches bool
 }
 
 // A dialect is a convention about how a route is asked and how it fails.
@@ -95,7 +97,12 @@ func (s *Server) serve(rt *route) {
 				return err
 			}
 		}
-		err = rt.handle(r)
+		if rt.searches {
+			err = s.countSearch(r)
+		}
+		if err == nil {
+			err = rt.handle(r)
+		}
 		if rt.tell != nil && s.Telemetry != nil {
 			rt.tell(s, r, err)
 		}

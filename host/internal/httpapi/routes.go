@@ -26,6 +26,7 @@ func (s *Server) serviceRoutes() []*route {
 		{method: "GET", path: "/ready", id: "getReady", public: true, handle: s.ready, family: "service"},
 		{method: "GET", path: "/version", id: "getVersion", actions: may(auth.Version), handle: s.version, family: "service"},
 		{method: "GET", path: "/stats", id: "getStats", actions: may(auth.StatsGet), handle: s.stats, family: "service", tell: tellStats(false)},
+		{method: "GET", path: "/usage", id: "getUsage", actions: may(auth.StatsGet), handle: s.getUsage, family: "service"},
 		{method: "GET", path: "/metrics", id: "getMetrics", actions: may(auth.MetricsGet), needs: feature.Metrics, handle: s.getMetrics, family: "service"},
 
 		{method: "GET", path: "/telemetry", id: "getTelemetry", actions: may(auth.TelemetryGet), handle: s.getTelemetry, family: "service"},
@@ -125,12 +126,12 @@ func (s *Server) documentRoutes() []*route {
 
 func (s *Server) searchRoutes() []*route {
 	return []*route{
-		{method: "POST", path: "/indexes/:uid/search", id: "search", actions: may(auth.Search), handle: s.search, family: "search", tell: tellSearch},
-		{method: "GET", path: "/indexes/:uid/search", id: "searchByURL", actions: may(auth.Search), query: searchParameters, handle: s.searchByURL, family: "search", tell: tellSearch},
+		{method: "POST", path: "/indexes/:uid/search", id: "search", actions: may(auth.Search), searches: true, handle: s.search, family: "search", tell: tellSearch},
+		{method: "GET", path: "/indexes/:uid/search", id: "searchByURL", actions: may(auth.Search), searches: true, query: searchParameters, handle: s.searchByURL, family: "search", tell: tellSearch},
 		{method: "POST", path: "/indexes/:uid/facet-search", id: "searchFacet", actions: may(auth.Search), handle: s.searchFacet, family: "facet_search", tell: tellFacetSearch},
 		{method: "POST", path: "/indexes/:uid/similar", id: "findSimilar", actions: may(auth.Search), handle: s.similar, family: "indexes"},
 		{method: "GET", path: "/indexes/:uid/similar", id: "findSimilarByURL", actions: may(auth.Search), query: similarParameters, handle: s.similarByURL, family: "indexes"},
-		{method: "POST", path: "/multi-search", id: "multiSearch", actions: may(auth.Search), handle: s.multiSearch, family: "multi_search", tell: tellMultiSearch},
+		{method: "POST", path: "/multi-search", id: "multiSearch", actions: may(auth.Search), searches: true, handle: s.multiSearch, family: "multi_search", tell: tellMultiSearch},
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 	"github.com/parley-search/parley/host/internal/console"
 	"github.com/parley-search/parley/host/internal/export"
 	"github.com/parley-search/parley/host/internal/feature"
+	"github.com/parley-search/parley/host/internal/limit"
 	"github.com/parley-search/parley/host/internal/logs"
 	"github.com/parley-search/parley/host/internal/mcp"
 	"github.com/parley-search/parley/host/internal/network"
@@ -36,7 +37,7 @@ import (
 )
 
 // Deps is what a [Server] works with. All fields but Plugins, Reload,
-// Metrics, DatabaseSize, Limits, Served, Tracer, Telemetry, Usage, Now, TLS and Site are
+// Metrics, DatabaseSize, Limits, Limiter, Served, Tracer, Telemetry, Usage, Now, TLS and Site are
 // required.
 type Deps struct {
 	Auth   *auth.Service
@@ -80,6 +81,8 @@ type Deps struct {
 	Usage Usage
 	// Now is the clock that requests are timed by; nil: that of the machine.
 	Now func() time.Time
+	// Limiter bounds and counts what keys and workspaces ask for; nil: nobody does.
+	Limiter *limit.Limiter
 	// Responses keeps what clients of /v1 may refer to; nil: nothing is kept.
 	Responses *responses.Store
 	// PublicURL is where clients reach this host, without a slash at the end;

@@ -39,6 +39,7 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 	routes := []struct{ method, path string }{
 		{"GET", "/version"},
 		{"GET", "/stats"},
+		{"GET", "/usage"},
 		{"GET", "/metrics"},
 		{"GET", "/plugins"},
 		{"POST", "/plugins/reload"},

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"math"
 	"strconv"
 
 	"github.com/gofiber/fiber/v2"
@@ -14,10 +13,7 @@ func failV1(c *fiber.Ctx, e *openai.Error) error {
 	if e.Status == fiber.StatusUnauthorized {
 		c.Set(fiber.HeaderWWWAuthenticate, "Bearer")
 	}
-	if e.RetryAfter > 0 {
-		c.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
-		c.Set("Retry-After-Ms", strconv.FormatInt(e.RetryAfter.Milliseconds(), 10))
-	}
+	setRetryAfter(c, e.RetryAfter)
 	return sendJSON(c, e.Status, e.Body())
 }
 

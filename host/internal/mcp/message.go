@@ -23,6 +23,7 @@ const (
 	versionHeader = "MCP-Protocol-Version"
 	stateless     = "2026-07-28" // the first revision without initialize
 	askTool       = "ask"
+	searchTool    = "search"
 )
 
 // methods are the requests that are answered. What tools alone need.
@@ -68,6 +69,9 @@ func ReadMessage(body []byte) (*Message, error) {
 
 // Asks reports whether m calls the tool ask.
 func (m *Message) Asks() bool { return m.tool == askTool }
+
+// Searches reports whether m calls the tool search.
+func (m *Message) Searches() bool { return m.tool == searchTool }
 
 // wantsProgress reports whether m is answered by a stream of events.
 func (m *Message) wantsProgress() bool { return m.Asks() && m.progress }

@@ -12,6 +12,7 @@ const (
 	typeRequest   = "invalid_request_error"
 	typeRateLimit = "rate_limit_error"
 	typeServer    = "api_error"
+	typeQuota     = "insufficient_quota" // that clients do not ask again for
 )
 
 // An Error is a failure as OpenAI's SDKs read it.
@@ -56,6 +57,8 @@ var known = map[apierr.Code]Error{
 	apierr.UnimplementedMultiChoice:   {Status: http.StatusBadRequest, Code: "unsupported_value"},
 	apierr.MissingChatAPIKey:          {Type: typeServer},
 	apierr.LLMProviderRateLimited:     {Type: typeRateLimit, Code: "rate_limit_exceeded"},
+	apierr.TooManyRequests:            {Type: typeRateLimit, Code: "rate_limit_exceeded"},
+	apierr.TokenBudgetSpent:           {Type: typeQuota, Code: typeQuota},
 	apierr.ChatProviderUnavailable:    {RetryAfter: 30 * time.Second},
 	apierr.ShuttingDown:               {RetryAfter: 5 * time.Second},
 }

@@ -28,7 +28,7 @@ type Kind struct {
 
 // Kinds are all kinds of records that a dump holds. What is not among them is
 // derived from these: the notes for bleve, which is built anew, and what tasks
-// are found by.
+// are found by; or of one host alone: what its keys and workspaces have spent.
 func Kinds() []Kind {
 	return []Kind{
 		{"switches", prefixMeta},
@@ -46,7 +46,9 @@ func Kinds() []Kind {
 }
 
 // derived are the prefixes of records that a dump leaves out.
-func derived() []string { return []string{prefixOutbox, prefixTrait, prefixDate, prefixAnew} }
+func derived() []string {
+	return []string{prefixOutbox, prefixTrait, prefixDate, prefixAnew, prefixSpent, prefixCounts}
+}
 
 // ownSwitches are meta records that belong to one database alone.
 func ownSwitch(key string) bool {

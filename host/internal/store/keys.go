@@ -11,20 +11,22 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/limit"
 )
 
 var _ auth.Keys = (*Store)(nil)
 
 // A keyRecord is an API key as it is stored: never the key itself.
 type keyRecord struct {
-	Name        *string    `json:"name,omitempty"`
-	Description *string    `json:"description,omitempty"`
-	Actions     []string   `json:"actions"`
-	Indexes     []string   `json:"indexes"`
-	Workspaces  *[]string  `json:"workspaces,omitempty"` // none: all; an empty one is not the same
-	ExpiresAt   *time.Time `json:"expiresAt,omitempty"`
-	CreatedAt   time.Time  `json:"createdAt"`
-	UpdatedAt   time.Time  `json:"updatedAt"`
+	Name        *string      `json:"name,omitempty"`
+	Description *string      `json:"description,omitempty"`
+	Actions     []string     `json:"actions"`
+	Indexes     []string     `json:"indexes"`
+	Workspaces  *[]string    `json:"workspaces,omitempty"` // none: all; an empty one is not the same
+	Limits      limit.Limits `json:"limits,omitzero"`
+	ExpiresAt   *time.Time   `json:"expiresAt,omitempty"`
+	CreatedAt   time.Time    `json:"createdAt"`
+	UpdatedAt   time.Time    `json:"updatedAt"`
 }
 
 func keyOf(uid string) []byte { return []byte(prefixKey + uid) }
@@ -32,7 +34,7 @@ func keyOf(uid string) []byte { return []byte(prefixKey + uid) }
 func putKey(tx *badger.Txn, k *auth.Key) error {
 	r := keyRecord{
 		Name: k.Name, Description: k.Description, Actions: make([]string, len(k.Actions)), Indexes: k.Indexes,
-		ExpiresAt: k.ExpiresAt, CreatedAt: k.CreatedAt, UpdatedAt: k.UpdatedAt,
+		Limits: k.Limits, ExpiresAt: k.ExpiresAt, CreatedAt: k.CreatedAt, UpdatedAt: k.UpdatedAt,
 	}
 	if k.Workspaces != nil {
 		r.Workspaces = &k.Workspaces
@@ -54,7 +56,7 @@ func decodeKey(uid string, b []byte) (auth.Key, error) {
 	}
 	k := auth.Key{
 		UID: uid, Name: r.Name, Description: r.Description, Actions: make([]auth.Action, len(r.Actions)), Indexes: r.Indexes,
-		ExpiresAt: r.ExpiresAt, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		Limits: r.Limits, ExpiresAt: r.ExpiresAt, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 	if r.Workspaces != nil {
 		k.Workspaces = *r.Workspaces

@@ -40,6 +40,8 @@ import (
 //	b/<uid, 4>                => task.Batch as JSON
 //	z/<key>                   => the value that key gets, once m/anew says so
 //	e/<uid, 4>                => how far an export is, as JSON, until it is finished
+//	u/<k or w>/<uid>/<span>   => tokens that a key's (k) or workspace's (w) budget has as spent in a span, in 8 bytes; see limit.Storage
+//	n/<k or w>/<uid>/<span>   => limit.Counts of a span as JSON. A span is its period, a colon, its start in Unix time
 //	x/<kind><trait><value>/<n, 2> => of the tasks (kind t) or batches (b) whose uid has n as its upper half, those that
 //	                             have a value: a roaring bitmap of the lower halves. Traits: s status, y type, i index, c canceledBy
 //	y/<kind><date><time, 8><uid, 4> => nothing: when a task or batch was enqueued (e), started (s), finished (f), in nanoseconds
@@ -59,6 +61,8 @@ const (
 	prefixTrait     = "x/"
 	prefixDate      = "y/"
 	prefixAnew      = "z/"
+	prefixSpent     = "u/"
+	prefixCounts    = "n/"
 
 	keyFeatures = prefixMeta + "features"
 	keyNetwork  = prefixMeta + "network"

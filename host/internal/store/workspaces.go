@@ -10,6 +10,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/limit"
 	"github.com/parley-search/parley/host/internal/secret"
 )
 
@@ -52,6 +53,7 @@ type workspaceRecord struct {
 	// Options are plain, SealedOptions secret.
 	Options       map[string]json.RawMessage `json:"options,omitempty"`
 	SealedOptions map[string][]byte          `json:"sealedOptions,omitempty"`
+	Limits        limit.Limits               `json:"limits,omitzero"`
 }
 
 type promptsRecord struct {
@@ -188,6 +190,7 @@ func (w *Workspaces) load(tx *badger.Txn, uid string) (*chat.Workspace, *workspa
 		NoClientTools:       r.NoClientTools,
 		MaxInputBytes:       r.MaxInputBytes,
 		MaxMessages:         r.MaxMessages,
+		Limits:              r.Limits,
 	}
 	if r.Models != nil {
 		found.Models = *r.Models
@@ -233,6 +236,7 @@ func (w *Workspaces) encode(u *chat.Workspace, before *workspaceRecord) ([]byte,
 		NoClientTools:       u.NoClientTools,
 		MaxInputBytes:       u.MaxInputBytes,
 		MaxMessages:         u.MaxMessages,
+		Limits:              u.Limits,
 	}
 	if u.Models != nil {
 		r.Models = &u.Models

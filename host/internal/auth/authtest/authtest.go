@@ -13,6 +13,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/limit"
 )
 
 // Memory keeps keys in memory. Its zero value is ready.
@@ -101,6 +102,7 @@ func TestKeys(t *testing.T, keys auth.Keys) {
 	full := auth.Key{
 		UID: "b0000000-0000-4000-8000-000000000000", Name: new("n"), Description: new("d"),
 		Actions: []auth.Action{auth.Search, "documents.*"}, Indexes: []string{"movies*"}, Workspaces: []string{"demo*"},
+		Limits:    limit.Limits{RequestsPerMinute: 1, Tokens: limit.Budget{Amount: 2, Period: limit.Week}, CountSearch: true},
 		ExpiresAt: new(now.Add(time.Hour)), CreatedAt: now, UpdatedAt: now,
 	}
 	bare := auth.Key{UID: "a0000000-0000-4000-8000-000000000000", Actions: []auth.Action{}, Indexes: []string{}, Workspaces: []string{}, CreatedAt: now, UpdatedAt: now}

@@ -1,0 +1,87 @@
+package chat
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+
+	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/limit"
+)
+
+// mergeLimits applies the field limits to w.
+func mergeLimits(w *Workspace, v json.RawMessage) (err error) {
+	merged, err := limit.MergeWorkspace(w.Limits, v)
+	if err == nil {
+		w.Limits = merged
+	}
+	return err
+}
+
+// payer is w as one of those who pay for its answers.
+func (w *Workspace) payer() limit.Party {
+	return limit.Party{Subject: limit.Workspace(w.UID), Limits: w.Limits}
+}
+
+// admit lets the answer to a request of size bytes begin, unless a limit of the
+// caller's key or the workspace is in its way.
+func (s *Service) admit(p *limit.Pass, caller *auth.Caller, w *Workspace, size int, most int64, o *Options) error {
+	state, err := s.deps.Limiter.Admit(p, caller.Payer(), w.payer(), limit.Estimate(size, most))
+	if o.Limited != nil {
+		o.Limited(state)
+	}
+	return err
+}
+
+// Limits is what was left of the limits that hold for the answer when WriteTo
+// returned.
+func (a *Answer) Limits() limit.State { return a.limits }
+
+// end ends what the answer has to do with limits.
+func (a *Answer) end() {
+	a.limits = a.pass.State()
+	a.pass.End()
+}
+
+// tokens is a plugin's count as one that can be added up.
+func tokens(n uint64) int64 { return int64(min(n, 1<<40)) } //nolint:gosec // it fits
+
+// reserve has a round after the first one paid for, as far as that is known before
+// it: sent are its bytes.
+func (a *Answer) reserve(sent int) {
+	if a.outcome.Rounds > 1 {
+		a.pass.Round(limit.Estimate(sent, a.most))
+	}
+}
+
+// settle has the round paid for by what it took. What the provider does not count is
+// what was reserved, or what was said if that is more: a client may leave before the
+// provider counts. It may be called more than once.
+func (a *Answer) settle() {
+	rd := &a.round
+	switch {
+	case rd.settled:
+		return
+	case rd.hasUsage:
+		u := rd.usage
+		a.pass.Settle(tokens(u.Prompt), tokens(max(u.Completion, u.Total-min(u.Total, u.Prompt))))
+	case rd.response == nil && rd.reply == nil:
+		a.pass.Settle(0, 0) // it was not sent, or not taken
+	default:
+		prompt, completion := int64(rd.sent+3)/4, int64(a.heard-rd.heard+3)/4
+		a.pass.Settle(prompt, max(completion, a.pass.Reserved()-prompt))
+	}
+	rd.settled = true
+}
+
+// maxTokens is how long the request lets its answer be, 0 where it does not say.
+func (r *request) maxTokens() int64 {
+	least := int64(0)
+	for _, name := range lengthFields {
+		n, err := strconv.ParseInt(string(bytes.TrimSpace(r.fields[name])), 10, 64)
+		if err == nil && n > 0 && (least == 0 || n < least) {
+			least = n
+		}
+	}
+	return least
+}

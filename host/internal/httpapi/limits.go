@@ -1,0 +1,123 @@
+package httpapi
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/limit"
+)
+
+// setLimits says what is left of the limits that are in force, in OpenAI's headers.
+func setLimits(c *fiber.Ctx, s limit.State) {
+	setLimit(c, "Requests", s.Requests)
+	setLimit(c, "Tokens", s.Tokens)
+}
+
+func setLimit(c *fiber.Ctx, of string, w limit.Window) {
+	if w.Limit == 0 {
+		return
+	}
+	c.Set("X-RateLimit-Limit-"+of, strconv.FormatInt(w.Limit, 10))
+	c.Set("X-RateLimit-Remaining-"+of, strconv.FormatInt(w.Remaining, 10))
+	c.Set("X-RateLimit-Reset-"+of, w.Reset.Round(time.Millisecond).String())
+}
+
+// countSearch counts a search as a request of its key, where that has a limit which
+// says so.
+func (s *Server) countSearch(r *call) error {
+	state, err := s.Limiter.Search(r.caller.Payer())
+	setLimits(r.Ctx, state)
+	return err
+}
+
+// usageBody is what a key or a workspace asked for.
+type usageBody struct {
+	UID      string       `json:"uid"`
+	Limits   limit.Limits `json:"limits"`
+	Period   limit.Period `json:"period"`
+	Current  spanBody     `json:"current"`
+	Previous *spanBody    `json:"previous"` // null: there is none before
+}
+
+// spanBody is what was asked for in one period.
+type spanBody struct {
+	StartedAt        *time.Time `json:"startedAt"` // null: of all time
+	EndsAt           *time.Time `json:"endsAt"`
+	Requests         int64      `json:"requests"` // to providers
+	PromptTokens     int64      `json:"promptTokens"`
+	CompletionTokens int64      `json:"completionTokens"`
+	Refused          int64      `json:"refused"` // by a limit
+}
+
+func newSpanBody(e limit.Entry) spanBody {
+	b := spanBody{Requests: e.Counts.Requests, PromptTokens: e.Counts.Prompt, CompletionTokens: e.Counts.Completion, Refused: e.Counts.Refused}
+	if end := e.Span.End(); !end.IsZero() {
+		b.StartedAt, b.EndsAt = new(time.Unix(e.Span.Start, 0).UTC()), &end
+	}
+	return b
+}
+
+// getUsage answers GET /usage: all keys, and the workspaces that the caller may use.
+func (s *Server) getUsage(r *call) error {
+	keys, err := s.keyUsage()
+	if err != nil {
+		return err
+	}
+	workspaces, err := s.workspaceUsage(r)
+	if err != nil {
+		return err
+	}
+	return ok(r, struct {
+		Keys       []usageBody `json:"keys"`
+		Workspaces []usageBody `json:"workspaces"`
+	}{keys, workspaces})
+}
+
+// everything is more than there is of anything.
+const everything = 1 << 30
+
+func (s *Server) keyUsage() ([]usageBody, error) {
+	keys, _ := s.Auth.Keys(0, everything)
+	uids, parties := make([]string, len(keys)), make([]limit.Party, len(keys))
+	for i := range keys {
+		uids[i], parties[i] = keys[i].UID, limit.Party{Subject: limit.Key(keys[i].UID), Limits: keys[i].Limits}
+	}
+	return s.usage(uids, parties)
+}
+
+func (s *Server) workspaceUsage(r *call) ([]usageBody, error) {
+	uids, _, err := s.Chat.Workspaces(s.ctx, r.caller, 0, everything)
+	if err != nil {
+		return nil, err
+	}
+	found, parties := uids[:0], make([]limit.Party, 0, len(uids))
+	for _, uid := range uids {
+		w, err := s.Chat.Workspace(s.ctx, uid)
+		if apierr.Is(err, apierr.ChatNotFound) {
+			continue // deleted in between
+		}
+		if err != nil {
+			return nil, err
+		}
+		found, parties = append(found, uid), append(parties, limit.Party{Subject: limit.Workspace(uid), Limits: w.Limits})
+	}
+	return s.usage(found, parties)
+}
+
+func (s *Server) usage(uids []string, parties []limit.Party) ([]usageBody, error) {
+	usage, err := s.Limiter.Usage(parties)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]usageBody, len(usage))
+	for i, u := range usage {
+		all[i] = usageBody{UID: uids[i], Limits: parties[i].Limits, Period: u.Current.Span.Period, Current: newSpanBody(u.Current)}
+		if u.Previous.Subject != "" {
+			all[i].Previous = new(newSpanBody(u.Previous))
+		}
+	}
+	return all, nil
+}

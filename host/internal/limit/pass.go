@@ -1,0 +1,236 @@
+package limit
+
+import "time"
+
+// A Pass is an answer that was let by, until End. Its zero value is of nobody: all
+// that is done with it is nothing. Not safe for concurrent use.
+type Pass struct {
+	limiter  *Limiter
+	parties  [2]Party
+	meters   [2]*meter // nil where a party has no subject
+	spans    [2]Span   // of the budgets that the tokens are reserved of
+	reserved int64     // tokens, for the round under way
+}
+
+func (p *Pass) lock() {
+	for _, m := range p.meters {
+		if m != nil {
+			m.mu.Lock()
+		}
+	}
+}
+
+func (p *Pass) unlock() {
+	for _, m := range p.meters {
+		if m != nil {
+			m.mu.Unlock()
+		}
+	}
+}
+
+// admit counts an answer that begins, and returns the span that its tokens are
+// reserved of.
+func (m *meter) admit(l *Limits, tokens int64, date time.Time) Span {
+	m.running++
+	return m.request(l, tokens, date)
+}
+
+// request counts a request for which tokens are reserved.
+func (m *meter) request(l *Limits, tokens int64, date time.Time) Span {
+	if l.RequestsPerMinute > 0 {
+		m.requests.used++
+	}
+	m.count(l.countSpan(date), Counts{Requests: 1})
+	m.reserve(l, tokens)
+	if l.Tokens.Amount == 0 {
+		return Span{}
+	}
+	return m.span
+}
+
+func (m *meter) reserve(l *Limits, tokens int64) {
+	if l.TokensPerMinute > 0 {
+		m.tokens.used += float64(tokens)
+	}
+	if l.Tokens.Amount > 0 {
+		m.spent += tokens
+		m.reserved += tokens
+	}
+}
+
+// Round counts a further request to the provider and reserves tokens for it. An
+// answer under way is never refused: the next one pays.
+func (p *Pass) Round(tokens int64) {
+	if p.limiter == nil {
+		return
+	}
+	p.lock()
+	defer p.unlock()
+	now, date := time.Now(), p.limiter.Now()
+	for i, m := range p.meters {
+		if m == nil {
+			continue
+		}
+		l := &p.parties[i].Limits
+		m.drain(l, now)
+		if l.Tokens.Amount > 0 {
+			if err := m.enter(p.limiter.Storage, l.Tokens.Period.At(date)); err != nil {
+				p.limiter.Failed(err)
+			}
+		}
+		p.spans[i] = m.request(l, tokens, date)
+		p.lease(m, l)
+	}
+	p.reserved = tokens
+}
+
+// lease has storage hold what m spent beyond its lease. What fails is tried again
+// with the next request, which is not let by without it.
+func (p *Pass) lease(m *meter, l *Limits) {
+	if l.Tokens.Amount == 0 {
+		return
+	}
+	if err := m.lease(p.limiter.Storage, l.Tokens, m.spent); err != nil {
+		p.limiter.Failed(err)
+	}
+}
+
+// Settle puts what the round under way took in place of what was reserved for it.
+func (p *Pass) Settle(prompt, completion int64) {
+	if p.limiter == nil {
+		return
+	}
+	p.lock()
+	defer p.unlock()
+	now, date := time.Now(), p.limiter.Now()
+	for i, m := range p.meters {
+		if m == nil {
+			continue
+		}
+		l := &p.parties[i].Limits
+		m.drain(l, now)
+		m.count(l.countSpan(date), Counts{Prompt: prompt, Completion: completion})
+		more := prompt + completion - p.reserved
+		if l.TokensPerMinute > 0 {
+			m.tokens.used = max(0, m.tokens.used+float64(more))
+		}
+		if l.Tokens.Amount == 0 || p.spans[i].Period == "" {
+			continue
+		}
+		if m.span == p.spans[i] {
+			m.reserved -= p.reserved
+			m.spent += more
+		} else { // it was reserved of a span that is over
+			m.spent += max(0, more)
+		}
+		p.lease(m, l)
+	}
+	p.reserved = 0
+}
+
+// Reserved is how many tokens are reserved for the round under way.
+func (p *Pass) Reserved() int64 { return p.reserved }
+
+// End ends the answer. What is still reserved stays spent.
+func (p *Pass) End() {
+	if p.limiter == nil {
+		return
+	}
+	p.lock()
+	for _, m := range p.meters {
+		if m != nil {
+			m.running--
+		}
+	}
+	p.unlock()
+	*p = Pass{}
+}
+
+// TakeBack ends an answer that another subject pays for: its request is as if it had
+// not been.
+func (p *Pass) TakeBack() {
+	if p.limiter == nil {
+		return
+	}
+	p.Settle(0, 0)
+	p.lock()
+	date := p.limiter.Now()
+	for i, m := range p.meters {
+		if m == nil {
+			continue
+		}
+		l := &p.parties[i].Limits
+		if l.RequestsPerMinute > 0 {
+			m.requests.used = max(0, m.requests.used-1)
+		}
+		m.count(l.countSpan(date), Counts{Requests: -1})
+	}
+	p.unlock()
+	p.End()
+}
+
+// State is what is left of the limits.
+func (p *Pass) State() State {
+	if p.limiter == nil {
+		return State{}
+	}
+	p.lock()
+	defer p.unlock()
+	now := time.Now()
+	for i, m := range p.meters {
+		if m != nil {
+			m.drain(&p.parties[i].Limits, now)
+		}
+	}
+	return p.state()
+}
+
+func (p *Pass) state() (s State) {
+	date := p.limiter.Now()
+	for i, m := range p.meters {
+		if m != nil {
+			s = s.tighter(m.state(&p.parties[i].Limits, date))
+		}
+	}
+	return s
+}
+
+// A State is what is left of the limits that are in force: the tightest of each kind.
+type State struct{ Requests, Tokens Window }
+
+// A Window is one limit; without a Limit none is in force.
+type Window struct {
+	Limit, Remaining int64
+	Reset            time.Duration // until all of it is there again; 0 also where it never is
+}
+
+// InForce reports whether there is a limit at all.
+func (s State) InForce() bool { return s.Requests.Limit > 0 || s.Tokens.Limit > 0 }
+
+func (s State) tighter(o State) State {
+	return State{s.Requests.tighter(o.Requests), s.Tokens.tighter(o.Tokens)}
+}
+
+func (w Window) tighter(o Window) Window {
+	if w.Limit == 0 || o.Limit > 0 && (o.Remaining < w.Remaining || o.Remaining == w.Remaining && o.Reset > w.Reset) {
+		return o
+	}
+	return w
+}
+
+func (m *meter) state(l *Limits, date time.Time) (s State) {
+	if l.RequestsPerMinute > 0 {
+		s.Requests = m.requests.window(l.RequestsPerMinute)
+	}
+	if l.TokensPerMinute > 0 {
+		s.Tokens = m.tokens.window(l.TokensPerMinute)
+	}
+	if l.Tokens.Amount > 0 {
+		w := Window{Limit: l.Tokens.Amount, Remaining: max(0, l.Tokens.Amount-m.spent)}
+		if end := m.span.End(); !end.IsZero() {
+			w.Reset = max(0, end.Sub(date))
+		}
+		s.Tokens = s.Tokens.tighter(w)
+	}
+	return s
+}
