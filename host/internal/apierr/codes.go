@@ -89,6 +89,7 @@ var (
 	InvalidChatMaxInputBytes         = field("invalid_chat_max_input_bytes")
 	InvalidChatMaxMessages           = field("invalid_chat_max_messages")
 	InvalidChatLimits                = field("invalid_chat_limits")
+	InvalidChatFallback              = field("invalid_chat_fallback")
 	TooManyRequests                  = Code{"too_many_requests", http.StatusTooManyRequests, TypeSystem}
 	TokenBudgetSpent                 = Code{"token_budget_spent", http.StatusTooManyRequests, TypeSystem}
 	InvalidChatPlugin                = field("invalid_chat_completion_plugin")

@@ -25,7 +25,8 @@ type ChunkWriter interface {
 // An Outcome is what became of an answer: numbers and names only, never
 // content. For logs and metrics.
 type Outcome struct {
-	Workspace      string
+	Workspace      string     // that answered
+	FellBack       []FellBack // the ones before it
 	Source         string
 	Plugin         string
 	PluginVersion  string
@@ -57,12 +58,16 @@ type Answer struct {
 	caller    *auth.Caller
 	workspace *Workspace
 	source    Source // the same in all rounds, whatever is swapped meanwhile
-	release   func() // of source; may be called more than once
+	held      held   // source
 	manifest  *abi.Manifest
 
 	pass   limit.Pass // who pays
 	limits limit.State
-	most   int64 // tokens that the request lets each round say; 0: it does not say
+	// admitted: the next round is paid for.
+	admitted bool
+	standIn  standIn
+	mayMove  bool  // there was one to begin with
+	most     int64 // tokens that the request lets each round say; 0: it does not say
 
 	talk    conversation
 	tools   tools
@@ -111,6 +116,9 @@ func (a *Answer) WriteTo(w ChunkWriter) error {
 		again, err := a.conclude(w)
 		if err == nil && again {
 			err = a.open()
+			for err != nil && a.fallBack(err) {
+				err = a.open()
+			}
 		}
 		if err != nil {
 			return a.fail(w, err)
@@ -126,7 +134,7 @@ func (a *Answer) WriteTo(w ChunkWriter) error {
 func (a *Answer) Close() {
 	a.limit.Stop()
 	a.cancel(nil)
-	a.release()
+	a.held.letGo()
 	if !a.taken.Swap(true) {
 		a.endRound(a.ctx.Err())
 		a.pass.End()

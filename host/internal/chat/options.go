@@ -11,6 +11,9 @@ type Options struct {
 	Model string
 	// Unnamed lets the request name no model.
 	Unnamed bool
+	// Whole says that the client gets nothing before the answer is whole: another
+	// workspace may take it over until then.
+	Whole bool
 	// Usage writes the chunk that counts tokens also where the client did not
 	// ask for it.
 	Usage bool

@@ -34,6 +34,7 @@ var guardFields = []struct {
 	{"maxInputBytes", mergeCount("maxInputBytes", apierr.InvalidChatMaxInputBytes, func(w *Workspace) *int { return &w.MaxInputBytes })},
 	{"maxMessages", mergeCount("maxMessages", apierr.InvalidChatMaxMessages, func(w *Workspace) *int { return &w.MaxMessages })},
 	{"limits", mergeLimits},
+	{"fallback", mergeFallback},
 }
 
 // mergeGuards applies those of guardFields that are among fields to w.

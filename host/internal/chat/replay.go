@@ -14,7 +14,7 @@ func Replay(ctx context.Context, source Source, response outbound.Response, w Ch
 	m := source.Manifest()
 	deps := Deps{Limits: Limits{}.withDefaults()}
 	a := &Answer{
-		deps: &deps, spare: &spareBuffers{}, workspace: &Workspace{Source: m.Source}, source: source, release: func() {}, manifest: m,
+		deps: &deps, spare: &spareBuffers{}, workspace: &Workspace{Source: m.Source}, source: source, manifest: m,
 		tools: tools{every: true}, usage: true,
 		render: newRenderer("chatcmpl-"+randomID(), time.Now().Unix(), m.Source),
 	}

@@ -33,6 +33,7 @@ type Settings struct {
 	MaxInputBytes       *int            `json:"maxInputBytes"`
 	MaxMessages         *int            `json:"maxMessages"`
 	Limits              limit.Limits    `json:"limits"`
+	Fallback            []string        `json:"fallback"`
 	// Options are the plugin's own settings; secrets are obfuscated.
 	Options map[string]json.RawMessage `json:"options"`
 }
@@ -88,6 +89,7 @@ func (w *Workspace) settings() Settings {
 		MaxInputBytes:       orNull(w.MaxInputBytes),
 		MaxMessages:         orNull(w.MaxMessages),
 		Limits:              w.Limits,
+		Fallback:            w.Fallback,
 		Options:             w.shownOptions(true),
 	}
 	if w.KeyUnreadable {

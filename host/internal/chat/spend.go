@@ -25,8 +25,8 @@ func (w *Workspace) payer() limit.Party {
 
 // admit lets the answer to a request of size bytes begin, unless a limit of the
 // caller's key or the workspace is in its way.
-func (s *Service) admit(p *limit.Pass, caller *auth.Caller, w *Workspace, size int, most int64, o *Options) error {
-	state, err := s.deps.Limiter.Admit(p, caller.Payer(), w.payer(), limit.Estimate(size, most))
+func (d *Deps) admit(p *limit.Pass, caller *auth.Caller, w *Workspace, size int, most int64, o *Options) error {
+	state, err := d.Limiter.Admit(p, caller.Payer(), w.payer(), limit.Estimate(size, most))
 	if o.Limited != nil {
 		o.Limited(state)
 	}
@@ -46,12 +46,13 @@ func (a *Answer) end() {
 // tokens is a plugin's count as one that can be added up.
 func tokens(n uint64) int64 { return int64(min(n, 1<<40)) } //nolint:gosec // it fits
 
-// reserve has a round after the first one paid for, as far as that is known before
-// it: sent are its bytes.
+// reserve has a round paid for, as far as that is known before it: sent are its
+// bytes. Of the one that the answer was let by with it is already.
 func (a *Answer) reserve(sent int) {
-	if a.outcome.Rounds > 1 {
+	if !a.admitted {
 		a.pass.Round(limit.Estimate(sent, a.most))
 	}
+	a.admitted = false
 }
 
 // settle has the round paid for by what it took. What the provider does not count is

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -52,10 +51,12 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 	if !ok {
 		return nil, s.unavailable(w)
 	}
-	begun, release := false, sync.OnceFunc(release)
+	var pass limit.Pass
+	handed := false // to the answer, which ends both
 	defer func() {
-		if !begun {
+		if !handed {
 			release()
+			pass.TakeBack()
 		}
 	}()
 	m := source.Manifest()
@@ -69,16 +70,9 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 		return nil, err
 	}
 	lost := req.settle(w)
-	var pass limit.Pass
-	paid := false // by the answer, else nobody pays
-	if err := s.admit(&pass, caller, w, len(body), req.maxTokens(), &o); err != nil {
+	if err := s.deps.admit(&pass, caller, w, len(body), req.maxTokens(), &o); err != nil {
 		return nil, err
 	}
-	defer func() {
-		if !paid {
-			pass.TakeBack()
-		}
-	}()
 	var indexes []Index
 	if caller.Allows(auth.Search) {
 		if indexes, err = s.deps.Searcher.ChatIndexes(ctx, caller, narrow(w.IndexUIDs, o.Indexes)); err != nil {
@@ -95,24 +89,33 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 		caller:    caller,
 		workspace: w,
 		source:    source,
-		release:   release,
+		held:      held{release: release},
 		manifest:  m,
 		talk:      newConversation(req, &w.Prompts, indexes),
 		tools:     req.tools,
 		usage:     req.usage || o.Usage,
 		options:   o,
 		pass:      pass,
+		admitted:  true,
+		standIn:   newStandIn(w, body),
+		mayMove:   len(w.Fallback) > 0,
 		most:      req.maxTokens(),
 		render:    newRenderer("chatcmpl-"+randomID(), time.Now().Unix(), cmp.Or(o.Model, req.model, w.Source)),
 		outcome:   Outcome{Workspace: uid, Messages: len(req.messages), Lost: lost, Source: w.Source, Plugin: m.Name, PluginVersion: m.Version},
 	}
-	paid = true
+	handed = true
 	a.noKey = newKeyScrub(w.secrets())
 	for i := range a.texts {
 		a.texts[i] = a.noKey.clone()
 	}
-	if err = a.begin(); err == nil {
-		begun = true
+	err = a.begin()
+	for err != nil && a.fallBack(err) {
+		err = a.begin()
+	}
+	if !o.Whole {
+		a.standIn = standIn{} // the client is about to have the first byte
+	}
+	if err == nil {
 		return a, nil
 	}
 	cause := a.left()

@@ -58,6 +58,8 @@ type Workspace struct {
 	MaxMessages         int          // of a request; 0: no bound
 	Limits              limit.Limits // of all its callers together
 
+	Fallback []string // workspaces that answer where its provider does not, see fallback.go
+
 	CreatedAt time.Time // zero: by a version that did not note it
 }
 

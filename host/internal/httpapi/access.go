@@ -156,7 +156,7 @@ func requestID(c *fiber.Ctx) string {
 }
 
 // exposed are the headers that pages may read.
-const exposed = "X-Request-Id, Retry-After, Retry-After-Ms, X-Should-Retry, Warning, OpenAI-Processing-Ms, " +
+const exposed = "X-Request-Id, X-Parley-Workspace, Retry-After, Retry-After-Ms, X-Should-Retry, Warning, OpenAI-Processing-Ms, " +
 	"X-RateLimit-Limit-Requests, X-RateLimit-Limit-Tokens, X-RateLimit-Remaining-Requests, X-RateLimit-Remaining-Tokens, X-RateLimit-Reset-Requests, X-RateLimit-Reset-Tokens"
 
 // allowOrigin lets pages of origin read the answer; "*": of any.

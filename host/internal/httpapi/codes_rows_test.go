@@ -101,6 +101,7 @@ func misuses() []misuse {
 	field("invalid_chat_max_input_bytes", chat, "", "maxInputBytes", `1.5`, "`maxInputBytes` must be an integer")
 	field("invalid_chat_max_messages", chat, "", "maxMessages", `-1`, "`maxMessages` must be an integer")
 	field("invalid_chat_options", chat, "", "options", `1`, "`options` must be an object or null")
+	field("invalid_chat_fallback", chat, "", "fallback", `["a","demo"]`, "`fallback[1]`")
 	field("invalid_chat_limits", chat, "", "limits", `{"tokens":{"amount":1,"period":"year"}}`, "`limits.tokens.period`")
 	field("invalid_chat_completion_plugin", chat, "", "plugin", `"absent"`, "No plugin called")
 	field("invalid_chat_completion_plugin_version", chat, "", "pluginVersion", `"new"`, "~1.2")

@@ -128,6 +128,9 @@ func (s *Server) streamAnswer(r *call, q *question) error {
 	r.Set(fiber.HeaderContentType, "text/event-stream")
 	r.Set(fiber.HeaderCacheControl, "no-cache")
 	r.Set("X-Accel-Buffering", "no")
+	if !waiting {
+		setWorkspace(r.Ctx, got.answer)
+	}
 	a := r.access
 	a.stream, a.status, a.first = true, fiber.StatusOK, first
 	if s.Telemetry != nil {
@@ -213,6 +216,7 @@ func (s *Server) answered(a *access, o chat.Outcome) {
 func (s *Server) wholeAnswer(r *call, q *question, w chat.ChunkWriter) error {
 	ctx, cancel := context.WithCancelCause(s.trace(s.ctx, r))
 	st := newStream(r.Context().Conn(), cancel, s.Limits.KeepAlive, &s.chunks)
+	q.options.Whole = true
 	answer, err := s.begin(ctx, cancel, st, r.caller, q)
 	q.tellLimits(r)
 	if err != nil {
@@ -223,6 +227,7 @@ func (s *Server) wholeAnswer(r *call, q *question, w chat.ChunkWriter) error {
 	r.access.first = r.access.took()
 	err = answer.WriteTo(w)
 	setLimits(r.Ctx, answer.Limits())
+	setWorkspace(r.Ctx, answer)
 	o := answer.Outcome()
 	r.access.outcome = &o
 	switch {
@@ -240,6 +245,13 @@ func (s *Server) wholeAnswer(r *call, q *question, w chat.ChunkWriter) error {
 func (s *Server) logAnswer(a *access, o chat.Outcome) {
 	if o.SearchErr != nil {
 		s.Log.Warn().Str("request_id", a.id).AnErr("search", o.SearchErr).Msg("chat completion met errors")
+	}
+	if len(o.FellBack) > 0 {
+		var from []string
+		for _, f := range o.FellBack {
+			from = append(from, f.From+": "+f.Code)
+		}
+		s.Log.Warn().Str("request_id", a.id).Strs("instead_of", from).Str("workspace", o.Workspace).Msg("another workspace answered")
 	}
 	if len(o.Lost) > 0 {
 		s.Log.Debug().Str("request_id", a.id).Str("workspace", o.Workspace).Strs("lost", o.Lost).Msg("workspace's rules changed a request")
@@ -268,4 +280,11 @@ type failureFrame struct {
 	EventID string      `json:"event_id"`
 	Type    string      `json:"type"`
 	Error   openAIError `json:"error"`
+}
+
+// setWorkspace says which workspace answered, where another one could have.
+func setWorkspace(c *fiber.Ctx, answer *chat.Answer) {
+	if uid := answer.AnsweredBy(); uid != "" {
+		c.Set("X-Parley-Workspace", uid)
+	}
 }

@@ -17,7 +17,10 @@ func setLimits(c *fiber.Ctx, s limit.State) {
 }
 
 func setLimit(c *fiber.Ctx, of string, w limit.Window) {
-	if w.Limit == 0 {
+	if w.Limit == 0 { // nor is one that was in force of another workspace
+		for _, what := range []string{"Limit", "Remaining", "Reset"} {
+			c.Response().Header.Del("X-RateLimit-" + what + "-" + of)
+		}
 		return
 	}
 	c.Set("X-RateLimit-Limit-"+of, strconv.FormatInt(w.Limit, 10))

@@ -45,7 +45,7 @@ func (k *asker) Ask(ctx context.Context, workspace, question string, progress fu
 	}
 	var found []mcp.Source
 	o := chat.Options{
-		Model: workspace, Unnamed: target.Model == "", Usage: true, Estimate: true,
+		Model: workspace, Unnamed: target.Model == "", Usage: true, Estimate: true, Whole: true,
 		Limited:   func(left limit.State) { k.limits = left },
 		Searching: func(index, query string) { progress("searching " + index + " for " + query) },
 		Searched: func(sr *chat.Searched) {

@@ -54,6 +54,7 @@ type workspaceRecord struct {
 	Options       map[string]json.RawMessage `json:"options,omitempty"`
 	SealedOptions map[string][]byte          `json:"sealedOptions,omitempty"`
 	Limits        limit.Limits               `json:"limits,omitzero"`
+	Fallback      []string                   `json:"fallback,omitempty"`
 }
 
 type promptsRecord struct {
@@ -191,6 +192,7 @@ func (w *Workspaces) load(tx *badger.Txn, uid string) (*chat.Workspace, *workspa
 		MaxInputBytes:       r.MaxInputBytes,
 		MaxMessages:         r.MaxMessages,
 		Limits:              r.Limits,
+		Fallback:            r.Fallback,
 	}
 	if r.Models != nil {
 		found.Models = *r.Models
@@ -237,6 +239,7 @@ func (w *Workspaces) encode(u *chat.Workspace, before *workspaceRecord) ([]byte,
 		MaxInputBytes:       u.MaxInputBytes,
 		MaxMessages:         u.MaxMessages,
 		Limits:              u.Limits,
+		Fallback:            u.Fallback,
 	}
 	if u.Models != nil {
 		r.Models = &u.Models

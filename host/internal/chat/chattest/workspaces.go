@@ -106,7 +106,7 @@ func testRoundTrip(t *testing.T, s chat.Workspaces) {
 		Prompts:   chat.PromptTexts{System: &text, SearchQParam: &empty},
 		IndexUIDs: []string{"movies"}, Parameters: json.RawMessage(`{"temperature":0.10}`), Plugin: "mine", PluginVersion: "~1.2",
 		Enforced: json.RawMessage(`{"store":null}`), MaxCompletionTokens: 7, ClientMessages: "noSystem", NoClientTools: true, MaxInputBytes: 8, MaxMessages: 9,
-		Limits: limit.Limits{Parallel: 3, Tokens: limit.Budget{Amount: 4, Period: limit.Total}},
+		Limits: limit.Limits{Parallel: 3, Tokens: limit.Budget{Amount: 4, Period: limit.Total}}, Fallback: []string{"other"},
 	}
 	none := chat.Workspace{UID: "none", Source: "vLlm", IndexUIDs: []string{}}
 	for _, want := range []chat.Workspace{full, none, {UID: "bare", Source: "vLlm"}} {

@@ -1,0 +1,211 @@
+package chat
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/rawjson"
+)
+
+// maxFallback is how many workspaces may stand in for one.
+const maxFallback = 3
+
+// mergeFallback applies the field fallback to w. The workspaces need not be there
+// yet; those that are not when they are needed are passed over.
+func mergeFallback(w *Workspace, v json.RawMessage) error {
+	if isNull(v) {
+		w.Fallback = nil
+		return nil
+	}
+	items, ok := asArray(v)
+	if !ok {
+		return wrongType(apierr.InvalidChatFallback, "fallback", "an array of workspace uids or null", v)
+	}
+	if len(items) > maxFallback {
+		return apierr.Newf(apierr.InvalidChatFallback, "`fallback` has more than %d entries.", maxFallback)
+	}
+	uids := []string{}
+	for i, item := range items {
+		uid, ok := rawjson.String(item)
+		switch {
+		case !ok || !validUID(uid):
+			return apierr.Newf(apierr.InvalidChatFallback, "`fallback[%d]` is no workspace uid: it is a string of 1 to %d characters of A-Z a-z 0-9 - _.", i, maxUID)
+		case uid == w.UID || slices.Contains(uids, uid):
+			return apierr.Newf(apierr.InvalidChatFallback, "`fallback[%d]` is %q, which is asked before it: name each workspace once, and not this one.", i, cut(uid, 64))
+		}
+		uids = append(uids, uid)
+	}
+	w.Fallback = uids
+	return nil
+}
+
+// A standIn is what an answer keeps for as long as another workspace may take it
+// over: until the client has the first byte of it.
+type standIn struct {
+	body []byte   // of the request
+	uids []string // the workspaces that are left to ask
+}
+
+// newStandIn keeps a copy of body where there is a workspace that may need it.
+func newStandIn(w *Workspace, body []byte) standIn {
+	if len(w.Fallback) == 0 {
+		return standIn{}
+	}
+	return standIn{bytes.Clone(body), w.Fallback}
+}
+
+// A FellBack is why a workspace did not answer, and another one was asked.
+type FellBack struct{ From, Code string }
+
+// fallBack has the next workspace that can take the answer over, where cause is a
+// failure of the provider that another one need not have. The rounds that were
+// answered before stay as they are, with what was found in them.
+func (a *Answer) fallBack(cause error) bool {
+	if len(a.standIn.uids) == 0 || a.ctx.Err() != nil || a.spoke {
+		return false
+	}
+	e := a.explain(cause)
+	switch e.Code {
+	case apierr.LLMProviderError, apierr.LLMProviderTimeout, apierr.LLMProviderRateLimited:
+	default: // the request's own doing, or the operator's
+		return false
+	}
+	a.endRound(cause)
+	from := a.workspace.UID
+	for len(a.standIn.uids) > 0 {
+		uid := a.standIn.uids[0]
+		a.standIn.uids = a.standIn.uids[1:]
+		if a.moveTo(uid) == nil {
+			a.outcome.FellBack = append(a.outcome.FellBack, FellBack{from, e.Code.String()})
+			return true
+		}
+	}
+	return false
+}
+
+// errPassedOver is why a workspace cannot take an answer over that it could not
+// answer either, or that the caller may not use.
+var errPassedOver = errors.New("the workspace is passed over")
+
+// moveTo has the workspace uid take the answer over: its source, key, model, rules
+// and limits, under the rights of the caller, with the prompts and indexes of the
+// workspace that was asked first. An error leaves a as it was, but that nobody pays
+// for it where a limit was in the way.
+func (a *Answer) moveTo(uid string) error {
+	if !a.caller.Workspace(uid) {
+		return errPassedOver
+	}
+	w, err := a.deps.Workspaces.Workspace(a.ctx, uid)
+	if err != nil {
+		return err
+	}
+	source, release, ok := a.deps.Sources.Acquire(w.wish(), w.UID)
+	if !ok {
+		return errPassedOver
+	}
+	moved := false
+	defer func() {
+		if !moved {
+			release()
+		}
+	}()
+	m := source.Manifest()
+	if err := errors.Join(checkRequired(w, m), checkKey(w, m), checkNeededOptions(w, m, true)); err != nil {
+		return err
+	}
+	req, err := parseRequest(a.standIn.body)
+	if err != nil {
+		return err
+	}
+	if w.DefaultModel != "" || m.NoModel {
+		req.model = w.DefaultModel
+		req.fields["model"] = quote(req.model)
+	}
+	if err := req.choose(w, m.NoModel); err != nil {
+		return err
+	}
+	if err := req.check(w, len(a.standIn.body), a.options.said); err != nil {
+		return err
+	}
+	lost := req.settle(w)
+	if w.Source != "openAi" && w.Source != "azureOpenAi" {
+		for _, name := range ownFields {
+			delete(req.fields, name)
+		}
+	}
+	a.pass.TakeBack()
+	if err := a.deps.admit(&a.pass, a.caller, w, len(a.standIn.body), req.maxTokens(), &a.options); err != nil {
+		return err
+	}
+	moved = true
+	a.admitted = true
+	a.held.swap(release)
+	a.take(w, req, source)
+	a.outcome.Lost = lost
+	return nil
+}
+
+// ownFields are of OpenAI's API alone: others answer to them with an error.
+var ownFields = []string{"store", "metadata", "service_tier", "prompt_cache_key", "safety_identifier", "user"}
+
+// take has w answer what is left of the rounds.
+func (a *Answer) take(w *Workspace, req *request, source Source) {
+	m := source.Manifest()
+	fresh := newConversation(req, a.talk.prompts, a.talk.indexes)
+	a.talk.fields, a.talk.tools, a.talk.choice = fresh.fields, fresh.tools, fresh.choice
+	a.workspace, a.source, a.manifest = w, source, m
+	a.most = req.maxTokens()
+	a.noKey = newKeyScrub(w.secrets())
+	for i := range a.texts {
+		a.texts[i] = a.noKey.clone()
+	}
+	a.render.name([]byte(cmp.Or(a.options.Model, req.model, w.Source)))
+	a.outcome.Workspace, a.outcome.Source, a.outcome.Plugin, a.outcome.PluginVersion = w.UID, w.Source, m.Name, m.Version
+	// The round begins anew. What rounds before it carry is another plugin's.
+	a.outcome.Rounds--
+	a.round.carry = a.round.carry[:0]
+	a.carry = make([]string, max(a.outcome.Rounds-1, 0))
+}
+
+// AnsweredBy is the workspace that answers, where another one could stand in for the
+// one that was asked; else it is empty.
+func (a *Answer) AnsweredBy() string {
+	if !a.mayMove {
+		return ""
+	}
+	return a.workspace.UID
+}
+
+// held is a plugin that an answer holds, and may change for another.
+type held struct {
+	mu      sync.Mutex
+	release func()
+	let     bool // go of it, and of any other
+}
+
+func (h *held) swap(release func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.release, release = release, h.release
+	if h.let {
+		release = h.release
+	}
+	if release != nil {
+		release()
+	}
+}
+
+// letGo may be called more than once.
+func (h *held) letGo() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.let && h.release != nil {
+		h.release()
+	}
+	h.let = true
+}

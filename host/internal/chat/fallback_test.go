@@ -1,0 +1,221 @@
+package chat_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/chat/chattest"
+	"github.com/parley-search/parley/host/internal/limit"
+	"github.com/parley-search/parley/host/internal/limit/limittest"
+	"github.com/parley-search/parley/host/internal/outbound"
+)
+
+const otherKey = "sk-of-the-other-provider"
+
+// newFallback is a fixture whose workspace demo falls back on "first" and "second",
+// which have sources of their own.
+func newFallback(t *testing.T, scripts ...chattest.Script) (f *fixture, first, second *chattest.Source) {
+	t.Helper()
+	f = newFixture(t, scripts...)
+	source := func(name string) *chattest.Source {
+		s := &chattest.Source{Is: f.source.Is}
+		s.Is.Name, s.Is.Source = name, name
+		f.sources[name] = s
+		return s
+	}
+	first, second = source("one"), source("two")
+	f.deps.Limiter = limit.New(limit.Options{Storage: &limittest.Memory{}})
+	f.Service = chat.New(f.deps)
+	f.patch(t, "first", `{"source":"one","apiKey":"`+otherKey+`","defaultModel":"one-model","prompts":{"system":"Never."},"enforcedParameters":{"top_p":0.5},"maxCompletionTokens":50}`)
+	f.patch(t, "second", `{"source":"two","apiKey":"`+otherKey+`"}`)
+	f.patch(t, "demo", `{"fallback":["first","second"],"enforcedParameters":{"seed":1}}`)
+	return f, first, second
+}
+
+// start begins an answer of demo for caller.
+func (f *fixture) start(t *testing.T, caller *auth.Caller, body string, o chat.Options) (*chat.Answer, error) {
+	t.Helper()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	return f.Service.Start(ctx, cancel, caller, "demo", []byte(body), o)
+}
+
+var (
+	hi      = chattest.Script{Batches: [][]string{{"text:Hi", "finish:stop", "usage:3,4"}}}
+	failing = chattest.Script{Status: http.StatusInternalServerError, Body: "no"}
+)
+
+func TestFallback(t *testing.T) {
+	refused := &outbound.Error{Kind: outbound.Refused, Message: "nobody listens"}
+	for _, tt := range []struct {
+		name    string
+		scripts []chattest.Script // one a request
+		by      string
+		code    apierr.Code // of a failure; by is empty then
+		fell    int
+	}{
+		{"no failure", []chattest.Script{hi}, "demo", apierr.Code{}, 0},
+		{"500", []chattest.Script{failing, hi}, "first", apierr.Code{}, 1},
+		{"429", []chattest.Script{{Status: 429}, hi}, "first", apierr.Code{}, 1},
+		{"no connection", []chattest.Script{{Err: refused}, hi}, "first", apierr.Code{}, 1},
+		{"timeout", []chattest.Script{{Err: &outbound.Error{Kind: outbound.Timeout, Message: "slow"}}, hi}, "first", apierr.Code{}, 1},
+		{"failure in the response", []chattest.Script{{Batches: [][]string{{`error:{"kind":"overloaded","message":"busy"}`}}}, hi}, "first", apierr.Code{}, 1},
+		{"twice", []chattest.Script{failing, {Status: 429}, hi}, "second", apierr.Code{}, 2},
+		{"thrice", []chattest.Script{{Status: 429}, failing, failing, hi}, "", apierr.LLMProviderError, 2},
+		{"400", []chattest.Script{{Status: 400}, hi}, "", apierr.LLMProviderRejectedRequest, 0},
+		{"401", []chattest.Script{{Status: 401}, hi}, "", apierr.LLMProviderUnauthorized, 0},
+		{"a byte was sent", []chattest.Script{{Batches: [][]string{{"text:H"}}, End: &outbound.Error{Kind: outbound.Broken, Message: "cut"}}, hi}, "demo", apierr.LLMProviderError, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f, _, _ := newFallback(t, tt.scripts...)
+			a, err := f.start(t, auth.Everyone(), hello, chat.Options{})
+			if tt.by == "" {
+				if !apierr.Is(err, tt.code) {
+					t.Errorf("Start = %v, want %s", err, tt.code)
+				}
+				if n := len(f.upstream.Sent()); n != tt.fell+1 {
+					t.Errorf("%d requests, want %d", n, tt.fell+1)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a.AnsweredBy() != tt.by {
+				t.Errorf("answered by %q, want %q", a.AnsweredBy(), tt.by)
+			}
+			tr := &transcript{t: t}
+			if err := a.WriteTo(tr); err != nil {
+				t.Fatal(err)
+			}
+			o := a.Outcome()
+			if o.Workspace != tt.by || len(o.FellBack) != tt.fell || o.Rounds != 1 {
+				t.Errorf("outcome = %+v, want %s after %d others, in one round", o, tt.by, tt.fell)
+			}
+			if tt.code != (apierr.Code{}) && (o.Err == nil || o.Err.Code != tt.code) {
+				t.Errorf("outcome = %+v, want %s", o, tt.code)
+			}
+			if f.upstream.Open() != 0 {
+				t.Error("a response was left open")
+			}
+		})
+	}
+}
+
+// TestFallbackIsItsOwn looks at what another workspace's provider is asked: with its
+// own key, model and rules, and with the prompts of the first.
+func TestFallbackIsItsOwn(t *testing.T) {
+	f, first, _ := newFallback(t, failing, hi)
+	a, err := f.start(t, auth.Everyone(), asked(`"top_p":1,"max_tokens":500,"store":true`), chat.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.WriteTo(&transcript{t: t}); err != nil {
+		t.Fatal(err)
+	}
+	var sent map[string]any
+	if err := json.Unmarshal(first.Requests()[0].Chat, &sent); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]any{"model": "one-model", "top_p": 0.5, "max_tokens": 50.0, "seed": nil, "store": nil} {
+		if sent[name] != want {
+			t.Errorf("%s = %v, want %v", name, sent[name], want)
+		}
+	}
+	if b := string(first.Requests()[0].Chat); !strings.Contains(b, "Be brief.") || strings.Contains(b, "Never.") {
+		t.Errorf("the prompts are not those of the first workspace: %s", b)
+	}
+	if key := f.upstream.Sent()[1].Secrets["apiKey"]; key != otherKey {
+		t.Errorf("sent with the key %q, want that of the workspace that answers", key)
+	}
+	usage, err := f.deps.Limiter.Usage([]limit.Party{{Subject: limit.Workspace("demo")}, {Subject: limit.Workspace("first")}})
+	if err != nil || usage[0].Current.Counts != (limit.Counts{}) || usage[1].Current.Counts != (limit.Counts{Requests: 1, Prompt: 3, Completion: 4}) {
+		t.Errorf("usage = %+v, %v; want it counted where it was answered", usage, err)
+	}
+}
+
+// TestFallbackPassesOver has workspaces that cannot or may not answer.
+func TestFallbackPassesOver(t *testing.T) {
+	for name, change := range map[string]func(*fixture){
+		"deleted": func(f *fixture) {
+			if err := f.Delete(t.Context(), "first"); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"without a plugin": func(f *fixture) { delete(f.sources, "one") },
+		"without a key":    func(f *fixture) { f.patch(t, "first", `{"apiKey":null}`) },
+		"of other models":  func(f *fixture) { f.patch(t, "first", `{"defaultModel":null,"models":["x*"]}`) },
+		"of other rules":   func(f *fixture) { f.patch(t, "first", `{"maxInputBytes":1}`) },
+		"over its limits":  func(f *fixture) { f.patch(t, "first", `{"limits":{"tokens":{"amount":1,"period":"day"}}}`) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, first, _ := newFallback(t, failing, hi)
+			change(f)
+			a, err := f.start(t, auth.Everyone(), hello, chat.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer a.Close()
+			if a.AnsweredBy() != "second" || len(first.Requests()) != 0 {
+				t.Errorf("answered by %s, want second; first was asked %d times", a.AnsweredBy(), len(first.Requests()))
+			}
+		})
+	}
+}
+
+// TestFallbackKeepsSearches has the provider fail once a search was run: a whole
+// answer goes on elsewhere with what was found, and a stream, of which the client
+// has the beginning, does not.
+func TestFallbackKeepsSearches(t *testing.T) {
+	search := chattest.Script{Batches: [][]string{{"tool:0:c1:searchInIndex", `args:0:{"indexUid":"books","q":"a"}`, "finish:tool_calls", "carry:secret of the first"}}}
+	for _, whole := range []bool{true, false} {
+		f, first, _ := newFallback(t, search, failing, hi)
+		a, err := f.start(t, auth.Everyone(), hello, chat.Options{Whole: whole})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.WriteTo(&transcript{t: t}); err != nil {
+			t.Fatal(err)
+		}
+		o := a.Outcome()
+		if !whole {
+			if o.Err == nil || o.Workspace != "demo" {
+				t.Errorf("a stream: %+v, want it to fail", o)
+			}
+			continue
+		}
+		if o.Err != nil || o.Workspace != "first" || o.Searches != 1 || o.Rounds != 2 || a.AnsweredBy() != "first" {
+			t.Errorf("a whole answer: %+v, want it from first, with one search", o)
+		}
+		r := first.Requests()[0]
+		if !strings.Contains(string(r.Chat), "Solaris") || r.Round != 1 || len(r.Carry) != 1 || r.Carry[0] != "" {
+			t.Errorf("round %d of %s, carry %q; want what was found, and nothing of another plugin", r.Round, r.Chat, r.Carry)
+		}
+	}
+}
+
+func TestFallbackRefused(t *testing.T) {
+	f := newFixture(t)
+	for body, want := range map[string]string{
+		`{"fallback":"a"}`:               "an array of workspace uids or null",
+		`{"fallback":["a","b","c","d"]}`: "more than 3",
+		`{"fallback":["a b"]}`:           "`fallback[0]` is no workspace uid",
+		`{"fallback":["a","a"]}`:         "`fallback[1]`",
+		`{"fallback":["demo"]}`:          "not this one",
+	} {
+		if _, _, err := f.Patch(t.Context(), "demo", []byte(body)); !apierr.Is(err, apierr.InvalidChatFallback) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", body, err, want)
+		}
+	}
+	if s, _ := f.patch(t, "demo", `{"fallback":["a"]}`); len(s.Fallback) != 1 {
+		t.Errorf("fallback = %q", s.Fallback)
+	}
+	if s, _ := f.patch(t, "demo", `{"fallback":null}`); s.Fallback != nil {
+		t.Errorf("fallback = %q", s.Fallback)
+	}
+}
