@@ -275,8 +275,10 @@ func TestCountSearch(t *testing.T) {
 			t.Errorf("%s = %d %v %s", tt[0], a.status, a.header, a.body)
 		}
 	}
-	if a := ask(counted, "/indexes/movies/search", `{}`); a.status != 429 || a.header.Get("Retry-After") == "" || !strings.Contains(a.body, "too_many_requests") {
-		t.Errorf("a fourth search = %d %s", a.status, a.body)
+	for path, body := range map[string]string{"/indexes/movies/search": `{}`, "/multi-search": `{"queries":[{"indexUid":"movies"}]}`} {
+		if a := ask(counted, path, body); a.status != 429 || a.header.Get("Retry-After") == "" || !strings.Contains(a.body, "too_many_requests") {
+			t.Errorf("a fourth search, %s = %d %s", path, a.status, a.body)
+		}
 	}
 	if a := ask(counted, "/mcp", searchMCP); a.status != 429 || a.header.Get("Retry-After") == "" {
 		t.Errorf("search by MCP = %d %s", a.status, a.body)
