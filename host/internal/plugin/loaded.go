@@ -122,7 +122,7 @@ func (p *loaded) checkABI(ctx context.Context) error {
 // by m; nil where it can.
 func CheckABI(got uint32, m *abi.Manifest) error {
 	if got < uint32(m.ABI) || got > abi.Version {
-		return fmt.Errorf("%s says %d and the manifest %d: code for %s that speaks the manifest's is wanted (`parley plugin build DIR` makes it)", abi.FuncABI, got, m.ABI, manifest.ABIRange())
+		return fmt.Errorf("%s says %d and the manifest %d: build it for the manifest's ABI or a newer one of %s (`parley plugin build DIR` does)", abi.FuncABI, got, m.ABI, manifest.ABIRange())
 	}
 	return nil
 }
