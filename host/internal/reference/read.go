@@ -112,7 +112,7 @@ type (
 		Type                 any
 		Format, Description  string
 		Const                any
-		Enum                 []string
+		Enum                 []any
 		Properties           map[string]schema
 		Required             []string
 		Items                *schema
@@ -256,7 +256,12 @@ func (s schema) words() []word {
 		text, _ := json.Marshal(s.Const) // it came of JSON
 		return []word{{Text: string(text), Code: true}}
 	case s.Enum != nil:
-		return []word{{Text: strings.Join(s.Enum, ", ")}}
+		var values []string
+		for _, v := range s.Enum {
+			text, _ := json.Marshal(v) // it came of JSON
+			values = append(values, strings.Trim(string(text), `"`))
+		}
+		return []word{{Text: strings.Join(values, ", ")}}
 	case s.AnyOf != nil, s.OneOf != nil:
 		return either(append(slices.Clone(s.AnyOf), s.OneOf...))
 	}
