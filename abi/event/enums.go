@@ -96,12 +96,11 @@ const (
 	DocumentsClear                                        // DELETE documents
 	DocumentsDeleteBatch                                  // POST documents/delete-batch
 	DocumentsDeleteByFilter                               // POST documents/delete
-	DocumentsEdit                                         // POST documents/edit
 )
 
 // Labels implements [Enum].
 func (DocumentsOperation) Labels() []string {
-	return []string{"replace", "update", "list", "fetch", "get", "delete", "clear", "delete_batch", "delete_by_filter", "edit"}
+	return []string{"replace", "update", "list", "fetch", "get", "delete", "clear", "delete_batch", "delete_by_filter"}
 }
 
 // An IndexOperation is what was asked of the index routes.
