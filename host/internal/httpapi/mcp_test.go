@@ -230,6 +230,9 @@ func TestMCPTools(t *testing.T) {
 			`{"uid":"secret","description":"","documents":0,"primaryKey":"","filterableAttributes":[],"sortableAttributes":[]}]}`},
 		{"facet_values", `{"index":"movies","attribute":"genre","query":"h"}`, false, `{"values":[{"value":"horror","count":1}]}`},
 		{"facet_values", `{"index":"movies","attribute":"title"}`, true, "title"},
+		// What does not fit the schema is for the model, too.
+		{"search", `{"limit":5}`, true, "query"},
+		{"search", `{"query":"x","limit":"many"}`, true, "limit"},
 	}
 	for _, tt := range tests {
 		got := r.tool(t, tt.tool, tt.arguments).Result
