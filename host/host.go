@@ -38,6 +38,7 @@ import (
 	"github.com/parley-search/parley/host/internal/task"
 	"github.com/parley-search/parley/host/internal/telemetry"
 	"github.com/parley-search/parley/host/internal/testhook"
+	"github.com/parley-search/parley/host/internal/webhook"
 )
 
 // Logs is where the host's log comes together.
@@ -95,6 +96,7 @@ type Host struct {
 	search   *search.Service
 	tasks    *task.Queue
 	exports  *export.Service
+	webhooks *webhook.Service
 	chat     *chat.Service
 	usage    usage // telemetry, or why there is none
 	server   *httpapi.Server
@@ -182,7 +184,7 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 	}
 	h.server = httpapi.New(httpapi.Deps{
 		Auth: keys, Chat: h.chat, Search: h.search, Tasks: h.tasks, Exports: h.exports, Log: h.log, Logs: o.Logs,
-		Features: features, Network: remotes,
+		Features: features, Network: remotes, Webhooks: h.webhooks,
 		Version: httpapi.Version{Version: o.Version, Commit: o.Commit, Date: o.CommitDate},
 		Plugins: h.pluginStatus, Reload: h.reloadPlugins, Metrics: h.metrics.Render, DatabaseSize: func() (size, used int64) { return h.databaseSize(db) },
 		Responses: responses.New(responses.Options{TTL: c.ResponsesTTL, MaxBytes: c.ResponsesMaxBytes, Now: o.Pace.Now}), PublicURL: c.PublicURL,

@@ -26,11 +26,13 @@ func (h *Host) openTasks(ctx context.Context, c config.Config, o Options, db *st
 		Failed: func(task uint32, why error) { h.log.Warn().Uint32("task", task).Err(why).Msg("export failed") },
 	})
 	p := &processor{h.search, backup.NewArchiver(h.search, db, c, o.Version), h.exports}
-	webhook := h.startWebhook(c, o)
+	if h.webhooks, err = h.openWebhooks(ctx, c, o, db, sealer); err != nil {
+		return err
+	}
 	h.tasks, err = task.Open(ctx, db, p, task.Options{
 		Now:      o.Pace.Now,
 		Failed:   func(err error) { h.log.Error().Err(err).Msg("task put off") },
-		Finished: func(tasks []task.Task) { h.figures.Finished(tasks); webhook(tasks) },
+		Finished: func(tasks []task.Task) { h.figures.Finished(tasks); h.webhooks.Finished(tasks) },
 	})
 	if err != nil {
 		return err

@@ -1,24 +1,40 @@
 package host
 
 import (
+	"context"
+
 	"github.com/parley-search/parley/host/internal/config"
 	"github.com/parley-search/parley/host/internal/httpapi"
-	"github.com/parley-search/parley/host/internal/task"
+	"github.com/parley-search/parley/host/internal/secret"
+	"github.com/parley-search/parley/host/internal/store"
 	"github.com/parley-search/parley/host/internal/upstream"
+	"github.com/parley-search/parley/host/internal/webhook"
 )
 
-// startWebhook returns what tells the operator's address of finished tasks,
-// where one is configured.
-func (h *Host) startWebhook(c config.Config, o Options) func([]task.Task) {
-	if c.TaskWebhook == nil {
-		return func([]task.Task) {}
+// openWebhooks returns what tells addresses of finished tasks: the operator's,
+// where one is configured, and those that clients added.
+func (h *Host) openWebhooks(ctx context.Context, c config.Config, o Options, db *store.Store, sealer *store.Sealer) (*webhook.Service, error) {
+	var operator *webhook.Hook
+	if c.TaskWebhook != nil {
+		operator = &webhook.Hook{URL: c.TaskWebhook.String()}
+		if !c.TaskWebhookAuthorization.IsZero() {
+			operator.Headers = map[string]secret.Text{"Authorization": c.TaskWebhookAuthorization}
+		}
 	}
-	to := upstream.NewWebhook(c.TaskWebhook, c.TaskWebhookAuthorization, upstream.Options{UserAgent: "parley/" + o.Version, Private: c.PrivateNetworks})
-	h.onClose("connections of the webhook", to.Close)
-	w := task.NewWebhook(task.WebhookOptions{
-		To: to, Render: httpapi.TaskJSON,
-		Failed: func(err error) { h.log.Warn().Err(err).Msg("task webhook failed") },
+	hooks, err := webhook.Open(ctx, webhook.Options{
+		Store: db.Webhooks(sealer), Operator: operator, Render: httpapi.TaskJSON,
+		Post: func(hook webhook.Hook) (webhook.Poster, error) {
+			to, err := upstream.ParseWebhookURL(hook.URL)
+			if err != nil {
+				return nil, err
+			}
+			return upstream.NewWebhook(to, hook.Headers, upstream.Options{UserAgent: "parley/" + o.Version, Private: c.PrivateNetworks}), nil
+		},
+		Failed: func(uid string, err error) { h.log.Warn().Str("webhook", uid).Err(err).Msg("webhook failed") },
 	})
-	h.onClose("the webhook", w.Close)
-	return w.Finished
+	if err != nil {
+		return nil, err
+	}
+	h.onClose("webhooks", hooks.Close)
+	return hooks, nil
 }

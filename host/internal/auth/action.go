@@ -45,6 +45,10 @@ const (
 	ChatsDelete        Action = "chats.delete"
 	ChatsSettingsGet   Action = "chatsSettings.get"
 	ChatsSettingsWrite Action = "chatsSettings.update"
+	WebhooksGet        Action = "webhooks.get"
+	WebhooksCreate     Action = "webhooks.create"
+	WebhooksUpdate     Action = "webhooks.update"
+	WebhooksDelete     Action = "webhooks.delete"
 	PluginsGet         Action = "plugins.get"
 	PluginsReload      Action = "plugins.reload"
 	TelemetryGet       Action = "telemetry.get"
@@ -101,6 +105,10 @@ var traits = []trait{
 	{ChatsDelete, true, false, true},
 	{ChatsSettingsGet, true, true, true},
 	{ChatsSettingsWrite, true, false, true},
+	{WebhooksGet, true, true, true},
+	{WebhooksCreate, true, false, true},
+	{WebhooksUpdate, true, false, true},
+	{WebhooksDelete, true, false, true},
 	{PluginsGet, true, true, true},
 	{PluginsReload, true, false, true},
 	{TelemetryGet, true, true, true},
@@ -162,7 +170,7 @@ func ParseActions(names []string) ([]Action, error) {
 
 // absent are the actions that clients may know and that nothing here needs.
 var absent = []string{
-	"webhooks.*", "webhooks.get", "webhooks.create", "webhooks.update", "webhooks.delete", "indexes.compact", "fields.post", "tasks.compact",
+	"indexes.compact", "fields.post", "tasks.compact",
 	"dynamicSearchRules.*", "dynamicSearchRules.get", "dynamicSearchRules.create", "dynamicSearchRules.update", "dynamicSearchRules.delete",
 }
 

@@ -31,7 +31,7 @@ func TestCreateErrors(t *testing.T) {
 		{"no UUID", with(func(d *auth.Draft) { d.UID = "me" }), apierr.InvalidAPIKeyUID, "`uid`: \"me\" is no UUID"},
 		{"UUID in braces", with(func(d *auth.Draft) { d.UID = "{" + ok.UID + "}" }), apierr.InvalidAPIKeyUID, "no UUID"},
 		{"unknown action", with(func(d *auth.Draft) { d.Actions = []string{"search", "document.add"} }), apierr.InvalidAPIKeyActions, "`actions[1]`: \"document.add\" is no action: did you mean `documents.add`?"},
-		{"action of other versions", with(func(d *auth.Draft) { d.Actions = []string{"search", "webhooks.get"} }), apierr.InvalidAPIKeyActions, "`actions[1]`: \"webhooks.get\" is an action of other versions"},
+		{"action of other versions", with(func(d *auth.Draft) { d.Actions = []string{"search", "fields.post"} }), apierr.InvalidAPIKeyActions, "`actions[1]`: \"fields.post\" is an action of other versions"},
 		{"unknown group", with(func(d *auth.Draft) { d.Actions = []string{"search.*"} }), apierr.InvalidAPIKeyActions, "`actions[0]`"},
 		{"beginning of a group", with(func(d *auth.Draft) { d.Actions = []string{"doc*"} }), apierr.InvalidAPIKeyActions, "`actions[0]`"},
 		{"no action at all", with(func(d *auth.Draft) { d.Actions = []string{""} }), apierr.InvalidAPIKeyActions, "known are `*`, `*.get`, `search`, `documents.*`"},

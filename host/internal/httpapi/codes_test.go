@@ -39,6 +39,7 @@ var provokedElsewhere = map[string][2]string{
 	"llm_provider_error":            {"httpapi/chats_test.go", "TestCompletionProviderErrors"},
 	"llm_provider_timeout":          {"httpapi/chats_test.go", "TestCompletionProviderErrors"},
 	"chat_too_many_rounds":          {"chat/answer_search_test.go", "TestTooManyRounds"},
+	"invalid_webhooks":              {"webhook/webhook_test.go", "TestTooMany"},
 	"index_not_ready":               {"search/rebuild_test.go", "TestDamageWhileServing"},
 	"too_many_search_requests":      {"search/facet_search_test.go", "TestSearchQueueHammer"},
 	"remote_bad_request":            {"httpapi/remotes_test.go", "TestRemotesThatFail"},

@@ -34,6 +34,7 @@ import (
 	"github.com/parley-search/parley/host/internal/task"
 	"github.com/parley-search/parley/host/internal/telemetry"
 	"github.com/parley-search/parley/host/internal/upstream"
+	"github.com/parley-search/parley/host/internal/webhook"
 )
 
 const (
@@ -114,6 +115,8 @@ func newRig(tb testing.TB, w wish) *rig {
 	features, err := feature.Open(ctx, db, w.features...)
 	check(tb, err)
 	remotes := network.New(db.Network(sealer))
+	hooks, err := webhook.Open(ctx, webhook.Options{Store: db.Webhooks(sealer)})
+	check(tb, err)
 	options := search.Options{Dir: tb.TempDir(), DB: db, Bodies: db, Sealer: sealer, Features: features.Now, Remotes: remotes, RemoteTimeout: cmp.Or(w.patience, remoteTimeout)}
 	if w.reaches {
 		out := upstream.New(upstream.Options{Private: upstream.AnyPrivate()})
@@ -155,7 +158,7 @@ func newRig(tb testing.TB, w wish) *rig {
 		kept.TTL = 0
 	}
 	r.server = httpapi.New(httpapi.Deps{
-		Auth: r.keys, Chat: r.chat, Search: indexes, Tasks: r.queue, Exports: export.New(export.Options{Sealer: sealer}), Features: features, Network: remotes,
+		Auth: r.keys, Chat: r.chat, Search: indexes, Tasks: r.queue, Exports: export.New(export.Options{Sealer: sealer}), Features: features, Network: remotes, Webhooks: hooks,
 		Limiter: limiter, Log: hub.Logger(), Logs: hub, Limits: w.limits, TLS: w.tls, Site: w.site, Console: w.console, NoDocs: w.noDocs,
 		Responses: responses.New(kept), PublicURL: w.publicURL, Telemetry: w.usage, Usage: httpapi.Usage{Spool: noSpool{}, UID: "the uid"},
 		Version: httpapi.Version{Version: "1.2.3", Commit: "abc", Date: "2026-11-21"},

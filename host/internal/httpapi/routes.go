@@ -45,6 +45,12 @@ func (s *Server) serviceRoutes() []*route {
 		{method: "GET", path: "/network", id: "getNetwork", actions: may(auth.NetworkGet), needs: feature.Network, handle: s.getNetwork, family: "network"},
 		{method: "PATCH", path: "/network", id: "updateNetwork", actions: may(auth.NetworkUpdate), needs: feature.Network, handle: s.patchNetwork, family: "network", tell: tellNetwork},
 
+		{method: "GET", path: "/webhooks", id: "listWebhooks", actions: may(auth.WebhooksGet), handle: s.listWebhooks, family: "other"},
+		{method: "POST", path: "/webhooks", id: "createWebhook", actions: may(auth.WebhooksCreate), handle: s.createWebhook, family: "other"},
+		{method: "GET", path: "/webhooks/:uuid", id: "getWebhook", actions: may(auth.WebhooksGet), handle: s.getWebhook, family: "other"},
+		{method: "PATCH", path: "/webhooks/:uuid", id: "updateWebhook", actions: may(auth.WebhooksUpdate), handle: s.patchWebhook, family: "other"},
+		{method: "DELETE", path: "/webhooks/:uuid", id: "deleteWebhook", actions: may(auth.WebhooksDelete), handle: s.deleteWebhook, family: "other"},
+
 		{method: "POST", path: "/logs/stderr", id: "setLogLevel", actions: may(auth.MetricsGet), needs: logs, handle: s.setLogLevel, family: "other"},
 		{method: "POST", path: "/logs/stream", id: "streamLogs", actions: may(auth.MetricsGet), needs: logs, handle: s.streamLogs, family: "other"},
 		{method: "DELETE", path: "/logs/stream", id: "endLogs", actions: may(auth.MetricsGet), needs: logs, handle: s.endLogs, family: "other"},

@@ -34,6 +34,7 @@ import (
 	"github.com/parley-search/parley/host/internal/task"
 	"github.com/parley-search/parley/host/internal/telemetry"
 	"github.com/parley-search/parley/host/internal/tracing"
+	"github.com/parley-search/parley/host/internal/webhook"
 )
 
 // Deps is what a [Server] works with. All fields but Plugins, Reload,
@@ -55,6 +56,8 @@ type Deps struct {
 	// Features are what may be switched; Network is what they may switch on.
 	Features *feature.Service
 	Network  *network.Service
+	// Webhooks are told of finished tasks.
+	Webhooks *webhook.Service
 	Version  Version
 	Log      zerolog.Logger
 	Logs     *logs.Hub // where Log writes

@@ -73,6 +73,15 @@ func orNull(s string) *string {
 	return &s
 }
 
+// A taskError is why a task failed. Clients of OpenAI read no tasks: it is not
+// said twice, as that of an answer is.
+type taskError struct {
+	Message string `json:"message"`
+	Code    string `json:"code"`
+	Type    string `json:"type"`
+	Link    string `json:"link"`
+}
+
 type taskBody struct {
 	UID        uint32          `json:"uid"`
 	BatchUID   *uint32         `json:"batchUid"`
@@ -81,7 +90,7 @@ type taskBody struct {
 	Type       string          `json:"type"`
 	CanceledBy *uint32         `json:"canceledBy"`
 	Details    json.RawMessage `json:"details"`
-	Error      *errorBody      `json:"error"`
+	Error      *taskError      `json:"error"`
 	Duration   *string         `json:"duration"` // ISO 8601; null while not finished
 	EnqueuedAt time.Time       `json:"enqueuedAt"`
 	StartedAt  *time.Time      `json:"startedAt"`
@@ -94,7 +103,7 @@ func newTaskBody(t *task.Task) taskBody {
 		CanceledBy: t.CanceledBy, Details: t.Details, EnqueuedAt: t.EnqueuedAt,
 	}
 	if t.Error != nil {
-		b.Error = &errorBody{Message: t.Error.Message, Code: t.Error.Code, Type: t.Error.Type, Link: errorDocs + t.Error.Code}
+		b.Error = &taskError{t.Error.Message, t.Error.Code, t.Error.Type, errorDocs + t.Error.Code}
 	}
 	if !t.StartedAt.IsZero() {
 		b.StartedAt = &t.StartedAt

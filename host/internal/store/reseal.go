@@ -124,6 +124,7 @@ func (s *Store) eachSealed(ctx context.Context, anew settings.Reseal, f func(key
 	return s.db.View(func(tx *badger.Txn) error {
 		for prefix, reseal := range map[string]func(name string, value []byte) ([]byte, error){
 			prefixWorkspace: func(uid string, value []byte) ([]byte, error) { return resealWorkspace(uid, value, anew) },
+			keyWebhooks:     func(_ string, value []byte) ([]byte, error) { return resealWebhooks(value, anew) },
 			keyNetwork:      func(_ string, value []byte) ([]byte, error) { return resealNetwork(value, anew) },
 			prefixIndex:     func(uid string, value []byte) ([]byte, error) { return settings.ResealMeta(uid, value, anew) },
 			prefixPayload:   func(uid string, value []byte) ([]byte, error) { return resealPayload(tx, uid, value, anew) },

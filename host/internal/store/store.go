@@ -66,6 +66,7 @@ const (
 
 	keyFeatures = prefixMeta + "features"
 	keyNetwork  = prefixMeta + "network"
+	keyWebhooks = prefixMeta + "webhooks"
 	keyLaunched = prefixMeta + "launched"
 	keySealing  = prefixMeta + "sealing"
 	keyImported = prefixMeta + "imported"

@@ -45,7 +45,7 @@ func TestPrivateNetworks(t *testing.T) {
 			return err
 		},
 		"webhook": func(ctx context.Context, o upstream.Options) error {
-			w := upstream.NewWebhook(base, secret.Text{}, o)
+			w := upstream.NewWebhook(base, nil, o)
 			defer w.Close()
 			return w.Post(ctx, []byte("{}"))
 		},

@@ -20,13 +20,12 @@ var _ task.Poster = (*Webhook)(nil)
 // of the answer.
 const webhookWhole = 30 * time.Second
 
-// A Webhook posts to the one address that the operator named. Redirects are not followed: they would take the authorization
-// elsewhere. Safe for concurrent use.
+// A Webhook posts to one address. Redirects are not followed: they would take its headers elsewhere. Safe for concurrent use.
 type Webhook struct {
-	url           *url.URL
-	authorization secret.Text
-	userAgent     string
-	transport     *http.Transport
+	url       *url.URL
+	headers   map[string]secret.Text
+	userAgent string
+	transport *http.Transport
 }
 
 // ParseWebhookURL checks the address of a webhook.
@@ -39,12 +38,12 @@ func ParseWebhookURL(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// NewWebhook returns a webhook that sends the header Authorization where one is
-// given, by o's resolver, TLS and private addresses.
-func NewWebhook(to *url.URL, authorization secret.Text, o Options) *Webhook {
+// NewWebhook returns a webhook that sends the given headers, by o's resolver, TLS
+// and private addresses.
+func NewWebhook(to *url.URL, headers map[string]secret.Text, o Options) *Webhook {
 	transport := newTransport(&o, o.Limits.withDefaults(), o.Private)
 	transport.MaxIdleConns, transport.MaxIdleConnsPerHost = 2, 2
-	return &Webhook{to, authorization, o.UserAgent, transport}
+	return &Webhook{to, headers, o.UserAgent, transport}
 }
 
 // Post implements [task.Poster]. Errors name host and status, never the path,
@@ -59,8 +58,8 @@ func (w *Webhook) Post(ctx context.Context, body []byte) error {
 	req.Header.Set("Content-Type", "application/x-ndjson")
 	req.Header.Set("Content-Encoding", "gzip")
 	req.Header.Set("User-Agent", w.userAgent)
-	if !w.authorization.IsZero() {
-		req.Header.Set("Authorization", w.authorization.Reveal())
+	for name, value := range w.headers {
+		req.Header.Set(name, value.Reveal())
 	}
 	resp, err := w.transport.RoundTrip(req)
 	if a, ok := errors.AsType[errAddress](err); ok {

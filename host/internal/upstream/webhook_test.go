@@ -36,7 +36,7 @@ func TestWebhookPosts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := upstream.NewWebhook(u, secret.New("Bearer geheim"), upstream.Options{UserAgent: "parley/1", Private: upstream.AnyPrivate()})
+		w := upstream.NewWebhook(u, map[string]secret.Text{"Authorization": secret.New("Bearer geheim")}, upstream.Options{UserAgent: "parley/1", Private: upstream.AnyPrivate()})
 		err = w.Post(t.Context(), []byte("packed"))
 		if (err != nil) != want.fails || errors.Is(err, task.ErrRefused) != want.refused || err != nil && strings.Contains(err.Error(), "geheim") {
 			t.Errorf("%s: error %v, want %+v", p, err, want)

@@ -1,0 +1,172 @@
+package e2e
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// A listener is an address that is told of finished tasks.
+type listener struct {
+	url string
+
+	mu   sync.Mutex
+	told map[uint32]string // by task, the header X-Key that it came with
+}
+
+func listen(t *testing.T) *listener {
+	t.Helper()
+	l := &listener{told: map[uint32]string{}}
+	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		z, err := gzip.NewReader(r.Body)
+		if err != nil {
+			t.Errorf("a webhook's message is not packed: %v", err)
+			return
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for lines := json.NewDecoder(z); lines.More(); {
+			var task struct {
+				UID    uint32
+				Status string
+			}
+			if err := lines.Decode(&task); err != nil || task.Status == "" {
+				t.Errorf("a line of a webhook's message: %+v, %v", task, err)
+				return
+			}
+			l.told[task.UID] = r.Header.Get("X-Key")
+		}
+	}))
+	t.Cleanup(srv.Close)
+	l.url = srv.URL
+	return l
+}
+
+// hears waits until l was told of a task, with a header.
+func (l *listener) hears(t *testing.T, task uint32, header string) {
+	t.Helper()
+	if !settles(func() bool { l.mu.Lock(); defer l.mu.Unlock(); _, ok := l.told[task]; return ok }) {
+		t.Fatalf("%s was not told of task %d", l.url, task)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.told[task] != header {
+		t.Errorf("%s was told of task %d with the header %q, want %q", l.url, task, l.told[task], header)
+	}
+}
+
+// trimmed is must without the line break behind a body.
+func (h *house) trimmed(method, path, body string) reply {
+	h.t.Helper()
+	r := h.must(method, path, body)
+	r.body = strings.TrimSpace(r.body)
+	return r
+}
+
+// deed has the host finish a task, and returns its number.
+func (h *house) deed() uint32 {
+	h.t.Helper()
+	r := h.must("PUT", "/indexes/a/settings/stop-words", `["the"]`)
+	var task struct {
+		TaskUID uint32 `json:"taskUid"`
+	}
+	if err := json.Unmarshal([]byte(r.body), &task); err != nil {
+		h.t.Fatal(err)
+	}
+	h.finish(r)
+	return task.TaskUID
+}
+
+// TestWebhooks has clients add, change and take away webhooks, beside the
+// operator's, through a restart and a dump.
+func TestWebhooks(t *testing.T) {
+	const key = "whsec-0123456789-0123456789-secret"
+	operator, one, other := listen(t), listen(t), listen(t)
+	dir, out := t.TempDir(), t.TempDir()
+	flags := map[string]string{"db-path": dir, "dump-dir": out, "task-webhook-url": operator.url + "/geheim"}
+	h := openHouse(t, flags)
+	r := h.trimmed("POST", "/webhooks", fmt.Sprintf(`{"url":%q,"headers":{"X-Key":%q,"X-Gone":"x"}}`, one.url+"/tasks", key))
+	var hook struct{ UUID string }
+	if err := json.Unmarshal([]byte(r.body), &hook); err != nil || r.status != http.StatusCreated {
+		t.Fatalf("POST /webhooks: %d %s, %v", r.status, r.body, err)
+	}
+	path := "/webhooks/" + hook.UUID
+	shown := fmt.Sprintf(`{"uuid":%q,"isEditable":true,"url":%q,"headers":{"X-Gone":"XXX...","X-Key":"whsecXXXXXX..."}}`, hook.UUID, one.url+"/tasks")
+	if got := h.trimmed("GET", path, "").body; r.body != shown || got != shown {
+		t.Errorf("the webhook is shown as %s, then %s; want %s", r.body, got, shown)
+	}
+	list := h.trimmed("GET", "/webhooks", "").body
+	if want := fmt.Sprintf(`{"results":[{"uuid":"00000000-0000-0000-0000-000000000000","isEditable":false,"url":"%s/XXX...","headers":{}},%s]}`, operator.url, shown); list != want {
+		t.Errorf("GET /webhooks: %s\nwant %s", list, want)
+	}
+	task := h.deed()
+	operator.hears(t, task, "")
+	one.hears(t, task, key)
+
+	// Sent back as shown, with another path and a header less.
+	r = h.trimmed("PATCH", path, fmt.Sprintf(`{"url":%q,"headers":{"X-Key":"whsecXXXXXX...","X-Gone":null}}`, one.url))
+	if want := `"headers":{"X-Key":"whsecXXXXXX..."}}`; !strings.HasSuffix(r.body, want) {
+		t.Errorf("after a change %s, want …%s", r.body, want)
+	}
+	one.hears(t, h.deed(), key)
+	file := h.makeArchive("dump", out)
+
+	// What was given for one host does not go to another.
+	r = h.trimmed("PATCH", path, fmt.Sprintf(`{"url":%q}`, other.url))
+	if !strings.HasSuffix(r.body, `"headers":{}}`) {
+		t.Errorf("at another host: %s, want no headers", r.body)
+	}
+	other.hears(t, h.deed(), "")
+	h.close()
+	h = openHouse(t, flags)
+	task = h.deed()
+	operator.hears(t, task, "")
+	other.hears(t, task, "")
+
+	if r := h.call("DELETE", "/webhooks/00000000-0000-0000-0000-000000000000", ""); r.status != http.StatusBadRequest {
+		t.Errorf("the operator's webhook is deleted: %d %s", r.status, r.body)
+	}
+	if r := h.must("DELETE", path, ""); r.status != http.StatusNoContent {
+		t.Errorf("DELETE: %d %s", r.status, r.body)
+	}
+	operator.hears(t, h.deed(), "")
+	other.mu.Lock()
+	if n := len(other.told); n != 2 {
+		t.Errorf("a webhook that was deleted was told of %d tasks, want 2", n)
+	}
+	other.mu.Unlock()
+	h.checkSecret(key, "stopWords")
+
+	// Out of the dump, under the key that it is sealed with.
+	restored := t.TempDir()
+	sealing, err := os.ReadFile(filepath.Join(dir, "seal.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, restored, "seal.key", sealing)
+	h = openHouse(t, map[string]string{"db-path": restored, "import-dump": file})
+	one.hears(t, h.deed(), key)
+}
+
+// TestWebhookPrivate wants an address that the host may not ask told of nothing.
+func TestWebhookPrivate(t *testing.T) {
+	private := listen(t)
+	h := openHouse(t, map[string]string{"allow-private-networks": "10.1.2.3"})
+	h.must("POST", "/webhooks", fmt.Sprintf(`{"url":%q}`, private.url))
+	h.deed()
+	if !settles(func() bool { return h.logs("webhook failed", "--allow-private-networks") }) {
+		t.Error("the log does not say that the address is private")
+	}
+	private.mu.Lock()
+	defer private.mu.Unlock()
+	if len(private.told) != 0 {
+		t.Errorf("the private address was told of %v", private.told)
+	}
+}
