@@ -8,6 +8,7 @@ import (
 	"github.com/parley-search/parley/host/internal/backup"
 	"github.com/parley-search/parley/host/internal/config"
 	"github.com/parley-search/parley/host/internal/masterkey"
+	"github.com/parley-search/parley/host/internal/movein"
 )
 
 // What package config has for programs that start a host.
@@ -42,11 +43,16 @@ func NearestName(name string, known []string) string { return apierr.Nearest(nam
 
 // InspectArchive reads a dump or a snapshot to its end and returns what is in
 // it. The error says what is wrong with one that is not whole.
-func InspectArchive(path string) (*archive.Contents, error) { return backup.Inspect(path) }
+func InspectArchive(path string) (*archive.Contents, error) {
+	return backup.Inspect(context.Background(), path)
+}
+
+// MoveInReport is what came of restoring a dump of Meilisearch.
+type MoveInReport = movein.Report
 
 // RestoreArchive makes the data directory of c from the dump or snapshot at
 // path; see [backup.Restore].
-func RestoreArchive(ctx context.Context, c Config, kind, path string) error {
+func RestoreArchive(ctx context.Context, c Config, kind, path string) (*MoveInReport, error) {
 	return backup.Restore(ctx, c, kind, path)
 }
 

@@ -133,10 +133,18 @@ func archiveRestoreCommand(kind string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := host.RestoreArchive(cmd.Context(), c, kind, args[0]); err != nil {
+			report, err := host.RestoreArchive(cmd.Context(), c, kind, args[0])
+			if err != nil {
 				return err
 			}
-			return printResult(cmd, map[string]string{"restoredTo": c.DBPath}, func(out io.Writer) error {
+			restored := struct {
+				RestoredTo  string             `json:"restoredTo"`
+				Meilisearch *host.MoveInReport `json:"meilisearch,omitempty"` // what was taken of a dump of it
+			}{c.DBPath, report}
+			return printResult(cmd, restored, func(out io.Writer) error {
+				if report != nil {
+					report.Write(out)
+				}
 				_, err := fmt.Fprintf(out, "restored to %s\n", c.DBPath)
 				return err
 			})

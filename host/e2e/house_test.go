@@ -39,6 +39,7 @@ type house struct {
 	log    logBuffer
 	client *http.Client
 	close  func()
+	key    string // that requests are sent with; empty: none
 
 	mu  sync.Mutex
 	saw bytes.Buffer // all that the host ever answered
@@ -161,6 +162,9 @@ func (h *house) call(method, path, body string) reply {
 	}
 	if body != "" {
 		req.Header.Set("content-type", "application/json")
+	}
+	if h.key != "" {
+		req.Header.Set("Authorization", "Bearer "+h.key)
 	}
 	resp, err := h.client.Do(req)
 	if err != nil {

@@ -27,7 +27,7 @@ func TestMeilisearchDump(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Check(name)
-	if err == nil || !strings.Contains(err.Error(), "a sound Meilisearch dump is not readable yet") || strings.Contains(err.Error(), "damaged") {
+	if err == nil || !strings.Contains(err.Error(), "a dump of Meilisearch is read by") || strings.Contains(err.Error(), "damaged") {
 		t.Errorf("error %v, want it to say what the file is", err)
 	}
 }

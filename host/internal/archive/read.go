@@ -63,7 +63,7 @@ func Read(path string, each func(name string, r io.Reader) error) (*Head, error)
 var errCut = errors.New("it is not whole: it was cut off, or its writing never came to an end")
 
 // errGzip is about what is compressed as Meilisearch compresses its dumps.
-var errGzip = errors.New("it is a gzip archive, as dumps of Meilisearch are, and none of this program: a sound Meilisearch dump is not readable yet; move indexes by POST /export of Meilisearch, or add their documents anew")
+var errGzip = errors.New("it is a gzip archive, as dumps of Meilisearch are, and none of this program: a dump of Meilisearch is read by `parley dump restore` and --import-dump alone")
 
 func read(f io.Reader, each func(name string, r io.Reader) error) (*Head, error) {
 	start := bufio.NewReader(f)

@@ -13,24 +13,67 @@ import (
 	"github.com/parley-search/parley/host/internal/archive"
 	"github.com/parley-search/parley/host/internal/config"
 	"github.com/parley-search/parley/host/internal/deploy"
+	"github.com/parley-search/parley/host/internal/movein"
 	"github.com/parley-search/parley/host/internal/store"
 	"github.com/parley-search/parley/host/internal/task"
 	"github.com/rs/zerolog"
 )
 
 // Inspect reads a dump or a snapshot to its end and returns what is in
-// it. The error says what is wrong with one that is not whole.
-func Inspect(path string) (*archive.Contents, error) { return archive.Check(path) }
+// it; of a dump of Meilisearch the files. The error says what is wrong with one
+// that is not whole.
+func Inspect(ctx context.Context, path string) (*archive.Contents, error) {
+	if !movein.Is(path) {
+		return archive.Check(path)
+	}
+	d, err := movein.Read(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	c := &archive.Contents{Head: archive.Head{Kind: archive.Dump, Version: "Meilisearch " + d.Version, Data: "V6", CreatedAt: d.Date}}
+	for _, f := range d.Files {
+		c.Streams = append(c.Streams, archive.Stream{Name: f.Name, Bytes: f.Bytes})
+	}
+	return c, nil
+}
 
 // Restore makes the data directory of c from the dump or snapshot at
-// path. There must be no database yet, and nobody else at work there. It comes
-// into its place as a whole, or not at all. The plugin lock is put into the
+// path, which may be a dump of Meilisearch: then there is a report of what was
+// taken of it. There must be no database yet, and nobody else at work there. It
+// comes into its place as a whole, or not at all. The plugin lock is put into the
 // plugin directory where there is none.
-func Restore(ctx context.Context, c config.Config, kind, path string) error {
-	if err := checkArchive(kind, path); err != nil {
-		return err
+func Restore(ctx context.Context, c config.Config, kind, path string) (*movein.Report, error) {
+	fill, err := filling(ctx, c, kind, path)
+	if err != nil {
+		return nil, err
 	}
-	return restoreChecked(ctx, c, path)
+	return restoreChecked(ctx, c, path, fill)
+}
+
+// A filler fills a directory from an archive.
+type filler func(dir string) (*movein.Report, error)
+
+// filling reads the archive at path to its end, makes sure that this version
+// can restore it, and returns what does so.
+func filling(ctx context.Context, c config.Config, kind, path string) (filler, error) {
+	if movein.Is(path) {
+		d, err := movein.Read(ctx, path)
+		if err == nil && kind != archive.Dump {
+			err = fmt.Errorf("%s is a dump of Meilisearch, and a %s was wanted", path, kind)
+		}
+		return func(dir string) (*movein.Report, error) { return movein.Take(ctx, c, dir, path, d) }, err
+	}
+	return func(dir string) (*movein.Report, error) {
+		r := restoring{ctx: ctx, dir: dir, kinds: map[string]store.Kind{}}
+		for _, k := range store.Kinds() {
+			r.kinds[k.Name] = k
+		}
+		err := r.fill(path)
+		if err == nil {
+			err = r.putLock(c.PluginDir)
+		}
+		return nil, err
+	}, checkArchive(kind, path)
 }
 
 // checkArchive reads the archive at path to its end and makes sure that it is
@@ -49,34 +92,27 @@ func checkArchive(kind, path string) error {
 	return nil
 }
 
-func restoreChecked(ctx context.Context, c config.Config, path string) (err error) {
+func restoreChecked(ctx context.Context, c config.Config, path string, fill filler) (report *movein.Report, err error) {
 	if store.Exists(c.DBPath) { // said without waiting for the host that may be at work on it
-		return errHasDatabase(c)
+		return nil, errHasDatabase(c)
 	}
 	if err := os.MkdirAll(c.DBPath, 0o700); err != nil {
-		return fmt.Errorf("restore %s: %w", path, err)
+		return nil, fmt.Errorf("restore %s: %w", path, err)
 	}
 	release, err := store.Lock(c.DBPath)
 	if err != nil {
-		return fmt.Errorf("restore %s: %w", path, err)
+		return nil, fmt.Errorf("restore %s: %w", path, err)
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	if store.Exists(c.DBPath) { // another process was faster
-		return errHasDatabase(c)
+		return nil, errHasDatabase(c)
 	}
 	part := filepath.Join(c.DBPath, "restore.part")
 	if err := os.RemoveAll(part); err != nil { // of a restoring that never came to its end
-		return fmt.Errorf("restore %s: %w", path, err)
+		return nil, fmt.Errorf("restore %s: %w", path, err)
 	}
-	r := restoring{ctx: ctx, dir: part, kinds: map[string]store.Kind{}}
-	for _, k := range store.Kinds() {
-		r.kinds[k.Name] = k
-	}
-	if err := r.fill(path); err != nil {
-		return fmt.Errorf("restore %s: %w", path, errors.Join(err, os.RemoveAll(part)))
-	}
-	if err := r.putLock(c.PluginDir); err != nil {
-		return fmt.Errorf("restore %s: %w", path, err)
+	if report, err = fill(part); err != nil {
+		return nil, fmt.Errorf("restore %s: %w", path, errors.Join(err, os.RemoveAll(part)))
 	}
 	// The database comes last: it says that all is there.
 	for _, name := range []string{"indexes", "bodies", "badger"} {
@@ -86,10 +122,10 @@ func restoreChecked(ctx context.Context, c config.Config, path string) (err erro
 			err = os.Rename(filepath.Join(part, name), to)
 		}
 		if err != nil && !(name == "indexes" && errors.Is(err, os.ErrNotExist)) {
-			return fmt.Errorf("restore %s: %w", path, err)
+			return nil, fmt.Errorf("restore %s: %w", path, err)
 		}
 	}
-	return os.RemoveAll(part)
+	return report, os.RemoveAll(part)
 }
 
 func errHasDatabase(c config.Config) error {
@@ -206,11 +242,20 @@ func Import(ctx context.Context, c config.Config, log zerolog.Logger) error {
 			continue
 		}
 		began := time.Now()
-		if err := checkArchive(a.kind, a.path); err != nil {
+		fill, err := filling(ctx, c, a.kind, a.path)
+		if err != nil {
 			return config.OptionError{Err: fmt.Errorf("import %s (--import-%[1]s): %w", a.kind, err)}
 		}
-		if err := restoreChecked(ctx, c, a.path); err != nil {
+		report, err := restoreChecked(ctx, c, a.path, fill)
+		if err != nil {
 			return fmt.Errorf("import %s (--import-%[1]s): %w", a.kind, err)
+		}
+		if report != nil {
+			for _, left := range report.Left {
+				log.Warn().Str("file", a.path).Msg("not taken from the dump of Meilisearch: " + left)
+			}
+			line = line.Str("meilisearch", report.Version).Interface("documents", report.Documents).
+				Int("keys", report.Keys).Int("workspaces", report.Chats).Int("webhooks", report.Webhooks).Int("remotes", report.Remotes)
 		}
 		line.Int64("ms", time.Since(began).Milliseconds()).Msg(a.kind + " imported")
 	}

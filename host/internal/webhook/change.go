@@ -26,6 +26,17 @@ type change struct {
 	IsEditable apierr.Optional[any]                                `json:"isEditable"`
 }
 
+// New returns the hook of a URL and headers that did not come as a body. The
+// error is that of [Service.Create].
+func New(url string, headers map[string]string) (Hook, error) {
+	all := make(map[string]apierr.Optional[string], len(headers))
+	for name, value := range headers {
+		all[name] = apierr.Optional[string]{Set: true, Value: &value}
+	}
+	c := change{URL: apierr.Optional[string]{Set: true, Value: &url}, Headers: apierr.Optional[map[string]apierr.Optional[string]]{Set: true, Value: &all}}
+	return c.apply(Hook{})
+}
+
 func readChange(body []byte) (c change, err error) {
 	err = apierr.DecodeStrict(body, &c, apierr.Fields{
 		"url": apierr.InvalidWebhookURL, "headers": apierr.InvalidWebhookHeaders, "headers.*": apierr.InvalidWebhookHeaders,

@@ -61,8 +61,8 @@ type Options struct {
 // OperatorUID is the uuid of the operator's hook.
 var OperatorUID = uuid.Nil.String()
 
-// maxHooks bounds what clients may add.
-const maxHooks = 20
+// Most is how many webhooks clients may add.
+const Most = 20
 
 // A Service keeps hooks and tells them of tasks. Safe for concurrent use.
 type Service struct {
@@ -165,8 +165,8 @@ func (s *Service) Create(ctx context.Context, body []byte) (Listed, error) {
 	}
 	uid := uuid.NewString()
 	return s.change(ctx, uid, func(hooks map[string]Hook) error {
-		if len(hooks) >= maxHooks {
-			return apierr.Newf(apierr.InvalidWebhooks, "There are %d webhooks already, and more are not taken: delete one, or have one address pass on what it is told.", maxHooks)
+		if len(hooks) >= Most {
+			return apierr.Newf(apierr.InvalidWebhooks, "There are %d webhooks already, and more are not taken: delete one, or have one address pass on what it is told.", Most)
 		}
 		h, err := c.apply(Hook{})
 		hooks[uid] = h
