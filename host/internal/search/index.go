@@ -75,7 +75,7 @@ func (ix *index) uid() string { return ix.meta().UID }
 // meta is the index's record.
 func (ix *index) meta() *meta { return ix.state.Load().meta }
 
-// folder.Open opens the index's folder, brings it up to date from the outbox
+// openFolder opens the index's folder, brings it up to date from the outbox
 // and lets it serve. An error says why it must be built anew; it may serve
 // until then.
 func (ix *index) openFolder() error {
@@ -319,7 +319,7 @@ func (ix *index) filter(m *meta, raw json.RawMessage, code apierr.Code, b *budge
 	return n, nil
 }
 
-// folder.Build makes a folder for m's documents under the schema sc. report is
+// buildFolder makes a folder for m's documents under the schema sc. report is
 // told, now and then, how many are in it.
 func (s *Service) buildFolder(ctx context.Context, m *meta, sc *folder.Schema, report func(done int)) (*folder.Folder, error) {
 	if m.Bytes > s.partBytes() {
