@@ -19,11 +19,8 @@ type (
 	FileDocument = reader.Document
 )
 
-// ErrNoText is what a file without text gives.
-var ErrNoText = reader.ErrEmpty
-
 // FileIndexSettings are the settings of an index that is made for documents of files.
-const FileIndexSettings = `{"searchableAttributes":["title","headings","text","path"],"filterableAttributes":["group","path","kind","lang"]}`
+const FileIndexSettings = reader.IndexSettings
 
 // NewFileReader returns a reader that keeps the compiled sandbox for PDF files in cacheDir; empty: it is
 // compiled anew in each process. Call the function at the end.
@@ -34,6 +31,9 @@ func NewFileReader(cacheDir string) (*FileReader, func() error) {
 
 // CanReadFile reports whether the name of a file says a format that can be read.
 func CanReadFile(name string) bool { return reader.CanRead(name) }
+
+// IsArchive reports whether the name of a file says an archive whose files can be read.
+func IsArchive(name string) bool { return reader.IsArchive(name) }
 
 // FileExtensions lists the extensions of the names of files that can be read, sorted.
 func FileExtensions() []string { return reader.Extensions() }

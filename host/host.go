@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -182,8 +183,11 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 	if err != nil {
 		return nil, err
 	}
+	files, endFiles := NewFileReader(filepath.Join(c.DBPath, "modules"))
+	h.onClose("the reader of files", endFiles)
 	h.server = httpapi.New(httpapi.Deps{
-		Auth: keys, Chat: h.chat, Search: h.search, Tasks: h.tasks, Exports: h.exports, Log: h.log, Logs: o.Logs,
+		Files: files,
+		Auth:  keys, Chat: h.chat, Search: h.search, Tasks: h.tasks, Exports: h.exports, Log: h.log, Logs: o.Logs,
 		Features: features, Network: remotes, Webhooks: h.webhooks,
 		Version: httpapi.Version{Version: o.Version, Commit: o.Commit, Date: o.CommitDate},
 		Plugins: h.pluginStatus, Reload: h.reloadPlugins, Metrics: h.metrics.Render, DatabaseSize: func() (size, used int64) { return h.databaseSize(db) },

@@ -122,11 +122,7 @@ func areFiles(args []string, format string) bool {
 	if format != "" || args[0] == "-" {
 		return false
 	}
-	if len(args) > 1 || isFolder(args[0]) || host.CanReadFile(args[0]) {
-		return true
-	}
-	name := strings.ToLower(args[0])
-	return strings.HasSuffix(name, ".zip") || strings.HasSuffix(name, ".tar.gz") || strings.HasSuffix(name, ".tgz")
+	return len(args) > 1 || isFolder(args[0]) || host.CanReadFile(args[0]) || host.IsArchive(args[0])
 }
 
 // cacheDir is where compiled code is kept between runs; empty where the system has no place for it.

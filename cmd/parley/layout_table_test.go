@@ -100,7 +100,7 @@ var layout = []row{
 	{layerTechnology, "~reference", "", ""},
 	{layerTechnology, "~credential", "abi abi/manifest ~outbound", "github.com/aws/aws-sdk-go-v2/aws golang.org/x/oauth2"},
 	{layerTechnology, "~deploy", "abi abi/manifest ~plugin", "aead.dev/minisign golang.org/x/sys/unix"},
-	{layerTechnology, "~httpapi", "abi abi/event ~apierr ~auth ~chat ~console ~export ~feature ~httpapi/transport ~limit ~logs ~mcp ~network ~openai ~reference ~responses ~search ~search/highlight ~search/ingest ~search/settings ~task ~telemetry ~tracing ~webhook", "github.com/andybalholm/brotli github.com/gofiber/fiber/v2 github.com/google/uuid github.com/rs/zerolog github.com/valyala/fasthttp golang.org/x/sys/unix"},
+	{layerTechnology, "~httpapi", "abi abi/event ~apierr ~auth ~chat ~console ~export ~feature ~httpapi/transport ~limit ~logs ~mcp ~network ~openai ~reader ~reference ~responses ~search ~search/highlight ~search/ingest ~search/settings ~task ~telemetry ~tracing ~webhook", "github.com/andybalholm/brotli github.com/gofiber/fiber/v2 github.com/google/uuid github.com/rs/zerolog github.com/valyala/fasthttp golang.org/x/sys/unix"},
 	{layerTechnology, "~httpapi/transport", "", "golang.org/x/crypto/ocsp golang.org/x/sys/unix"},
 	{layerTechnology, "~kit", "abi abi/event abi/manifest abi/metric abi/response abi/testdata/vectors ~outbound ~plugin ~upstream ~wasm", ""},
 	{layerTechnology, "~logs", "", "github.com/rs/zerolog"},

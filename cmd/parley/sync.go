@@ -158,17 +158,9 @@ func (s *synchronizer) file(ctx context.Context, path string, f host.File) error
 		s.skip(path, err.Error())
 		return nil
 	}
-	page, err := s.reader.Read(ctx, f.Path, data)
+	docs, err := s.source.Read(ctx, s.reader, path, f.Path, data)
 	if ctx.Err() != nil {
 		return ctx.Err()
-	}
-	if err != nil {
-		s.skip(path, err.Error())
-		return nil
-	}
-	docs, err := s.source.Documents(path, page)
-	if err == nil && len(docs) == 0 {
-		err = host.ErrNoText
 	}
 	if err != nil {
 		s.skip(path, err.Error())
@@ -300,7 +292,7 @@ func (s *synchronizer) readStored(ctx context.Context) error {
 	}
 	for offset := 0; ; {
 		body, err := json.Marshal(map[string]any{
-			"filter": "group = " + quoteFilter(s.source.Name), "fields": []string{"id", "path", "contentHash"}, "limit": 1000, "offset": offset,
+			"filter": s.source.FilterOf(), "fields": []string{"id", "path", "contentHash"}, "limit": 1000, "offset": offset,
 		})
 		if err != nil {
 			return err
@@ -326,11 +318,6 @@ func (s *synchronizer) readStored(ctx context.Context) error {
 			return nil
 		}
 	}
-}
-
-// quoteFilter quotes a value for a filter.
-func quoteFilter(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
 
 // tell prints the report.

@@ -125,6 +125,7 @@ func (s *Server) documentRoutes() []*route {
 		{method: "POST", path: all + "/fetch", id: "fetchDocuments", actions: may(auth.DocumentsGet), handle: s.fetchDocuments, family: "documents", tell: tellDocuments(event.DocumentsFetch)},
 		{method: "POST", path: all + "/delete-batch", id: "deleteDocuments", actions: may(auth.DocumentsDelete), handle: s.deleteDocuments, family: "documents", tell: tellDocuments(event.DocumentsDeleteBatch)},
 		{method: "POST", path: all + "/delete", id: "deleteDocumentsByFilter", actions: may(auth.DocumentsDelete), handle: s.deleteByFilter, family: "documents", tell: tellDocuments(event.DocumentsDeleteByFilter)},
+		{method: "POST", path: "/indexes/:uid/files", id: "addFiles", actions: may(auth.DocumentsAdd), query: []string{"source", "baseUrl", "split"}, handle: s.addFiles, family: "documents", tell: tellDocuments(event.DocumentsReplace)},
 		{method: "GET", path: one, id: "getDocument", actions: may(auth.DocumentsGet), query: []string{"fields", "retrieveVectors"}, handle: s.getDocument, family: "documents", tell: tellDocuments(event.DocumentsGet)},
 		{method: "DELETE", path: one, id: "deleteDocument", actions: may(auth.DocumentsDelete), handle: s.deleteDocument, family: "documents", tell: tellDocuments(event.DocumentsDelete)},
 	}

@@ -29,6 +29,7 @@ import (
 	"github.com/parley-search/parley/host/internal/logs"
 	"github.com/parley-search/parley/host/internal/mcp"
 	"github.com/parley-search/parley/host/internal/network"
+	"github.com/parley-search/parley/host/internal/reader"
 	"github.com/parley-search/parley/host/internal/responses"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/task"
@@ -37,7 +38,7 @@ import (
 	"github.com/parley-search/parley/host/internal/webhook"
 )
 
-// Deps is what a [Server] works with. All fields but Plugins, Reload,
+// Deps is what a [Server] works with. All fields but Files, Plugins, Reload,
 // Metrics, DatabaseSize, Limits, Limiter, Served, Tracer, Telemetry, Usage, Now, TLS and Site are
 // required.
 type Deps struct {
@@ -51,6 +52,8 @@ type Deps struct {
 	Console bool
 	// NoDocs leaves out the page that describes the API.
 	NoDocs bool
+	// Files reads what is sent to POST /indexes/{uid}/files; nil: without PDF files.
+	Files *reader.Reader
 	// Exports makes the tasks that copy indexes to another instance.
 	Exports *export.Service
 	// Features are what may be switched; Network is what they may switch on.
@@ -150,6 +153,8 @@ type Server struct {
 	ctx      context.Context // ends what outlasts a shutdown's grace
 	stop     context.CancelCauseFunc
 
+	reading chan struct{} // requests of files that are read now
+
 	down atomic.Bool // Shutdown was called
 
 	mu           sync.Mutex
@@ -166,7 +171,10 @@ func New(d Deps) *Server {
 	if d.Now == nil {
 		d.Now = time.Now
 	}
-	s := &Server{Deps: d}
+	if d.Files == nil {
+		d.Files = &reader.Reader{}
+	}
+	s := &Server{Deps: d, reading: make(chan struct{}, maxReading)}
 	s.ctx, s.stop = context.WithCancelCause(context.Background())
 	s.app = fiber.New(fiber.Config{
 		AppName:                      "parley",

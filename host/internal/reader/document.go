@@ -2,6 +2,7 @@ package reader
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/json"
@@ -15,6 +16,9 @@ import (
 
 // PassageBytes is the size that passages are cut to, at most.
 const PassageBytes = 1500
+
+// IndexSettings are the settings of an index that is made for documents of files.
+const IndexSettings = `{"searchableAttributes":["title","headings","text","path"],"filterableAttributes":["group","path","kind","lang"]}`
 
 // A Document is a passage of a page as an index has it, or with SplitWhole a page.
 type Document struct {
@@ -46,6 +50,23 @@ type Source struct {
 	Whole   bool // a page is one document
 }
 
+// FilterOf is the filter that the source's documents fit.
+func (s *Source) FilterOf() string { return "group = " + quote(s.Name) }
+
+// FilterOfPages is the filter that the documents of the source's pages at paths fit.
+func (s *Source) FilterOfPages(paths []string) string {
+	quoted := make([]string, len(paths))
+	for i, p := range paths {
+		quoted[i] = quote(p)
+	}
+	return s.FilterOf() + " AND path IN [" + strings.Join(quoted, ", ") + "]"
+}
+
+// quote writes a value of a filter.
+func quote(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+}
+
 // letters writes a hash with letters and digits that ids may have.
 var letters = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
@@ -56,6 +77,19 @@ func hash(n int, parts ...string) string {
 
 // PagePrefix is what the ids of a page's documents begin with.
 func (s *Source) PagePrefix(path string) string { return hash(20, s.Name, path) + "-" }
+
+// Read reads a file and cuts it into documents, at least one.
+func (s *Source) Read(ctx context.Context, r *Reader, path, name string, data []byte) ([]Document, error) {
+	page, err := r.Read(ctx, name, data)
+	if err != nil {
+		return nil, err
+	}
+	docs, err := s.Documents(path, page)
+	if err == nil && len(docs) == 0 {
+		err = ErrEmpty
+	}
+	return docs, err
+}
 
 // Documents cuts a page into documents. The id of one depends on its source, path, headings and its
 // place below these, so that an edit elsewhere in the page changes no other id.

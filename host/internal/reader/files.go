@@ -102,12 +102,29 @@ func EachFile(ctx context.Context, name string, s *Selection, f func(File) error
 		return fmt.Errorf("open: %w", err)
 	case st.IsDir():
 		return eachOfFolder(ctx, name, s, f)
-	case strings.HasSuffix(name, ".zip"):
-		return eachOfZip(ctx, name, s, f)
-	case strings.HasSuffix(name, ".tar.gz"), strings.HasSuffix(name, ".tgz"):
-		return eachOfTar(ctx, name, s, f)
+	case !IsArchive(name):
+		return f(fileAt(name, filepath.Base(name), st))
 	}
-	return f(fileAt(name, filepath.Base(name), st))
+	file, err := os.Open(name)
+	if err != nil {
+		return fmt.Errorf("open archive: %w", err)
+	}
+	defer file.Close()
+	return EachOfArchive(ctx, name, file, st.Size(), s, f)
+}
+
+// IsArchive reports whether the name of a file says an archive whose files can be read.
+func IsArchive(name string) bool {
+	name = strings.ToLower(name)
+	return strings.HasSuffix(name, ".zip") || strings.HasSuffix(name, ".tar.gz") || strings.HasSuffix(name, ".tgz")
+}
+
+// EachOfArchive is [EachFile] for an archive of size bytes that is read from r; its name says its format.
+func EachOfArchive(ctx context.Context, name string, r io.ReaderAt, size int64, s *Selection, f func(File) error) error {
+	if strings.HasSuffix(strings.ToLower(name), ".zip") {
+		return eachOfZip(ctx, r, size, s, f)
+	}
+	return eachOfTar(ctx, io.NewSectionReader(r, 0, size), s, f)
 }
 
 func fileAt(name, shown string, st fs.FileInfo) File {
@@ -164,12 +181,11 @@ func eachOfFolder(ctx context.Context, root string, s *Selection, f func(File) e
 	})
 }
 
-func eachOfZip(ctx context.Context, name string, s *Selection, f func(File) error) error {
-	z, err := zip.OpenReader(name)
+func eachOfZip(ctx context.Context, r io.ReaderAt, size int64, s *Selection, f func(File) error) error {
+	z, err := zip.NewReader(r, size)
 	if err != nil {
 		return fmt.Errorf("open archive: %w", err)
 	}
-	defer z.Close()
 	if len(z.File) > maxArchiveFiles {
 		return fmt.Errorf("the archive has %d files: at most %d are read", len(z.File), maxArchiveFiles)
 	}
@@ -178,7 +194,7 @@ func eachOfZip(ctx context.Context, name string, s *Selection, f func(File) erro
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		rel := cleanPath(e.Name)
+		rel := CleanPath(e.Name)
 		if e.FileInfo().IsDir() || rel == "" || !s.takes(rel) {
 			continue
 		}
@@ -197,13 +213,8 @@ func eachOfZip(ctx context.Context, name string, s *Selection, f func(File) erro
 	return nil
 }
 
-func eachOfTar(ctx context.Context, name string, s *Selection, f func(File) error) error {
-	file, err := os.Open(name)
-	if err != nil {
-		return fmt.Errorf("open archive: %w", err)
-	}
-	defer file.Close()
-	z, err := gzip.NewReader(file)
+func eachOfTar(ctx context.Context, r io.Reader, s *Selection, f func(File) error) error {
+	z, err := gzip.NewReader(r)
 	if err != nil {
 		return fmt.Errorf("open archive: %w", err)
 	}
@@ -221,7 +232,7 @@ func eachOfTar(ctx context.Context, name string, s *Selection, f func(File) erro
 		case n == maxArchiveFiles:
 			return fmt.Errorf("the archive has more than %d files", maxArchiveFiles)
 		}
-		rel := cleanPath(h.Name)
+		rel := CleanPath(h.Name)
 		if h.Typeflag != tar.TypeReg || rel == "" || !s.takes(rel) {
 			continue
 		}
@@ -240,8 +251,9 @@ func takeOf(left *int64, r io.Reader) ([]byte, error) {
 	return data, err
 }
 
-// cleanPath returns the path of a file in an archive, empty for one that is hidden or leads out of it.
-func cleanPath(name string) string {
+// CleanPath returns the path that an archive or a client gives a file, with slashes; empty for one that is
+// hidden or leads out of its folder.
+func CleanPath(name string) string {
 	name = path.Clean(strings.ReplaceAll(name, `\`, "/"))
 	if !fs.ValidPath(name) || name == "." {
 		return ""
