@@ -246,6 +246,7 @@ var (
 	InvalidSearchVector            = field("invalid_search_vector")
 	InvalidSearchMedia             = field("invalid_search_media")
 	InvalidSearchMediaAndVector    = field("invalid_search_media_and_vector")
+	InvalidSearchPassages          = field("invalid_search_passages")
 	InvalidSearchHybrid            = field("invalid_search_hybrid_query")
 	InvalidSearchEmbedder          = field("invalid_search_embedder")
 	InvalidSearchSemanticRatio     = field("invalid_search_semantic_ratio")

@@ -186,6 +186,7 @@ func misuses() []misuse {
 	}
 	add(
 		misuse{"missing_search_hybrid", search, `{"vector":[1,2]}`, "`hybrid`"},
+		misuse{"invalid_search_passages", search, `{"q":"x","passages":{"maxBytes":1}}`, "500 to 64000"},
 		misuse{"invalid_search_media", search, `{"media":"x"}`, "`media` must be"},
 		misuse{"invalid_search_media_and_vector", "POST /indexes/vectors/search", `{"media":{},"vector":[1,2],"hybrid":{"embedder":"plane"}}`, "send one of them"},
 		misuse{"invalid_search_embedder", search, `{"hybrid":{"embedder":"nope"}}`, "`nope`"},

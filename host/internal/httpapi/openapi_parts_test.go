@@ -254,7 +254,11 @@ func (p *parts) body(o *operation) object {
 	if o.Example == nil {
 		p.tb.Errorf("operation %q has a body and no example of it", o.Summary)
 	}
-	content["application/json"].(object)["example"] = o.Example
+	kind := "application/json"
+	if _, ok := content[kind]; !ok && len(content) == 1 {
+		kind = slices.Collect(maps.Keys(content))[0]
+	}
+	content[kind].(object)["example"] = o.Example
 	return object{"required": !o.BodyOptional, "content": content}
 }
 

@@ -3,6 +3,8 @@ package httpapi
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"math"
 	"strconv"
 
 	"github.com/parley-search/parley/host/internal/apierr"
@@ -81,11 +83,62 @@ var searchFields = apierr.Fields{
 
 // search answers POST /indexes/:uid/search.
 func (s *Server) search(r *call) error {
-	var b searchRequest
-	if err := s.decode(r, &b, searchFields); err != nil {
+	var b struct {
+		searchRequest
+		Passages *passagesRequest `json:"passages"`
+	}
+	if err := s.decode(r, &b, soloFields); err != nil {
 		return err
 	}
-	return s.find(r, b.query())
+	return s.find(r, b.query(), b.Passages)
+}
+
+// passagesRequest asks for passages beside the hits of a search by itself.
+type passagesRequest struct {
+	MaxBytes *int `json:"maxBytes"` // null: as the index's chat settings say
+}
+
+var soloFields = func() apierr.Fields {
+	fields := maps.Clone(searchFields)
+	fields["passages"], fields["passages.maxBytes"] = apierr.InvalidSearchPassages, apierr.InvalidSearchPassages
+	return fields
+}()
+
+// passagesBody are the places of documents that answer a question, best first.
+type passagesBody struct {
+	// Coverage is how much of the question, by what its words are worth, one of the best has: 0 to 1.
+	Coverage float64       `json:"coverage"`
+	Hits     []passageBody `json:"hits"`
+}
+
+type passageBody struct {
+	ID    string `json:"id"` // of the document
+	Title string `json:"title"`
+	URL   string `json:"url,omitempty"`
+	Text  string `json:"text"`
+}
+
+// passages finds what a request asks for; nil where it asks for none.
+func (s *Server) passages(r *call, uid string, q search.Query, asked *passagesRequest) (*passagesBody, error) {
+	if asked == nil {
+		return nil, nil
+	}
+	size := 0
+	if asked.MaxBytes != nil {
+		size = max(*asked.MaxBytes, 1) // 0 is no size either
+	}
+	found, err := s.Search.Passages(s.ctx, r.caller, uid, q, size)
+	if err != nil {
+		return nil, err
+	}
+	b := &passagesBody{Hits: []passageBody{}}
+	if found.Coverage != nil {
+		b.Coverage = math.Round(*found.Coverage*100) / 100
+	}
+	for _, h := range found.Hits {
+		b.Hits = append(b.Hits, passageBody{h.ID, h.Title, h.URL, h.Text})
+	}
+	return b, nil
 }
 
 func (b *searchRequest) query() search.Query {
@@ -108,7 +161,7 @@ func (b *searchRequest) query() search.Query {
 	return q
 }
 
-func (s *Server) find(r *call, q search.Query) error {
+func (s *Server) find(r *call, q search.Query, asked *passagesRequest) error {
 	uid, err := s.index(r)
 	if err != nil {
 		return err
@@ -118,7 +171,11 @@ func (s *Server) find(r *call, q search.Query) error {
 		return err
 	}
 	r.found = res
-	return ok(r, newSearchBody(res, &q))
+	b := newSearchBody(res, &q)
+	if b.Passages, err = s.passages(r, uid, q, asked); err != nil {
+		return err
+	}
+	return ok(r, b)
 }
 
 // searchBody is what a search found: with a page where one was asked for.
@@ -136,6 +193,7 @@ type searchBody struct {
 	FacetDistribution  json.RawMessage        `json:"facetDistribution,omitempty"`
 	FacetStats         map[string]facetNumber `json:"facetStats,omitzero"`
 	SemanticHitCount   *int                   `json:"semanticHitCount,omitempty"`
+	Passages           *passagesBody          `json:"passages,omitempty"`
 }
 
 // facetNumber is the range of an attribute's numbers.

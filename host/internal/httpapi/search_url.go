@@ -43,7 +43,7 @@ func (s *Server) searchByURL(r *call) error {
 	if p.err != nil {
 		return p.err
 	}
-	return s.find(r, q)
+	return s.find(r, q, nil)
 }
 
 // A urlSearch reads the parameters of a search. What is not sent is nil; the

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/search/attribute"
@@ -58,6 +59,34 @@ func (s *Service) findPassages(ctx context.Context, caller *auth.Caller, uid str
 		return err
 	})
 	return found, err
+}
+
+// Bounds of what [Service.Passages] is asked for, in bytes.
+const (
+	minPassages = 500
+	maxPassages = 64_000
+)
+
+// Passages returns the passages of documents that answer q.Q, as a search of the chat does: best first,
+// of at most maxBytes in all; 0: as the index's chat settings say. Of q count what says which documents
+// may be found and by which words. A blank q.Q has none.
+func (s *Service) Passages(ctx context.Context, caller *auth.Caller, uid string, q Query, maxBytes int) (chat.Found, error) {
+	if maxBytes != 0 && (maxBytes < minPassages || maxBytes > maxPassages) {
+		return chat.Found{}, apierr.Newf(apierr.InvalidSearchPassages, "passages.maxBytes is %d; it must be %d to %d.", maxBytes, minPassages, maxPassages)
+	}
+	ix, _, err := s.index(caller, uid)
+	if err != nil {
+		return chat.Found{}, err
+	}
+	own := ix.meta().Settings.Chat
+	own.Search.Limit = nil // of the chat
+	if maxBytes != 0 {
+		own.ResultBytes = maxBytes
+	}
+	return s.findPassages(ctx, caller, uid, Query{
+		Q: q.Q, Filter: q.Filter, Distinct: q.Distinct, MatchingStrategy: q.MatchingStrategy, RankingScoreThreshold: q.RankingScoreThreshold,
+		AttributesToSearchOn: q.AttributesToSearchOn, Locales: q.Locales, Vector: q.Vector, Media: q.Media, Hybrid: q.Hybrid,
+	}, chooseFitting(&own))
 }
 
 // A candidate is a document that may have the answer.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
 // chatFound is a search of the chat.
@@ -120,11 +122,24 @@ func TestChatPassagesNonInterference(t *testing.T) {
 		r.settings("a", `{"displayedAttributes":["id","title","text"],"filterableAttributes":["owner"]}`)
 		r.add("a", `[{"id":1,"owner":"me","title":"Tea","text":"Steep for three minutes."},{"id":2,"owner":"me","title":"Coffee","text":"Grind it."}]`)
 		r.add("a", hidden)
-		found, err := r.svc.ChatSearch(t.Context(), tenant(t, `{"a":{"filter":"owner = me"}}`), "a", "steep minutes secretword", "")
+		me := tenant(t, `{"a":{"filter":"owner = me"}}`)
+		found, err := r.svc.ChatSearch(t.Context(), me, "a", "steep minutes secretword", "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := json.Marshal(found)
+		// The same by itself, also where a strategy says which documents are looked into.
+		both := []chat.Found{found}
+		for _, strategy := range []settings.Strategy{"", settings.Last} {
+			found, err := r.svc.Passages(t.Context(), me, "a", search.Query{Q: "steep minutes secretword", MatchingStrategy: strategy}, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(found.Hits) == 0 {
+				t.Errorf("strategy %q: no passage", strategy)
+			}
+			both = append(both, found)
+		}
+		b, err := json.Marshal(both)
 		if err != nil {
 			t.Fatal(err)
 		}

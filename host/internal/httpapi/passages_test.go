@@ -1,0 +1,72 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// Passages stand beside the hits of a search by itself, and are those that a question needs.
+func TestSearchPassages(t *testing.T) {
+	r := newRig(t, wish{})
+	page := "# Guide\n\n" + strings.Repeat("## Chapter\n\n"+strings.Repeat("How the controller works. ", 30)+"\n\n", 20) + "## Interval\n\nRepositories are polled every three minutes."
+	doc, err := json.Marshal([]map[string]any{{"id": "guide", "title": "Guide", "url": "https://example.org/g", "kind": "page", "text": page}, {"id": "x", "kind": "other", "title": "Polled", "text": "Who is polled?"}})
+	check(t, err)
+	r.task(r.do("POST", "/indexes/docs/documents", string(doc)))
+	r.task(r.do("PATCH", "/indexes/docs/settings", `{"filterableAttributes":["kind"],"displayedAttributes":["id","title","url","text"]}`))
+	ask := func(body string) (list []string, said string) {
+		t.Helper()
+		a := r.do("POST", "/indexes/docs/search", body)
+		var b struct {
+			Hits     []json.RawMessage
+			Passages *struct {
+				Coverage float64
+				Hits     []struct{ ID, Title, URL, Text string }
+			}
+		}
+		check(t, json.Unmarshal([]byte(a.body), &b))
+		if b.Passages == nil {
+			return nil, a.body
+		}
+		for _, h := range b.Passages.Hits {
+			list = append(list, h.ID+" "+h.Title+" "+h.URL+" "+h.Text)
+		}
+		return list, a.body
+	}
+	list, said := ask(`{"q":"How often are repositories polled?","limit":0,"filter":"kind = page","passages":{}}`)
+	if len(list) == 0 || list[0] != "guide Guide > Interval https://example.org/g#interval Repositories are polled every three minutes." {
+		t.Errorf("passages %.300q of %.300s", list, said)
+	}
+	if strings.Contains(said, "kind") {
+		t.Errorf("what is not displayed is shown: %s", said)
+	}
+	if len(said) > 9000 || len(list) < 4 {
+		t.Errorf("%d bytes with %d passages, want what fits 8,000", len(said), len(list))
+	}
+	if list, said := ask(`{"q":"How often are repositories polled?","limit":0,"filter":"kind = page","passages":{"maxBytes":600}}`); len(said) > 900 || len(list) == 0 {
+		t.Errorf("%d bytes with %d passages, want at most 600 of them", len(said), len(list))
+	}
+	if list, _ := ask(`{"q":"who repositories","matchingStrategy":"all","passages":{}}`); len(list) != 0 {
+		t.Errorf("passages of what does not match: %q", list)
+	}
+	if list, said := ask(`{"q":" ","passages":{}}`); len(list) != 0 || !strings.Contains(said, `"passages":{"coverage":0,"hits":[]}`) {
+		t.Errorf("a blank question: %s", said)
+	}
+	if _, said := ask(`{"q":"polled"}`); strings.Contains(said, "passages") || strings.Contains(said, "coverage") {
+		t.Errorf("passages that nobody asked for: %s", said)
+	}
+	for body, code := range map[string]string{
+		`{"passages":{"maxBytes":499}}`:   "invalid_search_passages",
+		`{"passages":{"maxBytes":0}}`:     "invalid_search_passages",
+		`{"passages":{"maxBytes":64001}}`: "invalid_search_passages",
+		`{"passages":{"size":1}}`:         "bad_request",
+		`{"passages":true}`:               "invalid_search_passages",
+	} {
+		if a := r.do("POST", "/indexes/docs/search", body); a.status != 400 || !strings.Contains(a.body, `"`+code+`"`) {
+			t.Errorf("%s: %d %s, want %s", body, a.status, a.body, code)
+		}
+	}
+	if a := r.do("POST", "/multi-search", `{"queries":[{"indexUid":"docs","passages":{}}]}`); a.status != 400 {
+		t.Errorf("passages of a multi-search: %d %s, want a refusal", a.status, a.body)
+	}
+}
