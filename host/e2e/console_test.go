@@ -381,15 +381,26 @@ func TestConsoleManages(t *testing.T) {
 	p.run(chromedp.Click(chromedp.CSS("#confirm-yes")))
 	p.see("#told", "1 document deleted.")
 
-	file := filepath.Join(t.TempDir(), "rows.ndjson")
-	if err := os.WriteFile(file, []byte(`{"id": 77, "title": "Dropped"}`+"\n"), 0o600); err != nil {
-		t.Fatal(err)
+	var files []string
+	for name, content := range map[string]string{
+		"rows.ndjson": `{"id": 77, "title": "Dropped"}`, "empty.pdf": "no PDF",
+		"garden.md": "# Garden\n\n## Watering\n\nWater the tomatoes in the morning, twice a week in summer.\n",
+	} {
+		files = append(files, filepath.Join(t.TempDir(), name))
+		if err := os.WriteFile(files[len(files)-1], []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
+	p.view("#/documents/rows", "Documents")
+	p.run(chromedp.SetUploadFiles(`input[type="file"]`, files[slices.IndexFunc(files, func(f string) bool { return strings.HasSuffix(f, ".ndjson") }):][:1]))
+	p.see("main", "rows.ndjson: 1 document can be found now", "Dropped")
 	p.view("#/start", "Ask your documents")
-	p.run(chromedp.SetUploadFiles(`input[type="file"]`, []string{file}))
-	p.see("main", "1 document can be found now", "Ask about notes")
+	p.run(chromedp.SetUploadFiles(`input[type="file"]`, slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, ".ndjson") })))
+	p.see("main", "2 files: 1 document can be found now", "empty.pdf: ", "Ask about notes")
 	p.run(chromedp.Click(`//a[. = "Ask about notes"]`))
 	p.see("h1", "Ask")
+	p.run(chromedp.SendKeys(question, "when should I water the tomatoes"), chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(kb.ModifierCtrl)))
+	p.see(".turn.assistant", "in the morning", "ms to the first word")
 
 	p.view("#/search/films", "Search")
 	p.run(chromedp.WaitVisible(`input[type="search"]`), chromedp.Evaluate[chromedp.Void]("document.activeElement.blur()"), chromedp.KeyEvent("/"), chromedp.KeyEvent("zone"))

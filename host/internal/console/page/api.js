@@ -60,7 +60,7 @@ async function refused() {
  * Makes one request and returns the response; asks for a key where one is needed.
  * @param {string} method
  * @param {string} path
- * @param {{body?: any, type?: string, signal?: AbortSignal, accept?: string}} [o]
+ * @param {{body?: any, type?: string, form?: FormData, signal?: AbortSignal, accept?: string}} [o] of a form the browser names the type
  * @returns {Promise<Response>}
  */
 export async function request(method, path, o = {}) {
@@ -72,7 +72,7 @@ export async function request(method, path, o = {}) {
     if (o.accept) headers.accept = o.accept;
     let response;
     try {
-      response = await fetch(path, { method, headers, signal: o.signal, body: o.body === undefined || o.type ? o.body : JSON.stringify(o.body) });
+      response = await fetch(path, { method, headers, signal: o.signal, body: o.form ?? (o.body === undefined || o.type ? o.body : JSON.stringify(o.body)) });
     } catch (err) {
       if (o.signal?.aborted) throw err;
       throw new Error("The service cannot be reached. Is it running? Nothing that you typed is lost.");

@@ -4,6 +4,7 @@ import { counted, el, problem } from "./dom.js";
 
 /** @type {Record<string, string>} */
 const rows = { json: "application/json", ndjson: "application/x-ndjson", jsonl: "application/x-ndjson", csv: "text/csv" };
+const texts = ["md", "mdx", "html", "htm", "txt", "rst", "adoc", "docx", "epub", "pdf"];
 const extension = (/** @type {string} */ name) => name.split(".").pop()?.toLowerCase() ?? "";
 
 /**
@@ -15,9 +16,7 @@ export function dropZone(target, done) {
   const pick = el("input", {
     type: "file",
     multiple: true,
-    accept: Object.keys(rows)
-      .map((t) => `.${t}`)
-      .join(","),
+    accept: [...Object.keys(rows), ...texts].map((t) => `.${t}`).join(","),
     "aria-label": "Files",
   });
   const state = el("div", { role: "status" });
@@ -29,7 +28,7 @@ export function dropZone(target, done) {
     el(
       "p",
       { class: "hint" },
-      "JSON, NDJSON or CSV. For folders of Markdown, HTML, PDF and others: ",
+      "Texts: Markdown, HTML, plain text, PDF, DOCX, EPUB. Rows: JSON, NDJSON, CSV. For folders, and to keep them in step: ",
       el("code", {}, "parley documents import PATH --index NAME"),
       ".",
     ),
@@ -41,31 +40,34 @@ export function dropZone(target, done) {
     const to = target();
     if (!to || files.length === 0) return;
     state.replaceChildren();
-    const known = files.filter((f) => rows[extension(f.name)]);
-    for (const f of files) if (!known.includes(f)) state.append(el("p", { class: "bad" }, `${f.name}: no known format by its name.`));
-    for (const f of known) await send(to.index, f, to.primaryKey);
+    const known = files.filter((f) => rows[extension(f.name)] || texts.includes(extension(f.name)));
+    for (const f of files) if (!known.includes(f)) state.append(el("p", { class: "bad" }, `${f.name}: its name says no format that is known here.`));
+    // Files of rows have a task each; texts share one.
+    const written = known.filter((f) => texts.includes(extension(f.name)));
+    if (written.length > 0) await send(to.index, written);
+    for (const f of known.filter((f) => !written.includes(f))) await send(to.index, [f], to.primaryKey);
     done(to.index);
   }
 
   /**
-   * Sends a file and waits until its documents can be found.
-   * @param {string} index @param {File} file @param {string} [primaryKey]
+   * Sends files that make one task, and waits until their documents can be found.
+   * @param {string} index @param {File[]} batch @param {string} [primaryKey]
    */
-  async function send(index, file, primaryKey) {
-    const bar = el("progress", { "aria-label": file.name });
-    const line = el("div", {}, el("p", {}, `${file.name}: sending…`), bar);
+  async function send(index, batch, primaryKey) {
+    const name = batch.length === 1 ? batch[0].name : counted(batch.length, "file", "files");
+    const bar = el("progress", { "aria-label": name });
+    const line = el("div", {}, el("p", {}, `${name}: sending…`), bar);
     state.append(line);
-    const say = (/** @type {string} */ text) => line.replaceChildren(el("p", {}, `${file.name}: ${text}`), bar);
     try {
-      const query = primaryKey ? `?primaryKey=${encodeURIComponent(primaryKey)}` : "";
-      const response = await request("POST", `/indexes/${encodeURIComponent(index)}/documents${query}`, { body: file, type: rows[extension(file.name)] });
-      const task = await finished((await response.json()).taskUid, (t) => say(t.status === "enqueued" ? "waiting for its turn…" : "indexing…"));
-      if (task.error) throw Object.assign(new Error(task.error.message), task.error);
-      line.replaceChildren(
-        el("p", { class: "good" }, `${file.name}: ${counted(task.details?.indexedDocuments ?? 0, "document", "documents")} can be found now.`),
+      const sent = await (await upload(index, batch, primaryKey)).json();
+      const task = await finished(sent.taskUid, (t) =>
+        line.replaceChildren(el("p", {}, `${name}: ${t.status === "enqueued" ? "waiting for its turn…" : "indexing…"}`), bar),
       );
+      if (task.error) throw Object.assign(new Error(task.error.message), task.error);
+      line.replaceChildren(el("p", { class: "good" }, `${name}: ${counted(task.details?.indexedDocuments ?? 0, "document", "documents")} can be found now.`));
+      for (const f of sent.files ?? []) if (f.error) line.append(el("p", { class: "bad" }, `${f.path}: ${f.error}`));
     } catch (err) {
-      line.replaceChildren(el("p", {}, `${file.name}:`), problem(err));
+      line.replaceChildren(el("p", {}, `${name}:`), problem(err));
     }
   }
 
@@ -81,6 +83,18 @@ export function dropZone(target, done) {
     add([...(e.dataTransfer?.files ?? [])]);
   });
   return zone;
+}
+
+/**
+ * @param {string} index @param {File[]} batch @param {string} [primaryKey]
+ */
+function upload(index, batch, primaryKey) {
+  const route = `/indexes/${encodeURIComponent(index)}`;
+  const type = rows[extension(batch[0].name)];
+  if (type) return request("POST", `${route}/documents${primaryKey ? `?primaryKey=${encodeURIComponent(primaryKey)}` : ""}`, { body: batch[0], type });
+  const form = new FormData();
+  for (const f of batch) form.append("files", f, f.name);
+  return request("POST", `${route}/files?source=console`, { form });
 }
 
 /**
