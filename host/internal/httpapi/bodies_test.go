@@ -13,8 +13,8 @@ import (
 	"github.com/parley-search/parley/host/internal/httpapi"
 )
 
-// bodiless are the routes that write and read no body.
-var bodiless = []string{"POST /dumps", "POST /snapshots", "POST /tasks/cancel", "POST /plugins/reload"}
+// bodiless are the routes that write and read no body, or none of JSON.
+var bodiless = []string{"POST /dumps", "POST /snapshots", "POST /tasks/cancel", "POST /plugins/reload", "POST /indexes/:uid/files"}
 
 // TestBadBodies sends to every route that reads a body what no route takes. The
 // bodies say nothing of the route: they are refused before anything is done.

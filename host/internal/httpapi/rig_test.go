@@ -115,7 +115,16 @@ func newRig(tb testing.TB, w wish) *rig {
 	features, err := feature.Open(ctx, db, w.features...)
 	check(tb, err)
 	remotes := network.New(db.Network(sealer))
-	hooks, err := webhook.Open(ctx, webhook.Options{Store: db.Webhooks(sealer)})
+	hooks, err := webhook.Open(ctx, webhook.Options{
+		Store: db.Webhooks(sealer), Render: httpapi.TaskJSON,
+		Post: func(hook webhook.Hook) (webhook.Poster, error) {
+			to, err := upstream.ParseWebhookURL(hook.URL)
+			if err != nil {
+				return nil, err
+			}
+			return upstream.NewWebhook(to, hook.Headers, upstream.Options{Private: upstream.AnyPrivate()}), nil
+		},
+	})
 	check(tb, err)
 	options := search.Options{Dir: tb.TempDir(), DB: db, Bodies: db, Sealer: sealer, Features: features.Now, Remotes: remotes, RemoteTimeout: cmp.Or(w.patience, remoteTimeout)}
 	if w.reaches {

@@ -112,6 +112,12 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 		{"GET", "/batches"},
 		{"GET", "/batches/0"},
 		{"PUT", "/indexes/m/settings/chat"},
+		{"POST", "/indexes/m/files"},
+		{"GET", "/webhooks"},
+		{"POST", "/webhooks"},
+		{"GET", "/webhooks/w"},
+		{"PATCH", "/webhooks/w"},
+		{"DELETE", "/webhooks/w"},
 	}
 	for name, patch := range settings.SettingRoutes() {
 		path, verb := "/indexes/m/settings/"+name, "PUT"
@@ -165,7 +171,7 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 
 // pattern puts the names of parameters where this file has values.
 func pattern(path string) string {
-	return strings.NewReplacer("/demo", "/:uid", "/x", "/:key", "/indexes/m", "/indexes/:uid", "/1", "/:id", "/0", "/:uid").Replace(path)
+	return strings.NewReplacer("/demo", "/:uid", "/webhooks/w", "/webhooks/:uuid", "/x", "/:key", "/indexes/m", "/indexes/:uid", "/1", "/:id", "/0", "/:uid").Replace(path)
 }
 
 func TestCORS(t *testing.T) {
