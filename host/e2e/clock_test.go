@@ -150,6 +150,7 @@ func TestDurations(t *testing.T) {
 		"internal/chat/start.go":             "`created` of an answer",
 		"internal/clocktest/clocktest.go":    "a clock of tests",
 		"internal/httpapi/v1.go":             "`created` of a model",
+		"internal/limit/period.go":           "the key of a period, which is one of the calendar",
 		"internal/openai/response_writer.go": "`created_at` of a response",
 		"internal/search/template/date.go":   "the date that a template shows",
 		"internal/store/traits.go":           "keys that tasks are found by",

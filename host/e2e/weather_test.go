@@ -56,9 +56,9 @@ func weathers() []weather {
 		{name: "dies before an event", answer: says(chunks + "80\r\n" + half), status: 502, code: "llm_provider_error", says: "broke off"},
 		{name: "dies in the head", answer: says("HTTP/1.1 200 OK\r\nContent-Ty"), status: 502, code: "llm_provider_error", says: "was not reached"},
 		{name: "no HTTP", answer: says("SSH-2.0-OpenSSH_9.6\r\n\r\n"), status: 502, code: "llm_provider_error", says: "was not reached"},
-		{name: "never answers", answer: (*exchange).wait, status: 504, code: "llm_provider_timeout", says: "did not answer within 5s"},
-		{name: "never says a word", answer: func(x *exchange) { x.say(stream); x.wait() }, status: 504, code: "llm_provider_timeout", says: "silent for 5s"},
-		{name: "stalls", answer: func(x *exchange) { x.say(stream + delta("one ") + half); x.wait() }, status: 200, code: "llm_provider_timeout", says: "silent for 5s", text: "one "},
+		{name: "never answers", answer: (*exchange).wait, status: 504, code: "llm_provider_timeout", says: "did not answer within 3s"},
+		{name: "never says a word", answer: func(x *exchange) { x.say(stream); x.wait() }, status: 504, code: "llm_provider_timeout", says: "silent for 3s"},
+		{name: "stalls", answer: func(x *exchange) { x.say(stream + delta("one ") + half); x.wait() }, status: 200, code: "llm_provider_timeout", says: "silent for 3s", text: "one "},
 		{name: "HTML", answer: says(answered(200, "Content-Type: text/html\r\n", "<html><body>Sign in</body></html>")), status: 502, code: "llm_provider_error", says: "check that baseUrl points at its API"},
 		{name: "429 seconds", answer: says(answered(429, json200+"Retry-After: 7\r\n", `{"error":{"message":"slow down"}}`)), status: 429, code: "llm_provider_rate_limited", says: "slow down", more: retryAfter(7, 7)},
 		{name: "429 date", answer: says(answered(429, json200+"Retry-After: "+soon+"\r\n", `{"error":{"message":"slow down"}}`)), status: 429, code: "llm_provider_rate_limited", says: "slow down", more: retryAfter(300, 1200)},
@@ -108,7 +108,7 @@ func weathers() []weather {
 func TestWeather(t *testing.T) {
 	checkLeak(t)
 	w := newWire(t)
-	h := openHouse(t, map[string]string{"provider-first-byte-timeout": "5s", "provider-silence-timeout": "5s"}, shipped(t, "vllm"))
+	h := openHouse(t, map[string]string{"provider-first-byte-timeout": "3s", "provider-silence-timeout": "3s"}, shipped(t, "vllm"))
 	h.addFilms(100)
 	h.must("PATCH", "/chats/w/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q,"apiKey":%q,"prompts":{"system":%q}}`, w.url, apiKey, marker))
 
@@ -116,7 +116,7 @@ func TestWeather(t *testing.T) {
 		for _, tt := range weathers() {
 			w.on(tt.name, tt.answer)
 			t.Run(tt.name, func(t *testing.T) {
-				if strings.Contains(tt.says, "5s") { // those that wait, wait together
+				if strings.Contains(tt.says, "3s") { // those that wait, wait together, and less than a stream stays shut
 					t.Parallel()
 				}
 				tt.check(t, h)
