@@ -183,10 +183,6 @@ func TestMoveInHostile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cut := filepath.Join(t.TempDir(), "cut.dump")
-	if err := os.WriteFile(cut, sound[:len(sound)-100], 0o600); err != nil {
-		t.Fatal(err)
-	}
 	with := func(name, body string) map[string]string {
 		files := moveFiles()
 		files[name] = body
@@ -196,8 +192,16 @@ func TestMoveInHostile(t *testing.T) {
 		return with("metadata.json", fmt.Sprintf(`{"dumpVersion":%q,"dbVersion":"0.30.0","dumpDate":"2026-07-23T12:00:00Z"}`, version))
 	}
 	bomb := strings.Repeat("\n", 128<<20)
-	for _, tt := range []struct{ name, file, says string }{
-		{"cut", cut, "it is not whole"},
+	type hostile struct{ name, file, says string }
+	var all []hostile
+	for _, left := range []int{len(sound) / 4, len(sound) / 2, len(sound) - 200, len(sound) - 150, len(sound) - 100, len(sound) - 50, len(sound) - 1} {
+		cut := filepath.Join(t.TempDir(), "cut.dump")
+		if err := os.WriteFile(cut, sound[:left], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, hostile{fmt.Sprintf("cut after %d of %d bytes", left, len(sound)), cut, "it is not whole"})
+	}
+	for _, tt := range append(all, []hostile{
 		{"an older form", writeMove(t, meta("V5")), "it is of the form \"V5\", and V6 is read"},
 		{"no dump", writeMove(t, map[string]string{"readme": "x"}), "no dump of Meilisearch"},
 		{"a snapshot", writeMove(t, map[string]string{"indexes/1/data.mdb": "x"}), "it is a snapshot"},
@@ -205,7 +209,7 @@ func TestMoveInHostile(t *testing.T) {
 		{"a link", writeMove(t, moveFiles(), &tar.Header{Name: "link", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"}), "neither a file nor a folder"},
 		{"a bomb", writeMove(t, with("indexes/films/documents.jsonl", bomb)), "times its own size"},
 		{"no JSON", writeMove(t, with("indexes/films/settings.json", "{")), "indexes/films/settings.json: it is no JSON"},
-	} {
+	}...) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
 			c, _, err := host.LoadConfig(host.Sources{Flags: map[string]string{"db-path": dir}})

@@ -223,7 +223,8 @@ func (d *Dump) countTask(line []byte) error {
 func eachLine(r io.Reader, f func(line []byte) error) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
-	for n := 1; lines.Scan(); n++ {
+	// What is left of a line where the file breaks off is no line.
+	for n := 1; lines.Scan() && lines.Err() == nil; n++ {
 		line := bytes.TrimSpace(lines.Bytes())
 		if len(line) == 0 {
 			continue
