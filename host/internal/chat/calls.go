@@ -201,7 +201,7 @@ func parseArguments(b []byte) (args searchArguments, problem string) {
 	}
 	o, ok := asObject(b)
 	if !ok {
-		return args, "The arguments must be an object with indexUid, q and filter, not " + kindOf(b) + "."
+		return args, "The arguments must be an object with indexUid, q and filter, not " + rawjson.KindOf(b) + "."
 	}
 	for _, f := range []struct {
 		name string
@@ -212,7 +212,7 @@ func parseArguments(b []byte) (args searchArguments, problem string) {
 			continue
 		}
 		if *f.to, ok = rawjson.String(v); !ok {
-			return args, fmt.Sprintf("The argument %s must be a string, not %s.", f.name, kindOf(v))
+			return args, fmt.Sprintf("The argument %s must be a string, not %s.", f.name, rawjson.KindOf(v))
 		}
 	}
 	return args, ""

@@ -21,7 +21,7 @@ func parseBody(body []byte) (object, error) {
 	}
 	o, ok := objectIn(body)
 	if !ok {
-		return nil, apierr.Newf(apierr.BadRequest, "The body must be a JSON object, not %s.", kindOf(body))
+		return nil, apierr.Newf(apierr.BadRequest, "The body must be a JSON object, not %s.", rawjson.KindOf(body))
 	}
 	return o, nil
 }
@@ -71,28 +71,6 @@ func pick(v []byte, into []json.RawMessage, names ...string) (ok bool) {
 	return true
 }
 
-// kindOf names the kind of a valid JSON value, for messages.
-func kindOf(v []byte) string {
-	v = bytes.TrimSpace(v)
-	if len(v) == 0 {
-		return "nothing"
-	}
-	switch v[0] {
-	case '{':
-		return "an object"
-	case '[':
-		return "an array"
-	case '"':
-		return "a string"
-	case 't', 'f':
-		return "a boolean"
-	case 'n':
-		return "null"
-	default:
-		return "a number"
-	}
-}
-
 // isNull reports whether a field's value is null; an absent one is not.
 func isNull(v json.RawMessage) bool { return string(bytes.TrimSpace(v)) == "null" }
 
@@ -130,5 +108,5 @@ func cut(s string, n int) string {
 
 // wrongType is the error for a field of another type than wanted.
 func wrongType(code apierr.Code, path, want string, got json.RawMessage) error {
-	return &apierr.Error{Code: code, Param: path, Message: fmt.Sprintf("`%s` must be %s, not %s.", path, want, kindOf(got))}
+	return &apierr.Error{Code: code, Param: path, Message: fmt.Sprintf("`%s` must be %s, not %s.", path, want, rawjson.KindOf(got))}
 }

@@ -26,7 +26,7 @@ const maxTokenAnswer = 64 << 10
 // An exchange asks a token server for a token.
 type exchange struct {
 	host string            // of the server, for errors
-	of   [sha256.Size]byte // of all that it hangs on
+	of   [sha256.Size]byte // of all that it depends on
 	ask  func(ctx context.Context) (*oauth2.Token, error)
 }
 

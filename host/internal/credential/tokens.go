@@ -137,7 +137,7 @@ func (t *tokens) drop(key tokenKey, h *heldToken) {
 	}
 }
 
-// sum is of all that an exchange hangs on.
+// sum is the hash of all that an exchange depends on.
 func sum(v any) [sha256.Size]byte {
 	b, _ := json.Marshal(v) // of texts alone
 	return sha256.Sum256(b)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Passages stand beside the hits of a search by itself, and are those that a question needs.
+// A search answers with passages next to its hits when it is asked to.
 func TestSearchPassages(t *testing.T) {
 	r := newRig(t, wish{})
 	page := "# Guide\n\n" + strings.Repeat("## Chapter\n\n"+strings.Repeat("How the controller works. ", 30)+"\n\n", 20) + "## Interval\n\nRepositories are polled every three minutes."

@@ -60,7 +60,7 @@ func parseBody(body []byte) (object, error) {
 	}
 	fields, ok := objectIn(body)
 	if !ok {
-		return nil, &Error{Status: http.StatusBadRequest, Type: typeRequest, Code: "invalid_type", Message: "The body must be a JSON object, not " + kindOf(body) + "."}
+		return nil, &Error{Status: http.StatusBadRequest, Type: typeRequest, Code: "invalid_type", Message: "The body must be a JSON object, not " + rawjson.KindOf(body) + "."}
 	}
 	return fields, nil
 }

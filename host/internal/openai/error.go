@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
 // The types of errors.
@@ -35,7 +36,7 @@ func refuse(code, param, message string) *Error {
 
 // wrongType is the error for a field of another type than wanted.
 func wrongType(param, want string, got []byte) *Error {
-	return refuse("invalid_type", param, "`"+param+"` must be "+want+", not "+kindOf(got)+".")
+	return refuse("invalid_type", param, "`"+param+"` must be "+want+", not "+rawjson.KindOf(got)+".")
 }
 
 // Denied is the error for a key that lacks an action.

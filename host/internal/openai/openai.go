@@ -74,27 +74,6 @@ func isNull(v []byte) bool {
 
 func quote(s string) json.RawMessage { return rawjson.AppendString(nil, s) }
 
-// kindOf names the kind of a JSON value, for messages.
-func kindOf(v []byte) string {
-	v = bytes.TrimSpace(v)
-	if len(v) == 0 {
-		return "nothing"
-	}
-	switch v[0] {
-	case '{':
-		return "an object"
-	case '[':
-		return "an array"
-	case '"':
-		return "a string"
-	case 't', 'f':
-		return "a boolean"
-	case 'n':
-		return "null"
-	}
-	return "a number"
-}
-
 // encode returns v as JSON, without escaping what only HTML minds.
 func encode(v any) json.RawMessage {
 	var b bytes.Buffer

@@ -1,0 +1,25 @@
+package rawjson
+
+import "bytes"
+
+// KindOf names the kind of a valid JSON value, for messages: "an object", "a
+// number"; "nothing" where there is none.
+func KindOf(v []byte) string {
+	v = bytes.TrimSpace(v)
+	if len(v) == 0 {
+		return "nothing"
+	}
+	switch v[0] {
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	case '"':
+		return "a string"
+	case 't', 'f':
+		return "a boolean"
+	case 'n':
+		return "null"
+	}
+	return "a number"
+}
