@@ -6,7 +6,7 @@ export CGO_ENABLED := env("CGO_ENABLED", "0")
 default:
     @just --list
 
-# build the binary with what it carries: the provider extract and all collectors
+# build the binary with all plugins in it
 build:
     go generate ./cmd/parley
     go build -trimpath -o parley ./cmd/parley

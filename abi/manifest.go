@@ -26,6 +26,11 @@ type Manifest struct {
 	// Source is the value of a workspace's source setting that this provider
 	// answers.
 	Source string `json:"source,omitempty"`
+	// Does lists what the provider can be asked for, since ABI 2: [OpChat] and so
+	// on. Empty: chat alone.
+	Does []string `json:"does,omitempty"`
+	// Embed says how vectors are asked for, of a provider that does [OpEmbed].
+	Embed Embed `json:"embed,omitzero"`
 	// NoModel says that requests need not name a model: the provider has none,
 	// or a setting decides it.
 	NoModel  bool               `json:"noModel,omitempty"`
@@ -53,6 +58,21 @@ type Manifest struct {
 	// order. At most [MaxSelfTests].
 	SelfTest []SelfTest `json:"selfTest,omitempty"`
 }
+
+// An Embed is what one request for vectors may carry, and which models make them.
+type Embed struct {
+	MaxTexts int `json:"maxTexts,omitempty"` // 1 to [MaxEmbedTexts]; 0: 64
+	MaxBytes int `json:"maxBytes,omitempty"` // of all texts, 1 to [MaxEmbedBytes]; 0: 512 KiB
+	// Models are names to choose from; the first one is that of an embedder that
+	// names none. Others may be named.
+	Models []string `json:"models,omitempty"`
+}
+
+// Bounds of an [Embed].
+const (
+	MaxEmbedTexts = 2048
+	MaxEmbedBytes = 4 << 20
+)
 
 // MaxSelfTests bounds [Manifest.SelfTest].
 const MaxSelfTests = 32
@@ -123,7 +143,7 @@ func Sections(module []byte, name string) ([][]byte, error) {
 	var found [][]byte
 	for b := module[8:]; len(b) > 0; {
 		id := b[0]
-		size, n := uleb(b[1:])
+		size, n := readULEB(b[1:])
 		if n == 0 || uint64(len(b)-1-n) < uint64(size) {
 			return nil, ErrMalformed
 		}
@@ -132,7 +152,7 @@ func Sections(module []byte, name string) ([][]byte, error) {
 		if id != 0 {
 			continue
 		}
-		l, n := uleb(body)
+		l, n := readULEB(body)
 		if n == 0 || uint64(len(body)-n) < uint64(l) {
 			return nil, ErrMalformed
 		}
@@ -152,7 +172,7 @@ func WithSection(module []byte, name string, payload []byte) ([]byte, error) {
 	}
 	out := append(make([]byte, 0, len(module)+len(name)+len(payload)+16), module[:8]...)
 	for b := module[8:]; len(b) > 0; {
-		size, n := uleb(b[1:])
+		size, n := readULEB(b[1:])
 		if n == 0 || uint64(len(b)-1-n) < uint64(size) {
 			return nil, ErrMalformed
 		}
@@ -160,7 +180,7 @@ func WithSection(module []byte, name string, payload []byte) ([]byte, error) {
 		b = b[len(whole):]
 		if whole[0] == 0 {
 			body := whole[1+n:]
-			if l, k := uleb(body); k > 0 && uint64(len(body)-k) >= uint64(l) && string(body[k:k+int(l)]) == name {
+			if l, k := readULEB(body); k > 0 && uint64(len(body)-k) >= uint64(l) && string(body[k:k+int(l)]) == name {
 				continue
 			}
 		}
@@ -172,8 +192,8 @@ func WithSection(module []byte, name string, payload []byte) ([]byte, error) {
 	return append(out, body...), nil
 }
 
-// uleb reads an unsigned LEB128 number of 32 bits; n is 0 where there is none.
-func uleb(b []byte) (v uint32, n int) {
+// readULEB reads an unsigned LEB128 number of 32 bits; n is 0 where there is none.
+func readULEB(b []byte) (v uint32, n int) {
 	for i := 0; i < 5 && i < len(b); i++ {
 		v |= uint32(b[i]&0x7f) << (7 * i)
 		if b[i] < 0x80 {

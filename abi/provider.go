@@ -6,22 +6,54 @@ package abi
 // An EncodeRequest asks a provider for the HTTP request of one round.
 type EncodeRequest struct {
 	Settings Settings `json:"settings"`
+	// Op is what the request is for: [OpChat], which is also meant where it is
+	// empty, or one of the others that the manifest says the plugin does.
+	Op string `json:"op,omitempty"`
 	// Chat is the request as OpenAI's API has it: what the client sent, with
 	// the workspace's parameters merged under it, its system prompt in front,
 	// the host's own function among the tools, stream true and, from the
 	// second round on, the calls so far and their answers among the messages.
-	Chat RawJSON `json:"chat"`
+	// It is there for [OpChat] alone.
+	Chat RawJSON `json:"chat,omitempty"`
 	// Round counts from 0 within one answer; Attempt counts from 0 within one
 	// round.
 	Round   int `json:"round"`
 	Attempt int `json:"attempt"`
-	// Carry holds one entry a round before this one: what that round's carry
-	// records held, joined, in base64.
+	// Carry holds an entry, in base64, for each of the last messages of Chat that
+	// make calls: what the carry records of the round that made them held, joined.
+	// They are the rounds of this answer before this one and, before those, the last
+	// round of an earlier answer that the client goes on from. One is empty where
+	// nothing is known of it.
 	Carry []string `json:"carry,omitempty"`
 	// Options holds the plugin's own settings, since ABI 2: values, with defaults
 	// filled in, and of each secret that is set, apiKey among them, true.
 	Options map[string]RawJSON `json:"options,omitempty"`
+	// Next, of [OpModels], is what led to this page of the list; empty: it is the
+	// first one.
+	Next string `json:"next,omitempty"`
+
+	// Of [OpEmbed]: the texts that vectors are wanted of; by which model; how many
+	// numbers each is to have, 0: as many as the model makes; and what the texts are,
+	// [InputDocument] or [InputQuery].
+	Texts      []string `json:"texts,omitempty"`
+	Model      string   `json:"model,omitempty"`
+	Dimensions int      `json:"dimensions,omitempty"`
+	InputType  string   `json:"inputType,omitempty"`
 }
+
+// What a provider can be asked a request for, since ABI 2; a manifest's does names
+// those that it can do.
+const (
+	OpChat   = "chat"
+	OpEmbed  = "embed"  // vectors of texts
+	OpModels = "models" // which models there are
+)
+
+// What texts are that vectors are wanted of.
+const (
+	InputDocument = "document"
+	InputQuery    = "query"
+)
 
 // Settings is what a provider sees of a workspace. A field that is not set is
 // left out.
@@ -52,6 +84,10 @@ type EncodeResponse struct {
 	// Framing says how the response is cut into events: FramingSSE and so on;
 	// default FramingAuto.
 	Framing string `json:"framing,omitempty"`
+	// Answer, of an op that is not [OpChat], is a template of the response, by which
+	// the host reads it; see package abi/answer. No such response is decoded. Since
+	// ABI 2.
+	Answer RawJSON `json:"answer,omitempty"`
 	// Reply, where present, is handed to decode as the data of one event that
 	// is first and last; nothing is sent.
 	Reply *string `json:"reply,omitempty"`

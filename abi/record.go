@@ -47,9 +47,13 @@ const recordHead = 8
 
 // AppendRecord appends a record of kind k.
 func AppendRecord[T string | []byte](b []byte, k RecordKind, payload T) []byte {
-	b = append(b, byte(k), 0, 0, 0)
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(payload)))
-	return append(b, payload...)
+	return append(AppendHead(b, k, len(payload)), payload...)
+}
+
+// AppendHead appends what stands in front of a payload of n bytes, which the
+// caller appends.
+func AppendHead(b []byte, k RecordKind, n int) []byte {
+	return binary.LittleEndian.AppendUint32(append(b, byte(k), 0, 0, 0), uint32(n))
 }
 
 // AppendToolStart appends a [RecordToolStart].

@@ -25,6 +25,9 @@ const (
 	DefaultConfigFile = config.DefaultConfigFile
 	EnvConfigFile     = config.EnvConfigFile
 	EnvPrefix         = config.EnvPrefix
+	KindDirectory     = config.KindDirectory
+	KindFile          = config.KindFile
+	KindSwitch        = config.KindSwitch
 	LockOff           = config.LockOff
 	ConsoleOn         = config.ConsoleOn
 )

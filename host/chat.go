@@ -35,20 +35,30 @@ func (h *Host) openChat(c config.Config, o Options, db *store.Store, sealer *sto
 		TLS:       o.Hooks.Reach.TLS,
 		Limits:    upstream.Limits{Connect: c.ProviderConnect, FirstByte: c.ProviderFirstByte, Silence: c.ProviderSilence, Whole: c.ProviderAnswer, Most: c.ProviderTimeoutMax},
 	}
-	tokens := upstream.NewTransport(out)
-	h.onClose("connections to token servers", func() error { tokens.CloseIdleConnections(); return nil })
-	out.Signer = credential.New(credential.Options{Transport: tokens})
+	out.Signer = h.openSigner(out, o)
 	up := upstream.New(out)
 	h.onClose("connections to providers", up.Close)
+	spaces := db.Workspaces(sealer)
+	if h.cluster != nil {
+		h.cluster.spaces = spaces
+	}
 	deps := chat.Deps{
-		Workspaces: db.Workspaces(sealer), Sources: h.plugins, Upstream: up, Searcher: h.search,
-		Limits: chat.Limits{Rounds: c.ChatMaxRounds}, Limiter: limiter,
+		Workspaces: spaces, Sources: h.plugins, Upstream: up, Searcher: h.search,
+		Limits: chat.Limits{Rounds: c.ChatMaxRounds}, Limiter: limiter, Now: o.Pace.Now,
 	}
 	if tracer != nil { // not a nil tracer in an interface
 		deps.Tracer = tracer
 	}
 	h.chat = chat.New(deps)
 	return nil
+}
+
+// openSigner returns what signs requests in that go out by reach; its tokens are
+// its own.
+func (h *Host) openSigner(reach upstream.Options, o Options) *credential.Signer {
+	tokens := upstream.NewTransport(reach)
+	h.onClose("connections to token servers", func() error { tokens.CloseIdleConnections(); return nil })
+	return credential.New(credential.Options{Transport: tokens, GoogleTokenURL: o.Hooks.GoogleTokenURL})
 }
 
 // recorder returns what writes down the answers of providers, or nil.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/parley-search/parley/host/internal/config"
 	"github.com/parley-search/parley/host/internal/deploy"
@@ -21,6 +22,9 @@ type (
 	PluginTaken   = deploy.TakenError
 	PluginBinding = deploy.Binding
 	InstallWishes = deploy.InstallOptions
+	PluginNewer   = deploy.Newer
+
+	PublishedPlugin = deploy.Published
 )
 
 // PluginPinned is the state of a [PluginItem] that is as it should be, and
@@ -55,7 +59,7 @@ func tryPlugin(ctx context.Context, module []byte, compiler []string) error {
 	return errors.Join(err, set.Close(), rt.Close())
 }
 
-// Install gets FILE-or-URL[@sha256], keeps it and pins it. Where it asks for
+// Install gets FILE-or-URL[@sha256], oci://… or oci-layout://…, keeps it and pins it. Where it asks for
 // more than what was accepted, the error is a [PluginWidened], and where another
 // plugin answers its source, a [PluginTaken]; then nothing has changed.
 func (d *Deployment) Install(ctx context.Context, source string, o InstallWishes) (*PluginChange, error) {
@@ -63,11 +67,71 @@ func (d *Deployment) Install(ctx context.Context, source string, o InstallWishes
 	if err != nil {
 		return nil, err
 	}
-	module, signature, err := d.installer.Dir.Fetch(ctx, src)
+	f, err := d.installer.Dir.Fetch(ctx, src)
 	if err != nil {
 		return nil, err
 	}
-	return d.installer.Install(ctx, module, signature, src.String(), o)
+	return d.installer.Install(ctx, f, o)
+}
+
+// Locate finds NAME[@CONSTRAINT] in the registry of the configuration.
+func (d *Deployment) Locate(ctx context.Context, reference string) (string, error) {
+	return d.installer.Dir.Locate(ctx, reference)
+}
+
+// HasRegistry reports whether the configuration says where names are looked up.
+func (d *Deployment) HasRegistry() bool { return d.installer.Dir.Registry != "" }
+
+// IsPluginReference reports whether s may be NAME[@CONSTRAINT] of a plugin.
+func IsPluginReference(s string) bool {
+	_, _, _, err := deploy.SplitReference(s)
+	return err == nil
+}
+
+// PluginMeets reports whether the version of the plugin name is what
+// NAME[@CONSTRAINT] allows.
+func PluginMeets(name, version, reference string) (bool, error) {
+	wanted, constraint, _, err := deploy.SplitReference(reference)
+	if err != nil {
+		return false, err
+	}
+	c, err := plugin.ParseConstraint(constraint)
+	return err == nil && name == wanted && c.Allows(version), err
+}
+
+// Push publishes what source names, as Install takes it, to the registry or layout
+// of the reference to. The manifest notes created as its time.
+func (d *Deployment) Push(ctx context.Context, source, to string, created time.Time) (*PublishedPlugin, error) {
+	src, err := deploy.ParseSource(source)
+	if err != nil {
+		return nil, err
+	}
+	f, err := d.installer.Dir.Fetch(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	return d.installer.Dir.Publish(ctx, f, to, created)
+}
+
+// Save writes NAME[@VERSION] of the plugin directory, with its signature, to an
+// OCI image layout in folder.
+func (d *Deployment) Save(ctx context.Context, reference, folder string, created time.Time) (*PublishedPlugin, error) {
+	return d.installer.Save(ctx, reference, folder, created)
+}
+
+// Outdated looks for newer versions of the plugin name, or of all where that is
+// empty.
+func (d *Deployment) Outdated(ctx context.Context, name string) ([]PluginNewer, error) {
+	return d.installer.Outdated(ctx, name)
+}
+
+// Update installs the version that n allows; its error may be as those of Install.
+func (d *Deployment) Update(ctx context.Context, n PluginNewer, o InstallWishes) (*PluginChange, error) {
+	f, err := d.installer.Dir.FetchUpdate(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	return d.installer.Install(ctx, f, o)
 }
 
 // Pin takes in use the newest version in the directory that NAME[@CONSTRAINT]

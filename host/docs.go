@@ -10,7 +10,7 @@ import (
 	"github.com/parley-search/parley/host/internal/reader"
 )
 
-//go:embed *.md docs
+//go:embed *.md docs/*.md docs/*/*.md
 var documentation embed.FS
 
 // Documentation returns the pages about this service, which the program carries, as an array of
@@ -19,7 +19,7 @@ var documentation embed.FS
 func Documentation(ctx context.Context, base string) ([]byte, error) {
 	var docs []reader.Document
 	r := reader.Reader{}
-	source := reader.Source{Name: "parley", BaseURL: base}
+	source := reader.Source{Name: "parley", BaseURL: base, FileURLs: true}
 	err := fs.WalkDir(documentation, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !reader.CanRead(name) {
 			return err

@@ -11,7 +11,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -23,6 +22,7 @@ import (
 	"github.com/parley-search/parley/host/internal/backup"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/config"
+	"github.com/parley-search/parley/host/internal/dbfolder"
 	"github.com/parley-search/parley/host/internal/export"
 	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/figures"
@@ -58,8 +58,8 @@ type Options struct {
 	Logs     *Logs    // where the log goes; nil: nowhere
 	Embedded [][]byte // modules that the binary carries
 	// Compiler is a program with its arguments that calls [CompileModule] and
-	// ends. With it, plugins are compiled in a process of low priority; without,
-	// in this one.
+	// ends. With it, plugins and what reads PDF files are compiled in a process
+	// of low priority; without, in this one.
 	Compiler []string
 	Version  string // of the host
 	Commit   string // that it was built from
@@ -107,6 +107,7 @@ type Host struct {
 	closing sync.Once
 	waiting atomic.Pointer[closer] // what Close waits for
 	db      *store.Store
+	cluster *member // nil: this host is alone
 }
 
 // Open opens everything below c.DBPath, loads the plugins and listens. It
@@ -117,7 +118,7 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 	o.Hooks = cmp.Or(o.Hooks, &testhook.Hooks{})
 	defer func() {
 		if err != nil {
-			h.Close()
+			_ = h.closeUntil(time.Now().Add(c.ShutdownGrace)) // the log has what is not closed; err is why
 		}
 	}()
 
@@ -128,15 +129,30 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 	if err := backup.Import(ctx, c, h.log); err != nil {
 		return nil, err
 	}
-	db, err := store.Open(c.DBPath)
+	open, openSealer := store.Open, masterkey.OpenSealer
+	if c.Cluster.Name != "" {
+		open, openSealer = store.OpenShared, masterkey.OpenSharedSealer
+		if err := h.listen(c.HTTPAddr); err != nil { // the other nodes are told where
+			return nil, err
+		}
+	}
+	db, err := open(c.DBPath)
+	if err == nil && c.Cluster.Name != "" {
+		db, err = h.catchUp(ctx, c, db)
+	}
 	if err != nil {
 		return nil, err
 	}
 	h.db = db
 	h.onClose("the database", db.Close)
-	sealer, err := masterkey.OpenSealer(ctx, c, db, h.log)
+	sealer, err := openSealer(ctx, c, db, h.log)
 	if err != nil {
 		return nil, err
+	}
+	if c.Cluster.Name != "" {
+		if err := h.joinCluster(c, o, db); err != nil {
+			return nil, err
+		}
 	}
 
 	if err := h.openPlugins(ctx, c, o); err != nil {
@@ -153,7 +169,7 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 	if err := h.openTasks(ctx, c, o, db, sealer); err != nil {
 		return nil, err
 	}
-	if c.ScheduleSnapshot > 0 {
+	if c.ScheduleSnapshot > 0 && h.cluster == nil {
 		h.onClose("the schedule of snapshots", running(func(ctx context.Context) {
 			backup.Schedule(ctx, h.tasks, c.ScheduleSnapshot, func(err error) { h.log.Error().Err(err).Msg("no snapshot asked for") })
 		}))
@@ -179,23 +195,31 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 	if err := h.openChat(c, o, db, sealer, tracer, limiter); err != nil {
 		return nil, err
 	}
-	keys, err := auth.Open(ctx, db, auth.Options{MasterKey: c.MasterKey.Reveal(), Now: o.Pace.Now})
+	keys, err := auth.Open(ctx, db, auth.Options{MasterKey: c.MasterKey.Reveal(), Now: o.Pace.Now, Shared: h.cluster != nil})
 	if err != nil {
 		return nil, err
 	}
-	files, endFiles := NewFileReader(filepath.Join(c.DBPath, "modules"))
-	h.onClose("the reader of files", endFiles)
-	h.server = httpapi.New(httpapi.Deps{
+	files := h.openFiles(c, o)
+	deps := httpapi.Deps{
 		Files: files,
 		Auth:  keys, Chat: h.chat, Search: h.search, Tasks: h.tasks, Exports: h.exports, Log: h.log, Logs: o.Logs,
 		Features: features, Network: remotes, Webhooks: h.webhooks,
 		Version: httpapi.Version{Version: o.Version, Commit: o.Commit, Date: o.CommitDate},
-		Plugins: h.pluginStatus, Reload: h.reloadPlugins, Metrics: h.metrics.Render, DatabaseSize: func() (size, used int64) { return h.databaseSize(db) },
-		Responses: responses.New(responses.Options{TTL: c.ResponsesTTL, MaxBytes: c.ResponsesMaxBytes, Now: o.Pace.Now}), PublicURL: c.PublicURL,
-		Limits: httpapi.Limits{Body: c.PayloadLimit, Search: c.SearchPayload}, Replicates: c.Replicates, Console: c.Console == config.ConsoleOn, NoDocs: !c.DocsPage, TLS: tlsConfig, Site: httpapi.Site{Hosts: c.AllowedHosts, Origins: c.AllowedOrigins}, Now: o.Pace.Now, Served: h.figures.Served, Tracer: tracer, Telemetry: engine, Usage: h.usageRoutes(c), Limiter: limiter,
-	})
-	if err := h.listen(c.HTTPAddr); err != nil {
-		return nil, err
+		Plugins: h.pluginStatus, Reload: h.reloadPlugins, PluginInstaller: h.pluginInstaller(o), Metrics: h.metrics.Render, DatabaseSize: func() (size, used int64) { return h.databaseSize(db) },
+		Responses: responses.New(responses.Options{TTL: c.ResponsesTTL, MaxBytes: c.ResponsesMaxBytes, Now: o.Pace.Now}), Sealer: sealer, PublicURL: c.PublicURL,
+		Limits: httpapi.Limits{Body: c.PayloadLimit, Search: c.SearchPayload}, Replicates: c.Replicates, Console: c.Console == config.ConsoleOn, NoDocs: !c.DocsPage, TLS: tlsConfig, Site: httpapi.Site{Hosts: c.AllowedHosts, Origins: c.AllowedOrigins, Proxies: c.TrustedProxies}, Now: o.Pace.Now, Served: h.figures.Served, Tracer: tracer, Telemetry: engine, Usage: h.usageRoutes(c), Limiter: limiter,
+	}
+	if h.cluster != nil {
+		if err := h.startMember(sealer, keys, features); err != nil {
+			return nil, err
+		}
+		deps.Cluster = h.cluster
+	}
+	h.server = httpapi.New(deps)
+	if h.listener == nil {
+		if err := h.listen(c.HTTPAddr); err != nil {
+			return nil, err
+		}
 	}
 	h.show(o.Hooks)
 	return h, nil
@@ -298,7 +322,7 @@ func (h *Host) Run(ctx context.Context) error {
 		err = h.server.Shutdown(grace)
 		return errors.Join(err, h.closeUntil(until))
 	}
-	return errors.Join(err, h.Close())
+	return errors.Join(err, h.closeUntil(time.Now().Add(h.config.ShutdownGrace)))
 }
 
 // closeLeast is how long closing may take where streams used up the grace.
@@ -321,7 +345,10 @@ func (h *Host) closeUntil(t time.Time) error {
 	if c := h.waiting.Load(); c != nil {
 		part = c.name
 	}
-	cause := h.db.Complaint()
+	cause := ""
+	if h.db != nil {
+		cause = h.db.Complaint()
+	}
 	if h.usage.spool != nil {
 		cause = cmp.Or(cause, h.usage.spool.Complaint())
 	}
@@ -337,7 +364,7 @@ func (h *Host) closeUntil(t time.Time) error {
 // is not on its way out: tables whose records are overwritten, segments that
 // were merged.
 func (h *Host) databaseSize(db *store.Store) (size, used int64) {
-	size = store.DiskUse(h.config.DBPath)
+	size = dbfolder.Use(h.config.DBPath)
 	return size, max(size-db.Stale()-h.search.Stale(), 0)
 }
 

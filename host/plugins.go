@@ -5,17 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/parley-search/parley/abi/manifest"
 	"github.com/parley-search/parley/host/internal/config"
 	"github.com/parley-search/parley/host/internal/deploy"
 	"github.com/parley-search/parley/host/internal/figures"
-	"github.com/parley-search/parley/host/internal/httpapi"
+	"github.com/parley-search/parley/host/internal/httpapi/pluginapi"
 	"github.com/parley-search/parley/host/internal/metrics"
 	"github.com/parley-search/parley/host/internal/plugin"
+	"github.com/parley-search/parley/host/internal/reader/pdf"
+	"github.com/parley-search/parley/host/internal/upstream"
 	"github.com/parley-search/parley/host/internal/wasm"
 )
 
@@ -46,8 +50,8 @@ func ManifestWarnings(manifest []byte) []plugin.Warning { return plugin.Manifest
 func InspectPlugin(module []byte) (*plugin.Report, error) { return plugin.Inspect(module) }
 
 // pluginStatus is what GET /plugins shows.
-func (h *Host) pluginStatus() []httpapi.Plugin {
-	var all []httpapi.Plugin
+func (h *Host) pluginStatus() []pluginapi.Plugin {
+	var all []pluginapi.Plugin
 	for _, p := range h.plugins.Running() {
 		m, st := p.Manifest(), p.Stats()
 		state := "ready"
@@ -57,11 +61,11 @@ func (h *Host) pluginStatus() []httpapi.Plugin {
 		case st.Open:
 			state = "open"
 		}
-		all = append(all, httpapi.Plugin{
+		all = append(all, pluginapi.Plugin{
 			Name: m.Name, Kind: m.Kind, Version: m.Version, Source: m.Source, Owner: h.plugins.Owner(m.Source),
 			SHA256: p.SHA256(), ABI: m.ABI, From: p.Wanted.From, State: state,
 			Use: p.Wanted.Use && !p.Retired, Constraint: p.Wanted.Constraint, Locked: p.Wanted.Locked,
-			Grants:  httpapi.PluginGrants{HTTP: list(m.Grants.HTTP), Secrets: list(m.Grants.Secrets), Auth: manifest.AuthGrants(m)},
+			Grants:  pluginapi.Grants{HTTP: list(m.Grants.HTTP), Secrets: list(m.Grants.Secrets), Auth: manifest.AuthGrants(m)},
 			Options: m.Options,
 			Streams: p.Streams, Calls: st.Calls, Faults: st.Faults, Instances: st.Instances, Memory: st.Memory,
 			Fuel: st.Fuel, FuelP50: st.FuelP50, FuelP99: st.FuelP99, Limiter: st.Limiter, Unmetered: st.Refusal,
@@ -75,10 +79,10 @@ func (h *Host) pluginStatus() []httpapi.Plugin {
 }
 
 // refusedPlugin shows what the deployment says of a plugin that does not run.
-func refusedPlugin(r plugin.Refused) httpapi.Plugin {
-	p := httpapi.Plugin{
+func refusedPlugin(r plugin.Refused) pluginapi.Plugin {
+	p := pluginapi.Plugin{
 		Name: r.Name, Version: r.Version, From: r.From, State: "refused", Error: r.Err.Error(),
-		Grants: httpapi.PluginGrants{HTTP: list(nil), Secrets: list(nil)}, Faults: map[string]int64{},
+		Grants: pluginapi.Grants{HTTP: list(nil), Secrets: list(nil)}, Faults: map[string]int64{},
 	}
 	if errors.Is(r.Err, deploy.ErrUnlisted) {
 		p.State = "unlisted"
@@ -108,6 +112,9 @@ func (h *Host) logGuest(l wasm.LogLine) {
 
 // openPlugins loads the plugins, collectors among them where telemetry is on.
 func (h *Host) openPlugins(ctx context.Context, c config.Config, o Options) error {
+	if err := removeOldCache(c); err != nil {
+		return fmt.Errorf("remove the compiled plugins of an earlier version: %w", err)
+	}
 	runtime, err := wasm.Open(h.runtimeOptions(c, o))
 	if err != nil {
 		return err
@@ -172,9 +179,47 @@ func (h *Host) setModules(modules [][]byte) (before [][]byte) {
 	return before
 }
 
-// runtimeOptions keeps compiled plugins below the data directory.
 func (h *Host) runtimeOptions(c config.Config, o Options) wasm.Options {
-	return wasm.Options{CacheDir: filepath.Join(c.DBPath, "modules"), Aside: o.Compiler, Log: h.logGuest}
+	return wasm.Options{CacheDir: PluginCacheDir(c), Aside: o.Compiler, Log: h.logGuest}
+}
+
+// PluginCacheDir returns the folder of compiled plugins; empty where the system has
+// no cache folder and c names none: they are then compiled anew in each process.
+func PluginCacheDir(c Config) string {
+	if c.PluginCacheDir != "" {
+		return c.PluginCacheDir
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "parley", "compiled")
+}
+
+// A CompiledModule is one that the folder of compiled plugins keeps.
+type CompiledModule = wasm.Kept
+
+// ListCompiled returns what the folder dir keeps, the last used first.
+func ListCompiled(dir string) ([]CompiledModule, error) { return wasm.ListCache(dir) }
+
+// CleanCompiled removes from the folder dir what was not used for so long, and
+// returns what that was. A host that runs goes on.
+func CleanCompiled(dir string, unused time.Duration) ([]CompiledModule, error) {
+	return wasm.CleanCache(dir, unused)
+}
+
+// removeOldCache removes the folder of compiled plugins that earlier versions had in
+// the data directory.
+func removeOldCache(c Config) error {
+	old := filepath.Join(c.DBPath, "modules")
+	info, err := os.Stat(old)
+	if err != nil {
+		return nil // mostly there is none
+	}
+	if used, err := os.Stat(PluginCacheDir(c)); err == nil && os.SameFile(info, used) {
+		return nil // the operator wants it there
+	}
+	return os.RemoveAll(old)
 }
 
 // CompileModule is what a program does that [Options].Compiler names: it
@@ -182,5 +227,33 @@ func (h *Host) runtimeOptions(c config.Config, o Options) wasm.Options {
 // own, whose priority and memory it lowers; gone is called when the host that
 // waits for it has gone, and should end the process.
 func CompileModule(ctx context.Context, in io.Reader, gone func()) error {
-	return wasm.CompileAside(ctx, in, gone)
+	return wasm.CompileAside(ctx, in, map[string]func(string) error{pdf.Library: pdf.Compile}, gone)
+}
+
+// pluginInstaller changes the plugin directory for clients; nil where the operator
+// does not let them, or where no lock says what runs.
+func (h *Host) pluginInstaller(o Options) pluginapi.Installer {
+	if !h.config.PluginAPI || h.config.PluginLock == config.LockOff {
+		return nil
+	}
+	d := OpenDeployment(h.config, o)
+	return deploy.Remote{Installer: &d.installer}
+}
+
+// pluginDir is the plugin directory of c.
+func pluginDir(c config.Config) deploy.Dir {
+	return deploy.Dir{
+		Path: c.PluginDir, PublicKey: c.PluginPublicKey, Registry: c.PluginRegistry,
+		Transport: upstream.NewTransport(upstream.Options{Private: c.PrivateNetworks}),
+	}
+}
+
+// planPlugins says what is to run: what the lock pins or, without a lock,
+// what the plugin directory holds; and what the binary carries of other names.
+// An error says that nobody can tell what is to run.
+func planPlugins(c config.Config, embedded [][]byte) (plugin.Plan, error) {
+	if c.PluginLock == config.LockOff {
+		return pluginDir(c).Unlocked(embedded)
+	}
+	return pluginDir(c).Locked(embedded)
 }

@@ -29,15 +29,22 @@ func (h *Host) openTasks(ctx context.Context, c config.Config, o Options, db *st
 	if h.webhooks, err = h.openWebhooks(ctx, c, o, db, sealer); err != nil {
 		return err
 	}
-	h.tasks, err = task.Open(ctx, db, p, task.Options{
+	options := task.Options{
 		Now:      o.Pace.Now,
 		Failed:   func(err error) { h.log.Error().Err(err).Msg("task put off") },
 		Finished: func(tasks []task.Task) { h.figures.Finished(tasks); h.webhooks.Finished(tasks) },
-	})
-	if err != nil {
-		return err
 	}
-	h.onClose("the task under way", h.runTasks())
+	if h.cluster != nil {
+		// Another node takes over where one is cut off, which is no crash of the task's
+		// doing.
+		options.MaxCrashes = 5
+		h.tasks = task.NewQueue(db, p, options)
+	} else {
+		if h.tasks, err = task.Open(ctx, db, p, options); err != nil {
+			return err
+		}
+		h.onClose("the task under way", h.runTasks())
+	}
 	h.metrics.Add(func() []metrics.Family { return figures.Service(h.tasks, h.search) })
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"runtime/debug"
 
 	"github.com/parley-search/parley/host/internal/deploy"
-	"github.com/parley-search/parley/host/internal/httpapi"
+	"github.com/parley-search/parley/host/internal/httpapi/pluginapi"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/watch"
 )
@@ -96,22 +96,22 @@ func decides(name string) bool {
 }
 
 // reloadPlugins answers POST /plugins/reload.
-func (h *Host) reloadPlugins(ctx context.Context) (httpapi.Reloaded, error) {
+func (h *Host) reloadPlugins(ctx context.Context) (pluginapi.Reloaded, error) {
 	done, err := h.reload(ctx)
 	if err != nil {
-		return httpapi.Reloaded{}, err
+		return pluginapi.Reloaded{}, err
 	}
-	r := httpapi.Reloaded{Loaded: versions(done.Loaded), Retired: versions(done.Retired), Refused: []httpapi.RefusedPlugin{}, Unchanged: done.Unchanged}
+	r := pluginapi.Reloaded{Loaded: versions(done.Loaded), Retired: versions(done.Retired), Refused: []pluginapi.Refused{}, Unchanged: done.Unchanged}
 	for _, f := range done.Refused {
-		r.Refused = append(r.Refused, httpapi.RefusedPlugin{Name: f.Name, Version: f.Version, From: f.From, Error: f.Err.Error()})
+		r.Refused = append(r.Refused, pluginapi.Refused{Name: f.Name, Version: f.Version, From: f.From, Error: f.Err.Error()})
 	}
 	return r, nil
 }
 
-func versions(ids []plugin.ID) []httpapi.PluginVersion {
-	all := make([]httpapi.PluginVersion, len(ids))
+func versions(ids []plugin.ID) []pluginapi.Version {
+	all := make([]pluginapi.Version, len(ids))
 	for i, id := range ids {
-		all[i] = httpapi.PluginVersion(id)
+		all[i] = pluginapi.Version(id)
 	}
 	return all
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/network"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/store"
 	"github.com/parley-search/parley/host/internal/upstream"
 )
@@ -14,10 +15,16 @@ import (
 // openSearch opens the indexes. What embedders and other hosts answer is not
 // recorded, as that of providers may be.
 func (h *Host) openSearch(c config.Config, o Options, db *store.Store, sealer *store.Sealer, features *feature.Service, remotes *network.Service) (err error) {
-	out := upstream.New(upstream.Options{UserAgent: "parley/" + o.Version, Private: c.PrivateNetworks})
+	reach := upstream.Options{UserAgent: "parley/" + o.Version, Private: c.PrivateNetworks, Resolver: o.Hooks.Reach.Resolver, TLS: o.Hooks.Reach.TLS}
+	reach.Signer = h.openSigner(reach, o)
+	out := upstream.New(reach)
 	h.onClose("connections of searches", out.Close)
+	var notes index.Notes
+	if h.cluster != nil {
+		notes = db
+	}
 	h.search, err = search.Open(search.Options{
-		Dir: filepath.Join(c.DBPath, "indexes"), DB: db, Sealer: sealer, Bodies: db, Features: features.Now, Upstream: out, Remotes: remotes, Waiting: c.SearchQueueSize,
+		Notes: notes, Dir: filepath.Join(c.DBPath, "indexes"), DB: db, Sealer: sealer, Bodies: db, Features: features.Now, Upstream: out, Sources: h.plugins, Remotes: remotes, Waiting: c.SearchQueueSize,
 		VectorMemory: c.VectorMemory, IndexingMemory: c.WritingMemory(), IndexingThreads: c.WritingThreads(), QueryVectors: c.EmbeddingCache,
 		Log: func(message string, err error) { h.log.Warn().Err(err).Msg(message) }, Searched: h.figures.Searched, Now: o.Pace.Now,
 	})

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/parley-search/parley/host/internal/auth"
-	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/write"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -44,7 +44,7 @@ func (h *Host) seedIndex(ctx context.Context, s Seed) error {
 	if err != nil {
 		return fmt.Errorf("set up index %q: %w", s.Index, err)
 	}
-	documents, err := search.AddDocuments(s.Index, "", false, s.Documents)
+	documents, err := write.AddDocuments(s.Index, "", false, s.Documents)
 	if err != nil {
 		return fmt.Errorf("read documents of index %q: %w", s.Index, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/config"
 	"github.com/parley-search/parley/host/internal/plugin"
 )
@@ -51,9 +52,9 @@ func CheckSettings(ctx context.Context, uid string, settings []byte, providers [
 }
 
 // unkept has no workspace and keeps none.
-type unkept struct{ chat.Workspaces }
+type unkept struct{ workspace.Workspaces }
 
-func (unkept) UpdateWorkspace(_ context.Context, _ string, f func(*chat.Workspace) (*chat.Workspace, error)) error {
+func (unkept) UpdateWorkspace(_ context.Context, _ string, f func(*workspace.Workspace) (*workspace.Workspace, error)) error {
 	_, err := f(nil)
 	return err
 }
@@ -64,7 +65,7 @@ type described struct {
 	providers []*abi.Manifest
 }
 
-func (d described) Source(wish chat.Wish) (chat.Source, bool) {
+func (d described) Source(wish workspace.Wish) (chat.Source, bool) {
 	for _, m := range d.providers {
 		if m.Source == wish.Source && (wish.Plugin == "" || wish.Plugin == m.Name) {
 			return description{manifest: m}, true

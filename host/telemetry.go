@@ -3,6 +3,7 @@ package host
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,13 +16,17 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/event"
+	"github.com/parley-search/parley/abi/manifest"
 	"github.com/parley-search/parley/host/internal/config"
 	"github.com/parley-search/parley/host/internal/deploy"
 	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/httpapi"
+	"github.com/parley-search/parley/host/internal/httpapi/telemetryapi"
 	"github.com/parley-search/parley/host/internal/machine"
+	"github.com/parley-search/parley/host/internal/metrics"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/secret"
+	"github.com/parley-search/parley/host/internal/spool"
 	"github.com/parley-search/parley/host/internal/store"
 	"github.com/parley-search/parley/host/internal/telemetry"
 	"github.com/parley-search/parley/host/internal/upstream"
@@ -31,7 +36,7 @@ import (
 type usage struct {
 	off     string // what switched it off; empty: it is on
 	uid     telemetry.UUID
-	spool   *store.Spool
+	spool   *spool.Spool
 	engine  *telemetry.Engine  // nil: it is off
 	courier *telemetry.Courier // nil: it is sent nowhere
 	// inUse is the engine while it is told of changes of the plugins;
@@ -59,7 +64,7 @@ func (h *Host) openTelemetry(ctx context.Context, c config.Config, o Options, sn
 	if h.usage.uid, err = telemetry.OpenUID(c.DBPath); err != nil {
 		return nil, err
 	}
-	if h.usage.spool, err = store.OpenSpool(filepath.Join(c.DBPath, telemetry.SpoolDir)); err != nil {
+	if h.usage.spool, err = spool.Open(filepath.Join(c.DBPath, telemetry.SpoolDir)); err != nil {
 		h.usage.off = "a spool that cannot be opened"
 		h.log.Warn().Err(err).Msg("telemetry is off: its spool cannot be opened")
 		return nil, nil
@@ -206,8 +211,8 @@ func (h *Host) snapshot(c config.Config, o Options, features *feature.Service, f
 }
 
 // usageRoutes is what the API shows of telemetry beside the engine.
-func (h *Host) usageRoutes(c config.Config) httpapi.Usage {
-	u := httpapi.Usage{OffBy: h.usage.off, SentTo: c.Telemetry.URL, Spool: h.usage.spool, Courier: h.usage.courier, Verify: deliverToLoopback}
+func (h *Host) usageRoutes(c config.Config) telemetryapi.Usage {
+	u := telemetryapi.Usage{OffBy: h.usage.off, SentTo: c.Telemetry.URL, Spool: h.usage.spool, Courier: h.usage.courier, Verify: deliverToLoopback}
 	if u.OffBy == "" {
 		u.UID = h.usage.uid.String()
 	}
@@ -266,4 +271,69 @@ func TelemetryDelete(dir string) (uid string, err error) {
 		return "", nil
 	}
 	return u.String(), err
+}
+
+// CollectorManifest reads what a collector says of itself, without running it.
+// reference is a manifest (a file that ends in .json) or a plugin as
+// [Deployment.Diff] takes it.
+func (d *Deployment) CollectorManifest(ctx context.Context, reference string) (*abi.Manifest, error) {
+	var m *abi.Manifest
+	if strings.HasSuffix(reference, ".json") {
+		b, err := os.ReadFile(reference)
+		if err != nil {
+			return nil, fmt.Errorf("read manifest: %w", err)
+		}
+		if m, err = manifest.Parse(b); err != nil {
+			return nil, fmt.Errorf("read manifest %s: %w", reference, err)
+		}
+	} else {
+		module, err := d.installer.Find(ctx, reference)
+		if err != nil {
+			return nil, err
+		}
+		if m, err = plugin.ReadManifest(module); err != nil {
+			return nil, fmt.Errorf("read manifest of %s: %w", reference, err)
+		}
+	}
+	if m.Kind != abi.KindCollector {
+		return nil, fmt.Errorf("%s is a %s: want a collector", reference, m.Kind)
+	}
+	return m, nil
+}
+
+// A MetricChange is one metric in which two versions of a collector differ.
+type MetricChange = telemetry.MetricChange
+
+// CompareMetrics says which metrics differ between two collectors, by path.
+func CompareMetrics(before, after *abi.Manifest) []MetricChange { return telemetry.Diff(before, after) }
+
+// MessageValues takes a sealed message apart: its values by metric path.
+func MessageValues(body string) (map[string]any, error) { return telemetry.Values([]byte(body)) }
+
+// TelemetryDashboard returns a dashboard for Grafana of what collectors say in
+// the host's GET /metrics: a row for each, a panel for each metric.
+func TelemetryDashboard(collectors []*abi.Manifest) ([]byte, error) {
+	var rows []metrics.Row
+	for _, m := range collectors {
+		row := metrics.Row{Title: m.Name}
+		if m.Description != "" {
+			row.Title += ": " + m.Description
+		}
+		for i := range m.Metrics {
+			one := &m.Metrics[i]
+			if len(one.Constant) > 0 {
+				continue // there is nothing to see
+			}
+			row.Panels = append(row.Panels, metrics.Panel{
+				Title: one.Path, Description: one.Meaning, Family: telemetry.FamilyName(m.Name, one),
+				Bool: one.Kind == abi.MetricBool, Texts: telemetry.IsText(one), Seconds: one.Format == abi.FormatMillis,
+			})
+		}
+		rows = append(rows, row)
+	}
+	b, err := json.MarshalIndent(metrics.Dashboard("parley-usage", "Parley: usage", rows), "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("write dashboard: %w", err)
+	}
+	return append(b, '\n'), nil
 }

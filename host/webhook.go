@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/parley-search/parley/host/internal/config"
-	"github.com/parley-search/parley/host/internal/httpapi"
+	"github.com/parley-search/parley/host/internal/httpapi/taskapi"
 	"github.com/parley-search/parley/host/internal/secret"
 	"github.com/parley-search/parley/host/internal/store"
 	"github.com/parley-search/parley/host/internal/upstream"
@@ -22,7 +22,7 @@ func (h *Host) openWebhooks(ctx context.Context, c config.Config, o Options, db 
 		}
 	}
 	hooks, err := webhook.Open(ctx, webhook.Options{
-		Store: db.Webhooks(sealer), Operator: operator, Render: httpapi.TaskJSON,
+		Store: db.Webhooks(sealer), Operator: operator, Render: taskapi.JSON,
 		Post: func(hook webhook.Hook) (webhook.Poster, error) {
 			to, err := upstream.ParseWebhookURL(hook.URL)
 			if err != nil {

@@ -77,10 +77,11 @@ const (
 	MatchLast MatchingStrategy = 1 + iota
 	MatchAll
 	MatchFrequency
+	MatchAny
 )
 
 // Labels implements [Enum].
-func (MatchingStrategy) Labels() []string { return []string{"last", "all", "frequency"} }
+func (MatchingStrategy) Labels() []string { return []string{"last", "all", "frequency", "any"} }
 
 // A DocumentsOperation is what was asked of the documents routes.
 type DocumentsOperation uint64
@@ -192,12 +193,32 @@ func (ChatOutcome) Labels() []string {
 }
 
 // A ChatSource is the source that answered a chat: one of those that are
-// shipped, or other.
+// shipped, or other; the field source_name tells those, too.
 type ChatSource uint64
 
 // Labels implements [Enum].
 func (ChatSource) Labels() []string {
-	return []string{"openAi", "azureOpenAi", "mistral", "gemini", "vLlm", "anthropic", "extract", "other"}
+	return []string{"openAi", "azureOpenAi", "mistral", "gemini", "vLlm", "anthropic", "extract", "other", "bedrock", "cohere", "ollama", "vertex"}
+}
+
+// A ChatFailure says what went wrong with a chat: by the provider's word, as the
+// kinds of a provider's error are called, or at the host.
+type ChatFailure uint64
+
+// Labels implements [Enum].
+func (ChatFailure) Labels() []string {
+	return []string{
+		"auth", "permission", "not_found", "invalid_request", "context_length", "rate_limit", "quota", "content_filter", "overloaded", "timeout", "upstream",
+		"network", "plugin", "request", "other",
+	}
+}
+
+// A ChatFinish is why an answer ended.
+type ChatFinish uint64
+
+// Labels implements [Enum].
+func (ChatFinish) Labels() []string {
+	return []string{"stop", "length", "tool_calls", "content_filter"}
 }
 
 // OrdinalOf returns the ordinal of label in E, or that of "other" where E has

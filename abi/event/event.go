@@ -7,38 +7,19 @@
 // word at offset 8*i is field i of the record. Fields are only ever added at
 // the end, and zero always means "none", "no" or "not given", so that a
 // collector may be older or newer than the host that feeds it.
+//
+// An event is declared once, by its struct: see abi/internal/eventgen. To add a
+// field, append it to the struct with a comment that says its meaning. To add
+// an event, write its struct with the directive //parley:event and the next
+// number. Then run `go generate ./abi/event`, and extend the vectors of
+// abi/testdata/vectors/events.json by hand: they hold the wire format still.
 package event
+
+//go:generate go run -C ../internal/eventgen .
 
 // A Kind says which event a record is. Collectors skip kinds that they do not
 // know. A number is never given a second meaning.
 type Kind uint16
-
-// The kinds, in the order of the catalogue.
-const (
-	KindLaunch      Kind = 1
-	KindFeatures    Kind = 2
-	KindHost        Kind = 3
-	KindHTTPRequest Kind = 4
-	KindSearch      Kind = 5
-	KindFacetSearch Kind = 6
-	KindMultiSearch Kind = 7
-	KindDocuments   Kind = 8
-	KindIndex       Kind = 9
-	KindSettings    Kind = 10
-	KindTasks       Kind = 11
-	KindStats       Kind = 12
-	KindNetwork     Kind = 13
-	KindExport      Kind = 14
-	KindChat        Kind = 15
-)
-
-// kindNames are the names of the kinds in manifests.
-var kindNames = [...]string{
-	KindLaunch: "launch", KindFeatures: "features", KindHost: "host", KindHTTPRequest: "http_request",
-	KindSearch: "search", KindFacetSearch: "facet_search", KindMultiSearch: "multi_search",
-	KindDocuments: "documents", KindIndex: "index", KindSettings: "settings", KindTasks: "tasks",
-	KindStats: "stats", KindNetwork: "network", KindExport: "export", KindChat: "chat",
-}
 
 // String returns the kind's name in manifests, or "" for a kind that this
 // version of the contract does not have.
@@ -132,6 +113,9 @@ func (s *Set[E]) Add(e E) {
 	}
 }
 
+// Members returns the labels of E, whatever is in the set.
+func (Set[E]) Members() []string { return E(0).Labels() }
+
 // The vocabularies of handles: what the host puts there, and no more.
 const (
 	VocabularyVersion        = "version"         // of this service: 1.2.3 or 1.2.3-rc.1
@@ -141,12 +125,13 @@ const (
 	VocabularyUserAgent      = "user_agent"      // known clients with their version; other
 	VocabularyMediaType      = "media_type"      // type/subtype; missing; invalid
 	VocabularyAttribute      = "attribute"       // [A-Za-z0-9_-]{1,64}; other
+	VocabularySource         = "source"          // sources of plugins, 64 at most; other
 )
 
 // Vocabularies lists them all.
 func Vocabularies() []string {
 	return []string{
 		VocabularyVersion, VocabularyKernel, VocabularyDistribution, VocabularyServerProvider,
-		VocabularyUserAgent, VocabularyMediaType, VocabularyAttribute,
+		VocabularyUserAgent, VocabularyMediaType, VocabularyAttribute, VocabularySource,
 	}
 }

@@ -12,23 +12,12 @@ import (
 )
 
 // catalogue is every event, in the order of its kinds.
-var catalogue = []any{
-	event.Launch{},
-	event.Features{},
-	event.Host{},
-	event.HTTPRequest{},
-	event.Search{},
-	event.FacetSearch{},
-	event.MultiSearch{},
-	event.Documents{},
-	event.Index{},
-	event.Settings{},
-	event.Tasks{},
-	event.Stats{},
-	event.Network{},
-	event.Export{},
-	event.Chat{},
-}
+var catalogue = func() (all []any) {
+	for k := event.Kind(1); event.New(k) != nil; k++ {
+		all = append(all, reflect.ValueOf(event.New(k)).Elem().Interface())
+	}
+	return all
+}()
 
 // nameOf returns the name of an event or of a field of one.
 func nameOf(goName string) string {
@@ -74,7 +63,7 @@ func kindOfField(t *testing.T, event reflect.Type, f reflect.StructField) (kind 
 	case name == "Locales":
 		return "set", locales
 	case strings.HasPrefix(name, "Set["):
-		return "set", setLabels(f.Type)
+		return "set", reflect.Zero(f.Type).Interface().(interface{ Members() []string }).Members()
 	}
 	e, ok := reflect.Zero(f.Type).Interface().(interface{ Labels() []string })
 	if !ok {
@@ -85,14 +74,6 @@ func kindOfField(t *testing.T, event reflect.Type, f reflect.StructField) (kind 
 }
 
 var locales = event.Locale(0).Labels()
-
-// setLabels returns the labels of a Set's members.
-func setLabels(t reflect.Type) []string {
-	if t == reflect.TypeFor[event.Set[event.EmbedderSource]]() {
-		return event.EmbedderSource(0).Labels()
-	}
-	return nil
-}
 
 // TestOnlyNumbers walks the catalogue: nothing but numbers can cross, and every
 // number is a flag, a count, an ordinal, a set of ordinals or a handle of a

@@ -3,6 +3,8 @@ package event
 // Launch says how the process was started. A collector gets it at the start of
 // each window, when it takes over from another version, and again before it is
 // asked for its metrics where something has changed since.
+//
+//parley:event 1
 type Launch struct {
 	Version               Handle     `vocabulary:"version"` // of the service
 	Env                   Env        // option env
@@ -44,6 +46,8 @@ type Launch struct {
 
 // Features says which runtime features are on. A collector gets it when
 // [Launch] comes, with Patched at 0, and after each change by the route.
+//
+//parley:event 2
 type Features struct {
 	Patched                 Flag // this is a PATCH of /experimental-features, not a report
 	CompositeEmbedders      Flag // feature compositeEmbedders
@@ -60,6 +64,8 @@ type Features struct {
 
 // Host describes machine and database, rounded. A collector gets it when
 // [Launch] comes.
+//
+//parley:event 3
 type Host struct {
 	Distribution   Handle `vocabulary:"distribution"`    // of the operating system
 	KernelVersion  Handle `vocabulary:"kernel"`          // cut behind its numbers; none where it has none

@@ -9,49 +9,6 @@ import (
 // ErrMalformed says that bytes are no records.
 var ErrMalformed = errors.New("malformed event record")
 
-// Type is any event of the catalogue.
-type Type interface {
-	Launch | Features | Host | HTTPRequest | Search | FacetSearch | MultiSearch |
-		Documents | Index | Settings | Tasks | Stats | Network | Export | Chat
-}
-
-// KindFor returns the kind of E.
-func KindFor[E Type]() Kind {
-	switch any((*E)(nil)).(type) {
-	case *Launch:
-		return KindLaunch
-	case *Features:
-		return KindFeatures
-	case *Host:
-		return KindHost
-	case *HTTPRequest:
-		return KindHTTPRequest
-	case *Search:
-		return KindSearch
-	case *FacetSearch:
-		return KindFacetSearch
-	case *MultiSearch:
-		return KindMultiSearch
-	case *Documents:
-		return KindDocuments
-	case *Index:
-		return KindIndex
-	case *Settings:
-		return KindSettings
-	case *Tasks:
-		return KindTasks
-	case *Stats:
-		return KindStats
-	case *Network:
-		return KindNetwork
-	case *Export:
-		return KindExport
-	case *Chat:
-		return KindChat
-	}
-	panic("event: a type without a kind")
-}
-
 // A record: u16 kind, u16 fields, u32 0, then fields × u64. All numbers are
 // little-endian, as the processors are for which a host is built; there a
 // record's fields are the event's memory.
@@ -67,7 +24,7 @@ func Size[E Type]() int {
 
 // Append appends the record of e to b.
 func Append[E Type](b []byte, e *E) []byte {
-	fields := memory(e)
+	fields := memoryOf(e)
 	b = binary.LittleEndian.AppendUint16(b, uint16(KindFor[E]()))
 	b = binary.LittleEndian.AppendUint16(b, uint16(len(fields)/8))
 	b = append(b, 0, 0, 0, 0)
@@ -102,7 +59,7 @@ func Read[E Type](r Record, e *E) (ok bool) {
 	if r.Kind != KindFor[E]() {
 		return false
 	}
-	m := memory(e)
+	m := memoryOf(e)
 	clear(m[copy(m, r.Fields):])
 	return true
 }
@@ -121,15 +78,6 @@ func View[E Type](r Record) *E {
 		return nil
 	}
 	return (*E)(p)
-}
-
-// sizes are the bytes of the fields of each kind.
-var sizes = [...]uintptr{
-	KindLaunch: unsafe.Sizeof(Launch{}), KindFeatures: unsafe.Sizeof(Features{}), KindHost: unsafe.Sizeof(Host{}),
-	KindHTTPRequest: unsafe.Sizeof(HTTPRequest{}), KindSearch: unsafe.Sizeof(Search{}), KindFacetSearch: unsafe.Sizeof(FacetSearch{}),
-	KindMultiSearch: unsafe.Sizeof(MultiSearch{}), KindDocuments: unsafe.Sizeof(Documents{}), KindIndex: unsafe.Sizeof(Index{}),
-	KindSettings: unsafe.Sizeof(Settings{}), KindTasks: unsafe.Sizeof(Tasks{}), KindStats: unsafe.Sizeof(Stats{}),
-	KindNetwork: unsafe.Sizeof(Network{}), KindExport: unsafe.Sizeof(Export{}), KindChat: unsafe.Sizeof(Chat{}),
 }
 
 // Whole reports whether [View] gives r as the event that its kind says. What is
@@ -154,8 +102,8 @@ func Fill(r Record) Record {
 	return Record{r.Kind, fields}
 }
 
-// memory returns the bytes of *e. Every event is made of 64-bit words alone; a
+// memoryOf returns the bytes of *e. Every event is made of 64-bit words alone; a
 // test holds the catalogue to it.
-func memory[E Type](e *E) []byte {
+func memoryOf[E Type](e *E) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(e)), unsafe.Sizeof(*e))
 }

@@ -1,6 +1,8 @@
 package event
 
 // HTTPRequest is one request to the API, whatever came of it.
+//
+//parley:event 4
 type HTTPRequest struct {
 	UserAgent Handle `vocabulary:"user_agent"` // the client
 	Route     Route  // family of the route
@@ -10,6 +12,8 @@ type HTTPRequest struct {
 
 // Search is one request to GET or POST /indexes/{uid}/search. What the request
 // says is told of failed ones too, as far as they could be read.
+//
+//parley:event 5
 type Search struct {
 	Outcome               Outcome          // how it ended
 	Latency               Count            // milliseconds
@@ -48,6 +52,8 @@ type Search struct {
 }
 
 // FacetSearch is one request to POST /indexes/{uid}/facet-search.
+//
+//parley:event 6
 type FacetSearch struct {
 	Outcome              Outcome // how it ended
 	Latency              Count   // milliseconds
@@ -57,6 +63,8 @@ type FacetSearch struct {
 
 // MultiSearch is one request to POST /multi-search. Its queries are no [Search]
 // events.
+//
+//parley:event 7
 type MultiSearch struct {
 	Outcome            Outcome // how it ended
 	Latency            Count   // milliseconds
@@ -69,6 +77,8 @@ type MultiSearch struct {
 }
 
 // Chat is one chat completion, told when it has ended.
+//
+//parley:event 15
 type Chat struct {
 	Outcome  ChatOutcome // how it ended
 	Source   ChatSource  // which source answered
@@ -79,9 +89,21 @@ type Chat struct {
 	Chunks   Count       // written to the client
 	Latency  Count       // milliseconds, in whole
 	First    Count       `name:"first_latency"` // milliseconds until the first word; 0 where there was none
+
+	SourceName       Handle      `name:"source_name" vocabulary:"source"` // which source answered, or failed to, where that is known
+	Failure          ChatFailure // of what failed or was refused: what went wrong
+	Finish           ChatFinish  // why the answer ended, as the client was told
+	PromptTokens     MaybeCount  // of all rounds, where the provider counts them
+	CompletionTokens MaybeCount  // of all rounds
+	CachedTokens     MaybeCount  // of those of the prompt
+	ReasoningTokens  MaybeCount  // of those of the completion
+	SearchLatency    Count       // milliseconds that its searches took, added up
+	EmptySearches    Count       // searches that found nothing; failed ones are none of them
 }
 
 // Tasks is one request to the tasks routes.
+//
+//parley:event 11
 type Tasks struct {
 	Operation        TasksOperation // what was asked
 	UIDs             Flag           `name:"uids"`       // filter uids was given
@@ -98,6 +120,8 @@ type Tasks struct {
 }
 
 // Stats is one request to GET /stats or GET /indexes/{uid}/stats.
+//
+//parley:event 12
 type Stats struct {
 	OneIndex Flag // the stats of one index were asked for
 }

@@ -1,6 +1,8 @@
 package event
 
 // Documents is one request to the documents routes.
+//
+//parley:event 8
 type Documents struct {
 	Operation       DocumentsOperation // what was asked
 	PayloadType     Handle             `vocabulary:"media_type"` // of additions and updates: the content type
@@ -12,6 +14,8 @@ type Documents struct {
 }
 
 // Index is one request that creates, changes, deletes or swaps indexes.
+//
+//parley:event 9
 type Index struct {
 	Operation  IndexOperation // what was asked
 	PrimaryKey Handle         `vocabulary:"attribute"` // where the request names one
@@ -20,6 +24,8 @@ type Index struct {
 
 // Settings is one request that changes settings of an index: what it sets. A
 // reset sets the default.
+//
+//parley:event 10
 type Settings struct {
 	Embedders                MaybeCount          // how many are defined
 	EmbedderSources          Set[EmbedderSource] // theirs
@@ -68,12 +74,16 @@ type Settings struct {
 }
 
 // Network is one PATCH of /network: what holds after it.
+//
+//parley:event 13
 type Network struct {
 	Self    Flag  // self is not null
 	Remotes Count // how many are declared
 }
 
 // Export is one request to POST /export.
+//
+//parley:event 14
 type Export struct {
 	APIKey             Flag       // an API key was given
 	IndexPatterns      Count      // entries of indexes

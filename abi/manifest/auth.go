@@ -73,14 +73,14 @@ func checkAuth(m *abi.Manifest) (problems []string) {
 		}
 		switch {
 		case !authForm.MatchString(a.Name):
-			wrong("name is %s and must have 1 to 64 of a-z, A-Z and 0-9, a small letter first", quote(a.Name))
+			wrong("name is %s and must have 1 to 64 of a-z, A-Z and 0-9, a small letter first", quoteName(a.Name))
 		case seen[a.Name]:
-			wrong("name is %s, which another entry has, or the word for no entry", quote(a.Name))
+			wrong("name is %s, which another entry has, or the word for no entry", quoteName(a.Name))
 		}
 		seen[a.Name] = true
 		members, ok := schemes[a.Scheme]
 		if !ok {
-			wrong("scheme is %s and must be one of: %s", quote(a.Scheme), strings.Join(slices.Sorted(maps.Keys(schemes)), ", "))
+			wrong("scheme is %s and must be one of: %s", quoteName(a.Scheme), strings.Join(slices.Sorted(maps.Keys(schemes)), ", "))
 			continue
 		}
 		for _, p := range checkMembers(a, members) {
@@ -91,7 +91,7 @@ func checkAuth(m *abi.Manifest) (problems []string) {
 		}
 		for _, o := range a.Origins {
 			if !slices.Contains(m.Grants.HTTP, o) {
-				wrong("origins has %s, which grants.http does not", quote(o))
+				wrong("origins has %s, which grants.http does not", quoteName(o))
 			}
 		}
 	}
@@ -124,11 +124,11 @@ func checkMembers(a *abi.Auth, members []string) (problems []string) {
 		}
 	}
 	if a.Scheme == abi.AuthHeader && a.Header != "" && !headerForm.MatchString(a.Header) {
-		problems = append(problems, fmt.Sprintf("header is %s, which is no header name", quote(a.Header)))
+		problems = append(problems, fmt.Sprintf("header is %s, which is no header name", quoteName(a.Header)))
 	}
 	if a.Scheme == abi.AuthOAuth2ClientCredentials && a.TokenURL != "" {
 		if err := checkTokenURL(a.TokenURL); err != nil {
-			problems = append(problems, fmt.Sprintf("tokenUrl is %s: %v", quote(a.TokenURL), err))
+			problems = append(problems, fmt.Sprintf("tokenUrl is %s: %v", quoteName(a.TokenURL), err))
 		}
 	}
 	return problems
@@ -148,10 +148,10 @@ func checkNames(m *abi.Manifest, a *abi.Auth) (problems []string) {
 		for _, n := range names {
 			o, ok := m.Options[n.Name]
 			if !ok && !slices.Contains(settingNames, n.Name) {
-				problems = append(problems, fmt.Sprintf("%s names %s, which is neither a setting nor an option", member, quote(n.Name)))
+				problems = append(problems, fmt.Sprintf("%s names %s, which is neither a setting nor an option", member, quoteName(n.Name)))
 			}
 			if member == "tokenUrl" && (!ok || o.Secret || o.Pattern == "" && o.Enum == nil) {
-				problems = append(problems, fmt.Sprintf("tokenUrl names %s, and may name only an option with a pattern or an enum", quote(n.Name)))
+				problems = append(problems, fmt.Sprintf("tokenUrl names %s, and may name only an option with a pattern or an enum", quoteName(n.Name)))
 			}
 		}
 	}
@@ -161,7 +161,7 @@ func checkNames(m *abi.Manifest, a *abi.Auth) (problems []string) {
 // checkTokenURL wants an https URL whose host holds no name: whoever may set an
 // option must not choose whom the host calls.
 func checkTokenURL(s string) error {
-	filled, _ := fill(s, func(Name) (string, bool) { return "x", true })
+	filled, _ := fillTemplate(s, func(Name) (string, bool) { return "x", true })
 	u, err := url.Parse(filled)
 	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
 		return errors.New("it must be an https URL with a host, and no user or fragment")
@@ -183,13 +183,13 @@ func checkGrantNames(m *abi.Manifest, origin string) error {
 		o, ok := m.Options[n.Name]
 		switch {
 		case n.Optional || !ok || o.Type != abi.OptionString || o.Secret:
-			return fmt.Errorf("it names %s, which is no plain option that is a string", quote(n.Name))
+			return fmt.Errorf("it names %s, which is no plain option that is a string", quoteName(n.Name))
 		case o.Enum == nil && o.Pattern == "":
-			return fmt.Errorf("it names %s, which must have an enum or a pattern", quote(n.Name))
+			return fmt.Errorf("it names %s, which must have an enum or a pattern", quoteName(n.Name))
 		}
 		for _, v := range o.Enum {
 			if !hostLabel.MatchString(v) {
-				return fmt.Errorf("it names %s, of which %s is no part of a host's name", quote(n.Name), quote(v))
+				return fmt.Errorf("it names %s, of which %s is no part of a host's name", quoteName(n.Name), quoteName(v))
 			}
 		}
 	}

@@ -48,13 +48,13 @@ func checkCollector(m *abi.Manifest) (problems []string) {
 	}
 	for i, e := range m.Events {
 		if !eventForm.MatchString(e) {
-			wrong("events has %s, which is no name of an event", quote(e))
+			wrong("events has %s, which is no name of an event", quoteName(e))
 		} else if slices.Index(m.Events, e) < i {
-			wrong("events has %s twice", quote(e))
+			wrong("events has %s twice", quoteName(e))
 		}
 	}
 	if !slices.Contains(messages, m.Message) {
-		wrong("message is %s and must be %s or %s", quote(m.Message), abi.MessageTrack, abi.MessageIdentify)
+		wrong("message is %s and must be %s or %s", quoteName(m.Message), abi.MessageTrack, abi.MessageIdentify)
 	}
 	if n := len(m.Metrics); n == 0 || n > abi.MaxMetrics {
 		wrong("metrics has %d entries and must have 1 to %d", n, abi.MaxMetrics)
@@ -62,7 +62,7 @@ func checkCollector(m *abi.Manifest) (problems []string) {
 	}
 	for i := range m.Metrics {
 		for _, p := range checkMetric(m, &m.Metrics[i]) {
-			wrong("metric %d (%s): %s", i, quote(m.Metrics[i].Path), p)
+			wrong("metric %d (%s): %s", i, quoteName(m.Metrics[i].Path), p)
 		}
 	}
 	return append(problems, checkPaths(m.Metrics)...)
@@ -74,14 +74,14 @@ func checkPaths(metrics []abi.Metric) (problems []string) {
 	seen := map[string]bool{}
 	for _, metric := range metrics {
 		if seen[metric.Path] {
-			problems = append(problems, fmt.Sprintf("metrics has the path %s twice", quote(metric.Path)))
+			problems = append(problems, fmt.Sprintf("metrics has the path %s twice", quoteName(metric.Path)))
 		}
 		seen[metric.Path] = true
 	}
 	for _, metric := range metrics {
 		for i, c := range metric.Path {
 			if c == '.' && seen[metric.Path[:i]] {
-				problems = append(problems, fmt.Sprintf("the path %s leads through %s, which is a metric itself", quote(metric.Path), quote(metric.Path[:i])))
+				problems = append(problems, fmt.Sprintf("the path %s leads through %s, which is a metric itself", quoteName(metric.Path), quoteName(metric.Path[:i])))
 			}
 		}
 	}
@@ -99,24 +99,24 @@ func checkMetric(m *abi.Manifest, metric *abi.Metric) (problems []string) {
 		wrong("in the context of a message only context.app is a collector's")
 	}
 	if !slices.Contains(metricKinds, metric.Kind) {
-		wrong("kind is %s and must be one of: %s", quote(metric.Kind), strings.Join(metricKinds, ", "))
+		wrong("kind is %s and must be one of: %s", quoteName(metric.Kind), strings.Join(metricKinds, ", "))
 		return problems
 	}
 	if metric.Meaning == "" || len(metric.Meaning) > maxSentence {
 		wrong("meaning must be a sentence of at most %d bytes", maxSentence)
 	}
 	if _, percentile := abi.Percentile(metric.Aggregation); !percentile && !slices.Contains(aggregations, metric.Aggregation) {
-		wrong("aggregation is %s and must be a percentile, p50 to p99.9, or one of: %s", quote(metric.Aggregation), strings.Join(aggregations, ", "))
+		wrong("aggregation is %s and must be a percentile, p50 to p99.9, or one of: %s", quoteName(metric.Aggregation), strings.Join(aggregations, ", "))
 	}
 	if !slices.Contains(noDatas, metric.NoData) {
-		wrong("noData is %s and must be one of: %s", quote(metric.NoData), strings.Join(noDatas, ", "))
+		wrong("noData is %s and must be one of: %s", quoteName(metric.NoData), strings.Join(noDatas, ", "))
 	}
 	if metric.NoData == abi.NoDataNull && !metric.Nullable {
 		wrong("noData is null, so nullable must be true")
 	}
 	for _, e := range metric.Events {
 		if !slices.Contains(m.Events, e) {
-			wrong("events has %s, which the collector's own events lack", quote(e))
+			wrong("events has %s, which the collector's own events lack", quoteName(e))
 		}
 	}
 	problems = append(problems, checkValues(metric)...)
@@ -141,16 +141,16 @@ func checkValues(metric *abi.Metric) (problems []string) {
 	}
 	for i, l := range metric.Labels {
 		if !labelForm.MatchString(l) {
-			wrong("labels has %s, and a label is 1 to 64 of letters, digits, space and . _ / + -, a letter or digit first", quote(l))
+			wrong("labels has %s, and a label is 1 to 64 of letters, digits, space and . _ / + -, a letter or digit first", quoteName(l))
 		} else if slices.Index(metric.Labels, l) < i {
-			wrong("labels has %s twice", quote(l))
+			wrong("labels has %s twice", quoteName(l))
 		}
 	}
 	if len(metric.Labels) > abi.MaxLabels {
 		wrong("labels has %d entries and may have %d", len(metric.Labels), abi.MaxLabels)
 	}
 	if v := metric.Vocabulary; v != "" && !slices.Contains(event.Vocabularies(), v) {
-		wrong("vocabulary is %s and must be one of: %s", quote(v), strings.Join(event.Vocabularies(), ", "))
+		wrong("vocabulary is %s and must be one of: %s", quoteName(v), strings.Join(event.Vocabularies(), ", "))
 	}
 	if metric.Kind == abi.MetricArray && (metric.MaxItems < 0 || metric.MaxItems > abi.MaxItems) || metric.Kind != abi.MetricArray && metric.MaxItems != 0 {
 		wrong("maxItems is %d: it is for array<string>, 1 to %d", metric.MaxItems, abi.MaxItems)
@@ -177,7 +177,7 @@ func checkTexts(metric *abi.Metric, textual bool) (problems []string) {
 			wrong("format list is for a string with labels")
 		}
 	default:
-		wrong("format is %s and must be %s or %s", quote(metric.Format), abi.FormatMillis, abi.FormatList)
+		wrong("format is %s and must be %s or %s", quoteName(metric.Format), abi.FormatMillis, abi.FormatList)
 	}
 	return problems
 }

@@ -52,7 +52,7 @@ func Parse(b []byte) (*abi.Manifest, error) {
 	if problems := checkManifest(m); len(problems) > 0 {
 		return nil, fmt.Errorf("the manifest is wrong: %s", strings.Join(problems, "; "))
 	}
-	upgrade(m)
+	upgradeManifest(m)
 	return m, nil
 }
 
@@ -63,13 +63,13 @@ func checkManifest(m *abi.Manifest) (problems []string) {
 		wrong("abi is %d, and this host speaks %s: build the plugin with an SDK of that version, or use another host", m.ABI, ABIRange())
 	}
 	if _, ok := selfTestCalls[m.Kind]; !ok {
-		wrong("kind is %s and must be one of: %s", quote(m.Kind), strings.Join(slices.Sorted(maps.Keys(selfTestCalls)), ", "))
+		wrong("kind is %s and must be one of: %s", quoteName(m.Kind), strings.Join(slices.Sorted(maps.Keys(selfTestCalls)), ", "))
 	}
 	if !ValidName(m.Name) {
-		wrong("name is %s and must be 1 to 64 of a-z, 0-9 and -, a letter first", quote(m.Name))
+		wrong("name is %s and must be 1 to 64 of a-z, 0-9 and -, a letter first", quoteName(m.Name))
 	}
 	if !ValidVersion(m.Version) {
-		wrong("version is %s and must be a semantic version such as 1.2.0", quote(m.Version))
+		wrong("version is %s and must be a semantic version such as 1.2.0", quoteName(m.Version))
 	}
 	switch m.Kind {
 	case abi.KindCollector:
@@ -80,35 +80,35 @@ func checkManifest(m *abi.Manifest) (problems []string) {
 		}
 	}
 	if m.Kind == abi.KindProvider && !ValidSource(m.Source) {
-		wrong("source is %s and must be 1 to 64 letters, digits, _ and -, a letter first", quote(m.Source))
+		wrong("source is %s and must be 1 to 64 letters, digits, _ and -, a letter first", quoteName(m.Source))
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Settings)) {
 		if !slices.Contains(settingNames, name) {
-			wrong("settings has %s and may have: %s", quote(name), strings.Join(settingNames, ", "))
+			wrong("settings has %s and may have: %s", quoteName(name), strings.Join(settingNames, ", "))
 		}
 	}
 	for _, name := range m.Features {
 		if !slices.Contains(features, name) {
-			wrong("features has %s, and this host has %s: use a host that has it, or leave it out", quote(name), listed(features))
+			wrong("features has %s, and this host has %s: use a host that has it, or leave it out", quoteName(name), listNames(features))
 		}
 	}
 	if m.ABI >= 2 {
 		if m.Grants.Secrets != nil {
 			wrong("grants.secrets belongs to ABI 1: say by auth how the host signs in")
 		}
-		problems = append(problems, slices.Concat(checkAuth(m), checkOptions(m), checkTimeouts(m))...)
-		if m.Kind != abi.KindProvider && (m.Auth != nil || m.Options != nil || m.Timeouts != abi.Timeouts{}) {
-			wrong("auth, options and timeouts belong to providers")
+		problems = append(problems, slices.Concat(checkAuth(m), checkDoes(m), checkOptions(m), checkTimeouts(m))...)
+		if m.Kind != abi.KindProvider && (m.Auth != nil || m.Does != nil || m.Embed.MaxTexts != 0 || m.Options != nil || m.Timeouts != abi.Timeouts{}) {
+			wrong("auth, does, options and timeouts belong to providers")
 		}
 	}
 	for _, name := range m.Grants.Secrets {
 		if !slices.Contains(secretNames, name) {
-			wrong("grants.secrets has %s and may have: %s", quote(name), strings.Join(secretNames, ", "))
+			wrong("grants.secrets has %s and may have: %s", quoteName(name), strings.Join(secretNames, ", "))
 		}
 	}
 	for _, origin := range m.Grants.HTTP {
 		if err := checkGrant(m, origin); err != nil {
-			wrong("grants.http has %s: %v", quote(origin), err)
+			wrong("grants.http has %s: %v", quoteName(origin), err)
 		}
 	}
 	if m.Limits.MemoryMiB < 0 || m.Limits.MemoryMiB > maxMemoryMiB {
@@ -120,10 +120,39 @@ func checkManifest(m *abi.Manifest) (problems []string) {
 	return append(problems, checkSelfTests(m)...)
 }
 
+// ops are what a provider can do.
+var ops = []string{abi.OpChat, abi.OpEmbed, abi.OpModels}
+
+// checkDoes finds what is wrong with what m says that its plugin does.
+func checkDoes(m *abi.Manifest) (problems []string) {
+	for i, op := range m.Does {
+		switch {
+		case !slices.Contains(ops, op):
+			problems = append(problems, fmt.Sprintf("does has %s, and may have: %s", quoteName(op), strings.Join(ops, ", ")))
+		case slices.Contains(m.Does[:i], op):
+			problems = append(problems, fmt.Sprintf("does has %s twice", quoteName(op)))
+		}
+	}
+	if m.Does != nil && !slices.Contains(m.Does, abi.OpChat) {
+		problems = append(problems, "does lacks chat, which every provider does")
+	}
+	e := &m.Embed
+	if !Does(m, abi.OpEmbed) && (e.MaxTexts != 0 || e.MaxBytes != 0 || e.Models != nil) {
+		problems = append(problems, "embed is for plugins whose does has embed")
+	}
+	if e.MaxTexts < 0 || e.MaxTexts > abi.MaxEmbedTexts {
+		problems = append(problems, fmt.Sprintf("embed.maxTexts is %d and must be 1 to %d, or left out", e.MaxTexts, abi.MaxEmbedTexts))
+	}
+	if e.MaxBytes < 0 || e.MaxBytes > abi.MaxEmbedBytes {
+		problems = append(problems, fmt.Sprintf("embed.maxBytes is %d and must be 1 to %d, or left out", e.MaxBytes, abi.MaxEmbedBytes))
+	}
+	return problems
+}
+
 // features are those that this host has beyond the versions of the contract.
 var features []string
 
-func listed(names []string) string {
+func listNames(names []string) string {
 	if len(names) == 0 {
 		return "none"
 	}
@@ -138,7 +167,7 @@ func checkGrant(m *abi.Manifest, origin string) error {
 	if err := checkGrantNames(m, origin); err != nil {
 		return err
 	}
-	filled, err := fill(origin, func(Name) (string, bool) { return "x", true })
+	filled, err := fillTemplate(origin, func(Name) (string, bool) { return "x", true })
 	if err != nil {
 		return err
 	}
@@ -184,8 +213,8 @@ func ValidSource(s string) bool { return sourceForm.MatchString(s) }
 // as part of a file name too.
 func ValidVersion(s string) bool { return len(s) <= maxVersion && versionForm.MatchString(s) }
 
-// quote shows a name that anybody may have written.
-func quote(s string) string {
+// quoteName shows a name that anybody may have written.
+func quoteName(s string) string {
 	if len(s) > 64 {
 		s = s[:64] + "…"
 	}

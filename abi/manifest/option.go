@@ -27,10 +27,10 @@ func checkOptions(m *abi.Manifest) (problems []string) {
 	for _, name := range slices.Sorted(maps.Keys(m.Options)) {
 		o := m.Options[name]
 		if !optionForm.MatchString(name) {
-			problems = append(problems, fmt.Sprintf("options has %s: a name has 1 to 64 of a-z, A-Z and 0-9, a small letter first", quote(name)))
+			problems = append(problems, fmt.Sprintf("options has %s: a name has 1 to 64 of a-z, A-Z and 0-9, a small letter first", quoteName(name)))
 		}
 		if slices.Contains(settingNames, name) {
-			problems = append(problems, fmt.Sprintf("options has %s, which is a setting of every workspace: rule it by settings", quote(name)))
+			problems = append(problems, fmt.Sprintf("options has %s, which is a setting of every workspace: rule it by settings", quoteName(name)))
 		}
 		for _, p := range checkOption(&o) {
 			problems = append(problems, "options."+name+": "+p)
@@ -45,7 +45,7 @@ func checkOption(o *abi.Option) (problems []string) {
 	number := o.Type == abi.OptionInteger || o.Type == abi.OptionNumber
 	switch {
 	case !text && !number && o.Type != abi.OptionBoolean:
-		wrong("type is %s and must be string, integer, number or boolean", quote(o.Type))
+		wrong("type is %s and must be string, integer, number or boolean", quoteName(o.Type))
 		return problems
 	case !text && (o.Enum != nil || o.MinLength != nil || o.MaxLength != nil || o.Pattern != "" || o.Secret):
 		wrong("enum, minLength, maxLength, pattern and secret are for strings")

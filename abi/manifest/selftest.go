@@ -22,7 +22,7 @@ func checkSelfTests(m *abi.Manifest) (problems []string) {
 	}
 	for n, t := range m.SelfTest {
 		if calls := selfTestCalls[m.Kind]; !slices.Contains(calls, t.Call) {
-			problems = append(problems, fmt.Sprintf("selfTest[%d].call is %s and must be one of: %q", n, quote(t.Call), calls))
+			problems = append(problems, fmt.Sprintf("selfTest[%d].call is %s and must be one of: %q", n, quoteName(t.Call), calls))
 		}
 		for name, value := range map[string]abi.RawJSON{"input": t.Input, "output": t.Output} {
 			if !bytes.HasPrefix(value, []byte("{")) {

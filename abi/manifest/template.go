@@ -19,7 +19,7 @@ var errOpen = errors.New("it has a ${ that no name and } follow")
 
 // Names lists the names in text, in their order.
 func Names(text string) (all []Name, err error) {
-	_, err = fill(text, func(n Name) (string, bool) {
+	_, err = fillTemplate(text, func(n Name) (string, bool) {
 		all = append(all, n)
 		return "", true
 	})
@@ -29,14 +29,14 @@ func Names(text string) (all []Name, err error) {
 // Fill puts values in place of the names in text. An optional one that is not
 // among them is empty; ok is false where another one is not.
 func Fill(text string, values map[string]string) (filled string, ok bool) {
-	filled, err := fill(text, func(n Name) (string, bool) {
+	filled, err := fillTemplate(text, func(n Name) (string, bool) {
 		v := values[n.Name]
 		return v, v != "" || n.Optional
 	})
 	return filled, err == nil
 }
 
-func fill(text string, value func(Name) (string, bool)) (string, error) {
+func fillTemplate(text string, value func(Name) (string, bool)) (string, error) {
 	var b strings.Builder
 	for {
 		before, rest, found := strings.Cut(text, "${")

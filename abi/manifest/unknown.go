@@ -51,7 +51,7 @@ type scan struct {
 }
 
 // laterMembers are those of the manifest that came with ABI 2.
-var laterMembers = []string{"auth", "options", "timeouts"}
+var laterMembers = []string{"auth", "does", "embed", "options", "timeouts"}
 
 // value reads one value, which t takes; nil takes any. It returns false at an
 // error, which ends the scan.
@@ -100,7 +100,7 @@ func (s *scan) member(at string, t reflect.Type) bool {
 	case t.Kind() == reflect.Map:
 		return s.value(path, t.Elem())
 	case t.Kind() == reflect.Struct:
-		known, types := members(t)
+		known, types := memberTypes(t)
 		later := s.first && at == "" && slices.Contains(laterMembers, name)
 		if i := slices.Index(known, name); i >= 0 && !later {
 			return s.value(path, types[i])
@@ -119,18 +119,18 @@ func (s *scan) position() (line, column int) {
 	before := s.text[:s.d.InputOffset()]
 	// The name ends with a quotation mark; those within are escaped.
 	begin := len(before) - 2
-	for begin > 0 && (before[begin] != '"' || escaped(before[:begin])) {
+	for begin > 0 && (before[begin] != '"' || endsEscaped(before[:begin])) {
 		begin--
 	}
 	last := bytes.LastIndexByte(before[:begin], '\n')
 	return 1 + bytes.Count(before[:begin], []byte("\n")), 1 + len([]rune(string(before[last+1:begin])))
 }
 
-// escaped reports whether what follows b is: an odd number of backslashes ends it.
-func escaped(b []byte) bool { return (len(b)-len(bytes.TrimRight(b, `\`)))%2 == 1 }
+// endsEscaped reports whether what follows b is: an odd number of backslashes ends it.
+func endsEscaped(b []byte) bool { return (len(b)-len(bytes.TrimRight(b, `\`)))%2 == 1 }
 
-// members are the names that a struct has in JSON, and the types of their values.
-func members(t reflect.Type) (names []string, types []reflect.Type) {
+// memberTypes returns the names that a struct has in JSON, and the types of their values.
+func memberTypes(t reflect.Type) (names []string, types []reflect.Type) {
 	for i := range t.NumField() {
 		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
 		names, types = append(names, name), append(types, t.Field(i).Type)

@@ -1,19 +1,31 @@
 package manifest
 
-import "github.com/parley-search/parley/abi"
+import (
+	"slices"
 
-// upgrade puts a manifest of ABI 1 into the form that the host works with, so
+	"github.com/parley-search/parley/abi"
+)
+
+// upgradeManifest puts a manifest of ABI 1 into the form that the host works with, so
 // that nothing else need know of that version: what it granted of secrets
 // becomes an [abi.Auth] of a scheme that is its alone, and members that came
 // later are nothing to it. Other manifests stay as they are.
-func upgrade(m *abi.Manifest) {
+func upgradeManifest(m *abi.Manifest) {
 	if m.ABI != 1 {
 		return
 	}
-	m.Auth, m.Options, m.Timeouts = nil, nil, abi.Timeouts{}
+	m.Auth, m.Does, m.Embed, m.Options, m.Timeouts = nil, nil, abi.Embed{}, nil, abi.Timeouts{}
 	if m.Kind == abi.KindProvider {
 		m.Auth = []abi.Auth{{Name: abi.AuthPlaceholder, Scheme: abi.AuthPlaceholder}}
 	}
+}
+
+// Does reports whether m's plugin can be asked for op.
+func Does(m *abi.Manifest, op string) bool {
+	if len(m.Does) == 0 {
+		return op == abi.OpChat
+	}
+	return slices.Contains(m.Does, op)
 }
 
 // UsesPlaceholders reports whether m's plugin writes ${apiKey} into header values

@@ -38,11 +38,11 @@ func Value(m *abi.Metric, r abi.MetricRecord, texts Texts) (any, error) {
 			return r.Word(0) == 1, nil
 		}
 	case abi.TagInt:
-		return number(m, int64(r.Word(0)))
+		return numberValue(m, int64(r.Word(0)))
 	case abi.TagRatio:
-		return ratio(m, int64(r.Word(0)), r.Word(1))
+		return ratioValue(m, int64(r.Word(0)), r.Word(1))
 	case abi.TagLabels, abi.TagHandles:
-		return text(m, r, texts)
+		return textValue(m, r, texts)
 	}
 	return nil, fmt.Errorf("it has tag %d with a first word that its kind %s has no room for", r.Tag, m.Kind)
 }
@@ -70,7 +70,7 @@ func checkLen(r abi.MetricRecord) error {
 	return nil
 }
 
-func number(m *abi.Metric, n int64) (any, error) {
+func numberValue(m *abi.Metric, n int64) (any, error) {
 	whole := m.Kind == abi.MetricInt || m.Kind == abi.MetricNumber
 	if !whole && m.Format != abi.FormatMillis {
 		return nil, fmt.Errorf("it is an int and its kind is %s", m.Kind)
@@ -87,7 +87,7 @@ func number(m *abi.Metric, n int64) (any, error) {
 	return n, nil
 }
 
-func ratio(m *abi.Metric, numerator int64, denominator uint64) (any, error) {
+func ratioValue(m *abi.Metric, numerator int64, denominator uint64) (any, error) {
 	if m.Kind != abi.MetricNumber {
 		return nil, fmt.Errorf("it is a ratio and its kind is %s", m.Kind)
 	}
@@ -101,8 +101,8 @@ func ratio(m *abi.Metric, numerator int64, denominator uint64) (any, error) {
 	return v, nil
 }
 
-// text returns the text or the texts of a record of ordinals or handles.
-func text(m *abi.Metric, r abi.MetricRecord, texts Texts) (any, error) {
+// textValue returns the text or the texts of a record of ordinals or handles.
+func textValue(m *abi.Metric, r abi.MetricRecord, texts Texts) (any, error) {
 	most := 0
 	switch {
 	case m.Kind == abi.MetricString && m.Format == "":
@@ -121,7 +121,7 @@ func text(m *abi.Metric, r abi.MetricRecord, texts Texts) (any, error) {
 	}
 	all := make([]string, 0, r.Len())
 	for i := range r.Len() {
-		s, ok := one(m, r.Tag, r.Word(i), texts)
+		s, ok := oneText(m, r.Tag, r.Word(i), texts)
 		if !ok {
 			return nil, fmt.Errorf("it has no text for %d", r.Word(i))
 		}
@@ -142,7 +142,7 @@ func text(m *abi.Metric, r abi.MetricRecord, texts Texts) (any, error) {
 	return all, nil
 }
 
-func one(m *abi.Metric, tag abi.MetricTag, word uint64, texts Texts) (string, bool) {
+func oneText(m *abi.Metric, tag abi.MetricTag, word uint64, texts Texts) (string, bool) {
 	if tag == abi.TagHandles {
 		if m.Vocabulary == "" {
 			return "", false

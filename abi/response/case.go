@@ -2,6 +2,7 @@ package response
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,23 +15,28 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/answer"
 )
 
 // The kinds of a [Case].
 const (
 	KindStream = "stream" // a response that decode is given
 	KindError  = "error"  // one that is no success, which error is given
+	KindList   = "list"   // one that the host reads by the template of encode's answer
 )
 
 // A Case is a recorded or written response with what it must come to.
 type Case struct {
-	Name     string            `json:"-"`
-	Kind     string            `json:"kind"`
-	Status   int               `json:"status"`
-	Headers  map[string]string `json:"response_headers"`
-	Expected json.RawMessage   `json:"expected"` // members of an [Aggregate], or of a [Failure]
-	Body     []byte            `json:"-"`
-	Request  []byte            `json:"-"` // the body of the request, where it was recorded
+	Name    string            `json:"-"`
+	Kind    string            `json:"kind"`
+	Status  int               `json:"status"`
+	Headers map[string]string `json:"response_headers"`
+	// Input, of a list, is what encode is asked.
+	Input json.RawMessage `json:"input"`
+	// Expected has members of an [Aggregate], of a [Failure], or of a [Described].
+	Expected json.RawMessage `json:"expected"`
+	Body     []byte          `json:"-"`
+	Request  []byte          `json:"-"` // the body of the request, where it was recorded
 }
 
 // ReadCases reads the *.case files of dir, in the order of their names. A folder
@@ -78,10 +84,31 @@ func NewCase(name string, head, body []byte) (Case, error) {
 	if err := json.Unmarshal(head, &c); err != nil {
 		return c, err
 	}
-	if c.Kind != KindStream && c.Kind != KindError {
-		return c, fmt.Errorf("its kind is %q and must be %s or %s", c.Kind, KindStream, KindError)
+	if c.Kind != KindStream && c.Kind != KindError && c.Kind != KindList {
+		return c, fmt.Errorf("its kind is %q and must be %s, %s or %s", c.Kind, KindStream, KindError, KindList)
 	}
 	return c, nil
+}
+
+// A Described is a request that encode described with a template of its response,
+// and what that reads.
+type Described struct {
+	abi.EncodeResponse
+	*answer.List
+}
+
+// Describe is what the case comes to with out, which encode answered to its input.
+func (c Case) Describe(out abi.EncodeResponse) (*Described, error) {
+	var in abi.EncodeRequest
+	if err := json.Unmarshal(c.Input, &in); err != nil {
+		return nil, fmt.Errorf("read the case's input: %w", err)
+	}
+	list, err := answer.Read(&in, out.Answer, c.Body)
+	if err != nil {
+		return nil, fmt.Errorf("the answer, or its template, %w", err)
+	}
+	out.Method = cmp.Or(out.Method, http.MethodPost)
+	return &Described{out, list}, nil
 }
 
 // ErrorRequest is the case as the input of error.
@@ -105,7 +132,7 @@ func (c Case) Compare(got any) (differences []string) {
 		return []string{fmt.Sprintf("read what is expected: %v", err)}
 	}
 	for _, name := range slices.Sorted(maps.Keys(w)) {
-		if !matches(g[name], w[name]) {
+		if !matchesValue(g[name], w[name]) {
 			got, _ := json.Marshal(g[name]) // both came from JSON
 			want, _ := json.Marshal(w[name])
 			differences = append(differences, fmt.Sprintf("%s is %.400s, want %.400s", name, got, want))
@@ -114,9 +141,9 @@ func (c Case) Compare(got any) (differences []string) {
 	return differences
 }
 
-// matches compares two values of JSON. Of an object in got, only the members
+// matchesValue compares two values of JSON. Of an object in got, only the members
 // that want has count, and no text is an empty one.
-func matches(got, want any) bool {
+func matchesValue(got, want any) bool {
 	if want == nil && got == "" {
 		return true
 	}
@@ -126,7 +153,7 @@ func matches(got, want any) bool {
 		return reflect.DeepEqual(got, want)
 	}
 	for name, value := range w {
-		if !matches(g[name], value) {
+		if !matchesValue(g[name], value) {
 			return false
 		}
 	}

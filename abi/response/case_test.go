@@ -18,7 +18,7 @@ func TestReadCases(t *testing.T) {
 		{"whole", "{\"kind\":\"stream\",\n\"expected\":{}}\n---\ndata: a\n---\n", ""},
 		{"no dashes", "{}", "no line of three dashes"},
 		{"no JSON", "x\n---\n", "invalid character"},
-		{"another kind", "{\"kind\":\"x\"}\n---\n", "must be stream or error"},
+		{"another kind", "{\"kind\":\"x\"}\n---\n", "must be stream, error or list"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

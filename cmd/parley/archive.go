@@ -40,7 +40,7 @@ func archiveCreateCommand(kind string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return create(cmd, c, kind)
+			return createArchive(cmd, c, kind)
 		},
 	}
 	return jsonFlag(clientFlags(cmd, kind+"s.create and tasks.get"))
@@ -55,8 +55,8 @@ type archiveTask struct {
 	Error    struct{ Message, Code string }
 }
 
-// create asks for a dump or snapshot, and waits for it.
-func create(cmd *cobra.Command, c *client, kind string) error {
+// createArchive asks for a dump or snapshot, and waits for it.
+func createArchive(cmd *cobra.Command, c *client, kind string) error {
 	ctx := cmd.Context()
 	var said json.RawMessage
 	var t archiveTask
@@ -87,7 +87,7 @@ func create(cmd *cobra.Command, c *client, kind string) error {
 		}
 	}
 	if t.Status != "succeeded" {
-		return fmt.Errorf("task %d %s: %s (%s)", uid, t.Status, printable(t.Error.Message), t.Error.Code)
+		return fmt.Errorf("task %d %s: %s (%s)", uid, t.Status, stripControls(t.Error.Message), t.Error.Code)
 	}
 	return printResult(cmd, said, func(out io.Writer) error {
 		_, err := fmt.Fprintln(out, strings.TrimSpace(fmt.Sprintf("%s made in %s %s", kind, strings.TrimPrefix(t.Duration, "PT"), t.Details.DumpUID)))

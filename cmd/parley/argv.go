@@ -21,9 +21,9 @@ func takeArguments(arguments []string) []string {
 		name, value, joined := strings.Cut(a, "=")
 		switch {
 		case follows:
-			blank(a)
+			blankArgument(a)
 		case joined && secrets[name]:
-			blank(value)
+			blankArgument(value)
 		}
 		follows = !follows && !joined && secrets[a]
 		arguments[i] = own[i]

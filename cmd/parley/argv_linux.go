@@ -2,9 +2,9 @@ package main
 
 import "unsafe"
 
-// blank writes over a part of an argument where the system put it: the runtime
+// blankArgument writes over a part of an argument where the system put it: the runtime
 // makes os.Args of that memory without a copy, and /proc/PID/cmdline shows it.
-func blank(argument string) {
+func blankArgument(argument string) {
 	b := unsafe.Slice(unsafe.StringData(argument), len(argument))
 	for i := range b {
 		b[i] = 'x'

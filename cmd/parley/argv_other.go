@@ -2,6 +2,6 @@
 
 package main
 
-// blank would write over a part of an argument: here the system keeps a copy
+// blankArgument would write over a part of an argument: here the system keeps a copy
 // that a program does not reach.
-func blank(string) {}
+func blankArgument(string) {}

@@ -117,7 +117,7 @@ func (q *asking) choose(ctx context.Context, c *client) error {
 		q.workspace = known[0]
 		return nil
 	}
-	return usageError{fmt.Errorf("--workspace is missing: there are %s", printable(strings.Join(known, ", ")))}
+	return usageError{fmt.Errorf("--workspace is missing: there are %s", stripControls(strings.Join(known, ", ")))}
 }
 
 func (q *asking) body() any {
@@ -173,7 +173,7 @@ func (q *asking) take(e *responseEvent) (done bool, err error) {
 		}
 	case "response.output_item.done":
 		if q.hints != nil && e.Item.Type == "file_search_call" {
-			fmt.Fprintf(q.hints, "searched for %s\n", printable(strings.Join(e.Item.Queries, ", ")))
+			fmt.Fprintf(q.hints, "searched for %s\n", stripControls(strings.Join(e.Item.Queries, ", ")))
 		}
 	case "response.completed", "response.incomplete", "response.failed":
 		q.answer = e.Response
@@ -185,14 +185,14 @@ func (q *asking) take(e *responseEvent) (done bool, err error) {
 			return true, fmt.Errorf("read the end of the answer: %w", err)
 		}
 		if r.Error != nil {
-			return true, errors.New(printable(r.Error.Message))
+			return true, errors.New(stripControls(r.Error.Message))
 		}
 		if r.IncompleteDetails != nil {
-			q.short = printable(r.IncompleteDetails.Reason)
+			q.short = stripControls(r.IncompleteDetails.Reason)
 		}
 		return true, nil
 	case "error":
-		return true, errors.New(printable(e.Message))
+		return true, errors.New(stripControls(e.Message))
 	}
 	return false, nil
 }
@@ -213,4 +213,4 @@ func (q *asking) printSources(out io.Writer) error {
 }
 
 // oneLine is a printable text on one line.
-func oneLine(text string) string { return strings.Join(strings.Fields(printable(text)), " ") }
+func oneLine(text string) string { return strings.Join(strings.Fields(stripControls(text)), " ") }

@@ -34,7 +34,7 @@ func serveAsked(t *testing.T) *asked {
 	if err := os.WriteFile(config, []byte("master_key = \""+askKey+"\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, a.url = reexecServe(t, io.Discard, "--config-file-path", config, "--db-path", dataDir(t), "--plugin-dir", plugins, "--plugin-lock=off", "--no-analytics")
+	_, a.url = reexecServe(t, io.Discard, "--config-file-path", config, "--db-path", t.TempDir(), "--plugin-dir", plugins, "--plugin-lock=off", "--no-analytics")
 	c := &client{a.url, askKey}
 	call := func(method, path string, body any) {
 		t.Helper()

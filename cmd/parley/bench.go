@@ -73,7 +73,7 @@ func benchCommand() *cobra.Command {
 	f.IntSliceVar(&b.open, "open", []int{512, 10_000}, "streams to hold open, in the part of that name")
 	f.StringVar(&b.dir, "plugin-dir", "", "directory of <name>-<version>.wasm files (default: built from the checkout)")
 	f.BoolVar(&b.asJSON, "json", false, "print JSON, for comparing two versions")
-	cmd.AddCommand(benchServerCommand("provider", func([]string) http.Handler { return &bench.Provider{} }),
+	cmd.AddCommand(benchSearchCommand(), benchServerCommand("provider", func([]string) http.Handler { return &bench.Provider{} }),
 		benchServerCommand("floor", func(args []string) http.Handler { return bench.Floor(args[1]) }))
 	return cmd
 }

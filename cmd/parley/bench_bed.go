@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -75,18 +74,18 @@ func (t *testBed) lay(ctx context.Context, b *benchmark) ([]bench.Subject, error
 	return subjects, nil
 }
 
-// build compiles the plugins of the sources from the checkout into dir.
+// build puts the plugins of the sources into dir.
 func (t *testBed) build(ctx context.Context, dir string, sources []string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
 	for _, source := range append([]string{searchSource}, sources...) {
-		module, err := buildSource(ctx, source, t.progress)
+		module, err := findModule(ctx, source, t.progress)
 		if err != nil {
 			return err
 		}
 		if module == nil {
-			return usageError{errors.New("the working directory lies in no checkout to build plugins from: name a folder of them by --plugin-dir")}
+			return usageError{fmt.Errorf("no plugin of %s is at hand, neither in a checkout nor in this program: name a folder of plugins by --plugin-dir", source)}
 		}
 		if err := os.WriteFile(filepath.Join(dir, source+".wasm"), module, 0o600); err != nil {
 			return err
@@ -161,6 +160,11 @@ func (h *benchHost) call(method, path, body string) []byte {
 		return nil
 	}
 	req.Header.Set("Content-Type", "application/json")
+	return h.do(req)
+}
+
+// do sends a request and returns its answer.
+func (h *benchHost) do(req *http.Request) []byte {
 	if h.key != "" {
 		req.Header.Set("Authorization", "Bearer "+h.key)
 	}
@@ -171,8 +175,8 @@ func (h *benchHost) call(method, path, body string) []byte {
 	}
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
-	if err == nil && res.StatusCode >= 300 && !(path == "/indexes/movies/stats" && res.StatusCode == http.StatusNotFound) {
-		err = fmt.Errorf("%s %s answers %d: %s", method, path, res.StatusCode, b)
+	if err == nil && res.StatusCode >= 300 && !(req.URL.Path == "/indexes/movies/stats" && res.StatusCode == http.StatusNotFound) {
+		err = fmt.Errorf("%s %s answers %d: %s", req.Method, req.URL.Path, res.StatusCode, b)
 	}
 	h.err = err
 	return b

@@ -68,7 +68,7 @@ func (f *figures) print(out io.Writer) error {
 		fmt.Fprintln(w, "\t\trequests/s\tof floor\tCPU/request\tof floor\tfailed\t")
 		floor := f.Plain[0]
 		for _, r := range f.Plain {
-			fmt.Fprintf(w, "%s\t%s\t%.0f\t%s\t%s\t%s\t%d\t\n", r.Setting, r.Part, r.PerSecond, ratio(r.PerSecond, floor.PerSecond), micros(r.Request), ratio(r.Request, floor.Request), r.Failed)
+			fmt.Fprintf(w, "%s\t%s\t%.0f\t%s\t%s\t%s\t%d\t\n", r.Setting, r.Part, r.PerSecond, formatRatio(r.PerSecond, floor.PerSecond), formatMicros(r.Request), formatRatio(r.Request, floor.Request), r.Failed)
 		}
 		errs = append(errs, w.Flush())
 	}
@@ -76,7 +76,7 @@ func (f *figures) print(out io.Writer) error {
 		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 		fmt.Fprintln(w, "\t\tstreams\topen at once\tRSS\ta stream\tCPU/stream\tfailed\t")
 		for _, r := range f.Open {
-			fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%s\t%.0f kB\t%s\t%d\t\n", r.Setting, r.Source, r.Streams, r.Most, mebi(r.RSS), r.PerStream, micros(r.Stream), r.Failed)
+			fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%s\t%.0f kB\t%s\t%d\t\n", r.Setting, r.Source, r.Streams, r.Most, formatMebi(r.RSS), r.PerStream, formatMicros(r.Stream), r.Failed)
 		}
 		errs = append(errs, w.Flush())
 	}
@@ -100,26 +100,26 @@ func printRows(out io.Writer, rows []bench.Row) error {
 	for _, r := range rows {
 		fmt.Fprintf(w, "%s\t%s\t%.2f ms\t%.2f ms\t%.2f ms\t%.2f ms\t%.2f ms\t%.0f\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t\n", r.Setting, r.Source,
 			r.ChunkP50, r.ChunkP50-direct.ChunkP50, r.WordP50, r.WordP99, r.WordP50-direct.WordP50,
-			r.PerSecond, ratio(r.PerSecond, floor.PerSecond), micros(r.Stream), ratio(r.Stream, floor.Stream), micros(r.Paced), ratio(r.Paced, floor.Paced), mebi(r.RSS), r.Failed)
+			r.PerSecond, formatRatio(r.PerSecond, floor.PerSecond), formatMicros(r.Stream), formatRatio(r.Stream, floor.Stream), formatMicros(r.Paced), formatRatio(r.Paced, floor.Paced), formatMebi(r.RSS), r.Failed)
 	}
 	return w.Flush()
 }
 
-func ratio(a, b float64) string {
+func formatRatio(a, b float64) string {
 	if a == 0 || b == 0 {
 		return "-"
 	}
 	return fmt.Sprintf("%.2f ×", a/b)
 }
 
-func micros(us float64) string {
+func formatMicros(us float64) string {
 	if us == 0 {
 		return "-"
 	}
 	return fmt.Sprintf("%.0f µs", us)
 }
 
-func mebi(v float64) string {
+func formatMebi(v float64) string {
 	if v == 0 {
 		return "-"
 	}

@@ -116,7 +116,7 @@ func (c *client) open(ctx context.Context, method, path string, body any) (*http
 	if json.Unmarshal(said, &e) != nil || e.Message == "" && e.Error.Message == "" {
 		e.Message = "no service of this kind answers there"
 	}
-	e.Message = printable(cmp.Or(e.Message, e.Error.Message))
+	e.Message = stripControls(cmp.Or(e.Message, e.Error.Message))
 	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
 		e.Message += " (--key, --key-file or $" + keyEnv + " says who asks)"
 	}

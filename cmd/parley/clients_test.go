@@ -57,7 +57,7 @@ func demoHost(t *testing.T, provider string, args ...string) string {
 	t.Helper()
 	p := start(t, append([]string{
 		"quickstart", "--source", "vLlm", "--base-url", provider,
-		"--http-addr", "127.0.0.1:0", "--db-path", dataDir(t), "--dump-dir", t.TempDir(), "--snapshot-dir", t.TempDir(),
+		"--http-addr", "127.0.0.1:0", "--db-path", t.TempDir(), "--dump-dir", t.TempDir(), "--snapshot-dir", t.TempDir(),
 	}, args...)...)
 	line := p.waitFor("curl -N ")
 	p.waitFor("serving until interrupted")

@@ -21,18 +21,18 @@ const (
 // heap is one of many open streams, which allocate next to nothing.
 func collectEarly() {
 	if os.Getenv("GOGC") == "" {
-		pace()
+		paceHeap()
 	}
 }
 
-// pace says how far the heap may grow from what the last collection left, now and
+// paceHeap says how far the heap may grow from what the last collection left, now and
 // after each collection to come.
-func pace() {
+func paceHeap() {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
 	debug.SetGCPercent(growthOf(live[0].Value.Uint64()))
 	// It goes with the next collection.
-	runtime.AddCleanup(new([64]byte), func(struct{}) { pace() }, struct{}{})
+	runtime.AddCleanup(new([64]byte), func(struct{}) { paceHeap() }, struct{}{})
 }
 
 // growthOf is by how many percent a heap may grow of which so many bytes live.

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"text/tabwriter"
 
@@ -21,9 +22,9 @@ const (
 func addOptions(cmd *cobra.Command) {
 	cmd.Flags().String(flagConfigFile, "", configFileMeaning)
 	for _, o := range host.AllOptions() {
-		cmd.Flags().String(o.Name, o.Default, fmt.Sprintf("%s: %s", o.Meaning, o.Allowed))
+		cmd.Flags().String(o.Name, o.Default, fmt.Sprintf("%s: %s", o.Meaning, o.Kind.Allowed))
 		cmd.Flags().Lookup(o.Name).NoOptDefVal = o.Bare
-		if o.Switch {
+		if o.Kind.Name == host.KindSwitch {
 			cmd.Flags().Lookup(o.Name).NoOptDefVal = "true"
 		}
 	}
@@ -42,7 +43,16 @@ func loadOnly(cmd *cobra.Command, names []string) (host.Config, error) {
 	return c, err
 }
 
+// pluginRegistry is the value of --plugin-registry where the operator sets none: the
+// build may name one, by -ldflags "-X main.pluginRegistry=registry.example.com/parley".
+var pluginRegistry string
+
 func readConfig(cmd *cobra.Command, from host.Sources) (host.Config, []host.Setting, error) {
+	if pluginRegistry != "" {
+		preset := map[string]string{optionRegistry: pluginRegistry}
+		maps.Copy(preset, from.Preset)
+		from.Preset = preset
+	}
 	from.Environ, from.Flags = os.Environ(), map[string]string{}
 	from.File, from.FileOrigin = configFile(cmd)
 	known := map[string]bool{}
@@ -92,14 +102,14 @@ func configCommand() *cobra.Command {
 				return err
 			}
 			if wantsJSON(cmd) {
-				return writeJSON(cmd.OutOrStdout(), explained(cmd, settings))
+				return writeJSON(cmd.OutOrStdout(), explainOptions(cmd, settings))
 			}
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "OPTION\tVALUE\tORIGIN\tVARIABLE\tFILE KEY\tMEANING")
 			file, origin := configFile(cmd)
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t-\t%s\n", flagConfigFile, cmp.Or(file, "-"), cmp.Or(origin, "default"), host.EnvConfigFile, configFileMeaning)
 			for _, s := range settings {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s (%s)\n", s.Option.Name, cmp.Or(s.Value, "-"), s.Origin, s.Option.Env(), s.Option.Key(), s.Option.Meaning, s.Option.Allowed)
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s (%s)\n", s.Option.Name, cmp.Or(s.Value, "-"), s.Origin, s.Option.Env(), s.Option.Key(), s.Option.Meaning, s.Option.Kind.Allowed)
 			}
 			return w.Flush()
 		},
@@ -120,13 +130,13 @@ type explainedOption struct {
 	Allowed  string `json:"allowed,omitempty"`
 }
 
-func explained(cmd *cobra.Command, settings []host.Setting) []explainedOption {
+func explainOptions(cmd *cobra.Command, settings []host.Setting) []explainedOption {
 	file, origin := configFile(cmd)
 	all := []explainedOption{{
 		Option: flagConfigFile, Value: file, Origin: cmp.Or(origin, "default"), Variable: host.EnvConfigFile, Meaning: configFileMeaning,
 	}}
 	for _, s := range settings {
-		all = append(all, explainedOption{s.Option.Name, s.Value, s.Origin, s.Option.Env(), s.Option.Key(), s.Option.Meaning, s.Option.Allowed})
+		all = append(all, explainedOption{s.Option.Name, s.Value, s.Origin, s.Option.Env(), s.Option.Key(), s.Option.Meaning, s.Option.Kind.Allowed})
 	}
 	return all
 }

@@ -3,13 +3,16 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"text/template"
 
 	"gopkg.in/yaml.v2"
 
@@ -49,7 +52,7 @@ func TestDeployVariables(t *testing.T) {
 		known = append(known, o.Env())
 	}
 	name := regexp.MustCompile(`\bPARLEY_[A-Z_]+`)
-	for _, file := range []string{"Dockerfile", "compose.yaml", "kubernetes.yaml"} {
+	for _, file := range []string{"Dockerfile", "compose.yaml", "kubernetes.yaml", "helm/values.yaml", "cluster/compose.yaml", "cluster/kubernetes.yaml"} {
 		found := name.FindAllString(string(deployFile(t, file)), -1)
 		if len(found) == 0 {
 			t.Errorf("%s sets nothing", file)
@@ -130,6 +133,162 @@ func TestDeployYAML(t *testing.T) {
 	}
 }
 
+// manifests returns what a file of Kubernetes holds, by kind and name.
+func manifests(t *testing.T, name string) map[string]any {
+	t.Helper()
+	out := map[string]any{}
+	for part := range bytes.SplitSeq(deployFile(t, name), []byte("\n---\n")) {
+		var v any
+		if err := yaml.UnmarshalStrict(part, &v); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		out[fmt.Sprint(at(v, "kind"), " ", at(v, "metadata", "name"))] = v
+	}
+	return out
+}
+
+// TestDeployCluster wants the files of a cluster to hold together: what nodes are
+// told is where the servers are, a pod is like that of a host alone, and no two
+// pods of a set are on one machine, or away at once.
+func TestDeployCluster(t *testing.T) {
+	m := manifests(t, "cluster/kubernetes.yaml")
+	alone := manifests(t, "kubernetes.yaml")["StatefulSet parley"]
+	env := func(v any, name string) any {
+		list, _ := at(v, "env").([]any)
+		for _, e := range list {
+			if at(e, "name") == name {
+				return at(e, "value")
+			}
+		}
+		return nil
+	}
+	set, nats, create := m["StatefulSet parley"], m["StatefulSet parley-nats"], m["Job parley-cluster-create"]
+	box, alike := at(set, "spec", "template", "spec", "containers", 0), at(alone, "spec", "template", "spec", "containers", 0)
+	maker := at(create, "spec", "template", "spec", "containers", 0)
+	conf, _ := at(m["ConfigMap parley-nats"], "data", "nats.conf").(string)
+	type row struct {
+		what      string
+		got, want any
+	}
+	rows := []row{
+		{"servers that nodes are told", env(box, "PARLEY_CLUSTER_NATS"), "nats://parley-nats-0.parley-nats:4222,nats://parley-nats-1.parley-nats:4222,nats://parley-nats-2.parley-nats:4222"},
+		{"servers of who makes the log", env(maker, "PARLEY_CLUSTER_NATS"), env(box, "PARLEY_CLUSTER_NATS")},
+		{"name of the cluster", env(maker, "PARLEY_CLUSTER_NAME"), env(box, "PARLEY_CLUSTER_NAME")},
+		{"what is run", fmt.Sprint(at(maker, "args")), "[cluster create]"},
+		{"where a node is", env(box, "PARLEY_CLUSTER_ADVERTISE"), fmt.Sprintf("http://$(POD_NAME).%v:7700", at(set, "spec", "serviceName"))},
+		{"service of the nodes", at(m["Service parley-nodes"], "spec", "clusterIP"), "None"},
+		{"disks of NATS", strings.Contains(conf, "sync_interval: always"), env(box, "PARLEY_CLUSTER_NATS_SYNCED") == "true"},
+		{"image", at(box, "image"), at(alike, "image")},
+		{"image of who makes the log", at(maker, "image"), at(alike, "image")},
+	}
+	for _, part := range []string{"startupProbe", "livenessProbe", "readinessProbe", "lifecycle", "securityContext", "volumeMounts", "ports", "resources"} {
+		rows = append(rows, row{part, fmt.Sprint(at(box, part)), fmt.Sprint(at(alike, part))})
+	}
+	for i := range 3 {
+		rows = append(rows, row{"a route of NATS", strings.Contains(conf, fmt.Sprintf(`"nats://parley-nats-%d.parley-nats:6222"`, i)), true})
+	}
+	for name, set := range map[string]any{"parley": set, "parley-nats": nats} {
+		apart := at(set, "spec", "template", "spec", "affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution", 0)
+		rows = append(rows,
+			row{"replicas of " + name, at(set, "spec", "replicas"), 3},
+			row{"pods of " + name, at(set, "spec", "template", "metadata", "labels", "app.kubernetes.io/name"), name},
+			row{"machines of " + name, at(apart, "topologyKey"), "kubernetes.io/hostname"},
+			row{"whom " + name + " avoids", at(apart, "labelSelector", "matchLabels", "app.kubernetes.io/name"), name},
+			row{"how many are away of " + name, at(m["PodDisruptionBudget "+name], "spec", "maxUnavailable"), 1},
+			row{"whose budget is that of " + name, at(m["PodDisruptionBudget "+name], "spec", "selector", "matchLabels", "app.kubernetes.io/name"), name},
+			row{"selector of the service " + name, at(m["Service "+name], "spec", "selector", "app.kubernetes.io/name"), name},
+			row{"user of " + name, at(set, "spec", "template", "spec", "securityContext", "runAsNonRoot"), true},
+			row{"volume of " + name, at(set, "spec", "volumeClaimTemplates", 0, "metadata", "name"), "data"},
+		)
+	}
+	var compose any
+	if err := yaml.UnmarshalStrict(deployFile(t, "cluster/compose.yaml"), &compose); err != nil {
+		t.Fatalf("cluster/compose.yaml: %v", err)
+	}
+	text, _ := at(compose, "configs", "nats", "content").(string)
+	for i := range 3 {
+		node, server := fmt.Sprintf("parley-%d", i+1), fmt.Sprintf("nats-%d", i+1)
+		rows = append(rows,
+			row{"compose: where " + node + " is", at(compose, "services", node, "environment", "PARLEY_CLUSTER_ADVERTISE"), "http://" + node + ":7700"},
+			row{"compose: servers of " + node, at(compose, "services", node, "environment", "PARLEY_CLUSTER_NATS"), "nats://nats-1:4222,nats://nats-2:4222,nats://nats-3:4222"},
+			row{"compose: name of " + server, at(compose, "services", server, "hostname"), server},
+			row{"compose: disk of " + server, at(compose, "services", server, "volumes", 0), server + ":/data"},
+			row{"compose: route to " + server, strings.Contains(text, "nats://"+server+":6222"), true},
+		)
+	}
+	for _, tt := range rows {
+		if tt.got != tt.want || tt.want == nil || tt.want == "<nil>" {
+			t.Errorf("%s = %v, want %v", tt.what, tt.got, tt.want)
+		}
+	}
+}
+
+// TestDeployChart renders the Helm chart's set as it is by default, and wants the
+// pod of kubernetes.yaml: what is right in one of them is right in both.
+func TestDeployChart(t *testing.T) {
+	var values, chart any
+	for name, into := range map[string]*any{"values.yaml": &values, "Chart.yaml": &chart} {
+		if err := yaml.UnmarshalStrict(deployFile(t, filepath.Join("helm", name)), into); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	// What the chart uses of Helm's functions.
+	functions := template.FuncMap{
+		"default": func(other, given any) any {
+			if given == "" || given == nil {
+				return other
+			}
+			return given
+		},
+		"quote":  func(v any) string { return fmt.Sprintf("%q", v) },
+		"toJson": flowYAML,
+	}
+	set := string(deployFile(t, filepath.Join("helm", "templates", "statefulset.yaml")))
+	parsed, err := template.New("set").Funcs(functions).Option("missingkey=error").Parse(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := parsed.Execute(&b, map[string]any{
+		"Values": values, "Release": map[string]any{"Name": "parley"}, "Chart": map[string]any{"AppVersion": "0.1.0"},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	var got, want any
+	if err := yaml.UnmarshalStrict(b.Bytes(), &got); err != nil {
+		t.Fatalf("%v in\n%s", err, &b)
+	}
+	for part := range bytes.SplitSeq(deployFile(t, "kubernetes.yaml"), []byte("\n---\n")) {
+		var v any
+		if err := yaml.UnmarshalStrict(part, &v); err != nil {
+			t.Fatal(err)
+		}
+		if at(v, "kind") == "StatefulSet" {
+			want = v
+		}
+	}
+	for _, path := range [][]any{{"spec", "template", "spec"}, {"spec", "volumeClaimTemplates"}, {"spec", "replicas"}} {
+		if g, w := at(got, path...), at(want, path...); !reflect.DeepEqual(g, w) || w == nil {
+			t.Errorf("%v of the chart is\n%v\nthat of kubernetes.yaml\n%v", path, g, w)
+		}
+	}
+}
+
+// flowYAML writes v on one line, which JSON would be as well.
+func flowYAML(v any) string {
+	switch v := v.(type) {
+	case map[any]any:
+		var parts []string
+		for k, e := range v {
+			parts = append(parts, fmt.Sprintf("%v: %s", k, flowYAML(e)))
+		}
+		slices.Sort(parts)
+		return "{" + strings.Join(parts, ", ") + "}"
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
 // TestDeployTools has those tools look at the files that this machine has; .ci/run
 // installs what it can.
 func TestDeployTools(t *testing.T) {
@@ -150,7 +309,9 @@ func TestDeployTools(t *testing.T) {
 	}{
 		{"hadolint", []string{"Dockerfile"}, ""},
 		{"check-jsonschema", []string{"--builtin-schema", "vendor.compose-spec", "compose.yaml"}, ""},
+		{"check-jsonschema", []string{"--builtin-schema", "vendor.compose-spec", "cluster/compose.yaml"}, ""},
 		{"kubernetes-validate", []string{"--strict", "kubernetes.yaml"}, ""},
+		{"kubernetes-validate", []string{"--strict", "cluster/kubernetes.yaml"}, ""},
 		{"systemd-analyze", []string{"verify", "./parley.service"}, "Command /usr/bin/parley is not executable"},
 		{"shellcheck", append([]string{"debian/build", "debian/postinst", "debian/prerm", "debian/postrm", "debian/try"}, scripts...), ""},
 	} {

@@ -98,3 +98,67 @@ func (zeros) Read(b []byte) (int, error) {
 	clear(b)
 	return len(b), nil
 }
+
+// A service whose disk turned read-only, as Linux makes one that has an error, ends
+// at SIGTERM within the grace, and says what it could not write.
+func TestShutdownDiskReadOnly(t *testing.T) {
+	const mount = `mount -o loop,errors=remount-ro "$0" "$1" && shift && exec "$@"`
+	dir := t.TempDir()
+	image, data, log := filepath.Join(dir, "image"), filepath.Join(dir, "data"), &lockedText{}
+	if err := os.Mkdir(data, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(image, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(image, 512<<20); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), "mkfs.ext4", "-q", image).CombinedOutput(); err != nil {
+		t.Skipf("no ext4 can be made here: %v %s", err, out)
+	}
+	if out, err := exec.CommandContext(t.Context(), "unshare", "-m", "sh", "-c", mount, image, data, "true").CombinedOutput(); err != nil {
+		t.Skipf("no file system can be mounted here: %v %s", err, out)
+	}
+	program := exec.CommandContext(t.Context(), "unshare", "-m", "sh", "-c", mount, image, data, os.Args[0], "serve", "--http-addr", "127.0.0.1:0",
+		"--experimental-logs-mode", "json", "--db-path", filepath.Join(data, "d"), "--plugin-dir", t.TempDir(), "--shutdown-grace", "1s")
+	program.Env = append(os.Environ(), reexec+"=parley")
+	url := startServing(t, program, log)
+	change(t, url+"/indexes/notes/settings", `{"rankingRules":["words"]}`)
+	breakDisk(t, program.Process.Pid, data)
+	if err := program.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := waitFor(program); err == nil || program.ProcessState.ExitCode() != exitFailed {
+		t.Errorf("the program ended with %v, want the exit code %d", err, exitFailed)
+	}
+	if said := log.String(); !strings.Contains(said, "read-only file system") || strings.Contains(said, "goroutine ") {
+		t.Errorf("the program said:\n%s", said)
+	}
+}
+
+// breakDisk has Linux find an error on what the process pid has mounted at dir,
+// which is read-only from then on.
+func breakDisk(t *testing.T, pid int, dir string) {
+	t.Helper()
+	mounts, err := os.ReadFile(fmt.Sprintf("/proc/%d/mounts", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(mounts)) {
+		fields := strings.Fields(line)
+		device, ok := strings.CutPrefix(fields[0], "/dev/loop")
+		if !ok || fields[1] != dir {
+			continue
+		}
+		if err := os.WriteFile("/sys/fs/ext4/loop"+device+"/trigger_fs_error", []byte("test"), 0); err != nil {
+			t.Skipf("no error can be made on a disk here: %v", err)
+		}
+		file := filepath.Join("/proc", fmt.Sprint(pid), "root", dir, "new")
+		if err := os.WriteFile(file, nil, 0o644); !errors.Is(err, syscall.EROFS) {
+			t.Fatalf("write to the disk: %v, want %v", err, syscall.EROFS)
+		}
+		return
+	}
+	t.Fatalf("nothing is mounted at %s", dir)
+}

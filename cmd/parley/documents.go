@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/parley-search/parley/host"
 )
@@ -55,12 +57,24 @@ func documentsImportCommand() *cobra.Command {
 				return usageError{fmt.Errorf("--request-size is %q: want a size from 1 KiB to 1 GiB", size)}
 			}
 			in.size = int(n)
-			in.key = cmp.Or(in.key, os.Getenv(keyEnv))
-			if in.url, err = serviceURL(in.url); err != nil {
+			c, err := openClient(cmd)
+			if err != nil {
 				return err
 			}
+			in.url, in.key = c.url, c.key
 			in.bar = newBar(cmd.ErrOrStderr())
+			for _, name := range args {
+				if name == "-" {
+					continue
+				}
+				if _, err := os.Stat(name); err != nil {
+					return usageError{fmt.Errorf("look at what is to be imported: %w", err)}
+				}
+			}
 			if !areFiles(args, format) {
+				if err := refuseFlags(cmd, "files", args[0]); err != nil {
+					return err
+				}
 				if len(args) > 1 {
 					return usageError{fmt.Errorf("%d files of documents: import one at a time", len(args))}
 				}
@@ -72,6 +86,9 @@ func documentsImportCommand() *cobra.Command {
 				}
 				in.delimiter = delimiter[0]
 				return in.run(cmd.Context(), args[0], cmd.InOrStdin(), cmd.OutOrStdout())
+			}
+			if err := refuseFlags(cmd, "documents", args[0]); err != nil {
+				return err
 			}
 			if split != "passages" && split != "whole" {
 				return usageError{fmt.Errorf("--split is %q: want passages or whole", split)}
@@ -85,8 +102,9 @@ func documentsImportCommand() *cobra.Command {
 			if !cmd.Flags().Changed("prune") {
 				files.prune = len(args) == 1 && isFolder(args[0])
 			}
+			boundMemory()
 			var end func() error
-			files.reader, end = host.NewFileReader(cacheDir())
+			files.reader, end = host.NewFileReader(compiledDir(), compilerArgs())
 			defer func() { _ = end() }()
 			if watch {
 				return files.watch(cmd.Context(), args, cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -96,12 +114,11 @@ func documentsImportCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&in.index, "index", "", "index that the documents go to; made where there is none")
-	f.StringVar(&in.url, "url", defaultURL, "address of the service")
-	f.StringVar(&in.key, "key", "", "API key that allows documents.*, tasks.get and, for files, indexes.get and settings.update (default: $"+keyEnv+")")
 	f.StringVar(&size, "request-size", "20 MiB", "bytes of one request, below the service's --http-payload-size-limit")
 	f.StringVar(&format, "format", "", "json, ndjson or csv: PATH is a file of documents (default: by the file's name)")
-	f.StringVar(&delimiter, "csv-delimiter", ",", "what is between the columns of CSV")
+	f.StringVar(&delimiter, "csv-delimiter", ",", "of documents: what is between the columns of CSV")
 	f.StringVar(&in.primaryKey, "primary-key", "", "of documents: field that holds the id (default: the index's, or found in the first document)")
+	f.BoolVar(&in.generateIDs, "generate-ids", false, "of documents: those without an id get one made of what they hold, so that equal ones become one")
 	f.BoolVar(&in.partial, "update", false, "of documents: keep the fields of those that are there and not sent again")
 	f.StringVar(&files.source.Name, "source", "", "of files: name of what is imported and pruned together (default: the name of the file or folder)")
 	f.StringVar(&files.source.BaseURL, "base-url", "", "of files: address below which they are published; gives passages a URL")
@@ -111,10 +128,21 @@ func documentsImportCommand() *cobra.Command {
 	f.StringArrayVar(&files.selection.Exclude, "exclude", nil, "of files: pattern of paths to pass over")
 	f.BoolVar(&files.prune, "prune", false, "of files: delete what the index has of files that are gone (default: for one folder)")
 	f.BoolVar(&files.force, "force", false, "of files: prune also where over half of the files are gone")
-	f.BoolVar(&files.dryRun, "dry-run", false, "of files: say what would be done, and do nothing")
+	f.BoolVar(&in.dryRun, "dry-run", false, "say what would be done, and do nothing")
 	f.BoolVar(&in.json, "json", false, "print the result as JSON")
 	f.BoolVar(&watch, "watch", false, "of files: go on, and import what changes, until interrupted")
-	return cmd
+	return clientFlags(cmd, "documents.*, tasks.get and, for files, indexes.get and settings.update")
+}
+
+// refuseFlags refuses options that are given and say in their help that they are of what, which name is
+// not.
+func refuseFlags(cmd *cobra.Command, what, name string) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if strings.HasPrefix(f.Usage, "of "+what+":") && err == nil {
+			err = usageError{fmt.Errorf("--%s is for %s, and %s is not read as such", f.Name, what, name)}
+		}
+	})
+	return err
 }
 
 // areFiles reports whether args are files to be read, and not one of documents.
@@ -125,17 +153,17 @@ func areFiles(args []string, format string) bool {
 	return len(args) > 1 || isFolder(args[0]) || host.CanReadFile(args[0]) || host.IsArchive(args[0])
 }
 
-// cacheDir is where compiled code is kept between runs; empty where the system has no place for it.
-func cacheDir() string {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return ""
+// boundMemory has the collector of garbage work harder from where an import of any folder stays below 300
+// MiB, unless the environment says something else.
+func boundMemory() {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(160 << 20)
 	}
-	dir = filepath.Join(dir, "parley", "compiled")
-	if os.MkdirAll(dir, 0o700) != nil {
-		return ""
-	}
-	return dir
+}
+
+// compiledDir is where a command without options of the host keeps compiled code.
+func compiledDir() string {
+	return host.PluginCacheDir(host.Config{PluginCacheDir: os.Getenv("PARLEY_PLUGIN_CACHE_DIR")})
 }
 
 func isFolder(name string) bool {

@@ -20,7 +20,7 @@ func TestDropIn(t *testing.T) {
 	if code := run(t.Context(), []string{"plugin", "build", filepath.Join(root(t), "examples", "provider-smallest"), "--out", dir}, &out, &errs); code != exitOK {
 		t.Fatalf("plugin build: code %d, %s", code, &errs)
 	}
-	p := start(t, "serve", "--http-addr", "127.0.0.1:0", "--db-path", dataDir(t), "--plugin-dir", dir, "--plugin-lock=off")
+	p := start(t, "serve", "--http-addr", "127.0.0.1:0", "--db-path", t.TempDir(), "--plugin-dir", dir, "--plugin-lock=off")
 	base := "http://" + regexp.MustCompile(`addr=(\S+)`).FindStringSubmatch(p.waitFor(" serving "))[1]
 
 	change(t, base+"/chats/echo/settings", `{"source":"smallest"}`)

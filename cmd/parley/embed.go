@@ -1,15 +1,20 @@
 //go:build ignore
 
-// Command embed builds the plugins that the program carries and puts them where
-// the compiler takes them from: the provider that needs no model, and all
-// collectors. `go generate ./cmd/parley` runs it, before `go build`.
+// Command embed builds the shipped plugins and puts them where the compiler takes them
+// from. The program runs some of them as they are: the provider that needs no model,
+// those whose sources an embedder of Meilisearch has, and all collectors. The other
+// providers are packed, to be installed by name. `go generate ./cmd/parley` runs it,
+// before `go build`.
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/parley-search/parley/host"
 )
@@ -21,22 +26,36 @@ func main() {
 	}
 }
 
+// runs are the providers that the program runs without being told to.
+var runs = []string{"extract", "ollama", "openai"}
+
 func embed(ctx context.Context) error {
 	plugins := filepath.Join("..", "..", "plugins")
-	manifests, err := filepath.Glob(filepath.Join(plugins, "collector", "*", "manifest.json"))
+	manifests, err := filepath.Glob(filepath.Join(plugins, "*", "*", "manifest.json"))
 	if err != nil {
 		return err
 	}
-	manifests = append(manifests, filepath.Join(plugins, "provider", "extract", "manifest.json"))
-	var built []string
+	modules := map[string][]byte{} // by file name
 	for _, m := range manifests {
-		file, err := host.BuildPlugin(ctx, filepath.Dir(m), filepath.Join(plugins, "dist"), os.Stderr)
+		dir := filepath.Dir(m)
+		file, err := host.BuildPlugin(ctx, dir, filepath.Join(plugins, "dist"), os.Stderr)
 		if err != nil {
 			return err
 		}
-		built = append(built, file)
+		module, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		name := filepath.Base(file)
+		if filepath.Base(filepath.Dir(dir)) == "provider" && !slices.Contains(runs, filepath.Base(dir)) {
+			name += ".gz"
+			if module, err = pack(module); err != nil {
+				return err
+			}
+		}
+		modules[name] = module
 	}
-	old, err := filepath.Glob(filepath.Join("embedded", "*.wasm"))
+	old, err := filepath.Glob(filepath.Join("embedded", "*.wasm*"))
 	if err != nil {
 		return err
 	}
@@ -45,14 +64,24 @@ func embed(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, file := range built {
-		b, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join("embedded", filepath.Base(file)), b, 0o644); err != nil {
+	for name, module := range modules {
+		if err := os.WriteFile(filepath.Join("embedded", name), module, 0o644); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// pack returns the same bytes each time.
+func pack(module []byte) ([]byte, error) {
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.Write(module); err != nil {
+		return nil, err
+	}
+	err = w.Close()
+	return b.Bytes(), err
 }

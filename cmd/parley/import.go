@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,7 +21,9 @@ type importer struct {
 	index, url, key, format, primaryKey string
 	delimiter                           byte
 	partial, json                       bool
-	size                                int // bytes of one request
+	generateIDs                         bool
+	dryRun                              bool // say what would be done, and do nothing
+	size                                int  // bytes of one request
 	bar                                 *bar
 
 	client http.Client
@@ -28,9 +31,14 @@ type importer struct {
 	tasks  []uint32
 }
 
-// run sends the file and waits for its tasks.
+// run sends the file and waits for its tasks. A file whose documents the index would refuse is refused
+// before any of it is sent; of the standard input, each document is looked at as it comes.
 func (in *importer) run(ctx context.Context, name string, stdin io.Reader, out io.Writer) error {
 	defer in.client.CloseIdleConnections()
+	reader, err := in.documentReader(ctx)
+	if err != nil {
+		return err
+	}
 	file, size := stdin, int64(0)
 	if name != "-" {
 		f, err := os.Open(name)
@@ -41,11 +49,19 @@ func (in *importer) run(ctx context.Context, name string, stdin io.Reader, out i
 		if st, err := f.Stat(); err == nil {
 			size = st.Size()
 		}
+		if reader.Check && size > 0 { // else a pipe, which is read once
+			if err := in.checkDocuments(reader, f, size); err != nil {
+				return fmt.Errorf("import %s: %w (nothing was sent)", name, err)
+			}
+		}
 		file = f
 	}
 	counted := &counter{r: file}
 	n := 0
-	err := host.EachDocument(counted, in.format, in.delimiter, func(document []byte) error {
+	err = reader.Each(counted, func(document []byte) error {
+		if n++; in.dryRun {
+			return nil
+		}
 		if in.body.Len() > 0 && in.body.Len()+len(document)+1 > in.size {
 			if err := in.send(ctx); err != nil {
 				return err
@@ -53,7 +69,6 @@ func (in *importer) run(ctx context.Context, name string, stdin io.Reader, out i
 		}
 		in.body.Write(document)
 		in.body.WriteByte('\n')
-		n++
 		in.bar.show("sending", counted.n, size)
 		return nil
 	})
@@ -67,10 +82,54 @@ func (in *importer) run(ctx context.Context, name string, stdin io.Reader, out i
 	if err := in.wait(ctx); err != nil {
 		return fmt.Errorf("import %s: %w", name, err)
 	}
+	if in.dryRun && !in.json {
+		_, err = fmt.Fprintf(out, "%d documents would be sent to index %s\n", n, in.index)
+		return err
+	}
 	if in.json {
 		return writeJSON(out, map[string]any{"index": in.index, "documents": n, "tasks": in.tasks})
 	}
 	_, err = fmt.Fprintf(out, "%d documents in %d tasks are in index %s\n", n, len(in.tasks), in.index)
+	return err
+}
+
+// documentReader reads documents as the index takes them. It asks the service what their primary key is.
+func (in *importer) documentReader(ctx context.Context) (*host.DocumentReader, error) {
+	r := &host.DocumentReader{Format: in.format, Delimiter: in.delimiter, GenerateIDs: in.generateIDs, Check: true}
+	var index struct{ PrimaryKey string }
+	err := in.call(ctx, http.MethodGet, "/indexes/"+url.PathEscape(in.index), "", nil, &index)
+	failed, refused := errors.AsType[*statusError](err)
+	switch {
+	case err == nil, refused && failed.code == "index_not_found":
+	case refused && failed.status == http.StatusForbidden: // the key may add documents and no more
+		r.Check = in.primaryKey != ""
+	default:
+		return nil, fmt.Errorf("look at the index: %w", err)
+	}
+	if index.PrimaryKey != "" && in.primaryKey != "" && index.PrimaryKey != in.primaryKey {
+		return nil, fmt.Errorf("index %s has the primary key %q, and --primary-key is %q: leave it out, or import into another index", in.index, index.PrimaryKey, in.primaryKey)
+	}
+	r.Key = cmp.Or(in.primaryKey, index.PrimaryKey)
+	if in.generateIDs {
+		r.Key = cmp.Or(r.Key, "id")
+		in.primaryKey = r.Key
+	}
+	return r, nil
+}
+
+// checkDocuments reads a file of documents to its end, and goes back to its beginning.
+func (in *importer) checkDocuments(r *host.DocumentReader, f *os.File, size int64) error {
+	checked := &counter{r: f}
+	err := r.Each(checked, func([]byte) error {
+		in.bar.show("checking", checked.n, size)
+		return nil
+	})
+	in.bar.end()
+	if err != nil {
+		return err
+	}
+	r.Check = false
+	_, err = f.Seek(0, io.SeekStart)
 	return err
 }
 
@@ -145,7 +204,7 @@ func (in *importer) call(ctx context.Context, method, path, contentType string, 
 		return err
 	}
 	defer resp.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
 		return fmt.Errorf("read answer: %w", err)
 	}

@@ -58,21 +58,34 @@ func TestImport(t *testing.T) {
 	if err := os.WriteFile(bad, []byte("{\"id\":1}\n{\"id\":\"a b\"}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	keyless, ambiguous := filepath.Join(dir, "keyless.json"), filepath.Join(dir, "ambiguous.json")
+	for file, body := range map[string]string{keyless: `[{"title":"x"}]`, ambiguous: `[{"bookId":1,"authorId":2}]`} {
+		if err := os.WriteFile(file, []byte(body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for name, tt := range map[string]struct {
 		args []string
 		says string
 	}{
-		"no index":    {[]string{bad}, "--index"},
-		"no file":     {[]string{filepath.Join(dir, "nope.json"), "--index", "x"}, "nope.json"},
-		"no format":   {[]string{filepath.Join(dir, "d"), "--index", "x"}, "--format"},
-		"bad format":  {[]string{bad, "--index", "x", "--format", "xml"}, "csv"},
-		"no JSON":     {[]string{bad, "--index", "x", "--format", "json"}, "line 2"},
-		"task fails":  {[]string{bad, "--index", "x"}, "Document 2, at line 2"},
-		"bad index":   {[]string{bad, "--index", "x y"}, "status 400"},
-		"nobody":      {[]string{bad, "--index", "x", "--url", "http://127.0.0.1:1"}, "send documents"},
-		"bad size":    {[]string{bad, "--index", "x", "--request-size", "1"}, "--request-size"},
-		"two commas":  {[]string{bad, "--index", "x", "--csv-delimiter", ";;"}, "--csv-delimiter"},
-		"other route": {[]string{bad, "--index", "x", "--url", c.url + "/nope"}, "status 404"},
+		"no index":     {[]string{bad}, "--index"},
+		"no file":      {[]string{filepath.Join(dir, "nope.json"), "--index", "x"}, "nope.json"},
+		"no format":    {[]string{filepath.Join(dir, "d"), "--index", "x"}, "--format"},
+		"bad format":   {[]string{bad, "--index", "x", "--format", "xml"}, "csv"},
+		"no JSON":      {[]string{bad, "--index", "x", "--format", "json"}, "line 2"},
+		"bad id":       {[]string{bad, "--index", "x"}, "Document 2, at line 2 of the payload: its id `a b` is not valid"},
+		"nothing sent": {[]string{bad, "--index", "x"}, "(nothing was sent)"},
+		"no such key":  {[]string{bad, "--index", "x", "--primary-key", "isbn"}, "it has no primary key `isbn`: name the field that holds the id with --primary-key, or have ids made with --generate-ids (nothing was sent)"},
+		"another key":  {[]string{bad, "--index", "a", "--primary-key", "isbn"}, `index a has the primary key "id", and --primary-key is "isbn"`},
+		"no key":       {[]string{keyless, "--index", "x"}, "no field of the first document has a name that ends in `id`; name the one that holds the id with --primary-key, or have ids made with --generate-ids (nothing was sent)"},
+		"two keys":     {[]string{ambiguous, "--index", "x"}, "several fields that could be it (bookId, authorId)"},
+		"of files":     {[]string{bad, "--index", "x", "--watch"}, "--watch is for files, and"},
+		"of documents": {[]string{dir, "--index", "x", "--generate-ids"}, "--generate-ids is for documents, and"},
+		"bad index":    {[]string{bad, "--index", "x y"}, "status 400"},
+		"nobody":       {[]string{bad, "--index", "x", "--url", "http://127.0.0.1:1"}, "look at the index"},
+		"bad size":     {[]string{bad, "--index", "x", "--request-size", "1"}, "--request-size"},
+		"two commas":   {[]string{bad, "--index", "x", "--csv-delimiter", ";;"}, "--csv-delimiter"},
+		"other route":  {[]string{bad, "--index", "x", "--url", c.url + "/nope"}, "status 404"},
 	} {
 		args := append([]string{"documents", "import"}, tt.args...)
 		if !strings.Contains(strings.Join(args, " "), "--url") {
@@ -81,6 +94,55 @@ func TestImport(t *testing.T) {
 		var out, errs bytes.Buffer
 		if code := run(context.Background(), args, &out, &errs); code == 0 || !strings.Contains(errs.String(), tt.says) {
 			t.Errorf("%s: exit status %d, said %s%s; want %q", name, code, out.String(), errs.String(), tt.says)
+		}
+	}
+}
+
+// TestImportWithoutIDs imports rows without ids twice, in other words the second time, and wants each
+// there once; and nothing from a dry run.
+func TestImportWithoutIDs(t *testing.T) {
+	k := &killed{t: t, dir: t.TempDir()}
+	c := k.start()
+	defer c.kill()
+	table, lines := filepath.Join(t.TempDir(), "a.csv"), filepath.Join(t.TempDir(), "a.ndjson")
+	for file, body := range map[string]string{
+		table: "title,id\nTea,\nCoffee,\nTea,\nMilk,7\n",
+		lines: "{\"title\":\"Tea\"}\n{ \"id\": null, \"title\": \"Coffee\" }\n{\"title\":\"Cocoa\"}\n",
+	} {
+		if err := os.WriteFile(file, []byte(body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, step := range []struct {
+		args, says string
+		stored     int
+	}{
+		{table + " --dry-run", "4 documents would be sent to index rows\n", 0},
+		{table, "4 documents in 1 tasks are in index rows\n", 3},
+		{lines, "3 documents in 1 tasks are in index rows\n", 4},
+	} {
+		var out, errs bytes.Buffer
+		args := append([]string{"documents", "import", "--index", "rows", "--url", c.url, "--generate-ids"}, strings.Fields(step.args)...)
+		if code := run(context.Background(), args, &out, &errs); code != 0 || out.String() != step.says {
+			t.Errorf("%s: exit status %d, said %s%s; want %q", step.args, code, out.String(), errs.String(), step.says)
+		}
+		status, answer := c.call("GET", "/indexes/rows/stats", "")
+		if want := fmt.Sprintf(`"numberOfDocuments":%d,`, step.stored); step.stored > 0 && !strings.Contains(answer, want) || step.stored == 0 && status != http.StatusNotFound {
+			t.Errorf("%s: stats %s, want %s", step.args, answer, want)
+		}
+	}
+	if status, answer := c.call("GET", "/indexes/rows/documents/7", ""); status != http.StatusOK || !strings.Contains(answer, "Milk") {
+		t.Errorf("the row that brings an id: %d %s", status, answer)
+	}
+}
+
+// TestImportMissing wants a path that is not there to be told as such, and not for its name.
+func TestImportMissing(t *testing.T) {
+	for _, args := range []string{"gone", "gone --source notes", "gone.json", "gone.md here", "gone.zip --dry-run"} {
+		var out, errs bytes.Buffer
+		code := run(t.Context(), append([]string{"documents", "import", "--index", "x"}, strings.Fields(args)...), &out, &errs)
+		if code != exitUsage || !strings.Contains(errs.String(), "look at what is to be imported: stat gone") {
+			t.Errorf("%s: exit status %d, %s", args, code, errs.String())
 		}
 	}
 }

@@ -18,6 +18,8 @@ import (
 // added and settings changed over HTTP. After each start every task that was
 // accepted is there, at the end all of them are done and their documents found,
 // and the workspace is as it was last confirmed.
+//
+//parley:option db-path
 func TestKill(t *testing.T) {
 	rounds := 20
 	if testing.Short() {

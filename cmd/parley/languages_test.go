@@ -44,7 +44,7 @@ func TestLanguages(t *testing.T) {
 			built = append(built, l)
 		})
 	}
-	p := start(t, "serve", "--http-addr", "127.0.0.1:0", "--db-path", dataDir(t), "--plugin-dir", plugins, "--plugin-lock=off")
+	p := start(t, "serve", "--http-addr", "127.0.0.1:0", "--db-path", t.TempDir(), "--plugin-dir", plugins, "--plugin-lock=off")
 	base := "http://" + regexp.MustCompile(`addr=(\S+)`).FindStringSubmatch(p.waitFor(" serving "))[1]
 	upstream := newProvider(t).url
 	ready := readyPlugins(t, base)

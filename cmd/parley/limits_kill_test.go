@@ -48,7 +48,7 @@ func TestKillLimits(t *testing.T) {
 	)
 	t.Setenv("PARLEY_MASTER_KEY", master)
 	toll, asked := newToll(t)
-	data, plugins := dataDir(t), t.TempDir()
+	data, plugins := t.TempDir(), t.TempDir()
 	buildProvider(t, "vllm", plugins)
 	start := func() *life {
 		c := &life{t: t, http: &http.Client{Transport: withKey{&http.Transport{MaxIdleConnsPerHost: 300}, master}, Timeout: time.Minute}}

@@ -22,7 +22,7 @@ func TestDropIntoRunningHost(t *testing.T) {
 		t.Skip("builds a plugin")
 	}
 	dir := t.TempDir()
-	p := start(t, "serve", "--http-addr", "127.0.0.1:0", "--db-path", dataDir(t), "--plugin-dir", dir, "--plugin-lock=off")
+	p := start(t, "serve", "--http-addr", "127.0.0.1:0", "--db-path", t.TempDir(), "--plugin-dir", dir, "--plugin-lock=off")
 	base := "http://" + regexp.MustCompile(`addr=(\S+)`).FindStringSubmatch(p.waitFor(" serving "))[1]
 	claude := newScript(t, "thinking-and-tool.case", "text.case")
 

@@ -14,14 +14,15 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	_ "golang.org/x/crypto/x509roots/fallback" // certificate authorities where the system has none, as in an image of this program alone
 
 	"github.com/parley-search/parley/host"
 )
 
-func main() { os.Exit(program()) }
+func main() { os.Exit(runProgram()) }
 
-// program runs until it is done, or a signal ends it.
-func program() int {
+// runProgram runs until it is done, or a signal ends it.
+func runProgram() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// The first signal ends what is under way in order, a second one at once.
@@ -89,7 +90,7 @@ func rootCommand() *cobra.Command {
 	})
 	root.AddCommand(serveCommand(), quickstartCommand(), askCommand(), searchCommand(), pluginCommand(), telemetryCommand(), documentsCommand(),
 		archiveCommand("dump", "all data, readable by later versions"), archiveCommand("snapshot", "all data as it is on disk, quick to restore"),
-		keyCommand(), benchCommand(), configCommand(), versionCommand(), compileCommand())
+		clusterCommand(), keyCommand(), benchCommand(), configCommand(), versionCommand(), compileCommand())
 	wrapArgs(root)
 	return root
 }

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -19,8 +23,8 @@ func searchHost(t *testing.T) (env []string) {
 }
 
 // TestMeilisearchJS calls every public method of the official JavaScript client
-// and holds what happens to host/COMPATIBILITY.md: what the page says works
-// does, what it says is not offered is not, and it leaves nothing out.
+// and holds what happens to host/docs/reference/meilisearch.md: what the page says is
+// not offered is not, and all else works.
 func TestMeilisearchJS(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs Node")
@@ -47,26 +51,86 @@ func TestMeilisearchJS(t *testing.T) {
 	if len(happened) < 100 {
 		t.Fatalf("meilisearch.js told of %d methods, want all of them:\n%s", len(happened), out)
 	}
-	page, err := os.ReadFile(filepath.Join(root(t), "host", "COMPATIBILITY.md"))
+	page, err := os.ReadFile(filepath.Join(root(t), "host", "docs", "reference", "meilisearch.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := regexp.MustCompile("(?m)^\\| `([A-Za-z.]+)` \\| (works|differs|not offered) \\|(.*)\\|$").FindAllStringSubmatch(string(page), -1)
+	rows := regexp.MustCompile("(?m)^\\| (`[A-Za-z.`, ]+`) \\| (differs|not offered) \\|(.*)\\|$").FindAllStringSubmatch(string(page), -1)
+	if len(rows) < 10 {
+		t.Fatalf("the page has %d rows of methods", len(rows))
+	}
 	for _, row := range rows {
-		name, says, why := row[1], row[2], strings.TrimSpace(row[3])
-		line, called := happened[name]
-		delete(happened, name)
-		switch {
-		case !called:
-			t.Errorf("the page has %s, which meilisearch.js does not call", name)
-		case (says == "not offered") == strings.HasPrefix(line, "ok"):
-			t.Errorf("the page says that %s %s; the client: %s", name, says, line)
-		case says != "works" && why == "":
-			t.Errorf("the page says that %s %s, and not why", name, says)
+		says, why := row[2], strings.TrimSpace(row[3])
+		if why == "" {
+			t.Errorf("the page says that %s %s, and not why", row[1], says)
+		}
+		for name := range strings.SplitSeq(row[1], ", ") {
+			name = strings.Trim(name, "`")
+			line, called := happened[name]
+			delete(happened, name)
+			switch {
+			case !called:
+				t.Errorf("the page has %s, which meilisearch.js does not call", name)
+			case (says == "not offered") == strings.HasPrefix(line, "ok"):
+				t.Errorf("the page says that %s %s; the client: %s", name, says, line)
+			}
 		}
 	}
-	for _, line := range happened {
-		t.Errorf("the page has no row for: %s", line)
+	for name, line := range happened {
+		if !strings.HasPrefix(line, "ok") {
+			t.Errorf("the page does not say that %s is not offered: %s", name, line)
+		}
+	}
+}
+
+// TestMeilisearchCauses holds the page's table of causes to .ci/compat.expected. UPDATE=1
+// writes it.
+func TestMeilisearchCauses(t *testing.T) {
+	list, err := os.ReadFile(filepath.Join(root(t), ".ci", "compat.expected"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	suites, causes, total := map[string]map[string]int{}, []string{}, map[string]int{}
+	for line := range strings.Lines(string(list)) {
+		row := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(row) != 3 {
+			t.Fatalf("row %q has %d columns, want suite, test and reason", line, len(row))
+		}
+		suite, cause := row[0], row[2]
+		if suites[cause] == nil {
+			suites[cause], causes = map[string]int{}, append(causes, cause)
+		}
+		suites[cause][suite]++
+		total[cause]++
+	}
+	slices.SortFunc(causes, func(a, b string) int { return cmp.Or(total[b]-total[a], strings.Compare(a, b)) })
+	var table strings.Builder
+	table.WriteString("| cause | tests that fail |\n|---|---|\n")
+	for _, cause := range causes {
+		var counts []string
+		for _, suite := range slices.Sorted(maps.Keys(suites[cause])) {
+			counts = append(counts, fmt.Sprintf("%s %d", suite, suites[cause][suite]))
+		}
+		fmt.Fprintf(&table, "| %s | %s |\n", cause, strings.Join(counts, ", "))
+	}
+	path := filepath.Join(root(t), "host", "docs", "reference", "meilisearch.md")
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const begin, end = "<!-- causes: written by UPDATE=1 go test ./cmd/parley -run TestMeilisearchCauses -->\n", "<!-- end of causes -->"
+	before, rest, ok := strings.Cut(string(page), begin)
+	is, after, ok2 := strings.Cut(rest, end)
+	switch {
+	case !ok || !ok2:
+		t.Fatalf("the page has no %q and %q", begin, end)
+	case is == table.String():
+	case os.Getenv("UPDATE") != "":
+		if err := os.WriteFile(path, []byte(before+begin+table.String()+end+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Errorf("the page's table of causes is out of date: write it with UPDATE=1. It should be\n%s", table.String())
 	}
 }
 

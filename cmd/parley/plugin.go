@@ -27,6 +27,7 @@ func pluginCommand() *cobra.Command {
 		pluginNewCommand(), pluginCheckCommand(), pluginBenchCommand())
 	cmd.AddCommand(pluginInstallCommand(), pluginListCommand(), pluginPinCommand(), pluginSourceCommand(), pluginVerifyCommand(), pluginDiffCommand(),
 		pluginRollbackCommand(), pluginRemoveCommand())
+	cmd.AddCommand(pluginPushCommand(), pluginSaveCommand(), pluginOutdatedCommand(), pluginUpdateCommand(), pluginCacheCommand())
 	for _, sub := range cmd.Commands() {
 		failStopped(sub)
 	}

@@ -35,8 +35,8 @@ func pluginCheckCommand() *cobra.Command {
 			if t.Cases == "" {
 				t.Cases = findCases(args[0], module)
 			}
-			t.Compiler = compiler()
-			t.CacheDir = filepath.Join(quickstartData(), "modules")
+			t.Compiler = compilerArgs()
+			t.CacheDir = compiledDir()
 			report, err := host.CheckPlugin(cmd.Context(), module, t)
 			if err != nil {
 				return fmt.Errorf("check %s: %w", args[0], err)
@@ -85,7 +85,7 @@ func pluginBenchCommand() *cobra.Command {
 			if t.Cases == "" && body == "" {
 				t.Cases = findCases(args[0], module)
 			}
-			t.Compiler = compiler()
+			t.Compiler = compilerArgs()
 			figures, err := host.MeasurePlugin(cmd.Context(), module, t)
 			if err != nil {
 				return fmt.Errorf("measure %s: %w", args[0], err)

@@ -18,24 +18,33 @@ import (
 // directory obeys too, downloadOptions those that say where it may download from.
 var (
 	deploymentOptions = []string{"plugin-dir", "plugin-public-key"}
-	downloadOptions   = []string{optionPrivate, "env", "http-addr"}
+	downloadOptions   = []string{optionPrivate, optionRegistry, "env", "http-addr"}
 )
 
-const optionPrivate = "allow-private-networks"
+const (
+	optionPrivate  = "allow-private-networks"
+	optionRegistry = "plugin-registry"
+)
 
 // addDeployment gives cmd the flags of deploymentOptions, and of more.
 func addDeployment(cmd *cobra.Command, more ...string) *cobra.Command {
+	return addNamed(cmd, append(slices.Clone(deploymentOptions), more...))
+}
+
+// addNamed gives cmd the flags of the host's options called names, and of the file
+// that has them.
+func addNamed(cmd *cobra.Command, names []string) *cobra.Command {
 	cmd.Flags().String(flagConfigFile, "", "TOML file with options (default "+host.DefaultConfigFile+" where it exists)")
 	for _, o := range host.AllOptions() {
-		if slices.Contains(deploymentOptions, o.Name) || slices.Contains(more, o.Name) {
-			cmd.Flags().String(o.Name, o.Default, fmt.Sprintf("%s: %s", o.Meaning, o.Allowed))
+		if slices.Contains(names, o.Name) {
+			cmd.Flags().String(o.Name, o.Default, fmt.Sprintf("%s: %s", o.Meaning, o.Kind.Allowed))
 		}
 	}
 	return cmd
 }
 
-// deployment is the plugin directory that flags, environment and file name.
-func deployment(cmd *cobra.Command) (*host.Deployment, error) {
+// openDeployment returns the plugin directory that flags, environment and file name.
+func openDeployment(cmd *cobra.Command) (*host.Deployment, error) {
 	c, err := loadOnly(cmd, slices.Concat(deploymentOptions, downloadOptions))
 	if err != nil {
 		return nil, err
@@ -44,7 +53,7 @@ func deployment(cmd *cobra.Command) (*host.Deployment, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read embedded plugins: %w", err)
 	}
-	return host.OpenDeployment(c, host.Options{Embedded: modules, Compiler: compiler()}), nil
+	return host.OpenDeployment(c, host.Options{Embedded: modules, Compiler: compilerArgs()}), nil
 }
 
 // What the flags do that accept what a plugin may do from now on.
@@ -56,6 +65,15 @@ const (
 // askToAccept runs change and, where it wants wider grants or a taken source to be
 // accepted and a person sits at a terminal, asks that person and runs it again.
 func askToAccept(cmd *cobra.Command, o host.InstallWishes, change func(host.InstallWishes) (*host.PluginChange, error)) error {
+	c, err := acceptChange(cmd, o, change)
+	if err != nil {
+		return err
+	}
+	return printChanged(cmd, c)
+}
+
+// acceptChange is askToAccept without the printing.
+func acceptChange(cmd *cobra.Command, o host.InstallWishes, change func(host.InstallWishes) (*host.PluginChange, error)) (*host.PluginChange, error) {
 	c, err := change(o)
 	if host.IsTerminal(os.Stdin) && host.IsTerminal(os.Stderr) {
 		in := bufio.NewReader(cmd.InOrStdin())
@@ -63,10 +81,7 @@ func askToAccept(cmd *cobra.Command, o host.InstallWishes, change func(host.Inst
 			c, err = change(o)
 		}
 	}
-	if err != nil {
-		return err
-	}
-	return printChanged(cmd, c)
+	return c, err
 }
 
 // printChanged prints what has come of a version.
@@ -110,6 +125,9 @@ func printChange(w io.Writer, c *host.PluginChange) {
 		fmt.Fprintf(w, "file     %s\n", c.File)
 		fmt.Fprintf(w, "sha256   %s\n", c.SHA256)
 	}
+	if c.From != "" {
+		fmt.Fprintf(w, "from     %s\n", c.From)
+	}
 	printGrants(w, "grants   ", c.Grants)
 	printSource(w, c)
 	in := c.Use
@@ -142,7 +160,7 @@ func printSource(w io.Writer, c *host.PluginChange) {
 	case c.Owner == c.Name:
 		fmt.Fprintf(w, "source   %s\n", c.Source)
 	default:
-		fmt.Fprintf(w, "source   %s, answered by plugin %s: this one answers only workspaces that name it; `parley plugin source %s %s` gives it the source\n", c.Source, dash(c.Owner), c.Source, c.Name)
+		fmt.Fprintf(w, "source   %s, answered by plugin %s: this one answers only workspaces that name it; `parley plugin source %s %s` gives it the source\n", c.Source, dashIfEmpty(c.Owner), c.Source, c.Name)
 	}
 }
 
@@ -167,8 +185,8 @@ func printGrants(w io.Writer, head string, g host.PluginGrants) {
 	}
 }
 
-// dash stands for what is not there in a table.
-func dash(s string) string {
+// dashIfEmpty returns s, or a dash for what is not there in a table.
+func dashIfEmpty(s string) string {
 	if s == "" {
 		return "-"
 	}

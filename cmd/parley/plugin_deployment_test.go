@@ -178,7 +178,7 @@ func TestPluginInstallAtStart(t *testing.T) {
 	if code := run(t.Context(), []string{"plugin", "install", small(t, t.TempDir(), "1.0.0"), "--plugin-dir", dir}, &out, &errs); code != exitOK {
 		t.Fatalf("plugin install: code %d, %s", code, &errs)
 	}
-	p := start(t, "serve", "--http-addr", "127.0.0.1:0", "--db-path", dataDir(t), "--plugin-dir", dir)
+	p := start(t, "serve", "--http-addr", "127.0.0.1:0", "--db-path", t.TempDir(), "--plugin-dir", dir)
 	if line := p.waitFor(" serving "); !strings.Contains(line, "small") {
 		t.Errorf("serving without the plugin: %s", line)
 	}

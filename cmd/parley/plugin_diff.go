@@ -22,7 +22,7 @@ func pluginDiffCommand() *cobra.Command {
 			"  parley plugin diff openai@1.0.0 openai@1.1.0",
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := deployment(cmd)
+			d, err := openDeployment(cmd)
 			if err != nil {
 				return err
 			}

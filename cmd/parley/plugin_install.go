@@ -3,6 +3,9 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,7 +16,7 @@ func pluginInstallCommand() *cobra.Command {
 	var wishes host.InstallWishes
 	var wait bool
 	cmd := &cobra.Command{
-		Use:   "install FILE-or-URL[@SHA256]",
+		Use:   "install FILE-or-URL[@SHA256] | REFERENCE | NAME[@CONSTRAINT]",
 		Short: "Copy a plugin into the plugin directory and pin it",
 		Long: "Copy a plugin into the plugin directory as <name>-<version>.wasm and write its hash and its grants to plugins.lock.\n" +
 			"It is compiled and started once before, and nothing is kept of one that cannot run. It comes in use where it is the\n" +
@@ -21,19 +24,30 @@ func pluginInstallCommand() *cobra.Command {
 			"A version that asks for more than the one in use is kept only with --grant, or a yes at the terminal. One whose source the plugin\n" +
 			"of another name answers takes its place only with --take-source, or a yes; --beside leaves the source where it is.\n" +
 			"A running host notices by itself; --wait returns once it serves the version, or says why it does not.\n" +
-			"URLs are downloaded without a proxy, and by the rule that the host's own requests obey: private addresses as\n" +
+			"A reference is oci://HOST/REPOSITORY[:TAG][@sha256:DIGEST], with the login of docker's configuration (see `parley plugin push`), or\n" +
+			"oci-layout://FOLDER:TAG[@sha256:DIGEST]. The digest is that of the manifest; without tag and digest the newest version is taken.\n" +
+			"NAME is looked up in --plugin-registry, the newest version that the constraint allows; where that is not set, it is built from\n" +
+			"the checkout around the working directory, or is one of those that this program carries.\n" +
+			"Nothing is downloaded through a proxy, and all by the rule that the host's own requests obey: private addresses as\n" +
 			"--allow-private-networks says, link-local and metadata addresses never.",
 		Example: "  parley plugin install plugins/dist/openai-1.0.0.wasm\n" +
-			"  parley plugin install https://plugins.example.com/openai-1.1.0.wasm@5f1c…",
+			"  parley plugin install https://plugins.example.com/openai-1.1.0.wasm@5f1c…\n" +
+			"  parley plugin install oci://registry.example.com/parley/openai:1.1.0\n" +
+			"  parley plugin install openai@~1.1 --plugin-registry registry.example.com/parley",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := deployment(cmd)
+			d, err := openDeployment(cmd)
+			if err != nil {
+				return err
+			}
+			source, release, err := resolveName(cmd, d, args[0])
+			defer release()
 			if err != nil {
 				return err
 			}
 			var done *host.PluginChange
 			err = askToAccept(cmd, wishes, func(o host.InstallWishes) (_ *host.PluginChange, err error) {
-				done, err = d.Install(cmd.Context(), args[0], o)
+				done, err = d.Install(cmd.Context(), source, o)
 				return done, err
 			})
 			if err != nil || !wait {
@@ -49,7 +63,46 @@ func pluginInstallCommand() *cobra.Command {
 	cmd.Flags().String("http-addr", "", "with --wait: address of the running host (default that of the configuration)")
 	cmd.Flags().String("master-key", "", "with --wait: the running host's master key")
 	cmd.Flags().String(flagURL, "", "with --wait: address of the host, such as https://search.example.com")
-	return jsonFlag(addDeployment(cmd, optionPrivate))
+	return jsonFlag(addDeployment(cmd, optionPrivate, optionRegistry))
+}
+
+// resolveName turns the name of a plugin into where it is: in the registry of the
+// configuration or, where none is set, in the sources at hand, from which it is built,
+// or in this program. What is a file, or no name, it returns as it is. release removes
+// what was made for it.
+func resolveName(cmd *cobra.Command, d *host.Deployment, source string) (found string, release func(), err error) {
+	release = func() {}
+	if _, err := os.Stat(source); err == nil || !host.IsPluginReference(source) {
+		return source, release, nil
+	}
+	if d.HasRegistry() {
+		found, err = d.Locate(cmd.Context(), source)
+		return found, release, err
+	}
+	tree, err := findSourceTree(cmd.Context())
+	if err != nil {
+		return "", release, err
+	}
+	file, names, err := tree.buildNamed(cmd.Context(), source, cmd.ErrOrStderr())
+	if err != nil || file != "" {
+		return file, release, err
+	}
+	if tree == nil {
+		dir, err := os.MkdirTemp("", "parley-plugin-")
+		if err != nil {
+			return "", release, err
+		}
+		release = func() { _ = os.RemoveAll(dir) }
+		if file, names, err = writeCarried(source, dir); err != nil || file != "" {
+			return file, release, err
+		}
+	}
+	if len(names) == 0 {
+		found, err = d.Locate(cmd.Context(), source) // says what is missing
+		return found, release, err
+	}
+	slices.Sort(names)
+	return "", release, fmt.Errorf("there is no plugin %s at hand, or not of that version, but these: %s; give a file, a URL or oci://…, or name a registry by --plugin-registry", source, strings.Join(names, ", "))
 }
 
 // awaitPlugin has the running host take up what its directory says, and returns once

@@ -19,7 +19,7 @@ func pluginListCommand() *cobra.Command {
 			"a rollback takes in use. OWNER is the plugin that answers the source where a workspace names none. Plugins that the binary carries are not listed; GET /plugins of a running host shows them too.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			d, err := deployment(cmd)
+			d, err := openDeployment(cmd)
 			if err != nil {
 				return err
 			}
@@ -53,7 +53,7 @@ func printItems(out io.Writer, items []host.PluginItem) error {
 			name = i.File
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%.12s\t%s\t%s\n",
-			name, dash(i.Version), dash(use), dash(i.Constraint), dash(i.Kind), dash(i.Source), dash(i.Owner), i.ABI, dash(i.SHA256), i.State, i.Grants)
+			name, dashIfEmpty(i.Version), dashIfEmpty(use), dashIfEmpty(i.Constraint), dashIfEmpty(i.Kind), dashIfEmpty(i.Source), dashIfEmpty(i.Owner), i.ABI, dashIfEmpty(i.SHA256), i.State, i.Grants)
 	}
 	return w.Flush()
 }

@@ -78,7 +78,7 @@ func pluginNewCommand() *cobra.Command {
 				return err
 			}
 			if s.Checkout == "" {
-				if err := tidy(cmd.Context(), dir); err != nil {
+				if err := tidyModule(cmd.Context(), dir); err != nil {
 					return err
 				}
 			}

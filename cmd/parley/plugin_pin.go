@@ -18,7 +18,7 @@ func pluginPinCommand() *cobra.Command {
 		Example: "  parley plugin pin openai@~1.2",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := deployment(cmd)
+			d, err := openDeployment(cmd)
 			if err != nil {
 				return err
 			}

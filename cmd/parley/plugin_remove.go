@@ -18,7 +18,7 @@ func pluginRemoveCommand() *cobra.Command {
 			"  parley plugin remove openai",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := deployment(cmd)
+			d, err := openDeployment(cmd)
 			if err != nil {
 				return err
 			}
@@ -27,7 +27,7 @@ func pluginRemoveCommand() *cobra.Command {
 				return err
 			}
 			return printResult(cmd, c, func(out io.Writer) error {
-				_, err := fmt.Fprintf(out, "removed  %s %s\nin use   %s\n", c.Name, strings.Join(c.Removed, ", "), dash(c.Use))
+				_, err := fmt.Fprintf(out, "removed  %s %s\nin use   %s\n", c.Name, strings.Join(c.Removed, ", "), dashIfEmpty(c.Use))
 				return err
 			})
 		},

@@ -11,7 +11,7 @@ func pluginRollbackCommand() *cobra.Command {
 		Example: "  parley plugin rollback openai",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := deployment(cmd)
+			d, err := openDeployment(cmd)
 			if err != nil {
 				return err
 			}

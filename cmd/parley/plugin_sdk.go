@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"runtime/debug"
 	"strings"
 )
 
@@ -47,12 +46,12 @@ func findSDK(wanted string) (sdk, error) {
 		s.Checkout = dir
 		return s, nil
 	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path == modulePath && info.Main.Sum != "" {
-		s.Version = info.Main.Version
+	if version := installedVersion(); version != "" {
+		s.Version = version
 		return s, nil
 	}
 	_, file, _, _ := runtime.Caller(0)
-	for _, dir := range []string{filepath.Dir(filepath.Dir(filepath.Dir(file))), checkout()} {
+	for _, dir := range []string{filepath.Dir(filepath.Dir(filepath.Dir(file))), findCheckout()} {
 		if filepath.IsAbs(dir) && isCheckout(dir) {
 			s.Checkout = dir
 			return s, nil
@@ -66,9 +65,9 @@ func isCheckout(dir string) bool {
 	return err == nil && bytes.HasPrefix(b, []byte("module "+modulePath+"\n"))
 }
 
-// tidy has the go command fetch the SDK and note its checksums. A checkout
+// tidyModule has the go command fetch the SDK and note its checksums. A checkout
 // needs neither.
-func tidy(ctx context.Context, dir string) error {
+func tidyModule(ctx context.Context, dir string) error {
 	cmd := exec.CommandContext(ctx, "go", "mod", "tidy")
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -29,7 +29,7 @@ func pluginSourceCommand() *cobra.Command {
 			return nil
 		}),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := deployment(cmd)
+			d, err := openDeployment(cmd)
 			if err != nil {
 				return err
 			}
@@ -52,7 +52,7 @@ func pluginSourceCommand() *cobra.Command {
 				if b.Locked || b.Plugin == "" {
 					by = "lock"
 				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", b.Source, dash(b.Plugin), by, dash(strings.Join(b.Others, ", ")))
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", b.Source, dashIfEmpty(b.Plugin), by, dashIfEmpty(strings.Join(b.Others, ", ")))
 			}
 			return w.Flush()
 		},

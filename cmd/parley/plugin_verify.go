@@ -19,7 +19,7 @@ func pluginVerifyCommand() *cobra.Command {
 			"a host does not run them.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			d, err := deployment(cmd)
+			d, err := openDeployment(cmd)
 			if err != nil {
 				return err
 			}
@@ -37,7 +37,7 @@ func pluginVerifyCommand() *cobra.Command {
 				}
 			}
 			if bad > 0 {
-				return errors.New(plural(bad, "pinned plugin is", "pinned plugins are") + " not as the lock says")
+				return errors.New(formatCount(bad, "pinned plugin is", "pinned plugins are") + " not as the lock says")
 			}
 			return nil
 		},
@@ -61,8 +61,8 @@ func printVerified(out io.Writer, items []host.PluginItem) (err error) {
 	return nil
 }
 
-// plural counts n things.
-func plural(n int, one, many string) string {
+// formatCount counts n things.
+func formatCount(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}

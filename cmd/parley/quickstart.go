@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,6 +36,7 @@ type demo struct {
 	source, baseURL, model, apiKey string
 	path                           string // files to ask about; empty: the samples
 	open                           bool   // the console in a browser
+	nodes                          int    // of a cluster; 1: a host alone
 }
 
 func quickstartCommand() *cobra.Command {
@@ -45,9 +46,11 @@ func quickstartCommand() *cobra.Command {
 		Short: "Answer a question over sample documents or your own files, with no key and no model",
 		Long: "Build the plugin that is needed, load the files of PATH (a folder, an archive or a file) or else 1,200 documents\n" +
 			"about films and this program's own documentation, make the workspace \"demo\" and serve it. Without --source the\n" +
-			"provider plugin \"extract\" answers: it quotes the best passages and uses no model.",
+			"provider plugin \"extract\" answers: it quotes the best passages and uses no model. With --nodes 3 three processes\n" +
+			"serve as one cluster: end one of them, and the others go on.",
 		Example: "  parley quickstart\n" +
 			"  parley quickstart ~/notes\n" +
+			"  parley quickstart --nodes 3\n" +
 			"  parley quickstart --source vLlm --base-url http://127.0.0.1:8000/v1 --model my-model\n" +
 			"  parley quickstart --source openAi --api-key-file key.txt --model gpt-4.1-mini",
 		Args: cobra.MaximumNArgs(1),
@@ -74,14 +77,18 @@ func quickstartCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return d.run(cmd.Context(), c, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			if err := d.checkNodes(c); err != nil {
+				return usageError{err}
+			}
+			return d.run(cmd, c)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&d.source, "source", demoSource, "source that answers: extract, openAi, mistral, gemini, vLlm, anthropic or one that a plugin in --plugin-dir adds")
+	f.StringVar(&d.source, "source", demoSource, "source that answers: extract, openAi, ollama or another one of the shipped plugins, or one that a plugin in --plugin-dir adds")
 	f.StringVar(&d.baseURL, "base-url", "", "base URL of the provider, where the source needs one")
 	f.StringVar(&d.model, "model", "any", "model that the printed command asks for")
 	f.BoolVar(&d.open, "open", false, "open the console in a browser")
+	f.IntVar(&d.nodes, "nodes", 1, "hosts to run as one cluster on this machine: 1, 3 or 5; more than one need nats-server in PATH, or sources to build it from")
 	f.String("api-key-file", "", "file that holds the provider's API key")
 	addOptions(cmd)
 	for name, value := range map[string]string{"db-path": quickstartData(), "plugin-lock": host.LockOff, "log-level": "warn"} {
@@ -90,8 +97,7 @@ func quickstartCommand() *cobra.Command {
 	return cmd
 }
 
-// quickstartData is where quickstart keeps its data: the compiled plugins in it
-// make the second start quick.
+// quickstartData is where quickstart keeps its data.
 func quickstartData() string {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -100,8 +106,9 @@ func quickstartData() string {
 	return filepath.Join(cache, "parley", "quickstart")
 }
 
-// run seeds a host, prints how to ask it and serves until ctx ends.
-func (d demo) run(ctx context.Context, c host.Config, stdout, progress io.Writer) error {
+// run seeds a host, prints how to ask it and serves until the command's context ends.
+func (d demo) run(cmd *cobra.Command, c host.Config) error {
+	ctx, stdout, progress := cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr()
 	say := func(format string, args ...any) { fmt.Fprintf(progress, "parley: "+format+"\n", args...) }
 	modules, err := embeddedModules()
 	if err != nil {
@@ -112,27 +119,34 @@ func (d demo) run(ctx context.Context, c host.Config, stdout, progress io.Writer
 		return err
 	}
 	carried := slices.ContainsFunc(modules, func(b []byte) bool { return sourceOf(b) == d.source })
+	tree, err := findSourceTree(ctx)
+	if err != nil && !carried {
+		return err
+	}
 	if !carried {
-		_, manifests, err := checkoutProviders()
+		more, err := tree.providers()
 		if err != nil {
 			return err
 		}
-		providers = append(providers, manifests...)
+		providers = append(providers, more...)
 	}
 	if err := d.check(ctx, providers); err != nil { // before anything is built or written
 		return err
 	}
+	var built []byte // nil: the plugin directory has it, where no module does
 	if !carried {
-		module, err := buildSource(ctx, d.source, progress)
-		if err != nil {
+		if built, err = tree.module(ctx, d.source, progress); err != nil {
 			return err
 		}
-		if module != nil { // else the plugin directory has it
-			modules = append(modules, module)
+		if built != nil {
+			modules = append(modules, built)
 		}
 	}
 	if c.PluginLock == host.LockOff {
 		say("plugins run unpinned (plugin-lock=off): for a deployment, see plugins/README.md")
+	}
+	if d.nodes > 1 {
+		return d.runNodes(cmd, c, built)
 	}
 	logs, err := host.OpenLogs(c, progress)
 	if err != nil {
@@ -143,19 +157,55 @@ func (d demo) run(ctx context.Context, c host.Config, stdout, progress io.Writer
 		return err
 	}
 	if d.path != "" {
-		return d.serveFiles(ctx, c, h, modules, stdout, say)
+		return d.serveFiles(ctx, c, h, tree, modules, stdout, say)
 	}
 	seeded, err := d.seedSamples(ctx, h)
 	if err != nil {
-		return fmt.Errorf("load the sample: %w", closed(h, err))
+		return fmt.Errorf("load the sample: %w", closeAfter(h, err))
 	}
 	d.showConsole(c, h, say)
 	say("source %s; %d documents in index %q; workspace %q; http://%s", d.source, seeded, demoIndex, demoWorkspace, h.Addr())
 	say("workspace %q answers about Parley itself, from its documentation", docsIndex)
-	fmt.Fprintf(stdout, "%s\n", d.command(h.Addr(), !c.MasterKey.IsZero(), quickstart.Question))
+	fmt.Fprintf(stdout, "%s\n", d.command(h.Addr().String(), keyPlace(c), quickstart.Question))
 	d.sayServing(c, say)
-	carryCollectors(ctx, h, modules, nil, say)
-	return serveHost(ctx, h)
+	tree.carryCollectors(ctx, h, modules, nil, say)
+	ctx, cancel := context.WithCancel(ctx)
+	tried := d.tryProvider(ctx, c, h, say)
+	err = serveHost(ctx, h)
+	cancel()
+	<-tried
+	return err
+}
+
+// tryProvider asks the provider for one word, through h's own API, and tells what
+// came of it: a wrong key, address or model shows at once. The channel is closed
+// when it has told, or when ctx ended.
+func (d demo) tryProvider(ctx context.Context, c host.Config, h *host.Host, say func(format string, args ...any)) <-chan struct{} {
+	told := make(chan struct{})
+	if d.source == demoSource || c.TLS.Cert != "" { // there is no provider; or this program may not trust its certificate
+		close(told)
+		return told
+	}
+	go func() {
+		defer close(told)
+		self := &client{url: "http://" + h.Addr().String(), key: c.MasterKey.Reveal()}
+		var result struct {
+			OK       bool
+			Message  string
+			Duration int64 `json:"processingTimeMs"`
+		}
+		err := self.call(ctx, http.MethodPost, "/chats/"+demoWorkspace+"/test", map[string]string{"model": d.model}, &result)
+		switch {
+		case ctx.Err() != nil:
+		case err != nil:
+			say("the provider was not tried: %v", err)
+		case !result.OK:
+			say("the provider was asked for a word, and the workspace does not work yet: %s", stripControls(result.Message))
+		default:
+			say("the provider was asked for a word, and answered within %d ms", result.Duration)
+		}
+	}()
+	return told
 }
 
 // showConsole tells where the console is, and opens it if that was asked for.
@@ -191,20 +241,26 @@ func (d demo) sayServing(c host.Config, say func(format string, args ...any)) {
 
 // seedSamples loads the films and the documentation, and returns how many films there are.
 func (d demo) seedSamples(ctx context.Context, h *host.Host) (documents int, err error) {
+	samples, err := d.samples(ctx)
+	for i := 0; i < len(samples) && err == nil; i++ {
+		documents, err = h.Seed(ctx, samples[i])
+	}
+	return documents, err
+}
+
+// samples are the documentation and the films, in this order.
+func (d demo) samples(ctx context.Context) ([]host.Seed, error) {
 	docs, err := host.Documentation(ctx, "https://github.com/parley-search/parley/blob/main/host")
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	if _, err := h.Seed(ctx, host.Seed{
+	return []host.Seed{{
 		Workspace:     docsIndex,
 		Settings:      d.settings(docsIndex),
 		Index:         docsIndex,
 		IndexSettings: withDescription(host.FileIndexSettings, "The documentation of Parley, this service: options, routes, plugins, security, telemetry."),
 		Documents:     docs,
-	}); err != nil {
-		return 0, err
-	}
-	return h.Seed(ctx, host.Seed{
+	}, {
 		Workspace: demoWorkspace,
 		Settings:  d.settings(demoIndex),
 		Index:     demoIndex,
@@ -212,7 +268,7 @@ func (d demo) seedSamples(ctx context.Context, h *host.Host) (documents int, err
 			`"filterableAttributes":["director","genre","year","rated","imdb","minutes"],` +
 			`"chat":{"description":"Films up to 2012: title, director, genre, year, length, rating, distributor and IMDb rating."}}`),
 		Documents: quickstart.Movies,
-	})
+	}}, nil
 }
 
 // withDescription adds to settings of an index what the model is told of it.
@@ -226,7 +282,7 @@ func withDescription(settings, description string) []byte {
 
 // serveFiles serves h with the files of d.path, which it imports through its own API as `parley documents
 // import` does.
-func (d demo) serveFiles(ctx context.Context, c host.Config, h *host.Host, modules [][]byte, stdout io.Writer, say func(format string, args ...any)) error {
+func (d demo) serveFiles(ctx context.Context, c host.Config, h *host.Host, tree *sourceTree, modules [][]byte, stdout io.Writer, say func(format string, args ...any)) error {
 	if _, err := h.Seed(ctx, host.Seed{
 		Workspace:     demoWorkspace,
 		Settings:      d.settings(filesIndex),
@@ -234,16 +290,16 @@ func (d demo) serveFiles(ctx context.Context, c host.Config, h *host.Host, modul
 		IndexSettings: withDescription(host.FileIndexSettings, "Files of "+sourceName([]string{d.path})+"."),
 		Documents:     []byte("[]"),
 	}); err != nil {
-		return fmt.Errorf("make the index: %w", closed(h, err))
+		return fmt.Errorf("make the index: %w", closeAfter(h, err))
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	answers := make(chan struct{}) // closed once the first question can be answered
-	carryCollectors(ctx, h, modules, answers, say)
+	tree.carryCollectors(ctx, h, modules, answers, say)
 	served := make(chan error, 1)
 	go func() { served <- serveHost(ctx, h) }()
 	d.showConsole(c, h, say)
-	reader, end := host.NewFileReader(cacheDir())
+	reader, end := host.NewFileReader(compiledDir(), compilerArgs())
 	s := synchronizer{
 		importer: importer{index: filesIndex, url: "http://" + h.Addr().String(), key: c.MasterKey.Reveal(), primaryKey: "id", size: 8 << 20, bar: newBar(io.Discard)},
 		source:   host.FileSource{Name: sourceName([]string{d.path})}, prune: true, force: true, reader: reader,
@@ -258,16 +314,20 @@ func (d demo) serveFiles(ctx context.Context, c host.Config, h *host.Host, modul
 		cancel()
 		return errors.Join(err, <-served)
 	}
-	say("%s", strings.TrimSpace(strings.ReplaceAll(report.String(), "\n", "\nparley: ")))
+	say("%s", strings.ReplaceAll(strings.TrimSpace(report.String()), "\n", "\nparley: "))
 	say("source %s; %d files in index %q; workspace %q; http://%s", d.source, s.report.Files, filesIndex, demoWorkspace, h.Addr())
 	question, err := json.Marshal(map[string]any{"model": "any", "messages": []map[string]string{{"role": "user", "content": s.question()}}})
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "%s\n", d.command(h.Addr(), !c.MasterKey.IsZero(), question))
+	fmt.Fprintf(stdout, "%s\n", d.command(h.Addr().String(), keyPlace(c), question))
 	d.sayServing(c, say)
 	close(answers)
-	return <-served
+	tried := d.tryProvider(ctx, c, h, say)
+	err = <-served
+	cancel()
+	<-tried
+	return err
 }
 
 // check refuses arguments that make no workspace of which the printed command
@@ -275,7 +335,7 @@ func (d demo) serveFiles(ctx context.Context, c host.Config, h *host.Host, modul
 func (d demo) check(ctx context.Context, providers []*abi.Manifest) error {
 	i := slices.IndexFunc(providers, func(m *abi.Manifest) bool { return m.Source == d.source })
 	if i < 0 && d.source == demoSource {
-		return fmt.Errorf("this binary carries no plugin and the working directory lies in no checkout of %s: run it in one, or build it by `just build`", modulePath)
+		return fmt.Errorf("this program carries no plugin, and there are no sources to build one from: run it in a checkout of %s, or take a release", modulePath)
 	}
 	if i >= 0 {
 		if err := d.checkRequired(providers[i]); err != nil {
@@ -311,8 +371,8 @@ func (d demo) checkRequired(m *abi.Manifest) error {
 	return nil
 }
 
-// closed ends h after err.
-func closed(h *host.Host, err error) error {
+// closeAfter ends h after err.
+func closeAfter(h *host.Host, err error) error {
 	h.Close()
 	return err
 }
@@ -326,19 +386,31 @@ func (d demo) settings(indexes ...string) []byte {
 	if d.apiKey != "" {
 		s["apiKey"] = d.apiKey
 	}
+	if d.source != demoSource {
+		// So that clients of /v1 find the workspace among the models.
+		s["defaultModel"] = d.model
+	}
 	b, _ := json.Marshal(s) // strings and nulls
 	return b
 }
 
+// keyPlace is where the shell of whoever asks has the master key; "": nobody needs one.
+func keyPlace(c host.Config) string {
+	if c.MasterKey.IsZero() {
+		return ""
+	}
+	return "$" + host.EnvPrefix + "MASTER_KEY"
+}
+
 // command is a curl that works, from any folder. It never holds a key: where
-// the host is locked, it takes the key from the environment.
-func (d demo) command(addr net.Addr, locked bool, question []byte) string {
+// the host is locked, the shell takes it from key, see [keyPlace].
+func (d demo) command(addr, key string, question []byte) string {
 	question = bytes.TrimSpace(question)
 	question = bytes.Replace(question, []byte(`"any"`), fmt.Appendf(nil, "%q", d.model), 1)
 	quoted := strings.ReplaceAll(string(question), "'", `'\''`)
 	authorization := ""
-	if locked {
-		authorization = fmt.Sprintf(`-H "authorization: Bearer $%sMASTER_KEY" `, host.EnvPrefix)
+	if key != "" {
+		authorization = fmt.Sprintf(`-H "authorization: Bearer %s" `, key)
 	}
 	return fmt.Sprintf("curl -N %s/chats/%s/chat/completions %s-H 'content-type: application/json' -d '%s'", addr, demoWorkspace, authorization, quoted)
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -25,7 +26,7 @@ func TestQuickstart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a plugin")
 	}
-	p := start(t, "quickstart", "--http-addr", "127.0.0.1:0", "--db-path", dataDir(t))
+	p := start(t, "quickstart", "--http-addr", "127.0.0.1:0", "--db-path", t.TempDir())
 	curl := p.waitFor("curl -N ")
 	p.waitFor("serving until interrupted")
 
@@ -58,7 +59,7 @@ func TestQuickstartCollectors(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds plugins")
 	}
-	p := start(t, "quickstart", "--http-addr", "127.0.0.1:0", "--db-path", dataDir(t))
+	p := start(t, "quickstart", "--http-addr", "127.0.0.1:0", "--db-path", t.TempDir())
 	p.waitFor("curl -N ")
 	line := p.waitFor("7 collectors count usage from now on")
 	out := p.text()
@@ -85,7 +86,7 @@ func TestQuickstartEndsWhileBuilding(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds plugins")
 	}
-	p := start(t, "quickstart", "--http-addr", "127.0.0.1:0", "--db-path", dataDir(t))
+	p := start(t, "quickstart", "--http-addr", "127.0.0.1:0", "--db-path", t.TempDir())
 	p.waitFor("building the collectors")
 }
 
@@ -98,13 +99,17 @@ func TestQuickstartFiles(t *testing.T) {
 	if err := os.Mkdir(notes, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	data := dataDir(t)
+	data := t.TempDir()
 	for _, time := range []string{"three minutes", "five minutes"} {
 		t.Run(time, func(t *testing.T) {
+			writeFile(t, notes, "a.md", "# Note\n\nBuy more tea.\n")
 			writeFile(t, notes, "tea.md", "# Tea\n\n## How to brew it\nSteep it for "+time+".\n")
 			p := start(t, "quickstart", notes, "--http-addr", "127.0.0.1:0", "--db-path", data)
 			url, body := parseCurl(t, p.waitFor("curl -N "))
 			p.waitFor("serving until interrupted")
+			if said := p.text(); strings.Contains(said, "parley:\n") || strings.Contains(said, "parley: \n") {
+				t.Errorf("an empty line in %q", said)
+			}
 			a := ask(t, url, body)
 			if a.status != http.StatusOK || !strings.Contains(a.text, time) || !strings.Contains(body, "How to brew it") {
 				t.Errorf("question %s: status %d, answer %q; want %q in it", body, a.status, a.text, time)
@@ -115,6 +120,46 @@ func TestQuickstartFiles(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	if code := run(t.Context(), []string{"quickstart", filepath.Join(notes, "none")}, &stdout, &stderr); code != exitUsage || !strings.Contains(stderr.String(), "open the files to ask about") {
 		t.Errorf("a folder that is not there: exit status %d, %s", code, stderr.String())
+	}
+}
+
+// TestQuickstartTriesProvider wants quickstart to say at once whether the provider
+// answers, and to let clients of /v1 find the workspace.
+func TestQuickstartTriesProvider(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a plugin")
+	}
+	good := newProvider(t).url
+	dead, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead.Close()
+	for name, tt := range map[string]struct {
+		url, model string
+		says       []string
+	}{
+		"answers":       {good, "text", []string{"asked for a word, and answered within"}},
+		"unknown model": {good, "nope", []string{"does not work yet", "no such model"}},
+		"dead address":  {"http://" + dead.Addr().String() + "/v1", "text", []string{"does not work yet", "baseUrl"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := start(t, "quickstart", "--source", "vLlm", "--base-url", tt.url, "--model", tt.model, "--no-analytics",
+				"--http-addr", "127.0.0.1:0", "--db-path", t.TempDir(), "--dump-dir", t.TempDir(), "--snapshot-dir", t.TempDir())
+			url, _ := parseCurl(t, p.waitFor("curl -N "))
+			said := p.waitFor("the provider was asked for a word")
+			for _, want := range tt.says {
+				if !strings.Contains(said, want) {
+					t.Errorf("said %q, want %q in it", said, want)
+				}
+			}
+			base, _, _ := strings.Cut(url, "/chats/")
+			var list struct{ Data []struct{ ID string } }
+			c := client{url: base}
+			if err := c.call(t.Context(), http.MethodGet, "/v1/models", nil, &list); err != nil || len(list.Data) != 2 || list.Data[0].ID != demoWorkspace {
+				t.Errorf("GET /v1/models: %+v, %v; want %s and %s", list, err, demoWorkspace, docsIndex)
+			}
+		})
 	}
 }
 
@@ -194,18 +239,24 @@ type process struct {
 // end well.
 func start(t *testing.T, args ...string) *process {
 	t.Helper()
+	return startProgram(t, args[0], func(ctx context.Context, p *process) int { return run(ctx, args, p, p) })
+}
+
+// startProgram is start of whatever runs the program.
+func startProgram(t *testing.T, name string, program func(context.Context, *process) (exitCode int)) *process {
+	t.Helper()
 	p := &process{t: t, grown: make(chan struct{}, 1), ended: make(chan int, 1)}
 	ctx, cancel := context.WithCancel(t.Context())
-	go func() { p.ended <- run(ctx, args, p, p) }()
+	go func() { p.ended <- program(ctx, p) }()
 	t.Cleanup(func() {
 		cancel()
 		select {
 		case code := <-p.ended:
 			if code != exitOK {
-				t.Errorf("parley %s: exit code %d, output:\n%s", args[0], code, p.text())
+				t.Errorf("parley %s: exit code %d, output:\n%s", name, code, p.text())
 			}
 		case <-time.After(time.Minute):
-			t.Errorf("parley %s did not end", args[0])
+			t.Errorf("parley %s did not end", name)
 		}
 	})
 	return p

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,14 +64,40 @@ func TestLinks(t *testing.T) {
 				continue
 			}
 			checked++
-			if _, err := os.Stat(filepath.Join(root(t), filepath.Dir(file), m[1])); err != nil {
+			to := filepath.Join(filepath.Dir(file), m[1])
+			if _, err := os.Stat(filepath.Join(root(t), to)); err != nil {
 				t.Errorf("%s links to %s, which is not there", file, m[1])
+				continue
+			}
+			if place := strings.TrimPrefix(m[2], "#"); place != "" && filepath.Ext(to) == ".md" && !slices.Contains(anchors(read(t, to)), place) {
+				t.Errorf("%s links to %s, where no heading is called so", file, m[1]+m[2])
 			}
 		}
 	}
 	if checked < 10 {
 		t.Errorf("checked %d links, want those of all texts", checked)
 	}
+}
+
+var (
+	fences    = regexp.MustCompile("(?ms)^```.*?^```$")
+	headings  = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	withID    = regexp.MustCompile(`id="([^"]+)"`)
+	linkTexts = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	notSlug   = regexp.MustCompile(`[^\p{L}\p{N}_\- ]`)
+)
+
+// anchors are the places of a page that links may name: its headings as GitHub
+// calls them, and what has an id.
+func anchors(page string) (list []string) {
+	for _, m := range headings.FindAllStringSubmatch(fences.ReplaceAllString(page, ""), -1) {
+		text := notSlug.ReplaceAllString(linkTexts.ReplaceAllString(strings.ToLower(m[1]), "$1"), "")
+		list = append(list, strings.ReplaceAll(text, " ", "-"))
+	}
+	for _, m := range withID.FindAllStringSubmatch(page, -1) {
+		list = append(list, m[1])
+	}
+	return list
 }
 
 // TestHelp runs what a person tries first.
@@ -106,7 +133,7 @@ func TestHelp(t *testing.T) {
 // TestVersion wants the flag to say what the command does.
 func TestVersion(t *testing.T) {
 	var command, flag, errs bytes.Buffer
-	if code := run(t.Context(), []string{"version"}, &command, &errs); code != exitOK || !strings.HasPrefix(command.String(), "parley "+version+"\n") {
+	if code := run(t.Context(), []string{"version"}, &command, &errs); code != exitOK || !strings.HasPrefix(command.String(), "parley "+programVersion()+"\n") {
 		t.Errorf("parley version: code %d, %q, stderr %q", code, &command, &errs)
 	}
 	if code := run(t.Context(), []string{"--version"}, &flag, &errs); code != exitOK || flag.String() != command.String() {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -21,10 +22,18 @@ func TestMain(m *testing.M) {
 		os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 	}
 	if os.Getenv(reexec) == "parley" {
-		os.Exit(program())
+		os.Exit(runProgram())
 	}
 	if os.Getenv(reexec) == paced {
 		os.Exit(runPaced())
+	}
+	dir, err := compiledModules()
+	if err == nil {
+		err = os.Setenv("PARLEY_PLUGIN_CACHE_DIR", dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 	os.Exit(m.Run())
 }

@@ -11,6 +11,8 @@ import (
 
 // A service that cannot start says why in one line, with what to do, and ends
 // with an exit code: it never serves by half.
+//
+//parley:option http-addr
 func TestStartRefused(t *testing.T) {
 	dir := t.TempDir()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")

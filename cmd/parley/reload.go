@@ -32,9 +32,9 @@ func compileCommand() *cobra.Command {
 	}
 }
 
-// compiler is this program as the one that compiles plugins aside, or nothing
+// compilerArgs returns this program as the one that compiles plugins aside, or nothing
 // where it does not know its own path.
-func compiler() []string {
+func compilerArgs() []string {
 	if runtime.GOOS == "linux" {
 		// It stays this very program, also where its file is replaced.
 		return []string{"/proc/self/exe", compileName}

@@ -88,7 +88,7 @@ func (r *replay) run(cmd *cobra.Command, file string) error {
 	if err != nil {
 		return err
 	}
-	t := host.Trial{Compiler: compiler(), CacheDir: filepath.Join(quickstartData(), "modules")}
+	t := host.Trial{Compiler: compilerArgs(), CacheDir: compiledDir()}
 	replayer, err := host.OpenReplayer(cmd.Context(), r.source, t, modules...)
 	if err != nil {
 		return err
@@ -136,19 +136,16 @@ func (r *replay) recording(cmd *cobra.Command, path string) (rec host.Recording,
 }
 
 // modules returns those that answer the source: the directory's where one was
-// named, else one built from the checkout, else what the binary carries and the
-// default directory holds.
+// named, else one built from the sources at hand or carried by the binary, else what
+// the default directory holds.
 func (r *replay) modules(cmd *cobra.Command) (modules [][]byte, err error) {
 	if !cmd.Flags().Changed("plugin-dir") {
-		built, err := buildSource(cmd.Context(), r.source, cmd.ErrOrStderr())
+		module, err := findModule(cmd.Context(), r.source, cmd.ErrOrStderr())
 		if err != nil {
 			return nil, err
 		}
-		if built != nil {
-			return [][]byte{built}, nil
-		}
-		if modules, err = embeddedModules(); err != nil {
-			return nil, err
+		if module != nil {
+			return [][]byte{module}, nil
 		}
 	}
 	files, err := filepath.Glob(filepath.Join(r.dir, "*.wasm"))

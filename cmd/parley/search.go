@@ -177,7 +177,7 @@ func (q *query) print(out io.Writer, width int, rows []hit) error {
 		}
 		return nil
 	}
-	widths := fit(table, width)
+	widths := fitColumns(table, width)
 	for _, cells := range table {
 		var b strings.Builder
 		for i, wide := range widths {
@@ -194,10 +194,10 @@ func (q *query) print(out io.Writer, width int, rows []hit) error {
 	return nil
 }
 
-// fit is how wide the columns of a table are made on so many columns of a
+// fitColumns returns how wide the columns of a table are made on so many columns of a
 // terminal, with two between them: the widest give way first, and the last ones
 // are left out where there is no room for all.
-func fit(table [][]string, width int) (widths []int) {
+func fitColumns(table [][]string, width int) (widths []int) {
 	if len(table) == 0 {
 		return nil
 	}

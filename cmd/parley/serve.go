@@ -1,36 +1,13 @@
 package main
 
 import (
-	"embed"
 	"fmt"
 	"io"
-	"io/fs"
 
 	"github.com/spf13/cobra"
 
 	"github.com/parley-search/parley/host"
 )
-
-//go:generate go run embed.go
-
-//go:embed all:embedded
-var embedded embed.FS
-
-// embeddedModules returns the modules that this binary carries.
-func embeddedModules() (modules [][]byte, err error) {
-	names, err := fs.Glob(embedded, "embedded/*.wasm")
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range names {
-		b, err := embedded.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		modules = append(modules, b)
-	}
-	return modules, nil
-}
 
 func serveCommand() *cobra.Command {
 	cmd := &cobra.Command{

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -34,31 +32,10 @@ func buildProvider(t testing.TB, name, dir string) {
 	}
 }
 
-// dataDir is an empty data directory, but that it shares the compiled modules of
-// all tests: to compile one takes seconds.
-func dataDir(t testing.TB) string {
-	t.Helper()
-	dir, cache := t.TempDir(), filepath.Join(root(t), distDir, "cache")
-	if r, err := host.OpenReplayer(t.Context(), "none", host.Trial{CacheDir: cache}); err == nil { // which makes the folder
-		r.Close()
-		t.Fatal("a replayer of no source opened")
-	}
-	kept, err := filepath.Glob(filepath.Join(cache, "wazero-*"))
-	if err == nil && len(kept) == 0 {
-		err = errors.New("there is no cache of modules in " + cache)
-	}
-	if err == nil {
-		err = os.Mkdir(filepath.Join(dir, "modules"), 0o700)
-	}
-	for _, k := range kept {
-		if err == nil {
-			err = os.Symlink(k, filepath.Join(dir, "modules", filepath.Base(k)))
-		}
-	}
-	if err != nil && !errors.Is(err, fs.ErrExist) {
-		t.Fatal(err)
-	}
-	return dir
+// compiledModules is where all tests keep compiled modules: to compile one takes
+// seconds.
+func compiledModules() (string, error) {
+	return filepath.Abs(filepath.Join("..", "..", distDir, "cache"))
 }
 
 // longVariable switches on the tests that mostly compile what others wrote;

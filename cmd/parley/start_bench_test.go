@@ -29,11 +29,12 @@ func BenchmarkStart(b *testing.B) {
 		b.Run(how, func(b *testing.B) {
 			var memory int64
 			data := b.TempDir()
+			b.Setenv("PARLEY_PLUGIN_CACHE_DIR", filepath.Join(data, "compiled"))
 			startOnce(b, data, dir)
 			for b.Loop() {
 				if how == "cold" {
 					b.StopTimer()
-					if err := os.RemoveAll(filepath.Join(data, "modules")); err != nil {
+					if err := os.RemoveAll(filepath.Join(data, "compiled")); err != nil {
 						b.Fatal(err)
 					}
 					b.StartTimer()

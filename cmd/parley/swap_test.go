@@ -41,7 +41,7 @@ func TestHammerSwaps(t *testing.T) {
 	}
 	dir := t.TempDir()
 	versions := twoVersions(t, filepath.Join("testdata", "versioned"))
-	program, base := serveUnlocked(t, dataDir(t), dir)
+	program, base := serveUnlocked(t, t.TempDir(), dir)
 	use := func(n int) reloaded {
 		t.Helper()
 		return swapPlugin(t, base, filepath.Join(dir, "versioned.wasm"), versions[n%2])

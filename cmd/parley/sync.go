@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -28,17 +27,14 @@ type synchronizer struct {
 	stripPrefix string
 	prune       bool // delete what is there of files that are gone
 	force       bool // also where that is over half of them
-	dryRun      bool
 	reader      *host.FileReader
 
-	stored map[string]storedPage // by path
+	stored map[string]*storedPage // by path
 	report syncReport
-	topic  string   // a heading that was read, and its page
+	topic  string   // what a question may be about
+	headed bool     // topic is a heading that was read, and its page
 	gone   []string // ids to delete once all is sent
 }
-
-// A storedPage is what the index has of one file: the hash of each document by its id.
-type storedPage map[string]string
 
 // A syncReport says what came of it, counted in files but for Passages and Bytes.
 type syncReport struct {
@@ -64,23 +60,19 @@ type skipped struct {
 func (s *synchronizer) run(ctx context.Context, names []string, out io.Writer) error {
 	defer s.client.CloseIdleConnections()
 	s.report, s.gone, s.tasks = syncReport{Skipped: []skipped{}}, nil, nil
+	s.body.Reset() // what a run before that failed has left
 	if err := s.readStored(ctx); err != nil {
 		return err
 	}
-	total := int64(0)
-	for _, name := range names {
-		if err := host.EachFile(ctx, name, &s.selection, func(f host.File) error {
-			total += f.Size
-			return nil
-		}); err != nil {
-			return fmt.Errorf("import %s: %w", name, err)
-		}
+	gone, total, err := s.listGone(ctx, names)
+	if err != nil {
+		return err
 	}
 	seen := map[string]bool{}
 	for _, name := range names {
 		err := host.EachFile(ctx, name, &s.selection, func(f host.File) error {
-			defer s.bar.show("reading", s.report.Bytes, total)
 			s.report.Bytes += f.Size
+			defer s.bar.show("reading", s.report.Bytes, total)
 			path := s.pathOf(name, f, len(names))
 			if seen[path] {
 				s.skip(path, "another file has the same path")
@@ -94,9 +86,10 @@ func (s *synchronizer) run(ctx context.Context, names []string, out io.Writer) e
 		}
 	}
 	s.bar.end()
-	if err := s.findGone(seen); err != nil {
-		return err
+	if len(gone) > 0 && s.report.Files == 0 {
+		return s.nothingRead()
 	}
+	s.noteGone(gone)
 	if s.dryRun {
 		return s.tell(out)
 	}
@@ -170,11 +163,12 @@ func (s *synchronizer) file(ctx context.Context, path string, f host.File) error
 	s.noteTopic(docs)
 	s.report.Passages += len(docs)
 	there := s.stored[path]
+	hashes := there.hashes()
 	changed := false
 	for i := range docs {
 		d := &docs[i]
-		hash, ok := there[d.ID]
-		delete(there, d.ID)
+		hash, ok := hashes[d.ID]
+		delete(hashes, d.ID)
 		if ok && hash == d.ContentHash {
 			continue
 		}
@@ -187,7 +181,7 @@ func (s *synchronizer) file(ctx context.Context, path string, f host.File) error
 			return err
 		}
 	}
-	for id := range there {
+	for id := range hashes {
 		s.gone = append(s.gone, id)
 		changed = true
 	}
@@ -202,14 +196,14 @@ func (s *synchronizer) file(ctx context.Context, path string, f host.File) error
 	return nil
 }
 
-// noteTopic keeps the first heading that says something.
+// noteTopic keeps the first heading that says something, until then the first page's title.
 func (s *synchronizer) noteTopic(docs []host.FileDocument) {
 	for i := range docs {
-		if h := docs[i].Headings; s.topic == "" && len(h) > 0 && len(strings.Fields(h[len(h)-1])) > 1 {
-			s.topic = h[len(h)-1] + ", in " + docs[i].Title
+		if h := docs[i].Headings; !s.headed && len(h) > 0 && len(strings.Fields(h[len(h)-1])) > 1 {
+			s.topic, s.headed = h[len(h)-1]+", in "+docs[i].Title, true
 		}
 	}
-	if s.topic == "" && s.report.Files == 1 && len(docs) > 0 {
+	if s.topic == "" && len(docs) > 0 {
 		s.topic = docs[0].Title
 	}
 }
@@ -231,93 +225,6 @@ func (s *synchronizer) add(ctx context.Context, d *host.FileDocument) error {
 	s.body.Write(b)
 	s.body.WriteByte('\n')
 	return nil
-}
-
-// findGone notes the documents of files that are gone.
-func (s *synchronizer) findGone(seen map[string]bool) error {
-	var gone []string
-	for path := range s.stored {
-		if !seen[path] && !s.skippedPath(path) {
-			gone = append(gone, path)
-		}
-	}
-	if len(gone) == 0 || !s.prune {
-		return nil
-	}
-	switch {
-	case s.report.Files == 0:
-		return fmt.Errorf("no file was read, and the index has %d files of source %q: nothing is deleted; pass --prune=false to say that none is to be", len(s.stored), s.source.Name)
-	case 2*len(gone) > len(s.stored) && !s.force:
-		return fmt.Errorf("%d of the %d files that the index has of source %q are gone: pass --force to delete their passages, or --prune=false to keep them", len(gone), len(s.stored), s.source.Name)
-	}
-	slices.Sort(gone)
-	for _, path := range gone {
-		s.report.Gone++
-		for id := range s.stored[path] {
-			s.gone = append(s.gone, id)
-		}
-	}
-	return nil
-}
-
-// skippedPath reports whether a file is there that could not be read: what the index has of it stays.
-func (s *synchronizer) skippedPath(path string) bool {
-	return slices.ContainsFunc(s.report.Skipped, func(x skipped) bool { return x.Path == path })
-}
-
-// readStored asks the index for what it has of the source, and makes it where there is none.
-func (s *synchronizer) readStored(ctx context.Context) error {
-	s.stored = map[string]storedPage{}
-	route := "/indexes/" + url.PathEscape(s.index)
-	var info struct{ PrimaryKey string }
-	err := s.call(ctx, http.MethodGet, route, "", nil, &info)
-	if failed, ok := errors.AsType[*statusError](err); ok && failed.status == http.StatusNotFound {
-		if s.dryRun {
-			return nil
-		}
-		var accepted struct{ TaskUID uint32 }
-		if err := s.call(ctx, http.MethodPatch, route+"/settings", "application/json", []byte(host.FileIndexSettings), &accepted); err != nil {
-			return fmt.Errorf("make the index: %w", err)
-		}
-		s.tasks = append(s.tasks, accepted.TaskUID)
-		err := s.wait(ctx)
-		s.tasks = nil
-		return err
-	}
-	if err != nil {
-		return fmt.Errorf("look at the index: %w", err)
-	}
-	if info.PrimaryKey != "" && info.PrimaryKey != "id" {
-		return fmt.Errorf("index %s has the primary key %q, and files become documents with an %q: import into another index", s.index, info.PrimaryKey, "id")
-	}
-	for offset := 0; ; {
-		body, err := json.Marshal(map[string]any{
-			"filter": s.source.FilterOf(), "fields": []string{"id", "path", "contentHash"}, "limit": 1000, "offset": offset,
-		})
-		if err != nil {
-			return err
-		}
-		var page struct {
-			Results []struct{ ID, Path, ContentHash string }
-			Total   int
-		}
-		err = s.call(ctx, http.MethodPost, route+"/documents/fetch", "application/json", body, &page)
-		if failed, ok := errors.AsType[*statusError](err); ok && failed.code == "invalid_document_filter" {
-			return fmt.Errorf("index %s was not made for files: add \"group\" to its setting filterableAttributes, or import into another index (%w)", s.index, err)
-		}
-		if err != nil {
-			return fmt.Errorf("look at what is in the index: %w", err)
-		}
-		for _, d := range page.Results {
-			if s.stored[d.Path] == nil {
-				s.stored[d.Path] = storedPage{}
-			}
-			s.stored[d.Path][d.ID] = d.ContentHash
-		}
-		if offset += len(page.Results); len(page.Results) == 0 || offset >= page.Total {
-			return nil
-		}
-	}
 }
 
 // tell prints the report.
@@ -346,7 +253,7 @@ const watchInterval = 2 * time.Second
 
 // watch synchronizes whenever the files change, until ctx ends.
 func (s *synchronizer) watch(ctx context.Context, names []string, out, errs io.Writer) error {
-	last := ""
+	last, told := "", ""
 	for {
 		state, err := s.state(ctx, names)
 		if err == nil && state != last {
@@ -354,9 +261,13 @@ func (s *synchronizer) watch(ctx context.Context, names []string, out, errs io.W
 				last = state
 			}
 		}
+		said := ""
 		if err != nil && ctx.Err() == nil {
-			fmt.Fprintf(errs, "parley: %v; trying again\n", err)
+			if said = err.Error(); said != told {
+				fmt.Fprintf(errs, "parley: %v; trying again\n", err)
+			}
 		}
+		told = said
 		select {
 		case <-ctx.Done():
 			return nil

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -97,4 +100,40 @@ func TestImportFiles(t *testing.T) {
 	stored(4)
 	sync("forced", syncReport{Files: 1, Gone: 2, Same: 1, Passages: 1, Deleted: 3}, "--include", "cream.txt", "--force")
 	stored(1)
+}
+
+// TestImportAsksSeldom wants what an index of many documents has to be asked for in few requests, since each
+// costs the service a look through all of them.
+func TestImportAsksSeldom(t *testing.T) {
+	const stored = 30_000
+	asked := 0
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/tasks":
+			fmt.Fprint(w, `{"results":[]}`)
+		case "/indexes/notes":
+			fmt.Fprint(w, `{"primaryKey":"id"}`)
+		default:
+			asked++
+			var q struct{ Limit, Offset int }
+			if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
+				t.Error(err)
+			}
+			fmt.Fprintf(w, `{"total":%d,"results":[{"id":"x","path":"a.md","contentHash":"h"}`, stored)
+			for i := q.Offset + 1; i < min(q.Offset+q.Limit, stored); i++ {
+				fmt.Fprintf(w, `,{"id":"x%d","path":"a.md","contentHash":"h"}`, i)
+			}
+			fmt.Fprint(w, "]}")
+		}
+	}))
+	defer service.Close()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.md"), []byte("Tea."), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	code := run(t.Context(), []string{"documents", "import", dir, "--index", "notes", "--url", service.URL, "--dry-run"}, &out, &errs)
+	if code != 0 || !strings.Contains(out.String(), "1 changed") || asked > 3 {
+		t.Errorf("exit status %d, %s%s, %d requests for what is there; want at most 3", code, out.String(), errs.String(), asked)
+	}
 }

@@ -65,9 +65,9 @@ func newCard(m *telemetryMetric, columns []pageColumn) pageCard {
 	return card
 }
 
-// drawing returns how wide n columns are drawn, and where the first begins: the
+// drawingSize returns how wide n columns are drawn, and where the first begins: the
 // newest is at the right edge.
-func drawing(n int) (width, first int) {
+func drawingSize(n int) (width, first int) {
 	width = barStep * max(n, leastSteps)
 	return width, width - barStep*n
 }
@@ -104,10 +104,10 @@ func newBars(m *telemetryMetric, columns []pageColumn) *pageBars {
 	if m.Format == "millis" {
 		unit = "ms"
 	}
-	width, first := drawing(len(columns))
+	width, first := drawingSize(len(columns))
 	drawn := &pageBars{
-		Width: width, Height: barsHeight, Latest: latest, Most: number(most) + unit,
-		Label: fmt.Sprintf("%s over %d windows, %s at most; the table below has the values", m.Path, len(columns), number(most)+unit),
+		Width: width, Height: barsHeight, Latest: latest, Most: formatNumber(most) + unit,
+		Label: fmt.Sprintf("%s over %d windows, %s at most; the table below has the values", m.Path, len(columns), formatNumber(most)+unit),
 	}
 	for i, n := range numbers {
 		if n == nil {
@@ -119,7 +119,7 @@ func newBars(m *telemetryMetric, columns []pageColumn) *pageBars {
 		}
 		drawn.Bars = append(drawn.Bars, pageBar{
 			X: first + i*barStep + 1, Width: barStep - 2, Y: barsHeight - height, Height: height,
-			Title: columns[i].title(number(*n) + unit), Now: columns[i].until == "",
+			Title: columns[i].title(formatNumber(*n) + unit), Now: columns[i].until == "",
 		})
 	}
 	return drawn
@@ -148,7 +148,7 @@ func newStrips(m *telemetryMetric, columns []pageColumn) (strips []pageStrip, mo
 		more = len(names) - mostStrips
 		names = names[:mostStrips]
 	}
-	width, first := drawing(len(columns))
+	width, first := drawingSize(len(columns))
 	for _, name := range names {
 		strip, count := pageStrip{Name: name, Width: width, Height: stripHeight}, 0
 		for i, c := range columns {

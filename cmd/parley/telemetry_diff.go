@@ -38,7 +38,7 @@ func telemetryDiffCommand() *cobra.Command {
 			"  parley telemetry diff old/manifest.json plugins/collector/search/manifest.json",
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := deployment(cmd)
+			d, err := openDeployment(cmd)
 			if err != nil {
 				return err
 			}
@@ -112,7 +112,7 @@ func telemetryDashboardCommand() *cobra.Command {
 			"  parley telemetry dashboard chats-1.0.0.wasm > chats.json",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := deployment(cmd)
+			d, err := openDeployment(cmd)
 			if err != nil {
 				return err
 			}

@@ -115,7 +115,7 @@ func newOptOut(t *testing.T, dir string, args []string, env string) *optOut {
 	t.Helper()
 	p := newPaced(t, "http_request", "http://127.0.0.1:9") // for its module
 	args = append([]string{
-		"serve", "--db-path", dir, "--http-addr", "127.0.0.1:0", "--experimental-logs-mode", "json", "--plugin-dir", p.plugins, "--plugin-lock=off",
+		"serve", "--db-path", dir, "--plugin-cache-dir", filepath.Join(dir, "compiled"), "--http-addr", "127.0.0.1:0", "--experimental-logs-mode", "json", "--plugin-dir", p.plugins, "--plugin-lock=off",
 		"--telemetry-url", "http://127.0.0.1:9/v1/batch", "--telemetry-file", filepath.Join(dir, "telemetry-file"),
 	}, args...)
 	cmd := exec.Command(os.Args[0], args...)
@@ -156,7 +156,7 @@ func (w *optOut) check(t *testing.T, on, knew bool) {
 		}
 	}
 	compiled := 0
-	err := filepath.WalkDir(filepath.Join(w.dir, "modules"), func(_ string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join(w.dir, "compiled"), func(_ string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			compiled++
 		}

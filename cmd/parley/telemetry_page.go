@@ -106,7 +106,7 @@ func (s *telemetrySeen) tiles() []pageTile {
 
 func pageMessages(all []telemetryMessage) (shown []pageMessage) {
 	for _, m := range all {
-		body, err := indent(m.Body)
+		body, err := indentBody(m.Body)
 		if err != nil {
 			body = m.Body // it is shown as it is, whatever that is
 		}

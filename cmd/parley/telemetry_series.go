@@ -167,7 +167,7 @@ func valueTexts(v any) []string {
 		}
 		return []string{"no"}
 	case float64:
-		return []string{number(v)}
+		return []string{formatNumber(v)}
 	case []any:
 		texts := make([]string, len(v))
 		for i, t := range v {
@@ -179,8 +179,8 @@ func valueTexts(v any) []string {
 	}
 }
 
-// number is f for a person, with two decimals at most.
-func number(f float64) string { return humanize.Commaf(math.Round(f*100) / 100) }
+// formatNumber returns f for a person, with two decimals at most.
+func formatNumber(f float64) string { return humanize.Commaf(math.Round(f*100) / 100) }
 
 // age is how old the window under way is.
 func (s *telemetryStatus) age() time.Duration {

@@ -124,7 +124,7 @@ func showMessages(w io.Writer, messages []telemetryMessage) error {
 		return err
 	}
 	for _, m := range messages {
-		pretty, err := indent(m.Body)
+		pretty, err := indentBody(m.Body)
 		if err != nil {
 			return fmt.Errorf("read message of collector %s: %w", m.Collector, err)
 		}
@@ -135,8 +135,8 @@ func showMessages(w io.Writer, messages []telemetryMessage) error {
 	return nil
 }
 
-// indent makes a message readable.
-func indent(body string) (string, error) {
+// indentBody makes a message readable.
+func indentBody(body string) (string, error) {
 	var v any
 	if err := json.Unmarshal([]byte(body), &v); err != nil {
 		return "", err

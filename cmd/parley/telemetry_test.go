@@ -54,6 +54,8 @@ func TestTelemetrySwitches(t *testing.T) {
 }
 
 // TestTelemetryCommands asks a host that answers as one does.
+//
+//parley:option telemetry-contact
 func TestTelemetryCommands(t *testing.T) {
 	answers := map[string]string{
 		"/telemetry":                  `{"on":true,"instanceUid":"u-1","elapsedMs":61000,"engine":{"window":3,"collectors":[{"name":"a","version":"1.0.0","outbound":true,"events":7},{"name":"b","version":"1.0.0","off":"after 3 bad windows"}],"refused":{"c":"it clashes"}},"spool":{"pending":2}}`,

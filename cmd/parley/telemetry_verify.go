@@ -27,7 +27,7 @@ func telemetryVerifyCommand() *cobra.Command {
 			"and the write key is not used. The host must run on this machine. Exit code 1 where a byte differs.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			got, err := receive()
+			got, err := startReceiver()
 			if err != nil {
 				return err
 			}
@@ -89,7 +89,7 @@ type receiver struct {
 	server     *http.Server
 }
 
-func receive() (*receiver, error) {
+func startReceiver() (*receiver, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listen for a delivery: %w", err)

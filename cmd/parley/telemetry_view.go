@@ -27,7 +27,7 @@ func telemetryViewCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ask := func(path string, into any) error { return askHost(cmd, path, into) }
-			if _, err := see(ask); err != nil {
+			if _, err := readSeen(ask); err != nil {
 				return err // rather at once than in the page
 			}
 			l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -53,8 +53,8 @@ func telemetryViewCommand() *cobra.Command {
 	})
 }
 
-// see asks the host for all that the page shows.
-func see(ask func(path string, into any) error) (*telemetrySeen, error) {
+// readSeen asks the host for all that the page shows.
+func readSeen(ask func(path string, into any) error) (*telemetrySeen, error) {
 	var s telemetrySeen
 	var metrics struct{ Results []telemetryMetric }
 	var next, pending telemetryPage
@@ -103,7 +103,7 @@ func (v *viewer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	nonce := rand.Text()
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'nonce-"+nonce+"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	var page bytes.Buffer
-	s, err := see(v.ask)
+	s, err := readSeen(v.ask)
 	if err == nil {
 		err = s.write(&page, nonce, time.Now())
 	}

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mattn/go-runewidth"
-	"golang.org/x/sys/unix"
+	"golang.org/x/term"
 
 	"github.com/parley-search/parley/host"
 )
@@ -19,19 +19,19 @@ func terminalWidth(w io.Writer) int {
 	if !ok || !host.IsTerminal(f) {
 		return 0
 	}
-	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	width, _, err := term.GetSize(int(f.Fd()))
 	switch {
 	case err != nil:
 		return 0 // a device, but no terminal
-	case size.Col == 0:
+	case width == 0:
 		return 80 // one that does not say
 	}
-	return int(size.Col)
+	return width
 }
 
-// printable is text without what a terminal would obey: answers and documents
+// stripControls returns text without what a terminal would obey: answers and documents
 // come from others.
-func printable(text string) string {
+func stripControls(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || unicode.IsControl(r) && r != '\n' && r != '\t' {
 			return -1
@@ -56,7 +56,7 @@ const fence = "```"
 // add takes a piece.
 func (p *wrapper) add(piece string) error {
 	var out strings.Builder
-	for _, r := range printable(piece) {
+	for _, r := range stripControls(piece) {
 		if p.line.Len() < len(fence) && r != '\n' {
 			p.line.WriteRune(r)
 		}

@@ -36,7 +36,7 @@ func TestAskTerminal(t *testing.T) {
 	a := serveAsked(t)
 	shown := a.onTerminal(40, "ask", "What makes the tides?", "--workspace", "notes")
 	text, sources, ok := strings.Cut(shown, "\nSources:\n")
-	if !ok || !strings.Contains(strings.ReplaceAll(text, "\n", " "), "made by the moon and, less strongly") || !strings.Contains(sources, "https://notes.example/tides") {
+	if !ok || !strings.Contains(strings.Join(strings.Fields(text), " "), "made by the moon and, less strongly") || !strings.Contains(sources, "https://notes.example/tides") {
 		t.Errorf("the terminal shows:\n%s", shown)
 	}
 	checkWidth(t, text, 40)

@@ -51,7 +51,7 @@ func TestFit(t *testing.T) {
 		{10, []int{2}},
 		{1, []int{1}},
 	} {
-		got := fit(table, tt.width)
+		got := fitColumns(table, tt.width)
 		sum := -2
 		for _, w := range got {
 			sum += w + 2

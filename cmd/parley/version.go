@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,8 +14,13 @@ import (
 	"github.com/parley-search/parley/host"
 )
 
-// version is the release; a build of a release sets it by the linker.
-var version = "0.1.0-dev"
+// version is the release, which a build of one sets by the linker.
+var version string
+
+// programVersion is the release, or the version that `go install` took.
+func programVersion() string {
+	return cmp.Or(version, strings.TrimPrefix(installedVersion(), "v"), "0.2.0-dev")
+}
 
 func versionCommand() *cobra.Command {
 	return jsonFlag(&cobra.Command{
@@ -21,9 +28,9 @@ func versionCommand() *cobra.Command {
 		Short: "Print the version of the host and of the ABI it speaks",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			revision, date := commit()
+			revision, date := readCommit()
 			v := map[string]any{
-				"version": version, "commit": revision, "commitDate": date, "abi": abi.Version, "minAbi": abi.MinVersion,
+				"version": programVersion(), "commit": revision, "commitDate": date, "abi": abi.Version, "minAbi": abi.MinVersion,
 				"go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
 			}
 			return printResult(cmd, v, func(out io.Writer) error {
@@ -36,14 +43,14 @@ func versionCommand() *cobra.Command {
 
 // versionText is what `parley version` and `parley --version` print.
 func versionText() string {
-	revision, date := commit()
+	revision, date := readCommit()
 	return fmt.Sprintf("parley %s\ncommit %s of %s\nabi %d (runs %d to %d)\n%s %s/%s\n",
-		version, revision, date, abi.Version, abi.MinVersion, abi.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		programVersion(), revision, date, abi.Version, abi.MinVersion, abi.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// commit is the revision that the binary was built from and when it was made,
+// readCommit returns the revision that the binary was built from and when it was made,
 // as far as the build recorded it.
-func commit() (revision, date string) {
+func readCommit() (revision, date string) {
 	revision, date = "unknown", "unknown"
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -62,6 +69,6 @@ func commit() (revision, date string) {
 
 // hostOptions is what every host of this program is given.
 func hostOptions(logs *host.Logs, modules [][]byte) host.Options {
-	revision, date := commit()
-	return host.Options{Logs: logs, Embedded: modules, Compiler: compiler(), Version: version, Commit: revision, CommitDate: date}
+	revision, date := readCommit()
+	return host.Options{Logs: logs, Embedded: modules, Compiler: compilerArgs(), Version: programVersion(), Commit: revision, CommitDate: date}
 }

@@ -51,7 +51,7 @@ func TestWeatherSoak(t *testing.T) {
 		buildProvider(t, strings.ToLower(source), dir)
 	}
 	versions := twoVersions(t, filepath.Join(root(t), "plugins", "provider", "vllm"))
-	program, base := serveUnlocked(t, dataDir(t), dir)
+	program, base := serveUnlocked(t, t.TempDir(), dir)
 	file := filepath.Join(dir, "vllm.wasm")
 	swapPlugin(t, base, file, versions[1])
 	swapPlugin(t, base, file, versions[0]) // both are compiled

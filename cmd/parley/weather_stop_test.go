@@ -35,7 +35,7 @@ func TestWeatherStop(t *testing.T) {
 	rounds := int(envNumber(t, roundsVariable, 2))
 	rng := seeded(t)
 	p := newProvider(t)
-	data, plugins := dataDir(t), t.TempDir()
+	data, plugins := t.TempDir(), t.TempDir()
 	buildProvider(t, "vllm", plugins)
 	for round := range rounds {
 		s := &stopping{t: t, grace: time.Minute, model: "c40-d5"}

@@ -34,7 +34,7 @@ function reach(end: u64): bool {
   return end <= have || memory.grow(<i32>((end - have + 0xffff) >> 16)) != -1;
 }
 
-export function parley_abi(): u32 { return 1; }
+export function parley_abi(): u32 { return 2; }
 
 export function parley_input(n: u32): usize {
   if (n > capacity && !reach((<u64>__heap_base) + n)) return 0;

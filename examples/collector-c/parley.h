@@ -27,7 +27,7 @@ static int reach(u64 end) {
   return end <= have || __builtin_wasm_memory_grow(0, (end - have + 0xffff) >> 16) != (u32)-1;
 }
 
-u32 EXPORT(parley_abi)(void) { return 1; }
+u32 EXPORT(parley_abi)(void) { return 2; }
 
 u8 *EXPORT(parley_input)(u32 size) {
   if (size > capacity && !reach((u64)(u32)&__heap_base + size)) return 0;

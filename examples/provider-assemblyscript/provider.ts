@@ -20,9 +20,8 @@ export function parley_encode(n: u32): u64 {
   if (load<u8>(at(base) + size(base) - 1) == 0x2f) base--; // one byte less, of a slash
   putText('{"url":"');
   put(base); // quoted as it came
-  putText('/chat/completions","headers":{"Content-Type":"application/json"');
-  if (size(text(get(settings, '"apiKey"')))) putText(',"Authorization":"Bearer ${apiKey}"'); // never the key itself: the host puts it in
-  putText('},"framing":"sse","body":');
+  // Where the key goes says the manifest's auth: the host puts it in.
+  putText('/chat/completions","headers":{"Content-Type":"application/json"},"framing":"sse","body":');
   put(chat);
   putText("}");
   return answer();

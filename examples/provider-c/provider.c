@@ -10,15 +10,14 @@ static struct { u8 ended, calls, zero[2]; u32 argued; } state; // argued: bit i 
 
 u64 EXPORT(parley_encode)(u32 len) {
   bytes in = value(input(len)), chat = get(in, "\"chat\""), settings = get(in, "\"settings\"");
-  bytes base = inside(get(settings, "\"baseUrl\""), '"'), key = get(settings, "\"apiKey\"");
+  bytes base = inside(get(settings, "\"baseUrl\""), '"');
   if (!chat.n || *chat.p != '{') return declare(1, "encode input is no object with a chat in it");
   if (!base.n) return declare(2, "`baseUrl` is not set: PATCH the workspace's settings with the address of the server, for instance http://localhost:8000/v1");
   if (base.p[base.n - 1] == '/') base.n--;
   put_text("{\"url\":\"");
   put(base.p, base.n); // quoted as it came
-  put_text("/chat/completions\",\"headers\":{\"Content-Type\":\"application/json\"");
-  if (key.n > 2) put_text(",\"Authorization\":\"Bearer ${apiKey}\""); // never the key itself: the host puts it in
-  put_text("},\"framing\":\"sse\",\"body\":");
+  // Where the key goes says the manifest's auth: the host puts it in.
+  put_text("/chat/completions\",\"headers\":{\"Content-Type\":\"application/json\"},\"framing\":\"sse\",\"body\":");
   put(chat.p, chat.n);
   put_text("}");
   return answer();

@@ -23,11 +23,8 @@ func (*plain) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 	if base == "" {
 		return provider.HTTPRequest{}, provider.Refuse("`baseUrl` is not set: PATCH the workspace's settings with the address of the server, for instance http://localhost:8000/v1")
 	}
+	// Where the key goes says the manifest's auth: the host puts it in.
 	headers := []provider.Header{{Name: "Content-Type", Value: "application/json"}}
-	if r.Settings.APIKey != "" {
-		// Never the key itself: the host puts it in.
-		headers = append(headers, provider.Header{Name: "Authorization", Value: "Bearer " + r.Settings.APIKey})
-	}
 	return provider.HTTPRequest{URL: base + "/chat/completions", Headers: headers, Framing: "sse", Body: r.Chat}, nil
 }
 

@@ -58,6 +58,8 @@ func (h *house) makeArchive(kind, dir string) string {
 
 // Everything is there again in another house. What was sealed opens only where
 // the sealing key is the same; else it is dropped, and named.
+//
+//parley:option dump-dir import-dump snapshot-dir import-snapshot
 func TestArchives(t *testing.T) {
 	checkLeak(t)
 	for _, kind := range []string{"dump", "snapshot"} {
@@ -150,6 +152,7 @@ func restored(t *testing.T, flags map[string]string, key []byte, want string) *h
 	return h
 }
 
+//parley:option ignore-missing-dump ignore-dump-if-db-exists ignore-missing-snapshot ignore-snapshot-if-db-exists
 func TestImportRefused(t *testing.T) {
 	dir := t.TempDir()
 	dump := filepath.Join(dir, "a.dump")
@@ -215,6 +218,7 @@ func TestImportRefused(t *testing.T) {
 					t.Fatal(err)
 				}
 				var h *host.Host
+				c.PluginCacheDir = compiledModules(t)
 				if h, err = host.Open(t.Context(), c, host.Options{Logs: logs}); err == nil {
 					h.Close()
 				}
@@ -231,6 +235,7 @@ func TestImportRefused(t *testing.T) {
 	}
 }
 
+//parley:option schedule-snapshot
 func TestScheduledSnapshots(t *testing.T) {
 	out := t.TempDir()
 	h := openHouse(t, map[string]string{"schedule-snapshot": "1", "snapshot-dir": out}, shipped(t, "extract"))

@@ -12,6 +12,8 @@ import (
 // it was asked before. Nobody learns anything of another answer, be it of another
 // workspace or of the same one; with --plugin-isolation=workspace, answers of one
 // workspace may.
+//
+//parley:option plugin-isolation
 func TestAttackBetweenAnswers(t *testing.T) {
 	const secret = "TENANT-A-SECRET"
 	for _, isolation := range []string{"", "workspace"} {

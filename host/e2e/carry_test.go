@@ -14,7 +14,6 @@ import (
 func openCarrying(t *testing.T, ctx context.Context, load func(context.Context) ([][]byte, error), done func(error)) *host.Host {
 	t.Helper()
 	dir := t.TempDir()
-	lendCache(t, dir)
 	c, _, err := host.LoadConfig(host.Sources{Flags: map[string]string{"http-addr": "127.0.0.1:0", "db-path": dir, "plugin-lock": host.LockOff, "log-level": "off"}})
 	if err != nil {
 		t.Fatal(err)
@@ -23,6 +22,7 @@ func openCarrying(t *testing.T, ctx context.Context, load func(context.Context) 
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.PluginCacheDir = compiledModules(t)
 	h, err := host.Open(t.Context(), c, host.Options{Logs: logs, Version: "test"})
 	if err != nil {
 		t.Fatal(err)

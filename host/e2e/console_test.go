@@ -300,6 +300,9 @@ func TestConsoleViews(t *testing.T) {
 				p.see("main", v.says)
 				p.look(s, strings.NewReplacer("#/", "", "/", "-").Replace(v.hash))
 			}
+			if ok := evaluate[bool](p, `fetch(document.querySelector("nav a:last-child").href).then((r) => r.text()).then((t) => t.includes("Parley API"))`); !ok {
+				t.Error("the views' list has no link to the API's description")
+			}
 			if title := evaluate[string](p, "document.title"); strings.Contains(title, "taken") {
 				t.Error("a text of a document ran as script")
 			}
@@ -315,8 +318,8 @@ func TestConsoleAsk(t *testing.T) {
 	h.fillConsole()
 	p := b.open(h.url, screens[0])
 	p.view("#/ask/films", "Ask")
-	p.run(chromedp.WaitVisible(question), chromedp.KeyEvent("a guide leads a writer through the Zone"), chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(kb.ModifierCtrl)))
-	p.see(".turn.user", "a guide leads a writer through the Zone")
+	p.run(chromedp.WaitVisible(question), chromedp.KeyEvent("Who leads a writer through the Zone?"), chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(kb.ModifierCtrl)))
+	p.see(".turn.user", "Who leads a writer through the Zone?")
 	p.see(".turn.assistant", "a room that grants wishes", "Searched films", "ms to the first word", "tokens")
 	p.look(screens[0], "ask-answered")
 	p.run(chromedp.Click(`//button[contains(., "What the model saw")]`))
@@ -325,7 +328,7 @@ func TestConsoleAsk(t *testing.T) {
 	p.run(chromedp.KeyEvent(kb.Escape), chromedp.Reload())
 	p.see(".turn.assistant", "a room that grants wishes") // kept in the browser
 	p.run(chromedp.Click(`//section[contains(@class, "user")]//button[. = "Edit"]`))
-	if typed := evaluate[string](p, "document.querySelector('textarea').value"); typed != "a guide leads a writer through the Zone" {
+	if typed := evaluate[string](p, "document.querySelector('textarea').value"); typed != "Who leads a writer through the Zone?" {
 		t.Errorf("the question to edit is %q", typed)
 	}
 	p.run(clearQuestion, chromedp.Focus(question), chromedp.KeyEvent("quagmire"), chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(kb.ModifierCtrl)))
@@ -363,6 +366,18 @@ func TestConsoleManages(t *testing.T) {
 	p.see("h1", "Indexes")
 	if r := h.call("GET", "/indexes/notes", ""); r.status != http.StatusNotFound {
 		t.Errorf("the deleted index answers %d", r.status)
+	}
+
+	p.view("#/indexes/films", "films")
+	p.see("main", "What the model gets", "director: Andrei Tarkovsky")
+	p.run(chromedp.SetValue(`//label[starts-with(., "Template")]//textarea`, "{{ doc.title | upcase }}"), chromedp.SendKeys(`//label[starts-with(., "Template")]//textarea`, "!"))
+	p.see("main", "SOLARIS!")
+	p.run(chromedp.SendKeys(`//label[starts-with(., "Question")]//input`, "which writer enters the Zone"))
+	p.see("main", "a room that grants wishes")
+	p.run(chromedp.Click(`//button[. = "Use this template"]`))
+	p.see("#told", "The template is set.")
+	if got := h.must("GET", "/indexes/films/settings/chat", "").body; !strings.Contains(got, "| upcase }}!") {
+		t.Errorf("the setting chat is %s", got)
 	}
 
 	p.view("#/workspaces/support", "support")

@@ -10,7 +10,7 @@ import (
 )
 
 // containmentPage is where the outcome of the attacks stands.
-const containmentPage = "../CONTAINMENT.md"
+const containmentPage = "../docs/explanation/containment.md"
 
 // checkPage holds the tables of the page to what the attacks just came to.
 func checkPage(t *testing.T, files []badFile, attacks []attack) {

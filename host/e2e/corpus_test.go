@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/credential"
 	"github.com/parley-search/parley/host/internal/outbound"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/search"
@@ -50,6 +52,8 @@ func TestCorpus(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			// Lists are no answers: TestReplayCorpus and the plugins' own tests read those.
+			own = slices.DeleteFunc(own, func(c response.Case) bool { return c.Kind == response.KindList })
 			if cases = append(cases, own...); len(cases) == 0 {
 				t.Fatal("no cases at all")
 			}
@@ -87,7 +91,7 @@ func newWay(t *testing.T, name, source string) *way {
 	t.Cleanup(srv.Close)
 
 	settings := fmt.Sprintf(`{"source":%q,"baseUrl":"%s/v1","apiKey":"sk-test-of-the-corpus"}`, source, srv.URL)
-	w.chat, w.provider = newChat(t, shipped(t, name), name, upstream.New(upstream.Options{Private: upstream.AnyPrivate()}), settings)
+	w.chat, w.provider = newChat(t, shipped(t, name), name, upstream.New(upstream.Options{Private: upstream.AnyPrivate(), Signer: credential.New(credential.Options{Transport: http.DefaultTransport})}), settings)
 	return w
 }
 

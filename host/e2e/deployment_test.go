@@ -45,6 +45,8 @@ func (l *locked) open(modules ...[]byte) *house {
 
 // TestLocked runs what the lock pins, and goes along with what commands change
 // meanwhile.
+//
+//parley:option plugin-dir
 func TestLocked(t *testing.T) {
 	checkLeak(t)
 	l := newLocked(t)
@@ -215,6 +217,7 @@ func TestLockUnreadable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.PluginCacheDir = compiledModules(t)
 	h, err := host.Open(t.Context(), c, host.Options{})
 	if err == nil {
 		h.Close()

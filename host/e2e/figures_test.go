@@ -242,6 +242,19 @@ func TestDashboard(t *testing.T) {
 			}
 		}
 	}
+	page, err := os.ReadFile(filepath.Join(repository(t), "host", "docs", "how-to", "move-from-meilisearch.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := regexp.MustCompile(`\bparley_[a-z0-9_]+`).FindAllString(string(page), -1)
+	if len(told) < 10 {
+		t.Errorf("the page for those who move names %d metrics", len(told))
+	}
+	for _, m := range told {
+		if !slices.ContainsFunc(known, func(k string) bool { return base(k) == base(m) }) {
+			t.Errorf("the page for those who move names %s, which GET /metrics does not have", m)
+		}
+	}
 	for _, m := range known {
 		if strings.HasPrefix(m, "parley_") && !drawn[base(m)] {
 			t.Errorf("no panel draws %s", m)

@@ -19,7 +19,7 @@ import (
 // beside a good one. The host starts; what cannot be loaded is left out, with a
 // line that names the file and what is wrong; what can be loaded costs its own
 // stream alone: a workspace on the good plugin answers all the while. What came
-// of each attack is the table in CONTAINMENT.md.
+// of each attack is the table in containment.md.
 func TestHostilePlugins(t *testing.T) {
 	checkLeak(t)
 	w := newWire(t)

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -25,7 +24,6 @@ import (
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/testhook"
-	"github.com/parley-search/parley/host/internal/wasm"
 )
 
 // A house is the whole host with its real parts, serving on loopback, and a
@@ -77,7 +75,7 @@ func openHouseFrom(t testing.TB, from host.Sources, o host.Options) *house {
 		t.Fatal(err)
 	}
 	h := &house{t: t, dir: c.DBPath, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
-	lendCache(t, h.dir)
+	c.PluginCacheDir = cmp.Or(c.PluginCacheDir, compiledModules(t))
 	logs, err := host.OpenLogs(c, &h.log)
 	if err != nil {
 		t.Fatal(err)
@@ -106,28 +104,11 @@ func openHouseFrom(t testing.TB, from host.Sources, o host.Options) *house {
 	return h
 }
 
-// lendCache makes hosts on the data directory dir share the compiled modules of
-// all tests: to compile takes seconds.
-func lendCache(t testing.TB, dir string) {
+// compiledModules is where all tests keep compiled modules: to compile one takes
+// seconds.
+func compiledModules(t testing.TB) string {
 	t.Helper()
-	cache := filepath.Join(repository(t), "plugins", "dist", "cache")
-	if r, err := wasm.Open(wasm.Options{CacheDir: cache}); err != nil { // which makes it
-		t.Fatal(err)
-	} else if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
-	kept, err := filepath.Glob(filepath.Join(cache, "wazero-*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(filepath.Join(dir, "modules"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for _, k := range kept {
-		if err := os.Symlink(k, filepath.Join(dir, "modules", filepath.Base(k))); err != nil && !errors.Is(err, fs.ErrExist) {
-			t.Fatal(err)
-		}
-	}
+	return filepath.Join(repository(t), "plugins", "dist", "cache")
 }
 
 // shipped builds a plugin of ours and returns its module.

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // checkLeak fails the test where, after all cleanups that come later, more
@@ -48,10 +49,5 @@ func atWork() []string {
 // settles asks again and again whether something has come about, and gives it a
 // minute.
 func settles(done func() bool) bool {
-	for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
-		if done() {
-			return true
-		}
-	}
-	return done()
+	return waittest.Until(done)
 }

@@ -17,8 +17,9 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/internal/dbfolder"
 	"github.com/parley-search/parley/host/internal/plugin"
-	"github.com/parley-search/parley/host/internal/store"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // A stage is where scenarios happen. Each host is opened when it is first
@@ -113,7 +114,7 @@ func (s *stage) open(from host.Sources, o host.Options, c *clock) *scene {
 	s.t.Helper()
 	o.Embedded, o.Pace.Now, o.Version = s.modules, c.Now, cmp.Or(o.Version, "1.2.3")
 	if o.Hooks != nil {
-		o.Hooks.Machine.Used = store.DiskUse
+		o.Hooks.Machine.Used = dbfolder.Use
 	}
 	return &scene{openHouseFrom(s.t, from, o), c}
 }
@@ -202,11 +203,10 @@ func (h *house) settle(r reply) {
 		h.t.Fatal(err)
 	}
 	var seen string
-	for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
-		if seen = h.must("GET", fmt.Sprintf("/batches?uids=%d", task.TaskUID), "").body; strings.Contains(seen, `"finishedAt":"`) {
-			break
-		}
-	}
+	waittest.Until(func() bool {
+		seen = h.must("GET", fmt.Sprintf("/batches?uids=%d", task.TaskUID), "").body
+		return strings.Contains(seen, `"finishedAt":"`)
+	})
 	if !strings.Contains(seen, `"status":{"succeeded":`) {
 		h.t.Fatalf("task %d: %s", task.TaskUID, seen)
 	}

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/cespare/xxhash/v2"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // logged are the texts that the log of a host may hold: names of its own
@@ -66,11 +67,7 @@ func TestCanaries(t *testing.T) {
 	}
 	outputs := map[string]string{"what is shown of the window under way": shown()}
 	c.pass(time.Hour)
-	for until := time.Now().Add(time.Minute); !strings.Contains(p.got(), `"batch"`); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatal("nothing was delivered within a minute")
-		}
-	}
+	waittest.For(t, "a batch is delivered", func() bool { return strings.Contains(p.got(), `"batch"`) })
 	outputs["what is shown after the window"] = shown()
 	h.close()
 	outputs["what was delivered"] = p.got()

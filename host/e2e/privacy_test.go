@@ -20,6 +20,7 @@ import (
 	"github.com/parley-search/parley/host/internal/machine"
 	"github.com/parley-search/parley/host/internal/telemetry"
 	"github.com/parley-search/parley/host/internal/testhook"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // texts is where people write what they like: a word for each place. Two of
@@ -106,18 +107,13 @@ func (h *house) settleQuietly(r reply) {
 	if _, err := fmt.Sscanf(r.body, `{"taskUid":%d`, &uid); err != nil {
 		h.t.Fatalf("read %s: %v", r.body, err)
 	}
-	for until := time.Now().Add(time.Minute); ; time.Sleep(2 * time.Millisecond) {
+	waittest.For(h.t, fmt.Sprintf("task %d is done", uid), func() bool {
 		t, err := h.hooks.Tasks.Task(context.Background(), uid, func(string) bool { return true })
 		if err != nil {
 			h.t.Fatal(err)
 		}
-		if !t.FinishedAt.IsZero() {
-			return
-		}
-		if time.Now().After(until) {
-			h.t.Fatalf("task %d is not done within a minute", uid)
-		}
-	}
+		return !t.FinishedAt.IsZero()
+	})
 }
 
 // A witness is a collector that keeps all events that the host tells.
@@ -248,7 +244,12 @@ func TestTwins(t *testing.T) {
 	}
 	for what, pair := range map[string][2]string{"events": {a.events, b.events}, "states of the spool": {a.state, b.state}, "batches": {a.batches, b.batches}} {
 		if pair[0] != pair[1] {
-			t.Errorf("the %s of two hosts differ:\n%q\n%q", what, pair[0], pair[1])
+			at := 0
+			for at < min(len(pair[0]), len(pair[1])) && pair[0][at] == pair[1][at] {
+				at++
+			}
+			from := max(at-64, 0)
+			t.Errorf("the %s of two hosts differ at byte %d of %d and %d; from byte %d on:\n%.200q\n%.200q", what, at, len(pair[0]), len(pair[1]), from, pair[0][from:], pair[1][from:])
 		}
 	}
 }

@@ -1,12 +1,15 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/parley-search/parley/host"
 )
 
 // TestErrorTable holds the table of errors, to which every error's link
@@ -41,22 +44,47 @@ func TestErrorTable(t *testing.T) {
 		t.Fatalf("found %d codes in codes.go, want all of them", len(found))
 	}
 	const begin, end = "<!-- errors: written by UPDATE=1 go test ./host/e2e -run TestErrorTable -->\n", "<!-- end of errors -->"
-	readme, err := os.ReadFile("../README.md")
+	readme, err := os.ReadFile("../docs/reference/errors.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	head, rest, ok := strings.Cut(string(readme), begin)
 	old, tail, ok2 := strings.Cut(rest, end)
 	if !ok || !ok2 {
-		t.Fatal("README.md has lost the marks of the table of errors")
+		t.Fatal("errors.md has lost the marks of the table of errors")
 	}
 	if old == b.String() {
 		return
 	}
 	if os.Getenv("UPDATE") == "" {
-		t.Fatal("the table of errors in README.md is not that of codes.go: UPDATE=1 go test ./host/e2e -run TestErrorTable writes it")
+		t.Fatal("the table of errors in errors.md is not that of codes.go: UPDATE=1 go test ./host/e2e -run TestErrorTable writes it")
 	}
-	if err := os.WriteFile("../README.md", []byte(head+begin+b.String()+end+tail), 0o644); err != nil {
+	if err := os.WriteFile("../docs/reference/errors.md", []byte(head+begin+b.String()+end+tail), 0o644); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestDocumentation wants the pages that the program carries to lead to the files
+// that they were made of, and nothing but pages among them.
+func TestDocumentation(t *testing.T) {
+	const base = "https://example.org/host"
+	b, err := host.Documentation(t.Context(), base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []struct{ Path, URL string }
+	if err := json.Unmarshal(b, &list); err != nil {
+		t.Fatal(err)
+	}
+	pages := map[string]bool{}
+	for _, d := range list {
+		page, _, _ := strings.Cut(strings.TrimPrefix(d.URL, base+"/"), "#")
+		if _, err := os.Stat(filepath.Join("..", page)); err != nil || page != d.Path {
+			t.Fatalf("a passage of %s has the URL %s, where no page is: %v", d.Path, d.URL, err)
+		}
+		pages[page] = true
+	}
+	if len(pages) < 50 || !pages["docs/how-to/mcp.md"] {
+		t.Errorf("%d pages, want all of docs", len(pages))
 	}
 }

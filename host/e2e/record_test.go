@@ -17,6 +17,8 @@ import (
 // An operator records what a provider answers, and the recording put through
 // the plugin gives what the client had: an answer and a failure. The API key,
 // which the provider repeats in both, is in neither.
+//
+//parley:option chat-record-dir chat-record-workspaces
 func TestRecordAndReplay(t *testing.T) {
 	checkLeak(t)
 	w := newWire(t)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // A shownPlugin is what GET /plugins says that these tests look at.
@@ -40,10 +42,8 @@ func (h *house) shows(version, state string) bool {
 // waitFor fails the test where ok does not come true in a long time.
 func (h *house) waitFor(what string, ok func() bool) {
 	h.t.Helper()
-	for until := time.Now().Add(time.Minute); !ok(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(until) {
-			h.t.Fatalf("%s: not within a minute; GET /plugins shows %+v; the log: %s", what, h.plugins(), h.log.String())
-		}
+	if !waittest.Until(ok) {
+		h.t.Fatalf("%s: not within a minute; GET /plugins shows %+v; the log: %s", what, h.plugins(), h.log.String())
 	}
 }
 
@@ -63,6 +63,8 @@ func place(t *testing.T, dir, name string, b []byte) {
 
 // TestReload changes the plugin directory of a running host in every way: what
 // it finds by itself, what it refuses, and what POST /plugins/reload answers.
+//
+//parley:option plugin-lock
 func TestReload(t *testing.T) {
 	checkLeak(t)
 	dir := filepath.Join(t.TempDir(), "plugins") // made later
@@ -130,6 +132,8 @@ func TestReload(t *testing.T) {
 }
 
 // TestFuelOfTheDeployment bounds the calls of all plugins.
+//
+//parley:option plugin-fuel
 func TestFuelOfTheDeployment(t *testing.T) {
 	checkLeak(t)
 	w := newWire(t)

@@ -12,6 +12,8 @@ import (
 // TestReplicationParameters has a host follow the log of another one: a write
 // says which number its task has, or that nothing is to be written. Without the
 // option the headers say nothing.
+//
+//parley:option experimental-replication-parameters
 func TestReplicationParameters(t *testing.T) {
 	create := func(h *house, uid string, header ...string) reply {
 		t.Helper()

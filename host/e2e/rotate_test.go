@@ -43,7 +43,7 @@ func (h *house) shown() string {
 // loadHouse is the configuration of a house on dir with a master key.
 func loadHouse(t *testing.T, dir, master string) host.Config {
 	t.Helper()
-	c, _, err := host.LoadConfig(host.Sources{Flags: map[string]string{"db-path": dir, "master-key": master, "http-addr": "127.0.0.1:0", "plugin-dir": t.TempDir()}})
+	c, _, err := host.LoadConfig(host.Sources{Flags: map[string]string{"db-path": dir, "master-key": master, "http-addr": "127.0.0.1:0", "plugin-dir": t.TempDir(), "plugin-cache-dir": compiledModules(t)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,6 +63,8 @@ func refusesKey(t *testing.T, dir, master string) {
 }
 
 // Everything that was sealed works under the new key, and nothing under the old.
+//
+//parley:option master-key
 func TestRotateMasterKey(t *testing.T) {
 	asked := make(chan string, 100)
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -160,6 +162,8 @@ func TestRotateFromFile(t *testing.T) {
 
 // An archive of a host with another master key: its secrets come along where
 // that key is given.
+//
+//parley:option import-dump-master-key
 func TestImportUnderAnotherKey(t *testing.T) {
 	for _, kind := range []string{"dump", "snapshot"} {
 		t.Run(kind, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/secret"
-	"github.com/parley-search/parley/host/internal/store"
+	"github.com/parley-search/parley/host/internal/spool"
 	"github.com/parley-search/parley/host/internal/telemetry"
 	"github.com/parley-search/parley/host/internal/upstream"
 )
@@ -190,7 +190,7 @@ func TestTelemetryDelivery(t *testing.T) {
 				t.Cleanup(srv.Close)
 			}
 			clock := &handClock{}
-			spool, err := store.OpenSpool(filepath.Join(t.TempDir(), "telemetry"))
+			spool, err := spool.Open(filepath.Join(t.TempDir(), "telemetry"))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -75,6 +75,8 @@ func (p *taker) took() []string {
 // more metric into the running host, and finds that metric everywhere: in the
 // explanation, in what is shown, in the next batch and in GET /metrics. What came
 // is, byte for byte, what was shown.
+//
+//parley:option telemetry-url telemetry-write-key telemetry-collectors
 func TestTelemetrySeen(t *testing.T) {
 	platform, clock := newTaker(t), &handClock{}
 	dir := filepath.Join(t.TempDir(), "plugins")

@@ -6,12 +6,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/telemetry"
 	"github.com/parley-search/parley/host/internal/testhook"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // chatsCollector builds the collector of the examples.
@@ -59,11 +59,10 @@ func TestTelemetry(t *testing.T) {
 	}
 	h.call("POST", "/chats/"+canary+"/chat/completions", `{"model": "x", "stream": true, "messages": []}`)
 	var body string
-	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
-		if body = h.next()["chats"]; strings.Contains(body, `"answered":3`) && strings.Contains(body, `"refused":1`) {
-			break
-		}
-	}
+	waittest.Until(func() bool {
+		body = h.next()["chats"]
+		return strings.Contains(body, `"answered":3`) && strings.Contains(body, `"refused":1`)
+	})
 	if !strings.Contains(body, `"chats":{"answered":3,"failed":0,"left":0,"refused":1,"tool_calls":0}`) {
 		t.Errorf("the window says %s, want 3 chats answered and 1 refused", body)
 	}
@@ -96,6 +95,8 @@ func TestTelemetry(t *testing.T) {
 }
 
 // TestTelemetryOff: no event, no collector, no file, whatever says so.
+//
+//parley:option no-analytics
 func TestTelemetryOff(t *testing.T) {
 	h := openHouse(t, map[string]string{"no-analytics": "true"}, packedCollectorModule(t))
 	if got := h.must("GET", "/telemetry", "").body; !strings.Contains(got, `"on":false`) || !strings.Contains(got, "--no-analytics") {
@@ -141,6 +142,7 @@ func TestTelemetryTwoHosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.PluginCacheDir = compiledModules(t)
 	if second, err := host.Open(t.Context(), c, host.Options{Version: "test"}); err == nil {
 		second.Close()
 		t.Fatal("a second host opened the directory")
@@ -212,6 +214,7 @@ func TestTelemetryKeeps(t *testing.T) {
 		t.Fatal(err)
 	}
 	hooks := &testhook.Hooks{}
+	c.PluginCacheDir = compiledModules(t)
 	again, err := host.Open(t.Context(), c, host.Options{Embedded: [][]byte{packedCollectorModule(t)}, Version: "test", Hooks: hooks})
 	if err != nil {
 		t.Fatal(err)

@@ -108,6 +108,8 @@ const (
 
 // TestTraces has a caller that traces ask for an answer of two rounds and one
 // that fails, and looks at what a collector is told.
+//
+//parley:option otlp-endpoint
 func TestTraces(t *testing.T) {
 	checkLeak(t)
 	c := newTraceCollector(t)

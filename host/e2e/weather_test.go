@@ -105,6 +105,8 @@ func weathers() []weather {
 // what to do, and never takes a part for the whole; the next request is none
 // the worse; the API key is in no answer, log or file; no document is lost and
 // no goroutine stays.
+//
+//parley:option provider-first-byte-timeout provider-silence-timeout
 func TestWeather(t *testing.T) {
 	checkLeak(t)
 	w := newWire(t)

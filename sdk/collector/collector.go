@@ -40,33 +40,9 @@ type Event struct{ record event.Record } // whole
 // Kind says which event it is.
 func (e Event) Kind() event.Kind { return e.record.Kind }
 
-// Each of these returns the event where it is that one, and nil otherwise.
-
-func (e Event) Launch() *event.Launch     { return as[event.Launch](e, event.KindLaunch) }
-func (e Event) Features() *event.Features { return as[event.Features](e, event.KindFeatures) }
-func (e Event) Host() *event.Host         { return as[event.Host](e, event.KindHost) }
-func (e Event) HTTPRequest() *event.HTTPRequest {
-	return as[event.HTTPRequest](e, event.KindHTTPRequest)
-}
-func (e Event) Search() *event.Search { return as[event.Search](e, event.KindSearch) }
-func (e Event) FacetSearch() *event.FacetSearch {
-	return as[event.FacetSearch](e, event.KindFacetSearch)
-}
-
-func (e Event) MultiSearch() *event.MultiSearch {
-	return as[event.MultiSearch](e, event.KindMultiSearch)
-}
-
-func (e Event) Documents() *event.Documents { return as[event.Documents](e, event.KindDocuments) }
-func (e Event) Index() *event.Index         { return as[event.Index](e, event.KindIndex) }
-func (e Event) Settings() *event.Settings   { return as[event.Settings](e, event.KindSettings) }
-func (e Event) Tasks() *event.Tasks         { return as[event.Tasks](e, event.KindTasks) }
-func (e Event) Stats() *event.Stats         { return as[event.Stats](e, event.KindStats) }
-func (e Event) Network() *event.Network     { return as[event.Network](e, event.KindNetwork) }
-func (e Event) Export() *event.Export       { return as[event.Export](e, event.KindExport) }
-func (e Event) Chat() *event.Chat           { return as[event.Chat](e, event.KindChat) }
-
-func as[E event.Type](e Event, kind event.Kind) *E {
+// viewAs returns the fields of e where it is of that kind. The methods of Event in
+// events.go call it.
+func viewAs[E event.Type](e Event, kind event.Kind) *E {
 	if e.record.Kind != kind {
 		return nil
 	}

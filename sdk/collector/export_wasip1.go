@@ -38,10 +38,10 @@ func exportInput(size uint32) uint32 {
 func exportObserve(n uint32) uint32 { return registered.Observe(input[:n]) }
 
 //go:wasmexport parley_flush
-func exportFlush(n uint32) uint64 { return span(registered.Flush(input[:n])) }
+func exportFlush(n uint32) uint64 { return packSpan(registered.Flush(input[:n])) }
 
 //go:wasmexport parley_save
-func exportSave() uint64 { return span(registered.Save()) }
+func exportSave() uint64 { return packSpan(registered.Save()) }
 
 //go:wasmexport parley_load
 func exportLoad(n uint32) uint32 {
@@ -51,7 +51,7 @@ func exportLoad(n uint32) uint32 {
 	return 0
 }
 
-func span(b []byte) uint64 {
+func packSpan(b []byte) uint64 {
 	if len(b) == 0 {
 		return 0
 	}

@@ -88,7 +88,7 @@ func (g *guest[S, C]) Save() []byte {
 }
 
 func (g *guest[S, C]) Load(in []byte) bool {
-	size, ok := loadable[S](in)
+	size, ok := countLoadable[S](in)
 	if !ok {
 		return false
 	}

@@ -14,20 +14,20 @@ const stateHead = 8
 
 func appendHead[S any](b []byte) []byte {
 	t := reflect.TypeFor[S]()
-	n := fields(t)
+	n := countFields(t)
 	b = binary.LittleEndian.AppendUint32(b, uint32(n))
-	return binary.LittleEndian.AppendUint32(b, layout(t, n))
+	return binary.LittleEndian.AppendUint32(b, hashLayout(t, n))
 }
 
-// loadable says how many bytes behind the head of state are the first fields of
+// countLoadable says how many bytes behind the head of state are the first fields of
 // S; ok is false where they are the fields of something else.
-func loadable[S any](state []byte) (size int, ok bool) {
+func countLoadable[S any](state []byte) (size int, ok bool) {
 	if len(state) < stateHead {
 		return 0, false
 	}
 	t := reflect.TypeFor[S]()
 	n := int(binary.LittleEndian.Uint32(state))
-	if n > fields(t) || binary.LittleEndian.Uint32(state[4:]) != layout(t, n) {
+	if n > countFields(t) || binary.LittleEndian.Uint32(state[4:]) != hashLayout(t, n) {
 		return 0, false
 	}
 	switch {
@@ -40,16 +40,16 @@ func loadable[S any](state []byte) (size int, ok bool) {
 	return size, size <= len(state)-stateHead
 }
 
-// fields is how many parts t has that a later version may add to.
-func fields(t reflect.Type) int {
+// countFields returns how many parts t has that a later version may add to.
+func countFields(t reflect.Type) int {
 	if t.Kind() == reflect.Struct {
 		return t.NumField()
 	}
 	return 1
 }
 
-// layout hashes the first n fields of t.
-func layout(t reflect.Type, n int) uint32 {
+// hashLayout hashes the first n fields of t.
+func hashLayout(t reflect.Type, n int) uint32 {
 	h := fnv.New32a()
 	if t.Kind() != reflect.Struct {
 		writeForm(h, t)
@@ -62,27 +62,27 @@ func layout(t reflect.Type, n int) uint32 {
 }
 
 func writeField(h hash.Hash32, f reflect.StructField) {
-	write(h, f.Name)
-	write(h, " ")
+	writeText(h, f.Name)
+	writeText(h, " ")
 	writeForm(h, f.Type)
 }
 
 func writeForm(h hash.Hash32, t reflect.Type) {
 	switch t.Kind() {
 	case reflect.Struct:
-		write(h, "{")
+		writeText(h, "{")
 		for i := range t.NumField() {
 			writeField(h, t.Field(i))
 		}
-		write(h, "}")
+		writeText(h, "}")
 	case reflect.Array:
-		write(h, "[")
+		writeText(h, "[")
 		h.Write(binary.LittleEndian.AppendUint32(nil, uint32(t.Len())))
-		write(h, "]")
+		writeText(h, "]")
 		writeForm(h, t.Elem())
 	default:
-		write(h, t.Kind().String())
+		writeText(h, t.Kind().String())
 	}
 }
 
-func write(h hash.Hash32, s string) { _, _ = h.Write([]byte(s)) } // a hash takes all
+func writeText(h hash.Hash32, s string) { _, _ = h.Write([]byte(s)) } // a hash takes all

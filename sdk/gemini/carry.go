@@ -32,7 +32,7 @@ func (s *state) carry(id string, own int, part rawjson.Value, out *provider.Out)
 	b = strconv.AppendInt(b, int64(own), 10)
 	b = append(b, `,"id":`...)
 	b = rawjson.AppendString(b, id)
-	b = append(compact(append(b, `,"part":`...), part), '}')
+	b = append(appendCompact(append(b, `,"part":`...), part), '}')
 	if s.Carried += uint32(len(b)); s.Carried <= maxCarry {
 		out.Carry(b)
 	}

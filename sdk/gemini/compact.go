@@ -7,10 +7,10 @@ import (
 	"github.com/parley-search/parley/sdk/rawjson"
 )
 
-// compact appends v without the space around its tokens, and with what JSON
+// appendCompact appends v without the space around its tokens, and with what JSON
 // forbids in strings mended: gone where it is a control character, U+FFFD where
 // it is not UTF-8.
-func compact(dst []byte, v rawjson.Value) rawjson.Value {
+func appendCompact(dst []byte, v rawjson.Value) rawjson.Value {
 	from, inside := len(dst), false
 	for i := 0; i < len(v); i++ {
 		switch c := v[i]; {

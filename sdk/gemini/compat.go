@@ -12,17 +12,26 @@ import (
 func (g *Provider) encodeCompat(r *provider.Request, base string) provider.HTTPRequest {
 	body := g.compat.Body(r.Chat)
 	rounds := readCarry(r.Carry)
-	signed := generation(body.Get("model").String()) >= 3
+	signed := modelGeneration(body.Get("model").String()) >= 3
 	var messages []byte
 	for it := openai.SystemFirst(body.Get("messages")).Items(); it.Next(); {
 		m := rawjson.EditOf(it.Value)
 		if calls := m.Get("tool_calls"); !calls.Empty() {
 			m.Set("tool_calls", signCalls(calls, rounds, signed))
 		}
-		messages = join(messages, m.Value())
+		messages = appendItem(messages, m.Value())
 	}
-	body.Set("messages", list(messages))
-	return g.compat.Request(base, r.Settings, body)
+	body.Set("messages", wrapArray(messages))
+	return bearer(r, g.compat.Request(base, r.Settings, body))
+}
+
+// bearer has the host sign h in as that form wants it: by the entry bearer of the
+// manifest's auth.
+func bearer(r *provider.Request, h provider.HTTPRequest) provider.HTTPRequest {
+	if r.IsSet("apiKey") {
+		h.Auth = "bearer"
+	}
+	return h
 }
 
 // signCalls gives calls what an earlier round kept for them, and the first one
@@ -42,9 +51,9 @@ func signCalls(calls rawjson.Value, rounds [][]kept, signed bool) rawjson.Value 
 		if first && signed && len(c.Get("extra_content")) == 0 {
 			c.Set("extra_content", extraContent(rawjson.Quote(skipValidator)))
 		}
-		joined = join(joined, c.Value())
+		joined = appendItem(joined, c.Value())
 	}
-	return list(joined)
+	return wrapArray(joined)
 }
 
 func (g *Provider) decodeCompat(s *state, e provider.Event, out *provider.Out) error {

@@ -97,12 +97,12 @@ func (g *Provider) event(s *state, v rawjson.Value, e provider.Event, out *provi
 	}
 	s.Seen = s.Seen || len(candidates) > 0 || len(id) > 0
 	if !s.Named && (len(id) > 2 || len(model) > 2) {
-		s.Named, s.Response = true, hash(id)
+		s.Named, s.Response = true, hashLong(id)
 		out.Response(id.String(), model.String())
 	}
 	if reason := feedback.Get("blockReason").String(); reason != "" && candidates.Len() == 0 {
 		s.usage(out)
-		return blocked(reason, feedback.Get("blockReasonMessage").String())
+		return newBlockedError(reason, feedback.Get("blockReasonMessage").String())
 	}
 	for it := candidates.Items(); it.Next(); {
 		if err := g.candidate(s, it.Value, out); err != nil {
@@ -112,8 +112,8 @@ func (g *Provider) event(s *state, v rawjson.Value, e provider.Event, out *provi
 	return nil
 }
 
-// blocked is the error for a prompt that a filter refused.
-func blocked(reason, message string) error {
+// newBlockedError returns the error for a prompt that a filter refused.
+func newBlockedError(reason, message string) error {
 	if message == "" {
 		message = "the provider refused the conversation: " + reason
 	}
@@ -226,7 +226,7 @@ func (g *Provider) call(s *state, part, function, signature rawjson.Value, out *
 		return provider.ProviderError{Kind: abi.ErrorUpstream, Message: "the model made more than " + strconv.Itoa(maxCalls) + " tool calls in one answer"}
 	}
 	id := function.Get("id").String()
-	h := hash([]byte(id))
+	h := hashLong([]byte(id))
 	g.reading.Spoil()
 	ids := s.forget(out)
 	for b := ids; len(b) > 0; b = b[idSize:] {
@@ -235,8 +235,8 @@ func (g *Provider) call(s *state, part, function, signature rawjson.Value, out *
 		}
 	}
 	if id == "" { // the same response always has the same ids
-		g.scratch = compact(g.scratch[:0], part)
-		id = ownID + strconv.FormatUint(s.Response^hash(g.scratch), 36) + "_" + strconv.Itoa(n)
+		g.scratch = appendCompact(g.scratch[:0], part)
+		id = ownID + strconv.FormatUint(s.Response^hashLong(g.scratch), 36) + "_" + strconv.Itoa(n)
 	}
 	g.memo = binary.LittleEndian.AppendUint64(append(g.memo[:0], ids...), h)
 	out.Memo = g.memo
@@ -245,7 +245,7 @@ func (g *Provider) call(s *state, part, function, signature rawjson.Value, out *
 	if len(signature) > 2 && signature.Kind() == rawjson.String {
 		out.Extra(callExtra(extraContent(signature)))
 	}
-	g.scratch = compact(g.scratch[:0], arguments(function.Get("args")))
+	g.scratch = appendCompact(g.scratch[:0], argumentsObject(function.Get("args")))
 	out.ToolArguments(n, g.scratch)
 	s.carry(id, 0, part, out)
 	return nil
@@ -253,11 +253,11 @@ func (g *Provider) call(s *state, part, function, signature rawjson.Value, out *
 
 // callExtra is the extra record that adds members to the tool call before it.
 func callExtra(content rawjson.Value) rawjson.Value {
-	return object("tool_calls", list(object("extra_content", content)))
+	return newObject("tool_calls", wrapArray(newObject("extra_content", content)))
 }
 
-// hash is FNV-1a with 64 bits.
-func hash(b []byte) uint64 {
+// hashLong returns FNV-1a with 64 bits.
+func hashLong(b []byte) uint64 {
 	h := uint64(14695981039346656037)
 	for _, c := range b {
 		h = (h ^ uint64(c)) * 1099511628211

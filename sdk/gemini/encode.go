@@ -21,7 +21,7 @@ type encoder struct {
 // it does not know, so nothing goes in that is not named here.
 func (e *encoder) encode(model string, carry [][]byte) ([]byte, error) {
 	chat, c := e.chat, &e.talk
-	c.reset(readCarry(carry), generation(model) >= 3)
+	c.reset(readCarry(carry), modelGeneration(model) >= 3)
 	messages := chat.Get("messages")
 	c.body = append(slices.Grow(c.body[:0], 2*len(messages)), `{"contents":[`...)
 	if err := c.read(messages); err != nil {
@@ -31,7 +31,7 @@ func (e *encoder) encode(model string, carry [][]byte) ([]byte, error) {
 	if len(c.system) > 0 {
 		b = append(append(append(b, `,"systemInstruction":{"parts":[`...), c.system...), "]}"...)
 	}
-	tools, err := declarations(chat.Get("tools"))
+	tools, err := joinFunctions(chat.Get("tools"))
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func generationConfig(config rawjson.Edit, model string, chat rawjson.Edit) (raw
 	}
 	switch stop := chat.Get("stop"); {
 	case stop.Kind() == rawjson.String && len(stop) > 2:
-		config.Set("stopSequences", list(stop))
+		config.Set("stopSequences", wrapArray(stop))
 	case stop.Len() > 5:
 		return config, provider.Refuse("`stop` has more than 5 texts: Gemini takes 5 at most")
 	case stop.Len() > 0:
@@ -91,7 +91,7 @@ func generationConfig(config rawjson.Edit, model string, chat rawjson.Edit) (raw
 	case "json_schema":
 		config.Set("responseMimeType", rawjson.Value(`"application/json"`))
 		if schema := format.Path("json_schema", "schema"); schema.Len() > 0 {
-			config.Set("responseSchema", reduce(schema))
+			config.Set("responseSchema", reduceSchema(schema))
 		}
 	case "json_object":
 		config.Set("responseMimeType", rawjson.Value(`"application/json"`))
@@ -127,14 +127,14 @@ func thinkingConfig(model, effort string) rawjson.Value {
 		return nil
 	}
 	thoughts := strconv.FormatBool(effort != "none")
-	if generation(model) >= 3 {
-		return object("thinkingLevel", rawjson.Quote(level), "includeThoughts", thoughts)
+	if modelGeneration(model) >= 3 {
+		return newObject("thinkingLevel", rawjson.Quote(level), "includeThoughts", thoughts)
 	}
-	return object("thinkingBudget", strconv.Itoa(budget), "includeThoughts", thoughts)
+	return newObject("thinkingBudget", strconv.Itoa(budget), "includeThoughts", thoughts)
 }
 
-// declarations returns the functions among tools, joined by commas.
-func declarations(tools rawjson.Value) (joined []byte, err error) {
+// joinFunctions returns the functions among tools, joined by commas.
+func joinFunctions(tools rawjson.Value) (joined []byte, err error) {
 	for it, i := tools.Items(), 0; it.Next(); i++ {
 		f := it.Value.Get("function")
 		name := f.Get("name")
@@ -148,10 +148,10 @@ func declarations(tools rawjson.Value) (joined []byte, err error) {
 		}
 		// A function without parameters has no schema: an object without
 		// properties was long refused.
-		if schema := reduce(f.Get("parameters")); schema.Get("properties").Len() > 0 || schema.Get("anyOf").Len() > 0 {
+		if schema := reduceSchema(f.Get("parameters")); schema.Get("properties").Len() > 0 || schema.Get("anyOf").Len() > 0 {
 			d.Set("parameters", schema)
 		}
-		joined = join(joined, d.Value())
+		joined = appendItem(joined, d.Value())
 	}
 	return joined, nil
 }
@@ -161,32 +161,32 @@ func declarations(tools rawjson.Value) (joined []byte, err error) {
 func toolChoice(choice rawjson.Value) rawjson.Value {
 	var names []byte
 	if name := choice.Path("function", "name"); len(name) > 2 {
-		return object("mode", `"ANY"`, "allowedFunctionNames", string(list(name)))
+		return newObject("mode", `"ANY"`, "allowedFunctionNames", string(wrapArray(name)))
 	}
 	allowed := choice.Get("allowed_tools")
 	for it := allowed.Get("tools").Items(); it.Next(); {
 		if name := it.Value.Path("function", "name"); len(name) > 2 {
-			names = join(names, name)
+			names = appendItem(names, name)
 		}
 	}
 	mode := choice.String() + allowed.Get("mode").String()
 	switch {
 	case mode == "none":
-		return object("mode", `"NONE"`)
+		return newObject("mode", `"NONE"`)
 	case len(names) > 0 && mode == "required":
-		return object("mode", `"ANY"`, "allowedFunctionNames", string(list(names)))
+		return newObject("mode", `"ANY"`, "allowedFunctionNames", string(wrapArray(names)))
 	case len(names) > 0: // AUTO takes no names
-		return object("mode", `"VALIDATED"`, "allowedFunctionNames", string(list(names)))
+		return newObject("mode", `"VALIDATED"`, "allowedFunctionNames", string(wrapArray(names)))
 	case mode == "required":
-		return object("mode", `"ANY"`)
+		return newObject("mode", `"ANY"`)
 	case mode == "auto":
-		return object("mode", `"AUTO"`)
+		return newObject("mode", `"AUTO"`)
 	}
 	return nil
 }
 
-// object returns an object of keys, each followed by its value as JSON.
-func object[T string | rawjson.Value](key string, value T, more ...string) rawjson.Value {
+// newObject returns an object of keys, each followed by its value as JSON.
+func newObject[T string | rawjson.Value](key string, value T, more ...string) rawjson.Value {
 	e := rawjson.Edit{{Key: key, Value: rawjson.Value(value)}}
 	for i := 0; i < len(more); i += 2 {
 		e.Set(more[i], rawjson.Value(more[i+1]))
@@ -194,19 +194,19 @@ func object[T string | rawjson.Value](key string, value T, more ...string) rawjs
 	return e.Value()
 }
 
-// join appends a value to values joined by commas.
-func join(joined []byte, v rawjson.Value) []byte { return append(comma(joined), v...) }
+// appendItem appends a value to values joined by commas.
+func appendItem(joined []byte, v rawjson.Value) []byte { return append(appendComma(joined), v...) }
 
-// comma appends a comma to values that are joined by it, where there are any.
-func comma(joined []byte) []byte {
+// appendComma appends a comma to values that are joined by it, where there are any.
+func appendComma(joined []byte) []byte {
 	if len(joined) > 0 {
 		joined = append(joined, ',')
 	}
 	return joined
 }
 
-// list returns an array of values joined by commas.
-func list(joined []byte) rawjson.Value {
+// wrapArray returns an array of values joined by commas.
+func wrapArray(joined []byte) rawjson.Value {
 	b := append(make([]byte, 0, len(joined)+2), '[')
 	return append(append(b, joined...), ']')
 }

@@ -21,7 +21,7 @@ func (*Provider) Error(r *provider.Response) provider.ProviderError {
 			break
 		}
 	}
-	refine(&e, v.Get("error"))
+	refineError(&e, v.Get("error"))
 	return e
 }
 
@@ -29,12 +29,12 @@ func (*Provider) Error(r *provider.Response) provider.ProviderError {
 func streamError(event rawjson.Value) provider.ProviderError {
 	code, _ := event.Path("error", "code").Int()
 	e := openai.Error(&provider.Response{Status: int(code), Body: event})
-	refine(&e, event.Get("error"))
+	refineError(&e, event.Get("error"))
 	return e
 }
 
-// refine adds what Google's errors say beyond their status.
-func refine(e *provider.ProviderError, status rawjson.Value) {
+// refineError adds what Google's errors say beyond their status.
+func refineError(e *provider.ProviderError, status rawjson.Value) {
 	word := status.Get("status").String()
 	switch word {
 	case "":

@@ -45,18 +45,18 @@ func (c *conversation) read(messages rawjson.Value) error {
 		content, at := members[1], place(i)
 		role, _ := members[0].Text(nil)
 		if len(c.calls) > 0 && (string(role) == "user" || string(role) == "assistant") {
-			return unanswered(at.String()+"` comes", c.calls)
+			return newUnansweredError(at.String()+"` comes", c.calls)
 		}
 		var err error
 		switch string(role) {
 		case "system", "developer":
 			if text := textOf(content); len(text) > 2 {
-				c.system = appendText(comma(c.system), text)
+				c.system = appendText(appendComma(c.system), text)
 			}
 		case "user":
 			err = c.user(at, content)
 		case "assistant":
-			err = c.assistant(at, said(content, members[3]), members[2])
+			err = c.assistant(at, joinSaid(content, members[3]), members[2])
 		case "tool":
 			err = c.tool(at, it.Value.Get("tool_call_id").String(), content)
 		default:
@@ -67,7 +67,7 @@ func (c *conversation) read(messages rawjson.Value) error {
 		}
 	}
 	if len(c.calls) > 0 {
-		return unanswered("The conversation ends", c.calls)
+		return newUnansweredError("The conversation ends", c.calls)
 	}
 	switch {
 	case c.role != "":
@@ -90,7 +90,7 @@ type place int
 
 func (at place) String() string { return "`messages[" + strconv.Itoa(int(at)) + "]" }
 
-func unanswered(what string, calls []call) error {
+func newUnansweredError(what string, calls []call) error {
 	var ids []string
 	for _, c := range calls {
 		if c.answer == nil {
@@ -152,7 +152,7 @@ func (c *conversation) user(at place, content rawjson.Value) error {
 		case "text":
 			c.text("user", p.Get("text"))
 		case "image_url":
-			c.add("user", image(p.Path("image_url", "url").String()))
+			c.add("user", imagePart(p.Path("image_url", "url").String()))
 		default:
 			return provider.Refuse(at.String() + ".content[" + strconv.Itoa(i) + "].type` is none that Gemini can be given: send text or image_url")
 		}
@@ -160,19 +160,19 @@ func (c *conversation) user(at place, content rawjson.Value) error {
 	return nil
 }
 
-// image returns a part that holds an image, or says where it is.
-func image(url string) rawjson.Value {
+// imagePart returns a part that holds an image, or says where it is.
+func imagePart(url string) rawjson.Value {
 	if rest, ok := strings.CutPrefix(url, "data:"); ok {
 		if mime, data, ok := strings.Cut(rest, ";base64,"); ok {
-			return object("inlineData", object("mimeType", rawjson.Quote(mime), "data", string(rawjson.Quote(data))))
+			return newObject("inlineData", newObject("mimeType", rawjson.Quote(mime), "data", string(rawjson.Quote(data))))
 		}
 	}
-	return object("fileData", object("fileUri", rawjson.Quote(url)))
+	return newObject("fileData", newObject("fileUri", rawjson.Quote(url)))
 }
 
-// said returns the text of an assistant's message, which may be a refusal, as
+// joinSaid returns the text of an assistant's message, which may be a refusal, as
 // one string.
-func said(content, refusal rawjson.Value) rawjson.Value {
+func joinSaid(content, refusal rawjson.Value) rawjson.Value {
 	if content.Kind() == rawjson.String && refusal.IsNull() {
 		return content
 	}
@@ -202,9 +202,9 @@ func (c *conversation) assistant(at place, text, calls rawjson.Value) error {
 			named.Set("id", rawjson.Quote(id))
 		}
 		c.calls = append(c.calls, call{id: id, named: named})
-		whole := append(slices.Clip(named), rawjson.Member{Key: "args", Value: compact(nil, arguments(f.Get("arguments")))})
+		whole := append(slices.Clip(named), rawjson.Member{Key: "args", Value: appendCompact(nil, argumentsObject(f.Get("arguments")))})
 		part := rawjson.Edit{{Key: "functionCall", Value: whole.Value()}}
-		switch s := signature(it.Value); {
+		switch s := thoughtSignature(it.Value); {
 		case s != "":
 			part.Set("thoughtSignature", rawjson.Quote(s))
 		case c.signed && i == 0: // parallel calls are signed on the first
@@ -215,9 +215,9 @@ func (c *conversation) assistant(at place, text, calls rawjson.Value) error {
 	return nil
 }
 
-// arguments returns a call's arguments as an object, an empty one where they
+// argumentsObject returns a call's arguments as an object, an empty one where they
 // are none.
-func arguments(v rawjson.Value) rawjson.Value {
+func argumentsObject(v rawjson.Value) rawjson.Value {
 	if v.Kind() == rawjson.String {
 		v, _ = rawjson.Parse([]byte(v.String()))
 	}
@@ -239,7 +239,7 @@ func (c *conversation) tool(at place, id string, content rawjson.Value) error {
 	if waiting < 0 {
 		return provider.Refuse(at.String() + ".tool_call_id` is that of no call which waits for its answer: send it once, after the assistant's message with the call")
 	}
-	c.calls[waiting].answer = response(openai.ContentText(content))
+	c.calls[waiting].answer = responseObject(openai.ContentText(content))
 	for i := range c.calls {
 		if c.calls[i].answer == nil {
 			return nil
@@ -247,20 +247,20 @@ func (c *conversation) tool(at place, id string, content rawjson.Value) error {
 	}
 	for _, call := range c.calls {
 		call.named.Set("response", call.answer)
-		c.add("user", object("functionResponse", call.named.Value()))
+		c.add("user", newObject("functionResponse", call.named.Value()))
 	}
 	c.calls = c.calls[:0]
 	return nil
 }
 
-// response returns a tool's answer as an object.
-func response(text string) rawjson.Value {
+// responseObject returns a tool's answer as an object.
+func responseObject(text string) rawjson.Value {
 	v, ok := rawjson.Parse([]byte(text))
 	switch {
 	case ok && v.Kind() == rawjson.Object:
-		return compact(nil, v)
+		return appendCompact(nil, v)
 	case ok && v.Kind() == rawjson.Array:
-		return object("output", compact(nil, v))
+		return newObject("output", appendCompact(nil, v))
 	}
-	return object("output", rawjson.Quote(text))
+	return newObject("output", rawjson.Quote(text))
 }

@@ -19,8 +19,8 @@ const (
 	maxHops    = 8
 )
 
-// reduce returns a schema as Gemini takes it.
-func reduce(schema rawjson.Value) rawjson.Value {
+// reduceSchema returns a schema as Gemini takes it.
+func reduceSchema(schema rawjson.Value) rawjson.Value {
 	r := reducer{root: schema, left: maxSchemas}
 	return r.reduce(r.flatten(schema, 0), 0)
 }
@@ -44,38 +44,38 @@ func (r *reducer) flatten(schema rawjson.Value, hops int) rawjson.Edit {
 				at = at.Get(strings.ReplaceAll(strings.ReplaceAll(key, "~1", "/"), "~0", "~"))
 			}
 		}
-		e = under(e, r.flatten(at, hops+1))
+		e = addUnder(e, r.flatten(at, hops+1))
 	}
 	for it := e.Get("allOf").Items(); it.Next(); {
-		e = under(e, r.flatten(it.Value, hops+1))
+		e = addUnder(e, r.flatten(it.Value, hops+1))
 	}
 	return e
 }
 
-// under adds members that e lacks, and properties and required to e's own.
-func under(e, more rawjson.Edit) rawjson.Edit {
+// addUnder adds members that e lacks, and properties and required to e's own.
+func addUnder(e, more rawjson.Edit) rawjson.Edit {
 	for _, m := range more {
 		have := e.Get(m.Key)
 		switch {
 		case len(have) == 0:
 			e.Set(m.Key, m.Value)
 		case m.Key == "properties":
-			e.Set(m.Key, under(rawjson.EditOf(have), rawjson.EditOf(m.Value)).Value())
+			e.Set(m.Key, addUnder(rawjson.EditOf(have), rawjson.EditOf(m.Value)).Value())
 		case m.Key == "required":
-			e.Set(m.Key, list(names(have, m.Value)))
+			e.Set(m.Key, wrapArray(joinNames(have, m.Value)))
 		}
 	}
 	return e
 }
 
-// names returns the texts of lists, each once, joined by commas.
-func names(lists ...rawjson.Value) (joined []byte) {
+// joinNames returns the texts of lists, each once, joined by commas.
+func joinNames(lists ...rawjson.Value) (joined []byte) {
 	seen := map[string]bool{}
 	for _, l := range lists {
 		for it := l.Items(); it.Next(); {
 			if name := it.Value.String(); name != "" && !seen[name] {
 				seen[name] = true
-				joined = join(joined, it.Value)
+				joined = appendItem(joined, it.Value)
 			}
 		}
 	}
@@ -103,7 +103,7 @@ func (r *reducer) reduce(e rawjson.Edit, depth int) rawjson.Value {
 	}
 	if len(branches) == 0 && len(types) > 1 {
 		for _, t := range types {
-			branches = append(branches, under(rawjson.Edit{{Key: "type", Value: rawjson.Quote(t)}}, e))
+			branches = append(branches, addUnder(rawjson.Edit{{Key: "type", Value: rawjson.Quote(t)}}, e))
 		}
 	}
 	e.Drop("anyOf", "$ref", "allOf")
@@ -112,7 +112,7 @@ func (r *reducer) reduce(e rawjson.Edit, depth int) rawjson.Value {
 	}
 	for i, b := range branches {
 		b.Drop("nullable")
-		branches[i] = under(b, e)
+		branches[i] = addUnder(b, e)
 	}
 	switch len(branches) {
 	case 0:
@@ -122,9 +122,9 @@ func (r *reducer) reduce(e rawjson.Edit, depth int) rawjson.Value {
 	}
 	var each []byte
 	for _, b := range branches { // beside anyOf nothing else may stand
-		each = join(each, r.reduce(b, depth+1))
+		each = appendItem(each, r.reduce(b, depth+1))
 	}
-	return object("anyOf", list(each))
+	return newObject("anyOf", wrapArray(each))
 }
 
 // typesOf returns the types that a schema names, null aside, or the one that
@@ -132,7 +132,7 @@ func (r *reducer) reduce(e rawjson.Edit, depth int) rawjson.Value {
 func typesOf(e rawjson.Edit) (types []string, nullable bool) {
 	named := e.Get("type")
 	if named.Kind() == rawjson.String {
-		named = list(named)
+		named = wrapArray(named)
 	}
 	nullable = e.Get("nullable").Kind() == rawjson.True
 	for it := named.Items(); it.Next(); {
@@ -171,7 +171,7 @@ func typesOf(e rawjson.Edit) (types []string, nullable bool) {
 // valuesOf returns the values that a schema allows, as an array.
 func valuesOf(e rawjson.Edit) rawjson.Value {
 	if only := e.Get("const"); len(only) > 0 {
-		return list(only)
+		return wrapArray(only)
 	}
 	return e.Get("enum")
 }
@@ -214,11 +214,11 @@ func (r *reducer) plain(e rawjson.Edit, types []string, depth int) rawjson.Value
 		var texts []byte
 		for it := values.Items(); it.Next(); {
 			if t == "string" && it.Value.Kind() == rawjson.String && len(it.Value) > 2 {
-				texts = join(texts, it.Value)
+				texts = appendItem(texts, it.Value)
 			}
 		}
 		if len(texts) > 0 {
-			out.Set("enum", list(texts))
+			out.Set("enum", wrapArray(texts))
 		} else {
 			description += " (one of: " + string(values) + ")"
 		}
@@ -254,15 +254,15 @@ func (r *reducer) properties(out *rawjson.Edit, e rawjson.Edit, depth int) {
 	for m := e.Get("properties").Members(); m.Next(); {
 		properties.Set(string(rawjson.AppendUnescaped(nil, m.Key)), r.reduce(r.flatten(m.Value, 0), depth+1))
 	}
-	for it := list(names(e.Get("required"))).Items(); it.Next(); {
+	for it := wrapArray(joinNames(e.Get("required"))).Items(); it.Next(); {
 		if len(properties.Get(it.Value.String())) > 0 {
-			required = join(required, it.Value)
+			required = appendItem(required, it.Value)
 		}
 	}
 	if len(properties) > 0 {
 		out.Set("properties", properties.Value())
 	}
 	if len(required) > 0 {
-		out.Set("required", list(required))
+		out.Set("required", wrapArray(required))
 	}
 }

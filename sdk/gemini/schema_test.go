@@ -44,7 +44,7 @@ func TestReduce(t *testing.T) {
 			if !ok {
 				t.Fatal("the test's schema is not JSON")
 			}
-			got := reduce(v)
+			got := reduceSchema(v)
 			same(t, "reduce", got, tt.want)
 			holds(t, tt.schema, got)
 		})
@@ -73,7 +73,7 @@ func TestReduceEndless(t *testing.T) {
 		`{"$defs":{"a":{"allOf":[{"$ref":"#/$defs/a"},{"$ref":"#/$defs/a"},{"$ref":"#/$defs/a"},{"$ref":"#/$defs/a"}]}},"$ref":"#/$defs/a"}`,
 	} {
 		v, _ := rawjson.Parse([]byte(schema))
-		got := reduce(v)
+		got := reduceSchema(v)
 		if len(got) > 200<<10 {
 			t.Errorf("%s grew to %d bytes", schema, len(got))
 		}
@@ -88,7 +88,7 @@ func TestReduceAny(t *testing.T) {
 			t.Fatal(err)
 		}
 		v, _ := rawjson.Parse(b)
-		holds(t, string(b), reduce(v))
+		holds(t, string(b), reduceSchema(v))
 	}
 }
 

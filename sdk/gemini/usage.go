@@ -54,15 +54,15 @@ func (g *Provider) takeUsage(s *state, v rawjson.Value) {
 	var u provider.Usage
 	for m := v.Members(); m.Next(); {
 		if what := countOf(m.Key); what != 0 {
-			addCount(&u, what, count(m.Value))
+			addCount(&u, what, countTokens(m.Value))
 			g.reading.Number(what, m.Value)
 		}
 	}
 	s.keepUsage(u)
 }
 
-// count returns v as a number of tokens; what is none is 0.
-func count(v rawjson.Value) uint64 {
+// countTokens returns v as a number of tokens; what is none is 0.
+func countTokens(v rawjson.Value) uint64 {
 	n, _ := v.Int()
 	return uint64(max(n, 0))
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/sdk/internal/guestmem"
 	"github.com/parley-search/parley/sdk/pattern"
 	"github.com/parley-search/parley/sdk/provider"
 	"github.com/parley-search/parley/sdk/rawjson"
@@ -55,7 +56,8 @@ func (d *Decoder) Decode(s *State, e provider.Event, out *provider.Out) error {
 	if s.Done {
 		return nil
 	}
-	if string(e.Type) != "error" && (s.Pattern.Head > 0 && d.match(s, e.Data, out) || d.recall(s, e.Data, out)) {
+	if string(e.Type) != "error" && len(e.Data) > 0 && e.Data[0] == '{' &&
+		(s.Pattern.Head > 0 && d.match(s, e.Data, out) || d.recall(s, e.Data, out)) {
 		return nil
 	}
 	return d.decode(s, e, out)
@@ -63,65 +65,73 @@ func (d *Decoder) Decode(s *State, e provider.Event, out *provider.Out) error {
 
 // decode reads an event that is like none before.
 func (d *Decoder) decode(s *State, e provider.Event, out *provider.Out) error {
-	v, ok := rawjson.Parse(e.Data)
-	if !ok {
-		return d.notJSON(s, e, out)
-	}
-	if string(e.Type) == "error" {
-		return eventError(v)
-	}
-	if v.Kind() != rawjson.Object {
-		return nil // a keep-alive
-	}
-	var choices, usage rawjson.Value
-	p := piece{doc: e.Data}
+	var c chunk
+	c.doc, c.failed = e.Data, string(e.Type) == "error"
 	d.raw = append(d.raw[:0], '{')
-	for m := v.Members(); m.Next(); {
-		switch string(m.Key) {
-		case "id":
-			p.id = m.Value
-		case "created":
-			p.time = m.Value
-		case "model":
-			p.model = m.Value
-		case "choices":
-			choices = m.Value
-		case "usage":
-			usage = m.Value
-		case "object":
-		case "x_groq":
-			if usage.IsNull() {
-				usage = m.Value.Get("usage")
-			}
-		case "obfuscation", "p": // padding: its value never matters
-			p.free = m.Value
-		case "error":
-			if failed(m.Value) {
-				return eventError(v)
-			}
-		default:
-			d.gather(&m)
+	m := rawjson.Check(e.Data)
+	for m.Next() {
+		d.member(&c, &m.Members)
+	}
+	if !m.OK() || c.failed || len(c.choices) == 0 && len(c.usage) == 0 {
+		v, ok := rawjson.Parse(e.Data)
+		switch {
+		case !ok:
+			return d.notJSON(s, e, out)
+		case c.failed || flatError(v):
+			return eventError(v)
+		case v.Kind() != rawjson.Object:
+			return nil // a keep-alive
 		}
 	}
-	if len(choices) == 0 && len(usage) == 0 && flatError(v) {
-		return eventError(v)
-	}
-	if chunk := d.gathered(); s.passes(outerChunk, chunk, &p) {
-		out.Outer(chunk, nil)
-	}
-	d.name(s, &p, out)
-	p.more = s.takeUsage(usage)
+	d.passChunk(s, out)
+	d.name(s, &c.piece, out)
+	s.takeUsage(c.usage, &c.piece)
 	n := 0
-	for it := choices.Items(); it.Next(); n++ {
-		if err := d.choice(s, it.Value, &p, out); err != nil {
+	for it := c.choices.Items(); it.Next(); n++ {
+		if err := d.choice(s, it.Value, &c.piece, out); err != nil {
 			return err
 		}
 	}
-	d.read(s, &p, n, out)
+	d.read(s, &c.piece, n, out)
 	if !d.full {
-		d.remember(&p, n)
+		d.remember(&c.piece, n)
 	}
 	return nil
+}
+
+// A chunk is an event that is read in full.
+type chunk struct {
+	piece
+	choices, usage rawjson.Value
+	failed         bool // it is an error
+}
+
+// member takes a member of c.
+func (d *Decoder) member(c *chunk, m *rawjson.Members) {
+	switch string(m.Key) {
+	case "id":
+		c.id = m.Value
+	case "created":
+		c.time = m.Value
+	case "model":
+		c.model = m.Value
+	case "choices":
+		c.choices = m.Value
+	case "usage":
+		c.usage = m.Value
+	case "object":
+	case "x_groq":
+		if c.usage.IsNull() {
+			c.usage = m.Value.Get("usage")
+		}
+	case "obfuscation", "p": // padding: its value never matters
+		c.free = m.Value
+	case "error":
+		c.failed = c.failed || isFailed(m.Value)
+	default:
+		d.gather(m)
+		c.around(m)
+	}
 }
 
 // read ends the reading of an event that had so many choices.
@@ -141,7 +151,7 @@ func (d *Decoder) notJSON(s *State, e provider.Event, out *provider.Out) error {
 	case string(data) == "[DONE]":
 		return d.done(s, out)
 	case string(e.Type) == "error":
-		return provider.ProviderError{Kind: abi.ErrorUpstream, Message: excerpt(data)}
+		return provider.ProviderError{Kind: abi.ErrorUpstream, Message: excerptBody(data)}
 	case data[0] == '<':
 		return provider.ProviderError{Kind: abi.ErrorUpstream, Message: "the provider answered with a web page, not with a stream of events; check baseUrl"}
 	}
@@ -154,8 +164,10 @@ func (d *Decoder) name(s *State, p *piece, out *provider.Out) {
 		return
 	}
 	s.Named, s.Seen = true, true
-	s.Response = hash(hashSeed, p.id)
-	out.Response(p.id.String(), p.model.String())
+	s.Response = hashFrom(hashSeed, p.id)
+	id, _ := p.id.Text(nil)
+	model, _ := p.model.Text(nil)
+	out.Response(guestmem.StringOf(id), guestmem.StringOf(model))
 }
 
 // choice takes the one choice of an event.
@@ -175,16 +187,16 @@ func (d *Decoder) choice(s *State, v rawjson.Value, p *piece, out *provider.Out)
 		case "finish_reason":
 			reason = m.Value
 		case "usage":
-			p.more = s.takeUsage(m.Value) || p.more
+			s.takeUsage(m.Value, p)
 		case "content_filter_results":
-			if filtered(m.Value) {
+			if isFiltered(m.Value) {
 				s.Filtered, p.more = true, true
 			}
 			d.gather(&m)
 		case "logprobs":
 			logprobs = m.Value
 		case "error":
-			if failed(m.Value) {
+			if isFailed(m.Value) {
 				return eventError(v)
 			}
 		default:
@@ -199,18 +211,17 @@ func (d *Decoder) choice(s *State, v rawjson.Value, p *piece, out *provider.Out)
 		return err
 	}
 	if !reason.IsNull() {
-		p.more = true
 		text, _ := reason.Text(d.scratch)
 		if f := finishOf(text); f != finishNone {
-			s.Finish = f
+			s.Finish, p.finish = f, f
 		}
 	}
 	return nil
 }
 
-// filtered reports whether one of the filters in v, Azure's results by filter,
+// isFiltered reports whether one of the filters in v, Azure's results by filter,
 // took the answer away. Each also says what it only noticed.
-func filtered(v rawjson.Value) bool {
+func isFiltered(v rawjson.Value) bool {
 	for m := v.Members(); m.Next(); {
 		if m.Value.Get("filtered").Kind() == rawjson.True {
 			return true

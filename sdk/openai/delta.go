@@ -82,7 +82,7 @@ func (d *Decoder) text(what uint8, v rawjson.Value, p *piece, out *provider.Out)
 	}
 	d.keep(text)
 	p.add(what, 0, v)
-	emit(what, 0, text, out)
+	emitText(what, 0, text, out)
 	return true
 }
 

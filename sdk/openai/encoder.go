@@ -49,13 +49,13 @@ var (
 func (e *Encoder) Request(base string, s provider.Settings, body rawjson.Edit) provider.HTTPRequest {
 	if e.headers == nil || base != e.base || s.APIKey != e.key {
 		e.base, e.key = base, s.APIKey
-		e.url, e.headers = URL(base), headers(s.APIKey)
+		e.url, e.headers = URL(base), authHeaders(s.APIKey)
 	}
 	e.body = body.Append(e.body[:0])
 	return provider.HTTPRequest{URL: e.url, Headers: e.headers, Body: e.body, Framing: abi.FramingAuto}
 }
 
-func headers(key string) []provider.Header {
+func authHeaders(key string) []provider.Header {
 	accept := provider.Header{Name: "Accept", Value: "text/event-stream"}
 	content := provider.Header{Name: "Content-Type", Value: "application/json"}
 	if key == "" {

@@ -21,9 +21,9 @@ func Error(r *provider.Response) provider.ProviderError {
 	}
 	var e provider.ProviderError
 	if ok {
-		e = failure(r.Status, v)
+		e = readFailure(r.Status, v)
 	} else {
-		e.Message = excerpt(r.Body)
+		e.Message = excerptBody(r.Body)
 		e.Kind = kindOf(r.Status, "", "", e.Message)
 	}
 	if ms := RetryAfter(r); ms > 0 {
@@ -33,11 +33,11 @@ func Error(r *provider.Response) provider.ProviderError {
 }
 
 // eventError is the error of an event that says that the answer failed.
-func eventError(v rawjson.Value) provider.ProviderError { return failure(0, v) }
+func eventError(v rawjson.Value) provider.ProviderError { return readFailure(0, v) }
 
-// failed reports whether v, the member error of an event, says so. Some
+// isFailed reports whether v, the member error of an event, says so. Some
 // servers send error: null with every event.
-func failed(v rawjson.Value) bool {
+func isFailed(v rawjson.Value) bool {
 	switch v.Kind() {
 	case rawjson.Absent, rawjson.Null, rawjson.False:
 		return false
@@ -60,9 +60,9 @@ func flatError(v rawjson.Value) bool {
 		!v.Get("detail").IsNull()
 }
 
-// failure reads an error in any of the forms that servers give it: an object
+// readFailure reads an error in any of the forms that servers give it: an object
 // or a text under error, the members at the top, FastAPI's detail.
-func failure(status int, v rawjson.Value) provider.ProviderError {
+func readFailure(status int, v rawjson.Value) provider.ProviderError {
 	e := v.Get("error")
 	switch {
 	case e.Kind() == rawjson.Object:
@@ -73,7 +73,7 @@ func failure(status int, v rawjson.Value) provider.ProviderError {
 		e = v
 	}
 	message := messageOf(e)
-	code, typ := word(e.Get("code")), e.Get("type").String()
+	code, typ := readCode(e.Get("code")), e.Get("type").String()
 	for _, key := range [...]string{"code", "status", "status_code", "raw_status_code"} {
 		if n, ok := e.Get(key).Int(); ok && status == 0 && n >= 400 && n < 600 {
 			status = int(n)
@@ -113,17 +113,17 @@ func messageOf(e rawjson.Value) string {
 	return ""
 }
 
-// word returns a code that may be a text or a number.
-func word(v rawjson.Value) string {
+// readCode returns a code that may be a text or a number.
+func readCode(v rawjson.Value) string {
 	if v.Kind() == rawjson.Number {
 		return string(v)
 	}
 	return v.String()
 }
 
-// excerpt returns what can be shown of a body that is no JSON: one line of
+// excerptBody returns what can be shown of a body that is no JSON: one line of
 // plain text, and nothing of a web page.
-func excerpt(b []byte) string {
+func excerptBody(b []byte) string {
 	b = bytes.TrimSpace(b)
 	if len(b) == 0 || b[0] == '<' || !utf8.Valid(b) {
 		return ""

@@ -21,10 +21,10 @@ func FamilyOf(model string) (f Family) {
 	model = strings.TrimPrefix(model, "ft:")
 	model = model[strings.LastIndexByte(model, '/')+1:]
 	if rest, ok := strings.CutPrefix(model, "gpt"); ok {
-		major, rest := number(strings.TrimPrefix(rest, "-"))
+		major, rest := cutNumber(strings.TrimPrefix(rest, "-"))
 		minor := 0
 		if after, ok := strings.CutPrefix(rest, "."); ok {
-			minor, rest = number(after)
+			minor, rest = cutNumber(after)
 		} else if major > 20 { // gpt-35-turbo: Azure's names had no dots
 			major, minor = major/10, major%10
 		}
@@ -33,15 +33,15 @@ func FamilyOf(model string) (f Family) {
 		return f
 	}
 	if rest, ok := strings.CutPrefix(model, "o"); ok {
-		n, rest := number(rest)
+		n, rest := cutNumber(rest)
 		f.o = n > 0 && (rest == "" || rest[0] == '-')
 		f.early = f.o && n == 1 && (strings.HasPrefix(rest, "-mini") || strings.HasPrefix(rest, "-preview"))
 	}
 	return f
 }
 
-// number cuts a decimal number off s.
-func number(s string) (n int, rest string) {
+// cutNumber cuts a decimal number off s.
+func cutNumber(s string) (n int, rest string) {
 	for len(s) > 0 && s[0] >= '0' && s[0] <= '9' && n < 1000 {
 		n, s = n*10+int(s[0]-'0'), s[1:]
 	}

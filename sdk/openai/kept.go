@@ -18,6 +18,22 @@ const (
 	foundID
 	foundModel
 	foundPadding
+	countPrompt // a count of a usage, this and on
+	countCompletion
+	countTotal
+	countCached
+	countReasoning
+
+	// A member of the chunk that is passed on: this, and how long its key is.
+	foundMember = 0x40
+	maxKey      = 0xff - foundMember
+)
+
+// The Kind of such a pattern: how many choices the event has, one or not one, and
+// its finish reason above.
+const (
+	kindChoices = 0x03
+	kindFinish  = 2 // bits to the right of it
 )
 
 // recall takes an event that fits a pattern which the instance keeps, and
@@ -26,45 +42,76 @@ func (d *Decoder) recall(s *State, data []byte, out *provider.Out) bool {
 	if !d.kept.Match(data, &d.reading) {
 		return false
 	}
-	p := piece{doc: data}
-	var text *pattern.Found
+	var r recalled
+	r.doc, r.finish = data, finish(d.reading.Kind>>kindFinish)
+	d.raw = append(d.raw[:0], '{')
 	found := d.reading.All()
 	for i := range found {
-		switch f := &found[i]; f.What {
-		case foundTime:
-		case foundID:
-			p.id = d.reading.Value(f)
-		case foundModel:
-			p.model = d.reading.Value(f)
-		case foundPadding:
-			p.free = d.reading.Value(f)
-		default:
-			text = f
-		}
+		d.sort(&r, &found[i])
 	}
-	d.name(s, &p, out)
-	if text != nil {
-		d.text(text.What, d.reading.Value(text), &p, out)
+	d.passChunk(s, out)
+	d.name(s, &r.piece, out)
+	if r.usages > 0 {
+		s.keepUsage(r.usage)
 	}
-	d.read(s, &p, int(d.reading.Kind), out)
+	if r.string != nil {
+		d.text(r.string.What, d.reading.Value(r.string), &r.piece, out)
+	}
+	if r.finish != finishNone {
+		s.Finish = r.finish
+	}
+	d.read(s, &r.piece, int(d.reading.Kind&kindChoices), out)
 	return true
+}
+
+// A recalled event is one that fits a pattern.
+type recalled struct {
+	piece
+	string *pattern.Found // the text; nil: none
+	usage  provider.Usage
+}
+
+// sort puts what was found in its place.
+func (d *Decoder) sort(r *recalled, f *pattern.Found) {
+	switch f.What {
+	case foundTime:
+	case foundID:
+		r.id = d.reading.Value(f)
+	case foundModel:
+		r.model = d.reading.Value(f)
+	case foundPadding:
+		r.free = d.reading.Value(f)
+	case countPrompt, countCompletion, countTotal, countCached, countReasoning:
+		addCount(&r.usage, f.What, f.N)
+		r.usages = 1
+	case textAnswer, textReasoning, textRefusal:
+		r.string = f
+	default:
+		d.gatherFound(r.doc, f)
+	}
 }
 
 // remember has the instance keep an event that had so many choices.
 func (d *Decoder) remember(p *piece, choices int) {
-	if p.more || p.outer || p.called || !named(p.id) || !named(p.model) {
+	if p.more || p.choice || p.odd || p.called || p.usages > 1 || !isName(p.id) || !isName(p.model) {
 		return
 	}
 	r := &d.reading
 	r.Begin(p.doc)
-	r.Kind = uint8(min(choices, 2)) // one, or not one
+	r.Kind = uint8(min(choices, 2)) | uint8(p.finish)<<kindFinish
 	r.Vary(foundTime, p.time)
 	r.Vary(foundID, p.id)
 	r.Vary(foundModel, p.model)
 	r.Vary(foundPadding, p.free)
+	for i := range p.member[:p.members] {
+		r.String(p.member[i].what, p.member[i].value)
+	}
+	for i := range p.count[:p.counts] {
+		r.Number(p.count[i].what, p.count[i].value)
+	}
 	r.Vary(p.what, p.text)
 	d.kept.Keep(r)
 }
 
-// named reports whether v is a name, or absent.
-func named(v rawjson.Value) bool { return len(v) == 0 || v.Kind() == rawjson.String }
+// isName reports whether v is a name, or absent.
+func isName(v rawjson.Value) bool { return len(v) == 0 || v.Kind() == rawjson.String }

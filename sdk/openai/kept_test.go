@@ -17,6 +17,9 @@ func TestKept(t *testing.T) {
 	const text = `{"id":"a-1","created":17,"model":"m","choices":[{"index":0,"delta":{"content":"Hi"}}],"p":"xy"}`
 	const call = `{"id":"a-1","created":17,"model":"m","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"{"}}]}}]}`
 	const both = `{"id":"a-1","model":"m","choices":[{"index":0,"delta":{"reasoning":"Hm","reasoning_content":"Hm"}}]}`
+	const finish = `{"id":"a-1","created":17,"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`
+	const usage = `{"id":"a","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":3,"audio_tokens":0}}}`
+	const around = `{"id":"a-1","model":"m","service_tier":"flex","system_fingerprint":"fp_1","choices":[{"delta":{"content":"Hi"}}]}`
 	for _, tt := range []struct {
 		name, before, event string
 		fits                bool // the event is of a pattern that is kept
@@ -37,8 +40,19 @@ func TestKept(t *testing.T) {
 		{"no choice", `{"id":"a","choices":[]}`, `{"id":"b","choices":[]}`, true},
 		{"reasoning under both names", both, strings.Replace(both, `":"Hm`, `":"`, 1), false},
 		{"reasoning", strings.Replace(text, "content", "reasoning", 1), strings.Replace(text, `content":"Hi`, `reasoning":"Ho`, 1), true},
-		{"a finish", strings.Replace(text, `}}]`, `},"finish_reason":"stop"}]`, 1), strings.Replace(text, `}}]`, `},"finish_reason":"stop"}]`, 1), false},
-		{"a usage", `{"id":"a","choices":[],"usage":{"prompt_tokens":1}}`, `{"id":"b","choices":[],"usage":{"prompt_tokens":1}}`, false},
+		{"a finish", strings.Replace(text, `}}]`, `},"finish_reason":"stop"}]`, 1), strings.Replace(text, `}}]`, `},"finish_reason":"stop"}]`, 1), true},
+		{"another finish", strings.Replace(text, `}}]`, `},"finish_reason":"stop"}]`, 1), strings.Replace(text, `}}]`, `},"finish_reason":"length"}]`, 1), false},
+		{"a finish without a text", finish, strings.Replace(finish, "a-1", "a-2", 1), true},
+		{"a usage", usage, strings.NewReplacer(":1", ":10", ":2", ":0", ":3", ":7").Replace(usage), true},
+		{"a usage of another form", usage, strings.Replace(usage, ":2", `:"2"`, 1), false},
+		{"a usage that is no number of tokens", strings.Replace(usage, ":2", ":-2", 1), strings.Replace(usage, ":2", ":-2", 1), false},
+		{"a usage that a choice has, too", strings.Replace(usage, "[]", `[{"usage":{"prompt_tokens":1}}]`, 1), strings.Replace(usage, "[]", `[{"usage":{"prompt_tokens":1}}]`, 1), false},
+		{"a usage without a count", `{"id":"a","choices":[],"usage":{}}`, `{"id":"b","choices":[],"usage":{}}`, true},
+		{"around the delta", around, strings.NewReplacer("flex", "default", "fp_1", `fp_\"2`, "Hi", "Ho").Replace(around), true},
+		{"around the delta, less", around, strings.Replace(around, `"fp_1"`, "null", 1), false},
+		{"around the delta, spaced", strings.Replace(around, `:"fp_1"`, `: "fp_1"`, 1), strings.Replace(around, `:"fp_1"`, `: "fp_1"`, 1), false},
+		{"around the delta, a number", strings.Replace(around, `"fp_1"`, "1", 1), strings.Replace(around, `"fp_1"`, "1", 1), false},
+		{"around the choice", strings.Replace(around, `"delta"`, `"seed":1,"delta"`, 1), strings.Replace(around, `"delta"`, `"seed":1,"delta"`, 1), false},
 		{"a field that no record knows", strings.Replace(text, `"content"`, `"x":1,"content"`, 1), strings.Replace(text, `"content"`, `"x":1,"content"`, 1), false},
 		{"a tool call", call, call, false},
 		{"an empty list of tool calls", strings.Replace(text, `"content"`, `"tool_calls":[],"content"`, 1), strings.Replace(text, `"content"`, `"tool_calls":[],"content"`, 1), false},

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"github.com/parley-search/parley/sdk/pattern"
 	"github.com/parley-search/parley/sdk/provider"
 	"github.com/parley-search/parley/sdk/rawjson"
 )
@@ -17,7 +18,10 @@ const (
 	outerChoice
 )
 
-// gather adds a member to the object in d.raw, where it says something.
+// gather adds a member to the object in d.raw, where it says something. What is
+// not inlined here would cost, in a guest, by the function that it stands in.
+//
+//go:noinline
 func (d *Decoder) gather(m *rawjson.Members) {
 	if m.Value.IsNull() {
 		return
@@ -38,25 +42,64 @@ func (d *Decoder) gathered() rawjson.Value {
 	return d.raw
 }
 
+// around notes a member of the chunk that is passed on: a pattern has holes for
+// strings alone.
+func (p *piece) around(m *rawjson.Members) {
+	if m.Value.IsNull() {
+		return
+	}
+	n := len(m.Key)
+	at := rawjson.Offset(p.doc, m.Key) + n
+	if p.members == len(p.member) || m.Value.Kind() != rawjson.String || n > maxKey ||
+		at+2 != rawjson.Offset(p.doc, m.Value) {
+		p.odd = true
+		return
+	}
+	p.member[p.members] = found{foundMember + uint8(n), m.Value}
+	p.members++
+}
+
+// gatherFound adds to the object in d.raw the member of a chunk whose value fits
+// a pattern.
+//
+//go:noinline
+func (d *Decoder) gatherFound(doc []byte, f *pattern.Found) {
+	v := d.reading.Value(f)
+	to := rawjson.Offset(doc, v)
+	from := to - int(f.What-foundMember) - len(`"":`)
+	if len(d.raw) > 1 {
+		d.raw = append(d.raw, ',')
+	}
+	d.raw = append(d.raw, doc[from:to+len(v)]...)
+}
+
 // passes reports whether an object differs from what was passed on last.
-func (s *State) passes(which int, object rawjson.Value, p *piece) bool {
+func (s *State) passes(which int, object rawjson.Value) bool {
 	if len(object) == 0 {
 		return false
 	}
-	p.outer = true
-	h := hash(hashSeed, object)
+	h := hashFrom(hashSeed, object)
 	if h == s.Outer[which] {
 		return false
 	}
 	s.Outer[which] = h
+	s.Pattern = patternState{} // whose events had the other one around them
 	return true
+}
+
+// passChunk passes on what was gathered of the chunk.
+func (d *Decoder) passChunk(s *State, out *provider.Out) {
+	if chunk := d.gathered(); s.passes(outerChunk, chunk) {
+		out.Outer(chunk, nil)
+	}
 }
 
 // passChoice passes on what was gathered of a choice. What is said of its tokens
 // is of this one alone.
 func (d *Decoder) passChoice(s *State, logprobs rawjson.Value, p *piece, out *provider.Out) {
 	choice := d.gathered()
-	news := s.passes(outerChoice, choice, p)
+	p.choice = len(choice) > 0
+	news := s.passes(outerChoice, choice)
 	if !logprobs.IsNull() {
 		p.more = true
 		if !news {

@@ -72,7 +72,7 @@ func (d *Decoder) match(s *State, data []byte, out *provider.Out) bool {
 	if !bytes.Equal(data, tail) {
 		return false
 	}
-	emit(p.What, int(p.Call), text, out)
+	emitText(p.What, int(p.Call), text, out)
 	return true
 }
 
@@ -88,8 +88,8 @@ func (d *Decoder) unescape(data []byte) (end int, text []byte) {
 	return end, text
 }
 
-// emit writes a text as the record it belongs to.
-func emit(what uint8, call int, text []byte, out *provider.Out) {
+// emitText writes a text as the record it belongs to.
+func emitText(what uint8, call int, text []byte, out *provider.Out) {
 	switch what {
 	case textAnswer:
 		out.Text(text)
@@ -110,10 +110,29 @@ type piece struct {
 	free            rawjson.Value // a string of padding
 	what            uint8
 	call            uint16
-	outer           bool // there was something around the delta
-	called          bool // there was something about tool calls
-	more            bool // something else mattered, too
+	finish          finish
+	usages          int // that were found
+	count           [maxCounts]found
+	counts          int               // of count that are of use
+	member          [maxMembers]found // of the chunk, passed on
+	members         int               // of member that are of use
+	choice          bool              // there was something to pass on of the choice
+	odd             bool              // there was something to pass on that no pattern has a hole for
+	called          bool              // there was something about tool calls
+	more            bool              // something else mattered, too
 }
+
+// A found value is one that a pattern which an instance keeps has a hole for.
+type found struct {
+	what  uint8
+	value rawjson.Value
+}
+
+// The most of their kind that such a pattern has holes for.
+const (
+	maxCounts  = 5
+	maxMembers = 3
+)
 
 // add notes a string that mattered.
 func (p *piece) add(what uint8, call int, v rawjson.Value) {
@@ -124,7 +143,9 @@ func (p *piece) add(what uint8, call int, v rawjson.Value) {
 }
 
 // simple reports whether one string mattered, and nothing else.
-func (p *piece) simple() bool { return len(p.text) > 0 && !p.more }
+func (p *piece) simple() bool {
+	return len(p.text) > 0 && !p.more && p.usages == 0 && p.finish == finishNone
+}
 
 // learn makes the event a pattern.
 func (d *Decoder) learn(s *State, p *piece, out *provider.Out) {

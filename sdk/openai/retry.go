@@ -16,14 +16,14 @@ const maxRetry = 24 * 60 * 60 * 1000
 // second in the other, so 0 counts as not said.
 func RetryAfter(r *provider.Response) int64 {
 	if ms, err := strconv.ParseFloat(strings.TrimSpace(r.Header("retry-after-ms")), 64); err == nil && ms > 0 {
-		return wait(ms)
+		return clampWait(ms)
 	}
 	text := strings.TrimSpace(r.Header("retry-after"))
 	if s, err := strconv.ParseFloat(text, 64); err == nil {
-		return wait(s * 1000)
+		return clampWait(s * 1000)
 	}
-	if ms, ok := duration(text); ok {
-		return wait(ms)
+	if ms, ok := parseDuration(text); ok {
+		return clampWait(ms)
 	}
 	at, ok := httpDate(text)
 	if !ok {
@@ -34,7 +34,7 @@ func RetryAfter(r *provider.Response) int64 {
 	if !ok {
 		now = provider.Now() / 1000
 	}
-	return wait(float64(at-now) * 1000)
+	return clampWait(float64(at-now) * 1000)
 }
 
 // retryInText returns how long a message asks to wait, in milliseconds, 0 where
@@ -51,17 +51,17 @@ func retryInText(message string) int64 {
 	case err != nil:
 		return 0
 	case strings.HasPrefix(unit, "millisecond"):
-		return wait(n)
+		return clampWait(n)
 	case strings.HasPrefix(unit, "second"):
-		return wait(n * 1000)
+		return clampWait(n * 1000)
 	case strings.HasPrefix(unit, "minute"):
-		return wait(n * 60_000)
+		return clampWait(n * 60_000)
 	}
 	return 0
 }
 
-// wait returns ms as a whole number within bounds.
-func wait(ms float64) int64 {
+// clampWait returns ms as a whole number within bounds.
+func clampWait(ms float64) int64 {
 	if !(ms > 0) {
 		return 0
 	}
@@ -71,8 +71,8 @@ func wait(ms float64) int64 {
 // The two parsers below stand here because package time's, with what they
 // bring along, make a module 370 kB larger.
 
-// duration reads a time as Go writes it, 1m30s or 20ms, in milliseconds.
-func duration(text string) (ms float64, ok bool) {
+// parseDuration reads a time as Go writes it, 1m30s or 20ms, in milliseconds.
+func parseDuration(text string) (ms float64, ok bool) {
 	for text != "" {
 		i := 0
 		for i < len(text) && (text[i] >= '0' && text[i] <= '9' || text[i] == '.') {

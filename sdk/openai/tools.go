@@ -46,12 +46,12 @@ func (d *Decoder) store(s *State, out *provider.Out) {
 	for _, c := range d.calls {
 		d.memo = binary.LittleEndian.AppendUint32(d.memo, uint32(c.index))
 		d.memo = binary.LittleEndian.AppendUint32(d.memo, c.id)
-		d.memo = append(d.memo, bit(c.opened), bit(c.filled), byte(c.at), byte(c.at>>8))
+		d.memo = append(d.memo, bitOf(c.opened), bitOf(c.filled), byte(c.at), byte(c.at>>8))
 	}
 	out.Memo, s.Calls, s.Pattern = d.memo, uint16(len(d.calls)), patternState{}
 }
 
-func bit(v bool) byte {
+func bitOf(v bool) byte {
 	if v {
 		return 1
 	}
@@ -88,7 +88,7 @@ func (d *Decoder) toolCall(s *State, v rawjson.Value, touched *[maxCalls]bool, p
 	}
 	i := d.find(index, id, name, touched)
 	if i < 0 {
-		if name == "" && id == "" && blank(arguments) {
+		if name == "" && id == "" && isBlank(arguments) {
 			return nil // an empty item, as some servers send at the end
 		}
 		if i = len(d.calls); i == maxCalls {
@@ -102,7 +102,7 @@ func (d *Decoder) toolCall(s *State, v rawjson.Value, touched *[maxCalls]bool, p
 		p.more = true
 		d.open(s, i, id, name, v, p.doc, out)
 	} else if id != "" && c.id == 0 {
-		c.id = hash(hashSeed, []byte(id))
+		c.id = hashFrom(hashSeed, []byte(id))
 	}
 	return d.arguments(i, arguments, p, out)
 }
@@ -115,7 +115,7 @@ func (d *Decoder) toolCall(s *State, v rawjson.Value, touched *[maxCalls]bool, p
 func (d *Decoder) find(index int32, id, name string, touched *[maxCalls]bool) int {
 	h := uint32(0)
 	if id != "" {
-		h = hash(hashSeed, []byte(id))
+		h = hashFrom(hashSeed, []byte(id))
 	}
 	for i := len(d.calls) - 1; i >= 0; i-- {
 		c := &d.calls[i]
@@ -148,14 +148,14 @@ func (d *Decoder) open(s *State, i int, id, name string, v rawjson.Value, doc []
 	}
 	c.opened = true
 	if id != "" {
-		c.id = hash(hashSeed, []byte(id))
+		c.id = hashFrom(hashSeed, []byte(id))
 	}
 	unique := id != ""
 	for j := range d.calls {
 		unique = unique && (j == i || d.calls[j].id != c.id)
 	}
 	if !unique {
-		h := hash(hash(s.Response, doc), []byte(name))
+		h := hashFrom(hashFrom(s.Response, doc), []byte(name))
 		id = "call_" + strconv.FormatUint(uint64(h), 36) + strconv.FormatUint(uint64(s.Response), 36) + "_" + strconv.Itoa(int(c.at))
 	}
 	out.ToolStart(int(c.at), id, name)
@@ -167,7 +167,7 @@ func (d *Decoder) open(s *State, i int, id, name string, v rawjson.Value, doc []
 // arguments writes a piece of a call's arguments. They are JSON text in a
 // string; some servers send the JSON itself.
 func (d *Decoder) arguments(i int, v rawjson.Value, p *piece, out *provider.Out) error {
-	if blank(v) {
+	if isBlank(v) {
 		return nil
 	}
 	c := &d.calls[i]
@@ -215,13 +215,15 @@ func (d *Decoder) completeCalls(s *State, out *provider.Out) {
 	}
 }
 
-// blank reports whether v adds nothing: absent, null or "".
-func blank(v rawjson.Value) bool { return v.IsNull() || len(v) == 2 && v[0] == '"' }
+// isBlank reports whether v adds nothing: absent, null or "".
+func isBlank(v rawjson.Value) bool { return v.IsNull() || len(v) == 2 && v[0] == '"' }
 
 const hashSeed = 2166136261
 
-// hash is FNV-1a with 32 bits, never 0.
-func hash(h uint32, b []byte) uint32 {
+// hashFrom returns FNV-1a with 32 bits, never 0.
+//
+//go:noinline
+func hashFrom(h uint32, b []byte) uint32 {
 	for _, c := range b {
 		h = (h ^ uint32(c)) * 16777619
 	}

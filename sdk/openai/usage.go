@@ -5,44 +5,79 @@ import (
 	"github.com/parley-search/parley/sdk/rawjson"
 )
 
-// takeUsage keeps the usage v and reports whether it is one. Servers may repeat
-// it with every event, so the last one counts and is written at the end.
-func (s *State) takeUsage(v rawjson.Value) bool {
+// takeUsage keeps the usage v, where it is one. Servers may repeat it with every
+// event, so the last one counts and is written at the end.
+func (s *State) takeUsage(v rawjson.Value, p *piece) {
 	if v.Kind() != rawjson.Object {
-		return false
+		return
 	}
 	var u provider.Usage
-	known := false
+	known, first := false, p.counts
 	for m := v.Members(); m.Next(); {
 		switch string(m.Key) {
 		case "prompt_tokens":
-			u.Prompt, known = count(m.Value), true
+			u.Prompt, known = p.tokens(countPrompt, m.Value), true
 		case "completion_tokens":
-			u.Completion, known = count(m.Value), true
+			u.Completion, known = p.tokens(countCompletion, m.Value), true
 		case "total_tokens":
-			u.Total = count(m.Value)
+			u.Total = p.tokens(countTotal, m.Value)
 		case "prompt_tokens_details":
-			u.Cached = max(u.Cached, count(m.Value.Get("cached_tokens")))
+			u.Cached = max(u.Cached, p.tokens(countCached, m.Value.Get("cached_tokens")))
 		case "prompt_cache_hit_tokens", "cached_tokens":
-			u.Cached = max(u.Cached, count(m.Value))
+			u.Cached = max(u.Cached, p.tokens(countCached, m.Value))
 		case "completion_tokens_details":
-			u.Reasoning = max(u.Reasoning, count(m.Value.Get("reasoning_tokens")))
+			u.Reasoning = max(u.Reasoning, p.tokens(countReasoning, m.Value.Get("reasoning_tokens")))
 		case "reasoning_tokens":
-			u.Reasoning = max(u.Reasoning, count(m.Value))
+			u.Reasoning = max(u.Reasoning, p.tokens(countReasoning, m.Value))
 		}
 	}
 	if !known {
-		return false
+		p.counts = first
+		return
 	}
+	p.usages++
+	s.keepUsage(u)
+}
+
+// keepUsage keeps what was counted.
+func (s *State) keepUsage(u provider.Usage) {
 	if u.Total == 0 {
 		u.Total = u.Prompt + u.Completion
 	}
 	s.Usage, s.HasUsage = u, true
-	return true
 }
 
-// count returns v as a number of tokens; what is none is 0.
-func count(v rawjson.Value) uint64 {
+// addCount adds to u what stands in a pattern's hole.
+func addCount(u *provider.Usage, what uint8, n uint64) {
+	switch what {
+	case countPrompt:
+		u.Prompt = n
+	case countCompletion:
+		u.Completion = n
+	case countTotal:
+		u.Total = n
+	case countCached:
+		u.Cached = max(u.Cached, n)
+	case countReasoning:
+		u.Reasoning = max(u.Reasoning, n)
+	}
+}
+
+// tokens notes a count of a usage and returns it.
+func (p *piece) tokens(what uint8, v rawjson.Value) uint64 {
+	if !v.IsNull() {
+		if p.counts == len(p.count) {
+			p.more = true
+		} else {
+			p.count[p.counts] = found{what, v}
+			p.counts++
+		}
+	}
+	return countTokens(v)
+}
+
+// countTokens returns v as a number of tokens; what is none is 0.
+func countTokens(v rawjson.Value) uint64 {
 	n, _ := v.Int()
 	return uint64(max(n, 0))
 }

@@ -2,7 +2,7 @@ package pattern
 
 // maxKept bounds the patterns of an instance: of a provider's streams, each
 // begins with some of a few events.
-const maxKept = 8
+const maxKept = 16
 
 // Kept has the patterns of the last few events that an instance was told to
 // keep. They are memory and not state: what comes of an event is the same

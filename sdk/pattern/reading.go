@@ -45,7 +45,7 @@ func (r *Reading) String(what uint8, v rawjson.Value) {
 // Number tells of a number that mattered, and what it is. An event with one that
 // is not written as digits alone makes no pattern.
 func (r *Reading) Number(what uint8, v rawjson.Value) {
-	n, end := digits(v, 0)
+	n, end := readDigits(v, 0)
 	if end != len(v) {
 		r.spoiled = true
 		return
@@ -60,7 +60,7 @@ func (r *Reading) Number(what uint8, v rawjson.Value) {
 func (r *Reading) Vary(what uint8, v rawjson.Value) {
 	if v.Kind() == rawjson.String {
 		r.String(what, v)
-	} else if _, end := digits(v, 0); end == len(v) {
+	} else if _, end := readDigits(v, 0); end == len(v) {
 		r.Number(what, v)
 	}
 }
@@ -118,5 +118,6 @@ func (r *Reading) Learn(s *State, memo []byte) ([]byte, bool) {
 		memo = append(memo, r.doc[at:f.from]...)
 		at = f.to
 	}
+	s.tail = uint16(len(r.doc) - at)
 	return append(memo, r.doc[at:]...), true
 }

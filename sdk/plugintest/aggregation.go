@@ -11,10 +11,10 @@ import (
 // nothing is the value of a metric without one.
 const nothing = "(nothing)"
 
-// aggregate makes of what the events say what the manifest promises: a value as
+// aggregateSaid makes of what the events say what the manifest promises: a value as
 // a message has it, or several of which any is right. It is written to be read,
 // not to be fast. An error says what rule and metric do not agree in.
-func aggregate(m *abi.Metric, rule Rule, events []any) (right []any, err error) {
+func aggregateSaid(m *abi.Metric, rule Rule, events []any) (right []any, err error) {
 	var said []any
 	for _, e := range events {
 		v := rule(e)
@@ -29,20 +29,20 @@ func aggregate(m *abi.Metric, rule Rule, events []any) (right []any, err error) 
 		said = append(said, v)
 	}
 	if len(said) == 0 {
-		return []any{none(m)}, nil
+		return []any{emptyMetric(m)}, nil
 	}
 	if m.Aggregation == abi.AggregationLast {
-		v, err := last(m, said[len(said)-1])
+		v, err := lastOf(m, said[len(said)-1])
 		return []any{v}, err
 	}
 	if m.Aggregation == abi.AggregationMostUsed {
 		return mostUsed(m, said)
 	}
 	if m.Aggregation == abi.AggregationSet {
-		v, err := set(m, said)
+		v, err := setOf(m, said)
 		return []any{v}, err
 	}
-	all, err := whole(said)
+	all, err := wholeNumbers(said)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func aggregate(m *abi.Metric, rule Rule, events []any) (right []any, err error) 
 		return []any{slices.ContainsFunc(all, func(n uint64) bool { return n > 0 })}, nil
 	}
 	if m.Aggregation == abi.AggregationAverage {
-		return mean(m, all)
+		return meanOf(m, all)
 	}
 	n := slices.Max(all)
 	if perMille, ok := abi.Percentile(m.Aggregation); ok {
@@ -63,19 +63,19 @@ func aggregate(m *abi.Metric, rule Rule, events []any) (right []any, err error) 
 			n = min(n+v, 1<<62) // beyond any range
 		}
 	}
-	v, err := inKind(m, clamp(m, n))
+	v, err := inKind(m, clampRange(m, n))
 	return []any{v}, err
 }
 
-// none is the metric of a window in which nothing was said of it.
-func none(m *abi.Metric) any {
+// emptyMetric returns the metric of a window in which nothing was said of it.
+func emptyMetric(m *abi.Metric) any {
 	if m.NoData != abi.NoDataAlways {
 		return nothing
 	}
 	if m.Kind == abi.MetricBool {
 		return false
 	}
-	if v, err := inKind(m, clamp(m, 0)); err == nil {
+	if v, err := inKind(m, clampRange(m, 0)); err == nil {
 		return v
 	}
 	return nothing
@@ -94,8 +94,8 @@ func inKind(m *abi.Metric, n int64) (any, error) {
 	return nil, fmt.Errorf("%s gives a number, and its kind is %s", m.Aggregation, m.Kind)
 }
 
-// whole are the numbers that were said; a bool counts as 0 or 1.
-func whole(said []any) ([]uint64, error) {
+// wholeNumbers returns the numbers that were said; a bool counts as 0 or 1.
+func wholeNumbers(said []any) ([]uint64, error) {
 	all := make([]uint64, len(said))
 	for i, v := range said {
 		switch v := v.(type) {
@@ -112,19 +112,19 @@ func whole(said []any) ([]uint64, error) {
 	return all, nil
 }
 
-// clamp is n within the range; one without a range has all of it.
-func clamp(m *abi.Metric, n uint64) int64 {
+// clampRange returns n within the range; one without a range has all of it.
+func clampRange(m *abi.Metric, n uint64) int64 {
 	if len(m.Range) < 2 {
 		return int64(min(n, 1<<62))
 	}
 	return max(int64(min(n, uint64(max(m.Range[1], 0)))), m.Range[0])
 }
 
-// mean is the average; a metric of whole numbers may have it rounded down or up.
-func mean(m *abi.Metric, all []uint64) ([]any, error) {
+// meanOf returns the average; a metric of whole numbers may have it rounded down or up.
+func meanOf(m *abi.Metric, all []uint64) ([]any, error) {
 	total, n := int64(0), int64(len(all))
 	for _, v := range all {
-		total += clamp(m, v)
+		total += clampRange(m, v)
 	}
 	if m.Kind == abi.MetricNumber {
 		return []any{float64(total) / float64(n)}, nil
@@ -137,19 +137,19 @@ func mean(m *abi.Metric, all []uint64) ([]any, error) {
 	return []any{down, up}, err
 }
 
-func last(m *abi.Metric, v any) (any, error) {
+func lastOf(m *abi.Metric, v any) (any, error) {
 	switch v := v.(type) {
 	case Null:
 		return nil, nil
 	case Nothing:
 		return nothing, nil
 	case uint64:
-		return inKind(m, clamp(m, v))
+		return inKind(m, clampRange(m, v))
 	case []string:
 		if m.Format == abi.FormatList {
 			return strings.Join(v, ", "), nil // in the order of the event
 		}
-		return list(m, v), nil
+		return limitTexts(m, v), nil
 	}
 	return v, nil
 }
@@ -171,7 +171,7 @@ func mostUsed(m *abi.Metric, said []any) (right []any, err error) {
 			continue
 		}
 		if whole, ok := v.(uint64); ok {
-			if v, err = inKind(m, clamp(m, whole)); err != nil {
+			if v, err = inKind(m, clampRange(m, whole)); err != nil {
 				return nil, err
 			}
 		}
@@ -184,7 +184,7 @@ func mostUsed(m *abi.Metric, said []any) (right []any, err error) {
 	return right, nil
 }
 
-func set(m *abi.Metric, said []any) (any, error) {
+func setOf(m *abi.Metric, said []any) (any, error) {
 	var all []string
 	for _, v := range said {
 		switch v := v.(type) {
@@ -196,12 +196,12 @@ func set(m *abi.Metric, said []any) (any, error) {
 			return nil, fmt.Errorf("its rule says %v, and set wants texts", v)
 		}
 	}
-	return list(m, all), nil
+	return limitTexts(m, all), nil
 }
 
-// list is what a metric has of texts: different ones, as many as it may have, in
+// limitTexts returns what a metric has of texts: different ones, as many as it may have, in
 // the order that a message has them.
-func list(m *abi.Metric, texts []string) any {
+func limitTexts(m *abi.Metric, texts []string) any {
 	var all []string
 	for _, s := range texts {
 		if !slices.Contains(all, s) {
@@ -226,9 +226,9 @@ func list(m *abi.Metric, texts []string) any {
 	return all
 }
 
-// alike reports whether a value is one of those that are right. A percentile may
+// isAlike reports whether a value is one of those that are right. A percentile may
 // be up to one part in 64 too much from 1024 on.
-func alike(m *abi.Metric, have any, right []any) bool {
+func isAlike(m *abi.Metric, have any, right []any) bool {
 	for _, want := range right {
 		if fmt.Sprintf("%T %v", have, have) == fmt.Sprintf("%T %v", want, want) {
 			return true
@@ -237,15 +237,15 @@ func alike(m *abi.Metric, have any, right []any) bool {
 			continue
 		}
 		var got, exact float64
-		if scan(have, &got) && scan(want, &exact) && exact >= 1024 && got > exact && got <= exact+exact/64 {
+		if scanNumber(have, &got) && scanNumber(want, &exact) && exact >= 1024 && got > exact && got <= exact+exact/64 {
 			return true
 		}
 	}
 	return false
 }
 
-// scan reads a number as a message has it, such as 57ms.
-func scan(v any, into *float64) bool {
+// scanNumber reads a number as a message has it, such as 57ms.
+func scanNumber(v any, into *float64) bool {
 	_, err := fmt.Sscanf(strings.TrimSuffix(fmt.Sprint(v), "ms"), "%g", into)
 	return err == nil
 }

@@ -55,16 +55,16 @@ func TestAggregate(t *testing.T) {
 	}
 	for _, tt := range tests {
 		m := &abi.Metric{Kind: tt.kind, Format: tt.format, Aggregation: tt.aggregation, NoData: abi.NoDataOmit, Range: []int64{0, 5000}}
-		got, err := aggregate(m, say, tt.events)
+		got, err := aggregateSaid(m, say, tt.events)
 		if err != nil || !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s %s %s of %.60v = %#v, %v, want %#v", tt.aggregation, tt.kind, tt.format, tt.events, got, err, tt.want)
 		}
 		for _, want := range got {
-			if !alike(m, want, got) {
+			if !isAlike(m, want, got) {
 				t.Errorf("%s %s: %v is not alike itself", tt.aggregation, tt.kind, want)
 			}
 		}
-		if got, err := aggregate(m, say, nil); err != nil || fmt.Sprint(got) != fmt.Sprint([]any{nothing}) {
+		if got, err := aggregateSaid(m, say, nil); err != nil || fmt.Sprint(got) != fmt.Sprint([]any{nothing}) {
 			t.Errorf("%s %s of no events = %v, %v, want nothing", tt.aggregation, tt.kind, got, err)
 		}
 	}
@@ -80,7 +80,7 @@ func TestAggregate(t *testing.T) {
 		{int64(2000), 2000.0, false},
 		{int64(501), int64(500), false},
 	} {
-		if got := alike(&abi.Metric{Aggregation: "p95"}, tt.have, []any{tt.want}); got != tt.alike {
+		if got := isAlike(&abi.Metric{Aggregation: "p95"}, tt.have, []any{tt.want}); got != tt.alike {
 			t.Errorf("%v alike %v: %v", tt.have, tt.want, got)
 		}
 	}

@@ -66,9 +66,9 @@ func Alike(rnd *rand.Rand, doc []byte) []byte {
 	pick := func(from ...string) string { return from[rnd.IntN(len(from))] }
 	switch rnd.IntN(12) {
 	case 0, 1, 2, 3:
-		s = exchange(rnd, s, stringToken, `"`+pick("", "text", " word", `a\nb`, `\"`, `\\`, `\\\"`, "é", `\u00e9`, `\ud83d\ude00`, `\ud83d`, `\u12`, `\x`, `\`, `"`, "\x01", "\n", "\xff", "{", ",")+`"`)
+		s = exchangeToken(rnd, s, stringToken, `"`+pick("", "text", " word", `a\nb`, `\"`, `\\`, `\\\"`, "é", `\u00e9`, `\ud83d\ude00`, `\ud83d`, `\u12`, `\x`, `\`, `"`, "\x01", "\n", "\xff", "{", ",")+`"`)
 	case 4, 5, 6, 7:
-		s = exchange(rnd, s, numberToken, pick("0", "7", "18", "00", "007", "-3", "+3", "1.5", "1.0", "2e3", "1E+2", "999999999999999999", "1000000000000000000", "18446744073709551617", "5 ", `"12"`, "null", ""))
+		s = exchangeToken(rnd, s, numberToken, pick("0", "7", "18", "00", "007", "-3", "+3", "1.5", "1.0", "2e3", "1E+2", "999999999999999999", "1000000000000000000", "18446744073709551617", "5 ", `"12"`, "null", ""))
 	case 8:
 		s = s[:i] + pick(" ", "\n", "   ", "\t") + s[i:]
 	case 9:
@@ -89,8 +89,8 @@ func Alike(rnd *rand.Rand, doc []byte) []byte {
 	return []byte(s)
 }
 
-// exchange puts text in the place of one of the tokens of s.
-func exchange(rnd *rand.Rand, s string, token *regexp.Regexp, text string) string {
+// exchangeToken puts text in the place of one of the tokens of s.
+func exchangeToken(rnd *rand.Rand, s string, token *regexp.Regexp, text string) string {
 	all := token.FindAllStringIndex(s, -1)
 	if len(all) == 0 {
 		return s

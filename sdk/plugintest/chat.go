@@ -17,17 +17,17 @@ func Chat(r *rand.Rand, model string) []byte {
 	body := object{"model": model, "messages": c.messages(), "stream": true}
 	for _, name := range slices.Sorted(maps.Keys(parameters)) {
 		if r.IntN(4) == 0 {
-			body[name] = pick(r, parameters[name])
+			body[name] = pickOne(r, parameters[name])
 		}
 	}
 	if r.IntN(4) > 0 {
-		tools := []any{function("searchInIndex", schemas[0])}
+		tools := []any{newFunction("searchInIndex", schemas[0])}
 		for i := range r.IntN(4) {
-			tools = append(tools, function(fmt.Sprintf("tool_%d", i), pick(r, schemas)))
+			tools = append(tools, newFunction(fmt.Sprintf("tool_%d", i), pickOne(r, schemas)))
 		}
 		body["tools"] = tools
 		if r.IntN(2) == 0 {
-			body["tool_choice"] = pick(r, choices)
+			body["tool_choice"] = pickOne(r, choices)
 		}
 		if r.IntN(2) == 0 {
 			body["parallel_tool_calls"] = r.IntN(2) == 0
@@ -96,7 +96,7 @@ var choices = []any{
 	}}},
 }
 
-func function(name string, schema any) object {
+func newFunction(name string, schema any) object {
 	f := object{"name": name, "description": "does " + name}
 	if schema != nil {
 		f["parameters"] = schema
@@ -104,7 +104,7 @@ func function(name string, schema any) object {
 	return object{"type": "function", "function": f}
 }
 
-func pick[T any](r *rand.Rand, of []T) T { return of[r.IntN(len(of))] }
+func pickOne[T any](r *rand.Rand, of []T) T { return of[r.IntN(len(of))] }
 
 // chat makes conversations.
 type chat struct {
@@ -117,7 +117,7 @@ func (c *chat) messages() (all []any) {
 	for range 1 + c.IntN(7) {
 		switch c.IntN(6) {
 		case 0:
-			all = append(all, object{"role": pick(c.Rand, []string{"system", "developer"}), "content": c.text()})
+			all = append(all, object{"role": pickOne(c.Rand, []string{"system", "developer"}), "content": c.text()})
 		case 1, 2:
 			user := object{"role": "user", "content": c.content(true)}
 			if c.IntN(4) == 0 {
@@ -153,22 +153,22 @@ func (c *chat) turn() []any {
 	var calls, answers []any
 	for range 1 + c.IntN(4) {
 		c.calls++
-		id := fmt.Sprintf(pick(c.Rand, []string{"call_%d", "chatcmpl-tool-%032d", "%09d", "functions.f:%d", "D681PevK%d", "ünï-%d"}), c.calls)
+		id := fmt.Sprintf(pickOne(c.Rand, []string{"call_%d", "chatcmpl-tool-%032d", "%09d", "functions.f:%d", "D681PevK%d", "ünï-%d"}), c.calls)
 		calls = append(calls, object{"id": id, "type": "function", "index": len(calls), "function": object{
-			"name": "searchInIndex", "arguments": pick(c.Rand, []string{"{}", `{"q":"nolan"}`, "", `{"q":"cut`}),
+			"name": "searchInIndex", "arguments": pickOne(c.Rand, []string{"{}", `{"q":"nolan"}`, "", `{"q":"cut`}),
 		}})
 		answers = append(answers, object{"role": "tool", "tool_call_id": id, "content": c.content(false)})
 	}
 	c.Shuffle(len(answers), func(i, j int) { answers[i], answers[j] = answers[j], answers[i] })
 	m := object{"role": "assistant", "tool_calls": calls}
 	if c.IntN(2) == 0 {
-		m["content"] = pick(c.Rand, []any{nil, "", "I will look."})
+		m["content"] = pickOne(c.Rand, []any{nil, "", "I will look."})
 	}
 	return append([]any{m}, answers...)
 }
 
 func (c *chat) text() string {
-	return pick(c.Rand, []string{"", "Hello.", "\u2028 \"quoted\" \\ \u0000 \U0001f600", " "})
+	return pickOne(c.Rand, []string{"", "Hello.", "\u2028 \"quoted\" \\ \u0000 \U0001f600", " "})
 }
 
 // content returns a text or a list of parts; images where they may be.

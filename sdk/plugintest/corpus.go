@@ -38,7 +38,7 @@ func corpusDir(source string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		for !exists(filepath.Join(root, "go.mod")) {
+		for !fileExists(filepath.Join(root, "go.mod")) {
 			if root == filepath.Dir(root) {
 				return "", fmt.Errorf("no go.mod above the working directory")
 			}
@@ -47,13 +47,13 @@ func corpusDir(source string) (string, error) {
 		dir = filepath.Join(root, "..", "shared", "corpus")
 	}
 	dir = filepath.Join(dir, source)
-	if !exists(dir) {
+	if !fileExists(dir) {
 		return "", fmt.Errorf("no recordings at %s; set CORPUS to where they are", dir)
 	}
 	return dir, nil
 }
 
-func exists(path string) bool {
+func fileExists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }

@@ -49,6 +49,20 @@ func (d *Driver) Fail(c response.Case) (*response.Failure, error) {
 	return response.NewFailure(c.Status, e), nil
 }
 
+// List asks for the request of a case that is a list, and reads the case's response
+// by what came.
+func (d *Driver) List(c response.Case) (*response.Described, error) {
+	b, err := d.guest.Encode(c.Input)
+	if err != nil {
+		return nil, err
+	}
+	var out abi.EncodeResponse
+	if err := json.Unmarshal(b, &out); err != nil {
+		return nil, fmt.Errorf("read encode output %.200q: %w", b, err)
+	}
+	return c.Describe(out)
+}
+
 // A Stream is one response under way: what the host keeps of it.
 type Stream struct {
 	*response.Aggregate

@@ -9,7 +9,7 @@ import (
 // FuzzStream holds any body of a stream to what no stream may do. The seeds are
 // the cases in testdata, and the recordings of a source where they are at hand.
 func FuzzStream(f *testing.F, d *Driver, source string) {
-	for _, c := range seeds(f, source) {
+	for _, c := range readSeeds(f, source) {
 		if c.Kind == "stream" && len(c.Body) < 8<<10 {
 			f.Add(c.Body)
 		}
@@ -27,7 +27,7 @@ func FuzzStream(f *testing.F, d *Driver, source string) {
 
 // FuzzFailure does so with any response that is no success.
 func FuzzFailure(f *testing.F, d *Driver, source string) {
-	for _, c := range seeds(f, source) {
+	for _, c := range readSeeds(f, source) {
 		if c.Kind == "error" {
 			f.Add(c.Status, c.Headers["retry-after"], c.Body)
 		}
@@ -43,7 +43,7 @@ func FuzzFailure(f *testing.F, d *Driver, source string) {
 	})
 }
 
-func seeds(f *testing.F, source string) []response.Case {
+func readSeeds(f *testing.F, source string) []response.Case {
 	f.Helper()
 	cases, err := response.ReadCases("testdata")
 	if err != nil {

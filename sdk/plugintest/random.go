@@ -9,27 +9,27 @@ import (
 	"github.com/parley-search/parley/abi/event"
 )
 
-// random returns an event of type E and its record. It has small numbers
-// mostly, some that no metric has room for, ordinals and bits of a newer host,
-// and more different handles than a set holds.
-func random[E event.Type](d *CollectorDriver, rnd *rand.Rand) (any, []byte) {
-	var e E
-	v := reflect.ValueOf(&e).Elem()
-	kind := event.KindFor[E]()
+// randomEvent returns an event of that kind, such as an event.Search, and its
+// record. It has small numbers mostly, some that no metric has room for,
+// ordinals and bits of a newer host, and more different handles than a set
+// holds.
+func randomEvent(d *CollectorDriver, kind event.Kind, rnd *rand.Rand) (any, []byte) {
+	e := event.New(kind)
+	v := reflect.ValueOf(e).Elem()
 	for i := range v.NumField() {
 		f, tag := v.Field(i), v.Type().Field(i).Tag
 		switch field := f.Addr().Interface().(type) {
 		case *event.Locales:
-			field[0], field[1] = sparse(rnd), sparse(rnd)
+			field[0], field[1] = sparseBits(rnd), sparseBits(rnd)
 		case *event.Flag:
 			*field = event.FlagOf(rnd.IntN(4) == 0)
 		case *event.MaybeFlag:
 			*field = event.MaybeFlag(rnd.IntN(3))
 		case *event.Count:
-			*field = event.CountOf(number(rnd))
+			*field = event.CountOf(randomNumber(rnd))
 		case *event.MaybeCount:
 			if rnd.IntN(2) == 0 {
-				*field = event.MaybeCountOf(number(rnd))
+				*field = event.MaybeCountOf(randomNumber(rnd))
 			}
 		case *event.Handle:
 			*field = d.Handle(tag.Get("vocabulary"), fmt.Sprintf("text-%d", rnd.IntN(50)))
@@ -38,7 +38,7 @@ func random[E event.Type](d *CollectorDriver, rnd *rand.Rand) (any, []byte) {
 			}
 		default:
 			if strings.HasPrefix(f.Type().Name(), "Set[") {
-				f.SetUint(sparse(rnd))
+				f.SetUint(sparseBits(rnd))
 				continue
 			}
 			labels := f.Interface().(interface{ Labels() []string }).Labels()
@@ -48,13 +48,16 @@ func random[E event.Type](d *CollectorDriver, rnd *rand.Rand) (any, []byte) {
 			}
 		}
 	}
-	return e, event.Append(nil, &e)
+	return v.Interface(), event.AppendAny(nil, e)
 }
 
-// sparse returns few bits, of all 64 places.
-func sparse(rnd *rand.Rand) uint64 { return rnd.Uint64() & rnd.Uint64() & rnd.Uint64() & rnd.Uint64() }
+// sparseBits returns few bits, of all 64 places.
+func sparseBits(rnd *rand.Rand) uint64 {
+	return rnd.Uint64() & rnd.Uint64() & rnd.Uint64() & rnd.Uint64()
+}
 
-func number(rnd *rand.Rand) uint64 {
+// randomNumber returns a count as one of a metric's may be.
+func randomNumber(rnd *rand.Rand) uint64 {
 	switch rnd.IntN(24) {
 	case 0:
 		return event.MaxCount
@@ -65,13 +68,4 @@ func number(rnd *rand.Rand) uint64 {
 	default:
 		return rnd.Uint64N(12)
 	}
-}
-
-// randoms are the makers of events by kind.
-var randoms = [...]func(*CollectorDriver, *rand.Rand) (any, []byte){
-	event.KindLaunch: random[event.Launch], event.KindFeatures: random[event.Features], event.KindHost: random[event.Host],
-	event.KindHTTPRequest: random[event.HTTPRequest], event.KindSearch: random[event.Search], event.KindFacetSearch: random[event.FacetSearch],
-	event.KindMultiSearch: random[event.MultiSearch], event.KindDocuments: random[event.Documents], event.KindIndex: random[event.Index],
-	event.KindSettings: random[event.Settings], event.KindTasks: random[event.Tasks], event.KindStats: random[event.Stats],
-	event.KindNetwork: random[event.Network], event.KindExport: random[event.Export], event.KindChat: random[event.Chat],
 }

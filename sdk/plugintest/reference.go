@@ -71,8 +71,8 @@ func (d *CollectorDriver) said(f reflect.Value) any {
 		return d.texts[v-1].text
 	case event.Locales:
 		return labelsOf(event.Locale(0).Labels(), v[:])
-	case event.Set[event.EmbedderSource]:
-		return labelsOf(event.EmbedderSource(0).Labels(), []uint64{uint64(v)})
+	case interface{ Members() []string }: // an event.Set
+		return labelsOf(v.Members(), []uint64{f.Uint()})
 	case interface{ Labels() []string }:
 		labels := v.Labels()
 		switch n := int(f.Uint()); {
@@ -123,7 +123,7 @@ func (d *CollectorDriver) Compare(reference Reference) {
 			if len(m.Constant) > 0 || wrong[m.Path] {
 				continue // the host writes it, or the first difference is enough
 			}
-			want, err := aggregate(m, reference[m.Path], events)
+			want, err := aggregateSaid(m, reference[m.Path], events)
 			if err != nil {
 				d.t.Errorf("metric %s: %v", m.Path, err)
 				wrong[m.Path] = true
@@ -133,7 +133,7 @@ func (d *CollectorDriver) Compare(reference Reference) {
 			if !ok {
 				have = nothing
 			}
-			if !alike(m, have, want) {
+			if !isAlike(m, have, want) {
 				d.t.Errorf("window %d of %d events: %s = %v, want %v", seed, len(events), m.Path, have, want[0])
 				wrong[m.Path] = true
 			}
@@ -169,7 +169,7 @@ func (d *CollectorDriver) window(rnd *rand.Rand) (events []any) {
 		batch = batch[:0]
 	}
 	add := func(kind event.Kind) {
-		e, record := randoms[kind](d, rnd)
+		e, record := randomEvent(d, kind, rnd)
 		events, batch = append(events, e), append(batch, record...)
 		if rnd.IntN(20) == 0 {
 			deliver()

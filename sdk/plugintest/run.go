@@ -17,7 +17,7 @@ func RunCases(t *testing.T, d *Driver, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run(t, d, cases)
+	runCases(t, d, cases)
 }
 
 // RunCorpus runs the recordings of a source, and skips where there are none.
@@ -27,10 +27,10 @@ func RunCorpus(t *testing.T, d *Driver, source string) {
 	if err != nil {
 		t.Skipf("recorded responses are not here: %v", err)
 	}
-	run(t, d, cases)
+	runCases(t, d, cases)
 }
 
-func run(t *testing.T, d *Driver, cases []response.Case) {
+func runCases(t *testing.T, d *Driver, cases []response.Case) {
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
 			for _, problem := range d.Check(c) {
@@ -45,6 +45,13 @@ func run(t *testing.T, d *Driver, cases []response.Case) {
 // call, all events in one call, in turns with another stream, cut into single
 // bytes, and with each kind of line end.
 func (d *Driver) Check(c response.Case) []string {
+	if c.Kind == response.KindList {
+		got, err := d.List(c)
+		if err != nil {
+			return []string{err.Error()}
+		}
+		return c.Compare(got)
+	}
 	if c.Kind == response.KindError {
 		got, err := d.Fail(c)
 		if err != nil {

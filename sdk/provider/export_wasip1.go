@@ -33,24 +33,24 @@ func exportInput(size uint32) uint32 {
 }
 
 //go:wasmexport parley_encode
-func exportEncode(n uint32) uint64 { return span(registered.Encode(input[:n])) }
+func exportEncode(n uint32) uint64 { return packResult(registered.Encode(input[:n])) }
 
 //go:wasmexport parley_decode
-func exportDecode(n uint32) uint64 { return span(registered.Decode(input[:n])) }
+func exportDecode(n uint32) uint64 { return packResult(registered.Decode(input[:n])) }
 
 //go:wasmexport parley_error
-func exportError(n uint32) uint64 { return span(registered.Error(input[:n])) }
+func exportError(n uint32) uint64 { return packResult(registered.Error(input[:n])) }
 
-// span packs what a call returned.
-func span(b []byte, err error) uint64 {
+// packResult packs what a call returned.
+func packResult(b []byte, err error) uint64 {
 	if err != nil {
-		return declare(err)
+		return packDeclared(err)
 	}
 	return uint64(abi.MakeSpan(guestmem.AddressOf(b), uint32(len(b)), false))
 }
 
-// declare packs a declared error.
-func declare(err error) uint64 {
+// packDeclared packs a declared error.
+func packDeclared(err error) uint64 {
 	code := uint32(abi.CodeFailed)
 	if d, ok := errors.AsType[*DeclaredError](err); ok {
 		code = d.Code

@@ -1,7 +1,9 @@
 package provider
 
 import (
+	"encoding/binary"
 	"errors"
+	"slices"
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/sdk/internal/guestmem"
@@ -54,10 +56,13 @@ func (g *guest[S]) Encode(in []byte) ([]byte, error) {
 	if err := g.parseRequest(in); err != nil {
 		return nil, err
 	}
-	h, err := g.provider.Encode(&g.request)
+	h, err := g.describe(&g.request)
 	if err != nil {
 		if refused, ok := errors.AsType[*refusal](err); ok {
 			return nil, &DeclaredError{abi.CodeRefused, refused.sentence}
+		}
+		if declared, ok := errors.AsType[*DeclaredError](err); ok {
+			return nil, declared
 		}
 		return nil, &DeclaredError{abi.CodeFailed, err.Error()}
 	}
@@ -65,24 +70,35 @@ func (g *guest[S]) Encode(in []byte) ([]byte, error) {
 	return g.output, nil
 }
 
+// describe asks the provider for the request of r's op.
+func (g *guest[S]) describe(r *Request) (HTTPRequest, error) {
+	switch r.Op {
+	case abi.OpChat:
+		return g.provider.Encode(r)
+	case abi.OpModels:
+		if p, ok := g.provider.(ModelLister); ok {
+			return p.Models(r)
+		}
+	case abi.OpEmbed:
+		if p, ok := g.provider.(Embedder); ok {
+			return p.Embed(r)
+		}
+	}
+	return HTTPRequest{}, &DeclaredError{abi.CodeMalformed, "this plugin does no " + r.Op}
+}
+
 // Decode's state is a byte of marks, the provider's own struct, and the memo.
 // Before the first event it is empty.
+//
+// It is in parts since a branch costs, in a guest, by the function that it stands
+// in.
 func (g *guest[S]) Decode(in []byte) ([]byte, error) {
 	input, err := abi.ParseDecodeInput(in)
 	if err != nil {
-		return nil, &DeclaredError{abi.CodeMalformed, "decode input is malformed"}
+		return nil, errInput
 	}
-	state := guestmem.BytesOf(&g.state)
-	g.out.Memo, g.out.records, g.out.marks = nil, g.out.records[:0], 0
-	switch {
-	case len(input.State) == 0:
-		clear(state)
-	case len(input.State) < 1+len(state):
-		return nil, &DeclaredError{abi.CodeMalformed, "the state is of another version of this plugin"}
-	default:
-		g.out.marks = input.State[0]
-		copy(state, input.State[1:])
-		g.out.Memo = input.State[1+len(state):]
+	if err := g.load(input.State); err != nil {
+		return nil, err
 	}
 	for {
 		typ, data, ok := input.Next()
@@ -95,14 +111,48 @@ func (g *guest[S]) Decode(in []byte) ([]byte, error) {
 		g.decode(Event{End: true, Cancelled: input.Flags&abi.FlagCancelled != 0})
 	}
 	if len(g.out.Memo) > MaxMemo {
-		return nil, &DeclaredError{abi.CodeFailed, "the memo of the state is too long"}
+		return nil, errMemo
 	}
-	size := 1 + len(state) + len(g.out.Memo)
-	b := append(g.output[:0], byte(size), byte(size>>8), byte(size>>16), byte(size>>24), g.out.marks)
-	b = append(b, state...)
-	b = append(b, g.out.Memo...)
-	g.output = append(b, g.out.records...)
+	g.store()
 	return g.output, nil
+}
+
+// What may be wrong with a decode call.
+var (
+	errInput = &DeclaredError{abi.CodeMalformed, "decode input is malformed"}
+	errState = &DeclaredError{abi.CodeMalformed, "the state is of another version of this plugin"}
+	errMemo  = &DeclaredError{abi.CodeFailed, "the memo of the state is too long"}
+)
+
+// load reads the state that a decode call begins with.
+func (g *guest[S]) load(b []byte) error {
+	state := guestmem.BytesOf(&g.state)
+	g.out.Memo, g.out.records, g.out.marks = nil, g.out.records[:0], 0
+	if len(b) == 0 {
+		clear(state)
+		return nil
+	}
+	n := 1 + len(state)
+	if len(b) < n {
+		return errState
+	}
+	g.out.marks = b[0]
+	copy(state, b[1:])
+	g.out.Memo = b[n:]
+	return nil
+}
+
+// store makes the output of a decode call: the state, and the records.
+func (g *guest[S]) store() {
+	state, o := guestmem.BytesOf(&g.state), &g.out
+	size := 1 + len(state) + len(o.Memo)
+	b := slices.Grow(g.output[:0], 4+size+len(o.records))[:4+size+len(o.records)]
+	binary.LittleEndian.PutUint32(b, uint32(size))
+	b[4] = o.marks
+	copy(b[5:], state)
+	copy(b[5+len(state):], o.Memo)
+	copy(b[4+size:], o.records)
+	g.output = b
 }
 
 func (g *guest[S]) decode(e Event) {

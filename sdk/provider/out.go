@@ -43,7 +43,7 @@ func (o *Out) text(k abi.RecordKind, b []byte) {
 		return
 	}
 	if !utf8.Valid(b) {
-		b = mend(b)
+		b = mendUTF8(b)
 	}
 	o.records = abi.AppendRecord(o.records, k, b)
 }
@@ -62,7 +62,7 @@ func (o *Out) ToolArguments(index int, piece []byte) {
 		return
 	}
 	if !utf8.Valid(piece) {
-		piece = mend(piece)
+		piece = mendUTF8(piece)
 	}
 	o.records = abi.AppendToolArguments(o.records, index, piece)
 }
@@ -100,7 +100,8 @@ func (o *Out) Response(id, model string) {
 	}
 }
 
-// Carry keeps bytes that Encode is given in later rounds of this answer.
+// Carry keeps bytes that Encode is given in later rounds of this answer, and in the
+// answer that goes on from the client's calls.
 func (o *Out) Carry(b []byte) {
 	if len(b) > 0 && o.marks&markFailed == 0 {
 		o.records = abi.AppendRecord(o.records, abi.RecordCarry, b)
@@ -135,13 +136,12 @@ func (o *Out) Outer(chunk, choice rawjson.Value) {
 }
 
 func appendOuter(b []byte, name string, first rawjson.Value, other string, second rawjson.Value) []byte {
-	object := make([]byte, 0, len(name)+len(first)+len(other)+len(second)+1)
-	object = append(append(append(append(append(object, name...), first...), other...), second...), '}')
-	return abi.AppendRecord(b, abi.RecordOuter, object)
+	b = abi.AppendHead(b, abi.RecordOuter, len(name)+len(first)+len(other)+len(second)+1)
+	return append(append(append(append(append(b, name...), first...), other...), second...), '}')
 }
 
-// mend returns b with bytes that are not UTF-8 made into U+FFFD.
-func mend(b []byte) []byte {
+// mendUTF8 returns b with bytes that are not UTF-8 made into U+FFFD.
+func mendUTF8(b []byte) []byte {
 	mended := make([]byte, 0, len(b)+8)
 	for len(b) > 0 {
 		r, n := utf8.DecodeRune(b)

@@ -44,8 +44,27 @@ type Provider[S any] interface {
 	Error(r *Response) ProviderError
 }
 
-// A Request asks for the HTTP request of one round.
+// A ModelLister is a [Provider] that can say which models there are; its manifest
+// has "does": ["chat", "models"].
+type ModelLister interface {
+	// Models returns the HTTP request of one page of the list, with Answer in it.
+	// r has Settings, Options and Next.
+	Models(r *Request) (HTTPRequest, error)
+}
+
+// An Embedder is a [Provider] that makes vectors of texts; its manifest has
+// "does": ["chat", "embed"], and in embed what one request may carry.
+type Embedder interface {
+	// Embed returns the HTTP request for the vectors of r.Texts, with Answer in it.
+	// r has Settings, whose BaseURL is the index embedder's url, Options, Texts,
+	// Model, Dimensions and InputType. Where Answer has "{{embedding}}" in no array
+	// that repeats, the host asks again with one text.
+	Embed(r *Request) (HTTPRequest, error)
+}
+
+// A Request asks for the HTTP request of one round, or of another op.
 type Request struct {
+	Op       string // abi.OpChat and so on
 	Settings Settings
 	// Chat is the request as OpenAI's API has it, checked to be an object.
 	// stream is true; the workspace's parameters, system prompt and search
@@ -54,11 +73,22 @@ type Request struct {
 	Chat    rawjson.Value
 	Round   int      // of this answer, from 0
 	Attempt int      // of this round, from 0
-	Carry   [][]byte // one entry a round before this one: what [Out.Carry] kept
+	Carry   [][]byte // what [Out.Carry] kept, one entry for each of the last messages with calls; may be empty
 	// Options are the settings that the manifest declares, with defaults filled
 	// in; of a secret that is set, "apiKey" among them, there is true. Of a plugin
 	// of ABI 1 there are none.
 	Options rawjson.Value
+	// Next, of a list of models, is what stood in the place "{{next}}" of the page
+	// before; empty: this is the first page.
+	Next string
+
+	// Of vectors: an array of texts, at least one; the model that the embedder
+	// names, or the manifest's first one; how many numbers a vector is to have, 0
+	// where nothing is said; abi.InputDocument or abi.InputQuery.
+	Texts      rawjson.Value
+	Model      string
+	Dimensions int
+	InputType  string
 }
 
 // Option returns an option as text: a string's own, a number's digits, true or
@@ -92,6 +122,10 @@ type HTTPRequest struct {
 	// type is abi.EventHead.
 	Auth string
 	Head []string
+	// Answer is JSON: what the response looks like, with "{{model}}" and the like in
+	// it. The host reads the response by it, and Decode is not called; see package
+	// abi/answer. For every op but chat.
+	Answer string
 
 	// Reply, where not nil, is UTF-8 text that goes straight to Decode as the
 	// data of one event; nothing is sent.

@@ -33,9 +33,25 @@ func (g *guest[S]) parseRequest(in []byte) error {
 			carry = m.Value
 		case "options":
 			r.Options = m.Value
+		case "op":
+			r.Op = m.Value.String()
+		case "next":
+			r.Next = m.Value.String()
+		case "texts":
+			r.Texts = m.Value
+		case "model":
+			r.Model = m.Value.String()
+		case "dimensions":
+			n, _ := m.Value.Int()
+			r.Dimensions = int(n)
+		case "inputType":
+			r.InputType = m.Value.String()
 		}
 	}
-	if !m.OK() || r.Chat.Kind() != rawjson.Object {
+	if r.Op == "" {
+		r.Op = abi.OpChat
+	}
+	if !m.OK() || r.Op == abi.OpChat && r.Chat.Kind() != rawjson.Object {
 		return &DeclaredError{abi.CodeMalformed, "encode input is not a JSON object with a chat in it"}
 	}
 	r.Settings = g.settings.of(settings)
@@ -114,6 +130,9 @@ func (l *lastHead) appendHTTPRequest(b []byte, h *HTTPRequest) []byte {
 	}
 	if h.Auth != "" {
 		b = appendText(b, `,"auth":`, h.Auth)
+	}
+	if h.Answer != "" {
+		b = append(append(b, `,"answer":`...), h.Answer...)
 	}
 	for i, name := range h.Head {
 		before := ","

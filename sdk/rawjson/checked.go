@@ -25,20 +25,20 @@ func (m *Checked) OK() bool { return m.ok }
 // Next goes to the next member and reports whether there is one.
 func (m *Checked) Next() bool {
 	b, first := m.doc, m.at == 0
-	i := space(b, m.at)
+	i := crossSpace(b, m.at)
 	if i == len(b) {
 		return false
 	}
 	switch c := b[i]; {
 	case first && c == '{':
-		if i = space(b, i+1); i < len(b) && b[i] == '}' {
-			m.ok = space(b, i+1) == len(b)
+		if i = crossSpace(b, i+1); i < len(b) && b[i] == '}' {
+			m.ok = crossSpace(b, i+1) == len(b)
 			return false
 		}
 	case !first && c == ',':
-		i = space(b, i+1)
+		i = crossSpace(b, i+1)
 	default:
-		m.ok = !first && c == '}' && space(b, i+1) == len(b)
+		m.ok = !first && c == '}' && crossSpace(b, i+1) == len(b)
 		return false
 	}
 	if i == len(b) || b[i] != '"' {
@@ -49,11 +49,11 @@ func (m *Checked) Next() bool {
 		return false
 	}
 	m.Key = b[i+1 : end-1]
-	if i = space(b, end); i == len(b) || b[i] != ':' {
+	if i = crossSpace(b, end); i == len(b) || b[i] != ':' {
 		return false
 	}
-	i = space(b, i+1)
-	if end = check(b, i); end < 0 {
+	i = crossSpace(b, i+1)
+	if end = crossValue(b, i); end < 0 {
 		return false
 	}
 	m.Value, m.at = b[i:end], end

@@ -130,12 +130,12 @@ func (v Value) Text(scratch []byte) (text []byte, ok bool) {
 
 // Is reports whether v is the string text. It makes no string to compare.
 func (v Value) Is(text string) bool {
-	return v.Kind() == String && reads(v[1:len(v)-1], text)
+	return v.Kind() == String && equalsText(v[1:len(v)-1], text)
 }
 
-// reads reports whether a string, given as it stands between its quotes, reads
+// equalsText reports whether a string, given as it stands between its quotes, reads
 // text.
-func reads(s []byte, text string) bool {
+func equalsText(s []byte, text string) bool {
 	return string(s) == text || bytes.IndexByte(s, '\\') >= 0 && string(AppendUnescaped(nil, s)) == text
 }
 
@@ -167,29 +167,29 @@ func (v Value) Members() Members {
 
 // Next goes to the next member and reports whether there is one.
 func (m *Members) Next() bool {
-	i, ok := next(m.doc, m.at)
+	i, ok := nextItem(m.doc, m.at)
 	if !ok {
 		return false
 	}
 	end := stringEnd(m.doc, i)
 	m.Key = m.doc[i+1 : end-1]
-	i = space(m.doc, space(m.doc, end)+1) // behind the colon
+	i = crossSpace(m.doc, crossSpace(m.doc, end)+1) // behind the colon
 	m.at = valueEnd(m.doc, i)
 	m.Value = m.doc[i:m.at]
 	return true
 }
 
-// next returns where in a container the member or item begins that follows
+// nextItem returns where in a container the member or item begins that follows
 // doc[i]; ok is false where there is none.
-func next(doc Value, i int) (at int, ok bool) {
-	if i = space(doc, i); i < len(doc) && doc[i] == ',' {
-		i = space(doc, i+1)
+func nextItem(doc Value, i int) (at int, ok bool) {
+	if i = crossSpace(doc, i); i < len(doc) && doc[i] == ',' {
+		i = crossSpace(doc, i+1)
 	}
 	return i, i < len(doc)-1 // the last byte closes the container
 }
 
 // KeyIs reports whether the member is called key.
-func (m *Members) KeyIs(key string) bool { return reads(m.Key, key) }
+func (m *Members) KeyIs(key string) bool { return equalsText(m.Key, key) }
 
 // Items walks the items of an array as [Members] does those of an object.
 type Items struct {
@@ -208,7 +208,7 @@ func (v Value) Items() Items {
 
 // Next goes to the next item and reports whether there is one.
 func (it *Items) Next() bool {
-	i, ok := next(it.doc, it.at)
+	i, ok := nextItem(it.doc, it.at)
 	if !ok {
 		return false
 	}
@@ -238,7 +238,7 @@ func (v Value) Empty() bool {
 	if k := v.Kind(); k != Object && k != Array {
 		return true
 	}
-	_, ok := next(v, 1)
+	_, ok := nextItem(v, 1)
 	return !ok
 }
 

@@ -10,9 +10,9 @@ const MaxDepth = 256
 // because providers send them: control characters inside strings, and bytes
 // that are not UTF-8. [Value.Clean] tells.
 func Parse(b []byte) (Value, bool) {
-	from := space(b, 0)
-	to := check(b, from)
-	if to < 0 || space(b, to) != len(b) {
+	from := crossSpace(b, 0)
+	to := crossValue(b, from)
+	if to < 0 || crossSpace(b, to) != len(b) {
 		return nil, false
 	}
 	return Value(b[from:to]), true
@@ -22,17 +22,17 @@ func Parse(b []byte) (Value, bool) {
 // return where that ends; those that check return -1 where it is not right. A
 // guest is short and quick with an index, and neither with a slice of a slice.
 
-// check crosses the value at b[i].
+// crossValue crosses the value at b[i].
 //
 // It is one loop in one function, and strings are crossed with IndexByte:
 // in a Go guest each turn of a loop goes through a jump table, and each call
 // is dearer than its work.
-func check(b []byte, i int) int {
+func crossValue(b []byte, i int) int {
 	var closers [MaxDepth]byte // of the containers that are open
 	depth := 0
 	wantKey := false
 	for {
-		if i = space(b, i); i == len(b) {
+		if i = crossSpace(b, i); i == len(b) {
 			return -1
 		}
 		c := b[i]
@@ -45,7 +45,7 @@ func check(b []byte, i int) int {
 				return -1
 			}
 			if wantKey {
-				if i = space(b, i); i == len(b) || b[i] != ':' {
+				if i = crossSpace(b, i); i == len(b) || b[i] != ':' {
 					return -1
 				}
 				i++
@@ -58,7 +58,7 @@ func check(b []byte, i int) int {
 			}
 			closers[depth] = c + 2 // '}' is '{'+2, and ']' is '['+2
 			depth++
-			if i = space(b, i+1); i == len(b) || b[i] != c+2 {
+			if i = crossSpace(b, i+1); i == len(b) || b[i] != c+2 {
 				wantKey = c == '{'
 				continue
 			}
@@ -72,7 +72,7 @@ func check(b []byte, i int) int {
 			if depth == 0 {
 				return i
 			}
-			if i = space(b, i); i == len(b) {
+			if i = crossSpace(b, i); i == len(b) {
 				return -1
 			}
 			closer := closers[depth-1]
@@ -154,8 +154,8 @@ func checkDigits(b []byte, i int) int {
 	return i
 }
 
-// space crosses white space, if there is any.
-func space(b []byte, i int) int {
+// crossSpace crosses white space, if there is any.
+func crossSpace(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
 		i++
 	}
@@ -170,14 +170,14 @@ func stringEnd(b []byte, i int) int {
 			return len(b)
 		}
 		i += n + 1
-		if b[i-2] != '\\' || escapes(b[:i-1])%2 == 0 {
+		if b[i-2] != '\\' || countEscapes(b[:i-1])%2 == 0 {
 			return i
 		}
 	}
 }
 
-// escapes counts the backslashes at the end of b.
-func escapes(b []byte) (n int) {
+// countEscapes counts the backslashes at the end of b.
+func countEscapes(b []byte) (n int) {
 	for len(b) > n && b[len(b)-1-n] == '\\' {
 		n++
 	}
@@ -246,7 +246,7 @@ func escapeLen(b []byte) int {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 		return 2
 	case 'u':
-		if _, ok := hex4(b[2:]); ok {
+		if _, ok := readHex4(b[2:]); ok {
 			return 6
 		}
 	}

@@ -12,7 +12,7 @@ import (
 func (v Value) Clean() bool {
 	inside := false
 	for i := 0; ; i++ {
-		if i += plain([]byte(v[i:])); i == len(v) {
+		if i += countPlain([]byte(v[i:])); i == len(v) {
 			return true
 		}
 		switch c := v[i]; {
@@ -30,7 +30,7 @@ func (v Value) Clean() bool {
 // AppendString appends s as a JSON string. Bytes that are not UTF-8 become
 // U+FFFD.
 func AppendString[T string | []byte](dst []byte, s T) []byte {
-	n := plain(s)
+	n := countPlain(s)
 	if n == len(s) { // as nearly all are
 		return append(append(append(dst, '"'), s...), '"')
 	}
@@ -44,15 +44,15 @@ func appendQuoted[T string | []byte](dst []byte, s T, n int) []byte {
 	for n < len(s) {
 		dst = appendEscape(append(dst, s[:n]...), s[n])
 		s = s[n+1:]
-		n = plain(s)
+		n = countPlain(s)
 	}
 	return append(append(dst, s...), '"')
 }
 
-// plain returns how many bytes at the start of s stand for themselves in a JSON
+// countPlain returns how many bytes at the start of s stand for themselves in a JSON
 // string: eight at a time where it can, since each turn of a loop is dear in a
 // guest.
-func plain[T string | []byte](s T) (n int) {
+func countPlain[T string | []byte](s T) (n int) {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	for n < len(s) {
 		if at := min(n, len(s)-8); at >= 0 { // the last eight may overlap those before
@@ -105,11 +105,11 @@ func appendEscape(dst []byte, c byte) []byte {
 func AppendQuoted(dst []byte, v Value) []byte {
 	from := 0 // what stands before is in dst
 	for i := 1; ; {
-		i += plain([]byte(v[i:]))
+		i += countPlain([]byte(v[i:]))
 		switch c := v[i]; {
 		case c == '"': // its last byte, as those before have a backslash
 			return append(dst, v[from:]...)
-		case c == '\\' && short(v[i+1]):
+		case c == '\\' && hasShortEscape(v[i+1]):
 			i += 2
 		default:
 			dst = append(dst, v[from:i]...)
@@ -119,8 +119,8 @@ func AppendQuoted(dst []byte, v Value) []byte {
 	}
 }
 
-// short reports whether [AppendString] writes the escape of a backslash and c.
-func short(c byte) bool { return c == 'n' || c == '"' || c == '\\' || c == 'r' || c == 't' }
+// hasShortEscape reports whether [AppendString] writes the escape of a backslash and c.
+func hasShortEscape(c byte) bool { return c == 'n' || c == '"' || c == '\\' || c == 'r' || c == 't' }
 
 // appendAnew appends what AppendString writes for the byte or the escape at
 // v[i], and returns what follows it.
@@ -135,10 +135,10 @@ func appendAnew(dst []byte, v Value, i int) (b []byte, next int) {
 		code, rest = appendCode(text[:0], v[i+2:])
 		i = len(v) - len(rest)
 	default:
-		text[0] = meaning(v[i+1])
+		text[0] = escapedByte(v[i+1])
 		i += 2
 	}
-	if plain(code) == 0 {
+	if countPlain(code) == 0 {
 		return appendEscape(dst, code[0]), i
 	}
 	return append(dst, code...), i
@@ -164,13 +164,13 @@ func AppendUnescaped(dst, s []byte) []byte {
 		if c == 'u' {
 			dst, s = appendCode(dst, s)
 		} else {
-			dst = append(dst, meaning(c))
+			dst = append(dst, escapedByte(c))
 		}
 	}
 }
 
-// meaning returns what a backslash and c stand for.
-func meaning(c byte) byte {
+// escapedByte returns what a backslash and c stand for.
+func escapedByte(c byte) byte {
 	switch c {
 	case 'b':
 		return '\b'
@@ -189,7 +189,7 @@ func meaning(c byte) byte {
 // appendCode appends the character whose code in UTF-16 begins s, behind its
 // \u, and returns what follows it.
 func appendCode(dst, s []byte) (text, rest []byte) {
-	r, ok := hex4(s)
+	r, ok := readHex4(s)
 	if !ok {
 		return utf8.AppendRune(dst, utf8.RuneError), s
 	}
@@ -197,7 +197,7 @@ func appendCode(dst, s []byte) (text, rest []byte) {
 	if utf16.IsSurrogate(r) {
 		var low rune
 		if len(s) > 2 && s[0] == '\\' && s[1] == 'u' {
-			low, _ = hex4(s[2:])
+			low, _ = readHex4(s[2:])
 		}
 		if r = utf16.DecodeRune(r, low); r != utf8.RuneError {
 			s = s[6:]
@@ -206,8 +206,8 @@ func appendCode(dst, s []byte) (text, rest []byte) {
 	return utf8.AppendRune(dst, r), s
 }
 
-// hex4 reads four hexadecimal digits.
-func hex4(b []byte) (r rune, ok bool) {
+// readHex4 reads four hexadecimal digits.
+func readHex4(b []byte) (r rune, ok bool) {
 	if len(b) < 4 {
 		return 0, false
 	}

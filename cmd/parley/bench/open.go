@@ -62,7 +62,7 @@ func Open(ctx context.Context, s *Subject, n int, pause time.Duration, tell func
 			defer begun()
 			_, err := s.stream(ctx, model, 2, func() {
 				begun()
-				raise(&most, under.Add(1))
+				raiseMost(&most, under.Add(1))
 			}, func() { under.Add(-1) })
 			if err != nil && failed.Add(1) <= 10 {
 				tell(fmt.Sprintf("%s %s: %v", s.Setting, s.Source, err))
@@ -79,7 +79,7 @@ func Open(ctx context.Context, s *Subject, n int, pause time.Duration, tell func
 	return row
 }
 
-func raise(most *atomic.Int64, v int64) {
+func raiseMost(most *atomic.Int64, v int64) {
 	for {
 		if was := most.Load(); v <= was || most.CompareAndSwap(was, v) {
 			return

@@ -56,7 +56,7 @@ func Plain(ctx context.Context, rounds, clients int, subjects []Subject, tell fu
 			}
 			n := float64(clients * plainRequests)
 			r.PerSecond = max(r.PerSecond, n/took.Seconds())
-			r.Request = least(r.Request, float64((after-used).Microseconds())/n)
+			r.Request = leastOf(r.Request, float64((after-used).Microseconds())/n)
 		}
 	}
 	return rows
@@ -68,17 +68,23 @@ func (t *Target) get(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	_, err = t.do(req)
+	return err
+}
+
+// do sends a request to the target and returns the answer, which must be 200.
+func (t *Target) do(req *http.Request) ([]byte, error) {
 	if t.Key != "" {
 		req.Header.Set("Authorization", "Bearer "+t.Key)
 	}
 	resp, err := t.Client.Do(req)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
 	if err == nil && resp.StatusCode != http.StatusOK {
 		err = fmt.Errorf("status %d: %.200s", resp.StatusCode, b)
 	}
-	return err
+	return b, err
 }

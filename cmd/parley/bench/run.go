@@ -84,11 +84,11 @@ func Run(ctx context.Context, p Plan, subjects []Subject, tell func(string)) ([]
 			failed(i, errs...)
 			n := float64(p.Streams * p.Bursts)
 			r.PerSecond = max(r.PerSecond, n/took.Seconds())
-			r.Stream = least(r.Stream, float64(used.Microseconds())/n)
+			r.Stream = leastOf(r.Stream, float64(used.Microseconds())/n)
 			if p.Pause > 0 {
 				_, used, errs := s.burst(ctx, p, p.Pause, 1)
 				failed(i, errs...)
-				r.Paced = least(r.Paced, float64(used.Microseconds())/float64(p.Streams*p.Chunks))
+				r.Paced = leastOf(r.Paced, float64(used.Microseconds())/float64(p.Streams*p.Chunks))
 			}
 			if _, peak, ok := RSS(s.PID); ok {
 				r.RSS = float64(peak>>10) / 1024
@@ -99,7 +99,7 @@ func Run(ctx context.Context, p Plan, subjects []Subject, tell func(string)) ([]
 		r := &rows[i]
 		slices.Sort(r.chunks)
 		slices.Sort(r.words)
-		r.ChunkP50, r.WordP50, r.WordP99 = quantile(r.chunks, 0.5), quantile(r.words, 0.5), quantile(r.words, 0.99)
+		r.ChunkP50, r.WordP50, r.WordP99 = quantileOf(r.chunks, 0.5), quantileOf(r.words, 0.5), quantileOf(r.words, 0.99)
 	}
 	return rows, nil
 }
@@ -117,15 +117,15 @@ func (s *Subject) burst(ctx context.Context, p Plan, pause, times int) (took, us
 	return took, after - before, failed
 }
 
-func least(a, b float64) float64 {
+func leastOf(a, b float64) float64 {
 	if a == 0 || b < a {
 		return b
 	}
 	return a
 }
 
-// quantile returns that of sorted times, in milliseconds; 0 where there is none.
-func quantile(sorted []time.Duration, q float64) float64 {
+// quantileOf returns a quantile of sorted times, in milliseconds; 0 where there is none.
+func quantileOf(sorted []time.Duration, q float64) float64 {
 	if len(sorted) == 0 {
 		return 0
 	}

@@ -1,5 +1,5 @@
 // The official meilisearch package against a running Parley: each of its
-// public methods once. What it prints is held to host/COMPATIBILITY.md by
+// public methods once. What it prints is held to host/docs/reference/meilisearch.md by
 // `go test ./cmd/parley -run TestMeilisearchJS`.
 import { Meilisearch } from 'meilisearch'
 import { generateTenantToken } from 'meilisearch/token'
@@ -101,6 +101,7 @@ const checks = {
     const [hit] = found.hits
     assert.deepEqual([hit.title, hit._formatted.title, hit._matchesPosition.title[0].length], ['Heat', '<em>Heat</em>', 4])
     assert.ok(hit._rankingScore > 0.5 && hit._rankingScore <= 1)
+    assert.deepEqual(ids(await movies.search('which arrival', { matchingStrategy: 'any' })), [2]) // beyond Meilisearch
     const near = await movies.search('', { vector: [0, 1], hybrid: { embedder: 'plots', semanticRatio: 1 }, retrieveVectors: true, limit: 2 })
     assert.deepEqual([ids(near), near.semanticHitCount, near.hits[0]._vectors.plots.embeddings], [[2, 3], 2, [[0, 1]]])
   },

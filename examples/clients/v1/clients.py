@@ -1,7 +1,11 @@
 """Python clients of OpenAI's API against /v1, unmodified and at their defaults.
 
-Each check prints a line; the process ends with 1 where one failed. A package
-that is not installed is skipped with a line that says so.
+Each check prints a line, "ok  CLIENT | what it shows"; the process ends with 1
+where one failed. A package that is not installed is skipped with a line that
+says so.
+
+A 429 says Retry-After: 7, which clients that ask again wait for: those checks
+alone let them ask once.
 """
 
 import asyncio
@@ -14,6 +18,8 @@ import traceback
 BASE = os.environ.get("CLIENT_BASE_URL", "http://127.0.0.1:7700/v1")
 KEY = os.environ.get("CLIENT_KEY", "unused")
 QUESTION = "Which films did Christopher Nolan direct?"
+MESSAGES = [{"role": "user", "content": QUESTION}]
+LONG = "demo/c20000-d50"  # an answer of a quarter of an hour
 WEATHER = {
     "type": "function",
     "function": {
@@ -33,7 +39,7 @@ def report(name, ok, got=""):
     print(("ok  " if ok else "FAIL"), name, "" if ok else f"\n     {got}", flush=True)
 
 
-def check(name):
+def check(name, shows):
     """Runs a check at once; it returns whether all is well, and what it saw."""
 
     def run(f):
@@ -41,9 +47,26 @@ def check(name):
             ok, got = f()
         except Exception:
             ok, got = False, traceback.format_exc(limit=-3)
-        report(name, ok, got)
+        report(f"{name} | {shows}", ok, got)
 
     return run
+
+
+def closes(coroutine):
+    """Leaves in the middle of an answer that would take very long."""
+
+    async def run():
+        task = asyncio.ensure_future(coroutine())
+        await asyncio.sleep(0.7)
+        if task.done():
+            return False, task.exception() or task.result()
+        task.cancel()
+        try:
+            return False, await task
+        except BaseException as e:  # some wrap the cancellation
+            return task.done(), e
+
+    return asyncio.run(run())
 
 
 def raises(kind, f, status=None):
@@ -69,73 +92,73 @@ def openai_python():
     import openai
     from pydantic import BaseModel
 
-    client = openai.OpenAI(base_url=BASE, api_key=KEY, max_retries=0)
-    ask = {"model": "demo/text", "messages": [{"role": "user", "content": QUESTION}]}
+    client = openai.OpenAI(base_url=BASE, api_key=KEY)
+    ask = {"model": "demo/text", "messages": MESSAGES}
 
-    @check("openai models")
+    @check("openai", "models")
     def _():
         ids = [m.id for m in client.models.list()]
         return "demo/text" in ids and client.models.retrieve("demo/text").id == "demo/text", ids
 
-    @check("openai whole, usage")
+    @check("openai", "whole, usage")
     def _():
         r = client.chat.completions.create(**ask)
         return "Inception" in r.choices[0].message.content and r.usage.total_tokens > 0 and r.model == "demo/text" and r._request_id, r
 
-    @check("openai streamed, usage")
+    @check("openai", "streamed, usage")
     def _():
         chunks = list(client.chat.completions.create(**ask, stream=True, stream_options={"include_usage": True}))
         text = "".join(c.choices[0].delta.content or "" for c in chunks if c.choices)
         return "Inception" in text and chunks[-1].usage.total_tokens > 0, chunks
 
-    @check("openai stream helper, tools")
+    @check("openai", "tools, by the stream helper")
     def _():
-        with client.chat.completions.stream(model="demo/tool", messages=ask["messages"], tools=[WEATHER]) as s:
+        with client.chat.completions.stream(model="demo/tool", messages=MESSAGES, tools=[WEATHER]) as s:
             r = s.get_final_completion()
         return json.loads(r.choices[0].message.tool_calls[0].function.arguments) == {"city": "Paris"}, r
 
-    @check("openai tools")
+    @check("openai", "tools")
     def _():
-        r = client.chat.completions.create(model="demo/tool", messages=ask["messages"], tools=[WEATHER])
+        r = client.chat.completions.create(model="demo/tool", messages=MESSAGES, tools=[WEATHER])
         c = r.choices[0]
         return c.finish_reason == "tool_calls" and json.loads(c.message.tool_calls[0].function.arguments) == {"city": "Paris"}, r
 
     class City(BaseModel):
         city: str
 
-    @check("openai structured output")
+    @check("openai", "structured output")
     def _():
-        r = client.chat.completions.parse(model="demo/json", messages=ask["messages"], response_format=City)
+        r = client.chat.completions.parse(model="demo/json", messages=MESSAGES, response_format=City)
         return r.choices[0].message.parsed.city == "Paris", r
 
-    @check("openai wrong key")
+    @check("openai", "wrong key")
     def _():
         return raises(openai.AuthenticationError, lambda: client.with_options(api_key="nope").chat.completions.create(**ask), 401)
 
-    @check("openai unknown model")
+    @check("openai", "unknown model")
     def _():
         return raises(openai.NotFoundError, lambda: client.chat.completions.create(**{**ask, "model": "nope"}), 404)
 
-    @check("openai 429")
+    @check("openai", "429")
     def _():
         try:
-            client.chat.completions.create(**{**ask, "model": "demo/error"})
+            client.with_options(max_retries=0).chat.completions.create(**{**ask, "model": "demo/error"})
         except openai.RateLimitError as e:
             return e.response.headers["retry-after"] == "7" and e.code == "rate_limit_exceeded" and "slow down" in str(e), e
         return False, "no error"
 
-    @check("openai cancel whole")
+    @check("openai", "cancel of a whole answer")
     def _():
-        return raises(openai.APITimeoutError, lambda: client.with_options(timeout=0.5).chat.completions.create(**{**ask, "model": "demo/c1000-d50"}))
+        return raises(openai.APITimeoutError, lambda: client.with_options(timeout=0.5).chat.completions.create(**{**ask, "model": LONG}))
 
-    @check("openai cancel stream")
+    @check("openai", "cancel of a stream")
     def _():
-        s = client.chat.completions.create(**{**ask, "model": "demo/c1000-d50"}, stream=True)
+        s = client.chat.completions.create(**{**ask, "model": LONG}, stream=True)
         next(iter(s))
         s.close()
         return True, ""
 
-    @check("openai responses whole, kept, goes on")
+    @check("openai", "responses whole, kept, goes on")
     def _():
         r = client.responses.create(model="demo/text", input=QUESTION)
         again = client.responses.retrieve(r.id)
@@ -143,21 +166,21 @@ def openai_python():
         client.responses.delete(r.id)
         return "Inception" in r.output_text and again.output_text == r.output_text and more.status == "completed" and r.usage.total_tokens > 0, r
 
-    @check("openai responses streamed")
+    @check("openai", "responses streamed")
     def _():
         with client.responses.stream(model="demo/text", input=QUESTION) as s:
             events = [e.type for e in s]
             r = s.get_final_response()
         return "Inception" in r.output_text and events[-1] == "response.completed", events
 
-    @check("openai responses tools")
+    @check("openai", "responses with tools")
     def _():
         tool = {"type": "function", **WEATHER["function"], "strict": True}
         with client.responses.stream(model="demo/tool", input=QUESTION, tools=[tool]) as s:
             r = s.get_final_response()
         return json.loads(r.output[-1].arguments) == {"city": "Paris"}, r
 
-    @check("openai responses structured output")
+    @check("openai", "responses with structured output")
     def _():
         return client.responses.parse(model="demo/json", input=QUESTION, text_format=City).output_parsed.city == "Paris", ""
 
@@ -168,147 +191,225 @@ def langchain():
     from pydantic import BaseModel
 
     def model(name, **more):
-        return ChatOpenAI(model="demo/" + name, base_url=BASE, api_key=more.pop("api_key", KEY), max_retries=0, **more)
+        return ChatOpenAI(model=name, base_url=BASE, api_key=more.pop("api_key", KEY), **more)
 
-    @check("langchain whole, usage")
+    @check("langchain", "whole, usage")
     def _():
-        r = model("text").invoke(QUESTION)
+        r = model("demo/text").invoke(QUESTION)
         return "Inception" in r.content and r.usage_metadata["total_tokens"] > 0, r
 
-    @check("langchain streamed")
+    @check("langchain", "streamed")
     def _():
-        return "Inception" in "".join(c.content for c in model("text").stream(QUESTION)), ""
+        return "Inception" in "".join(c.content for c in model("demo/text").stream(QUESTION)), ""
 
-    @check("langchain responses")
+    @check("langchain", "responses")
     def _():
-        r = model("text", use_responses_api=True).invoke(QUESTION)
+        r = model("demo/text", use_responses_api=True).invoke(QUESTION)
         return "Inception" in r.text, r
 
-    @check("langchain tools")
+    @check("langchain", "tools")
     def _():
-        r = model("tool").bind_tools([WEATHER]).invoke(QUESTION)
+        r = model("demo/tool").bind_tools([WEATHER]).invoke(QUESTION)
         return r.tool_calls[0]["args"] == {"city": "Paris"}, r
 
     class City(BaseModel):
         city: str
 
-    @check("langchain structured output")
+    @check("langchain", "structured output")
     def _():
-        return model("json").with_structured_output(City).invoke(QUESTION).city == "Paris", ""
+        return model("demo/json").with_structured_output(City).invoke(QUESTION).city == "Paris", ""
 
-    @check("langchain wrong key")
+    @check("langchain", "wrong key")
     def _():
-        return raises(openai.AuthenticationError, lambda: model("text", api_key="nope").invoke(QUESTION))
+        return raises(openai.AuthenticationError, lambda: model("demo/text", api_key="nope").invoke(QUESTION))
 
-    @check("langchain unknown model")
+    @check("langchain", "unknown model")
     def _():
-        return raises(openai.NotFoundError, lambda: ChatOpenAI(model="nope", base_url=BASE, api_key=KEY).invoke(QUESTION))
+        return raises(openai.NotFoundError, lambda: model("nope").invoke(QUESTION))
 
-    @check("langchain 429")
+    @check("langchain", "429")
     def _():
-        return raises(openai.RateLimitError, lambda: model("error").invoke(QUESTION))
+        return raises(openai.RateLimitError, lambda: model("demo/error", max_retries=0).invoke(QUESTION))
+
+    @check("langchain", "cancel")
+    def _():
+        return closes(lambda: model(LONG).ainvoke(QUESTION))
 
 
 def litellm_python():
     import litellm
+    from pydantic import BaseModel
+
+    def call(model, **more):
+        return {"model": "openai/" + model, "api_base": BASE, "api_key": KEY, "messages": MESSAGES, **more}
 
     def ask(model, **more):
-        return litellm.completion(model="openai/" + model, api_base=BASE, api_key=more.pop("api_key", KEY), messages=[{"role": "user", "content": QUESTION}], num_retries=0, max_retries=0, **more)
+        return litellm.completion(**call(model, **more))
 
-    @check("litellm whole, usage")
+    @check("litellm", "whole, usage")
     def _():
         r = ask("demo/text")
         return "Inception" in r.choices[0].message.content and r.usage.total_tokens > 0, r
 
-    @check("litellm streamed")
+    @check("litellm", "streamed")
     def _():
         return "Inception" in "".join(c.choices[0].delta.content or "" for c in ask("demo/text", stream=True)), ""
 
-    @check("litellm tools")
+    @check("litellm", "tools")
     def _():
         return json.loads(ask("demo/tool", tools=[WEATHER]).choices[0].message.tool_calls[0].function.arguments) == {"city": "Paris"}, ""
 
-    @check("litellm wrong key")
+    class City(BaseModel):
+        city: str
+
+    @check("litellm", "structured output")
+    def _():
+        r = ask("demo/json", response_format=City)
+        return City.model_validate_json(r.choices[0].message.content).city == "Paris", r
+
+    @check("litellm", "wrong key")
     def _():
         return raises(litellm.AuthenticationError, lambda: ask("demo/text", api_key="nope"))
 
-    @check("litellm unknown model")
+    @check("litellm", "unknown model")
     def _():
         return raises(litellm.NotFoundError, lambda: ask("nope"))
 
-    @check("litellm 429")
+    @check("litellm", "429")
     def _():
-        return raises(litellm.RateLimitError, lambda: ask("demo/error"))
+        return raises(litellm.RateLimitError, lambda: ask("demo/error", num_retries=0, max_retries=0))
+
+    @check("litellm", "cancel")
+    def _():
+        return closes(lambda: litellm.acompletion(**call(LONG)))
 
 
 def llama_index():
     import openai
     from llama_index.core.llms import ChatMessage
+    from llama_index.core.tools import FunctionTool
     from llama_index.llms.openai_like import OpenAILike
+    from pydantic import BaseModel
 
     def model(name, **more):
-        return OpenAILike(model=name, api_base=BASE, api_key=more.pop("api_key", KEY), is_chat_model=True, is_function_calling_model=True, max_retries=0, **more)
+        return OpenAILike(model=name, api_base=BASE, api_key=more.pop("api_key", KEY), is_chat_model=True, is_function_calling_model=True, **more)
 
     messages = [ChatMessage(role="user", content=QUESTION)]
 
-    @check("llama-index whole")
+    @check("llama-index", "whole, usage")
     def _():
         r = model("demo/text").chat(messages)
-        return "Inception" in r.message.content, r
+        return "Inception" in r.message.content and r.raw.usage.total_tokens > 0, r
 
-    @check("llama-index streamed")
+    @check("llama-index", "streamed")
     def _():
         return "Inception" in list(model("demo/text").stream_chat(messages))[-1].message.content, ""
 
-    @check("llama-index wrong key")
+    @check("llama-index", "tools")
+    def _():
+        def weather(city: str) -> str:
+            """The weather in a city."""
+            return "Sun."
+
+        llm = model("demo/tool")
+        calls = llm.get_tool_calls_from_response(llm.chat_with_tools([FunctionTool.from_defaults(weather)], QUESTION))
+        return calls[0].tool_kwargs == {"city": "Paris"}, calls
+
+    class City(BaseModel):
+        city: str
+
+    @check("llama-index", "structured output")
+    def _():
+        return model("demo/tool").as_structured_llm(City).chat(messages).raw.city == "Paris", ""
+
+    @check("llama-index", "wrong key")
     def _():
         return raises(openai.AuthenticationError, lambda: model("demo/text", api_key="nope").chat(messages))
 
-    @check("llama-index unknown model")
+    @check("llama-index", "unknown model")
     def _():
         return raises(openai.NotFoundError, lambda: model("nope").chat(messages))
 
+    @check("llama-index", "429")
+    def _():
+        return raises(openai.RateLimitError, lambda: model("demo/error", max_retries=0).chat(messages))
+
+    @check("llama-index", "cancel")
+    def _():
+        return closes(lambda: model(LONG).achat(messages))
+
 
 def pydantic_ai():
+    import openai
     from pydantic import BaseModel
-    from pydantic_ai import Agent
+    from pydantic_ai import Agent, NativeOutput
     from pydantic_ai.exceptions import ModelHTTPError
     from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
     from pydantic_ai.providers.openai import OpenAIProvider
 
-    provider = OpenAIProvider(base_url=BASE, api_key=KEY)
+    def model(name, api_key=KEY):
+        return OpenAIChatModel(name, provider=OpenAIProvider(base_url=BASE, api_key=api_key))
 
-    @check("pydantic-ai whole, usage")
+    @check("pydantic-ai", "whole, usage")
     def _():
-        r = Agent(OpenAIChatModel("demo/text", provider=provider)).run_sync(QUESTION)
+        r = Agent(model("demo/text")).run_sync(QUESTION)
         u = r.usage() if callable(r.usage) else r.usage
         return "Inception" in r.output and u.total_tokens > 0, r
 
-    @check("pydantic-ai streamed")
+    @check("pydantic-ai", "streamed")
     def _():
         async def run():
-            async with Agent(OpenAIChatModel("demo/text", provider=provider)).run_stream(QUESTION) as r:
+            async with Agent(model("demo/text")).run_stream(QUESTION) as r:
                 return await r.get_output()
 
         got = asyncio.run(run())
         return "Inception" in got, got
 
-    @check("pydantic-ai responses")
+    @check("pydantic-ai", "responses")
     def _():
-        r = Agent(OpenAIResponsesModel("demo/text", provider=provider)).run_sync(QUESTION)
+        r = Agent(OpenAIResponsesModel("demo/text", provider=OpenAIProvider(base_url=BASE, api_key=KEY))).run_sync(QUESTION)
         return "Inception" in r.output, r
 
     class City(BaseModel):
         city: str
 
-    @check("pydantic-ai structured output by a tool")
-    def _():
-        r = Agent(OpenAIChatModel("demo/tool", provider=provider), output_type=City).run_sync(QUESTION)
-        return r.output.city == "Paris", r
+    class Asked(Exception):
+        """Ends a run whose model would call its tool for ever."""
 
-    @check("pydantic-ai unknown model")
+    @check("pydantic-ai", "tools")
     def _():
-        return raises(ModelHTTPError, lambda: Agent(OpenAIChatModel("nope", provider=provider)).run_sync(QUESTION), 404)
+        def weather(city: str) -> str:
+            raise Asked(city)
+
+        try:
+            return False, Agent(model("demo/tool"), tools=[weather]).run_sync(QUESTION)
+        except Asked as e:
+            return e.args == ("Paris",), e
+
+    @check("pydantic-ai", "structured output")
+    def _():
+        return Agent(model("demo/json"), output_type=NativeOutput(City)).run_sync(QUESTION).output.city == "Paris", ""
+
+    @check("pydantic-ai", "structured output by a tool, its default")
+    def _():
+        return Agent(model("demo/tool"), output_type=City).run_sync(QUESTION).output.city == "Paris", ""
+
+    @check("pydantic-ai", "wrong key")
+    def _():
+        return raises(ModelHTTPError, lambda: Agent(model("demo/text", "nope")).run_sync(QUESTION), 401)
+
+    @check("pydantic-ai", "unknown model")
+    def _():
+        return raises(ModelHTTPError, lambda: Agent(model("nope")).run_sync(QUESTION), 404)
+
+    @check("pydantic-ai", "429")
+    def _():
+        once = openai.AsyncOpenAI(base_url=BASE, api_key=KEY, max_retries=0)
+        return raises(ModelHTTPError, lambda: Agent(OpenAIChatModel("demo/error", provider=OpenAIProvider(openai_client=once))).run_sync(QUESTION), 429)
+
+    @check("pydantic-ai", "cancel")
+    def _():
+        return closes(lambda: Agent(model(LONG)).run(QUESTION))
 
 
 def instructor_python():
@@ -319,38 +420,80 @@ def instructor_python():
     class City(BaseModel):
         city: str
 
-    @check("instructor by a tool")
-    def _():
-        c = instructor.from_openai(openai.OpenAI(base_url=BASE, api_key=KEY))
-        return c.chat.completions.create(model="demo/tool", response_model=City, messages=[{"role": "user", "content": QUESTION}]).city == "Paris", ""
+    def client(mode=None, **more):
+        c = openai.OpenAI(**{"base_url": BASE, "api_key": KEY, **more})
+        return (instructor.from_openai(c, mode=mode) if mode else instructor.from_openai(c)).chat.completions
 
-    @check("instructor by JSON")
+    def why(e):
+        """The errors that one was raised of: a failure is wrapped with what was tried."""
+        while e:
+            yield e
+            e = e.__cause__ or e.__context__
+
+    def fails(kind, **more):
+        try:
+            got = client(**more.pop("client", {})).create(response_model=City, messages=MESSAGES, **more)
+        except Exception as e:
+            return any(isinstance(x, kind) for x in why(e)), e
+        return False, got
+
+    @check("instructor", "whole, without a model of the answer")
     def _():
-        c = instructor.from_openai(openai.OpenAI(base_url=BASE, api_key=KEY), mode=instructor.Mode.JSON)
-        return c.chat.completions.create(model="demo/json", response_model=City, messages=[{"role": "user", "content": QUESTION}]).city == "Paris", ""
+        return "Inception" in client().create(model="demo/text", response_model=None, messages=MESSAGES).choices[0].message.content, ""
+
+    @check("instructor", "tools, structured output, usage")
+    def _():
+        city, completion = client().create_with_completion(model="demo/tool", response_model=City, messages=MESSAGES)
+        return city.city == "Paris" and completion.usage.total_tokens > 0, completion
+
+    @check("instructor", "structured output by JSON")
+    def _():
+        return client(instructor.Mode.JSON).create(model="demo/json", response_model=City, messages=MESSAGES).city == "Paris", ""
+
+    @check("instructor", "streamed, in part")
+    def _():
+        return list(client().create_partial(model="demo/tool", response_model=City, messages=MESSAGES))[-1].city == "Paris", ""
+
+    @check("instructor", "wrong key")
+    def _():
+        return fails(openai.AuthenticationError, model="demo/tool", client={"api_key": "nope"})
+
+    @check("instructor", "unknown model")
+    def _():
+        return fails(openai.NotFoundError, model="nope")
+
+    @check("instructor", "429")
+    def _():
+        return fails(openai.RateLimitError, model="demo/error", client={"max_retries": 0}, max_retries=0)
+
+    @check("instructor", "cancel")
+    def _():
+        c = instructor.from_openai(openai.AsyncOpenAI(base_url=BASE, api_key=KEY)).chat.completions
+        return closes(lambda: c.create(model=LONG, response_model=City, messages=MESSAGES))
 
 
 def openai_agents():
     import openai
     from agents import Agent, Runner, function_tool, set_default_openai_client, set_tracing_disabled
     from agents.models.openai_chatcompletions import OpenAIChatCompletionsModel
+    from pydantic import BaseModel
 
     set_tracing_disabled(True)
 
-    def fresh():
+    def fresh(**more):
         """A client belongs to the loop that it was first used in."""
-        client = openai.AsyncOpenAI(base_url=BASE, api_key=KEY, max_retries=0)
+        client = openai.AsyncOpenAI(**{"base_url": BASE, "api_key": KEY, **more})
         set_default_openai_client(client, use_for_tracing=False)
         return client
 
     # A slash divides a provider from a model there: its models are workspaces alone.
-    @check("openai-agents whole")
+    @check("openai-agents", "whole, usage")
     def _():
         fresh()
         r = Runner.run_sync(Agent(name="a", instructions="Be brief.", model="demo"), QUESTION)
-        return "Inception" in r.final_output, r
+        return "Inception" in r.final_output and r.context_wrapper.usage.total_tokens > 0, r
 
-    @check("openai-agents streamed")
+    @check("openai-agents", "streamed")
     def _():
         fresh()
         async def run():
@@ -362,7 +505,7 @@ def openai_agents():
         got = asyncio.run(run())
         return "Inception" in got, got
 
-    @check("openai-agents tools")
+    @check("openai-agents", "tools")
     def _():
         fresh()
         seen = []
@@ -376,36 +519,95 @@ def openai_agents():
         r = Runner.run_sync(agent, QUESTION)
         return seen == ["Paris"] and r.final_output == "Sun.", r
 
-    @check("openai-agents by chat completions")
+    class City(BaseModel):
+        city: str
+
+    @check("openai-agents", "structured output")
     def _():
         fresh()
+        return Runner.run_sync(Agent(name="a", model="json", output_type=City), QUESTION).final_output.city == "Paris", ""
+
+    @check("openai-agents", "whole, by chat completions")
+    def _():
         r = Runner.run_sync(Agent(name="a", model=OpenAIChatCompletionsModel("demo/text", fresh())), QUESTION)
         return "Inception" in r.final_output, r
 
-    @check("openai-agents unknown model")
+    @check("openai-agents", "wrong key")
+    def _():
+        fresh(api_key="nope")
+        return raises(openai.AuthenticationError, lambda: Runner.run_sync(Agent(name="a", model="demo"), QUESTION))
+
+    @check("openai-agents", "unknown model")
     def _():
         fresh()
         return raises(openai.NotFoundError, lambda: Runner.run_sync(Agent(name="a", model="nope"), QUESTION))
 
+    @check("openai-agents", "429")
+    def _():
+        fresh(max_retries=0)
+        return raises(openai.RateLimitError, lambda: Runner.run_sync(Agent(name="a", model="error"), QUESTION))
+
+    @check("openai-agents", "cancel")
+    def _():
+        fresh()
+        return closes(lambda: Runner.run(Agent(name="a", model="long"), QUESTION))
+
 
 def llm_python():
     import llm
-    from llm.default_plugins.openai_models import Chat
+    import openai
+    from llm.default_plugins.openai_models import AsyncChat, Chat
+    from pydantic import BaseModel
 
-    def model(name):
-        m = Chat(name, model_name=name, api_base=BASE)
-        m.key = KEY
+    def model(name, key=KEY, kind=Chat):
+        m = kind(name, model_name=name, api_base=BASE, supports_tools=True, supports_schema=True)
+        m.key = key
         return m
 
-    @check("llm whole")
-    def _():
-        r = model("demo/text").prompt(QUESTION, stream=False).text()
-        return "Inception" in r, r
+    class City(BaseModel):
+        city: str
 
-    @check("llm streamed")
+    @check("llm", "whole, usage")
+    def _():
+        r = model("demo/text").prompt(QUESTION, stream=False)
+        return "Inception" in r.text() and r.usage().output > 0, r
+
+    @check("llm", "streamed")
     def _():
         r = "".join(model("demo/text").prompt(QUESTION))
         return "Inception" in r, r
+
+    @check("llm", "tools")
+    def _():
+        def weather(city: str) -> str:
+            """The weather in a city."""
+            return "Sun."
+
+        calls = model("demo/tool").prompt(QUESTION, tools=[weather]).tool_calls()
+        return calls[0].arguments == {"city": "Paris"}, calls
+
+    @check("llm", "structured output")
+    def _():
+        return json.loads(model("demo/json").prompt(QUESTION, schema=City).text()) == {"city": "Paris"}, ""
+
+    @check("llm", "wrong key")
+    def _():
+        return raises(openai.AuthenticationError, lambda: model("demo/text", "nope").prompt(QUESTION).text())
+
+    @check("llm", "unknown model")
+    def _():
+        return raises(openai.NotFoundError, lambda: model("nope").prompt(QUESTION).text())
+
+    @check("llm", "429, asked again as it does")
+    def _():
+        return raises(openai.RateLimitError, lambda: model("demo/error").prompt(QUESTION).text())
+
+    @check("llm", "cancel")
+    def _():
+        async def run():
+            return await model(LONG, kind=AsyncChat).prompt(QUESTION).text()
+
+        return closes(run)
 
 
 for needs, client in [

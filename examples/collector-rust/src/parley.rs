@@ -21,7 +21,7 @@ static OUTPUT: Region = Region(UnsafeCell::new(Vec::new()));
 
 #[no_mangle]
 extern "C" fn parley_abi() -> u32 {
-    1
+    2
 }
 
 #[no_mangle]

@@ -30,11 +30,8 @@ extern "C" fn parley_encode(len: u32) -> u64 {
                 "`baseUrl` is not set: PATCH the workspace's settings with the address of the server, for instance http://localhost:8000/v1".into(),
             ));
         }
-        let mut headers = json!({"Content-Type": "application/json"});
-        if settings["apiKey"].as_str().is_some_and(|key| !key.is_empty()) {
-            // Never the key itself: the host puts it in.
-            headers["Authorization"] = "Bearer ${apiKey}".into();
-        }
+        // Where the key goes says the manifest's auth: the host puts it in.
+        let headers = json!({"Content-Type": "application/json"});
         let url = format!("{}/chat/completions", base.strip_suffix('/').unwrap_or(base));
         let head = json!({"url": url, "headers": headers, "framing": "sse"}).to_string();
         out.extend_from_slice(head[..head.len() - 1].as_bytes());

@@ -19,6 +19,14 @@ var (
 	ShuttingDown       = Code{"shutting_down", http.StatusServiceUnavailable, TypeSystem}
 	MethodNotAllowed   = invalid("method_not_allowed", http.StatusMethodNotAllowed)
 
+	// A cluster.
+	ClusterNoLeader   = Code{"cluster_no_leader", http.StatusServiceUnavailable, TypeSystem}
+	ClusterUnknown    = Code{"cluster_unknown", http.StatusServiceUnavailable, TypeSystem}
+	ClusterBehind     = Code{"cluster_behind", http.StatusServiceUnavailable, TypeSystem}
+	ClusterStale      = Code{"cluster_stale", http.StatusServiceUnavailable, TypeSystem}
+	ClusterHalted     = Code{"cluster_halted", http.StatusServiceUnavailable, TypeSystem}
+	InvalidClusterSeq = field("invalid_cluster_seq")
+
 	FeatureNotEnabled = field("feature_not_enabled")
 
 	// Authorization.
@@ -56,6 +64,9 @@ var (
 
 	// Plugins.
 	PluginsNotReloaded = Code{"plugins_not_reloaded", http.StatusInternalServerError, TypeSystem}
+	PluginAPIDisabled  = invalid("plugin_api_disabled", http.StatusForbidden)
+	PluginNotAccepted  = invalid("plugin_not_accepted", http.StatusConflict)
+	PluginNotChanged   = invalid("plugin_not_changed", http.StatusUnprocessableEntity)
 
 	// Workspaces.
 	ChatNotFound                     = invalid("chat_not_found", http.StatusNotFound)
@@ -88,6 +99,7 @@ var (
 	InvalidChatClientTools           = field("invalid_chat_client_tools")
 	InvalidChatMaxInputBytes         = field("invalid_chat_max_input_bytes")
 	InvalidChatMaxMessages           = field("invalid_chat_max_messages")
+	InvalidChatFirstByteSeconds      = field("invalid_chat_first_byte_seconds")
 	InvalidChatLimits                = field("invalid_chat_limits")
 	InvalidChatFallback              = field("invalid_chat_fallback")
 	TooManyRequests                  = Code{"too_many_requests", http.StatusTooManyRequests, TypeSystem}
@@ -98,6 +110,7 @@ var (
 	ModelRequired                    = field("model_required")
 	MissingChatAPIKey                = field("missing_chat_completion_api_key")
 	UnimplementedNonStreaming        = invalid("unimplemented_non_streaming_chat_completions", http.StatusNotImplemented)
+	ChatModelsUnimplemented          = invalid("unimplemented_chat_models", http.StatusNotImplemented)
 	UnimplementedMultiChoice         = invalid("unimplemented_multi_choice_chat_completions", http.StatusNotImplemented)
 	ChatProviderUnavailable          = Code{"chat_provider_unavailable", http.StatusServiceUnavailable, TypeSystem}
 	ChatTooManyRounds                = Code{"chat_too_many_rounds", http.StatusBadGateway, TypeSystem}
@@ -252,6 +265,13 @@ var (
 	InvalidSearchSemanticRatio     = field("invalid_search_semantic_ratio")
 	InvalidSearchRetrieveVector    = field("invalid_search_retrieve_vectors")
 	MissingSearchHybrid            = field("missing_search_hybrid")
+
+	// Templates that are rendered for their authors.
+	InvalidRenderTemplate  = field("invalid_render_template")
+	InvalidRenderInput     = field("invalid_render_input")
+	RenderDocumentNotFound = invalid("render_document_not_found", http.StatusNotFound)
+	TemplateParsingError   = field("template_parsing_error")
+	TemplateRenderingError = field("template_rendering_error")
 
 	// Similar documents.
 	InvalidSimilarID               = field("invalid_similar_id")

@@ -51,6 +51,7 @@ const (
 	WebhooksDelete     Action = "webhooks.delete"
 	PluginsGet         Action = "plugins.get"
 	PluginsReload      Action = "plugins.reload"
+	PluginsUpdate      Action = "plugins.update"
 	TelemetryGet       Action = "telemetry.get"
 	TelemetryVerify    Action = "telemetry.verify"
 )
@@ -111,6 +112,7 @@ var traits = []trait{
 	{WebhooksDelete, true, false, true},
 	{PluginsGet, true, true, true},
 	{PluginsReload, true, false, true},
+	{PluginsUpdate, true, false, true},
 	{TelemetryGet, true, true, true},
 	{TelemetryVerify, true, false, true},
 }
@@ -149,6 +151,16 @@ func expand(held []Action, patterns []string) map[Action]bool {
 		}
 	}
 	return all
+}
+
+// Changes reports whether a lets its holder change what all nodes of a cluster
+// share.
+func (a Action) Changes() bool {
+	switch a {
+	case ChatCompletions, PluginsReload, PluginsUpdate, TelemetryVerify, KeysGet:
+		return false
+	}
+	return !slices.ContainsFunc(traits, func(t trait) bool { return t.action == a && t.reads })
 }
 
 // ParseActions checks the actions that a key is to have. The error is

@@ -3,6 +3,7 @@ package auth
 import (
 	"encoding/json"
 	"maps"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -28,7 +29,7 @@ type Caller struct {
 func Everyone() *Caller { return &Caller{all: true} }
 
 // ID tells callers apart: it is derived from the key's uid, or from the tenant
-// token. All who have the master key are one caller, and so are all callers of
+// token, or the user and the rules that this names. All who have the master key are one caller, and so are all callers of
 // a host without one.
 func (c *Caller) ID() string { return c.id }
 
@@ -63,9 +64,14 @@ func (c *Caller) Rights() Rights {
 	return r
 }
 
-// Payer is whose limits hold for c: its key's, those of tenant tokens too. It has no
-// subject where c has the master key.
-func (c *Caller) Payer() limit.Party { return c.payer }
+// Payer is whose limits hold for c, which asks from address: its key's, those of
+// tenant tokens too. It has no subject where c has the master key. A tenant token is
+// one client wherever it asks from.
+func (c *Caller) Payer(address netip.Addr) limit.Party {
+	payer := c.payer
+	payer.Address = address
+	return payer
+}
 
 // AllWorkspaces reports whether c may use every workspace.
 func (c *Caller) AllWorkspaces() bool { return c.all || c.spaces == nil }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
 // searchRules are those of a tenant token: which indexes, and under which
@@ -20,7 +22,7 @@ type searchRules struct {
 func parseRules(claim json.RawMessage) (*searchRules, error) {
 	r := &searchRules{filters: make(map[string]json.RawMessage)}
 	var patterns []string
-	if json.Unmarshal(claim, &patterns) == nil && !isNull(claim) {
+	if json.Unmarshal(claim, &patterns) == nil && !rawjson.IsNull(claim) {
 		for _, p := range patterns {
 			r.filters[p] = nil
 		}
@@ -43,7 +45,7 @@ func parseRules(claim json.RawMessage) (*searchRules, error) {
 // parseRule reads what stands beside one pattern. What it does not know it
 // refuses: to pass over a rule would open more than its author meant.
 func parseRule(raw json.RawMessage) (json.RawMessage, error) {
-	if isNull(raw) {
+	if rawjson.IsNull(raw) {
 		return nil, nil
 	}
 	var rule struct {
@@ -54,7 +56,7 @@ func parseRule(raw json.RawMessage) (json.RawMessage, error) {
 	if err := d.Decode(&rule); err != nil {
 		return nil, errors.New("must be null or an object with nothing but a filter")
 	}
-	if rule.Filter == nil || isNull(rule.Filter) {
+	if rule.Filter == nil || rawjson.IsNull(rule.Filter) {
 		return nil, nil
 	}
 	if c := rule.Filter[0]; c != '"' && c != '[' {
@@ -90,8 +92,6 @@ func (r *searchRules) check() error {
 	}
 	return nil
 }
-
-func isNull(raw json.RawMessage) bool { return string(bytes.TrimSpace(raw)) == "null" }
 
 // filter returns the filter of the index uid, or nil. The most specific pattern
 // counts: the uid itself, else the longest beginning. ok is false where none

@@ -21,9 +21,9 @@ const MinMasterKey = 16
 // A Service knows all keys. Safe for concurrent use. No error of it, and
 // nothing it logs, holds a key.
 //
-// It is the only writer of its [Keys], and so may keep in memory what it
-// derived from them: a request costs one SHA-256 and a look-up. Looking up by
-// hash also keeps the time it takes from telling anything of a key.
+// It keeps in memory what it derived from its [Keys], of which it is the only
+// writer, but on a node of a cluster, see [Service.ReadKeys]: a request costs one
+// SHA-256 and a look-up. Looking up by hash also keeps the time it takes from telling anything of a key.
 type Service struct {
 	store  Keys
 	master string
@@ -50,6 +50,9 @@ type Options struct {
 	MasterKey string
 	// Now tells the time; default [time.Now].
 	Now func() time.Time
+	// Shared is set on a node of a cluster: the default keys are made by
+	// [Service.SeedKeys], where it comes to lead.
+	Shared bool
 }
 
 // Open reads all keys, and at the first start of the data makes the default
@@ -67,17 +70,36 @@ func Open(ctx context.Context, store Keys, o Options) (*Service, error) {
 		byUID:  make(map[string]*entry),
 		byKey:  make(map[[sha256.Size]byte]*entry),
 	}
-	if err := store.SeedKeys(ctx, defaults(s.time())); err != nil {
-		return nil, fmt.Errorf("make default keys: %w", err)
+	if !o.Shared {
+		if err := s.SeedKeys(ctx); err != nil {
+			return nil, err
+		}
 	}
-	keys, err := store.Keys(ctx)
+	return s, s.ReadKeys(ctx)
+}
+
+// SeedKeys makes the default keys at the first start of the data.
+func (s *Service) SeedKeys(ctx context.Context) error {
+	if err := s.store.SeedKeys(ctx, defaults(s.time())); err != nil {
+		return fmt.Errorf("make default keys: %w", err)
+	}
+	return nil
+}
+
+// ReadKeys reads all keys anew: somebody else has written some.
+func (s *Service) ReadKeys(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	keys, err := s.store.Keys(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read keys: %w", err)
+		return fmt.Errorf("read keys: %w", err)
 	}
+	clear(s.byUID)
+	clear(s.byKey)
 	for _, k := range keys {
 		s.put(k)
 	}
-	return s, nil
+	return nil
 }
 
 // Protected reports whether there is a master key. Without one the /keys routes

@@ -5,11 +5,14 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/limit"
+	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
 // tenantActions are all that a tenant token can be good for.
@@ -19,6 +22,8 @@ var tenantActions = []Action{Search, ChatCompletions}
 type claims struct {
 	APIKeyUID   string           `json:"apiKeyUid"`
 	SearchRules json.RawMessage  `json:"searchRules"`
+	Limits      json.RawMessage  `json:"limits"`
+	User        json.RawMessage  `json:"sub"`
 	Expires     *jwt.NumericDate `json:"exp"`
 	Starts      *jwt.NumericDate `json:"nbf"`
 }
@@ -58,10 +63,17 @@ func (s *Service) tenant(token string) (*Caller, error) {
 	if err != nil {
 		return nil, apierr.Newf(apierr.InvalidAPIKey, "The tenant token is refused: %v.", err)
 	}
-	hash := sha256.Sum256([]byte(token))
+	payer := signer.caller.payer
+	user, id := c.identity(token, rules)
+	payer.Tenant = user
+	if c.Limits != nil {
+		if payer.Token, err = limit.OfToken(c.Limits); err != nil {
+			return nil, apierr.Newf(apierr.InvalidAPIKey, "The tenant token is refused: its claim limits is wrong: %s", apierr.From(err).Message)
+		}
+	}
 	caller := &Caller{
-		actions: make(map[Action]bool), indexes: signer.caller.indexes, spaces: signer.caller.spaces, payer: signer.caller.payer, rules: rules,
-		id: "tenant token " + hex.EncodeToString(hash[:]), key: signer.key.UID, expires: signer.key.ExpiresAt,
+		actions: make(map[Action]bool), indexes: signer.caller.indexes, spaces: signer.caller.spaces, payer: payer, rules: rules,
+		id: "tenant token " + id, key: signer.key.UID, expires: signer.key.ExpiresAt,
 	}
 	if c.Expires != nil && (caller.expires == nil || c.Expires.Before(*caller.expires)) {
 		caller.expires = new(c.Expires.UTC())
@@ -70,6 +82,33 @@ func (s *Service) tenant(token string) (*Caller, error) {
 		caller.actions[a] = signer.caller.Allows(a)
 	}
 	return caller, nil
+}
+
+// identity tells whose the token is, for limits, and which caller it makes. A token
+// that names its user in sub is the same client as another one that does. It is the
+// same caller too, one that finds what was kept for the other, where both have the
+// same rules: those with fewer rights must not see what came of more. A token without
+// sub is a client and a caller of its own.
+func (c *claims) identity(token string, rules *searchRules) (user, id string) {
+	if len(c.User) == 0 || rawjson.IsNull(c.User) || string(c.User) == `""` {
+		user = digest("token", token)
+		return user, user
+	}
+	filters, err := json.Marshal(rules.filters)
+	if err != nil {
+		panic(fmt.Sprintf("encode search rules: %v", err)) // they were read as JSON
+	}
+	user = digest("user", c.APIKeyUID, string(c.User))
+	return user, digest("caller", user, string(filters))
+}
+
+// digest is a hash of texts that no other texts have.
+func digest(texts ...string) string {
+	h := sha256.New()
+	for _, t := range texts {
+		fmt.Fprintf(h, "%d:%s", len(t), t)
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // refused says why a token did not pass. A token whose signature was not

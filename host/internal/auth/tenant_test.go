@@ -1,6 +1,7 @@
 package auth_test
 
 import (
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -53,6 +54,50 @@ func TestTenant(t *testing.T) {
 			if _, ok := caller.Index(uid); ok {
 				t.Errorf("Index(%q) = true, want false", uid)
 			}
+		}
+	}
+}
+
+// TestTenantUser: tokens that name the same user are one client, and one caller where
+// they have the same rules, however often they are renewed.
+func TestTenantUser(t *testing.T) {
+	c := newClock()
+	s := open(t, master, c)
+	k, value := create(t, s, auth.Draft{Actions: []string{"search"}, Indexes: []string{"*"}})
+	other, otherValue := create(t, s, auth.Draft{Actions: []string{"search"}, Indexes: []string{"*"}})
+	caller := func(key auth.Key, value string, claims jwt.MapClaims) (id, tenant string) {
+		t.Helper()
+		claims["apiKeyUid"] = key.UID
+		got, err := s.Authenticate("Bearer " + sign(t, jwt.SigningMethodHS256, []byte(value), claims))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.ID(), got.Payer(netip.Addr{}).Tenant
+	}
+	rules, fewer := map[string]any{"a": nil, "b": nil}, map[string]any{"a": nil}
+	exp := func(h time.Duration) int64 { return c.t.Add(h * time.Hour).Unix() }
+	id, tenant := caller(k, value, jwt.MapClaims{"sub": "ann", "searchRules": rules, "exp": exp(1)})
+	for _, test := range []struct {
+		name                 string
+		key                  auth.Key
+		value                string
+		claims               jwt.MapClaims
+		sameCaller, sameUser bool
+	}{
+		{"renewed", k, value, jwt.MapClaims{"sub": "ann", "searchRules": rules, "exp": exp(2)}, true, true},
+		{"fewer rights", k, value, jwt.MapClaims{"sub": "ann", "searchRules": fewer, "exp": exp(2)}, false, true},
+		{"another user", k, value, jwt.MapClaims{"sub": "bob", "searchRules": rules, "exp": exp(1)}, false, false},
+		{"another key", other, otherValue, jwt.MapClaims{"sub": "ann", "searchRules": rules, "exp": exp(1)}, false, false},
+		{"no user", k, value, jwt.MapClaims{"searchRules": rules, "exp": exp(1)}, false, false},
+	} {
+		if i, u := caller(test.key, test.value, test.claims); (i == id) != test.sameCaller || (u == tenant) != test.sameUser {
+			t.Errorf("%s: same caller %v, same user %v, want %v, %v", test.name, i == id, u == tenant, test.sameCaller, test.sameUser)
+		}
+	}
+	for _, nobody := range []any{nil, ""} {
+		a, _ := caller(k, value, jwt.MapClaims{"sub": nobody, "searchRules": rules, "exp": exp(1)})
+		if b, _ := caller(k, value, jwt.MapClaims{"sub": nobody, "searchRules": rules, "exp": exp(2)}); a == b {
+			t.Errorf("two tokens with sub %v are one caller", nobody)
 		}
 	}
 }
@@ -151,6 +196,8 @@ func TestTenantErrors(t *testing.T) {
 		{"filter of an empty text", sign(t, jwt.SigningMethodHS256, []byte(value), claims("searchRules", map[string]any{"a": map[string]any{"filter": []any{""}}})), "filter is empty"},
 		{"filter of an empty choice", sign(t, jwt.SigningMethodHS256, []byte(value), claims("searchRules", map[string]any{"a": map[string]any{"filter": []any{[]any{}}}})), "filter is empty"},
 		{"filter with an empty part", sign(t, jwt.SigningMethodHS256, []byte(value), claims("searchRules", map[string]any{"a": map[string]any{"filter": []any{"x = 1", []any{"y = 1", ""}}}})), "filter is empty or has an empty part"},
+		{"limits of another type", sign(t, jwt.SigningMethodHS256, []byte(value), claims("limits", 7)), "limits` must be an object or null"},
+		{"unknown limit", sign(t, jwt.SigningMethodHS256, []byte(value), claims("limits", map[string]any{"countSearch": true})), "Unknown field `limits.countSearch`"},
 		{"expired", sign(t, jwt.SigningMethodHS256, []byte(value), claims("exp", c.t.Add(-time.Second).Unix())), "expired at 2026-11-21T04:59:59Z"},
 		{"not yet", sign(t, jwt.SigningMethodHS256, []byte(value), claims("nbf", c.t.Add(time.Minute).Unix())), "good from 2026-11-21T05:01:00Z"},
 		{"exp of another type", sign(t, jwt.SigningMethodHS256, []byte(value), claims("exp", "soon")), "no JWT"},

@@ -36,7 +36,9 @@ type Outcome struct {
 	Retries        int
 	Searches       int // internal ones, failed ones included
 	FailedSearches int
-	Chunks         int // written for the client
+	EmptySearches  int           // that found nothing and did not fail
+	SearchTime     time.Duration // of all searches, added up
+	Chunks         int           // written for the client
 	Usage          abi.Usage
 	HasUsage       bool
 	Finish         string        // the reason sent to the client; empty where the answer failed
@@ -55,11 +57,9 @@ type Answer struct {
 	limit  *time.Timer // of the answer's time
 	taken  atomic.Bool // by WriteTo, or by Close before it
 
-	caller    *auth.Caller
-	workspace *Workspace
-	source    Source // the same in all rounds, whatever is swapped meanwhile
-	held      held   // source
-	manifest  *abi.Manifest
+	caller *auth.Caller
+	link        // the same in all rounds, whatever is swapped meanwhile
+	held   held // the link's source
 
 	pass   limit.Pass // who pays
 	limits limit.State
@@ -81,9 +81,11 @@ type Answer struct {
 
 	render  *renderer
 	round   round
-	carry   []string    // of the rounds before
+	carry   []string    // for the last messages with calls: of earlier answers, and of the rounds before
+	model   string      // that is asked
 	noKey   keyScrub    // for texts of this answer to begin with
 	texts   [3]keyScrub // of answerTexts
+	members memberScrub // of what is passed on as it was said
 	broken  error       // what ends the answer behind the frames that Start made
 	spare   *spareBuffers
 	buffers *buffers // nil while a waits
@@ -185,6 +187,9 @@ func (a *Answer) conclude(w ChunkWriter) (again bool, err error) {
 		a.addUsage(rd.usage)
 	}
 	internal, client := rd.split()
+	if err := a.tellCarry(w, len(internal)); err != nil {
+		return false, err
+	}
 	if len(internal) > 0 && !rd.truncated(internal) {
 		if client == 0 && a.outcome.Rounds >= a.deps.Limits.Rounds {
 			return false, apierr.Newf(apierr.ChatTooManyRounds,

@@ -149,6 +149,7 @@ func TestTooManyCalls(t *testing.T) {
 	}
 }
 
+//parley:option chat-max-rounds
 func TestTooManyRounds(t *testing.T) {
 	f := newFixture(t, say("text:again ", search(0, "c", alien), "finish:tool_calls"))
 	tr := f.ask(t, hello)

@@ -8,8 +8,10 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
@@ -22,6 +24,8 @@ type result struct {
 	query   string
 	hits    []Hit
 	failed  bool
+	empty   bool // nothing was found
+	took    time.Duration
 	err     error // a failure of ours
 }
 
@@ -86,8 +90,12 @@ func (a *Answer) note(c *call, r result) {
 func (a *Answer) count(r result) {
 	if r.search {
 		a.outcome.Searches++
-		if r.failed {
+		a.outcome.SearchTime += r.took
+		switch {
+		case r.failed:
 			a.outcome.FailedSearches++
+		case r.empty:
+			a.outcome.EmptySearches++
 		}
 	}
 	if a.outcome.SearchErr == nil {
@@ -129,7 +137,7 @@ func (a *Answer) answerCall(c *call, n int) (r result) {
 	}()
 	switch {
 	case c.name != searchFunction || len(a.talk.indexes) == 0:
-		return refusal("There is no function %q to call.", cut(c.name, 64))
+		return refusal("There is no function %q to call.", jsonbody.Cut(c.name, 64))
 	case n >= a.deps.Limits.Calls:
 		return refusal("More than %d searches in one turn are not run: ask for fewer.", a.deps.Limits.Calls)
 	case c.tooLong:
@@ -146,21 +154,25 @@ func (a *Answer) answerCall(c *call, n int) (r result) {
 		args.indexUID = a.talk.indexes[0].UID
 	}
 	if !slices.ContainsFunc(a.talk.indexes, func(x Index) bool { return x.UID == args.indexUID }) {
-		return refusal("There is no index %q. The indexes are: %s.", cut(args.indexUID, 64), a.indexNames())
+		return refusal("There is no index %q. The indexes are: %s.", jsonbody.Cut(args.indexUID, 64), a.indexNames())
 	}
 	_, step := a.deps.step(a.ctx, stepSearch)
+	began := a.deps.Now()
 	found, err := a.deps.Searcher.ChatSearch(a.ctx, a.caller, args.indexUID, args.q, args.filter)
+	if most := a.options.MostHits; most > 0 && len(found.Hits) > most {
+		found.Hits = found.Hits[:most]
+	}
 	step.Number("hits", len(found.Hits))
 	step.End(err)
 	if err != nil {
 		r = searchFailure(err)
 	} else {
-		r = result{content: hitsContent(args.indexUID, found), sources: documents(found), search: true}
+		r = result{content: hitsContent(args.indexUID, found), sources: documents(found), search: true, empty: len(found.Hits) == 0}
 		if a.options.Citations != "" || a.options.Searched != nil {
 			r.hits = found.Hits
 		}
 	}
-	r.index, r.query = args.indexUID, args.q
+	r.index, r.query, r.took = args.indexUID, args.q, a.deps.Now().Sub(began)
 	return r
 }
 
@@ -174,7 +186,7 @@ func (a *Answer) indexNames() string {
 
 // refusal is the answer to a call that was not run.
 func refusal(format string, args ...any) result {
-	text := object{"error": quote(fmt.Sprintf(format, args...))}.append(nil)
+	text := jsonbody.Object{"error": jsonbody.Quote(fmt.Sprintf(format, args...))}.Append(nil)
 	return result{content: text, sources: []byte("[]"), failed: true}
 }
 
@@ -199,7 +211,7 @@ func parseArguments(b []byte) (args searchArguments, problem string) {
 	if !json.Valid(b) {
 		return args, "The arguments are not JSON: send an object with indexUid, q and filter."
 	}
-	o, ok := asObject(b)
+	o, ok := jsonbody.ObjectOf(b)
 	if !ok {
 		return args, "The arguments must be an object with indexUid, q and filter, not " + rawjson.KindOf(b) + "."
 	}
@@ -208,7 +220,7 @@ func parseArguments(b []byte) (args searchArguments, problem string) {
 		to   *string
 	}{{"indexUid", &args.indexUID}, {"q", &args.q}, {"filter", &args.filter}} {
 		v := o[f.name]
-		if v == nil || isNull(v) {
+		if v == nil || rawjson.IsNull(v) {
 			continue
 		}
 		if *f.to, ok = rawjson.String(v); !ok {

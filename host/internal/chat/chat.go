@@ -9,6 +9,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 )
 
 // A Source is a provider plugin: three pure functions. Safe for concurrent
@@ -55,23 +56,16 @@ func (e *PluginError) Error() string {
 // Unwrap returns the cause.
 func (e *PluginError) Unwrap() error { return e.Err }
 
-// A Wish is what a workspace says of its plugin.
-type Wish struct {
-	Source  string
-	Plugin  string // its name; empty: the one that the deployment binds to Source
-	Version string // a constraint; empty: the deployment's pin
-}
-
 // Sources finds the plugin that answers a source.
 type Sources interface {
 	// Source returns the plugin that meets wish, for a look at its manifest: it
 	// may be closed at any time, and its calls belong to no answer. ok is false
 	// where none does.
-	Source(wish Wish) (s Source, ok bool)
+	Source(wish workspace.Wish) (s Source, ok bool)
 	// Acquire is Source for the calls of one answer of workspace: what the plugin
 	// keeps of them reaches no other answer. It stays open until release is called,
 	// once, also where another version takes its place meanwhile.
-	Acquire(wish Wish, workspace string) (s Source, release func(), ok bool)
+	Acquire(wish workspace.Wish, workspace string) (s Source, release func(), ok bool)
 	// Plugins lists the names of the loaded plugins for a source, sorted.
 	Plugins(source string) []string
 	// SourceNames lists all sources that a plugin answers, sorted.

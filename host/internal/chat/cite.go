@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
@@ -69,7 +70,7 @@ func linkOf(document []byte) string {
 // firstText returns the first of the fields called names that is a text and good.
 func firstText(document []byte, good func(string) bool, names ...string) string {
 	values := make([]json.RawMessage, len(names))
-	if !pick(document, values, names...) {
+	if !jsonbody.Pick(document, values, names...) {
 		return ""
 	}
 	for _, v := range values {

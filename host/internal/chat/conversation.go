@@ -3,6 +3,7 @@ package chat
 import (
 	"encoding/json"
 
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
@@ -19,11 +20,11 @@ type conversation struct {
 	messages []byte // the array's items
 	tools    []byte // the client's, in the same way
 	choice   json.RawMessage
-	prompts  *PromptTexts
+	prompts  *workspace.PromptTexts
 	indexes  []Index // none: nothing to search
 }
 
-func newConversation(r *request, p *PromptTexts, indexes []Index) conversation {
+func newConversation(r *request, p *workspace.PromptTexts, indexes []Index) conversation {
 	c := conversation{prompts: p, indexes: indexes}
 	fields, choice := r.fields, r.fields["tool_choice"]
 	fields["stream"] = json.RawMessage("true")
@@ -38,7 +39,7 @@ func newConversation(r *request, p *PromptTexts, indexes []Index) conversation {
 	if choice != nil {
 		c.choice = rawjson.AppendCompact(nil, choice)
 	}
-	c.fields = rawjson.AppendCompact(nil, fields.append(nil))
+	c.fields = rawjson.AppendCompact(nil, fields.Append(nil))
 	c.fields = c.fields[:len(c.fields)-1]
 	size := 0
 	for _, m := range r.messages {
@@ -67,7 +68,7 @@ func appendItem(b, item []byte) []byte {
 
 // body is the request of a round, counted from 0. It is a copy.
 func (c *conversation) body(round int) []byte {
-	prompts, tools := c.prompts.effective(), c.tools
+	prompts, tools := c.prompts.Effective(), c.tools
 	if len(c.indexes) > 0 {
 		tools = appendItem(tools[:len(tools):len(tools)], searchTool(prompts, c.indexes))
 	}

@@ -49,26 +49,26 @@ func (f *Failure) Logged() error {
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// failure is one of a's plugin; cause may be nil.
-func (a *Answer) failure(kind string, cause error) *Failure {
-	f := &Failure{Source: a.workspace.Source, Plugin: a.manifest.Name, PluginVersion: a.manifest.Version, Kind: kind}
+// failure is one of l's plugin; cause may be nil.
+func (l link) failure(kind string, cause error) *Failure {
+	f := &Failure{Source: l.workspace.Source, Plugin: l.manifest.Name, PluginVersion: l.manifest.Version, Kind: kind}
 	if cause != nil {
-		f.Err = a.scrubbed(cause)
+		f.Err = l.scrubbed(cause)
 	}
 	if up, ok := errors.AsType[*outbound.Error](cause); ok {
-		f.said = a.scrub(up.Message)
+		f.said = l.scrub(up.Message)
 	}
 	return f
 }
 
 // attributed returns err as the client is told it, with a [Failure] as its
 // cause.
-func (a *Answer) attributed(err error) *apierr.Error {
+func (l link) attributed(err error) *apierr.Error {
 	e := apierr.From(err)
 	if _, ok := errors.AsType[*Failure](e); ok {
 		return e
 	}
 	own := *e
-	own.Err = a.failure("other", e.Err)
+	own.Err = l.failure("other", e.Err)
 	return &own
 }

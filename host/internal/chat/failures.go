@@ -27,55 +27,67 @@ func (a *Answer) explain(err error) *apierr.Error {
 			Err:     a.failure("answer_timeout", err),
 		}
 	}
+	return a.requestError(err)
+}
+
+// requestError is the error for whatever ended a request or its response.
+func (l link) requestError(err error) *apierr.Error {
 	if up, ok := errors.AsType[*outbound.Error](err); ok {
 		code, remedy := apierr.LLMProviderError, ""
 		if up.Kind == outbound.Timeout {
 			code = apierr.LLMProviderTimeout
-			remedy = " A model that must be loaded first takes longer: the host's options --provider-first-byte-timeout and --provider-silence-timeout say how long it may, or timeouts in the plugin's manifest."
+			remedy = " A model that must be loaded first takes longer: the workspace's setting `firstByteSeconds` and the host's options --provider-first-byte-timeout and --provider-silence-timeout say how long it may, or timeouts in the plugin's manifest."
 		}
 		if up.Kind == outbound.Unauthorized {
 			code, remedy = apierr.LLMProviderUnauthorized, " Check the secrets of the workspace."
 		}
-		return &apierr.Error{Code: code, Message: "The request to the provider failed: " + a.bounded(up.Message) + "." + remedy, Err: a.failure("network_"+string(up.Kind), err)}
+		return &apierr.Error{Code: code, Message: "The request to the provider failed: " + l.bounded(up.Message) + "." + remedy, Err: l.failure("network_"+string(up.Kind), err)}
 	}
-	return a.attributed(err)
+	return l.attributed(err)
 }
 
 // refused is the error for a response that is not a success: the plugin says
 // what it means.
 func (a *Answer) refused(status int, header http.Header, body []byte) error {
-	in := abi.ErrorRequest{Status: status, Headers: make(map[string]string, len(header)), Body: a.scrub(string(body))}
-	for name, values := range header {
-		in.Headers[strings.ToLower(name)] = a.scrub(strings.Join(values, ", "))
-	}
 	_, step := a.deps.step(a.round.trace.ctx, stepError)
-	p, err := a.source.Error(a.ctx, &in)
-	step.End(err)
+	err := a.refusal(a.ctx, status, header, body, step)
 	if a.ctx.Err() != nil {
 		return a.ctx.Err()
 	}
+	return err
+}
+
+// refusal is the error for a response that is not a success; step ends when the
+// plugin has said what it means.
+func (l link) refusal(ctx context.Context, status int, header http.Header, body []byte, step Step) error {
+	in := abi.ErrorRequest{Status: status, Headers: make(map[string]string, len(header)), Body: l.scrub(string(body))}
+	for name, values := range header {
+		in.Headers[strings.ToLower(name)] = l.scrub(strings.Join(values, ", "))
+	}
+	p, err := l.source.Error(ctx, &in)
+	step.End(err)
 	if err != nil || p == nil {
 		// The status alone says enough for the client to act on.
 		p = &abi.ProviderError{}
 	}
-	return a.providerError(p, status, retryAfter(header, time.Now()), err)
+	return l.providerError(p, status, retryAfter(header, time.Now()), err)
 }
 
 // providerError maps a provider's failure. status is 0 where it came inside a
 // response that began as a success; cause is for the log.
-func (a *Answer) providerError(p *abi.ProviderError, status int, after time.Duration, cause error) error {
-	e := &apierr.Error{Code: providerCode(p.Kind, status), RetryAfter: after, Err: a.failure(knownKind(p.Kind), cause)}
+func (l link) providerError(p *abi.ProviderError, status int, after time.Duration, cause error) error {
+	e := &apierr.Error{Code: providerCode(p.Kind, status), RetryAfter: after, Err: l.failure(knownKind(p.Kind), cause)}
 	if e.Code == apierr.LLMProviderRejectedRequest {
 		e.Reason = reasons[p.Kind]
 	}
 	if p.RetryAfterMS > 0 {
 		e.RetryAfter = time.Duration(min(p.RetryAfterMS, int64(24*time.Hour/time.Millisecond))) * time.Millisecond
 	}
-	said := a.bounded(p.Message)
+	said := l.bounded(p.Message)
 	if said == "" {
 		said = "it gave no reason"
 	}
-	if code := a.scrub(p.ProviderCode); code != "" && len(code) <= 100 {
+	if code := l.scrub(p.ProviderCode); code != "" && len(code) <= 100 {
 		said += " (" + code + ")"
 	}
 	with := ""
@@ -152,27 +164,33 @@ func (a *Answer) pluginError(err error) error {
 	if ctxErr := a.ctx.Err(); ctxErr != nil {
 		return ctxErr
 	}
+	return a.callError(err, a.round.begun)
+}
+
+// callError is the error for a plugin's call that failed; sent: the request is
+// under way already.
+func (l link) callError(err error, sent bool) error {
 	p, ok := errors.AsType[*PluginError](err)
 	if !ok {
-		p = &PluginError{Kind: PluginFault, Message: fmt.Sprintf("the plugin %s %s gave an answer that cannot be used", a.manifest.Name, a.manifest.Version)}
+		p = &PluginError{Kind: PluginFault, Message: fmt.Sprintf("the plugin %s %s gave an answer that cannot be used", l.manifest.Name, l.manifest.Version)}
 	}
-	e := &apierr.Error{Code: apierr.LLMProviderError, RetryAfter: p.RetryAfter, Err: a.failure("plugin_"+string(p.Kind), err)}
-	said := a.bounded(p.Message)
+	e := &apierr.Error{Code: apierr.LLMProviderError, RetryAfter: p.RetryAfter, Err: l.failure("plugin_"+string(p.Kind), err)}
+	said := l.bounded(p.Message)
 	switch {
 	case p.Kind == PluginDeclared && p.Code != abi.CodeRefused:
 		// Its words are for the log: see abi.CodeFailed.
-		e.Message = fmt.Sprintf("The plugin %s %s could not go on; the host's log has the details.", a.manifest.Name, a.manifest.Version)
+		e.Message = fmt.Sprintf("The plugin %s %s could not go on; the host's log has the details.", l.manifest.Name, l.manifest.Version)
 	case p.Kind == PluginDeclared:
-		e.Err = a.failure(pluginRefused, err)
+		e.Err = l.failure(pluginRefused, err)
 		// What it refuses before anything was sent is the request.
-		if !a.round.begun {
+		if !sent {
 			e.Code = apierr.LLMProviderRejectedRequest
 		}
-		e.Message = fmt.Sprintf("The plugin %s %s says: %s", a.manifest.Name, a.manifest.Version, said)
+		e.Message = fmt.Sprintf("The plugin %s %s says: %s", l.manifest.Name, l.manifest.Version, said)
 	case p.Kind == PluginTooLarge:
-		if a.round.begun {
+		if sent {
 			// The request was sent; it is the provider who said too much.
-			e.Message = fmt.Sprintf("The answer broke off: the provider sent a piece that is too large for the plugin %s %s. Ask for less at once.", a.manifest.Name, a.manifest.Version)
+			e.Message = fmt.Sprintf("The answer broke off: the provider sent a piece that is too large for the plugin %s %s. Ask for less at once.", l.manifest.Name, l.manifest.Version)
 			break
 		}
 		e.Code = apierr.LLMProviderRejectedRequest

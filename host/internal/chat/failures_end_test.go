@@ -14,8 +14,10 @@ import (
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/outbound"
 	"github.com/parley-search/parley/host/internal/secret"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 func TestPluginErrors(t *testing.T) {
@@ -119,7 +121,7 @@ func TestProviderMessage(t *testing.T) {
 
 func TestUnreadableKey(t *testing.T) {
 	f := newFixture(t, say("finish:stop"))
-	err := f.workspaces.UpdateWorkspace(t.Context(), "demo", func(w *chat.Workspace) (*chat.Workspace, error) {
+	err := f.workspaces.UpdateWorkspace(t.Context(), "demo", func(w *workspace.Workspace) (*workspace.Workspace, error) {
 		w.APIKey, w.KeyUnreadable = secret.Text{}, true
 		return w, nil
 	})
@@ -304,10 +306,7 @@ func TestAnswersHammer(t *testing.T) {
 // eventually waits for something that another goroutine is about to do.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
-		if ok() {
-			return
-		}
+	if !waittest.Until(ok) {
+		t.Errorf("not in a minute: %s", what)
 	}
-	t.Errorf("not in a minute: %s", what)
 }

@@ -3,46 +3,13 @@ package chat
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
-	"slices"
 	"sync"
 
 	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/rawjson"
+	"github.com/parley-search/parley/host/internal/chat/jsonbody"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 )
-
-// maxFallback is how many workspaces may stand in for one.
-const maxFallback = 3
-
-// mergeFallback applies the field fallback to w. The workspaces need not be there
-// yet; those that are not when they are needed are passed over.
-func mergeFallback(w *Workspace, v json.RawMessage) error {
-	if isNull(v) {
-		w.Fallback = nil
-		return nil
-	}
-	items, ok := asArray(v)
-	if !ok {
-		return wrongType(apierr.InvalidChatFallback, "fallback", "an array of workspace uids or null", v)
-	}
-	if len(items) > maxFallback {
-		return apierr.Newf(apierr.InvalidChatFallback, "`fallback` has more than %d entries.", maxFallback)
-	}
-	uids := []string{}
-	for i, item := range items {
-		uid, ok := rawjson.String(item)
-		switch {
-		case !ok || !validUID(uid):
-			return apierr.Newf(apierr.InvalidChatFallback, "`fallback[%d]` is no workspace uid: it is a string of 1 to %d characters of A-Z a-z 0-9 - _.", i, maxUID)
-		case uid == w.UID || slices.Contains(uids, uid):
-			return apierr.Newf(apierr.InvalidChatFallback, "`fallback[%d]` is %q, which is asked before it: name each workspace once, and not this one.", i, cut(uid, 64))
-		}
-		uids = append(uids, uid)
-	}
-	w.Fallback = uids
-	return nil
-}
 
 // A standIn is what an answer keeps for as long as another workspace may take it
 // over: until the client has the first byte of it.
@@ -52,7 +19,7 @@ type standIn struct {
 }
 
 // newStandIn keeps a copy of body where there is a workspace that may need it.
-func newStandIn(w *Workspace, body []byte) standIn {
+func newStandIn(w *workspace.Workspace, body []byte) standIn {
 	if len(w.Fallback) == 0 {
 		return standIn{}
 	}
@@ -104,7 +71,7 @@ func (a *Answer) moveTo(uid string) error {
 	if err != nil {
 		return err
 	}
-	source, release, ok := a.deps.Sources.Acquire(w.wish(), w.UID)
+	source, release, ok := a.deps.Sources.Acquire(w.Wish(), w.UID)
 	if !ok {
 		return errPassedOver
 	}
@@ -115,7 +82,7 @@ func (a *Answer) moveTo(uid string) error {
 		}
 	}()
 	m := source.Manifest()
-	if err := errors.Join(checkRequired(w, m), checkKey(w, m), checkNeededOptions(w, m, true)); err != nil {
+	if err := errors.Join(workspace.CheckRequired(w, m), workspace.CheckKey(w, m), workspace.CheckNeededOptions(w, m, true)); err != nil {
 		return err
 	}
 	req, err := parseRequest(a.standIn.body)
@@ -124,7 +91,7 @@ func (a *Answer) moveTo(uid string) error {
 	}
 	if w.DefaultModel != "" || m.NoModel {
 		req.model = w.DefaultModel
-		req.fields["model"] = quote(req.model)
+		req.fields["model"] = jsonbody.Quote(req.model)
 	}
 	if err := req.choose(w, m.NoModel); err != nil {
 		return err
@@ -154,22 +121,19 @@ func (a *Answer) moveTo(uid string) error {
 var ownFields = []string{"store", "metadata", "service_tier", "prompt_cache_key", "safety_identifier", "user"}
 
 // take has w answer what is left of the rounds.
-func (a *Answer) take(w *Workspace, req *request, source Source) {
+func (a *Answer) take(w *workspace.Workspace, req *request, source Source) {
 	m := source.Manifest()
 	fresh := newConversation(req, a.talk.prompts, a.talk.indexes)
 	a.talk.fields, a.talk.tools, a.talk.choice = fresh.fields, fresh.tools, fresh.choice
 	a.workspace, a.source, a.manifest = w, source, m
 	a.most = req.maxTokens()
-	a.noKey = newKeyScrub(w.secrets())
-	for i := range a.texts {
-		a.texts[i] = a.noKey.clone()
-	}
+	a.hideSecrets(w)
 	a.render.name([]byte(cmp.Or(a.options.Model, req.model, w.Source)))
 	a.outcome.Workspace, a.outcome.Source, a.outcome.Plugin, a.outcome.PluginVersion = w.UID, w.Source, m.Name, m.Version
 	// The round begins anew. What rounds before it carry is another plugin's.
 	a.outcome.Rounds--
-	a.round.carry = a.round.carry[:0]
-	a.carry = make([]string, max(a.outcome.Rounds-1, 0))
+	a.round.carry, a.model = a.round.carry[:0], req.model
+	a.carry = append(carriedBy(by(m, req.model), a.options.Carries, req.messages), make([]string, max(a.outcome.Rounds-1, 0))...)
 }
 
 // AnsweredBy is the workspace that answers, where another one could stand in for the

@@ -12,6 +12,7 @@ import (
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 )
 
 // A fixture is a service over small real parts, with a workspace "demo" whose
@@ -24,6 +25,7 @@ type fixture struct {
 	upstream   *chattest.Upstream
 	searcher   *chattest.Searcher
 	deps       chat.Deps
+	options    chat.Options // of what ask and Start ask
 }
 
 const demoKey = "sk-0123456789-secret"
@@ -71,7 +73,7 @@ func newFixture(t *testing.T, scripts ...chattest.Script) *fixture {
 	return f
 }
 
-func (f *fixture) patch(t *testing.T, uid, body string) (chat.PatchedSettings, string) {
+func (f *fixture) patch(t *testing.T, uid, body string) (workspace.PatchedSettings, string) {
 	t.Helper()
 	s, warning, err := f.Patch(t.Context(), uid, []byte(body))
 	if err != nil {
@@ -80,7 +82,7 @@ func (f *fixture) patch(t *testing.T, uid, body string) (chat.PatchedSettings, s
 	return s, warning
 }
 
-func (f *fixture) workspace(t *testing.T, uid string) *chat.Workspace {
+func (f *fixture) workspace(t *testing.T, uid string) *workspace.Workspace {
 	t.Helper()
 	w, err := f.workspaces.Workspace(t.Context(), uid)
 	if err != nil {
@@ -135,5 +137,5 @@ func (f *fixture) refuse(t *testing.T, body string) *apierr.Error {
 // Start is that of the service, with a context that is the answer's alone.
 func (f *fixture) Start(ctx context.Context, caller *auth.Caller, uid string, body []byte) (*chat.Answer, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	return f.Service.Start(ctx, cancel, caller, uid, body, chat.Options{})
+	return f.Service.Start(ctx, cancel, caller, uid, body, f.options)
 }

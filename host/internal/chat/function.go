@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/parley-search/parley/host/internal/chat/jsonbody"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
@@ -18,7 +20,7 @@ const (
 // searchTool is the definition of the host's function over indexes. What a
 // model need not say is not required of it: one that must give a filter makes
 // one up. That rules strict out, which wants every argument.
-func searchTool(p Prompts, indexes []Index) json.RawMessage {
+func searchTool(p workspace.Prompts, indexes []Index) json.RawMessage {
 	b := append([]byte(nil), `{"type":"function","function":{"name":"`+searchFunction+`","description":`...)
 	b = rawjson.AppendString(b, describeSearch(p.SearchDescription, indexes))
 	b = append(b, `,"parameters":{"type":"object","properties":{"indexUid":{"type":"string","enum":[`...)
@@ -49,7 +51,7 @@ func describeSearch(prompt string, indexes []Index) string {
 	for _, x := range indexes {
 		line := "\n- " + x.UID
 		if d := strings.Join(strings.Fields(x.Description), " "); d != "" {
-			line += ": " + cut(d, maxIndexDescription)
+			line += ": " + jsonbody.Cut(d, maxIndexDescription)
 		}
 		t.add(line)
 	}

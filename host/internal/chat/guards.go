@@ -7,26 +7,24 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/parley-search/parley/host/internal/chat/jsonbody"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/rawjson"
 )
-
-// ofClient reports whether a client answers the calls of tools of type typ; a
-// provider runs all others itself, and has them paid for.
-func ofClient(typ string) bool { return typ == "function" || typ == "custom" }
 
 // providerFields ask a provider for a tool of its own outside of tools.
 var providerFields = []string{"web_search_options"}
 
 // check holds the request to what w lets its clients send. size is its bytes; said
 // is what the client calls the message at an index.
-func (r *request) check(w *Workspace, size int, said func(int) string) error {
+func (r *request) check(w *workspace.Workspace, size int, said func(int) string) error {
 	if w.MaxInputBytes > 0 && size > w.MaxInputBytes {
 		return badField("messages", "The request has %d bytes, and workspace %s takes %d: send fewer or shorter messages.", size, w.UID, w.MaxInputBytes)
 	}
 	if w.MaxMessages > 0 && len(r.messages) > w.MaxMessages {
 		return badField("messages", "The request has %d messages, and workspace %s takes %d: send the last ones.", len(r.messages), w.UID, w.MaxMessages)
 	}
-	if w.ClientMessages == messagesNoSystem {
+	if w.ClientMessages == workspace.MessagesNoSystem {
 		if err := r.checkRoles(w, said); err != nil {
 			return err
 		}
@@ -38,10 +36,10 @@ func (r *request) check(w *Workspace, size int, said func(int) string) error {
 }
 
 // checkRoles refuses messages that tell the model what to be.
-func (r *request) checkRoles(w *Workspace, said func(int) string) error {
+func (r *request) checkRoles(w *workspace.Workspace, said func(int) string) error {
 	for i, m := range r.messages {
 		var at [1]json.RawMessage
-		pick(m, at[:], "role")
+		jsonbody.Pick(m, at[:], "role")
 		if role, _ := rawjson.String(at[0]); role != "system" && role != "developer" {
 			continue
 		} else if name := said(i); name == "instructions" {
@@ -55,29 +53,29 @@ func (r *request) checkRoles(w *Workspace, said func(int) string) error {
 
 // checkTools refuses tools of the provider that w does not enforce, and those of
 // the client where it may bring none.
-func (r *request) checkTools(w *Workspace) error {
-	enforced, _ := asObject(w.Enforced)
+func (r *request) checkTools(w *workspace.Workspace) error {
+	enforced, _ := jsonbody.ObjectOf(w.Enforced)
 	kept := r.offered[:0]
 	for i, v := range r.offered {
 		var at [1]json.RawMessage
-		pick(v, at[:], "type")
+		jsonbody.Pick(v, at[:], "type")
 		typ, _ := rawjson.String(at[0])
 		switch {
-		case ofClient(typ) && w.NoClientTools:
+		case workspace.OfClient(typ) && w.NoClientTools:
 			return badField("tools", "`tools` are not taken: workspace %s has `clientTools` false. Leave them out.", w.UID)
-		case ofClient(typ):
+		case workspace.OfClient(typ):
 			kept = append(kept, v)
 		case !enforces(enforced["tools"], typ):
-			return badField("tools", "`tools[%d].type` is %q, a tool that the provider runs and has paid for: workspace %s does not allow it. Its `enforcedParameters` could bring it; leave it out.", i, cut(typ, 64), w.UID)
+			return badField("tools", "`tools[%d].type` is %q, a tool that the provider runs and has paid for: workspace %s does not allow it. Its `enforcedParameters` could bring it; leave it out.", i, jsonbody.Cut(typ, 64), w.UID)
 		}
 		// One that w enforces comes from there.
 	}
 	r.offered = kept
-	if v := r.fields["functions"]; w.NoClientTools && v != nil && !isNull(v) {
+	if v := r.fields["functions"]; w.NoClientTools && v != nil && !rawjson.IsNull(v) {
 		return badField("functions", "`functions` are not taken: workspace %s has `clientTools` false. Leave them out.", w.UID)
 	}
 	for _, name := range providerFields {
-		if v := r.fields[name]; v != nil && !isNull(v) && enforced[name] == nil {
+		if v := r.fields[name]; v != nil && !rawjson.IsNull(v) && enforced[name] == nil {
 			return badField(name, "`%s` asks for a tool that the provider runs and has paid for: workspace %s does not allow it. Its `enforcedParameters` could bring it; leave it out.", name, w.UID)
 		}
 	}
@@ -86,9 +84,9 @@ func (r *request) checkTools(w *Workspace) error {
 
 // enforces reports whether an enforced tool is of type typ.
 func enforces(tools json.RawMessage, typ string) bool {
-	items, _ := asArray(tools)
+	items, _ := jsonbody.ArrayOf(tools)
 	return slices.ContainsFunc(items, func(v json.RawMessage) bool {
-		tool, _ := asObject(v)
+		tool, _ := jsonbody.ObjectOf(v)
 		of, _ := rawjson.String(tool["type"])
 		return of == typ
 	})
@@ -97,32 +95,32 @@ func enforces(tools json.RawMessage, typ string) bool {
 // settle brings together what the request, w's parameters and w's rules say: a
 // rule wins over the request, field by field, and the request over a parameter. It
 // returns what the client asked for and does not get: for the log.
-func (r *request) settle(w *Workspace) (lost []string) {
-	enforced, _ := asObject(w.Enforced) // nil where there is nothing
-	for _, name := range sortedKeys(enforced) {
+func (r *request) settle(w *workspace.Workspace) (lost []string) {
+	enforced, _ := jsonbody.ObjectOf(w.Enforced) // nil where there is nothing
+	for _, name := range jsonbody.SortedKeys(enforced) {
 		v := enforced[name]
 		if name == "tools" {
-			items, _ := asArray(v)
+			items, _ := jsonbody.ArrayOf(v)
 			r.offered = append(r.offered, items...)
 			continue
 		}
 		if said := r.fields[name]; said != nil && !bytes.Equal(bytes.TrimSpace(said), bytes.TrimSpace(v)) {
 			lost = append(lost, name)
 		}
-		if isNull(v) {
+		if rawjson.IsNull(v) {
 			delete(r.fields, name)
 		} else {
 			r.fields[name] = v
 		}
 	}
-	parameters, _ := asObject(w.Parameters)
+	parameters, _ := jsonbody.ObjectOf(w.Parameters)
 	for name, v := range parameters {
 		if r.fields[name] == nil && enforced[name] == nil {
 			r.fields[name] = v
 		}
 	}
 	lost = append(lost, r.capTokens(w.MaxCompletionTokens)...)
-	options, _ := asObject(r.fields["stream_options"])
+	options, _ := jsonbody.ObjectOf(r.fields["stream_options"])
 	r.usage = string(bytes.TrimSpace(options["include_usage"])) == "true"
 	return lost
 }
@@ -143,7 +141,7 @@ func (r *request) capTokens(limit int) (lost []string) {
 		if v == nil {
 			continue
 		}
-		if isNull(v) {
+		if rawjson.IsNull(v) {
 			delete(r.fields, name)
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
@@ -115,7 +116,7 @@ const maxSourceValue = 400
 
 // appendWithPassages appends a document with its short attributes and its passages among hits.
 func appendWithPassages(b []byte, h Hit, hits []Hit) []byte {
-	o, _ := asObject(h.Document)
+	o, _ := jsonbody.ObjectOf(h.Document)
 	for name, v := range o {
 		if len(v) > maxSourceValue {
 			delete(o, name)
@@ -136,25 +137,25 @@ func appendWithPassages(b []byte, h Hit, hits []Hit) []byte {
 		list = append(rawjson.AppendString(append(list, `,"text":`...), p.Text), '}')
 	}
 	if o == nil {
-		o = object{}
+		o = jsonbody.Object{}
 	}
 	if len(o) == 0 {
-		o["id"] = quote(h.ID)
+		o["id"] = jsonbody.Quote(h.ID)
 	}
 	o["_passages"] = append(list, ']')
-	return o.append(b)
+	return o.Append(b)
 }
 
 // reportBegin tells the client of calls that are about to run.
 func (a *Answer) reportBegin(calls []*call) {
 	if name := a.tools.reports.progress; name != "" {
 		for _, c := range calls {
-			a.render.report(newCallID(), name, object{
-				"call_id":             quote(c.id),
-				"function_name":       quote(c.name),
+			a.render.report(newCallID(), name, jsonbody.Object{
+				"call_id":             jsonbody.Quote(c.id),
+				"function_name":       jsonbody.Quote(c.name),
 				"function_arguments":  reportedArguments(c.arguments),
 				"function_parameters": reportedArguments(c.arguments), // its name in newer front ends
-			}.append(nil))
+			}.Append(nil))
 		}
 	}
 	if name := a.tools.reports.message; name != "" {
@@ -166,10 +167,10 @@ func (a *Answer) reportBegin(calls []*call) {
 // reportEnd tells the client what came of a call.
 func (a *Answer) reportEnd(c *call, r result, message []byte) {
 	if name := a.tools.reports.sources; name != "" {
-		a.render.report(newCallID(), name, object{"call_id": quote(c.id), "sources": r.sources, "documents": r.sources}.append(nil))
+		a.render.report(newCallID(), name, jsonbody.Object{"call_id": jsonbody.Quote(c.id), "sources": r.sources, "documents": r.sources}.Append(nil))
 	}
 	if name := cmp.Or(a.tools.reports.errors, a.tools.reports.error); name != "" && r.failed {
-		a.render.report(newCallID(), name, object{"call_id": quote(c.id), "function_name": quote(c.name), "error": r.content}.append(nil))
+		a.render.report(newCallID(), name, jsonbody.Object{"call_id": jsonbody.Quote(c.id), "function_name": jsonbody.Quote(c.name), "error": r.content}.Append(nil))
 	}
 	if name := a.tools.reports.message; name != "" {
 		a.render.report(newCallID(), name, message)
@@ -179,7 +180,7 @@ func (a *Answer) reportEnd(c *call, r result, message []byte) {
 // reportedArguments is what front ends are told of a search's arguments: with the
 // index under both of the names that they read.
 func reportedArguments(b []byte) json.RawMessage {
-	if o, ok := asObject(b); ok && o["indexUid"] != nil && o["index_uid"] == nil {
+	if o, ok := jsonbody.ObjectOf(b); ok && o["indexUid"] != nil && o["index_uid"] == nil {
 		t := bytes.TrimSpace(b)
 		b = append(slices.Clone(t[:len(t)-1]), `,"index_uid":`...)
 		b = append(append(b, o["indexUid"]...), '}')

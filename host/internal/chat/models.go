@@ -10,6 +10,8 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/chat/jsonbody"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 )
 
 // A Model is one that clients of /v1 may name: a workspace, or a workspace, a
@@ -23,8 +25,9 @@ type Model struct {
 type Target struct {
 	Workspace string
 	Source    string
-	Model     string // the provider's; empty where its source needs none
-	Citations bool   // the workspace's setting
+	Model     string    // the provider's; empty where its source needs none
+	Citations bool      // the workspace's setting
+	Created   time.Time // the workspace
 }
 
 // Models lists what caller may name, sorted by id: the workspaces that can
@@ -46,7 +49,7 @@ func (s *Service) Models(ctx context.Context, caller *auth.Caller) ([]Model, err
 		if err != nil {
 			return nil, err
 		}
-		source, ok := s.deps.Sources.Source(w.wish())
+		source, ok := s.deps.Sources.Source(w.Wish())
 		if !ok {
 			continue
 		}
@@ -68,7 +71,7 @@ func (s *Service) Models(ctx context.Context, caller *auth.Caller) ([]Model, err
 // [apierr.ModelRequired] where the workspace alone is not enough.
 func (s *Service) Resolve(ctx context.Context, caller *auth.Caller, id string) (Target, error) {
 	uid, model, _ := strings.Cut(id, "/")
-	if !validUID(uid) || !caller.Workspace(uid) {
+	if !workspace.ValidUID(uid) || !caller.Workspace(uid) {
 		return Target{}, s.unknownModel(ctx, caller, id)
 	}
 	w, err := s.deps.Workspaces.Workspace(ctx, uid)
@@ -78,21 +81,21 @@ func (s *Service) Resolve(ctx context.Context, caller *auth.Caller, id string) (
 	if err != nil {
 		return Target{}, err
 	}
-	source, loaded := s.deps.Sources.Source(w.wish())
+	source, loaded := s.deps.Sources.Source(w.Wish())
 	switch model = cmp.Or(model, w.DefaultModel); {
-	case model != "" && !w.allowsModel(model):
+	case model != "" && !w.AllowsModel(model):
 		return Target{}, s.unknownModel(ctx, caller, id)
 	case model == "" && loaded && !source.Manifest().NoModel:
 		return Target{}, &apierr.Error{Code: apierr.ModelRequired, Param: "model", Message: "Workspace `" + uid + "` has no `defaultModel`: ask for `" +
 			uid + "/MODEL`, or set it with PATCH /chats/" + uid + "/settings."}
 	}
-	return Target{Workspace: uid, Source: w.Source, Model: model, Citations: !w.NoCitations}, nil
+	return Target{Workspace: uid, Source: w.Source, Model: model, Citations: !w.NoCitations, Created: w.CreatedAt}, nil
 }
 
 // unknownModel is the error for a model that caller cannot name, with the
 // nearest one that it can.
 func (s *Service) unknownModel(ctx context.Context, caller *auth.Caller, id string) error {
-	message := "The model `" + cut(id, 200) + "` does not exist or you do not have access to it."
+	message := "The model `" + jsonbody.Cut(id, 200) + "` does not exist or you do not have access to it."
 	models, err := s.Models(ctx, caller)
 	if err != nil {
 		return err

@@ -37,7 +37,7 @@ func (s *Service) Narrowed(ctx context.Context) (map[string][]Narrowed, error) {
 			continue
 		}
 		n := Narrowed{UID: uid, Plugin: w.Plugin, PluginVersion: w.PluginVersion}
-		wish, name := w.wish(), ""
+		wish, name := w.Wish(), ""
 		if source, ok := s.deps.Sources.Source(wish); ok {
 			n.Version = new(source.Manifest().Version)
 		}

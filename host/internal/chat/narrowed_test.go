@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 )
 
 // TestNarrowed lists what asks for a version of its own, also where that
@@ -18,7 +18,7 @@ func TestNarrowed(t *testing.T) {
 	f.patch(t, "reset", `{"pluginVersion":null}`)
 	f.source.Is.Version = "2.0.0"
 	f.sources["openAi"] = f.source
-	err := f.workspaces.UpdateWorkspace(t.Context(), "a", func(w *chat.Workspace) (*chat.Workspace, error) {
+	err := f.workspaces.UpdateWorkspace(t.Context(), "a", func(w *workspace.Workspace) (*workspace.Workspace, error) {
 		w.PluginVersion = "2.0.0"
 		return w, nil
 	})

@@ -1,6 +1,8 @@
 package chat
 
 import (
+	"net/netip"
+
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/limit"
 )
@@ -22,10 +24,15 @@ type Options struct {
 	// Indexes narrows what may be searched, as the workspace's indexUids do;
 	// nil: it does not.
 	Indexes []string
+	// MostHits bounds what one search gives the model, below what the index's own
+	// settings allow; 0: nothing else does.
+	MostHits int
 	// Citations, where not empty, is the base URL of this host: the answer names
 	// the documents it was made from, with links below it for those that have
 	// none of their own.
 	Citations string
+	// Client is the address that the request came from, for limits of each client.
+	Client netip.Addr
 	// Said, where not nil, is what the client calls the message at an index: its
 	// request is another one than that which it sent.
 	Said func(index int) string
@@ -37,6 +44,13 @@ type Options struct {
 	// Searching, where not nil, is told of each search before it begins. It runs in
 	// WriteTo.
 	Searching func(index, query string)
+	// Carries are what earlier answers of the conversation left, in any order. Those
+	// of other plugins, models and calls are passed over.
+	Carries []Carry
+	// Carried, where not nil, is told of each round, when it has ended, what it left:
+	// behind the chunks that the round made, before those that end the answer. It
+	// runs in WriteTo.
+	Carried func(*Carry)
 	// Searched, where not nil, is told of each search when it has ended, in the
 	// order of the calls. It runs in WriteTo.
 	Searched func(*Searched)

@@ -50,7 +50,7 @@ func eachOther(object []byte, own []string, f func(key, value []byte)) {
 		return
 	}
 	for m.Next() {
-		if !slices.ContainsFunc(own, m.Called) && !isNull(m.Value) {
+		if !slices.ContainsFunc(own, m.Called) && !rawjson.IsNull(m.Value) {
 			f(m.Key, m.Value)
 		}
 	}

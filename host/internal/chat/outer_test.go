@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 )
 
 func TestOuter(t *testing.T) {
@@ -84,7 +85,7 @@ func TestOuter(t *testing.T) {
 	}
 	for _, bad := range []string{"[]", "1", `{"chunk":`, "null"} {
 		a := newAnswer()
-		a.ctx, a.manifest, a.workspace = t.Context(), &abi.Manifest{}, &Workspace{}
+		a.ctx, a.manifest, a.workspace = t.Context(), &abi.Manifest{}, &workspace.Workspace{}
 		if err := a.play(outer(bad)); err == nil {
 			t.Errorf("the outer record %s was taken", bad)
 		}

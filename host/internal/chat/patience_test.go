@@ -3,8 +3,11 @@ package chat_test
 import (
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
+	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 // A provider's limit in a later round is waited out once, where the client has no
@@ -33,5 +36,27 @@ func TestLimitInLaterRound(t *testing.T) {
 				t.Errorf("retries %d, failure %v; want %d and %q", tr.outcome.Retries, tr.outcome.Err, tt.retries, tt.says)
 			}
 		})
+	}
+}
+
+// A workspace says how long its provider has for the head of its response, and the
+// error of one that took longer names the setting.
+func TestFirstByteSeconds(t *testing.T) {
+	late := chattest.Script{Err: &outbound.Error{Kind: outbound.Timeout, Message: "the provider did not answer within 1m0s"}}
+	f := newFixture(t, say("text:Hi", "finish:stop"), late)
+	f.patch(t, "demo", `{"firstByteSeconds":300}`)
+	f.ask(t, hello)
+	if got := f.upstream.Sent()[0].FirstByte; got != 300*time.Second {
+		t.Errorf("the provider has %v, want 300s", got)
+	}
+	if s, _ := f.patch(t, "demo", `{"firstByteSeconds":null}`); s.FirstByteSeconds != nil {
+		t.Errorf("firstByteSeconds is %v after null", *s.FirstByteSeconds)
+	}
+	err := f.refuse(t, hello)
+	if err.Code != apierr.LLMProviderTimeout || !strings.Contains(err.Message, "`firstByteSeconds`") || !strings.Contains(err.Message, "--provider-first-byte-timeout") {
+		t.Errorf("error %v, want one that names the setting and the option", err)
+	}
+	if got := f.upstream.Sent()[1].FirstByte; got != 0 {
+		t.Errorf("the provider has %v, want the host's time", got)
 	}
 }

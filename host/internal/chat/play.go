@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 )
 
 // maxRoundCalls bounds the tool calls of one round, the client's included.
@@ -62,8 +63,8 @@ func extraBehind(k abi.RecordKind, rest []byte) (extra, after []byte) {
 // callExtra returns the object that a checked extra adds to a tool call, nil
 // where it adds none.
 func callExtra(extra []byte) []byte {
-	o, _ := asObject(extra)
-	items, _ := asArray(o["tool_calls"])
+	o, _ := jsonbody.ObjectOf(extra)
+	items, _ := jsonbody.ArrayOf(o["tool_calls"])
 	if len(o) != 1 || len(items) != 1 || !checkExtra(items[0]) {
 		return nil
 	}
@@ -91,7 +92,7 @@ func (a *Answer) record(r abi.Record, extra []byte) error {
 	case abi.RecordToolArguments:
 		return a.toolArguments(r)
 	case abi.RecordFinish:
-		rd.finish = string(r.Payload)
+		rd.finish = string(a.noKey.scrubName(r.Payload))
 		if rd.finish == "" {
 			rd.finish = "stop"
 		}
@@ -111,7 +112,7 @@ func (a *Answer) record(r abi.Record, extra []byte) error {
 		if a.options.Model != "" && len(model) > 0 {
 			model = []byte(a.options.Model)
 		}
-		a.render.name(model)
+		a.render.name(a.noKey.scrubName(model))
 		a.render.greet()
 	case abi.RecordCarry:
 		if len(rd.carry)+len(r.Payload) > abi.MaxCarry {
@@ -122,14 +123,14 @@ func (a *Answer) record(r abi.Record, extra []byte) error {
 		if !checkExtra(r.Payload) {
 			return fmt.Errorf("outer members that are no JSON object: %w", abi.ErrMalformed)
 		}
-		if !a.noKey.hasKey(r.Payload) {
+		if !a.members.holds(a.noKey, r.Payload) {
 			a.render.outer(r.Payload)
 		}
 	case abi.RecordExtra:
 		if !checkExtra(r.Payload) {
 			return fmt.Errorf("extra that is no JSON object: %w", abi.ErrMalformed)
 		}
-		if !a.noKey.hasKey(r.Payload) {
+		if !a.members.holds(a.noKey, r.Payload) {
 			a.render.extra(r.Payload)
 		}
 	}
@@ -140,7 +141,7 @@ func (a *Answer) record(r abi.Record, extra []byte) error {
 func (a *Answer) text(field string, text, extra []byte) {
 	a.heard += len(text)
 	text = a.scrubOf(field).next(text)
-	if a.noKey.hasKey(extra) {
+	if a.members.holds(a.noKey, extra) {
 		extra = nil
 	}
 	switch {
@@ -169,9 +170,7 @@ func (a *Answer) endTexts() {
 	}
 	for i := range a.round.calls {
 		c := &a.round.calls[i]
-		if rest := c.scrub.end(); rest != nil {
-			a.render.toolArguments(c.index, rest)
-		}
+		a.addArguments(c, c.scrub.end())
 	}
 }
 
@@ -187,13 +186,16 @@ func (a *Answer) toolStart(r abi.Record, extra []byte) error {
 	if int(index) != len(rd.calls) || index >= maxRoundCalls {
 		return fmt.Errorf("tool call %d after %d calls: %w", index, len(rd.calls), abi.ErrMalformed)
 	}
-	c := call{id: string(id), name: string(name), client: a.tools.every || a.tools.names[string(name)]}
+	c := call{
+		id: string(a.noKey.scrubName(id)), name: string(a.noKey.scrubName(name)), scrub: a.noKey.clone(),
+		client: a.tools.every || a.tools.names[string(name)],
+	}
 	if c.id == "" {
 		c.id = "call_" + randomID()
 	}
 	if c.client {
-		c.index, c.scrub = a.render.nextCall(), a.noKey.clone()
-		if a.noKey.hasKey(extra) {
+		c.index = a.render.nextCall()
+		if a.members.holds(a.noKey, extra) {
 			extra = nil
 		}
 		a.render.toolStart(c.index, c.id, c.name, extra)
@@ -212,18 +214,22 @@ func (a *Answer) toolArguments(r abi.Record) error {
 	}
 	a.heard += len(piece)
 	c := &a.round.calls[index]
+	a.addArguments(c, c.scrub.next(piece))
+	return nil
+}
+
+// addArguments passes on what may be shown of a call's arguments. What the host
+// answers by itself is shown to the client as well, in reports.
+func (a *Answer) addArguments(c *call, piece []byte) {
 	switch {
 	case len(piece) == 0:
 	case c.client:
-		if piece = c.scrub.next(piece); len(piece) > 0 {
-			a.render.toolArguments(c.index, piece)
-		}
+		a.render.toolArguments(c.index, piece)
 	case len(c.arguments)+len(piece) > a.deps.Limits.ArgumentsBytes:
 		c.tooLong = true
 	default:
 		c.arguments = append(c.arguments, piece...)
 	}
-	return nil
 }
 
 // peek returns the failure that the provider reports in records, where it

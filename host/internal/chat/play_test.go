@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 )
 
 // TestCallExtra: what a plugin says of a call goes into the client's call, with
@@ -66,7 +67,7 @@ func TestCallExtra(t *testing.T) {
 func TestExtraOfBracketsAlone(t *testing.T) {
 	for _, extra := range []string{`{"x":` + strings.Repeat("[", 15<<20), strings.Repeat(`{"x":`, 3<<20)} {
 		a := newAnswer()
-		a.ctx, a.manifest, a.workspace = t.Context(), &abi.Manifest{}, &Workspace{}
+		a.ctx, a.manifest, a.workspace = t.Context(), &abi.Manifest{}, &workspace.Workspace{}
 		if err := a.play(abi.AppendRecord(nil, abi.RecordExtra, extra)); err == nil {
 			t.Error("an extra record of brackets was taken")
 		}

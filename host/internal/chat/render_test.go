@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 )
 
 // newAnswer returns an answer that can play records.
@@ -72,7 +73,7 @@ func FuzzRecords(f *testing.F) {
 	f.Add(abi.AppendResponse(nil, "id", "mo\"del"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		a := newAnswer()
-		a.ctx, a.manifest, a.workspace = t.Context(), &abi.Manifest{}, &Workspace{}
+		a.ctx, a.manifest, a.workspace = t.Context(), &abi.Manifest{}, &workspace.Workspace{}
 		a.tools.names = map[string]bool{"n": true}
 		_ = a.play(b)
 		a.render.finish(a.round.finish)

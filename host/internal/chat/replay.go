@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/outbound"
 )
 
@@ -14,7 +15,7 @@ func Replay(ctx context.Context, source Source, response outbound.Response, w Ch
 	m := source.Manifest()
 	deps := Deps{Limits: Limits{}.withDefaults()}
 	a := &Answer{
-		deps: &deps, spare: &spareBuffers{}, workspace: &Workspace{Source: m.Source}, source: source, manifest: m,
+		deps: &deps, spare: &spareBuffers{}, link: link{&workspace.Workspace{Source: m.Source}, source, m},
 		tools: tools{every: true}, usage: true,
 		render: newRenderer("chatcmpl-"+randomID(), time.Now().Unix(), m.Source),
 	}

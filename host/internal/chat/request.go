@@ -9,13 +9,15 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/chat/jsonbody"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
 // A request is a chat completion as the client asked for it, checked. It is made
 // of parts of its body.
 type request struct {
-	fields     object // all but messages and tools
+	fields     jsonbody.Object // all but messages and tools
 	messages   []json.RawMessage
 	offered    []json.RawMessage // tools for the model
 	askedTools bool              // it had tools at all
@@ -29,16 +31,16 @@ var roles = []string{"system", "user", "assistant", "developer", "tool"}
 // parseRequest checks a request's body in the contract's order. parameters of
 // the workspace are not in it yet, see [request.settle].
 func parseRequest(body []byte) (*request, error) {
-	fields, err := parseBody(body)
+	fields, err := jsonbody.Parse(body)
 	if err != nil {
 		return nil, err
 	}
 	r := &request{fields: fields}
 	var ok bool
 	// One that is missing may be the workspace's to name, see [request.choose].
-	if v := fields["model"]; v != nil && !isNull(v) {
+	if v := fields["model"]; v != nil && !rawjson.IsNull(v) {
 		if r.model, ok = rawjson.String(v); !ok {
-			return nil, wrongType(apierr.BadRequest, "model", "a string", v)
+			return nil, jsonbody.WrongType(apierr.BadRequest, "model", "a string", v)
 		}
 		if r.model == "" {
 			return nil, badField("model", "`model` is empty: name the provider's model to ask.")
@@ -64,10 +66,10 @@ func parseRequest(body []byte) (*request, error) {
 
 // choose fills in the model of a workspace, and checks that it allows the one
 // that is asked for. unnamed: the request may do without.
-func (r *request) choose(w *Workspace, unnamed bool) error {
+func (r *request) choose(w *workspace.Workspace, unnamed bool) error {
 	if r.model == "" && w.DefaultModel != "" {
 		r.model = w.DefaultModel
-		r.fields["model"] = quote(r.model)
+		r.fields["model"] = jsonbody.Quote(r.model)
 	}
 	switch {
 	case r.model == "" && unnamed:
@@ -75,8 +77,8 @@ func (r *request) choose(w *Workspace, unnamed bool) error {
 		return nil
 	case r.model == "":
 		return badField("model", "`model` is missing: name the provider's model to ask, or set `defaultModel` with PATCH /chats/%s/settings.", w.UID)
-	case !w.allowsModel(r.model):
-		return &apierr.Error{Code: apierr.InvalidChatModel, Param: "model", Message: fmt.Sprintf("Workspace %s does not allow `model` %q: it allows %s.", w.UID, cut(r.model, 64), strings.Join(w.Models, ", "))}
+	case !w.AllowsModel(r.model):
+		return &apierr.Error{Code: apierr.InvalidChatModel, Param: "model", Message: fmt.Sprintf("Workspace %s does not allow `model` %q: it allows %s.", w.UID, jsonbody.Cut(r.model, 64), strings.Join(w.Models, ", "))}
 	}
 	return nil
 }
@@ -94,16 +96,16 @@ func checkStream(v json.RawMessage) error {
 	case "false":
 		return apierr.Newf(apierr.UnimplementedNonStreaming, "`stream` is false, but answers are only streamed: leave it out or set it to true.")
 	}
-	return wrongType(apierr.BadRequest, "stream", "true, or left out", v)
+	return jsonbody.WrongType(apierr.BadRequest, "stream", "true, or left out", v)
 }
 
 func checkN(v json.RawMessage) error {
-	if v == nil || isNull(v) {
+	if v == nil || rawjson.IsNull(v) {
 		return nil
 	}
 	n, err := strconv.ParseFloat(string(bytes.TrimSpace(v)), 64)
 	if err != nil {
-		return wrongType(apierr.BadRequest, "n", "the number 1, or left out", v)
+		return jsonbody.WrongType(apierr.BadRequest, "n", "the number 1, or left out", v)
 	}
 	if n != 1 {
 		return apierr.Newf(apierr.UnimplementedMultiChoice, "`n` asks for more or less than one choice, but an answer has exactly one: leave it out or set it to 1.")
@@ -112,12 +114,12 @@ func checkN(v json.RawMessage) error {
 }
 
 func (r *request) parseMessages(v json.RawMessage) error {
-	if v == nil || isNull(v) {
+	if v == nil || rawjson.IsNull(v) {
 		return badField("messages", "`messages` is missing: send the conversation, the question last.")
 	}
 	var ok bool
 	if r.messages, ok = rawjson.Items(v); !ok {
-		return wrongType(apierr.BadRequest, "messages", "an array of messages", v)
+		return jsonbody.WrongType(apierr.BadRequest, "messages", "an array of messages", v)
 	}
 	if len(r.messages) == 0 {
 		return badField("messages", "`messages` is empty: send the conversation, the question last.")
@@ -138,28 +140,28 @@ func (at place) String() string { return fmt.Sprintf("messages[%d]", int(at)) }
 
 func checkMessage(at place, v json.RawMessage) error {
 	var m [4]json.RawMessage
-	if !pick(v, m[:], "role", "content", "tool_calls", "tool_call_id") {
-		return wrongType(apierr.BadRequest, at.String(), "an object", v)
+	if !jsonbody.Pick(v, m[:], "role", "content", "tool_calls", "tool_call_id") {
+		return jsonbody.WrongType(apierr.BadRequest, at.String(), "an object", v)
 	}
 	role, ok := rawjson.String(m[0])
 	if !ok {
-		return wrongType(apierr.BadRequest, at.String()+".role", "a string: system, user, assistant, developer or tool", m[0])
+		return jsonbody.WrongType(apierr.BadRequest, at.String()+".role", "a string: system, user, assistant, developer or tool", m[0])
 	}
 	if !slices.Contains(roles, role) {
-		return badField(at.String()+".role", "`%s.role` is %q: it must be system, user, assistant, developer or tool.", at, cut(role, 64))
+		return badField(at.String()+".role", "`%s.role` is %q: it must be system, user, assistant, developer or tool.", at, jsonbody.Cut(role, 64))
 	}
 	if role == "tool" {
 		if _, ok := rawjson.String(m[3]); !ok {
-			return wrongType(apierr.BadRequest, at.String()+".tool_call_id", "the id of the tool call that the message answers", m[3])
+			return jsonbody.WrongType(apierr.BadRequest, at.String()+".tool_call_id", "the id of the tool call that the message answers", m[3])
 		}
 	}
 	content, calls := m[1], m[2]
-	if calls != nil && !isNull(calls) {
+	if calls != nil && !rawjson.IsNull(calls) {
 		if calls[0] != '[' || role != "assistant" {
 			return badField(at.String()+".tool_calls", "`%s.tool_calls` must be an array, in a message of role assistant.", at)
 		}
 	}
-	if content == nil || isNull(content) {
+	if content == nil || rawjson.IsNull(content) {
 		// What an assistant said may have been a call or a refusal alone.
 		if role == "assistant" {
 			return nil
@@ -174,22 +176,22 @@ func checkMessage(at place, v json.RawMessage) error {
 
 // checkContent checks content that is no string.
 func checkContent(path, role string, v json.RawMessage) error {
-	parts, ok := asArray(v)
+	parts, ok := jsonbody.ArrayOf(v)
 	if !ok {
-		return wrongType(apierr.BadRequest, path, "a string or an array of text parts", v)
+		return jsonbody.WrongType(apierr.BadRequest, path, "a string or an array of text parts", v)
 	}
 	for i, v := range parts {
 		at := fmt.Sprintf("%s[%d]", path, i)
-		part, ok := asObject(v)
+		part, ok := jsonbody.ObjectOf(v)
 		if !ok {
-			return wrongType(apierr.BadRequest, at, `an object {"type": "text", "text": …}`, v)
+			return jsonbody.WrongType(apierr.BadRequest, at, `an object {"type": "text", "text": …}`, v)
 		}
 		typ, _ := rawjson.String(part["type"])
 		if typ != "text" && (typ != "refusal" || role != "assistant") {
-			return badField(at+".type", "`%s.type` is %q: only text parts are taken.", at, cut(typ, 64))
+			return badField(at+".type", "`%s.type` is %q: only text parts are taken.", at, jsonbody.Cut(typ, 64))
 		}
 		if _, ok := rawjson.String(part[typ]); !ok {
-			return wrongType(apierr.BadRequest, at+"."+typ, "a string", part[typ])
+			return jsonbody.WrongType(apierr.BadRequest, at+"."+typ, "a string", part[typ])
 		}
 	}
 	return nil

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"testing"
+
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 )
 
 // What is kept of a request is no part of its body.
@@ -13,7 +15,7 @@ func TestRequestLetsBodyGo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newConversation(r, &PromptTexts{}, nil)
+	c := newConversation(r, &workspace.PromptTexts{}, nil)
 	want := string(c.body(0))
 	clear(body)
 	if got := string(c.body(0)); got != want {
@@ -45,7 +47,7 @@ func BenchmarkRequest(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				c := newConversation(r, &PromptTexts{System: new("Be brief.")}, nil)
+				c := newConversation(r, &workspace.PromptTexts{System: new("Be brief.")}, nil)
 				if len(c.body(0)) < body.Len() {
 					b.Fatal("the body is shorter than what came")
 				}

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/abi/manifest"
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/outbound"
 )
@@ -63,8 +62,8 @@ func (a *Answer) open() error {
 	a.render.choice = a.render.choice[:0] // of a turn that the client was not told of
 	*rd = round{state: rd.state[:0], text: rd.text[:0], carry: rd.carry[:0], calls: rd.calls[:0]}
 	in := abi.EncodeRequest{
-		Settings: a.workspace.pluginSettings(a.manifest),
-		Options:  a.workspace.guestOptions(a.manifest),
+		Settings: a.workspace.PluginSettings(a.manifest),
+		Options:  a.workspace.GuestOptions(a.manifest),
 		Chat:     a.talk.body(a.outcome.Rounds),
 		Round:    a.outcome.Rounds,
 		Carry:    a.carry,
@@ -156,35 +155,6 @@ func (a *Answer) request(out *abi.EncodeResponse) (outbound.Response, error) {
 	}
 	step.End(err)
 	return response, err
-}
-
-// outgoing is what is sent of out: signed in, within the limits and to the
-// origins of the manifest.
-func (a *Answer) outgoing(out *abi.EncodeResponse) (*outbound.Request, error) {
-	values := a.workspace.values(a.manifest)
-	credential, err := a.workspace.credential(a.manifest, out, values)
-	if err != nil {
-		return nil, err
-	}
-	seconds := func(n int) time.Duration { return time.Duration(n) * time.Second }
-	firstByte := seconds(a.manifest.Timeouts.FirstByteSeconds)
-	if lower := seconds(out.FirstByteSeconds); lower > 0 && (firstByte == 0 || lower < firstByte) {
-		firstByte = lower
-	}
-	secrets := map[string]string{}
-	for name, s := range a.workspace.secrets() {
-		secrets[name] = s.Reveal()
-	}
-	return &outbound.Request{
-		Encoded:    out,
-		Grants:     abi.Grants{HTTP: manifest.Origins(a.manifest, values), Secrets: a.manifest.Grants.Secrets},
-		BaseURL:    a.workspace.BaseURL,
-		Secrets:    secrets,
-		Credential: credential,
-		FirstByte:  firstByte, Silence: seconds(a.manifest.Timeouts.SilenceSeconds),
-
-		Workspace: a.workspace.UID, Source: a.manifest.Source, Plugin: a.manifest.Name + " " + a.manifest.Version,
-	}, nil
 }
 
 // next reads what the provider has sent and returns the records that it

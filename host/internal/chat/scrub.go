@@ -19,8 +19,8 @@ const minScrubbed = 6
 // scrub takes the workspace's secrets out of a text that came from outside: as
 // they are, in the forms that they may take in a URL, in JSON or in base64, and
 // half of one at the end of a text that was cut.
-func (a *Answer) scrub(s string) string {
-	for _, key := range a.workspace.secrets() {
+func (l link) scrub(s string) string {
+	for _, key := range l.workspace.Secrets() {
 		s = scrubKey(s, key.Reveal())
 	}
 	return s
@@ -43,8 +43,8 @@ func scrubKey(s, key string) string {
 }
 
 // bounded scrubs a provider's words and cuts them to what is shown of them.
-func (a *Answer) bounded(s string) string {
-	s = strings.TrimSpace(strings.ToValidUTF8(a.scrub(s), "\ufffd"))
+func (l link) bounded(s string) string {
+	s = strings.TrimSpace(strings.ToValidUTF8(l.scrub(s), "\ufffd"))
 	if len(s) <= maxProviderMessage {
 		return s
 	}
@@ -56,9 +56,9 @@ func (a *Answer) bounded(s string) string {
 }
 
 // scrubbed makes err fit for the log.
-func (a *Answer) scrubbed(err error) error {
-	if text := err.Error(); a.scrub(text) != text {
-		return errors.New(a.scrub(text))
+func (l link) scrubbed(err error) error {
+	if text := err.Error(); l.scrub(text) != text {
+		return errors.New(l.scrub(text))
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package chat
 import (
 	"slices"
 
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/secret"
 )
 
@@ -45,7 +46,26 @@ func (s keyScrub) end() (rest []byte) {
 	return rest
 }
 
+// scrubName takes the secrets out of a text that came as a whole.
+func (s keyScrub) scrubName(name []byte) []byte {
+	if len(s) == 0 {
+		return name
+	}
+	one := s.clone()
+	shown := one.next(name)
+	return append(shown[:len(shown):len(shown)], one.end()...)
+}
+
 // hasKey is [streamScrub.hasKey].
 func (s keyScrub) hasKey(value []byte) bool {
 	return slices.ContainsFunc(s, func(one streamScrub) bool { return one.hasKey(value) })
+}
+
+// hideSecrets has a take the secrets of w out of what it passes on.
+func (a *Answer) hideSecrets(w *workspace.Workspace) {
+	a.noKey = newKeyScrub(w.Secrets())
+	for i := range a.texts {
+		a.texts[i] = a.noKey.clone()
+	}
+	a.members = memberScrub{}
 }

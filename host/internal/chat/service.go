@@ -7,7 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/limit"
 	"github.com/parley-search/parley/host/internal/outbound"
 )
@@ -15,7 +17,7 @@ import (
 // Deps is what a [Service] works with. All fields but Limits, Tracer, Limiter and
 // DefaultSource are required.
 type Deps struct {
-	Workspaces Workspaces
+	Workspaces workspace.Workspaces
 	Sources    Sources
 	Upstream   outbound.Sender
 	Searcher   Searcher
@@ -25,6 +27,8 @@ type Deps struct {
 	// DefaultSource is the source of a workspace that names none; default
 	// "openAi".
 	DefaultSource string
+	// Now is the clock that searches are timed by; nil: that of the machine.
+	Now func() time.Time
 }
 
 // Limits bounds one answer. The zero value of a field means its default, given
@@ -59,6 +63,9 @@ type Service struct {
 func New(d Deps) *Service {
 	d.Limits = d.Limits.withDefaults()
 	d.DefaultSource = cmp.Or(d.DefaultSource, "openAi")
+	if d.Now == nil {
+		d.Now = time.Now
+	}
 	return &Service{deps: d}
 }
 
@@ -78,26 +85,26 @@ func (s *Service) Workspaces(ctx context.Context, caller *auth.Caller, offset, l
 }
 
 // Workspace returns the settings of a workspace.
-func (s *Service) Workspace(ctx context.Context, uid string) (Settings, error) {
+func (s *Service) Workspace(ctx context.Context, uid string) (workspace.Settings, error) {
 	w, err := s.workspace(ctx, uid)
 	if err != nil {
-		return Settings{}, err
+		return workspace.Settings{}, err
 	}
-	return w.settings(), nil
+	return w.Settings(), nil
 }
 
 // Prompts returns the effective prompts of a workspace.
-func (s *Service) Prompts(ctx context.Context, uid string) (WorkspacePrompts, error) {
+func (s *Service) Prompts(ctx context.Context, uid string) (workspace.WorkspacePrompts, error) {
 	w, err := s.workspace(ctx, uid)
 	if err != nil {
-		return WorkspacePrompts{}, err
+		return workspace.WorkspacePrompts{}, err
 	}
-	return WorkspacePrompts{UID: w.UID, Prompts: w.Prompts.effective()}, nil
+	return workspace.WorkspacePrompts{UID: w.UID, Prompts: w.Prompts.Effective()}, nil
 }
 
 // Delete removes a workspace with its settings, and what it has spent.
 func (s *Service) Delete(ctx context.Context, uid string) error {
-	if err := CheckUID(uid); err != nil {
+	if err := workspace.CheckUID(uid); err != nil {
 		return err
 	}
 	if err := s.deps.Workspaces.DeleteWorkspace(ctx, uid); err != nil {
@@ -108,31 +115,50 @@ func (s *Service) Delete(ctx context.Context, uid string) error {
 
 // ResetSettings forgets a workspace's settings, its key with them, and returns
 // the default ones.
-func (s *Service) ResetSettings(ctx context.Context, uid string) (Settings, error) {
-	if err := CheckUID(uid); err != nil {
-		return Settings{}, err
+func (s *Service) ResetSettings(ctx context.Context, uid string) (workspace.Settings, error) {
+	if err := workspace.CheckUID(uid); err != nil {
+		return workspace.Settings{}, err
 	}
-	fresh := s.fresh(uid)
-	err := s.deps.Workspaces.UpdateWorkspace(ctx, uid, func(old *Workspace) (*Workspace, error) {
+	fresh := s.patcher().Fresh(uid)
+	err := s.deps.Workspaces.UpdateWorkspace(ctx, uid, func(old *workspace.Workspace) (*workspace.Workspace, error) {
 		if old == nil {
-			return nil, NotFound(uid)
+			return nil, workspace.NotFound(uid)
 		}
 		fresh.CreatedAt = old.CreatedAt
 		return fresh, nil
 	})
 	if err != nil {
-		return Settings{}, err
+		return workspace.Settings{}, err
 	}
-	return fresh.settings(), nil
+	return fresh.Settings(), nil
 }
 
-// fresh returns a workspace of default settings.
-func (s *Service) fresh(uid string) *Workspace {
-	return &Workspace{UID: uid, Source: s.deps.DefaultSource, CreatedAt: time.Now().UTC().Truncate(time.Second)}
+// patcher is what merges settings.
+func (s *Service) patcher() *workspace.Patcher {
+	return &workspace.Patcher{Workspaces: s.deps.Workspaces, Plugins: manifests{s.deps.Sources}, DefaultSource: s.deps.DefaultSource}
 }
 
-func (s *Service) workspace(ctx context.Context, uid string) (*Workspace, error) {
-	if err := CheckUID(uid); err != nil {
+// manifests are those of the plugins of its Sources.
+type manifests struct{ Sources }
+
+// Manifest implements [workspace.Plugins].
+func (m manifests) Manifest(wish workspace.Wish) (*abi.Manifest, bool) {
+	source, ok := m.Source(wish)
+	if !ok {
+		return nil, false
+	}
+	return source.Manifest(), true
+}
+
+// Patch merges body into a workspace's settings, in one transaction, and makes
+// the workspace where there is none. warning, where not empty, is the value of
+// the response's Warning header.
+func (s *Service) Patch(ctx context.Context, uid string, body []byte) (_ workspace.PatchedSettings, warning string, err error) {
+	return s.patcher().Patch(ctx, uid, body)
+}
+
+func (s *Service) workspace(ctx context.Context, uid string) (*workspace.Workspace, error) {
+	if err := workspace.CheckUID(uid); err != nil {
 		return nil, err
 	}
 	return s.deps.Workspaces.Workspace(ctx, uid)

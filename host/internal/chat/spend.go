@@ -2,31 +2,19 @@ package chat
 
 import (
 	"bytes"
-	"encoding/json"
 	"strconv"
 
 	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/limit"
 )
 
-// mergeLimits applies the field limits to w.
-func mergeLimits(w *Workspace, v json.RawMessage) (err error) {
-	merged, err := limit.MergeWorkspace(w.Limits, v)
-	if err == nil {
-		w.Limits = merged
-	}
-	return err
-}
-
-// payer is w as one of those who pay for its answers.
-func (w *Workspace) payer() limit.Party {
-	return limit.Party{Subject: limit.Workspace(w.UID), Limits: w.Limits}
-}
-
 // admit lets the answer to a request of size bytes begin, unless a limit of the
 // caller's key or the workspace is in its way.
-func (d *Deps) admit(p *limit.Pass, caller *auth.Caller, w *Workspace, size int, most int64, o *Options) error {
-	state, err := d.Limiter.Admit(p, caller.Payer(), w.payer(), limit.Estimate(size, most))
+func (d *Deps) admit(p *limit.Pass, caller *auth.Caller, w *workspace.Workspace, size int, most int64, o *Options) error {
+	key, workspace := caller.Payer(o.Client), w.Payer()
+	workspace.Tenant, workspace.Address = key.Tenant, key.Address
+	state, err := d.Limiter.Admit(p, key, workspace, limit.Estimate(size, most))
 	if o.Limited != nil {
 		o.Limited(state)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/limit"
 )
 
@@ -27,7 +28,7 @@ var errAnswerTimeout = errors.New("the answer took too long")
 // calls it once it has ended or taken too long. Call WriteTo or Close on the
 // Answer.
 func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, caller *auth.Caller, uid string, body []byte, o Options) (*Answer, error) {
-	if err := CheckUID(uid); err != nil {
+	if err := workspace.CheckUID(uid); err != nil {
 		return nil, err
 	}
 	req, err := parseRequest(body)
@@ -35,7 +36,7 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 		return nil, err
 	}
 	if !caller.Workspace(uid) {
-		return nil, NotFound(uid)
+		return nil, workspace.NotFound(uid)
 	}
 	w, err := s.deps.Workspaces.Workspace(ctx, uid)
 	if err != nil {
@@ -47,7 +48,7 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 	if err := req.check(w, len(body), o.said); err != nil {
 		return nil, err
 	}
-	source, release, ok := s.deps.Sources.Acquire(w.wish(), w.UID)
+	source, release, ok := s.deps.Sources.Acquire(w.Wish(), w.UID)
 	if !ok {
 		return nil, s.unavailable(w)
 	}
@@ -60,13 +61,13 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 		}
 	}()
 	m := source.Manifest()
-	if err := checkRequired(w, m); err != nil {
+	if err := workspace.CheckRequired(w, m); err != nil {
 		return nil, err
 	}
-	if err := checkKey(w, m); err != nil {
+	if err := workspace.CheckKey(w, m); err != nil {
 		return nil, err
 	}
-	if err := checkNeededOptions(w, m, true); err != nil {
+	if err := workspace.CheckNeededOptions(w, m, true); err != nil {
 		return nil, err
 	}
 	lost := req.settle(w)
@@ -81,33 +82,33 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 	}
 
 	a := &Answer{
-		ctx:       ctx,
-		cancel:    cancel,
-		limit:     time.AfterFunc(s.deps.Limits.Answer, func() { cancel(errAnswerTimeout) }),
-		deps:      &s.deps,
-		spare:     &s.spare,
-		caller:    caller,
-		workspace: w,
-		source:    source,
-		held:      held{release: release},
-		manifest:  m,
-		talk:      newConversation(req, &w.Prompts, indexes),
-		tools:     req.tools,
-		usage:     req.usage || o.Usage,
-		options:   o,
-		pass:      pass,
-		admitted:  true,
-		standIn:   newStandIn(w, body),
-		mayMove:   len(w.Fallback) > 0,
-		most:      req.maxTokens(),
-		render:    newRenderer("chatcmpl-"+randomID(), time.Now().Unix(), cmp.Or(o.Model, req.model, w.Source)),
-		outcome:   Outcome{Workspace: uid, Messages: len(req.messages), Lost: lost, Source: w.Source, Plugin: m.Name, PluginVersion: m.Version},
+		ctx:      ctx,
+		cancel:   cancel,
+		limit:    time.AfterFunc(s.deps.Limits.Answer, func() { cancel(errAnswerTimeout) }),
+		deps:     &s.deps,
+		spare:    &s.spare,
+		caller:   caller,
+		link:     link{w, source, m},
+		held:     held{release: release},
+		talk:     newConversation(req, &w.Prompts, indexes),
+		tools:    req.tools,
+		carry:    carriedBy(by(m, req.model), o.Carries, req.messages),
+		model:    req.model,
+		usage:    req.usage || o.Usage,
+		options:  o,
+		pass:     pass,
+		admitted: true,
+		standIn:  newStandIn(w, body),
+		mayMove:  len(w.Fallback) > 0,
+		most:     req.maxTokens(),
+		render:   newRenderer("chatcmpl-"+randomID(), time.Now().Unix(), cmp.Or(o.Model, req.model, w.Source)),
+		outcome:  Outcome{Workspace: uid, Messages: len(req.messages), Lost: lost, Source: w.Source, Plugin: m.Name, PluginVersion: m.Version},
 	}
 	handed = true
-	a.noKey = newKeyScrub(w.secrets())
-	for i := range a.texts {
-		a.texts[i] = a.noKey.clone()
+	if !a.mayMove {
+		a.options.Carries = nil // nobody else will want them
 	}
+	a.hideSecrets(w)
 	err = a.begin()
 	for err != nil && a.fallBack(err) {
 		err = a.begin()
@@ -164,8 +165,8 @@ func (a *Answer) begin() error {
 }
 
 // unavailable is the error for a workspace whose plugin is not loaded.
-func (s *Service) unavailable(w *Workspace) error {
-	wish := w.wish()
+func (s *Service) unavailable(w *workspace.Workspace) error {
+	wish := w.Wish()
 	wish.Version = ""
 	if p, ok := s.deps.Sources.Source(wish); ok {
 		return apierr.Newf(apierr.ChatProviderUnavailable,

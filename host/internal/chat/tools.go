@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
@@ -50,10 +51,10 @@ type tools struct {
 func (r *request) parseTools() error {
 	fields := r.fields
 	r.tools.names = make(map[string]bool)
-	if v := fields["tools"]; v != nil && !isNull(v) {
-		items, ok := asArray(v)
+	if v := fields["tools"]; v != nil && !rawjson.IsNull(v) {
+		items, ok := jsonbody.ArrayOf(v)
 		if !ok {
-			return wrongType(apierr.BadRequest, "tools", "an array of tools", v)
+			return jsonbody.WrongType(apierr.BadRequest, "tools", "an array of tools", v)
 		}
 		r.askedTools = len(items) > 0
 		for i, item := range items {
@@ -63,9 +64,9 @@ func (r *request) parseTools() error {
 		}
 	}
 	// The form before tools: still passed on, and called like them.
-	functions, _ := asArray(fields["functions"])
+	functions, _ := jsonbody.ArrayOf(fields["functions"])
 	for i, item := range functions {
-		f, _ := asObject(item)
+		f, _ := jsonbody.ObjectOf(item)
 		name, _ := rawjson.String(f["name"])
 		if err := checkReserved(fmt.Sprintf("functions[%d].name", i), name); err != nil {
 			return err
@@ -76,19 +77,19 @@ func (r *request) parseTools() error {
 }
 
 func (r *request) addTool(path string, v json.RawMessage) error {
-	tool, ok := asObject(v)
+	tool, ok := jsonbody.ObjectOf(v)
 	if !ok {
-		return wrongType(apierr.BadRequest, path, "an object", v)
+		return jsonbody.WrongType(apierr.BadRequest, path, "an object", v)
 	}
 	typ, ok := rawjson.String(tool["type"])
 	if !ok {
-		return wrongType(apierr.BadRequest, path+".type", `a string such as "function"`, tool["type"])
+		return jsonbody.WrongType(apierr.BadRequest, path+".type", `a string such as "function"`, tool["type"])
 	}
 	// A tool of another type says what it is under its type's name, if at all.
-	definition, isObject := asObject(tool[typ])
+	definition, isObject := jsonbody.ObjectOf(tool[typ])
 	name, named := rawjson.String(definition["name"])
 	if typ == "function" && (!isObject || !named || name == "") {
-		return wrongType(apierr.BadRequest, path+".function.name", "the function's name", definition["name"])
+		return jsonbody.WrongType(apierr.BadRequest, path+".function.name", "the function's name", definition["name"])
 	}
 	if err := checkReserved(path+"."+typ+".name", name); err != nil {
 		return err
@@ -124,8 +125,8 @@ func checkChoice(v json.RawMessage) error {
 // chosenFunction returns the function that tool_choice forces, if it names
 // one.
 func chosenFunction(v json.RawMessage) string {
-	choice, _ := asObject(v)
-	f, _ := asObject(choice["function"])
+	choice, _ := jsonbody.ObjectOf(v)
+	f, _ := jsonbody.ObjectOf(choice["function"])
 	name, _ := rawjson.String(f["name"])
 	return name
 }
@@ -140,19 +141,19 @@ func laterChoice(v json.RawMessage) json.RawMessage {
 		}
 		return v
 	}
-	choice, ok := asObject(v)
+	choice, ok := jsonbody.ObjectOf(v)
 	if !ok {
 		return v
 	}
 	if typ, _ := rawjson.String(choice["type"]); typ != "allowed_tools" {
 		return nil
 	}
-	allowed, ok := asObject(choice["allowed_tools"])
+	allowed, ok := jsonbody.ObjectOf(choice["allowed_tools"])
 	if !ok {
 		return v
 	}
 	// Still only these tools, but none of them by force.
-	allowed["mode"] = quote("auto")
-	choice["allowed_tools"] = allowed.append(nil)
-	return choice.append(nil)
+	allowed["mode"] = jsonbody.Quote("auto")
+	choice["allowed_tools"] = allowed.Append(nil)
+	return choice.Append(nil)
 }

@@ -7,11 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/knadh/koanf/parsers/toml/v2"
 	"github.com/knadh/koanf/providers/confmap"
@@ -19,10 +17,8 @@ import (
 	"github.com/knadh/koanf/v2"
 
 	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/deploy"
 	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/httpapi/transport"
-	"github.com/parley-search/parley/host/internal/secret"
 	"github.com/parley-search/parley/host/internal/telemetry"
 	"github.com/parley-search/parley/host/internal/upstream"
 )
@@ -61,75 +57,6 @@ const DefaultConfigFile = "./config.toml"
 // MinMasterKey is the least length of a master key in production, in bytes.
 const MinMasterKey = 16
 
-// Config is what the operator wrote, checked. See [AllOptions] for the meaning of
-// each field.
-type Config struct {
-	DBPath            string
-	HTTPAddr          string
-	PrivateNetworks   upstream.Private // that requests of the host may go to
-	AllowedHosts      []string         // names that Host may have, in lower case
-	Console           string           // [ConsoleOn] or [ConsoleOff]
-	DocsPage          bool
-	AllowedOrigins    []string // of pages that may ask; nil: see [httpapi.Site]
-	PublicURL         string   // where clients reach the host; empty: as each request says
-	Env               string
-	MasterKey         secret.Text
-	PayloadLimit      int64
-	SearchPayload     int64
-	IndexingMemory    int64
-	VectorMemory      int64
-	IndexingThreads   int // 0: half of the processors
-	ReduceIndexing    bool
-	Replicates        bool
-	EmbeddingCache    int
-	LogLevel          string
-	LogsMode          string
-	EnableMetrics     bool
-	ContainsFilter    bool
-	EnableLogsRoute   bool
-	PluginDir         string
-	PluginLock        string
-	PluginPublicKey   *deploy.PublicKey // nil: none
-	SearchQueueSize   int
-	PluginFuel        int
-	PluginIsolation   string
-	ChatMaxRounds     int
-	ResponsesTTL      time.Duration // 0: no responses are kept
-	ResponsesMaxBytes int64
-	ProviderConnect   time.Duration
-	ProviderFirstByte time.Duration
-	ProviderSilence   time.Duration
-	// ProviderTimeoutMax bounds what a plugin's manifest may say of the two.
-	ProviderTimeoutMax time.Duration
-	ProviderAnswer     time.Duration
-	ShutdownGrace      time.Duration
-
-	TaskWebhook              *url.URL // nil: nobody is told of finished tasks
-	TaskWebhookAuthorization secret.Text
-
-	TLS transport.TLSFiles // no Cert: plain HTTP
-
-	DumpDir, SnapshotDir                           string
-	ImportDump, ImportSnapshot                     string // files; empty: none
-	IgnoreMissingDump, IgnoreMissingSnapshot       bool
-	IgnoreDumpIfDBExists, IgnoreSnapshotIfDBExists bool
-	ScheduleSnapshot                               time.Duration // 0: never
-	ImportMasterKey                                secret.Text   // that the archive was made under; none: the host's own
-
-	Telemetry TelemetryConfig
-
-	OTLPEndpoint string // empty: nothing is traced
-
-	ChatRecordDir        string // empty: nothing is recorded
-	ChatRecordWorkspaces []string
-
-	// For the event launch alone: what the fields came of, whether a file was
-	// read, and who hosts the machine.
-	settings       []Setting
-	fromFile       bool
-	ServerProvider string
-}
-
 // WritingMemory is what writing documents may take, in bytes.
 func (c *Config) WritingMemory() int64 {
 	if c.ReduceIndexing {
@@ -145,17 +72,6 @@ func (c *Config) WritingThreads() int {
 		return 1
 	}
 	return c.IndexingThreads
-}
-
-// TelemetryConfig is what the operator wants of telemetry.
-type TelemetryConfig struct {
-	Off        bool
-	OffBy      string // where that was said
-	URL        string // empty: it is sent nowhere
-	WriteKey   secret.Text
-	Contact    string   // empty: nobody is named
-	File       string   // empty: none
-	Collectors []string // of others, whose messages may be sent
 }
 
 // decide draws the conclusion from the variables that switch telemetry off;
@@ -264,8 +180,8 @@ func Load(from Sources) (Config, []Setting, error) {
 			continue
 		}
 		if value != "" || origin[o.Key()] != defaultOrigin {
-			if err := o.set(&c, value); err != nil {
-				errs = append(errs, fmt.Errorf("option %s (%s) %w: want %s", o.Name, origin[o.Key()], err, o.Allowed))
+			if err := o.Kind.set(&c, value); err != nil {
+				errs = append(errs, fmt.Errorf("option %s (%s) %w: want %s", o.Name, origin[o.Key()], err, o.Kind.Allowed))
 			}
 		}
 		if o.Secret && value != "" {
@@ -277,7 +193,10 @@ func Load(from Sources) (Config, []Setting, error) {
 		errs = append(errs, fmt.Errorf("option master-key (%s) has %d bytes: want at least %d when env is production", origin["master_key"], n, MinMasterKey))
 	}
 	errs = append(errs, checkTLS(c.TLS))
-	if origin["allow_private_networks"] == defaultOrigin && c.Env == EnvDevelopment && onThisMachine(c.HTTPAddr) {
+	if len(from.Only) == 0 {
+		errs = append(errs, c.checkCluster())
+	}
+	if origin["allow_private_networks"] == defaultOrigin && c.Env == EnvDevelopment && isLoopback(c.HTTPAddr) {
 		c.PrivateNetworks = upstream.AnyPrivate()
 	}
 	if c.Console == "" {

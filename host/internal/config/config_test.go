@@ -40,6 +40,7 @@ func TestLoadOrder(t *testing.T) {
 	}
 }
 
+//parley:option env
 func TestLoadRefuses(t *testing.T) {
 	file := func(text string) string {
 		name := filepath.Join(t.TempDir(), "c.toml")
@@ -98,6 +99,7 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
+//parley:option experimental-enable-metrics experimental-contains-filter
 func TestFeaturesAtLaunch(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "c.toml")
 	if err := os.WriteFile(file, []byte("experimental_contains_filter = true\n"), 0o600); err != nil {
@@ -146,6 +148,8 @@ func TestConfigTaskWebhook(t *testing.T) {
 
 // TestReducedIndexing: the switch leaves indexing a quarter of its memory and one
 // thread, whatever the other options say.
+//
+//parley:option experimental-reduce-indexing-memory-usage
 func TestReducedIndexing(t *testing.T) {
 	for reduce, want := range map[string]string{"false": "256 MiB on 4", "true": "64 MiB on 1"} {
 		c, _, err := Load(Sources{Flags: map[string]string{"max-indexing-memory": "256 MiB", "max-indexing-threads": "4", "experimental-reduce-indexing-memory-usage": reduce}})

@@ -10,75 +10,62 @@ import (
 	"github.com/parley-search/parley/host/internal/telemetry"
 )
 
-// given is what the configuration says, option by option.
-type given map[string]Setting
+// A report puts what an option is set to into the event of the launch.
+type report func(e *event.Launch, s Setting)
 
-func newGiven(settings []Setting) given {
-	g := given{}
-	for _, s := range settings {
-		g[s.Option.Name] = s
+// reportGiven says whether somebody gave the option: by flag, variable or file.
+func reportGiven(field func(*event.Launch) *event.Flag) report {
+	return func(e *event.Launch, s Setting) { *field(e) = event.FlagOf(s.Origin != defaultOrigin) }
+}
+
+func reportOn(field func(*event.Launch) *event.Flag) report {
+	return func(e *event.Launch, s Setting) {
+		on, _ := strconv.ParseBool(s.Value)
+		*field(e) = event.FlagOf(on)
 	}
-	return g
 }
 
-// by reports whether somebody gave the option: by flag, variable or file.
-func (g given) by(option string) event.Flag {
-	s, ok := g[option]
-	return event.FlagOf(ok && s.Origin != defaultOrigin)
-}
-
-func (g given) on(option string) event.Flag {
-	b, _ := strconv.ParseBool(g[option].Value)
-	return event.FlagOf(b)
-}
-
-func (g given) number(option string) event.Count {
-	n, _ := strconv.ParseUint(g[option].Value, 10, 63)
-	return event.CountOf(n)
-}
-
-func (g given) size(option string) event.Count {
-	n, _ := humanize.ParseBytes(g[option].Value)
-	return event.CountOf(n)
-}
-
-// seconds is a time given as a number of seconds or as a duration; nothing
-// where it is not given, or switched off.
-func (g given) seconds(option string) event.MaybeCount {
-	v := g[option].Value
-	d, err := time.ParseDuration(v)
-	if n, e := strconv.ParseUint(v, 10, 32); e == nil {
-		d, err = time.Duration(n)*time.Second, nil
+func reportNumber(field func(*event.Launch) *event.Count) report {
+	return func(e *event.Launch, s Setting) {
+		n, _ := strconv.ParseUint(s.Value, 10, 63)
+		*field(e) = event.CountOf(n)
 	}
-	if err != nil || d <= 0 {
-		return 0
-	}
-	return event.MaybeCountOf(int64(d.Seconds()))
 }
 
-// Launch is what the configuration comes to, for telemetry. An option that this
-// host does not have is one that nobody gave.
+// reportSize is in bytes.
+func reportSize(field func(*event.Launch) *event.Count) report {
+	return func(e *event.Launch, s Setting) {
+		n, _ := humanize.ParseBytes(s.Value)
+		*field(e) = event.CountOf(n)
+	}
+}
+
+// reportSeconds says nothing where the option is off.
+func reportSeconds(field func(*event.Launch) *event.MaybeCount) report {
+	return func(e *event.Launch, s Setting) {
+		v := s.Value
+		d, err := time.ParseDuration(v)
+		if n, e := strconv.ParseUint(v, 10, 32); e == nil {
+			d, err = time.Duration(n)*time.Second, nil
+		}
+		if err == nil && d > 0 {
+			*field(e) = event.MaybeCountOf(int64(d.Seconds()))
+		}
+	}
+}
+
+func reportChoice[E event.Enum](field func(*event.Launch) *E) report {
+	return func(e *event.Launch, s Setting) { *field(e) = event.OrdinalOf[E](s.Value) }
+}
+
+// Launch is what the configuration comes to, for telemetry. What is an option of
+// Meilisearch and none of this host is one that nobody gave.
 func (c *Config) Launch(h *telemetry.Handles, version string) event.Launch {
-	g := newGiven(c.settings)
-	return event.Launch{
-		Version: h.Version(version), Env: event.OrdinalOf[event.Env](g["env"].Value),
-		DBPath: g.by("db-path"), HTTPAddr: g.by("http-addr"), HTTPPayloadSizeLimit: g.size("http-payload-size-limit"),
-		ImportDump: g.by("import-dump"), DumpDir: g.by("dump-dir"),
-		IgnoreMissingDump: g.on("ignore-missing-dump"), IgnoreDumpIfDBExists: g.on("ignore-dump-if-db-exists"),
-		ImportSnapshot: g.by("import-snapshot"), ScheduleSnapshot: g.seconds("schedule-snapshot"), SnapshotDir: g.by("snapshot-dir"),
-		IgnoreMissingSnapshot: g.on("ignore-missing-snapshot"), IgnoreSnapshotIfDB: g.on("ignore-snapshot-if-db-exists"),
-		LogLevel: event.OrdinalOf[event.LogLevel](g["log-level"].Value), LogsMode: event.OrdinalOf[event.LogsMode](g["experimental-logs-mode"].Value),
-		MaxIndexingMemory: g.size("max-indexing-memory"), MaxIndexingThreads: g.number("max-indexing-threads"),
-		SSLAuthPath: g.by("ssl-auth-path"), SSLCertPath: g.by("ssl-cert-path"), SSLKeyPath: g.by("ssl-key-path"), SSLOCSPPath: g.by("ssl-ocsp-path"),
-		SSLRequireAuth: g.on("ssl-require-auth"), SSLResumption: g.by("ssl-resumption"), SSLTickets: g.by("ssl-tickets"),
-		TaskQueueWebhook: g.by("task-webhook-url"),
-		EnableMetrics:    g.on("experimental-enable-metrics"), EmbeddingCacheEntries: g.number("experimental-embedding-cache-entries"),
-		NoEdition2024:         g.on("experimental-no-edition-2024-for-settings"),
-		ReplicationParameters: g.on("experimental-replication-parameters"),
-		ReduceIndexingMemory:  g.on("experimental-reduce-indexing-memory-usage"),
-		EnableLogsRoute:       g.on("experimental-enable-logs-route"),
-		SearchQueueSize:       g.number("experimental-search-queue-size"),
-		DumplessUpgrade:       g.on("experimental-dumpless-upgrade"),
-		WithConfigurationFile: event.FlagOf(c.fromFile),
+	e := event.Launch{Version: h.Version(version), WithConfigurationFile: event.FlagOf(c.fromFile)}
+	for _, s := range c.settings {
+		if s.Option.Launch != nil {
+			s.Option.Launch(&e, s)
+		}
 	}
+	return e
 }

@@ -1,28 +1,136 @@
 package config
 
 import (
-	"fmt"
+	"net/netip"
+	"net/url"
 	"strings"
 	"time"
-	"unicode"
 
+	"github.com/parley-search/parley/abi/event"
+	"github.com/parley-search/parley/host/internal/deploy"
+	"github.com/parley-search/parley/host/internal/httpapi/transport"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/secret"
-	"github.com/parley-search/parley/host/internal/telemetry"
 	"github.com/parley-search/parley/host/internal/upstream"
 )
 
+// Config is what the operator wrote, checked. See [AllOptions] for the meaning of
+// each field.
+//
+// An option is declared in this file alone: a field, and a row of [AllOptions]
+// that puts the value there.
+type Config struct {
+	DBPath            string
+	HTTPAddr          string
+	PrivateNetworks   upstream.Private // that requests of the host may go to
+	TrustedProxies    []netip.Prefix   // whose word on where a request comes from is taken
+	AllowedHosts      []string         // names that Host may have, in lower case
+	Console           string           // [ConsoleOn] or [ConsoleOff]
+	DocsPage          bool
+	AllowedOrigins    []string // of pages that may ask; nil: see [httpapi.Site]
+	PublicURL         string   // where clients reach the host; empty: as each request says
+	Env               string
+	MasterKey         secret.Text
+	PayloadLimit      int64
+	SearchPayload     int64
+	IndexingMemory    int64
+	VectorMemory      int64
+	IndexingThreads   int // 0: half of the processors
+	ReduceIndexing    bool
+	Replicates        bool
+	EmbeddingCache    int
+	LogLevel          string
+	LogsMode          string
+	EnableMetrics     bool
+	ContainsFilter    bool
+	EnableLogsRoute   bool
+	PluginDir         string
+	PluginCacheDir    string // empty: one in the system's cache folder
+	PluginLock        string
+	PluginPublicKey   *deploy.PublicKey // nil: none
+	PluginAPI         bool
+	PluginRegistry    string // as [deploy.ParseRegistry] returns it; empty: none
+	SearchQueueSize   int
+	PluginFuel        int
+	PluginIsolation   string
+	ChatMaxRounds     int
+	ResponsesTTL      time.Duration // 0: no responses are kept
+	ResponsesMaxBytes int64
+	ProviderConnect   time.Duration
+	ProviderFirstByte time.Duration
+	ProviderSilence   time.Duration
+	// ProviderTimeoutMax bounds what a plugin's manifest may say of the two.
+	ProviderTimeoutMax time.Duration
+	ProviderAnswer     time.Duration
+	ShutdownGrace      time.Duration
+
+	TaskWebhook              *url.URL // nil: nobody is told of finished tasks
+	TaskWebhookAuthorization secret.Text
+
+	TLS transport.TLSFiles // no Cert: plain HTTP
+
+	DumpDir, SnapshotDir                           string
+	ImportDump, ImportSnapshot                     string // files; empty: none
+	IgnoreMissingDump, IgnoreMissingSnapshot       bool
+	IgnoreDumpIfDBExists, IgnoreSnapshotIfDBExists bool
+	ScheduleSnapshot                               time.Duration // 0: never
+	ImportMasterKey                                secret.Text   // that the archive was made under; none: the host's own
+
+	Telemetry TelemetryConfig
+
+	Cluster ClusterConfig
+
+	OTLPEndpoint string // empty: nothing is traced
+
+	ChatRecordDir        string // empty: nothing is recorded
+	ChatRecordWorkspaces []string
+
+	// For the event launch alone: what the fields came of, whether a file was
+	// read, and who hosts the machine.
+	settings       []Setting
+	fromFile       bool
+	ServerProvider string
+}
+
+// TelemetryConfig is what the operator wants of telemetry.
+type TelemetryConfig struct {
+	Off        bool
+	OffBy      string // where that was said
+	URL        string // empty: it is sent nowhere
+	WriteKey   secret.Text
+	Contact    string   // empty: nobody is named
+	File       string   // empty: none
+	Collectors []string // of others, whose messages may be sent
+}
+
+// ClusterConfig makes the host a node of a cluster. The zero value: it is alone.
+type ClusterConfig struct {
+	Name        string
+	NATS        []secret.Text // URLs, which may hold a password
+	Credentials string        // file; empty: none
+	CA          string        // file; empty: those of the system
+	Synced      bool
+	Advertise   string // URL; empty: from HTTPAddr
+	Lease       time.Duration
+	MaxLag      time.Duration
+	ServeStale  bool
+	Snapshots   time.Duration // between two
+	LogSize     int64         // past which one is made earlier
+}
+
 // An Option is one thing that an operator may set: by flag, environment
-// variable and key of the configuration file.
+// variable and key of the configuration file. Its row makes all three, what
+// --help, `parley config explain` and the reference say, and what telemetry
+// reports of the launch. The test that sees its effect has the directive
+// //parley:option with its name.
 type Option struct {
 	Name    string // of the flag, without dashes
 	Default string
 	Meaning string // one line, for --help and "config explain"
-	Allowed string // what a value may be, for error messages
+	Kind    Kind
 	Secret  bool   // never printed
-	Switch  bool   // true or false; the bare flag means true
-	Bare    string // what the bare flag of another option means; empty: it needs a value
-	set     func(c *Config, value string) error
+	Bare    string // what the bare flag means; empty: it needs a value, or is a switch
+	Launch  report // nil: telemetry says nothing of it
 }
 
 // EnvPrefix begins the name of every environment variable of the host.
@@ -42,294 +150,358 @@ func AllOptions() []Option {
 	return []Option{
 		{
 			Name: "db-path", Default: "./data", Meaning: "directory that holds everything durable",
-			Allowed: aDirectory, set: directoryPath(func(c *Config) *string { return &c.DBPath }),
+			Kind:   directoryKind(func(c *Config) *string { return &c.DBPath }),
+			Launch: reportGiven(func(e *event.Launch) *event.Flag { return &e.DBPath }),
 		},
 		{
 			Name: "http-addr", Default: "127.0.0.1:7700", Meaning: "address and port to listen on",
-			Allowed: "host:port", set: addr,
+			Kind:   addressKind(),
+			Launch: reportGiven(func(e *event.Launch) *event.Flag { return &e.HTTPAddr }),
 		},
 		{
 			Name: "allow-private-networks", Meaning: "private addresses, those of this machine too, that providers, embedders, remotes, exports, the webhook, telemetry and URLs of plugins may have; none: any where env is development and http-addr of this machine, else none; link-local and metadata addresses never",
-			Allowed: "any, or networks such as 127.0.0.1,10.1.0.0/16",
-			set:     func(c *Config, v string) (err error) { c.PrivateNetworks, err = upstream.ParsePrivate(v); return err },
+			Kind: networksKind(),
 		},
 		{
 			Name: "allowed-hosts", Meaning: "names by which requests may ask a host without a master key, beside those of this machine, and beyond it addresses and names of local networks; with a master key, those that come from this machine without a key",
-			Allowed: "host names without port, separated by commas", set: hosts,
+			Kind: hostsKind(),
+		},
+		{
+			Name: "trusted-proxies", Meaning: "addresses of reverse proxies whose X-Forwarded-For says which client asks, for limits with perClient; none: the header is not read",
+			Kind: proxiesKind(),
 		},
 		{
 			Name: "console", Meaning: "the page for people at /console/: on or off; none: on where env is development, else off",
-			Allowed: "on or off", set: oneOf(func(c *Config) *string { return &c.Console }, ConsoleOn, ConsoleOff),
+			Kind: choiceKind(func(c *Config) *string { return &c.Console }, ConsoleOn, ConsoleOff),
 		},
 		{
 			Name: "docs-page", Default: "true", Meaning: "the page /docs, which describes the HTTP API",
-			Allowed: truths, Switch: true, set: truth(func(c *Config) *bool { return &c.DocsPage }),
+			Kind: switchKind(func(c *Config) *bool { return &c.DocsPage }),
 		},
 		{
 			Name: "allowed-origins", Meaning: "origins of web pages that may ask the host; none: without a master key those of this machine, with one all",
-			Allowed: "origins such as https://app.example.com, separated by commas", set: origins,
+			Kind: originsKind(),
 		},
 		{
 			Name: "ssl-cert-path", Meaning: "PEM file of the certificate, its chain behind it; with ssl-key-path the API is served over TLS, and a renewed file is taken up by itself",
-			Allowed: aFile, set: filePath(func(c *Config) *string { return &c.TLS.Cert }),
+			Kind:   fileKind(func(c *Config) *string { return &c.TLS.Cert }),
+			Launch: reportGiven(func(e *event.Launch) *event.Flag { return &e.SSLCertPath }),
 		},
 		{
 			Name: "ssl-key-path", Meaning: "PEM file of the certificate's private key",
-			Allowed: aFile, set: filePath(func(c *Config) *string { return &c.TLS.Key }),
+			Kind:   fileKind(func(c *Config) *string { return &c.TLS.Key }),
+			Launch: reportGiven(func(e *event.Launch) *event.Flag { return &e.SSLKeyPath }),
 		},
 		{
 			Name: "ssl-auth-path", Meaning: "PEM file of the authorities whose clients' certificates are accepted; none: no client is asked for one",
-			Allowed: aFile, set: filePath(func(c *Config) *string { return &c.TLS.Auth }),
+			Kind:   fileKind(func(c *Config) *string { return &c.TLS.Auth }),
+			Launch: reportGiven(func(e *event.Launch) *event.Flag { return &e.SSLAuthPath }),
 		},
 		{
 			Name: "ssl-require-auth", Default: "false", Meaning: "refuse clients without a certificate of ssl-auth-path",
-			Allowed: truths, Switch: true, set: truth(func(c *Config) *bool { return &c.TLS.RequireAuth }),
+			Kind:   switchKind(func(c *Config) *bool { return &c.TLS.RequireAuth }),
+			Launch: reportOn(func(e *event.Launch) *event.Flag { return &e.SSLRequireAuth }),
 		},
 		{
 			Name: "ssl-ocsp-path", Meaning: "DER file of the issuer's OCSP response, which is stapled to the certificate",
-			Allowed: aFile, set: filePath(func(c *Config) *string { return &c.TLS.OCSP }),
+			Kind:   fileKind(func(c *Config) *string { return &c.TLS.OCSP }),
+			Launch: reportGiven(func(e *event.Launch) *event.Flag { return &e.SSLOCSPPath }),
 		},
 		{
 			Name: "ssl-resumption", Default: "false", Meaning: "let clients resume TLS sessions that the host remembers, 256 of them",
-			Allowed: truths, Switch: true, set: truth(func(c *Config) *bool { return &c.TLS.Resumption }),
+			Kind:   switchKind(func(c *Config) *bool { return &c.TLS.Resumption }),
+			Launch: reportGiven(func(e *event.Launch) *event.Flag { return &e.SSLResumption }),
 		},
 		{
 			Name: "ssl-tickets", Default: "false", Meaning: "let clients resume TLS sessions by tickets that they keep themselves, encrypted",
-			Allowed: truths, Switch: true, set: truth(func(c *Config) *bool { return &c.TLS.Tickets }),
+			Kind:   switchKind(func(c *Config) *bool { return &c.TLS.Tickets }),
+			Launch: reportGiven(func(e *event.Launch) *event.Flag { return &e.SSLTickets }),
 		},
 		{
 			Name: "env", Default: EnvDevelopment, Meaning: "production makes a master key obligatory",
-			Allowed: "development or production", set: oneOf(func(c *Config) *string { return &c.Env }, EnvDevelopment, EnvProduction),
+			Kind:   choiceKind(func(c *Config) *string { return &c.Env }, EnvDevelopment, EnvProduction),
+			Launch: reportChoice(func(e *event.Launch) *event.Env { return &e.Env }),
 		},
 		{
 			Name: "master-key", Meaning: "secret that opens every route and from which API keys are derived; none leaves every route open",
-			Allowed: "at least 16 bytes when env is production", Secret: true,
-			set: func(c *Config, v string) error { c.MasterKey = secret.New(v); return nil },
+			Secret: true, Kind: secretKind(func(c *Config) *secret.Text { return &c.MasterKey }, "at least 16 bytes when env is production"),
 		},
 		{
 			Name: "http-payload-size-limit", Default: "100 MiB", Meaning: "largest request body",
-			Allowed: "a size such as 1048576, 100MB or 100 MiB", set: size(func(c *Config) *int64 { return &c.PayloadLimit }),
+			Kind:   sizeKind(func(c *Config) *int64 { return &c.PayloadLimit }),
+			Launch: reportSize(func(e *event.Launch) *event.Count { return &e.HTTPPayloadSizeLimit }),
 		},
 		{
 			Name: "http-search-payload-size-limit", Default: "1 MiB", Meaning: "largest body of a search, where http-payload-size-limit is not less: vectors and media of a query count too",
-			Allowed: "a size such as 1048576, 4MB or 4 MiB", set: size(func(c *Config) *int64 { return &c.SearchPayload }),
+			Kind: sizeKind(func(c *Config) *int64 { return &c.SearchPayload }),
 		},
 		{
 			Name: "max-indexing-memory", Default: "512 MiB", Meaning: "memory that indexing may take beyond what the idle host has; of 128 MiB or less the database may take as much again; mapped files not counted",
-			Allowed: "a size such as 64 MiB or 2GB", set: size(func(c *Config) *int64 { return &c.IndexingMemory }),
+			Kind:   sizeKind(func(c *Config) *int64 { return &c.IndexingMemory }),
+			Launch: reportSize(func(e *event.Launch) *event.Count { return &e.MaxIndexingMemory }),
 		},
 		{
 			Name: "max-vector-memory", Default: "1 GiB", Meaning: "memory for vectors of the indexes that are searched by meaning: 4 bytes a number and about 130 a document; what is beyond is read from disk at each search",
-			Allowed: "a size such as 64 MiB or 2GB", set: size(func(c *Config) *int64 { return &c.VectorMemory }),
+			Kind: sizeKind(func(c *Config) *int64 { return &c.VectorMemory }),
 		},
 		{
 			Name: "max-indexing-threads", Default: "0", Meaning: "threads that cut documents into words; 0: half of the processors",
-			Allowed: "a number from 0 to 512", set: number(func(c *Config) *int { return &c.IndexingThreads }, 0, 512),
+			Kind:   integerKind(func(c *Config) *int { return &c.IndexingThreads }, 0, 512),
+			Launch: reportNumber(func(e *event.Launch) *event.Count { return &e.MaxIndexingThreads }),
 		},
 		{
 			Name: "task-webhook-url", Meaning: "address that is told of finished tasks: NDJSON, packed by gzip; it may hold a token",
-			Allowed: "an http or https address with a host, and no user or fragment", Secret: true,
-			set: func(c *Config, v string) (err error) { c.TaskWebhook, err = upstream.ParseWebhookURL(v); return err },
+			Secret: true, Kind: webhookKind(),
+			Launch: reportGiven(func(e *event.Launch) *event.Flag { return &e.TaskQueueWebhook }),
 		},
 		{
 			Name: "task-webhook-authorization-header", Meaning: "value of the header Authorization that the task webhook sends",
-			Allowed: "a text on one line", Secret: true, set: headerValue(func(c *Config) *secret.Text { return &c.TaskWebhookAuthorization }),
+			Secret: true, Kind: headerKind(func(c *Config) *secret.Text { return &c.TaskWebhookAuthorization }),
 		},
 		{
 			Name: "log-level", Default: "info", Meaning: "least severe log line that is written",
-			Allowed: "off, error, warn, info, debug or trace",
-			set:     oneOf(func(c *Config) *string { return &c.LogLevel }, "off", "error", "warn", "info", "debug", "trace"),
+			Kind:   choiceKind(func(c *Config) *string { return &c.LogLevel }, "off", "error", "warn", "info", "debug", "trace"),
+			Launch: reportChoice(func(e *event.Launch) *event.LogLevel { return &e.LogLevel }),
 		},
 		{
 			Name: "experimental-logs-mode", Default: "human", Meaning: "form of a log line",
-			Allowed: "human or json", set: oneOf(func(c *Config) *string { return &c.LogsMode }, "human", "json"),
+			Kind:   choiceKind(func(c *Config) *string { return &c.LogsMode }, "human", "json"),
+			Launch: reportChoice(func(e *event.Launch) *event.LogsMode { return &e.LogsMode }),
 		},
 		{
 			Name: "experimental-enable-metrics", Default: "false", Meaning: "begin with the feature metrics on",
-			Allowed: truths, Switch: true, set: truth(func(c *Config) *bool { return &c.EnableMetrics }),
+			Kind:   switchKind(func(c *Config) *bool { return &c.EnableMetrics }),
+			Launch: reportOn(func(e *event.Launch) *event.Flag { return &e.EnableMetrics }),
 		},
 		{
 			Name: "experimental-enable-logs-route", Default: "false", Meaning: "begin with the feature logsRoute on",
-			Allowed: truths, Switch: true, set: truth(func(c *Config) *bool { return &c.EnableLogsRoute }),
+			Kind:   switchKind(func(c *Config) *bool { return &c.EnableLogsRoute }),
+			Launch: reportOn(func(e *event.Launch) *event.Flag { return &e.EnableLogsRoute }),
 		},
 		{
 			Name: "experimental-contains-filter", Default: "false", Meaning: "begin with the feature containsFilter on",
-			Allowed: truths, Switch: true, set: truth(func(c *Config) *bool { return &c.ContainsFilter }),
+			Kind: switchKind(func(c *Config) *bool { return &c.ContainsFilter }),
 		},
 		{
 			Name: "experimental-reduce-indexing-memory-usage", Default: "false", Meaning: "write documents in parts a quarter as large, and cut them into words on one thread: slower, in less memory",
-			Allowed: truths, Switch: true, set: truth(func(c *Config) *bool { return &c.ReduceIndexing }),
+			Kind:   switchKind(func(c *Config) *bool { return &c.ReduceIndexing }),
+			Launch: reportOn(func(e *event.Launch) *event.Flag { return &e.ReduceIndexingMemory }),
 		},
 		{
 			Name: "experimental-replication-parameters", Default: "false", Meaning: "let writes say by the header TaskId which number their task has, and by DryRun that nothing is to be written: for an instance that follows another one's log",
-			Allowed: truths, Switch: true, set: truth(func(c *Config) *bool { return &c.Replicates }),
+			Kind:   switchKind(func(c *Config) *bool { return &c.Replicates }),
+			Launch: reportOn(func(e *event.Launch) *event.Flag { return &e.ReplicationParameters }),
 		},
 		{
 			Name: "experimental-embedding-cache-entries", Default: "0", Meaning: "vectors of queries that are kept for when they are asked again, in memory alone; 0: each search asks its embedder",
-			Allowed: "a number from 0 to 1000000", set: number(func(c *Config) *int { return &c.EmbeddingCache }, 0, 1_000_000),
+			Kind:   integerKind(func(c *Config) *int { return &c.EmbeddingCache }, 0, 1_000_000),
+			Launch: reportNumber(func(e *event.Launch) *event.Count { return &e.EmbeddingCacheEntries }),
 		},
 		{
 			Name: "plugin-dir", Default: "plugins", Meaning: "directory of <name>-<version>.wasm files and their lock",
-			Allowed: aDirectory, set: directoryPath(func(c *Config) *string { return &c.PluginDir }),
+			Kind: directoryKind(func(c *Config) *string { return &c.PluginDir }),
+		},
+		{
+			Name: "plugin-cache-dir", Meaning: "directory of compiled plugins, which hosts of one user may share and which is made anew where it is missing; none: parley/compiled in the system's cache folder",
+			Kind: directoryKind(func(c *Config) *string { return &c.PluginCacheDir }),
 		},
 		{
 			Name: "plugin-lock", Default: LockOn, Meaning: "on: run the plugins that the lock in the plugin directory pins and, of other names, those that the binary carries; off, for development: whatever the directory holds",
-			Allowed: "on or off", set: oneOf(func(c *Config) *string { return &c.PluginLock }, LockOn, LockOff),
+			Kind: choiceKind(func(c *Config) *string { return &c.PluginLock }, LockOn, LockOff),
 		},
 		{
 			Name: "plugin-fuel", Default: "0", Meaning: "most fuel that one call of a plugin may spend (GET /plugins shows what they do); 0: what its manifest asks for",
-			Allowed: "a number from 0 to 2000000000", set: number(func(c *Config) *int { return &c.PluginFuel }, 0, 2_000_000_000),
+			Kind: integerKind(func(c *Config) *int { return &c.PluginFuel }, 0, 2_000_000_000),
 		},
 		{
 			Name: "plugin-isolation", Default: string(plugin.IsolateAnswers), Meaning: "between what an instance of a provider's plugin is reset. answer: nothing that one answer left in it reaches another. workspace: answers of one workspace are not reset between, which is quicker where very many run at once and all who ask in it may know of each other",
-			Allowed: "answer or workspace", set: oneOf(func(c *Config) *string { return &c.PluginIsolation }, string(plugin.IsolateAnswers), string(plugin.IsolateWorkspaces)),
+			Kind: choiceKind(func(c *Config) *string { return &c.PluginIsolation }, string(plugin.IsolateAnswers), string(plugin.IsolateWorkspaces)),
 		},
 		{
 			Name: "plugin-public-key", Meaning: "whose signature every plugin file needs beside it (<file>.minisig); none: no signature is looked at",
-			Allowed: "a public key of minisign or the path of its .pub file", set: publicKey,
+			Kind: publicKeyKind(),
+		},
+		{
+			Name: "plugin-api", Default: "false", Meaning: "let clients whose key has plugins.update install plugins from URLs and registries, pin them and roll them back, under /plugins; not with plugin-lock off",
+			Kind: switchKind(func(c *Config) *bool { return &c.PluginAPI }),
+		},
+		{
+			Name: "plugin-registry", Meaning: "where plugins are looked up that are named alone, as in `parley plugin install openai`; none: in a checkout they are built",
+			Kind: pluginRegistryKind(),
 		},
 		{
 			Name: "experimental-search-queue-size", Default: "1000", Meaning: "searches that may wait while as many run as there are processors; more are refused with the status 503",
-			Allowed: "a number from 1 to 1000000", set: number(func(c *Config) *int { return &c.SearchQueueSize }, 1, 1_000_000),
+			Kind:   integerKind(func(c *Config) *int { return &c.SearchQueueSize }, 1, 1_000_000),
+			Launch: reportNumber(func(e *event.Launch) *event.Count { return &e.SearchQueueSize }),
 		},
 		{
 			Name: "public-url", Meaning: "where clients reach this host, for links to documents that have none of their own; none: the address that each request was sent to",
-			Allowed: "an http or https URL without user, query and fragment, such as https://search.example.com", set: publicURL,
+			Kind: publicURLKind(),
 		},
 		{
 			Name: "responses-ttl", Default: "1h", Meaning: "how long a response of /v1/responses can be referred to after it was last used; kept in memory alone, sealed; 0: none is kept",
-			Allowed: durations + ", or 0", set: durationOrZero(func(c *Config) *time.Duration { return &c.ResponsesTTL }),
+			Kind: durationOrZeroKind(func(c *Config) *time.Duration { return &c.ResponsesTTL }),
 		},
 		{
 			Name: "responses-max-bytes", Default: "64 MiB", Meaning: "memory for these responses; the ones that were not used for longest go first",
-			Allowed: "a size such as 1048576, 100MB or 100 MiB", set: size(func(c *Config) *int64 { return &c.ResponsesMaxBytes }),
+			Kind: sizeKind(func(c *Config) *int64 { return &c.ResponsesMaxBytes }),
 		},
 		{
 			Name: "chat-max-rounds", Default: "20", Meaning: "requests to the provider that one answer may take",
-			Allowed: "a number from 1 to 100", set: number(func(c *Config) *int { return &c.ChatMaxRounds }, 1, 100),
+			Kind: integerKind(func(c *Config) *int { return &c.ChatMaxRounds }, 1, 100),
 		},
 		{
 			Name: "provider-connect-timeout", Default: "10s", Meaning: "time to connect to a provider",
-			Allowed: durations, set: duration(func(c *Config) *time.Duration { return &c.ProviderConnect }),
+			Kind: durationKind(func(c *Config) *time.Duration { return &c.ProviderConnect }),
 		},
 		{
 			Name: "provider-first-byte-timeout", Default: "1m", Meaning: "time until a provider's first byte",
-			Allowed: durations, set: duration(func(c *Config) *time.Duration { return &c.ProviderFirstByte }),
+			Kind: durationKind(func(c *Config) *time.Duration { return &c.ProviderFirstByte }),
 		},
 		{
 			Name: "provider-silence-timeout", Default: "1m", Meaning: "time between two reads of a provider's answer",
-			Allowed: durations, set: duration(func(c *Config) *time.Duration { return &c.ProviderSilence }),
+			Kind: durationKind(func(c *Config) *time.Duration { return &c.ProviderSilence }),
 		},
 		{
-			Name: "provider-timeout-max", Default: "10m", Meaning: "most that a plugin's manifest may ask for in place of the two above",
-			Allowed: durations, set: duration(func(c *Config) *time.Duration { return &c.ProviderTimeoutMax }),
+			Name: "provider-timeout-max", Default: "10m", Meaning: "most that a plugin's manifest or a workspace may ask for in place of the two above",
+			Kind: durationKind(func(c *Config) *time.Duration { return &c.ProviderTimeoutMax }),
 		},
 		{
 			Name: "provider-answer-timeout", Default: "10m", Meaning: "time that one request to a provider may take in all",
-			Allowed: durations, set: duration(func(c *Config) *time.Duration { return &c.ProviderAnswer }),
+			Kind: durationKind(func(c *Config) *time.Duration { return &c.ProviderAnswer }),
 		},
 		{
 			Name: "dump-dir", Default: "dumps", Meaning: "directory that dumps are written to",
-			Allowed: aDirectory, set: directoryPath(func(c *Config) *string { return &c.DumpDir }),
+			Kind:   directoryKind(func(c *Config) *string { return &c.DumpDir }),
+			Launch: reportGiven(func(e *event.Launch) *event.Flag { return &e.DumpDir }),
 		},
 		{
 			Name: "import-dump", Meaning: "dump to begin with; an error where there is a database already",
-			Allowed: aFile, set: filePath(func(c *Config) *string { return &c.ImportDump }),
+			Kind:   fileKind(func(c *Config) *string { return &c.ImportDump }),
+			Launch: reportGiven(func(e *event.Launch) *event.Flag { return &e.ImportDump }),
 		},
 		{
 			Name: "import-dump-master-key", Meaning: "master key of the host that the dump or snapshot to import was made by, where it is another one: its secrets are sealed under this host's; without it they are dropped",
-			Allowed: "a text", Secret: true,
-			set: func(c *Config, v string) error { c.ImportMasterKey = secret.New(v); return nil },
+			Secret: true, Kind: secretKind(func(c *Config) *secret.Text { return &c.ImportMasterKey }, "a text"),
 		},
 		{
 			Name: "ignore-missing-dump", Default: "false", Meaning: "begin without the dump where import-dump names none that exists",
-			Allowed: truths, Switch: true, set: truth(func(c *Config) *bool { return &c.IgnoreMissingDump }),
+			Kind:   switchKind(func(c *Config) *bool { return &c.IgnoreMissingDump }),
+			Launch: reportOn(func(e *event.Launch) *event.Flag { return &e.IgnoreMissingDump }),
 		},
 		{
 			Name: "ignore-dump-if-db-exists", Default: "false", Meaning: "begin with the database that is there rather than with import-dump",
-			Allowed: truths, Switch: true, set: truth(func(c *Config) *bool { return &c.IgnoreDumpIfDBExists }),
+			Kind:   switchKind(func(c *Config) *bool { return &c.IgnoreDumpIfDBExists }),
+			Launch: reportOn(func(e *event.Launch) *event.Flag { return &e.IgnoreDumpIfDBExists }),
 		},
 		{
 			Name: "snapshot-dir", Default: "snapshots", Meaning: "directory that the snapshot is written to",
-			Allowed: aDirectory, set: directoryPath(func(c *Config) *string { return &c.SnapshotDir }),
+			Kind:   directoryKind(func(c *Config) *string { return &c.SnapshotDir }),
+			Launch: reportGiven(func(e *event.Launch) *event.Flag { return &e.SnapshotDir }),
 		},
 		{
 			Name: "schedule-snapshot", Default: "0", Meaning: "seconds between two snapshots that nobody has to ask for; 0: none; the bare flag: a day",
-			Allowed: "a number of seconds, at most a year", Bare: "86400", set: seconds(func(c *Config) *time.Duration { return &c.ScheduleSnapshot }),
+			Bare: "86400", Kind: secondsKind(func(c *Config) *time.Duration { return &c.ScheduleSnapshot }),
+			Launch: reportSeconds(func(e *event.Launch) *event.MaybeCount { return &e.ScheduleSnapshot }),
 		},
 		{
 			Name: "import-snapshot", Meaning: "snapshot to begin with; an error where there is a database already",
-			Allowed: aFile, set: filePath(func(c *Config) *string { return &c.ImportSnapshot }),
+			Kind:   fileKind(func(c *Config) *string { return &c.ImportSnapshot }),
+			Launch: reportGiven(func(e *event.Launch) *event.Flag { return &e.ImportSnapshot }),
 		},
 		{
 			Name: "ignore-missing-snapshot", Default: "false", Meaning: "begin without the snapshot where import-snapshot names none that exists",
-			Allowed: truths, Switch: true, set: truth(func(c *Config) *bool { return &c.IgnoreMissingSnapshot }),
+			Kind:   switchKind(func(c *Config) *bool { return &c.IgnoreMissingSnapshot }),
+			Launch: reportOn(func(e *event.Launch) *event.Flag { return &e.IgnoreMissingSnapshot }),
 		},
 		{
 			Name: "ignore-snapshot-if-db-exists", Default: "false", Meaning: "begin with the database that is there rather than with import-snapshot",
-			Allowed: truths, Switch: true, set: truth(func(c *Config) *bool { return &c.IgnoreSnapshotIfDBExists }),
+			Kind:   switchKind(func(c *Config) *bool { return &c.IgnoreSnapshotIfDBExists }),
+			Launch: reportOn(func(e *event.Launch) *event.Flag { return &e.IgnoreSnapshotIfDB }),
 		},
 		{
 			Name: "chat-record-dir", Meaning: "directory in which each answer of a provider is written down, secrets removed, for parley plugin replay; it then holds what people asked",
-			Allowed: aDirectory, set: directoryPath(func(c *Config) *string { return &c.ChatRecordDir }),
+			Kind: directoryKind(func(c *Config) *string { return &c.ChatRecordDir }),
 		},
 		{
 			Name: "chat-record-workspaces", Meaning: "workspaces whose answers chat-record-dir gets; none: all",
-			Allowed: "workspace uids, separated by commas", set: uids(func(c *Config) *[]string { return &c.ChatRecordWorkspaces }),
+			Kind: uidsKind(func(c *Config) *[]string { return &c.ChatRecordWorkspaces }, "workspace uids, separated by commas"),
 		},
 		{
 			Name: "no-analytics", Default: "false", Meaning: "no telemetry: no events, no collectors, nothing written or sent; DO_NOT_TRACK does the same",
-			Allowed: "anything; 0, false, no, off and nothing leave it on", Switch: true,
-			set: func(c *Config, v string) error { c.Telemetry.Off = telemetry.Off(v); return nil },
+			Kind: optOutKind(),
 		},
 		{
 			Name: "telemetry-url", Meaning: "where telemetry is sent, a Segment-compatible platform such as https://example.com/v1/batch; none: it is kept in the data directory and sent nowhere",
-			Allowed: "an http or https URL without user and password",
-			set: func(c *Config, v string) error {
-				if err := upstream.CheckTelemetryURL(v); err != nil {
-					return fmt.Errorf("is wrong: %w", err)
-				}
-				c.Telemetry.URL = v
-				return nil
-			},
+			Kind: telemetryURLKind(func(c *Config) *string { return &c.Telemetry.URL }, "an http or https URL without user and password"),
 		},
 		{
-			Name: "telemetry-write-key", Meaning: "write key of that platform", Allowed: "a text", Secret: true,
-			set: func(c *Config, v string) error { c.Telemetry.WriteKey = secret.New(v); return nil },
+			Name: "telemetry-write-key", Meaning: "write key of that platform", Secret: true,
+			Kind: secretKind(func(c *Config) *secret.Text { return &c.Telemetry.WriteKey }, "a text"),
 		},
 		{
 			Name: "telemetry-contact", Meaning: "whom to ask to delete what was sent to that platform: parley telemetry delete names it",
-			Allowed: "an e-mail address, a URL or another text on one line",
-			set: func(c *Config, v string) error {
-				if v == "" || strings.ContainsFunc(v, unicode.IsControl) {
-					return fmt.Errorf("is %q", v)
-				}
-				c.Telemetry.Contact = v
-				return nil
-			},
+			Kind: lineKind(func(c *Config) *string { return &c.Telemetry.Contact }, "an e-mail address, a URL or another text on one line"),
 		},
 		{
 			Name: "telemetry-file", Meaning: "file that gets a line for each message, exactly what is sent and what stays here; at 10 MiB it begins anew and the last two are kept",
-			Allowed: aFile, set: filePath(func(c *Config) *string { return &c.Telemetry.File }),
+			Kind: fileKind(func(c *Config) *string { return &c.Telemetry.File }),
 		},
 		{
 			Name: "telemetry-collectors", Meaning: "collector plugins that are not the program's own, pinned by the lock, whose messages may be sent, too; others' stay on this machine",
-			Allowed: "plugin names, separated by commas", set: uids(func(c *Config) *[]string { return &c.Telemetry.Collectors }),
+			Kind: uidsKind(func(c *Config) *[]string { return &c.Telemetry.Collectors }, "plugin names, separated by commas"),
+		},
+		{
+			Name: "cluster-name", Meaning: "makes this host a node of the cluster of that name: letters, digits and hyphens; none: it is alone",
+			Kind: clusterNameKind(),
+		},
+		{
+			Name: "cluster-nats", Meaning: "servers of NATS that have the cluster's log, such as nats://n1:4222,nats://n2:4222; with user and password where they want some", Secret: true,
+			Kind: natsKind(),
+		},
+		{
+			Name: "cluster-nats-creds", Meaning: "file of the user's credentials for NATS: a JWT and its key",
+			Kind: fileKind(func(c *Config) *string { return &c.Cluster.Credentials }),
+		},
+		{
+			Name: "cluster-nats-ca", Meaning: "PEM file of the authorities that certificates of NATS are checked by; none: those of the system",
+			Kind: fileKind(func(c *Config) *string { return &c.Cluster.CA }),
+		},
+		{
+			Name: "cluster-nats-synced", Default: "false", Meaning: "says that the servers of NATS have `sync_interval: always`, which no client can see: else a power failure of most of them may lose writes that were acknowledged",
+			Kind: switchKind(func(c *Config) *bool { return &c.Cluster.Synced }),
+		},
+		{
+			Name: "cluster-advertise", Meaning: "URL at which the other nodes reach this one, to send it writes while it leads; none: http-addr",
+			Kind: advertiseKind(),
+		},
+		{
+			Name: "cluster-lease", Default: "2s", Meaning: "how long the cluster's leader may be silent before another node takes its place",
+			Kind: durationKind(func(c *Config) *time.Duration { return &c.Cluster.Lease }),
+		},
+		{
+			Name: "cluster-max-lag", Default: "30s", Meaning: "how long a node that does not reach the cluster's log goes on answering; it knows nothing of keys that were deleted meanwhile",
+			Kind: durationKind(func(c *Config) *time.Duration { return &c.Cluster.MaxLag }),
+		},
+		{
+			Name: "cluster-serve-stale", Default: "false", Meaning: "answer beyond cluster-max-lag, too",
+			Kind: switchKind(func(c *Config) *bool { return &c.Cluster.ServeStale }),
+		},
+		{
+			Name: "cluster-snapshot-every", Default: "6h", Meaning: "how often one of the cluster's nodes keeps a snapshot with NATS, from which nodes join; the log before the last but one is purged",
+			Kind: durationKind(func(c *Config) *time.Duration { return &c.Cluster.Snapshots }),
+		},
+		{
+			Name: "cluster-log-size", Default: "4 GiB", Meaning: "what the cluster's log had better not exceed: snapshots are made earlier for it, and past it the log does not keep what a silent node lacks, which begins with a snapshot when it is back",
+			Kind: sizeKind(func(c *Config) *int64 { return &c.Cluster.LogSize }),
 		},
 		{
 			Name: "otlp-endpoint", Meaning: "collector that is told what chats spend their time with: OpenTelemetry traces without any text, by OTLP over HTTP to its /v1/traces; none: nobody is",
-			Allowed: "an http or https URL without user and password, such as http://127.0.0.1:4318",
-			set: func(c *Config, v string) error {
-				if err := upstream.CheckTelemetryURL(v); err != nil {
-					return fmt.Errorf("is wrong: %w", err)
-				}
-				c.OTLPEndpoint = v
-				return nil
-			},
+			Kind: telemetryURLKind(func(c *Config) *string { return &c.OTLPEndpoint }, "an http or https URL without user and password, such as http://127.0.0.1:4318"),
 		},
 		{
 			Name: "shutdown-grace", Default: "10s", Meaning: "time that streams under way get to finish at a shutdown",
-			Allowed: durations, set: duration(func(c *Config) *time.Duration { return &c.ShutdownGrace }),
+			Kind: durationKind(func(c *Config) *time.Duration { return &c.ShutdownGrace }),
 		},
 	}
 }

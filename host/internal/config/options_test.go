@@ -2,86 +2,16 @@ package config
 
 import (
 	"fmt"
-	"maps"
+	"io/fs"
 	"os"
-	"os/exec"
+	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
-)
+	"time"
 
-// optionTests names, for each option, a value that is not its default and the
-// test that sees its effect; where that is in a package below, the value gets
-// there as TestOptionsAreTaken says.
-var optionTests = map[string]struct{ value, test string }{
-	"db-path":                           {"elsewhere", "TestKill"},
-	"http-addr":                         {"127.0.0.1:1", "TestStartRefused"},
-	"allow-private-networks":            {"10.0.0.0/8", "TestPrivateNetworks"},
-	"allowed-hosts":                     {"parley.example", "TestKeylessHost"},
-	"console":                           {"off", "TestConsole"},
-	"docs-page":                         {"false", "TestDocs"},
-	"allowed-origins":                   {"https://app.example", "TestKeylessHost"},
-	"ssl-cert-path":                     {"c.pem", "TestTLS"},
-	"ssl-key-path":                      {"k.pem", "TestTLS"},
-	"ssl-auth-path":                     {"a.pem", "TestTLSAuthority"},
-	"ssl-require-auth":                  {"true", "TestTLSAuthority"},
-	"ssl-ocsp-path":                     {"o.der", "TestTLS"},
-	"ssl-resumption":                    {"true", "TestTLSResumption"},
-	"ssl-tickets":                       {"true", "TestTLSResumption"},
-	"env":                               {"production", "TestLoadRefuses"},
-	"master-key":                        {"a key of 16 bytes", "TestRotateMasterKey"},
-	"http-payload-size-limit":           {"1 MiB", "TestEveryErrorCode"},
-	"http-search-payload-size-limit":    {"2 MiB", "TestHostileSearchBodies"},
-	"max-indexing-memory":               {"1 MiB", "TestIndexingMemory"},
-	"max-vector-memory":                 {"1 MiB", "TestSemanticSearchFollowsWrites"},
-	"max-indexing-threads":              {"3", "TestSpread"},
-	"task-webhook-url":                  {"http://x.example", "TestWebhookPosts"},
-	"task-webhook-authorization-header": {"Bearer x", "TestWebhookPosts"},
-	"log-level":                         {"error", "TestLevels"},
-	"experimental-logs-mode":            {"json", "TestLog"},
-	"experimental-enable-metrics":       {"true", "TestFeaturesAtLaunch"},
-	"experimental-enable-logs-route":    {"true", "TestLogLevel"},
-	"experimental-contains-filter":      {"true", "TestFeaturesAtLaunch"},
-	"experimental-reduce-indexing-memory-usage": {"true", "TestReducedIndexing"},
-	"experimental-replication-parameters":       {"true", "TestReplicationParameters"},
-	"experimental-embedding-cache-entries":      {"10", "TestQueryVectors"},
-	"plugin-dir":                                {"p", "TestLocked"},
-	"plugin-lock":                               {"off", "TestReload"},
-	"plugin-fuel":                               {"1000", "TestFuelOfTheDeployment"},
-	"plugin-isolation":                          {"workspace", "TestAttackBetweenAnswers"},
-	"plugin-public-key":                         {"RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3", "TestSigned"},
-	"experimental-search-queue-size":            {"7", "TestSearchBounds"},
-	"public-url":                                {"https://a.example/x/", "TestV1Citations"},
-	"responses-ttl":                             {"0", "TestV1ResponsesNotKept"},
-	"responses-max-bytes":                       {"1 MiB", "TestBounds"},
-	"chat-max-rounds":                           {"3", "TestTooManyRounds"},
-	"provider-connect-timeout":                  {"1s", "TestNoConnection"},
-	"provider-first-byte-timeout":               {"1s", "TestWeather"},
-	"provider-silence-timeout":                  {"1s", "TestWeather"},
-	"provider-timeout-max":                      {"1s", "TestPluginTimeouts"},
-	"provider-answer-timeout":                   {"1s", "TestLimits"},
-	"dump-dir":                                  {"d", "TestArchives"},
-	"import-dump":                               {"a.dump", "TestArchives"},
-	"import-dump-master-key":                    {"a key", "TestImportUnderAnotherKey"},
-	"ignore-missing-dump":                       {"true", "TestImportRefused"},
-	"ignore-dump-if-db-exists":                  {"true", "TestImportRefused"},
-	"snapshot-dir":                              {"s", "TestArchives"},
-	"schedule-snapshot":                         {"60", "TestScheduledSnapshots"},
-	"import-snapshot":                           {"a.snapshot", "TestArchives"},
-	"ignore-missing-snapshot":                   {"true", "TestImportRefused"},
-	"ignore-snapshot-if-db-exists":              {"true", "TestImportRefused"},
-	"chat-record-dir":                           {"r", "TestRecordAndReplay"},
-	"chat-record-workspaces":                    {"w", "TestRecordAndReplay"},
-	"no-analytics":                              {"true", "TestTelemetryOff"},
-	"telemetry-url":                             {"http://x.example", "TestTelemetrySeen"},
-	"telemetry-write-key":                       {"k", "TestTelemetrySeen"},
-	"telemetry-contact":                         {"us@x.example", "TestTelemetryCommands"},
-	"telemetry-file":                            {"f", "TestFile"},
-	"telemetry-collectors":                      {"c", "TestTelemetrySeen"},
-	"otlp-endpoint":                             {"http://x.example", "TestTraces"},
-	"shutdown-grace":                            {"1s", "TestShutdownEndsStreams"},
-}
+	"github.com/parley-search/parley/abi/event"
+)
 
 // absentOptions are the experiments of Meilisearch that telemetry reports, each
 // as a constant, and that are no options here.
@@ -98,56 +28,138 @@ Options and features of Meilisearch that ` + "`GET /telemetry`" + ` reports as o
 | CUDA | vectors are compared by the processor |
 `
 
-// Each option changes the configuration, by a value of its own and alone.
-func TestOptionsAreTaken(t *testing.T) {
-	seen := map[string]bool{}
-	for _, o := range AllOptions() {
-		seen[o.Name] = true
-		row, ok := optionTests[o.Name]
-		if !ok {
-			t.Errorf("option %s is in no row of this test: add one with the test that sees its effect", o.Name)
-			continue
-		}
-		var before, after Config
-		if o.Default != "" {
-			if err := o.set(&before, o.Default); err != nil {
-				t.Errorf("option %s refuses its default: %v", o.Name, err)
-			}
-			if err := o.set(&after, o.Default); err != nil {
-				t.Errorf("option %s refuses its default: %v", o.Name, err)
-			}
-		}
-		if err := o.set(&after, row.value); err != nil || reflect.DeepEqual(before, after) {
-			t.Errorf("option %s = %s changes nothing, or fails: %v", o.Name, row.value, err)
+// pickExample returns a value that o takes and that is not its default.
+func pickExample(t *testing.T, o Option) string {
+	t.Helper()
+	for _, value := range o.Kind.Examples {
+		if value != o.Default {
+			return value
 		}
 	}
-	for name := range optionTests {
-		if !seen[name] {
-			t.Errorf("there is no option %s", name)
+	t.Fatalf("option %s: its kind %s has no example but the default: add one", o.Name, o.Kind.Name)
+	return ""
+}
+
+// TestOptionsAreTaken: each option changes the configuration, by a value of its
+// own and alone, and the event of the launch where its row says so.
+func TestOptionsAreTaken(t *testing.T) {
+	load := func(o Option, value string) (Config, event.Launch) {
+		c := Config{}
+		if value != "" {
+			if err := o.Kind.set(&c, value); err != nil {
+				t.Errorf("option %s refuses %q: %v", o.Name, value, err)
+			}
+		}
+		origin := defaultOrigin
+		if value != o.Default {
+			origin = "flag"
+		}
+		var e event.Launch
+		if o.Launch != nil {
+			o.Launch(&e, Setting{Option: o, Value: value, Origin: origin})
+		}
+		return c, e
+	}
+	for _, o := range AllOptions() {
+		before, was := load(o, o.Default)
+		after, is := load(o, pickExample(t, o))
+		if reflect.DeepEqual(before, after) {
+			t.Errorf("option %s = %s changes nothing", o.Name, pickExample(t, o))
+		}
+		if o.Launch != nil && was == is {
+			t.Errorf("option %s = %s changes nothing in the event of the launch", o.Name, pickExample(t, o))
+		}
+		if o.Kind.Wrong != "" {
+			if err := o.Kind.set(&Config{}, o.Kind.Wrong); err == nil {
+				t.Errorf("option %s takes %q", o.Name, o.Kind.Wrong)
+			}
 		}
 	}
 }
 
-// TestOptionsPage holds OPTIONS.md to the options that there are, and the tests
+// TestLaunchReported wants every field of the launch to be reported by one
+// option, but for those that are no option's.
+func TestLaunchReported(t *testing.T) {
+	fields := reflect.TypeFor[event.Launch]()
+	by := map[string]string{
+		"Version": "the program", "WithConfigurationFile": "Load", "GPUEnabled": "nobody",
+		"NoEdition2024": "nobody", "DumplessUpgrade": "nobody", // see absentOptions
+	}
+	for _, o := range AllOptions() {
+		if o.Launch == nil {
+			continue
+		}
+		seen := reflect.New(fields).Elem()
+		for _, value := range o.Kind.Examples { // false says nothing
+			var e event.Launch
+			o.Launch(&e, Setting{Option: o, Value: value, Origin: "flag"})
+			for i := range fields.NumField() {
+				if f := reflect.ValueOf(e).Field(i); !f.IsZero() {
+					seen.Field(i).Set(f)
+				}
+			}
+		}
+		for i := range fields.NumField() {
+			if name := fields.Field(i).Name; !seen.Field(i).IsZero() {
+				if by[name] != "" {
+					t.Errorf("%s is reported by %s and by option %s", name, by[name], o.Name)
+				}
+				by[name] = "option " + o.Name
+			}
+		}
+	}
+	for i := range fields.NumField() {
+		if name := fields.Field(i).Name; by[name] == "" {
+			t.Errorf("no option reports %s", name)
+		}
+	}
+}
+
+// TestKindsRefuse tries more wrong values than the one that a kind names.
+func TestKindsRefuse(t *testing.T) {
+	var c Config
+	text, list, whole, large, spell := &c.DBPath, &c.ChatRecordWorkspaces, &c.ChatMaxRounds, &c.PayloadLimit, &c.ShutdownGrace
+	for _, tt := range []struct {
+		kind  Kind
+		wrong []string
+	}{
+		{integerKind(func(*Config) *int { return whole }, 1, 100), []string{"", "0", "101", "-1", "1.5", "ten"}},
+		{sizeKind(func(*Config) *int64 { return large }), []string{"", "0", "-1", "0x1", "much", "2 TiB"}},
+		{durationKind(func(*Config) *time.Duration { return spell }), []string{"", "0s", "-1s", "10", "soon"}},
+		{durationOrZeroKind(func(*Config) *time.Duration { return spell }), []string{"", "-1s", "10"}},
+		{secondsKind(func(*Config) *time.Duration { return spell }), []string{"", "-1", "1h", "40000000"}},
+		{choiceKind(func(*Config) *string { return text }, "a", "b"), []string{"", "A", "c"}},
+		{uidsKind(func(*Config) *[]string { return list }, ""), []string{"", "a,,b", "a.b"}},
+		{directoryKind(func(*Config) *string { return text }), []string{"", "options_test.go", "options_test.go/x"}},
+		{fileKind(func(*Config) *string { return text }), []string{"", ".", "options_test.go/x"}},
+	} {
+		for _, value := range tt.wrong {
+			if err := tt.kind.set(&c, value); err == nil {
+				t.Errorf("kind %s takes %q", tt.kind.Name, value)
+			}
+		}
+	}
+}
+
+// TestOptionsPage holds options.md to the options that there are, and the tests
 // that it names to those that there are.
 func TestOptionsPage(t *testing.T) {
-	tests := testFunctions(t)
+	tests := optionTests(t)
 	var b strings.Builder
 	b.WriteString("# Options\n\nWritten by `UPDATE=1 go test ./host/internal/config -run TestOptionsPage`. A flag is stronger than its variable, that stronger than the file's key, that than the default. `parley config explain` shows what is in force.\n" +
-		"`DO_NOT_TRACK` is another way to say `no-analytics`. What switches while the host runs: [features](README.md#features).\n\n" +
+		"`DO_NOT_TRACK` is another way to say `no-analytics`. What switches while the host runs: [features](features.md).\n\n" +
 		"A wrong value is one line that names the option, where it came from, the value (but of a secret) and what is allowed; the exit status is 2 then, and where a certificate or an archive that an option names cannot be used.\n\n" +
 		"| flag | variable | key | default | effect | allowed | seen by |\n|---|---|---|---|---|---|---|\n" +
-		"| `--config-file-path` | `PARLEY_CONFIG_FILE_PATH` | none | `" + DefaultConfigFile + "`, where it exists | TOML file with the keys of this table | the path of a file | `TestConfigFile` |\n")
+		"| `--config-file-path` | `PARLEY_CONFIG_FILE_PATH` | none | `" + DefaultConfigFile + "`, where it exists | TOML file with the keys of this table | the path of a file | `" + tests["config-file-path"] + "` |\n")
 	for _, o := range AllOptions() {
-		row := optionTests[o.Name]
-		if !tests[row.test] {
-			t.Errorf("option %s: there is no test %q", o.Name, row.test)
+		if tests[o.Name] == "" {
+			t.Errorf("no test sees the effect of option %s: write one with the directive //parley:option %[1]s above it", o.Name)
 		}
 		def := "none"
 		if o.Default != "" {
 			def = "`" + o.Default + "`"
 		}
-		fmt.Fprintf(&b, "| `--%s` | `%s` | `%s` | %s | %s | %s | `%s` |\n", o.Name, o.Env(), o.Key(), def, cell(o.Meaning), cell(o.Allowed), row.test)
+		fmt.Fprintf(&b, "| `--%s` | `%s` | `%s` | %s | %s | %s | `%s` |\n", o.Name, o.Env(), o.Key(), def, escapeCell(o.Meaning), escapeCell(o.Kind.Allowed), tests[o.Name])
 	}
 	for _, o := range AllOptions() {
 		if strings.Contains(absentOptions, "`--"+o.Name+"`") {
@@ -155,10 +167,12 @@ func TestOptionsPage(t *testing.T) {
 		}
 	}
 	b.WriteString(absentOptions)
-	if !tests["TestConfigFile"] {
-		t.Error("there is no test TestConfigFile")
+	for name, test := range tests {
+		if !strings.Contains(b.String(), "`--"+name+"`") {
+			t.Errorf("%s is the test of option %s, which there is not", test, name)
+		}
 	}
-	old, err := os.ReadFile("../../OPTIONS.md")
+	old, err := os.ReadFile("../../docs/reference/options.md")
 	if err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}
@@ -166,31 +180,49 @@ func TestOptionsPage(t *testing.T) {
 		return
 	}
 	if os.Getenv("UPDATE") == "" {
-		t.Fatal("OPTIONS.md is not what options.go says: UPDATE=1 go test ./host/internal/config -run TestOptionsPage writes it")
+		t.Fatal("options.md is not what options.go says: UPDATE=1 go test ./host/internal/config -run TestOptionsPage writes it")
 	}
-	if err := os.WriteFile("../../OPTIONS.md", []byte(b.String()), 0o644); err != nil {
+	if err := os.WriteFile("../../docs/reference/options.md", []byte(b.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// cell is text as a cell of a table takes it.
-func cell(s string) string {
+// escapeCell is text as a cell of a table takes it.
+func escapeCell(s string) string {
 	return strings.NewReplacer("|", `\|`, "<", "&lt;").Replace(s)
 }
 
-// testFunctions are the names of all tests of the repository.
-func testFunctions(t *testing.T) map[string]bool {
+// optionTests are the tests with the directive //parley:option, by the options
+// that it names.
+func optionTests(t *testing.T) map[string]string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "grep", "-rhoE", "--include=*_test.go", `^func Test[A-Za-z0-9_]+`, "../..", "../../../cmd").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := map[string]bool{}
-	for line := range strings.Lines(string(out)) {
-		found[strings.TrimSpace(strings.TrimPrefix(line, "func "))] = true
-	}
-	if len(found) < 300 {
-		t.Fatalf("found %d tests, want those of the whole tree: %v", len(found), slices.Sorted(maps.Keys(found)))
+	found := map[string]string{}
+	for _, root := range []string{"../..", "../../../cmd"} {
+		err := filepath.WalkDir(root, func(name string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(name, "_test.go") {
+				return err
+			}
+			b, err := os.ReadFile(name)
+			var options []string
+			for line := range strings.Lines(string(b)) {
+				if names, ok := strings.CutPrefix(line, "//parley:option "); ok {
+					options = append(options, strings.Fields(names)...)
+				} else if test, ok := strings.CutPrefix(line, "func "); ok {
+					test, _, _ = strings.Cut(test, "(")
+					for _, o := range options {
+						if found[o] != "" {
+							t.Errorf("option %s is tested by %s and by %s: want one", o, found[o], test)
+						}
+						found[o] = test
+					}
+					options = nil
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	return found
 }

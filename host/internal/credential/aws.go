@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/outbound"
@@ -43,7 +44,10 @@ func (s *Signer) signAWS(ctx context.Context, req *http.Request, body []byte, a 
 	}
 	before := len(shown.Header)
 	sum := sha256.Sum256(body)
-	if err := s.aws.SignHTTP(ctx, keys, shown, hex.EncodeToString(sum[:]), a.Service, region, s.now()); err != nil {
+	// A signer of its own: the library's keeps the key that it derives by the id of
+	// the access key alone, and would sign for whoever names the id of another
+	// workspace, or has changed the secret.
+	if err := v4.NewSigner().SignHTTP(ctx, keys, shown, hex.EncodeToString(sum[:]), a.Service, region, s.now()); err != nil {
 		return outbound.Signed{}, &outbound.Error{Kind: outbound.Refused, Message: "the request cannot be signed with the workspace's keys", Err: errors.New("sign by Signature Version 4")}
 	}
 	for name, values := range shown.Header {

@@ -13,8 +13,6 @@ import (
 	"strings"
 	"time"
 
-	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
-
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/manifest"
 	"github.com/parley-search/parley/host/internal/outbound"
@@ -36,7 +34,6 @@ type Options struct {
 // A Signer implements [outbound.Signer]. Safe for concurrent use.
 type Signer struct {
 	now    func() time.Time
-	aws    *v4.Signer
 	tokens *tokens
 }
 
@@ -49,7 +46,6 @@ func New(o Options) *Signer {
 	}
 	return &Signer{
 		now: o.Now,
-		aws: v4.NewSigner(),
 		tokens: &tokens{
 			now: o.Now, google: cmp.Or(o.GoogleTokenURL, manifest.GoogleTokenURL), limit: cmp.Or(o.ExchangeTime, 10*time.Second),
 			transport: o.Transport, held: map[tokenKey]*heldToken{},

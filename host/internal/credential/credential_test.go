@@ -121,6 +121,25 @@ func TestAWS(t *testing.T) {
 	}
 }
 
+// TestAWSKeysApart signs with two secrets of one id, as where a workspace's owner
+// knows the id of another's key: each signature is made of the secret that is given.
+func TestAWSKeysApart(t *testing.T) {
+	at := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	s := credential.New(credential.Options{Transport: nowhere{t}, Now: func() time.Time { return at }})
+	signature := func(secret string) string {
+		values := map[string]string{"region": "us-east-1", "accessKeyId": "AKIDEXAMPLE", "secretAccessKey": secret}
+		_, signed, err := sign(t, s, "https://bedrock-runtime.us-east-1.amazonaws.com/model/m", "{}", awsAuth, values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return signed.Secrets[0]
+	}
+	first, second, again := signature("a secret"), signature("no secret"), signature("a secret")
+	if first == second || first != again {
+		t.Errorf("signatures %s, %s and %s: want the second one apart", first, second, again)
+	}
+}
+
 // TestAWSVectors reads the vectors that came with the recordings, where they are
 // at hand.
 func TestAWSVectors(t *testing.T) {

@@ -14,8 +14,9 @@ type Change struct {
 	Version string `json:"version,omitempty"` // that the command was about
 	File    string `json:"file,omitempty"`
 	SHA256  string `json:"sha256,omitempty"`
-	Grants  Grants `json:"grants"`  // accepted for Version
-	Widened Grants `json:"widened"` // those of them that the version in use before did not have
+	From    string `json:"from,omitempty"` // where it came from, as in [Pin]
+	Grants  Grants `json:"grants"`         // accepted for Version
+	Widened Grants `json:"widened"`        // those of them that the version in use before did not have
 	// Source is what a provider answers, and Owner the plugin that answers it now
 	// where a workspace names none; OwnerBefore is who did before.
 	Source      string `json:"source,omitempty"`
@@ -60,11 +61,11 @@ type InstallOptions struct {
 	Beside     bool // leave the version in use as it is, and the source where it is
 }
 
-// Install keeps module, which came from a place called from, in the directory
-// and pins it. It is taken in use where none was, or where it is newer than the
-// one in use and the constraint allows it. signature may be empty where none is
-// wanted.
-func (in *Installer) Install(ctx context.Context, module, signature []byte, from string, o InstallOptions) (*Change, error) {
+// Install keeps f in the directory and pins it. It is taken in use where none was,
+// or where it is newer than the one in use and the constraint allows it. Its
+// signature may be empty where none is wanted.
+func (in *Installer) Install(ctx context.Context, f *Fetched, o InstallOptions) (*Change, error) {
+	module, from := f.Module, f.Place
 	if o.TakeSource && o.Beside {
 		return nil, errTakeBeside
 	}
@@ -73,7 +74,7 @@ func (in *Installer) Install(ctx context.Context, module, signature []byte, from
 		return nil, fmt.Errorf("install %s: %w", from, err)
 	}
 	if in.Dir.PublicKey != nil {
-		if err := in.Dir.PublicKey.Verify(from, module, signature); err != nil {
+		if err := in.Dir.PublicKey.Verify(from, module, f.Signature); err != nil {
 			return nil, err
 		}
 	}
@@ -94,6 +95,10 @@ func (in *Installer) Install(ctx context.Context, module, signature []byte, from
 		return nil, err
 	}
 	e := lock.Plugins[m.Name]
+	if f.Origin != "" {
+		e.Pinned[m.Version].From = f.Origin
+		c.From = f.Origin
+	}
 	if c.Kept = e.keeps(m.Version, o.Beside); c.Kept == "" {
 		lock.use(m, e.Constraint, c.OwnerBefore, o.TakeSource)
 	} else {
@@ -106,8 +111,8 @@ func (in *Installer) Install(ctx context.Context, module, signature []byte, from
 			return nil, err
 		}
 	}
-	if len(signature) > 0 && !w.has(name+signatureSuffix, signature) {
-		if err := w.put(name+signatureSuffix, signature); err != nil {
+	if len(f.Signature) > 0 && !w.has(name+signatureSuffix, f.Signature) {
+		if err := w.put(name+signatureSuffix, f.Signature); err != nil {
 			return nil, err
 		}
 	}
@@ -186,7 +191,11 @@ func (in *Installer) admit(lock *Lock, m *abi.Manifest, module []byte, o Install
 			c.Widened = c.Widened.with(more)
 		}
 	}
-	e.Pinned[m.Version] = &Pin{SHA256: c.SHA256, ABI: m.ABI, Grants: c.Grants}
+	pin := &Pin{SHA256: c.SHA256, ABI: m.ABI, Grants: c.Grants}
+	if old != nil {
+		pin.From = old.From // the same bytes
+	}
+	e.Pinned[m.Version] = pin
 	lock.Plugins[m.Name] = e
 	return c, nil
 }

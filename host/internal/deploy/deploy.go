@@ -23,8 +23,12 @@ type Dir struct {
 	Path string
 	// PublicKey is whose signature each file needs; nil: none.
 	PublicKey *PublicKey
-	// Transport is what modules are downloaded by, of URLs; nil: not at all.
+	// Transport is what modules are downloaded by, of URLs and registries; nil: not
+	// at all.
 	Transport http.RoundTripper
+	// Registry is what the repositories of plugins that are named alone begin with,
+	// such as oci://registry.example.com/parley; empty: they have none.
+	Registry string
 }
 
 // Why a plugin does not run.
@@ -58,14 +62,14 @@ func (d Dir) read(name, version string, pin *Pin) ([]byte, error) {
 	module, err := plugin.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %s, which the lock expects with sha256 %s: put it back by %s, or pin another version by %s",
-			ErrMissing, file, pin.SHA256, d.command("install FILE-or-URL@%s", pin.SHA256), d.command("pin %s@VERSION", name))
+			ErrMissing, file, pin.SHA256, d.command("install %s", pin.place()), d.command("pin %s@VERSION", name))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", file, err)
 	}
 	if found := hash(module); found != pin.SHA256 {
 		return nil, fmt.Errorf("%s was altered: the lock expects sha256 %s, and the file has %s: put the pinned file back by %s; a new build needs a new version",
-			file, pin.SHA256, found, d.command("install FILE-or-URL@%s", pin.SHA256))
+			file, pin.SHA256, found, d.command("install %s", pin.place()))
 	}
 	m, err := plugin.ReadManifest(module)
 	if err != nil {

@@ -56,7 +56,7 @@ func newInstaller(t testing.TB) *Installer {
 // install wants module to be installed.
 func install(t testing.TB, in *Installer, module []byte, o InstallOptions) *Change {
 	t.Helper()
-	c, err := in.Install(t.Context(), module, nil, "file.wasm", o)
+	c, err := in.Install(t.Context(), &Fetched{Module: module, Place: "file.wasm"}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,31 +91,31 @@ func TestLifeCycle(t *testing.T) {
 		kept                    string
 	}{
 		{"the first", func() (*Change, error) {
-			return in.Install(t.Context(), module(t, "x", "1.0.0", nil), nil, "f", InstallOptions{})
+			return in.Install(t.Context(), &Fetched{Module: module(t, "x", "1.0.0", nil), Place: "f"}, InstallOptions{})
 		}, "1.0.0", "", "", ""},
 		{"a newer", func() (*Change, error) {
-			return in.Install(t.Context(), module(t, "x", "1.1.0", nil), nil, "f", InstallOptions{})
+			return in.Install(t.Context(), &Fetched{Module: module(t, "x", "1.1.0", nil), Place: "f"}, InstallOptions{})
 		}, "1.1.0", "", "1.0.0", ""},
 		{"an older", func() (*Change, error) {
-			return in.Install(t.Context(), module(t, "x", "0.9.0", nil), nil, "f", InstallOptions{})
+			return in.Install(t.Context(), &Fetched{Module: module(t, "x", "0.9.0", nil), Place: "f"}, InstallOptions{})
 		}, "1.1.0", "", "1.0.0", "it is newer, or 0.9.0 a pre-release"},
 		{"a pre-release", func() (*Change, error) {
-			return in.Install(t.Context(), module(t, "x", "2.0.0-rc.1", nil), nil, "f", InstallOptions{})
+			return in.Install(t.Context(), &Fetched{Module: module(t, "x", "2.0.0-rc.1", nil), Place: "f"}, InstallOptions{})
 		}, "1.1.0", "", "1.0.0", "it is newer"},
 		{"beside", func() (*Change, error) {
-			return in.Install(t.Context(), module(t, "x", "1.2.0", nil), nil, "f", InstallOptions{Beside: true})
+			return in.Install(t.Context(), &Fetched{Module: module(t, "x", "1.2.0", nil), Place: "f"}, InstallOptions{Beside: true})
 		}, "1.1.0", "", "1.0.0", "as you wished"},
 		{"again", func() (*Change, error) {
-			return in.Install(t.Context(), module(t, "x", "1.1.0", nil), nil, "f", InstallOptions{})
+			return in.Install(t.Context(), &Fetched{Module: module(t, "x", "1.1.0", nil), Place: "f"}, InstallOptions{})
 		}, "1.1.0", "", "1.0.0", ""},
 		{"roll back", func() (*Change, error) { return in.Rollback(t.Context(), "x") }, "1.0.0", "", "1.1.0", ""},
 		{"roll forth", func() (*Change, error) { return in.Rollback(t.Context(), "x") }, "1.1.0", "", "1.0.0", ""},
 		{"pin a range", func() (*Change, error) { return in.Pin(t.Context(), "x@~1.0", InstallOptions{}) }, "1.0.0", "~1.0", "1.1.0", ""},
 		{"beyond the range", func() (*Change, error) {
-			return in.Install(t.Context(), module(t, "x", "1.3.0", nil), nil, "f", InstallOptions{})
+			return in.Install(t.Context(), &Fetched{Module: module(t, "x", "1.3.0", nil), Place: "f"}, InstallOptions{})
 		}, "1.0.0", "~1.0", "1.1.0", "its constraint ~1.0 does not allow 1.3.0"},
 		{"in the range", func() (*Change, error) {
-			return in.Install(t.Context(), module(t, "x", "1.0.5", nil), nil, "f", InstallOptions{})
+			return in.Install(t.Context(), &Fetched{Module: module(t, "x", "1.0.5", nil), Place: "f"}, InstallOptions{})
 		}, "1.0.5", "~1.0", "1.0.0", ""},
 		{"pin exactly", func() (*Change, error) { return in.Pin(t.Context(), "x@=2.0.0-rc.1", InstallOptions{}) }, "2.0.0-rc.1", "=2.0.0-rc.1", "1.0.5", ""},
 		{"roll back with the constraint", func() (*Change, error) { return in.Rollback(t.Context(), "x") }, "1.0.5", "~1.0", "2.0.0-rc.1", ""},
@@ -173,7 +173,7 @@ func TestWidened(t *testing.T) {
 	in.Embedded = [][]byte{module(t, "carried", "1.0.0", nil)}
 	install(t, in, module(t, "x", "1.0.0", nil), InstallOptions{})
 
-	_, err := in.Install(t.Context(), module(t, "x", "1.1.0", wider), nil, "new.wasm", InstallOptions{})
+	_, err := in.Install(t.Context(), &Fetched{Module: module(t, "x", "1.1.0", wider), Place: "new.wasm"}, InstallOptions{})
 	widened, ok := errors.AsType[*WidenedError](err)
 	if !ok || !slices.Equal(widened.Change.Widened.HTTP, []string{"https://evil.example"}) || len(widened.Change.Widened.Secrets) != 0 {
 		t.Fatalf("Install of a wider one: %v, want a WidenedError about https://evil.example", err)
@@ -200,7 +200,7 @@ func TestWidened(t *testing.T) {
 	if _, err := in.Pin(t.Context(), "x@1.1.0", InstallOptions{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := in.Install(t.Context(), module(t, "carried", "1.1.0", wider), nil, "f", InstallOptions{}); err == nil || !strings.Contains(err.Error(), "1.0.0, which the binary carries") {
+	if _, err := in.Install(t.Context(), &Fetched{Module: module(t, "carried", "1.1.0", wider), Place: "f"}, InstallOptions{}); err == nil || !strings.Contains(err.Error(), "1.0.0, which the binary carries") {
 		t.Errorf("Install of one wider than the binary's: %v", err)
 	}
 
@@ -226,7 +226,7 @@ func TestHostileNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"../outside", "..", "/outside", "a/../../outside", `..\outside`, "outside\x00", ".", "", "x\n", "plugins.lock"} {
-		if _, err := in.Install(t.Context(), module(t, name, "1.0.0", nil), nil, "f", InstallOptions{}); err == nil || !strings.Contains(err.Error(), "name is ") {
+		if _, err := in.Install(t.Context(), &Fetched{Module: module(t, name, "1.0.0", nil), Place: "f"}, InstallOptions{}); err == nil || !strings.Contains(err.Error(), "name is ") {
 			t.Errorf("Install of a plugin called %q: %v", name, err)
 		}
 		if name == "" {
@@ -243,7 +243,7 @@ func TestHostileNames(t *testing.T) {
 		}
 	}
 	for _, version := range []string{"1.0.0-../../outside", "../1.0.0", "1.0.0/..", "1.0.0+a/b", "1.0.0-..", ""} {
-		if _, err := in.Install(t.Context(), module(t, "x", version, nil), nil, "f", InstallOptions{}); err == nil || !strings.Contains(err.Error(), "version is ") {
+		if _, err := in.Install(t.Context(), &Fetched{Module: module(t, "x", version, nil), Place: "f"}, InstallOptions{}); err == nil || !strings.Contains(err.Error(), "version is ") {
 			t.Errorf("Install of version %q: %v", version, err)
 		}
 		if _, err := in.Remove(t.Context(), "x@"+version); err == nil {

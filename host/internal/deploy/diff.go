@@ -44,11 +44,15 @@ type Difference struct {
 // firstGroups are what an operator reads first; the others follow by name.
 var firstGroups = []string{"grants", "settings", "limits", "events", "metrics", "module", "imports", "exports"}
 
-// Compare says what differs between two modules, of whatever name.
+// Compare says what differs between two modules, of whatever name. Without the first
+// one, all of the second one came.
 func Compare(before, after []byte) (*Diff, error) {
-	a, err := newHalf(before)
-	if err != nil {
-		return nil, fmt.Errorf("read old plugin: %w", err)
+	a := &half{}
+	if before != nil {
+		var err error
+		if a, err = newHalf(before); err != nil {
+			return nil, fmt.Errorf("read old plugin: %w", err)
+		}
 	}
 	b, err := newHalf(after)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/plugin"
+	"github.com/parley-search/parley/host/internal/registry"
 )
 
 // Bounds of a download.
@@ -23,9 +24,10 @@ const (
 
 // A Source is where a plugin is installed from.
 type Source struct {
-	Place  string // path or URL, without the hash
+	Place  string // path, URL or reference, without the hash
 	SHA256 string // expected of the module; empty: any
 	url    *url.URL
+	image  *registry.Reference // whose digest is not that of the module
 }
 
 var (
@@ -33,9 +35,15 @@ var (
 	formNearly   = regexp.MustCompile(`@(sha256:[^/]*|[0-9A-Fa-f]{16,})$`)
 )
 
-// ParseSource takes FILE-or-URL[@sha256] apart.
+// ParseSource takes FILE-or-URL[@sha256], or what [registry.ParseReference]
+// reads, apart.
 func ParseSource(s string) (Source, error) {
 	src := Source{Place: s}
+	if registry.IsReference(s) {
+		r, err := registry.ParseReference(s)
+		src.image = &r
+		return src, err
+	}
 	if m := formExpected.FindStringSubmatch(s); m != nil {
 		src.Place, src.SHA256 = m[1], strings.ToLower(m[2])
 	} else if formNearly.MatchString(s) {
@@ -46,7 +54,7 @@ func ParseSource(s string) (Source, error) {
 	}
 	u, err := url.Parse(src.Place)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return Source{}, errors.New("what is to be installed is neither a file nor a URL that begins with https:// or http://")
+		return Source{}, errors.New("what is to be installed is neither a file nor a URL that begins with https://, http://, oci:// or oci-layout://")
 	}
 	src.url = u
 	return src, src.checkScheme(u)
@@ -77,9 +85,36 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
+// A Fetched is a module that is not yet in a plugin directory.
+type Fetched struct {
+	Module, Signature []byte
+	Place             string // as it was named, without a password, for messages
+	// Origin is what the lock notes: where exactly it came from. A file has none.
+	Origin string
+}
+
 // Fetch reads the module of s, and its signature where there is one; of a URL
 // only where d wants one. What has not the expected hash is not returned.
-func (d Dir) Fetch(ctx context.Context, s Source) (module, signature []byte, err error) {
+func (d Dir) Fetch(ctx context.Context, s Source) (*Fetched, error) {
+	if s.image != nil {
+		return d.pull(ctx, *s.image)
+	}
+	module, signature, err := d.get(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return &Fetched{module, signature, s.String(), s.origin()}, nil
+}
+
+// origin is the URL without what may be a secret in it.
+func (s Source) origin() string {
+	if s.url == nil {
+		return ""
+	}
+	return (&url.URL{Scheme: s.url.Scheme, Host: s.url.Host, Path: s.url.Path, RawPath: s.url.RawPath}).String()
+}
+
+func (d Dir) get(ctx context.Context, s Source) (module, signature []byte, err error) {
 	if s.url == nil {
 		if module, err = plugin.ReadFile(s.Place); err != nil {
 			return nil, nil, fmt.Errorf("read plugin: %w", err)

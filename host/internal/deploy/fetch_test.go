@@ -100,7 +100,11 @@ func TestFetch(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.Transport = &http.Transport{}
-		return d.Fetch(t.Context(), src)
+		f, err := d.Fetch(t.Context(), src)
+		if err != nil {
+			return nil, nil, err
+		}
+		return f.Module, f.Signature, nil
 	}
 	for _, s := range []string{file, file + "@" + hash(good), base + "/file/x.wasm", base + "/file/x.wasm@" + hash(good), base + "/moved/x.wasm"} {
 		got, signature, err := fetch(Dir{}, s)

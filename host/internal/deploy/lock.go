@@ -61,6 +61,9 @@ type Former struct {
 type Pin struct {
 	SHA256 string `json:"sha256"` // of the whole module, in hexadecimal
 	ABI    int    `json:"abi"`
+	// From is where it came from: a URL, or a reference with the digest of the
+	// manifest. Empty: from a file.
+	From   string `json:"from,omitempty"`
 	Grants Grants `json:"grants"`
 }
 

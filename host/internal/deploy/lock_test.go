@@ -69,6 +69,8 @@ func TestReadLockErrors(t *testing.T) {
 		{"more", `{"format":1,"plugins":{}} {}`, "1:27: there is more after the end"},
 		{"unknown field", "{\"format\":1,\n \"plugin\":{}}", `2:2: "plugin" stands here, and may be one of: format, plugins, sources`},
 		{"sources in format 1", `{"format":1,"sources":{},"plugins":{}}`, "a lock of format 1 has no sources"},
+		{"origin that is a path", `{"format":2,"plugins":{"x":{"use":"1.0.0","pinned":{"1.0.0":{"from":"/etc/x.wasm"}}}}}`, `"/etc/x.wasm" stands here, and must be a URL or a reference`},
+		{"origin with a short digest", `{"format":2,"plugins":{"x":{"use":"1.0.0","pinned":{"1.0.0":{"from":"oci://r.example/x@sha256:00"}}}}}`, `stands here, and must be a URL or a reference`},
 		{"source", `{"format":2,"sources":{"../x":"x"}}`, `1:24: "../x" stands here, and may be a source`},
 		{"source twice", `{"format":2,"sources":{"a":"x","a":"y"}}`, `"a" comes twice`},
 		{"owner", `{"format":2,"sources":{"a":"X"}}`, `1:28: "X" stands here, and must be a plugin's name`},

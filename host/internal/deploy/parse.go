@@ -126,6 +126,9 @@ func (p *parser) pin(v *Pin) error {
 	err := p.object(map[string]func() error{
 		"sha256": func() error { return p.text(&v.SHA256, "64 hexadecimal digits", formSHA256.MatchString) },
 		"abi":    func() error { return p.number(&v.ABI) },
+		"from": func() error {
+			return p.text(&v.From, "a URL or a reference such as oci://registry.example.com/openai:1.0.0", validOrigin)
+		},
 		"grants": func() error {
 			return p.object(map[string]func() error{
 				"http":    func() error { return p.texts(&v.Grants.HTTP) },

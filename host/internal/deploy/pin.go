@@ -262,6 +262,9 @@ func (in *Installer) Find(ctx context.Context, ref string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	module, _, err := in.Dir.Fetch(ctx, src)
-	return module, err
+	f, err := in.Dir.Fetch(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	return f.Module, nil
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"aead.dev/minisign"
+
+	"github.com/parley-search/parley/host/internal/registry"
 )
 
 // signatureSuffix is added to a file's name for that of its signature.
@@ -55,6 +57,10 @@ func (k *PublicKey) ID() string { return fmt.Sprintf("%016X", k.key.ID()) }
 
 // Verify checks the signature of module, which came from a place called from.
 func (k *PublicKey) Verify(from string, module, signature []byte) error {
+	if len(signature) == 0 && registry.IsReference(from) {
+		return fmt.Errorf("%s is not signed: no signature of minisign refers to it there, and --plugin-public-key wants that of key %s: ask who publishes it, or sign the file by `minisign -Sm FILE` and publish both by `parley plugin push FILE REFERENCE`",
+			from, k.ID())
+	}
 	if len(signature) == 0 {
 		return fmt.Errorf("%s is not signed: %s%s is missing, and --plugin-public-key wants the signature of key %s: put the file beside it, or sign it by `minisign -Sm %s`",
 			from, from, signatureSuffix, k.ID(), from)

@@ -63,6 +63,8 @@ func TestReadPublicKey(t *testing.T) {
 }
 
 // TestSigned goes through install, start and verification with a key.
+//
+//parley:option plugin-public-key
 func TestSigned(t *testing.T) {
 	private, public := keyPair(t)
 	stranger, _ := keyPair(t)
@@ -84,7 +86,7 @@ func TestSigned(t *testing.T) {
 		{"a changed comment's", tampered, "the signature f.wasm.minisig is not that of f.wasm"},
 	}
 	for _, tt := range refused {
-		if _, err := in.Install(t.Context(), good, tt.signature, "f.wasm", InstallOptions{}); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := in.Install(t.Context(), &Fetched{Module: good, Signature: tt.signature, Place: "f.wasm"}, InstallOptions{}); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("Install with the signature %s: %v, want …%s…", tt.name, err, tt.want)
 		}
 	}
@@ -92,7 +94,7 @@ func TestSigned(t *testing.T) {
 		t.Fatalf("the lock after refusals: %+v, %v; want it empty", l, err)
 	}
 
-	if _, err := in.Install(t.Context(), good, signature, "f.wasm", InstallOptions{}); err != nil {
+	if _, err := in.Install(t.Context(), &Fetched{Module: good, Signature: signature, Place: "f.wasm"}, InstallOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	p, err := in.Dir.Locked(nil)
@@ -114,7 +116,7 @@ func TestSigned(t *testing.T) {
 	if p, err := in.Dir.Unlocked(nil); err != nil || len(p.Wanted) != 0 || len(p.Refused) != 1 || !strings.Contains(p.Refused[0].Error(), "is not signed") {
 		t.Errorf("Unlocked = %v, %v, %v; want it refused", wanted, refused, err)
 	}
-	if _, err := in.Install(t.Context(), good, signature, "f.wasm", InstallOptions{}); err != nil {
+	if _, err := in.Install(t.Context(), &Fetched{Module: good, Signature: signature, Place: "f.wasm"}, InstallOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := in.Remove(t.Context(), "x"); err != nil {

@@ -51,7 +51,7 @@ func TestSourceTaken(t *testing.T) {
 				install(t, in, harmless(t), InstallOptions{})
 			}
 			for _, o := range []InstallOptions{{}, {Grant: true}} {
-				_, err := in.Install(t.Context(), theirs(t, "dup", "9.0.0"), nil, "dup.wasm", o)
+				_, err := in.Install(t.Context(), &Fetched{Module: theirs(t, "dup", "9.0.0"), Place: "dup.wasm"}, o)
 				taken, ok := errors.AsType[*TakenError](err)
 				if !ok || taken.Change.Owner != "x" || !slices.Equal(taken.Change.Widened.HTTP, []string{"https://evil.example"}) || !slices.Equal(taken.Change.Widened.Secrets, []string{"apiKey"}) {
 					t.Fatalf("Install with %+v: %v, want a TakenError about https://evil.example and apiKey", o, err)
@@ -68,14 +68,14 @@ func TestSourceTaken(t *testing.T) {
 			if _, err := os.Stat(in.Dir.file("dup", "9.0.0")); !errors.Is(err, os.ErrNotExist) || answersOf(t, in) != "x" {
 				t.Fatalf("a refused install left its file (%v), or took the source: %q answers", err, answersOf(t, in))
 			}
-			if _, err := in.Install(t.Context(), theirs(t, "dup", "9.0.0"), nil, "f", InstallOptions{TakeSource: true, Beside: true}); !errors.Is(err, errTakeBeside) {
+			if _, err := in.Install(t.Context(), &Fetched{Module: theirs(t, "dup", "9.0.0"), Place: "f"}, InstallOptions{TakeSource: true, Beside: true}); !errors.Is(err, errTakeBeside) {
 				t.Errorf("Install beside and in place: %v, want %v", err, errTakeBeside)
 			}
 
 			if c := install(t, in, theirs(t, "dup", "8.0.0"), InstallOptions{Beside: true}); c.Owner != "x" || c.Use != "8.0.0" || answersOf(t, in) != "x" {
 				t.Errorf("Install beside = %+v, %q answers; want x", c, answersOf(t, in))
 			}
-			if _, err := in.Install(t.Context(), theirs(t, "dup", "9.0.0"), nil, "f", InstallOptions{}); err == nil {
+			if _, err := in.Install(t.Context(), &Fetched{Module: theirs(t, "dup", "9.0.0"), Place: "f"}, InstallOptions{}); err == nil {
 				t.Error("Install of a newer one of those beside: no error")
 			}
 			c := install(t, in, theirs(t, "dup", "9.0.0"), InstallOptions{TakeSource: true})
@@ -109,7 +109,7 @@ func TestSourcePin(t *testing.T) {
 	if _, err := in.Remove(t.Context(), "dup"); err != nil || answersOf(t, in) != "" {
 		t.Errorf("Remove: %v, and %q answers; want nobody until somebody chooses", err, answersOf(t, in))
 	}
-	if _, err := in.Install(t.Context(), theirs(t, "another", "1.0.0"), nil, "f", InstallOptions{}); err == nil || !strings.Contains(err.Error(), "which plugin x answers") {
+	if _, err := in.Install(t.Context(), &Fetched{Module: theirs(t, "another", "1.0.0"), Place: "f"}, InstallOptions{}); err == nil || !strings.Contains(err.Error(), "which plugin x answers") {
 		t.Errorf("Install for a source that nobody chose for: %v", err)
 	}
 	if c, err := in.Bind(t.Context(), "testAi", "x", false); err != nil || c.Owner != "x" {

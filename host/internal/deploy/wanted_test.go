@@ -74,7 +74,7 @@ func TestRefused(t *testing.T) {
 	if _, err := in.Pin(t.Context(), "x", InstallOptions{}); err == nil || !strings.Contains(err.Error(), "was altered") {
 		t.Errorf("Pin of an altered one: %v", err)
 	}
-	if _, err := in.Install(t.Context(), altered, nil, "f", InstallOptions{}); err == nil || !strings.Contains(err.Error(), "is pinned with sha256 "+hash(good)+", and this one has "+hash(altered)) {
+	if _, err := in.Install(t.Context(), &Fetched{Module: altered, Place: "f"}, InstallOptions{}); err == nil || !strings.Contains(err.Error(), "is pinned with sha256 "+hash(good)+", and this one has "+hash(altered)) {
 		t.Errorf("Install of another module of the same version: %v", err)
 	}
 

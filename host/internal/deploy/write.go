@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/parley-search/parley/host/internal/system"
 )
 
 // How long a command waits for another one that is at work in the directory.
@@ -26,7 +26,7 @@ const (
 // the new one; each is on the disk before what names it is.
 type writer struct {
 	root *os.Root // no name leads out of it
-	dir  *os.File // holds the lock on the directory
+	lock *os.File // keeps other processes out of the directory until it is closed
 }
 
 // write makes the directory where it is missing and waits until it is this
@@ -39,11 +39,11 @@ func (d Dir) write(ctx context.Context) (*writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open plugin directory: %w", err)
 	}
-	dir, err := root.Open(".")
+	lock, err := system.OpenDirLock(root)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open plugin directory: %w", err), root.Close())
 	}
-	w := &writer{root, dir}
+	w := &writer{root, lock}
 	if err := w.wait(ctx); err != nil {
 		return nil, errors.Join(err, w.close())
 	}
@@ -51,17 +51,16 @@ func (d Dir) write(ctx context.Context) (*writer, error) {
 	return w, nil
 }
 
-// wait takes the lock on the directory itself: it goes with the process, and
-// leaves no file behind.
+// wait takes the lock of the directory, which goes with the process.
 func (w *writer) wait(ctx context.Context) error {
 	deadline := time.Now().Add(lockWait)
 	for {
-		err := unix.Flock(int(w.dir.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		err := system.LockFile(w.lock)
 		switch {
 		case err == nil:
 			return nil
-		case !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR):
-			return fmt.Errorf("lock plugin directory %s: %w", w.dir.Name(), err)
+		case !errors.Is(err, system.ErrLocked):
+			return fmt.Errorf("lock plugin directory %s: %w", w.root.Name(), err)
 		case time.Now().After(deadline):
 			return fmt.Errorf("another `parley plugin` is at work in %s: wait until it has ended, then try again", w.root.Name())
 		}
@@ -73,7 +72,7 @@ func (w *writer) wait(ctx context.Context) error {
 	}
 }
 
-func (w *writer) close() error { return errors.Join(w.dir.Close(), w.root.Close()) }
+func (w *writer) close() error { return errors.Join(w.lock.Close(), w.root.Close()) }
 
 // What files are called until they are whole.
 const (
@@ -84,11 +83,12 @@ const (
 // sweep removes what a killed process left behind. What cannot be removed
 // does no harm.
 func (w *writer) sweep() {
-	names, err := w.dir.Readdirnames(-1)
+	files, err := fs.ReadDir(w.root.FS(), ".")
 	if err != nil {
 		return
 	}
-	for _, name := range names {
+	for _, f := range files {
+		name := f.Name()
 		if strings.HasPrefix(name, partPrefix) && strings.HasSuffix(name, partSuffix) {
 			_ = w.root.Remove(name)
 		}
@@ -141,7 +141,7 @@ func (w *writer) has(name string, b []byte) bool {
 
 // sync puts the names themselves on the disk.
 func (w *writer) sync() error {
-	if err := w.dir.Sync(); err != nil && !errors.Is(err, unix.EINVAL) { // a file system without it
+	if err := system.SyncDir(w.root); err != nil {
 		return fmt.Errorf("sync %s: %w", filepath.Clean(w.root.Name()), err)
 	}
 	return nil

@@ -23,7 +23,7 @@ func TestHammerInstall(t *testing.T) {
 			for n := range each {
 				name := fmt.Sprintf("p%d", tool)
 				b := module(t, name, fmt.Sprintf("1.0.%d", n), nil)
-				if _, err := mine.Install(context.Background(), b, nil, "f", InstallOptions{}); err != nil {
+				if _, err := mine.Install(context.Background(), &Fetched{Module: b, Place: "f"}, InstallOptions{}); err != nil {
 					t.Errorf("Install: %v", err)
 				}
 				if n > 0 {
@@ -96,14 +96,14 @@ func TestUnwritable(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(in.Dir.Path, LockFile), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := in.Install(t.Context(), module(t, "x", "1.0.0", nil), nil, "f", InstallOptions{}); err == nil {
+	if _, err := in.Install(t.Context(), &Fetched{Module: module(t, "x", "1.0.0", nil), Place: "f"}, InstallOptions{}); err == nil {
 		t.Error("Install where the lock is a directory: no error")
 	}
 	if err := os.WriteFile(in.Dir.Path+"-file", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	in.Dir.Path += "-file"
-	if _, err := in.Install(t.Context(), module(t, "x", "1.0.0", nil), nil, "f", InstallOptions{}); err == nil || !strings.Contains(err.Error(), "make plugin directory") {
+	if _, err := in.Install(t.Context(), &Fetched{Module: module(t, "x", "1.0.0", nil), Place: "f"}, InstallOptions{}); err == nil || !strings.Contains(err.Error(), "make plugin directory") {
 		t.Errorf("Install into what is a file: %v", err)
 	}
 }
@@ -113,7 +113,7 @@ func TestTry(t *testing.T) {
 	in := newInstaller(t)
 	broken := errors.New("it traps")
 	in.Try = func(context.Context, []byte) error { return broken }
-	if _, err := in.Install(t.Context(), module(t, "x", "1.0.0", nil), nil, "f.wasm", InstallOptions{}); !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "install f.wasm: ") {
+	if _, err := in.Install(t.Context(), &Fetched{Module: module(t, "x", "1.0.0", nil), Place: "f.wasm"}, InstallOptions{}); !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "install f.wasm: ") {
 		t.Errorf("Install: %v, want install f.wasm: … %v", err, broken)
 	}
 	if _, err := os.Stat(in.Dir.Path); !os.IsNotExist(err) {

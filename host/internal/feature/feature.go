@@ -28,6 +28,7 @@ const (
 	Network            Feature = "network"            // GET and PATCH /network, and searches on remotes
 	ChatCompletions    Feature = "chatCompletions"    // the routes below /chats
 	MCP                Feature = "mcp"                // POST /mcp
+	RenderRoute        Feature = "renderRoute"        // POST /render-template
 )
 
 // A trait is what the table knows of a feature.
@@ -48,6 +49,7 @@ func traits() []trait {
 		{Network, false, "the network of remotes", func(s *Set) *bool { return &s.Network }},
 		{ChatCompletions, true, "conversations", func(s *Set) *bool { return &s.ChatCompletions }},
 		{MCP, true, "the Model Context Protocol", func(s *Set) *bool { return &s.MCP }},
+		{RenderRoute, true, "rendering a template", func(s *Set) *bool { return &s.RenderRoute }},
 	}
 }
 
@@ -60,7 +62,6 @@ func absent() map[string]string {
 		"getTaskDocumentsRoute":   "the documents of a task are dropped once they are applied",
 		"dynamicSearchRules":      "documents are not pinned to queries; the ranking rules decide",
 		"foreignKeys":             "documents are not joined with those of other indexes",
-		"renderRoute":             "templates are checked when they are set; there is no route that renders one",
 	}
 }
 
@@ -74,6 +75,7 @@ type Set struct {
 	Network            bool
 	ChatCompletions    bool
 	MCP                bool
+	RenderRoute        bool
 }
 
 // Default is the Set of a host where nothing was switched.
@@ -112,6 +114,7 @@ type Store interface {
 // A Service knows which features are on. Safe for concurrent use.
 type Service struct {
 	store Store
+	on    []Feature // at launch
 	now   atomic.Pointer[Set]
 
 	mu       sync.Mutex // held while switching
@@ -121,23 +124,31 @@ type Service struct {
 // Open returns the features as they were switched last. Those of on, which are
 // named at launch, are on whatever was switched before.
 func Open(ctx context.Context, store Store, on ...Feature) (*Service, error) {
-	switched, err := store.Features(ctx)
+	s := &Service{store: store, on: on}
+	return s, s.ReadFeatures(ctx)
+}
+
+// ReadFeatures reads anew what is on: somebody else has switched some.
+func (s *Service) ReadFeatures(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switched, err := s.store.Features(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read features: %w", err)
+		return fmt.Errorf("read features: %w", err)
 	}
-	s := &Service{store: store, switched: map[string]bool{}}
+	s.switched = map[string]bool{}
 	set := Default()
 	for _, t := range traits() {
 		if v, ok := switched[string(t.feature)]; ok {
 			*t.at(&set) = v
 			s.switched[string(t.feature)] = v
 		}
-		if slices.Contains(on, t.feature) {
+		if slices.Contains(s.on, t.feature) {
 			*t.at(&set) = true
 		}
 	}
 	s.now.Store(&set)
-	return s, nil
+	return nil
 }
 
 // Now returns which features are on.

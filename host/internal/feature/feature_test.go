@@ -40,15 +40,15 @@ func open(t *testing.T, m *memory, on ...feature.Feature) *feature.Service {
 func TestSwitch(t *testing.T) {
 	m := &memory{}
 	s := open(t, m)
-	if got := s.Now(); got != (feature.Set{ChatCompletions: true, MCP: true}) || got != feature.Default() {
-		t.Errorf("features at first %+v, want chatCompletions and mcp alone", got)
+	if got := s.Now(); got != (feature.Set{ChatCompletions: true, MCP: true, RenderRoute: true}) || got != feature.Default() {
+		t.Errorf("features at first %+v, want chatCompletions, mcp and renderRoute alone", got)
 	}
 	got, err := s.Patch(t.Context(), map[string]bool{"network": true, "chatCompletions": false})
-	if want := (feature.Set{Network: true, MCP: true}); err != nil || got != want || s.Now() != want {
+	if want := (feature.Set{Network: true, MCP: true, RenderRoute: true}); err != nil || got != want || s.Now() != want {
 		t.Errorf("Patch = %+v, %v, then %+v; want %+v", got, err, s.Now(), want)
 	}
-	if got := open(t, m).Now(); got != (feature.Set{Network: true, MCP: true}) {
-		t.Errorf("after a restart %+v, want network and mcp alone", got)
+	if got := open(t, m).Now(); got != (feature.Set{Network: true, MCP: true, RenderRoute: true}) {
+		t.Errorf("after a restart %+v, want network, mcp and renderRoute alone", got)
 	}
 	for _, bad := range []struct{ name, says string }{
 		{"netwrok", "did you mean `network`?"},
@@ -89,8 +89,8 @@ func TestLaunch(t *testing.T) {
 	if _, err := s.Patch(t.Context(), map[string]bool{"network": true}); err != nil {
 		t.Fatal(err)
 	}
-	if got := open(t, m).Now(); got != (feature.Set{Network: true, ChatCompletions: true, MCP: true}) {
-		t.Errorf("launched without: %+v, want network, chatCompletions and mcp", got)
+	if got := open(t, m).Now(); got != (feature.Set{Network: true, ChatCompletions: true, MCP: true, RenderRoute: true}) {
+		t.Errorf("launched without: %+v, want network, chatCompletions, mcp and renderRoute", got)
 	}
 	if _, err := s.Patch(t.Context(), map[string]bool{"metrics": false}); err != nil || s.Now().Metrics {
 		t.Errorf("metrics switched off: %+v, %v", s.Now(), err)
@@ -120,13 +120,13 @@ func TestRequire(t *testing.T) {
 		t.Errorf("Require of a feature that is on = %v", err)
 	}
 	names := map[feature.Feature]bool{}
-	feature.Set{Metrics: true, LogsRoute: true, ContainsFilter: true, CompositeEmbedders: true, Multimodal: true, Network: true, ChatCompletions: true, MCP: true}.Each(func(f feature.Feature, on bool) {
+	feature.Set{Metrics: true, LogsRoute: true, ContainsFilter: true, CompositeEmbedders: true, Multimodal: true, Network: true, ChatCompletions: true, MCP: true, RenderRoute: true}.Each(func(f feature.Feature, on bool) {
 		names[f] = on
 		if !on || feature.Off(f, "x").Message == "" {
 			t.Errorf("%s is off", f)
 		}
 	})
-	if len(names) != 8 {
-		t.Errorf("%d features, want 8: this test names each of them", len(names))
+	if len(names) != 9 {
+		t.Errorf("%d features, want 9: this test names each of them", len(names))
 	}
 }

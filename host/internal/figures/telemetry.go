@@ -4,13 +4,13 @@ import (
 	"context"
 
 	"github.com/parley-search/parley/host/internal/metrics"
-	"github.com/parley-search/parley/host/internal/store"
+	"github.com/parley-search/parley/host/internal/spool"
 	"github.com/parley-search/parley/host/internal/telemetry"
 )
 
 // Telemetry is what GET /metrics has of telemetry on its way out: whether
 // it is on, what waits in the spool, what was lost and how delivery goes.
-func Telemetry(off bool, engine *telemetry.Engine, spool *store.Spool, courier *telemetry.Courier) []metrics.Family {
+func Telemetry(off bool, engine *telemetry.Engine, spool *spool.Spool, courier *telemetry.Courier) []metrics.Family {
 	family := func(name, help string, kind metrics.Kind, value float64) metrics.Family {
 		return metrics.Family{Name: "parley_telemetry_" + name, Help: help, Kind: kind, Samples: []metrics.Sample{{Value: value}}}
 	}

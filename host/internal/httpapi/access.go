@@ -13,6 +13,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/httpapi/exchange"
 )
 
 // An access is what the log says of a request: no path, query, header or body,
@@ -55,6 +56,12 @@ func accessOf(c *fiber.Ctx) (a *access, read bool) {
 	return &access{id: requestID(c), clock: time.Now, start: time.Now(), method: otherMethod, route: NoRoute}, false
 }
 
+// accessTo returns the access that r is the call of.
+func accessTo(r *call) *access {
+	a, _ := accessOf(r.Ctx)
+	return a
+}
+
 // around holds for every request: id, who may ask, CORS, panics, errors, and the log.
 func (s *Server) around(c *fiber.Ctx) error {
 	a := &access{id: requestID(c), clock: s.Now, start: s.Now(), method: strings.Clone(c.Method()), route: NoRoute}
@@ -83,7 +90,9 @@ func (s *Server) around(c *fiber.Ctx) error {
 	if a.stream {
 		return nil // it is the stream's now, which may have ended already
 	}
-	compress(c, a)
+	if !a.chats() { // each event of a stream arrives when it is sent
+		exchange.Compress(c)
+	}
 	a.status = c.Response().StatusCode()
 	a.bytes = len(c.Response().Body())
 	if a.outcome != nil {

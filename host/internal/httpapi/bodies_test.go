@@ -14,7 +14,7 @@ import (
 )
 
 // bodiless are the routes that write and read no body, or none of JSON.
-var bodiless = []string{"POST /dumps", "POST /snapshots", "POST /tasks/cancel", "POST /plugins/reload", "POST /indexes/:uid/files"}
+var bodiless = []string{"POST /dumps", "POST /snapshots", "POST /tasks/cancel", "POST /plugins/reload", "POST /indexes/:uid/files", "POST /v1/responses/:id/cancel"}
 
 // TestBadBodies sends to every route that reads a body what no route takes. The
 // bodies say nothing of the route: they are refused before anything is done.
@@ -103,6 +103,8 @@ func TestDeepFilters(t *testing.T) {
 
 // Any key of a front end may search, so that the bodies of searches have a
 // limit of their own, packed and unpacked, and what is beyond it is not read.
+//
+//parley:option http-search-payload-size-limit
 func TestHostileSearchBodies(t *testing.T) {
 	r := newRig(t, wish{})
 	pack := func(text string) string {

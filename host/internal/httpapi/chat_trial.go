@@ -10,6 +10,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/httpapi/exchange"
 	"github.com/parley-search/parley/host/internal/openai"
 )
 
@@ -58,14 +59,14 @@ func (s *Server) testChat(r *call) error {
 		result.Model = &b.Model
 	}
 	answer, err := s.tryChat(r, uid, b.Model)
-	result.Millis = r.access.took().Milliseconds()
+	result.Millis = accessTo(r).took().Milliseconds()
 	if errors.Is(err, errClientLeft) {
 		return err
 	}
 	if err == nil {
 		answer = string([]rune(answer)[:min(len([]rune(answer)), trialAnswer)])
 		result.OK, result.Answer, result.Message = true, &answer, "The provider answered."
-		return ok(r, result)
+		return r.OK(result)
 	}
 	e := apierr.From(err)
 	switch e.Code {
@@ -74,13 +75,43 @@ func (s *Server) testChat(r *call) error {
 	}
 	problem := chat.ProblemOf(e)
 	result.Message, result.Problem = e.Message, &problem
-	if f, ok := errors.AsType[*chat.Failure](e.Err); ok { // it came of the provider or its plugin
+	if _, ok := errors.AsType[*chat.Failure](e.Err); ok { // it came of the provider or its plugin
 		result.Message = strings.TrimRight(e.Message, ".") + "." + trialRemedy(problem, uid)
-		s.Log.Warn().Str("request_id", r.access.id).Str("source", f.Source).Str("plugin", f.Plugin).Str("version", f.PluginVersion).
-			Str("kind", f.Kind).AnErr("cause", f.Logged()).Msg("test of a workspace failed")
+		s.logProvider(r, err, "test of a workspace failed")
+		if problem == chat.ProblemModel && b.Model != "" {
+			result.Message += s.nearModel(uid, b.Model)
+		}
 	}
-	result.Code, result.Link = new(e.Code.String()), new(errorDocs+e.Code.String())
-	return ok(r, result)
+	result.Code, result.Link = new(e.Code.String()), new(exchange.ErrorDocs+e.Code.String())
+	return r.OK(result)
+}
+
+// logProvider logs what is for the log of a request that failed for its provider or
+// its plugin.
+func (s *Server) logProvider(r *call, err error, what string) {
+	f, ok := errors.AsType[*chat.Failure](apierr.From(err).Err)
+	if !ok {
+		return
+	}
+	s.Log.Warn().Str("request_id", accessTo(r).id).Str("source", f.Source).Str("plugin", f.Plugin).Str("version", f.PluginVersion).
+		Str("kind", f.Kind).AnErr("cause", f.Logged()).Msg(what)
+}
+
+// nearModel says which of the provider's models has nearly the name that was asked
+// for, as far as the provider tells.
+func (s *Server) nearModel(uid, model string) string {
+	list, err := s.Chat.ProviderModels(s.ctx, uid)
+	if err != nil {
+		return ""
+	}
+	ids := make([]string, len(list.Results))
+	for i, m := range list.Results {
+		ids[i] = m.ID
+	}
+	if near := apierr.Nearest(model, ids); near != "" {
+		return " Did you mean `" + near + "`?"
+	}
+	return ""
 }
 
 // trialRemedy says what to do, where the message of a conversation's error does
@@ -97,7 +128,7 @@ func trialRemedy(p chat.Problem, uid string) string {
 
 // trialRequest reads the body, where there is one.
 func (s *Server) trialRequest(r *call) (b trialRequest, err error) {
-	body, err := s.openBody(r)
+	body, err := r.OpenBody()
 	if err != nil {
 		return b, err
 	}
@@ -106,7 +137,7 @@ func (s *Server) trialRequest(r *call) (b trialRequest, err error) {
 	if err != nil || len(bytes.TrimSpace(raw)) == 0 {
 		return b, err
 	}
-	if _, err := contentType(r.Ctx, mimeJSON); err != nil {
+	if _, err := r.ContentType(exchange.MIMEJSON); err != nil {
 		return b, err
 	}
 	return b, apierr.DecodeStrict(raw, &b, nil)
@@ -142,10 +173,10 @@ func (s *Server) tryChat(r *call, uid, model string) (string, error) {
 		request["model"] = model
 	}
 	// Some sources have a model of their own, and are asked for none.
-	target, err := s.Chat.Resolve(ctx, r.caller, uid)
-	o := chat.Options{Unnamed: err == nil && target.Model == "", Indexes: []string{}}
+	target, err := s.Chat.Resolve(ctx, r.Caller, uid)
+	o := chat.Options{Unnamed: err == nil && target.Model == "", Indexes: []string{}, Client: s.clientAddress(r.Ctx)}
 	st := newStream(r.Context().Conn(), cancel, s.Limits.KeepAlive, &s.chunks)
-	answer, err := s.begin(limited, cancel, st, r.caller, &question{workspace: uid, body: encode(request), options: o})
+	answer, err := s.begin(limited, cancel, st, r.Caller, &question{workspace: uid, body: exchange.Encode(request), options: o})
 	if err != nil {
 		return "", err
 	}

@@ -4,7 +4,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
+	"github.com/parley-search/parley/host/internal/httpapi/exchange"
 )
 
 // uidBody is one entry of a list of names.
@@ -14,11 +15,11 @@ type uidBody struct {
 
 // listChats answers GET /chats.
 func (s *Server) listChats(r *call) error {
-	offset, limit, err := r.query.page(apierr.InvalidChatOffset, apierr.InvalidChatLimit)
+	offset, limit, err := r.Query.Page(apierr.InvalidChatOffset, apierr.InvalidChatLimit)
 	if err != nil {
 		return err
 	}
-	uids, total, err := s.Chat.Workspaces(s.ctx, r.caller, offset, limit)
+	uids, total, err := s.Chat.Workspaces(s.ctx, r.Caller, offset, limit)
 	if err != nil {
 		return err
 	}
@@ -26,18 +27,18 @@ func (s *Server) listChats(r *call) error {
 	for i, uid := range uids {
 		results[i].UID = uid
 	}
-	return ok(r, list[uidBody]{results, offset, limit, total})
+	return r.OK(exchange.NewList(results, offset, limit, total))
 }
 
 // workspace returns the workspace uid of the path, or [apierr.ChatNotFound]
 // where the caller may not use it.
 func (s *Server) workspace(r *call) (string, error) {
-	uid := r.param("uid")
-	if err := chat.CheckUID(uid); err != nil {
+	uid := r.Param("uid")
+	if err := workspace.CheckUID(uid); err != nil {
 		return "", err
 	}
-	if !r.caller.Workspace(uid) {
-		return "", chat.NotFound(uid)
+	if !r.Caller.Workspace(uid) {
+		return "", workspace.NotFound(uid)
 	}
 	return uid, nil
 }
@@ -52,7 +53,7 @@ func (s *Server) getChat(r *call) error {
 	if err != nil {
 		return err
 	}
-	return ok(r, p)
+	return r.OK(p)
 }
 
 // deleteChat answers DELETE /chats/:uid.
@@ -64,7 +65,7 @@ func (s *Server) deleteChat(r *call) error {
 	if err := s.Chat.Delete(s.ctx, uid); err != nil {
 		return err
 	}
-	return gone(r)
+	return r.Gone()
 }
 
 // getChatSettings answers GET /chats/:uid/settings.
@@ -77,7 +78,21 @@ func (s *Server) getChatSettings(r *call) error {
 	if err != nil {
 		return err
 	}
-	return ok(r, settings)
+	return r.OK(settings)
+}
+
+// listProviderModels answers GET /chats/:uid/models.
+func (s *Server) listProviderModels(r *call) error {
+	uid, err := s.workspace(r)
+	if err != nil {
+		return err
+	}
+	models, err := s.Chat.ProviderModels(s.ctx, uid)
+	if err != nil {
+		s.logProvider(r, err, "list of a provider's models failed")
+		return err
+	}
+	return r.OK(models)
 }
 
 // patchChatSettings answers PATCH /chats/:uid/settings.
@@ -86,7 +101,7 @@ func (s *Server) patchChatSettings(r *call) error {
 	if err != nil {
 		return err
 	}
-	body, err := s.body(r)
+	body, err := r.ReadBody()
 	if err != nil {
 		return err
 	}
@@ -97,7 +112,7 @@ func (s *Server) patchChatSettings(r *call) error {
 	if warning != "" {
 		r.Set(fiber.HeaderWarning, warning)
 	}
-	return ok(r, settings)
+	return r.OK(settings)
 }
 
 // resetChatSettings answers DELETE /chats/:uid/settings.
@@ -110,5 +125,5 @@ func (s *Server) resetChatSettings(r *call) error {
 	if err != nil {
 		return err
 	}
-	return ok(r, settings)
+	return r.OK(settings)
 }

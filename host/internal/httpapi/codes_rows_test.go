@@ -23,8 +23,10 @@ func otherStatuses(r *rig) []scenario {
 		{code: "invalid_api_key", method: "GET", path: "/keys", header: []string{"Authorization", bound}, status: 403, contains: []string{"`keys.get`"}},
 		{code: "api_key_not_found", method: "GET", path: "/keys/nope", status: 404, contains: []string{"GET /keys"}},
 		{code: "api_key_already_exists", method: "POST", path: "/keys", body: key, status: 409, contains: []string{"01234567-89ab-4cde-8f01-23456789abcd"}},
+		{code: "plugin_api_disabled", method: "POST", path: "/plugins/rollback", body: `{"name":"openai"}`, status: 403, contains: []string{"`--plugin-api`"}},
 		{code: "index_not_found", method: "GET", path: "/indexes/nope", status: 404, contains: []string{"`nope`"}},
 		{code: "document_not_found", method: "GET", path: "/indexes/movies/documents/99", status: 404, contains: []string{"`99`"}},
+		{code: "render_document_not_found", method: "POST", path: "/render-template", body: `{"template":{"kind":"inlineDocumentTemplate","inline":""},"input":{"kind":"indexDocument","indexUid":"movies","id":"99"}}`, status: 404, contains: []string{"`99`"}},
 		{code: "webhook_not_found", method: "DELETE", path: "/webhooks/9c1b2f30-5e1e-4a0f-8a3e-0d7d0c1f2a3b", status: 404, contains: []string{"GET /webhooks lists"}},
 		{code: "task_not_found", method: "GET", path: "/tasks/99999", status: 404, contains: []string{"99999"}},
 		{code: "batch_not_found", method: "GET", path: "/batches/99999", status: 404, contains: []string{"99999"}},
@@ -32,6 +34,7 @@ func otherStatuses(r *rig) []scenario {
 		ask("chat_provider_unavailable", 503, "/chats/orphan/chat/completions", "", "removed"),
 		ask("unimplemented_non_streaming_chat_completions", 501, completions, `,"stream":false`, "`stream`"),
 		ask("unimplemented_multi_choice_chat_completions", 501, completions, `,"n":2`, "`n`"),
+		{code: "unimplemented_chat_models", method: "GET", path: "/chats/demo/models", status: 501, contains: []string{"cannot list models"}},
 		ask("missing_chat_completion_api_key", 400, "/chats/keyless/chat/completions", "", "PATCH /chats/keyless/settings"),
 	}
 }
@@ -101,6 +104,7 @@ func misuses() []misuse {
 	field("invalid_chat_client_tools", chat, "", "clientTools", `"no"`, "`clientTools` must be true, false or null")
 	field("invalid_chat_max_input_bytes", chat, "", "maxInputBytes", `1.5`, "`maxInputBytes` must be an integer")
 	field("invalid_chat_max_messages", chat, "", "maxMessages", `-1`, "`maxMessages` must be an integer")
+	field("invalid_chat_first_byte_seconds", chat, "", "firstByteSeconds", `3601`, "`firstByteSeconds` must be an integer from 1 to 3600")
 	field("invalid_chat_options", chat, "", "options", `1`, "`options` must be an object or null")
 	field("invalid_chat_fallback", chat, "", "fallback", `["a","demo"]`, "`fallback[1]`")
 	field("invalid_chat_limits", chat, "", "limits", `{"tokens":{"amount":1,"period":"year"}}`, "`limits.tokens.period`")
@@ -171,7 +175,7 @@ func misuses() []misuse {
 		"attributesToCrop": {"attributes_to_crop", `["title:x"]`, "attributesToCrop[0] is `title:x`"}, "attributesToSearchOn": {"attributes_to_search_on", `["x"]`, "attributesToSearchOn[0] is `x`"},
 		"cropLength": {"crop_length", `-1`, "cropLength is -1"}, "cropMarker": {"crop_marker", `1`, ""}, "highlightPreTag": {"highlight_pre_tag", `1`, ""}, "highlightPostTag": {"highlight_post_tag", `1`, ""},
 		"showMatchesPosition": {"show_matches_position", `1`, ""}, "showRankingScore": {"show_ranking_score", `1`, ""}, "showRankingScoreDetails": {"show_ranking_score_details", `1`, ""},
-		"locales": {"locales", `["klingon"]`, "locales[0] is `klingon`"}, "matchingStrategy": {"matching_strategy", `"most"`, "last, all or frequency"},
+		"locales": {"locales", `["klingon"]`, "locales[0] is `klingon`"}, "matchingStrategy": {"matching_strategy", `"most"`, "last, all, frequency or any"},
 		"rankingScoreThreshold": {"ranking_score_threshold", `2`, "0 to 1"}, "vector": {"vector", `"1,2"`, ""}, "hybrid": {"hybrid_query", `true`, ""}, "retrieveVectors": {"retrieve_vectors", `1`, ""},
 	} {
 		says := row[2]
@@ -230,6 +234,14 @@ func misuses() []misuse {
 		field("invalid_similar_"+row[0], similar, with, name, row[1], says)
 	}
 	add(misuse{"not_found_similar_id", similar, `{"id":99,"embedder":"plane"}`, "`99` not found"})
+
+	const rendered, text = "POST /render-template", `"template":{"kind":"inlineDocumentTemplate","inline":"{{ doc.n | divided_by: 0 }}"}`
+	add(
+		misuse{"invalid_render_template", rendered, `{"template":{"kind":"chatDocumentTemplate"}}`, "`template.indexUid` is missing"},
+		misuse{"invalid_render_input", rendered, `{` + text + `,"input":{"kind":"indexDocument"}}`, "`input.indexUid` is missing"},
+		misuse{"template_parsing_error", rendered, `{"template":{"kind":"inlineDocumentTemplate","inline":"{% if %}"}}`, "line 1"},
+		misuse{"template_rendering_error", rendered, `{"template":{"kind":"inlineDocumentTemplate","inline":"{% for i in (1..60000) %}{% for j in (1..60000) %}{% endfor %}{% endfor %}"},"input":{"kind":"inlineDocument","inline":{}}}`, "steps"},
+	)
 
 	const network = "PATCH /network"
 	add(

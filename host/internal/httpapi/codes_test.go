@@ -32,6 +32,12 @@ var provokedElsewhere = map[string][2]string{
 	"forbidden_host":                {"httpapi/site_test.go", "TestHostilePage"},
 	"forbidden_origin":              {"httpapi/site_test.go", "TestHostilePage"},
 	"headers_too_large":             {"httpapi/raw_test.go", "TestRawRequests"},
+	"cluster_no_leader":             {"httpapi/cluster_test.go", "TestClusterRefuses"},
+	"cluster_unknown":               {"httpapi/cluster_test.go", "TestClusterRefuses"},
+	"cluster_behind":                {"httpapi/cluster_test.go", "TestClusterRefuses"},
+	"cluster_stale":                 {"httpapi/cluster_test.go", "TestClusterRefuses"},
+	"cluster_halted":                {"httpapi/cluster_test.go", "TestClusterRefuses"},
+	"invalid_cluster_seq":           {"httpapi/cluster_test.go", "TestClusterRefuses"},
 	"shutting_down":                 {"httpapi/shutdown_test.go", "TestShutdownBeforeTheFirstEvent"},
 	"llm_provider_rate_limited":     {"httpapi/chats_test.go", "TestCompletionProviderErrors"},
 	"llm_provider_rejected_request": {"httpapi/chats_test.go", "TestCompletionProviderErrors"},
@@ -49,6 +55,8 @@ var provokedElsewhere = map[string][2]string{
 	"remote_remote_error":           {"httpapi/remotes_test.go", "TestRemotesThatFail"},
 	"remote_timeout":                {"httpapi/remotes_test.go", "TestRemoteTimeout"},
 	"plugins_not_reloaded":          {"../e2e/reload_test.go", "TestReload"},
+	"plugin_not_accepted":           {"httpapi/plugin_changes_test.go", "TestPluginChanges"},
+	"plugin_not_changed":            {"httpapi/plugin_changes_test.go", "TestPluginChanges"},
 	"dump_process_failed":           {"../e2e/archives_test.go", "TestDumpFails"},
 	"task_ended_host":               {"task/resume_test.go", "TestHostileTask"},
 	"no_space_left_on_device":       {"store/space_test.go", "TestNoSpace"},
@@ -56,6 +64,8 @@ var provokedElsewhere = map[string][2]string{
 
 // TestEveryErrorCode provokes each code that there is, and wants its status and
 // a message that helps. A new code needs a row in codes_rows_test.go.
+//
+//parley:option http-payload-size-limit
 func TestEveryErrorCode(t *testing.T) {
 	told := make(map[string]bool)
 	play := func(r *rig, list []scenario) {

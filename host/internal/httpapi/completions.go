@@ -13,16 +13,17 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/httpapi/exchange"
 	"github.com/parley-search/parley/host/internal/limit"
 )
 
 // complete answers POST /chats/:uid/chat/completions.
 func (s *Server) complete(r *call) error {
-	body, err := s.body(r)
+	body, err := r.ReadBody()
 	if err != nil {
 		return err
 	}
-	return s.streamAnswer(r, &question{workspace: r.param("uid"), body: body})
+	return s.streamAnswer(r, &question{workspace: r.Param("uid"), body: body})
 }
 
 // A question is what a chat is asked, and how its answer is written.
@@ -80,7 +81,7 @@ type started struct {
 // start is begin beside the handler, which may have something else to do before
 // the provider says its first word.
 func (s *Server) start(ctx context.Context, cancel context.CancelCauseFunc, st *stream, r *call, q *question) <-chan started {
-	coming, caller, a := make(chan started, 1), r.caller, r.access
+	coming, caller, a := make(chan started, 1), r.Caller, accessTo(r)
 	go func() {
 		growStack(false)
 		var got started
@@ -105,6 +106,7 @@ func (s *Server) start(ctx context.Context, cancel context.CancelCauseFunc, st *
 func (s *Server) streamAnswer(r *call, q *question) error {
 	ctx, cancel := context.WithCancelCause(s.trace(s.ctx, r))
 	c := r.Context().Conn().(*conn) // all are the listener's
+	q.options.Client = s.clientAddress(r.Ctx)
 	st := newStream(c, cancel, s.Limits.KeepAlive, &s.chunks)
 	st.failure = q.options.Failure
 	coming, opening := s.start(ctx, cancel, st, r, q), time.NewTimer(s.Limits.Opening)
@@ -116,7 +118,7 @@ func (s *Server) streamAnswer(r *call, q *question) error {
 	case <-opening.C:
 		waiting = true
 	}
-	first := r.access.took()
+	first := accessTo(r).took()
 	q.tellLimits(r)
 	if got.err != nil {
 		return got.err
@@ -131,7 +133,7 @@ func (s *Server) streamAnswer(r *call, q *question) error {
 	if !waiting {
 		setWorkspace(r.Ctx, got.answer)
 	}
-	a := r.access
+	a := accessTo(r)
 	a.stream, a.status, a.first = true, fiber.StatusOK, first
 	if s.Telemetry != nil {
 		a.client = strings.Clone(clientOf(r.Ctx))
@@ -216,20 +218,20 @@ func (s *Server) answered(a *access, o chat.Outcome) {
 func (s *Server) wholeAnswer(r *call, q *question, w chat.ChunkWriter) error {
 	ctx, cancel := context.WithCancelCause(s.trace(s.ctx, r))
 	st := newStream(r.Context().Conn(), cancel, s.Limits.KeepAlive, &s.chunks)
-	q.options.Whole = true
-	answer, err := s.begin(ctx, cancel, st, r.caller, q)
+	q.options.Whole, q.options.Client = true, s.clientAddress(r.Ctx)
+	answer, err := s.begin(ctx, cancel, st, r.Caller, q)
 	q.tellLimits(r)
 	if err != nil {
 		return err
 	}
 	defer s.streams.remove(st)
 	defer answer.Close()
-	r.access.first = r.access.took()
+	accessTo(r).first = accessTo(r).took()
 	err = answer.WriteTo(w)
 	setLimits(r.Ctx, answer.Limits())
 	setWorkspace(r.Ctx, answer)
 	o := answer.Outcome()
-	r.access.outcome = &o
+	accessTo(r).outcome = &o
 	switch {
 	case o.Err != nil:
 		return o.Err
@@ -270,16 +272,16 @@ func (s *Server) logAnswer(a *access, o chat.Outcome) {
 func failure(e *apierr.Error, id string) []byte {
 	var b strings.Builder
 	b.WriteString("data: ")
-	b.Write(encode(failureFrame{id, "error", openAIError{Message: e.Message, Type: e.Code.Type(), Code: e.Code.String()}}))
+	b.Write(exchange.Encode(failureFrame{id, "error", exchange.OpenAIError{Message: e.Message, Type: e.Code.Type(), Code: e.Code.String()}}))
 	b.WriteString("\n\n")
 	b.Write(done)
 	return []byte(b.String())
 }
 
 type failureFrame struct {
-	EventID string      `json:"event_id"`
-	Type    string      `json:"type"`
-	Error   openAIError `json:"error"`
+	EventID string               `json:"event_id"`
+	Type    string               `json:"type"`
+	Error   exchange.OpenAIError `json:"error"`
 }
 
 // setWorkspace says which workspace answered, where another one could have.

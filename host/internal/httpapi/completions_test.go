@@ -15,6 +15,7 @@ import (
 	"github.com/parley-search/parley/host/internal/chat/chattest"
 	"github.com/parley-search/parley/host/internal/httpapi"
 	"github.com/parley-search/parley/host/internal/outbound"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 const completions = "/chats/demo/chat/completions"
@@ -141,13 +142,10 @@ func TestClientLeavesMidStream(t *testing.T) {
 			}
 		}
 	})
-	deadline := time.Now().Add(time.Minute)
-	for !strings.Contains(r.log.String(), `"cancelled":true`) && time.Now().Before(deadline) {
-		time.Sleep(5 * time.Millisecond)
-	}
+	ended := waittest.Until(func() bool { return strings.Contains(r.log.String(), `"cancelled":true`) })
 	close(stop)
 	wg.Wait()
-	if !strings.Contains(r.log.String(), `"cancelled":true`) {
+	if !ended {
 		t.Errorf("the stream goes on without a client; log:\n%s", r.log)
 	}
 }

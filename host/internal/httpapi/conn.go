@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"crypto/tls"
+	"errors"
 	"io"
 	"net"
 	"sync"
@@ -55,7 +56,8 @@ const maxLinger = 16 << 20
 type conn struct {
 	net.Conn
 	server  *Server
-	linger  atomic.Bool // bytes of the client are unread: see Close
+	linger  atomic.Bool       // bytes of the client are unread: see Close
+	framing transport.Framing // of the requests that were read
 	closing sync.Once
 	err     error
 
@@ -76,7 +78,34 @@ func (c *conn) Read(b []byte) (int, error) {
 	if c.held {
 		return 0, io.EOF
 	}
-	return c.Conn.Read(b)
+	return c.readChecked(b)
+}
+
+// readChecked reads what comes in, up to the first byte that is wrong in HTTP: what
+// is behind it never gets to the server. Its error is a [transport.Malformed] then.
+func (c *conn) readChecked(b []byte) (int, error) {
+	if _, bad := c.framing.Check(nil); bad != nil {
+		return 0, bad
+	}
+	n, err := c.Conn.Read(b)
+	passed, bad := c.framing.Check(b[:n])
+	switch {
+	case bad == nil:
+		return n, err
+	case passed > 0:
+		return passed, nil
+	}
+	return 0, bad
+}
+
+// BrokenOff reports whether something stands behind the last chunk that is no HTTP.
+func (c *conn) BrokenOff() bool { return c.framing.BrokenOff() }
+
+// Malformed says what was wrong with what came in; "" where nothing was.
+func (c *conn) Malformed() transport.Malformed {
+	_, err := c.framing.Check(nil)
+	why, _ := errors.AsType[transport.Malformed](err)
+	return why
 }
 
 // takeBack has the next Read return what from, a buffer of this connection, has
@@ -101,7 +130,7 @@ func (c *conn) rest() bool {
 	}
 	defer c.server.conns.wake(c)
 	one := make([]byte, 1)
-	n, _ := c.Conn.Read(one) // an error: there is no next request
+	n, _ := c.readChecked(one) // an error: there is no next request
 	c.ahead = one[:n]
 	return n > 0
 }

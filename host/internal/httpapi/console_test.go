@@ -10,6 +10,8 @@ import (
 
 // TestConsole wants a browser to be led to the page, its files to come with the policy that lets nothing
 // else run, and both to be absent where the page is off.
+//
+//parley:option console
 func TestConsole(t *testing.T) {
 	get := func(r *rig, path string, headers ...string) *http.Response {
 		t.Helper()

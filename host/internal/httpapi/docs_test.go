@@ -12,6 +12,8 @@ import (
 )
 
 // TestDocs reads the page that describes the API.
+//
+//parley:option docs-page
 func TestDocs(t *testing.T) {
 	r := newRig(t, wish{})
 	a := r.do("GET", "/docs", "", "Authorization", "")

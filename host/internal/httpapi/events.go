@@ -3,6 +3,7 @@ package httpapi
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -20,15 +21,15 @@ type teller func(s *Server, r *call, err error)
 
 func (s *Server) ring() *telemetry.Ring { return s.Telemetry.Ring() }
 
-// said is what the request's body, or its URL, says.
-func (r *call) said() telemetry.Said {
+// readSaid is what the request's body, or its URL, says.
+func readSaid(r *call) telemetry.Said {
 	if r.Method() == fiber.MethodGet || r.Method() == fiber.MethodHead {
-		return telemetry.SaidByURL(r.query)
+		return telemetry.SaidByURL(r.Query)
 	}
-	return telemetry.ReadSaid(r.raw)
+	return telemetry.ReadSaid(r.Raw)
 }
 
-func (r *call) latency() event.Count { return event.CountOf(r.access.took().Milliseconds()) }
+func latencyOf(r *call) event.Count { return event.CountOf(accessTo(r).took().Milliseconds()) }
 
 func outcome(err error) event.Outcome {
 	if err != nil {
@@ -38,29 +39,29 @@ func outcome(err error) event.Outcome {
 }
 
 func tellSearch(s *Server, r *call, err error) {
-	e := r.said().Search()
-	e.Outcome, e.Latency = outcome(err), r.latency()
-	if r.found != nil {
-		e.Degraded, e.UsedNegativeOperator = event.FlagOf(r.found.Degraded), event.FlagOf(r.found.Negative)
+	e := readSaid(r).Search()
+	e.Outcome, e.Latency = outcome(err), latencyOf(r)
+	if r.Found != nil {
+		e.Degraded, e.UsedNegativeOperator = event.FlagOf(r.Found.Degraded), event.FlagOf(r.Found.Negative)
 	}
 	telemetry.Emit(s.ring(), &e)
 }
 
 func tellFacetSearch(s *Server, r *call, err error) {
-	said := r.said()
+	said := readSaid(r)
 	e := said.FacetSearch()
-	e.Outcome, e.Latency = outcome(err), r.latency()
+	e.Outcome, e.Latency = outcome(err), latencyOf(r)
 	var facet string
 	_ = json.Unmarshal(said["facetName"], &facet) // one that is no text was refused
 	if err == nil {
-		e.FirstOfFacet = event.FlagOf(s.Telemetry.FirstOfFacet(r.param("uid"), facet))
+		e.FirstOfFacet = event.FlagOf(s.Telemetry.FirstOfFacet(r.Param("uid"), facet))
 	}
 	telemetry.Emit(s.ring(), &e)
 }
 
 func tellMultiSearch(s *Server, r *call, err error) {
-	e := r.said().MultiSearch()
-	e.Outcome, e.Latency = outcome(err), r.latency()
+	e := readSaid(r).MultiSearch()
+	e.Outcome, e.Latency = outcome(err), latencyOf(r)
 	telemetry.Emit(s.ring(), &e)
 }
 
@@ -72,14 +73,14 @@ func tellDocuments(op event.DocumentsOperation) teller {
 			// The header counts when it is wrong, too: that is what it is asked for.
 			e.PayloadType = s.Telemetry.Handles().MediaType(r.Get(fiber.HeaderContentType))
 			if err == nil {
-				e.PrimaryKey, e.IndexCreated = s.Telemetry.Handles().Attribute(r.query["primaryKey"]), event.FlagOf(r.creates)
+				e.PrimaryKey, e.IndexCreated = s.Telemetry.Handles().Attribute(r.Query["primaryKey"]), event.FlagOf(r.Creates)
 			}
 		case event.DocumentsList, event.DocumentsFetch:
-			said := r.said()
+			said := readSaid(r)
 			pages := said.Search()
 			e.Limit, e.Offset, e.RetrieveVectors = pages.Limit, pages.Offset, pages.RetrieveVectors
 		case event.DocumentsGet:
-			e.RetrieveVectors = r.said().Search().RetrieveVectors
+			e.RetrieveVectors = readSaid(r).Search().RetrieveVectors
 		}
 		telemetry.Emit(s.ring(), &e)
 	}
@@ -94,11 +95,11 @@ func tellIndex(op event.IndexOperation) teller {
 		switch op {
 		case event.IndexCreate, event.IndexUpdate:
 			var key string
-			_ = json.Unmarshal(r.said()["primaryKey"], &key) // null is none
+			_ = json.Unmarshal(readSaid(r)["primaryKey"], &key) // null is none
 			e.PrimaryKey = s.Telemetry.Handles().Attribute(key)
 		case event.IndexSwap:
 			var pairs []json.RawMessage
-			_ = json.Unmarshal(r.raw, &pairs) // the handler took it
+			_ = json.Unmarshal(r.Raw, &pairs) // the handler took it
 			e.Swaps = event.CountOf(len(pairs))
 		}
 		telemetry.Emit(s.ring(), &e)
@@ -107,7 +108,7 @@ func tellIndex(op event.IndexOperation) teller {
 
 func tellSettings(s *Server, r *call, err error) {
 	if err == nil {
-		e := r.said().Settings()
+		e := readSaid(r).Settings()
 		telemetry.Emit(s.ring(), &e)
 	}
 }
@@ -124,7 +125,7 @@ func tellSetting(name string) teller {
 		if err != nil {
 			return
 		}
-		value := json.RawMessage(r.raw)
+		value := json.RawMessage(r.Raw)
 		if r.Method() == fiber.MethodDelete {
 			value = json.RawMessage("null")
 		}
@@ -136,7 +137,7 @@ func tellSetting(name string) teller {
 func tellTasks(op event.TasksOperation) teller {
 	return func(s *Server, r *call, _ error) {
 		given := func(name string) event.Flag {
-			_, ok := r.query[name]
+			_, ok := r.Query[name]
 			return event.FlagOf(ok)
 		}
 		telemetry.Emit(s.ring(), &event.Tasks{
@@ -183,21 +184,44 @@ func tellNetwork(s *Server, _ *call, err error) {
 }
 
 func tellExport(s *Server, r *call, _ error) {
-	e := r.said().Export()
+	e := readSaid(r).Export()
 	telemetry.Emit(s.ring(), &e)
 }
 
 // tellRefusedChat is for a chat that ended before its answer began; what comes
 // after that is told by [Server.tellChat].
 func tellRefusedChat(s *Server, r *call, err error) {
-	if err == nil || r.access.outcome != nil {
+	if err == nil || accessTo(r).outcome != nil {
 		return
 	}
-	e := event.Chat{Outcome: event.ChatRefused, Messages: messages(r.raw), Latency: r.latency()}
+	e := event.Chat{Outcome: event.ChatRefused, Messages: messages(r.Raw), Latency: latencyOf(r)}
 	if statusOf(err) >= fiber.StatusInternalServerError {
 		e.Outcome = event.ChatFailed
 	}
+	s.sayFailure(&e, err)
 	telemetry.Emit(s.ring(), &e)
+}
+
+// sayFailure puts into e what went wrong, and whose source it was.
+func (s *Server) sayFailure(e *event.Chat, err error) {
+	f, ok := errors.AsType[*chat.Failure](err)
+	switch {
+	case ok && strings.HasPrefix(f.Kind, "plugin_"):
+		e.Failure = event.OrdinalOf[event.ChatFailure]("plugin")
+	case ok && (f.Kind == "network_timeout" || f.Kind == "answer_timeout"):
+		e.Failure = event.OrdinalOf[event.ChatFailure]("timeout")
+	case ok && strings.HasPrefix(f.Kind, "network_"):
+		e.Failure = event.OrdinalOf[event.ChatFailure]("network")
+	case ok:
+		e.Failure = event.OrdinalOf[event.ChatFailure](f.Kind)
+	case statusOf(err) < fiber.StatusInternalServerError:
+		e.Failure = event.OrdinalOf[event.ChatFailure]("request")
+	default:
+		e.Failure = event.OrdinalOf[event.ChatFailure]("other")
+	}
+	if ok {
+		e.Source, e.SourceName = event.OrdinalOf[event.ChatSource](f.Source), s.Telemetry.Handles().Source(f.Source)
+	}
 }
 
 // statusOf is the status that err is answered with.
@@ -227,6 +251,15 @@ func (s *Server) tellChat(a *access, o chat.Outcome) {
 		Outcome: event.ChatAnswered, Source: event.OrdinalOf[event.ChatSource](o.Source), Streamed: event.FlagOf(a.stream),
 		Rounds: event.CountOf(o.Rounds), Searches: event.CountOf(o.Searches), Messages: event.CountOf(o.Messages), Chunks: event.CountOf(o.Chunks),
 		Latency: event.CountOf(a.took().Milliseconds()), First: event.CountOf(a.first.Milliseconds()),
+		SourceName: s.Telemetry.Handles().Source(o.Source), Finish: event.OrdinalOf[event.ChatFinish](o.Finish),
+		SearchLatency: event.CountOf(o.SearchTime.Milliseconds()), EmptySearches: event.CountOf(o.EmptySearches),
+	}
+	if o.HasUsage {
+		e.PromptTokens, e.CompletionTokens = event.MaybeCountOf(o.Usage.Prompt), event.MaybeCountOf(o.Usage.Completion)
+		e.CachedTokens, e.ReasoningTokens = event.MaybeCountOf(o.Usage.Cached), event.MaybeCountOf(o.Usage.Reasoning)
+	}
+	if o.Err != nil {
+		s.sayFailure(&e, o.Err)
 	}
 	switch {
 	case o.Cancelled:

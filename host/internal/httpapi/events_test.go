@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -12,7 +13,11 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/event"
+	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/chat/chattest"
+	"github.com/parley-search/parley/host/internal/outbound"
 	"github.com/parley-search/parley/host/internal/telemetry"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // noSpool keeps nothing.
@@ -38,10 +43,15 @@ type witness struct {
 }
 
 func (w *witness) Manifest() *abi.Manifest {
-	return &abi.Manifest{Name: "witness", Events: []string{
-		"http_request", "search", "facet_search", "multi_search", "documents", "index", "settings", "tasks", "stats", "export", "chat", "features", "network",
-	}}
+	m := &abi.Manifest{Name: "witness"}
+	for k := event.Kind(1); k.String() != ""; k++ {
+		if k != event.KindLaunch && k != event.KindHost { // nobody asks for those
+			m.Events = append(m.Events, k.String())
+		}
+	}
+	return m
 }
+
 func (w *witness) SHA256() string                     { return "" }
 func (w *witness) Outbound() bool                     { return false }
 func (w *witness) Start() (telemetry.Instance, error) { return w, nil }
@@ -59,35 +69,8 @@ func (w *witness) Observe(b []byte, count int) (int, error) {
 		if err != nil || !ok {
 			return count, err
 		}
-		var e any
-		switch r.Kind {
-		case event.KindHTTPRequest:
-			e = readEvent[event.HTTPRequest](r)
-		case event.KindSearch:
-			e = readEvent[event.Search](r)
-		case event.KindFacetSearch:
-			e = readEvent[event.FacetSearch](r)
-		case event.KindMultiSearch:
-			e = readEvent[event.MultiSearch](r)
-		case event.KindDocuments:
-			e = readEvent[event.Documents](r)
-		case event.KindIndex:
-			e = readEvent[event.Index](r)
-		case event.KindSettings:
-			e = readEvent[event.Settings](r)
-		case event.KindTasks:
-			e = readEvent[event.Tasks](r)
-		case event.KindStats:
-			e = readEvent[event.Stats](r)
-		case event.KindFeatures:
-			e = readEvent[event.Features](r)
-		case event.KindNetwork:
-			e = readEvent[event.Network](r)
-		case event.KindExport:
-			e = readEvent[event.Export](r)
-		case event.KindChat:
-			e = readEvent[event.Chat](r)
-		default:
+		e := readEvent(r)
+		if e == nil {
 			return 0, errors.New("an event that nobody asked for")
 		}
 		w.got = append(w.got, e)
@@ -96,16 +79,18 @@ func (w *witness) Observe(b []byte, count int) (int, error) {
 }
 
 // readEvent returns r without its times, which are never the same.
-func readEvent[E event.Type](r event.Record) any {
-	var e E
-	event.Read(r, &e)
-	v := reflect.ValueOf(&e).Elem()
-	for _, name := range []string{"Latency", "First"} {
+func readEvent(r event.Record) any {
+	e := event.ReadAny(r)
+	if e == nil {
+		return nil
+	}
+	v := reflect.ValueOf(e).Elem()
+	for _, name := range []string{"Latency", "First", "SearchLatency"} {
 		if f := v.FieldByName(name); f.IsValid() {
 			f.SetUint(0)
 		}
 	}
-	return e
+	return v.Interface()
 }
 
 // take returns what came since, http_request apart from the rest.
@@ -127,20 +112,28 @@ func (w *witness) take(e *telemetry.Engine) (requests []event.HTTPRequest, rest 
 // observed is a rig with a witness.
 func observed(t *testing.T) (*rig, *witness, *telemetry.Engine) {
 	t.Helper()
+	return observedWith(t, wish{})
+}
+
+// observedWith is observed with a wish of its own.
+func observedWith(t *testing.T, with wish) (*rig, *witness, *telemetry.Engine) {
+	t.Helper()
 	e, err := telemetry.Open(t.Context(), telemetry.Options{Spool: noSpool{}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := &witness{}
 	e.Use(t.Context(), []telemetry.Collector{w})
-	return newRig(t, wish{usage: e}), w, e
+	with.usage = e
+	return newRig(t, with), w, e
 }
 
 // TestEvents makes requests and looks at what a collector is told of them.
 func TestEvents(t *testing.T) {
 	r, w, engine := observed(t)
 	curl, jsonType, sku := engine.Handles().UserAgent("curl/8.0"), engine.Handles().MediaType("application/json"), engine.Handles().Attribute("sku")
-	invalid := engine.Handles().MediaType("nonsense")
+	invalid, source := engine.Handles().MediaType("nonsense"), engine.Handles().Source("test")
+	stop, request := event.OrdinalOf[event.ChatFinish]("stop"), event.OrdinalOf[event.ChatFailure]("request")
 	tests := []struct {
 		method, path, body string
 		status             int
@@ -180,8 +173,8 @@ func TestEvents(t *testing.T) {
 		{"PATCH", "/network", `{"self": "a", "remotes": {"a": {"url": "https://a.example.com"}, "b": {"url": "https://b.example.com"}}}`, 200, "network", event.Network{Self: 1, Remotes: 2}},
 		{"GET", "/version", "", 200, "service", nil},
 		{"GET", "/nowhere", "", 404, "other", nil},
-		{"POST", "/chats/demo/chat/completions", hello, 200, "completions", event.Chat{Outcome: event.ChatAnswered, Source: event.OrdinalOf[event.ChatSource]("openAi"), Streamed: 1, Rounds: 1, Messages: 1, Chunks: 1}},
-		{"POST", "/chats/demo/chat/completions", `{"messages": [1, 2]}`, 400, "completions", event.Chat{Outcome: event.ChatRefused, Messages: 2}},
+		{"POST", "/chats/demo/chat/completions", hello, 200, "completions", event.Chat{Outcome: event.ChatAnswered, Source: event.OrdinalOf[event.ChatSource]("openAi"), Streamed: 1, Rounds: 1, Messages: 1, Chunks: 1, SourceName: source, Finish: stop}},
+		{"POST", "/chats/demo/chat/completions", `{"messages": [1, 2]}`, 400, "completions", event.Chat{Outcome: event.ChatRefused, Messages: 2, Failure: request}},
 	}
 	for _, tt := range tests {
 		name := tt.method + " " + tt.path + " " + tt.body
@@ -194,10 +187,11 @@ func TestEvents(t *testing.T) {
 		}
 		var requests []event.HTTPRequest
 		var rest []any
-		for until := time.Now().Add(time.Minute); len(requests) == 0 && time.Now().Before(until); time.Sleep(time.Millisecond) {
+		waittest.Until(func() bool {
 			more, events := w.take(engine)
 			requests, rest = append(requests, more...), append(rest, events...)
-		}
+			return len(requests) > 0
+		})
 		if len(rest) == 0 && tt.want != nil && strings.Contains(tt.path, "completions") {
 			_, rest = w.take(engine)
 		}
@@ -221,6 +215,56 @@ func TestEvents(t *testing.T) {
 	_, rest := w.take(engine)
 	if want := (event.Documents{Operation: event.DocumentsReplace, PayloadType: invalid}); len(rest) != 1 || rest[0] != want {
 		t.Errorf("documents of a wrong content type: %+v, want %+v", rest, want)
+	}
+}
+
+// TestChatEvents looks at what is told of chats: who failed and how before the first
+// word, what an answer cost, and what came of its searches.
+func TestChatEvents(t *testing.T) {
+	search := func(q string) []string {
+		return []string{"tool:0:c1:searchInIndex", `args:0:{"index_uid":"films","q":"` + q + `"}`, "finish:tool_calls", "usage:10,3"}
+	}
+	refused := func(status int, kind string) chattest.Script {
+		return chattest.Script{Status: status, Head: chattest.Head("X-Kind", kind), Body: "no"}
+	}
+	up := &chattest.Upstream{Scripts: []chattest.Script{
+		{Batches: [][]string{search("sea")}},
+		{Batches: [][]string{search("nothing")}},
+		{Batches: [][]string{{"text:Yes.", "finish:length", "usage:20,4,5,2"}}},
+		refused(401, "auth"), refused(429, "quota"),
+		{Err: &outbound.Error{Kind: outbound.Timeout, Message: "nothing came"}},
+		{Err: &outbound.Error{Kind: outbound.Refused, Message: "no such name"}},
+		{Batches: [][]string{{"fault:"}}},
+	}}
+	r, w, engine := observedWith(t, wish{upstream: up, indexes: []chat.Index{{UID: "films"}}, documents: map[string][]chat.Hit{"films": {{ID: "1", Text: "sea"}}}})
+	source := engine.Handles().Source("test")
+	failure := event.OrdinalOf[event.ChatFailure]
+	other := event.OrdinalOf[event.ChatSource]("test")
+	for _, tt := range []struct {
+		name string
+		want event.Chat
+	}{
+		{"answered", event.Chat{
+			Outcome: event.ChatAnswered, Source: other, SourceName: source, Rounds: 3, Searches: 2, EmptySearches: 1, Finish: event.OrdinalOf[event.ChatFinish]("length"),
+			PromptTokens: event.MaybeCountOf(40), CompletionTokens: event.MaybeCountOf(10), CachedTokens: event.MaybeCountOf(5), ReasoningTokens: event.MaybeCountOf(2),
+		}},
+		{"wrong key", event.Chat{Outcome: event.ChatFailed, Source: other, SourceName: source, Failure: failure("auth")}},
+		{"nothing left", event.Chat{Outcome: event.ChatRefused, Source: other, SourceName: source, Failure: failure("quota")}},
+		{"silent", event.Chat{Outcome: event.ChatFailed, Source: other, SourceName: source, Failure: failure("timeout")}},
+		{"unreachable", event.Chat{Outcome: event.ChatFailed, Source: other, SourceName: source, Failure: failure("network")}},
+		{"plugin", event.Chat{Outcome: event.ChatFailed, Source: other, SourceName: source, Failure: failure("plugin")}},
+	} {
+		r.do("POST", "/chats/demo/chat/completions", hello)
+		var got []any
+		for len(got) == 0 { // it is told once the answer has ended
+			runtime.Gosched()
+			_, got = w.take(engine)
+		}
+		c, _ := got[0].(event.Chat)
+		tt.want.Streamed, tt.want.Messages, tt.want.Chunks = c.Streamed, 1, c.Chunks
+		if c != tt.want {
+			t.Errorf("%s: told %+v\nwant %+v", tt.name, c, tt.want)
+		}
 	}
 }
 

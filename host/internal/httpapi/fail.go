@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"encoding/json"
 	"errors"
 	"math"
 	"strconv"
@@ -10,42 +9,10 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/httpapi/exchange"
 	"github.com/parley-search/parley/host/internal/mcp"
 	"github.com/parley-search/parley/host/internal/openai"
 )
-
-// docs is where a person reads about this package's answers.
-const docs = "https://github.com/parley-search/parley/blob/main/host/"
-
-const (
-	errorDocs = docs + "README.md#error-" // the code's name follows
-	routeDocs = docs + "ROUTES.md"
-)
-
-// errorBody is the one shape that the API has for errors.
-type errorBody struct {
-	Message string `json:"message"`
-	Code    string `json:"code"`
-	Type    string `json:"type"`
-	Link    string `json:"link"`
-	// Error says it again as clients of OpenAI read it: they show nothing else.
-	Error openAIError `json:"error"`
-}
-
-type openAIError struct {
-	Message string  `json:"message"`
-	Type    string  `json:"type"`
-	Code    string  `json:"code"`
-	Param   *string `json:"param"`
-}
-
-func newErrorBody(e *apierr.Error) errorBody {
-	nested := openAIError{Message: e.Message, Type: e.Code.Type(), Code: e.Code.String()}
-	if e.Param != "" {
-		nested.Param = &e.Param
-	}
-	return errorBody{e.Message, e.Code.String(), e.Code.Type(), errorDocs + e.Code.String(), nested}
-}
 
 // fail renders whatever a handler returned. It logs what is ours.
 func (s *Server) fail(c *fiber.Ctx, err error) error {
@@ -92,7 +59,7 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 		c.Set(fiber.HeaderWWWAuthenticate, "Bearer")
 	}
 	setRetryAfter(c, e.RetryAfter)
-	return render(c, e.Code.Status(), newErrorBody(e))
+	return exchange.Render(c, e.Code.Status(), exchange.NewErrorBody(e))
 }
 
 // setRetryAfter says when it is worth asking again; 0: nothing is said of that.
@@ -125,11 +92,11 @@ func inVain(c apierr.Code) bool {
 func translate(c *fiber.Ctx, err error) *apierr.Error {
 	f, ok := errors.AsType[*fiber.Error](err)
 	if !ok {
-		return apierr.From(err)
+		return apierr.From(ofCluster(err))
 	}
 	switch f.Code {
 	case fiber.StatusNotFound:
-		return apierr.Newf(apierr.NotFound, "There is no route %.200q: %s lists those there are.", c.Path(), routeDocs)
+		return apierr.Newf(apierr.NotFound, "There is no route %.200q: %s lists those there are.", c.Path(), exchange.RouteDocs)
 	case fiber.StatusMethodNotAllowed, fiber.StatusNotImplemented:
 		return apierr.Newf(apierr.MethodNotAllowed, "The route %.200q does not take %.20s: it takes %s.", c.Path(), c.Method(), c.GetRespHeader(fiber.HeaderAllow, "other methods"))
 	case fiber.StatusRequestEntityTooLarge:
@@ -139,23 +106,11 @@ func translate(c *fiber.Ctx, err error) *apierr.Error {
 	case fiber.StatusRequestTimeout:
 		return apierr.Newf(apierr.RequestTimeout, "The request did not arrive in time: send it again.")
 	default:
+		if conn, ok := c.Context().Conn().(*conn); ok {
+			if why := conn.Malformed(); why != "" {
+				return exchange.Unreadable(string(why))
+			}
+		}
 		return &apierr.Error{Code: apierr.BadRequest, Message: "The request is no HTTP that this host reads.", Err: err}
 	}
-}
-
-// render answers with v as JSON, without escaping what only HTML minds.
-func render(c *fiber.Ctx, status int, v any) error {
-	c.Status(status).Set(fiber.HeaderContentType, "application/json; charset=utf-8")
-	e := json.NewEncoder(c.Response().BodyWriter())
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
-}
-
-// ok answers 200 with v.
-func ok(r *call, v any) error { return render(r.Ctx, fiber.StatusOK, v) }
-
-// gone answers 204.
-func gone(r *call) error {
-	r.Status(fiber.StatusNoContent).Response().ResetBody()
-	return nil
 }

@@ -1,14 +1,13 @@
 package httpapi
 
 import (
-	"net/url"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
-	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/httpapi/exchange"
 )
 
 // authorize returns who sent c, if it may do all of actions.
@@ -28,25 +27,25 @@ func (s *Server) authorize(c *fiber.Ctx, actions []auth.Action) (*auth.Caller, e
 	return caller, nil
 }
 
-// param returns a copy of a part of the path.
-func (r *call) param(name string) string {
-	raw := r.Params(name)
-	if p, err := url.PathUnescape(raw); err == nil && p != raw {
-		return p
+// bodyLimit is that of a route. What a search says is held in
+// memory several times over while it runs, and any key of a front end may
+// search.
+func (s *Server) bodyLimit(rt *route) exchange.BodyLimit {
+	if len(rt.actions) > 0 && rt.actions[0] == auth.Search && s.Limits.Search < s.Limits.Body {
+		return exchange.BodyLimit{Bytes: s.Limits.Search, Option: "http-search-payload-size-limit", Part: s.Limits.Read}
 	}
-	return strings.Clone(raw)
+	return exchange.BodyLimit{Bytes: s.Limits.Body, Option: "http-payload-size-limit", Part: s.Limits.Read}
 }
 
-// index returns the index uid of the path, or [apierr.IndexNotFound] where the
-// caller may not use it: for reads and writes alike.
-func (s *Server) index(r *call) (string, error) {
-	uid := r.param("uid")
-	if err := search.CheckIndexUID(uid); err != nil {
-		return "", err
+// prefetched is how much of a body the server reads before any handler.
+const prefetched = 8 << 10
+
+// leaveBody closes the connection after the answer where the body was not read:
+// its rest would be taken for the next request.
+func (s *Server) leaveBody(c *fiber.Ctx) {
+	length := c.Request().Header.ContentLength()
+	if length >= 0 && int64(length) <= min(prefetched, s.Limits.Body) || c.Context().RequestBodyStream() == nil || exchange.BodyRead(c) {
+		return
 	}
-	if _, ok := r.caller.Index(uid); !ok {
-		_, err := s.Search.Index(r.caller, uid)
-		return "", err
-	}
-	return uid, nil
+	hangUpAfter(c.Context())
 }

@@ -31,7 +31,7 @@ func setLimit(c *fiber.Ctx, of string, w limit.Window) {
 // countSearch counts a search as a request of its key, where that has a limit which
 // says so.
 func (s *Server) countSearch(r *call) error {
-	state, err := s.Limiter.Search(r.caller.Payer())
+	state, err := s.Limiter.Search(r.Caller.Payer(s.clientAddress(r.Ctx)))
 	setLimits(r.Ctx, state)
 	return err
 }
@@ -73,7 +73,7 @@ func (s *Server) getUsage(r *call) error {
 	if err != nil {
 		return err
 	}
-	return ok(r, struct {
+	return r.OK(struct {
 		Keys       []usageBody `json:"keys"`
 		Workspaces []usageBody `json:"workspaces"`
 	}{keys, workspaces})
@@ -92,7 +92,7 @@ func (s *Server) keyUsage() ([]usageBody, error) {
 }
 
 func (s *Server) workspaceUsage(r *call) ([]usageBody, error) {
-	uids, _, err := s.Chat.Workspaces(s.ctx, r.caller, 0, everything)
+	uids, _, err := s.Chat.Workspaces(s.ctx, r.Caller, 0, everything)
 	if err != nil {
 		return nil, err
 	}

@@ -254,6 +254,41 @@ func TestUsage(t *testing.T) {
 }
 
 // TestCountSearch has searches count as requests of keys that say so.
+// A tenant token may have limits of its own, and a key or workspace those of each
+// client.
+func TestLimitsOfTenants(t *testing.T) {
+	r := newRig(t, wish{upstream: counting()})
+	uid, value := r.limited(`{"requestsPerMinute":100}`)
+	bearer := func(limits any) []string {
+		token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"apiKeyUid": uid, "searchRules": []string{"*"}, "limits": limits}).
+			SignedString([]byte(strings.TrimPrefix(value, "Bearer ")))
+		check(t, err)
+		return []string{"Authorization", "Bearer " + token}
+	}
+	narrow := bearer(map[string]any{"requestsPerMinute": 1})
+	wide := bearer(nil)
+	if a := r.do("POST", completions, hello, narrow...); a.status != 200 || a.header.Get("X-Ratelimit-Limit-Requests") != "1" {
+		t.Fatalf("first = %d %v %s", a.status, a.header, a.body)
+	}
+	if a := r.do("POST", completions, hello, narrow...); a.status != 429 || !strings.Contains(a.body, "this tenant token is 1 requests") {
+		t.Errorf("second = %d %s", a.status, a.body)
+	}
+	if a := r.do("POST", completions, hello, wide...); a.status != 200 {
+		t.Errorf("another token = %d %s", a.status, a.body)
+	}
+	if a := r.do("PATCH", "/chats/demo/settings", `{"limits":{"requestsPerMinute":1,"perClient":true}}`); a.status != 200 || !strings.Contains(a.body, `"perClient":true`) {
+		t.Fatalf("PATCH = %d %s", a.status, a.body)
+	}
+	for _, who := range [][]string{wide, bearer(map[string]any{"parallel": 5}), {"Authorization", value}} {
+		if a := r.do("POST", completions, hello, who...); a.status != 200 {
+			t.Errorf("first of a client = %d %s", a.status, a.body)
+		}
+		if a := r.do("POST", completions, hello, who...); a.status != 429 || !strings.Contains(a.body, "each client of the workspace") {
+			t.Errorf("second of a client = %d %s", a.status, a.body)
+		}
+	}
+}
+
 func TestCountSearch(t *testing.T) {
 	r := newShelves(t)
 	_, counted := r.limited(`{"requestsPerMinute":3,"countSearch":true}`)

@@ -39,7 +39,7 @@ func (s *Server) setLogLevel(r *call) error {
 
 func (s *Server) logTarget(r *call, stream bool) (logTarget, error) {
 	var t logTarget
-	if err := s.decode(r, &t, nil); err != nil {
+	if err := r.Decode(&t, nil); err != nil {
 		return t, err
 	}
 	if !slices.Contains(logs.Levels(), t.Target) {
@@ -74,7 +74,7 @@ func (s *Server) streamLogs(r *call) error {
 		return err
 	}
 	c, _ := r.Context().Conn().(*conn)
-	a := r.access
+	a := accessTo(r)
 	a.stream, a.status, a.client = true, fiber.StatusOK, strings.Clone(clientOf(r.Ctx))
 	r.Set(fiber.HeaderContentType, "text/plain; charset=utf-8")
 	r.Context().SetBodyStreamWriter(func(out *bufio.Writer) {

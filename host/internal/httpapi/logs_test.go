@@ -15,6 +15,7 @@ import (
 
 func logsOn() []feature.Feature { return []feature.Feature{feature.LogsRoute} }
 
+//parley:option experimental-enable-logs-route
 func TestLogLevel(t *testing.T) {
 	r := newRig(t, wish{features: logsOn()})
 	if a := r.do("POST", "/logs/stderr", `{"target":"error"}`); a.status != 204 {

@@ -26,7 +26,7 @@ func failMCP(c *fiber.Ctx, e *mcp.Error) error {
 // answerMCP answers POST /mcp. What is left of the request is a copy: a tool may
 // go on after answerMCP returned. A client that leaves ends it.
 func (s *Server) answerMCP(r *call) error {
-	body, err := s.body(r)
+	body, err := r.ReadBody()
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (s *Server) answerMCP(r *call) error {
 	}
 	chats := s.Features.Require(feature.ChatCompletions, "") == nil
 	if chats && message.Asks() {
-		if err := r.caller.Require(auth.ChatCompletions); err != nil {
+		if err := r.Caller.Require(auth.ChatCompletions); err != nil {
 			return mcp.Denied(apierr.From(err))
 		}
 	}
@@ -52,9 +52,9 @@ func (s *Server) answerMCP(r *call) error {
 	c := r.Context().Conn().(*conn) // all are the listener's
 	st := newStream(c, cancel, s.Limits.KeepAlive, &s.chunks)
 	s.streams.add(st)
-	request := &mcp.Request{Message: message, Header: headerOf(r.Ctx), Caller: r.caller, Base: s.publicURL(r)}
-	asker := &asker{server: s, caller: r.caller, base: request.Base}
-	if chats && r.caller.Allows(auth.ChatCompletions) {
+	request := &mcp.Request{Message: message, Header: headerOf(r.Ctx), Caller: r.Caller, Base: s.publicURL(r), Opening: s.Limits.Opening}
+	asker := &asker{server: s, caller: r.Caller, base: request.Base, address: s.clientAddress(r.Ctx)}
+	if chats && r.Caller.Allows(auth.ChatCompletions) {
 		request.Asker = asker
 	}
 	reply, err := s.mcp.Answer(ctx, request)
@@ -65,7 +65,7 @@ func (s *Server) answerMCP(r *call) error {
 	s.streams.remove(st)
 	left := context.Cause(ctx)
 	cancel(nil)
-	r.access.outcome = asker.outcome
+	accessTo(r).outcome = asker.outcome
 	switch {
 	case errors.Is(left, errShutdown):
 		return shuttingDown()
@@ -74,7 +74,7 @@ func (s *Server) answerMCP(r *call) error {
 	case err != nil:
 		return err
 	}
-	setLimits(r.Ctx, asker.limits)
+	setLimits(r.Ctx, asker.limits())
 	for name, values := range reply.Header {
 		for _, v := range values {
 			r.Set(name, v)
@@ -102,7 +102,8 @@ func (s *Server) streamMCP(ctx context.Context, cancel context.CancelCauseFunc, 
 	r.Set(fiber.HeaderContentType, "text/event-stream")
 	r.Set(fiber.HeaderCacheControl, "no-cache")
 	r.Set("X-Accel-Buffering", "no")
-	a := r.access
+	setLimits(r.Ctx, asker.limits())
+	a := accessTo(r)
 	a.stream, a.status, a.first = true, fiber.StatusOK, a.took()
 	a.client = string([]byte(clientOf(r.Ctx)))
 	head, keep := chunkedHead(r.Context())

@@ -3,12 +3,15 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
+	"net/netip"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/httpapi/exchange"
 	"github.com/parley-search/parley/host/internal/limit"
 	"github.com/parley-search/parley/host/internal/mcp"
 	"github.com/parley-search/parley/host/internal/openai"
@@ -19,8 +22,17 @@ type asker struct {
 	server  *Server
 	caller  *auth.Caller
 	base    string        // URL of this host
+	address netip.Addr    // of the client
 	outcome *chat.Outcome // of the answer, where there was one
-	limits  limit.State   // when it was asked
+	left    atomic.Pointer[limit.State]
+}
+
+// limits are what was left of them when it was asked, or when it was answered.
+func (k *asker) limits() (left limit.State) {
+	if p := k.left.Load(); p != nil {
+		left = *p
+	}
+	return left
 }
 
 var _ mcp.Asker = (*asker)(nil)
@@ -46,7 +58,8 @@ func (k *asker) Ask(ctx context.Context, workspace, question string, progress fu
 	var found []mcp.Source
 	o := chat.Options{
 		Model: workspace, Unnamed: target.Model == "", Usage: true, Estimate: true, Whole: true,
-		Limited:   func(left limit.State) { k.limits = left },
+		Client:    k.address,
+		Limited:   func(left limit.State) { k.left.Store(&left) },
 		Searching: func(index, query string) { progress("searching " + index + " for " + query) },
 		Searched: func(sr *chat.Searched) {
 			for _, h := range sr.Hits {
@@ -63,14 +76,14 @@ func (k *asker) Ask(ctx context.Context, workspace, question string, progress fu
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	answer, err := k.server.Chat.Start(ctx, cancel, k.caller, target.Workspace, encode(message), o)
+	answer, err := k.server.Chat.Start(ctx, cancel, k.caller, target.Workspace, exchange.Encode(message), o)
 	if err != nil {
 		return nil, err
 	}
 	defer answer.Close()
 	whole := &askWriter{progress: progress}
 	err = answer.WriteTo(whole)
-	k.limits = answer.Limits()
+	k.left.Store(new(answer.Limits()))
 	outcome := answer.Outcome()
 	k.outcome = &outcome
 	if outcome.Err != nil {

@@ -7,10 +7,12 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
+	"github.com/parley-search/parley/host/internal/httpapi"
 )
 
 // mcp2026 are the headers of the revision without sessions, for a call of tool.
@@ -347,9 +349,12 @@ func TestMCPAsk(t *testing.T) {
 		t.Errorf("ask of an unknown workspace = %+v, want an error that names it", got)
 	}
 
+	if a := r.do("PATCH", "/chats/demo/settings", `{"limits":{"requestsPerMinute":7}}`); a.status != 200 {
+		t.Fatalf("PATCH = %d %s", a.status, a.body)
+	}
 	a := r.do("POST", "/mcp", strings.Replace(message("tools/call", `"name":"ask","arguments":{"question":"Which?"}`), `"_meta":{`, `"_meta":{"progressToken":"p",`, 1), mcp2026("tools/call", "ask")...)
-	if a.status != 200 || a.header.Get("Content-Type") != "text/event-stream" {
-		t.Fatalf("ask with a progress token = %d %v %s, want a stream of events", a.status, a.header, a.body)
+	if a.status != 200 || a.header.Get("Content-Type") != "text/event-stream" || a.header.Get("X-Ratelimit-Limit-Requests") != "7" {
+		t.Fatalf("ask with a progress token = %d %v %s, want a stream of events, and the limits", a.status, a.header, a.body)
 	}
 	at := -1
 	for _, part := range []string{`"progressToken":"p","message":"searching movies for space","progress":1`, `"progressToken":"p","message":"writing","progress":2`, want} {
@@ -387,6 +392,28 @@ func TestMCPAskFails(t *testing.T) {
 	got := r.tool(t, "ask", `{"question":"Which?"}`).Result
 	if !got.IsError || !strings.Contains(got.Content[0].Text, "slow down") {
 		t.Errorf("ask = %+v, want the provider's refusal", got)
+	}
+}
+
+// An answer with progress begins while the provider is silent; a whole one cannot.
+func TestMCPAskOpensInSilence(t *testing.T) {
+	p := newProvider()
+	r := asks(t, wish{upstream: p, limits: httpapi.Limits{Opening: time.Millisecond}})
+	k := r.sendTo(t, "/mcp", legacy("tools/call", `"_meta":{"progressToken":1},"name":"ask","arguments":{"question":"Which?"}`))
+	res, err := http.ReadResponse(k.in, nil) // while the provider is silent
+	check(t, err)
+	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "text/event-stream" {
+		t.Fatalf("answer = %d %q, want a stream", res.StatusCode, res.Header)
+	}
+	k.in = bufio.NewReader(res.Body)
+	if f := k.frame(); f != ":\n" {
+		t.Fatalf("first frame %q, want a comment", f)
+	}
+	p.events <- "text:one"
+	p.events <- "finish:stop"
+	close(p.events)
+	if rest := k.rest(); !strings.Contains(rest, `"message":"writing"`) || !strings.Contains(rest, `"answer":"one"`) {
+		t.Errorf("stream = %q, want its progress and the answer", rest)
 	}
 }
 

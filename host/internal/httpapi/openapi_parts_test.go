@@ -303,7 +303,7 @@ func (p *parts) answer(a any) object {
 			content["application/json"] = object{"schema": p.schema(a["schema"])}
 		}
 		if events, ok := a["events"].(string); ok {
-			content["text/event-stream"] = object{"schema": object{"type": "string"}, "x-event-schema": object{"$ref": "#/components/schemas/" + events}}
+			content["text/event-stream"] = object{"x-event-schema": object{"$ref": "#/components/schemas/" + events}}
 		} else if kind != "" {
 			content[kind] = object{"schema": object{"type": "string"}}
 		}

@@ -21,9 +21,13 @@ import (
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/export"
 	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/httpapi"
+	"github.com/parley-search/parley/host/internal/httpapi/pluginapi"
+	"github.com/parley-search/parley/host/internal/httpapi/taskapi"
+	"github.com/parley-search/parley/host/internal/httpapi/telemetryapi"
 	"github.com/parley-search/parley/host/internal/limit"
 	"github.com/parley-search/parley/host/internal/logs"
 	"github.com/parley-search/parley/host/internal/network"
@@ -34,6 +38,7 @@ import (
 	"github.com/parley-search/parley/host/internal/task"
 	"github.com/parley-search/parley/host/internal/telemetry"
 	"github.com/parley-search/parley/host/internal/upstream"
+	"github.com/parley-search/parley/host/internal/waittest"
 	"github.com/parley-search/parley/host/internal/webhook"
 )
 
@@ -61,6 +66,8 @@ type wish struct {
 	reaches   bool // other hosts, by a real upstream
 	console   bool // serve the page
 	noDocs    bool
+	installer pluginapi.Installer
+	cluster   httpapi.Cluster
 	patience  time.Duration // with them; default remoteTimeout
 }
 
@@ -72,6 +79,7 @@ type rig struct {
 	client *http.Client
 	keys   *auth.Service
 	chat   *chat.Service
+	source *chattest.Source // of the workspace demo
 	queue  *task.Queue
 	start  func() // applies tasks from then on
 	server *httpapi.Server
@@ -116,7 +124,7 @@ func newRig(tb testing.TB, w wish) *rig {
 	check(tb, err)
 	remotes := network.New(db.Network(sealer))
 	hooks, err := webhook.Open(ctx, webhook.Options{
-		Store: db.Webhooks(sealer), Render: httpapi.TaskJSON,
+		Store: db.Webhooks(sealer), Render: taskapi.JSON,
 		Post: func(hook webhook.Hook) (webhook.Poster, error) {
 			to, err := upstream.ParseWebhookURL(hook.URL)
 			if err != nil {
@@ -152,11 +160,11 @@ func newRig(tb testing.TB, w wish) *rig {
 		w.upstream = &chattest.Upstream{Scripts: []chattest.Script{{Batches: [][]string{{"text:Hello", "finish:stop"}}}}}
 	}
 	workspaces := &chattest.Workspaces{}
-	check(tb, workspaces.UpdateWorkspace(ctx, "orphan", func(*chat.Workspace) (*chat.Workspace, error) {
-		return &chat.Workspace{UID: "orphan", Source: "removed"}, nil
+	check(tb, workspaces.UpdateWorkspace(ctx, "orphan", func(*workspace.Workspace) (*workspace.Workspace, error) {
+		return &workspace.Workspace{UID: "orphan", Source: "removed"}, nil
 	}))
 	limiter := limit.New(limit.Options{Storage: db})
-	r.chat = newChat(limiter, workspaces, w.upstream, &chattest.Searcher{Indexes: w.indexes, Documents: w.documents})
+	r.chat, r.source = newChat(limiter, workspaces, w.upstream, &chattest.Searcher{Indexes: w.indexes, Documents: w.documents})
 	_, _, err = r.chat.Patch(ctx, "demo", []byte(`{"source":"test","apiKey":"`+demoKey+`"}`))
 	check(tb, err)
 
@@ -169,13 +177,14 @@ func newRig(tb testing.TB, w wish) *rig {
 	r.server = httpapi.New(httpapi.Deps{
 		Auth: r.keys, Chat: r.chat, Search: indexes, Tasks: r.queue, Exports: export.New(export.Options{Sealer: sealer}), Features: features, Network: remotes, Webhooks: hooks,
 		Limiter: limiter, Log: hub.Logger(), Logs: hub, Limits: w.limits, TLS: w.tls, Site: w.site, Console: w.console, NoDocs: w.noDocs,
-		Responses: responses.New(kept), PublicURL: w.publicURL, Telemetry: w.usage, Usage: httpapi.Usage{Spool: noSpool{}, UID: "the uid"},
-		Version: httpapi.Version{Version: "1.2.3", Commit: "abc", Date: "2026-11-21"},
-		Plugins: func() []httpapi.Plugin {
+		Responses: responses.New(kept), Sealer: sealer, PublicURL: w.publicURL, Telemetry: w.usage, Usage: telemetryapi.Usage{Spool: noSpool{}, UID: "the uid"},
+		Version:         httpapi.Version{Version: "1.2.3", Commit: "abc", Date: "2026-11-21"},
+		PluginInstaller: w.installer, Cluster: w.cluster,
+		Plugins: func() []pluginapi.Plugin {
 			if w.panics {
 				panic("secret words")
 			}
-			return []httpapi.Plugin{{Name: "test", Kind: "provider", Version: "1.0.0", Source: "test", State: "ready", Use: true}}
+			return []pluginapi.Plugin{{Name: "test", Kind: "provider", Version: "1.0.0", Source: "test", State: "ready", Use: true}}
 		},
 	})
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -213,15 +222,12 @@ func goroutines() []string {
 // noneLeft waits until no more goroutines run than before.
 func noneLeft(tb testing.TB, before int) {
 	tb.Helper()
-	for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
-		if len(goroutines()) <= before {
-			return
-		}
+	if !waittest.Until(func() bool { return len(goroutines()) <= before }) {
+		tb.Errorf("%d goroutines at the end, want at most %d:\n%s", len(goroutines()), before, strings.Join(goroutines(), "\n\n"))
 	}
-	tb.Errorf("%d goroutines at the end, want at most %d:\n%s", len(goroutines()), before, strings.Join(goroutines(), "\n\n"))
 }
 
-func newChat(l *limit.Limiter, w chat.Workspaces, u outbound.Sender, search *chattest.Searcher) *chat.Service {
+func newChat(l *limit.Limiter, w workspace.Workspaces, u outbound.Sender, search *chattest.Searcher) (*chat.Service, *chattest.Source) {
 	settings := func(names ...string) map[string]abi.Setting {
 		m := make(map[string]abi.Setting)
 		for _, n := range names {
@@ -232,16 +238,19 @@ func newChat(l *limit.Limiter, w chat.Workspaces, u outbound.Sender, search *cha
 	source := func(name string, s map[string]abi.Setting) *chattest.Source {
 		return &chattest.Source{Is: abi.Manifest{Name: name, Version: "1.0.0", Source: name, Settings: s, Grants: abi.Grants{Secrets: []string{"apiKey"}}, Auth: []abi.Auth{{Scheme: abi.AuthPlaceholder}}}}
 	}
+	test := source("test", settings("apiKey"))
+	lists := source("openAi", settings("apiKey"))
+	lists.Is.Does = []string{abi.OpChat, abi.OpModels}
 	return chat.New(chat.Deps{
 		Workspaces: w,
 		Sources: chattest.Sources{
-			"test":        source("test", settings("apiKey")),
-			"openAi":      source("openAi", settings("apiKey")),
+			"test":        test,
+			"openAi":      lists,
 			"azureOpenAi": source("azureOpenAi", settings("apiKey", "orgId", "apiVersion", "deploymentId", "baseUrl")),
 			"vLlm":        source("vLlm", settings("baseUrl")),
 		},
 		Upstream: u, Searcher: search, Limiter: l, Limits: chat.Limits{RetryDelay: time.Millisecond},
-	})
+	}), test
 }
 
 func check(tb testing.TB, err error) {
@@ -281,10 +290,11 @@ func (r *rig) do(method, path, body string, header ...string) answer {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	for i := 0; i+1 < len(header); i += 2 {
-		if header[i+1] == "" {
-			req.Header.Del(header[i])
-		} else {
-			req.Header.Set(header[i], header[i+1])
+		req.Header.Del(header[i])
+		for line := range strings.SplitSeq(header[i+1], "\n") {
+			if line != "" {
+				req.Header.Add(header[i], line)
+			}
 		}
 	}
 	res, err := r.client.Do(req)

@@ -9,13 +9,13 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/feature"
+	"github.com/parley-search/parley/host/internal/httpapi/exchange"
 	"github.com/parley-search/parley/host/internal/mcp"
 	"github.com/parley-search/parley/host/internal/openai"
-	"github.com/parley-search/parley/host/internal/search"
 )
 
 // A route is one row of the API's table: all that this package declares of a
-// way into it. The guard, the usage events, the log, ROUTES.md and openapi.json
+// way into it. The guard, the usage events, the log, routes.md and openapi.json
 // read it.
 type route struct {
 	method string
@@ -30,7 +30,7 @@ type route struct {
 	needs   feature.Feature
 	query   []string // the parameters that it knows
 	dialect dialect
-	handle  handler
+	handle  exchange.Handler
 	// family is the label of [event.Route] that the event http_request has; tell
 	// emits the route's own event, nil: it has none.
 	family string
@@ -49,23 +49,9 @@ const (
 	rpc                   // of the Model Context Protocol: as openAI, with errors of JSON-RPC
 )
 
-// A handler answers one route.
-type handler func(*call) error
-
-// A call is a request whose sender may do what it asks for. It ends with the
-// handler: what is kept must be a copy, which all methods of call return.
-type call struct {
-	*fiber.Ctx
-	caller *auth.Caller
-	query  query
-	access *access
-	limit  bodyLimit
-
-	// What the request's event is made of, beside these.
-	raw     []byte         // the body that body returned
-	found   *search.Result // what a search found
-	creates bool           // the index that documents go to is not there
-}
+// A call is what handlers of this package answer, and those of the packages
+// below it.
+type call = exchange.Call
 
 // name is the route as "GET /path".
 func (rt *route) name() string { return rt.method + " " + rt.path }
@@ -84,24 +70,34 @@ func (s *Server) serve(rt *route) {
 	guarded := func(c *fiber.Ctx) error {
 		a, _ := accessOf(c)
 		a.row, a.route = rt, rt.path
+		if err := s.inTime(rt); err != nil {
+			return err
+		}
 		caller, err := s.admit(c, rt)
 		if err != nil {
 			return err
 		}
-		r := &call{Ctx: c, caller: caller, access: a, limit: s.bodyLimit(rt)}
+		r := &call{Ctx: c, Caller: caller, Limit: s.bodyLimit(rt), Base: s.ctx}
 		if rt.dialect == native {
-			if r.query, err = parseQuery(c.Request().URI().QueryArgs(), rt.query); err != nil {
+			if r.Query, err = exchange.ParseQuery(c.Request().URI().QueryArgs(), rt.query); err != nil {
 				return err
 			}
 			if err := s.enabled(rt); err != nil {
 				return err
 			}
 		}
-		if rt.searches {
+		done, err := s.inCluster(r, rt)
+		if done {
+			return err
+		}
+		if rt.searches && err == nil {
 			err = s.countSearch(r)
 		}
 		if err == nil {
 			err = rt.handle(r)
+		}
+		if !a.stream {
+			s.setSeq(c)
 		}
 		if rt.tell != nil && s.Telemetry != nil {
 			rt.tell(s, r, err)

@@ -9,6 +9,8 @@ import (
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/console"
 	"github.com/parley-search/parley/host/internal/feature"
+	"github.com/parley-search/parley/host/internal/httpapi/indexapi"
+	"github.com/parley-search/parley/host/internal/httpapi/taskapi"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
@@ -25,39 +27,45 @@ func (s *Server) serviceRoutes() []*route {
 		{method: "GET", path: "/health", id: "getHealth", public: true, handle: s.health, family: "service"},
 		{method: "GET", path: "/ready", id: "getReady", public: true, handle: s.ready, family: "service"},
 		{method: "GET", path: "/version", id: "getVersion", actions: may(auth.Version), handle: s.version, family: "service"},
-		{method: "GET", path: "/stats", id: "getStats", actions: may(auth.StatsGet), handle: s.stats, family: "service", tell: tellStats(false)},
+		{method: "GET", path: "/stats", id: "getStats", actions: may(auth.StatsGet), handle: s.indexes.Stats, family: "service", tell: tellStats(false)},
 		{method: "GET", path: "/usage", id: "getUsage", actions: may(auth.StatsGet), handle: s.getUsage, family: "service"},
+		{method: "GET", path: "/cluster", id: "getCluster", actions: may(auth.MetricsGet), handle: s.getCluster, family: "service"},
 		{method: "GET", path: "/metrics", id: "getMetrics", actions: may(auth.MetricsGet), needs: feature.Metrics, handle: s.getMetrics, family: "service"},
 
-		{method: "GET", path: "/telemetry", id: "getTelemetry", actions: may(auth.TelemetryGet), handle: s.getTelemetry, family: "service"},
-		{method: "GET", path: "/telemetry/messages", id: "getTelemetryMessages", actions: may(auth.TelemetryGet), query: []string{"of"}, handle: s.getMessages, family: "service"},
-		{method: "GET", path: "/telemetry/metrics", id: "getTelemetryMetrics", actions: may(auth.TelemetryGet), handle: s.getTelemetryMetrics, family: "service"},
-		{method: "GET", path: "/telemetry/windows", id: "getTelemetryWindows", actions: may(auth.TelemetryGet), query: []string{"limit"}, handle: s.getWindows, family: "service"},
-		{method: "GET", path: "/telemetry/deliveries", id: "getTelemetryDeliveries", actions: may(auth.TelemetryGet), handle: s.getDeliveries, family: "service"},
-		{method: "GET", path: "/telemetry/export", id: "exportTelemetry", actions: may(auth.TelemetryGet), handle: s.getTelemetryExport, family: "service"},
-		{method: "POST", path: "/telemetry/verify", id: "verifyTelemetry", actions: may(auth.TelemetryVerify), handle: s.verifyTelemetry, family: "service"},
+		{method: "GET", path: "/telemetry", id: "getTelemetry", actions: may(auth.TelemetryGet), handle: s.reports.GetTelemetry, family: "service"},
+		{method: "GET", path: "/telemetry/messages", id: "getTelemetryMessages", actions: may(auth.TelemetryGet), query: []string{"of"}, handle: s.reports.GetMessages, family: "service"},
+		{method: "GET", path: "/telemetry/metrics", id: "getTelemetryMetrics", actions: may(auth.TelemetryGet), handle: s.reports.GetTelemetryMetrics, family: "service"},
+		{method: "GET", path: "/telemetry/windows", id: "getTelemetryWindows", actions: may(auth.TelemetryGet), query: []string{"limit"}, handle: s.reports.GetWindows, family: "service"},
+		{method: "GET", path: "/telemetry/deliveries", id: "getTelemetryDeliveries", actions: may(auth.TelemetryGet), handle: s.reports.GetDeliveries, family: "service"},
+		{method: "GET", path: "/telemetry/export", id: "exportTelemetry", actions: may(auth.TelemetryGet), handle: s.reports.GetTelemetryExport, family: "service"},
+		{method: "POST", path: "/telemetry/verify", id: "verifyTelemetry", actions: may(auth.TelemetryVerify), handle: s.reports.VerifyTelemetry, family: "service"},
 
-		{method: "GET", path: "/plugins", id: "listPlugins", actions: may(auth.PluginsGet), handle: s.plugins, family: "plugins"},
-		{method: "POST", path: "/plugins/reload", id: "reloadPlugins", actions: may(auth.PluginsReload), handle: s.reloadPlugins, family: "plugins"},
+		{method: "GET", path: "/plugins", id: "listPlugins", actions: may(auth.PluginsGet), handle: s.plugins.ListPlugins, family: "plugins"},
+		{method: "POST", path: "/plugins/reload", id: "reloadPlugins", actions: may(auth.PluginsReload), handle: s.plugins.ReloadPlugins, family: "plugins"},
 
-		{method: "GET", path: "/experimental-features", id: "getFeatures", actions: may(auth.ExperimentalGet), handle: s.getFeatures, family: "features"},
-		{method: "PATCH", path: "/experimental-features", id: "updateFeatures", actions: may(auth.ExperimentalUpdate), handle: s.patchFeatures, family: "features", tell: tellFeatures},
-		{method: "GET", path: "/network", id: "getNetwork", actions: may(auth.NetworkGet), needs: feature.Network, handle: s.getNetwork, family: "network"},
-		{method: "PATCH", path: "/network", id: "updateNetwork", actions: may(auth.NetworkUpdate), needs: feature.Network, handle: s.patchNetwork, family: "network", tell: tellNetwork},
+		{method: "POST", path: "/plugins/install", id: "installPlugin", actions: may(auth.PluginsUpdate), handle: s.plugins.InstallPlugin, family: "plugins"},
+		{method: "POST", path: "/plugins/pin", id: "pinPlugin", actions: may(auth.PluginsUpdate), handle: s.plugins.PinPlugin, family: "plugins"},
+		{method: "POST", path: "/plugins/rollback", id: "rollbackPlugin", actions: may(auth.PluginsUpdate), handle: s.plugins.RollbackPlugin, family: "plugins"},
+		{method: "POST", path: "/plugins/diff", id: "comparePlugins", actions: may(auth.PluginsUpdate), handle: s.plugins.ComparePlugins, family: "plugins"},
 
-		{method: "GET", path: "/webhooks", id: "listWebhooks", actions: may(auth.WebhooksGet), handle: s.listWebhooks, family: "other"},
-		{method: "POST", path: "/webhooks", id: "createWebhook", actions: may(auth.WebhooksCreate), handle: s.createWebhook, family: "other"},
-		{method: "GET", path: "/webhooks/:uuid", id: "getWebhook", actions: may(auth.WebhooksGet), handle: s.getWebhook, family: "other"},
-		{method: "PATCH", path: "/webhooks/:uuid", id: "updateWebhook", actions: may(auth.WebhooksUpdate), handle: s.patchWebhook, family: "other"},
-		{method: "DELETE", path: "/webhooks/:uuid", id: "deleteWebhook", actions: may(auth.WebhooksDelete), handle: s.deleteWebhook, family: "other"},
+		{method: "GET", path: "/experimental-features", id: "getFeatures", actions: may(auth.ExperimentalGet), handle: s.admin.GetFeatures, family: "features"},
+		{method: "PATCH", path: "/experimental-features", id: "updateFeatures", actions: may(auth.ExperimentalUpdate), handle: s.admin.PatchFeatures, family: "features", tell: tellFeatures},
+		{method: "GET", path: "/network", id: "getNetwork", actions: may(auth.NetworkGet), needs: feature.Network, handle: s.admin.GetNetwork, family: "network"},
+		{method: "PATCH", path: "/network", id: "updateNetwork", actions: may(auth.NetworkUpdate), needs: feature.Network, handle: s.admin.PatchNetwork, family: "network", tell: tellNetwork},
+
+		{method: "GET", path: "/webhooks", id: "listWebhooks", actions: may(auth.WebhooksGet), handle: s.admin.ListWebhooks, family: "other"},
+		{method: "POST", path: "/webhooks", id: "createWebhook", actions: may(auth.WebhooksCreate), handle: s.admin.CreateWebhook, family: "other"},
+		{method: "GET", path: "/webhooks/:uuid", id: "getWebhook", actions: may(auth.WebhooksGet), handle: s.admin.GetWebhook, family: "other"},
+		{method: "PATCH", path: "/webhooks/:uuid", id: "updateWebhook", actions: may(auth.WebhooksUpdate), handle: s.admin.PatchWebhook, family: "other"},
+		{method: "DELETE", path: "/webhooks/:uuid", id: "deleteWebhook", actions: may(auth.WebhooksDelete), handle: s.admin.DeleteWebhook, family: "other"},
 
 		{method: "POST", path: "/logs/stderr", id: "setLogLevel", actions: may(auth.MetricsGet), needs: logs, handle: s.setLogLevel, family: "other"},
 		{method: "POST", path: "/logs/stream", id: "streamLogs", actions: may(auth.MetricsGet), needs: logs, handle: s.streamLogs, family: "other"},
 		{method: "DELETE", path: "/logs/stream", id: "endLogs", actions: may(auth.MetricsGet), needs: logs, handle: s.endLogs, family: "other"},
 
-		{method: "POST", path: "/dumps", id: "createDump", actions: may(auth.DumpsCreate), handle: s.createDump, family: "dumps"},
-		{method: "POST", path: "/snapshots", id: "createSnapshot", actions: may(auth.SnapshotsCreate), handle: s.createSnapshot, family: "dumps"},
-		{method: "POST", path: "/export", id: "createExport", actions: may(auth.Export), handle: s.createExport, family: "export", tell: tellExport},
+		{method: "POST", path: "/dumps", id: "createDump", actions: may(auth.DumpsCreate), handle: s.admin.CreateDump, family: "dumps"},
+		{method: "POST", path: "/snapshots", id: "createSnapshot", actions: may(auth.SnapshotsCreate), handle: s.admin.CreateSnapshot, family: "dumps"},
+		{method: "POST", path: "/export", id: "createExport", actions: may(auth.Export), handle: s.admin.CreateExport, family: "export", tell: tellExport},
 	}
 }
 
@@ -70,6 +78,7 @@ func (s *Server) chatRoutes() []*route {
 		{method: "GET", path: "/chats/:uid/settings", id: "getChatSettings", actions: may(auth.ChatsSettingsGet), needs: on, handle: s.getChatSettings, family: "chats"},
 		{method: "PATCH", path: "/chats/:uid/settings", id: "updateChatSettings", actions: may(auth.ChatsSettingsWrite), needs: on, handle: s.patchChatSettings, family: "chats"},
 		{method: "DELETE", path: "/chats/:uid/settings", id: "resetChatSettings", actions: may(auth.ChatsSettingsWrite), needs: on, handle: s.resetChatSettings, family: "chats"},
+		{method: "GET", path: "/chats/:uid/models", id: "listProviderModels", actions: may(auth.ChatsSettingsGet), needs: on, handle: s.listProviderModels, family: "chats"},
 		{method: "POST", path: "/chats/:uid/test", id: "testChat", actions: may(auth.ChatsSettingsWrite), needs: on, handle: s.testChat, family: "chats"},
 		{method: "POST", path: "/chats/:uid/chat/completions", id: "createChatCompletion", actions: may(auth.ChatCompletions, auth.Search), needs: on, handle: s.complete, family: "completions", tell: tellRefusedChat, chats: true},
 	}
@@ -85,6 +94,8 @@ func (s *Server) conventionalRoutes() []*route {
 		{method: "POST", path: "/v1/responses", id: "createResponse", actions: may(auth.ChatCompletions, auth.Search), needs: on, dialect: openAI, handle: s.respond, family: "completions", tell: tellRefusedChat, chats: true},
 		{method: "GET", path: "/v1/responses/:id", id: "getResponse", actions: may(auth.ChatCompletions), needs: on, dialect: openAI, handle: s.getResponse, family: "chats"},
 		{method: "DELETE", path: "/v1/responses/:id", id: "deleteResponse", actions: may(auth.ChatCompletions), needs: on, dialect: openAI, handle: s.deleteResponse, family: "chats"},
+		{method: "GET", path: "/v1/responses/:id/input_items", id: "listInputItems", actions: may(auth.ChatCompletions), needs: on, dialect: openAI, handle: s.listInputItems, family: "chats"},
+		{method: "POST", path: "/v1/responses/:id/cancel", id: "cancelResponse", actions: may(auth.ChatCompletions), needs: on, dialect: openAI, handle: s.cancelResponse, family: "chats"},
 
 		{method: "POST", path: "/mcp", id: "callMCP", actions: may(auth.Search), needs: feature.MCP, dialect: rpc, handle: s.answerMCP, family: "other"},
 	}
@@ -92,24 +103,24 @@ func (s *Server) conventionalRoutes() []*route {
 
 func (s *Server) keyRoutes() []*route {
 	return []*route{
-		{method: "GET", path: "/keys", id: "listKeys", actions: may(auth.KeysGet), query: page, handle: s.listKeys, family: "keys"},
-		{method: "POST", path: "/keys", id: "createKey", actions: may(auth.KeysCreate), handle: s.createKey, family: "keys"},
-		{method: "GET", path: "/keys/current", id: "getCurrentKey", handle: s.getCurrentKey, family: "keys"},
-		{method: "GET", path: "/keys/:key", id: "getKey", actions: may(auth.KeysGet), handle: s.getKey, family: "keys"},
-		{method: "PATCH", path: "/keys/:key", id: "updateKey", actions: may(auth.KeysUpdate), handle: s.patchKey, family: "keys"},
-		{method: "DELETE", path: "/keys/:key", id: "deleteKey", actions: may(auth.KeysDelete), handle: s.deleteKey, family: "keys"},
+		{method: "GET", path: "/keys", id: "listKeys", actions: may(auth.KeysGet), query: page, handle: s.admin.ListKeys, family: "keys"},
+		{method: "POST", path: "/keys", id: "createKey", actions: may(auth.KeysCreate), handle: s.admin.CreateKey, family: "keys"},
+		{method: "GET", path: "/keys/current", id: "getCurrentKey", handle: s.admin.GetCurrentKey, family: "keys"},
+		{method: "GET", path: "/keys/:key", id: "getKey", actions: may(auth.KeysGet), handle: s.admin.GetKey, family: "keys"},
+		{method: "PATCH", path: "/keys/:key", id: "updateKey", actions: may(auth.KeysUpdate), handle: s.admin.PatchKey, family: "keys"},
+		{method: "DELETE", path: "/keys/:key", id: "deleteKey", actions: may(auth.KeysDelete), handle: s.admin.DeleteKey, family: "keys"},
 	}
 }
 
 func (s *Server) indexRoutes() []*route {
 	return []*route{
-		{method: "GET", path: "/indexes", id: "listIndexes", actions: may(auth.IndexesGet), query: page, handle: s.listIndexes, family: "indexes"},
-		{method: "POST", path: "/indexes", id: "createIndex", actions: may(auth.IndexesCreate), handle: s.createIndex, family: "indexes", tell: tellIndex(event.IndexCreate)},
-		{method: "GET", path: "/indexes/:uid", id: "getIndex", actions: may(auth.IndexesGet), handle: s.getIndex, family: "indexes"},
-		{method: "PATCH", path: "/indexes/:uid", id: "updateIndex", actions: may(auth.IndexesUpdate), handle: s.patchIndex, family: "indexes", tell: tellIndex(event.IndexUpdate)},
-		{method: "DELETE", path: "/indexes/:uid", id: "deleteIndex", actions: may(auth.IndexesDelete), handle: s.deleteIndex, family: "indexes", tell: tellIndex(event.IndexDelete)},
-		{method: "POST", path: "/swap-indexes", id: "swapIndexes", actions: may(auth.IndexesSwap), handle: s.swapIndexes, family: "indexes", tell: tellIndex(event.IndexSwap)},
-		{method: "GET", path: "/indexes/:uid/stats", id: "getIndexStats", actions: may(auth.StatsGet), handle: s.indexStats, family: "indexes", tell: tellStats(true)},
+		{method: "GET", path: "/indexes", id: "listIndexes", actions: may(auth.IndexesGet), query: page, handle: s.indexes.ListIndexes, family: "indexes"},
+		{method: "POST", path: "/indexes", id: "createIndex", actions: may(auth.IndexesCreate), handle: s.indexes.CreateIndex, family: "indexes", tell: tellIndex(event.IndexCreate)},
+		{method: "GET", path: "/indexes/:uid", id: "getIndex", actions: may(auth.IndexesGet), handle: s.indexes.GetIndex, family: "indexes"},
+		{method: "PATCH", path: "/indexes/:uid", id: "updateIndex", actions: may(auth.IndexesUpdate), handle: s.indexes.PatchIndex, family: "indexes", tell: tellIndex(event.IndexUpdate)},
+		{method: "DELETE", path: "/indexes/:uid", id: "deleteIndex", actions: may(auth.IndexesDelete), handle: s.indexes.DeleteIndex, family: "indexes", tell: tellIndex(event.IndexDelete)},
+		{method: "POST", path: "/swap-indexes", id: "swapIndexes", actions: may(auth.IndexesSwap), handle: s.indexes.SwapIndexes, family: "indexes", tell: tellIndex(event.IndexSwap)},
+		{method: "GET", path: "/indexes/:uid/stats", id: "getIndexStats", actions: may(auth.StatsGet), handle: s.indexes.IndexStats, family: "indexes", tell: tellStats(true)},
 	}
 }
 
@@ -118,27 +129,28 @@ func (s *Server) documentRoutes() []*route {
 	listed := []string{"offset", "limit", "fields", "filter", "ids", "sort", "retrieveVectors"}
 	added := []string{"primaryKey", "csvDelimiter"}
 	return []*route{
-		{method: "GET", path: all, id: "listDocuments", actions: may(auth.DocumentsGet), query: listed, handle: s.listDocuments, family: "documents", tell: tellDocuments(event.DocumentsList)},
-		{method: "POST", path: all, id: "addDocuments", actions: may(auth.DocumentsAdd), query: added, handle: s.putDocuments, family: "documents", tell: tellDocuments(event.DocumentsReplace)},
-		{method: "PUT", path: all, id: "updateDocuments", actions: may(auth.DocumentsAdd), query: added, handle: s.patchDocuments, family: "documents", tell: tellDocuments(event.DocumentsUpdate)},
-		{method: "DELETE", path: all, id: "deleteAllDocuments", actions: may(auth.DocumentsDelete), handle: s.deleteAllDocuments, family: "documents", tell: tellDocuments(event.DocumentsClear)},
-		{method: "POST", path: all + "/fetch", id: "fetchDocuments", actions: may(auth.DocumentsGet), handle: s.fetchDocuments, family: "documents", tell: tellDocuments(event.DocumentsFetch)},
-		{method: "POST", path: all + "/delete-batch", id: "deleteDocuments", actions: may(auth.DocumentsDelete), handle: s.deleteDocuments, family: "documents", tell: tellDocuments(event.DocumentsDeleteBatch)},
-		{method: "POST", path: all + "/delete", id: "deleteDocumentsByFilter", actions: may(auth.DocumentsDelete), handle: s.deleteByFilter, family: "documents", tell: tellDocuments(event.DocumentsDeleteByFilter)},
-		{method: "POST", path: "/indexes/:uid/files", id: "addFiles", actions: may(auth.DocumentsAdd), query: []string{"source", "baseUrl", "split"}, handle: s.addFiles, family: "documents", tell: tellDocuments(event.DocumentsReplace)},
-		{method: "GET", path: one, id: "getDocument", actions: may(auth.DocumentsGet), query: []string{"fields", "retrieveVectors"}, handle: s.getDocument, family: "documents", tell: tellDocuments(event.DocumentsGet)},
-		{method: "DELETE", path: one, id: "deleteDocument", actions: may(auth.DocumentsDelete), handle: s.deleteDocument, family: "documents", tell: tellDocuments(event.DocumentsDelete)},
+		{method: "GET", path: all, id: "listDocuments", actions: may(auth.DocumentsGet), query: listed, handle: s.indexes.ListDocuments, family: "documents", tell: tellDocuments(event.DocumentsList)},
+		{method: "POST", path: all, id: "addDocuments", actions: may(auth.DocumentsAdd), query: added, handle: s.indexes.PutDocuments, family: "documents", tell: tellDocuments(event.DocumentsReplace)},
+		{method: "PUT", path: all, id: "updateDocuments", actions: may(auth.DocumentsAdd), query: added, handle: s.indexes.PatchDocuments, family: "documents", tell: tellDocuments(event.DocumentsUpdate)},
+		{method: "DELETE", path: all, id: "deleteAllDocuments", actions: may(auth.DocumentsDelete), handle: s.indexes.DeleteAllDocuments, family: "documents", tell: tellDocuments(event.DocumentsClear)},
+		{method: "POST", path: all + "/fetch", id: "fetchDocuments", actions: may(auth.DocumentsGet), handle: s.indexes.FetchDocuments, family: "documents", tell: tellDocuments(event.DocumentsFetch)},
+		{method: "POST", path: all + "/delete-batch", id: "deleteDocuments", actions: may(auth.DocumentsDelete), handle: s.indexes.DeleteDocuments, family: "documents", tell: tellDocuments(event.DocumentsDeleteBatch)},
+		{method: "POST", path: all + "/delete", id: "deleteDocumentsByFilter", actions: may(auth.DocumentsDelete), handle: s.indexes.DeleteByFilter, family: "documents", tell: tellDocuments(event.DocumentsDeleteByFilter)},
+		{method: "POST", path: "/indexes/:uid/files", id: "addFiles", actions: may(auth.DocumentsAdd), query: []string{"source", "baseUrl", "split"}, handle: s.indexes.AddFiles, family: "documents", tell: tellDocuments(event.DocumentsReplace)},
+		{method: "GET", path: one, id: "getDocument", actions: may(auth.DocumentsGet), query: []string{"fields", "retrieveVectors"}, handle: s.indexes.GetDocument, family: "documents", tell: tellDocuments(event.DocumentsGet)},
+		{method: "DELETE", path: one, id: "deleteDocument", actions: may(auth.DocumentsDelete), handle: s.indexes.DeleteDocument, family: "documents", tell: tellDocuments(event.DocumentsDelete)},
 	}
 }
 
 func (s *Server) searchRoutes() []*route {
 	return []*route{
-		{method: "POST", path: "/indexes/:uid/search", id: "search", actions: may(auth.Search), searches: true, handle: s.search, family: "search", tell: tellSearch},
-		{method: "GET", path: "/indexes/:uid/search", id: "searchByURL", actions: may(auth.Search), searches: true, query: searchParameters, handle: s.searchByURL, family: "search", tell: tellSearch},
-		{method: "POST", path: "/indexes/:uid/facet-search", id: "searchFacet", actions: may(auth.Search), handle: s.searchFacet, family: "facet_search", tell: tellFacetSearch},
-		{method: "POST", path: "/indexes/:uid/similar", id: "findSimilar", actions: may(auth.Search), handle: s.similar, family: "indexes"},
-		{method: "GET", path: "/indexes/:uid/similar", id: "findSimilarByURL", actions: may(auth.Search), query: similarParameters, handle: s.similarByURL, family: "indexes"},
-		{method: "POST", path: "/multi-search", id: "multiSearch", actions: may(auth.Search), searches: true, handle: s.multiSearch, family: "multi_search", tell: tellMultiSearch},
+		{method: "POST", path: "/indexes/:uid/search", id: "search", actions: may(auth.Search), searches: true, handle: s.indexes.SearchIndex, family: "search", tell: tellSearch},
+		{method: "GET", path: "/indexes/:uid/search", id: "searchByURL", actions: may(auth.Search), searches: true, query: indexapi.SearchParameters, handle: s.indexes.SearchByURL, family: "search", tell: tellSearch},
+		{method: "POST", path: "/indexes/:uid/facet-search", id: "searchFacet", actions: may(auth.Search), handle: s.indexes.SearchFacet, family: "facet_search", tell: tellFacetSearch},
+		{method: "POST", path: "/indexes/:uid/similar", id: "findSimilar", actions: may(auth.Search), handle: s.indexes.Similar, family: "indexes"},
+		{method: "GET", path: "/indexes/:uid/similar", id: "findSimilarByURL", actions: may(auth.Search), query: indexapi.SimilarParameters, handle: s.indexes.SimilarByURL, family: "indexes"},
+		{method: "POST", path: "/render-template", id: "renderTemplate", actions: may(auth.SettingsGet, auth.DocumentsGet), needs: feature.RenderRoute, handle: s.indexes.RenderTemplate, family: "indexes"},
+		{method: "POST", path: "/multi-search", id: "multiSearch", actions: may(auth.Search), searches: true, handle: s.indexes.MultiSearch, family: "multi_search", tell: tellMultiSearch},
 	}
 }
 
@@ -146,9 +158,9 @@ func (s *Server) searchRoutes() []*route {
 func (s *Server) settingRoutes() []*route {
 	const all = "/indexes/:uid/settings"
 	rows := []*route{
-		{method: "GET", path: all, id: "getSettings", actions: may(auth.SettingsGet), handle: s.getSettings},
-		{method: "PATCH", path: all, id: "updateSettings", actions: may(auth.SettingsUpdate), handle: s.patchSettings, tell: tellSettings},
-		{method: "DELETE", path: all, id: "resetSettings", actions: may(auth.SettingsUpdate), handle: s.resetSettings, tell: tellSettingsReset},
+		{method: "GET", path: all, id: "getSettings", actions: may(auth.SettingsGet), handle: s.indexes.GetSettings},
+		{method: "PATCH", path: all, id: "updateSettings", actions: may(auth.SettingsUpdate), handle: s.indexes.PatchSettings, tell: tellSettings},
+		{method: "DELETE", path: all, id: "resetSettings", actions: may(auth.SettingsUpdate), handle: s.indexes.ResetSettings, tell: tellSettingsReset},
 	}
 	patched := settings.SettingRoutes()
 	for _, name := range slices.Sorted(maps.Keys(patched)) {
@@ -160,12 +172,12 @@ func (s *Server) settingRoutes() []*route {
 			verbs = []string{"PATCH"}
 		}
 		path, noun, tell := all+"/"+name, settingNoun(name), tellSetting(name)
-		rows = append(rows, &route{method: "GET", path: path, id: "get" + noun, actions: may(auth.SettingsGet), handle: s.getSetting(name)})
+		rows = append(rows, &route{method: "GET", path: path, id: "get" + noun, actions: may(auth.SettingsGet), handle: s.indexes.GetSetting(name)})
 		for i, verb := range verbs {
 			id := []string{"update", "put"}[i] + noun
-			rows = append(rows, &route{method: verb, path: path, id: id, actions: may(auth.SettingsUpdate), handle: s.putSetting(name), tell: tell})
+			rows = append(rows, &route{method: verb, path: path, id: id, actions: may(auth.SettingsUpdate), handle: s.indexes.PutSetting(name), tell: tell})
 		}
-		rows = append(rows, &route{method: "DELETE", path: path, id: "reset" + noun, actions: may(auth.SettingsUpdate), handle: s.resetSetting(name), tell: tell})
+		rows = append(rows, &route{method: "DELETE", path: path, id: "reset" + noun, actions: may(auth.SettingsUpdate), handle: s.indexes.ResetSetting(name), tell: tell})
 	}
 	for _, row := range rows {
 		row.family = "settings"
@@ -174,14 +186,14 @@ func (s *Server) settingRoutes() []*route {
 }
 
 func (s *Server) taskRoutes() []*route {
-	listed := append([]string{"limit", "from", "reverse"}, taskFilters...)
+	listed := append([]string{"limit", "from", "reverse"}, taskapi.Filters...)
 	return []*route{
-		{method: "GET", path: "/tasks", id: "listTasks", actions: may(auth.TasksGet), query: listed, handle: s.listTasks, family: "tasks", tell: tellTasks(event.TasksList)},
-		{method: "DELETE", path: "/tasks", id: "deleteTasks", actions: may(auth.TasksDelete), query: taskFilters, handle: s.deleteTasks, family: "tasks", tell: tellTasks(event.TasksDelete)},
-		{method: "POST", path: "/tasks/cancel", id: "cancelTasks", actions: may(auth.TasksCancel), query: taskFilters, handle: s.cancelTasks, family: "tasks", tell: tellTasks(event.TasksCancel)},
-		{method: "GET", path: "/tasks/:uid", id: "getTask", actions: may(auth.TasksGet), handle: s.getTask, family: "tasks", tell: tellTasks(event.TasksGet)},
-		{method: "GET", path: "/batches", id: "listBatches", actions: may(auth.TasksGet), query: listed, handle: s.listBatches, family: "tasks"},
-		{method: "GET", path: "/batches/:uid", id: "getBatch", actions: may(auth.TasksGet), handle: s.getBatch, family: "tasks"},
+		{method: "GET", path: "/tasks", id: "listTasks", actions: may(auth.TasksGet), query: listed, handle: s.tasks.ListTasks, family: "tasks", tell: tellTasks(event.TasksList)},
+		{method: "DELETE", path: "/tasks", id: "deleteTasks", actions: may(auth.TasksDelete), query: taskapi.Filters, handle: s.tasks.DeleteTasks, family: "tasks", tell: tellTasks(event.TasksDelete)},
+		{method: "POST", path: "/tasks/cancel", id: "cancelTasks", actions: may(auth.TasksCancel), query: taskapi.Filters, handle: s.tasks.CancelTasks, family: "tasks", tell: tellTasks(event.TasksCancel)},
+		{method: "GET", path: "/tasks/:uid", id: "getTask", actions: may(auth.TasksGet), handle: s.tasks.GetTask, family: "tasks", tell: tellTasks(event.TasksGet)},
+		{method: "GET", path: "/batches", id: "listBatches", actions: may(auth.TasksGet), query: listed, handle: s.tasks.ListBatches, family: "tasks"},
+		{method: "GET", path: "/batches/:uid", id: "getBatch", actions: may(auth.TasksGet), handle: s.tasks.GetBatch, family: "tasks"},
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/parley-search/parley/host/internal/httpapi"
 )
 
-// TestRoutesPage holds ROUTES.md, which the answer to a route that there is not
+// TestRoutesPage holds routes.md, which the answer to a route that there is not
 // names, to the routes that there are.
 func TestRoutesPage(t *testing.T) {
 	r := newRig(t, wish{})
@@ -27,7 +27,7 @@ func TestRoutesPage(t *testing.T) {
 	})
 	var b strings.Builder
 	b.WriteString("# Routes\n\nWritten by `UPDATE=1 go test ./host/internal/httpapi -run TestRoutesPage`. Where the host has a master key, a caller's key must allow the action; it is sent as `Authorization: Bearer KEY`, whose `Bearer` may be in any case (RFC 9110, section 11.1). Routes below `/chats`, `/logs` and `/network`,\n" +
-		"and `/metrics`, answer while their [feature](README.md#features) is on. What requests and answers hold: [COMPATIBILITY.md](COMPATIBILITY.md); errors: [README.md](README.md#errors).\n\n" +
+		"and `/metrics`, answer while their [feature](features.md) is on. What requests and answers hold: [compatibility](meilisearch.md); errors: [errors](errors.md).\n\n" +
 		"| route | action |\n|---|---|\n")
 	parameter := regexp.MustCompile(`:(\w+)`)
 	for _, route := range routes {
@@ -40,7 +40,7 @@ func TestRoutesPage(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s |\n", parameter.ReplaceAllString(route.Name, "{$1}"), action)
 	}
-	const page = "../../ROUTES.md"
+	const page = "../../docs/reference/routes.md"
 	old, err := os.ReadFile(page)
 	if err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestRoutesPage(t *testing.T) {
 		return
 	}
 	if os.Getenv("UPDATE") == "" {
-		t.Fatal("ROUTES.md is not what routes.go says: UPDATE=1 go test ./host/internal/httpapi -run TestRoutesPage writes it")
+		t.Fatal("routes.md is not what routes.go says: UPDATE=1 go test ./host/internal/httpapi -run TestRoutesPage writes it")
 	}
 	if err := os.WriteFile(page, []byte(b.String()), 0o644); err != nil {
 		t.Fatal(err)

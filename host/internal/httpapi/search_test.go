@@ -90,7 +90,7 @@ func TestSearchParameterErrors(t *testing.T) {
 		{"showMatchesPosition", `1`, "invalid_search_show_matches_position", "`showMatchesPosition` must be"},
 		{"showRankingScore", `"true"`, "invalid_search_show_ranking_score", "`showRankingScore` must be"},
 		{"showRankingScoreDetails", `"true"`, "invalid_search_show_ranking_score_details", "`showRankingScoreDetails` must be"},
-		{"matchingStrategy", `"most"`, "invalid_search_matching_strategy", "last, all or frequency"},
+		{"matchingStrategy", `"most"`, "invalid_search_matching_strategy", "last, all, frequency or any"},
 		{"rankingScoreThreshold", `2`, "invalid_search_ranking_score_threshold", "0 to 1"},
 		{"attributesToSearchOn", `["nope"]`, "invalid_search_attributes_to_search_on", "attributesToSearchOn[0] is `nope`"},
 		{"locales", `["klingon"]`, "invalid_search_locales", "locales[0] is `klingon`"},
@@ -127,7 +127,7 @@ func TestFacetSearch(t *testing.T) {
 		bad(`{"facetName":"maker"}`, "invalid_facet_search_facet_name", "facetName is `maker`"),
 		bad(`{"facetName":"kind","facetQuery":1}`, "invalid_facet_search_query", "`facetQuery` must be"),
 		bad(`{"facetName":"kind","exhaustiveFacetCount":1}`, "invalid_facet_search_exhaustive_facet_count", "`exhaustiveFacetCount` must be"),
-		bad(`{"facetName":"kind","matchingStrategy":"x"}`, "invalid_search_matching_strategy", "last, all or frequency"),
+		bad(`{"facetName":"kind","matchingStrategy":"x"}`, "invalid_search_matching_strategy", "last, all, frequency or any"),
 		{name: "fields of others", method: "POST", path: path, body: `{"facetName":"kind","facetquery":"x","indexUid":"shop","offset":1,"mine":{"a":[1]}}`, status: 200, contains: []string{`{"value":"tea","count":2}`}},
 	})
 	if got := r.task(r.do("PUT", "/indexes/shop/settings/facet-search", `false`)); got.Status != task.Succeeded {

@@ -25,6 +25,12 @@ import (
 	"github.com/parley-search/parley/host/internal/console"
 	"github.com/parley-search/parley/host/internal/export"
 	"github.com/parley-search/parley/host/internal/feature"
+	"github.com/parley-search/parley/host/internal/httpapi/adminapi"
+	"github.com/parley-search/parley/host/internal/httpapi/exchange"
+	"github.com/parley-search/parley/host/internal/httpapi/indexapi"
+	"github.com/parley-search/parley/host/internal/httpapi/pluginapi"
+	"github.com/parley-search/parley/host/internal/httpapi/taskapi"
+	"github.com/parley-search/parley/host/internal/httpapi/telemetryapi"
 	"github.com/parley-search/parley/host/internal/limit"
 	"github.com/parley-search/parley/host/internal/logs"
 	"github.com/parley-search/parley/host/internal/mcp"
@@ -38,8 +44,8 @@ import (
 	"github.com/parley-search/parley/host/internal/webhook"
 )
 
-// Deps is what a [Server] works with. All fields but Files, Plugins, Reload,
-// Metrics, DatabaseSize, Limits, Limiter, Served, Tracer, Telemetry, Usage, Now, TLS and Site are
+// Deps is what a [Server] works with. All fields but Files, Plugins, Reload, PluginInstaller,
+// Metrics, DatabaseSize, Limits, Limiter, Served, Tracer, Telemetry, Usage, Now, Sealer, TLS and Site are
 // required.
 type Deps struct {
 	Auth   *auth.Service
@@ -65,10 +71,12 @@ type Deps struct {
 	Log      zerolog.Logger
 	Logs     *logs.Hub // where Log writes
 	// Plugins lists what is loaded and what was refused, for GET /plugins.
-	Plugins func() []Plugin
+	Plugins func() []pluginapi.Plugin
 	// Reload makes the host run what the deployment says now, for POST
 	// /plugins/reload. Its error is a sentence for the operator.
-	Reload func(context.Context) (Reloaded, error)
+	Reload func(context.Context) (pluginapi.Reloaded, error)
+	// PluginInstaller does what clients say of plugins; nil: they may not.
+	PluginInstaller pluginapi.Installer
 	// Metrics writes the figures of GET /metrics, in the text form that
 	// Prometheus reads.
 	Metrics func(io.Writer) error
@@ -84,13 +92,17 @@ type Deps struct {
 	// Telemetry takes the events; nil where it is off.
 	Telemetry *telemetry.Engine
 	// Usage is what GET /telemetry says beside it.
-	Usage Usage
+	Usage telemetryapi.Usage
 	// Now is the clock that requests are timed by; nil: that of the machine.
 	Now func() time.Time
 	// Limiter bounds and counts what keys and workspaces ask for; nil: nobody does.
 	Limiter *limit.Limiter
+	// Cluster is what this host is a node of; nil: it is alone.
+	Cluster Cluster
 	// Responses keeps what clients of /v1 may refer to; nil: nothing is kept.
 	Responses *responses.Store
+	// Sealer seals the reasoning that clients of /v1 keep; nil: they get none.
+	Sealer Sealer
 	// PublicURL is where clients reach this host, without a slash at the end;
 	// empty: as each request says.
 	PublicURL string
@@ -99,6 +111,9 @@ type Deps struct {
 	// Site is what requests may say of where they come from and go to.
 	Site Site
 }
+
+// Forwarded is how many requests were sent to the leader of the cluster.
+func (s *Server) Forwarded() uint64 { return s.forwarded.Load() }
 
 // Limits bounds what a connection may take. The zero value of a field means
 // its default, given beside it.
@@ -139,8 +154,13 @@ var errShutdown = errors.New("the host is shutting down")
 // A Server serves the API. Safe for concurrent use.
 type Server struct {
 	Deps
-	app   *fiber.App
-	table []*route
+	app     *fiber.App
+	tasks   *taskapi.Server
+	admin   *adminapi.Server
+	reports *telemetryapi.Server
+	plugins *pluginapi.Server
+	indexes *indexapi.Server
+	table   []*route
 	describer
 	mcp     *mcp.Endpoint
 	conns   conns
@@ -153,7 +173,8 @@ type Server struct {
 	ctx      context.Context // ends what outlasts a shutdown's grace
 	stop     context.CancelCauseFunc
 
-	reading chan struct{} // requests of files that are read now
+	leader    *forwarder // of the cluster
+	forwarded atomic.Uint64
 
 	down atomic.Bool // Shutdown was called
 
@@ -174,7 +195,7 @@ func New(d Deps) *Server {
 	if d.Files == nil {
 		d.Files = &reader.Reader{}
 	}
-	s := &Server{Deps: d, reading: make(chan struct{}, maxReading)}
+	s := &Server{Deps: d, leader: newForwarder()}
 	s.ctx, s.stop = context.WithCancelCause(context.Background())
 	s.app = fiber.New(fiber.Config{
 		AppName:                      "parley",
@@ -197,6 +218,15 @@ func New(d Deps) *Server {
 		s.Log.Error().Str("panic", what).Bytes("stack", stack).Msg("handler panicked")
 	}})
 	s.app.Use(s.around)
+	s.tasks = &taskapi.Server{Tasks: d.Tasks, Replicates: d.Replicates}
+	s.indexes = indexapi.New(indexapi.Deps{
+		Search: d.Search, Features: d.Features, Tasks: s.tasks, Files: d.Files, Counted: d.Telemetry != nil, DatabaseSize: d.DatabaseSize,
+	})
+	s.plugins = &pluginapi.Server{Chat: d.Chat, Plugins: d.Plugins, Reload: d.Reload, Installer: d.PluginInstaller}
+	s.reports = &telemetryapi.Server{Telemetry: d.Telemetry, Usage: d.Usage}
+	s.admin = &adminapi.Server{
+		Auth: d.Auth, Limiter: d.Limiter, Features: d.Features, Network: d.Network, Webhooks: d.Webhooks, Exports: d.Exports, Tasks: s.tasks,
+	}
 	s.table = s.routes()
 	for _, rt := range s.table {
 		s.serve(rt)
@@ -213,7 +243,7 @@ func (s *Server) screen(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		var refusal *apierr.Error
 		if why := checkHead(&ctx.Request); why != "" {
-			refusal = apierr.Newf(apierr.BadRequest, "The request is not read, since %s.", why)
+			refusal = exchange.Unreadable(why)
 		} else if !slices.Contains(fiber.DefaultMethods, string(ctx.Method())) {
 			refusal = apierr.Newf(apierr.MethodNotAllowed, "HTTP has no method %.20q.", ctx.Method())
 		} else {
@@ -284,6 +314,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		return fmt.Errorf("close listener: %w", err)
 	}
 	s.unwatch() // it would never finish by itself
+	defer s.leader.client.CloseIdleConnections()
 	s.conns.endRest()
 	hard, end := context.WithCancel(context.Background())
 	defer end()

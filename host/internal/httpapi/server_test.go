@@ -19,10 +19,11 @@ func TestService(t *testing.T) {
 		{name: "version", method: "GET", path: "/version", status: 200, contains: []string{`{"commitSha":"abc","commitDate":"2026-11-21","pkgVersion":"1.2.3"}`}},
 		{name: "stats", method: "GET", path: "/stats", status: 200, contains: []string{`"maxVectorMemory":1073741824,"lastUpdate":null,"indexes":{}}`}},
 		{name: "plugins", method: "GET", path: "/plugins", status: 200, contains: []string{`"results":[{"name":"test","kind":"provider","version":"1.0.0"`, `"total":1`}},
-		{name: "no route", method: "GET", path: "/nope", status: 404, code: "not_found", contains: []string{`\"/nope\"`, "/host/ROUTES.md"}},
+		{name: "no route", method: "GET", path: "/nope", status: 404, code: "not_found", contains: []string{`\"/nope\"`, "/host/docs/reference/routes.md"}},
 		{name: "no route, root", method: "GET", path: "/", status: 404, code: "not_found"},
 		{name: "no route, case", method: "GET", path: "/Health", status: 404, code: "not_found"},
 		{name: "no route, markup", method: "GET", path: "/%3Cscript%3E", status: 404, code: "not_found"},
+		{name: "no cluster", method: "GET", path: "/cluster", status: 200, contains: []string{`"node":null`, `"enabled":false`}},
 		{name: "ready", method: "GET", path: "/ready", header: []string{"Authorization", ""}, status: 200, contains: []string{`{"status":"ready"}`}},
 		{name: "wrong method", method: "DELETE", path: "/health", status: 405, code: "method_not_allowed", contains: []string{"GET"}, responseHeader: []string{"Allow", "GET, HEAD"}},
 		{name: "wrong method, parameter", method: "POST", path: "/chats/demo", status: 405, code: "method_not_allowed", responseHeader: []string{"Allow", "GET, HEAD, DELETE"}},
@@ -40,9 +41,14 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 		{"GET", "/version"},
 		{"GET", "/stats"},
 		{"GET", "/usage"},
+		{"GET", "/cluster"},
 		{"GET", "/metrics"},
 		{"GET", "/plugins"},
 		{"POST", "/plugins/reload"},
+		{"POST", "/plugins/install"},
+		{"POST", "/plugins/pin"},
+		{"POST", "/plugins/rollback"},
+		{"POST", "/plugins/diff"},
 		{"GET", "/telemetry/windows"},
 		{"GET", "/telemetry/deliveries"},
 		{"GET", "/telemetry/export"},
@@ -59,12 +65,15 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 		{"DELETE", "/chats/demo/settings"},
 		{"POST", "/chats/demo/chat/completions"},
 		{"POST", "/chats/demo/test"},
+		{"GET", "/chats/demo/models"},
 		{"GET", "/v1/models"},
 		{"GET", "/v1/models/*"},
 		{"POST", "/v1/chat/completions"},
 		{"POST", "/v1/responses"},
 		{"GET", "/v1/responses/1"},
 		{"DELETE", "/v1/responses/1"},
+		{"GET", "/v1/responses/1/input_items"},
+		{"POST", "/v1/responses/1/cancel"},
 		{"POST", "/mcp"},
 		{"GET", "/keys"},
 		{"POST", "/keys"},
@@ -94,6 +103,7 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 		{"GET", "/indexes/m/search"},
 		{"POST", "/indexes/m/facet-search"},
 		{"POST", "/indexes/m/similar"},
+		{"POST", "/render-template"},
 		{"GET", "/indexes/m/similar"},
 		{"POST", "/multi-search"},
 		{"GET", "/indexes/m/settings"},
@@ -205,6 +215,8 @@ func TestRequestID(t *testing.T) {
 }
 
 // The log says what happened, and nothing of what was said.
+//
+//parley:option experimental-logs-mode
 func TestLog(t *testing.T) {
 	r := newRig(t, wish{})
 	key := r.key([]string{"*"}, []string{"*"})

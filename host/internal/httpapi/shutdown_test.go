@@ -48,6 +48,7 @@ func TestShutdownLetsStreamsFinish(t *testing.T) {
 	}
 }
 
+//parley:option shutdown-grace
 func TestShutdownEndsStreams(t *testing.T) {
 	p := newProvider()
 	r := newRig(t, wish{upstream: p})

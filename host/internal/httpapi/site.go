@@ -12,7 +12,9 @@ import (
 
 // A Site says by which names a host is asked, and which pages may ask it.
 type Site struct {
-	Hosts   []string // names that Host may have beside those of this machine, as [HostName] gives them
+	Hosts []string // names that Host may have beside those of this machine, as [HostName] gives them
+	// Proxies are the networks of reverse proxies, whose X-Forwarded-For is taken.
+	Proxies []netip.Prefix
 	Origins []string // of pages that may ask, such as https://app.example; none: those of this machine, and with a master key all
 }
 

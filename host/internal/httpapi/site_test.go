@@ -100,6 +100,8 @@ func TestHostilePage(t *testing.T) {
 }
 
 // TestKeylessHost is who may ask a host without a master key.
+//
+//parley:option allowed-hosts allowed-origins
 func TestKeylessHost(t *testing.T) {
 	r := newRig(t, wish{open: true})
 	listed := newRig(t, wish{open: true, site: httpapi.Site{Hosts: []string{"parley.example"}, Origins: []string{"https://app.example"}}})

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"net"
 	"sync"
@@ -194,13 +193,4 @@ func (s *streams) watch(ctx context.Context, l Limits) {
 		}
 		clear(now)
 	}
-}
-
-// encode returns v as JSON.
-func encode(v any) []byte {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // only our own types of strings get here
-	}
-	return b
 }

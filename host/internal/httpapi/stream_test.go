@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/clocktest"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // The writing of a chunk alone: no allocation.
@@ -79,12 +80,7 @@ func TestGone(t *testing.T) {
 	if err := client.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(time.Millisecond) {
-		if server.gone() {
-			return
-		}
-	}
-	t.Error("gone = false for a client that left")
+	waittest.For(t, "gone says so of a client that left", server.gone)
 }
 
 // A look at every open stream, twice a second, makes no garbage to speak of: a

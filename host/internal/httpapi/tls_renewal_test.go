@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/httpapi/transport"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // TestHammerTLSRenewal renews the certificate under load, of clients that
@@ -72,17 +73,15 @@ func TestHammerTLSRenewal(t *testing.T) {
 	for n := range renewals {
 		want := int64(3 + n)
 		a.issue("server", want, soon())
-		for until := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		waittest.For(t, fmt.Sprintf("every client sees certificate %d", want), func() bool {
 			all := true
 			for i := range seen {
 				all = all && seen[i].Load() == want
 			}
-			if all {
-				break
-			}
-			if t.Failed() || time.Now().After(until) {
-				t.Fatalf("not every client sees certificate %d", want)
-			}
+			return all || t.Failed()
+		})
+		if t.Failed() {
+			t.FailNow()
 		}
 	}
 	for kind, n := range requests {

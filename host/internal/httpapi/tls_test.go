@@ -24,6 +24,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/httpapi"
 	"github.com/parley-search/parley/host/internal/httpapi/transport"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // An authority signs certificates for a test.
@@ -128,6 +129,7 @@ func (r *rig) health(t *testing.T) (*tls.ConnectionState, error) {
 	return res.TLS, nil
 }
 
+//parley:option ssl-cert-path ssl-key-path ssl-ocsp-path
 func TestTLS(t *testing.T) {
 	a := newAuthority(t, "ours")
 	a.issue("server", 2, soon())
@@ -188,6 +190,7 @@ func TestTLSClientLeaves(t *testing.T) {
 	}
 }
 
+//parley:option ssl-auth-path ssl-require-auth
 func TestTLSAuthority(t *testing.T) {
 	a, other := newAuthority(t, "ours"), newAuthority(t, "others")
 	a.issue("server", 2, soon())
@@ -219,6 +222,7 @@ func TestTLSAuthority(t *testing.T) {
 	}
 }
 
+//parley:option ssl-resumption ssl-tickets
 func TestTLSResumption(t *testing.T) {
 	a := newAuthority(t, "ours")
 	a.issue("server", 2, soon())
@@ -267,13 +271,7 @@ func TestTLSRenewal(t *testing.T) {
 	}
 	until := func(what string, done func() bool) {
 		t.Helper()
-		for range 1200 {
-			if done() {
-				return
-			}
-			time.Sleep(50 * time.Millisecond)
-		}
-		t.Fatalf("%s: not within a minute", what)
+		waittest.For(t, what, done)
 	}
 	key, err := os.ReadFile(a.file("server.key"))
 	check(t, err)

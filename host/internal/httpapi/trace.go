@@ -18,7 +18,7 @@ func (s *Server) trace(ctx context.Context, r *call) context.Context {
 	if s.Tracer == nil {
 		return ctx
 	}
-	a := r.access
+	a := accessTo(r)
 	// The headers are copied: they outlive the request.
 	ctx, a.step = s.Tracer.Request(ctx, "chat", strings.Clone(r.Get(headerTraceParent)), strings.Clone(r.Get(headerTraceState)))
 	a.traceID = s.Tracer.ID(ctx)

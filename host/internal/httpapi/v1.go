@@ -2,9 +2,11 @@ package httpapi
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/openai"
 )
 
@@ -39,18 +41,25 @@ type modelBody struct {
 
 // models returns what the caller may name as a model.
 func (s *Server) models(r *call) ([]modelBody, error) {
-	models, err := s.Chat.Models(s.ctx, r.caller)
+	models, err := s.Chat.Models(s.ctx, r.Caller)
 	if err != nil {
 		return nil, err
 	}
 	list := make([]modelBody, len(models))
 	for i, m := range models {
-		list[i] = modelBody{ID: m.ID, Object: "model", OwnedBy: "parley", Name: m.ID}
-		if !m.Created.IsZero() {
-			list[i].Created = m.Created.Unix()
-		}
+		list[i] = newModelBody(m.ID, m.Created)
 	}
 	return list, nil
+}
+
+// newModelBody is the model called id, of a workspace that was created then; zero
+// where that is not known.
+func newModelBody(id string, created time.Time) modelBody {
+	m := modelBody{ID: id, Object: "model", OwnedBy: "parley", Name: id}
+	if !created.IsZero() {
+		m.Created = created.Unix()
+	}
+	return m
 }
 
 // listModels answers GET /v1/models.
@@ -59,7 +68,7 @@ func (s *Server) listModels(r *call) error {
 	if err != nil {
 		return err
 	}
-	return ok(r, struct {
+	return r.OK(struct {
 		Object string      `json:"object"`
 		Data   []modelBody `json:"data"`
 	}{"list", list})
@@ -67,19 +76,24 @@ func (s *Server) listModels(r *call) error {
 
 // getModel answers GET /v1/models/*, whose name may hold a slash.
 func (s *Server) getModel(r *call) error {
-	id := r.param("*")
+	id := r.Param("*")
 	list, err := s.models(r)
 	if err != nil {
 		return err
 	}
 	for _, m := range list {
 		if m.ID == id {
-			return ok(r, m)
+			return r.OK(m)
 		}
 	}
 	// It may be one that a pattern allows, and that no list can hold.
-	if _, err := s.Chat.Resolve(s.ctx, r.caller, id); err != nil {
+	target, err := s.Chat.Resolve(s.ctx, r.Caller, id)
+	if apierr.Is(err, apierr.ModelRequired) {
+		// What cannot answer is none, as in the list.
+		return &apierr.Error{Code: apierr.ModelNotFound, Param: "model", Message: apierr.From(err).Message}
+	}
+	if err != nil {
 		return err
 	}
-	return ok(r, modelBody{ID: id, Object: "model", OwnedBy: "parley", Name: id})
+	return r.OK(newModelBody(id, target.Created))
 }

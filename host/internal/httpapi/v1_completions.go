@@ -16,7 +16,7 @@ const fewTokens = 16
 
 // completeV1 answers POST /v1/chat/completions, by default with the whole answer.
 func (s *Server) completeV1(r *call) error {
-	body, err := s.body(r)
+	body, err := r.ReadBody()
 	if err != nil {
 		return err
 	}
@@ -24,7 +24,7 @@ func (s *Server) completeV1(r *call) error {
 	if err != nil {
 		return err
 	}
-	target, err := s.Chat.Resolve(s.ctx, r.caller, request.Model)
+	target, err := s.Chat.Resolve(s.ctx, r.Caller, request.Model)
 	if err != nil {
 		return err
 	}

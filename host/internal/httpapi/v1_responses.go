@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"net/url"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -13,7 +14,7 @@ import (
 
 // respond answers POST /v1/responses, by default with the whole response.
 func (s *Server) respond(r *call) error {
-	body, err := s.body(r)
+	body, err := r.ReadBody()
 	if err != nil {
 		return err
 	}
@@ -21,11 +22,11 @@ func (s *Server) respond(r *call) error {
 	if err != nil {
 		return err
 	}
-	target, err := s.Chat.Resolve(s.ctx, r.caller, request.Model)
+	target, err := s.Chat.Resolve(s.ctx, r.Caller, request.Model)
 	if err != nil {
 		return err
 	}
-	owner := r.caller.ID()
+	owner := r.Caller.ID()
 	var history []json.RawMessage
 	if request.Previous != "" {
 		found, ok := s.Responses.History(owner, request.Previous)
@@ -39,12 +40,16 @@ func (s *Server) respond(r *call) error {
 	if q.body, err = request.Body(history, lookup, target.Model, target.Source); err != nil {
 		return err
 	}
-	q.options.Usage, q.options.Indexes, q.options.Said = true, request.Indexes, request.Said
+	if q.options.Carries, err = s.openCarries(owner, request.States()); err != nil {
+		return err
+	}
+	q.options.Usage, q.options.Indexes, q.options.MostHits, q.options.Said = true, request.Indexes, request.MostHits, request.Said
 	if n := request.Tokens(); n > 0 && n <= fewTokens {
 		q.options.Indexes = []string{}
 	}
 	w := openai.NewResponse(request, request.Store && s.Responses.Keeps())
 	w.Skip = chat.IsReport
+	s.keepReasoning(owner, request, q, w)
 	if request.Searches {
 		q.options.Searched = func(f *chat.Searched) { w.Searched(f.Query, foundDocuments(f)) }
 	}
@@ -112,20 +117,49 @@ func (s *responseStream) fail(e *apierr.Error) error {
 
 // getResponse answers GET /v1/responses/:id.
 func (s *Server) getResponse(r *call) error {
-	record, ok := s.Responses.Get(r.caller.ID(), r.param("id"))
+	record, ok := s.Responses.Get(r.Caller.ID(), r.Param("id"))
 	if !ok {
 		return unknownResponse(r)
 	}
 	return sendJSON(r.Ctx, fiber.StatusOK, record.Body)
 }
 
-// deleteResponse answers DELETE /v1/responses/:id.
-func (s *Server) deleteResponse(r *call) error {
-	id := r.param("id")
-	if !s.Responses.Delete(r.caller.ID(), id) {
+// listInputItems answers GET /v1/responses/:id/input_items.
+func (s *Server) listInputItems(r *call) error {
+	items, ok := s.Responses.Input(r.Caller.ID(), r.Param("id"))
+	if !ok {
 		return unknownResponse(r)
 	}
-	return ok(r, struct {
+	parameters := url.Values{}
+	for k, v := range r.Context().QueryArgs().All() {
+		parameters.Add(string(k), string(v))
+	}
+	list, err := openai.ListItems(items, parameters)
+	if err != nil {
+		return err
+	}
+	return sendJSON(r.Ctx, fiber.StatusOK, list)
+}
+
+// cancelResponse answers POST /v1/responses/:id/cancel. What is kept is over, and
+// what is under way ends when its client leaves.
+func (s *Server) cancelResponse(r *call) error {
+	if _, ok := s.Responses.Get(r.Caller.ID(), r.Param("id")); !ok {
+		return unknownResponse(r)
+	}
+	return &openai.Error{
+		Status: fiber.StatusBadRequest, Type: "invalid_request_error", Code: "response_not_cancellable", Param: "response_id",
+		Message: "Response `" + r.Param("id") + "` cannot be cancelled: it was not made in the background. Close the connection to end one that is under way.",
+	}
+}
+
+// deleteResponse answers DELETE /v1/responses/:id.
+func (s *Server) deleteResponse(r *call) error {
+	id := r.Param("id")
+	if !s.Responses.Delete(r.Caller.ID(), id) {
+		return unknownResponse(r)
+	}
+	return r.OK(struct {
 		ID      string `json:"id"`
 		Object  string `json:"object"`
 		Deleted bool   `json:"deleted"`
@@ -133,5 +167,5 @@ func (s *Server) deleteResponse(r *call) error {
 }
 
 func unknownResponse(r *call) error {
-	return &openai.Error{Status: fiber.StatusNotFound, Type: "invalid_request_error", Code: "response_not_found", Param: "response_id", Message: "Response with id `" + r.param("id") + "` not found."}
+	return &openai.Error{Status: fiber.StatusNotFound, Type: "invalid_request_error", Code: "response_not_found", Param: "response_id", Message: "Response with id `" + r.Param("id") + "` not found."}
 }

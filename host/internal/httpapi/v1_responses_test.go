@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
 )
 
@@ -98,6 +99,8 @@ func TestV1ResponsesKept(t *testing.T) {
 }
 
 // What a host keeps nothing of is refused by the option's name.
+//
+//parley:option responses-ttl
 func TestV1ResponsesNotKept(t *testing.T) {
 	r := newRig(t, wish{forgets: true})
 	a := r.do("POST", responsesV1, `{"model":"demo/m","input":"A"}`)
@@ -171,13 +174,29 @@ func TestV1ResponseEnds(t *testing.T) {
 	}}
 	r := newRig(t, wish{upstream: up})
 	ask := func() answer { return r.do("POST", responsesV1, `{"model":"demo/m","input":"Hi","stream":true}`) }
-	if a := ask(); !strings.Contains(a.body, "event: response.failed\n") || !strings.Contains(a.body, `"error":{"code":"rate_limit_exceeded"`) || strings.Contains(a.body, "[DONE]") {
+	if a := ask(); !strings.Contains(a.body, "event: response.failed\n") || !strings.Contains(a.body, `"error":{"code":"rate_limit_exceeded"`) || !strings.Contains(a.body, `"status":"incomplete","type":"message"`) || strings.Contains(a.body, "[DONE]") {
 		t.Errorf("stream that failed: %s", a.body)
 	}
-	if a := ask(); !strings.Contains(a.body, "event: response.incomplete\n") || !strings.Contains(a.body, `"incomplete_details":{"reason":"max_output_tokens"}`) {
+	if a := ask(); !strings.Contains(a.body, "event: response.incomplete\n") || !strings.Contains(a.body, `"incomplete_details":{"reason":"max_output_tokens"}`) || strings.Count(a.body, `"status":"incomplete","type":"message"`) != 2 {
 		t.Errorf("stream that ran out: %s", a.body)
 	}
 	checkErrorV1(t, ask(), 429, "rate_limit_error", "rate_limit_exceeded", "")
+}
+
+// file_search says how much a search gives the model, and the client, at most.
+func TestV1FileSearchResults(t *testing.T) {
+	up := &chattest.Upstream{Scripts: []chattest.Script{script("tool:0:c1:searchInIndex", `args:0:{"q":"cat"}`, "finish:tool_calls"), script("text:Jones", "finish:stop")}}
+	r := newRig(t, wish{upstream: up, indexes: []chat.Index{{UID: "movies"}}, documents: map[string][]chat.Hit{
+		"movies": {{ID: "1", Text: "cat Jones", Document: json.RawMessage(`{"id":1}`)}, {ID: "2", Text: "cat Goose", Document: json.RawMessage(`{"id":2}`)}},
+	}})
+	a := r.do("POST", responsesV1, `{"model":"demo/m","input":"A","tools":[{"type":"file_search","max_num_results":1}],"include":["file_search_call.results"]}`)
+	got := readResponse(t, a.body)
+	if len(got.Output) != 2 || len(got.Output[0].Results) != 1 || !strings.Contains(string(got.Output[0].Results[0]), `"movies/1"`) {
+		t.Errorf("response = %s", a.body)
+	}
+	if told := string(up.Sent()[1].Encoded.Body); !strings.Contains(told, "cat Jones") || strings.Contains(told, "cat Goose") {
+		t.Errorf("the model is told %s", told)
+	}
 }
 
 func TestV1ResponseRequests(t *testing.T) {
@@ -201,6 +220,8 @@ func TestV1ResponseRequests(t *testing.T) {
 		{"unknown item", `"input":[{"type":"nope"}]`, "unsupported_value", "input[0].type", nil},
 		{"picture", `"input":[{"role":"user","content":[{"type":"input_image"}]}]`, "unsupported_content_part", "input[0].content[0]", nil},
 		{"tool", `"input":"a","tools":[{"type":"web_search"}]`, "unsupported_tool", "tools[0].type", nil},
+		{"number of results", `"input":"a","tools":[{"type":"file_search","max_num_results":0}]`, "unsupported_value", "tools[0].max_num_results", nil},
+		{"type of the number of results", `"input":"a","tools":[{"type":"file_search","max_num_results":"2"}]`, "invalid_type", "tools[0].max_num_results", nil},
 		{"choice", `"input":"a","tool_choice":{"type":"allowed_tools"}`, "unsupported_value", "tool_choice", nil},
 		{"conversation", `"input":"a","conversation":"c"`, "unsupported_parameter", "conversation", nil},
 		{"background", `"input":"a","background":true`, "unsupported_parameter", "background", nil},

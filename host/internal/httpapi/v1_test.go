@@ -83,7 +83,7 @@ func TestV1Models(t *testing.T) {
 		{name: "get", method: "GET", path: "/v1/models/b", status: 200, contains: []string{`{"id":"b","object":"model","created":1`}},
 		{name: "get, with slashes", method: "GET", path: "/v1/models/c/x/y", status: 200, contains: []string{`"id":"c/x/y"`}},
 		{name: "get, escaped", method: "GET", path: "/v1/models/c%2Fx%2Fy", status: 200, contains: []string{`"id":"c/x/y"`}},
-		{name: "get, by a pattern", method: "GET", path: "/v1/models/c/gpt-4", status: 200, contains: []string{`"id":"c/gpt-4"`}},
+		{name: "get, by a pattern", method: "GET", path: "/v1/models/c/gpt-4", status: 200, contains: []string{`{"id":"c/gpt-4","object":"model","created":1`}},
 		{name: "chats of the key", method: "GET", path: "/chats/c", header: []string{"Authorization", b}, status: 403},
 	})
 	checkErrorV1(t, r.do("GET", "/v1/models/bb", ""), 404, "invalid_request_error", "model_not_found", "model")
@@ -149,6 +149,10 @@ func TestV1Errors(t *testing.T) {
 		{"model's type", "POST", completionsV1, `{"model":1,` + messages + "}", 400, "invalid_request_error", "invalid_type", "model", "a number"},
 		{"no messages", "POST", completionsV1, `{"model":"demo/m"}`, 400, "invalid_request_error", "missing_required_parameter", "messages", "messages"},
 		{"messages' type", "POST", completionsV1, `{"model":"demo/m","messages":"x"}`, 400, "invalid_request_error", "invalid_type", "messages", "a string"},
+		{"no content", "POST", completionsV1, `{"model":"demo/m","messages":[{"role":"user"}]}`, 400, "invalid_request_error", "missing_required_parameter", "messages[0].content", "content"},
+		{"content's type", "POST", completionsV1, `{"model":"demo/m","messages":[{"role":"user","content":3}]}`, 400, "invalid_request_error", "invalid_type", "messages[0].content", "a number"},
+		{"tools' type", "POST", completionsV1, v1(`"tools":"x"`), 400, "invalid_request_error", "invalid_type", "tools", "a string"},
+		{"no model that answers", "GET", "/v1/models/demo", "", 404, "invalid_request_error", "model_not_found", "model", "`demo/MODEL`"},
 		{"stream's type", "POST", completionsV1, v1(`"stream":"yes"`), 400, "invalid_request_error", "invalid_type", "stream", "a string"},
 		{"several choices", "POST", completionsV1, v1(`"n":2`), 400, "invalid_request_error", "unsupported_value", "n", "one choice"},
 		{"old functions", "POST", completionsV1, v1(`"functions":[]`), 400, "invalid_request_error", "unsupported_parameter", "functions", "`tools`"},
@@ -286,6 +290,8 @@ func TestV1WholeLeave(t *testing.T) {
 }
 
 // Documents come back as citations, of which a workspace may have none.
+//
+//parley:option public-url
 func TestV1Citations(t *testing.T) {
 	up := &chattest.Upstream{Scripts: []chattest.Script{
 		script("tool:0:c1:searchInIndex", `args:0:{"q":"Alien"}`, "finish:tool_calls"), script("text:Alien [movies/1]", "finish:stop"),

@@ -101,6 +101,29 @@ func encodeInput(name string, m *abi.Manifest, chat string, round int, carry ...
 	return input{name, mustJSON(&abi.EncodeRequest{Settings: settings(m), Options: ExampleOptions(m), Chat: abi.RawJSON(chat), Round: round, Carry: carry})}
 }
 
+// opInputs are requests for an op that the host reads by itself.
+func opInputs(m *abi.Manifest, op string) (all []input) {
+	for _, base := range []string{"", baseURL} {
+		r := abi.EncodeRequest{Op: op, Settings: settings(m), Options: ExampleOptions(m)}
+		r.Settings.BaseURL = base
+		if op != abi.OpEmbed {
+			all = append(all, input{"op " + op, mustJSON(&r)})
+			continue
+		}
+		r.Model = "m-1"
+		if len(m.Embed.Models) > 0 {
+			r.Model = m.Embed.Models[0]
+		}
+		for _, of := range []string{abi.InputDocument, abi.InputQuery} {
+			for _, texts := range [][]string{{"Hello", "Grüße \"\\\n\u2028😀"}, {"Hello"}} {
+				r.InputType, r.Texts = of, texts
+				all = append(all, input{fmt.Sprintf("op %s of %d texts, each a %s", op, len(texts), of), mustJSON(&r)})
+			}
+		}
+	}
+	return all
+}
+
 // errorInputs are responses that are no success.
 func errorInputs() []input {
 	const openAI = `{"error":{"message":"No such model: m-1","type":"invalid_request_error","param":null,"code":"x_new_code"}}`

@@ -19,7 +19,7 @@ type Figures struct {
 	Name      string `json:"name"`
 	Version   string `json:"version"`
 	Size      int    `json:"size"`       // bytes of the module
-	CompileMS int64  `json:"compile_ms"` // once; a host keeps what comes of it
+	CompileMS int64  `json:"compile_ms"` // once; a host keeps the code
 	StartUS   int64  `json:"start_us"`   // a new instance, compiled before
 	Memory    uint64 `json:"memory"`     // bytes of an instance that has made all these calls
 	// Limiter is what ended calls that take too long: "metered", as in a host, or

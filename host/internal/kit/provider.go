@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/answer"
 	"github.com/parley-search/parley/abi/manifest"
 	"github.com/parley-search/parley/host/internal/outbound"
 )
@@ -27,6 +28,18 @@ func providerChecks() []check {
 			about:  "answers requests with one to send, or a reply, or a declared error; sends to granted origins, and leaves secrets to the host: `${apiKey}` in header values alone, and none of the headers that `auth` sets",
 			remedy: "Hold the answer to abi/README.md, section Encode, and name in the manifest's `grants` where requests go and which secrets they carry.",
 			run:    checkEncode,
+		},
+		{
+			name:   "models",
+			about:  "describes the list of models, with a template by which the host reads it, where its manifest `does` models",
+			remedy: "Answer op `models` with a request and `answer`: abi/README.md, section Lists.",
+			run:    func(s *subject) (string, error) { return s.checkOp(abi.OpModels) },
+		},
+		{
+			name:   "embed",
+			about:  "describes requests for vectors, of documents and of queries, with a template by which the host reads them, where its manifest `does` embed",
+			remedy: "Answer op `embed` with a request and `answer`: abi/README.md, section Lists.",
+			run:    func(s *subject) (string, error) { return s.checkOp(abi.OpEmbed) },
 		},
 		{
 			name:   "decode",
@@ -109,6 +122,45 @@ func checkEncode(s *subject) (string, error) {
 		}
 	}
 	return fmt.Sprintf("%s; %d requests, %d of them refused", detail, len(encodeInputs(s.manifest)), declared), nil
+}
+
+// checkOp asks for the request of an op that the host reads by itself, with a
+// baseUrl and without one: a plugin may refuse one of both.
+func (s *subject) checkOp(op string) (string, error) {
+	if !manifest.Does(s.manifest, op) {
+		return skip("its manifest does no " + op)
+	}
+	g, err := s.fresh()
+	if err != nil {
+		return "", err
+	}
+	detail, refused := "", ""
+	for _, in := range opInputs(s.manifest, op) {
+		r, err := g.call(abi.FuncEncode, in)
+		if err != nil {
+			return "", err
+		}
+		if r.declared != nil {
+			refused = r.String()
+			continue
+		}
+		var e abi.EncodeResponse
+		if err := json.Unmarshal(r.answer, &e); err != nil {
+			return "", err
+		}
+		if err := answer.Check(op, e.Answer); err != nil {
+			return "", fmt.Errorf("%s of %s: its answer, the template, %w", abi.FuncEncode, in.name, err)
+		}
+		where, err := s.granted(&e)
+		if err != nil {
+			return "", fmt.Errorf("%s of %s: %w", abi.FuncEncode, in.name, err)
+		}
+		detail = cmp.Or(detail, where)
+	}
+	if detail == "" {
+		return "", fmt.Errorf("op %s, with every setting of the manifest set, is answered with %s", op, refused)
+	}
+	return detail, nil
 }
 
 // granted says where a request goes, or what it asks that the manifest does

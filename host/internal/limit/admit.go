@@ -2,6 +2,7 @@ package limit
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
@@ -30,9 +31,10 @@ func (l *Limiter) Admit(p *Pass, key, workspace Party, tokens int64) (state Stat
 		return State{}, nil
 	}
 	now, date := time.Now(), l.Now()
-	p.limiter, p.parties = l, [2]Party{key, workspace}
-	k, w := l.locked(key.Subject), l.locked(workspace.Subject) // in this order, always
-	p.meters = [2]*meter{k, w}
+	p.limiter, p.shares = l, sharesOf(key, workspace)
+	for i := range p.shares { // in this order, always
+		p.meters[i] = l.locked(p.shares[i].subject)
+	}
 	defer p.unlock()
 	var why *refusal
 	var who Subject
@@ -40,7 +42,7 @@ func (l *Limiter) Admit(p *Pass, key, workspace Party, tokens int64) (state Stat
 		if m == nil {
 			continue
 		}
-		limits := &p.parties[i].Limits
+		limits := &p.shares[i].limits
 		m.drain(limits, now)
 		r, err := m.check(l.Storage, limits, tokens, date)
 		if err != nil {
@@ -54,11 +56,10 @@ func (l *Limiter) Admit(p *Pass, key, workspace Party, tokens int64) (state Stat
 		if m == nil {
 			continue
 		}
-		limits := &p.parties[i].Limits
 		if why != nil {
-			m.count(limits.countSpan(date), Counts{Refused: 1})
+			m.count(&p.shares[i], date, Counts{Refused: 1})
 		} else {
-			p.spans[i] = m.admit(limits, tokens, date)
+			p.spans[i] = m.admit(&p.shares[i], tokens, date)
 		}
 	}
 	state = p.state()
@@ -82,10 +83,18 @@ func (r *refusal) error(who Subject) *apierr.Error {
 // holderName is what m is of, for messages. No name of a key or workspace: a caller
 // knows its own.
 func (m *meter) holderName() string {
+	_, rest, _ := strings.Cut(string(m.subject)[len("k/"):], "/")
+	of := "the workspace"
 	if m.subject[0] == 'k' {
-		return "this API key"
+		of = "this API key"
 	}
-	return "the workspace"
+	switch {
+	case strings.HasPrefix(rest, "c/"):
+		return "each client of " + of
+	case strings.HasPrefix(rest, "t/"):
+		return "this tenant token"
+	}
+	return of
 }
 
 // check says why m does not let an answer of tokens begin, nil where it does: then
@@ -159,19 +168,42 @@ func (l *Limiter) Search(key Party) (state State, err error) {
 		return State{}, nil
 	}
 	now, date := time.Now(), l.Now()
-	m := l.locked(key.Subject)
-	defer m.mu.Unlock()
-	m.drain(&key.Limits, now)
-	if key.Limits.RequestsPerMinute > 0 {
-		if wait := m.requests.wait(key.Limits.RequestsPerMinute, 1); wait > 0 {
-			m.count(key.Limits.countSpan(date), Counts{Refused: 1})
-			r := &refusal{message: fmt.Sprintf("The limit of %s is %d requests a minute, searches among them: ask again in %v.", m.holderName(), key.Limits.RequestsPerMinute, wait), after: wait}
-			return m.state(&key.Limits, date), r.error(m.subject)
-		}
-		m.requests.used++
+	p := Pass{limiter: l, shares: sharesOf(key, Party{})}
+	for i := range p.shares {
+		p.meters[i] = l.locked(p.shares[i].subject)
 	}
-	m.count(key.Limits.countSpan(date), Counts{Requests: 1})
-	return m.state(&key.Limits, date), nil
+	defer p.unlock()
+	var why *refusal
+	var who Subject
+	for i, m := range p.meters {
+		if m == nil {
+			continue
+		}
+		limits := &p.shares[i].limits
+		m.drain(limits, now)
+		if limits.RequestsPerMinute == 0 {
+			continue
+		}
+		if wait := m.requests.wait(limits.RequestsPerMinute, 1); wait > 0 && (why == nil || wait > why.after) {
+			why, who = &refusal{message: fmt.Sprintf("The limit of %s is %d requests a minute, searches among them: ask again in %v.", m.holderName(), limits.RequestsPerMinute, wait), after: wait}, m.subject
+		}
+	}
+	for i, m := range p.meters {
+		switch {
+		case m == nil:
+		case why != nil:
+			m.count(&p.shares[i], date, Counts{Refused: 1})
+		default:
+			if p.shares[i].limits.RequestsPerMinute > 0 {
+				m.requests.used++
+			}
+			m.count(&p.shares[i], date, Counts{Requests: 1})
+		}
+	}
+	if why != nil {
+		return p.state(), why.error(who)
+	}
+	return p.state(), nil
 }
 
 // mostReserved bounds what is reserved for the text of one round: most say less, and

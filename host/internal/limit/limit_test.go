@@ -3,6 +3,7 @@ package limit_test
 import (
 	"encoding/json"
 	"errors"
+	"net/netip"
 	"strconv"
 	"strings"
 	"sync"
@@ -481,6 +482,85 @@ func TestSearch(t *testing.T) {
 			t.Errorf("usage = %+v, %v", usage, err)
 		}
 	})
+}
+
+// Limits of each client hold for a tenant token, or an address and the network of an
+// IPv6 address; what they ask for is counted together.
+func TestPerClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage := &limittest.Memory{}
+		l := limit.New(limit.Options{Storage: storage})
+		key := of(t, limit.Key("a"), `{"requestsPerMinute":1,"perClient":true,"countSearch":true,"tokens":{"amount":100,"period":"total"}}`)
+		workspace := of(t, limit.Workspace("w"), `{"parallel":1,"perClient":true}`)
+		from := func(p limit.Party, address, tenant string) limit.Party {
+			p.Address, p.Tenant = netip.MustParseAddr(address), tenant
+			return p
+		}
+		ask := func(address, tenant string) *apierr.Error {
+			p, e := admit(l, from(key, address, tenant), from(workspace, address, tenant), 60)
+			if e == nil {
+				p.Settle(30, 30)
+				p.End()
+			}
+			return e
+		}
+		for _, c := range []struct{ address, tenant string }{{"10.0.0.1", ""}, {"10.0.0.2", ""}, {"10.0.0.1", "t"}, {"2001:db8::1", ""}, {"2001:db8:0:1::1", ""}} {
+			if e := ask(c.address, c.tenant); e != nil {
+				t.Errorf("first of %v: %v", c, e)
+			}
+		}
+		refused(t, ask("::ffff:10.0.0.1", ""), apierr.TokenBudgetSpent, 0, "The budget of each client of this API key is 100 tokens")
+		refused(t, ask("10.0.0.9", "t"), apierr.TokenBudgetSpent, 0, "each client")
+		refused(t, ask("2001:db8::2", ""), apierr.TokenBudgetSpent, 0, "each client")
+		_, err := l.Search(from(key, "10.0.0.2", ""))
+		refused(t, apierr.From(err), apierr.TooManyRequests, time.Minute, "each client of this API key is 1 requests a minute")
+		if _, err := l.Search(from(key, "10.0.0.3", "")); err != nil {
+			t.Errorf("search of another client: %v", err)
+		}
+		first, e := admit(l, limit.Party{}, from(workspace, "10.0.0.1", ""), 1)
+		if e != nil {
+			t.Fatal(e)
+		}
+		_, e = admit(l, limit.Party{}, from(workspace, "10.0.0.1", ""), 1)
+		refused(t, e, apierr.TooManyRequests, time.Second, "each client of the workspace")
+		if other, e := admit(l, limit.Party{}, from(workspace, "10.0.0.2", ""), 1); e != nil {
+			t.Errorf("another client at the same time: %v", e)
+		} else {
+			other.End()
+		}
+		first.End()
+		usage, err := l.Usage([]limit.Party{key, workspace})
+		if err != nil || usage[0].Current.Counts != (limit.Counts{Requests: 6, Prompt: 150, Completion: 150, Refused: 4}) || usage[1].Current.Counts.Requests != 7 {
+			t.Errorf("usage = %+v, %v", usage, err)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		l = limit.New(limit.Options{Storage: storage})
+		refused(t, ask("10.0.0.1", ""), apierr.TokenBudgetSpent, 0, "40 are left")
+	})
+}
+
+// A tenant token's limits hold beside those of its key.
+func TestTokenLimits(t *testing.T) {
+	l := limit.New(limit.Options{Storage: &limittest.Memory{}})
+	key := of(t, limit.Key("a"), `{"parallel":4}`)
+	token := key
+	token.Tenant, token.Token = "t", limit.Limits{Parallel: 1}
+	other := token
+	other.Tenant = "o"
+	for _, p := range []limit.Party{token, other, key} {
+		if _, e := admit(l, p, nobody, 1); e != nil {
+			t.Fatal(e)
+		}
+	}
+	_, e := admit(l, token, nobody, 1)
+	refused(t, e, apierr.TooManyRequests, time.Second, "this tenant token")
+	for _, name := range []string{"f", "g"} {
+		token.Tenant = name
+		_, e = admit(l, token, nobody, 1)
+	}
+	refused(t, e, apierr.TooManyRequests, time.Second, "this API key is 4 answers")
 }
 
 func TestTakeBack(t *testing.T) {

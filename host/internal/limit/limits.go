@@ -22,6 +22,8 @@ type Limits struct {
 	Tokens            Budget
 	// CountSearch, of a key, has each search count as a request.
 	CountSearch bool
+	// PerClient has each client have all this for itself.
+	PerClient bool
 }
 
 // A Budget is how many tokens there are for each Period.
@@ -44,7 +46,8 @@ func (l Limits) MarshalJSON() ([]byte, error) {
 		Parallel          *int64      `json:"parallel"`
 		Tokens            *budgetJSON `json:"tokens"`
 		CountSearch       bool        `json:"countSearch,omitempty"`
-	}{orNull(l.RequestsPerMinute), orNull(l.TokensPerMinute), orNull(l.Parallel), nil, l.CountSearch}
+		PerClient         bool        `json:"perClient,omitempty"`
+	}{orNull(l.RequestsPerMinute), orNull(l.TokensPerMinute), orNull(l.Parallel), nil, l.CountSearch, l.PerClient}
 	if l.Tokens.Amount > 0 {
 		shown.Tokens = &budgetJSON{l.Tokens.Amount, l.Tokens.Period}
 	}
@@ -70,11 +73,12 @@ func (l *Limits) UnmarshalJSON(b []byte) (err error) {
 }
 
 // A holder is what limits are of.
-type holder bool
+type holder int
 
 const (
-	ofKey       holder = true
-	ofWorkspace holder = false
+	ofKey holder = iota
+	ofWorkspace
+	ofToken
 )
 
 // MergeKey is Merge for the limits of a key.
@@ -85,6 +89,11 @@ func MergeKey(old Limits, v json.RawMessage) (Limits, error) {
 // MergeWorkspace is Merge for the limits of a workspace.
 func MergeWorkspace(old Limits, v json.RawMessage) (Limits, error) {
 	return Merge(old, v, ofWorkspace, apierr.InvalidChatLimits)
+}
+
+// OfToken reads the limits of a tenant token, which hold beside those of its key.
+func OfToken(v json.RawMessage) (Limits, error) {
+	return Merge(Limits{}, v, ofToken, apierr.InvalidAPIKey)
 }
 
 // maxBound is the most that a bound may be: what every JSON parser reads exactly.
@@ -106,6 +115,9 @@ func Merge(old Limits, v json.RawMessage, of holder, code apierr.Code) (Limits, 
 	}
 	if of == ofKey {
 		known["countSearch"] = flag(&merged.CountSearch, code)
+	}
+	if of != ofToken {
+		known["perClient"] = flag(&merged.PerClient, code)
 	}
 	if err := apply("limits.", fields, known); err != nil {
 		return Limits{}, err

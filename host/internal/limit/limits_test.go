@@ -17,7 +17,8 @@ func TestMerge(t *testing.T) {
 		{`{"requestsPerMinute":60,"tokens":{"amount":5,"period":"day"}}`, `{"requestsPerMinute":60,"tokensPerMinute":null,"parallel":null,"tokens":{"amount":5,"period":"day"}}`},
 		{`{"parallel":8,"countSearch":true}`, `{"requestsPerMinute":60,"tokensPerMinute":null,"parallel":8,"tokens":{"amount":5,"period":"day"},"countSearch":true}`},
 		{`{"requestsPerMinute":null,"tokensPerMinute":7,"tokens":{"amount":6}}`, `{"requestsPerMinute":null,"tokensPerMinute":7,"parallel":8,"tokens":{"amount":6,"period":"day"},"countSearch":true}`},
-		{`{"tokens":null,"countSearch":null,"parallel":null}`, `{"requestsPerMinute":null,"tokensPerMinute":7,"parallel":null,"tokens":null}`},
+		{`{"perClient":true}`, `{"requestsPerMinute":null,"tokensPerMinute":7,"parallel":8,"tokens":{"amount":6,"period":"day"},"countSearch":true,"perClient":true}`},
+		{`{"perClient":false,"tokens":null,"countSearch":null,"parallel":null}`, `{"requestsPerMinute":null,"tokensPerMinute":7,"parallel":null,"tokens":null}`},
 		{`null`, `null`},
 	} {
 		var err error
@@ -45,12 +46,15 @@ func TestMergeRefused(t *testing.T) {
 		`{"tokens":{"amount":5}}`:                 "`limits.tokens.period` is missing: it must be \"hour\", \"day\", \"week\", \"month\", \"total\".",
 		`{"tokens":{"period":"day"}}`:             "`limits.tokens.amount` is missing: say how many tokens there are for a period, or send null for `limits.tokens`.",
 		`{"tokens":{"amount":5,"period":"year"}}`: "`limits.tokens.period` must be \"hour\", \"day\", \"week\", \"month\", \"total\".",
-		`{"countSearch":true}`:                    "Unknown field `limits.countSearch`: known are `parallel`, `requestsPerMinute`, `tokens`, `tokensPerMinute`.",
+		`{"countSearch":true}`:                    "Unknown field `limits.countSearch`: known are `parallel`, `perClient`, `requestsPerMinute`, `tokens`, `tokensPerMinute`.",
 	} {
 		_, err := limit.MergeWorkspace(limit.Limits{}, json.RawMessage(patch))
 		if e := apierr.From(err); e == nil || e.Message != want || e.Code != apierr.InvalidChatLimits && patch != `{"countSearch":true}` {
 			t.Errorf("%s: %v, want %q", patch, err, want)
 		}
+	}
+	if _, err := limit.OfToken(json.RawMessage(`{"perClient":true}`)); !apierr.Is(err, apierr.BadRequest) {
+		t.Errorf("perClient of a token: %v", err)
 	}
 	if _, err := limit.MergeKey(limit.Limits{}, json.RawMessage(`{"countSearch":1}`)); !apierr.Is(err, apierr.InvalidAPIKeyLimits) {
 		t.Errorf("countSearch 1: %v", err)

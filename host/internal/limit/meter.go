@@ -82,8 +82,12 @@ func (m *meter) giveBack(storage Storage) error {
 	return nil
 }
 
-// count adds to what m has asked for in span.
-func (m *meter) count(span Span, more Counts) {
+// count adds to what m has asked for as s.
+func (m *meter) count(s *share, date time.Time, more Counts) {
+	if s.uncounted {
+		return
+	}
+	span := s.limits.countSpan(date)
 	if m.counted != span && m.counts != (Counts{}) {
 		m.older = append(m.older, Entry{m.subject, m.counted, m.counts})
 		m.counts = Counts{}
@@ -105,7 +109,7 @@ func (m *meter) take(entries []Entry) []Entry {
 
 // countSpan is the span that what is asked for now counts in.
 func (l *Limits) countSpan(now time.Time) Span {
-	if l.Tokens.Amount > 0 {
+	if l.Tokens.Period != "" {
 		return l.Tokens.Period.At(now)
 	}
 	return Day.At(now)

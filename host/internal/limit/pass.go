@@ -6,10 +6,10 @@ import "time"
 // that is done with it is nothing. Not safe for concurrent use.
 type Pass struct {
 	limiter  *Limiter
-	parties  [2]Party
-	meters   [2]*meter // nil where a party has no subject
-	spans    [2]Span   // of the budgets that the tokens are reserved of
-	reserved int64     // tokens, for the round under way
+	shares   shares
+	meters   [len(shares{})]*meter // nil where a share has no subject
+	spans    [len(shares{})]Span   // of the budgets that the tokens are reserved of
+	reserved int64                 // tokens, for the round under way
 }
 
 func (p *Pass) lock() {
@@ -30,17 +30,18 @@ func (p *Pass) unlock() {
 
 // admit counts an answer that begins, and returns the span that its tokens are
 // reserved of.
-func (m *meter) admit(l *Limits, tokens int64, date time.Time) Span {
+func (m *meter) admit(s *share, tokens int64, date time.Time) Span {
 	m.running++
-	return m.request(l, tokens, date)
+	return m.request(s, tokens, date)
 }
 
 // request counts a request for which tokens are reserved.
-func (m *meter) request(l *Limits, tokens int64, date time.Time) Span {
+func (m *meter) request(s *share, tokens int64, date time.Time) Span {
+	l := &s.limits
 	if l.RequestsPerMinute > 0 {
 		m.requests.used++
 	}
-	m.count(l.countSpan(date), Counts{Requests: 1})
+	m.count(s, date, Counts{Requests: 1})
 	m.reserve(l, tokens)
 	if l.Tokens.Amount == 0 {
 		return Span{}
@@ -71,14 +72,14 @@ func (p *Pass) Round(tokens int64) {
 		if m == nil {
 			continue
 		}
-		l := &p.parties[i].Limits
+		l := &p.shares[i].limits
 		m.drain(l, now)
 		if l.Tokens.Amount > 0 {
 			if err := m.enter(p.limiter.Storage, l.Tokens.Period.At(date)); err != nil {
 				p.limiter.Failed(err)
 			}
 		}
-		p.spans[i] = m.request(l, tokens, date)
+		p.spans[i] = m.request(&p.shares[i], tokens, date)
 		p.lease(m, l)
 	}
 	p.reserved = tokens
@@ -107,9 +108,9 @@ func (p *Pass) Settle(prompt, completion int64) {
 		if m == nil {
 			continue
 		}
-		l := &p.parties[i].Limits
+		l := &p.shares[i].limits
 		m.drain(l, now)
-		m.count(l.countSpan(date), Counts{Prompt: prompt, Completion: completion})
+		m.count(&p.shares[i], date, Counts{Prompt: prompt, Completion: completion})
 		more := prompt + completion - p.reserved
 		if l.TokensPerMinute > 0 {
 			m.tokens.used = max(0, m.tokens.used+float64(more))
@@ -159,11 +160,11 @@ func (p *Pass) TakeBack() {
 		if m == nil {
 			continue
 		}
-		l := &p.parties[i].Limits
+		l := &p.shares[i].limits
 		if l.RequestsPerMinute > 0 {
 			m.requests.used = max(0, m.requests.used-1)
 		}
-		m.count(l.countSpan(date), Counts{Requests: -1})
+		m.count(&p.shares[i], date, Counts{Requests: -1})
 	}
 	p.unlock()
 	p.End()
@@ -179,7 +180,7 @@ func (p *Pass) State() State {
 	now := time.Now()
 	for i, m := range p.meters {
 		if m != nil {
-			m.drain(&p.parties[i].Limits, now)
+			m.drain(&p.shares[i].limits, now)
 		}
 	}
 	return p.state()
@@ -189,7 +190,7 @@ func (p *Pass) state() (s State) {
 	date := p.limiter.Now()
 	for i, m := range p.meters {
 		if m != nil {
-			s = s.tighter(m.state(&p.parties[i].Limits, date))
+			s = s.tighter(m.state(&p.shares[i].limits, date))
 		}
 	}
 	return s

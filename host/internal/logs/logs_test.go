@@ -7,6 +7,7 @@ import (
 	"testing"
 )
 
+//parley:option log-level
 func TestLevels(t *testing.T) {
 	var out bytes.Buffer
 	h, err := New(&out, JSON, "warn")

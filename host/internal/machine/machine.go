@@ -9,9 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
-	"github.com/parley-search/parley/host/internal/store"
+	"github.com/parley-search/parley/host/internal/dbfolder"
+	"github.com/parley-search/parley/host/internal/system"
 )
 
 // A Machine is what telemetry tells of where the host runs, rounded so that
@@ -29,11 +28,11 @@ type Machine struct {
 func This() *Machine {
 	return &Machine{
 		Distribution: distributionID(readOr("/etc/os-release", "/usr/lib/os-release")),
-		Kernel:       kernelRelease(),
+		Kernel:       system.Release(),
 		RAM:          Round(memoryKiB(readOr("/proc/meminfo")), 64<<10),
 		Disk:         Round(largestDisk(readOr("/proc/self/mounts")), 1e9),
 		Cores:        runtime.NumCPU(),
-		Used:         store.DiskUse,
+		Used:         dbfolder.Use,
 	}
 }
 
@@ -59,14 +58,6 @@ func distributionID(release []byte) string {
 	return runtime.GOOS
 }
 
-func kernelRelease() string {
-	var u unix.Utsname
-	if unix.Uname(&u) != nil {
-		return ""
-	}
-	return unix.ByteSliceToString(u.Release[:])
-}
-
 func memoryKiB(meminfo []byte) uint64 {
 	for s := bufio.NewScanner(bytes.NewReader(meminfo)); s.Scan(); {
 		if f := strings.Fields(s.Text()); len(f) > 1 && f[0] == "MemTotal:" {
@@ -84,10 +75,7 @@ func largestDisk(mounts []byte) (size uint64) {
 		if len(f) < 2 || !strings.HasPrefix(f[0], "/dev/") && f[1] != "/" {
 			continue
 		}
-		var st unix.Statfs_t
-		if unix.Statfs(strings.ReplaceAll(f[1], `\040`, " "), &st) == nil {
-			size = max(size, st.Blocks*uint64(st.Bsize))
-		}
+		size = max(size, system.SizeBytes(strings.ReplaceAll(f[1], `\040`, " ")))
 	}
 	return size
 }

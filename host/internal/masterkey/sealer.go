@@ -2,6 +2,7 @@ package masterkey
 
 import (
 	"context"
+	"errors"
 
 	"github.com/parley-search/parley/host/internal/config"
 	"github.com/parley-search/parley/host/internal/store"
@@ -41,4 +42,19 @@ func OpenSealer(ctx context.Context, c config.Config, db *store.Store, log zerol
 			Msg("these imported secrets were sealed under another master key, and are dropped: set them again, or import once more with --import-dump-master-key")
 	}
 	return sealer, nil
+}
+
+// OpenSharedSealer returns the sealer of a node of a cluster: that of the master
+// key alone, for a key in a file would be each node's own. One that is not the
+// cluster's, as far as the node knows, is refused.
+func OpenSharedSealer(_ context.Context, c config.Config, db *store.Store, _ zerolog.Logger) (*store.Sealer, error) {
+	sealer, err := store.NewSealer([]byte(c.MasterKey.Reveal()))
+	if err != nil {
+		return nil, err
+	}
+	sealed, err := db.SealedUnder()
+	if err != nil || sealed == "" || sealed == sealer.Name() {
+		return sealer, err
+	}
+	return nil, errors.New("the master key is not that of the cluster: give all nodes the same")
 }

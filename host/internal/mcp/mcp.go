@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -81,6 +82,10 @@ type Request struct {
 	Caller  *auth.Caller
 	Base    string // URL of this host, without a slash at the end
 	Asker   Asker  // answers questions; nil: the caller may not ask
+	// Opening is the silence after which a stream of events begins with a comment,
+	// since what stands between here and the client cuts connections on which
+	// nothing comes; 0: none does.
+	Opening time.Duration
 }
 
 // A Reply is the answer to a message.
@@ -122,7 +127,19 @@ func (e *Endpoint) Answer(ctx context.Context, r *Request) (*Reply, error) {
 		e.stream.ServeHTTP(w, hr)
 		w.Flush()
 	}()
-	first, streams := <-w.parts
+	var opening <-chan time.Time
+	if r.Opening > 0 {
+		timer := time.NewTimer(r.Opening)
+		defer timer.Stop()
+		opening = timer.C
+	}
+	var first []byte
+	var streams bool
+	select {
+	case first, streams = <-w.parts:
+	case <-opening: // the tool runs: what is wrong with the message shows at once
+		return &Reply{Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: []byte(":\n\n"), Parts: w.parts}, nil
+	}
 	if w.status == http.StatusOK && streams && isStream(w.header) {
 		return &Reply{Status: w.status, Header: w.header, Body: first, Parts: w.parts}, nil
 	}

@@ -12,10 +12,10 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/network"
-	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/secret"
 	"github.com/parley-search/parley/host/internal/webhook"
 )
@@ -135,14 +135,14 @@ func (m *mover) takeChats() error {
 			}
 		}
 		err := json.Unmarshal(m.dump.chats[uid], &c)
-		if err != nil || c.Source == "" || search.CheckIndexUID(uid) != nil {
+		if err != nil || c.Source == "" || index.CheckUID(uid) != nil {
 			m.left("The workspace %.100q: its uid is none here, or its settings cannot be read.", uid)
 			continue
 		}
-		w := &chat.Workspace{
+		w := &workspace.Workspace{
 			UID: uid, Source: c.Source, OrgID: c.OrgID, ProjectID: c.ProjectID, APIVersion: c.APIVersion, DeploymentID: c.DeploymentID,
 			BaseURL: c.BaseURL, APIKey: secret.New(c.APIKey), CreatedAt: m.dump.Date.UTC().Truncate(time.Second),
-			Prompts: chat.PromptTexts{
+			Prompts: workspace.PromptTexts{
 				System: c.Prompts.System.string, SearchDescription: c.Prompts.SearchDescription.string,
 				SearchQParam: c.Prompts.SearchQParam.string, SearchIndexUIDParam: c.Prompts.SearchIndexUIDParam.string,
 			},
@@ -150,7 +150,7 @@ func (m *mover) takeChats() error {
 		if c.Prompts.SearchFilterParam.string != nil {
 			m.left("The prompt searchFilterParam of the workspace %s: the function that searches has no filter here.", uid)
 		}
-		err = workspaces.UpdateWorkspace(m.ctx, uid, func(*chat.Workspace) (*chat.Workspace, error) { return w, nil })
+		err = workspaces.UpdateWorkspace(m.ctx, uid, func(*workspace.Workspace) (*workspace.Workspace, error) { return w, nil })
 		if err != nil {
 			return err
 		}

@@ -40,7 +40,7 @@ type Dump struct {
 	Date    time.Time
 	Files   []File
 
-	indexes  map[string]*index // by uid
+	indexes  map[string]*dumpedIndex // by uid
 	keys     []json.RawMessage
 	features map[string]bool
 	chats    map[string]json.RawMessage
@@ -58,7 +58,8 @@ type File struct {
 	Bytes int64
 }
 
-type index struct {
+// A dumpedIndex is an index of a dump.
+type dumpedIndex struct {
 	primaryKey string
 	settings   json.RawMessage
 	documents  int
@@ -80,7 +81,7 @@ func Is(path string) bool {
 // Read reads a dump to its end. The error says what is wrong with a file that
 // is none, is of a form that is not known, or is not whole.
 func Read(ctx context.Context, path string) (*Dump, error) {
-	d := &Dump{indexes: map[string]*index{}, chats: map[string]json.RawMessage{}}
+	d := &Dump{indexes: map[string]*dumpedIndex{}, chats: map[string]json.RawMessage{}}
 	held := int64(maxHeld)
 	hold := func(r io.Reader) (json.RawMessage, error) {
 		b, err := io.ReadAll(io.LimitReader(r, held+1))
@@ -168,7 +169,7 @@ func (d *Dump) readMeta(meta json.RawMessage) error {
 func (d *Dump) readIndexFile(uid, file string, r io.Reader, hold func(io.Reader) (json.RawMessage, error)) (err error) {
 	x := d.indexes[uid]
 	if x == nil {
-		x = &index{}
+		x = &dumpedIndex{}
 		d.indexes[uid] = x
 	}
 	switch file {

@@ -16,6 +16,7 @@ import (
 	"github.com/parley-search/parley/host/internal/config"
 	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/write"
 	"github.com/parley-search/parley/host/internal/store"
 	"github.com/parley-search/parley/host/internal/task"
 	"github.com/parley-search/parley/host/internal/upstream"
@@ -145,7 +146,7 @@ func (m *mover) do(n task.New, refused error) (failed *task.Error, err error) {
 func (m *mover) takeIndexes(path string) error {
 	for _, uid := range slices.Sorted(maps.Keys(m.dump.indexes)) {
 		x := m.dump.indexes[uid]
-		failed, err := m.do(search.CreateIndex(uid, x.primaryKey))
+		failed, err := m.do(write.CreateIndex(uid, x.primaryKey))
 		if err != nil {
 			return err
 		}
@@ -249,7 +250,7 @@ func (m *mover) addDocuments(uid string, docs [][]byte) error {
 		return nil
 	}
 	body := slices.Concat([]byte("["), bytes.Join(docs, []byte(",")), []byte("]"))
-	failed, err := m.do(search.AddDocuments(uid, m.dump.indexes[uid].primaryKey, false, body))
+	failed, err := m.do(write.AddDocuments(uid, m.dump.indexes[uid].primaryKey, false, body))
 	switch {
 	case err != nil:
 		return err

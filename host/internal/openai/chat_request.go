@@ -35,7 +35,7 @@ func ParseChat(body []byte) (*ChatRequest, error) {
 	if r.Stream, err = parseStream(fields["stream"]); err != nil {
 		return nil, err
 	}
-	if v := fields["n"]; !isNull(v) {
+	if v := fields["n"]; !rawjson.IsAbsent(v) {
 		n, err := strconv.ParseFloat(strings.TrimSpace(string(v)), 64)
 		if err != nil {
 			return nil, wrongType("n", "the number 1, or left out", v)
@@ -44,8 +44,13 @@ func ParseChat(body []byte) (*ChatRequest, error) {
 			return nil, refuse("unsupported_value", "n", "`n` must be 1, or left out: an answer has exactly one choice.")
 		}
 	}
+	if v := fields["tools"]; !rawjson.IsAbsent(v) {
+		if _, ok := rawjson.Items(v); !ok {
+			return nil, wrongType("tools", "an array of tools", v)
+		}
+	}
 	for _, name := range []string{"functions", "function_call"} {
-		if !isNull(fields[name]) {
+		if !rawjson.IsAbsent(fields[name]) {
 			return nil, refuse("unsupported_parameter", name, "`"+name+"` is an old form that is not supported: use `tools` and `tool_choice`.")
 		}
 		delete(fields, name)
@@ -66,7 +71,7 @@ func parseBody(body []byte) (object, error) {
 }
 
 func parseModel(v []byte) (string, error) {
-	if isNull(v) {
+	if rawjson.IsAbsent(v) {
 		return "", refuse("missing_required_parameter", "model", "`model` is missing: name a model that GET /v1/models lists.")
 	}
 	model, ok := rawjson.String(v)
@@ -91,7 +96,7 @@ func parseStream(v []byte) (bool, error) {
 
 // checkMessages looks for what this API has a word of its own for.
 func checkMessages(v []byte) error {
-	if isNull(v) {
+	if rawjson.IsAbsent(v) {
 		return refuse("missing_required_parameter", "messages", "`messages` is missing: send the conversation, the question last.")
 	}
 	messages, ok := rawjson.Items(v)
@@ -104,11 +109,14 @@ func checkMessages(v []byte) error {
 		if !ok {
 			return wrongType(path, "an object", v)
 		}
-		if isNull(m["role"]) {
+		if rawjson.IsAbsent(m["role"]) {
 			return refuse("missing_required_parameter", path+".role", "`"+path+".role` is missing.")
 		}
 		parts, ok := rawjson.Items(m["content"])
 		if !ok {
+			if err := checkContent(path+".content", m); err != nil {
+				return err
+			}
 			continue
 		}
 		for j, v := range parts {
@@ -119,6 +127,21 @@ func checkMessages(v []byte) error {
 		}
 	}
 	return nil
+}
+
+// checkContent checks the content of the message m, which is no array.
+func checkContent(path string, m object) error {
+	v := m["content"]
+	if _, ok := rawjson.String(v); ok {
+		return nil
+	}
+	switch {
+	case !rawjson.IsAbsent(v):
+		return wrongType(path, "a string or an array of parts", v)
+	case m.text("role") == "assistant": // it may have calls alone
+		return nil
+	}
+	return refuse("missing_required_parameter", path, "`"+path+"` is missing: it must be a string or an array of parts.")
 }
 
 // unsupportedParts are kinds of content that other servers take.

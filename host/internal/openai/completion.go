@@ -54,13 +54,13 @@ func (c *Completion) add(k *chunk) error {
 		c.fields, c.choice, c.extra, c.calls = object{}, object{}, map[string]*merged{}, map[string]*call{}
 	}
 	for name, v := range k.fields {
-		if !isNull(v) {
+		if !rawjson.IsAbsent(v) {
 			c.fields[name] = v
 		}
 	}
 	for name, v := range k.choice {
 		switch {
-		case isNull(v):
+		case rawjson.IsAbsent(v):
 		case name == "logprobs":
 			c.choice[name] = joinLogprobs(c.choice[name], v)
 		default:
@@ -90,7 +90,7 @@ func (c *Completion) delta(name string, v json.RawMessage) {
 			c.call(item)
 		}
 	default:
-		if isNull(v) {
+		if rawjson.IsAbsent(v) {
 			return
 		}
 		if c.extra[name] == nil {
@@ -211,7 +211,7 @@ func appendFields(b []byte, o object, without ...string) []byte {
 }
 
 func orJSON(v json.RawMessage, otherwise string) json.RawMessage {
-	if isNull(v) {
+	if rawjson.IsAbsent(v) {
 		return json.RawMessage(otherwise)
 	}
 	return v
@@ -225,11 +225,11 @@ func joinLogprobs(a, b json.RawMessage) json.RawMessage {
 		return b
 	}
 	for name, v := range more {
-		if isNull(v) {
+		if rawjson.IsAbsent(v) {
 			continue
 		}
 		m := &merged{}
-		if !isNull(joined[name]) {
+		if !rawjson.IsAbsent(joined[name]) {
 			m.add(joined[name])
 		}
 		m.add(v)

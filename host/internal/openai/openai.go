@@ -66,12 +66,6 @@ func (o object) text(name string) string {
 	return s
 }
 
-// isNull reports whether a value is absent or null.
-func isNull(v []byte) bool {
-	v = bytes.TrimSpace(v)
-	return len(v) == 0 || string(v) == "null"
-}
-
 func quote(s string) json.RawMessage { return rawjson.AppendString(nil, s) }
 
 // encode returns v as JSON, without escaping what only HTML minds.

@@ -18,6 +18,15 @@ type messages struct {
 	open    bool
 	content json.RawMessage
 	calls   []json.RawMessage
+
+	states []SealedState
+	kept   bool // what is added now was kept here
+}
+
+// A SealedState is the encrypted content of an item that a client sent back.
+type SealedState struct {
+	Param string // where in the request it stands; empty: it was kept here
+	Text  string
 }
 
 // add adds what stands at path of the request.
@@ -48,10 +57,22 @@ func (m *messages) done() []json.RawMessage {
 	return m.list
 }
 
-// finished are items of what a server did, which are history here. So is
-// reasoning.
+// state keeps the encrypted content of an item for who can open it.
+func (m *messages) state(path string, o object) {
+	text := o.text("encrypted_content")
+	if text == "" {
+		return
+	}
+	s := SealedState{path + ".encrypted_content", text}
+	if m.kept {
+		s.Param = ""
+	}
+	m.states = append(m.states, s)
+}
+
+// finished are items of what a server did, which are history here.
 var finished = []string{
-	"reasoning", "file_search_call", "web_search_call", "code_interpreter_call", "image_generation_call", "computer_call", "computer_call_output",
+	"file_search_call", "web_search_call", "code_interpreter_call", "image_generation_call", "computer_call", "computer_call_output",
 	"local_shell_call", "local_shell_call_output", "custom_tool_call", "custom_tool_call_output", "compaction",
 }
 
@@ -64,7 +85,12 @@ func (m *messages) item(path string, v json.RawMessage, lookup Lookup) error {
 	switch typ := o.text("type"); typ {
 	case "", "message":
 		return m.message(path, o)
+	case "reasoning":
+		m.state(path, o)
 	case "function_call":
+		if m.kept {
+			m.state(path, o)
+		}
 		if !m.open {
 			m.open, m.content = true, json.RawMessage("null")
 		}
@@ -85,6 +111,8 @@ func (m *messages) item(path string, v json.RawMessage, lookup Lookup) error {
 		if !ok {
 			return unknownItem(path, o.text("id"))
 		}
+		m.kept = true
+		defer func() { m.kept = false }()
 		return m.item(path, item, func(string) (json.RawMessage, bool) { return nil, false })
 	default:
 		if !slices.Contains(finished, typ) && !strings.HasPrefix(typ, "mcp_") {
@@ -99,7 +127,7 @@ var messageRoles = []string{"user", "assistant", "system", "developer"}
 func (m *messages) message(path string, o object) error {
 	role := o.text("role")
 	switch {
-	case isNull(o["role"]):
+	case rawjson.IsAbsent(o["role"]):
 		return refuse("missing_required_parameter", path+".role", "`"+path+".role` is missing: it must be user, assistant, system or developer.")
 	case !slices.Contains(messageRoles, role):
 		return refuse("invalid_value", path+".role", "`"+path+".role` must be user, assistant, system or developer.")

@@ -21,6 +21,7 @@ type Response struct {
 	usage     Usage
 	tier      json.RawMessage
 	items     []*item
+	state     string // sealed, of the turn that called functions; empty: none
 }
 
 // Body is the response as it is now.
@@ -64,10 +65,18 @@ func (r *Response) Body() []byte {
 	return o.append(nil)
 }
 
-// Output returns the items of the output, for the conversation that goes on.
+// Output returns the items of the output, for the conversation that goes on: the
+// first function call has the sealed state.
 func (r *Response) Output() (ids []string, items []json.RawMessage) {
+	state := r.state
 	for _, it := range r.items {
-		ids, items = append(ids, it.id), append(items, it.body(true))
+		body := it.body(true)
+		if it.typ == "function_call" && state != "" {
+			o, _ := objectIn(body)
+			o["encrypted_content"], state = quote(state), ""
+			body = o.append(nil)
+		}
+		ids, items = append(ids, it.id), append(items, body)
 	}
 	return ids, items
 }
@@ -89,7 +98,9 @@ type item struct {
 	id, typ string
 	index   int
 	done    bool
+	cut     bool    // the answer ended before it did
 	parts   []*part // of a message or of reasoning
+	sealed  string  // of reasoning: the state of its turn; empty: none
 	// Of a function call:
 	callID, name string
 	arguments    []byte
@@ -119,7 +130,10 @@ func (p *part) body() json.RawMessage {
 // body is the item as it is now; results shows what a search found.
 func (it *item) body(results bool) json.RawMessage {
 	status := "in_progress"
-	if it.done {
+	switch {
+	case it.cut:
+		status = "incomplete"
+	case it.done:
 		status = "completed"
 	}
 	o := object{"id": quote(it.id), "type": quote(it.typ)}
@@ -132,6 +146,9 @@ func (it *item) body(results bool) json.RawMessage {
 		o["status"], o["role"], o["content"] = quote(status), quote("assistant"), array(parts)
 	case "reasoning":
 		o["summary"], o["content"], o["encrypted_content"] = json.RawMessage("[]"), array(parts), json.RawMessage("null")
+		if it.sealed != "" {
+			o["encrypted_content"] = quote(it.sealed)
+		}
 	case "function_call":
 		o["status"], o["call_id"], o["name"], o["arguments"] = quote(status), quote(it.callID), quote(it.name), rawjson.AppendString(nil, it.arguments)
 	case "file_search_call":

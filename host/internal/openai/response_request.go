@@ -19,9 +19,13 @@ type ResponseRequest struct {
 	Previous string // id of the response whose conversation goes on; empty: none
 	// Indexes are those that file_search is to search; nil: all that may be.
 	Indexes []string
+	// MostHits is how much it is to find at most; 0: it does not say.
+	MostHits int
 	// Searches are shown as items of the output, with what they found where
 	// Results says so.
 	Searches, Results bool
+	// Sealed says that items of reasoning are to have encrypted content.
+	Sealed bool
 
 	fields   object
 	input    []json.RawMessage // items
@@ -29,6 +33,7 @@ type ResponseRequest struct {
 	tools    []json.RawMessage // functions, as chat completions have them
 	echo     []json.RawMessage // tools, as the response shows them
 	from     map[int]string    // places of the messages that Body made
+	states   []SealedState
 }
 
 // ParseResponse reads the body of a request for a response. The error is an
@@ -46,14 +51,14 @@ func ParseResponse(body []byte) (*ResponseRequest, error) {
 		return nil, err
 	}
 	for _, name := range []string{"conversation", "prompt"} {
-		if !isNull(fields[name]) {
+		if !rawjson.IsAbsent(fields[name]) {
 			return nil, refuse("unsupported_parameter", name, "`"+name+"` is not supported: send the conversation in `input`, or name the response before it in `previous_response_id`.")
 		}
 	}
 	if strings.TrimSpace(string(fields["background"])) == "true" {
 		return nil, refuse("unsupported_parameter", "background", "`background` is not supported: leave it out, and wait for the response or stream it.")
 	}
-	if v := fields["previous_response_id"]; !isNull(v) {
+	if v := fields["previous_response_id"]; !rawjson.IsAbsent(v) {
 		var ok bool
 		if r.Previous, ok = rawjson.String(v); !ok {
 			return nil, wrongType("previous_response_id", "a string", v)
@@ -72,6 +77,8 @@ func ParseResponse(body []byte) (*ResponseRequest, error) {
 			r.Searches, r.Results = true, true
 		case "message.output_text.logprobs":
 			r.logprobs = true
+		case includeSealed:
+			r.Sealed = true
 		}
 	}
 	return r, nil
@@ -84,9 +91,9 @@ func (r *ResponseRequest) parseInput(v json.RawMessage) error {
 	}
 	items, ok := rawjson.Items(v)
 	switch {
-	case isNull(v) && r.Previous == "":
+	case rawjson.IsAbsent(v) && r.Previous == "":
 		return refuse("missing_required_parameter", "input", "`input` is missing: send a text, or the items of a conversation.")
-	case isNull(v):
+	case rawjson.IsAbsent(v):
 		return nil
 	case !ok:
 		return wrongType("input", "a string or an array of items", v)
@@ -96,7 +103,7 @@ func (r *ResponseRequest) parseInput(v json.RawMessage) error {
 }
 
 func (r *ResponseRequest) parseTools(v json.RawMessage) error {
-	if isNull(v) {
+	if rawjson.IsAbsent(v) {
 		return nil
 	}
 	items, ok := rawjson.Items(v)
@@ -116,7 +123,7 @@ func (r *ResponseRequest) parseTools(v json.RawMessage) error {
 			}
 			f := object{}
 			for _, name := range []string{"name", "description", "parameters", "strict"} {
-				if v := tool[name]; !isNull(v) {
+				if v := tool[name]; !rawjson.IsAbsent(v) {
 					f[name] = v
 				}
 			}
@@ -135,11 +142,34 @@ func (r *ResponseRequest) parseTools(v json.RawMessage) error {
 					r.Indexes = append(r.Indexes, uid)
 				}
 			}
+			if err := r.parseMost(path, tool["max_num_results"]); err != nil {
+				return err
+			}
 			r.echo = append(r.echo, v)
 		default:
 			return refuse("unsupported_tool", path+".type", "`"+path+".type` is `"+typ+"`, which is not supported: only `function` and `file_search` are.")
 		}
 	}
+	return nil
+}
+
+// mostResults is how many results OpenAI lets file_search ask for.
+const mostResults = 50
+
+// parseMost reads how much file_search at path is to find.
+func (r *ResponseRequest) parseMost(path string, v json.RawMessage) error {
+	if rawjson.IsAbsent(v) {
+		return nil
+	}
+	path += ".max_num_results"
+	n, err := strconv.Atoi(strings.TrimSpace(string(v)))
+	switch {
+	case err != nil:
+		return wrongType(path, "an integer", v)
+	case n < 1 || n > mostResults:
+		return refuse("unsupported_value", path, fmt.Sprintf("`%s` is %d: it must be 1 to %d.", path, n, mostResults))
+	}
+	r.MostHits = n
 	return nil
 }
 
@@ -154,11 +184,13 @@ func (r *ResponseRequest) Body(history []json.RawMessage, lookup Lookup, model, 
 	if text := r.fields.text("instructions"); text != "" {
 		m.add("instructions", "system", quote(text))
 	}
+	m.kept = true
 	for i, item := range history {
 		if err := m.item(fmt.Sprintf("history[%d]", i), item, lookup); err != nil {
 			return nil, err
 		}
 	}
+	m.kept = false
 	for i, item := range r.input {
 		if err := m.item(fmt.Sprintf("input[%d]", i), item, lookup); err != nil {
 			return nil, err
@@ -168,7 +200,7 @@ func (r *ResponseRequest) Body(history []json.RawMessage, lookup Lookup, model, 
 		return nil, refuse("missing_required_parameter", "input", "`input` has no message: send a text, or the items of a conversation.")
 	}
 	body := object{"messages": array(m.done())}
-	r.from = m.from
+	r.from, r.states = m.from, m.states
 	if model != "" {
 		body["model"] = quote(model)
 	}
@@ -176,7 +208,7 @@ func (r *ResponseRequest) Body(history []json.RawMessage, lookup Lookup, model, 
 		"parallel_tool_calls": "parallel_tool_calls", "temperature": "temperature", "top_p": "top_p", "top_logprobs": "top_logprobs",
 		"max_completion_tokens": "max_output_tokens", "metadata": "metadata", "user": "user",
 	} {
-		if v := r.fields[from]; !isNull(v) {
+		if v := r.fields[from]; !rawjson.IsAbsent(v) {
 			body[to] = v
 		}
 	}
@@ -195,7 +227,7 @@ func (r *ResponseRequest) Body(history []json.RawMessage, lookup Lookup, model, 
 		delete(body, "parallel_tool_calls")
 	}
 	reasoning, _ := objectIn(r.fields["reasoning"])
-	if v := reasoning["effort"]; !isNull(v) {
+	if v := reasoning["effort"]; !rawjson.IsAbsent(v) {
 		body["reasoning_effort"] = v
 	}
 	if err := r.choice(body); err != nil {
@@ -210,7 +242,7 @@ func (r *ResponseRequest) Body(history []json.RawMessage, lookup Lookup, model, 
 // choice translates tool_choice, which is flat here.
 func (r *ResponseRequest) choice(body object) error {
 	v := r.fields["tool_choice"]
-	if isNull(v) {
+	if rawjson.IsAbsent(v) {
 		return nil
 	}
 	if _, ok := rawjson.String(v); ok {
@@ -234,7 +266,7 @@ func (r *ResponseRequest) choice(body object) error {
 // format translates text.format.
 func (r *ResponseRequest) format(body object) error {
 	text, _ := objectIn(r.fields["text"])
-	if v := text["verbosity"]; !isNull(v) {
+	if v := text["verbosity"]; !rawjson.IsAbsent(v) {
 		body["verbosity"] = v
 	}
 	format, _ := objectIn(text["format"])
@@ -245,7 +277,7 @@ func (r *ResponseRequest) format(body object) error {
 	case "json_schema":
 		schema := object{}
 		for _, name := range []string{"name", "schema", "strict", "description"} {
-			if v := format[name]; !isNull(v) {
+			if v := format[name]; !rawjson.IsAbsent(v) {
 				schema[name] = v
 			}
 		}
@@ -260,6 +292,9 @@ func (r *ResponseRequest) format(body object) error {
 // stands.
 func (r *ResponseRequest) Said(index int) string { return r.from[index] }
 
+// States are the encrypted contents of the items that [ResponseRequest.Body] met.
+func (r *ResponseRequest) States() []SealedState { return r.states }
+
 // Tokens returns how many tokens the answer may have, 0 where that is not said.
 func (r *ResponseRequest) Tokens() int {
 	n, _ := strconv.Atoi(strings.TrimSpace(string(r.fields["max_output_tokens"])))
@@ -267,15 +302,18 @@ func (r *ResponseRequest) Tokens() int {
 }
 
 // Input returns the items that the request adds to its conversation, with those
-// that it refers to in place.
+// that it refers to in place, and each with an id.
 func (r *ResponseRequest) Input(lookup Lookup) []json.RawMessage {
 	items := slices.Clone(r.input)
 	for i, v := range items {
-		if o, _ := objectIn(v); o.text("type") == "item_reference" {
+		o, _ := objectIn(v)
+		if o.text("type") == "item_reference" {
 			if item, ok := lookup(o.text("id")); ok {
 				items[i] = item
 			}
+			continue
 		}
+		items[i] = wholeItem(o)
 	}
 	return items
 }

@@ -30,6 +30,7 @@ type ResponseWriter struct {
 	ended  bool
 	finish string
 	talk   *item            // the message or reasoning that is open
+	held   *item            // reasoning that waits for the state of its turn
 	calls  map[string]*item // function calls, by the index of the chunks; nil values are skipped
 }
 
@@ -98,15 +99,15 @@ func (w *ResponseWriter) begin() {
 }
 
 func (w *ResponseWriter) chunk(c *chunk) {
-	if e := c.fields["error"]; !isNull(e) {
+	if e := c.fields["error"]; !rawjson.IsAbsent(e) {
 		w.fail(e)
 		return
 	}
 	w.begin()
-	if v := c.fields["usage"]; !isNull(v) {
+	if v := c.fields["usage"]; !rawjson.IsAbsent(v) {
 		w.usage = parseUsage(v)
 	}
-	if v := c.fields["service_tier"]; !isNull(v) {
+	if v := c.fields["service_tier"]; !rawjson.IsAbsent(v) {
 		w.tier = v
 	}
 	if text, ok := rawjson.String(reasoningOf(c.delta)); ok && text != "" {
@@ -134,7 +135,7 @@ func (w *ResponseWriter) chunk(c *chunk) {
 }
 
 func reasoningOf(delta object) json.RawMessage {
-	if v := delta["reasoning_content"]; !isNull(v) {
+	if v := delta["reasoning_content"]; !rawjson.IsAbsent(v) {
 		return v
 	}
 	return delta["reasoning"]
@@ -230,8 +231,43 @@ func (w *ResponseWriter) closeTalk() {
 		return
 	}
 	w.closePart()
-	w.closeItem(w.talk)
+	if w.talk.typ == "reasoning" && w.request.Sealed {
+		w.closeHeld()
+		w.held = w.talk
+	} else {
+		w.closeItem(w.talk)
+	}
 	w.talk = nil
+}
+
+func (w *ResponseWriter) closeHeld() {
+	if w.held != nil {
+		w.closeItem(w.held)
+		w.held = nil
+	}
+}
+
+// EndTurn ends a turn of the model. sealed is its state, which the turn after it
+// needs where needed is true: the reasoning of the turn has it, or else an item of
+// its own, where the request asks for it.
+func (w *ResponseWriter) EndTurn(sealed string, needed bool) {
+	if needed {
+		w.state = sealed
+	}
+	if !w.request.Sealed {
+		return
+	}
+	if w.talk != nil && w.talk.typ == "reasoning" {
+		w.closeTalk()
+	}
+	if w.held == nil && needed {
+		w.begin()
+		w.held = w.open(&item{id: newID("rs_"), typ: "reasoning"})
+	}
+	if w.held != nil {
+		w.held.sealed = sealed
+		w.closeHeld()
+	}
 }
 
 // annotate adds a citation to the text that is open. They come at its end.
@@ -338,17 +374,21 @@ func (w *ResponseWriter) end() {
 		return
 	}
 	w.begin()
-	w.closeTalk()
-	w.closeCalls()
-	w.ended, w.status, w.completed = true, "completed", time.Now().Unix()
 	switch w.finish {
 	case "length":
-		w.status, w.reason = "incomplete", "max_output_tokens"
+		w.reason = "max_output_tokens"
 	case "content_filter":
-		w.status, w.reason = "incomplete", "content_filter"
+		w.reason = "content_filter"
 	}
+	if n := len(w.items); w.reason != "" && n > 0 && !w.items[n-1].done {
+		w.items[n-1].cut = true
+	}
+	w.closeTalk()
+	w.closeHeld()
+	w.closeCalls()
+	w.ended, w.status, w.completed = true, "completed", time.Now().Unix()
 	if w.reason != "" {
-		w.completed = 0
+		w.status, w.completed = "incomplete", 0
 	}
 	if w.Finished != nil {
 		w.Finished(&w.Response)
@@ -369,6 +409,9 @@ func (w *ResponseWriter) fail(e json.RawMessage) {
 		code = c
 	case "context_length_exceeded", "llm_provider_rejected_request", "content_filter":
 		code = "invalid_prompt"
+	}
+	for _, it := range w.items {
+		it.cut = !it.done
 	}
 	w.ended, w.status = true, "failed"
 	w.failure = object{"code": quote(code), "message": quote(o.text("message"))}.append(nil)

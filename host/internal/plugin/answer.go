@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/answer"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/outbound"
 	"github.com/parley-search/parley/host/internal/wasm"
@@ -44,6 +45,18 @@ func mendEncodeResponse(r *abi.EncodeResponse) error {
 	r.Framing = cmp.Or(r.Framing, abi.FramingAuto)
 	if string(r.Body) == "null" {
 		r.Body = nil
+	}
+	return nil
+}
+
+// checkTemplate refuses an answer to an op that the host reads by itself and that
+// says not how, or asks for what decoding alone heeds.
+func checkTemplate(op string, r *abi.EncodeResponse) error {
+	if op == abi.OpEmbed && r.Reply != nil {
+		return errors.New("it has a reply, and vectors come from requests")
+	}
+	if err := answer.Check(op, r.Answer); err != nil {
+		return fmt.Errorf("its answer, the template of the response, %w", err)
 	}
 	return nil
 }

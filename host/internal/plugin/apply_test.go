@@ -11,11 +11,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/plugin"
+	"github.com/parley-search/parley/host/internal/waittest"
 	"github.com/parley-search/parley/host/internal/wasm"
 )
 
@@ -110,7 +111,7 @@ func apply(t testing.TB, s *plugin.Set, all ...plugin.Wanted) plugin.Applied {
 
 // answers is the version that answers, or "".
 func answers(s *plugin.Set, constraint string) string {
-	p, ok := s.Source(chat.Wish{Source: "testAi", Version: constraint})
+	p, ok := s.Source(workspace.Wish{Source: "testAi", Version: constraint})
 	if !ok {
 		return ""
 	}
@@ -120,11 +121,7 @@ func answers(s *plugin.Set, constraint string) string {
 // eventually waits for what another goroutine brings about.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for until := time.Now().Add(time.Minute); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatalf("not in a minute: %s", what)
-		}
-	}
+	waittest.For(t, what, ok)
 }
 
 // TestSwap goes from one version to another and back while a stream is on the
@@ -136,7 +133,7 @@ func TestSwap(t *testing.T) {
 	if done := apply(t, s, one); len(done.Loaded) != 1 || len(done.Retired)+len(done.Refused)+done.Unchanged != 0 {
 		t.Errorf("Apply of the first = %+v", done)
 	}
-	old, release, ok := s.Acquire(chat.Wish{Source: "testAi"}, "w")
+	old, release, ok := s.Acquire(workspace.Wish{Source: "testAi"}, "w")
 	if !ok {
 		t.Fatal("Acquire: no plugin")
 	}
@@ -334,7 +331,7 @@ func TestHammerSwap(t *testing.T) {
 
 // stream makes the calls of an answer of two rounds.
 func stream(s *plugin.Set) error {
-	source, release, ok := s.Acquire(chat.Wish{Source: "testAi"}, "w")
+	source, release, ok := s.Acquire(workspace.Wish{Source: "testAi"}, "w")
 	if !ok {
 		return errors.New("no plugin answers")
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/plugin"
+	"github.com/parley-search/parley/host/internal/waittest"
 	"github.com/parley-search/parley/host/internal/wasm"
 )
 
@@ -27,12 +28,9 @@ func open(t testing.TB, l wasm.Limiter) *wasm.Runtime {
 		if err := rt.Close(); err != nil {
 			t.Errorf("Close: %v", err)
 		}
-		for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
-			if runtime.NumGoroutine() <= before {
-				return
-			}
+		if !waittest.Until(func() bool { return runtime.NumGoroutine() <= before }) {
+			t.Errorf("%d goroutines after Close, %d before Open", runtime.NumGoroutine(), before)
 		}
-		t.Errorf("%d goroutines after Close, %d before Open", runtime.NumGoroutine(), before)
 	})
 	return rt
 }

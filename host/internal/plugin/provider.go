@@ -140,6 +140,11 @@ func (p *Provider) encode(ctx context.Context, tag wasm.Tag, in *abi.EncodeReque
 	if err := mendEncodeResponse(&out); err != nil {
 		return nil, p.refuse(abi.FuncEncode, err)
 	}
+	if in.Op != "" && in.Op != abi.OpChat {
+		if err := checkTemplate(in.Op, &out); err != nil {
+			return nil, p.refuse(abi.FuncEncode, err)
+		}
+	}
 	return &out, nil
 }
 

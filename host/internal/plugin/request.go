@@ -30,6 +30,9 @@ func readRequest(answer []byte, r *abi.EncodeResponse) (ok bool) {
 			ok = once(&r.Framing, m.Value)
 		case `"auth"`:
 			ok = once(&r.Auth, m.Value)
+		case `"answer"`:
+			ok = r.Answer == nil
+			r.Answer = m.Value
 		case `"headers"`:
 			ok = r.Headers == nil && readHeaders(r, m.Value)
 		case `"body"`:

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/wasm"
 )
 
@@ -99,7 +100,7 @@ func ReadFile(file string) ([]byte, error) {
 }
 
 // Source implements [chat.Sources].
-func (s *Set) Source(wish chat.Wish) (chat.Source, bool) {
+func (s *Set) Source(wish workspace.Wish) (chat.Source, bool) {
 	if p := s.find(wish); p != nil {
 		return p, true
 	}
@@ -107,7 +108,7 @@ func (s *Set) Source(wish chat.Wish) (chat.Source, bool) {
 }
 
 // Acquire implements [chat.Sources].
-func (s *Set) Acquire(wish chat.Wish, workspace string) (source chat.Source, release func(), ok bool) {
+func (s *Set) Acquire(wish workspace.Wish, workspace string) (source chat.Source, release func(), ok bool) {
 	for {
 		p := s.find(wish)
 		if p == nil {
@@ -122,7 +123,7 @@ func (s *Set) Acquire(wish chat.Wish, workspace string) (source chat.Source, rel
 	}
 }
 
-func (s *Set) find(wish chat.Wish) *Provider {
+func (s *Set) find(wish workspace.Wish) *Provider {
 	c, err := ParseConstraint(wish.Version)
 	if err != nil {
 		return nil

@@ -23,3 +23,10 @@ func KindOf(v []byte) string {
 	}
 	return "a number"
 }
+
+// IsNull reports whether a value is null; one that is absent is not.
+func IsNull(v []byte) bool { return string(bytes.TrimSpace(v)) == "null" }
+
+// IsAbsent reports whether a value is absent or null, which most members of the
+// API's objects take for the same.
+func IsAbsent(v []byte) bool { return len(bytes.TrimSpace(v)) == 0 || IsNull(v) }

@@ -16,3 +16,19 @@ func TestMerge(t *testing.T) {
 		}
 	}
 }
+
+func TestNull(t *testing.T) {
+	for _, tt := range []struct {
+		in           string
+		null, absent bool
+	}{
+		{"", false, true}, {" ", false, true}, {"null", true, true}, {" null\n", true, true}, {`"null"`, false, false}, {"0", false, false}, {"{}", false, false},
+	} {
+		if got := IsNull([]byte(tt.in)); got != tt.null {
+			t.Errorf("IsNull(%q) = %v, want %v", tt.in, got, tt.null)
+		}
+		if got := IsAbsent([]byte(tt.in)); got != tt.absent {
+			t.Errorf("IsAbsent(%q) = %v, want %v", tt.in, got, tt.absent)
+		}
+	}
+}

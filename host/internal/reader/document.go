@@ -47,7 +47,10 @@ type Source struct {
 	Name string // of the group
 	// BaseURL is put before paths to make URLs; empty: documents have none.
 	BaseURL string
-	Whole   bool // a page is one document
+	// FileURLs has URLs end as the files do, as where sources are browsed. Sites leave the extension of
+	// Markdown out.
+	FileURLs bool
+	Whole    bool // a page is one document
 }
 
 // FilterOf is the filter that the source's documents fit.
@@ -119,7 +122,7 @@ func (s *Source) Documents(path string, p *Page) ([]Document, error) {
 		if s.BaseURL != "" {
 			d.URL = s.urlOf(path)
 			if len(part.Headings) > 0 {
-				d.Anchor = passage.Anchor(part.Headings[len(part.Headings)-1])
+				d.Anchor = anchorOf(p.Kind, part.Headings[len(part.Headings)-1])
 			}
 		}
 		body := d
@@ -134,10 +137,18 @@ func (s *Source) Documents(path string, p *Page) ([]Document, error) {
 	return docs, nil
 }
 
-// urlOf is the address of a page: sites leave the extensions of Markdown out.
+// anchorOf is what leads to a heading of a page of that kind.
+func anchorOf(kind, heading string) string {
+	if page, ok := strings.CutPrefix(heading, pdfPage); ok && kind == "pdf" {
+		return "page=" + page // as viewers of PDF files have it, RFC 8118
+	}
+	return passage.Anchor(heading)
+}
+
+// urlOf is the address of a page.
 func (s *Source) urlOf(path string) string {
 	for _, ext := range []string{".md", ".mdx", ".markdown", ".rst", ".adoc", ".asciidoc"} {
-		if rest, ok := strings.CutSuffix(path, ext); ok {
+		if rest, ok := strings.CutSuffix(path, ext); ok && !s.FileURLs {
 			path = rest
 			if rest, ok := strings.CutSuffix("/"+path, "/index"); ok {
 				path = strings.TrimPrefix(rest, "/")

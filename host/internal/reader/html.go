@@ -3,7 +3,9 @@ package reader
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"strings"
 
@@ -20,7 +22,11 @@ func readHTML(_ context.Context, _ *Reader, data []byte) (*Page, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read HTML: %w", err)
 	}
-	doc, err := html.Parse(r)
+	plain, err := withoutFormatting(r)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := html.Parse(bytes.NewReader(plain))
 	if err != nil {
 		return nil, fmt.Errorf("read HTML: %w", err)
 	}
@@ -40,6 +46,9 @@ func readHTML(_ context.Context, _ *Reader, data []byte) (*Page, error) {
 	}
 	w := markdownWriter{}
 	w.node(body)
+	if w.b.Len() > MaxText {
+		return nil, errTooLong
+	}
 	heading := ""
 	text := takeTitle(w.b.String(), &heading)
 	if heading != "" && text != w.b.String() {
@@ -47,6 +56,38 @@ func readHTML(_ context.Context, _ *Reader, data []byte) (*Page, error) {
 	}
 	p.Text = text
 	return p, nil
+}
+
+// maxTags bounds the tags of a page: each takes some hundred bytes while it is read.
+const maxTags = 300_000
+
+// withoutFormatting returns a page without the tags that only say how words look. A parser repeats those
+// that are open in each paragraph that follows, so that a small page could become a large one.
+func withoutFormatting(r io.Reader) ([]byte, error) {
+	var b bytes.Buffer
+	z := html.NewTokenizer(r)
+	for tags := 0; ; {
+		switch z.Next() {
+		case html.ErrorToken:
+			if err := z.Err(); !errors.Is(err, io.EOF) {
+				return nil, fmt.Errorf("read HTML: %w", err)
+			}
+			return b.Bytes(), nil
+		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
+			if tags++; tags > maxTags {
+				return nil, fmt.Errorf("it has more than %d tags: split it into several files", maxTags)
+			}
+			raw := bytes.Clone(z.Raw()) // TagName writes over it
+			name, _ := z.TagName()
+			switch atom.Lookup(name) {
+			case atom.B, atom.Big, atom.Em, atom.Font, atom.I, atom.Nobr, atom.S, atom.Small, atom.Strike, atom.Strong, atom.Tt, atom.U, atom.Code:
+			default:
+				b.Write(raw)
+			}
+		default:
+			b.Write(z.Raw())
+		}
+	}
 }
 
 // mainOf returns the element that says it is the page's matter, nil where none does or it has no text.
@@ -134,7 +175,17 @@ func hasAttribute(n *html.Node, name string) (value string, ok bool) {
 	return "", false
 }
 
-// innerText is the text of a node, as it is written.
+// isOnOwnLine reports whether an element begins a line and ends it.
+func isOnOwnLine(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.P, atom.Div, atom.Section, atom.Article, atom.Blockquote, atom.Dl, atom.Dd, atom.Dt, atom.Figure, atom.Figcaption, atom.Details, atom.Summary,
+		atom.Ul, atom.Ol, atom.Li, atom.Table, atom.Tr, atom.Td, atom.Th, atom.Caption, atom.Pre, atom.Address, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		return true
+	}
+	return false
+}
+
+// innerText is the text of a node, as it is written, with line ends around what has lines of its own.
 func innerText(n *html.Node) string {
 	var b strings.Builder
 	var walk func(*html.Node)
@@ -144,6 +195,12 @@ func innerText(n *html.Node) string {
 			b.WriteString(n.Data)
 		case n.Type == html.ElementNode && n.DataAtom != atom.Title && isHidden(n):
 			return
+		case n.DataAtom == atom.Br:
+			b.WriteByte('\n')
+		}
+		if isOnOwnLine(n) {
+			b.WriteByte('\n')
+			defer b.WriteByte('\n')
 		}
 		for k := n.FirstChild; k != nil; k = k.NextSibling {
 			walk(k)
@@ -152,6 +209,9 @@ func innerText(n *html.Node) string {
 	walk(n)
 	return b.String()
 }
+
+// maxIndent bounds how deep lists are shown within each other.
+const maxIndent = 8
 
 // A markdownWriter writes HTML as Markdown.
 type markdownWriter struct {
@@ -195,7 +255,7 @@ func (w *markdownWriter) node(n *html.Node) {
 		w.b.WriteByte('\n')
 	case atom.Li:
 		w.line()
-		w.b.WriteString(strings.Repeat("  ", max(w.list-1, 0)) + "- ")
+		w.b.WriteString(strings.Repeat("  ", min(max(w.list-1, 0), maxIndent)) + "- ")
 		w.children(n)
 		w.line()
 	case atom.Ul, atom.Ol:
@@ -312,8 +372,15 @@ func preText(n *html.Node) string {
 		if n.DataAtom == atom.Br {
 			b.WriteByte('\n')
 		}
+		own := isOnOwnLine(n) && n.DataAtom != atom.Pre && b.Len() > 0
+		if own && !strings.HasSuffix(b.String(), "\n") {
+			b.WriteByte('\n')
+		}
 		for k := n.FirstChild; k != nil; k = k.NextSibling {
 			walk(k)
+		}
+		if own && !strings.HasSuffix(b.String(), "\n") {
+			b.WriteByte('\n')
 		}
 	}
 	walk(n)

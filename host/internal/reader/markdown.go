@@ -2,6 +2,7 @@ package reader
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -9,12 +10,18 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxFrontMatter bounds the bytes of front matter.
-const maxFrontMatter = 64 << 10
+// Bounds of front matter, in bytes.
+const (
+	maxFrontMatter = 64 << 10
+	maxMeta        = 4 << 10 // as JSON: each passage of the page has it
+)
 
 // readMarkdown reads Markdown, with front matter in YAML and with what MDX adds.
 func readMarkdown(_ context.Context, _ *Reader, data []byte) (*Page, error) {
-	text := strings.ReplaceAll(decode(data), "\r\n", "\n")
+	text, err := decode(data)
+	if err != nil {
+		return nil, err
+	}
 	p := &Page{}
 	text = p.takeFrontMatter(text)
 	p.Text = takeTitle(cleanMarkdown(text), &p.Title)
@@ -40,7 +47,9 @@ func (p *Page) takeFrontMatter(text string) (rest string) {
 		}
 		return rest
 	}
-	p.Meta = meta
+	if b, err := json.Marshal(meta); err == nil && len(b) <= maxMeta { // keys of YAML may be other than texts
+		p.Meta = meta
+	}
 	p.Title, _ = meta["title"].(string)
 	for _, key := range []string{"lang", "language"} {
 		if lang, ok := meta[key].(string); ok && p.Lang == "" {
@@ -134,13 +143,18 @@ func takeTitle(text string, title *string) string {
 
 // readText reads plain text.
 func readText(_ context.Context, _ *Reader, data []byte) (*Page, error) {
-	return &Page{Text: decode(data)}, nil
+	text, err := decode(data)
+	return &Page{Text: text}, err
 }
 
 // readRST reads reStructuredText: headings are underlined, each kind of line a level in the order in
 // which they come; directives are taken away, their contents stay.
 func readRST(_ context.Context, _ *Reader, data []byte) (*Page, error) {
-	lines := strings.Split(strings.ReplaceAll(decode(data), "\r\n", "\n"), "\n")
+	text, err := decode(data)
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.Split(text, "\n")
 	var kinds []string
 	var b strings.Builder
 	for i := 0; i < len(lines); i++ {
@@ -199,9 +213,13 @@ var (
 
 // readAsciiDoc reads AsciiDoc.
 func readAsciiDoc(_ context.Context, _ *Reader, data []byte) (*Page, error) {
+	text, err := decode(data)
+	if err != nil {
+		return nil, err
+	}
 	var b strings.Builder
 	code := false
-	for line := range strings.SplitSeq(strings.ReplaceAll(decode(data), "\r\n", "\n"), "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		bare := strings.TrimSpace(line)
 		switch {
 		case strings.HasPrefix(bare, "----") && strings.Trim(bare, "-") == "", strings.HasPrefix(bare, "....") && strings.Trim(bare, ".") == "":

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"net/url"
 	"path"
 	"strconv"
 	"strings"
@@ -65,69 +67,135 @@ func readDOCX(_ context.Context, _ *Reader, data []byte) (*Page, error) {
 	return p, nil
 }
 
+// maxNested bounds how deep paragraphs and tables stand within each other: text boxes and cells have some.
+const maxNested = 64
+
 // docxText writes WordprocessingML as Markdown.
 func docxText(body []byte) (string, error) {
-	var out, para strings.Builder
 	d := xml.NewDecoder(bytes.NewReader(body))
 	d.Strict = false
-	style, inText, rows := "", false, 0
-	for {
+	w := docxWriter{}
+	for skipped := 0; ; {
 		t, err := d.RawToken()
 		if errors.Is(err, io.EOF) {
-			return out.String(), nil
+			return w.out.String(), nil
 		}
 		if err != nil {
 			return "", fmt.Errorf("read word/document.xml: %w", err)
 		}
 		switch t := t.(type) {
 		case xml.StartElement:
-			switch t.Name.Local {
-			case "p":
-				style = ""
-				para.Reset()
-			case "pStyle":
-				style = attributeOf(t, "val")
-			case "outlineLvl":
-				if n, err := strconv.Atoi(attributeOf(t, "val")); err == nil && n < 6 {
-					style = "heading" + strconv.Itoa(n+1)
-				}
-			case "t":
-				inText = true
-			case "tab":
-				para.WriteByte(' ')
-			case "br", "cr":
-				para.WriteByte('\n')
-			case "tr":
-				rows++
+			// What stands in for those who cannot show the choice before it says the same again.
+			if skipped > 0 || t.Name.Local == "Fallback" {
+				skipped++
+			} else if err := w.start(t); err != nil {
+				return "", err
 			}
 		case xml.EndElement:
-			switch t.Name.Local {
-			case "t":
-				inText = false
-			case "p":
-				text := strings.TrimSpace(para.String())
-				switch level := headingLevel(style); {
-				case text == "":
-				case rows > 0:
-					out.WriteString("| " + strings.Join(strings.Fields(text), " ") + " ")
-				case level > 0:
-					out.WriteString(strings.Repeat("#", level) + " " + text + "\n\n")
-				case strings.HasPrefix(strings.ToLower(style), "list"):
-					out.WriteString("- " + text + "\n")
-				default:
-					out.WriteString(text + "\n\n")
-				}
-			case "tr":
-				rows = max(rows-1, 0)
-				out.WriteString("|\n")
-			case "tbl":
-				out.WriteString("\n")
+			if skipped > 0 {
+				skipped--
+			} else {
+				w.end(t.Name.Local)
 			}
 		case xml.CharData:
-			if inText {
-				para.Write(t)
+			if w.inText && skipped == 0 {
+				w.paragraph().text.Write(t)
 			}
 		}
+	}
+}
+
+// A docxWriter writes the elements of a document as Markdown.
+type docxWriter struct {
+	out    strings.Builder
+	nested []*docxParagraph // those that have begun
+	inText bool
+	rows   int             // rows of tables within each other
+	cell   strings.Builder // of the outermost row
+}
+
+type docxParagraph struct {
+	text  strings.Builder
+	style string
+}
+
+// paragraph is the innermost one.
+func (w *docxWriter) paragraph() *docxParagraph {
+	if len(w.nested) == 0 {
+		w.nested = append(w.nested, &docxParagraph{})
+	}
+	return w.nested[len(w.nested)-1]
+}
+
+func (w *docxWriter) start(t xml.StartElement) error {
+	switch t.Name.Local {
+	case "p":
+		if len(w.nested) == maxNested {
+			return fmt.Errorf("paragraphs stand more than %d deep in word/document.xml", maxNested)
+		}
+		w.nested = append(w.nested, &docxParagraph{})
+	case "pStyle":
+		w.paragraph().style = attributeOf(t, "val")
+	case "outlineLvl":
+		if n, err := strconv.Atoi(attributeOf(t, "val")); err == nil && n < 6 {
+			w.paragraph().style = "heading" + strconv.Itoa(n+1)
+		}
+	case "t":
+		w.inText = true
+	case "tab":
+		w.paragraph().text.WriteByte(' ')
+	case "br", "cr":
+		w.paragraph().text.WriteByte('\n')
+	case "tr":
+		w.rows++
+	}
+	return nil
+}
+
+func (w *docxWriter) end(name string) {
+	switch name {
+	case "t":
+		w.inText = false
+	case "p":
+		p := w.paragraph()
+		w.nested = w.nested[:len(w.nested)-1]
+		w.write(p)
+	case "tc":
+		if w.rows == 1 {
+			w.endCell()
+		}
+	case "tr":
+		if w.rows == 1 {
+			if w.cell.Len() > 0 {
+				w.endCell()
+			}
+			w.out.WriteString("|\n")
+		}
+		w.rows = max(w.rows-1, 0)
+	case "tbl":
+		if w.rows == 0 {
+			w.out.WriteByte('\n')
+		}
+	}
+}
+
+func (w *docxWriter) endCell() {
+	w.out.WriteString("| " + strings.Join(strings.Fields(w.cell.String()), " ") + " ")
+	w.cell.Reset()
+}
+
+func (w *docxWriter) write(p *docxParagraph) {
+	text := strings.TrimSpace(p.text.String())
+	switch level := headingLevel(p.style); {
+	case text == "":
+	case w.rows > 0:
+		w.cell.WriteString(text + " ")
+	case level > 0:
+		w.out.WriteString(strings.Repeat("#", level) + " " + strings.Join(strings.Fields(text), " ") + "\n\n")
+	case strings.HasPrefix(strings.ToLower(p.style), "list"):
+		w.out.WriteString("- " + text + "\n")
+	default:
+		w.out.WriteString(text + "\n\n")
 	}
 }
 
@@ -218,28 +286,52 @@ func readEPUB(ctx context.Context, r *Reader, data []byte) (*Page, error) {
 	}
 	files := map[string]string{}
 	for _, i := range book.Items {
-		files[i.ID] = path.Join(path.Dir(path.Clean(root.Files[0].Path)), i.Href)
+		files[i.ID] = fileOf(z, path.Dir(path.Clean(root.Files[0].Path)), i.Href)
 	}
 	p := &Page{Title: book.Title, Lang: book.Lang}
 	var b strings.Builder
 	for n, s := range book.Spine {
-		if n == maxChapters || b.Len() > MaxText || ctx.Err() != nil {
-			break
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case n == maxChapters:
+			return nil, fmt.Errorf("it has more than %d chapters: split it into several files", maxChapters)
+		case b.Len() > MaxText:
+			return nil, errTooLong
 		}
 		chapter, err := unpack(z, files[s.ID], &left)
 		if err != nil {
 			return nil, err
 		}
-		if c, err := readHTML(ctx, r, chapter); err == nil {
-			if c.Title != "" {
-				b.WriteString("# " + c.Title + "\n\n")
-			}
-			b.WriteString(c.Text + "\n\n")
+		c, err := readHTML(ctx, r, chapter)
+		switch {
+		case errors.Is(err, ErrEmpty): // a picture
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("%s in it: %w", files[s.ID], err)
 		}
+		if c.Title != "" {
+			b.WriteString("# " + c.Title + "\n\n")
+		}
+		b.WriteString(c.Text + "\n\n")
 	}
 	p.Text = b.String()
-	return p, ctx.Err()
+	return p, nil
 }
+
+// fileOf is the file of an archive that a reference from dir leads to. References are escaped as those of
+// the web are, but by some that write them.
+func fileOf(z *zip.Reader, dir, reference string) string {
+	if name, err := url.PathUnescape(reference); err == nil {
+		if _, err := fs.Stat(z, path.Join(dir, name)); err == nil {
+			return path.Join(dir, name)
+		}
+	}
+	return path.Join(dir, reference)
+}
+
+// pdfPage begins the heading of a page of a PDF file, before its number.
+const pdfPage = "Page "
 
 // readPDF reads a PDF file, a section a page.
 func readPDF(ctx context.Context, r *Reader, data []byte) (*Page, error) {
@@ -253,7 +345,7 @@ func readPDF(ctx context.Context, r *Reader, data []byte) (*Page, error) {
 	var b strings.Builder
 	for i, text := range pages {
 		if text = strings.TrimSpace(text); text != "" {
-			fmt.Fprintf(&b, "## Page %d\n\n%s\n\n", i+1, paragraphs(text))
+			fmt.Fprintf(&b, "## %s%d\n\n%s\n\n", pdfPage, i+1, paragraphs(text))
 		}
 	}
 	return &Page{Title: title, Text: b.String()}, nil

@@ -21,7 +21,8 @@ import (
 const (
 	// MaxFile bounds the bytes of one file.
 	MaxFile = 64 << 20
-	// MaxText bounds the bytes of a page's text.
+	// MaxText bounds the bytes of a page's text: a file with more is refused, since what is cut off could
+	// not be found.
 	MaxText = 16 << 20
 	// maxUnpacked bounds the bytes that one file of an archive, such as a chapter of a book, is unpacked to.
 	maxUnpacked = 64 << 20
@@ -40,6 +41,9 @@ type Page struct {
 
 // ErrEmpty is what a file without text gives.
 var ErrEmpty = errors.New("there is no text in it")
+
+// errTooLong is what a file with more than MaxText bytes of text gives.
+var errTooLong = fmt.Errorf("its text has more than %d bytes: split it into several files", MaxText)
 
 // A readFunc reads a page out of a file.
 type readFunc func(ctx context.Context, r *Reader, data []byte) (*Page, error)
@@ -114,6 +118,9 @@ func (r *Reader) Read(ctx context.Context, name string, data []byte) (p *Page, e
 	if err != nil {
 		return nil, err
 	}
+	if len(p.Text) > MaxText {
+		return nil, errTooLong
+	}
 	p.Kind = f.kind
 	p.Text = tidy(p.Text)
 	if p.Title == "" {
@@ -138,10 +145,8 @@ func titleOf(name string) string {
 	return strings.NewReplacer("-", " ", "_", " ").Replace(base)
 }
 
-// tidy returns valid UTF-8 without control characters, of at most MaxText bytes, with no more than one
-// blank line in a row.
+// tidy returns valid UTF-8 without control characters, with no more than one blank line in a row.
 func tidy(text string) string {
-	text = clip(text, MaxText)
 	text = strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':
@@ -182,16 +187,25 @@ func clip(s string, n int) string {
 	return s[:n]
 }
 
-// decode returns a text file as UTF-8: as it is, or from UTF-16 or Latin-1.
-func decode(data []byte) string {
+// decode returns a text file as UTF-8, with line feeds at the ends of lines: as it is, or from UTF-16 or
+// Latin-1.
+func decode(data []byte) (string, error) {
+	text := ""
 	switch {
-	case bytes.HasPrefix(data, []byte("\xef\xbb\xbf")):
-		data = data[3:]
-	case bytes.HasPrefix(data, []byte("\xff\xfe")):
-		return decodeUTF16(data[2:], 0, 1)
-	case bytes.HasPrefix(data, []byte("\xfe\xff")):
-		return decodeUTF16(data[2:], 1, 0)
+	case bytes.HasPrefix(data, []byte("\xff\xfe")) && len(data) <= 2*MaxText:
+		text = decodeUTF16(data[2:], 0, 1)
+	case bytes.HasPrefix(data, []byte("\xfe\xff")) && len(data) <= 2*MaxText:
+		text = decodeUTF16(data[2:], 1, 0)
+	case len(data) > MaxText:
+		return "", errTooLong
+	default:
+		text = decodeBytes(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
 	}
+	return strings.ReplaceAll(text, "\r\n", "\n"), nil
+}
+
+// decodeBytes decodes UTF-8, and what is not valid as Latin-1.
+func decodeBytes(data []byte) string {
 	if utf8.Valid(data) {
 		return string(data)
 	}

@@ -4,29 +4,52 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/parley-search/parley/host/internal/reader"
 	"github.com/parley-search/parley/host/internal/reader/pdf"
+	"github.com/parley-search/parley/host/internal/wasm"
 )
 
 // pdfCache keeps the compiled sandbox between tests.
 var pdfCache string
 
+// compileArg makes this test's program the one that compiles aside.
+const compileArg = "compile-aside"
+
 func TestMain(m *testing.M) {
 	var err error
+	if len(os.Args) > 1 && os.Args[1] == compileArg {
+		if err := wasm.CompileAside(context.Background(), os.Stdin, map[string]func(string) error{pdf.Library: pdf.Compile}, func() { os.Exit(3) }); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if pdfCache, err = os.MkdirTemp("", "parley-pdf"); err != nil {
 		panic(err)
 	}
 	code := m.Run()
 	_ = os.RemoveAll(pdfCache)
 	os.Exit(code)
+}
+
+// openPDF returns a reader of PDF files that ends with the test.
+func openPDF(t *testing.T) *pdf.Reader {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := pdf.New(pdfCache, []string{program, compileArg})
+	t.Cleanup(func() { _ = p.Close() })
+	return p
 }
 
 // zipOf returns an archive of files, by name and contents.
@@ -117,11 +140,30 @@ func TestRead(t *testing.T) {
 		},
 		{"plain.html", "<title>T</title><header>Top</header><p>Only a body.</p><aside>Side</aside>", "T", []string{"Only a body."}, []string{"Top", "Side"}},
 		{"t.docx", string(zipOf(t, "word/document.xml", docxBody)), "Tea", []string{"## Brewing", "Steep for three minutes.", "| Green | 80 °C |"}, nil},
+		{
+			"box.docx", string(zipOf(t, "word/document.xml", `<w:document><w:body><w:p><w:r><w:t>Before the box,</w:t></w:r><mc:AlternateContent>
+			<mc:Choice><w:txbxContent><w:p><w:r><w:t>Mind the heat.</w:t></w:r></w:p></w:txbxContent></mc:Choice>
+			<mc:Fallback><w:txbxContent><w:p><w:r><w:t>Mind the heat.</w:t></w:r></w:p></w:txbxContent></mc:Fallback></mc:AlternateContent>
+			<w:r><w:t xml:space="preserve"> and behind it.</w:t></w:r></w:p>
+			<w:tbl><w:tr><w:tc><w:p><w:r><w:t>Green</w:t></w:r></w:p></w:tc><w:tc><w:p/></w:tc><w:tc><w:p><w:r><w:t>three</w:t></w:r></w:p><w:p><w:r><w:t>minutes</w:t></w:r></w:p></w:tc></w:tr></w:tbl></w:body></w:document>`)),
+			"box",
+			[]string{"Mind the heat.", "Before the box, and behind it.", "| Green |  | three minutes |"},
+			nil,
+		},
+		{
+			"lines.html", `<main><h1>Green<br>tea</h1><table><tr><td>one<br>two</td><td><p>three</p><p>four</p><ul><li>five</li><li>six</li></ul></td><td>se<b>ven</b></td></tr></table>
+			<pre><div>a = 1</div><div>b = 2</div></pre></main>`, "Green tea",
+			[]string{"| one two | three four five six | seven |", "```\na = 1\nb = 2\n```"},
+			nil,
+		},
+		{
+			"escaped.epub", bookOf(t, `<package><metadata><title>Tea</title></metadata><manifest><item id="a" href="part%201.xhtml"/><item id="b" href="100%.xhtml"/></manifest><spine><itemref idref="a"/><itemref idref="b"/></spine></package>`,
+				"part 1.xhtml", "<p>Water first.</p>", "100%.xhtml", "<p>Milk last.</p>"), "Tea", []string{"Water first.", "Milk last."}, nil,
+		},
 		{"b.epub", string(epub), "The Tea Book", []string{"# First", "Water first.", "# Second", "Milk last."}, nil},
 		{"p.pdf", string(pdfOf("Steep the tea for three minutes.", "Then drink it.")), "p", []string{"## Page 1", "Steep the tea for three minutes.", "Then drink it."}, nil},
 	}
-	p := &pdf.Reader{CacheDir: pdfCache}
-	t.Cleanup(func() { _ = p.Close() })
+	p := openPDF(t)
 	r := reader.Reader{PDF: p}
 	for _, tt := range tests {
 		page, err := r.Read(t.Context(), tt.name, []byte(tt.data))
@@ -149,10 +191,53 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// TestPreparePDF shows that what reads PDF files is compiled in a process of its own, once, and that a
+// damaged cache is made anew.
+func TestPreparePDF(t *testing.T) {
+	if err := openPDF(t).Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := filepath.Glob(filepath.Join(pdfCache, "wazero-*", "*"))
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("entries %q, %v; want one", entries, err)
+	}
+	before, err := os.Stat(entries[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Where the mark is there, no child is started: this one would fail.
+	p := pdf.New(pdfCache, []string{"/bin/false"})
+	if err := p.Prepare(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if pages, _, err := p.Text(t.Context(), pdfOf("Steep the tea.")); err != nil || len(pages) != 1 {
+		t.Errorf("%q, %v", pages, err)
+	}
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	if after, err := os.Stat(entries[0]); err != nil || !after.ModTime().Equal(before.ModTime()) {
+		t.Errorf("the entry was written again: %v, %v", after, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := p.Text(ctx, pdfOf("x")); !errors.Is(err, context.Canceled) {
+		t.Errorf("with a context that ended: %v", err)
+	}
+	if testing.Short() {
+		return // compiling once more takes seconds
+	}
+	if err := os.Truncate(entries[0], before.Size()/2); err != nil {
+		t.Fatal(err)
+	}
+	if pages, _, err := openPDF(t).Text(t.Context(), pdfOf("Steep the tea.")); err != nil || len(pages) != 1 {
+		t.Errorf("with a damaged cache: %q, %v", pages, err)
+	}
+}
+
 // What strangers write is refused, or read within bounds, and never a panic.
 func TestReadHostileFiles(t *testing.T) {
-	p := &pdf.Reader{CacheDir: pdfCache}
-	t.Cleanup(func() { _ = p.Close() })
+	p := openPDF(t)
 	r := reader.Reader{PDF: p}
 	bomb := zipOf(t, "word/document.xml", "<w:t>"+strings.Repeat("x", 65<<20)+"</w:t>")
 	tests := []struct{ name, data, want string }{
@@ -182,37 +267,16 @@ func TestReadHostileFiles(t *testing.T) {
 	}
 }
 
-func FuzzRead(f *testing.F) {
-	f.Add("a.md", []byte("---\nt: 1\n---\n# H\n```\nx\n"))
-	f.Add("a.html", []byte("<main><h1>x</h1><table><tr><td>y"))
-	f.Add("a.rst", []byte("T\n=\n\n.. x:: y\n"))
-	f.Add("a.adoc", []byte("= T\n----\n"))
-	f.Add("a.docx", zipOf(f, "word/document.xml", docxBody))
-	f.Fuzz(func(t *testing.T, name string, data []byte) {
-		if strings.HasSuffix(strings.ToLower(name), ".pdf") || len(data) > 1<<16 {
-			return
-		}
-		r := reader.Reader{}
-		page, err := r.Read(context.Background(), name, data)
-		if err != nil {
-			return
-		}
-		if !utf8.ValidString(page.Text) || page.Title == "" && page.Text == "" {
-			t.Fatalf("page %q", page)
-		}
-		s := reader.Source{Name: "f"}
-		docs, err := s.Documents(name, page)
-		if err != nil {
-			return
-		}
-		ids := map[string]bool{}
-		for _, d := range docs {
-			if ids[d.ID] || len(d.Text) > reader.PassageBytes {
-				t.Fatalf("id %s twice, or %d bytes", d.ID, len(d.Text))
-			}
-			ids[d.ID] = true
-		}
-	})
+// TestDocumentsOfPDF wants links to lead to the page.
+func TestDocumentsOfPDF(t *testing.T) {
+	page, err := (&reader.Reader{PDF: openPDF(t)}).Read(t.Context(), "tea.pdf", pdfOf("Steep the tea."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := reader.Source{Name: "notes", BaseURL: "https://example.org"}
+	if docs, err := s.Documents("tea.pdf", page); err != nil || len(docs) != 1 || docs[0].URL != "https://example.org/tea.pdf" || docs[0].Anchor != "page=1" {
+		t.Errorf("%+v, %v", docs, err)
+	}
 }
 
 func TestDocuments(t *testing.T) {

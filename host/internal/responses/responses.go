@@ -141,20 +141,46 @@ func (s *Store) History(owner, id string) (items []json.RawMessage, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.expire()
-	var chain []*Record
-	for id != "" {
-		r, ok := s.open(owner, id)
-		if !ok {
-			return nil, false
-		}
-		chain = append(chain, r)
-		id = r.Previous
+	chain, ok := s.chain(owner, id)
+	if !ok {
+		return nil, false
 	}
 	for i := len(chain) - 1; i >= 0; i-- {
 		items = append(append(items, chain[i].Input...), chain[i].Output...)
 		s.use(s.byID[chain[i].ID])
 	}
 	return items, true
+}
+
+// Input returns the items that the response called id was made from, oldest first:
+// those of its conversation that are kept, and its own. It returns false where
+// owner has no such response.
+func (s *Store) Input(owner, id string) (items []json.RawMessage, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.expire()
+	chain, _ := s.chain(owner, id)
+	if len(chain) == 0 {
+		return nil, false
+	}
+	for i := len(chain) - 1; i > 0; i-- {
+		items = append(append(items, chain[i].Input...), chain[i].Output...)
+	}
+	return append(items, chain[0].Input...), true
+}
+
+// chain returns the record called id and those before it, newest first, and whether
+// all of them are there.
+func (s *Store) chain(owner, id string) (chain []*Record, whole bool) {
+	for id != "" {
+		r, ok := s.open(owner, id)
+		if !ok {
+			return chain, false
+		}
+		chain = append(chain, r)
+		id = r.Previous
+	}
+	return chain, true
 }
 
 // Delete forgets the record called id, and reports whether owner had it.

@@ -78,6 +78,8 @@ func TestExpiry(t *testing.T) {
 }
 
 // The oldest go first, and what is kept is sealed.
+//
+//parley:option responses-max-bytes
 func TestBounds(t *testing.T) {
 	s := New(Options{TTL: time.Hour, MaxBytes: 4000})
 	for i := range 100 {

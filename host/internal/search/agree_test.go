@@ -10,6 +10,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/search/write"
 )
 
 // A good is a document of TestSearchAgreesWithItself.
@@ -73,7 +74,7 @@ func TestSearchAgreesWithItself(t *testing.T) {
 			delete(byID, id)
 		}
 	}
-	r.ok(search.DeleteDocuments("a", gone))
+	r.ok(write.DeleteDocuments("a", gone))
 	queries := []string{"", "silver", "silver spoon", "table spoon ", "tablespoon", "copper plate table", "slivr of tea", `"silver spoon" table`, "the -table", "tea", "coper"}
 	texts := []string{"words", "typo", "proximity", "attribute", "exactness"}
 	rounds := 8
@@ -86,7 +87,7 @@ func TestSearchAgreesWithItself(t *testing.T) {
 			rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 		}
 		for _, text := range queries {
-			base := search.Query{Q: text, Limit: limit(10_000), MatchingStrategy: []settings.Strategy{settings.Last, settings.All, settings.Frequency}[rng.IntN(3)]}
+			base := search.Query{Q: text, Limit: limit(10_000), MatchingStrategy: []settings.Strategy{settings.Last, settings.All, settings.Frequency, settings.Any}[rng.IntN(4)]}
 			rules := func(list ...string) {
 				b, err := json.Marshal(list)
 				if err != nil {

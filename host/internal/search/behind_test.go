@@ -6,9 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // TestFarBehind opens an index whose folder lacks a large task, as after a
@@ -37,13 +37,9 @@ func TestFarBehind(t *testing.T) {
 	if got := r.ids("a", search.Query{Q: "first"}); got != "1" {
 		t.Errorf("at once the search for what the folder has found %q", got)
 	}
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		if got := r.search("a", search.Query{Q: "later", Limit: limit(1)}).EstimatedTotalHits; got == n {
-			break
-		} else if time.Now().After(deadline) {
-			t.Fatalf("%d documents are found, want %d", got, n)
-		}
-	}
+	waittest.For(t, fmt.Sprintf("%d documents are found", n), func() bool {
+		return r.search("a", search.Query{Q: "later", Limit: limit(1)}).EstimatedTotalHits == n
+	})
 	r.add("a", `{"id":9,"x":"last"}`)
 	if got := r.ids("a", search.Query{Q: "last"}); got != "9" {
 		t.Errorf("the search for what was added then found %q", got)

@@ -11,6 +11,7 @@ import (
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/highlight"
+	"github.com/parley-search/parley/host/internal/search/write"
 )
 
 // synthetic makes n documents of words that are spread as words of a language
@@ -115,7 +116,7 @@ func BenchmarkIndex(b *testing.B) {
 	body := []byte(synthetic(1000))
 	b.ReportAllocs()
 	for b.Loop() {
-		r.ok(search.AddDocuments("a", "", false, body))
+		r.ok(write.AddDocuments("a", "", false, body))
 	}
 	b.ReportMetric(1000*float64(b.N)/b.Elapsed().Seconds(), "docs/s")
 }

@@ -13,6 +13,8 @@ import (
 
 // What would make an answer out of all proportion is refused, and of a query
 // without end the beginning is looked for.
+//
+//parley:option experimental-search-queue-size
 func TestSearchBounds(t *testing.T) {
 	r := newRig(t)
 	r.add("a", books)

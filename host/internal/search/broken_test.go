@@ -10,6 +10,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/ingest"
+	"github.com/parley-search/parley/host/internal/search/write"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -23,7 +24,7 @@ func TestFoldersGone(t *testing.T) {
 	if err := errors.Join(os.Rename(r.folders(), away), os.WriteFile(r.folders(), nil, 0o600)); err != nil {
 		t.Fatal(err) // a file in its place: it cannot be made again
 	}
-	n, err := search.AddDocuments("b", "", false, []byte(`{"id":1,"x":"two"}`))
+	n, err := write.AddDocuments("b", "", false, []byte(`{"id":1,"x":"two"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,12 +66,12 @@ func TestBodiesGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	body := docsJSON(0, 2000, func(int) string { return `"x":"` + strings.Repeat("x", 200) + `"` })
-	if _, err := r.svc.ReadDocuments("a", search.Incoming{Format: ingest.JSON}, strings.NewReader(body)); err == nil || !strings.Contains(err.Error(), "body") {
+	if _, err := r.svc.ReadDocuments("a", write.Incoming{Format: ingest.JSON}, strings.NewReader(body)); err == nil || !strings.Contains(err.Error(), "body") {
 		t.Errorf("an upload without a directory for it: %v", err)
 	}
-	r.ok(r.svc.ReadDocuments("a", search.Incoming{Format: ingest.JSON}, strings.NewReader(`{"id":1}`))) // small ones need none
+	r.ok(r.svc.ReadDocuments("a", write.Incoming{Format: ingest.JSON}, strings.NewReader(`{"id":1}`))) // small ones need none
 	if err := os.Rename(bodies+"-away", bodies); err != nil {
 		t.Fatal(err)
 	}
-	r.ok(r.svc.ReadDocuments("a", search.Incoming{Format: ingest.JSON}, strings.NewReader(body)))
+	r.ok(r.svc.ReadDocuments("a", write.Incoming{Format: ingest.JSON}, strings.NewReader(body)))
 }

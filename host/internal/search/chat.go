@@ -8,13 +8,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/search/filter"
 	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
@@ -28,18 +28,18 @@ const maxToldBytes = 100
 func (s *Service) ChatIndexes(ctx context.Context, caller *auth.Caller, only []string) ([]chat.Index, error) {
 	var out []chat.Index
 	for _, ix := range s.visible(caller) {
-		if only != nil && !slices.Contains(only, ix.uid()) {
+		if only != nil && !slices.Contains(only, ix.UID()) {
 			continue
 		}
-		_, rule, err := s.index(caller, ix.uid())
+		_, rule, err := s.index(caller, ix.UID())
 		if err != nil {
 			if apierr.Is(err, apierr.IndexNotFound) {
 				continue // deleted just now
 			}
 			return nil, err
 		}
-		m := ix.meta()
-		facets, err := ix.facetsFor(ctx, rule)
+		m := ix.Meta()
+		facets, err := s.facetsFor(ctx, ix, rule)
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
@@ -50,19 +50,19 @@ func (s *Service) ChatIndexes(ctx context.Context, caller *auth.Caller, only []s
 				facets = append(facets, chat.Facet{Attribute: a})
 			}
 		}
-		out = append(out, chat.Index{UID: ix.uid(), Description: m.Settings.Chat.Description, Filterable: facets})
+		out = append(out, chat.Index{UID: ix.UID(), Description: m.Settings.Chat.Description, Filterable: facets})
 	}
 	return out, nil
 }
 
 // chatQuery is a search for q as the chat settings say. filter is an expression,
 // blank for none.
-func (ix *index) chatQuery(q, filter string) (query Query, err error) {
-	query = chatQuery(&ix.meta().Settings.Chat.Search, q)
+func chatQuery(ix *index.Index, q, filter string) (query Query, err error) {
+	query = newChatQuery(&ix.Meta().Settings.Chat.Search, q)
 	if on := query.AttributesToSearchOn; on != nil && !slices.Contains(on, "*") {
 		// What no document has is a mistake in a client's search, and nothing to
 		// trouble a conversation with.
-		query.AttributesToSearchOn = slices.DeleteFunc(slices.Clone(on), func(a string) bool { return !ix.meta().searches(a) })
+		query.AttributesToSearchOn = slices.DeleteFunc(slices.Clone(on), func(a string) bool { return !ix.Meta().Searches(a) })
 	}
 	if strings.TrimSpace(filter) != "" {
 		if query.Filter, err = json.Marshal(filter); err != nil {
@@ -78,8 +78,8 @@ func (s *Service) ChatSearch(ctx context.Context, caller *auth.Caller, indexUID,
 	if err != nil {
 		return chat.Found{}, err
 	}
-	own := ix.meta().Settings
-	query, err := ix.chatQuery(q, filter)
+	own := ix.Meta().Settings
+	query, err := chatQuery(ix, q, filter)
 	if err != nil {
 		return chat.Found{}, err
 	}
@@ -102,64 +102,34 @@ func (s *Service) ChatSearch(ctx context.Context, caller *auth.Caller, indexUID,
 	return chat.Found{Hits: hits}, nil
 }
 
-// A facetCache keeps the facets of one state of the folder by the rule that
-// they were worked out under: chats ask for the same ones again and again.
-type facetCache struct {
-	mu     sync.Mutex
-	folder *folder.Folder
-	next   uint32
-	byRule map[string][]chat.Facet
-}
-
-// maxCachedRules bounds a facetCache.
-const maxCachedRules = 64
-
 // facetsFor returns the filterable attributes with their most frequent values,
 // counted over what rule lets through.
-func (ix *index) facetsFor(ctx context.Context, rule *filter.Node) ([]chat.Facet, error) {
-	st, release, err := ix.serving(ctx)
+func (s *Service) facetsFor(ctx context.Context, ix *index.Index, rule *filter.Node) ([]chat.Facet, error) {
+	st, release, err := ix.Acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	if err := rule.Check(&st.meta.Settings); err != nil {
+	if err := rule.Check(&st.Meta.Settings); err != nil {
 		return nil, err
 	}
-	key := fmt.Sprint(st.meta.Settings.FilterableAttributes, st.meta.Settings.DisplayedAttributes) + "\x00\x00" + rule.String()
-	c := &ix.facets
-	c.mu.Lock()
-	if c.folder != st.folder || c.next != st.meta.Next || len(c.byRule) >= maxCachedRules {
-		c.folder, c.next, c.byRule = st.folder, st.meta.Next, map[string][]chat.Facet{}
-	}
-	facets, ok := c.byRule[key]
-	c.mu.Unlock()
-	if ok {
-		return facets, nil
-	}
-	err = guarded(func() (err error) {
-		facets, err = ix.service.told(st, rule)
-		return err
+	key := fmt.Sprint(st.Meta.Settings.FilterableAttributes, st.Meta.Settings.DisplayedAttributes) + "\x00\x00" + rule.String()
+	return index.Derive(ix, st, key, func() (facets []chat.Facet, err error) {
+		err = index.Guard(func() (err error) {
+			facets, err = s.told(st, rule)
+			return err
+		})
+		if errors.Is(err, index.ErrDamaged) {
+			ix.Suspect(st.Folder, err)
+		}
+		return facets, err
 	})
-	if errors.Is(err, errDamaged) {
-		ix.suspect(st.folder, err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	// Only where nothing changed meanwhile: the record is ahead of the folder
-	// while a task is being applied.
-	if c.folder == st.folder && c.next == st.meta.Next && ix.state.Load() == st && st.folder.Next.Load() == st.meta.Next {
-		c.byRule[key] = facets
-	}
-	return facets, nil
 }
 
 // told works out facetsFor. Of an attribute that is not displayed the model is
 // told that it may filter by it, and no values.
-func (s *Service) told(st *state, rule *filter.Node) (out []chat.Facet, err error) {
-	v, err := st.folder.View(s.columns)
+func (s *Service) told(st *index.State, rule *filter.Node) (out []chat.Facet, err error) {
+	v, err := st.Folder.View(s.columns)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +141,7 @@ func (s *Service) told(st *state, rule *filter.Node) (out []chat.Facet, err erro
 		}
 		docs.And(v.Live)
 	}
-	list, m := docs.ToArray(), st.meta
+	list, m := docs.ToArray(), st.Meta
 	for i, f := range m.Fields {
 		if m.FieldCounts[i] == 0 || !m.Settings.Filterable(f) {
 			continue
@@ -212,8 +182,8 @@ func toldValues(v *folder.View, field string, docs []uint32) ([]string, error) {
 	return out, nil
 }
 
-// chatQuery is a search of the chat for q.
-func chatQuery(p *settings.ChatSearchParameters, q string) Query {
+// newChatQuery is a search of the chat for q.
+func newChatQuery(p *settings.ChatSearchParameters, q string) Query {
 	out := Query{Q: q, Limit: p.Limit, MatchingStrategy: p.MatchingStrategy, Sort: p.Sort, Distinct: p.Distinct, AttributesToSearchOn: p.AttributesToSearchOn, Hybrid: p.Hybrid}
 	if p.RankingScoreThreshold != nil {
 		out.RankingScoreThreshold = *p.RankingScoreThreshold

@@ -11,6 +11,7 @@ import (
 	"github.com/parley-search/parley/host/internal/search/attribute"
 	"github.com/parley-search/parley/host/internal/search/filter"
 	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/storage"
 	"github.com/parley-search/parley/host/internal/search/text"
@@ -18,7 +19,7 @@ import (
 
 // chosenDocuments returns a page of the documents of q.IDs, or of all, that
 // cond (nil: all) lets through, sorted as q says and by when they came.
-func (s *Service) chosenDocuments(ctx context.Context, m *meta, cond *filter.Node, q DocumentsQuery, limit int) (docs []storage.Document, total int, err error) {
+func (s *Service) chosenDocuments(ctx context.Context, m *index.Meta, cond *filter.Node, q DocumentsQuery, limit int) (docs []storage.Document, total int, err error) {
 	rules, err := m.Settings.DocumentSort(q.Sort)
 	if err != nil {
 		return nil, 0, err
@@ -76,7 +77,7 @@ func (s *Service) chosenDocuments(ctx context.Context, m *meta, cond *filter.Nod
 }
 
 // eachOf calls f for those documents of the ids that are there, once each.
-func (s *Service) eachOf(m *meta, ids []string, f func(storage.Document) error) error {
+func (s *Service) eachOf(m *index.Meta, ids []string, f func(storage.Document) error) error {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	for part := range slices.Chunk(ids, folder.BatchDocs) {
 		docs, err := s.opts.DB.Documents(m.Docs, part)

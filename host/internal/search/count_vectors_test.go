@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/auth"
-	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/write"
 )
 
 // TestVectorCounts writes and deletes at random, and wants the counts that are
@@ -35,7 +35,7 @@ func TestVectorCounts(t *testing.T) {
 	for step := range 40 {
 		switch rng.IntN(6) {
 		case 0:
-			r.ok(search.DeleteDocuments("a", []string{fmt.Sprint(rng.IntN(9)), fmt.Sprint(rng.IntN(9))}))
+			r.ok(write.DeleteDocuments("a", []string{fmt.Sprint(rng.IntN(9)), fmt.Sprint(rng.IntN(9))}))
 		case 1:
 			r.ok(r.svc.DeleteByFilter("a", filter(fmt.Sprintf("n = %d", rng.IntN(4)))))
 		default:
@@ -43,7 +43,7 @@ func TestVectorCounts(t *testing.T) {
 			for range 1 + rng.IntN(5) {
 				docs = append(docs, fmt.Sprintf(`{"id":%d,"n":%d,"_vectors":%s}`, rng.IntN(9), rng.IntN(4), given()))
 			}
-			r.ok(search.AddDocuments("a", "", rng.IntN(2) == 0, []byte("["+strings.Join(docs, ",")+"]")))
+			r.ok(write.AddDocuments("a", "", rng.IntN(2) == 0, []byte("["+strings.Join(docs, ",")+"]")))
 		}
 		check(step)
 	}
@@ -59,7 +59,7 @@ func TestVectorCounts(t *testing.T) {
 	if err != nil || st.Embedded == 0 || st.FolderBytes < st.UsedBytes || st.UsedBytes == 0 {
 		t.Errorf("stats at the end: %+v, %v", st, err)
 	}
-	r.ok(search.DeleteAllDocuments("a"))
+	r.ok(write.DeleteAllDocuments("a"))
 	if st, err = r.svc.Stats(auth.Everyone(), "a"); err != nil || st.Embedded != 0 || st.Embeddings != 0 {
 		t.Errorf("stats of no documents: %+v, %v", st, err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/ingest"
+	"github.com/parley-search/parley/host/internal/search/write"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -81,7 +82,7 @@ func crashChild(dir string) error {
 func (r *rig) crashTask(n int) (task.New, error) {
 	switch n % 10 {
 	case 3:
-		return search.DeleteDocuments("a", []string{strconv.Itoa(n - 7)})
+		return write.DeleteDocuments("a", []string{strconv.Itoa(n - 7)})
 	case 5:
 		// Larger than a payload takes, and than a part of the least memory.
 		var body strings.Builder
@@ -89,11 +90,11 @@ func (r *rig) crashTask(n int) (task.New, error) {
 		for i := range crashBig {
 			fmt.Fprintf(&body, ",\n{\"id\":%d,\"n\":%d,\"pad\":%q}", 100_000+i, n, crashPad)
 		}
-		return r.svc.ReadDocuments("a", search.Incoming{Format: ingest.JSON, Partial: true}, strings.NewReader(body.String()+"]"))
+		return r.svc.ReadDocuments("a", write.Incoming{Format: ingest.JSON, Partial: true}, strings.NewReader(body.String()+"]"))
 	case 7:
 		return r.svc.UpdateSettings("a", fmt.Appendf(nil, `{"filterableAttributes":["f%d"]}`, n/10%3))
 	}
-	return search.AddDocuments("a", "", n%2 == 1, fmt.Appendf(nil, `[{"id":%d,"x":"word%d","f%d":%d},{"id":%d,"y":"next%d"}]`, n, n, n%3, n, n+1, n))
+	return write.AddDocuments("a", "", n%2 == 1, fmt.Appendf(nil, `[{"id":%d,"x":"word%d","f%d":%d},{"id":%d,"y":"next%d"}]`, n, n, n%3, n, n+1, n))
 }
 
 // TestCrash kills a process that writes, again and again, and wants every task

@@ -5,12 +5,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/ingest"
+	"github.com/parley-search/parley/host/internal/search/storage"
+	"github.com/parley-search/parley/host/internal/search/write"
+	"github.com/parley-search/parley/host/internal/store"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -39,15 +43,15 @@ func (r *rig) document(uid, id string) string {
 
 func TestDocumentsAddedReplacedMerged(t *testing.T) {
 	r := newRig(t)
-	done := r.ok(search.AddDocuments("a", "", false, []byte(`[{"id":1,"x":"one","y":2},{"id":"two","x":"zwei"}]`)))
+	done := r.ok(write.AddDocuments("a", "", false, []byte(`[{"id":1,"x":"one","y":2},{"id":"two","x":"zwei"}]`)))
 	if got, want := string(done.Details), `{"indexedDocuments":2,"receivedDocuments":2}`; got != want {
 		t.Errorf("details %s, want %s", got, want)
 	}
-	r.ok(search.AddDocuments("a", "", false, []byte(`{"id":1,"x":"uno"}`)))
+	r.ok(write.AddDocuments("a", "", false, []byte(`{"id":1,"x":"uno"}`)))
 	if got, want := r.document("a", "1"), `{"id":1,"x":"uno"}`; got != want {
 		t.Errorf("replaced document %s, want %s", got, want)
 	}
-	r.ok(search.AddDocuments("a", "", true, []byte(`[{"id":1,"y":{"z":[1, 2]}},{"id":3,"x":"drei"},{"id":3,"y":null}]`)))
+	r.ok(write.AddDocuments("a", "", true, []byte(`[{"id":1,"y":{"z":[1, 2]}},{"id":3,"x":"drei"},{"id":3,"y":null}]`)))
 	if got, want := r.document("a", "1"), `{"id":1,"x":"uno","y":{"z":[1,2]}}`; got != want {
 		t.Errorf("merged document %s, want %s", got, want)
 	}
@@ -71,21 +75,21 @@ func TestDocumentsAddedReplacedMerged(t *testing.T) {
 func TestDocumentsDeleted(t *testing.T) {
 	r := newRig(t)
 	r.add("a", docsJSON(1, 10, func(i int) string { return fmt.Sprintf(`"x":"word%d all"`, i) }))
-	done := r.ok(search.DeleteDocuments("a", []string{"3", "4", "99"}))
+	done := r.ok(write.DeleteDocuments("a", []string{"3", "4", "99"}))
 	if got, want := string(done.Details), `{"deletedDocuments":2,"originalFilter":null,"providedIds":3}`; got != want {
 		t.Errorf("details %s, want %s", got, want)
 	}
 	if got, want := r.ids("a", search.Query{Q: "all"}), "1 2 5 6 7 8 9 10"; got != want {
 		t.Errorf("after deletion found %q, want %q", got, want)
 	}
-	done = r.ok(search.DeleteAllDocuments("a"))
+	done = r.ok(write.DeleteAllDocuments("a"))
 	if got, want := string(done.Details), `{"deletedDocuments":8,"originalFilter":null,"providedIds":0}`; got != want {
 		t.Errorf("details %s, want %s", got, want)
 	}
 	if got := r.ids("a", search.Query{}); got != "" || len(r.all("a")) != 0 {
 		t.Errorf("after deletion of all found %q and %d documents", got, len(r.all("a")))
 	}
-	failed := r.run(search.DeleteDocuments("nope", []string{"1"}))
+	failed := r.run(write.DeleteDocuments("nope", []string{"1"}))
 	if failed.Status != task.Failed || failed.Error.Code != apierr.IndexNotFound.String() {
 		t.Errorf("deletion from no index: %s, %+v", failed.Status, failed.Error)
 	}
@@ -113,7 +117,7 @@ func TestBadDocumentFailsWholeTask(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			done := r.run(search.AddDocuments("a", "", false, []byte(tt.body)))
+			done := r.run(write.AddDocuments("a", "", false, []byte(tt.body)))
 			if done.Status != task.Failed || done.Error.Code != tt.code.String() || !strings.Contains(done.Error.Message, tt.says) {
 				t.Errorf("status %s, error %+v; want %s saying %q", done.Status, done.Error, tt.code, tt.says)
 			}
@@ -123,7 +127,7 @@ func TestBadDocumentFailsWholeTask(t *testing.T) {
 		})
 	}
 	r.add("a", `{"id":"`+long[:511]+`"}`)
-	done := r.run(search.AddDocuments("b", "", false, []byte(`[{"x":1}]`)))
+	done := r.run(write.AddDocuments("b", "", false, []byte(`[{"x":1}]`)))
 	if done.Status != task.Failed {
 		t.Errorf("documents without a key: status %s", done.Status)
 	}
@@ -144,7 +148,7 @@ func TestPlaces(t *testing.T) {
 		`{"lat":91,"lng":0}`: "its `_geo.lat` is 91; expected", `{"lat":0,"lng":-180.5}`: "its `_geo.lng` is -180.5", `{"lat":"1","lng":" -2.5 "}`: "", `{"lat":"north","lng":2}`: "its `_geo.lat` is \"north\"", `{"lat":"","lng":2}`: "its `_geo.lat` is \"\"", `{"lat":1,"lng":"181"}`: "its `_geo.lng` is \"181\"", `{"lat":0,"lng":1e400}`: "its `_geo.lng` is 1e400",
 	} {
 		for _, uid := range []string{"a", "f", "free"} {
-			done := r.run(search.AddDocuments(uid, "", false, []byte(`[{"id":1},{"id":2,"_geo":`+geo+`}]`)))
+			done := r.run(write.AddDocuments(uid, "", false, []byte(`[{"id":1},{"id":2,"_geo":`+geo+`}]`)))
 			switch {
 			case says == "" || uid == "free":
 				if done.Status != task.Succeeded {
@@ -176,7 +180,7 @@ func TestPlacesWritten(t *testing.T) {
 			r.settings("a", `{"filterableAttributes":["_geo"],"sortableAttributes":["_geo"]}`)
 			read := func(body string) task.Task {
 				t.Helper()
-				return r.run(r.svc.ReadDocuments("a", search.Incoming{Format: c.format}, strings.NewReader(body)))
+				return r.run(r.svc.ReadDocuments("a", write.Incoming{Format: c.format}, strings.NewReader(body)))
 			}
 			if done := read(c.body); done.Status != task.Succeeded {
 				t.Fatalf("%s: %+v", done.Status, done.Error)
@@ -206,17 +210,17 @@ func TestPayloadRefusedAtOnce(t *testing.T) {
 		{"invalid UTF-8", "[{\"id\":1,\n\"x\":\"a\xff\"}]", apierr.MalformedPayload, "not UTF-8, at line 2, column 7"},
 	}
 	for _, tt := range tests {
-		_, err := search.AddDocuments("a", "", false, []byte(tt.body))
+		_, err := write.AddDocuments("a", "", false, []byte(tt.body))
 		wantCode(t, tt.name, err, tt.code)
 		if !strings.Contains(fmt.Sprint(err), tt.says) {
 			t.Errorf("%s: %v does not say %q", tt.name, err, tt.says)
 		}
 	}
-	_, err := search.AddDocuments("a b", "", false, []byte(`[]`))
+	_, err := write.AddDocuments("a b", "", false, []byte(`[]`))
 	wantCode(t, "uid with a space", err, apierr.InvalidIndexUID)
-	_, err = search.CreateIndex(strings.Repeat("x", 401), "")
+	_, err = write.CreateIndex(strings.Repeat("x", 401), "")
 	wantCode(t, "uid of 401 bytes", err, apierr.InvalidIndexUID)
-	_, err = search.DeleteDocuments("a", []string{"a/b"})
+	_, err = write.DeleteDocuments("a", []string{"a/b"})
 	wantCode(t, "id with a slash", err, apierr.InvalidDocumentID)
 }
 
@@ -236,7 +240,7 @@ func TestPrimaryKey(t *testing.T) {
 	for i, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			uid := fmt.Sprint("x", i)
-			done := r.run(search.AddDocuments(uid, tt.key, false, []byte(tt.body)))
+			done := r.run(write.AddDocuments(uid, tt.key, false, []byte(tt.body)))
 			if tt.code != (apierr.Code{}) {
 				if done.Error == nil || done.Error.Code != tt.code.String() {
 					t.Errorf("error %+v, want %s", done.Error, tt.code)
@@ -247,7 +251,7 @@ func TestPrimaryKey(t *testing.T) {
 			if err != nil || info.PrimaryKey != tt.want {
 				t.Errorf("primary key %q, %v; want %q", info.PrimaryKey, err, tt.want)
 			}
-			done = r.run(search.AddDocuments(uid, "other", false, []byte(`{"other":1}`)))
+			done = r.run(write.AddDocuments(uid, "other", false, []byte(`{"other":1}`)))
 			if done.Error == nil || done.Error.Code != apierr.IndexPrimaryKeyAlreadyExists.String() {
 				t.Errorf("documents with another key: error %+v", done.Error)
 			}
@@ -257,16 +261,16 @@ func TestPrimaryKey(t *testing.T) {
 
 func TestIndexLifecycle(t *testing.T) {
 	r := newRig(t)
-	r.ok(search.CreateIndex("a", "key"))
-	if done := r.run(search.CreateIndex("a", "")); done.Error == nil || done.Error.Code != apierr.IndexAlreadyExists.String() {
+	r.ok(write.CreateIndex("a", "key"))
+	if done := r.run(write.CreateIndex("a", "")); done.Error == nil || done.Error.Code != apierr.IndexAlreadyExists.String() {
 		t.Errorf("second creation: error %+v", done.Error)
 	}
-	r.ok(search.UpdateIndex("a", "no"))
+	r.ok(write.UpdateIndex("a", "no"))
 	r.add("a", `{"no":1,"x":"old"}`)
-	if done := r.run(search.UpdateIndex("a", "x")); done.Error == nil || done.Error.Code != apierr.IndexPrimaryKeyAlreadyExists.String() {
+	if done := r.run(write.UpdateIndex("a", "x")); done.Error == nil || done.Error.Code != apierr.IndexPrimaryKeyAlreadyExists.String() {
 		t.Errorf("another key for an index with documents: error %+v", done.Error)
 	}
-	done := r.ok(search.DeleteIndex("a"))
+	done := r.ok(write.DeleteIndex("a"))
 	if got, want := string(done.Details), `{"deletedDocuments":1}`; got != want {
 		t.Errorf("details %s, want %s", got, want)
 	}
@@ -286,10 +290,10 @@ func TestIndexLifecycle(t *testing.T) {
 func TestBatchEqualsOneByOne(t *testing.T) {
 	steps := func() []func() (task.New, error) {
 		add := func(partial bool, body string) func() (task.New, error) {
-			return func() (task.New, error) { return search.AddDocuments("a", "", partial, []byte(body)) }
+			return func() (task.New, error) { return write.AddDocuments("a", "", partial, []byte(body)) }
 		}
 		del := func(ids ...string) func() (task.New, error) {
-			return func() (task.New, error) { return search.DeleteDocuments("a", ids) }
+			return func() (task.New, error) { return write.DeleteDocuments("a", ids) }
 		}
 		return []func() (task.New, error){
 			add(false, `[{"id":1,"x":"a"},{"id":2,"x":"b"},{"id":3,"x":"c"}]`),
@@ -297,7 +301,7 @@ func TestBatchEqualsOneByOne(t *testing.T) {
 			del("2", "9"),
 			add(false, `[{"id":5},{"x":1}]`), // fails
 			add(true, `[{"id":2,"y":"again"}]`),
-			func() (task.New, error) { return search.DeleteAllDocuments("a") },
+			func() (task.New, error) { return write.DeleteAllDocuments("a") },
 			add(false, `[{"id":7,"x":"seven"},{"id":1,"x":"one"}]`),
 			del("7"),
 			add(true, `[{"id":1,"z":"more"},{"id":8,"x":"eight"}]`),
@@ -356,7 +360,7 @@ func TestDocumentsInOrder(t *testing.T) {
 	r.settings("a", `{"filterableAttributes":["x"],"sortableAttributes":["x"]}`)
 	r.add("a", `[{"id":"b","x":"w"},{"id":"10","x":"w"},{"id":"a","x":"w"},{"id":"9","x":"v"}]`)
 	r.add("a", `[{"id":"0","x":"w"},{"id":"10","x":"w","y":1},{"id":"c","x":"w"}]`)
-	r.ok(search.DeleteDocuments("a", []string{"a"}))
+	r.ok(write.DeleteDocuments("a", []string{"a"}))
 	r.add("a", `{"id":"a","x":"w"}`)
 	for name, tt := range map[string]struct {
 		q    search.DocumentsQuery
@@ -389,5 +393,41 @@ func TestDocumentsInOrder(t *testing.T) {
 	}
 	if got := r.ids("a", search.Query{Q: "w"}); got != "b 10 0 c a" {
 		t.Errorf("equal hits %q, want b 10 0 c a", got)
+	}
+}
+
+// A countingDB counts the documents that a scan hands out.
+type countingDB struct {
+	*store.Store
+	scanned *atomic.Int64
+}
+
+func (d countingDB) Scan(ctx context.Context, docs string, f func(storage.Document) error) error {
+	return d.Store.Scan(ctx, docs, func(doc storage.Document) error {
+		d.scanned.Add(1)
+		return f(doc)
+	})
+}
+
+// TestDocumentsByFilter wants a page of the documents that a filter lets through to be
+// found without reading the others: an import lists what it sent before, page by page.
+func TestDocumentsByFilter(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"filterableAttributes":["x","n"]}`)
+	var docs []string
+	for i := range 300 {
+		docs = append(docs, fmt.Sprintf(`{"id":%d,"x":"%c","n":%d}`, i, 'a'+i%3, i))
+	}
+	r.add("a", "["+strings.Join(docs, ",")+"]")
+	r.close()
+	var scanned atomic.Int64
+	r.wrap = func(s *store.Store) storage.DB { return countingDB{s, &scanned} }
+	r.open()
+	page, err := r.svc.Documents(t.Context(), auth.Everyone(), "a", search.DocumentsQuery{Filter: filter("x = b AND n >= 4"), Offset: 10, Limit: limit(5)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprintf("%s", page.Documents), `[{"id":34,"x":"b","n":34} {"id":37,"x":"b","n":37} {"id":40,"x":"b","n":40} {"id":43,"x":"b","n":43} {"id":46,"x":"b","n":46}]`; got != want || page.Total != 99 || scanned.Load() > 0 {
+		t.Errorf("a page %s of %d, after %d documents were read, want %s of 99 and none", got, page.Total, scanned.Load(), want)
 	}
 }

@@ -6,11 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/search/filter"
+	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/storage"
 )
 
@@ -28,19 +27,13 @@ type Exported struct {
 
 // ExportIndexes returns all indexes, by uid.
 func (s *Service) ExportIndexes() ([]Exported, error) {
-	s.mu.RLock()
-	metas := map[string]*meta{}
-	for uid, ix := range s.indexes {
-		metas[uid] = ix.meta()
-	}
-	s.mu.RUnlock()
 	var list []Exported
-	for _, uid := range slices.Sorted(maps.Keys(metas)) {
-		m := metas[uid]
-		e := Exported{UID: uid, PrimaryKey: m.PrimaryKey, Documents: m.Count}
+	for _, ix := range s.indexes.All() {
+		m := ix.Meta()
+		e := Exported{UID: m.UID, PrimaryKey: m.PrimaryKey, Documents: m.Count}
 		var err error
 		if e.Settings, e.Keyless, err = m.Settings.Exported(); err != nil {
-			return nil, fmt.Errorf("encode settings of index %q: %w", uid, err)
+			return nil, fmt.Errorf("encode settings of index %q: %w", m.UID, err)
 		}
 		list = append(list, e)
 	}
@@ -68,12 +61,12 @@ var errEnough = errors.New("enough")
 // early when take returns false; else end holds what was looked at since.
 // A wrong filter is an [apierr.Error].
 func (s *Service) ExportDocuments(ctx context.Context, uid, after string, raw json.RawMessage, take func(id string, document []byte, looked int) bool) (end int, err error) {
-	ix := s.find(uid)
+	ix := s.indexes.Find(uid)
 	if ix == nil {
-		return 0, notFound(uid)
+		return 0, index.NotFound(uid)
 	}
-	m := ix.meta()
-	cond, err := ix.filter(m, raw, apierr.InvalidExportIndexFilter, nil)
+	m := ix.Meta()
+	cond, err := ix.ParseFilter(m, raw, apierr.InvalidExportIndexFilter, nil)
 	if err != nil {
 		return 0, err
 	}

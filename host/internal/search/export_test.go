@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/ingest"
 	"github.com/parley-search/parley/host/internal/search/text"
 )
@@ -56,14 +57,14 @@ func ParseQuery(q string, stop ...string) (units []string) {
 func (s *Service) Waiting() int { return int(s.gate.waiting.Load()) }
 
 // StopRepairs keeps folders as they are until the service is opened anew.
-func StopRepairs(s *Service) { s.stop() }
+func StopRepairs(s *Service) { s.indexes.StopRepairs() }
 
 // MemoryUsed is what Go has from the system and uses, in bytes.
 func MemoryUsed() int64 { return folder.ReadMemory().Used() }
 
 // CountVectors counts what an index has of vectors anew.
 func (s *Service) CountVectors(ctx context.Context, uid string) (documents, vectors int, err error) {
-	m := s.find(uid).meta().clone()
-	err = s.recountVectors(ctx, m)
+	m := s.indexes.Find(uid).Meta().Clone()
+	err = index.RecountVectors(ctx, s.opts.DB, m)
 	return m.Vectors.Documents, m.Vectors.Vectors, err
 }

@@ -10,7 +10,9 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/search/attribute"
 	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/rank"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/text"
@@ -43,7 +45,7 @@ func (s *Service) SearchFacet(ctx context.Context, caller *auth.Caller, indexUID
 	res := &FacetResult{Text: q.Text}
 	q.Query.Offset, q.Query.Limit, q.Query.Page, q.Query.HitsPerPage = 0, new(0), nil, nil
 	err := s.reading(ctx, caller, indexUID, &q.Query, func(rd *reading) error {
-		if err := rd.state.meta.allowFacetSearch(q.Facet, rd.rule != nil); err != nil {
+		if err := allowFacetSearch(rd.state.Meta, q.Facet, rd.rule != nil); err != nil {
 			return err
 		}
 		var err error
@@ -59,15 +61,15 @@ func (s *Service) SearchFacet(ctx context.Context, caller *auth.Caller, indexUID
 
 // allowFacetSearch checks that the values of an attribute may be searched. For
 // ruled see newPlan.
-func (m *meta) allowFacetSearch(attribute string, ruled bool) error {
+func allowFacetSearch(m *index.Meta, name string, ruled bool) error {
 	if !m.Settings.FacetSearch {
 		return apierr.Newf(apierr.FacetSearchDisabled, "Facet search is off in this index: set the setting facetSearch to true.")
 	}
-	if !m.Settings.Facetable(attribute) {
-		return apierr.Newf(apierr.InvalidFacetName, "facetName is `%.100s`, %s.", attribute, m.notFacetable(ruled))
+	if !m.Settings.Facetable(name) {
+		return apierr.Newf(apierr.InvalidFacetName, "facetName is `%.100s`, %s.", name, notFacetable(m, ruled))
 	}
-	if r, _ := m.Settings.FilterRule(attribute); !r.FacetSearch {
-		return apierr.Newf(apierr.InvalidFacetName, "facetName is `%.100s`, whose values may not be searched: switch on features.facetSearch for it in the setting filterableAttributes.", attribute)
+	if r, _ := m.Settings.FilterRule(name); !r.FacetSearch {
+		return apierr.Newf(apierr.InvalidFacetName, "facetName is `%.100s`, whose values may not be searched: switch on features.facetSearch for it in the setting filterableAttributes.", name)
 	}
 	return nil
 }
@@ -76,7 +78,7 @@ func (m *meta) allowFacetSearch(attribute string, ruled bool) error {
 func (s *Service) facetValues(ctx context.Context, rd *reading, q *FacetQuery) (list []FacetValue, err error) {
 	cut, end := withTime(ctx, rd.cutoff(), &rd.budget.finding)
 	defer end()
-	v, err := rd.state.folder.View(s.columns)
+	v, err := rd.state.Folder.View(s.columns)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +95,7 @@ func (s *Service) facetValues(ctx context.Context, rd *reading, q *FacetQuery) (
 		}
 		docs = sr.Results.Docs
 	}
-	keep, err := sr.valueMatcher(q.Text)
+	keep, err := sr.valueMatcher(q.Facet, q.Text)
 	if err != nil {
 		return nil, err
 	}
@@ -119,19 +121,26 @@ func (s *Service) facetValues(ctx context.Context, rd *reading, q *FacetQuery) (
 		})
 		return shownValues(values, faceting.MaxValuesPerFacet), nil
 	}
+	if keep != nil {
+		// Found by how they are folded, they stand in that order.
+		slices.SortStableFunc(values, func(a, b folder.Count) int {
+			return cmp.Or(strings.Compare(text.Fold(a.Key), text.Fold(b.Key)), strings.Compare(a.Key, b.Key))
+		})
+		return shownValues(values, faceting.MaxValuesPerFacet), nil
+	}
 	return firstValues(values, by, faceting.MaxValuesPerFacet), nil
 }
 
-// valueMatcher returns what tells whether a value, by its key, is looked for
-// with text: it begins so, whole as it is, with as many typos as a word of that
-// length may have. nil takes all.
-func (s *searcher) valueMatcher(typed string) (func(key string) bool, error) {
+// valueMatcher returns what tells whether a value of an attribute, by its key, is
+// looked for with text: it begins so, whole as it is, with as many typos as a word of
+// that length may have. nil takes all.
+func (s *searcher) valueMatcher(name, typed string) (func(key string) bool, error) {
 	if strings.TrimSpace(typed) == "" {
 		return nil, nil
 	}
 	begin := text.Fold(typed)
 	typos := 0
-	if len(begin) <= text.MaxWord { // a longer one would take an automaton out of all proportion
+	if none := s.plan.Settings.TypoTolerance.DisableOnAttributes; len(begin) <= text.MaxWord && !attribute.CoveredBy(none, name) { // a longer one would take an automaton out of all proportion
 		typos = s.plan.Typo.AllowedInValue(begin)
 	}
 	m, err := s.Fuzzy.Matcher(begin, true, typos)

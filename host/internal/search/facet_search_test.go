@@ -11,6 +11,7 @@ import (
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 func facetValues(values []search.FacetValue) string {
@@ -143,9 +144,5 @@ func TestSearchQueueHammer(t *testing.T) {
 // waitFor waits until it is so.
 func waitFor(t *testing.T, what string, so func() bool) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); !so(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited for %s in vain", what)
-		}
-	}
+	waittest.For(t, what, so)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/search/attribute"
 	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/text"
 )
@@ -24,25 +25,25 @@ type FacetCounts struct {
 	Min, Max *float64
 }
 
-// A FacetValue is a value, as most documents write it.
+// A FacetValue is a value, as the first of the hits to come writes it.
 type FacetValue struct {
 	Value string
 	Count int // documents that have it
 }
 
-// facets returns the attributes that q asks to count, which must be filterable
+// checkFacets returns the attributes that q asks to count, which must be filterable
 // and displayed. For ruled see newPlan.
-func (m *meta) facets(asked []string, ruled bool) ([]string, error) {
+func checkFacets(m *index.Meta, asked []string, ruled bool) ([]string, error) {
 	if asked == nil {
 		return nil, nil
 	}
 	out := []string{}
 	for i, a := range asked {
 		if a == "*" {
-			return m.facetFields(), nil
+			return facetFields(m), nil
 		}
 		if !m.Settings.Facetable(a) {
-			return nil, apierr.Newf(apierr.InvalidSearchFacets, "facets[%d] is `%.100s`, %s.", i, a, m.notFacetable(ruled))
+			return nil, apierr.Newf(apierr.InvalidSearchFacets, "facets[%d] is `%.100s`, %s.", i, a, notFacetable(m, ruled))
 		}
 		if !slices.Contains(out, a) {
 			out = append(out, a)
@@ -54,9 +55,9 @@ func (m *meta) facets(asked []string, ruled bool) ([]string, error) {
 // notFacetable says why values are not shown, and whose are. It does not tell
 // an attribute that is hidden from one that does not exist. For ruled see
 // newPlan.
-func (m *meta) notFacetable(ruled bool) string {
+func notFacetable(m *index.Meta, ruled bool) string {
 	known := "no attribute of this index is both filterable and displayed"
-	f := m.facetFields()
+	f := facetFields(m)
 	if ruled {
 		f = m.Settings.FilterPatterns()
 	}
@@ -69,7 +70,7 @@ func (m *meta) notFacetable(ruled bool) string {
 // facetFields are the paths whose values may be shown and counted, as far as
 // they have any. The parts of a place are not among them: hardly two documents
 // have the same.
-func (m *meta) facetFields() []string {
+func facetFields(m *index.Meta) []string {
 	out := []string{}
 	for i, f := range m.Fields {
 		if m.FieldCounts[i] > 0 && !attribute.Covers(attribute.Geo, f) && m.Settings.Facetable(f) {

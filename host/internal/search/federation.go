@@ -230,7 +230,7 @@ func (w *federated) searchIndex(ctx context.Context, uid string, positions []int
 	}
 	inside := false // errors name their query already
 	err := w.service.opened(ctx, w.caller, uid, func(rd *reading) (err error) {
-		v, err := rd.state.folder.View(w.service.columns)
+		v, err := rd.state.Folder.View(w.service.columns)
 		if err != nil {
 			return err
 		}
@@ -303,7 +303,7 @@ func (w *federated) spread(rd *reading, q *Query) error {
 	if attr == "" {
 		return nil
 	}
-	if _, err := rd.state.meta.Settings.Distinct(attr); err != nil {
+	if _, err := rd.state.Meta.Settings.Distinct(attr); err != nil {
 		return apierr.Newf(apierr.InvalidMultiSearchDistinct, "`federation.distinct`: %s", apierr.From(err).Message)
 	}
 	if q.Distinct == "" {

@@ -32,8 +32,8 @@ const maxHostValues = 100_000
 
 // countFacets counts the values of attributes of one index among docs.
 func (w *federated) countFacets(rd *reading, v *folder.View, asked []string, docs *roaring.Bitmap) error {
-	m := rd.state.meta
-	attributes, err := m.facets(asked, rd.rule != nil)
+	m := rd.state.Meta
+	attributes, err := checkFacets(m, asked, rd.rule != nil)
 	if err != nil {
 		return apierr.Newf(apierr.InvalidMultiSearchFacets, "%s", apierr.From(err).Message)
 	}
@@ -101,9 +101,6 @@ func (w *federated) addFacet(uid, attribute string, by settings.FacetSort, value
 			m.values[v.Key] = &v
 		} else {
 			have.Count += v.Count
-			if v.Most > have.Most {
-				have.Most, have.Shown = v.Most, v.Shown
-			}
 		}
 	}
 	if low != nil && (m.min == nil || *low < *m.min) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/write"
 )
 
 // TestFilterSameFromFolderAndDocument asks random filters of the folder and of
@@ -31,7 +32,7 @@ func TestFilterSameFromFolderAndDocument(t *testing.T) {
 			}
 			return s
 		}))
-		r.ok(search.DeleteDocuments("a", []string{fmt.Sprint(first), fmt.Sprint(first + 7)}))
+		r.ok(write.DeleteDocuments("a", []string{fmt.Sprint(first), fmt.Sprint(first + 7)}))
 	}
 	attr := func() string { return []string{"p", "q", "p.c", "q.c", "p.d"}[rng.IntN(5)] }
 	value := func() string {
@@ -71,7 +72,14 @@ func TestFilterSameFromFolderAndDocument(t *testing.T) {
 		case 9:
 			return attr() + " STARTS WITH re"
 		}
-		if rng.IntN(2) == 0 {
+		switch rng.IntN(3) {
+		case 0:
+			corners := ""
+			for range 3 + rng.IntN(4) {
+				corners += fmt.Sprintf(", [%d, %d]", rng.IntN(181)-90, rng.IntN(361)-180)
+			}
+			return "_geoPolygon(" + corners[2:] + ")"
+		case 1:
 			return fmt.Sprintf("_geoRadius(%d, %d, %d)", rng.IntN(181)-90, rng.IntN(361)-180, rng.IntN(12_000_000))
 		}
 		return fmt.Sprintf("_geoBoundingBox([%d, %d], [%d, %d])", rng.IntN(91), rng.IntN(361)-180, rng.IntN(91)-90, rng.IntN(361)-180)
@@ -107,16 +115,25 @@ func TestGeoFilter(t *testing.T) {
 	r.add("a", `[{"id":"paris","_geo":{"lat":48.8566,"lng":2.3522}},{"id":"london","_geo":{"lat":51.5074,"lng":-0.1278}},
 		{"id":"suva","_geo":{"lat":-18.1416,"lng":178.4419}},{"id":"apia","_geo":{"lat":-13.8333,"lng":-171.7667}},{"id":"nowhere"}]`)
 	for f, want := range map[string]string{
-		`_geoRadius(48.85, 2.35, 10000)`:                      "paris",
-		`_geoRadius(48.85, 2.35, 345000)`:                     "paris london",
-		`_geoRadius(48.85, 2.35, 340000)`:                     "paris",
-		`_geoRadius(-16, 179.9, 1000000)`:                     "suva apia",
-		`_geoRadius(90, 0, 5000000)`:                          "paris london",
-		`_geoRadius(0, 0, 21000000)`:                          "paris london suva apia",
-		`_geoBoundingBox([50, 3], [48, 2])`:                   "paris",
-		`_geoBoundingBox([-10, -170], [-20, 170])`:            "suva apia",
-		`NOT _geoBoundingBox([90, 180], [-90, -180])`:         "nowhere",
-		`_geoRadius(48.85, 2.35, 10000) OR '_geo' NOT EXISTS`: "paris nowhere",
+		`_geoRadius(48.85, 2.35, 10000)`:                  "paris",
+		`_geoRadius(48.85, 2.35, 345000)`:                 "paris london",
+		`_geoRadius(48.85, 2.35, 340000)`:                 "paris",
+		`_geoRadius(-16, 179.9, 1000000)`:                 "suva apia",
+		`_geoRadius(90, 0, 5000000)`:                      "paris london",
+		`_geoRadius(0, 0, 21000000)`:                      "paris london suva apia",
+		`_geoRadius(48.85, 2.35, 10000, 125)`:             "paris",
+		`_geoBoundingBox([50, 3], [48, 2])`:               "paris",
+		`_geoPolygon([48, 2], [50, 2], [50, 3], [48, 3])`: "paris",
+		`_geoPolygon([50, 3], [48, 3], [48, 2], [50, 2])`: "paris",
+		`_geoPolygon([52, -1], [48, 2], [50, 3])`:         "paris london",
+		// Two triangles that meet at a corner: what lies between them is outside.
+		`_geoPolygon([52, -1], [52, 1], [48, 2], [48, 3])`:                                      "london",
+		`_geoPolygon([48.8566, 2.3522], [48.8566, 9], [40, 9])`:                                 "paris",
+		`_geoPolygon([52, -1], [40, -1], [40, 9], [52, 9], [52, 3], [45, 3], [45, 1], [52, 1])`: "london",
+		`NOT _geoPolygon([52, -1], [40, -1], [40, 9], [52, 9])`:                                 "suva apia nowhere",
+		`_geoBoundingBox([-10, -170], [-20, 170])`:                                              "suva apia",
+		`NOT _geoBoundingBox([90, 180], [-90, -180])`:                                           "nowhere",
+		`_geoRadius(48.85, 2.35, 10000) OR '_geo' NOT EXISTS`:                                   "paris nowhere",
 	} {
 		if got := r.ids("a", search.Query{Filter: filter(f)}); got != want {
 			t.Errorf("%s found %q, want %q", f, got, want)

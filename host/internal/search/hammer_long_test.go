@@ -12,6 +12,7 @@ import (
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/ingest"
+	"github.com/parley-search/parley/host/internal/search/write"
 )
 
 // hammerEnv is how long TestHammerSearchersAndWriter runs; default 2 s.
@@ -59,13 +60,13 @@ func TestHammerSearchersAndWriter(t *testing.T) {
 		}
 		switch rounds % 5 {
 		case 1:
-			r.ok(search.DeleteDocuments("a", []string{fmt.Sprint(first)}))
+			r.ok(write.DeleteDocuments("a", []string{fmt.Sprint(first)}))
 			delete(passing, first)
 		case 2:
 			r.settings("a", fmt.Sprintf(`{"filterableAttributes":["kind","extra%d"]}`, rounds))
 		case 3:
 			body := docsJSON(5000, 400, func(int) string { return `"kind":"large","pad":"` + strings.Repeat("x ", 500) + `"` })
-			r.ok(r.svc.ReadDocuments("a", search.Incoming{Format: ingest.JSON, Partial: true}, strings.NewReader(body)))
+			r.ok(r.svc.ReadDocuments("a", write.Incoming{Format: ingest.JSON, Partial: true}, strings.NewReader(body)))
 			r.ok(r.svc.DeleteByFilter("a", filter("kind = large")))
 		}
 	}

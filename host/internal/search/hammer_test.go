@@ -9,12 +9,13 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/highlight"
+	"github.com/parley-search/parley/host/internal/search/write"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // TestHammerReadersAndWriter searches from many goroutines while documents are
@@ -63,7 +64,7 @@ func TestHammerReadersAndWriter(t *testing.T) {
 		case 4:
 			r.settings("a", `{"searchableAttributes":["text"],"displayedAttributes":["id","group"]}`)
 		case 5:
-			r.ok(search.DeleteDocuments("a", []string{"1000", fmt.Sprint(1000 + 10*i)}))
+			r.ok(write.DeleteDocuments("a", []string{"1000", fmt.Sprint(1000 + 10*i)}))
 			r.settings("a", `{"searchableAttributes":null,"displayedAttributes":null}`)
 		}
 	}
@@ -105,11 +106,8 @@ func TestHammerCloseLeavesNothing(t *testing.T) {
 		r.close()
 		wg.Wait()
 	}
-	deadline := time.Now().Add(time.Minute)
-	for runtime.NumGoroutine() > before && time.Now().Before(deadline) {
-		time.Sleep(5 * time.Millisecond)
-	}
-	if n := runtime.NumGoroutine(); n > before {
+	if !waittest.Until(func() bool { return runtime.NumGoroutine() <= before }) {
+		n := runtime.NumGoroutine()
 		buf := make([]byte, 1<<16)
 		t.Errorf("%d goroutines, %d before:\n%s", n, before, buf[:runtime.Stack(buf, true)])
 	}

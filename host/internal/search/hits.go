@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/parley-search/parley/host/internal/search/attribute"
-	"github.com/parley-search/parley/host/internal/search/folder"
 	"github.com/parley-search/parley/host/internal/search/highlight"
 	"github.com/parley-search/parley/host/internal/search/rank"
 	"github.com/parley-search/parley/host/internal/search/vector"
@@ -24,7 +23,7 @@ func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []rank.Foun
 			return err
 		}
 	}
-	m, q := rd.state.meta, s.plan.query
+	m, q := rd.state.Meta, s.plan.query
 	docs, err := svc.opts.DB.Documents(m.Docs, ids)
 	if err != nil {
 		return fmt.Errorf("read hits: %w", err)
@@ -34,7 +33,7 @@ func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []rank.Foun
 		return err
 	}
 	displayed, wanted := m.Settings.Displayed(), attribute.NewSelection(q.AttributesToRetrieve)
-	format, err := highlight.NewFormatter(&s.plan.query.Format, s.plan.crops, displayed, wanted, m.has, s.NewMarker)
+	format, err := highlight.NewFormatter(&s.plan.query.Format, s.plan.crops, displayed, wanted, m.Has, s.NewMarker)
 	if err != nil {
 		return err
 	}
@@ -74,16 +73,4 @@ func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []rank.Foun
 		return svc.showVectors(m, res.Hits)
 	}
 	return nil
-}
-
-// suspect has the folder built anew that a search found damaged.
-func (ix *index) suspect(f *folder.Folder, why error) {
-	if ix.state.Load().folder != f {
-		return // replaced already
-	}
-	ix.service.mu.RLock()
-	defer ix.service.mu.RUnlock()
-	if ix.service.ctx.Err() == nil && ix.startRepair(ix.service.ctx, f) {
-		ix.service.opts.Log(fmt.Sprintf("index %q is built anew from its documents", ix.uid()), why)
-	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/ingest"
+	"github.com/parley-search/parley/host/internal/search/write"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -28,6 +29,8 @@ const beyondBound = 128 << 20
 //
 // With INDEXING_MB=320 it indexes as many MB instead, under three bounds, and
 // reports what the process takes.
+//
+//parley:option max-indexing-memory
 func TestIndexingMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: it indexes 10 MB, and what that takes does not hang on the race detector")
@@ -51,7 +54,7 @@ func TestIndexingMemory(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer f.Close()
-			work, err := r.svc.ReadDocuments("a", search.Incoming{Format: ingest.JSON}, f)
+			work, err := r.svc.ReadDocuments("a", write.Incoming{Format: ingest.JSON}, f)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -164,7 +164,7 @@ func interfere(t *testing.T, rng *rand.Rand) {
 			q.Vector, q.Hybrid = []float32{1, 1}, &settings.Hybrid{Embedder: "e", SemanticRatio: &ratio}
 		case 7:
 			q.Format = highlight.Format{Highlight: []string{"*"}, Crop: []string{name()}, Positions: true}
-			q.MatchingStrategy = []settings.Strategy{settings.All, settings.Frequency, settings.Last}[rng.IntN(3)]
+			q.MatchingStrategy = []settings.Strategy{settings.All, settings.Frequency, settings.Last, settings.Any}[rng.IntN(4)]
 		}
 		if rng.IntN(4) == 0 {
 			q.Facets = []string{"*"}

@@ -23,14 +23,13 @@ type Load struct {
 
 // Load returns how much there is now.
 func (s *Service) Load() Load {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	l := Load{Indexes: len(s.indexes), Running: len(s.gate.slots), Waiting: int(s.gate.waiting.Load())}
-	for _, ix := range s.indexes {
-		st := ix.state.Load()
-		l.Documents += st.meta.Count
-		l.DocumentBytes += st.meta.Bytes
-		if st.folder == nil || !st.folder.Schema.Serves(settings.SchemaOf(&st.meta.Settings)) {
+	indexes := s.indexes.All()
+	l := Load{Indexes: len(indexes), Running: len(s.gate.slots), Waiting: int(s.gate.waiting.Load())}
+	for _, ix := range indexes {
+		st := ix.State()
+		l.Documents += st.Meta.Count
+		l.DocumentBytes += st.Meta.Bytes
+		if st.Folder == nil || !st.Folder.Schema.Serves(settings.SchemaOf(&st.Meta.Settings)) {
 			l.NotReady++
 		}
 	}

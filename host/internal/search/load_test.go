@@ -5,11 +5,11 @@ import (
 	"errors"
 	"os"
 	"testing"
-	"time"
 
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/storage"
 	"github.com/parley-search/parley/host/internal/store"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // A slowDB hands out no documents before it is let go.
@@ -46,13 +46,6 @@ func TestLoadNotReady(t *testing.T) {
 		t.Errorf("Load without a folder = %+v, want one index that is not ready", l)
 	}
 	close(slow.let)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for svc.Load().NotReady != 0 && ctx.Err() == nil {
-		time.Sleep(time.Millisecond)
-	}
-	if ctx.Err() != nil {
-		t.Errorf("Load after a minute = %+v, want none that is not ready", svc.Load())
-	}
+	waittest.For(t, "no index that is not ready", func() bool { return svc.Load().NotReady == 0 })
 	mustDo(t, errors.Join(svc.Close(), db.Close()))
 }

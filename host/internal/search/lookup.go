@@ -11,6 +11,7 @@ import (
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/search/attribute"
 	"github.com/parley-search/parley/host/internal/search/filter"
+	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
@@ -28,20 +29,20 @@ type Summary struct {
 func (s *Service) Summaries(ctx context.Context, caller *auth.Caller) ([]Summary, error) {
 	list := []Summary{}
 	for _, ix := range s.visible(caller) {
-		_, rule, err := s.index(caller, ix.uid())
+		_, rule, err := s.index(caller, ix.UID())
 		if apierr.Is(err, apierr.IndexNotFound) {
 			continue // deleted just now
 		}
 		if err != nil {
 			return nil, err
 		}
-		m := ix.meta()
+		m := ix.Meta()
 		sum := Summary{
-			UID: ix.uid(), Description: m.Settings.Chat.Description, PrimaryKey: m.PrimaryKey, Documents: m.Count,
+			UID: ix.UID(), Description: m.Settings.Chat.Description, PrimaryKey: m.PrimaryKey, Documents: m.Count,
 			Filterable: m.Settings.FilterPatterns(), Sortable: slices.Clone(m.Settings.SortableAttributes),
 		}
 		if rule != nil {
-			if sum.Documents, err = ix.countUnder(ctx, rule); err != nil {
+			if sum.Documents, err = s.countUnder(ctx, ix, rule); err != nil {
 				return nil, err
 			}
 		}
@@ -51,17 +52,17 @@ func (s *Service) Summaries(ctx context.Context, caller *auth.Caller) ([]Summary
 }
 
 // countUnder counts the documents that rule lets through.
-func (ix *index) countUnder(ctx context.Context, rule *filter.Node) (n int, err error) {
-	st, release, err := ix.serving(ctx)
+func (s *Service) countUnder(ctx context.Context, ix *index.Index, rule *filter.Node) (n int, err error) {
+	st, release, err := ix.Acquire(ctx)
 	if err != nil {
 		return 0, err
 	}
 	defer release()
-	if err := rule.Check(&st.meta.Settings); err != nil {
+	if err := rule.Check(&st.Meta.Settings); err != nil {
 		return 0, err
 	}
-	err = guarded(func() (err error) {
-		v, err := st.folder.View(ix.service.columns)
+	err = index.Guard(func() (err error) {
+		v, err := st.Folder.View(s.columns)
 		if err != nil {
 			return err
 		}
@@ -73,8 +74,8 @@ func (ix *index) countUnder(ctx context.Context, rule *filter.Node) (n int, err 
 		n = int(docs.AndCardinality(v.Live))
 		return nil
 	})
-	if errors.Is(err, errDamaged) {
-		ix.suspect(st.folder, err)
+	if errors.Is(err, index.ErrDamaged) {
+		ix.Suspect(st.Folder, err)
 	}
 	return n, err
 }
@@ -87,11 +88,11 @@ func (s *Service) FindTexts(ctx context.Context, caller *auth.Caller, uid, q, fi
 	if err != nil {
 		return nil, err
 	}
-	query, err := ix.chatQuery(q, filter)
+	query, err := chatQuery(ix, q, filter)
 	if err != nil {
 		return nil, err
 	}
-	own := ix.meta().Settings
+	own := ix.Meta().Settings
 	if own.Chat.Passages(q) {
 		found, err := s.findPassages(ctx, caller, uid, query, chooseBest(limit, size))
 		return found.Hits, err
@@ -125,7 +126,7 @@ func (s *Service) ReadText(ctx context.Context, caller *auth.Caller, uid, id str
 	if err != nil {
 		return chat.Hit{}, err
 	}
-	own := ix.meta().Settings
+	own := ix.Meta().Settings
 	own.Chat.MaxBytes = size
 	shown := attribute.Project(body, own.Displayed())
 	text, err := settings.NewRenderer(&own).Render(ctx, shown)

@@ -5,10 +5,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/blevesearch/bleve/v2"
+
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/write"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // marked are pairs of values that differ by marks, or by letters that only some
@@ -76,24 +78,20 @@ func TestOutdatedFolder(t *testing.T) {
 	mustDo(t, err)
 	schema, err := idx.GetInternal([]byte("schema"))
 	mustDo(t, err)
-	before := strings.Replace(string(schema), `"Layout":4`, `"Layout":3`, 1)
+	before := strings.Replace(string(schema), `"Layout":5`, `"Layout":3`, 1)
 	if before == string(schema) {
-		t.Fatalf("schema %s; want layout 4", schema)
+		t.Fatalf("schema %s; want layout 5", schema)
 	}
 	mustDo(t, idx.SetInternal([]byte("schema"), []byte(before)), idx.Close())
 	r.open()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	waittest.For(t, "the folder is built anew", func() bool {
 		if got := r.ids("a", search.Query{Filter: filter("n = año")}); got != "2 12" {
 			t.Fatalf("while it is built anew n = año found %q, want 2 12", got)
 		}
-		if list, err := filepath.Glob(filepath.Join(r.folders(), "*")); err == nil && !slices.Contains(list, old) {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the folder is not built anew")
-		}
-	}
-	r.ok(search.DeleteDocuments("a", []string{"12"}))
+		list, err := filepath.Glob(filepath.Join(r.folders(), "*"))
+		return err == nil && !slices.Contains(list, old)
+	})
+	r.ok(write.DeleteDocuments("a", []string{"12"}))
 	r.add("a", `{"id":11,"n":" AÑO ","x":"w"}`)
 	wantMarked(t, r)
 }

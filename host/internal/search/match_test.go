@@ -19,11 +19,45 @@ func TestMatchingStrategy(t *testing.T) {
 		"":                 "1 2 3 6",
 		settings.Last:      "1 2 3 6",
 		settings.All:       "1",
-		settings.Frequency: "1 5", // big is in the most; the others, in as few, both stay
+		settings.Frequency: "1 5",         // big is in the most; the others, in as few, both stay
+		settings.Any:       "1 5 2 4 3 6", // of 4 and 3 each has one word, and big is in the most
 	} {
 		if got := r.ids("a", search.Query{Q: "big fat liar ", MatchingStrategy: strategy}); got != want {
 			t.Errorf("strategy %q found %q, want %q", strategy, got, want)
 		}
+	}
+}
+
+// TestMatchAny wants any word to do, in each way in which a document may have it, phrases to be had, and
+// scores to fall with the order.
+func TestMatchAny(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"searchableAttributes":["text"],"synonyms":{"car":["automobile club"]}}`)
+	r.add("a", `[{"id":1,"text":"how to brew tea"},{"id":2,"text":"how to grow roses"},{"id":3,"text":"starwars"},{"id":4,"text":"an automobile club"},
+		{"id":5,"text":"how to sleep"},{"id":6,"text":"how nice"},{"id":7,"text":"wash the dishes"},{"id":8,"text":"star of the sea"}]`)
+	for q, want := range map[string]string{
+		"which tea how to brew": "1 2 5 6",
+		"how do roses grow":     "2 1 5 6",
+		"zzzz":                  "",
+		"star wars ":            "3 8", // written in one
+		"my car ":               "4",
+		`"how to" roses`:        "2 1 5", // the phrase is asked for
+		`"how to" zzzz`:         "1 2 5",
+		`"no such" roses`:       "",
+		"roses -how":            "",
+		"sea dishes -star ":     "7",
+		"brew brew brew star ":  "1 8",
+	} {
+		if got := r.ids("a", search.Query{Q: q, MatchingStrategy: settings.Any}); got != want {
+			t.Errorf("%q found %q, want %q", q, got, want)
+		}
+	}
+	last := 1.0
+	for _, h := range r.search("a", search.Query{Q: "how to brew roses", MatchingStrategy: settings.Any}).Hits {
+		if h.Score > last || h.Score <= 0 {
+			t.Errorf("document %s has score %v behind %v", h.ID, h.Score, last)
+		}
+		last = h.Score
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/search/index"
 )
 
 // maxQueries bounds the queries of one multi-search.
@@ -57,7 +58,7 @@ func checkQueries(queries []MultiQuery) error {
 		if queries[i].IndexUID == "" {
 			return apierr.Newf(apierr.MissingIndexUID, "`queries[%d].indexUid` is missing: send the name of the index to search.", i)
 		}
-		if err := CheckIndexUID(queries[i].IndexUID); err != nil {
+		if err := index.CheckUID(queries[i].IndexUID); err != nil {
 			return inQuery(i, err)
 		}
 	}

@@ -24,7 +24,11 @@ func TestParseQuery(t *testing.T) {
 		{`one -"two three" four `, `one|four|-two three`},
 		{"well-known x-", "well|known|x"},
 		{"- one -", "one"},
-		{"--one", "-one"},
+		{"--one", "one*"}, // the first minus excludes nothing, the second is within
+		{"one -two-three", "one|three*|-two"},
+		{"one -(two", "one|two*"},
+		{"one -the ", "one|-the"},
+		{`"one"-two`, `"one"|two*`},
 		{"one -\"", "one"},
 		{"the one the", "one|the*"}, // the last may be the beginning of another
 		{"the ", ""},

@@ -11,6 +11,7 @@ import (
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/ingest"
+	"github.com/parley-search/parley/host/internal/search/write"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -52,7 +53,7 @@ func TestLargeBody(t *testing.T) {
 	pad := strings.Repeat("lorem ipsum ", 25)
 	read := func(partial bool, body string) task.Task {
 		t.Helper()
-		return r.ok(r.svc.ReadDocuments("a", search.Incoming{Format: ingest.JSON, Partial: partial}, strings.NewReader(body)))
+		return r.ok(r.svc.ReadDocuments("a", write.Incoming{Format: ingest.JSON, Partial: partial}, strings.NewReader(body)))
 	}
 	body := docsJSON(0, n, func(i int) string { return fmt.Sprintf(`"x":"old","group":%d,"pad":%q`, i%3, pad) })
 	done := read(false, body)
@@ -77,7 +78,7 @@ func TestLargeBody(t *testing.T) {
 	if got := r.search("a", search.Query{Limit: limit(1)}).EstimatedTotalHits; got != 2000 || r.count("a") != 2000 {
 		t.Errorf("after a deletion by filter %d documents are found, %d counted; want 2000", got, r.count("a"))
 	}
-	bad := r.run(r.svc.ReadDocuments("a", search.Incoming{Format: ingest.JSON}, strings.NewReader(body[:len(body)-1]+`,{"x":1}]`)))
+	bad := r.run(r.svc.ReadDocuments("a", write.Incoming{Format: ingest.JSON}, strings.NewReader(body[:len(body)-1]+`,{"x":1}]`)))
 	if bad.Status != task.Failed || !strings.Contains(bad.Error.Message, "Document 3001, at line 1 ") {
 		t.Errorf("a body whose last document is bad: %s, %+v", bad.Status, bad.Error)
 	}
@@ -93,13 +94,13 @@ func TestLargeBody(t *testing.T) {
 func TestBodyRefusedLeavesNothing(t *testing.T) {
 	r := newSmallRig(t)
 	body := docsJSON(0, 3000, func(int) string { return `"x":"` + strings.Repeat("x", 200) + `"` })
-	_, err := r.svc.ReadDocuments("a", search.Incoming{Format: ingest.JSON}, strings.NewReader(body[:len(body)-3]))
+	_, err := r.svc.ReadDocuments("a", write.Incoming{Format: ingest.JSON}, strings.NewReader(body[:len(body)-3]))
 	wantCode(t, "a body that is cut off", err, apierr.MalformedPayload)
 	if left := r.bodies(); len(left) != 0 {
 		t.Errorf("bodies left: %v", left)
 	}
 	// One whose task was never accepted goes with the next start.
-	if _, err := r.svc.ReadDocuments("a", search.Incoming{Format: ingest.JSON}, strings.NewReader(body)); err != nil {
+	if _, err := r.svc.ReadDocuments("a", write.Incoming{Format: ingest.JSON}, strings.NewReader(body)); err != nil {
 		t.Fatal(err)
 	}
 	if left := r.bodies(); len(left) != 1 {
@@ -120,7 +121,7 @@ func TestFormats(t *testing.T) {
 		ingest.CSV:    "id:number,x\n1,one\n2,\n",
 	} {
 		uid := "i" + string(format)
-		done := r.ok(r.svc.ReadDocuments(uid, search.Incoming{Format: format}, strings.NewReader(body)))
+		done := r.ok(r.svc.ReadDocuments(uid, write.Incoming{Format: format}, strings.NewReader(body)))
 		if got := fmt.Sprintf("%s", r.all(uid)); got != `[{"id":1,"x":"one"} {"id":2,"x":null}]` || !strings.Contains(string(done.Details), `"receivedDocuments":2`) {
 			t.Errorf("%s: documents %s, details %s", format, got, done.Details)
 		}
@@ -129,7 +130,7 @@ func TestFormats(t *testing.T) {
 		ingest.NDJSON: "{\"id\":1}\n{\"id\":2,}\n",
 		ingest.CSV:    "id:number\n1\nx\n",
 	} {
-		done := r.run(r.svc.ReadDocuments("bad", search.Incoming{Format: format}, strings.NewReader(body)))
+		done := r.run(r.svc.ReadDocuments("bad", write.Incoming{Format: format}, strings.NewReader(body)))
 		if done.Status != task.Failed || done.Error.Code != "malformed_payload" || !strings.Contains(strings.ToLower(done.Error.Message), "line") || !strings.Contains(done.Error.Message, "No document") {
 			t.Errorf("%s with a broken line: %s, %+v", format, done.Status, done.Error)
 		}
@@ -138,7 +139,7 @@ func TestFormats(t *testing.T) {
 		}
 	}
 	for format, body := range map[ingest.BodyFormat]string{ingest.JSON: " ", ingest.NDJSON: "\n\n", ingest.CSV: "id\n"} {
-		_, err := r.svc.ReadDocuments("bad", search.Incoming{Format: format}, strings.NewReader(body))
+		_, err := r.svc.ReadDocuments("bad", write.Incoming{Format: format}, strings.NewReader(body))
 		wantCode(t, "empty "+string(format), err, apierr.MissingPayload)
 	}
 }
@@ -162,10 +163,10 @@ func TestDeleteByFilter(t *testing.T) {
 	r.stop()
 	for _, f := range []func() (task.New, error){
 		func() (task.New, error) {
-			return search.AddDocuments("a", "", true, []byte(`[{"id":2,"x":1},{"id":3,"x":1}]`))
+			return write.AddDocuments("a", "", true, []byte(`[{"id":2,"x":1},{"id":3,"x":1}]`))
 		},
 		func() (task.New, error) { return r.svc.DeleteByFilter("a", []byte(`[["x = 1","x = 7"]]`)) },
-		func() (task.New, error) { return search.AddDocuments("a", "", true, []byte(`[{"id":4,"x":1}]`)) },
+		func() (task.New, error) { return write.AddDocuments("a", "", true, []byte(`[{"id":4,"x":1}]`)) },
 	} {
 		n, err := f()
 		if err != nil {
@@ -176,7 +177,7 @@ func TestDeleteByFilter(t *testing.T) {
 		}
 	}
 	r.reopen()
-	last := r.ok(search.DeleteDocuments("a", []string{"9"}))
+	last := r.ok(write.DeleteDocuments("a", []string{"9"}))
 	got, err := r.queue.Task(t.Context(), last.UID-2, nil)
 	if err != nil || !strings.Contains(string(got.Details), `"deletedDocuments":3`) {
 		t.Errorf("details %s, %v; want 3 deleted", got.Details, err)

@@ -29,7 +29,7 @@ func (s *Service) findPassages(ctx context.Context, caller *auth.Caller, uid str
 		if err != nil {
 			return err
 		}
-		v, err := rd.state.folder.View(s.columns)
+		v, err := rd.state.Folder.View(s.columns)
 		if err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func (s *Service) Passages(ctx context.Context, caller *auth.Caller, uid string,
 	if err != nil {
 		return chat.Found{}, err
 	}
-	own := ix.meta().Settings.Chat
+	own := ix.Meta().Settings.Chat
 	own.Search.Limit = nil // of the chat
 	if maxBytes != 0 {
 		own.ResultBytes = maxBytes
@@ -145,7 +145,7 @@ func (s *searcher) addNearest(sp *vector.Memory, m *semantics, candidates []cand
 
 // showPassages reads the candidates and returns the passages of them that choose chooses.
 func (s *Service) showPassages(rd *reading, sr *searcher, q *passage.Question, candidates []candidate, meaning *semantics, choose chooser) (chat.Found, error) {
-	m := rd.state.meta
+	m := rd.state.Meta
 	ids := make([]string, len(candidates))
 	for i, c := range candidates {
 		var err error

@@ -28,6 +28,9 @@ const (
 	hashAttribute     = "contentHash"
 )
 
+// textAttributes are texts whatever their length.
+var textAttributes = []string{"text", "content", "body"}
+
 // longText is the length from which a value is a text, and shown without its attribute's name.
 const longText = 200
 
@@ -62,7 +65,7 @@ func (r *documentReader) read(id string, body []byte) passage.Document {
 		switch {
 		case name == headingsAttribute && value[0] == '[' && json.Unmarshal(value, &headings) == nil:
 		case name == titled || name == located || name == named || value[0] == 'n' || name == r.key || !r.searches(name):
-		case len(value) >= longText && value[0] == '"':
+		case value[0] == '"' && (len(value) >= longText || slices.Contains(textAttributes, name)):
 			if text.Len() > 0 {
 				text.WriteString("\n\n")
 			}

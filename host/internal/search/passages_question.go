@@ -33,7 +33,7 @@ func (s *searcher) readQuestion(q string) (*passage.Question, []candidate, error
 		if err != nil {
 			return nil, nil, err
 		}
-		term := passage.NewTerm(int(docs.GetCardinality()), n, forms)
+		term := passage.NewTerm(w.Term, int(docs.GetCardinality()), n, forms)
 		out.Terms = append(out.Terms, term)
 		worth := float32(0)
 		for _, c := range forms {

@@ -84,6 +84,19 @@ func TestChatPassages(t *testing.T) {
 	}
 }
 
+// A text is shown as it is, however short; of other values, each has its name.
+func TestChatPassagesNames(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"searchableAttributes":["title","text","size"]}`)
+	r.add("a", `{"id":1,"title":"Tea","text":"Steep the oolong.","n":0}`)
+	r.add("a", `{"id":2,"title":"Cup","text":"For espresso.","size":"small"}`)
+	for q, want := range map[string]string{"oolong": "Steep the oolong.", "espresso": "size: small\n\nFor espresso."} {
+		if found := r.chatFound("a", q); len(found.Hits) == 0 || strings.TrimSpace(found.Hits[0].Text) != want {
+			t.Errorf("%q finds %v, want %q", q, found.Hits, want)
+		}
+	}
+}
+
 // What somebody set about how documents are shown holds as it did.
 func TestChatPassagesGiveWayToSettings(t *testing.T) {
 	r := newRig(t)
@@ -152,5 +165,25 @@ func TestChatPassagesNonInterference(t *testing.T) {
 	}
 	if strings.Contains(with, "owner") || strings.Contains(with, "secretword") {
 		t.Errorf("the answer shows what is not displayed: %s", with)
+	}
+}
+
+// TestPassagesOfFewDocuments asks a handful of documents, which lack the words of
+// any question: these do not outweigh the one that it is about.
+func TestPassagesOfFewDocuments(t *testing.T) {
+	r := newRig(t)
+	r.add("few", `[{"id":1,"title":"Tea","text":"Steep for three minutes."},
+		{"id":2,"title":"Coffee","text":"Grind the beans just before."},
+		{"id":3,"title":"Stalker","director":"Andrei Tarkovsky"}]`)
+	for question, id := range map[string]string{"How long does tea steep?": "1", "Who directed Stalker?": "3", "When do I grind coffee?": "2", "What is tea?": "1"} {
+		found := r.chatFound("few", question)
+		if len(found.Hits) == 0 || found.Hits[0].ID != id || found.Coverage == nil || *found.Coverage < 0.4 {
+			t.Errorf("%q: hits %v, coverage %v; want document %s first, and 0.4 or more", question, found.Hits, *found.Coverage, id)
+		}
+	}
+	for _, question := range []string{"Which zebra paints violins?", "Who wrote symphonies about coffee?"} {
+		if c := r.chatFound("few", question).Coverage; c == nil || *c >= 0.38 {
+			t.Errorf("%q: coverage %v, want below 0.38", question, *c)
+		}
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/search/attribute"
 	"github.com/parley-search/parley/host/internal/search/folder"
 	"github.com/parley-search/parley/host/internal/search/highlight"
+	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/rank"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/text"
@@ -28,7 +28,7 @@ type plan struct {
 // newPlan checks q against the index. A mistake is an [apierr.Error] with the
 // code of the parameter. ruled: the caller may see some documents only, and must
 // not learn what fields the others have.
-func newPlan(ctx context.Context, m *meta, q *Query, ruled bool) (*plan, error) {
+func newPlan(ctx context.Context, m *index.Meta, q *Query, ruled bool) (*plan, error) {
 	s := &m.Settings
 	if len(q.Q) > text.MaxQueryText {
 		q.Q = strings.Clone(text.Clip(q.Q, text.MaxQueryText))
@@ -55,13 +55,13 @@ func newPlan(ctx context.Context, m *meta, q *Query, ruled bool) (*plan, error) 
 	if p.Distinct, err = s.Distinct(q.Distinct); err != nil {
 		return nil, err
 	}
-	if p.facets, err = m.facets(q.Facets, ruled); err != nil {
+	if p.facets, err = checkFacets(m, q.Facets, ruled); err != nil {
 		return nil, err
 	}
 	if p.crops, err = q.Format.Crops(); err != nil {
 		return nil, err
 	}
-	if p.Fields, err = m.fieldsFor(q.AttributesToSearchOn, q.Locales, ruled); err != nil {
+	if p.Fields, err = fieldsFor(m, q.AttributesToSearchOn, q.Locales, ruled); err != nil {
 		return nil, err
 	}
 	if p.semantics, err = newSemantics(ctx, m, q); err != nil {
@@ -79,8 +79,8 @@ func newPlan(ctx context.Context, m *meta, q *Query, ruled bool) (*plan, error) 
 // nil, or attributes with "*", means all that are searchable, or languages. For
 // a ruled caller any attribute will do where all are searched: that no document
 // has it is not for that caller to know.
-func (m *meta) fieldsFor(attributes, locales []string, ruled bool) (rank.Fields, error) {
-	f := rank.Fields{Ranks: m.ranks()}
+func fieldsFor(m *index.Meta, attributes, locales []string, ruled bool) (rank.Fields, error) {
+	f := rank.Fields{Ranks: m.Ranks()}
 	if all := m.Settings.SearchableAttributes; !slices.Contains(all, "*") {
 		f.Worst = max(len(all)-1, 0)
 	}
@@ -93,7 +93,7 @@ func (m *meta) fieldsFor(attributes, locales []string, ruled bool) (rank.Fields,
 	if attributes != nil && !slices.Contains(attributes, "*") {
 		any := ruled && slices.Contains(m.Settings.SearchableAttributes, "*")
 		for i, a := range attributes {
-			if !any && !m.searches(a) {
+			if !any && !m.Searches(a) {
 				known := "this index searches " + strings.Join(m.Settings.SearchableAttributes, ", ")
 				if slices.Contains(m.Settings.SearchableAttributes, "*") {
 					known = "no document of this index has it"
@@ -101,10 +101,10 @@ func (m *meta) fieldsFor(attributes, locales []string, ruled bool) (rank.Fields,
 				return f, apierr.Newf(apierr.InvalidSearchAttributesSearchOn, "attributesToSearchOn[%d] is `%.100s`, which is not searchable; %.1000s.", i, a, known)
 			}
 		}
-		f.In = m.fieldsBelow(attributes)
+		f.In = m.FieldsBelow(attributes)
 	}
 	if none := m.Settings.TypoTolerance.DisableOnAttributes; len(none) > 0 {
-		f.Typos = m.fieldsBelow(none)
+		f.Typos = m.FieldsBelow(none)
 		for i := range f.Typos {
 			f.Typos[i] = !f.Typos[i]
 		}
@@ -114,28 +114,9 @@ func (m *meta) fieldsFor(attributes, locales []string, ruled bool) (rank.Fields,
 
 // leaveOut makes words count only in fields that are searched, where the folder
 // has others too.
-func (m *meta) leaveOut(f *rank.Fields, sc *folder.Schema) {
+func leaveOut(m *index.Meta, f *rank.Fields, sc *folder.Schema) {
 	if !sc.Excess(settings.SchemaOf(&m.Settings)) {
 		return
 	}
-	f.Narrow(m.fieldsBelow(m.Settings.SearchableAttributes))
-}
-
-// fieldsBelow says of each field whether it is one of the attributes or below
-// one.
-func (m *meta) fieldsBelow(attributes []string) []bool {
-	out := make([]bool, len(m.Fields))
-	for i, f := range m.Fields {
-		out[i] = attribute.CoveredBy(attributes, f)
-	}
-	return out
-}
-
-// searches reports whether words are looked for in an attribute, or in some
-// below it.
-func (m *meta) searches(attr string) bool {
-	if slices.Contains(m.Settings.SearchableAttributes, "*") {
-		return slices.ContainsFunc(m.Fields, func(f string) bool { return attribute.Covers(attr, f) })
-	}
-	return slices.ContainsFunc(m.Settings.SearchableAttributes, func(a string) bool { return attribute.Covers(a, attr) || attribute.Covers(attr, a) })
+	f.Narrow(m.FieldsBelow(m.Settings.SearchableAttributes))
 }

@@ -170,9 +170,9 @@ func (q *Query) check() error {
 		return apierr.Newf(apierr.InvalidSearchRankingThreshold, "rankingScoreThreshold is %v; it must be 0 to 1.", t)
 	}
 	switch q.MatchingStrategy {
-	case "", settings.Last, settings.All, settings.Frequency:
+	case "", settings.Last, settings.All, settings.Frequency, settings.Any:
 	default:
-		return apierr.Newf(apierr.InvalidSearchMatchingStrategy, "matchingStrategy is `%.100s`; it must be last, all or frequency.", string(q.MatchingStrategy))
+		return apierr.Newf(apierr.InvalidSearchMatchingStrategy, "matchingStrategy is `%.100s`; it must be last, all, frequency or any.", string(q.MatchingStrategy))
 	}
 	if n := q.Format.CropLength; n != nil && *n < 0 {
 		return apierr.Newf(apierr.InvalidSearchCropLength, "cropLength is %d; it must be zero or more words.", *n)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/ingest"
+	"github.com/parley-search/parley/host/internal/search/write"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -75,10 +76,10 @@ func readOnlyDirectory(t *testing.T) {
 		}
 	})
 	large := docsJSON(0, 2000, func(int) string { return `"x":"` + strings.Repeat("x", 200) + `"` })
-	if _, err := r.svc.ReadDocuments("a", search.Incoming{Format: ingest.JSON}, strings.NewReader(large)); !errors.Is(err, syscall.EROFS) {
+	if _, err := r.svc.ReadDocuments("a", write.Incoming{Format: ingest.JSON}, strings.NewReader(large)); !errors.Is(err, syscall.EROFS) {
 		t.Errorf("a body that is to be kept in a file: %v, want %v", err, syscall.EROFS)
 	}
-	n, err := search.AddDocuments("a", "", false, []byte(`{"id":2,"x":"two"}`))
+	n, err := write.AddDocuments("a", "", false, []byte(`{"id":2,"x":"two"}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search/attribute"
 	"github.com/parley-search/parley/host/internal/search/filter"
+	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/storage"
 )
@@ -58,20 +59,24 @@ type DocumentsPage struct {
 	Total         int
 }
 
+func infoOf(m *index.Meta) Info {
+	return Info{UID: m.UID, PrimaryKey: m.PrimaryKey, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt}
+}
+
 // Index returns an index that caller may use.
 func (s *Service) Index(caller *auth.Caller, uid string) (Info, error) {
 	ix, _, err := s.index(caller, uid)
 	if err != nil {
 		return Info{}, err
 	}
-	return ix.meta().info(), nil
+	return infoOf(ix.Meta()), nil
 }
 
 // Indexes lists the indexes that caller may use, by uid. A limit below zero
 // takes all. total counts them all.
 func (s *Service) Indexes(caller *auth.Caller, offset, limit int) (list []Info, total int) {
 	for _, ix := range s.visible(caller) {
-		list = append(list, ix.meta().info())
+		list = append(list, infoOf(ix.Meta()))
 	}
 	total = len(list)
 	list = list[min(max(offset, 0), total):]
@@ -83,23 +88,15 @@ func (s *Service) Indexes(caller *auth.Caller, offset, limit int) (list []Info, 
 
 // Count is how many indexes there are.
 func (s *Service) Count() int {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return len(s.indexes)
+	return len(s.indexes.All())
 }
 
 // visible returns the indexes that caller may use, by uid.
-func (s *Service) visible(caller *auth.Caller) []*index {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	var list []*index
-	for uid, ix := range s.indexes {
-		if _, ok := caller.Index(uid); ok {
-			list = append(list, ix)
-		}
-	}
-	slices.SortFunc(list, func(a, b *index) int { return strings.Compare(a.uid(), b.uid()) })
-	return list
+func (s *Service) visible(caller *auth.Caller) []*index.Index {
+	return slices.DeleteFunc(s.indexes.All(), func(ix *index.Index) bool {
+		_, ok := caller.Index(ix.UID())
+		return !ok
+	})
 }
 
 // Settings returns the settings of an index that caller may use.
@@ -108,7 +105,7 @@ func (s *Service) Settings(caller *auth.Caller, uid string) (settings.Settings, 
 	if err != nil {
 		return settings.Settings{}, err
 	}
-	return ix.meta().Settings, nil
+	return ix.Meta().Settings, nil
 }
 
 // Stats returns the figures of an index that caller may use.
@@ -117,20 +114,20 @@ func (s *Service) Stats(caller *auth.Caller, uid string) (Stats, error) {
 	if err != nil {
 		return Stats{}, err
 	}
-	return ix.stats(), nil
+	return statsOf(ix), nil
 }
 
 // AllStats returns the figures of all indexes that caller may use, by uid.
 func (s *Service) AllStats(caller *auth.Caller) []Stats {
 	var list []Stats
 	for _, ix := range s.visible(caller) {
-		list = append(list, ix.stats())
+		list = append(list, statsOf(ix))
 	}
 	return list
 }
 
-func (ix *index) stats() Stats {
-	m := ix.meta()
+func statsOf(ix *index.Index) Stats {
+	m := ix.Meta()
 	fields := map[string]int{}
 	for i, n := range m.FieldCounts {
 		if n > 0 {
@@ -138,10 +135,10 @@ func (ix *index) stats() Stats {
 		}
 	}
 	st := Stats{
-		UID: ix.uid(), NumberOfDocuments: m.Count, DocumentBytes: m.Bytes, IsIndexing: ix.busy(), FieldDistribution: fields, UpdatedAt: m.UpdatedAt,
+		UID: ix.UID(), NumberOfDocuments: m.Count, DocumentBytes: m.Bytes, IsIndexing: ix.Busy(), FieldDistribution: fields, UpdatedAt: m.UpdatedAt,
 		Embeddings: m.Vectors.Vectors, Embedded: m.Vectors.Documents,
 	}
-	if f := ix.state.Load().folder; f != nil {
+	if f := ix.State().Folder; f != nil {
 		if release, ok := f.Acquire(); ok {
 			st.FolderBytes, st.UsedBytes = f.Size()
 			release()
@@ -170,7 +167,7 @@ func (s *Service) Document(_ context.Context, caller *auth.Caller, uid, id strin
 	if err != nil {
 		return nil, err
 	}
-	m := ix.meta()
+	m := ix.Meta()
 	docs, err := s.opts.DB.Documents(m.Docs, []string{id})
 	if err != nil {
 		return nil, err
@@ -191,7 +188,7 @@ func (s *Service) Documents(ctx context.Context, caller *auth.Caller, uid string
 	if err != nil {
 		return DocumentsPage{}, err
 	}
-	m := ix.meta()
+	m := ix.Meta()
 	limit := DefaultLimit
 	if q.Limit != nil {
 		limit = *q.Limit
@@ -202,7 +199,7 @@ func (s *Service) Documents(ctx context.Context, caller *auth.Caller, uid string
 	if limit < 0 {
 		return DocumentsPage{}, apierr.Newf(apierr.InvalidDocumentLimit, "limit is %d; it must be zero or more.", limit)
 	}
-	asked, err := ix.filter(m, q.Filter, apierr.InvalidDocumentFilter, nil)
+	asked, err := ix.ParseFilter(m, q.Filter, apierr.InvalidDocumentFilter, nil)
 	if err != nil {
 		return DocumentsPage{}, err
 	}
@@ -212,13 +209,12 @@ func (s *Service) Documents(ctx context.Context, caller *auth.Caller, uid string
 	var docs []storage.Document
 	cond := filter.And(rule, asked)
 	inStep := false
-	if q.IDs == nil && len(q.Sort) == 0 && cond == nil {
-		page.Total = m.Count
-		docs, inStep, err = ix.oldestDocuments(q.Offset, limit)
+	if q.IDs == nil && len(q.Sort) == 0 {
+		docs, page.Total, inStep, err = s.oldestDocuments(ix, cond, q.Offset, limit)
 	}
 	if !inStep && err == nil {
-		// From the documents themselves, not from bleve: a listing is for
-		// looking after the data, and bleve may be behind.
+		// From the documents themselves: a listing is for looking after the data,
+		// and bleve may be behind.
 		docs, page.Total, err = s.chosenDocuments(ctx, m, cond, q, limit)
 	}
 	if err != nil {
@@ -236,32 +232,46 @@ func (s *Service) Documents(ctx context.Context, caller *auth.Caller, uid string
 	return page, nil
 }
 
-// oldestDocuments returns a page of all documents in the order in which they
-// came first. Only the folder has that order at hand; ok is false where it is
-// not in step with the documents.
-func (ix *index) oldestDocuments(offset, limit int) (docs []storage.Document, ok bool, err error) {
-	st := ix.state.Load()
-	if st.folder == nil || st.folder.Next.Load() != st.meta.Next || !st.folder.Schema.Serves(settings.SchemaOf(&st.meta.Settings)) {
-		return nil, false, nil
+// oldestDocuments returns a page of the documents that cond (nil: all) lets through,
+// in the order in which they came first, and how many there are. The folder has that
+// at hand, and need not read all documents; ok is false where it is not in step with
+// them.
+func (s *Service) oldestDocuments(ix *index.Index, cond *filter.Node, offset, limit int) (docs []storage.Document, total int, ok bool, err error) {
+	st := ix.State()
+	if st.Folder == nil || st.Folder.Next.Load() != st.Meta.Next || !st.Folder.Schema.Serves(settings.SchemaOf(&st.Meta.Settings)) || cond.Check(&st.Meta.Settings) != nil {
+		return nil, 0, false, nil
 	}
-	release, ok := st.folder.Acquire()
+	release, ok := st.Folder.Acquire()
 	if !ok {
-		return nil, false, nil
+		return nil, 0, false, nil
 	}
 	defer release()
-	v, err := st.folder.View(ix.service.columns)
+	v, err := st.Folder.View(s.columns)
 	if err != nil {
-		return nil, false, err
+		return nil, 0, false, err
 	}
-	ids, err := v.Oldest(offset, limit)
+	ids, total, err := oldestOf(v, cond, offset, limit)
 	if err = errors.Join(err, v.Close()); err != nil {
-		return nil, false, err
+		return nil, 0, false, err
 	}
-	read, err := ix.service.opts.DB.Documents(st.meta.Docs, ids)
+	read, err := s.opts.DB.Documents(st.Meta.Docs, ids)
 	for _, d := range read {
-		if d.Seq != 0 { // else it went just now
+		if d.Seq != 0 && (cond == nil || cond.Matches(d.Body)) { // else it went, or changed, just now
 			docs = append(docs, d)
 		}
 	}
-	return docs, true, err
+	return docs, total, true, err
+}
+
+// oldestOf returns the ids of the page.
+func oldestOf(v *folder.View, cond *filter.Node, offset, limit int) (ids []string, total int, err error) {
+	list := v.Live
+	if cond != nil {
+		if list, err = cond.Documents(v); err != nil {
+			return nil, 0, err
+		}
+		list.And(v.Live)
+	}
+	ids, err = v.Oldest(list.ToArray(), offset, limit)
+	return ids, int(list.GetCardinality()), err
 }

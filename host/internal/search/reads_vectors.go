@@ -7,13 +7,14 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/vector"
 )
 
 // addVectors adds to documents, which are objects that were made for a client,
 // what the ids' documents have of vectors: an object by embedder, even an empty
 // one.
-func (s *Service) addVectors(m *meta, ids []string, docs []json.RawMessage) error {
+func (s *Service) addVectors(m *index.Meta, ids []string, docs []json.RawMessage) error {
 	all := make([][]byte, len(ids))
 	for i := range all {
 		all[i] = []byte{'{'}
@@ -48,7 +49,7 @@ func (s *Service) addVectors(m *meta, ids []string, docs []json.RawMessage) erro
 }
 
 // showVectors is addVectors for hits.
-func (s *Service) showVectors(m *meta, hits []Hit) error {
+func (s *Service) showVectors(m *index.Meta, hits []Hit) error {
 	ids, docs := make([]string, len(hits)), make([]json.RawMessage, len(hits))
 	for i := range hits {
 		ids[i], docs[i] = hits[i].ID, hits[i].Document

@@ -1,21 +1,21 @@
 package search_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/storage"
+	"github.com/parley-search/parley/host/internal/search/write"
 	"github.com/parley-search/parley/host/internal/store"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // folder is the one folder below r's.
@@ -107,14 +107,9 @@ func TestStaleFolder(t *testing.T) {
 	r.close()
 	mustDo(t, os.RemoveAll(dir), os.CopyFS(dir, os.DirFS(copied)))
 	r.open()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for r.ids("books", search.Query{Q: "later"}) != "10 11 12" || r.ids("books", search.Query{Q: "changed"}) != "1 2 3" {
-		if ctx.Err() != nil {
-			t.Fatalf("found %q and %q, want 10 11 12 and 1 2 3", r.ids("books", search.Query{Q: "later"}), r.ids("books", search.Query{Q: "changed"}))
-		}
-		time.Sleep(time.Millisecond)
-	}
+	waittest.For(t, "10 11 12 are found as later, and 1 2 3 as changed", func() bool {
+		return r.ids("books", search.Query{Q: "later"}) == "10 11 12" && r.ids("books", search.Query{Q: "changed"}) == "1 2 3"
+	})
 }
 
 // TestSweep wants what a crash may leave behind to be gone after the next
@@ -162,23 +157,21 @@ func TestDamageWhileServing(t *testing.T) {
 	for _, f := range files {
 		mustDo(t, os.Truncate(f, 0))
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
 	refused := false
-	for {
-		res, err := r.svc.Search(ctx, auth.Everyone(), "a", search.Query{Q: "common word7 "})
+	waittest.For(t, "the damaged folder is built anew", func() bool {
+		res, err := r.svc.Search(t.Context(), auth.Everyone(), "a", search.Query{Q: "common word7 "})
 		if err == nil && len(res.Hits) > 0 && res.Hits[0].ID == "7" && res.EstimatedTotalHits == 300 {
-			break
+			return true
 		}
-		if err != nil && !apierr.Is(err, apierr.IndexNotReady) || ctx.Err() != nil {
+		if err != nil && !apierr.Is(err, apierr.IndexNotReady) {
 			t.Fatalf("search of a damaged folder: %v, %v", res, err)
 		}
 		if e := apierr.From(err); err != nil && (e.Code.Status() != http.StatusServiceUnavailable || e.RetryAfter <= 0 || !strings.Contains(e.Message, "Index `a` was found damaged")) {
 			t.Fatalf("the search that met the damage: %d %v, retry after %v", e.Code.Status(), e, e.RetryAfter)
 		}
 		refused = refused || err != nil
-		time.Sleep(time.Millisecond)
-	}
+		return false
+	})
 	if !refused {
 		t.Error("no search was told that the folder is damaged")
 	}
@@ -195,7 +188,7 @@ func TestFolderBehindOneTask(t *testing.T) {
 	dir := r.folder()
 	mustDo(t, os.CopyFS(copied, os.DirFS(dir)))
 	r.open()
-	r.ok(search.AddDocuments("books", "", true, []byte(docsJSON(1, 1500, func(int) string { return `"note":"changed"` }))))
+	r.ok(write.AddDocuments("books", "", true, []byte(docsJSON(1, 1500, func(int) string { return `"note":"changed"` }))))
 	r.close()
 	mustDo(t, os.RemoveAll(dir), os.CopyFS(dir, os.DirFS(copied)))
 	r.open()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/search/write"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -66,7 +67,7 @@ func TestReembedAfterFailure(t *testing.T) {
 	r.wantVectors("a", "0", `{"api":{"embeddings":[[1,0]],"regenerate":true}}`)
 
 	e.mend()
-	r.ok(search.DeleteDocuments("a", []string{"1"}))
+	r.ok(write.DeleteDocuments("a", []string{"1"}))
 	r.add("a", `{"id":0,"text":"sea sea"}`)
 	e.texts()
 	r.settings("a", e.anew())

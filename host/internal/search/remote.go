@@ -11,6 +11,7 @@ import (
 	"github.com/parley-search/parley/host/internal/network"
 	"github.com/parley-search/parley/host/internal/rawjson"
 	"github.com/parley-search/parley/host/internal/search/filter"
+	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
@@ -94,7 +95,7 @@ func (w *federated) compose(r *remoteSearch) error {
 		q := &w.queries[i]
 		rule, ok := w.caller.Index(q.IndexUID)
 		if !ok {
-			return inQuery(i, notFound(q.IndexUID))
+			return inQuery(i, index.NotFound(q.IndexUID))
 		}
 		joined, err := joinFilters(rule, q.Filter)
 		if err != nil {

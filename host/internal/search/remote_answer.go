@@ -52,7 +52,7 @@ func (w *federated) takeFacet(f *IndexFacets, c *FacetCounts) error {
 	}
 	var values []folder.Count
 	for _, v := range c.Values {
-		values = append(values, folder.Count{Key: text.FacetKey(v.Value), Shown: v.Value, Count: v.Count, Most: v.Count})
+		values = append(values, folder.Count{Key: text.FacetKey(v.Value), Shown: v.Value, Count: v.Count})
 	}
 	return w.addFacet(f.IndexUID, c.Attribute, by, values, c.Min, c.Max, f.Shown)
 }

@@ -18,6 +18,8 @@ import (
 	"github.com/parley-search/parley/host/internal/outbound"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/search/storage"
+	"github.com/parley-search/parley/host/internal/search/write"
 	"github.com/parley-search/parley/host/internal/store"
 	"github.com/parley-search/parley/host/internal/task"
 	"github.com/parley-search/parley/host/internal/upstream"
@@ -48,6 +50,9 @@ type rig struct {
 	// running and waiting bound the searches; 0: as by default.
 	running, waiting int
 	cutoff           time.Duration // see search.Options; 0: a minute
+	shared           *sharedRig    // on a node of a cluster; nil: a host alone
+	// wrap returns what the service has for a database; nil: the store.
+	wrap func(*store.Store) storage.DB
 }
 
 // newRig opens a service in an empty directory that goes with the test.
@@ -69,7 +74,11 @@ func (r *rig) open() {
 }
 
 func (r *rig) tryOpen() (err error) {
-	if r.store, err = store.Open(r.dir); err != nil {
+	if r.shared != nil {
+		if err := r.openShared(); err != nil {
+			return err
+		}
+	} else if r.store, err = store.Open(r.dir); err != nil {
 		return err
 	}
 	sealer, err := store.OpenSealer(r.dir, nil)
@@ -77,12 +86,23 @@ func (r *rig) tryOpen() (err error) {
 		return err
 	}
 	r.sealer = sealer
-	if r.svc, err = search.Open(search.Options{Dir: r.folders(), DB: r.store, Sealer: sealer, Bodies: r.store, IndexingMemory: r.memory, IndexingThreads: 3, Upstream: r.upstream, EmbedderPause: time.Millisecond, VectorMemory: r.vectorMemory, QueryVectors: r.queryVectors, Features: func() feature.Set {
+	var db storage.DB = r.store
+	if r.wrap != nil {
+		db = r.wrap(r.store)
+	}
+	if r.svc, err = search.Open(search.Options{Notes: r.notes(), Dir: r.folders(), DB: db, Sealer: sealer, Bodies: r.store, IndexingMemory: r.memory, IndexingThreads: 3, Upstream: r.upstream, Sources: embedSources(), EmbedderPause: time.Millisecond, VectorMemory: r.vectorMemory, QueryVectors: r.queryVectors, Features: func() feature.Set {
 		return feature.Set{ChatCompletions: true, ContainsFilter: !r.plain, CompositeEmbedders: !r.plain, Multimodal: !r.plain}
 	}, Cutoff: cmp.Or(r.cutoff, time.Minute), Log: r.log, Running: r.running, Waiting: r.waiting}); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
+	if r.shared != nil {
+		r.shared.run(ctx)
+	}
+	if r.shared != nil && !r.shared.leads {
+		r.stop = func() { cancel(); r.shared.running.Wait() }
+		return nil
+	}
 	if r.queue, err = task.Open(ctx, r.store, r.svc, task.Options{Retry: time.Millisecond, Failed: r.failed, MaxCrashes: r.maxCrashes}); err != nil {
 		cancel()
 		return err
@@ -92,7 +112,13 @@ func (r *rig) tryOpen() (err error) {
 		defer close(done)
 		_ = r.queue.Run(ctx)
 	}()
-	r.stop = func() { cancel(); <-done }
+	r.stop = func() {
+		cancel()
+		<-done
+		if r.shared != nil {
+			r.shared.running.Wait()
+		}
+	}
 	return nil
 }
 
@@ -158,7 +184,7 @@ func (r *rig) ok(n task.New, err error) task.Task {
 // add puts documents, given as JSON, into an index.
 func (r *rig) add(uid, body string) {
 	r.tb.Helper()
-	r.ok(search.AddDocuments(uid, "", false, []byte(body)))
+	r.ok(write.AddDocuments(uid, "", false, []byte(body)))
 }
 
 // settings patches the settings of an index.

@@ -30,16 +30,16 @@ func TestScoreSteps(t *testing.T) {
 		q, id string
 		steps [][2]float64
 	}{
-		{"green tea", "same", [][2]float64{{2, 2}, {3, 3}, {4, 4}, {3, 3}, {21, 21}, {3, 3}, {3, 3}}},
-		{"green tea", "swapped", [][2]float64{{2, 2}, {3, 3}, {3, 4}, {3, 3}, {19, 21}, {1, 3}, {3, 3}}},
-		{"green tea", "longer", [][2]float64{{2, 2}, {3, 3}, {4, 4}, {3, 3}, {21, 21}, {2, 3}, {3, 3}}},
-		{"green tea", "begun", [][2]float64{{2, 2}, {3, 3}, {4, 4}, {3, 3}, {21, 21}, {1, 3}, {2, 3}}},
-		{"green tea", "far", [][2]float64{{2, 2}, {3, 3}, {1, 4}, {3, 3}, {19, 21}, {1, 3}, {3, 3}}},       // tea four words late
-		{"green tea", "apart", [][2]float64{{2, 2}, {3, 3}, {1, 4}, {2, 3}, {20, 21}, {1, 3}, {3, 3}}},     // tea in the second attribute
-		{"green tea", "typo", [][2]float64{{2, 2}, {2, 3}, {4, 4}, {3, 3}, {21, 21}, {1, 3}, {2, 3}}},      // one of at most two
+		{"green tea", "same", [][2]float64{{2, 2}, {4, 4}, {4, 4}, {3, 3}, {21, 21}, {3, 3}, {3, 3}}},
+		{"green tea", "swapped", [][2]float64{{2, 2}, {4, 4}, {3, 4}, {3, 3}, {19, 21}, {1, 3}, {3, 3}}},
+		{"green tea", "longer", [][2]float64{{2, 2}, {4, 4}, {4, 4}, {3, 3}, {21, 21}, {2, 3}, {3, 3}}},
+		{"green tea", "begun", [][2]float64{{2, 2}, {4, 4}, {4, 4}, {3, 3}, {21, 21}, {1, 3}, {2, 3}}},
+		{"green tea", "far", [][2]float64{{2, 2}, {4, 4}, {1, 4}, {3, 3}, {19, 21}, {1, 3}, {3, 3}}},       // tea four words late
+		{"green tea", "apart", [][2]float64{{2, 2}, {4, 4}, {1, 4}, {2, 3}, {20, 21}, {1, 3}, {3, 3}}},     // tea in the second attribute
+		{"green tea", "typo", [][2]float64{{2, 2}, {3, 4}, {4, 4}, {3, 3}, {21, 21}, {1, 3}, {2, 3}}},      // one of at most three: two words in one may have as many
 		{"green tea", "one", [][2]float64{{1, 2}, {2, 2}, {1, 1}, {2, 2}, {11, 11}, {3, 3}, {2, 2}}},       // what is left is all of the title
-		{"green tea", "joined", [][2]float64{{2, 2}, {1, 3}, {3, 4}, {3, 3}, {20, 21}, {1, 3}, {1, 3}}},    // two words in one: two typos, one place off
-		{"green tea", "stands", [][2]float64{{2, 2}, {1, 3}, {3, 4}, {3, 3}, {20, 21}, {1, 3}, {1, 3}}},    // so are synonyms of two words
+		{"green tea", "joined", [][2]float64{{2, 2}, {2, 4}, {1, 2}, {3, 3}, {20, 21}, {1, 3}, {1, 3}}},    // two words in one: two typos, one place off
+		{"green tea", "stands", [][2]float64{{2, 2}, {2, 4}, {1, 2}, {3, 3}, {20, 21}, {1, 3}, {1, 3}}},    // so are synonyms of two words
 		{"lonely ", "deep", [][2]float64{{1, 1}, {2, 2}, {1, 1}, {1, 2}, {5, 11}, {1, 3}, {2, 2}}},         // in the 18th place: the bucket of 24
 		{"cup of coffee", "named", [][2]float64{{2, 2}, {3, 3}, {1, 1}, {3, 3}, {21, 21}, {3, 3}, {3, 3}}}, // the stop word takes its place, and parts the others
 		{`"green tea" leaves`, "longer", [][2]float64{{3, 3}, {2, 2}, {4, 4}, {3, 3}, {21, 21}, {3, 3}, {3, 3}}},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -14,6 +13,7 @@ import (
 	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/search/filter"
 	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/rank"
 )
 
@@ -36,12 +36,13 @@ func (s *Service) Search(ctx context.Context, caller *auth.Caller, indexUID stri
 
 // A reading is an index open for searches.
 type reading struct {
-	index *index
-	state *state
-	plan  *plan
-	rule  *filter.Node // of the caller
-	cond  *filter.Node // rule and the query's filter
-	leave func()       // gives the slot of the service's gate back
+	service *Service
+	index   *index.Index
+	state   *index.State
+	plan    *plan
+	rule    *filter.Node // of the caller
+	cond    *filter.Node // rule and the query's filter
+	leave   func()       // gives the slot of the service's gate back
 
 	budget   *budget
 	degraded bool // a search on it was cut off by time
@@ -60,14 +61,14 @@ func (s *Service) reading(ctx context.Context, caller *auth.Caller, indexUID str
 // opened opens an index for searches of caller and calls f. A folder that turns
 // out to be damaged is built anew.
 func (s *Service) opened(ctx context.Context, caller *auth.Caller, indexUID string, f func(*reading) error) (err error) {
-	rd := &reading{}
+	rd := &reading{service: s}
 	start := time.Now()
 	defer func() { s.opts.Searched(Searched{Took: time.Since(start), Degraded: rd.degraded, Err: err}) }()
 	ix, rule, err := s.index(caller, indexUID)
 	if err != nil {
 		return err
 	}
-	st, release, err := ix.serving(ctx)
+	st, release, err := ix.Acquire(ctx)
 	if err != nil {
 		return err
 	}
@@ -77,10 +78,10 @@ func (s *Service) opened(ctx context.Context, caller *auth.Caller, indexUID stri
 		return err
 	}
 	defer func() { rd.leave() }()
-	err = guarded(func() error { return f(rd) })
-	if errors.Is(err, errDamaged) {
-		ix.suspect(st.folder, err)
-		return &apierr.Error{Code: apierr.IndexNotReady, RetryAfter: buildWait, Err: err, Message: fmt.Sprintf("Index `%s` was found damaged and is being built anew; try again in a while.", indexUID)}
+	err = index.Guard(func() error { return f(rd) })
+	if errors.Is(err, index.ErrDamaged) {
+		ix.Suspect(st.Folder, err)
+		return &apierr.Error{Code: apierr.IndexNotReady, RetryAfter: index.BuildWait, Err: err, Message: fmt.Sprintf("Index `%s` was found damaged and is being built anew; try again in a while.", indexUID)}
 	}
 	if _, ok := errors.AsType[*apierr.Error](err); ok || err == nil {
 		return err
@@ -90,21 +91,21 @@ func (s *Service) opened(ctx context.Context, caller *auth.Caller, indexUID stri
 
 // prepare has rd search for q.
 func (rd *reading) prepare(ctx context.Context, q *Query) (err error) {
-	m := rd.state.meta
-	if q.Media != nil && !rd.index.service.opts.Features().Multimodal {
+	m := rd.state.Meta
+	if q.Media != nil && !rd.service.opts.Features().Multimodal {
 		return feature.Off(feature.Multimodal, "`media`")
 	}
 	if rd.plan, err = newPlan(ctx, m, q, rd.rule != nil); err != nil {
 		return err
 	}
-	m.leaveOut(&rd.plan.Fields, rd.state.folder.Schema)
+	leaveOut(m, &rd.plan.Fields, rd.state.Folder.Schema)
 	if rd.budget = q.budget; rd.budget == nil {
 		rd.budget = newBudget()
 	}
 	if err := rd.budget.conditions.Take(rd.rule.Conditions()); err != nil {
 		return filter.Refuse(err, apierr.InvalidSearchFilter)
 	}
-	asked, err := rd.index.filter(m, q.Filter, apierr.InvalidSearchFilter, rd.budget)
+	asked, err := rd.index.ParseFilter(m, q.Filter, apierr.InvalidSearchFilter, rd.budget.ofFilters())
 	if err != nil {
 		return err
 	}
@@ -117,7 +118,7 @@ func (rd *reading) prepare(ctx context.Context, q *Query) (err error) {
 
 // answer runs the search of rd.
 func (s *Service) answer(ctx context.Context, rd *reading) (res *Result, err error) {
-	v, err := rd.state.folder.View(s.columns)
+	v, err := rd.state.Folder.View(s.columns)
 	if err != nil {
 		return nil, err
 	}
@@ -186,20 +187,18 @@ func (r *Result) count(p *paging, total int) {
 	}
 }
 
-var errDamaged = errors.New("the index folder is damaged")
-
 // cutoff is how long ranking may take, from when the filters begin.
 func (rd *reading) cutoff() time.Duration {
-	if own := rd.state.meta.Settings.SearchCutoff; own != nil {
+	if own := rd.state.Meta.Settings.SearchCutoff; own != nil {
 		return *own
 	}
-	return rd.index.service.opts.Cutoff
+	return rd.service.opts.Cutoff
 }
 
 // patience is how long filters may take, and facets as long again. An index
 // whose hits are hardly to be ranked has its filters and facets all the same.
 func (rd *reading) patience() time.Duration {
-	return max(rd.cutoff(), rd.index.service.opts.Cutoff)
+	return max(rd.cutoff(), rd.service.opts.Cutoff)
 }
 
 // count calls f, which counts facets. Where the time is up before it ends, what
@@ -213,19 +212,6 @@ func (rd *reading) count(ctx context.Context, v *folder.View, f func() error) er
 		return nil
 	}
 	return err
-}
-
-// guarded calls f, which reads a folder that may be damaged: what bleve makes
-// of damaged bytes is errDamaged.
-func guarded(f func() error) (err error) {
-	// A mapped file that is shorter than it was would else end the process.
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: %v", errDamaged, p)
-		}
-	}()
-	return f()
 }
 
 // A searcher runs one search on one view.

@@ -8,7 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/search/embedder"
+	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/rank"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/vector"
@@ -24,7 +27,7 @@ type semantics struct {
 
 // newSemantics checks the parameters about meaning; nil: the search is by words
 // alone. What has no vector yet has still to be asked for one.
-func newSemantics(ctx context.Context, m *meta, q *Query) (*semantics, error) {
+func newSemantics(ctx context.Context, m *index.Meta, q *Query) (*semantics, error) {
 	if q.Hybrid == nil {
 		if q.Vector != nil || q.Media != nil {
 			return nil, apierr.Newf(apierr.MissingSearchHybrid, "`vector` and `media` say nothing without `hybrid`: send the embedder whose vectors are to be compared.")
@@ -88,11 +91,11 @@ func (s *Service) meaning(ctx context.Context, rd *reading) (_ *semantics, err e
 	if m == nil || m.Vector != nil {
 		return m, nil
 	}
-	key, err := m.queryVectorKey(m.text)
+	key, err := embedder.NewQueryKey(m.name, m.embedder, m.Space.Dims, m.text)
 	if err != nil {
 		return nil, err
 	}
-	if v := s.queries.get(key); v != nil {
+	if v := s.queries.Get(key); v != nil {
 		return m.with(v), nil
 	}
 	// Who waits for another host is in nobody's way.
@@ -108,15 +111,15 @@ func (s *Service) meaning(ctx context.Context, rd *reading) (_ *semantics, err e
 	late := apierr.Newf(apierr.VectorEmbeddingError, "Embedder `%.100s` did not answer within %v.", name, queryWait)
 	waiting, cancel := context.WithTimeoutCause(ctx, queryWait, late)
 	defer cancel()
-	made, err := s.embedTexts(waiting, name, embedder, m.Space.Dims, []string{m.text}, queryTries)
+	made, err := s.embedders.EmbedTexts(waiting, name, embedder, m.Space.Dims, []string{m.text}, abi.InputQuery)
 	if err != nil {
 		if _, ok := errors.AsType[*apierr.Error](err); !ok || m.Ratio == 1 {
 			return nil, err
 		}
-		s.opts.Log(fmt.Sprintf("a search of index %q went by words alone", rd.index.uid()), err)
+		s.opts.Log(fmt.Sprintf("a search of index %q went by words alone", rd.index.UID()), err)
 		return nil, nil
 	}
-	s.queries.put(key, made[0])
+	s.queries.Put(key, made[0])
 	return m.with(made[0]), nil
 }
 

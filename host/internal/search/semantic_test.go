@@ -13,6 +13,7 @@ import (
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/search/write"
 )
 
 // points are documents with a place in the plane.
@@ -154,6 +155,8 @@ func TestHybridWithRestEmbedder(t *testing.T) {
 
 // TestQueryVectors asks an embedder once for a query that comes again, as long
 // as there is room and the embedder is set alike.
+//
+//parley:option experimental-embedding-cache-entries
 func TestQueryVectors(t *testing.T) {
 	for _, tt := range []struct {
 		entries int
@@ -191,6 +194,8 @@ func TestQueryVectors(t *testing.T) {
 
 // What was written is found at once, whatever is in memory, and what does not
 // fit there is found all the same.
+//
+//parley:option max-vector-memory
 func TestSemanticSearchFollowsWrites(t *testing.T) {
 	for _, memory := range []int64{0, 1} {
 		for _, binary := range []bool{false, true} {
@@ -229,7 +234,7 @@ func TestSemanticSearchFollowsWrites(t *testing.T) {
 				}
 				r.add("a", "["+strings.Join(docs, ",")+"]")
 				gone := fmt.Sprint(rng.IntN(60))
-				r.ok(search.DeleteDocuments("a", []string{gone}))
+				r.ok(write.DeleteDocuments("a", []string{gone}))
 				delete(live, gone)
 				if round == 3 {
 					r.reopen()

@@ -13,7 +13,9 @@ import (
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/search/write"
 	"github.com/parley-search/parley/host/internal/task"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // TestSettingsRebuild wants the folder built anew by exactly those changes of
@@ -77,15 +79,13 @@ func TestSettingsRebuild(t *testing.T) {
 // settled waits until nothing is built in the background.
 func (r *rig) settled(uid string) {
 	r.tb.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	waittest.For(r.tb, "index "+uid+" is built", func() bool {
 		st, err := r.svc.Stats(auth.Everyone(), uid)
-		if err != nil || time.Now().After(end) {
-			r.tb.Fatalf("index %s is busy: %v, %v", uid, st.IsIndexing, err)
+		if err != nil {
+			r.tb.Fatalf("index %s: %v", uid, err)
 		}
-		if !st.IsIndexing {
-			return
-		}
-	}
+		return !st.IsIndexing
+	})
 }
 
 // TestSearchableFewer wants attributes that are not searched any more left out
@@ -330,10 +330,10 @@ func TestDocumentBytes(t *testing.T) {
 	want("added")
 	r.add("a", `[{"id":3,"z":1},{"id":4}]`)
 	want("replaced")
-	r.ok(search.DeleteDocuments("a", []string{"5", "nope"}))
+	r.ok(write.DeleteDocuments("a", []string{"5", "nope"}))
 	want("deleted")
 	r.reopen()
 	want("reopened")
-	r.ok(search.DeleteAllDocuments("a"))
+	r.ok(write.DeleteAllDocuments("a"))
 	want("emptied")
 }

@@ -64,7 +64,7 @@ func TestSettingsRefused(t *testing.T) {
 		{`{"pagination":{"maxTotalHits":1e400}}`, apierr.InvalidSettingsPagination, "1e400"},
 		{`{"embedders":[]}`, apierr.InvalidSettingsEmbedders, "an object"},
 		{`{"embedders":{"a.b":{}}}`, apierr.InvalidSettingsEmbedders, `"a.b"`},
-		{`{"embedders":{"e":{"source":"gpt"}}}`, apierr.InvalidSettingsEmbedders, `"rest" or "composite", but is "gpt"`},
+		{`{"embedders":{"e":{"source":"gpt"}}}`, apierr.InvalidSettingsEmbedders, `is "gpt", which no loaded plugin makes vectors for: it may be`},
 		{`{"embedders":{"e":{"url":"ftp://x"}}}`, apierr.InvalidSettingsEmbedders, "`embedders.e.url`"},
 		{`{"embedders":{"e":{"url":"https://me:word@x/"}}}`, apierr.InvalidSettingsEmbedders, "without user"},
 		{`{"embedders":{"e":{"apiKey":["sk-123"]}}}`, apierr.InvalidSettingsEmbedders, "an array"},

@@ -11,6 +11,7 @@ import (
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/search/write"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -151,7 +152,7 @@ func TestSearchRefused(t *testing.T) {
 	}{
 		{"offset", search.Query{Offset: -1}, apierr.InvalidSearchOffset, "-1"},
 		{"limit", search.Query{Limit: limit(-2)}, apierr.InvalidSearchLimit, "-2"},
-		{"strategy", search.Query{MatchingStrategy: "any"}, apierr.InvalidSearchMatchingStrategy, "any"},
+		{"strategy", search.Query{MatchingStrategy: "some"}, apierr.InvalidSearchMatchingStrategy, "some"},
 		{"threshold", search.Query{RankingScoreThreshold: 1.5}, apierr.InvalidSearchRankingThreshold, "1.5"},
 		{"filter syntax", search.Query{Filter: filter("a =")}, apierr.InvalidSearchFilter, "column 4"},
 		{"filter type", search.Query{Filter: []byte(`{}`)}, apierr.InvalidSearchFilter, "an object"},
@@ -210,7 +211,7 @@ func TestPlaceholderOrder(t *testing.T) {
 		r.add("a", docsJSON(first, 3000, func(i int) string { return fmt.Sprintf(`"n":%d`, i) }))
 	}
 	r.add("a", docsJSON(9000, 2, func(i int) string { return fmt.Sprintf(`"n":%d`, i) }))
-	r.ok(search.DeleteDocuments("a", []string{"9001", "9002"}))
+	r.ok(write.DeleteDocuments("a", []string{"9001", "9002"}))
 	if got, want := r.ids("a", search.Query{Limit: limit(4)}), "9000 9003 9004 9005"; got != want {
 		t.Errorf("the first of all are %s, want %s", got, want)
 	}

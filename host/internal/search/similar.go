@@ -7,6 +7,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/vector"
 )
@@ -56,7 +57,7 @@ func (s *Service) similar(ctx context.Context, caller *auth.Caller, indexUID str
 	if err != nil {
 		return nil, err
 	}
-	m := ix.meta()
+	m := ix.Meta()
 	if _, ok := m.Settings.Embedders[q.Embedder]; !ok {
 		return nil, unknownEmbedder(apierr.InvalidSimilarEmbedder, "embedder", q.Embedder)
 	}
@@ -92,7 +93,7 @@ func (s *Service) similar(ctx context.Context, caller *auth.Caller, indexUID str
 }
 
 // vectorOf returns the first vector of a document, nil where it has none.
-func (s *Service) vectorOf(m *meta, embedder, id string) ([]float32, error) {
+func (s *Service) vectorOf(m *index.Meta, embedder, id string) ([]float32, error) {
 	set, ok := m.VectorSets[embedder]
 	if !ok {
 		return nil, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/write"
 )
 
 const wares = `[
@@ -113,7 +114,7 @@ func TestSortPages(t *testing.T) {
 		}
 		return false
 	})
-	r.ok(search.DeleteDocuments("a", gone))
+	r.ok(write.DeleteDocuments("a", gone))
 	for _, descending := range []bool{false, true} {
 		order, by := "asc", func(a, b doc) int { return a.n - b.n }
 		if descending {

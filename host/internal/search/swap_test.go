@@ -9,15 +9,16 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/write"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
 func swap(rename bool, uids ...string) (task.New, error) {
-	var list []search.Swap
+	var list []write.Swap
 	for i := 0; i < len(uids); i += 2 {
-		list = append(list, search.Swap{Indexes: [2]string{uids[i], uids[i+1]}, Rename: rename})
+		list = append(list, write.Swap{Indexes: [2]string{uids[i], uids[i+1]}, Rename: rename})
 	}
-	return search.SwapIndexes(list)
+	return write.SwapIndexes(list)
 }
 
 func TestSwap(t *testing.T) {

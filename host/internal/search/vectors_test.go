@@ -14,6 +14,7 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/write"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -120,7 +121,7 @@ func (r *rig) wantVectors(uid, id, want string) {
 // update is a partial update.
 func (r *rig) update(uid, body string) {
 	r.tb.Helper()
-	r.ok(search.AddDocuments(uid, "", true, []byte(body)))
+	r.ok(write.AddDocuments(uid, "", true, []byte(body)))
 }
 
 func TestUserVectors(t *testing.T) {
@@ -147,10 +148,10 @@ func TestUserVectors(t *testing.T) {
 	r.wantVectors("a", "1", `{}`)
 
 	// Nor has one that was deleted and comes again, whatever is one batch.
-	r.ok(search.DeleteDocuments("a", []string{"2"}))
+	r.ok(write.DeleteDocuments("a", []string{"2"}))
 	r.add("a", `[{"id":2}]`)
 	r.wantVectors("a", "2", `{}`)
-	r.ok(search.DeleteAllDocuments("a"))
+	r.ok(write.DeleteAllDocuments("a"))
 	r.add("a", `[{"id":3}]`)
 	r.wantVectors("a", "3", `{}`)
 }
@@ -196,7 +197,7 @@ func TestBadVectors(t *testing.T) {
 		{`{"mine":[1,2,3]}`, apierr.InvalidVectorDimensions, "3 numbers; expected 2"},
 		{`{"mine":` + many + `}`, apierr.TooManyVectors, "more than 256"},
 	} {
-		got := r.run(search.AddDocuments("a", "", false, []byte(`[{"id":1},{"id":2,"_vectors":`+tt.vectors+`}]`)))
+		got := r.run(write.AddDocuments("a", "", false, []byte(`[{"id":1},{"id":2,"_vectors":`+tt.vectors+`}]`)))
 		if got.Status != task.Failed || got.Error.Code != tt.code.String() || !strings.Contains(got.Error.Message, tt.says) {
 			t.Errorf("%.40s: %s %+v, want code %s with %q", tt.vectors, got.Status, got.Error, tt.code, tt.says)
 		}
@@ -245,7 +246,7 @@ func TestRestEmbedderFails(t *testing.T) {
 	r.add("a", `[{"id":1,"text":"sea"}]`)
 	for _, status := range []int{401, 404, 429, 503} {
 		e.fail(status)
-		got := r.run(search.AddDocuments("a", "", false, []byte(`[{"id":1,"text":"war"},{"id":2,"text":"sea"}]`)))
+		got := r.run(write.AddDocuments("a", "", false, []byte(`[{"id":1,"text":"war"},{"id":2,"text":"sea"}]`)))
 		if got.Status != task.Failed || got.Error.Code != "vector_embedding_error" || !strings.Contains(got.Error.Message, fmt.Sprint(status)) || !strings.Contains(got.Error.Message, "`api`") {
 			t.Errorf("%d: %s %+v", status, got.Status, got.Error)
 		}
@@ -311,14 +312,14 @@ func TestDimensionsAreInferred(t *testing.T) {
 	e := newEmbedder(t)
 	r.settings("a", e.settings(""))
 	r.add("a", `[{"id":1,"text":"sea"}]`)
-	got := r.run(search.AddDocuments("a", "", false, []byte(`[{"id":2,"_vectors":{"api":[1,2,3]}}]`)))
+	got := r.run(write.AddDocuments("a", "", false, []byte(`[{"id":2,"_vectors":{"api":[1,2,3]}}]`)))
 	if got.Status != task.Failed || got.Error.Code != "invalid_vector_dimensions" {
 		t.Errorf("own vector of another length: %s %+v", got.Status, got.Error)
 	}
 	e.mu.Lock()
 	e.dims = 1
 	e.mu.Unlock()
-	got = r.run(search.AddDocuments("a", "", false, []byte(`[{"id":2,"text":"war"}]`)))
+	got = r.run(write.AddDocuments("a", "", false, []byte(`[{"id":2,"text":"war"}]`)))
 	if got.Status != task.Failed || got.Error.Code != "vector_embedding_error" || !strings.Contains(got.Error.Message, "3 numbers; expected 2") {
 		t.Errorf("answer of another length: %s %+v", got.Status, got.Error)
 	}

@@ -12,13 +12,13 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/write"
 )
 
-var _ search.Bodies = (*Store)(nil)
+var _ write.Bodies = (*Store)(nil)
 
-// CreateBody implements [search.Bodies].
-func (s *Store) CreateBody() (search.BodyWriter, error) {
+// CreateBody implements [write.Bodies].
+func (s *Store) CreateBody() (write.BodyWriter, error) {
 	if err := s.room(newReserve); err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (g guarded) Write(p []byte) (int, error) {
 	return g.w.f.Write(p)
 }
 
-// Keep implements [search.BodyWriter].
+// Keep implements [write.BodyWriter].
 func (w *bodyWriter) Keep() (string, error) {
 	err := w.Flush()
 	if err == nil {
@@ -56,10 +56,14 @@ func (w *bodyWriter) Keep() (string, error) {
 	if err = errors.Join(err, w.f.Close()); err != nil {
 		return "", err
 	}
-	return filepath.Base(w.f.Name()), syncDir(filepath.Dir(w.f.Name()))
+	name := filepath.Base(w.f.Name())
+	if err := syncDir(filepath.Dir(w.f.Name())); err != nil {
+		return "", err
+	}
+	return name, w.store.shelve(name)
 }
 
-// Discard implements [search.BodyWriter].
+// Discard implements [write.BodyWriter].
 func (w *bodyWriter) Discard() error {
 	_ = w.f.Close() // Keep may have done so
 	return os.Remove(w.f.Name())
@@ -77,6 +81,12 @@ func syncDir(dir string) error {
 // OpenBody implements [task.Log].
 func (s *Store) OpenBody(name string) (io.ReadCloser, error) {
 	f, err := os.Open(filepath.Join(s.bodies, filepath.Base(name)))
+	if errors.Is(err, fs.ErrNotExist) && s.shelf() != nil {
+		if err := s.fetchBody(filepath.Base(name)); err != nil {
+			return nil, err
+		}
+		f, err = os.Open(filepath.Join(s.bodies, filepath.Base(name)))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open body: %w", err)
 	}
@@ -89,6 +99,9 @@ func (s *Store) DropBody(name string) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove body: %w", err)
 	}
+	if shelf := s.shelf(); shelf != nil {
+		return shelf.DropBody(filepath.Base(name))
+	}
 	return nil
 }
 
@@ -97,13 +110,9 @@ func (s *Store) sweepBodies() error {
 	if err := os.MkdirAll(s.bodies, 0o700); err != nil {
 		return fmt.Errorf("make directory of bodies: %w", err)
 	}
-	pending, err := s.Unfinished(context.Background())
+	known, err := s.wantedBodies()
 	if err != nil {
-		return fmt.Errorf("read unfinished tasks: %w", err)
-	}
-	known := map[string]bool{}
-	for i := range pending {
-		known[pending[i].Task.Body] = true
+		return err
 	}
 	files, err := os.ReadDir(s.bodies)
 	if err != nil {
@@ -113,6 +122,86 @@ func (s *Store) sweepBodies() error {
 		if !known[f.Name()] {
 			if err := s.DropBody(f.Name()); err != nil {
 				return err
+			}
+		}
+	}
+	return nil
+}
+
+// wantedBodies are those that tasks wait with.
+func (s *Store) wantedBodies() (map[string]bool, error) {
+	pending, err := s.Unfinished(context.Background())
+	if err != nil {
+		return nil, fmt.Errorf("read unfinished tasks: %w", err)
+	}
+	known := map[string]bool{}
+	for i := range pending {
+		known[pending[i].Task.Body] = true
+	}
+	return known, nil
+}
+
+// shelf is where the nodes of a cluster keep bodies; nil: there is none.
+func (s *Store) shelf() BodyShelf {
+	if s.shared == nil {
+		return nil
+	}
+	return s.shared.shelf
+}
+
+// shelve keeps a body where another node finds it that comes to lead.
+func (s *Store) shelve(name string) error {
+	shelf := s.shelf()
+	if shelf == nil {
+		return nil
+	}
+	f, err := os.Open(filepath.Join(s.bodies, name))
+	if err != nil {
+		return fmt.Errorf("open body: %w", err)
+	}
+	defer f.Close()
+	if err := shelf.PutBody(name, f); err != nil {
+		return fmt.Errorf("keep body for the cluster: %w", err)
+	}
+	return nil
+}
+
+// fetchBody gets a body that another node took.
+func (s *Store) fetchBody(name string) error {
+	f, err := os.CreateTemp(s.bodies, "fetch-")
+	if err != nil {
+		return fmt.Errorf("fetch body: %w", err)
+	}
+	defer os.Remove(f.Name())
+	err = s.shelf().GetBody(name, f)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), filepath.Join(s.bodies, name))
+	}
+	if err != nil {
+		return fmt.Errorf("fetch body: %w", err)
+	}
+	return nil
+}
+
+// SweepShelf forgets the bodies of the cluster that no task waits with: what a
+// leader left that ended. Call it before this node's term is admitted.
+func (s *Store) SweepShelf() error {
+	shelf := s.shelf()
+	if shelf == nil {
+		return nil
+	}
+	known, err := s.wantedBodies()
+	if err != nil {
+		return err
+	}
+	names, err := shelf.Bodies()
+	if err != nil {
+		return fmt.Errorf("list the cluster's bodies: %w", err)
+	}
+	for _, name := range names {
+		if !known[name] {
+			if err := shelf.DropBody(name); err != nil {
+				return fmt.Errorf("forget a body of the cluster: %w", err)
 			}
 		}
 	}

@@ -31,12 +31,12 @@ func (s *Store) Metas() (map[string][]byte, error) {
 
 // PutMeta implements [search.DB].
 func (s *Store) PutMeta(uid string, meta []byte) error {
-	return s.update(func(tx *badger.Txn) error { return tx.Set([]byte(prefixIndex+uid), meta) })
+	return s.update(func(tx txn) error { return tx.Set([]byte(prefixIndex+uid), meta) })
 }
 
 // PutMetas implements [search.DB].
 func (s *Store) PutMetas(metas map[string][]byte, outcomes map[uint32][]byte) error {
-	return s.update(func(tx *badger.Txn) error {
+	return s.update(func(tx txn) error {
 		for uid, meta := range metas {
 			key := []byte(prefixIndex + uid)
 			if meta == nil {
@@ -53,7 +53,7 @@ func (s *Store) PutMetas(metas map[string][]byte, outcomes map[uint32][]byte) er
 	})
 }
 
-func setOutcomes(tx *badger.Txn, outcomes map[uint32][]byte) error {
+func setOutcomes(tx txn, outcomes map[uint32][]byte) error {
 	for uid, b := range outcomes {
 		if err := tx.Set(numbered(prefixOutcome, uid), b); err != nil {
 			return err
@@ -76,7 +76,7 @@ func (s *Store) Outcome(task uint32) (b []byte, err error) {
 
 // Write implements [search.DB].
 func (s *Store) Write(c storage.Change) error {
-	err := s.update(func(tx *badger.Txn) error {
+	err := s.update(func(tx txn) error {
 		if c.Meta != nil {
 			if err := tx.Set([]byte(prefixIndex+c.IndexUID), c.Meta); err != nil {
 				return err
@@ -117,7 +117,7 @@ func (s *Store) Write(c storage.Change) error {
 }
 
 // prune deletes the outbox's notes of tasks below the given one.
-func prune(tx *badger.Txn, docs string, below uint32) error {
+func prune(tx txn, docs string, below uint32) error {
 	prefix := []byte(prefixOutbox + docs + "/")
 	end := numbered(string(prefix), below)
 	var old [][]byte
@@ -273,6 +273,14 @@ func (s *Store) unknown(prefix string, known func(string) bool) (out []string, e
 // deleteAll deletes all keys that begin with prefix, in as many transactions as
 // it takes.
 func (s *Store) deleteAll(prefix []byte) error {
+	if s.shared != nil {
+		return s.shared.deleteAll(prefix)
+	}
+	return s.deleteHere(prefix)
+}
+
+// deleteHere is deleteAll in this node's database.
+func (s *Store) deleteHere(prefix []byte) error {
 	wb := s.db.NewWriteBatch()
 	defer wb.Cancel()
 	err := s.db.View(func(tx *badger.Txn) error {

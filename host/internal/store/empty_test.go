@@ -16,14 +16,8 @@ func TestEmptyLogs(t *testing.T) {
 	must(t, err)
 	must(t, s.db.Update(func(tx *badger.Txn) error { return tx.Set([]byte("w/kept"), []byte("value")) }))
 	must(t, s.Close())
-	spool := filepath.Join(dir, "telemetry")
-	p, err := OpenSpool(spool)
-	must(t, err)
-	must(t, p.Close())
-	for _, folder := range []string{filepath.Join(dir, "badger"), spool} {
-		for _, name := range []string{"00000.mem", "00099.mem", "000099.vlog"} {
-			must(t, os.WriteFile(filepath.Join(folder, name), nil, 0o600))
-		}
+	for _, name := range []string{"00000.mem", "00099.mem", "000099.vlog"} {
+		must(t, os.WriteFile(filepath.Join(dir, "badger", name), nil, 0o600))
 	}
 
 	s, err = Open(dir)
@@ -38,9 +32,4 @@ func TestEmptyLogs(t *testing.T) {
 		}
 		return err
 	}))
-	p, err = OpenSpool(spool)
-	if err != nil {
-		t.Fatalf("open spool with empty logs: %v", err)
-	}
-	must(t, p.Close())
 }

@@ -47,7 +47,7 @@ func Kinds() []Kind {
 
 // derived are the prefixes of records that a dump leaves out.
 func derived() []string {
-	return []string{prefixOutbox, prefixTrait, prefixDate, prefixAnew, prefixSpent, prefixCounts}
+	return []string{prefixOutbox, prefixTrait, prefixDate, prefixAnew, prefixSpent, prefixCounts, prefixLocal, prefixNote, prefixFolder}
 }
 
 // ownSwitches are meta records that belong to one database alone.
@@ -230,10 +230,13 @@ func (s *Store) Restore(r io.Reader) error {
 // EndImport ends an import: tasks are found again, and those of the types made
 // the archive itself, which is there: they are not made again. See [Store.Imported].
 func (s *Store) EndImport(ctx context.Context, made []task.Type) error {
-	err := s.update(func(tx *badger.Txn) error {
+	err := s.update(func(tx txn) error {
 		// A snapshot has all records, those of the other database's own, too.
 		return errors.Join(tx.Set([]byte(keyImported), []byte("1")), tx.Delete([]byte(prefixMeta+"traits")), tx.Delete([]byte(keyLaunched)))
 	})
+	if err == nil {
+		err = s.deleteHere([]byte(prefixLocal)) // of a cluster that it is of no more
+	}
 	if err == nil {
 		err = s.addTraits()
 	}

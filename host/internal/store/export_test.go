@@ -35,7 +35,7 @@ func all(t *testing.T, s *Store) map[string]string {
 
 func fill(t *testing.T, s *Store, records map[string]string) {
 	t.Helper()
-	err := s.update(func(tx *badger.Txn) error {
+	err := s.update(func(tx txn) error {
 		for k, v := range records {
 			if err := tx.Set([]byte(k), []byte(v)); err != nil {
 				return err

@@ -38,5 +38,5 @@ func (s *Store) PutFeatures(_ context.Context, on map[string]bool) error {
 	if err != nil {
 		return fmt.Errorf("write record of features: %w", err)
 	}
-	return s.update(func(tx *badger.Txn) error { return tx.Set([]byte(keyFeatures), value) })
+	return s.update(func(tx txn) error { return tx.Set([]byte(keyFeatures), value) })
 }

@@ -33,7 +33,7 @@ func (s *Store) FindTasks(_ context.Context, f *task.Filter) (uids []uint32, tot
 // members leaves in set the tasks of these batches. Tasks are not found by their
 // batch, but a batch knows when the first and the last of its own were accepted,
 // and only tasks of that time are read.
-func members(tx *badger.Txn, set *roaring.Bitmap, batches []uint32) error {
+func members(tx reader, set *roaring.Bitmap, batches []uint32) error {
 	of := roaring.New()
 	for _, uid := range batches {
 		b, err := getBatch(tx, uid)
@@ -92,7 +92,7 @@ func (s *Store) FindBatches(_ context.Context, f *task.Filter) (uids []uint32, t
 }
 
 // find returns what f chooses by traits and dates.
-func find(tx *badger.Txn, kind string, f *task.Filter) (*roaring.Bitmap, error) {
+func find(tx reader, kind string, f *task.Filter) (*roaring.Bitmap, error) {
 	statuses := f.Statuses
 	if len(statuses) == 0 {
 		statuses = task.Statuses() // each record has one, so these are all
@@ -134,7 +134,7 @@ func find(tx *badger.Txn, kind string, f *task.Filter) (*roaring.Bitmap, error) 
 }
 
 // narrow takes out of set what visible does not let the caller see.
-func narrow(tx *badger.Txn, kind string, set *roaring.Bitmap, visible func(string) bool) error {
+func narrow(tx reader, kind string, set *roaring.Bitmap, visible func(string) bool) error {
 	if visible == nil {
 		return nil
 	}

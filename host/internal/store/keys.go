@@ -31,7 +31,7 @@ type keyRecord struct {
 
 func keyOf(uid string) []byte { return []byte(prefixKey + uid) }
 
-func putKey(tx *badger.Txn, k *auth.Key) error {
+func putKey(tx txn, k *auth.Key) error {
 	r := keyRecord{
 		Name: k.Name, Description: k.Description, Actions: make([]string, len(k.Actions)), Indexes: k.Indexes,
 		Limits: k.Limits, ExpiresAt: k.ExpiresAt, CreatedAt: k.CreatedAt, UpdatedAt: k.UpdatedAt,
@@ -84,7 +84,7 @@ func (s *Store) Keys(context.Context) (keys []auth.Key, err error) {
 
 // CreateKey implements [auth.Keys].
 func (s *Store) CreateKey(_ context.Context, k auth.Key) error {
-	return s.update(func(tx *badger.Txn) error {
+	return s.update(func(tx txn) error {
 		_, err := tx.Get(keyOf(k.UID))
 		switch {
 		case errors.Is(err, badger.ErrKeyNotFound):
@@ -98,7 +98,7 @@ func (s *Store) CreateKey(_ context.Context, k auth.Key) error {
 
 // UpdateKey implements [auth.Keys].
 func (s *Store) UpdateKey(_ context.Context, uid string, change func(*auth.Key)) (k auth.Key, err error) {
-	err = s.update(func(tx *badger.Txn) error {
+	err = s.update(func(tx txn) error {
 		b, err := get(tx, keyOf(uid))
 		if errors.Is(err, badger.ErrKeyNotFound) {
 			return auth.NotFound()
@@ -117,7 +117,7 @@ func (s *Store) UpdateKey(_ context.Context, uid string, change func(*auth.Key))
 
 // DeleteKey implements [auth.Keys].
 func (s *Store) DeleteKey(_ context.Context, uid string) error {
-	return s.update(func(tx *badger.Txn) error {
+	return s.update(func(tx txn) error {
 		_, err := tx.Get(keyOf(uid))
 		if errors.Is(err, badger.ErrKeyNotFound) {
 			return auth.NotFound()
@@ -132,7 +132,7 @@ func (s *Store) DeleteKey(_ context.Context, uid string) error {
 // SeedKeys implements [auth.Keys].
 func (s *Store) SeedKeys(_ context.Context, defaults []auth.Key) error {
 	seeded := []byte(prefixMeta + "keys")
-	return s.update(func(tx *badger.Txn) error {
+	return s.update(func(tx txn) error {
 		_, err := tx.Get(seeded)
 		if !errors.Is(err, badger.ErrKeyNotFound) {
 			return err

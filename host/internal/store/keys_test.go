@@ -28,7 +28,7 @@ func TestKeysFormat(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if err := s.update(func(tx *badger.Txn) error { return tx.Set([]byte("k/"+uid), []byte(stored)) }); err != nil {
+	if err := s.update(func(tx txn) error { return tx.Set([]byte("k/"+uid), []byte(stored)) }); err != nil {
 		t.Fatal(err)
 	}
 	k, err := s.UpdateKey(t.Context(), uid, func(*auth.Key) {})

@@ -12,8 +12,8 @@ import (
 // where none did. It is of this database alone: dumps and snapshots do not
 // carry it, and one made of them begins anew.
 func (s *Store) FirstLaunch(now time.Time) (first time.Time, err error) {
-	err = s.update(func(tx *badger.Txn) error {
-		b, err := get(tx, []byte(keyLaunched))
+	err = s.updateOwn(func(tx txn) error {
+		b, err := get(tx, s.own([]byte(keyLaunched)))
 		if err == nil {
 			first, err = time.Parse(time.RFC3339, string(b))
 			return err
@@ -22,7 +22,7 @@ func (s *Store) FirstLaunch(now time.Time) (first time.Time, err error) {
 			return err
 		}
 		first = now.UTC().Truncate(time.Hour)
-		return tx.Set([]byte(keyLaunched), []byte(first.Format(time.RFC3339)))
+		return tx.Set(s.own([]byte(keyLaunched)), []byte(first.Format(time.RFC3339)))
 	})
 	if err != nil {
 		return first, fmt.Errorf("read the time of the first launch: %w", err)

@@ -19,8 +19,8 @@ var _ limit.Storage = (*Store)(nil)
 // follows it, whose usage names it: clocks may be set back.
 const keepSpan = 48 * time.Hour
 
-func spanKey(prefix string, s limit.Subject, span limit.Span) []byte {
-	return fmt.Appendf(nil, "%s%s/%s:%d", prefix, s, span.Period, span.Start)
+func (s *Store) spanKey(prefix string, who limit.Subject, span limit.Span) []byte {
+	return s.own(fmt.Appendf(nil, "%s%s/%s:%d", prefix, who, span.Period, span.Start))
 }
 
 // spanEntry is a record that goes a while after span ended.
@@ -36,7 +36,7 @@ func spanEntry(key, value []byte, span limit.Span) *badger.Entry {
 // Spent implements [limit.Storage].
 func (s *Store) Spent(who limit.Subject, span limit.Span) (tokens int64, err error) {
 	err = s.db.View(func(tx *badger.Txn) error {
-		b, err := get(tx, spanKey(prefixSpent, who, span))
+		b, err := get(tx, s.spanKey(prefixSpent, who, span))
 		if errors.Is(err, badger.ErrKeyNotFound) {
 			return nil
 		}
@@ -56,8 +56,8 @@ func (s *Store) Spent(who limit.Subject, span limit.Span) (tokens int64, err err
 
 // SetSpent implements [limit.Storage].
 func (s *Store) SetSpent(who limit.Subject, span limit.Span, tokens int64) error {
-	err := s.update(func(tx *badger.Txn) error {
-		return tx.SetEntry(spanEntry(spanKey(prefixSpent, who, span), binary.BigEndian.AppendUint64(nil, uint64(tokens)), span)) //nolint:gosec // never negative
+	err := s.updateOwn(func(tx txn) error {
+		return tx.SetEntry(spanEntry(s.spanKey(prefixSpent, who, span), binary.BigEndian.AppendUint64(nil, uint64(tokens)), span)) //nolint:gosec // never negative
 	})
 	if err != nil {
 		return fmt.Errorf("write what is spent: %w", err)
@@ -67,9 +67,9 @@ func (s *Store) SetSpent(who limit.Subject, span limit.Span, tokens int64) error
 
 // AddCounts implements [limit.Storage].
 func (s *Store) AddCounts(more []limit.Entry) error {
-	err := s.update(func(tx *badger.Txn) error {
+	err := s.updateOwn(func(tx txn) error {
 		for _, e := range more {
-			key := spanKey(prefixCounts, e.Subject, e.Span)
+			key := s.spanKey(prefixCounts, e.Subject, e.Span)
 			sum, err := counts(tx, key)
 			if err != nil {
 				return err
@@ -90,7 +90,7 @@ func (s *Store) AddCounts(more []limit.Entry) error {
 	return nil
 }
 
-func counts(tx *badger.Txn, key []byte) (c limit.Counts, err error) {
+func counts(tx reader, key []byte) (c limit.Counts, err error) {
 	b, err := get(tx, key)
 	if errors.Is(err, badger.ErrKeyNotFound) {
 		return c, nil
@@ -105,7 +105,7 @@ func counts(tx *badger.Txn, key []byte) (c limit.Counts, err error) {
 func (s *Store) Counts(entries []limit.Entry) error {
 	err := s.db.View(func(tx *badger.Txn) (err error) {
 		for i := range entries {
-			if entries[i].Counts, err = counts(tx, spanKey(prefixCounts, entries[i].Subject, entries[i].Span)); err != nil {
+			if entries[i].Counts, err = counts(tx, s.spanKey(prefixCounts, entries[i].Subject, entries[i].Span)); err != nil {
 				return err
 			}
 		}
@@ -119,10 +119,10 @@ func (s *Store) Counts(entries []limit.Entry) error {
 
 // Forget implements [limit.Storage].
 func (s *Store) Forget(who limit.Subject) error {
-	err := s.update(func(tx *badger.Txn) error {
+	err := s.updateOwn(func(tx txn) error {
 		for _, prefix := range []string{prefixSpent, prefixCounts} {
 			var keys [][]byte
-			err := scan(tx, []byte(prefix+string(who)+"/"), func(key, _ []byte) (bool, error) {
+			err := scan(tx, s.own([]byte(prefix+string(who)+"/")), func(key, _ []byte) (bool, error) {
 				keys = append(keys, slices.Clone(key))
 				return true, nil
 			})

@@ -26,7 +26,7 @@ func TestSpansExpire(t *testing.T) {
 		}
 		err := s.db.View(func(tx *badger.Txn) error {
 			for _, prefix := range []string{prefixSpent, prefixCounts} {
-				item, err := tx.Get(spanKey(prefix, "k/a", span))
+				item, err := tx.Get(s.spanKey(prefix, "k/a", span))
 				if err != nil {
 					return err
 				}

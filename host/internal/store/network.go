@@ -50,7 +50,7 @@ func (n *Network) Network(context.Context) (found *network.Network, err error) {
 func (n *Network) UpdateNetwork(_ context.Context, f func(*network.Network) (*network.Network, error)) error {
 	// An error of f is the caller's own, and not ours to wrap.
 	var refused error
-	err := n.store.update(func(tx *badger.Txn) error {
+	err := n.store.update(func(tx txn) error {
 		old, record, err := n.read(tx)
 		if err != nil {
 			return err
@@ -74,7 +74,7 @@ func (n *Network) UpdateNetwork(_ context.Context, f func(*network.Network) (*ne
 	return nil
 }
 
-func (n *Network) read(tx *badger.Txn) (*network.Network, *networkRecord, error) {
+func (n *Network) read(tx reader) (*network.Network, *networkRecord, error) {
 	var r networkRecord
 	value, err := get(tx, []byte(keyNetwork))
 	if errors.Is(err, badger.ErrKeyNotFound) {

@@ -70,7 +70,7 @@ func TestNetworkKey(t *testing.T) {
 		t.Errorf("under the right master key again: %+v", got)
 	}
 
-	err := s.update(func(tx *badger.Txn) error {
+	err := s.update(func(tx txn) error {
 		return tx.Set([]byte(keyNetwork), bytes.Replace(raw(), []byte("http://aaa"), []byte("http://bbb"), 1))
 	})
 	if err != nil {

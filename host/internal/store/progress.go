@@ -28,7 +28,7 @@ func (s *Store) Progress(task uint32) (b []byte, err error) {
 
 // PutProgress implements [export.Log].
 func (s *Store) PutProgress(task uint32, b []byte) error {
-	err := s.update(func(tx *badger.Txn) error { return tx.Set(numbered(prefixExport, task), b) })
+	err := s.update(func(tx txn) error { return tx.Set(numbered(prefixExport, task), b) })
 	if err != nil {
 		return fmt.Errorf("write how far export %d is: %w", task, err)
 	}

@@ -61,7 +61,7 @@ func (s *Store) Reseal(ctx context.Context, from, to *Sealer, drop bool) (Reseal
 	if err := batch.Flush(); err != nil {
 		return done, fmt.Errorf("seal anew: %w", err)
 	}
-	err = s.update(func(tx *badger.Txn) error {
+	err = s.update(func(tx txn) error {
 		if err := tx.Delete([]byte(keyImported)); err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func (s *Store) finishReseal() error {
 		if err = errors.Join(err, batch.Flush()); err != nil {
 			return err
 		}
-		err = s.update(func(tx *badger.Txn) error { return tx.Delete([]byte(keyAnew)) })
+		err = s.update(func(tx txn) error { return tx.Delete([]byte(keyAnew)) })
 		if err != nil {
 			return err
 		}
@@ -174,7 +174,7 @@ func resealNetwork(value []byte, anew settings.Reseal) ([]byte, error) {
 }
 
 // resealPayload is for the tasks that wait with a secret.
-func resealPayload(tx *badger.Txn, number string, value []byte, anew settings.Reseal) ([]byte, error) {
+func resealPayload(tx reader, number string, value []byte, anew settings.Reseal) ([]byte, error) {
 	b, err := get(tx, []byte(prefixTask+number))
 	if err != nil {
 		return nil, fmt.Errorf("read task of a payload: %w", err)
@@ -230,7 +230,7 @@ func (s *Store) CheckKey(sealer *Sealer) error {
 		return &KeyError{sealed, sealer.given()}
 	}
 	// The first key, or a master key where a file of the machine's was before.
-	return s.update(func(tx *badger.Txn) error { return tx.Set([]byte(keySealing), []byte(sealer.Name())) })
+	return s.update(func(tx txn) error { return tx.Set([]byte(keySealing), []byte(sealer.Name())) })
 }
 
 // Imported reports whether the database came out of an archive, and nobody saw

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/secret"
 )
 
@@ -69,8 +69,8 @@ func TestResealMany(t *testing.T) {
 		if i == n-1 {
 			by = sealer("a third one")
 		}
-		err := s.Workspaces(by).UpdateWorkspace(t.Context(), key(i), func(*chat.Workspace) (*chat.Workspace, error) {
-			return &chat.Workspace{UID: key(i), APIKey: secret.New("secret " + key(i)), Prompts: chat.PromptTexts{System: &prompt}}, nil
+		err := s.Workspaces(by).UpdateWorkspace(t.Context(), key(i), func(*workspace.Workspace) (*workspace.Workspace, error) {
+			return &workspace.Workspace{UID: key(i), APIKey: secret.New("secret " + key(i)), Prompts: workspace.PromptTexts{System: &prompt}}, nil
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -1,10 +1,7 @@
 package store
 
 import (
-	"fmt"
-
 	"github.com/dustin/go-humanize"
-	"golang.org/x/sys/unix"
 
 	"github.com/parley-search/parley/host/internal/apierr"
 )
@@ -32,31 +29,11 @@ func (s *Store) room(bytes uint64) error {
 		humanize.IBytes(free), humanize.IBytes(bytes))
 }
 
-// closing is how many bytes must be free for a database to be closed in order:
-// what it then writes down it writes into mapped files, and a disk without room
-// for their pages ends the process in the middle of it.
-const closing = 4 * memTable
-
-// checkClosing reports why a database is better left as it is than closed: what
-// it has in memory stands in its log too, and is read back.
-func checkClosing(free func() (uint64, error)) error {
-	if free == nil {
-		return nil
+// Stale is how many bytes of the database's tables are of records that were
+// overwritten or deleted since: the next compaction drops them.
+func (s *Store) Stale() (bytes int64) {
+	for _, t := range s.db.Tables() {
+		bytes += int64(t.StaleDataSize)
 	}
-	left, err := free()
-	if err != nil || left >= closing {
-		return nil // what is not known is found out by writing
-	}
-	return fmt.Errorf("the disk has only %s left, so that it is not closed in order: make room; what was acknowledged is read back at the next start", humanize.IBytes(left))
-}
-
-// freeBelow returns what tells how many bytes a directory's disk has left.
-func freeBelow(dir string) func() (uint64, error) {
-	return func() (uint64, error) {
-		var st unix.Statfs_t
-		if err := unix.Statfs(dir, &st); err != nil {
-			return 0, err
-		}
-		return st.Bavail * uint64(st.Bsize), nil
-	}
+	return bytes
 }

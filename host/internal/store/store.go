@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
-	"golang.org/x/sys/unix"
+
+	"github.com/parley-search/parley/host/internal/dbfolder"
+	"github.com/parley-search/parley/host/internal/system"
 )
 
 // The keys of the database. A new kind of record gets a line here first, and
@@ -28,7 +30,7 @@ import (
 //	m/sealing                 => name of the key that secrets are sealed under, see Sealer.Name
 //	m/imported                => 1 from an import until its secrets are sealed under the host's own key
 //	m/anew                    => 1 while all z/ are in force
-//	w/<uid>                   => chat.Workspace as JSON, its key sealed
+//	w/<uid>                   => workspace.Workspace as JSON, its key sealed
 //	k/<uid>                   => auth.Key as JSON (no key material)
 //	i/<uid>                   => search.Meta of an index as JSON
 //	d/<docs>/<id>             => a document: its search.Document.Seq in 8 bytes, its JSON
@@ -45,6 +47,14 @@ import (
 //	x/<kind><trait><value>/<n, 2> => of the tasks (kind t) or batches (b) whose uid has n as its upper half, those that
 //	                             have a value: a roaring bitmap of the lower halves. Traits: s status, y type, i index, c canceledBy
 //	y/<kind><date><time, 8><uid, 4> => nothing: when a task or batch was enqueued (e), started (s), finished (f), in nanoseconds
+//
+// Records below l/ are of one node of a cluster alone: the others have their own.
+//
+//	l/position                => cluster.Position: how far into the cluster's log this database is
+//	l/node                    => name of this node in its cluster
+//	l/f/<docs>                => keptFolder as JSON: the bleve folder of an index here, and the message up to which it has the words
+//	l/u/…, l/n/…, l/m/launched => u/, n/ and m/launched of this node
+//	l/o/<docs>/<seq, 8><n, 4> => ids that message seq of the log changed and bleve may not hold yet, a line each; n counts within the message
 const (
 	prefixMeta      = "m/"
 	prefixWorkspace = "w/"
@@ -63,6 +73,9 @@ const (
 	prefixAnew      = "z/"
 	prefixSpent     = "u/"
 	prefixCounts    = "n/"
+	prefixLocal     = "l/"
+	prefixNote      = "l/o/"
+	prefixFolder    = "l/f/"
 
 	keyFeatures = prefixMeta + "features"
 	keyNetwork  = prefixMeta + "network"
@@ -71,6 +84,8 @@ const (
 	keySealing  = prefixMeta + "sealing"
 	keyImported = prefixMeta + "imported"
 	keyAnew     = prefixMeta + "anew"
+	keyPosition = prefixLocal + "position"
+	keyNode     = prefixLocal + "node"
 )
 
 // Format is the number of the data format that this build writes.
@@ -84,8 +99,9 @@ type Store struct {
 	free      func() (uint64, error) // bytes that the disk has left; nil: no disk
 	bodies    string                 // directory of bodies too large for a payload
 	temporary bool                   // it goes with the store
+	shared    *shared                // on a node of a cluster; nil: this is the only one
 
-	complaint
+	dbfolder.Log
 
 	stop chan struct{} // ends reclaim
 	done chan struct{} // closed once it has ended
@@ -99,7 +115,13 @@ func Exists(dir string) bool {
 
 // Open opens, or makes, the database below dir. One process at a time: the
 // error names the one that has it.
-func Open(dir string) (*Store, error) {
+func Open(dir string) (*Store, error) { return openDir(dir, false) }
+
+// OpenShared opens, or makes, the database of a node of a cluster. Call
+// [Store.Join] before anything is changed.
+func OpenShared(dir string) (*Store, error) { return openDir(dir, true) }
+
+func openDir(dir string, joins bool) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make data directory (--db-path): %w", err)
 	}
@@ -107,11 +129,20 @@ func Open(dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := open(badger.DefaultOptions(filepath.Join(dir, "badger")).WithSyncWrites(true), filepath.Join(dir, "bodies"))
+	if joins {
+		err = sweepRestore(dir)
+	}
+	var s *Store
+	if err == nil {
+		s, err = open(badger.DefaultOptions(filepath.Join(dir, "badger")).WithSyncWrites(true), filepath.Join(dir, "bodies"))
+	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open database in %s: %w", dir, err), lock.Close())
 	}
-	s.lock, s.free = lock, freeBelow(dir)
+	if err := s.checkOwner(joins); err != nil {
+		return nil, errors.Join(fmt.Errorf("open database in %s: %w", dir, err), s.db.Close(), lock.Close())
+	}
+	s.lock, s.free = lock, dbfolder.FreeBelow(dir)
 	s.stop, s.done = make(chan struct{}), make(chan struct{})
 	go s.reclaim()
 	return s, nil
@@ -153,14 +184,14 @@ func OpenInMemory() (*Store, error) {
 }
 
 func open(o badger.Options, bodies string) (*Store, error) {
-	if err := sweepEmpty(o.Dir); err != nil {
+	if err := dbfolder.SweepEmpty(o.Dir); err != nil {
 		return nil, err
 	}
 	if err := settleMemtables(o); err != nil {
 		return nil, err
 	}
 	s := &Store{bodies: bodies}
-	db, err := badger.Open(sized(o).WithLogger(&s.complaint))
+	db, err := badger.Open(sized(o).WithLogger(&s.Log))
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +215,7 @@ func open(o badger.Options, bodies string) (*Store, error) {
 // checkFormat writes the format's number into an empty database and refuses
 // one that this build does not know.
 func (s *Store) checkFormat() error {
-	return s.update(func(tx *badger.Txn) error {
+	return s.update(func(tx txn) error {
 		got, err := get(tx, []byte(prefixMeta+"format"))
 		if errors.Is(err, badger.ErrKeyNotFound) {
 			return tx.Set([]byte(prefixMeta+"format"), []byte(Format))
@@ -205,7 +236,7 @@ func (s *Store) Close() error {
 		close(s.stop)
 		<-s.done
 	}
-	err := checkClosing(s.free)
+	err := dbfolder.CheckClosing(s.free)
 	if err == nil {
 		err = s.db.Close()
 	} else {
@@ -220,21 +251,58 @@ func (s *Store) Close() error {
 	return err
 }
 
+// A reader is a transaction as far as it reads.
+type reader interface {
+	Get(key []byte) (*badger.Item, error)
+	NewIterator(o badger.IteratorOptions) *badger.Iterator
+}
+
+// A txn is a transaction of [Store.update]: a [badger.Txn] that is committed, or
+// in a cluster a [draft], which notes what it would change.
+type txn interface {
+	reader
+	Set(key, value []byte) error
+	SetEntry(e *badger.Entry) error
+	Delete(key []byte) error
+}
+
 // update runs f in a transaction, again where another one got in between.
-func (s *Store) update(f func(*badger.Txn) error) error {
+func (s *Store) update(f func(txn) error) error {
 	if err := s.room(reserve); err != nil {
 		return err
 	}
+	if s.shared != nil {
+		return s.shared.update(f)
+	}
+	return s.retry(f)
+}
+
+// retry is update in this database, whoever else has it.
+func (s *Store) retry(f func(txn) error) error {
 	for {
-		err := s.db.Update(f)
+		err := s.commit(f)
 		if !errors.Is(err, badger.ErrConflict) {
 			return err
 		}
 	}
 }
 
+// commit is [badger.DB.Update] for an f that does not know whose transaction it
+// has. Wrapping f for that would cost an allocation.
+func (s *Store) commit(f func(txn) error) error {
+	if s.db.IsClosed() {
+		return badger.ErrDBClosed
+	}
+	tx := s.db.NewTransaction(true)
+	defer tx.Discard()
+	if err := f(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
 // get returns a copy of the value of key, or [badger.ErrKeyNotFound].
-func get(tx *badger.Txn, key []byte) ([]byte, error) {
+func get(tx reader, key []byte) ([]byte, error) {
 	item, err := tx.Get(key)
 	if err != nil {
 		return nil, err
@@ -244,12 +312,12 @@ func get(tx *badger.Txn, key []byte) ([]byte, error) {
 
 // scan calls f for each key that begins with prefix, in order, until f returns
 // false. Key and value are good within f only.
-func scan(tx *badger.Txn, prefix []byte, f func(key, value []byte) (bool, error)) error {
+func scan(tx reader, prefix []byte, f func(key, value []byte) (bool, error)) error {
 	return scanFrom(tx, prefix, prefix, f)
 }
 
 // scanFrom is scan from the first key that is not less than from.
-func scanFrom(tx *badger.Txn, prefix, from []byte, f func(key, value []byte) (bool, error)) error {
+func scanFrom(tx reader, prefix, from []byte, f func(key, value []byte) (bool, error)) error {
 	o := badger.DefaultIteratorOptions
 	o.Prefix = prefix
 	it := tx.NewIterator(o)
@@ -289,9 +357,9 @@ func lockDir(dir string) (*os.File, error) {
 	}
 	// A process that was killed while it started another one leaves the lock to
 	// that for a moment, until it has become its own program.
-	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	err = system.LockFile(f)
 	for until := time.Now().Add(lockWait); err != nil && time.Now().Before(until); time.Sleep(lockWait / 50) {
-		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		err = system.LockFile(f)
 	}
 	if err != nil {
 		pid, _ := os.ReadFile(name)

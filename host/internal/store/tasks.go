@@ -26,7 +26,7 @@ func (s *Store) AppendTask(_ context.Context, t task.Task, payload []byte) error
 	if err := s.room(newReserve + uint64(len(payload))); err != nil {
 		return err
 	}
-	return s.update(func(tx *badger.Txn) error {
+	return s.update(func(tx txn) error {
 		if err := putTasks(tx, []task.Task{t}); err != nil {
 			return err
 		}
@@ -37,7 +37,7 @@ func (s *Store) AppendTask(_ context.Context, t task.Task, payload []byte) error
 // PutTasks implements [task.Log].
 func (s *Store) PutTasks(_ context.Context, ts []task.Task, b *task.Batch) error {
 	ts, bodies := withoutBodies(ts)
-	err := s.update(func(tx *badger.Txn) error {
+	err := s.update(func(tx txn) error {
 		if err := putTasks(tx, ts); err != nil {
 			return err
 		}
@@ -87,7 +87,7 @@ func withoutBodies(ts []task.Task) (kept []task.Task, bodies []string) {
 }
 
 // putTasks writes tasks with their traits.
-func putTasks(tx *badger.Txn, ts []task.Task) error {
+func putTasks(tx txn, ts []task.Task) error {
 	change := newTraitsChange(tx, kindTask)
 	for i := range ts {
 		t := &ts[i]
@@ -109,7 +109,7 @@ func putTasks(tx *badger.Txn, ts []task.Task) error {
 	return change.write()
 }
 
-func putBatch(tx *badger.Txn, change *traitsChange, b *task.Batch) error {
+func putBatch(tx txn, change *traitsChange, b *task.Batch) error {
 	before := newTraits()
 	old, err := getBatch(tx, b.UID)
 	if err != nil {
@@ -124,7 +124,7 @@ func putBatch(tx *badger.Txn, change *traitsChange, b *task.Batch) error {
 	return change.replace(b.UID, before, batchTraits(b))
 }
 
-func setJSON(tx *badger.Txn, key []byte, v any) error {
+func setJSON(tx txn, key []byte, v any) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false) // the details of a task are shown as they are
@@ -136,7 +136,7 @@ func setJSON(tx *badger.Txn, key []byte, v any) error {
 
 // DeleteTasks implements [task.Log].
 func (s *Store) DeleteTasks(_ context.Context, uids []uint32) error {
-	return s.update(func(tx *badger.Txn) error {
+	return s.update(func(tx txn) error {
 		change := newTraitsChange(tx, kindTask)
 		gone := map[uint32][]uint32{} // by batch
 		for _, uid := range uids {
@@ -165,7 +165,7 @@ func (s *Store) DeleteTasks(_ context.Context, uids []uint32) error {
 }
 
 // thinBatches takes tasks out of batches, and removes what is empty then.
-func thinBatches(tx *badger.Txn, gone map[uint32][]uint32) error {
+func thinBatches(tx txn, gone map[uint32][]uint32) error {
 	change := newTraitsChange(tx, kindBatch)
 	for uid, tasks := range gone {
 		b, err := getBatch(tx, uid)
@@ -205,7 +205,7 @@ func (s *Store) Task(_ context.Context, uid uint32) (t task.Task, ok bool, err e
 }
 
 // getTask returns a task, or nil where there is none.
-func getTask(tx *badger.Txn, uid uint32) (*task.Task, error) {
+func getTask(tx reader, uid uint32) (*task.Task, error) {
 	return getJSON[task.Task](tx, numbered(prefixTask, uid))
 }
 
@@ -219,12 +219,12 @@ func (s *Store) Batch(_ context.Context, uid uint32) (b *task.Batch, ok bool, er
 }
 
 // getBatch returns a batch, or nil where there is none.
-func getBatch(tx *badger.Txn, uid uint32) (*task.Batch, error) {
+func getBatch(tx reader, uid uint32) (*task.Batch, error) {
 	return getJSON[task.Batch](tx, numbered(prefixBatch, uid))
 }
 
 // getJSON returns the record of a key, or nil where there is none.
-func getJSON[T any](tx *badger.Txn, key []byte) (*T, error) {
+func getJSON[T any](tx reader, key []byte) (*T, error) {
 	b, err := get(tx, key)
 	if errors.Is(err, badger.ErrKeyNotFound) {
 		return nil, nil
@@ -272,7 +272,7 @@ func (s *Store) addTraits() error {
 	done := []byte(prefixMeta + "traits")
 	for start := numbered(prefixTask, 0); ; {
 		var next []byte
-		err := s.update(func(tx *badger.Txn) (err error) {
+		err := s.update(func(tx txn) (err error) {
 			if _, err := tx.Get(done); !errors.Is(err, badger.ErrKeyNotFound) {
 				return err
 			}
@@ -290,7 +290,7 @@ func (s *Store) addTraits() error {
 
 // addSomeTraits gives traits to tasks from a key on, and returns the key to go
 // on with, nil at the end.
-func addSomeTraits(tx *badger.Txn, start []byte) (next []byte, err error) {
+func addSomeTraits(tx txn, start []byte) (next []byte, err error) {
 	change := newTraitsChange(tx, kindTask)
 	o := badger.DefaultIteratorOptions
 	o.Prefix = []byte(prefixTask)
@@ -315,7 +315,7 @@ func addSomeTraits(tx *badger.Txn, start []byte) (next []byte, err error) {
 
 // eachKey calls f for each key that begins with prefix, in order, without
 // reading values. The item is good within f only.
-func eachKey(tx *badger.Txn, prefix []byte, f func(*badger.Item) error) error {
+func eachKey(tx reader, prefix []byte, f func(*badger.Item) error) error {
 	o := badger.DefaultIteratorOptions
 	o.Prefix, o.PrefetchValues = prefix, false
 	it := tx.NewIterator(o)

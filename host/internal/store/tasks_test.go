@@ -94,9 +94,10 @@ func chooses(f *task.Filter, t *task.Task) bool {
 // TestFindTasks changes tasks at random and wants every filter to find what a
 // look at each task finds; then the same in a database of before there were
 // traits.
-func TestFindTasks(t *testing.T) {
+func TestFindTasks(t *testing.T) { testFindTasks(t, inMemory(t)) }
+
+func testFindTasks(t *testing.T, s *Store) {
 	rng := rand.New(rand.NewPCG(7, 8))
-	s := inMemory(t)
 	model := map[uint32]task.Task{}
 	checkFind := func(n int) {
 		t.Helper()

@@ -97,12 +97,12 @@ func decimal(uid uint32) string { return strconv.FormatUint(uint64(uid), 10) }
 // A traitsChange gathers what changes in one transaction, so that each bitmap is
 // written once.
 type traitsChange struct {
-	tx      *badger.Txn
+	tx      txn
 	kind    string
 	bitmaps map[string]*roaring.Bitmap // by key
 }
 
-func newTraitsChange(tx *badger.Txn, kind string) *traitsChange {
+func newTraitsChange(tx txn, kind string) *traitsChange {
 	return &traitsChange{tx, kind, map[string]*roaring.Bitmap{}}
 }
 
@@ -185,7 +185,7 @@ func (c *traitsChange) write() error {
 }
 
 // having returns the records that have one of the values of a trait.
-func having(tx *badger.Txn, kind, trait string, values ...string) (*roaring.Bitmap, error) {
+func having(tx reader, kind, trait string, values ...string) (*roaring.Bitmap, error) {
 	out := roaring.New()
 	for _, value := range values {
 		prefix := []byte(prefixTrait + kind + trait + value + "/")
@@ -209,7 +209,7 @@ func having(tx *badger.Txn, kind, trait string, values ...string) (*roaring.Bitm
 }
 
 // values lists the values that records have of a trait.
-func values(tx *badger.Txn, kind, trait string) (list []string, err error) {
+func values(tx reader, kind, trait string) (list []string, err error) {
 	prefix := prefixTrait + kind + trait
 	o := badger.DefaultIteratorOptions
 	o.Prefix, o.PrefetchValues = []byte(prefix), false
@@ -224,7 +224,7 @@ func values(tx *badger.Txn, kind, trait string) (list []string, err error) {
 }
 
 // between returns the records of which a date lies in a span.
-func between(tx *badger.Txn, kind, date string, span task.Span) (*roaring.Bitmap, error) {
+func between(tx reader, kind, date string, span task.Span) (*roaring.Bitmap, error) {
 	out := roaring.New()
 	prefix := prefixDate + kind + date
 	o := badger.DefaultIteratorOptions

@@ -21,7 +21,7 @@ func vectorKey(docs string, set uint32, id string) []byte {
 }
 
 // setVectors is the part of a [search.Change] that is about vectors.
-func setVectors(tx *badger.Txn, docs string, list []storage.StoredVectors) error {
+func setVectors(tx txn, docs string, list []storage.StoredVectors) error {
 	for _, v := range list {
 		key := vectorKey(docs, v.Set, v.ID)
 		var err error

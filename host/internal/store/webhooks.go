@@ -53,7 +53,7 @@ func (w *Webhooks) Webhooks(context.Context) (found map[string]webhook.Hook, err
 func (w *Webhooks) UpdateWebhooks(_ context.Context, f func(map[string]webhook.Hook) (map[string]webhook.Hook, error)) error {
 	// An error of f is the caller's own, and not ours to wrap.
 	var refused error
-	err := w.store.update(func(tx *badger.Txn) error {
+	err := w.store.update(func(tx txn) error {
 		old, record, err := w.read(tx)
 		if err != nil {
 			return err
@@ -77,7 +77,7 @@ func (w *Webhooks) UpdateWebhooks(_ context.Context, f func(map[string]webhook.H
 	return nil
 }
 
-func (w *Webhooks) read(tx *badger.Txn) (map[string]webhook.Hook, webhooksRecord, error) {
+func (w *Webhooks) read(tx reader) (map[string]webhook.Hook, webhooksRecord, error) {
 	var record webhooksRecord
 	hooks := map[string]webhook.Hook{}
 	value, err := get(tx, []byte(keyWebhooks))

@@ -3,7 +3,7 @@ package store
 import (
 	"slices"
 
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/secret"
 )
@@ -14,7 +14,7 @@ func optionPlace(uid, name string) string { return "option " + name + " of works
 
 // openOptions puts the sealed options of r into found. As with the key, one that
 // cannot be opened does not keep the rest from being read.
-func (w *Workspaces) openOptions(found *chat.Workspace, r *workspaceRecord) {
+func (w *Workspaces) openOptions(found *workspace.Workspace, r *workspaceRecord) {
 	found.Options = r.Options
 	for name, sealed := range r.SealedOptions {
 		text, err := w.sealer.Open(sealed, optionPlace(found.UID, name))
@@ -32,7 +32,7 @@ func (w *Workspaces) openOptions(found *chat.Workspace, r *workspaceRecord) {
 
 // sealOptions puts the options of u into r; sealed are those that were kept so
 // far.
-func (w *Workspaces) sealOptions(r *workspaceRecord, u *chat.Workspace, sealed map[string][]byte) {
+func (w *Workspaces) sealOptions(r *workspaceRecord, u *workspace.Workspace, sealed map[string][]byte) {
 	if len(u.Options) > 0 {
 		r.Options = u.Options
 	}

@@ -6,16 +6,14 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dgraph-io/badger/v4"
-
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/secret"
 )
 
-func setOptions(t *testing.T, s chat.Workspaces, uid string) {
+func setOptions(t *testing.T, s workspace.Workspaces, uid string) {
 	t.Helper()
-	err := s.UpdateWorkspace(t.Context(), uid, func(*chat.Workspace) (*chat.Workspace, error) {
-		return &chat.Workspace{
+	err := s.UpdateWorkspace(t.Context(), uid, func(*workspace.Workspace) (*workspace.Workspace, error) {
+		return &workspace.Workspace{
 			UID: uid, Source: "aws", Options: map[string]json.RawMessage{"region": json.RawMessage(`"eu-1"`)},
 			OptionSecrets: map[string]secret.Text{"keyId": secret.New("canary-id"), "secretKey": secret.New("canary-secret")},
 		}, nil
@@ -40,7 +38,7 @@ func TestWorkspaceOptions(t *testing.T) {
 		}
 	}
 	check("stored", first)
-	err := other.UpdateWorkspace(t.Context(), "w", func(old *chat.Workspace) (*chat.Workspace, error) {
+	err := other.UpdateWorkspace(t.Context(), "w", func(old *workspace.Workspace) (*workspace.Workspace, error) {
 		if !slices.Equal(old.OptionsUnreadable, []string{"keyId", "secretKey"}) || old.OptionSecrets != nil {
 			t.Errorf("under another master key: %+v", old)
 		}
@@ -52,7 +50,7 @@ func TestWorkspaceOptions(t *testing.T) {
 	}
 	check("patched under another master key", openWorkspaces(t, s, dir, "first"))
 
-	err = s.update(func(tx *badger.Txn) error {
+	err = s.update(func(tx txn) error {
 		value, err := get(tx, []byte(prefixWorkspace+"w"))
 		if err != nil {
 			return err

@@ -9,12 +9,12 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/limit"
 	"github.com/parley-search/parley/host/internal/secret"
 )
 
-// Workspaces implements [chat.Workspaces].
+// Workspaces implements [workspace.Workspaces].
 type Workspaces struct {
 	store  *Store
 	sealer *Sealer
@@ -55,6 +55,7 @@ type workspaceRecord struct {
 	SealedOptions map[string][]byte          `json:"sealedOptions,omitempty"`
 	Limits        limit.Limits               `json:"limits,omitzero"`
 	Fallback      []string                   `json:"fallback,omitempty"`
+	FirstByte     int                        `json:"firstByteSeconds,omitempty"`
 }
 
 type promptsRecord struct {
@@ -65,8 +66,8 @@ type promptsRecord struct {
 	SearchIndexUIDParam *string `json:"searchIndexUidParam,omitempty"`
 }
 
-// Workspace implements [chat.Workspaces].
-func (w *Workspaces) Workspace(_ context.Context, uid string) (*chat.Workspace, error) {
+// Workspace implements [workspace.Workspaces].
+func (w *Workspaces) Workspace(_ context.Context, uid string) (*workspace.Workspace, error) {
 	found, gone := w.read.get(uid)
 	if found != nil {
 		return found, nil
@@ -80,13 +81,13 @@ func (w *Workspaces) Workspace(_ context.Context, uid string) (*chat.Workspace, 
 		return nil, fmt.Errorf("get workspace %q: %w", uid, err)
 	}
 	if found == nil {
-		return nil, chat.NotFound(uid)
+		return nil, workspace.NotFound(uid)
 	}
 	w.read.add(found, gone)
 	return found, nil
 }
 
-// WorkspaceUIDs implements [chat.Workspaces].
+// WorkspaceUIDs implements [workspace.Workspaces].
 func (w *Workspaces) WorkspaceUIDs(_ context.Context, offset, limit int) (uids []string, total int, err error) {
 	prefix := []byte(prefixWorkspace)
 	err = w.store.db.View(func(tx *badger.Txn) error {
@@ -108,12 +109,12 @@ func (w *Workspaces) WorkspaceUIDs(_ context.Context, offset, limit int) (uids [
 	return uids, total, nil
 }
 
-// UpdateWorkspace implements [chat.Workspaces].
-func (w *Workspaces) UpdateWorkspace(_ context.Context, uid string, f func(old *chat.Workspace) (*chat.Workspace, error)) error {
+// UpdateWorkspace implements [workspace.Workspaces].
+func (w *Workspaces) UpdateWorkspace(_ context.Context, uid string, f func(old *workspace.Workspace) (*workspace.Workspace, error)) error {
 	defer w.read.forget(uid)
 	// An error of f is the caller's own, and not ours to wrap.
 	var refused error
-	err := w.store.update(func(tx *badger.Txn) error {
+	err := w.store.update(func(tx txn) error {
 		old, before, err := w.load(tx, uid)
 		if err != nil {
 			return err
@@ -137,10 +138,10 @@ func (w *Workspaces) UpdateWorkspace(_ context.Context, uid string, f func(old *
 	return nil
 }
 
-// DeleteWorkspace implements [chat.Workspaces].
+// DeleteWorkspace implements [workspace.Workspaces].
 func (w *Workspaces) DeleteWorkspace(_ context.Context, uid string) error {
 	defer w.read.forget(uid)
-	err := w.store.update(func(tx *badger.Txn) error {
+	err := w.store.update(func(tx txn) error {
 		key := []byte(prefixWorkspace + uid)
 		if _, err := tx.Get(key); err != nil {
 			return err
@@ -148,7 +149,7 @@ func (w *Workspaces) DeleteWorkspace(_ context.Context, uid string) error {
 		return tx.Delete(key)
 	})
 	if errors.Is(err, badger.ErrKeyNotFound) {
-		return chat.NotFound(uid)
+		return workspace.NotFound(uid)
 	}
 	if err != nil {
 		return fmt.Errorf("delete workspace %q: %w", uid, err)
@@ -157,7 +158,7 @@ func (w *Workspaces) DeleteWorkspace(_ context.Context, uid string) error {
 }
 
 // load returns a workspace with its record, nil where there is none.
-func (w *Workspaces) load(tx *badger.Txn, uid string) (*chat.Workspace, *workspaceRecord, error) {
+func (w *Workspaces) load(tx reader, uid string) (*workspace.Workspace, *workspaceRecord, error) {
 	value, err := get(tx, []byte(prefixWorkspace+uid))
 	if errors.Is(err, badger.ErrKeyNotFound) {
 		return nil, nil, nil
@@ -169,7 +170,7 @@ func (w *Workspaces) load(tx *badger.Txn, uid string) (*chat.Workspace, *workspa
 	if err := json.Unmarshal(value, &r); err != nil {
 		return nil, nil, fmt.Errorf("read record: %w", err)
 	}
-	found := &chat.Workspace{
+	found := &workspace.Workspace{
 		UID:           uid,
 		Source:        r.Source,
 		OrgID:         r.OrgID,
@@ -177,7 +178,7 @@ func (w *Workspaces) load(tx *badger.Txn, uid string) (*chat.Workspace, *workspa
 		APIVersion:    r.APIVersion,
 		DeploymentID:  r.DeploymentID,
 		BaseURL:       r.BaseURL,
-		Prompts:       chat.PromptTexts(r.Prompts),
+		Prompts:       workspace.PromptTexts(r.Prompts),
 		Parameters:    r.Parameters,
 		Plugin:        r.Plugin,
 		PluginVersion: r.PluginVersion,
@@ -193,6 +194,7 @@ func (w *Workspaces) load(tx *badger.Txn, uid string) (*chat.Workspace, *workspa
 		MaxMessages:         r.MaxMessages,
 		Limits:              r.Limits,
 		Fallback:            r.Fallback,
+		FirstByteSeconds:    r.FirstByte,
 	}
 	if r.Models != nil {
 		found.Models = *r.Models
@@ -213,7 +215,7 @@ func (w *Workspaces) load(tx *badger.Txn, uid string) (*chat.Workspace, *workspa
 
 // encode returns the record of u; before is what was kept so far, nil where there
 // was none.
-func (w *Workspaces) encode(u *chat.Workspace, before *workspaceRecord) ([]byte, error) {
+func (w *Workspaces) encode(u *workspace.Workspace, before *workspaceRecord) ([]byte, error) {
 	if before == nil {
 		before = &workspaceRecord{}
 	}
@@ -240,6 +242,7 @@ func (w *Workspaces) encode(u *chat.Workspace, before *workspaceRecord) ([]byte,
 		MaxMessages:         u.MaxMessages,
 		Limits:              u.Limits,
 		Fallback:            u.Fallback,
+		FirstByte:           u.FirstByteSeconds,
 	}
 	if u.Models != nil {
 		r.Models = &u.Models

@@ -3,7 +3,7 @@ package store
 import (
 	"sync"
 
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 )
 
 // maxRead bounds the workspaces that are kept as they were read. A host that
@@ -15,13 +15,13 @@ const maxRead = 1000
 // Its zero value is empty.
 type readWorkspaces struct {
 	mu    sync.RWMutex
-	byUID map[string]*chat.Workspace // never changed, only replaced
-	gone  uint64                     // how often one was forgotten
+	byUID map[string]*workspace.Workspace // never changed, only replaced
+	gone  uint64                          // how often one was forgotten
 }
 
 // get returns a copy of a workspace, nil where it is not kept. What is read
 // then may be kept by add, which is told gone.
-func (r *readWorkspaces) get(uid string) (w *chat.Workspace, gone uint64) {
+func (r *readWorkspaces) get(uid string) (w *workspace.Workspace, gone uint64) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	if kept := r.byUID[uid]; kept != nil {
@@ -32,17 +32,20 @@ func (r *readWorkspaces) get(uid string) (w *chat.Workspace, gone uint64) {
 
 // add keeps a copy of w, unless something was forgotten since get returned gone:
 // what was read may be older than that.
-func (r *readWorkspaces) add(w *chat.Workspace, gone uint64) {
+func (r *readWorkspaces) add(w *workspace.Workspace, gone uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.gone != gone {
 		return
 	}
 	if r.byUID == nil || len(r.byUID) >= maxRead {
-		r.byUID = make(map[string]*chat.Workspace)
+		r.byUID = make(map[string]*workspace.Workspace)
 	}
 	r.byUID[w.UID] = new(*w)
 }
+
+// Forget has a workspace read again that somebody else wrote.
+func (w *Workspaces) Forget(uid string) { w.read.forget(uid) }
 
 // forget has uid read again. It is called behind each write, whatever came of
 // that.

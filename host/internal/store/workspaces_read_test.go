@@ -7,15 +7,15 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 )
 
 // setOrg stores a workspace with an orgId.
 func setOrg(t testing.TB, w *Workspaces, uid, org string) {
 	t.Helper()
-	err := w.UpdateWorkspace(t.Context(), uid, func(old *chat.Workspace) (*chat.Workspace, error) {
+	err := w.UpdateWorkspace(t.Context(), uid, func(old *workspace.Workspace) (*workspace.Workspace, error) {
 		if old == nil {
-			old = &chat.Workspace{UID: uid, Source: "openAi"}
+			old = &workspace.Workspace{UID: uid, Source: "openAi"}
 		}
 		old.OrgID = org
 		return old, nil

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/dgraph-io/badger/v4"
-
-	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/secret"
 )
 
@@ -66,7 +64,7 @@ func TestWorkspacesOtherMaster(t *testing.T) {
 	first, other := openWorkspaces(t, s, dir, "first"), openWorkspaces(t, s, dir, "other")
 	setKey(t, first, "w", "sk-1234567890")
 
-	err := other.UpdateWorkspace(t.Context(), "w", func(old *chat.Workspace) (*chat.Workspace, error) {
+	err := other.UpdateWorkspace(t.Context(), "w", func(old *workspace.Workspace) (*workspace.Workspace, error) {
 		if !old.KeyUnreadable || !old.APIKey.IsZero() {
 			t.Errorf("under another master key: KeyUnreadable %v, a key %v; want true, false", old.KeyUnreadable, !old.APIKey.IsZero())
 		}
@@ -91,7 +89,7 @@ func TestWorkspacesSealed(t *testing.T) {
 	s := openMemory(t)
 	w := openWorkspaces(t, s, t.TempDir(), "")
 	setKey(t, w, "a", "sk-1234567890")
-	err := s.update(func(tx *badger.Txn) error {
+	err := s.update(func(tx txn) error {
 		value, err := get(tx, []byte(prefixWorkspace+"a"))
 		if err != nil {
 			return err
@@ -110,11 +108,11 @@ func TestWorkspacesSealed(t *testing.T) {
 	}
 }
 
-func setKey(t *testing.T, s chat.Workspaces, uid, key string) {
+func setKey(t *testing.T, s workspace.Workspaces, uid, key string) {
 	t.Helper()
-	err := s.UpdateWorkspace(t.Context(), uid, func(w *chat.Workspace) (*chat.Workspace, error) {
+	err := s.UpdateWorkspace(t.Context(), uid, func(w *workspace.Workspace) (*workspace.Workspace, error) {
 		if w == nil {
-			w = &chat.Workspace{UID: uid, Source: "openAi"}
+			w = &workspace.Workspace{UID: uid, Source: "openAi"}
 		}
 		w.APIKey, w.KeyUnreadable = secret.New(key), false
 		return w, nil

@@ -149,3 +149,67 @@ func TestUIDs(t *testing.T) {
 		t.Errorf("Without = %v", got)
 	}
 }
+
+// A lateLog does something once, while the payloads of the first batch are read.
+type lateLog struct {
+	task.Log
+	late func()
+}
+
+func (l *lateLog) Payload(ctx context.Context, uid uint32) ([]byte, error) {
+	if late := l.late; late != nil {
+		l.late = nil
+		late()
+	}
+	return l.Log.Payload(ctx, uid)
+}
+
+// What deletes a task that is under way deletes it when it has ended, however early
+// it came; what cancels it stops it.
+func TestUrgentWhilePayloadsAreRead(t *testing.T) {
+	for name, tt := range map[string]struct {
+		urge func(*task.Queue) (task.Summary, error)
+		want string // details
+		gone bool
+	}{
+		"deletion": {func(q *task.Queue) (task.Summary, error) {
+			return q.Delete(t.Context(), task.Filter{UIDs: []uint32{0}}, "?uids=0", task.Replica{})
+		}, `{"deletedTasks":1,"matchedTasks":1,"originalFilter":"?uids=0"}`, true},
+		"cancelation": {func(q *task.Queue) (task.Summary, error) {
+			return q.Cancel(t.Context(), task.Filter{UIDs: []uint32{0}}, "?uids=0", task.Replica{})
+		}, `{"canceledTasks":1,"matchedTasks":1,"originalFilter":"?uids=0"}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			log := &lateLog{Log: openStore(t)}
+			q := open(t, log, &cautious{}, task.Options{})
+			var sum task.Summary
+			var err error
+			urged := make(chan struct{})
+			log.late = func() {
+				sum, err = tt.urge(q)
+				close(urged)
+			}
+			enqueue(t, q, task.DocumentAddition, "a", "x")
+			stop := run(q)
+			defer stop()
+			<-urged
+			urgent := wait(t, q, 1)
+			if err != nil || sum.TaskUID != 1 || string(urgent.Details) != tt.want {
+				t.Errorf("task %d %v: %s, want %s", sum.TaskUID, err, urgent.Details, tt.want)
+			}
+			if _, err := q.Task(t.Context(), 0, nil); (err != nil) != tt.gone {
+				t.Errorf("the other task: %v, want it gone: %v", err, tt.gone)
+			}
+		})
+	}
+}
+
+// A cautious processor begins before it applies.
+type cautious struct{ recorder }
+
+func (c *cautious) Process(ctx context.Context, r *task.Run) ([]task.Outcome, error) {
+	if err := r.Begin(); err != nil {
+		return nil, err
+	}
+	return c.recorder.Process(ctx, r)
+}

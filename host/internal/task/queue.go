@@ -119,32 +119,65 @@ type Summary struct {
 	EnqueuedAt time.Time
 }
 
-// Open reads which tasks of log are not finished. Those that were under way
-// when the process ended are applied again, in their order and each alone, but
-// for those that [Options.MaxCrashes] fails.
+// Open returns a queue that knows the tasks of log: see [Queue.ReadLog] and
+// [Queue.ResumeTasks].
 func Open(ctx context.Context, log Log, p Processor, o Options) (*Queue, error) {
+	q := NewQueue(log, p, o)
+	if err := q.ReadLog(ctx); err != nil {
+		return nil, err
+	}
+	return q, q.ResumeTasks(ctx)
+}
+
+// NewQueue returns a queue that reads its log and no more, until [Queue.ReadLog].
+func NewQueue(log Log, p Processor, o Options) *Queue {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	o.Retry = cmp.Or(o.Retry, time.Second)
 	o.Keep = cmp.Or(o.Keep, 1_000_000)
 	o.MaxCrashes = cmp.Or(o.MaxCrashes, 2)
-	q := &Queue{log: log, proc: p, opts: o, changed: make(chan struct{})}
+	return &Queue{log: log, proc: p, opts: o, changed: make(chan struct{})}
+}
+
+// ReadLog reads which tasks are not finished, and the next numbers. Call it while
+// Run does not run; what is being accepted waits, or is waited for.
+func (q *Queue) ReadLog(ctx context.Context) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	var err error
-	if q.pending, err = log.Unfinished(ctx); err != nil {
-		return nil, fmt.Errorf("read unfinished tasks: %w", err)
+	if q.pending, err = q.log.Unfinished(ctx); err != nil {
+		return fmt.Errorf("read unfinished tasks: %w", err)
 	}
-	uids, _, err := log.FindTasks(ctx, &Filter{Limit: 1})
+	uids, _, err := q.log.FindTasks(ctx, &Filter{Limit: 1})
 	if err != nil {
-		return nil, fmt.Errorf("read the newest task: %w", err)
+		return fmt.Errorf("read the newest task: %w", err)
 	}
+	q.next = 0
 	if len(uids) > 0 {
 		q.next = uids[0] + 1
 	}
-	if q.nextBatch, err = firstBatch(ctx, log); err != nil {
-		return nil, fmt.Errorf("read the newest batch: %w", err)
+	if q.nextBatch, err = firstBatch(ctx, q.log); err != nil {
+		return fmt.Errorf("read the newest batch: %w", err)
 	}
-	return q, q.resume(ctx)
+	return nil
+}
+
+// Forget makes the queue know no task: somebody else applies them now. Call it
+// while Run does not run.
+func (q *Queue) Forget() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.pending = nil
+	q.notify()
+}
+
+// Notify wakes all who wait for a task: the log got changes that the queue did not
+// make.
+func (q *Queue) Notify() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.notify()
 }
 
 // firstBatch is the number of the next batch: that of the newest again, where

@@ -14,6 +14,7 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/store"
 	"github.com/parley-search/parley/host/internal/task"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // A recorder is a processor that writes down what it is given.
@@ -296,11 +297,8 @@ func TestHammerEnqueue(t *testing.T) {
 			next++
 		}
 	}
-	deadline := time.Now().Add(time.Minute)
-	for runtime.NumGoroutine() > before+20 && time.Now().Before(deadline) { // Badger's own stay until the end of the test
-		time.Sleep(time.Millisecond)
-	}
-	if n := runtime.NumGoroutine(); n > before+20 {
-		t.Errorf("%d goroutines, %d before", n, before)
+	// Badger's own stay until the end of the test.
+	if !waittest.Until(func() bool { return runtime.NumGoroutine() <= before+20 }) {
+		t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
 	}
 }

@@ -8,10 +8,12 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 )
 
-// resume sees to the tasks that were under way when the process ended. A process
-// that stopped in order left none, see [Queue.leave]. A task may be why it ended:
-// applied again and again, it would end each start.
-func (q *Queue) resume(ctx context.Context) error {
+// ResumeTasks sees to the tasks that were under way when the process ended that
+// applied them: they are applied again, in their order and each alone, but for
+// those that [Options.MaxCrashes] fails. A process that stopped in order left
+// none, see [Queue.leave]. A task may be why it ended: applied again and again, it
+// would end each start. Call it behind [Queue.ReadLog], before Run.
+func (q *Queue) ResumeTasks(ctx context.Context) error {
 	var again, over []Task
 	for i := range q.pending {
 		p := &q.pending[i]

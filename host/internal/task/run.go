@@ -264,7 +264,7 @@ func (q *Queue) process(ctx context.Context, batch []Task) ([]Outcome, error) {
 		// ended, is not canceled any more.
 		r.begun = r.begun || q.pendingTask(batch[i].UID).begun
 	}
-	if i := q.urgent(); i >= 0 {
+	if i := q.urgent(); i >= 0 && q.pending[i].Task.Type == Cancelation {
 		r.interrupt() // it came while the payloads were read
 	}
 	q.mu.Unlock()

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/task"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // A mailbox is a poster that answers as it is told, then takes everything.
@@ -63,12 +64,7 @@ func line(t *task.Task) ([]byte, error) { return fmt.Appendf(nil, "%d %s", t.UID
 // until waits for a condition.
 func until(t *testing.T, what string, f func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !f(); {
-		if time.Now().After(deadline) {
-			t.Fatalf("never: %s", what)
-		}
-		time.Sleep(time.Millisecond)
-	}
+	waittest.For(t, what, f)
 }
 
 func TestWebhook(t *testing.T) {

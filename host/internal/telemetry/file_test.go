@@ -6,6 +6,7 @@ import (
 	"testing"
 )
 
+//parley:option telemetry-file
 func TestFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sent.ndjson")
 	f, err := OpenFile(path, 20)

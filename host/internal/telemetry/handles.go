@@ -12,9 +12,10 @@ import (
 // clients that are remembered to save parsing them again. Past them a text is
 // "other", and parsed anew.
 const (
-	maxTexts  = 1024
-	maxParsed = 512
-	otherText = "other"
+	maxTexts   = 1024
+	maxSources = 64 // of the vocabulary of sources
+	maxParsed  = 512
+	otherText  = "other"
 )
 
 // Handles gives numbers to the texts that may be counted. A text gets in
@@ -63,6 +64,14 @@ func (h *Handles) Attribute(name string) event.Handle {
 		return 0
 	}
 	return h.of(event.VocabularyAttribute, name, attribute)
+}
+
+// Source is for the source of a provider plugin; 0 where there is none.
+func (h *Handles) Source(name string) event.Handle {
+	if name == "" {
+		return 0
+	}
+	return h.of(event.VocabularySource, name, source)
 }
 
 // Version is for the version of the service.
@@ -115,7 +124,7 @@ func (h *Handles) add(text vocabularyText) event.Handle {
 	if handle, ok := h.known[text]; ok {
 		return handle
 	}
-	if h.counts[text.vocabulary] >= maxTexts {
+	if h.counts[text.vocabulary] >= room(text.vocabulary) {
 		text.text = otherText
 		if handle, ok := h.known[text]; ok {
 			return handle
@@ -126,6 +135,14 @@ func (h *Handles) add(text vocabularyText) event.Handle {
 	h.texts[handle], h.known[text] = text, handle
 	h.counts[text.vocabulary]++
 	return handle
+}
+
+// room is how many texts of a vocabulary there may be.
+func room(vocabulary string) int {
+	if vocabulary == event.VocabularySource {
+		return maxSources
+	}
+	return maxTexts
 }
 
 // text implements [metric.Texts].
@@ -174,7 +191,7 @@ func (h *Handles) load(all []savedText) {
 	for _, s := range all {
 		parse, ok := parsers[s.Vocabulary]
 		t := vocabularyText{s.Vocabulary, s.Text}
-		if _, taken := h.texts[s.Handle]; !ok || taken || s.Handle == 0 || s.Handle > 1<<40 || parse(s.Text) != s.Text || h.counts[s.Vocabulary] >= maxTexts {
+		if _, taken := h.texts[s.Handle]; !ok || taken || s.Handle == 0 || s.Handle > 1<<40 || parse(s.Text) != s.Text || h.counts[s.Vocabulary] >= room(s.Vocabulary) {
 			continue
 		}
 		h.texts[s.Handle], h.known[t] = t, s.Handle

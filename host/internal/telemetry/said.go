@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/abi/event"
+	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
 // Said is what a request says, by name: the members of its body, or the
@@ -24,10 +25,8 @@ func ReadSaid(body []byte) Said {
 
 func (s Said) given(name string) bool {
 	v, ok := s[name]
-	return ok && !isNull(v)
+	return ok && !rawjson.IsAbsent(v)
 }
-
-func isNull(v json.RawMessage) bool { return len(v) == 0 || string(v) == "null" }
 
 func (s Said) flag(name string) event.Flag { return event.FlagOf(s.given(name)) }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/parley-search/parley/abi/event"
+	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
 // lists are the parameters of a search that are lists of texts in a URL.
@@ -166,11 +167,11 @@ func (s Said) Export() event.Export {
 // parseSize reads a number of bytes, or a text such as "50 MiB".
 func parseSize(v json.RawMessage) (uint64, bool) {
 	var n uint64
-	if !isNull(v) && json.Unmarshal(v, &n) == nil {
+	if !rawjson.IsAbsent(v) && json.Unmarshal(v, &n) == nil {
 		return n, true
 	}
 	var text string
-	if isNull(v) || json.Unmarshal(v, &text) != nil {
+	if rawjson.IsAbsent(v) || json.Unmarshal(v, &text) != nil {
 		return 0, false
 	}
 	n, err := humanize.ParseBytes(text)

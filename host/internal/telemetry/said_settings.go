@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/abi/event"
+	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
 // builtIn are the ranking rules that have a metric.
@@ -43,15 +44,15 @@ func (s Said) Settings() (e event.Settings) {
 	s.settingTypos(&e)
 	s.settingChoices(&e)
 	if p, ok := s["pagination"]; ok {
-		e.MaxTotalHits = orDefault(ReadSaid(p), "maxTotalHits", isNull(p), 1000)
+		e.MaxTotalHits = orDefault(ReadSaid(p), "maxTotalHits", rawjson.IsAbsent(p), 1000)
 	}
 	if f, ok := s["faceting"]; ok {
 		in := ReadSaid(f)
-		e.MaxValuesPerFacet = orDefault(in, "maxValuesPerFacet", isNull(f), 100)
+		e.MaxValuesPerFacet = orDefault(in, "maxValuesPerFacet", rawjson.IsAbsent(f), 100)
 		switch order := in.object("sortFacetValuesBy"); {
 		case order != nil:
 			e.SortFacetValuesByStar, e.SortFacetValuesBy = event.Maybe(order.text("*") == "count"), event.MaybeCountOf(len(order))
-		case isNull(f):
+		case rawjson.IsAbsent(f):
 			e.SortFacetValuesByStar, e.SortFacetValuesBy = event.Maybe(false), event.MaybeCountOf(1)
 		}
 	}
@@ -70,7 +71,7 @@ func (s Said) Settings() (e event.Settings) {
 
 // orDefault is a number, or its default where all was reset.
 func orDefault(s Said, name string, reset bool, value uint64) event.MaybeCount {
-	if n, ok := s[name]; reset || ok && isNull(n) {
+	if n, ok := s[name]; reset || ok && rawjson.IsAbsent(n) {
 		return event.MaybeCountOf(value)
 	}
 	return s.maybe(name)
@@ -83,7 +84,7 @@ func (s Said) list(name string, reset int, marked string) (n event.MaybeCount, h
 	switch {
 	case !ok:
 		return 0, 0
-	case isNull(v):
+	case rawjson.IsAbsent(v):
 		return event.MaybeCountOf(reset), event.FlagOf(marked == "*")
 	}
 	count, _ := s.entries(name)
@@ -129,7 +130,7 @@ func (s Said) settingRules(e *event.Settings) {
 		return
 	}
 	rules := s.texts("rankingRules")
-	if isNull(v) {
+	if rawjson.IsAbsent(v) {
 		rules = builtIn
 	}
 	e.RankingRules = 1
@@ -174,7 +175,7 @@ func (s Said) settingTypos(e *event.Settings) {
 	if !ok {
 		return
 	}
-	reset := isNull(v)
+	reset := rawjson.IsAbsent(v)
 	t := ReadSaid(v)
 	some := func(name string) event.MaybeFlag {
 		v, ok := t[name]
@@ -182,14 +183,14 @@ func (s Said) settingTypos(e *event.Settings) {
 			return 0
 		}
 		n, _ := t.entries(name)
-		return event.Maybe(n > 0 && !isNull(v))
+		return event.Maybe(n > 0 && !rawjson.IsAbsent(v))
 	}
 	if enabled, ok := t["enabled"]; ok || reset {
-		e.TypoEnabled = event.Maybe(isNull(enabled) || t.truth("enabled") == 1)
+		e.TypoEnabled = event.Maybe(rawjson.IsAbsent(enabled) || t.truth("enabled") == 1)
 	}
 	e.TypoDisabledAttributes, e.TypoDisabledWords = some("disableOnAttributes"), some("disableOnWords")
 	sizes, ok := t["minWordSizeForTypos"]
-	reset = reset || ok && isNull(sizes)
+	reset = reset || ok && rawjson.IsAbsent(sizes)
 	if ok || reset {
 		in := ReadSaid(sizes)
 		e.OneTypo, e.TwoTypos = orDefault(in, "oneTypo", reset, 5), orDefault(in, "twoTypos", reset, 9)

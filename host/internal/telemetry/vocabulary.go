@@ -18,6 +18,7 @@ var parsers = map[string]func(string) string{
 	event.VocabularyUserAgent:      userAgent,
 	event.VocabularyMediaType:      mediaType,
 	event.VocabularyAttribute:      attribute,
+	event.VocabularySource:         source,
 }
 
 var (
@@ -29,6 +30,7 @@ var (
 	attributeForm     = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 	mediaTypeForm     = regexp.MustCompile(`^(application|audio|font|image|message|model|multipart|text|video)/[a-z0-9][a-z0-9.+-]{0,46}$`)
 	uuidForm          = regexp.MustCompile(`(?i)[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}`)
+	sourceForm        = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
 	digitsForm        = regexp.MustCompile(`\d{7,}`)
 )
 
@@ -131,6 +133,14 @@ func mediaType(header string) string {
 // attribute lets names of fields through that say nothing of anybody.
 func attribute(name string) string {
 	if !attributeForm.MatchString(name) || shapedLikeAPerson(name) {
+		return otherText
+	}
+	return name
+}
+
+// source lets names of sources through, which the operator's plugins have.
+func source(name string) string {
+	if !sourceForm.MatchString(name) || shapedLikeAPerson(name) {
 		return otherText
 	}
 	return name

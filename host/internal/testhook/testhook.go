@@ -6,7 +6,7 @@ import (
 	"context"
 
 	"github.com/parley-search/parley/host/internal/machine"
-	"github.com/parley-search/parley/host/internal/store"
+	"github.com/parley-search/parley/host/internal/spool"
 	"github.com/parley-search/parley/host/internal/task"
 	"github.com/parley-search/parley/host/internal/telemetry"
 	"github.com/parley-search/parley/host/internal/upstream"
@@ -17,11 +17,13 @@ import (
 type Hooks struct {
 	Machine *machine.Machine // what telemetry tells of; nil: where the host runs
 	Reach   upstream.Options // resolver and TLS towards providers; zero: the machine's
+	// GoogleTokenURL is where service accounts get tokens; empty: Google's.
+	GoogleTokenURL string
 
 	// Set when the host is open.
 	Tasks        *task.Queue
 	Instance     telemetry.UUID
-	Spool        *store.Spool
+	Spool        *spool.Spool
 	Engine       func() *telemetry.Engine // that is told of changes of the plugins
 	AddCollector func(context.Context, telemetry.Collector)
 }

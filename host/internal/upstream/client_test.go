@@ -192,6 +192,8 @@ func TestHammerDo(t *testing.T) {
 }
 
 // TestLimits checks that the limits are those that the contract names.
+//
+//parley:option provider-answer-timeout
 func TestLimits(t *testing.T) {
 	got := Limits{Silence: time.Second}.withDefaults()
 	want := Limits{

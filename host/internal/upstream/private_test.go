@@ -19,6 +19,8 @@ import (
 // TestPrivateNetworks goes out in every way that the host has, to a server on
 // this machine: only where that is allowed, and else the refusal names the option
 // and nothing reached the server.
+//
+//parley:option allow-private-networks
 func TestPrivateNetworks(t *testing.T) {
 	var asked atomic.Int32
 	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/outbound"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // A listener answers each connection with what a test says, byte by byte as it
@@ -90,12 +90,9 @@ func client(t *testing.T, o Options) *Client {
 		c.Close()
 		// Goroutines end a little after what they serve.
 		var left []string
-		for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
-			if left = clients(); len(left) == 0 {
-				return
-			}
+		if !waittest.Until(func() bool { left = clients(); return len(left) == 0 }) {
+			t.Errorf("goroutines are left:\n%s", strings.Join(left, "\n\n"))
 		}
-		t.Errorf("goroutines are left:\n%s", strings.Join(left, "\n\n"))
 	})
 	return c
 }

@@ -116,6 +116,8 @@ func TestSigned(t *testing.T) {
 
 // TestPluginTimeouts holds what a plugin says of its limits to the deployment's
 // most, which does not lower its own.
+//
+//parley:option provider-timeout-max
 func TestPluginTimeouts(t *testing.T) {
 	l := Limits{FirstByte: time.Minute, Silence: 20 * time.Minute, Most: 10 * time.Minute}.withDefaults()
 	for _, tt := range []struct{ firstByte, silence, wantFirstByte, wantSilence time.Duration }{

@@ -17,6 +17,7 @@ import (
 	"github.com/parley-search/parley/host/internal/outbound"
 )
 
+//parley:option provider-connect-timeout
 func TestNoConnection(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

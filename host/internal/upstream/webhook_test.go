@@ -13,6 +13,7 @@ import (
 	"github.com/parley-search/parley/host/internal/upstream"
 )
 
+//parley:option task-webhook-url task-webhook-authorization-header
 func TestWebhookPosts(t *testing.T) {
 	var path, header, body string
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"time"
-
-	"github.com/tetratelabs/wazero/experimental"
 )
 
 // Bounds of a compilation aside.
@@ -28,9 +28,13 @@ const (
 // An asideJob is what a child reads first: one line of JSON. The module
 // follows, and then nothing until the parent is done or gone.
 type asideJob struct {
-	Dir     string `json:"dir"`
-	Limiter string `json:"limiter"`
-	Size    int    `json:"size"` // bytes of the module
+	Dir     string `json:"dir"`            // the cache folder
+	Key     string `json:"key,omitempty"`  // of the module there
+	Module  string `json:"name,omitempty"` // what it is called
+	Limiter string `json:"limiter,omitempty"`
+	Size    int    `json:"size,omitempty"` // bytes of the module
+	// Library is what the child itself has, in place of a module that it is sent.
+	Library string `json:"library,omitempty"`
 }
 
 // aside has bin, which e is to run, compiled into the cache by a child process
@@ -40,7 +44,7 @@ type asideJob struct {
 //
 // An error means that the child tried and could not: bin is not fit to be
 // compiled here either.
-func (r *Runtime) aside(ctx context.Context, e *engine, key string, bin []byte) error {
+func (r *Runtime) aside(ctx context.Context, e *engine, key, name string, bin []byte) error {
 	if len(r.program) == 0 || r.dir == "" || r.known(key) {
 		return nil
 	}
@@ -50,14 +54,19 @@ func (r *Runtime) aside(ctx context.Context, e *engine, key string, bin []byte) 
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	head, err := json.Marshal(asideJob{r.dir, e.limiter.String(), len(bin)})
+	return runAside(ctx, r.program, asideJob{Dir: r.dir, Key: key, Module: name, Limiter: e.limiter.String(), Size: len(bin)}, bin)
+}
+
+// runAside has a child of program do job, which bin follows.
+func runAside(ctx context.Context, program []string, job asideJob, bin []byte) error {
+	head, err := json.Marshal(job)
 	if err != nil {
 		return err
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, asideTimeout, fmt.Errorf("no end after %s", asideTimeout))
 	defer cancel()
-	cmd := exec.CommandContext(limited, r.program[0], r.program[1:]...)
-	cmd.Dir = r.dir
+	cmd := exec.CommandContext(limited, program[0], program[1:]...)
+	cmd.Dir = job.Dir
 	cmd.Env = []string{} // what the operator's holds is no matter of a compiler
 	cmd.WaitDelay = time.Second
 	separate(cmd)
@@ -81,7 +90,6 @@ func (r *Runtime) aside(ctx context.Context, e *engine, key string, bin []byte) 
 	err = cmd.Wait()
 	switch {
 	case err == nil:
-		_ = r.remember(key) // without the mark there will be another child
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -102,7 +110,8 @@ func (f writerFunc) Write(b []byte) (int, error) {
 // that in brings into the cache that in names, and returns. Call it in a
 // process of its own, which it bounds in memory and priority; gone is called
 // when in ends before the work does, since then nobody waits for it any more.
-func CompileAside(ctx context.Context, in io.Reader, gone func()) error {
+// Libraries compile what [CompileLibrary] names into a cache in dir.
+func CompileAside(ctx context.Context, in io.Reader, libraries map[string]func(dir string) error, gone func()) error {
 	if err := stepBack(asideNice, asideMemory); err != nil {
 		return fmt.Errorf("step back: %w", err)
 	}
@@ -116,31 +125,35 @@ func CompileAside(ctx context.Context, in io.Reader, gone func()) error {
 	if err := json.Unmarshal(line, &job); err != nil {
 		return fmt.Errorf("read job: %w", err)
 	}
+	if compile := libraries[job.Library]; compile != nil && job.Dir != "" {
+		go whenEnded(r, gone)
+		if err := compile(job.Dir); err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(job.Dir, markPrefix+filepath.Base(job.Key)), nil, 0o600)
+	}
 	limiter, err := limiterNamed(job.Limiter)
 	if err != nil {
 		return err
 	}
-	if job.Dir == "" || job.Size < 0 || job.Size > maxAside {
+	if job.Dir == "" || job.Key == "" || filepath.Base(job.Key) != job.Key || job.Size < 0 || job.Size > maxAside {
 		return errors.New("the job names no folder, or no size that a module may have")
 	}
 	bin := make([]byte, job.Size)
 	if _, err := io.ReadFull(r, bin); err != nil {
 		return fmt.Errorf("read module: %w", err)
 	}
-	go func() {
-		_, _ = io.Copy(io.Discard, io.LimitReader(r, math.MaxInt64))
-		gone()
-	}()
-	cache, err := openCache(job.Dir)
-	if err != nil {
+	go whenEnded(r, gone)
+	if err := openCache(job.Dir); err != nil {
 		return fmt.Errorf("open compilation cache: %w", err)
 	}
-	e, err := newEngine(limiter, cache)
-	if err != nil {
-		return errors.Join(err, cache.Close(ctx))
-	}
-	_, err = e.wazero.CompileModule(experimental.WithCompilationWorkers(ctx, 1), bin)
-	return errors.Join(err, e.close(), cache.Close(ctx))
+	return keepIn(ctx, job.Dir, job.Key, job.Module, limiter, bin)
+}
+
+// whenEnded calls f when r has ended.
+func whenEnded(r io.Reader, f func()) {
+	_, _ = io.Copy(io.Discard, io.LimitReader(r, math.MaxInt64))
+	f()
 }
 
 // limiterNamed returns the limiter whose String is name.

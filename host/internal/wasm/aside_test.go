@@ -17,13 +17,22 @@ const asideArg = "compile-aside"
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == asideArg {
-		if err := wasm.CompileAside(context.Background(), os.Stdin, func() { os.Exit(3) }); err != nil {
+		if err := wasm.CompileAside(context.Background(), os.Stdin, map[string]func(string) error{"note": writeNote}, func() { os.Exit(3) }); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
+}
+
+// writeNote stands for the compilation of a library: it leaves a file.
+func writeNote(dir string) error {
+	f, err := os.OpenFile(filepath.Join(dir, "note"), os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 func aside(t testing.TB) []string {
@@ -36,25 +45,9 @@ func aside(t testing.TB) []string {
 }
 
 // TestCompileAside shows that a child fills the cache and that this process
-// only loads from it: the entry is not written again.
+// only loads from it: the entry is not made again.
 func TestCompileAside(t *testing.T) {
 	dir := t.TempDir()
-	entries := func() map[string]time.Time {
-		t.Helper()
-		files, err := filepath.Glob(filepath.Join(dir, "wazero-*", "*"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		found := map[string]time.Time{}
-		for _, f := range files {
-			info, err := os.Stat(f)
-			if err != nil {
-				t.Fatal(err)
-			}
-			found[f] = info.ModTime()
-		}
-		return found
-	}
 	for _, l := range limiters() {
 		r := open(t, wasm.Options{CacheDir: dir, Limiter: l, Aside: aside(t)})
 		call(t, compile(t, r, "echo", wasm.Limits{}), "hello")
@@ -62,21 +55,51 @@ func TestCompileAside(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	before := entries()
-	marks, err := filepath.Glob(filepath.Join(dir, "compiled-*"))
-	if err != nil || len(marks) != 2 || len(before) != 2 {
-		t.Fatalf("%d marks, %d entries, %v; want 2, 2", len(marks), len(before), err)
+	before, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(before) != 2 {
+		t.Fatalf("the cache holds %v, %v; want two files and nothing else", before, err)
 	}
-	// Where the mark is there, no child is started: there is no such program.
-	r := open(t, wasm.Options{CacheDir: dir, Aside: []string{filepath.Join(dir, "absent")}})
-	call(t, compile(t, r, "echo", wasm.Limits{}), "hello")
-	for f, at := range entries() {
-		if !before[f].Equal(at) {
-			t.Errorf("%s was written again", f)
+	infos := map[string]os.FileInfo{}
+	for _, f := range before {
+		if infos[f], err = os.Stat(f); err != nil {
+			t.Fatal(err)
 		}
 	}
-	// Where there is none and no program either, it is compiled in process.
+	// Where it is kept, no child is started: there is no such program.
+	r := open(t, wasm.Options{CacheDir: dir, Aside: []string{filepath.Join(dir, "absent")}})
+	call(t, compile(t, r, "echo", wasm.Limits{}), "hello")
+	for f, info := range infos {
+		if now, err := os.Stat(f); err != nil || !os.SameFile(now, info) {
+			t.Errorf("%s was made again: %v", f, err)
+		}
+	}
+	// Where it is not and there is no program either, it is compiled in process.
 	call(t, compile(t, r, "trap", wasm.Limits{}), "hello")
+	if kept, err := wasm.ListCache(dir); err != nil || len(kept) != 3 {
+		t.Errorf("the cache keeps %+v, %v; want three modules", kept, err)
+	}
+}
+
+// TestCompileLibrary shows that a child compiles a library once, and not again where that failed or no child
+// could be started.
+func TestCompileLibrary(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "cache")
+	if err := wasm.CompileLibrary(t.Context(), []string{filepath.Join(dir, "absent")}, dir, "note", "example.org/x"); err != nil {
+		t.Errorf("by a program that is not there: %v", err)
+	}
+	for range 2 { // a second child would find the file
+		if err := wasm.CompileLibrary(t.Context(), aside(t), dir, "note", "example.org/x"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "note")); err != nil {
+		t.Error(err)
+	}
+	for range 2 {
+		if err := wasm.CompileLibrary(t.Context(), aside(t), dir, "other", "example.org/x"); err == nil || !strings.Contains(err.Error(), "the compiler's process failed") {
+			t.Errorf("of a library that the child does not have: %v", err)
+		}
+	}
 }
 
 func TestCompileAsideFails(t *testing.T) {
@@ -96,7 +119,7 @@ func TestCompileAsideFails(t *testing.T) {
 	if _, err := sh("exec sleep 600").Compile(ctx, "echo", guest(t, "echo"), wasm.Limits{}); err == nil || ctx.Err() == nil {
 		t.Errorf("Compile by a child that does not end: %v, want the end of its context", err)
 	}
-	for _, job := range []string{"", "no job\n", `{"dir":"","limiter":"metered","size":1}` + "\n", `{"dir":"x","limiter":"best","size":1}` + "\n"} {
+	for _, job := range []string{"", "no job\n", `{"dir":"","key":"k","limiter":"metered","size":1}` + "\n", `{"dir":"x","key":"k","limiter":"best","size":1}` + "\n", `{"dir":"x","key":"../k","limiter":"metered","size":1}` + "\n"} {
 		// A process of its own, which it makes smaller.
 		r := open(t, wasm.Options{CacheDir: dir, Aside: []string{"/bin/sh", "-c", `printf '%s' "$0" | "$1" ` + asideArg, job, aside(t)[0]}})
 		if _, err := r.Compile(t.Context(), "echo", guest(t, "echo"), wasm.Limits{}); err == nil {

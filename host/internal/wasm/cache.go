@@ -1,124 +1,295 @@
 package wasm
 
 import (
+	"bufio"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
 
-	"github.com/tetratelabs/wazero"
+	"github.com/klauspost/compress/zstd"
 )
 
-// openCache returns a cache of compiled code in dir, or in memory where dir is
-// empty. Whoever can write to dir can run code as us, so it is ours alone.
-func openCache(dir string) (wazero.CompilationCache, error) {
-	if dir == "" {
-		return wazero.NewCompilationCache(), nil
-	}
+// A cache folder keeps each compiled module in a file of its own, packed, which
+// hosts of one user share. wazero reads and writes files of another form, in a
+// folder of one runtime or child alone: an entry is unpacked there, read, and
+// removed. What is mapped lies in files without a name.
+
+// Bounds of a cache folder, looked at when it is opened.
+const (
+	maxCache   = 512 << 20           // bytes; a Go plugin takes about 2 MiB
+	maxUnused  = 60 * 24 * time.Hour // of an entry, which can be made anew
+	staleAfter = 24 * time.Hour      // of what a process left that was ended
+)
+
+// The beginnings of names in a cache folder.
+const (
+	packedPrefix  = "module-"
+	markPrefix    = "compiled-" // of an empty file: the cache has a library, see [CompileLibrary]
+	scratchPrefix = "run-"
+)
+
+// openCache makes dir ready to be a cache folder. Whoever can write to it can run
+// code as us, so it is ours alone.
+func openCache(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
+		return err
 	}
 	info, err := os.Lstat(dir)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if !info.IsDir() {
-		return nil, fmt.Errorf("%s is not a directory", dir)
+		return fmt.Errorf("%s is not a directory", dir)
 	}
 	if err := checkOwner(info); err != nil {
-		return nil, fmt.Errorf("use %s: %w", dir, err)
+		return fmt.Errorf("use %s: %w", dir, err)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
 		if err := os.Chmod(dir, 0o700); err != nil {
-			return nil, err
-		}
-	}
-	if err := boundCache(dir, maxCache); err != nil {
-		return nil, err
-	}
-	return wazero.NewCompilationCacheWithDir(dir)
-}
-
-// maxCache is how many bytes a cache may have when it is opened: a Go plugin
-// takes about 20 MiB, and each version that ever ran leaves its own.
-const maxCache = 2 << 30
-
-// boundCache empties a cache of more than limit bytes. Nobody knows which of its
-// entries are of use still, and all can be made anew.
-func boundCache(dir string, limit int64) error {
-	entries, err := entries(dir)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if info, err := os.Stat(e); err == nil {
-			limit -= info.Size()
-		}
-	}
-	if limit < 0 {
-		return emptyCache(dir)
-	}
-	return nil
-}
-
-// emptyCache removes all entries, but not the directories that wazero made.
-func emptyCache(dir string) error {
-	entries, err := entries(dir)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if err := os.Remove(e); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
+	return boundCache(dir, maxCache, time.Now())
+}
+
+// boundCache removes what was not used for long, and of the rest the oldest until
+// limit bytes are left.
+func boundCache(dir string, limit int64, now time.Time) error {
+	stale, err := filepath.Glob(filepath.Join(dir, scratchPrefix+"*"))
+	if err != nil {
+		return err
+	}
+	for _, path := range stale {
+		if info, err := os.Lstat(path); err == nil && now.Sub(info.ModTime()) > staleAfter {
+			if err := os.RemoveAll(path); err != nil {
+				return err
+			}
+		}
+	}
+	kept, err := ListCache(dir)
+	if err != nil {
+		return err
+	}
+	for _, k := range kept { // the last used first
+		if limit -= k.Size; limit < 0 || now.Sub(k.Used) > maxUnused {
+			if err := k.remove(); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 
-// entries returns the files of a cache: compiled code as wazero keeps it, as it
-// is run and with its data, and the marks.
-func entries(dir string) (files []string, err error) {
-	for _, pattern := range []string{filepath.Join("wazero-*", "*"), codePrefix + "*", dataPrefix + "*", markPrefix + "*"} {
+// A Kept is a compiled module in a cache folder.
+type Kept struct {
+	Module string    `json:"module"` // what it was called when it was compiled
+	Size   int64     `json:"size"`   // bytes on disk
+	Used   time.Time `json:"used"`
+
+	path string
+}
+
+// libraryModule is what the modules of [LibraryConfig] are called.
+const libraryModule = "library of the host"
+
+// packedHead is the first line of a packed entry.
+type packedHead struct {
+	Module string `json:"module"`
+	Entry  string `json:"entry"` // the name that wazero's file has
+}
+
+// ListCache returns what the cache folder dir keeps, the last used first; nothing
+// where there is no such folder.
+func ListCache(dir string) ([]Kept, error) {
+	var paths []string
+	for _, pattern := range []string{packedPrefix + "*", filepath.Join("wazero-*", "*")} { // of modules; of [LibraryConfig]
 		found, err := filepath.Glob(filepath.Join(dir, pattern))
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, found...)
+		paths = append(paths, found...)
 	}
-	return files, nil
+	kept := make([]Kept, 0, len(paths))
+	for _, path := range paths {
+		info, err := os.Lstat(path)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		k := Kept{Size: info.Size(), Used: info.ModTime(), path: path}
+		if !strings.HasPrefix(filepath.Base(path), packedPrefix) {
+			k.Module = libraryModule
+		} else if f, err := os.Open(path); err == nil {
+			if head, err := readHead(bufio.NewReader(f)); err == nil {
+				k.Module = head.Module
+			}
+			_ = f.Close() // it was only read
+		}
+		kept = append(kept, k)
+	}
+	slices.SortStableFunc(kept, func(a, b Kept) int { return b.Used.Compare(a.Used) })
+	return kept, nil
 }
 
-// markPrefix begins the name of an empty file which says that a module's code
-// lies in the cache: wazero has no way to ask. Where the mark is there and the
-// code is not, the module is compiled in process: slower, and as right.
-const markPrefix = "compiled-"
+// CleanCache removes from the cache folder dir what was not used for so long, and
+// returns what that was. A host that runs on it goes on, and compiles anew what
+// it loads next.
+func CleanCache(dir string, unused time.Duration) ([]Kept, error) {
+	kept, err := ListCache(dir)
+	if err != nil {
+		return nil, err
+	}
+	var removed []Kept
+	for _, k := range kept {
+		if time.Since(k.Used) < unused {
+			continue
+		}
+		if err := k.remove(); err != nil {
+			return removed, err
+		}
+		removed = append(removed, k)
+	}
+	return removed, nil
+}
+
+// remove removes k, and with a library's the marks that say it is there.
+func (k *Kept) remove() error {
+	if err := removeFile(k.path); err != nil || k.Module != libraryModule {
+		return err
+	}
+	marks, err := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(k.path)), markPrefix+"*"))
+	for _, m := range marks {
+		err = errors.Join(err, removeFile(m))
+	}
+	return err
+}
+
+func removeFile(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func readHead(r *bufio.Reader) (head packedHead, err error) {
+	line, err := r.ReadSlice('\n')
+	if err != nil {
+		return head, err
+	}
+	if err := json.Unmarshal(line, &head); err != nil {
+		return head, err
+	}
+	if head.Entry == "" || strings.Trim(head.Entry, "0123456789abcdef") != "" {
+		return head, errors.New("it names no entry")
+	}
+	return head, nil
+}
+
+// pack writes wazero's file entry to the file path, for the module of that name.
+func pack(entry, path, module string) (err error) {
+	from, err := os.Open(entry)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := os.CreateTemp(filepath.Dir(path), scratchPrefix+"*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(to.Name()))
+		}
+	}()
+	head, err := json.Marshal(packedHead{module, filepath.Base(entry)})
+	if err == nil {
+		_, err = to.Write(append(head, '\n'))
+	}
+	if err == nil {
+		err = compress(to, from)
+	}
+	if err = errors.Join(err, to.Close()); err != nil {
+		return err
+	}
+	return os.Rename(to.Name(), path)
+}
+
+func compress(to io.Writer, from io.Reader) error {
+	z, err := zstd.NewWriter(to, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(z, from)
+	return errors.Join(err, z.Close())
+}
+
+// unpack makes wazero's file of what path holds, in the folder dir, and returns
+// where it is. An error is [fs.ErrNotExist] where nothing is kept.
+func unpack(path, dir string) (entry string, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	r := bufio.NewReader(f)
+	head, err := readHead(r)
+	if err != nil {
+		return "", err
+	}
+	z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxAside))
+	if err != nil {
+		return "", err
+	}
+	defer z.Close()
+	entry = filepath.Join(dir, head.Entry)
+	to, err := os.OpenFile(entry, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return "", err
+	}
+	if _, err = io.Copy(to, z); err == nil {
+		now := time.Now()
+		_ = os.Chtimes(path, now, now) // else it looks unused, and is made anew some day
+	}
+	if err = errors.Join(err, to.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(entry))
+	}
+	return entry, nil
+}
+
+// packed is the file that keeps what has that key.
+func (r *Runtime) packed(key string) string { return filepath.Join(r.dir, packedPrefix+key) }
+
+// known reports whether the cache holds what has that key.
+func (r *Runtime) known(key string) bool {
+	_, err := os.Lstat(r.packed(key))
+	return err == nil
+}
 
 // key names what e compiles bin to, among all files of a cache.
 func (e *engine) key(bin []byte) string {
 	return fmt.Sprintf("%s-%s-%s-%s-%x", e.limiter, wazeroVersion(), runtime.GOARCH, runtime.GOOS, sha256.Sum256(bin))
 }
 
-// known reports whether the cache holds what has that key.
-func (r *Runtime) known(key string) bool {
-	_, err := os.Lstat(filepath.Join(r.dir, markPrefix+key))
-	return err == nil
-}
-
-// remember notes that the cache holds what has that key.
-func (r *Runtime) remember(key string) error {
-	return os.WriteFile(filepath.Join(r.dir, markPrefix+key), nil, 0o600)
-}
-
 // wazeroVersion is what keeps the code that one version made from another.
-func wazeroVersion() string {
+func wazeroVersion() string { return filepath.Base(moduleVersion("github.com/tetratelabs/wazero")) }
+
+// moduleVersion is the version of a module that this program is built of, "unknown" where it cannot tell.
+func moduleVersion(path string) string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, d := range info.Deps {
-			if d.Path == "github.com/tetratelabs/wazero" {
-				return filepath.Base(d.Version)
+			if d.Path == path {
+				return d.Version
 			}
 		}
 	}

@@ -1,27 +1,134 @@
 package wasm
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+	"time"
 )
+
+// keepModule packs an entry for a module of that name, which was used so long ago.
+func keepModule(t *testing.T, dir, module string, size int, ago time.Duration) {
+	t.Helper()
+	entry := filepath.Join(t.TempDir(), "0123456789abcdef")
+	if err := os.WriteFile(entry, make([]byte, size), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, packedPrefix+module)
+	if err := pack(entry, path, module); err != nil {
+		t.Fatal(err)
+	}
+	used := time.Now().Add(-ago)
+	if err := os.Chtimes(path, used, used); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func modulesOf(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	kept, err := ListCache(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range kept {
+		names = append(names, k.Module)
+	}
+	return names
+}
 
 func TestBoundCache(t *testing.T) {
 	dir := t.TempDir()
-	entry, mark := filepath.Join(dir, "wazero-v1", "entry"), filepath.Join(dir, markPrefix+"x")
-	if err := os.Mkdir(filepath.Dir(entry), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for file, size := range map[string]int{entry: 1000, mark: 0} {
-		if err := os.WriteFile(file, make([]byte, size), 0o600); err != nil {
+	keepModule(t, dir, "old", 1000, 3*time.Hour)
+	keepModule(t, dir, "new", 1000, time.Hour)
+	keepModule(t, dir, "unused", 1000, maxUnused+time.Hour)
+	for name, ago := range map[string]time.Duration{"stale": 2 * staleAfter, "young": 0} {
+		run := filepath.Join(dir, scratchPrefix+name)
+		if err := os.Mkdir(run, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		made := time.Now().Add(-ago)
+		if err := os.Chtimes(run, made, made); err != nil {
 			t.Fatal(err)
 		}
 	}
-	there := func(file string) bool { _, err := os.Stat(file); return err == nil }
-	if err := boundCache(dir, 1000); err != nil || !there(entry) || !there(mark) {
-		t.Errorf("a cache at its bound: error %v, entry there %v, mark there %v; want all as it was", err, there(entry), there(mark))
+	kept, err := ListCache(dir)
+	if err != nil || len(kept) != 3 || kept[0].Module != "new" || kept[0].Size > 500 {
+		t.Fatalf("kept %+v, %v, want three packed modules, the last used first", kept, err)
 	}
-	if err := boundCache(dir, 999); err != nil || there(entry) || there(mark) {
-		t.Errorf("a cache over its bound: error %v, entry there %v, mark there %v; want it empty", err, there(entry), there(mark))
+	if err := boundCache(dir, maxCache, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := modulesOf(t, dir), []string{"new", "old"}; !slices.Equal(got, want) {
+		t.Errorf("within its bound the cache keeps %v, want %v", got, want)
+	}
+	if runs, _ := filepath.Glob(filepath.Join(dir, scratchPrefix+"*")); len(runs) != 1 || filepath.Base(runs[0]) != scratchPrefix+"young" {
+		t.Errorf("folders of processes: %v, want the young one alone", runs)
+	}
+	if err := boundCache(dir, kept[0].Size, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := modulesOf(t, dir), []string{"new"}; !slices.Equal(got, want) {
+		t.Errorf("beyond its bound the cache keeps %v, want %v", got, want)
+	}
+}
+
+func TestCleanCache(t *testing.T) {
+	dir := t.TempDir()
+	keepModule(t, dir, "old", 10, 3*time.Hour)
+	keepModule(t, dir, "new", 10, 0)
+	if removed, err := CleanCache(dir, time.Hour); err != nil || len(removed) != 1 || removed[0].Module != "old" {
+		t.Errorf("removed %+v, %v, want the old one", removed, err)
+	}
+	if removed, err := CleanCache(dir, 0); err != nil || len(removed) != 1 || len(modulesOf(t, dir)) != 0 {
+		t.Errorf("removed %+v, %v, and %v is left; want nothing left", removed, err, modulesOf(t, dir))
+	}
+	if removed, err := CleanCache(filepath.Join(dir, "none"), 0); err != nil || len(removed) != 0 {
+		t.Errorf("of no folder: removed %+v, %v, want nothing", removed, err)
+	}
+}
+
+// TestUnpack gives back what was packed, and nothing of a file that is damaged or
+// leads elsewhere.
+func TestUnpack(t *testing.T) {
+	dir, to := t.TempDir(), t.TempDir()
+	want := bytes.Repeat([]byte("code"), 50_000)
+	entry, path := filepath.Join(t.TempDir(), "0a1b"), filepath.Join(dir, "x")
+	if err := os.WriteFile(entry, want, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := pack(entry, path, "a module"); err != nil {
+		t.Fatal(err)
+	}
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := unpack(path, to)
+	if err != nil || filepath.Base(out) != "0a1b" {
+		t.Fatalf("unpack = %s, %v", out, err)
+	}
+	if b, err := os.ReadFile(out); err != nil || !bytes.Equal(b, want) {
+		t.Errorf("unpacked %d bytes, %v, want what was packed", len(b), err)
+	}
+	if err := os.Remove(out); err != nil {
+		t.Fatal(err)
+	}
+	flipped := bytes.Clone(good)
+	flipped[len(flipped)-1] ^= 1
+	for name, damaged := range map[string][]byte{
+		"empty": {}, "cut": good[:len(good)-3], "head": good[:5], "flipped": flipped,
+		"elsewhere": bytes.Replace(good, []byte("0a1b"), []byte("../b"), 1),
+	} {
+		if err := os.WriteFile(path, damaged, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := unpack(path, to); err == nil {
+			t.Errorf("%s: unpacked %s, want an error", name, out)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(to, "*")); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
 	}
 }

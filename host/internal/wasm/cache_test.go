@@ -3,6 +3,7 @@ package wasm_test
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/wasm"
@@ -24,12 +25,15 @@ func TestCache(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := info.Mode().Perm(); got != 0o700 {
+	if got := info.Mode().Perm(); got != 0o700 && runtime.GOOS != "windows" {
 		t.Errorf("mode %o, want 700", got)
 	}
-	files, err := filepath.Glob(filepath.Join(dir, "*", "*"))
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil || len(files) != 1 {
 		t.Fatalf("cached %v, %v, want one file", files, err)
+	}
+	if kept, err := wasm.ListCache(dir); err != nil || len(kept) != 1 || kept[0].Module != "echo" {
+		t.Errorf("list: %+v, %v, want the module echo", kept, err)
 	}
 	good, err := os.ReadFile(files[0])
 	if err != nil {
@@ -55,7 +59,7 @@ func TestCache(t *testing.T) {
 			t.Errorf("entry of %d bytes after one of %d was read, want %d", len(after), len(b), len(good))
 		}
 	}
-	if info, err = os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
+	if info, err = os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 && runtime.GOOS != "windows" {
 		t.Errorf("directory after use: %v, %v, want mode 700", info.Mode(), err)
 	}
 	file := filepath.Join(t.TempDir(), "file")

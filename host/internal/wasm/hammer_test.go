@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parley-search/parley/host/internal/waittest"
 	"github.com/parley-search/parley/host/internal/wasm"
 )
 
@@ -78,9 +79,7 @@ func TestHammerClose(t *testing.T) {
 				}
 			})
 		}
-		for m.Stats().Calls < 100 {
-			time.Sleep(100 * time.Microsecond)
-		}
+		waittest.For(t, "100 calls", func() bool { return m.Stats().Calls >= 100 })
 		wg.Go(func() {
 			if err := m.Close(); err != nil {
 				t.Error(err)

@@ -1,7 +1,6 @@
 package wasm
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"os"
 )
@@ -85,7 +84,7 @@ type image struct {
 // newImage returns the image of memory, from a file if r has a folder for it.
 func (r *Runtime) newImage(memory []byte) image {
 	if len(memory) > 0 {
-		if f, err := r.keep(fmt.Sprintf("%s%x", dataPrefix, sha256.Sum256(memory)), memory); err == nil {
+		if f, err := r.hold(memory); err == nil {
 			return image{file: f, size: len(memory)}
 		}
 	}

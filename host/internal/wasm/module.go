@@ -25,7 +25,6 @@ type Module struct {
 	name     string
 	runtime  *Runtime
 	engine   *engine
-	key      string // of what the cache holds of it
 	refusal  string // why the runtime's own limiter does not bound it
 	image    image  // of its instances' memory
 	compiled wazero.CompiledModule

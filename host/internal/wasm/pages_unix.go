@@ -3,6 +3,7 @@
 package wasm
 
 import (
+	"errors"
 	"os"
 	"unsafe"
 
@@ -34,4 +35,17 @@ func mapOver(place []byte, f *os.File, run bool) error {
 // release.
 func mapFile(f *os.File, size int) ([]byte, error) {
 	return unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ, unix.MAP_SHARED)
+}
+
+// makeUnnamed returns an empty file without a name in dir, or in the system's own
+// folder where dir is "".
+func makeUnnamed(dir string) (*os.File, error) {
+	f, err := os.CreateTemp(dir, dataPrefix+"*")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }

@@ -1,7 +1,14 @@
 package wasm
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -17,11 +24,44 @@ func LibraryConfig(cacheDir string, memoryPages uint32) (wazero.RuntimeConfig, w
 		WithMemoryLimitPages(memoryPages).
 		WithCloseOnContextDone(true)
 	if cacheDir != "" {
-		cache, err := wazero.NewCompilationCacheWithDir(cacheDir)
+		err := openCache(cacheDir)
+		var cache wazero.CompilationCache
+		if err == nil {
+			cache, err = wazero.NewCompilationCacheWithDir(cacheDir)
+		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("open the cache of compiled modules: %w", err)
 		}
 		c = c.WithCompilationCache(cache)
 	}
 	return c, wazero.NewFSConfig(), nil
+}
+
+// CompileLibrary has the library that name says, out of the Go module at modulePath, compiled into the
+// cache in dir by a child of program: see [Options].Aside and [CompileAside]. It does nothing where the
+// cache has it, or where no child can be started: whoever runs the library compiles it then.
+func CompileLibrary(ctx context.Context, program []string, dir, name, modulePath string) error {
+	key := fmt.Sprintf("%s-%s-%s-%s-%s", name, path.Base(moduleVersion(modulePath)), wazeroVersion(), runtime.GOARCH, runtime.GOOS)
+	if _, err := os.Lstat(filepath.Join(dir, markPrefix+key)); len(program) == 0 || dir == "" || err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make the cache of compiled modules: %w", err)
+	}
+	return runAside(ctx, program, asideJob{Dir: dir, Key: key, Library: name}, nil)
+}
+
+// IsDamaged reports whether err, of a library with the cache in dir, says that an entry of it is damaged
+// (its checksum tells). The libraries are then gone from it: compile anew.
+func IsDamaged(dir string, err error) bool {
+	if err == nil || dir == "" || !strings.Contains(err.Error(), "compilationcache") {
+		return false
+	}
+	kept, err := ListCache(dir)
+	for n := range kept {
+		if kept[n].Module == libraryModule {
+			err = errors.Join(err, kept[n].remove())
+		}
+	}
+	return err == nil
 }

@@ -30,7 +30,7 @@ func (m *Module) slim(instance api.Module) {
 		return
 	}
 	code := unsafe.Slice((*byte)(in.UnsafePointer()), in.Len())
-	f, err := m.runtime.keep(codePrefix+m.key, code)
+	f, err := m.runtime.hold(code)
 	if err != nil {
 		return
 	}

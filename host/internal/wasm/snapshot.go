@@ -32,7 +32,7 @@ func (i *instance) freeze() (_ *snapshot, err error) {
 	for n, g := range i.globals {
 		s.globals[n] = g.Get()
 	}
-	if s.file, err = i.module.runtime.scratch(); err != nil {
+	if s.file, err = makeUnnamed(i.module.runtime.dir); err != nil {
 		return nil, fmt.Errorf("make a file of its memory: %w", err)
 	}
 	err = writeSparse(s.file, block)
@@ -56,18 +56,6 @@ func (i *instance) freeze() (_ *snapshot, err error) {
 func (s *snapshot) close() error {
 	release(s.memory)
 	return s.file.Close()
-}
-
-// scratch returns an empty file that has no name any more.
-func (r *Runtime) scratch() (*os.File, error) {
-	f, err := os.CreateTemp(r.dir, dataPrefix+"*") // without a folder, in the system's own
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Remove(f.Name()); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
 }
 
 // writeSparse writes b to f, which is empty, but for its pages of zeroes.

@@ -15,7 +15,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 
 	"github.com/tetratelabs/wazero"
@@ -24,9 +23,9 @@ import (
 
 // Options says how a [Runtime] works. The zero value works.
 type Options struct {
-	// CacheDir keeps compiled code between runs. It is made with mode 0700, for
-	// what lies in it is executed as it is. Empty: compiled code is kept in
-	// memory alone.
+	// CacheDir keeps compiled code between runs, packed; several runtimes may share
+	// it. It is made with mode 0700, for what lies in it is executed as it is.
+	// Empty: compiled code is kept in memory alone.
 	CacheDir string
 	// Aside is a program with its arguments that does no more than to call
 	// [CompileAside]. With it, modules are compiled in a process of low priority
@@ -55,6 +54,7 @@ type Runtime struct {
 	cache   wazero.CompilationCache
 	program []string // that compiles aside
 
+	scratch   string        // what wazero's cache has: a folder in dir that Close removes
 	temporary string        // the folder of a cache that Close removes; empty: none
 	children  chan struct{} // one for each that may run
 
@@ -91,8 +91,8 @@ func Open(o Options) (*Runtime, error) {
 	if limiter == nil {
 		limiter = Metered()
 	}
-	var err error
-	if r.cache, err = openCache(r.dir); err != nil {
+	err := r.openCache()
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open compilation cache: %w", err), r.sweep())
 	}
 	if r.engine, err = newEngine(limiter, r.cache); err != nil {
@@ -122,15 +122,15 @@ func (r *Runtime) Compile(ctx context.Context, name string, bin []byte, l Limits
 		return nil, fmt.Errorf("meter module %s: %w", name, err)
 	}
 	key := e.key(bin)
-	if err := r.aside(ctx, e, key, bin); err != nil {
+	if err := r.aside(ctx, e, key, name, bin); err != nil {
 		return nil, fmt.Errorf("compile module %s: %w", name, err)
 	}
-	compiled, err := r.compile(ctx, e, key, bin)
+	compiled, err := r.load(ctx, e, key, name, bin)
 	if err != nil {
 		return nil, fmt.Errorf("compile module %s: %w", name, err)
 	}
 	m := newModule(r, e, name, compiled, shape, l)
-	m.state, m.refusal, m.key, m.image = state, refusal, key, r.newImage(data)
+	m.state, m.refusal, m.image = state, refusal, r.newImage(data)
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -141,24 +141,92 @@ func (r *Runtime) Compile(ctx context.Context, name string, bin []byte, l Limits
 	return m, nil
 }
 
-func (r *Runtime) compile(ctx context.Context, e *engine, key string, bin []byte) (wazero.CompiledModule, error) {
-	if len(r.program) == 0 || r.dir == "" || !r.known(key) {
-		r.compiling.Lock()
-		defer r.compiling.Unlock()
+// openCache opens the cache of compiled code, in memory where there is no folder.
+func (r *Runtime) openCache() (err error) {
+	if r.dir == "" {
+		r.cache = wazero.NewCompilationCache()
+		return nil
 	}
+	if err = openCache(r.dir); err != nil {
+		return err
+	}
+	if r.scratch, err = os.MkdirTemp(r.dir, scratchPrefix); err != nil {
+		return err
+	}
+	r.cache, err = wazero.NewCompilationCacheWithDir(r.scratch)
+	return err
+}
+
+// load returns what e makes of bin: what the cache keeps, or else what is compiled
+// in process, one module at a time.
+func (r *Runtime) load(ctx context.Context, e *engine, key, name string, bin []byte) (wazero.CompiledModule, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	ctx = experimental.WithCompilationWorkers(context.WithoutCancel(ctx), 1)
-	compiled, err := e.wazero.CompileModule(ctx, bin)
-	if err != nil && r.dir != "" && strings.Contains(err.Error(), "compilationcache") {
-		// An entry is damaged (its checksum tells). It is no loss: compile anew.
-		if err := emptyCache(r.dir); err != nil {
-			return nil, err
-		}
-		compiled, err = e.wazero.CompileModule(ctx, bin)
+	if r.dir == "" {
+		r.compiling.Lock()
+		defer r.compiling.Unlock()
+		return e.wazero.CompileModule(ctx, bin)
 	}
-	return compiled, err
+	if r.known(key) {
+		if compiled, err := r.loadKept(ctx, e, key, bin); err == nil {
+			return compiled, nil
+		}
+		// It is damaged, of another processor, or was cleaned away.
+	}
+	r.compiling.Lock()
+	defer r.compiling.Unlock()
+	if keepIn(ctx, r.dir, key, name, e.limiter, bin) == nil {
+		if compiled, err := r.loadKept(ctx, e, key, bin); err == nil {
+			return compiled, nil
+		}
+	}
+	return e.wazero.CompileModule(ctx, bin) // no room, no folder any more: it serves this process
+}
+
+// loadKept returns what the cache keeps of bin.
+func (r *Runtime) loadKept(ctx context.Context, e *engine, key string, bin []byte) (wazero.CompiledModule, error) {
+	folder, err := filepath.Glob(filepath.Join(r.scratch, "wazero-*"))
+	if err != nil || len(folder) != 1 {
+		return nil, errors.Join(fmt.Errorf("%s has no folder of wazero's", r.scratch), err)
+	}
+	entry, err := unpack(r.packed(key), folder[0])
+	if err != nil {
+		return nil, err
+	}
+	compiled, err := e.wazero.CompileModule(ctx, bin)
+	return compiled, errors.Join(err, removeFile(entry))
+}
+
+// keepIn compiles bin for the limiter l and has the cache folder dir keep it, under
+// that key and as the module of that name. It works in a folder of its own.
+func keepIn(ctx context.Context, dir, key, name string, l Limiter, bin []byte) error {
+	scratch, err := os.MkdirTemp(dir, scratchPrefix)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+	cache, err := wazero.NewCompilationCacheWithDir(scratch)
+	if err != nil {
+		return fmt.Errorf("open compilation cache: %w", err)
+	}
+	e, err := newEngine(l, cache)
+	if err != nil {
+		return errors.Join(err, cache.Close(ctx))
+	}
+	_, err = e.wazero.CompileModule(experimental.WithCompilationWorkers(ctx, 1), bin)
+	if err = errors.Join(err, e.close(), cache.Close(ctx)); err != nil {
+		return err
+	}
+	entries, err := filepath.Glob(filepath.Join(scratch, "wazero-*", "*"))
+	if err != nil || len(entries) != 1 {
+		return errors.Join(fmt.Errorf("the compiler left %d files in place of one", len(entries)), err)
+	}
+	if err := pack(entries[0], filepath.Join(dir, packedPrefix+key), name); err != nil {
+		return fmt.Errorf("keep what was compiled: %w", err)
+	}
+	return nil
 }
 
 func (r *Runtime) forget(m *Module) {
@@ -191,10 +259,7 @@ func (r *Runtime) Close() error {
 	return errors.Join(errs...)
 }
 
-// sweep removes the cache that nobody named.
+// sweep removes what is of no use to another runtime.
 func (r *Runtime) sweep() error {
-	if r.temporary == "" {
-		return nil
-	}
-	return os.RemoveAll(r.temporary)
+	return errors.Join(os.RemoveAll(r.scratch), os.RemoveAll(r.temporary)) // of "", nothing
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parley-search/parley/host/internal/waittest"
 	"github.com/parley-search/parley/host/internal/wasm"
 )
 
@@ -29,10 +30,8 @@ func open(t testing.TB, o wasm.Options) *wasm.Runtime {
 			t.Errorf("Close: %v", err)
 		}
 		var after int
-		for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
-			if after = runtime.NumGoroutine(); after <= before {
-				return
-			}
+		if waittest.Until(func() bool { after = runtime.NumGoroutine(); return after <= before }) {
+			return
 		}
 		stacks := make([]byte, 64<<10)
 		t.Errorf("%d goroutines after Close, %d before Open:\n%s", after, before, stacks[:runtime.Stack(stacks, true)])

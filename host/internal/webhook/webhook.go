@@ -76,20 +76,52 @@ type Service struct {
 // Open starts telling all hooks there are. Call Close.
 func Open(ctx context.Context, o Options) (*Service, error) {
 	s := &Service{opts: o, told: map[string]*teller{}}
-	hooks, err := o.Store.Webhooks(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("open webhooks: %w", err)
+	if err := s.ReadHooks(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
-	if o.Operator != nil {
+	return s, nil
+}
+
+// ReadHooks makes those that are told the ones that are stored: somebody else has
+// changed some.
+func (s *Service) ReadHooks(ctx context.Context) error {
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	hooks, err := s.opts.Store.Webhooks(ctx)
+	if err != nil {
+		return fmt.Errorf("open webhooks: %w", err)
+	}
+	if s.opts.Operator != nil {
 		hooks = maps.Clone(hooks)
-		hooks[OperatorUID] = *o.Operator
+		hooks[OperatorUID] = *s.opts.Operator
+	}
+	s.mu.Lock()
+	told := slices.Collect(maps.Keys(s.told))
+	s.mu.Unlock()
+	var failed error
+	for _, uid := range told {
+		if _, ok := hooks[uid]; !ok {
+			failed = errors.Join(failed, s.untell(uid))
+		}
 	}
 	for uid, h := range hooks {
 		if err := s.tell(uid, h); err != nil {
-			return nil, errors.Join(fmt.Errorf("open webhook %s: %w", uid, err), s.Close())
+			return fmt.Errorf("open webhook %s: %w", uid, err)
 		}
 	}
-	return s, nil
+	return failed
+}
+
+// untell ends telling a hook.
+func (s *Service) untell(uid string) error {
+	s.mu.Lock()
+	t := s.told[uid]
+	delete(s.told, uid)
+	s.mu.Unlock()
+	if t == nil {
+		return nil
+	}
+	return t.close()
 }
 
 // Finished tells all hooks of tasks that came to their end; see [task.Options].
@@ -225,14 +257,7 @@ func (s *Service) change(ctx context.Context, uid string, f func(map[string]Hook
 	}
 	h, ok := hooks[uid]
 	if !ok {
-		s.mu.Lock()
-		t := s.told[uid]
-		delete(s.told, uid)
-		s.mu.Unlock()
-		if t != nil {
-			err = t.close()
-		}
-		return Listed{}, err
+		return Listed{}, s.untell(uid)
 	}
 	return Listed{uid, h}, s.tell(uid, h)
 }

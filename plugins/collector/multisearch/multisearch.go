@@ -26,12 +26,12 @@ func (w *window) Observe(e collector.Event) {
 	if s.Indexes == 1 {
 		w.single.Add(1)
 	}
-	count(&w.queries, &w.perCall, s.Queries)
-	count(&w.indexes, &w.ofIndex, s.Indexes)
-	count(&w.remotes, &w.ofRemote, s.Remotes)
+	countInto(&w.queries, &w.perCall, s.Queries)
+	countInto(&w.indexes, &w.ofIndex, s.Indexes)
+	countInto(&w.remotes, &w.ofRemote, s.Remotes)
 }
 
-func count(all *collector.Sum, average *collector.Mean, n event.Count) {
+func countInto(all *collector.Sum, average *collector.Mean, n event.Count) {
 	all.Add(uint64(n))
 	average.Add(min(uint64(n), mostOfACall))
 }

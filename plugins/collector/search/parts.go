@@ -13,13 +13,13 @@ type requests struct {
 
 func (r *requests) add(o event.Outcome) {
 	r.received.Add(1)
-	r.succeeded.Add(one(o == event.Succeeded))
-	r.failed.Add(one(o == event.Failed))
+	r.succeeded.Add(oneIf(o == event.Succeeded))
+	r.failed.Add(oneIf(o == event.Failed))
 }
 
-// one is 1 where it holds: added always, which is faster in Wasm than a jump
+// oneIf returns 1 where it holds: added always, which is faster in Wasm than a jump
 // around it.
-func one(holds bool) (n uint64) {
+func oneIf(holds bool) (n uint64) {
 	if holds {
 		n = 1
 	}

@@ -34,7 +34,7 @@ func (c *conversation) replay(m *spoken) bool {
 	if len(m.thoughts) == 0 {
 		return false
 	}
-	carried, ok := rawjson.Parse(list(m.thoughts))
+	carried, ok := rawjson.Parse(wrapArray(m.thoughts))
 	if !ok || !carried.Clean() {
 		return false
 	}
@@ -94,11 +94,11 @@ func (c *conversation) think(block rawjson.Value) {
 // call takes one of a message's tool_calls.
 func (c *conversation) call(v rawjson.Value) {
 	function := v.Get("function")
-	id, name := v.Get("id").String(), word(function.Get("name").String(), 64)
+	id, name := v.Get("id").String(), fitWord(function.Get("name").String(), 64)
 	if !slices.Contains(c.names, name) {
 		c.names = append(c.names, name)
 	}
-	wire := word(id, 0)
+	wire := fitWord(id, 0)
 	for c.ids[wire] {
 		wire += "_" // ids are the conversation's here, a message's there
 	}
@@ -107,7 +107,7 @@ func (c *conversation) call(v rawjson.Value) {
 	}
 	c.ids[wire] = true
 	c.open(assistant)
-	b := append(comma(c.blocks), `{"type":"tool_use","id":`...)
+	b := append(appendComma(c.blocks), `{"type":"tool_use","id":`...)
 	b = rawjson.AppendString(b, wire)
 	b = rawjson.AppendString(append(b, `,"name":`...), name)
 	b = append(append(b, `,"input":`...), inputOf(function.Get("arguments"))...)
@@ -131,9 +131,9 @@ func inputOf(arguments rawjson.Value) rawjson.Value {
 	return rawjson.Edit{{Key: "arguments", Value: rawjson.Quote(text)}}.Value()
 }
 
-// word makes s fit for ids and names: letters, digits, _ and -, at least one
+// fitWord makes s fit for ids and names: letters, digits, _ and -, at least one
 // and at most so many, where most is not 0.
-func word(s string, most int) string {
+func fitWord(s string, most int) string {
 	s = strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
 			return r

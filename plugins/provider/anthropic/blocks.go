@@ -144,9 +144,9 @@ func (p *anthropic) callStart(s *state, index int64, v rawjson.Value, out *provi
 	}
 	i := int(s.Calls)
 	if i == maxCalls {
-		return upstream("the model made more than " + strconv.Itoa(maxCalls) + " tool calls in one answer")
+		return newUpstreamError("the model made more than " + strconv.Itoa(maxCalls) + " tool calls in one answer")
 	}
-	for n := 0; id == "" || hasCall(s, hash([]byte(id)), out); n++ {
+	for n := 0; id == "" || hasCall(s, hashBytes([]byte(id)), out); n++ {
 		id = "toolu_" + strconv.FormatUint(uint64(s.Response), 36) + "_" + strconv.Itoa(i+n)
 	}
 	s.Block = blockCall
@@ -159,7 +159,7 @@ func (p *anthropic) callStart(s *state, index int64, v rawjson.Value, out *provi
 	}
 	memo := append(p.memo[:0], out.Memo[:i*callSize]...)
 	memo = binary.LittleEndian.AppendUint32(memo, uint32(index))
-	memo = binary.LittleEndian.AppendUint32(memo, hash([]byte(id)))
+	memo = binary.LittleEndian.AppendUint32(memo, hashBytes([]byte(id)))
 	memo = append(memo, arguments)
 	p.memo, out.Memo = memo, memo
 	s.Calls++

@@ -118,24 +118,24 @@ func appendList(b []byte, name string, items []byte) []byte {
 	return append(append(b, items...), ']')
 }
 
-// set sets a member, unless there is nothing to set.
-func set(body *rawjson.Edit, key string, v rawjson.Value) {
+// setMember sets a member, unless there is nothing to set.
+func setMember(body *rawjson.Edit, key string, v rawjson.Value) {
 	if !v.IsNull() {
 		body.Set(key, v)
 	}
 }
 
-// list puts brackets around items that are joined by commas.
-func list(items []byte) rawjson.Value {
+// wrapArray puts brackets around items that are joined by commas.
+func wrapArray(items []byte) rawjson.Value {
 	b := append(make([]byte, 0, len(items)+2), '[')
 	return append(append(b, items...), ']')
 }
 
 // appendItem appends an item to a list without brackets.
-func appendItem(items []byte, item rawjson.Value) []byte { return append(comma(items), item...) }
+func appendItem(items []byte, item rawjson.Value) []byte { return append(appendComma(items), item...) }
 
-// comma appends a comma to items that are joined by it, where there are any.
-func comma(items []byte) []byte {
+// appendComma appends a comma to items that are joined by it, where there are any.
+func appendComma(items []byte) []byte {
 	if len(items) > 0 {
 		items = append(items, ',')
 	}
@@ -173,7 +173,7 @@ func appendSampling(b []byte, chat rawjson.Edit, f family) []byte {
 func outputConfig(chat rawjson.Edit, f family, effort rawjson.Value) rawjson.Edit {
 	config := rawjson.EditOf(chat.Get("output_config"))
 	if len(config.Get("effort")) == 0 {
-		set(&config, "effort", effort)
+		setMember(&config, "effort", effort)
 	}
 	schema := chat.Get("response_format").Path("json_schema", "schema")
 	if schema.Kind() == rawjson.Object && f.constrained() && len(config.Get("format")) == 0 {
@@ -196,7 +196,7 @@ func appendStops(items []byte, v rawjson.Value) []byte {
 		return items
 	}
 	if v.Kind() == rawjson.String {
-		v = list(v)
+		v = wrapArray(v)
 	}
 	for it := v.Items(); it.Next(); {
 		if strings.TrimSpace(it.Value.String()) != "" {

@@ -56,8 +56,8 @@ func (c *carryState) item(out *provider.Out, begin string) {
 	c.raw(out, []byte(begin))
 }
 
-// inside returns what stands between a string's quotes.
-func inside(v rawjson.Value) []byte {
+// quotedBytes returns what stands between a string's quotes.
+func quotedBytes(v rawjson.Value) []byte {
 	if v.Kind() != rawjson.String {
 		return nil
 	}
@@ -66,21 +66,21 @@ func inside(v rawjson.Value) []byte {
 
 func (c *carryState) thinking(text rawjson.Value, out *provider.Out) {
 	c.item(out, `{"type":"thinking","thinking":"`)
-	c.raw(out, inside(text))
+	c.raw(out, quotedBytes(text))
 	c.Open = openThinking
 }
 
 func (c *carryState) text(text rawjson.Value, out *provider.Out) {
 	if c.Bytes > 0 {
 		c.item(out, `{"type":"text","text":"`)
-		c.raw(out, inside(text))
+		c.raw(out, quotedBytes(text))
 		c.Open = openText
 	}
 }
 
 func (c *carryState) redacted(data rawjson.Value, out *provider.Out) {
 	c.item(out, `{"type":"redacted_thinking","data":"`)
-	c.raw(out, inside(data))
+	c.raw(out, quotedBytes(data))
 	c.raw(out, []byte(`"}`))
 }
 
@@ -97,7 +97,7 @@ func (c *carryState) more(to openString, piece rawjson.Value, out *provider.Out)
 	switch {
 	case c.Bytes == 0 || len(piece) <= 2:
 	case c.Open == to:
-		c.raw(out, inside(piece))
+		c.raw(out, quotedBytes(piece))
 	case !c.Off:
 		c.drop(out)
 	}
@@ -105,7 +105,7 @@ func (c *carryState) more(to openString, piece rawjson.Value, out *provider.Out)
 
 // signature carries a signature, or a piece of one.
 func (c *carryState) signature(piece rawjson.Value, out *provider.Out) {
-	text := inside(piece)
+	text := quotedBytes(piece)
 	switch {
 	case len(text) == 0 || c.Open != openThinking && c.Open != openSignature:
 		return

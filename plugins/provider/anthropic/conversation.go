@@ -120,19 +120,19 @@ func (c *conversation) say(role byte, content rawjson.Value) {
 // text adds one text. The API refuses blank ones.
 func (c *conversation) text(role byte, text, cache rawjson.Value) {
 	switch {
-	case blank(text):
+	case isBlank(text):
 	case role == system:
-		c.system = appendText(comma(c.system), text, cache)
+		c.system = appendText(appendComma(c.system), text, cache)
 	default:
 		c.open(role)
-		c.blocks = appendText(comma(c.blocks), text, cache)
+		c.blocks = appendText(appendComma(c.blocks), text, cache)
 	}
 }
 
 // add adds a block to the turn of a role, and opens it where need be.
 func (c *conversation) add(role byte, block string) {
 	c.open(role)
-	c.blocks = append(comma(c.blocks), block...)
+	c.blocks = append(appendComma(c.blocks), block...)
 }
 
 func (c *conversation) open(role byte) {
@@ -218,7 +218,7 @@ func contentOf(content rawjson.Value) rawjson.Value {
 	if content.Kind() != rawjson.String {
 		content = rawjson.Quote(openai.ContentText(content))
 	}
-	if blank(content) {
+	if isBlank(content) {
 		return nil
 	}
 	return content
@@ -226,7 +226,7 @@ func contentOf(content rawjson.Value) rawjson.Value {
 
 // result adds the result of a call, whose content is a string or absent.
 func (c *conversation) result(wire string, content rawjson.Value, failed bool) {
-	b := append(comma(c.results), `{"type":"tool_result","tool_use_id":`...)
+	b := append(appendComma(c.results), `{"type":"tool_result","tool_use_id":`...)
 	b = rawjson.AppendString(b, wire)
 	if len(content) > 0 {
 		b = rawjson.AppendQuoted(append(b, `,"content":`...), content)
@@ -237,8 +237,8 @@ func (c *conversation) result(wire string, content rawjson.Value, failed bool) {
 	c.results = append(b, '}')
 }
 
-// blank reports whether v is no string, or one of nothing but space.
-func blank(v rawjson.Value) bool {
+// isBlank reports whether v is no string, or one of nothing but space.
+func isBlank(v rawjson.Value) bool {
 	if v.Kind() != rawjson.String {
 		return true
 	}

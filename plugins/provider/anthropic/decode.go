@@ -60,7 +60,7 @@ func (p *anthropic) decode(s *state, e provider.Event, out *provider.Out) error 
 			usage = m.Value
 		case "error":
 			if !m.Value.IsNull() {
-				return failure(e.Data)
+				return readFailure(e.Data)
 			}
 		}
 	}
@@ -85,12 +85,12 @@ func (p *anthropic) decode(s *state, e provider.Event, out *provider.Out) error 
 	case "message_stop":
 		return p.done(s, out)
 	case "error":
-		return failure(e.Data)
+		return readFailure(e.Data)
 	case "message":
 		return p.whole(s, v, out)
 	default:
 		if string(e.Type) == "error" {
-			return failure(e.Data)
+			return readFailure(e.Data)
 		}
 	}
 	return nil
@@ -105,14 +105,14 @@ func (p *anthropic) notJSON(s *state, e provider.Event, out *provider.Out) error
 	case string(data) == "[DONE]": // of servers that speak OpenAI's form too
 		return p.done(s, out)
 	case string(e.Type) == "error":
-		return failure(data)
+		return readFailure(data)
 	case data[0] == '<':
-		return upstream("the provider answered with a web page, not with a stream of events; check baseUrl")
+		return newUpstreamError("the provider answered with a web page, not with a stream of events; check baseUrl")
 	}
-	return upstream("the provider sent an event that is not JSON")
+	return newUpstreamError("the provider sent an event that is not JSON")
 }
 
-func upstream(message string) error {
+func newUpstreamError(message string) error {
 	return provider.ProviderError{Kind: abi.ErrorUpstream, Message: message}
 }
 
@@ -131,7 +131,7 @@ func (s *state) name(id, model rawjson.Value, out *provider.Out) {
 	s.Seen = true
 	if !s.Named && (len(id) > 2 || len(model) > 2) {
 		s.Named = true
-		s.Response = hash(id)
+		s.Response = hashBytes(id)
 		out.Response(id.String(), model.String())
 	}
 }
@@ -177,16 +177,16 @@ func (p *anthropic) end(s *state, cancelled bool, out *provider.Out) error {
 	case cancelled:
 		return nil
 	case !s.Seen:
-		return upstream("the provider's answer was empty")
+		return newUpstreamError("the provider's answer was empty")
 	}
-	return upstream("the provider's stream ended in the middle of the answer")
+	return newUpstreamError("the provider's stream ended in the middle of the answer")
 }
 
 // done writes the end: what was held back until no content can follow.
 func (p *anthropic) done(s *state, out *provider.Out) error {
 	s.Done = true
 	if !s.Seen {
-		return upstream("the provider's answer was empty")
+		return newUpstreamError("the provider's answer was empty")
 	}
 	if s.Finish != finishLength {
 		completeCalls(s, out)
@@ -198,8 +198,8 @@ func (p *anthropic) done(s *state, out *provider.Out) error {
 	return nil
 }
 
-// hash is FNV-1a.
-func hash(b []byte) uint32 {
+// hashBytes returns FNV-1a.
+func hashBytes(b []byte) uint32 {
 	h := uint32(2166136261)
 	for _, c := range b {
 		h = (h ^ uint32(c)) * 16777619

@@ -9,14 +9,14 @@ import (
 	"github.com/parley-search/parley/sdk/rawjson"
 )
 
-func (*anthropic) Error(r *provider.Response) provider.ProviderError { return explain(r) }
+func (*anthropic) Error(r *provider.Response) provider.ProviderError { return explainError(r) }
 
-// failure is the error that an event says.
-func failure(data []byte) error { return explain(&provider.Response{Body: data}) }
+// readFailure returns the error that an event says.
+func readFailure(data []byte) error { return explainError(&provider.Response{Body: data}) }
 
-// explain says what an error means. Its form is one that OpenAI's servers have
+// explainError says what an error means. Its form is one that OpenAI's servers have
 // too, so that the sorting is theirs; what follows is this API's own.
-func explain(r *provider.Response) provider.ProviderError {
+func explainError(r *provider.Response) provider.ProviderError {
 	e := openai.Error(r)
 	v, _ := rawjson.Parse(r.Body)
 	body := v.Get("error")

@@ -33,12 +33,12 @@ func (p *anthropic) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 	}
 	if s := &r.Settings; p.headers == nil || s.BaseURL != p.base || s.APIKey != p.key {
 		p.base, p.key = s.BaseURL, s.APIKey
-		p.url, p.headers = messagesURL(s.BaseURL), headers(s.APIKey)
+		p.url, p.headers = messagesURL(s.BaseURL), authHeaders(s.APIKey)
 	}
 	return provider.HTTPRequest{URL: p.url, Headers: p.headers, Body: body, Framing: abi.FramingAuto}, nil
 }
 
-func headers(key string) []provider.Header {
+func authHeaders(key string) []provider.Header {
 	all := []provider.Header{
 		{Name: "Accept", Value: "text/event-stream"},
 		{Name: "Content-Type", Value: "application/json"},
@@ -48,6 +48,22 @@ func headers(key string) []provider.Header {
 		all = append(all, provider.Header{Name: "x-api-key", Value: key})
 	}
 	return all
+}
+
+// Models implements [provider.ModelLister].
+func (*anthropic) Models(r *provider.Request) (provider.HTTPRequest, error) {
+	h := provider.HTTPRequest{
+		Method: "GET", URL: strings.TrimSuffix(messagesURL(r.Settings.BaseURL), "/messages") + "/models?limit=1000",
+		Answer: `{"data":[{"id":"{{model}}"},"{{..}}"]}`,
+	}
+	for _, header := range authHeaders(r.Settings.APIKey) {
+		switch header.Name {
+		case "Accept", "Content-Type":
+		default:
+			h.Headers = append(h.Headers, header)
+		}
+	}
+	return h, nil
 }
 
 // messagesURL returns where messages live under a base URL, which may end with

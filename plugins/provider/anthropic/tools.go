@@ -30,7 +30,7 @@ func (t *tools) read(chat rawjson.Edit, f family, used []string) error {
 	choice := chat.Get("tool_choice")
 	allowed := allowedNames(choice)
 	for it := chat.Get("functions").Items(); it.Next(); {
-		t.list = appendItem(t.list, define(it.Value, nil, f))
+		t.list = appendItem(t.list, defineTool(it.Value, nil, f))
 	}
 	i := 0
 	for it := chat.Get("tools").Items(); it.Next(); i++ {
@@ -38,7 +38,7 @@ func (t *tools) read(chat rawjson.Edit, f family, used []string) error {
 		switch name := tool.Path("function", "name").String(); {
 		case allowed != nil && !slices.Contains(allowed, name):
 		case tool.Get("function").Kind() == rawjson.Object:
-			t.list = appendItem(t.list, define(tool.Get("function"), tool.Get("cache_control"), f))
+			t.list = appendItem(t.list, defineTool(tool.Get("function"), tool.Get("cache_control"), f))
 		case tool.Get("name").Kind() == rawjson.String:
 			t.list = appendItem(t.list, tool) // one of the API's own, web search and the like
 		default:
@@ -47,7 +47,7 @@ func (t *tools) read(chat rawjson.Edit, f family, used []string) error {
 	}
 	if len(t.list) == 0 {
 		for _, name := range used {
-			t.list = appendItem(t.list, define(rawjson.Edit{{Key: "name", Value: rawjson.Quote(name)}}.Value(), nil, f))
+			t.list = appendItem(t.list, defineTool(rawjson.Edit{{Key: "name", Value: rawjson.Quote(name)}}.Value(), nil, f))
 			t.choice = rawjson.Value(`{"type":"none"}`)
 		}
 		return nil
@@ -56,8 +56,8 @@ func (t *tools) read(chat rawjson.Edit, f family, used []string) error {
 	return nil
 }
 
-// define returns the definition of a function.
-func define(function, cache rawjson.Value, f family) rawjson.Value {
+// defineTool returns the definition of a function.
+func defineTool(function, cache rawjson.Value, f family) rawjson.Value {
 	schema := rawjson.EditOf(function.Get("parameters"))
 	if schema.Get("type").String() != "object" {
 		schema.Set("type", rawjson.Value(`"object"`))
@@ -70,7 +70,7 @@ func define(function, cache rawjson.Value, f family) rawjson.Value {
 	if string(function.Get("strict")) == "true" && f.constrained() {
 		tool.Set("strict", rawjson.Value("true"))
 	}
-	set(&tool, "cache_control", cache)
+	setMember(&tool, "cache_control", cache)
 	return tool.Value()
 }
 
@@ -99,7 +99,7 @@ func (t *tools) choose(v rawjson.Value, single bool) {
 		}
 	}
 	choice := rawjson.Edit{{Key: "type", Value: rawjson.Quote(typ)}}
-	set(&choice, "name", name)
+	setMember(&choice, "name", name)
 	if typ != "none" && (single || string(v.Get("disable_parallel_tool_use")) == "true") {
 		choice.Set("disable_parallel_tool_use", rawjson.Value("true"))
 	}

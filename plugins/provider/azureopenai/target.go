@@ -42,7 +42,7 @@ const (
 
 // targetOf returns the whole target.
 func targetOf(s provider.Settings) (target, error) {
-	t, err := parse(&s)
+	t, err := parseTarget(&s)
 	if err == nil {
 		t.settings = s
 		t.url, t.headers, t.family = t.address(), t.head(), familyOf(t.deployment)
@@ -50,35 +50,35 @@ func targetOf(s provider.Settings) (target, error) {
 	return t, err
 }
 
-// parse reads the settings. A deployment that baseUrl names goes before
+// parseTarget reads the settings. A deployment that baseUrl names goes before
 // deploymentId: it is what somebody copied from the portal.
-func parse(s *provider.Settings) (target, error) {
-	base := trim(strings.TrimSuffix(trim(s.BaseURL), openai.Path))
+func parseTarget(s *provider.Settings) (target, error) {
+	base := trimSlashes(strings.TrimSuffix(trimSlashes(s.BaseURL), openai.Path))
 	root, named, deep := strings.Cut(base, endDeployments)
 	named = strings.Trim(named, "/")
 	for _, end := range [...]string{endV1, endOpenAI, endModels} {
-		root = trim(strings.TrimSuffix(root, end))
+		root = trimSlashes(strings.TrimSuffix(root, end))
 	}
 	t := target{version: strings.TrimSpace(s.APIVersion), deployment: cmp.Or(named, s.DeploymentID)}
 	switch {
 	case base == "":
-		return t, unset("baseUrl", "the endpoint of the Azure resource, for instance https://my-resource.openai.azure.com")
+		return t, newUnsetError("baseUrl", "the endpoint of the Azure resource, for instance https://my-resource.openai.azure.com")
 	case t.deployment == "":
-		return t, unset("deploymentId", "the name of the deployment")
+		return t, newUnsetError("deploymentId", "the name of the deployment")
 	case strings.HasSuffix(base, endV1), t.is("v1"), t.is("preview"):
 		t.form, t.base = formV1, root+endV1
 		return t, nil
 	case t.version == "":
-		return t, unset("apiVersion", "`v1`, or a date such as 2024-10-21")
+		return t, newUnsetError("apiVersion", "`v1`, or a date such as 2024-10-21")
 	case !deep && (strings.HasSuffix(base, endModels) || onFoundry(base)):
 		t.form, t.base = formModels, root+endModels
 	default:
-		t.base = root + endDeployments + "/" + cmp.Or(named, escape(s.DeploymentID))
+		t.base = root + endDeployments + "/" + cmp.Or(named, escapeSegment(s.DeploymentID))
 	}
 	return t, nil
 }
 
-func unset(setting, remedy string) error {
+func newUnsetError(setting, remedy string) error {
 	return provider.Refuse("`" + setting + "` is not set: PATCH the workspace's settings with " + remedy)
 }
 
@@ -87,7 +87,7 @@ func (t *target) address() string {
 	url := t.base + openai.Path
 	switch {
 	case t.form != formV1:
-		return url + "?api-version=" + escape(t.version)
+		return url + "?api-version=" + escapeSegment(t.version)
 	case t.is("preview"):
 		return url + "?api-version=preview"
 	}
@@ -130,10 +130,10 @@ func onFoundry(base string) bool {
 	return !openai.HasPath(base) && strings.HasSuffix(base, ".services.ai.azure.com")
 }
 
-func trim(s string) string { return strings.TrimRight(strings.TrimSpace(s), "/") }
+func trimSlashes(s string) string { return strings.TrimRight(strings.TrimSpace(s), "/") }
 
-// escape returns s as a part of an address.
-func escape(s string) string {
+// escapeSegment returns s as a part of an address.
+func escapeSegment(s string) string {
 	const digits = "0123456789ABCDEF"
 	b := make([]byte, 0, len(s))
 	for i := range len(s) {

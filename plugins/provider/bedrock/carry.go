@@ -15,8 +15,8 @@ func appendPiece(b []byte, kind byte, v rawjson.Value) []byte {
 	return append(b, '\n')
 }
 
-// blocks returns the reasoning blocks of what was carried.
-func blocks(carried []byte) (all []rawjson.Value) {
+// readBlocks returns the reasoning blocks of what was carried.
+func readBlocks(carried []byte) (all []rawjson.Value) {
 	var text, signature, redacted string
 	for len(carried) > 0 {
 		end := 0

@@ -49,7 +49,7 @@ func (b *bedrock) Decode(s *state, e provider.Event, out *provider.Out) error {
 		return nil // the answer is whole
 	}
 	v, ok := rawjson.Parse(e.Data)
-	if name, found := failed(typ); found {
+	if name, found := failureName(typ); found {
 		return streamError(name, v)
 	}
 	if !ok && s.stopped {
@@ -72,7 +72,7 @@ func (b *bedrock) Decode(s *state, e provider.Event, out *provider.Out) error {
 	case "messageStop":
 		b.stop(s, v.Get("stopReason").String(), out)
 	case "metadata":
-		usage(v.Get("usage"), out)
+		writeUsage(v.Get("usage"), out)
 		if s.stopped {
 			return s.failure()
 		}
@@ -192,14 +192,14 @@ func (s *state) failure() error {
 	return provider.ProviderError{Kind: abi.ErrorUpstream, Message: "the model's output could not be read (" + why + "): ask again", ProviderCode: why}
 }
 
-func usage(v rawjson.Value, out *provider.Out) {
+func writeUsage(v rawjson.Value, out *provider.Out) {
 	if v.Kind() != rawjson.Object {
 		return
 	}
-	cached := count(v.Get("cacheReadInputTokens"))
+	cached := countTokens(v.Get("cacheReadInputTokens"))
 	u := provider.Usage{
-		Prompt:     count(v.Get("inputTokens")) + cached + count(v.Get("cacheWriteInputTokens")),
-		Completion: count(v.Get("outputTokens")), Total: count(v.Get("totalTokens")), Cached: cached,
+		Prompt:     countTokens(v.Get("inputTokens")) + cached + countTokens(v.Get("cacheWriteInputTokens")),
+		Completion: countTokens(v.Get("outputTokens")), Total: countTokens(v.Get("totalTokens")), Cached: cached,
 	}
 	if u.Total == 0 {
 		u.Total = u.Prompt + u.Completion
@@ -207,16 +207,16 @@ func usage(v rawjson.Value, out *provider.Out) {
 	out.Usage(u)
 }
 
-func count(v rawjson.Value) uint64 {
+func countTokens(v rawjson.Value) uint64 {
 	if n, ok := v.Int(); ok && n > 0 {
 		return uint64(n)
 	}
 	return 0
 }
 
-// failed reports whether an event's type is one of the host's for a failure, and
+// failureName reports whether an event's type is one of the host's for a failure, and
 // of which name: both kinds end the response.
-func failed(typ string) (name string, ok bool) {
+func failureName(typ string) (name string, ok bool) {
 	for _, prefix := range [...]string{":exception:", ":error:"} {
 		if name, ok = strings.CutPrefix(typ, prefix); ok {
 			return name, true

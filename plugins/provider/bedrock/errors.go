@@ -16,9 +16,9 @@ func (*bedrock) Error(r *provider.Response) provider.ProviderError {
 	if text := v.Get("Message").String(); text != "" && e.Message == "" {
 		e.Message = text
 	}
-	name := exception(r.Header("x-amzn-errortype"))
+	name := exceptionName(r.Header("x-amzn-errortype"))
 	if name == "" {
-		name = exception(v.Get("__type").String())
+		name = exceptionName(v.Get("__type").String())
 	}
 	if kind := kindOf(name, e.Message); kind != "" {
 		e.Kind = kind
@@ -32,8 +32,8 @@ func (*bedrock) Error(r *provider.Response) provider.ProviderError {
 	return e
 }
 
-// exception is the name in a type such as prefix#Name:http://….
-func exception(s string) string {
+// exceptionName returns the name in a type such as prefix#Name:http://….
+func exceptionName(s string) string {
 	s, _, _ = strings.Cut(s, ":")
 	return s[strings.LastIndexByte(s, '#')+1:]
 }

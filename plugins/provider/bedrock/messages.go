@@ -40,7 +40,7 @@ func (c *conversation) read(messages rawjson.Value, carry [][]byte) error {
 		switch m.Get("role").String() {
 		case "system", "developer":
 			if text != "" {
-				c.system = appendText(comma(c.system), text)
+				c.system = appendText(appendComma(c.system), text)
 			}
 		case "user":
 			c.settle()
@@ -105,7 +105,7 @@ func appendText(b []byte, text string) []byte {
 	return append(rawjson.AppendString(append(b, `{"text":`...), text), '}')
 }
 
-func comma(joined []byte) []byte {
+func appendComma(joined []byte) []byte {
 	if len(joined) > 0 {
 		joined = append(joined, ',')
 	}
@@ -114,7 +114,7 @@ func comma(joined []byte) []byte {
 
 // assistant adds what the model said, thought and called.
 func (c *conversation) assistant(text string, calls rawjson.Value, reasoned []byte) {
-	for _, block := range blocks(reasoned) {
+	for _, block := range readBlocks(reasoned) {
 		c.begin("assistant")
 		c.out = append(append(append(c.out, `{"reasoningContent":`...), block...), '}')
 	}
@@ -127,13 +127,13 @@ func (c *conversation) assistant(text string, calls rawjson.Value, reasoned []by
 		c.begin("assistant")
 		c.out = rawjson.AppendString(append(c.out, `{"toolUse":{"toolUseId":`...), fitID(id))
 		c.out = rawjson.AppendString(append(c.out, `,"name":`...), name)
-		c.out = append(append(append(c.out, `,"input":`...), arguments(f.Get("arguments"))...), "}}"...)
+		c.out = append(append(append(c.out, `,"input":`...), argumentsObject(f.Get("arguments"))...), "}}"...)
 	}
 }
 
-// arguments returns a call's arguments as an object, an empty one where they are
+// argumentsObject returns a call's arguments as an object, an empty one where they are
 // none.
-func arguments(v rawjson.Value) rawjson.Value {
+func argumentsObject(v rawjson.Value) rawjson.Value {
 	if v.Kind() == rawjson.String {
 		v, _ = rawjson.Parse([]byte(v.String()))
 	}

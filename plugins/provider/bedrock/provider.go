@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/parley-search/parley/abi"
@@ -23,7 +24,7 @@ var asGiven = [...]string{
 }
 
 func (b *bedrock) Encode(r *provider.Request) (provider.HTTPRequest, error) {
-	address, err := endpoint(r)
+	address, err := endpointURL(r, "bedrock-runtime")
 	if err != nil {
 		return provider.HTTPRequest{}, err
 	}
@@ -39,9 +40,9 @@ func (b *bedrock) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 	var body rawjson.Edit
 	body.Set("messages", b.talk.messages())
 	if len(b.talk.system) > 0 {
-		body.Set("system", list(b.talk.system))
+		body.Set("system", wrapArray(b.talk.system))
 	}
-	config, err := inference(chat)
+	config, err := inferenceConfig(chat)
 	if err != nil {
 		return provider.HTTPRequest{}, err
 	}
@@ -60,7 +61,7 @@ func (b *bedrock) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 	}
 	b.body = body.Append(b.body[:0])
 	return provider.HTTPRequest{
-		URL: address + "/model/" + escape(model) + "/converse-stream",
+		URL: address + "/model/" + provider.EscapeURL(model) + "/converse-stream",
 		Headers: []provider.Header{
 			{Name: "Accept", Value: "application/vnd.amazon.eventstream"}, {Name: "Content-Type", Value: "application/json"},
 		},
@@ -68,9 +69,66 @@ func (b *bedrock) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 	}, nil
 }
 
-// endpoint is where the runtime is. What it lacks is told here: the host would
-// send the request unsigned.
-func endpoint(r *provider.Request) (string, error) {
+// Models implements [provider.ModelLister]: the models that make text and can be
+// named as they are. Inference profiles are not among them.
+func (*bedrock) Models(r *provider.Request) (provider.HTTPRequest, error) {
+	if r.Settings.BaseURL != "" {
+		return provider.HTTPRequest{}, provider.Refuse("An endpoint of one's own, `baseUrl`, does not list models: look them up in the console of AWS")
+	}
+	address, err := endpointURL(r, "bedrock")
+	if err != nil {
+		return provider.HTTPRequest{}, err
+	}
+	return provider.HTTPRequest{
+		Method: "GET", URL: address + "/foundation-models?byOutputModality=TEXT&byInferenceType=ON_DEMAND",
+		Answer: `{"modelSummaries":[{"modelId":"{{model}}"},"{{..}}"]}`,
+	}, nil
+}
+
+// Embed implements [provider.Embedder]: models of Amazon, which take one text, and of
+// Cohere. The embedder's url is an endpoint of one's own.
+func (*bedrock) Embed(r *provider.Request) (provider.HTTPRequest, error) {
+	address, err := endpointURL(r, "bedrock-runtime")
+	if err != nil {
+		return provider.HTTPRequest{}, err
+	}
+	h := provider.HTTPRequest{
+		URL:     address + "/model/" + provider.EscapeURL(r.Model) + "/invoke",
+		Headers: []provider.Header{{Name: "Accept", Value: "application/json"}, {Name: "Content-Type", Value: "application/json"}},
+	}
+	var body rawjson.Edit
+	size := rawjson.Value(strconv.Itoa(r.Dimensions))
+	switch {
+	case strings.Contains(r.Model, "titan-embed-text"):
+		it := r.Texts.Items()
+		it.Next() // with more texts, the host asks again
+		body.Set("inputText", it.Value)
+		if r.Dimensions > 0 && !strings.Contains(r.Model, "titan-embed-text-v1") {
+			body.Set("dimensions", size)
+		}
+		h.Answer = `{"embedding":"{{embedding}}"}`
+	case strings.Contains(r.Model, "cohere.embed-"):
+		kind := "search_document"
+		if r.InputType == abi.InputQuery {
+			kind = "search_query"
+		}
+		body.Set("texts", r.Texts)
+		body.Set("input_type", rawjson.Quote(kind))
+		body.Set("embedding_types", rawjson.Value(`["float"]`))
+		if r.Dimensions > 0 && !strings.Contains(r.Model, "v3") {
+			body.Set("output_dimension", size)
+		}
+		h.Answer = `{"embeddings":{"float":["{{embedding}}","{{..}}"]}}`
+	default:
+		return provider.HTTPRequest{}, provider.Refuse("`model` is no model that makes vectors and that this plugin knows: name one of amazon.titan-embed-text-… or cohere.embed-…")
+	}
+	h.Body = body.Value()
+	return h, nil
+}
+
+// endpointURL returns where a service of Bedrock's is. What it lacks is told here: the host
+// would send the request unsigned.
+func endpointURL(r *provider.Request, service string) (string, error) {
 	signs := r.IsSet("accessKeyId") && r.IsSet("secretAccessKey")
 	if !signs && !r.IsSet("apiKey") {
 		return "", provider.Refuse("The workspace has nothing to sign in with: set `options.accessKeyId` and `options.secretAccessKey`, or `apiKey` to a Bedrock API key")
@@ -88,27 +146,11 @@ func endpoint(r *provider.Request) (string, error) {
 	case strings.HasPrefix(region, "eusc-"):
 		domain = ".amazonaws.eu"
 	}
-	return "https://bedrock-runtime." + region + domain, nil
+	return "https://" + service + "." + region + domain, nil
 }
 
-// escape writes a model's id as one segment of a path. The colon of most ids must
-// be escaped, too, or the signature is another than the server's.
-func escape(id string) string {
-	const hex = "0123456789ABCDEF"
-	b := make([]byte, 0, len(id)+8)
-	for i := range len(id) {
-		c := id[i]
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-_.~", c) >= 0 {
-			b = append(b, c)
-		} else {
-			b = append(b, '%', hex[c>>4], hex[c&15])
-		}
-	}
-	return string(b)
-}
-
-// inference returns inferenceConfig.
-func inference(chat rawjson.Edit) (rawjson.Edit, error) {
+// inferenceConfig returns inferenceConfig.
+func inferenceConfig(chat rawjson.Edit) (rawjson.Edit, error) {
 	var c rawjson.Edit
 	for _, n := range [...]struct{ chat, converse string }{
 		{"max_completion_tokens", "maxTokens"}, {"max_tokens", "maxTokens"}, {"temperature", "temperature"}, {"top_p", "topP"},
@@ -119,15 +161,15 @@ func inference(chat rawjson.Edit) (rawjson.Edit, error) {
 	}
 	switch stop := chat.Get("stop"); {
 	case stop.Kind() == rawjson.String && len(stop) > 2:
-		c.Set("stopSequences", list(stop))
+		c.Set("stopSequences", wrapArray(stop))
 	case stop.Len() > 0:
 		c.Set("stopSequences", stop)
 	}
 	return c, nil
 }
 
-// list returns an array of values joined by commas.
-func list(joined []byte) rawjson.Value {
+// wrapArray returns an array of values joined by commas.
+func wrapArray(joined []byte) rawjson.Value {
 	b := append(make([]byte, 0, len(joined)+2), '[')
 	return append(append(b, joined...), ']')
 }

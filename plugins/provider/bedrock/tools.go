@@ -31,18 +31,18 @@ func (c *conversation) toolConfig(chat rawjson.Edit) (rawjson.Value, error) {
 			continue
 		}
 		known = append(known, name)
-		specs = appendSpec(comma(specs), name, f.Get("description").String(), f.Get("parameters"))
+		specs = appendSpec(appendComma(specs), name, f.Get("description").String(), f.Get("parameters"))
 	}
 	for _, name := range c.names {
 		if !slices.Contains(known, name) {
 			known = append(known, name)
-			specs = appendSpec(comma(specs), name, "", nil)
+			specs = appendSpec(appendComma(specs), name, "", nil)
 		}
 	}
 	if len(specs) == 0 {
 		return nil, nil
 	}
-	config := rawjson.Edit{{Key: "tools", Value: list(specs)}}
+	config := rawjson.Edit{{Key: "tools", Value: wrapArray(specs)}}
 	switch only := choice.Path("function", "name"); {
 	case len(only) > 2:
 		config.Set("toolChoice", append(append(rawjson.Value(`{"tool":{"name":`), only...), "}}"...))

@@ -42,12 +42,12 @@ func (c *cohere) Decode(s *state, e provider.Event, out *provider.Out) error {
 		out.Response(v.Get("id").String(), "")
 	case "content-start", "content-delta":
 		content := message.Get("content")
-		emit(out.Reasoning, content.Get("thinking"))
-		emit(out.Text, content.Get("text"))
+		emitString(out.Reasoning, content.Get("thinking"))
+		emitString(out.Text, content.Get("text"))
 	case "tool-plan-delta":
 		plan := message.Get("tool_plan")
-		emit(out.Reasoning, plan)
-		emit(out.Carry, plan)
+		emitString(out.Reasoning, plan)
+		emitString(out.Carry, plan)
 	case "tool-call-start":
 		s.start(v, message.Get("tool_calls"), out)
 	case "tool-call-delta":
@@ -59,16 +59,16 @@ func (c *cohere) Decode(s *state, e provider.Event, out *provider.Out) error {
 	case "":
 		// A gateway's own error, in the form of one that is no stream.
 		if m := v.Get("message"); m.Kind() == rawjson.String {
-			return failure(m.String(), v.Get("error_type").String())
+			return newFailure(m.String(), v.Get("error_type").String())
 		}
 		if m := v.Get("error"); !m.IsNull() {
-			return failure(m.String()+m.Get("message").String(), "")
+			return newFailure(m.String()+m.Get("message").String(), "")
 		}
 	}
 	return nil
 }
 
-func emit(to func([]byte), v rawjson.Value) {
+func emitString(to func([]byte), v rawjson.Value) {
 	if text, ok := v.Text(nil); ok {
 		to(text)
 	}
@@ -125,15 +125,15 @@ func (s *state) end(delta rawjson.Value, out *provider.Out) error {
 	s.done = true
 	tokens := delta.Path("usage", "tokens")
 	u := provider.Usage{
-		Prompt: count(tokens.Get("input_tokens")), Completion: count(tokens.Get("output_tokens")),
-		Cached: count(delta.Path("usage", "cached_tokens")), Reasoning: count(tokens.Get("reasoning_tokens")),
+		Prompt: countTokens(tokens.Get("input_tokens")), Completion: countTokens(tokens.Get("output_tokens")),
+		Cached: countTokens(delta.Path("usage", "cached_tokens")), Reasoning: countTokens(tokens.Get("reasoning_tokens")),
 	}
 	reason, message := delta.Get("finish_reason").String(), delta.Get("error").String()
 	if message != "" || reason == "ERROR" || reason == "TIMEOUT" {
 		if reason == "TIMEOUT" {
 			return provider.ProviderError{Kind: abi.ErrorTimeout, Message: message, ProviderCode: reason}
 		}
-		return failure(message, delta.Get("error_type").String())
+		return newFailure(message, delta.Get("error_type").String())
 	}
 	s.close(out)
 	switch reason {
@@ -150,8 +150,8 @@ func (s *state) end(delta rawjson.Value, out *provider.Out) error {
 	return nil
 }
 
-// failure sorts an error inside a response.
-func failure(message, code string) error {
+// newFailure sorts an error inside a response.
+func newFailure(message, code string) error {
 	e := provider.ProviderError{Kind: abi.ErrorUpstream, Message: message, ProviderCode: code}
 	if tooMany(strings.ToLower(message + " " + code)) {
 		e.Kind = abi.ErrorContextLength
@@ -159,8 +159,8 @@ func failure(message, code string) error {
 	return e
 }
 
-// count reads a number of tokens, which may be written as 7.0.
-func count(v rawjson.Value) uint64 {
+// countTokens reads a number of tokens, which may be written as 7.0.
+func countTokens(v rawjson.Value) uint64 {
 	whole, _, _ := strings.Cut(string(v), ".")
 	if n, ok := rawjson.Value(whole).Int(); ok && n > 0 && v.Kind() == rawjson.Number {
 		return uint64(n)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
 
 	"github.com/parley-search/parley/abi"
@@ -70,7 +71,7 @@ func (c *cohere) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 	}
 	c.body = body.Append(c.body[:0])
 	return provider.HTTPRequest{
-		URL:     strings.TrimRight(cmp.Or(r.Settings.BaseURL, defaultBase), "/") + "/v2/chat",
+		URL:     root(r.Settings.BaseURL) + "/v2/chat",
 		Headers: []provider.Header{{Name: "Accept", Value: "text/event-stream"}, {Name: "Content-Type", Value: "application/json"}},
 		Body:    c.body, Framing: abi.FramingSSE,
 	}, nil
@@ -119,6 +120,39 @@ func setTools(body *rawjson.Edit, chat rawjson.Edit) error {
 		body.Set("tool_choice", rawjson.Value(`"NONE"`))
 	}
 	return nil
+}
+
+// Embed implements [provider.Embedder]. The embedder's url replaces that of the
+// route's server.
+func (*cohere) Embed(r *provider.Request) (provider.HTTPRequest, error) {
+	var body rawjson.Edit
+	body.Set("model", rawjson.Quote(r.Model))
+	body.Set("texts", r.Texts)
+	body.Set("input_type", rawjson.Quote(inputTypes[r.InputType]))
+	body.Set("embedding_types", rawjson.Value(`["float"]`))
+	if r.Dimensions > 0 {
+		body.Set("output_dimension", rawjson.Value(strconv.Itoa(r.Dimensions)))
+	}
+	return provider.HTTPRequest{
+		URL: root(strings.TrimSuffix(strings.TrimRight(r.Settings.BaseURL, "/"), "/v2/embed")) + "/v2/embed", Body: body.Value(),
+		Headers: []provider.Header{{Name: "Content-Type", Value: "application/json"}},
+		Answer:  `{"embeddings":{"float":["{{embedding}}","{{..}}"]}}`,
+	}, nil
+}
+
+// inputTypes are Cohere's words for what texts are.
+var inputTypes = map[string]string{abi.InputDocument: "search_document", abi.InputQuery: "search_query"}
+
+// root is where the API is.
+func root(base string) string { return strings.TrimRight(cmp.Or(base, defaultBase), "/") }
+
+// Models implements [provider.ModelLister]: those that chat.
+func (*cohere) Models(r *provider.Request) (provider.HTTPRequest, error) {
+	url := root(r.Settings.BaseURL) + "/v1/models?endpoint=chat&page_size=1000"
+	if r.Next != "" {
+		url += "&page_token=" + provider.EscapeURL(r.Next)
+	}
+	return provider.HTTPRequest{Method: "GET", URL: url, Answer: `{"models":[{"name":"{{model}}"},"{{..}}"],"next_page_token":"{{next}}"}`}, nil
 }
 
 func setFormat(body *rawjson.Edit, format rawjson.Value) {

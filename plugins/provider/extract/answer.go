@@ -20,13 +20,13 @@ const (
 	lowCoverage = 0.38
 )
 
-// answer returns the paragraphs of the answer to a question that was searched for.
-func answer(c conversation) []string {
+// answerParagraphs returns the paragraphs of the answer to a question that was searched for.
+func answerParagraphs(c conversation) []string {
 	var texts []string
-	switch quotes := choose(c); len(quotes) {
+	switch quotes := chooseQuotes(c); len(quotes) {
 	case 0:
-		texts = append(texts, "I searched "+searchedIndexes(c)+" for “"+keywords(c.question, c.before)+"” and found nothing that answers this.")
-		if names := nearest(c); len(names) > 0 {
+		texts = append(texts, "I searched "+searchedIndexes(c)+" for “"+chooseKeywords(c.question, c.before)+"” and found nothing that answers this.")
+		if names := nearestNames(c); len(names) > 0 {
 			texts = append(texts, "The nearest are: "+strings.Join(names, "; ")+".")
 		}
 	case 1:
@@ -36,17 +36,17 @@ func answer(c conversation) []string {
 	}
 	for _, r := range c.results {
 		if r.failure != "" {
-			texts = append(texts, "The search of "+cmpOr(r.index, "an index")+" failed: "+cut(r.failure, maxFailure))
+			texts = append(texts, "The search of "+cmpOr(r.index, "an index")+" failed: "+cutText(r.failure, maxFailure))
 		}
 	}
 	return append(texts, closing)
 }
 
-// nearest names what was found where it does not answer the question.
-func nearest(c conversation) (names []string) {
+// nearestNames names what was found where it does not answer the question.
+func nearestNames(c conversation) (names []string) {
 	for _, r := range c.results {
 		for _, h := range r.hits {
-			name := cite(r.index, h)
+			name := citeHit(r.index, h)
 			if h.title != "" && h.url == "" {
 				name = h.title + " " + name
 			}
@@ -58,8 +58,8 @@ func nearest(c conversation) (names []string) {
 	return names
 }
 
-// cite names the place of a hit.
-func cite(index string, h hit) string {
+// citeHit names the place of a hit.
+func citeHit(index string, h hit) string {
 	if h.url != "" && h.title != "" {
 		return "[" + strings.NewReplacer("[", "(", "]", ")").Replace(h.title) + "](" + h.url + ")"
 	}
@@ -84,8 +84,8 @@ func cmpOr(a, b string) string {
 	return b
 }
 
-// cut shortens text to at most n bytes, at a space where one is near.
-func cut(text string, n int) string {
+// cutText shortens text to at most n bytes, at a space where one is near.
+func cutText(text string, n int) string {
 	if len(text) <= n {
 		return text
 	}

@@ -52,7 +52,7 @@ func readConversation(chat rawjson.Value) conversation {
 		switch m.Get("role").String() {
 		case "user":
 			if text = strings.TrimSpace(text); text != "" {
-				c.before, c.question = c.question, strings.Clone(cut(text, maxQuestion))
+				c.before, c.question = c.question, strings.Clone(cutText(text, maxQuestion))
 			}
 			c.searched, c.results = false, nil
 		case "assistant":
@@ -76,7 +76,7 @@ func readConversation(chat rawjson.Value) conversation {
 			c.maySearch = name == searchFunction
 		}
 	}
-	c.indexes = indexes(chat.Get("tools"), c.question)
+	c.indexes = indexesOffered(chat.Get("tools"), c.question)
 	return c
 }
 
@@ -116,9 +116,9 @@ func readResult(index, text string) result {
 	return r
 }
 
-// indexes returns the indexes that the search function offers. Those that the
+// indexesOffered returns the indexes that the search function offers. Those that the
 // question names come first, in case there are too many to search them all.
-func indexes(tools rawjson.Value, question string) (uids []string) {
+func indexesOffered(tools rawjson.Value, question string) (uids []string) {
 	question = strings.ToLower(question)
 	var rest []string
 	for it := tools.Items(); it.Next(); {

@@ -28,20 +28,20 @@ func (extract) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 	case c.question == "":
 		texts = []string{"There is no question in this conversation yet.", closing}
 	case c.searched:
-		texts = answer(c)
+		texts = answerParagraphs(c)
 	case isGreeting(c.question):
 		texts = []string{"Hello. Ask me something, and I quote what the documents say about it.", closing}
 	case !c.maySearch || len(c.indexes) == 0:
 		texts = []string{"I have no index to search: this request offers none. Create an index, add documents to it, and see that the key and the workspace may search it.", closing}
 	default:
-		return provider.HTTPRequest{Reply: searches(c)}, nil
+		return provider.HTTPRequest{Reply: searchReply(c)}, nil
 	}
-	return provider.HTTPRequest{Reply: reply(c, texts)}, nil
+	return provider.HTTPRequest{Reply: answerReply(c, texts)}, nil
 }
 
-// searches returns the reply that asks for the searches.
-func searches(c conversation) []byte {
-	q := rawjson.Quote(query(c.question, c.before))
+// searchReply returns the reply that asks for the searches.
+func searchReply(c conversation) []byte {
+	q := rawjson.Quote(writeQuery(c.question, c.before))
 	b := []byte(`{"calls":[`)
 	for i, uid := range c.indexes[:min(len(c.indexes), maxSearches)] {
 		if i > 0 {
@@ -58,8 +58,8 @@ func searches(c conversation) []byte {
 	return appendUsage(append(b, ']'), c.words, len(q)/6)
 }
 
-// reply returns the reply that is an answer.
-func reply(c conversation, texts []string) []byte {
+// answerReply returns the reply that is an answer.
+func answerReply(c conversation, texts []string) []byte {
 	b := []byte(`{"texts":[`)
 	words := 0
 	for i, text := range texts {

@@ -137,7 +137,7 @@ func TestKeywords(t *testing.T) {
 		{"???", "", ""},
 	}
 	for _, tt := range tests {
-		if got := keywords(tt.question, tt.before); got != tt.want {
+		if got := chooseKeywords(tt.question, tt.before); got != tt.want {
 			t.Errorf("keywords(%q, %q) = %q, want %q", tt.question, tt.before, got, tt.want)
 		}
 	}

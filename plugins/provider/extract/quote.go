@@ -7,26 +7,26 @@ import (
 	"strings"
 )
 
-// choose returns the quotes that answer a question, best first, each with its place. A result whose hits
+// chooseQuotes returns the quotes that answer a question, best first, each with its place. A result whose hits
 // have little of the question gives none.
-func choose(c conversation) (quotes []string) {
+func chooseQuotes(c conversation) (quotes []string) {
 	results := slices.DeleteFunc(slices.Clone(c.results), func(r result) bool { return r.coverage >= 0 && r.coverage < lowCoverage })
 	slices.SortStableFunc(results, func(a, b result) int { return cmp.Compare(b.coverage, a.coverage) })
-	words := terms(query(c.question, c.before))
-	w := weigh(words, results)
+	words := sortedTerms(writeQuery(c.question, c.before))
+	w := weighWords(words, results)
 	for _, r := range results {
-		for _, h := range inOrder(r, terms(keywords(c.question, c.before))) {
+		for _, h := range inOrder(r, sortedTerms(chooseKeywords(c.question, c.before))) {
 			if len(quotes) == maxQuotes {
 				return quotes
 			}
-			text := stretch(h.text, w)
+			text := bestStretch(h.text, w)
 			if text == "" {
 				continue
 			}
 			if h.title != "" && h.url == "" && h.title != text {
 				text = "**" + h.title + "**\n" + text
 			}
-			quote := "> " + strings.ReplaceAll(text+"\n"+cite(r.index, h), "\n", "\n> ")
+			quote := "> " + strings.ReplaceAll(text+"\n"+citeHit(r.index, h), "\n", "\n> ")
 			if !slices.Contains(quotes, quote) {
 				quotes = append(quotes, quote)
 			}
@@ -41,7 +41,7 @@ func inOrder(r result, words []string) []hit {
 	if r.coverage >= 0 {
 		return r.hits
 	}
-	shared := func(h hit) int { return overlap(words, terms(h.text)) }
+	shared := func(h hit) int { return countShared(words, sortedTerms(h.text)) }
 	hits := slices.Clone(r.hits)
 	slices.SortStableFunc(hits, func(a, b hit) int { return shared(b) - shared(a) })
 	return slices.DeleteFunc(hits, func(h hit) bool { return 2*shared(h) <= shared(hits[0]) && shared(hits[0]) > 0 })
@@ -53,15 +53,15 @@ type weighted struct {
 	worth float64
 }
 
-// weigh returns what each word of a question is worth: the fewer of the hits have it, the more.
-func weigh(words []string, results []result) (list []weighted) {
+// weighWords returns what each word of a question is worth: the fewer of the hits have it, the more.
+func weighWords(words []string, results []result) (list []weighted) {
 	has, n := map[string]int{}, 0
 	for _, r := range results {
 		for _, h := range r.hits {
 			n++
-			in := terms(h.title + " " + h.text)
+			in := sortedTerms(h.title + " " + h.text)
 			for _, w := range words {
-				if overlap([]string{w}, in) > 0 {
+				if countShared([]string{w}, in) > 0 {
 					has[w]++
 				}
 			}
@@ -73,17 +73,17 @@ func weigh(words []string, results []result) (list []weighted) {
 	return list
 }
 
-// stretch returns the run of whole lines and sentences of text, of at most maxQuote bytes, that is worth
+// bestStretch returns the run of whole lines and sentences of text, of at most maxQuote bytes, that is worth
 // most, and the shortest such, with what follows and precedes as far as it has room.
-func stretch(text string, words []weighted) string {
+func bestStretch(text string, words []weighted) string {
 	text = strings.TrimSpace(text)
 	if len(text) <= maxQuote {
 		return text
 	}
-	parts := sentences(text)
+	parts := splitSentences(text)
 	in := make([][]string, len(parts))
 	for i, p := range parts {
-		in[i] = terms(p)
+		in[i] = sortedTerms(p)
 	}
 	best, least, from, to := -1.0, 0, 0, 1
 	for i := range parts {
@@ -94,7 +94,7 @@ func stretch(text string, words []weighted) string {
 				break
 			}
 			for i, w := range words {
-				if n := overlap([]string{w.word}, in[k]); n > 0 && !seen[i] {
+				if n := countShared([]string{w.word}, in[k]); n > 0 && !seen[i] {
 					seen[i] = true
 					worth += w.worth * float64(n) / 2
 				}
@@ -113,11 +113,11 @@ func stretch(text string, words []weighted) string {
 		from--
 		size += len(parts[from])
 	}
-	return cut(strings.TrimSpace(strings.Join(parts[from:to], "")), maxQuote)
+	return cutText(strings.TrimSpace(strings.Join(parts[from:to], "")), maxQuote)
 }
 
-// sentences cuts a text behind each line and each sentence.
-func sentences(text string) (parts []string) {
+// splitSentences cuts a text behind each line and each sentence.
+func splitSentences(text string) (parts []string) {
 	start := 0
 	for i := 0; i+1 < len(text); i++ {
 		if text[i] == '\n' || (text[i] == '.' || text[i] == '!' || text[i] == '?') && text[i+1] == ' ' {
@@ -128,16 +128,16 @@ func sentences(text string) (parts []string) {
 	return append(parts, text[start:])
 }
 
-// terms returns the words of text in lower case, sorted.
-func terms(text string) []string {
-	words := split(strings.ToLower(text))
+// sortedTerms returns the words of text in lower case, sorted.
+func sortedTerms(text string) []string {
+	words := splitWords(strings.ToLower(text))
 	slices.Sort(words)
 	return slices.Compact(words)
 }
 
-// overlap counts the words that two sorted lists share, each as 2. Words that begin alike, as singular
+// countShared counts the words that two sorted lists share, each as 2. Words that begin alike, as singular
 // and plural do, count as 1.
-func overlap(question, text []string) (n int) {
+func countShared(question, text []string) (n int) {
 	for _, q := range question {
 		if _, found := slices.BinarySearch(text, q); found {
 			n += 2

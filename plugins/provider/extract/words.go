@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// keywords returns what a keyword search should look for: the words of the
+// chooseKeywords returns what a keyword search should look for: the words of the
 // question that carry its meaning, names and numbers first, since engines drop
 // words from the end where not all of them match. A question that leans on the
 // one before ("and in 1999?", "who played in it?") takes that one's words, too.
-func keywords(question, before string) string {
-	words := meaning(question)
-	if before != "" && (len(words) == 0 || leans(question)) {
-		words = append(words, meaning(before)...)
+func chooseKeywords(question, before string) string {
+	words := meaningWords(question)
+	if before != "" && (len(words) == 0 || leansOnBefore(question)) {
+		words = append(words, meaningWords(before)...)
 	}
 	const most = 10
 	seen := map[string]bool{}
@@ -26,16 +26,16 @@ func keywords(question, before string) string {
 		}
 	}
 	if len(kept) == 0 {
-		return strings.Join(split(question), " ")
+		return strings.Join(splitWords(question), " ")
 	}
 	return strings.Join(kept, " ")
 }
 
-// query returns what is searched for: the keywords and, behind them, the other words of the question.
+// writeQuery returns what is searched for: the keywords and, behind them, the other words of the question.
 // A host that searches for passages weighs all of them; one that does not drops words from the end.
-func query(question, before string) string {
-	words := strings.Fields(keywords(question, before))
-	for _, w := range split(question) {
+func writeQuery(question, before string) string {
+	words := strings.Fields(chooseKeywords(question, before))
+	for _, w := range splitWords(question) {
 		if !slices.ContainsFunc(words, func(k string) bool { return strings.EqualFold(k, w) }) && len(words) < maxQueryWords {
 			words = append(words, w)
 		}
@@ -48,18 +48,18 @@ const maxQueryWords = 40
 
 // isGreeting reports whether a text greets or thanks, and asks nothing.
 func isGreeting(text string) bool {
-	words := split(strings.ToLower(text))
+	words := splitWords(strings.ToLower(text))
 	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !greetings[w] })
 }
 
-var greetings = set(`hello hi hey there good morning afternoon evening day thanks thank you bye goodbye
+var greetings = newWordSet(`hello hi hey there good morning afternoon evening day thanks thank you bye goodbye
 	hallo guten tag morgen abend danke bonjour salut merci hola buenos dias gracias ciao grazie`)
 
-// meaning returns the words of text that are not small talk: names and numbers
+// meaningWords returns the words of text that are not small talk: names and numbers
 // first, else in order.
-func meaning(text string) []string {
+func meaningWords(text string) []string {
 	var names, others []string
-	for i, w := range split(text) {
+	for i, w := range splitWords(text) {
 		r, _ := utf8.DecodeRuneInString(w)
 		lower := strings.ToLower(w)
 		switch {
@@ -73,9 +73,9 @@ func meaning(text string) []string {
 	return append(names, others...)
 }
 
-// leans reports whether a question only makes sense after the one before it.
-func leans(question string) bool {
-	words := split(question)
+// leansOnBefore reports whether a question only makes sense after the one before it.
+func leansOnBefore(question string) bool {
+	words := splitWords(question)
 	for i, w := range words {
 		switch strings.ToLower(w) {
 		case "and", "und", "et", "y":
@@ -89,8 +89,8 @@ func leans(question string) bool {
 	return false
 }
 
-// split cuts text into words; a hyphen or an apostrophe inside one stays.
-func split(text string) []string {
+// splitWords cuts text into words; a hyphen or an apostrophe inside one stays.
+func splitWords(text string) []string {
 	words := strings.FieldsFunc(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && r != '\'' && r != '’' && r != '-'
 	})
@@ -116,8 +116,8 @@ func isASCII(s string) bool {
 	return true
 }
 
-// set makes a set of the words in a text.
-func set(words string) map[string]bool {
+// newWordSet makes a set of the words in a text.
+func newWordSet(words string) map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(words) {
 		m[w] = true
@@ -126,7 +126,7 @@ func set(words string) map[string]bool {
 }
 
 // Words that ask, in the languages that are met most.
-var questionWords = set(`
+var questionWords = newWordSet(`
 	what which who whom whose when where why how whats wheres whos
 	was welche welcher welches welchen wer wen wem wessen wann wo warum wie
 	que quel quelle quels quelles qui quand où pourquoi comment quoi
@@ -134,7 +134,7 @@ var questionWords = set(`
 	che quale quali chi dove perché come quanto quanti`)
 
 // Words that are in every text.
-var stopWords = set(`
+var stopWords = newWordSet(`
 	a an the this that these those some any all both each every no not only
 	i me my we us our you your he him his she her it its they them their
 	is are was were be been being am do does did done doing has have had having
@@ -148,7 +148,7 @@ var stopWords = set(`
 	il lo gli i uno e sono di da con per nel`)
 
 // Words that tell what to do, or name things as a search shows them anyway.
-var fillers = set(`
+var fillers = newWordSet(`
 	please tell show give find list name search look know want need like explain describe
 	film films movie movies document documents article articles entry entries record records item items
 	direct directs directed write writes wrote written make makes made star stars starred play plays played

@@ -19,7 +19,7 @@ func (s *ids) give(id string) string {
 	if s.used == nil {
 		s.used = map[string]bool{}
 	}
-	if fits(id) && !s.used[id] {
+	if fitsID(id) && !s.used[id] {
 		s.used[id] = true
 		return id
 	}
@@ -27,7 +27,7 @@ func (s *ids) give(id string) string {
 		s.reserve()
 	}
 	for salt := uint64(0); ; salt++ {
-		if made := short(id, salt); !s.used[made] && !s.reserved[made] {
+		if made := shortenID(id, salt); !s.used[made] && !s.reserved[made] {
 			s.used[made] = true
 			return made
 		}
@@ -38,14 +38,14 @@ func (s *ids) reserve() {
 	s.reserved = map[string]bool{}
 	for m := s.messages.Items(); m.Next(); {
 		for it := m.Value.Get("tool_calls").Items(); it.Next(); {
-			if id := it.Value.Get("id").String(); fits(id) {
+			if id := it.Value.Get("id").String(); fitsID(id) {
 				s.reserved[id] = true
 			}
 		}
 	}
 }
 
-func fits(id string) bool {
+func fitsID(id string) bool {
 	if len(id) != idLen {
 		return false
 	}
@@ -58,8 +58,8 @@ func fits(id string) bool {
 	return true
 }
 
-// short makes an id of FNV-1a's 64 bits.
-func short(id string, salt uint64) string {
+// shortenID makes an id of FNV-1a's 64 bits.
+func shortenID(id string, salt uint64) string {
 	const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	h := uint64(14695981039346656037)
 	for i := range len(id) {

@@ -156,7 +156,7 @@ func (c *conversation) ask(calls rawjson.Value) rawjson.Value {
 		}
 		var members [2]rawjson.Value
 		it.Value.Pick(members[:], "id", "function")
-		f := only(rawjson.AppendMembers(c.function[:0], members[1]), "name", "arguments")
+		f := keepOnly(rawjson.AppendMembers(c.function[:0], members[1]), "name", "arguments")
 		arguments := f.Get("arguments")
 		if text, ok := arguments.Text(nil); ok || len(arguments) == 0 {
 			if _, ok := rawjson.Parse(text); !ok {
@@ -207,7 +207,7 @@ func contentOf(v rawjson.Value) (rawjson.Value, error) {
 	}
 	var parts []rawjson.Value
 	for it := v.Items(); it.Next(); {
-		p, err := part(it.Value)
+		p, err := encodePart(it.Value)
 		if err != nil {
 			return nil, err
 		}
@@ -218,11 +218,11 @@ func contentOf(v rawjson.Value) (rawjson.Value, error) {
 	if len(parts) == 0 {
 		return rawjson.Value(`""`), nil
 	}
-	return array(parts), nil
+	return joinArray(parts), nil
 }
 
-// part returns a part of content, and nothing for one that is empty.
-func part(v rawjson.Value) (rawjson.Value, error) {
+// encodePart returns a part of content, and nothing for one that is empty.
+func encodePart(v rawjson.Value) (rawjson.Value, error) {
 	kind := v.Get("type").String()
 	e := rawjson.Edit(nil)
 	switch kind {
@@ -233,12 +233,12 @@ func part(v rawjson.Value) (rawjson.Value, error) {
 		}
 		e, kind = rawjson.Edit{{Key: "text", Value: text}}, "text"
 	case "image_url":
-		e = only(rawjson.EditOf(v), "image_url")
+		e = keepOnly(rawjson.EditOf(v), "image_url")
 		if image := e.Get("image_url"); image.Kind() == rawjson.Object {
-			e.Set("image_url", only(rawjson.EditOf(image), "url", "detail").Value())
+			e.Set("image_url", keepOnly(rawjson.EditOf(image), "url", "detail").Value())
 		}
 	case "input_audio": // OpenAI says the format beside the data
-		e = only(rawjson.EditOf(v), "input_audio")
+		e = keepOnly(rawjson.EditOf(v), "input_audio")
 		if data := v.Path("input_audio", "data"); len(data) > 0 {
 			e.Set("input_audio", data)
 		}
@@ -248,11 +248,11 @@ func part(v rawjson.Value) (rawjson.Value, error) {
 			e, kind = rawjson.Edit{{Key: "document_url", Value: data}}, "document_url"
 			break
 		}
-		e = append(only(rawjson.EditOf(v), "file_id"), only(rawjson.EditOf(file), "file_id")...)
+		e = append(keepOnly(rawjson.EditOf(v), "file_id"), keepOnly(rawjson.EditOf(file), "file_id")...)
 	case "document_url":
-		e = only(rawjson.EditOf(v), "document_url", "document_name")
+		e = keepOnly(rawjson.EditOf(v), "document_url", "document_name")
 	case "thinking", "reference": // of an answer of Mistral's own
-		e = only(rawjson.EditOf(v), "thinking", "reference_ids")
+		e = keepOnly(rawjson.EditOf(v), "thinking", "reference_ids")
 	default:
 		return nil, provider.Refuse("a message in `messages` has a part of `content` whose `type` Mistral does not know: it takes text, image_url, input_audio, file and document_url")
 	}

@@ -60,17 +60,17 @@ func TestEncodeMessages(t *testing.T) {
 
 func TestEncodeIDs(t *testing.T) {
 	const u = `{"role":"user","content":"u"}`
-	one, two := short("call_1", 0), short("call_2", 0)
+	one, two := shortenID("call_1", 0), shortenID("call_2", 0)
 	tests := []struct{ name, in, want string }{
 		{"made to fit, in both places", asks("call_1", "call_2") + `,` + answers("call_2", "x") + `,` + answers("call_1", "y"), asks(one, two) + `,` + answers(two, "x") + `,` + answers(one, "y")},
 		{"kept where it fits", asks("000aaaZZZ") + `,` + answers("000aaaZZZ", "x"), asks("000aaaZZZ") + `,` + answers("000aaaZZZ", "x")},
-		{"a letter that is not ASCII's", asks("0000000é") + `,` + answers("0000000é", "x"), asks(short("0000000é", 0)) + `,` + answers(short("0000000é", 0), "x")},
-		{"two calls of one id", asks("call_1", "call_1") + `,` + answers("call_1", "x") + `,` + answers("call_1", "y"), asks(one, short("call_1", 1)) + `,` + answers(one, "x") + `,` + answers(short("call_1", 1), "y")},
-		{"one id in two turns", asks("call_1") + `,` + answers("call_1", "x") + `,` + asks("call_1") + `,` + answers("call_1", "y"), asks(one) + `,` + answers(one, "x") + `,` + asks(short("call_1", 1)) + `,` + answers(short("call_1", 1), "y")},
-		{"one that fits in two turns", asks("000aaaZZZ") + `,` + answers("000aaaZZZ", "x") + `,` + asks("000aaaZZZ") + `,` + answers("000aaaZZZ", "y"), asks("000aaaZZZ") + `,` + answers("000aaaZZZ", "x") + `,` + asks(short("000aaaZZZ", 0)) + `,` + answers(short("000aaaZZZ", 0), "y")},
-		{"another call has what would be made", asks("call_1", one) + `,` + answers("call_1", "x") + `,` + answers(one, "y"), asks(short("call_1", 1), one) + `,` + answers(short("call_1", 1), "x") + `,` + answers(one, "y")},
+		{"a letter that is not ASCII's", asks("0000000é") + `,` + answers("0000000é", "x"), asks(shortenID("0000000é", 0)) + `,` + answers(shortenID("0000000é", 0), "x")},
+		{"two calls of one id", asks("call_1", "call_1") + `,` + answers("call_1", "x") + `,` + answers("call_1", "y"), asks(one, shortenID("call_1", 1)) + `,` + answers(one, "x") + `,` + answers(shortenID("call_1", 1), "y")},
+		{"one id in two turns", asks("call_1") + `,` + answers("call_1", "x") + `,` + asks("call_1") + `,` + answers("call_1", "y"), asks(one) + `,` + answers(one, "x") + `,` + asks(shortenID("call_1", 1)) + `,` + answers(shortenID("call_1", 1), "y")},
+		{"one that fits in two turns", asks("000aaaZZZ") + `,` + answers("000aaaZZZ", "x") + `,` + asks("000aaaZZZ") + `,` + answers("000aaaZZZ", "y"), asks("000aaaZZZ") + `,` + answers("000aaaZZZ", "x") + `,` + asks(shortenID("000aaaZZZ", 0)) + `,` + answers(shortenID("000aaaZZZ", 0), "y")},
+		{"another call has what would be made", asks("call_1", one) + `,` + answers("call_1", "x") + `,` + answers(one, "y"), asks(shortenID("call_1", 1), one) + `,` + answers(shortenID("call_1", 1), "x") + `,` + answers(one, "y")},
 		{"instructions behind it", asks("call_1") + `,` + answers("call_1", "x") + `,{"role":"developer","content":""}`, asks(one) + `,` + answers(one, "x")},
-		{"no ids", asks("", "") + `,` + answers("", "x") + `,` + answers("", "y"), asks(short("", 0), short("", 1)) + `,` + answers(short("", 0), "x") + `,` + answers(short("", 1), "y")},
+		{"no ids", asks("", "") + `,` + answers("", "x") + `,` + answers("", "y"), asks(shortenID("", 0), shortenID("", 1)) + `,` + answers(shortenID("", 0), "x") + `,` + answers(shortenID("", 1), "y")},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -86,8 +86,8 @@ func TestEncodeIDs(t *testing.T) {
 // conversation may go on after an upgrade.
 func TestIDs(t *testing.T) {
 	for id, want := range map[string]string{"call_1": "zLpPKnjYM", "": "HREMxoGsa", "chatcmpl-tool-0123456789abcdef": "1JifXGXC6"} {
-		got := short(id, 0)
-		if !fits(got) {
+		got := shortenID(id, 0)
+		if !fitsID(got) {
 			t.Errorf("short(%q) = %q, which does not fit", id, got)
 		}
 		if got != want {

@@ -19,7 +19,7 @@ type mistral struct {
 }
 
 func (m *mistral) Encode(r *provider.Request) (provider.HTTPRequest, error) {
-	body := taken(m.Body(r.Chat))
+	body := keepTaken(m.Body(r.Chat))
 	body.Rename("max_completion_tokens", "max_tokens")
 	body.Rename("seed", "random_seed")
 	messages, err := m.conversation.rewrite(body.Get("messages"))
@@ -35,6 +35,16 @@ func (m *mistral) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 	return m.Request(cmp.Or(r.Settings.BaseURL, defaultBase), r.Settings, body), nil
 }
 
+// Models implements [provider.ModelLister].
+func (*mistral) Models(r *provider.Request) (provider.HTTPRequest, error) {
+	return openai.Models(cmp.Or(r.Settings.BaseURL, defaultBase), r.Settings), nil
+}
+
+// Embed implements [provider.Embedder]. The embedder's url is that of the route.
+func (*mistral) Embed(r *provider.Request) (provider.HTTPRequest, error) {
+	return openai.Embeddings(cmp.Or(r.Settings.BaseURL, defaultBase+"/embeddings"), r, "output_dimension"), nil
+}
+
 func (*mistral) Error(r *provider.Response) provider.ProviderError { return openai.Error(r) }
 
 // Mistral refuses a request for one member that it does not know, at the top
@@ -43,11 +53,11 @@ func (*mistral) Error(r *provider.Response) provider.ProviderError { return open
 // As in rawjson, what loops is not inlined: in a guest a loop costs by the
 // function that it stands in.
 
-// taken leaves of a body's members those that Mistral takes and that are not
+// keepTaken leaves of a body's members those that Mistral takes and that are not
 // null.
 //
 //go:noinline
-func taken(body rawjson.Edit) rawjson.Edit {
+func keepTaken(body rawjson.Edit) rawjson.Edit {
 	kept := body[:0]
 	for i := range body {
 		if isTaken(body[i].Key) && !body[i].Value.IsNull() {
@@ -72,10 +82,10 @@ func isTaken(key string) bool {
 	return false
 }
 
-// only leaves of an object's members those called keys that are not null.
+// keepOnly leaves of an object's members those called keys that are not null.
 //
 //go:noinline
-func only(e rawjson.Edit, keys ...string) rawjson.Edit {
+func keepOnly(e rawjson.Edit, keys ...string) rawjson.Edit {
 	kept := e[:0]
 	for i := range e {
 		if slices.Contains(keys, e[i].Key) && !e[i].Value.IsNull() {
@@ -85,8 +95,8 @@ func only(e rawjson.Edit, keys ...string) rawjson.Edit {
 	return kept
 }
 
-// array returns the values as a JSON array.
-func array(values []rawjson.Value) rawjson.Value {
+// joinArray returns the values as a JSON array.
+func joinArray(values []rawjson.Value) rawjson.Value {
 	b := []byte{'['}
 	for i, v := range values {
 		if i > 0 {

@@ -24,12 +24,12 @@ func (l *toolList) set(body *rawjson.Edit) error {
 		if kind := members[0]; !kind.Is("function") && kind.String() != "" {
 			return provider.Refuse("a tool in `tools` is not of type function: Mistral's chat completions take functions only")
 		}
-		f := only(rawjson.AppendMembers(l.function[:0], members[1]), "name", "description", "parameters", "strict")
+		f := keepOnly(rawjson.AppendMembers(l.function[:0], members[1]), "name", "description", "parameters", "strict")
 		if named != nil && !slices.Contains(named, f.Get("name").String()) {
 			continue
 		}
 		if p := f.Get("parameters"); p.Kind() == rawjson.Object {
-			f.Set("parameters", schema(p))
+			f.Set("parameters", rewriteSchema(p))
 		} else {
 			f.Set("parameters", rawjson.Value(`{"type":"object","properties":{}}`))
 		}
@@ -63,7 +63,7 @@ func toolChoice(v rawjson.Value) (choice rawjson.Value, named []string) {
 		v = allowed.Get("mode")
 	}
 	if v.Kind() == rawjson.Object {
-		f := only(rawjson.EditOf(v.Get("function")), "name")
+		f := keepOnly(rawjson.EditOf(v.Get("function")), "name")
 		return rawjson.Edit{
 			{Key: "type", Value: rawjson.Quote("function")},
 			{Key: "function", Value: f.Value()},
@@ -75,9 +75,9 @@ func toolChoice(v rawjson.Value) (choice rawjson.Value, named []string) {
 	return v, named
 }
 
-// schema returns a JSON schema in which no type is a list: Mistral takes the
+// rewriteSchema returns a JSON schema in which no type is a list: Mistral takes the
 // same said with anyOf.
-func schema(v rawjson.Value) rawjson.Value {
+func rewriteSchema(v rawjson.Value) rawjson.Value {
 	if v.Kind() != rawjson.Object || !listsTypes(v) {
 		return v
 	}
@@ -87,24 +87,24 @@ func schema(v rawjson.Value) rawjson.Value {
 		case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
 			inner := rawjson.EditOf(m.Value)
 			for j := range inner {
-				inner[j].Value = schema(inner[j].Value)
+				inner[j].Value = rewriteSchema(inner[j].Value)
 			}
 			if m.Value.Kind() == rawjson.Object {
 				e[i].Value = inner.Value()
 			}
 		case "anyOf", "oneOf", "allOf", "prefixItems", "items":
 			if m.Value.Kind() != rawjson.Array {
-				e[i].Value = schema(m.Value)
+				e[i].Value = rewriteSchema(m.Value)
 				break
 			}
 			var inner []rawjson.Value
 			for it := m.Value.Items(); it.Next(); {
-				inner = append(inner, schema(it.Value))
+				inner = append(inner, rewriteSchema(it.Value))
 			}
-			e[i].Value = array(inner)
+			e[i].Value = joinArray(inner)
 		case "additionalProperties", "additionalItems", "unevaluatedItems", "unevaluatedProperties", "propertyNames",
 			"contains", "not", "if", "then", "else":
-			e[i].Value = schema(m.Value)
+			e[i].Value = rewriteSchema(m.Value)
 		}
 	}
 	if t := e.Get("type"); t.Kind() == rawjson.Array {
@@ -152,6 +152,6 @@ func setType(e *rawjson.Edit, types rawjson.Value) {
 		e.Set("type", first)
 	default:
 		e.Drop("type")
-		e.Set("anyOf", array(any))
+		e.Set("anyOf", joinArray(any))
 	}
 }

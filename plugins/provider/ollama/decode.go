@@ -59,7 +59,7 @@ func (o *ollama) Decode(s *state, e provider.Event, out *provider.Out) error {
 	default:
 		out.Finish("stop")
 	}
-	prompt, completion := count(v.Get("prompt_eval_count")), count(v.Get("eval_count"))
+	prompt, completion := countTokens(v.Get("prompt_eval_count")), countTokens(v.Get("eval_count"))
 	if prompt+completion > 0 {
 		out.Usage(provider.Usage{Prompt: prompt, Completion: completion, Total: prompt + completion})
 	}
@@ -86,7 +86,7 @@ func (o *ollama) message(s *state, v, created rawjson.Value, out *provider.Out) 
 		s.calls++
 		// The index of the server's own is not reliable, and an id may come twice.
 		out.ToolStart(n, o.callID(it.Value.Get("id").String(), created, n, out), name)
-		out.ToolArguments(n, arguments(f.Get("arguments")))
+		out.ToolArguments(n, argumentsObject(f.Get("arguments")))
 	}
 }
 
@@ -102,7 +102,7 @@ func (o *ollama) callID(id string, created rawjson.Value, n int, out *provider.O
 	return id
 }
 
-func count(v rawjson.Value) uint64 {
+func countTokens(v rawjson.Value) uint64 {
 	if n, ok := v.Int(); ok && n > 0 {
 		return uint64(n)
 	}

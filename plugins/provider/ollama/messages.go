@@ -28,14 +28,14 @@ func (c *conversation) read(messages rawjson.Value) (rawjson.Value, error) {
 		role, text := members[0].String(), openai.ContentText(members[1])
 		switch role {
 		case "system", "developer":
-			b = begin(b, "system", text)
+			b = beginMessage(b, "system", text)
 		case "user":
-			b = begin(b, "user", text)
+			b = beginMessage(b, "user", text)
 		case "assistant":
-			b = begin(b, "assistant", text+it.Value.Get("refusal").String())
+			b = beginMessage(b, "assistant", text+it.Value.Get("refusal").String())
 			b = c.calls(b, members[2])
 		case "tool":
-			b = begin(b, "tool", text)
+			b = beginMessage(b, "tool", text)
 			b = c.answer(b, members[3].String())
 		default:
 			return nil, provider.Refuse("`messages[" + strconv.Itoa(i) + "].role` is none that Ollama can be given: use system, developer, user, assistant or tool")
@@ -49,8 +49,8 @@ func (c *conversation) read(messages rawjson.Value) (rawjson.Value, error) {
 	return c.out, nil
 }
 
-// begin appends a message but for its end.
-func begin(b []byte, role, text string) []byte {
+// beginMessage appends a message but for its end.
+func beginMessage(b []byte, role, text string) []byte {
 	b = append(append(append(b, `{"role":"`...), role...), `","content":`...)
 	return rawjson.AppendString(b, text)
 }
@@ -73,15 +73,15 @@ func (c *conversation) calls(b []byte, calls rawjson.Value) []byte {
 			b = append(rawjson.AppendString(append(b, `"id":`...), id), ',')
 		}
 		b = rawjson.AppendString(append(b, `"function":{"index":`+strconv.Itoa(i)+`,"name":`...), name)
-		b = append(append(b, `,"arguments":`...), arguments(f.Get("arguments"))...)
+		b = append(append(b, `,"arguments":`...), argumentsObject(f.Get("arguments"))...)
 		b = append(b, "}}"...)
 	}
 	return append(b, ']')
 }
 
-// arguments returns a call's arguments as an object, an empty one where they are
+// argumentsObject returns a call's arguments as an object, an empty one where they are
 // none.
-func arguments(v rawjson.Value) rawjson.Value {
+func argumentsObject(v rawjson.Value) rawjson.Value {
 	if v.Kind() == rawjson.String {
 		v, _ = rawjson.Parse([]byte(v.String()))
 	}

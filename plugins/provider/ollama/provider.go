@@ -21,47 +21,84 @@ type ollama struct {
 
 func (o *ollama) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 	if r.Settings.BaseURL == "" {
-		return provider.HTTPRequest{}, provider.Refuse("`baseUrl` is not set: say where Ollama is, such as http://localhost:11434")
+		return provider.HTTPRequest{}, errNoBase
 	}
 	chat := rawjson.AppendMembers(o.members[:0], r.Chat)
 	o.members = chat
 	b := append(o.body[:0], '{')
-	b = member(b, "model", chat.Get("model"))
+	b = appendPresent(b, "model", chat.Get("model"))
 	b = append(b, `"stream":true,`...)
 	messages, err := o.talk.read(chat.Get("messages"))
 	if err != nil {
 		return provider.HTTPRequest{}, err
 	}
-	b = member(b, "messages", messages)
+	b = appendPresent(b, "messages", messages)
 	if tools := chat.Get("tools"); !tools.Empty() && !chat.Get("tool_choice").Is("none") {
-		b = member(b, "tools", tools)
+		b = appendPresent(b, "tools", tools)
 	}
-	b = member(b, "options", modelOptions(chat, r.Option("numCtx")))
-	b = member(b, "think", thinking(chat, r.Option("think")))
-	b = member(b, "format", format(chat))
+	b = appendPresent(b, "options", modelOptions(chat, r.Option("numCtx")))
+	b = appendPresent(b, "think", thinkingMember(chat, r.Option("think")))
+	b = appendPresent(b, "format", formatMember(chat))
 	if keep := chat.Get("keep_alive"); !keep.IsNull() {
-		b = member(b, "keep_alive", keep)
+		b = appendPresent(b, "keep_alive", keep)
 	} else if keep := r.Option("keepAlive"); keep != "" {
-		b = member(b, "keep_alive", rawjson.Quote(keep))
+		b = appendPresent(b, "keep_alive", rawjson.Quote(keep))
 	}
 	b[len(b)-1] = '}'
 	o.body = b
 	return provider.HTTPRequest{
-		URL:     address(r.Settings.BaseURL),
+		URL:     serverURL(r.Settings.BaseURL) + "/chat",
 		Headers: []provider.Header{{Name: "Accept", Value: "application/x-ndjson"}, {Name: "Content-Type", Value: "application/json"}},
 		Body:    b, Framing: abi.FramingJSONLines,
 	}, nil
 }
 
-// address returns the URL of a server. What ends in /v1 was meant for the route
-// that is shaped as OpenAI's.
-func address(base string) string {
-	base = strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1")
-	return strings.TrimRight(strings.TrimSuffix(base, "/api"), "/") + "/api/chat"
+var errNoBase = provider.Refuse("`baseUrl` is not set: say where Ollama is, such as http://localhost:11434")
+
+// Models implements [provider.ModelLister].
+func (*ollama) Models(r *provider.Request) (provider.HTTPRequest, error) {
+	if r.Settings.BaseURL == "" {
+		return provider.HTTPRequest{}, errNoBase
+	}
+	return provider.HTTPRequest{Method: "GET", URL: serverURL(r.Settings.BaseURL) + "/tags", Answer: `{"models":[{"name":"{{model}}"},"{{..}}"]}`}, nil
 }
 
-// member appends a member and a comma; none where the value is absent or null.
-func member(b []byte, name string, v rawjson.Value) []byte {
+// Embed implements [provider.Embedder]. The embedder's url is that of one of two
+// routes, of which the older takes one text.
+func (*ollama) Embed(r *provider.Request) (provider.HTTPRequest, error) {
+	if r.Settings.BaseURL == "" {
+		return provider.HTTPRequest{}, errNoBase
+	}
+	h := provider.HTTPRequest{
+		URL: r.Settings.BaseURL, Answer: `{"embeddings":["{{embedding}}","{{..}}"]}`,
+		Headers: []provider.Header{{Name: "Content-Type", Value: "application/json"}},
+	}
+	if strings.HasSuffix(h.URL, "/api/embeddings") {
+		h.Answer = `{"embedding":"{{embedding}}"}`
+		h.Body = append(append(rawjson.AppendString([]byte(`{"model":`), r.Model), `,"prompt":`...), firstOf(r.Texts)...)
+	} else {
+		h.Body = rawjson.AppendString(append(append([]byte(`{"input":`), r.Texts...), `,"model":`...), r.Model)
+	}
+	h.Body = append(h.Body, '}')
+	return h, nil
+}
+
+// firstOf returns the first text: with more, the host asks again.
+func firstOf(texts rawjson.Value) rawjson.Value {
+	it := texts.Items()
+	it.Next()
+	return it.Value
+}
+
+// serverURL returns where the API of a server begins. What ends in /v1 was meant for the route
+// that is shaped as OpenAI's.
+func serverURL(base string) string {
+	base = strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1")
+	return strings.TrimRight(strings.TrimSuffix(base, "/api"), "/") + "/api"
+}
+
+// appendPresent appends a member and a comma; none where the value is absent or null.
+func appendPresent(b []byte, name string, v rawjson.Value) []byte {
 	if v.IsNull() {
 		return b
 	}
@@ -103,9 +140,9 @@ func modelOptions(chat rawjson.Edit, numCtx string) rawjson.Value {
 	return all.Value()
 }
 
-// thinking returns the member think. A model without it refuses the request, so
+// thinkingMember returns the member think. A model without it refuses the request, so
 // nothing is said unless the request or the workspace does.
-func thinking(chat rawjson.Edit, option string) rawjson.Value {
+func thinkingMember(chat rawjson.Edit, option string) rawjson.Value {
 	if v := chat.Get("think"); !v.IsNull() {
 		return v
 	}
@@ -128,8 +165,8 @@ func thinking(chat rawjson.Edit, option string) rawjson.Value {
 	return rawjson.Value("true")
 }
 
-// format returns the member format: "json", or a schema.
-func format(chat rawjson.Edit) rawjson.Value {
+// formatMember returns the member format: "json", or a schema.
+func formatMember(chat rawjson.Edit) rawjson.Value {
 	if v := chat.Get("format"); !v.IsNull() {
 		return v
 	}

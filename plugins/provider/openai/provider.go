@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+
 	"github.com/parley-search/parley/sdk/openai"
 	"github.com/parley-search/parley/sdk/provider"
 	"github.com/parley-search/parley/sdk/rawjson"
@@ -26,13 +28,35 @@ func (o *openAI) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 	}
 	openai.FamilyOf(body.Get("model").String()).Fit(&body)
 	h := o.Request(base, r.Settings, body)
-	if r.Settings.OrgID != "" {
-		h.Headers = append(h.Headers, provider.Header{Name: "OpenAI-Organization", Value: r.Settings.OrgID})
-	}
-	if r.Settings.ProjectID != "" {
-		h.Headers = append(h.Headers, provider.Header{Name: "OpenAI-Project", Value: r.Settings.ProjectID})
-	}
+	h.Headers = appendAccount(h.Headers, &r.Settings)
 	return h, nil
+}
+
+// appendAccount appends the headers that say who pays.
+func appendAccount(headers []provider.Header, s *provider.Settings) []provider.Header {
+	if s.OrgID != "" {
+		headers = append(headers, provider.Header{Name: "OpenAI-Organization", Value: s.OrgID})
+	}
+	if s.ProjectID != "" {
+		headers = append(headers, provider.Header{Name: "OpenAI-Project", Value: s.ProjectID})
+	}
+	return headers
+}
+
+// Models implements [provider.ModelLister].
+func (*openAI) Models(r *provider.Request) (provider.HTTPRequest, error) {
+	h := openai.Models(cmp.Or(r.Settings.BaseURL, defaultBase), r.Settings)
+	h.Headers = appendAccount(h.Headers, &r.Settings)
+	return h, nil
+}
+
+// Embed implements [provider.Embedder]. The embedder's url is that of the route.
+func (*openAI) Embed(r *provider.Request) (provider.HTTPRequest, error) {
+	dimensions := "dimensions"
+	if r.Model == "text-embedding-ada-002" {
+		dimensions = "" // which it refuses
+	}
+	return openai.Embeddings(cmp.Or(r.Settings.BaseURL, defaultBase+"/embeddings"), r, dimensions), nil
 }
 
 func (*openAI) Error(r *provider.Response) provider.ProviderError { return openai.Error(r) }

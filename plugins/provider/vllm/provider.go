@@ -13,16 +13,33 @@ type vLLM struct {
 }
 
 func (v *vLLM) Encode(r *provider.Request) (provider.HTTPRequest, error) {
-	base := r.Settings.BaseURL
-	if base == "" {
-		return provider.HTTPRequest{}, provider.Refuse("`baseUrl` is not set: PATCH the workspace's settings with the address of the server, for instance http://localhost:8000/v1")
-	}
-	if !openai.HasPath(base) {
-		base = strings.TrimRight(base, "/") + "/v1"
+	base, err := root(r.Settings.BaseURL)
+	if err != nil {
+		return provider.HTTPRequest{}, err
 	}
 	body := v.Body(r.Chat)
 	body.Set("messages", openai.SystemFirst(body.Get("messages")))
 	return v.Request(base, r.Settings, body), nil
+}
+
+// root is where the API begins.
+func root(base string) (string, error) {
+	switch {
+	case base == "":
+		return "", provider.Refuse("`baseUrl` is not set: PATCH the workspace's settings with the address of the server, for instance http://localhost:8000/v1")
+	case !openai.HasPath(base):
+		base = strings.TrimRight(base, "/") + "/v1"
+	}
+	return base, nil
+}
+
+// Models implements [provider.ModelLister].
+func (*vLLM) Models(r *provider.Request) (provider.HTTPRequest, error) {
+	base, err := root(r.Settings.BaseURL)
+	if err != nil {
+		return provider.HTTPRequest{}, err
+	}
+	return openai.Models(base, r.Settings), nil
 }
 
 func (*vLLM) Error(r *provider.Response) provider.ProviderError { return openai.Error(r) }

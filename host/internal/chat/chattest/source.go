@@ -12,17 +12,21 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 )
 
 // A Source is a provider plugin in Go for a protocol of its own: each event is
 // a line "kind:rest" that becomes one record, such as "text:hello",
 // "tool:0:id:name", "args:0:{", "usage:3,4", "error:{json}"; "fault:" fails
-// the call. An event of several lines becomes several records. The state
+// the call. A list of models is {"models": [{"name": "test/a"}], "next": "2"}. An
+// event of several lines becomes several records. The state
 // counts events, and shows as the text "n=…" when asked for by "count:".
 type Source struct {
 	Is abi.Manifest
 	// Reply, where not nil, answers each round instead of the network.
 	Reply func(*abi.EncodeRequest) string
+	// Describe, where not nil, answers what is no chat.
+	Describe func(*abi.EncodeRequest) (*abi.EncodeResponse, error)
 	// EncodeErr and ErrorErr, where not nil, are what these calls return.
 	EncodeErr, ErrorErr error
 
@@ -61,6 +65,15 @@ func (s *Source) Encode(_ context.Context, in *abi.EncodeRequest) (*abi.EncodeRe
 	if s.Reply != nil {
 		reply := s.Reply(in)
 		return &abi.EncodeResponse{Reply: &reply}, nil
+	}
+	if s.Describe != nil && in.Op != "" {
+		return s.Describe(in)
+	}
+	if in.Op == abi.OpModels {
+		return &abi.EncodeResponse{
+			Method: "GET", URL: in.Settings.BaseURL + "/models?page=" + in.Next,
+			Answer: abi.RawJSON(`{"models":[{"name":"test/{{model}}"},"{{..}}"],"next":"{{next}}"}`),
+		}, nil
 	}
 	return &abi.EncodeResponse{
 		URL:     in.Settings.BaseURL + "/chat",
@@ -160,7 +173,7 @@ func appendLine(b []byte, line string, n int) ([]byte, error) {
 type Sources map[string]chat.Source
 
 // Source implements [chat.Sources].
-func (m Sources) Source(wish chat.Wish) (chat.Source, bool) {
+func (m Sources) Source(wish workspace.Wish) (chat.Source, bool) {
 	s, ok := m[wish.Source]
 	ok = ok && (wish.Version == "" || s.Manifest().Version == wish.Version)
 	return s, ok && (wish.Plugin == "" || s.Manifest().Name == wish.Plugin)
@@ -175,7 +188,7 @@ func (m Sources) Plugins(source string) []string {
 }
 
 // Acquire implements [chat.Sources].
-func (m Sources) Acquire(wish chat.Wish, _ string) (chat.Source, func(), bool) {
+func (m Sources) Acquire(wish workspace.Wish, _ string) (chat.Source, func(), bool) {
 	s, ok := m.Source(wish)
 	return s, func() {}, ok
 }

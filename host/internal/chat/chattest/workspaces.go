@@ -14,29 +14,29 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/limit"
 	"github.com/parley-search/parley/host/internal/secret"
 )
 
-// Workspaces is a map that is a [chat.Workspaces].
+// Workspaces is a map that is a [workspace.Workspaces].
 type Workspaces struct {
 	mu     sync.Mutex
-	stored map[string]chat.Workspace
+	stored map[string]workspace.Workspace
 }
 
-// Workspace implements [chat.Workspaces].
-func (m *Workspaces) Workspace(_ context.Context, uid string) (*chat.Workspace, error) {
+// Workspace implements [workspace.Workspaces].
+func (m *Workspaces) Workspace(_ context.Context, uid string) (*workspace.Workspace, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	w, ok := m.stored[uid]
 	if !ok {
-		return nil, chat.NotFound(uid)
+		return nil, workspace.NotFound(uid)
 	}
 	return &w, nil
 }
 
-// WorkspaceUIDs implements [chat.Workspaces].
+// WorkspaceUIDs implements [workspace.Workspaces].
 func (m *Workspaces) WorkspaceUIDs(_ context.Context, offset, limit int) ([]string, int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -45,11 +45,11 @@ func (m *Workspaces) WorkspaceUIDs(_ context.Context, offset, limit int) ([]stri
 	return all[from : from+min(limit, len(all)-from)], len(all), nil
 }
 
-// UpdateWorkspace implements [chat.Workspaces].
-func (m *Workspaces) UpdateWorkspace(_ context.Context, uid string, f func(*chat.Workspace) (*chat.Workspace, error)) error {
+// UpdateWorkspace implements [workspace.Workspaces].
+func (m *Workspaces) UpdateWorkspace(_ context.Context, uid string, f func(*workspace.Workspace) (*workspace.Workspace, error)) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var old *chat.Workspace
+	var old *workspace.Workspace
 	if w, ok := m.stored[uid]; ok {
 		old = &w
 	}
@@ -58,26 +58,26 @@ func (m *Workspaces) UpdateWorkspace(_ context.Context, uid string, f func(*chat
 		return err
 	}
 	if m.stored == nil {
-		m.stored = make(map[string]chat.Workspace)
+		m.stored = make(map[string]workspace.Workspace)
 	}
 	m.stored[uid] = *w
 	return nil
 }
 
-// DeleteWorkspace implements [chat.Workspaces].
+// DeleteWorkspace implements [workspace.Workspaces].
 func (m *Workspaces) DeleteWorkspace(_ context.Context, uid string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if _, ok := m.stored[uid]; !ok {
-		return chat.NotFound(uid)
+		return workspace.NotFound(uid)
 	}
 	delete(m.stored, uid)
 	return nil
 }
 
 // TestWorkspaces checks s, which must be empty, against the contract of
-// [chat.Workspaces].
-func TestWorkspaces(t *testing.T, s chat.Workspaces) {
+// [workspace.Workspaces].
+func TestWorkspaces(t *testing.T, s workspace.Workspaces) {
 	t.Helper()
 	t.Run("Absent", func(t *testing.T) { testAbsent(t, s) })
 	t.Run("RoundTrip", func(t *testing.T) { testRoundTrip(t, s) })
@@ -86,7 +86,7 @@ func TestWorkspaces(t *testing.T, s chat.Workspaces) {
 	t.Run("Hammer", func(t *testing.T) { testHammer(t, s) })
 }
 
-func testAbsent(t *testing.T, s chat.Workspaces) {
+func testAbsent(t *testing.T, s workspace.Workspaces) {
 	if _, err := s.Workspace(t.Context(), "nope"); !apierr.Is(err, apierr.ChatNotFound) {
 		t.Errorf("Workspace of an absent uid: error %v, want %s", err, apierr.ChatNotFound)
 	}
@@ -98,19 +98,19 @@ func testAbsent(t *testing.T, s chat.Workspaces) {
 	}
 }
 
-func testRoundTrip(t *testing.T, s chat.Workspaces) {
+func testRoundTrip(t *testing.T, s workspace.Workspaces) {
 	text, empty := "Be brief.", ""
-	full := chat.Workspace{
+	full := workspace.Workspace{
 		UID: "full", Source: "openAi", OrgID: "o", ProjectID: "p", APIVersion: "v", DeploymentID: "d",
 		BaseURL: "https://llm.example.com/v1", APIKey: secret.New("sk-a-key-of-some-length"),
-		Prompts:   chat.PromptTexts{System: &text, SearchQParam: &empty},
+		Prompts:   workspace.PromptTexts{System: &text, SearchQParam: &empty},
 		IndexUIDs: []string{"movies"}, Parameters: json.RawMessage(`{"temperature":0.10}`), Plugin: "mine", PluginVersion: "~1.2",
 		Enforced: json.RawMessage(`{"store":null}`), MaxCompletionTokens: 7, ClientMessages: "noSystem", NoClientTools: true, MaxInputBytes: 8, MaxMessages: 9,
-		Limits: limit.Limits{Parallel: 3, Tokens: limit.Budget{Amount: 4, Period: limit.Total}}, Fallback: []string{"other"},
+		Limits: limit.Limits{Parallel: 3, Tokens: limit.Budget{Amount: 4, Period: limit.Total}}, Fallback: []string{"other"}, FirstByteSeconds: 300,
 	}
-	none := chat.Workspace{UID: "none", Source: "vLlm", IndexUIDs: []string{}}
-	for _, want := range []chat.Workspace{full, none, {UID: "bare", Source: "vLlm"}} {
-		err := s.UpdateWorkspace(t.Context(), want.UID, func(old *chat.Workspace) (*chat.Workspace, error) {
+	none := workspace.Workspace{UID: "none", Source: "vLlm", IndexUIDs: []string{}}
+	for _, want := range []workspace.Workspace{full, none, {UID: "bare", Source: "vLlm"}} {
+		err := s.UpdateWorkspace(t.Context(), want.UID, func(old *workspace.Workspace) (*workspace.Workspace, error) {
 			if old != nil {
 				t.Errorf("UpdateWorkspace of an absent uid gives %+v", old)
 			}
@@ -137,10 +137,10 @@ func testRoundTrip(t *testing.T, s chat.Workspaces) {
 	}
 }
 
-func testRefused(t *testing.T, s chat.Workspaces) {
+func testRefused(t *testing.T, s workspace.Workspaces) {
 	put(t, s, "kept")
 	refusal := errors.New("no")
-	err := s.UpdateWorkspace(t.Context(), "kept", func(old *chat.Workspace) (*chat.Workspace, error) {
+	err := s.UpdateWorkspace(t.Context(), "kept", func(old *workspace.Workspace) (*workspace.Workspace, error) {
 		old.OrgID = "changed"
 		return old, refusal
 	})
@@ -155,7 +155,7 @@ func testRefused(t *testing.T, s chat.Workspaces) {
 	}
 }
 
-func testList(t *testing.T, s chat.Workspaces) {
+func testList(t *testing.T, s workspace.Workspaces) {
 	names := []string{"B", "a", "a-", "a_b", "ab"} // in byte order
 	for _, i := range []int{3, 0, 4, 2, 1} {
 		put(t, s, names[i])
@@ -176,14 +176,14 @@ func testList(t *testing.T, s chat.Workspaces) {
 	}
 }
 
-func testHammer(t *testing.T, s chat.Workspaces) {
+func testHammer(t *testing.T, s workspace.Workspaces) {
 	const workers, turns = 8, 25
 	put(t, s, "busy")
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Go(func() {
 			for range turns {
-				err := s.UpdateWorkspace(t.Context(), "busy", func(old *chat.Workspace) (*chat.Workspace, error) {
+				err := s.UpdateWorkspace(t.Context(), "busy", func(old *workspace.Workspace) (*workspace.Workspace, error) {
 					var n int
 					_, _ = fmt.Sscan(old.OrgID, &n) // 0 where it is empty
 					old.OrgID = fmt.Sprint(n + 1)
@@ -205,10 +205,10 @@ func testHammer(t *testing.T, s chat.Workspaces) {
 	}
 }
 
-func put(t *testing.T, s chat.Workspaces, uid string) {
+func put(t *testing.T, s workspace.Workspaces, uid string) {
 	t.Helper()
-	err := s.UpdateWorkspace(t.Context(), uid, func(*chat.Workspace) (*chat.Workspace, error) {
-		return &chat.Workspace{UID: uid, Source: "openAi"}, nil
+	err := s.UpdateWorkspace(t.Context(), uid, func(*workspace.Workspace) (*workspace.Workspace, error) {
+		return &workspace.Workspace{UID: uid, Source: "openAi"}, nil
 	})
 	if err != nil {
 		t.Fatal(err)

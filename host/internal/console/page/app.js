@@ -43,8 +43,16 @@ const menu = /** @type {HTMLElement} */ (document.getElementById("menu"));
 const main = /** @type {HTMLElement} */ (document.getElementById("main"));
 const signOut = /** @type {HTMLElement} */ (document.getElementById("key"));
 
-/** Lists the views that the key may use. */
-function drawNav() {
+/** Whether this host serves the description of its API as a page. */
+const described = fetch("../docs", { method: "HEAD" }).then(
+  (r) => r.ok,
+  () => false,
+);
+
+/** Lists the views that the key may use.
+ * @param {boolean} docs there is a page about the API
+ */
+function drawNav(docs) {
   nav.replaceChildren();
   let group = "";
   for (const [name, v] of Object.entries(views)) {
@@ -53,6 +61,7 @@ function drawNav() {
     group = v.group;
     nav.append(el("a", { href: `#/${name}`, "data-view": name }, v.title));
   }
+  if (docs) nav.append(el("a", { href: "../docs" }, "API reference"));
   signOut.hidden = !key.get();
 }
 
@@ -86,7 +95,7 @@ async function route() {
       await session.load();
       known = key.get();
     }
-    drawNav();
+    drawNav(await described);
     for (const a of nav.querySelectorAll("a")) {
       if (a.dataset.view === name) a.setAttribute("aria-current", "page");
     }

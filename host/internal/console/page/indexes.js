@@ -1,6 +1,7 @@
 // The indexes and their settings.
 import { apply, asCurl, call } from "./api.js";
 import { confirmed, copyButton, count, el, empty, field, problem, show, size, tabbed, table, tell, time } from "./dom.js";
+import { preview } from "./preview.js";
 import { session } from "./session.js";
 
 /**
@@ -38,7 +39,7 @@ const known = [
 
 /** @param {HTMLElement} root @param {string[]} path @param {AbortSignal} left */
 export async function indexes(root, path, left) {
-  return path[0] ? one(root, path[0]) : all(root, left);
+  return path[0] ? one(root, path[0], left) : all(root, left);
 }
 
 /** @param {HTMLElement} root @param {AbortSignal} left */
@@ -128,8 +129,8 @@ function swapForm(uids) {
   );
 }
 
-/** @param {HTMLElement} root @param {string} uid */
-async function one(root, uid) {
+/** @param {HTMLElement} root @param {string} uid @param {AbortSignal} left */
+async function one(root, uid, left) {
   const route = `/indexes/${encodeURIComponent(uid)}`;
   const info = await call("GET", route);
   root.append(
@@ -147,7 +148,12 @@ async function one(root, uid) {
       el("a", { class: "button", href: `#/documents/${encodeURIComponent(uid)}` }, "Documents"),
     ),
   );
-  if (session.can("settings.get")) root.append(el("h2", {}, "Settings"), settingsEditor(`${route}/settings`, await call("GET", `${route}/settings`)));
+  if (session.can("settings.get")) {
+    const settings = await call("GET", `${route}/settings`);
+    root.append(el("h2", {}, "Settings"), settingsEditor(`${route}/settings`, settings));
+    if (settings.chat && session.can("documents.get") && session.can("search"))
+      root.append(el("h2", {}, "What the model gets"), await preview(uid, settings.chat, left));
+  }
   if (session.can("indexes.update") || session.can("documents.delete") || session.can("indexes.delete"))
     root.append(el("h2", {}, "Change or delete"), danger(uid, route));
 }

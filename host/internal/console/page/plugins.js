@@ -1,6 +1,6 @@
 // The plugins that run: what each is, what it may reach, and how it does.
 import { call } from "./api.js";
-import { copyButton, count, counted, el, empty, json, problem, show, size, tell } from "./dom.js";
+import { confirmed, copyButton, count, counted, el, empty, field, json, problem, show, size, table, tell } from "./dom.js";
 import { session } from "./session.js";
 
 /** What a state means. @type {Record<string, string>} */
@@ -17,10 +17,11 @@ export async function plugins(root) {
     ),
   );
   const wrong = el("div"),
+    adding = el("div"),
     list = el("div");
   if (session.can("plugins.reload"))
     root.append(el("p", { class: "buttons" }, el("button", { type: "button", onclick: reload }, "Look at the plugin directory again")));
-  root.append(wrong, list);
+  root.append(adding, wrong, list);
   async function reload() {
     try {
       await call("POST", "/plugins/reload");
@@ -32,11 +33,13 @@ export async function plugins(root) {
   }
   async function draw() {
     wrong.replaceChildren();
-    const { results } = await call("GET", "/plugins");
+    const { results, changeable } = await call("GET", "/plugins");
+    const change = changeable && session.can("plugins.update") ? draw : null;
+    adding.replaceChildren(...(change ? [addForm(change)] : []));
     const of = (/** @type {string} */ kind) => results.filter((/** @type {any} */ p) => p.kind === kind);
     if (results.length === 0)
       list.replaceChildren(
-        empty("No plugin runs", "Install one from a file or a URL on the machine of this service:", el("code", {}, "parley plugin install FILE")),
+        empty("No plugin runs", "Install one from a file, a URL or a registry on the machine of this service:", el("code", {}, "parley plugin install FILE")),
       );
     else
       list.replaceChildren(
@@ -45,14 +48,182 @@ export async function plugins(root) {
           ["collector", "Collectors"],
         ]
           .filter(([kind]) => of(kind).length > 0)
-          .flatMap(([kind, title]) => [el("h2", {}, title), ...of(kind).map(card)]),
+          .flatMap(([kind, title]) => [el("h2", {}, title), ...of(kind).map((/** @type {any} */ p) => card(p, results, change))]),
       );
   }
   await draw();
 }
 
-/** @param {any} p */
-function card(p) {
+/**
+ * What is asked before a plugin comes: where it is.
+ * @param {() => Promise<void>} done
+ */
+function addForm(done) {
+  const source = /** @type {HTMLInputElement} */ (
+      el("input", { name: "source", required: true, placeholder: "oci://registry.example.com/parley/openai:1.1.0", spellcheck: false, autocomplete: "off" })
+    ),
+    wrong = el("div"),
+    look = el("button", {}, "Look at it");
+  return el(
+    "form",
+    {
+      class: "card",
+      onsubmit: async (/** @type {Event} */ event) => {
+        event.preventDefault();
+        wrong.replaceChildren();
+        look.toggleAttribute("disabled", true);
+        try {
+          preview(await call("POST", "/plugins/diff", { new: source.value.trim() }), source.value.trim(), done);
+        } catch (err) {
+          wrong.replaceChildren(problem(err));
+        }
+        look.toggleAttribute("disabled", false);
+      },
+    },
+    el("h2", {}, "Install or update"),
+    field(
+      "Where it is",
+      source,
+      "A place in a registry, a URL of a .wasm file, or the name of a plugin where this service knows a registry. Nothing is installed yet.",
+    ),
+    el("p", { class: "buttons" }, look),
+    wrong,
+  );
+}
+
+/** @param {any} g the grants of a plugin */
+const grants = (g) => [
+  ...(g.http ?? []).map((/** @type {string} */ s) => `send requests to ${s}`),
+  ...(g.secrets ?? []).map((/** @type {string} */ s) => `have ${s} put into them`),
+  ...(g.auth ?? []).map((/** @type {string} */ s) => `have them signed by ${s}`),
+];
+
+/** @param {any} d a comparison of two versions */
+const differences = (d) =>
+  d.changes.length === 0
+    ? el("p", {}, "Nothing differs.")
+    : table(
+        ["What", d.old ? `In ${d.old.version}` : "Before", `In ${d.new.version}`],
+        d.changes.map((/** @type {any} */ c) => el("tr", {}, ...[`${c.group} ${c.path}`, c.old ?? "–", c.new ?? "–"].map((text) => el("td", {}, text)))),
+        "What differs",
+      );
+
+/**
+ * Shows what would be installed, and installs it once what it asks for is accepted.
+ * @param {any} d
+ * @param {string} source
+ * @param {() => Promise<void>} done
+ */
+function preview(d, source, done) {
+  const taken = d.owner && d.owner !== d.new.name,
+    more = grants(d.widened),
+    wrong = el("div"),
+    grant = /** @type {HTMLInputElement} */ (el("input", { type: "checkbox", required: true })),
+    place = /** @type {HTMLSelectElement} */ (
+      el(
+        "select",
+        {},
+        el("option", { value: "beside" }, `only workspaces that name it`),
+        el("option", { value: "takeSource" }, `all that ${d.owner} answers, with their keys`),
+      )
+    );
+  show(
+    `${d.new.name} ${d.new.version}`,
+    el("p", {}, d.description ?? ""),
+    el("p", { class: "soft" }, d.old ? `Compared with ${d.old.version}, which is in use.` : "Nothing of this name runs yet."),
+    el(
+      "form",
+      {
+        onsubmit: async (/** @type {Event} */ event) => {
+          event.preventDefault();
+          try {
+            const { change } = await call("POST", "/plugins/install", {
+              source,
+              sha256: d.new.sha256,
+              grant: grant.checked,
+              ...(taken ? { [place.value]: true } : {}),
+            });
+            show(
+              "Installed",
+              el("p", {}, change.kept ? `${change.name} ${change.version} is there: ${change.kept}` : `${change.name} ${change.use} is in use.`),
+            );
+            await done();
+          } catch (err) {
+            wrong.replaceChildren(problem(err));
+          }
+        },
+      },
+      more.length > 0
+        ? el("div", {}, el("p", {}, d.old ? "It asks for more than that one. It may:" : "It may:"), el("ul", {}, ...more.map((m) => el("li", {}, m))))
+        : el("p", {}, d.old ? "It asks for nothing more." : "It reaches no address."),
+      more.length > 0 && el("label", {}, grant, " I accept that"),
+      taken && field(`Plugin ${d.owner} answers “${d.source}”. This one answers`, place),
+      el("p", { class: "buttons" }, el("button", { class: "main" }, "Install")),
+      wrong,
+    ),
+    el("details", {}, el("summary", {}, `All that differs: ${count(d.changes.length)}`), differences(d)),
+  );
+}
+
+/**
+ * What may be done about the versions of one plugin.
+ * @param {any} p
+ * @param {any[]} all
+ * @param {() => Promise<void>} done
+ */
+function versions(p, all, done) {
+  const others = all.filter((o) => o.name === p.name && o.version !== p.version && o.locked),
+    wrong = el("div");
+  const act = async (/** @type {string} */ path, /** @type {any} */ body) => {
+    wrong.replaceChildren();
+    try {
+      const { change } = await call("POST", path, body);
+      tell(`${change.name} ${change.use} is in use.`);
+      await done();
+    } catch (err) {
+      wrong.replaceChildren(problem(err));
+    }
+  };
+  const compare = async (/** @type {any} */ o) => {
+    try {
+      const d = await call("POST", "/plugins/diff", { old: `${p.name}@${p.version}`, new: `${o.name}@${o.version}` });
+      show(`${p.name} ${p.version} and ${o.version}`, differences(d));
+    } catch (err) {
+      wrong.replaceChildren(problem(err));
+    }
+  };
+  const sure = (/** @type {string} */ title) => confirmed(title, "Answers under way end on the version that they began on. This can be rolled back.", "Change");
+  return el(
+    "div",
+    {},
+    ...others.map((o) =>
+      el(
+        "p",
+        { class: "buttons" },
+        `${o.version} `,
+        el("button", { type: "button", onclick: () => compare(o) }, `Compare with ${o.version}`),
+        el(
+          "button",
+          { type: "button", onclick: async () => (await sure(`Use ${o.name} ${o.version}?`)) && act("/plugins/pin", { plugin: `${o.name}@${o.version}` }) },
+          `Use ${o.version}`,
+        ),
+      ),
+    ),
+    el(
+      "p",
+      { class: "buttons" },
+      el("button", { type: "button", onclick: async () => (await sure(`Roll back ${p.name}?`)) && act("/plugins/rollback", { name: p.name }) }, "Roll back"),
+    ),
+    wrong,
+  );
+}
+
+/**
+ * @param {any} p
+ * @param {any[]} all
+ * @param {(() => Promise<void>)|null} change draws anew what was changed; null: nothing may be
+ */
+function card(p, all, change) {
   const reach = p.grants?.http ?? [],
     faults = Object.entries(p.faults ?? {});
   return el(
@@ -91,20 +262,24 @@ function card(p) {
       "details",
       {},
       el("summary", {}, "Change its version"),
-      el("p", { class: "soft" }, "On the machine of this service. Nothing is restarted; answers under way end on the version that they began on."),
-      ...[
-        `parley plugin install FILE-or-URL`,
-        `parley plugin pin ${p.name} ${p.version}`,
-        `parley plugin rollback ${p.name}`,
-        `parley plugin diff ${p.name}`,
-      ].map((c) =>
-        el(
-          "p",
-          { class: "buttons" },
-          el("code", {}, c),
-          copyButton("Copy", () => c),
-        ),
-      ),
+      ...(change && p.locked && p.use
+        ? [versions(p, all, change)]
+        : [
+            el("p", { class: "soft" }, "On the machine of this service. Nothing is restarted; answers under way end on the version that they began on."),
+            ...[
+              `parley plugin install FILE-or-URL`,
+              `parley plugin pin ${p.name}@VERSION`,
+              `parley plugin rollback ${p.name}`,
+              `parley plugin diff ${p.name} ${p.name}@VERSION`,
+            ].map((c) =>
+              el(
+                "p",
+                { class: "buttons" },
+                el("code", {}, c),
+                copyButton("Copy", () => c),
+              ),
+            ),
+          ]),
     ),
     p.sha256 ? el("p", { class: "hint" }, `sha256 ${p.sha256}`) : null,
     el("p", { class: "buttons" }, el("button", { type: "button", onclick: () => show(`${p.name} ${p.version}`, json(p)) }, "All figures")),

@@ -90,7 +90,25 @@ async function one(root, uid) {
   const source = el("select", {}, el("option", { value: "" }, "none"), ...sources.map((s) => el("option", { value: s }, s)));
   source.value = now.source ?? (sources.includes("extract") && !before ? "extract" : "");
   const about = el("p", { class: "hint" });
-  const model = el("input", { value: now.defaultModel ?? "", placeholder: "clients must name one" });
+  const offered = el("datalist", { id: "models" });
+  const model = el("input", { value: now.defaultModel ?? "", placeholder: "clients must name one", list: "models" });
+  const asked = el("p", { class: "hint", role: "status" });
+  // The provider is asked once, when somebody is about to choose.
+  let listed = false;
+  async function list() {
+    if (listed || !before || !session.can("chatsSettings.get")) return;
+    listed = true;
+    asked.replaceChildren("Asking the provider for its models…");
+    try {
+      const { results } = await call("GET", `${chat}/models`);
+      offered.replaceChildren(...results.map((/** @type {any} */ m) => el("option", { value: m.id })));
+      asked.replaceChildren(results.length > 0 ? `${results.length} models of the provider can be chosen.` : "The provider names no models.");
+    } catch (err) {
+      const { code, message } = /** @type {any} */ (err);
+      asked.replaceChildren(code === "unimplemented_chat_models" ? "" : `The provider did not list its models: ${message}`);
+    }
+  }
+  model.addEventListener("focus", list);
   const chosen = new Set(now.indexUids ?? []);
   const every = el("input", { type: "checkbox", checked: !now.indexUids });
   const boxes = indexes.map((/** @type {any} */ x) =>
@@ -223,6 +241,8 @@ async function one(root, uid) {
             accountFields,
             options,
             field("Model", model, "What is asked when a client names the workspace alone."),
+            offered,
+            asked,
             el(
               "fieldset",
               {},

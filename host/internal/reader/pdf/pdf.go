@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"time"
 
 	"github.com/klippa-app/go-pdfium"
@@ -25,23 +24,73 @@ const (
 	maxTime = 2 * time.Minute
 )
 
-// A Reader reads PDF files. The module is compiled at the first one, into the cache folder. Safe for
-// concurrent use: files are read one after the other.
-type Reader struct {
-	CacheDir string // keeps the compiled module; empty: it is compiled anew in each process
+// Library is what the sandbox is called where it is compiled aside, see [wasm.CompileLibrary].
+const Library = "pdf"
 
-	mu   sync.Mutex
-	pool pdfium.Pool
+// A Reader reads PDF files, one after the other. Safe for concurrent use.
+type Reader struct {
+	cacheDir string
+	compiler []string
+	turn     chan struct{} // full while somebody uses pool
+	pool     pdfium.Pool   // nil: not started
+}
+
+// New returns a reader that has its sandbox compiled into cacheDir, by a child of the program compiler: see
+// [wasm.CompileLibrary]. Without a program the first file has it compiled in process, which takes 300 MB
+// for some seconds; without cacheDir, anew in each process.
+func New(cacheDir string, compiler []string) *Reader {
+	return &Reader{cacheDir: cacheDir, compiler: compiler, turn: make(chan struct{}, 1)}
+}
+
+// Compile compiles the sandbox into cacheDir.
+func Compile(cacheDir string) error {
+	pool, err := start(cacheDir)
+	if err != nil {
+		return err
+	}
+	return pool.Close()
+}
+
+// Prepare compiles the sandbox where the cache lacks it, so that the first file need not wait for it. It
+// does nothing where there is no program for it.
+func (r *Reader) Prepare(ctx context.Context) error {
+	select {
+	case r.turn <- struct{}{}:
+		defer func() { <-r.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return r.prepare(ctx)
+}
+
+func (r *Reader) prepare(ctx context.Context) error {
+	if err := wasm.CompileLibrary(ctx, r.compiler, r.cacheDir, Library, "github.com/klippa-app/go-pdfium"); err != nil {
+		return fmt.Errorf("compile the sandbox for PDF files: %w", err)
+	}
+	return nil
 }
 
 // open starts the sandbox.
-func (r *Reader) open() error {
+func (r *Reader) open(ctx context.Context) (err error) {
 	if r.pool != nil {
 		return nil
 	}
-	config, files, err := wasm.LibraryConfig(r.CacheDir, maxMemoryPages)
-	if err != nil {
+	if err := r.prepare(ctx); err != nil {
 		return err
+	}
+	r.pool, err = start(r.cacheDir)
+	if wasm.IsDamaged(r.cacheDir, err) {
+		if err = r.prepare(ctx); err == nil {
+			r.pool, err = start(r.cacheDir)
+		}
+	}
+	return err
+}
+
+func start(cacheDir string) (pdfium.Pool, error) {
+	config, files, err := wasm.LibraryConfig(cacheDir, maxMemoryPages)
+	if err != nil {
+		return nil, err
 	}
 	pool, err := webassembly.Init(webassembly.Config{
 		MaxTotal: 1, MaxIdle: 1,
@@ -51,16 +100,15 @@ func (r *Reader) open() error {
 		Stderr:        io.Discard,
 	})
 	if err != nil {
-		return fmt.Errorf("start the sandbox for PDF files: %w", err)
+		return nil, fmt.Errorf("start the sandbox for PDF files: %w", err)
 	}
-	r.pool = pool
-	return nil
+	return pool, nil
 }
 
 // Close ends the sandbox.
 func (r *Reader) Close() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.turn <- struct{}{}
+	defer func() { <-r.turn }()
 	if r.pool == nil {
 		return nil
 	}
@@ -72,9 +120,13 @@ func (r *Reader) Close() error {
 // Text returns the text of each page, and the title that the file gives itself. A file that makes the
 // sandbox fail, or takes too long, ends the sandbox and is an error.
 func (r *Reader) Text(ctx context.Context, data []byte) (pages []string, title string, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if err := r.open(); err != nil {
+	select {
+	case r.turn <- struct{}{}:
+		defer func() { <-r.turn }()
+	case <-ctx.Done():
+		return nil, "", ctx.Err()
+	}
+	if err := r.open(ctx); err != nil {
 		return nil, "", err
 	}
 	type result struct {

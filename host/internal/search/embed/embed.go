@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/answer"
 	"github.com/parley-search/parley/host/internal/outbound"
 	"github.com/parley-search/parley/host/internal/secret"
 )
@@ -36,9 +37,20 @@ type Endpoint struct {
 	Key     secret.Text // may be none
 	Headers map[string]string
 	Shape   *Shape
-	// Dimensions is how many numbers a vector must have; 0: any.
-	Dimensions int
 }
+
+// A Maker describes requests for vectors: an [Endpoint], or a plugin.
+type Maker interface {
+	// Batch is how many of texts, from the first, go into one request.
+	Batch(texts []string) int
+	// Describe returns the request for the vectors of texts, and what reads them out
+	// of its answer. It returns [ErrBatch] where fewer texts may do; other errors are
+	// [*Error]s, or that of ctx.
+	Describe(ctx context.Context, texts []string) (*outbound.Request, *answer.Vectors, error)
+}
+
+// ErrBatch says that texts are too many for one request.
+var ErrBatch = errors.New("the texts are too many for one request")
 
 // A Client asks endpoints. Safe for concurrent use.
 type Client struct {
@@ -69,14 +81,17 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Embed returns a vector of each text. A request that fails for a reason that
-// may pass is sent at most tries times. An error is an [*Error], or that of ctx.
-func (c *Client) Embed(ctx context.Context, e *Endpoint, texts []string, tries int) ([][]float32, error) {
+// Embed returns a vector of each text, of dims numbers, 0: of as many as the first
+// one has. A request that fails for a reason that may pass is sent at most tries
+// times. An error is an [*Error], or that of ctx.
+func (c *Client) Embed(ctx context.Context, m Maker, dims int, texts []string, tries int) ([][]float32, error) {
 	out := make([][]float32, 0, len(texts))
-	dims := e.Dimensions
 	for len(texts) > 0 {
-		n := e.batch(texts)
-		vs, err := c.persist(ctx, e, texts[:n], tries)
+		n := m.Batch(texts)
+		vs, err := c.persist(ctx, m, texts[:n], tries)
+		for ; errors.Is(err, ErrBatch) && n > 1; vs, err = c.persist(ctx, m, texts[:n], tries) {
+			n = min(n/2, m.Batch(texts))
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -89,8 +104,8 @@ func (c *Client) Embed(ctx context.Context, e *Endpoint, texts []string, tries i
 	return out, nil
 }
 
-// batch is how many of texts, from the first, go into one request.
-func (e *Endpoint) batch(texts []string) int {
+// Batch implements [Maker].
+func (e *Endpoint) Batch(texts []string) int {
 	if !e.Shape.Many() {
 		return 1
 	}
@@ -105,10 +120,10 @@ func (e *Endpoint) batch(texts []string) int {
 }
 
 // persist sends one request until it is answered.
-func (c *Client) persist(ctx context.Context, e *Endpoint, texts []string, tries int) ([][]float32, error) {
+func (c *Client) persist(ctx context.Context, m Maker, texts []string, tries int) ([][]float32, error) {
 	pause := cmp.Or(c.Pause, time.Second)
 	for try := 1; ; try++ {
-		vs, err := c.send(ctx, e, texts)
+		vs, err := c.send(ctx, m, texts)
 		if err == nil {
 			return vs, nil
 		}
@@ -129,12 +144,8 @@ func (c *Client) persist(ctx context.Context, e *Endpoint, texts []string, tries
 }
 
 // send sends one request.
-func (c *Client) send(ctx context.Context, e *Endpoint, texts []string) ([][]float32, error) {
-	body, err := e.Shape.Body(texts)
-	if err != nil {
-		return nil, err
-	}
-	out, err := e.outbound(body)
+func (c *Client) send(ctx context.Context, m Maker, texts []string) ([][]float32, error) {
+	out, vectors, err := m.Describe(ctx, texts)
 	if err != nil {
 		return nil, err
 	}
@@ -154,16 +165,26 @@ func (c *Client) send(ctx context.Context, e *Endpoint, texts []string) ([][]flo
 		return nil, failure
 	}
 	defer resp.Close()
-	answer := resp.Body(maxAnswer)
+	body := resp.Body(maxAnswer)
 	if failure := refused(resp); failure != nil {
 		return nil, failure
 	}
-	vs, err := e.Shape.Vectors(answer, len(texts))
+	vs, err := vectors.Read(body, len(texts))
 	if err != nil {
 		// An answer that broke off looks so as well.
-		return nil, &Error{Message: "the embedder's answer " + err.Error(), again: !json.Valid(answer)}
+		return nil, &Error{Message: "the embedder's answer " + err.Error(), again: !json.Valid(body)}
 	}
 	return vs, nil
+}
+
+// Describe implements [Maker].
+func (e *Endpoint) Describe(_ context.Context, texts []string) (*outbound.Request, *answer.Vectors, error) {
+	body, err := e.Shape.Body(texts)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, err := e.outbound(body)
+	return out, e.Shape.response, err
 }
 
 // outbound describes a request. The body goes as text: an object would be

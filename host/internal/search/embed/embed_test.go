@@ -68,7 +68,7 @@ func TestEmbed(t *testing.T) {
 		texts[i] = strings.Repeat("x", i)
 	}
 	texts[7] = "${apiKey}" // of a document: seven letters and two, no more
-	vs, err := client(t).Embed(t.Context(), e, texts, 1)
+	vs, err := client(t).Embed(t.Context(), e, 0, texts, 1)
 	if err != nil || len(vs) != len(texts) {
 		t.Fatalf("Embed = %d vectors, %v", len(vs), err)
 	}
@@ -87,7 +87,7 @@ func TestEmbedLongTexts(t *testing.T) {
 	var requests atomic.Int32
 	e := endpoint(t, func(w http.ResponseWriter, r *http.Request) { requests.Add(1); lengths(w, r) })
 	long := strings.Repeat("x", 400<<10)
-	if _, err := client(t).Embed(t.Context(), e, []string{long, long, "a"}, 1); err != nil {
+	if _, err := client(t).Embed(t.Context(), e, 0, []string{long, long, "a"}, 1); err != nil {
 		t.Fatal(err)
 	}
 	if n := requests.Load(); n != 2 {
@@ -103,7 +103,7 @@ func TestEmbedKeyInAnotherHeader(t *testing.T) {
 		lengths(w, r)
 	})
 	e.Headers = map[string]string{"Api-Key": embed.KeyPlace}
-	if _, err := client(t).Embed(t.Context(), e, []string{"a"}, 1); err != nil {
+	if _, err := client(t).Embed(t.Context(), e, 0, []string{"a"}, 1); err != nil {
 		t.Error(err)
 	}
 }
@@ -118,11 +118,11 @@ func TestEmbedTriesAgain(t *testing.T) {
 			}
 			lengths(w, r)
 		})
-		if _, err := client(t).Embed(t.Context(), e, []string{"a"}, 3); err != nil {
+		if _, err := client(t).Embed(t.Context(), e, 0, []string{"a"}, 3); err != nil {
 			t.Errorf("%d twice: %v, want vectors", status, err)
 		}
 		requests.Store(0)
-		if _, err := client(t).Embed(t.Context(), e, []string{"a"}, 2); err == nil || !strings.Contains(err.Error(), fmt.Sprint(status)) || requests.Load() != 2 {
+		if _, err := client(t).Embed(t.Context(), e, 0, []string{"a"}, 2); err == nil || !strings.Contains(err.Error(), fmt.Sprint(status)) || requests.Load() != 2 {
 			t.Errorf("%d with two tries: %v after %d requests", status, err, requests.Load())
 		}
 	}
@@ -148,8 +148,7 @@ func TestEmbedFails(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := endpoint(t, tt.answer)
-			e.Dimensions = 2
-			_, err := client(t).Embed(t.Context(), e, []string{"a"}, 2)
+			_, err := client(t).Embed(t.Context(), e, 2, []string{"a"}, 2)
 			failure, ok := errors.AsType[*embed.Error](err)
 			if !ok || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("Embed = %v, want an Error that says %q", err, tt.want)
@@ -183,7 +182,7 @@ func TestEmbedUnreachable(t *testing.T) {
 	for _, address := range []string{"127.0.0.1:1", ln.Addr().String()} {
 		e := endpoint(t, lengths)
 		e.URL = "http://" + address + "/"
-		_, err := client(t).Embed(t.Context(), e, []string{"a"}, 2)
+		_, err := client(t).Embed(t.Context(), e, 0, []string{"a"}, 2)
 		failure, ok := errors.AsType[*embed.Error](err)
 		if !ok || failure.Message != "the embedder was not reached; the host's log has the cause" || failure.Err == nil {
 			t.Errorf("Embed by %s = %v", address, err)
@@ -198,7 +197,7 @@ func TestEmbedEndsWithItsContext(t *testing.T) {
 		w.Header().Set("Retry-After", "3600")
 		w.WriteHeader(http.StatusServiceUnavailable)
 	})
-	if _, err := client(t).Embed(ctx, e, []string{"a"}, 100); !errors.Is(err, context.Canceled) {
+	if _, err := client(t).Embed(ctx, e, 0, []string{"a"}, 100); !errors.Is(err, context.Canceled) {
 		t.Errorf("Embed = %v, want %v", err, context.Canceled)
 	}
 }

@@ -30,9 +30,9 @@ type Columns interface {
 	Texts(attr string, keep func(key string) bool) (*roaring.Bitmap, error)
 	// Numbers returns the documents with a number from low to high.
 	Numbers(attr string, low, high float64) (*roaring.Bitmap, error)
-	// Distances returns how far each of docs, which are sorted, is from a place, in
-	// metres; +Inf where it has none.
-	Distances(lat, lng float64, docs []uint32) ([]float64, error)
+	// Places returns where each of docs, which are sorted, is, in degrees; +Inf where
+	// it is nowhere.
+	Places(docs []uint32) (lats, lngs []float64, err error)
 }
 
 // Documents returns the documents that n lets through. The bitmap is the
@@ -90,7 +90,7 @@ func (n *Node) Documents(c Columns) (*roaring.Bitmap, error) {
 	case containsNode:
 		part := text.FacetKey(n.values[0])
 		return c.Texts(n.attr, func(key string) bool { return strings.Contains(key, part) })
-	case radiusNode, boxNode:
+	case radiusNode, boxNode, polygonNode:
 		return n.places(c)
 	}
 	panic("search: filter node of an unknown kind")
@@ -142,10 +142,14 @@ func equal(c Columns, attr, value string) (*roaring.Bitmap, error) {
 	return out, nil
 }
 
-// places evaluates the two conditions about places.
+// places evaluates a condition about places.
 func (n *Node) places(c Columns) (*roaring.Bitmap, error) {
-	if n.kind == boxNode {
+	switch n.kind {
+	case boxNode:
 		return box(c, n.nums[0], n.nums[1], n.nums[2], n.nums[3])
+	case polygonNode:
+		top, right, bottom, left := bounds(n.nums)
+		return within(c, top, right, bottom, left, func(lat, lng float64) bool { return inPolygon(n.nums, lat, lng) })
 	}
 	lat, lng, metres := n.nums[0], n.nums[1], n.nums[2]
 	dLat := metres / attribute.EarthRadius * 180 / math.Pi
@@ -155,18 +159,25 @@ func (n *Node) places(c Columns) (*roaring.Bitmap, error) {
 	if cos := math.Cos(max(math.Abs(top), math.Abs(bottom)) * math.Pi / 180); cos > 1e-9 && dLat/cos < 180 {
 		right, left = wrap(lng+dLat/cos), wrap(lng-dLat/cos)
 	}
+	return within(c, top, right, bottom, left, func(docLat, docLng float64) bool {
+		return attribute.Distance(lat, lng, docLat, docLng) <= metres
+	})
+}
+
+// within returns the documents in a box of degrees whose place keep takes.
+func within(c Columns, top, right, bottom, left float64, keep func(lat, lng float64) bool) (*roaring.Bitmap, error) {
 	near, err := box(c, top, right, bottom, left)
 	if err != nil {
 		return nil, err
 	}
 	docs := near.ToArray()
-	away, err := c.Distances(lat, lng, docs)
+	lats, lngs, err := c.Places(docs)
 	if err != nil {
 		return nil, err
 	}
 	out := roaring.New()
 	for i, d := range docs {
-		if away[i] <= metres {
+		if keep(lats[i], lngs[i]) {
 			out.Add(d)
 		}
 	}

@@ -54,7 +54,7 @@ func (n *Node) matchesValues(at map[string][][]byte) bool {
 			find = strings.HasPrefix
 		}
 		return anyText(values, func(key string) bool { return find(key, text.FacetKey(n.values[0])) })
-	case radiusNode, boxNode:
+	case radiusNode, boxNode, polygonNode:
 		return n.holdsPlace(at)
 	}
 	panic("search: filter node of an unknown kind")
@@ -94,7 +94,7 @@ func holds(f float64, op string, than float64) bool {
 	return f <= than
 }
 
-// holdsPlace evaluates the two conditions about places. A document has one
+// holdsPlace evaluates a condition about places. A document has one
 // place: of several numbers the last counts, as in a column.
 func (n *Node) holdsPlace(at map[string][][]byte) bool {
 	lat, okLat := attribute.LastCoordinate(at[attribute.GeoLat])
@@ -102,8 +102,11 @@ func (n *Node) holdsPlace(at map[string][][]byte) bool {
 	if !okLat || !okLng {
 		return false
 	}
-	if n.kind == radiusNode {
+	switch n.kind {
+	case radiusNode:
 		return attribute.Distance(n.nums[0], n.nums[1], lat, lng) <= n.nums[2]
+	case polygonNode:
+		return inPolygon(n.nums, lat, lng)
 	}
 	top, right, bottom, left := n.nums[0], n.nums[1], n.nums[2], n.nums[3]
 	in := left <= lng && lng <= right

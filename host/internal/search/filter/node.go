@@ -39,6 +39,7 @@ const (
 	startsNode                   // a text of attr starts with values[0]
 	radiusNode                   // _geo is within nums[2] metres of nums[0], nums[1]
 	boxNode                      // _geo is in the box of two corners: lat, lng, lat, lng
+	polygonNode                  // _geo is in the polygon of three corners or more: lat, lng, lat, lng…
 )
 
 // A Node is one part of a filter. Never changed once parsed.
@@ -188,7 +189,7 @@ func (n *Node) Check(rules Rules) error {
 		return nil
 	}
 	equality, comparison := rules.FilterFeatures(n.attr)
-	place := n.kind == radiusNode || n.kind == boxNode
+	place := n.kind == radiusNode || n.kind == boxNode || n.kind == polygonNode
 	if equality && (place || !n.compares()) || comparison && (place || n.compares()) {
 		return nil
 	}

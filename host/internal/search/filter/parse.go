@@ -16,7 +16,7 @@ import (
 const maxFilterDepth = 200
 
 // keywords can't be an attribute or a value unless they are quoted.
-var keywords = []string{"AND", "OR", "NOT", "TO", "IN", "EXISTS", "IS", "CONTAINS", "STARTS", "_geoRadius", "_geoBoundingBox"}
+var keywords = []string{"AND", "OR", "NOT", "TO", "IN", "EXISTS", "IS", "CONTAINS", "STARTS", "_geoRadius", "_geoBoundingBox", "_geoPolygon"}
 
 // reserved are words about places that can't be an attribute or a value either:
 // no condition about them would find what its author means.
@@ -124,7 +124,7 @@ func (p *filterParser) condition() (*Node, error) {
 	if err := p.budget.Take(1); err != nil {
 		return nil, err
 	}
-	if p.is("_geoRadius") || p.is("_geoBoundingBox") {
+	if p.is("_geoRadius") || p.is("_geoBoundingBox") || p.is("_geoPolygon") {
 		return p.geo()
 	}
 	column := p.column()
@@ -261,7 +261,7 @@ func (p *filterParser) text(what string) (string, error) {
 	}
 	t := p.tokens[p.i]
 	if !t.quoted && slices.Contains(reserved, t.text) {
-		return "", &Error{fmt.Sprintf("`%s` at column %d is reserved: ask where documents are by %s or %s, and whether they say it by '%s' EXISTS", t.text, t.column, radiusShape, boxShape, attribute.Geo)}
+		return "", &Error{fmt.Sprintf("`%s` at column %d is reserved: ask where documents are by %s, %s or %s, and whether they say it by '%s' EXISTS", t.text, t.column, radiusShape, boxShape, polygonShape, attribute.Geo)}
 	}
 	if !t.quoted && (slices.Contains(keywords, t.text) || len(t.text) > 0 && isSign(t.text[0])) {
 		return "", p.expected(what)

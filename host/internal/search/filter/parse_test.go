@@ -53,7 +53,13 @@ func TestFilterErrorsNameColumnAndExpectation(t *testing.T) {
 		{`_geoRadius(91, 2, 3)`, "latitude 91 of the condition at column 1; expected -90 to 90"},
 		{`_geoBoundingBox([1, 200], [0, 0])`, "longitude 200 of the condition at column 1; expected -180 to 180"},
 		{`_geoRadius(1, 2, -3)`, "distance -3 of the condition at column 1; expected metres, zero or more"},
-		{`_geo = 1`, "`_geo` at column 1 is reserved: ask where documents are by _geoRadius(latitude, longitude, metres) or _geoBoundingBox([latitude, longitude], [latitude, longitude]), and whether they say it by '_geo' EXISTS"},
+		{`_geoRadius(1, 2, 3, 4.5)`, "resolution 4.5 of the condition at column 1; expected an integer from 3 to 1000"},
+		{`_geoRadius(1, 2, 3, 2)`, "resolution 2 of the condition at column 1; expected an integer from 3 to 1000"},
+		{`_geoRadius(1, 2, 3, 125, 6)`, "found `,` at column 24; expected ) as in _geoRadius(latitude, longitude, metres)"},
+		{`_geoPolygon([1, 2], [3, 4])`, "found `)` at column 27; expected , as in _geoPolygon([latitude, longitude], [latitude, longitude], [latitude, longitude], …)"},
+		{`_geoPolygon([1, 2], [3, 4], 5)`, "found `5` at column 29; expected [ as in _geoPolygon([latitude, longitude], [latitude, longitude], [latitude, longitude], …)"},
+		{`_geoPolygon([1, 2], [3, 4], [5, 181])`, "longitude 181 of the condition at column 1; expected -180 to 180"},
+		{`_geo = 1`, "`_geo` at column 1 is reserved: ask where documents are by _geoRadius(latitude, longitude, metres), _geoBoundingBox([latitude, longitude], [latitude, longitude]) or _geoPolygon([latitude, longitude], [latitude, longitude], [latitude, longitude], …), and whether they say it by '_geo' EXISTS"},
 		{strings.Repeat("(", 300) + "a=1" + strings.Repeat(")", 300), "found `(` at column 201; expected at most 200 levels of parentheses and NOT"},
 	}
 	for _, tt := range tests {
@@ -119,7 +125,7 @@ func TestFilterParses(t *testing.T) {
 func FuzzFilter(f *testing.F) {
 	for _, s := range []string{
 		`a = 1`, `a != 'b c' AND NOT (d EXISTS OR e IS NOT NULL)`, `x 1 TO 2`, `y NOT IN ["a", b]`, `_geoRadius(1,2,3)`,
-		`_geoBoundingBox([1,2],[3,4])`, `q CONTAINS r`, `q NOT STARTS WITH "\""`, `((((`, "a\x00=é", `'`, `NOT NOT a = AND`,
+		`_geoBoundingBox([1,2],[3,4])`, `_geoPolygon([1,2],[3,4],[5,6])`, `_geoRadius(1,2,3,125)`, `q CONTAINS r`, `q NOT STARTS WITH "\""`, `((((`, "a\x00=é", `'`, `NOT NOT a = AND`,
 	} {
 		f.Add(s)
 	}

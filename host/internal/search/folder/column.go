@@ -59,7 +59,7 @@ func columnOf[T any](count uint32, terms [][]uint32, value func(n int) T) column
 
 // numberColumn returns the numbers of a field of AppendNumber's terms.
 func (v *View) numberColumn(seg *Segment, field string) (*column[float64], error) {
-	c, err := v.cached(seg, field, func() (any, int, error) {
+	c, err := v.cachedColumn(seg, field, func() (any, int, error) {
 		c := &column[float64]{start: make([]uint32, 0, seg.count+1)}
 		// Of all documents, deleted or not: a view opened before may have them yet.
 		docs := make([]uint32, seg.count)
@@ -108,7 +108,7 @@ func (v *View) storedNumbers(field string, docs []uint32, f func(i int, x float6
 
 // TextColumn returns the texts of a field of text.FacetTerm's terms.
 func (v *View) TextColumn(seg *Segment, field string) (*textColumn, error) {
-	c, err := v.cached(seg, field, func() (any, int, error) {
+	c, err := v.cachedColumn(seg, field, func() (any, int, error) {
 		type entry struct {
 			key, shown string
 			docs       []uint32
@@ -146,6 +146,16 @@ func (v *View) TextColumn(seg *Segment, field string) (*textColumn, error) {
 	return c.(*textColumn), nil
 }
 
+// cachedColumn returns a column of the segment, made by build, which also says how
+// many bytes it takes.
+func (v *View) cachedColumn(seg *Segment, field string, build func() (any, int, error)) (any, error) {
+	c, err := v.keptIn(v.columns.columns, seg, field, build)
+	if err != nil {
+		return nil, fmt.Errorf("make column %s: %w", field, err)
+	}
+	return c, nil
+}
+
 // fewOf is the part of a segment's documents below which no column is made for
 // them.
 const fewOf = 16
@@ -154,7 +164,7 @@ const fewOf = 16
 // which are sorted, that has one in a field.
 func (v *View) FirstNumbers(field string, docs []uint32, f func(i int, first, last float64)) error {
 	return v.eachPart(docs, func(seg *Segment, from int, part []uint32) error {
-		if _, made := v.columns.get(v.columnKey(seg, field)); !made && len(part) < int(seg.count)/fewOf {
+		if _, made := v.columns.columns.get(v.segmentKey(seg), field); !made && len(part) < int(seg.count)/fewOf {
 			return v.firstStored(field, from, part, f)
 		}
 		c, err := v.numberColumn(seg, field)
@@ -188,9 +198,8 @@ func (v *View) firstStored(field string, from int, docs []uint32, f func(i int, 
 	return err
 }
 
-// Oldest returns the ids of a page of all documents, in the order of their Seq.
-func (v *View) Oldest(offset, limit int) ([]string, error) {
-	docs := v.Live.ToArray()
+// Oldest returns the ids of a page of docs, which are sorted, in the order of their Seq.
+func (v *View) Oldest(docs []uint32, offset, limit int) ([]string, error) {
 	if offset >= len(docs) || limit == 0 {
 		return nil, nil
 	}
@@ -299,22 +308,31 @@ func (v *View) SortKeys(field string, docs []uint32, descending bool) ([]SortKey
 	return keys, err
 }
 
+// Places returns where each of docs, which are sorted, is, in degrees; +Inf where it
+// is nowhere.
+func (v *View) Places(docs []uint32) (lats, lngs []float64, err error) {
+	lats, lngs = make([]float64, len(docs)), make([]float64, len(docs))
+	for i := range docs {
+		lats[i], lngs[i] = math.Inf(1), math.Inf(1)
+	}
+	err = v.FirstNumbers(fieldNumber+attribute.GeoLat, docs, func(i int, _, last float64) { lats[i] = last })
+	if err == nil {
+		err = v.FirstNumbers(fieldNumber+attribute.GeoLng, docs, func(i int, _, last float64) { lngs[i] = last })
+	}
+	return lats, lngs, err
+}
+
 // Distances returns how far each of docs, which are sorted, is from a place, in
 // metres; +Inf where it has none.
 func (v *View) Distances(lat, lng float64, docs []uint32) ([]float64, error) {
-	out := make([]float64, len(docs))
-	lats := make([]float64, len(docs))
+	lats, lngs, err := v.Places(docs)
+	out := lats
 	for i := range out {
-		out[i] = math.Inf(1)
-		lats[i] = math.Inf(1)
-	}
-	if err := v.FirstNumbers(fieldNumber+attribute.GeoLat, docs, func(i int, _, last float64) { lats[i] = last }); err != nil {
-		return nil, err
-	}
-	err := v.FirstNumbers(fieldNumber+attribute.GeoLng, docs, func(i int, _, last float64) {
-		if !math.IsInf(lats[i], 1) {
-			out[i] = attribute.Distance(lat, lng, lats[i], last)
+		if math.IsInf(lats[i], 1) || math.IsInf(lngs[i], 1) {
+			out[i] = math.Inf(1)
+		} else {
+			out[i] = attribute.Distance(lat, lng, lats[i], lngs[i])
 		}
-	})
+	}
 	return out, err
 }

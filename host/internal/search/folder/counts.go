@@ -1,21 +1,26 @@
 package folder
 
 import (
+	"math"
 	"slices"
 )
 
 // A Count is a value while it is being counted.
 type Count struct {
 	Key   string // what it is compared by
-	Shown string
+	Shown string // as the first document that came writes it
 	Count int
-	Most  int // of those who write it as shown
+	// several: it is written in several ways. seq is then the place, in the order of
+	// insertion, of the document that Shown is of.
+	several bool
+	seq     float64
 }
 
 // CountValues returns the values of a field among docs, which are sorted, as far as
 // keep (nil: all) takes their keys. Nothing of it is from other documents.
 func (v *View) CountValues(field string, docs []uint32, keep func(key string) bool) ([]Count, error) {
 	byKey := map[string]*Count{}
+	several := false
 	err := v.eachPart(docs, func(seg *Segment, _ int, part []uint32) error {
 		c, err := v.TextColumn(seg, FieldText+field)
 		if err != nil {
@@ -45,20 +50,49 @@ func (v *View) CountValues(field string, docs []uint32, keep func(key string) bo
 			}
 			value := byKey[key]
 			if value == nil {
-				value = &Count{Key: key}
+				value = &Count{Key: key, Shown: c.shown[n], seq: math.Inf(1)}
 				byKey[key] = value
 			}
-			if value.Count += count - again[n]; count > value.Most {
-				value.Most, value.Shown = count, c.shown[n]
-			}
+			value.Count += count - again[n]
+			value.several = value.several || c.shown[n] != value.Shown
+			several = several || value.several
 		}
 		return nil
 	})
+	if err == nil && several {
+		err = v.showFirst(field, docs, byKey)
+	}
 	out := make([]Count, 0, len(byKey))
 	for _, value := range byKey {
 		out = append(out, *value)
 	}
 	return out, err
+}
+
+// showFirst has values that are written in several ways shown as the first document
+// that came writes them.
+func (v *View) showFirst(field string, docs []uint32, byKey map[string]*Count) error {
+	seqs := make([]float64, len(docs))
+	if err := v.FirstNumbers(FieldSeq, docs, func(i int, seq, _ float64) { seqs[i] = seq }); err != nil {
+		return err
+	}
+	return v.eachPart(docs, func(seg *Segment, from int, part []uint32) error {
+		c, err := v.TextColumn(seg, FieldText+field)
+		if err != nil {
+			return err
+		}
+		for i, d := range part {
+			if err := v.Step(); err != nil {
+				return err
+			}
+			for _, n := range c.Of(d - seg.First) {
+				if value := byKey[c.Keys[n]]; value != nil && value.several && seqs[from+i] < value.seq {
+					value.Shown, value.seq = c.shown[n], seqs[from+i]
+				}
+			}
+		}
+		return nil
+	})
 }
 
 // NumberRange returns the smallest and the largest number of a field among

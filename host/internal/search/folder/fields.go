@@ -18,8 +18,8 @@ const (
 	// place travel in the position (see position): one dictionary to look
 	// through for a word, whatever the number of attributes.
 	FieldWords = "_w"
-	// FieldWhole holds short values whole, as wholeTerm writes them, for hits
-	// that are exactly what was asked.
+	// FieldWhole holds short values whole, as wholeTerm writes them, of fields that
+	// have no other, for hits that are exactly what was asked.
 	FieldWhole = "_x"
 	// FieldSeq holds [Document.Seq] as AppendNumber writes it.
 	FieldSeq = "_s"
@@ -152,10 +152,11 @@ type docBuilder struct {
 	schema   *Schema
 	analyzer *text.Analyzer
 	number   map[string]int // of each field
+	paths    []string       // by number
 }
 
 func newDocBuilder(sc *Schema, fields []string) *docBuilder {
-	b := &docBuilder{sc, sc.analyzer(), make(map[string]int, len(fields))}
+	b := &docBuilder{sc, sc.analyzer(), make(map[string]int, len(fields)), fields}
 	for i, f := range fields {
 		b.number[f] = i
 	}
@@ -175,6 +176,7 @@ func (b *docBuilder) build(d storage.Document) *document.Document {
 		}
 		return f
 	}
+	wholes := map[int][]text.Form{} // by the number of the field
 	field(FieldSeq, optColumns).add(string(AppendNumber(nil, float64(d.Seq))))
 	rawjson.Walk("", d.Body, func(path string, v []byte) {
 		value, scalar := rawjson.ScalarText(v)
@@ -182,10 +184,11 @@ func (b *docBuilder) build(d storage.Document) *document.Document {
 			in := b.schema.Localized.Alphabets(path)
 			w.texts = append(w.texts, textOf{b.number[path], value, in})
 			w.bytes += uint64(len(value))
-			for _, whole := range b.analyzer.Whole(value) {
-				if whole.In&in != 0 {
-					field(FieldWhole, optTerms).add(wholeTerm(whole.Term, b.number[path]))
-				}
+			n := b.number[path]
+			if _, several := wholes[n]; several {
+				wholes[n] = nil // the field is none of them as a whole
+			} else {
+				wholes[n] = b.analyzer.Whole(value)
 			}
 		}
 		if !b.schema.column(path) {
@@ -209,6 +212,13 @@ func (b *docBuilder) build(d storage.Document) *document.Document {
 			field(fieldNumber+path, optColumns).add(string(AppendNumber(nil, f)))
 		}
 	})
+	for n, forms := range wholes {
+		for _, whole := range forms {
+			if whole.In&b.schema.Localized.Alphabets(b.paths[n]) != 0 {
+				field(FieldWhole, optTerms).add(wholeTerm(whole.Term, n))
+			}
+		}
+	}
 	out.AddField(w)
 	for _, f := range fields {
 		out.AddField(f)

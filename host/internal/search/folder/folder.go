@@ -239,6 +239,22 @@ func (w *Writer) Delete(id string) error {
 	return w.add(folderOp{storage.Document{ID: id}, true}, len(id))
 }
 
+// PutAll puts each document, or deletes that of its id where it is absent.
+func (w *Writer) PutAll(ids []string, docs []storage.Document) error {
+	for i, d := range docs {
+		var err error
+		if d.Seq == 0 {
+			err = w.Delete(ids[i])
+		} else {
+			err = w.Put(d)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (w *Writer) add(op folderOp, bytes int) error {
 	w.ops = append(w.ops, op)
 	w.bytes += bytes

@@ -26,7 +26,7 @@ type Schema struct {
 }
 
 // LayoutVersion is raised by any change to what fields.go writes.
-const LayoutVersion = 4
+const LayoutVersion = 5
 
 // The oldest versions whose folders can still answer while they are built anew.
 const (

@@ -8,6 +8,8 @@ import (
 
 // TestSpread wants as many calls at a time as there are threads, and no more:
 // each waits until that many are under way.
+//
+//parley:option max-indexing-threads
 func TestSpread(t *testing.T) {
 	for _, tt := range []struct{ threads, n, together int }{{1, 5, 1}, {3, 9, 3}, {8, 2, 2}, {4, 0, 0}} {
 		var calls, under, most atomic.Int64

@@ -44,7 +44,7 @@ type Segment struct {
 	dicts map[string]Dictionary
 }
 
-// View opens f as it is now; columns keeps what is made of it.
+// View opens f as it is now; columns keeps what is made of its segments.
 func (f *Folder) View(columns *ColumnCache) (*View, error) {
 	adv, err := f.idx.Advanced()
 	if err != nil {
@@ -135,10 +135,37 @@ func (s *Segment) Dict(field string) (Dictionary, error) {
 	return d, nil
 }
 
+// EachTerm returns what gives the terms of d that the automaton (nil: all of them)
+// accepts, from low to below high (nil: no end), in order. Of an entry the term alone
+// counts.
+func EachTerm(d Dictionary, a Automaton, low, high []byte) segment.DictionaryIterator {
+	if d, ok := d.(uncounted); ok {
+		return d.AutomatonIteratorOmitCount(a, low, high)
+	}
+	return d.AutomatonIterator(a, low, high)
+}
+
+// An uncounted dictionary can give its terms without reading how many documents
+// each has.
+type uncounted interface {
+	AutomatonIteratorOmitCount(a segment.Automaton, low, high []byte) segment.DictionaryIterator
+}
+
 // Postings returns the documents of a term, numbered within the segment. Only
 // for reading.
 func (s *Segment) Postings(d Dictionary, term []byte) (*roaring.Bitmap, error) {
 	return postings(d, term, s.snap.Deleted())
+}
+
+// AllPostings is Postings with the documents that are deleted.
+func (s *Segment) AllPostings(d Dictionary, term []byte) (*roaring.Bitmap, error) {
+	return postings(d, term, nil)
+}
+
+// HasDeleted reports whether some of the segment's documents are deleted.
+func (s *Segment) HasDeleted() bool {
+	deleted := s.snap.Deleted()
+	return deleted != nil && !deleted.IsEmpty()
 }
 
 // postings returns the documents of a term but for those of except.
@@ -167,11 +194,15 @@ func postings(d Dictionary, term []byte, except *roaring.Bitmap) (*roaring.Bitma
 }
 
 // AddTo adds the segment's documents b, numbered within it, to dst.
-func (s *Segment) AddTo(dst, b *roaring.Bitmap) {
-	if s.First > 0 {
-		b = roaring.AddOffset(b, s.First)
+func (s *Segment) AddTo(dst, b *roaring.Bitmap) { dst.Or(s.Placed(b)) }
+
+// Placed returns the segment's documents b, numbered within it, by their numbers
+// in the view. Only for reading.
+func (s *Segment) Placed(b *roaring.Bitmap) *roaring.Bitmap {
+	if s.First == 0 {
+		return b
 	}
-	dst.Or(b)
+	return roaring.AddOffset(b, s.First)
 }
 
 // Part returns the documents of b that are in the segment, numbered within it.
@@ -245,7 +276,7 @@ func (s *Segment) eachTerm(field string, low, high []byte, except *roaring.Bitma
 	if err != nil {
 		return err
 	}
-	it := d.AutomatonIterator(nil, low, high)
+	it := EachTerm(d, nil, low, high)
 	for {
 		e, err := it.Next()
 		if err != nil {

@@ -138,7 +138,9 @@ func bestMarks(marks []mark, length int) []mark {
 func scoreMarks(marks []mark) []int {
 	units, near, ordered := map[int]bool{}, 0, 0
 	for i, m := range marks {
-		units[m.unit] = true
+		for u := m.unit; u < m.to; u++ {
+			units[u] = true
+		}
 		// The words of a phrase are side by side, and in order.
 		ordered += m.last - m.word
 		near -= m.last - m.word

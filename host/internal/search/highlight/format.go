@@ -100,14 +100,11 @@ func (q *Format) Crops() ([]Crop, error) {
 }
 
 // cropOf returns the length that texts at a path are cropped to, 0 where they
-// are not. The attribute's own length goes before that of "*".
+// are not. Of several that name it the last one counts.
 func (f *Formatter) cropOf(path string) int {
 	words := 0
 	for _, c := range f.crops {
-		if c.attribute != "*" && attribute.Covers(c.attribute, path) {
-			return c.words
-		}
-		if c.attribute == "*" {
+		if c.attribute == "*" || attribute.Covers(c.attribute, path) {
 			words = c.words
 		}
 	}

@@ -13,7 +13,7 @@ import (
 type mark struct {
 	start, end int // bytes
 	word, last int // the first and the last of the text's words in it
-	unit       int // of the query
+	unit, to   int // of the query, the first and the one behind the last
 }
 
 // A Marker finds in texts what a search found there. Not safe for concurrent
@@ -29,16 +29,19 @@ type Marker struct {
 
 // A wordMarker finds a word, as it may be written.
 type wordMarker struct {
-	unit int
-	in   text.AlphabetSet
+	unit, to int
+	in       text.AlphabetSet
 	*text.Matcher
 	known map[string]int // typos of words seen before; -1: not it
+	// derived are the words of the index that stand for one that may go on, with
+	// their typos; nil for one that may not, or has none.
+	derived map[string]uint8
 }
 
 // A phraseMarker finds words side by side.
 type phraseMarker struct {
-	unit  int
-	words []text.Word
+	unit, to int
+	words    []text.Word
 }
 
 // NewMarker returns a marker of nothing, for texts of an index with settings s and
@@ -47,14 +50,17 @@ func NewMarker(s *settings.Settings, locales []string) *Marker {
 	return &Marker{analyzer: s.Analyzer(), settings: s, local: s.Localization(), locales: text.AlphabetsOf(locales)}
 }
 
-// AddPhrase has m find a unit of the query that is words side by side.
-func (m *Marker) AddPhrase(unit int, words []text.Word) {
-	m.phrases = append(m.phrases, phraseMarker{unit, words})
+// AddPhrase has m find the units of the query from unit to below to that are words
+// side by side.
+func (m *Marker) AddPhrase(unit, to int, words []text.Word) {
+	m.phrases = append(m.phrases, phraseMarker{unit, to, words})
 }
 
-// AddWord has m find a unit of the query that is a word, as in writes it.
-func (m *Marker) AddWord(unit int, in text.AlphabetSet, w *text.Matcher) {
-	m.words = append(m.words, wordMarker{unit, in, w, map[string]int{}})
+// AddWord has m find the units of the query from unit to below to that are a word, as
+// in writes it. derived are the words of the index that stand for it, with their
+// typos, where it may go on with some; else nil.
+func (m *Marker) AddWord(unit, to int, in text.AlphabetSet, w *text.Matcher, derived map[string]uint8) {
+	m.words = append(m.words, wordMarker{unit, to, in, w, map[string]int{}, derived})
 }
 
 // typosIn returns with how many typos a word of the text is the marker's.
@@ -83,14 +89,14 @@ func (m *Marker) marks(path, typed string, ws []text.Word) []mark {
 					continue
 				}
 				if typos, ok := wm.typosIn(f.Term); ok && (typos == 0 || !exact) {
-					out = append(out, mark{w.Start, w.Start + wm.length(typed[w.Start:w.End], typos), i, i, wm.unit})
+					out = append(out, mark{w.Start, w.Start + wm.length(typed[w.Start:w.End], f.Term, typos), i, i, wm.unit, wm.to})
 				}
 			}
 		}
 		for _, p := range m.phrases {
 			if p.at(ws[i:], here) {
 				last := i + len(p.words) - 1
-				out = append(out, mark{w.Start, ws[last].End, i, last, p.unit})
+				out = append(out, mark{w.Start, ws[last].End, i, last, p.unit, p.to})
 			}
 		}
 	}
@@ -111,16 +117,26 @@ func (m *Marker) marks(path, typed string, ws []text.Word) []mark {
 	})
 }
 
-// length is how many bytes of a word are shown as found: of one that only
-// begins like the query's, the beginning.
-func (w *wordMarker) length(typed string, typos int) int {
-	if !w.Prefix || typos > 0 {
+// length is how many bytes of a word are shown as found: of one that may only
+// begin like the query's, as much as that is long. With typos it is the shortest word
+// of the index that stands for the query's and begins this one, where that is less.
+func (w *wordMarker) length(typed, term string, typos int) int {
+	if !w.Prefix {
 		return len(typed)
+	}
+	most := w.Matcher.Length
+	if typos > 0 {
+		n := 0
+		for end := range term {
+			if n++; n > 1 && n-1 < most && w.derived[term[:end]] == uint8(typos) {
+				most = n - 1
+			}
+		}
 	}
 	for n := 0; n < len(typed); {
 		_, size := utf8.DecodeRuneInString(typed[n:])
 		n += size
-		if utf8.RuneCountInString(text.Fold(typed[:n])) >= w.Matcher.Length {
+		if utf8.RuneCountInString(text.Fold(typed[:n])) >= most {
 			return n
 		}
 	}

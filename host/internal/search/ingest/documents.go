@@ -76,9 +76,12 @@ func (c *Checker) Check(r Record) (d Received, err error) {
 	return d, nil
 }
 
+// NoneKept is how the message ends that tells of a document of a task that is not valid.
+const NoneKept = " No document of this task was kept."
+
 // fault says what is wrong with a document.
 func fault(code apierr.Code, r Record, format string, args ...any) *apierr.Error {
-	return apierr.Newf(code, "Document %d, at line %d of the payload: %s. No document of this task was kept.", r.n, r.Line, fmt.Sprintf(format, args...))
+	return apierr.Newf(code, "Document %d, at line %d of the payload: %s."+NoneKept, r.n, r.Line, fmt.Sprintf(format, args...))
 }
 
 // inferKey finds the primary key in a document: the field `id`, unless there is

@@ -2,12 +2,11 @@ package ingest
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 
+	"github.com/parley-search/parley/abi/answer"
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/rawjson"
-	"github.com/parley-search/parley/host/internal/search/embed"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/vector"
 )
@@ -122,7 +121,7 @@ func readVectors(place string, v []byte) (list [][]float32, err error) {
 }
 
 func readVector(place string, v []byte) ([]float32, error) {
-	vec, err := embed.Vector(json.RawMessage(v))
+	vec, err := answer.Vector([]byte(v))
 	if err != nil {
 		return nil, apierr.Newf(apierr.InvalidVectorsType, "its `%s` %s", place, err)
 	}

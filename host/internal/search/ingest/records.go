@@ -296,17 +296,17 @@ func quote(s string) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// EachDocument calls f for each document of a body, whatever it holds, and
+// EachRecord calls f for each document of a body, whatever it holds, and
 // returns the first error, [io.EOF] at the end. The bytes are good within f
 // only.
-func EachDocument(r io.Reader, format BodyFormat, delimiter byte, f func(document []byte) error) error {
+func EachRecord(r io.Reader, format BodyFormat, delimiter byte, f func(Record) error) error {
 	records := NewRecords(r, format, delimiter)
 	for {
 		rec, err := records.Next()
 		if err != nil {
 			return err
 		}
-		if err := f(rec.Body); err != nil {
+		if err := f(rec); err != nil {
 			return err
 		}
 	}

@@ -35,7 +35,7 @@ type Passage struct {
 	Headings []string // from the top one down to its own
 	Text     string
 	Score    float64
-	// Cover is how much of the question's weight the passage has, 0 to 1.
+	// Cover is how much of the question's weight the passage and those beside it have, 0 to 1.
 	Cover float64
 }
 
@@ -54,6 +54,7 @@ func Rank(docs []Document, q *Question, size int, ratio float64) []Passage {
 	}
 	r.score()
 	order := r.byPage(docs)
+	r.cover(order)
 	r.addNeighbours(order)
 	r.addShares(order)
 	list := r.list

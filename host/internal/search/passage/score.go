@@ -16,11 +16,10 @@ const (
 	topPassages = 3 // of a page, that make its share
 )
 
-// score gives each passage its BM25 and the part of the question's weight that it has.
+// score gives each passage its BM25.
 func (r *ranking) score() {
 	worth := r.worth()
 	average := float64(max(r.total, 1)) / float64(len(r.list))
-	weight := r.question.weight()
 	for i := range r.list {
 		p, length := &r.list[i], float64(r.lengths[i])/average
 		for t, n := range r.of(i) {
@@ -29,11 +28,38 @@ func (r *ranking) score() {
 			}
 			tf := float64(n)
 			p.Score += worth[t] * tf * (k1 + 1) / (tf + k1*(1-b+b*length))
-			p.Cover += r.question.Terms[t].Worth * min(tf, 1)
 		}
-		if weight > 0 {
-			p.Cover /= weight
+	}
+}
+
+// ofBeside is what a word counts in coverage that stands in a passage before or behind: an answer goes on
+// from what it follows.
+const ofBeside = 0.6
+
+// cover gives each passage the part of the question's weight that it and the ones beside it have.
+func (r *ranking) cover(order []spot) {
+	weight := r.question.weight()
+	if weight == 0 {
+		return
+	}
+	for i, s := range order {
+		p, beside := &r.list[s.passage], [2][]float32{}
+		if i > 0 && order[i-1].adjoins(s) {
+			beside[0] = r.of(order[i-1].passage)
 		}
+		if i+1 < len(order) && s.adjoins(order[i+1]) {
+			beside[1] = r.of(order[i+1].passage)
+		}
+		for t, n := range r.of(s.passage) {
+			near := float32(0)
+			for _, counts := range beside {
+				if counts != nil {
+					near += counts[t]
+				}
+			}
+			p.Cover += r.question.Terms[t].Worth * max(min(float64(n), 1), ofBeside*min(float64(near), 1))
+		}
+		p.Cover /= weight
 	}
 }
 
@@ -58,6 +84,9 @@ func (r *ranking) worth() []float64 {
 
 // A spot is a passage with its page and its place there.
 type spot struct{ passage, page, place int }
+
+// adjoins reports whether y comes right behind s.
+func (s spot) adjoins(y spot) bool { return s.page == y.page && s.place+1 == y.place }
 
 // byPage returns the passages, page by page and in the order of the text.
 func (r *ranking) byPage(docs []Document) []spot {
@@ -88,16 +117,15 @@ func (r *ranking) addNeighbours(order []spot) {
 	for i, s := range order {
 		alone[i] = r.list[s.passage].Score
 	}
-	adjoin := func(x, y spot) bool { return x.page == y.page && x.place+1 == y.place }
 	for i, s := range order {
 		p := &r.list[s.passage]
 		if p.Score == 0 {
 			continue
 		}
-		if i > 0 && adjoin(order[i-1], s) {
+		if i > 0 && order[i-1].adjoins(s) {
 			p.Score += ofNeighbour * alone[i-1]
 		}
-		if i+1 < len(order) && adjoin(s, order[i+1]) {
+		if i+1 < len(order) && s.adjoins(order[i+1]) {
 			p.Score += ofNeighbour * alone[i+1]
 		}
 	}

@@ -82,17 +82,31 @@ func (s *Searcher) joins(g *graph, units []text.Unit, i int) error {
 		for k := range forms {
 			forms[k].Term = text.Clip(forms[k].Term, text.MaxWord)
 		}
-		e, err := s.ExpandWord(forms, units[j].Prefix, 0)
+		typos := 0
+		if !g.together(i, j) { // else there is no need to guess, which takes time
+			// As in Meilisearch each space left out is one of the typos that the word may have.
+			typos = max(s.plan.Typo.Allowed(forms[0].Term)-(j-i), 0)
+		}
+		e, err := s.ExpandWord(forms, units[j].Prefix, typos)
 		if err != nil {
 			return err
 		}
-		if e.within[0].IsEmpty() {
+		if e.within[2].IsEmpty() {
 			continue
 		}
 		e.from, e.to, e.own, e.cost = i, j+1, false, uint8(j+1-i)
 		g.edges = append(g.edges, e)
 	}
 	return nil
+}
+
+// together reports whether some document has the units from i to j, each by itself.
+func (g *graph) together(i, j int) bool {
+	sets := make([]*roaring.Bitmap, 0, longestJoin)
+	for _, e := range g.edges[i : j+1] {
+		sets = append(sets, e.within[2])
+	}
+	return !roaring.FastAnd(sets...).IsEmpty()
 }
 
 // neighbours reports whether nothing stands between two units in the query, neither
@@ -108,10 +122,11 @@ func (s *Searcher) splits(g *graph, units []text.Unit, i int) error {
 		ws   []text.Word
 		docs *roaring.Bitmap // that have both words
 		n    uint64
+		at   int // where the word is split
 	}
 	var pairs []pair
 	for _, f := range units[i].Words[0].Spellings() {
-		part := func(term string, pos int) text.Word {
+		half := func(term string, pos int) text.Word {
 			return text.Word{Term: term, Forms: []text.Form{{Term: term, In: f.In}}, Pos: pos}
 		}
 		for at := range f.Term {
@@ -123,32 +138,35 @@ func (s *Searcher) splits(g *graph, units []text.Unit, i int) error {
 			} else if !ok {
 				continue
 			}
-			ws := []text.Word{part(f.Term[:at], 1), part(f.Term[at:], 2)}
-			docs, err := s.haveAll(ws)
+			ws := []text.Word{half(f.Term[:at], 1), half(f.Term[at:], 2)}
+			docs, err := s.haveAll(ws, s.View.Live) // filters have no say in what is meant
 			if err != nil {
 				return err
 			}
 			if n := docs.GetCardinality(); n > 0 {
-				pairs = append(pairs, pair{ws, docs, n})
+				pairs = append(pairs, pair{ws, docs, n, at})
 			}
 		}
 	}
 	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(b.n, a.n) })
 	var best pair
 	for _, p := range pairs {
-		if p.n <= best.n {
-			break // so do all behind it
+		if p.n < best.n || p.n == best.n && p.at > best.at {
+			continue
 		}
 		docs, err := s.sideBySide(p.ws, p.docs)
 		if err != nil {
 			return err
 		}
-		if n := docs.GetCardinality(); n > best.n {
-			best = pair{p.ws, docs, n}
+		if n := docs.GetCardinality(); n > best.n || n > 0 && n == best.n && p.at < best.at {
+			best = pair{p.ws, docs, n, p.at}
 		}
 	}
-	if best.n > 0 {
-		g.edges = append(g.edges, &Edge{from: i, to: i + 1, words: best.ws, cost: 1, within: [3]*roaring.Bitmap{best.docs, best.docs, best.docs}})
+	if best.n == 0 {
+		return nil
+	}
+	if docs := roaring.And(best.docs, s.Universe); !docs.IsEmpty() {
+		g.edges = append(g.edges, &Edge{from: i, to: i + 1, words: best.ws, cost: 1, within: [3]*roaring.Bitmap{docs, docs, docs}})
 	}
 	return nil
 }

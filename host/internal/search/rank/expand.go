@@ -1,6 +1,8 @@
 package rank
 
 import (
+	"slices"
+
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/parley-search/parley/host/internal/search/folder"
 	"github.com/parley-search/parley/host/internal/search/text"
@@ -28,74 +30,86 @@ func (s *Searcher) expand(u text.Unit) (*Edge, error) {
 		docs, err := s.phrase(u.Words)
 		return &Edge{words: u.Words, own: true, known: true, within: [3]*roaring.Bitmap{docs, docs, docs}}, err
 	}
-	return s.ExpandWord(u.Words[0].Spellings(), u.Prefix, s.plan.Typo.Allowed(u.Words[0].Term))
+	e, err := s.ExpandWord(u.Words[0].Spellings(), u.Prefix, s.plan.Typo.Allowed(u.Words[0].Term))
+	if err == nil && u.Prefix && len(u.Words[0].Term) <= longestCommon {
+		e.common = e.beginnings() >= manyBeginnings
+	}
+	return e, err
+}
+
+// A beginning of at most so many bytes that so many words have is common. Meilisearch
+// keeps what such words stand behind, and not what they stand before.
+const (
+	longestCommon  = 4
+	manyBeginnings = 100
+)
+
+// beginnings is how many words without typos stand for the edge's, as far as it
+// matters.
+func (e *Edge) beginnings() int {
+	most, total := 0, 0
+	count := func(derived []Derived) (n int) {
+		for i := range derived {
+			if derived[i].typos == 0 {
+				n++
+			}
+		}
+		return n
+	}
+	for _, derived := range e.Derived {
+		n := count(derived)
+		most, total = max(most, n), total+n
+	}
+	if most >= manyBeginnings || total < manyBeginnings {
+		return most
+	}
+	terms := map[string]struct{}{}
+	for _, derived := range e.Derived {
+		for i := range derived {
+			if derived[i].typos == 0 {
+				terms[derived[i].Term] = struct{}{}
+			}
+		}
+	}
+	return len(terms)
 }
 
 // ExpandWord looks a word up, as it may be written.
 func (s *Searcher) ExpandWord(forms []text.Form, prefix bool, typos int) (*Edge, error) {
 	e := &Edge{own: true, forms: forms, prefix: prefix, typos: typos, Derived: make([][]Derived, len(s.View.Segs))}
-	for i := range e.within {
-		e.within[i] = roaring.New()
-	}
+	var within [3][]*roaring.Bitmap
 	for _, f := range forms {
-		m, err := s.Fuzzy.Matcher(f.Term, prefix, typos)
-		if err != nil {
-			return nil, err
-		}
+		w := &wantedWord{form: f, prefix: prefix, typos: typos}
 		for i := range s.View.Segs {
-			list, err := s.lookup(&s.View.Segs[i], m, f.In, e)
+			seg := &s.View.Segs[i]
+			x, err := s.lookup(seg, w)
 			if err != nil {
 				return nil, err
 			}
-			e.Derived[i] = append(e.Derived[i], list...)
+			e.known = e.known || x.known
+			if e.Derived[i] == nil {
+				e.Derived[i] = slices.Clip(x.derived)
+			} else {
+				e.Derived[i] = append(e.Derived[i], x.derived...)
+			}
+			for k := range typos + 1 {
+				if !x.within[k].IsEmpty() {
+					within[k] = append(within[k], seg.Placed(x.within[k]))
+				}
+			}
 		}
 	}
-	e.within[1].Or(e.within[0])
-	e.within[2].Or(e.within[1])
+	for k := range e.within {
+		switch {
+		case k > typos:
+			e.within[k] = e.within[typos]
+		case len(within[k]) == 1:
+			e.within[k] = within[k][0]
+		default:
+			e.within[k] = roaring.FastOr(within[k]...)
+		}
+	}
 	return e, nil
-}
-
-// lookup finds what a segment has for m, in attributes of some alphabets, and adds
-// its documents to e.within.
-func (s *Searcher) lookup(seg *folder.Segment, m *text.Matcher, in text.AlphabetSet, e *Edge) ([]Derived, error) {
-	dict, err := seg.Dict(folder.FieldWords)
-	if err != nil {
-		return nil, err
-	}
-	var low, high []byte
-	automaton := m.Automaton()
-	if automaton == nil {
-		low = []byte(m.Term)
-		high = append([]byte(m.Term), 0)
-		if m.Prefix {
-			high = folder.NextKey(low)
-		}
-	}
-	var list []Derived
-	for it := dict.AutomatonIterator(automaton, low, high); ; {
-		entry, err := it.Next()
-		if err != nil || entry == nil {
-			return list, err
-		}
-		typos, ok := m.Distance(entry.Term)
-		if !ok {
-			continue
-		}
-		d := Derived{entry.Term, uint8(typos), entry.Term == m.Term, in}
-		docs, err := s.DocumentsOf(seg, dict, d)
-		if err != nil {
-			return nil, err
-		}
-		if docs.IsEmpty() {
-			continue
-		}
-		list = append(list, d)
-		e.known = e.known || d.Exact
-		seg.AddTo(e.within[typos], docs)
-		if err := s.check(len(list)); err != nil {
-			return nil, err
-		}
-	}
 }
 
 // DocumentsOf returns the documents of a segment that have a word where it may
@@ -149,7 +163,7 @@ func (s *Searcher) word(w *text.Word) (*roaring.Bitmap, error) {
 }
 
 // phrase returns the documents that have all words side by side in one
-// attribute. Whatever stands for a stop word will do.
+// attribute, as [standsIn] has it.
 func (s *Searcher) phrase(ws []text.Word) (*roaring.Bitmap, error) {
 	looked := 0
 	for i := range ws {
@@ -157,7 +171,7 @@ func (s *Searcher) phrase(ws []text.Word) (*roaring.Bitmap, error) {
 			looked++
 		}
 	}
-	docs, err := s.haveAll(ws)
+	docs, err := s.haveAll(ws, s.Universe)
 	if err != nil || docs.IsEmpty() {
 		return docs, err
 	}
@@ -181,10 +195,9 @@ func (s *Searcher) phrase(ws []text.Word) (*roaring.Bitmap, error) {
 	return out, nil
 }
 
-// haveAll returns the documents of the universe that have all words, wherever they
-// stand.
-func (s *Searcher) haveAll(ws []text.Word) (*roaring.Bitmap, error) {
-	docs := s.Universe.Clone()
+// haveAll returns those of docs that have all words, wherever they stand.
+func (s *Searcher) haveAll(ws []text.Word, docs *roaring.Bitmap) (*roaring.Bitmap, error) {
+	docs = docs.Clone()
 	for i := range ws {
 		if ws[i].Stop {
 			continue
@@ -200,44 +213,86 @@ func (s *Searcher) haveAll(ws []text.Word) (*roaring.Bitmap, error) {
 	return docs, nil
 }
 
-// phraseSpots returns, for each of the documents, where the phrase stands.
+// phraseSpots returns, for each of the documents, where the phrase stands: all
+// places of its first word, and of its last; nothing where it does not stand.
+//
+// As in Meilisearch its words count wherever they are in a document that has the
+// phrase somewhere.
 func (s *Searcher) phraseSpots(ws []text.Word, docs []uint32) ([][]spot, error) {
-	var starts [][]spot
-	first := 0
-	for i, w := range ws {
-		if w.Stop {
-			continue
+	var looked []text.Word
+	for i := range ws {
+		if !ws[i].Stop {
+			looked = append(looked, ws[i])
 		}
-		here := make([][]spot, len(docs))
-		if err := s.spots(docs, here, func(int) []Derived { return itself(&w) }); err != nil {
+	}
+	places := make([][][]spot, len(looked)) // word, document
+	for i := range looked {
+		places[i] = make([][]spot, len(docs))
+		if err := s.spots(docs, places[i], func(int) []Derived { return itself(&looked[i]) }); err != nil {
 			return nil, err
 		}
-		if starts == nil {
-			starts, first = here, i
+	}
+	// What the phrase begins or ends with is near its neighbours, unless it is a stop word.
+	startsNear, endsNear := !ws[0].Stop, !ws[len(ws)-1].Stop
+	out := make([][]spot, len(docs))
+	at := make([][]spot, len(looked))
+	for d := range docs {
+		for i := range looked {
+			at[i] = places[i][d]
+		}
+		if !standsIn(looked, at) {
 			continue
 		}
-		step := w.Pos - ws[first].Pos
-		for d := range docs {
-			kept := starts[d][:0]
-			for _, a := range starts[d] {
-				if hasSpot(here[d], a.field, int(a.pos)+step) {
-					kept = append(kept, a)
-				}
+		for _, x := range at[0] {
+			x.role, x.whole = phraseStart, follows(looked, at, &x)
+			if !startsNear {
+				x.role = phraseStartApart
 			}
-			starts[d] = kept
+			out[d] = append(out[d], x)
+		}
+		if !endsNear {
+			continue
+		}
+		for _, x := range at[len(at)-1] {
+			x.role = phraseEnd
+			out[d] = append(out[d], x)
 		}
 	}
-	length := uint8(min(ws[len(ws)-1].Pos-ws[first].Pos+1, maxPhrase))
-	for _, list := range starts {
-		for i := range list {
-			list[i].length = length
-		}
-	}
-	return starts, nil
+	return out, nil
 }
 
-// maxPhrase bounds the words that a phrase counts as, for distances.
-const maxPhrase = 255
+// standsIn reports whether words, which have the places at, stand as a phrase: those
+// that were typed side by side are so, and those with one stop word between are no
+// further apart than that. With more stop words between any two places will do, as in
+// Meilisearch.
+func standsIn(ws []text.Word, at [][]spot) bool {
+	for first := 0; first < len(ws); {
+		last := first
+		for last+1 < len(ws) && ws[last+1].Pos == ws[last].Pos+1 {
+			last++
+		}
+		if !slices.ContainsFunc(at[first], func(x spot) bool { return follows(ws[first:last+1], at[first:last+1], &x) }) {
+			return false
+		}
+		if last+1 < len(ws) && ws[last+1].Pos == ws[last].Pos+2 && !slices.ContainsFunc(at[last], func(x spot) bool {
+			return hasSpot(at[last+1], x.field, int(x.pos)+1) || hasSpot(at[last+1], x.field, int(x.pos)+2)
+		}) {
+			return false
+		}
+		first = last + 1
+	}
+	return true
+}
+
+// follows reports whether words stand as they were typed, the first of them at x.
+func follows(ws []text.Word, at [][]spot, x *spot) bool {
+	for i := 1; i < len(ws); i++ {
+		if !hasSpot(at[i], x.field, int(x.pos)+ws[i].Pos-ws[0].Pos) {
+			return false
+		}
+	}
+	return true
+}
 
 func hasSpot(spots []spot, field uint16, pos int) bool {
 	for _, x := range spots {

@@ -30,6 +30,9 @@ type Edge struct {
 	Derived [][]Derived // of a word, by segment
 	cost    uint8       // typos that it counts as, besides those of the words
 	known   bool        // the index has the very word
+	// common: so many words begin so that none of them is near what it stands before,
+	// but for the very word; see commonBeginning.
+	common bool
 	// within are the documents that have it with at most so many typos, cost apart.
 	within [3]*roaring.Bitmap
 }
@@ -130,7 +133,7 @@ func (g *graph) byTypos(docs *roaring.Bitmap, units unitSet) []*roaring.Bitmap {
 			for k := range e.within {
 				exactly := e.within[k]
 				if k > 0 {
-					if exactly.GetCardinality() == e.within[k-1].GetCardinality() {
+					if exactly == e.within[k-1] || exactly.GetCardinality() == e.within[k-1].GetCardinality() {
 						continue
 					}
 					exactly = roaring.AndNot(exactly, e.within[k-1])

@@ -98,7 +98,17 @@ func (s *Searcher) edgeSpots(n int, e *Edge, docs []uint32, places [][][]spot) (
 		places[e.from], err = s.phraseSpots(e.words, docs)
 		return err
 	}
-	return s.spots(docs, places[e.from], func(seg int) []Derived { return e.Derived[seg] })
+	err = s.spots(docs, places[e.from], func(seg int) []Derived { return e.Derived[seg] })
+	if e.common {
+		for _, here := range places[e.from] {
+			for i := range here {
+				if here[i].typos == 0 && !here[i].exact {
+					here[i].role = goesOn
+				}
+			}
+		}
+	}
+	return err
 }
 
 // alternativeSpots is edgeSpots for what stands for units.
@@ -141,6 +151,9 @@ func (s *Searcher) alternativeSpots(n int, e *Edge, docs []uint32, places [][][]
 // judgeOne works out the rules for one document; at are the places in it of each
 // unit asked for. Of these it leaves the ones with the fewest typos.
 func (s *Searcher) judgeOne(asked []int, at [][]spot, r *ranking) {
+	if s.graph.joined() {
+		s.keepTogether(asked, at)
+	}
 	for k := range at {
 		u := &s.plan.Parsed.Units[asked[k]]
 		at[k] = fewestTypos(at[k])
@@ -152,6 +165,29 @@ func (s *Searcher) judgeOne(asked []int, at [][]spot, r *ranking) {
 		}
 		if k > 0 && neighbours(&s.plan.Parsed.Units[asked[k-1]], u) {
 			r.proximity += s.apart(at[k-1], at[k]) - 1
+		}
+	}
+}
+
+// keepTogether leaves of units of which one stands only together with others no more
+// than where they do so.
+func (s *Searcher) keepTogether(asked []int, at [][]spot) {
+	for k := range at {
+		if len(at[k]) == 0 || slices.ContainsFunc(at[k], func(x spot) bool { return x.span == 0 }) {
+			continue
+		}
+		var spans [256]bool
+		for _, x := range at[k] {
+			spans[x.span] = true
+		}
+		for i, u := range asked {
+			together := slices.ContainsFunc(at[k], func(x spot) bool {
+				e := s.graph.edges[x.span-1]
+				return e.from <= u && u < e.to
+			})
+			if together && slices.ContainsFunc(at[i], func(x spot) bool { return spans[x.span] && x.span > 0 }) {
+				at[i] = slices.DeleteFunc(at[i], func(x spot) bool { return !spans[x.span] || x.span == 0 })
+			}
 		}
 	}
 }
@@ -182,6 +218,9 @@ func (s *Searcher) best(at []spot, typed int) (field uint32, place int, exact bo
 	for i := range at {
 		x := &at[i]
 		exact = exact || x.exact
+		if x.role == phraseEnd {
+			continue
+		}
 		field = min(field, s.plan.Fields.rank(x.field))
 		if place > 0 {
 			place = min(place, placeCost(int(x.pos), typed-int(x.step), int(x.step)))
@@ -257,7 +296,7 @@ func (s *Searcher) apart(a, b []spot) uint16 {
 
 // between is the distance between two places.
 func (s *Searcher) between(x, y *spot) uint16 {
-	if x.field != y.field {
+	if x.field != y.field || x.role == phraseStart || x.role == phraseStartApart || y.role == phraseStartApart || y.role == phraseEnd {
 		return farApart
 	}
 	if s.plan.ByAttribute {
@@ -265,12 +304,11 @@ func (s *Searcher) between(x, y *spot) uint16 {
 	}
 	d := int(y.pos) - int(x.pos)
 	switch {
-	case d > 0:
-		d = max(d-int(x.length)+1, 1)
-	case d < 0 && x.length == 1 && y.length == 1:
-		d = 1 - d
-	case d == 0 && x.span > 0 && x.span == y.span:
+	case x.span > 0 && x.span == y.span:
 		d = 2 // in one word, or in what stands for both
+	case d > 0:
+	case d < 0 && x.role == aWord && y.role == aWord:
+		d = 1 - d
 	default:
 		d = farApart
 	}
@@ -282,7 +320,9 @@ func (s *Searcher) between(x, y *spot) uint16 {
 func (s *Searcher) begins(at [][]spot) bool {
 	for k := range at {
 		typed := bucketOf(s.plan.Parsed.Units[k].First() - 1)
-		if !slices.ContainsFunc(at[k], func(x spot) bool { return x.exact && bucketOf(int(x.pos)-1) == typed }) {
+		if !slices.ContainsFunc(at[k], func(x spot) bool {
+			return x.exact && (x.role <= goesOn || x.whole) && bucketOf(int(x.pos)-1) == typed
+		}) {
 			return false
 		}
 	}

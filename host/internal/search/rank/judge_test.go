@@ -46,7 +46,7 @@ func spotsApart(a, b [][2]int) int {
 	spots := func(list [][2]int) []spot {
 		var out []spot
 		for _, p := range list {
-			out = append(out, spot{field: uint16(p[0]), pos: uint16(p[1]), length: 1})
+			out = append(out, spot{field: uint16(p[0]), pos: uint16(p[1])})
 		}
 		return out
 	}

@@ -23,12 +23,15 @@ func (s *Searcher) steps(r *ranking, kind settings.CriterionKind) (first, second
 	n := r.units.count()
 	switch kind {
 	case settings.WordsRule:
+		if s.plan.Strategy == settings.Any {
+			return step{1 + math.Floor(shareSteps*shareOf(s.worth, r.units)), 1 + shareSteps}, oneStep
+		}
 		most := s.countWords()
 		return step{float64(most - (len(s.plan.Parsed.Units) - n)), float64(most)}, oneStep
 	case settings.TypoRule:
 		return stepDown(int(r.typos), s.typosOf(r)), oneStep
 	case settings.ProximityRule:
-		return stepDown(int(r.proximity), (farApart-1)*s.pairsOf(r.units)), oneStep
+		return stepDown(int(r.proximity), max(s.mostApartOf(r.units, int(r.typos)), int(r.proximity))), oneStep
 	case settings.AttributeRankRule:
 		return stepDown(int(r.field), s.plan.Fields.Worst*n), oneStep
 	case settings.WordPositionRule:
@@ -69,13 +72,7 @@ func (s *Searcher) countWords() int {
 
 // typosOf is the most typos that what a ranking has may have.
 func (s *Searcher) typosOf(r *ranking) int {
-	most := 0
-	for i, n := range s.mostTypos {
-		if r.units.has(i) {
-			most += n
-		}
-	}
-	return max(most, int(r.typos))
+	return max(s.mostTyposOf(r.units), int(r.typos))
 }
 
 // pairsOf is how many units stand side by side in the query.
@@ -239,7 +236,8 @@ func (s *Searcher) detail(d *ruleDetail, r *ranking, kind settings.CriterionKind
 	d.Score = share(first.within(second))
 	switch kind {
 	case settings.WordsRule:
-		d.MatchingWords, d.MaxWords = new(int(first.have)), new(int(first.of))
+		most := s.countWords()
+		d.MatchingWords, d.MaxWords = new(most-(len(s.plan.Parsed.Units)-r.units.count())), new(most)
 	case settings.TypoRule:
 		d.TypoCount, d.MaxTypos = new(int(r.typos)), new(int(first.of)-1)
 	case settings.AttributeRule:

@@ -45,10 +45,12 @@ type Searcher struct {
 	graph    *graph
 	relaxed  []unitSet         // what a hit may be asked to have, most first
 	having   []*roaring.Bitmap // who has it, and none of those before
+	worth    []float64         // of each unit, where any word will do
 	wholes   map[unitSet]whole // see wholeOf
 
 	rules     []settings.Criterion
-	mostTypos []int // that each unit may have
+	mostTypos []int           // that each unit may have
+	mosts     map[groupOf]int // see mostAlong
 	Results   Results
 }
 
@@ -102,7 +104,7 @@ func (s *Searcher) Match() error {
 	}
 	all := allUnits(s.graph.n)
 	matched := s.relax(all)
-	if matched.IsEmpty() && s.plan.Strategy != settings.All {
+	if matched.IsEmpty() && s.plan.Strategy != settings.All && s.plan.Strategy != settings.Any {
 		// Who asks for words that no document has besides others is better served by
 		// the others than by nothing.
 		if known := s.graph.known(s.Universe, p.Units); known != all && known != 0 {
@@ -115,6 +117,9 @@ func (s *Searcher) Match() error {
 
 // relax says who has the units, or some of them, and returns all that do.
 func (s *Searcher) relax(all unitSet) *roaring.Bitmap {
+	if s.plan.Strategy == settings.Any {
+		return s.relaxToAny()
+	}
 	s.relaxed = s.graph.relaxations(all, s.View.Live, s.plan.Parsed.Units, s.plan.Strategy)
 	s.having = s.having[:0]
 	matched := roaring.New()
@@ -123,6 +128,18 @@ func (s *Searcher) relax(all unitSet) *roaring.Bitmap {
 		docs = roaring.AndNot(docs, matched)
 		s.having = append(s.having, docs)
 		matched.Or(docs)
+	}
+	return matched
+}
+
+// relaxToAny is [Searcher.relax] where any of the words will do.
+func (s *Searcher) relaxToAny() *roaring.Bitmap {
+	s.worth = s.graph.weigh(s.Universe)
+	s.relaxed, s.having = nil, nil
+	matched := roaring.New()
+	for _, p := range s.graph.part(s.Universe, s.plan.Parsed.Units, s.worth) {
+		s.relaxed, s.having = append(s.relaxed, p.units), append(s.having, p.docs)
+		matched.Or(p.docs)
 	}
 	return matched
 }

@@ -9,21 +9,33 @@ import (
 
 // A spot is a place in a document where a word stands, or a phrase begins.
 type spot struct {
-	field  uint16 // number of the attribute
-	pos    uint16
-	typos  uint8
-	length uint8 // words that it takes
-	exact  bool
+	field uint16 // number of the attribute
+	pos   uint16
+	typos uint8
+	role  role // in a phrase, where it is in one
+	exact bool
+	whole bool // all of the phrase follows
 	// span is the number of the edge, counted from 1, where it stands for
 	// several units at once; else 0. step is which of them, counted from 0.
 	span, step uint8
 }
 
+// A role says what of a unit stands at a spot.
+type role uint8
+
+const (
+	aWord  role = iota
+	goesOn      // a word that only begins as it was typed, where that is common
+	phraseStart
+	phraseStartApart // a stop word stands before it in the phrase
+	phraseEnd
+)
+
 // spots adds to out[i] where docs[i] has one of the words that terms gives for
 // a segment. docs are sorted.
 func (s *Searcher) spots(docs []uint32, out [][]spot, terms func(seg int) []Derived) error {
 	return s.eachSpot(docs, terms, func(i int, field, pos uint16, t *Derived) {
-		out[i] = append(out[i], spot{field: field, pos: pos, typos: t.typos, length: 1, exact: t.Exact})
+		out[i] = append(out[i], spot{field: field, pos: pos, typos: t.typos, exact: t.Exact})
 	})
 }
 

@@ -55,7 +55,7 @@ func (s *Searcher) findWhole(text string, in text.AlphabetSet, docs *roaring.Bit
 		if err != nil {
 			return err
 		}
-		for it := dict.AutomatonIterator(nil, low, folder.NextKey(low)); ; steps++ {
+		for it := folder.EachTerm(dict, nil, low, folder.NextKey(low)); ; steps++ {
 			entry, err := it.Next()
 			if err != nil {
 				return err

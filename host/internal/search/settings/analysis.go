@@ -65,16 +65,20 @@ const LongestSynonym = 5
 // maxSynonyms bounds what may stand for the same words.
 const maxSynonyms = 50
 
-// SynonymTable returns, by words with spaces between, what stands for them.
+// SynonymTable returns, by words with spaces between, what stands for them. Stop
+// words are left out of both, as they are of queries.
 func SynonymTable(an *text.Analyzer, synonyms map[string][]string) map[string][][]text.Word {
 	if len(synonyms) == 0 {
 		return nil
 	}
 	out := make(map[string][][]text.Word, len(synonyms))
 	for k, list := range synonyms {
-		key := text.JoinTerms(an.Split(k))
+		key := text.JoinTerms(withoutStops(an.Split(k)))
+		if key == "" {
+			continue
+		}
 		for _, phrase := range list {
-			ws := an.Split(phrase)
+			ws := withoutStops(an.Split(phrase))
 			if len(ws) == 0 || text.JoinTerms(ws) == key || len(out[key]) >= maxSynonyms {
 				continue
 			}
@@ -85,6 +89,10 @@ func SynonymTable(an *text.Analyzer, synonyms map[string][]string) map[string][]
 		}
 	}
 	return out
+}
+
+func withoutStops(ws []text.Word) []text.Word {
+	return slices.DeleteFunc(ws, func(w text.Word) bool { return w.Stop })
 }
 
 // Distinct returns the attribute of whose values each brings one hit; asked is

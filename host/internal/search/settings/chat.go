@@ -60,8 +60,8 @@ type ChatSearchParameters struct {
 
 const (
 	defaultMaxBytes = 400
-	// maxTemplateBytes bounds what a template may be set to render.
-	maxTemplateBytes = 64 << 10
+	// MaxRenderedBytes bounds what a template may be set to render.
+	MaxRenderedBytes = 64 << 10
 	maxDescription   = 8 << 10
 )
 
@@ -69,10 +69,6 @@ func defaultChat() ChatSettings { return ChatSettings{MaxBytes: defaultMaxBytes}
 
 // wire is c as a client sees it.
 func (c *ChatSettings) wire() any {
-	template := c.DocumentTemplate
-	if template == "" {
-		template = defaultTemplate
-	}
 	return struct {
 		Description string         `json:"description"`
 		Template    string         `json:"documentTemplate"`
@@ -81,8 +77,11 @@ func (c *ChatSettings) wire() any {
 		Passage     int            `json:"passageMaxBytes"`
 		Result      int            `json:"resultMaxBytes"`
 		Search      map[string]any `json:"searchParameters"`
-	}{c.Description, template, c.MaxBytes, c.passagesWire(), c.PassageLimit(), c.ResultLimit(), c.Search.wire()}
+	}{c.Description, ShownTemplate(c.DocumentTemplate), c.MaxBytes, c.passagesWire(), c.PassageLimit(), c.ResultLimit(), c.Search.wire()}
 }
+
+// ShownTemplate is a template as a client sees it; "" is the default one.
+func ShownTemplate(template string) string { return cmp.Or(template, defaultTemplate) }
 
 // wire is what of p is set.
 func (p *ChatSearchParameters) wire() map[string]any {
@@ -121,7 +120,7 @@ func (c *ChatSettings) patch(v value) error {
 	return v.fields(map[string]fieldReader{
 		"description":              orDefault(&c.Description, d.Description, func(v value, t *string) error { return v.text(t, maxDescription) }),
 		"documentTemplate":         orDefault(&c.DocumentTemplate, d.DocumentTemplate, readChatTemplate),
-		"documentTemplateMaxBytes": orDefault(&c.MaxBytes, d.MaxBytes, func(v value, n *int) error { return v.integer(n, 1, maxTemplateBytes) }),
+		"documentTemplateMaxBytes": orDefault(&c.MaxBytes, d.MaxBytes, func(v value, n *int) error { return v.integer(n, 1, MaxRenderedBytes) }),
 		"passages": orDefault(&c.PassagesOff, false, func(v value, off *bool) error {
 			var s string
 			err := choice(v, &s, "auto", "off")
@@ -159,7 +158,7 @@ func (p *ChatSearchParameters) patch(v value) error {
 			*dst = new(int)
 			return v.integer(*dst, 0, MaxTotalHits)
 		}),
-		"matchingStrategy": orDefault(&p.MatchingStrategy, "", func(v value, s *Strategy) error { return choice(v, s, Last, All, Frequency) }),
+		"matchingStrategy": orDefault(&p.MatchingStrategy, "", func(v value, s *Strategy) error { return choice(v, s, Last, All, Frequency, Any) }),
 		"rankingScoreThreshold": orDefault(&p.RankingScoreThreshold, nil, func(v value, dst **float64) error {
 			*dst = new(float64)
 			return v.number(*dst, 0, 1)

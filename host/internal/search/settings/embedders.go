@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -29,6 +30,7 @@ type Embedder struct {
 	// see [TextPlace].
 	Request, Response json.RawMessage
 	Headers           map[string]Header
+	Options           map[string]Option // of the plugin that makes the vectors
 	// IndexingFragments and SearchFragments are JSON templates by name, in place
 	// of texts: of a document each gives one vector, of a query one must fit.
 	IndexingFragments, SearchFragments map[string]json.RawMessage
@@ -44,7 +46,7 @@ type EmbedderSource string
 // The sources, by their names on the wire.
 const (
 	UserProvided EmbedderSource = "userProvided" // the documents bring them, in _vectors
-	Rest         EmbedderSource = "rest"         // an HTTP API makes them; see [OpenAI] and [Ollama], too
+	Rest         EmbedderSource = "rest"         // an HTTP API makes them that is described by example
 	Composite    EmbedderSource = "composite"    // two embedders make them, one those of documents, one those of queries
 )
 
@@ -113,7 +115,7 @@ func readEmbedders(v value, dst *map[string]Embedder) error {
 func (e *Embedder) patch(v value) error {
 	known := e.restReaders()
 	known["source"] = orDefault(&e.Source, "", func(v value, s *EmbedderSource) error {
-		return choice(v, s, UserProvided, OpenAI, Ollama, Rest, Composite)
+		return readSource(v, s, UserProvided, OpenAI, Ollama, Rest, Composite)
 	})
 	known["binaryQuantized"] = fieldReader{
 		func(v value) error { e.saysBinary = true; return v.boolean(&e.BinaryQuantized) },
@@ -130,7 +132,7 @@ func (e *Embedder) patch(v value) error {
 func (e *Embedder) restReaders() map[string]fieldReader {
 	d := newEmbedder()
 	return map[string]fieldReader{
-		"source":     orDefault(&e.Source, "", func(v value, s *EmbedderSource) error { return choice(v, s, OpenAI, Ollama, Rest) }),
+		"source":     orDefault(&e.Source, "", func(v value, s *EmbedderSource) error { return readSource(v, s, OpenAI, Ollama, Rest) }),
 		"model":      orDefault(&e.Model, "", func(v value, m *string) error { return v.text(m, maxModel) }),
 		"url":        orDefault(&e.URL, "", readURL),
 		"dimensions": orDefault(&e.Dimensions, 0, func(v value, n *int) error { return v.integer(n, 1, maxDimensions) }),
@@ -143,7 +145,7 @@ func (e *Embedder) restReaders() map[string]fieldReader {
 			}
 			return err
 		}),
-		"documentTemplateMaxBytes": orDefault(&e.MaxBytes, d.MaxBytes, func(v value, n *int) error { return v.integer(n, 1, maxTemplateBytes) }),
+		"documentTemplateMaxBytes": orDefault(&e.MaxBytes, d.MaxBytes, func(v value, n *int) error { return v.integer(n, 1, MaxRenderedBytes) }),
 		"request":                  orDefault(&e.Request, nil, readPlace(TextPlace, FragmentPlace)),
 		"response":                 orDefault(&e.Response, nil, readPlace(EmbeddingPlace)),
 		"indexingFragments":        orDefault(&e.IndexingFragments, nil, readFragments),
@@ -156,12 +158,25 @@ func (e *Embedder) restReaders() map[string]fieldReader {
 func (e *Embedder) patchBy(v value, known map[string]fieldReader) error {
 	before, keyed, headed := *e, false, false
 	e.Key, e.Headers = SealedText{}, nil
+	options := e.Options
+	known["options"] = fieldReader{func(v value) error { return readOptions(v, &options) }, func() { options = nil }}
 	known["apiKey"] = fieldReader{func(v value) error { keyed = true; return e.Key.read(v) }, func() { keyed = true }}
 	known["headers"] = fieldReader{func(v value) error { headed = true; return readHeaders(v, &e.Headers) }, func() { headed = true }}
 	err := v.fields(known)
 	same := e.Source == before.Source && sameHost(e.API().URL, before.API().URL)
 	if !keyed && same {
 		e.Key = before.Key
+	}
+	if e.Options = options; !same {
+		// Those that were sent now stay.
+		e.Options = maps.Clone(options)
+		maps.DeleteFunc(e.Options, func(name string, o Option) bool {
+			old, had := before.Options[name]
+			return o.Secret() && had && old.Secret() && bytes.Equal(old.Sealed.sealed, o.Sealed.sealed)
+		})
+	}
+	if len(e.Options) == 0 {
+		e.Options = nil
 	}
 	switch {
 	case headed && v.kept:
@@ -201,12 +216,12 @@ func (e *Embedder) check(path string) error {
 			return err
 		}
 		return e.checkRest(path)
-	case OpenAI, Ollama:
-		return e.checkPreset(path)
 	case Composite:
 		return e.checkComposite(path)
+	case "":
+		return missing(path, "source", `send "userProvided", "openAi", "ollama", "rest", "composite", or another source whose plugin makes vectors`)
 	}
-	return missing(path, "source", `send "userProvided", "openAi", "ollama", "rest" or "composite"`)
+	return e.checkPlugged(path)
 }
 
 func missing(path, field, send string) error {
@@ -257,6 +272,7 @@ func (e *Embedder) checkOnly(path, why string, has ...string) error {
 		{"request", e.Request != nil},
 		{"response", e.Response != nil},
 		{"headers", e.Headers != nil},
+		{"options", e.Options != nil},
 		{"indexingFragments", len(e.IndexingFragments) > 0},
 		{"searchFragments", len(e.SearchFragments) > 0},
 		{searchingPart, e.Searching != nil},

@@ -36,7 +36,7 @@ func (e *Embedder) ForQueries(name string) (*Embedder, string) {
 func (e *Embedder) Makes() bool { return e.asks() || e.Source == Composite }
 
 // asks reports whether e itself asks an API.
-func (e *Embedder) asks() bool { return e.Source == Rest || e.preset() }
+func (e *Embedder) asks() bool { return e.Source == Rest || e.Plugged() }
 
 // VectorDimensions is how many numbers each vector has, 0 where the settings leave it
 // to the first one. Of two embedders one may say it for both.
@@ -77,11 +77,11 @@ func (e *Embedder) checkComposite(path string) error {
 			return missing(path, p.name, "send the embedder that makes the vectors of "+p.makes)
 		}
 		if p.embedder.Source == "" {
-			return missing(path, p.name+".source", `send "openAi", "ollama" or "rest"`)
+			return missing(path, p.name+".source", `send "openAi", "ollama", "rest", or another source whose plugin makes vectors`)
 		}
 		check := p.embedder.checkRest
-		if p.embedder.preset() {
-			check = p.embedder.checkPreset
+		if p.embedder.Plugged() {
+			check = p.embedder.checkPlugged
 		} else if p.embedder.Model != "" {
 			return p.embedder.checkOnly(path+"."+p.name, "whose `request` says what is sent", restFields()...)
 		}

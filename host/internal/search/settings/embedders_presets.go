@@ -4,15 +4,16 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
-// The sources that are known APIs: of each all is known that one of [Rest] has
-// to say. They are what [Embedder.API] makes of them, and nothing else asks
-// which one it is.
+// The sources of plugins that Meilisearch has, too: what it makes of fields that are
+// left out is what [Embedder.API] makes of them.
 const (
 	OpenAI EmbedderSource = "openAi"
 	Ollama EmbedderSource = "ollama"
@@ -48,8 +49,8 @@ const (
 	ollamaOne  = "/api/embeddings"
 )
 
-// API returns the embedder of the source [Rest] that e stands for: e itself
-// where it is none of a known API. It still has e's source.
+// API returns e with what Meilisearch puts in where nothing is said: e itself where
+// that is nothing.
 func (e *Embedder) API() *Embedder {
 	api := *e
 	switch e.Source {
@@ -57,12 +58,6 @@ func (e *Embedder) API() *Embedder {
 		api.Model = cmp.Or(e.Model, defaultOpenAIModel)
 		api.URL = cmp.Or(e.URL, defaultOpenAIURL)
 		known, ok := openAIModels[api.Model]
-		body := map[string]any{"model": api.Model, "input": []string{TextPlace, MorePlace}}
-		if e.Dimensions != 0 && !known.fixed {
-			body["dimensions"] = e.Dimensions
-		}
-		api.Request = describe(body)
-		api.Response = describe(map[string]any{"data": []any{map[string]string{"embedding": EmbeddingPlace}, MorePlace}})
 		api.Dimensions = cmp.Or(e.Dimensions, known.dimensions)
 		if e.Distribution == nil && ok {
 			api.Distribution = &known.distribution
@@ -70,35 +65,41 @@ func (e *Embedder) API() *Embedder {
 	case Ollama:
 		api.Model = cmp.Or(e.Model, defaultOllamaModel)
 		api.URL = cmp.Or(e.URL, defaultOllamaURL)
-		if strings.HasSuffix(api.URL, ollamaOne) {
-			api.Request = describe(map[string]any{"model": api.Model, "prompt": TextPlace})
-			api.Response = describe(map[string]any{"embedding": EmbeddingPlace})
-		} else {
-			api.Request = describe(map[string]any{"model": api.Model, "input": []string{TextPlace, MorePlace}})
-			api.Response = describe(map[string]any{"embeddings": []string{EmbeddingPlace, MorePlace}})
-		}
 	default:
 		return e
 	}
 	return &api
 }
 
-// describe encodes the form of a body; keys are in order, so that equal forms
-// are equal texts.
-func describe(body any) json.RawMessage {
-	b, err := json.Marshal(body)
-	if err != nil {
-		panic(fmt.Sprintf("encode the form of a body: %v", err)) // texts and numbers
+// Plugged reports whether a plugin makes the vectors of e.
+func (e *Embedder) Plugged() bool {
+	switch e.Source {
+	case "", UserProvided, Rest, Composite:
+		return false
 	}
-	return b
+	return true
 }
 
-// preset reports whether e is of a known API.
-func (e *Embedder) preset() bool { return e.Source == OpenAI || e.Source == Ollama }
+var sourceName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
 
-// checkPreset checks what an embedder of a known API has.
-func (e *Embedder) checkPreset(path string) error {
-	err := e.checkOnly(path, "whose requests and answers are known", "url", "apiKey", "model", "dimensions", "documentTemplate", "documentTemplateMaxBytes")
+// readSource reads a source: one of known, or one that a plugin may be for, which
+// [Settings.Sources] lists for whoever knows the plugins.
+func readSource(v value, dst *EmbedderSource, known ...EmbedderSource) error {
+	var name string
+	if v.raw[0] == '"' {
+		name = rawjson.Unquote(v.raw)
+	}
+	own := name == string(UserProvided) || name == string(Composite) || name == huggingFace
+	if slices.Contains(known, EmbedderSource(name)) || sourceName.MatchString(name) && !own {
+		*dst = EmbedderSource(name)
+		return nil
+	}
+	return choice(v, dst, known...)
+}
+
+// checkPlugged checks what an embedder of a plugin has.
+func (e *Embedder) checkPlugged(path string) error {
+	err := e.checkOnly(path, "whose requests and answers its plugin knows", "url", "apiKey", "model", "dimensions", "documentTemplate", "documentTemplateMaxBytes", "options")
 	if err != nil {
 		return err
 	}
@@ -112,9 +113,16 @@ func (e *Embedder) checkPreset(path string) error {
 	return nil
 }
 
-// wirePreset is what clients see of an embedder of a known API: what was set.
-func (e *Embedder) wirePreset() map[string]any {
-	m := map[string]any{"source": e.Source, "model": e.API().Model}
+// wirePlugged is what clients see of an embedder of a plugin: what was set, and the
+// model.
+func (e *Embedder) wirePlugged() map[string]any {
+	m := map[string]any{"source": e.Source}
+	if model := e.API().Model; model != "" {
+		m["model"] = model
+	}
+	if len(e.Options) > 0 {
+		m["options"] = wireOptions(e.Options, false)
+	}
 	if e.URL != "" {
 		m["url"] = e.URL
 	}
@@ -161,7 +169,7 @@ func needsModelHere(embedder json.RawMessage) bool {
 		Source                           json.RawMessage
 		SearchEmbedder, IndexingEmbedder json.RawMessage
 	}
-	if isNull(embedder) || json.Unmarshal(embedder, &e) != nil {
+	if rawjson.IsAbsent(embedder) || json.Unmarshal(embedder, &e) != nil {
 		return false
 	}
 	var source string

@@ -24,6 +24,9 @@ func (e *Embedder) Fingerprint() uint64 {
 	for _, name := range slices.Sorted(maps.Keys(d.IndexingFragments)) {
 		of += fmt.Sprintf(" %q %q", name, d.IndexingFragments[name])
 	}
+	if d.Plugged() {
+		of += fmt.Sprintf(" %q", d.Model) + optionsText(d.Options)
+	}
 	return HashText(of)
 }
 
@@ -34,7 +37,7 @@ func (e *Embedder) SameModel(b *Embedder) bool {
 	y, _ := b.ForDocuments("")
 	x, y = x.API(), y.API()
 	return x.Source == y.Source && x.URL == y.URL && e.VectorDimensions() == b.VectorDimensions() &&
-		string(x.Request) == string(y.Request) && string(x.Response) == string(y.Response)
+		string(x.Request) == string(y.Request) && string(x.Response) == string(y.Response) && (!x.Plugged() || x.Model == y.Model && sameOptions(x.Options, y.Options))
 }
 
 // SameVectors reports whether e makes the same vectors of the same documents as

@@ -67,30 +67,42 @@ func (t *SealedText) read(v value) error {
 // A secretName names a secret in the settings of an index.
 type secretName struct {
 	embedder string // with the name of its part behind a dot
-	header   string // "": the apiKey
+	header   string // "": the apiKey, or
+	option   string // of a plugin, and
+	source   string // as it was sent; "": it was not
 }
 
 // path is where the secret stands among embedders.
 func (n secretName) path() string {
-	if n.header != "" {
+	switch {
+	case n.header != "":
 		return n.embedder + ".headers." + n.header
+	case n.option != "":
+		return n.embedder + ".options." + n.option
 	}
 	return n.embedder + ".apiKey"
 }
 
 func (n secretName) String() string {
-	if n.header != "" {
+	switch {
+	case n.header != "":
 		return fmt.Sprintf("header %s of embedder %s", n.header, n.embedder)
+	case n.option != "":
+		return fmt.Sprintf("option %s of embedder %s", n.option, n.embedder)
 	}
 	return "apiKey of embedder " + n.embedder
 }
 
 // SealSecrets returns what a client sent for settings as a task keeps it, each
 // secret of an embedder sealed, and as the task's details show it. Patch has
-// accepted body; before are the settings that it is for.
-func SealSecrets(body []byte, sealer Sealer, before *Settings) (kept, shown []byte, err error) {
+// accepted body; before are the settings that it is for. secret says which options
+// of a source are not to be read.
+func SealSecrets(body []byte, sealer Sealer, before *Settings, secretOption func(source EmbedderSource, option string) bool) (kept, shown []byte, err error) {
 	kept, err = rewriteSecrets(body, func(n secretName, raw json.RawMessage) (json.RawMessage, error) {
-		if isNull(raw) {
+		if rawjson.IsAbsent(raw) {
+			return raw, nil
+		}
+		if n.option != "" && (raw[0] != '"' || !secretOption(before.sourceOf(n), n.option)) {
 			return raw, nil
 		}
 		text := rawjson.Unquote(raw)
@@ -106,8 +118,11 @@ func SealSecrets(body []byte, sealer Sealer, before *Settings) (kept, shown []by
 			return json.Marshal(keptSecret{Shown: text}) // all headers are set at once: this one is to stay
 		case strings.HasSuffix(text, secret.ShortestShown):
 			what, field := "key", "apiKey"
-			if n.header != "" {
+			switch {
+			case n.header != "":
 				what, field = "value", "headers"
+			case n.option != "":
+				what, field = "secret", "options"
 			}
 			return nil, apierr.Newf(apierr.InvalidSettingsEmbedders, "`embedders.%.300s` is a %s as it is shown, not the %[2]s itself: send the %[2]s, or leave `%[3]s` out to keep what is set.", n.path(), what, field)
 		}
@@ -117,7 +132,7 @@ func SealSecrets(body []byte, sealer Sealer, before *Settings) (kept, shown []by
 		return nil, nil, err
 	}
 	shown, err = rewriteSecrets(kept, func(_ secretName, raw json.RawMessage) (json.RawMessage, error) {
-		if isNull(raw) || raw[0] == '"' {
+		if rawjson.IsAbsent(raw) || raw[0] != '{' {
 			return raw, nil
 		}
 		var k keptSecret
@@ -144,7 +159,7 @@ func rewriteSecrets(settings []byte, f secretRewriter) ([]byte, error) {
 	if err := json.Unmarshal(settings, &top); err != nil {
 		return nil, fmt.Errorf("read settings: %w", err)
 	}
-	if isNull(top["embedders"]) {
+	if rawjson.IsAbsent(top["embedders"]) {
 		return settings, nil
 	}
 	if err := json.Unmarshal(top["embedders"], &all); err != nil {
@@ -176,10 +191,10 @@ type secretRewriter func(n secretName, raw json.RawMessage) (json.RawMessage, er
 
 // rewriteSecretsOf is rewriteSecrets for one embedder and what is within it.
 func rewriteSecretsOf(name string, embedder json.RawMessage, f secretRewriter) (json.RawMessage, error) {
-	if isNull(embedder) {
+	if rawjson.IsAbsent(embedder) {
 		return embedder, nil
 	}
-	var fields, headers map[string]json.RawMessage
+	var fields, headers, options map[string]json.RawMessage
 	err := json.Unmarshal(embedder, &fields)
 	if err != nil {
 		return nil, fmt.Errorf("read embedder %.100s: %w", name, err)
@@ -187,17 +202,32 @@ func rewriteSecretsOf(name string, embedder json.RawMessage, f secretRewriter) (
 	if err := rewriteMember(fields, "apiKey", secretName{embedder: name}, f); err != nil {
 		return nil, err
 	}
-	if !isNull(fields["headers"]) {
+	if !rawjson.IsAbsent(fields["headers"]) {
 		if err := json.Unmarshal(fields["headers"], &headers); err != nil {
 			return nil, fmt.Errorf("read headers of embedder %.100s: %w", name, err)
 		}
 		for _, header := range slices.Sorted(maps.Keys(headers)) {
-			if err := rewriteMember(headers, header, secretName{name, header}, f); err != nil {
+			if err := rewriteMember(headers, header, secretName{embedder: name, header: header}, f); err != nil {
 				return nil, err
 			}
 		}
 		if fields["headers"], err = json.Marshal(headers); err != nil {
 			return nil, fmt.Errorf("encode headers of embedder %.100s: %w", name, err)
+		}
+	}
+	if !rawjson.IsAbsent(fields["options"]) {
+		if err := json.Unmarshal(fields["options"], &options); err != nil {
+			return nil, fmt.Errorf("read options of embedder %.100s: %w", name, err)
+		}
+		var source string
+		_ = json.Unmarshal(fields["source"], &source) // absent: see [Settings.sourceOf]
+		for _, option := range slices.Sorted(maps.Keys(options)) {
+			if err := rewriteMember(options, option, secretName{embedder: name, option: option, source: source}, f); err != nil {
+				return nil, err
+			}
+		}
+		if fields["options"], err = json.Marshal(options); err != nil {
+			return nil, fmt.Errorf("encode options of embedder %.100s: %w", name, err)
 		}
 	}
 	for _, part := range []string{searchingPart, indexingPart} {
@@ -223,8 +253,16 @@ func rewriteMember(object map[string]json.RawMessage, key string, n secretName, 
 	return err
 }
 
-// shownSecret is a secret as it is shown, "" where there is none.
-func (s *Settings) shownSecret(n secretName) string {
+// sourceOf is the source of the embedder that n is of, once n's patch is applied.
+func (s *Settings) sourceOf(n secretName) EmbedderSource {
+	if at := s.embedderOf(n); n.source == "" && at != nil {
+		return at.Source
+	}
+	return EmbedderSource(n.source)
+}
+
+// embedderOf is the embedder, or part of one, that n is of; nil: there is none.
+func (s *Settings) embedderOf(n secretName) *Embedder {
 	name, part, _ := strings.Cut(n.embedder, ".")
 	e := s.Embedders[name]
 	at := &e
@@ -234,9 +272,17 @@ func (s *Settings) shownSecret(n secretName) string {
 	case indexingPart:
 		at = e.Indexing
 	}
+	return at
+}
+
+// shownSecret is a secret as it is shown, "" where there is none.
+func (s *Settings) shownSecret(n secretName) string {
+	at := s.embedderOf(n)
 	switch {
 	case at == nil:
 		return ""
+	case n.option != "":
+		return at.Options[n.option].Sealed.Shown
 	case n.header != "":
 		return at.Headers[n.header].shown()
 	}
@@ -258,7 +304,13 @@ func (e Embedder) withoutSecrets(name string) (open Embedder, had []string) {
 		own.Headers = withoutSecretHeaders(e.Headers)
 		for _, header := range slices.Sorted(maps.Keys(e.Headers)) {
 			if e.Headers[header].secret() {
-				had = append(had, secretName{of, header}.path())
+				had = append(had, secretName{embedder: of, header: header}.path())
+			}
+		}
+		own.Options = withoutSecretOptions(e.Options)
+		for _, option := range slices.Sorted(maps.Keys(e.Options)) {
+			if e.Options[option].Secret() {
+				had = append(had, secretName{embedder: of, option: option}.path())
 			}
 		}
 		return &own

@@ -44,8 +44,8 @@ func (e *Embedder) wireTemplate(m map[string]any, kept bool) {
 // wireAPI is what clients see of what e sends to an API; kept: what our records
 // hold, of each source the same.
 func (e *Embedder) wireAPI(kept bool) map[string]any {
-	if e.preset() && !kept {
-		return e.wirePreset()
+	if e.Plugged() && !kept {
+		return e.wirePlugged()
 	}
 	m := map[string]any{
 		"source":     e.Source,
@@ -58,6 +58,9 @@ func (e *Embedder) wireAPI(kept bool) map[string]any {
 	}
 	if e.Headers == nil && !kept {
 		m["headers"] = map[string]string{}
+	}
+	if len(e.Options) > 0 {
+		m["options"] = wireOptions(e.Options, kept)
 	}
 	if e.Model != "" {
 		m["model"] = e.Model

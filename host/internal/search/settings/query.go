@@ -8,6 +8,7 @@ const (
 	Last      Strategy = "last"      // words are dropped from the right
 	All       Strategy = "all"       // a hit has all words
 	Frequency Strategy = "frequency" // the most frequent words are dropped first
+	Any       Strategy = "any"       // one word will do, and what is rare counts most
 )
 
 // MaxTotalHits bounds the hits of a federated search, and those of a chat.

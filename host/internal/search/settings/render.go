@@ -41,18 +41,29 @@ func NewRenderer(s *Settings) *Renderer {
 // to the settings' bytes where a character ends. Its only error is that ctx
 // ended.
 func (r *Renderer) Render(ctx context.Context, doc json.RawMessage) (string, error) {
+	shown, err := r.Preview(ctx, doc)
+	switch {
+	case err == nil:
+		return shown, nil
+	case ctx.Err() != nil:
+		return "", fmt.Errorf("render a document: %w", ctx.Err())
+	}
+	// What can't be rendered is shown as if no template were set, rather
+	// than hiding from the model a document that was found.
+	limit := r.settings.Chat.MaxBytes
+	return text.Clip(r.renderDefault(doc, limit), limit), nil
+}
+
+// Preview is Render for the author of the template: where that cannot be rendered, it
+// returns the reason.
+func (r *Renderer) Preview(ctx context.Context, doc json.RawMessage) (string, error) {
 	limit := r.settings.Chat.MaxBytes
 	if r.template == nil {
 		return text.Clip(r.renderDefault(doc, limit), limit), nil
 	}
 	rendered, err := r.fromTemplate(ctx, doc, limit)
 	if err != nil && len(rendered) <= limit {
-		if ctx.Err() != nil {
-			return "", fmt.Errorf("render a document: %w", ctx.Err())
-		}
-		// What can't be rendered is shown as if no template were set, rather
-		// than hiding from the model a document that was found.
-		rendered = r.renderDefault(doc, limit)
+		return "", err
 	}
 	return text.Clip(strings.ToValidUTF8(rendered, "\uFFFD"), limit), nil
 }

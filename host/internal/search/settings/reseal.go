@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+
+	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
 // A Reseal gives a sealed value under another key, or nil where it is to be
@@ -43,7 +45,7 @@ func resealSettings(settings []byte, of string, anew Reseal) ([]byte, error) {
 	changed := false
 	out, err := rewriteSecrets(settings, func(n secretName, raw json.RawMessage) (json.RawMessage, error) {
 		var k keptSecret
-		if isNull(raw) || json.Unmarshal(raw, &k) != nil || len(k.Sealed) == 0 {
+		if rawjson.IsAbsent(raw) || json.Unmarshal(raw, &k) != nil || len(k.Sealed) == 0 {
 			return raw, nil
 		}
 		changed = true
@@ -59,5 +61,3 @@ func resealSettings(settings []byte, of string, anew Reseal) ([]byte, error) {
 	}
 	return out, nil
 }
-
-func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }

@@ -56,7 +56,9 @@ func (qp *QueryParser) Parse(q string) Query {
 			rest = rest[1:]
 			continue
 		}
-		negative := rest[0] == '-' && len(rest) > 1 && !rawjson.IsSpace(rest[1])
+		before := len(q) - len(rest) - 1
+		apart := before < 0 || rawjson.IsSpace(q[before])
+		negative := apart && rest[0] == '-' && len(rest) > 1 && !rawjson.IsSpace(rest[1])
 		if negative {
 			rest = rest[1:]
 		}
@@ -75,13 +77,26 @@ func (qp *QueryParser) Parse(q string) Query {
 		if len(ws) == 0 {
 			continue
 		}
+		if _, gap := qp.Analyzer.separator(text[:ws[0].Start]); gap && pos > 0 {
+			pos += SentenceGap - 1
+		}
 		for i := range ws {
 			ws[i].Pos += pos
 		}
 		pos = ws[len(ws)-1].Pos
+		if _, gap := qp.Analyzer.separator(text[ws[len(ws)-1].End:]); gap {
+			pos += SentenceGap - 1
+		}
 		switch {
-		case negative:
+		case negative && quoted:
 			p.Excluded = append(p.Excluded, ws)
+		case negative && ws[0].Start == 0:
+			// The minus is of the one word behind it, not of what is joined to that.
+			ws[0].Stop = false // there are documents that have it: "The" is none
+			p.Excluded = append(p.Excluded, ws[:1:1])
+			if ws = ws[1:]; len(ws) > 0 {
+				p.addWords(ws, rest == "" && ws[len(ws)-1].End == len(text), qp.Prefix)
+			}
 		case quoted:
 			p.addPhrases(ws)
 		default:

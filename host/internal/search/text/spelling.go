@@ -2,7 +2,6 @@ package text
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -36,6 +35,9 @@ type Matcher struct {
 	Prefix bool   // words that begin so, too
 	typos  int
 	dfa    *levenshtein.DFA // nil without typos
+	// other is for words that begin with another character, which counts twice: of
+	// one typo less than dfa; nil where none is left.
+	other *levenshtein.DFA
 }
 
 // Matcher returns the matcher of a word with at most so many typos: two, one or
@@ -51,19 +53,20 @@ func (f Speller) Matcher(term string, prefix bool, typos int) (*Matcher, error) 
 	if m.dfa, err = f[m.typos].BuildDfa(term, uint8(m.typos)); err != nil {
 		return nil, fmt.Errorf("make automaton for %d typos: %w", m.typos, err)
 	}
+	if less := m.typos - 1; less > 0 {
+		if m.other, err = f[less].BuildDfa(term, uint8(less)); err != nil {
+			return nil, fmt.Errorf("make automaton for %d typos: %w", less, err)
+		}
+	}
 	return m, nil
 }
 
-// Automaton accepts the words within the typos, and more of those that have the
-// wrong first letter: see distance. nil without typos.
+// Automaton accepts the words within the typos, see Distance. nil without typos.
 func (m *Matcher) Automaton() vellum.Automaton {
-	switch {
-	case m.dfa == nil:
+	if m.dfa == nil {
 		return nil
-	case m.Prefix:
-		return prefixAutomaton{m.dfa}
 	}
-	return m.dfa
+	return wordAutomaton{m}
 }
 
 // Distance returns how many typos part a word of the index from the matcher's;
@@ -110,19 +113,78 @@ func (m *Matcher) prefixDistance(word string) int {
 	}
 }
 
-// prefixAutomaton accepts what has a beginning that dfa accepts.
-type prefixAutomaton struct{ dfa *levenshtein.DFA }
+// A wordAutomaton accepts what its matcher does. It leaves words that begin with
+// another character as soon as it sees that, where most of an index's words end:
+// its states are, apart by their lowest bits, how many bytes of the first
+// character it has seen, a state of dfa, or one of other.
+type wordAutomaton struct{ m *Matcher }
 
-// accepted is its state once that was seen.
-const accepted = math.MaxInt32
+const (
+	atFirst = iota
+	atWord
+	atOther
+	// accepted is the state once a beginning was.
+	accepted
 
-func (p prefixAutomaton) Start() int                 { return p.dfa.Start() }
-func (p prefixAutomaton) IsMatch(s int) bool         { return s == accepted || p.dfa.IsMatch(s) }
-func (p prefixAutomaton) CanMatch(s int) bool        { return s == accepted || p.dfa.CanMatch(s) }
-func (p prefixAutomaton) WillAlwaysMatch(s int) bool { return s == accepted }
-func (p prefixAutomaton) Accept(s int, b byte) int {
-	if s == accepted || p.dfa.IsMatch(s) {
+	stateBits = 2
+)
+
+// refused is the state from which nothing is accepted: the automata of the
+// library have 0 for it.
+const refused = atWord
+
+func (a wordAutomaton) Start() int                 { return atFirst }
+func (a wordAutomaton) WillAlwaysMatch(s int) bool { return s == accepted }
+func (a wordAutomaton) CanMatch(s int) bool {
+	return s>>stateBits != 0 || s == atFirst || s == accepted
+}
+
+func (a wordAutomaton) IsMatch(s int) bool {
+	switch n := s >> stateBits; s & (1<<stateBits - 1) {
+	case atWord:
+		return a.m.dfa.IsMatch(n)
+	case atOther:
+		return a.m.other.IsMatch(n)
+	}
+	return s == accepted
+}
+
+func (a wordAutomaton) Accept(s int, b byte) int {
+	m := a.m
+	switch n := s >> stateBits; s & (1<<stateBits - 1) {
+	case atWord:
+		return a.next(m.dfa, atWord, n, b)
+	case atOther:
+		return a.next(m.other, atOther, n, b)
+	case atFirst:
+		if m.first[n] != b {
+			if m.other == nil {
+				return refused
+			}
+			return a.next(m.other, atOther, run(m.other, m.first[:n]), b)
+		}
+		if n++; n < len(m.first) {
+			return n << stateBits // still atFirst
+		}
+		return a.next(m.dfa, atWord, run(m.dfa, m.first[:n-1]), b)
+	}
+	return accepted
+}
+
+// next is the state behind b from the state n of dfa.
+func (a wordAutomaton) next(dfa *levenshtein.DFA, kind, n int, b byte) int {
+	n = dfa.Accept(n, b)
+	if a.m.Prefix && dfa.IsMatch(n) {
 		return accepted
 	}
-	return p.dfa.Accept(s, b)
+	return n<<stateBits | kind
+}
+
+// run is the state of dfa behind a text.
+func run(dfa *levenshtein.DFA, text string) int {
+	n := dfa.Start()
+	for i := range len(text) {
+		n = dfa.Accept(n, text[i])
+	}
+	return n
 }

@@ -21,7 +21,7 @@ import (
 
 // AnalyzerVersion is raised by any change to how text becomes words: folders
 // built by another one are built anew.
-const AnalyzerVersion = 3
+const AnalyzerVersion = 4
 
 // A Word is one word of a text.
 type Word struct {
@@ -73,7 +73,7 @@ func NewAnalyzer(separators, joiners, dictionary, stop []string, l Localization)
 // SplitWords splits text as an index without settings of its own does.
 func SplitWords(text string) []Word { return (*Analyzer)(nil).Split(text) }
 
-// Split splits text at whatever is no letter, digit or mark. In scripts that
+// Split splits text at whatever is no letter, number or mark. In scripts that
 // put no space between words each character is a word.
 func (a *Analyzer) Split(text string) []Word {
 	out := make([]Word, 0, len(text)/5+1) // words of most languages are longer
@@ -218,7 +218,7 @@ func prefixOf(s string, list []string) int {
 }
 
 func inWord(r rune) bool {
-	return unicode.IsLetter(r) || unicode.IsDigit(r) || isMark(r)
+	return unicode.IsLetter(r) || unicode.IsNumber(r) || isMark(r)
 }
 
 func isMark(r rune) bool { return r >= firstMark && unicode.Is(unicode.M, r) }

@@ -27,6 +27,7 @@ func TestTerms(t *testing.T) {
 		{"ＦＵＬＬ width", "[full width]", "[1 2]"},
 		{"e\u0301te\u0301", "[ete]", "[1]"},
 		{"東京 tower", "[東 京 tower]", "[1 2 3]"},
+		{"Alien³ m² ½", "[alien3 m2 1\u20442]", "[1 2 3]"},
 		{"line\nbreak", "[line break]", "[1 2]"},
 		{"audio/video devices (utilities): \"more\"", "[audio video devices utilities more]", "[1 2 3 4 5]"},
 		{"one; two! three? four… five。six", "[one two three four five six]", "[1 9 17 25 33 41]"},

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parley-search/parley/host"
+)
+
+func clusterCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "cluster",
+		Short: "Make a cluster, and see how its nodes are",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(clusterCreateCommand(), clusterStatusCommand(), clusterJoinCommand(), clusterResetCommand())
+	return cmd
+}
+
+func clusterCreateCommand() *cobra.Command {
+	var replicas int
+	cmd := &cobra.Command{
+		Use:   "create",
+		Short: "Make the log of a new cluster, once",
+		Long: "Make the log of a new cluster on servers of NATS with JetStream, once in its life: a stream, and stores for large requests and snapshots.\n\n" +
+			"No node makes them by itself: a log that was lost would begin anew, empty, below nodes that have data. Where they are there, nothing\n" +
+			"is changed. Three replicas need three servers, and the servers want `sync_interval: always`.",
+		Example: "  parley cluster create --cluster-name docs --cluster-nats nats://n1:4222,nats://n2:4222,nats://n3:4222",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := loadCluster(cmd)
+			if err != nil {
+				return err
+			}
+			if replicas != 1 && replicas != 3 && replicas != 5 {
+				return usageError{fmt.Errorf("--replicas is %d: want 1, 3 or 5", replicas)}
+			}
+			if err := host.CreateCluster(cmd.Context(), c, replicas); err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "The log of cluster %s is there. Start its nodes: parley serve --cluster-name %s --cluster-nats …\n", c.Cluster.Name, c.Cluster.Name)
+			return nil
+		},
+	}
+	addOptions(cmd)
+	cmd.Flags().IntVar(&replicas, "replicas", 3, "servers of NATS that keep the log: 1, 3 or 5")
+	return cmd
+}
+
+func clusterJoinCommand() *cobra.Command {
+	var replace bool
+	cmd := &cobra.Command{
+		Use:   "join",
+		Short: "Put a snapshot of the cluster into the data directory of a node",
+		Long: "Put the newest snapshot of the cluster into --db-path, in place of what a node has there. No host runs there meanwhile.\n\n" +
+			"`parley serve` does so by itself where a node has no data, or where the log does not reach back to it. With --replace the data may\n" +
+			"be of another log, as on a node that disagrees with the others: it is lost then.",
+		Example: "  parley cluster join --cluster-name docs --cluster-nats nats://n1:4222 --db-path /var/lib/parley --replace",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := loadCluster(cmd)
+			if err != nil {
+				return err
+			}
+			joined, err := host.JoinCluster(cmd.Context(), c, replace)
+			if err != nil {
+				return err
+			}
+			return printResult(cmd, joined, func(out io.Writer) error {
+				_, err := fmt.Fprintf(out, "%s has what the cluster had at message %d of log %s: %d bytes. Start the node.\n", c.DBPath, joined.Message, joined.Log, joined.Bytes)
+				return err
+			})
+		},
+	}
+	addOptions(cmd)
+	cmd.Flags().BoolVar(&replace, "replace", false, "also where the data is of another log, or of a node that disagrees with the others")
+	return jsonFlag(cmd)
+}
+
+func clusterResetCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "reset",
+		Short: "Begin a new log with what one node has, after the cluster's was lost",
+		Long: "Make what the node with the data directory --db-path has the begin of a new log. For a stream that was lost, or that the nodes\n" +
+			"disagree about. End all nodes first, choose the one whose data counts, delete the stream and make it again empty by\n" +
+			"`parley cluster create`. Start this node first; the others take over what it has by `parley cluster join --replace`.",
+		Example: "  parley cluster reset --cluster-name docs --cluster-nats nats://n1:4222 --db-path /var/lib/parley",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := loadCluster(cmd)
+			if err != nil {
+				return err
+			}
+			begun, err := host.ResetCluster(cmd.Context(), c)
+			if err != nil {
+				return err
+			}
+			return printResult(cmd, begun, func(out io.Writer) error {
+				_, err := fmt.Fprintf(out, "What %s had at message %d begins log %s. Start this node first, then `parley cluster join --replace` on the others.\n", c.DBPath, begun.Message, begun.Log)
+				return err
+			})
+		},
+	}
+	addOptions(cmd)
+	return jsonFlag(cmd)
+}
+
+// loadCluster reads which cluster is meant, and the data directory.
+func loadCluster(cmd *cobra.Command) (host.Config, error) {
+	c, err := loadOnly(cmd, append(host.ClusterOptions(), "db-path"))
+	if err == nil && (c.Cluster.Name == "" || len(c.Cluster.NATS) == 0) {
+		err = usageError{errors.New("--cluster-name and --cluster-nats say which cluster: give both")}
+	}
+	return c, err
+}
+
+// A clusterStatus is what GET /cluster answers.
+type clusterStatus struct {
+	Enabled bool          `json:"enabled"`
+	Name    string        `json:"name"`
+	Log     string        `json:"log"`
+	Leader  *string       `json:"leader"`
+	Node    *clusterNode  `json:"node"`
+	Nodes   []clusterNode `json:"nodes"`
+	Words   uint64        `json:"words"`
+	Ahead   uint64        `json:"ahead"`
+	Stale   bool          `json:"stale"`
+	Halted  string        `json:"halted,omitempty"`
+}
+
+type clusterNode struct {
+	ID      string `json:"id"`
+	URL     string `json:"url"`
+	Version string `json:"version"`
+	Role    string `json:"role"`
+	Term    uint64 `json:"term"`
+	Seq     uint64 `json:"seq"`
+	SeenAt  string `json:"seenAt,omitempty"`
+}
+
+func clusterStatusCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "status",
+		Short:   "Ask a node of a cluster who leads, and how far all are",
+		Example: "  parley cluster status --url http://127.0.0.1:7700",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := openClient(cmd)
+			if err != nil {
+				return err
+			}
+			var s clusterStatus
+			if err := c.call(cmd.Context(), http.MethodGet, "/cluster", nil, &s); err != nil {
+				return err
+			}
+			return printResult(cmd, &s, func(out io.Writer) error { return printCluster(out, &s) })
+		},
+	}
+	return clientFlags(jsonFlag(cmd), "metrics.get")
+}
+
+func printCluster(out io.Writer, s *clusterStatus) error {
+	if !s.Enabled {
+		_, err := fmt.Fprintln(out, "This host is alone: it was started without --cluster-name.")
+		return err
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "cluster %s, log %s, term %d\n", s.Name, s.Log, s.Node.Term)
+	fmt.Fprintln(w, "NODE\tROLE\tMESSAGE\tURL\tVERSION")
+	for _, n := range append([]clusterNode{*s.Node}, s.Nodes...) {
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\n", n.ID, n.Role, n.Seq, n.URL, n.Version)
+	}
+	fmt.Fprintf(w, "Searches of the first node know message %d.\n", s.Words)
+	if s.Stale {
+		fmt.Fprintln(w, "It has not reached the log for longer than --cluster-max-lag.")
+	}
+	if s.Halted != "" {
+		fmt.Fprintf(w, "It is halted: %s.\n", s.Halted)
+	}
+	return w.Flush()
+}

@@ -1,0 +1,531 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/parley-search/parley/examples/quickstart"
+	"github.com/parley-search/parley/host"
+)
+
+// natsServer is the program of NATS' server, and natsModule where it comes from.
+const (
+	natsServer = "nats-server"
+	natsModule = "github.com/nats-io/nats-server/v2"
+)
+
+// A fleet is the nodes of a cluster on this machine, each a process of its own over
+// as many servers of NATS, so that one of them can be killed.
+type fleet struct {
+	dir   string // of all its files
+	name  string // of the cluster
+	key   string // the master key
+	where string // how a shell gets at the key
+	exe   string
+	env   []string // of all nodes
+	addrs []string // that nodes listen on
+	say   func(format string, args ...any)
+	up    atomic.Bool // all nodes have been ready at once
+
+	mu   sync.Mutex
+	pids []int // of nodes; 0: it is down
+}
+
+// Times of a fleet.
+const (
+	fleetWait   = 3 * time.Minute // for servers, or nodes, to be ready; plugins are compiled in it
+	fleetEvery  = 100 * time.Millisecond
+	fleetAgain  = 10 * time.Second // until a node that ended is started again
+	fleetGrace  = time.Minute      // for a process to end once it is told to
+	checkLeader = 30 * time.Second // how long a new leader is looked for
+)
+
+// checkNodes refuses what `quickstart --nodes` cannot do.
+func (d demo) checkNodes(c host.Config) error {
+	switch {
+	case d.nodes != 1 && d.nodes != 3 && d.nodes != 5:
+		return fmt.Errorf("--nodes is %d: want 1, 3 or 5", d.nodes)
+	case d.nodes > 1 && d.path != "":
+		return errors.New("--nodes serves the samples: leave out PATH, and import files by `parley documents import`")
+	case d.nodes > 1 && c.TLS.Cert != "":
+		return errors.New("--nodes serves plain HTTP on this machine: leave out the certificate")
+	}
+	return nil
+}
+
+// runNodes is run for several nodes: processes of this program over servers of
+// NATS, all on this machine.
+//
+// built is the module of the source, where neither program nor plugin directory has it.
+func (d demo) runNodes(cmd *cobra.Command, c host.Config, built []byte) error {
+	progress := cmd.ErrOrStderr()
+	f, err := newFleet(cmd, c, d.nodes, func(format string, args ...any) { fmt.Fprintf(progress, "parley: "+format+"\n", args...) })
+	if err != nil {
+		return err
+	}
+	if built != nil {
+		dir := filepath.Join(f.dir, "plugins")
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, d.source+".wasm"), built, 0o600); err != nil {
+			return err
+		}
+		f.env = append(f.env, host.EnvPrefix+"PLUGIN_DIR="+dir)
+	}
+	server, err := findNATS(cmd.Context(), progress)
+	if err != nil {
+		return err
+	}
+	// The servers end after the nodes, so that a leader can resign.
+	natsCtx, endNATS := context.WithCancel(context.WithoutCancel(cmd.Context()))
+	var nats sync.WaitGroup
+	defer func() { endNATS(); nats.Wait() }()
+	ctx, cancel := context.WithCancelCause(cmd.Context())
+	urls, err := f.startNATS(natsCtx, &nats, server, cancel)
+	if err != nil {
+		return err
+	}
+	var nodes sync.WaitGroup
+	defer func() { cancel(nil); nodes.Wait() }()
+	if err := f.createLog(ctx, urls); err != nil {
+		return err
+	}
+	// The first node leads, since nobody else could yet.
+	start := func(i int) { nodes.Go(func() { f.keepNode(ctx, i, progress, cancel) }) }
+	start(0)
+	err = f.await(ctx, "node 1 leads", func() bool { return f.leader(ctx) == 0 })
+	for i := 1; i < len(f.addrs) && err == nil; i++ {
+		start(i)
+	}
+	for i := range f.addrs {
+		if err == nil {
+			err = f.await(ctx, fmt.Sprintf("node %d is ready", i+1), func() bool { return f.client(i).call(ctx, http.MethodGet, "/ready", nil, new(any)) == nil })
+		}
+	}
+	if err == nil {
+		f.up.Store(true)
+		err = d.seedNodes(ctx, f)
+	}
+	if err == nil {
+		f.show(d, cmd.OutOrStdout())
+		<-ctx.Done()
+	}
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	if ctx.Err() != nil { // it was interrupted, whatever came of that
+		return nil
+	}
+	return err
+}
+
+// newFleet returns a fleet of n nodes for the configuration that cmd was given.
+func newFleet(cmd *cobra.Command, c host.Config, n int, say func(format string, args ...any)) (*fleet, error) {
+	// As one, and beside what a host alone keeps there.
+	dir, err := filepath.Abs(filepath.Join(c.DBPath, "cluster-"+strconv.Itoa(n)))
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	f := &fleet{dir: dir, name: "quickstart", say: say, pids: make([]int, n)}
+	if f.exe, err = os.Executable(); err != nil {
+		return nil, err
+	}
+	if f.key = c.MasterKey.Reveal(); f.key != "" {
+		f.where = "$" + host.EnvPrefix + "MASTER_KEY"
+	} else if f.key, err = readFleetKey(f.keyFile()); err != nil {
+		return nil, err
+	} else {
+		f.where = "$(cat " + quoteShell(f.keyFile()) + ")"
+	}
+	hostname, first, err := net.SplitHostPort(c.HTTPAddr)
+	port, wrong := strconv.Atoi(first)
+	if err != nil || wrong != nil {
+		return nil, usageError{fmt.Errorf("--http-addr %q: --nodes wants a number as port, and takes those that follow", c.HTTPAddr)}
+	}
+	for i := range n {
+		next := port + i
+		if port == 0 {
+			if next, err = freePort(hostname); err != nil {
+				return nil, err
+			}
+		}
+		f.addrs = append(f.addrs, net.JoinHostPort(hostname, strconv.Itoa(next)))
+	}
+	f.env = os.Environ()
+	set := func(name, value string) { f.env = append(f.env, host.EnvPrefix+name+"="+value) }
+	for name, value := range map[string]string{"LOG_LEVEL": "warn", "PLUGIN_LOCK": host.LockOff} {
+		if os.Getenv(host.EnvPrefix+name) == "" {
+			set(name, value)
+		}
+	}
+	known := map[string]string{}
+	for _, o := range host.AllOptions() {
+		known[o.Name] = o.Env()
+	}
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		if name := known[flag.Name]; name != "" {
+			f.env = append(f.env, name+"="+flag.Value.String())
+		}
+		if flag.Name == flagConfigFile {
+			f.env = append(f.env, host.EnvConfigFile+"="+flag.Value.String())
+		}
+	})
+	set("MASTER_KEY", f.key)
+	set("CLUSTER_NAME", f.name)
+	set("CLUSTER_NATS_SYNCED", "true")
+	return f, nil
+}
+
+func (f *fleet) keyFile() string { return filepath.Join(f.dir, "key") }
+
+// readFleetKey returns the key in a file, which is made where there is none.
+func readFleetKey(name string) (string, error) {
+	b, err := os.ReadFile(name)
+	if err == nil || !errors.Is(err, os.ErrNotExist) {
+		return strings.TrimSpace(string(b)), err
+	}
+	random := make([]byte, 24)
+	_, _ = rand.Read(random) // it never fails
+	key := base64.RawURLEncoding.EncodeToString(random)
+	return key, os.WriteFile(name, []byte(key+"\n"), 0o600)
+}
+
+// quoteShell makes s one word of a shell's command.
+func quoteShell(s string) string {
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+func freePort(hostname string) (int, error) {
+	l, err := net.Listen("tcp", net.JoinHostPort(hostname, "0"))
+	if err != nil {
+		return 0, fmt.Errorf("find a free port: %w", err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}
+
+// findNATS returns the program of NATS' server: the one that is installed, or else
+// the one that the sources at hand build.
+func findNATS(ctx context.Context, progress io.Writer) (string, error) {
+	if path, err := exec.LookPath(natsServer); err == nil {
+		return path, nil
+	}
+	tree, err := findSourceTree(ctx)
+	if err != nil {
+		return "", err
+	}
+	if tree == nil {
+		return "", fmt.Errorf("several nodes need the program %s of NATS, 2.11 or newer, which is not in PATH: see https://docs.nats.io/running-a-nats-service/introduction/installation", natsServer)
+	}
+	path := filepath.Join(tree.dist, natsServer)
+	if runtime.GOOS == "windows" {
+		path += ".exe"
+	}
+	fmt.Fprintf(progress, "parley: building %s of NATS\n", natsServer)
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", path, natsModule)
+	cmd.Dir = tree.root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build %s: %w\n%s", natsServer, err, out)
+	}
+	return path, nil
+}
+
+// startNATS starts as many servers of NATS as there are nodes, and returns their
+// URLs. ended is told of one that ends by itself.
+func (f *fleet) startNATS(ctx context.Context, running *sync.WaitGroup, program string, ended func(error)) (urls []string, err error) {
+	var clients, peers []string
+	for range f.addrs {
+		for _, list := range []*[]string{&clients, &peers} {
+			port, err := freePort("127.0.0.1")
+			if err != nil {
+				return nil, err
+			}
+			*list = append(*list, "127.0.0.1:"+strconv.Itoa(port))
+		}
+	}
+	var routes []string
+	for _, p := range peers {
+		routes = append(routes, strconv.Quote("nats://"+p))
+	}
+	for i := range clients {
+		dir := filepath.Join(f.dir, fmt.Sprintf("nats-%d", i+1))
+		conf := fmt.Sprintf("server_name: \"nats-%d\"\nlisten: %q\nlog_file: %q\n"+
+			"jetstream { store_dir: %q, max_memory_store: 16MB, max_file_store: 4GB, sync_interval: always }\n"+
+			"cluster { name: %q, listen: %q, routes: [%s] }\n",
+			i+1, clients[i], filepath.Join(dir, "log"), dir, f.name, peers[i], strings.Join(routes, ", "))
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, err
+		}
+		file := filepath.Join(dir, "nats.conf")
+		if err := os.WriteFile(file, []byte(conf), 0o600); err != nil {
+			return nil, err
+		}
+		cmd := childCommand(ctx, program, "--config", file)
+		var said bytes.Buffer // before it has its log
+		cmd.Stderr = &said
+		if err := cmd.Start(); err != nil {
+			return nil, fmt.Errorf("start a server of NATS: %w", err)
+		}
+		running.Go(func() {
+			if err := cmd.Wait(); ctx.Err() == nil {
+				ended(fmt.Errorf("server %d of NATS ended: %v: see %s: %s", i+1, err, filepath.Join(dir, "log"), bytes.TrimSpace(said.Bytes())))
+			}
+		})
+		urls = append(urls, "nats://"+clients[i])
+	}
+	f.env = append(f.env, host.EnvPrefix+"CLUSTER_NATS="+strings.Join(urls, ","))
+	return urls, nil
+}
+
+// childCommand is a process that an interrupt at the terminal does not reach, and
+// that is told to end when ctx does.
+func childCommand(ctx context.Context, program string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, program, args...)
+	setApart(cmd)
+	if runtime.GOOS != "windows" { // which has only Kill
+		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	}
+	cmd.WaitDelay = fleetGrace
+	return cmd
+}
+
+// createLog makes the cluster's log, once the servers have found each other.
+func (f *fleet) createLog(ctx context.Context, urls []string) error {
+	flags := map[string]string{"cluster-name": f.name, "cluster-nats": strings.Join(urls, ",")}
+	c, _, err := host.LoadConfig(host.Sources{Flags: flags, Only: host.ClusterOptions()})
+	if err != nil {
+		return err
+	}
+	var last error
+	err = f.await(ctx, "the servers of NATS take the cluster's log", func() bool {
+		last = host.CreateCluster(ctx, c, len(urls))
+		return last == nil
+	})
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%w: %w", err, last)
+	}
+	return err
+}
+
+// await asks done until it is so.
+func (f *fleet) await(ctx context.Context, what string, done func() bool) error {
+	limit := time.NewTimer(fleetWait)
+	defer limit.Stop()
+	for !done() {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-limit.C:
+			return fmt.Errorf("waited for %v, and still not: %s", fleetWait, what)
+		case <-time.After(fleetEvery):
+		}
+	}
+	return nil
+}
+
+func (f *fleet) client(i int) *client { return &client{"http://" + f.addrs[i], f.key} }
+
+// leader returns which node takes writes, by its own word; -1: none.
+func (f *fleet) leader(ctx context.Context) int {
+	for i := range f.addrs {
+		var s clusterStatus
+		if f.client(i).call(ctx, http.MethodGet, "/cluster", nil, &s) == nil && s.Node != nil && s.Node.Role == "leader" {
+			return i
+		}
+	}
+	return -1
+}
+
+// keepNode runs node i, and starts it again some time after it ended, until ctx
+// does. A node that ends before all were ready ends the fleet.
+func (f *fleet) keepNode(ctx context.Context, i int, progress io.Writer, end func(error)) {
+	for first := true; ctx.Err() == nil; first = false {
+		err := f.runNode(ctx, i, first, progress)
+		if ctx.Err() != nil {
+			return
+		}
+		if !f.up.Load() {
+			end(fmt.Errorf("node %d ended: %w", i+1, err))
+			return
+		}
+		f.say("node %d is gone (%v); it is started again in %v", i+1, err, fleetAgain)
+		again := time.After(fleetAgain)
+		f.tellLeader(ctx)
+		select {
+		case <-again:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// runNode runs node i until it ends, or until ctx does and it ended for that.
+func (f *fleet) runNode(ctx context.Context, i int, first bool, progress io.Writer) error {
+	cmd := childCommand(ctx, f.exe, "serve")
+	cmd.Env = append(f.env[:len(f.env):len(f.env)],
+		host.EnvPrefix+"HTTP_ADDR="+f.addrs[i],
+		host.EnvPrefix+"DB_PATH="+filepath.Join(f.dir, fmt.Sprintf("node-%d", i+1)),
+		host.EnvPrefix+"CLUSTER_ADVERTISE=http://"+f.addrs[i])
+	told, err := cmd.StderrPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	pid := cmd.Process.Pid
+	f.setPID(i, pid)
+	defer f.setPID(i, 0)
+	if err := os.WriteFile(f.pidFile(i), []byte(strconv.Itoa(pid)+"\n"), 0o600); err != nil {
+		f.say("%v", err)
+	}
+	if !first {
+		f.say("node %d is started again: http://%s, process %d", i+1, f.addrs[i], pid)
+	}
+	lines := bufio.NewScanner(told)
+	for lines.Scan() {
+		if ctx.Err() == nil { // while all end, they find each other gone
+			fmt.Fprintf(progress, "node %d: %s\n", i+1, lines.Text())
+		}
+	}
+	_, _ = io.Copy(io.Discard, told) // behind a line that is too long
+	return cmd.Wait()
+}
+
+func (f *fleet) pidFile(i int) string { return filepath.Join(f.dir, fmt.Sprintf("node-%d.pid", i+1)) }
+
+func (f *fleet) setPID(i, pid int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.pids[i] = pid
+}
+
+// tellLeader says who takes the writes now.
+func (f *fleet) tellLeader(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, checkLeader)
+	defer cancel()
+	at := -1
+	_ = f.await(ctx, "a node leads", func() bool { at = f.leader(ctx); return at >= 0 }) // else nobody does
+	if at >= 0 {
+		f.say("node %d takes the writes now", at+1)
+	}
+}
+
+// seedNodes loads the samples through the API of a node, and waits until every
+// node answers from them.
+func (d demo) seedNodes(ctx context.Context, f *fleet) error {
+	samples, err := d.samples(ctx)
+	if err != nil {
+		return err
+	}
+	c := f.client(0)
+	for _, s := range samples {
+		if err := c.seed(ctx, s); err != nil {
+			return fmt.Errorf("load the sample: %w", err)
+		}
+	}
+	var want clusterStatus
+	if err := c.call(ctx, http.MethodGet, "/cluster", nil, &want); err != nil {
+		return err
+	}
+	return f.await(ctx, "all nodes have the samples", func() bool {
+		for i := range f.addrs {
+			var s clusterStatus
+			if f.client(i).call(ctx, http.MethodGet, "/cluster", nil, &s) != nil || s.Words < want.Ahead {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// seed is [host.Host.Seed] by the API.
+func (c *client) seed(ctx context.Context, s host.Seed) error {
+	if err := c.call(ctx, http.MethodPatch, "/chats/"+s.Workspace+"/settings", json.RawMessage(s.Settings), new(any)); err != nil {
+		return err
+	}
+	var there struct{ NumberOfDocuments int }
+	if err := c.call(ctx, http.MethodGet, "/indexes/"+s.Index+"/stats", nil, &there); err == nil && there.NumberOfDocuments > 0 {
+		return nil
+	}
+	for _, send := range []struct {
+		method, path string
+		body         []byte
+	}{
+		{http.MethodPatch, "/settings", s.IndexSettings},
+		{http.MethodPost, "/documents", s.Documents},
+	} {
+		var t archiveTask
+		if err := c.call(ctx, send.method, "/indexes/"+s.Index+send.path, json.RawMessage(bytes.TrimSpace(send.body)), &t); err != nil {
+			return err
+		}
+		if t.TaskUID == nil {
+			return fmt.Errorf("%s answers without a task", c.url)
+		}
+		uid := *t.TaskUID
+		for t.Status == "enqueued" || t.Status == "processing" {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(fleetEvery):
+			}
+			if err := c.call(ctx, http.MethodGet, fmt.Sprintf("/tasks/%d", uid), nil, &t); err != nil {
+				return err
+			}
+		}
+		if t.Status != "succeeded" {
+			return fmt.Errorf("task %d %s: %s", uid, t.Status, stripControls(t.Error.Message))
+		}
+	}
+	return nil
+}
+
+// show prints where the nodes are, and what to try.
+func (f *fleet) show(d demo, stdout io.Writer) {
+	leader := max(f.leader(context.Background()), 0)
+	f.mu.Lock()
+	pids := append([]int(nil), f.pids...)
+	f.mu.Unlock()
+	for i, addr := range f.addrs {
+		note := ""
+		if i == leader {
+			note = ", takes the writes"
+		}
+		f.say("node %d: http://%s, process %d%s", i+1, addr, pids[i], note)
+	}
+	kill := fmt.Sprintf("kill -9 %d", pids[leader])
+	if runtime.GOOS == "windows" {
+		kill = fmt.Sprintf("taskkill /F /PID %d", pids[leader])
+	}
+	other := (leader + 1) % len(f.addrs)
+	f.say("every node has all data below %s; the key of the nodes is %s", f.dir, f.where)
+	f.say("ask node %d by the first command, end node %d by the second, and ask again; the third shows who leads then", other+1, leader+1)
+	fmt.Fprintf(stdout, "%s\n", d.command(f.addrs[other], f.where, quickstart.Question))
+	fmt.Fprintln(stdout, kill)
+	fmt.Fprintf(stdout, "parley cluster status --url http://%s --key \"%s\"\n", f.addrs[other], f.where)
+	f.say("serving until interrupted")
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestQuickstartNodes runs three nodes by one command, kills the one that leads by
+// the command that was printed, and wants the others to answer, to take writes, and
+// the killed one to come back and have them.
+func TestQuickstartNodes(t *testing.T) {
+	if os.Getenv("LONG") == "" {
+		t.Skip("builds a server of NATS and runs six processes: LONG=1 runs it")
+	}
+	t.Setenv(reexec, "parley") // the nodes are this test's binary
+	t.Setenv("PARLEY_NO_ANALYTICS", "true")
+	data := t.TempDir()
+	p := start(t, "quickstart", "--nodes", "3", "--http-addr", "127.0.0.1:0", "--db-path", data)
+	ask, kill := p.waitFor("curl -N "), p.waitFor("kill -9 ")
+	status := p.waitFor("parley cluster status ")
+	p.waitFor("serving until interrupted")
+	shell := func(command string) string {
+		t.Helper()
+		out, err := exec.Command("sh", "-c", command).Output()
+		if err != nil {
+			t.Fatalf("%s: %v, %s", command, err, out)
+		}
+		return string(out)
+	}
+	answer := shell(ask)
+	if !strings.Contains(answer, "Inception") || !strings.Contains(answer, "data: [DONE]") {
+		t.Fatalf("the printed command answers %.400q, want films of Nolan to the end", answer)
+	}
+
+	shell(kill)
+	if again := shell(ask); !strings.Contains(again, "Inception") || !strings.Contains(again, "data: [DONE]") {
+		t.Errorf("with the leader gone the printed command answers %.400q, want films of Nolan to the end", again)
+	}
+	p.waitFor("is gone (signal: killed)")
+	key, err := os.ReadFile(filepath.Join(data, "cluster-3", "key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait := func(what string, done func() bool) {
+		t.Helper()
+		if err := new(fleet).await(t.Context(), what, done); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := &client{regexp.MustCompile(`http://\S+`).FindString(status), strings.TrimSpace(string(key))}
+	wait("the others take a write", func() bool {
+		return c.call(t.Context(), http.MethodPatch, "/experimental-features", map[string]bool{"containsFilter": true}, new(any)) == nil
+	})
+	var s clusterStatus
+	wait("the killed node is back and level", func() bool {
+		if err := c.call(t.Context(), http.MethodGet, "/cluster", nil, &s); err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range s.Nodes {
+			if n.Role == "silent" || n.Seq < s.Node.Seq {
+				return false
+			}
+		}
+		return len(s.Nodes) == 2
+	})
+	p.waitFor("is started again: http://")
+	killed, err := strconv.Atoi(strings.TrimPrefix(kill, "kill -9 "))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		b, err := os.ReadFile(filepath.Join(data, "cluster-3", "node-"+strconv.Itoa(i+1)+".pid"))
+		if pid, wrong := strconv.Atoi(strings.TrimSpace(string(b))); err != nil || wrong != nil || pid == killed {
+			t.Errorf("process of node %d: %q, %v; want a number other than that of the killed one", i+1, b, err)
+		}
+	}
+}
+
+// TestQuickstartNodesRefuses wants what several nodes cannot do to be refused before
+// anything is built.
+func TestQuickstartNodesRefuses(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"--nodes", "2"}, "want 1, 3 or 5"},
+		{[]string{"--nodes", "3", t.TempDir()}, "leave out PATH"},
+	} {
+		var stdout, stderr strings.Builder
+		code := run(t.Context(), append([]string{"quickstart", "--db-path", t.TempDir()}, tt.args...), &stdout, &stderr)
+		if code != exitUsage || !strings.Contains(stderr.String(), tt.says) {
+			t.Errorf("quickstart %q: exit status %d, %s; want %q", tt.args, code, stderr.String(), tt.says)
+		}
+	}
+	t.Setenv("PATH", t.TempDir())
+	t.Chdir(t.TempDir())
+	if _, err := findNATS(t.Context(), new(strings.Builder)); err == nil || !strings.Contains(err.Error(), "not in PATH") {
+		t.Errorf("without a server of NATS: %v, want an error that names PATH", err)
+	}
+}

@@ -1,0 +1,450 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/backup"
+	"github.com/parley-search/parley/host/internal/cluster"
+	"github.com/parley-search/parley/host/internal/cluster/jetstream"
+	"github.com/parley-search/parley/host/internal/config"
+	"github.com/parley-search/parley/host/internal/feature"
+	"github.com/parley-search/parley/host/internal/figures"
+	"github.com/parley-search/parley/host/internal/httpapi"
+	"github.com/parley-search/parley/host/internal/metrics"
+	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/index"
+	"github.com/parley-search/parley/host/internal/store"
+	"github.com/parley-search/parley/host/internal/webhook"
+)
+
+// A member is this host as a node of a cluster: what follows the cluster's log, and
+// what it does while it leads.
+type member struct {
+	host *Host
+	log  *jetstream.Log
+	node *cluster.Node
+	url  string
+
+	sealer   *store.Sealer
+	search   atomic.Pointer[search.Service]
+	auth     *auth.Service
+	features *feature.Service
+	webhooks *webhook.Service
+	spaces   *store.Workspaces
+
+	leads atomic.Uint64 // the term that this node leads, ready for writes; 0: none
+
+	mu   sync.Mutex
+	news store.Changed // that memory does not have yet; its indexes aside
+	told uint64        // the message that it is of
+	seen uint64        // the message up to which memory is in step
+	wake chan struct{}
+	done chan struct{} // closed and replaced whenever seen moves on
+}
+
+// joinCluster makes h a node of the cluster that c names. Nothing goes on until
+// [member.start].
+func (h *Host) joinCluster(c config.Config, o Options, db *store.Store) (err error) {
+	m := &member{host: h, url: c.Cluster.Advertise, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	if m.url == "" {
+		m.url = "http://" + h.Addr().String()
+		if c.TLS.Cert != "" {
+			m.url = "https://" + h.Addr().String()
+		}
+	}
+	event := func(msg string, err error) {
+		e := h.log.Info()
+		if err != nil {
+			e = h.log.Warn().Err(err)
+		}
+		e.Str("cluster", c.Cluster.Name).Msg(msg)
+	}
+	if m.log, err = openLog(c, event); err != nil {
+		return err
+	}
+	h.onClose("the connection to NATS", func() error { m.log.Close(); return nil })
+	if err := m.checkLog(event); err != nil {
+		return err
+	}
+	if !c.Cluster.Synced {
+		h.log.Warn().Msg("nobody said that the servers of NATS write to disk before they acknowledge: with their default a power failure of most of them may lose writes; set sync_interval: always there, and --cluster-nats-synced here")
+	}
+	id, err := db.NodeID()
+	if err != nil {
+		return fmt.Errorf("read the name of this node: %w", err)
+	}
+	m.node, err = cluster.Open(cluster.Options{
+		ID: id, URL: m.url, Version: o.Version, Log: m.log, Database: db, Lease: c.Cluster.Lease,
+		Send: m.log.Send, Reach: m.log.Reach, Applied: m.applied, Lead: m.lead, Event: event,
+	})
+	if err != nil {
+		return err
+	}
+	db.Join(m.node, m.log.Bodies())
+	h.cluster = m
+	return nil
+}
+
+// openLog connects to the log of the cluster that c names.
+func openLog(c config.Config, event func(string, error)) (*jetstream.Log, error) {
+	var urls []string
+	for _, u := range c.Cluster.NATS {
+		urls = append(urls, u.Reveal())
+	}
+	return jetstream.Open(jetstream.Options{
+		URLs: urls, Name: c.Cluster.Name, Credentials: c.Cluster.Credentials, CA: c.Cluster.CA, Event: event,
+	})
+}
+
+// ClusterOptions are the options that [CreateCluster] heeds.
+func ClusterOptions() []string {
+	return []string{"cluster-name", "cluster-nats", "cluster-nats-creds", "cluster-nats-ca"}
+}
+
+// CreateCluster makes the log of the cluster that c names, which replicas servers
+// keep. What is there is left as it is; the error says where it is something else.
+func CreateCluster(ctx context.Context, c config.Config, replicas int) error {
+	log, err := openLog(c, nil)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	if err := log.Make(ctx, replicas); err != nil {
+		return err
+	}
+	return log.Check(ctx)
+}
+
+// checkLog refuses a stream that is not there, or that does not keep what it is
+// given. One that cannot be asked now is no reason to end: the node serves what it
+// has, within --cluster-max-lag.
+func (m *member) checkLog(event func(string, error)) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	err := m.log.Check(ctx)
+	switch {
+	case errors.Is(err, jetstream.ErrNoStream):
+		return fmt.Errorf("%w: make it once, by `parley cluster create`", err)
+	case errors.Is(err, jetstream.ErrSetting), errors.Is(err, jetstream.ErrServer):
+		return err
+	case err != nil:
+		event("the cluster's log cannot be reached; trying on", err)
+	}
+	return nil
+}
+
+// start begins to follow the log, and returns what ends that.
+func (m *member) start() (stop func() error, err error) {
+	position := m.node.Status().Position
+	m.seen, m.told = position.Seq, position.Seq
+	if err := m.log.Hear(m.node.Hear); err != nil {
+		return nil, err
+	}
+	stopNews := running(m.takeNews)
+	stopNode := running(m.node.Run)
+	stopSnapshots := running(m.keepSnapshots)
+	return func() error {
+		_ = stopSnapshots() // it has no error
+		// Others need not wait for the lease. Where the log is out of reach they do.
+		ctx, cancel := context.WithTimeout(context.Background(), resignWait)
+		defer cancel()
+		if err := m.node.Resign(ctx); err != nil {
+			m.host.log.Warn().Err(err).Msg("this node ends without having resigned: the others wait for the lease")
+		}
+		return errors.Join(stopNode(), stopNews())
+	}, nil
+}
+
+// startMember has the cluster's log be followed by all that keeps something of the
+// database in memory.
+func (h *Host) startMember(sealer *store.Sealer, keys *auth.Service, features *feature.Service) error {
+	m := h.cluster
+	m.sealer, m.auth, m.features, m.webhooks = sealer, keys, features, h.webhooks
+	m.search.Store(h.search)
+	stop, err := m.start()
+	if err != nil {
+		return err
+	}
+	h.onClose("the cluster", stop)
+	h.metrics.Add(m.families)
+	return nil
+}
+
+// resignWait bounds what a leader does before its process ends.
+const resignWait = 5 * time.Second
+
+// applied takes a transaction that the database has now. It does not wait: the
+// log's lock is held.
+func (m *member) applied(p cluster.Position, ops []cluster.Op) {
+	c := store.ChangesOf(ops)
+	n := index.News{Seq: p.Seq, Indexes: c.Indexes, Docs: c.Docs}
+	for _, v := range c.Vectors {
+		n.Vectors = append(n.Vectors, index.ChangedVectors(v))
+	}
+	m.search.Load().Tell(n)
+	m.mu.Lock()
+	m.news.Keys = m.news.Keys || c.Keys
+	m.news.Features = m.news.Features || c.Features
+	m.news.Webhooks = m.news.Webhooks || c.Webhooks
+	m.news.Sealing = m.news.Sealing || c.Sealing
+	m.news.Tasks = m.news.Tasks || c.Tasks
+	m.news.Workspaces = append(m.news.Workspaces, c.Workspaces...)
+	m.told = p.Seq
+	m.mu.Unlock()
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+// takeNews has memory follow the database until ctx ends.
+func (m *member) takeNews(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-m.wake:
+		}
+		m.mu.Lock()
+		c, told := m.news, m.told
+		m.news = store.Changed{}
+		m.mu.Unlock()
+		if err := m.refresh(ctx, &c); err != nil && ctx.Err() == nil {
+			m.host.log.Error().Err(err).Msg("what the cluster changed is not taken up; trying again")
+			m.mu.Lock()
+			c.Workspaces = append(c.Workspaces, m.news.Workspaces...)
+			c.Keys, c.Features, c.Webhooks = c.Keys || m.news.Keys, c.Features || m.news.Features, c.Webhooks || m.news.Webhooks
+			c.Sealing, c.Tasks = c.Sealing || m.news.Sealing, c.Tasks || m.news.Tasks
+			m.news = c
+			m.mu.Unlock()
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Second):
+			}
+			select {
+			case m.wake <- struct{}{}:
+			default:
+			}
+			continue
+		}
+		m.mu.Lock()
+		m.seen = told
+		close(m.done)
+		m.done = make(chan struct{})
+		m.mu.Unlock()
+	}
+}
+
+// refresh reads anew what c says that somebody changed.
+func (m *member) refresh(ctx context.Context, c *store.Changed) error {
+	var errs []error
+	if c.Keys {
+		errs = append(errs, m.auth.ReadKeys(ctx))
+	}
+	if c.Features {
+		errs = append(errs, m.features.ReadFeatures(ctx))
+	}
+	if c.Webhooks {
+		errs = append(errs, m.webhooks.ReadHooks(ctx))
+	}
+	for _, uid := range c.Workspaces {
+		m.spaces.Forget(uid)
+	}
+	if c.Tasks {
+		m.host.tasks.Notify()
+	}
+	if c.Sealing {
+		if err := m.checkKey(); err != nil {
+			m.host.log.Error().Err(err).Msg("secrets of the cluster cannot be read here")
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// checkKey wants the cluster's secrets sealed under this node's master key.
+func (m *member) checkKey() error {
+	sealed, err := m.host.db.SealedUnder()
+	if err == nil && sealed != "" && sealed != m.sealer.Name() {
+		err = errors.New("the master key is not that of the cluster: give all nodes the same")
+	}
+	return err
+}
+
+// lead does what only the leader does, until ctx ends with its term.
+func (m *member) lead(ctx context.Context) {
+	h := m.host
+	term := m.node.Status().Position.Term
+	for pause := time.Second; ctx.Err() == nil; pause = min(2*pause, 30*time.Second) {
+		err := m.beginTerm(ctx, term)
+		if err == nil {
+			m.leads.Store(term)
+			h.log.Info().Uint64("term", term).Msg("this node takes the cluster's writes")
+			var ended sync.WaitGroup
+			if h.config.ScheduleSnapshot > 0 {
+				ended.Go(func() {
+					backup.Schedule(ctx, h.tasks, h.config.ScheduleSnapshot, func(err error) { h.log.Error().Err(err).Msg("no snapshot asked for") })
+				})
+			}
+			err = h.tasks.Run(ctx)
+			ended.Wait()
+			m.leads.Store(0)
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		h.log.Error().Err(err).Dur("again_in", pause).Msg("this node cannot take the cluster's writes")
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+	h.tasks.Forget()
+}
+
+// beginTerm brings the node from following to taking writes. What is read of the
+// database before the term is admitted is what writes go by.
+func (m *member) beginTerm(ctx context.Context, term uint64) error {
+	h := m.host
+	if err := m.checkKey(); err != nil {
+		return err
+	}
+	if err := m.waitSeen(ctx, m.node.Status().Position.Seq); err != nil {
+		return err
+	}
+	if err := h.db.SweepShelf(); err != nil {
+		h.log.Warn().Err(err).Msg("old bodies of the cluster stay for now")
+	}
+	if err := h.tasks.ReadLog(ctx); err != nil {
+		return err
+	}
+	h.db.Admit(term)
+	if err := h.db.CheckKey(m.sealer); err != nil {
+		return err
+	}
+	if err := m.auth.SeedKeys(ctx); err != nil {
+		return err
+	}
+	if err := m.search.Load().Lead(ctx); err != nil {
+		return err
+	}
+	return h.tasks.ResumeTasks(ctx)
+}
+
+// waitSeen returns once memory has what message seq changed.
+func (m *member) waitSeen(ctx context.Context, seq uint64) error {
+	for {
+		m.mu.Lock()
+		ok, done := m.seen >= min(seq, m.told), m.done
+		m.mu.Unlock()
+		if ok {
+			return nil
+		}
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+var _ httpapi.Cluster = (*member)(nil)
+
+// Leader implements [httpapi.Cluster].
+func (m *member) Leader() (url string, here bool) {
+	s := m.node.Status()
+	if s.Leading {
+		return "", m.leads.Load() == s.Position.Term
+	}
+	return s.Position.Leader.URL, false
+}
+
+// Position implements [httpapi.Cluster].
+func (m *member) Position() (log, seq uint64) {
+	p := m.node.Status().Position
+	return p.Log, p.Seq
+}
+
+// WaitFor implements [httpapi.Cluster].
+func (m *member) WaitFor(ctx context.Context, seq uint64, words bool, uid string) error {
+	if err := m.node.WaitFor(ctx, seq); err != nil {
+		return err
+	}
+	if words {
+		// A message that changes nothing is not told to the search.
+		m.mu.Lock()
+		seq = min(seq, m.told)
+		m.mu.Unlock()
+		if err := m.search.Load().WaitFor(ctx, uid, seq); err != nil {
+			return err
+		}
+	}
+	return m.waitSeen(ctx, seq)
+}
+
+// Refuses implements [httpapi.Cluster].
+func (m *member) Refuses() bool { return m.isStale() && !m.host.config.Cluster.ServeStale }
+
+// isStale reports whether this node has not known for too long that it has all of
+// the log.
+func (m *member) isStale() bool {
+	c := &m.host.config.Cluster
+	return time.Since(m.node.Level()) > c.MaxLag
+}
+
+// Status implements [httpapi.Cluster].
+func (m *member) Status() httpapi.ClusterStatus {
+	s, c := m.node.Status(), &m.host.config.Cluster
+	p := &s.Position
+	_, here := m.Leader()
+	out := httpapi.ClusterStatus{
+		Name: c.Name, Log: fmt.Sprintf("%016x", p.Log), Leader: p.Leader.ID, Words: min(m.search.Load().Level(), p.Seq), Stale: m.isStale(),
+		Claims: s.Counts.Claims, Failed: s.Counts.Failed, Void: s.Counts.Void,
+		Node: httpapi.ClusterNode{ID: m.node.ID(), URL: m.url, Version: m.node.Version(), Role: "follower", Term: p.Term, Seq: p.Seq},
+	}
+	if told := m.toldSeq(); out.Words >= told { // what came since changed nothing
+		out.Words = p.Seq
+	}
+	switch {
+	case s.Halted != nil:
+		out.Node.Role, out.Halted = "halted", s.Halted.Error()
+	case here:
+		out.Node.Role = "leader"
+	}
+	for _, peer := range m.node.Peers() {
+		n := httpapi.ClusterNode{ID: peer.ID, URL: peer.URL, Version: peer.Version, Role: "follower", Term: peer.Term, Seq: peer.Seq, Seen: peer.At}
+		switch {
+		case time.Since(peer.At) > c.Lease:
+			n.Role = "silent"
+		case peer.Halted:
+			n.Role = "halted"
+		case peer.Leading:
+			n.Role = "leader"
+		}
+		out.Nodes = append(out.Nodes, n)
+	}
+	out.Ahead = max(m.node.Ahead(), p.Seq)
+	return out
+}
+
+func (m *member) toldSeq() uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.told
+}
+
+// families are what GET /metrics has of the cluster.
+func (m *member) families() []metrics.Family {
+	st := m.Status()
+	return figures.Cluster(&figures.Membership{
+		Leads: st.Node.Role == "leader", Halted: st.Halted != "", Stale: st.Stale,
+		Term: st.Node.Term, Seq: st.Node.Seq, Ahead: st.Ahead, Words: st.Words, Nodes: len(st.Nodes) + 1,
+		Claims: st.Claims, Failed: st.Failed, Void: st.Void, Forwarded: m.host.server.Forwarded(),
+		LagSeconds: time.Since(m.node.Level()).Seconds(),
+	})
+}

@@ -1,0 +1,338 @@
+// Package docs tests the pages in this folder: it runs what they tell a reader to run.
+package docs
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/parley-search/parley/host"
+)
+
+// TestPages runs the commands of each page for users, in their order and in one
+// folder, as a reader would. A comment before a block says what it is:
+//
+//	<!-- file: NAME -->       a file that later commands use
+//	<!-- output -->           what the block before prints; … stands for anything
+//	<!-- needs: a b -->       programs without which the block is passed over
+//	<!-- not run: reason -->  what no test can do
+//
+// A block of shell commands needs none of them, and one of JSON has to be JSON. A
+// comment <!-- host: demo --> before the first block has `parley quickstart` run
+// first, and <!-- host: demo, MASTER_KEY --> with that variable as its master key.
+func TestPages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program and serves with it")
+	}
+	pages := allPages(t)
+	if os.Getenv("LONG") == "" {
+		pages = slices.DeleteFunc(pages, func(page string) bool { return strings.HasPrefix(page, "how-to") })
+		t.Log("only README and the pages of start: LONG=1 runs those of how-to as well")
+	}
+	for _, tool := range []string{"bash", "curl"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("the commands need %s, which is not installed", tool)
+		}
+	}
+	k := newKit(t)
+	for _, page := range pages {
+		t.Run(page, func(t *testing.T) {
+			t.Parallel()
+			k.run(t, page)
+		})
+	}
+}
+
+// allPages are the pages whose blocks are commands for readers.
+func allPages(t *testing.T) (pages []string) {
+	t.Helper()
+	for _, folder := range []string{"start", "how-to"} {
+		found, err := filepath.Glob(filepath.Join(folder, "*.md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, found...)
+	}
+	pages = append(pages, readme)
+	if len(pages) < 5 {
+		t.Fatalf("found the pages %q, want those of start and how-to", pages)
+	}
+	return pages
+}
+
+// readme is the page of the whole project. Its commands are for the root of a
+// checkout, and for a reader who has notes.
+var readme = filepath.Join("..", "..", "README.md")
+
+// A kit is what all pages share: the program, the modules of its plugins, and
+// servers in the place of those of others.
+type kit struct {
+	bin   string // folder of the program
+	root  string // of the checkout
+	env   []string
+	model string // base URL of a server that speaks OpenAI's API
+	local string // base URL of one that speaks Ollama's
+	pages atomic.Int32
+}
+
+func newKit(t *testing.T) *kit {
+	t.Helper()
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &kit{bin: t.TempDir(), root: root, model: serve(t, answerOpenAI) + "/v1", local: serve(t, answerOllama)}
+	out, err := exec.Command("go", "build", "-o", k.bin, "../../cmd/parley").CombinedOutput()
+	if err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	vars, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE", "GOPATH").Output()
+	names := strings.Fields(string(vars))
+	if err != nil || len(names) != 3 {
+		t.Fatalf("go env: %v, %q", err, vars)
+	}
+	k.env = append(os.Environ(), "PATH="+k.bin+string(os.PathListSeparator)+os.Getenv("PATH"),
+		"GOCACHE="+names[0], "GOMODCACHE="+names[1], "GOPATH="+names[2], "PARLEY_NO_ANALYTICS=true")
+	// Pages run beside each other, and build the same plugins: build them once.
+	for _, name := range []string{"extract", "ollama", "openai", "vllm"} {
+		if _, err := host.BuildPlugin(t.Context(), filepath.Join(root, "plugins", "provider", name), filepath.Join(root, "plugins", "dist"), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return k
+}
+
+// serve answers on this machine until the test ends, and returns the base URL.
+func serve(t *testing.T, answer http.HandlerFunc) string {
+	t.Helper()
+	srv := httptest.NewServer(answer)
+	t.Cleanup(srv.Close)
+	return srv.URL
+}
+
+// answerOpenAI says the same to everybody, as OpenAI's chat completions do.
+func answerOpenAI(w http.ResponseWriter, r *http.Request) {
+	if !strings.HasSuffix(r.URL.Path, "/chat/completions") {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	for _, word := range []string{"Steep ", "it ", "for ", "three minutes."} {
+		fmt.Fprintf(w, "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":%q}}]}\n\n", word)
+	}
+	fmt.Fprint(w, "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":4,\"total_tokens\":13}}\n\ndata: [DONE]\n\n")
+}
+
+// answerOllama says the same to everybody, as /api/chat and /api/embed of Ollama do.
+func answerOllama(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Path {
+	case "/api/chat":
+		w.Header().Set("Content-Type", "application/x-ndjson")
+		fmt.Fprintln(w, `{"model":"m","created_at":"2026-01-01T00:00:00Z","message":{"role":"assistant","content":"Steep it for three minutes."},"done":false}`)
+		fmt.Fprintln(w, `{"model":"m","created_at":"2026-01-01T00:00:00Z","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop","prompt_eval_count":9,"eval_count":4}`)
+	case "/api/embed":
+		var asked struct {
+			Input []string `json:"input"`
+		}
+		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		vectors := make([][]float64, len(asked.Input))
+		for i, text := range asked.Input {
+			vectors[i] = []float64{float64(len(text)), 1, float64(strings.Count(text, "e"))}
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"model": "m", "embeddings": vectors})
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+// prelude has the program serve in the background, as a reader has it in another
+// terminal, and the next one take its place.
+const prelude = `set -eu
+hosts=()
+trap 'for p in "${hosts[@]:-}"; do [ -z "$p" ] || kill "$p" 2>/dev/null || true; done; wait' EXIT
+curl() { command curl -sS "$@"; }
+parley() {
+  case " $* " in
+  " serve "*|" quickstart "*)
+    for p in "${hosts[@]:-}"; do [ -z "$p" ] || { kill "$p" 2>/dev/null; wait "$p" 2>/dev/null; } || true; done
+    command parley "$@" > host.out 2> host.err & hosts=("$!")
+    for _ in $(seq 600); do
+      kill -0 "${hosts[0]}" 2>/dev/null || { cat host.out host.err >&2; exit 1; }
+      if grep -qE ' serving addr=|serving until interrupted' host.err && { [ "$1" = serve ] || grep -q 'serving until interrupted' host.err; }; then
+        sed -n '/^parley: /p' host.err; cat host.out; return 0
+      fi
+      sleep 0.1
+    done
+    cat host.out host.err >&2; exit 1;;
+  *" --watch "*)
+    command parley "$@" > watch.out 2>&1 & hosts+=("$!");;
+  *) command parley "$@";;
+  esac
+}
+`
+
+var (
+	fence     = regexp.MustCompile("(?m)(?:^<!-- ([^\n]*?) -->\n\n?)?^```(\\w*)\n((?s:.*?))^```$")
+	hostFirst = regexp.MustCompile(`<!-- host: (demo)(?:, (\w+))? -->`)
+)
+
+// run does what one page says.
+func (k *kit) run(t *testing.T, page string) {
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A folder of the checkout: there `parley plugin install NAME` builds what it installs.
+	dir, err := os.MkdirTemp(filepath.Join(k.root, "plugins", "dist"), "page-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if page == readme {
+		if err := os.Symlink(filepath.Join(k.root, "examples"), filepath.Join(dir, "examples")); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Mkdir(filepath.Join(dir, "notes"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "notes", "keys.md"), []byte("# Keys\n\nRotate the key once a year.\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data, addr := filepath.Join(dir, ".data"), k.nextAddr(t)
+	places := strings.NewReplacer("127.0.0.1:7700", addr, "localhost:7700", addr,
+		"127.0.0.1:7701", after(t, addr, 1), "127.0.0.1:7702", after(t, addr, 2), // of more nodes
+		"http://127.0.0.1:8000/v1", k.model, "http://127.0.0.1:11434", k.local)
+	var script strings.Builder
+	script.WriteString(prelude)
+	env := append(slices.Clone(k.env), "HOME="+dir, "PARLEY_HTTP_ADDR="+addr, "PARLEY_DB_PATH="+data, "XDG_CACHE_HOME="+data)
+	if m := hostFirst.FindSubmatch(text); m != nil {
+		if name := string(m[2]); name != "" {
+			env = append(env, name+"=a master key of this page", "PARLEY_MASTER_KEY=a master key of this page")
+		}
+		script.WriteString("parley quickstart >/dev/null\n")
+	}
+	type wanted struct {
+		block int
+		text  string
+	}
+	var outputs []wanted
+	block, ran := 0, 0
+	for _, m := range fence.FindAllStringSubmatch(string(text), -1) {
+		note, language, body := m[1], m[2], m[3]
+		block++
+		kind, value, _ := strings.Cut(note, ": ")
+		switch {
+		case kind == "file":
+			if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, value)), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, value), []byte(places.Replace(body)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		case kind == "output":
+			outputs = append(outputs, wanted{block - 1, places.Replace(body)})
+		case kind == "not run":
+			if value == "" {
+				t.Errorf("block %d is not run, without a reason", block)
+			}
+		case kind == "needs" && !installed(value):
+			t.Logf("block %d is passed over: it needs %s", block, value)
+		case language == "sh":
+			ran++
+			fmt.Fprintf(&script, "printf '\\n@@%d\\n'\n%s\n", block, places.Replace(body))
+		case language == "json":
+			if !json.Valid([]byte(body)) {
+				t.Errorf("block %d is not JSON:\n%s", block, body)
+			}
+		case kind == "code", language == "mermaid": // TestReadme holds the code to its file
+		default:
+			t.Errorf("block %d, of %q, has nothing that runs or reads it: say by a comment before it what it is", block, language)
+		}
+	}
+	if ran == 0 && len(outputs) == 0 {
+		return
+	}
+	cmd := exec.CommandContext(t.Context(), "bash", "-c", script.String())
+	var out bytes.Buffer
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, env, &out, &out
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = time.Minute
+	if err := cmd.Run(); err != nil {
+		hostLog, _ := os.ReadFile(filepath.Join(dir, "host.err"))
+		t.Fatalf("%v\n%s\nthe host's log:\n%s", err, &out, hostLog)
+	}
+	printed := map[int]string{}
+	for part := range strings.SplitSeq(out.String(), "\n@@") {
+		number, rest, _ := strings.Cut(part, "\n")
+		var n int
+		if _, err := fmt.Sscan(number, &n); err == nil {
+			printed[n] = rest
+		}
+	}
+	for _, w := range outputs {
+		got, done := printed[w.block]
+		if done && !like(got, w.text) {
+			t.Errorf("block %d prints:\n%s\nthe page says:\n%s", w.block, got, w.text)
+		}
+	}
+}
+
+// after is the address n ports behind addr.
+func after(t *testing.T, addr string, n int) string {
+	t.Helper()
+	at, err := netip.ParseAddrPort(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return netip.AddrPortFrom(at.Addr(), at.Port()+uint16(n)).String()
+}
+
+// like reports whether got is pattern, in which … stands for anything.
+func like(got, pattern string) bool {
+	parts := strings.Split(strings.TrimSpace(pattern), "…")
+	for i := range parts {
+		parts[i] = regexp.QuoteMeta(parts[i])
+	}
+	return regexp.MustCompile(`(?s)^\s*` + strings.Join(parts, ".*") + `\s*$`).MatchString(got)
+}
+
+func installed(tools string) bool {
+	for tool := range strings.FieldsSeq(tools) {
+		if _, err := exec.LookPath(tool); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// nextAddr is an address of this machine that nobody else uses: a loopback address
+// of its own where the system has them, and so no port that another test has.
+func (k *kit) nextAddr(t *testing.T) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", fmt.Sprintf("127.0.70.%d:0", k.pages.Add(1)))
+	if err != nil {
+		ln, err = net.Listen("tcp", "127.0.0.1:0")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	return ln.Addr().String()
+}

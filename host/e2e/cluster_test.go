@@ -1,0 +1,536 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/nats-io/nats.go"
+
+	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/internal/cluster/jetstream"
+	"github.com/parley-search/parley/host/internal/cluster/natsd"
+	"github.com/parley-search/parley/host/internal/waittest"
+)
+
+// A town is a cluster of houses in one process, on servers of NATS in it.
+type town struct {
+	t      *testing.T
+	nats   *natsd.Servers
+	flags  map[string]string
+	houses []*house
+	module []byte // a provider that all carry
+}
+
+// openTown opens n houses over as many servers of NATS.
+func openTown(t *testing.T, n, servers int) *town {
+	t.Helper()
+	s, err := natsd.Start(t.TempDir(), servers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	w := &town{t: t, nats: s, module: shipped(t, "openai"), flags: map[string]string{
+		"cluster-name": "town", "cluster-nats": strings.Join(s.URLs(), ","), "cluster-nats-synced": "true", "cluster-lease": "1s",
+		"master-key": "a master key of 26 bytes..", "no-analytics": "true",
+	}}
+	c, _, err := host.LoadConfig(host.Sources{Flags: w.flags})
+	if err != nil {
+		t.Fatal(err)
+	}
+	waittest.For(t, "the log is made", func() bool { // JetStream has to elect somebody first
+		err = host.CreateCluster(context.Background(), c, servers)
+		return err == nil
+	})
+	for range n {
+		w.houses = append(w.houses, w.open(t.TempDir()))
+	}
+	if n > 0 {
+		w.leader()
+	}
+	return w
+}
+
+// open opens a house of the town with the data in dir.
+func (w *town) open(dir string) *house {
+	w.t.Helper()
+	flags := maps.Clone(w.flags)
+	flags["db-path"] = dir
+	h := openHouse(w.t, flags, w.module)
+	h.key = w.flags["master-key"]
+	return h
+}
+
+// seen is what a node says of the cluster.
+type seen struct {
+	Enabled bool
+	Node    struct {
+		ID, Role  string
+		Seq, Term uint64
+	}
+	Nodes []struct{ Role string }
+	Words uint64
+	Stale bool
+}
+
+func (w *town) see(h *house) (s seen) {
+	w.t.Helper()
+	if err := json.Unmarshal([]byte(h.must("GET", "/cluster", "").body), &s); err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}
+
+// leader waits until one of the houses leads, and returns its place.
+func (w *town) leader() (at int) {
+	w.t.Helper()
+	waittest.For(w.t, "a house leads", func() bool {
+		for i, h := range w.houses {
+			if h != nil && w.see(h).Node.Role == "leader" {
+				at = i
+				return true
+			}
+		}
+		return false
+	})
+	return at
+}
+
+// level waits until all houses have what the leader has, words too.
+func (w *town) level() {
+	w.t.Helper()
+	waittest.For(w.t, "all houses are level", func() bool {
+		want := w.see(w.houses[w.leader()]).Node.Seq
+		for _, h := range w.houses {
+			if h == nil {
+				continue
+			}
+			if s := w.see(h); s.Node.Seq != want || s.Words < want || s.Stale {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// eventually sends a request until somebody takes it. It may be sent again only
+// where the answer says that nothing was changed.
+func (w *town) eventually(h *house, method, path, body string) (r reply) {
+	w.t.Helper()
+	waittest.For(w.t, method+" "+path+" is taken", func() bool {
+		r = h.call(method, path, body)
+		// No leader yet; or a node that began just now has not reached the log.
+		return r.status != http.StatusServiceUnavailable || !strings.Contains(r.body, "cluster_no_leader") && !strings.Contains(r.body, "cluster_stale")
+	})
+	if r.status/100 != 2 {
+		w.t.Fatalf("%s %s: %d %s", method, path, r.status, r.body)
+	}
+	return r
+}
+
+// equal wants the same answers from all houses.
+func (w *town) equal(method, path, body string, contains ...string) {
+	w.t.Helper()
+	first := ""
+	for i, h := range w.houses {
+		if h == nil {
+			continue
+		}
+		got := withoutTime(h.must(method, path, body).body)
+		if first == "" {
+			first = got
+		}
+		if got != first {
+			w.t.Errorf("%s %s at house %d:\n%s\nelsewhere:\n%s", method, path, i, got, first)
+		}
+	}
+	for _, want := range contains {
+		if !strings.Contains(first, want) {
+			w.t.Errorf("%s %s %s = %s, want %s in it", method, path, body, first, want)
+		}
+	}
+}
+
+// searchAs searches with a key of its own.
+func searchAs(h *house, key string) reply {
+	return h.send("POST", "/indexes/a/search", "{}", http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + key}})
+}
+
+// withoutTime leaves out how long an answer took.
+func withoutTime(body string) string {
+	var m map[string]any
+	if json.Unmarshal([]byte(body), &m) != nil {
+		return body
+	}
+	delete(m, "processingTimeMs")
+	b, _ := json.Marshal(m) // it came out of JSON
+	return string(b)
+}
+
+// sharedRecords returns the records of a closed house that all nodes have, each as
+// a line.
+func sharedRecords(t *testing.T, dir string) string {
+	t.Helper()
+	db, err := badger.Open(badger.DefaultOptions(filepath.Join(dir, "badger")).WithLogger(nil).WithReadOnly(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var b strings.Builder
+	err = db.View(func(tx *badger.Txn) error {
+		it := tx.NewIterator(badger.DefaultIteratorOptions)
+		defer it.Close()
+		for it.Rewind(); it.Valid(); it.Next() {
+			if bytes.HasPrefix(it.Item().Key(), []byte("l/")) {
+				continue
+			}
+			if err := it.Item().Value(func(v []byte) error { fmt.Fprintf(&b, "%q %q\n", it.Item().Key(), v); return nil }); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestCluster has three hosts in one process do as one: what is written through any
+// of them is read from all, also once the leader is gone, and in the end their
+// records are equal to the byte.
+//
+//parley:option cluster-name
+//parley:option cluster-nats
+//parley:option cluster-nats-synced
+//parley:option cluster-lease
+func TestCluster(t *testing.T) {
+	w := openTown(t, 3, 3)
+	// Through each house: documents, settings, a key, a workspace, a feature.
+	last := len(w.houses) - 1
+	for i, h := range w.houses {
+		var docs []string
+		for n := range 50 {
+			docs = append(docs, fmt.Sprintf(`{"id":%d,"title":"word%d house%d","n":%d}`, 100*i+n, n, i, n))
+		}
+		r := w.eventually(h, "POST", "/indexes/a/documents", "["+strings.Join(docs, ",")+"]")
+		h.finish(r)
+	}
+	h := w.houses[last]
+	h.finish(w.eventually(h, "PATCH", "/indexes/a/settings", `{"filterableAttributes":["n"],"sortableAttributes":["n"]}`))
+	w.eventually(w.houses[0], "PATCH", "/chats/demo/settings", `{"source":"openAi","apiKey":"sk-secret"}`)
+	w.eventually(w.houses[1], "PATCH", "/experimental-features", `{"containsFilter":true}`)
+	var key struct{ Key, UID string }
+	if err := json.Unmarshal([]byte(w.eventually(w.houses[1], "POST", "/keys", `{"actions":["search"],"indexes":["*"],"expiresAt":null}`).body), &key); err != nil {
+		t.Fatal(err)
+	}
+	large := "[" + strings.TrimSuffix(strings.Repeat(`{"id":999,"title":"`+strings.Repeat("large ", 200)+`"},`, 300), ",") + "]"
+	h.finish(w.eventually(h, "POST", "/indexes/b/documents", large))
+	h.finish(w.eventually(h, "POST", "/swap-indexes", `[{"indexes":["a","b"]}]`))
+	h.finish(w.eventually(h, "POST", "/swap-indexes", `[{"indexes":["a","b"]}]`))
+	w.level()
+	check := func() {
+		t.Helper()
+		w.equal("POST", "/indexes/a/search", `{"q":"word7","showRankingScore":true}`, `"id":207`)
+		w.equal("POST", "/indexes/a/search", `{"filter":"n > 10 AND n CONTAINS 4","sort":["n:desc"],"limit":100}`, `"n":44`)
+		w.equal("POST", "/indexes/b/search", `{"q":"large","attributesToRetrieve":["id"]}`, `"id":999`)
+		w.equal("GET", "/indexes/a/documents?limit=200", "", `"total":150`)
+		w.equal("GET", "/indexes/a/settings", "")
+		w.equal("GET", "/chats/demo/settings", "", `"source":"openAi"`)
+		w.equal("GET", "/tasks", "", `"status":"succeeded"`)
+		w.equal("GET", "/tasks/2", "", `"status":"succeeded"`)
+		w.equal("GET", "/batches", "", `"status":{"succeeded"`)
+		for _, h := range w.houses {
+			if h != nil {
+				if r := searchAs(h, key.Key); r.status != http.StatusOK {
+					t.Errorf("search by the key that another house made: %d %s", r.status, r.body)
+				}
+			}
+		}
+	}
+	check()
+
+	// The leader goes; the others go on.
+	gone := w.leader()
+	dir := w.houses[gone].dir
+	w.houses[gone].close()
+	w.houses[gone] = nil
+	check()
+	h = w.houses[(gone+1)%3]
+	h.finish(w.eventually(h, "POST", "/indexes/a/documents", `[{"id":5000,"title":"written later"}]`))
+	w.eventually(h, "DELETE", "/keys/"+key.UID, "")
+	w.level()
+	w.equal("POST", "/indexes/a/search", `{"q":"later"}`, `"id":5000`)
+
+	// It comes back, and learns what it missed.
+	w.houses[gone] = w.open(dir)
+	w.level()
+	w.equal("POST", "/indexes/a/search", `{"q":"later"}`, `"id":5000`)
+	for i, h := range w.houses {
+		if r := searchAs(h, key.Key); r.status != http.StatusForbidden {
+			t.Errorf("search at house %d by a key that was deleted: %d %s", i, r.status, r.body)
+		}
+	}
+	w.level()
+	var records []string
+	for _, h := range w.houses {
+		h.close()
+	}
+	for _, h := range w.houses {
+		records = append(records, sharedRecords(t, h.dir))
+	}
+	for i := range records {
+		if records[i] != records[0] || len(records[i]) < 10_000 {
+			t.Errorf("house %d has %d bytes of records, house 0 %d, and they differ or are few", i, len(records[i]), len(records[0]))
+		}
+	}
+}
+
+// TestClusterCutOff: a node that loses the log goes on answering for a while, and
+// takes no writes; then it refuses, unless it is told to go on.
+//
+//parley:option cluster-max-lag
+//parley:option cluster-serve-stale
+//parley:option cluster-advertise
+func TestClusterCutOff(t *testing.T) {
+	w := openTown(t, 1, 1)
+	strict := w.houses[0]
+	w.flags["cluster-max-lag"] = "1s"
+	brief := w.open(t.TempDir())
+	w.flags["cluster-serve-stale"], w.flags["cluster-advertise"] = "true", "http://elsewhere.example:7700"
+	w.houses = append(w.houses, brief, w.open(t.TempDir()))
+	lasting := w.houses[2]
+	strict.finish(w.eventually(brief, "POST", "/indexes/a/documents", `[{"id":1,"title":"x"}]`))
+	w.level()
+	if got := lasting.must("GET", "/cluster", "").body; !strings.Contains(got, `"url":"http://elsewhere.example:7700"`) {
+		t.Errorf("GET /cluster = %s, want the advertised URL", got)
+	}
+	w.nats.Close()
+	waittest.For(t, "the node refuses", func() bool {
+		r := brief.call("GET", "/tasks", "")
+		return r.status == http.StatusServiceUnavailable && strings.Contains(r.body, "cluster_stale")
+	})
+	for _, h := range []*house{strict, lasting} {
+		h.must("POST", "/indexes/a/search", `{"q":"x"}`)
+		h.must("GET", "/ready", "")
+	}
+	for _, h := range w.houses {
+		h.must("GET", "/health", "")
+		waittest.For(t, "writes are refused", func() bool {
+			r := h.call("POST", "/indexes", `{"uid":"b"}`)
+			return r.status == http.StatusServiceUnavailable && (strings.Contains(r.body, "cluster_no_leader") || strings.Contains(r.body, "cluster_stale"))
+		})
+	}
+}
+
+// TestClusterOwnData: data of a host alone and data of a node of a cluster are not
+// taken for each other.
+func TestClusterOwnData(t *testing.T) {
+	w := openTown(t, 1, 1)
+	h := w.houses[0]
+	h.finish(w.eventually(h, "POST", "/indexes/a/documents", `[{"id":1,"title":"x"}]`))
+	h.close()
+	alone := openHouse(t, map[string]string{"master-key": w.flags["master-key"]})
+	alone.close()
+	for _, tt := range []struct {
+		dir, says string
+		flags     map[string]string
+	}{
+		{h.dir, "belongs to a node of a cluster", map[string]string{"master-key": w.flags["master-key"]}},
+		{alone.dir, "begin with an empty --db-path", w.flags},
+		{h.dir, "not that of the cluster", map[string]string{"master-key": "another master key.."}},
+	} {
+		flags := map[string]string{"http-addr": "127.0.0.1:0"}
+		if tt.flags["cluster-name"] == "" && tt.says != "belongs to a node of a cluster" {
+			maps.Copy(flags, w.flags)
+		}
+		maps.Copy(flags, tt.flags)
+		flags["db-path"] = tt.dir
+		c, _, err := host.LoadConfig(host.Sources{Flags: flags})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.PluginCacheDir = compiledModules(t)
+		opened, err := host.Open(t.Context(), c, host.Options{})
+		if err == nil {
+			opened.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("open %s: %v, want an error that says %q", tt.dir, err, tt.says)
+		}
+	}
+}
+
+// config is that of a node of the town with the data in dir.
+func (w *town) config(dir string) host.Config {
+	w.t.Helper()
+	flags := maps.Clone(w.flags)
+	flags["db-path"], flags["http-addr"] = dir, "127.0.0.1:0"
+	c, _, err := host.LoadConfig(host.Sources{Flags: flags})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return c
+}
+
+// write has the town take some documents, from number on.
+func (w *town) write(number int) {
+	w.t.Helper()
+	for _, h := range w.houses {
+		if h != nil {
+			h.finish(w.eventually(h, "POST", "/indexes/a/documents", fmt.Sprintf(`[{"id":%d,"title":"number%d"}]`, number, number)))
+			number++
+		}
+	}
+}
+
+// TestClusterSnapshots: nodes keep snapshots and purge the log; a new node, and one
+// that was away for longer than the log reaches back, begin with a snapshot; and a
+// stream that was lost is begun anew with what one node has.
+//
+//parley:option cluster-snapshot-every
+//parley:option cluster-log-size
+func TestClusterSnapshots(t *testing.T) {
+	w := openTown(t, 0, 1)
+	w.flags["cluster-snapshot-every"], w.flags["cluster-log-size"] = "200ms", "1 B"
+	for range 2 {
+		w.houses = append(w.houses, w.open(t.TempDir()))
+	}
+	log, err := jetstream.Open(jetstream.Options{URLs: w.nats.URLs(), Name: "town"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(log.Close)
+	purged := func(before uint64) {
+		t.Helper()
+		number := 1000 + int(before)
+		waittest.For(t, "the log is purged", func() bool {
+			number += 10
+			w.write(number)
+			s, err := log.State(t.Context())
+			return err == nil && s.First > before
+		})
+	}
+	large := "[" + strings.TrimSuffix(strings.Repeat(`{"id":999,"title":"`+strings.Repeat("large ", 200)+`"},`, 300), ",") + "]"
+	w.houses[0].finish(w.eventually(w.houses[0], "POST", "/indexes/b/documents", large))
+	w.write(1)
+	purged(2)
+	w.houses = append(w.houses, w.open(t.TempDir()))
+	w.level()
+	check := func() {
+		t.Helper()
+		w.equal("POST", "/indexes/a/search", `{"q":"number1"}`, `"id":1`)
+		w.equal("POST", "/indexes/b/search", `{"q":"large","attributesToRetrieve":["id"]}`, `"id":999`)
+		w.equal("GET", "/indexes/a/documents?limit=200", "", `"id":1`)
+		w.equal("GET", "/tasks", "", `"status":"succeeded"`)
+	}
+	check()
+
+	// One is away until the log has nothing of what it lacks.
+	away := (w.leader() + 1) % 3
+	dir, seq := w.houses[away].dir, w.see(w.houses[away]).Node.Seq
+	id := w.see(w.houses[away]).Node.ID
+	w.houses[away].close()
+	w.houses[away] = nil
+	purged(seq + 1)
+	w.houses[away] = w.open(dir)
+	w.level()
+	check()
+	if got := w.see(w.houses[away]).Node.ID; got != id {
+		t.Errorf("the node that came back is %s, it was %s", got, id)
+	}
+	if _, err := host.JoinCluster(t.Context(), w.config(t.TempDir()), false); err != nil {
+		t.Errorf("join by hand: %v", err)
+	}
+
+	// The stream is gone. One node's data begins a new one; the others take it over.
+	var dirs []string
+	for _, h := range w.houses {
+		dirs = append(dirs, h.dir)
+		h.close()
+	}
+	w.houses = nil
+	if _, err := host.ResetCluster(t.Context(), w.config(dirs[0])); err == nil || !strings.Contains(err.Error(), "begins in an empty one") {
+		t.Errorf("reset over a stream that is there: %v, want an error that says what to do first", err)
+	}
+	w.dropStream("PARLEY_town_LOG")
+	if err := log.Make(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := host.ResetCluster(t.Context(), w.config(dirs[0])); err != nil {
+		t.Fatal(err)
+	}
+	w.houses = append(w.houses, w.open(dirs[0]))
+	w.leader()
+	waittest.For(t, "the other log is refused", func() bool {
+		_, err := host.JoinCluster(t.Context(), w.config(dirs[1]), false)
+		return err != nil && strings.Contains(err.Error(), "what is here is lost")
+	})
+	waittest.For(t, "another node takes over the snapshot", func() bool {
+		_, err = host.JoinCluster(t.Context(), w.config(dirs[1]), true)
+		return err == nil
+	})
+	w.houses = append(w.houses, w.open(dirs[1]), w.open(t.TempDir()))
+	w.level()
+	w.write(7000)
+	w.level()
+	check()
+	w.equal("POST", "/indexes/a/search", `{"q":"number7001"}`, `"id":7001`)
+	var records []string
+	for _, h := range w.houses {
+		h.close()
+		records = append(records, sharedRecords(t, h.dir))
+	}
+	for i := range records {
+		if records[i] != records[0] || len(records[i]) < 1000 {
+			t.Errorf("house %d has %d bytes of records, house 0 %d, and they differ or are few", i, len(records[i]), len(records[0]))
+		}
+	}
+}
+
+// dropStream deletes a stream, as an operator may by mistake.
+func (w *town) dropStream(name string) {
+	w.t.Helper()
+	conn, err := nats.Connect(w.nats.URLs()[0])
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer conn.Close()
+	if m, err := conn.Request("$JS.API.STREAM.DELETE."+name, nil, 10*time.Second); err != nil || !bytes.Contains(m.Data, []byte(`"success":true`)) {
+		w.t.Fatalf("delete stream %s: %v", name, err)
+	}
+}
+
+// TestClusterDashboard holds the Grafana file of a cluster to what a node shows.
+func TestClusterDashboard(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join(repository(t), "examples", "grafana", "cluster.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := openTown(t, 0, 1)
+	w.flags["experimental-enable-metrics"] = "true"
+	w.houses = append(w.houses, w.open(t.TempDir()))
+	w.leader()
+	name := regexp.MustCompile(`\bparley_cluster_[a-z_]+`)
+	shown, drawn := map[string]bool{}, map[string]bool{}
+	for _, m := range name.FindAllString(w.houses[0].must("GET", "/metrics", "").body, -1) {
+		shown[m] = true
+	}
+	for _, m := range name.FindAllString(string(b), -1) {
+		drawn[m] = true
+	}
+	if len(shown) < 10 || !maps.Equal(shown, drawn) {
+		t.Errorf("the file draws %v, a node shows %v", slices.Sorted(maps.Keys(drawn)), slices.Sorted(maps.Keys(shown)))
+	}
+}

@@ -1,0 +1,78 @@
+package e2e
+
+import (
+	"io"
+	"log"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/google/go-containerregistry/pkg/registry"
+
+	"github.com/parley-search/parley/host"
+)
+
+// TestConsolePlugins installs plugins of a registry, accepts what one asks for more,
+// compares two versions and rolls back, on the page.
+func TestConsolePlugins(t *testing.T) {
+	b := newBrowser(t)
+	t.Setenv("DOCKER_CONFIG", t.TempDir())
+	store := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0)), registry.WithReferrersSupport(true)))
+	defer store.Close()
+	base := "oci://" + strings.TrimPrefix(store.URL, "http://") + "/plain-c"
+	publisher := host.OpenDeployment(publishing(t), host.Options{})
+	old := oldModules(t)["plain-c"]
+	for version, more := range map[string][]string{"1.0.0": nil, "2.0.0": {"https://more.example"}} {
+		file := filepath.Join(t.TempDir(), "x.wasm")
+		module := packed(t, old, "plain-c", map[string]any{"version": version, "description": hostileText, "grants": map[string]any{"http": append([]string{"${baseUrl}"}, more...)}})
+		if err := os.WriteFile(file, module, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := publisher.Push(t.Context(), file, base, zeroTime); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := consoleHost(t, map[string]string{"plugin-api": "true", "plugin-dir": filepath.Join(t.TempDir(), "plugins")})
+	p := b.open(h.url, screens[0])
+	p.view("#/plugins", "Plugins")
+	p.see("main", "Install or update")
+	const source = `//label[starts-with(., "Where it is")]//input`
+	look := func(tag string) {
+		t.Helper()
+		p.run(chromedp.Evaluate[chromedp.Void](`document.querySelector("input[name=source]").value = ""`), chromedp.SendKeys(source, base+tag+kb.Enter))
+	}
+	look(":9.9.9")
+	p.see("main [role=alert]", "it is not there")
+	look(":1.0.0")
+	p.see("dialog[open]", "plain-c 1.0.0", "Nothing of this name runs yet", "send requests to ${baseUrl}", "<script>")
+	p.audit("what a plugin asks for")
+	p.run(chromedp.Click(`//dialog//label[contains(., "I accept that")]//input`), chromedp.Click(`//dialog//button[. = "Install"]`))
+	p.see("dialog[open]", "plain-c 1.0.0 is in use")
+	p.run(chromedp.KeyEvent(kb.Escape))
+	p.see("main", "plain-c 1.0.0")
+	look("")
+	p.see("dialog[open]", "plain-c 2.0.0", "Compared with 1.0.0", "It asks for more than that one", "send requests to https://more.example")
+	p.look(screens[0], "plugins-update")
+	p.run(chromedp.Click(`//dialog//label[contains(., "I accept that")]//input`), chromedp.Click(`//dialog//button[. = "Install"]`))
+	p.see("dialog[open]", "plain-c 2.0.0 is in use")
+	p.run(chromedp.KeyEvent(kb.Escape))
+
+	const card = `//article[contains(., "plain-c 2.0.0")]`
+	p.run(chromedp.WaitVisible(card+`//summary[. = "Change its version"]`), chromedp.Click(card+`//summary[. = "Change its version"]`), chromedp.Click(card+`//button[. = "Compare with 1.0.0"]`))
+	p.see("dialog[open]", "plain-c 2.0.0 and 1.0.0", "http.https://more.example")
+	p.audit("the difference of two versions")
+	p.look(screens[0], "plugins-difference")
+	p.run(chromedp.KeyEvent(kb.Escape), chromedp.Click(card+`//button[. = "Roll back"]`))
+	p.see("dialog[open]", "Roll back plain-c?")
+	p.run(chromedp.Click(`//dialog[@open]//button[. = "Change"]`))
+	p.see("#told", "plain-c 1.0.0 is in use")
+	for _, s := range h.plugins() {
+		if s.Name == "plain-c" && s.Use != (s.Version == "1.0.0") {
+			t.Errorf("after the rollback plain-c %s is in use: %v", s.Version, s.Use)
+		}
+	}
+}

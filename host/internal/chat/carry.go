@@ -1,0 +1,97 @@
+package chat
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/chat/jsonbody"
+	"github.com/parley-search/parley/host/internal/rawjson"
+)
+
+// maxCarried bounds, in bytes, what a plugin is given of answers before this one:
+// its memory is small.
+const maxCarried = 2 << 20
+
+// A Carry is what an answer's last round left for the plugin. The answer that goes
+// on from there wants it back, see [Options.Carries].
+type Carry struct {
+	By    string   `json:"by"`    // plugin, version and model: it is nobody else's
+	Calls []string `json:"calls"` // ids of the client's calls that the round made
+	Bytes []byte   `json:"-"`     // the plugin's; none: it wants nothing back
+}
+
+// by names who makes carries with m for a model, and reads them.
+func by(m *abi.Manifest, model string) string { return m.Name + " " + m.Version + " " + model }
+
+// tellCarry tells whom it concerns what the round that has ended left. A round
+// that searched leaves nothing: its calls are not all the client's to send back.
+func (a *Answer) tellCarry(w ChunkWriter, internal int) error {
+	if a.options.Carried == nil {
+		return nil
+	}
+	if err := a.write(w); err != nil { // what was said before
+		return err
+	}
+	c := Carry{By: by(a.manifest, a.model)}
+	for i := range a.round.calls {
+		if call := &a.round.calls[i]; call.client {
+			c.Calls = append(c.Calls, call.id)
+		}
+	}
+	if internal == 0 && len(c.Calls) > 0 {
+		c.Bytes = slices.Clone(a.round.carry)
+	}
+	a.options.Carried(&c)
+	return nil
+}
+
+// carriedBy returns, in the form that a plugin is given them, those of carries that
+// are by it: an entry for each of the last messages with calls, empty where there is
+// none. Of what is too much, the oldest goes.
+func carriedBy(who string, carries []Carry, messages []json.RawMessage) []string {
+	carries = slices.DeleteFunc(slices.Clone(carries), func(c Carry) bool { return c.By != who || len(c.Bytes) == 0 })
+	if len(carries) == 0 {
+		return nil
+	}
+	var entries []string
+	first, size := -1, 0 // of the messages with calls that has one; bytes of all
+	with := slices.DeleteFunc(callsOf(messages), func(ids []string) bool { return len(ids) == 0 })
+	for i := len(with) - 1; i >= 0; i-- {
+		entry := ""
+		at := slices.IndexFunc(carries, func(c Carry) bool { return sameIDs(c.Calls, with[i]) })
+		if at >= 0 && size+len(carries[at].Bytes) <= maxCarried {
+			entry = base64.StdEncoding.EncodeToString(carries[at].Bytes)
+			size += len(carries[at].Bytes)
+			first = len(entries)
+		}
+		entries = append(entries, entry)
+	}
+	entries = entries[:first+1]
+	slices.Reverse(entries)
+	return entries
+}
+
+// callsOf returns the ids of the calls that each message makes.
+func callsOf(messages []json.RawMessage) [][]string {
+	ids := make([][]string, len(messages))
+	for i, v := range messages {
+		var m [1]json.RawMessage
+		if !jsonbody.Pick(v, m[:], "tool_calls") {
+			continue
+		}
+		calls, _ := rawjson.Items(m[0])
+		for _, c := range calls {
+			o, _ := jsonbody.ObjectIn(c)
+			id, _ := rawjson.String(o["id"])
+			ids[i] = append(ids[i], id)
+		}
+	}
+	return ids
+}
+
+// sameIDs reports whether a and b are the same, in whatever order.
+func sameIDs(a, b []string) bool {
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(id string) bool { return !slices.Contains(b, id) })
+}

@@ -1,0 +1,88 @@
+package chat
+
+import (
+	"bytes"
+	"hash/maphash"
+
+	"github.com/parley-search/parley/host/internal/rawjson"
+)
+
+// maxScrubbedPaths bounds the paths whose strings are followed from event to event.
+const maxScrubbedPaths = 64
+
+// A memberScrub finds secrets in the members that go to the client as the provider
+// said them. As a text does, the strings at one path go on from value to value and
+// from item to item: what a provider says of tokens has a string for each. Its zero
+// value is ready.
+type memberScrub struct {
+	at map[uint64]keyScrub // by the hash of a path
+}
+
+// holds reports whether a value, checked JSON or nothing, has one of the secrets in
+// it, goes on with one, or ends with the first minScrubbed bytes of one.
+func (s *memberScrub) holds(secrets keyScrub, value []byte) bool {
+	if len(secrets) == 0 || len(value) == 0 {
+		return false
+	}
+	found := secrets.hasKey(value)
+	eachString(value, func(path uint64, quoted []byte) {
+		text := []byte(rawjson.Unquote(quoted))
+		if shown := s.of(path, secrets).next(text); !bytes.Equal(shown, text) {
+			found = true
+		}
+	})
+	return found
+}
+
+// of is what follows the strings at path.
+func (s *memberScrub) of(path uint64, secrets keyScrub) keyScrub {
+	one, ok := s.at[path]
+	if !ok {
+		one = secrets.clone()
+		if s.at == nil {
+			s.at = map[uint64]keyScrub{}
+		}
+		if len(s.at) < maxScrubbedPaths {
+			s.at[path] = one
+		}
+	}
+	return one
+}
+
+// pathSeed keeps providers from choosing what paths hash to.
+var pathSeed = maphash.MakeSeed()
+
+// eachString calls f for the strings of v, checked JSON, that are no names, with the
+// hash of their path. The items of an array have its own path. It crosses v once,
+// however deep that is.
+func eachString(v []byte, f func(path uint64, quoted []byte)) {
+	var path uint64
+	var outer []uint64 // paths of the containers that are open
+	for i := 0; i < len(v); i++ {
+		switch v[i] {
+		case '{', '[':
+			outer = append(outer, path)
+		case '}', ']':
+			path, outer = outer[len(outer)-1], outer[:len(outer)-1]
+		case '"':
+			from := i
+			for i++; v[i] != '"'; i++ {
+				if v[i] == '\\' {
+					i++
+				}
+			}
+			quoted := v[from : i+1]
+			if rest := bytes.TrimLeft(v[i+1:], " \t\r\n"); len(rest) > 0 && rest[0] == ':' {
+				path = maphash.Comparable(pathSeed, member{outer[len(outer)-1], rawjson.Unquote(quoted)})
+			} else {
+				f(path, quoted)
+			}
+		}
+	}
+}
+
+// A member is a name within a path.
+type member struct {
+	path uint64
+	name string
+}

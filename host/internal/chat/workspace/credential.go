@@ -1,0 +1,143 @@
+package workspace
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/manifest"
+	"github.com/parley-search/parley/host/internal/chat/jsonbody"
+	"github.com/parley-search/parley/host/internal/outbound"
+	"github.com/parley-search/parley/host/internal/rawjson"
+	"github.com/parley-search/parley/host/internal/secret"
+)
+
+// Secrets are the workspace's, by name, that are set: its key and the secret
+// options.
+func (w *Workspace) Secrets() map[string]secret.Text {
+	all := make(map[string]secret.Text, 1+len(w.OptionSecrets))
+	for name, s := range w.OptionSecrets {
+		all[name] = s
+	}
+	if !w.APIKey.IsZero() {
+		all["apiKey"] = w.APIKey
+	}
+	return all
+}
+
+// Values are the settings and options that the manifest's texts may name: those
+// that are set or have a default. Only what the manifest itself takes for a
+// secret is looked for among the secrets.
+func (w *Workspace) Values(m *abi.Manifest) map[string]string {
+	all := map[string]string{"apiKey": w.APIKey.Reveal()}
+	for _, f := range textFields {
+		all[f.name] = *f.at(w)
+	}
+	all["baseUrl"] = trimBaseURL(w.BaseURL)
+	for name := range m.Options {
+		o := m.Options[name]
+		if o.Secret {
+			all[name] = w.OptionSecrets[name].Reveal()
+			continue
+		}
+		v := w.Option(name, &o)
+		if text, ok := rawjson.String(v); ok {
+			all[name] = text
+		} else if v != nil {
+			all[name] = string(v)
+		}
+	}
+	return all
+}
+
+// Option returns the value of a plain option, or its default; nil: it has
+// neither.
+func (w *Workspace) Option(name string, o *abi.Option) json.RawMessage {
+	if v, ok := w.Options[name]; ok {
+		return v
+	}
+	return json.RawMessage(o.Default)
+}
+
+// GuestOptions are what the plugin itself is told: values, and of secrets that
+// they are set.
+func (w *Workspace) GuestOptions(m *abi.Manifest) map[string]abi.RawJSON {
+	if manifest.UsesPlaceholders(m) {
+		return nil
+	}
+	all := map[string]abi.RawJSON{}
+	if !w.APIKey.IsZero() {
+		all["apiKey"] = abi.RawJSON("true")
+	}
+	for name := range m.Options {
+		o := m.Options[name]
+		switch v := w.Option(name, &o); {
+		case o.Secret && !w.OptionSecrets[name].IsZero():
+			all[name] = abi.RawJSON("true")
+		case !o.Secret && v != nil:
+			all[name] = abi.RawJSON(v)
+		}
+	}
+	return all
+}
+
+// Credential chooses how a request to url is signed in: nil for a plugin that
+// writes placeholders.
+func (w *Workspace) Credential(m *abi.Manifest, out *abi.EncodeResponse, values map[string]string) (*outbound.Credential, error) {
+	if manifest.UsesPlaceholders(m) {
+		return nil, nil
+	}
+	c := &outbound.Credential{Values: values}
+	if out.Auth == abi.AuthNone {
+		return c, nil
+	}
+	known := false
+	for i := range m.Auth {
+		a := &m.Auth[i]
+		if out.Auth != "" && a.Name != out.Auth || !covers(a, out.URL, m, values) {
+			continue
+		}
+		known = true
+		if isSet(a, values) {
+			c.Auth = a
+			return c, nil
+		}
+	}
+	if out.Auth == "" {
+		return c, nil
+	}
+	why := "which its manifest does not have for that URL"
+	if known {
+		why = "for which the workspace has not set all that it needs"
+	}
+	return nil, &outbound.Error{Kind: outbound.Refused, Message: "the plugin asked for the auth " + jsonbody.Cut(out.Auth, 64) + ", " + why}
+}
+
+// isSet reports whether all that a needs is set.
+func isSet(a *abi.Auth, values map[string]string) bool {
+	return !slices.ContainsFunc(manifest.AuthNames(a), func(n manifest.Name) bool { return !n.Optional && values[n.Name] == "" })
+}
+
+// covers reports whether a is good for the origin of url. Which origins may be
+// asked at all is checked elsewhere.
+func covers(a *abi.Auth, url string, m *abi.Manifest, values map[string]string) bool {
+	if len(a.Origins) == 0 {
+		return true
+	}
+	own := *m
+	own.Grants.HTTP = a.Origins
+	for _, o := range manifest.Origins(&own, values) {
+		if o == abi.GrantBaseURL {
+			o = values["baseUrl"]
+			if scheme, rest, ok := strings.Cut(o, "://"); ok {
+				host, _, _ := strings.Cut(rest, "/")
+				o = scheme + "://" + host
+			}
+		}
+		if o != "" && (url == o || strings.HasPrefix(url, o+"/") || strings.HasPrefix(url, o+"?")) {
+			return true
+		}
+	}
+	return false
+}

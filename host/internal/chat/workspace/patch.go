@@ -1,0 +1,347 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/chat/jsonbody"
+	"github.com/parley-search/parley/host/internal/rawjson"
+	"github.com/parley-search/parley/host/internal/secret"
+)
+
+// Bounds of what a workspace keeps, in bytes where not said otherwise.
+const (
+	maxSetting    = 2 << 10
+	maxKey        = 16 << 10
+	maxPrompt     = 256 << 10
+	maxParameters = 64 << 10
+	maxIndexUIDs  = 1000 // entries
+)
+
+// A textField is a setting that is a text or unset.
+type textField struct {
+	name string
+	code apierr.Code
+	at   func(*Workspace) *string
+}
+
+// textFields are the settings that a manifest may require, but for apiKey.
+var textFields = []textField{
+	{"orgId", apierr.InvalidChatOrgID, func(w *Workspace) *string { return &w.OrgID }},
+	{"projectId", apierr.InvalidChatProjectID, func(w *Workspace) *string { return &w.ProjectID }},
+	{"apiVersion", apierr.InvalidChatAPIVersion, func(w *Workspace) *string { return &w.APIVersion }},
+	{"deploymentId", apierr.InvalidChatDeploymentID, func(w *Workspace) *string { return &w.DeploymentID }},
+	{"baseUrl", apierr.InvalidChatBaseURL, func(w *Workspace) *string { return &w.BaseURL }},
+	{"defaultModel", apierr.InvalidChatDefaultModel, func(w *Workspace) *string { return &w.DefaultModel }},
+	{"plugin", apierr.InvalidChatPlugin, func(w *Workspace) *string { return &w.Plugin }},
+	{"pluginVersion", apierr.InvalidChatPluginVersion, func(w *Workspace) *string { return &w.PluginVersion }},
+}
+
+var promptFields = []struct {
+	name string
+	code apierr.Code
+	at   func(*PromptTexts) **string
+}{
+	{"system", apierr.InvalidChatSystemPrompt, func(p *PromptTexts) **string { return &p.System }},
+	{"searchDescription", apierr.InvalidChatSearchDescription, func(p *PromptTexts) **string { return &p.SearchDescription }},
+	{"searchQParam", apierr.InvalidChatSearchQParam, func(p *PromptTexts) **string { return &p.SearchQParam }},
+	{"searchFilterParam", apierr.InvalidChatSearchFilterParam, func(p *PromptTexts) **string { return &p.SearchFilterParam }},
+	{"searchIndexUidParam", apierr.InvalidChatSearchIndexUIDParam, func(p *PromptTexts) **string { return &p.SearchIndexUIDParam }},
+}
+
+// reservedParameters are what a request or the host itself says, so that a
+// workspace cannot.
+var reservedParameters = []string{"messages", "model", "stream", "n", "tools", "functions"}
+
+// versionConstraint is what package plugin understands.
+var versionConstraint = regexp.MustCompile(`^(=?\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?|[~^]\d{1,9}(\.\d{1,9}){0,2})$`)
+
+// Plugins are the provider plugins that are loaded.
+type Plugins interface {
+	// Manifest is that of the plugin which meets wish; false: none does.
+	Manifest(wish Wish) (*abi.Manifest, bool)
+	// Plugins lists the names of the plugins for a source, sorted.
+	Plugins(source string) []string
+	// SourceNames lists all sources that a plugin answers, sorted.
+	SourceNames() []string
+}
+
+// A Patcher merges what clients send into stored workspaces.
+type Patcher struct {
+	Workspaces    Workspaces
+	Plugins       Plugins
+	DefaultSource string // of a workspace that names none
+}
+
+// Fresh returns a workspace of default settings.
+func (p *Patcher) Fresh(uid string) *Workspace {
+	return &Workspace{UID: uid, Source: p.DefaultSource, CreatedAt: time.Now().UTC().Truncate(time.Second)}
+}
+
+// Patch merges body into a workspace's settings, in one transaction, and makes
+// the workspace where there is none. warning, where not empty, is the value of
+// the response's Warning header.
+func (p *Patcher) Patch(ctx context.Context, uid string, body []byte) (_ PatchedSettings, warning string, err error) {
+	if err := CheckUID(uid); err != nil {
+		return PatchedSettings{}, "", err
+	}
+	fields, err := jsonbody.Parse(body)
+	if err != nil {
+		return PatchedSettings{}, "", err
+	}
+	if err := checkFields(fields); err != nil {
+		return PatchedSettings{}, "", err
+	}
+	var merged PatchedSettings
+	err = p.Workspaces.UpdateWorkspace(ctx, uid, func(old *Workspace) (*Workspace, error) {
+		w := p.Fresh(uid)
+		if old != nil {
+			w = old
+		}
+		dropped, err := p.merge(w, fields)
+		if err != nil {
+			return nil, err
+		}
+		if err := p.checkMerged(w, fields); err != nil {
+			return nil, err
+		}
+		warning = dropped
+		merged = PatchedSettings{Settings: w.Settings(), Options: w.shownOptions(false)}
+		return w, nil
+	})
+	if err != nil {
+		return PatchedSettings{}, "", err
+	}
+	return merged, warning, nil
+}
+
+// checkFields refuses fields that do not exist.
+func checkFields(fields jsonbody.Object) error {
+	known := []string{"source", "apiKey", "prompts", "indexUids", "parameters", "models", "citations", "options"}
+	for _, f := range guardFields {
+		known = append(known, f.name)
+	}
+	for _, f := range textFields {
+		known = append(known, f.name)
+	}
+	if err := checkKnown("", fields, known); err != nil {
+		return err
+	}
+	prompts, ok := jsonbody.ObjectOf(fields["prompts"])
+	if !ok {
+		return nil // absent, null, or refused by merge
+	}
+	known = nil
+	for _, f := range promptFields {
+		known = append(known, f.name)
+	}
+	return checkKnown("prompts.", prompts, known)
+}
+
+func checkKnown(prefix string, fields jsonbody.Object, known []string) error {
+	for _, name := range jsonbody.SortedKeys(fields) {
+		if !slices.Contains(known, name) {
+			return apierr.Unknown("field", prefix+name, name, known)
+		}
+	}
+	return nil
+}
+
+// merge applies fields to w. warning says that secrets were dropped, or that
+// something stored is unknown.
+func (p *Patcher) merge(w *Workspace, fields jsonbody.Object) (warning string, err error) {
+	source, plugin, baseURL := w.Source, w.Plugin, trimBaseURL(w.BaseURL)
+	if err := p.mergeSource(w, fields["source"]); err != nil {
+		return "", err
+	}
+	for _, f := range textFields {
+		if v, ok := fields[f.name]; ok {
+			if err := mergeText(f.at(w), v, f.name, f.code); err != nil {
+				return "", err
+			}
+		}
+	}
+	if w.BaseURL != "" {
+		if err := checkBaseURL(w.BaseURL); err != nil {
+			return "", err
+		}
+	}
+	if w.PluginVersion != "" && !versionConstraint.MatchString(w.PluginVersion) {
+		return "", apierr.Newf(apierr.InvalidChatPluginVersion,
+			"`pluginVersion` must be a version constraint such as 1.2.3, ~1.2 or ^1, or null for the deployment's pin.")
+	}
+	sent, err := mergeKey(w, fields["apiKey"])
+	if err != nil {
+		return "", err
+	}
+	moved := w.Source != source || w.Plugin != plugin || trimBaseURL(w.BaseURL) != baseURL
+	if !sent && moved && (!w.APIKey.IsZero() || w.KeyUnreadable) {
+		w.APIKey, w.KeyUnreadable = secret.Text{}, false
+		warning = `299 parley "The stored apiKey was dropped, since source, plugin or baseUrl changed and no apiKey was sent along: a key never travels to another provider. Send apiKey again."`
+	}
+	options, err := mergeOptions(w, fields["options"], p.manifestOf(w), moved)
+	if err != nil {
+		return "", err
+	}
+	if options != "" {
+		warning = strings.TrimPrefix(warning+", "+options, ", ")
+	}
+	if err := mergePrompts(&w.Prompts, fields["prompts"]); err != nil {
+		return "", err
+	}
+	if err := mergeIndexUIDs(w, fields["indexUids"]); err != nil {
+		return "", err
+	}
+	if err := mergeParameters(w, fields["parameters"]); err != nil {
+		return "", err
+	}
+	if err := mergeCitations(w, fields["citations"]); err != nil {
+		return "", err
+	}
+	if err := mergeGuards(w, fields); err != nil {
+		return "", err
+	}
+	return warning, mergeModels(w, fields["models"])
+}
+
+// manifestOf is that of the plugin that w has, nil where none is loaded.
+func (p *Patcher) manifestOf(w *Workspace) *abi.Manifest {
+	m, _ := p.Plugins.Manifest(w.Wish())
+	return m
+}
+
+func (p *Patcher) mergeSource(w *Workspace, v json.RawMessage) error {
+	switch name, ok := rawjson.String(v); {
+	case v == nil:
+	case rawjson.IsNull(v):
+		w.Source = p.DefaultSource
+	case !ok:
+		return jsonbody.WrongType(apierr.InvalidChatSource, "source", "the name of a source or null", v)
+	default:
+		names := p.Plugins.SourceNames()
+		if len(names) == 0 {
+			return apierr.Newf(apierr.InvalidChatSource,
+				"No loaded plugin answers the source %q: there is none at all. Add one by `parley plugin install`; a running host takes it up by itself.", jsonbody.Cut(name, 64))
+		}
+		if !slices.Contains(names, name) {
+			return apierr.Newf(apierr.InvalidChatSource,
+				"No loaded plugin answers the source %q. Sources: %s. Choose one of them, or add a plugin that answers it by `parley plugin install`; a running host takes it up by itself.", jsonbody.Cut(name, 64), strings.Join(names, ", "))
+		}
+		w.Source = name
+	}
+	return nil
+}
+
+func mergeText(to *string, v json.RawMessage, path string, code apierr.Code) error {
+	if rawjson.IsNull(v) {
+		*to = ""
+		return nil
+	}
+	text, ok := rawjson.String(v)
+	if !ok {
+		return jsonbody.WrongType(code, path, "a string or null", v)
+	}
+	if len(text) > maxSetting {
+		return apierr.Newf(code, "`%s` is longer than %d bytes.", path, maxSetting)
+	}
+	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return apierr.Newf(code, "`%s` holds a control character, such as a line end.", path)
+	}
+	*to = text
+	return nil
+}
+
+func mergePrompts(p *PromptTexts, v json.RawMessage) error {
+	switch {
+	case v == nil:
+		return nil
+	case rawjson.IsNull(v):
+		*p = PromptTexts{}
+		return nil
+	}
+	fields, ok := jsonbody.ObjectOf(v)
+	if !ok {
+		return jsonbody.WrongType(apierr.InvalidChatPrompts, "prompts", "an object or null", v)
+	}
+	for _, f := range promptFields {
+		v, ok := fields[f.name]
+		if !ok {
+			continue
+		}
+		if rawjson.IsNull(v) {
+			*f.at(p) = nil
+			continue
+		}
+		text, ok := rawjson.String(v)
+		if !ok {
+			return jsonbody.WrongType(f.code, "prompts."+f.name, "a string or null", v)
+		}
+		if len(text) > maxPrompt {
+			return apierr.Newf(f.code, "`prompts.%s` is longer than %d bytes.", f.name, maxPrompt)
+		}
+		*f.at(p) = &text
+	}
+	return nil
+}
+
+func mergeIndexUIDs(w *Workspace, v json.RawMessage) error {
+	switch {
+	case v == nil:
+		return nil
+	case rawjson.IsNull(v):
+		w.IndexUIDs = nil
+		return nil
+	}
+	items, ok := jsonbody.ArrayOf(v)
+	if !ok {
+		return jsonbody.WrongType(apierr.InvalidChatIndexUIDs, "indexUids", "an array of index uids or null", v)
+	}
+	if len(items) > maxIndexUIDs {
+		return apierr.Newf(apierr.InvalidChatIndexUIDs, "`indexUids` has more than %d entries.", maxIndexUIDs)
+	}
+	uids := []string{}
+	for i, item := range items {
+		uid, ok := rawjson.String(item)
+		if !ok || !ValidUID(uid) {
+			return apierr.Newf(apierr.InvalidChatIndexUIDs,
+				"`indexUids[%d]` is no index uid: it is a string of 1 to %d characters of A-Z a-z 0-9 - _.", i, MaxUID)
+		}
+		if !slices.Contains(uids, uid) {
+			uids = append(uids, uid)
+		}
+	}
+	w.IndexUIDs = uids
+	return nil
+}
+
+func mergeParameters(w *Workspace, v json.RawMessage) error {
+	switch {
+	case v == nil:
+		return nil
+	case rawjson.IsNull(v):
+		w.Parameters = nil
+		return nil
+	}
+	fields, ok := jsonbody.ObjectOf(v)
+	if !ok {
+		return jsonbody.WrongType(apierr.InvalidChatParameters, "parameters", "an object or null", v)
+	}
+	if len(v) > maxParameters {
+		return apierr.Newf(apierr.InvalidChatParameters, "`parameters` is longer than %d bytes.", maxParameters)
+	}
+	for _, name := range jsonbody.SortedKeys(fields) {
+		if slices.Contains(reservedParameters, name) {
+			return apierr.Newf(apierr.InvalidChatParameters,
+				"`parameters.%s` cannot be set for a workspace: each request says it. Leave it out.", name)
+		}
+	}
+	w.Parameters = bytes.Clone(bytes.TrimSpace(v))
+	return nil
+}

@@ -1,0 +1,5 @@
+package clustertest
+
+import "testing"
+
+func TestMemory(t *testing.T) { TestLog(t, new(Memory)) }

@@ -1,0 +1,214 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+)
+
+// A writer makes records as a leader does that sees all that it wrote.
+type writer struct{ fold }
+
+func (w *writer) claim(id string) []byte {
+	r := Record{Format: Format, Kind: KindClaim, Log: max(w.Log, 1), Term: w.Term + 1, Prev: w.Seq, Chain: w.Chain, Data: []byte(`{"id":"` + id + `"}`)}
+	return r.Encode()
+}
+
+func (w *writer) txn(t *testing.T, size int) [][]byte {
+	t.Helper()
+	list, err := w.encode([]Op{{Kind: OpSet, Key: []byte("k"), Value: make([]byte, size)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// takeAll takes messages in their order, and returns what they meant.
+func (f *fold) takeAll(list ...[]byte) (got string, err error) {
+	for _, b := range list {
+		s, err := f.judge(f.Seq+1, b)
+		if err != nil {
+			return got, err
+		}
+		got += map[meaning]string{meansNothing: "-", meansPart: "p", meansTxn: "t", meansClaim: "c"}[s.meaning]
+		f.advance(&s)
+	}
+	return got, nil
+}
+
+// TestFold: what a message means at each place where something can put it.
+func TestFold(t *testing.T) {
+	w := &writer{fold{partLen: 100}}
+	claim := w.claim("a")
+	if _, err := w.takeAll(claim); err != nil {
+		t.Fatal(err)
+	}
+	rival := (&writer{}).claim("b") // the first claim of somebody else, of another log
+	other, _ := DecodeRecord(rival)
+	other.Log = 99
+	rival = other.Encode()
+	small, large, next := w.txn(t, 10)[0], w.txn(t, 250), w.claim("b")
+	changed := func(b []byte, f func(*Record)) []byte {
+		r, err := DecodeRecord(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f(&r)
+		return r.Encode()
+	}
+	flipped := append([]byte(nil), small...)
+	flipped[headLen] ^= 1
+	for what, tt := range map[string]struct {
+		list [][]byte
+		want string
+		err  error
+	}{
+		"a transaction":                           {[][]byte{claim, small}, "ct", nil},
+		"a transaction in parts":                  {append([][]byte{claim}, large...), "cppt", nil},
+		"a second first claim":                    {[][]byte{claim, rival}, "c-", nil},
+		"a transaction stored twice":              {[][]byte{claim, small, small}, "ct-", nil},
+		"a transaction after a claim":             {[][]byte{claim, next, small}, "cc-", nil},
+		"a claim after a transaction":             {[][]byte{claim, small, next}, "ct-", nil},
+		"a claim between parts":                   {[][]byte{claim, large[0], next, large[1], large[2]}, "cp---", nil},
+		"a first part lost":                       {[][]byte{claim, large[1], large[2]}, "c--", nil},
+		"a second part lost":                      {[][]byte{claim, large[0], large[2]}, "cp-", nil},
+		"a first part lost and its place taken":   {[][]byte{claim, rival, large[1], large[2]}, "c---", nil},
+		"a second part lost and its place taken":  {[][]byte{claim, large[0], rival, large[2]}, "cp--", nil},
+		"parts in the wrong order":                {[][]byte{claim, large[1], large[0], large[2]}, "c---", nil},
+		"a transaction before any claim":          {[][]byte{changed(small, func(r *Record) { r.Prev, r.Chain, r.Term = 0, 0, 0 })}, "", ErrDiverged},
+		"a flipped bit":                           {[][]byte{claim, flipped}, "c", ErrDamaged},
+		"a flipped bit in the wrong place":        {[][]byte{claim, small, flipped}, "ct", ErrDamaged},
+		"no record at all":                        {[][]byte{claim, []byte("hello")}, "c", ErrDamaged},
+		"another log":                             {[][]byte{claim, changed(small, func(r *Record) { r.Log = 2 })}, "c", ErrOtherLog},
+		"another log in the wrong place":          {[][]byte{claim, changed(small, func(r *Record) { r.Log, r.Prev = 2, 7 })}, "c-", nil},
+		"another history":                         {[][]byte{claim, changed(small, func(r *Record) { r.Chain++ })}, "c", ErrDiverged},
+		"another term, by who saw all":            {[][]byte{claim, changed(small, func(r *Record) { r.Term++ })}, "c", ErrDiverged},
+		"a number left out":                       {[][]byte{claim, changed(small, func(r *Record) { r.N++ })}, "c", ErrDiverged},
+		"a term left out":                         {[][]byte{claim, changed(next, func(r *Record) { r.Term++ })}, "c", ErrDiverged},
+		"a newer format":                          {[][]byte{claim, changed(small, func(r *Record) { r.Format++ })}, "c", ErrFormat},
+		"a newer format in the wrong place":       {[][]byte{claim, small, changed(small, func(r *Record) { r.Format++ })}, "ct-", nil},
+		"an unknown kind":                         {[][]byte{claim, changed(small, func(r *Record) { r.Kind = 7 })}, "c", ErrDamaged},
+		"a claim that is not JSON":                {[][]byte{changed(claim, func(r *Record) { r.Data = []byte("x") })}, "", ErrDamaged},
+		"operations that cannot be read":          {[][]byte{claim, changed(small, func(r *Record) { r.Data = []byte{9} })}, "c", ErrDamaged},
+		"a last part that makes no operations":    {[][]byte{claim, large[0], large[1], changed(large[2], func(r *Record) { r.Data = nil })}, "cpp", ErrDamaged},
+		"a transaction after one that was voided": {[][]byte{claim, large[1], changed(small, func(r *Record) { r.Prev++ })}, "c-t", nil},
+	} {
+		f := &fold{partLen: 100}
+		got, err := f.takeAll(tt.list...)
+		if got != tt.want || !errors.Is(err, tt.err) {
+			t.Errorf("%s: %q, %v, want %q, %v", what, got, err, tt.want, tt.err)
+		}
+		if want := strings.Count(tt.want, "c"); f.Term != uint64(want) {
+			t.Errorf("%s: term %d, want %d", what, f.Term, want)
+		}
+		if f.held > 0 && !strings.HasSuffix(tt.want, "p") {
+			t.Errorf("%s: %d parts are held", what, f.held)
+		}
+	}
+}
+
+// TestVerify: a node looks for its last message before it claims, and when it
+// starts.
+func TestVerify(t *testing.T) {
+	w := &writer{fold{partLen: 100}}
+	claim := w.claim("a")
+	if _, err := w.takeAll(claim); err != nil {
+		t.Fatal(err)
+	}
+	small := w.txn(t, 10)[0]
+	flipped := append([]byte(nil), small...)
+	flipped[headLen] ^= 1
+	foreign, _ := DecodeRecord(claim)
+	foreign.Log = 2
+	elsewhere, _ := DecodeRecord(small)
+	elsewhere.Term = 4
+	for what, tt := range map[string]struct {
+		log  [][]byte
+		want error
+	}{
+		"the same log":         {[][]byte{claim, small}, nil},
+		"a log cut short":      {[][]byte{claim}, errBehind},
+		"an empty log":         {nil, errBehind},
+		"another log":          {[][]byte{claim, foreign.Encode()}, ErrOtherLog},
+		"another history":      {[][]byte{claim, elsewhere.Encode()}, ErrDiverged},
+		"a damaged message":    {[][]byte{claim, flipped}, ErrDamaged},
+		"something else there": {[][]byte{claim, []byte("hello")}, ErrDamaged},
+	} {
+		db := &simDB{data: map[string]string{}}
+		n, err := Open(Options{ID: "a", Log: memEnd{&memLog{list: [][]byte{claim, small}}, "a"}, Database: db})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := n.readOn(t.Context()); err != nil || n.stored.Seq != 2 {
+			t.Fatalf("at %d, %v", n.stored.Seq, err)
+		}
+		log := memEnd{&memLog{list: tt.log}, "a"}
+		if n, err = Open(Options{ID: "a", Log: log, Database: db}); err != nil {
+			t.Fatal(err)
+		}
+		if err := n.claim(t.Context()); !errors.Is(err, tt.want) {
+			t.Errorf("%s: claim: %v, want %v", what, err, tt.want)
+		}
+		if halts := tt.want != nil && tt.want != errBehind; (n.halted != nil) != halts || n.leading != (tt.want == nil) {
+			t.Errorf("%s: halted %v, leading %v", what, n.halted, n.leading)
+		}
+	}
+}
+
+// A purgedLog has no messages up to one.
+type purgedLog struct {
+	memEnd
+	upto uint64
+}
+
+func (l purgedLog) Read(ctx context.Context, from uint64) ([]Message, error) {
+	return l.memEnd.Read(ctx, max(from, l.upto+1))
+}
+
+// TestPurged: a node that lacks what was purged halts, so that it cannot claim
+// the log; one that lacks nothing goes on.
+func TestPurged(t *testing.T) {
+	w := &writer{fold{partLen: 100}}
+	var list [][]byte
+	for i := range 5 {
+		b := w.claim("a")
+		if i > 0 {
+			b = w.txn(t, i)[0]
+		}
+		if _, err := w.takeAll(b); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, b)
+	}
+	for has, want := range []error{ErrPurged, ErrPurged, nil, nil, nil, nil} {
+		db := &simDB{data: map[string]string{}}
+		n, err := Open(Options{ID: "a", Log: memEnd{&memLog{list: list[:has]}, "a"}, Database: db})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := n.readOn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n, err = Open(Options{ID: "a", Log: purgedLog{memEnd{&memLog{list: list}, "a"}, 2}, Database: db}); err != nil {
+			t.Fatal(err)
+		}
+		if err := n.claim(t.Context()); !errors.Is(err, want) || n.leading != (want == nil) {
+			t.Errorf("with %d of 5 messages, of which 2 were purged: %v, leading %v, want %v", has, err, n.leading, want)
+		}
+	}
+}
+
+// TestBegunAnew: a node without data does not take the first message of a log that
+// goes on from another one.
+func TestBegunAnew(t *testing.T) {
+	r := Record{Format: Format, Kind: KindClaim, Log: 7, Term: 4, Chain: 99, Data: []byte("{}")}
+	empty := fold{partLen: partBytes}
+	if _, err := empty.judge(1, r.Encode()); !errors.Is(err, ErrPurged) {
+		t.Errorf("a node without data takes it: %v, want ErrPurged", err)
+	}
+	has := fold{Position: Position{Log: 7, Term: 3, Chain: 99}, partLen: partBytes}
+	if s, err := has.judge(1, r.Encode()); err != nil || s.meaning != meansClaim {
+		t.Errorf("the node that begins it: %v, %v; want a claim", s.meaning, err)
+	}
+}

@@ -1,0 +1,345 @@
+// Package jetstream keeps a cluster's log in a stream of NATS JetStream, and
+// carries the beats of its nodes. It owns the client of NATS.
+package jetstream
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/parley-search/parley/host/internal/cluster"
+)
+
+// Options are the wishes for a [Log]. URLs and Name are needed.
+type Options struct {
+	// URLs are of NATS servers, as in nats://host:4222.
+	URLs []string
+	// Name is of the cluster: letters, digits and hyphens. Clusters of
+	// different names share servers.
+	Name string
+	// Credentials is a file of a user's JWT and key; CA a file of certificates
+	// that servers are checked by. Default: none, and those of the system.
+	Credentials, CA string
+	// Timeout is how long one question or append may take. Default 2 s.
+	Timeout time.Duration
+	// Event is told of lost and restored connections; default: nobody.
+	Event func(msg string, err error)
+}
+
+// A Log is a [cluster.Log] in a stream. Safe for concurrent use.
+type Log struct {
+	o    Options
+	conn *nats.Conn
+	js   jetstream.JetStream
+}
+
+var _ cluster.Log = (*Log)(nil)
+
+var validName = regexp.MustCompile(`^[A-Za-z0-9-]{1,32}$`)
+
+// Open connects to one of the servers. Where it cannot be reached any more, or
+// not yet, the log connects to another one by itself.
+func Open(o Options) (*Log, error) {
+	o.Timeout = cmp.Or(o.Timeout, 2*time.Second)
+	if o.Event == nil {
+		o.Event = func(string, error) {}
+	}
+	if !validName.MatchString(o.Name) {
+		return nil, fmt.Errorf("cluster name %.40q: want 1 to 32 letters, digits and hyphens", o.Name)
+	}
+	opts := []nats.Option{
+		nats.Name("parley " + o.Name),
+		nats.MaxReconnects(-1),
+		nats.RetryOnFailedConnect(true),
+		nats.ReconnectWait(250 * time.Millisecond),
+		nats.Timeout(o.Timeout),
+		// What is sent while there is no connection fails at once: stored late, it
+		// would only be void.
+		nats.ReconnectBufSize(-1),
+		nats.DisconnectErrHandler(func(c *nats.Conn, err error) {
+			if !c.IsClosed() {
+				o.Event("the connection to NATS is lost", err)
+			}
+		}),
+		nats.ReconnectHandler(func(c *nats.Conn) { o.Event("connected to NATS at "+c.ConnectedUrlRedacted(), nil) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { o.Event("NATS reports an error", err) }),
+	}
+	if o.Credentials != "" {
+		opts = append(opts, nats.UserCredentials(o.Credentials))
+	}
+	if o.CA != "" {
+		opts = append(opts, nats.RootCAs(o.CA))
+	}
+	conn, err := nats.Connect(strings.Join(o.URLs, ","), opts...)
+	if err != nil {
+		return nil, fmt.Errorf("connect to NATS: %w", err)
+	}
+	js, err := jetstream.New(conn, jetstream.WithDefaultTimeout(o.Timeout), jetstream.WithPublishAsyncTimeout(forget))
+	if err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("connect to JetStream: %w", err)
+	}
+	return &Log{o, conn, js}, nil
+}
+
+// forget is when an append without an answer is let go of inside the client. It
+// is longer than any that somebody waits for, see [Log.Append].
+const forget = time.Minute
+
+// Close ends the connection.
+func (l *Log) Close() { l.conn.Close() }
+
+func (l *Log) stream() string  { return "PARLEY_" + l.o.Name + "_LOG" }
+func (l *Log) subject() string { return "parley." + l.o.Name + ".log" }
+func (l *Log) beats() string   { return "parley." + l.o.Name + ".beat" }
+
+// maxMessage is more than any record of a cluster has.
+const maxMessage = 768 << 10
+
+func (l *Log) config(replicas int) jetstream.StreamConfig {
+	return jetstream.StreamConfig{
+		Name: l.stream(), Description: "Log of the Parley cluster " + l.o.Name,
+		Subjects: []string{l.subject()}, Replicas: replicas, Storage: jetstream.FileStorage,
+		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew, MaxMsgSize: maxMessage,
+		AllowDirect: true, DenyDelete: true, Duplicates: time.Second,
+	}
+}
+
+// ErrNoStream: the stream is not there. It is made once in a cluster's life, and
+// never by a node that starts: one that was lost must not begin anew unseen.
+var ErrNoStream = errors.New("the cluster has no stream")
+
+// ErrSetting: the stream does not keep what it is given, or hides it.
+var ErrSetting = errors.New("a setting of the stream is wrong")
+
+// ErrServer: the server is too old to be read from, see [Log.Read].
+var ErrServer = errors.New("the server of NATS is too old")
+
+// leastServer is the first version that answers several messages at once.
+const leastServer = "2.11"
+
+// reads reports whether a server of that version does. Of what is no version, yes.
+func reads(version string) bool {
+	var major, minor, least int
+	if _, err := fmt.Sscanf(strings.TrimPrefix(version, "v"), "%d.%d", &major, &minor); err != nil {
+		return true
+	}
+	_, _ = fmt.Sscanf(leastServer, "2.%d", &least) // a constant
+	return major > 2 || major == 2 && minor >= least
+}
+
+// Make makes the stream, and the stores of bodies and snapshots. replicas is 1, 3 or 5,
+// and as many servers are needed.
+func (l *Log) Make(ctx context.Context, replicas int) error {
+	// Servers that have not elected a leader yet do not answer at all.
+	ctx, cancel := context.WithTimeout(ctx, 3*l.o.Timeout)
+	defer cancel()
+	if _, err := l.js.CreateStream(ctx, l.config(replicas)); err != nil {
+		return fmt.Errorf("make stream %s: %w", l.stream(), l.why(err))
+	}
+	for bucket, what := range map[string]string{l.bucket(): "Large requests", l.snapshots(): "Snapshots"} {
+		_, err := l.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{
+			Bucket: bucket, Description: what + " of the Parley cluster " + l.o.Name, Replicas: replicas, Storage: jetstream.FileStorage,
+		})
+		if err != nil {
+			return fmt.Errorf("make object store %s: %w", bucket, err)
+		}
+	}
+	return nil
+}
+
+// Check reports whether the stream is there and keeps what it is given. The
+// error is [ErrNoStream], [ErrServer], or says which setting is wrong. A client cannot see
+// whether the servers write to disk before they acknowledge (sync_interval).
+func (l *Log) Check(ctx context.Context) error {
+	info, err := l.info(ctx)
+	if err != nil {
+		return err
+	}
+	if v := l.conn.ConnectedServerVersion(); v != "" && !reads(v) {
+		return fmt.Errorf("%w: the server of NATS is version %s, a cluster needs %s or newer", ErrServer, v, leastServer)
+	}
+	c, want := info.Config, l.config(info.Config.Replicas)
+	for _, s := range []struct {
+		name      string
+		got, want any
+	}{
+		{"subjects", strings.Join(c.Subjects, " "), l.subject()},
+		{"storage", c.Storage, want.Storage},
+		{"retention", c.Retention, want.Retention},
+		{"discard", c.Discard, want.Discard},
+		{"max_age", c.MaxAge, want.MaxAge},
+		{"max_msgs_per_subject", max(c.MaxMsgsPerSubject, 0), int64(0)},
+		{"allow_direct", c.AllowDirect, want.AllowDirect},
+		{"deny_delete", c.DenyDelete, want.DenyDelete},
+		{"allow_rollup_hdrs", c.AllowRollup, want.AllowRollup},
+		{"sealed", c.Sealed, want.Sealed},
+		{"compression", c.Compression, want.Compression},
+	} {
+		if s.got != s.want {
+			return fmt.Errorf("%w: stream %s has %s %v, a cluster's log needs %v: change it with the command line of NATS", ErrSetting, l.stream(), s.name, s.got, s.want)
+		}
+	}
+	if c.MaxMsgSize >= 0 && c.MaxMsgSize < maxMessage {
+		return fmt.Errorf("%w: stream %s has max_msg_size %d, a cluster's log needs %d or more: change it with the command line of NATS", ErrSetting, l.stream(), c.MaxMsgSize, maxMessage)
+	}
+	return nil
+}
+
+// Reach asks the stream's leader for it: who gets an answer could append now.
+func (l *Log) Reach(ctx context.Context) error {
+	_, err := l.info(ctx)
+	return err
+}
+
+// why adds to err what keeps the client from connecting: a certificate, or rights.
+func (l *Log) why(err error) error {
+	if last := l.conn.LastError(); last != nil && !l.conn.IsConnected() {
+		return fmt.Errorf("%w: not connected to NATS: %w", err, last)
+	}
+	return err
+}
+
+func (l *Log) info(ctx context.Context) (*jetstream.StreamInfo, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.o.Timeout)
+	defer cancel()
+	s, err := l.js.Stream(ctx, l.stream())
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return nil, fmt.Errorf("%w %s", ErrNoStream, l.stream())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ask for stream %s: %w", l.stream(), l.why(err))
+	}
+	return s.CachedInfo(), nil
+}
+
+// Append implements [cluster.Log]. Messages are sent without waiting for each
+// other. Each expects the one before, so that where one is lost, those behind it
+// are refused; nothing depends on that.
+func (l *Log) Append(ctx context.Context, messages [][]byte, last uint64) error {
+	ctx, cancel := context.WithTimeout(ctx, l.o.Timeout+time.Duration(len(messages)-1)*50*time.Millisecond)
+	defer cancel()
+	var acks []jetstream.PubAckFuture
+	for i, b := range messages {
+		f, err := l.js.PublishMsgAsync(&nats.Msg{Subject: l.subject(), Data: b}, jetstream.WithExpectLastSequence(last+uint64(i)), jetstream.WithRetryAttempts(0))
+		if err != nil {
+			return fmt.Errorf("message %d: %w", last+uint64(i)+1, err)
+		}
+		acks = append(acks, f)
+	}
+	for i, f := range acks {
+		want := last + uint64(i) + 1
+		select {
+		case ack := <-f.Ok():
+			if ack.Sequence != want || ack.Stream != l.stream() {
+				return fmt.Errorf("message %d: it is %d in stream %s", want, ack.Sequence, ack.Stream)
+			}
+		case err := <-f.Err():
+			return fmt.Errorf("message %d: %w", want, err)
+		case <-ctx.Done():
+			return fmt.Errorf("message %d: no answer: %w", want, ctx.Err())
+		}
+	}
+	return nil
+}
+
+// What one question may return.
+const (
+	batchMessages = 512
+	batchBytes    = 8 << 20
+)
+
+// Read implements [cluster.Log]. Any replica answers, also while the stream has
+// no leader, so no consumer is made.
+func (l *Log) Read(ctx context.Context, from uint64) ([]cluster.Message, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.o.Timeout)
+	defer cancel()
+	inbox := l.conn.NewInbox()
+	sub, err := l.conn.SubscribeSync(inbox)
+	if err != nil {
+		return nil, fmt.Errorf("read stream %s: %w", l.stream(), err)
+	}
+	defer func() { _ = sub.Unsubscribe() }() // it fails where the connection is closed
+	ask := fmt.Appendf(nil, `{"seq":%d,"batch":%d,"max_bytes":%d}`, from, batchMessages, batchBytes)
+	if err := l.conn.PublishRequest("$JS.API.DIRECT.GET."+l.stream(), inbox, ask); err != nil {
+		return nil, fmt.Errorf("read stream %s: %w", l.stream(), err)
+	}
+	var out []cluster.Message
+	for {
+		m, err := sub.NextMsgWithContext(ctx)
+		if err != nil {
+			if len(out) > 0 {
+				return out, nil
+			}
+			return nil, fmt.Errorf("read stream %s: %w", l.stream(), err)
+		}
+		switch status := m.Header.Get("Status"); status {
+		case "":
+		case "204", "404": // the end of the answer; no message from there on
+			return out, nil
+		default:
+			return nil, fmt.Errorf("read stream %s: %s %s", l.stream(), status, m.Header.Get("Description"))
+		}
+		seq, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("read stream %s: an answer without a sequence", l.stream())
+		}
+		if want := from + uint64(len(out)); seq != want {
+			if len(out) > 0 { // one was dropped on the way: ask again from there
+				return out, nil
+			}
+			return l.first(ctx, cluster.Message{Seq: seq, Record: m.Data}, want)
+		}
+		out = append(out, cluster.Message{Seq: seq, Record: m.Data})
+	}
+}
+
+// first returns m, which came in place of an earlier message, where the stream
+// begins with it. A message that was dropped on the way looks the same.
+func (l *Log) first(ctx context.Context, m cluster.Message, want uint64) ([]cluster.Message, error) {
+	info, err := l.info(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if info.State.FirstSeq <= want {
+		return nil, fmt.Errorf("read stream %s: message %d came in place of %d", l.stream(), m.Seq, want)
+	}
+	if m.Seq != info.State.FirstSeq {
+		return nil, fmt.Errorf("read stream %s: message %d came in place of the first, %d", l.stream(), m.Seq, info.State.FirstSeq)
+	}
+	return []cluster.Message{m}, nil
+}
+
+// Send tells the nodes of the cluster something. It does not wait, and what is
+// lost is lost.
+func (l *Log) Send(b cluster.Beat) {
+	data, err := json.Marshal(b)
+	if err == nil {
+		err = l.conn.Publish(l.beats(), data)
+	}
+	_ = err // without a connection nobody hears it, as the others will see
+}
+
+// Hear has f hear what nodes tell, this one too, until the log is closed. f runs
+// for one beat at a time.
+func (l *Log) Hear(f func(cluster.Beat)) error {
+	_, err := l.conn.Subscribe(l.beats(), func(m *nats.Msg) {
+		var b cluster.Beat
+		if json.Unmarshal(m.Data, &b) == nil {
+			f(b)
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("listen to the nodes of cluster %s: %w", l.o.Name, err)
+	}
+	return nil
+}

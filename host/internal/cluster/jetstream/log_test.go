@@ -1,0 +1,365 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/parley-search/parley/host/internal/cluster"
+	"github.com/parley-search/parley/host/internal/cluster/clustertest"
+)
+
+// start starts a server that acknowledges what is on disk. It is ready once a
+// client can connect; JetStream may need longer.
+func start(t *testing.T, name string, port int, routes ...string) *server.Server {
+	t.Helper()
+	o := &server.Options{
+		ServerName: name, Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true,
+		JetStream: true, StoreDir: t.TempDir(), SyncAlways: true, JetStreamMaxMemory: 64 << 20, JetStreamMaxStore: 1 << 30,
+	}
+	if port > 0 {
+		o.Cluster = server.ClusterOpts{Name: "test", Host: "127.0.0.1", Port: port, NoAdvertise: true}
+		o.Cluster.Compression = server.CompressionOpts{Mode: server.CompressionOff}
+		for _, r := range routes {
+			u, err := url.Parse(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.Routes = append(o.Routes, u)
+		}
+	}
+	s, err := server.NewServer(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go s.Start()
+	if !s.ReadyForConnections(30 * time.Second) {
+		t.Fatalf("server %s is not ready", name)
+	}
+	t.Cleanup(func() {
+		s.Shutdown()
+		s.WaitForShutdown()
+	})
+	return s
+}
+
+func open(t *testing.T, name string, servers ...*server.Server) *Log {
+	t.Helper()
+	var urls []string
+	for _, s := range servers {
+		urls = append(urls, s.ClientURL())
+	}
+	l, err := Open(Options{URLs: urls, Name: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.Close)
+	return l
+}
+
+func TestLog(t *testing.T) {
+	l := open(t, "a", start(t, "one", 0))
+	if err := l.Check(t.Context()); !errors.Is(err, ErrNoStream) {
+		t.Errorf("check without a stream: %v, want %v", err, ErrNoStream)
+	}
+	if err := l.Append(t.Context(), [][]byte{[]byte("a")}, 0); err == nil {
+		t.Error("append without a stream: no error")
+	}
+	if list, err := l.Read(t.Context(), 1); err == nil {
+		t.Errorf("read without a stream: %d messages, no error", len(list))
+	}
+	if err := l.Make(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Check(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := l.Reach(t.Context()); err != nil {
+		t.Error(err)
+	}
+	clustertest.TestLog(t, l)
+}
+
+// TestPurged: a log that begins later says so, and nothing else looks like it.
+func TestPurged(t *testing.T) {
+	l := open(t, "a", start(t, "one", 0))
+	if err := l.Make(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 5 {
+		if err := l.Append(t.Context(), [][]byte{{byte(i)}}, uint64(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := l.js.Stream(t.Context(), l.stream())
+	if err == nil {
+		err = s.Purge(t.Context(), jetstream.WithPurgeSequence(3))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for from, want := range map[uint64]uint64{1: 3, 2: 3, 3: 3, 4: 4} {
+		if list, err := l.Read(t.Context(), from); err != nil || len(list) == 0 || list[0].Seq != want {
+			t.Errorf("read from %d: %v, %v, want the first to be %d", from, list, err, want)
+		}
+	}
+}
+
+// TestOpenRefuses: what cannot be used is told at once.
+//
+//parley:option cluster-nats-creds
+//parley:option cluster-nats-ca
+func TestOpenRefuses(t *testing.T) {
+	for what, o := range map[string]Options{
+		"32 letters":      {Name: strings.Repeat("a", 33)},
+		"letters, digits": {Name: "a.b"},
+		"hyphens":         {Name: ""},
+		"no such file":    {Name: "a", URLs: []string{"nats://127.0.0.1:1"}, CA: "/nonexistent"},
+		"invalid URL":     {Name: "a", URLs: []string{"nats://%"}},
+		"credentials":     {Name: "a", URLs: []string{"nats://127.0.0.1:1"}, Credentials: "/nonexistent"},
+	} {
+		l, err := Open(o)
+		if err == nil {
+			// Credentials are read when a connection is made.
+			err = l.Reach(t.Context())
+			l.Close()
+		}
+		if err == nil {
+			t.Errorf("%s: no error", what)
+		} else if what != "credentials" && !strings.Contains(err.Error(), what) {
+			t.Errorf("error %v, want %q in it", err, what)
+		}
+	}
+}
+
+// TestCheckRefuses: a stream that loses messages on purpose is no log.
+func TestCheckRefuses(t *testing.T) {
+	s := start(t, "one", 0)
+	for want, change := range map[string]func(*jetstream.StreamConfig){
+		"max_age":              func(c *jetstream.StreamConfig) { c.MaxAge = time.Hour },
+		"discard":              func(c *jetstream.StreamConfig) { c.Discard = jetstream.DiscardOld },
+		"allow_direct":         func(c *jetstream.StreamConfig) { c.AllowDirect = false },
+		"deny_delete":          func(c *jetstream.StreamConfig) { c.DenyDelete = false },
+		"storage":              func(c *jetstream.StreamConfig) { c.Storage = jetstream.MemoryStorage },
+		"retention":            func(c *jetstream.StreamConfig) { c.Retention = jetstream.WorkQueuePolicy },
+		"subjects":             func(c *jetstream.StreamConfig) { c.Subjects = []string{"other"} },
+		"max_msgs_per_subject": func(c *jetstream.StreamConfig) { c.MaxMsgsPerSubject = 1 },
+		"max_msg_size":         func(c *jetstream.StreamConfig) { c.MaxMsgSize = 1000 },
+		"compression":          func(c *jetstream.StreamConfig) { c.Compression = jetstream.S2Compression },
+	} {
+		l := open(t, strings.ReplaceAll(want, "_", "-"), s)
+		c := l.config(1)
+		if change(&c); want == "subjects" {
+			c.Subjects = []string{"other.>"}
+		}
+		if _, err := l.js.CreateStream(t.Context(), c); err != nil {
+			t.Fatalf("%s: %v", want, err)
+		}
+		if err := l.Check(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
+
+// A database is one in memory.
+type database struct {
+	mu   sync.Mutex
+	at   cluster.Position
+	data map[string]string
+}
+
+func (d *database) Position() (cluster.Position, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.at, nil
+}
+
+func (d *database) Apply(p cluster.Position, ops []cluster.Op) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.at = p
+	for _, o := range ops {
+		d.data[string(o.Key)] = string(o.Value)
+	}
+	return nil
+}
+
+// freePorts returns ports that nobody listens on now.
+func freePorts(t *testing.T, n int) (ports []int) {
+	t.Helper()
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+	}
+	return ports
+}
+
+// TestThreeNodes: three nodes over three servers. The leader and the server that
+// leads the stream end, and nothing that was acknowledged is lost.
+func TestThreeNodes(t *testing.T) {
+	ports := freePorts(t, 3)
+	var routes []string
+	for _, p := range ports {
+		routes = append(routes, fmt.Sprintf("nats://127.0.0.1:%d", p))
+	}
+	var servers []*server.Server
+	for i, p := range ports {
+		servers = append(servers, start(t, fmt.Sprint("s", i), p, routes...))
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer stop()
+	first := open(t, "three", servers...)
+	for { // until JetStream has elected somebody
+		err := first.Make(ctx, 3)
+		if err == nil {
+			break
+		}
+		if ctx.Err() != nil {
+			t.Fatal(err)
+		}
+	}
+	type member struct {
+		*cluster.Node
+		db  *database
+		end func()
+	}
+	var nodes []member
+	status := make(chan struct{}, 1) // something happened
+	for i := range servers {
+		log := open(t, "three", servers...)
+		db := &database{data: map[string]string{}}
+		n, err := cluster.Open(cluster.Options{
+			ID: fmt.Sprint("n", i), Log: log, Database: db, Send: log.Send, Reach: log.Reach, Lease: time.Second,
+			Event: func(msg string, err error) {
+				t.Logf("n%d: %s: %v", i, msg, err)
+				select {
+				case status <- struct{}{}:
+				default:
+				}
+			},
+		})
+		if err == nil {
+			err = log.Hear(n.Hear)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, end := context.WithCancel(ctx)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			n.Run(ctx)
+		}()
+		m := member{n, db, func() { end(); <-done }}
+		defer m.end()
+		nodes = append(nodes, m)
+	}
+	leader := func() (member, int) {
+		t.Helper()
+		for {
+			for i, n := range nodes {
+				if n.Status().Leading {
+					return n, i
+				}
+			}
+			select {
+			case <-status:
+			case <-ctx.Done():
+				t.Fatal("nobody leads")
+			}
+		}
+	}
+	acked := map[string]bool{}
+	refused := map[string]bool{}
+	write := func(key string, size int) error {
+		n, _ := leader()
+		err := n.Write(ctx, func() ([]cluster.Op, error) {
+			return []cluster.Op{{Kind: cluster.OpSet, Key: []byte(key), Value: []byte(strings.Repeat("x", size))}}, nil
+		})
+		acked[key] = err == nil
+		refused[key] = errors.Is(err, cluster.ErrNotLeader) || errors.Is(err, cluster.ErrLost)
+		return err
+	}
+	for i := range 50 {
+		size := 10
+		if i%10 == 0 {
+			size = 1 << 20 // in parts
+		}
+		if err := write(fmt.Sprint("a", i), size); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old, i := leader()
+	old.end()
+	nodes = append(nodes[:i:i], nodes[i+1:]...)
+	for i := range 20 {
+		_ = write(fmt.Sprint("b", i), 10) // each is counted as what it is
+	}
+	info, err := first.info(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range servers {
+		if s.Name() == info.Cluster.Leader {
+			t.Logf("server %s, the stream's leader, ends", s.Name())
+			s.Shutdown()
+			s.WaitForShutdown()
+		}
+	}
+	for i := 0; ; i++ {
+		// Writes fail until the stream has a leader again.
+		if err := write(fmt.Sprint("c", i), 10); err == nil && i >= 20 {
+			break
+		}
+		if ctx.Err() != nil {
+			t.Fatal("no write is acknowledged any more")
+		}
+	}
+	last, _ := leader()
+	seq := last.Status().Position.Seq
+	for _, n := range nodes {
+		if err := n.WaitFor(ctx, seq); err != nil {
+			t.Fatalf("%+v: %v", n.Status(), err)
+		}
+		n.db.mu.Lock()
+		for key, ok := range acked {
+			if _, is := n.db.data[key]; ok && !is {
+				t.Errorf("%s was acknowledged and is gone", key)
+			} else if refused[key] && is {
+				t.Errorf("%s was refused and is there", key)
+			}
+		}
+		if len(n.db.data["a0"]) != 1<<20 {
+			t.Errorf("a value of 1 MiB has %d bytes", len(n.db.data["a0"]))
+		}
+		n.db.mu.Unlock()
+	}
+	if a, b := nodes[0].db, nodes[1].db; a.at.Seq == b.at.Seq && a.at != b.at {
+		t.Errorf("positions %+v and %+v", a.at, b.at)
+	}
+}
+
+// TestVersions: servers that cannot be read from are told apart by their version.
+func TestVersions(t *testing.T) {
+	for version, want := range map[string]bool{
+		"2.11.0": true, "2.12.1-RC.2": true, "2.15.2": true, "v2.11.4": true, "3.0.0": true, "dev": true, "": true,
+		"2.10.29": false, "2.9.0": false, "1.4.1": false,
+	} {
+		if got := reads(version); got != want {
+			t.Errorf("reads(%q) = %v, want %v", version, got, want)
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/parley-search/parley/host/internal/cluster"
+)
+
+// A State is what a stream holds.
+type State struct {
+	First, Last uint64 // messages; First is Last+1 where there are none
+	Bytes       uint64
+}
+
+// State asks for the stream's.
+func (l *Log) State(ctx context.Context) (State, error) {
+	info, err := l.info(ctx)
+	if err != nil {
+		return State{}, err
+	}
+	s := info.State
+	return State{max(s.FirstSeq, 1), s.LastSeq, s.Bytes}, nil
+}
+
+// ID returns which log the stream holds, by its first message; 0: it has none.
+func (l *Log) ID(ctx context.Context) (uint64, error) {
+	s, err := l.State(ctx)
+	if err != nil || s.Last < s.First {
+		return 0, err
+	}
+	list, err := l.Read(ctx, s.First)
+	if err != nil {
+		return 0, err
+	}
+	if len(list) == 0 {
+		return 0, fmt.Errorf("read stream %s: no answer for message %d", l.stream(), s.First)
+	}
+	r, err := cluster.DecodeRecord(list[0].Record)
+	if err != nil {
+		return 0, fmt.Errorf("message %d of stream %s: %w", s.First, l.stream(), err)
+	}
+	return r.Log, nil
+}
+
+// Purge removes the messages before one, for good.
+func (l *Log) Purge(ctx context.Context, before uint64) error {
+	ctx, cancel := context.WithTimeout(ctx, bodyWait)
+	defer cancel()
+	s, err := l.js.Stream(ctx, l.stream())
+	if err == nil {
+		err = s.Purge(ctx, jetstream.WithPurgeSequence(before))
+	}
+	if err != nil {
+		return fmt.Errorf("purge stream %s up to message %d: %w", l.stream(), before, err)
+	}
+	return nil
+}
+
+// A Snapshot is one that is kept.
+type Snapshot struct {
+	Log, Seq uint64 // the message that it is of
+	At       time.Time
+	Bytes    uint64
+}
+
+func (s *Snapshot) name() string { return fmt.Sprintf("%016x-%d", s.Log, s.Seq) }
+
+func (l *Log) snapshots() string { return "PARLEY_" + l.o.Name + "_SNAPSHOTS" }
+
+// snapshotWait bounds what is done with a snapshot.
+const snapshotWait = 2 * time.Hour
+
+func (l *Log) openSnapshots(ctx context.Context) (jetstream.ObjectStore, error) {
+	s, err := l.js.ObjectStore(ctx, l.snapshots())
+	if err != nil {
+		return nil, fmt.Errorf("open object store %s: %w", l.snapshots(), err)
+	}
+	return s, nil
+}
+
+// PutSnapshot keeps what write writes. It is there once PutSnapshot returns nil.
+func (l *Log) PutSnapshot(ctx context.Context, log, seq uint64, write func(io.Writer) error) error {
+	ctx, cancel := context.WithTimeout(ctx, snapshotWait)
+	defer cancel()
+	s, err := l.openSnapshots(ctx)
+	if err != nil {
+		return err
+	}
+	r, w := io.Pipe()
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		w.CloseWithError(write(w))
+	}()
+	_, err = s.Put(ctx, jetstream.ObjectMeta{Name: (&Snapshot{Log: log, Seq: seq}).name()}, r)
+	r.CloseWithError(errors.Join(err, io.ErrClosedPipe))
+	<-written
+	if err != nil {
+		return fmt.Errorf("keep snapshot: %w", err)
+	}
+	return nil
+}
+
+// Snapshots lists those of a log, the newest first.
+func (l *Log) Snapshots(ctx context.Context, log uint64) (list []Snapshot, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 3*l.o.Timeout)
+	defer cancel()
+	s, err := l.openSnapshots(ctx)
+	if err != nil {
+		return nil, err
+	}
+	objects, err := s.List(ctx)
+	if err != nil && !errors.Is(err, jetstream.ErrNoObjectsFound) {
+		return nil, fmt.Errorf("list snapshots: %w", err)
+	}
+	for _, o := range objects {
+		of, at, _ := strings.Cut(o.Name, "-")
+		n, err1 := strconv.ParseUint(of, 16, 64)
+		seq, err2 := strconv.ParseUint(at, 10, 64)
+		if err1 == nil && err2 == nil && n == log {
+			list = append(list, Snapshot{n, seq, o.ModTime, o.Size})
+		}
+	}
+	slices.SortFunc(list, func(a, b Snapshot) int { return int(b.Seq) - int(a.Seq) })
+	return list, nil
+}
+
+// OpenSnapshot reads one that is kept. The reader fails at its end where it is not
+// what was kept.
+func (l *Log) OpenSnapshot(ctx context.Context, of Snapshot) (io.ReadCloser, error) {
+	s, err := l.openSnapshots(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, snapshotWait)
+	o, err := s.Get(ctx, of.name())
+	if err != nil {
+		cancel()
+		return nil, fmt.Errorf("get snapshot %s: %w", of.name(), err)
+	}
+	return &opened{o, cancel}, nil
+}
+
+type opened struct {
+	jetstream.ObjectResult
+	cancel context.CancelFunc
+}
+
+func (o *opened) Close() error {
+	defer o.cancel()
+	return o.ObjectResult.Close()
+}
+
+// DropSnapshot forgets one.
+func (l *Log) DropSnapshot(ctx context.Context, of Snapshot) error {
+	ctx, cancel := context.WithTimeout(ctx, 3*l.o.Timeout)
+	defer cancel()
+	s, err := l.openSnapshots(ctx)
+	if err == nil {
+		err = s.Delete(ctx, of.name())
+	}
+	if errors.Is(err, jetstream.ErrObjectNotFound) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,186 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Write appends what draft returns as one transaction. When it returns nil, the
+// log and the database of this node have it. draft runs while nothing else is
+// written, and reads the database as it is; no operations are no transaction.
+// Its errors are returned as they are. The others are [ErrNotLeader], [ErrLost],
+// [ErrUnknown], [ErrTooLarge], and that of ctx where it ended first.
+func (n *Node) Write(ctx context.Context, draft func() ([]Op, error)) error {
+	if !n.status.Load().Leading {
+		return ErrNotLeader
+	}
+	a, err := n.append(ctx, draft)
+	if a == nil {
+		return err
+	}
+	late := time.NewTimer(n.o.Patience)
+	defer late.Stop()
+	select {
+	case <-a.done:
+		return a.err
+	case <-late.C:
+		return fmt.Errorf("%w: the log did not answer for %v", ErrUnknown, n.o.Patience)
+	case <-ctx.Done():
+		return fmt.Errorf("%w: %w", ErrUnknown, ctx.Err())
+	}
+}
+
+// append is Write up to where it has to wait: for the attempt that it returns.
+func (n *Node) append(ctx context.Context, draft func() ([]Op, error)) (*attempt, error) {
+	if !n.mu.lockFor(ctx) {
+		return nil, fmt.Errorf("nothing was changed: %w", ctx.Err())
+	}
+	defer n.mu.Unlock()
+	if !n.leading {
+		return nil, ErrNotLeader
+	}
+	ops, err := draft()
+	if err != nil || len(ops) == 0 {
+		return nil, err
+	}
+	records, err := n.fold.encode(ops)
+	if err != nil {
+		return nil, err
+	}
+	// A caller that leaves does not end the term.
+	if err := n.o.Log.Append(context.WithoutCancel(ctx), records, n.fold.Seq); err != nil {
+		// Maybe it counts, maybe not, and nothing can be appended behind it. So
+		// the term is over; the log tells once somebody claims the next one.
+		n.counts.Failed++
+		n.open = &attempt{term: n.fold.Term, n: n.fold.N + 1, done: make(chan struct{})}
+		a := n.open
+		n.depose(fmt.Errorf("append message %d: %w", n.fold.Seq+1, err))
+		n.poke()
+		return a, nil
+	}
+	n.reached = time.Now()
+	n.noteLevel()
+	for _, b := range records {
+		if err := n.take(Message{n.fold.Seq + 1, b}); err != nil {
+			return nil, fmt.Errorf("%w: it is in the log, and this node cannot apply it: %w", ErrUnknown, err)
+		}
+	}
+	n.sendBeat()
+	return nil, nil
+}
+
+// errBehind: a claim now would be void, or the log is not what it was.
+var errBehind = errors.New("the log does not show the last message that this node has: the replica is behind, or the log was cut")
+
+// claim makes this node the leader of the next term, unless somebody is first.
+// mu is held.
+func (n *Node) claim(ctx context.Context) error {
+	term := n.fold.Term
+	n.verified = false
+	if err := n.readOn(ctx); err != nil {
+		return err
+	}
+	if n.fold.Term != term && n.open == nil {
+		return nil
+	}
+	if !n.verified && n.fold.Seq > 0 {
+		return errBehind
+	}
+	if err := n.begin(ctx, Claim{n.o.ID, n.o.URL, n.o.Version, Format}); err != nil {
+		return err
+	}
+	n.leading, n.reached = true, time.Now()
+	n.noteLevel()
+	n.counts.Terms++
+	n.publish()
+	n.o.Event(fmt.Sprintf("this node leads the cluster in term %d, from message %d on", n.fold.Term, n.fold.Seq), nil)
+	n.sendBeat()
+	n.lead()
+	return nil
+}
+
+// begin appends the claim of the next term. mu is held.
+func (n *Node) begin(ctx context.Context, c Claim) error {
+	data, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	n.counts.Claims++
+	r := Record{Format: Format, Kind: KindClaim, Log: n.fold.Log, Term: n.fold.Term + 1, Prev: n.fold.Seq, Chain: n.fold.Chain, Data: data}
+	for r.Log == 0 {
+		r.Log = n.random()
+	}
+	b := r.Encode()
+	if err := n.o.Log.Append(context.WithoutCancel(ctx), [][]byte{b}, n.fold.Seq); err != nil {
+		return fmt.Errorf("claim term %d: %w", r.Term, err)
+	}
+	return n.take(Message{n.fold.Seq + 1, b})
+}
+
+// lead has Lead run for this term, once that of a term before has ended. mu is
+// held.
+func (n *Node) lead() {
+	if n.o.Lead == nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	before, ended := n.ended, make(chan struct{})
+	n.endTerm, n.ended = cancel, ended
+	go func() {
+		defer close(ended)
+		defer cancel()
+		if before != nil {
+			<-before
+		}
+		if ctx.Err() == nil {
+			n.o.Lead(ctx)
+		}
+	}()
+}
+
+// depose ends this node's term, where it leads. mu is held.
+func (n *Node) depose(why error) {
+	if !n.leading {
+		return
+	}
+	n.leading = false
+	if n.endTerm != nil {
+		n.endTerm()
+	}
+	n.o.Event(fmt.Sprintf("this node does not lead the cluster any more (term %d)", n.stored.Term), why)
+	n.publish()
+}
+
+// Resign gives up leading, where this node leads, and has it claim no more: what
+// Lead does has ended, and the others know. Before a shutdown it spares them the
+// lease.
+func (n *Node) Resign(ctx context.Context) error {
+	n.mu.Lock()
+	n.resigned = true
+	ended := n.ended
+	if n.endTerm != nil {
+		n.endTerm()
+	}
+	n.mu.Unlock()
+	if ended != nil {
+		select {
+		case <-ended:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.leading {
+		return nil
+	}
+	if err := n.begin(ctx, Claim{}); err != nil {
+		n.depose(err)
+		return err
+	}
+	n.sendBeat()
+	return nil
+}

@@ -1,0 +1,232 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Beat is what a node tells the others, each sixth of a lease and after each
+// write. Beats decide when somebody tries to lead, never who does.
+type Beat struct {
+	ID      string `json:"id"`
+	URL     string `json:"url"`
+	Version string `json:"version"`
+	Format  int    `json:"format"` // the highest that the node reads
+	Leading bool   `json:"leading"`
+	Term    uint64 `json:"term"`
+	Seq     uint64 `json:"seq"` // what the node's database has
+	Halted  bool   `json:"halted,omitempty"`
+}
+
+// A Peer is another node that this one heard of.
+type Peer struct {
+	Beat
+	At time.Time // of the last beat
+}
+
+// heard is what other nodes said.
+type heard struct {
+	leader time.Time // when a leader was heard of last, or the node opened
+	term   uint64    // the highest that a leader was heard of
+	seq    uint64    // the highest that a leader has
+	peers  map[string]Peer
+}
+
+// keepPeer is how long a node that is silent is remembered.
+const keepPeer = 24 * time.Hour
+
+func (h *heard) init() { h.leader, h.peers = time.Now(), map[string]Peer{} }
+
+// Hear takes what another node told. It never waits for the log.
+func (n *Node) Hear(b Beat) {
+	if b.ID == n.o.ID || b.ID == "" {
+		return
+	}
+	n.hearing.Lock()
+	now := time.Now()
+	n.heard.peers[b.ID] = Peer{b, now}
+	for id, p := range n.heard.peers {
+		if now.Sub(p.At) > keepPeer {
+			delete(n.heard.peers, id)
+		}
+	}
+	s := n.status.Load()
+	if b.Leading && b.Term >= s.Position.Term {
+		n.heard.leader, n.heard.term = now, max(n.heard.term, b.Term)
+		n.heard.seq = max(n.heard.seq, b.Seq)
+	}
+	n.hearing.Unlock()
+	if b.Term > s.Position.Term || b.Seq > s.Position.Seq {
+		n.poke()
+	}
+}
+
+// hearClaim gives whoever claimed a term a lease.
+func (n *Node) hearClaim(c Claim) {
+	n.hearing.Lock()
+	defer n.hearing.Unlock()
+	n.heard.leader = time.Now()
+	if c.ID == "" { // it resigned: only as much as keeps all from claiming at once
+		n.heard.leader = n.heard.leader.Add(-n.o.Lease)
+	}
+}
+
+// Peers returns the other nodes that were heard of within a day, by id.
+func (n *Node) Peers() []Peer {
+	n.hearing.Lock()
+	defer n.hearing.Unlock()
+	var list []Peer
+	for _, p := range n.heard.peers {
+		list = append(list, p)
+	}
+	slices.SortFunc(list, func(a, b Peer) int { return strings.Compare(a.ID, b.ID) })
+	return list
+}
+
+// Ahead returns the number of the last message that a leader was heard to have,
+// 0 where none was heard of.
+func (n *Node) Ahead() uint64 {
+	n.hearing.Lock()
+	defer n.hearing.Unlock()
+	return n.heard.seq
+}
+
+// noteLevel notes that the node has all of the log that it knows of. mu is held.
+func (n *Node) noteLevel() {
+	if n.stored.Seq >= n.Ahead() && n.stored.Seq > 0 {
+		n.level.Store(new(time.Now()))
+	}
+}
+
+// Level is when the node knew last that it has all of the log; the zero time: not
+// since it was opened.
+func (n *Node) Level() time.Time {
+	if at := n.level.Load(); at != nil {
+		return *at
+	}
+	return time.Time{}
+}
+
+// poke has Run look at what there is to do.
+func (n *Node) poke() {
+	select {
+	case n.wake <- struct{}{}:
+	default:
+	}
+}
+
+// sendBeat tells the others how far this node is. mu is held.
+func (n *Node) sendBeat() {
+	n.o.Send(Beat{
+		ID: n.o.ID, URL: n.o.URL, Version: n.o.Version, Format: Format,
+		Leading: n.leading, Term: n.stored.Term, Seq: n.stored.Seq, Halted: n.halted != nil,
+	})
+}
+
+// Run follows the log, and leads where nobody else does, until ctx ends. What
+// Lead does has ended then.
+func (n *Node) Run(ctx context.Context) {
+	tick := time.NewTicker(n.o.Lease / 6)
+	defer tick.Stop()
+	wait := n.delay()
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-n.wake:
+			n.round(ctx, &wait, false)
+		case <-tick.C:
+			n.round(ctx, &wait, true)
+		}
+	}
+	n.mu.Lock()
+	n.resigned = true
+	n.depose(context.Cause(ctx))
+	ended := n.ended
+	n.mu.Unlock()
+	if ended != nil {
+		<-ended
+	}
+}
+
+// delay is how long the leader may be silent before this node claims: not as
+// long as another node waits, since only one of two claims counts.
+func (n *Node) delay() time.Duration {
+	return n.o.Lease + time.Duration(rand.Int64N(int64(n.o.Lease)/2+1))
+}
+
+// round does once what the node's role asks for. wait is how long a leader may
+// be silent.
+func (n *Node) round(ctx context.Context, wait *time.Duration, beat bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if beat {
+		defer n.sendBeat()
+	}
+	if n.halted != nil {
+		return
+	}
+	n.hearing.Lock()
+	term, silent := n.heard.term, time.Since(n.heard.leader)
+	n.hearing.Unlock()
+	if n.leading && term > n.stored.Term {
+		n.depose(fmt.Errorf("term %d was heard of", term))
+	}
+	if n.leading {
+		n.keep(ctx)
+		return
+	}
+	if err := n.readOn(ctx); err != nil {
+		n.report(ctx, err)
+		return
+	}
+	n.noteLevel()
+	if n.o.Observer || n.resigned || silent < *wait && n.open == nil {
+		n.report(ctx, nil)
+		return
+	}
+	err := n.claim(ctx)
+	n.report(ctx, err)
+	*wait = n.delay()
+	if err != nil && n.open == nil {
+		// Another claim may be in the log, whose writer is not heard of yet.
+		n.hearing.Lock()
+		n.heard.leader = time.Now().Add(-n.o.Lease / 2)
+		n.hearing.Unlock()
+	}
+}
+
+// report tells of an error of the log once, and of its end. What halts the node
+// is told of elsewhere, and the end of ctx is no error. mu is held.
+func (n *Node) report(ctx context.Context, err error) {
+	switch {
+	case n.halted != nil || ctx.Err() != nil || (err != nil) == n.failing:
+		return
+	case err == nil:
+		n.o.Event("the cluster's log answers again", nil)
+	default:
+		n.o.Event("the cluster's log does not answer as it should", err)
+	}
+	n.failing = err != nil
+}
+
+// keep asks for the log where no write did lately: a leader that is cut off
+// knows it without one. mu is held.
+func (n *Node) keep(ctx context.Context) {
+	if time.Since(n.reached) < n.o.Lease/2 {
+		return
+	}
+	within, cancel := context.WithTimeout(ctx, n.o.Lease/2)
+	defer cancel()
+	err := n.o.Reach(within)
+	switch {
+	case err == nil:
+		n.reached = time.Now()
+		n.noteLevel()
+	case time.Since(n.reached) > n.o.Lease:
+		n.depose(err)
+	}
+}

@@ -1,0 +1,470 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A memLog is a log in memory that some nodes cannot reach. It answers after a
+// millisecond, or where it is silent, not at all.
+type memLog struct {
+	mu      sync.Mutex
+	list    [][]byte
+	away    map[string]bool
+	forgets bool // it stores and does not answer
+}
+
+type memEnd struct {
+	*memLog
+	id string
+}
+
+const memTimeout = time.Second
+
+func (e memEnd) ask(ctx context.Context) error {
+	e.mu.Lock()
+	away := e.away[e.id]
+	e.mu.Unlock()
+	wait := time.Millisecond
+	if away {
+		wait = memTimeout
+	}
+	select {
+	case <-time.After(wait):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if away {
+		return errNoAnswer
+	}
+	return nil
+}
+
+func (e memEnd) Append(ctx context.Context, messages [][]byte, last uint64) error {
+	if err := e.ask(ctx); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if uint64(len(e.list)) != last {
+		return errRefused
+	}
+	e.list = append(e.list, messages...)
+	if e.forgets {
+		return errNoAnswer
+	}
+	return nil
+}
+
+func (e memEnd) Read(ctx context.Context, from uint64) (out []Message, err error) {
+	if err := e.ask(ctx); err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for s := from; s <= uint64(len(e.list)) && len(out) < 100; s++ {
+		out = append(out, Message{s, e.list[s-1]})
+	}
+	return out, nil
+}
+
+// A lockedDB is a simDB that tests look at while nodes write.
+type lockedDB struct {
+	mu sync.Mutex
+	simDB
+}
+
+func (d *lockedDB) Apply(p Position, ops []Op) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.simDB.Apply(p, ops)
+}
+
+func (d *lockedDB) get(key string) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.data[key]
+}
+
+// A cluster is three nodes that hear each other.
+type testCluster struct {
+	t     *testing.T
+	log   *memLog
+	nodes []*Node
+	dbs   []*lockedDB
+	leads []atomic.Int32 // how many calls of Lead there are now
+	terms []atomic.Int32 // and were in all
+
+	ctx  context.Context
+	stop []context.CancelFunc
+	wg   sync.WaitGroup
+}
+
+const testLease = 2 * time.Second
+
+func startCluster(t *testing.T) *testCluster {
+	t.Helper()
+	c := &testCluster{t: t, log: &memLog{away: map[string]bool{}}, leads: make([]atomic.Int32, 3), terms: make([]atomic.Int32, 3)}
+	ctx, cancel := context.WithCancel(t.Context())
+	c.ctx = ctx
+	for i := range 3 {
+		id := fmt.Sprintf("n%d", i)
+		db := &lockedDB{simDB: simDB{data: map[string]string{}}}
+		n, err := Open(Options{
+			ID: id, URL: "http://" + id, Log: memEnd{c.log, id}, Database: db, Lease: testLease,
+			Send: func(b Beat) { c.tell(i, b) },
+			Lead: func(ctx context.Context) {
+				c.terms[i].Add(1)
+				if c.leads[i].Add(1) > 1 {
+					t.Errorf("node %d leads twice at a time", i)
+				}
+				<-ctx.Done()
+				c.leads[i].Add(-1)
+			},
+			Event: func(msg string, err error) { t.Logf("%s: %s: %v", id, msg, err) },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.nodes, c.dbs = append(c.nodes, n), append(c.dbs, db)
+	}
+	for _, n := range c.nodes {
+		ctx, stop := context.WithCancel(ctx)
+		c.stop = append(c.stop, stop)
+		c.wg.Go(func() { n.Run(ctx) })
+	}
+	t.Cleanup(func() {
+		cancel()
+		c.wg.Wait()
+		for i := range c.leads {
+			if got := c.leads[i].Load(); got != 0 {
+				t.Errorf("node %d still leads after the end of Run", i)
+			}
+		}
+	})
+	return c
+}
+
+// tell has all nodes hear what node i says, but for those that are cut off.
+func (c *testCluster) tell(i int, b Beat) {
+	c.log.mu.Lock()
+	defer c.log.mu.Unlock()
+	for j, n := range c.nodes {
+		if i != j && !c.log.away[c.nodes[i].o.ID] && !c.log.away[n.o.ID] {
+			n.Hear(b)
+		}
+	}
+}
+
+// cut cuts a node off from the log and the others, or connects it again.
+func (c *testCluster) cut(i int, away bool) {
+	c.log.mu.Lock()
+	defer c.log.mu.Unlock()
+	c.log.away[c.nodes[i].o.ID] = away
+}
+
+// leader waits until one node leads that is not in without, and returns it. The
+// clock is the bubble's.
+func (c *testCluster) leader(without ...int) (i int, took time.Duration) {
+	c.t.Helper()
+	start := time.Now()
+	for time.Since(start) < time.Minute {
+		i := slices.IndexFunc(c.nodes, func(n *Node) bool {
+			return n.Status().Leading && !slices.Contains(without, slices.Index(c.nodes, n))
+		})
+		if i >= 0 {
+			return i, time.Since(start)
+		}
+		<-time.After(10 * time.Millisecond)
+	}
+	c.t.Fatal("nobody leads within a minute")
+	return 0, 0
+}
+
+func (c *testCluster) set(i int, key, value string) error {
+	return c.nodes[i].Write(c.ctx, func() ([]Op, error) {
+		return []Op{{Kind: OpSet, Key: []byte(key), Value: []byte(value)}}, nil
+	})
+}
+
+// level waits until all nodes but some have what node i has.
+func (c *testCluster) level(i int, without ...int) {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(c.ctx, time.Minute)
+	defer cancel()
+	for j, n := range c.nodes {
+		if slices.Contains(without, j) {
+			continue
+		}
+		if err := n.WaitFor(ctx, c.nodes[i].Status().Position.Seq); err != nil {
+			c.t.Fatalf("node %d is at %d, node %d at %d: %v", j, n.Status().Position.Seq, i, c.nodes[i].Status().Position.Seq, err)
+		}
+	}
+}
+
+// TestTakeover: a leader that is cut off gives up, another one leads, and
+// nothing that was acknowledged is lost.
+func TestTakeover(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := startCluster(t)
+		first, took := c.leader()
+		if took < testLease || took > 2*testLease {
+			t.Errorf("the first leader came after %v, want 1 to 2 leases of %v", took, testLease)
+		}
+		if err := c.set(first, "a", "1"); err != nil {
+			t.Fatal(err)
+		}
+		c.level(first)
+		for i, db := range c.dbs {
+			if got := db.get("a"); got != "1" {
+				t.Errorf("node %d has %q, want 1", i, got)
+			}
+			if i != first {
+				if err := c.set(i, "b", "1"); !errors.Is(err, ErrNotLeader) {
+					t.Errorf("node %d, which does not lead, wrote: %v", i, err)
+				}
+				if got := c.nodes[i].Status().Position.Leader.URL; got != c.nodes[first].o.URL {
+					t.Errorf("node %d says that %q leads, want %q", i, got, c.nodes[first].o.URL)
+				}
+			}
+		}
+		if got := len(c.nodes[first].Peers()); got != 2 {
+			t.Errorf("the leader heard of %d nodes, want 2", got)
+		}
+		<-time.After(10 * testLease)
+		if now, _ := c.leader(); now != first || c.terms[first].Load() != 1 {
+			t.Errorf("node %d leads after a quiet time, in its term %d, want still node %d in its first", now, c.terms[first].Load(), first)
+		}
+
+		c.cut(first, true)
+		// Without a write it learns by asking the log, before others may lead.
+		second, took := c.leader(first)
+		if took > 2*testLease {
+			t.Errorf("another leader came after %v, want at most 2 leases of %v", took, testLease)
+		}
+		<-time.After(testLease)
+		if c.nodes[first].Status().Leading {
+			t.Error("the leader that is cut off still leads")
+		}
+		if err := c.set(first, "c", "1"); !errors.Is(err, ErrNotLeader) {
+			t.Errorf("write to the node that is cut off: %v", err)
+		}
+		if err := c.set(second, "a", "2"); err != nil {
+			t.Fatal(err)
+		}
+		c.level(second, first)
+		c.cut(first, false)
+		c.level(second)
+		if got := c.dbs[first].get("a"); got != "2" {
+			t.Errorf("the node that was cut off has %q, want 2", got)
+		}
+		if term := c.nodes[first].Status().Position.Term; term != 2 {
+			t.Errorf("term %d, want 2", term)
+		}
+	})
+}
+
+// TestWriteWithoutAnswer: a write whose answer is lost is told by the log, and
+// one that nobody can say anything of ends in time.
+func TestWriteWithoutAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := startCluster(t)
+		first, _ := c.leader()
+		c.log.mu.Lock()
+		c.log.forgets = true
+		c.log.mu.Unlock()
+		done := make(chan error, 1)
+		go func() { done <- c.set(first, "a", "1") }()
+		<-time.After(10 * time.Millisecond)
+		c.log.mu.Lock()
+		c.log.forgets = false
+		c.log.mu.Unlock()
+		if err := <-done; err != nil {
+			t.Errorf("write that is in the log: %v, want nil", err)
+		}
+		second, _ := c.leader()
+		if got := c.dbs[second].get("a"); got != "1" {
+			t.Errorf("the next leader has %q, want 1", got)
+		}
+		for i := range c.nodes {
+			c.cut(i, true)
+		}
+		start := time.Now()
+		if err := c.set(second, "a", "2"); !errors.Is(err, ErrUnknown) {
+			t.Errorf("write that nobody can say anything of: %v, want %v", err, ErrUnknown)
+		}
+		if took := time.Since(start); took < 8*time.Second || took > 10*time.Second {
+			t.Errorf("it took %v, want some 8 s", took)
+		}
+		for i := range c.nodes {
+			c.cut(i, false)
+		}
+		third, _ := c.leader()
+		c.level(third)
+		if got := c.dbs[third].get("a"); got != "1" {
+			t.Errorf("after all were cut off, %q, want 1: the log refused the write", got)
+		}
+	})
+}
+
+// TestResign: who resigns is followed by another node without the lease, and
+// leads no more.
+func TestResign(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := startCluster(t)
+		first, _ := c.leader()
+		if err := c.nodes[first].Resign(c.ctx); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.leads[first].Load(); got != 0 {
+			t.Error("Lead has not ended when Resign has")
+		}
+		second, took := c.leader()
+		if second == first || took >= testLease {
+			t.Errorf("node %d leads %v after node %d resigned, want another one in less than a lease", second, took, first)
+		}
+		c.stop[second]()
+		if third, _ := c.leader(second); third == first || third == second {
+			t.Errorf("node %d leads, want the third one: the others resigned or ended", third)
+		}
+	})
+}
+
+// TestDiskFull: a node that cannot apply what is in the log halts, says so and
+// leads no more; the others go on.
+func TestDiskFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := startCluster(t)
+		first, _ := c.leader()
+		c.dbs[first].mu.Lock()
+		c.dbs[first].full = true
+		c.dbs[first].mu.Unlock()
+		if err := c.set(first, "a", "1"); !errors.Is(err, ErrUnknown) || !errors.Is(err, errFull) {
+			t.Errorf("write that is in the log and not here: %v, want %v and %v", err, ErrUnknown, errFull)
+		}
+		if s := c.nodes[first].Status(); s.Leading || !errors.Is(s.Halted, errFull) {
+			t.Errorf("status %+v, want a halted node", s)
+		}
+		second, _ := c.leader(first)
+		if got := c.dbs[second].get("a"); got != "1" {
+			t.Errorf("the next leader has %q, want 1", got)
+		}
+	})
+}
+
+// TestOneNode: with an observer, which never claims, one node is a cluster.
+func TestOneNode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &memLog{}
+		var nodes []*Node
+		var applied []uint64
+		for i := range 2 {
+			o := Options{ID: fmt.Sprint(i), Log: memEnd{log, "n"}, Database: &simDB{data: map[string]string{}}, Observer: i == 1}
+			if i == 1 {
+				o.Applied = func(p Position, ops []Op) { applied = append(applied, p.Seq) }
+			}
+			n, err := Open(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			nodes = append(nodes, n)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		for _, n := range nodes {
+			wg.Go(func() { n.Run(ctx) })
+		}
+		<-time.After(time.Minute)
+		if !nodes[0].Status().Leading || nodes[1].Status().Leading {
+			t.Fatal("the observer leads, or nobody does")
+		}
+		none := func() ([]Op, error) { return nil, nil }
+		if err := nodes[0].Write(ctx, none); err != nil {
+			t.Errorf("write nothing: %v", err)
+		}
+		refused := errors.New("not like this")
+		if err := nodes[0].Write(ctx, func() ([]Op, error) { return nil, refused }); err != refused {
+			t.Errorf("a draft's error came as %v", err)
+		}
+		huge := []Op{{Kind: OpSet, Key: []byte("a"), Value: make([]byte, MaxData)}}
+		if err := nodes[0].Write(ctx, func() ([]Op, error) { return huge, nil }); !errors.Is(err, ErrTooLarge) {
+			t.Errorf("64 MiB in one transaction: %v", err)
+		}
+		ops := []Op{{Kind: OpSet, Key: []byte("a"), Value: []byte("1")}}
+		if err := nodes[0].Write(ctx, func() ([]Op, error) { return ops, nil }); err != nil {
+			t.Error(err)
+		}
+		late, cancel := context.WithTimeout(ctx, time.Minute)
+		defer cancel()
+		// No beats here: the observer looks by itself.
+		if err := nodes[1].WaitFor(late, 2); err != nil {
+			t.Errorf("the observer is at %d: %v", nodes[1].Status().Position.Seq, err)
+		}
+		if err := nodes[1].WaitFor(late, 3); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("wait for what never comes: %v", err)
+		}
+		stop()
+		wg.Wait()
+		if !slices.Equal(applied, []uint64{2}) {
+			t.Errorf("told of the transactions %v, want 2", applied)
+		}
+	})
+}
+
+// TestHammerWrite: many callers write to all nodes while leaders change.
+func TestHammerWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := startCluster(t)
+		var mu sync.Mutex
+		outcomes := map[string]error{}
+		var wg sync.WaitGroup
+		for w := range 8 {
+			wg.Go(func() {
+				for i := range 60 {
+					key := fmt.Sprintf("%d/%d", w, i)
+					err := c.set((w+i)%3, key, "1")
+					mu.Lock()
+					outcomes[key] = err
+					mu.Unlock()
+					<-time.After(time.Duration(w+1) * 37 * time.Millisecond)
+				}
+			})
+		}
+		for i := range 9 {
+			c.cut(i%3, true)
+			<-time.After(3 * time.Second)
+			c.cut(i%3, false)
+			<-time.After(time.Second)
+		}
+		wg.Wait()
+		last, _ := c.leader()
+		if err := c.set(last, "end", "1"); err != nil {
+			t.Fatal(err)
+		}
+		c.level(last)
+		acked := 0
+		for key, err := range outcomes {
+			for i, db := range c.dbs {
+				switch is := db.get(key) == "1"; {
+				case err == nil && !is:
+					t.Errorf("node %d lacks %s, which was acknowledged", i, key)
+				case (errors.Is(err, ErrLost) || errors.Is(err, ErrNotLeader)) && is:
+					t.Errorf("node %d has %s, which was refused: %v", i, key, err)
+				}
+			}
+			if err == nil {
+				acked++
+			}
+		}
+		if acked < 20 {
+			t.Errorf("%d writes were acknowledged, want 20 or more", acked)
+		}
+	})
+}

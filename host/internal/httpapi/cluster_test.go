@@ -1,0 +1,145 @@
+package httpapi_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/parley-search/parley/host/internal/httpapi"
+)
+
+// A place is a cluster in which this node does not lead.
+type place struct {
+	leader  string
+	refuses bool
+	status  httpapi.ClusterStatus
+}
+
+func (p *place) Leader() (url string, here bool) { return p.leader, false }
+func (p *place) Position() (log, seq uint64)     { return 0xabc, 7 }
+func (p *place) Refuses() bool                   { return p.refuses }
+func (p *place) Status() httpapi.ClusterStatus   { return p.status }
+
+func (p *place) WaitFor(ctx context.Context, seq uint64, _ bool, _ string) error {
+	if seq <= 7 {
+		return nil
+	}
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	return ended.Err()
+}
+
+// TestForward sends a write on to the leader as its caller sent it, once, and hands
+// back what it answers.
+func TestForward(t *testing.T) {
+	const summary = `{"taskUid":1,"indexUid":"a","status":"enqueued","type":"documentAdditionOrUpdate","enqueuedAt":"2026-11-23T00:00:00Z"}`
+	var asked atomic.Int64
+	var got atomic.Value
+	leader := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		asked.Add(1)
+		body, _ := io.ReadAll(req.Body)
+		w.Header().Set("X-Parley-Seq", "0000000000000abc-7")
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		w.WriteHeader(http.StatusAccepted)
+		got.Store(strings.Join([]string{req.Method, req.URL.String(), req.Header.Get("Authorization"), req.Header.Get("X-Parley-Hop"), req.Header.Get("X-Request-Id"), string(body)}, " "))
+		fmt.Fprint(w, summary)
+	}))
+	defer leader.Close()
+	r := newRig(t, wish{cluster: &place{leader: leader.URL}})
+	large := `[{"id":1,"title":"` + strings.Repeat("x", 1<<20) + `"}]`
+	for _, body := range []string{`[{"id":1}]`, large} {
+		a := r.do("POST", "/indexes/a/documents?primaryKey=id", body, "X-Request-Id", "one")
+		want := fmt.Sprintf("POST /indexes/a/documents?primaryKey=id Bearer %s 1 one %s", master, body)
+		if a.status != http.StatusAccepted || a.body != summary || got.Load() != want {
+			t.Errorf("forwarded: %d %.300s as %.200s, want 202 and %.200s", a.status, a.body, got.Load(), want)
+		}
+		if ids := a.header["X-Request-Id"]; len(ids) != 1 || a.header.Get("X-Parley-Seq") != "0000000000000abc-7" {
+			t.Errorf("headers of a forwarded answer: %v", a.header)
+		}
+	}
+	if n := asked.Load(); n != 2 || r.server.Forwarded() != 2 {
+		t.Errorf("the leader was asked %d times, %d are counted, want 2", n, r.server.Forwarded())
+	}
+	// Who may not do it is told here, and reads are answered here.
+	weak := r.key([]string{"search"}, []string{"*"})
+	if a := r.do("DELETE", "/indexes/a", "", "Authorization", "Bearer "+weak); a.status != http.StatusForbidden {
+		t.Errorf("a write without the right: %d %s", a.status, a.body)
+	}
+	if a := r.do("GET", "/tasks", ""); a.status != http.StatusOK || a.header.Get("X-Parley-Seq") != "0000000000000abc-7" {
+		t.Errorf("a read: %d, headers %v", a.status, a.header)
+	}
+	if n := asked.Load(); n != 2 {
+		t.Errorf("the leader was asked %d times, want 2", n)
+	}
+}
+
+// TestClusterRefuses: each reason for which a node of a cluster does not answer.
+func TestClusterRefuses(t *testing.T) {
+	silent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		c, _, err := w.(http.Hijacker).Hijack()
+		if err == nil {
+			c.Close()
+		}
+	}))
+	defer silent.Close()
+	const index = `{"uid":"a"}`
+	const ahead = "0000000000000abc-8"
+	for name, tt := range map[string]struct {
+		place  place
+		method string
+		path   string
+		body   string
+		header []string
+		status int
+		code   string
+	}{
+		"nobody leads":           {place{}, "POST", "/indexes", index, nil, 503, "cluster_no_leader"},
+		"a second hop":           {place{leader: silent.URL}, "POST", "/indexes", index, []string{"X-Parley-Hop", "1"}, 503, "cluster_no_leader"},
+		"a leader that is gone":  {place{leader: "http://127.0.0.1:1"}, "POST", "/indexes", index, nil, 503, "cluster_no_leader"},
+		"a leader that hangs up": {place{leader: silent.URL}, "POST", "/indexes", index, nil, 503, "cluster_unknown"},
+		"what is not there yet":  {place{}, "GET", "/tasks", "", []string{"X-Parley-Seq", ahead}, 503, "cluster_behind"},
+		"what is no message":     {place{}, "GET", "/tasks", "", []string{"X-Parley-Seq", "8"}, 400, "invalid_cluster_seq"},
+		"another log":            {place{}, "GET", "/tasks", "", []string{"X-Parley-Seq", "0000000000000abd-1"}, 400, "invalid_cluster_seq"},
+		"cut off":                {place{refuses: true}, "GET", "/tasks", "", nil, 503, "cluster_stale"},
+		"cut off, not ready":     {place{refuses: true}, "GET", "/ready", "", nil, 503, "cluster_stale"},
+		"halted":                 {place{status: httpapi.ClusterStatus{Halted: "why"}}, "GET", "/ready", "", nil, 503, "cluster_halted"},
+		"empty":                  {place{}, "GET", "/ready", "", nil, 503, "cluster_behind"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, wish{cluster: &tt.place})
+			a := r.do(tt.method, tt.path, tt.body, tt.header...)
+			if a.status != tt.status {
+				t.Errorf("%s %s = %d, want %d: %s", tt.method, tt.path, a.status, tt.status, a.body)
+			}
+			checkError(t, a, tt.code)
+			if again := a.header.Get("Retry-After"); tt.code == "cluster_no_leader" && again != "1" || tt.code == "cluster_unknown" && again != "" {
+				t.Errorf("%s: Retry-After %q", tt.code, again)
+			}
+			if a := r.do("GET", "/health", ""); a.status != http.StatusOK {
+				t.Errorf("GET /health = %d", a.status)
+			}
+			if a := r.do("GET", "/cluster", ""); a.status != http.StatusOK || !strings.Contains(a.body, `"enabled":true`) {
+				t.Errorf("GET /cluster = %d %s", a.status, a.body)
+			}
+		})
+	}
+}
+
+// TestClusterShown: what GET /cluster says.
+func TestClusterShown(t *testing.T) {
+	r := newRig(t, wish{cluster: &place{status: httpapi.ClusterStatus{
+		Name: "town", Log: "abc", Leader: "b", Words: 6, Ahead: 8, Halted: "why", Node: httpapi.ClusterNode{ID: "a", URL: "http://a", Version: "1", Role: "halted", Term: 2, Seq: 7},
+		Nodes: []httpapi.ClusterNode{{ID: "b", Role: "leader", Seen: time.Unix(1, 0)}},
+	}}})
+	const want = `{"enabled":true,"name":"town","log":"abc","leader":"b","node":{"id":"a","url":"http://a","version":"1","role":"halted","term":2,"seq":7},` +
+		`"nodes":[{"id":"b","url":"","version":"","role":"leader","term":0,"seq":0,"seenAt":"1970-01-01T00:00:01Z"}],"words":6,"ahead":8,"stale":false,"halted":"why"}`
+	if a := r.do("GET", "/cluster", ""); strings.TrimSpace(a.body) != want {
+		t.Errorf("GET /cluster = %s, want %s", a.body, want)
+	}
+}

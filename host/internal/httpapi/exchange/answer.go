@@ -1,0 +1,79 @@
+package exchange
+
+import (
+	"encoding/json"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+)
+
+// docs is where a person reads about the API's answers.
+const docs = "https://github.com/parley-search/parley/blob/main/host/"
+
+// Where a person reads on: links of answers.
+const (
+	ErrorDocs = docs + "docs/reference/errors.md#error-" // the code's name follows
+	RouteDocs = docs + "docs/reference/routes.md"
+)
+
+// An ErrorBody is the one shape that the API has for errors.
+type ErrorBody struct {
+	Message string `json:"message"`
+	Code    string `json:"code"`
+	Type    string `json:"type"`
+	Link    string `json:"link"`
+	// Error says it again as clients of OpenAI read it: they show nothing else.
+	Error OpenAIError `json:"error"`
+}
+
+// An OpenAIError is an error as clients of OpenAI read it.
+type OpenAIError struct {
+	Message string  `json:"message"`
+	Type    string  `json:"type"`
+	Code    string  `json:"code"`
+	Param   *string `json:"param"`
+}
+
+// NewErrorBody returns what a client is told of e.
+func NewErrorBody(e *apierr.Error) ErrorBody {
+	nested := OpenAIError{Message: e.Message, Type: e.Code.Type(), Code: e.Code.String()}
+	if e.Param != "" {
+		nested.Param = &e.Param
+	}
+	return ErrorBody{e.Message, e.Code.String(), e.Code.Type(), ErrorDocs + e.Code.String(), nested}
+}
+
+// Unreadable returns the error of a request that is not read, since why.
+func Unreadable(why string) *apierr.Error {
+	return apierr.Newf(apierr.BadRequest, "The request is not read, since %s.", why)
+}
+
+// Render answers with v as JSON, without escaping what only HTML minds.
+func Render(c *fiber.Ctx, status int, v any) error {
+	c.Status(status).Set(fiber.HeaderContentType, "application/json; charset=utf-8")
+	e := json.NewEncoder(c.Response().BodyWriter())
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// Answer answers with v as JSON.
+func (r *Call) Answer(status int, v any) error { return Render(r.Ctx, status, v) }
+
+// OK answers 200 with v.
+func (r *Call) OK(v any) error { return r.Answer(fiber.StatusOK, v) }
+
+// Gone answers 204.
+func (r *Call) Gone() error {
+	r.Status(fiber.StatusNoContent).Response().ResetBody()
+	return nil
+}
+
+// Encode returns v, of our own types, as JSON.
+func Encode(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // only our own types of strings get here
+	}
+	return b
+}

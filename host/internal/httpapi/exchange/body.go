@@ -1,0 +1,177 @@
+package exchange
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/httpapi/transport"
+)
+
+// bodyPart is read of a body at a time; each must arrive within the limit for
+// reading, so that a client cannot hold a connection with a byte now and then.
+const bodyPart = 64 << 10
+
+// ReadBody returns a copy of the request's body, which must be JSON by its content
+// type and within the limit. It may be empty.
+func (r *Call) ReadBody() ([]byte, error) {
+	if _, err := r.ContentType(MIMEJSON); err != nil {
+		return nil, err
+	}
+	body, err := r.OpenBody()
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	var b bytes.Buffer
+	b.Grow(min(max(r.Request().Header.ContentLength(), 512), 1<<20))
+	_, err = b.ReadFrom(body)
+	r.Raw = b.Bytes()
+	return r.Raw, err
+}
+
+// An arrival reads a body as it comes in. It refuses one that is too large,
+// too slow, or ends too early; its errors are for the client.
+type arrival struct {
+	call   *Call
+	stream io.Reader // nil without a body
+	length int64     // that the request says; below zero: none
+	read   int64
+	part   int64     // bytes since the deadline was set
+	until  time.Time // the deadline
+	ended  bool
+}
+
+// OpenRaw returns the body's bytes as they come in, within the limit.
+func (r *Call) OpenRaw() (io.Reader, error) {
+	a := &arrival{call: r, stream: r.Context().RequestBodyStream(), length: int64(r.Request().Header.ContentLength())}
+	if a.length > r.Limit.Bytes {
+		return nil, r.Limit.exceeded()
+	}
+	return a, nil
+}
+
+// OpenBody returns the body's bytes, unpacked where they are compressed, within
+// the limit in either form.
+func (r *Call) OpenBody() (io.ReadCloser, error) {
+	a := &arrival{call: r, stream: r.Context().RequestBodyStream(), length: int64(r.Request().Header.ContentLength())}
+	if a.length > r.Limit.Bytes {
+		return nil, r.Limit.exceeded()
+	}
+	return unpack(r, a)
+}
+
+// Read implements [io.Reader].
+func (a *arrival) Read(p []byte) (int, error) {
+	if a.stream == nil || a.ended || a.length >= 0 && a.read == a.length {
+		a.call.Locals(bodyReadKey{}, true)
+		return 0, io.EOF // the stream would wait for more behind its end
+	}
+	if a.read == 0 || a.part >= bodyPart {
+		a.until = time.Now().Add(a.call.Limit.Part)
+		if err := a.call.Context().Conn().SetReadDeadline(a.until); err != nil {
+			return 0, fmt.Errorf("set deadline: %w", err)
+		}
+		a.part = 0
+	}
+	n, err := a.stream.Read(p[:min(len(p), bodyPart)])
+	a.read += int64(n)
+	a.part += int64(n)
+	switch {
+	case a.read > a.call.Limit.Bytes:
+		return n, a.call.Limit.exceeded()
+	case errors.Is(err, io.EOF) && a.length >= 0 && a.read < a.length:
+		return n, apierr.Newf(apierr.BadRequest, "The body ended after %d of the %d bytes that `Content-Length` says.", a.read, a.length)
+	case errors.Is(err, io.EOF) && a.brokenOff():
+		return n, a.unread(err)
+	case errors.Is(err, io.EOF):
+		a.ended = true
+		a.call.Locals(bodyReadKey{}, true)
+		return n, io.EOF
+	case err != nil:
+		return n, a.unread(err)
+	}
+	return n, nil
+}
+
+// brokenOff reports whether something stands behind the last chunk that is no HTTP.
+func (a *arrival) brokenOff() bool {
+	c, ok := a.call.Context().Conn().(Checked)
+	return ok && a.length < 0 && c.BrokenOff()
+}
+
+// unread says why the body could not be read. Between two chunks fasthttp hides
+// that the time is over in a text: so look at the clock as well.
+func (a *arrival) unread(err error) error {
+	if ne, ok := errors.AsType[net.Error](err); ok && ne.Timeout() || errors.Is(err, os.ErrDeadlineExceeded) || !time.Now().Before(a.until) {
+		return apierr.Newf(apierr.RequestTimeout, "The body did not arrive in time: send it again.")
+	}
+	if conn, ok := a.call.Context().Conn().(Checked); ok {
+		if why := conn.Malformed(); why != "" {
+			return Unreadable(string(why))
+		}
+	}
+	return &apierr.Error{Code: apierr.BadRequest, Message: "The body could not be read to its end.", Err: err}
+}
+
+// A Checked connection knows what was wrong in HTTP with what came in on it.
+type Checked interface {
+	BrokenOff() bool                // what stands behind the last chunk is no HTTP
+	Malformed() transport.Malformed // "" where nothing was wrong
+}
+
+// A BodyLimit bounds a body, packed and unpacked.
+type BodyLimit struct {
+	Bytes  int64
+	Option string        // that raises it
+	Part   time.Duration // in which each 64 KiB must arrive
+}
+
+func (l BodyLimit) exceeded() error {
+	return apierr.Newf(apierr.PayloadTooLarge, "The body is over the limit of %d bytes: send less at a time, or raise --%s.", l.Bytes, l.Option)
+}
+
+// Decode reads a JSON body into what into points at, strictly.
+func (r *Call) Decode(into any, codes apierr.Fields) error {
+	b, err := r.ReadBody()
+	if err != nil {
+		return err
+	}
+	return apierr.DecodeStrict(b, into, codes)
+}
+
+// The content types that a body may have: see [Call.ContentType].
+const (
+	MIMEJSON   = "application/json"
+	MIMENDJSON = "application/x-ndjson"
+	MIMECSV    = "text/csv"
+)
+
+// ContentType returns the request's content type, which must be one of taken.
+func (r *Call) ContentType(taken ...string) (string, error) {
+	list := strings.Join(taken, "`, `")
+	given := r.Get(fiber.HeaderContentType)
+	if given == "" {
+		return "", apierr.Newf(apierr.MissingContentType, "The header `Content-Type` is missing: send `%s`.", list)
+	}
+	t, _, err := mime.ParseMediaType(given)
+	if err != nil || !slices.Contains(taken, t) {
+		return "", apierr.Newf(apierr.InvalidContentType, "The `Content-Type` %.64q is not taken here: send `%s`.", given, list)
+	}
+	return t, nil
+}
+
+type bodyReadKey struct{}
+
+// BodyRead reports whether the request's body was read to its end.
+func BodyRead(c *fiber.Ctx) bool { return c.Locals(bodyReadKey{}) != nil }

@@ -1,0 +1,51 @@
+// Package exchange is what handlers of the API's routes share: a [Call] says who
+// asks and what, reads the body within its limit, and writes the answer. Handlers
+// below this folder take a Call and a domain, and know nothing of the server,
+// the table of routes or each other.
+package exchange
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/search"
+)
+
+// A Call is a request whose sender may do what it asks for. It ends with the
+// handler: what is kept must be a copy, which all methods of Call return.
+type Call struct {
+	*fiber.Ctx
+	Caller *auth.Caller
+	Query  Query // the parameters, each of which the route knows
+	Limit  BodyLimit
+	// Base is what work for the request runs under. A shutdown ends it once its
+	// grace is over; a client that leaves does not.
+	Base context.Context
+
+	// What the request's usage event is made of, beside these.
+	Raw     []byte         // the body that ReadBody returned
+	Found   *search.Result // what a search found
+	Creates bool           // the index that documents go to is not there
+}
+
+// A Handler answers one route.
+type Handler func(*Call) error
+
+// Param returns a copy of a part of the path.
+func (r *Call) Param(name string) string {
+	raw := r.Params(name)
+	if p, err := url.PathUnescape(raw); err == nil && p != raw {
+		return p
+	}
+	return strings.Clone(raw)
+}
+
+// Visible reports whether the caller may use an index, and see its tasks.
+func (r *Call) Visible(indexUID string) bool {
+	_, ok := r.Caller.Index(indexUID)
+	return ok
+}

@@ -1,0 +1,151 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+)
+
+// A forwarder sends requests to the leader of the cluster. It sends each once: a
+// client that tries again by itself would write twice.
+type forwarder struct {
+	client http.Client
+}
+
+// forwardHead is how long the leader may take for the head of its answer, once it
+// has the request.
+const forwardHead = 30 * time.Second
+
+func newForwarder() *forwarder {
+	return &forwarder{http.Client{
+		Transport: &http.Transport{
+			DialContext:           (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
+			TLSHandshakeTimeout:   5 * time.Second,
+			ResponseHeaderTimeout: forwardHead,
+			IdleConnTimeout:       30 * time.Second,
+			MaxIdleConnsPerHost:   32,
+			DisableCompression:    true,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// maxForwarded bounds the answer of a leader.
+const maxForwarded = 64 << 20
+
+// perHop are headers that are of one connection, or that this host sets itself.
+var perHop = map[string]bool{
+	"Connection": true, "Keep-Alive": true, "Proxy-Authenticate": true, "Proxy-Authorization": true, "Te": true, "Trailer": true, "Transfer-Encoding": true,
+	"Upgrade": true, "Host": true, "Content-Length": true, "Accept-Encoding": true, "Expect": true, "Date": true, "Server": true,
+}
+
+// forward has the leader at url answer r, with the caller's own rights, and waits
+// until this node has what the answer knows.
+func (s *Server) forward(r *call, url string) error {
+	ctx, cancel := context.WithCancel(s.ctx)
+	defer cancel()
+	raw, err := r.OpenRaw()
+	if err != nil {
+		return err
+	}
+	body := &lentBody{r: raw}
+	defer body.takeBack()
+	req, err := http.NewRequestWithContext(ctx, strings.Clone(r.Method()), url+strings.Clone(r.OriginalURL()), io.NopCloser(body))
+	if err != nil {
+		return fmt.Errorf("make request to the leader: %w", err)
+	}
+	req.ContentLength = int64(r.Request().Header.ContentLength())
+	if req.ContentLength == 0 {
+		req.Body = nil
+	}
+	for k, v := range r.Request().Header.All() {
+		if name := http.CanonicalHeaderKey(string(k)); !perHop[name] {
+			req.Header.Add(name, string(v))
+		}
+	}
+	a, _ := accessOf(r.Ctx)
+	req.Header.Set(headerHop, "1")
+	req.Header.Set(fiber.HeaderXRequestID, a.id)
+	s.forwarded.Add(1)
+	resp, err := s.leader.client.Do(req)
+	if err != nil {
+		return forwardFailed(err)
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxForwarded+1))
+	if err == nil && len(answer) > maxForwarded {
+		err = fmt.Errorf("it is longer than %d bytes", maxForwarded)
+	}
+	if err != nil {
+		return unknownWrite(fmt.Errorf("read the leader's answer: %w", err))
+	}
+	r.Status(resp.StatusCode)
+	for name, values := range resp.Header {
+		if perHop[name] || strings.HasPrefix(name, "Access-Control-") || name == "X-Request-Id" || name == fiber.HeaderVary {
+			continue
+		}
+		for _, v := range values {
+			r.Response().Header.Add(name, v)
+		}
+	}
+	if _, seq, ok := parseSeq(resp.Header.Get(headerSeq)); ok {
+		wait, cancel := context.WithTimeout(ctx, seqWait)
+		defer cancel()
+		// Where this node is slow, the header lets the client wait elsewhere.
+		_ = s.Cluster.WaitFor(wait, seq, false, "")
+	}
+	r.Response().SetBodyRaw(answer)
+	return nil
+}
+
+// forwardFailed says what became of a request that the leader did not answer: one
+// that did not get there changed nothing.
+func forwardFailed(err error) error {
+	if e, ok := errors.AsType[*apierr.Error](err); ok { // of the body
+		return e
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+		e := noLeader()
+		e.Err = err
+		return e
+	}
+	return unknownWrite(err)
+}
+
+func unknownWrite(err error) *apierr.Error {
+	return &apierr.Error{Code: apierr.ClusterUnknown, Err: err, Message: "The leader of the cluster did not answer: the write may count, or it may not. Read whether it does before you send it again."}
+}
+
+// A lentBody is the body of a request that another goroutine reads, which may do
+// so behind the answer: not once it is taken back.
+type lentBody struct {
+	mu   sync.Mutex
+	r    io.Reader
+	gone bool
+}
+
+// Read implements [io.Reader].
+func (b *lentBody) Read(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.gone {
+		return 0, io.ErrClosedPipe
+	}
+	return b.r.Read(p)
+}
+
+func (b *lentBody) takeBack() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.gone = true
+}

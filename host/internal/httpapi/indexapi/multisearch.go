@@ -1,0 +1,220 @@
+package indexapi
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/httpapi/exchange"
+	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/settings"
+)
+
+// multiSearchRequest is the body of POST /multi-search.
+type multiSearchRequest struct {
+	Federation *federationRequest `json:"federation"`
+	Queries    []multiQuery       `json:"queries"`
+}
+
+type federationRequest struct {
+	Offset        int                 `json:"offset"`
+	Limit         *int                `json:"limit"`
+	Distinct      string              `json:"distinct"`
+	FacetsByIndex map[string][]string `json:"facetsByIndex"`
+	MergeFacets   *mergeFacetsRequest `json:"mergeFacets"`
+}
+
+type mergeFacetsRequest struct {
+	MaxValuesPerFacet *int `json:"maxValuesPerFacet"`
+}
+
+// A multiQuery is a search request that names its index.
+type multiQuery struct {
+	IndexUID string                    `json:"indexUid"`
+	Options  *federationOptionsRequest `json:"federationOptions"`
+	searchRequest
+}
+
+type federationOptionsRequest struct {
+	Weight        *float64 `json:"weight"`
+	QueryPosition *int     `json:"queryPosition"`
+	Remote        string   `json:"remote"`
+}
+
+// multiSearchFields are the codes of the fields: those of a search hold for
+// each query.
+func multiSearchFields() apierr.Fields {
+	f := apierr.Fields{
+		"federation":                               apierr.InvalidMultiSearchFederated,
+		"federation.offset":                        apierr.InvalidSearchOffset,
+		"federation.limit":                         apierr.InvalidSearchLimit,
+		"federation.distinct":                      apierr.InvalidMultiSearchDistinct,
+		"federation.facetsByIndex":                 apierr.InvalidMultiSearchFacetsByIndex,
+		"federation.mergeFacets":                   apierr.InvalidMultiSearchMergeFacets,
+		"federation.mergeFacets.maxValuesPerFacet": apierr.InvalidMultiSearchMaxValues,
+		"queries.indexUid":                         apierr.InvalidIndexUID,
+		"queries.federationOptions":                apierr.InvalidMultiSearchOptions,
+		"queries.federationOptions.weight":         apierr.InvalidMultiSearchWeight,
+		"queries.federationOptions.remote":         apierr.InvalidMultiSearchRemote,
+		"queries.federationOptions.queryPosition":  apierr.InvalidMultiSearchPosition,
+	}
+	for name, code := range searchFields {
+		f["queries."+name] = code
+	}
+	return f
+}
+
+// multiResult is what one query of a multi-search found.
+type multiResult struct {
+	IndexUID string `json:"indexUid"`
+	searchBody
+}
+
+// federatedBody is what a federated search found.
+type federatedBody struct {
+	Hits               []json.RawMessage `json:"hits"`
+	ProcessingTimeMS   int64             `json:"processingTimeMs"`
+	Limit              int               `json:"limit"`
+	Offset             int               `json:"offset"`
+	EstimatedTotalHits int               `json:"estimatedTotalHits"`
+
+	RemoteErrors      map[string]exchange.ErrorBody `json:"remoteErrors,omitzero"`
+	FacetDistribution json.RawMessage               `json:"facetDistribution,omitempty"`
+	FacetStats        map[string]facetNumber        `json:"facetStats,omitzero"`
+	FacetsByIndex     map[string]facetsBody         `json:"facetsByIndex,omitzero"`
+	SemanticHitCount  *int                          `json:"semanticHitCount,omitempty"`
+}
+
+// facetsBody are the facets of one index.
+type facetsBody struct {
+	Distribution json.RawMessage        `json:"distribution"`
+	Stats        map[string]facetNumber `json:"stats"`
+
+	// For another host alone, see search.FederationHeader.
+	Order map[string]settings.FacetSort `json:"order,omitempty"`
+	Shown *int                          `json:"shown,omitempty"`
+}
+
+// federationBody stands in each hit of a federated search.
+type federationBody struct {
+	IndexUID      string  `json:"indexUid"`
+	Position      int     `json:"queriesPosition"`
+	WeightedScore float64 `json:"weightedRankingScore"`
+	Remote        string  `json:"remote,omitempty"`
+
+	// For another host alone, see search.FederationHeader.
+	Order     json.RawMessage `json:"order,omitempty"`
+	Distinct  json.RawMessage `json:"distinct,omitempty"`
+	ByMeaning bool            `json:"byMeaning,omitempty"`
+}
+
+// MultiSearch answers POST /multi-search.
+func (s *Server) MultiSearch(r *exchange.Call) error {
+	body, err := r.ReadBody()
+	if err != nil {
+		return err
+	}
+	var b multiSearchRequest
+	if err := apierr.DecodeStrict(body, &b, multiSearchFields()); err != nil {
+		return err
+	}
+	if b.Queries == nil {
+		return apierr.Newf(apierr.BadRequest, "`queries` is missing: send an array of searches, each with its `indexUid`.")
+	}
+	var sent struct {
+		Queries []json.RawMessage `json:"queries"`
+	}
+	if err := json.Unmarshal(body, &sent); err != nil {
+		return fmt.Errorf("read queries: %w", err)
+	}
+	queries := make([]search.MultiQuery, len(b.Queries))
+	for i := range b.Queries {
+		queries[i] = b.Queries[i].query()
+		queries[i].Raw = sent.Queries[i]
+	}
+	if b.Federation != nil {
+		return s.federatedSearch(r, b.Federation, queries)
+	}
+	found, err := s.Search.MultiSearch(r.Base, r.Caller, queries)
+	if err != nil {
+		return err
+	}
+	results := make([]multiResult, len(found))
+	for i, res := range found {
+		results[i] = multiResult{queries[i].IndexUID, newSearchBody(res, &queries[i].Query)}
+	}
+	return r.OK(struct {
+		Results []multiResult `json:"results"`
+	}{results})
+}
+
+func (q *multiQuery) query() search.MultiQuery {
+	m := search.MultiQuery{IndexUID: q.IndexUID, Query: q.searchRequest.query()}
+	if q.Options != nil {
+		m.Options = &search.FederationOptions{Weight: q.Options.Weight, Position: q.Options.QueryPosition, Remote: q.Options.Remote}
+	}
+	return m
+}
+
+func (s *Server) federatedSearch(r *exchange.Call, f *federationRequest, queries []search.MultiQuery) error {
+	federation := f.federation()
+	federation.Host = r.Get(search.FederationHeader) != ""
+	res, err := s.Search.FederatedSearch(r.Base, r.Caller, federation, queries)
+	if err != nil {
+		return err
+	}
+	b := federatedBody{
+		Hits: make([]json.RawMessage, len(res.Hits)), ProcessingTimeMS: res.ProcessingTime.Milliseconds(),
+		Limit: res.Limit, Offset: res.Offset, EstimatedTotalHits: res.EstimatedTotalHits, SemanticHitCount: res.SemanticHits,
+	}
+	for i := range res.Hits {
+		h := &res.Hits[i]
+		f := federationBody{IndexUID: h.IndexUID, Position: h.Position, WeightedScore: h.WeightedScore, Remote: cmp.Or(h.Remote, res.Self)}
+		if federation.Host {
+			f.Order, f.Distinct, f.ByMeaning = h.Order()
+		}
+		doc := h.Document
+		if h.Remote == "" {
+			doc = newHit(&h.Hit, &queries[h.Query].Query)
+		}
+		b.Hits[i] = withMember(doc, "_federation", exchange.Encode(f))
+	}
+	if res.RemoteErrors != nil {
+		b.RemoteErrors = map[string]exchange.ErrorBody{}
+	}
+	for name, e := range res.RemoteErrors {
+		b.RemoteErrors[name] = exchange.NewErrorBody(e)
+	}
+	if res.Facets != nil {
+		b.FacetDistribution, b.FacetStats = facetDistribution(res.Facets), facetStats(res.Facets)
+	}
+	if res.FacetsByIndex != nil {
+		b.FacetsByIndex = map[string]facetsBody{}
+		for _, f := range res.FacetsByIndex {
+			one := facetsBody{Distribution: facetDistribution(f.Facets), Stats: facetStats(f.Facets)}
+			if federation.Host {
+				one.Shown, one.Order = f.Shown, facetOrder(f.Facets)
+			}
+			b.FacetsByIndex[f.IndexUID] = one
+		}
+	}
+	return r.OK(b)
+}
+
+// facetOrder is the order of the values of each attribute.
+func facetOrder(facets []search.FacetCounts) map[string]settings.FacetSort {
+	out := make(map[string]settings.FacetSort, len(facets))
+	for _, f := range facets {
+		out[f.Attribute] = f.By
+	}
+	return out
+}
+
+func (f *federationRequest) federation() search.Federation {
+	out := search.Federation{Offset: f.Offset, Limit: f.Limit, Distinct: f.Distinct, FacetsByIndex: f.FacetsByIndex}
+	if f.MergeFacets != nil {
+		out.MergeFacets, out.MaxValuesPerFacet = true, f.MergeFacets.MaxValuesPerFacet
+	}
+	return out
+}

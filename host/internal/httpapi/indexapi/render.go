@@ -1,0 +1,30 @@
+package indexapi
+
+import (
+	"encoding/json"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/httpapi/exchange"
+	"github.com/parley-search/parley/host/internal/search/render"
+)
+
+// renderFields are the codes of the body of POST /render-template.
+var renderFields = apierr.Fields{"template": apierr.InvalidRenderTemplate, "input": apierr.InvalidRenderInput}
+
+type renderBody struct {
+	Template json.RawMessage `json:"template"`
+	Rendered json.RawMessage `json:"rendered"` // null where there was no input
+}
+
+// RenderTemplate answers POST /render-template.
+func (s *Server) RenderTemplate(r *exchange.Call) error {
+	var q render.Query
+	if err := r.Decode(&q, renderFields); err != nil {
+		return err
+	}
+	res, err := q.Render(r.Base, s.Search, r.Caller, s.Features)
+	if err != nil {
+		return err
+	}
+	return r.OK(renderBody{res.Template, res.Rendered})
+}

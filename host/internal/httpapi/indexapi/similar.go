@@ -1,0 +1,111 @@
+package indexapi
+
+import (
+	"encoding/json"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/httpapi/exchange"
+	"github.com/parley-search/parley/host/internal/search"
+)
+
+// similarRequest is the body of POST /indexes/:uid/similar.
+type similarRequest struct {
+	ID                      json.RawMessage `json:"id"`
+	Embedder                string          `json:"embedder"`
+	Filter                  json.RawMessage `json:"filter"`
+	Offset                  int             `json:"offset"`
+	Limit                   *int            `json:"limit"`
+	AttributesToRetrieve    []string        `json:"attributesToRetrieve"`
+	RetrieveVectors         bool            `json:"retrieveVectors"`
+	ShowRankingScore        bool            `json:"showRankingScore"`
+	ShowRankingScoreDetails bool            `json:"showRankingScoreDetails"`
+	RankingScoreThreshold   float64         `json:"rankingScoreThreshold"`
+}
+
+var similarFields = apierr.Fields{
+	"id":                      apierr.InvalidSimilarID,
+	"embedder":                apierr.InvalidSimilarEmbedder,
+	"filter":                  apierr.InvalidSimilarFilter,
+	"offset":                  apierr.InvalidSimilarOffset,
+	"limit":                   apierr.InvalidSimilarLimit,
+	"attributesToRetrieve":    apierr.InvalidSimilarAttributes,
+	"retrieveVectors":         apierr.InvalidSimilarRetrieveVectors,
+	"showRankingScore":        apierr.InvalidSimilarShowScore,
+	"showRankingScoreDetails": apierr.InvalidSimilarShowScoreDetails,
+	"rankingScoreThreshold":   apierr.InvalidSimilarThreshold,
+}
+
+// SimilarParameters are the query parameters of GET /indexes/:uid/similar.
+var SimilarParameters = []string{
+	"id", "embedder", "filter", "offset", "limit", "attributesToRetrieve", "retrieveVectors", "showRankingScore", "showRankingScoreDetails", "rankingScoreThreshold",
+}
+
+type similarBody struct {
+	Hits               []json.RawMessage `json:"hits"`
+	ID                 string            `json:"id"`
+	ProcessingTimeMS   int64             `json:"processingTimeMs"`
+	Limit              int               `json:"limit"`
+	Offset             int               `json:"offset"`
+	EstimatedTotalHits int               `json:"estimatedTotalHits"`
+}
+
+// Similar answers POST /indexes/:uid/similar.
+func (s *Server) Similar(r *exchange.Call) error {
+	var b similarRequest
+	if err := r.Decode(&b, similarFields); err != nil {
+		return err
+	}
+	var id string
+	if json.Unmarshal(b.ID, &id) != nil || b.ID == nil {
+		var n json.Number
+		if json.Unmarshal(b.ID, &n) != nil || n == "" {
+			return apierr.Newf(apierr.InvalidSimilarID, "`id` must be the id of a document, a string or an integer.")
+		}
+		id = n.String()
+	}
+	return s.findSimilar(r, b.ShowRankingScore, search.SimilarQuery{
+		ID: id, Embedder: b.Embedder, Filter: b.Filter, Offset: b.Offset, Limit: b.Limit,
+		AttributesToRetrieve: b.AttributesToRetrieve, RetrieveVectors: b.RetrieveVectors,
+		ShowRankingScoreDetails: b.ShowRankingScoreDetails, RankingScoreThreshold: b.RankingScoreThreshold,
+	})
+}
+
+// SimilarByURL answers GET /indexes/:uid/similar.
+func (s *Server) SimilarByURL(r *exchange.Call) error {
+	p := urlSearch{Query: r.Query, codes: similarFields}
+	scores := p.boolean("showRankingScore")
+	q := search.SimilarQuery{
+		ID: r.Query["id"], Embedder: r.Query["embedder"], Filter: readFilter(r.Query), Limit: p.integer("limit"),
+		AttributesToRetrieve: p.names("attributesToRetrieve"), RetrieveVectors: p.boolean("retrieveVectors"),
+		ShowRankingScoreDetails: p.boolean("showRankingScoreDetails"), RankingScoreThreshold: p.fraction("rankingScoreThreshold"),
+	}
+	if n := p.integer("offset"); n != nil {
+		q.Offset = *n
+	}
+	if p.err != nil {
+		return p.err
+	}
+	return s.findSimilar(r, scores, q)
+}
+
+func (s *Server) findSimilar(r *exchange.Call, scores bool, q search.SimilarQuery) error {
+	uid, err := s.index(r)
+	if err != nil {
+		return err
+	}
+	if q.ID == "" {
+		return apierr.Newf(apierr.InvalidSimilarID, "`id` is missing: send the id of the document that others are to be like.")
+	}
+	res, err := s.Search.Similar(r.Base, r.Caller, uid, q)
+	if err != nil {
+		return err
+	}
+	b := similarBody{
+		Hits: make([]json.RawMessage, len(res.Hits)), ID: q.ID, ProcessingTimeMS: res.ProcessingTime.Milliseconds(),
+		Limit: res.Limit, Offset: res.Offset, EstimatedTotalHits: res.EstimatedTotalHits,
+	}
+	for i := range res.Hits {
+		b.Hits[i] = newHit(&res.Hits[i], &search.Query{ShowRankingScore: scores})
+	}
+	return r.OK(b)
+}

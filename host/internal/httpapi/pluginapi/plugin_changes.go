@@ -1,0 +1,161 @@
+package pluginapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/deploy"
+	"github.com/parley-search/parley/host/internal/httpapi/exchange"
+)
+
+// A Installer changes which plugins the deployment runs.
+type Installer interface {
+	Get(ctx context.Context, source string) (*deploy.Fetched, error)
+	Install(ctx context.Context, f *deploy.Fetched, o deploy.InstallOptions) (*deploy.Change, error)
+	Pin(ctx context.Context, reference string, o deploy.InstallOptions) (*deploy.Change, error)
+	Rollback(ctx context.Context, name string) (*deploy.Change, error)
+	Preview(ctx context.Context, before, after string) (*deploy.Preview, error)
+}
+
+// pluginInstall is the body of POST /plugins/install.
+type pluginInstall struct {
+	Source     string `json:"source"`
+	SHA256     string `json:"sha256"` // of the module; empty: any
+	Grant      bool   `json:"grant"`
+	TakeSource bool   `json:"takeSource"`
+	Beside     bool   `json:"beside"`
+}
+
+// pluginPin is the body of POST /plugins/pin.
+type pluginPin struct {
+	Plugin     string `json:"plugin"` // NAME[@CONSTRAINT]
+	Grant      bool   `json:"grant"`
+	TakeSource bool   `json:"takeSource"`
+}
+
+// pluginRollback is the body of POST /plugins/rollback.
+type pluginRollback struct {
+	Name string `json:"name"`
+}
+
+// pluginCompare is the body of POST /plugins/diff.
+type pluginCompare struct {
+	Old string `json:"old"` // empty: what New would take the place of
+	New string `json:"new"`
+}
+
+// A Changed is what became of a change.
+type Changed struct {
+	Change   *deploy.Change `json:"change"`
+	Reloaded Reloaded       `json:"reloaded"`
+}
+
+// installer is what changes plugins, where the operator lets clients do so.
+func (s *Server) installer() (Installer, error) {
+	if s.Installer == nil {
+		return nil, apierr.Newf(apierr.PluginAPIDisabled, "This host changes no plugins by HTTP. Start it with `--plugin-api` and `--plugin-lock=on`, or use `parley plugin` on its machine.")
+	}
+	return s.Installer, nil
+}
+
+// changePlugins reads a body into b, has change do what that says, and makes the host
+// run what came of it.
+func changePlugins[T any](s *Server, r *exchange.Call, b *T, change func(context.Context, Installer) (*deploy.Change, error)) error {
+	if err := r.Decode(b, nil); err != nil {
+		return err
+	}
+	in, err := s.installer()
+	if err != nil {
+		return err
+	}
+	c, err := change(r.Base, in)
+	if err != nil {
+		return notChanged(err)
+	}
+	c.File = "" // where it lies on the machine is nobody's business here
+	done := Changed{c, Reloaded{[]Version{}, []Version{}, []Refused{}, 0}}
+	if s.Reload != nil {
+		if done.Reloaded, err = s.Reload(r.Base); err != nil {
+			return &apierr.Error{Code: apierr.PluginsNotReloaded, Message: "The change is made, and the host does not run it: " + err.Error() + ".", Err: err}
+		}
+	}
+	return r.OK(done)
+}
+
+// notChanged tells why nothing has changed: err says what is wrong in words for
+// the command line, which also reaches files that clients must not.
+func notChanged(err error) error {
+	if widened, ok := errors.AsType[*deploy.WidenedError](err); ok {
+		c := widened.Change
+		return apierr.Newf(apierr.PluginNotAccepted, "Plugin %s %s asks for more than %s: %s. Nothing was changed. `POST /plugins/diff` shows all that differs; `\"grant\": true` accepts it.", c.Name, c.Version, widened.Than, c.Widened)
+	}
+	if taken, ok := errors.AsType[*deploy.TakenError](err); ok {
+		c := taken.Change
+		return apierr.Newf(apierr.PluginNotAccepted, "Plugin %s %s is for the source `%s`, which plugin %s answers. Nothing was changed. `\"takeSource\": true` gives it the requests and keys of that source, with %s more to reach; `\"beside\": true` installs it for workspaces that name it.",
+			c.Name, c.Version, c.Source, c.Owner, c.Widened)
+	}
+	if errors.Is(err, context.Canceled) {
+		return apierr.Newf(apierr.ShuttingDown, "The host is shutting down, and no plugin was changed. Try again.")
+	}
+	return &apierr.Error{Code: apierr.PluginNotChanged, Message: fmt.Sprintf("No plugin was changed: %s.", err), Err: err}
+}
+
+var formModuleHash = regexp.MustCompile(`^([0-9a-f]{64})?$`)
+
+// InstallPlugin answers POST /plugins/install.
+func (s *Server) InstallPlugin(r *exchange.Call) error {
+	var b pluginInstall
+	return changePlugins(s, r, &b, func(ctx context.Context, in Installer) (*deploy.Change, error) {
+		if b.Source == "" {
+			return nil, errors.New("`source` is missing: a URL, oci://…, or the name of a plugin in the registry of --plugin-registry")
+		}
+		if !formModuleHash.MatchString(b.SHA256) {
+			return nil, errors.New("`sha256` must be 64 hexadecimal digits in lower case")
+		}
+		f, err := in.Get(ctx, b.Source)
+		if err != nil {
+			return nil, err
+		}
+		if found := f.SHA256(); b.SHA256 != "" && found != b.SHA256 {
+			return nil, fmt.Errorf("%s has sha256 %s, and %s was expected: it is no longer what was looked at", f.Place, found, b.SHA256)
+		}
+		return in.Install(ctx, f, deploy.InstallOptions{Grant: b.Grant, TakeSource: b.TakeSource, Beside: b.Beside})
+	})
+}
+
+// PinPlugin answers POST /plugins/pin.
+func (s *Server) PinPlugin(r *exchange.Call) error {
+	var b pluginPin
+	return changePlugins(s, r, &b, func(ctx context.Context, in Installer) (*deploy.Change, error) {
+		return in.Pin(ctx, b.Plugin, deploy.InstallOptions{Grant: b.Grant, TakeSource: b.TakeSource})
+	})
+}
+
+// RollbackPlugin answers POST /plugins/rollback.
+func (s *Server) RollbackPlugin(r *exchange.Call) error {
+	var b pluginRollback
+	return changePlugins(s, r, &b, func(ctx context.Context, in Installer) (*deploy.Change, error) {
+		return in.Rollback(ctx, b.Name)
+	})
+}
+
+// ComparePlugins answers POST /plugins/diff. It changes nothing, but downloads what
+// is named.
+func (s *Server) ComparePlugins(r *exchange.Call) error {
+	var b pluginCompare
+	if err := r.Decode(&b, nil); err != nil {
+		return err
+	}
+	in, err := s.installer()
+	if err != nil {
+		return err
+	}
+	p, err := in.Preview(r.Base, b.Old, b.New)
+	if err != nil {
+		return notChanged(err)
+	}
+	return r.OK(p)
+}

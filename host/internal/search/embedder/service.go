@@ -1,0 +1,144 @@
+// Package embedder has embedders make vectors as the settings of an index describe
+// them: of an endpoint (package embed) or of a plugin, with the keys and headers that
+// the settings keep sealed. It checks what settings ask of plugins, and keeps the
+// vectors of queries that come again.
+package embedder
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/answer"
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
+	"github.com/parley-search/parley/host/internal/outbound"
+	"github.com/parley-search/parley/host/internal/search/embed"
+	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/secret"
+)
+
+// A Service calls embedders as the settings of an index describe them. Its fields
+// are not to be changed once it is in use.
+type Service struct {
+	Upstream outbound.Sender // reaches endpoints; nil: every call fails
+	// Sources are the plugins that make vectors for embedders of other sources than
+	// rest; nil: there are none.
+	Sources chat.Sources
+	Sealer  settings.Sealer // opens keys and headers
+	// Pause is waited before an embedder is asked again, twice as long each time; 0: 1 s.
+	Pause time.Duration
+	// Log is told of failures whose cause a client is not shown.
+	Log func(message string, err error)
+}
+
+// How often an embedder is asked for the same before it counts as failed:
+// documents can wait, who searches cannot.
+const (
+	documentTries = 5
+	queryTries    = 2
+)
+
+// EmbedTexts has an embedder make a vector of each text, which are of inputType. A
+// failure is an [apierr.Error] of [apierr.VectorEmbeddingError], or that of ctx.
+func (s *Service) EmbedTexts(ctx context.Context, name string, e *settings.Embedder, dims int, texts []string, inputType string) ([][]float32, error) {
+	failed := func(err error, message string) error {
+		return &apierr.Error{Code: apierr.VectorEmbeddingError, Message: fmt.Sprintf("Embedder `%.100s`: %s.", name, message), Err: err}
+	}
+	if s.Upstream == nil {
+		return nil, failed(nil, "this host asks no other one")
+	}
+	key, err := e.Key.Open(s.Sealer)
+	if err != nil {
+		return nil, failed(err, "its key cannot be read; set its `apiKey` anew")
+	}
+	maker, release, err := s.maker(name, e, key, inputType)
+	if err != nil {
+		return nil, failed(err, err.Error())
+	}
+	defer release()
+	tries := documentTries
+	if inputType == abi.InputQuery {
+		tries = queryTries
+	}
+	client := embed.Client{Upstream: s.Upstream, Pause: s.Pause}
+	vectors, err := client.Embed(ctx, maker, dims, texts, tries)
+	if failure, ok := errors.AsType[*embed.Error](err); ok {
+		if failure.Err != nil {
+			s.Log(fmt.Sprintf("embedder %q failed", name), failure)
+		}
+		return nil, failed(failure, failure.Message)
+	}
+	return vectors, err
+}
+
+// maker returns what describes e's requests, and what lets that go. An error's text
+// is for the client.
+func (s *Service) maker(name string, e *settings.Embedder, key secret.Text, inputType string) (embed.Maker, func(), error) {
+	if e.Plugged() {
+		return s.pluginMaker(name, e, key, inputType)
+	}
+	shape, err := embed.ParseShape(e.Request, e.Response)
+	if err != nil {
+		return nil, nil, err
+	}
+	headers := make(map[string]string, len(e.Headers))
+	for header, h := range e.Headers {
+		value, err := h.Open(s.Sealer)
+		if err != nil {
+			return nil, nil, s.unreadable(name, "header "+header, "headers", err)
+		}
+		headers[header] = value.Reveal()
+	}
+	return &embed.Endpoint{URL: e.URL, Key: key, Headers: headers, Shape: shape}, func() {}, nil
+}
+
+// unreadable logs why a secret cannot be opened, and says so to the client.
+func (s *Service) unreadable(embedder, what, field string, err error) error {
+	s.Log(fmt.Sprintf("embedder %q has an unreadable %s", embedder, what), err)
+	return fmt.Errorf("its %s cannot be read; set its `%s` anew", what, field)
+}
+
+// pluginMaker is maker for an embedder whose source a plugin answers.
+func (s *Service) pluginMaker(name string, e *settings.Embedder, key secret.Text, inputType string) (embed.Maker, func(), error) {
+	if s.Sources == nil {
+		return nil, nil, errors.New("this host has no plugins")
+	}
+	api := e.API()
+	w := &workspace.Workspace{Source: string(e.Source), BaseURL: api.URL, APIKey: key, Options: map[string]json.RawMessage{}, OptionSecrets: map[string]secret.Text{}}
+	for option, v := range e.Options {
+		if !v.Secret() {
+			w.Options[option] = v.Value
+			continue
+		}
+		text, err := v.Sealed.Open(s.Sealer)
+		if err != nil {
+			return nil, nil, s.unreadable(name, "option "+option, "options", err)
+		}
+		w.OptionSecrets[option] = text
+	}
+	m, err := chat.OpenEmbedder(s.Sources, w, "embedder "+name, api.Model, e.Dimensions, inputType)
+	if err != nil {
+		return nil, nil, err
+	}
+	return pluginMaker{m}, m.Close, nil
+}
+
+// A pluginMaker is a plugin as an [embed.Maker].
+type pluginMaker struct{ *chat.Embedder }
+
+// Describe implements [embed.Maker].
+func (m pluginMaker) Describe(ctx context.Context, texts []string) (*outbound.Request, *answer.Vectors, error) {
+	request, vectors, err := m.Embedder.Describe(ctx, texts)
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return request, vectors, err
+	case errors.Is(err, chat.ErrBatch):
+		return nil, nil, embed.ErrBatch
+	}
+	return nil, nil, &embed.Error{Message: err.Error(), Err: errors.Unwrap(err)}
+}

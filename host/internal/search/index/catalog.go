@@ -1,0 +1,307 @@
+// Package index keeps what there is of each index: its record ([Meta]), the bleve
+// folder that is made of its documents, and the lock of its one writer. A [Catalog]
+// has all indexes by uid.
+//
+// Documents are in the database (see [storage.DB]). A folder is derived from them:
+// one that is missing, damaged, behind or of another shape is built anew in the
+// background, while the old one answers where it can. Readers go by a [State], which
+// never changes: call [Index.Acquire] to search it, [Index.Meta] where the record
+// will do. Writers call [Index.Lock], change a clone of the record, write documents and
+// record in one transaction, and [Index.Publish] what readers go by from then on.
+//
+// Who may use an index, and what tasks do to it, is not known here: see packages
+// search and write.
+package index
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/feature"
+	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/search/storage"
+	"github.com/parley-search/parley/host/internal/search/vector"
+)
+
+// Options are what a [Catalog] needs. All but Sealer are required.
+type Options struct {
+	Dir string // for the bleve folders; made if absent
+	DB  storage.DB
+	Log func(message string, err error) // told of what nobody waits for
+	Now func() time.Time
+	// Sealer seals headers of embedders that an earlier version wrote openly; nil: they stay.
+	Sealer          settings.Sealer
+	Features        func() feature.Set
+	VectorMemory    int64 // bytes of vectors in memory
+	IndexingMemory  int64 // bytes that writing documents may take
+	IndexingThreads int   // documents that are taken apart at a time
+	// Notes is set on a node of a cluster, where records change by the log; nil: this host is alone.
+	Notes Notes
+}
+
+// A Catalog holds all indexes by their uids. Safe for concurrent use.
+type Catalog struct {
+	Options
+	Columns *folder.ColumnCache
+	Vectors *vector.Memory
+	Limits  *folder.Limits // of writers
+
+	mu      sync.RWMutex
+	indexes map[string]*Index // by uid
+
+	follower *follower // nil: this is no node of a cluster
+
+	repairs sync.WaitGroup
+	ctx     context.Context // of repairs
+	stop    context.CancelFunc
+}
+
+// Open opens all indexes of o.DB. A bleve folder that is missing, damaged,
+// stale or of another shape is built anew in the background; until then the
+// old one answers where there is one.
+func Open(o Options) (*Catalog, error) {
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make index directory: %w", err)
+	}
+	c := &Catalog{
+		Options: o, Columns: folder.NewColumnCache(folder.ColumnBytes), Vectors: vector.NewMemory(o.DB, o.VectorMemory),
+		Limits: folder.NewLimits(o.IndexingThreads, o.IndexingMemory), indexes: map[string]*Index{},
+	}
+	c.ctx, c.stop = context.WithCancel(context.Background())
+	if o.Notes != nil {
+		c.follower = newFollower(c, o.Notes)
+		if err := c.openShared(); err != nil {
+			return nil, errors.Join(err, c.Close())
+		}
+		c.repairs.Go(func() { c.follower.run(c.ctx) })
+		return c, nil
+	}
+	metas, err := c.DB.Metas()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("read indexes: %w", err), c.Close())
+	}
+	var bad []*Index
+	for uid, b := range metas {
+		m := new(Meta)
+		if err := json.Unmarshal(b, m); err != nil {
+			return nil, errors.Join(fmt.Errorf("read index %q: %w", uid, err), c.Close())
+		}
+		if c.Sealer != nil && m.Settings.SealHeaders(c.Sealer) { // written by a build that did not seal them
+			if err := c.DB.PutMeta(uid, m.Encode()); err != nil {
+				return nil, errors.Join(fmt.Errorf("seal headers of index %q: %w", uid, err), c.Close())
+			}
+		}
+		if m.Vectors == nil { // written by a build that did not count them
+			if err := RecountVectors(c.ctx, c.DB, m); err != nil {
+				return nil, errors.Join(fmt.Errorf("read index %q: %w", uid, err), c.Close())
+			}
+		}
+		ix := newIndex(c, m)
+		c.indexes[uid] = ix
+		if why := ix.openFolder(); why != nil {
+			if !errors.Is(why, errFarBehind) {
+				c.Log(fmt.Sprintf("index %q is built anew from its documents", uid), why)
+			}
+			bad = append(bad, ix)
+		}
+	}
+	// Before anything is built, which it would take for something left behind.
+	if err := c.sweep(); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	for _, ix := range bad {
+		ix.startRepair(c.ctx, ix.state.Load().Folder)
+	}
+	for _, ix := range c.indexes {
+		ix.Slim()
+	}
+	return c, nil
+}
+
+// sweep removes the folders and documents of indexes that are no more: what a
+// crash left behind.
+func (c *Catalog) sweep() error {
+	folders := map[string]bool{}
+	for _, ix := range c.indexes {
+		folders[ix.Meta().Folder] = true
+	}
+	return errors.Join(c.sweepFolders(folders), c.sweepVectors(), c.SweepDocuments())
+}
+
+// sweepFolders removes all folders but those known.
+func (c *Catalog) sweepFolders(known map[string]bool) error {
+	entries, err := os.ReadDir(c.Dir)
+	if err != nil {
+		return fmt.Errorf("list index folders: %w", err)
+	}
+	for _, e := range entries {
+		if e.IsDir() && !known[e.Name()] {
+			if err := os.RemoveAll(filepath.Join(c.Dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("remove old index folder: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// Close ends repairs and closes all folders once their readers are gone. Call
+// it after the queue's Run has returned.
+func (c *Catalog) Close() error {
+	c.StopRepairs()
+	c.repairs.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var err error
+	for _, ix := range c.indexes {
+		err = errors.Join(err, ix.close())
+	}
+	clear(c.indexes)
+	return err
+}
+
+// StopRepairs lets no folder be built in the background any more.
+func (c *Catalog) StopRepairs() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stop()
+}
+
+// Find returns the index of a uid, or nil.
+func (c *Catalog) Find(uid string) *Index {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.indexes[uid]
+}
+
+// All returns the indexes, by uid.
+func (c *Catalog) All() []*Index {
+	c.mu.RLock()
+	list := slices.Collect(maps.Values(c.indexes))
+	c.mu.RUnlock()
+	slices.SortFunc(list, func(a, b *Index) int { return strings.Compare(a.UID(), b.UID()) })
+	return list
+}
+
+// NewMeta is the record of a new index.
+func (c *Catalog) NewMeta(uid string, by uint32) *Meta {
+	now := c.Now().UTC()
+	return &Meta{
+		UID: uid, CreatedAt: now, UpdatedAt: now, CreatedBy: by,
+		Settings: settings.DefaultSettings(), Docs: uuid.NewString(), Next: by, Pruned: by, Vectors: &VectorCount{},
+	}
+}
+
+// Create makes an index with the record m, and serves it.
+func (c *Catalog) Create(ctx context.Context, m *Meta) (*Index, error) {
+	if c.follower != nil {
+		return c.createShared(ctx, m)
+	}
+	f, err := folder.Create(c.Dir, settings.SchemaOf(&m.Settings))
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Writer(nil, c.Limits).Finish(m.Next); err != nil {
+		return nil, err
+	}
+	ix := newIndex(c, m)
+	if err := ix.PutFolder(f, m); err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.indexes[m.UID] = ix
+	return ix, nil
+}
+
+// Remove takes an index out, which the database has no record of any more, and
+// deletes its folder once its readers are gone.
+func (c *Catalog) Remove(ctx context.Context, ix *Index) error {
+	if c.follower != nil {
+		return c.Await(ctx, nil)
+	}
+	c.mu.Lock()
+	delete(c.indexes, ix.UID())
+	c.mu.Unlock()
+	ix.drop()
+	return nil
+}
+
+// Rename gives indexes their new records, which have other uids, at once.
+func (c *Catalog) Rename(ctx context.Context, renamed map[*Index]*Meta) error {
+	if c.follower != nil {
+		return c.Await(ctx, nil)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for ix := range renamed {
+		delete(c.indexes, ix.UID())
+	}
+	for ix, m := range renamed {
+		ix.state.Store(&State{m, ix.state.Load().Folder})
+		c.indexes[m.UID] = ix
+	}
+	return nil
+}
+
+// SweepDocuments removes the documents that no index has.
+func (c *Catalog) SweepDocuments() error {
+	c.mu.RLock()
+	known := map[string]bool{}
+	for _, ix := range c.indexes {
+		known[ix.newest().Docs] = true
+	}
+	c.mu.RUnlock()
+	c.Vectors.Keep(func(docs string, _ uint32) bool { return known[docs] })
+	if err := c.DB.Sweep(func(docs string) bool { return known[docs] }); err != nil {
+		return fmt.Errorf("remove documents of deleted indexes: %w", err)
+	}
+	return nil
+}
+
+// sweepVectors removes the sets that no record names: what a crash left behind.
+func (c *Catalog) sweepVectors() error {
+	for _, ix := range c.indexes {
+		m := ix.newest()
+		sets, err := c.DB.VectorSets(m.Docs)
+		if err != nil {
+			return fmt.Errorf("list vectors: %w", err)
+		}
+		for _, set := range sets {
+			if m.names(set) {
+				continue
+			}
+			if err := c.DB.DropVectors(m.Docs, set); err != nil {
+				return fmt.Errorf("remove vectors: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// PartBytes bounds what is held of the documents of one part. Beside it there
+// are its words on their way to bleve, and what bleve merges.
+func (c *Catalog) PartBytes() int64 {
+	return min(max(c.IndexingMemory/32, 256<<10), 32<<20)
+}
+
+// Contains reports whether filters may have CONTAINS and STARTS WITH.
+func (c *Catalog) Contains() bool { return c.Features().ContainsFilter }
+
+// NotFound is the error of an index that does not exist, or not for who asks.
+func NotFound(uid string) *apierr.Error {
+	return apierr.Newf(apierr.IndexNotFound, "Index `%.400s` not found.", uid)
+}

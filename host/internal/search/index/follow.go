@@ -1,0 +1,523 @@
+package index
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/search/storage"
+	"github.com/parley-search/parley/host/internal/search/vector"
+)
+
+// Notes is what a node of a cluster keeps for itself: which documents the log
+// changed, and which folder has their words here. See package store.
+type Notes interface {
+	// Seq is the message up to which the database has the log.
+	Seq() (uint64, error)
+	// Notes calls f for each message after the one numbered after that changed
+	// documents, with their ids, in order.
+	Notes(docs string, after uint64, f func(seq uint64, ids []string) error) error
+	// PruneNotes forgets the notes of messages up to seq.
+	PruneNotes(docs string, seq uint64) error
+	// WordsFolder returns the name of the folder that has the words of docs, and
+	// the message up to which it has them; "": there is none.
+	WordsFolder(docs string) (name string, seq uint64, err error)
+	PutWordsFolder(docs, name string, seq uint64) error
+	// SweepWords forgets what is kept of docs that known does not know.
+	SweepWords(known func(docs string) bool) error
+}
+
+// News is what one message of the log changed, once the database has it.
+type News struct {
+	Seq     uint64
+	Indexes bool // records of indexes
+	Docs    []string
+	Vectors []ChangedVectors
+}
+
+// ChangedVectors are vectors below docs: those of one document, or, where Gone is
+// set, all of the set.
+type ChangedVectors struct {
+	Docs string
+	storage.StoredVectors
+	Gone bool
+}
+
+// In a cluster, whoever leads writes records only. The words follow the log, on
+// the leader as on all nodes: so a node that comes to lead has nothing to do
+// first. A follower brings what is searched in step with the database.
+type follower struct {
+	catalog *Catalog
+	notes   Notes
+	wake    chan struct{}
+	records map[string][]byte // of indexes by uid, as they were read last; of run
+
+	mu      sync.Mutex
+	told    uint64 // the newest message that the database has
+	indexes bool   // records of indexes changed since level
+	vectors []ChangedVectors
+	bytes   int                 // of vectors
+	dirty   map[string]struct{} // docs that changed since they were looked at
+	level   uint64              // records of indexes are as this message left them
+	changed chan struct{}       // closed and replaced whenever an index or level moves on
+}
+
+// maxNews bounds the bytes of vectors that wait for the memory of vectors. Past it
+// that begins anew from the database.
+const maxNews = 64 << 20
+
+func newFollower(c *Catalog, n Notes) *follower {
+	return &follower{catalog: c, notes: n, wake: make(chan struct{}, 1), dirty: map[string]struct{}{}, changed: make(chan struct{})}
+}
+
+// Tell notes what a message of the log changed. It does not wait. Only on a node
+// of a cluster.
+func (c *Catalog) Tell(n News) {
+	f := c.follower
+	f.mu.Lock()
+	f.told = max(f.told, n.Seq)
+	f.indexes = f.indexes || n.Indexes
+	for _, docs := range n.Docs {
+		f.dirty[docs] = struct{}{}
+	}
+	for _, v := range n.Vectors {
+		f.bytes += len(v.Bytes) + 100
+		f.vectors = append(f.vectors, v)
+	}
+	if f.bytes > maxNews {
+		f.vectors, f.bytes = []ChangedVectors{{Gone: true}}, 0 // of all docs
+	}
+	f.mu.Unlock()
+	f.poke()
+}
+
+func (f *follower) poke() {
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+}
+
+// followPause is how long a node waits that could not bring its words in step.
+const followPause = time.Second
+
+// run follows until ctx ends.
+func (f *follower) run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-f.wake:
+		}
+		if err := f.round(ctx); err != nil && ctx.Err() == nil {
+			f.catalog.Log("bringing the indexes in step with the cluster's log failed; trying again", err)
+			select {
+			case <-ctx.Done():
+			case <-time.After(followPause):
+				f.poke()
+			}
+		}
+	}
+}
+
+// round brings everything in step with what the database had at its begin.
+func (f *follower) round(ctx context.Context) error {
+	f.mu.Lock()
+	told, records, vectors, dirty := f.told, f.indexes, f.vectors, f.dirty
+	f.indexes, f.vectors, f.bytes, f.dirty = false, nil, 0, map[string]struct{}{}
+	f.mu.Unlock()
+	again := func(err error) error {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.indexes = f.indexes || records
+		maps.Copy(f.dirty, dirty)
+		return err
+	}
+	f.putVectors(vectors)
+	if records {
+		if err := f.readRecords(); err != nil {
+			return again(err)
+		}
+	}
+	f.mu.Lock()
+	f.level = max(f.level, told)
+	f.mu.Unlock()
+	f.catalog.mu.RLock()
+	indexes := slices.Collect(maps.Values(f.catalog.indexes))
+	f.catalog.mu.RUnlock()
+	var failed error
+	for _, ix := range indexes {
+		_, noted := dirty[ix.newest().Docs]
+		if err := f.follow(ctx, ix, told, noted); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("index %q: %w", ix.UID(), err))
+		}
+	}
+	f.tell()
+	if failed != nil {
+		return again(failed)
+	}
+	return nil
+}
+
+// tell wakes all who wait for a level.
+func (f *follower) tell() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
+
+// putVectors has the memory of vectors know what changed.
+func (f *follower) putVectors(list []ChangedVectors) {
+	spaces := f.catalog.Vectors
+	for _, v := range list {
+		if v.Gone {
+			spaces.Keep(func(docs string, set uint32) bool { return v.Docs != "" && (docs != v.Docs || set != v.Set) })
+			continue
+		}
+		var d *vector.Document
+		if v.Bytes != nil {
+			var err error
+			if d, err = vector.Decode(v.Bytes); err != nil {
+				// Whoever reads them from the database is told.
+				spaces.Keep(func(docs string, set uint32) bool { return docs != v.Docs || set != v.Set })
+				continue
+			}
+		}
+		spaces.Put(v.Docs, v.Set, v.ID, d)
+	}
+}
+
+// readRecords makes the indexes those that the database has records of. An index
+// is who has its documents: a swap gives it another uid. One that was emptied has
+// other documents under the same uid.
+func (f *follower) readRecords() error {
+	records, err := f.catalog.DB.Metas()
+	if err != nil {
+		return fmt.Errorf("read indexes: %w", err)
+	}
+	c := f.catalog
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	metas := make(map[string]*Meta, len(records))
+	named := map[string]bool{} // docs
+	for uid, b := range records {
+		var m *Meta
+		if ix := c.indexes[uid]; ix != nil && bytes.Equal(f.records[uid], b) {
+			m = ix.newest()
+		} else if err := json.Unmarshal(b, &m); err != nil {
+			return fmt.Errorf("read index %q: %w", uid, err)
+		}
+		metas[uid], named[m.Docs] = m, true
+	}
+	byDocs := map[string]*Index{}
+	for _, ix := range c.indexes {
+		byDocs[ix.newest().Docs] = ix
+	}
+	indexes := make(map[string]*Index, len(metas))
+	kept := map[*Index]bool{}
+	for uid, m := range metas {
+		ix := byDocs[m.Docs]
+		if before := c.indexes[uid]; ix == nil && before != nil && !named[before.newest().Docs] {
+			ix = before
+		}
+		if ix == nil {
+			ix = newIndex(c, m)
+		}
+		ix.record.Store(m)
+		indexes[uid], kept[ix] = ix, true
+	}
+	for _, ix := range c.indexes {
+		if !kept[ix] {
+			ix.drop()
+		}
+	}
+	c.indexes, f.records = indexes, records
+	return nil
+}
+
+// createShared is [Catalog.Create] on a node of a cluster.
+func (c *Catalog) createShared(ctx context.Context, m *Meta) (*Index, error) {
+	if err := c.DB.PutMeta(m.UID, m.Encode()); err != nil {
+		return nil, fmt.Errorf("write record of index: %w", err)
+	}
+	if err := c.Await(ctx, nil); err != nil {
+		return nil, err
+	}
+	ix := c.Find(m.UID)
+	if ix == nil {
+		return nil, fmt.Errorf("index %q is gone", m.UID) // and so is this node's term
+	}
+	return ix, c.Await(ctx, ix)
+}
+
+// Shared reports whether this is a node of a cluster.
+func (c *Catalog) Shared() bool { return c.follower != nil }
+
+// newest is the index's record as the database has it. It is ahead of what is
+// served while a node of a cluster builds another folder for it.
+func (ix *Index) newest() *Meta {
+	if m := ix.record.Load(); m != nil {
+		return m
+	}
+	return ix.Meta()
+}
+
+// follow brings one index in step with the message told: its record, and, where
+// noted says that documents changed, its words. Where it needs another folder,
+// that is built in the background, and the old one answers until then.
+func (f *follower) follow(ctx context.Context, ix *Index, told uint64, noted bool) error {
+	select {
+	case ix.words <- struct{}{}:
+	default: // a folder is being built; who does that pokes at its end
+		if noted {
+			ix.behind.Store(true)
+		}
+		return nil
+	}
+	defer func() { <-ix.words }()
+	m, st := ix.newest(), ix.state.Load()
+	if ix.dropped.Load() {
+		return nil
+	}
+	want := settings.SchemaOf(&m.Settings)
+	if st.Folder == nil || st.Meta.Docs != m.Docs || !st.Folder.Schema.Serves(want) || st.Folder.Schema.Outdated(want) {
+		if st.Meta.UID != m.UID { // a swap counts at once
+			old := st.Meta.Clone()
+			old.UID = m.UID
+			ix.state.Store(&State{old, st.Folder})
+		}
+		ix.startRepair(f.catalog.ctx, st.Folder)
+		return nil
+	}
+	// The record first: it names the fields that documents may have.
+	if st.Meta != m {
+		ix.Publish(m, st.Folder)
+		st = ix.state.Load()
+		noted = true // the folder is to say that it is in step with this one
+	}
+	if noted || ix.behind.Load() {
+		ix.behind.Store(true) // until it is not
+		if err := f.writeWords(ctx, ix, st, told); err != nil {
+			if errors.Is(err, folder.ErrNotWritable) || ctx.Err() != nil {
+				return err
+			}
+			f.catalog.Log(fmt.Sprintf("index %q is built anew from its documents", ix.UID()), err)
+			ix.startRepair(f.catalog.ctx, st.Folder)
+			return nil
+		}
+		ix.behind.Store(false)
+	}
+	ix.level.Store(told)
+	ix.Slim()
+	return nil
+}
+
+// errLater ends the reading of notes.
+var errLater = errors.New("a message of a later round")
+
+// writeWords puts the documents that changed since, up to the message told, into
+// the folder of st. Documents of later messages may have fields that the record
+// does not name yet; they come with the round that reads it.
+func (f *follower) writeWords(ctx context.Context, ix *Index, st *State, told uint64) error {
+	c := f.catalog
+	w := st.Folder.Writer(st.Meta.Fields, c.Limits)
+	at := ix.at
+	err := f.notes.Notes(st.Meta.Docs, ix.at, func(seq uint64, ids []string) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if seq > told {
+			return errLater
+		}
+		docs, err := c.DB.Documents(st.Meta.Docs, ids)
+		if err != nil {
+			return err
+		}
+		at = seq
+		return w.PutAll(ids, docs)
+	})
+	if errors.Is(err, errLater) {
+		err = nil
+	}
+	if err == nil && (at > ix.at || st.Folder.Next.Load() != st.Meta.Next) {
+		err = w.Finish(st.Meta.Next)
+	}
+	if err != nil || at == ix.at {
+		return err
+	}
+	if err := f.notes.PutWordsFolder(st.Meta.Docs, st.Folder.Name(), at); err != nil {
+		return err
+	}
+	ix.at = at
+	return f.notes.PruneNotes(st.Meta.Docs, at)
+}
+
+// renew builds a folder for the newest record of an index of a cluster's node, in
+// place of bad. Documents that change meanwhile are noted, and come after.
+func (ix *Index) renew(ctx context.Context, bad *folder.Folder) error {
+	f := ix.Catalog.follower
+	defer f.poke()
+	select {
+	case ix.words <- struct{}{}:
+		defer func() { <-ix.words }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if ix.dropped.Load() || ix.state.Load().Folder != bad {
+		return nil
+	}
+	// Not what the database has by now: a document of a later message may have
+	// fields that the record does not name yet.
+	f.mu.Lock()
+	at := f.level
+	f.mu.Unlock()
+	m := ix.newest()
+	made, err := ix.Catalog.BuildFolder(ctx, m, settings.SchemaOf(&m.Settings), func(int) {})
+	if err != nil {
+		return err
+	}
+	if err := f.notes.PutWordsFolder(m.Docs, made.Name(), at); err != nil {
+		return errors.Join(fmt.Errorf("note folder of index: %w", err), made.Remove())
+	}
+	ix.at = at
+	ix.behind.Store(true)
+	ix.Publish(m, made)
+	if ix.dropped.Load() {
+		ix.drop()
+	}
+	return nil
+}
+
+// openShared opens the indexes of a node of a cluster: each serves what it has,
+// and run brings it in step.
+func (c *Catalog) openShared() error {
+	f := c.follower
+	seq, err := f.notes.Seq()
+	if err != nil {
+		return err
+	}
+	if err := f.readRecords(); err != nil {
+		return err
+	}
+	folders, docs := map[string]bool{}, map[string]bool{}
+	for _, ix := range c.indexes {
+		m := ix.newest()
+		docs[m.Docs] = true
+		name, at, err := f.notes.WordsFolder(m.Docs)
+		if err != nil {
+			return fmt.Errorf("read the folder of index %q: %w", m.UID, err)
+		}
+		ix.behind.Store(true)
+		if name == "" {
+			continue // built by the first round
+		}
+		opened, err := folder.Open(filepath.Join(c.Dir, name))
+		if err != nil {
+			c.Log(fmt.Sprintf("index %q is built anew from its documents", m.UID), err)
+			continue
+		}
+		folders[name] = true
+		ix.at = at
+		ix.state.Store(&State{m, opened})
+	}
+	if err := c.sweepFolders(folders); err != nil {
+		return err
+	}
+	if err := f.notes.SweepWords(func(d string) bool { return docs[d] }); err != nil {
+		return fmt.Errorf("forget old folders: %w", err)
+	}
+	f.told, f.indexes = seq, true
+	f.poke()
+	return nil
+}
+
+// Await waits until what is served of an index is in step with what the database
+// has now; nil: until the indexes are those of the database. It returns at once on
+// a host alone.
+func (c *Catalog) Await(ctx context.Context, ix *Index) error {
+	f := c.follower
+	if f == nil {
+		return nil
+	}
+	f.mu.Lock()
+	told := f.told
+	f.mu.Unlock()
+	return f.wait(ctx, func() bool {
+		if ix != nil {
+			return ix.level.Load() >= told || ix.dropped.Load()
+		}
+		return f.level >= told
+	})
+}
+
+// WaitFor returns once searches of an index, or where uid is empty of all, know
+// the message seq of the cluster's log. Where there is no such index, nothing is
+// waited for but its record.
+func (c *Catalog) WaitFor(ctx context.Context, uid string, seq uint64) error {
+	f := c.follower
+	return f.wait(ctx, func() bool {
+		if f.level < seq {
+			return false
+		}
+		c.mu.RLock()
+		defer c.mu.RUnlock()
+		for of, ix := range c.indexes {
+			if (uid == "" || of == uid) && ix.level.Load() < seq {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// Level is the message up to which the searches of all indexes know the log.
+func (c *Catalog) Level() uint64 {
+	f := c.follower
+	f.mu.Lock()
+	level := f.level
+	f.mu.Unlock()
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	for _, ix := range c.indexes {
+		level = min(level, ix.level.Load())
+	}
+	return level
+}
+
+// wait blocks until done, which is called with mu held.
+func (f *follower) wait(ctx context.Context, done func() bool) error {
+	for {
+		f.mu.Lock()
+		ok, changed := done(), f.changed
+		f.mu.Unlock()
+		if ok {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-f.catalog.ctx.Done():
+			return context.Cause(f.catalog.ctx)
+		}
+	}
+}
+
+// Lead removes what a leader before left behind. Call it on a node of a cluster
+// before its queue applies anything.
+func (c *Catalog) Lead(ctx context.Context) error {
+	if err := c.Await(ctx, nil); err != nil {
+		return err
+	}
+	return errors.Join(c.sweepVectors(), c.SweepDocuments())
+}

@@ -1,0 +1,192 @@
+package search_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/highlight"
+	"github.com/parley-search/parley/host/internal/search/settings"
+)
+
+// The tests of this file want what a Meilisearch does, where a client could tell the
+// two apart.
+
+// TestPhrasesWithStopWords wants words of a phrase that a stop word parts no further
+// apart than that, and those that several part anywhere.
+func TestPhrasesWithStopWords(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"searchableAttributes":["text"],"stopWords":["of","the","a"]}`)
+	r.add("a", `[{"id":1,"text":"queen of hearts"},{"id":2,"text":"queen hearts"},{"id":3,"text":"queen my hearts"},{"id":4,"text":"queen of the hearts"},
+		{"id":5,"text":"hearts of queen"},{"id":6,"text":"queen my own dear hearts"}]`)
+	for q, want := range map[string]string{
+		`"queen of hearts"`:         "1 3 2",
+		`"queen hearts"`:            "2",
+		`"queen of the hearts"`:     "4 1 2 3 6 5",
+		`"the queen of"`:            "1 2 3 4 5 6",
+		`"queen my own"`:            "6",
+		`"of the"`:                  "1 2 3 4 5 6", // nothing is asked for
+		`hearts -"queen of hearts"`: "5 4 6",
+	} {
+		if got := r.ids("a", search.Query{Q: q}); got != want {
+			t.Errorf("%s found %q, want %q", q, got, want)
+		}
+	}
+}
+
+// TestPhrasesInOrder wants the first word of a phrase, wherever it stands, to say
+// where the phrase does, and its last one how near its neighbours are.
+func TestPhrasesInOrder(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"searchableAttributes":["text"]}`)
+	r.add("a", `[{"id":1,"text":"one star wars"},{"id":2,"text":"star one two star wars"},{"id":3,"text":"one star wars two wars day"},{"id":4,"text":"day star wars"}]`)
+	for q, want := range map[string]string{
+		`"star wars"`:      "2 1 3 4",
+		`"star wars" day `: "3 4 2 1",
+	} {
+		if got := r.ids("a", search.Query{Q: q}); got != want {
+			t.Errorf("%s found %q, want %q", q, got, want)
+		}
+	}
+}
+
+// TestSplitWords wants a word taken apart where most documents have it, whatever the
+// filter, and of as many where its first part is shortest.
+func TestSplitWords(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"searchableAttributes":["text"],"filterableAttributes":["kind"],"typoTolerance":{"enabled":false}}`)
+	r.add("a", `[{"id":1,"text":"no table","kind":"a"},{"id":2,"text":"not able","kind":"b"},{"id":3,"text":"not able","kind":"b"},
+		{"id":4,"text":"now here","kind":"a"},{"id":5,"text":"no where","kind":"a"}]`)
+	for _, tt := range []struct{ q, filter, want string }{
+		{"notable ", "", "2 3"},
+		{"notable ", "kind = a", ""},
+		{"nowhere ", "", "5"},
+	} {
+		q := search.Query{Q: tt.q}
+		if tt.filter != "" {
+			q.Filter = filter(tt.filter)
+		}
+		if got := r.ids("a", q); got != tt.want {
+			t.Errorf("%q under %q found %q, want %q", tt.q, tt.filter, got, tt.want)
+		}
+	}
+}
+
+// TestJoinedTypos wants words written in one to have the typos that the long word may
+// have, less the spaces left out.
+func TestJoinedTypos(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"searchableAttributes":["text"]}`)
+	r.add("a", `[{"id":1,"text":"superheroes"},{"id":2,"text":"starfish"}]`)
+	for q, want := range map[string]string{
+		"super heroes ": "1",
+		"super herose ": "1", // eleven letters may have two, and one is the space
+		"super heorse ": "",
+		"star fsih ":    "", // eight may have one
+	} {
+		if got := r.ids("a", search.Query{Q: q, MatchingStrategy: settings.All}); got != want {
+			t.Errorf("%q found %q, want %q", q, got, want)
+		}
+	}
+}
+
+// TestSynonymsWithStopWords wants stop words to count for nothing in synonyms either.
+func TestSynonymsWithStopWords(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"searchableAttributes":["text"],"stopWords":["of","the"],"synonyms":{"the states":["union of the north"],"of":["zebra"],"ape":["the"]}}`)
+	r.add("a", `[{"id":1,"text":"union north"},{"id":2,"text":"zebra"},{"id":3,"text":"union day north"}]`)
+	for q, want := range map[string]string{"states ": "1", "the states": "1", "of ": "1 2 3", "ape ": ""} {
+		if got := r.ids("a", search.Query{Q: q, MatchingStrategy: settings.All}); got != want {
+			t.Errorf("%q found %q, want %q", q, got, want)
+		}
+	}
+}
+
+// TestFacetsAsFirstWritten wants a value shown as the first of the hits to come
+// writes it, and it comes once, however often it changes.
+func TestFacetsAsFirstWritten(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"filterableAttributes":["prize","n"]}`)
+	r.add("a", `[{"id":1,"n":1,"prize":"Oscar"},{"id":2,"n":2,"prize":"oscar"},{"id":3,"n":3,"prize":"oscar"},{"id":4,"n":4,"prize":"OSCAR"}]`)
+	r.add("a", `[{"id":1,"n":1,"prize":"Oscar","more":1}]`)
+	for condition, want := range map[string]string{"n > 0": "prize: Oscar=4", "n > 1": "prize: oscar=3", "n > 3": "prize: OSCAR=1"} {
+		if got := facetText(r.search("a", search.Query{Filter: filter(condition), Facets: []string{"prize"}}).Facets); got != want {
+			t.Errorf("%s: counted %s, want %s", condition, got, want)
+		}
+	}
+}
+
+// TestWholeOfOneValue wants an attribute to be the query as a whole only where it has
+// no other value.
+func TestWholeOfOneValue(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"searchableAttributes":["genres"],"rankingRules":["words","exactness"]}`)
+	r.add("a", `[{"id":1,"genres":["drama","war"]},{"id":2,"genres":"drama"},{"id":3,"genres":["drama"]},{"id":4,"genres":["war","drama"]}]`)
+	if got, want := r.ids("a", search.Query{Q: "drama "}), "2 3 1 4"; got != want {
+		t.Errorf("found %q, want %q", got, want)
+	}
+}
+
+// TestCommonBeginnings wants a beginning that a hundred words have to be near only to
+// what stands before it.
+func TestCommonBeginnings(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"searchableAttributes":["text"],"rankingRules":["words","proximity"]}`)
+	few := `[{"id":1,"text":"day it was of the star"},{"id":2,"text":"dax star"},{"id":3,"text":"da star"}]`
+	r.add("a", few)
+	if got, want := r.ids("a", search.Query{Q: "star da"}), "2 3 1"; got != want {
+		t.Errorf("of few words: found %q, want %q", got, want)
+	}
+	r.add("a", docsJSON(100, 120, func(i int) string { return fmt.Sprintf(`"text":"da%d"`, i) }))
+	if got, want := r.ids("a", search.Query{Q: "star da"}), "3 1 2"; got != want {
+		t.Errorf("of many words: found %q, want %q", got, want)
+	}
+}
+
+// TestJoinedStaysTogether wants words that a document has in one alone to be judged so,
+// although one of them stands elsewhere.
+func TestJoinedStaysTogether(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"searchableAttributes":["title","text"]}`)
+	r.add("a", `[{"id":1,"title":"chasing","text":"they sing"},{"id":2,"title":"chasing","text":"they talk"}]`)
+	hits := r.search("a", search.Query{Q: "cha sing ", ShowRankingScore: true}).Hits
+	if len(hits) != 2 || hits[0].ID != "1" || hits[0].Score != hits[1].Score {
+		t.Errorf("hits %+v; want 1 before 2, as good as that", hits)
+	}
+}
+
+// TestHardSeparatorsAroundQuotes wants what parts sentences to do so beside a phrase.
+func TestHardSeparatorsAroundQuotes(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"searchableAttributes":["text"],"rankingRules":["words","proximity"]}`)
+	r.add("a", `[{"id":1,"text":"star wars are on all of the day"},{"id":2,"text":"star wars day"}]`)
+	for q, want := range map[string]string{`"star wars" day `: "2 1", `"star wars". day `: "1 2", `"star wars. " day `: "1 2"} {
+		if got := r.ids("a", search.Query{Q: q}); got != want {
+			t.Errorf("%s found %q, want %q", q, got, want)
+		}
+	}
+}
+
+// TestMarkedByShortestWord wants of a word that a beginning with a typo stands for no
+// more marked than the shortest word that does and begins it.
+func TestMarkedByShortestWord(t *testing.T) {
+	r := newRig(t)
+	r.add("a", `[{"id":1,"text":"spaced"},{"id":2,"text":"space"},{"id":3,"text":"spacious"}]`)
+	want := map[string]string{"1": "<em>space</em>d", "2": "<em>space</em>", "3": "<em>spacio</em>us"}
+	for q, ids := range map[string][]string{"spaceb": {"1", "2"}, "spacoi": {"3"}} {
+		got := map[string]string{}
+		for _, h := range r.search("a", search.Query{Q: q, Format: highlight.Format{Highlight: []string{"text"}}}).Hits {
+			var d struct{ Text string }
+			if err := json.Unmarshal(h.Formatted, &d); err != nil {
+				t.Fatal(err)
+			}
+			got[h.ID] = d.Text
+		}
+		for _, id := range ids {
+			if got[id] != want[id] {
+				t.Errorf("%q marks %q, want %q", q, got[id], want[id])
+			}
+		}
+	}
+}

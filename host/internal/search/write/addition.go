@@ -1,0 +1,131 @@
+package write
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/search/index"
+	"github.com/parley-search/parley/host/internal/search/ingest"
+	"github.com/parley-search/parley/host/internal/task"
+)
+
+// keptBytes is how much of a body's documents is kept from the first look at
+// them; a longer body is parsed again.
+const keptBytes = 4 << 20
+
+// An addition is a task that adds documents: looked at whole, then applied.
+type addition struct {
+	payload payload
+	open    func() (io.ReadCloser, error)
+	batch   *docBatch
+
+	// What survey found.
+	n      int
+	key    string
+	fields []string          // new to the index
+	kept   []ingest.Received // all documents, or nil: there are too many
+}
+
+// survey checks the whole body. The error is an [apierr.Error] where the task
+// is to fail.
+func (a *addition) survey(ctx context.Context) error {
+	c := ingest.Checker{Key: a.batch.key}
+	if m := a.batch.record(); m != nil {
+		c.Places = m.Settings.Places()
+	}
+	if k := a.payload.PrimaryKey; k != "" && k != c.Key {
+		if c.Key != "" {
+			return keyExists(&index.Meta{UID: a.batch.uid, PrimaryKey: c.Key})
+		}
+		c.Key = k
+	}
+	seen := map[string]struct{}{}
+	size := 0
+	vectors := vectorSurvey{batch: a.batch, partial: a.payload.Partial}
+	err := a.read(ctx, &c, func(d ingest.Received) error {
+		a.n++
+		if size += len(d.Body); size <= keptBytes {
+			a.kept = append(a.kept, d)
+		}
+		index.EachField(d.Body, func(path string) {
+			if _, old := a.batch.fields[path]; old {
+				return
+			}
+			if _, old := seen[path]; !old {
+				seen[path] = struct{}{}
+				a.fields = append(a.fields, path)
+			}
+		})
+		if len(a.batch.fields)+len(seen) > index.MaxFields {
+			return apierr.Newf(apierr.MaxFieldsLimitExceeded, "With these documents the index would have more than %d different fields. No document of this task was kept.", index.MaxFields)
+		}
+		return vectors.add(ctx, d)
+	})
+	if err == nil {
+		err = vectors.run(ctx)
+	}
+	if size > keptBytes {
+		a.kept = nil
+	}
+	a.key = c.Key
+	return err
+}
+
+// each calls f for the documents, which survey accepted.
+func (a *addition) each(ctx context.Context, f func(ingest.Received) error) error {
+	if len(a.kept) == a.n {
+		for _, d := range a.kept {
+			if err := f(d); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return a.read(ctx, &ingest.Checker{Key: a.key}, f)
+}
+
+// read calls f for each document of the body.
+func (a *addition) read(ctx context.Context, c *ingest.Checker, f func(ingest.Received) error) error {
+	body, err := a.open()
+	if err != nil {
+		return fmt.Errorf("open body: %w", err)
+	}
+	defer body.Close()
+	records := ingest.NewRecords(body, a.payload.Format, a.payload.Delimiter)
+	for i := 0; ; i++ {
+		if i%100 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		r, err := records.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return spoilt(err)
+		}
+		d, err := c.Check(r)
+		if err != nil {
+			return err
+		}
+		if err := f(d); err != nil {
+			return err
+		}
+	}
+}
+
+// spoilt says of an error in one record what it means for the others.
+func spoilt(err error) error {
+	if e, ok := errors.AsType[*apierr.Error](err); ok {
+		return apierr.Newf(e.Code, "%s No document of this task was kept.", e.Message)
+	}
+	return fmt.Errorf("read body: %w", err)
+}
+
+// received is how many documents w was said to have, or more where more are
+// known.
+func (a *addition) received(w *task.Work) int {
+	return max(a.n, receivedDocuments(w.Details))
+}

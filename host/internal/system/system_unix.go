@@ -1,0 +1,79 @@
+//go:build unix
+
+package system
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// LockFile takes f for this process until f is closed, or returns [ErrLocked]
+// at once.
+func LockFile(f *os.File) error {
+	for {
+		switch err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); {
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EWOULDBLOCK):
+			return ErrLocked
+		default:
+			return err
+		}
+	}
+}
+
+// OpenDirLock returns the file that [LockFile] takes for the whole directory:
+// the directory itself, so that no file is left behind.
+func OpenDirLock(root *os.Root) (*os.File, error) { return root.Open(".") }
+
+// SyncDir puts the names in a directory on the disk, where its file system can.
+func SyncDir(root *os.Root) error {
+	d, err := root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, unix.EINVAL) {
+		return err
+	}
+	return nil
+}
+
+// FreeBytes is how many bytes the disk of a directory has left for this user.
+func FreeBytes(dir string) (uint64, error) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return 0, err
+	}
+	return st.Bavail * uint64(st.Bsize), nil
+}
+
+// SizeBytes is the capacity of the file system at path; 0: unknown.
+func SizeBytes(path string) uint64 {
+	var st unix.Statfs_t
+	if unix.Statfs(path, &st) != nil {
+		return 0
+	}
+	return st.Blocks * uint64(st.Bsize)
+}
+
+// AllocatedBytes is what a file takes of the disk, which is less than its size
+// where it has holes.
+func AllocatedBytes(info fs.FileInfo) int64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return st.Blocks * 512
+	}
+	return info.Size()
+}
+
+// Release is the release of the kernel; "": unknown.
+func Release() string {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return ""
+	}
+	return unix.ByteSliceToString(u.Release[:])
+}
