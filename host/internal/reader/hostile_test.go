@@ -28,6 +28,9 @@ func bookOf(tb testing.TB, opf string, chapters ...string) string {
 // TestReadBombs reads files that are made to become much larger than they are, and wants memory and text
 // to stay in proportion to the file, and what is refused to be told.
 func TestReadBombs(t *testing.T) {
+	if underRace {
+		t.Skip("nothing here runs side by side, and the race detector makes a minute of it")
+	}
 	laughs := strings.Builder{}
 	laughs.WriteString("---\ntitle: Laughs\na0: &a0 [x, x, x, x, x, x, x, x, x]\n")
 	for i := 1; i < 9; i++ {
@@ -138,6 +141,9 @@ func tarOf(tb testing.TB, headers ...tar.Header) []byte {
 // TestArchiveTricks wants of archives the files below them alone: no paths that lead out, no links, no
 // devices, and an error for one that is cut.
 func TestArchiveTricks(t *testing.T) {
+	if underRace {
+		t.Skip("nothing here runs side by side, and the race detector makes a minute of it")
+	}
 	file := func(name string) tar.Header { return tar.Header{Typeflag: tar.TypeReg, Name: name} }
 	packed := tarOf(t, file("a.md"), file("/etc/b.md"), file("../c.md"), file("d/../../e.md"), file(`..\f.md`), file("g/./h.md"), file(".i/j.md"),
 		tar.Header{Typeflag: tar.TypeSymlink, Name: "k.md", Linkname: "/etc/passwd"}, tar.Header{Typeflag: tar.TypeLink, Name: "l.md", Linkname: "a.md"},
