@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/config"
 	"github.com/parley-search/parley/host/internal/reader"
 	"github.com/parley-search/parley/host/internal/reader/pdf"
@@ -72,9 +73,9 @@ func (d *DocumentReader) refusal(err error) error {
 	}
 	said := strings.TrimSuffix(strings.TrimSuffix(e.Message, ingest.NoneKept), ".")
 	switch e.Code {
-	case apierr.IndexPrimaryKeyNoCandidate, apierr.IndexPrimaryKeyMultipleCandidate:
+	case indexerr.IndexPrimaryKeyNoCandidate, indexerr.IndexPrimaryKeyMultipleCandidate:
 		said = strings.ReplaceAll(said, "name one with the parameter primaryKey", "name the one that holds the id with --primary-key, or have ids made with --generate-ids")
-	case apierr.MissingDocumentID:
+	case indexerr.MissingDocumentID:
 		said += ": name the field that holds the id with --primary-key, or have ids made with --generate-ids"
 	}
 	return errors.New(said)

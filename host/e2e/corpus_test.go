@@ -17,6 +17,7 @@ import (
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/credential"
@@ -226,12 +227,12 @@ func (w *way) checkError(t *testing.T, c response.Case, want map[string]any, err
 		}
 	}
 	status := map[int]apierr.Code{
-		400: apierr.LLMProviderRejectedRequest, 404: apierr.LLMProviderRejectedRequest, 422: apierr.LLMProviderRejectedRequest,
-		401: apierr.LLMProviderUnauthorized, 403: apierr.LLMProviderUnauthorized, 429: apierr.LLMProviderRateLimited,
+		400: chaterr.LLMProviderRejectedRequest, 404: chaterr.LLMProviderRejectedRequest, 422: chaterr.LLMProviderRejectedRequest,
+		401: chaterr.LLMProviderUnauthorized, 403: chaterr.LLMProviderUnauthorized, 429: chaterr.LLMProviderRateLimited,
 	}
 	code, ok := status[c.Status]
 	if !ok {
-		code = apierr.LLMProviderError
+		code = chaterr.LLMProviderError
 	}
 	if !apierr.Is(err, code) {
 		t.Errorf("Start: %v, want code %s", err, code)

@@ -37,9 +37,15 @@ func (c Code) Status() int { return c.status }
 // Type is the value of the error body's type.
 func (c Code) Type() string { return c.typ }
 
-func invalid(name string, status int) Code { return Code{name, status, TypeInvalidRequest} }
+// NewCode returns a code, to be declared once, in this package or one below it.
+func NewCode(name string, status int, typ string) Code { return Code{name, status, typ} }
 
-func field(name string) Code { return invalid(name, http.StatusBadRequest) }
+// Invalid returns the code of a request that is at fault.
+func Invalid(name string, status int) Code { return NewCode(name, status, TypeInvalidRequest) }
+
+// InvalidField returns the code of a request with a fault in one field or
+// parameter.
+func InvalidField(name string) Code { return Invalid(name, http.StatusBadRequest) }
 
 // An Error is a failure that is safe to show to the client.
 type Error struct {

@@ -12,7 +12,7 @@ func TestFrom(t *testing.T) {
 	if e := From(nil); e != nil {
 		t.Errorf("From(nil) = %v, want nil", e)
 	}
-	e := Newf(ChatNotFound, "no %s", "x")
+	e := Newf(NotFound, "no %s", "x")
 	if got := From(fmt.Errorf("get: %w", e)); got != e {
 		t.Errorf("From of a wrapped Error = %v, want it", got)
 	}
@@ -20,7 +20,7 @@ func TestFrom(t *testing.T) {
 	if got.Code != Internal || strings.Contains(got.Message, "secret") || !errors.Is(got, io.ErrUnexpectedEOF) {
 		t.Errorf("From of any error = %v, want code internal, a message without it, and it as the cause", got)
 	}
-	if !Is(fmt.Errorf("x: %w", e), ChatNotFound) || Is(e, Internal) || Is(io.EOF, Internal) {
+	if !Is(fmt.Errorf("x: %w", e), NotFound) || Is(e, Internal) || Is(io.EOF, Internal) {
 		t.Error("Is does not tell codes apart")
 	}
 }

@@ -54,9 +54,9 @@ func TestDecodeStrictEmbedded(t *testing.T) {
 	if err := DecodeStrict([]byte(`{"name":"n","system":"s"}`), &got, nil); err != nil || got != (wide{"n", inner{"s"}}) {
 		t.Errorf("DecodeStrict = %+v, %v", got, err)
 	}
-	err := DecodeStrict([]byte(`{"system":1}`), &got, Fields{"system": InvalidChatSystemPrompt})
-	if !Is(err, InvalidChatSystemPrompt) {
-		t.Errorf("DecodeStrict of a wrong type: %v, want %s", err, InvalidChatSystemPrompt)
+	err := DecodeStrict([]byte(`{"system":1}`), &got, Fields{"system": InvalidAPIKeyName})
+	if !Is(err, InvalidAPIKeyName) {
+		t.Errorf("DecodeStrict of a wrong type: %v, want %s", err, InvalidAPIKeyName)
 	}
 }
 
@@ -73,7 +73,7 @@ func TestDecodeStrictNull(t *testing.T) {
 }
 
 func TestDecodeStrictErrors(t *testing.T) {
-	codes := Fields{"prompts.system": InvalidChatSystemPrompt, "prompts": InvalidChatPrompts, "tags": InvalidIndexUID, "many": InvalidSearchQ}
+	codes := Fields{"prompts.system": InvalidAPIKeyName, "prompts": InvalidAPIKeyActions, "tags": InvalidAPIKeyUID, "many": InvalidAPIKeyLimit}
 	tests := []struct {
 		name, body string
 		code       Code
@@ -101,11 +101,11 @@ func TestDecodeStrictErrors(t *testing.T) {
 		{"negative", `{"page":-1}`, BadRequest, "`page` must be an integer, 0 or more, but is the number -1."},
 		{"number", `{"ratio":true}`, BadRequest, "`ratio` must be a number, but is true or false."},
 		{"boolean", `{"on":"yes"}`, BadRequest, "`on` must be true or false, but is a string."},
-		{"array", `{"tags":{}}`, InvalidIndexUID, "`tags` must be an array, but is an object."},
-		{"element", `{"tags":["a",2]}`, InvalidIndexUID, "`tags[1]` must be a string, but is the number 2."},
-		{"own code", `{"prompts":{"system":1}}`, InvalidChatSystemPrompt, "`prompts.system` must be a string"},
-		{"parent's code", `{"prompts":1}`, InvalidChatPrompts, "`prompts` must be an object"},
-		{"code through an array", `{"many":[{"system":1}]}`, InvalidSearchQ, "`many[0].system` must be a string"},
+		{"array", `{"tags":{}}`, InvalidAPIKeyUID, "`tags` must be an array, but is an object."},
+		{"element", `{"tags":["a",2]}`, InvalidAPIKeyUID, "`tags[1]` must be a string, but is the number 2."},
+		{"own code", `{"prompts":{"system":1}}`, InvalidAPIKeyName, "`prompts.system` must be a string"},
+		{"parent's code", `{"prompts":1}`, InvalidAPIKeyActions, "`prompts` must be an object"},
+		{"code through an array", `{"many":[{"system":1}]}`, InvalidAPIKeyLimit, "`many[0].system` must be a string"},
 		{"map value", `{"free":{"x":"y"}}`, BadRequest, "`free.x` must be an integer"},
 		{"optional", `{"opt":1}`, BadRequest, "`opt` must be a string, but is the number 1."},
 		{"long name", `{"` + strings.Repeat("é", 5000) + `":1}`, BadRequest, "ééé…`"},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/limit"
 )
@@ -174,7 +175,7 @@ func (a *Answer) stream(w ChunkWriter) (err error) {
 	}
 	a.endTexts()
 	if a.round.finish == "" {
-		return apierr.Newf(apierr.LLMProviderError, "The provider's answer broke off: its stream ended without saying that it was finished. Ask again.")
+		return apierr.Newf(chaterr.LLMProviderError, "The provider's answer broke off: its stream ended without saying that it was finished. Ask again.")
 	}
 	return nil
 }
@@ -192,7 +193,7 @@ func (a *Answer) conclude(w ChunkWriter) (again bool, err error) {
 	}
 	if len(internal) > 0 && !rd.truncated(internal) {
 		if client == 0 && a.outcome.Rounds >= a.deps.Limits.Rounds {
-			return false, apierr.Newf(apierr.ChatTooManyRounds,
+			return false, apierr.Newf(chaterr.ChatTooManyRounds,
 				"The model still asked for searches after %d rounds, so that the answer was ended: ask something narrower, or start the host with a higher --chat-max-rounds.", a.outcome.Rounds)
 		}
 		if err := a.answerCalls(w, internal); err != nil {

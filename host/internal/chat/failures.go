@@ -12,6 +12,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/outbound"
 )
 
@@ -22,7 +23,7 @@ const maxProviderMessage = 2 << 10
 func (a *Answer) explain(err error) *apierr.Error {
 	if errors.Is(context.Cause(a.ctx), errAnswerTimeout) {
 		return &apierr.Error{
-			Code:    apierr.LLMProviderTimeout,
+			Code:    chaterr.LLMProviderTimeout,
 			Message: fmt.Sprintf("The answer was not whole after %s, which is the limit: ask something narrower, or raise the limit.", a.deps.Limits.Answer),
 			Err:     a.failure("answer_timeout", err),
 		}
@@ -33,13 +34,13 @@ func (a *Answer) explain(err error) *apierr.Error {
 // requestError is the error for whatever ended a request or its response.
 func (l link) requestError(err error) *apierr.Error {
 	if up, ok := errors.AsType[*outbound.Error](err); ok {
-		code, remedy := apierr.LLMProviderError, ""
+		code, remedy := chaterr.LLMProviderError, ""
 		if up.Kind == outbound.Timeout {
-			code = apierr.LLMProviderTimeout
+			code = chaterr.LLMProviderTimeout
 			remedy = " A model that must be loaded first takes longer: the workspace's setting `firstByteSeconds` and the host's options --provider-first-byte-timeout and --provider-silence-timeout say how long it may, or timeouts in the plugin's manifest."
 		}
 		if up.Kind == outbound.Unauthorized {
-			code, remedy = apierr.LLMProviderUnauthorized, " Check the secrets of the workspace."
+			code, remedy = chaterr.LLMProviderUnauthorized, " Check the secrets of the workspace."
 		}
 		return &apierr.Error{Code: code, Message: "The request to the provider failed: " + l.bounded(up.Message) + "." + remedy, Err: l.failure("network_"+string(up.Kind), err)}
 	}
@@ -77,7 +78,7 @@ func (l link) refusal(ctx context.Context, status int, header http.Header, body 
 // response that began as a success; cause is for the log.
 func (l link) providerError(p *abi.ProviderError, status int, after time.Duration, cause error) error {
 	e := &apierr.Error{Code: providerCode(p.Kind, status), RetryAfter: after, Err: l.failure(knownKind(p.Kind), cause)}
-	if e.Code == apierr.LLMProviderRejectedRequest {
+	if e.Code == chaterr.LLMProviderRejectedRequest {
 		e.Reason = reasons[p.Kind]
 	}
 	if p.RetryAfterMS > 0 {
@@ -95,7 +96,7 @@ func (l link) providerError(p *abi.ProviderError, status int, after time.Duratio
 		with = fmt.Sprintf(" with status %d", status)
 	}
 	e.Message = fmt.Sprintf("%s%s: %s", providerSays[e.Code], with, said)
-	if e.Code == apierr.LLMProviderRateLimited && e.RetryAfter > 0 {
+	if e.Code == chaterr.LLMProviderRateLimited && e.RetryAfter > 0 {
 		// In a stream that has begun nothing else says it.
 		e.Message = fmt.Sprintf("%s. Ask again in %d seconds.", strings.TrimRight(e.Message, "."), int(math.Ceil(e.RetryAfter.Seconds())))
 	}
@@ -119,44 +120,44 @@ func knownKind(kind string) string {
 }
 
 var providerSays = map[apierr.Code]string{
-	apierr.LLMProviderRateLimited:     "The provider limits how often it is asked; it answered",
-	apierr.LLMProviderRejectedRequest: "The provider rejected the request",
-	apierr.LLMProviderUnauthorized:    "The provider did not accept the workspace's apiKey; it answered",
-	apierr.LLMProviderTimeout:         "The provider ran out of time; it answered",
-	apierr.LLMProviderError:           "The provider failed",
+	chaterr.LLMProviderRateLimited:     "The provider limits how often it is asked; it answered",
+	chaterr.LLMProviderRejectedRequest: "The provider rejected the request",
+	chaterr.LLMProviderUnauthorized:    "The provider did not accept the workspace's apiKey; it answered",
+	chaterr.LLMProviderTimeout:         "The provider ran out of time; it answered",
+	chaterr.LLMProviderError:           "The provider failed",
 }
 
 // providerCode chooses the code by what the plugin says, and by the status
 // where it says nothing in particular. 429 is 429 to all: SDKs wait for it.
 func providerCode(kind string, status int) apierr.Code {
 	if status == http.StatusTooManyRequests {
-		return apierr.LLMProviderRateLimited
+		return chaterr.LLMProviderRateLimited
 	}
 	switch kind {
 	case abi.ErrorAuth, abi.ErrorPermission:
-		return apierr.LLMProviderUnauthorized
+		return chaterr.LLMProviderUnauthorized
 	case abi.ErrorContextLength, abi.ErrorContentFilter:
-		return apierr.LLMProviderRejectedRequest
+		return chaterr.LLMProviderRejectedRequest
 	case abi.ErrorNotFound, abi.ErrorInvalidRequest:
 		// Adapters sort every 4xx in here that they know nothing of. Without a
 		// status, or with one that is a success, theirs is the only word.
 		if status < http.StatusBadRequest {
-			return apierr.LLMProviderRejectedRequest
+			return chaterr.LLMProviderRejectedRequest
 		}
 	case abi.ErrorRateLimit, abi.ErrorQuota:
-		return apierr.LLMProviderRateLimited
+		return chaterr.LLMProviderRateLimited
 	case abi.ErrorTimeout:
-		return apierr.LLMProviderTimeout
+		return chaterr.LLMProviderTimeout
 	case abi.ErrorOverloaded:
-		return apierr.LLMProviderError
+		return chaterr.LLMProviderError
 	}
 	switch status {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity:
-		return apierr.LLMProviderRejectedRequest
+		return chaterr.LLMProviderRejectedRequest
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return apierr.LLMProviderUnauthorized
+		return chaterr.LLMProviderUnauthorized
 	}
-	return apierr.LLMProviderError
+	return chaterr.LLMProviderError
 }
 
 // pluginError is the error for a plugin's call that did not do what it should.
@@ -174,7 +175,7 @@ func (l link) callError(err error, sent bool) error {
 	if !ok {
 		p = &PluginError{Kind: PluginFault, Message: fmt.Sprintf("the plugin %s %s gave an answer that cannot be used", l.manifest.Name, l.manifest.Version)}
 	}
-	e := &apierr.Error{Code: apierr.LLMProviderError, RetryAfter: p.RetryAfter, Err: l.failure("plugin_"+string(p.Kind), err)}
+	e := &apierr.Error{Code: chaterr.LLMProviderError, RetryAfter: p.RetryAfter, Err: l.failure("plugin_"+string(p.Kind), err)}
 	said := l.bounded(p.Message)
 	switch {
 	case p.Kind == PluginDeclared && p.Code != abi.CodeRefused:
@@ -184,7 +185,7 @@ func (l link) callError(err error, sent bool) error {
 		e.Err = l.failure(pluginRefused, err)
 		// What it refuses before anything was sent is the request.
 		if !sent {
-			e.Code = apierr.LLMProviderRejectedRequest
+			e.Code = chaterr.LLMProviderRejectedRequest
 		}
 		e.Message = fmt.Sprintf("The plugin %s %s says: %s", l.manifest.Name, l.manifest.Version, said)
 	case p.Kind == PluginTooLarge:
@@ -193,10 +194,10 @@ func (l link) callError(err error, sent bool) error {
 			e.Message = fmt.Sprintf("The answer broke off: the provider sent a piece that is too large for the plugin %s %s. Ask for less at once.", l.manifest.Name, l.manifest.Version)
 			break
 		}
-		e.Code = apierr.LLMProviderRejectedRequest
+		e.Code = chaterr.LLMProviderRejectedRequest
 		e.Message = fmt.Sprintf("The request was not sent, since %s: send fewer or shorter messages.", said)
 	case p.Kind == PluginUnavailable:
-		e.Code = apierr.ChatProviderUnavailable
+		e.Code = chaterr.ChatProviderUnavailable
 		e.Message = fmt.Sprintf("The request cannot be served now, since %s: try again later.", said)
 	default:
 		e.Message = fmt.Sprintf("The answer failed, since %s; the host's log has the details.", said)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
@@ -26,11 +27,11 @@ func TestPluginErrors(t *testing.T) {
 		code apierr.Code
 		want string
 	}{
-		{&chat.PluginError{Kind: chat.PluginDeclared, Code: abi.CodeRefused, Message: "no images"}, apierr.LLMProviderRejectedRequest, "says: no images"},
-		{&chat.PluginError{Kind: chat.PluginTooLarge, Message: "the conversation is too large"}, apierr.LLMProviderRejectedRequest, "send fewer"},
-		{&chat.PluginError{Kind: chat.PluginUnavailable, Message: "it rests", RetryAfter: time.Minute}, apierr.ChatProviderUnavailable, "it rests"},
-		{&chat.PluginError{Kind: chat.PluginFault, Message: "it trapped", Err: errors.New("stack")}, apierr.LLMProviderError, "it trapped"},
-		{errors.New("a secret path"), apierr.LLMProviderError, "cannot be used"},
+		{&chat.PluginError{Kind: chat.PluginDeclared, Code: abi.CodeRefused, Message: "no images"}, chaterr.LLMProviderRejectedRequest, "says: no images"},
+		{&chat.PluginError{Kind: chat.PluginTooLarge, Message: "the conversation is too large"}, chaterr.LLMProviderRejectedRequest, "send fewer"},
+		{&chat.PluginError{Kind: chat.PluginUnavailable, Message: "it rests", RetryAfter: time.Minute}, chaterr.ChatProviderUnavailable, "it rests"},
+		{&chat.PluginError{Kind: chat.PluginFault, Message: "it trapped", Err: errors.New("stack")}, chaterr.LLMProviderError, "it trapped"},
+		{errors.New("a secret path"), chaterr.LLMProviderError, "cannot be used"},
 	} {
 		f := newFixture(t, say("finish:stop"))
 		f.source.EncodeErr = tt.err
@@ -40,7 +41,7 @@ func TestPluginErrors(t *testing.T) {
 		}
 		f = newFixture(t, refusal(401, "x"))
 		f.source.ErrorErr = tt.err
-		if e := f.refuse(t, hello); e.Code != apierr.LLMProviderUnauthorized || !errors.Is(e, tt.err) {
+		if e := f.refuse(t, hello); e.Code != chaterr.LLMProviderUnauthorized || !errors.Is(e, tt.err) {
 			t.Errorf("error fails with %v: %v, want what the status says", tt.err, e)
 		}
 	}
@@ -128,7 +129,7 @@ func TestUnreadableKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := f.refuse(t, hello); e.Code != apierr.MissingChatAPIKey || !strings.Contains(e.Message, "another master key") {
+	if e := f.refuse(t, hello); e.Code != chaterr.MissingChatAPIKey || !strings.Contains(e.Message, "another master key") {
 		t.Errorf("Start: %v", e)
 	}
 	if s, err := f.Workspace(t.Context(), "demo"); err != nil || *s.APIKey != "XXX..." {
@@ -146,7 +147,7 @@ func TestAnswerTimeout(t *testing.T) {
 	f := newFixture(t, chattest.Script{Hang: true})
 	f.deps.Limits.Answer = time.Millisecond
 	f.Service = chat.New(f.deps)
-	if e := f.refuse(t, hello); e.Code != apierr.LLMProviderTimeout {
+	if e := f.refuse(t, hello); e.Code != chaterr.LLMProviderTimeout {
 		t.Errorf("Start: %v", e)
 	}
 	s := say("text:x")
@@ -158,7 +159,7 @@ func TestAnswerTimeout(t *testing.T) {
 		f.deps.Limits.Answer = limit
 		f.Service = chat.New(f.deps)
 		a, err := f.Start(t.Context(), auth.Everyone(), "demo", []byte(hello))
-		if apierr.Is(err, apierr.LLMProviderTimeout) && limit < 10*time.Second {
+		if apierr.Is(err, chaterr.LLMProviderTimeout) && limit < 10*time.Second {
 			continue
 		}
 		if err != nil {

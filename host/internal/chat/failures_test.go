@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
 	"github.com/parley-search/parley/host/internal/outbound"
 )
@@ -27,32 +28,32 @@ func TestProviderFailures(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"400", refusal(400, "bad temperature"), apierr.LLMProviderRejectedRequest, 400, "bad temperature"},
-		{"404", refusal(404, "no model"), apierr.LLMProviderRejectedRequest, 400, "status 404: no model"},
-		{"422", refusal(422, ""), apierr.LLMProviderRejectedRequest, 400, "it gave no reason"},
-		{"401", refusal(401, "bad key"), apierr.LLMProviderUnauthorized, 502, "apiKey"},
-		{"403", refusal(403, "x"), apierr.LLMProviderUnauthorized, 502, "status 403"},
-		{"400 that means auth", refusal(400, "x", "x-kind", "auth"), apierr.LLMProviderUnauthorized, 502, "status 400"},
-		{"429", refusal(429, "slow", "x-kind", "overloaded"), apierr.LLMProviderRateLimited, 429, "slow"},
-		{"402 that means quota", refusal(402, "pay", "x-kind", "quota"), apierr.LLMProviderRateLimited, 429, "pay"},
-		{"500", refusal(500, "<html>oops</html>"), apierr.LLMProviderError, 502, "<html>"},
-		{"503", refusal(503, "loading", "x-kind", "overloaded"), apierr.LLMProviderError, 502, "loading"},
-		{"408 that means timeout", refusal(408, "late", "x-kind", "timeout"), apierr.LLMProviderTimeout, 504, "late"},
-		{"context length", refusal(413, "long", "x-kind", "context_length"), apierr.LLMProviderRejectedRequest, 400, "long"},
-		{"409 that means nothing in particular", refusal(409, "conflict", "x-kind", "invalid_request"), apierr.LLMProviderError, 502, "conflict"},
-		{"410 that means nothing in particular", refusal(410, "gone", "x-kind", "not_found"), apierr.LLMProviderError, 502, "gone"},
-		{"422 that means the request", refusal(422, "bad", "x-kind", "invalid_request"), apierr.LLMProviderRejectedRequest, 400, "bad"},
-		{"invalid request as first event", say("model:m\n" + `error:{"kind":"invalid_request","message":"bad top_p"}`), apierr.LLMProviderRejectedRequest, 400, "bad top_p"},
-		{"418", refusal(418, "teapot"), apierr.LLMProviderError, 502, "teapot"},
-		{"204", chattest.Script{Status: 204}, apierr.LLMProviderError, 502, "empty"},
-		{"refused", chattest.Script{Err: broken(outbound.Refused, false)}, apierr.LLMProviderError, 502, "the words of upstream"},
-		{"timeout", chattest.Script{Err: broken(outbound.Timeout, false)}, apierr.LLMProviderTimeout, 504, "the words of upstream"},
-		{"timeout of the first event", chattest.Script{End: broken(outbound.Timeout, false)}, apierr.LLMProviderTimeout, 504, "upstream"},
-		{"broken before the first event", chattest.Script{End: broken(outbound.Broken, false)}, apierr.LLMProviderError, 502, "upstream"},
-		{"empty", say(), apierr.LLMProviderError, 502, "empty"},
-		{"error as first event", say("model:m\n" + `error:{"kind":"context_length","message":"too long","provider_code":"cle"}`), apierr.LLMProviderRejectedRequest, 400, "too long (cle)"},
-		{"error record that is none", say(`error:{`), apierr.LLMProviderError, 502, "cannot be used"},
-		{"plugin fault in decode", say("fault:"), apierr.LLMProviderError, 502, "failed (trap)"},
+		{"400", refusal(400, "bad temperature"), chaterr.LLMProviderRejectedRequest, 400, "bad temperature"},
+		{"404", refusal(404, "no model"), chaterr.LLMProviderRejectedRequest, 400, "status 404: no model"},
+		{"422", refusal(422, ""), chaterr.LLMProviderRejectedRequest, 400, "it gave no reason"},
+		{"401", refusal(401, "bad key"), chaterr.LLMProviderUnauthorized, 502, "apiKey"},
+		{"403", refusal(403, "x"), chaterr.LLMProviderUnauthorized, 502, "status 403"},
+		{"400 that means auth", refusal(400, "x", "x-kind", "auth"), chaterr.LLMProviderUnauthorized, 502, "status 400"},
+		{"429", refusal(429, "slow", "x-kind", "overloaded"), chaterr.LLMProviderRateLimited, 429, "slow"},
+		{"402 that means quota", refusal(402, "pay", "x-kind", "quota"), chaterr.LLMProviderRateLimited, 429, "pay"},
+		{"500", refusal(500, "<html>oops</html>"), chaterr.LLMProviderError, 502, "<html>"},
+		{"503", refusal(503, "loading", "x-kind", "overloaded"), chaterr.LLMProviderError, 502, "loading"},
+		{"408 that means timeout", refusal(408, "late", "x-kind", "timeout"), chaterr.LLMProviderTimeout, 504, "late"},
+		{"context length", refusal(413, "long", "x-kind", "context_length"), chaterr.LLMProviderRejectedRequest, 400, "long"},
+		{"409 that means nothing in particular", refusal(409, "conflict", "x-kind", "invalid_request"), chaterr.LLMProviderError, 502, "conflict"},
+		{"410 that means nothing in particular", refusal(410, "gone", "x-kind", "not_found"), chaterr.LLMProviderError, 502, "gone"},
+		{"422 that means the request", refusal(422, "bad", "x-kind", "invalid_request"), chaterr.LLMProviderRejectedRequest, 400, "bad"},
+		{"invalid request as first event", say("model:m\n" + `error:{"kind":"invalid_request","message":"bad top_p"}`), chaterr.LLMProviderRejectedRequest, 400, "bad top_p"},
+		{"418", refusal(418, "teapot"), chaterr.LLMProviderError, 502, "teapot"},
+		{"204", chattest.Script{Status: 204}, chaterr.LLMProviderError, 502, "empty"},
+		{"refused", chattest.Script{Err: broken(outbound.Refused, false)}, chaterr.LLMProviderError, 502, "the words of upstream"},
+		{"timeout", chattest.Script{Err: broken(outbound.Timeout, false)}, chaterr.LLMProviderTimeout, 504, "the words of upstream"},
+		{"timeout of the first event", chattest.Script{End: broken(outbound.Timeout, false)}, chaterr.LLMProviderTimeout, 504, "upstream"},
+		{"broken before the first event", chattest.Script{End: broken(outbound.Broken, false)}, chaterr.LLMProviderError, 502, "upstream"},
+		{"empty", say(), chaterr.LLMProviderError, 502, "empty"},
+		{"error as first event", say("model:m\n" + `error:{"kind":"context_length","message":"too long","provider_code":"cle"}`), chaterr.LLMProviderRejectedRequest, 400, "too long (cle)"},
+		{"error record that is none", say(`error:{`), chaterr.LLMProviderError, 502, "cannot be used"},
+		{"plugin fault in decode", say("fault:"), chaterr.LLMProviderError, 502, "failed (trap)"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
 )
@@ -38,7 +38,7 @@ func (a *Answer) fallBack(cause error) bool {
 	}
 	e := a.explain(cause)
 	switch e.Code {
-	case apierr.LLMProviderError, apierr.LLMProviderTimeout, apierr.LLMProviderRateLimited:
+	case chaterr.LLMProviderError, chaterr.LLMProviderTimeout, chaterr.LLMProviderRateLimited:
 	default: // the request's own doing, or the operator's
 		return false
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
@@ -66,10 +67,10 @@ func TestFallback(t *testing.T) {
 		{"timeout", []chattest.Script{{Err: &outbound.Error{Kind: outbound.Timeout, Message: "slow"}}, hi}, "first", apierr.Code{}, 1},
 		{"failure in the response", []chattest.Script{{Batches: [][]string{{`error:{"kind":"overloaded","message":"busy"}`}}}, hi}, "first", apierr.Code{}, 1},
 		{"twice", []chattest.Script{failing, {Status: 429}, hi}, "second", apierr.Code{}, 2},
-		{"thrice", []chattest.Script{{Status: 429}, failing, failing, hi}, "", apierr.LLMProviderError, 2},
-		{"400", []chattest.Script{{Status: 400}, hi}, "", apierr.LLMProviderRejectedRequest, 0},
-		{"401", []chattest.Script{{Status: 401}, hi}, "", apierr.LLMProviderUnauthorized, 0},
-		{"a byte was sent", []chattest.Script{{Batches: [][]string{{"text:H"}}, End: &outbound.Error{Kind: outbound.Broken, Message: "cut"}}, hi}, "demo", apierr.LLMProviderError, 0},
+		{"thrice", []chattest.Script{{Status: 429}, failing, failing, hi}, "", chaterr.LLMProviderError, 2},
+		{"400", []chattest.Script{{Status: 400}, hi}, "", chaterr.LLMProviderRejectedRequest, 0},
+		{"401", []chattest.Script{{Status: 401}, hi}, "", chaterr.LLMProviderUnauthorized, 0},
+		{"a byte was sent", []chattest.Script{{Batches: [][]string{{"text:H"}}, End: &outbound.Error{Kind: outbound.Broken, Message: "cut"}}, hi}, "demo", chaterr.LLMProviderError, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f, _, _ := newFallback(t, tt.scripts...)
@@ -208,7 +209,7 @@ func TestFallbackRefused(t *testing.T) {
 		`{"fallback":["a","a"]}`:         "`fallback[1]`",
 		`{"fallback":["demo"]}`:          "not this one",
 	} {
-		if _, _, err := f.Patch(t.Context(), "demo", []byte(body)); !apierr.Is(err, apierr.InvalidChatFallback) || !strings.Contains(err.Error(), want) {
+		if _, _, err := f.Patch(t.Context(), "demo", []byte(body)); !apierr.Is(err, chaterr.InvalidChatFallback) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", body, err, want)
 		}
 	}

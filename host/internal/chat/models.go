@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
@@ -43,7 +44,7 @@ func (s *Service) Models(ctx context.Context, caller *auth.Caller) ([]Model, err
 			continue
 		}
 		w, err := s.deps.Workspaces.Workspace(ctx, uid)
-		if apierr.Is(err, apierr.ChatNotFound) {
+		if apierr.Is(err, chaterr.ChatNotFound) {
 			continue // deleted in between
 		}
 		if err != nil {
@@ -67,15 +68,15 @@ func (s *Service) Models(ctx context.Context, caller *auth.Caller) ([]Model, err
 }
 
 // Resolve returns what the model called id stands for. The error is
-// [apierr.ModelNotFound], also where caller may not use it, or
-// [apierr.ModelRequired] where the workspace alone is not enough.
+// [chaterr.ModelNotFound], also where caller may not use it, or
+// [chaterr.ModelRequired] where the workspace alone is not enough.
 func (s *Service) Resolve(ctx context.Context, caller *auth.Caller, id string) (Target, error) {
 	uid, model, _ := strings.Cut(id, "/")
 	if !workspace.ValidUID(uid) || !caller.Workspace(uid) {
 		return Target{}, s.unknownModel(ctx, caller, id)
 	}
 	w, err := s.deps.Workspaces.Workspace(ctx, uid)
-	if apierr.Is(err, apierr.ChatNotFound) {
+	if apierr.Is(err, chaterr.ChatNotFound) {
 		return Target{}, s.unknownModel(ctx, caller, id)
 	}
 	if err != nil {
@@ -86,7 +87,7 @@ func (s *Service) Resolve(ctx context.Context, caller *auth.Caller, id string) (
 	case model != "" && !w.AllowsModel(model):
 		return Target{}, s.unknownModel(ctx, caller, id)
 	case model == "" && loaded && !source.Manifest().NoModel:
-		return Target{}, &apierr.Error{Code: apierr.ModelRequired, Param: "model", Message: "Workspace `" + uid + "` has no `defaultModel`: ask for `" +
+		return Target{}, &apierr.Error{Code: chaterr.ModelRequired, Param: "model", Message: "Workspace `" + uid + "` has no `defaultModel`: ask for `" +
 			uid + "/MODEL`, or set it with PATCH /chats/" + uid + "/settings."}
 	}
 	return Target{Workspace: uid, Source: w.Source, Model: model, Citations: !w.NoCitations, Created: w.CreatedAt}, nil
@@ -107,5 +108,5 @@ func (s *Service) unknownModel(ctx context.Context, caller *auth.Caller, id stri
 	if near := apierr.Nearest(id, ids); near != "" {
 		message += " Did you mean `" + near + "`?"
 	}
-	return &apierr.Error{Code: apierr.ModelNotFound, Param: "model", Message: message}
+	return &apierr.Error{Code: chaterr.ModelNotFound, Param: "model", Message: message}
 }

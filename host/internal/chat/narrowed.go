@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 )
 
 // A Narrowed workspace names its plugin or a version of it by itself, where others
@@ -27,7 +28,7 @@ func (s *Service) Narrowed(ctx context.Context) (map[string][]Narrowed, error) {
 	all := make(map[string][]Narrowed)
 	for _, uid := range uids {
 		w, err := s.deps.Workspaces.Workspace(ctx, uid)
-		if apierr.Is(err, apierr.ChatNotFound) {
+		if apierr.Is(err, chaterr.ChatNotFound) {
 			continue // deleted in between
 		}
 		if err != nil {

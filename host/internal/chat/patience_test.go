@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
 	"github.com/parley-search/parley/host/internal/outbound"
 )
@@ -53,7 +53,7 @@ func TestFirstByteSeconds(t *testing.T) {
 		t.Errorf("firstByteSeconds is %v after null", *s.FirstByteSeconds)
 	}
 	err := f.refuse(t, hello)
-	if err.Code != apierr.LLMProviderTimeout || !strings.Contains(err.Message, "`firstByteSeconds`") || !strings.Contains(err.Message, "--provider-first-byte-timeout") {
+	if err.Code != chaterr.LLMProviderTimeout || !strings.Contains(err.Message, "`firstByteSeconds`") || !strings.Contains(err.Message, "--provider-first-byte-timeout") {
 		t.Errorf("error %v, want one that names the setting and the option", err)
 	}
 	if got := f.upstream.Sent()[1].FirstByte; got != 0 {

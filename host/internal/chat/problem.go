@@ -7,6 +7,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/outbound"
 )
 
@@ -33,15 +34,15 @@ func ProblemOf(e *apierr.Error) Problem {
 		kind = f.Kind
 	}
 	switch {
-	case e.Code == apierr.MissingChatAPIKey, e.Code == apierr.LLMProviderUnauthorized:
+	case e.Code == chaterr.MissingChatAPIKey, e.Code == chaterr.LLMProviderUnauthorized:
 		return ProblemKey
-	case e.Code == apierr.InvalidChatModel, e.Code == apierr.ModelRequired, e.Param == "model":
+	case e.Code == chaterr.InvalidChatModel, e.Code == chaterr.ModelRequired, e.Param == "model":
 		return ProblemModel
-	case e.Code == apierr.ChatProviderUnavailable, strings.HasPrefix(kind, "plugin_"):
+	case e.Code == chaterr.ChatProviderUnavailable, strings.HasPrefix(kind, "plugin_"):
 		return ProblemPlugin
 	case e.Code.Status() == http.StatusTooManyRequests:
 		return ProblemLimit
-	case e.Code == apierr.LLMProviderTimeout:
+	case e.Code == chaterr.LLMProviderTimeout:
 		return ProblemTimeout
 	case kind == "network_"+string(outbound.Connect), kind == "network_"+string(outbound.Refused):
 		return ProblemBaseURL

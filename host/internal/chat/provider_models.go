@@ -11,6 +11,7 @@ import (
 	"github.com/parley-search/parley/abi/answer"
 	"github.com/parley-search/parley/abi/manifest"
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/outbound"
 )
@@ -49,7 +50,7 @@ func (s *Service) ProviderModels(ctx context.Context, uid string) (*ProviderMode
 	defer release()
 	m := source.Manifest()
 	if !manifest.Does(m, abi.OpModels) {
-		return nil, apierr.Newf(apierr.ChatModelsUnimplemented,
+		return nil, apierr.Newf(chaterr.ChatModelsUnimplemented,
 			"The plugin %s %s of the source %s cannot list models: look them up with the provider, and set `defaultModel` with PATCH /chats/%s/settings.", m.Name, m.Version, w.Source, w.UID)
 	}
 	for _, err := range []error{workspace.CheckRequired(w, m), workspace.CheckKey(w, m), workspace.CheckNeededOptions(w, m, true)} {
@@ -57,7 +58,7 @@ func (s *Service) ProviderModels(ctx context.Context, uid string) (*ProviderMode
 			return nil, err
 		}
 	}
-	late := &apierr.Error{Code: apierr.LLMProviderTimeout, Message: fmt.Sprintf("The provider did not list its models within %s: try again later.", modelsTime)}
+	late := &apierr.Error{Code: chaterr.LLMProviderTimeout, Message: fmt.Sprintf("The provider did not list its models within %s: try again later.", modelsTime)}
 	limited, stop := context.WithTimeoutCause(ctx, modelsTime, late)
 	defer stop()
 	names, err := link{w, source, m}.models(limited, s.deps.Upstream)
@@ -115,7 +116,7 @@ func (l link) modelPage(ctx context.Context, up outbound.Sender, next string) (n
 	names, after, err = template.Read(body)
 	if err != nil {
 		return nil, "", &apierr.Error{
-			Code:    apierr.LLMProviderError,
+			Code:    chaterr.LLMProviderError,
 			Message: fmt.Sprintf("The provider's list of models %v: check the workspace's `baseUrl`.", err), Err: l.failure(abi.ErrorUpstream, nil),
 		}
 	}

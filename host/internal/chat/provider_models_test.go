@@ -8,6 +8,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
 	"github.com/parley-search/parley/host/internal/outbound"
@@ -74,11 +75,11 @@ func TestProviderModelsFails(t *testing.T) {
 		says   string
 		sent   int
 	}{
-		{"refused key", chattest.Script{Status: 401, Head: http.Header{"X-Kind": {"auth"}}, Body: "no " + demoKey}, apierr.LLMProviderUnauthorized, "did not accept", 1},
-		{"no such route", chattest.Script{Status: 404, Head: http.Header{"X-Kind": {"not_found"}}, Body: "404"}, apierr.LLMProviderRejectedRequest, "404", 1},
-		{"nobody there", chattest.Script{Err: &outbound.Error{Kind: outbound.Connect, Message: "nobody listens", Retryable: true}}, apierr.LLMProviderError, "nobody listens", 2},
-		{"no list", page(`{"object":"page of ` + demoKey + `"}`), apierr.LLMProviderError, "has nothing at `models`", 1},
-		{"cut off", page(`{"models":[{"na`), apierr.LLMProviderError, "is no JSON", 1},
+		{"refused key", chattest.Script{Status: 401, Head: http.Header{"X-Kind": {"auth"}}, Body: "no " + demoKey}, chaterr.LLMProviderUnauthorized, "did not accept", 1},
+		{"no such route", chattest.Script{Status: 404, Head: http.Header{"X-Kind": {"not_found"}}, Body: "404"}, chaterr.LLMProviderRejectedRequest, "404", 1},
+		{"nobody there", chattest.Script{Err: &outbound.Error{Kind: outbound.Connect, Message: "nobody listens", Retryable: true}}, chaterr.LLMProviderError, "nobody listens", 2},
+		{"no list", page(`{"object":"page of ` + demoKey + `"}`), chaterr.LLMProviderError, "has nothing at `models`", 1},
+		{"cut off", page(`{"models":[{"na`), chaterr.LLMProviderError, "is no JSON", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := listing(t, tt.script)
@@ -98,18 +99,18 @@ func TestProviderModelsFails(t *testing.T) {
 func TestProviderModelsRefused(t *testing.T) {
 	f := listing(t, page(`{"models":[]}`))
 	f.patch(t, "bare", `{"source":"test"}`)
-	if _, err := f.ProviderModels(t.Context(), "bare"); !apierr.Is(err, apierr.MissingChatAPIKey) {
+	if _, err := f.ProviderModels(t.Context(), "bare"); !apierr.Is(err, chaterr.MissingChatAPIKey) {
 		t.Errorf("without a key: %v", err)
 	}
-	if _, err := f.ProviderModels(t.Context(), "nope"); !apierr.Is(err, apierr.ChatNotFound) {
+	if _, err := f.ProviderModels(t.Context(), "nope"); !apierr.Is(err, chaterr.ChatNotFound) {
 		t.Errorf("no workspace: %v", err)
 	}
 	f.source.EncodeErr = &chat.PluginError{Kind: chat.PluginDeclared, Code: abi.CodeRefused, Message: "`region` is not set"}
-	if _, err := f.ProviderModels(t.Context(), "demo"); !apierr.Is(err, apierr.LLMProviderRejectedRequest) || !strings.Contains(err.Error(), "`region` is not set") {
+	if _, err := f.ProviderModels(t.Context(), "demo"); !apierr.Is(err, chaterr.LLMProviderRejectedRequest) || !strings.Contains(err.Error(), "`region` is not set") {
 		t.Errorf("a plugin that refuses: %v", err)
 	}
 	f.source.Is.Does = nil
-	if _, err := f.ProviderModels(t.Context(), "demo"); !apierr.Is(err, apierr.ChatModelsUnimplemented) {
+	if _, err := f.ProviderModels(t.Context(), "demo"); !apierr.Is(err, chaterr.ChatModelsUnimplemented) {
 		t.Errorf("a plugin that lists none: %v", err)
 	}
 	if n := len(f.upstream.Sent()); n != 0 {

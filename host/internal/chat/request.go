@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/rawjson"
@@ -78,7 +79,7 @@ func (r *request) choose(w *workspace.Workspace, unnamed bool) error {
 	case r.model == "":
 		return badField("model", "`model` is missing: name the provider's model to ask, or set `defaultModel` with PATCH /chats/%s/settings.", w.UID)
 	case !w.AllowsModel(r.model):
-		return &apierr.Error{Code: apierr.InvalidChatModel, Param: "model", Message: fmt.Sprintf("Workspace %s does not allow `model` %q: it allows %s.", w.UID, jsonbody.Cut(r.model, 64), strings.Join(w.Models, ", "))}
+		return &apierr.Error{Code: chaterr.InvalidChatModel, Param: "model", Message: fmt.Sprintf("Workspace %s does not allow `model` %q: it allows %s.", w.UID, jsonbody.Cut(r.model, 64), strings.Join(w.Models, ", "))}
 	}
 	return nil
 }
@@ -94,7 +95,7 @@ func checkStream(v json.RawMessage) error {
 	case "", "null", "true":
 		return nil
 	case "false":
-		return apierr.Newf(apierr.UnimplementedNonStreaming, "`stream` is false, but answers are only streamed: leave it out or set it to true.")
+		return apierr.Newf(chaterr.UnimplementedNonStreaming, "`stream` is false, but answers are only streamed: leave it out or set it to true.")
 	}
 	return jsonbody.WrongType(apierr.BadRequest, "stream", "true, or left out", v)
 }
@@ -108,7 +109,7 @@ func checkN(v json.RawMessage) error {
 		return jsonbody.WrongType(apierr.BadRequest, "n", "the number 1, or left out", v)
 	}
 	if n != 1 {
-		return apierr.Newf(apierr.UnimplementedMultiChoice, "`n` asks for more or less than one choice, but an answer has exactly one: leave it out or set it to 1.")
+		return apierr.Newf(chaterr.UnimplementedMultiChoice, "`n` asks for more or less than one choice, but an answer has exactly one: leave it out or set it to 1.")
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/outbound"
 )
 
@@ -98,7 +99,7 @@ const maxWait = 10 * time.Second
 // waitsFor reports whether a round waits out e, a provider's limit, and asks once
 // more: where rounds before it would be lost, and the client has no text yet.
 func (a *Answer) waitsFor(e *apierr.Error, attempt int) bool {
-	return e.Code == apierr.LLMProviderRateLimited && a.outcome.Rounds > 1 && !a.spoke && attempt == 0 &&
+	return e.Code == chaterr.LLMProviderRateLimited && a.outcome.Rounds > 1 && !a.spoke && attempt == 0 &&
 		e.RetryAfter > 0 && e.RetryAfter <= maxWait && a.ctx.Err() == nil
 }
 

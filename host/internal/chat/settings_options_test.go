@@ -9,6 +9,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
 )
 
@@ -62,7 +63,7 @@ func TestOptions(t *testing.T) {
 			before := f.workspace(t, "demo")
 			_, warning, err := f.Patch(t.Context(), "demo", []byte(tt.patch))
 			if refusal, ok := strings.CutPrefix(tt.want, "! "); ok {
-				if !apierr.Is(err, apierr.InvalidChatOptions) || !strings.HasPrefix(apierr.From(err).Message, refusal) {
+				if !apierr.Is(err, chaterr.InvalidChatOptions) || !strings.HasPrefix(apierr.From(err).Message, refusal) {
 					t.Errorf("Patch = %v, want %s", err, refusal)
 				}
 				if !reflect.DeepEqual(f.workspace(t, "demo"), before) {
@@ -100,7 +101,7 @@ func TestOptionsUnknownStay(t *testing.T) {
 		t.Errorf("back again: %s, %v", encoded(t, s.Options), err)
 	}
 	delete(f.sources, "test")
-	if _, _, err := f.Patch(t.Context(), "demo", []byte(`{"options":{"numCtx":8}}`)); !apierr.Is(err, apierr.InvalidChatOptions) {
+	if _, _, err := f.Patch(t.Context(), "demo", []byte(`{"options":{"numCtx":8}}`)); !apierr.Is(err, chaterr.InvalidChatOptions) {
 		t.Errorf("an option for a plugin that is gone: %v", err)
 	}
 	if s, _ := f.patch(t, "demo", `{"options":null,"orgId":"o"}`); s.Options != nil {
@@ -111,7 +112,7 @@ func TestOptionsUnknownStay(t *testing.T) {
 // TestOptionsOfAnAnswer looks at what the plugin is told and what is sent.
 func TestOptionsOfAnAnswer(t *testing.T) {
 	f := withOptions(t, say("text:x", "finish:stop"), say("text:x", "finish:stop"))
-	if e := f.refuse(t, hello); e.Code != apierr.InvalidChatOptions || !strings.Contains(e.Message, "options.region") {
+	if e := f.refuse(t, hello); e.Code != chaterr.InvalidChatOptions || !strings.Contains(e.Message, "options.region") {
 		t.Errorf("without a required option: %v", e)
 	}
 	f.patch(t, "demo", `{"baseUrl":"https://llm.example.com","apiKey":"`+demoKey+`","options":{"region":"eu-1","keyId":"key-canary"}}`)
@@ -142,7 +143,7 @@ func TestRequiredKeyStandIn(t *testing.T) {
 	f := withOptions(t, say("text:x", "finish:stop"))
 	f.source.Is.Settings = map[string]abi.Setting{"apiKey": {Required: true}}
 	f.patch(t, "demo", `{"apiKey":null,"options":{"region":"eu-1","keyId":"k"}}`)
-	if e := f.refuse(t, hello); e.Code != apierr.MissingChatAPIKey {
+	if e := f.refuse(t, hello); e.Code != chaterr.MissingChatAPIKey {
 		t.Errorf("half of another way: %v", e)
 	}
 	f.patch(t, "demo", `{"options":{"secretKey":"s"}}`)

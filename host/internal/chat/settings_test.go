@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
 )
@@ -89,44 +90,44 @@ func TestPatchRefused(t *testing.T) {
 		{`[]`, apierr.BadRequest, "a JSON object, not an array"},
 		{`{"sorce":"openAi"}`, apierr.BadRequest, "`source`"},
 		{`{"prompts":{"sytem":"x"}}`, apierr.BadRequest, "`system`"},
-		{`{"source":"openai"}`, apierr.InvalidChatSource, "azureOpenAi, openAi, test, vLlm. Choose one of them, or add a plugin that answers it by `parley plugin install`"},
-		{`{"source":3}`, apierr.InvalidChatSource, "not a number"},
-		{`{"orgId":3}`, apierr.InvalidChatOrgID, "`orgId` must be a string or null, not a number"},
-		{`{"projectId":[]}`, apierr.InvalidChatProjectID, "`projectId`"},
-		{`{"apiVersion":true}`, apierr.InvalidChatAPIVersion, "`apiVersion`"},
-		{`{"deploymentId":{}}`, apierr.InvalidChatDeploymentID, "`deploymentId`"},
-		{`{"deploymentId":"a\nb"}`, apierr.InvalidChatDeploymentID, "control character"},
-		{`{"orgId":"` + strings.Repeat("x", 3000) + `"}`, apierr.InvalidChatOrgID, "longer than 2048"},
-		{`{"apiKey":7}`, apierr.InvalidChatAPIKey, "`apiKey` must be a string or null"},
-		{`{"apiKey":"a\r\nx: y"}`, apierr.InvalidChatAPIKey, "control character"},
-		{`{"apiKey":"XXX..."}`, apierr.InvalidChatAPIKey, "send the key itself"},
-		{`{"prompts":"x"}`, apierr.InvalidChatPrompts, "`prompts` must be an object or null"},
-		{`{"prompts":{"system":1}}`, apierr.InvalidChatSystemPrompt, "`prompts.system`"},
-		{`{"prompts":{"searchDescription":1}}`, apierr.InvalidChatSearchDescription, "`prompts.searchDescription`"},
-		{`{"prompts":{"searchQParam":1}}`, apierr.InvalidChatSearchQParam, "`prompts.searchQParam`"},
-		{`{"prompts":{"searchFilterParam":1}}`, apierr.InvalidChatSearchFilterParam, "`prompts.searchFilterParam`"},
-		{`{"prompts":{"searchIndexUidParam":1}}`, apierr.InvalidChatSearchIndexUIDParam, "`prompts.searchIndexUidParam`"},
-		{`{"indexUids":"movies"}`, apierr.InvalidChatIndexUIDs, "an array"},
-		{`{"indexUids":["a","b c"]}`, apierr.InvalidChatIndexUIDs, "`indexUids[1]`"},
-		{`{"parameters":[]}`, apierr.InvalidChatParameters, "an object or null"},
-		{`{"parameters":{"stream":false}}`, apierr.InvalidChatParameters, "`parameters.stream`"},
-		{`{"plugin":"absent"}`, apierr.InvalidChatPlugin, "null for the one that the deployment binds"},
-		{`{"plugin":7}`, apierr.InvalidChatPlugin, "a string or null"},
-		{`{"pluginVersion":"latest"}`, apierr.InvalidChatPluginVersion, "~1.2"},
-		{`{"pluginVersion":"9.9.9"}`, apierr.InvalidChatPluginVersion, "the deployment's pin is 1.2.0"},
-		{`{"baseUrl":"llm.example.com/v1"}`, apierr.InvalidChatBaseURL, "http://"},
-		{`{"baseUrl":"ftp://a"}`, apierr.InvalidChatBaseURL, "http://"},
-		{`{"baseUrl":"https:///v1"}`, apierr.InvalidChatBaseURL, "no host"},
-		{`{"baseUrl":"https://u:p@a/v1"}`, apierr.InvalidChatBaseURL, "user info"},
-		{`{"baseUrl":"https://a/v1?x=1"}`, apierr.InvalidChatBaseURL, "query"},
-		{`{"baseUrl":"https://a/v1?"}`, apierr.InvalidChatBaseURL, "query"},
-		{`{"baseUrl":"https://a/v1#"}`, apierr.InvalidChatBaseURL, "fragment"},
-		{`{"baseUrl":"https://a:99999"}`, apierr.InvalidChatBaseURL, "port"},
-		{`{"baseUrl":"https://a b"}`, apierr.InvalidChatBaseURL, "space"},
-		{`{"baseUrl":"https://%zz"}`, apierr.InvalidChatBaseURL, "no URL"},
-		{`{"source":"vLlm"}`, apierr.InvalidChatBaseURL, "`baseUrl` (what it is)"},
-		{`{"source":"azureOpenAi","orgId":"o","baseUrl":"https://a"}`, apierr.InvalidChatAPIVersion, "`apiVersion` (what it is), `deploymentId`"},
-		{`{"source":"azureOpenAi","orgId":"","apiVersion":"v","deploymentId":"d","baseUrl":"https://a"}`, apierr.InvalidChatOrgID, "`orgId`"},
+		{`{"source":"openai"}`, chaterr.InvalidChatSource, "azureOpenAi, openAi, test, vLlm. Choose one of them, or add a plugin that answers it by `parley plugin install`"},
+		{`{"source":3}`, chaterr.InvalidChatSource, "not a number"},
+		{`{"orgId":3}`, chaterr.InvalidChatOrgID, "`orgId` must be a string or null, not a number"},
+		{`{"projectId":[]}`, chaterr.InvalidChatProjectID, "`projectId`"},
+		{`{"apiVersion":true}`, chaterr.InvalidChatAPIVersion, "`apiVersion`"},
+		{`{"deploymentId":{}}`, chaterr.InvalidChatDeploymentID, "`deploymentId`"},
+		{`{"deploymentId":"a\nb"}`, chaterr.InvalidChatDeploymentID, "control character"},
+		{`{"orgId":"` + strings.Repeat("x", 3000) + `"}`, chaterr.InvalidChatOrgID, "longer than 2048"},
+		{`{"apiKey":7}`, chaterr.InvalidChatAPIKey, "`apiKey` must be a string or null"},
+		{`{"apiKey":"a\r\nx: y"}`, chaterr.InvalidChatAPIKey, "control character"},
+		{`{"apiKey":"XXX..."}`, chaterr.InvalidChatAPIKey, "send the key itself"},
+		{`{"prompts":"x"}`, chaterr.InvalidChatPrompts, "`prompts` must be an object or null"},
+		{`{"prompts":{"system":1}}`, chaterr.InvalidChatSystemPrompt, "`prompts.system`"},
+		{`{"prompts":{"searchDescription":1}}`, chaterr.InvalidChatSearchDescription, "`prompts.searchDescription`"},
+		{`{"prompts":{"searchQParam":1}}`, chaterr.InvalidChatSearchQParam, "`prompts.searchQParam`"},
+		{`{"prompts":{"searchFilterParam":1}}`, chaterr.InvalidChatSearchFilterParam, "`prompts.searchFilterParam`"},
+		{`{"prompts":{"searchIndexUidParam":1}}`, chaterr.InvalidChatSearchIndexUIDParam, "`prompts.searchIndexUidParam`"},
+		{`{"indexUids":"movies"}`, chaterr.InvalidChatIndexUIDs, "an array"},
+		{`{"indexUids":["a","b c"]}`, chaterr.InvalidChatIndexUIDs, "`indexUids[1]`"},
+		{`{"parameters":[]}`, chaterr.InvalidChatParameters, "an object or null"},
+		{`{"parameters":{"stream":false}}`, chaterr.InvalidChatParameters, "`parameters.stream`"},
+		{`{"plugin":"absent"}`, chaterr.InvalidChatPlugin, "null for the one that the deployment binds"},
+		{`{"plugin":7}`, chaterr.InvalidChatPlugin, "a string or null"},
+		{`{"pluginVersion":"latest"}`, chaterr.InvalidChatPluginVersion, "~1.2"},
+		{`{"pluginVersion":"9.9.9"}`, chaterr.InvalidChatPluginVersion, "the deployment's pin is 1.2.0"},
+		{`{"baseUrl":"llm.example.com/v1"}`, chaterr.InvalidChatBaseURL, "http://"},
+		{`{"baseUrl":"ftp://a"}`, chaterr.InvalidChatBaseURL, "http://"},
+		{`{"baseUrl":"https:///v1"}`, chaterr.InvalidChatBaseURL, "no host"},
+		{`{"baseUrl":"https://u:p@a/v1"}`, chaterr.InvalidChatBaseURL, "user info"},
+		{`{"baseUrl":"https://a/v1?x=1"}`, chaterr.InvalidChatBaseURL, "query"},
+		{`{"baseUrl":"https://a/v1?"}`, chaterr.InvalidChatBaseURL, "query"},
+		{`{"baseUrl":"https://a/v1#"}`, chaterr.InvalidChatBaseURL, "fragment"},
+		{`{"baseUrl":"https://a:99999"}`, chaterr.InvalidChatBaseURL, "port"},
+		{`{"baseUrl":"https://a b"}`, chaterr.InvalidChatBaseURL, "space"},
+		{`{"baseUrl":"https://%zz"}`, chaterr.InvalidChatBaseURL, "no URL"},
+		{`{"source":"vLlm"}`, chaterr.InvalidChatBaseURL, "`baseUrl` (what it is)"},
+		{`{"source":"azureOpenAi","orgId":"o","baseUrl":"https://a"}`, chaterr.InvalidChatAPIVersion, "`apiVersion` (what it is), `deploymentId`"},
+		{`{"source":"azureOpenAi","orgId":"","apiVersion":"v","deploymentId":"d","baseUrl":"https://a"}`, chaterr.InvalidChatOrgID, "`orgId`"},
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprintf("%.40s", tt.body), func(t *testing.T) {
@@ -135,7 +136,7 @@ func TestPatchRefused(t *testing.T) {
 			if !apierr.Is(err, tt.code) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("Patch: %v, want %s with %q", err, tt.code, tt.want)
 			}
-			if _, err := f.workspaces.Workspace(t.Context(), "w"); !apierr.Is(err, apierr.ChatNotFound) {
+			if _, err := f.workspaces.Workspace(t.Context(), "w"); !apierr.Is(err, chaterr.ChatNotFound) {
 				t.Errorf("a refused PATCH left a workspace behind: %v", err)
 			}
 		})
@@ -177,7 +178,7 @@ func TestUIDs(t *testing.T) {
 		"": false, strings.Repeat("x", 401): false, "a b": false, "a/b": false, "ü": false, "a.b": false, "a\x00": false,
 	} {
 		_, _, err := f.Patch(t.Context(), uid, []byte(`{}`))
-		if ok != (err == nil) || !ok && !apierr.Is(err, apierr.InvalidChatWorkspaceUID) {
+		if ok != (err == nil) || !ok && !apierr.Is(err, chaterr.InvalidChatWorkspaceUID) {
 			t.Errorf("Patch of uid %.10q: %v, want success: %v", uid, err, ok)
 		}
 	}
@@ -189,10 +190,10 @@ func TestUIDs(t *testing.T) {
 		"ResetSettings": func(uid string) error { _, err := f.ResetSettings(ctx, uid); return err },
 		"Start":         func(uid string) error { _, err := f.Start(ctx, auth.Everyone(), uid, []byte(hello)); return err },
 	} {
-		if err := call("a b"); !apierr.Is(err, apierr.InvalidChatWorkspaceUID) {
+		if err := call("a b"); !apierr.Is(err, chaterr.InvalidChatWorkspaceUID) {
 			t.Errorf("%s of a bad uid: %v", name, err)
 		}
-		if err := call("nope"); !apierr.Is(err, apierr.ChatNotFound) {
+		if err := call("nope"); !apierr.Is(err, chaterr.ChatNotFound) {
 			t.Errorf("%s of an absent workspace: %v", name, err)
 		}
 	}

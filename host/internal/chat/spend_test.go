@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
@@ -106,7 +106,7 @@ func TestNothingSpent(t *testing.T) {
 	f := newFixture(t)
 	f.limited(t)
 	f.patch(t, "demo", `{"apiKey":null}`)
-	if e := f.refuse(t, hello); e.Code != apierr.MissingChatAPIKey {
+	if e := f.refuse(t, hello); e.Code != chaterr.MissingChatAPIKey {
 		t.Errorf("error %v", e)
 	}
 	if tokens, counts := f.spent(t); tokens != 0 || counts != (limit.Counts{}) {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/limit"
@@ -158,7 +159,7 @@ func (a *Answer) begin() error {
 		return err
 	}
 	if a.round.ended && len(records) == 0 {
-		return apierr.Newf(apierr.LLMProviderError, "The provider's answer was empty. Check the workspace's baseUrl and model, or ask again.")
+		return apierr.Newf(chaterr.LLMProviderError, "The provider's answer was empty. Check the workspace's baseUrl and model, or ask again.")
 	}
 	a.broken = a.play(records)
 	return nil
@@ -169,21 +170,21 @@ func (s *Service) unavailable(w *workspace.Workspace) error {
 	wish := w.Wish()
 	wish.Version = ""
 	if p, ok := s.deps.Sources.Source(wish); ok {
-		return apierr.Newf(apierr.ChatProviderUnavailable,
+		return apierr.Newf(chaterr.ChatProviderUnavailable,
 			"Workspace %s asks for `pluginVersion` %q, but the loaded version of plugin %s is %s: install one that meets it, or set it to null with PATCH /chats/%s/settings.",
 			w.UID, w.PluginVersion, p.Manifest().Name, p.Manifest().Version, w.UID)
 	}
 	if names := s.deps.Sources.Plugins(w.Source); len(names) > 0 {
 		if w.Plugin != "" {
-			return apierr.Newf(apierr.ChatProviderUnavailable,
+			return apierr.Newf(chaterr.ChatProviderUnavailable,
 				"Workspace %s asks for `plugin` %q, which is not loaded; for the source %s there is %s: install it, or set another or null with PATCH /chats/%s/settings.",
 				w.UID, w.Plugin, w.Source, strings.Join(names, ", "), w.UID)
 		}
-		return apierr.Newf(apierr.ChatProviderUnavailable,
+		return apierr.Newf(chaterr.ChatProviderUnavailable,
 			"The deployment binds the source %s to no plugin that is loaded, though there is %s: choose one for all workspaces by `parley plugin source %s NAME`, or for workspace %s by its setting `plugin`.",
 			w.Source, strings.Join(names, ", "), w.Source, w.UID)
 	}
-	return apierr.Newf(apierr.ChatProviderUnavailable,
+	return apierr.Newf(chaterr.ChatProviderUnavailable,
 		"No plugin for the source %s of workspace %s is loaded: GET /plugins says whether one was refused and why; install one by `parley plugin install`, or choose another source with PATCH /chats/%s/settings.",
 		w.Source, w.UID, w.UID)
 }

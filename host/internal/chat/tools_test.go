@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/auth"
 )
 
@@ -147,8 +148,8 @@ func TestRequestRefused(t *testing.T) {
 		{message(`{"role":"tool","content":"x"}`), apierr.BadRequest, "`messages[0].tool_call_id`"},
 		{message(`{"role":"assistant","tool_calls":{}}`), apierr.BadRequest, "`messages[0].tool_calls` must be an array"},
 		{more(`"stream":"false"`), apierr.BadRequest, "`stream` must be true"},
-		{more(`"stream":false`), apierr.UnimplementedNonStreaming, "`stream` is false"},
-		{more(`"n":2`), apierr.UnimplementedMultiChoice, "`n`"},
+		{more(`"stream":false`), chaterr.UnimplementedNonStreaming, "`stream` is false"},
+		{more(`"n":2`), chaterr.UnimplementedMultiChoice, "`n`"},
 		{more(`"n":"1"`), apierr.BadRequest, "`n` must be the number 1"},
 		{more(`"tools":{}`), apierr.BadRequest, "`tools` must be an array"},
 		{more(`"tools":[1]`), apierr.BadRequest, "`tools[0]` must be an object"},
@@ -159,7 +160,7 @@ func TestRequestRefused(t *testing.T) {
 		{more(`"tool_choice":{"type":"function","function":{"name":"searchProgress"}}`), apierr.BadRequest, "`tool_choice` names"},
 		// In the contract's order: what is wrong first counts.
 		{`{"model":"m","stream":false}`, apierr.BadRequest, "`messages` is missing"},
-		{more(`"stream":false,"n":2`), apierr.UnimplementedNonStreaming, "`stream`"},
+		{more(`"stream":false,"n":2`), chaterr.UnimplementedNonStreaming, "`stream`"},
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprintf("%.60s", strings.TrimPrefix(tt.body, hello[:len(hello)-1])), func(t *testing.T) {
@@ -194,24 +195,24 @@ func TestOrderOfChecks(t *testing.T) {
 	if err := start("nope", `{"model":"m"}`); !apierr.Is(err, apierr.BadRequest) {
 		t.Errorf("a bad body for an absent workspace: %v", err)
 	}
-	if err := start("nope", hello[:len(hello)-1]+`,"n":2}`); !apierr.Is(err, apierr.UnimplementedMultiChoice) {
+	if err := start("nope", hello[:len(hello)-1]+`,"n":2}`); !apierr.Is(err, chaterr.UnimplementedMultiChoice) {
 		t.Errorf("n 2 for an absent workspace: %v", err)
 	}
-	if err := start("nope", hello); !apierr.Is(err, apierr.ChatNotFound) {
+	if err := start("nope", hello); !apierr.Is(err, chaterr.ChatNotFound) {
 		t.Errorf("an absent workspace: %v", err)
 	}
 	f.patch(t, "demo", `{"apiKey":null}`)
-	if err := start("demo", hello); !apierr.Is(err, apierr.MissingChatAPIKey) || !strings.Contains(err.Error(), "PATCH /chats/demo/settings") {
+	if err := start("demo", hello); !apierr.Is(err, chaterr.MissingChatAPIKey) || !strings.Contains(err.Error(), "PATCH /chats/demo/settings") {
 		t.Errorf("a workspace without a key: %v", err)
 	}
 	f.source.Is.Settings = nil
 	f.patch(t, "demo", `{"pluginVersion":"1.0.0"}`)
 	f.source.Is.Version = "2.0.0"
-	if err := start("demo", hello); !apierr.Is(err, apierr.ChatProviderUnavailable) || !strings.Contains(err.Error(), `"1.0.0"`) {
+	if err := start("demo", hello); !apierr.Is(err, chaterr.ChatProviderUnavailable) || !strings.Contains(err.Error(), `"1.0.0"`) {
 		t.Errorf("a version that is not loaded: %v", err)
 	}
 	delete(f.sources, "test")
-	if err := start("demo", hello); !apierr.Is(err, apierr.ChatProviderUnavailable) || !strings.Contains(err.Error(), "source test") {
+	if err := start("demo", hello); !apierr.Is(err, chaterr.ChatProviderUnavailable) || !strings.Contains(err.Error(), "source test") {
 		t.Errorf("a plugin that is not loaded: %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"net/url"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/secret"
 	"github.com/parley-search/parley/host/internal/task"
@@ -197,10 +198,10 @@ func (x *run) index(ctx context.Context, ix *search.Exported) (there bool, err e
 	}
 	var b struct{ PrimaryKey *string }
 	if err := json.Unmarshal(a.Body, &b); err != nil {
-		return false, apierr.Newf(apierr.RemoteBadResponse, "The other instance answers what is no index when it is asked for `%s`: is its API at that `url`?", ix.UID)
+		return false, apierr.Newf(searcherr.RemoteBadResponse, "The other instance answers what is no index when it is asked for `%s`: is its API at that `url`?", ix.UID)
 	}
 	if b.PrimaryKey != nil && ix.PrimaryKey != "" && *b.PrimaryKey != ix.PrimaryKey {
-		return false, apierr.Newf(apierr.RemoteBadRequest, "Index `%s` has the primary key `%s` here and `%.100s` there: delete it there, or export to another instance.", ix.UID, ix.PrimaryKey, *b.PrimaryKey)
+		return false, apierr.Newf(searcherr.RemoteBadRequest, "Index `%s` has the primary key `%s` here and `%.100s` there: delete it there, or export to another instance.", ix.UID, ix.PrimaryKey, *b.PrimaryKey)
 	}
 	return true, nil
 }

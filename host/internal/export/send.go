@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/outbound"
 )
 
@@ -62,28 +63,28 @@ func (x *run) judge(a Answer, err error) (again bool, failure *apierr.Error) {
 		u, _ := errors.AsType[*outbound.Error](err)
 		switch {
 		case u == nil:
-			return true, failed(apierr.RemoteNotSent, "was not reached; the host's log has the cause")
+			return true, failed(searcherr.RemoteNotSent, "was not reached; the host's log has the cause")
 		case u.Kind == outbound.Refused:
-			return false, failed(apierr.RemoteNotSent, "was not asked: %s", u.Message)
+			return false, failed(searcherr.RemoteNotSent, "was not asked: %s", u.Message)
 		case u.Kind == outbound.Timeout:
-			return true, failed(apierr.RemoteTimeout, "did not answer in time")
+			return true, failed(searcherr.RemoteTimeout, "did not answer in time")
 		}
 		// The same whatever the cause, see package upstream. A certificate that
 		// nobody trusts does not mend itself.
-		return u.Retryable || u.Kind != outbound.Connect, failed(apierr.RemoteNotSent, "was not reached; the host's log has the cause")
+		return u.Retryable || u.Kind != outbound.Connect, failed(searcherr.RemoteNotSent, "was not reached; the host's log has the cause")
 	}
 	said := remoteCode(a.Body)
 	switch s := a.Status; {
 	case s == http.StatusTooManyRequests || s == http.StatusRequestTimeout || s == http.StatusServiceUnavailable || s/100 == 5:
-		return true, failed(apierr.RemoteFailed, "answers %d%s", s, said)
+		return true, failed(searcherr.RemoteFailed, "answers %d%s", s, said)
 	case s == http.StatusUnauthorized || s == http.StatusForbidden:
-		return false, failed(apierr.RemoteInvalidKey, "refuses the `apiKey` (%d%s): it must allow indexes.get, indexes.create, settings.update and documents.add", s, said)
+		return false, failed(searcherr.RemoteInvalidKey, "refuses the `apiKey` (%d%s): it must allow indexes.get, indexes.create, settings.update and documents.add", s, said)
 	case s == http.StatusRequestEntityTooLarge:
-		return false, failed(apierr.RemoteBadRequest, "takes no request of this size (413%s): export with a smaller `payloadSize`", said)
+		return false, failed(searcherr.RemoteBadRequest, "takes no request of this size (413%s): export with a smaller `payloadSize`", said)
 	case s/100 == 4:
-		return false, failed(apierr.RemoteBadRequest, "refuses what it was sent (%d%s)", s, said)
+		return false, failed(searcherr.RemoteBadRequest, "refuses what it was sent (%d%s)", s, said)
 	default:
-		return false, failed(apierr.RemoteBadResponse, "answers %d, which its API would not", s)
+		return false, failed(searcherr.RemoteBadResponse, "answers %d, which its API would not", s)
 	}
 }
 

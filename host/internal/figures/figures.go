@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/httpapi"
 	"github.com/parley-search/parley/host/internal/limit"
@@ -126,7 +127,7 @@ func (f *Figures) Searched(s search.Searched) {
 		if s.Degraded {
 			outcome = "degraded"
 		}
-	case apierr.Is(s.Err, apierr.TooManySearchRequests):
+	case apierr.Is(s.Err, searcherr.TooManySearchRequests):
 		outcome = "busy"
 	case apierr.From(s.Err).Code.Status() < 500:
 		outcome = "refused"

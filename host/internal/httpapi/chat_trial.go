@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/httpapi/exchange"
 	"github.com/parley-search/parley/host/internal/openai"
@@ -70,7 +71,7 @@ func (s *Server) testChat(r *call) error {
 	}
 	e := apierr.From(err)
 	switch e.Code {
-	case apierr.ShuttingDown, apierr.Internal, apierr.ChatNotFound:
+	case apierr.ShuttingDown, apierr.Internal, chaterr.ChatNotFound:
 		return err
 	}
 	problem := chat.ProblemOf(e)
@@ -165,7 +166,7 @@ func (w *trialWriter) WriteFrame(frames []byte) error {
 func (s *Server) tryChat(r *call, uid, model string) (string, error) {
 	ctx, cancel := context.WithCancelCause(s.ctx)
 	defer cancel(nil)
-	late := &apierr.Error{Code: apierr.LLMProviderTimeout, Message: fmt.Sprintf("The provider said nothing for %s: a model that has to be loaded first may take longer, so test again in a while.", s.Limits.Trial)}
+	late := &apierr.Error{Code: chaterr.LLMProviderTimeout, Message: fmt.Sprintf("The provider said nothing for %s: a model that has to be loaded first may take longer, so test again in a while.", s.Limits.Trial)}
 	limited, stop := context.WithTimeoutCause(ctx, s.Limits.Trial, late)
 	defer stop()
 	request := map[string]any{"max_tokens": trialTokens, "messages": []map[string]string{{"role": "user", "content": trialQuestion}}}

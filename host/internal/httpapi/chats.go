@@ -3,7 +3,7 @@ package httpapi
 import (
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/httpapi/exchange"
 )
@@ -15,7 +15,7 @@ type uidBody struct {
 
 // listChats answers GET /chats.
 func (s *Server) listChats(r *call) error {
-	offset, limit, err := r.Query.Page(apierr.InvalidChatOffset, apierr.InvalidChatLimit)
+	offset, limit, err := r.Query.Page(chaterr.InvalidChatOffset, chaterr.InvalidChatLimit)
 	if err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func (s *Server) listChats(r *call) error {
 	return r.OK(exchange.NewList(results, offset, limit, total))
 }
 
-// workspace returns the workspace uid of the path, or [apierr.ChatNotFound]
+// workspace returns the workspace uid of the path, or [chaterr.ChatNotFound]
 // where the caller may not use it.
 func (s *Server) workspace(r *call) (string, error) {
 	uid := r.Param("uid")

@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/httpapi/exchange"
@@ -238,7 +239,7 @@ func (s *Server) wholeAnswer(r *call, q *question, w chat.ChunkWriter) error {
 	case err != nil && errors.Is(context.Cause(ctx), errShutdown):
 		return shuttingDown()
 	case err != nil && ctx.Err() == nil: // w took no more of it
-		return apierr.Newf(apierr.LLMProviderError, "The answer is too long to be sent whole: ask for a stream, or for less.")
+		return apierr.Newf(chaterr.LLMProviderError, "The answer is too long to be sent whole: ask for a stream, or for less.")
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/httpapi/exchange"
 	"github.com/parley-search/parley/host/internal/mcp"
 	"github.com/parley-search/parley/host/internal/openai"
@@ -81,7 +82,7 @@ const headerShouldRetry = "X-Should-Retry"
 // status does not say so.
 func inVain(c apierr.Code) bool {
 	switch c {
-	case apierr.TokenBudgetSpent, apierr.UnimplementedNonStreaming, apierr.UnimplementedMultiChoice, apierr.LLMProviderUnauthorized, apierr.MissingChatAPIKey, apierr.ChatTooManyRounds:
+	case apierr.TokenBudgetSpent, chaterr.UnimplementedNonStreaming, chaterr.UnimplementedMultiChoice, chaterr.LLMProviderUnauthorized, chaterr.MissingChatAPIKey, chaterr.ChatTooManyRounds:
 		return true
 	}
 	return false

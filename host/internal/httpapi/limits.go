@@ -7,6 +7,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/limit"
 )
 
@@ -99,7 +100,7 @@ func (s *Server) workspaceUsage(r *call) ([]usageBody, error) {
 	found, parties := uids[:0], make([]limit.Party, 0, len(uids))
 	for _, uid := range uids {
 		w, err := s.Chat.Workspace(s.ctx, uid)
-		if apierr.Is(err, apierr.ChatNotFound) {
+		if apierr.Is(err, chaterr.ChatNotFound) {
 			continue // deleted in between
 		}
 		if err != nil {

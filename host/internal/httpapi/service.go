@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 )
 
 // Version says which build runs.
@@ -47,7 +48,7 @@ func readiness(down bool, building int) error {
 		return shuttingDown()
 	case building > 0:
 		return &apierr.Error{
-			Code: apierr.IndexNotReady, RetryAfter: retryReady,
+			Code: indexerr.IndexNotReady, RetryAfter: retryReady,
 			Message: fmt.Sprintf("The host is not ready: indexes that are built anew from their documents: %d.", building),
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 )
 
 func TestReadiness(t *testing.T) {
@@ -19,7 +20,7 @@ func TestReadiness(t *testing.T) {
 	}{
 		{true, 0, apierr.ShuttingDown, "shutting down"},
 		{true, 2, apierr.ShuttingDown, "shutting down"},
-		{false, 2, apierr.IndexNotReady, "2"},
+		{false, 2, indexerr.IndexNotReady, "2"},
 	} {
 		e := apierr.From(readiness(tt.down, tt.building))
 		if e.Code != tt.code || !strings.Contains(e.Message, tt.says) {

@@ -7,6 +7,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/openai"
 )
 
@@ -88,9 +89,9 @@ func (s *Server) getModel(r *call) error {
 	}
 	// It may be one that a pattern allows, and that no list can hold.
 	target, err := s.Chat.Resolve(s.ctx, r.Caller, id)
-	if apierr.Is(err, apierr.ModelRequired) {
+	if apierr.Is(err, chaterr.ModelRequired) {
 		// What cannot answer is none, as in the list.
-		return &apierr.Error{Code: apierr.ModelNotFound, Param: "model", Message: apierr.From(err).Message}
+		return &apierr.Error{Code: chaterr.ModelNotFound, Param: "model", Message: apierr.From(err).Message}
 	}
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 )
 
 // Limits bound what a key or a workspace may ask for. A bound of 0 is none, and the
@@ -88,7 +89,7 @@ func MergeKey(old Limits, v json.RawMessage) (Limits, error) {
 
 // MergeWorkspace is Merge for the limits of a workspace.
 func MergeWorkspace(old Limits, v json.RawMessage) (Limits, error) {
-	return Merge(old, v, ofWorkspace, apierr.InvalidChatLimits)
+	return Merge(old, v, ofWorkspace, chaterr.InvalidChatLimits)
 }
 
 // OfToken reads the limits of a tenant token, which hold beside those of its key.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/limit"
 )
 
@@ -49,7 +50,7 @@ func TestMergeRefused(t *testing.T) {
 		`{"countSearch":true}`:                    "Unknown field `limits.countSearch`: known are `parallel`, `perClient`, `requestsPerMinute`, `tokens`, `tokensPerMinute`.",
 	} {
 		_, err := limit.MergeWorkspace(limit.Limits{}, json.RawMessage(patch))
-		if e := apierr.From(err); e == nil || e.Message != want || e.Code != apierr.InvalidChatLimits && patch != `{"countSearch":true}` {
+		if e := apierr.From(err); e == nil || e.Message != want || e.Code != chaterr.InvalidChatLimits && patch != `{"countSearch":true}` {
 			t.Errorf("%s: %v, want %q", patch, err, want)
 		}
 	}

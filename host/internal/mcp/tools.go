@@ -9,6 +9,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/rawjson"
@@ -155,7 +157,7 @@ func (t *tools) search(_ *sdk.CallToolRequest, _ context.Context, in searchInput
 		limit = *in.Limit
 	}
 	if limit < 1 || limit > maxResults {
-		return out, apierr.Newf(apierr.InvalidSearchLimit, "limit is %d: it must be 1 to %d.", limit, maxResults)
+		return out, apierr.Newf(searcherr.InvalidSearchLimit, "limit is %d: it must be 1 to %d.", limit, maxResults)
 	}
 	uids := []string{in.Index}
 	if in.Index == "" {
@@ -167,7 +169,7 @@ func (t *tools) search(_ *sdk.CallToolRequest, _ context.Context, in searchInput
 	var refused error // by an index that has not the filter's attributes
 	for _, uid := range uids {
 		hits, err := t.endpoint.options.Search.FindTexts(t.ctx, t.request.Caller, uid, in.Query, in.Filter, limit, excerptBytes)
-		if err != nil && in.Index == "" && (apierr.Is(err, apierr.InvalidSearchFilter) || apierr.Is(err, apierr.IndexNotFound)) {
+		if err != nil && in.Index == "" && (apierr.Is(err, searcherr.InvalidSearchFilter) || apierr.Is(err, indexerr.IndexNotFound)) {
 			refused = err
 			continue
 		}
@@ -223,14 +225,14 @@ func (t *tools) uids() (uids []string, err error) {
 
 // inIndex has an error that an index is not there name those that are.
 func (t *tools) inIndex(err error) error {
-	if !apierr.Is(err, apierr.IndexNotFound) {
+	if !apierr.Is(err, indexerr.IndexNotFound) {
 		return err
 	}
 	uids, failed := t.uids()
 	if failed != nil || len(uids) == 0 {
 		return err
 	}
-	return apierr.Newf(apierr.IndexNotFound, "%s The indexes are: %s.", apierr.From(err).Message, strings.Join(uids[:min(len(uids), maxDescribed)], ", "))
+	return apierr.Newf(indexerr.IndexNotFound, "%s The indexes are: %s.", apierr.From(err).Message, strings.Join(uids[:min(len(uids), maxDescribed)], ", "))
 }
 
 type fetchInput struct {
@@ -251,8 +253,8 @@ func (t *tools) fetch(_ *sdk.CallToolRequest, _ context.Context, in fetchInput) 
 		return out, apierr.Newf(apierr.BadRequest, "id is %.100q: it must be INDEX/DOCUMENT-ID, as search returned it.", in.ID)
 	}
 	h, err := t.endpoint.options.Search.ReadText(t.ctx, t.request.Caller, uid, id, documentBytes)
-	if apierr.Is(err, apierr.DocumentNotFound) {
-		return out, apierr.Newf(apierr.DocumentNotFound, "There is no document %.200q in the index %s: use an id that search returned.", id, uid)
+	if apierr.Is(err, indexerr.DocumentNotFound) {
+		return out, apierr.Newf(indexerr.DocumentNotFound, "There is no document %.200q in the index %s: use an id that search returned.", id, uid)
 	}
 	if err != nil {
 		return out, t.inIndex(err)

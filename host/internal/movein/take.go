@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/config"
 	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/search"
@@ -257,7 +258,7 @@ func (m *mover) addDocuments(uid string, docs [][]byte) error {
 	case failed == nil:
 		m.report.Documents[uid] += len(docs)
 		return nil
-	case failed.Code == apierr.VectorEmbeddingError.String():
+	case failed.Code == indexerr.VectorEmbeddingError.String():
 		if err := m.dropEmbedders(uid, failed.Message); err != nil {
 			return err
 		}

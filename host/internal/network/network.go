@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/secret"
 )
 
@@ -51,7 +52,7 @@ func (s *Service) Network(ctx context.Context) (*Network, error) { return s.stor
 
 // Remote returns the remote of a name, for a search that is to be sent to it,
 // and the name of this host, to which none is sent; "": it has none. An error of
-// a name that is not there is an [apierr.InvalidMultiSearchRemote] that names
+// a name that is not there is an [searcherr.InvalidMultiSearchRemote] that names
 // those that are.
 func (s *Service) Remote(ctx context.Context, name string) (r Remote, self string, err error) {
 	n, err := s.store.Network(ctx)
@@ -65,7 +66,7 @@ func (s *Service) Remote(ctx context.Context, name string) (r Remote, self strin
 	case !ok:
 		return Remote{}, "", unknownRemote(name, slices.Sorted(maps.Keys(n.Remotes)))
 	case r.KeyUnreadable:
-		return Remote{}, "", apierr.Newf(apierr.InvalidMultiSearchRemote,
+		return Remote{}, "", apierr.Newf(searcherr.InvalidMultiSearchRemote,
 			"The `searchApiKey` of remote `%s` was sealed under another master key, so that it cannot be used: start the host with that master key, or send the key again by PATCH /network.", name)
 	}
 	return r, n.Self, nil
@@ -78,7 +79,7 @@ func unknownRemote(name string, known []string) error {
 	} else if len(known) > 0 {
 		advice = fmt.Sprintf("known are %.500q.", known)
 	}
-	return apierr.Newf(apierr.InvalidMultiSearchRemote, "`%.100s` is no remote of the network: %s", name, advice)
+	return apierr.Newf(searcherr.InvalidMultiSearchRemote, "`%.100s` is no remote of the network: %s", name, advice)
 }
 
 // Patch changes the network as a body says, and returns it as it is then. An

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/network"
 	"github.com/parley-search/parley/host/internal/network/networktest"
 )
@@ -97,7 +98,7 @@ func TestPatchRefused(t *testing.T) {
 
 func TestRemote(t *testing.T) {
 	s := network.New(new(networktest.Store))
-	if _, _, err := s.Remote(t.Context(), "b"); apierr.From(err).Code != apierr.InvalidMultiSearchRemote || !strings.Contains(err.Error(), "there are none") {
+	if _, _, err := s.Remote(t.Context(), "b"); apierr.From(err).Code != searcherr.InvalidMultiSearchRemote || !strings.Contains(err.Error(), "there are none") {
 		t.Errorf("Remote of an empty network: %v", err)
 	}
 	if _, err := s.Patch(t.Context(), []byte(`{"self":"here","remotes":{"here":{"url":"http://here"},"north":{"url":"http://north","searchApiKey":"k"}}}`)); err != nil {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
@@ -51,16 +52,16 @@ var known = map[apierr.Code]Error{
 	apierr.InvalidAPIKey:              {Status: http.StatusUnauthorized},
 	apierr.NotFound:                   {Code: "unknown_url"},
 	apierr.BadRequest:                 {Code: "invalid_value"},
-	apierr.ChatNotFound:               {Code: "model_not_found"},
-	apierr.InvalidChatModel:           {Status: http.StatusNotFound, Code: "model_not_found"},
+	chaterr.ChatNotFound:              {Code: "model_not_found"},
+	chaterr.InvalidChatModel:          {Status: http.StatusNotFound, Code: "model_not_found"},
 	apierr.FeatureNotEnabled:          {Status: http.StatusNotFound},
-	apierr.UnimplementedNonStreaming:  {Status: http.StatusBadRequest, Code: "unsupported_value"},
-	apierr.UnimplementedMultiChoice:   {Status: http.StatusBadRequest, Code: "unsupported_value"},
-	apierr.MissingChatAPIKey:          {Type: typeServer},
-	apierr.LLMProviderRateLimited:     {Type: typeRateLimit, Code: "rate_limit_exceeded"},
+	chaterr.UnimplementedNonStreaming: {Status: http.StatusBadRequest, Code: "unsupported_value"},
+	chaterr.UnimplementedMultiChoice:  {Status: http.StatusBadRequest, Code: "unsupported_value"},
+	chaterr.MissingChatAPIKey:         {Type: typeServer},
+	chaterr.LLMProviderRateLimited:    {Type: typeRateLimit, Code: "rate_limit_exceeded"},
 	apierr.TooManyRequests:            {Type: typeRateLimit, Code: "rate_limit_exceeded"},
 	apierr.TokenBudgetSpent:           {Type: typeQuota, Code: typeQuota},
-	apierr.ChatProviderUnavailable:    {RetryAfter: 30 * time.Second},
+	chaterr.ChatProviderUnavailable:   {RetryAfter: 30 * time.Second},
 	apierr.ShuttingDown:               {RetryAfter: 5 * time.Second},
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/highlight"
@@ -24,16 +25,16 @@ func TestSearchBounds(t *testing.T) {
 	}
 	long := strings.Repeat("x", 1001)
 	for code, q := range map[apierr.Code]search.Query{
-		apierr.InvalidSearchFacets:              {Facets: many},
-		apierr.InvalidSearchAttributesRetrieve:  {AttributesToRetrieve: many},
-		apierr.InvalidSearchAttributesHighlight: {Format: highlight.Format{Highlight: many}},
-		apierr.InvalidSearchAttributesCrop:      {Format: highlight.Format{Crop: many}},
-		apierr.InvalidSearchAttributesSearchOn:  {AttributesToSearchOn: many},
-		apierr.InvalidSearchLocales:             {Locales: many},
-		apierr.InvalidSearchSort:                {Sort: append(many, many...)},
-		apierr.InvalidSearchCropMarker:          {Format: highlight.Format{CropMarker: &long}},
-		apierr.InvalidSearchHighlightPreTag:     {Format: highlight.Format{PreTag: &long}},
-		apierr.InvalidSearchHighlightPostTag:    {Format: highlight.Format{PostTag: &long}},
+		searcherr.InvalidSearchFacets:              {Facets: many},
+		searcherr.InvalidSearchAttributesRetrieve:  {AttributesToRetrieve: many},
+		searcherr.InvalidSearchAttributesHighlight: {Format: highlight.Format{Highlight: many}},
+		searcherr.InvalidSearchAttributesCrop:      {Format: highlight.Format{Crop: many}},
+		searcherr.InvalidSearchAttributesSearchOn:  {AttributesToSearchOn: many},
+		searcherr.InvalidSearchLocales:             {Locales: many},
+		searcherr.InvalidSearchSort:                {Sort: append(many, many...)},
+		searcherr.InvalidSearchCropMarker:          {Format: highlight.Format{CropMarker: &long}},
+		searcherr.InvalidSearchHighlightPreTag:     {Format: highlight.Format{PreTag: &long}},
+		searcherr.InvalidSearchHighlightPostTag:    {Format: highlight.Format{PostTag: &long}},
 	} {
 		_, err := r.svc.Search(context.Background(), auth.Everyone(), "a", q)
 		wantCode(t, code.String(), err, code)

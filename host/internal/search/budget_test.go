@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
 )
@@ -100,7 +100,7 @@ func TestHostileFilterConditions(t *testing.T) {
 			}
 			continue
 		}
-		wantCode(t, name, err, apierr.InvalidSearchFilter)
+		wantCode(t, name, err, searcherr.InvalidSearchFilter)
 		if !strings.Contains(fmt.Sprint(err), "more than 10000 conditions") {
 			t.Errorf("%s: error %.200v, want that there are more than 10000 conditions", name, err)
 		}
@@ -123,16 +123,16 @@ func TestHostileCutoff(t *testing.T) {
 	r.open()
 
 	_, err := r.svc.Search(ctx, everyone, "a", slow)
-	wantCode(t, "filter", err, apierr.InvalidSearchFilter)
+	wantCode(t, "filter", err, searcherr.InvalidSearchFilter)
 	_, err = r.svc.FederatedSearch(ctx, everyone, search.Federation{}, []search.MultiQuery{{IndexUID: "a", Query: slow}})
-	wantCode(t, "filter in a federation", err, apierr.InvalidSearchFilter)
+	wantCode(t, "filter in a federation", err, searcherr.InvalidSearchFilter)
 
 	res := r.search("a", search.Query{Facets: []string{"id", "text"}})
 	if !res.Degraded || len(res.Facets) != 0 || len(res.Hits) != 20 {
 		t.Errorf("degraded %v with %d facets and %d hits; want degraded, none and 20", res.Degraded, len(res.Facets), len(res.Hits))
 	}
 	_, err = r.svc.SearchFacet(ctx, everyone, "a", search.FacetQuery{Facet: "text"})
-	wantCode(t, "facet search", err, apierr.InvalidFacetQuery)
+	wantCode(t, "facet search", err, searcherr.InvalidFacetQuery)
 
 	queries := make([]search.MultiQuery, 50)
 	for i := range queries {

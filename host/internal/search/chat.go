@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/search/filter"
@@ -33,7 +34,7 @@ func (s *Service) ChatIndexes(ctx context.Context, caller *auth.Caller, only []s
 		}
 		_, rule, err := s.index(caller, ix.UID())
 		if err != nil {
-			if apierr.Is(err, apierr.IndexNotFound) {
+			if apierr.Is(err, indexerr.IndexNotFound) {
 				continue // deleted just now
 			}
 			return nil, err

@@ -8,7 +8,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/search"
@@ -141,9 +142,9 @@ func TestChatErrorsAreForTheModel(t *testing.T) {
 	r := newRig(t)
 	r.add("a", `{"id":1}`)
 	_, err := r.svc.ChatSearch(t.Context(), auth.Everyone(), "b", "x", "")
-	wantCode(t, "no such index", err, apierr.IndexNotFound)
+	wantCode(t, "no such index", err, indexerr.IndexNotFound)
 	_, err = r.svc.ChatSearch(t.Context(), auth.Everyone(), "a", "x", "y = 1")
-	wantCode(t, "filter", err, apierr.InvalidSearchFilter)
+	wantCode(t, "filter", err, searcherr.InvalidSearchFilter)
 	if found, err := r.svc.ChatSearch(t.Context(), auth.Everyone(), "a", "x", "  "); err != nil || len(found.Hits) != 0 {
 		t.Errorf("blank filter: %v, %v", found.Hits, err)
 	}

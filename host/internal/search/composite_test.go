@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/settings"
@@ -76,7 +77,7 @@ func TestCompositeEmbedder(t *testing.T) {
 	queries.dims = 1
 	queries.mu.Unlock()
 	_, err = r.svc.Search(context.Background(), auth.Everyone(), "a", sea)
-	wantCode(t, "a query of three numbers among documents of two", err, apierr.VectorEmbeddingError)
+	wantCode(t, "a query of three numbers among documents of two", err, indexerr.VectorEmbeddingError)
 	if !strings.Contains(fmt.Sprint(err), "`api.searchEmbedder`: the answer has vectors of 3 numbers; expected 2") {
 		t.Errorf("a query of three numbers: %v", err)
 	}
@@ -120,7 +121,7 @@ func TestCompositeRefused(t *testing.T) {
 		{composite(rest, `7`), "`embedders.api.indexingEmbedder` must be an object"},
 	} {
 		_, err := r.svc.UpdateSettings("a", []byte(tt.body))
-		wantCode(t, tt.body, err, apierr.InvalidSettingsEmbedders)
+		wantCode(t, tt.body, err, indexerr.InvalidSettingsEmbedders)
 		if !strings.Contains(fmt.Sprint(err), tt.says) {
 			t.Errorf("%s: %v does not say %s", tt.body, err, tt.says)
 		}
@@ -137,7 +138,7 @@ func TestCompositeRefused(t *testing.T) {
 		{`{"embedders":{"api":` + with(`"indexingEmbedder":`+rest) + `}}`, "`embedders.api.indexingEmbedder` is not for the source \"rest\""},
 	} {
 		got := r.run(r.svc.UpdateSettings("a", []byte(tt.body)))
-		if got.Status != task.Failed || got.Error.Code != apierr.InvalidSettingsEmbedders.String() || !strings.Contains(got.Error.Message, tt.says) {
+		if got.Status != task.Failed || got.Error.Code != indexerr.InvalidSettingsEmbedders.String() || !strings.Contains(got.Error.Message, tt.says) {
 			t.Errorf("%s: task %s, %+v; want it failed and to say %s", tt.body, got.Status, got.Error, tt.says)
 		}
 	}

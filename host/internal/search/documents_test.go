@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/ingest"
@@ -90,7 +91,7 @@ func TestDocumentsDeleted(t *testing.T) {
 		t.Errorf("after deletion of all found %q and %d documents", got, len(r.all("a")))
 	}
 	failed := r.run(write.DeleteDocuments("nope", []string{"1"}))
-	if failed.Status != task.Failed || failed.Error.Code != apierr.IndexNotFound.String() {
+	if failed.Status != task.Failed || failed.Error.Code != indexerr.IndexNotFound.String() {
 		t.Errorf("deletion from no index: %s, %+v", failed.Status, failed.Error)
 	}
 }
@@ -104,14 +105,14 @@ func TestBadDocumentFailsWholeTask(t *testing.T) {
 		code       apierr.Code
 		says       string
 	}{
-		{"no id", "[{\"id\":5},\n{\"x\":1}]", apierr.MissingDocumentID, "Document 2, at line 2 of the payload: it has no primary key `id`"},
-		{"id with a space", `[{"id":"a b"}]`, apierr.InvalidDocumentID, "`a b` is not valid"},
-		{"id of 512 bytes", `[{"id":"` + long + `"}]`, apierr.InvalidDocumentID, "is not valid"},
-		{"empty id", `[{"id":""}]`, apierr.InvalidDocumentID, "is not valid"},
-		{"id not ASCII", `[{"id":"é"}]`, apierr.InvalidDocumentID, "is not valid"},
-		{"fraction", `[{"id":1.5}]`, apierr.InvalidDocumentID, "is a fraction"},
-		{"null id", `[{"id":null}]`, apierr.InvalidDocumentID, "its id is null"},
-		{"object id", `[{"id":{}}]`, apierr.InvalidDocumentID, "its id is an object"},
+		{"no id", "[{\"id\":5},\n{\"x\":1}]", indexerr.MissingDocumentID, "Document 2, at line 2 of the payload: it has no primary key `id`"},
+		{"id with a space", `[{"id":"a b"}]`, indexerr.InvalidDocumentID, "`a b` is not valid"},
+		{"id of 512 bytes", `[{"id":"` + long + `"}]`, indexerr.InvalidDocumentID, "is not valid"},
+		{"empty id", `[{"id":""}]`, indexerr.InvalidDocumentID, "is not valid"},
+		{"id not ASCII", `[{"id":"é"}]`, indexerr.InvalidDocumentID, "is not valid"},
+		{"fraction", `[{"id":1.5}]`, indexerr.InvalidDocumentID, "is a fraction"},
+		{"null id", `[{"id":null}]`, indexerr.InvalidDocumentID, "its id is null"},
+		{"object id", `[{"id":{}}]`, indexerr.InvalidDocumentID, "its id is an object"},
 		{"no object", "[{\"id\":7},\n\n 7]", apierr.MalformedPayload, "Document 2, at line 3 of the payload: it is a number"},
 		{"nested deep", `[{"id":8,"x":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}]`, apierr.MalformedPayload, "nested deeper than 100"},
 	}
@@ -131,7 +132,7 @@ func TestBadDocumentFailsWholeTask(t *testing.T) {
 	if done.Status != task.Failed {
 		t.Errorf("documents without a key: status %s", done.Status)
 	}
-	if _, err := r.svc.Index(auth.Everyone(), "b"); !apierr.Is(err, apierr.IndexNotFound) {
+	if _, err := r.svc.Index(auth.Everyone(), "b"); !apierr.Is(err, indexerr.IndexNotFound) {
 		t.Errorf("index that a failed task was to make: error %v", err)
 	}
 }
@@ -154,8 +155,8 @@ func TestPlaces(t *testing.T) {
 				if done.Status != task.Succeeded {
 					t.Errorf("%s in index %s: %+v, want it taken", geo, uid, done.Error)
 				}
-			case done.Error == nil || done.Error.Code != apierr.InvalidDocumentGeoField.String() || !strings.Contains(done.Error.Message, says) || !strings.Contains(done.Error.Message, "Document 2"):
-				t.Errorf("%s in index %s: %+v, want %s saying %q", geo, uid, done.Error, apierr.InvalidDocumentGeoField, says)
+			case done.Error == nil || done.Error.Code != indexerr.InvalidDocumentGeoField.String() || !strings.Contains(done.Error.Message, says) || !strings.Contains(done.Error.Message, "Document 2"):
+				t.Errorf("%s in index %s: %+v, want %s saying %q", geo, uid, done.Error, indexerr.InvalidDocumentGeoField, says)
 			}
 		}
 	}
@@ -191,7 +192,7 @@ func TestPlacesWritten(t *testing.T) {
 			if got := r.ids("a", search.Query{Filter: filter("'_geo' EXISTS OR _geo.lat EXISTS"), Sort: []string{"_geoPoint(51, 0):asc"}, Limit: limit(2)}); got != "2 1" {
 				t.Errorf("by the way to London: %q, want 2 1", got)
 			}
-			if done := read(c.body + "\n" + c.bad); done.Error == nil || done.Error.Code != apierr.InvalidDocumentGeoField.String() || !strings.Contains(done.Error.Message, c.badSays) {
+			if done := read(c.body + "\n" + c.bad); done.Error == nil || done.Error.Code != indexerr.InvalidDocumentGeoField.String() || !strings.Contains(done.Error.Message, c.badSays) {
 				t.Errorf("a wrong place: %+v, want %q", done.Error, c.badSays)
 			}
 		})
@@ -217,11 +218,11 @@ func TestPayloadRefusedAtOnce(t *testing.T) {
 		}
 	}
 	_, err := write.AddDocuments("a b", "", false, []byte(`[]`))
-	wantCode(t, "uid with a space", err, apierr.InvalidIndexUID)
+	wantCode(t, "uid with a space", err, indexerr.InvalidIndexUID)
 	_, err = write.CreateIndex(strings.Repeat("x", 401), "")
-	wantCode(t, "uid of 401 bytes", err, apierr.InvalidIndexUID)
+	wantCode(t, "uid of 401 bytes", err, indexerr.InvalidIndexUID)
 	_, err = write.DeleteDocuments("a", []string{"a/b"})
-	wantCode(t, "id with a slash", err, apierr.InvalidDocumentID)
+	wantCode(t, "id with a slash", err, indexerr.InvalidDocumentID)
 }
 
 func TestPrimaryKey(t *testing.T) {
@@ -232,9 +233,9 @@ func TestPrimaryKey(t *testing.T) {
 		{name: "named id", body: `{"id":1,"bookId":2}`, want: "id"},
 		{name: "ends in id", body: `{"title":"x","bookID":2}`, want: "bookID"},
 		{name: "given", key: "isbn", body: `{"isbn":"1-2","id":2}`, want: "isbn"},
-		{name: "none", body: `{"title":"x"}`, code: apierr.IndexPrimaryKeyNoCandidate},
-		{name: "id in two ways", body: `{"id":1,"_id":2}`, code: apierr.IndexPrimaryKeyMultipleCandidate},
-		{name: "several", body: `{"authorId":1,"bookId":2}`, code: apierr.IndexPrimaryKeyMultipleCandidate},
+		{name: "none", body: `{"title":"x"}`, code: indexerr.IndexPrimaryKeyNoCandidate},
+		{name: "id in two ways", body: `{"id":1,"_id":2}`, code: indexerr.IndexPrimaryKeyMultipleCandidate},
+		{name: "several", body: `{"authorId":1,"bookId":2}`, code: indexerr.IndexPrimaryKeyMultipleCandidate},
 	}
 	r := newRig(t)
 	for i, tt := range tests {
@@ -252,7 +253,7 @@ func TestPrimaryKey(t *testing.T) {
 				t.Errorf("primary key %q, %v; want %q", info.PrimaryKey, err, tt.want)
 			}
 			done = r.run(write.AddDocuments(uid, "other", false, []byte(`{"other":1}`)))
-			if done.Error == nil || done.Error.Code != apierr.IndexPrimaryKeyAlreadyExists.String() {
+			if done.Error == nil || done.Error.Code != indexerr.IndexPrimaryKeyAlreadyExists.String() {
 				t.Errorf("documents with another key: error %+v", done.Error)
 			}
 		})
@@ -262,19 +263,19 @@ func TestPrimaryKey(t *testing.T) {
 func TestIndexLifecycle(t *testing.T) {
 	r := newRig(t)
 	r.ok(write.CreateIndex("a", "key"))
-	if done := r.run(write.CreateIndex("a", "")); done.Error == nil || done.Error.Code != apierr.IndexAlreadyExists.String() {
+	if done := r.run(write.CreateIndex("a", "")); done.Error == nil || done.Error.Code != indexerr.IndexAlreadyExists.String() {
 		t.Errorf("second creation: error %+v", done.Error)
 	}
 	r.ok(write.UpdateIndex("a", "no"))
 	r.add("a", `{"no":1,"x":"old"}`)
-	if done := r.run(write.UpdateIndex("a", "x")); done.Error == nil || done.Error.Code != apierr.IndexPrimaryKeyAlreadyExists.String() {
+	if done := r.run(write.UpdateIndex("a", "x")); done.Error == nil || done.Error.Code != indexerr.IndexPrimaryKeyAlreadyExists.String() {
 		t.Errorf("another key for an index with documents: error %+v", done.Error)
 	}
 	done := r.ok(write.DeleteIndex("a"))
 	if got, want := string(done.Details), `{"deletedDocuments":1}`; got != want {
 		t.Errorf("details %s, want %s", got, want)
 	}
-	if _, err := r.svc.Search(context.Background(), auth.Everyone(), "a", search.Query{}); !apierr.Is(err, apierr.IndexNotFound) {
+	if _, err := r.svc.Search(context.Background(), auth.Everyone(), "a", search.Query{}); !apierr.Is(err, indexerr.IndexNotFound) {
 		t.Errorf("search after deletion: %v", err)
 	}
 	r.add("a", `{"id":1,"x":"new"}`)

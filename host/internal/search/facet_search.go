@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search/attribute"
 	"github.com/parley-search/parley/host/internal/search/folder"
@@ -63,13 +64,13 @@ func (s *Service) SearchFacet(ctx context.Context, caller *auth.Caller, indexUID
 // ruled see newPlan.
 func allowFacetSearch(m *index.Meta, name string, ruled bool) error {
 	if !m.Settings.FacetSearch {
-		return apierr.Newf(apierr.FacetSearchDisabled, "Facet search is off in this index: set the setting facetSearch to true.")
+		return apierr.Newf(searcherr.FacetSearchDisabled, "Facet search is off in this index: set the setting facetSearch to true.")
 	}
 	if !m.Settings.Facetable(name) {
-		return apierr.Newf(apierr.InvalidFacetName, "facetName is `%.100s`, %s.", name, notFacetable(m, ruled))
+		return apierr.Newf(searcherr.InvalidFacetName, "facetName is `%.100s`, %s.", name, notFacetable(m, ruled))
 	}
 	if r, _ := m.Settings.FilterRule(name); !r.FacetSearch {
-		return apierr.Newf(apierr.InvalidFacetName, "facetName is `%.100s`, whose values may not be searched: switch on features.facetSearch for it in the setting filterableAttributes.", name)
+		return apierr.Newf(searcherr.InvalidFacetName, "facetName is `%.100s`, whose values may not be searched: switch on features.facetSearch for it in the setting filterableAttributes.", name)
 	}
 	return nil
 }
@@ -107,7 +108,7 @@ func (s *Service) facetValues(ctx context.Context, rd *reading, q *FacetQuery) (
 		return err
 	})
 	if err == nil && !counted {
-		err = apierr.Newf(apierr.InvalidFacetQuery, "The values could not be counted in the %v that a search of this index has: narrow it by `q` or `filter`, or raise the setting searchCutoffMs.", rd.patience())
+		err = apierr.Newf(searcherr.InvalidFacetQuery, "The values could not be counted in the %v that a search of this index has: narrow it by `q` or `filter`, or raise the setting searchCutoffMs.", rd.patience())
 	}
 	if err != nil {
 		return nil, err

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/settings"
@@ -74,18 +76,18 @@ func TestFacetSearch(t *testing.T) {
 		q     search.FacetQuery
 		code  apierr.Code
 	}{
-		{"a", search.FacetQuery{Facet: "title"}, apierr.InvalidFacetName},
-		{"a", search.FacetQuery{Facet: "quiet"}, apierr.InvalidFacetName},
-		{"a", search.FacetQuery{Facet: "genre", Query: search.Query{Filter: filter("x =")}}, apierr.InvalidSearchFilter},
-		{"b", search.FacetQuery{Facet: "genre"}, apierr.FacetSearchDisabled},
-		{"c", search.FacetQuery{Facet: "genre"}, apierr.IndexNotFound},
+		{"a", search.FacetQuery{Facet: "title"}, searcherr.InvalidFacetName},
+		{"a", search.FacetQuery{Facet: "quiet"}, searcherr.InvalidFacetName},
+		{"a", search.FacetQuery{Facet: "genre", Query: search.Query{Filter: filter("x =")}}, searcherr.InvalidSearchFilter},
+		{"b", search.FacetQuery{Facet: "genre"}, searcherr.FacetSearchDisabled},
+		{"c", search.FacetQuery{Facet: "genre"}, indexerr.IndexNotFound},
 	} {
 		_, err := r.svc.SearchFacet(context.Background(), auth.Everyone(), tt.index, tt.q)
 		wantCode(t, fmt.Sprintf("%s %+v", tt.index, tt.q), err, tt.code)
 	}
 	r.settings("a", `{"displayedAttributes":["id"]}`)
 	_, err = r.svc.SearchFacet(context.Background(), auth.Everyone(), "a", search.FacetQuery{Facet: "genre"})
-	wantCode(t, "values of a hidden attribute", err, apierr.InvalidFacetName)
+	wantCode(t, "values of a hidden attribute", err, searcherr.InvalidFacetName)
 }
 
 // As many searches run and wait as the options say; the next is told to come
@@ -120,7 +122,7 @@ func TestSearchQueueHammer(t *testing.T) {
 	go search1(impatient)
 	waitFor(t, "two searches to wait", func() bool { return r.svc.Waiting() == 2 })
 	_, err = r.svc.Search(ctx, auth.Everyone(), "a", search.Query{})
-	wantCode(t, "a search too many", err, apierr.TooManySearchRequests)
+	wantCode(t, "a search too many", err, searcherr.TooManySearchRequests)
 	if e := apierr.From(err); e.RetryAfter < time.Second {
 		t.Errorf("retry after %v, want a second at least", e.RetryAfter)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/search/attribute"
 	"github.com/parley-search/parley/host/internal/search/folder"
 	"github.com/parley-search/parley/host/internal/search/index"
@@ -43,7 +44,7 @@ func checkFacets(m *index.Meta, asked []string, ruled bool) ([]string, error) {
 			return facetFields(m), nil
 		}
 		if !m.Settings.Facetable(a) {
-			return nil, apierr.Newf(apierr.InvalidSearchFacets, "facets[%d] is `%.100s`, %s.", i, a, notFacetable(m, ruled))
+			return nil, apierr.Newf(searcherr.InvalidSearchFacets, "facets[%d] is `%.100s`, %s.", i, a, notFacetable(m, ruled))
 		}
 		if !slices.Contains(out, a) {
 			out = append(out, a)

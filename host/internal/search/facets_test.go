@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
 )
@@ -70,7 +71,7 @@ func TestFacets(t *testing.T) {
 	}
 	for _, f := range []string{"text", "nope", ""} {
 		_, err := r.svc.Search(context.Background(), auth.Everyone(), "a", search.Query{Facets: []string{f}})
-		wantCode(t, "facet "+f, err, apierr.InvalidSearchFacets)
+		wantCode(t, "facet "+f, err, searcherr.InvalidSearchFacets)
 	}
 	if f := r.search("a", search.Query{}).Facets; f != nil {
 		t.Errorf("facets %v though none were asked for", f)
@@ -83,7 +84,7 @@ func TestFacetsOfHiddenAttributes(t *testing.T) {
 	r.settings("a", `{"filterableAttributes":["color","size","style"],"displayedAttributes":["color"]}`)
 	r.add("a", shirts)
 	_, err := r.svc.Search(context.Background(), auth.Everyone(), "a", search.Query{Facets: []string{"style"}})
-	wantCode(t, "facet of a hidden attribute", err, apierr.InvalidSearchFacets)
+	wantCode(t, "facet of a hidden attribute", err, searcherr.InvalidSearchFacets)
 	if strings.Contains(err.Error(), "size") {
 		t.Errorf("the error tells of hidden attributes: %v", err)
 	}
@@ -130,7 +131,7 @@ func TestDistinct(t *testing.T) {
 		t.Errorf("a page of one hit tells of %d, want exactly 4", res.TotalHits)
 	}
 	_, err := r.svc.Search(context.Background(), auth.Everyone(), "a", search.Query{Distinct: "text"})
-	wantCode(t, "distinct by what is not filterable", err, apierr.InvalidSearchDistinct)
+	wantCode(t, "distinct by what is not filterable", err, searcherr.InvalidSearchDistinct)
 	r.settings("a", `{"distinctAttribute":"style","filterableAttributes":[]}`)
 	if got := r.ids("a", search.Query{}); got != "1 3 5 6" {
 		t.Errorf("distinctAttribute: found %q, want 1 3 5 6", got)
@@ -173,10 +174,10 @@ func TestPages(t *testing.T) {
 		t.Errorf("offset and limit beyond maxTotalHits: %d hits, %+v", len(res.Hits), res)
 	}
 	for code, q := range map[apierr.Code]search.Query{
-		apierr.InvalidSearchPage:        {Page: limit(-1)},
-		apierr.InvalidSearchHitsPerPage: {HitsPerPage: limit(-1)},
-		apierr.InvalidSearchOffset:      {Offset: -1},
-		apierr.InvalidSearchLimit:       {Limit: limit(-1)},
+		searcherr.InvalidSearchPage:        {Page: limit(-1)},
+		searcherr.InvalidSearchHitsPerPage: {HitsPerPage: limit(-1)},
+		searcherr.InvalidSearchOffset:      {Offset: -1},
+		searcherr.InvalidSearchLimit:       {Limit: limit(-1)},
 	} {
 		_, err := r.svc.Search(context.Background(), auth.Everyone(), "a", q)
 		wantCode(t, code.String(), err, code)

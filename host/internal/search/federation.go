@@ -11,6 +11,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search/folder"
 	"github.com/parley-search/parley/host/internal/search/rank"
@@ -116,25 +117,25 @@ func (f *Federation) check(queries []MultiQuery) error {
 	}
 	switch {
 	case f.Offset < 0:
-		return apierr.Newf(apierr.InvalidSearchOffset, "`federation.offset` is %d; it must be zero or more.", f.Offset)
+		return apierr.Newf(searcherr.InvalidSearchOffset, "`federation.offset` is %d; it must be zero or more.", f.Offset)
 	case f.Limit != nil && *f.Limit < 0:
-		return apierr.Newf(apierr.InvalidSearchLimit, "`federation.limit` is %d; it must be zero or more.", *f.Limit)
+		return apierr.Newf(searcherr.InvalidSearchLimit, "`federation.limit` is %d; it must be zero or more.", *f.Limit)
 	case f.MaxValuesPerFacet != nil && *f.MaxValuesPerFacet < 0:
-		return apierr.Newf(apierr.InvalidMultiSearchMaxValues, "`federation.mergeFacets.maxValuesPerFacet` is %d; it must be zero or more.", *f.MaxValuesPerFacet)
+		return apierr.Newf(searcherr.InvalidMultiSearchMaxValues, "`federation.mergeFacets.maxValuesPerFacet` is %d; it must be zero or more.", *f.MaxValuesPerFacet)
 	}
 	for i := range queries {
 		q := &queries[i]
 		if q.Limit != nil || q.Offset != 0 || q.Page != nil || q.HitsPerPage != nil {
-			return apierr.Newf(apierr.InvalidMultiSearchPagination, "`queries[%d]` has a page of its own; in a federated search send offset and limit in `federation`.", i)
+			return apierr.Newf(searcherr.InvalidMultiSearchPagination, "`queries[%d]` has a page of its own; in a federated search send offset and limit in `federation`.", i)
 		}
 		if q.Facets != nil {
-			return apierr.Newf(apierr.InvalidMultiSearchQueryFacets, "`queries[%d].facets`: in a federated search send the facets of each index in `federation.facetsByIndex`.", i)
+			return apierr.Newf(searcherr.InvalidMultiSearchQueryFacets, "`queries[%d].facets`: in a federated search send the facets of each index in `federation.facetsByIndex`.", i)
 		}
 		if o := q.Options; o != nil && o.Weight != nil && *o.Weight < 0 {
-			return apierr.Newf(apierr.InvalidMultiSearchWeight, "`queries[%d].federationOptions.weight` is %v; it must be zero or more.", i, *o.Weight)
+			return apierr.Newf(searcherr.InvalidMultiSearchWeight, "`queries[%d].federationOptions.weight` is %v; it must be zero or more.", i, *o.Weight)
 		}
 		if o := q.Options; o != nil && o.Position != nil && *o.Position < 0 {
-			return apierr.Newf(apierr.InvalidMultiSearchPosition, "`queries[%d].federationOptions.queryPosition` is %d; it must be zero or more.", i, *o.Position)
+			return apierr.Newf(searcherr.InvalidMultiSearchPosition, "`queries[%d].federationOptions.queryPosition` is %d; it must be zero or more.", i, *o.Position)
 		}
 	}
 	return nil
@@ -304,7 +305,7 @@ func (w *federated) spread(rd *reading, q *Query) error {
 		return nil
 	}
 	if _, err := rd.state.Meta.Settings.Distinct(attr); err != nil {
-		return apierr.Newf(apierr.InvalidMultiSearchDistinct, "`federation.distinct`: %s", apierr.From(err).Message)
+		return apierr.Newf(searcherr.InvalidMultiSearchDistinct, "`federation.distinct`: %s", apierr.From(err).Message)
 	}
 	if q.Distinct == "" {
 		q.Distinct = attr
@@ -320,7 +321,7 @@ func (w *federated) sameOrder(i int, shape []string) error {
 		return nil
 	}
 	if n, apart := rank.ApartAt(w.shape, shape); apart {
-		return apierr.Newf(apierr.InvalidMultiSearchRankingRules, "Its hits cannot be brought into one order with those of `queries[%d]`: step %d of its order is %s, of the other's %s; see `sort` of both, and the setting rankingRules of their indexes.",
+		return apierr.Newf(searcherr.InvalidMultiSearchRankingRules, "Its hits cannot be brought into one order with those of `queries[%d]`: step %d of its order is %s, of the other's %s; see `sort` of both, and the setting rankingRules of their indexes.",
 			w.shapeOf, n+1, shape[n], w.shape[n])
 	}
 	if len(shape) > len(w.shape) {

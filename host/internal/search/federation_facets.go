@@ -6,6 +6,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/search/folder"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
@@ -35,7 +36,7 @@ func (w *federated) countFacets(rd *reading, v *folder.View, asked []string, doc
 	m := rd.state.Meta
 	attributes, err := checkFacets(m, asked, rd.rule != nil)
 	if err != nil {
-		return apierr.Newf(apierr.InvalidMultiSearchFacets, "%s", apierr.From(err).Message)
+		return apierr.Newf(searcherr.InvalidMultiSearchFacets, "%s", apierr.From(err).Message)
 	}
 	faceting := &m.Settings.Faceting
 	most := &faceting.MaxValuesPerFacet
@@ -94,7 +95,7 @@ func (w *federated) addFacet(uid, attribute string, by settings.FacetSort, value
 	case m.by == "":
 		m.by, m.index = by, uid
 	case m.by != by:
-		return apierr.Newf(apierr.InvalidMultiSearchFacetOrder, "Its values of `%.100s` are in the order \"%s\", those of index `%s` in \"%s\"; give both the same in the setting faceting.sortFacetValuesBy, or do not merge facets.", attribute, by, m.index, m.by)
+		return apierr.Newf(searcherr.InvalidMultiSearchFacetOrder, "Its values of `%.100s` are in the order \"%s\", those of index `%s` in \"%s\"; give both the same in the setting faceting.sortFacetValuesBy, or do not merge facets.", attribute, by, m.index, m.by)
 	}
 	for _, v := range values {
 		if have := m.values[v.Key]; have == nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/highlight"
@@ -65,8 +66,8 @@ func TestFormat(t *testing.T) {
 		})
 	}
 	for code, f := range map[apierr.Code]highlight.Format{
-		apierr.InvalidSearchCropLength:     {CropLength: limit(-1)},
-		apierr.InvalidSearchAttributesCrop: {Crop: []string{"text:x"}},
+		searcherr.InvalidSearchCropLength:     {CropLength: limit(-1)},
+		searcherr.InvalidSearchAttributesCrop: {Crop: []string{"text:x"}},
 	} {
 		_, err := r.svc.Search(context.Background(), auth.Everyone(), "a", search.Query{Format: f})
 		wantCode(t, code.String(), err, code)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 )
 
 // A gate lets so many searches run at once, and so many wait: beyond that one
@@ -25,7 +26,7 @@ func newGate(running, waiting int) *gate {
 }
 
 // enter waits for a slot; call leave when done. The error is an
-// [apierr.TooManySearchRequests], or ctx's.
+// [searcherr.TooManySearchRequests], or ctx's.
 func (g *gate) enter(ctx context.Context) (leave func(), err error) {
 	select {
 	case g.slots <- struct{}{}:
@@ -35,7 +36,7 @@ func (g *gate) enter(ctx context.Context) (leave func(), err error) {
 	defer g.waiting.Add(-1)
 	if g.waiting.Add(1) > g.most {
 		return nil, &apierr.Error{
-			Code: apierr.TooManySearchRequests, RetryAfter: retryAfter,
+			Code: searcherr.TooManySearchRequests, RetryAfter: retryAfter,
 			Message: fmt.Sprintf("%d searches are waiting already, as many as --experimental-search-queue-size lets: try again in a while.", g.most),
 		}
 	}

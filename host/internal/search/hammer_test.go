@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/highlight"
@@ -91,7 +92,7 @@ func TestHammerCloseLeavesNothing(t *testing.T) {
 			wg.Go(func() {
 				for {
 					_, err := r.svc.Search(context.Background(), auth.Everyone(), "a", search.Query{Q: "word"})
-					if apierr.Is(err, apierr.IndexNotFound) {
+					if apierr.Is(err, indexerr.IndexNotFound) {
 						return // closed
 					}
 					if err != nil {

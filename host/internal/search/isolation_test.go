@@ -10,7 +10,8 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/highlight"
@@ -241,21 +242,21 @@ func (w *world) shut(c *worldCaller, uid string, q search.Query) {
 	w.tb.Helper()
 	ctx := w.tb.Context()
 	_, err := w.svc.Search(ctx, c.Caller, uid, q)
-	wantCode(w.tb, "search", err, apierr.IndexNotFound)
+	wantCode(w.tb, "search", err, indexerr.IndexNotFound)
 	_, err = w.svc.SearchFacet(ctx, c.Caller, uid, search.FacetQuery{Facet: "kind"})
-	wantCode(w.tb, "facet search", err, apierr.IndexNotFound)
+	wantCode(w.tb, "facet search", err, indexerr.IndexNotFound)
 	_, err = w.svc.Similar(ctx, c.Caller, uid, search.SimilarQuery{ID: w.indexes[uid][0].docID(), Embedder: "e"})
-	wantCode(w.tb, "similar", err, apierr.IndexNotFound)
+	wantCode(w.tb, "similar", err, indexerr.IndexNotFound)
 	_, err = w.svc.Document(ctx, c.Caller, uid, w.indexes[uid][0].docID(), nil, true)
-	wantCode(w.tb, "document", err, apierr.IndexNotFound)
+	wantCode(w.tb, "document", err, indexerr.IndexNotFound)
 	_, err = w.svc.Documents(ctx, c.Caller, uid, search.DocumentsQuery{})
-	wantCode(w.tb, "documents", err, apierr.IndexNotFound)
+	wantCode(w.tb, "documents", err, indexerr.IndexNotFound)
 	_, err = w.svc.ChatSearch(ctx, c.Caller, uid, q.Q, "")
-	wantCode(w.tb, "chat", err, apierr.IndexNotFound)
+	wantCode(w.tb, "chat", err, indexerr.IndexNotFound)
 	_, err = w.svc.MultiSearch(ctx, c.Caller, []search.MultiQuery{{IndexUID: uid, Query: q}})
-	wantCode(w.tb, "multi-search", err, apierr.IndexNotFound)
+	wantCode(w.tb, "multi-search", err, indexerr.IndexNotFound)
 	_, err = w.svc.FederatedSearch(ctx, c.Caller, search.Federation{FacetsByIndex: map[string][]string{uid: {"kind"}}}, nil)
-	wantCode(w.tb, "facets of a federated search", err, apierr.IndexNotFound)
+	wantCode(w.tb, "facets of a federated search", err, indexerr.IndexNotFound)
 }
 
 func (w *world) searches(c *worldCaller, uid string, q search.Query, n int, exact bool) {
@@ -303,7 +304,7 @@ func (w *world) listings(c *worldCaller, uid string) {
 		}
 		res, err := w.svc.Similar(ctx, c.Caller, uid, search.SimilarQuery{ID: d.docID(), Embedder: "e", Limit: limit(1000)})
 		if !c.sees(d) {
-			wantCode(w.tb, "like a hidden one", err, apierr.NotFoundSimilarID)
+			wantCode(w.tb, "like a hidden one", err, searcherr.NotFoundSimilarID)
 			continue
 		}
 		if err != nil {

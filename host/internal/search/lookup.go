@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/search/attribute"
@@ -30,7 +31,7 @@ func (s *Service) Summaries(ctx context.Context, caller *auth.Caller) ([]Summary
 	list := []Summary{}
 	for _, ix := range s.visible(caller) {
 		_, rule, err := s.index(caller, ix.UID())
-		if apierr.Is(err, apierr.IndexNotFound) {
+		if apierr.Is(err, indexerr.IndexNotFound) {
 			continue // deleted just now
 		}
 		if err != nil {
@@ -116,7 +117,7 @@ func (s *Service) FindTexts(ctx context.Context, caller *auth.Caller, uid, q, fi
 }
 
 // ReadText returns one document as a text of at most size bytes. One that a
-// tenant's filter hides is [apierr.DocumentNotFound].
+// tenant's filter hides is [indexerr.DocumentNotFound].
 func (s *Service) ReadText(ctx context.Context, caller *auth.Caller, uid, id string, size int) (chat.Hit, error) {
 	ix, _, err := s.index(caller, uid)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/settings"
@@ -151,7 +151,7 @@ func TestAttributesToSearchOn(t *testing.T) {
 			}
 		}
 		_, err := r.svc.Search(context.Background(), auth.Everyone(), "a", search.Query{AttributesToSearchOn: []string{"title", "nope"}})
-		wantCode(t, "search on what is not searchable", err, apierr.InvalidSearchAttributesSearchOn)
+		wantCode(t, "search on what is not searchable", err, searcherr.InvalidSearchAttributesSearchOn)
 	}
 }
 
@@ -279,7 +279,7 @@ func TestLocales(t *testing.T) {
 	}
 	for _, code := range []string{"klingon", "", "EN", "xx9"} {
 		_, err := r.svc.Search(context.Background(), auth.Everyone(), "a", search.Query{Locales: []string{code}})
-		wantCode(t, "locale "+code, err, apierr.InvalidSearchLocales)
+		wantCode(t, "locale "+code, err, searcherr.InvalidSearchLocales)
 	}
 }
 
@@ -355,7 +355,7 @@ func TestRankingScoreThreshold(t *testing.T) {
 	}
 	for _, bad := range []float64{-0.1, 1.1} {
 		_, err := r.svc.Search(context.Background(), auth.Everyone(), "a", search.Query{RankingScoreThreshold: bad})
-		wantCode(t, "threshold", err, apierr.InvalidSearchRankingThreshold)
+		wantCode(t, "threshold", err, searcherr.InvalidSearchRankingThreshold)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search/index"
 )
@@ -32,7 +34,7 @@ func (s *Service) MultiSearch(ctx context.Context, caller *auth.Caller, queries 
 	}
 	for i := range queries {
 		if queries[i].Options != nil {
-			return nil, apierr.Newf(apierr.InvalidMultiSearchOptions, "`queries[%d].federationOptions` is for a federated search: add `federation` to the body, or leave the options out.", i)
+			return nil, apierr.Newf(searcherr.InvalidMultiSearchOptions, "`queries[%d].federationOptions` is for a federated search: add `federation` to the body, or leave the options out.", i)
 		}
 	}
 	results := make([]*Result, len(queries))
@@ -56,7 +58,7 @@ func checkQueries(queries []MultiQuery) error {
 	}
 	for i := range queries {
 		if queries[i].IndexUID == "" {
-			return apierr.Newf(apierr.MissingIndexUID, "`queries[%d].indexUid` is missing: send the name of the index to search.", i)
+			return apierr.Newf(indexerr.MissingIndexUID, "`queries[%d].indexUid` is missing: send the name of the index to search.", i)
 		}
 		if err := index.CheckUID(queries[i].IndexUID); err != nil {
 			return inQuery(i, err)

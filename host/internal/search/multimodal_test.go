@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/settings"
@@ -157,7 +159,7 @@ func TestMultimodalComposite(t *testing.T) {
 		t.Errorf("sent %s about documents and %s about the query", d, q)
 	}
 	_, err := r.svc.Search(context.Background(), auth.Everyone(), "a", about("", `{"picture":{"url":"x"}}`))
-	wantCode(t, "media for an embedder of texts", err, apierr.VectorEmbeddingError)
+	wantCode(t, "media for an embedder of texts", err, indexerr.VectorEmbeddingError)
 }
 
 // TestMultimodalLarge sends what is too much for one request in several, and
@@ -200,14 +202,14 @@ func TestMultimodalMistakes(t *testing.T) {
 		code apierr.Code
 		says string
 	}{
-		"none fits":          {about("", `{"video":"x"}`), apierr.VectorEmbeddingError, "no search fragment that fits the query: send all values, in `q` and `media`, that one of them shows; they are `picture`, `sound`, `words`"},
-		"null is none":       {about("", `{"sound":null}`), apierr.VectorEmbeddingError, "no search fragment"},
-		"several fit":        {about("", `{"sound":"x","picture":{"url":"y"}}`), apierr.VectorEmbeddingError, "several search fragments that fit the query, `picture` and `sound` among them"},
-		"words fit, too":     {half, apierr.VectorEmbeddingError, "`sound` and `words`"},
-		"no search fragment": {with("half", about("x", "")), apierr.VectorEmbeddingError, "`half` has no `searchFragments`"},
-		"texts alone":        {with("texts", about("x", "{}")), apierr.VectorEmbeddingError, "`texts` makes vectors of texts alone"},
-		"a vector, too":      {vector, apierr.InvalidSearchMediaAndVector, "`media` and `vector`"},
-		"no hybrid":          {alone, apierr.MissingSearchHybrid, "`hybrid`"},
+		"none fits":          {about("", `{"video":"x"}`), indexerr.VectorEmbeddingError, "no search fragment that fits the query: send all values, in `q` and `media`, that one of them shows; they are `picture`, `sound`, `words`"},
+		"null is none":       {about("", `{"sound":null}`), indexerr.VectorEmbeddingError, "no search fragment"},
+		"several fit":        {about("", `{"sound":"x","picture":{"url":"y"}}`), indexerr.VectorEmbeddingError, "several search fragments that fit the query, `picture` and `sound` among them"},
+		"words fit, too":     {half, indexerr.VectorEmbeddingError, "`sound` and `words`"},
+		"no search fragment": {with("half", about("x", "")), indexerr.VectorEmbeddingError, "`half` has no `searchFragments`"},
+		"texts alone":        {with("texts", about("x", "{}")), indexerr.VectorEmbeddingError, "`texts` makes vectors of texts alone"},
+		"a vector, too":      {vector, searcherr.InvalidSearchMediaAndVector, "`media` and `vector`"},
+		"no hybrid":          {alone, searcherr.MissingSearchHybrid, "`hybrid`"},
 	} {
 		_, err := r.svc.Search(context.Background(), auth.Everyone(), "a", tt.q)
 		wantCode(t, name, err, tt.code)
@@ -237,7 +239,7 @@ func TestFragmentsRefused(t *testing.T) {
 		{composite(api.embedder(ofQueries), api.embedder(ofQueries)), "`embedders.api.indexingEmbedder.searchFragments`"},
 	} {
 		_, err := r.svc.UpdateSettings("a", []byte(tt.body))
-		wantCode(t, tt.body, err, apierr.InvalidSettingsEmbedders)
+		wantCode(t, tt.body, err, indexerr.InvalidSettingsEmbedders)
 		if !strings.Contains(fmt.Sprint(err), tt.says) {
 			t.Errorf("%.200s: %v does not say %s", tt.body, err, tt.says)
 		}
@@ -250,7 +252,7 @@ func TestFragmentsRefused(t *testing.T) {
 		{settingsOf(`{"source":"userProvided","dimensions":2,` + ofDocuments + `}`), "`embedders.api.indexingFragments` is not for the source"},
 	} {
 		got := r.run(r.svc.UpdateSettings("a", []byte(tt.body)))
-		if got.Status != task.Failed || got.Error.Code != apierr.InvalidSettingsEmbedders.String() || !strings.Contains(got.Error.Message, tt.says) {
+		if got.Status != task.Failed || got.Error.Code != indexerr.InvalidSettingsEmbedders.String() || !strings.Contains(got.Error.Message, tt.says) {
 			t.Errorf("%s: task %s, %+v; want it failed and to say %s", tt.body, got.Status, got.Error, tt.says)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/ingest"
@@ -134,7 +135,7 @@ func TestFormats(t *testing.T) {
 		if done.Status != task.Failed || done.Error.Code != "malformed_payload" || !strings.Contains(strings.ToLower(done.Error.Message), "line") || !strings.Contains(done.Error.Message, "No document") {
 			t.Errorf("%s with a broken line: %s, %+v", format, done.Status, done.Error)
 		}
-		if _, err := r.svc.Index(auth.Everyone(), "bad"); !apierr.Is(err, apierr.IndexNotFound) {
+		if _, err := r.svc.Index(auth.Everyone(), "bad"); !apierr.Is(err, indexerr.IndexNotFound) {
 			t.Errorf("%s with a broken line: the index is there: %v", format, err)
 		}
 	}
@@ -153,7 +154,7 @@ func TestDeleteByFilter(t *testing.T) {
 	}
 	for _, bad := range []string{`"x ="`, `7`, `null`, `[]`, `""`} {
 		_, err := r.svc.DeleteByFilter("a", []byte(bad))
-		wantCode(t, bad, err, apierr.InvalidDocumentFilter)
+		wantCode(t, bad, err, indexerr.InvalidDocumentFilter)
 	}
 	if done := r.run(r.svc.DeleteByFilter("nope", filter("x = 1"))); done.Error == nil || done.Error.Code != "index_not_found" {
 		t.Errorf("of an index that is not there: %+v", done.Error)

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/search/attribute"
@@ -72,7 +73,7 @@ const (
 // may be found and by which words. A blank q.Q has none.
 func (s *Service) Passages(ctx context.Context, caller *auth.Caller, uid string, q Query, maxBytes int) (chat.Found, error) {
 	if maxBytes != 0 && (maxBytes < minPassages || maxBytes > maxPassages) {
-		return chat.Found{}, apierr.Newf(apierr.InvalidSearchPassages, "passages.maxBytes is %d; it must be %d to %d.", maxBytes, minPassages, maxPassages)
+		return chat.Found{}, apierr.Newf(searcherr.InvalidSearchPassages, "passages.maxBytes is %d; it must be %d to %d.", maxBytes, minPassages, maxPassages)
 	}
 	ix, _, err := s.index(caller, uid)
 	if err != nil {

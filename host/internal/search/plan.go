@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/search/folder"
 	"github.com/parley-search/parley/host/internal/search/highlight"
 	"github.com/parley-search/parley/host/internal/search/index"
@@ -98,7 +99,7 @@ func fieldsFor(m *index.Meta, attributes, locales []string, ruled bool) (rank.Fi
 				if slices.Contains(m.Settings.SearchableAttributes, "*") {
 					known = "no document of this index has it"
 				}
-				return f, apierr.Newf(apierr.InvalidSearchAttributesSearchOn, "attributesToSearchOn[%d] is `%.100s`, which is not searchable; %.1000s.", i, a, known)
+				return f, apierr.Newf(searcherr.InvalidSearchAttributesSearchOn, "attributesToSearchOn[%d] is `%.100s`, which is not searchable; %.1000s.", i, a, known)
 			}
 		}
 		f.In = m.FieldsBelow(attributes)

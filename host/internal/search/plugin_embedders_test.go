@@ -7,6 +7,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
 	"github.com/parley-search/parley/host/internal/search"
@@ -161,9 +162,9 @@ func TestPluginEmbedderRefused(t *testing.T) {
 	} {
 		n, err := r.svc.UpdateSettings("a", []byte(`{"embedders":{"e":`+tt.embedder+`}}`))
 		if err == nil { // what one patch does not show is told at its turn
-			err = &apierr.Error{Code: apierr.InvalidSettingsEmbedders, Message: r.run(n, nil).Error.Message}
+			err = &apierr.Error{Code: indexerr.InvalidSettingsEmbedders, Message: r.run(n, nil).Error.Message}
 		}
-		if !apierr.Is(err, apierr.InvalidSettingsEmbedders) || !strings.Contains(err.Error(), tt.says) {
+		if !apierr.Is(err, indexerr.InvalidSettingsEmbedders) || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: %v; want it to say %s", tt.embedder, err, tt.says)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/search/highlight"
 	"github.com/parley-search/parley/host/internal/search/rank"
 	"github.com/parley-search/parley/host/internal/search/settings"
@@ -140,13 +141,13 @@ func (q *Query) paging(most int) (paging, error) {
 	}
 	switch {
 	case q.Offset < 0:
-		return p, apierr.Newf(apierr.InvalidSearchOffset, "offset is %d; it must be zero or more.", q.Offset)
+		return p, apierr.Newf(searcherr.InvalidSearchOffset, "offset is %d; it must be zero or more.", q.Offset)
 	case p.limit < 0:
-		return p, apierr.Newf(apierr.InvalidSearchLimit, "limit is %d; it must be zero or more.", p.limit)
+		return p, apierr.Newf(searcherr.InvalidSearchLimit, "limit is %d; it must be zero or more.", p.limit)
 	case q.Page != nil && *q.Page < 0:
-		return p, apierr.Newf(apierr.InvalidSearchPage, "page is %d; it must be zero or more, and the first is 1.", *q.Page)
+		return p, apierr.Newf(searcherr.InvalidSearchPage, "page is %d; it must be zero or more, and the first is 1.", *q.Page)
 	case q.HitsPerPage != nil && *q.HitsPerPage < 0:
-		return p, apierr.Newf(apierr.InvalidSearchHitsPerPage, "hitsPerPage is %d; it must be zero or more.", *q.HitsPerPage)
+		return p, apierr.Newf(searcherr.InvalidSearchHitsPerPage, "hitsPerPage is %d; it must be zero or more.", *q.HitsPerPage)
 	case q.Page == nil && q.HitsPerPage == nil:
 		return p, nil
 	}
@@ -167,22 +168,22 @@ func (q *Query) paging(most int) (paging, error) {
 // check checks what needs no index.
 func (q *Query) check() error {
 	if t := q.RankingScoreThreshold; !(t >= 0 && t <= 1) {
-		return apierr.Newf(apierr.InvalidSearchRankingThreshold, "rankingScoreThreshold is %v; it must be 0 to 1.", t)
+		return apierr.Newf(searcherr.InvalidSearchRankingThreshold, "rankingScoreThreshold is %v; it must be 0 to 1.", t)
 	}
 	switch q.MatchingStrategy {
 	case "", settings.Last, settings.All, settings.Frequency, settings.Any:
 	default:
-		return apierr.Newf(apierr.InvalidSearchMatchingStrategy, "matchingStrategy is `%.100s`; it must be last, all, frequency or any.", string(q.MatchingStrategy))
+		return apierr.Newf(searcherr.InvalidSearchMatchingStrategy, "matchingStrategy is `%.100s`; it must be last, all, frequency or any.", string(q.MatchingStrategy))
 	}
 	if n := q.Format.CropLength; n != nil && *n < 0 {
-		return apierr.Newf(apierr.InvalidSearchCropLength, "cropLength is %d; it must be zero or more words.", *n)
+		return apierr.Newf(searcherr.InvalidSearchCropLength, "cropLength is %d; it must be zero or more words.", *n)
 	}
 	if err := q.checkSizes(); err != nil {
 		return err
 	}
 	for i, code := range q.Locales {
 		if !settings.IsLocale(code) {
-			return apierr.Newf(apierr.InvalidSearchLocales, "locales[%d] is `%.100s`; expected a language's code of ISO 639, such as `jpn` or `ja`.", i, code)
+			return apierr.Newf(searcherr.InvalidSearchLocales, "locales[%d] is `%.100s`; expected a language's code of ISO 639, such as `jpn` or `ja`.", i, code)
 		}
 	}
 	return nil
@@ -205,12 +206,12 @@ func (q *Query) checkSizes() error {
 		names []string
 		code  apierr.Code
 	}{
-		{"facets", q.Facets, apierr.InvalidSearchFacets},
-		{"attributesToRetrieve", q.AttributesToRetrieve, apierr.InvalidSearchAttributesRetrieve},
-		{"attributesToHighlight", q.Format.Highlight, apierr.InvalidSearchAttributesHighlight},
-		{"attributesToCrop", q.Format.Crop, apierr.InvalidSearchAttributesCrop},
-		{"attributesToSearchOn", q.AttributesToSearchOn, apierr.InvalidSearchAttributesSearchOn},
-		{"locales", q.Locales, apierr.InvalidSearchLocales},
+		{"facets", q.Facets, searcherr.InvalidSearchFacets},
+		{"attributesToRetrieve", q.AttributesToRetrieve, searcherr.InvalidSearchAttributesRetrieve},
+		{"attributesToHighlight", q.Format.Highlight, searcherr.InvalidSearchAttributesHighlight},
+		{"attributesToCrop", q.Format.Crop, searcherr.InvalidSearchAttributesCrop},
+		{"attributesToSearchOn", q.AttributesToSearchOn, searcherr.InvalidSearchAttributesSearchOn},
+		{"locales", q.Locales, searcherr.InvalidSearchLocales},
 	} {
 		if n := len(list.names); n > maxNames {
 			return apierr.Newf(list.code, "%s has %d elements; it may have at most %d.", list.name, n, maxNames)
@@ -221,9 +222,9 @@ func (q *Query) checkSizes() error {
 		text *string
 		code apierr.Code
 	}{
-		{"cropMarker", q.Format.CropMarker, apierr.InvalidSearchCropMarker},
-		{"highlightPreTag", q.Format.PreTag, apierr.InvalidSearchHighlightPreTag},
-		{"highlightPostTag", q.Format.PostTag, apierr.InvalidSearchHighlightPostTag},
+		{"cropMarker", q.Format.CropMarker, searcherr.InvalidSearchCropMarker},
+		{"highlightPreTag", q.Format.PreTag, searcherr.InvalidSearchHighlightPreTag},
+		{"highlightPostTag", q.Format.PostTag, searcherr.InvalidSearchHighlightPostTag},
 	} {
 		if mark.text != nil && len(*mark.text) > maxMark {
 			return apierr.Newf(mark.code, "%s has %d bytes; it may have at most %d.", mark.name, len(*mark.text), maxMark)

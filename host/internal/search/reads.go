@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search/attribute"
 	"github.com/parley-search/parley/host/internal/search/filter"
@@ -161,7 +162,7 @@ func (s *Service) VectorMemory() (bytes, most int64) { return s.spaces.Bytes(), 
 
 // Document returns one document, narrowed to fields (dotted paths; nil: all);
 // vectors shows its vectors too, in the field `_vectors`.
-// A document that a tenant's filter hides is [apierr.DocumentNotFound].
+// A document that a tenant's filter hides is [indexerr.DocumentNotFound].
 func (s *Service) Document(_ context.Context, caller *auth.Caller, uid, id string, fields []string, vectors bool) (json.RawMessage, error) {
 	ix, rule, err := s.index(caller, uid)
 	if err != nil {
@@ -173,7 +174,7 @@ func (s *Service) Document(_ context.Context, caller *auth.Caller, uid, id strin
 		return nil, err
 	}
 	if docs[0].Seq == 0 || rule != nil && !rule.Matches(docs[0].Body) {
-		return nil, apierr.Newf(apierr.DocumentNotFound, "Document `%.511s` not found.", id)
+		return nil, apierr.Newf(indexerr.DocumentNotFound, "Document `%.511s` not found.", id)
 	}
 	out := []json.RawMessage{attribute.Project(docs[0].Body, attribute.NewSelection(fields))}
 	if vectors {
@@ -194,12 +195,12 @@ func (s *Service) Documents(ctx context.Context, caller *auth.Caller, uid string
 		limit = *q.Limit
 	}
 	if q.Offset < 0 {
-		return DocumentsPage{}, apierr.Newf(apierr.InvalidDocumentOffset, "offset is %d; it must be zero or more.", q.Offset)
+		return DocumentsPage{}, apierr.Newf(indexerr.InvalidDocumentOffset, "offset is %d; it must be zero or more.", q.Offset)
 	}
 	if limit < 0 {
-		return DocumentsPage{}, apierr.Newf(apierr.InvalidDocumentLimit, "limit is %d; it must be zero or more.", limit)
+		return DocumentsPage{}, apierr.Newf(indexerr.InvalidDocumentLimit, "limit is %d; it must be zero or more.", limit)
 	}
-	asked, err := ix.ParseFilter(m, q.Filter, apierr.InvalidDocumentFilter, nil)
+	asked, err := ix.ParseFilter(m, q.Filter, indexerr.InvalidDocumentFilter, nil)
 	if err != nil {
 		return DocumentsPage{}, err
 	}

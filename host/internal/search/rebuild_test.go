@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/settings"
@@ -163,7 +164,7 @@ func TestDamageWhileServing(t *testing.T) {
 		if err == nil && len(res.Hits) > 0 && res.Hits[0].ID == "7" && res.EstimatedTotalHits == 300 {
 			return true
 		}
-		if err != nil && !apierr.Is(err, apierr.IndexNotReady) {
+		if err != nil && !apierr.Is(err, indexerr.IndexNotReady) {
 			t.Fatalf("search of a damaged folder: %v, %v", res, err)
 		}
 		if e := apierr.From(err); err != nil && (e.Code.Status() != http.StatusServiceUnavailable || e.RetryAfter <= 0 || !strings.Contains(e.Message, "Index `a` was found damaged")) {

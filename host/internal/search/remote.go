@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/network"
 	"github.com/parley-search/parley/host/internal/rawjson"
@@ -53,7 +54,7 @@ func (w *federated) splitRemotes(ctx context.Context) (local []int, remotes []*r
 			return nil, nil, inQuery(i, feature.Off(feature.Network, "`federationOptions.remote`"))
 		}
 		if w.service.opts.Remotes == nil || w.service.opts.Upstream == nil {
-			return nil, nil, inQuery(i, apierr.Newf(apierr.InvalidMultiSearchRemote, "`federationOptions.remote`: this host asks no other one."))
+			return nil, nil, inQuery(i, apierr.Newf(searcherr.InvalidMultiSearchRemote, "`federationOptions.remote`: this host asks no other one."))
 		}
 		r := byName[o.Remote]
 		if r == nil {
@@ -99,7 +100,7 @@ func (w *federated) compose(r *remoteSearch) error {
 		}
 		joined, err := joinFilters(rule, q.Filter)
 		if err != nil {
-			return inQuery(i, filter.Refuse(err, apierr.InvalidSearchFilter))
+			return inQuery(i, filter.Refuse(err, searcherr.InvalidSearchFilter))
 		}
 		members := map[string]json.RawMessage{}
 		if err := json.Unmarshal(q.Raw, &members); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/outbound"
 )
 
@@ -36,7 +37,7 @@ func (r *remoteSearch) send(ctx context.Context, up outbound.Sender, limit time.
 	}
 	text, err := json.Marshal(string(r.body)) // as text: no document of it is looked into
 	if err != nil {
-		return failed(apierr.RemoteNotSent, err, "was not asked: its queries could not be written.")
+		return failed(searcherr.RemoteNotSent, err, "was not asked: its queries could not be written.")
 	}
 	out := &outbound.Request{
 		BaseURL: r.remote.URL,
@@ -54,29 +55,29 @@ func (r *remoteSearch) send(ctx context.Context, up outbound.Sender, limit time.
 	switch u, _ := errors.AsType[*outbound.Error](err); {
 	case err == nil:
 	case ctx.Err() != nil || u != nil && u.Kind == outbound.Timeout:
-		return failed(apierr.RemoteTimeout, err, "did not answer within %v.", limit)
+		return failed(searcherr.RemoteTimeout, err, "did not answer within %v.", limit)
 	case u != nil && u.Kind == outbound.Refused:
-		return failed(apierr.RemoteNotSent, err, "was not asked: %s.", u.Message)
+		return failed(searcherr.RemoteNotSent, err, "was not asked: %s.", u.Message)
 	default:
-		return failed(apierr.RemoteNotSent, err, "was not reached; the host's log has the cause.")
+		return failed(searcherr.RemoteNotSent, err, "was not reached; the host's log has the cause.")
 	}
 	defer resp.Close()
 	body := resp.Body(maxRemoteAnswer)
 	if ctx.Err() != nil {
-		return failed(apierr.RemoteTimeout, ctx.Err(), "did not answer within %v.", limit)
+		return failed(searcherr.RemoteTimeout, ctx.Err(), "did not answer within %v.", limit)
 	}
 	switch status := resp.Status(); {
 	case status == http.StatusOK:
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return failed(apierr.RemoteInvalidKey, nil, "refused the key (%d%s): set its `searchApiKey` anew by PATCH /network.", status, remoteCode(body))
+		return failed(searcherr.RemoteInvalidKey, nil, "refused the key (%d%s): set its `searchApiKey` anew by PATCH /network.", status, remoteCode(body))
 	case status >= 400 && status < 500:
-		return failed(apierr.RemoteBadRequest, nil, "refused the queries (%d%s).", status, remoteCode(body))
+		return failed(searcherr.RemoteBadRequest, nil, "refused the queries (%d%s).", status, remoteCode(body))
 	default:
-		return failed(apierr.RemoteFailed, nil, "answered %d%s.", status, remoteCode(body))
+		return failed(searcherr.RemoteFailed, nil, "answered %d%s.", status, remoteCode(body))
 	}
 	answer, err := readRemote(body, r.queries)
 	if err != nil {
-		return failed(apierr.RemoteBadResponse, err, "answered what is no result of a federated search: %s.", err)
+		return failed(searcherr.RemoteBadResponse, err, "answered what is no result of a federated search: %s.", err)
 	}
 	return answer, nil
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/search/filter"
@@ -81,7 +83,7 @@ func (s *Service) opened(ctx context.Context, caller *auth.Caller, indexUID stri
 	err = index.Guard(func() error { return f(rd) })
 	if errors.Is(err, index.ErrDamaged) {
 		ix.Suspect(st.Folder, err)
-		return &apierr.Error{Code: apierr.IndexNotReady, RetryAfter: index.BuildWait, Err: err, Message: fmt.Sprintf("Index `%s` was found damaged and is being built anew; try again in a while.", indexUID)}
+		return &apierr.Error{Code: indexerr.IndexNotReady, RetryAfter: index.BuildWait, Err: err, Message: fmt.Sprintf("Index `%s` was found damaged and is being built anew; try again in a while.", indexUID)}
 	}
 	if _, ok := errors.AsType[*apierr.Error](err); ok || err == nil {
 		return err
@@ -103,14 +105,14 @@ func (rd *reading) prepare(ctx context.Context, q *Query) (err error) {
 		rd.budget = newBudget()
 	}
 	if err := rd.budget.conditions.Take(rd.rule.Conditions()); err != nil {
-		return filter.Refuse(err, apierr.InvalidSearchFilter)
+		return filter.Refuse(err, searcherr.InvalidSearchFilter)
 	}
-	asked, err := rd.index.ParseFilter(m, q.Filter, apierr.InvalidSearchFilter, rd.budget.ofFilters())
+	asked, err := rd.index.ParseFilter(m, q.Filter, searcherr.InvalidSearchFilter, rd.budget.ofFilters())
 	if err != nil {
 		return err
 	}
 	if err := rd.rule.Check(&m.Settings); err != nil {
-		return apierr.Newf(apierr.InvalidSearchFilter, "The filter in the tenant token's searchRules: %s.", err)
+		return apierr.Newf(searcherr.InvalidSearchFilter, "The filter in the tenant token's searchRules: %s.", err)
 	}
 	rd.cond = filter.And(rd.rule, asked)
 	return nil
@@ -247,7 +249,7 @@ func (s *searcher) restrict(rd *reading) error {
 	end()
 	if errors.Is(err, rank.ErrCutoff) {
 		// To go on would show what the filter may not let through.
-		return apierr.Newf(apierr.InvalidSearchFilter, "The filter could not be worked out in the %v that a search of this index has: ask with fewer conditions, or raise the setting searchCutoffMs.", rd.patience())
+		return apierr.Newf(searcherr.InvalidSearchFilter, "The filter could not be worked out in the %v that a search of this index has: ask with fewer conditions, or raise the setting searchCutoffMs.", rd.patience())
 	}
 	if err != nil {
 		return err

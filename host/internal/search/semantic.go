@@ -10,6 +10,8 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/search/embedder"
 	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/rank"
@@ -30,13 +32,13 @@ type semantics struct {
 func newSemantics(ctx context.Context, m *index.Meta, q *Query) (*semantics, error) {
 	if q.Hybrid == nil {
 		if q.Vector != nil || q.Media != nil {
-			return nil, apierr.Newf(apierr.MissingSearchHybrid, "`vector` and `media` say nothing without `hybrid`: send the embedder whose vectors are to be compared.")
+			return nil, apierr.Newf(searcherr.MissingSearchHybrid, "`vector` and `media` say nothing without `hybrid`: send the embedder whose vectors are to be compared.")
 		}
 		return nil, nil
 	}
 	e, ok := m.Settings.Embedders[q.Hybrid.Embedder]
 	if !ok {
-		return nil, unknownEmbedder(apierr.InvalidSearchEmbedder, "hybrid.embedder", q.Hybrid.Embedder)
+		return nil, unknownEmbedder(searcherr.InvalidSearchEmbedder, "hybrid.embedder", q.Hybrid.Embedder)
 	}
 	set := m.VectorSets[q.Hybrid.Embedder]
 	dims := cmp.Or(set.Dimensions, e.VectorDimensions())
@@ -44,13 +46,13 @@ func newSemantics(ctx context.Context, m *index.Meta, q *Query) (*semantics, err
 	s.Ratio, s.Vector, s.Spread = q.Hybrid.Ratio(), q.Vector, e.API().Distribution
 	s.Space = vector.Key{Docs: m.Docs, Set: set.ID, Dims: dims, Binary: e.BinaryQuantized}
 	if !(s.Ratio >= 0 && s.Ratio <= 1) {
-		return nil, apierr.Newf(apierr.InvalidSearchSemanticRatio, "`hybrid.semanticRatio` is %v; it must be 0 to 1.", s.Ratio)
+		return nil, apierr.Newf(searcherr.InvalidSearchSemanticRatio, "`hybrid.semanticRatio` is %v; it must be 0 to 1.", s.Ratio)
 	}
 	if q.Vector != nil && (len(q.Vector) == 0 || dims > 0 && len(q.Vector) != dims) {
-		return nil, apierr.Newf(apierr.InvalidVectorDimensions, "`vector` has %d numbers; those of embedder `%.100s` have %d.", len(q.Vector), s.name, dims)
+		return nil, apierr.Newf(indexerr.InvalidVectorDimensions, "`vector` has %d numbers; those of embedder `%.100s` have %d.", len(q.Vector), s.name, dims)
 	}
 	if q.Vector != nil && q.Media != nil {
-		return nil, apierr.Newf(apierr.InvalidSearchMediaAndVector, "`media` and `vector` both say what to look for: send one of them.")
+		return nil, apierr.Newf(searcherr.InvalidSearchMediaAndVector, "`media` and `vector` both say what to look for: send one of them.")
 	}
 	blank := strings.TrimSpace(q.Q) == ""
 	switch {
@@ -59,7 +61,7 @@ func newSemantics(ctx context.Context, m *index.Meta, q *Query) (*semantics, err
 	case q.Vector == nil && e.Source == settings.UserProvided && q.Media == nil && s.Ratio < 1:
 		return nil, nil // words are better than nothing, as while an embedder is down
 	case q.Vector == nil && e.Source == settings.UserProvided:
-		return nil, apierr.Newf(apierr.VectorEmbeddingError, "Embedder `%.100s` makes no vectors of its own: send that of the query in `vector`.", s.name)
+		return nil, apierr.Newf(indexerr.VectorEmbeddingError, "Embedder `%.100s` makes no vectors of its own: send that of the query in `vector`.", s.name)
 	case blank:
 		s.Ratio = 1
 	}
@@ -108,7 +110,7 @@ func (s *Service) meaning(ctx context.Context, rd *reading) (_ *semantics, err e
 		err = errors.Join(err, again)
 	}()
 	embedder, name := m.embedder.ForQueries(m.name)
-	late := apierr.Newf(apierr.VectorEmbeddingError, "Embedder `%.100s` did not answer within %v.", name, queryWait)
+	late := apierr.Newf(indexerr.VectorEmbeddingError, "Embedder `%.100s` did not answer within %v.", name, queryWait)
 	waiting, cancel := context.WithTimeoutCause(ctx, queryWait, late)
 	defer cancel()
 	made, err := s.embedders.EmbedTexts(waiting, name, embedder, m.Space.Dims, []string{m.text}, abi.InputQuery)

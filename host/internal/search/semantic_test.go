@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/settings"
@@ -115,14 +117,14 @@ func TestSemanticMistakes(t *testing.T) {
 		q    search.Query
 		code apierr.Code
 	}{
-		"vector alone":      {search.Query{Vector: []float32{1, 2}}, apierr.MissingSearchHybrid},
-		"unknown embedder":  {search.Query{Hybrid: &settings.Hybrid{Embedder: "plain"}}, apierr.InvalidSearchEmbedder},
-		"no embedder":       {search.Query{Hybrid: &settings.Hybrid{}}, apierr.InvalidSearchEmbedder},
-		"ratio":             {plane(1.1, 1, 2), apierr.InvalidSearchSemanticRatio},
-		"not a ratio":       {plane(math.NaN(), 1, 2), apierr.InvalidSearchSemanticRatio},
-		"dimensions":        {plane(1, 1, 2, 3), apierr.InvalidVectorDimensions},
-		"empty vector":      {search.Query{Vector: []float32{}, Hybrid: &settings.Hybrid{Embedder: "plane"}}, apierr.InvalidVectorDimensions},
-		"no vector for a q": {search.Query{Q: "x", Hybrid: &settings.Hybrid{Embedder: "plane", SemanticRatio: new(1.0)}}, apierr.VectorEmbeddingError},
+		"vector alone":      {search.Query{Vector: []float32{1, 2}}, searcherr.MissingSearchHybrid},
+		"unknown embedder":  {search.Query{Hybrid: &settings.Hybrid{Embedder: "plain"}}, searcherr.InvalidSearchEmbedder},
+		"no embedder":       {search.Query{Hybrid: &settings.Hybrid{}}, searcherr.InvalidSearchEmbedder},
+		"ratio":             {plane(1.1, 1, 2), searcherr.InvalidSearchSemanticRatio},
+		"not a ratio":       {plane(math.NaN(), 1, 2), searcherr.InvalidSearchSemanticRatio},
+		"dimensions":        {plane(1, 1, 2, 3), indexerr.InvalidVectorDimensions},
+		"empty vector":      {search.Query{Vector: []float32{}, Hybrid: &settings.Hybrid{Embedder: "plane"}}, indexerr.InvalidVectorDimensions},
+		"no vector for a q": {search.Query{Q: "x", Hybrid: &settings.Hybrid{Embedder: "plane", SemanticRatio: new(1.0)}}, indexerr.VectorEmbeddingError},
 	} {
 		_, err := r.svc.Search(context.Background(), auth.Everyone(), "p", tt.q)
 		wantCode(t, name, err, tt.code)
@@ -150,7 +152,7 @@ func TestHybridWithRestEmbedder(t *testing.T) {
 	one := 1.0
 	q.Hybrid.SemanticRatio = &one
 	_, err := r.svc.Search(context.Background(), auth.Everyone(), "a", q)
-	wantCode(t, "by meaning alone while the embedder is down", err, apierr.VectorEmbeddingError)
+	wantCode(t, "by meaning alone while the embedder is down", err, indexerr.VectorEmbeddingError)
 }
 
 // TestQueryVectors asks an embedder once for a query that comes again, as long
@@ -289,7 +291,7 @@ func TestSemanticRights(t *testing.T) {
 		t.Errorf("hit = %s", got)
 	}
 	_, err = r.svc.Similar(context.Background(), c, "p", search.SimilarQuery{ID: "2", Embedder: "plane"})
-	wantCode(t, "like a hidden document", err, apierr.NotFoundSimilarID)
+	wantCode(t, "like a hidden document", err, searcherr.NotFoundSimilarID)
 	res, err = r.svc.Similar(context.Background(), c, "p", search.SimilarQuery{ID: "1", Embedder: "plane"})
 	if err != nil || len(res.Hits) != 1 || res.Hits[0].ID != "3" {
 		t.Errorf("Similar = %+v, %v; want the other one of kind a", res, err)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/feature"
@@ -167,7 +168,7 @@ func (s *Service) CopyFolders(ctx context.Context, dir string) error {
 }
 
 // index returns the index that caller may use, and the filter that holds for
-// it. [apierr.IndexNotFound] is the same error whether uid does not exist or
+// it. [indexerr.IndexNotFound] is the same error whether uid does not exist or
 // is not for the caller.
 func (s *Service) index(caller *auth.Caller, uid string) (*index.Index, *filter.Node, error) {
 	rule, ok := caller.Index(uid)
@@ -188,7 +189,7 @@ func (s *Service) index(caller *auth.Caller, uid string) (*index.Index, *filter.
 	if err != nil {
 		// The token's author wrote it, not the caller: still the only one to
 		// read the message is the caller's developer.
-		return nil, nil, &apierr.Error{Code: filter.Refuse(err, apierr.InvalidSearchFilter).Code, Message: "The filter in the tenant token's searchRules is wrong: " + err.Error(), Err: err}
+		return nil, nil, &apierr.Error{Code: filter.Refuse(err, searcherr.InvalidSearchFilter).Code, Message: "The filter in the tenant token's searchRules is wrong: " + err.Error(), Err: err}
 	}
 	return ix, n, nil
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/task"
 )
@@ -69,7 +69,7 @@ func TestEmbedderSettingsRefusedLater(t *testing.T) {
 		{`{"source":"rest","url":"http://x/","request":"{{text}}"}`, "`embedders.e.response` is missing"},
 	} {
 		got := r.run(r.svc.UpdateSettings("a", []byte(`{"embedders":{"e":`+tt.embedder+`}}`)))
-		if got.Status != task.Failed || got.Error.Code != apierr.InvalidSettingsEmbedders.String() || !strings.Contains(got.Error.Message, tt.says) {
+		if got.Status != task.Failed || got.Error.Code != indexerr.InvalidSettingsEmbedders.String() || !strings.Contains(got.Error.Message, tt.says) {
 			t.Errorf("%s: task %s, %+v; want it failed and to say %s", tt.embedder, got.Status, got.Error, tt.says)
 		}
 	}

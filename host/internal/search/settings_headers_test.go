@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
@@ -56,7 +56,7 @@ func TestEmbedderHeaders(t *testing.T) {
 	}
 	for _, uid := range []string{"a", "new"} {
 		_, err := r.svc.UpdateSettings(uid, []byte(`{"embedders":{"e":{"headers":{"X-A":"hd-XXXXX..."}}}}`))
-		wantCode(t, "a header as another index shows it", err, apierr.InvalidSettingsEmbedders)
+		wantCode(t, "a header as another index shows it", err, indexerr.InvalidSettingsEmbedders)
 		if want := "`embedders.e.headers.X-A` is a value as it is shown"; !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("a header as another index shows it: %v, want %s", err, want)
 		}

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/task"
@@ -162,7 +162,7 @@ func TestPresetsRefused(t *testing.T) {
 		{`{"source":"userProvided","dimensions":2,"model":"m"}`, "`embedders.e.model` is not for the source"},
 	} {
 		got := r.run(r.svc.UpdateSettings("a", []byte(`{"embedders":{"e":`+tt.embedder+`}}`)))
-		if got.Status != task.Failed || got.Error.Code != apierr.InvalidSettingsEmbedders.String() || !strings.Contains(got.Error.Message, tt.says) {
+		if got.Status != task.Failed || got.Error.Code != indexerr.InvalidSettingsEmbedders.String() || !strings.Contains(got.Error.Message, tt.says) {
 			t.Errorf("%s: task %s, %+v; want it failed and to say %s", tt.embedder, got.Status, got.Error, tt.says)
 		}
 	}
@@ -176,7 +176,7 @@ func TestHuggingFaceAlone(t *testing.T) {
 	for _, refused := range []string{hugging, `{"source":"composite","searchEmbedder":` + hugging + `,"indexingEmbedder":` + hugging + `}`} {
 		for range 2 { // where the index is made by it, and where it is there
 			got := r.run(r.svc.UpdateSettings("a", []byte(`{"stopWords":["the"],"embedders":{"h":`+refused+`,"own":{"source":"userProvided","dimensions":2}}}`)))
-			if got.Status != task.Failed || got.Error.Code != apierr.InvalidSettingsEmbedders.String() ||
+			if got.Status != task.Failed || got.Error.Code != indexerr.InvalidSettingsEmbedders.String() ||
 				!strings.Contains(got.Error.Message, "`embedders.h`: the source \"huggingFace\" is not offered") || !strings.Contains(got.Error.Message, "Ollama") {
 				t.Fatalf("task %s, %+v; want it to fail for the embedder h", got.Status, got.Error)
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/settings"
@@ -150,13 +151,13 @@ func TestSearchRefused(t *testing.T) {
 		code apierr.Code
 		says string
 	}{
-		{"offset", search.Query{Offset: -1}, apierr.InvalidSearchOffset, "-1"},
-		{"limit", search.Query{Limit: limit(-2)}, apierr.InvalidSearchLimit, "-2"},
-		{"strategy", search.Query{MatchingStrategy: "some"}, apierr.InvalidSearchMatchingStrategy, "some"},
-		{"threshold", search.Query{RankingScoreThreshold: 1.5}, apierr.InvalidSearchRankingThreshold, "1.5"},
-		{"filter syntax", search.Query{Filter: filter("a =")}, apierr.InvalidSearchFilter, "column 4"},
-		{"filter type", search.Query{Filter: []byte(`{}`)}, apierr.InvalidSearchFilter, "an object"},
-		{"filter attribute", search.Query{Filter: filter("a = 1")}, apierr.InvalidSearchFilter, "not filterable"},
+		{"offset", search.Query{Offset: -1}, searcherr.InvalidSearchOffset, "-1"},
+		{"limit", search.Query{Limit: limit(-2)}, searcherr.InvalidSearchLimit, "-2"},
+		{"strategy", search.Query{MatchingStrategy: "some"}, searcherr.InvalidSearchMatchingStrategy, "some"},
+		{"threshold", search.Query{RankingScoreThreshold: 1.5}, searcherr.InvalidSearchRankingThreshold, "1.5"},
+		{"filter syntax", search.Query{Filter: filter("a =")}, searcherr.InvalidSearchFilter, "column 4"},
+		{"filter type", search.Query{Filter: []byte(`{}`)}, searcherr.InvalidSearchFilter, "an object"},
+		{"filter attribute", search.Query{Filter: filter("a = 1")}, searcherr.InvalidSearchFilter, "not filterable"},
 	}
 	for _, tt := range tests {
 		_, err := r.svc.Search(context.Background(), auth.Everyone(), "a", tt.q)

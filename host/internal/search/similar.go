@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/settings"
@@ -30,16 +31,16 @@ type SimilarQuery struct {
 // of a search.
 func similarCodes() map[apierr.Code]apierr.Code {
 	return map[apierr.Code]apierr.Code{
-		apierr.InvalidSearchEmbedder:         apierr.InvalidSimilarEmbedder,
-		apierr.InvalidSearchFilter:           apierr.InvalidSimilarFilter,
-		apierr.InvalidSearchOffset:           apierr.InvalidSimilarOffset,
-		apierr.InvalidSearchLimit:            apierr.InvalidSimilarLimit,
-		apierr.InvalidSearchRankingThreshold: apierr.InvalidSimilarThreshold,
+		searcherr.InvalidSearchEmbedder:         searcherr.InvalidSimilarEmbedder,
+		searcherr.InvalidSearchFilter:           searcherr.InvalidSimilarFilter,
+		searcherr.InvalidSearchOffset:           searcherr.InvalidSimilarOffset,
+		searcherr.InvalidSearchLimit:            searcherr.InvalidSimilarLimit,
+		searcherr.InvalidSearchRankingThreshold: searcherr.InvalidSimilarThreshold,
 	}
 }
 
 // Similar answers a SimilarQuery. A document that caller may not see is
-// [apierr.NotFoundSimilarID], as one that is absent.
+// [searcherr.NotFoundSimilarID], as one that is absent.
 func (s *Service) Similar(ctx context.Context, caller *auth.Caller, indexUID string, q SimilarQuery) (*Result, error) {
 	res, err := s.similar(ctx, caller, indexUID, &q)
 	if e, ok := err.(*apierr.Error); ok {
@@ -59,14 +60,14 @@ func (s *Service) similar(ctx context.Context, caller *auth.Caller, indexUID str
 	}
 	m := ix.Meta()
 	if _, ok := m.Settings.Embedders[q.Embedder]; !ok {
-		return nil, unknownEmbedder(apierr.InvalidSimilarEmbedder, "embedder", q.Embedder)
+		return nil, unknownEmbedder(searcherr.InvalidSimilarEmbedder, "embedder", q.Embedder)
 	}
 	docs, err := s.opts.DB.Documents(m.Docs, []string{q.ID})
 	if err != nil {
 		return nil, fmt.Errorf("read document: %w", err)
 	}
 	if docs[0].Seq == 0 || rule != nil && !rule.Matches(docs[0].Body) {
-		return nil, apierr.Newf(apierr.NotFoundSimilarID, "Document `%.511s` not found.", q.ID)
+		return nil, apierr.Newf(searcherr.NotFoundSimilarID, "Document `%.511s` not found.", q.ID)
 	}
 	own, err := s.vectorOf(m, q.Embedder, q.ID)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/write"
@@ -53,7 +53,7 @@ func TestSort(t *testing.T) {
 	}
 	for _, s := range []string{"price", "price:up", ":asc", "other:asc", "_geo:asc", "_geoPoint(1):asc", "_geoPoint(1,x):asc", "_geoPoint(91,0):asc", "_geoPoint(0,181):desc", "_geoRadius(1,2,3):asc", "_geoPoint(NaN,0):asc", ""} {
 		_, err := r.svc.Search(context.Background(), auth.Everyone(), "a", search.Query{Sort: []string{s}})
-		wantCode(t, "sort "+s, err, apierr.InvalidSearchSort)
+		wantCode(t, "sort "+s, err, searcherr.InvalidSearchSort)
 	}
 }
 
@@ -86,7 +86,7 @@ func TestRuleOrder(t *testing.T) {
 	}
 	r.settings("a", `{"rankingRules":["words"]}`)
 	_, err := r.svc.Search(context.Background(), auth.Everyone(), "a", search.Query{Sort: []string{"price:asc"}})
-	wantCode(t, "sort without the rule", err, apierr.InvalidSearchSort)
+	wantCode(t, "sort without the rule", err, searcherr.InvalidSearchSort)
 }
 
 // Pages of a sorted search put together are the whole list in order, whatever

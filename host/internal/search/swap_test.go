@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/write"
@@ -48,7 +49,7 @@ func TestSwap(t *testing.T) {
 	}
 	r.ok(swap(true, "a", "new"))
 	holds("new", "b")
-	if _, err := r.svc.Index(auth.Everyone(), "a"); !apierr.Is(err, apierr.IndexNotFound) {
+	if _, err := r.svc.Index(auth.Everyone(), "a"); !apierr.Is(err, indexerr.IndexNotFound) {
 		t.Errorf("the old name of a renamed index: %v", err)
 	}
 	for name, tt := range map[string]struct {
@@ -72,9 +73,9 @@ func TestSwap(t *testing.T) {
 		t.Errorf("%d documents after one was added to a swapped index, want 2", n)
 	}
 	_, err := swap(false, "a", "b", "c", "a")
-	wantCode(t, "index twice", err, apierr.InvalidSwapDuplicateIndexFound)
+	wantCode(t, "index twice", err, indexerr.InvalidSwapDuplicateIndexFound)
 	_, err = swap(false, "a", "b c")
-	wantCode(t, "bad uid", err, apierr.InvalidSwapIndexes)
+	wantCode(t, "bad uid", err, indexerr.InvalidSwapIndexes)
 }
 
 // TestHammerSwap searches two indexes while they are swapped: each answer is
@@ -145,6 +146,6 @@ func TestDocumentsChosen(t *testing.T) {
 	}
 	for _, bad := range []string{"n", "n:up", "id:asc", "_geoPoint(1):asc"} {
 		_, err := r.svc.Documents(t.Context(), auth.Everyone(), "a", search.DocumentsQuery{Sort: []string{bad}})
-		wantCode(t, bad, err, apierr.InvalidDocumentSort)
+		wantCode(t, bad, err, indexerr.InvalidDocumentSort)
 	}
 }

@@ -11,7 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/highlight"
@@ -83,7 +84,7 @@ func TestForbiddenIndexLooksAbsent(t *testing.T) {
 	}
 	for name, read := range reads {
 		forbidden, absent := read("books"), read("booxx")
-		wantCode(t, name, forbidden, apierr.IndexNotFound)
+		wantCode(t, name, forbidden, indexerr.IndexNotFound)
 		if got := strings.ReplaceAll(fmt.Sprint(forbidden), "books", "booxx"); got != fmt.Sprint(absent) {
 			t.Errorf("%s: %v for a forbidden index, %v for one that is absent", name, forbidden, absent)
 		}
@@ -209,9 +210,9 @@ func TestTenantRuleNeedsFilterable(t *testing.T) {
 	r := newRig(t)
 	r.add("books", books)
 	_, err := r.svc.Search(context.Background(), tenant(t, `{"*":{"filter":"year > 1"}}`), "books", search.Query{})
-	wantCode(t, "rule over an attribute that is not filterable", err, apierr.InvalidSearchFilter)
+	wantCode(t, "rule over an attribute that is not filterable", err, searcherr.InvalidSearchFilter)
 	_, err = r.svc.Search(context.Background(), tenant(t, `{"*":{"filter":"year >"}}`), "books", search.Query{})
-	wantCode(t, "rule that is no filter", err, apierr.InvalidSearchFilter)
+	wantCode(t, "rule that is no filter", err, searcherr.InvalidSearchFilter)
 }
 
 // Values that two tenants write differently are shown to each as its own do.

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/write"
@@ -184,18 +185,18 @@ func TestBadVectors(t *testing.T) {
 		code    apierr.Code
 		says    string
 	}{
-		{`"x"`, apierr.InvalidVectorsType, "`_vectors` is a string"},
-		{`{"mine":"x"}`, apierr.InvalidVectorsType, "`_vectors.mine` is a string"},
-		{`{"mine":["x"]}`, apierr.InvalidVectorsType, "`_vectors.mine`"},
-		{`{"mine":[[1,2],"x"]}`, apierr.InvalidVectorsType, "`_vectors.mine[1]`"},
-		{`{"mine":[[]]}`, apierr.InvalidVectorsType, "without numbers"},
-		{`{"mine":[1e39,1]}`, apierr.InvalidVectorsType, "32 bits"},
-		{`{"mine":{"embeddings":[1,2]}}`, apierr.InvalidVectorsType, "no `regenerate`"},
-		{`{"mine":{"regenerate":1}}`, apierr.InvalidVectorsType, "true or false"},
-		{`{"mine":{"regenerate":true,"embedding":[1,2]}}`, apierr.InvalidVectorsType, "unknown field `embedding`"},
-		{`{"mine":{"regenerate":false,"embeddings":7}}`, apierr.InvalidVectorsType, "is a number"},
-		{`{"mine":[1,2,3]}`, apierr.InvalidVectorDimensions, "3 numbers; expected 2"},
-		{`{"mine":` + many + `}`, apierr.TooManyVectors, "more than 256"},
+		{`"x"`, indexerr.InvalidVectorsType, "`_vectors` is a string"},
+		{`{"mine":"x"}`, indexerr.InvalidVectorsType, "`_vectors.mine` is a string"},
+		{`{"mine":["x"]}`, indexerr.InvalidVectorsType, "`_vectors.mine`"},
+		{`{"mine":[[1,2],"x"]}`, indexerr.InvalidVectorsType, "`_vectors.mine[1]`"},
+		{`{"mine":[[]]}`, indexerr.InvalidVectorsType, "without numbers"},
+		{`{"mine":[1e39,1]}`, indexerr.InvalidVectorsType, "32 bits"},
+		{`{"mine":{"embeddings":[1,2]}}`, indexerr.InvalidVectorsType, "no `regenerate`"},
+		{`{"mine":{"regenerate":1}}`, indexerr.InvalidVectorsType, "true or false"},
+		{`{"mine":{"regenerate":true,"embedding":[1,2]}}`, indexerr.InvalidVectorsType, "unknown field `embedding`"},
+		{`{"mine":{"regenerate":false,"embeddings":7}}`, indexerr.InvalidVectorsType, "is a number"},
+		{`{"mine":[1,2,3]}`, indexerr.InvalidVectorDimensions, "3 numbers; expected 2"},
+		{`{"mine":` + many + `}`, indexerr.TooManyVectors, "more than 256"},
 	} {
 		got := r.run(write.AddDocuments("a", "", false, []byte(`[{"id":1},{"id":2,"_vectors":`+tt.vectors+`}]`)))
 		if got.Status != task.Failed || got.Error.Code != tt.code.String() || !strings.Contains(got.Error.Message, tt.says) {

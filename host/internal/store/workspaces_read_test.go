@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
 )
 
@@ -93,7 +94,7 @@ func TestWorkspaceReads(t *testing.T) {
 	if err := w.DeleteWorkspace(t.Context(), "w1009"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Workspace(t.Context(), "w1009"); !apierr.Is(err, apierr.ChatNotFound) {
+	if _, err := w.Workspace(t.Context(), "w1009"); !apierr.Is(err, chaterr.ChatNotFound) {
 		t.Errorf("after it was deleted: %v", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/store"
 	"github.com/parley-search/parley/host/internal/task"
 	"github.com/parley-search/parley/host/internal/waittest"
@@ -108,7 +109,7 @@ func TestQueueLifecycle(t *testing.T) {
 	log := openStore(t)
 	p := &recorder{answer: func(works []task.Work) ([]task.Outcome, error) {
 		if string(works[0].Payload) == "bad" {
-			return []task.Outcome{{Err: task.Fail(apierr.Newf(apierr.IndexAlreadyExists, "no"))}}, nil
+			return []task.Outcome{{Err: task.Fail(apierr.Newf(indexerr.IndexAlreadyExists, "no"))}}, nil
 		}
 		return []task.Outcome{{Details: json.RawMessage(`{"n":1}`)}}, nil
 	}}

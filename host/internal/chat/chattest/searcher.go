@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
 )
@@ -38,7 +39,7 @@ func (s *Searcher) ChatSearch(ctx context.Context, _ *auth.Caller, uid, q, filte
 	}
 	switch {
 	case filter == "bad":
-		return chat.Found{}, apierr.Newf(apierr.InvalidSearchFilter, "The filter has an error at column 1.")
+		return chat.Found{}, apierr.Newf(searcherr.InvalidSearchFilter, "The filter has an error at column 1.")
 	case q == "crash":
 		return chat.Found{}, context.DeadlineExceeded
 	case q == "panic":

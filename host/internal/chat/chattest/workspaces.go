@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/limit"
 	"github.com/parley-search/parley/host/internal/secret"
@@ -87,11 +88,11 @@ func TestWorkspaces(t *testing.T, s workspace.Workspaces) {
 }
 
 func testAbsent(t *testing.T, s workspace.Workspaces) {
-	if _, err := s.Workspace(t.Context(), "nope"); !apierr.Is(err, apierr.ChatNotFound) {
-		t.Errorf("Workspace of an absent uid: error %v, want %s", err, apierr.ChatNotFound)
+	if _, err := s.Workspace(t.Context(), "nope"); !apierr.Is(err, chaterr.ChatNotFound) {
+		t.Errorf("Workspace of an absent uid: error %v, want %s", err, chaterr.ChatNotFound)
 	}
-	if err := s.DeleteWorkspace(t.Context(), "nope"); !apierr.Is(err, apierr.ChatNotFound) {
-		t.Errorf("DeleteWorkspace of an absent uid: error %v, want %s", err, apierr.ChatNotFound)
+	if err := s.DeleteWorkspace(t.Context(), "nope"); !apierr.Is(err, chaterr.ChatNotFound) {
+		t.Errorf("DeleteWorkspace of an absent uid: error %v, want %s", err, chaterr.ChatNotFound)
 	}
 	if uids, total, err := s.WorkspaceUIDs(t.Context(), 0, 20); len(uids) != 0 || total != 0 || err != nil {
 		t.Errorf("WorkspaceUIDs of an empty store = %q, %d, %v", uids, total, err)

@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 )
 
 // checkBaseURL returns an [apierr.Error] unless s is an absolute http or https
 // URL of scheme, host, and perhaps port and path.
 func checkBaseURL(s string) error {
 	bad := func(why string) error {
-		return apierr.Newf(apierr.InvalidChatBaseURL,
+		return apierr.Newf(chaterr.InvalidChatBaseURL,
 			"`baseUrl` %s: give an absolute http or https URL without user info, query or fragment, such as https://llm.example.com/v1.", why)
 	}
 	if strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '\\' }) {

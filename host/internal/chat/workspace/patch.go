@@ -11,6 +11,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 	"github.com/parley-search/parley/host/internal/rawjson"
 	"github.com/parley-search/parley/host/internal/secret"
@@ -34,14 +35,14 @@ type textField struct {
 
 // textFields are the settings that a manifest may require, but for apiKey.
 var textFields = []textField{
-	{"orgId", apierr.InvalidChatOrgID, func(w *Workspace) *string { return &w.OrgID }},
-	{"projectId", apierr.InvalidChatProjectID, func(w *Workspace) *string { return &w.ProjectID }},
-	{"apiVersion", apierr.InvalidChatAPIVersion, func(w *Workspace) *string { return &w.APIVersion }},
-	{"deploymentId", apierr.InvalidChatDeploymentID, func(w *Workspace) *string { return &w.DeploymentID }},
-	{"baseUrl", apierr.InvalidChatBaseURL, func(w *Workspace) *string { return &w.BaseURL }},
-	{"defaultModel", apierr.InvalidChatDefaultModel, func(w *Workspace) *string { return &w.DefaultModel }},
-	{"plugin", apierr.InvalidChatPlugin, func(w *Workspace) *string { return &w.Plugin }},
-	{"pluginVersion", apierr.InvalidChatPluginVersion, func(w *Workspace) *string { return &w.PluginVersion }},
+	{"orgId", chaterr.InvalidChatOrgID, func(w *Workspace) *string { return &w.OrgID }},
+	{"projectId", chaterr.InvalidChatProjectID, func(w *Workspace) *string { return &w.ProjectID }},
+	{"apiVersion", chaterr.InvalidChatAPIVersion, func(w *Workspace) *string { return &w.APIVersion }},
+	{"deploymentId", chaterr.InvalidChatDeploymentID, func(w *Workspace) *string { return &w.DeploymentID }},
+	{"baseUrl", chaterr.InvalidChatBaseURL, func(w *Workspace) *string { return &w.BaseURL }},
+	{"defaultModel", chaterr.InvalidChatDefaultModel, func(w *Workspace) *string { return &w.DefaultModel }},
+	{"plugin", chaterr.InvalidChatPlugin, func(w *Workspace) *string { return &w.Plugin }},
+	{"pluginVersion", chaterr.InvalidChatPluginVersion, func(w *Workspace) *string { return &w.PluginVersion }},
 }
 
 var promptFields = []struct {
@@ -49,11 +50,11 @@ var promptFields = []struct {
 	code apierr.Code
 	at   func(*PromptTexts) **string
 }{
-	{"system", apierr.InvalidChatSystemPrompt, func(p *PromptTexts) **string { return &p.System }},
-	{"searchDescription", apierr.InvalidChatSearchDescription, func(p *PromptTexts) **string { return &p.SearchDescription }},
-	{"searchQParam", apierr.InvalidChatSearchQParam, func(p *PromptTexts) **string { return &p.SearchQParam }},
-	{"searchFilterParam", apierr.InvalidChatSearchFilterParam, func(p *PromptTexts) **string { return &p.SearchFilterParam }},
-	{"searchIndexUidParam", apierr.InvalidChatSearchIndexUIDParam, func(p *PromptTexts) **string { return &p.SearchIndexUIDParam }},
+	{"system", chaterr.InvalidChatSystemPrompt, func(p *PromptTexts) **string { return &p.System }},
+	{"searchDescription", chaterr.InvalidChatSearchDescription, func(p *PromptTexts) **string { return &p.SearchDescription }},
+	{"searchQParam", chaterr.InvalidChatSearchQParam, func(p *PromptTexts) **string { return &p.SearchQParam }},
+	{"searchFilterParam", chaterr.InvalidChatSearchFilterParam, func(p *PromptTexts) **string { return &p.SearchFilterParam }},
+	{"searchIndexUidParam", chaterr.InvalidChatSearchIndexUIDParam, func(p *PromptTexts) **string { return &p.SearchIndexUIDParam }},
 }
 
 // reservedParameters are what a request or the host itself says, so that a
@@ -174,7 +175,7 @@ func (p *Patcher) merge(w *Workspace, fields jsonbody.Object) (warning string, e
 		}
 	}
 	if w.PluginVersion != "" && !versionConstraint.MatchString(w.PluginVersion) {
-		return "", apierr.Newf(apierr.InvalidChatPluginVersion,
+		return "", apierr.Newf(chaterr.InvalidChatPluginVersion,
 			"`pluginVersion` must be a version constraint such as 1.2.3, ~1.2 or ^1, or null for the deployment's pin.")
 	}
 	sent, err := mergeKey(w, fields["apiKey"])
@@ -223,15 +224,15 @@ func (p *Patcher) mergeSource(w *Workspace, v json.RawMessage) error {
 	case rawjson.IsNull(v):
 		w.Source = p.DefaultSource
 	case !ok:
-		return jsonbody.WrongType(apierr.InvalidChatSource, "source", "the name of a source or null", v)
+		return jsonbody.WrongType(chaterr.InvalidChatSource, "source", "the name of a source or null", v)
 	default:
 		names := p.Plugins.SourceNames()
 		if len(names) == 0 {
-			return apierr.Newf(apierr.InvalidChatSource,
+			return apierr.Newf(chaterr.InvalidChatSource,
 				"No loaded plugin answers the source %q: there is none at all. Add one by `parley plugin install`; a running host takes it up by itself.", jsonbody.Cut(name, 64))
 		}
 		if !slices.Contains(names, name) {
-			return apierr.Newf(apierr.InvalidChatSource,
+			return apierr.Newf(chaterr.InvalidChatSource,
 				"No loaded plugin answers the source %q. Sources: %s. Choose one of them, or add a plugin that answers it by `parley plugin install`; a running host takes it up by itself.", jsonbody.Cut(name, 64), strings.Join(names, ", "))
 		}
 		w.Source = name
@@ -268,7 +269,7 @@ func mergePrompts(p *PromptTexts, v json.RawMessage) error {
 	}
 	fields, ok := jsonbody.ObjectOf(v)
 	if !ok {
-		return jsonbody.WrongType(apierr.InvalidChatPrompts, "prompts", "an object or null", v)
+		return jsonbody.WrongType(chaterr.InvalidChatPrompts, "prompts", "an object or null", v)
 	}
 	for _, f := range promptFields {
 		v, ok := fields[f.name]
@@ -301,16 +302,16 @@ func mergeIndexUIDs(w *Workspace, v json.RawMessage) error {
 	}
 	items, ok := jsonbody.ArrayOf(v)
 	if !ok {
-		return jsonbody.WrongType(apierr.InvalidChatIndexUIDs, "indexUids", "an array of index uids or null", v)
+		return jsonbody.WrongType(chaterr.InvalidChatIndexUIDs, "indexUids", "an array of index uids or null", v)
 	}
 	if len(items) > maxIndexUIDs {
-		return apierr.Newf(apierr.InvalidChatIndexUIDs, "`indexUids` has more than %d entries.", maxIndexUIDs)
+		return apierr.Newf(chaterr.InvalidChatIndexUIDs, "`indexUids` has more than %d entries.", maxIndexUIDs)
 	}
 	uids := []string{}
 	for i, item := range items {
 		uid, ok := rawjson.String(item)
 		if !ok || !ValidUID(uid) {
-			return apierr.Newf(apierr.InvalidChatIndexUIDs,
+			return apierr.Newf(chaterr.InvalidChatIndexUIDs,
 				"`indexUids[%d]` is no index uid: it is a string of 1 to %d characters of A-Z a-z 0-9 - _.", i, MaxUID)
 		}
 		if !slices.Contains(uids, uid) {
@@ -331,14 +332,14 @@ func mergeParameters(w *Workspace, v json.RawMessage) error {
 	}
 	fields, ok := jsonbody.ObjectOf(v)
 	if !ok {
-		return jsonbody.WrongType(apierr.InvalidChatParameters, "parameters", "an object or null", v)
+		return jsonbody.WrongType(chaterr.InvalidChatParameters, "parameters", "an object or null", v)
 	}
 	if len(v) > maxParameters {
-		return apierr.Newf(apierr.InvalidChatParameters, "`parameters` is longer than %d bytes.", maxParameters)
+		return apierr.Newf(chaterr.InvalidChatParameters, "`parameters` is longer than %d bytes.", maxParameters)
 	}
 	for _, name := range jsonbody.SortedKeys(fields) {
 		if slices.Contains(reservedParameters, name) {
-			return apierr.Newf(apierr.InvalidChatParameters,
+			return apierr.Newf(chaterr.InvalidChatParameters,
 				"`parameters.%s` cannot be set for a workspace: each request says it. Leave it out.", name)
 		}
 	}

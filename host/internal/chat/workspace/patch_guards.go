@@ -10,6 +10,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 	"github.com/parley-search/parley/host/internal/rawjson"
 )
@@ -31,14 +32,14 @@ var guardFields = []struct {
 	merge func(*Workspace, json.RawMessage) error
 }{
 	{"enforcedParameters", mergeEnforced},
-	{"maxCompletionTokens", mergeCount("maxCompletionTokens", math.MaxInt32, apierr.InvalidChatMaxCompletionTokens, func(w *Workspace) *int { return &w.MaxCompletionTokens })},
+	{"maxCompletionTokens", mergeCount("maxCompletionTokens", math.MaxInt32, chaterr.InvalidChatMaxCompletionTokens, func(w *Workspace) *int { return &w.MaxCompletionTokens })},
 	{"clientMessages", mergeClientMessages},
 	{"clientTools", mergeClientTools},
-	{"maxInputBytes", mergeCount("maxInputBytes", math.MaxInt32, apierr.InvalidChatMaxInputBytes, func(w *Workspace) *int { return &w.MaxInputBytes })},
-	{"maxMessages", mergeCount("maxMessages", math.MaxInt32, apierr.InvalidChatMaxMessages, func(w *Workspace) *int { return &w.MaxMessages })},
+	{"maxInputBytes", mergeCount("maxInputBytes", math.MaxInt32, chaterr.InvalidChatMaxInputBytes, func(w *Workspace) *int { return &w.MaxInputBytes })},
+	{"maxMessages", mergeCount("maxMessages", math.MaxInt32, chaterr.InvalidChatMaxMessages, func(w *Workspace) *int { return &w.MaxMessages })},
 	{"limits", mergeLimits},
 	{"fallback", mergeFallback},
-	{"firstByteSeconds", mergeCount("firstByteSeconds", abi.MaxTimeoutSeconds, apierr.InvalidChatFirstByteSeconds, func(w *Workspace) *int { return &w.FirstByteSeconds })},
+	{"firstByteSeconds", mergeCount("firstByteSeconds", abi.MaxTimeoutSeconds, chaterr.InvalidChatFirstByteSeconds, func(w *Workspace) *int { return &w.FirstByteSeconds })},
 }
 
 // mergeGuards applies those of guardFields that are among fields to w.
@@ -77,7 +78,7 @@ func mergeClientMessages(w *Workspace, v json.RawMessage) error {
 	case ok && (name == messagesAll || name == MessagesNoSystem):
 		w.ClientMessages = name
 	default:
-		return apierr.Newf(apierr.InvalidChatClientMessages, "`clientMessages` must be %q, %q or null, which means %q.", messagesAll, MessagesNoSystem, messagesAll)
+		return apierr.Newf(chaterr.InvalidChatClientMessages, "`clientMessages` must be %q, %q or null, which means %q.", messagesAll, MessagesNoSystem, messagesAll)
 	}
 	return nil
 }
@@ -89,7 +90,7 @@ func mergeClientTools(w *Workspace, v json.RawMessage) error {
 	case "false":
 		w.NoClientTools = true
 	default:
-		return jsonbody.WrongType(apierr.InvalidChatClientTools, "clientTools", "true, false or null", v)
+		return jsonbody.WrongType(chaterr.InvalidChatClientTools, "clientTools", "true, false or null", v)
 	}
 	return nil
 }
@@ -102,14 +103,14 @@ func mergeEnforced(w *Workspace, v json.RawMessage) error {
 	const name = "enforcedParameters"
 	fields, ok := jsonbody.ObjectOf(v)
 	if !ok {
-		return jsonbody.WrongType(apierr.InvalidChatEnforcedParameters, name, "an object or null", v)
+		return jsonbody.WrongType(chaterr.InvalidChatEnforcedParameters, name, "an object or null", v)
 	}
 	if len(v) > maxParameters {
-		return apierr.Newf(apierr.InvalidChatEnforcedParameters, "`%s` is longer than %d bytes.", name, maxParameters)
+		return apierr.Newf(chaterr.InvalidChatEnforcedParameters, "`%s` is longer than %d bytes.", name, maxParameters)
 	}
 	for _, field := range jsonbody.SortedKeys(fields) {
 		if slices.Contains(reservedEnforced, field) {
-			return apierr.Newf(apierr.InvalidChatEnforcedParameters, "`%s.%s` cannot be enforced: each request says it. Leave it out.", name, field)
+			return apierr.Newf(chaterr.InvalidChatEnforcedParameters, "`%s.%s` cannot be enforced: each request says it. Leave it out.", name, field)
 		}
 	}
 	if err := checkEnforcedTools(fields["tools"]); err != nil {
@@ -127,17 +128,17 @@ func checkEnforcedTools(v json.RawMessage) error {
 	}
 	items, ok := jsonbody.ArrayOf(v)
 	if !ok {
-		return jsonbody.WrongType(apierr.InvalidChatEnforcedParameters, "enforcedParameters.tools", "an array of tools, or null", v)
+		return jsonbody.WrongType(chaterr.InvalidChatEnforcedParameters, "enforcedParameters.tools", "an array of tools, or null", v)
 	}
 	for i, item := range items {
 		path := fmt.Sprintf("enforcedParameters.tools[%d].type", i)
 		tool, _ := jsonbody.ObjectOf(item)
 		typ, ok := rawjson.String(tool["type"])
 		if !ok {
-			return jsonbody.WrongType(apierr.InvalidChatEnforcedParameters, path, `a string such as "web_search"`, tool["type"])
+			return jsonbody.WrongType(chaterr.InvalidChatEnforcedParameters, path, `a string such as "web_search"`, tool["type"])
 		}
 		if OfClient(typ) {
-			return apierr.Newf(apierr.InvalidChatEnforcedParameters, "`%s` is %q, a tool whose calls a client answers: only tools that the provider runs can be enforced.", path, typ)
+			return apierr.Newf(chaterr.InvalidChatEnforcedParameters, "`%s` is %q, a tool whose calls a client answers: only tools that the provider runs can be enforced.", path, typ)
 		}
 	}
 	return nil

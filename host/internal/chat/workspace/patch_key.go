@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 	"github.com/parley-search/parley/host/internal/rawjson"
 	"github.com/parley-search/parley/host/internal/secret"
@@ -25,19 +26,19 @@ func mergeKey(w *Workspace, v json.RawMessage) (sent bool, err error) {
 	key, ok := rawjson.String(v)
 	switch {
 	case !ok:
-		return false, jsonbody.WrongType(apierr.InvalidChatAPIKey, "apiKey", "a string or null", v)
+		return false, jsonbody.WrongType(chaterr.InvalidChatAPIKey, "apiKey", "a string or null", v)
 	case key == "":
 		w.APIKey, w.KeyUnreadable = secret.Text{}, false
 		return true, nil
 	case !w.APIKey.IsZero() && key == secret.Obfuscate(w.APIKey), w.KeyUnreadable && key == secret.ShortestShown:
 		return false, nil
 	case secret.IsObfuscated(key):
-		return false, apierr.Newf(apierr.InvalidChatAPIKey,
+		return false, apierr.Newf(chaterr.InvalidChatAPIKey,
 			"`apiKey` is an obfuscated key, and not that of the stored one: send the key itself, or leave the field out to keep what is stored.")
 	case len(key) > maxKey:
-		return false, apierr.Newf(apierr.InvalidChatAPIKey, "`apiKey` is longer than %d bytes.", maxKey)
+		return false, apierr.Newf(chaterr.InvalidChatAPIKey, "`apiKey` is longer than %d bytes.", maxKey)
 	case strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return false, apierr.Newf(apierr.InvalidChatAPIKey, "`apiKey` holds a control character, such as a line end: it is sent in a header.")
+		return false, apierr.Newf(chaterr.InvalidChatAPIKey, "`apiKey` holds a control character, such as a line end: it is sent in a header.")
 	}
 	w.APIKey, w.KeyUnreadable = secret.New(key), false
 	return true, nil

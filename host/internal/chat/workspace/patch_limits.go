@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 	"github.com/parley-search/parley/host/internal/limit"
 	"github.com/parley-search/parley/host/internal/rawjson"
@@ -22,19 +23,19 @@ func mergeFallback(w *Workspace, v json.RawMessage) error {
 	}
 	items, ok := jsonbody.ArrayOf(v)
 	if !ok {
-		return jsonbody.WrongType(apierr.InvalidChatFallback, "fallback", "an array of workspace uids or null", v)
+		return jsonbody.WrongType(chaterr.InvalidChatFallback, "fallback", "an array of workspace uids or null", v)
 	}
 	if len(items) > maxFallback {
-		return apierr.Newf(apierr.InvalidChatFallback, "`fallback` has more than %d entries.", maxFallback)
+		return apierr.Newf(chaterr.InvalidChatFallback, "`fallback` has more than %d entries.", maxFallback)
 	}
 	uids := []string{}
 	for i, item := range items {
 		uid, ok := rawjson.String(item)
 		switch {
 		case !ok || !ValidUID(uid):
-			return apierr.Newf(apierr.InvalidChatFallback, "`fallback[%d]` is no workspace uid: it is a string of 1 to %d characters of A-Z a-z 0-9 - _.", i, MaxUID)
+			return apierr.Newf(chaterr.InvalidChatFallback, "`fallback[%d]` is no workspace uid: it is a string of 1 to %d characters of A-Z a-z 0-9 - _.", i, MaxUID)
 		case uid == w.UID || slices.Contains(uids, uid):
-			return apierr.Newf(apierr.InvalidChatFallback, "`fallback[%d]` is %q, which is asked before it: name each workspace once, and not this one.", i, jsonbody.Cut(uid, 64))
+			return apierr.Newf(chaterr.InvalidChatFallback, "`fallback[%d]` is %q, which is asked before it: name each workspace once, and not this one.", i, jsonbody.Cut(uid, 64))
 		}
 		uids = append(uids, uid)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 	"github.com/parley-search/parley/host/internal/rawjson"
 )
@@ -23,19 +24,19 @@ func mergeModels(w *Workspace, v json.RawMessage) error {
 	default:
 		items, ok := jsonbody.ArrayOf(v)
 		if !ok {
-			return jsonbody.WrongType(apierr.InvalidChatModels, "models", "an array of model names or null", v)
+			return jsonbody.WrongType(chaterr.InvalidChatModels, "models", "an array of model names or null", v)
 		}
 		if len(items) > maxModels {
-			return apierr.Newf(apierr.InvalidChatModels, "`models` has more than %d entries.", maxModels)
+			return apierr.Newf(chaterr.InvalidChatModels, "`models` has more than %d entries.", maxModels)
 		}
 		models := []string{}
 		for i, item := range items {
 			name, ok := rawjson.String(item)
 			if !ok {
-				return jsonbody.WrongType(apierr.InvalidChatModels, fmt.Sprintf("models[%d]", i), "the name of a model, or a pattern with *", item)
+				return jsonbody.WrongType(chaterr.InvalidChatModels, fmt.Sprintf("models[%d]", i), "the name of a model, or a pattern with *", item)
 			}
 			if name == "" || len(name) > maxSetting || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-				return apierr.Newf(apierr.InvalidChatModels, "`models[%d]` must have 1 to %d bytes and no control characters.", i, maxSetting)
+				return apierr.Newf(chaterr.InvalidChatModels, "`models[%d]` must have 1 to %d bytes and no control characters.", i, maxSetting)
 			}
 			if !slices.Contains(models, name) {
 				models = append(models, name)
@@ -44,7 +45,7 @@ func mergeModels(w *Workspace, v json.RawMessage) error {
 		w.Models = models
 	}
 	if w.DefaultModel != "" && !w.AllowsModel(w.DefaultModel) {
-		return apierr.Newf(apierr.InvalidChatDefaultModel,
+		return apierr.Newf(chaterr.InvalidChatDefaultModel,
 			"`defaultModel` is %q, which `models` does not allow: it has %s. Add it there, or choose one of them.", jsonbody.Cut(w.DefaultModel, 64), strings.Join(w.Models, ", "))
 	}
 	return nil
@@ -59,7 +60,7 @@ func mergeCitations(w *Workspace, v json.RawMessage) error {
 	case "false":
 		w.NoCitations = true
 	default:
-		return jsonbody.WrongType(apierr.InvalidChatCitations, "citations", "true, false or null", v)
+		return jsonbody.WrongType(chaterr.InvalidChatCitations, "citations", "true, false or null", v)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/manifest"
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 	"github.com/parley-search/parley/host/internal/rawjson"
 	"github.com/parley-search/parley/host/internal/secret"
@@ -30,7 +31,7 @@ func mergeOptions(w *Workspace, v json.RawMessage, m *abi.Manifest, moved bool) 
 	default:
 		fields, ok := jsonbody.ObjectOf(v)
 		if !ok {
-			return "", jsonbody.WrongType(apierr.InvalidChatOptions, "options", "an object or null", v)
+			return "", jsonbody.WrongType(chaterr.InvalidChatOptions, "options", "an object or null", v)
 		}
 		for _, name := range jsonbody.SortedKeys(fields) {
 			if sent[name], err = w.mergeOption(name, fields[name], m); err != nil {
@@ -70,7 +71,7 @@ func (w *Workspace) mergeOption(name string, v json.RawMessage, m *abi.Manifest)
 	if !ok {
 		known := slices.Sorted(maps.Keys(m.Options))
 		e := apierr.Unknown("option", path, name, known)
-		e.Code, e.Param = apierr.InvalidChatOptions, path
+		e.Code, e.Param = chaterr.InvalidChatOptions, path
 		return false, e
 	}
 	if !o.Secret {
@@ -158,7 +159,7 @@ func (w *Workspace) unknownOptions(m *abi.Manifest) (all []string) {
 }
 
 func wrongOption(path, why string) *apierr.Error {
-	return &apierr.Error{Code: apierr.InvalidChatOptions, Param: path, Message: fmt.Sprintf("`%s` %s.", path, why)}
+	return &apierr.Error{Code: chaterr.InvalidChatOptions, Param: path, Message: fmt.Sprintf("`%s` %s.", path, why)}
 }
 
 // shownOptions are the options as the API shows them: secrets obfuscated, or left
@@ -204,7 +205,7 @@ func CheckNeededOptions(w *Workspace, m *abi.Manifest, secrets bool) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	return apierr.Newf(apierr.InvalidChatOptions, "The source %s needs %s: send it along with PATCH /chats/%s/settings.", w.Source, strings.Join(missing, ", "), w.UID)
+	return apierr.Newf(chaterr.InvalidChatOptions, "The source %s needs %s: send it along with PATCH /chats/%s/settings.", w.Source, strings.Join(missing, ", "), w.UID)
 }
 
 // HasOption reports whether an option has a value.

@@ -8,6 +8,7 @@ import (
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/manifest"
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 )
 
@@ -22,12 +23,12 @@ func (p *Patcher) checkMerged(w *Workspace, fields jsonbody.Object) error {
 		pin := Wish{Source: w.Source, Plugin: w.Plugin}
 		m, loaded := p.Plugins.Manifest(pin)
 		if !loaded && w.Plugin != "" && (named || changed) {
-			return apierr.Newf(apierr.InvalidChatPlugin,
+			return apierr.Newf(chaterr.InvalidChatPlugin,
 				"No plugin called %q is loaded for the source %s: there is %s. Install it by `parley plugin install FILE --beside`, or send null for the one that the deployment binds to the source.",
 				jsonbody.Cut(w.Plugin, 64), w.Source, strings.Join(p.Plugins.Plugins(w.Source), ", "))
 		}
 		if loaded && w.PluginVersion != "" && (version || changed || named) {
-			return apierr.Newf(apierr.InvalidChatPluginVersion,
+			return apierr.Newf(chaterr.InvalidChatPluginVersion,
 				"No loaded version of plugin %s meets `pluginVersion` %q; the deployment's pin is %s. Install one that does, or send null for the pin.",
 				m.Name, jsonbody.Cut(w.PluginVersion, 64), m.Version)
 		}
@@ -68,10 +69,10 @@ func CheckKey(w *Workspace, m *abi.Manifest) error {
 	case w.KeyUnreadable:
 		// Even where the plugin could do without: the operator meant a key to
 		// be used.
-		return apierr.Newf(apierr.MissingChatAPIKey,
+		return apierr.Newf(chaterr.MissingChatAPIKey,
 			"The `apiKey` of workspace %s was sealed under another master key, so that it cannot be used: start the host with that master key, or send the key again with PATCH /chats/%s/settings.", w.UID, w.UID)
 	case m.Settings["apiKey"].Required && !signsWithoutKey(w, m):
-		return apierr.Newf(apierr.MissingChatAPIKey,
+		return apierr.Newf(chaterr.MissingChatAPIKey,
 			"The source %s needs `apiKey`, and workspace %s has none: set it with PATCH /chats/%s/settings.", w.Source, w.UID, w.UID)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/manifest"
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 	"github.com/parley-search/parley/host/internal/limit"
 	"github.com/parley-search/parley/host/internal/secret"
@@ -102,7 +103,7 @@ func CheckUID(uid string) error {
 	if ValidUID(uid) {
 		return nil
 	}
-	return apierr.Newf(apierr.InvalidChatWorkspaceUID,
+	return apierr.Newf(chaterr.InvalidChatWorkspaceUID,
 		"%q is no workspace uid: it is 1 to %d characters of A-Z a-z 0-9 - _.", jsonbody.Cut(uid, 64), MaxUID)
 }
 
@@ -123,7 +124,7 @@ func ValidUID(uid string) bool {
 
 // NotFound is the error for a workspace that does not exist.
 func NotFound(uid string) error {
-	return apierr.Newf(apierr.ChatNotFound,
+	return apierr.Newf(chaterr.ChatNotFound,
 		"There is no workspace %q: create it with PATCH /chats/%s/settings.", jsonbody.Cut(uid, MaxUID), jsonbody.Cut(uid, MaxUID))
 }
 

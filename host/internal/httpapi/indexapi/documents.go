@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/httpapi/exchange"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/ingest"
@@ -14,17 +15,17 @@ import (
 
 // ListDocuments answers GET /indexes/:uid/documents.
 func (s *Server) ListDocuments(r *exchange.Call) error {
-	offset, limit, err := r.Query.Page(apierr.InvalidDocumentOffset, apierr.InvalidDocumentLimit)
+	offset, limit, err := r.Query.Page(indexerr.InvalidDocumentOffset, indexerr.InvalidDocumentLimit)
 	if err != nil {
 		return err
 	}
-	vectors, err := r.Query.Boolean("retrieveVectors", apierr.InvalidDocumentRetrieveVectors)
+	vectors, err := r.Query.Boolean("retrieveVectors", indexerr.InvalidDocumentRetrieveVectors)
 	if err != nil {
 		return err
 	}
 	q := search.DocumentsQuery{RetrieveVectors: vectors, Offset: offset, Limit: &limit, Fields: r.Query.List("fields"), IDs: r.Query.List("ids"), Sort: splitSort(r.Query["sort"])}
 	if _, ok := r.Query["ids"]; ok && q.IDs == nil {
-		return apierr.Newf(apierr.InvalidDocumentIDs, "The query parameter `ids` must be ids with commas between; leave it away for all documents.")
+		return apierr.Newf(indexerr.InvalidDocumentIDs, "The query parameter `ids` must be ids with commas between; leave it away for all documents.")
 	}
 	if f, ok := r.Query["filter"]; ok {
 		q.Filter = exchange.Encode(f)
@@ -45,14 +46,14 @@ type fetchRequest struct {
 }
 
 var fetchFields = apierr.Fields{
-	"offset": apierr.InvalidDocumentOffset,
-	"limit":  apierr.InvalidDocumentLimit,
-	"fields": apierr.InvalidDocumentFields,
-	"filter": apierr.InvalidDocumentFilter,
-	"ids":    apierr.InvalidDocumentIDs,
-	"sort":   apierr.InvalidDocumentSort,
+	"offset": indexerr.InvalidDocumentOffset,
+	"limit":  indexerr.InvalidDocumentLimit,
+	"fields": indexerr.InvalidDocumentFields,
+	"filter": indexerr.InvalidDocumentFilter,
+	"ids":    indexerr.InvalidDocumentIDs,
+	"sort":   indexerr.InvalidDocumentSort,
 
-	"retrieveVectors": apierr.InvalidDocumentRetrieveVectors,
+	"retrieveVectors": indexerr.InvalidDocumentRetrieveVectors,
 }
 
 // FetchDocuments answers POST /indexes/:uid/documents/fetch.
@@ -64,7 +65,7 @@ func (s *Server) FetchDocuments(r *exchange.Call) error {
 	q := search.DocumentsQuery{Offset: b.Offset, Limit: b.Limit, Fields: allIfStar(b.Fields), Filter: b.Filter, Sort: b.Sort, RetrieveVectors: b.RetrieveVectors}
 	if b.IDs != nil {
 		var err error
-		if q.IDs, err = documentIDs(*b.IDs, apierr.InvalidDocumentIDs); err != nil {
+		if q.IDs, err = documentIDs(*b.IDs, indexerr.InvalidDocumentIDs); err != nil {
 			return err
 		}
 	}
@@ -99,7 +100,7 @@ func (s *Server) GetDocument(r *exchange.Call) error {
 	if err != nil {
 		return err
 	}
-	vectors, err := r.Query.Boolean("retrieveVectors", apierr.InvalidDocumentRetrieveVectors)
+	vectors, err := r.Query.Boolean("retrieveVectors", indexerr.InvalidDocumentRetrieveVectors)
 	if err != nil {
 		return err
 	}
@@ -125,7 +126,7 @@ func (s *Server) addDocuments(r *exchange.Call, partial bool) error {
 	}
 	if s.Counted {
 		_, err := s.Search.Index(r.Caller, uid)
-		r.Creates = apierr.Is(err, apierr.IndexNotFound)
+		r.Creates = apierr.Is(err, indexerr.IndexNotFound)
 	}
 	in, err := readIncoming(r)
 	if err != nil {
@@ -156,9 +157,9 @@ func readIncoming(r *exchange.Call) (in write.Incoming, err error) {
 	switch {
 	case !given:
 	case in.Format != ingest.CSV:
-		return in, apierr.Newf(apierr.InvalidDocumentCSVDelimiter, "`csvDelimiter` is for CSV, but the `Content-Type` is %.64q: leave it away, or send `Content-Type: text/csv`.", t)
+		return in, apierr.Newf(indexerr.InvalidDocumentCSVDelimiter, "`csvDelimiter` is for CSV, but the `Content-Type` is %.64q: leave it away, or send `Content-Type: text/csv`.", t)
 	case len(d) != 1 || d[0] >= utf8.RuneSelf || strings.Contains("\r\n\"\x00", d):
-		return in, apierr.Newf(apierr.InvalidDocumentCSVDelimiter, "`csvDelimiter` must be one ASCII character, not a quote or a line break, but is %.64q.", d)
+		return in, apierr.Newf(indexerr.InvalidDocumentCSVDelimiter, "`csvDelimiter` must be one ASCII character, not a quote or a line break, but is %.64q.", d)
 	default:
 		in.Delimiter = d[0]
 	}
@@ -178,7 +179,7 @@ func (s *Server) DeleteByFilter(r *exchange.Call) error {
 		return err
 	}
 	if len(b.Filter) == 0 {
-		return apierr.Newf(apierr.MissingDocumentFilter, "`filter` is missing: say which documents are to go.")
+		return apierr.Newf(indexerr.MissingDocumentFilter, "`filter` is missing: say which documents are to go.")
 	}
 	n, err := s.Search.DeleteByFilter(uid, b.Filter)
 	if err != nil {
@@ -211,7 +212,7 @@ func (s *Server) DeleteDocuments(r *exchange.Call) error {
 	if err := r.Decode(&raw, nil); err != nil {
 		return err
 	}
-	ids, err := documentIDs(raw, apierr.InvalidDocumentID)
+	ids, err := documentIDs(raw, indexerr.InvalidDocumentID)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package indexapi
 
 import (
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/httpapi/exchange"
 	"github.com/parley-search/parley/host/internal/search"
 )
@@ -20,9 +21,9 @@ type facetSearchRequest struct {
 // facetSearchFields are the codes of the fields: those of a search hold, too.
 func facetSearchFields() apierr.Fields {
 	f := apierr.Fields{
-		"facetName":            apierr.InvalidFacetName,
-		"facetQuery":           apierr.InvalidFacetQuery,
-		"exhaustiveFacetCount": apierr.InvalidFacetExhaustive,
+		"facetName":            searcherr.InvalidFacetName,
+		"facetQuery":           searcherr.InvalidFacetQuery,
+		"exhaustiveFacetCount": searcherr.InvalidFacetExhaustive,
 	}
 	for name, code := range searchFields {
 		f[name] = code
@@ -58,7 +59,7 @@ func (s *Server) SearchFacet(r *exchange.Call) error {
 		return err
 	}
 	if b.FacetName == "" {
-		return apierr.Newf(apierr.MissingFacetName, "`facetName` is missing: send the attribute whose values are looked for.")
+		return apierr.Newf(searcherr.MissingFacetName, "`facetName` is missing: send the attribute whose values are looked for.")
 	}
 	q := search.FacetQuery{Facet: b.FacetName, Query: b.query()}
 	if b.FacetQuery != nil {

@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/httpapi/exchange"
 	"github.com/parley-search/parley/host/internal/httpapi/taskapi"
 	"github.com/parley-search/parley/host/internal/reader"
@@ -113,7 +114,7 @@ func readFileSource(r *exchange.Call) (reader.Source, error) {
 // file. One that is not there will be made.
 func (s *Server) checkMadeForFiles(r *exchange.Call, uid string, source *reader.Source) error {
 	info, err := s.Search.Index(r.Caller, uid)
-	if r.Creates = apierr.Is(err, apierr.IndexNotFound); r.Creates {
+	if r.Creates = apierr.Is(err, indexerr.IndexNotFound); r.Creates {
 		return nil
 	}
 	if err != nil {
@@ -122,7 +123,7 @@ func (s *Server) checkMadeForFiles(r *exchange.Call, uid string, source *reader.
 	if info.PrimaryKey != "" && info.PrimaryKey != "id" {
 		return apierr.Newf(apierr.BadRequest, "Index `%s` has the primary key `%s`, and files become documents with an `id`: send them to another index.", uid, info.PrimaryKey)
 	}
-	if _, err := s.storedPassages(r, uid, source, []string{""}); apierr.Is(err, apierr.InvalidDocumentFilter) {
+	if _, err := s.storedPassages(r, uid, source, []string{""}); apierr.Is(err, indexerr.InvalidDocumentFilter) {
 		return apierr.Newf(apierr.BadRequest, "Index `%s` was not made for files: add `group` and `path` to its setting `filterableAttributes`, or send them to another index.", uid)
 	} else if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/httpapi/exchange"
 	"github.com/parley-search/parley/host/internal/httpapi/taskapi"
@@ -39,7 +40,7 @@ type Server struct {
 // New returns a Server.
 func New(d Deps) *Server { return &Server{d, make(chan struct{}, maxReading)} }
 
-// index returns the index uid of the path, or [apierr.IndexNotFound] where the
+// index returns the index uid of the path, or [indexerr.IndexNotFound] where the
 // caller may not use it: for reads and writes alike.
 func (s *Server) index(r *exchange.Call) (string, error) {
 	uid := r.Param("uid")
@@ -74,11 +75,11 @@ type newIndexRequest struct {
 	PrimaryKey string  `json:"primaryKey"`
 }
 
-var indexFields = apierr.Fields{"uid": apierr.InvalidIndexUID, "primaryKey": apierr.InvalidIndexPrimaryKey}
+var indexFields = apierr.Fields{"uid": indexerr.InvalidIndexUID, "primaryKey": indexerr.InvalidIndexPrimaryKey}
 
 // ListIndexes answers GET /indexes with those that the caller may use.
 func (s *Server) ListIndexes(r *exchange.Call) error {
-	offset, limit, err := r.Query.Page(apierr.InvalidIndexOffset, apierr.InvalidIndexLimit)
+	offset, limit, err := r.Query.Page(indexerr.InvalidIndexOffset, indexerr.InvalidIndexLimit)
 	if err != nil {
 		return err
 	}
@@ -97,7 +98,7 @@ func (s *Server) CreateIndex(r *exchange.Call) error {
 		return err
 	}
 	if b.UID == nil {
-		return apierr.Newf(apierr.MissingIndexUID, "`uid` is missing: send the name of the new index.")
+		return apierr.Newf(indexerr.MissingIndexUID, "`uid` is missing: send the name of the new index.")
 	}
 	n, err := write.CreateIndex(*b.UID, b.PrimaryKey)
 	if err != nil {
@@ -139,11 +140,11 @@ func (s *Server) PatchIndex(r *exchange.Call) error {
 	}
 	switch {
 	case b.UID != nil:
-		return apierr.Newf(apierr.ImmutableIndexUID, "`uid` cannot be changed here: rename an index by POST /swap-indexes with `rename`.")
+		return apierr.Newf(indexerr.ImmutableIndexUID, "`uid` cannot be changed here: rename an index by POST /swap-indexes with `rename`.")
 	case b.CreatedAt != nil:
-		return apierr.Newf(apierr.ImmutableIndexCreatedAt, "`createdAt` cannot be changed: leave it away.")
+		return apierr.Newf(indexerr.ImmutableIndexCreatedAt, "`createdAt` cannot be changed: leave it away.")
 	case b.UpdatedAt != nil:
-		return apierr.Newf(apierr.ImmutableIndexUpdatedAt, "`updatedAt` cannot be changed: leave it away.")
+		return apierr.Newf(indexerr.ImmutableIndexUpdatedAt, "`updatedAt` cannot be changed: leave it away.")
 	}
 	n, err := write.UpdateIndex(uid, b.PrimaryKey)
 	if err != nil {
@@ -184,7 +185,7 @@ type swapRequest struct {
 	Rename  bool     `json:"rename"`
 }
 
-var swapFields = apierr.Fields{".indexes": apierr.InvalidSwapIndexes, ".rename": apierr.InvalidSwapRename}
+var swapFields = apierr.Fields{".indexes": indexerr.InvalidSwapIndexes, ".rename": indexerr.InvalidSwapRename}
 
 // SwapIndexes answers POST /swap-indexes.
 func (s *Server) SwapIndexes(r *exchange.Call) error {
@@ -195,10 +196,10 @@ func (s *Server) SwapIndexes(r *exchange.Call) error {
 	var swaps []write.Swap
 	for i, b := range body {
 		if b.Indexes == nil {
-			return apierr.Newf(apierr.MissingSwapIndexes, "`[%d].indexes` is missing: send the uids of two indexes.", i)
+			return apierr.Newf(indexerr.MissingSwapIndexes, "`[%d].indexes` is missing: send the uids of two indexes.", i)
 		}
 		if len(b.Indexes) != 2 {
-			return apierr.Newf(apierr.InvalidSwapIndexes, "`[%d].indexes` must be the uids of two indexes, but holds %d.", i, len(b.Indexes))
+			return apierr.Newf(indexerr.InvalidSwapIndexes, "`[%d].indexes` must be the uids of two indexes, but holds %d.", i, len(b.Indexes))
 		}
 		swaps = append(swaps, write.Swap{Indexes: [2]string(b.Indexes), Rename: b.Rename})
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/httpapi/exchange"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/settings"
@@ -46,18 +48,18 @@ type federationOptionsRequest struct {
 // each query.
 func multiSearchFields() apierr.Fields {
 	f := apierr.Fields{
-		"federation":                               apierr.InvalidMultiSearchFederated,
-		"federation.offset":                        apierr.InvalidSearchOffset,
-		"federation.limit":                         apierr.InvalidSearchLimit,
-		"federation.distinct":                      apierr.InvalidMultiSearchDistinct,
-		"federation.facetsByIndex":                 apierr.InvalidMultiSearchFacetsByIndex,
-		"federation.mergeFacets":                   apierr.InvalidMultiSearchMergeFacets,
-		"federation.mergeFacets.maxValuesPerFacet": apierr.InvalidMultiSearchMaxValues,
-		"queries.indexUid":                         apierr.InvalidIndexUID,
-		"queries.federationOptions":                apierr.InvalidMultiSearchOptions,
-		"queries.federationOptions.weight":         apierr.InvalidMultiSearchWeight,
-		"queries.federationOptions.remote":         apierr.InvalidMultiSearchRemote,
-		"queries.federationOptions.queryPosition":  apierr.InvalidMultiSearchPosition,
+		"federation":                               searcherr.InvalidMultiSearchFederated,
+		"federation.offset":                        searcherr.InvalidSearchOffset,
+		"federation.limit":                         searcherr.InvalidSearchLimit,
+		"federation.distinct":                      searcherr.InvalidMultiSearchDistinct,
+		"federation.facetsByIndex":                 searcherr.InvalidMultiSearchFacetsByIndex,
+		"federation.mergeFacets":                   searcherr.InvalidMultiSearchMergeFacets,
+		"federation.mergeFacets.maxValuesPerFacet": searcherr.InvalidMultiSearchMaxValues,
+		"queries.indexUid":                         indexerr.InvalidIndexUID,
+		"queries.federationOptions":                searcherr.InvalidMultiSearchOptions,
+		"queries.federationOptions.weight":         searcherr.InvalidMultiSearchWeight,
+		"queries.federationOptions.remote":         searcherr.InvalidMultiSearchRemote,
+		"queries.federationOptions.queryPosition":  searcherr.InvalidMultiSearchPosition,
 	}
 	for name, code := range searchFields {
 		f["queries."+name] = code

@@ -4,12 +4,13 @@ import (
 	"encoding/json"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/httpapi/exchange"
 	"github.com/parley-search/parley/host/internal/search/render"
 )
 
 // renderFields are the codes of the body of POST /render-template.
-var renderFields = apierr.Fields{"template": apierr.InvalidRenderTemplate, "input": apierr.InvalidRenderInput}
+var renderFields = apierr.Fields{"template": indexerr.InvalidRenderTemplate, "input": indexerr.InvalidRenderInput}
 
 type renderBody struct {
 	Template json.RawMessage `json:"template"`

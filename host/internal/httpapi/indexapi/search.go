@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/httpapi/exchange"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/highlight"
@@ -51,35 +52,35 @@ type hybridRequest struct {
 }
 
 var searchFields = apierr.Fields{
-	"q":                       apierr.InvalidSearchQ,
-	"offset":                  apierr.InvalidSearchOffset,
-	"limit":                   apierr.InvalidSearchLimit,
-	"page":                    apierr.InvalidSearchPage,
-	"hitsPerPage":             apierr.InvalidSearchHitsPerPage,
-	"filter":                  apierr.InvalidSearchFilter,
-	"sort":                    apierr.InvalidSearchSort,
-	"distinct":                apierr.InvalidSearchDistinct,
-	"facets":                  apierr.InvalidSearchFacets,
-	"attributesToRetrieve":    apierr.InvalidSearchAttributesRetrieve,
-	"attributesToHighlight":   apierr.InvalidSearchAttributesHighlight,
-	"attributesToCrop":        apierr.InvalidSearchAttributesCrop,
-	"cropLength":              apierr.InvalidSearchCropLength,
-	"cropMarker":              apierr.InvalidSearchCropMarker,
-	"highlightPreTag":         apierr.InvalidSearchHighlightPreTag,
-	"highlightPostTag":        apierr.InvalidSearchHighlightPostTag,
-	"showMatchesPosition":     apierr.InvalidSearchShowMatchesPosition,
-	"showRankingScore":        apierr.InvalidSearchShowRankingScore,
-	"showRankingScoreDetails": apierr.InvalidSearchShowScoreDetails,
-	"matchingStrategy":        apierr.InvalidSearchMatchingStrategy,
-	"rankingScoreThreshold":   apierr.InvalidSearchRankingThreshold,
-	"attributesToSearchOn":    apierr.InvalidSearchAttributesSearchOn,
-	"locales":                 apierr.InvalidSearchLocales,
-	"vector":                  apierr.InvalidSearchVector,
-	"media":                   apierr.InvalidSearchMedia,
-	"hybrid":                  apierr.InvalidSearchHybrid,
-	"hybrid.embedder":         apierr.InvalidSearchEmbedder,
-	"hybrid.semanticRatio":    apierr.InvalidSearchSemanticRatio,
-	"retrieveVectors":         apierr.InvalidSearchRetrieveVector,
+	"q":                       searcherr.InvalidSearchQ,
+	"offset":                  searcherr.InvalidSearchOffset,
+	"limit":                   searcherr.InvalidSearchLimit,
+	"page":                    searcherr.InvalidSearchPage,
+	"hitsPerPage":             searcherr.InvalidSearchHitsPerPage,
+	"filter":                  searcherr.InvalidSearchFilter,
+	"sort":                    searcherr.InvalidSearchSort,
+	"distinct":                searcherr.InvalidSearchDistinct,
+	"facets":                  searcherr.InvalidSearchFacets,
+	"attributesToRetrieve":    searcherr.InvalidSearchAttributesRetrieve,
+	"attributesToHighlight":   searcherr.InvalidSearchAttributesHighlight,
+	"attributesToCrop":        searcherr.InvalidSearchAttributesCrop,
+	"cropLength":              searcherr.InvalidSearchCropLength,
+	"cropMarker":              searcherr.InvalidSearchCropMarker,
+	"highlightPreTag":         searcherr.InvalidSearchHighlightPreTag,
+	"highlightPostTag":        searcherr.InvalidSearchHighlightPostTag,
+	"showMatchesPosition":     searcherr.InvalidSearchShowMatchesPosition,
+	"showRankingScore":        searcherr.InvalidSearchShowRankingScore,
+	"showRankingScoreDetails": searcherr.InvalidSearchShowScoreDetails,
+	"matchingStrategy":        searcherr.InvalidSearchMatchingStrategy,
+	"rankingScoreThreshold":   searcherr.InvalidSearchRankingThreshold,
+	"attributesToSearchOn":    searcherr.InvalidSearchAttributesSearchOn,
+	"locales":                 searcherr.InvalidSearchLocales,
+	"vector":                  searcherr.InvalidSearchVector,
+	"media":                   searcherr.InvalidSearchMedia,
+	"hybrid":                  searcherr.InvalidSearchHybrid,
+	"hybrid.embedder":         searcherr.InvalidSearchEmbedder,
+	"hybrid.semanticRatio":    searcherr.InvalidSearchSemanticRatio,
+	"retrieveVectors":         searcherr.InvalidSearchRetrieveVector,
 }
 
 // SearchIndex answers POST /indexes/:uid/search.
@@ -101,7 +102,7 @@ type passagesRequest struct {
 
 var soloFields = func() apierr.Fields {
 	fields := maps.Clone(searchFields)
-	fields["passages"], fields["passages.maxBytes"] = apierr.InvalidSearchPassages, apierr.InvalidSearchPassages
+	fields["passages"], fields["passages.maxBytes"] = searcherr.InvalidSearchPassages, searcherr.InvalidSearchPassages
 	return fields
 }()
 

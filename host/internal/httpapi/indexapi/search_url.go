@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/httpapi/exchange"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/highlight"
@@ -109,7 +110,7 @@ func (p *urlSearch) vector() []float32 {
 	for _, part := range p.names("vector") {
 		x, err := strconv.ParseFloat(part, 32)
 		if err != nil || math.IsInf(x, 0) || math.IsNaN(x) {
-			p.wrong(apierr.Newf(apierr.InvalidSearchVector, "The query parameter `vector` must be numbers with commas between, but has %.64q among them.", part))
+			p.wrong(apierr.Newf(searcherr.InvalidSearchVector, "The query parameter `vector` must be numbers with commas between, but has %.64q among them.", part))
 			return nil
 		}
 		v = append(v, float32(x))
@@ -127,7 +128,7 @@ func (p *urlSearch) hybrid() *settings.Hybrid {
 	if weighed {
 		x, err := strconv.ParseFloat(ratio, 64)
 		if err != nil {
-			p.wrong(apierr.Newf(apierr.InvalidSearchSemanticRatio, "The query parameter `hybridSemanticRatio` must be a number from 0 to 1, but is %.64q.", ratio))
+			p.wrong(apierr.Newf(searcherr.InvalidSearchSemanticRatio, "The query parameter `hybridSemanticRatio` must be a number from 0 to 1, but is %.64q.", ratio))
 		}
 		h.SemanticRatio = &x
 	}

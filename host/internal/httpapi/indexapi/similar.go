@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/httpapi/exchange"
 	"github.com/parley-search/parley/host/internal/search"
 )
@@ -23,16 +24,16 @@ type similarRequest struct {
 }
 
 var similarFields = apierr.Fields{
-	"id":                      apierr.InvalidSimilarID,
-	"embedder":                apierr.InvalidSimilarEmbedder,
-	"filter":                  apierr.InvalidSimilarFilter,
-	"offset":                  apierr.InvalidSimilarOffset,
-	"limit":                   apierr.InvalidSimilarLimit,
-	"attributesToRetrieve":    apierr.InvalidSimilarAttributes,
-	"retrieveVectors":         apierr.InvalidSimilarRetrieveVectors,
-	"showRankingScore":        apierr.InvalidSimilarShowScore,
-	"showRankingScoreDetails": apierr.InvalidSimilarShowScoreDetails,
-	"rankingScoreThreshold":   apierr.InvalidSimilarThreshold,
+	"id":                      searcherr.InvalidSimilarID,
+	"embedder":                searcherr.InvalidSimilarEmbedder,
+	"filter":                  searcherr.InvalidSimilarFilter,
+	"offset":                  searcherr.InvalidSimilarOffset,
+	"limit":                   searcherr.InvalidSimilarLimit,
+	"attributesToRetrieve":    searcherr.InvalidSimilarAttributes,
+	"retrieveVectors":         searcherr.InvalidSimilarRetrieveVectors,
+	"showRankingScore":        searcherr.InvalidSimilarShowScore,
+	"showRankingScoreDetails": searcherr.InvalidSimilarShowScoreDetails,
+	"rankingScoreThreshold":   searcherr.InvalidSimilarThreshold,
 }
 
 // SimilarParameters are the query parameters of GET /indexes/:uid/similar.
@@ -59,7 +60,7 @@ func (s *Server) Similar(r *exchange.Call) error {
 	if json.Unmarshal(b.ID, &id) != nil || b.ID == nil {
 		var n json.Number
 		if json.Unmarshal(b.ID, &n) != nil || n == "" {
-			return apierr.Newf(apierr.InvalidSimilarID, "`id` must be the id of a document, a string or an integer.")
+			return apierr.Newf(searcherr.InvalidSimilarID, "`id` must be the id of a document, a string or an integer.")
 		}
 		id = n.String()
 	}
@@ -94,7 +95,7 @@ func (s *Server) findSimilar(r *exchange.Call, scores bool, q search.SimilarQuer
 		return err
 	}
 	if q.ID == "" {
-		return apierr.Newf(apierr.InvalidSimilarID, "`id` is missing: send the id of the document that others are to be like.")
+		return apierr.Newf(searcherr.InvalidSimilarID, "`id` is missing: send the id of the document that others are to be like.")
 	}
 	res, err := s.Search.Similar(r.Base, r.Caller, uid, q)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/httpapi/exchange"
 	"github.com/parley-search/parley/host/internal/task"
 )
@@ -85,7 +86,7 @@ func readTaskPage(r *exchange.Call, f *task.Filter) (err error) {
 // checkIndexPattern wants the name of an index as a filter may hold it.
 func checkIndexPattern(uid string) error {
 	if uid == "" || len(uid) > 400 || strings.Trim(uid, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != "" {
-		return apierr.Newf(apierr.InvalidIndexUID, "The query parameter `indexUids` holds %.64q, which is not a valid index uid: it has 1 to 400 characters of A-Z, a-z, 0-9, - and _.", uid)
+		return apierr.Newf(indexerr.InvalidIndexUID, "The query parameter `indexUids` holds %.64q, which is not a valid index uid: it has 1 to 400 characters of A-Z, a-z, 0-9, - and _.", uid)
 	}
 	return nil
 }

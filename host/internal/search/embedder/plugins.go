@@ -9,6 +9,7 @@ import (
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/manifest"
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/search/settings"
@@ -39,7 +40,7 @@ func (s *Service) CheckPlugins(sent *settings.Settings) error {
 		if near := apierr.Nearest(source, known); near != "" {
 			message += fmt.Sprintf(" Did you mean %q?", near)
 		}
-		return apierr.Newf(apierr.InvalidSettingsEmbedders, "%s", message)
+		return apierr.Newf(indexerr.InvalidSettingsEmbedders, "%s", message)
 	}
 	return s.checkOptions(sent)
 }
@@ -60,11 +61,11 @@ func (s *Service) checkOptions(sent *settings.Settings) (err error) {
 				if near := apierr.Nearest(name, known); near != "" {
 					message += fmt.Sprintf(" Did you mean `%s`?", near)
 				}
-				err = apierr.Newf(apierr.InvalidSettingsEmbedders, "%s", message)
+				err = apierr.Newf(indexerr.InvalidSettingsEmbedders, "%s", message)
 				return
 			}
 			if wrong := manifest.CheckValue(&o, options[name].Value); wrong != nil {
-				err = apierr.Newf(apierr.InvalidSettingsEmbedders, "%s %v.", at, wrong)
+				err = apierr.Newf(indexerr.InvalidSettingsEmbedders, "%s %v.", at, wrong)
 				return
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/answer"
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/outbound"
@@ -44,10 +45,10 @@ const (
 )
 
 // EmbedTexts has an embedder make a vector of each text, which are of inputType. A
-// failure is an [apierr.Error] of [apierr.VectorEmbeddingError], or that of ctx.
+// failure is an [apierr.Error] of [indexerr.VectorEmbeddingError], or that of ctx.
 func (s *Service) EmbedTexts(ctx context.Context, name string, e *settings.Embedder, dims int, texts []string, inputType string) ([][]float32, error) {
 	failed := func(err error, message string) error {
-		return &apierr.Error{Code: apierr.VectorEmbeddingError, Message: fmt.Sprintf("Embedder `%.100s`: %s.", name, message), Err: err}
+		return &apierr.Error{Code: indexerr.VectorEmbeddingError, Message: fmt.Sprintf("Embedder `%.100s`: %s.", name, message), Err: err}
 	}
 	if s.Upstream == nil {
 		return nil, failed(nil, "this host asks no other one")

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/rawjson"
 	"github.com/parley-search/parley/host/internal/search/attribute"
 )
@@ -90,7 +91,7 @@ func (q *Format) Crops() ([]Crop, error) {
 		if name, n, ok := attribute.CutLast(text, ":"); ok {
 			words, err := strconv.ParseUint(n, 10, 31)
 			if err != nil || name == "" {
-				return nil, apierr.Newf(apierr.InvalidSearchAttributesCrop, "attributesToCrop[%d] is `%.100s`; expected an attribute, maybe with a number of words behind it, as in `text:20`.", i, text)
+				return nil, apierr.Newf(searcherr.InvalidSearchAttributesCrop, "attributesToCrop[%d] is `%.100s`; expected an attribute, maybe with a number of words behind it, as in `text:20`.", i, text)
 			}
 			c = Crop{name, int(words)}
 		}

@@ -30,6 +30,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/search/folder"
 	"github.com/parley-search/parley/host/internal/search/settings"
@@ -303,5 +304,5 @@ func (c *Catalog) Contains() bool { return c.Features().ContainsFilter }
 
 // NotFound is the error of an index that does not exist, or not for who asks.
 func NotFound(uid string) *apierr.Error {
-	return apierr.Newf(apierr.IndexNotFound, "Index `%.400s` not found.", uid)
+	return apierr.Newf(indexerr.IndexNotFound, "Index `%.400s` not found.", uid)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/search/folder"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
@@ -37,7 +38,7 @@ func (ix *Index) Acquire(ctx context.Context) (st *State, release func(), err er
 		err := ix.settled(ctx)
 		if err != nil || !repairing && st == ix.state.Load() {
 			return nil, nil, &apierr.Error{
-				Code: apierr.IndexNotReady, RetryAfter: BuildWait, Err: err,
+				Code: indexerr.IndexNotReady, RetryAfter: BuildWait, Err: err,
 				Message: fmt.Sprintf("Index `%s` is being built anew from its documents; try again in a while.", ix.UID()),
 			}
 		}

@@ -2,6 +2,7 @@ package index
 
 import (
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
@@ -15,7 +16,7 @@ func CheckUID(uid string) error {
 		ok = settings.NameByte(uid[i])
 	}
 	if !ok {
-		return apierr.Newf(apierr.InvalidIndexUID, "`%.100s` is not a valid index uid; it has 1 to %d characters of A-Z, a-z, 0-9, - and _.", uid, maxUID)
+		return apierr.Newf(indexerr.InvalidIndexUID, "`%.100s` is not a valid index uid; it has 1 to %d characters of A-Z, a-z, 0-9, - and _.", uid, maxUID)
 	}
 	return nil
 }

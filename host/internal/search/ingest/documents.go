@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/rawjson"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
@@ -106,9 +107,9 @@ func inferKey(doc []byte) (string, error) {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) == 0:
-		return "", apierr.Newf(apierr.IndexPrimaryKeyNoCandidate, "The index has no primary key, and no field of the first document has a name that ends in `id`; name one with the parameter primaryKey.")
+		return "", apierr.Newf(indexerr.IndexPrimaryKeyNoCandidate, "The index has no primary key, and no field of the first document has a name that ends in `id`; name one with the parameter primaryKey.")
 	}
-	return "", apierr.Newf(apierr.IndexPrimaryKeyMultipleCandidate, "The index has no primary key, and the first document has several fields that could be it (%.200s); name one with the parameter primaryKey.", strings.Join(found, ", "))
+	return "", apierr.Newf(indexerr.IndexPrimaryKeyMultipleCandidate, "The index has no primary key, and the first document has several fields that could be it (%.200s); name one with the parameter primaryKey.", strings.Join(found, ", "))
 }
 
 // documentID returns a document's id.
@@ -121,7 +122,7 @@ func documentID(r Record, key string) (string, error) {
 		return true
 	})
 	if v == nil {
-		return "", fault(apierr.MissingDocumentID, r, "it has no primary key `%.100s`", key)
+		return "", fault(indexerr.MissingDocumentID, r, "it has no primary key `%.100s`", key)
 	}
 	id := string(v)
 	switch c := v[0]; {
@@ -129,13 +130,13 @@ func documentID(r Record, key string) (string, error) {
 		id = rawjson.Unquote(v)
 	case c == '-' || c >= '0' && c <= '9':
 		if strings.ContainsAny(id, ".eE") {
-			return "", fault(apierr.InvalidDocumentID, r, "its id `%.100s` is a fraction; %s", id, IDRule)
+			return "", fault(indexerr.InvalidDocumentID, r, "its id `%.100s` is a fraction; %s", id, IDRule)
 		}
 	default:
-		return "", fault(apierr.InvalidDocumentID, r, "its id is %s; %s", rawjson.TypeName(v), IDRule)
+		return "", fault(indexerr.InvalidDocumentID, r, "its id is %s; %s", rawjson.TypeName(v), IDRule)
 	}
 	if !ValidID(id) {
-		return "", fault(apierr.InvalidDocumentID, r, "its id `%.100s` is not valid; %s", id, IDRule)
+		return "", fault(indexerr.InvalidDocumentID, r, "its id `%.100s` is not valid; %s", id, IDRule)
 	}
 	return id, nil
 }

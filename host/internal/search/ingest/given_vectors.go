@@ -6,6 +6,7 @@ import (
 
 	"github.com/parley-search/parley/abi/answer"
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/rawjson"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/vector"
@@ -42,13 +43,13 @@ func takeVectors(doc []byte) (rest []byte, given map[string]*GivenVectors, err e
 		return rest, nil, nil
 	}
 	if raw[0] != '{' {
-		return nil, nil, apierr.Newf(apierr.InvalidVectorsType, "its `%s` is %s; expected an object of vectors by embedder", vector.Field, rawjson.TypeName(raw))
+		return nil, nil, apierr.Newf(indexerr.InvalidVectorsType, "its `%s` is %s; expected an object of vectors by embedder", vector.Field, rawjson.TypeName(raw))
 	}
 	given = map[string]*GivenVectors{}
 	rawjson.EachMember(raw, func(key, v []byte) bool {
 		name := rawjson.Unquote(key)
 		if name == "" || len(name) > settings.MaxName {
-			err = apierr.Newf(apierr.InvalidVectorsType, "its `%s` has the key %.100q, which is no embedder's name", vector.Field, name)
+			err = apierr.Newf(indexerr.InvalidVectorsType, "its `%s` has the key %.100q, which is no embedder's name", vector.Field, name)
 			return false
 		}
 		given[name], err = readGiven(name, v)
@@ -69,7 +70,7 @@ func readGiven(name string, v []byte) (*GivenVectors, error) {
 		return &GivenVectors{Vectors: vs}, err
 	case '{':
 	default:
-		return nil, apierr.Newf(apierr.InvalidVectorsType, "its `%s` is %s; expected a vector, a list of vectors, or an object with `regenerate`", place, rawjson.TypeName(v))
+		return nil, apierr.Newf(indexerr.InvalidVectorsType, "its `%s` is %s; expected a vector, a list of vectors, or an object with `regenerate`", place, rawjson.TypeName(v))
 	}
 	var g GivenVectors
 	var err error
@@ -82,14 +83,14 @@ func readGiven(name string, v []byte) (*GivenVectors, error) {
 		case k == "regenerate" && (v[0] == 't' || v[0] == 'f'):
 			g.Regenerate, regenerates = v[0] == 't', true
 		case k == "regenerate":
-			err = apierr.Newf(apierr.InvalidVectorsType, "its `%s.regenerate` is %s; expected true or false", place, rawjson.TypeName(v))
+			err = apierr.Newf(indexerr.InvalidVectorsType, "its `%s.regenerate` is %s; expected true or false", place, rawjson.TypeName(v))
 		default:
-			err = apierr.Newf(apierr.InvalidVectorsType, "its `%s` has the unknown field `%.100s`; known are `embeddings` and `regenerate`", place, k)
+			err = apierr.Newf(indexerr.InvalidVectorsType, "its `%s` has the unknown field `%.100s`; known are `embeddings` and `regenerate`", place, k)
 		}
 		return err == nil
 	})
 	if err == nil && !regenerates {
-		err = apierr.Newf(apierr.InvalidVectorsType, "its `%s` has no `regenerate`: send true to have its vectors made by the embedder, false to give them yourself", place)
+		err = apierr.Newf(indexerr.InvalidVectorsType, "its `%s` has no `regenerate`: send true to have its vectors made by the embedder, false to give them yourself", place)
 	}
 	return &g, err
 }
@@ -97,7 +98,7 @@ func readGiven(name string, v []byte) (*GivenVectors, error) {
 // readVectors reads an array of numbers, or an array of such arrays.
 func readVectors(place string, v []byte) (list [][]float32, err error) {
 	if v[0] != '[' {
-		return nil, apierr.Newf(apierr.InvalidVectorsType, "its `%s` is %s; expected an array", place, rawjson.TypeName(v))
+		return nil, apierr.Newf(indexerr.InvalidVectorsType, "its `%s` is %s; expected an array", place, rawjson.TypeName(v))
 	}
 	first := bytes.TrimSpace(v[1:])[0]
 	if first == ']' {
@@ -109,7 +110,7 @@ func readVectors(place string, v []byte) (list [][]float32, err error) {
 	}
 	rawjson.EachElement(v, func(e []byte) bool {
 		if len(list) == vector.MaxVectors {
-			err = apierr.Newf(apierr.TooManyVectors, "its `%s` has more than %d vectors", place, vector.MaxVectors)
+			err = apierr.Newf(indexerr.TooManyVectors, "its `%s` has more than %d vectors", place, vector.MaxVectors)
 			return false
 		}
 		var vec []float32
@@ -123,7 +124,7 @@ func readVectors(place string, v []byte) (list [][]float32, err error) {
 func readVector(place string, v []byte) ([]float32, error) {
 	vec, err := answer.Vector([]byte(v))
 	if err != nil {
-		return nil, apierr.Newf(apierr.InvalidVectorsType, "its `%s` %s", place, err)
+		return nil, apierr.Newf(indexerr.InvalidVectorsType, "its `%s` %s", place, err)
 	}
 	return vec, nil
 }

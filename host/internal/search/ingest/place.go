@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/rawjson"
 	"github.com/parley-search/parley/host/internal/search/attribute"
 )
@@ -66,7 +67,7 @@ func (c *placeCheck) part(name string, v []byte) {
 
 func (c *placeCheck) fault(format string, args ...any) {
 	if c.err == nil {
-		c.err = apierr.Newf(apierr.InvalidDocumentGeoField, format+"; expected {\"lat\": a number from -90 to 90, \"lng\": a number from -180 to 180}, or null", args...)
+		c.err = apierr.Newf(indexerr.InvalidDocumentGeoField, format+"; expected {\"lat\": a number from -90 to 90, \"lng\": a number from -180 to 180}, or null", args...)
 	}
 }
 

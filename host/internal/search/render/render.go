@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/rawjson"
@@ -115,13 +116,13 @@ var needs = map[string][]string{
 func (t *Template) check() error {
 	needed, ok := needs[t.Kind]
 	if !ok {
-		return apierr.Newf(apierr.InvalidRenderTemplate, "`template.kind` is `%.100s`; it must be `documentTemplate`, `chatDocumentTemplate`, `indexingFragment`, `searchFragment`, `inlineDocumentTemplate` or `inlineFragment`.", t.Kind)
+		return apierr.Newf(indexerr.InvalidRenderTemplate, "`template.kind` is `%.100s`; it must be `documentTemplate`, `chatDocumentTemplate`, `indexingFragment`, `searchFragment`, `inlineDocumentTemplate` or `inlineFragment`.", t.Kind)
 	}
 	fragment := t.Kind == IndexingFragment || t.Kind == SearchFragment || t.Kind == InlineFragment
 	if fragment && t.MaxBytes != nil {
-		return apierr.Newf(apierr.InvalidRenderTemplate, "`template.documentTemplateMaxBytes` does not go with the kind `%s`.", t.Kind)
+		return apierr.Newf(indexerr.InvalidRenderTemplate, "`template.documentTemplateMaxBytes` does not go with the kind `%s`.", t.Kind)
 	}
-	return checkFields(apierr.InvalidRenderTemplate, "template", t.Kind, needed, map[string]bool{
+	return checkFields(indexerr.InvalidRenderTemplate, "template", t.Kind, needed, map[string]bool{
 		"indexUid": t.IndexUID != nil, "embedder": t.Embedder != nil, "fragment": t.Fragment != nil, "inline": !absent(t.Inline),
 	})
 }
@@ -178,7 +179,7 @@ func (t *Template) find(indexes Indexes, caller *auth.Caller, on *feature.Servic
 			return nil, err
 		}
 		if e, _ = e.ForDocuments(*t.Embedder); !e.Makes() || e.Fragmented() {
-			return nil, apierr.Newf(apierr.InvalidRenderTemplate, "Embedder `%.100s` of index `%s` has no document template.", *t.Embedder, *t.IndexUID)
+			return nil, apierr.Newf(indexerr.InvalidRenderTemplate, "Embedder `%.100s` of index `%s` has no document template.", *t.Embedder, *t.IndexUID)
 		}
 		chat.DocumentTemplate, chat.MaxBytes = e.DocumentTemplate, e.MaxBytes
 	case ChatDocumentTemplate:
@@ -188,10 +189,10 @@ func (t *Template) find(indexes Indexes, caller *auth.Caller, on *feature.Servic
 		r.displayed = true
 	case InlineDocumentTemplate:
 		if json.Unmarshal(t.Inline, &chat.DocumentTemplate) != nil {
-			return nil, apierr.Newf(apierr.InvalidRenderTemplate, "`template.inline` must be a string with the template.")
+			return nil, apierr.Newf(indexerr.InvalidRenderTemplate, "`template.inline` must be a string with the template.")
 		}
 		if len(chat.DocumentTemplate) > template.MaxSource {
-			return nil, apierr.Newf(apierr.InvalidRenderTemplate, "`template.inline` has %d bytes; a template has at most %d.", len(chat.DocumentTemplate), template.MaxSource)
+			return nil, apierr.Newf(indexerr.InvalidRenderTemplate, "`template.inline` has %d bytes; a template has at most %d.", len(chat.DocumentTemplate), template.MaxSource)
 		}
 		if _, err := template.Parse(chat.DocumentTemplate); err != nil {
 			return nil, parsing(err)
@@ -200,7 +201,7 @@ func (t *Template) find(indexes Indexes, caller *auth.Caller, on *feature.Servic
 	}
 	if t.MaxBytes != nil {
 		if *t.MaxBytes < 1 || *t.MaxBytes > settings.MaxRenderedBytes {
-			return nil, apierr.Newf(apierr.InvalidRenderTemplate, "`template.documentTemplateMaxBytes` is %d; it must be 1 to %d.", *t.MaxBytes, settings.MaxRenderedBytes)
+			return nil, apierr.Newf(indexerr.InvalidRenderTemplate, "`template.documentTemplateMaxBytes` is %d; it must be 1 to %d.", *t.MaxBytes, settings.MaxRenderedBytes)
 		}
 		chat.MaxBytes = *t.MaxBytes
 	}
@@ -209,13 +210,13 @@ func (t *Template) find(indexes Indexes, caller *auth.Caller, on *feature.Servic
 }
 
 func parsing(err error) error {
-	return apierr.Newf(apierr.TemplateParsingError, "The template cannot be read: %s", settings.EndSentence(err.Error()))
+	return apierr.Newf(indexerr.TemplateParsingError, "The template cannot be read: %s", settings.EndSentence(err.Error()))
 }
 
 func (t *Template) findEmbedder(s *settings.Settings) (*settings.Embedder, error) {
 	e, ok := s.Embedders[*t.Embedder]
 	if !ok {
-		return nil, apierr.Newf(apierr.InvalidRenderTemplate, "Index `%s` has no embedder `%.100s`.", *t.IndexUID, *t.Embedder)
+		return nil, apierr.Newf(indexerr.InvalidRenderTemplate, "Index `%s` has no embedder `%.100s`.", *t.IndexUID, *t.Embedder)
 	}
 	return &e, nil
 }
@@ -235,7 +236,7 @@ func (t *Template) findFragment(s *settings.Settings) (json.RawMessage, error) {
 	}
 	f, ok := fragments[*t.Fragment]
 	if !ok {
-		return nil, apierr.Newf(apierr.InvalidRenderTemplate, "Embedder `%.100s` of index `%s` has no %s `%.100s`.", *t.Embedder, *t.IndexUID, t.Kind, *t.Fragment)
+		return nil, apierr.Newf(indexerr.InvalidRenderTemplate, "Embedder `%.100s` of index `%s` has no %s `%.100s`.", *t.Embedder, *t.IndexUID, t.Kind, *t.Fragment)
 	}
 	return f, nil
 }
@@ -245,16 +246,16 @@ func (t *Template) findFragment(s *settings.Settings) (json.RawMessage, error) {
 func (in *Input) find(ctx context.Context, indexes Indexes, caller *auth.Caller, on *feature.Service, r *rendering) (json.RawMessage, error) {
 	needed := map[string][]string{IndexDocument: {"indexUid", "id"}, InlineDocument: {"inline"}, InlineSearch: {"inline"}}[in.Kind]
 	if needed == nil {
-		return nil, apierr.Newf(apierr.InvalidRenderInput, "`input.kind` is `%.100s`; it must be `indexDocument`, `inlineDocument` or `inlineSearch`.", in.Kind)
+		return nil, apierr.Newf(indexerr.InvalidRenderInput, "`input.kind` is `%.100s`; it must be `indexDocument`, `inlineDocument` or `inlineSearch`.", in.Kind)
 	}
-	err := checkFields(apierr.InvalidRenderInput, "input", in.Kind, needed, map[string]bool{"indexUid": in.IndexUID != nil, "id": in.ID != nil, "inline": !absent(in.Inline)})
+	err := checkFields(indexerr.InvalidRenderInput, "input", in.Kind, needed, map[string]bool{"indexUid": in.IndexUID != nil, "id": in.ID != nil, "inline": !absent(in.Inline)})
 	if err != nil {
 		return nil, err
 	}
 	if in.Kind == IndexDocument {
 		doc, err := indexes.Document(ctx, caller, *in.IndexUID, *in.ID, nil, false)
-		if apierr.Is(err, apierr.DocumentNotFound) {
-			return nil, apierr.Newf(apierr.RenderDocumentNotFound, "Document `%.511s` not found in index `%s`.", *in.ID, *in.IndexUID)
+		if apierr.Is(err, indexerr.DocumentNotFound) {
+			return nil, apierr.Newf(indexerr.RenderDocumentNotFound, "Document `%.511s` not found in index `%s`.", *in.ID, *in.IndexUID)
 		}
 		if err != nil || !r.displayed {
 			return doc, err
@@ -266,7 +267,7 @@ func (in *Input) find(ctx context.Context, indexes Indexes, caller *auth.Caller,
 		return attribute.Project(doc, s.Displayed()), nil
 	}
 	if in.Inline[0] != '{' {
-		return nil, apierr.Newf(apierr.InvalidRenderInput, "`input.inline` must be an object.")
+		return nil, apierr.Newf(indexerr.InvalidRenderInput, "`input.inline` must be an object.")
 	}
 	if in.Kind == InlineDocument {
 		return in.Inline, nil
@@ -275,14 +276,14 @@ func (in *Input) find(ctx context.Context, indexes Indexes, caller *auth.Caller,
 		return nil, err
 	}
 	if r.fragment == nil {
-		return nil, apierr.Newf(apierr.InvalidRenderInput, "`input.kind` is `inlineSearch`; a template of documents is rendered with a document.")
+		return nil, apierr.Newf(indexerr.InvalidRenderInput, "`input.kind` is `inlineSearch`; a template of documents is rendered with a document.")
 	}
 	var search struct {
 		Q     *string                    `json:"q"`
 		Media map[string]json.RawMessage `json:"media"`
 	}
 	if json.Unmarshal(in.Inline, &search) != nil {
-		return nil, apierr.Newf(apierr.InvalidRenderInput, "`input.inline` must have `q`, a string, `media`, an object, or both.")
+		return nil, apierr.Newf(indexerr.InvalidRenderInput, "`input.inline` must have `q`, a string, `media`, an object, or both.")
 	}
 	return in.Inline, nil
 }
@@ -293,7 +294,7 @@ func (r *rendering) render(ctx context.Context, with json.RawMessage, search boo
 		if ctx.Err() != nil {
 			return fmt.Errorf("render a template: %w", ctx.Err())
 		}
-		return apierr.Newf(apierr.TemplateRenderingError, "The template cannot be rendered: %s", settings.EndSentence(err.Error()))
+		return apierr.Newf(indexerr.TemplateRenderingError, "The template cannot be rendered: %s", settings.EndSentence(err.Error()))
 	}
 	if r.fragment == nil {
 		text, err := settings.NewRenderer(&r.settings).Preview(ctx, with)

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/search/attribute"
 	"github.com/parley-search/parley/host/internal/search/text"
 )
@@ -16,7 +18,7 @@ import (
 // search need the ranking rule sort; a listing has no other rules.
 func (s *Settings) DocumentSort(criteria []string) ([]Criterion, error) {
 	if len(criteria) > maxCriteria {
-		return nil, apierr.Newf(apierr.InvalidDocumentSort, "sort has %d criteria; it may have at most %d.", len(criteria), maxCriteria)
+		return nil, apierr.Newf(indexerr.InvalidDocumentSort, "sort has %d criteria; it may have at most %d.", len(criteria), maxCriteria)
 	}
 	var rules []Criterion
 	for i, c := range criteria {
@@ -25,7 +27,7 @@ func (s *Settings) DocumentSort(criteria []string) ([]Criterion, error) {
 			err = s.allowSort(&r)
 		}
 		if err != nil {
-			return nil, apierr.Newf(apierr.InvalidDocumentSort, "sort[%d] is `%.100s`: %s.", i, c, err)
+			return nil, apierr.Newf(indexerr.InvalidDocumentSort, "sort[%d] is `%.100s`: %s.", i, c, err)
 		}
 		rules = append(rules, r)
 	}
@@ -108,7 +110,7 @@ func (s *Settings) Distinct(asked string) (string, error) {
 	if p := s.FilterPatterns(); len(p) > 0 {
 		known = "filterable here: " + strings.Join(p, ", ")
 	}
-	return "", apierr.Newf(apierr.InvalidSearchDistinct, "distinct is `%.100s`, which is not filterable; %.1000s; add it to the setting filterableAttributes.", asked, known)
+	return "", apierr.Newf(searcherr.InvalidSearchDistinct, "distinct is `%.100s`, which is not filterable; %.1000s; add it to the setting filterableAttributes.", asked, known)
 }
 
 // Shift brings a score of an embedder whose scores are as d says to where those

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/search/template"
 )
 
@@ -146,7 +147,7 @@ func readChatTemplate(v value, dst *string) error {
 		}
 	}
 	if err != nil {
-		return apierr.Newf(apierr.InvalidChatSettingDocTemplate, "%s", EndSentence(err.Error()))
+		return apierr.Newf(indexerr.InvalidChatSettingDocTemplate, "%s", EndSentence(err.Error()))
 	}
 	*dst = t
 	return nil

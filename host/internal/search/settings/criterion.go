@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/search/attribute"
 )
 
@@ -90,10 +91,10 @@ func (s *Settings) SortRules(criteria []string) ([]Criterion, error) {
 		return nil, nil
 	}
 	if !slices.ContainsFunc(s.RankingRules, func(r RankingRule) bool { return r.Rule == RuleSort }) {
-		return nil, apierr.Newf(apierr.InvalidSearchSort, "The setting rankingRules of this index has no rule `sort`; add it there, where it should count, or send no parameter sort.")
+		return nil, apierr.Newf(searcherr.InvalidSearchSort, "The setting rankingRules of this index has no rule `sort`; add it there, where it should count, or send no parameter sort.")
 	}
 	if len(criteria) > maxCriteria {
-		return nil, apierr.Newf(apierr.InvalidSearchSort, "sort has %d criteria; it may have at most %d.", len(criteria), maxCriteria)
+		return nil, apierr.Newf(searcherr.InvalidSearchSort, "sort has %d criteria; it may have at most %d.", len(criteria), maxCriteria)
 	}
 	var out []Criterion
 	for i, c := range criteria {
@@ -102,7 +103,7 @@ func (s *Settings) SortRules(criteria []string) ([]Criterion, error) {
 			err = s.allowSort(&r)
 		}
 		if err != nil {
-			return nil, apierr.Newf(apierr.InvalidSearchSort, "sort[%d] is `%.100s`: %s.", i, c, err)
+			return nil, apierr.Newf(searcherr.InvalidSearchSort, "sort[%d] is `%.100s`: %s.", i, c, err)
 		}
 		out = append(out, r)
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/search/embed"
 	"github.com/parley-search/parley/host/internal/search/template"
 )
@@ -78,7 +78,7 @@ func newEmbedder() Embedder { return Embedder{MaxBytes: defaultMaxBytes} }
 
 // embeddersSetting is the one setting that holds secrets.
 func embeddersSetting() setting {
-	st := of("embedders", "embedders", apierr.InvalidSettingsEmbedders,
+	st := of("embedders", "embedders", indexerr.InvalidSettingsEmbedders,
 		func(s *Settings) *map[string]Embedder { return &s.Embedders }, readEmbedders).patched()
 	st.shown = func(s *Settings) any { return wireEmbedders(s.Embedders, false) }
 	st.kept = func(s *Settings) any { return wireEmbedders(s.Embedders, true) }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/search/template"
 )
 
@@ -17,7 +18,7 @@ import (
 // an [apierr.Error].
 func (e *Embedder) QueryText(ctx context.Context, name, q string, media map[string]json.RawMessage) (string, error) {
 	wrong := func(format string, args ...any) (string, error) {
-		return "", apierr.Newf(apierr.VectorEmbeddingError, "Embedder `%.150s` "+format, append([]any{name}, args...)...)
+		return "", apierr.Newf(indexerr.VectorEmbeddingError, "Embedder `%.150s` "+format, append([]any{name}, args...)...)
 	}
 	switch {
 	case !e.Fragmented() && media != nil:

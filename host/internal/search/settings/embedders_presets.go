@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
@@ -180,6 +181,6 @@ func needsModelHere(embedder json.RawMessage) bool {
 // unoffered is why embedders of the source huggingFace are refused.
 func unoffered(names []string) *apierr.Error {
 	slices.Sort(names)
-	return apierr.Newf(apierr.InvalidSettingsEmbedders, "`embedders.%.300s`: the source %q is not offered, for this host runs no models of its own: serve the model by Ollama and use the source %q, or by any HTTP API and use %q. The other settings that were sent with it are applied.",
+	return apierr.Newf(indexerr.InvalidSettingsEmbedders, "`embedders.%.300s`: the source %q is not offered, for this host runs no models of its own: serve the model by Ollama and use the source %q, or by any HTTP API and use %q. The other settings that were sent with it are applied.",
 		strings.Join(names, "`, `embedders."), huggingFace, Ollama, Rest)
 }

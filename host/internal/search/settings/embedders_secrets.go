@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/rawjson"
 	"github.com/parley-search/parley/host/internal/secret"
 )
@@ -124,7 +125,7 @@ func SealSecrets(body []byte, sealer Sealer, before *Settings, secretOption func
 			case n.option != "":
 				what, field = "secret", "options"
 			}
-			return nil, apierr.Newf(apierr.InvalidSettingsEmbedders, "`embedders.%.300s` is a %s as it is shown, not the %[2]s itself: send the %[2]s, or leave `%[3]s` out to keep what is set.", n.path(), what, field)
+			return nil, apierr.Newf(indexerr.InvalidSettingsEmbedders, "`embedders.%.300s` is a %s as it is shown, not the %[2]s itself: send the %[2]s, or leave `%[3]s` out to keep what is set.", n.path(), what, field)
 		}
 		return sealSecret(text, sealer)
 	})

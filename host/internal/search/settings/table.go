@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 )
 
 // A setting is one line of the table of settings.
@@ -26,55 +27,55 @@ const ChatSetting = "chat"
 // settingsTable lists all settings, in the order they are shown.
 func settingsTable() []setting {
 	return []setting{
-		of("displayedAttributes", "displayed-attributes", apierr.InvalidSettingsDisplayed,
+		of("displayedAttributes", "displayed-attributes", indexerr.InvalidSettingsDisplayed,
 			func(s *Settings) *[]string { return &s.DisplayedAttributes }, readStarred),
-		of("searchableAttributes", "searchable-attributes", apierr.InvalidSettingsSearchable,
+		of("searchableAttributes", "searchable-attributes", indexerr.InvalidSettingsSearchable,
 			func(s *Settings) *[]string { return &s.SearchableAttributes }, readStarred),
-		of("filterableAttributes", "filterable-attributes", apierr.InvalidSettingsFilterable,
+		of("filterableAttributes", "filterable-attributes", indexerr.InvalidSettingsFilterable,
 			func(s *Settings) *[]FilterableRule { return &s.FilterableAttributes }, readFilterable),
-		of("sortableAttributes", "sortable-attributes", apierr.InvalidSettingsSortable,
+		of("sortableAttributes", "sortable-attributes", indexerr.InvalidSettingsSortable,
 			func(s *Settings) *[]string { return &s.SortableAttributes }, readSortable),
-		of("rankingRules", "ranking-rules", apierr.InvalidSettingsRankingRules,
+		of("rankingRules", "ranking-rules", indexerr.InvalidSettingsRankingRules,
 			func(s *Settings) *[]RankingRule { return &s.RankingRules }, readRankingRules),
-		of("stopWords", "stop-words", apierr.InvalidSettingsStopWords,
+		of("stopWords", "stop-words", indexerr.InvalidSettingsStopWords,
 			func(s *Settings) *[]string { return &s.StopWords }, readSet("words")),
-		of("nonSeparatorTokens", "non-separator-tokens", apierr.InvalidSettingsNonSeparators,
+		of("nonSeparatorTokens", "non-separator-tokens", indexerr.InvalidSettingsNonSeparators,
 			func(s *Settings) *[]string { return &s.NonSeparatorTokens }, readSet("tokens")),
-		of("separatorTokens", "separator-tokens", apierr.InvalidSettingsSeparators,
+		of("separatorTokens", "separator-tokens", indexerr.InvalidSettingsSeparators,
 			func(s *Settings) *[]string { return &s.SeparatorTokens }, readSet("tokens")),
-		of("dictionary", "dictionary", apierr.InvalidSettingsDictionary,
+		of("dictionary", "dictionary", indexerr.InvalidSettingsDictionary,
 			func(s *Settings) *[]string { return &s.Dictionary }, readSet("words")),
-		of("synonyms", "synonyms", apierr.InvalidSettingsSynonyms,
+		of("synonyms", "synonyms", indexerr.InvalidSettingsSynonyms,
 			func(s *Settings) *map[string][]string { return &s.Synonyms }, readSynonyms),
-		of("distinctAttribute", "distinct-attribute", apierr.InvalidSettingsDistinct,
+		of("distinctAttribute", "distinct-attribute", indexerr.InvalidSettingsDistinct,
 			func(s *Settings) *string { return &s.DistinctAttribute }, readAttribute).
 			show(func(s *Settings) any { return OrNull(s.DistinctAttribute) }),
-		of("proximityPrecision", "proximity-precision", apierr.InvalidSettingsProximity,
+		of("proximityPrecision", "proximity-precision", indexerr.InvalidSettingsProximity,
 			func(s *Settings) *ProximityPrecision { return &s.ProximityPrecision },
 			func(v value, p *ProximityPrecision) error { return choice(v, p, ByWord, ByAttribute) }),
-		of("typoTolerance", "typo-tolerance", apierr.InvalidSettingsTypos,
+		of("typoTolerance", "typo-tolerance", indexerr.InvalidSettingsTypos,
 			func(s *Settings) *TypoTolerance { return &s.TypoTolerance }, readTypoTolerance).
 			show(func(s *Settings) any { return s.TypoTolerance.wire() }).patched().
 			checked(func(s *Settings) error { return s.TypoTolerance.check() }),
-		of("faceting", "faceting", apierr.InvalidSettingsFaceting,
+		of("faceting", "faceting", indexerr.InvalidSettingsFaceting,
 			func(s *Settings) *Faceting { return &s.Faceting }, readFaceting).
 			show(func(s *Settings) any { return s.Faceting.wire() }).patched(),
-		of("pagination", "pagination", apierr.InvalidSettingsPagination,
+		of("pagination", "pagination", indexerr.InvalidSettingsPagination,
 			func(s *Settings) *Pagination { return &s.Pagination }, readPagination).
 			show(func(s *Settings) any { return s.Pagination.wire() }).patched(),
 		embeddersSetting(),
-		of("searchCutoffMs", "search-cutoff-ms", apierr.InvalidSettingsCutoff,
+		of("searchCutoffMs", "search-cutoff-ms", indexerr.InvalidSettingsCutoff,
 			func(s *Settings) **time.Duration { return &s.SearchCutoff }, readCutoff).
 			show(func(s *Settings) any { return milliseconds(s.SearchCutoff) }),
-		of("localizedAttributes", "localized-attributes", apierr.InvalidSettingsLocalized,
+		of("localizedAttributes", "localized-attributes", indexerr.InvalidSettingsLocalized,
 			func(s *Settings) *[]LocalizedRule { return &s.LocalizedAttributes }, readLocalized).
 			show(func(s *Settings) any { return wireLocalized(s.LocalizedAttributes) }),
-		of("facetSearch", "facet-search", apierr.InvalidSettingsFacetSearch,
+		of("facetSearch", "facet-search", indexerr.InvalidSettingsFacetSearch,
 			func(s *Settings) *bool { return &s.FacetSearch }, value.boolean),
-		of("prefixSearch", "prefix-search", apierr.InvalidSettingsPrefixSearch,
+		of("prefixSearch", "prefix-search", indexerr.InvalidSettingsPrefixSearch,
 			func(s *Settings) *PrefixSearch { return &s.PrefixSearch },
 			func(v value, p *PrefixSearch) error { return choice(v, p, PrefixIndexing, PrefixDisabled) }),
-		of(ChatSetting, "chat", apierr.InvalidSettingsIndexChat,
+		of(ChatSetting, "chat", indexerr.InvalidSettingsIndexChat,
 			func(s *Settings) *ChatSettings { return &s.Chat }, func(v value, c *ChatSettings) error { return c.patch(v) }).
 			show(func(s *Settings) any { return s.Chat.wire() }).patched(),
 	}

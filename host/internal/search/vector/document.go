@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 )
 
 // Field is where a document brings its vectors, and shows them. It is
@@ -108,7 +109,7 @@ func (v *Document) AppendJSON(b []byte) []byte {
 func CheckDimensions(name string, vectors [][]float32, dims int) error {
 	for _, v := range vectors {
 		if len(v) != dims {
-			return apierr.Newf(apierr.InvalidVectorDimensions, "its `%s.%.100s` has a vector of %d numbers; expected %d", Field, name, len(v), dims)
+			return apierr.Newf(indexerr.InvalidVectorDimensions, "its `%s.%.100s` has a vector of %d numbers; expected %d", Field, name, len(v), dims)
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/ingest"
 	"github.com/parley-search/parley/host/internal/task"
@@ -60,7 +61,7 @@ func (a *addition) survey(ctx context.Context) error {
 			}
 		})
 		if len(a.batch.fields)+len(seen) > index.MaxFields {
-			return apierr.Newf(apierr.MaxFieldsLimitExceeded, "With these documents the index would have more than %d different fields. No document of this task was kept.", index.MaxFields)
+			return apierr.Newf(indexerr.MaxFieldsLimitExceeded, "With these documents the index would have more than %d different fields. No document of this task was kept.", index.MaxFields)
 		}
 		return vectors.add(ctx, d)
 	})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/task"
@@ -25,7 +26,7 @@ func (s *Writer) applyCreation(ctx context.Context, w *task.Work) (task.Outcome,
 		if m := ix.Meta(); m.Created && m.CreatedBy == w.UID {
 			return task.Outcome{}, nil // made before the crash
 		}
-		return task.Outcome{Err: task.Fail(apierr.Newf(apierr.IndexAlreadyExists, "Index `%s` already exists.", w.IndexUID))}, nil
+		return task.Outcome{Err: task.Fail(apierr.Newf(indexerr.IndexAlreadyExists, "Index `%s` already exists.", w.IndexUID))}, nil
 	}
 	m := s.indexes.NewMeta(w.IndexUID, w.UID)
 	m.Created = true
@@ -63,7 +64,7 @@ func (s *Writer) applyUpdate(ctx context.Context, w *task.Work) (task.Outcome, e
 }
 
 func keyExists(m *index.Meta) *apierr.Error {
-	return apierr.Newf(apierr.IndexPrimaryKeyAlreadyExists, "Index `%s` already has a primary key: `%s`. To change it, delete the documents first.", m.UID, m.PrimaryKey)
+	return apierr.Newf(indexerr.IndexPrimaryKeyAlreadyExists, "Index `%s` already has a primary key: `%s`. To change it, delete the documents first.", m.UID, m.PrimaryKey)
 }
 
 func (s *Writer) applyDeletion(ctx context.Context, w *task.Work) (task.Outcome, error) {

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/rawjson"
 	"github.com/parley-search/parley/host/internal/search/filter"
 	"github.com/parley-search/parley/host/internal/search/folder"
@@ -253,7 +254,7 @@ func (b *docBatch) delete(ctx context.Context, p payload) (task.Outcome, error) 
 		if err := b.flush(ctx, false); err != nil {
 			return task.Outcome{}, err
 		}
-		cond, err := b.ix.ParseFilter(b.meta, p.Filter, apierr.InvalidDocumentFilter, nil)
+		cond, err := b.ix.ParseFilter(b.meta, p.Filter, indexerr.InvalidDocumentFilter, nil)
 		if err != nil {
 			return failed(err)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/template"
 )
@@ -45,7 +46,7 @@ func documentInputs(e *settings.Embedder, s *settings.Settings) (*inputMaker, er
 	if maker.Fragmented() {
 		fragments, err := template.ParseFragments(maker.IndexingFragments)
 		if err != nil { // an earlier version took it
-			return nil, apierr.Newf(apierr.InvalidSettingsEmbedders, "The `indexingFragments` cannot be used any more, set them anew: %s", settings.EndSentence(err.Error()))
+			return nil, apierr.Newf(indexerr.InvalidSettingsEmbedders, "The `indexingFragments` cannot be used any more, set them anew: %s", settings.EndSentence(err.Error()))
 		}
 		return &inputMaker{fragments: fragments, fragmented: true}, nil
 	}

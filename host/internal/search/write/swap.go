@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/task"
 )
@@ -31,10 +32,10 @@ func SwapIndexes(swaps []Swap) (task.New, error) {
 	for i, sw := range swaps {
 		for _, uid := range sw.Indexes {
 			if err := index.CheckUID(uid); err != nil {
-				return task.New{}, apierr.Newf(apierr.InvalidSwapIndexes, "swaps[%d]: %s", i, apierr.From(err).Message)
+				return task.New{}, apierr.Newf(indexerr.InvalidSwapIndexes, "swaps[%d]: %s", i, apierr.From(err).Message)
 			}
 			if slices.Contains(uids, uid) {
-				return task.New{}, apierr.Newf(apierr.InvalidSwapDuplicateIndexFound, "Index `%s` is named twice: each index may be in one swap only.", uid)
+				return task.New{}, apierr.Newf(indexerr.InvalidSwapDuplicateIndexFound, "Index `%s` is named twice: each index may be in one swap only.", uid)
 			}
 			uids = append(uids, uid)
 		}
@@ -96,14 +97,14 @@ func (s *Writer) checkSwaps(swaps []Swap) error {
 			there := s.indexes.Find(uid) != nil
 			switch {
 			case sw.Rename && i == 1 && there:
-				taken = errors.Join(taken, apierr.Newf(apierr.IndexAlreadyExists, "Index `%s` already exists: no index can be renamed to it.", uid))
+				taken = errors.Join(taken, apierr.Newf(indexerr.IndexAlreadyExists, "Index `%s` already exists: no index can be renamed to it.", uid))
 			case !there && !(sw.Rename && i == 1):
 				absent = append(absent, "`"+uid+"`")
 			}
 		}
 	}
 	if len(absent) > 0 {
-		return apierr.Newf(apierr.IndexNotFound, "Index %s not found: nothing was swapped.", strings.Join(absent, ", "))
+		return apierr.Newf(indexerr.IndexNotFound, "Index %s not found: nothing was swapped.", strings.Join(absent, ", "))
 	}
 	if taken != nil {
 		return apierr.From(taken)

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/search/filter"
 	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/ingest"
@@ -58,7 +59,7 @@ func decodePayload(b []byte) (p payload, body []byte, err error) {
 
 func checkPrimaryKey(key string) error {
 	if len(key) > maxPrimaryKey || !utf8.ValidString(key) {
-		return apierr.Newf(apierr.InvalidIndexPrimaryKey, "The primary key must be a field's name of at most %d bytes.", maxPrimaryKey)
+		return apierr.Newf(indexerr.InvalidIndexPrimaryKey, "The primary key must be a field's name of at most %d bytes.", maxPrimaryKey)
 	}
 	return nil
 }
@@ -98,7 +99,7 @@ func DeleteDocuments(uid string, ids []string) (task.New, error) {
 	}
 	for _, id := range ids {
 		if !ingest.ValidID(id) {
-			return task.New{}, apierr.Newf(apierr.InvalidDocumentID, "`%.100s` is not a document id; %s.", id, ingest.IDRule)
+			return task.New{}, apierr.Newf(indexerr.InvalidDocumentID, "`%.100s` is not a document id; %s.", id, ingest.IDRule)
 		}
 	}
 	p := payload{IDs: ids}
@@ -117,10 +118,10 @@ func (s *Writer) DeleteByFilter(uid string, raw json.RawMessage) (task.New, erro
 	}
 	n, err := filter.Parse(raw, true, nil)
 	if err != nil {
-		return task.New{}, filter.Refuse(err, apierr.InvalidDocumentFilter)
+		return task.New{}, filter.Refuse(err, indexerr.InvalidDocumentFilter)
 	}
 	if n == nil {
-		return task.New{}, apierr.Newf(apierr.InvalidDocumentFilter, "The filter is empty: say which documents are to go, or delete all of them by DELETE.")
+		return task.New{}, apierr.Newf(indexerr.InvalidDocumentFilter, "The filter is empty: say which documents are to go, or delete all of them by DELETE.")
 	}
 	var wrote bytes.Buffer
 	if err := json.Compact(&wrote, raw); err != nil {
