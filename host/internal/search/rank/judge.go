@@ -137,7 +137,7 @@ func (s *Searcher) alternativeSpots(n int, e *Edge, docs []uint32, places [][][]
 		for _, x := range list {
 			x.typos, x.exact = x.typos+e.cost, false
 			if e.to-e.from > 1 {
-				x.span = uint8(n + 1)
+				x.span = uint16(n + 1)
 			}
 			for u := e.from; u < e.to; u++ {
 				x.step = uint8(u - e.from)
@@ -176,7 +176,7 @@ func (s *Searcher) keepTogether(asked []int, at [][]spot) {
 		if len(at[k]) == 0 || slices.ContainsFunc(at[k], func(x spot) bool { return x.span == 0 }) {
 			continue
 		}
-		var spans [256]bool
+		spans := make([]bool, len(s.graph.edges)+1)
 		for _, x := range at[k] {
 			spans[x.span] = true
 		}

@@ -15,9 +15,10 @@ type spot struct {
 	role  role // in a phrase, where it is in one
 	exact bool
 	whole bool // all of the phrase follows
-	// span is the number of the edge, counted from 1, where it stands for
-	// several units at once; else 0. step is which of them, counted from 0.
-	span, step uint8
+	step  uint8 // which unit it stands for, counted from 0, of several at once
+	// span is the number of the edge, counted from 1, where it stands for several units
+	// at once; else 0.
+	span uint16
 }
 
 // A role says what of a unit stands at a spot.
