@@ -42,6 +42,8 @@ type Segment struct {
 	First uint32 // number of its first document in the view
 	count uint32
 	dicts map[string]Dictionary
+	// places is what read places last, whose memory the next word's are read into.
+	places segment.PostingsIterator
 }
 
 // View opens f as it is now; columns keeps what is made of its segments.
@@ -58,7 +60,7 @@ func (f *Folder) View(columns *ColumnCache) (*View, error) {
 	first := uint32(0)
 	for _, s := range v.snap.Segments() {
 		n := uint32(s.Segment().Count())
-		v.Segs = append(v.Segs, Segment{s, first, n, map[string]Dictionary{}})
+		v.Segs = append(v.Segs, Segment{snap: s, First: first, count: n, dicts: map[string]Dictionary{}})
 		v.Live.AddRange(uint64(first), uint64(first)+uint64(n))
 		if del := s.Deleted(); del != nil {
 			v.Live.AndNot(roaring.AddOffset(del, first))
@@ -299,15 +301,21 @@ func (s *Segment) EachPlace(dict Dictionary, term string, part *roaring.Bitmap, 
 	if err != nil {
 		return fmt.Errorf("read places of a word: %w", err)
 	}
-	it := list.Iterator(true, false, true, nil)
+	if list.Count() == 0 {
+		return nil
+	}
+	it := list.Iterator(true, false, true, s.places)
+	s.places = it
 	if o, ok := it.(segment.OptimizablePostingsIterator); ok {
 		if b := o.ActualBitmap(); b != nil {
-			b = roaring.And(b, part)
-			if b.IsEmpty() {
+			few := roaring.And(b, part)
+			if few.IsEmpty() {
 				return nil
 			}
 			// Positions of the other documents are passed over undecoded.
-			o.ReplaceActual(b)
+			if few.GetCardinality() < b.GetCardinality() {
+				o.ReplaceActual(few)
+			}
 		} else if n, ok := o.DocNum1Hit(); ok && !part.Contains(uint32(n)) {
 			return nil
 		}

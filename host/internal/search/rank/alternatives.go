@@ -1,12 +1,9 @@
 package rank
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
-	"github.com/parley-search/parley/host/internal/search/folder"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/text"
 )
@@ -112,108 +109,3 @@ func (g *graph) together(i, j int) bool {
 // neighbours reports whether nothing stands between two units in the query, neither
 // a stop word nor what parts sentences.
 func neighbours(a, b *text.Unit) bool { return a.Last()+1 == b.First() }
-
-// splits adds the word of units[i] written as two, as most documents have it.
-func (s *Searcher) splits(g *graph, units []text.Unit, i int) error {
-	if units[i].Phrase {
-		return nil
-	}
-	type pair struct {
-		ws   []text.Word
-		docs *roaring.Bitmap // that have both words
-		n    uint64
-		at   int // where the word is split
-	}
-	var pairs []pair
-	for _, f := range units[i].Words[0].Spellings() {
-		half := func(term string, pos int) text.Word {
-			return text.Word{Term: term, Forms: []text.Form{{Term: term, In: f.In}}, Pos: pos}
-		}
-		for at := range f.Term {
-			if at == 0 {
-				continue
-			}
-			if ok, err := s.hasBoth(f.Term[:at], f.Term[at:]); err != nil {
-				return err
-			} else if !ok {
-				continue
-			}
-			ws := []text.Word{half(f.Term[:at], 1), half(f.Term[at:], 2)}
-			docs, err := s.haveAll(ws, s.View.Live) // filters have no say in what is meant
-			if err != nil {
-				return err
-			}
-			if n := docs.GetCardinality(); n > 0 {
-				pairs = append(pairs, pair{ws, docs, n, at})
-			}
-		}
-	}
-	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(b.n, a.n) })
-	var best pair
-	for _, p := range pairs {
-		if p.n < best.n || p.n == best.n && p.at > best.at {
-			continue
-		}
-		docs, err := s.sideBySide(p.ws, p.docs)
-		if err != nil {
-			return err
-		}
-		if n := docs.GetCardinality(); n > best.n || n > 0 && n == best.n && p.at < best.at {
-			best = pair{p.ws, docs, n, p.at}
-		}
-	}
-	if best.n == 0 {
-		return nil
-	}
-	if docs := roaring.And(best.docs, s.Universe); !docs.IsEmpty() {
-		g.edges = append(g.edges, &Edge{from: i, to: i + 1, words: best.ws, cost: 1, within: [3]*roaring.Bitmap{docs, docs, docs}})
-	}
-	return nil
-}
-
-// sideBySide returns those of docs, which have two words, that have them side by
-// side in one attribute.
-func (s *Searcher) sideBySide(ws []text.Word, docs *roaring.Bitmap) (*roaring.Bitmap, error) {
-	out := roaring.New()
-	list := docs.ToArray()
-	of := func(w *text.Word) func(int) []Derived {
-		terms := itself(w)
-		return func(int) []Derived { return terms }
-	}
-	place := func(i int, field, pos uint16) uint64 { return uint64(i)<<32 | uint64(field)<<16 | uint64(pos) }
-	var firsts []uint64
-	err := s.eachSpot(list, of(&ws[0]), func(i int, field, pos uint16, _ *Derived) {
-		firsts = append(firsts, place(i, field, pos))
-	})
-	if err != nil {
-		return nil, err
-	}
-	slices.Sort(firsts)
-	err = s.eachSpot(list, of(&ws[1]), func(i int, field, pos uint16, _ *Derived) {
-		if _, found := slices.BinarySearch(firsts, place(i, field, pos-1)); found {
-			out.Add(list[i])
-		}
-	})
-	return out, err
-}
-
-// hasBoth reports whether some segment has two words.
-func (s *Searcher) hasBoth(a, b string) (bool, error) {
-	if len(a) < len(b) {
-		a, b = b, a // the longer one is in fewer segments
-	}
-	for i := range s.View.Segs {
-		dict, err := s.View.Segs[i].Dict(folder.FieldWords)
-		if err != nil {
-			return false, err
-		}
-		ok, err := dict.Contains([]byte(a))
-		if ok && err == nil {
-			ok, err = dict.Contains([]byte(b))
-		}
-		if ok || err != nil {
-			return ok, err
-		}
-	}
-	return false, nil
-}

@@ -242,9 +242,13 @@ func inOrder[T any](list []T, want int, compare func(a, b *T) int, f func(*T) bo
 			n = want
 			selectFirst(list, n, compare)
 		}
-		slices.SortFunc(list[:n], func(a, b T) int { return compare(&a, &b) })
-		for i := range n {
-			if !f(&list[i]) {
+		order := make([]*T, n) // what is compared is large, and stays where it is
+		for i := range order {
+			order[i] = &list[i]
+		}
+		slices.SortFunc(order, compare)
+		for _, x := range order {
+			if !f(x) {
 				return
 			}
 		}

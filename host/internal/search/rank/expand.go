@@ -78,6 +78,7 @@ func (e *Edge) beginnings() int {
 func (s *Searcher) ExpandWord(forms []text.Form, prefix bool, typos int) (*Edge, error) {
 	e := &Edge{own: true, forms: forms, prefix: prefix, typos: typos, Derived: make([][]Derived, len(s.View.Segs))}
 	var within [3][]*roaring.Bitmap
+	var more [3]bool // some segment has documents that it does not have with fewer typos
 	for _, f := range forms {
 		w := &wantedWord{form: f, prefix: prefix, typos: typos}
 		for i := range s.View.Segs {
@@ -93,16 +94,20 @@ func (s *Searcher) ExpandWord(forms []text.Form, prefix bool, typos int) (*Edge,
 				e.Derived[i] = append(e.Derived[i], x.derived...)
 			}
 			for k := range typos + 1 {
-				if !x.within[k].IsEmpty() {
-					within[k] = append(within[k], seg.Placed(x.within[k]))
+				switch {
+				case x.within[k].IsEmpty():
+				case k > 0 && x.within[k] == x.within[k-1]:
+					within[k] = append(within[k], within[k-1][len(within[k-1])-1])
+				default:
+					within[k], more[k] = append(within[k], seg.Placed(x.within[k])), true
 				}
 			}
 		}
 	}
 	for k := range e.within {
 		switch {
-		case k > typos:
-			e.within[k] = e.within[typos]
+		case k > 0 && !more[k]:
+			e.within[k] = e.within[k-1]
 		case len(within[k]) == 1:
 			e.within[k] = within[k][0]
 		default:

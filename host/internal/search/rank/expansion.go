@@ -35,6 +35,21 @@ func (w *wantedWord) name() string {
 
 // lookup returns what a segment has for a word where it may count.
 func (s *Searcher) lookup(seg *folder.Segment, w *wantedWord) (*expansion, error) {
+	all, err := s.everywhere(seg, w)
+	if err != nil {
+		return nil, err
+	}
+	if len(all.derived) == 0 || !seg.HasDeleted() && s.plan.Fields.all(uint8(w.typos), w.form.In) {
+		return all, nil
+	}
+	return s.narrow(seg, all)
+}
+
+// everywhere returns what a segment has for a word in all attributes and documents.
+func (s *Searcher) everywhere(seg *folder.Segment, w *wantedWord) (*expansion, error) {
+	if !w.prefix && w.typos == 0 {
+		return veryWord(seg, w.form) // found as fast as what is kept would be
+	}
 	kept, err := s.View.Keep(seg, w.name(), func() (any, int, error) {
 		x, err := s.expandIn(seg, w)
 		if err != nil {
@@ -46,14 +61,24 @@ func (s *Searcher) lookup(seg *folder.Segment, w *wantedWord) (*expansion, error
 	if err != nil {
 		return nil, err
 	}
-	all, err := kept.(*packedExpansion).unpack(w.form.In)
+	return kept.(*packedExpansion).unpack(w.form.In)
+}
+
+// veryWord is the expansion of a word that may neither go on nor have typos.
+func veryWord(seg *folder.Segment, f text.Form) (*expansion, error) {
+	dict, err := seg.Dict(folder.FieldWords)
 	if err != nil {
 		return nil, err
 	}
-	if len(all.derived) == 0 || !seg.HasDeleted() && s.plan.Fields.all(uint8(w.typos), w.form.In) {
-		return all, nil
+	docs, err := seg.AllPostings(dict, []byte(f.Term))
+	if err != nil {
+		return nil, err
 	}
-	return s.narrow(seg, all)
+	x := &expansion{within: [3]*roaring.Bitmap{docs, docs, docs}}
+	if !docs.IsEmpty() {
+		x.derived, x.known = []Derived{{f.Term, 0, true, f.In}}, true
+	}
+	return x, nil
 }
 
 // expandIn makes the expansion of all attributes and documents of a segment.

@@ -130,18 +130,19 @@ func (g *graph) byTypos(docs *roaring.Bitmap, units unitSet) []*roaring.Bitmap {
 			if e.from != i || !e.open(units) {
 				continue
 			}
-			for k := range e.within {
-				exactly := e.within[k]
-				if k > 0 {
-					if exactly == e.within[k-1] || exactly.GetCardinality() == e.within[k-1].GetCardinality() {
-						continue
-					}
-					exactly = roaring.AndNot(exactly, e.within[k-1])
+			for k, within := range e.within {
+				if k > 0 && within == e.within[k-1] {
+					continue
 				}
 				for typos, b := range at[i] {
-					if b != nil {
-						at[e.to] = addAt(at[e.to], typos+k+int(e.cost), roaring.And(b, exactly))
+					if b == nil {
+						continue
 					}
+					exactly := roaring.And(b, within) // of the few that are asked for
+					if k > 0 {
+						exactly.AndNot(e.within[k-1])
+					}
+					at[e.to] = addAt(at[e.to], typos+k+int(e.cost), exactly)
 				}
 			}
 		}

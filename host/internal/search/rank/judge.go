@@ -66,10 +66,7 @@ func (s *Searcher) judge(units unitSet, docs []uint32, list []Found) error {
 			return err
 		}
 	}
-	whole, err := s.wholeOf(units)
-	if err != nil {
-		return err
-	}
+	known := s.knownUnits(units)
 	at := make([][]spot, len(asked))
 	for i, d := range docs {
 		if err := s.check(i + 1); err != nil {
@@ -80,10 +77,16 @@ func (s *Searcher) judge(units unitSet, docs []uint32, list []Found) error {
 		}
 		r := &list[i].ranking
 		s.judgeOne(asked, at, r)
-		if whole.units > 0 && s.begins(at[:whole.units]) {
-			if r.match = startMatch; whole.docs.Contains(d) {
-				r.match = exactMatch
-			}
+		if known == 0 || !s.begins(at[:known]) {
+			continue
+		}
+		// Looked up here, and not before: few queries are how an attribute begins.
+		whole, err := s.wholeOf(known)
+		if err != nil {
+			return err
+		}
+		if r.match = startMatch; whole.Contains(d) {
+			r.match = exactMatch
 		}
 	}
 	return nil

@@ -43,10 +43,10 @@ type Searcher struct {
 	parts    map[*folder.Segment]*roaring.Bitmap // of partsOf, by segment, see universeIn
 	partsOf  *roaring.Bitmap
 	graph    *graph
-	relaxed  []unitSet         // what a hit may be asked to have, most first
-	having   []*roaring.Bitmap // who has it, and none of those before
-	worth    []float64         // of each unit, where any word will do
-	wholes   map[unitSet]whole // see wholeOf
+	relaxed  []unitSet               // what a hit may be asked to have, most first
+	having   []*roaring.Bitmap       // who has it, and none of those before
+	worth    []float64               // of each unit, where any word will do
+	wholes   map[int]*roaring.Bitmap // see wholeOf
 
 	rules     []settings.Criterion
 	mostTypos []int           // that each unit may have

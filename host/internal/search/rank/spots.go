@@ -14,7 +14,7 @@ type spot struct {
 	typos uint8
 	role  role // in a phrase, where it is in one
 	exact bool
-	whole bool // all of the phrase follows
+	whole bool  // all of the phrase follows
 	step  uint8 // which unit it stands for, counted from 0, of several at once
 	// span is the number of the edge, counted from 1, where it stands for several units
 	// at once; else 0.
@@ -35,15 +35,8 @@ const (
 // spots adds to out[i] where docs[i] has one of the words that terms gives for
 // a segment. docs are sorted.
 func (s *Searcher) spots(docs []uint32, out [][]spot, terms func(seg int) []Derived) error {
-	return s.eachSpot(docs, terms, func(i int, field, pos uint16, t *Derived) {
-		out[i] = append(out[i], spot{field: field, pos: pos, typos: t.typos, exact: t.Exact})
-	})
-}
-
-// eachSpot calls f for each place at which docs[i] has one of the words that terms
-// gives for a segment. docs are sorted.
-func (s *Searcher) eachSpot(docs []uint32, terms func(seg int) []Derived, f func(i int, field, pos uint16, t *Derived)) error {
 	all := roaring.BitmapOf(docs...)
+	room := spotRoom{lists: min(len(docs), 256)}
 	for i := range s.View.Segs {
 		seg := &s.View.Segs[i]
 		part := seg.Part(all)
@@ -60,13 +53,36 @@ func (s *Searcher) eachSpot(docs []uint32, terms func(seg int) []Derived, f func
 			if err := s.check(n); err != nil {
 				return err
 			}
-			err := s.readSpots(seg, dict, &t, part, local, func(i int, field, pos uint16) { f(base+i, field, pos, &t) })
+			err := s.readSpots(seg, dict, &t, part, local, func(i int, field, pos uint16) {
+				out[base+i] = room.add(out[base+i], spot{field: field, pos: pos, typos: t.typos, exact: t.Exact})
+			})
 			if err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// A spotRoom is where short lists of spots come to lie, many in one allocation: most
+// documents have a word at one or two places.
+type spotRoom struct {
+	free  []spot
+	lists int // that one allocation has room for
+}
+
+// shortSpots is how long a list is at first.
+const shortSpots = 2
+
+// add appends x to a list, which may be nil.
+func (r *spotRoom) add(list []spot, x spot) []spot {
+	if list == nil {
+		if len(r.free) < shortSpots {
+			r.free = make([]spot, shortSpots*r.lists)
+		}
+		list, r.free = r.free[:0:shortSpots], r.free[shortSpots:]
+	}
+	return append(list, x)
 }
 
 // readSpots calls f for each place at which docs[i] has a word in a field where it

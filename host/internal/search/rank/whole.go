@@ -7,41 +7,37 @@ import (
 	"github.com/parley-search/parley/host/internal/search/text"
 )
 
-// A whole says which documents have an attribute that is the units asked for and
-// no more.
-type whole struct {
-	units int // so many units from the first on are looked for, 0 for none
-	docs  *roaring.Bitmap
-}
-
-// wholeOf returns the documents of which an attribute is the units. Units at the
-// end whose very word the index does not have are not looked for.
-func (s *Searcher) wholeOf(units unitSet) (whole, error) {
-	if w, ok := s.wholes[units]; ok {
-		return w, nil
-	}
+// knownUnits is how many of units, from the first on, may be a whole attribute, 0 where
+// none can be. Those at the end whose very word the index does not have are left out.
+func (s *Searcher) knownUnits(units unitSet) int {
 	n := 0
 	for n < s.graph.n && units.has(n) && s.graph.edges[n].known {
 		n++
 	}
 	for i := n; i < s.graph.n; i++ {
 		if units.has(i) && s.graph.edges[i].known {
-			n = 0 // there is a hole before it
+			return 0 // there is a hole before it
 		}
 	}
-	w := whole{n, roaring.New()}
-	if n > 0 {
-		for _, f := range text.WholeOf(s.plan.Parsed.Words[:s.plan.Parsed.Units[n-1].End]) {
-			if err := s.findWhole(f.Term, f.In, w.docs); err != nil {
-				return w, err
-			}
+	return n
+}
+
+// wholeOf returns the documents of which an attribute is the first n units and no more.
+func (s *Searcher) wholeOf(n int) (*roaring.Bitmap, error) {
+	if docs, ok := s.wholes[n]; ok {
+		return docs, nil
+	}
+	docs := roaring.New()
+	for _, f := range text.WholeOf(s.plan.Parsed.Words[:s.plan.Parsed.Units[n-1].End]) {
+		if err := s.findWhole(f.Term, f.In, docs); err != nil {
+			return nil, err
 		}
 	}
 	if s.wholes == nil {
-		s.wholes = map[unitSet]whole{}
+		s.wholes = map[int]*roaring.Bitmap{}
 	}
-	s.wholes[units] = w
-	return w, nil
+	s.wholes[n] = docs
+	return docs, nil
 }
 
 // findWhole adds to docs the documents of which an attribute is a text, as some
