@@ -1,0 +1,83 @@
+package index
+
+import "context"
+
+// tell wakes all who wait for a level.
+func (f *follower) tell() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
+
+// Await waits until what is served of an index is in step with what the database
+// has now; nil: until the indexes are those of the database. It returns at once on
+// a host alone.
+func (c *Catalog) Await(ctx context.Context, ix *Index) error {
+	f := c.follower
+	if f == nil {
+		return nil
+	}
+	f.mu.Lock()
+	told := f.told
+	f.mu.Unlock()
+	return f.wait(ctx, func() bool {
+		if ix != nil {
+			return ix.level.Load() >= told || ix.dropped.Load()
+		}
+		return f.level >= told
+	})
+}
+
+// WaitFor returns once searches of an index, or where uid is empty of all, know
+// the message seq of the cluster's log. Where there is no such index, nothing is
+// waited for but its record.
+func (c *Catalog) WaitFor(ctx context.Context, uid string, seq uint64) error {
+	f := c.follower
+	return f.wait(ctx, func() bool {
+		if f.level < seq {
+			return false
+		}
+		c.mu.RLock()
+		defer c.mu.RUnlock()
+		for of, ix := range c.indexes {
+			if (uid == "" || of == uid) && ix.level.Load() < seq {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// Level is the message up to which the searches of all indexes know the log.
+func (c *Catalog) Level() uint64 {
+	f := c.follower
+	f.mu.Lock()
+	level := f.level
+	f.mu.Unlock()
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	for _, ix := range c.indexes {
+		level = min(level, ix.level.Load())
+	}
+	return level
+}
+
+// wait blocks until done, which is called with mu held.
+func (f *follower) wait(ctx context.Context, done func() bool) error {
+	for {
+		f.mu.Lock()
+		ok, changed := done(), f.changed
+		f.mu.Unlock()
+		if ok {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-f.catalog.ctx.Done():
+			return context.Cause(f.catalog.ctx)
+		}
+	}
+}
