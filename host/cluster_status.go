@@ -1,0 +1,101 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/parley-search/parley/host/internal/figures"
+	"github.com/parley-search/parley/host/internal/httpapi"
+	"github.com/parley-search/parley/host/internal/metrics"
+)
+
+var _ httpapi.Cluster = (*member)(nil)
+
+// Leader implements [httpapi.Cluster].
+func (m *member) Leader() (url string, here bool) {
+	s := m.node.Status()
+	if s.Leading {
+		return "", m.leads.Load() == s.Position.Term
+	}
+	return s.Position.Leader.URL, false
+}
+
+// Position implements [httpapi.Cluster].
+func (m *member) Position() (log, seq uint64) {
+	p := m.node.Status().Position
+	return p.Log, p.Seq
+}
+
+// WaitFor implements [httpapi.Cluster].
+func (m *member) WaitFor(ctx context.Context, seq uint64, words bool, uid string) error {
+	if err := m.node.WaitFor(ctx, seq); err != nil {
+		return err
+	}
+	if words {
+		// A message that changes nothing is not told to the search.
+		m.mu.Lock()
+		seq = min(seq, m.told)
+		m.mu.Unlock()
+		if err := m.search.Load().WaitFor(ctx, uid, seq); err != nil {
+			return err
+		}
+	}
+	return m.waitSeen(ctx, seq)
+}
+
+// Refuses implements [httpapi.Cluster].
+func (m *member) Refuses() bool { return m.isStale() && !m.host.config.Cluster.ServeStale }
+
+// isStale reports whether this node has not known for too long that it has all of
+// the log.
+func (m *member) isStale() bool {
+	c := &m.host.config.Cluster
+	return time.Since(m.node.Level()) > c.MaxLag
+}
+
+// Status implements [httpapi.Cluster].
+func (m *member) Status() httpapi.ClusterStatus {
+	s, c := m.node.Status(), &m.host.config.Cluster
+	p := &s.Position
+	_, here := m.Leader()
+	out := httpapi.ClusterStatus{
+		Name: c.Name, Log: fmt.Sprintf("%016x", p.Log), Leader: p.Leader.ID, Words: min(m.search.Load().Level(), p.Seq), Stale: m.isStale(),
+		Claims: s.Counts.Claims, Failed: s.Counts.Failed, Void: s.Counts.Void,
+		Node: httpapi.ClusterNode{ID: m.node.ID(), URL: m.url, Version: m.node.Version(), Role: "follower", Term: p.Term, Seq: p.Seq},
+	}
+	if told := m.toldSeq(); out.Words >= told { // what came since changed nothing
+		out.Words = p.Seq
+	}
+	switch {
+	case s.Halted != nil:
+		out.Node.Role, out.Halted = "halted", s.Halted.Error()
+	case here:
+		out.Node.Role = "leader"
+	}
+	for _, peer := range m.node.Peers() {
+		n := httpapi.ClusterNode{ID: peer.ID, URL: peer.URL, Version: peer.Version, Role: "follower", Term: peer.Term, Seq: peer.Seq, Seen: peer.At}
+		switch {
+		case time.Since(peer.At) > c.Lease:
+			n.Role = "silent"
+		case peer.Halted:
+			n.Role = "halted"
+		case peer.Leading:
+			n.Role = "leader"
+		}
+		out.Nodes = append(out.Nodes, n)
+	}
+	out.Ahead = max(m.node.Ahead(), p.Seq)
+	return out
+}
+
+// families are what GET /metrics has of the cluster.
+func (m *member) families() []metrics.Family {
+	st := m.Status()
+	return figures.Cluster(&figures.Membership{
+		Leads: st.Node.Role == "leader", Halted: st.Halted != "", Stale: st.Stale,
+		Term: st.Node.Term, Seq: st.Node.Seq, Ahead: st.Ahead, Words: st.Words, Nodes: len(st.Nodes) + 1,
+		Claims: st.Claims, Failed: st.Failed, Void: st.Void, Forwarded: m.host.server.Forwarded(),
+		LagSeconds: time.Since(m.node.Level()).Seconds(),
+	})
+}
