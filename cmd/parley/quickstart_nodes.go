@@ -2,18 +2,15 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -27,12 +24,6 @@ import (
 
 	"github.com/parley-search/parley/examples/quickstart"
 	"github.com/parley-search/parley/host"
-)
-
-// natsServer is the program of NATS' server, and natsModule where it comes from.
-const (
-	natsServer = "nats-server"
-	natsModule = "github.com/nats-io/nats-server/v2"
 )
 
 // A fleet is the nodes of a cluster on this machine, each a process of its own over
@@ -220,118 +211,6 @@ func quoteShell(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-func freePort(hostname string) (int, error) {
-	l, err := net.Listen("tcp", net.JoinHostPort(hostname, "0"))
-	if err != nil {
-		return 0, fmt.Errorf("find a free port: %w", err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
-}
-
-// findNATS returns the program of NATS' server: the one that is installed, or else
-// the one that the sources at hand build.
-func findNATS(ctx context.Context, progress io.Writer) (string, error) {
-	if path, err := exec.LookPath(natsServer); err == nil {
-		return path, nil
-	}
-	tree, err := findSourceTree(ctx)
-	if err != nil {
-		return "", err
-	}
-	if tree == nil {
-		return "", fmt.Errorf("several nodes need the program %s of NATS, 2.11 or newer, which is not in PATH: see https://docs.nats.io/running-a-nats-service/introduction/installation", natsServer)
-	}
-	path := filepath.Join(tree.dist, natsServer)
-	if runtime.GOOS == "windows" {
-		path += ".exe"
-	}
-	fmt.Fprintf(progress, "parley: building %s of NATS\n", natsServer)
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", path, natsModule)
-	cmd.Dir = tree.root
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build %s: %w\n%s", natsServer, err, out)
-	}
-	return path, nil
-}
-
-// startNATS starts as many servers of NATS as there are nodes, and returns their
-// URLs. ended is told of one that ends by itself.
-func (f *fleet) startNATS(ctx context.Context, running *sync.WaitGroup, program string, ended func(error)) (urls []string, err error) {
-	var clients, peers []string
-	for range f.addrs {
-		for _, list := range []*[]string{&clients, &peers} {
-			port, err := freePort("127.0.0.1")
-			if err != nil {
-				return nil, err
-			}
-			*list = append(*list, "127.0.0.1:"+strconv.Itoa(port))
-		}
-	}
-	var routes []string
-	for _, p := range peers {
-		routes = append(routes, strconv.Quote("nats://"+p))
-	}
-	for i := range clients {
-		dir := filepath.Join(f.dir, fmt.Sprintf("nats-%d", i+1))
-		conf := fmt.Sprintf("server_name: \"nats-%d\"\nlisten: %q\nlog_file: %q\n"+
-			"jetstream { store_dir: %q, max_memory_store: 16MB, max_file_store: 4GB, sync_interval: always }\n"+
-			"cluster { name: %q, listen: %q, routes: [%s] }\n",
-			i+1, clients[i], filepath.Join(dir, "log"), dir, f.name, peers[i], strings.Join(routes, ", "))
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, err
-		}
-		file := filepath.Join(dir, "nats.conf")
-		if err := os.WriteFile(file, []byte(conf), 0o600); err != nil {
-			return nil, err
-		}
-		cmd := childCommand(ctx, program, "--config", file)
-		var said bytes.Buffer // before it has its log
-		cmd.Stderr = &said
-		if err := cmd.Start(); err != nil {
-			return nil, fmt.Errorf("start a server of NATS: %w", err)
-		}
-		running.Go(func() {
-			if err := cmd.Wait(); ctx.Err() == nil {
-				ended(fmt.Errorf("server %d of NATS ended: %v: see %s: %s", i+1, err, filepath.Join(dir, "log"), bytes.TrimSpace(said.Bytes())))
-			}
-		})
-		urls = append(urls, "nats://"+clients[i])
-	}
-	f.env = append(f.env, host.EnvPrefix+"CLUSTER_NATS="+strings.Join(urls, ","))
-	return urls, nil
-}
-
-// childCommand is a process that an interrupt at the terminal does not reach, and
-// that is told to end when ctx does.
-func childCommand(ctx context.Context, program string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, program, args...)
-	setApart(cmd)
-	if runtime.GOOS != "windows" { // which has only Kill
-		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	}
-	cmd.WaitDelay = fleetGrace
-	return cmd
-}
-
-// createLog makes the cluster's log, once the servers have found each other.
-func (f *fleet) createLog(ctx context.Context, urls []string) error {
-	flags := map[string]string{"cluster-name": f.name, "cluster-nats": strings.Join(urls, ",")}
-	c, _, err := host.LoadConfig(host.Sources{Flags: flags, Only: host.ClusterOptions()})
-	if err != nil {
-		return err
-	}
-	var last error
-	err = f.await(ctx, "the servers of NATS take the cluster's log", func() bool {
-		last = host.CreateCluster(ctx, c, len(urls))
-		return last == nil
-	})
-	if err != nil && ctx.Err() == nil {
-		err = fmt.Errorf("%w: %w", err, last)
-	}
-	return err
-}
-
 // await asks done until it is so.
 func (f *fleet) await(ctx context.Context, what string, done func() bool) error {
 	limit := time.NewTimer(fleetWait)
@@ -433,75 +312,6 @@ func (f *fleet) tellLeader(ctx context.Context) {
 	if at >= 0 {
 		f.say("node %d takes the writes now", at+1)
 	}
-}
-
-// seedNodes loads the samples through the API of a node, and waits until every
-// node answers from them.
-func (d demo) seedNodes(ctx context.Context, f *fleet) error {
-	samples, err := d.samples(ctx)
-	if err != nil {
-		return err
-	}
-	c := f.client(0)
-	for _, s := range samples {
-		if err := c.seed(ctx, s); err != nil {
-			return fmt.Errorf("load the sample: %w", err)
-		}
-	}
-	var want clusterStatus
-	if err := c.call(ctx, http.MethodGet, "/cluster", nil, &want); err != nil {
-		return err
-	}
-	return f.await(ctx, "all nodes have the samples", func() bool {
-		for i := range f.addrs {
-			var s clusterStatus
-			if f.client(i).call(ctx, http.MethodGet, "/cluster", nil, &s) != nil || s.Words < want.Ahead {
-				return false
-			}
-		}
-		return true
-	})
-}
-
-// seed is [host.Host.Seed] by the API.
-func (c *client) seed(ctx context.Context, s host.Seed) error {
-	if err := c.call(ctx, http.MethodPatch, "/chats/"+s.Workspace+"/settings", json.RawMessage(s.Settings), new(any)); err != nil {
-		return err
-	}
-	var there struct{ NumberOfDocuments int }
-	if err := c.call(ctx, http.MethodGet, "/indexes/"+s.Index+"/stats", nil, &there); err == nil && there.NumberOfDocuments > 0 {
-		return nil
-	}
-	for _, send := range []struct {
-		method, path string
-		body         []byte
-	}{
-		{http.MethodPatch, "/settings", s.IndexSettings},
-		{http.MethodPost, "/documents", s.Documents},
-	} {
-		var t archiveTask
-		if err := c.call(ctx, send.method, "/indexes/"+s.Index+send.path, json.RawMessage(bytes.TrimSpace(send.body)), &t); err != nil {
-			return err
-		}
-		if t.TaskUID == nil {
-			return fmt.Errorf("%s answers without a task", c.url)
-		}
-		uid := *t.TaskUID
-		for t.Status == "enqueued" || t.Status == "processing" {
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-time.After(fleetEvery):
-			}
-			if err := c.call(ctx, http.MethodGet, fmt.Sprintf("/tasks/%d", uid), nil, &t); err != nil {
-				return err
-			}
-		}
-		if t.Status != "succeeded" {
-			return fmt.Errorf("task %d %s: %s", uid, t.Status, stripControls(t.Error.Message))
-		}
-	}
-	return nil
 }
 
 // show prints where the nodes are, and what to try.
