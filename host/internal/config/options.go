@@ -3,7 +3,6 @@ package config
 import (
 	"net/netip"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/parley-search/parley/abi/event"
@@ -17,8 +16,9 @@ import (
 // Config is what the operator wrote, checked. See [AllOptions] for the meaning of
 // each field.
 //
-// An option is declared in this file alone: a field, and a row of [AllOptions]
-// that puts the value there.
+// An option is declared in one file alone: a field, and a row of [AllOptions]
+// that puts the value there. Those of telemetry and of the cluster have files of
+// their own.
 type Config struct {
 	DBPath            string
 	HTTPAddr          string
@@ -92,62 +92,10 @@ type Config struct {
 	ServerProvider string
 }
 
-// TelemetryConfig is what the operator wants of telemetry.
-type TelemetryConfig struct {
-	Off        bool
-	OffBy      string // where that was said
-	URL        string // empty: it is sent nowhere
-	WriteKey   secret.Text
-	Contact    string   // empty: nobody is named
-	File       string   // empty: none
-	Collectors []string // of others, whose messages may be sent
-}
-
-// ClusterConfig makes the host a node of a cluster. The zero value: it is alone.
-type ClusterConfig struct {
-	Name        string
-	NATS        []secret.Text // URLs, which may hold a password
-	Credentials string        // file; empty: none
-	CA          string        // file; empty: those of the system
-	Synced      bool
-	Advertise   string // URL; empty: from HTTPAddr
-	Lease       time.Duration
-	MaxLag      time.Duration
-	ServeStale  bool
-	Snapshots   time.Duration // between two
-	LogSize     int64         // past which one is made earlier
-}
-
-// An Option is one thing that an operator may set: by flag, environment
-// variable and key of the configuration file. Its row makes all three, what
-// --help, `parley config explain` and the reference say, and what telemetry
-// reports of the launch. The test that sees its effect has the directive
-// //parley:option with its name.
-type Option struct {
-	Name    string // of the flag, without dashes
-	Default string
-	Meaning string // one line, for --help and "config explain"
-	Kind    Kind
-	Secret  bool   // never printed
-	Bare    string // what the bare flag means; empty: it needs a value, or is a switch
-	Launch  report // nil: telemetry says nothing of it
-}
-
-// EnvPrefix begins the name of every environment variable of the host.
-const EnvPrefix = "PARLEY_"
-
-// Env is the option's environment variable.
-func (o Option) Env() string {
-	return EnvPrefix + strings.ToUpper(strings.ReplaceAll(o.Name, "-", "_"))
-}
-
-// Key is the option's key in the configuration file.
-func (o Option) Key() string { return strings.ReplaceAll(o.Name, "-", "_") }
-
 // AllOptions lists every option of the host, in the order in which they are
 // explained.
 func AllOptions() []Option {
-	return []Option{
+	all := []Option{
 		{
 			Name: "db-path", Default: "./data", Meaning: "directory that holds everything durable",
 			Kind:   directoryKind(func(c *Config) *string { return &c.DBPath }),
@@ -427,81 +375,17 @@ func AllOptions() []Option {
 			Name: "chat-record-workspaces", Meaning: "workspaces whose answers chat-record-dir gets; none: all",
 			Kind: uidsKind(func(c *Config) *[]string { return &c.ChatRecordWorkspaces }, "workspace uids, separated by commas"),
 		},
-		{
-			Name: "no-analytics", Default: "false", Meaning: "no telemetry: no events, no collectors, nothing written or sent; DO_NOT_TRACK does the same",
-			Kind: optOutKind(),
-		},
-		{
-			Name: "telemetry-url", Meaning: "where telemetry is sent, a Segment-compatible platform such as https://example.com/v1/batch; none: it is kept in the data directory and sent nowhere",
-			Kind: telemetryURLKind(func(c *Config) *string { return &c.Telemetry.URL }, "an http or https URL without user and password"),
-		},
-		{
-			Name: "telemetry-write-key", Meaning: "write key of that platform", Secret: true,
-			Kind: secretKind(func(c *Config) *secret.Text { return &c.Telemetry.WriteKey }, "a text"),
-		},
-		{
-			Name: "telemetry-contact", Meaning: "whom to ask to delete what was sent to that platform: parley telemetry delete names it",
-			Kind: lineKind(func(c *Config) *string { return &c.Telemetry.Contact }, "an e-mail address, a URL or another text on one line"),
-		},
-		{
-			Name: "telemetry-file", Meaning: "file that gets a line for each message, exactly what is sent and what stays here; at 10 MiB it begins anew and the last two are kept",
-			Kind: fileKind(func(c *Config) *string { return &c.Telemetry.File }),
-		},
-		{
-			Name: "telemetry-collectors", Meaning: "collector plugins that are not the program's own, pinned by the lock, whose messages may be sent, too; others' stay on this machine",
-			Kind: uidsKind(func(c *Config) *[]string { return &c.Telemetry.Collectors }, "plugin names, separated by commas"),
-		},
-		{
-			Name: "cluster-name", Meaning: "makes this host a node of the cluster of that name: letters, digits and hyphens; none: it is alone",
-			Kind: clusterNameKind(),
-		},
-		{
-			Name: "cluster-nats", Meaning: "servers of NATS that have the cluster's log, such as nats://n1:4222,nats://n2:4222; with user and password where they want some", Secret: true,
-			Kind: natsKind(),
-		},
-		{
-			Name: "cluster-nats-creds", Meaning: "file of the user's credentials for NATS: a JWT and its key",
-			Kind: fileKind(func(c *Config) *string { return &c.Cluster.Credentials }),
-		},
-		{
-			Name: "cluster-nats-ca", Meaning: "PEM file of the authorities that certificates of NATS are checked by; none: those of the system",
-			Kind: fileKind(func(c *Config) *string { return &c.Cluster.CA }),
-		},
-		{
-			Name: "cluster-nats-synced", Default: "false", Meaning: "says that the servers of NATS have `sync_interval: always`, which no client can see: else a power failure of most of them may lose writes that were acknowledged",
-			Kind: switchKind(func(c *Config) *bool { return &c.Cluster.Synced }),
-		},
-		{
-			Name: "cluster-advertise", Meaning: "URL at which the other nodes reach this one, to send it writes while it leads; none: http-addr",
-			Kind: advertiseKind(),
-		},
-		{
-			Name: "cluster-lease", Default: "2s", Meaning: "how long the cluster's leader may be silent before another node takes its place",
-			Kind: durationKind(func(c *Config) *time.Duration { return &c.Cluster.Lease }),
-		},
-		{
-			Name: "cluster-max-lag", Default: "30s", Meaning: "how long a node that does not reach the cluster's log goes on answering; it knows nothing of keys that were deleted meanwhile",
-			Kind: durationKind(func(c *Config) *time.Duration { return &c.Cluster.MaxLag }),
-		},
-		{
-			Name: "cluster-serve-stale", Default: "false", Meaning: "answer beyond cluster-max-lag, too",
-			Kind: switchKind(func(c *Config) *bool { return &c.Cluster.ServeStale }),
-		},
-		{
-			Name: "cluster-snapshot-every", Default: "6h", Meaning: "how often one of the cluster's nodes keeps a snapshot with NATS, from which nodes join; the log before the last but one is purged",
-			Kind: durationKind(func(c *Config) *time.Duration { return &c.Cluster.Snapshots }),
-		},
-		{
-			Name: "cluster-log-size", Default: "4 GiB", Meaning: "what the cluster's log had better not exceed: snapshots are made earlier for it, and past it the log does not keep what a silent node lacks, which begins with a snapshot when it is back",
-			Kind: sizeKind(func(c *Config) *int64 { return &c.Cluster.LogSize }),
-		},
-		{
+	}
+	all = append(all, telemetryOptions()...)
+	all = append(all, clusterOptions()...)
+	return append(all,
+		Option{
 			Name: "otlp-endpoint", Meaning: "collector that is told what chats spend their time with: OpenTelemetry traces without any text, by OTLP over HTTP to its /v1/traces; none: nobody is",
 			Kind: telemetryURLKind(func(c *Config) *string { return &c.OTLPEndpoint }, "an http or https URL without user and password, such as http://127.0.0.1:4318"),
 		},
-		{
+		Option{
 			Name: "shutdown-grace", Default: "10s", Meaning: "time that streams under way get to finish at a shutdown",
 			Kind: durationKind(func(c *Config) *time.Duration { return &c.ShutdownGrace }),
 		},
-	}
+	)
 }
