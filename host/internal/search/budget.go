@@ -8,19 +8,25 @@ import (
 	"github.com/parley-search/parley/host/internal/search/rank"
 )
 
-// A budget is what one request may spend on all of its queries. Not safe for
+// A Budget is what one request may spend on all of its queries. Not safe for
 // concurrent use.
-type budget struct {
+type Budget struct {
 	conditions filter.Budget // of its filters
 	filtering  time.Duration // spent on filters
 	finding    time.Duration // spent on finding and ranking hits, filters among it
 	counting   time.Duration // spent on facets
+	searched   bool          // a joint search was answered
 }
 
-func newBudget() *budget { return &budget{conditions: *filter.NewBudget()} }
+// NewBudget returns one of which nothing is spent.
+func NewBudget() *Budget { return &Budget{conditions: *filter.NewBudget()} }
+
+// ResetTime gives the next query all the time there is. What filters have spent
+// stays spent.
+func (b *Budget) ResetTime() { b.filtering, b.finding, b.counting = 0, 0, 0 }
 
 // ofFilters is what the request may spend on conditions; nil for a nil b.
-func (b *budget) ofFilters() *filter.Budget {
+func (b *Budget) ofFilters() *filter.Budget {
 	if b == nil {
 		return nil
 	}

@@ -177,7 +177,7 @@ func toldValues(v *folder.View, field string, docs []uint32) ([]string, error) {
 	}
 	values = slices.DeleteFunc(values, func(c folder.Count) bool { return len(c.Shown) > maxToldBytes })
 	out := []string{}
-	for _, f := range firstValues(values, settings.FacetCount, maxToldValues) {
+	for _, f := range FirstValues(values, settings.FacetCount, maxToldValues) {
 		out = append(out, f.Value)
 	}
 	return out, nil

@@ -129,7 +129,7 @@ func (s *Service) facetValues(ctx context.Context, rd *reading, q *FacetQuery) (
 		})
 		return shownValues(values, faceting.MaxValuesPerFacet), nil
 	}
-	return firstValues(values, by, faceting.MaxValuesPerFacet), nil
+	return FirstValues(values, by, faceting.MaxValuesPerFacet), nil
 }
 
 // valueMatcher returns what tells whether a value of an attribute, by its key, is

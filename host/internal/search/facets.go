@@ -89,32 +89,48 @@ func (rd *reading) absent(asked []string, values []folder.Count) bool {
 	return rd.rule != nil && len(values) == 0 && slices.Contains(asked, "*")
 }
 
+// AttributeValues are all values of one attribute among some documents.
+type AttributeValues struct {
+	Attribute string
+	Values    []folder.Count
+	By        settings.FacetSort // the order in which the index's settings show them
+	Min, Max  *float64           // of the numbers among the values; nil where there are none
+}
+
+// countValues calls add for each of the attributes with its values among docs,
+// as far as the caller may know of it; asked is what the caller wrote.
+func (rd *reading) countValues(v *folder.View, attributes, asked []string, docs *roaring.Bitmap, add func(*AttributeValues)) error {
+	list := docs.ToArray()
+	for _, a := range attributes {
+		f := AttributeValues{Attribute: a, By: rd.state.Meta.Settings.Faceting.SortOf(a)}
+		var err error
+		if f.Values, err = v.CountValues(a, list, nil); err != nil {
+			return err
+		}
+		if rd.absent(asked, f.Values) {
+			continue
+		}
+		if f.Min, f.Max, err = v.NumberRange(a, list); err != nil {
+			return err
+		}
+		add(&f)
+	}
+	return nil
+}
+
 // facetCounts counts the values of attributes among docs. With errCutoff the
 // attributes are missing that were not counted.
 func (s *searcher) facetCounts(rd *reading, attributes []string, docs *roaring.Bitmap) ([]FacetCounts, error) {
 	out := make([]FacetCounts, 0, len(attributes))
-	list := docs.ToArray()
-	faceting := &s.plan.Settings.Faceting
-	for _, a := range attributes {
-		f := FacetCounts{Attribute: a, By: faceting.SortOf(a)}
-		values, err := s.View.CountValues(a, list, nil)
-		if err != nil {
-			return out, err
-		}
-		if rd.absent(s.plan.query.Facets, values) {
-			continue
-		}
-		f.Values = firstValues(values, f.By, faceting.MaxValuesPerFacet)
-		if f.Min, f.Max, err = s.View.NumberRange(a, list); err != nil {
-			return out, err
-		}
-		out = append(out, f)
-	}
-	return out, nil
+	most := s.plan.Settings.Faceting.MaxValuesPerFacet
+	err := rd.countValues(s.View, attributes, s.plan.query.Facets, docs, func(f *AttributeValues) {
+		out = append(out, FacetCounts{Attribute: f.Attribute, Values: FirstValues(f.Values, f.By, most), By: f.By, Min: f.Min, Max: f.Max})
+	})
+	return out, err
 }
 
-// firstValues returns the first values in an order.
-func firstValues(values []folder.Count, by settings.FacetSort, most int) []FacetValue {
+// FirstValues returns the first values in an order.
+func FirstValues(values []folder.Count, by settings.FacetSort, most int) []FacetValue {
 	slices.SortFunc(values, func(a, b folder.Count) int {
 		if by == settings.FacetCount && a.Count != b.Count {
 			return b.Count - a.Count

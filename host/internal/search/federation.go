@@ -2,18 +2,14 @@ package search
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
 
-	"github.com/RoaringBitmap/roaring/v2"
-
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/auth"
-	"github.com/parley-search/parley/host/internal/search/folder"
 	"github.com/parley-search/parley/host/internal/search/rank"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
@@ -85,9 +81,7 @@ type FederatedHit struct {
 	// shown of the hit; "": this one.
 	Remote string
 
-	weight   float64
-	order    []rank.OrderStep
-	distinct []string // the values of the federation's attribute
+	weight float64
 }
 
 // FederatedSearch answers queries as one: hits in the order of their indexes'
@@ -99,7 +93,7 @@ func (s *Service) FederatedSearch(ctx context.Context, caller *auth.Caller, f Fe
 	if err := f.check(queries); err != nil {
 		return nil, err
 	}
-	w := &federated{service: s, caller: caller, federation: &f, queries: queries, res: &FederatedResult{Offset: f.Offset, Limit: DefaultLimit}, budget: newBudget()}
+	w := &federated{service: s, caller: caller, federation: &f, queries: queries, res: &FederatedResult{Offset: f.Offset, Limit: DefaultLimit}, budget: NewBudget()}
 	if f.Limit != nil {
 		w.res.Limit = *f.Limit
 	}
@@ -152,8 +146,7 @@ type federated struct {
 	shape      []string // of the first query's order
 	shapeOf    int
 	facets     []indexFacets
-	budget     *budget
-	asked      bool // a query was answered here
+	budget     *Budget
 }
 
 func (w *federated) run(ctx context.Context) error {
@@ -182,7 +175,7 @@ func (w *federated) run(ctx context.Context) error {
 	w.res.Hits = page(w.unique(), w.res.Offset, w.res.Limit)
 	if n := w.res.SemanticHits; n != nil {
 		for i := range w.res.Hits {
-			if w.res.Hits[i].byMeaning {
+			if w.res.Hits[i].Place.ByMeaning {
 				*n++
 			}
 		}
@@ -230,28 +223,18 @@ func (w *federated) searchIndex(ctx context.Context, uid string, positions []int
 		return inQuery(positions[0], err)
 	}
 	inside := false // errors name their query already
-	err := w.service.opened(ctx, w.caller, uid, func(rd *reading) (err error) {
-		v, err := rd.state.Folder.View(w.service.columns)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, v.Close()) }()
-		all := roaring.New()
+	joint := JointOptions{Distinct: w.federation.Distinct, Budget: w.budget}
+	err := w.service.SearchJointly(ctx, w.caller, uid, joint, func(j *Joint) error {
 		for _, i := range positions {
-			found, err := w.searchQuery(ctx, rd, v, i)
-			if err != nil {
+			if err := w.searchQuery(ctx, j, i); err != nil {
 				inside = true
 				return inQuery(i, err)
 			}
-			all.Or(found)
 		}
-		w.res.EstimatedTotalHits += int(all.GetCardinality())
+		w.res.EstimatedTotalHits += j.Found()
 		if asked, ok := w.federation.FacetsByIndex[uid]; ok {
 			inside = true
-			rd.budget = w.budget
-			err := rd.count(ctx, v, func() error { return w.countFacets(rd, v, asked, all) })
-			w.res.Degraded = w.res.Degraded || rd.degraded
-			return inFacets(uid, err)
+			return inFacets(uid, w.countFacets(ctx, j, uid, asked))
 		}
 		return nil
 	})
@@ -261,31 +244,17 @@ func (w *federated) searchIndex(ctx context.Context, uid string, positions []int
 	return err
 }
 
-// searchQuery answers one query and returns all documents that it finds.
-func (w *federated) searchQuery(ctx context.Context, rd *reading, v *folder.View, i int) (*roaring.Bitmap, error) {
+// searchQuery answers one query.
+func (w *federated) searchQuery(ctx context.Context, j *Joint, i int) error {
 	q := w.queries[i].Query
 	need := min(w.res.Offset+w.res.Limit, settings.MaxTotalHits)
-	q.Offset, q.Limit, q.federated, q.budget = 0, &need, w.federation, w.budget
-	if err := w.spread(rd, &q); err != nil {
-		return nil, err
+	q.Offset, q.Limit = 0, &need
+	if err := w.spread(j, &q); err != nil {
+		return err
 	}
-	one := *rd
-	if err := one.prepare(ctx, &q); err != nil {
-		return nil, err
-	}
-	if err := w.sameOrder(i, one.plan.OrderShape()); err != nil {
-		return nil, err
-	}
-	if w.asked && w.budget.finding >= one.cutoff() {
-		// The queries before took all the time there is.
-		w.res.Degraded, rd.degraded = true, true
-		return roaring.New(), nil
-	}
-	w.asked = true
-	res, found, err := w.service.answerOn(ctx, &one, v)
-	rd.leave, rd.degraded = one.leave, rd.degraded || one.degraded
+	res, err := j.Search(ctx, q, func(order []string) error { return w.sameOrder(i, order) })
 	if err != nil {
-		return nil, err
+		return err
 	}
 	w.res.Degraded = w.res.Degraded || res.Degraded
 	if res.SemanticHits != nil {
@@ -294,17 +263,17 @@ func (w *federated) searchQuery(ctx context.Context, rd *reading, v *folder.View
 	for _, h := range res.Hits {
 		w.hits = append(w.hits, w.queries[i].federated(i, h))
 	}
-	return found, nil
+	return nil
 }
 
 // spread has a query obey the federation's attribute, too: of two hits of one
 // query that share a value, the federation would drop the second.
-func (w *federated) spread(rd *reading, q *Query) error {
+func (w *federated) spread(j *Joint, q *Query) error {
 	attr := w.federation.Distinct
 	if attr == "" {
 		return nil
 	}
-	if _, err := rd.state.Meta.Settings.Distinct(attr); err != nil {
+	if err := j.CheckDistinct(attr); err != nil {
 		return apierr.Newf(searcherr.InvalidMultiSearchDistinct, "`federation.distinct`: %s", apierr.From(err).Message)
 	}
 	if q.Distinct == "" {
@@ -332,7 +301,7 @@ func (w *federated) sameOrder(i int, shape []string) error {
 
 // federated is a hit of q, which stands at position i.
 func (q *MultiQuery) federated(i int, h Hit) FederatedHit {
-	out := FederatedHit{Hit: h, IndexUID: q.IndexUID, Query: i, Position: i, weight: 1, order: h.order, distinct: h.distinct}
+	out := FederatedHit{Hit: h, IndexUID: q.IndexUID, Query: i, Position: i, weight: 1}
 	if o := q.Options; o != nil {
 		if o.Weight != nil {
 			out.weight = *o.Weight
@@ -347,7 +316,7 @@ func (q *MultiQuery) federated(i int, h Hit) FederatedHit {
 
 // standing is what orders h.
 func (h *FederatedHit) standing() rank.Standing {
-	return rank.Standing{Steps: h.order, Weight: h.weight, Weighted: h.WeightedScore, Remote: h.Remote}
+	return rank.Standing{Steps: h.Place.Order, Weight: h.weight, Weighted: h.WeightedScore, Remote: h.Remote}
 }
 
 // unique returns the hits, which are in order, without those that have stood
@@ -359,11 +328,11 @@ func (w *federated) unique() []FederatedHit {
 	out := []FederatedHit{}
 	for _, h := range w.hits {
 		p := place{h.IndexUID, h.ID}
-		if seen[p] && h.Remote == "" || slices.ContainsFunc(h.distinct, func(v string) bool { return values[v] }) {
+		if seen[p] && h.Remote == "" || slices.ContainsFunc(h.Place.Distinct, func(v string) bool { return values[v] }) {
 			continue
 		}
 		seen[p] = seen[p] || h.Remote == ""
-		for _, v := range h.distinct {
+		for _, v := range h.Place.Distinct {
 			values[v] = true
 		}
 		out = append(out, h)

@@ -1,9 +1,8 @@
 package search
 
 import (
+	"context"
 	"slices"
-
-	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/apierr/searcherr"
@@ -31,30 +30,22 @@ type mergedFacet struct {
 // count, where settings do not show more. Beyond it, its sums may lack some.
 const maxHostValues = 100_000
 
-// countFacets counts the values of attributes of one index among docs.
-func (w *federated) countFacets(rd *reading, v *folder.View, asked []string, docs *roaring.Bitmap) error {
-	m := rd.state.Meta
-	attributes, err := checkFacets(m, asked, rd.rule != nil)
-	if err != nil {
+// countFacets counts the values of attributes of one index among the documents
+// that the queries found in it.
+func (w *federated) countFacets(ctx context.Context, j *Joint, uid string, asked []string) error {
+	counted, err := j.CountFacets(ctx, asked)
+	if counted != nil {
+		w.res.Degraded = w.res.Degraded || counted.Degraded
+	}
+	if apierr.Is(err, searcherr.InvalidSearchFacets) {
 		return apierr.Newf(searcherr.InvalidMultiSearchFacets, "%s", apierr.From(err).Message)
 	}
-	faceting := &m.Settings.Faceting
-	most := &faceting.MaxValuesPerFacet
-	w.facetsOf(m.UID, most)
-	list := docs.ToArray()
-	for _, a := range attributes {
-		values, err := v.CountValues(a, list, nil)
-		if err != nil {
-			return err
-		}
-		if rd.absent(asked, values) {
-			continue
-		}
-		low, high, err := v.NumberRange(a, list)
-		if err != nil {
-			return err
-		}
-		if err := w.addFacet(m.UID, a, faceting.SortOf(a), values, low, high, most); err != nil {
+	if err != nil {
+		return err
+	}
+	w.facetsOf(uid, &counted.Shown)
+	for _, f := range counted.Attributes {
+		if err := w.addFacet(uid, f.Attribute, f.By, f.Values, f.Min, f.Max, &counted.Shown); err != nil {
 			return err
 		}
 	}
@@ -152,7 +143,7 @@ func (f *indexFacets) counts(most int) []FacetCounts {
 		for _, v := range m.values {
 			values = append(values, *v)
 		}
-		out = append(out, FacetCounts{Attribute: a, Values: firstValues(values, m.by, most), By: m.by, Min: m.min, Max: m.max})
+		out = append(out, FacetCounts{Attribute: a, Values: FirstValues(values, m.by, most), By: m.by, Min: m.min, Max: m.max})
 	}
 	return out
 }

@@ -39,11 +39,11 @@ func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []rank.Foun
 	}
 	var orders [][]rank.OrderStep
 	var values [][]string
-	if q.federated != nil {
+	if q.joint != nil {
 		if orders, err = s.Orders(list); err != nil {
 			return err
 		}
-		if values, err = s.Values(q.federated.Distinct, list); err != nil {
+		if values, err = s.Values(q.joint.Distinct, list); err != nil {
 			return err
 		}
 	}
@@ -63,9 +63,9 @@ func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []rank.Foun
 			*res.SemanticHits++
 		}
 		h.Distance = extras.Distance(i)
-		if q.federated != nil {
-			h.order, h.distinct, h.byMeaning = orders[i], values[i], list[i].ByMeaning
-			h.hidden = displayed != nil && !displayed.ShowsAll(q.federated.Distinct)
+		if q.joint != nil {
+			h.Place = Place{Order: orders[i], Distinct: values[i], ByMeaning: list[i].ByMeaning}
+			h.Place.Hidden = displayed != nil && !displayed.ShowsAll(q.joint.Distinct)
 		}
 		res.Hits = append(res.Hits, h)
 	}

@@ -38,11 +38,11 @@ func (s *Service) MultiSearch(ctx context.Context, caller *auth.Caller, queries 
 		}
 	}
 	results := make([]*Result, len(queries))
-	b := newBudget()
+	b := NewBudget()
 	for i := range queries {
 		q := &queries[i]
-		b.filtering, b.finding, b.counting = 0, 0, 0 // each has its own time
-		q.budget = b
+		b.ResetTime()
+		q.Budget = b
 		var err error
 		if results[i], err = s.Search(ctx, caller, q.IndexUID, q.Query); err != nil {
 			return nil, inQuery(i, err)

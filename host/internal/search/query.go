@@ -7,7 +7,6 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/search/highlight"
-	"github.com/parley-search/parley/host/internal/search/rank"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
@@ -57,9 +56,11 @@ type Query struct {
 	// as that is displayed.
 	RetrieveVectors bool
 
-	unlike    string      // the id of a document that is no hit
-	federated *Federation // that the query is a part of; nil: none
-	budget    *budget     // of the request that the query is a part of; nil: its own
+	// Budget is that of the request that the query is a part of; nil: its own.
+	Budget *Budget
+
+	unlike string        // the id of a document that is no hit
+	joint  *JointOptions // of the list that the hits go to; nil: they go to none
 }
 
 // A Result is what a search found.
@@ -103,12 +104,7 @@ type Hit struct {
 	// asked for.
 	Details json.RawMessage
 
-	// Of a query of a federation: what orders it among the hits of others, and
-	// its values of the federation's distinct attribute.
-	byMeaning bool
-	hidden    bool // clients may not see distinct
-	order     []rank.OrderStep
-	distinct  []string
+	Place Place `json:"-"` // of a hit of a [Joint]
 }
 
 // DefaultLimit is the number of hits, or documents, where none is asked for.

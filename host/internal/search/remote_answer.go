@@ -153,9 +153,10 @@ func readRemoteHit(raw []byte) (FederatedHit, error) {
 		return h, errors.New("a hit whose _federation lacks something")
 	}
 	h.IndexUID, h.Query, h.Position, h.WeightedScore = f.IndexUID, *f.QueriesPosition, *f.QueriesPosition, *f.WeightedRankingScore
-	h.weight, h.distinct, h.byMeaning = 1, f.Distinct, f.ByMeaning // scores of steps come weighed
+	h.weight = 1 // scores of steps come weighed
+	h.Place.Distinct, h.Place.ByMeaning = f.Distinct, f.ByMeaning
 	for _, s := range f.Order {
-		h.order = append(h.order, s.step())
+		h.Place.Order = append(h.Place.Order, s.step())
 	}
 	return h, nil
 }

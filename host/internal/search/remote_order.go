@@ -22,18 +22,18 @@ type wireStep struct {
 // Order is what orders h beside the hits of another host, and what makes it
 // distinct, as far as clients may see the values; see [FederationHeader].
 func (h *FederatedHit) Order() (order, distinct json.RawMessage, byMeaning bool) {
-	steps := make([]wireStep, len(h.order))
-	for i := range h.order {
-		steps[i] = newWireStep(&h.order[i], h.weight)
+	steps := make([]wireStep, len(h.Place.Order))
+	for i := range h.Place.Order {
+		steps[i] = newWireStep(&h.Place.Order[i], h.weight)
 	}
 	var err error
-	if order, err = json.Marshal(steps); err == nil && !h.hidden {
-		distinct, err = json.Marshal(h.distinct)
+	if order, err = json.Marshal(steps); err == nil && !h.Place.Hidden {
+		distinct, err = json.Marshal(h.Place.Distinct)
 	}
 	if err != nil {
 		panic("search: encode the order of a hit: " + err.Error()) // numbers and texts
 	}
-	return order, distinct, h.byMeaning
+	return order, distinct, h.Place.ByMeaning
 }
 
 func newWireStep(s *rank.OrderStep, weight float64) wireStep {

@@ -46,7 +46,7 @@ type reading struct {
 	cond    *filter.Node // rule and the query's filter
 	leave   func()       // gives the slot of the service's gate back
 
-	budget   *budget
+	budget   *Budget
 	degraded bool // a search on it was cut off by time
 }
 
@@ -101,8 +101,8 @@ func (rd *reading) prepare(ctx context.Context, q *Query) (err error) {
 		return err
 	}
 	leaveOut(m, &rd.plan.Fields, rd.state.Folder.Schema)
-	if rd.budget = q.budget; rd.budget == nil {
-		rd.budget = newBudget()
+	if rd.budget = q.Budget; rd.budget == nil {
+		rd.budget = NewBudget()
 	}
 	if err := rd.budget.conditions.Take(rd.rule.Conditions()); err != nil {
 		return filter.Refuse(err, searcherr.InvalidSearchFilter)
