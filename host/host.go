@@ -35,6 +35,7 @@ import (
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/responses"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/federate"
 	"github.com/parley-search/parley/host/internal/store"
 	"github.com/parley-search/parley/host/internal/task"
 	"github.com/parley-search/parley/host/internal/telemetry"
@@ -95,6 +96,7 @@ type Host struct {
 	figures  *figures.Figures
 	applying sync.Mutex // one change of the plugins at a time
 	search   *search.Service
+	federate *federate.Service // of search and other hosts
 	tasks    *task.Queue
 	exports  *export.Service
 	webhooks *webhook.Service
@@ -202,7 +204,7 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 	files := h.openFiles(c, o)
 	deps := httpapi.Deps{
 		Files: files,
-		Auth:  keys, Chat: h.chat, Search: h.search, Tasks: h.tasks, Exports: h.exports, Log: h.log, Logs: o.Logs,
+		Auth:  keys, Chat: h.chat, Search: h.search, Federate: h.federate, Tasks: h.tasks, Exports: h.exports, Log: h.log, Logs: o.Logs,
 		Features: features, Network: remotes, Webhooks: h.webhooks,
 		Version: httpapi.Version{Version: o.Version, Commit: o.Commit, Date: o.CommitDate},
 		Plugins: h.pluginStatus, Reload: h.reloadPlugins, PluginInstaller: h.pluginInstaller(o), Metrics: h.metrics.Render, DatabaseSize: func() (size, used int64) { return h.databaseSize(db) },

@@ -7,6 +7,7 @@ import (
 	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/network"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/federate"
 	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/store"
 	"github.com/parley-search/parley/host/internal/upstream"
@@ -23,14 +24,16 @@ func (h *Host) openSearch(c config.Config, o Options, db *store.Store, sealer *s
 	if h.cluster != nil {
 		notes = db
 	}
+	log := func(message string, err error) { h.log.Warn().Err(err).Msg(message) }
 	h.search, err = search.Open(search.Options{
-		Notes: notes, Dir: filepath.Join(c.DBPath, "indexes"), DB: db, Sealer: sealer, Bodies: db, Features: features.Now, Upstream: out, Sources: h.plugins, Remotes: remotes, Waiting: c.SearchQueueSize,
+		Notes: notes, Dir: filepath.Join(c.DBPath, "indexes"), DB: db, Sealer: sealer, Bodies: db, Features: features.Now, Upstream: out, Sources: h.plugins, Waiting: c.SearchQueueSize,
 		VectorMemory: c.VectorMemory, IndexingMemory: c.WritingMemory(), IndexingThreads: c.WritingThreads(), QueryVectors: c.EmbeddingCache,
-		Log: func(message string, err error) { h.log.Warn().Err(err).Msg(message) }, Searched: h.figures.Searched, Now: o.Pace.Now,
+		Log: log, Searched: h.figures.Searched, Now: o.Pace.Now,
 	})
 	if err != nil {
 		return err
 	}
 	h.onClose("indexes", h.search.Close)
+	h.federate = federate.New(federate.Options{Indexes: h.search, Remotes: remotes, Upstream: out, Features: features.Now, Log: log})
 	return nil
 }

@@ -34,6 +34,7 @@ import (
 	"github.com/parley-search/parley/host/internal/outbound"
 	"github.com/parley-search/parley/host/internal/responses"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/federate"
 	"github.com/parley-search/parley/host/internal/store"
 	"github.com/parley-search/parley/host/internal/task"
 	"github.com/parley-search/parley/host/internal/telemetry"
@@ -134,7 +135,7 @@ func newRig(tb testing.TB, w wish) *rig {
 		},
 	})
 	check(tb, err)
-	options := search.Options{Dir: tb.TempDir(), DB: db, Bodies: db, Sealer: sealer, Features: features.Now, Remotes: remotes, RemoteTimeout: cmp.Or(w.patience, remoteTimeout)}
+	options := search.Options{Dir: tb.TempDir(), DB: db, Bodies: db, Sealer: sealer, Features: features.Now}
 	if w.reaches {
 		out := upstream.New(upstream.Options{Private: upstream.AnyPrivate()})
 		defer tb.Cleanup(func() { _ = out.Close() }) // before goroutines are counted
@@ -142,6 +143,7 @@ func newRig(tb testing.TB, w wish) *rig {
 	}
 	indexes, err := search.Open(options)
 	check(tb, err)
+	federation := federate.New(federate.Options{Indexes: indexes, Remotes: remotes, Upstream: options.Upstream, RemoteTimeout: cmp.Or(w.patience, remoteTimeout), Features: features.Now})
 	r.queue, err = task.Open(ctx, db, indexes, task.Options{})
 	check(tb, err)
 	ran := make(chan error, 1)
@@ -175,7 +177,7 @@ func newRig(tb testing.TB, w wish) *rig {
 		kept.TTL = 0
 	}
 	r.server = httpapi.New(httpapi.Deps{
-		Auth: r.keys, Chat: r.chat, Search: indexes, Tasks: r.queue, Exports: export.New(export.Options{Sealer: sealer}), Features: features, Network: remotes, Webhooks: hooks,
+		Auth: r.keys, Chat: r.chat, Search: indexes, Federate: federation, Tasks: r.queue, Exports: export.New(export.Options{Sealer: sealer}), Features: features, Network: remotes, Webhooks: hooks,
 		Limiter: limiter, Log: hub.Logger(), Logs: hub, Limits: w.limits, TLS: w.tls, Site: w.site, Console: w.console, NoDocs: w.noDocs,
 		Responses: responses.New(kept), Sealer: sealer, PublicURL: w.publicURL, Telemetry: w.usage, Usage: telemetryapi.Usage{Spool: noSpool{}, UID: "the uid"},
 		Version:         httpapi.Version{Version: "1.2.3", Commit: "abc", Date: "2026-11-21"},

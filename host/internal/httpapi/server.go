@@ -38,6 +38,7 @@ import (
 	"github.com/parley-search/parley/host/internal/reader"
 	"github.com/parley-search/parley/host/internal/responses"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/federate"
 	"github.com/parley-search/parley/host/internal/task"
 	"github.com/parley-search/parley/host/internal/telemetry"
 	"github.com/parley-search/parley/host/internal/tracing"
@@ -51,7 +52,9 @@ type Deps struct {
 	Auth   *auth.Service
 	Chat   *chat.Service
 	Search *search.Service
-	Tasks  *task.Queue
+	// Federate answers several queries at once, from Search and other hosts.
+	Federate *federate.Service
+	Tasks    *task.Queue
 	// Replicates makes writes read the headers TaskId and DryRun.
 	Replicates bool
 	// Console serves the page for people.
@@ -220,7 +223,7 @@ func New(d Deps) *Server {
 	s.app.Use(s.around)
 	s.tasks = &taskapi.Server{Tasks: d.Tasks, Replicates: d.Replicates}
 	s.indexes = indexapi.New(indexapi.Deps{
-		Search: d.Search, Features: d.Features, Tasks: s.tasks, Files: d.Files, Counted: d.Telemetry != nil, DatabaseSize: d.DatabaseSize,
+		Search: d.Search, Federate: d.Federate, Features: d.Features, Tasks: s.tasks, Files: d.Files, Counted: d.Telemetry != nil, DatabaseSize: d.DatabaseSize,
 	})
 	s.plugins = &pluginapi.Server{Chat: d.Chat, Plugins: d.Plugins, Reload: d.Reload, Installer: d.PluginInstaller}
 	s.reports = &telemetryapi.Server{Telemetry: d.Telemetry, Usage: d.Usage}

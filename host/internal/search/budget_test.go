@@ -11,6 +11,7 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/federate"
 )
 
 // asJSON writes v, which is of strings and lists of them.
@@ -44,22 +45,22 @@ func TestHostileFilterConditions(t *testing.T) {
 			return err
 		}
 	}
-	queries := func(filters ...json.RawMessage) []search.MultiQuery {
-		var out []search.MultiQuery
+	queries := func(filters ...json.RawMessage) []federate.Query {
+		var out []federate.Query
 		for _, f := range filters {
-			out = append(out, search.MultiQuery{IndexUID: "a", Query: search.Query{Filter: f}})
+			out = append(out, federate.Query{IndexUID: "a", Query: search.Query{Filter: f}})
 		}
 		return out
 	}
 	multi := func(caller *auth.Caller, filters ...json.RawMessage) func() error {
 		return func() error {
-			_, err := r.svc.MultiSearch(context.Background(), caller, queries(filters...))
+			_, err := r.federate().MultiSearch(context.Background(), caller, queries(filters...))
 			return err
 		}
 	}
 	federated := func(caller *auth.Caller, filters ...json.RawMessage) func() error {
 		return func() error {
-			_, err := r.svc.FederatedSearch(context.Background(), caller, search.Federation{}, queries(filters...))
+			_, err := r.federate().FederatedSearch(context.Background(), caller, federate.Federation{}, queries(filters...))
 			return err
 		}
 	}
@@ -124,7 +125,7 @@ func TestHostileCutoff(t *testing.T) {
 
 	_, err := r.svc.Search(ctx, everyone, "a", slow)
 	wantCode(t, "filter", err, searcherr.InvalidSearchFilter)
-	_, err = r.svc.FederatedSearch(ctx, everyone, search.Federation{}, []search.MultiQuery{{IndexUID: "a", Query: slow}})
+	_, err = r.federate().FederatedSearch(ctx, everyone, federate.Federation{}, []federate.Query{{IndexUID: "a", Query: slow}})
 	wantCode(t, "filter in a federation", err, searcherr.InvalidSearchFilter)
 
 	res := r.search("a", search.Query{Facets: []string{"id", "text"}})
@@ -134,11 +135,11 @@ func TestHostileCutoff(t *testing.T) {
 	_, err = r.svc.SearchFacet(ctx, everyone, "a", search.FacetQuery{Facet: "text"})
 	wantCode(t, "facet search", err, searcherr.InvalidFacetQuery)
 
-	queries := make([]search.MultiQuery, 50)
+	queries := make([]federate.Query, 50)
 	for i := range queries {
-		queries[i] = search.MultiQuery{IndexUID: "a", Query: search.Query{Q: fmt.Sprintf("w%d", i)}}
+		queries[i] = federate.Query{IndexUID: "a", Query: search.Query{Q: fmt.Sprintf("w%d", i)}}
 	}
-	f, err := r.svc.FederatedSearch(ctx, everyone, search.Federation{FacetsByIndex: map[string][]string{"a": {"id", "text"}}}, queries)
+	f, err := r.federate().FederatedSearch(ctx, everyone, federate.Federation{FacetsByIndex: map[string][]string{"a": {"id", "text"}}}, queries)
 	if err != nil {
 		t.Fatal(err)
 	}

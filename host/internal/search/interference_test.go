@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/federate"
 	"github.com/parley-search/parley/host/internal/search/highlight"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
@@ -45,7 +46,7 @@ func (a *answerer) federated(q search.Query) string {
 	q.Facets, q.Limit = nil, nil
 	out := ""
 	for _, merge := range []bool{false, true} {
-		res, err := a.svc.FederatedSearch(a.tb.Context(), a.caller.Caller, search.Federation{FacetsByIndex: facets, MergeFacets: merge}, []search.MultiQuery{{IndexUID: a.uid, Query: q}, {IndexUID: a.uid}})
+		res, err := federate.New(federate.Options{Indexes: a.svc}).FederatedSearch(a.tb.Context(), a.caller.Caller, federate.Federation{FacetsByIndex: facets, MergeFacets: merge}, []federate.Query{{IndexUID: a.uid, Query: q}, {IndexUID: a.uid}})
 		if res != nil {
 			res.ProcessingTime = 0
 		}

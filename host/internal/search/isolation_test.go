@@ -14,6 +14,7 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/federate"
 	"github.com/parley-search/parley/host/internal/search/highlight"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
@@ -253,9 +254,9 @@ func (w *world) shut(c *worldCaller, uid string, q search.Query) {
 	wantCode(w.tb, "documents", err, indexerr.IndexNotFound)
 	_, err = w.svc.ChatSearch(ctx, c.Caller, uid, q.Q, "")
 	wantCode(w.tb, "chat", err, indexerr.IndexNotFound)
-	_, err = w.svc.MultiSearch(ctx, c.Caller, []search.MultiQuery{{IndexUID: uid, Query: q}})
+	_, err = w.federate().MultiSearch(ctx, c.Caller, []federate.Query{{IndexUID: uid, Query: q}})
 	wantCode(w.tb, "multi-search", err, indexerr.IndexNotFound)
-	_, err = w.svc.FederatedSearch(ctx, c.Caller, search.Federation{FacetsByIndex: map[string][]string{uid: {"kind"}}}, nil)
+	_, err = w.federate().FederatedSearch(ctx, c.Caller, federate.Federation{FacetsByIndex: map[string][]string{uid: {"kind"}}}, nil)
 	wantCode(w.tb, "facets of a federated search", err, indexerr.IndexNotFound)
 }
 
@@ -329,18 +330,18 @@ func (w *world) listings(c *worldCaller, uid string) {
 // federations searches all indexes that c may use at once.
 func (w *world) federations(rng *rand.Rand, c *worldCaller) {
 	w.tb.Helper()
-	var queries []search.MultiQuery
-	f := search.Federation{Limit: limit(1000), FacetsByIndex: map[string][]string{}, MergeFacets: rng.IntN(2) == 0}
+	var queries []federate.Query
+	f := federate.Federation{Limit: limit(1000), FacetsByIndex: map[string][]string{}, MergeFacets: rng.IntN(2) == 0}
 	total, exact := 0, true
 	for _, uid := range c.uids {
 		q, keep, all := w.query(rng)
 		q.Facets, q.Limit, q.Sort = nil, nil, nil
-		queries = append(queries, search.MultiQuery{IndexUID: uid, Query: q})
+		queries = append(queries, federate.Query{IndexUID: uid, Query: q})
 		f.FacetsByIndex[uid] = []string{"*"}
 		total += w.visible(c, uid, keep)
 		exact = exact && all
 	}
-	res, err := w.svc.FederatedSearch(w.tb.Context(), c.Caller, f, queries)
+	res, err := w.federate().FederatedSearch(w.tb.Context(), c.Caller, f, queries)
 	if err != nil {
 		w.tb.Fatalf("%s: %v", c.says, err)
 	}
@@ -348,7 +349,7 @@ func (w *world) federations(rng *rand.Rand, c *worldCaller) {
 	if res.EstimatedTotalHits > total || exact && res.EstimatedTotalHits != total {
 		w.tb.Fatalf("%s: a federated search counts %d, want %d", c.says, res.EstimatedTotalHits, total)
 	}
-	list, err := w.svc.MultiSearch(w.tb.Context(), c.Caller, queries)
+	list, err := w.federate().MultiSearch(w.tb.Context(), c.Caller, queries)
 	if err != nil {
 		w.tb.Fatalf("%s: %v", c.says, err)
 	}

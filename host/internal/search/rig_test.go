@@ -17,6 +17,7 @@ import (
 	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/outbound"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/federate"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/storage"
 	"github.com/parley-search/parley/host/internal/search/write"
@@ -120,6 +121,11 @@ func (r *rig) tryOpen() (err error) {
 		}
 	}
 	return nil
+}
+
+// federate answers several queries from the indexes of r.
+func (r *rig) federate() *federate.Service {
+	return federate.New(federate.Options{Indexes: r.svc})
 }
 
 // log shows what the service tells nobody else.

@@ -52,10 +52,6 @@ type Options struct {
 	// QueryVectors is how many vectors that embedders made of queries are kept,
 	// for when they come again. Default none.
 	QueryVectors int
-	// Remotes are the hosts that queries may be sent to, by Upstream; nil: none.
-	Remotes Remotes
-	// RemoteTimeout bounds how long one of them has to answer; default 15 s.
-	RemoteTimeout time.Duration
 	// EmbedderPause is waited before an embedder is asked again, twice as long
 	// each time; default 1 s.
 	EmbedderPause time.Duration
@@ -104,7 +100,6 @@ type Service struct {
 
 // Open opens all indexes of o.DB; see [index.Open].
 func Open(o Options) (*Service, error) {
-	o.RemoteTimeout = cmp.Or(o.RemoteTimeout, 15*time.Second)
 	o.VectorMemory = cmp.Or(o.VectorMemory, 1<<30)
 	o.Cutoff = cmp.Or(o.Cutoff, 1500*time.Millisecond)
 	o.IndexingMemory = cmp.Or(o.IndexingMemory, 512<<20)

@@ -14,6 +14,7 @@ import (
 	"github.com/parley-search/parley/host/internal/httpapi/taskapi"
 	"github.com/parley-search/parley/host/internal/reader"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/federate"
 	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/write"
 )
@@ -21,6 +22,7 @@ import (
 // Deps is what a [Server] works with.
 type Deps struct {
 	Search   *search.Service
+	Federate *federate.Service // answers several queries at once
 	Features *feature.Service
 	Tasks    *taskapi.Server // takes what changes an index
 	Files    *reader.Reader

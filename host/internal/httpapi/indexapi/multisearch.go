@@ -10,6 +10,7 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/httpapi/exchange"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/federate"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
@@ -93,7 +94,7 @@ type facetsBody struct {
 	Distribution json.RawMessage        `json:"distribution"`
 	Stats        map[string]facetNumber `json:"stats"`
 
-	// For another host alone, see search.FederationHeader.
+	// For another host alone, see federate.Header.
 	Order map[string]settings.FacetSort `json:"order,omitempty"`
 	Shown *int                          `json:"shown,omitempty"`
 }
@@ -105,7 +106,7 @@ type federationBody struct {
 	WeightedScore float64 `json:"weightedRankingScore"`
 	Remote        string  `json:"remote,omitempty"`
 
-	// For another host alone, see search.FederationHeader.
+	// For another host alone, see federate.Header.
 	Order     json.RawMessage `json:"order,omitempty"`
 	Distinct  json.RawMessage `json:"distinct,omitempty"`
 	ByMeaning bool            `json:"byMeaning,omitempty"`
@@ -130,7 +131,7 @@ func (s *Server) MultiSearch(r *exchange.Call) error {
 	if err := json.Unmarshal(body, &sent); err != nil {
 		return fmt.Errorf("read queries: %w", err)
 	}
-	queries := make([]search.MultiQuery, len(b.Queries))
+	queries := make([]federate.Query, len(b.Queries))
 	for i := range b.Queries {
 		queries[i] = b.Queries[i].query()
 		queries[i].Raw = sent.Queries[i]
@@ -138,7 +139,7 @@ func (s *Server) MultiSearch(r *exchange.Call) error {
 	if b.Federation != nil {
 		return s.federatedSearch(r, b.Federation, queries)
 	}
-	found, err := s.Search.MultiSearch(r.Base, r.Caller, queries)
+	found, err := s.Federate.MultiSearch(r.Base, r.Caller, queries)
 	if err != nil {
 		return err
 	}
@@ -151,18 +152,18 @@ func (s *Server) MultiSearch(r *exchange.Call) error {
 	}{results})
 }
 
-func (q *multiQuery) query() search.MultiQuery {
-	m := search.MultiQuery{IndexUID: q.IndexUID, Query: q.searchRequest.query()}
+func (q *multiQuery) query() federate.Query {
+	m := federate.Query{IndexUID: q.IndexUID, Query: q.searchRequest.query()}
 	if q.Options != nil {
-		m.Options = &search.FederationOptions{Weight: q.Options.Weight, Position: q.Options.QueryPosition, Remote: q.Options.Remote}
+		m.Options = &federate.QueryOptions{Weight: q.Options.Weight, Position: q.Options.QueryPosition, Remote: q.Options.Remote}
 	}
 	return m
 }
 
-func (s *Server) federatedSearch(r *exchange.Call, f *federationRequest, queries []search.MultiQuery) error {
+func (s *Server) federatedSearch(r *exchange.Call, f *federationRequest, queries []federate.Query) error {
 	federation := f.federation()
-	federation.Host = r.Get(search.FederationHeader) != ""
-	res, err := s.Search.FederatedSearch(r.Base, r.Caller, federation, queries)
+	federation.Host = r.Get(federate.Header) != ""
+	res, err := s.Federate.FederatedSearch(r.Base, r.Caller, federation, queries)
 	if err != nil {
 		return err
 	}
@@ -213,8 +214,8 @@ func facetOrder(facets []search.FacetCounts) map[string]settings.FacetSort {
 	return out
 }
 
-func (f *federationRequest) federation() search.Federation {
-	out := search.Federation{Offset: f.Offset, Limit: f.Limit, Distinct: f.Distinct, FacetsByIndex: f.FacetsByIndex}
+func (f *federationRequest) federation() federate.Federation {
+	out := federate.Federation{Offset: f.Offset, Limit: f.Limit, Distinct: f.Distinct, FacetsByIndex: f.FacetsByIndex}
 	if f.MergeFacets != nil {
 		out.MergeFacets, out.MaxValuesPerFacet = true, f.MergeFacets.MaxValuesPerFacet
 	}

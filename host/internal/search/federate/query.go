@@ -1,4 +1,4 @@
-package search
+package federate
 
 import (
 	"context"
@@ -9,26 +9,27 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/index"
 )
 
 // maxQueries bounds the queries of one multi-search.
 const maxQueries = 1000
 
-// A MultiQuery is one query of a multi-search.
-type MultiQuery struct {
+// A Query is one query of a multi-search.
+type Query struct {
 	IndexUID string
-	Query
+	search.Query
 	// Raw is the query as it was sent, an object, for one that goes to a remote.
 	Raw json.RawMessage
 	// Options say how the query takes part in a federation; nil: as the zero
 	// value does. Without a federation there must be none.
-	Options *FederationOptions
+	Options *QueryOptions
 }
 
 // MultiSearch answers queries one by one, each under what caller may do in its
 // index. The first that fails is the answer: its error names its position.
-func (s *Service) MultiSearch(ctx context.Context, caller *auth.Caller, queries []MultiQuery) ([]*Result, error) {
+func (s *Service) MultiSearch(ctx context.Context, caller *auth.Caller, queries []Query) ([]*search.Result, error) {
 	if err := checkQueries(queries); err != nil {
 		return nil, err
 	}
@@ -37,14 +38,14 @@ func (s *Service) MultiSearch(ctx context.Context, caller *auth.Caller, queries 
 			return nil, apierr.Newf(searcherr.InvalidMultiSearchOptions, "`queries[%d].federationOptions` is for a federated search: add `federation` to the body, or leave the options out.", i)
 		}
 	}
-	results := make([]*Result, len(queries))
-	b := NewBudget()
+	results := make([]*search.Result, len(queries))
+	b := search.NewBudget()
 	for i := range queries {
 		q := &queries[i]
 		b.ResetTime()
 		q.Budget = b
 		var err error
-		if results[i], err = s.Search(ctx, caller, q.IndexUID, q.Query); err != nil {
+		if results[i], err = s.opts.Indexes.Search(ctx, caller, q.IndexUID, q.Query); err != nil {
 			return nil, inQuery(i, err)
 		}
 	}
@@ -52,7 +53,7 @@ func (s *Service) MultiSearch(ctx context.Context, caller *auth.Caller, queries 
 }
 
 // checkQueries checks what holds for queries with and without a federation.
-func checkQueries(queries []MultiQuery) error {
+func checkQueries(queries []Query) error {
 	if len(queries) > maxQueries {
 		return apierr.Newf(apierr.BadRequest, "`queries` has %d queries; at most %d are taken at once.", len(queries), maxQueries)
 	}

@@ -1,4 +1,4 @@
-package search
+package federate
 
 import (
 	"bytes"
@@ -16,19 +16,10 @@ import (
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
-// Remotes knows the other hosts that queries of a federation may be sent to. See
-// package network.
-type Remotes interface {
-	// Remote returns the host of a name, and the name of this one, which may be
-	// the same; "": it has none. An error for a name that is not known is an
-	// [apierr.Error].
-	Remote(ctx context.Context, name string) (r network.Remote, self string, err error)
-}
-
-// FederationHeader, on a multi-search, asks for what another host needs to put
-// the hits among its own, see [FederatedHit.Order], and to count facets together
+// Header, on a multi-search, asks for what another host needs to put
+// the hits among its own, see [Hit.Order], and to count facets together
 // with its own, see [Federation.Host].
-const FederationHeader = "X-Parley-Federation"
+const Header = "X-Parley-Federation"
 
 // A remoteSearch is the part of a federated search that one remote answers.
 type remoteSearch struct {

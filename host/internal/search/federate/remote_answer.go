@@ -1,4 +1,4 @@
-package search
+package federate
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/parley-search/parley/host/internal/rawjson"
+	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/folder"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/text"
@@ -45,7 +46,7 @@ func (w *federated) take(r *remoteSearch) error {
 
 // takeFacet counts an attribute of a remote's index together with what is known
 // of it. The order of this host's settings goes before that of the remote's.
-func (w *federated) takeFacet(f *IndexFacets, c *FacetCounts) error {
+func (w *federated) takeFacet(f *IndexFacets, c *search.FacetCounts) error {
 	by := c.By
 	if known := w.facetsOf(f.IndexUID, f.Shown).byName[c.Attribute]; known != nil && known.by != "" {
 		by = known.by
@@ -66,13 +67,13 @@ type remoteAnswer struct {
 	FacetsByIndex      map[string]struct {
 		Distribution map[string]json.RawMessage
 		Stats        map[string]struct{ Min, Max *float64 }
-		// Of a host that knows [FederationHeader]: the order of each attribute's
+		// Of a host that knows [Header]: the order of each attribute's
 		// values, and how many its settings show.
 		Order map[string]settings.FacetSort
 		Shown *int
 	}
 
-	hits   []FederatedHit
+	hits   []Hit
 	facets []IndexFacets // by name
 }
 
@@ -100,13 +101,13 @@ func readRemote(body []byte, queries []int) (*remoteAnswer, error) {
 			one.Shown = new(min(max(*f.Shown, 0), settings.MostFacetValues))
 		}
 		for _, attribute := range slices.Sorted(maps.Keys(f.Distribution)) {
-			c := FacetCounts{Attribute: attribute, By: f.Order[attribute], Min: f.Stats[attribute].Min, Max: f.Stats[attribute].Max}
+			c := search.FacetCounts{Attribute: attribute, By: f.Order[attribute], Min: f.Stats[attribute].Min, Max: f.Stats[attribute].Max}
 			var counts map[string]int
 			if json.Unmarshal(f.Distribution[attribute], &counts) != nil {
 				return nil, errors.New("a count of a facet is no number")
 			}
 			for _, v := range slices.Sorted(maps.Keys(counts)) {
-				c.Values = append(c.Values, FacetValue{v, counts[v]})
+				c.Values = append(c.Values, search.FacetValue{Value: v, Count: counts[v]})
 			}
 			if c.By != settings.FacetAlpha && c.By != settings.FacetCount {
 				c.By = ""
@@ -119,8 +120,8 @@ func readRemote(body []byte, queries []int) (*remoteAnswer, error) {
 }
 
 // readRemoteHit takes the member `_federation` out of a hit.
-func readRemoteHit(raw []byte) (FederatedHit, error) {
-	var h FederatedHit
+func readRemoteHit(raw []byte) (Hit, error) {
+	var h Hit
 	if len(raw) == 0 || raw[0] != '{' {
 		return h, errors.New("a hit is no object")
 	}

@@ -1,4 +1,7 @@
-package search
+// Package federate answers several queries at once: one by one, or as one whose
+// hits are in one list. Some of those queries may be for other hosts; package
+// search answers the others.
+package federate
 
 import (
 	"context"
@@ -10,6 +13,7 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/rank"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
@@ -33,8 +37,8 @@ type Federation struct {
 	Host bool
 }
 
-// FederationOptions say how one query takes part in a [Federation].
-type FederationOptions struct {
+// QueryOptions say how one query takes part in a [Federation].
+type QueryOptions struct {
 	Weight *float64 // what its scores are multiplied by; nil: 1
 	// Position, where not nil, is shown as the query's position, for a search
 	// that another host split among several.
@@ -43,15 +47,15 @@ type FederationOptions struct {
 	Remote string
 }
 
-// A FederatedResult is what a federated search found.
-type FederatedResult struct {
-	Hits               []FederatedHit // best first
+// A Result is what a federated search found.
+type Result struct {
+	Hits               []Hit // best first
 	Offset, Limit      int
 	EstimatedTotalHits int
 	// FacetsByIndex are the facets asked for, by index, or Facets, those of all
 	// of them; nil where none were.
 	FacetsByIndex []IndexFacets
-	Facets        []FacetCounts
+	Facets        []search.FacetCounts
 	SemanticHits  *int // of Hits; nil where no query looked for meaning
 	// Self is the name of this host in the network, where a query named a host;
 	// "": none did, or this one has no name.
@@ -66,13 +70,13 @@ type FederatedResult struct {
 // IndexFacets are facets of one index.
 type IndexFacets struct {
 	IndexUID string
-	Facets   []FacetCounts
+	Facets   []search.FacetCounts
 	Shown    *int // values of each that the index's settings show; nil: not known
 }
 
-// A FederatedHit is a hit and where it came from.
-type FederatedHit struct {
-	Hit
+// A Hit is a hit and where it came from.
+type Hit struct {
+	search.Hit
 	IndexUID      string
 	Query         int // which query found it
 	Position      int // the position to show for it
@@ -88,12 +92,12 @@ type FederatedHit struct {
 // rules, with scores times the query's weight, and a document that several
 // queries found in one index where it stands best. Rights and errors are those
 // of [Service.MultiSearch].
-func (s *Service) FederatedSearch(ctx context.Context, caller *auth.Caller, f Federation, queries []MultiQuery) (*FederatedResult, error) {
+func (s *Service) FederatedSearch(ctx context.Context, caller *auth.Caller, f Federation, queries []Query) (*Result, error) {
 	start := time.Now()
 	if err := f.check(queries); err != nil {
 		return nil, err
 	}
-	w := &federated{service: s, caller: caller, federation: &f, queries: queries, res: &FederatedResult{Offset: f.Offset, Limit: DefaultLimit}, budget: NewBudget()}
+	w := &federated{service: s, caller: caller, federation: &f, queries: queries, res: &Result{Offset: f.Offset, Limit: search.DefaultLimit}, budget: search.NewBudget()}
 	if f.Limit != nil {
 		w.res.Limit = *f.Limit
 	}
@@ -105,7 +109,7 @@ func (s *Service) FederatedSearch(ctx context.Context, caller *auth.Caller, f Fe
 }
 
 // check checks a federation and the part that queries have in it.
-func (f *Federation) check(queries []MultiQuery) error {
+func (f *Federation) check(queries []Query) error {
 	if err := checkQueries(queries); err != nil {
 		return err
 	}
@@ -140,13 +144,13 @@ type federated struct {
 	service    *Service
 	caller     *auth.Caller
 	federation *Federation
-	queries    []MultiQuery
-	res        *FederatedResult
-	hits       []FederatedHit
+	queries    []Query
+	res        *Result
+	hits       []Hit
 	shape      []string // of the first query's order
 	shapeOf    int
 	facets     []indexFacets
-	budget     *Budget
+	budget     *search.Budget
 }
 
 func (w *federated) run(ctx context.Context) error {
@@ -168,7 +172,7 @@ func (w *federated) run(ctx context.Context) error {
 			return err
 		}
 	}
-	slices.SortStableFunc(w.hits, func(a, b FederatedHit) int {
+	slices.SortStableFunc(w.hits, func(a, b Hit) int {
 		x, y := a.standing(), b.standing()
 		return x.Compare(&y)
 	})
@@ -223,8 +227,8 @@ func (w *federated) searchIndex(ctx context.Context, uid string, positions []int
 		return inQuery(positions[0], err)
 	}
 	inside := false // errors name their query already
-	joint := JointOptions{Distinct: w.federation.Distinct, Budget: w.budget}
-	err := w.service.SearchJointly(ctx, w.caller, uid, joint, func(j *Joint) error {
+	joint := search.JointOptions{Distinct: w.federation.Distinct, Budget: w.budget}
+	err := w.service.opts.Indexes.SearchJointly(ctx, w.caller, uid, joint, func(j *search.Joint) error {
 		for _, i := range positions {
 			if err := w.searchQuery(ctx, j, i); err != nil {
 				inside = true
@@ -245,7 +249,7 @@ func (w *federated) searchIndex(ctx context.Context, uid string, positions []int
 }
 
 // searchQuery answers one query.
-func (w *federated) searchQuery(ctx context.Context, j *Joint, i int) error {
+func (w *federated) searchQuery(ctx context.Context, j *search.Joint, i int) error {
 	q := w.queries[i].Query
 	need := min(w.res.Offset+w.res.Limit, settings.MaxTotalHits)
 	q.Offset, q.Limit = 0, &need
@@ -268,7 +272,7 @@ func (w *federated) searchQuery(ctx context.Context, j *Joint, i int) error {
 
 // spread has a query obey the federation's attribute, too: of two hits of one
 // query that share a value, the federation would drop the second.
-func (w *federated) spread(j *Joint, q *Query) error {
+func (w *federated) spread(j *search.Joint, q *search.Query) error {
 	attr := w.federation.Distinct
 	if attr == "" {
 		return nil
@@ -300,8 +304,8 @@ func (w *federated) sameOrder(i int, shape []string) error {
 }
 
 // federated is a hit of q, which stands at position i.
-func (q *MultiQuery) federated(i int, h Hit) FederatedHit {
-	out := FederatedHit{Hit: h, IndexUID: q.IndexUID, Query: i, Position: i, weight: 1}
+func (q *Query) federated(i int, h search.Hit) Hit {
+	out := Hit{Hit: h, IndexUID: q.IndexUID, Query: i, Position: i, weight: 1}
 	if o := q.Options; o != nil {
 		if o.Weight != nil {
 			out.weight = *o.Weight
@@ -315,17 +319,17 @@ func (q *MultiQuery) federated(i int, h Hit) FederatedHit {
 }
 
 // standing is what orders h.
-func (h *FederatedHit) standing() rank.Standing {
+func (h *Hit) standing() rank.Standing {
 	return rank.Standing{Steps: h.Place.Order, Weight: h.weight, Weighted: h.WeightedScore, Remote: h.Remote}
 }
 
 // unique returns the hits, which are in order, without those that have stood
 // there before.
-func (w *federated) unique() []FederatedHit {
+func (w *federated) unique() []Hit {
 	type place struct{ index, id string }
 	seen := make(map[place]bool, len(w.hits))
 	values := map[string]bool{}
-	out := []FederatedHit{}
+	out := []Hit{}
 	for _, h := range w.hits {
 		p := place{h.IndexUID, h.ID}
 		if seen[p] && h.Remote == "" || slices.ContainsFunc(h.Place.Distinct, func(v string) bool { return values[v] }) {

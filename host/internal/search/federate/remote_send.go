@@ -1,4 +1,4 @@
-package search
+package federate
 
 import (
 	"context"
@@ -44,7 +44,7 @@ func (r *remoteSearch) send(ctx context.Context, up outbound.Sender, limit time.
 		Grants:  abi.Grants{HTTP: []string{abi.GrantBaseURL}, Secrets: []string{"apiKey"}},
 		Encoded: &abi.EncodeResponse{
 			Method: http.MethodPost, URL: r.remote.URL + "/multi-search", Body: abi.RawJSON(text),
-			Headers: map[string]string{"Content-Type": "application/json", FederationHeader: "1"},
+			Headers: map[string]string{"Content-Type": "application/json", Header: "1"},
 		},
 	}
 	if !r.remote.Key.IsZero() {

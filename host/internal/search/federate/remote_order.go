@@ -1,4 +1,4 @@
-package search
+package federate
 
 import (
 	"encoding/json"
@@ -20,8 +20,8 @@ type wireStep struct {
 }
 
 // Order is what orders h beside the hits of another host, and what makes it
-// distinct, as far as clients may see the values; see [FederationHeader].
-func (h *FederatedHit) Order() (order, distinct json.RawMessage, byMeaning bool) {
+// distinct, as far as clients may see the values; see [Header].
+func (h *Hit) Order() (order, distinct json.RawMessage, byMeaning bool) {
 	steps := make([]wireStep, len(h.Place.Order))
 	for i := range h.Place.Order {
 		steps[i] = newWireStep(&h.Place.Order[i], h.weight)

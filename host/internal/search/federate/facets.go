@@ -1,4 +1,4 @@
-package search
+package federate
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/apierr/searcherr"
+	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/folder"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
@@ -32,7 +33,7 @@ const maxHostValues = 100_000
 
 // countFacets counts the values of attributes of one index among the documents
 // that the queries found in it.
-func (w *federated) countFacets(ctx context.Context, j *Joint, uid string, asked []string) error {
+func (w *federated) countFacets(ctx context.Context, j *search.Joint, uid string, asked []string) error {
 	counted, err := j.CountFacets(ctx, asked)
 	if counted != nil {
 		w.res.Degraded = w.res.Degraded || counted.Degraded
@@ -134,8 +135,8 @@ func (w *federated) finishFacets() error {
 }
 
 // counts returns the facets, each cut to so many values.
-func (f *indexFacets) counts(most int) []FacetCounts {
-	out := []FacetCounts{}
+func (f *indexFacets) counts(most int) []search.FacetCounts {
+	out := []search.FacetCounts{}
 	slices.Sort(f.attributes)
 	for _, a := range f.attributes {
 		m := f.byName[a]
@@ -143,7 +144,7 @@ func (f *indexFacets) counts(most int) []FacetCounts {
 		for _, v := range m.values {
 			values = append(values, *v)
 		}
-		out = append(out, FacetCounts{Attribute: a, Values: FirstValues(values, m.by, most), By: m.by, Min: m.min, Max: m.max})
+		out = append(out, search.FacetCounts{Attribute: a, Values: search.FirstValues(values, m.by, most), By: m.by, Min: m.min, Max: m.max})
 	}
 	return out
 }
