@@ -17,7 +17,7 @@ import (
 )
 
 // TestConsolePlugins installs plugins of a registry, accepts what one asks for more,
-// compares two versions and rolls back, on the page.
+// compares two versions and rolls back, on the page; and sends the file of a third.
 func TestConsolePlugins(t *testing.T) {
 	b := newBrowser(t)
 	t.Setenv("DOCKER_CONFIG", t.TempDir())
@@ -26,13 +26,17 @@ func TestConsolePlugins(t *testing.T) {
 	base := "oci://" + strings.TrimPrefix(store.URL, "http://") + "/plain-c"
 	publisher := host.OpenDeployment(publishing(t), host.Options{})
 	old := oldModules(t)["plain-c"]
-	for version, more := range map[string][]string{"1.0.0": nil, "2.0.0": {"https://more.example"}} {
-		file := filepath.Join(t.TempDir(), "x.wasm")
-		module := packed(t, old, "plain-c", map[string]any{"version": version, "description": hostileText, "grants": map[string]any{"http": append([]string{"${baseUrl}"}, more...)}})
+	build := func(version string, origins ...string) string {
+		t.Helper()
+		file := filepath.Join(t.TempDir(), "plain-c-"+version+".wasm")
+		module := packed(t, old, "plain-c", map[string]any{"version": version, "description": hostileText, "grants": map[string]any{"http": append([]string{"${baseUrl}"}, origins...)}})
 		if err := os.WriteFile(file, module, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := publisher.Push(t.Context(), file, base, zeroTime); err != nil {
+		return file
+	}
+	for version, more := range map[string][]string{"1.0.0": nil, "2.0.0": {"https://more.example"}} {
+		if _, err := publisher.Push(t.Context(), build(version, more...), base, zeroTime); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -73,6 +77,35 @@ func TestConsolePlugins(t *testing.T) {
 	for _, s := range h.plugins() {
 		if s.Name == "plain-c" && s.Use != (s.Version == "1.0.0") {
 			t.Errorf("after the rollback plain-c %s is in use: %v", s.Version, s.Use)
+		}
+	}
+
+	const file = `//label[starts-with(., "Or its file")]//input`
+	choose := func(path string) {
+		t.Helper()
+		p.run(chromedp.SendKeys(source, "forgotten"), chromedp.SetUploadFiles(file, []string{path}), chromedp.Click(`//button[. = "Look at it"]`))
+	}
+	broken := filepath.Join(t.TempDir(), "notes.wasm")
+	if err := os.WriteFile(broken, []byte(hostileText), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	choose(broken)
+	p.see("main [role=alert]", "notes.wasm", "No plugin was changed")
+	choose(build("3.0.0", "https://third.example"))
+	p.see("dialog[open]", "plain-c 3.0.0", "Compared with 1.0.0", "It asks for more than that one", "send requests to https://third.example")
+	p.audit("what the plugin of a file asks for")
+	p.look(screens[0], "plugins-file")
+	p.run(chromedp.Click(`//dialog//button[. = "Install"]`))
+	for _, s := range h.plugins() {
+		if s.Name == "plain-c" && s.Version == "3.0.0" {
+			t.Errorf("plain-c 3.0.0 was installed before what it asks for was accepted")
+		}
+	}
+	p.run(chromedp.Click(`//dialog//label[contains(., "I accept that")]//input`), chromedp.Click(`//dialog//button[. = "Install"]`))
+	p.see("dialog[open]", "plain-c 3.0.0 is in use")
+	for _, s := range h.plugins() {
+		if s.Name == "plain-c" && s.Use != (s.Version == "3.0.0") {
+			t.Errorf("after the file was installed plain-c %s is in use: %v", s.Version, s.Use)
 		}
 	}
 }

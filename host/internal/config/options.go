@@ -270,7 +270,7 @@ func AllOptions() []Option {
 			Kind: publicKeyKind(),
 		},
 		{
-			Name: "plugin-api", Default: "false", Meaning: "let clients whose key has plugins.update install plugins from URLs and registries, pin them and roll them back, under /plugins; not with plugin-lock off",
+			Name: "plugin-api", Default: "false", Meaning: "let clients whose key has plugins.update install plugins from URLs, registries and files that they send, pin them and roll them back, under /plugins; not with plugin-lock off",
 			Kind: switchKind(func(c *Config) *bool { return &c.PluginAPI }),
 		},
 		{

@@ -129,7 +129,7 @@ func (d Dir) get(ctx context.Context, s Source) (module, signature []byte, err e
 	}
 	ctx, cancel := context.WithTimeout(ctx, downloadTime)
 	defer cancel()
-	if module, err = d.download(ctx, s, s.url, plugin.MaxModule); err != nil {
+	if module, err = d.download(ctx, s, s.url, MaxModule); err != nil {
 		return nil, nil, err
 	}
 	if err := s.expect(module); err != nil {
@@ -141,7 +141,7 @@ func (d Dir) get(ctx context.Context, s Source) (module, signature []byte, err e
 	u := *s.url
 	u.Path += signatureSuffix
 	u.RawPath = ""
-	signature, err = d.download(ctx, s, &u, maxSignature)
+	signature, err = d.download(ctx, s, &u, MaxSignature)
 	if st, ok := errors.AsType[*statusError](err); ok && st.code == http.StatusNotFound {
 		return module, nil, nil // which Verify has a better sentence for
 	}

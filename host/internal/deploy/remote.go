@@ -33,6 +33,15 @@ func (r Remote) Get(ctx context.Context, source string) (*Fetched, error) {
 	return r.Dir.Fetch(ctx, src)
 }
 
+// Take returns the module of a file that a client sent under a name, with the
+// signature that came with it.
+func (r Remote) Take(name string, module, signature []byte) (*Fetched, error) {
+	if r.Dir.PublicKey != nil && len(signature) == 0 {
+		return nil, fmt.Errorf("%s comes without a signature, and --plugin-public-key wants that of key %s: send the file %s%s with it", name, r.Dir.PublicKey.ID(), name, signatureSuffix)
+	}
+	return &Fetched{Module: module, Signature: signature, Place: name}, nil
+}
+
 // A Preview is what a version would change, before it is installed or pinned.
 type Preview struct {
 	// Old is absent where there is nothing that New would take the place of; all of
@@ -56,19 +65,35 @@ func (r Remote) Preview(ctx context.Context, before, after string) (*Preview, er
 	if err != nil {
 		return nil, err
 	}
+	if before == "" {
+		return r.PreviewFetched(&Fetched{Module: next, Place: cut(after)})
+	}
 	m, err := plugin.ReadManifest(next)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", cut(after), err)
 	}
-	var old []byte
-	if before != "" {
-		old, err = r.find(ctx, before)
-	} else if old, err = r.local(m.Name, ""); errors.Is(err, errNotHere) {
-		err = nil
-	}
+	old, err := r.find(ctx, before)
 	if err != nil {
 		return nil, err
 	}
+	return r.preview(old, next, m)
+}
+
+// PreviewFetched compares f with the version of its name that is in use.
+func (r Remote) PreviewFetched(f *Fetched) (*Preview, error) {
+	m, err := plugin.ReadManifest(f.Module)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", f.Place, err)
+	}
+	old, err := r.local(m.Name, "")
+	if err != nil && !errors.Is(err, errNotHere) {
+		return nil, err
+	}
+	return r.preview(old, f.Module, m)
+}
+
+// preview compares old, nil where there is none, with next, whose manifest is m.
+func (r Remote) preview(old, next []byte, m *abi.Manifest) (*Preview, error) {
 	p := &Preview{Kind: m.Kind, Source: m.Source, Description: m.Description, Grants: newGrants(m)}
 	d, err := Compare(old, next)
 	if err != nil {

@@ -11,15 +11,19 @@ import (
 
 	"aead.dev/minisign"
 
+	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/registry"
 )
 
 // signatureSuffix is added to a file's name for that of its signature.
 const signatureSuffix = ".minisig"
 
-// maxSignature bounds a signature's and a key's file, in bytes: the comments
+// Bounds of files, in bytes. That of a signature holds for a key, too: the comments
 // in them may be long.
-const maxSignature = 16 << 10
+const (
+	MaxModule    = plugin.MaxModule
+	MaxSignature = 16 << 10
+)
 
 // A PublicKey checks signatures of minisign: of a whole file, with ed25519.
 type PublicKey struct{ key minisign.PublicKey }
@@ -95,9 +99,9 @@ func readBounded(file string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxSignature+1))
-	if err == nil && len(b) > maxSignature {
-		err = fmt.Errorf("read %s: it has over %d KiB, and a key or signature less than one", file, maxSignature>>10)
+	b, err := io.ReadAll(io.LimitReader(f, MaxSignature+1))
+	if err == nil && len(b) > MaxSignature {
+		err = fmt.Errorf("read %s: it has over %d KiB, and a key or signature less than one", file, MaxSignature>>10)
 	}
 	return b, err
 }

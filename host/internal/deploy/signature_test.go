@@ -36,7 +36,7 @@ func TestReadPublicKey(t *testing.T) {
 	secret := "untrusted comment: minisign encrypted secret key\n" +
 		base64.StdEncoding.EncodeToString(append([]byte("EdScB2"), bytes.Repeat([]byte{7}, 152)...)) + "\n"
 	dir := t.TempDir()
-	files := map[string]string{"good.pub": string(text) + "\n", "secret.key": secret, "long.pub": strings.Repeat("x", maxSignature+1)}
+	files := map[string]string{"good.pub": string(text) + "\n", "secret.key": secret, "long.pub": strings.Repeat("x", MaxSignature+1)}
 	for name, s := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(s), 0o600); err != nil {
 			t.Fatal(err)

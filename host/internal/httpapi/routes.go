@@ -44,9 +44,11 @@ func (s *Server) serviceRoutes() []*route {
 		{method: "POST", path: "/plugins/reload", id: "reloadPlugins", actions: may(auth.PluginsReload), handle: s.plugins.ReloadPlugins, family: "plugins"},
 
 		{method: "POST", path: "/plugins/install", id: "installPlugin", actions: may(auth.PluginsUpdate), handle: s.plugins.InstallPlugin, family: "plugins"},
+		{method: "POST", path: "/plugins/install/file", id: "installPluginFile", actions: may(auth.PluginsUpdate), query: []string{"grant", "takeSource", "beside", "sha256"}, handle: s.plugins.InstallFile, family: "plugins"},
 		{method: "POST", path: "/plugins/pin", id: "pinPlugin", actions: may(auth.PluginsUpdate), handle: s.plugins.PinPlugin, family: "plugins"},
 		{method: "POST", path: "/plugins/rollback", id: "rollbackPlugin", actions: may(auth.PluginsUpdate), handle: s.plugins.RollbackPlugin, family: "plugins"},
 		{method: "POST", path: "/plugins/diff", id: "comparePlugins", actions: may(auth.PluginsUpdate), handle: s.plugins.ComparePlugins, family: "plugins"},
+		{method: "POST", path: "/plugins/diff/file", id: "comparePluginFile", actions: may(auth.PluginsUpdate), handle: s.plugins.CompareFile, family: "plugins"},
 
 		{method: "GET", path: "/experimental-features", id: "getFeatures", actions: may(auth.ExperimentalGet), handle: s.admin.GetFeatures, family: "features"},
 		{method: "PATCH", path: "/experimental-features", id: "updateFeatures", actions: may(auth.ExperimentalUpdate), handle: s.admin.PatchFeatures, family: "features", tell: tellFeatures},

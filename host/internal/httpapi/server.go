@@ -225,7 +225,7 @@ func New(d Deps) *Server {
 	s.indexes = indexapi.New(indexapi.Deps{
 		Search: d.Search, Federate: d.Federate, Features: d.Features, Tasks: s.tasks, Files: d.Files, Counted: d.Telemetry != nil, DatabaseSize: d.DatabaseSize,
 	})
-	s.plugins = &pluginapi.Server{Chat: d.Chat, Plugins: d.Plugins, Reload: d.Reload, Installer: d.PluginInstaller}
+	s.plugins = pluginapi.New(pluginapi.Deps{Chat: d.Chat, Plugins: d.Plugins, Reload: d.Reload, Installer: d.PluginInstaller})
 	s.reports = &telemetryapi.Server{Telemetry: d.Telemetry, Usage: d.Usage}
 	s.admin = &adminapi.Server{
 		Auth: d.Auth, Limiter: d.Limiter, Features: d.Features, Network: d.Network, Webhooks: d.Webhooks, Exports: d.Exports, Tasks: s.tasks,

@@ -1,5 +1,5 @@
 // The plugins that run: what each is, what it may reach, and how it does.
-import { call } from "./api.js";
+import { call, request } from "./api.js";
 import { confirmed, copyButton, count, counted, el, empty, field, json, problem, show, size, table, tell } from "./dom.js";
 import { session } from "./session.js";
 
@@ -55,6 +55,19 @@ export async function plugins(root) {
 }
 
 /**
+ * Has the service look at a plugin, or install it.
+ * @param {"diff"|"install"} act
+ * @param {string|File[]} from where the service finds it, or its file with its signature
+ * @param {any} [wish]
+ */
+async function send(act, from, wish) {
+  if (typeof from === "string") return call("POST", `/plugins/${act}`, act === "diff" ? { new: from } : { source: from, ...wish });
+  const form = new FormData();
+  for (const f of from) form.append(f.name.endsWith(".minisig") ? "signature" : "plugin", f, f.name);
+  return (await request("POST", `/plugins/${act}/file${wish ? `?${new URLSearchParams(wish)}` : ""}`, { form })).json();
+}
+
+/**
  * What is asked before a plugin comes: where it is.
  * @param {() => Promise<void>} done
  */
@@ -62,8 +75,18 @@ function addForm(done) {
   const source = /** @type {HTMLInputElement} */ (
       el("input", { name: "source", required: true, placeholder: "oci://registry.example.com/parley/openai:1.1.0", spellcheck: false, autocomplete: "off" })
     ),
+    pick = /** @type {HTMLInputElement} */ (el("input", { type: "file", accept: ".wasm,.minisig", multiple: true })),
     wrong = el("div"),
     look = el("button", {}, "Look at it");
+  // The one that was given last counts.
+  source.addEventListener("input", () => {
+    pick.value = "";
+    source.required = true;
+  });
+  pick.addEventListener("change", () => {
+    source.required = !pick.files?.length;
+    if (!source.required) source.value = "";
+  });
   return el(
     "form",
     {
@@ -73,7 +96,8 @@ function addForm(done) {
         wrong.replaceChildren();
         look.toggleAttribute("disabled", true);
         try {
-          preview(await call("POST", "/plugins/diff", { new: source.value.trim() }), source.value.trim(), done);
+          const from = source.value.trim() || [...(pick.files ?? [])];
+          preview(await send("diff", from), from, done);
         } catch (err) {
           wrong.replaceChildren(problem(err));
         }
@@ -86,6 +110,7 @@ function addForm(done) {
       source,
       "A place in a registry, a URL of a .wasm file, or the name of a plugin where this service knows a registry. Nothing is installed yet.",
     ),
+    field("Or its file", pick, "A .wasm file, with its .minisig file where this service wants plugins to be signed."),
     el("p", { class: "buttons" }, look),
     wrong,
   );
@@ -111,10 +136,10 @@ const differences = (d) =>
 /**
  * Shows what would be installed, and installs it once what it asks for is accepted.
  * @param {any} d
- * @param {string} source
+ * @param {string|File[]} from
  * @param {() => Promise<void>} done
  */
-function preview(d, source, done) {
+function preview(d, from, done) {
   const taken = d.owner && d.owner !== d.new.name,
     more = grants(d.widened),
     wrong = el("div"),
@@ -137,8 +162,7 @@ function preview(d, source, done) {
         onsubmit: async (/** @type {Event} */ event) => {
           event.preventDefault();
           try {
-            const { change } = await call("POST", "/plugins/install", {
-              source,
+            const { change } = await send("install", from, {
               sha256: d.new.sha256,
               grant: grant.checked,
               ...(taken ? { [place.value]: true } : {}),

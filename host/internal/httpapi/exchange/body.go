@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"mime/multipart"
 	"net"
 	"os"
 	"slices"
@@ -155,6 +156,7 @@ const (
 	MIMEJSON   = "application/json"
 	MIMENDJSON = "application/x-ndjson"
 	MIMECSV    = "text/csv"
+	mimeForm   = "multipart/form-data"
 )
 
 // ContentType returns the request's content type, which must be one of taken.
@@ -169,6 +171,41 @@ func (r *Call) ContentType(taken ...string) (string, error) {
 		return "", apierr.Newf(apierr.InvalidContentType, "The `Content-Type` %.64q is not taken here: send `%s`.", given, list)
 	}
 	return t, nil
+}
+
+// OpenForm returns the parts of a body that is a form with files. Its errors, and
+// those of its parts by way of [FormError], are for the client. The caller closes body.
+func (r *Call) OpenForm() (form *multipart.Reader, body io.Closer, err error) {
+	boundary, err := r.FormBoundary()
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := r.OpenBody()
+	if err != nil {
+		return nil, nil, err
+	}
+	return multipart.NewReader(b, boundary), b, nil
+}
+
+// FormBoundary returns what stands between the parts of the body, which must be a
+// form with files by its content type.
+func (r *Call) FormBoundary() (string, error) {
+	if _, err := r.ContentType(mimeForm); err != nil {
+		return "", err
+	}
+	_, parameters, _ := mime.ParseMediaType(r.Get(fiber.HeaderContentType)) // ContentType has
+	if parameters["boundary"] == "" {
+		return "", apierr.Newf(apierr.InvalidContentType, "The `Content-Type` names no `boundary`: send a form as clients make it, and leave the header to them.")
+	}
+	return parameters["boundary"], nil
+}
+
+// FormError is err, which the body had or the form in it, for the client.
+func FormError(err error) error {
+	if e, ok := errors.AsType[*apierr.Error](err); ok {
+		return e
+	}
+	return apierr.Newf(apierr.MalformedPayload, "The body is no form that can be read: %v.", err)
 }
 
 type bodyReadKey struct{}

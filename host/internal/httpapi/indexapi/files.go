@@ -33,8 +33,6 @@ const (
 	maxReading = 2
 )
 
-const mimeMultipart = "multipart/form-data"
-
 // filesBody is the answer of POST /indexes/:uid/files.
 type filesBody struct {
 	taskapi.Summary
@@ -61,12 +59,8 @@ func (s *Server) AddFiles(r *exchange.Call) error {
 	if in.source, err = readFileSource(r); err != nil {
 		return err
 	}
-	if _, err := r.ContentType(mimeMultipart); err != nil {
+	if _, err := r.FormBoundary(); err != nil {
 		return err
-	}
-	_, parameters, _ := mime.ParseMediaType(r.Get("Content-Type")) // contentType has
-	if parameters["boundary"] == "" {
-		return apierr.Newf(apierr.InvalidContentType, "The `Content-Type` names no `boundary`: send a form as clients make it, and leave the header to them.")
 	}
 	if err := s.checkMadeForFiles(r, uid, &in.source); err != nil {
 		return err
@@ -77,12 +71,12 @@ func (s *Server) AddFiles(r *exchange.Call) error {
 	case <-r.Base.Done():
 		return r.Base.Err()
 	}
-	body, err := r.OpenBody()
+	form, body, err := r.OpenForm()
 	if err != nil {
 		return err
 	}
 	defer body.Close()
-	n, err := in.run(r.Base, uid, multipart.NewReader(body, parameters["boundary"]))
+	n, err := in.run(r.Base, uid, form)
 	if err != nil {
 		return err
 	}
@@ -245,7 +239,7 @@ func (in *fileIntake) readForm(ctx context.Context, form *multipart.Reader, w io
 			return nil
 		}
 		if err != nil {
-			return formError(err)
+			return exchange.FormError(err)
 		}
 		// FileName leaves only the last part of a path, and browsers send paths of folders.
 		_, disposition, err := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
@@ -254,20 +248,12 @@ func (in *fileIntake) readForm(ctx context.Context, form *multipart.Reader, w io
 		}
 		data, err := io.ReadAll(io.LimitReader(part, reader.MaxFile+1))
 		if err != nil {
-			return formError(err)
+			return exchange.FormError(err)
 		}
 		if err := in.readPart(ctx, disposition["filename"], data, w); err != nil {
 			return err
 		}
 	}
-}
-
-// formError is err, which the body had or the form in it.
-func formError(err error) error {
-	if e, ok := errors.AsType[*apierr.Error](err); ok {
-		return e
-	}
-	return apierr.Newf(apierr.MalformedPayload, "The body is no form that can be read: %v.", err)
 }
 
 // readPart reads a file or the files of an archive. An error ends the request; what is wrong with a file is

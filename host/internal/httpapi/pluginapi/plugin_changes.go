@@ -14,10 +14,12 @@ import (
 // A Installer changes which plugins the deployment runs.
 type Installer interface {
 	Get(ctx context.Context, source string) (*deploy.Fetched, error)
+	Take(name string, module, signature []byte) (*deploy.Fetched, error)
 	Install(ctx context.Context, f *deploy.Fetched, o deploy.InstallOptions) (*deploy.Change, error)
 	Pin(ctx context.Context, reference string, o deploy.InstallOptions) (*deploy.Change, error)
 	Rollback(ctx context.Context, name string) (*deploy.Change, error)
 	Preview(ctx context.Context, before, after string) (*deploy.Preview, error)
+	PreviewFetched(f *deploy.Fetched) (*deploy.Preview, error)
 }
 
 // pluginInstall is the body of POST /plugins/install.
@@ -72,6 +74,11 @@ func changePlugins[T any](s *Server, r *exchange.Call, b *T, change func(context
 		return err
 	}
 	c, err := change(r.Base, in)
+	return s.run(r, c, err)
+}
+
+// run makes the host run what came of the change c, which err may have prevented.
+func (s *Server) run(r *exchange.Call, c *deploy.Change, err error) error {
 	if err != nil {
 		return notChanged(err)
 	}
@@ -105,6 +112,22 @@ func notChanged(err error) error {
 
 var formModuleHash = regexp.MustCompile(`^([0-9a-f]{64})?$`)
 
+// checkHash checks what a client expects of a module; it may expect nothing.
+func checkHash(sha256 string) error {
+	if !formModuleHash.MatchString(sha256) {
+		return errors.New("`sha256` must be 64 hexadecimal digits in lower case")
+	}
+	return nil
+}
+
+// expect refuses f where it is not what the client looked at.
+func expect(f *deploy.Fetched, sha256 string) error {
+	if found := f.SHA256(); sha256 != "" && found != sha256 {
+		return fmt.Errorf("%s has sha256 %s, and %s was expected: it is no longer what was looked at", f.Place, found, sha256)
+	}
+	return nil
+}
+
 // InstallPlugin answers POST /plugins/install.
 func (s *Server) InstallPlugin(r *exchange.Call) error {
 	var b pluginInstall
@@ -112,15 +135,15 @@ func (s *Server) InstallPlugin(r *exchange.Call) error {
 		if b.Source == "" {
 			return nil, errors.New("`source` is missing: a URL, oci://…, or the name of a plugin in the registry of --plugin-registry")
 		}
-		if !formModuleHash.MatchString(b.SHA256) {
-			return nil, errors.New("`sha256` must be 64 hexadecimal digits in lower case")
+		if err := checkHash(b.SHA256); err != nil {
+			return nil, err
 		}
 		f, err := in.Get(ctx, b.Source)
 		if err != nil {
 			return nil, err
 		}
-		if found := f.SHA256(); b.SHA256 != "" && found != b.SHA256 {
-			return nil, fmt.Errorf("%s has sha256 %s, and %s was expected: it is no longer what was looked at", f.Place, found, b.SHA256)
+		if err := expect(f, b.SHA256); err != nil {
+			return nil, err
 		}
 		return in.Install(ctx, f, deploy.InstallOptions{Grant: b.Grant, TakeSource: b.TakeSource, Beside: b.Beside})
 	})

@@ -12,8 +12,8 @@ import (
 	"github.com/parley-search/parley/host/internal/httpapi/exchange"
 )
 
-// A Server answers the routes.
-type Server struct {
+// Deps are what a server answers from.
+type Deps struct {
 	Chat *chat.Service // knows which workspaces name a plugin
 	// Plugins lists what is loaded and what was refused; nil: nothing is.
 	Plugins func() []Plugin
@@ -23,6 +23,15 @@ type Server struct {
 	// Installer does what clients say of plugins; nil: they may not.
 	Installer Installer
 }
+
+// A Server answers the routes. Safe for concurrent use.
+type Server struct {
+	Deps
+	sending chan struct{} // files of plugins that are read now
+}
+
+// New returns a Server.
+func New(d Deps) *Server { return &Server{d, make(chan struct{}, maxSending)} }
 
 // A Plugin is what GET /plugins shows of one version of a plugin.
 type Plugin struct {
