@@ -19,15 +19,15 @@ plugins:
 run *ARGS:
     go run ./cmd/parley quickstart {{ ARGS }}
 
-# all tests
-test:
-    go test ./...
+# all tests, and what was skipped
+test *ARGS="./...":
+    go run ./.ci/tests {{ ARGS }}
 
 # the tests of concurrent code under the race detector
 race:
     CGO_ENABLED=1 go test -race -short ./abi/... ./sdk/... ./host/...
 
-# what providers and clients do wrong, ROUNDS times each, at random places: the long form of the weather suite
+# the long fault tests: what providers and clients do wrong, ROUNDS times each, at random places
 weather ROUNDS="100":
     WEATHER={{ ROUNDS }} go test ./host/e2e ./cmd/parley -run Weather -count=1 -v -timeout 60m
 

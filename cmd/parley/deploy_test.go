@@ -318,7 +318,7 @@ func TestDeployTools(t *testing.T) {
 		t.Run(tt.tool, func(t *testing.T) {
 			path, err := exec.LookPath(tt.tool)
 			if err != nil {
-				t.Skipf("%s is not installed", tt.tool)
+				t.Skipf("%s is not installed; .ci/run installs it", tt.tool)
 			}
 			cmd := exec.CommandContext(t.Context(), path, tt.args...)
 			cmd.Dir = dir

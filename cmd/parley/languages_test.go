@@ -128,7 +128,7 @@ func (l language) build(t *testing.T, kind, dir string) string {
 	env = append(env, "npm_config_prefer_offline=true", "npm_config_fetch_retries=5", "npm_config_fetch_retry_factor=2", "npm_config_fetch_retry_mintimeout=1000")
 	cmd := command(source, env, "sh", "-e", "-c", block)
 	if said, err := cmd.CombinedOutput(); err != nil && registryIsAway.Match(said) {
-		t.Skipf("the registry that the README's commands need is not to be reached:\n%s", said)
+		t.Skipf("the registry that the README's commands need cannot be reached:\n%s", said)
 	} else if err != nil {
 		t.Fatalf("the commands of the README: %v\n%s", err, said)
 	}

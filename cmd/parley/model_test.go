@@ -94,7 +94,7 @@ func startModel(t *testing.T) string {
 	dir := filepath.Join(root(t), "..", "shared", "tiny-llm")
 	server := filepath.Join(dir, "server.js")
 	if _, err := os.Stat(server); err != nil {
-		t.Skip("no real model: ../shared/tiny-llm is not beside the checkout")
+		t.Skip("no real model: ../shared/tiny-llm is not there; CONTRIBUTING.md says what it is")
 	}
 	node, err := exec.LookPath("node")
 	if err != nil {

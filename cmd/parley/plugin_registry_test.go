@@ -87,7 +87,7 @@ func TestPluginRegistry(t *testing.T) {
 func TestPluginDockerRegistry(t *testing.T) {
 	program, err := exec.LookPath("docker-registry")
 	if err != nil {
-		t.Skip("docker-registry is not installed: on Debian it is the package docker-registry")
+		t.Skip("docker-registry is not on PATH: install Debian's package docker-registry")
 	}
 	dir := t.TempDir()
 	hash, err := bcrypt.GenerateFromPassword([]byte(registryPassword), bcrypt.MinCost)

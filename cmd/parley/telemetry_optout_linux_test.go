@@ -41,7 +41,7 @@ func TestTelemetryOptOut(t *testing.T) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
 	out, err := cmd.CombinedOutput()
 	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSYS) {
-		t.Skipf("no network namespace is to be had here: %v", err)
+		t.Skipf("cannot make a network namespace: %v", err)
 	}
 	if err != nil || !strings.Contains(string(out), "--- PASS: TestTelemetryOptOut") {
 		t.Errorf("%v\n%s", err, out)

@@ -27,7 +27,7 @@ func BenchmarkDecodeRecorded(b *testing.B) {
 		b.Run(p.name, func(b *testing.B) {
 			cases, err := plugintest.ReadCorpus(p.source)
 			if err != nil {
-				b.Skipf("recordings are not here: %v", err)
+				b.Skip("no recordings of providers: CORPUS names their folder, ../shared/corpus unless it is set")
 			}
 			var streams [][]abi.Event
 			for _, c := range cases {

@@ -191,7 +191,7 @@ func (h *house) raw(request string) string {
 // metric in it is there, and each of ours that is there is in it.
 func TestDashboard(t *testing.T) {
 	if testing.Short() {
-		t.Skip("-short: the names that it looks at do not hang on goroutines")
+		t.Skip("-short: the names that it looks at do not depend on goroutines")
 	}
 	b, err := os.ReadFile(filepath.Join(repository(t), "examples", "grafana", "host.json"))
 	if err != nil {

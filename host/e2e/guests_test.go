@@ -14,7 +14,7 @@ import (
 func TestGuestsInStep(t *testing.T) {
 	tool, err := exec.LookPath("wat2wasm")
 	if err != nil {
-		t.Skip("wat2wasm (of wabt) is not on PATH")
+		t.Skip("wat2wasm is not on PATH: install Debian's package wabt")
 	}
 	texts, err := filepath.Glob("../internal/*/testdata/*.wat")
 	if err != nil || len(texts) < 10 {

@@ -36,7 +36,7 @@ func list(t *testing.T) map[string]row {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "spec", "metrics.tsv"))
 	if err != nil {
-		t.Skipf("the list of metrics is not beside this repository: %v", err)
+		t.Skipf("the specification's list of metrics is not next to this repository: %v", err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
 	column := func(name string) int { return slices.Index(strings.Split(lines[0], "\t"), name) }

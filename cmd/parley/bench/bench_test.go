@@ -64,7 +64,7 @@ func TestStreamTells(t *testing.T) {
 // apart, and no process has the id 0.
 func TestCPU(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("told on Linux alone")
+		t.Skip("measured only on Linux")
 	}
 	before, ok := CPU(os.Getpid())
 	if !ok || before <= 0 || before%(10*time.Millisecond) == 0 {

@@ -149,7 +149,7 @@ func TestAWSVectors(t *testing.T) {
 	}
 	b, err := os.ReadFile(filepath.Join(dir, "vectors", "sigv4.json"))
 	if err != nil {
-		t.Skip("no vectors here: CORPUS names where they are")
+		t.Skip("no recordings of providers: CORPUS names their folder, ../shared/corpus unless it is set")
 	}
 	var all struct {
 		Vectors []struct{ URL, Signature string }

@@ -132,7 +132,7 @@ func TestSigned(t *testing.T) {
 func TestMinisignTool(t *testing.T) {
 	tool, err := exec.LookPath("minisign")
 	if err != nil {
-		t.Skip("minisign is not on PATH")
+		t.Skip("minisign is not on PATH: install Debian's package minisign")
 	}
 	dir := t.TempDir()
 	minisign := func(args ...string) {

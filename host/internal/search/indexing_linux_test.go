@@ -60,7 +60,7 @@ func TestIndexingFigures(t *testing.T) {
 func residentPeak(t *testing.T) int64 {
 	t.Helper()
 	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil {
-		t.Skip("this kernel does not count a process's memory anew: ", err)
+		t.Skip("this kernel cannot reset the peak memory of a process: ", err)
 	}
 	return residentNow(t, "VmRSS")
 }

@@ -33,7 +33,7 @@ const beyondBound = 128 << 20
 //parley:option max-indexing-memory
 func TestIndexingMemory(t *testing.T) {
 	if testing.Short() {
-		t.Skip("-short: it indexes 10 MB, and what that takes does not hang on the race detector")
+		t.Skip("-short: it indexes 10 MB, and its memory does not depend on the race detector")
 	}
 	size, bounds := int64(10<<20), []int64{32 << 20}
 	if mb, err := strconv.Atoi(os.Getenv("INDEXING_MB")); err == nil {

@@ -32,7 +32,7 @@ func inMountSpace(t *testing.T) bool {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
 	out, err := cmd.CombinedOutput()
 	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSYS) {
-		t.Skipf("no mount namespace is to be had here: %v", err)
+		t.Skipf("cannot make a mount namespace: %v", err)
 	}
 	if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
 		t.Errorf("%v\n%s", err, out)

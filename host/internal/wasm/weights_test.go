@@ -16,7 +16,7 @@ import (
 func BenchmarkWeights(b *testing.B) {
 	tool, err := exec.LookPath("wat2wasm")
 	if err != nil {
-		b.Skip("wat2wasm (of wabt) is not on PATH")
+		b.Skip("wat2wasm is not on PATH: install Debian's package wabt")
 	}
 	const begin = `(module (memory (export "memory") 256) (table $t 10 funcref)
 		(func (export "parley_abi") (result i32) (i32.const 1))

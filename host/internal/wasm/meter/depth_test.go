@@ -56,7 +56,7 @@ func TestDepth(t *testing.T) {
 // the estimate is not below what they take.
 func TestDepthOfFrames(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it fills wazero's stack some times, of 80 MB")
+		t.Skip("-short: it fills wazero's stack of 80 MB several times")
 	}
 	const least = 50_000_000 // wazero's bound, which its stack is over when it does not grow any more
 	many := func(n int, format string) string {

@@ -18,7 +18,7 @@ func assemble(t *testing.T, text string) []byte {
 	t.Helper()
 	tool, err := exec.LookPath("wat2wasm")
 	if err != nil {
-		t.Skip("wat2wasm (of wabt) is not on PATH")
+		t.Skip("wat2wasm is not on PATH: install Debian's package wabt")
 	}
 	cmd := exec.CommandContext(t.Context(), tool, "-", "--output=-", "--debug-names", "--enable-tail-call", "--enable-threads", "--enable-exceptions", "--enable-memory64", "--enable-multi-memory")
 	cmd.Stdin = strings.NewReader(text)

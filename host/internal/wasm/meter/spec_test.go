@@ -26,7 +26,7 @@ func specDir(t testing.TB) string {
 		_, err = os.Stat(dir)
 	}
 	if err != nil {
-		t.Skipf("the folder of wazero's module, where the specification's tests lie, is not to be found: %v", err)
+		t.Skipf("cannot find wazero's module, which has the specification's tests: %v", err)
 	}
 	return dir
 }
