@@ -82,6 +82,51 @@ func TestOptions(t *testing.T) {
 	}
 }
 
+// TestOptionsWithoutSource sends options without the source that they are for: they are
+// held to the plugin of the source that the workspace has, or gets.
+func TestOptionsWithoutSource(t *testing.T) {
+	for _, tt := range []struct {
+		name, uid, before, patch string
+		want                     string // options afterwards, or ! and the error's text
+	}{
+		{"of a workspace that moved", "demo", `{"source":"openAi"}`, `{"options":{"region":"b"}}`, `{"region":"b"}`},
+		{"of the source before", "demo", `{"source":"openAi"}`, `{"options":{"numCtx":9}}`, "! Unknown option `options.numCtx`: known are `region`. The workspace's source is openAi: send `source` along"},
+		{"with that source", "demo", `{"source":"openAi"}`, `{"source":"test","options":{"region":"b","numCtx":9}}`, `{"numCtx":9,"region":"b"}`},
+		{"of a source without any", "demo", `{"source":"bare"}`, `{"options":{"region":"b"}}`, "! Unknown option `options.region`: bare 3.2.1 has none. The workspace's source is bare: send"},
+		{"nothing of a source without any", "demo", `{"source":"bare"}`, `{"options":{}}`, `{"region":"a"}`},
+		{"taken away", "demo", `{"source":"openAi","options":{"region":"b"}}`, `{"options":{"region":null,"numCtx":null}}`, `null`},
+		{"of a new workspace", "new", "", `{"options":{"numCtx":9}}`, "! Unknown option `options.numCtx`: known are `region`. The workspace's source is openAi: send"},
+		{"of a plugin that is not there", "demo", `{"options":{"region":"b"}}`, `{"options":{"region":"c"}}`, "! `options.region` cannot be checked, since no plugin that is loaded answers the workspace's source test: install it"},
+		{"of a version that is not there", "demo", `{"options":{"region":"b"},"pluginVersion":"1.0.0"}`, `{"options":{"region":"c"}}`, "! `options.region` cannot be checked, since no plugin that is loaded is what the workspace wants for its source test by `plugin` and `pluginVersion`"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := withOptions(t)
+			bare := &chattest.Source{Is: abi.Manifest{ABI: 2, Name: "bare", Version: "3.2.1", Source: "bare"}}
+			f.sources["bare"] = bare
+			if tt.before != "" {
+				f.patch(t, tt.uid, `{"options":{"region":"a"}}`)
+				f.patch(t, tt.uid, tt.before)
+			}
+			switch tt.name {
+			case "of a plugin that is not there":
+				delete(f.sources, "test")
+			case "of a version that is not there":
+				f.source.Is.Version = "2.0.0"
+			}
+			s, _, err := f.Patch(t.Context(), tt.uid, []byte(tt.patch))
+			if refusal, ok := strings.CutPrefix(tt.want, "! "); ok {
+				if e := apierr.From(err); e == nil || e.Code != chaterr.InvalidChatOptions || !strings.HasPrefix(e.Message, refusal) || !strings.HasPrefix(e.Param, "options.") {
+					t.Errorf("Patch = %v, want %s", err, refusal)
+				}
+				return
+			}
+			if text := string(encoded(t, s.Options)); err != nil || text != tt.want {
+				t.Errorf("options afterwards: %s, %v; want %s", text, err, tt.want)
+			}
+		})
+	}
+}
+
 // TestOptionsUnknownStay goes over to a version without some options, and back.
 func TestOptionsUnknownStay(t *testing.T) {
 	f := withOptions(t, say("text:x", "finish:stop"))

@@ -65,14 +65,11 @@ func (w *Workspace) mergeOption(name string, v json.RawMessage, m *abi.Manifest)
 		return true, nil
 	}
 	if m == nil {
-		return false, wrongOption(path, "cannot be checked, since no plugin that is loaded answers the workspace's source: install it, or send null to remove the option")
+		return false, wrongOption(path, w.unchecked())
 	}
 	o, ok := m.Options[name]
 	if !ok {
-		known := slices.Sorted(maps.Keys(m.Options))
-		e := apierr.Unknown("option", path, name, known)
-		e.Code, e.Param = chaterr.InvalidChatOptions, path
-		return false, e
+		return false, w.unknownOption(path, name, m)
 	}
 	if !o.Secret {
 		if err := manifest.CheckValue(&o, v); err != nil {
@@ -104,6 +101,26 @@ func (w *Workspace) mergeOption(name string, v json.RawMessage, m *abi.Manifest)
 		w.OptionSecrets[name] = secret.New(text)
 	}
 	return true, nil
+}
+
+// unchecked says why no value of an option can be checked.
+func (w *Workspace) unchecked() string {
+	if w.Plugin != "" || w.PluginVersion != "" {
+		return fmt.Sprintf("cannot be checked, since no plugin that is loaded is what the workspace wants for its source %s by `plugin` and `pluginVersion`: install it, change these, or send null to remove the option", w.Source)
+	}
+	return fmt.Sprintf("cannot be checked, since no plugin that is loaded answers the workspace's source %s: install it, or send null to remove the option", w.Source)
+}
+
+// unknownOption refuses an option that m, which answers w's source, does not have.
+// A client that does not send the source learns which one it is.
+func (w *Workspace) unknownOption(path, name string, m *abi.Manifest) error {
+	e := apierr.Unknown("option", path, name, slices.Sorted(maps.Keys(m.Options)))
+	if len(m.Options) == 0 {
+		e.Message = fmt.Sprintf("Unknown option `%s`: %s %s has none.", path, m.Name, m.Version)
+	}
+	e.Message += fmt.Sprintf(" The workspace's source is %s: send `source` along where the option is for another.", w.Source)
+	e.Code, e.Param = chaterr.InvalidChatOptions, path
+	return e
 }
 
 // forgetOption takes an option away, whatever kind it was.
