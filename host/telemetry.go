@@ -212,7 +212,7 @@ func (h *Host) snapshot(c config.Config, o Options, features *feature.Service, f
 
 // usageRoutes is what the API shows of telemetry beside the engine.
 func (h *Host) usageRoutes(c config.Config) telemetryapi.Usage {
-	u := telemetryapi.Usage{OffBy: h.usage.off, SentTo: c.Telemetry.URL, Spool: h.usage.spool, Courier: h.usage.courier, Verify: deliverToLoopback}
+	u := telemetryapi.Usage{OffBy: h.usage.off, SentTo: c.Telemetry.URL, Spool: h.usage.spool, Courier: h.usage.courier, Verify: deliverToLoopback, MayEnd: c.Env != config.EnvProduction}
 	if u.OffBy == "" {
 		u.UID = h.usage.uid.String()
 	}

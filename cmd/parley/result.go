@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 
 	"github.com/spf13/cobra"
 )
@@ -41,8 +42,13 @@ func writeJSON(out io.Writer, v any) error {
 // printAnswer prints what the running host answers to GET path: as it came where
 // --json asks for that, and for people by text.
 func printAnswer[T any](cmd *cobra.Command, path string, text func(io.Writer, *T) error) error {
+	return printCall(cmd, http.MethodGet, path, text)
+}
+
+// printCall is printAnswer for any request without a body.
+func printCall[T any](cmd *cobra.Command, method, path string, text func(io.Writer, *T) error) error {
 	var said json.RawMessage
-	if err := askHost(cmd, path, &said); err != nil {
+	if err := callHost(cmd, method, path, "", &said); err != nil {
 		return err
 	}
 	if wantsJSON(cmd) {

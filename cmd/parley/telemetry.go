@@ -21,12 +21,13 @@ func telemetryCommand() *cobra.Command {
 		Example: "  parley telemetry status               is it on, where does it go, what runs\n" +
 			"  parley telemetry show --next --raw    the bytes that would be sent now\n" +
 			"  parley telemetry verify               have them sent to this command, and compare\n" +
+			"  parley telemetry flush                end the window now, to see what a new collector makes of it\n" +
 			"  parley telemetry view                 the last windows as charts, on a page of this machine\n" +
 			"  parley telemetry off                  from the next start of the host on",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(telemetryStatusCommand(), telemetryShowCommand(), telemetryExplainCommand(), telemetryViewCommand(), telemetryVerifyCommand(), telemetryLogCommand(),
+	cmd.AddCommand(telemetryStatusCommand(), telemetryShowCommand(), telemetryExplainCommand(), telemetryViewCommand(), telemetryVerifyCommand(), telemetryFlushCommand(), telemetryLogCommand(),
 		telemetryExportCommand(), telemetryDiffCommand(), telemetryDashboardCommand(), telemetryOffCommand(), telemetryOnCommand(), telemetryDeleteCommand())
 	return cmd
 }

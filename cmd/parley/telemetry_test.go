@@ -62,6 +62,7 @@ func TestTelemetryCommands(t *testing.T) {
 		"/telemetry/messages?of=next": `{"results":[{"collector":"a","version":"1.0.0","window":3,"outbound":true,"body":"{\"x\":1}"},{"collector":"b","version":"1.0.0","window":3,"body":"{\"y\":2}"}],"requests":["{\"batch\":[{\"x\":1}]}"]}`,
 		"/telemetry/windows?limit=1":  `{"results":[]}`,
 		"/telemetry/windows?limit=2":  `{"results":[{"window":9,"sealed":"2026-11-21T08:00:00Z","messages":[{"collector":"a","version":"1.0.0","window":9,"body":"{\"x\":5}"}],"requests":["nine"]},{"window":8,"sealed":"2026-11-21T07:00:00Z","messages":[],"requests":["eight"]}]}`,
+		"/telemetry/flush":            `{"window":4,"sealed":"2026-11-21T08:20:00Z","messages":[{"collector":"a","version":"1.0.0","window":4,"body":"{\"x\":6}"}],"requests":["four"]}`,
 		"/telemetry/deliveries":       `{"results":[{"at":"2026-11-21T08:00:01Z","to":"https://p.example/v1/batch","outcome":"HTTP 200 OK","bytes":77,"messages":[{"id":"id-1","collector":"a","window":8},{"id":"id-2","collector":"b","window":8},{"id":"id-3","collector":"a","window":9}]}]}`,
 		"/telemetry/export":           `{"instanceUid":"u-1","windows":[]}`,
 		"/telemetry/metrics":          `{"results":[{"path":"a.n","kind":"int","range":[0,9],"meaning":"Things.","aggregation":"sum","noData":"omit","events":["chat"],"collector":"a","version":"1.0.0"},{"path":"b.n","kind":"bool","meaning":"Others."}]}`,
@@ -70,6 +71,10 @@ func TestTelemetryCommands(t *testing.T) {
 		if r.Header.Get("Authorization") != "Bearer a key of sixteen" {
 			w.WriteHeader(http.StatusForbidden)
 			_, _ = w.Write([]byte(`{"message":"who are you"}`))
+			return
+		}
+		if want := r.URL.Path == "/telemetry/flush"; want != (r.Method == http.MethodPost) {
+			w.WriteHeader(http.StatusMethodNotAllowed)
 			return
 		}
 		_, _ = w.Write([]byte(answers[r.URL.RequestURI()]))
@@ -92,6 +97,8 @@ func TestTelemetryCommands(t *testing.T) {
 		{[]string{"show", "--last", "2", "--raw"}, 0, "nine\neight", ""},
 		{[]string{"show", "--last", "0"}, 2, "want how many windows", ""},
 		{[]string{"show", "--last", "1", "--next"}, 2, "", ""},
+		{[]string{"flush"}, 0, "window 4, sealed at 2026-11-21T08:20:00Z\ncollector a 1.0.0, window 4", ""},
+		{[]string{"flush", "--json"}, 0, `"requests"`, ""},
 		{[]string{"log"}, 0, "2026-11-21T08:00:01Z  HTTP 200 OK  77 bytes  https://p.example/v1/batch  window 8: a b window 9: a", "id-1"},
 		{[]string{"log", "--ids"}, 0, "id-3", ""},
 		{[]string{"export"}, 0, "\"instanceUid\": \"u-1\"", ""},

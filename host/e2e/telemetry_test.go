@@ -263,3 +263,47 @@ func TestTelemetryNewMetric(t *testing.T) {
 		t.Errorf("GET /telemetry = %s, want a collector of somebody else's kept on this machine", got)
 	}
 }
+
+// TestTelemetryFlush ends windows of a built collector by hand: in development, and
+// never in production.
+func TestTelemetryFlush(t *testing.T) {
+	h := openHouse(t, nil, packedCollectorModule(t))
+	for range 5 {
+		h.must("GET", "/version", "")
+	}
+	var window struct {
+		Window   uint64
+		Messages []struct{ Body string }
+	}
+	flush := func() (requests int) {
+		t.Helper()
+		r := h.must("POST", "/telemetry/flush", "")
+		if err := json.Unmarshal([]byte(r.body), &window); err != nil || len(window.Messages) != 1 {
+			t.Fatalf("POST /telemetry/flush = %s, %v, want a window with one message", r.body, err)
+		}
+		var m struct{ Properties struct{ Requests int } }
+		if err := json.Unmarshal([]byte(window.Messages[0].Body), &m); err != nil {
+			t.Fatal(err)
+		}
+		return m.Properties.Requests
+	}
+	if n := flush(); window.Window != 1 || n < 5 {
+		t.Errorf("window %d has %d requests, want window 1 with 5 at least", window.Window, n)
+	}
+	if n := flush(); window.Window != 2 || n > 1 {
+		t.Errorf("window %d has %d requests, want window 2 with that of the flush alone", window.Window, n)
+	}
+	if got := h.must("GET", "/telemetry/windows?limit=9", "").body; !strings.Contains(got, `"total":2`) || !strings.Contains(got, `"window":2`) {
+		t.Errorf("GET /telemetry/windows = %s, want both windows", got)
+	}
+	h.close()
+
+	h = openHouse(t, map[string]string{"env": "production", "master-key": "a key of sixteen"}, packedCollectorModule(t))
+	h.key = "a key of sixteen"
+	if r := h.call("POST", "/telemetry/flush", ""); r.status != 403 || !strings.Contains(r.body, "telemetry_flush_disabled") || !strings.Contains(r.body, "--env production") {
+		t.Errorf("POST /telemetry/flush in production = %d %s, want 403", r.status, r.body)
+	}
+	if got := h.must("GET", "/telemetry/windows", "").body; !strings.Contains(got, `"total":0`) {
+		t.Errorf("GET /telemetry/windows = %s, want that no window ended", got)
+	}
+}

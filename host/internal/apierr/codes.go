@@ -68,6 +68,7 @@ var (
 	PluginAPIDisabled          = Invalid("plugin_api_disabled", http.StatusForbidden)
 	PluginNotAccepted          = Invalid("plugin_not_accepted", http.StatusConflict)
 	PluginNotChanged           = Invalid("plugin_not_changed", http.StatusUnprocessableEntity)
+	TelemetryFlushDisabled     = Invalid("telemetry_flush_disabled", http.StatusForbidden)
 	TooManyRequests            = NewCode("too_many_requests", http.StatusTooManyRequests, TypeSystem)
 	TokenBudgetSpent           = NewCode("token_budget_spent", http.StatusTooManyRequests, TypeSystem)
 	InvalidNetworkSelf         = InvalidField("invalid_network_self")

@@ -54,6 +54,7 @@ const (
 	PluginsUpdate      Action = "plugins.update"
 	TelemetryGet       Action = "telemetry.get"
 	TelemetryVerify    Action = "telemetry.verify"
+	TelemetryFlush     Action = "telemetry.flush"
 )
 
 // What a key may hold beside single actions. A group such as "documents.*"
@@ -115,6 +116,7 @@ var traits = []trait{
 	{PluginsUpdate, true, false, true},
 	{TelemetryGet, true, true, true},
 	{TelemetryVerify, true, false, true},
+	{TelemetryFlush, true, false, true},
 }
 
 // holds reports whether a, which may be a group, holds the action of t.
@@ -157,7 +159,7 @@ func expand(held []Action, patterns []string) map[Action]bool {
 // share.
 func (a Action) Changes() bool {
 	switch a {
-	case ChatCompletions, PluginsReload, PluginsUpdate, TelemetryVerify, KeysGet:
+	case ChatCompletions, PluginsReload, PluginsUpdate, TelemetryVerify, TelemetryFlush, KeysGet:
 		return false
 	}
 	return !slices.ContainsFunc(traits, func(t trait) bool { return t.action == a && t.reads })

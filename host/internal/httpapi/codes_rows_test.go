@@ -24,6 +24,7 @@ func otherStatuses(r *rig) []scenario {
 		{code: "api_key_not_found", method: "GET", path: "/keys/nope", status: 404, contains: []string{"GET /keys"}},
 		{code: "api_key_already_exists", method: "POST", path: "/keys", body: key, status: 409, contains: []string{"01234567-89ab-4cde-8f01-23456789abcd"}},
 		{code: "plugin_api_disabled", method: "POST", path: "/plugins/rollback", body: `{"name":"openai"}`, status: 403, contains: []string{"`--plugin-api`"}},
+		{code: "telemetry_flush_disabled", method: "POST", path: "/telemetry/flush", status: 403, contains: []string{"`--env production`", "GET /telemetry/messages"}},
 		{code: "index_not_found", method: "GET", path: "/indexes/nope", status: 404, contains: []string{"`nope`"}},
 		{code: "document_not_found", method: "GET", path: "/indexes/movies/documents/99", status: 404, contains: []string{"`99`"}},
 		{code: "render_document_not_found", method: "POST", path: "/render-template", body: `{"template":{"kind":"inlineDocumentTemplate","inline":""},"input":{"kind":"indexDocument","indexUid":"movies","id":"99"}}`, status: 404, contains: []string{"`99`"}},

@@ -277,6 +277,11 @@ func TestTelemetryRoutes(t *testing.T) {
 	if a := r.do("GET", "/telemetry/messages?of=tomorrow", ""); a.status != 400 || !strings.Contains(a.body, "next, last or pending") {
 		t.Errorf("GET /telemetry/messages?of=tomorrow = %d %s, want what is allowed", a.status, a.body)
 	}
+	for window := range 2 {
+		if a, want := r.do("POST", "/telemetry/flush", ""), fmt.Sprintf(`{"window":%d,"sealed":"`, window+1); a.status != 200 || !strings.HasPrefix(a.body, want) {
+			t.Errorf("POST /telemetry/flush = %d %s, want %s", a.status, a.body, want)
+		}
+	}
 	off := newRig(t, wish{})
 	for path, want := range map[string]string{"/telemetry": `"on":false`, "/telemetry/messages": `"results":[]`, "/telemetry/metrics": `"results":[]`} {
 		if a := off.do("GET", path, ""); a.status != 200 || !strings.Contains(a.body, want) {

@@ -39,6 +39,7 @@ func (s *Server) serviceRoutes() []*route {
 		{method: "GET", path: "/telemetry/deliveries", id: "getTelemetryDeliveries", actions: may(auth.TelemetryGet), handle: s.reports.GetDeliveries, family: "service"},
 		{method: "GET", path: "/telemetry/export", id: "exportTelemetry", actions: may(auth.TelemetryGet), handle: s.reports.GetTelemetryExport, family: "service"},
 		{method: "POST", path: "/telemetry/verify", id: "verifyTelemetry", actions: may(auth.TelemetryVerify), handle: s.reports.VerifyTelemetry, family: "service"},
+		{method: "POST", path: "/telemetry/flush", id: "flushTelemetry", actions: may(auth.TelemetryFlush), handle: s.reports.EndWindow, family: "service"},
 
 		{method: "GET", path: "/plugins", id: "listPlugins", actions: may(auth.PluginsGet), handle: s.plugins.ListPlugins, family: "plugins"},
 		{method: "POST", path: "/plugins/reload", id: "reloadPlugins", actions: may(auth.PluginsReload), handle: s.plugins.ReloadPlugins, family: "plugins"},

@@ -55,6 +55,7 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 		{"GET", "/telemetry/deliveries"},
 		{"GET", "/telemetry/export"},
 		{"POST", "/telemetry/verify"},
+		{"POST", "/telemetry/flush"},
 		{"GET", "/experimental-features"},
 		{"PATCH", "/experimental-features"},
 		{"GET", "/network"},

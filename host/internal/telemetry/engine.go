@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -205,6 +206,19 @@ func (e *Engine) Tick(ctx context.Context) {
 	if checkpoint {
 		e.keep(ctx)
 	}
+}
+
+// EndWindow ends the window under way at once, and returns what it came to. An error
+// says that it could not be kept; it goes on then.
+func (e *Engine) EndWindow(ctx context.Context) (Window, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.deliver()
+	e.looked = e.options.Now()
+	if !e.end(ctx) {
+		return Window{}, errors.New("the window could not be kept on disk, and goes on")
+	}
+	return e.last, nil
 }
 
 // close keeps the window and lets go of all instances.

@@ -39,6 +39,33 @@ func TestWindow(t *testing.T) {
 	}
 }
 
+// TestEndWindow ends windows before their hour: they have what was counted, each is
+// kept once, and the next one has its whole hour. What cannot be kept goes on.
+func TestEndWindow(t *testing.T) {
+	r := newRig(t, newSpool(), collectorOf("a", "1.0.0"))
+	r.emit(5)
+	r.pass(40 * time.Minute)
+	shown := bodies(r.engine.Preview())
+	r.spool.fail = errors.New("no room")
+	if w, err := r.engine.EndWindow(t.Context()); err == nil || w.Number != 0 {
+		t.Errorf("EndWindow without room = %+v, %v, want an error", w, err)
+	}
+	r.spool.fail = nil
+	w, err := r.engine.EndWindow(t.Context())
+	if err != nil || w.Number != 1 || bodies(w.Messages) != shown || bodies(r.spool.messages) != shown {
+		t.Errorf("EndWindow = %+v, %v and kept %s, want what Preview showed: %s", w, err, bodies(r.spool.messages), shown)
+	}
+	r.emit(1)
+	r.pass(59 * time.Minute)
+	if len(r.spool.messages) != 1 {
+		t.Errorf("the next window ended before its hour was over")
+	}
+	r.pass(time.Minute)
+	if len(r.spool.messages) != 2 || r.spool.messages[1].Window != 2 || !strings.Contains(string(r.spool.messages[1].Body), `"n":1`) {
+		t.Errorf("the next window was sealed as %s, want n of 1", bodies(r.spool.messages[1:]))
+	}
+}
+
 // TestPreview looks a thousand times, and the window is sealed as if nobody
 // had.
 func TestPreview(t *testing.T) {

@@ -204,8 +204,9 @@ func (e *Engine) parts(r *running) (n int) {
 func (e *Engine) oversize() bool { return len(Body(e.seal().messages)) >= MaxBody }
 
 // end ends the window: its messages and the new state are kept in one step,
-// then the collectors forget it. Where they cannot be kept the window goes on.
-func (e *Engine) end(ctx context.Context) {
+// then the collectors forget it. Where they cannot be kept it
+// returns false, and the window goes on.
+func (e *Engine) end(ctx context.Context) bool {
 	s := e.seal()
 	before := e.state
 	before.Collectors, before.Kinds = maps.Clone(e.state.Collectors), maps.Clone(e.state.Kinds)
@@ -219,11 +220,12 @@ func (e *Engine) end(ctx context.Context) {
 	e.state.Early, e.state.Collectors = nil, map[string]savedCollector{}
 	if !e.write(ctx, s.messages) {
 		e.state = before
-		return
+		return false
 	}
 	e.turn(s)
 	e.last = Window{before.Window, e.kept, s.messages}
 	e.options.Sealed(s.messages, s.values)
+	return true
 }
 
 // turn makes the collectors forget the window that was sealed as s.

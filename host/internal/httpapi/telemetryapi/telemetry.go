@@ -22,6 +22,7 @@ type Server struct {
 // Usage is what the routes of telemetry show beside its engine.
 type Usage struct {
 	OffBy   string // what switched it off; empty: it is on
+	MayEnd  bool   // clients may end a window by hand
 	UID     string
 	SentTo  string // empty: nowhere
 	Spool   telemetry.Spool

@@ -44,6 +44,22 @@ func (s *Server) GetWindows(r *exchange.Call) error {
 	return r.OK(exchange.NewList(windowBodies(windows), 0, limit, len(windows)))
 }
 
+// EndWindow answers POST /telemetry/flush: the window under way ends as by the hour,
+// which the author of a collector need not wait for.
+func (s *Server) EndWindow(r *exchange.Call) error {
+	if !s.Usage.MayEnd {
+		return apierr.Newf(apierr.TelemetryFlushDisabled, "This host runs with `--env production`, where a window ends after its hour and never before: who reads the figures counts on that. Try collectors on a host of `--env development`; `GET /telemetry/messages` shows what the window comes to so far.")
+	}
+	if s.Telemetry == nil {
+		return apierr.Newf(apierr.BadRequest, "Telemetry is off: no window is under way.")
+	}
+	w, err := s.Telemetry.EndWindow(r.Base)
+	if err != nil {
+		return err
+	}
+	return r.OK(windowBodies([]telemetry.Window{w})[0])
+}
+
 // GetDeliveries answers GET /telemetry/deliveries: the last attempts, the
 // oldest first.
 func (s *Server) GetDeliveries(r *exchange.Call) error {

@@ -1,0 +1,24 @@
+package main
+
+import (
+	"io"
+	"net/http"
+
+	"github.com/spf13/cobra"
+)
+
+func telemetryFlushCommand() *cobra.Command {
+	return jsonFlag(telemetryFlags(&cobra.Command{
+		Use:   "flush",
+		Short: "End the window under way by hand, and print what it came to",
+		Long: "Have a host that runs in development end its window now, as it does after an hour, and print the messages: for who writes a collector.\n" +
+			"They are kept and delivered like those of any window, and the next one begins. A host with --env production refuses it; there\n" +
+			"`parley telemetry show` prints what the window comes to so far.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return printCall(cmd, http.MethodPost, "/telemetry/flush", func(w io.Writer, window *telemetryWindow) error {
+				return (&telemetryWindows{[]telemetryWindow{*window}}).print(w, false)
+			})
+		},
+	}))
+}
