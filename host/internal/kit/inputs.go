@@ -31,14 +31,38 @@ func settings(m *abi.Manifest) abi.Settings {
 	if manifest.UsesPlaceholders(m) {
 		s.APIKey = abi.PlaceholderAPIKey
 	}
-	for name, at := range map[string]*string{
-		"orgId": &s.OrgID, "projectId": &s.ProjectID, "apiVersion": &s.APIVersion, "deploymentId": &s.DeploymentID,
-	} {
+	for name, at := range namedSettings(&s) {
 		if _, ok := m.Settings[name]; ok {
 			*at = "kit-1"
 		}
 	}
 	return s
+}
+
+func namedSettings(s *abi.Settings) map[string]*string {
+	return map[string]*string{"orgId": &s.OrgID, "projectId": &s.ProjectID, "apiVersion": &s.APIVersion, "deploymentId": &s.DeploymentID}
+}
+
+// leastRequest is of a workspace that has set what the manifest requires and nothing
+// else: without that a host asks no plugin.
+func leastRequest(m *abi.Manifest) *abi.EncodeRequest {
+	r := abi.EncodeRequest{Settings: settings(m), Options: ExampleOptions(m), Chat: abi.RawJSON(chatPlain)}
+	least := namedSettings(&r.Settings)
+	least["baseUrl"], least["apiKey"] = &r.Settings.BaseURL, &r.Settings.APIKey
+	for name, at := range least {
+		if !m.Settings[name].Required {
+			*at = ""
+		}
+	}
+	if !m.Settings["apiKey"].Required {
+		delete(r.Options, "apiKey")
+	}
+	for name := range m.Options {
+		if o := m.Options[name]; !o.Required && o.Default == nil {
+			delete(r.Options, name)
+		}
+	}
+	return &r
 }
 
 // ExampleOptions sets every option of m, and every secret: to what an encode self-test
@@ -93,7 +117,7 @@ func encodeInputs(m *abi.Manifest) []input {
 		encodeInput("parts and roles of odd types", m, chatOdd, 0),
 		encodeInput("no messages", m, `{"messages":[]}`, 0),
 		encodeInput("an empty chat", m, `{}`, 0),
-		{"no settings", mustJSON(&abi.EncodeRequest{Chat: abi.RawJSON(chatPlain)})},
+		{"no settings but those that it requires", mustJSON(leastRequest(m))},
 	}
 }
 
@@ -104,6 +128,9 @@ func encodeInput(name string, m *abi.Manifest, chat string, round int, carry ...
 // opInputs are requests for an op that the host reads by itself.
 func opInputs(m *abi.Manifest, op string) (all []input) {
 	for _, base := range []string{"", baseURL} {
+		if base == "" && m.Settings["baseUrl"].Required {
+			continue
+		}
 		r := abi.EncodeRequest{Op: op, Settings: settings(m), Options: ExampleOptions(m)}
 		r.Settings.BaseURL = base
 		if op != abi.OpEmbed {
