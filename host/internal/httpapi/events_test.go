@@ -43,7 +43,10 @@ type witness struct {
 }
 
 func (w *witness) Manifest() *abi.Manifest {
-	m := &abi.Manifest{Name: "witness"}
+	m := &abi.Manifest{Name: "witness", Metrics: []abi.Metric{
+		{Path: "chats", Kind: abi.MetricInt, Meaning: "Chats.", Aggregation: abi.AggregationLast, NoData: abi.NoDataOmit, Range: []int64{0, 9}, Events: []string{"chat"}},
+		{Path: "gpu", Kind: abi.MetricBool, Meaning: "No GPU.", Aggregation: abi.AggregationLast, NoData: abi.NoDataOmit, Constant: abi.RawJSON("false")},
+	}}
 	for k := event.Kind(1); k.String() != ""; k++ {
 		if k != event.KindLaunch && k != event.KindHost { // nobody asks for those
 			m.Events = append(m.Events, k.String())
@@ -273,6 +276,9 @@ func TestTelemetryRoutes(t *testing.T) {
 	r, _, _ := observed(t)
 	if a := r.do("GET", "/telemetry", ""); a.status != 200 || !strings.Contains(a.body, `"on":true`) || !strings.Contains(a.body, `"instanceUid":"the uid"`) {
 		t.Errorf("GET /telemetry = %d %s", a.status, a.body)
+	}
+	if a := r.do("GET", "/telemetry/metrics", ""); a.status != 200 || !strings.Contains(a.body, `"path":"chats"`) || !strings.Contains(a.body, `"constant":false`) {
+		t.Errorf("GET /telemetry/metrics = %d %s, want both metrics", a.status, a.body)
 	}
 	if a := r.do("GET", "/telemetry/messages?of=tomorrow", ""); a.status != 400 || !strings.Contains(a.body, "next, last or pending") {
 		t.Errorf("GET /telemetry/messages?of=tomorrow = %d %s, want what is allowed", a.status, a.body)
