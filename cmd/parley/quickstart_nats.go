@@ -50,7 +50,7 @@ func findNATS(ctx context.Context, progress io.Writer) (string, error) {
 		path += ".exe"
 	}
 	fmt.Fprintf(progress, "parley: building %s of NATS\n", natsServer)
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", path, natsModule)
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", path, natsModule)
 	cmd.Dir = tree.root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", natsServer, err, out)
