@@ -105,7 +105,7 @@ var layout = []row{
 	{layerDomain, "~search/settings", "~apierr ~apierr/indexerr ~apierr/searcherr ~feature ~rawjson ~search/attribute ~search/embed ~search/folder ~search/template ~search/text ~secret", "golang.org/x/text"},
 	{layerDomain, "~search/storage", "", ""},
 	{layerDomain, "~search/template", "", ""},
-	{layerDomain, "~search/text", "~rawjson ~search/attribute", "github.com/blevesearch/vellum golang.org/x/text"},
+	{layerDomain, "~search/text", "~rawjson ~search/attribute", "github.com/blevesearch/bleve/v2/analysis github.com/blevesearch/vellum golang.org/x/text"},
 	{layerDomain, "~search/vector", "~apierr ~apierr/indexerr ~search/storage", ""},
 	{layerDomain, "~search/write", "abi ~apierr ~apierr/indexerr ~feature ~rawjson ~search/embedder ~search/filter ~search/folder ~search/index ~search/ingest ~search/settings ~search/storage ~search/template ~search/vector ~task", ""},
 	{layerDomain, "~task", "~apierr", ""},

@@ -14,7 +14,8 @@ import (
 )
 
 // readQuestion looks the words of a question up and returns the documents that have the most of them, by
-// what the words are worth. No word is left out: what many documents have is worth little.
+// what the words are worth. What many documents have is worth little. Of the words that none has, those that
+// make a question of it are left out: that a table of films lacks "which" says nothing.
 func (s *searcher) readQuestion(q string) (*passage.Question, []candidate, error) {
 	a := s.plan.Settings.Analyzer()
 	out := &passage.Question{Words: func(t string) (list []string) {
@@ -25,15 +26,17 @@ func (s *searcher) readQuestion(q string) (*passage.Question, []candidate, error
 	}}
 	scores := make([]float32, s.View.Size())
 	n := int(s.Universe.GetCardinality())
-	for i, w := range questionWords(a, q) {
-		if i == maxQuestionWords {
-			break
-		}
+	words := questionWords(a, q)
+	stops := text.StopWords(words)
+	for _, w := range words {
 		forms, docs, err := s.spellings(&w)
 		if err != nil {
 			return nil, nil, err
 		}
-		term := passage.NewTerm(w.Term, int(docs.GetCardinality()), n, forms)
+		if len(forms) == 0 && stops[w.Term] {
+			continue
+		}
+		term := passage.NewTerm(int(docs.GetCardinality()), n, forms)
 		out.Terms = append(out.Terms, term)
 		worth := float32(0)
 		for _, c := range forms {
@@ -49,11 +52,11 @@ func (s *searcher) readQuestion(q string) (*passage.Question, []candidate, error
 // maxQuestionWords bounds the words of a question that are looked for.
 const maxQuestionWords = 64
 
-// questionWords are the words of a question, each once.
+// questionWords are the first words of a question, each once.
 func questionWords(a *text.Analyzer, q string) (out []text.Word) {
 	seen := map[string]bool{}
 	for _, w := range a.Split(text.Clip(q, text.MaxQueryText)) {
-		if !w.Stop && !seen[w.Term] {
+		if !w.Stop && !seen[w.Term] && len(out) < maxQuestionWords {
 			seen[w.Term] = true
 			out = append(out, w)
 		}

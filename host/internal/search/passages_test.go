@@ -187,3 +187,26 @@ func TestPassagesOfFewDocuments(t *testing.T) {
 		}
 	}
 }
+
+// TestPassagesOfTable asks a table, whose cells hold names and numbers alone: that
+// they lack "which" and "did" does not outweigh the names.
+func TestPassagesOfTable(t *testing.T) {
+	r := newRig(t)
+	var rows []string
+	for i := range 150 {
+		rows = append(rows, fmt.Sprintf(`{"id":%d,"title":"Title%d","director":"Person%d","genre":"Drama"}`, i, i, i%50))
+	}
+	rows = append(rows, `{"id":900,"title":"Memento","director":"Christopher Nolan","genre":"Drama"}`)
+	r.add("films", "["+strings.Join(rows, ",")+"]")
+	for _, question := range []string{"Which films did Christopher Nolan direct?", "Welche Filme hat Christopher Nolan gedreht?", "Quels films Christopher Nolan a-t-il réalisés ?"} {
+		found := r.chatFound("films", question)
+		if len(found.Hits) == 0 || found.Hits[0].ID != "900" || *found.Coverage < 0.38 {
+			t.Errorf("%q: hits %v, coverage %v; want document 900 first, and 0.38 or more", question, found.Hits, *found.Coverage)
+		}
+	}
+	for _, question := range []string{"Which dramas did Sofia Coppola direct?", "How do I bake bread?"} {
+		if c := r.chatFound("films", question).Coverage; *c >= 0.38 {
+			t.Errorf("%q: coverage %v, want below 0.38", question, *c)
+		}
+	}
+}

@@ -48,30 +48,21 @@ func isShort(word string) bool {
 	return word != "" && len(word) <= shortWord && word[0] >= 'a' && word[0] <= 'z'
 }
 
-// That a handful of documents does not have a word says little: most of them lack "who" and "does" as well.
-const (
-	ofUnseen      = 0.6 // what such a word counts in coverage where there are hardly any documents
-	ofUnseenShort = 0.4 // of that, where the word is short
-)
+// ofUnseen is what a word that no document has counts in coverage where there are hardly any documents: a
+// handful lacks most words.
+const ofUnseen = 0.7
 
 // weighUnseen is what the worth of a word that none of n documents has is multiplied by.
-func weighUnseen(word string, n int) float64 {
-	if n >= fewDocuments {
-		return 1
-	}
-	weight := ofUnseen + (1-ofUnseen)*float64(n)/fewDocuments
-	if isShort(word) {
-		weight *= ofUnseenShort
-	}
-	return weight
+func weighUnseen(n int) float64 {
+	return ofUnseen + (1-ofUnseen)*min(float64(n)/fewDocuments, 1)
 }
 
-// NewTerm returns the term for word, which df of n documents have in one of forms. In coverage a rare word
+// NewTerm returns the term for a word that df of n documents have in one of forms. In coverage a rare word
 // counts more than in scores, so that the words of any question do not make up for the one that it is about.
-func NewTerm(word string, df, n int, forms map[string]float32) Term {
+func NewTerm(df, n int, forms map[string]float32) Term {
 	t := Term{Worth: math.Pow(IDF(df, max(n, fewDocuments)), 1.2), Forms: forms}
 	if df == 0 {
-		t.Worth *= weighUnseen(word, n)
+		t.Worth *= weighUnseen(n)
 	}
 	t.IDF = t.scale() * IDF(df, n)
 	return t
