@@ -171,7 +171,8 @@ parley() {
   case " $* " in
   " serve "*|" quickstart "*)
     for p in "${hosts[@]:-}"; do [ -z "$p" ] || { kill "$p" 2>/dev/null; wait "$p" 2>/dev/null; } || true; done
-    command parley "$@" > host.out 2> host.err & hosts=("$!")
+    : > host.out; : > host.err # what the one before said counts no more
+    command parley "$@" >> host.out 2>> host.err & hosts=("$!")
     for _ in $(seq 1800); do
       kill -0 "${hosts[0]}" 2>/dev/null || { cat host.out host.err >&2; exit 1; }
       if grep -qE ' serving addr=|serving until interrupted' host.err && { [ "$1" = serve ] || grep -q 'serving until interrupted' host.err; }; then
