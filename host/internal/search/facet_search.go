@@ -96,10 +96,7 @@ func (s *Service) facetValues(ctx context.Context, rd *reading, q *FacetQuery) (
 		}
 		docs = sr.Results.Docs
 	}
-	keep, err := sr.valueMatcher(q.Facet, q.Text)
-	if err != nil {
-		return nil, err
-	}
+	keep := sr.valueMatcher(q.Facet, q.Text)
 	var values []folder.Count
 	counted := false
 	err = rd.count(ctx, v, func() (err error) {
@@ -135,18 +132,15 @@ func (s *Service) facetValues(ctx context.Context, rd *reading, q *FacetQuery) (
 // valueMatcher returns what tells whether a value of an attribute, by its key, is
 // looked for with text: it begins so, whole as it is, with as many typos as a word of
 // that length may have. nil takes all.
-func (s *searcher) valueMatcher(name, typed string) (func(key string) bool, error) {
+func (s *searcher) valueMatcher(name, typed string) func(key string) bool {
 	if strings.TrimSpace(typed) == "" {
-		return nil, nil
+		return nil
 	}
 	begin := text.Fold(typed)
 	typos := 0
 	if none := s.plan.Settings.TypoTolerance.DisableOnAttributes; len(begin) <= text.MaxWord && !attribute.CoveredBy(none, name) { // a longer one would take an automaton out of all proportion
 		typos = s.plan.Typo.AllowedInValue(begin)
 	}
-	m, err := s.Fuzzy.Matcher(begin, true, typos)
-	if err != nil {
-		return nil, err
-	}
-	return func(key string) bool { return m.Begins(text.Fold(key)) }, nil
+	m := text.NewMatcher(begin, true, typos)
+	return func(key string) bool { return m.Begins(text.Fold(key)) }
 }

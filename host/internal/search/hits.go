@@ -33,10 +33,7 @@ func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []rank.Foun
 		return err
 	}
 	displayed, wanted := m.Settings.Displayed(), attribute.NewSelection(q.AttributesToRetrieve)
-	format, err := highlight.NewFormatter(&s.plan.query.Format, s.plan.crops, displayed, wanted, m.Has, s.NewMarker)
-	if err != nil {
-		return err
-	}
+	format := highlight.NewFormatter(&s.plan.query.Format, s.plan.crops, displayed, wanted, m.Has, s.NewMarker)
 	var orders [][]rank.OrderStep
 	var values [][]string
 	if q.joint != nil {

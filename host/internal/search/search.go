@@ -224,7 +224,7 @@ type searcher struct {
 
 // searcher returns one for a plan on a view.
 func (s *Service) searcher(ctx, cut context.Context, p *plan, v *folder.View) *searcher {
-	return &searcher{rank.New(ctx, cut, s.fuzzy, &p.Plan, v), p}
+	return &searcher{rank.New(ctx, cut, &p.Plan, v), p}
 }
 
 // match works out which documents match, under the filters of rd.

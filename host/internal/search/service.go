@@ -29,7 +29,6 @@ import (
 	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/storage"
-	"github.com/parley-search/parley/host/internal/search/text"
 	"github.com/parley-search/parley/host/internal/search/vector"
 	"github.com/parley-search/parley/host/internal/search/write"
 )
@@ -92,7 +91,6 @@ type Service struct {
 	indexes   *index.Catalog
 	columns   *folder.ColumnCache // of indexes
 	spaces    *vector.Memory      // of indexes
-	fuzzy     text.Speller
 	queries   *embedder.QueryCache
 	embedders *embedder.Service
 	gate      *gate
@@ -126,16 +124,12 @@ func Open(o Options) (*Service, error) {
 		return nil, err
 	}
 	embedders := &embedder.Service{Upstream: o.Upstream, Sources: o.Sources, Sealer: o.Sealer, Pause: o.EmbedderPause, Log: o.Log}
-	s := &Service{
+	return &Service{
 		Writer: write.NewWriter(indexes, embedders, o.Bodies),
 		opts:   o, indexes: indexes, columns: indexes.Columns, spaces: indexes.Vectors,
 		queries: embedder.NewQueryCache(o.QueryVectors), embedders: embedders,
 		gate: newGate(o.Running, max(o.Waiting, 0)),
-	}
-	if s.fuzzy, err = text.NewSpeller(); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return s, nil
+	}, nil
 }
 
 // Close ends what is done in the background and closes all folders once their

@@ -47,7 +47,7 @@ type Crop struct {
 // are shown; matches are told of all that is displayed. crops are those of q.
 // known says whether the index has an attribute: without one to highlight or to
 // crop nothing is formatted. newMarker is called where texts are looked at.
-func NewFormatter(q *Format, crops []Crop, displayed, wanted *attribute.Selection, known func(attribute string) bool, newMarker func() (*Marker, error)) (*Formatter, error) {
+func NewFormatter(q *Format, crops []Crop, displayed, wanted *attribute.Selection, known func(attribute string) bool, newMarker func() *Marker) *Formatter {
 	asked := slices.Clone(q.Highlight)
 	for _, c := range crops {
 		asked = append(asked, c.attribute)
@@ -61,15 +61,14 @@ func NewFormatter(q *Format, crops []Crop, displayed, wanted *attribute.Selectio
 		cropMarker: orText(q.CropMarker, defaultCropMarker), pre: orText(q.PreTag, defaultPreTag), post: orText(q.PostTag, defaultPostTag),
 	}
 	if !f.format && !f.positions {
-		return f, nil
+		return f
 	}
 	if wanted != nil {
 		wanted = attribute.NewSelection(append(slices.Clone(wanted.Paths), asked...))
 	}
 	f.displayed, f.wanted = displayed, wanted
-	var err error
-	f.marker, err = newMarker()
-	return f, err
+	f.marker = newMarker()
+	return f
 }
 
 func orText(s *string, missing string) string {

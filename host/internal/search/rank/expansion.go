@@ -89,9 +89,7 @@ func (s *Searcher) expandIn(seg *folder.Segment, w *wantedWord) (*expansion, err
 		return x, err
 	}
 	if w.matcher == nil {
-		if w.matcher, err = s.Fuzzy.Matcher(w.form.Term, w.prefix, w.typos); err != nil {
-			return x, err
-		}
+		w.matcher = text.NewMatcher(w.form.Term, w.prefix, w.typos)
 	}
 	m := w.matcher
 	var low, high []byte

@@ -1,12 +1,15 @@
 package rank
 
-import "github.com/parley-search/parley/host/internal/search/highlight"
+import (
+	"github.com/parley-search/parley/host/internal/search/highlight"
+	"github.com/parley-search/parley/host/internal/search/text"
+)
 
 // NewMarker returns what finds in texts what s looked for.
-func (s *Searcher) NewMarker() (*highlight.Marker, error) {
+func (s *Searcher) NewMarker() *highlight.Marker {
 	m := highlight.NewMarker(s.plan.Settings, s.plan.Locales)
 	if s.graph == nil {
-		return m, nil
+		return m
 	}
 	for _, e := range s.graph.edges {
 		if e.words != nil {
@@ -14,14 +17,10 @@ func (s *Searcher) NewMarker() (*highlight.Marker, error) {
 			continue
 		}
 		for _, f := range e.forms {
-			w, err := s.Fuzzy.Matcher(f.Term, e.prefix, e.typos)
-			if err != nil {
-				return nil, err
-			}
-			m.AddWord(e.from, e.to, f.In, w, e.withTypos())
+			m.AddWord(e.from, e.to, f.In, text.NewMatcher(f.Term, e.prefix, e.typos), e.withTypos())
 		}
 	}
-	return m, nil
+	return m
 }
 
 // withTypos returns the words that stand with typos for one that may go on, and how

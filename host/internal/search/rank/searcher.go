@@ -22,7 +22,6 @@ import (
 
 	"github.com/parley-search/parley/host/internal/search/folder"
 	"github.com/parley-search/parley/host/internal/search/settings"
-	"github.com/parley-search/parley/host/internal/search/text"
 )
 
 // ErrCutoff is the cause of the context that ends when ranking should.
@@ -32,11 +31,10 @@ var ErrCutoff = errors.New("the time for the search is up")
 // then call Match, then Order or AddMeaning, and read Results. Not safe for
 // concurrent use.
 type Searcher struct {
-	Ctx   context.Context // of the request
-	cut   context.Context // ends when ranking should
-	Fuzzy text.Speller
-	plan  *Plan
-	View  *folder.View
+	Ctx  context.Context // of the request
+	cut  context.Context // ends when ranking should
+	plan *Plan
+	View *folder.View
 
 	Universe *roaring.Bitmap                     // what filters and excluded words let through
 	Matched  *roaring.Bitmap                     // what matches, of the universe
@@ -56,8 +54,8 @@ type Searcher struct {
 
 // New returns a Searcher for a plan on a view. cut ends, with ErrCutoff as its
 // cause, when ranking should.
-func New(ctx, cut context.Context, fuzzy text.Speller, p *Plan, v *folder.View) *Searcher {
-	return &Searcher{Ctx: ctx, cut: cut, Fuzzy: fuzzy, plan: p, View: v}
+func New(ctx, cut context.Context, p *Plan, v *folder.View) *Searcher {
+	return &Searcher{Ctx: ctx, cut: cut, plan: p, View: v}
 }
 
 // check returns the context's error now and then; n counts the caller's steps.

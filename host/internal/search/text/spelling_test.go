@@ -13,10 +13,6 @@ import (
 // The automaton of a matcher accepts the words that Distance takes, and no
 // others: what it wrongly refused would never be found.
 func TestMatcherAutomaton(t *testing.T) {
-	sp, err := text.NewSpeller()
-	if err != nil {
-		t.Fatal(err)
-	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	word := func(most int) string {
 		w := make([]rune, 1+rng.IntN(most))
@@ -30,10 +26,7 @@ func TestMatcherAutomaton(t *testing.T) {
 		term := word(5)
 		for typos := 1; typos <= 2; typos++ {
 			for _, prefix := range []bool{false, true} {
-				m, err := sp.Matcher(term, prefix, typos)
-				if err != nil {
-					t.Fatal(err)
-				}
+				m := text.NewMatcher(term, prefix, typos)
 				for range 200 {
 					w := word(7)
 					_, want := m.Distance(w)
@@ -78,16 +71,9 @@ func BenchmarkMatcher(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	sp, err := text.NewSpeller()
-	if err != nil {
-		b.Fatal(err)
-	}
 	b.ReportAllocs()
 	for b.Loop() {
-		m, err := sp.Matcher("dcbaabcde", true, 2)
-		if err != nil {
-			b.Fatal(err)
-		}
+		m := text.NewMatcher("dcbaabcde", true, 2)
 		found := 0
 		it, err := words.Search(m.Automaton(), nil, nil)
 		for ; err == nil; err = it.Next() {

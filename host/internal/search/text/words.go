@@ -3,8 +3,8 @@
 // [Analyzer.Split] splits a text, of a document or of a query, into [Word]s. A
 // word is folded (case, accents and width are gone), in the common [Alphabet] and
 // in those of the languages that an index names. [QueryParser] reads what people
-// type: words, "phrases" and -excluded words. A [Speller] makes a [Matcher] for a
-// word, which finds others within one or two typos.
+// type: words, "phrases" and -excluded words. A [Matcher] of a word
+// finds others within one or two typos.
 //
 // To change how texts become words, raise [AnalyzerVersion]: folders of another
 // version are built anew. Nothing here knows of documents, settings or indexes.
