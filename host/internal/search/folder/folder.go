@@ -54,10 +54,18 @@ const (
 	leastBatch = 128 << 10
 )
 
+// segmentsOfSize is how many segments of about one size there may be before they are
+// merged. Each search looks into every segment, at much the same price: with the ten of
+// bleve's own plan it costs a quarter more.
+const segmentsOfSize = 3
+
 // bleveConfig are the settings of every folder. bolt_timeout turns a folder
 // that is open elsewhere into an error instead of a wait without end.
 func bleveConfig() map[string]any {
-	return map[string]any{"bolt_timeout": "5s"}
+	return map[string]any{
+		"bolt_timeout":           "5s",
+		"scorchMergePlanOptions": map[string]any{"MaxSegmentsPerTier": segmentsOfSize},
+	}
 }
 
 // Create makes an empty folder in a directory of a new name.
