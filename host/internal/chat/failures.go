@@ -122,7 +122,7 @@ func knownKind(kind string) string {
 var providerSays = map[apierr.Code]string{
 	chaterr.LLMProviderRateLimited:     "The provider limits how often it is asked; it answered",
 	chaterr.LLMProviderRejectedRequest: "The provider rejected the request",
-	chaterr.LLMProviderUnauthorized:    "The provider did not accept the workspace's apiKey; it answered",
+	chaterr.LLMProviderUnauthorized:    "The provider did not accept the workspace's apiKey, or the secrets in its options; it answered",
 	chaterr.LLMProviderTimeout:         "The provider ran out of time; it answered",
 	chaterr.LLMProviderError:           "The provider failed",
 }

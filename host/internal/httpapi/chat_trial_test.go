@@ -25,7 +25,7 @@ func TestChatTrial(t *testing.T) {
 		{"works", "demo", `{"model":"m"}`, hello, []string{`{"ok":true,"message":"The provider answered.","problem":null,"code":null,"link":null,"source":"test","model":"m","answer":"Hel",`}},
 		{"only thinks", "demo", `{"model":"m"}`, chattest.Script{Batches: [][]string{{"finish:length"}}}, []string{`{"ok":true,`, `"answer":"",`}},
 		{"no model", "demo", "", hello, []string{`{"ok":false,"message":"`, `"problem":"model","code":"bad_request"`, "defaultModel", `"answer":null`, `"model":null`}},
-		{"wrong key", "demo", `{"model":"m"}`, refusal(401, "auth", "Incorrect API key provided: "+demoKey), []string{`"problem":"apiKey","code":"llm_provider_unauthorized"`, "did not accept the workspace's apiKey", "status 401: Incorrect API key", "#error-llm_provider_unauthorized"}},
+		{"wrong key", "demo", `{"model":"m"}`, refusal(401, "auth", "Incorrect API key provided: "+demoKey), []string{`"problem":"apiKey","code":"llm_provider_unauthorized"`, "did not accept the workspace's apiKey, or the secrets in its options", "status 401: Incorrect API key", "#error-llm_provider_unauthorized"}},
 		{"unknown model", "demo", `{"model":"m"}`, refusal(404, "not_found", "The model `m` does not exist"), []string{`"problem":"model","code":"llm_provider_rejected_request"`, "Name one that the provider has"}},
 		{"unknown model, 400", "demo", `{"model":"m"}`, refusal(400, "invalid_request", "Invalid model: m"), []string{`"problem":"model"`}},
 		{"wrong path", "demo", `{"model":"m"}`, refusal(404, "not_found", "404 page not found"), []string{`"problem":"baseUrl"`, "PATCH /chats/demo/settings"}},
