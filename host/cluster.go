@@ -42,12 +42,16 @@ type member struct {
 	seen uint64        // the message up to which memory is in step
 	wake chan struct{}
 	done chan struct{} // closed and replaced whenever seen moves on
+
+	wanted chan struct{} // has a value when somebody asks for a snapshot
+	shots  sync.Mutex
+	shot   shot
 }
 
 // joinCluster makes h a node of the cluster that c names. Nothing goes on until
 // [member.start].
 func (h *Host) joinCluster(c config.Config, o Options, db *store.Store) (err error) {
-	m := &member{host: h, url: c.Cluster.Advertise, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	m := &member{host: h, url: c.Cluster.Advertise, wake: make(chan struct{}, 1), done: make(chan struct{}), wanted: make(chan struct{}, 1), shot: shot{next: make(chan struct{})}}
 	if m.url == "" {
 		m.url = "http://" + h.Addr().String()
 		if c.TLS.Cert != "" {

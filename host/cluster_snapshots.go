@@ -12,6 +12,7 @@ import (
 	"github.com/parley-search/parley/host/internal/cluster"
 	"github.com/parley-search/parley/host/internal/cluster/jetstream"
 	"github.com/parley-search/parley/host/internal/config"
+	"github.com/parley-search/parley/host/internal/httpapi"
 	"github.com/parley-search/parley/host/internal/store"
 )
 
@@ -33,6 +34,12 @@ func (m *member) keepSnapshots(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-m.wanted:
+			_, _, err := m.makeSnapshot(ctx)
+			if err != nil && ctx.Err() == nil {
+				m.host.log.Warn().Err(err).Msg("no snapshot of the cluster is kept, though somebody asks for one")
+			}
+			continue
 		case <-tick.C:
 		}
 		err := m.lookSnapshots(ctx, c)
@@ -99,8 +106,58 @@ func isDue(c *config.ClusterConfig, state jetstream.State, list []jetstream.Snap
 	return time.Since(last.At) >= c.Snapshots || since > float64(c.LogSize)/2
 }
 
+// A shot is the last snapshot that this node made, or why it made none.
+type shot struct {
+	seq  uint64
+	size int64
+	err  error         // of the last try
+	next chan struct{} // closed with the next try
+}
+
+// Snapshot implements [httpapi.Cluster].
+func (m *member) Snapshot(ctx context.Context, message uint64) (httpapi.ClusterSnapshot, error) {
+	if seq := m.node.Status().Position.Seq; message == 0 || message > seq {
+		message = seq
+	}
+	m.shots.Lock()
+	last := m.shot
+	m.shots.Unlock()
+	for {
+		if last.seq >= message {
+			return httpapi.ClusterSnapshot{Message: message, Kept: last.seq, Bytes: last.size, Done: true}, nil
+		}
+		select {
+		case m.wanted <- struct{}{}:
+		default:
+		}
+		select {
+		case <-last.next:
+		case <-ctx.Done():
+			return httpapi.ClusterSnapshot{Message: message, Kept: last.seq, Bytes: last.size}, nil
+		}
+		m.shots.Lock()
+		last = m.shot
+		m.shots.Unlock()
+		if last.err != nil {
+			return httpapi.ClusterSnapshot{}, last.err
+		}
+	}
+}
+
 // makeSnapshot keeps a snapshot of what this node has.
 func (m *member) makeSnapshot(ctx context.Context) (seq uint64, size int64, err error) {
+	seq, size, err = m.writeSnapshot(ctx)
+	m.shots.Lock()
+	defer m.shots.Unlock()
+	close(m.shot.next)
+	m.shot.err, m.shot.next = err, make(chan struct{})
+	if err == nil {
+		m.shot.seq, m.shot.size = seq, size
+	}
+	return seq, size, err
+}
+
+func (m *member) writeSnapshot(ctx context.Context) (seq uint64, size int64, err error) {
 	err = m.host.db.WriteSnapshot(func(p cluster.Position, write func(io.Writer) error) error {
 		seq = p.Seq
 		return m.log.PutSnapshot(ctx, p.Log, p.Seq, func(w io.Writer) error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/parley-search/parley/host/internal/cluster"
 	"github.com/parley-search/parley/host/internal/figures"
 	"github.com/parley-search/parley/host/internal/httpapi"
 	"github.com/parley-search/parley/host/internal/metrics"
@@ -62,7 +63,7 @@ func (m *member) Status() httpapi.ClusterStatus {
 	out := httpapi.ClusterStatus{
 		Name: c.Name, Log: fmt.Sprintf("%016x", p.Log), Leader: p.Leader.ID, Words: min(m.search.Load().Level(), p.Seq), Stale: m.isStale(),
 		Claims: s.Counts.Claims, Failed: s.Counts.Failed, Void: s.Counts.Void,
-		Node: httpapi.ClusterNode{ID: m.node.ID(), URL: m.url, Version: m.node.Version(), Role: "follower", Term: p.Term, Seq: p.Seq},
+		Node: httpapi.ClusterNode{ID: m.node.ID(), URL: m.url, Version: m.node.Version(), Role: "follower", Format: cluster.Format, Term: p.Term, Seq: p.Seq},
 	}
 	if told := m.toldSeq(); out.Words >= told { // what came since changed nothing
 		out.Words = p.Seq
@@ -74,7 +75,7 @@ func (m *member) Status() httpapi.ClusterStatus {
 		out.Node.Role = "leader"
 	}
 	for _, peer := range m.node.Peers() {
-		n := httpapi.ClusterNode{ID: peer.ID, URL: peer.URL, Version: peer.Version, Role: "follower", Term: peer.Term, Seq: peer.Seq, Seen: peer.At}
+		n := httpapi.ClusterNode{ID: peer.ID, URL: peer.URL, Version: peer.Version, Role: "follower", Format: peer.Format, Term: peer.Term, Seq: peer.Seq, Seen: peer.At}
 		switch {
 		case time.Since(peer.At) > c.Lease:
 			n.Role = "silent"

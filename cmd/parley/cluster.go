@@ -19,7 +19,7 @@ func clusterCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(clusterCreateCommand(), clusterStatusCommand(), clusterJoinCommand(), clusterResetCommand())
+	cmd.AddCommand(clusterCreateCommand(), clusterStatusCommand(), clusterSnapshotCommand(), clusterResignCommand(), clusterJoinCommand(), clusterResetCommand())
 	return cmd
 }
 
@@ -139,6 +139,7 @@ type clusterNode struct {
 	URL     string `json:"url"`
 	Version string `json:"version"`
 	Role    string `json:"role"`
+	Format  int    `json:"format"`
 	Term    uint64 `json:"term"`
 	Seq     uint64 `json:"seq"`
 	SeenAt  string `json:"seenAt,omitempty"`
@@ -172,9 +173,9 @@ func printCluster(out io.Writer, s *clusterStatus) error {
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "cluster %s, log %s, term %d\n", s.Name, s.Log, s.Node.Term)
-	fmt.Fprintln(w, "NODE\tROLE\tMESSAGE\tURL\tVERSION")
+	fmt.Fprintln(w, "NODE\tROLE\tMESSAGE\tURL\tVERSION\tFORMAT")
 	for _, n := range append([]clusterNode{*s.Node}, s.Nodes...) {
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\n", n.ID, n.Role, n.Seq, n.URL, n.Version)
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%d\n", n.ID, n.Role, n.Seq, n.URL, n.Version, n.Format)
 	}
 	fmt.Fprintf(w, "Searches of the first node know message %d.\n", s.Words)
 	if s.Stale {

@@ -499,6 +499,52 @@ func TestClusterSnapshots(t *testing.T) {
 	}
 }
 
+// TestClusterLeads: a snapshot that somebody asks for is kept with the log, and a
+// leader that hands over is followed by another node, whichever node is asked.
+func TestClusterLeads(t *testing.T) {
+	w := openTown(t, 1, 1)
+	if r := w.houses[0].call("POST", "/cluster/resign", ""); r.status != http.StatusConflict || !strings.Contains(r.body, "cluster_no_follower") {
+		t.Errorf("a node alone hands over: %d %s", r.status, r.body)
+	}
+	w.houses = append(w.houses, w.open(t.TempDir()))
+	w.write(1)
+	w.level()
+	log, err := jetstream.Open(jetstream.Options{URLs: w.nats.URLs(), Name: "town"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(log.Close)
+	id, err := log.ID(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, h := range w.houses {
+		w.write(10 * (i + 1))
+		w.level()
+		before := w.leader()
+		var kept struct {
+			Message, Kept uint64
+			Done          bool
+		}
+		if err := json.Unmarshal([]byte(w.eventually(h, "POST", "/cluster/snapshot", "").body), &kept); err != nil {
+			t.Fatal(err)
+		}
+		list, err := log.Snapshots(t.Context(), id)
+		if seq := w.see(w.houses[before]).Node.Seq; err != nil || len(list) == 0 || !kept.Done || list[0].Seq != kept.Kept || kept.Kept != seq {
+			t.Errorf("a snapshot by house %d: %+v; kept are %+v, %v; the leader has message %d", i, kept, list, err, seq)
+		}
+		var handed struct{ From, Leader string }
+		if err := json.Unmarshal([]byte(w.eventually(h, "POST", "/cluster/resign", "").body), &handed); err != nil {
+			t.Fatal(err)
+		}
+		if after := w.leader(); after == before || handed.From != w.see(w.houses[before]).Node.ID || handed.Leader != w.see(w.houses[after]).Node.ID {
+			t.Errorf("house %d led, now house %d does; told was %+v", before, after, handed)
+		}
+	}
+	w.write(100)
+	w.level()
+}
+
 // dropStream deletes a stream, as an operator may by mistake.
 func (w *town) dropStream(name string) {
 	w.t.Helper()

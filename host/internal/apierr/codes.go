@@ -26,6 +26,9 @@ var (
 	ClusterBehind     = NewCode("cluster_behind", http.StatusServiceUnavailable, TypeSystem)
 	ClusterStale      = NewCode("cluster_stale", http.StatusServiceUnavailable, TypeSystem)
 	ClusterHalted     = NewCode("cluster_halted", http.StatusServiceUnavailable, TypeSystem)
+	ClusterNotEnabled = InvalidField("cluster_not_enabled")
+	ClusterNoFollower = Invalid("cluster_no_follower", http.StatusConflict)
+	ClusterNotKept    = NewCode("cluster_snapshot_not_kept", http.StatusServiceUnavailable, TypeSystem)
 	InvalidClusterSeq = InvalidField("invalid_cluster_seq")
 
 	FeatureNotEnabled = InvalidField("feature_not_enabled")

@@ -40,6 +40,7 @@ const (
 	Export             Action = "export"
 	NetworkGet         Action = "network.get"
 	NetworkUpdate      Action = "network.update"
+	ClusterUpdate      Action = "cluster.update"
 	ChatCompletions    Action = "chatCompletions"
 	ChatsGet           Action = "chats.get"
 	ChatsDelete        Action = "chats.delete"
@@ -102,6 +103,7 @@ var traits = []trait{
 	{Export, true, false, false},
 	{NetworkGet, true, true, false},
 	{NetworkUpdate, true, false, false},
+	{ClusterUpdate, true, false, false},
 	{ChatCompletions, false, false, false},
 	{ChatsGet, true, true, true},
 	{ChatsDelete, true, false, true},

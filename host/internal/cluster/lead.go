@@ -160,26 +160,52 @@ func (n *Node) depose(why error) {
 func (n *Node) Resign(ctx context.Context) error {
 	n.mu.Lock()
 	n.resigned = true
+	n.mu.Unlock()
+	return n.giveUp(ctx)
+}
+
+// HandOver gives up leading as Resign does, and lets others be first: this node
+// claims only where nobody else has for a lease. The error is [ErrNotLeader], or
+// says why the others do not know yet; they wait for the lease then.
+func (n *Node) HandOver(ctx context.Context) error {
+	if !n.status.Load().Leading {
+		return ErrNotLeader
+	}
+	err := n.giveUp(ctx)
+	n.hearing.Lock()
+	n.heard.leader = time.Now()
+	n.hearing.Unlock()
+	return err
+}
+
+// giveUp ends what Lead does, and then the term. In the end this node does not
+// lead, also where there is an error.
+func (n *Node) giveUp(ctx context.Context) error {
+	n.mu.Lock()
 	ended := n.ended
 	if n.endTerm != nil {
 		n.endTerm()
 	}
 	n.mu.Unlock()
+	var late error
 	if ended != nil {
 		select {
 		case <-ended:
 		case <-ctx.Done():
-			return ctx.Err()
+			late = ctx.Err()
 		}
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if !n.leading {
-		return nil
+		return late
 	}
-	if err := n.begin(ctx, Claim{}); err != nil {
-		n.depose(err)
-		return err
+	if late == nil {
+		late = n.begin(ctx, Claim{})
+	}
+	if late != nil {
+		n.depose(late)
+		return late
 	}
 	n.sendBeat()
 	return nil

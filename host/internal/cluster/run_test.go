@@ -337,6 +337,39 @@ func TestResign(t *testing.T) {
 	})
 }
 
+// TestHandOver: who hands over is followed by another node without the lease, and
+// may lead later; where nobody else is there it leads again after the lease.
+func TestHandOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := startCluster(t)
+		first, _ := c.leader()
+		if err := c.nodes[(first+1)%3].HandOver(c.ctx); !errors.Is(err, ErrNotLeader) {
+			t.Errorf("a follower hands over: %v, want %v", err, ErrNotLeader)
+		}
+		if err := c.nodes[first].HandOver(c.ctx); err != nil {
+			t.Fatal(err)
+		}
+		second, took := c.leader()
+		if second == first || took >= testLease {
+			t.Errorf("node %d leads %v after node %d handed over, want another one in less than a lease", second, took, first)
+		}
+		c.stop[second]()
+		c.stop[3-first-second]()
+		if third, _ := c.leader(second); third != first {
+			t.Errorf("node %d leads, want %d, which alone is left", third, first)
+		}
+		if err := c.nodes[first].HandOver(c.ctx); err != nil {
+			t.Fatal(err)
+		}
+		if again, took := c.leader(); again != first || took < testLease {
+			t.Errorf("node %d leads %v after it handed over to nobody, want a lease in between", again, took)
+		}
+		if err := c.set(first, "a", "b"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestDiskFull: a node that cannot apply what is in the log halts, says so and
 // leads no more; the others go on.
 func TestDiskFull(t *testing.T) {

@@ -292,8 +292,7 @@ func (s *simulation) step() {
 		case 0:
 			if n.leading {
 				s.c.resigned++
-				_ = n.Resign(ctx)
-				n.resigned = false
+				_ = n.HandOver(ctx)
 			}
 		case 1:
 			if s.r.IntN(8) == 0 {

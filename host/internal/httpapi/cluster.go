@@ -27,6 +27,12 @@ type Cluster interface {
 	// Refuses reports whether this node was cut off for longer than it may answer.
 	Refuses() bool
 	Status() ClusterStatus
+	// Snapshot keeps a snapshot that has a message, with the log; 0: the newest
+	// message. Where ctx ends first, the snapshot goes on, and Done is false.
+	Snapshot(ctx context.Context, message uint64) (ClusterSnapshot, error)
+	// HandOver has another node lead, and returns once one does, or ctx ends. The
+	// error is [ErrNoFollower], or that of a node that does not lead.
+	HandOver(ctx context.Context) (ClusterHandover, error)
 }
 
 // A ClusterStatus is what GET /cluster says.
@@ -45,6 +51,7 @@ type ClusterStatus struct {
 type ClusterNode struct {
 	ID, URL, Version string
 	Role             string // leader, follower, halted or silent
+	Format           int    // of records, the highest that it reads
 	Term, Seq        uint64
 	Seen             time.Time // zero: this node
 }
@@ -173,13 +180,14 @@ type clusterNodeBody struct {
 	URL     string     `json:"url"`
 	Version string     `json:"version"`
 	Role    string     `json:"role"`
+	Format  int        `json:"format"`
 	Term    uint64     `json:"term"`
 	Seq     uint64     `json:"seq"`
 	SeenAt  *time.Time `json:"seenAt,omitempty"`
 }
 
 func newClusterNode(n *ClusterNode) clusterNodeBody {
-	b := clusterNodeBody{ID: n.ID, URL: n.URL, Version: n.Version, Role: n.Role, Term: n.Term, Seq: n.Seq}
+	b := clusterNodeBody{ID: n.ID, URL: n.URL, Version: n.Version, Role: n.Role, Format: n.Format, Term: n.Term, Seq: n.Seq}
 	if !n.Seen.IsZero() {
 		seen := n.Seen.UTC()
 		b.SeenAt = &seen

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parley-search/parley/host/internal/cluster"
 	"github.com/parley-search/parley/host/internal/httpapi"
 )
 
@@ -19,12 +21,25 @@ type place struct {
 	leader  string
 	refuses bool
 	status  httpapi.ClusterStatus
+
+	// Where it leads: what it says of a snapshot, and of handing over.
+	leads  bool
+	kept   httpapi.ClusterSnapshot
+	handed httpapi.ClusterHandover
+	err    error
 }
 
-func (p *place) Leader() (url string, here bool) { return p.leader, false }
+func (p *place) Leader() (url string, here bool) { return p.leader, p.leads }
 func (p *place) Position() (log, seq uint64)     { return 0xabc, 7 }
 func (p *place) Refuses() bool                   { return p.refuses }
 func (p *place) Status() httpapi.ClusterStatus   { return p.status }
+
+func (p *place) Snapshot(_ context.Context, message uint64) (httpapi.ClusterSnapshot, error) {
+	p.kept.Message = message
+	return p.kept, p.err
+}
+
+func (p *place) HandOver(context.Context) (httpapi.ClusterHandover, error) { return p.handed, p.err }
 
 func (p *place) WaitFor(ctx context.Context, seq uint64, _ bool, _ string) error {
 	if seq <= 7 {
@@ -134,12 +149,49 @@ func TestClusterRefuses(t *testing.T) {
 // TestClusterShown: what GET /cluster says.
 func TestClusterShown(t *testing.T) {
 	r := newRig(t, wish{cluster: &place{status: httpapi.ClusterStatus{
-		Name: "town", Log: "abc", Leader: "b", Words: 6, Ahead: 8, Halted: "why", Node: httpapi.ClusterNode{ID: "a", URL: "http://a", Version: "1", Role: "halted", Term: 2, Seq: 7},
+		Name: "town", Log: "abc", Leader: "b", Words: 6, Ahead: 8, Halted: "why", Node: httpapi.ClusterNode{ID: "a", URL: "http://a", Version: "1", Role: "halted", Format: 1, Term: 2, Seq: 7},
 		Nodes: []httpapi.ClusterNode{{ID: "b", Role: "leader", Seen: time.Unix(1, 0)}},
 	}}})
-	const want = `{"enabled":true,"name":"town","log":"abc","leader":"b","node":{"id":"a","url":"http://a","version":"1","role":"halted","term":2,"seq":7},` +
-		`"nodes":[{"id":"b","url":"","version":"","role":"leader","term":0,"seq":0,"seenAt":"1970-01-01T00:00:01Z"}],"words":6,"ahead":8,"stale":false,"halted":"why"}`
+	const want = `{"enabled":true,"name":"town","log":"abc","leader":"b","node":{"id":"a","url":"http://a","version":"1","role":"halted","format":1,"term":2,"seq":7},` +
+		`"nodes":[{"id":"b","url":"","version":"","role":"leader","format":0,"term":0,"seq":0,"seenAt":"1970-01-01T00:00:01Z"}],"words":6,"ahead":8,"stale":false,"halted":"why"}`
 	if a := r.do("GET", "/cluster", ""); strings.TrimSpace(a.body) != want {
 		t.Errorf("GET /cluster = %s, want %s", a.body, want)
+	}
+}
+
+// TestClusterLeads: what the leader is told to do, and why it does not.
+func TestClusterLeads(t *testing.T) {
+	b := "b"
+	for name, tt := range map[string]struct {
+		place  *place
+		path   string
+		status int
+		code   string
+		says   string
+	}{
+		"a snapshot":              {&place{leads: true, kept: httpapi.ClusterSnapshot{Kept: 9, Bytes: 3, Done: true}}, "snapshot", 200, "", `{"message":0,"kept":9,"bytes":3,"done":true}`},
+		"a snapshot of a message": {&place{leads: true}, "snapshot?message=4000000000", 200, "", `{"message":4000000000,"kept":0,"bytes":0,"done":false}`},
+		"no message":              {&place{leads: true}, "snapshot?message=-1", 400, "bad_request", "number of a message"},
+		"a snapshot that fails":   {&place{leads: true, err: errors.New("no room")}, "snapshot", 503, "cluster_snapshot_not_kept", "no room"},
+		"hand over":               {&place{leads: true, handed: httpapi.ClusterHandover{From: "a", Leader: &b, Term: 3}}, "resign", 200, "", `{"from":"a","leader":"b","term":3}`},
+		"nobody to follow":        {&place{leads: true, err: httpapi.ErrNoFollower}, "resign", 409, "cluster_no_follower", "nothing was changed"},
+		"deposed meanwhile":       {&place{leads: true, err: cluster.ErrNotLeader}, "resign", 503, "cluster_no_leader", "nothing was changed"},
+		"nobody leads":            {&place{}, "resign", 503, "cluster_no_leader", "nothing was changed"},
+		"alone, a snapshot":       {nil, "snapshot", 400, "cluster_not_enabled", "--cluster-name"},
+		"alone, to hand over":     {nil, "resign", 400, "cluster_not_enabled", "--cluster-name"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var w wish
+			if tt.place != nil {
+				w.cluster = tt.place
+			}
+			a := newRig(t, w).do("POST", "/cluster/"+tt.path, "")
+			if a.status != tt.status || !strings.Contains(a.body, tt.says) {
+				t.Errorf("POST /cluster/%s = %d %s, want %d and %q", tt.path, a.status, a.body, tt.status, tt.says)
+			}
+			if tt.code != "" {
+				checkError(t, a, tt.code)
+			}
+		})
 	}
 }

@@ -30,6 +30,8 @@ func (s *Server) serviceRoutes() []*route {
 		{method: "GET", path: "/stats", id: "getStats", actions: may(auth.StatsGet), handle: s.indexes.Stats, family: "service", tell: tellStats(false)},
 		{method: "GET", path: "/usage", id: "getUsage", actions: may(auth.StatsGet), handle: s.getUsage, family: "service"},
 		{method: "GET", path: "/cluster", id: "getCluster", actions: may(auth.MetricsGet), handle: s.getCluster, family: "service"},
+		{method: "POST", path: "/cluster/snapshot", id: "makeClusterSnapshot", actions: may(auth.ClusterUpdate), query: []string{"message"}, handle: s.makeClusterSnapshot, family: "service"},
+		{method: "POST", path: "/cluster/resign", id: "resignCluster", actions: may(auth.ClusterUpdate), handle: s.resignCluster, family: "service"},
 		{method: "GET", path: "/metrics", id: "getMetrics", actions: may(auth.MetricsGet), needs: feature.Metrics, handle: s.getMetrics, family: "service"},
 
 		{method: "GET", path: "/telemetry", id: "getTelemetry", actions: may(auth.TelemetryGet), handle: s.reports.GetTelemetry, family: "service"},

@@ -42,6 +42,8 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 		{"GET", "/stats"},
 		{"GET", "/usage"},
 		{"GET", "/cluster"},
+		{"POST", "/cluster/snapshot"},
+		{"POST", "/cluster/resign"},
 		{"GET", "/metrics"},
 		{"GET", "/plugins"},
 		{"POST", "/plugins/reload"},

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/spf13/cobra"
+)
+
+// A clusterSnapshot is what POST /cluster/snapshot answers.
+type clusterSnapshot struct {
+	Message uint64 `json:"message"`
+	Kept    uint64 `json:"kept"`
+	Bytes   int64  `json:"bytes"`
+	Done    bool   `json:"done"`
+}
+
+func clusterSnapshotCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "snapshot",
+		Short: "Have the leader keep a snapshot for nodes that begin",
+		Long: "Have the leader of a cluster keep a snapshot of what it has now with NATS, and wait until it is kept. Nodes keep one by themselves each\n" +
+			"--cluster-snapshot-every; this one is for a node that is to join now, or before the log is tampered with. It is no backup.",
+		Example: "  parley cluster snapshot --url http://127.0.0.1:7700",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := openClient(cmd)
+			if err != nil {
+				return err
+			}
+			var done clusterSnapshot
+			for path := "/cluster/snapshot"; !done.Done; path = fmt.Sprintf("/cluster/snapshot?message=%d", done.Message) {
+				if err := c.call(cmd.Context(), http.MethodPost, path, nil, &done); err != nil {
+					return err
+				}
+			}
+			return printResult(cmd, &done, func(out io.Writer) error {
+				_, err := fmt.Fprintf(out, "A snapshot of the cluster at message %d is kept: %d bytes.\n", done.Kept, done.Bytes)
+				return err
+			})
+		},
+	}
+	return clientFlags(jsonFlag(cmd), "cluster.update")
+}
+
+// A clusterHandover is what POST /cluster/resign answers.
+type clusterHandover struct {
+	From   string  `json:"from"`
+	Leader *string `json:"leader"`
+	Term   uint64  `json:"term"`
+}
+
+func clusterResignCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "resign",
+		Short: "Have another node lead",
+		Long: "Have the leader of a cluster hand over to another node, and wait until one leads. Before its machine is serviced, or where another\n" +
+			"one is nearer to the embedder. Writes answer 503 for a moment; a batch of tasks under way begins again on the next leader. A leader that\n" +
+			"ends by a signal does so by itself.",
+		Example: "  parley cluster resign --url http://127.0.0.1:7700",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := openClient(cmd)
+			if err != nil {
+				return err
+			}
+			var done clusterHandover
+			if err := c.call(cmd.Context(), http.MethodPost, "/cluster/resign", nil, &done); err != nil {
+				return err
+			}
+			return printResult(cmd, &done, func(out io.Writer) error {
+				if done.Leader == nil {
+					_, err := fmt.Fprintf(out, "Node %s does not lead any more. No other node leads yet: see `parley cluster status`.\n", done.From)
+					return err
+				}
+				_, err := fmt.Fprintf(out, "Node %s leads in term %d, after node %s.\n", *done.Leader, done.Term, done.From)
+				return err
+			})
+		},
+	}
+	return clientFlags(jsonFlag(cmd), "cluster.update")
+}
