@@ -70,7 +70,7 @@ func (m *member) Status() httpapi.ClusterStatus {
 	}
 	switch {
 	case s.Halted != nil:
-		out.Node.Role, out.Halted = "halted", s.Halted.Error()
+		out.Node.Role, out.Halted, out.MayHeal = "halted", s.Halted.Error(), cluster.MayHeal(s.Halted)
 	case here:
 		out.Node.Role = "leader"
 	}

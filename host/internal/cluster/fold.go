@@ -59,6 +59,18 @@ var (
 	ErrFormat = errors.New("the record needs a newer version of Parley")
 )
 
+// MayHeal reports whether a new start may heal what halted a node: one that lacks
+// records begins with a snapshot, and a disk may have room again. Where log and
+// database do not belong together, or the build is too old, it halts again.
+func MayHeal(halted error) bool {
+	for _, lasting := range []error{ErrOtherLog, ErrDiverged, ErrFormat} {
+		if errors.Is(halted, lasting) {
+			return false
+		}
+	}
+	return halted != nil
+}
+
 // A meaning is what a message of the log means at its place.
 type meaning byte
 

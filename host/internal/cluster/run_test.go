@@ -382,14 +382,26 @@ func TestDiskFull(t *testing.T) {
 		if err := c.set(first, "a", "1"); !errors.Is(err, ErrUnknown) || !errors.Is(err, errFull) {
 			t.Errorf("write that is in the log and not here: %v, want %v and %v", err, ErrUnknown, errFull)
 		}
-		if s := c.nodes[first].Status(); s.Leading || !errors.Is(s.Halted, errFull) {
-			t.Errorf("status %+v, want a halted node", s)
+		if s := c.nodes[first].Status(); s.Leading || !errors.Is(s.Halted, errFull) || !MayHeal(s.Halted) {
+			t.Errorf("status %+v, want a halted node that a new start may heal", s)
 		}
 		second, _ := c.leader(first)
 		if got := c.dbs[second].get("a"); got != "1" {
 			t.Errorf("the next leader has %q, want 1", got)
 		}
 	})
+}
+
+// TestMayHeal: what a new start heals is told apart from what it does not.
+func TestMayHeal(t *testing.T) {
+	for err, want := range map[error]bool{nil: false, ErrPurged: true, ErrDamaged: true, errFull: true, ErrOtherLog: false, ErrDiverged: false, ErrFormat: false} {
+		if err != nil {
+			err = fmt.Errorf("message 7: %w", err)
+		}
+		if got := MayHeal(err); got != want {
+			t.Errorf("MayHeal(%v) = %v, want %v", err, got, want)
+		}
+	}
 }
 
 // TestOneNode: with an observer, which never claims, one node is a cluster.

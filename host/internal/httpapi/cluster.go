@@ -43,6 +43,7 @@ type ClusterStatus struct {
 	Nodes                []ClusterNode // the others
 	Words, Ahead         uint64
 	Halted               string // why; "": it is not
+	MayHeal              bool   // by a new start, what halted it
 	Stale                bool
 	Claims, Failed, Void uint64
 }
@@ -98,13 +99,15 @@ func (s *Server) inCluster(r *call, rt *route) (done bool, err error) {
 			return false, err
 		}
 	}
-	if !rt.changes() {
+	if !rt.changes() && !rt.progress {
 		return false, nil
 	}
 	url, here := s.Cluster.Leader()
 	switch {
 	case here:
 		return false, nil
+	case rt.progress:
+		return s.askLeader(r, url), nil
 	case url == "" || r.Get(headerHop) != "": // one hop: the other one knew no better
 		return false, noLeader()
 	}

@@ -124,6 +124,7 @@ func TestClusterRefuses(t *testing.T) {
 		"cut off":                {place{refuses: true}, "GET", "/tasks", "", nil, 503, "cluster_stale"},
 		"cut off, not ready":     {place{refuses: true}, "GET", "/ready", "", nil, 503, "cluster_stale"},
 		"halted":                 {place{status: httpapi.ClusterStatus{Halted: "why"}}, "GET", "/ready", "", nil, 503, "cluster_halted"},
+		"halted, to be healed":   {place{status: httpapi.ClusterStatus{Halted: "why", MayHeal: true}}, "GET", "/health", "", nil, 503, "cluster_halted"},
 		"empty":                  {place{}, "GET", "/ready", "", nil, 503, "cluster_behind"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -136,7 +137,7 @@ func TestClusterRefuses(t *testing.T) {
 			if again := a.header.Get("Retry-After"); tt.code == "cluster_no_leader" && again != "1" || tt.code == "cluster_unknown" && again != "" {
 				t.Errorf("%s: Retry-After %q", tt.code, again)
 			}
-			if a := r.do("GET", "/health", ""); a.status != http.StatusOK {
+			if a := r.do("GET", "/health", ""); (a.status == http.StatusOK) == tt.place.status.MayHeal {
 				t.Errorf("GET /health = %d", a.status)
 			}
 			if a := r.do("GET", "/cluster", ""); a.status != http.StatusOK || !strings.Contains(a.body, `"enabled":true`) {
@@ -194,4 +195,45 @@ func TestClusterLeads(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestBatchesOfLeader: the leader alone knows how far a batch is, so a follower has it
+// answer, and answers by itself where the leader does not.
+func TestBatchesOfLeader(t *testing.T) {
+	const batch = `{"results":[],"total":7,"limit":20,"from":null,"next":null}`
+	var asked, hang atomic.Bool
+	ended := make(chan struct{})
+	leader := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		asked.Store(true)
+		if hang.Load() {
+			<-ended
+			return
+		}
+		w.Header().Set("X-Parley-Seq", "0000000000000abc-9") // more than this node has
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		fmt.Fprint(w, batch)
+	}))
+	defer leader.Close()
+	defer close(ended)
+	p := &place{leader: leader.URL}
+	r := newRig(t, wish{cluster: p})
+	if a := r.do("GET", "/batches?limit=20", ""); a.status != http.StatusOK || a.body != batch || a.header.Get("X-Parley-Seq") != "0000000000000abc-9" {
+		t.Errorf("GET /batches of a follower: %d %s %v, want what the leader answers", a.status, a.body, a.header)
+	}
+	own := func(what string, header ...string) {
+		t.Helper()
+		if a := r.do("GET", "/batches", "", header...); a.status != http.StatusOK || !strings.Contains(a.body, `"total":0`) || a.header.Get("X-Parley-Seq") != "0000000000000abc-7" {
+			t.Errorf("GET /batches of a follower, %s: %d %s, want its own", what, a.status, a.body)
+		}
+	}
+	asked.Store(false)
+	if own("asked by another node", "X-Parley-Hop", "1"); asked.Load() {
+		t.Error("a request that came from another node is sent on")
+	}
+	hang.Store(true)
+	own("whose leader hangs")
+	p.leader = "http://127.0.0.1:1"
+	own("whose leader is gone")
+	p.leader = ""
+	own("without a leader")
 }

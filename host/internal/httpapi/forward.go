@@ -49,20 +49,50 @@ var perHop = map[string]bool{
 	"Upgrade": true, "Host": true, "Content-Length": true, "Accept-Encoding": true, "Expect": true, "Date": true, "Server": true,
 }
 
-// forward has the leader at url answer r, with the caller's own rights, and waits
-// until this node has what the answer knows.
+// forward has the leader at url answer r, a write, with the caller's own rights, and
+// waits until this node has what the answer knows.
 func (s *Server) forward(r *call, url string) error {
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
+	s.forwarded.Add(1)
+	seq, err := s.passOn(ctx, r, url)
+	if err != nil || seq == 0 {
+		return err
+	}
+	wait, cancel := context.WithTimeout(ctx, seqWait)
+	defer cancel()
+	// Where this node is slow, the header lets the client wait elsewhere.
+	_ = s.Cluster.WaitFor(wait, seq, false, "")
+	return nil
+}
+
+// askWait is how long a leader may take to answer what this node could answer, too.
+const askWait = 2 * time.Second
+
+// askLeader has the leader at url answer r, which only reads. It reports false, and
+// has done nothing, where the leader does not: this node answers then.
+func (s *Server) askLeader(r *call, url string) bool {
+	if url == "" || r.Get(headerHop) != "" {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, askWait)
+	defer cancel()
+	_, err := s.passOn(ctx, r, url)
+	return err == nil
+}
+
+// passOn has the leader at url answer r, and returns up to which message of the log
+// the answer knows; 0: it does not say.
+func (s *Server) passOn(ctx context.Context, r *call, url string) (seq uint64, err error) {
 	raw, err := r.OpenRaw()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	body := &lentBody{r: raw}
 	defer body.takeBack()
 	req, err := http.NewRequestWithContext(ctx, strings.Clone(r.Method()), url+strings.Clone(r.OriginalURL()), io.NopCloser(body))
 	if err != nil {
-		return fmt.Errorf("make request to the leader: %w", err)
+		return 0, fmt.Errorf("make request to the leader: %w", err)
 	}
 	req.ContentLength = int64(r.Request().Header.ContentLength())
 	if req.ContentLength == 0 {
@@ -76,10 +106,9 @@ func (s *Server) forward(r *call, url string) error {
 	a, _ := accessOf(r.Ctx)
 	req.Header.Set(headerHop, "1")
 	req.Header.Set(fiber.HeaderXRequestID, a.id)
-	s.forwarded.Add(1)
 	resp, err := s.leader.client.Do(req)
 	if err != nil {
-		return forwardFailed(err)
+		return 0, forwardFailed(err)
 	}
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxForwarded+1))
@@ -87,7 +116,7 @@ func (s *Server) forward(r *call, url string) error {
 		err = fmt.Errorf("it is longer than %d bytes", maxForwarded)
 	}
 	if err != nil {
-		return unknownWrite(fmt.Errorf("read the leader's answer: %w", err))
+		return 0, unknownWrite(fmt.Errorf("read the leader's answer: %w", err))
 	}
 	r.Status(resp.StatusCode)
 	for name, values := range resp.Header {
@@ -98,14 +127,9 @@ func (s *Server) forward(r *call, url string) error {
 			r.Response().Header.Add(name, v)
 		}
 	}
-	if _, seq, ok := parseSeq(resp.Header.Get(headerSeq)); ok {
-		wait, cancel := context.WithTimeout(ctx, seqWait)
-		defer cancel()
-		// Where this node is slow, the header lets the client wait elsewhere.
-		_ = s.Cluster.WaitFor(wait, seq, false, "")
-	}
 	r.Response().SetBodyRaw(answer)
-	return nil
+	_, seq, _ = parseSeq(resp.Header.Get(headerSeq))
+	return seq, nil
 }
 
 // forwardFailed says what became of a request that the leader did not answer: one

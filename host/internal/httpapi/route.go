@@ -36,6 +36,9 @@ type route struct {
 	family string
 	tell   teller
 	chats  bool // it answers with a chat
+	// progress: where there is a leader its answer is better, since it alone knows
+	// how far the batch under way is.
+	progress bool
 	// searches: it counts as a request of keys whose limits say so.
 	searches bool
 }

@@ -197,8 +197,8 @@ func (s *Server) taskRoutes() []*route {
 		{method: "DELETE", path: "/tasks", id: "deleteTasks", actions: may(auth.TasksDelete), query: taskapi.Filters, handle: s.tasks.DeleteTasks, family: "tasks", tell: tellTasks(event.TasksDelete)},
 		{method: "POST", path: "/tasks/cancel", id: "cancelTasks", actions: may(auth.TasksCancel), query: taskapi.Filters, handle: s.tasks.CancelTasks, family: "tasks", tell: tellTasks(event.TasksCancel)},
 		{method: "GET", path: "/tasks/:uid", id: "getTask", actions: may(auth.TasksGet), handle: s.tasks.GetTask, family: "tasks", tell: tellTasks(event.TasksGet)},
-		{method: "GET", path: "/batches", id: "listBatches", actions: may(auth.TasksGet), query: listed, handle: s.tasks.ListBatches, family: "tasks"},
-		{method: "GET", path: "/batches/:uid", id: "getBatch", actions: may(auth.TasksGet), handle: s.tasks.GetBatch, family: "tasks"},
+		{method: "GET", path: "/batches", id: "listBatches", actions: may(auth.TasksGet), progress: true, query: listed, handle: s.tasks.ListBatches, family: "tasks"},
+		{method: "GET", path: "/batches/:uid", id: "getBatch", actions: may(auth.TasksGet), progress: true, handle: s.tasks.GetBatch, family: "tasks"},
 	}
 }
 
