@@ -43,6 +43,10 @@ type member struct {
 	wake chan struct{}
 	done chan struct{} // closed and replaced whenever seen moves on
 
+	plugs     chan struct{} // has a value when the shared plugins changed
+	plugging  sync.Mutex    // one change of them at a time
+	unplugged atomic.Pointer[string]
+
 	wanted chan struct{} // has a value when somebody asks for a snapshot
 	shots  sync.Mutex
 	shot   shot
@@ -51,7 +55,7 @@ type member struct {
 // joinCluster makes h a node of the cluster that c names. Nothing goes on until
 // [member.start].
 func (h *Host) joinCluster(c config.Config, o Options, db *store.Store) (err error) {
-	m := &member{host: h, url: c.Cluster.Advertise, wake: make(chan struct{}, 1), done: make(chan struct{}), wanted: make(chan struct{}, 1), shot: shot{next: make(chan struct{})}}
+	m := &member{host: h, url: c.Cluster.Advertise, wake: make(chan struct{}, 1), done: make(chan struct{}), plugs: make(chan struct{}, 1), wanted: make(chan struct{}, 1), shot: shot{next: make(chan struct{})}}
 	if m.url == "" {
 		m.url = "http://" + h.Addr().String()
 		if c.TLS.Cert != "" {
@@ -148,9 +152,9 @@ func (m *member) start() (stop func() error, err error) {
 	}
 	stopNews := running(m.takeNews)
 	stopNode := running(m.node.Run)
-	stopSnapshots := running(m.keepSnapshots)
+	stopSnapshots, stopPlugins := running(m.keepSnapshots), running(m.followPlugins)
 	return func() error {
-		_ = stopSnapshots() // it has no error
+		_, _ = stopSnapshots(), stopPlugins() // they have no error
 		// Others need not wait for the lease. Where the log is out of reach they do.
 		ctx, cancel := context.WithTimeout(context.Background(), resignWait)
 		defer cancel()

@@ -24,7 +24,7 @@ func (m *member) applied(p cluster.Position, ops []cluster.Op) {
 	m.news.Features = m.news.Features || c.Features
 	m.news.Webhooks = m.news.Webhooks || c.Webhooks
 	m.news.Sealing = m.news.Sealing || c.Sealing
-	m.news.Tasks = m.news.Tasks || c.Tasks
+	m.news.Tasks, m.news.Plugins = m.news.Tasks || c.Tasks, m.news.Plugins || c.Plugins
 	m.news.Workspaces = append(m.news.Workspaces, c.Workspaces...)
 	m.told = p.Seq
 	m.mu.Unlock()
@@ -51,7 +51,7 @@ func (m *member) takeNews(ctx context.Context) {
 			m.mu.Lock()
 			c.Workspaces = append(c.Workspaces, m.news.Workspaces...)
 			c.Keys, c.Features, c.Webhooks = c.Keys || m.news.Keys, c.Features || m.news.Features, c.Webhooks || m.news.Webhooks
-			c.Sealing, c.Tasks = c.Sealing || m.news.Sealing, c.Tasks || m.news.Tasks
+			c.Sealing, c.Tasks, c.Plugins = c.Sealing || m.news.Sealing, c.Tasks || m.news.Tasks, c.Plugins || m.news.Plugins
 			m.news = c
 			m.mu.Unlock()
 			select {
@@ -89,6 +89,12 @@ func (m *member) refresh(ctx context.Context, c *store.Changed) error {
 	}
 	if c.Tasks {
 		m.host.tasks.Notify()
+	}
+	if c.Plugins { // compiled aside: a deleted key does not wait for that
+		select {
+		case m.plugs <- struct{}{}:
+		default:
+		}
 	}
 	if c.Sealing {
 		if err := m.checkKey(); err != nil {

@@ -86,6 +86,9 @@ func (m *member) Status() httpapi.ClusterStatus {
 		}
 		out.Nodes = append(out.Nodes, n)
 	}
+	if why := m.unplugged.Load(); why != nil {
+		out.Plugins = *why
+	}
 	out.Ahead = max(m.node.Ahead(), p.Seq)
 	return out
 }

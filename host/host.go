@@ -155,6 +155,9 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 		if err := h.joinCluster(c, o, db); err != nil {
 			return nil, err
 		}
+		if _, err := h.cluster.takePlugins(ctx); err != nil {
+			h.log.Error().Err(err).Msg("this node does not run the plugins of the cluster")
+		}
 	}
 
 	if err := h.openPlugins(ctx, c, o); err != nil {

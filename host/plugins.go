@@ -237,7 +237,12 @@ func (h *Host) pluginInstaller(o Options) pluginapi.Installer {
 		return nil
 	}
 	d := OpenDeployment(h.config, o)
-	return deploy.Remote{Installer: &d.installer}
+	remote := deploy.Remote{Installer: &d.installer}
+	if h.cluster != nil {
+		remote.Dir.Node = true
+		return &sharedInstaller{remote, h.cluster}
+	}
+	return remote
 }
 
 // pluginDir is the plugin directory of c.

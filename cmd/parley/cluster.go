@@ -132,6 +132,7 @@ type clusterStatus struct {
 	Ahead   uint64        `json:"ahead"`
 	Stale   bool          `json:"stale"`
 	Halted  string        `json:"halted,omitempty"`
+	Plugins string        `json:"plugins,omitempty"`
 }
 
 type clusterNode struct {
@@ -183,6 +184,9 @@ func printCluster(out io.Writer, s *clusterStatus) error {
 	}
 	if s.Halted != "" {
 		fmt.Fprintf(w, "It is halted: %s.\n", s.Halted)
+	}
+	if s.Plugins != "" {
+		fmt.Fprintf(w, "It does not run the cluster's plugins: %s.\n", s.Plugins)
 	}
 	return w.Flush()
 }

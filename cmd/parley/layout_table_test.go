@@ -122,7 +122,7 @@ var layout = []row{
 	{layerTechnology, "~httpapi/adminapi", "~apierr ~auth ~export ~feature ~httpapi/exchange ~httpapi/taskapi ~limit ~network ~task ~webhook", ""},
 	{layerTechnology, "~httpapi/exchange", "~apierr ~auth ~httpapi/transport ~search", "github.com/andybalholm/brotli github.com/gofiber/fiber/v2 github.com/valyala/fasthttp"},
 	{layerTechnology, "~httpapi/indexapi", "~apierr ~apierr/indexerr ~apierr/searcherr ~feature ~httpapi/exchange ~httpapi/taskapi ~reader ~search ~search/federate ~search/highlight ~search/index ~search/ingest ~search/render ~search/settings ~search/write ~task", ""},
-	{layerTechnology, "~httpapi/pluginapi", "abi ~apierr ~auth ~chat ~deploy ~httpapi/exchange", ""},
+	{layerTechnology, "~httpapi/pluginapi", "abi ~apierr ~auth ~chat ~cluster ~deploy ~httpapi/exchange", ""},
 	{layerTechnology, "~httpapi/taskapi", "~apierr ~apierr/indexerr ~httpapi/exchange ~task", ""},
 	{layerTechnology, "~httpapi/telemetryapi", "abi ~apierr ~httpapi/exchange ~telemetry", ""},
 	{layerTechnology, "~httpapi/transport", "", "golang.org/x/crypto/ocsp golang.org/x/sys/unix"},

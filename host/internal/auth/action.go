@@ -161,7 +161,7 @@ func expand(held []Action, patterns []string) map[Action]bool {
 // share.
 func (a Action) Changes() bool {
 	switch a {
-	case ChatCompletions, PluginsReload, PluginsUpdate, TelemetryVerify, TelemetryFlush, KeysGet:
+	case ChatCompletions, PluginsReload, TelemetryVerify, TelemetryFlush, KeysGet:
 		return false
 	}
 	return !slices.ContainsFunc(traits, func(t trait) bool { return t.action == a && t.reads })

@@ -29,6 +29,8 @@ type Dir struct {
 	// Registry is what the repositories of plugins that are named alone begin with,
 	// such as oci://registry.example.com/parley; empty: they have none.
 	Registry string
+	// Node: it is a node of a cluster that changes the directory, not a command.
+	Node bool
 }
 
 // Why a plugin does not run.

@@ -44,7 +44,11 @@ func (d Dir) write(ctx context.Context) (*writer, error) {
 		return nil, errors.Join(fmt.Errorf("open plugin directory: %w", err), root.Close())
 	}
 	w := &writer{root, lock}
-	if err := w.wait(ctx); err != nil {
+	err = w.wait(ctx)
+	if cluster := d.sharedBy(); err == nil && cluster != "" && !d.Node {
+		err = d.errShared(cluster)
+	}
+	if err != nil {
 		return nil, errors.Join(err, w.close())
 	}
 	w.sweep()

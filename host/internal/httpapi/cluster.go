@@ -44,6 +44,7 @@ type ClusterStatus struct {
 	Words, Ahead         uint64
 	Halted               string // why; "": it is not
 	MayHeal              bool   // by a new start, what halted it
+	Plugins              string // why this node does not run those that the cluster shares; "": it does
 	Stale                bool
 	Claims, Failed, Void uint64
 }
@@ -209,6 +210,7 @@ type clusterBody struct {
 	Ahead   uint64            `json:"ahead"`
 	Stale   bool              `json:"stale"`
 	Halted  string            `json:"halted,omitempty"`
+	Plugins string            `json:"plugins,omitempty"`
 }
 
 // getCluster answers GET /cluster.
@@ -219,7 +221,7 @@ func (s *Server) getCluster(r *call) error {
 	}
 	st := s.Cluster.Status()
 	node := newClusterNode(&st.Node)
-	b.Enabled, b.Name, b.Log, b.Node, b.Words, b.Ahead, b.Stale, b.Halted = true, st.Name, st.Log, &node, st.Words, st.Ahead, st.Stale, st.Halted
+	b.Enabled, b.Name, b.Log, b.Node, b.Words, b.Ahead, b.Stale, b.Halted, b.Plugins = true, st.Name, st.Log, &node, st.Words, st.Ahead, st.Stale, st.Halted, st.Plugins
 	if st.Leader != "" {
 		b.Leader = &st.Leader
 	}

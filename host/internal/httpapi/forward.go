@@ -19,25 +19,33 @@ import (
 // A forwarder sends requests to the leader of the cluster. It sends each once: a
 // client that tries again by itself would write twice.
 type forwarder struct {
-	client http.Client
+	client  http.Client
+	patient http.Client // for what compiles modules before it answers
 }
 
 // forwardHead is how long the leader may take for the head of its answer, once it
 // has the request.
-const forwardHead = 30 * time.Second
+const (
+	forwardHead = 30 * time.Second
+	patientHead = 5 * time.Minute
+)
 
 func newForwarder() *forwarder {
-	return &forwarder{http.Client{
+	return &forwarder{newLeaderClient(forwardHead), newLeaderClient(patientHead)}
+}
+
+func newLeaderClient(head time.Duration) http.Client {
+	return http.Client{
 		Transport: &http.Transport{
 			DialContext:           (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
 			TLSHandshakeTimeout:   5 * time.Second,
-			ResponseHeaderTimeout: forwardHead,
+			ResponseHeaderTimeout: head,
 			IdleConnTimeout:       30 * time.Second,
 			MaxIdleConnsPerHost:   32,
 			DisableCompression:    true,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	}
 }
 
 // maxForwarded bounds the answer of a leader.
@@ -106,7 +114,11 @@ func (s *Server) passOn(ctx context.Context, r *call, url string) (seq uint64, e
 	a, _ := accessOf(r.Ctx)
 	req.Header.Set(headerHop, "1")
 	req.Header.Set(fiber.HeaderXRequestID, a.id)
-	resp, err := s.leader.client.Do(req)
+	client := &s.leader.client
+	if strings.HasPrefix(req.URL.Path, "/plugins/") {
+		client = &s.leader.patient
+	}
+	resp, err := client.Do(req)
 	if err != nil {
 		return 0, forwardFailed(err)
 	}

@@ -20,6 +20,7 @@ type Changed struct {
 	Webhooks   bool
 	Sealing    bool
 	Tasks      bool
+	Plugins    bool // the lock of those that are shared
 }
 
 // ChangedVectors are vectors below docs: those of one document, or, where Gone is
@@ -58,6 +59,8 @@ func (c *Changed) add(o *cluster.Op) {
 		c.Keys = true
 	case prefixTask:
 		c.Tasks = true
+	case "j/":
+		c.Plugins = c.Plugins || string(o.Key) == keySharedLock
 	case prefixMeta:
 		switch string(o.Key) {
 		case keyFeatures:

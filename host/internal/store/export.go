@@ -47,7 +47,7 @@ func Kinds() []Kind {
 
 // derived are the prefixes of records that a dump leaves out.
 func derived() []string {
-	return []string{prefixOutbox, prefixTrait, prefixDate, prefixAnew, prefixSpent, prefixCounts, prefixLocal, prefixNote, prefixFolder}
+	return []string{prefixOutbox, prefixTrait, prefixDate, prefixAnew, prefixSpent, prefixCounts, prefixModule, prefixLocal, prefixNote, prefixFolder}
 }
 
 // ownSwitches are meta records that belong to one database alone.

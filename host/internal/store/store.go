@@ -50,6 +50,8 @@ import (
 //
 // Records below l/ are of one node of a cluster alone: the others have their own.
 //
+//	j/lock                    => plugins.lock of the plugins that a cluster shares
+//	j/m/<sha256>              => a module of it: the length of its signature as a uvarint, the signature, the module
 //	l/position                => cluster.Position: how far into the cluster's log this database is
 //	l/node                    => name of this node in its cluster
 //	l/f/<docs>                => keptFolder as JSON: the bleve folder of an index here, and the message up to which it has the words
@@ -73,19 +75,21 @@ const (
 	prefixAnew      = "z/"
 	prefixSpent     = "u/"
 	prefixCounts    = "n/"
+	prefixModule    = "j/m/"
 	prefixLocal     = "l/"
 	prefixNote      = "l/o/"
 	prefixFolder    = "l/f/"
 
-	keyFeatures = prefixMeta + "features"
-	keyNetwork  = prefixMeta + "network"
-	keyWebhooks = prefixMeta + "webhooks"
-	keyLaunched = prefixMeta + "launched"
-	keySealing  = prefixMeta + "sealing"
-	keyImported = prefixMeta + "imported"
-	keyAnew     = prefixMeta + "anew"
-	keyPosition = prefixLocal + "position"
-	keyNode     = prefixLocal + "node"
+	keyFeatures   = prefixMeta + "features"
+	keyNetwork    = prefixMeta + "network"
+	keyWebhooks   = prefixMeta + "webhooks"
+	keyLaunched   = prefixMeta + "launched"
+	keySealing    = prefixMeta + "sealing"
+	keyImported   = prefixMeta + "imported"
+	keyAnew       = prefixMeta + "anew"
+	keySharedLock = "j/lock"
+	keyPosition   = prefixLocal + "position"
+	keyNode       = prefixLocal + "node"
 )
 
 // Format is the number of the data format that this build writes.

@@ -7,6 +7,7 @@ import (
 	"regexp"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/cluster"
 	"github.com/parley-search/parley/host/internal/deploy"
 	"github.com/parley-search/parley/host/internal/httpapi/exchange"
 )
@@ -103,6 +104,12 @@ func notChanged(err error) error {
 		c := taken.Change
 		return apierr.Newf(apierr.PluginNotAccepted, "Plugin %s %s is for the source `%s`, which plugin %s answers. Nothing was changed. `\"takeSource\": true` gives it the requests and keys of that source, with %s more to reach; `\"beside\": true` installs it for workspaces that name it.",
 			c.Name, c.Version, c.Source, c.Owner, c.Widened)
+	}
+	// Of the log: nothing was changed on any node, or nobody knows.
+	for _, e := range []error{cluster.ErrUnknown, cluster.ErrNotLeader, cluster.ErrLost} {
+		if errors.Is(err, e) {
+			return err
+		}
 	}
 	if errors.Is(err, context.Canceled) {
 		return apierr.Newf(apierr.ShuttingDown, "The host is shutting down, and no plugin was changed. Try again.")

@@ -1,0 +1,148 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/parley-search/parley/host/internal/config"
+	"github.com/parley-search/parley/host/internal/deploy"
+	"github.com/parley-search/parley/host/internal/httpapi/pluginapi"
+	"github.com/parley-search/parley/host/internal/store"
+)
+
+// errKeepsOwn is why a node does not run what the cluster shares.
+var errKeepsOwn = errors.New("the cluster shares its plugins, and this node runs those of its own directory: start it with --plugin-api and --plugin-lock=on")
+
+// sharesPlugins reports whether c has clients change the plugins of a cluster.
+func sharesPlugins(c *config.Config) bool {
+	return c.Cluster.Name != "" && c.PluginAPI && c.PluginLock != config.LockOff
+}
+
+// takePlugins makes the plugin directory of this node what the cluster shares, where
+// it shares some. It reports whether anything changed.
+func (m *member) takePlugins(ctx context.Context) (changed bool, err error) {
+	m.plugging.Lock()
+	defer m.plugging.Unlock()
+	return m.takeShared(ctx)
+}
+
+// takeShared is takePlugins for who holds plugging.
+func (m *member) takeShared(ctx context.Context) (changed bool, err error) {
+	c := &m.host.config
+	lock, err := m.host.db.SharedLock()
+	switch {
+	case err != nil || lock == nil:
+	case !sharesPlugins(c):
+		err = errKeepsOwn
+	default:
+		changed, err = pluginDir(*c).Take(ctx, c.Cluster.Name, lock, m.host.db.SharedModule)
+		if err != nil {
+			err = fmt.Errorf("take over the cluster's plugins: %w", err)
+		}
+	}
+	text := ""
+	if err != nil && ctx.Err() == nil {
+		text = err.Error()
+	}
+	m.unplugged.Store(&text)
+	return changed, err
+}
+
+// plugAgain is how long a node waits that could not take over the shared plugins,
+// as where its disk is full.
+const plugAgain = time.Minute
+
+// followPlugins has this node run what the cluster shares, until ctx ends.
+func (m *member) followPlugins(ctx context.Context) {
+	var again <-chan time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-m.plugs:
+		case <-again:
+		}
+		again = nil
+		changed, err := m.takePlugins(ctx)
+		if err != nil && ctx.Err() == nil {
+			m.host.log.Error().Err(err).Msg("this node does not run the plugins of the cluster")
+			again = time.After(plugAgain)
+		}
+		if changed {
+			_ = m.host.Reload(ctx) // which logs its error
+		}
+	}
+}
+
+// A sharedInstaller changes the plugins of all nodes of a cluster, on the leader.
+type sharedInstaller struct {
+	deploy.Remote
+	member *member
+}
+
+var _ pluginapi.Installer = (*sharedInstaller)(nil)
+
+// Install implements [pluginapi.Installer].
+func (s *sharedInstaller) Install(ctx context.Context, f *deploy.Fetched, o deploy.InstallOptions) (*deploy.Change, error) {
+	return s.change(ctx, func() (*deploy.Change, error) { return s.Remote.Install(ctx, f, o) })
+}
+
+// Pin implements [pluginapi.Installer].
+func (s *sharedInstaller) Pin(ctx context.Context, reference string, o deploy.InstallOptions) (*deploy.Change, error) {
+	return s.change(ctx, func() (*deploy.Change, error) { return s.Remote.Pin(ctx, reference, o) })
+}
+
+// Rollback implements [pluginapi.Installer].
+func (s *sharedInstaller) Rollback(ctx context.Context, name string) (*deploy.Change, error) {
+	return s.change(ctx, func() (*deploy.Change, error) { return s.Remote.Rollback(ctx, name) })
+}
+
+// change has do change the directory of this node, the leader, and shares what came
+// of it. Where that fails the directory is again what the cluster shares.
+func (s *sharedInstaller) change(ctx context.Context, do func() (*deploy.Change, error)) (*deploy.Change, error) {
+	m := s.member
+	m.plugging.Lock()
+	defer m.plugging.Unlock()
+	if _, err := m.takeShared(ctx); err != nil {
+		return nil, err
+	}
+	before, err := s.Dir.Shared(s.Embedded, func(deploy.SharedModule) error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	c, err := do()
+	if err != nil {
+		return nil, err
+	}
+	if err := m.share(s.Dir, s.Embedded); err != nil {
+		ctx := context.WithoutCancel(ctx)
+		back, _ := m.host.db.SharedLock() // it was read just now
+		if back == nil {
+			back = before
+		}
+		_, undone := s.Dir.Take(ctx, m.host.config.Cluster.Name, back, m.host.db.SharedModule)
+		return nil, errors.Join(err, undone)
+	}
+	_, err = m.takeShared(ctx) // marks the directory as the cluster's
+	return c, err
+}
+
+// share puts the lock of d and the modules that it pins into the log.
+func (m *member) share(d deploy.Dir, embedded [][]byte) error {
+	db := m.host.db
+	keep := map[string]bool{}
+	lock, err := d.Shared(embedded, func(s deploy.SharedModule) error {
+		keep[s.SHA256] = true
+		_, _, err := db.SharedModule(s.SHA256)
+		if errors.Is(err, store.ErrNoModule) {
+			err = db.ShareModule(s.SHA256, s.Module, s.Signature)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return db.ShareLock(lock, keep)
+}

@@ -1,0 +1,141 @@
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-containerregistry/pkg/registry"
+
+	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/internal/waittest"
+)
+
+// publishVersions puts versions of the plugin plain-c into a registry, and returns
+// where they are.
+func publishVersions(t *testing.T, versions ...string) (base string) {
+	t.Helper()
+	t.Setenv("DOCKER_CONFIG", t.TempDir())
+	shelf := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0)), registry.WithReferrersSupport(true)))
+	t.Cleanup(shelf.Close)
+	base = "oci://" + strings.TrimPrefix(shelf.URL, "http://") + "/plain-c"
+	publisher := host.OpenDeployment(publishing(t), host.Options{})
+	for _, version := range versions {
+		file := filepath.Join(t.TempDir(), "x.wasm")
+		module := packed(t, oldModules(t)["plain-c"], "plain-c", map[string]any{"version": version, "grants": map[string]any{"http": []string{"${baseUrl}"}}})
+		if err := os.WriteFile(file, module, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := publisher.Push(t.Context(), file, base, zeroTime); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return base
+}
+
+// uses waits until a house has a version of plain-c in use.
+func (h *house) uses(version string) {
+	h.t.Helper()
+	waittest.For(h.t, "plain-c "+version+" is in use", func() bool {
+		if h.call("GET", "/ready", "").status != http.StatusOK {
+			return false // it began just now
+		}
+		for _, p := range h.plugins() {
+			if p.Name == "plain-c" && p.Use {
+				return p.Version == version && p.State == "ready"
+			}
+		}
+		return false
+	})
+}
+
+// TestClusterPlugins: what clients change of the plugins of one node reaches all, also
+// one that comes later, and nobody else changes their directories.
+func TestClusterPlugins(t *testing.T) {
+	base := publishVersions(t, "1.0.0", "1.1.0")
+	w := openTown(t, 0, 1)
+	w.flags["plugin-api"] = "true"
+	dirs := map[*house]string{} // of plugins
+	openAt := func(dir, plugins string) *house {
+		w.flags["plugin-dir"] = plugins
+		h := w.open(dir)
+		dirs[h] = plugins
+		return h
+	}
+	open := func() *house { return openAt(t.TempDir(), filepath.Join(t.TempDir(), "plugins")) }
+	w.houses = append(w.houses, open(), open())
+	w.leader()
+	w.write(1)
+	w.level()
+	for i, version := range []string{"1.0.0", "1.1.0"} {
+		r := w.eventually(w.houses[i], "POST", "/plugins/install", fmt.Sprintf(`{"source": %q}`, base+":"+version))
+		if !strings.Contains(r.body, `"loaded":[{"name":"plain-c","version":"`+version+`"`) {
+			t.Errorf("install of %s: %s", version, r.body)
+		}
+		for _, h := range w.houses {
+			h.uses(version)
+		}
+	}
+
+	// One that begins with a snapshot has them before it serves.
+	w.eventually(w.houses[0], "POST", "/cluster/snapshot", "")
+	w.houses = append(w.houses, open())
+	w.houses[2].uses("1.1.0")
+
+	// One that was away learns of what was changed meanwhile.
+	away := (w.leader() + 1) % 3
+	dir, plugins := w.houses[away].dir, dirs[w.houses[away]]
+	w.houses[away].close()
+	w.houses[away] = nil
+	here := w.houses[w.leader()]
+	w.eventually(here, "POST", "/plugins/rollback", `{"name": "plain-c"}`)
+	w.houses[away] = openAt(dir, plugins)
+	var locks []string
+	for _, h := range w.houses {
+		h.uses("1.0.0")
+		lock, err := os.ReadFile(filepath.Join(dirs[h], "plugins.lock"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		locks = append(locks, string(lock))
+		if got := h.must("GET", "/cluster", "").body; strings.Contains(got, `"plugins"`) {
+			t.Errorf("GET /cluster = %s, want nothing of plugins that fail", got)
+		}
+	}
+	if locks[0] != locks[1] || locks[0] != locks[2] {
+		t.Errorf("the locks differ: %q", locks)
+	}
+
+	// What is refused changes nothing anywhere, and commands are.
+	if r := here.call("POST", "/plugins/pin", `{"plugin": "plain-c@9.9.9"}`); r.status != http.StatusUnprocessableEntity {
+		t.Errorf("pin of what is not there: %d %s", r.status, r.body)
+	}
+	c := w.config(t.TempDir())
+	c.PluginDir = dirs[w.houses[0]]
+	if _, err := host.OpenDeployment(c, host.Options{}).Pin(t.Context(), "plain-c@1.1.0", host.InstallWishes{}); err == nil || !strings.Contains(err.Error(), "POST /plugins/install") {
+		t.Errorf("a command pins in a node's directory: %v, want an error that says how", err)
+	}
+
+	// A node that is not to take plugins from clients keeps its own, and says so.
+	w.flags["plugin-api"] = "false"
+	alone := open()
+	waittest.For(t, "the node says that it keeps its own", func() bool {
+		return strings.Contains(alone.must("GET", "/cluster", "").body, "start it with --plugin-api")
+	})
+	for _, h := range w.houses {
+		h.close()
+	}
+	alone.close()
+	first := sharedRecords(t, w.houses[0].dir)
+	for _, h := range w.houses[1:] {
+		if sharedRecords(t, h.dir) != first {
+			t.Errorf("the records of %s differ", h.dir)
+		}
+	}
+}
