@@ -47,7 +47,7 @@ func (m *member) takeNews(ctx context.Context) {
 		m.news = store.Changed{}
 		m.mu.Unlock()
 		if err := m.refresh(ctx, &c); err != nil && ctx.Err() == nil {
-			m.host.log.Error().Err(err).Msg("what the cluster changed is not taken up; trying again")
+			m.host.log.Error().Err(err).Msg("cannot apply a change of the cluster; trying again")
 			m.mu.Lock()
 			c.Workspaces = append(c.Workspaces, m.news.Workspaces...)
 			c.Keys, c.Features, c.Webhooks = c.Keys || m.news.Keys, c.Features || m.news.Features, c.Webhooks || m.news.Webhooks

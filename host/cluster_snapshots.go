@@ -302,7 +302,7 @@ func JoinCluster(ctx context.Context, c config.Config, replace bool) (*Joined, e
 		return nil, err
 	}
 	if id == 0 {
-		return nil, errors.New("the cluster's log is empty: its first node begins it, see `parley serve`; a log that was lost is begun anew by `parley cluster reset`")
+		return nil, errors.New("the cluster's log is empty: its first node begins it, see `parley serve`; a log that was lost is started again by `parley cluster reset`")
 	}
 	if p.Log != 0 && p.Log != id && !replace {
 		return nil, fmt.Errorf("this data directory is of log %016x, the cluster has %016x: with --replace what is here is lost", p.Log, id)

@@ -250,7 +250,7 @@ func (h *Host) openTLS(c config.Config) (*tls.Config, error) {
 	if c.TLS.Cert == "" {
 		return nil, nil
 	}
-	t, err := transport.OpenTLS(c.TLS, func(err error) { h.log.Error().Err(err).Msg("changed TLS files are not taken up") })
+	t, err := transport.OpenTLS(c.TLS, func(err error) { h.log.Error().Err(err).Msg("changed TLS files are not used") })
 	if err != nil {
 		return nil, config.OptionError{Err: err}
 	}

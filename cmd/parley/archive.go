@@ -125,7 +125,7 @@ func archiveRestoreCommand(kind string) *cobra.Command {
 		Use:   "restore FILE",
 		Short: "Make a data directory from a file, while no service runs on it",
 		Long: fmt.Sprintf("Make the data directory (--db-path) from a %s. There must be no database in it yet. It comes into its place\n"+
-			"whole or not at all. `parley serve --import-%[1]s FILE` does the same and goes on serving.", kind),
+			"whole or not at all. `parley serve --import-%[1]s FILE` does the same and then serves.", kind),
 		Example: "  parley " + kind + " restore backup." + kind + " --db-path ./data",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -47,7 +47,7 @@ func benchCommand() *cobra.Command {
 		Use:   "bench",
 		Short: "Measure what the host adds to a stream on this machine",
 		Long: "Start a provider whose answers are made up, a proxy that copies bytes (\"floor\", the least that a gateway\n" +
-			"can cost), and the host, each as a process of its own on loopback; ask all of them in turns and print\n" +
+			"can cost), and the host, each as a separate process on loopback; ask all of them in turns and print\n" +
 			"a table: time to the first chunk and to the first word, which comes with a later event in OpenAI's form\n" +
 			"(one answer at a time), answers a second and processor time of an answer (many at once), processor\n" +
 			"time of a word (words that come apart), and memory.\n\n" +

@@ -85,7 +85,7 @@ func (t *testBed) build(ctx context.Context, dir string, sources []string) error
 			return err
 		}
 		if module == nil {
-			return usageError{fmt.Errorf("no plugin of %s is at hand, neither in a checkout nor in this program: name a folder of plugins by --plugin-dir", source)}
+			return usageError{fmt.Errorf("no plugin of %s is available, neither in a checkout nor in this program: name a folder of plugins by --plugin-dir", source)}
 		}
 		if err := os.WriteFile(filepath.Join(dir, source+".wasm"), module, 0o600); err != nil {
 			return err

@@ -15,7 +15,7 @@ import (
 func clusterCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cluster",
-		Short: "Make a cluster, and see how its nodes are",
+		Short: "Make a cluster, and see the state of its nodes",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -29,8 +29,8 @@ func clusterCreateCommand() *cobra.Command {
 		Use:   "create",
 		Short: "Make the log of a new cluster, once",
 		Long: "Make the log of a new cluster on servers of NATS with JetStream, once in its life: a stream, and stores for large requests and snapshots.\n\n" +
-			"No node makes them by itself: a log that was lost would begin anew, empty, below nodes that have data. Where they are there, nothing\n" +
-			"is changed. Three replicas need three servers, and the servers want `sync_interval: always`.",
+			"No node makes them automatically: if the log were lost, nodes with data would go on with an empty one. If they exist, nothing\n" +
+			"is changed. Three replicas need three servers, and the servers need `sync_interval: always`.",
 		Example: "  parley cluster create --cluster-name docs --cluster-nats nats://n1:4222,nats://n2:4222,nats://n3:4222",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -58,8 +58,8 @@ func clusterJoinCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "join",
 		Short: "Put a snapshot of the cluster into the data directory of a node",
-		Long: "Put the newest snapshot of the cluster into --db-path, in place of what a node has there. No host runs there meanwhile.\n\n" +
-			"`parley serve` does so by itself where a node has no data, or where the log does not reach back to it. With --replace the data may\n" +
+		Long: "Put the newest snapshot of the cluster into --db-path, in place of what a node has there. No host may run there.\n\n" +
+			"`parley serve` does so automatically where a node has no data, or where the log does not reach back to it. With --replace the data may\n" +
 			"be of another log, as on a node that disagrees with the others: it is lost then.",
 		Example: "  parley cluster join --cluster-name docs --cluster-nats nats://n1:4222 --db-path /var/lib/parley --replace",
 		Args:    cobra.NoArgs,
@@ -86,8 +86,8 @@ func clusterJoinCommand() *cobra.Command {
 func clusterResetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reset",
-		Short: "Begin a new log with what one node has, after the cluster's was lost",
-		Long: "Make what the node with the data directory --db-path has the begin of a new log. For a stream that was lost, or that the nodes\n" +
+		Short: "Start a new log from one node's data, after the cluster's log was lost",
+		Long: "Start a new log from the data of the node with the data directory --db-path. Use it if the stream was lost, or if the nodes\n" +
 			"disagree about. End all nodes first, choose the one whose data counts, delete the stream and make it again empty by\n" +
 			"`parley cluster create`. Start this node first; the others take over what it has by `parley cluster join --replace`.",
 		Example: "  parley cluster reset --cluster-name docs --cluster-nats nats://n1:4222 --db-path /var/lib/parley",
@@ -149,7 +149,7 @@ type clusterNode struct {
 func clusterStatusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "status",
-		Short:   "Ask a node of a cluster who leads, and how far all are",
+		Short:   "Show which node of a cluster leads, and how far each is",
 		Example: "  parley cluster status --url http://127.0.0.1:7700",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -169,7 +169,7 @@ func clusterStatusCommand() *cobra.Command {
 
 func printCluster(out io.Writer, s *clusterStatus) error {
 	if !s.Enabled {
-		_, err := fmt.Fprintln(out, "This host is alone: it was started without --cluster-name.")
+		_, err := fmt.Fprintln(out, "This host is not part of a cluster: it was started without --cluster-name.")
 		return err
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)

@@ -86,7 +86,7 @@ func configFile(cmd *cobra.Command) (path, origin string) {
 func configCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
-		Short: "Show what the host is configured with",
+		Short: "Show the configuration of the host",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

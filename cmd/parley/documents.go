@@ -41,7 +41,7 @@ func documentsImportCommand() *cobra.Command {
 		Long: "PATH is a file of documents (JSON, NDJSON, CSV; - is the standard input), or files to be read: a file, a\n" +
 			"folder, or an archive (.zip, .tar.gz). Of files, each becomes passages of up to 1,500 bytes under their headings;\n" +
 			"formats: " + strings.Join(host.FileExtensions(), " ") + ".\n\n" +
-			"Run again with the same source, only what changed is sent, and what is gone is deleted.\n" +
+			"Run again with the same source, only what changed is sent, and what no longer exists is deleted.\n" +
 			"The exit status is 0 where all succeeded.",
 		Example: "  parley documents import ~/notes --index notes\n" +
 			"  parley documents import site/ --index docs --base-url https://docs.example.org --watch\n" +
@@ -113,7 +113,7 @@ func documentsImportCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&in.index, "index", "", "index that the documents go to; made where there is none")
+	f.StringVar(&in.index, "index", "", "index that the documents go to; made if it does not exist")
 	f.StringVar(&size, "request-size", "20 MiB", "bytes of one request, below the service's --http-payload-size-limit")
 	f.StringVar(&format, "format", "", "json, ndjson or csv: PATH is a file of documents (default: by the file's name)")
 	f.StringVar(&delimiter, "csv-delimiter", ",", "of documents: what is between the columns of CSV")

@@ -62,7 +62,7 @@ func keyRotateCommand() *cobra.Command {
 	}
 	addOptions(jsonFlag(cmd))
 	cmd.Flags().StringVar(&file, "new-key-file", "", "file whose first line is the new master key; -: standard input")
-	cmd.Flags().BoolVar(&lost, "lost", false, "the present master key is gone: drop, and list, what cannot be opened")
+	cmd.Flags().BoolVar(&lost, "lost", false, "the present master key is lost: delete, and list, what cannot be opened")
 	cmd.Flags().BoolVar(&show, "show-keys", false, "print the new values of the API keys")
 	return cmd
 }
@@ -96,7 +96,7 @@ func printRotation(out io.Writer, r *host.Rotation) error {
 		fmt.Fprintf(w, "%d secrets are sealed under the new master key (named %s): start with that one from now on.\n", len(r.Sealed), r.Key)
 	}
 	for _, what := range r.Sealed {
-		fmt.Fprintf(w, "  sealed anew: %s\n", what)
+		fmt.Fprintf(w, "  sealed again: %s\n", what)
 	}
 	for _, what := range r.Dropped {
 		fmt.Fprintf(w, "  dropped, set it again: %s\n", what)

@@ -17,7 +17,7 @@ func pluginCacheCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cache",
 		Short: "Show and remove compiled plugins",
-		Long: "Hosts and commands keep compiled plugins, packed, in --plugin-cache-dir. All of it can be made anew. What was not used\n" +
+		Long: "Hosts and commands keep compiled plugins, packed, in --plugin-cache-dir. All of it can be made again. What was not used\n" +
 			"for 60 days is removed when a host starts, and the rest is kept below 512 MiB.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },

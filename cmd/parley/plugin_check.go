@@ -17,11 +17,11 @@ func pluginCheckCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "check PLUGIN.wasm",
-		Short: "Hold a plugin in any language to the contract",
+		Short: "Test a plugin in any language against the contract",
 		Long: "Run a plugin through the conformance kit: manifest, exports and imports; every call with good input, bad\n" +
 			"input, none and much; equal answers on two instances and among other streams; what later versions of the\n" +
-			"contract may add; memory and fuel over 10,000 calls. Prints a line a check, and what to do about each\n" +
-			"that failed; the exit code is 1 where one did.\n\n" +
+			"contract may add; memory and fuel over 10,000 calls. Prints a line for each check, and what to do about those\n" +
+			"that failed; the exit code is 1 if there is one.\n\n" +
 			"*.case files are run too: responses with what the plugin must make of them. They are those of --cases, else those in\n" +
 			"testdata next to the plugin's manifest.json, where that is near: in the folder of the module or above it, in the\n" +
 			"working directory, or in a folder of the plugin's name in one of them.",
@@ -64,7 +64,7 @@ func pluginBenchCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "bench PLUGIN.wasm",
-		Short: "Say what a plugin costs: time, fuel, memory, start, size",
+		Short: "Measure what a plugin costs: time, fuel, memory, start, size",
 		Long: "Measure a plugin as a host runs it, metered and through its pool: the time and the fuel of an event, of\n" +
 			"making a request and of sorting an error, or of a flush; what an instance takes to start, and its memory; what compiling\n" +
 			"takes, once. Times are medians of short runs; fuel is the same on every machine.\n\n" +

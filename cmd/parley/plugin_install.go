@@ -20,10 +20,10 @@ func pluginInstallCommand() *cobra.Command {
 		Short: "Copy a plugin into the plugin directory and pin it",
 		Long: "Copy a plugin into the plugin directory as <name>-<version>.wasm and write its hash and its grants to plugins.lock.\n" +
 			"It is compiled and started once before, and nothing is kept of one that cannot run. It comes in use where it is the\n" +
-			"first of its name, or newer than the version in use and allowed by its constraint; otherwise it is pinned beside it.\n" +
-			"A version that asks for more than the one in use is kept only with --grant, or a yes at the terminal. One whose source the plugin\n" +
+			"first of its name, or newer than the version in use and allowed by its constraint; otherwise it is pinned next to that one.\n" +
+			"A version that asks for more than the one in use is kept only with --grant, or your confirmation at the terminal. One whose source the plugin\n" +
 			"of another name answers takes its place only with --take-source, or a yes; --beside leaves the source where it is.\n" +
-			"A running host notices by itself; --wait returns once it serves the version, or says why it does not.\n" +
+			"A running host notices the change; --wait returns once it serves the version, or says why it does not.\n" +
 			"A reference is oci://HOST/REPOSITORY[:TAG][@sha256:DIGEST], with the login of docker's configuration (see `parley plugin push`), or\n" +
 			"oci-layout://FOLDER:TAG[@sha256:DIGEST]. The digest is that of the manifest; without tag and digest the newest version is taken.\n" +
 			"NAME is looked up in --plugin-registry, the newest version that the constraint allows; where that is not set, it is built from\n" +
@@ -102,7 +102,7 @@ func resolveName(cmd *cobra.Command, d *host.Deployment, source string) (found s
 		return found, release, err
 	}
 	slices.Sort(names)
-	return "", release, fmt.Errorf("there is no plugin %s at hand, or not of that version, but these: %s; give a file, a URL or oci://…, or name a registry by --plugin-registry", source, strings.Join(names, ", "))
+	return "", release, fmt.Errorf("there is no plugin %s, or not in that version; available are: %s; give a file, a URL or oci://…, or name a registry by --plugin-registry", source, strings.Join(names, ", "))
 }
 
 // awaitPlugin has the running host take up what its directory says, and returns once

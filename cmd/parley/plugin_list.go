@@ -14,8 +14,8 @@ func pluginListCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "Show which plugins are pinned, and whether their files are as they should be",
-		Long: "Show what plugins.lock pins and what else lies in the plugin directory. In the column USE, * is the version in use, < the one that\n" +
+		Short: "Show which plugins are pinned, and whether their files are intact",
+		Long: "Show what plugins.lock pins and what else is in the plugin directory. In the column USE, * is the version in use, < the one that\n" +
 			"a rollback takes in use. OWNER is the plugin that answers the source where a workspace names none. Plugins that the binary carries are not listed; GET /plugins of a running host shows them too.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

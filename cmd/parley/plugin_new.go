@@ -42,8 +42,8 @@ func pluginNewCommand() *cobra.Command {
 	var dir, module, lang, wanted string
 	cmd := &cobra.Command{
 		Use:   "new provider|collector NAME",
-		Short: "Begin a plugin: files that build, pass their test and answer",
-		Long: "Write the files of a new plugin in Go into a folder of their own: manifest, code, a test that needs no Wasm,\n" +
+		Short: "Start a plugin: files that build, pass their test and answer",
+		Long: "Write the files of a new plugin in Go into a new folder: manifest, code, a test that needs no Wasm,\n" +
 			"cases, README. They build, pass their test and run as they are.\n\n" +
 			"The SDK is the module " + modulePath + ": in the version of this program where it was installed by its\n" +
 			"version, else the checkout that it was built from, by a replace line in go.mod. --sdk names another version or\n" +
@@ -55,11 +55,11 @@ func pluginNewCommand() *cobra.Command {
 			kind, name := args[0], args[1]
 			switch {
 			case kind != abi.KindProvider && kind != abi.KindCollector:
-				return usageError{fmt.Errorf("%q is no kind of plugin: say provider or collector", kind)}
+				return usageError{fmt.Errorf("%q is not a kind of plugin: say provider or collector", kind)}
 			case !formPluginName.MatchString(name):
-				return usageError{fmt.Errorf("%q is no name of a plugin: it has 1 to 64 of a-z, 0-9 and -, a letter first", name)}
+				return usageError{fmt.Errorf("%q is not a plugin name: it has 1 to 64 of a-z, 0-9 and -, a letter first", name)}
 			case module != "" && !formModulePath.MatchString(module):
-				return usageError{fmt.Errorf("--module %q is no path of a Go module: it has a-z, A-Z, 0-9, -, ., _ and ~ between slashes, such as example.com/%s", module, name)}
+				return usageError{fmt.Errorf("--module %q is not the path of a Go module: it has a-z, A-Z, 0-9, -, ., _ and ~ between slashes, such as example.com/%s", module, name)}
 			case lang != "go":
 				return usageError{fmt.Errorf("--lang %s: there are files to write for go; for C, AssemblyScript and Rust copy examples/provider-c and its neighbours", lang)}
 			}

@@ -185,7 +185,7 @@ func TestPluginNewRefuses(t *testing.T) {
 		want string
 	}{
 		{[]string{"sink", "x"}, "say provider or collector"},
-		{[]string{"provider", "No Name"}, "is no name of a plugin"},
+		{[]string{"provider", "No Name"}, "is not a plugin name"},
 		{[]string{"provider", "x", "--module", "bad path"}, "such as example.com/x"},
 		{[]string{"provider", "x", "--module", "a//b"}, "such as example.com/x"},
 		{[]string{"provider", "x", "--lang", "cobol"}, "examples/provider-c"},

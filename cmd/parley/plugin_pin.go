@@ -13,8 +13,8 @@ func pluginPinCommand() *cobra.Command {
 		Short: "Choose which version of a plugin is in use",
 		Long: "Take in use the newest version in the plugin directory that the constraint allows, and write version, hash and\n" +
 			"constraint to plugins.lock. A constraint is 1.2.3, ~1.2 (1.2.0 or later, below 1.3.0) or ^1 (below 2.0.0). NAME alone resolves\n" +
-			"the constraint in the lock anew; NAME@ drops it. Versions that were pinned before stay so, beside the one in use.\n" +
-			"A running host notices by itself.",
+			"the constraint in the lock again; NAME@ drops it. Versions that were pinned before stay pinned next to the one in use.\n" +
+			"A running host notices the change.",
 		Example: "  parley plugin pin openai@~1.2",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -36,7 +36,7 @@ func pluginPushCommand() *cobra.Command {
 func pluginSaveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "save NAME[@VERSION] DIR",
-		Short: "Write a plugin to a folder that is carried to a site without a network",
+		Short: "Write a plugin to a folder, to bring it to a site without a network",
 		Long: "Write a version in the plugin directory, by default the one in use, with its signature to DIR, an OCI image layout. DIR may hold many:\n" +
 			"each has the tag NAME-VERSION. At the other site `parley plugin install oci-layout:///media/plugins:NAME-VERSION` takes it from\n" +
 			"there, and `parley plugin push oci-layout:///media/plugins:NAME-VERSION oci://…` puts it into a registry.",

@@ -11,9 +11,9 @@ import (
 func pluginRemoveCommand() *cobra.Command {
 	return jsonFlag(addDeployment(&cobra.Command{
 		Use:   "remove NAME[@VERSION]",
-		Short: "Take a plugin, or one version of it, out of lock and directory",
+		Short: "Remove a plugin, or one version of it, from the lock and the directory",
 		Long: "Take one version of a plugin, or all of them, out of plugins.lock and delete the files. The version in use goes only with all\n" +
-			"others. A running host notices by itself; streams under way end on the version that they began with.",
+			"others. A running host notices the change; streams under way end on the version that they began with.",
 		Example: "  parley plugin remove openai@1.0.0\n" +
 			"  parley plugin remove openai",
 		Args: cobra.ExactArgs(1),

@@ -18,8 +18,8 @@ func pluginSourceCommand() *cobra.Command {
 		Short: "Show or choose which plugin answers a source",
 		Long: "Without arguments, show which plugin answers each source where a workspace names none. With a source and the name of a plugin that\n" +
 			"is pinned or carried by the binary, make that one answer it and write that to plugins.lock. One that may reach more than the plugin\n" +
-			"that answered until now needs --grant, or a yes at the terminal. `parley plugin rollback NAME` undoes it.\n" +
-			"A running host notices by itself.",
+			"that answered until now needs --grant, or your confirmation at the terminal. `parley plugin rollback NAME` undoes it.\n" +
+			"A running host notices the change.",
 		Example: "  parley plugin source\n" +
 			"  parley plugin source openAi acme-openai",
 		Args: cobra.MatchAll(cobra.MaximumNArgs(2), func(_ *cobra.Command, args []string) error {

@@ -14,7 +14,7 @@ import (
 func pluginOutdatedCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "outdated [NAME]",
-		Short: "Show of which plugins a registry has newer versions",
+		Short: "Show which plugins have newer versions in their registries",
 		Long: "Ask the registries and layouts that plugins were installed from which versions they have, by tags such as 1.2.0. ALLOWED is the newest\n" +
 			"that the constraint in plugins.lock allows, which `parley plugin update` installs; NEWEST is the newest of all. Nothing is changed.\n" +
 			"The exit code is 1 where one of the places could not be asked.",
@@ -72,8 +72,8 @@ func pluginUpdateCommand() *cobra.Command {
 		Use:   "update [NAME]",
 		Short: "Install the newest allowed versions from where plugins came from",
 		Long: "Install of plugin NAME, or of all, the version that `parley plugin outdated` shows as allowed, by the rules of `parley plugin install`:\n" +
-			"one that asks for more than the version in use needs --grant, or a yes at the terminal. Each is a change of its own, which\n" +
-			"`parley plugin rollback NAME` undoes; one that fails does not hold up the others. A running host notices by itself.",
+			"one that asks for more than the version in use needs --grant, or your confirmation at the terminal. Each is a separate change, which\n" +
+			"`parley plugin rollback NAME` undoes; one that fails does not hold up the others. A running host notices the change.",
 		Example: "  parley plugin update --dry-run\n" +
 			"  parley plugin update openai",
 		Args: cobra.MaximumNArgs(1),

@@ -13,9 +13,9 @@ import (
 func pluginVerifyCommand() *cobra.Command {
 	return jsonFlag(addDeployment(&cobra.Command{
 		Use:   "verify",
-		Short: "Hold every pinned plugin against the lock",
-		Long: "Hold the file of every pinned version against plugins.lock: hash, name, version, ABI, grants and, where --plugin-public-key is set, its\n" +
-			"signature. A line each; the exit code is 1 where one is not as it should be. Files that are not pinned are named, and are no failure:\n" +
+		Short: "Check every pinned plugin against the lock",
+		Long: "Check the file of every pinned version against plugins.lock: hash, name, version, ABI, grants and, where --plugin-public-key is set, its\n" +
+			"signature. Prints a line for each; the exit code is 1 if one differs. Files that are not pinned are listed and do not count as failures:\n" +
 			"a host does not run them.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

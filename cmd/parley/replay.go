@@ -34,7 +34,7 @@ func pluginReplayCommand() *cobra.Command {
 		Short: "Run a recorded response body through a provider plugin",
 		Long: "Run a recorded response body through a provider plugin, exactly as the host would, and print what comes\n" +
 			"of it: one JSON object {text, reasoning, refusal, tool_calls, finish_reason, usage, error}, or for a\n" +
-			"status that is no success {status, kind, message, retry_after_ms}; with --chunks the frames that a client sees.\n\n" +
+			"status that is not a success {status, kind, message, retry_after_ms}; with --chunks the frames that a client sees.\n\n" +
 			"BODY is a file, or the folder of one answer that --chat-record-dir made: that says source, status, headers\n" +
 			"and baseUrl by itself, and flags given beside it win.\n\n" +
 			"The plugin is the newest that the binary carries or --plugin-dir holds, and in a checkout one built from its source.",
@@ -47,10 +47,10 @@ func pluginReplayCommand() *cobra.Command {
 				return usageError{errors.New("--chunks and --aggregate are two ways to print: give one")}
 			}
 			if r.status < 100 || r.status > 599 {
-				return usageError{fmt.Errorf("--status %d is no HTTP status: give one from 100 to 599", r.status)}
+				return usageError{fmt.Errorf("--status %d is not an HTTP status: give one from 100 to 599", r.status)}
 			}
 			if r.rechunk < 0 {
-				return usageError{fmt.Errorf("--rechunk %d is no size of a piece: give a number of bytes, or 0 for all at once", r.rechunk)}
+				return usageError{fmt.Errorf("--rechunk %d is not a size: give a number of bytes, or 0 for all at once", r.rechunk)}
 			}
 			return r.run(cmd, args[0])
 		},

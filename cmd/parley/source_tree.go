@@ -182,7 +182,7 @@ func (t *sourceTree) carryCollectors(ctx context.Context, h *host.Host, carried 
 				return nil, ctx.Err()
 			}
 		}
-		say("building the collectors of telemetry; questions are answered meanwhile")
+		say("building the collectors of telemetry; questions are answered in the meantime")
 		modules, err := t.buildCollectors(ctx)
 		count = len(modules)
 		return modules, err

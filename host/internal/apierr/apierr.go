@@ -87,7 +87,7 @@ func From(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
-	return &Error{Code: Internal, Message: "The host met an error of its own; its log has the details.", Err: err}
+	return &Error{Code: Internal, Message: "The host had an internal error; its log has the details.", Err: err}
 }
 
 // Is reports whether err is an Error of code c.

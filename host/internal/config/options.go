@@ -131,7 +131,7 @@ func AllOptions() []Option {
 			Kind: originsKind(),
 		},
 		{
-			Name: "ssl-cert-path", Meaning: "PEM file of the certificate, its chain behind it; with ssl-key-path the API is served over TLS, and a renewed file is taken up by itself",
+			Name: "ssl-cert-path", Meaning: "PEM file of the certificate, its chain behind it; with ssl-key-path the API is served over TLS, and a renewed file is used automatically",
 			Kind:   fileKind(func(c *Config) *string { return &c.TLS.Cert }),
 			Launch: reportGiven(func(e *event.Launch) *event.Flag { return &e.SSLCertPath }),
 		},
@@ -241,7 +241,7 @@ func AllOptions() []Option {
 			Launch: reportOn(func(e *event.Launch) *event.Flag { return &e.ReplicationParameters }),
 		},
 		{
-			Name: "experimental-embedding-cache-entries", Default: "0", Meaning: "vectors of queries that are kept for when they are asked again, in memory alone; 0: each search asks its embedder",
+			Name: "experimental-embedding-cache-entries", Default: "0", Meaning: "vectors of queries that are kept for when they are asked again, only in memory; 0: each search asks its embedder",
 			Kind:   integerKind(func(c *Config) *int { return &c.EmbeddingCache }, 0, 1_000_000),
 			Launch: reportNumber(func(e *event.Launch) *event.Count { return &e.EmbeddingCacheEntries }),
 		},
@@ -250,7 +250,7 @@ func AllOptions() []Option {
 			Kind: directoryKind(func(c *Config) *string { return &c.PluginDir }),
 		},
 		{
-			Name: "plugin-cache-dir", Meaning: "directory of compiled plugins, which hosts of one user may share and which is made anew where it is missing; none: parley/compiled in the system's cache folder",
+			Name: "plugin-cache-dir", Meaning: "directory of compiled plugins, which hosts of one user may share and which is made again if it is missing; none: parley/compiled in the system's cache folder",
 			Kind: directoryKind(func(c *Config) *string { return &c.PluginCacheDir }),
 		},
 		{
@@ -266,7 +266,7 @@ func AllOptions() []Option {
 			Kind: choiceKind(func(c *Config) *string { return &c.PluginIsolation }, string(plugin.IsolateAnswers), string(plugin.IsolateWorkspaces)),
 		},
 		{
-			Name: "plugin-public-key", Meaning: "whose signature every plugin file needs beside it (<file>.minisig); none: no signature is looked at",
+			Name: "plugin-public-key", Meaning: "whose signature every plugin file needs next to it (<file>.minisig); none: no signature is looked at",
 			Kind: publicKeyKind(),
 		},
 		{
@@ -287,7 +287,7 @@ func AllOptions() []Option {
 			Kind: publicURLKind(),
 		},
 		{
-			Name: "responses-ttl", Default: "1h", Meaning: "how long a response of /v1/responses can be referred to after it was last used; kept in memory alone, sealed; 0: none is kept",
+			Name: "responses-ttl", Default: "1h", Meaning: "how long a response of /v1/responses can be referred to after it was last used; kept only in memory, encrypted; 0: none is kept",
 			Kind: durationOrZeroKind(func(c *Config) *time.Duration { return &c.ResponsesTTL }),
 		},
 		{

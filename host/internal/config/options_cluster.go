@@ -53,7 +53,7 @@ func clusterOptions() []Option {
 			Kind: durationKind(func(c *Config) *time.Duration { return &c.Cluster.Lease }),
 		},
 		{
-			Name: "cluster-max-lag", Default: "30s", Meaning: "how long a node that does not reach the cluster's log goes on answering; it knows nothing of keys that were deleted meanwhile",
+			Name: "cluster-max-lag", Default: "30s", Meaning: "how long a node that does not reach the cluster's log goes on answering; it knows nothing of keys that were deleted in the meantime",
 			Kind: durationKind(func(c *Config) *time.Duration { return &c.Cluster.MaxLag }),
 		},
 		{

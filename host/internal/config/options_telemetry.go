@@ -33,7 +33,7 @@ func telemetryOptions() []Option {
 			Kind: lineKind(func(c *Config) *string { return &c.Telemetry.Contact }, "an e-mail address, a URL or another text on one line"),
 		},
 		{
-			Name: "telemetry-file", Meaning: "file that gets a line for each message, exactly what is sent and what stays here; at 10 MiB it begins anew and the last two are kept",
+			Name: "telemetry-file", Meaning: "file that gets a line for each message, exactly what is sent and what stays here; at 10 MiB a new one is started and the last two are kept",
 			Kind: fileKind(func(c *Config) *string { return &c.Telemetry.File }),
 		},
 		{

@@ -118,7 +118,7 @@ func (f *filled) setHeader(req *http.Request, name, value string, secrets ...str
 		return outbound.Signed{}, err
 	}
 	if !isFieldValue(value) {
-		return outbound.Signed{}, refused("a secret of the workspace holds a line end or another control character, which no header can carry; set it anew")
+		return outbound.Signed{}, refused("a secret of the workspace holds a line end or another control character, which no header can carry; set it again")
 	}
 	req.Header[name] = []string{value}
 	return outbound.Signed{Secrets: secrets}, nil

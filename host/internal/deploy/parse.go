@@ -271,7 +271,7 @@ func (p *parser) fail(at int64, format string, args ...any) error {
 	before := p.b[:n]
 	line := 1 + bytes.Count(before, []byte("\n"))
 	column := 1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
-	p.err = fmt.Errorf("read plugin lock: %s:%d:%d: %s: mend it there, or take the last good one from version control", p.file, line, column, fmt.Sprintf(format, args...))
+	p.err = fmt.Errorf("read plugin lock: %s:%d:%d: %s: fix it there, or take the last good one from version control", p.file, line, column, fmt.Sprintf(format, args...))
 	return errStop
 }
 

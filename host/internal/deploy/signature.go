@@ -66,18 +66,18 @@ func (k *PublicKey) Verify(from string, module, signature []byte) error {
 			from, k.ID())
 	}
 	if len(signature) == 0 {
-		return fmt.Errorf("%s is not signed: %s%s is missing, and --plugin-public-key wants the signature of key %s: put the file beside it, or sign it by `minisign -Sm %s`",
+		return fmt.Errorf("%s is not signed: %s%s is missing, and --plugin-public-key wants the signature of key %s: put the file next to it, or sign it by `minisign -Sm %s`",
 			from, from, signatureSuffix, k.ID(), from)
 	}
 	var s minisign.Signature
 	if err := s.UnmarshalText(signature); err != nil {
-		return fmt.Errorf("%s%s is no signature of minisign: sign the file anew by `minisign -Sm %s`", from, signatureSuffix, from)
+		return fmt.Errorf("%s%s is no signature of minisign: sign the file again by `minisign -Sm %s`", from, signatureSuffix, from)
 	}
 	if s.KeyID != k.key.ID() {
 		return fmt.Errorf("%s is signed by key %016X, and --plugin-public-key wants %s: take the file from who holds that key, or give the key that you trust", from, s.KeyID, k.ID())
 	}
 	if !minisign.Verify(k.key, module, signature) {
-		return fmt.Errorf("the signature %s%s is not that of %s (sha256 %s): the file or its signature was altered: get both anew from where they are published",
+		return fmt.Errorf("the signature %s%s is not that of %s (sha256 %s): the file or its signature was altered: get both again from where they are published",
 			from, signatureSuffix, from, hash(module))
 	}
 	return nil

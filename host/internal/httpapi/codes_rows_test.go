@@ -212,7 +212,7 @@ func misuses() []misuse {
 		misuse{"invalid_multi_search_max_values_per_facet", multi, of(`"mergeFacets":{"maxValuesPerFacet":-1}`), "is -1"},
 		misuse{"invalid_multi_search_query_facets", multi, one(`"facets":["genre"]`), "`queries[0].facets`"},
 		misuse{"invalid_multi_search_query_ranking_rules", multi, `{"federation":{},"queries":[{"indexUid":"movies","sort":["year:asc"]},{"indexUid":"movies","sort":["year:desc"]}]}`, "`queries[0]`"},
-		misuse{"invalid_multi_search_query_pagination", multi, one(`"limit":3`), "`queries[0]` has a page of its own"},
+		misuse{"invalid_multi_search_query_pagination", multi, one(`"limit":3`), "`queries[0]` has its own page"},
 		misuse{"invalid_multi_search_query_position", multi, one(`"federationOptions":{"queryPosition":-1}`), "queryPosition` is -1"},
 		misuse{"invalid_multi_search_remote", multi, one(`"federationOptions":{"remote":1}`), "`queries[0].federationOptions.remote` must be a string"},
 		misuse{"invalid_multi_search_weight", multi, one(`"federationOptions":{"weight":-1}`), "weight` is -1"},

@@ -54,7 +54,7 @@ func readiness(down bool, building int) error {
 	case building > 0:
 		return &apierr.Error{
 			Code: indexerr.IndexNotReady, RetryAfter: retryReady,
-			Message: fmt.Sprintf("The host is not ready: indexes that are built anew from their documents: %d.", building),
+			Message: fmt.Sprintf("The host is not ready: indexes that are being rebuilt from their documents: %d.", building),
 		}
 	}
 	return nil

@@ -53,7 +53,7 @@ func (s *Server) openCarries(owner string, states []openai.SealedState) ([]chat.
 		case state.Param != "":
 			return nil, &openai.Error{
 				Status: fiber.StatusBadRequest, Type: "invalid_request_error", Code: "invalid_encrypted_content", Param: state.Param,
-				Message: "`" + state.Param + "` cannot be opened: it is damaged, or another host made it, or this one for another key. Leave it out; the answer then goes on without the reasoning.",
+				Message: "`" + state.Param + "` cannot be opened: it is damaged, or another host made it, or this one for another key. Leave it out; the answer then continues without the reasoning.",
 			}
 		}
 	}

@@ -51,7 +51,7 @@ func askIn(workspaces []string) json.RawMessage {
 	properties := object{"question": object{"type": "string", "description": "the question, with all that is needed to understand it"}}
 	required := []string{"question"}
 	if len(workspaces) > 1 {
-		properties["workspace"] = object{"type": "string", "enum": workspaces, "description": "who answers: each has documents and a model of its own"}
+		properties["workspace"] = object{"type": "string", "enum": workspaces, "description": "who answers: each has its own documents and model"}
 		required = append(required, "workspace")
 	}
 	return encode(object{"type": "object", "properties": properties, "required": required, "additionalProperties": len(workspaces) == 1})

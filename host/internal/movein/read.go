@@ -160,7 +160,7 @@ func (d *Dump) readMeta(meta json.RawMessage) error {
 		return fmt.Errorf("metadata.json: %w", err)
 	}
 	if m.DumpVersion != "V6" {
-		return fmt.Errorf("it is of the form %.20q, and V6 is read, which Meilisearch writes since 1.0: import it there first, and make a dump anew", m.DumpVersion)
+		return fmt.Errorf("it is of the form %.20q, and V6 is read, which Meilisearch writes since 1.0: import it there first, and make a new dump", m.DumpVersion)
 	}
 	d.Version, d.Date = m.DBVersion, m.DumpDate
 	return nil

@@ -30,7 +30,7 @@ func expand(header, value string, granted []string, secrets map[string]string) (
 			return "", refused("the plugin put ${%.40s} in the header %.40q, but the workspace has no %.40s; set one", name, header, name)
 		}
 		if !isFieldValue(secret) {
-			return "", refused("the workspace's %.40s holds a line end or another control character, which no header can carry; set it anew", name)
+			return "", refused("the workspace's %.40s holds a line end or another control character, which no header can carry; set it again", name)
 		}
 		b.WriteString(secret)
 		value = after

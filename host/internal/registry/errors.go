@@ -67,7 +67,7 @@ func (s *store) answered(r Reference, e *errcode.ErrorResponse) error {
 		if s.user() == "" {
 			return fmt.Errorf("the registry wants a login (%s%s): `docker login %s`, or name the folder of docker's config.json by DOCKER_CONFIG", status, from, r.Host)
 		}
-		return fmt.Errorf("the registry does not take the login of %q (%s%s): it is wrong, or has expired: sign in anew by `docker login %s`", cut(s.user()), status, from, r.Host)
+		return fmt.Errorf("the registry does not take the login of %q (%s%s): it is wrong, or has expired: log in again by `docker login %s`", cut(s.user()), status, from, r.Host)
 	case http.StatusForbidden:
 		return fmt.Errorf("who is signed in may not do that%s (%s%s)", s.signedIn(), status, from)
 	case http.StatusTooManyRequests:

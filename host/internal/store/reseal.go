@@ -35,7 +35,7 @@ type Resealed struct {
 func (s *Store) Reseal(ctx context.Context, from, to *Sealer, drop bool) (Resealed, error) {
 	var done Resealed
 	if err := s.deleteAll([]byte(prefixAnew)); err != nil { // of one that came to no end
-		return done, fmt.Errorf("seal anew: %w", err)
+		return done, fmt.Errorf("seal again: %w", err)
 	}
 	anew := func(sealed []byte, place, what string) []byte {
 		text, err := from.Open(sealed, place)
@@ -52,14 +52,14 @@ func (s *Store) Reseal(ctx context.Context, from, to *Sealer, drop bool) (Reseal
 		return batch.Set(append([]byte(prefixAnew), key...), value)
 	})
 	if err != nil {
-		return done, fmt.Errorf("seal anew: %w", err)
+		return done, fmt.Errorf("seal again: %w", err)
 	}
 	if len(done.Dropped) > 0 && !drop {
 		batch.Cancel()
 		return done, errors.Join(&UnopenedError{done.Dropped}, s.deleteAll([]byte(prefixAnew)))
 	}
 	if err := batch.Flush(); err != nil {
-		return done, fmt.Errorf("seal anew: %w", err)
+		return done, fmt.Errorf("seal again: %w", err)
 	}
 	err = s.update(func(tx txn) error {
 		if err := tx.Delete([]byte(keyImported)); err != nil {
@@ -74,7 +74,7 @@ func (s *Store) Reseal(ctx context.Context, from, to *Sealer, drop bool) (Reseal
 		err = s.finishReseal()
 	}
 	if err != nil {
-		return done, fmt.Errorf("seal anew: %w", err)
+		return done, fmt.Errorf("seal again: %w", err)
 	}
 	return done, nil
 }
@@ -205,7 +205,7 @@ func (e *KeyError) Error() string {
 		given = "the one given is named " + e.Given
 	}
 	return fmt.Sprintf("the data is sealed under the master key named %s, and %s: start with that key (--master-key, PARLEY_MASTER_KEY or the configuration file); "+
-		"`parley key rotate-master` goes from one to another, with --lost where the old one is gone", e.Sealed, given)
+		"`parley key rotate-master` goes from one to another, with --lost if the old one is lost", e.Sealed, given)
 }
 
 // SealedUnder is the name of the key that the secrets are sealed under; empty

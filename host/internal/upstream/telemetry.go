@@ -37,7 +37,7 @@ func CheckTelemetryURL(address string) error {
 	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
 		return errors.New("it must begin with https:// or http:// and name a host")
 	case u.User != nil:
-		return errors.New("it must hold no user and password: the write key is an option of its own")
+		return errors.New("it must hold no user and password: the write key is a separate option")
 	case u.Fragment != "":
 		return errors.New("it must hold no fragment")
 	}

@@ -229,11 +229,11 @@ func (p *Patcher) mergeSource(w *Workspace, v json.RawMessage) error {
 		names := p.Plugins.SourceNames()
 		if len(names) == 0 {
 			return apierr.Newf(chaterr.InvalidChatSource,
-				"No loaded plugin answers the source %q: there is none at all. Add one by `parley plugin install`; a running host takes it up by itself.", jsonbody.Cut(name, 64))
+				"No loaded plugin answers the source %q: there is none at all. Add one by `parley plugin install`; a running host picks it up automatically.", jsonbody.Cut(name, 64))
 		}
 		if !slices.Contains(names, name) {
 			return apierr.Newf(chaterr.InvalidChatSource,
-				"No loaded plugin answers the source %q. Sources: %s. Choose one of them, or add a plugin that answers it by `parley plugin install`; a running host takes it up by itself.", jsonbody.Cut(name, 64), strings.Join(names, ", "))
+				"No loaded plugin answers the source %q. Sources: %s. Choose one of them, or add a plugin that answers it by `parley plugin install`; a running host picks it up automatically.", jsonbody.Cut(name, 64), strings.Join(names, ", "))
 		}
 		w.Source = name
 	}

@@ -61,7 +61,7 @@ func (p *packed) Read(b []byte) (int, error) {
 	if rest, err := io.Copy(io.Discard, p.body); err != nil {
 		return n, err
 	} else if rest > 0 {
-		return n, apierr.Newf(apierr.BadRequest, "The body goes on behind what it holds by its `Content-Encoding: %s`.", p.encoding)
+		return n, apierr.Newf(apierr.BadRequest, "The body continues after its end by its `Content-Encoding: %s`.", p.encoding)
 	}
 	return n, io.EOF
 }

@@ -14,7 +14,7 @@ const (
 	badLine      Malformed = "its first line holds a control character"
 	badLineEnd   Malformed = "a line of its head ends without a carriage return"
 	badReturn    Malformed = "a carriage return stands within a line"
-	badFold      Malformed = "a header goes on in a second line"
+	badFold      Malformed = "a header continues on a second line"
 	badSpace     Malformed = "the name of a header holds a space"
 	badName      Malformed = "the name of a header is missing or holds a character that none may have"
 	badColon     Malformed = "a header has no colon"

@@ -221,7 +221,7 @@ func refused(resp outbound.Response) *Error {
 	case status >= 200 && status < 300:
 		return nil
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return &Error{Message: fmt.Sprintf("the embedder refused the key (%d): set `apiKey` of the embedder anew", status)}
+		return &Error{Message: fmt.Sprintf("the embedder refused the key (%d): set `apiKey` of the embedder again", status)}
 	case status == http.StatusTooManyRequests || status >= 500:
 		after, _ := strconv.Atoi(resp.Header().Get("Retry-After"))
 		return &Error{Message: fmt.Sprintf("the embedder answered %d", status), again: true, after: time.Duration(min(max(after, 0), 3600)) * time.Second}

@@ -124,7 +124,7 @@ func (f *Federation) check(queries []Query) error {
 	for i := range queries {
 		q := &queries[i]
 		if q.Limit != nil || q.Offset != 0 || q.Page != nil || q.HitsPerPage != nil {
-			return apierr.Newf(searcherr.InvalidMultiSearchPagination, "`queries[%d]` has a page of its own; in a federated search send offset and limit in `federation`.", i)
+			return apierr.Newf(searcherr.InvalidMultiSearchPagination, "`queries[%d]` has its own page; in a federated search send offset and limit in `federation`.", i)
 		}
 		if q.Facets != nil {
 			return apierr.Newf(searcherr.InvalidMultiSearchQueryFacets, "`queries[%d].facets`: in a federated search send the facets of each index in `federation.facetsByIndex`.", i)

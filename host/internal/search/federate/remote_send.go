@@ -69,7 +69,7 @@ func (r *remoteSearch) send(ctx context.Context, up outbound.Sender, limit time.
 	switch status := resp.Status(); {
 	case status == http.StatusOK:
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return failed(searcherr.RemoteInvalidKey, nil, "refused the key (%d%s): set its `searchApiKey` anew by PATCH /network.", status, remoteCode(body))
+		return failed(searcherr.RemoteInvalidKey, nil, "refused the key (%d%s): set its `searchApiKey` again by PATCH /network.", status, remoteCode(body))
 	case status >= 400 && status < 500:
 		return failed(searcherr.RemoteBadRequest, nil, "refused the queries (%d%s).", status, remoteCode(body))
 	default:

@@ -115,7 +115,7 @@ func Open(o Options) (*Catalog, error) {
 		c.indexes[uid] = ix
 		if why := ix.openFolder(); why != nil {
 			if !errors.Is(why, errFarBehind) {
-				c.Log(fmt.Sprintf("index %q is built anew from its documents", uid), why)
+				c.Log(fmt.Sprintf("index %q is rebuilt from its documents", uid), why)
 			}
 			bad = append(bad, ix)
 		}

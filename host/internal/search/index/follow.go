@@ -288,7 +288,7 @@ func (c *Catalog) openShared() error {
 		}
 		opened, err := folder.Open(filepath.Join(c.Dir, name))
 		if err != nil {
-			c.Log(fmt.Sprintf("index %q is built anew from its documents", m.UID), err)
+			c.Log(fmt.Sprintf("index %q is rebuilt from its documents", m.UID), err)
 			continue
 		}
 		folders[name] = true

@@ -48,7 +48,7 @@ func (f *follower) follow(ctx context.Context, ix *Index, told uint64, noted boo
 			if errors.Is(err, folder.ErrNotWritable) || ctx.Err() != nil {
 				return err
 			}
-			f.catalog.Log(fmt.Sprintf("index %q is built anew from its documents", ix.UID()), err)
+			f.catalog.Log(fmt.Sprintf("index %q is rebuilt from its documents", ix.UID()), err)
 			ix.startRepair(f.catalog.ctx, st.Folder)
 			return nil
 		}

@@ -279,7 +279,7 @@ func (ix *Index) MakeReady(ctx context.Context) error {
 	if err := ix.catchUp(st.Folder); errors.Is(err, folder.ErrNotWritable) {
 		return err
 	} else if err != nil {
-		ix.Catalog.Log(fmt.Sprintf("index %q is built anew from its documents", ix.UID()), err)
+		ix.Catalog.Log(fmt.Sprintf("index %q is rebuilt from its documents", ix.UID()), err)
 		return ix.Rebuild(ctx)
 	}
 	return nil
@@ -339,7 +339,7 @@ func (ix *Index) Suspect(f *folder.Folder, why error) {
 	ix.Catalog.mu.RLock()
 	defer ix.Catalog.mu.RUnlock()
 	if ix.Catalog.ctx.Err() == nil && ix.startRepair(ix.Catalog.ctx, f) {
-		ix.Catalog.Log(fmt.Sprintf("index %q is built anew from its documents", ix.UID()), why)
+		ix.Catalog.Log(fmt.Sprintf("index %q is rebuilt from its documents", ix.UID()), why)
 	}
 }
 

@@ -39,7 +39,7 @@ func (ix *Index) Acquire(ctx context.Context) (st *State, release func(), err er
 		if err != nil || !repairing && st == ix.state.Load() {
 			return nil, nil, &apierr.Error{
 				Code: indexerr.IndexNotReady, RetryAfter: BuildWait, Err: err,
-				Message: fmt.Sprintf("Index `%s` is being built anew from its documents; try again in a while.", ix.UID()),
+				Message: fmt.Sprintf("Index `%s` is being rebuilt from its documents; try again later.", ix.UID()),
 			}
 		}
 	}

@@ -218,7 +218,7 @@ func (b *docBatch) writeWords(ctx context.Context) error {
 	if err == nil || b.emptied || errors.Is(err, folder.ErrNotWritable) {
 		return err
 	}
-	b.service.indexes.Log(fmt.Sprintf("index %q is built anew from its documents", b.uid), err)
+	b.service.indexes.Log(fmt.Sprintf("index %q is rebuilt from its documents", b.uid), err)
 	if again := b.ix.Rebuild(ctx); again != nil {
 		return errors.Join(err, again)
 	}
