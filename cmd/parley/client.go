@@ -138,3 +138,16 @@ func (c *client) call(ctx context.Context, method, path string, body, into any) 
 	}
 	return nil
 }
+
+// A statusError is what the service says of a request that it refuses.
+type statusError struct {
+	status        int
+	code, message string
+}
+
+func (e *statusError) Error() string { return fmt.Sprintf("status %d: %s", e.status, e.message) }
+
+// keyEnv is where a key is taken from that must not stand in a command line.
+const keyEnv = host.EnvPrefix + "MASTER_KEY"
+
+const flagURL = "url"

@@ -27,9 +27,6 @@ func documentsCommand() *cobra.Command {
 	return cmd
 }
 
-// keyEnv is where a key is taken from that must not stand in a command line.
-const keyEnv = host.EnvPrefix + "MASTER_KEY"
-
 func documentsImportCommand() *cobra.Command {
 	var in importer
 	var files synchronizer
@@ -159,11 +156,6 @@ func boundMemory() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(160 << 20)
 	}
-}
-
-// compiledDir is where a command without options of the host keeps compiled code.
-func compiledDir() string {
-	return host.PluginCacheDir(host.Config{PluginCacheDir: os.Getenv("PARLEY_PLUGIN_CACHE_DIR")})
 }
 
 func isFolder(name string) bool {

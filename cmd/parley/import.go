@@ -221,14 +221,6 @@ func (in *importer) call(ctx context.Context, method, path, contentType string, 
 	return nil
 }
 
-// A statusError is what the service says of a request that it refuses.
-type statusError struct {
-	status        int
-	code, message string
-}
-
-func (e *statusError) Error() string { return fmt.Sprintf("status %d: %s", e.status, e.message) }
-
 // A counter counts what is read of r.
 type counter struct {
 	r io.Reader

@@ -37,11 +37,6 @@ const (
 	exitUsage  = 2 // wrong command line or configuration
 )
 
-// A usageError is a mistake in what the operator wrote.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
-
 // run is the program: it returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := rootCommand()

@@ -5,17 +5,12 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/parley-search/parley/host"
 )
-
-// compileName is the hidden command that the host starts this program with to
-// compile a plugin aside.
-const compileName = "compile-module"
 
 func compileCommand() *cobra.Command {
 	return &cobra.Command{
@@ -30,20 +25,6 @@ func compileCommand() *cobra.Command {
 			return nil
 		},
 	}
-}
-
-// compilerArgs returns this program as the one that compiles plugins aside, or nothing
-// where it does not know its own path.
-func compilerArgs() []string {
-	if runtime.GOOS == "linux" {
-		// It stays this very program, also where its file is replaced.
-		return []string{"/proc/self/exe", compileName}
-	}
-	path, err := os.Executable()
-	if err != nil {
-		return nil
-	}
-	return []string{path, compileName}
 }
 
 // serveHost runs h to its end, and reloads its plugins upon SIGHUP.

@@ -2,9 +2,7 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
-	"net/http"
 
 	"github.com/spf13/cobra"
 )
@@ -37,26 +35,4 @@ func writeJSON(out io.Writer, v any) error {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(v)
-}
-
-// printAnswer prints what the running host answers to GET path: as it came where
-// --json asks for that, and for people by text.
-func printAnswer[T any](cmd *cobra.Command, path string, text func(io.Writer, *T) error) error {
-	return printCall(cmd, http.MethodGet, path, text)
-}
-
-// printCall is printAnswer for any request without a body.
-func printCall[T any](cmd *cobra.Command, method, path string, text func(io.Writer, *T) error) error {
-	var said json.RawMessage
-	if err := callHost(cmd, method, path, "", &said); err != nil {
-		return err
-	}
-	if wantsJSON(cmd) {
-		return writeJSON(cmd.OutOrStdout(), said)
-	}
-	var v T
-	if err := json.Unmarshal(said, &v); err != nil {
-		return fmt.Errorf("read the host's answer: %w", err)
-	}
-	return text(cmd.OutOrStdout(), &v)
 }

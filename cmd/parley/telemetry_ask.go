@@ -13,8 +13,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const flagURL = "url"
-
 // askHost reads what the running host answers to GET path.
 func askHost(cmd *cobra.Command, path string, into any) error {
 	return callHost(cmd, http.MethodGet, path, "", into)
@@ -69,4 +67,26 @@ func callHost(cmd *cobra.Command, method, path, body string, into any) error {
 		return fmt.Errorf("read the host's answer: %w", err)
 	}
 	return nil
+}
+
+// printAnswer prints what the running host answers to GET path: as it came where
+// --json asks for that, and for people by text.
+func printAnswer[T any](cmd *cobra.Command, path string, text func(io.Writer, *T) error) error {
+	return printCall(cmd, http.MethodGet, path, text)
+}
+
+// printCall is printAnswer for any request without a body.
+func printCall[T any](cmd *cobra.Command, method, path string, text func(io.Writer, *T) error) error {
+	var said json.RawMessage
+	if err := callHost(cmd, method, path, "", &said); err != nil {
+		return err
+	}
+	if wantsJSON(cmd) {
+		return writeJSON(cmd.OutOrStdout(), said)
+	}
+	var v T
+	if err := json.Unmarshal(said, &v); err != nil {
+		return fmt.Errorf("read the host's answer: %w", err)
+	}
+	return text(cmd.OutOrStdout(), &v)
 }
