@@ -12,6 +12,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/host"
 )
 
@@ -36,14 +37,14 @@ func archiveCreateCommand(kind string) *cobra.Command {
 		Example: "  parley " + kind + " create --url http://127.0.0.1:7700",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := openClient(cmd)
+			c, err := cli.OpenClient(cmd)
 			if err != nil {
 				return err
 			}
 			return createArchive(cmd, c, kind)
 		},
 	}
-	return jsonFlag(clientFlags(cmd, kind+"s.create and tasks.get"))
+	return cli.JSONFlag(cli.ClientFlags(cmd, kind+"s.create and tasks.get"))
 }
 
 // archiveTask is the task of a dump or snapshot.
@@ -56,12 +57,12 @@ type archiveTask struct {
 }
 
 // createArchive asks for a dump or snapshot, and waits for it.
-func createArchive(cmd *cobra.Command, c *client, kind string) error {
+func createArchive(cmd *cobra.Command, c *cli.Client, kind string) error {
 	ctx := cmd.Context()
 	var said json.RawMessage
 	var t archiveTask
 	ask := func(method, path string) error {
-		if err := c.call(ctx, method, path, nil, &said); err != nil {
+		if err := c.Call(ctx, method, path, nil, &said); err != nil {
 			return err
 		}
 		if err := json.Unmarshal(said, &t); err != nil {
@@ -73,7 +74,7 @@ func createArchive(cmd *cobra.Command, c *client, kind string) error {
 		return err
 	}
 	if t.TaskUID == nil {
-		return fmt.Errorf("%s answers without a task: is it a parley service?", c.url)
+		return fmt.Errorf("%s answers without a task: is it a parley service?", c.URL)
 	}
 	uid := *t.TaskUID
 	for t.Status == "enqueued" || t.Status == "processing" {
@@ -87,16 +88,16 @@ func createArchive(cmd *cobra.Command, c *client, kind string) error {
 		}
 	}
 	if t.Status != "succeeded" {
-		return fmt.Errorf("task %d %s: %s (%s)", uid, t.Status, stripControls(t.Error.Message), t.Error.Code)
+		return fmt.Errorf("task %d %s: %s (%s)", uid, t.Status, cli.StripControls(t.Error.Message), t.Error.Code)
 	}
-	return printResult(cmd, said, func(out io.Writer) error {
+	return cli.PrintResult(cmd, said, func(out io.Writer) error {
 		_, err := fmt.Fprintln(out, strings.TrimSpace(fmt.Sprintf("%s made in %s %s", kind, strings.TrimPrefix(t.Duration, "PT"), t.Details.DumpUID)))
 		return err
 	})
 }
 
 func archiveInspectCommand(kind string) *cobra.Command {
-	return jsonFlag(&cobra.Command{
+	return cli.JSONFlag(&cobra.Command{
 		Use:   "inspect FILE",
 		Short: "Check a file to its end and print what is in it",
 		Long: fmt.Sprintf("Read a %s to its end, check that it is whole and as it was written, and print what is in it. The exit\n"+
@@ -108,7 +109,7 @@ func archiveInspectCommand(kind string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printResult(cmd, c, func(out io.Writer) error {
+			return cli.PrintResult(cmd, c, func(out io.Writer) error {
 				fmt.Fprintf(out, "%s of %s, made by version %s, data format %s: whole\n", c.Kind, c.CreatedAt.Format(time.RFC3339), c.Version, c.Data)
 				w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 				for _, s := range c.Streams {
@@ -129,7 +130,7 @@ func archiveRestoreCommand(kind string) *cobra.Command {
 		Example: "  parley " + kind + " restore backup." + kind + " --db-path ./data",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, _, err := loadConfig(cmd, nil)
+			c, _, err := cli.LoadConfig(cmd, nil)
 			if err != nil {
 				return err
 			}
@@ -141,7 +142,7 @@ func archiveRestoreCommand(kind string) *cobra.Command {
 				RestoredTo  string             `json:"restoredTo"`
 				Meilisearch *host.MoveInReport `json:"meilisearch,omitempty"` // what was taken of a dump of it
 			}{c.DBPath, report}
-			return printResult(cmd, restored, func(out io.Writer) error {
+			return cli.PrintResult(cmd, restored, func(out io.Writer) error {
 				if report != nil {
 					report.Write(out)
 				}
@@ -150,6 +151,6 @@ func archiveRestoreCommand(kind string) *cobra.Command {
 			})
 		},
 	}
-	addOptions(jsonFlag(cmd))
+	cli.AddOptions(cli.JSONFlag(cmd))
 	return cmd
 }

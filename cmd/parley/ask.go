@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 )
 
 func askCommand() *cobra.Command {
@@ -30,9 +32,9 @@ func askCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.question = strings.TrimSpace(strings.Join(args, " "))
 			if q.question == "" {
-				return usageError{errors.New("the question is empty")}
+				return cli.UsageError{Err: errors.New("the question is empty")}
 			}
-			c, err := openClient(cmd)
+			c, err := cli.OpenClient(cmd)
 			if err != nil {
 				return err
 			}
@@ -41,7 +43,7 @@ func askCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&q.workspace, "workspace", "", "workspace that answers, or WORKSPACE/MODEL (default: the only one that this key may ask)")
 	cmd.Flags().StringArrayVar(&q.indexes, "index", nil, "index to search; may be given again (default: all that the workspace searches)")
-	return jsonFlag(clientFlags(cmd, "chatCompletions and search"))
+	return cli.JSONFlag(cli.ClientFlags(cmd, "chatCompletions and search"))
 }
 
 // An asking is a question to a workspace.
@@ -49,7 +51,7 @@ type asking struct {
 	question, workspace string
 	indexes             []string
 
-	out    *wrapper
+	out    *cli.Wrapper
 	hints  io.Writer // for people who wait; nil: nobody does
 	cited  []citation
 	answer json.RawMessage // the whole response
@@ -59,7 +61,7 @@ type asking struct {
 // A citation is a document that an answer rests on.
 type citation struct{ Title, URL string }
 
-func (q *asking) run(cmd *cobra.Command, c *client) error {
+func (q *asking) run(cmd *cobra.Command, c *cli.Client) error {
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
 	if err := q.choose(ctx, c); err != nil {
 		return err
@@ -67,23 +69,23 @@ func (q *asking) run(cmd *cobra.Command, c *client) error {
 	for _, uid := range q.indexes {
 		// A narrowed answer passes over an index that is not there in silence.
 		var none json.RawMessage
-		if err := c.call(ctx, http.MethodPost, "/indexes/"+url.PathEscape(uid)+"/search", map[string]int{"limit": 0}, &none); err != nil {
+		if err := c.Call(ctx, http.MethodPost, "/indexes/"+url.PathEscape(uid)+"/search", map[string]int{"limit": 0}, &none); err != nil {
 			return fmt.Errorf("search index %s: %w", uid, err)
 		}
 	}
-	q.out = &wrapper{w: out, width: terminalWidth(out)}
-	if asJSON := wantsJSON(cmd); asJSON {
-		q.out.w = io.Discard
-	} else if terminalWidth(cmd.ErrOrStderr()) > 0 {
+	q.out = &cli.Wrapper{Out: out, Width: cli.TerminalWidth(out)}
+	if asJSON := cli.WantsJSON(cmd); asJSON {
+		q.out.Out = io.Discard
+	} else if cli.TerminalWidth(cmd.ErrOrStderr()) > 0 {
 		q.hints = cmd.ErrOrStderr()
 	}
-	resp, err := c.open(ctx, http.MethodPost, "/v1/responses", q.body())
+	resp, err := c.Open(ctx, http.MethodPost, "/v1/responses", q.body())
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
 	err = q.read(resp.Body)
-	if ended := q.out.end(); err == nil {
+	if ended := q.out.End(); err == nil {
 		err = ended
 	}
 	switch {
@@ -91,19 +93,19 @@ func (q *asking) run(cmd *cobra.Command, c *client) error {
 		return ctx.Err()
 	case err != nil:
 		return err
-	case wantsJSON(cmd):
-		return writeJSON(out, q.answer)
+	case cli.WantsJSON(cmd):
+		return cli.WriteJSON(out, q.answer)
 	}
 	return q.printSources(out)
 }
 
 // choose finds the workspace where the caller names none.
-func (q *asking) choose(ctx context.Context, c *client) error {
+func (q *asking) choose(ctx context.Context, c *cli.Client) error {
 	if q.workspace != "" {
 		return nil
 	}
 	var models struct{ Data []struct{ ID string } }
-	if err := c.call(ctx, http.MethodGet, "/v1/models", nil, &models); err != nil {
+	if err := c.Call(ctx, http.MethodGet, "/v1/models", nil, &models); err != nil {
 		return err
 	}
 	var known []string
@@ -117,7 +119,7 @@ func (q *asking) choose(ctx context.Context, c *client) error {
 		q.workspace = known[0]
 		return nil
 	}
-	return usageError{fmt.Errorf("--workspace is missing: there are %s", stripControls(strings.Join(known, ", ")))}
+	return cli.UsageError{Err: fmt.Errorf("--workspace is missing: there are %s", cli.StripControls(strings.Join(known, ", ")))}
 }
 
 func (q *asking) body() any {
@@ -141,7 +143,7 @@ type responseEvent struct {
 
 // read prints a response as it comes.
 func (q *asking) read(body io.Reader) error {
-	lines := bufio.NewReader(io.LimitReader(body, maxAnswer))
+	lines := bufio.NewReader(io.LimitReader(body, cli.MaxAnswer))
 	for {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
@@ -166,14 +168,14 @@ func (q *asking) read(body io.Reader) error {
 func (q *asking) take(e *responseEvent) (done bool, err error) {
 	switch e.Type {
 	case "response.output_text.delta", "response.refusal.delta":
-		return false, q.out.add(e.Delta)
+		return false, q.out.Add(e.Delta)
 	case "response.output_text.annotation.added":
 		if !slices.Contains(q.cited, e.Annotation) {
 			q.cited = append(q.cited, e.Annotation)
 		}
 	case "response.output_item.done":
 		if q.hints != nil && e.Item.Type == "file_search_call" {
-			fmt.Fprintf(q.hints, "searched for %s\n", stripControls(strings.Join(e.Item.Queries, ", ")))
+			fmt.Fprintf(q.hints, "searched for %s\n", cli.StripControls(strings.Join(e.Item.Queries, ", ")))
 		}
 	case "response.completed", "response.incomplete", "response.failed":
 		q.answer = e.Response
@@ -185,14 +187,14 @@ func (q *asking) take(e *responseEvent) (done bool, err error) {
 			return true, fmt.Errorf("read the end of the answer: %w", err)
 		}
 		if r.Error != nil {
-			return true, errors.New(stripControls(r.Error.Message))
+			return true, errors.New(cli.StripControls(r.Error.Message))
 		}
 		if r.IncompleteDetails != nil {
-			q.short = stripControls(r.IncompleteDetails.Reason)
+			q.short = cli.StripControls(r.IncompleteDetails.Reason)
 		}
 		return true, nil
 	case "error":
-		return true, errors.New(stripControls(e.Message))
+		return true, errors.New(cli.StripControls(e.Message))
 	}
 	return false, nil
 }
@@ -213,4 +215,4 @@ func (q *asking) printSources(out io.Writer) error {
 }
 
 // oneLine is a printable text on one line.
-func oneLine(text string) string { return strings.Join(strings.Fields(stripControls(text)), " ") }
+func oneLine(text string) string { return strings.Join(strings.Fields(cli.StripControls(text)), " ") }

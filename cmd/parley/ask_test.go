@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 )
 
 const askKey = "the master key of these questions"
@@ -35,11 +37,11 @@ func serveAsked(t *testing.T) *asked {
 		t.Fatal(err)
 	}
 	_, a.url = reexecServe(t, io.Discard, "--config-file-path", config, "--db-path", t.TempDir(), "--plugin-dir", plugins, "--plugin-lock=off", "--no-analytics")
-	c := &client{a.url, askKey}
+	c := &cli.Client{URL: a.url, Key: askKey}
 	call := func(method, path string, body any) {
 		t.Helper()
 		var task struct{ TaskUID *int }
-		if err := c.call(t.Context(), method, path, body, &task); err != nil {
+		if err := c.Call(t.Context(), method, path, body, &task); err != nil {
 			t.Fatal(err)
 		}
 		if task.TaskUID == nil {
@@ -49,7 +51,7 @@ func serveAsked(t *testing.T) *asked {
 			var s struct {
 				Results []struct{ Status string }
 			}
-			if err := c.call(t.Context(), "GET", "/tasks?statuses=enqueued,processing,failed", nil, &s); err != nil {
+			if err := c.Call(t.Context(), "GET", "/tasks?statuses=enqueued,processing,failed", nil, &s); err != nil {
 				t.Fatal(err)
 			}
 			return len(s.Results) == 0
@@ -69,7 +71,7 @@ func serveAsked(t *testing.T) *asked {
 // command is the program with arguments, on this service.
 func (a *asked) command(args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(a.t.Context(), os.Args[0], append(args, "--url", a.url)...)
-	cmd.Env = append(os.Environ(), reexec+"=parley", "TERM=xterm", keyEnv+"="+askKey)
+	cmd.Env = append(os.Environ(), reexec+"=parley", "TERM=xterm", cli.KeyEnv+"="+askKey)
 	return cmd
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parley-search/parley/cmd/parley/bench"
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 )
 
 // A benchmark is what the operator asked bench for.
@@ -95,30 +96,30 @@ func benchServerCommand(name string, handler func(args []string) http.Handler) *
 func (b *benchmark) run(cmd *cobra.Command) error {
 	p := b.plan
 	if p.Rounds < 1 || p.Streams < 1 || p.Chunks < 1 || p.Pause < 0 || p.Streams > 10_000 {
-		return usageError{fmt.Errorf("--rounds, --streams (at most 10,000) and --chunks are at least 1, --pause at least 0")}
+		return cli.UsageError{Err: fmt.Errorf("--rounds, --streams (at most 10,000) and --chunks are at least 1, --pause at least 0")}
 	}
 	for _, s := range b.settings {
 		if s != settingLean && s != settingStd {
-			return usageError{fmt.Errorf("--setting %s is unknown: there are lean and std", s)}
+			return cli.UsageError{Err: fmt.Errorf("--setting %s is unknown: there are lean and std", s)}
 		}
 	}
 	for _, part := range b.parts {
 		if part != partStreams && part != partPlain && part != partOpen {
-			return usageError{fmt.Errorf("--part %s is unknown: there are streams, plain and open", part)}
+			return cli.UsageError{Err: fmt.Errorf("--part %s is unknown: there are streams, plain and open", part)}
 		}
 	}
 	for _, n := range b.open {
 		if n < 1 || n > 20_000 {
-			return usageError{fmt.Errorf("--open %d: 1 to 20,000 streams are held open", n)}
+			return cli.UsageError{Err: fmt.Errorf("--open %d: 1 to 20,000 streams are held open", n)}
 		}
 	}
 	if len(b.sources) == 0 {
-		return usageError{errors.New("--source names none")}
+		return cli.UsageError{Err: errors.New("--source names none")}
 	}
 	known := bench.Sources()
 	for _, s := range b.sources {
 		if !slices.Contains(known, s) {
-			return usageError{fmt.Errorf("--source %s cannot be measured: there are %v", s, known)}
+			return cli.UsageError{Err: fmt.Errorf("--source %s cannot be measured: there are %v", s, known)}
 		}
 	}
 	dir, err := os.MkdirTemp("", "parley-bench-")

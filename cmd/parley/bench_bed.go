@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/cmd/parley/bench"
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/examples/quickstart"
 )
 
@@ -85,7 +86,7 @@ func (t *testBed) build(ctx context.Context, dir string, sources []string) error
 			return err
 		}
 		if module == nil {
-			return usageError{fmt.Errorf("no plugin of %s is available, neither in a checkout nor in this program: name a folder of plugins by --plugin-dir", source)}
+			return cli.UsageError{Err: fmt.Errorf("no plugin of %s is available, neither in a checkout nor in this program: name a folder of plugins by --plugin-dir", source)}
 		}
 		if err := os.WriteFile(filepath.Join(dir, source+".wasm"), module, 0o600); err != nil {
 			return err

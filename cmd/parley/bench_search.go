@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parley-search/parley/cmd/parley/bench"
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 )
 
 // A searchBenchmark is what the operator asked bench search for.
@@ -55,7 +56,7 @@ func benchSearchCommand() *cobra.Command {
 	f.StringVar(&b.primaryKey, "primary-key", "", "the documents' attribute with their ids (default: the one that ends in id)")
 	f.IntSliceVar(&b.clients, "clients", []int{1, 4}, "clients that ask at once, a row for each number")
 	f.IntVar(&b.rounds, "rounds", 1, "times that all queries are asked in each row")
-	return jsonFlag(cmd)
+	return cli.JSONFlag(cmd)
 }
 
 // searchFigures are what bench search measures.
@@ -75,19 +76,19 @@ type indexingFigures struct {
 
 func (b *searchBenchmark) run(cmd *cobra.Command) error {
 	if b.queries == "" {
-		return usageError{errors.New("--queries names no file: give one with a query on each line")}
+		return cli.UsageError{Err: errors.New("--queries names no file: give one with a query on each line")}
 	}
 	if b.rounds < 1 || b.rounds > 1000 {
-		return usageError{fmt.Errorf("--rounds is %d: want 1 to 1000", b.rounds)}
+		return cli.UsageError{Err: fmt.Errorf("--rounds is %d: want 1 to 1000", b.rounds)}
 	}
 	for _, n := range b.clients {
 		if n < 1 || n > 1000 {
-			return usageError{fmt.Errorf("--clients has %d: want numbers from 1 to 1000", n)}
+			return cli.UsageError{Err: fmt.Errorf("--clients has %d: want numbers from 1 to 1000", n)}
 		}
 	}
 	format, err := formatOf(b.format, b.documents)
 	if err != nil {
-		return usageError{err}
+		return cli.UsageError{Err: err}
 	}
 	bodies, err := readQueries(b.queries)
 	if err != nil {
@@ -144,7 +145,7 @@ func (b *searchBenchmark) run(cmd *cobra.Command) error {
 	if f.Disk = stats.DatabaseSize; h.err != nil {
 		return h.err
 	}
-	return printResult(cmd, f, f.print)
+	return cli.PrintResult(cmd, f, f.print)
 }
 
 // benchIndex is the index that is measured.

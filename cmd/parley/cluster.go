@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/host"
 )
 
@@ -39,7 +40,7 @@ func clusterCreateCommand() *cobra.Command {
 				return err
 			}
 			if replicas != 1 && replicas != 3 && replicas != 5 {
-				return usageError{fmt.Errorf("--replicas is %d: want 1, 3 or 5", replicas)}
+				return cli.UsageError{Err: fmt.Errorf("--replicas is %d: want 1, 3 or 5", replicas)}
 			}
 			if err := host.CreateCluster(cmd.Context(), c, replicas); err != nil {
 				return err
@@ -48,7 +49,7 @@ func clusterCreateCommand() *cobra.Command {
 			return nil
 		},
 	}
-	addOptions(cmd)
+	cli.AddOptions(cmd)
 	cmd.Flags().IntVar(&replicas, "replicas", 3, "servers of NATS that keep the log: 1, 3 or 5")
 	return cmd
 }
@@ -72,15 +73,15 @@ func clusterJoinCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printResult(cmd, joined, func(out io.Writer) error {
+			return cli.PrintResult(cmd, joined, func(out io.Writer) error {
 				_, err := fmt.Fprintf(out, "%s has what the cluster had at message %d of log %s: %d bytes. Start the node.\n", c.DBPath, joined.Message, joined.Log, joined.Bytes)
 				return err
 			})
 		},
 	}
-	addOptions(cmd)
+	cli.AddOptions(cmd)
 	cmd.Flags().BoolVar(&replace, "replace", false, "also where the data is of another log, or of a node that disagrees with the others")
-	return jsonFlag(cmd)
+	return cli.JSONFlag(cmd)
 }
 
 func clusterResetCommand() *cobra.Command {
@@ -101,21 +102,21 @@ func clusterResetCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printResult(cmd, begun, func(out io.Writer) error {
+			return cli.PrintResult(cmd, begun, func(out io.Writer) error {
 				_, err := fmt.Fprintf(out, "What %s had at message %d begins log %s. Start this node first, then `parley cluster join --replace` on the others.\n", c.DBPath, begun.Message, begun.Log)
 				return err
 			})
 		},
 	}
-	addOptions(cmd)
-	return jsonFlag(cmd)
+	cli.AddOptions(cmd)
+	return cli.JSONFlag(cmd)
 }
 
 // loadCluster reads which cluster is meant, and the data directory.
 func loadCluster(cmd *cobra.Command) (host.Config, error) {
-	c, err := loadOnly(cmd, append(host.ClusterOptions(), "db-path"))
+	c, err := cli.LoadOnly(cmd, append(host.ClusterOptions(), "db-path"))
 	if err == nil && (c.Cluster.Name == "" || len(c.Cluster.NATS) == 0) {
-		err = usageError{errors.New("--cluster-name and --cluster-nats say which cluster: give both")}
+		err = cli.UsageError{Err: errors.New("--cluster-name and --cluster-nats say which cluster: give both")}
 	}
 	return c, err
 }
@@ -153,18 +154,18 @@ func clusterStatusCommand() *cobra.Command {
 		Example: "  parley cluster status --url http://127.0.0.1:7700",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := openClient(cmd)
+			c, err := cli.OpenClient(cmd)
 			if err != nil {
 				return err
 			}
 			var s clusterStatus
-			if err := c.call(cmd.Context(), http.MethodGet, "/cluster", nil, &s); err != nil {
+			if err := c.Call(cmd.Context(), http.MethodGet, "/cluster", nil, &s); err != nil {
 				return err
 			}
-			return printResult(cmd, &s, func(out io.Writer) error { return printCluster(out, &s) })
+			return cli.PrintResult(cmd, &s, func(out io.Writer) error { return printCluster(out, &s) })
 		},
 	}
-	return clientFlags(jsonFlag(cmd), "metrics.get")
+	return cli.ClientFlags(cli.JSONFlag(cmd), "metrics.get")
 }
 
 func printCluster(out io.Writer, s *clusterStatus) error {

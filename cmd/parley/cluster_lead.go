@@ -6,6 +6,8 @@ import (
 	"net/http"
 
 	"github.com/spf13/cobra"
+
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 )
 
 // A clusterSnapshot is what POST /cluster/snapshot answers.
@@ -25,23 +27,23 @@ func clusterSnapshotCommand() *cobra.Command {
 		Example: "  parley cluster snapshot --url http://127.0.0.1:7700",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := openClient(cmd)
+			c, err := cli.OpenClient(cmd)
 			if err != nil {
 				return err
 			}
 			var done clusterSnapshot
 			for path := "/cluster/snapshot"; !done.Done; path = fmt.Sprintf("/cluster/snapshot?message=%d", done.Message) {
-				if err := c.call(cmd.Context(), http.MethodPost, path, nil, &done); err != nil {
+				if err := c.Call(cmd.Context(), http.MethodPost, path, nil, &done); err != nil {
 					return err
 				}
 			}
-			return printResult(cmd, &done, func(out io.Writer) error {
+			return cli.PrintResult(cmd, &done, func(out io.Writer) error {
 				_, err := fmt.Fprintf(out, "A snapshot of the cluster at message %d is kept: %d bytes.\n", done.Kept, done.Bytes)
 				return err
 			})
 		},
 	}
-	return clientFlags(jsonFlag(cmd), "cluster.update")
+	return cli.ClientFlags(cli.JSONFlag(cmd), "cluster.update")
 }
 
 // A clusterHandover is what POST /cluster/resign answers.
@@ -61,15 +63,15 @@ func clusterResignCommand() *cobra.Command {
 		Example: "  parley cluster resign --url http://127.0.0.1:7700",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := openClient(cmd)
+			c, err := cli.OpenClient(cmd)
 			if err != nil {
 				return err
 			}
 			var done clusterHandover
-			if err := c.call(cmd.Context(), http.MethodPost, "/cluster/resign", nil, &done); err != nil {
+			if err := c.Call(cmd.Context(), http.MethodPost, "/cluster/resign", nil, &done); err != nil {
 				return err
 			}
-			return printResult(cmd, &done, func(out io.Writer) error {
+			return cli.PrintResult(cmd, &done, func(out io.Writer) error {
 				if done.Leader == nil {
 					_, err := fmt.Fprintf(out, "Node %s does not lead any more. No other node leads yet: see `parley cluster status`.\n", done.From)
 					return err
@@ -79,5 +81,5 @@ func clusterResignCommand() *cobra.Command {
 			})
 		},
 	}
-	return clientFlags(jsonFlag(cmd), "cluster.update")
+	return cli.ClientFlags(cli.JSONFlag(cmd), "cluster.update")
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 )
 
 // noJSON are the commands without --json, and why.
@@ -35,7 +37,7 @@ func TestCommandsJSON(t *testing.T) {
 		if without {
 			known++
 		}
-		if !cmd.HasSubCommands() && without == (cmd.Flags().Lookup(flagJSON) != nil) {
+		if !cmd.HasSubCommands() && without == (cmd.Flags().Lookup(cli.FlagJSON) != nil) {
 			t.Errorf("%s: has --json %t; want the other, or a row of noJSON taken out", cmd.CommandPath(), without)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/host"
 )
 
@@ -24,24 +25,24 @@ func configCommand() *cobra.Command {
 			"Strongest first: flag, environment variable, configuration file, default.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, settings, err := loadConfig(cmd, nil)
+			_, settings, err := cli.LoadConfig(cmd, nil)
 			if err != nil {
 				return err
 			}
-			if wantsJSON(cmd) {
-				return writeJSON(cmd.OutOrStdout(), explainOptions(cmd, settings))
+			if cli.WantsJSON(cmd) {
+				return cli.WriteJSON(cmd.OutOrStdout(), explainOptions(cmd, settings))
 			}
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "OPTION\tVALUE\tORIGIN\tVARIABLE\tFILE KEY\tMEANING")
-			file, origin := configFile(cmd)
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t-\t%s\n", flagConfigFile, cmp.Or(file, "-"), cmp.Or(origin, "default"), host.EnvConfigFile, configFileMeaning)
+			file, origin := cli.ConfigFile(cmd)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t-\t%s\n", cli.FlagConfigFile, cmp.Or(file, "-"), cmp.Or(origin, "default"), host.EnvConfigFile, cli.ConfigFileMeaning)
 			for _, s := range settings {
 				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s (%s)\n", s.Option.Name, cmp.Or(s.Value, "-"), s.Origin, s.Option.Env(), s.Option.Key(), s.Option.Meaning, s.Option.Kind.Allowed)
 			}
 			return w.Flush()
 		},
 	}
-	addOptions(jsonFlag(explain))
+	cli.AddOptions(cli.JSONFlag(explain))
 	cmd.AddCommand(explain)
 	return cmd
 }
@@ -58,9 +59,9 @@ type explainedOption struct {
 }
 
 func explainOptions(cmd *cobra.Command, settings []host.Setting) []explainedOption {
-	file, origin := configFile(cmd)
+	file, origin := cli.ConfigFile(cmd)
 	all := []explainedOption{{
-		Option: flagConfigFile, Value: file, Origin: cmp.Or(origin, "default"), Variable: host.EnvConfigFile, Meaning: configFileMeaning,
+		Option: cli.FlagConfigFile, Value: file, Origin: cmp.Or(origin, "default"), Variable: host.EnvConfigFile, Meaning: cli.ConfigFileMeaning,
 	}}
 	for _, s := range settings {
 		all = append(all, explainedOption{s.Option.Name, s.Value, s.Origin, s.Option.Env(), s.Option.Key(), s.Option.Meaning, s.Option.Kind.Allowed})

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/host"
 )
 
@@ -47,25 +48,25 @@ func documentsImportCommand() *cobra.Command {
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if in.index == "" {
-				return usageError{fmt.Errorf("--index is missing: name the index that the documents go to")}
+				return cli.UsageError{Err: fmt.Errorf("--index is missing: name the index that the documents go to")}
 			}
 			n, err := humanize.ParseBytes(size)
 			if err != nil || n < 1<<10 || n > 1<<30 {
-				return usageError{fmt.Errorf("--request-size is %q: want a size from 1 KiB to 1 GiB", size)}
+				return cli.UsageError{Err: fmt.Errorf("--request-size is %q: want a size from 1 KiB to 1 GiB", size)}
 			}
 			in.size = int(n)
-			c, err := openClient(cmd)
+			c, err := cli.OpenClient(cmd)
 			if err != nil {
 				return err
 			}
-			in.url, in.key = c.url, c.key
-			in.bar = newBar(cmd.ErrOrStderr())
+			in.url, in.key = c.URL, c.Key
+			in.bar = cli.NewBar(cmd.ErrOrStderr())
 			for _, name := range args {
 				if name == "-" {
 					continue
 				}
 				if _, err := os.Stat(name); err != nil {
-					return usageError{fmt.Errorf("look at what is to be imported: %w", err)}
+					return cli.UsageError{Err: fmt.Errorf("look at what is to be imported: %w", err)}
 				}
 			}
 			if !areFiles(args, format) {
@@ -73,13 +74,13 @@ func documentsImportCommand() *cobra.Command {
 					return err
 				}
 				if len(args) > 1 {
-					return usageError{fmt.Errorf("%d files of documents: import one at a time", len(args))}
+					return cli.UsageError{Err: fmt.Errorf("%d files of documents: import one at a time", len(args))}
 				}
 				if in.format, err = formatOf(format, args[0]); err != nil {
-					return usageError{err}
+					return cli.UsageError{Err: err}
 				}
 				if len(delimiter) != 1 {
-					return usageError{fmt.Errorf("--csv-delimiter is %q: want one character", delimiter)}
+					return cli.UsageError{Err: fmt.Errorf("--csv-delimiter is %q: want one character", delimiter)}
 				}
 				in.delimiter = delimiter[0]
 				return in.run(cmd.Context(), args[0], cmd.InOrStdin(), cmd.OutOrStdout())
@@ -88,10 +89,10 @@ func documentsImportCommand() *cobra.Command {
 				return err
 			}
 			if split != "passages" && split != "whole" {
-				return usageError{fmt.Errorf("--split is %q: want passages or whole", split)}
+				return cli.UsageError{Err: fmt.Errorf("--split is %q: want passages or whole", split)}
 			}
 			if err := files.selection.Check(); err != nil {
-				return usageError{err}
+				return cli.UsageError{Err: err}
 			}
 			in.primaryKey = "id"
 			files.importer, files.source.Whole = in, split == "whole"
@@ -101,7 +102,7 @@ func documentsImportCommand() *cobra.Command {
 			}
 			boundMemory()
 			var end func() error
-			files.reader, end = host.NewFileReader(compiledDir(), compilerArgs())
+			files.reader, end = host.NewFileReader(cli.CompiledDir(), cli.CompilerArgs())
 			defer func() { _ = end() }()
 			if watch {
 				return files.watch(cmd.Context(), args, cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -128,7 +129,7 @@ func documentsImportCommand() *cobra.Command {
 	f.BoolVar(&in.dryRun, "dry-run", false, "say what would be done, and do nothing")
 	f.BoolVar(&in.json, "json", false, "print the result as JSON")
 	f.BoolVar(&watch, "watch", false, "of files: go on, and import what changes, until interrupted")
-	return clientFlags(cmd, "documents.*, tasks.get and, for files, indexes.get and settings.update")
+	return cli.ClientFlags(cmd, "documents.*, tasks.get and, for files, indexes.get and settings.update")
 }
 
 // refuseFlags refuses options that are given and say in their help that they are of what, which name is
@@ -136,7 +137,7 @@ func documentsImportCommand() *cobra.Command {
 func refuseFlags(cmd *cobra.Command, what, name string) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if strings.HasPrefix(f.Usage, "of "+what+":") && err == nil {
-			err = usageError{fmt.Errorf("--%s is for %s, and %s is not read as such", f.Name, what, name)}
+			err = cli.UsageError{Err: fmt.Errorf("--%s is for %s, and %s is not read as such", f.Name, what, name)}
 		}
 	})
 	return err

@@ -13,6 +13,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/host"
 )
 
@@ -24,7 +25,7 @@ type importer struct {
 	generateIDs                         bool
 	dryRun                              bool // say what would be done, and do nothing
 	size                                int  // bytes of one request
-	bar                                 *bar
+	bar                                 *cli.Bar
 
 	client http.Client
 	body   bytes.Buffer // of the next request: NDJSON
@@ -69,13 +70,13 @@ func (in *importer) run(ctx context.Context, name string, stdin io.Reader, out i
 		}
 		in.body.Write(document)
 		in.body.WriteByte('\n')
-		in.bar.show("sending", counted.n, size)
+		in.bar.Show("sending", counted.n, size)
 		return nil
 	})
 	if err == nil && in.body.Len() > 0 {
 		err = in.send(ctx)
 	}
-	in.bar.end()
+	in.bar.End()
 	if err != nil {
 		return fmt.Errorf("import %s: %w (%d requests were accepted before)", name, err, len(in.tasks))
 	}
@@ -87,7 +88,7 @@ func (in *importer) run(ctx context.Context, name string, stdin io.Reader, out i
 		return err
 	}
 	if in.json {
-		return writeJSON(out, map[string]any{"index": in.index, "documents": n, "tasks": in.tasks})
+		return cli.WriteJSON(out, map[string]any{"index": in.index, "documents": n, "tasks": in.tasks})
 	}
 	_, err = fmt.Fprintf(out, "%d documents in %d tasks are in index %s\n", n, len(in.tasks), in.index)
 	return err
@@ -98,10 +99,10 @@ func (in *importer) documentReader(ctx context.Context) (*host.DocumentReader, e
 	r := &host.DocumentReader{Format: in.format, Delimiter: in.delimiter, GenerateIDs: in.generateIDs, Check: true}
 	var index struct{ PrimaryKey string }
 	err := in.call(ctx, http.MethodGet, "/indexes/"+url.PathEscape(in.index), "", nil, &index)
-	failed, refused := errors.AsType[*statusError](err)
+	failed, refused := errors.AsType[*cli.StatusError](err)
 	switch {
-	case err == nil, refused && failed.code == "index_not_found":
-	case refused && failed.status == http.StatusForbidden: // the key may add documents and no more
+	case err == nil, refused && failed.Code == "index_not_found":
+	case refused && failed.Status == http.StatusForbidden: // the key may add documents and no more
 		r.Check = in.primaryKey != ""
 	default:
 		return nil, fmt.Errorf("look at the index: %w", err)
@@ -121,10 +122,10 @@ func (in *importer) documentReader(ctx context.Context) (*host.DocumentReader, e
 func (in *importer) checkDocuments(r *host.DocumentReader, f *os.File, size int64) error {
 	checked := &counter{r: f}
 	err := r.Each(checked, func([]byte) error {
-		in.bar.show("checking", checked.n, size)
+		in.bar.Show("checking", checked.n, size)
 		return nil
 	})
-	in.bar.end()
+	in.bar.End()
 	if err != nil {
 		return err
 	}
@@ -153,7 +154,7 @@ func (in *importer) send(ctx context.Context) error {
 
 // wait waits until all tasks are finished and names those that failed.
 func (in *importer) wait(ctx context.Context) error {
-	defer in.bar.end()
+	defer in.bar.End()
 	var failed []error
 	for i, uid := range in.tasks {
 		pause := 20 * time.Millisecond
@@ -173,7 +174,7 @@ func (in *importer) wait(ctx context.Context) error {
 			if t.Status != "enqueued" && t.Status != "processing" {
 				break
 			}
-			in.bar.show("indexing", int64(i), int64(len(in.tasks)))
+			in.bar.Show("indexing", int64(i), int64(len(in.tasks)))
 			select {
 			case <-ctx.Done():
 				return ctx.Err()
@@ -182,7 +183,7 @@ func (in *importer) wait(ctx context.Context) error {
 			pause = min(2*pause, time.Second)
 		}
 	}
-	in.bar.show("indexing", int64(len(in.tasks)), int64(len(in.tasks)))
+	in.bar.Show("indexing", int64(len(in.tasks)), int64(len(in.tasks)))
 	return errors.Join(failed...)
 }
 
@@ -204,7 +205,7 @@ func (in *importer) call(ctx context.Context, method, path, contentType string, 
 		return err
 	}
 	defer resp.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, cli.MaxAnswer))
 	if err != nil {
 		return fmt.Errorf("read answer: %w", err)
 	}
@@ -213,7 +214,7 @@ func (in *importer) call(ctx context.Context, method, path, contentType string, 
 		if json.Unmarshal(answer, &e) != nil || e.Message == "" {
 			e.Message = "no service of this kind answers there"
 		}
-		return &statusError{resp.StatusCode, e.Code, e.Message}
+		return &cli.StatusError{Status: resp.StatusCode, Code: e.Code, Message: e.Message}
 	}
 	if err := json.Unmarshal(answer, into); err != nil {
 		return fmt.Errorf("decode answer: %w", err)

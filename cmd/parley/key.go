@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/host"
 )
 
@@ -32,15 +33,15 @@ func keyRotateCommand() *cobra.Command {
 		Use:   "rotate-master",
 		Short: "Seal the data directory under another master key, while no service runs on it",
 		Long: "Seal the data directory (--db-path) under another master key, while no service runs on it. The present key is given as to\n" +
-			"`parley serve` (" + keyEnv + "); the new one is the first line of a file, - for the standard input.\n\n" +
+			"`parley serve` (" + cli.KeyEnv + "); the new one is the first line of a file, - for the standard input.\n\n" +
 			"API keys of workspaces, embedders and remotes, and headers of embedders, are opened with the old key and sealed under the new one. The data belongs to one\n" +
 			"of both keys at any moment, also after a crash: a start with the other one is refused, and says so; run the command again then.\n\n" +
 			"The values of this service's own API keys derive from the master key: all of them change, and tenant tokens that were signed with\n" +
 			"them are void. Clients need the new ones: --show-keys prints them, GET /keys answers them.",
-		Example: "  head -c 32 /dev/urandom | base64 > new.key\n  " + keyEnv + "=… parley key rotate-master --db-path ./data --new-key-file new.key",
+		Example: "  head -c 32 /dev/urandom | base64 > new.key\n  " + cli.KeyEnv + "=… parley key rotate-master --db-path ./data --new-key-file new.key",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := loadOnly(cmd, []string{"db-path", "master-key"})
+			c, err := cli.LoadOnly(cmd, []string{"db-path", "master-key"})
 			if err != nil {
 				return err
 			}
@@ -57,10 +58,10 @@ func keyRotateCommand() *cobra.Command {
 					r.APIKeys[i].Value = ""
 				}
 			}
-			return printResult(cmd, r, func(out io.Writer) error { return printRotation(out, r) })
+			return cli.PrintResult(cmd, r, func(out io.Writer) error { return printRotation(out, r) })
 		},
 	}
-	addOptions(jsonFlag(cmd))
+	cli.AddOptions(cli.JSONFlag(cmd))
 	cmd.Flags().StringVar(&file, "new-key-file", "", "file whose first line is the new master key; -: standard input")
 	cmd.Flags().BoolVar(&lost, "lost", false, "the present master key is lost: delete, and list, what cannot be opened")
 	cmd.Flags().BoolVar(&show, "show-keys", false, "print the new values of the API keys")
@@ -70,13 +71,13 @@ func keyRotateCommand() *cobra.Command {
 // firstLine is the first line of a file, or of the standard input.
 func firstLine(cmd *cobra.Command, file string) (string, error) {
 	if file == "" {
-		return "", usageError{errors.New("--new-key-file is missing: name the file whose first line is the new master key, or - for the standard input")}
+		return "", cli.UsageError{Err: errors.New("--new-key-file is missing: name the file whose first line is the new master key, or - for the standard input")}
 	}
 	var from io.Reader = cmd.InOrStdin()
 	if file != "-" {
 		f, err := os.Open(file)
 		if err != nil {
-			return "", usageError{fmt.Errorf("--new-key-file: %w", err)}
+			return "", cli.UsageError{Err: fmt.Errorf("--new-key-file: %w", err)}
 		}
 		defer f.Close()
 		from = f

@@ -151,8 +151,9 @@ var layout = []row{
 	{layerComposition, "~movein", "~apierr ~apierr/indexerr ~auth ~chat/workspace ~config ~feature ~network ~search ~search/index ~search/write ~secret ~store ~task ~upstream ~webhook", "github.com/google/uuid"},
 	{layerComposition, "~masterkey", "~auth ~config ~store", "github.com/rs/zerolog"},
 	{layerComposition, "~testhook", "~machine ~spool ~store ~task ~telemetry ~upstream", ""},
-	{layerProgram, "cmd/parley", "abi cmd/parley/bench examples/quickstart host", "github.com/dustin/go-humanize github.com/mattn/go-runewidth github.com/pkg/browser github.com/spf13/cobra github.com/spf13/pflag golang.org/x/crypto/x509roots/fallback golang.org/x/sys/unix golang.org/x/term"},
+	{layerProgram, "cmd/parley", "abi cmd/parley/bench cmd/parley/internal/cli examples/quickstart host", "github.com/dustin/go-humanize github.com/mattn/go-runewidth github.com/pkg/browser github.com/spf13/cobra github.com/spf13/pflag golang.org/x/crypto/x509roots/fallback golang.org/x/sys/unix"},
 	{layerProgram, "cmd/parley/bench", "", "golang.org/x/sys/unix"},
+	{layerProgram, "cmd/parley/internal/cli", "host", "github.com/mattn/go-runewidth github.com/spf13/cobra github.com/spf13/pflag golang.org/x/term"},
 	{layerTests, "host/e2e", "", ""},
 }
 
@@ -162,6 +163,7 @@ var shared = []string{
 	"github.com/rs/zerolog", "github.com/google/uuid", "github.com/dustin/go-humanize", "github.com/RoaringBitmap/roaring/v2",
 	"golang.org/x/sys/unix", "golang.org/x/sys/windows", "golang.org/x/text",
 	"github.com/klauspost/compress/zstd",
+	"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/mattn/go-runewidth", // each package of commands makes its own
 	"github.com/dgraph-io/badger/v4",                             // the database is store's, the spool of telemetry one of its own
 	"github.com/gofiber/fiber/v2", "github.com/valyala/fasthttp", // the server is httpapi's, a request and its answer are httpapi/exchange's
 }

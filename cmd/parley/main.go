@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 	_ "golang.org/x/crypto/x509roots/fallback" // certificate authorities where the system has none, as in an image of this program alone
 
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/host"
 )
 
@@ -51,7 +52,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitOK
 	}
 	fmt.Fprintln(stderr, "parley:", err)
-	_, wrote := errors.AsType[usageError](err)
+	_, wrote := errors.AsType[cli.UsageError](err)
 	_, named := errors.AsType[host.OptionError](err)
 	if wrote || named {
 		return exitUsage
@@ -79,9 +80,9 @@ func rootCommand() *cobra.Command {
 	root.Flags().Bool("version", false, "print the same as parley version")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if near := nearestFlag(cmd, err); near != "" {
-			return usageError{fmt.Errorf("%w: did you mean --%s?", err, near)}
+			return cli.UsageError{Err: fmt.Errorf("%w: did you mean --%s?", err, near)}
 		}
-		return usageError{fmt.Errorf("%w; `%s --help` lists what there is", err, cmd.CommandPath())}
+		return cli.UsageError{Err: fmt.Errorf("%w; `%s --help` lists what there is", err, cmd.CommandPath())}
 	})
 	root.AddCommand(serveCommand(), quickstartCommand(), askCommand(), searchCommand(), pluginCommand(), telemetryCommand(), documentsCommand(),
 		archiveCommand("dump", "all data, readable by later versions"), archiveCommand("snapshot", "all data as it is on disk, quick to restore"),
@@ -111,7 +112,7 @@ func wrapArgs(cmd *cobra.Command) {
 				return unknownCommand(cmd, firstOf(args))
 			}
 			if err != nil {
-				return usageError{fmt.Errorf("the arguments are %q: write `%s`; `%s --help` says more", args, cmd.UseLine(), cmd.CommandPath())}
+				return cli.UsageError{Err: fmt.Errorf("the arguments are %q: write `%s`; `%s --help` says more", args, cmd.UseLine(), cmd.CommandPath())}
 			}
 			return nil
 		}
@@ -146,9 +147,9 @@ func unknownCommand(cmd *cobra.Command, name string) error {
 		}
 	}
 	if near := host.NearestName(name, known); near != "" {
-		return usageError{fmt.Errorf("unknown command %q for %q: did you mean %q?", name, cmd.CommandPath(), near)}
+		return cli.UsageError{Err: fmt.Errorf("unknown command %q for %q: did you mean %q?", name, cmd.CommandPath(), near)}
 	}
-	return usageError{fmt.Errorf("unknown command %q for %q; `%s --help` lists what there is", name, cmd.CommandPath(), cmd.CommandPath())}
+	return cli.UsageError{Err: fmt.Errorf("unknown command %q for %q; `%s --help` lists what there is", name, cmd.CommandPath(), cmd.CommandPath())}
 }
 
 func firstOf(args []string) string {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/host"
 )
 
@@ -65,12 +66,12 @@ func pluginBuildCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", distDir, "folder to write to")
-	return jsonFlag(cmd)
+	return cli.JSONFlag(cmd)
 }
 
 // printFile prints which file cmd wrote.
 func printFile(cmd *cobra.Command, file string) error {
-	return printResult(cmd, map[string]string{"file": file}, func(out io.Writer) error {
+	return cli.PrintResult(cmd, map[string]string{"file": file}, func(out io.Writer) error {
 		_, err := fmt.Fprintln(out, file)
 		return err
 	})
@@ -113,7 +114,7 @@ func pluginPackCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&manifest, "manifest", "manifest.json", "the manifest, a JSON file")
 	cmd.Flags().StringVar(&out, "out", ".", "folder to write to")
-	return jsonFlag(cmd)
+	return cli.JSONFlag(cmd)
 }
 
 func pluginInspectCommand() *cobra.Command {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/host"
 )
 
@@ -92,7 +93,7 @@ func pluginCacheCleanCommand() *cobra.Command {
 
 // cacheFolder is the folder that cmd's options name.
 func cacheFolder(cmd *cobra.Command) (string, error) {
-	c, err := loadOnly(cmd, cacheOptions)
+	c, err := cli.LoadOnly(cmd, cacheOptions)
 	if err != nil {
 		return "", err
 	}

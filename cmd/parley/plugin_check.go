@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/host"
 )
 
@@ -35,8 +36,8 @@ func pluginCheckCommand() *cobra.Command {
 			if t.Cases == "" {
 				t.Cases = findCases(args[0], module)
 			}
-			t.Compiler = compilerArgs()
-			t.CacheDir = compiledDir()
+			t.Compiler = cli.CompilerArgs()
+			t.CacheDir = cli.CompiledDir()
 			report, err := host.CheckPlugin(cmd.Context(), module, t)
 			if err != nil {
 				return fmt.Errorf("check %s: %w", args[0], err)
@@ -85,7 +86,7 @@ func pluginBenchCommand() *cobra.Command {
 			if t.Cases == "" && body == "" {
 				t.Cases = findCases(args[0], module)
 			}
-			t.Compiler = compilerArgs()
+			t.Compiler = cli.CompilerArgs()
 			figures, err := host.MeasurePlugin(cmd.Context(), module, t)
 			if err != nil {
 				return fmt.Errorf("measure %s: %w", args[0], err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/host"
 )
 
@@ -34,7 +35,7 @@ func addDeployment(cmd *cobra.Command, more ...string) *cobra.Command {
 // addNamed gives cmd the flags of the host's options called names, and of the file
 // that has them.
 func addNamed(cmd *cobra.Command, names []string) *cobra.Command {
-	cmd.Flags().String(flagConfigFile, "", "TOML file with options (default "+host.DefaultConfigFile+" where it exists)")
+	cmd.Flags().String(cli.FlagConfigFile, "", "TOML file with options (default "+host.DefaultConfigFile+" where it exists)")
 	for _, o := range host.AllOptions() {
 		if slices.Contains(names, o.Name) {
 			cmd.Flags().String(o.Name, o.Default, fmt.Sprintf("%s: %s", o.Meaning, o.Kind.Allowed))
@@ -45,7 +46,7 @@ func addNamed(cmd *cobra.Command, names []string) *cobra.Command {
 
 // openDeployment returns the plugin directory that flags, environment and file name.
 func openDeployment(cmd *cobra.Command) (*host.Deployment, error) {
-	c, err := loadOnly(cmd, slices.Concat(deploymentOptions, downloadOptions))
+	c, err := cli.LoadOnly(cmd, slices.Concat(deploymentOptions, downloadOptions))
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +54,7 @@ func openDeployment(cmd *cobra.Command) (*host.Deployment, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read embedded plugins: %w", err)
 	}
-	return host.OpenDeployment(c, host.Options{Embedded: modules, Compiler: compilerArgs()}), nil
+	return host.OpenDeployment(c, host.Options{Embedded: modules, Compiler: cli.CompilerArgs()}), nil
 }
 
 // What the flags do that accept what a plugin may do from now on.
@@ -86,7 +87,7 @@ func acceptChange(cmd *cobra.Command, o host.InstallWishes, change func(host.Ins
 
 // printChanged prints what has come of a version.
 func printChanged(cmd *cobra.Command, c *host.PluginChange) error {
-	return printResult(cmd, c, func(w io.Writer) error {
+	return cli.PrintResult(cmd, c, func(w io.Writer) error {
 		printChange(w, c)
 		return nil
 	})

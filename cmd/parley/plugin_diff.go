@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/host"
 )
 
@@ -31,7 +32,7 @@ func pluginDiffCommand() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), diff)
+				return cli.WriteJSON(cmd.OutOrStdout(), diff)
 			}
 			printDiff(cmd.OutOrStdout(), diff)
 			return nil

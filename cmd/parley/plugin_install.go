@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/host"
 )
 
@@ -62,8 +63,8 @@ func pluginInstallCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&wait, "wait", false, "return when the running host serves the version, or say why it does not")
 	cmd.Flags().String("http-addr", "", "with --wait: address of the running host (default that of the configuration)")
 	cmd.Flags().String("master-key", "", "with --wait: the running host's master key")
-	cmd.Flags().String(flagURL, "", "with --wait: address of the host, such as https://search.example.com")
-	return jsonFlag(addDeployment(cmd, optionPrivate, optionRegistry))
+	cmd.Flags().String(cli.FlagURL, "", "with --wait: address of the host, such as https://search.example.com")
+	return cli.JSONFlag(addDeployment(cmd, optionPrivate, optionRegistry))
 }
 
 // resolveName turns the name of a plugin into where it is: in the registry of the
@@ -127,7 +128,7 @@ func awaitPlugin(cmd *cobra.Command, c *host.PluginChange) error {
 	}
 	for _, p := range running.Results {
 		if p.Name == c.Name && p.Version == c.Version && p.SHA256 == c.SHA256 && p.State == "ready" {
-			if wantsJSON(cmd) {
+			if cli.WantsJSON(cmd) {
 				return nil // the change is the result, and the exit code says that it is served
 			}
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "serves   %s %s\n", p.Name, p.Version)

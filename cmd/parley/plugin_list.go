@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/host"
 )
 
@@ -28,7 +29,7 @@ func pluginListCommand() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), items)
+				return cli.WriteJSON(cmd.OutOrStdout(), items)
 			}
 			return printItems(cmd.OutOrStdout(), items)
 		},

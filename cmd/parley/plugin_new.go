@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 )
 
 // scaffold holds a template for each file of a new plugin: go.mod of all, and a
@@ -55,13 +56,13 @@ func pluginNewCommand() *cobra.Command {
 			kind, name := args[0], args[1]
 			switch {
 			case kind != abi.KindProvider && kind != abi.KindCollector:
-				return usageError{fmt.Errorf("%q is not a kind of plugin: say provider or collector", kind)}
+				return cli.UsageError{Err: fmt.Errorf("%q is not a kind of plugin: say provider or collector", kind)}
 			case !formPluginName.MatchString(name):
-				return usageError{fmt.Errorf("%q is not a plugin name: it has 1 to 64 of a-z, 0-9 and -, a letter first", name)}
+				return cli.UsageError{Err: fmt.Errorf("%q is not a plugin name: it has 1 to 64 of a-z, 0-9 and -, a letter first", name)}
 			case module != "" && !formModulePath.MatchString(module):
-				return usageError{fmt.Errorf("--module %q is not the path of a Go module: it has a-z, A-Z, 0-9, -, ., _ and ~ between slashes, such as example.com/%s", module, name)}
+				return cli.UsageError{Err: fmt.Errorf("--module %q is not the path of a Go module: it has a-z, A-Z, 0-9, -, ., _ and ~ between slashes, such as example.com/%s", module, name)}
 			case lang != "go":
-				return usageError{fmt.Errorf("--lang %s: there are files to write for go; for C, AssemblyScript and Rust copy examples/provider-c and its neighbours", lang)}
+				return cli.UsageError{Err: fmt.Errorf("--lang %s: there are files to write for go; for C, AssemblyScript and Rust copy examples/provider-c and its neighbours", lang)}
 			}
 			if dir == "" {
 				dir = name
@@ -83,14 +84,14 @@ func pluginNewCommand() *cobra.Command {
 				}
 			}
 			made := map[string]string{"name": name, "kind": kind, "dir": dir, "module": module}
-			return printResult(cmd, made, func(out io.Writer) error { return d.next(out, kind, dir) })
+			return cli.PrintResult(cmd, made, func(out io.Writer) error { return d.next(out, kind, dir) })
 		},
 	}
 	cmd.Flags().StringVar(&dir, "dir", "", "folder to write to (default NAME)")
 	cmd.Flags().StringVar(&module, "module", "", "path of the Go module (default example.com/NAME)")
 	cmd.Flags().StringVar(&wanted, "sdk", "", "version of the SDK, such as v1.2.0, or a checkout of it (default as above)")
 	cmd.Flags().StringVar(&lang, "lang", "go", "language")
-	return jsonFlag(cmd)
+	return cli.JSONFlag(cmd)
 }
 
 // write writes the files of a plugin of kind. The folder must be empty or not

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/host"
 )
 
@@ -29,5 +30,5 @@ func pluginPinCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&wishes.Grant, "grant", false, grantUsage)
 	cmd.Flags().BoolVar(&wishes.TakeSource, "take-source", false, takeUsage)
-	return jsonFlag(addDeployment(cmd))
+	return cli.JSONFlag(addDeployment(cmd))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/host"
 )
 
@@ -30,7 +31,7 @@ func pluginPushCommand() *cobra.Command {
 			return publish(cmd, args, (*host.Deployment).Push)
 		},
 	}
-	return jsonFlag(addDeployment(cmd, optionPrivate))
+	return cli.JSONFlag(addDeployment(cmd, optionPrivate))
 }
 
 func pluginSaveCommand() *cobra.Command {
@@ -47,7 +48,7 @@ func pluginSaveCommand() *cobra.Command {
 			return publish(cmd, args, (*host.Deployment).Save)
 		},
 	}
-	return jsonFlag(addDeployment(cmd))
+	return cli.JSONFlag(addDeployment(cmd))
 }
 
 // publish has put bring the plugin that args begin with to where they end.
@@ -64,7 +65,7 @@ func publish(cmd *cobra.Command, args []string, put func(d *host.Deployment, ctx
 	if err != nil {
 		return err
 	}
-	return printResult(cmd, p, func(w io.Writer) error {
+	return cli.PrintResult(cmd, p, func(w io.Writer) error {
 		signed := "no"
 		if p.Signed {
 			signed = "yes"

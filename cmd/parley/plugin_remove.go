@@ -6,10 +6,12 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 )
 
 func pluginRemoveCommand() *cobra.Command {
-	return jsonFlag(addDeployment(&cobra.Command{
+	return cli.JSONFlag(addDeployment(&cobra.Command{
 		Use:   "remove NAME[@VERSION]",
 		Short: "Remove a plugin, or one version of it, from the lock and the directory",
 		Long: "Take one version of a plugin, or all of them, out of plugins.lock and delete the files. The version in use goes only with all\n" +
@@ -26,7 +28,7 @@ func pluginRemoveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printResult(cmd, c, func(out io.Writer) error {
+			return cli.PrintResult(cmd, c, func(out io.Writer) error {
 				_, err := fmt.Fprintf(out, "removed  %s %s\nin use   %s\n", c.Name, strings.Join(c.Removed, ", "), dashIfEmpty(c.Use))
 				return err
 			})

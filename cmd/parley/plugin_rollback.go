@@ -1,9 +1,13 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
+)
 
 func pluginRollbackCommand() *cobra.Command {
-	return jsonFlag(addDeployment(&cobra.Command{
+	return cli.JSONFlag(addDeployment(&cobra.Command{
 		Use:   "rollback NAME",
 		Short: "Undo the last change of a plugin",
 		Long: "Take the version in use again that was in use before the last install, pin or rollback changed it, and give a source back that the\n" +

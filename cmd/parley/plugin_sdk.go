@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 )
 
 // An sdk is where a new plugin takes the SDK from.
@@ -41,7 +43,7 @@ func findSDK(wanted string) (sdk, error) {
 	if wanted != "" {
 		dir, err := filepath.Abs(wanted)
 		if err != nil || !isCheckout(dir) {
-			return s, usageError{fmt.Errorf("--sdk %s is neither a version, such as v1.2.0, nor the folder of a checkout of %s", wanted, modulePath)}
+			return s, cli.UsageError{Err: fmt.Errorf("--sdk %s is neither a version, such as v1.2.0, nor the folder of a checkout of %s", wanted, modulePath)}
 		}
 		s.Checkout = dir
 		return s, nil
@@ -57,7 +59,7 @@ func findSDK(wanted string) (sdk, error) {
 			return s, nil
 		}
 	}
-	return s, usageError{fmt.Errorf("this program was built from a checkout that is not here: say with --sdk where one is, or which version of %s to use", modulePath)}
+	return s, cli.UsageError{Err: fmt.Errorf("this program was built from a checkout that is not here: say with --sdk where one is, or which version of %s to use", modulePath)}
 }
 
 func isCheckout(dir string) bool {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/host"
 )
 
@@ -29,13 +30,13 @@ func pluginOutdatedCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := printResult(cmd, all, func(w io.Writer) error { return printOutdated(w, all) }); err != nil {
+			if err := cli.PrintResult(cmd, all, func(w io.Writer) error { return printOutdated(w, all) }); err != nil {
 				return err
 			}
 			return countFailed(all)
 		},
 	}
-	return jsonFlag(addDeployment(cmd, optionPrivate))
+	return cli.JSONFlag(addDeployment(cmd, optionPrivate))
 }
 
 func printOutdated(out io.Writer, all []host.PluginNewer) error {
@@ -87,7 +88,7 @@ func pluginUpdateCommand() *cobra.Command {
 				return err
 			}
 			if dryRun {
-				if err := printResult(cmd, all, func(w io.Writer) error { return printOutdated(w, all) }); err != nil {
+				if err := cli.PrintResult(cmd, all, func(w io.Writer) error { return printOutdated(w, all) }); err != nil {
 					return err
 				}
 				return countFailed(all)
@@ -97,7 +98,7 @@ func pluginUpdateCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&wishes.Grant, "grant", false, grantUsage)
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show what would be installed, and change nothing")
-	return jsonFlag(addDeployment(cmd, optionPrivate))
+	return cli.JSONFlag(addDeployment(cmd, optionPrivate))
 }
 
 // update installs what all allow, and prints the changes as one result.
@@ -120,7 +121,7 @@ func update(cmd *cobra.Command, d *host.Deployment, all []host.PluginNewer, wish
 		}
 		done = append(done, c)
 	}
-	err := printResult(cmd, done, func(w io.Writer) error {
+	err := cli.PrintResult(cmd, done, func(w io.Writer) error {
 		for i, c := range done {
 			if i > 0 {
 				fmt.Fprintln(w)

@@ -7,11 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/host"
 )
 
 func pluginVerifyCommand() *cobra.Command {
-	return jsonFlag(addDeployment(&cobra.Command{
+	return cli.JSONFlag(addDeployment(&cobra.Command{
 		Use:   "verify",
 		Short: "Check every pinned plugin against the lock",
 		Long: "Check the file of every pinned version against plugins.lock: hash, name, version, ABI, grants and, where --plugin-public-key is set, its\n" +
@@ -27,7 +28,7 @@ func pluginVerifyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := printResult(cmd, items, func(out io.Writer) error { return printVerified(out, items) }); err != nil {
+			if err := cli.PrintResult(cmd, items, func(out io.Writer) error { return printVerified(out, items) }); err != nil {
 				return err
 			}
 			bad := 0

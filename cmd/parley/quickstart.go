@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/examples/quickstart"
 	"github.com/parley-search/parley/host"
 )
@@ -58,27 +59,27 @@ func quickstartCommand() *cobra.Command {
 			if len(args) > 0 {
 				d.path = args[0]
 				if _, err := os.Stat(d.path); err != nil {
-					return usageError{fmt.Errorf("open the files to ask about: %w", err)}
+					return cli.UsageError{Err: fmt.Errorf("open the files to ask about: %w", err)}
 				}
 			}
 			if file, _ := cmd.Flags().GetString("api-key-file"); file != "" {
 				b, err := os.ReadFile(file)
 				if err != nil {
-					return usageError{fmt.Errorf("read API key: %w", err)}
+					return cli.UsageError{Err: fmt.Errorf("read API key: %w", err)}
 				}
 				if d.apiKey = strings.TrimSpace(string(b)); d.apiKey == "" {
-					return usageError{fmt.Errorf("--api-key-file %s holds no key", file)}
+					return cli.UsageError{Err: fmt.Errorf("--api-key-file %s holds no key", file)}
 				}
 			}
 			if d.model == "" {
-				return usageError{errors.New("--model is empty: name the model that the printed command is to ask for")}
+				return cli.UsageError{Err: errors.New("--model is empty: name the model that the printed command is to ask for")}
 			}
-			c, _, err := loadConfig(cmd, map[string]string{"db-path": quickstartData(), "plugin-lock": host.LockOff, "log-level": "warn"})
+			c, _, err := cli.LoadConfig(cmd, map[string]string{"db-path": quickstartData(), "plugin-lock": host.LockOff, "log-level": "warn"})
 			if err != nil {
 				return err
 			}
 			if err := d.checkNodes(c); err != nil {
-				return usageError{err}
+				return cli.UsageError{Err: err}
 			}
 			return d.run(cmd, c)
 		},
@@ -90,7 +91,7 @@ func quickstartCommand() *cobra.Command {
 	f.BoolVar(&d.open, "open", false, "open the console in a browser")
 	f.IntVar(&d.nodes, "nodes", 1, "hosts to run as one cluster on this machine: 1, 3 or 5; more than one need nats-server in PATH, or sources to build it from")
 	f.String("api-key-file", "", "file that holds the provider's API key")
-	addOptions(cmd)
+	cli.AddOptions(cmd)
 	for name, value := range map[string]string{"db-path": quickstartData(), "plugin-lock": host.LockOff, "log-level": "warn"} {
 		f.Lookup(name).DefValue = value
 	}
@@ -188,19 +189,19 @@ func (d demo) tryProvider(ctx context.Context, c host.Config, h *host.Host, say 
 	}
 	go func() {
 		defer close(told)
-		self := &client{url: "http://" + h.Addr().String(), key: c.MasterKey.Reveal()}
+		self := &cli.Client{URL: "http://" + h.Addr().String(), Key: c.MasterKey.Reveal()}
 		var result struct {
 			OK       bool
 			Message  string
 			Duration int64 `json:"processingTimeMs"`
 		}
-		err := self.call(ctx, http.MethodPost, "/chats/"+demoWorkspace+"/test", map[string]string{"model": d.model}, &result)
+		err := self.Call(ctx, http.MethodPost, "/chats/"+demoWorkspace+"/test", map[string]string{"model": d.model}, &result)
 		switch {
 		case ctx.Err() != nil:
 		case err != nil:
 			say("the provider was not tried: %v", err)
 		case !result.OK:
-			say("the provider was asked for a word, and the workspace does not work yet: %s", stripControls(result.Message))
+			say("the provider was asked for a word, and the workspace does not work yet: %s", cli.StripControls(result.Message))
 		default:
 			say("the provider was asked for a word, and answered within %d ms", result.Duration)
 		}
@@ -299,9 +300,9 @@ func (d demo) serveFiles(ctx context.Context, c host.Config, h *host.Host, tree 
 	served := make(chan error, 1)
 	go func() { served <- serveHost(ctx, h) }()
 	d.showConsole(c, h, say)
-	reader, end := host.NewFileReader(compiledDir(), compilerArgs())
+	reader, end := host.NewFileReader(cli.CompiledDir(), cli.CompilerArgs())
 	s := synchronizer{
-		importer: importer{index: filesIndex, url: "http://" + h.Addr().String(), key: c.MasterKey.Reveal(), primaryKey: "id", size: 8 << 20, bar: newBar(io.Discard)},
+		importer: importer{index: filesIndex, url: "http://" + h.Addr().String(), key: c.MasterKey.Reveal(), primaryKey: "id", size: 8 << 20, bar: cli.NewBar(io.Discard)},
 		source:   host.FileSource{Name: sourceName([]string{d.path})}, prune: true, force: true, reader: reader,
 	}
 	var report strings.Builder
@@ -339,11 +340,11 @@ func (d demo) check(ctx context.Context, providers []*abi.Manifest) error {
 	}
 	if i >= 0 {
 		if err := d.checkRequired(providers[i]); err != nil {
-			return usageError{err}
+			return cli.UsageError{Err: err}
 		}
 	}
 	if err := host.CheckSettings(ctx, demoWorkspace, d.settings(demoIndex), providers); err != nil {
-		return usageError{fmt.Errorf("--source, --base-url and --api-key-file make no workspace: %w", err)}
+		return cli.UsageError{Err: fmt.Errorf("--source, --base-url and --api-key-file make no workspace: %w", err)}
 	}
 	return nil
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/examples/quickstart"
 	"github.com/parley-search/parley/host"
 )
@@ -112,7 +113,7 @@ func (d demo) runNodes(cmd *cobra.Command, c host.Config, built []byte) error {
 	}
 	for i := range f.addrs {
 		if err == nil {
-			err = f.await(ctx, fmt.Sprintf("node %d is ready", i+1), func() bool { return f.client(i).call(ctx, http.MethodGet, "/ready", nil, new(any)) == nil })
+			err = f.await(ctx, fmt.Sprintf("node %d is ready", i+1), func() bool { return f.client(i).Call(ctx, http.MethodGet, "/ready", nil, new(any)) == nil })
 		}
 	}
 	if err == nil {
@@ -156,7 +157,7 @@ func newFleet(cmd *cobra.Command, c host.Config, n int, say func(format string, 
 	hostname, first, err := net.SplitHostPort(c.HTTPAddr)
 	port, wrong := strconv.Atoi(first)
 	if err != nil || wrong != nil {
-		return nil, usageError{fmt.Errorf("--http-addr %q: --nodes wants a number as port, and takes those that follow", c.HTTPAddr)}
+		return nil, cli.UsageError{Err: fmt.Errorf("--http-addr %q: --nodes wants a number as port, and takes those that follow", c.HTTPAddr)}
 	}
 	for i := range n {
 		next := port + i
@@ -182,7 +183,7 @@ func newFleet(cmd *cobra.Command, c host.Config, n int, say func(format string, 
 		if name := known[flag.Name]; name != "" {
 			f.env = append(f.env, name+"="+flag.Value.String())
 		}
-		if flag.Name == flagConfigFile {
+		if flag.Name == cli.FlagConfigFile {
 			f.env = append(f.env, host.EnvConfigFile+"="+flag.Value.String())
 		}
 	})
@@ -227,13 +228,15 @@ func (f *fleet) await(ctx context.Context, what string, done func() bool) error 
 	return nil
 }
 
-func (f *fleet) client(i int) *client { return &client{"http://" + f.addrs[i], f.key} }
+func (f *fleet) client(i int) *cli.Client {
+	return &cli.Client{URL: "http://" + f.addrs[i], Key: f.key}
+}
 
 // leader returns which node takes writes, by its own word; -1: none.
 func (f *fleet) leader(ctx context.Context) int {
 	for i := range f.addrs {
 		var s clusterStatus
-		if f.client(i).call(ctx, http.MethodGet, "/cluster", nil, &s) == nil && s.Node != nil && s.Node.Role == "leader" {
+		if f.client(i).Call(ctx, http.MethodGet, "/cluster", nil, &s) == nil && s.Node != nil && s.Node.Role == "leader" {
 			return i
 		}
 	}

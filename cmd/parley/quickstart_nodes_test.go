@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 )
 
 // TestQuickstartNodes runs three nodes by one command, kills the one that leads by
@@ -53,13 +55,13 @@ func TestQuickstartNodes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c := &client{regexp.MustCompile(`http://\S+`).FindString(status), strings.TrimSpace(string(key))}
+	c := &cli.Client{URL: regexp.MustCompile(`http://\S+`).FindString(status), Key: strings.TrimSpace(string(key))}
 	wait("the others take a write", func() bool {
-		return c.call(t.Context(), http.MethodPatch, "/experimental-features", map[string]bool{"containsFilter": true}, new(any)) == nil
+		return c.Call(t.Context(), http.MethodPatch, "/experimental-features", map[string]bool{"containsFilter": true}, new(any)) == nil
 	})
 	var s clusterStatus
 	wait("the killed node is back and level", func() bool {
-		if err := c.call(t.Context(), http.MethodGet, "/cluster", nil, &s); err != nil {
+		if err := c.Call(t.Context(), http.MethodGet, "/cluster", nil, &s); err != nil {
 			t.Fatal(err)
 		}
 		for _, n := range s.Nodes {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/host"
 )
 
@@ -20,18 +21,18 @@ func (d demo) seedNodes(ctx context.Context, f *fleet) error {
 	}
 	c := f.client(0)
 	for _, s := range samples {
-		if err := c.seed(ctx, s); err != nil {
+		if err := seedNode(ctx, c, s); err != nil {
 			return fmt.Errorf("load the sample: %w", err)
 		}
 	}
 	var want clusterStatus
-	if err := c.call(ctx, http.MethodGet, "/cluster", nil, &want); err != nil {
+	if err := c.Call(ctx, http.MethodGet, "/cluster", nil, &want); err != nil {
 		return err
 	}
 	return f.await(ctx, "all nodes have the samples", func() bool {
 		for i := range f.addrs {
 			var s clusterStatus
-			if f.client(i).call(ctx, http.MethodGet, "/cluster", nil, &s) != nil || s.Words < want.Ahead {
+			if f.client(i).Call(ctx, http.MethodGet, "/cluster", nil, &s) != nil || s.Words < want.Ahead {
 				return false
 			}
 		}
@@ -39,13 +40,13 @@ func (d demo) seedNodes(ctx context.Context, f *fleet) error {
 	})
 }
 
-// seed is [host.Host.Seed] by the API.
-func (c *client) seed(ctx context.Context, s host.Seed) error {
-	if err := c.call(ctx, http.MethodPatch, "/chats/"+s.Workspace+"/settings", json.RawMessage(s.Settings), new(any)); err != nil {
+// seedNode is [host.Host.Seed] by the API.
+func seedNode(ctx context.Context, c *cli.Client, s host.Seed) error {
+	if err := c.Call(ctx, http.MethodPatch, "/chats/"+s.Workspace+"/settings", json.RawMessage(s.Settings), new(any)); err != nil {
 		return err
 	}
 	var there struct{ NumberOfDocuments int }
-	if err := c.call(ctx, http.MethodGet, "/indexes/"+s.Index+"/stats", nil, &there); err == nil && there.NumberOfDocuments > 0 {
+	if err := c.Call(ctx, http.MethodGet, "/indexes/"+s.Index+"/stats", nil, &there); err == nil && there.NumberOfDocuments > 0 {
 		return nil
 	}
 	for _, send := range []struct {
@@ -56,11 +57,11 @@ func (c *client) seed(ctx context.Context, s host.Seed) error {
 		{http.MethodPost, "/documents", s.Documents},
 	} {
 		var t archiveTask
-		if err := c.call(ctx, send.method, "/indexes/"+s.Index+send.path, json.RawMessage(bytes.TrimSpace(send.body)), &t); err != nil {
+		if err := c.Call(ctx, send.method, "/indexes/"+s.Index+send.path, json.RawMessage(bytes.TrimSpace(send.body)), &t); err != nil {
 			return err
 		}
 		if t.TaskUID == nil {
-			return fmt.Errorf("%s answers without a task", c.url)
+			return fmt.Errorf("%s answers without a task", c.URL)
 		}
 		uid := *t.TaskUID
 		for t.Status == "enqueued" || t.Status == "processing" {
@@ -69,12 +70,12 @@ func (c *client) seed(ctx context.Context, s host.Seed) error {
 				return ctx.Err()
 			case <-time.After(fleetEvery):
 			}
-			if err := c.call(ctx, http.MethodGet, fmt.Sprintf("/tasks/%d", uid), nil, &t); err != nil {
+			if err := c.Call(ctx, http.MethodGet, fmt.Sprintf("/tasks/%d", uid), nil, &t); err != nil {
 				return err
 			}
 		}
 		if t.Status != "succeeded" {
-			return fmt.Errorf("task %d %s: %s", uid, t.Status, stripControls(t.Error.Message))
+			return fmt.Errorf("task %d %s: %s", uid, t.Status, cli.StripControls(t.Error.Message))
 		}
 	}
 	return nil

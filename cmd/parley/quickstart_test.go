@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/examples/quickstart"
 )
 
@@ -155,8 +156,8 @@ func TestQuickstartTriesProvider(t *testing.T) {
 			}
 			base, _, _ := strings.Cut(url, "/chats/")
 			var list struct{ Data []struct{ ID string } }
-			c := client{url: base}
-			if err := c.call(t.Context(), http.MethodGet, "/v1/models", nil, &list); err != nil || len(list.Data) != 2 || list.Data[0].ID != demoWorkspace {
+			c := cli.Client{URL: base}
+			if err := c.Call(t.Context(), http.MethodGet, "/v1/models", nil, &list); err != nil || len(list.Data) != 2 || list.Data[0].ID != demoWorkspace {
 				t.Errorf("GET /v1/models: %+v, %v; want %s and %s", list, err, demoWorkspace, docsIndex)
 			}
 		})

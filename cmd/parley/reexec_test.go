@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 )
 
 // A test binary with this variable set is the program, so that it can be
@@ -18,7 +20,7 @@ import (
 const reexec = "TEST_REEXEC"
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == compileName {
+	if len(os.Args) > 1 && os.Args[1] == cli.CompileName {
 		os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 	}
 	if os.Getenv(reexec) == "parley" {

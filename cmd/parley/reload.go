@@ -9,12 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/host"
 )
 
 func compileCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:    compileName,
+		Use:    cli.CompileName,
 		Short:  "Compile the module on standard input into a cache: the host starts this for itself",
 		Hidden: true,
 		Args:   cobra.NoArgs,

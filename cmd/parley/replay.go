@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/host"
 )
 
@@ -44,13 +45,13 @@ func pluginReplayCommand() *cobra.Command {
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if aggregate && r.chunks {
-				return usageError{errors.New("--chunks and --aggregate are two ways to print: give one")}
+				return cli.UsageError{Err: errors.New("--chunks and --aggregate are two ways to print: give one")}
 			}
 			if r.status < 100 || r.status > 599 {
-				return usageError{fmt.Errorf("--status %d is not an HTTP status: give one from 100 to 599", r.status)}
+				return cli.UsageError{Err: fmt.Errorf("--status %d is not an HTTP status: give one from 100 to 599", r.status)}
 			}
 			if r.rechunk < 0 {
-				return usageError{fmt.Errorf("--rechunk %d is not a size: give a number of bytes, or 0 for all at once", r.rechunk)}
+				return cli.UsageError{Err: fmt.Errorf("--rechunk %d is not a size: give a number of bytes, or 0 for all at once", r.rechunk)}
 			}
 			return r.run(cmd, args[0])
 		},
@@ -73,7 +74,7 @@ func (r *replay) run(cmd *cobra.Command, file string) error {
 	for _, h := range r.headers {
 		name, value, ok := strings.Cut(h, ":")
 		if !ok {
-			return usageError{fmt.Errorf("--header %q has no colon: write it as \"Name: value\"", h)}
+			return cli.UsageError{Err: fmt.Errorf("--header %q has no colon: write it as \"Name: value\"", h)}
 		}
 		header.Add(strings.TrimSpace(name), strings.TrimSpace(value))
 	}
@@ -88,7 +89,7 @@ func (r *replay) run(cmd *cobra.Command, file string) error {
 	if err != nil {
 		return err
 	}
-	t := host.Trial{Compiler: compilerArgs(), CacheDir: compiledDir()}
+	t := host.Trial{Compiler: cli.CompilerArgs(), CacheDir: cli.CompiledDir()}
 	replayer, err := host.OpenReplayer(cmd.Context(), r.source, t, modules...)
 	if err != nil {
 		return err
@@ -126,7 +127,7 @@ func (r *replay) recording(cmd *cobra.Command, path string) (rec host.Recording,
 		}
 	}
 	if r.source == "" {
-		return rec, usageError{errors.New("a file does not say which plugin it is for: give --source NAME, such as --source openAi")}
+		return rec, cli.UsageError{Err: errors.New("a file does not say which plugin it is for: give --source NAME, such as --source openAi")}
 	}
 	if rec.Status == 0 || cmd.Flags().Changed("status") {
 		rec.Status = r.status

@@ -13,6 +13,8 @@ import (
 
 	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
+
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 )
 
 func searchCommand() *cobra.Command {
@@ -29,12 +31,12 @@ func searchCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.index, q.text = args[0], args[1]
 			if q.index == "" {
-				return usageError{errors.New("the index is empty: name the one to search")}
+				return cli.UsageError{Err: errors.New("the index is empty: name the one to search")}
 			}
 			if q.limit < 1 {
-				return usageError{fmt.Errorf("--limit is %d: want 1 or more", q.limit)}
+				return cli.UsageError{Err: fmt.Errorf("--limit is %d: want 1 or more", q.limit)}
 			}
-			c, err := openClient(cmd)
+			c, err := cli.OpenClient(cmd)
 			if err != nil {
 				return err
 			}
@@ -47,7 +49,7 @@ func searchCommand() *cobra.Command {
 	f.StringSliceVar(&q.sort, "sort", nil, "what to sort by, such as year:desc")
 	f.IntVar(&q.limit, "limit", 10, "how many documents to print")
 	f.IntVar(&q.offset, "offset", 0, "how many to pass over")
-	return jsonFlag(clientFlags(cmd, "search"))
+	return cli.JSONFlag(cli.ClientFlags(cmd, "search"))
 }
 
 // A query is a search of an index.
@@ -71,13 +73,13 @@ func (q *query) body() map[string]any {
 	return body
 }
 
-func (q *query) run(cmd *cobra.Command, c *client) error {
+func (q *query) run(cmd *cobra.Command, c *cli.Client) error {
 	var answer json.RawMessage
-	if err := c.call(cmd.Context(), http.MethodPost, "/indexes/"+url.PathEscape(q.index)+"/search", q.body(), &answer); err != nil {
+	if err := c.Call(cmd.Context(), http.MethodPost, "/indexes/"+url.PathEscape(q.index)+"/search", q.body(), &answer); err != nil {
 		return err
 	}
-	if wantsJSON(cmd) {
-		return writeJSON(cmd.OutOrStdout(), answer)
+	if cli.WantsJSON(cmd) {
+		return cli.WriteJSON(cmd.OutOrStdout(), answer)
 	}
 	var found struct {
 		Hits               []hit
@@ -86,7 +88,7 @@ func (q *query) run(cmd *cobra.Command, c *client) error {
 	if err := json.Unmarshal(answer, &found); err != nil {
 		return fmt.Errorf("read the service's answer: %w", err)
 	}
-	width := terminalWidth(cmd.OutOrStdout())
+	width := cli.TerminalWidth(cmd.OutOrStdout())
 	if err := q.print(cmd.OutOrStdout(), width, found.Hits); err != nil || width == 0 {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/host"
 )
 
@@ -25,7 +26,7 @@ func serveCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			collectEarly()
-			c, settings, err := loadConfig(cmd, nil)
+			c, settings, err := cli.LoadConfig(cmd, nil)
 			if err != nil {
 				return err
 			}
@@ -45,7 +46,7 @@ func serveCommand() *cobra.Command {
 			return serveHost(cmd.Context(), h)
 		},
 	}
-	addOptions(cmd)
+	cli.AddOptions(cmd)
 	return cmd
 }
 

@@ -72,7 +72,7 @@ func (s *synchronizer) run(ctx context.Context, names []string, out io.Writer) e
 	for _, name := range names {
 		err := host.EachFile(ctx, name, &s.selection, func(f host.File) error {
 			s.report.Bytes += f.Size
-			defer s.bar.show("reading", s.report.Bytes, total)
+			defer s.bar.Show("reading", s.report.Bytes, total)
 			path := s.pathOf(name, f, len(names))
 			if seen[path] {
 				s.skip(path, "another file has the same path")
@@ -85,7 +85,7 @@ func (s *synchronizer) run(ctx context.Context, names []string, out io.Writer) e
 			return fmt.Errorf("import %s: %w", name, err)
 		}
 	}
-	s.bar.end()
+	s.bar.End()
 	if len(gone) > 0 && s.report.Files == 0 {
 		return s.nothingRead()
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/host"
 )
 
@@ -71,7 +72,7 @@ func (s *synchronizer) readStored(ctx context.Context) error {
 	route := "/indexes/" + url.PathEscape(s.index)
 	var info struct{ PrimaryKey string }
 	err := s.call(ctx, http.MethodGet, route, "", nil, &info)
-	if failed, ok := errors.AsType[*statusError](err); ok && failed.status == http.StatusNotFound {
+	if failed, ok := errors.AsType[*cli.StatusError](err); ok && failed.Status == http.StatusNotFound {
 		if s.dryRun {
 			return nil
 		}
@@ -102,7 +103,7 @@ func (s *synchronizer) readStored(ctx context.Context) error {
 			Total   int
 		}
 		err = s.call(ctx, http.MethodPost, route+"/documents/fetch", "application/json", body, &page)
-		if failed, ok := errors.AsType[*statusError](err); ok && failed.code == "invalid_document_filter" {
+		if failed, ok := errors.AsType[*cli.StatusError](err); ok && failed.Code == "invalid_document_filter" {
 			return fmt.Errorf("index %s was not made for files: add \"group\" to its setting filterableAttributes, or import into another index (%w)", s.index, err)
 		}
 		if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/host"
 )
 
@@ -34,7 +35,7 @@ func telemetryCommand() *cobra.Command {
 
 // telemetryFlags gives cmd the flags of telemetryOptions.
 func telemetryFlags(cmd *cobra.Command) *cobra.Command {
-	cmd.Flags().String(flagConfigFile, "", "TOML file with options (default "+host.DefaultConfigFile+" where it exists)")
+	cmd.Flags().String(cli.FlagConfigFile, "", "TOML file with options (default "+host.DefaultConfigFile+" where it exists)")
 	for _, o := range host.AllOptions() {
 		for _, name := range telemetryOptions {
 			if o.Name == name {
@@ -42,7 +43,7 @@ func telemetryFlags(cmd *cobra.Command) *cobra.Command {
 			}
 		}
 	}
-	cmd.Flags().String(flagURL, "", "address of the host, such as https://search.example.com (default: that of --http-addr)")
+	cmd.Flags().String(cli.FlagURL, "", "address of the host, such as https://search.example.com (default: that of --http-addr)")
 	cmd.Flags().SortFlags = false
 	return cmd
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 )
 
 // askHost reads what the running host answers to GET path.
@@ -21,17 +23,17 @@ func askHost(cmd *cobra.Command, path string, into any) error {
 // callHost reads what the running host answers to a request, whose body is JSON
 // where there is one.
 func callHost(cmd *cobra.Command, method, path, body string, into any) error {
-	c, err := loadOnly(cmd, telemetryOptions)
+	c, err := cli.LoadOnly(cmd, telemetryOptions)
 	if err != nil {
 		return err
 	}
-	base, _ := cmd.Flags().GetString(flagURL) // the command has it
+	base, _ := cmd.Flags().GetString(cli.FlagURL) // the command has it
 	if base == "" {
 		base = "http://" + c.HTTPAddr
 		if c.TLS.Cert != "" {
 			base = "https://" + c.HTTPAddr
 		}
-	} else if base, err = serviceURL(base); err != nil {
+	} else if base, err = cli.ServiceURL(base); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), 30*time.Second)
@@ -48,7 +50,7 @@ func callHost(cmd *cobra.Command, method, path, body string, into any) error {
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return fmt.Errorf("ask the host: %w: start it, or say where it is with --http-addr or --%s", errors.Unwrap(err), flagURL)
+		return fmt.Errorf("ask the host: %w: start it, or say where it is with --http-addr or --%s", errors.Unwrap(err), cli.FlagURL)
 	}
 	defer resp.Body.Close()
 	b, err := io.ReadAll(io.LimitReader(resp.Body, 64<<20))
@@ -81,8 +83,8 @@ func printCall[T any](cmd *cobra.Command, method, path string, text func(io.Writ
 	if err := callHost(cmd, method, path, "", &said); err != nil {
 		return err
 	}
-	if wantsJSON(cmd) {
-		return writeJSON(cmd.OutOrStdout(), said)
+	if cli.WantsJSON(cmd) {
+		return cli.WriteJSON(cmd.OutOrStdout(), said)
 	}
 	var v T
 	if err := json.Unmarshal(said, &v); err != nil {

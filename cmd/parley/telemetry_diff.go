@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/host"
 )
 
@@ -54,7 +55,7 @@ func telemetryDiffCommand() *cobra.Command {
 				telemetrySide{before.Name, before.Version}, telemetrySide{after.Name, after.Version}, eventChanges(before, after), host.CompareMetrics(before, after),
 			}
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), diff)
+				return cli.WriteJSON(cmd.OutOrStdout(), diff)
 			}
 			diff.print(cmd.OutOrStdout())
 			return nil

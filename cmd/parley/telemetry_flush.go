@@ -5,10 +5,12 @@ import (
 	"net/http"
 
 	"github.com/spf13/cobra"
+
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 )
 
 func telemetryFlushCommand() *cobra.Command {
-	return jsonFlag(telemetryFlags(&cobra.Command{
+	return cli.JSONFlag(telemetryFlags(&cobra.Command{
 		Use:   "flush",
 		Short: "End the window under way by hand, and print what it came to",
 		Long: "Have a host that runs in development end its window now, as it does after an hour, and print the messages: for who writes a collector.\n" +

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 )
 
 // telemetryDelivery is one of GET /telemetry/deliveries.
@@ -49,7 +51,7 @@ func telemetryLogCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&ids, "ids", false, "the id of each message, too: the one that the platform knows it by")
-	return jsonFlag(telemetryFlags(cmd))
+	return cli.JSONFlag(telemetryFlags(cmd))
 }
 
 // telemetryDeliveries is what GET /telemetry/deliveries answers.

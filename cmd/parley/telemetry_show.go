@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 )
 
 type telemetryMessage struct {
@@ -55,7 +57,7 @@ func telemetryShowCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("last") {
 				if last < 1 {
-					return usageError{fmt.Errorf("--last is %d: want how many windows, 1 or more", last)}
+					return cli.UsageError{Err: fmt.Errorf("--last is %d: want how many windows, 1 or more", last)}
 				}
 				return showLast(cmd, last, raw)
 			}
@@ -76,8 +78,8 @@ func telemetryShowCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&pending, "pending", false, "what is sealed and not delivered yet")
 	cmd.Flags().BoolVar(&raw, "raw", false, "the requests' bodies, byte for byte")
 	cmd.MarkFlagsMutuallyExclusive("next", "last", "pending")
-	jsonFlag(telemetryFlags(cmd))
-	cmd.MarkFlagsMutuallyExclusive("raw", flagJSON)
+	cli.JSONFlag(telemetryFlags(cmd))
+	cmd.MarkFlagsMutuallyExclusive("raw", cli.FlagJSON)
 	return cmd
 }
 

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 )
 
 // telemetryStatus is what GET /telemetry answers.
@@ -44,7 +46,7 @@ type telemetryStatus struct {
 }
 
 func telemetryStatusCommand() *cobra.Command {
-	return jsonFlag(telemetryFlags(&cobra.Command{
+	return cli.JSONFlag(telemetryFlags(&cobra.Command{
 		Use:   "status",
 		Short: "Print whether telemetry is on, where it goes, and what the collectors do",
 		Args:  cobra.NoArgs,
@@ -119,7 +121,7 @@ type telemetryMetric struct {
 }
 
 func telemetryExplainCommand() *cobra.Command {
-	return jsonFlag(telemetryFlags(&cobra.Command{
+	return cli.JSONFlag(telemetryFlags(&cobra.Command{
 		Use:   "explain [PATH]",
 		Short: "Print what each metric means, where it comes from, and which collector makes it",
 		Long:  "Print what each metric means, or those whose path begins with PATH: from the manifests of the collectors that run.",
@@ -143,7 +145,7 @@ func telemetryExplainCommand() *cobra.Command {
 			if len(found) == 0 {
 				return fmt.Errorf("no collector that runs has a metric %s…", firstOf(args))
 			}
-			return printResult(cmd, found, func(out io.Writer) error {
+			return cli.PrintResult(cmd, found, func(out io.Writer) error {
 				for _, m := range metrics {
 					m.print(out)
 				}

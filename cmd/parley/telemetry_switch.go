@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/host"
 )
 
@@ -19,19 +20,19 @@ type switched struct {
 }
 
 func telemetryOffCommand() *cobra.Command {
-	return jsonFlag(telemetryFlags(&cobra.Command{
+	return cli.JSONFlag(telemetryFlags(&cobra.Command{
 		Use:   "off",
 		Short: "Switch telemetry off, from the next start of the host on",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := loadOnly(cmd, telemetryOptions)
+			c, err := cli.LoadOnly(cmd, telemetryOptions)
 			if err != nil {
 				return err
 			}
 			if err := host.TelemetrySwitchOff(c.DBPath); err != nil {
 				return err
 			}
-			return printResult(cmd, switched{Off: true, DBPath: c.DBPath}, func(out io.Writer) error {
+			return cli.PrintResult(cmd, switched{Off: true, DBPath: c.DBPath}, func(out io.Writer) error {
 				_, err := fmt.Fprintf(out, "telemetry is off for %s from the next start of the host on, which also removes what was kept; `parley telemetry on` takes it back\n", c.DBPath)
 				return err
 			})
@@ -40,19 +41,19 @@ func telemetryOffCommand() *cobra.Command {
 }
 
 func telemetryOnCommand() *cobra.Command {
-	return jsonFlag(telemetryFlags(&cobra.Command{
+	return cli.JSONFlag(telemetryFlags(&cobra.Command{
 		Use:   "on",
 		Short: "Take back what off did",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := loadOnly(cmd, telemetryOptions)
+			c, err := cli.LoadOnly(cmd, telemetryOptions)
 			if err != nil {
 				return err
 			}
 			if err := host.TelemetrySwitchOn(c.DBPath); err != nil {
 				return err
 			}
-			return printResult(cmd, switched{DBPath: c.DBPath}, func(out io.Writer) error {
+			return cli.PrintResult(cmd, switched{DBPath: c.DBPath}, func(out io.Writer) error {
 				_, err := fmt.Fprintf(out, "telemetry is not switched off for %s any more; other switches hold as they did\n", c.DBPath)
 				return err
 			})
@@ -61,14 +62,14 @@ func telemetryOnCommand() *cobra.Command {
 }
 
 func telemetryDeleteCommand() *cobra.Command {
-	return jsonFlag(telemetryFlags(&cobra.Command{
+	return cli.JSONFlag(telemetryFlags(&cobra.Command{
 		Use:   "delete",
 		Short: "Switch telemetry off and delete all of it, and ask for the rest to be deleted",
 		Long: "Switch telemetry off, remove what it kept in the data directory, and print the Instance UID that was:\n" +
 			"it is the only key to what a platform holds. --telemetry-contact says whom to ask there. The host must not run.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := loadOnly(cmd, telemetryOptions)
+			c, err := cli.LoadOnly(cmd, telemetryOptions)
 			if err != nil {
 				return err
 			}
@@ -76,8 +77,8 @@ func telemetryDeleteCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if wantsJSON(cmd) {
-				return writeJSON(cmd.OutOrStdout(), switched{Off: true, DBPath: c.DBPath, Deleted: uid, Contact: c.Telemetry.Contact})
+			if cli.WantsJSON(cmd) {
+				return cli.WriteJSON(cmd.OutOrStdout(), switched{Off: true, DBPath: c.DBPath, Deleted: uid, Contact: c.Telemetry.Contact})
 			}
 			if uid == "" {
 				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s has no Instance UID: nothing was ever collected there; telemetry is off\n", c.DBPath)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 )
 
 // telemetryVerified is what POST /telemetry/verify answers.
@@ -19,7 +21,7 @@ type telemetryVerified struct {
 }
 
 func telemetryVerifyCommand() *cobra.Command {
-	return jsonFlag(telemetryFlags(&cobra.Command{
+	return cli.JSONFlag(telemetryFlags(&cobra.Command{
 		Use:   "verify",
 		Short: "Have the next batch delivered to this command, and compare it with what show prints",
 		Long: "Listen on this machine's loopback interface, have the host deliver its next batch there, and compare each byte with what\n" +
@@ -60,7 +62,7 @@ func (v *telemetryVerified) compare(cmd *cobra.Command, d received) error {
 		names = append(names, m.Collector+" "+m.Version)
 	}
 	result := map[string]any{"same": true, "of": v.Of, "bytes": len(d.body), "messages": names, "request": d.line, "headers": d.headers}
-	return printResult(cmd, result, func(w io.Writer) error {
+	return cli.PrintResult(cmd, result, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "the same: %d bytes of %s came as they are shown\nmessages  %s\nrequest   %s\nheaders   %s\n",
 			len(d.body), which, strings.Join(names, ", "), d.line, strings.Join(d.headers, "; "))
 		return err

@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 )
 
 func TestWrapper(t *testing.T) {
@@ -22,13 +24,13 @@ func TestWrapper(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var out strings.Builder
-			w := &wrapper{w: &out, width: tt.width}
+			w := &cli.Wrapper{Out: &out, Width: tt.width}
 			for _, p := range tt.pieces {
-				if err := w.add(p); err != nil {
+				if err := w.Add(p); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if err := w.end(); err != nil {
+			if err := w.End(); err != nil {
 				t.Fatal(err)
 			}
 			if out.String() != tt.want {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/host"
 )
 
@@ -23,7 +24,7 @@ func programVersion() string {
 }
 
 func versionCommand() *cobra.Command {
-	return jsonFlag(&cobra.Command{
+	return cli.JSONFlag(&cobra.Command{
 		Use:   "version",
 		Short: "Print the version of the host and of the ABI it speaks",
 		Args:  cobra.NoArgs,
@@ -33,7 +34,7 @@ func versionCommand() *cobra.Command {
 				"version": programVersion(), "commit": revision, "commitDate": date, "abi": abi.Version, "minAbi": abi.MinVersion,
 				"go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
 			}
-			return printResult(cmd, v, func(out io.Writer) error {
+			return cli.PrintResult(cmd, v, func(out io.Writer) error {
 				_, err := fmt.Fprint(out, versionText())
 				return err
 			})
@@ -70,5 +71,5 @@ func readCommit() (revision, date string) {
 // hostOptions is what every host of this program is given.
 func hostOptions(logs *host.Logs, modules [][]byte) host.Options {
 	revision, date := readCommit()
-	return host.Options{Logs: logs, Embedded: modules, Compiler: compilerArgs(), Version: programVersion(), Commit: revision, CommitDate: date}
+	return host.Options{Logs: logs, Embedded: modules, Compiler: cli.CompilerArgs(), Version: programVersion(), Commit: revision, CommitDate: date}
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	flagConfigFile    = "config-file-path"
-	configFileMeaning = "TOML file with options (default " + host.DefaultConfigFile + " where it exists)"
+	FlagConfigFile    = "config-file-path"
+	ConfigFileMeaning = "TOML file with options (default " + host.DefaultConfigFile + " where it exists)"
 )
 
-// addOptions gives cmd a flag for every option of the host.
-func addOptions(cmd *cobra.Command) {
-	cmd.Flags().String(flagConfigFile, "", configFileMeaning)
+// AddOptions gives cmd a flag for every option of the host.
+func AddOptions(cmd *cobra.Command) {
+	cmd.Flags().String(FlagConfigFile, "", ConfigFileMeaning)
 	for _, o := range host.AllOptions() {
 		cmd.Flags().String(o.Name, o.Default, fmt.Sprintf("%s: %s", o.Meaning, o.Kind.Allowed))
 		cmd.Flags().Lookup(o.Name).NoOptDefVal = o.Bare
@@ -29,20 +29,20 @@ func addOptions(cmd *cobra.Command) {
 	cmd.Flags().SortFlags = false
 }
 
-// loadConfig reads the configuration by flags, environment and file. preset
+// LoadConfig reads the configuration by flags, environment and file. preset
 // holds what this command wants where the operator says nothing.
-func loadConfig(cmd *cobra.Command, preset map[string]string) (host.Config, []host.Setting, error) {
+func LoadConfig(cmd *cobra.Command, preset map[string]string) (host.Config, []host.Setting, error) {
 	return readConfig(cmd, host.Sources{Preset: preset})
 }
 
-// loadOnly reads the options called names, for a command that needs no others.
-func loadOnly(cmd *cobra.Command, names []string) (host.Config, error) {
+// LoadOnly reads the options called names, for a command that needs no others.
+func LoadOnly(cmd *cobra.Command, names []string) (host.Config, error) {
 	c, _, err := readConfig(cmd, host.Sources{Only: names})
 	return c, err
 }
 
 // pluginRegistry is the value of --plugin-registry where the operator sets none: the
-// build may name one, by -ldflags "-X main.pluginRegistry=registry.example.com/parley".
+// build may name one, by -ldflags "-X <path of this package>.pluginRegistry=registry.example.com/parley".
 var pluginRegistry string
 
 func readConfig(cmd *cobra.Command, from host.Sources) (host.Config, []host.Setting, error) {
@@ -52,7 +52,7 @@ func readConfig(cmd *cobra.Command, from host.Sources) (host.Config, []host.Sett
 		from.Preset = preset
 	}
 	from.Environ, from.Flags = os.Environ(), map[string]string{}
-	from.File, from.FileOrigin = configFile(cmd)
+	from.File, from.FileOrigin = ConfigFile(cmd)
 	known := map[string]bool{}
 	for _, o := range host.AllOptions() {
 		known[o.Name] = true
@@ -64,16 +64,16 @@ func readConfig(cmd *cobra.Command, from host.Sources) (host.Config, []host.Sett
 	})
 	c, settings, err := host.LoadConfig(from)
 	if err != nil {
-		return c, nil, usageError{err}
+		return c, nil, UsageError{Err: err}
 	}
 	return c, settings, nil
 }
 
-// configFile is the configuration file that the operator names, and where; empty
+// ConfigFile is the configuration file that the operator names, and where; empty
 // where nobody does.
-func configFile(cmd *cobra.Command) (path, origin string) {
-	if f := cmd.Flags().Lookup(flagConfigFile); f != nil && f.Changed {
-		return f.Value.String(), "flag --" + flagConfigFile
+func ConfigFile(cmd *cobra.Command) (path, origin string) {
+	if f := cmd.Flags().Lookup(FlagConfigFile); f != nil && f.Changed {
+		return f.Value.String(), "flag --" + FlagConfigFile
 	}
 	if path := os.Getenv(host.EnvConfigFile); path != "" {
 		return path, "environment " + host.EnvConfigFile

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"io"
@@ -13,8 +13,8 @@ import (
 	"github.com/parley-search/parley/host"
 )
 
-// terminalWidth is how many columns the terminal behind w has; 0: there is none.
-func terminalWidth(w io.Writer) int {
+// TerminalWidth is how many columns the terminal behind w has; 0: there is none.
+func TerminalWidth(w io.Writer) int {
 	f, ok := w.(*os.File)
 	if !ok || !host.IsTerminal(f) {
 		return 0
@@ -29,9 +29,9 @@ func terminalWidth(w io.Writer) int {
 	return width
 }
 
-// stripControls returns text without what a terminal would obey: answers and documents
+// StripControls returns text without what a terminal would obey: answers and documents
 // come from others.
-func stripControls(text string) string {
+func StripControls(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || unicode.IsControl(r) && r != '\n' && r != '\t' {
 			return -1
@@ -40,11 +40,11 @@ func stripControls(text string) string {
 	}, text)
 }
 
-// A wrapper writes text that comes in pieces to a terminal, with lines broken
+// A Wrapper writes text that comes in pieces to a terminal, with lines broken
 // between words. Lines of code, between fences, are left as they are.
-type wrapper struct {
-	w      io.Writer
-	width  int // of the terminal; 0: no line is broken
+type Wrapper struct {
+	Out    io.Writer
+	Width  int // of the terminal; 0: no line is broken
 	column int
 	word   strings.Builder // what came of a word that is not over
 	line   strings.Builder // the line of the text so far, as far as a fence may be told by it
@@ -53,10 +53,10 @@ type wrapper struct {
 
 const fence = "```"
 
-// add takes a piece.
-func (p *wrapper) add(piece string) error {
+// Add takes a piece.
+func (p *Wrapper) Add(piece string) error {
 	var out strings.Builder
-	for _, r := range stripControls(piece) {
+	for _, r := range StripControls(piece) {
 		if p.line.Len() < len(fence) && r != '\n' {
 			p.line.WriteRune(r)
 		}
@@ -75,24 +75,24 @@ func (p *wrapper) add(piece string) error {
 			p.put(&out)
 		default:
 			p.word.WriteRune(r)
-			if p.width == 0 {
+			if p.Width == 0 {
 				p.put(&out)
 			}
 		}
 	}
-	_, err := io.WriteString(p.w, out.String())
+	_, err := io.WriteString(p.Out, out.String())
 	return err
 }
 
 // put writes the word, or space, that is gathered.
-func (p *wrapper) put(out *strings.Builder) {
+func (p *Wrapper) put(out *strings.Builder) {
 	word := p.word.String()
 	if word == "" {
 		return
 	}
 	p.word.Reset()
 	wide := runewidth.StringWidth(word)
-	if p.width > 0 && !p.fenced && p.column+wide > p.width {
+	if p.Width > 0 && !p.fenced && p.column+wide > p.Width {
 		if word == " " || word == "\t" {
 			return // the next word begins a line
 		}
@@ -105,14 +105,14 @@ func (p *wrapper) put(out *strings.Builder) {
 	p.column += wide
 }
 
-// end writes what is left, and ends the line.
-func (p *wrapper) end() error {
+// End writes what is left, and ends the line.
+func (p *Wrapper) End() error {
 	var out strings.Builder
 	p.put(&out)
 	if p.column > 0 {
 		out.WriteByte('\n')
 		p.column = 0
 	}
-	_, err := io.WriteString(p.w, out.String())
+	_, err := io.WriteString(p.Out, out.String())
 	return err
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 	"github.com/parley-search/parley/host"
 )
 
-// A bar shows how far something is: on a terminal one line that is written
+// A Bar shows how far something is: on a terminal one line that is written
 // again and again, elsewhere a line every ten percent.
-type bar struct {
+type Bar struct {
 	w        io.Writer
 	terminal bool
 	last     time.Time // that it was drawn
@@ -21,17 +21,18 @@ type bar struct {
 	open     bool // a line is not ended yet
 }
 
-func newBar(w io.Writer) *bar {
+// NewBar returns a bar that is shown on w.
+func NewBar(w io.Writer) *Bar {
 	f, ok := w.(*os.File)
-	return &bar{w: w, terminal: ok && host.IsTerminal(f), tenths: -1}
+	return &Bar{w: w, terminal: ok && host.IsTerminal(f), tenths: -1}
 }
 
 const barWidth = 40
 
-// show shows done of total; total 0: not known.
-func (b *bar) show(step string, done, total int64) {
+// Show shows done of total; total 0: not known.
+func (b *Bar) Show(step string, done, total int64) {
 	if step != b.step {
-		b.end()
+		b.End()
 		b.step, b.tenths = step, -1
 	}
 	if total <= 0 {
@@ -54,8 +55,8 @@ func (b *bar) show(step string, done, total int64) {
 	fmt.Fprintf(b.w, "\r%-9s [%s%s] %3d%%", step, strings.Repeat("=", full), strings.Repeat(" ", barWidth-full), 100*done/total)
 }
 
-// end ends the line.
-func (b *bar) end() {
+// End ends the line.
+func (b *Bar) End() {
 	if b.open {
 		fmt.Fprintln(b.w)
 		b.open = false
