@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/cmd/parley/internal/cli"
+	"github.com/parley-search/parley/cmd/parley/internal/query"
 )
 
 func TestWrapper(t *testing.T) {
@@ -53,7 +54,7 @@ func TestFit(t *testing.T) {
 		{10, []int{2}},
 		{1, []int{1}},
 	} {
-		got := fitColumns(table, tt.width)
+		got := query.FitColumns(table, tt.width)
 		sum := -2
 		for _, w := range got {
 			sum += w + 2

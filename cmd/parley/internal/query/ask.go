@@ -1,4 +1,6 @@
-package main
+// Package query has the commands that ask a running service: a question, which it
+// answers from documents, or a search.
+package query
 
 import (
 	"bufio"
@@ -18,7 +20,8 @@ import (
 	"github.com/parley-search/parley/cmd/parley/internal/cli"
 )
 
-func askCommand() *cobra.Command {
+// AskCommand asks a question.
+func AskCommand() *cobra.Command {
 	var q asking
 	cmd := &cobra.Command{
 		Use:   "ask QUESTION",

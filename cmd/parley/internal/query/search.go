@@ -1,4 +1,4 @@
-package main
+package query
 
 import (
 	"bytes"
@@ -17,7 +17,8 @@ import (
 	"github.com/parley-search/parley/cmd/parley/internal/cli"
 )
 
-func searchCommand() *cobra.Command {
+// SearchCommand searches an index.
+func SearchCommand() *cobra.Command {
 	var q query
 	cmd := &cobra.Command{
 		Use:   "search INDEX QUERY",
@@ -179,7 +180,7 @@ func (q *query) print(out io.Writer, width int, rows []hit) error {
 		}
 		return nil
 	}
-	widths := fitColumns(table, width)
+	widths := FitColumns(table, width)
 	for _, cells := range table {
 		var b strings.Builder
 		for i, wide := range widths {
@@ -196,10 +197,10 @@ func (q *query) print(out io.Writer, width int, rows []hit) error {
 	return nil
 }
 
-// fitColumns returns how wide the columns of a table are made on so many columns of a
+// FitColumns returns how wide the columns of a table are made on so many columns of a
 // terminal, with two between them: the widest give way first, and the last ones
 // are left out where there is no room for all.
-func fitColumns(table [][]string, width int) (widths []int) {
+func FitColumns(table [][]string, width int) (widths []int) {
 	if len(table) == 0 {
 		return nil
 	}
