@@ -20,6 +20,7 @@ import (
 
 	"github.com/parley-search/parley/cmd/parley/bench"
 	"github.com/parley-search/parley/cmd/parley/internal/cli"
+	"github.com/parley-search/parley/cmd/parley/internal/documents"
 )
 
 // A searchBenchmark is what the operator asked bench search for.
@@ -86,7 +87,7 @@ func (b *searchBenchmark) run(cmd *cobra.Command) error {
 			return cli.UsageError{Err: fmt.Errorf("--clients has %d: want numbers from 1 to 1000", n)}
 		}
 	}
-	format, err := formatOf(b.format, b.documents)
+	format, err := documents.FormatOf(b.format, b.documents)
 	if err != nil {
 		return cli.UsageError{Err: err}
 	}

@@ -17,6 +17,7 @@ import (
 	_ "golang.org/x/crypto/x509roots/fallback" // certificate authorities where the system has none, as in an image of this program alone
 
 	"github.com/parley-search/parley/cmd/parley/internal/cli"
+	"github.com/parley-search/parley/cmd/parley/internal/documents"
 	"github.com/parley-search/parley/cmd/parley/internal/query"
 	"github.com/parley-search/parley/host"
 )
@@ -85,7 +86,7 @@ func rootCommand() *cobra.Command {
 		}
 		return cli.UsageError{Err: fmt.Errorf("%w; `%s --help` lists what there is", err, cmd.CommandPath())}
 	})
-	root.AddCommand(serveCommand(), quickstartCommand(), query.AskCommand(), query.SearchCommand(), pluginCommand(), telemetryCommand(), documentsCommand(),
+	root.AddCommand(serveCommand(), quickstartCommand(), query.AskCommand(), query.SearchCommand(), pluginCommand(), telemetryCommand(), documents.Command(),
 		archiveCommand("dump", "all data, readable by later versions"), archiveCommand("snapshot", "all data as it is on disk, quick to restore"),
 		clusterCommand(), keyCommand(), benchCommand(), configCommand(), versionCommand(), compileCommand())
 	wrapArgs(root)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/cmd/parley/internal/cli"
+	"github.com/parley-search/parley/cmd/parley/internal/documents"
 	"github.com/parley-search/parley/examples/quickstart"
 	"github.com/parley-search/parley/host"
 )
@@ -288,7 +289,7 @@ func (d demo) serveFiles(ctx context.Context, c host.Config, h *host.Host, tree 
 		Workspace:     demoWorkspace,
 		Settings:      d.settings(filesIndex),
 		Index:         filesIndex,
-		IndexSettings: withDescription(host.FileIndexSettings, "Files of "+sourceName([]string{d.path})+"."),
+		IndexSettings: withDescription(host.FileIndexSettings, "Files of "+documents.SourceName([]string{d.path})+"."),
 		Documents:     []byte("[]"),
 	}); err != nil {
 		return fmt.Errorf("make the index: %w", closeAfter(h, err))
@@ -301,14 +302,14 @@ func (d demo) serveFiles(ctx context.Context, c host.Config, h *host.Host, tree 
 	go func() { served <- serveHost(ctx, h) }()
 	d.showConsole(c, h, say)
 	reader, end := host.NewFileReader(cli.CompiledDir(), cli.CompilerArgs())
-	s := synchronizer{
-		importer: importer{index: filesIndex, url: "http://" + h.Addr().String(), key: c.MasterKey.Reveal(), primaryKey: "id", size: 8 << 20, bar: cli.NewBar(io.Discard)},
-		source:   host.FileSource{Name: sourceName([]string{d.path})}, prune: true, force: true, reader: reader,
+	s := documents.Synchronizer{
+		Importer: documents.Importer{Index: filesIndex, URL: "http://" + h.Addr().String(), Key: c.MasterKey.Reveal(), PrimaryKey: "id", Size: 8 << 20, Bar: cli.NewBar(io.Discard)},
+		Source:   host.FileSource{Name: documents.SourceName([]string{d.path})}, Prune: true, Force: true, Reader: reader,
 	}
 	var report strings.Builder
-	err := s.run(ctx, []string{d.path}, &report)
+	err := s.Run(ctx, []string{d.path}, &report)
 	_ = end()
-	if err == nil && s.report.Passages == 0 {
+	if err == nil && s.Report.Passages == 0 {
 		err = fmt.Errorf("%s has no file with text in it; formats: %s", d.path, strings.Join(host.FileExtensions(), " "))
 	}
 	if err != nil {
@@ -316,8 +317,8 @@ func (d demo) serveFiles(ctx context.Context, c host.Config, h *host.Host, tree 
 		return errors.Join(err, <-served)
 	}
 	say("%s", strings.ReplaceAll(strings.TrimSpace(report.String()), "\n", "\nparley: "))
-	say("source %s; %d files in index %q; workspace %q; http://%s", d.source, s.report.Files, filesIndex, demoWorkspace, h.Addr())
-	question, err := json.Marshal(map[string]any{"model": "any", "messages": []map[string]string{{"role": "user", "content": s.question()}}})
+	say("source %s; %d files in index %q; workspace %q; http://%s", d.source, s.Report.Files, filesIndex, demoWorkspace, h.Addr())
+	question, err := json.Marshal(map[string]any{"model": "any", "messages": []map[string]string{{"role": "user", "content": s.Question()}}})
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/parley-search/parley/cmd/parley/internal/documents"
 )
 
 // TestKillImport kills an import of a folder by SIGKILL at random moments, edits the folder each time, and
@@ -93,7 +95,7 @@ func TestWatchFolder(t *testing.T) {
 	}()
 	next := func(step string, changed, added, gone, same int) {
 		t.Helper()
-		var r syncReport
+		var r documents.SyncReport
 		if err := reports.Decode(&r); err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +186,7 @@ func (f *notesFolder) args(url, index string) []string {
 }
 
 // run imports the folder and returns what was done.
-func (f *notesFolder) run(url, index string, more ...string) (r syncReport) {
+func (f *notesFolder) run(url, index string, more ...string) (r documents.SyncReport) {
 	f.t.Helper()
 	var out, errs bytes.Buffer
 	args := append(append([]string{"documents", "import"}, f.args(url, index)...), more...)

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/parley-search/parley/cmd/parley/internal/documents"
 )
 
 // TestImportFiles imports a folder, again, and after edits of each kind, and wants what is sent and
@@ -35,14 +37,14 @@ func TestImportFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	sync := func(step string, want syncReport, more ...string) {
+	sync := func(step string, want documents.SyncReport, more ...string) {
 		t.Helper()
 		var out, errs bytes.Buffer
 		args := append([]string{"documents", "import", dir, "--index", "notes", "--url", c.url, "--json"}, more...)
 		if code := run(context.Background(), args, &out, &errs); code != 0 {
 			t.Fatalf("%s: exit status %d: %s", step, code, errs.String())
 		}
-		var got syncReport
+		var got documents.SyncReport
 		if err := json.Unmarshal(out.Bytes(), &got); err != nil {
 			t.Fatalf("%s: %v in %s", step, err, out.String())
 		}
@@ -66,19 +68,19 @@ func TestImportFiles(t *testing.T) {
 	write("milk.txt", "Milk is white.")
 	write("photo.png", "no text")
 
-	sync("a dry run", syncReport{Files: 3, New: 3, Passages: 5, Sent: 5}, "--dry-run")
-	sync("first", syncReport{Files: 3, New: 3, Passages: 5, Sent: 5})
+	sync("a dry run", documents.SyncReport{Files: 3, New: 3, Passages: 5, Sent: 5}, "--dry-run")
+	sync("first", documents.SyncReport{Files: 3, New: 3, Passages: 5, Sent: 5})
 	stored(5)
-	sync("again", syncReport{Files: 3, Same: 3, Passages: 5})
+	sync("again", documents.SyncReport{Files: 3, Same: 3, Passages: 5})
 	write("tea.md", "# Tea\n"+para+"\n## Green\n"+para+"\n## Black\nOther words. "+para)
-	sync("an edit", syncReport{Files: 3, Changed: 1, Same: 2, Passages: 5, Sent: 1})
+	sync("an edit", documents.SyncReport{Files: 3, Changed: 1, Same: 2, Passages: 5, Sent: 1})
 	write("tea.md", "# Tea\n"+para+"\n## Black\nOther words. "+para)
-	sync("a section less: the next one moves up", syncReport{Files: 3, Changed: 1, Same: 2, Passages: 4, Sent: 1, Deleted: 1})
+	sync("a section less: the next one moves up", documents.SyncReport{Files: 3, Changed: 1, Same: 2, Passages: 4, Sent: 1, Deleted: 1})
 	stored(4)
 	remove("milk.txt")
 	write("cream.txt", "Milk is white.")
-	sync("a rename", syncReport{Files: 3, New: 1, Gone: 1, Same: 2, Passages: 4, Sent: 1, Deleted: 1})
-	sync("kept without prune", syncReport{Files: 2, Same: 2, Passages: 3}, "--exclude", "cream.txt", "--prune=false")
+	sync("a rename", documents.SyncReport{Files: 3, New: 1, Gone: 1, Same: 2, Passages: 4, Sent: 1, Deleted: 1})
+	sync("kept without prune", documents.SyncReport{Files: 2, Same: 2, Passages: 3}, "--exclude", "cream.txt", "--prune=false")
 	stored(4)
 
 	_, answer := c.call("POST", "/indexes/notes/search", `{"q":"grind","filter":"kind = html"}`)
@@ -98,7 +100,7 @@ func TestImportFiles(t *testing.T) {
 		}
 	}
 	stored(4)
-	sync("forced", syncReport{Files: 1, Gone: 2, Same: 1, Passages: 1, Deleted: 3}, "--include", "cream.txt", "--force")
+	sync("forced", documents.SyncReport{Files: 1, Gone: 2, Same: 1, Passages: 1, Deleted: 3}, "--include", "cream.txt", "--force")
 	stored(1)
 }
 

@@ -1,4 +1,4 @@
-package main
+package documents
 
 import (
 	"context"
@@ -64,12 +64,12 @@ func (p *storedPage) hashes() map[string]string {
 const storedPageSize = 20_000
 
 // readStored asks the index for what it has of the source, and makes it where there is none.
-func (s *synchronizer) readStored(ctx context.Context) error {
+func (s *Synchronizer) readStored(ctx context.Context) error {
 	if err := s.settle(ctx); err != nil {
 		return err
 	}
 	s.stored = map[string]*storedPage{}
-	route := "/indexes/" + url.PathEscape(s.index)
+	route := "/indexes/" + url.PathEscape(s.Index)
 	var info struct{ PrimaryKey string }
 	err := s.call(ctx, http.MethodGet, route, "", nil, &info)
 	if failed, ok := errors.AsType[*cli.StatusError](err); ok && failed.Status == http.StatusNotFound {
@@ -89,11 +89,11 @@ func (s *synchronizer) readStored(ctx context.Context) error {
 		return fmt.Errorf("look at the index: %w", err)
 	}
 	if info.PrimaryKey != "" && info.PrimaryKey != "id" {
-		return fmt.Errorf("index %s has the primary key %q, and files become documents with an %q: import into another index", s.index, info.PrimaryKey, "id")
+		return fmt.Errorf("index %s has the primary key %q, and files become documents with an %q: import into another index", s.Index, info.PrimaryKey, "id")
 	}
 	for offset := 0; ; {
 		body, err := json.Marshal(map[string]any{
-			"filter": s.source.FilterOf(), "fields": []string{"id", "path", "contentHash"}, "limit": storedPageSize, "offset": offset,
+			"filter": s.Source.FilterOf(), "fields": []string{"id", "path", "contentHash"}, "limit": storedPageSize, "offset": offset,
 		})
 		if err != nil {
 			return err
@@ -104,14 +104,14 @@ func (s *synchronizer) readStored(ctx context.Context) error {
 		}
 		err = s.call(ctx, http.MethodPost, route+"/documents/fetch", "application/json", body, &page)
 		if failed, ok := errors.AsType[*cli.StatusError](err); ok && failed.Code == "invalid_document_filter" {
-			return fmt.Errorf("index %s was not made for files: add \"group\" to its setting filterableAttributes, or import into another index (%w)", s.index, err)
+			return fmt.Errorf("index %s was not made for files: add \"group\" to its setting filterableAttributes, or import into another index (%w)", s.Index, err)
 		}
 		if err != nil {
 			return fmt.Errorf("look at what is in the index: %w", err)
 		}
 		for _, d := range page.Results {
 			if s.stored[d.Path] == nil {
-				s.stored[d.Path] = &storedPage{prefix: s.source.PagePrefix(d.Path)}
+				s.stored[d.Path] = &storedPage{prefix: s.Source.PagePrefix(d.Path)}
 			}
 			s.stored[d.Path].add(d.ID, d.ContentHash)
 		}
@@ -123,10 +123,10 @@ func (s *synchronizer) readStored(ctx context.Context) error {
 
 // settle waits until the tasks of the index that were accepted so far are done: those of an import that
 // was interrupted may be among them, and what they bring or delete is not to be counted as it was before.
-func (s *synchronizer) settle(ctx context.Context) error {
+func (s *Synchronizer) settle(ctx context.Context) error {
 	newest := uint32(0)
 	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
-		route := "/tasks?limit=1&statuses=enqueued,processing&indexUids=" + url.QueryEscape(s.index)
+		route := "/tasks?limit=1&statuses=enqueued,processing&indexUids=" + url.QueryEscape(s.Index)
 		if newest > 0 {
 			route += fmt.Sprintf("&from=%d", newest)
 		}
@@ -150,7 +150,7 @@ func (s *synchronizer) settle(ctx context.Context) error {
 
 // listGone looks at which files there are, before any is read: it returns the paths that the index has of
 // the source and that are gone and to be pruned, and how many bytes the files have.
-func (s *synchronizer) listGone(ctx context.Context, names []string) (gone []string, total int64, err error) {
+func (s *Synchronizer) listGone(ctx context.Context, names []string) (gone []string, total int64, err error) {
 	there := map[string]bool{}
 	readable := 0
 	for _, name := range names {
@@ -166,7 +166,7 @@ func (s *synchronizer) listGone(ctx context.Context, names []string) (gone []str
 			return nil, 0, fmt.Errorf("import %s: %w", name, err)
 		}
 	}
-	if !s.prune {
+	if !s.Prune {
 		return nil, total, nil
 	}
 	for path := range s.stored {
@@ -179,21 +179,21 @@ func (s *synchronizer) listGone(ctx context.Context, names []string) (gone []str
 	case len(gone) == 0:
 	case readable == 0:
 		return nil, 0, s.nothingRead()
-	case 2*len(gone) > len(s.stored) && !s.force:
-		return nil, 0, fmt.Errorf("%d of the %d files that the index has of source %q are gone: pass --force to delete their passages, or --prune=false to keep them; nothing was changed", len(gone), len(s.stored), s.source.Name)
+	case 2*len(gone) > len(s.stored) && !s.Force:
+		return nil, 0, fmt.Errorf("%d of the %d files that the index has of source %q are gone: pass --force to delete their passages, or --prune=false to keep them; nothing was changed", len(gone), len(s.stored), s.Source.Name)
 	}
 	return gone, total, nil
 }
 
 // nothingRead is the error where there is no file to be read, and there are some in the index.
-func (s *synchronizer) nothingRead() error {
-	return fmt.Errorf("no file was read, and the index has %d files of source %q: nothing is deleted; pass --prune=false to say that none is to be", len(s.stored), s.source.Name)
+func (s *Synchronizer) nothingRead() error {
+	return fmt.Errorf("no file was read, and the index has %d files of source %q: nothing is deleted; pass --prune=false to say that none is to be", len(s.stored), s.Source.Name)
 }
 
 // noteGone notes the documents of files that are gone, to be deleted.
-func (s *synchronizer) noteGone(gone []string) {
+func (s *Synchronizer) noteGone(gone []string) {
 	for _, path := range gone {
-		s.report.Gone++
+		s.Report.Gone++
 		for id := range s.stored[path].hashes() {
 			s.gone = append(s.gone, id)
 		}

@@ -1,4 +1,6 @@
-package main
+// Package documents has the commands that bring documents into a running service:
+// one file, or folders that are kept in step.
+package documents
 
 import (
 	"cmp"
@@ -17,7 +19,8 @@ import (
 	"github.com/parley-search/parley/host"
 )
 
-func documentsCommand() *cobra.Command {
+// Command has the commands of documents.
+func Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "documents",
 		Short: "Put documents into a running service",
@@ -29,8 +32,8 @@ func documentsCommand() *cobra.Command {
 }
 
 func documentsImportCommand() *cobra.Command {
-	var in importer
-	var files synchronizer
+	var in Importer
+	var files Synchronizer
 	var format, delimiter, size, split string
 	var watch bool
 	cmd := &cobra.Command{
@@ -47,20 +50,20 @@ func documentsImportCommand() *cobra.Command {
 			"  parley documents import rows.csv --index rows --csv-delimiter ';' --url https://search.example.org",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if in.index == "" {
+			if in.Index == "" {
 				return cli.UsageError{Err: fmt.Errorf("--index is missing: name the index that the documents go to")}
 			}
 			n, err := humanize.ParseBytes(size)
 			if err != nil || n < 1<<10 || n > 1<<30 {
 				return cli.UsageError{Err: fmt.Errorf("--request-size is %q: want a size from 1 KiB to 1 GiB", size)}
 			}
-			in.size = int(n)
+			in.Size = int(n)
 			c, err := cli.OpenClient(cmd)
 			if err != nil {
 				return err
 			}
-			in.url, in.key = c.URL, c.Key
-			in.bar = cli.NewBar(cmd.ErrOrStderr())
+			in.URL, in.Key = c.URL, c.Key
+			in.Bar = cli.NewBar(cmd.ErrOrStderr())
 			for _, name := range args {
 				if name == "-" {
 					continue
@@ -76,7 +79,7 @@ func documentsImportCommand() *cobra.Command {
 				if len(args) > 1 {
 					return cli.UsageError{Err: fmt.Errorf("%d files of documents: import one at a time", len(args))}
 				}
-				if in.format, err = formatOf(format, args[0]); err != nil {
+				if in.format, err = FormatOf(format, args[0]); err != nil {
 					return cli.UsageError{Err: err}
 				}
 				if len(delimiter) != 1 {
@@ -94,38 +97,38 @@ func documentsImportCommand() *cobra.Command {
 			if err := files.selection.Check(); err != nil {
 				return cli.UsageError{Err: err}
 			}
-			in.primaryKey = "id"
-			files.importer, files.source.Whole = in, split == "whole"
-			files.source.Name = cmp.Or(files.source.Name, sourceName(args))
+			in.PrimaryKey = "id"
+			files.Importer, files.Source.Whole = in, split == "whole"
+			files.Source.Name = cmp.Or(files.Source.Name, SourceName(args))
 			if !cmd.Flags().Changed("prune") {
-				files.prune = len(args) == 1 && isFolder(args[0])
+				files.Prune = len(args) == 1 && isFolder(args[0])
 			}
 			boundMemory()
 			var end func() error
-			files.reader, end = host.NewFileReader(cli.CompiledDir(), cli.CompilerArgs())
+			files.Reader, end = host.NewFileReader(cli.CompiledDir(), cli.CompilerArgs())
 			defer func() { _ = end() }()
 			if watch {
 				return files.watch(cmd.Context(), args, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
-			return files.run(cmd.Context(), args, cmd.OutOrStdout())
+			return files.Run(cmd.Context(), args, cmd.OutOrStdout())
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&in.index, "index", "", "index that the documents go to; made if it does not exist")
+	f.StringVar(&in.Index, "index", "", "index that the documents go to; made if it does not exist")
 	f.StringVar(&size, "request-size", "20 MiB", "bytes of one request, below the service's --http-payload-size-limit")
 	f.StringVar(&format, "format", "", "json, ndjson or csv: PATH is a file of documents (default: by the file's name)")
 	f.StringVar(&delimiter, "csv-delimiter", ",", "of documents: what is between the columns of CSV")
-	f.StringVar(&in.primaryKey, "primary-key", "", "of documents: field that holds the id (default: the index's, or found in the first document)")
+	f.StringVar(&in.PrimaryKey, "primary-key", "", "of documents: field that holds the id (default: the index's, or found in the first document)")
 	f.BoolVar(&in.generateIDs, "generate-ids", false, "of documents: those without an id get one made of what they hold, so that equal ones become one")
 	f.BoolVar(&in.partial, "update", false, "of documents: keep the fields of those that are there and not sent again")
-	f.StringVar(&files.source.Name, "source", "", "of files: name of what is imported and pruned together (default: the name of the file or folder)")
-	f.StringVar(&files.source.BaseURL, "base-url", "", "of files: address below which they are published; gives passages a URL")
+	f.StringVar(&files.Source.Name, "source", "", "of files: name of what is imported and pruned together (default: the name of the file or folder)")
+	f.StringVar(&files.Source.BaseURL, "base-url", "", "of files: address below which they are published; gives passages a URL")
 	f.StringVar(&files.stripPrefix, "strip-prefix", "", "of files: beginning of paths that is left out")
 	f.StringVar(&split, "split", "passages", "of files: passages, or whole for one document a file")
 	f.StringArrayVar(&files.selection.Include, "include", nil, "of files: pattern of paths to take, such as '*.md' or 'docs/**'")
 	f.StringArrayVar(&files.selection.Exclude, "exclude", nil, "of files: pattern of paths to pass over")
-	f.BoolVar(&files.prune, "prune", false, "of files: delete what the index has of files that are gone (default: for one folder)")
-	f.BoolVar(&files.force, "force", false, "of files: prune also where over half of the files are gone")
+	f.BoolVar(&files.Prune, "prune", false, "of files: delete what the index has of files that are gone (default: for one folder)")
+	f.BoolVar(&files.Force, "force", false, "of files: prune also where over half of the files are gone")
 	f.BoolVar(&in.dryRun, "dry-run", false, "say what would be done, and do nothing")
 	f.BoolVar(&in.json, "json", false, "print the result as JSON")
 	f.BoolVar(&watch, "watch", false, "of files: go on, and import what changes, until interrupted")
@@ -164,8 +167,8 @@ func isFolder(name string) bool {
 	return err == nil && st.IsDir()
 }
 
-// sourceName names a source by what is imported.
-func sourceName(args []string) string {
+// SourceName names a source by what is imported.
+func SourceName(args []string) string {
 	if len(args) > 1 {
 		return "files"
 	}
@@ -176,9 +179,9 @@ func sourceName(args []string) string {
 	return filepath.Base(name)
 }
 
-// formatOf returns the format that was given, or the one that a file's name
+// FormatOf returns the format that was given, or the one that a file's name
 // says.
-func formatOf(given, file string) (string, error) {
+func FormatOf(given, file string) (string, error) {
 	if given == "" {
 		given = strings.TrimPrefix(strings.ToLower(filepath.Ext(file)), ".")
 		if given == "jsonl" {

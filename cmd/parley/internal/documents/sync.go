@@ -1,4 +1,4 @@
-package main
+package documents
 
 import (
 	"cmp"
@@ -18,26 +18,26 @@ import (
 	"github.com/parley-search/parley/host"
 )
 
-// A synchronizer makes an index hold the passages of files: what changed is sent, and what is gone is
+// A Synchronizer makes an index hold the passages of files: what changed is sent, and what is gone is
 // deleted.
-type synchronizer struct {
-	importer
-	source      host.FileSource
+type Synchronizer struct {
+	Importer
+	Source      host.FileSource
 	selection   host.FileSelection
 	stripPrefix string
-	prune       bool // delete what is there of files that are gone
-	force       bool // also where that is over half of them
-	reader      *host.FileReader
+	Prune       bool // delete what is there of files that are gone
+	Force       bool // also where that is over half of them
+	Reader      *host.FileReader
 
 	stored map[string]*storedPage // by path
-	report syncReport
+	Report SyncReport
 	topic  string   // what a question may be about
 	headed bool     // topic is a heading that was read, and its page
 	gone   []string // ids to delete once all is sent
 }
 
-// A syncReport says what came of it, counted in files but for Passages and Bytes.
-type syncReport struct {
+// A SyncReport says what came of it, counted in files but for Passages and Bytes.
+type SyncReport struct {
 	Files    int       `json:"files"`
 	Changed  int       `json:"changed"`
 	New      int       `json:"new"`
@@ -56,10 +56,10 @@ type skipped struct {
 	Reason string `json:"reason"`
 }
 
-// run synchronizes the index with the files of names.
-func (s *synchronizer) run(ctx context.Context, names []string, out io.Writer) error {
+// Run synchronizes the index with the files of names.
+func (s *Synchronizer) Run(ctx context.Context, names []string, out io.Writer) error {
 	defer s.client.CloseIdleConnections()
-	s.report, s.gone, s.tasks = syncReport{Skipped: []skipped{}}, nil, nil
+	s.Report, s.gone, s.tasks = SyncReport{Skipped: []skipped{}}, nil, nil
 	s.body.Reset() // what a run before that failed has left
 	if err := s.readStored(ctx); err != nil {
 		return err
@@ -71,8 +71,8 @@ func (s *synchronizer) run(ctx context.Context, names []string, out io.Writer) e
 	seen := map[string]bool{}
 	for _, name := range names {
 		err := host.EachFile(ctx, name, &s.selection, func(f host.File) error {
-			s.report.Bytes += f.Size
-			defer s.bar.Show("reading", s.report.Bytes, total)
+			s.Report.Bytes += f.Size
+			defer s.Bar.Show("reading", s.Report.Bytes, total)
 			path := s.pathOf(name, f, len(names))
 			if seen[path] {
 				s.skip(path, "another file has the same path")
@@ -85,8 +85,8 @@ func (s *synchronizer) run(ctx context.Context, names []string, out io.Writer) e
 			return fmt.Errorf("import %s: %w", name, err)
 		}
 	}
-	s.bar.End()
-	if len(gone) > 0 && s.report.Files == 0 {
+	s.Bar.End()
+	if len(gone) > 0 && s.Report.Files == 0 {
 		return s.nothingRead()
 	}
 	s.noteGone(gone)
@@ -101,7 +101,7 @@ func (s *synchronizer) run(ctx context.Context, names []string, out io.Writer) e
 
 // finish sends what is left, waits, and deletes only then: whoever asks meanwhile finds the new passages
 // or the old ones.
-func (s *synchronizer) finish(ctx context.Context) error {
+func (s *Synchronizer) finish(ctx context.Context) error {
 	if s.body.Len() > 0 {
 		if err := s.send(ctx); err != nil {
 			return err
@@ -117,7 +117,7 @@ func (s *synchronizer) finish(ctx context.Context) error {
 			return err
 		}
 		var accepted struct{ TaskUID uint32 }
-		if err := s.call(ctx, http.MethodPost, "/indexes/"+url.PathEscape(s.index)+"/documents/delete-batch", "application/json", body, &accepted); err != nil {
+		if err := s.call(ctx, http.MethodPost, "/indexes/"+url.PathEscape(s.Index)+"/documents/delete-batch", "application/json", body, &accepted); err != nil {
 			return fmt.Errorf("delete what is gone: %w", err)
 		}
 		s.tasks = append(s.tasks, accepted.TaskUID)
@@ -126,7 +126,7 @@ func (s *synchronizer) finish(ctx context.Context) error {
 }
 
 // pathOf is the path that a file's documents have.
-func (s *synchronizer) pathOf(name string, f host.File, roots int) string {
+func (s *Synchronizer) pathOf(name string, f host.File, roots int) string {
 	path := f.Path
 	if roots > 1 {
 		if base := filepath.Base(filepath.Clean(name)); base != path {
@@ -136,12 +136,12 @@ func (s *synchronizer) pathOf(name string, f host.File, roots int) string {
 	return strings.TrimPrefix(strings.TrimPrefix(path, s.stripPrefix), "/")
 }
 
-func (s *synchronizer) skip(path, reason string) {
-	s.report.Skipped = append(s.report.Skipped, skipped{path, reason})
+func (s *Synchronizer) skip(path, reason string) {
+	s.Report.Skipped = append(s.Report.Skipped, skipped{path, reason})
 }
 
 // file sends what changed of one file.
-func (s *synchronizer) file(ctx context.Context, path string, f host.File) error {
+func (s *Synchronizer) file(ctx context.Context, path string, f host.File) error {
 	if !host.CanReadFile(f.Path) {
 		s.skip(path, "no format that can be read")
 		return nil
@@ -151,7 +151,7 @@ func (s *synchronizer) file(ctx context.Context, path string, f host.File) error
 		s.skip(path, err.Error())
 		return nil
 	}
-	docs, err := s.source.Read(ctx, s.reader, path, f.Path, data)
+	docs, err := s.Source.Read(ctx, s.Reader, path, f.Path, data)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -159,9 +159,9 @@ func (s *synchronizer) file(ctx context.Context, path string, f host.File) error
 		s.skip(path, err.Error())
 		return nil
 	}
-	s.report.Files++
+	s.Report.Files++
 	s.noteTopic(docs)
-	s.report.Passages += len(docs)
+	s.Report.Passages += len(docs)
 	there := s.stored[path]
 	hashes := there.hashes()
 	changed := false
@@ -173,7 +173,7 @@ func (s *synchronizer) file(ctx context.Context, path string, f host.File) error
 			continue
 		}
 		changed = true
-		s.report.Sent++
+		s.Report.Sent++
 		if s.dryRun {
 			continue
 		}
@@ -187,17 +187,17 @@ func (s *synchronizer) file(ctx context.Context, path string, f host.File) error
 	}
 	switch {
 	case there == nil:
-		s.report.New++
+		s.Report.New++
 	case changed:
-		s.report.Changed++
+		s.Report.Changed++
 	default:
-		s.report.Same++
+		s.Report.Same++
 	}
 	return nil
 }
 
 // noteTopic keeps the first heading that says something, until then the first page's title.
-func (s *synchronizer) noteTopic(docs []host.FileDocument) {
+func (s *Synchronizer) noteTopic(docs []host.FileDocument) {
 	for i := range docs {
 		if h := docs[i].Headings; !s.headed && len(h) > 0 && len(strings.Fields(h[len(h)-1])) > 1 {
 			s.topic, s.headed = h[len(h)-1]+", in "+docs[i].Title, true
@@ -208,16 +208,16 @@ func (s *synchronizer) noteTopic(docs []host.FileDocument) {
 	}
 }
 
-// question is one that the files answer.
-func (s *synchronizer) question() string { return "What is said about " + s.topic + "?" }
+// Question is one that the files answer.
+func (s *Synchronizer) Question() string { return "What is said about " + s.topic + "?" }
 
 // add puts a document into the next request.
-func (s *synchronizer) add(ctx context.Context, d *host.FileDocument) error {
+func (s *Synchronizer) add(ctx context.Context, d *host.FileDocument) error {
 	b, err := json.Marshal(d)
 	if err != nil {
 		return err
 	}
-	if s.body.Len() > 0 && s.body.Len()+len(b)+1 > s.size {
+	if s.body.Len() > 0 && s.body.Len()+len(b)+1 > s.Size {
 		if err := s.send(ctx); err != nil {
 			return err
 		}
@@ -228,23 +228,23 @@ func (s *synchronizer) add(ctx context.Context, d *host.FileDocument) error {
 }
 
 // tell prints the report.
-func (s *synchronizer) tell(out io.Writer) error {
-	s.report.Deleted = len(s.gone)
+func (s *Synchronizer) tell(out io.Writer) error {
+	s.Report.Deleted = len(s.gone)
 	if s.json {
-		return json.NewEncoder(out).Encode(s.report)
+		return json.NewEncoder(out).Encode(s.Report)
 	}
-	for _, x := range s.report.Skipped {
+	for _, x := range s.Report.Skipped {
 		if _, err := fmt.Fprintf(out, "skipped %s: %s\n", x.Path, x.Reason); err != nil {
 			return err
 		}
 	}
-	r := &s.report
+	r := &s.Report
 	would := ""
 	if s.dryRun {
 		would = "would be: "
 	}
 	_, err := fmt.Fprintf(out, "%s%d changed, %d new, %d gone, %d the same (files); %d passages, %s, %d sent, %d deleted; index %s\n",
-		would, r.Changed, r.New, r.Gone, r.Same, r.Passages, humanize.IBytes(uint64(r.Bytes)), r.Sent, r.Deleted, s.index)
+		would, r.Changed, r.New, r.Gone, r.Same, r.Passages, humanize.IBytes(uint64(r.Bytes)), r.Sent, r.Deleted, s.Index)
 	return err
 }
 
@@ -252,12 +252,12 @@ func (s *synchronizer) tell(out io.Writer) error {
 const watchInterval = 2 * time.Second
 
 // watch synchronizes whenever the files change, until ctx ends.
-func (s *synchronizer) watch(ctx context.Context, names []string, out, errs io.Writer) error {
+func (s *Synchronizer) watch(ctx context.Context, names []string, out, errs io.Writer) error {
 	last, told := "", ""
 	for {
 		state, err := s.state(ctx, names)
 		if err == nil && state != last {
-			if err = s.run(ctx, names, out); err == nil {
+			if err = s.Run(ctx, names, out); err == nil {
 				last = state
 			}
 		}
@@ -277,7 +277,7 @@ func (s *synchronizer) watch(ctx context.Context, names []string, out, errs io.W
 }
 
 // state is a text that changes whenever a file does.
-func (s *synchronizer) state(ctx context.Context, names []string) (string, error) {
+func (s *Synchronizer) state(ctx context.Context, names []string) (string, error) {
 	var b strings.Builder
 	for _, name := range names {
 		err := host.EachFile(ctx, name, &s.selection, func(f host.File) error {

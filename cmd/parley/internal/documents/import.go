@@ -1,4 +1,4 @@
-package main
+package documents
 
 import (
 	"bytes"
@@ -17,24 +17,24 @@ import (
 	"github.com/parley-search/parley/host"
 )
 
-// An importer sends the documents of a file.
-type importer struct {
-	index, url, key, format, primaryKey string
+// An Importer sends the documents of a file.
+type Importer struct {
+	Index, URL, Key, format, PrimaryKey string
 	delimiter                           byte
 	partial, json                       bool
 	generateIDs                         bool
 	dryRun                              bool // say what would be done, and do nothing
-	size                                int  // bytes of one request
-	bar                                 *cli.Bar
+	Size                                int  // bytes of one request
+	Bar                                 *cli.Bar
 
 	client http.Client
 	body   bytes.Buffer // of the next request: NDJSON
 	tasks  []uint32
 }
 
-// run sends the file and waits for its tasks. A file whose documents the index would refuse is refused
+// Run sends the file and waits for its tasks. A file whose documents the index would refuse is refused
 // before any of it is sent; of the standard input, each document is looked at as it comes.
-func (in *importer) run(ctx context.Context, name string, stdin io.Reader, out io.Writer) error {
+func (in *Importer) run(ctx context.Context, name string, stdin io.Reader, out io.Writer) error {
 	defer in.client.CloseIdleConnections()
 	reader, err := in.documentReader(ctx)
 	if err != nil {
@@ -63,20 +63,20 @@ func (in *importer) run(ctx context.Context, name string, stdin io.Reader, out i
 		if n++; in.dryRun {
 			return nil
 		}
-		if in.body.Len() > 0 && in.body.Len()+len(document)+1 > in.size {
+		if in.body.Len() > 0 && in.body.Len()+len(document)+1 > in.Size {
 			if err := in.send(ctx); err != nil {
 				return err
 			}
 		}
 		in.body.Write(document)
 		in.body.WriteByte('\n')
-		in.bar.Show("sending", counted.n, size)
+		in.Bar.Show("sending", counted.n, size)
 		return nil
 	})
 	if err == nil && in.body.Len() > 0 {
 		err = in.send(ctx)
 	}
-	in.bar.End()
+	in.Bar.End()
 	if err != nil {
 		return fmt.Errorf("import %s: %w (%d requests were accepted before)", name, err, len(in.tasks))
 	}
@@ -84,48 +84,48 @@ func (in *importer) run(ctx context.Context, name string, stdin io.Reader, out i
 		return fmt.Errorf("import %s: %w", name, err)
 	}
 	if in.dryRun && !in.json {
-		_, err = fmt.Fprintf(out, "%d documents would be sent to index %s\n", n, in.index)
+		_, err = fmt.Fprintf(out, "%d documents would be sent to index %s\n", n, in.Index)
 		return err
 	}
 	if in.json {
-		return cli.WriteJSON(out, map[string]any{"index": in.index, "documents": n, "tasks": in.tasks})
+		return cli.WriteJSON(out, map[string]any{"index": in.Index, "documents": n, "tasks": in.tasks})
 	}
-	_, err = fmt.Fprintf(out, "%d documents in %d tasks are in index %s\n", n, len(in.tasks), in.index)
+	_, err = fmt.Fprintf(out, "%d documents in %d tasks are in index %s\n", n, len(in.tasks), in.Index)
 	return err
 }
 
 // documentReader reads documents as the index takes them. It asks the service what their primary key is.
-func (in *importer) documentReader(ctx context.Context) (*host.DocumentReader, error) {
+func (in *Importer) documentReader(ctx context.Context) (*host.DocumentReader, error) {
 	r := &host.DocumentReader{Format: in.format, Delimiter: in.delimiter, GenerateIDs: in.generateIDs, Check: true}
 	var index struct{ PrimaryKey string }
-	err := in.call(ctx, http.MethodGet, "/indexes/"+url.PathEscape(in.index), "", nil, &index)
+	err := in.call(ctx, http.MethodGet, "/indexes/"+url.PathEscape(in.Index), "", nil, &index)
 	failed, refused := errors.AsType[*cli.StatusError](err)
 	switch {
 	case err == nil, refused && failed.Code == "index_not_found":
 	case refused && failed.Status == http.StatusForbidden: // the key may add documents and no more
-		r.Check = in.primaryKey != ""
+		r.Check = in.PrimaryKey != ""
 	default:
 		return nil, fmt.Errorf("look at the index: %w", err)
 	}
-	if index.PrimaryKey != "" && in.primaryKey != "" && index.PrimaryKey != in.primaryKey {
-		return nil, fmt.Errorf("index %s has the primary key %q, and --primary-key is %q: leave it out, or import into another index", in.index, index.PrimaryKey, in.primaryKey)
+	if index.PrimaryKey != "" && in.PrimaryKey != "" && index.PrimaryKey != in.PrimaryKey {
+		return nil, fmt.Errorf("index %s has the primary key %q, and --primary-key is %q: leave it out, or import into another index", in.Index, index.PrimaryKey, in.PrimaryKey)
 	}
-	r.Key = cmp.Or(in.primaryKey, index.PrimaryKey)
+	r.Key = cmp.Or(in.PrimaryKey, index.PrimaryKey)
 	if in.generateIDs {
 		r.Key = cmp.Or(r.Key, "id")
-		in.primaryKey = r.Key
+		in.PrimaryKey = r.Key
 	}
 	return r, nil
 }
 
 // checkDocuments reads a file of documents to its end, and goes back to its beginning.
-func (in *importer) checkDocuments(r *host.DocumentReader, f *os.File, size int64) error {
+func (in *Importer) checkDocuments(r *host.DocumentReader, f *os.File, size int64) error {
 	checked := &counter{r: f}
 	err := r.Each(checked, func([]byte) error {
-		in.bar.Show("checking", checked.n, size)
+		in.Bar.Show("checking", checked.n, size)
 		return nil
 	})
-	in.bar.End()
+	in.Bar.End()
 	if err != nil {
 		return err
 	}
@@ -135,13 +135,13 @@ func (in *importer) checkDocuments(r *host.DocumentReader, f *os.File, size int6
 }
 
 // send posts what is gathered.
-func (in *importer) send(ctx context.Context) error {
-	method, path := http.MethodPost, "/indexes/"+url.PathEscape(in.index)+"/documents"
+func (in *Importer) send(ctx context.Context) error {
+	method, path := http.MethodPost, "/indexes/"+url.PathEscape(in.Index)+"/documents"
 	if in.partial {
 		method = http.MethodPut
 	}
-	if in.primaryKey != "" {
-		path += "?primaryKey=" + url.QueryEscape(in.primaryKey)
+	if in.PrimaryKey != "" {
+		path += "?primaryKey=" + url.QueryEscape(in.PrimaryKey)
 	}
 	var accepted struct{ TaskUID uint32 }
 	if err := in.call(ctx, method, path, "application/x-ndjson", in.body.Bytes(), &accepted); err != nil {
@@ -153,8 +153,8 @@ func (in *importer) send(ctx context.Context) error {
 }
 
 // wait waits until all tasks are finished and names those that failed.
-func (in *importer) wait(ctx context.Context) error {
-	defer in.bar.End()
+func (in *Importer) wait(ctx context.Context) error {
+	defer in.Bar.End()
 	var failed []error
 	for i, uid := range in.tasks {
 		pause := 20 * time.Millisecond
@@ -174,7 +174,7 @@ func (in *importer) wait(ctx context.Context) error {
 			if t.Status != "enqueued" && t.Status != "processing" {
 				break
 			}
-			in.bar.Show("indexing", int64(i), int64(len(in.tasks)))
+			in.Bar.Show("indexing", int64(i), int64(len(in.tasks)))
 			select {
 			case <-ctx.Done():
 				return ctx.Err()
@@ -183,22 +183,22 @@ func (in *importer) wait(ctx context.Context) error {
 			pause = min(2*pause, time.Second)
 		}
 	}
-	in.bar.Show("indexing", int64(len(in.tasks)), int64(len(in.tasks)))
+	in.Bar.Show("indexing", int64(len(in.tasks)), int64(len(in.tasks)))
 	return errors.Join(failed...)
 }
 
 // call makes one request and decodes its answer. An error of the service is
 // said in its words.
-func (in *importer) call(ctx context.Context, method, path, contentType string, body []byte, into any) error {
-	req, err := http.NewRequestWithContext(ctx, method, in.url+path, bytes.NewReader(body))
+func (in *Importer) call(ctx context.Context, method, path, contentType string, body []byte, into any) error {
+	req, err := http.NewRequestWithContext(ctx, method, in.URL+path, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", contentType)
 	}
-	if in.key != "" {
-		req.Header.Set("Authorization", "Bearer "+in.key)
+	if in.Key != "" {
+		req.Header.Set("Authorization", "Bearer "+in.Key)
 	}
 	resp, err := in.client.Do(req)
 	if err != nil {
