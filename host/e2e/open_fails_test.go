@@ -28,7 +28,7 @@ func TestOpenFailsWithoutDirectory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := &heard{}
+	said := &logBuffer{}
 	logs, err := host.OpenLogs(c, said)
 	if err != nil {
 		t.Fatal(err)
@@ -50,22 +50,4 @@ func TestOpenFailsWithoutDirectory(t *testing.T) {
 	if got := said.String(); !strings.Contains(got, "the database") {
 		t.Errorf("the log does not name what was not closed:\n%s", got)
 	}
-}
-
-// heard keeps what is written, by several goroutines at once.
-type heard struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (h *heard) Write(p []byte) (int, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.text.Write(p)
-}
-
-func (h *heard) String() string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.text.String()
 }
