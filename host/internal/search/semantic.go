@@ -61,7 +61,7 @@ func newSemantics(ctx context.Context, m *index.Meta, q *Query) (*semantics, err
 	case q.Vector == nil && e.Source == settings.UserProvided && q.Media == nil && s.Ratio < 1:
 		return nil, nil // words are better than nothing, as while an embedder is down
 	case q.Vector == nil && e.Source == settings.UserProvided:
-		return nil, apierr.Newf(indexerr.VectorEmbeddingError, "Embedder `%.100s` makes no vectors: send that of the query in `vector`.", s.name)
+		return nil, apierr.Newf(indexerr.VectorEmbeddingError, "Embedder `%.100s` makes no vectors of its own: send that of the query in `vector`.", s.name)
 	case blank:
 		s.Ratio = 1
 	}

@@ -130,7 +130,7 @@ func checkHash(sha256 string) error {
 // expect refuses f where it is not what the client looked at.
 func expect(f *deploy.Fetched, sha256 string) error {
 	if found := f.SHA256(); sha256 != "" && found != sha256 {
-		return fmt.Errorf("%s has sha256 %s, and %s was expected: it is no longer the plugin that was inspected", f.Place, found, sha256)
+		return fmt.Errorf("%s has sha256 %s, and %s was expected: it is no longer what was looked at", f.Place, found, sha256)
 	}
 	return nil
 }
