@@ -130,8 +130,8 @@ func (w *town) eventually(h *house, method, path, body string) (r reply) {
 	w.t.Helper()
 	waittest.For(w.t, method+" "+path+" is taken", func() bool {
 		r = h.call(method, path, body)
-		// No leader yet; or a node that began just now has not reached the log.
-		return r.status != http.StatusServiceUnavailable || !strings.Contains(r.body, "cluster_no_leader") && !strings.Contains(r.body, "cluster_stale")
+		// No leader yet; a node that began just now has not reached the log, or heard of the others.
+		return !strings.Contains(r.body, "cluster_no_leader") && !strings.Contains(r.body, "cluster_stale") && !strings.Contains(r.body, "cluster_no_follower")
 	})
 	if r.status/100 != 2 {
 		w.t.Fatalf("%s %s: %d %s", method, path, r.status, r.body)
