@@ -237,7 +237,7 @@ func TestAuthCanaries(t *testing.T) {
 	}
 	for name, s := range schemes {
 		for _, v := range s.secrets {
-			if name != "sigv4" || !strings.HasPrefix(v, "AKIA") { // which stands in the open in every request
+			if name != "sigv4" || !strings.HasPrefix(v, "AKIA") { // which every request shows
 				add(name, v)
 			}
 		}

@@ -98,7 +98,7 @@ func (c *conn) readChecked(b []byte) (int, error) {
 	return 0, bad
 }
 
-// BrokenOff reports whether something stands behind the last chunk that is no HTTP.
+// BrokenOff reports whether what follows the last chunk is not HTTP.
 func (c *conn) BrokenOff() bool { return c.framing.BrokenOff() }
 
 // Malformed says what was wrong with what came in; "" where nothing was.

@@ -105,7 +105,7 @@ func (a *arrival) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// brokenOff reports whether something stands behind the last chunk that is no HTTP.
+// brokenOff reports whether what follows the last chunk is not HTTP.
 func (a *arrival) brokenOff() bool {
 	c, ok := a.call.Context().Conn().(Checked)
 	return ok && a.length < 0 && c.BrokenOff()
@@ -127,7 +127,7 @@ func (a *arrival) unread(err error) error {
 
 // A Checked connection knows what was wrong in HTTP with what came in on it.
 type Checked interface {
-	BrokenOff() bool                // what stands behind the last chunk is no HTTP
+	BrokenOff() bool                // what follows the last chunk is not HTTP
 	Malformed() transport.Malformed // "" where nothing was wrong
 }
 

@@ -25,7 +25,7 @@ func (s *Server) ListDocuments(r *exchange.Call) error {
 	}
 	q := search.DocumentsQuery{RetrieveVectors: vectors, Offset: offset, Limit: &limit, Fields: r.Query.List("fields"), IDs: r.Query.List("ids"), Sort: splitSort(r.Query["sort"])}
 	if _, ok := r.Query["ids"]; ok && q.IDs == nil {
-		return apierr.Newf(indexerr.InvalidDocumentIDs, "The query parameter `ids` must be ids with commas between; leave it away for all documents.")
+		return apierr.Newf(indexerr.InvalidDocumentIDs, "The query parameter `ids` must be ids with commas between; leave it out for all documents.")
 	}
 	if f, ok := r.Query["filter"]; ok {
 		q.Filter = exchange.Encode(f)
@@ -157,7 +157,7 @@ func readIncoming(r *exchange.Call) (in write.Incoming, err error) {
 	switch {
 	case !given:
 	case in.Format != ingest.CSV:
-		return in, apierr.Newf(indexerr.InvalidDocumentCSVDelimiter, "`csvDelimiter` is for CSV, but the `Content-Type` is %.64q: leave it away, or send `Content-Type: text/csv`.", t)
+		return in, apierr.Newf(indexerr.InvalidDocumentCSVDelimiter, "`csvDelimiter` is for CSV, but the `Content-Type` is %.64q: leave it out, or send `Content-Type: text/csv`.", t)
 	case len(d) != 1 || d[0] >= utf8.RuneSelf || strings.Contains("\r\n\"\x00", d):
 		return in, apierr.Newf(indexerr.InvalidDocumentCSVDelimiter, "`csvDelimiter` must be one ASCII character, not a quote or a line break, but is %.64q.", d)
 	default:

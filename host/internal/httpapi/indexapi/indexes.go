@@ -144,9 +144,9 @@ func (s *Server) PatchIndex(r *exchange.Call) error {
 	case b.UID != nil:
 		return apierr.Newf(indexerr.ImmutableIndexUID, "`uid` cannot be changed here: rename an index by POST /swap-indexes with `rename`.")
 	case b.CreatedAt != nil:
-		return apierr.Newf(indexerr.ImmutableIndexCreatedAt, "`createdAt` cannot be changed: leave it away.")
+		return apierr.Newf(indexerr.ImmutableIndexCreatedAt, "`createdAt` cannot be changed: leave it out.")
 	case b.UpdatedAt != nil:
-		return apierr.Newf(indexerr.ImmutableIndexUpdatedAt, "`updatedAt` cannot be changed: leave it away.")
+		return apierr.Newf(indexerr.ImmutableIndexUpdatedAt, "`updatedAt` cannot be changed: leave it out.")
 	}
 	n, err := write.UpdateIndex(uid, b.PrimaryKey)
 	if err != nil {

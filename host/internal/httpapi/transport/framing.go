@@ -145,7 +145,7 @@ func (f *Framing) Check(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// BrokenOff reports whether what went wrong stands behind the last chunk of a body:
+// BrokenOff reports whether what went wrong follows the last chunk of a body:
 // the server takes the end of the connection for that of the body there.
 func (f *Framing) BrokenOff() bool { return f.fault != nil && f.trailer }
 
