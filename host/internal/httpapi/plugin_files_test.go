@@ -63,7 +63,7 @@ func TestPluginFiles(t *testing.T) {
 		{"no plugin to look at", "diff/file", []string{"plugin", "x.wasm", "text"}, 422, []string{"plugin_not_changed", "read x.wasm"}},
 		{"no parts", "install/file", nil, 400, []string{"missing_payload", "as the part `plugin`"}},
 		{"empty", "install/file", []string{"plugin", "x.wasm", ""}, 400, []string{"missing_payload"}},
-		{"unknown part", "install/file", append([]string{"grant", "", "true"}, first...), 400, []string{"bad_request", "part `grant`", "in the query"}},
+		{"unknown part", "install/file", append([]string{"grant", "", "true"}, first...), 400, []string{"bad_request", "part `grant`", "goes into the query"}},
 		{"two", "install/file", append(first, other...), 400, []string{"bad_request", "part `plugin` twice"}},
 		{"signature too large", "install/file", append(first, "signature", "x", strings.Repeat("x", deploy.MaxSignature+1)), 413, []string{"payload_too_large", "part `signature`"}},
 		{"too large", "install/file", []string{"plugin", "x.wasm", strings.Repeat("x", 256<<10)}, 413, []string{"payload_too_large", "http-payload-size-limit"}},

@@ -23,7 +23,7 @@ type Image struct {
 	Signatures [][]byte
 	// Annotations of the manifest, by their whole names.
 	Annotations map[string]string
-	// Created stands in the manifest. The same image made at the same time has the
+	// Created is a date in the manifest. The same image made at the same time has the
 	// same digest; the zero value is the beginning of 1970, for who has no other.
 	Created time.Time
 	// Fixed says that the tag stands for this image for ever.

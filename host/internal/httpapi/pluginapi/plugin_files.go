@@ -75,7 +75,7 @@ func readForm(form *multipart.Reader) (*sent, error) {
 		case partSignature:
 			into, most = &file.signature, deploy.MaxSignature
 		default:
-			return nil, apierr.Newf(apierr.BadRequest, "The form has a part `%.64s`: `%s` is the .wasm file and `%s` its .minisig file; all else stands in the query.", part.FormName(), partPlugin, partSignature)
+			return nil, apierr.Newf(apierr.BadRequest, "The form has a part `%.64s`: `%s` is the .wasm file and `%s` its .minisig file; all else goes into the query.", part.FormName(), partPlugin, partSignature)
 		}
 		if *into != nil {
 			return nil, apierr.Newf(apierr.BadRequest, "The form has the part `%s` twice: send one plugin at a time.", part.FormName())
