@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/parley-search/parley/host/internal/rawjson"
 )
@@ -215,97 +214,4 @@ func orJSON(v json.RawMessage, otherwise string) json.RawMessage {
 		return json.RawMessage(otherwise)
 	}
 	return v
-}
-
-// joinLogprobs joins what is said of tokens: {"content": […], "refusal": […]}.
-func joinLogprobs(a, b json.RawMessage) json.RawMessage {
-	joined, ok := objectIn(a)
-	more, isObject := objectIn(b)
-	if !ok || !isObject {
-		return b
-	}
-	for name, v := range more {
-		if rawjson.IsAbsent(v) {
-			continue
-		}
-		m := &merged{}
-		if !rawjson.IsAbsent(joined[name]) {
-			m.add(joined[name])
-		}
-		m.add(v)
-		joined[name] = m.value()
-	}
-	return joined.append(nil)
-}
-
-// A merged value is a field of the deltas: texts and arrays are joined, of all
-// else the last one counts.
-type merged struct {
-	text  []byte
-	items []json.RawMessage
-	last  json.RawMessage
-	kind  byte
-}
-
-func (m *merged) add(v json.RawMessage) {
-	v = bytes.TrimSpace(v)
-	m.last, m.kind = v, v[0]
-	if text, ok := rawjson.String(v); ok {
-		m.text = append(m.text, text...)
-	}
-	if items, ok := rawjson.Items(v); ok {
-		m.items = append(m.items, items...)
-	}
-}
-
-func (m *merged) value() json.RawMessage {
-	switch m.kind {
-	case '"':
-		return rawjson.AppendString(nil, m.text)
-	case '[':
-		return append(append([]byte{'['}, bytes.Join(rawItems(m.items), []byte{','})...), ']')
-	}
-	return m.last
-}
-
-func rawItems(items []json.RawMessage) [][]byte {
-	b := make([][]byte, len(items))
-	for i, v := range items {
-		b[i] = v
-	}
-	return b
-}
-
-// Usage is what an answer cost, in tokens.
-type Usage struct {
-	Prompt, Completion, Total, Cached, Reasoning int64
-	Estimated                                    bool
-}
-
-// parseUsage reads the usage of a chunk; the zero value where there is none.
-func parseUsage(v []byte) (u Usage) {
-	o, _ := objectIn(v)
-	number := func(o object, name string) int64 {
-		n, _ := strconv.ParseInt(string(o[name]), 10, 64)
-		return n
-	}
-	u.Prompt, u.Completion, u.Total = number(o, "prompt_tokens"), number(o, "completion_tokens"), number(o, "total_tokens")
-	details, _ := objectIn(o["prompt_tokens_details"])
-	u.Cached = number(details, "cached_tokens")
-	details, _ = objectIn(o["completion_tokens_details"])
-	u.Reasoning = number(details, "reasoning_tokens")
-	u.Estimated = string(o["estimated"]) == "true"
-	return u
-}
-
-// fullUsage is the usage of a whole answer, every member of it.
-func fullUsage(v []byte) []byte {
-	u := parseUsage(v)
-	b := fmt.Appendf(nil, `{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d,"prompt_tokens_details":{"cached_tokens":%d,"audio_tokens":0},`+
-		`"completion_tokens_details":{"reasoning_tokens":%d,"audio_tokens":0,"accepted_prediction_tokens":0,"rejected_prediction_tokens":0}`,
-		u.Prompt, u.Completion, u.Total, u.Cached, u.Reasoning)
-	if u.Estimated {
-		b = append(b, `,"estimated":true`...)
-	}
-	return append(b, '}')
 }

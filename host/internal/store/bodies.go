@@ -141,69 +141,37 @@ func (s *Store) wantedBodies() (map[string]bool, error) {
 	return known, nil
 }
 
-// shelf is where the nodes of a cluster keep bodies; nil: there is none.
-func (s *Store) shelf() BodyShelf {
-	if s.shared == nil {
+// Bodies calls f for each body that a task waits with.
+func (s *Store) Bodies(f func(name string, open func() (io.ReadCloser, error)) error) error {
+	entries, err := os.ReadDir(s.bodies)
+	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	return s.shared.shelf
-}
-
-// shelve keeps a body where another node finds it that comes to lead.
-func (s *Store) shelve(name string) error {
-	shelf := s.shelf()
-	if shelf == nil {
-		return nil
-	}
-	f, err := os.Open(filepath.Join(s.bodies, name))
 	if err != nil {
-		return fmt.Errorf("open body: %w", err)
+		return fmt.Errorf("list bodies: %w", err)
 	}
-	defer f.Close()
-	if err := shelf.PutBody(name, f); err != nil {
-		return fmt.Errorf("keep body for the cluster: %w", err)
-	}
-	return nil
-}
-
-// fetchBody gets a body that another node took.
-func (s *Store) fetchBody(name string) error {
-	f, err := os.CreateTemp(s.bodies, "fetch-")
-	if err != nil {
-		return fmt.Errorf("fetch body: %w", err)
-	}
-	defer os.Remove(f.Name())
-	err = s.shelf().GetBody(name, f)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), filepath.Join(s.bodies, name))
-	}
-	if err != nil {
-		return fmt.Errorf("fetch body: %w", err)
-	}
-	return nil
-}
-
-// SweepShelf forgets the bodies of the cluster that no task waits with: what a
-// leader left that ended. Call it before this node's term is admitted.
-func (s *Store) SweepShelf() error {
-	shelf := s.shelf()
-	if shelf == nil {
-		return nil
-	}
-	known, err := s.wantedBodies()
-	if err != nil {
-		return err
-	}
-	names, err := shelf.Bodies()
-	if err != nil {
-		return fmt.Errorf("list the cluster's bodies: %w", err)
-	}
-	for _, name := range names {
-		if !known[name] {
-			if err := shelf.DropBody(name); err != nil {
-				return fmt.Errorf("forget a body of the cluster: %w", err)
+	for _, e := range entries {
+		if e.Type().IsRegular() {
+			if err := f(e.Name(), func() (io.ReadCloser, error) { return os.Open(filepath.Join(s.bodies, e.Name())) }); err != nil {
+				return err
 			}
 		}
+	}
+	return nil
+}
+
+// ImportBody writes a body that [Store.Bodies] gave.
+func (s *Store) ImportBody(name string, r io.Reader) error {
+	if name != filepath.Base(name) || name == "." || name == ".." {
+		return fmt.Errorf("import body %q: a body's name is no path", name)
+	}
+	f, err := os.OpenFile(filepath.Join(s.bodies, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("import body: %w", err)
+	}
+	_, err = io.Copy(f, r)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("import body %s: %w", name, err)
 	}
 	return nil
 }

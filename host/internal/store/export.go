@@ -9,8 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -174,41 +172,6 @@ func (s *Store) Import(ctx context.Context, k Kind, r io.Reader) (n int, err err
 		return n, fmt.Errorf("import %s: %w", k.Name, err)
 	}
 	return n, nil
-}
-
-// Bodies calls f for each body that a task waits with.
-func (s *Store) Bodies(f func(name string, open func() (io.ReadCloser, error)) error) error {
-	entries, err := os.ReadDir(s.bodies)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("list bodies: %w", err)
-	}
-	for _, e := range entries {
-		if e.Type().IsRegular() {
-			if err := f(e.Name(), func() (io.ReadCloser, error) { return os.Open(filepath.Join(s.bodies, e.Name())) }); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// ImportBody writes a body that [Store.Bodies] gave.
-func (s *Store) ImportBody(name string, r io.Reader) error {
-	if name != filepath.Base(name) || name == "." || name == ".." {
-		return fmt.Errorf("import body %q: a body's name is no path", name)
-	}
-	f, err := os.OpenFile(filepath.Join(s.bodies, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return fmt.Errorf("import body: %w", err)
-	}
-	_, err = io.Copy(f, r)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("import body %s: %w", name, err)
-	}
-	return nil
 }
 
 // Backup writes the whole database, as it is at the call, in Badger's own form.

@@ -8,13 +8,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/parley-search/parley/host/internal/dbfolder"
-	"github.com/parley-search/parley/host/internal/system"
 )
 
 // The keys of the database. A new kind of record gets a line here first, and
@@ -253,127 +251,4 @@ func (s *Store) Close() error {
 		err = errors.Join(err, os.RemoveAll(s.bodies))
 	}
 	return err
-}
-
-// A reader is a transaction as far as it reads.
-type reader interface {
-	Get(key []byte) (*badger.Item, error)
-	NewIterator(o badger.IteratorOptions) *badger.Iterator
-}
-
-// A txn is a transaction of [Store.update]: a [badger.Txn] that is committed, or
-// in a cluster a [draft], which notes what it would change.
-type txn interface {
-	reader
-	Set(key, value []byte) error
-	SetEntry(e *badger.Entry) error
-	Delete(key []byte) error
-}
-
-// update runs f in a transaction, again where another one got in between.
-func (s *Store) update(f func(txn) error) error {
-	if err := s.room(reserve); err != nil {
-		return err
-	}
-	if s.shared != nil {
-		return s.shared.update(f)
-	}
-	return s.retry(f)
-}
-
-// retry is update in this database, whoever else has it.
-func (s *Store) retry(f func(txn) error) error {
-	for {
-		err := s.commit(f)
-		if !errors.Is(err, badger.ErrConflict) {
-			return err
-		}
-	}
-}
-
-// commit is [badger.DB.Update] for an f that does not know whose transaction it
-// has. Wrapping f for that would cost an allocation.
-func (s *Store) commit(f func(txn) error) error {
-	if s.db.IsClosed() {
-		return badger.ErrDBClosed
-	}
-	tx := s.db.NewTransaction(true)
-	defer tx.Discard()
-	if err := f(tx); err != nil {
-		return err
-	}
-	return tx.Commit()
-}
-
-// get returns a copy of the value of key, or [badger.ErrKeyNotFound].
-func get(tx reader, key []byte) ([]byte, error) {
-	item, err := tx.Get(key)
-	if err != nil {
-		return nil, err
-	}
-	return item.ValueCopy(nil)
-}
-
-// scan calls f for each key that begins with prefix, in order, until f returns
-// false. Key and value are good within f only.
-func scan(tx reader, prefix []byte, f func(key, value []byte) (bool, error)) error {
-	return scanFrom(tx, prefix, prefix, f)
-}
-
-// scanFrom is scan from the first key that is not less than from.
-func scanFrom(tx reader, prefix, from []byte, f func(key, value []byte) (bool, error)) error {
-	o := badger.DefaultIteratorOptions
-	o.Prefix = prefix
-	it := tx.NewIterator(o)
-	defer it.Close()
-	for it.Seek(from); it.Valid(); it.Next() {
-		more := false
-		err := it.Item().Value(func(v []byte) (err error) {
-			more, err = f(it.Item().Key(), v)
-			return err
-		})
-		if err != nil || !more {
-			return err
-		}
-	}
-	return nil
-}
-
-// lockWait is how long a start waits for a data directory that is in use.
-const lockWait = 2 * time.Second
-
-// Lock keeps everybody else from opening the database in dir, until release is
-// called. The error names the process that has it.
-func Lock(dir string) (release func() error, err error) {
-	f, err := lockDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	return f.Close, nil
-}
-
-// lockDir takes dir for this process.
-func lockDir(dir string) (*os.File, error) {
-	name := filepath.Join(dir, "parley.pid")
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("lock data directory: %w", err)
-	}
-	// A process that was killed while it started another one leaves the lock to
-	// that for a moment, until it has become its own program.
-	err = system.LockFile(f)
-	for until := time.Now().Add(lockWait); err != nil && time.Now().Before(until); time.Sleep(lockWait / 50) {
-		err = system.LockFile(f)
-	}
-	if err != nil {
-		pid, _ := os.ReadFile(name)
-		return nil, errors.Join(fmt.Errorf("the data directory %s is in use by process %s: stop it, or give another --db-path", dir, strings.TrimSpace(string(pid))), f.Close())
-	}
-	if err = f.Truncate(0); err == nil {
-		_, err = fmt.Fprintln(f, os.Getpid())
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("lock data directory: %w", err), f.Close())
-	}
-	return f, nil
 }

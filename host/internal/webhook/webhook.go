@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/google/uuid"
@@ -112,18 +111,6 @@ func (s *Service) ReadHooks(ctx context.Context) error {
 	return failed
 }
 
-// untell ends telling a hook.
-func (s *Service) untell(uid string) error {
-	s.mu.Lock()
-	t := s.told[uid]
-	delete(s.told, uid)
-	s.mu.Unlock()
-	if t == nil {
-		return nil
-	}
-	return t.close()
-}
-
 // Finished tells all hooks of tasks that came to their end; see [task.Options].
 func (s *Service) Finished(ts []task.Task) {
 	s.mu.Lock()
@@ -145,15 +132,6 @@ func (s *Service) Close() error {
 	}
 	return errors.Join(errs...)
 }
-
-// A Listed is a hook with its uuid.
-type Listed struct {
-	UID string
-	Hook
-}
-
-// Editable reports whether clients may change it.
-func (l *Listed) Editable() bool { return l.UID != OperatorUID }
 
 // List returns all hooks, by uuid: the operator's first.
 func (s *Service) List(ctx context.Context) ([]Listed, error) {
@@ -262,61 +240,6 @@ func (s *Service) change(ctx context.Context, uid string, f func(map[string]Hook
 	return Listed{uid, h}, s.tell(uid, h)
 }
 
-// tell begins to tell a hook, or goes on telling it at its new address: what
-// waits to be told goes there, too.
-func (s *Service) tell(uid string, h Hook) error {
-	if h.Unreadable {
-		return nil
-	}
-	to, err := s.opts.Post(h)
-	if err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if t := s.told[uid]; t != nil {
-		return t.redirect(to)
-	}
-	if s.told == nil {
-		return to.Close() // closed meanwhile
-	}
-	t := &teller{to: to}
-	t.queue = task.NewWebhook(task.WebhookOptions{
-		To: t, Render: s.opts.Render, Failed: func(err error) { s.opts.Failed(uid, err) },
-	})
-	s.told[uid] = t
-	return nil
-}
-
-// A teller tells one hook, whose address may change.
-type teller struct {
-	queue *task.Webhook
-
-	mu sync.RWMutex
-	to Poster
-}
-
-// Post implements [task.Poster].
-func (t *teller) Post(ctx context.Context, body []byte) error {
-	t.mu.RLock()
-	to := t.to
-	t.mu.RUnlock()
-	return to.Post(ctx, body)
-}
-
-func (t *teller) redirect(to Poster) error {
-	t.mu.Lock()
-	old := t.to
-	t.to = to
-	t.mu.Unlock()
-	return old.Close() // a message under way comes to its end
-}
-
-func (t *teller) close() error {
-	err := t.queue.Close()
-	return errors.Join(err, t.to.Close())
-}
-
 func parseUID(s string) (string, error) {
 	u, err := uuid.Parse(s)
 	if err != nil || len(s) != len(OperatorUID) {
@@ -336,28 +259,4 @@ func editableUID(s string) (string, error) {
 
 func notFound(uid string) *apierr.Error {
 	return apierr.Newf(apierr.WebhookNotFound, "There is no webhook `%s`: GET /webhooks lists those there are.", uid)
-}
-
-// ShownURL is the address as clients see it. Of the operator's, which may hold
-// a token that nobody sent here, the host alone.
-func (l *Listed) ShownURL() string {
-	if l.Editable() {
-		return l.URL
-	}
-	scheme, rest, _ := strings.Cut(l.URL, "://")
-	host, path, _ := strings.Cut(rest, "/")
-	host, query, _ := strings.Cut(host, "?")
-	if path == "" && query == "" {
-		return l.URL
-	}
-	return scheme + "://" + host + "/" + secret.ShortestShown
-}
-
-// ShownHeaders are the headers as clients see them: enough to know them again.
-func (h *Hook) ShownHeaders() map[string]string {
-	shown := make(map[string]string, len(h.Headers))
-	for name, value := range h.Headers {
-		shown[name] = secret.Obfuscate(value)
-	}
-	return shown
 }

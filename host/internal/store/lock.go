@@ -1,0 +1,51 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/parley-search/parley/host/internal/system"
+)
+
+// lockWait is how long a start waits for a data directory that is in use.
+const lockWait = 2 * time.Second
+
+// Lock keeps everybody else from opening the database in dir, until release is
+// called. The error names the process that has it.
+func Lock(dir string) (release func() error, err error) {
+	f, err := lockDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	return f.Close, nil
+}
+
+// lockDir takes dir for this process.
+func lockDir(dir string) (*os.File, error) {
+	name := filepath.Join(dir, "parley.pid")
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock data directory: %w", err)
+	}
+	// A process that was killed while it started another one leaves the lock to
+	// that for a moment, until it has become its own program.
+	err = system.LockFile(f)
+	for until := time.Now().Add(lockWait); err != nil && time.Now().Before(until); time.Sleep(lockWait / 50) {
+		err = system.LockFile(f)
+	}
+	if err != nil {
+		pid, _ := os.ReadFile(name)
+		return nil, errors.Join(fmt.Errorf("the data directory %s is in use by process %s: stop it, or give another --db-path", dir, strings.TrimSpace(string(pid))), f.Close())
+	}
+	if err = f.Truncate(0); err == nil {
+		_, err = fmt.Fprintln(f, os.Getpid())
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("lock data directory: %w", err), f.Close())
+	}
+	return f, nil
+}

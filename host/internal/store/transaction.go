@@ -1,0 +1,106 @@
+package store
+
+import (
+	"errors"
+
+	"github.com/dgraph-io/badger/v4"
+)
+
+// A reader is a transaction as far as it reads.
+type reader interface {
+	Get(key []byte) (*badger.Item, error)
+	NewIterator(o badger.IteratorOptions) *badger.Iterator
+}
+
+// A txn is a transaction of [Store.update]: a [badger.Txn] that is committed, or
+// in a cluster a [draft], which notes what it would change.
+type txn interface {
+	reader
+	Set(key, value []byte) error
+	SetEntry(e *badger.Entry) error
+	Delete(key []byte) error
+}
+
+// update runs f in a transaction, again where another one got in between.
+func (s *Store) update(f func(txn) error) error {
+	if err := s.room(reserve); err != nil {
+		return err
+	}
+	if s.shared != nil {
+		return s.shared.update(f)
+	}
+	return s.retry(f)
+}
+
+// retry is update in this database, whoever else has it.
+func (s *Store) retry(f func(txn) error) error {
+	for {
+		err := s.commit(f)
+		if !errors.Is(err, badger.ErrConflict) {
+			return err
+		}
+	}
+}
+
+// commit is [badger.DB.Update] for an f that does not know whose transaction it
+// has. Wrapping f for that would cost an allocation.
+func (s *Store) commit(f func(txn) error) error {
+	if s.db.IsClosed() {
+		return badger.ErrDBClosed
+	}
+	tx := s.db.NewTransaction(true)
+	defer tx.Discard()
+	if err := f(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// get returns a copy of the value of key, or [badger.ErrKeyNotFound].
+func get(tx reader, key []byte) ([]byte, error) {
+	item, err := tx.Get(key)
+	if err != nil {
+		return nil, err
+	}
+	return item.ValueCopy(nil)
+}
+
+// scan calls f for each key that begins with prefix, in order, until f returns
+// false. Key and value are good within f only.
+func scan(tx reader, prefix []byte, f func(key, value []byte) (bool, error)) error {
+	return scanFrom(tx, prefix, prefix, f)
+}
+
+// scanFrom is scan from the first key that is not less than from.
+func scanFrom(tx reader, prefix, from []byte, f func(key, value []byte) (bool, error)) error {
+	o := badger.DefaultIteratorOptions
+	o.Prefix = prefix
+	it := tx.NewIterator(o)
+	defer it.Close()
+	for it.Seek(from); it.Valid(); it.Next() {
+		more := false
+		err := it.Item().Value(func(v []byte) (err error) {
+			more, err = f(it.Item().Key(), v)
+			return err
+		})
+		if err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachKey calls f for each key that begins with prefix, in order, without
+// reading values. The item is good within f only.
+func eachKey(tx reader, prefix []byte, f func(*badger.Item) error) error {
+	o := badger.DefaultIteratorOptions
+	o.Prefix, o.PrefetchValues = prefix, false
+	it := tx.NewIterator(o)
+	defer it.Close()
+	for it.Rewind(); it.Valid(); it.Next() {
+		if err := f(it.Item()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
