@@ -3,13 +3,11 @@ package folder
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	bleveapi "github.com/blevesearch/bleve_index_api"
-	"github.com/parley-search/parley/host/internal/search/attribute"
 )
 
 // A column is one field of one segment as arrays: the values of document d, in
@@ -198,32 +196,6 @@ func (v *View) firstStored(field string, from int, docs []uint32, f func(i int, 
 	return err
 }
 
-// Oldest returns the ids of a page of docs, which are sorted, in the order of their Seq.
-func (v *View) Oldest(docs []uint32, offset, limit int) ([]string, error) {
-	if offset >= len(docs) || limit == 0 {
-		return nil, nil
-	}
-	type numbered struct {
-		seq float64
-		doc uint32
-	}
-	all := make([]numbered, len(docs))
-	err := v.FirstNumbers(FieldSeq, docs, func(i int, seq, _ float64) { all[i] = numbered{seq, docs[i]} })
-	if err != nil {
-		return nil, err
-	}
-	slices.SortFunc(all, func(a, b numbered) int { return cmp.Compare(a.seq, b.seq) })
-	var ids []string
-	for _, n := range all[offset : min(len(all)-offset, limit)+offset] {
-		id, err := v.ID(n.doc)
-		if err != nil {
-			return nil, err
-		}
-		ids = append(ids, id)
-	}
-	return ids, nil
-}
-
 // eachPart calls f for the part of docs, which are sorted, that each segment
 // has; from is its place in docs.
 func (v *View) eachPart(docs []uint32, f func(seg *Segment, from int, part []uint32) error) error {
@@ -239,100 +211,4 @@ func (v *View) eachPart(docs []uint32, f func(seg *Segment, from int, part []uin
 		from += n
 	}
 	return nil
-}
-
-// A SortKey is what a document is sorted by: numbers come before texts, and
-// what has neither comes last, in either direction.
-type SortKey struct {
-	Kind   uint8 // 0 number, 1 text, 2 none
-	Number float64
-	Text   string
-}
-
-func (a *SortKey) Compare(b *SortKey, descending bool) int {
-	if a.Kind != b.Kind {
-		return int(a.Kind) - int(b.Kind)
-	}
-	c := 0
-	switch {
-	case a.Kind == 1:
-		c = strings.Compare(a.Text, b.Text)
-	case a.Number < b.Number:
-		c = -1
-	case a.Number > b.Number:
-		c = 1
-	}
-	if descending {
-		return -c
-	}
-	return c
-}
-
-// SortKeys returns the keys of docs, which are sorted, for a field: of several
-// values the one that comes first.
-func (v *View) SortKeys(field string, docs []uint32, descending bool) ([]SortKey, error) {
-	keys := make([]SortKey, len(docs))
-	for i := range keys {
-		keys[i].Kind = 2
-	}
-	err := v.FirstNumbers(fieldNumber+field, docs, func(i int, first, last float64) {
-		if descending {
-			first = last
-		}
-		keys[i] = SortKey{Number: first}
-	})
-	if err != nil {
-		return nil, err
-	}
-	if !slices.ContainsFunc(keys, func(k SortKey) bool { return k.Kind == 2 }) {
-		return keys, nil
-	}
-	err = v.eachPart(docs, func(seg *Segment, from int, part []uint32) error {
-		c, err := v.TextColumn(seg, FieldText+field)
-		if err != nil {
-			return err
-		}
-		for i, d := range part {
-			k, texts := &keys[from+i], c.Of(d-seg.First)
-			if k.Kind != 2 || len(texts) == 0 {
-				continue
-			}
-			n := texts[0]
-			if descending {
-				n = texts[len(texts)-1]
-			}
-			*k = SortKey{Kind: 1, Text: c.Keys[n]}
-		}
-		return nil
-	})
-	return keys, err
-}
-
-// Places returns where each of docs, which are sorted, is, in degrees; +Inf where it
-// is nowhere.
-func (v *View) Places(docs []uint32) (lats, lngs []float64, err error) {
-	lats, lngs = make([]float64, len(docs)), make([]float64, len(docs))
-	for i := range docs {
-		lats[i], lngs[i] = math.Inf(1), math.Inf(1)
-	}
-	err = v.FirstNumbers(fieldNumber+attribute.GeoLat, docs, func(i int, _, last float64) { lats[i] = last })
-	if err == nil {
-		err = v.FirstNumbers(fieldNumber+attribute.GeoLng, docs, func(i int, _, last float64) { lngs[i] = last })
-	}
-	return lats, lngs, err
-}
-
-// Distances returns how far each of docs, which are sorted, is from a place, in
-// metres; +Inf where it has none.
-func (v *View) Distances(lat, lng float64, docs []uint32) ([]float64, error) {
-	lats, lngs, err := v.Places(docs)
-	out := lats
-	for i := range out {
-		if math.IsInf(lats[i], 1) || math.IsInf(lngs[i], 1) {
-			out[i] = math.Inf(1)
-		} else {
-			out[i] = attribute.Distance(lat, lng, lats[i], lngs[i])
-		}
-	}
-	return out, err
 }

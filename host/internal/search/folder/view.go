@@ -3,12 +3,10 @@ package folder
 import (
 	"context"
 	"fmt"
-	"sort"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/blevesearch/bleve/v2/index/scorch"
 	bleveapi "github.com/blevesearch/bleve_index_api"
-	segment "github.com/blevesearch/scorch_segment_api/v2"
 )
 
 // A View is a folder at one moment: all segments as one, documents numbered
@@ -28,22 +26,6 @@ type View struct {
 
 	until context.Context // ends what is under way, see under; nil: nothing does
 	steps int
-}
-
-// A Dictionary has the terms of a field of a segment, in order.
-type Dictionary = segment.TermDictionary
-
-// An Automaton accepts terms.
-type Automaton = segment.Automaton
-
-// A Segment is one segment of a view.
-type Segment struct {
-	snap  *scorch.SegmentSnapshot
-	First uint32 // number of its first document in the view
-	count uint32
-	dicts map[string]Dictionary
-	// places is what read places last, whose memory the next word's are read into.
-	places segment.PostingsIterator
 }
 
 // View opens f as it is now; columns keeps what is made of its segments.
@@ -124,100 +106,6 @@ func (v *View) Number(id string) (*uint32, error) {
 	return new(uint32(internal.Value())), nil
 }
 
-// Dict returns the terms of a field; one that the segment lacks is empty.
-func (s *Segment) Dict(field string) (Dictionary, error) {
-	if d, ok := s.dicts[field]; ok {
-		return d, nil
-	}
-	d, err := s.snap.Segment().Dictionary(field)
-	if err != nil {
-		return nil, fmt.Errorf("read terms of %s: %w", field, err)
-	}
-	s.dicts[field] = d
-	return d, nil
-}
-
-// EachTerm returns what gives the terms of d that the automaton (nil: all of them)
-// accepts, from low to below high (nil: no end), in order. Of an entry the term alone
-// counts.
-func EachTerm(d Dictionary, a Automaton, low, high []byte) segment.DictionaryIterator {
-	if d, ok := d.(uncounted); ok {
-		return d.AutomatonIteratorOmitCount(a, low, high)
-	}
-	return d.AutomatonIterator(a, low, high)
-}
-
-// An uncounted dictionary can give its terms without reading how many documents
-// each has.
-type uncounted interface {
-	AutomatonIteratorOmitCount(a segment.Automaton, low, high []byte) segment.DictionaryIterator
-}
-
-// Postings returns the documents of a term, numbered within the segment. Only
-// for reading.
-func (s *Segment) Postings(d Dictionary, term []byte) (*roaring.Bitmap, error) {
-	return postings(d, term, s.snap.Deleted())
-}
-
-// AllPostings is Postings with the documents that are deleted.
-func (s *Segment) AllPostings(d Dictionary, term []byte) (*roaring.Bitmap, error) {
-	return postings(d, term, nil)
-}
-
-// HasDeleted reports whether some of the segment's documents are deleted.
-func (s *Segment) HasDeleted() bool {
-	deleted := s.snap.Deleted()
-	return deleted != nil && !deleted.IsEmpty()
-}
-
-// postings returns the documents of a term but for those of except.
-func postings(d Dictionary, term []byte, except *roaring.Bitmap) (*roaring.Bitmap, error) {
-	list, err := d.PostingsList(term, except, nil)
-	if err != nil {
-		return nil, fmt.Errorf("read documents of a term: %w", err)
-	}
-	it := list.Iterator(false, false, false, nil)
-	if o, ok := it.(segment.OptimizablePostingsIterator); ok {
-		if b := o.ActualBitmap(); b != nil {
-			return b, nil
-		}
-		if n, ok := o.DocNum1Hit(); ok {
-			return roaring.BitmapOf(uint32(n)), nil
-		}
-	}
-	b := roaring.New()
-	for {
-		p, err := it.Next()
-		if err != nil || p == nil {
-			return b, err
-		}
-		b.Add(uint32(p.Number()))
-	}
-}
-
-// AddTo adds the segment's documents b, numbered within it, to dst.
-func (s *Segment) AddTo(dst, b *roaring.Bitmap) { dst.Or(s.Placed(b)) }
-
-// Placed returns the segment's documents b, numbered within it, by their numbers
-// in the view. Only for reading.
-func (s *Segment) Placed(b *roaring.Bitmap) *roaring.Bitmap {
-	if s.First == 0 {
-		return b
-	}
-	return roaring.AddOffset(b, s.First)
-}
-
-// Part returns the documents of b that are in the segment, numbered within it.
-func (s *Segment) Part(b *roaring.Bitmap) *roaring.Bitmap {
-	out := roaring.New()
-	out.AddRange(uint64(s.First), uint64(s.First)+uint64(s.count))
-	out.And(b)
-	if s.First > 0 {
-		out = roaring.AddOffset64(out, -int64(s.First))
-	}
-	return out
-}
-
 // term returns the documents that have a term in a field.
 func (v *View) term(field, term string) (*roaring.Bitmap, error) {
 	out := roaring.New()
@@ -269,75 +157,4 @@ func (v *View) eachTerm(field string, low, high []byte, f func(s *Segment, term 
 		}
 	}
 	return nil
-}
-
-// eachTerm calls f for the terms of a field, in order, from low to below high.
-// docs gives a term's documents but for those of except.
-func (s *Segment) eachTerm(field string, low, high []byte, except *roaring.Bitmap, f func(term string, docs func() (*roaring.Bitmap, error)) error) error {
-	d, err := s.Dict(field)
-	if err != nil {
-		return err
-	}
-	it := EachTerm(d, nil, low, high)
-	for {
-		e, err := it.Next()
-		if err != nil {
-			return fmt.Errorf("read terms of %s: %w", field, err)
-		}
-		if e == nil {
-			return nil
-		}
-		if err := f(e.Term, func() (*roaring.Bitmap, error) { return postings(d, []byte(e.Term), except) }); err != nil {
-			return err
-		}
-	}
-}
-
-// EachPlace calls f for each place at which docs[i] has a term of FieldWords: the
-// number of the attribute, and the word's place in it. docs are sorted and
-// numbered within the segment; part has the same ones.
-func (s *Segment) EachPlace(dict Dictionary, term string, part *roaring.Bitmap, docs []uint32, f func(i int, field, pos uint16)) error {
-	list, err := dict.PostingsList([]byte(term), s.snap.Deleted(), nil)
-	if err != nil {
-		return fmt.Errorf("read places of a word: %w", err)
-	}
-	if list.Count() == 0 {
-		return nil
-	}
-	it := list.Iterator(true, false, true, s.places)
-	s.places = it
-	if o, ok := it.(segment.OptimizablePostingsIterator); ok {
-		if b := o.ActualBitmap(); b != nil {
-			few := roaring.And(b, part)
-			if few.IsEmpty() {
-				return nil
-			}
-			// Positions of the other documents are passed over undecoded.
-			if few.GetCardinality() < b.GetCardinality() {
-				o.ReplaceActual(few)
-			}
-		} else if n, ok := o.DocNum1Hit(); ok && !part.Contains(uint32(n)) {
-			return nil
-		}
-	}
-	for i := 0; ; {
-		p, err := it.Next()
-		if err != nil {
-			return fmt.Errorf("read places of a word: %w", err)
-		}
-		if p == nil {
-			return nil
-		}
-		doc := uint32(p.Number())
-		i += sort.Search(len(docs)-i, func(k int) bool { return docs[i+k] >= doc })
-		if i == len(docs) {
-			return nil
-		}
-		if docs[i] != doc {
-			continue
-		}
-		for _, l := range p.Locations() {
-			f(i, uint16(l.Pos()>>16), uint16(l.Pos()))
-		}
-	}
 }
