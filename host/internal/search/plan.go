@@ -119,5 +119,5 @@ func leaveOut(m *index.Meta, f *rank.Fields, sc *folder.Schema) {
 	if !sc.Excess(settings.SchemaOf(&m.Settings)) {
 		return
 	}
-	f.Narrow(m.FieldsBelow(m.Settings.SearchableAttributes))
+	f.Searched = m.FieldsBelow(m.Settings.SearchableAttributes)
 }

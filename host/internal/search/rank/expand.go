@@ -130,7 +130,11 @@ func (s *Searcher) DocumentsOf(seg *folder.Segment, dict folder.Dictionary, d De
 		return out, nil
 	}
 	list := part.ToArray()
-	return out, s.readSpots(seg, dict, &d, part, list, func(i int, _, _ uint16) { out.Add(list[i]) })
+	return out, s.readSpots(seg, dict, &d, part, list, func(i int, field, _ uint16) {
+		if s.plan.Fields.matches(field) {
+			out.Add(list[i])
+		}
+	})
 }
 
 // universeIn returns the documents of a segment that may match, numbered within

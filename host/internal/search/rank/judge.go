@@ -159,7 +159,7 @@ func (s *Searcher) judgeOne(asked []int, at [][]spot, r *ranking) {
 	}
 	for k := range at {
 		u := &s.plan.Parsed.Units[asked[k]]
-		at[k] = fewestTypos(at[k])
+		at[k] = s.fewestTypos(at[k])
 		field, place, exact := s.best(at[k], u.First())
 		r.field += field
 		r.place += uint16(place)
@@ -195,11 +195,15 @@ func (s *Searcher) keepTogether(asked []int, at [][]spot) {
 	}
 }
 
-// fewestTypos returns the places with the fewest typos, in the same memory.
-func fewestTypos(at []spot) []spot {
+// fewestTypos returns the places with as few typos as the unit matches with, in the
+// same memory.
+func (s *Searcher) fewestTypos(at []spot) []spot {
 	least, most := uint8(math.MaxUint8), uint8(0)
 	for i := range at {
-		least, most = min(least, at[i].typos), max(most, at[i].typos)
+		if s.plan.Fields.matches(at[i].field) {
+			least = min(least, at[i].typos)
+		}
+		most = max(most, at[i].typos)
 	}
 	if least >= most {
 		return at
@@ -220,11 +224,14 @@ func (s *Searcher) best(at []spot, typed int) (field uint32, place int, exact bo
 	field, place = unknownRank, mostPlace
 	for i := range at {
 		x := &at[i]
-		exact = exact || x.exact
+		matches := s.plan.Fields.matches(x.field)
+		exact = exact || x.exact && matches
 		if x.role == phraseEnd {
 			continue
 		}
-		field = min(field, s.plan.Fields.rank(x.field))
+		if matches {
+			field = min(field, s.plan.Fields.rank(x.field))
+		}
 		if place > 0 {
 			place = min(place, placeCost(int(x.pos), typed-int(x.step), int(x.step)))
 		}
@@ -335,6 +342,6 @@ func (s *Searcher) begins(at [][]spot) bool {
 				return false
 			}
 		}
-		return x.exact
+		return x.exact && s.plan.Fields.matches(x.field)
 	})
 }

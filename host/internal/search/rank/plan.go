@@ -78,7 +78,10 @@ func (p *TypoPolicy) AllowedInValue(begin string) int {
 type Fields struct {
 	Ranks []uint16 // for the rule attribute, best first
 	Worst int      // the lowest rank that the settings give
-	In    []bool   // words count; nil: in all
+	In    []bool   // words match; nil: in all
+	// Searched are the fields whose words count at all, matched or not; nil: all of the
+	// folder's.
+	Searched []bool
 	Typos []bool   // words with typos count, too; nil: in all
 	// alphabets are those that words are looked for in; nil: in the common one.
 	Alphabets []text.AlphabetSet
@@ -87,26 +90,27 @@ type Fields struct {
 // all reports whether a word with so many typos, of some alphabets, counts in all
 // fields.
 func (f *Fields) all(typos uint8, in text.AlphabetSet) bool {
-	return f.In == nil && (typos == 0 || f.Typos == nil) && (f.Alphabets == nil || in == text.AllAlphabets)
+	return f.In == nil && f.Searched == nil && (typos == 0 || f.Typos == nil) && (f.Alphabets == nil || in == text.AllAlphabets)
 }
 
-// counts reports whether such a word counts in a field.
+// counts reports whether such a word makes a document match in a field.
 func (f *Fields) counts(field uint16, typos uint8, in text.AlphabetSet) bool {
-	return at(f.In, field) && (typos == 0 || at(f.Typos, field)) &&
+	return f.matches(field) && f.places(field, typos, in)
+}
+
+// matches reports whether words match in a field.
+func (f *Fields) matches(field uint16) bool { return at(f.In, field) }
+
+// places reports whether the places of such a word in a field count, once it matches
+// somewhere. As in Meilisearch they do in fields that are not searched, too.
+func (f *Fields) places(field uint16, typos uint8, in text.AlphabetSet) bool {
+	return at(f.Searched, field) && (typos == 0 || at(f.Typos, field)) &&
 		(f.Alphabets == nil || int(field) < len(f.Alphabets) && f.Alphabets[field]&in != 0)
 }
 
 // at reports list[i]. A field newer than the list is one that this search does
 // not know.
 func at(list []bool, i uint16) bool { return list == nil || int(i) < len(list) && list[i] }
-
-// Narrow makes words count in no other fields than these.
-func (f *Fields) Narrow(in []bool) {
-	for i := range in {
-		in[i] = in[i] && at(f.In, uint16(i))
-	}
-	f.In = in
-}
 
 // rank is a field's rank for the rule attribute.
 func (f *Fields) rank(field uint16) uint32 {

@@ -85,12 +85,12 @@ func (r *spotRoom) add(list []spot, x spot) []spot {
 	return append(list, x)
 }
 
-// readSpots calls f for each place at which docs[i] has a word in a field where it
-// counts. docs are numbered within the segment; part has the same ones.
+// readSpots calls f for each place at which docs[i] has a word, see [Fields.places].
+// docs are numbered within the segment; part has the same ones.
 func (s *Searcher) readSpots(seg *folder.Segment, dict folder.Dictionary, t *Derived, part *roaring.Bitmap, docs []uint32, f func(i int, field, pos uint16)) error {
 	fields := &s.plan.Fields
 	return seg.EachPlace(dict, t.Term, part, docs, func(i int, field, pos uint16) {
-		if fields.counts(field, t.typos, t.In) {
+		if fields.places(field, t.typos, t.In) {
 			f(i, field, pos)
 		}
 	})
