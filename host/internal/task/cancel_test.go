@@ -2,9 +2,11 @@ package task_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/parley-search/parley/host/internal/task"
 )
@@ -212,4 +214,49 @@ func (c *cautious) Process(ctx context.Context, r *task.Run) ([]task.Outcome, er
 		return nil, err
 	}
 	return c.recorder.Process(ctx, r)
+}
+
+// What should have been under way when a deletion came is not overtaken by it, but the
+// tasks behind are.
+func TestDeletionWaitsForTheOldest(t *testing.T) {
+	q := open(t, openStore(t), &recorder{}, task.Options{})
+	enqueue(t, q, task.DocumentAddition, "a", "x")
+	enqueue(t, q, task.DocumentAddition, "b", "x")
+	sum, err := q.Delete(t.Context(), task.Filter{UIDs: []uint32{0, 1}}, "?uids=0,1", task.Replica{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run(q)()
+	if got, want := string(wait(t, q, sum.TaskUID).Details), `{"deletedTasks":1,"matchedTasks":2,"originalFilter":"?uids=0,1"}`; got != want {
+		t.Errorf("details of the deletion: %s, want %s", got, want)
+	}
+	if _, err := q.Task(t.Context(), 0, nil); err == nil {
+		t.Error("task 0 is still there")
+	}
+	wait(t, q, 1)
+}
+
+// A deletion does not wait for a task at which the machine fails.
+func TestDeletionPassesAFailingTask(t *testing.T) {
+	broken := make(chan struct{})
+	p := &recorder{answer: func(works []task.Work) ([]task.Outcome, error) {
+		select {
+		case <-broken:
+			return make([]task.Outcome, len(works)), nil
+		default:
+			return nil, errors.New("the disk is full")
+		}
+	}}
+	q := open(t, openStore(t), p, task.Options{Retry: time.Millisecond})
+	enqueue(t, q, task.DocumentAddition, "a", "x")
+	sum, err := q.Delete(t.Context(), task.Filter{UIDs: []uint32{0}}, "?uids=0", task.Replica{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run(q)()
+	if got, want := string(wait(t, q, sum.TaskUID).Details), `{"deletedTasks":0,"matchedTasks":1,"originalFilter":"?uids=0"}`; got != want {
+		t.Errorf("details of the deletion: %s, want %s", got, want)
+	}
+	close(broken)
+	wait(t, q, 0)
 }

@@ -1,22 +1,34 @@
 package task
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // urgent returns the place of the pending task that goes before all others: to
 // cancel tasks first, then to delete some. It is -1 where there is none.
+//
+// A deletion waits for the task that was the oldest when it was accepted: who adds
+// documents and at once deletes that task means both, however busy the machine is.
+// Not where the machine fails at that one: to delete tasks may help.
 func (q *Queue) urgent() int {
 	deletion := -1
 	for i := range q.pending {
-		switch q.pending[i].Task.Type {
+		switch p := &q.pending[i]; p.Task.Type {
 		case Cancelation:
 			return i
 		case Deletion:
-			if deletion < 0 {
+			if deletion < 0 && (p.behind == nil || q.failing || !q.isPending(*p.behind)) {
 				deletion = i
 			}
 		}
 	}
 	return deletion
+}
+
+// isPending reports whether a task is not finished. Call it with q.mu held.
+func (q *Queue) isPending(uid uint32) bool {
+	return slices.ContainsFunc(q.pending, func(p Pending) bool { return p.Task.UID == uid })
 }
 
 // head returns the tasks to apply next, together: what is urgent, else the

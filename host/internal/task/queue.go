@@ -56,6 +56,9 @@ type Pending struct {
 	Size int64 // bytes of payload and body, roughly
 
 	begun bool // something of it may be written: too late to cancel it
+	// behind is, of a deletion, the task that was the oldest when it was accepted: it
+	// should have been under way by then. nil: none.
+	behind *uint32
 }
 
 // A Processor applies tasks. See package search.
@@ -103,6 +106,7 @@ type Queue struct {
 	nextBatch uint32
 	pending   []Pending
 	running   *Run          // nil while nothing is applied
+	failing   bool          // the machine failed at what was to be applied last
 	changed   chan struct{} // closed and replaced whenever a task is added or finished
 
 	// Of the batch under way, for its record; only the scheduler uses them.
@@ -225,7 +229,11 @@ func (q *Queue) enqueue(ctx context.Context, n New) (Summary, error) {
 		return Summary{}, q.drop(n, fmt.Errorf("write task %d: %w", t.UID, err))
 	}
 	q.next = t.UID + 1
-	q.pending = append(q.pending, Pending{Task: t, Size: int64(len(n.Payload)) + n.BodySize})
+	p := Pending{Task: t, Size: int64(len(n.Payload)) + n.BodySize}
+	if t.Type == Deletion && len(q.pending) > 0 {
+		p.behind = new(q.pending[0].Task.UID)
+	}
+	q.pending = append(q.pending, p)
 	q.notify()
 	return sum, nil
 }

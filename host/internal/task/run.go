@@ -17,6 +17,9 @@ func (q *Queue) Run(ctx context.Context) error {
 			return nil
 		}
 		err = q.apply(ctx, batch, strategy)
+		q.mu.Lock()
+		q.failing = err != nil
+		q.mu.Unlock()
 		if err == nil {
 			pause = q.opts.Retry
 			continue
