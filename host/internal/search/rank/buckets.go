@@ -21,11 +21,44 @@ type Found struct {
 	keys      []folder.SortKey // for each of the rules that it was compared by last
 }
 
-// A bucket is a set of documents that all rules so far hold for equal.
+// A bucket is a set of documents that all rules so far hold for equal. Its parts are
+// apart from each other: of documents with as many units some may have others.
 type bucket struct {
-	docs  *roaring.Bitmap
-	units unitSet // that they have
+	parts []part
 	typos int
+}
+
+// docs returns all documents of the bucket. Only for reading.
+func (b *bucket) docs() *roaring.Bitmap {
+	if len(b.parts) == 1 {
+		return b.parts[0].docs
+	}
+	sets := make([]*roaring.Bitmap, len(b.parts))
+	for i := range b.parts {
+		sets[i] = b.parts[i].docs
+	}
+	return roaring.FastOr(sets...)
+}
+
+// within returns what of the bucket is in docs.
+func (b *bucket) within(docs *roaring.Bitmap) bucket {
+	out := bucket{make([]part, 0, len(b.parts)), b.typos}
+	for _, p := range b.parts {
+		if here := roaring.And(p.docs, docs); !here.IsEmpty() {
+			out.parts = append(out.parts, part{p.units, here})
+		}
+	}
+	return out
+}
+
+// unitsOf returns the units that a document of the bucket has.
+func (b *bucket) unitsOf(doc uint32) unitSet {
+	for _, p := range b.parts[1:] {
+		if p.docs.Contains(doc) {
+			return p.units
+		}
+	}
+	return b.parts[0].units
 }
 
 // maxRanked bounds the documents of one bucket that are judged by where the
@@ -35,33 +68,31 @@ const maxRanked = 20_000
 // rank hands the documents of b to the results, ordered by rules, until these
 // have enough.
 func (s *Searcher) rank(b bucket, rules []settings.Criterion) error {
-	if s.Results.full() || b.docs.IsEmpty() {
+	all := b.docs()
+	if s.Results.full() || all.IsEmpty() {
 		return nil
 	}
 	if err := s.expired(); err != nil {
 		return err
 	}
 	if len(rules) == 0 {
-		return s.oldest(b, b.docs.ToArray())
+		return s.oldest(b, all.ToArray())
 	}
 	switch rules[0].Kind {
 	case settings.WordsRule:
-		for i, units := range s.relaxed {
-			if s.Results.full() {
-				break
+		for i := 0; i < len(s.relaxed) && !s.Results.full(); {
+			next := bucket{}
+			for first := s.relaxed[i]; i < len(s.relaxed) && (len(next.parts) == 0 || s.alike(first, s.relaxed[i])); i++ {
+				next.parts = append(next.parts, part{s.relaxed[i], roaring.And(all, s.having[i])})
 			}
-			docs := roaring.And(b.docs, s.having[i])
-			if err := s.rank(bucket{docs, units, 0}, rules[1:]); err != nil {
+			if err := s.rank(next, rules[1:]); err != nil {
 				return err
 			}
 		}
 		return nil
 	case settings.TypoRule:
-		for typos, docs := range s.graph.byTypos(b.docs, b.units) {
-			if docs == nil {
-				continue
-			}
-			if err := s.rank(bucket{docs, b.units, typos}, rules[1:]); err != nil {
+		for _, next := range s.byTypos(b) {
+			if err := s.rank(next, rules[1:]); err != nil {
 				return err
 			}
 		}
@@ -72,7 +103,7 @@ func (s *Searcher) rank(b bucket, rules []settings.Criterion) error {
 	if n < 0 {
 		n = len(rules)
 	}
-	docs := b.docs.ToArray()
+	docs := all.ToArray()
 	if len(docs) <= maxRanked {
 		return s.sorted(b, rules[:n], rules[n:], docs)
 	}
@@ -83,6 +114,30 @@ func (s *Searcher) rank(b bucket, rules []settings.Criterion) error {
 		return err
 	}
 	return s.oldest(b, docs[maxRanked:])
+}
+
+// alike reports whether it is the same for the rule words which of two sets of units a
+// document has.
+func (s *Searcher) alike(a, b unitSet) bool {
+	return s.plan.Strategy == settings.Frequency && a.count() == b.count()
+}
+
+// byTypos parts a bucket by the fewest typos in all with which documents have their
+// units.
+func (s *Searcher) byTypos(b bucket) []bucket {
+	var out []bucket
+	for _, p := range b.parts {
+		for typos, docs := range s.graph.byTypos(p.docs, p.units) {
+			if docs == nil {
+				continue
+			}
+			for len(out) <= typos {
+				out = append(out, bucket{typos: len(out)})
+			}
+			out[typos].parts = append(out[typos].parts, part{p.units, docs})
+		}
+	}
+	return slices.DeleteFunc(out, func(b bucket) bool { return len(b.parts) == 0 })
 }
 
 // oldest hands docs on in the order of insertion.
@@ -100,6 +155,7 @@ func (s *Searcher) oldest(b bucket, docs []uint32) error {
 	}
 	base := b.ranking()
 	inOrder(list, s.Results.missing(), func(a, b *place) int { return cmp.Compare(a.seq, b.seq) }, func(p *place) bool {
+		base.units = b.unitsOf(p.doc)
 		s.Results.add(s, &Found{Doc: p.doc, seq: p.seq, ranking: base})
 		return !s.Results.full() || len(s.rules) > 0 && s.Results.wantsEqual()
 	})
@@ -107,10 +163,10 @@ func (s *Searcher) oldest(b bucket, docs []uint32) error {
 }
 
 // ranking is what is known of the bucket's documents before they are judged:
-// the worst for all else.
+// the worst for all else. Their units come with each of them.
 func (b *bucket) ranking() ranking {
 	return ranking{
-		units: b.units, typos: uint16(b.typos),
+		typos:     uint16(b.typos),
 		proximity: math.MaxUint16, field: math.MaxUint32, place: math.MaxUint16, match: noExactMatch, inexact: math.MaxUint16,
 	}
 }
@@ -143,7 +199,7 @@ func (s *Searcher) sorted(b bucket, rules, rest []settings.Criterion, docs []uin
 	var first *Found
 	pass := func() error {
 		slices.Sort(equal)
-		err := s.rank(bucket{roaring.BitmapOf(equal...), b.units, b.typos}, rest)
+		err := s.rank(b.within(roaring.BitmapOf(equal...)), rest)
 		equal = equal[:0]
 		return err
 	}
@@ -176,8 +232,9 @@ func (s *Searcher) sorted(b bucket, rules, rest []settings.Criterion, docs []uin
 // compared returns docs with what rules compare them by.
 func (s *Searcher) compared(b bucket, rules []settings.Criterion, docs []uint32) ([]Found, error) {
 	list := make([]Found, len(docs))
-	base := ranking{units: b.units, typos: uint16(b.typos), match: noExactMatch}
+	base := ranking{typos: uint16(b.typos), match: noExactMatch}
 	for i, d := range docs {
+		base.units = b.unitsOf(d)
 		list[i] = Found{Doc: d, seq: math.MaxFloat64, ranking: base}
 	}
 	if err := s.View.FirstNumbers(folder.FieldSeq, docs, func(i int, seq, _ float64) { list[i].seq = seq }); err != nil {
@@ -212,9 +269,36 @@ func (s *Searcher) compared(b bucket, rules []settings.Criterion, docs []uint32)
 		}
 	}
 	if judged && len(s.plan.Parsed.Units) > 0 {
-		return list, s.judge(b.units, docs, list)
+		return list, s.judgeParts(b, docs, list)
 	}
 	return list, nil
+}
+
+// judgeParts works out the rankings of docs, which are of b.
+func (s *Searcher) judgeParts(b bucket, docs []uint32, list []Found) error {
+	if len(b.parts) == 1 {
+		return s.judge(b.parts[0].units, docs, list)
+	}
+	for _, p := range b.parts {
+		var here []uint32
+		var at []int // of docs
+		for i, d := range docs {
+			if p.docs.Contains(d) {
+				here, at = append(here, d), append(at, i)
+			}
+		}
+		judged := make([]Found, len(here))
+		for i, n := range at {
+			judged[i] = list[n]
+		}
+		if err := s.judge(p.units, here, judged); err != nil {
+			return err
+		}
+		for i, n := range at {
+			list[n] = judged[i]
+		}
+	}
+	return nil
 }
 
 // keys returns what docs are sorted by under a rule.

@@ -3,6 +3,7 @@ package rank
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/parley-search/parley/host/internal/search/settings"
@@ -186,40 +187,73 @@ func disjoin(list []*roaring.Bitmap) {
 // down to what strategy never drops: phrases, or else the first word, by frequency
 // the words that are in the fewest of docs.
 func (g *graph) relaxations(all unitSet, docs *roaring.Bitmap, units []text.Unit, strategy settings.Strategy) []unitSet {
-	out := []unitSet{all}
-	if strategy == settings.All {
-		return out
-	}
-	weight := make([]uint64, g.n) // the heaviest goes first
-	least := uint64(math.MaxUint64)
-	phrases := false
+	var words unitSet
 	for _, i := range all.list() {
-		switch n := g.frequency(i, docs); {
-		case units[i].Phrase:
-			phrases = true
-			continue
-		case strategy == settings.Last:
-			weight[i] = uint64(i)
-		case n > 0:
-			weight[i] = n
-		default:
-			weight[i] = math.MaxUint64 // what no document has is missed least
+		if !units[i].Phrase {
+			words = words.with(i)
 		}
-		least = min(least, weight[i])
 	}
-	for {
-		drop := -1
-		for _, i := range all.list() {
-			if !units[i].Phrase && (phrases || weight[i] > least) && (drop < 0 || weight[i] >= weight[drop]) {
-				drop = i
-			}
-		}
-		if drop < 0 {
-			return out
-		}
-		all = all.without(drop)
+	switch strategy {
+	case settings.Last:
+		return relaxedFromLast(all, words)
+	case settings.Frequency:
+		return g.relaxedByFrequency(all, words, docs)
+	}
+	return []unitSet{all}
+}
+
+// relaxedFromLast drops one word after the other, the last of them first.
+func relaxedFromLast(all, words unitSet) []unitSet {
+	out := []unitSet{all}
+	list := words.list()
+	if words == all {
+		list = list[min(1, len(list)):]
+	}
+	for _, i := range slices.Backward(list) {
+		all = all.without(i)
 		out = append(out, all)
 	}
+	return out
+}
+
+// relaxedByFrequency drops words, those that more of docs have before others; what no
+// document has is missed least. As in Meilisearch a word that is typed before another
+// one stays or goes as documents have it: only those behind must go first. Sets of as
+// many units stand side by side.
+func (g *graph) relaxedByFrequency(all, words unitSet, docs *roaring.Bitmap) []unitSet {
+	frequency := make([]uint64, g.n)
+	least := uint64(math.MaxUint64)
+	for _, i := range words.list() {
+		if frequency[i] = g.frequency(i, docs); frequency[i] == 0 {
+			frequency[i] = math.MaxUint64
+		}
+		least = min(least, frequency[i])
+	}
+	var mayGo unitSet
+	before := make([]unitSet, g.n) // what has to go before a word
+	for _, i := range words.list() {
+		if words == all && frequency[i] == least {
+			continue
+		}
+		mayGo = mayGo.with(i)
+		for _, k := range words.list() {
+			if k > i && frequency[k] > frequency[i] {
+				before[i] = before[i].with(k)
+			}
+		}
+	}
+	out := []unitSet{all}
+	for gone := mayGo; gone != 0; gone = (gone - 1) & mayGo { // all parts of it
+		allowed := true
+		for _, i := range gone.list() {
+			allowed = allowed && before[i]&^gone == 0
+		}
+		if allowed {
+			out = append(out, all&^gone)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b unitSet) int { return b.count() - a.count() })
+	return out
 }
 
 // frequency is how many of docs have a unit in one way or another.

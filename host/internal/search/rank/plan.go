@@ -82,7 +82,7 @@ type Fields struct {
 	// Searched are the fields whose words count at all, matched or not; nil: all of the
 	// folder's.
 	Searched []bool
-	Typos []bool   // words with typos count, too; nil: in all
+	Typos    []bool // words with typos count, too; nil: in all
 	// alphabets are those that words are looked for in; nil: in the common one.
 	Alphabets []text.AlphabetSet
 }

@@ -120,12 +120,18 @@ func (s *Searcher) relax(all unitSet) *roaring.Bitmap {
 	}
 	s.relaxed = s.graph.relaxations(all, s.View.Live, s.plan.Parsed.Units, s.plan.Strategy)
 	s.having = s.having[:0]
-	matched := roaring.New()
-	for _, units := range s.relaxed {
-		docs := s.graph.having(s.Universe, units)
-		docs = roaring.AndNot(docs, matched)
+	left, matched := s.Universe, roaring.New()
+	if s.plan.Strategy == settings.Frequency {
+		left = s.graph.having(left, s.relaxed[len(s.relaxed)-1]) // no others match
+	}
+	for i, units := range s.relaxed {
+		docs := s.graph.having(left, units)
 		s.having = append(s.having, docs)
 		matched.Or(docs)
+		if left = roaring.AndNot(left, docs); left.IsEmpty() {
+			s.relaxed = s.relaxed[:i+1]
+			break
+		}
 	}
 	return matched
 }
@@ -147,9 +153,9 @@ func (s *Searcher) relaxToAny() *roaring.Bitmap {
 func (s *Searcher) Order() error {
 	p := s.plan
 	s.startResults()
-	b := bucket{docs: s.Matched}
+	b := bucket{parts: []part{{docs: s.Matched}}}
 	if s.graph != nil {
-		b.units = s.relaxed[0]
+		b.parts[0].units = s.relaxed[0]
 		s.mostTypos = make([]int, len(p.Parsed.Units))
 		for i, u := range p.Parsed.Units {
 			if !u.Phrase {
