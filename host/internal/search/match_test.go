@@ -28,6 +28,23 @@ func TestMatchingStrategy(t *testing.T) {
 	}
 }
 
+// TestFrequencyOrder wants a frequent word to go before a rarer one only where it is
+// typed behind that, and documents with as many words to be ranked together.
+func TestFrequencyOrder(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"searchableAttributes":["text"]}`)
+	r.add("a", `[{"id":1,"text":"gamma beta"},{"id":2,"text":"alpha beta"},{"id":3,"text":"gamma"},{"id":4,"text":"gamma"},
+		{"id":5,"text":"alpha"},{"id":6,"text":"alpha"},{"id":7,"text":"alpha"},{"id":8,"text":"alpha"}]`)
+	for q, want := range map[string]string{
+		"alpha beta gamma ": "2 1", // two words each, and those of 2 stand in order
+		"gamma beta alpha ": "1 2", // without gamma alpha does not count
+	} {
+		if got := r.ids("a", search.Query{Q: q, MatchingStrategy: settings.Frequency}); got != want {
+			t.Errorf("%q found %q, want %q", q, got, want)
+		}
+	}
+}
+
 // TestMatchAny wants any word to do, in each way in which a document may have it, phrases to be had, and
 // scores to fall with the order.
 func TestMatchAny(t *testing.T) {
@@ -152,6 +169,20 @@ func TestAttributesToSearchOn(t *testing.T) {
 		}
 		_, err := r.svc.Search(context.Background(), auth.Everyone(), "a", search.Query{AttributesToSearchOn: []string{"title", "nope"}})
 		wantCode(t, "search on what is not searchable", err, searcherr.InvalidSearchAttributesSearchOn)
+	}
+}
+
+// TestPlacesElsewhere wants documents to match in the attributes that are searched on,
+// and to be ordered by where their words stand in all.
+func TestPlacesElsewhere(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"searchableAttributes":["title","text"]}`)
+	r.add("a", `[{"id":1,"title":"sand and much later dune","text":"no"},{"id":2,"title":"dune with much sand","text":"sand dune"},{"id":3,"title":"other","text":"sand dune"}]`)
+	for _, on := range [][]string{{"title"}, {"title", "text"}} {
+		want := map[int]string{1: "2 1", 2: "2 3 1"}[len(on)]
+		if got := r.ids("a", search.Query{Q: "sand dune ", AttributesToSearchOn: on}); got != want {
+			t.Errorf("on %v found %q, want %q", on, got, want)
+		}
 	}
 }
 
