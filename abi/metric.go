@@ -34,9 +34,21 @@ type Metric struct {
 	Format string `json:"format,omitempty"`
 	// MaxItems bounds an array; default [DefaultItems].
 	MaxItems int `json:"maxItems,omitempty"`
+	// By divides the metric: it has one value for each value of this label.
+	By By `json:"by,omitzero"`
 	// Constant is the metric's one value, where what it counts cannot happen in
 	// this host. The host writes it; the guest does not.
 	Constant RawJSON `json:"constant,omitempty"`
+}
+
+// A By is the label of a metric. Its values are bounded: they are listed, or the
+// texts of a vocabulary that has few of them.
+type By struct {
+	Label  string   `json:"label"`            // its name, as Prometheus has it
+	Values []string `json:"values,omitempty"` // at most [MaxByValues]; ordinal 1 is the first
+	// Vocabulary, in place of Values, is that of the handles that the values are:
+	// one of event.FewTexts.
+	Vocabulary string `json:"vocabulary,omitempty"`
 }
 
 // The kinds of a [Metric].
@@ -103,6 +115,9 @@ const (
 	MaxLabels    = 256
 	MaxItems     = 64
 	DefaultItems = 32
+	// MaxByValues bounds the values of a label. A vocabulary may have "other"
+	// besides.
+	MaxByValues = 64
 )
 
 // A MetricTag says what the words of a metric record are.
@@ -116,6 +131,10 @@ const (
 	TagRatio   MetricTag = 4 // two: a signed numerator, a denominator above 0; the host divides
 	TagLabels  MetricTag = 5 // ordinals of the metric's labels; one for a string
 	TagHandles MetricTag = 6 // handles of this window; one for a string
+
+	// TagBy comes on top of another tag: the first word is the value of the
+	// metric's label, and the others are what that tag says.
+	TagBy MetricTag = 0x80
 )
 
 const metricHead = 8
@@ -146,6 +165,15 @@ func (r MetricRecord) Len() int { return len(r.words) / 8 }
 
 // Word returns word i.
 func (r MetricRecord) Word(i int) uint64 { return binary.LittleEndian.Uint64(r.words[8*i:]) }
+
+// SplitBy takes the value of the label off a record that has one, which is then as
+// if it had none; ok is false where there is none.
+func (r MetricRecord) SplitBy() (value uint64, rest MetricRecord, ok bool) {
+	if r.Tag&TagBy == 0 || r.Len() == 0 {
+		return 0, r, false
+	}
+	return r.Word(0), MetricRecord{r.Metric, r.Tag &^ TagBy, r.words[8:]}, true
+}
 
 // NextMetric cuts the first record off b. It returns [ErrMalformed] where b is
 // neither empty nor begins with a whole record; with an empty b, ok is false.

@@ -326,7 +326,7 @@ func TelemetryDashboard(collectors []*abi.Manifest) ([]byte, error) {
 			}
 			row.Panels = append(row.Panels, metrics.Panel{
 				Title: one.Path, Description: one.Meaning, Family: telemetry.FamilyName(m.Name, one),
-				Bool: one.Kind == abi.MetricBool, Texts: telemetry.IsText(one), Seconds: one.Format == abi.FormatMillis,
+				Bool: one.Kind == abi.MetricBool, Texts: telemetry.IsText(one), Seconds: one.Format == abi.FormatMillis, Label: one.By.Label,
 			})
 		}
 		rows = append(rows, row)

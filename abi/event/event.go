@@ -135,3 +135,7 @@ func Vocabularies() []string {
 		VocabularyUserAgent, VocabularyMediaType, VocabularyAttribute, VocabularySource,
 	}
 }
+
+// FewTexts lists the vocabularies with so few texts that a metric may be divided
+// by them: at most 64 in a window, and other.
+func FewTexts() []string { return []string{VocabularySource} }

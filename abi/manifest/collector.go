@@ -29,6 +29,7 @@ var (
 
 	eventForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`)
 	pathForm  = regexp.MustCompile(`^[A-Za-z0-9_]{1,64}(\.[A-Za-z0-9_]{1,64}){0,4}$`)
+	byForm    = regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`)
 	labelForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 ._/+-]{0,63}$`)
 )
 
@@ -120,7 +121,55 @@ func checkMetric(m *abi.Manifest, metric *abi.Metric) (problems []string) {
 		}
 	}
 	problems = append(problems, checkValues(metric)...)
+	problems = append(problems, checkBy(metric)...)
 	return append(problems, checkConstant(metric)...)
+}
+
+// takenLabels are those that the figures of GET /metrics have already, or that
+// Prometheus adds.
+var takenLabels = []string{"collector", "instance", "job", "le", "path", "quantile", "text"}
+
+// checkBy holds the label of a metric to what bounds it.
+func checkBy(metric *abi.Metric) (problems []string) {
+	wrong := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+
+	by := &metric.By
+	if by.Label == "" && len(by.Values) == 0 && by.Vocabulary == "" {
+		return nil
+	}
+	if !byForm.MatchString(by.Label) || slices.Contains(takenLabels, by.Label) {
+		wrong("by.label is %s and must be 1 to 32 of a-z, 0-9 and _, a letter first, and none of: %s", quoteName(by.Label), strings.Join(takenLabels, ", "))
+	}
+	switch few := event.FewTexts(); {
+	case (len(by.Values) > 0) == (by.Vocabulary != ""):
+		wrong("by needs values or a vocabulary, one of them: a label without bounds cannot be sent")
+	case by.Vocabulary != "" && !slices.Contains(few, by.Vocabulary):
+		wrong("by.vocabulary is %s and must be one with few texts: %s", quoteName(by.Vocabulary), strings.Join(few, ", "))
+	}
+	if len(by.Values) > abi.MaxByValues {
+		wrong("by.values has %d entries and may have %d", len(by.Values), abi.MaxByValues)
+	}
+	problems = append(problems, checkLabels("by.values", by.Values)...)
+	numeric := metric.Kind == abi.MetricInt || metric.Kind == abi.MetricNumber || metric.Format == abi.FormatMillis
+	if !numeric && metric.Kind != abi.MetricBool {
+		wrong("by is for bool, int, number and the format millis")
+	}
+	if metric.Nullable || metric.NoData != abi.NoDataOmit || metric.Aggregation == abi.AggregationConstant {
+		wrong("a metric with by needs noData omit, and is neither nullable nor constant: a value of the label with no data is left out")
+	}
+	return problems
+}
+
+// checkLabels holds a list of texts to the form of labels.
+func checkLabels(member string, labels []string) (problems []string) {
+	for i, l := range labels {
+		if !labelForm.MatchString(l) {
+			problems = append(problems, fmt.Sprintf("%s has %s, and a label is 1 to 64 of letters, digits, space and . _ / + -, a letter or digit first", member, quoteName(l)))
+		} else if slices.Index(labels, l) < i {
+			problems = append(problems, fmt.Sprintf("%s has %s twice", member, quoteName(l)))
+		}
+	}
+	return problems
 }
 
 // checkValues holds range, labels, vocabulary and format to the kind.
@@ -139,13 +188,7 @@ func checkValues(metric *abi.Metric) (problems []string) {
 		wrong("labels, vocabulary and format are for string and array<string>")
 		return problems
 	}
-	for i, l := range metric.Labels {
-		if !labelForm.MatchString(l) {
-			wrong("labels has %s, and a label is 1 to 64 of letters, digits, space and . _ / + -, a letter or digit first", quoteName(l))
-		} else if slices.Index(metric.Labels, l) < i {
-			wrong("labels has %s twice", quoteName(l))
-		}
-	}
+	problems = append(problems, checkLabels("labels", metric.Labels)...)
 	if len(metric.Labels) > abi.MaxLabels {
 		wrong("labels has %d entries and may have %d", len(metric.Labels), abi.MaxLabels)
 	}

@@ -48,7 +48,10 @@ func Value(m *abi.Metric, r abi.MetricRecord, texts Texts) (any, error) {
 }
 
 // Known reports whether t is a tag of this version.
-func Known(t abi.MetricTag) bool { return t >= abi.TagNull && t <= abi.TagHandles }
+func Known(t abi.MetricTag) bool {
+	t &^= abi.TagBy
+	return t >= abi.TagNull && t <= abi.TagHandles
+}
 
 // checkLen holds the number of words to the tag.
 func checkLen(r abi.MetricRecord) error {

@@ -99,9 +99,14 @@ func (s *telemetrySeen) collectors() ([]pageCollector, error) {
 func (s *telemetrySeen) metricsOf(collector string, columns []pageColumn) (all []telemetryMetric) {
 	known := map[string]bool{}
 	for _, m := range s.metrics {
-		if m.Collector == collector {
-			known[m.Path] = true
-			all = append(all, m)
+		if m.Collector != collector {
+			continue
+		}
+		for _, path := range m.paths(columns) {
+			one := m
+			one.Path = path
+			known[path] = true
+			all = append(all, one)
 		}
 	}
 	for _, c := range columns {
@@ -112,6 +117,26 @@ func (s *telemetrySeen) metricsOf(collector string, columns []pageColumn) (all [
 			}
 		}
 	}
+	return all
+}
+
+// paths are where m's values are: at its path, or one further down for each value of
+// its label that a window has.
+func (m *telemetryMetric) paths(columns []pageColumn) (all []string) {
+	if m.By.Label == "" {
+		return []string{m.Path}
+	}
+	for _, c := range columns {
+		for path := range c.values[m.Collector] {
+			if strings.HasPrefix(path, m.Path+".") && !slices.Contains(all, path) {
+				all = append(all, path)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return []string{m.Path} // of which there is nothing yet
+	}
+	slices.Sort(all)
 	return all
 }
 

@@ -118,6 +118,10 @@ type telemetryMetric struct {
 	Events, Labels                                         []string
 	Range                                                  []int64
 	Vocabulary, Format                                     string
+	By                                                     struct {
+		Label, Vocabulary string
+		Values            []string
+	}
 }
 
 func telemetryExplainCommand() *cobra.Command {
@@ -167,6 +171,12 @@ func (m *telemetryMetric) print(w io.Writer) {
 		kind += " of " + strings.Join(m.Labels, ", ")
 	case m.Vocabulary != "":
 		kind += " of the vocabulary " + m.Vocabulary
+	}
+	switch {
+	case m.By.Vocabulary != "":
+		kind += fmt.Sprintf("; one for each %s, of the vocabulary %s", m.By.Label, m.By.Vocabulary)
+	case m.By.Label != "":
+		kind += fmt.Sprintf("; one for each %s: %s", m.By.Label, strings.Join(m.By.Values, ", "))
 	}
 	fmt.Fprintf(w, "%s\n  %s\n  kind       %s\n  rule       %s of %s; without data: %s\n", m.Path, m.Meaning, kind, m.Aggregation, orDash(strings.Join(m.Events, ", ")), m.NoData)
 	if m.Source != "" {

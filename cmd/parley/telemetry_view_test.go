@@ -23,11 +23,12 @@ var seenAnswers = map[string]string{
 		{"path":"a.took","kind":"string","format":"millis","meaning":"How long.","collector":"a"},
 		{"path":"a.agents","kind":"array<string>","meaning":"Clients.","collector":"a"},
 		{"path":"a.same","kind":"int","meaning":"As ever.","collector":"a"},
+		{"path":"a.by","kind":"int","meaning":"By source.","collector":"a","by":{"label":"source","vocabulary":"source"}},
 		{"path":"a.never","kind":"int","meaning":"Never.","collector":"a"}]}`,
 	"/telemetry/messages?of=next":    `{"results":[{"collector":"a","version":"1.0.0","window":3,"outbound":true,"body":"{\"properties\":{\"a\":{\"n\":4,\"on\":true,\"same\":12345}}}"}]}`,
 	"/telemetry/messages?of=pending": `{"results":[]}`,
 	"/telemetry/windows?limit=24": `{"results":[
-		{"window":2,"sealed":"2026-11-21T08:00:00Z","messages":[{"collector":"a","version":"1.0.0","window":2,"outbound":true,"body":"{\"properties\":{\"a\":{\"n\":8,\"on\":false,\"took\":\"57ms\",\"same\":12345,\"before\":1,\"agents\":[\"curl/8\",\"\\\"><b>\"]}}}"}]},
+		{"window":2,"sealed":"2026-11-21T08:00:00Z","messages":[{"collector":"a","version":"1.0.0","window":2,"outbound":true,"body":"{\"properties\":{\"a\":{\"n\":8,\"by\":{\"openAi\":5},\"on\":false,\"took\":\"57ms\",\"same\":12345,\"before\":1,\"agents\":[\"curl/8\",\"\\\"><b>\"]}}}"}]},
 		{"window":1,"sealed":"2026-11-21T07:00:00Z","messages":[{"collector":"a","version":"1.0.0","window":1,"outbound":true,"body":"{\"properties\":{\"a\":{\"n\":0,\"on\":true,\"took\":\"8ms\",\"agents\":[\"curl/8\"]}}}"},
 			{"collector":"gone","version":"1.0.0","window":1,"outbound":false,"body":"{\"properties\":{\"left\":{\"over\":7}}}"}]}]}`,
 	"/telemetry/deliveries": `{"results":[{"at":"2026-11-21T08:00:01Z","to":"https://p.example/v1/batch","outcome":"HTTP 200 OK","bytes":77,"messages":[{"id":"id-1","collector":"a","window":1}]}]}`,
@@ -53,6 +54,7 @@ func TestTelemetryView(t *testing.T) {
 	}
 	page := string(b)
 	for _, want := range []string{
+		`<h4>a.by.openAi</h4><span class="quiet">By source.</span>`,
 		"Things &lt;script&gt;alert(1)&lt;/script&gt; &amp; others.", "The last 2 windows, and the one under way", "<dd>u-1</dd>", "instance UID",
 		"Nothing was said of 1 of its metrics", "Window 2, sealed at 2026-11-21T08:00:00Z", "<td>window 1: a</td>",
 		// A number is bars, the one under way another; a 0 is seen.

@@ -3,18 +3,31 @@
 import { Bytes, bytes, at, size, input, put, putU32, answer, declare } from "./parley";
 export { parley_abi, parley_input } from "./parley";
 
-const CHAT: u32 = 15, OUTCOME: u32 = 0, SEARCHES: u32 = 4, LATENCY: u32 = 7; // the event, and fields of it
+const CHAT: u32 = 15, OUTCOME: u32 = 0, SEARCHES: u32 = 4, LATENCY: u32 = 7, SOURCE: u32 = 9; // the event, and fields of it
 const ANSWERED: u64 = 1; // an outcome
-const INT: u32 = 3, RATIO: u32 = 4; // tags of metrics
+const INT: u32 = 3, RATIO: u32 = 4, BY: u32 = 0x80; // tags of metrics; BY comes on top of one
 const RESET: u32 = 1; // flag of flush
 
 // The window: chats, answered, searches, latency, behind a word that says whose
-// it is.
-const MINE: u64 = 0x31746863;
-const saved = memory.data(40);
-const CHATS: usize = 8, ANSWERS: usize = 16, SEARCHED: usize = 24, TOOK: usize = 32;
+// it is; then three words for each source: its handle, latency, chats.
+const MINE: u64 = 0x32746863;
+const CHATS: usize = 8, ANSWERS: usize = 16, SEARCHED: usize = 24, TOOK: usize = 32, BY_SOURCE: usize = 40, ALL: usize = 40 + 24 * 65; // a window has 65 sources at most, "other" among them
+const saved = memory.data(1600);
 
 function add(what: usize, n: u64): void { store<u64>(saved + what, load<u64>(saved + what) + n); }
+
+// ofSource counts a chat of a source; 0 is none.
+function ofSource(source: u64, latency: u64): void {
+  if (source == 0) return;
+  for (let i: usize = BY_SOURCE; i < ALL; i += 24) {
+    const there = load<u64>(saved + i);
+    if (there != 0 && there != source) continue;
+    store<u64>(saved + i, source);
+    add(i + 8, latency);
+    add(i + 16, 1);
+    return;
+  }
+}
 
 // field is word i of a record that has so many; what it lacks is 0.
 function field(record: usize, fields: u32, i: u32): u64 { return i < fields ? load<u64>(record + 8 + 8 * i) : 0; }
@@ -30,6 +43,7 @@ export function parley_observe(n: u32): u32 {
       add(ANSWERS, field(record, fields, OUTCOME) == ANSWERED ? 1 : 0);
       add(SEARCHED, field(record, fields, SEARCHES));
       add(TOOK, field(record, fields, LATENCY));
+      ofSource(field(record, fields, SOURCE), field(record, fields, LATENCY));
     }
     i = next;
   }
@@ -52,20 +66,25 @@ export function parley_flush(n: u32): u64 {
   metric(1, INT, ANSWERS);
   metric(2, INT, SEARCHED);
   if (load<u64>(saved + CHATS)) metric(3, RATIO, TOOK);
-  if (reset) memory.fill(saved, 0, 40);
+  for (let i: usize = BY_SOURCE; i < ALL && load<u64>(saved + i); i += 24) {
+    putU32(4 | ((RATIO | BY) << 16));
+    putU32(3);
+    put(bytes(saved + i, 24)); // the label's value, numerator, denominator
+  }
+  if (reset) memory.fill(saved, 0, ALL);
   return answer();
 }
 
 export function parley_save(): u64 {
   input(0);
   store<u64>(saved, MINE);
-  put(bytes(saved, 40));
+  put(bytes(saved, u32(ALL)));
   return answer();
 }
 
 export function parley_load(n: u32): u32 {
   const b = input(n);
-  if (size(b) != 40 || load<u64>(at(b)) != MINE) return 0;
-  memory.copy(saved, at(b), 40);
+  if (size(b) != u32(ALL) || load<u64>(at(b)) != MINE) return 0;
+  memory.copy(saved, at(b), ALL);
   return 1;
 }

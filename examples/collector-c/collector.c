@@ -2,12 +2,27 @@
 // took. What it keeps is one struct: the window.
 #include "parley.h"
 
-enum { CHAT = 15, OUTCOME = 0, SEARCHES = 4, LATENCY = 7 }; // the event, and fields of it
-enum { ANSWERED = 1 };                                      // an outcome
-enum { INT = 3, RATIO = 4 };                                // tags of metrics
-enum { RESET = 1 };                                         // flag of flush
+enum { CHAT = 15, OUTCOME = 0, SEARCHES = 4, LATENCY = 7, SOURCE = 9 }; // the event, and fields of it
+enum { ANSWERED = 1 };                                                  // an outcome
+enum { INT = 3, RATIO = 4, BY = 0x80 };                                 // tags of metrics; BY comes on top of one
+enum { RESET = 1 };                                                     // flag of flush
+enum { SOURCES = 65 };                                                  // that a window has at most, "other" among them
 
-static struct { u64 chats, answered, searches, latency; } window;
+static struct {
+  u64 chats, answered, searches, latency;
+  struct { u64 source, latency, chats; } by[SOURCES]; // the first that are not 0
+} window;
+
+// of_source counts a chat of a source, which is a handle; 0 is none.
+static void of_source(u64 source, u64 latency) {
+  for (u32 i = 0; source && i < SOURCES; i++) {
+    if (window.by[i].source && window.by[i].source != source) continue;
+    window.by[i].source = source;
+    window.by[i].latency += latency;
+    window.by[i].chats++;
+    return;
+  }
+}
 
 // field is word i of a record that has so many; what it lacks is 0.
 static u64 field(const u8 *record, u32 fields, u32 i) {
@@ -27,6 +42,7 @@ u32 EXPORT(parley_observe)(u32 len) {
       window.answered += field(in.p, fields, OUTCOME) == ANSWERED;
       window.searches += field(in.p, fields, SEARCHES);
       window.latency += field(in.p, fields, LATENCY);
+      of_source(field(in.p, fields, SOURCE), field(in.p, fields, LATENCY));
     }
     in = (bytes){in.p + size, in.n - size};
     taken++;
@@ -49,12 +65,17 @@ u64 EXPORT(parley_flush)(u32 len) {
   metric(1, INT, window.answered, 0);
   metric(2, INT, window.searches, 0);
   if (window.chats) metric(3, RATIO, window.latency, window.chats);
+  for (u32 i = 0; i < SOURCES && window.by[i].source; i++) {
+    put_u32(4 | (RATIO | BY) << 16);
+    put_u32(3);
+    put(&window.by[i], 24); // the label's value, numerator, denominator
+  }
   if (in.p[0] & RESET) __builtin_memset(&window, 0, sizeof window);
   return answer();
 }
 
 // The window's bytes, behind a word that says whose they are.
-static const u32 mine = 0x31746863;
+static const u32 mine = 0x32746863;
 
 u64 EXPORT(parley_save)(void) {
   input(0);

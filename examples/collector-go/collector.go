@@ -9,6 +9,7 @@ import (
 type talk struct {
 	chats, answered, searches uint64
 	latency                   collector.Mean
+	bySource                  collector.By[collector.Mean]
 }
 
 func (t *talk) Observe(e collector.Event) {
@@ -22,6 +23,7 @@ func (t *talk) Observe(e collector.Event) {
 	}
 	t.searches += uint64(chat.Searches)
 	t.latency.Add(uint64(chat.Latency))
+	t.bySource.At(uint64(chat.SourceName)).Add(uint64(chat.Latency))
 }
 
 // Flush writes the metrics by their place in the manifest.
@@ -31,5 +33,8 @@ func (t *talk) Flush(m *collector.Metrics) {
 	m.Count(2, t.searches)
 	if t.chats > 0 {
 		m.Mean(3, t.latency)
+	}
+	for source, latency := range t.bySource.All() {
+		m.For(source).Mean(4, *latency)
 	}
 }

@@ -307,3 +307,35 @@ func TestTelemetryFlush(t *testing.T) {
 		t.Errorf("GET /telemetry/windows = %s, want that no window ended", got)
 	}
 }
+
+// TestTelemetryLabels chats beside the example that counts by source, and finds the
+// source's value in its message and, as a label, in GET /metrics.
+func TestTelemetryLabels(t *testing.T) {
+	build := func(dir string) []byte {
+		t.Helper()
+		file, err := plugin.Build(t.Context(), filepath.Join(repository(t), "examples", dir), t.TempDir(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		module, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return module
+	}
+	h := openHouse(t, map[string]string{"experimental-enable-metrics": "true"}, build("provider-smallest"), build("collector-go"))
+	h.must("PATCH", "/chats/one/settings", `{"source":"smallest"}`)
+	for range 3 {
+		if r, _ := h.ask("one", "m"); r.status != 200 {
+			t.Fatalf("POST /chats/one/chat/completions = %d %s", r.status, r.body)
+		}
+	}
+	window := h.must("POST", "/telemetry/flush", "").body
+	if !strings.Contains(window, `\"latency_by_source\":{\"smallest\":`) || !strings.Contains(window, `\"chats\":`) {
+		t.Errorf("POST /telemetry/flush = %s, want the latency of smallest", window)
+	}
+	metrics := h.must("GET", "/metrics", "").body
+	if want := `parley_usage_talk_go_talk_latency_by_source{collector="talk-go",path="talk.latency_by_source",source="smallest",text=""} `; !strings.Contains(metrics, want) {
+		t.Errorf("GET /metrics has no %s", want)
+	}
+}

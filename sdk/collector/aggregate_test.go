@@ -137,3 +137,55 @@ func TestHandlesLoaded(t *testing.T) {
 		t.Errorf("Flush = %d handles, %v, %v, want the %d that there is room for", r.Len(), ok, err, abi.DefaultItems)
 	}
 }
+
+// divided is a collector by handles, as many as there may be.
+type divided struct{ by collector.By[collector.Sum] }
+
+func (d *divided) Observe(e collector.Event) { d.by.At(uint64(e.HTTPRequest().UserAgent)).Add(1) }
+
+func (d *divided) Flush(m *collector.Metrics) {
+	for value, n := range d.by.All() {
+		m.For(value).Count(3, uint64(*n))
+	}
+}
+
+// TestBy has a value for each of a label's values, in the order in which they came,
+// as far as there is room; 0 is none.
+func TestBy(t *testing.T) {
+	g := collector.NewGuest(&divided{})
+	for _, h := range []event.Handle{9, 0, 4, 9} {
+		g.Observe(event.Append(nil, &event.HTTPRequest{UserAgent: h}))
+	}
+	want := abi.AppendMetric(nil, 3, abi.TagInt|abi.TagBy, 9, 2)
+	want = abi.AppendMetric(want, 3, abi.TagInt|abi.TagBy, 4, 1)
+	if got := g.Flush(look); !bytes.Equal(got, want) {
+		t.Errorf("Flush = %x, want %x", got, want)
+	}
+	for h := range event.Handle(1000) {
+		g.Observe(event.Append(nil, &event.HTTPRequest{UserAgent: h}))
+	}
+	n := 0
+	for rest := g.Flush(look); ; n++ {
+		r, next, ok, err := abi.NextMetric(rest)
+		if err != nil || !ok {
+			break
+		}
+		if value, of, ok := r.SplitBy(); !ok || value == 0 || of.Tag != abi.TagInt || of.Len() != 1 {
+			t.Errorf("record %d: value %d, tag %d, %d words, want an int of a value", n, value, of.Tag, of.Len())
+		}
+		rest = next
+	}
+	if n != abi.MaxByValues+1 {
+		t.Errorf("%d values, want the %d that there is room for", n, abi.MaxByValues+1)
+	}
+	// A state that says it has more than it can.
+	state := bytes.Clone(g.Save())
+	copy(state[8:], bytes.Repeat([]byte{0xff}, 8))
+	if !g.Load(state) {
+		t.Fatal("Load refused a state of the same form")
+	}
+	g.Observe(event.Append(nil, &event.HTTPRequest{UserAgent: 2000}))
+	if got := len(g.Flush(look)); got != n*(8+16) {
+		t.Errorf("Flush after that state has %d bytes, want those of %d values", got, n)
+	}
+}

@@ -10,11 +10,24 @@ import (
 // Metrics takes the metrics of a window. The first argument of each method is
 // the metric's place in the manifest, from 0; a metric that nothing is said of
 // has no data.
-type Metrics struct{ records []byte }
+type Metrics struct {
+	records []byte
+	of      *Metrics // that these are written to, with this value of the label
+	value   uint64
+}
 
 func (m *Metrics) add(metric int, tag abi.MetricTag, words ...uint64) {
+	if m.of != nil {
+		m.of.add(metric, tag|abi.TagBy, append([]uint64{m.value}, words...)...)
+		return
+	}
 	m.records = abi.AppendMetric(m.records, uint16(metric), tag, words...)
 }
+
+// For returns what writes metrics with a label, of one value of it: a handle, or
+// the ordinal of a text in the manifest's by.values. Only the methods for bool, int
+// and number are of use there.
+func (m *Metrics) For(value uint64) *Metrics { return &Metrics{of: m, value: value} }
 
 // Bool sets a bool.
 func (m *Metrics) Bool(metric int, v bool) { m.add(metric, abi.TagBool, uint64(event.FlagOf(v))) }

@@ -87,8 +87,8 @@ func (d *CollectorDriver) Observe(records []byte) {
 }
 
 // Flush looks at the window so far: the values by path, as a message has them
-// (nil, bool, int64, float64, string, []string). A metric without a value is
-// not in it.
+// (nil, bool, int64, float64, string, []string; of a metric with a label, a
+// map[string]any of these). A metric without a value is not in it.
 func (d *CollectorDriver) Flush() map[string]any {
 	d.t.Helper()
 	return d.flush(0)
@@ -116,38 +116,14 @@ func (d *CollectorDriver) flush(flags uint32) map[string]any {
 
 // read holds records to the manifest.
 func (d *CollectorDriver) read(b []byte) (values map[string]any, problems []string) {
-	values = map[string]any{}
-	said := map[string]bool{} // of an empty array, too
-	for {
-		r, rest, ok, err := abi.NextMetric(b)
-		if err != nil {
-			return values, append(problems, "flush answered no metric records: "+err.Error())
-		}
-		if !ok {
-			break
-		}
-		b = rest
-		if int(r.Metric) >= len(d.manifest.Metrics) {
-			problems = append(problems, fmt.Sprintf("flush has metric %d, and the manifest %d metrics", r.Metric, len(d.manifest.Metrics)))
-			continue
-		}
-		m := &d.manifest.Metrics[r.Metric]
-		v, err := metric.Value(m, r, d.lookUp)
-		if err != nil {
-			problems = append(problems, fmt.Sprintf("metric %s: %v", m.Path, err))
-			continue
-		}
-		if said[m.Path] {
-			problems = append(problems, fmt.Sprintf("metric %s comes twice", m.Path))
-		}
-		said[m.Path] = true
-		if list, ok := v.([]string); !ok || len(list) > 0 {
-			values[m.Path] = v
-		}
-	}
+	said := metric.Read(d.manifest.Metrics, b, d.lookUp)
+	values, problems = map[string]any{}, said.Problems
 	for i := range d.manifest.Metrics {
 		m := &d.manifest.Metrics[i]
-		if !said[m.Path] && m.NoData == abi.NoDataAlways && len(m.Constant) == 0 {
+		if said.Given[i] {
+			values[m.Path] = said.Values[i]
+		}
+		if !said.Seen[i] && m.NoData == abi.NoDataAlways && len(m.Constant) == 0 {
 			problems = append(problems, fmt.Sprintf("metric %s has no value, and its manifest promises one always", m.Path))
 		}
 	}

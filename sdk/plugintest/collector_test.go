@@ -82,7 +82,7 @@ func TestCollectorDriver(t *testing.T) {
 	if err := os.WriteFile(manifest, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for lie, want := range []string{"", "metric n: 77 is not within 0 to 9", "comes twice", "the manifest 1 metrics", "no value"} {
+	for lie, want := range []string{"", "metric n: 77 is not within 0 to 9", "comes twice", "not in the manifest, which has 1", "no value"} {
 		r := &recorder{TB: t}
 		d := plugintest.NewCollector(r, &liar{}, manifest)
 		plugintest.Emit(d, event.Network{Remotes: event.Count(lie)})

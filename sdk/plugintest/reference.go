@@ -3,6 +3,7 @@ package plugintest
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -13,11 +14,18 @@ import (
 )
 
 // A Rule returns what event e, such as an event.Search, says of a metric: a
-// bool, a uint64, a string or a []string; [Null] or [Nothing]; or nil where it
-// says nothing.
+// bool, a uint64, a string or a []string; [Null] or [Nothing]; [At] of a metric
+// with a label; or nil where it says nothing.
 // The metric is then what its manifest's aggregation makes of all that the
 // events of a window said.
 type Rule func(e any) any
+
+// At is what a [Rule] returns of a metric with a label: what is said, a bool or a
+// uint64, and of which of the label's values; nothing where that is empty.
+type At struct {
+	Value string
+	Said  any
+}
 
 // Null and Nothing are what a [Rule] returns for a value that is null, and for
 // one that is taken back: the metric is left out again.
@@ -44,6 +52,19 @@ func (d *CollectorDriver) Says(fields ...string) Rule {
 			}
 		}
 		return nil
+	}
+}
+
+// SaysAt is Says for a metric with a label, whose value the first field says, as a
+// handle or an ordinal.
+func (d *CollectorDriver) SaysAt(label string, fields ...string) Rule {
+	value, said := d.Says(label), d.Says(fields...)
+	return func(e any) any {
+		at, ok := value(e).(string)
+		if !ok {
+			return nil
+		}
+		return At{at, said(e)}
 	}
 }
 
@@ -123,18 +144,18 @@ func (d *CollectorDriver) Compare(reference Reference) {
 			if len(m.Constant) > 0 || wrong[m.Path] {
 				continue // the host writes it, or the first difference is enough
 			}
-			want, err := aggregateSaid(m, reference[m.Path], events)
+			have, ok := got[m.Path]
+			if !ok {
+				have = nothing
+			}
+			difference, err := compareMetric(m, reference[m.Path], events, have)
 			if err != nil {
 				d.t.Errorf("metric %s: %v", m.Path, err)
 				wrong[m.Path] = true
 				continue
 			}
-			have, ok := got[m.Path]
-			if !ok {
-				have = nothing
-			}
-			if !isAlike(m, have, want) {
-				d.t.Errorf("window %d of %d events: %s = %v, want %v", seed, len(events), m.Path, have, want[0])
+			if difference != "" {
+				d.t.Errorf("window %d of %d events: %s", seed, len(events), difference)
 				wrong[m.Path] = true
 			}
 			if different[m.Path] == nil {
@@ -148,6 +169,48 @@ func (d *CollectorDriver) Compare(reference Reference) {
 			d.t.Errorf("metric %s was the same in all windows: these events do not move it", path)
 		}
 	}
+}
+
+// compareMetric says how what a window has of a metric differs from what its rule
+// makes of the events; empty: it does not.
+func compareMetric(m *abi.Metric, rule Rule, events []any, have any) (difference string, err error) {
+	if m.By.Label == "" {
+		want, err := aggregateSaid(m, rule, events)
+		if err != nil || isAlike(m, have, want) {
+			return "", err
+		}
+		return fmt.Sprintf("%s = %v, want %v", m.Path, have, want[0]), nil
+	}
+	byValue := map[string][]any{}
+	for _, e := range events {
+		switch at := rule(e).(type) {
+		case nil:
+		case At:
+			byValue[at.Value] = append(byValue[at.Value], at.Said)
+		default:
+			return "", fmt.Errorf("its rule says %v, and a metric with a label wants an At", at)
+		}
+	}
+	all, _ := have.(map[string]any)
+	for _, at := range slices.Sorted(maps.Keys(all)) {
+		if _, ok := byValue[at]; !ok {
+			return fmt.Sprintf("%s has %v for %s %s, want nothing", m.Path, all[at], m.By.Label, at), nil
+		}
+	}
+	for _, at := range slices.Sorted(maps.Keys(byValue)) {
+		want, err := aggregateSaid(m, func(said any) any { return said }, byValue[at])
+		if err != nil {
+			return "", err
+		}
+		have, ok := all[at]
+		if !ok {
+			have = nothing
+		}
+		if !isAlike(m, have, want) {
+			return fmt.Sprintf("%s = %v for %s %s, want %v", m.Path, have, m.By.Label, at, want[0]), nil
+		}
+	}
+	return "", nil
 }
 
 // window gives the collector the events of one window, and returns them.

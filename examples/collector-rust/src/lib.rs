@@ -10,18 +10,40 @@ const CHAT: u16 = 15; // the event
 const ANSWERED: u64 = 1; // an outcome
 const INT: u8 = 3; // tags of metrics
 const RATIO: u8 = 4;
+const BY: u8 = 0x80; // comes on top of a tag: the first word is the label's value
 const RESET: u8 = 1; // flag of flush
-const MINE: u64 = 0x31746863; // says whose a saved window is
+const MINE: u64 = 0x32746863; // says whose a saved window is
 
-#[derive(Clone, Copy, Default)]
+/// What a window has of one source, which is a handle.
+type Source = [u64; 3]; // handle, latency, chats: words of a metric
+
+const SOURCES: usize = 65; // that a window has at most, "other" among them
+
 struct Window {
     chats: u64,
     answered: u64,
     searches: u64,
     latency: u64,
+    by: Vec<Source>,
 }
 
-static WINDOW: Mutex<Window> = Mutex::new(Window { chats: 0, answered: 0, searches: 0, latency: 0 });
+const EMPTY: Window = Window { chats: 0, answered: 0, searches: 0, latency: 0, by: Vec::new() };
+
+impl Window {
+    fn of_source(&mut self, handle: u64, latency: u64) {
+        let at = self.by.iter().position(|s| s[0] == handle).unwrap_or(self.by.len());
+        if handle == 0 || at == SOURCES {
+            return;
+        }
+        if at == self.by.len() {
+            self.by.push([handle, 0, 0]);
+        }
+        self.by[at][1] = self.by[at][1].wrapping_add(latency);
+        self.by[at][2] += 1;
+    }
+}
+
+static WINDOW: Mutex<Window> = Mutex::new(EMPTY);
 
 fn word(b: &[u8], i: usize) -> u64 {
     // What a record lacks is 0.
@@ -43,6 +65,7 @@ extern "C" fn parley_observe(len: u32) -> u32 {
                 window.answered += (word(record, 0) == ANSWERED) as u64;
                 window.searches = window.searches.wrapping_add(word(record, 4));
                 window.latency = window.latency.wrapping_add(word(record, 7));
+                window.of_source(word(record, 9), word(record, 7));
             }
             input = &input[end..];
             taken += 1;
@@ -70,8 +93,9 @@ extern "C" fn parley_flush(len: u32) -> u64 {
         if window.chats > 0 {
             metric(out, 3, RATIO, &[window.latency, window.chats]);
         }
+        window.by.iter().for_each(|s| metric(out, 4, RATIO | BY, s));
         if flags & RESET != 0 {
-            *window = Window::default();
+            *window = EMPTY;
         }
         Ok(())
     })
@@ -80,8 +104,9 @@ extern "C" fn parley_flush(len: u32) -> u64 {
 #[no_mangle]
 extern "C" fn parley_save() -> u64 {
     call(0, |_, out| {
-        let w = *WINDOW.lock().unwrap();
-        [MINE, w.chats, w.answered, w.searches, w.latency].iter().for_each(|v| out.extend_from_slice(&v.to_le_bytes()));
+        let w = WINDOW.lock().unwrap();
+        let head = [MINE, w.chats, w.answered, w.searches, w.latency];
+        head.iter().chain(w.by.iter().flatten()).for_each(|v| out.extend_from_slice(&v.to_le_bytes()));
         Ok(())
     })
 }
@@ -89,10 +114,12 @@ extern "C" fn parley_save() -> u64 {
 #[no_mangle]
 extern "C" fn parley_load(len: u32) -> u32 {
     count(len, |input| {
-        if input.len() != 40 || word(input, 0) != MINE {
+        let sources = input.len().saturating_sub(40) / 24;
+        if input.len() != 40 + 24 * sources || sources > SOURCES || word(input, 0) != MINE {
             return 0;
         }
-        *WINDOW.lock().unwrap() = Window { chats: word(input, 1), answered: word(input, 2), searches: word(input, 3), latency: word(input, 4) };
+        let by = (0..sources).map(|i| [5, 6, 7].map(|at| word(input, 3 * i + at))).collect();
+        *WINDOW.lock().unwrap() = Window { chats: word(input, 1), answered: word(input, 2), searches: word(input, 3), latency: word(input, 4), by };
         1
     })
 }

@@ -151,3 +151,30 @@ func TestUsageNames(t *testing.T) {
 		t.Errorf("%d figures, want 5:\n%s", got, shown)
 	}
 }
+
+// TestUsageLabels gives metrics that are divided a label of Prometheus's, beside others
+// of the same family that are not.
+func TestUsageLabels(t *testing.T) {
+	by := abi.By{Label: "source", Vocabulary: "source"}
+	m := &abi.Manifest{Name: "a", Metrics: []abi.Metric{
+		{Path: "chats.n", Kind: abi.MetricInt, Meaning: "Chats.", By: by},
+		{Path: "chats_n", Kind: abi.MetricInt, Meaning: "All."},
+		{Path: "took", Kind: abi.MetricString, Format: abi.FormatMillis, Meaning: "Time.", By: abi.By{Label: "how", Values: []string{"p.q", "well"}}},
+	}}
+	w := telemetry.Window{Number: 1, Messages: []telemetry.Message{
+		{Collector: "a", Window: 1, Body: []byte(`{"properties":{"chats":{"n":{"openAi":3,"mistral":2}},"chats_n":5,"took":{"p.q":"57ms","well":"8ms"}}}`)},
+	}}
+	shown := rendered(t, w, map[string]*abi.Manifest{"a": m})
+	for _, want := range []string{
+		`parley_usage_a_chats_n{collector="a",path="chats.n",source="openAi",text=""} 3`, `parley_usage_a_chats_n{collector="a",path="chats.n",source="mistral",text=""} 2`,
+		`parley_usage_a_chats_n{collector="a",path="chats_n",source="",text=""} 5`,
+		`parley_usage_a_took_seconds{collector="a",how="p.q",path="took",text=""} 0.057`, `parley_usage_a_took_seconds{collector="a",how="well",path="took",text=""} 0.008`,
+	} {
+		if !strings.Contains(shown, want+"\n") {
+			t.Errorf("GET /metrics has no %s:\n%s", want, shown)
+		}
+	}
+	if got := strings.Count(shown, "\nparley_usage_"); got != 5 {
+		t.Errorf("%d figures, want 5:\n%s", got, shown)
+	}
+}

@@ -39,35 +39,16 @@ func (g *guest) flush(flags uint32) (reply, error) {
 
 // allowed says why a host could not use metric records, or which of them.
 func (s *subject) allowed(records []byte) error {
-	given := map[uint16]bool{}
-	for {
-		r, rest, ok, err := abi.NextMetric(records)
-		if err != nil {
-			return fmt.Errorf("%s answers %s, which are no metric records", abi.FuncFlush, quote(records))
-		}
-		if !ok {
-			break
-		}
-		records = rest
-		if !metric.Known(r.Tag) {
-			continue
-		}
-		if int(r.Metric) >= len(s.manifest.Metrics) {
-			return fmt.Errorf("%s answers metric %d, and the manifest has %d", abi.FuncFlush, r.Metric, len(s.manifest.Metrics))
-		}
-		m := &s.manifest.Metrics[r.Metric]
-		if given[r.Metric] {
-			return fmt.Errorf("%s answers metric %s twice", abi.FuncFlush, m.Path)
-		}
-		given[r.Metric] = true
-		// Every handle that is not 0 was in some event of the kit's, each for a
-		// text of its own.
-		if _, err := metric.Value(m, r, func(_ string, handle uint64) (string, bool) { return strconv.FormatUint(handle, 10), handle > 0 }); err != nil {
-			return fmt.Errorf("%s answers metric %s: %w", abi.FuncFlush, m.Path, err)
-		}
+	// Every handle that is not 0 was in some event of the kit's, each for a text
+	// of its own.
+	said := metric.Read(s.manifest.Metrics, records, func(_ string, handle uint64) (string, bool) {
+		return strconv.FormatUint(handle, 10), handle > 0
+	})
+	if said.Wrong > 0 {
+		return fmt.Errorf("what %s answers is wrong: %s", abi.FuncFlush, said.Problems[0])
 	}
 	for i := range s.manifest.Metrics {
-		if m := &s.manifest.Metrics[i]; m.NoData == abi.NoDataAlways && len(m.Constant) == 0 && !given[uint16(i)] && !toldFirst(m) {
+		if m := &s.manifest.Metrics[i]; m.NoData == abi.NoDataAlways && len(m.Constant) == 0 && !said.Seen[i] && !toldFirst(m) {
 			return fmt.Errorf("%s answers no metric %s, and the manifest promises one always", abi.FuncFlush, m.Path)
 		}
 	}

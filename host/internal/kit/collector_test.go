@@ -28,7 +28,7 @@ func TestCheckCollector(t *testing.T) {
 		{"counts how often it is asked", "Q", "flush", "asked again"},
 		{"out of range", "O", "flush", "metric chats"},
 		{"no value", "A", "flush", "promises one always"},
-		{"a metric twice", "D", "flush", "metric chats twice"},
+		{"a metric twice", "D", "flush", "metric chats comes twice"},
 		{"forgets before it looks", "L", "save and load", "answers 0 and has changed the window"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -14,6 +14,7 @@ type Panel struct {
 	Bool                       bool // 1 is yes, 0 no
 	Texts                      bool // what counts is the label text
 	Seconds                    bool
+	Label                      string // there is a figure for each of its values
 }
 
 // Dashboard returns a dashboard in Grafana's form, with a choice of the
@@ -65,6 +66,9 @@ func (p *Panel) grafana(id int, at map[string]any) map[string]any {
 	}
 	kind, legend := "timeseries", "{{instance}}"
 	options := map[string]any{"legend": map[string]any{"displayMode": "list", "placement": "bottom", "showLegend": true}}
+	if p.Label != "" {
+		legend = "{{instance}} {{" + p.Label + "}}"
+	}
 	switch {
 	case p.Texts:
 		kind, legend = "stat", "{{text}}"

@@ -43,6 +43,8 @@ func TestReadCollectorManifest(t *testing.T) {
 		map[string]any{"path": "rules", "kind": "string", "format": "list", "labels": []string{"a", "b"}, "meaning": "x", "events": []string{"chat"}, "aggregation": "last", "noData": "null", "nullable": true},
 		map[string]any{"path": "agents", "kind": "array<string>", "vocabulary": "user_agent", "maxItems": 64, "meaning": "x", "events": []string{"chat"}, "aggregation": "set", "noData": "omit"},
 		map[string]any{"path": "ratio", "kind": "number", "range": []int{-1, 1}, "meaning": "x", "events": []string{"chat"}, "aggregation": "avg", "noData": "omit"},
+		map[string]any{"path": "by_source", "kind": "string", "format": "millis", "range": []int{0, 9}, "by": map[string]any{"label": "source", "vocabulary": "source"}, "meaning": "x", "events": []string{"chat"}, "aggregation": "avg", "noData": "omit"},
+		map[string]any{"path": "by_end", "kind": "bool", "by": map[string]any{"label": "how", "values": []string{"a", "b"}}, "meaning": "x", "events": []string{"chat"}, "aggregation": "any", "noData": "omit"},
 		map[string]any{"path": "gpu", "kind": "bool", "constant": false, "meaning": "x", "aggregation": "constant", "noData": "always"},
 		map[string]any{"path": "gpu_name", "kind": "string", "constant": "none", "meaning": "x", "aggregation": "constant", "noData": "always"},
 		map[string]any{"path": "gpu_share", "kind": "number", "range": []int{0, 1}, "constant": 0.5, "meaning": "x", "aggregation": "constant", "noData": "always"},
@@ -52,7 +54,7 @@ func TestReadCollectorManifest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Metrics) != 9 || got.Message != abi.MessageIdentify || got.Metrics[0].Range[1] != 1<<40 || string(got.Metrics[5].Constant) != "false" {
+	if len(got.Metrics) != 11 || got.Message != abi.MessageIdentify || got.Metrics[0].Range[1] != 1<<40 || string(got.Metrics[7].Constant) != "false" || got.Metrics[5].By.Vocabulary != "source" || len(got.Metrics[6].By.Values) != 2 {
 		t.Errorf("ReadManifest = %+v, want what was written", got)
 	}
 }
@@ -71,6 +73,9 @@ func TestReadCollectorManifestRefuses(t *testing.T) {
 				}
 			}
 		}
+	}
+	by := func(label string, values []string, vocabulary string) func(m, metric map[string]any) {
+		return metric("by", map[string]any{"label": label, "values": values, "vocabulary": vocabulary})
 	}
 	paths := func(paths ...string) func(m, metric map[string]any) {
 		return func(m, metric map[string]any) {
@@ -131,6 +136,18 @@ func TestReadCollectorManifestRefuses(t *testing.T) {
 		{metric("kind", "string", "range", nil, "format", "hex"), `format is "hex"`},
 		{metric("kind", "array<string>", "range", nil, "labels", []string{"a"}, "maxItems", 65), "maxItems is 65"},
 		{metric("maxItems", 3), "maxItems is 3: it is for array<string>"},
+		{by("source", nil, ""), "by needs values or a vocabulary, one of them"},
+		{by("source", []string{"a"}, "source"), "by needs values or a vocabulary, one of them"},
+		{by("", []string{"a"}, ""), `by.label is "" and must be`},
+		{by("Source", []string{"a"}, ""), `by.label is "Source" and must be`},
+		{by("path", []string{"a"}, ""), "none of: collector, instance"},
+		{by("agent", nil, "user_agent"), `by.vocabulary is "user_agent" and must be one with few texts: source`},
+		{by("how", make([]string, 65), ""), "by.values has 65 entries and may have 64"},
+		{by("how", []string{"a", "a"}, ""), `by.values has "a" twice`},
+		{by("how", []string{"<b>"}, ""), `by.values has "<b>"`},
+		{metric("by", map[string]any{"label": "how", "values": []string{"a"}}, "noData", "always"), "a metric with by needs noData omit"},
+		{metric("by", map[string]any{"label": "how", "values": []string{"a"}}, "nullable", true), "neither nullable nor constant"},
+		{metric("by", map[string]any{"label": "how", "values": []string{"a"}}, "kind", "string", "range", nil, "labels", []string{"a"}), "by is for bool, int, number"},
 		{metric("constant", 1), "come together"},
 		{metric("aggregation", "constant"), "come together"},
 		{metric("aggregation", "constant", "nullable", true, "noData", "null", "constant", 1), "noData of a constant must be always"},

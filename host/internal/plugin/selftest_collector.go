@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/parley-search/parley/abi"
@@ -96,8 +97,10 @@ func testFields(given map[string]json.RawMessage, texts *[]string) (fields []uin
 		var text string
 		switch {
 		case json.Unmarshal(value, &text) == nil:
-			*texts = append(*texts, text)
-			fields[at] = uint64(len(*texts))
+			if !slices.Contains(*texts, text) {
+				*texts = append(*texts, text)
+			}
+			fields[at] = uint64(slices.Index(*texts, text) + 1)
 		case json.Unmarshal(value, &fields[at]) != nil:
 			return nil, fmt.Errorf("fields.%s is %s, and wants a number that is no less than 0, or the text that a handle stands for", name, short(value))
 		}
@@ -108,34 +111,20 @@ func testFields(given map[string]json.RawMessage, texts *[]string) (fields []uin
 // testMetrics reads metric records as a host does; what a host would leave out
 // is an error.
 func (c *Collector) testMetrics(records []byte, texts []string) (map[string]any, error) {
-	found := map[string]any{}
-	lookUp := func(_ string, handle uint64) (string, bool) {
+	said := metric.Read(c.manifest.Metrics, records, func(_ string, handle uint64) (string, bool) {
 		if handle == 0 || handle > uint64(len(texts)) {
 			return "", false
 		}
 		return texts[handle-1], true
+	})
+	if said.Wrong > 0 {
+		return nil, fmt.Errorf("what %s answers is wrong: %s", abi.FuncFlush, said.Problems[0])
 	}
-	for {
-		r, rest, ok, err := abi.NextMetric(records)
-		if err != nil {
-			return nil, fmt.Errorf("%s answers bytes that are no metric records", abi.FuncFlush)
-		}
-		if !ok {
-			return found, nil
-		}
-		records = rest
-		if !metric.Known(r.Tag) {
-			continue
-		}
-		if int(r.Metric) >= len(c.manifest.Metrics) {
-			return nil, fmt.Errorf("metric %d is not in the manifest, which has %d", r.Metric, len(c.manifest.Metrics))
-		}
-		m := &c.manifest.Metrics[r.Metric]
-		if _, twice := found[m.Path]; twice {
-			return nil, fmt.Errorf("metric %s comes twice", m.Path)
-		}
-		if found[m.Path], err = metric.Value(m, r, lookUp); err != nil {
-			return nil, fmt.Errorf("metric %s: %w", m.Path, err)
+	found := map[string]any{}
+	for i, given := range said.Given {
+		if given {
+			found[c.manifest.Metrics[i].Path] = said.Values[i]
 		}
 	}
+	return found, nil
 }

@@ -13,7 +13,8 @@ import (
 )
 
 // Values takes a sealed message apart: its values by metric path, each a bool,
-// float64, string, []any of strings or nil.
+// float64, string, []any of strings or nil. Of a metric with a label the path goes on
+// with the label's value.
 func Values(body []byte) (map[string]any, error) {
 	var w struct {
 		Context            map[string]any
@@ -48,6 +49,7 @@ type Figure struct {
 	Family, Help    string
 	Collector, Path string
 	Text            string // of a metric that is a text or a list of some: the figure is 1
+	Label, At       string // of a metric with a label: its name and its value
 	Value           float64
 }
 
@@ -72,7 +74,7 @@ func IsText(m *abi.Metric) bool {
 // Figures returns what w says, as far as manifests, by name, know it: by family,
 // each figure once.
 func Figures(w Window, manifests map[string]*abi.Manifest) []Figure {
-	type key struct{ collector, path, text string }
+	type key struct{ collector, path, text, at string }
 	all := map[key]Figure{}
 	for _, message := range w.Messages {
 		m := manifests[message.Collector]
@@ -82,17 +84,15 @@ func Figures(w Window, manifests map[string]*abi.Manifest) []Figure {
 		}
 		for i := range m.Metrics {
 			one := &m.Metrics[i]
-			v, ok := values[one.Path]
-			if !ok {
-				continue
-			}
-			for text, n := range numbers(one, v) {
-				all[key{m.Name, one.Path, text}] = Figure{FamilyName(m.Name, one), one.Meaning, m.Name, one.Path, text, n}
+			for at, v := range valuesAt(one, values) {
+				for text, n := range numbers(one, v) {
+					all[key{m.Name, one.Path, text, at}] = Figure{FamilyName(m.Name, one), one.Meaning, m.Name, one.Path, text, one.By.Label, at, n}
+				}
 			}
 		}
 	}
 	list := slices.SortedFunc(maps.Values(all), func(a, b Figure) int {
-		return cmp.Or(strings.Compare(a.Family, b.Family), strings.Compare(a.Collector, b.Collector), strings.Compare(a.Path, b.Path), strings.Compare(a.Text, b.Text))
+		return cmp.Or(strings.Compare(a.Family, b.Family), strings.Compare(a.Collector, b.Collector), strings.Compare(a.Path, b.Path), strings.Compare(a.Text, b.Text), strings.Compare(a.At, b.At))
 	})
 	for i := range list {
 		if i > 0 && list[i-1].Family == list[i].Family {
@@ -100,6 +100,24 @@ func Figures(w Window, manifests map[string]*abi.Manifest) []Figure {
 		}
 	}
 	return list
+}
+
+// valuesAt returns what a message says of m: its value at "", or those of a metric
+// with a label at the label's values.
+func valuesAt(m *abi.Metric, values map[string]any) map[string]any {
+	all := map[string]any{}
+	if m.By.Label == "" {
+		if v, ok := values[m.Path]; ok {
+			all[""] = v
+		}
+		return all
+	}
+	for path, v := range values {
+		if at, ok := strings.CutPrefix(path, m.Path+"."); ok {
+			all[at] = v
+		}
+	}
+	return all
 }
 
 // numbers is what v comes to: one number, or 1 for each text.

@@ -16,6 +16,7 @@ func FuzzRead(f *testing.F) {
 		m.Metrics,
 		abi.Metric{Path: "a.mean", Kind: abi.MetricNumber, Range: []int64{0, 10}, NoData: abi.NoDataNull, Nullable: true},
 		abi.Metric{Path: "a.order", Kind: abi.MetricString, Format: abi.FormatList, Labels: []string{"x", "y"}, NoData: abi.NoDataOmit},
+		abi.Metric{Path: "a.ended", Kind: abi.MetricInt, Range: []int64{0, 100}, NoData: abi.NoDataOmit, By: abi.By{Label: "how", Values: []string{"well", "badly"}}},
 		abi.Metric{Path: "a.took", Kind: abi.MetricString, Format: abi.FormatMillis, Range: []int64{0, 100}, NoData: abi.NoDataOmit},
 	)
 	texts := func(vocabulary string, handle uint64) (string, bool) {
@@ -23,11 +24,12 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add(abi.AppendMetric(abi.AppendMetric(nil, 0, abi.TagInt, 3), 1, abi.TagHandles, 1, 1))
 	f.Add(abi.AppendMetric(abi.AppendMetric(nil, 3, abi.TagRatio, 1, 3), 4, abi.TagLabels, 2, 1))
-	f.Add(abi.AppendMetric(abi.AppendMetric(nil, 3, abi.TagNull), 5, abi.TagInt, 99))
+	f.Add(abi.AppendMetric(abi.AppendMetric(nil, 3, abi.TagNull), 6, abi.TagInt, 99))
+	f.Add(abi.AppendMetric(abi.AppendMetric(nil, 5, abi.TagInt|abi.TagBy, 1, 7), 5, abi.TagInt|abi.TagBy, 1, 8))
 	f.Add([]byte{0, 0, 3, 0, 255, 255, 255, 255})
 	f.Fuzz(func(t *testing.T, records []byte) {
 		values, problems, wrong := read(m, records, texts)
-		if len(problems) > maxProblems || wrong < len(problems) {
+		if len(problems) > 8 || wrong < len(problems) {
 			t.Errorf("%d problems told of %d", len(problems), wrong)
 		}
 		at := -1

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/event"
 )
 
@@ -98,15 +99,15 @@ func (e *Engine) leave(r *running) {
 func (e *Engine) conflict(c Collector) string {
 	for i := range c.Manifest().Metrics {
 		m := &c.Manifest().Metrics[i]
-		if kind, ok := e.state.Kinds[m.Path]; ok && kind != m.Kind {
+		if kind, ok := e.state.Kinds[m.Path]; ok && kind != kindOf(m) {
 			return fmt.Sprintf("metric %s was of kind %s before, and a path keeps its kind: give it another path", m.Path, kind)
 		}
 		for _, r := range e.running {
 			for j := range r.collector.Manifest().Metrics {
 				o := &r.collector.Manifest().Metrics[j]
 				switch {
-				case o.Path == m.Path && o.Kind != m.Kind:
-					return fmt.Sprintf("metric %s is of kind %s in collector %s and %s here", m.Path, o.Kind, r.name(), m.Kind)
+				case o.Path == m.Path && kindOf(o) != kindOf(m):
+					return fmt.Sprintf("metric %s is of kind %s in collector %s and %s here", m.Path, kindOf(o), r.name(), kindOf(m))
 				case strings.HasPrefix(o.Path, m.Path+"."), strings.HasPrefix(m.Path, o.Path+"."):
 					return fmt.Sprintf("metric %s does not go with %s of collector %s: one leads through the other", m.Path, o.Path, r.name())
 				}
@@ -114,4 +115,12 @@ func (e *Engine) conflict(c Collector) string {
 		}
 	}
 	return ""
+}
+
+// kindOf is what a path keeps: a metric with a label is an object in messages.
+func kindOf(m *abi.Metric) string {
+	if m.By.Label != "" {
+		return m.Kind + " by " + m.By.Label
+	}
+	return m.Kind
 }

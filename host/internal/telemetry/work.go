@@ -212,7 +212,7 @@ func (e *Engine) end(ctx context.Context) bool {
 	before.Collectors, before.Kinds = maps.Clone(e.state.Collectors), maps.Clone(e.state.Kinds)
 	for _, c := range s.values {
 		for _, v := range c.Values {
-			e.state.Kinds[v.Metric.Path] = v.Metric.Kind
+			e.state.Kinds[v.Metric.Path] = kindOf(v.Metric)
 		}
 	}
 	e.state.Window++

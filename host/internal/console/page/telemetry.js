@@ -72,8 +72,8 @@ export async function telemetry(root, _path, left) {
         {},
         el("summary", {}, `${collector}: ${counted(list.length, "metric", "metrics")}`),
         table(
-          ["Metric", "Meaning", "Unit"],
-          list.map((m) => el("tr", {}, el("th", { scope: "row" }, m.name), el("td", {}, m.description ?? ""), el("td", {}, m.unit ?? ""))),
+          ["Metric", "Meaning", "Kind"],
+          list.map((m) => el("tr", {}, el("th", { scope: "row" }, m.path), el("td", {}, m.meaning), el("td", {}, m.by ? `${m.kind} by ${m.by.label}` : m.kind))),
           collector,
         ),
       ),
