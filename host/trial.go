@@ -125,7 +125,7 @@ func (r *Replayer) Chunks(ctx context.Context, rec Recording, w io.Writer) error
 }
 
 // Aggregate returns what a client has at the end: a [response.Aggregate],
-// or a [response.Failure] for a response that is no success.
+// or a [response.Failure] for a response that is not a success.
 func (r *Replayer) Aggregate(ctx context.Context, rec Recording) (any, error) {
 	if rec.Status != 0 && rec.Status/100 != 2 {
 		return r.failure(ctx, rec)

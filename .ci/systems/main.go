@@ -60,7 +60,7 @@ func check(system string, patterns []string) (bool, error) {
 	count := 0
 	packages.Visit(loaded, nil, func(p *packages.Package) {
 		if p.Module == nil || !p.Module.Main || strings.HasSuffix(p.PkgPath, ".test") {
-			return // without bodies, whose lack is no error of ours
+			return // without bodies, whose lack is not an error of ours
 		}
 		for _, e := range p.Errors {
 			fmt.Printf("%s: %v\n", system, e)

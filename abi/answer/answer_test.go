@@ -22,7 +22,7 @@ func TestModels(t *testing.T) {
 		{name: "no list", body: `{"secret":1}`, problem: "has nothing at `models`"},
 		{name: "no name", body: `{"models":[{"secret":1}]}`, problem: "has nothing at `name`"},
 		{name: "a number", body: `{"models":[{"name":7}]}`, problem: "something else than a text"},
-		{name: "HTML", body: `<html>secret`, problem: "is no JSON"},
+		{name: "HTML", body: `<html>secret`, problem: "is not JSON"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := answer.Read(&abi.EncodeRequest{Op: abi.OpModels}, []byte(template), []byte(tt.body))
@@ -42,7 +42,7 @@ func TestModels(t *testing.T) {
 func TestCheck(t *testing.T) {
 	for template, want := range map[string]string{
 		`{"data":[{"id":"{{model}}"},"{{..}}"]}`: "",
-		``:                                       "no JSON",
+		``:                                       "not JSON",
 		`{"data":[{"id":"x"},"{{..}}"]}`:         "without",
 		`{"data":"{{model}}"}`:                   "repeats",
 		`{"a":["{{model}}","{{..}}"],"b":"{{next}}","c":"{{next}}"}`: "2 times",

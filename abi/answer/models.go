@@ -61,7 +61,7 @@ func (m *Models) findNext(v any, path []any) (found int) {
 func (m *Models) Read(body []byte) (names []string, next string, err error) {
 	var whole any
 	if json.Unmarshal(body, &whole) != nil {
-		return nil, "", errors.New("is no JSON")
+		return nil, "", errors.New("is not JSON")
 	}
 	list, err := m.list.Find(body)
 	if err != nil {

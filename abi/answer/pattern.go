@@ -39,7 +39,7 @@ func parse(template []byte, place string, within bool) (*Pattern, error) {
 	dec := json.NewDecoder(bytes.NewReader(template))
 	dec.UseNumber() // numbers go out as they were written
 	if err := dec.Decode(&p.whole); err != nil {
-		return nil, errors.New("is no JSON")
+		return nil, errors.New("is not JSON")
 	}
 	f := finder{p: p, place: place, within: within}
 	if err := f.find(p.whole, nil); err != nil {

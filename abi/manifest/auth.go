@@ -124,7 +124,7 @@ func checkMembers(a *abi.Auth, members []string) (problems []string) {
 		}
 	}
 	if a.Scheme == abi.AuthHeader && a.Header != "" && !headerForm.MatchString(a.Header) {
-		problems = append(problems, fmt.Sprintf("header is %s, which is no header name", quoteName(a.Header)))
+		problems = append(problems, fmt.Sprintf("header is %s, which is not a header name", quoteName(a.Header)))
 	}
 	if a.Scheme == abi.AuthOAuth2ClientCredentials && a.TokenURL != "" {
 		if err := checkTokenURL(a.TokenURL); err != nil {
@@ -183,13 +183,13 @@ func checkGrantNames(m *abi.Manifest, origin string) error {
 		o, ok := m.Options[n.Name]
 		switch {
 		case n.Optional || !ok || o.Type != abi.OptionString || o.Secret:
-			return fmt.Errorf("it names %s, which is no plain option that is a string", quoteName(n.Name))
+			return fmt.Errorf("it names %s, which is not a plain option that is a string", quoteName(n.Name))
 		case o.Enum == nil && o.Pattern == "":
 			return fmt.Errorf("it names %s, which must have an enum or a pattern", quoteName(n.Name))
 		}
 		for _, v := range o.Enum {
 			if !hostLabel.MatchString(v) {
-				return fmt.Errorf("it names %s, of which %s is no part of a host's name", quoteName(n.Name), quoteName(v))
+				return fmt.Errorf("it names %s, of which %s is not a part of a host's name", quoteName(n.Name), quoteName(v))
 			}
 		}
 	}

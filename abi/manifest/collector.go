@@ -49,7 +49,7 @@ func checkCollector(m *abi.Manifest) (problems []string) {
 	}
 	for i, e := range m.Events {
 		if !eventForm.MatchString(e) {
-			wrong("events has %s, which is no name of an event", quoteName(e))
+			wrong("events has %s, which is not a name of an event", quoteName(e))
 		} else if slices.Index(m.Events, e) < i {
 			wrong("events has %s twice", quoteName(e))
 		}
@@ -246,11 +246,11 @@ func checkConstant(metric *abi.Metric) (problems []string) {
 	d := json.NewDecoder(bytes.NewReader(metric.Constant))
 	d.UseNumber()
 	if err := d.Decode(&value); err != nil {
-		wrong("constant is no JSON: %v", err)
+		wrong("constant is not JSON: %v", err)
 		return problems
 	}
 	if !constantFits(metric, value) {
-		wrong("constant %.64s is no value of kind %s with its range or labels", string(metric.Constant), metric.Kind)
+		wrong("constant %.64s is not a value of kind %s with its range or labels", string(metric.Constant), metric.Kind)
 	}
 	return problems
 }

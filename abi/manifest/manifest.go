@@ -189,7 +189,7 @@ func checkOrigin(s string) error {
 	}
 	u, err := url.Parse(s)
 	if err != nil {
-		return errors.New("it is no URL")
+		return errors.New("it is not a URL")
 	}
 	switch {
 	case u.Scheme != "https" && u.Scheme != "http":

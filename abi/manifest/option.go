@@ -64,7 +64,7 @@ func checkOption(o *abi.Option) (problems []string) {
 		wrong("enum is empty")
 	}
 	if _, err := regexp.Compile(o.Pattern); err != nil {
-		wrong("pattern is no regular expression of RE2: %v", err)
+		wrong("pattern is not a regular expression of RE2: %v", err)
 		return problems
 	}
 	if len(o.Description) > 1<<10 {

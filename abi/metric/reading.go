@@ -33,7 +33,7 @@ func Read(metrics []abi.Metric, records []byte, texts Texts) *Reading {
 	for {
 		record, rest, ok, err := abi.NextMetric(records)
 		if err != nil {
-			r.wrong("its bytes are no metric records")
+			r.wrong("its bytes are not metric records")
 		}
 		if err != nil || !ok {
 			return r

@@ -39,7 +39,7 @@ func New() *Aggregate { return &Aggregate{ToolCalls: []ToolCall{}} }
 
 // A ToolCall is a call that the model asks for. As JSON it is {name, arguments},
 // arguments being the value that their text holds, and the text itself where it
-// is no JSON: a model may write anything.
+// is not JSON: a model may write anything.
 type ToolCall struct {
 	ID        string
 	Name      string

@@ -21,7 +21,7 @@ import (
 // The kinds of a [Case].
 const (
 	KindStream = "stream" // a response that decode is given
-	KindError  = "error"  // one that is no success, which error is given
+	KindError  = "error"  // one that is not a success, which error is given
 	KindList   = "list"   // one that the host reads by the template of encode's answer
 )
 

@@ -17,7 +17,7 @@ func TestReadCases(t *testing.T) {
 	}{
 		{"whole", "{\"kind\":\"stream\",\n\"expected\":{}}\n---\ndata: a\n---\n", ""},
 		{"no dashes", "{}", "no line of three dashes"},
-		{"no JSON", "x\n---\n", "invalid character"},
+		{"not JSON", "x\n---\n", "invalid character"},
 		{"another kind", "{\"kind\":\"x\"}\n---\n", "must be stream, error or list"},
 	}
 	for _, tt := range tests {
@@ -70,7 +70,7 @@ func TestCompare(t *testing.T) {
 		{"other arguments", a, `{"tool_calls":[{"name":"f","arguments":{"a":2}}]}`, `tool_calls is [{"arguments":{"a":1},"name":"f"}], want [{"arguments":{"a":2},"name":"f"}]`},
 		{"a failure", failure, `{"status":429,"kind":"rate_limit","message":"m","retry_after_ms":5}`, ""},
 		{"another failure", failure, `{"status":500,"retry_after_ms":null}`, `retry_after_ms is 5, want null; status is 429, want 500`},
-		{"what is no JSON", a, `{`, "read what is expected: unexpected end of JSON input"},
+		{"what is not JSON", a, `{`, "read what is expected: unexpected end of JSON input"},
 	}
 	for _, tt := range tests {
 		c := Case{Expected: json.RawMessage(tt.expected)}

@@ -46,7 +46,7 @@ func (a *Aggregate) checkPayload(r abi.Record) {
 		a.broken("there is no record of kind 0")
 	case abi.RecordText, abi.RecordReasoning, abi.RecordRefusal:
 		if !utf8.Valid(r.Payload) {
-			a.broken("a record of kind %d holds %.100q, which is no UTF-8", r.Kind, r.Payload)
+			a.broken("a record of kind %d holds %.100q, which is not UTF-8", r.Kind, r.Payload)
 		}
 	case abi.RecordFinish:
 		if !slices.Contains(finishes, string(r.Payload)) {
@@ -59,12 +59,12 @@ func (a *Aggregate) checkPayload(r abi.Record) {
 	case abi.RecordExtra:
 		var object map[string]json.RawMessage
 		if err := json.Unmarshal(r.Payload, &object); err != nil || object == nil {
-			a.broken("an extra record holds %.100q, which is no JSON object", r.Payload)
+			a.broken("an extra record holds %.100q, which is not a JSON object", r.Payload)
 		}
 	case abi.RecordOuter:
 		var parts map[string]map[string]json.RawMessage
 		if err := json.Unmarshal(r.Payload, &parts); err != nil || parts == nil {
-			a.broken("an outer record holds %.100q, which is no JSON object of objects", r.Payload)
+			a.broken("an outer record holds %.100q, which is not a JSON object of objects", r.Payload)
 		}
 	}
 }
@@ -89,7 +89,7 @@ func (a *Aggregate) End() {
 		return // cut off: so may the arguments be
 	}
 	for i, c := range a.ToolCalls {
-		// A model may write what is no JSON; it is not for the plugin to mend.
+		// A model may write what is not JSON; it is not for the plugin to mend.
 		if c.Arguments == "" {
 			a.broken("tool call %d has no arguments: {} stands for none", i)
 		}

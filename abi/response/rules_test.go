@@ -36,14 +36,14 @@ func TestRules(t *testing.T) {
 		{"a finish made up", [][]byte{record(abi.RecordFinish, "done")}, `the finish is "done"`},
 		{"kind 0", [][]byte{record(0, ""), finish}, "no record of kind 0"},
 		{"reserved bytes", [][]byte{append([]byte{byte(abi.RecordText), 0, 1}, text[3:]...), finish}, "three zeros belong"},
-		{"no UTF-8", [][]byte{record(abi.RecordText, "\xff"), finish}, "no UTF-8"},
+		{"not UTF-8", [][]byte{record(abi.RecordText, "\xff"), finish}, "not UTF-8"},
 		{"a gap", [][]byte{start(1, "id", "f"), finish}, "was opened as 1"},
 		{"an id twice", [][]byte{start(0, "id", "f"), start(1, "id", "g"), finish}, "two tool calls"},
 		{"no id", [][]byte{start(0, "", "f"), finish}, "needs both"},
 		{"no name", [][]byte{start(0, "id", ""), finish}, "needs both"},
 		{"no arguments", [][]byte{start(0, "id", "f"), calls}, "{} stands for none"},
-		{"an extra that is a list", [][]byte{record(abi.RecordExtra, "[]"), finish}, "no JSON object"},
-		{"an extra that is null", [][]byte{record(abi.RecordExtra, "null"), finish}, "no JSON object"},
+		{"an extra that is a list", [][]byte{record(abi.RecordExtra, "[]"), finish}, "not a JSON object"},
+		{"an extra that is null", [][]byte{record(abi.RecordExtra, "null"), finish}, "not a JSON object"},
 		{"too much carry", [][]byte{record(abi.RecordCarry, strings.Repeat("c", abi.MaxCarry)), record(abi.RecordCarry, "c"), finish}, "the carry records"},
 	}
 	for _, tt := range tests {
@@ -63,12 +63,12 @@ func TestRules(t *testing.T) {
 // TestUnreadable gives records that no host can read.
 func TestUnreadable(t *testing.T) {
 	for name, records := range map[string][]byte{
-		"half a head":              {1, 0, 0},
-		"half a payload":           abi.AppendRecord(nil, abi.RecordText, "hello")[:10],
-		"a short tool start":       abi.AppendRecord(nil, abi.RecordToolStart, "abc"),
-		"arguments of no call":     abi.AppendToolArguments(nil, 5, "{}"),
-		"a short usage":            abi.AppendRecord(nil, abi.RecordUsage, "abc"),
-		"an error that is no JSON": abi.AppendRecord(nil, abi.RecordError, "{"),
+		"half a head":               {1, 0, 0},
+		"half a payload":            abi.AppendRecord(nil, abi.RecordText, "hello")[:10],
+		"a short tool start":        abi.AppendRecord(nil, abi.RecordToolStart, "abc"),
+		"arguments of no call":      abi.AppendToolArguments(nil, 5, "{}"),
+		"a short usage":             abi.AppendRecord(nil, abi.RecordUsage, "abc"),
+		"an error that is not JSON": abi.AppendRecord(nil, abi.RecordError, "{"),
 	} {
 		if err := New().Add(records); err == nil {
 			t.Errorf("%s: no error", name)

@@ -172,7 +172,7 @@ func readQueries(name string) (bodies [][]byte, err error) {
 			}
 			bodies = append(bodies, body)
 		case !json.Valid(line):
-			return nil, fmt.Errorf("read --queries: line %d of %s begins with { and is no JSON object", n, name)
+			return nil, fmt.Errorf("read --queries: line %d of %s begins with { and is not a JSON object", n, name)
 		default:
 			bodies = append(bodies, bytes.Clone(line))
 		}

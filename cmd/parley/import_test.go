@@ -72,7 +72,7 @@ func TestImport(t *testing.T) {
 		"no file":      {[]string{filepath.Join(dir, "nope.json"), "--index", "x"}, "nope.json"},
 		"no format":    {[]string{filepath.Join(dir, "d"), "--index", "x"}, "--format"},
 		"bad format":   {[]string{bad, "--index", "x", "--format", "xml"}, "csv"},
-		"no JSON":      {[]string{bad, "--index", "x", "--format", "json"}, "line 2"},
+		"not JSON":     {[]string{bad, "--index", "x", "--format", "json"}, "line 2"},
 		"bad id":       {[]string{bad, "--index", "x"}, "Document 2, at line 2 of the payload: its id `a b` is not valid"},
 		"nothing sent": {[]string{bad, "--index", "x"}, "(nothing was sent)"},
 		"no such key":  {[]string{bad, "--index", "x", "--primary-key", "isbn"}, "it has no primary key `isbn`: name the field that holds the id with --primary-key, or have ids made with --generate-ids (nothing was sent)"},

@@ -59,7 +59,7 @@ func callHost(cmd *cobra.Command, method, path, body string, into any) error {
 	}
 	if resp.StatusCode != http.StatusOK {
 		var said struct{ Message string }
-		_ = json.Unmarshal(b, &said) // what is no JSON has no message
+		_ = json.Unmarshal(b, &said) // what is not JSON has no message
 		if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
 			said.Message += " (--master-key, or PARLEY_MASTER_KEY, says who asks)"
 		}

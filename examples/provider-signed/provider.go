@@ -68,7 +68,7 @@ func (signed) Decode(s *state, e provider.Event, out *provider.Out) error {
 		return nil
 	}
 	if string(e.Type) == abi.EventText {
-		return provider.ProviderError{Kind: abi.ErrorUpstream, Message: "a line is no JSON"}
+		return provider.ProviderError{Kind: abi.ErrorUpstream, Message: "a line is not JSON"}
 	}
 	line := rawjson.Value(e.Data)
 	if failure := line.Get("error"); failure.Kind() == rawjson.String {

@@ -53,6 +53,6 @@ func checkPage(t *testing.T, files []badFile, attacks []attack) {
 
 // decodeError reads the error of an answer that is no stream.
 func decodeError(body string) (e struct{ Message, Code string }) {
-	_ = json.Unmarshal([]byte(body), &e) // what is no error has neither
+	_ = json.Unmarshal([]byte(body), &e) // what is not an error has neither
 	return e
 }

@@ -203,7 +203,7 @@ func request(t *testing.T, want map[string]any) []byte {
 	return b
 }
 
-// checkError compares what the plugin made of a response that is no success,
+// checkError compares what the plugin made of a response that is not a success,
 // and the status that the client sees.
 func (w *way) checkError(t *testing.T, c response.Case, want map[string]any, err error) {
 	headers := map[string]string{}

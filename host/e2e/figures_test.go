@@ -152,7 +152,7 @@ func TestFigures(t *testing.T) {
 		`parley_chat_refused_total{code="token_budget_spent"}`:     1,
 	})
 	h.must("PATCH", "/chats/x/settings", `{"limits":null}`)
-	h.rises("what is no HTTP", func() { h.raw("hello\r\n\r\n") }, map[string]float64{
+	h.rises("what is not HTTP", func() { h.raw("hello\r\n\r\n") }, map[string]float64{
 		`parley_http_requests_total{method="other",route="none",status="4xx"}`: 1,
 	})
 	h.showsSeries(map[string]float64{

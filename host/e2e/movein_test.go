@@ -208,7 +208,7 @@ func TestMoveInHostile(t *testing.T) {
 		{"outside", writeMove(t, with("../../etc/passwd", "x")), "lies outside of it"},
 		{"a link", writeMove(t, moveFiles(), &tar.Header{Name: "link", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"}), "neither a file nor a folder"},
 		{"a bomb", writeMove(t, with("indexes/films/documents.jsonl", bomb)), "times its own size"},
-		{"no JSON", writeMove(t, with("indexes/films/settings.json", "{")), "indexes/films/settings.json: it is no JSON"},
+		{"not JSON", writeMove(t, with("indexes/films/settings.json", "{")), "indexes/films/settings.json: it is not JSON"},
 	}...) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -158,7 +158,7 @@ func (g *Provider) candidate(s *state, v rawjson.Value, out *provider.Out) error
 }
 
 // part takes a text, a piece of reasoning or a call. What a provider's own tools
-// say of themselves is no part of the answer.
+// say of themselves is not a part of the answer.
 func (g *Provider) part(s *state, v rawjson.Value, out *provider.Out) error {
 	var text, signature, function rawjson.Value
 	thought := false

@@ -139,7 +139,7 @@ func joinFunctions(tools rawjson.Value) (joined []byte, err error) {
 		f := it.Value.Get("function")
 		name := f.Get("name")
 		if name.String() == "" {
-			return nil, provider.Refuse("`tools[" + strconv.Itoa(i) + "]` is no function with a name: Gemini is given functions only")
+			return nil, provider.Refuse("`tools[" + strconv.Itoa(i) + "]` is not a function with a name: Gemini is given functions only")
 		}
 		var d rawjson.Edit
 		d.Set("name", name)

@@ -155,7 +155,7 @@ func TestEncodeRefused(t *testing.T) {
 		{"answer to nothing", `"model":"m","messages":[{"role":"user","content":"x"},{"role":"tool","tool_call_id":"a","content":"x"}]`, "`messages[1].tool_call_id`"},
 		{"answered twice", `"model":"m","messages":[` + call + `,{"role":"tool","tool_call_id":"a","content":"x"},{"role":"tool","tool_call_id":"a","content":"x"}]`, "`messages[2].tool_call_id`"},
 		{"call without name", `"model":"m","messages":[{"role":"assistant","tool_calls":[{"id":"a"}]}]`, "`messages[0].tool_calls[0]`"},
-		{"tool that is no function", `"model":"m","messages":[],"tools":[{"type":"custom","custom":{"name":"x"}}]`, "`tools[0]`"},
+		{"tool that is not a function", `"model":"m","messages":[],"tools":[{"type":"custom","custom":{"name":"x"}}]`, "`tools[0]`"},
 		{"six stops", `"model":"m","messages":[],"stop":["1","2","3","4","5","6"]`, "`stop`"},
 	}
 	for _, tt := range tests {

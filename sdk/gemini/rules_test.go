@@ -102,7 +102,7 @@ func (r *rules) parts(at string, v any, signed bool) (calls, responses []map[str
 		if call := objectOf(p["functionCall"]); call != nil {
 			r.keys(at, call, "name", "args", "id")
 			if _, ok := call["args"].(map[string]any); !ok && call["args"] != nil {
-				r.fail("%s: args is no object", at)
+				r.fail("%s: args is not an object", at)
 			}
 			if signed && len(calls) == 0 && p["thoughtSignature"] == nil {
 				r.fail("%s: function call is missing a thought signature", at)
@@ -112,7 +112,7 @@ func (r *rules) parts(at string, v any, signed bool) (calls, responses []map[str
 		if response := objectOf(p["functionResponse"]); response != nil {
 			r.keys(at, response, "name", "response", "id")
 			if _, ok := response["response"].(map[string]any); !ok {
-				r.fail("%s: response is no object", at)
+				r.fail("%s: response is not an object", at)
 			}
 			responses = append(responses, response)
 		}

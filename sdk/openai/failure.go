@@ -10,7 +10,7 @@ import (
 	"github.com/parley-search/parley/sdk/rawjson"
 )
 
-// Error is a provider's Error: what an HTTP response that is no success means.
+// Error is a provider's Error: what an HTTP response that is not a success means.
 func Error(r *provider.Response) provider.ProviderError {
 	v, ok := rawjson.Parse(r.Body)
 	if v.Kind() == rawjson.Array { // some gateways wrap it in a list
@@ -121,7 +121,7 @@ func readCode(v rawjson.Value) string {
 	return v.String()
 }
 
-// excerptBody returns what can be shown of a body that is no JSON: one line of
+// excerptBody returns what can be shown of a body that is not JSON: one line of
 // plain text, and nothing of a web page.
 func excerptBody(b []byte) string {
 	b = bytes.TrimSpace(b)

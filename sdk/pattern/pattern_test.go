@@ -116,7 +116,7 @@ func hold(t *testing.T, first, second []byte) (fits bool) {
 	kind := r.Kind
 	want, ok := read(second, &r)
 	if !ok {
-		t.Fatalf("%q fits %q, and is no JSON", second, first)
+		t.Fatalf("%q fits %q, and is not JSON", second, first)
 	}
 	if !slices.Equal(got.found, want.found) || got.rest != want.rest || kind != 3 {
 		t.Fatalf("%q fits %q as %+v of kind %d, read in full it is %+v", second, first, got, kind, want)

@@ -32,7 +32,7 @@ func (d *Driver) Encode(r abi.EncodeRequest) (abi.EncodeResponse, error) {
 	return out, nil
 }
 
-// Fail asks what a case that is no success means.
+// Fail asks what a case that is not a success means.
 func (d *Driver) Fail(c response.Case) (*response.Failure, error) {
 	in, err := json.Marshal(c.ErrorRequest())
 	if err != nil {
@@ -116,7 +116,7 @@ func (d *Driver) Run(body []byte) (*Stream, error) {
 func Options(object string) map[string]abi.RawJSON {
 	var all map[string]abi.RawJSON
 	if err := json.Unmarshal([]byte(object), &all); err != nil {
-		panic("plugintest: options are no JSON object: " + err.Error())
+		panic("plugintest: options are not a JSON object: " + err.Error())
 	}
 	return all
 }

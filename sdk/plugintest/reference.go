@@ -124,7 +124,7 @@ func (d *CollectorDriver) Compare(reference Reference) {
 	d.t.Helper()
 	for path := range reference {
 		if !slices.ContainsFunc(d.manifest.Metrics, func(m abi.Metric) bool { return m.Path == path }) {
-			d.t.Errorf("the reference has a rule for %s, which is no metric", path)
+			d.t.Errorf("the reference has a rule for %s, which is not a metric", path)
 		}
 	}
 	different := map[string]map[string]bool{}

@@ -55,7 +55,7 @@ func TestCheck(t *testing.T) {
 		{"no name", "data: nameless\n\n", `{}`, `name ""`},
 		{"arguments of no call", "data: arguments\n\n", `{}`, "not opened"},
 		{"kept between calls", "data: keep\n\n", `{}`, "in turns"},
-		{"expected is no JSON", "data: text\n\n", `{`, "expected"},
+		{"expected is not JSON", "data: text\n\n", `{`, "expected"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,7 +1,7 @@
 // Package provider is the Go SDK for provider plugins.
 //
 // A provider is three pure functions: a chat request becomes an HTTP request,
-// events of the response become records, a response that is no success
+// events of the response become records, a response that is not a success
 // becomes a [ProviderError]. It does no I/O, keeps nothing between calls and
 // never sees a key; the host does the rest. The whole of a plugin's main.go:
 //
@@ -40,7 +40,7 @@ type Provider[S any] interface {
 	// [ProviderError].
 	Decode(s *S, e Event, out *Out) error
 
-	// Error says what a response that is no success means.
+	// Error says what a response that is not a success means.
 	Error(r *Response) ProviderError
 }
 
@@ -147,7 +147,7 @@ type Event struct {
 	Cancelled bool
 }
 
-// A Response is an HTTP response that is no success.
+// A Response is an HTTP response that is not a success.
 type Response struct {
 	Status  int
 	Headers rawjson.Value // an object; names in lower case

@@ -157,7 +157,7 @@ type Members struct {
 	at    int // in doc, behind the member before
 }
 
-// Members returns a walk over v's members, an empty one where v is no object.
+// Members returns a walk over v's members, an empty one where v is not an object.
 func (v Value) Members() Members {
 	if v.Kind() != Object {
 		return Members{}

@@ -21,7 +21,7 @@ type Fields map[string]Code
 // [Error] that a client can act on:
 //
 //   - [MissingPayload] for an empty body;
-//   - [MalformedPayload] with line and column for what is no JSON in UTF-8;
+//   - [MalformedPayload] with line and column for what is not JSON in UTF-8;
 //   - [BadRequest] with the path of a field that is unknown (naming the nearest
 //     known one), that comes twice, or that has the wrong type.
 //

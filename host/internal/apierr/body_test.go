@@ -84,7 +84,7 @@ func TestDecodeStrictErrors(t *testing.T) {
 		{"wrong letter", "{\n  \"ü\": x}", MalformedPayload, "line 2, column 8: invalid character 'x'"},
 		{"two values", "{} {}", MalformedPayload, "line 1, column 4"},
 		{"trailing comma", `{"name":"n",}`, MalformedPayload, "column 13"},
-		{"no UTF-8", "{\"name\":\n\"a\xff\"}", MalformedPayload, "not UTF-8 at line 2, column 3"},
+		{"not UTF-8", "{\"name\":\n\"a\xff\"}", MalformedPayload, "not UTF-8 at line 2, column 3"},
 		{"html", "<html>", MalformedPayload, "line 1, column 1: invalid character '<'"},
 		{"not an object", `[]`, BadRequest, "The body must be an object, but is an array."},
 		{"unknown, near", `{"nmae":1}`, BadRequest, "Unknown field `nmae`: did you mean `name`?"},

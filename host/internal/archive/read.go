@@ -72,7 +72,7 @@ func read(f io.Reader, each func(name string, r io.Reader) error) (*Head, error)
 	}
 	z, err := zstd.NewReader(start, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20))
 	if err != nil {
-		return nil, fmt.Errorf("it is no archive: %w", err)
+		return nil, fmt.Errorf("it is not an archive: %w", err)
 	}
 	defer z.Close()
 	r := &reader{tar: tar.NewReader(z), sum: sha256.New()}
@@ -82,7 +82,7 @@ func read(f io.Reader, each func(name string, r io.Reader) error) (*Head, error)
 		err = errors.New("it begins with something else")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("it is no archive of this program: %w", err)
+		return nil, fmt.Errorf("it is not an archive of this program: %w", err)
 	}
 	if h.Form != Form {
 		return nil, fmt.Errorf("it is of form %d, and this program reads form %d: use the program of version %s, which made it", h.Form, Form, h.Version)

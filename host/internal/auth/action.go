@@ -177,7 +177,7 @@ func ParseActions(names []string) ([]Action, error) {
 			return nil, apierr.Newf(apierr.InvalidAPIKeyActions, "`actions[%d]`: %q is an action of other versions of this API; no route here needs it: leave it out.", i, name)
 		}
 		if !a.known() {
-			return nil, apierr.Newf(apierr.InvalidAPIKeyActions, "`actions[%d]`: %.64q is no action%s.", i, name, suggestion(name))
+			return nil, apierr.Newf(apierr.InvalidAPIKeyActions, "`actions[%d]`: %.64q is not an action%s.", i, name, suggestion(name))
 		}
 		actions[i] = a
 	}

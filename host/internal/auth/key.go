@@ -109,7 +109,7 @@ func parseUID(uid string) (string, error) {
 	}
 	u, err := uuid.Parse(uid)
 	if err != nil || len(uid) != 36 {
-		return "", apierr.Newf(apierr.InvalidAPIKeyUID, "`uid`: %.64q is no UUID: give one such as %q, or leave the field out.", uid, "6062abda-a5aa-4414-ac91-ecd7944c0f8d")
+		return "", apierr.Newf(apierr.InvalidAPIKeyUID, "`uid`: %.64q is not a UUID: give one such as %q, or leave the field out.", uid, "6062abda-a5aa-4414-ac91-ecd7944c0f8d")
 	}
 	return u.String(), nil
 }
@@ -163,5 +163,5 @@ func parseExpiry(s string, now time.Time) (time.Time, error) {
 		}
 		return t.UTC(), nil
 	}
-	return time.Time{}, apierr.Newf(apierr.InvalidAPIKeyExpiresAt, "`expiresAt`: %.64q is no time: give one such as \"2030-01-31T12:00:00Z\" or \"2030-01-31\", or null for never.", s)
+	return time.Time{}, apierr.Newf(apierr.InvalidAPIKeyExpiresAt, "`expiresAt`: %.64q is not a time: give one such as \"2030-01-31T12:00:00Z\" or \"2030-01-31\", or null for never.", s)
 }

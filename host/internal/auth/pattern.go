@@ -62,7 +62,7 @@ func checkPatterns(patterns []string) error {
 	for i, p := range patterns {
 		if !ValidPattern(p) {
 			return apierr.Newf(apierr.InvalidAPIKeyIndexes,
-				"`indexes[%d]`: %.64q is no index pattern: give an index uid (letters, digits, `-` and `_`, at most %d), the beginning of one and `*`, or `*`.", i, p, maxIndexUID)
+				"`indexes[%d]`: %.64q is not an index pattern: give an index uid (letters, digits, `-` and `_`, at most %d), the beginning of one and `*`, or `*`.", i, p, maxIndexUID)
 		}
 	}
 	return nil

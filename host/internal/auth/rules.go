@@ -87,7 +87,7 @@ func blank(filter any) bool {
 func (r *searchRules) check() error {
 	for p := range r.filters {
 		if !ValidPattern(p) {
-			return fmt.Errorf("searchRules: %.64q is no index pattern", p)
+			return fmt.Errorf("searchRules: %.64q is not an index pattern", p)
 		}
 	}
 	return nil

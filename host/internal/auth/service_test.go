@@ -111,7 +111,7 @@ func TestAuthenticate(t *testing.T) {
 		{"unknown", "Bearer 0123456789", apierr.InvalidAPIKey, "not one of this host"},
 		{"beginning of a key", "Bearer " + search[:63], apierr.InvalidAPIKey, "not one of this host"},
 		{"key in capitals", "Bearer " + strings.ToUpper(search), apierr.InvalidAPIKey, "not one of this host"},
-		{"no token of ours", "Bearer a.b.c", apierr.InvalidAPIKey, "no JWT"},
+		{"no token of ours", "Bearer a.b.c", apierr.InvalidAPIKey, "not a JWT"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

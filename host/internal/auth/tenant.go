@@ -114,7 +114,7 @@ func digest(texts ...string) string {
 // refused says why a token did not pass. A token whose signature was not
 // verified learns no more than that.
 func refused(err error, c *claims) error {
-	why := "it is no JWT that this host can read; it takes HS256, HS384 and HS512 with the claims apiKeyUid and searchRules"
+	why := "it is not a JWT that this host can read; it takes HS256, HS384 and HS512 with the claims apiKeyUid and searchRules"
 	switch {
 	case errors.Is(err, errUnknownKey), errors.Is(err, jwt.ErrTokenSignatureInvalid) && c.APIKeyUID != "":
 		why = "it is not signed, by HS256, HS384 or HS512, with the API key that its apiKeyUid names"

@@ -181,12 +181,12 @@ func TestTenantErrors(t *testing.T) {
 		{"no algorithm", sign(t, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, claims("", 0)), "not signed"},
 		{"unknown key", sign(t, jwt.SigningMethodHS256, []byte(value), claims("apiKeyUid", "00000000-0000-4000-8000-000000000000")), "not signed"},
 		{"no apiKeyUid", sign(t, jwt.SigningMethodHS256, []byte(value), claims("apiKeyUid", nil)), "not signed"},
-		{"apiKeyUid of another type", sign(t, jwt.SigningMethodHS256, []byte(value), claims("apiKeyUid", 7)), "no JWT"},
+		{"apiKeyUid of another type", sign(t, jwt.SigningMethodHS256, []byte(value), claims("apiKeyUid", 7)), "not a JWT"},
 		{"no rules", sign(t, jwt.SigningMethodHS256, []byte(value), claims("searchRules", nil)), "searchRules must be"},
 		{"null rules", sign(t, jwt.SigningMethodHS256, []byte(value), claims("searchRules", (*int)(nil))), "searchRules must be"},
 		{"rules of another type", sign(t, jwt.SigningMethodHS256, []byte(value), claims("searchRules", "*")), "searchRules must be"},
 		{"numbers as rules", sign(t, jwt.SigningMethodHS256, []byte(value), claims("searchRules", []int{1})), "searchRules must be"},
-		{"no pattern", sign(t, jwt.SigningMethodHS256, []byte(value), claims("searchRules", []string{"a b"})), "\"a b\" is no index pattern"},
+		{"no pattern", sign(t, jwt.SigningMethodHS256, []byte(value), claims("searchRules", []string{"a b"})), "\"a b\" is not an index pattern"},
 		{"rule of another type", sign(t, jwt.SigningMethodHS256, []byte(value), claims("searchRules", map[string]any{"a": "x"})), "searchRules for \"a\""},
 		{"unknown rule", sign(t, jwt.SigningMethodHS256, []byte(value), claims("searchRules", map[string]any{"a": map[string]any{"filtre": "x"}})), "nothing but a filter"},
 		{"filter of another type", sign(t, jwt.SigningMethodHS256, []byte(value), claims("searchRules", map[string]any{"a": map[string]any{"filter": 7}})), "filter must be"},
@@ -200,9 +200,9 @@ func TestTenantErrors(t *testing.T) {
 		{"unknown limit", sign(t, jwt.SigningMethodHS256, []byte(value), claims("limits", map[string]any{"countSearch": true})), "Unknown field `limits.countSearch`"},
 		{"expired", sign(t, jwt.SigningMethodHS256, []byte(value), claims("exp", c.t.Add(-time.Second).Unix())), "expired at 2026-11-21T04:59:59Z"},
 		{"not yet", sign(t, jwt.SigningMethodHS256, []byte(value), claims("nbf", c.t.Add(time.Minute).Unix())), "good from 2026-11-21T05:01:00Z"},
-		{"exp of another type", sign(t, jwt.SigningMethodHS256, []byte(value), claims("exp", "soon")), "no JWT"},
-		{"no base64", "a.b.c", "no JWT"},
-		{"long", strings.Repeat("a", 10000) + "." + strings.Repeat("b", 10000) + ".c", "no JWT"},
+		{"exp of another type", sign(t, jwt.SigningMethodHS256, []byte(value), claims("exp", "soon")), "not a JWT"},
+		{"no base64", "a.b.c", "not a JWT"},
+		{"long", strings.Repeat("a", 10000) + "." + strings.Repeat("b", 10000) + ".c", "not a JWT"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

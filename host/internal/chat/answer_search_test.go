@@ -96,7 +96,7 @@ func TestCallsInParallel(t *testing.T) {
 // TestBadCalls gives the model's mistakes back to it.
 func TestBadCalls(t *testing.T) {
 	tests := []struct{ name, call, want string }{
-		{"no JSON", search(0, "c", `{"indexUid":`), "not JSON"},
+		{"not JSON", search(0, "c", `{"indexUid":`), "not JSON"},
 		{"no arguments", "tool:0:c:searchInIndex", "not JSON"},
 		{"no object", search(0, "c", `["movies"]`), "must be an object"},
 		{"type", search(0, "c", `{"indexUid":"movies","q":["x"]}`), "argument q must be a string, not an array"},

@@ -103,7 +103,7 @@ func TestProviderMessage(t *testing.T) {
 		{"key in base64", "c2stMDEyMzQ1Njc4OS1zZWNyZXQ="},
 		{"cut key", "You sent " + demoKey[:12]},
 		{"long", long},
-		{"no UTF-8", "caf\xe9"},
+		{"not UTF-8", "caf\xe9"},
 	} {
 		f := newFixture(t, refusal(400, tt.body))
 		e := f.refuse(t, hello)

@@ -205,7 +205,7 @@ func TestFallbackRefused(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"fallback":"a"}`:               "an array of workspace uids or null",
 		`{"fallback":["a","b","c","d"]}`: "more than 3",
-		`{"fallback":["a b"]}`:           "`fallback[0]` is no workspace uid",
+		`{"fallback":["a b"]}`:           "`fallback[0]` is not a workspace uid",
 		`{"fallback":["a","a"]}`:         "`fallback[1]`",
 		`{"fallback":["demo"]}`:          "not this one",
 	} {

@@ -121,14 +121,14 @@ func (a *Answer) record(r abi.Record, extra []byte) error {
 		rd.carry = append(rd.carry, r.Payload...)
 	case abi.RecordOuter:
 		if !checkExtra(r.Payload) {
-			return fmt.Errorf("outer members that are no JSON object: %w", abi.ErrMalformed)
+			return fmt.Errorf("outer members that are not a JSON object: %w", abi.ErrMalformed)
 		}
 		if !a.members.holds(a.noKey, r.Payload) {
 			a.render.outer(r.Payload)
 		}
 	case abi.RecordExtra:
 		if !checkExtra(r.Payload) {
-			return fmt.Errorf("extra that is no JSON object: %w", abi.ErrMalformed)
+			return fmt.Errorf("extra that is not a JSON object: %w", abi.ErrMalformed)
 		}
 		if !a.members.holds(a.noKey, r.Payload) {
 			a.render.extra(r.Payload)

@@ -79,7 +79,7 @@ func TestProviderModelsFails(t *testing.T) {
 		{"no such route", chattest.Script{Status: 404, Head: http.Header{"X-Kind": {"not_found"}}, Body: "404"}, chaterr.LLMProviderRejectedRequest, "404", 1},
 		{"nobody there", chattest.Script{Err: &outbound.Error{Kind: outbound.Connect, Message: "nobody listens", Retryable: true}}, chaterr.LLMProviderError, "nobody listens", 2},
 		{"no list", page(`{"object":"page of ` + demoKey + `"}`), chaterr.LLMProviderError, "has nothing at `models`", 1},
-		{"cut off", page(`{"models":[{"na`), chaterr.LLMProviderError, "is no JSON", 1},
+		{"cut off", page(`{"models":[{"na`), chaterr.LLMProviderError, "is not JSON", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := listing(t, tt.script)

@@ -8,7 +8,7 @@ import (
 	"github.com/parley-search/parley/host/internal/chat/workspace"
 )
 
-// What is kept of a request is no part of its body.
+// What is kept of a request is not a part of its body.
 func TestRequestLetsBodyGo(t *testing.T) {
 	body := []byte(`{"model":"m","messages":[{"role":"user","content":"hi"}],"stop":["a"],"tools":[{"type":"function","function":{"name":"f"}}],"tool_choice":"auto"}`)
 	r, err := parseRequest(body)

@@ -79,7 +79,7 @@ func (r *Record) Encode() []byte {
 }
 
 // DecodeRecord reads a message. Data is part of b. The error is [ErrDamaged]. A
-// record of a higher format is no error here, since it may be void.
+// record of a higher format is not an error here, since it may be void.
 func DecodeRecord(b []byte) (r Record, err error) {
 	if len(b) < headLen+sumLen {
 		return r, fmt.Errorf("%w: %d bytes, a record has %d or more", ErrDamaged, len(b), headLen+sumLen)

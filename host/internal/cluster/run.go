@@ -200,7 +200,7 @@ func (n *Node) round(ctx context.Context, wait *time.Duration, beat bool) {
 }
 
 // report tells of an error of the log once, and of its end. What halts the node
-// is told of elsewhere, and the end of ctx is no error. mu is held.
+// is told of elsewhere, and the end of ctx is not an error. mu is held.
 func (n *Node) report(ctx context.Context, err error) {
 	switch {
 	case n.halted != nil || ctx.Err() != nil || (err != nil) == n.failing:

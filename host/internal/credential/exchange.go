@@ -52,7 +52,7 @@ func (t *tokens) newExchange(a *abi.Auth, f *filled) (*exchange, error) {
 	}
 	u, err := url.Parse(c.TokenURL)
 	if err != nil || u.Host == "" {
-		return nil, refused("the options make a tokenUrl of the plugin's auth that is no URL")
+		return nil, refused("the options make a tokenUrl of the plugin's auth that is not a URL")
 	}
 	return &exchange{u.Host, sum([]any{c.ClientID, c.ClientSecret, c.TokenURL, scopes, c.EndpointParams}), c.Token}, nil
 }
@@ -71,7 +71,7 @@ func (t *tokens) newGoogleExchange(file string, scopes []string, f *filled) (*ex
 	}
 	switch err := json.Unmarshal([]byte(file), &key); {
 	case err != nil:
-		return nil, refused("the service account's key file is no JSON: set the text of the whole file")
+		return nil, refused("the service account's key file is not JSON: set the text of the whole file")
 	case key.Type != "service_account":
 		return nil, refused("the key file is of type %.40q, and only service_account is supported: make a key of a service account", key.Type)
 	case key.ClientEmail == "" || key.PrivateKey == "":

@@ -275,7 +275,7 @@ func TestServiceAccount(t *testing.T) {
 	for _, tt := range []struct {
 		file, want string
 	}{
-		{"{", "no JSON"},
+		{"{", "not JSON"},
 		{`{"type":"external_account","token_url":"` + canary + `"}`, "only service_account"},
 		{`{"type":"service_account"}`, "lacks client_email"},
 		{strings.Replace(file, "-----BEGIN", "x", 1), "cannot be read"},

@@ -47,7 +47,7 @@ func ParseSource(s string) (Source, error) {
 	if m := formExpected.FindStringSubmatch(s); m != nil {
 		src.Place, src.SHA256 = m[1], strings.ToLower(m[2])
 	} else if formNearly.MatchString(s) {
-		return Source{}, fmt.Errorf("%q ends in what is no sha256: one has 64 hexadecimal digits", cut(s))
+		return Source{}, fmt.Errorf("%q ends in what is not a sha256: one has 64 hexadecimal digits", cut(s))
 	}
 	if !strings.Contains(src.Place, "://") {
 		return src, nil
@@ -177,7 +177,7 @@ func (d Dir) download(ctx context.Context, s Source, u *url.URL, most int64) ([]
 			return fmt.Errorf("more than %d redirects", maxRedirects)
 		}
 		if r.URL.Scheme != "https" && r.URL.Scheme != "http" {
-			return errors.New("a redirect to what is no http")
+			return errors.New("a redirect to what is not http")
 		}
 		return s.checkScheme(r.URL)
 	}}

@@ -125,7 +125,7 @@ func TestFetch(t *testing.T) {
 		{base + "/broken", "the server answers 502 Bad Gateway"},
 		{base + "/loop", "more than 5 redirects"},
 		{base + "/plain", "comes without encryption"},
-		{base + "/disk", "a redirect to what is no http"},
+		{base + "/disk", "a redirect to what is not http"},
 		{base + "/endless", "over 65536 KiB"},
 		{base + "/cut", "unexpected EOF"},
 		{"http://127.0.0.1:1/x.wasm", "connection refused"},

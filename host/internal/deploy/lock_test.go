@@ -58,8 +58,8 @@ func TestReadLockErrors(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"empty", "", "1:1: the file ends too early"},
 		{"cut off", `{"format":1,"plugins":{"x":{"use"`, "1:34: the file ends too early"},
-		{"no JSON", "{\n  format: 1\n}", "2:3: it is not JSON"},
-		{"no UTF-8", "{\"\xff\":1}", "1:1: the file is not UTF-8"},
+		{"not JSON", "{\n  format: 1\n}", "2:3: it is not JSON"},
+		{"not UTF-8", "{\"\xff\":1}", "1:1: the file is not UTF-8"},
 		{"a list", "[]", "1:1: a list stands here, and must be an object"},
 		{"newer", "{\n  \"format\": 3,\n  \"plugins\": {}\n}", "2:13: the format is 3, and this parley reads 1 to 2"},
 		{"no format", `{"plugins":{}}`, "format or plugins is missing"},

@@ -71,7 +71,7 @@ func (k *PublicKey) Verify(from string, module, signature []byte) error {
 	}
 	var s minisign.Signature
 	if err := s.UnmarshalText(signature); err != nil {
-		return fmt.Errorf("%s%s is no signature of minisign: sign the file again by `minisign -Sm %s`", from, signatureSuffix, from)
+		return fmt.Errorf("%s%s is not a signature of minisign: sign the file again by `minisign -Sm %s`", from, signatureSuffix, from)
 	}
 	if s.KeyID != k.key.ID() {
 		return fmt.Errorf("%s is signed by key %016X, and --plugin-public-key wants %s: take the file from who holds that key, or give the key that you trust", from, s.KeyID, k.ID())

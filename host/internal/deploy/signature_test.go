@@ -80,7 +80,7 @@ func TestSigned(t *testing.T) {
 		want      string
 	}{
 		{"none", nil, "f.wasm is not signed: f.wasm.minisig is missing, and --plugin-public-key wants the signature of key " + public.ID()},
-		{"junk", []byte("junk"), "f.wasm.minisig is no signature of minisign"},
+		{"junk", []byte("junk"), "f.wasm.minisig is not a signature of minisign"},
 		{"a stranger's", minisign.Sign(stranger, good), "and --plugin-public-key wants " + public.ID()},
 		{"another file's", minisign.Sign(private, good[1:]), "the signature f.wasm.minisig is not that of f.wasm (sha256 " + hash(good) + ")"},
 		{"a changed comment's", tampered, "the signature f.wasm.minisig is not that of f.wasm"},

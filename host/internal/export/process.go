@@ -196,7 +196,7 @@ func (x *run) index(ctx context.Context, ix *search.Exported) (there bool, err e
 	}
 	var b struct{ PrimaryKey *string }
 	if err := json.Unmarshal(a.Body, &b); err != nil {
-		return false, apierr.Newf(searcherr.RemoteBadResponse, "The other instance answers what is no index when it is asked for `%s`: is its API at that `url`?", ix.UID)
+		return false, apierr.Newf(searcherr.RemoteBadResponse, "The other instance answers what is not an index when it is asked for `%s`: is its API at that `url`?", ix.UID)
 	}
 	if b.PrimaryKey != nil && ix.PrimaryKey != "" && *b.PrimaryKey != ix.PrimaryKey {
 		return false, apierr.Newf(searcherr.RemoteBadRequest, "Index `%s` has the primary key `%s` here and `%.100s` there: delete it there, or export to another instance.", ix.UID, ix.PrimaryKey, *b.PrimaryKey)

@@ -128,7 +128,7 @@ func (w *work) checkPatterns() error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(w.Patterns)) {
 		if !auth.ValidPattern(name) {
-			return apierr.Newf(apierr.InvalidExportIndexesPatterns, "`indexes` has the key %.64q, which is no index pattern: give an index uid, the beginning of one and `*`, or `*`.", name)
+			return apierr.Newf(apierr.InvalidExportIndexesPatterns, "`indexes` has the key %.64q, which is not an index pattern: give an index uid, the beginning of one and `*`, or `*`.", name)
 		}
 		p := w.Patterns[name]
 		if p == nil {

@@ -136,7 +136,7 @@ func TestUsageNames(t *testing.T) {
 		sealedAs(t, "a", map[string]any{"b.c.d": 1, "b.c_d": 2}),
 		sealedAs(t, "a-b", map[string]any{"c_d": 3, "names": []string{"x", "x", "quote\"\n"}, "unknown": 9}),
 		sealedAs(t, "gone", map[string]any{"n": 4}),
-		{Collector: "a", Window: 1, Body: []byte("no JSON")},
+		{Collector: "a", Window: 1, Body: []byte("not JSON")},
 	}}
 	shown := rendered(t, w, map[string]*abi.Manifest{"a": collector("a", "b.c.d", "b.c_d", "none"), "a-b": text})
 	for _, want := range []string{

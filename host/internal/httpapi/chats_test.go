@@ -91,7 +91,7 @@ func TestCompletionRefused(t *testing.T) {
 		{name: "no content type", method: "POST", path: path, body: hello, header: []string{"Content-Type", ""}, status: 415, code: "missing_content_type"},
 		{name: "text", method: "POST", path: path, body: hello, header: []string{"Content-Type", "text/plain"}, status: 415, code: "invalid_content_type"},
 		{name: "empty", method: "POST", path: path, status: 400, code: "missing_payload"},
-		{name: "no JSON", method: "POST", path: path, body: `{"model":}`, status: 400, code: "malformed_payload", contains: []string{"line 1, column 10"}},
+		{name: "not JSON", method: "POST", path: path, body: `{"model":}`, status: 400, code: "malformed_payload", contains: []string{"line 1, column 10"}},
 		{name: "too large", method: "POST", path: path, body: with(`"user":"` + strings.Repeat("x", 2000) + `"`), status: 413, code: "payload_too_large", contains: []string{"2000 bytes", "--http-payload-size-limit"}},
 		{name: "no model", method: "POST", path: path, body: `{"messages":[{"role":"user","content":"x"}]}`, status: 400, code: "bad_request", contains: []string{"`model`"}},
 		{name: "no messages", method: "POST", path: path, body: `{"model":"m"}`, status: 400, code: "bad_request", contains: []string{"`messages`"}},

@@ -33,7 +33,7 @@ const leadWait = 20 * time.Second
 
 // notEnabled is the error of a host that is alone.
 func notEnabled() error {
-	return apierr.Newf(apierr.ClusterNotEnabled, "This host is no node of a cluster: it was started without `--cluster-name`.")
+	return apierr.Newf(apierr.ClusterNotEnabled, "This host is not a node of a cluster: it was started without `--cluster-name`.")
 }
 
 // makeClusterSnapshot answers POST /cluster/snapshot.

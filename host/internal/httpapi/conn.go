@@ -23,7 +23,7 @@ type listener struct {
 	err    error
 }
 
-// Close implements [net.Listener]. Closing it again is no error.
+// Close implements [net.Listener]. Closing it again is not an error.
 func (l *listener) Close() error {
 	l.once.Do(func() { l.err = l.Listener.Close() })
 	return l.err

@@ -112,6 +112,6 @@ func translate(c *fiber.Ctx, err error) *apierr.Error {
 				return exchange.Unreadable(string(why))
 			}
 		}
-		return &apierr.Error{Code: apierr.BadRequest, Message: "The request is no HTTP that this host reads.", Err: err}
+		return &apierr.Error{Code: apierr.BadRequest, Message: "The request is not HTTP that this host reads.", Err: err}
 	}
 }

@@ -196,7 +196,7 @@ func TestSettings(t *testing.T) {
 		{name: "chat, template", method: "PATCH", path: path + "/chat", body: `{"documentTemplate":"{{ x"}`, status: 400, code: "invalid_chat_setting_document_template"},
 		{name: "wrong verb", method: "PATCH", path: path + "/displayed-attributes", body: `[]`, status: 405, code: "method_not_allowed"},
 		{name: "no such setting", method: "GET", path: path + "/nope", status: 404, code: "not_found"},
-		{name: "no JSON", method: "PUT", path: path + "/displayed-attributes", body: `[`, status: 400, code: "malformed_payload"},
+		{name: "not JSON", method: "PUT", path: path + "/displayed-attributes", body: `[`, status: 400, code: "malformed_payload"},
 		{name: "absent index", method: "GET", path: "/indexes/nope/settings", status: 404, code: "index_not_found"},
 	})
 }

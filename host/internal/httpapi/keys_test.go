@@ -53,7 +53,7 @@ func TestKeys(t *testing.T) {
 		post("bad index", `{"actions":["*"],"indexes":["a b"],"expiresAt":null}`, "invalid_api_key_indexes", "`indexes[0]`"),
 		post("global action", `{"actions":["keys.get"],"indexes":["a"],"expiresAt":null}`, "index_scoped_api_key_with_global_action", "`keys.get`"),
 		post("past", `{"actions":["*"],"indexes":["*"],"expiresAt":"2020-01-01"}`, "invalid_api_key_expires_at", "past"),
-		post("no time", `{"actions":["*"],"indexes":["*"],"expiresAt":7}`, "invalid_api_key_expires_at", "`expiresAt` must be a string"),
+		post("not a time", `{"actions":["*"],"indexes":["*"],"expiresAt":7}`, "invalid_api_key_expires_at", "`expiresAt` must be a string"),
 		post("bad name", `{"name":1,"actions":["*"],"indexes":["*"],"expiresAt":null}`, "invalid_api_key_name"),
 		post("bad description", `{"description":[],"actions":["*"],"indexes":["*"],"expiresAt":null}`, "invalid_api_key_description"),
 		post("bad uid", `{"uid":"x","actions":["*"],"indexes":["*"],"expiresAt":null}`, "invalid_api_key_uid", "UUID"),

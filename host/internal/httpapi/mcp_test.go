@@ -127,7 +127,7 @@ func TestMCPWire(t *testing.T) {
 		{"DELETE", "DELETE", "", nil, 405, nil},
 		{"content type", "POST", list, []string{"Content-Type", "text/plain"}, 415, []string{"application/json"}},
 		{"accepts JSON alone", "POST", list, []string{"Accept", "application/json"}, 400, []string{"text/event-stream"}},
-		{"no JSON", "POST", "{", nil, 400, []string{`"code":-32700`, "malformed_payload"}},
+		{"not JSON", "POST", "{", nil, 400, []string{`"code":-32700`, "malformed_payload"}},
 		{"several", "POST", "[" + list + "]", nil, 400, []string{`"code":-32600`, "one by one"}},
 		{"no request", "POST", `{"a":1}`, nil, 400, []string{`"code":-32600`}},
 		{"discover", "POST", message("server/discover", ""), mcp2026("server/discover", ""), 200, []string{

@@ -57,7 +57,7 @@ func TestAnswersAreChecked(t *testing.T) {
 		{"a field too few", "GET", "/indexes/movies", 200, "application/json", `{"uid":"movies","primaryKey":null,"createdAt":"2026-11-22T18:00:00Z"}`, false},
 		{"a field too many", "GET", "/indexes/movies", 200, "application/json", `{"uid":"movies","primaryKey":null,"createdAt":"2026-11-22T18:00:00Z","updatedAt":"2026-11-22T18:00:00Z","more":1}`, false},
 		{"of another type", "GET", "/indexes/movies", 200, "application/json", `{"uid":1,"primaryKey":null,"createdAt":"2026-11-22T18:00:00Z","updatedAt":"2026-11-22T18:00:00Z"}`, false},
-		{"no time", "GET", "/indexes/movies", 200, "application/json", `{"uid":"movies","primaryKey":null,"createdAt":"today","updatedAt":"2026-11-22T18:00:00Z"}`, false},
+		{"not a time", "GET", "/indexes/movies", 200, "application/json", `{"uid":"movies","primaryKey":null,"createdAt":"today","updatedAt":"2026-11-22T18:00:00Z"}`, false},
 		{"another status", "GET", "/indexes/movies", 202, "application/json", `{}`, false},
 		{"another content", "GET", "/indexes/movies", 200, "text/html", `{}`, false},
 		{"an error of another shape", "GET", "/indexes/movies", 404, "application/json", `{"error":{"message":"m","type":"t","code":"c","param":null}}`, false},

@@ -34,7 +34,7 @@ func failureOf(a *access) *chat.Failure {
 }
 
 // NoRoute is the route of a request that has none: it names what is not there,
-// asks what a page may do, or is no HTTP.
+// asks what a page may do, or is not HTTP.
 const NoRoute = "none"
 
 // otherMethod stands for what no method of HTTP is.

@@ -312,7 +312,7 @@ func TestTLSRefused(t *testing.T) {
 		"no authority":        {func(f *transport.TLSFiles) { f.Auth = a.file("text") }, "--ssl-auth-path): it holds no PEM certificate"},
 		"another's response":  {func(f *transport.TLSFiles) { f.OCSP = a.file("other.ocsp") }, "number 3"},
 		"a response that PEM": {func(f *transport.TLSFiles) { f.OCSP = a.file("ca.pem") }, "DER"},
-		"no response":         {func(f *transport.TLSFiles) { f.OCSP = a.file("text") }, "--ssl-ocsp-path): it is no response in DER form"},
+		"no response":         {func(f *transport.TLSFiles) { f.OCSP = a.file("text") }, "--ssl-ocsp-path): it is not a response in DER form"},
 	} {
 		f := good
 		tt.change(&f)

@@ -87,7 +87,7 @@ func TestCheck(t *testing.T) {
 		{name: "moves the region", mode: "M", want: []string{"input region"}, detail: "after regions of"},
 		{name: "traps on nothing", mode: "T", want: []string{"empty input"}, detail: "trap in parley_encode"},
 		{name: "traps on much", mode: "L", want: []string{"garbage", "large input"}, detail: "trap in parley_encode"},
-		{name: "no JSON", mode: "E", want: []string{"error", "determinism", "later versions", "memory"}, detail: "want a JSON object"},
+		{name: "not JSON", mode: "E", want: []string{"error", "determinism", "later versions", "memory"}, detail: "want a JSON object"},
 		{name: "follows any length", mode: "G", want: []string{"garbage"}, detail: "trap in parley_decode"},
 		{name: "refuses new flags", mode: "F", want: []string{"later versions"}, detail: "a flag of a later version"},
 		{name: "takes more and more", mode: "W", want: []string{"memory"}, detail: "over three quarters of its limit"},

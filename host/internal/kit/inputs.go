@@ -223,6 +223,6 @@ func shapes() []stream {
 			`{"candidates":[{"content":{"parts":[{"text":"lo"}],"role":"model"},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":4,"totalTokenCount":13},"modelVersion":"m-1"}`),
 		streamOf("plain words", "Hello", " ", "you", "Grüße 😀"),
 		streamOf("values of every kind", `null`, `true`, `7`, `"text"`, `[]`, `{}`, `[{"choices":null}]`, `{"choices":[null]}`, `{"choices":[{"delta":null}]}`, `{"choices":[{"delta":{"content":7,"tool_calls":{}}}]}`),
-		streamOf("what is no JSON", "", "{", `{"choices":[{"delta":{"content":"x`, "\x00\xff\xfe", "<html>", `{"a":"\ud800"}`, "[DONE]"),
+		streamOf("what is not JSON", "", "{", `{"choices":[{"delta":{"content":"x`, "\x00\xff\xfe", "<html>", `{"a":"\ud800"}`, "[DONE]"),
 	}
 }

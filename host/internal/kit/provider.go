@@ -49,7 +49,7 @@ func providerChecks() []check {
 		},
 		{
 			name:   "error",
-			about:  "sorts every response that is no success, whatever its body",
+			about:  "sorts every response that is not a success, whatever its body",
 			remedy: "Answer with a JSON object of `kind` and `message`: abi/README.md, section Error.",
 			run:    checkError,
 		},

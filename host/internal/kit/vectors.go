@@ -29,7 +29,7 @@ func checkVectors(s *subject) (string, error) {
 				return "", err
 			}
 			if file == "decode-input-bad.json" && r.declared == nil && len(r.answer) > 4 {
-				return "", fmt.Errorf("the vector %q of %s, which is no decode input, is answered with %s", v.Name, file, r)
+				return "", fmt.Errorf("the vector %q of %s, which is not a decode input, is answered with %s", v.Name, file, r)
 			}
 		}
 	}

@@ -130,7 +130,7 @@ func (h *Hub) settle() {
 
 func parse(name string) (zerolog.Level, error) {
 	if !slices.Contains(Levels(), name) {
-		return 0, fmt.Errorf("%q is no level: want one of %s", name, strings.Join(Levels(), ", "))
+		return 0, fmt.Errorf("%q is not a level: want one of %s", name, strings.Join(Levels(), ", "))
 	}
 	if name == "off" {
 		return zerolog.Disabled, nil

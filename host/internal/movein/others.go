@@ -78,7 +78,7 @@ func (m *mover) takeKeys() error {
 		}
 		for _, p := range k.Indexes {
 			if !auth.ValidPattern(p) {
-				m.left("The index %.100q of the API key %s: it is no name or pattern of indexes.", p, k.UID)
+				m.left("The index %.100q of the API key %s: it is not a name or pattern of indexes.", p, k.UID)
 				continue
 			}
 			key.Indexes = append(key.Indexes, p)

@@ -85,7 +85,7 @@ func Read(ctx context.Context, path string) (*Dump, error) {
 			err = fmt.Errorf("its settings and lists have more than %d bytes", maxHeld)
 		}
 		if err == nil && !json.Valid(b) {
-			err = errors.New("it is no JSON")
+			err = errors.New("it is not JSON")
 		}
 		return b, err
 	}

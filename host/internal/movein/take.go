@@ -149,7 +149,7 @@ func (m *mover) takeSettings(uid string, settings json.RawMessage) error {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(settings, &all); err != nil {
 		if settings != nil {
-			m.left("Settings of index %s: they are no JSON object.", uid)
+			m.left("Settings of index %s: they are not a JSON object.", uid)
 		}
 		return nil
 	}

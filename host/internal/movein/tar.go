@@ -98,7 +98,7 @@ func (b *boundedReader) Read(p []byte) (int, error) {
 	}
 	n, err := b.from.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		return 0, fmt.Errorf("unpacked it has more than %d times its own size: it is no dump, but made to fill a disk", maxRatio)
+		return 0, fmt.Errorf("unpacked it has more than %d times its own size: it is not a dump, but made to fill a disk", maxRatio)
 	}
 	return n, err
 }

@@ -79,7 +79,7 @@ func unknownRemote(name string, known []string) error {
 	} else if len(known) > 0 {
 		advice = fmt.Sprintf("known are %.500q.", known)
 	}
-	return apierr.Newf(searcherr.InvalidMultiSearchRemote, "`%.100s` is no remote of the network: %s", name, advice)
+	return apierr.Newf(searcherr.InvalidMultiSearchRemote, "`%.100s` is not a remote of the network: %s", name, advice)
 }
 
 // Patch changes the network as a body says, and returns it as it is then. An

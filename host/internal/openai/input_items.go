@@ -70,7 +70,7 @@ func ListItems(items []json.RawMessage, query url.Values) (json.RawMessage, erro
 	if after := query.Get("after"); after != "" {
 		at := slices.IndexFunc(items, func(v json.RawMessage) bool { return itemID(v) == after })
 		if at < 0 {
-			return nil, refuse("unsupported_value", "after", "`after` is `"+after+"`, which is no item of this response.")
+			return nil, refuse("unsupported_value", "after", "`after` is `"+after+"`, which is not an item of this response.")
 		}
 		items = items[at+1:]
 	}

@@ -143,7 +143,7 @@ func (c *Checked) setBody(raw abi.RawJSON) error {
 	if body[0] == '"' {
 		var text string
 		if err := json.Unmarshal(body, &text); err != nil {
-			return refused("the plugin described a body that is no JSON")
+			return refused("the plugin described a body that is not JSON")
 		}
 		c.Body = []byte(text)
 		return nil

@@ -89,7 +89,7 @@ func TestCheckRefuses(t *testing.T) {
 		{"space", url("https://api.example.com/a b"), "a space or a control character"},
 		{"line end", url("https://api.example.com/\r\nX: y"), "a space or a control character"},
 		{"malformed", url("https://api.example.com:x/"), "malformed"},
-		{"no URL", url(""), "not an absolute"},
+		{"not a URL", url(""), "not an absolute"},
 		{"long URL", url("https://api.example.com/" + strings.Repeat("x", 9000)), "9024 bytes"},
 		{"placeholder in the URL", url("https://api.example.com/?key=${apiKey}"), "placeholder in the URL"},
 		{"placeholder in the host", url("https://${apiKey}.example.com/"), "placeholder in the URL"},
@@ -111,10 +111,10 @@ func TestCheckRefuses(t *testing.T) {
 		{"Accept-Encoding", header("accept-encoding", "br"), "only the host sets"},
 		{"value with a line end", header("x-a", "1\r\nx-evil: 2"), "a line end"},
 		{"value with NUL", header("x-a", "1\x00"), "a line end"},
-		{"name with a space", header("x a", "1"), "no header name"},
-		{"name with a line end", header("x\r\ny", "1"), "no header name"},
-		{"empty name", header("", "1"), "no header name"},
-		{"pseudo header", header(":authority", "evil"), "no header name"},
+		{"name with a space", header("x a", "1"), "not a header name"},
+		{"name with a line end", header("x\r\ny", "1"), "not a header name"},
+		{"empty name", header("", "1"), "not a header name"},
+		{"pseudo header", header(":authority", "evil"), "not a header name"},
 		{"header twice", header("Authorization", "x"), "twice"},
 		{"value with a control character of C1", header("x-a", "1\u0085"), "a line end"},
 		{"long header", header("x-a", strings.Repeat("x", maxHeaderValue+1)), "to 8193 bytes"},
@@ -130,7 +130,7 @@ func TestCheckRefuses(t *testing.T) {
 		}, "71 headers"},
 		{"method", func(o *out) { o.Encoded.Method = "DELETE" }, `"DELETE"`},
 		{"framing", func(o *out) { o.Encoded.Framing = "xml" }, `"xml"`},
-		{"body no JSON", func(o *out) { o.Encoded.Body = abi.RawJSON(`"a`) }, "no JSON"},
+		{"body no JSON", func(o *out) { o.Encoded.Body = abi.RawJSON(`"a`) }, "not JSON"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

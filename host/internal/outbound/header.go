@@ -24,7 +24,7 @@ func (c *Checked) setHeader(in map[string]string) error {
 	for name, value := range in {
 		size += len(name) + len(value)
 		if !isToken(name) {
-			return refused("the plugin set the header %.40q, which is no header name", name)
+			return refused("the plugin set the header %.40q, which is not a header name", name)
 		}
 		lower := strings.ToLower(name)
 		if hostHeaders[lower] || strings.HasPrefix(lower, "proxy-") {

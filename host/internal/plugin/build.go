@@ -89,7 +89,7 @@ func compileGo(ctx context.Context, dir string, manifest []byte) ([]byte, error)
 		return nil, err
 	}
 	if !abi.IsModule(module) {
-		return nil, errors.New("the folder is no main package, so there is nothing to run: it needs `package main` and `func main() {}`")
+		return nil, errors.New("the folder is not a main package, so there is nothing to run: it needs `package main` and `func main() {}`")
 	}
 	return Pack(module, manifest)
 }

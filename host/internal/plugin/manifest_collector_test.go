@@ -151,9 +151,9 @@ func TestReadCollectorManifestRefuses(t *testing.T) {
 		{metric("constant", 1), "come together"},
 		{metric("aggregation", "constant"), "come together"},
 		{metric("aggregation", "constant", "nullable", true, "noData", "null", "constant", 1), "noData of a constant must be always"},
-		{metric("aggregation", "constant", "noData", "always", "constant", "x"), "is no value of kind int"},
-		{metric("aggregation", "constant", "noData", "always", "constant", -1), "is no value of kind int"},
-		{metric("aggregation", "constant", "noData", "always", "constant", 0.5), "is no value of kind int"},
+		{metric("aggregation", "constant", "noData", "always", "constant", "x"), "is not a value of kind int"},
+		{metric("aggregation", "constant", "noData", "always", "constant", -1), "is not a value of kind int"},
+		{metric("aggregation", "constant", "noData", "always", "constant", 0.5), "is not a value of kind int"},
 	}
 	for i, tt := range tests {
 		m, one := collectorManifest()

@@ -52,7 +52,7 @@ func checkForm(module []byte) error {
 	case abi.IsComponent(module):
 		return errors.New("this is a WebAssembly component, and plugins are core modules: build it for a core target (such as wasm32-wasip1), then run `parley plugin pack FILE --manifest manifest.json`")
 	case !abi.IsModule(module):
-		return fmt.Errorf("this is no WebAssembly module (it begins with %q): make one with `parley plugin build DIR`", module[:min(len(module), 8)])
+		return fmt.Errorf("this is not a WebAssembly module (it begins with %q): make one with `parley plugin build DIR`", module[:min(len(module), 8)])
 	}
 	return nil
 }

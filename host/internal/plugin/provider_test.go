@@ -224,8 +224,8 @@ func TestLoadRefuses(t *testing.T) {
 		module []byte
 		want   string
 	}{
-		{"nothing", nil, "this is no WebAssembly module"},
-		{"text", []byte("#!/bin/sh\n"), "this is no WebAssembly module (it begins with \"#!/bin/s\"): make one with `parley plugin build DIR`"},
+		{"nothing", nil, "this is not a WebAssembly module"},
+		{"text", []byte("#!/bin/sh\n"), "this is not a WebAssembly module (it begins with \"#!/bin/s\"): make one with `parley plugin build DIR`"},
 		{"component", guest(t, "component"), "then run `parley plugin pack FILE --manifest manifest.json`"},
 		{"no manifest", guest(t, "good"), "the module has no manifest: add one with `parley plugin pack FILE --manifest manifest.json`"},
 		{"two manifests", twice, "the module has 2 manifests and may have one"},

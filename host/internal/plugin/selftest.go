@@ -42,7 +42,7 @@ func (s *session) selfTestOne(ctx context.Context, t *abi.SelfTest) error {
 	case abi.SelfTestEncode:
 		var in abi.EncodeRequest
 		if err := json.Unmarshal(t.Input, &in); err != nil {
-			return fmt.Errorf("its input is no encode request: %w", err)
+			return fmt.Errorf("its input is not an encode request: %w", err)
 		}
 		var out *abi.EncodeResponse
 		if out, err = s.Encode(ctx, &in); err == nil {
@@ -54,7 +54,7 @@ func (s *session) selfTestOne(ctx context.Context, t *abi.SelfTest) error {
 	case abi.SelfTestError:
 		var in abi.ErrorRequest
 		if err := json.Unmarshal(t.Input, &in); err != nil {
-			return fmt.Errorf("its input is no error request: %w", err)
+			return fmt.Errorf("its input is not an error request: %w", err)
 		}
 		found, err = s.Error(ctx, &in)
 	default:
@@ -78,7 +78,7 @@ func compare(want []byte, found any) error {
 	}
 	var wanted, got map[string]any
 	if err := errors.Join(json.Unmarshal(want, &wanted), json.Unmarshal(b, &got)); err != nil {
-		return fmt.Errorf("its output is no object: %w", err)
+		return fmt.Errorf("its output is not an object: %w", err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
 		if !reflect.DeepEqual(wanted[name], got[name]) {

@@ -40,7 +40,7 @@ func (c *Collector) selfTest() error {
 func (c *Collector) selfTestOne(t *abi.SelfTest) error {
 	var in testWindow
 	if err := json.Unmarshal(t.Input, &in); err != nil {
-		return fmt.Errorf("its input is no window: %w", err)
+		return fmt.Errorf("its input is not a window: %w", err)
 	}
 	var records []byte
 	var texts []string

@@ -34,7 +34,7 @@ func TestCollectorSelfTest(t *testing.T) {
 		{"a huge length", one("window", orders("15"), `{}`), "no metric records"},
 		{"the metric twice", one("window", orders("16"), `{}`), "comes twice"},
 		{"bits of NaN", one("window", orders("17"), `{}`), "metric chats.total"},
-		{"no window", one("window", `{"events":1}`, `{}`), "its input is no window"},
+		{"no window", one("window", `{"events":1}`, `{}`), "its input is not a window"},
 		{"a field by its name", one("window", `{"events":[{"event":"chat","fields":{"outcome":1}}]}`, `{}`), `the member "outcome", and wants the numbers of fields`},
 		{"a field too far", one("window", `{"events":[{"event":"chat","fields":{"256":1}}]}`, `{}`), "from 0 to 255"},
 		{"a field below zero", one("window", orders("-1"), `{}`), "fields.1 is -1"},

@@ -34,7 +34,7 @@ func TestSelfTest(t *testing.T) {
 		{"decode, another text", one("decode", `{"events":[{"data":"a"}]}`, `{"text":"ho"}`), `call decode: text: want "ho", got "hihi"`},
 		{"error", one("error", `{"status":429,"headers":{},"body":""}`, `{"kind":"rate_limit","retry_after_ms":1500}`), ""},
 		{"error, another kind", one("error", `{"status":429}`, `{"kind":"quota"}`), `kind: want "quota", got "rate_limit"`},
-		{"not of the input's form", one("error", `{"status":"429"}`, `{}`), "its input is no error request"},
+		{"not of the input's form", one("error", `{"status":"429"}`, `{}`), "its input is not an error request"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

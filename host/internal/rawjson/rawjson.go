@@ -44,7 +44,7 @@ type Members struct {
 	rest  []byte
 }
 
-// MembersOf begins a walk; ok is false where v is no object.
+// MembersOf begins a walk; ok is false where v is not an object.
 func MembersOf(v []byte) (m Members, ok bool) {
 	v = bytes.TrimSpace(v)
 	if len(v) == 0 || v[0] != '{' {

@@ -87,7 +87,7 @@ func (s *store) layer(ctx context.Context, d ocispec.Descriptor) (ocispec.Descri
 		return ocispec.Descriptor{}, fmt.Errorf("the manifest %s: %w", d.Digest, err)
 	}
 	if err := json.Unmarshal(b, &m); err != nil {
-		return ocispec.Descriptor{}, fmt.Errorf("the manifest %s is no JSON: %w", d.Digest, err)
+		return ocispec.Descriptor{}, fmt.Errorf("the manifest %s is not JSON: %w", d.Digest, err)
 	}
 	if len(m.Layers) != 1 {
 		return ocispec.Descriptor{}, fmt.Errorf("it has %d layers, and a module is the only layer of its image", len(m.Layers))

@@ -50,7 +50,7 @@ func ParseReference(s string) (Reference, error) {
 	}
 	r := Reference{Digest: digest}
 	if pinned && !formDigest.MatchString(digest) {
-		return Reference{}, fmt.Errorf("%q ends in what is no digest of a manifest: one is sha256: and 64 hexadecimal digits", cut(s))
+		return Reference{}, fmt.Errorf("%q ends in what is not a digest of a manifest: one is sha256: and 64 hexadecimal digits", cut(s))
 	}
 	if folder, ok := strings.CutPrefix(rest, schemeLayout); ok {
 		r.Layout, r.Tag = cutTag(folder)

@@ -220,7 +220,7 @@ func TestPullHostile(t *testing.T) {
 		{"a layer behind a broken server", blob, status(502, "<html>"), "the registry answers 502 Bad Gateway"},
 		{"a layer without encryption elsewhere", blob, redirect("http://plain.example/x"), "without encryption"},
 		{"a layer in a loop", blob, redirect("/v2/x" + blob), "more than 5 redirects"},
-		{"a layer that is no http", blob, redirect("file:///etc/passwd"), "without encryption"},
+		{"a layer that is not http", blob, redirect("file:///etc/passwd"), "without encryption"},
 		{"no manifest", "/manifests/", status(404, `{"errors":[{"code":"MANIFEST_UNKNOWN","message":"<script>"}]}`), "it is not there"},
 		{"too many requests", "/manifests/", status(429, `{"errors":[{"code":"TOOMANYREQUESTS","message":"hush"}]}`), "429 Too Many Requests"},
 		{"another type", "/manifests/", func(w http.ResponseWriter, r *http.Request) {
@@ -235,12 +235,12 @@ func TestPullHostile(t *testing.T) {
 		{"a negative layer", "/manifests/", manifest(image(layer(typeModule, -1))), "pull oci://"},
 		{"the wrong size", "/manifests/", manifest(image(layer(typeModule, 3))), ""},
 		{"a huge manifest", "/manifests/", manifest(map[string]any{"x": strings.Repeat("x", maxManifest)}), "it has over 1024 KiB"},
-		{"no JSON", "/manifests/", func(w http.ResponseWriter, r *http.Request) {
+		{"not JSON", "/manifests/", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("content-type", "application/vnd.oci.image.manifest.v1+json")
 			w.Header().Set("docker-content-digest", fmt.Sprintf("sha256:%x", sum([]byte("{"))))
 			w.Header().Set("content-length", "1")
 			_, _ = io.WriteString(w, "{")
-		}, "is no JSON"},
+		}, "is not JSON"},
 		{"referrers that are not", "/referrers/", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("content-type", "application/vnd.oci.image.index.v1+json")
 			_, _ = io.WriteString(w, "junk")
@@ -414,7 +414,7 @@ func TestLayoutDamaged(t *testing.T) {
 		damage func(dir string) error
 		want   string
 	}{
-		{"no index", func(dir string) error { return os.Remove(filepath.Join(dir, "index.json")) }, "is no OCI image layout"},
+		{"no index", func(dir string) error { return os.Remove(filepath.Join(dir, "index.json")) }, "is not an OCI image layout"},
 		{"no such folder", os.RemoveAll, "no such file"},
 		{"no module", func(dir string) error { return os.Remove(filepath.Join(dir, blob)) }, "it is not there"},
 		{"tampered module", func(dir string) error {

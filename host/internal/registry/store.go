@@ -50,7 +50,7 @@ func (c *Client) open(r Reference) (*store, error) {
 	}
 	s.close()
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: the folder %s is no OCI image layout, which has the files oci-layout and index.json: `parley plugin save` writes one", r, r.Layout)
+		return nil, fmt.Errorf("%s: the folder %s is not an OCI image layout, which has the files oci-layout and index.json: `parley plugin save` writes one", r, r.Layout)
 	}
 	return nil, s.explain(r, "read the layout", err)
 }
@@ -102,7 +102,7 @@ func (b boundedFS) Open(name string) (fs.File, error) {
 	switch {
 	case err != nil:
 	case !st.IsDir() && !st.Mode().IsRegular():
-		err = errors.New("it is no regular file")
+		err = errors.New("it is not a regular file")
 	case st.Mode().IsRegular() && st.Size() > b.most:
 		err = errTooLarge{b.most}
 	default:

@@ -163,7 +163,7 @@ func (s *Store) Bodies(f func(name string, open func() (io.ReadCloser, error)) e
 // ImportBody writes a body that [Store.Bodies] gave.
 func (s *Store) ImportBody(name string, r io.Reader) error {
 	if name != filepath.Base(name) || name == "." || name == ".." {
-		return fmt.Errorf("import body %q: a body's name is no path", name)
+		return fmt.Errorf("import body %q: a body's name is not a path", name)
 	}
 	f, err := os.OpenFile(filepath.Join(s.bodies, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -111,7 +111,7 @@ func fillRestored(made, dir string, id []byte, r io.Reader) (p cluster.Position,
 	return p, errors.Join(err, db.Sync(), db.Close())
 }
 
-var errSnapshot = errors.New("it is no snapshot of a cluster that this version reads, or cut off")
+var errSnapshot = errors.New("it is not a snapshot of a cluster that this version reads, or cut off")
 
 // readRecords writes the records of a snapshot, and returns its position.
 func (s *Store) readRecords(r *bufio.Reader) (position []byte, err error) {

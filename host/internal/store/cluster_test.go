@@ -430,7 +430,7 @@ func TestLargestTransactionFits(t *testing.T) {
 	}
 }
 
-// TestUpdateAllocations: a store that is no part of a cluster pays nothing for
+// TestUpdateAllocations: a store that is not a part of a cluster pays nothing for
 // what a cluster needs.
 func TestUpdateAllocations(t *testing.T) {
 	s := openMemory(t)

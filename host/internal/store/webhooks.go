@@ -98,7 +98,7 @@ func (w *Webhooks) read(tx reader) (map[string]webhook.Hook, webhooksRecord, err
 		}
 		var kept webhookRecord
 		if err := json.Unmarshal(text, &kept); err != nil {
-			return nil, nil, fmt.Errorf("read webhook %s: its record is no JSON", uid) // it may hold a secret
+			return nil, nil, fmt.Errorf("read webhook %s: its record is not JSON", uid) // it may hold a secret
 		}
 		h := webhook.Hook{URL: kept.URL, Headers: make(map[string]secret.Text, len(kept.Headers))}
 		for name, value := range kept.Headers {

@@ -72,7 +72,7 @@ func newBatch(uid uint32, tasks []Task) *Batch {
 	return b
 }
 
-// mergeDetails adds up the numbers of all details. Of what is no number, the
+// mergeDetails adds up the numbers of all details. Of what is not a number, the
 // last one counts.
 func mergeDetails(all []json.RawMessage) json.RawMessage {
 	if len(all) == 1 {

@@ -78,7 +78,7 @@ func members(m *abi.Metric) (all map[string]json.RawMessage) {
 		err = json.Unmarshal(b, &all)
 	}
 	if err != nil {
-		panic("telemetry: a metric is no JSON object: " + err.Error())
+		panic("telemetry: a metric is not a JSON object: " + err.Error())
 	}
 	return all
 }

@@ -23,7 +23,7 @@ func Values(body []byte) (map[string]any, error) {
 	if err := json.Unmarshal(body, &w); err != nil {
 		return nil, fmt.Errorf("read message: %w", err)
 	}
-	// What stands there in every message is no metric.
+	// What stands there in every message is not a metric.
 	delete(w.Context, "ip")
 	delete(w.Context, "collector")
 	values := map[string]any{}

@@ -77,7 +77,7 @@ func (r *running) observe(records, scratch []byte) ([]byte, error) {
 	for rest := records; ; {
 		rec, next, ok, err := event.Next(rest)
 		if err != nil {
-			panic("telemetry: the ring holds what is no record")
+			panic("telemetry: the ring holds what is not a record")
 		}
 		if !ok {
 			break

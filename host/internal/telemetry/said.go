@@ -16,10 +16,10 @@ import (
 // refuses counts as not given.
 type Said map[string]json.RawMessage
 
-// ReadSaid reads a body; one that is no object says nothing.
+// ReadSaid reads a body; one that is not an object says nothing.
 func ReadSaid(body []byte) Said {
 	var s Said
-	_ = json.Unmarshal(body, &s) // a body that is no object says nothing
+	_ = json.Unmarshal(body, &s) // a body that is not an object says nothing
 	return s
 }
 

@@ -24,7 +24,7 @@ func NewUUID() UUID {
 func ParseUUID(s string) (UUID, error) {
 	var u UUID
 	if !uuidText.MatchString(s) {
-		return u, fmt.Errorf("%.64q is no UUID", s)
+		return u, fmt.Errorf("%.64q is not a UUID", s)
 	}
 	b, err := hex.DecodeString(s[:8] + s[9:13] + s[14:18] + s[19:23] + s[24:])
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/parley-search/parley/abi"
 )
 
-// corpus returns the folder of recorded provider responses. It is no part of
+// corpus returns the folder of recorded provider responses. It is not a part of
 // the repository: without it the test is skipped.
 func corpus(t *testing.T) string {
 	t.Helper()

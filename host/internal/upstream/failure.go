@@ -113,7 +113,7 @@ func cause(err error, secrets scrubber) error {
 	// What package net/http could not read, it quotes: that may be anybody's words.
 	text, _, _ = strings.Cut(text, `"`)
 	if before, _, found := strings.Cut(text, "malformed "); found {
-		text = before + "the answer is no HTTP"
+		text = before + "the answer is not HTTP"
 	}
 	return errors.New(strings.ToValidUTF8(text[:min(len(text), most)], ""))
 }

@@ -151,7 +151,7 @@ func (f *Framer) valueStart() bool {
 	return false
 }
 
-// literalEnd returns where a number, a word or what else is no JSON ends.
+// literalEnd returns where a number, a word or what else is not JSON ends.
 func (f *Framer) literalEnd(b []byte) int {
 	if f.framer == framingArray && f.json.array {
 		return bytes.IndexAny(b, ",]\r\n")

@@ -29,7 +29,7 @@ func TestJSONLines(t *testing.T) {
 		{"no line end", "{\"a\":1}\n{\"b\":2}", data(`{"a":1}`, `{"b":2}`)},
 		{"one after the other", `{"a":1}{"b":2} [3]`, data(`{"a":1}`, `{"b":2}`, "[3]")},
 		{"over lines", "{\n\"a\":\n1}\n{}", data("{\n\"a\":\n1}", "{}")},
-		{"no JSON", "Internal Server Error \n{}\noops", []event{{abi.EventText, "Internal Server Error"}, {"", "{}"}, {abi.EventText, "oops"}}},
+		{"not JSON", "Internal Server Error \n{}\noops", []event{{abi.EventText, "Internal Server Error"}, {"", "{}"}, {abi.EventText, "oops"}}},
 		{"literals", "1\n\"two\"\nnull\n", data("1", `"two"`, "null")},
 		{"empty", "\n \n", nil},
 	})

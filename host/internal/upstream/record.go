@@ -39,7 +39,7 @@ var recordedHeaders = []string{"Content-Type", "Retry-After", "Retry-After-Ms", 
 type RecordedCase struct {
 	Source   string            `json:"source"`
 	Plugin   string            `json:"plugin"` // name and version
-	Kind     string            `json:"kind"`   // stream, or error where the status is no success
+	Kind     string            `json:"kind"`   // stream, or error where the status is not a success
 	Status   int               `json:"status"`
 	Headers  map[string]string `json:"response_headers"`
 	URL      string            `json:"url"`

@@ -33,7 +33,7 @@ func CheckTelemetryURL(address string) error {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil:
-		return errors.New("it is no URL")
+		return errors.New("it is not a URL")
 	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
 		return errors.New("it must begin with https:// or http:// and name a host")
 	case u.User != nil:

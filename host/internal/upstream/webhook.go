@@ -33,7 +33,7 @@ func ParseWebhookURL(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
 		// Without the text: it may hold a token.
-		return nil, fmt.Errorf("is no http or https address with a host, and no user or fragment")
+		return nil, fmt.Errorf("is not an http or https address with a host, and no user or fragment")
 	}
 	return u, nil
 }

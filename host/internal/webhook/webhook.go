@@ -243,7 +243,7 @@ func (s *Service) change(ctx context.Context, uid string, f func(map[string]Hook
 func parseUID(s string) (string, error) {
 	u, err := uuid.Parse(s)
 	if err != nil || len(s) != len(OperatorUID) {
-		return "", apierr.Newf(apierr.InvalidWebhookUUID, "`%.100s` is no uuid of a webhook: GET /webhooks lists them.", s)
+		return "", apierr.Newf(apierr.InvalidWebhookUUID, "`%.100s` is not a uuid of a webhook: GET /webhooks lists them.", s)
 	}
 	return u.String(), nil
 }

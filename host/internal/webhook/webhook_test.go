@@ -81,7 +81,7 @@ func TestHeaders(t *testing.T) {
 		{"two lines", `{"headers":{"A":"a\r\nB: c"}}`, "", "a text of one line"},
 		{"too many", `{"headers":{` + strings.Join(many, ",") + `}}`, "", "201 headers"},
 		{"a user", `{"url":"https://geheim@a.example"}`, "", "without user"},
-		{"no URL", `{"url":null}`, "", "`url` is missing"},
+		{"not a URL", `{"url":null}`, "", "`url` is missing"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			k := kept{uid: old}

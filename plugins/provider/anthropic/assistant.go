@@ -115,7 +115,7 @@ func (c *conversation) call(v rawjson.Value) {
 	c.calls = append(c.calls, call{id: id, wire: wire})
 }
 
-// inputOf returns a call's arguments as an object. What is no JSON of one
+// inputOf returns a call's arguments as an object. What is not JSON of one
 // stands inside of one, so that the model sees what it wrote.
 func inputOf(arguments rawjson.Value) rawjson.Value {
 	if arguments.Kind() == rawjson.Object {

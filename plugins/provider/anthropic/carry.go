@@ -42,7 +42,7 @@ func (c *carryState) raw(out *provider.Out, piece []byte) {
 	out.Carry(piece)
 }
 
-// drop spoils the carry: what is no JSON is nobody's.
+// drop spoils the carry: what is not JSON is nobody's.
 func (c *carryState) drop(out *provider.Out) {
 	c.Off = true
 	out.Carry([]byte{'!'})

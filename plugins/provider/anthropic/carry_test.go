@@ -153,7 +153,7 @@ func TestCarryOfAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, carry := range map[string]string{
-		"none": "", "no JSON": "!", "cut": string(s.Carry[:len(s.Carry)-1]), "of other calls": strings.Replace(string(s.Carry), "toolu_1", "toolu_9", 1),
+		"none": "", "not JSON": "!", "cut": string(s.Carry[:len(s.Carry)-1]), "of other calls": strings.Replace(string(s.Carry), "toolu_1", "toolu_9", 1),
 		"of fewer calls": strings.Replace(string(s.Carry), `,{"type":"tool_use","id":"toolu_1"}`, "", 1),
 		"not UTF-8":      string(s.Carry[:30]) + "\xff" + string(s.Carry[30:]),
 	} {

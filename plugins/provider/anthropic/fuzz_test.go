@@ -97,7 +97,7 @@ func FuzzEncode(f *testing.F) {
 			return
 		}
 		if v, ok := rawjson.Parse(r.Body); !ok || !v.Clean() || !json.Valid(r.Body) {
-			t.Errorf("the body is no JSON: %s", r.Body)
+			t.Errorf("the body is not JSON: %s", r.Body)
 		}
 	})
 }

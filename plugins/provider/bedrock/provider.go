@@ -120,7 +120,7 @@ func (*bedrock) Embed(r *provider.Request) (provider.HTTPRequest, error) {
 		}
 		h.Answer = `{"embeddings":{"float":["{{embedding}}","{{..}}"]}}`
 	default:
-		return provider.HTTPRequest{}, provider.Refuse("`model` is no model that makes vectors and that this plugin knows: name one of amazon.titan-embed-text-… or cohere.embed-…")
+		return provider.HTTPRequest{}, provider.Refuse("`model` is not a model that makes vectors and that this plugin knows: name one of amazon.titan-embed-text-… or cohere.embed-…")
 	}
 	h.Body = body.Value()
 	return h, nil

@@ -25,7 +25,7 @@ func (c *conversation) toolConfig(chat rawjson.Edit) (rawjson.Value, error) {
 		f := it.Value.Get("function")
 		name := f.Get("name").String()
 		if name == "" {
-			return nil, provider.Refuse("`tools` has one that is no function: Bedrock is given functions only")
+			return nil, provider.Refuse("`tools` has one that is not a function: Bedrock is given functions only")
 		}
 		if len(allowed) > 0 && !slices.Contains(allowed, name) && !slices.Contains(c.names, name) {
 			continue

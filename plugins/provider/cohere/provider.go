@@ -87,7 +87,7 @@ func setTools(body *rawjson.Edit, chat rawjson.Edit) error {
 		f := it.Value.Get("function")
 		name := f.Get("name")
 		if name.Kind() != rawjson.String {
-			return provider.Refuse("`tools` has one that is no function: Cohere is given functions only")
+			return provider.Refuse("`tools` has one that is not a function: Cohere is given functions only")
 		}
 		if only != "" && name.String() != only {
 			continue

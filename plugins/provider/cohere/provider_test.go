@@ -13,15 +13,15 @@ func TestCases(t *testing.T) { plugintest.RunCases(t, plugintest.New(&cohere{}),
 func TestBadStreams(t *testing.T) {
 	event := func(data string) abi.Event { return abi.Event{Data: []byte(data)} }
 	plugintest.RunBad(t, plugintest.New(&cohere{}), "testdata", map[string]abi.Event{
-		"a call":                    event(`{"type":"tool-call-start","index":0,"delta":{"message":{"tool_calls":{"id":"c","function":{"name":"f","arguments":""}}}}}`),
-		"a call in a list":          event(`{"type":"tool-call-start","index":9,"delta":{"message":{"tool_calls":[{"function":{"name":"f","arguments":"{}"}}]}}}`),
-		"a call without a name":     event(`{"type":"tool-call-start","delta":{"message":{"tool_calls":{"id":"x","function":{}}}}}`),
-		"arguments without a call":  event(`{"type":"tool-call-delta","index":4,"delta":{"message":{"tool_calls":{"function":{"arguments":"}"}}}}}`),
-		"the end of no call":        event(`{"type":"tool-call-end","index":4}`),
-		"wrong types of its own":    event(`{"type":"content-delta","delta":{"message":{"content":[5],"tool_plan":{}}}}`),
-		"content that is no object": event(`{"type":"content-delta","delta":{"message":{"content":"x"}}}`),
-		"an end":                    event(`{"type":"message-end","delta":{"finish_reason":"NEW","usage":{"tokens":{"input_tokens":"x","output_tokens":-1}}}}`),
-		"an error of a gateway":     event(`{"message":"too many tokens: 5"}`),
+		"a call":                        event(`{"type":"tool-call-start","index":0,"delta":{"message":{"tool_calls":{"id":"c","function":{"name":"f","arguments":""}}}}}`),
+		"a call in a list":              event(`{"type":"tool-call-start","index":9,"delta":{"message":{"tool_calls":[{"function":{"name":"f","arguments":"{}"}}]}}}`),
+		"a call without a name":         event(`{"type":"tool-call-start","delta":{"message":{"tool_calls":{"id":"x","function":{}}}}}`),
+		"arguments without a call":      event(`{"type":"tool-call-delta","index":4,"delta":{"message":{"tool_calls":{"function":{"arguments":"}"}}}}}`),
+		"the end of no call":            event(`{"type":"tool-call-end","index":4}`),
+		"wrong types of its own":        event(`{"type":"content-delta","delta":{"message":{"content":[5],"tool_plan":{}}}}`),
+		"content that is not an object": event(`{"type":"content-delta","delta":{"message":{"content":"x"}}}`),
+		"an end":                        event(`{"type":"message-end","delta":{"finish_reason":"NEW","usage":{"tokens":{"input_tokens":"x","output_tokens":-1}}}}`),
+		"an error of a gateway":         event(`{"message":"too many tokens: 5"}`),
 	})
 }
 

@@ -135,7 +135,7 @@ func TestEncodeTools(t *testing.T) {
 
 func TestEncodeRefuses(t *testing.T) {
 	tests := []struct{ name, chat, want string }{
-		{"a tool that is no function", `{` + user + `,"tools":[{"type":"custom","custom":{"name":"x"}}]}`, "functions only"},
+		{"a tool that is not a function", `{` + user + `,"tools":[{"type":"custom","custom":{"name":"x"}}]}`, "functions only"},
 		{"an unknown role", `{"messages":[{"role":"function","content":"x"}]}`, "role"},
 		{"an unknown part", `{"messages":[{"role":"user","content":[{"type":"video","video":"x"}]}]}`, "part"},
 		{"an answer without a call", `{"messages":[{"role":"user","content":"u"},{"role":"tool","tool_call_id":"call_9","content":"x"}]}`, `"call_9"`},

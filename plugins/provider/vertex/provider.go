@@ -97,7 +97,7 @@ func modelURL(r *provider.Request, model, method string) (string, error) {
 	case strings.HasPrefix(model, "publishers/"), strings.HasPrefix(model, "endpoints/"):
 		path = "projects/" + project + "/locations/" + location + "/" + model
 	case strings.Contains(model, "/"):
-		return "", provider.Refuse("`model` is no model of Vertex AI: name it as gemini-2.5-flash, or as projects/…/locations/…/endpoints/…")
+		return "", provider.Refuse("`model` is not a model of Vertex AI: name it as gemini-2.5-flash, or as projects/…/locations/…/endpoints/…")
 	}
 	return locationHost(r.Settings.BaseURL, location) + "/v1/" + path + method, nil
 }
@@ -123,7 +123,7 @@ func checkModel(model string) error {
 	for _, c := range []byte(model) {
 		word := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 		if !word && strings.IndexByte("-_./@", c) < 0 || strings.Contains(model, "..") || strings.Contains(model, "//") {
-			return provider.Refuse("`model` is no model of Vertex AI: use letters, digits, dots and hyphens, for instance gemini-2.5-flash")
+			return provider.Refuse("`model` is not a model of Vertex AI: use letters, digits, dots and hyphens, for instance gemini-2.5-flash")
 		}
 	}
 	return nil

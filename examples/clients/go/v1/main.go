@@ -99,7 +99,7 @@ func accumulate(client openai.Client, params openai.ChatCompletionNewParams) (*o
 
 func cityOf(text string) string {
 	var got struct{ City string }
-	_ = json.Unmarshal([]byte(text), &got) // what is no JSON has no city
+	_ = json.Unmarshal([]byte(text), &got) // what is not JSON has no city
 	return got.City
 }
 

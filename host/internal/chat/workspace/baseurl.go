@@ -21,7 +21,7 @@ func checkBaseURL(s string) error {
 	}
 	u, err := url.Parse(s)
 	if err != nil {
-		return bad("is no URL")
+		return bad("is not a URL")
 	}
 	port, portErr := strconv.Atoi(u.Port())
 	switch {

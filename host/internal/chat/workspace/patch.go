@@ -312,7 +312,7 @@ func mergeIndexUIDs(w *Workspace, v json.RawMessage) error {
 		uid, ok := rawjson.String(item)
 		if !ok || !ValidUID(uid) {
 			return apierr.Newf(chaterr.InvalidChatIndexUIDs,
-				"`indexUids[%d]` is no index uid: it is a string of 1 to %d characters of A-Z a-z 0-9 - _.", i, MaxUID)
+				"`indexUids[%d]` is not an index uid: it is a string of 1 to %d characters of A-Z a-z 0-9 - _.", i, MaxUID)
 		}
 		if !slices.Contains(uids, uid) {
 			uids = append(uids, uid)

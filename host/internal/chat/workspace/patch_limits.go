@@ -33,7 +33,7 @@ func mergeFallback(w *Workspace, v json.RawMessage) error {
 		uid, ok := rawjson.String(item)
 		switch {
 		case !ok || !ValidUID(uid):
-			return apierr.Newf(chaterr.InvalidChatFallback, "`fallback[%d]` is no workspace uid: it is a string of 1 to %d characters of A-Z a-z 0-9 - _.", i, MaxUID)
+			return apierr.Newf(chaterr.InvalidChatFallback, "`fallback[%d]` is not a workspace uid: it is a string of 1 to %d characters of A-Z a-z 0-9 - _.", i, MaxUID)
 		case uid == w.UID || slices.Contains(uids, uid):
 			return apierr.Newf(chaterr.InvalidChatFallback, "`fallback[%d]` is %q, which is asked before it: name each workspace once, and not this one.", i, jsonbody.Cut(uid, 64))
 		}

@@ -104,7 +104,7 @@ func CheckUID(uid string) error {
 		return nil
 	}
 	return apierr.Newf(chaterr.InvalidChatWorkspaceUID,
-		"%q is no workspace uid: it is 1 to %d characters of A-Z a-z 0-9 - _.", jsonbody.Cut(uid, 64), MaxUID)
+		"%q is not a workspace uid: it is 1 to %d characters of A-Z a-z 0-9 - _.", jsonbody.Cut(uid, 64), MaxUID)
 }
 
 // ValidUID holds for workspaces and indexes alike.

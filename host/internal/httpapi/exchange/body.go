@@ -205,7 +205,7 @@ func FormError(err error) error {
 	if e, ok := errors.AsType[*apierr.Error](err); ok {
 		return e
 	}
-	return apierr.Newf(apierr.MalformedPayload, "The body is no form that can be read: %v.", err)
+	return apierr.Newf(apierr.MalformedPayload, "The body is not a form that can be read: %v.", err)
 }
 
 type bodyReadKey struct{}

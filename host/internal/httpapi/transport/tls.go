@@ -156,7 +156,7 @@ func readStaple(file string, leaf *x509.Certificate) ([]byte, error) {
 	}
 	r, err := ocsp.ParseResponse(b, nil)
 	if err != nil {
-		return nil, fmt.Errorf("it is no response in DER form: %w", err)
+		return nil, fmt.Errorf("it is not a response in DER form: %w", err)
 	}
 	if r.SerialNumber.Cmp(leaf.SerialNumber) != 0 {
 		return nil, fmt.Errorf("it is about the certificate with number %v, and the one in force has %v", r.SerialNumber, leaf.SerialNumber)

@@ -177,7 +177,7 @@ func readText(ctx context.Context, pool pdfium.Pool, data []byte) (pages []strin
 	defer instance.Close()
 	doc, err := instance.OpenDocument(&requests.OpenDocument{File: &data})
 	if err != nil {
-		return nil, "", fmt.Errorf("it is no PDF file that can be opened: %w", err)
+		return nil, "", fmt.Errorf("it is not a PDF file that can be opened: %w", err)
 	}
 	defer instance.FPDF_CloseDocument(&requests.FPDF_CloseDocument{Document: doc.Document}) //nolint:errcheck // closed with the instance
 	count, err := instance.FPDF_GetPageCount(&requests.FPDF_GetPageCount{Document: doc.Document})

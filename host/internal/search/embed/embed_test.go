@@ -44,7 +44,7 @@ func lengths(w http.ResponseWriter, r *http.Request) {
 	var in struct{ Input []string }
 	body, _ := io.ReadAll(r.Body)
 	if err := json.Unmarshal(body, &in); err != nil || r.Header.Get("Content-Type") != "application/json" {
-		http.Error(w, "no JSON", http.StatusBadRequest)
+		http.Error(w, "not JSON", http.StatusBadRequest)
 		return
 	}
 	var parts []string
@@ -138,7 +138,7 @@ func TestEmbedFails(t *testing.T) {
 			http.Error(w, "your key is "+key, http.StatusUnauthorized)
 		}, "refused the key (401)"},
 		{"refused request", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "secret", http.StatusBadRequest) }, "answered 400"},
-		{"no JSON", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>secret") }, "has nothing at `data`"},
+		{"not JSON", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>secret") }, "has nothing at `data`"},
 		{"another length", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"data":[{"embedding":[1]}]}`) }, "vectors of 1 numbers; expected 2"},
 		{"redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, "redirect"},
 		{"breaks off", func(w http.ResponseWriter, _ *http.Request) {

@@ -105,7 +105,7 @@ func TestShapeMistakes(t *testing.T) {
 		{"repeats alone", `{"a":"{{..}}","b":"{{text}}"}`, openAIResponse, "no array repeats"},
 		{"only the request repeats", openAIRequest, `{"e":"{{embedding}}"}`, "both"},
 		{"only the response repeats", `{"t":"{{text}}"}`, openAIResponse, "both"},
-		{"no JSON", `{`, openAIResponse, "no JSON"},
+		{"not JSON", `{`, openAIResponse, "not JSON"},
 	} {
 		if _, err := embed.ParseShape([]byte(tt.request), []byte(tt.response)); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: ParseShape = %v, want %q", tt.name, err, tt.want)

@@ -57,7 +57,7 @@ func (s *Service) checkOptions(sent *settings.Settings) (err error) {
 			at := fmt.Sprintf("`%.200s.%s`", path, name)
 			if !ok {
 				known := slices.Sorted(maps.Keys(m.Options))
-				message := fmt.Sprintf("%s is no option of the plugin %s: it has %s.", at, m.Name, strings.Join(known, ", "))
+				message := fmt.Sprintf("%s is not an option of the plugin %s: it has %s.", at, m.Name, strings.Join(known, ", "))
 				if near := apierr.Nearest(name, known); near != "" {
 					message += fmt.Sprintf(" Did you mean `%s`?", near)
 				}

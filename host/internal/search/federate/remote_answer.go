@@ -104,7 +104,7 @@ func readRemote(body []byte, queries []int) (*remoteAnswer, error) {
 			c := search.FacetCounts{Attribute: attribute, By: f.Order[attribute], Min: f.Stats[attribute].Min, Max: f.Stats[attribute].Max}
 			var counts map[string]int
 			if json.Unmarshal(f.Distribution[attribute], &counts) != nil {
-				return nil, errors.New("a count of a facet is no number")
+				return nil, errors.New("a count of a facet is not a number")
 			}
 			for _, v := range slices.Sorted(maps.Keys(counts)) {
 				c.Values = append(c.Values, search.FacetValue{Value: v, Count: counts[v]})
@@ -123,7 +123,7 @@ func readRemote(body []byte, queries []int) (*remoteAnswer, error) {
 func readRemoteHit(raw []byte) (Hit, error) {
 	var h Hit
 	if len(raw) == 0 || raw[0] != '{' {
-		return h, errors.New("a hit is no object")
+		return h, errors.New("a hit is not an object")
 	}
 	var own []byte
 	doc := []byte{'{'}

@@ -77,7 +77,7 @@ func (r *remoteSearch) send(ctx context.Context, up outbound.Sender, limit time.
 	}
 	answer, err := readRemote(body, r.queries)
 	if err != nil {
-		return failed(searcherr.RemoteBadResponse, err, "answered what is no result of a federated search: %s.", err)
+		return failed(searcherr.RemoteBadResponse, err, "answered what is not a result of a federated search: %s.", err)
 	}
 	return answer, nil
 }

@@ -64,7 +64,7 @@ type Catalog struct {
 	mu      sync.RWMutex
 	indexes map[string]*Index // by uid
 
-	follower *follower // nil: this is no node of a cluster
+	follower *follower // nil: this is not a node of a cluster
 
 	repairs sync.WaitGroup
 	ctx     context.Context // of repairs

@@ -11,7 +11,7 @@ import (
 )
 
 // jsonRecords reads the elements of one array, or the one object that a body
-// is. What is no JSON is said with its place.
+// is. What is not JSON is said with its place.
 type jsonRecords struct {
 	r            *bufio.Reader
 	n            int

@@ -37,7 +37,7 @@ func readOptions(v value, dst *map[string]Option) error {
 	err := v.members(func(name string, v value) error {
 		switch {
 		case !optionName.MatchString(name):
-			return fmt.Errorf("`%.200s` is no name of an option: it has 1 to 64 of a-z, A-Z and 0-9, a small letter first", v.path)
+			return fmt.Errorf("`%.200s` is not a name of an option: it has 1 to 64 of a-z, A-Z and 0-9, a small letter first", v.path)
 		case v.null():
 			delete(all, name)
 			return nil

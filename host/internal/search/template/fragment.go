@@ -55,7 +55,7 @@ func DecodeNumbers(raw []byte, v any) error {
 	return dec.Decode(v)
 }
 
-// eachText returns v with what f makes of each value in it that is no object
+// eachText returns v with what f makes of each value in it that is not an object
 // and no array.
 func eachText(v any, f func(any) (any, error)) (any, error) {
 	var err error
