@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/blevesearch/bleve/v2"
 
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/folder"
 	"github.com/parley-search/parley/host/internal/search/write"
 	"github.com/parley-search/parley/host/internal/waittest"
 )
@@ -78,9 +80,10 @@ func TestOutdatedFolder(t *testing.T) {
 	mustDo(t, err)
 	schema, err := idx.GetInternal([]byte("schema"))
 	mustDo(t, err)
-	before := strings.Replace(string(schema), `"Layout":5`, `"Layout":3`, 1)
+	today := fmt.Sprintf(`"Layout":%d`, folder.LayoutVersion)
+	before := strings.Replace(string(schema), today, `"Layout":3`, 1)
 	if before == string(schema) {
-		t.Fatalf("schema %s; want layout 5", schema)
+		t.Fatalf("schema %s; want %s", schema, today)
 	}
 	mustDo(t, idx.SetInternal([]byte("schema"), []byte(before)), idx.Close())
 	r.open()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	bleveapi "github.com/blevesearch/bleve_index_api"
@@ -154,15 +155,32 @@ func (v *View) cachedColumn(seg *Segment, field string, build func() (any, int, 
 	return c, nil
 }
 
-// fewOf is the part of a segment's documents below which no column is made for
-// them.
-const fewOf = 16
+// fewOf is the part of a segment's documents that may be read from bleve's columns,
+// by one search or many, before one of ours is made: each read of these decodes a
+// thousand values.
+const fewOf = 256
+
+// wants reports whether a column is worth its making, for one more read of n documents.
+func (v *View) wants(seg *Segment, field string, n int) (bool, error) {
+	if _, made := v.columns.columns.get(v.segmentKey(seg), field); made {
+		return true, nil
+	}
+	read, err := v.keptIn(v.columns.columns, seg, field+" read", func() (any, int, error) { return new(atomic.Int64), 256, nil })
+	if err != nil {
+		return false, err
+	}
+	return read.(*atomic.Int64).Add(int64(n)) >= int64(seg.count)/fewOf, nil
+}
 
 // FirstNumbers calls f for the first and the last number of each document of docs,
 // which are sorted, that has one in a field.
 func (v *View) FirstNumbers(field string, docs []uint32, f func(i int, first, last float64)) error {
 	return v.eachPart(docs, func(seg *Segment, from int, part []uint32) error {
-		if _, made := v.columns.columns.get(v.segmentKey(seg), field); !made && len(part) < int(seg.count)/fewOf {
+		wanted, err := v.wants(seg, field, len(part))
+		if err != nil {
+			return err
+		}
+		if !wanted {
 			return v.firstStored(field, from, part, f)
 		}
 		c, err := v.numberColumn(seg, field)

@@ -43,14 +43,13 @@ const (
 const maxPosition = 1<<16 - 1
 
 // position packs an attribute's number and a word's place in it.
-func position(field, pos int) int { return field<<16 | min(pos, maxPosition) }
+func position(field, pos int) uint32 { return uint32(field<<16 | min(pos, maxPosition)) }
 
 // A wordsField is FieldWords of one document. It implements [bleveapi.Field].
 type wordsField struct {
 	analyzer *text.Analyzer
 	texts    []textOf
 	freqs    bleveapi.TokenFrequencies
-	n        int
 	bytes    uint64
 }
 
@@ -66,7 +65,7 @@ func (f *wordsField) Value() []byte                                       { retu
 func (f *wordsField) ArrayPositions() []uint64                            { return nil }
 func (f *wordsField) EncodedFieldType() byte                              { return 't' }
 func (f *wordsField) Options() bleveapi.FieldIndexingOptions              { return optWords }
-func (f *wordsField) AnalyzedLength() int                                 { return f.n }
+func (f *wordsField) AnalyzedLength() int                                 { return 1 } // kept with each word, and not used
 func (f *wordsField) AnalyzedTokenFrequencies() bleveapi.TokenFrequencies { return f.freqs }
 func (f *wordsField) NumPlainTextBytes() uint64                           { return f.bytes }
 func (f *wordsField) Size() int                                           { return int(f.bytes) }
@@ -77,8 +76,9 @@ func (f *wordsField) Analyze() {
 	if f.freqs != nil {
 		return
 	}
-	f.freqs = make(bleveapi.TokenFrequencies)
-	last := map[int]int{} // field -> the last position in it
+	var words []wordPlaces
+	number := map[string]int{} // of a term among words
+	last := map[int]int{}      // field -> the last position in it
 	for _, t := range f.texts {
 		base := last[t.field]
 		if base > 0 {
@@ -88,26 +88,28 @@ func (f *wordsField) Analyze() {
 			if w.Stop {
 				continue
 			}
+			at := position(t.field, base+w.Pos)
 			for _, form := range w.Spellings() {
-				if form.In&t.alphabets != 0 {
-					f.place(form.Term, &bleveapi.TokenLocation{Start: w.Start, End: w.End, Position: position(t.field, base+w.Pos)})
+				if form.In&t.alphabets == 0 {
+					continue
+				}
+				if n, ok := number[form.Term]; ok {
+					words[n].more = append(words[n].more, at)
+				} else {
+					number[form.Term] = len(words)
+					words = append(words, wordPlaces{term: form.Term, first: at})
 				}
 			}
 			last[t.field] = base + w.Pos
 		}
 	}
-}
-
-// place adds a place of a term.
-func (f *wordsField) place(term string, at *bleveapi.TokenLocation) {
-	tf := f.freqs[term]
-	if tf == nil {
-		tf = &bleveapi.TokenFreq{Term: []byte(term)}
-		f.freqs[term] = tf
+	f.freqs = make(bleveapi.TokenFrequencies, len(words))
+	all := make([]bleveapi.TokenFreq, len(words))
+	var scratch []uint32
+	for i := range words {
+		scratch = words[i].frequency(&all[i], scratch)
+		f.freqs[words[i].term] = &all[i]
 	}
-	tf.Locations = append(tf.Locations, at)
-	tf.SetFrequency(tf.Frequency() + 1)
-	f.n++
 }
 
 // A termsField is a field of ready terms. It implements [bleveapi.Field].

@@ -26,13 +26,16 @@ type Schema struct {
 }
 
 // LayoutVersion is raised by any change to what fields.go writes.
-const LayoutVersion = 5
+const LayoutVersion = 6
 
 // The oldest versions whose folders can still answer while they are built anew.
 const (
 	oldestAnalyzer = 2
 	oldestLayout   = 3 // the keys of facet terms merged more values, see [View.foldsMore]
 )
+
+// firstPacked is the first layout with places in the frequencies, see packPlaces.
+const firstPacked = 6
 
 // firstWithStopWords is the oldest version whose folders leave stop words out.
 const firstWithStopWords = 3

@@ -2,7 +2,6 @@ package folder
 
 import (
 	"fmt"
-	"sort"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/blevesearch/bleve/v2/index/scorch"
@@ -21,6 +20,8 @@ type Segment struct {
 	First uint32 // number of its first document in the view
 	count uint32
 	dicts map[string]Dictionary
+	// packed: places are kept as packPlaces has them.
+	packed bool
 	// places is what read places last, whose memory the next word's are read into.
 	places segment.PostingsIterator
 }
@@ -69,6 +70,15 @@ func (s *Segment) AllPostings(d Dictionary, term []byte) (*roaring.Bitmap, error
 func (s *Segment) HasDeleted() bool {
 	deleted := s.snap.Deleted()
 	return deleted != nil && !deleted.IsEmpty()
+}
+
+// Living returns the segment's documents b, numbered within it, without the deleted
+// ones. Only for reading.
+func (s *Segment) Living(b *roaring.Bitmap) *roaring.Bitmap {
+	if !s.HasDeleted() {
+		return b
+	}
+	return roaring.AndNot(b, s.snap.Deleted())
 }
 
 // postings returns the documents of a term but for those of except.
@@ -137,55 +147,6 @@ func (s *Segment) eachTerm(field string, low, high []byte, except *roaring.Bitma
 		}
 		if err := f(e.Term, func() (*roaring.Bitmap, error) { return postings(d, []byte(e.Term), except) }); err != nil {
 			return err
-		}
-	}
-}
-
-// EachPlace calls f for each place at which docs[i] has a term of FieldWords: the
-// number of the attribute, and the word's place in it. docs are sorted and
-// numbered within the segment; part has the same ones.
-func (s *Segment) EachPlace(dict Dictionary, term string, part *roaring.Bitmap, docs []uint32, f func(i int, field, pos uint16)) error {
-	list, err := dict.PostingsList([]byte(term), s.snap.Deleted(), nil)
-	if err != nil {
-		return fmt.Errorf("read places of a word: %w", err)
-	}
-	if list.Count() == 0 {
-		return nil
-	}
-	it := list.Iterator(true, false, true, s.places)
-	s.places = it
-	if o, ok := it.(segment.OptimizablePostingsIterator); ok {
-		if b := o.ActualBitmap(); b != nil {
-			few := roaring.And(b, part)
-			if few.IsEmpty() {
-				return nil
-			}
-			// Positions of the other documents are passed over undecoded.
-			if few.GetCardinality() < b.GetCardinality() {
-				o.ReplaceActual(few)
-			}
-		} else if n, ok := o.DocNum1Hit(); ok && !part.Contains(uint32(n)) {
-			return nil
-		}
-	}
-	for i := 0; ; {
-		p, err := it.Next()
-		if err != nil {
-			return fmt.Errorf("read places of a word: %w", err)
-		}
-		if p == nil {
-			return nil
-		}
-		doc := uint32(p.Number())
-		i += sort.Search(len(docs)-i, func(k int) bool { return docs[i+k] >= doc })
-		if i == len(docs) {
-			return nil
-		}
-		if docs[i] != doc {
-			continue
-		}
-		for _, l := range p.Locations() {
-			f(i, uint16(l.Pos()>>16), uint16(l.Pos()))
 		}
 	}
 }

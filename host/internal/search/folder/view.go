@@ -42,7 +42,7 @@ func (f *Folder) View(columns *ColumnCache) (*View, error) {
 	first := uint32(0)
 	for _, s := range v.snap.Segments() {
 		n := uint32(s.Segment().Count())
-		v.Segs = append(v.Segs, Segment{snap: s, First: first, count: n, dicts: map[string]Dictionary{}})
+		v.Segs = append(v.Segs, Segment{snap: s, First: first, count: n, dicts: map[string]Dictionary{}, packed: f.Schema.Layout >= firstPacked})
 		v.Live.AddRange(uint64(first), uint64(first)+uint64(n))
 		if del := s.Deleted(); del != nil {
 			v.Live.AndNot(roaring.AddOffset(del, first))

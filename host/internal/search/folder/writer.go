@@ -138,7 +138,7 @@ func (w *Writer) build() (docs []*document.Document, places int) {
 		docs[i] = w.docs.build(w.ops[i].doc)
 		docs[i].VisitFields(func(f bleveapi.Field) {
 			f.Analyze()
-			sum.Add(int64(f.AnalyzedLength()))
+			sum.Add(int64(len(f.AnalyzedTokenFrequencies())))
 		})
 	})
 	return docs, int(sum.Load())

@@ -26,6 +26,7 @@ type Found struct {
 type bucket struct {
 	parts []part
 	typos int
+	exact bool // typos is how many typos each has in all, at the least
 }
 
 // docs returns all documents of the bucket. Only for reading.
@@ -42,7 +43,7 @@ func (b *bucket) docs() *roaring.Bitmap {
 
 // within returns what of the bucket is in docs.
 func (b *bucket) within(docs *roaring.Bitmap) bucket {
-	out := bucket{make([]part, 0, len(b.parts)), b.typos}
+	out := bucket{make([]part, 0, len(b.parts)), b.typos, b.exact}
 	for _, p := range b.parts {
 		if here := roaring.And(p.docs, docs); !here.IsEmpty() {
 			out.parts = append(out.parts, part{p.units, here})
@@ -103,14 +104,34 @@ func (s *Searcher) rank(b bucket, rules []settings.Criterion) error {
 	if n < 0 {
 		n = len(rules)
 	}
-	docs := all.ToArray()
+	if s.partedByAttribute(b, rules[:n]) {
+		parts, err := s.byAttribute(b)
+		if err != nil {
+			return err
+		}
+		for _, docs := range parts {
+			if err := s.judged(b.within(docs), rules[:n], rules[n:]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return s.judged(b, rules[:n], rules[n:])
+}
+
+// judged orders the documents of b by rules that look at each, and equal ones by rest.
+func (s *Searcher) judged(b bucket, rules, rest []settings.Criterion) error {
+	if s.Results.full() {
+		return nil
+	}
+	docs := b.docs().ToArray()
 	if len(docs) <= maxRanked {
-		return s.sorted(b, rules[:n], rules[n:], docs)
+		return s.sorted(b, rules, rest, docs)
 	}
 	if !rules[0].OfTexts() {
-		return s.sorted(b, rules[:1], rules[1:], docs)
+		return s.sorted(b, rules[:1], slices.Concat(rules[1:], rest), docs)
 	}
-	if err := s.sorted(b, rules[:n], rules[n:], docs[:maxRanked]); err != nil {
+	if err := s.sorted(b, rules, rest, docs[:maxRanked]); err != nil {
 		return err
 	}
 	return s.oldest(b, docs[maxRanked:])
@@ -132,7 +153,7 @@ func (s *Searcher) byTypos(b bucket) []bucket {
 				continue
 			}
 			for len(out) <= typos {
-				out = append(out, bucket{typos: len(out)})
+				out = append(out, bucket{typos: len(out), exact: true})
 			}
 			out[typos].parts = append(out[typos].parts, part{p.units, docs})
 		}
@@ -274,10 +295,19 @@ func (s *Searcher) compared(b bucket, rules []settings.Criterion, docs []uint32)
 	return list, nil
 }
 
+// typosIn is how many typos a place in the bucket's documents may have to be of use: of
+// others there are better ones for the same unit.
+func (s *Searcher) typosIn(b bucket) int {
+	if b.exact && !s.graph.joined() {
+		return b.typos
+	}
+	return math.MaxUint8
+}
+
 // judgeParts works out the rankings of docs, which are of b.
 func (s *Searcher) judgeParts(b bucket, docs []uint32, list []Found) error {
 	if len(b.parts) == 1 {
-		return s.judge(b.parts[0].units, docs, list)
+		return s.judge(b.parts[0].units, docs, list, s.typosIn(b))
 	}
 	for _, p := range b.parts {
 		var here []uint32
@@ -291,7 +321,7 @@ func (s *Searcher) judgeParts(b bucket, docs []uint32, list []Found) error {
 		for i, n := range at {
 			judged[i] = list[n]
 		}
-		if err := s.judge(p.units, here, judged); err != nil {
+		if err := s.judge(p.units, here, judged, s.typosIn(b)); err != nil {
 			return err
 		}
 		for i, n := range at {

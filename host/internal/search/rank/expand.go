@@ -237,7 +237,7 @@ func (s *Searcher) phraseSpots(ws []text.Word, docs []uint32) ([][]spot, error) 
 	places := make([][][]spot, len(looked)) // word, document
 	for i := range looked {
 		places[i] = make([][]spot, len(docs))
-		if err := s.spots(docs, places[i], func(int) []Derived { return itself(&looked[i]) }); err != nil {
+		if err := s.spots(docs, places[i], 0, func(int) []Derived { return itself(&looked[i]) }); err != nil {
 			return nil, err
 		}
 	}

@@ -51,8 +51,9 @@ func (r *ranking) compare(o *ranking, kind settings.CriterionKind) int {
 // farApart is the distance from which on words count as not near.
 const farApart = 4
 
-// judge works out the rankings of docs, which all have units.
-func (s *Searcher) judge(units unitSet, docs []uint32, list []Found) error {
+// judge works out the rankings of docs, which all have units, by places with at most so
+// many typos.
+func (s *Searcher) judge(units unitSet, docs []uint32, list []Found, most int) error {
 	asked := units.list()
 	places := make([][][]spot, s.graph.n) // unit, document
 	for _, u := range asked {
@@ -62,7 +63,7 @@ func (s *Searcher) judge(units unitSet, docs []uint32, list []Found) error {
 		if !e.open(units) {
 			continue
 		}
-		if err := s.edgeSpots(n, e, docs, places); err != nil {
+		if err := s.edgeSpots(n, e, docs, places, most); err != nil {
 			return err
 		}
 	}
@@ -93,15 +94,15 @@ func (s *Searcher) judge(units unitSet, docs []uint32, list []Found) error {
 }
 
 // edgeSpots adds where docs have the n-th edge to the places of its units.
-func (s *Searcher) edgeSpots(n int, e *Edge, docs []uint32, places [][][]spot) (err error) {
+func (s *Searcher) edgeSpots(n int, e *Edge, docs []uint32, places [][][]spot, most int) (err error) {
 	switch {
 	case !e.own:
-		return s.alternativeSpots(n, e, docs, places)
+		return s.alternativeSpots(n, e, docs, places, most)
 	case e.words != nil:
 		places[e.from], err = s.phraseSpots(e.words, docs)
 		return err
 	}
-	err = s.spots(docs, places[e.from], func(seg int) []Derived { return e.Derived[seg] })
+	err = s.spots(docs, places[e.from], most, func(seg int) []Derived { return e.Derived[seg] })
 	if e.common {
 		for _, here := range places[e.from] {
 			for i := range here {
@@ -115,7 +116,10 @@ func (s *Searcher) edgeSpots(n int, e *Edge, docs []uint32, places [][][]spot) (
 }
 
 // alternativeSpots is edgeSpots for what stands for units.
-func (s *Searcher) alternativeSpots(n int, e *Edge, docs []uint32, places [][][]spot) error {
+func (s *Searcher) alternativeSpots(n int, e *Edge, docs []uint32, places [][][]spot, most int) error {
+	if int(e.cost) > most {
+		return nil
+	}
 	var having []uint32
 	var at []int // of docs
 	for i, d := range docs {
@@ -131,7 +135,7 @@ func (s *Searcher) alternativeSpots(n int, e *Edge, docs []uint32, places [][][]
 	if e.words != nil {
 		here, err = s.phraseSpots(e.words, having)
 	} else {
-		err = s.spots(having, here, func(seg int) []Derived { return e.Derived[seg] })
+		err = s.spots(having, here, most-int(e.cost), func(seg int) []Derived { return e.Derived[seg] })
 	}
 	if err != nil {
 		return err

@@ -26,18 +26,11 @@ func (s *Searcher) splits(g *graph, units []text.Unit, i int) error {
 	}
 	var all []split
 	for _, f := range units[i].Words[0].Spellings() {
-		for at := range f.Term {
-			if at == 0 {
-				continue
-			}
-			sp := split{halves: [2]text.Word{half(f.Term[:at], f.In, 1), half(f.Term[at:], f.In, 2)}, at: at}
-			if err := s.haveBoth(&sp); err != nil {
-				return err
-			}
-			if sp.n > 0 {
-				all = append(all, sp)
-			}
+		list, err := s.haveBoth(f)
+		if err != nil {
+			return err
 		}
+		all = append(all, list...)
 	}
 	slices.SortStableFunc(all, func(a, b split) int { return cmp.Compare(b.n, a.n) })
 	var best *split
@@ -71,75 +64,161 @@ func half(term string, in text.AlphabetSet, pos int) text.Word {
 	return text.Word{Term: term, Forms: []text.Form{{Term: term, In: in}}, Pos: pos}
 }
 
-// haveBoth works out who has both halves.
-func (s *Searcher) haveBoth(sp *split) error {
-	long, short := itself(&sp.halves[0])[0], itself(&sp.halves[1])[0]
-	if len(long.Term) < len(short.Term) {
-		long, short = short, long // the longer one is in fewer segments
-	}
+// haveBoth returns the ways to split a word of which some documents have both halves.
+func (s *Searcher) haveBoth(f text.Form) ([]split, error) {
+	all := make([]split, len(f.Term)) // by the place of the split
 	for i := range s.View.Segs {
 		seg := &s.View.Segs[i]
-		dict, err := seg.Dict(folder.FieldWords)
+		having, err := s.halvesIn(seg, f)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		docs, err := s.DocumentsOf(seg, dict, long)
+		for _, h := range having {
+			docs := seg.Living(h.docs)
+			if docs.IsEmpty() {
+				continue
+			}
+			sp := &all[h.at]
+			if sp.docs == nil {
+				sp.docs = make([]*roaring.Bitmap, len(s.View.Segs))
+			}
+			sp.docs[i], sp.n = docs, sp.n+docs.GetCardinality()
+		}
+	}
+	for at := range all {
+		if sp := &all[at]; sp.n > 0 {
+			sp.at, sp.halves = at, [2]text.Word{half(f.Term[:at], f.In, 1), half(f.Term[at:], f.In, 2)}
+		}
+	}
+	return slices.DeleteFunc(all, func(sp split) bool { return sp.n == 0 }), nil
+}
+
+// A halved word is one split at a place, with the documents of a segment that have both
+// halves, deleted ones maybe among them. Only for reading.
+type halved struct {
+	at   int
+	docs *roaring.Bitmap
+}
+
+// What is kept of splits has names that begin so, see [folder.View.Keep].
+const (
+	halvesOf = "\x03"
+	besideOf = "\x04"
+)
+
+// halvesIn returns the splits of a word of which a segment has both halves.
+func (s *Searcher) halvesIn(seg *folder.Segment, f text.Form) ([]halved, error) {
+	if !s.plan.Fields.all(0, f.In) {
+		return s.halve(seg, f, func(dict folder.Dictionary, term string) (*roaring.Bitmap, error) {
+			return s.DocumentsOf(seg, dict, Derived{Term: term, Exact: true, In: f.In})
+		})
+	}
+	kept, err := s.View.Keep(seg, halvesOf+f.Term, func() (any, int, error) {
+		list, err := s.halve(seg, f, func(dict folder.Dictionary, term string) (*roaring.Bitmap, error) {
+			return seg.AllPostings(dict, []byte(term))
+		})
+		size := 256
+		for _, h := range list {
+			size += 64 + int(h.docs.GetSizeInBytes())
+		}
+		return list, size, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return kept.([]halved), nil
+}
+
+// halve is halvesIn by the documents of terms.
+func (s *Searcher) halve(seg *folder.Segment, f text.Form, documents func(dict folder.Dictionary, term string) (*roaring.Bitmap, error)) ([]halved, error) {
+	dict, err := seg.Dict(folder.FieldWords)
+	if err != nil {
+		return nil, err
+	}
+	var out []halved
+	for at := range f.Term {
+		if at == 0 {
+			continue
+		}
+		long, short := f.Term[:at], f.Term[at:]
+		if len(long) < len(short) {
+			long, short = short, long // the longer one is in fewer segments
+		}
+		docs, err := documents(dict, long)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if docs.IsEmpty() {
 			continue
 		}
-		others, err := s.DocumentsOf(seg, dict, short)
+		others, err := documents(dict, short)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if docs = roaring.And(docs, others); docs.IsEmpty() {
-			continue
+		if docs = roaring.And(docs, others); !docs.IsEmpty() {
+			out = append(out, halved{at, docs})
 		}
-		if sp.docs == nil {
-			sp.docs = make([]*roaring.Bitmap, len(s.View.Segs))
-		}
-		sp.docs[i], sp.n = docs, sp.n+docs.GetCardinality()
 	}
-	return nil
+	return out, nil
 }
 
 // sideBySide returns the documents that have the halves side by side in one attribute.
 func (s *Searcher) sideBySide(sp *split) (*roaring.Bitmap, error) {
 	out := roaring.New()
 	first, second := itself(&sp.halves[0])[0], itself(&sp.halves[1])[0]
-	place := func(i int, field, pos uint16) uint64 { return uint64(i)<<32 | uint64(field)<<16 | uint64(pos) }
-	var firsts []uint64
 	for i, part := range sp.docs {
 		if part == nil {
 			continue
 		}
-		seg := &s.View.Segs[i]
-		dict, err := seg.Dict(folder.FieldWords)
-		if err != nil {
-			return nil, err
-		}
 		if err := s.check(0); err != nil {
 			return nil, err
 		}
-		firsts = firsts[:0]
-		list := part.ToArray()
-		err = s.readSpots(seg, dict, &first, part, list, func(i int, field, pos uint16) {
-			firsts = append(firsts, place(i, field, pos))
-		})
+		seg := &s.View.Segs[i]
+		docs, err := s.besideIn(seg, part, first, second)
 		if err != nil {
 			return nil, err
 		}
-		slices.Sort(firsts)
-		err = s.readSpots(seg, dict, &second, part, list, func(i int, field, pos uint16) {
-			if _, found := slices.BinarySearch(firsts, place(i, field, pos-1)); found {
-				out.Add(seg.First + list[i])
-			}
-		})
-		if err != nil {
-			return nil, err
-		}
+		seg.AddTo(out, seg.Living(docs))
 	}
 	return out, nil
+}
+
+// besideIn returns the documents of a segment that have two words side by side, of
+// part, which has all that have both.
+func (s *Searcher) besideIn(seg *folder.Segment, part *roaring.Bitmap, first, second Derived) (*roaring.Bitmap, error) {
+	if !s.plan.Fields.all(0, first.In) || seg.HasDeleted() { // part has not all then
+		return s.findBeside(seg, part, first, second)
+	}
+	kept, err := s.View.Keep(seg, besideOf+first.Term+"\x00"+second.Term, func() (any, int, error) {
+		docs, err := s.findBeside(seg, part, first, second)
+		return docs, 256 + int(docs.GetSizeInBytes()), err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return kept.(*roaring.Bitmap), nil
+}
+
+// findBeside is besideIn by the places of the words.
+func (s *Searcher) findBeside(seg *folder.Segment, part *roaring.Bitmap, first, second Derived) (*roaring.Bitmap, error) {
+	out := roaring.New()
+	dict, err := seg.Dict(folder.FieldWords)
+	if err != nil {
+		return out, err
+	}
+	place := func(i int, field, pos uint16) uint64 { return uint64(i)<<32 | uint64(field)<<16 | uint64(pos) }
+	var firsts []uint64
+	list := part.ToArray()
+	err = s.readSpots(seg, dict, &first, part, list, func(i int, field, pos uint16) {
+		firsts = append(firsts, place(i, field, pos))
+	})
+	if err != nil {
+		return out, err
+	}
+	slices.Sort(firsts)
+	return out, s.readSpots(seg, dict, &second, part, list, func(i int, field, pos uint16) {
+		if _, found := slices.BinarySearch(firsts, place(i, field, pos-1)); found {
+			out.Add(list[i])
+		}
+	})
 }

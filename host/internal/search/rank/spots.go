@@ -33,10 +33,18 @@ const (
 )
 
 // spots adds to out[i] where docs[i] has one of the words that terms gives for
-// a segment. docs are sorted.
-func (s *Searcher) spots(docs []uint32, out [][]spot, terms func(seg int) []Derived) error {
-	all := roaring.BitmapOf(docs...)
+// a segment, with at most so many typos. docs are sorted.
+func (s *Searcher) spots(docs []uint32, out [][]spot, most int, terms func(seg int) []Derived) error {
 	room := spotRoom{lists: min(len(docs), 256)}
+	return s.eachSpot(docs, most, terms, func(i int, t *Derived, field, pos uint16) {
+		out[i] = room.add(out[i], spot{field: field, pos: pos, typos: t.typos, exact: t.Exact})
+	})
+}
+
+// eachSpot calls f for each place at which docs[i] has one of the words that terms
+// gives for a segment, with at most so many typos. docs are sorted.
+func (s *Searcher) eachSpot(docs []uint32, most int, terms func(seg int) []Derived, f func(i int, t *Derived, field, pos uint16)) error {
+	all := roaring.BitmapOf(docs...)
 	for i := range s.View.Segs {
 		seg := &s.View.Segs[i]
 		part := seg.Part(all)
@@ -49,13 +57,16 @@ func (s *Searcher) spots(docs []uint32, out [][]spot, terms func(seg int) []Deri
 		}
 		base := sort.Search(len(docs), func(i int) bool { return docs[i] >= seg.First })
 		local := part.ToArray()
-		for n, t := range terms(i) {
+		list := terms(i)
+		for n := range list {
+			t := &list[n]
+			if int(t.typos) > most {
+				continue
+			}
 			if err := s.check(n); err != nil {
 				return err
 			}
-			err := s.readSpots(seg, dict, &t, part, local, func(i int, field, pos uint16) {
-				out[base+i] = room.add(out[base+i], spot{field: field, pos: pos, typos: t.typos, exact: t.Exact})
-			})
+			err := s.readSpots(seg, dict, t, part, local, func(i int, field, pos uint16) { f(base+i, t, field, pos) })
 			if err != nil {
 				return err
 			}
@@ -89,7 +100,7 @@ func (r *spotRoom) add(list []spot, x spot) []spot {
 // docs are numbered within the segment; part has the same ones.
 func (s *Searcher) readSpots(seg *folder.Segment, dict folder.Dictionary, t *Derived, part *roaring.Bitmap, docs []uint32, f func(i int, field, pos uint16)) error {
 	fields := &s.plan.Fields
-	return seg.EachPlace(dict, t.Term, part, docs, func(i int, field, pos uint16) {
+	return s.View.EachPlace(seg, dict, t.Term, part, docs, func(i int, field, pos uint16) {
 		if fields.places(field, t.typos, t.In) {
 			f(i, field, pos)
 		}
