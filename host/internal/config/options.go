@@ -189,7 +189,7 @@ func AllOptions() []Option {
 			Launch: reportSize(func(e *event.Launch) *event.Count { return &e.MaxIndexingMemory }),
 		},
 		{
-			Name: "max-vector-memory", Default: "1 GiB", Meaning: "memory for vectors of the indexes that are searched by meaning: 4 bytes a number and about 130 a document; what is beyond is read from disk at each search",
+			Name: "max-vector-memory", Default: "1 GiB", Meaning: "memory for vectors of the indexes that are searched by meaning: 4 bytes a number, 9 bits of it where an embedder has over 16,384, and about 150 bytes a document; what is beyond is read from disk at each search",
 			Kind: sizeKind(func(c *Config) *int64 { return &c.VectorMemory }),
 		},
 		{

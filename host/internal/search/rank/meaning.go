@@ -89,7 +89,14 @@ func (s *Searcher) Near(sp *vector.Memory, m *Meaning) (list []Found, docs *roar
 	if m.Space.Set == 0 {
 		return nil, docs, nil // no document has any
 	}
-	has, err := sp.Seqs(s.Ctx, m.Space)
+	has, err := sp.Contents(s.Ctx, m.Space)
+	if err != nil {
+		return nil, nil, err
+	}
+	docs, err = s.View.Having(m.Space.String(), has.Version, func() (func(uint64) bool, error) {
+		seqs, err := has.Seqs()
+		return seqs.Has, err
+	})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -98,27 +105,83 @@ func (s *Searcher) Near(sp *vector.Memory, m *Meaning) (list []Found, docs *roar
 			return nil, nil, err
 		}
 	}
-	universe := s.Universe.ToArray()
-	seqs := make([]uint64, len(universe))
-	allowed := new(vector.Set)
-	err = s.View.FirstNumbers(folder.FieldSeq, universe, func(i int, seq, _ float64) {
-		if seqs[i] = uint64(seq); has.Has(seqs[i]) {
-			allowed.Add(seqs[i])
-			docs.Add(universe[i])
-		}
-	})
-	if err != nil {
-		return nil, nil, err
-	}
+	docs.And(s.Universe)
+	n := int(docs.GetCardinality())
+	others := has.Docs - n // that the search or the view has not
 	k := s.plan.Need
 	if s.plan.Distinct != "" || s.plan.Threshold > 0 || s.sortsFirst() {
-		k = int(docs.GetCardinality()) // which of them count is not known yet
+		k = n // which of them count is not known yet
 	}
-	found, err := sp.Nearest(s.cut, m.Space, m.Vector, k, allowed)
+	if k <= fewNear && others >= 0 && others <= fewNear {
+		list, err = s.nearOfAll(sp, m, k, others, docs)
+	} else {
+		list, err = s.nearOf(sp, m, k, docs)
+	}
+	return list, docs, err
+}
+
+// fewNear is how many neighbours are looked up one by one in the view.
+const fewNear = 1000
+
+// nearOfAll returns the k documents nearest to the query's vector, of docs, which are
+// all that have vectors but for others.
+func (s *Searcher) nearOfAll(sp *vector.Memory, m *Meaning, k, others int, docs *roaring.Bitmap) ([]Found, error) {
+	near, err := sp.Nearest(s.cut, m.Space, m.Vector, k+others, nil)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return s.byMeaning(found, universe, seqs, m.Spread), docs, nil
+	var list []Found
+	for i := range near {
+		doc, err := s.View.Number(near[i].ID)
+		if err != nil {
+			return nil, err
+		}
+		if doc == nil || !docs.Contains(*doc) {
+			continue
+		}
+		same := false
+		err = s.View.FirstNumbers(folder.FieldSeq, []uint32{*doc}, func(_ int, seq, _ float64) { same = uint64(seq) == near[i].Seq })
+		if err != nil {
+			return nil, err
+		}
+		if same && len(list) < k {
+			list = append(list, s.byMeaning(*doc, &near[i], m.Spread))
+		}
+	}
+	return list, nil
+}
+
+// nearOf returns the k documents nearest to the query's vector, of docs.
+func (s *Searcher) nearOf(sp *vector.Memory, m *Meaning, k int, docs *roaring.Bitmap) ([]Found, error) {
+	numbers := docs.ToArray()
+	bySeq := make(map[uint64]uint32, min(k, len(numbers)))
+	seqs := make([]uint64, len(numbers))
+	allowed := new(vector.Set)
+	err := s.View.FirstNumbers(folder.FieldSeq, numbers, func(i int, seq, _ float64) {
+		seqs[i] = uint64(seq)
+		allowed.Add(seqs[i])
+	})
+	if err != nil {
+		return nil, err
+	}
+	near, err := sp.Nearest(s.cut, m.Space, m.Vector, k, allowed)
+	if err != nil {
+		return nil, err
+	}
+	found := new(vector.Set)
+	for i := range near {
+		found.Add(near[i].Seq)
+	}
+	for i, seq := range seqs {
+		if found.Has(seq) {
+			bySeq[seq] = numbers[i]
+		}
+	}
+	list := make([]Found, len(near))
+	for i := range near {
+		list[i] = s.byMeaning(bySeq[near[i].Seq], &near[i], m.Spread)
+	}
+	return list, nil
 }
 
 // leaveOut takes a document out of the universe.
@@ -139,22 +202,9 @@ func (s *Searcher) sortsFirst() bool {
 	return len(rules) > 0 && !rules[0].OfTexts()
 }
 
-// byMeaning makes hits of neighbours; universe and seqs say which document has
-// which number.
-func (s *Searcher) byMeaning(near []vector.Neighbour, universe []uint32, seqs []uint64, d *settings.Distribution) []Found {
-	at := make(map[uint64]int, len(near))
-	for i, n := range near {
-		at[n.Seq] = i
-	}
-	list := make([]Found, len(near))
-	for i, seq := range seqs {
-		n, ok := at[seq]
-		if !ok {
-			continue
-		}
-		list[n] = Found{Doc: universe[i], seq: float64(seq), Score: d.Shift(near[n].Score), ByMeaning: true}
-	}
-	return list
+// byMeaning makes a hit of a neighbour.
+func (s *Searcher) byMeaning(doc uint32, near *vector.Neighbour, d *settings.Distribution) Found {
+	return Found{Doc: doc, seq: float64(near.Seq), Score: d.Shift(near.Score), ByMeaning: true}
 }
 
 // MeaningDetails says why a hit by meaning stands where it does.

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,6 +20,9 @@ type Key struct {
 	Dims   int
 	Binary bool
 }
+
+// String tells a key from others.
+func (k Key) String() string { return fmt.Sprintf("%s/%d/%d/%v", k.Docs, k.Set, k.Dims, k.Binary) }
 
 // Memory keeps in memory the vectors that were searched last, within a bound.
 // What is beyond it is read from the database at each search. Safe for
@@ -116,17 +122,70 @@ func (s *Memory) Nearest(ctx context.Context, key Key, query []float32, k int, a
 	if err != nil {
 		return nil, err
 	}
-	if space != nil {
-		return space.Nearest(query, k, allowed, stop)
+	if space == nil {
+		return s.nearestStored(ctx, key, query, k, allowed, stop)
 	}
+	closer := min(2*k+20, mostExact)
+	list, exact, err := space.Nearest(query, max(k, closer), allowed, stop)
+	if err != nil || exact {
+		return list[:min(k, len(list))], err
+	}
+	closer = min(closer, len(list))
+	if err := s.score(key, query, list[:closer]); err != nil {
+		return nil, err
+	}
+	list = slices.DeleteFunc(list, func(n Neighbour) bool { return n.Score < 0 })
+	return list[:min(k, len(list))], nil
+}
+
+// mostExact is how many of the nearest by codes are put in order by their vectors as
+// the database has them.
+const mostExact = 1000
+
+// score gives neighbours the scores of their vectors as the database has them, and
+// puts them in order; -1 to one that has none any more.
+func (s *Memory) score(key Key, query []float32, list []Neighbour) error {
+	// Read in the order of keys, which is that of the database.
+	slices.SortFunc(list, func(a, b Neighbour) int { return strings.Compare(a.ID, b.ID) })
+	ids := make([]string, len(list))
+	for i := range list {
+		ids[i] = list[i].ID
+	}
+	stored, err := s.db.Vectors(key.Docs, key.Set, ids)
+	if err != nil {
+		return fmt.Errorf("read vectors: %w", err)
+	}
+	query = Unit(query)
+	for i, b := range stored {
+		list[i].Score = -1
+		if b == nil {
+			continue
+		}
+		v, err := Decode(b)
+		if err != nil {
+			return fmt.Errorf("read vectors of document %q: %w", ids[i], err)
+		}
+		if v.Seq != list[i].Seq || CheckDimensions("", v.Vectors, key.Dims) != nil {
+			continue
+		}
+		for _, vec := range v.Vectors {
+			list[i].Score = max(list[i].Score, likeness(Dot(query, Unit(vec))))
+		}
+	}
+	slices.SortFunc(list, func(a, b Neighbour) int { return before(&a, &b) })
+	return nil
+}
+
+// nearestStored is Nearest of vectors that do not fit into memory.
+func (s *Memory) nearestStored(ctx context.Context, key Key, query []float32, k int, allowed *Set, stop func() error) ([]Neighbour, error) {
 	top := NewTop(k)
-	err = s.eachVectors(ctx, key, func(id string, v *Document) error {
+	err := s.eachVectors(ctx, key, func(id string, v *Document) error {
 		if len(v.Vectors) == 0 || !allowed.Has(v.Seq) {
 			return nil
 		}
 		one := New(key.Dims, key.Binary)
 		one.Put(id, v.Seq, v.Vectors)
-		found, err := one.Nearest(query, 1, nil, stop)
+		found, _, err := one.Nearest(query, 1, nil, stop)
 		if err == nil {
 			top.Add(id, v.Seq, found[0].Score)
 		}
@@ -138,20 +197,33 @@ func (s *Memory) Nearest(ctx context.Context, key Key, query []float32, k int, a
 	return top.List(), nil
 }
 
-// Seqs returns the numbers of the documents that have vectors of a key.
-func (s *Memory) Seqs(ctx context.Context, k Key) (*Set, error) {
+// Contents are the documents that have vectors of a key.
+type Contents struct {
+	Docs    int
+	Version uint64 // another one whenever one has come or gone
+	// Seqs returns their numbers, at this version or a later one.
+	Seqs func() (*Set, error)
+}
+
+// Contents returns which documents have vectors of a key.
+func (s *Memory) Contents(ctx context.Context, k Key) (Contents, error) {
 	space, err := s.get(ctx, k)
-	if err != nil || space != nil {
-		return space.Seqs(), err
+	if err != nil {
+		return Contents{}, err
 	}
-	out := new(Set)
+	if space != nil {
+		n, version := space.Docs()
+		return Contents{n, version, func() (*Set, error) { return space.Seqs(), nil }}, nil
+	}
+	out, n := new(Set), 0
 	err = s.eachVectors(ctx, k, func(_ string, v *Document) error {
 		if len(v.Vectors) > 0 {
 			out.Add(v.Seq)
+			n++
 		}
 		return nil
 	})
-	return out, err
+	return Contents{n, rand.Uint64(), func() (*Set, error) { return out, nil }}, err
 }
 
 // Put has all open spaces of a set know what was just written; v is nil where a

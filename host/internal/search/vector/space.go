@@ -1,32 +1,36 @@
 package vector
 
 import (
-	"math/bits"
+	"math/rand/v2"
 	"slices"
 	"sync"
 )
 
-// blockRows is how many vectors one piece of a [Space]'s memory holds: it grows
-// by pieces, so that no copy of the whole is ever made.
+// blockRows is how many vectors one piece of a [Space]'s memory holds.
 const blockRows = 1024
 
 // docBytes is about what a document takes beside its vectors and its id: its
-// places in two tables and a map.
-const docBytes = 120
+// places in the tables and a map.
+const docBytes = 128
+
+// exactRows is how many vectors are kept as they are, and all looked at. Beyond
+// these they are kept as codes.
+const exactRows = 16 * blockRows
 
 // A Space holds the vectors of documents in memory. Safe for concurrent use.
 type Space struct {
-	dims   int
-	binary bool
-	stride int // of one vector, in the numbers that it is kept in
+	dims int
 
 	mu     sync.RWMutex
-	floats [][]float32 // blocks of vectors at length 1, side by side
-	signs  [][]uint64  // blocks of vectors at one bit a number
-	owners []int32     // of each row: its document
+	rows   rows
+	blocks int
+	owners []int32  // of each row: its document
+	seqs   []uint64 // of each row: its document's number
 	docs   []doc
 	byID   map[string]int32
 	bytes  int64
+	// version is another one after each change, and in each space.
+	version uint64
 }
 
 // A doc is a document in a Space.
@@ -39,9 +43,9 @@ type doc struct {
 // New returns an empty space for vectors of dims numbers; binary keeps only the
 // sign of each.
 func New(dims int, binary bool) *Space {
-	s := &Space{dims: dims, binary: binary, stride: dims, byID: map[string]int32{}}
+	s := &Space{dims: dims, byID: map[string]int32{}, rows: &floats{dims: dims}, version: rand.Uint64()}
 	if binary {
-		s.stride = (dims + 63) / 64
+		s.rows = &signs{dims: dims, words: (dims + 63) / 64}
 	}
 	return s
 }
@@ -53,11 +57,12 @@ func (s *Space) Bytes() int64 {
 	return s.bytes
 }
 
-// Docs is how many documents have vectors in s.
-func (s *Space) Docs() int {
+// Docs is how many documents have vectors in s, and which version of s that is: it
+// is another one whenever a document has come or gone.
+func (s *Space) Docs() (n int, version uint64) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return len(s.docs)
+	return len(s.docs), s.version
 }
 
 // Seqs returns the numbers of all documents that have vectors in s.
@@ -84,62 +89,47 @@ func (s *Space) Put(id string, seq uint64, vectors [][]float32) {
 	n := int32(len(s.docs))
 	d := doc{id: id, seq: seq}
 	for _, v := range vectors {
-		d.rows = append(d.rows, s.add(v, n))
+		row := len(s.owners)
+		s.rows.set(row, v)
+		s.owners, s.seqs = append(s.owners, n), append(s.seqs, seq)
+		d.rows = append(d.rows, int32(row))
 	}
 	s.docs = append(s.docs, d)
 	s.byID[id] = n
 	s.bytes += docBytes + int64(len(id))
-}
-
-// add appends a row and returns its number.
-func (s *Space) add(v []float32, owner int32) int32 {
-	row := len(s.owners)
-	s.owners = append(s.owners, owner)
-	if s.binary {
-		if row/blockRows == len(s.signs) {
-			s.signs = append(s.signs, make([]uint64, blockRows*s.stride))
-			s.bytes += int64(blockRows * s.stride * 8)
-		}
-		pack(s.rowSigns(row), v)
-		return int32(row)
+	if f, ok := s.rows.(*floats); ok && len(s.owners) > exactRows {
+		s.encode(f)
 	}
-	if row/blockRows == len(s.floats) {
-		s.floats = append(s.floats, make([]float32, blockRows*s.stride))
-		s.bytes += int64(blockRows * s.stride * 4)
+	s.account()
+}
+
+// encode has s keep codes from now on.
+func (s *Space) encode(f *floats) {
+	c := newCodes(s.dims, len(s.owners), f.row)
+	for row := range s.owners {
+		c.set(row, f.row(row))
 	}
-	copy(s.rowFloats(row), Unit(v))
-	return int32(row)
+	s.bytes -= int64(s.blocks) * f.blockBytes()
+	s.rows, s.blocks = c, 0
 }
 
-func (s *Space) rowFloats(row int) []float32 {
-	at := row % blockRows * s.stride
-	return s.floats[row/blockRows][at : at+s.stride]
-}
-
-func (s *Space) rowSigns(row int) []uint64 {
-	at := row % blockRows * s.stride
-	return s.signs[row/blockRows][at : at+s.stride]
-}
-
-// pack writes the signs of v as bits.
-func pack(dst []uint64, v []float32) {
-	clear(dst)
-	for i, x := range v {
-		if x >= 0 {
-			dst[i/64] |= 1 << (i % 64)
-		}
-	}
+// account brings the count of bytes up to the rows.
+func (s *Space) account() {
+	blocks := blocksOf(len(s.owners))
+	s.bytes += int64(blocks-s.blocks) * s.rows.blockBytes()
+	s.blocks = blocks
 }
 
 // remove takes a document out, if it is there. The last ones fill the gaps.
 func (s *Space) remove(id string) {
+	s.version++
 	n, ok := s.byID[id]
 	if !ok {
 		return
 	}
-	rows := slices.Clone(s.docs[n].rows)
-	slices.Sort(rows)
-	for _, row := range slices.Backward(rows) {
+	gone := slices.Clone(s.docs[n].rows)
+	slices.Sort(gone)
+	for _, row := range slices.Backward(gone) {
 		s.removeRow(int(row))
 	}
 	last := int32(len(s.docs) - 1)
@@ -160,27 +150,14 @@ func (s *Space) remove(id string) {
 func (s *Space) removeRow(row int) {
 	last := len(s.owners) - 1
 	if row != last {
-		if s.binary {
-			copy(s.rowSigns(row), s.rowSigns(last))
-		} else {
-			copy(s.rowFloats(row), s.rowFloats(last))
-		}
+		s.rows.move(row, last)
 		owner := s.owners[last]
-		s.owners[row] = owner
-		rows := s.docs[owner].rows
-		rows[slices.Index(rows, int32(last))] = int32(row)
+		s.owners[row], s.seqs[row] = owner, s.seqs[last]
+		of := s.docs[owner].rows
+		of[slices.Index(of, int32(last))] = int32(row)
 	}
-	s.owners = s.owners[:last]
-	if last%blockRows != 0 {
-		return
-	}
-	if s.binary {
-		s.signs = s.signs[:last/blockRows]
-		s.bytes -= int64(blockRows * s.stride * 8)
-		return
-	}
-	s.floats = s.floats[:last/blockRows]
-	s.bytes -= int64(blockRows * s.stride * 4)
+	s.owners, s.seqs = s.owners[:last], s.seqs[:last]
+	s.rows.cut(last)
 }
 
 // Delete takes a document out, if it is there.
@@ -188,26 +165,37 @@ func (s *Space) Delete(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.remove(id)
+	s.account()
 }
 
 // Nearest returns the k documents whose vectors are most like query, best
 // first, of those whose numbers are in allowed (nil: all). A document with
-// several vectors counts by its best. stop is asked now and then; with its
-// error nothing is returned.
-func (s *Space) Nearest(query []float32, k int, allowed *Set, stop func() error) ([]Neighbour, error) {
+// several vectors counts by its best. exact is false where these are the nearest
+// by codes: some may be others, and scores are a little off. stop is asked now and
+// then; with its error nothing is returned.
+func (s *Space) Nearest(query []float32, k int, allowed *Set, stop func() error) (list []Neighbour, exact bool, err error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
+	if c, ok := s.rows.(*codes); ok {
+		list, err = s.byCodes(c, c.query(query), k, allowed, stop)
+		return list, false, err
+	}
+	list, err = s.all(s.looker(query), k, allowed, stop)
+	return list, true, err
+}
+
+// all is Nearest where each row is looked at.
+func (s *Space) all(look func(row int) float32, k int, allowed *Set, stop func() error) ([]Neighbour, error) {
 	top := NewTop(k)
-	look := s.looker(query)
 	if len(s.owners) == len(s.docs) {
-		for row, owner := range s.owners {
+		for row, seq := range s.seqs {
 			if row%blockRows == 0 {
 				if err := stop(); err != nil {
 					return nil, err
 				}
 			}
-			if d := &s.docs[owner]; allowed.Has(d.seq) {
-				top.Add(d.id, d.seq, look(row))
+			if allowed.Has(seq) {
+				top.Add(s.docs[s.owners[row]].id, seq, look(row))
 			}
 		}
 		return top.List(), nil
@@ -233,19 +221,59 @@ func (s *Space) Nearest(query []float32, k int, allowed *Set, stop func() error)
 
 // looker returns what says how like query a row is, from 0 to 1.
 func (s *Space) looker(query []float32) func(row int) float32 {
-	if s.binary {
-		q := make([]uint64, s.stride)
+	switch r := s.rows.(type) {
+	case *signs:
+		q := make([]uint64, r.words)
 		pack(q, query)
-		return func(row int) float32 {
-			differ := 0
-			for i, w := range s.rowSigns(row) {
-				differ += bits.OnesCount64(w ^ q[i])
+		return func(row int) float32 { return 1 - float32(r.differ(row, q))/float32(s.dims) }
+	case *floats:
+		q := Unit(query)
+		return func(row int) float32 { return likeness(Dot(q, r.row(row))) }
+	}
+	panic("vector: rows of a form without an order")
+}
+
+// By codes, so many rows are looked at closer than documents are asked for: the bits
+// leave it open which of them are the nearest.
+const (
+	rowsForOne  = 30
+	leastCloser = 1000
+)
+
+// byCodes is Nearest by codes.
+func (s *Space) byCodes(c *codes, q *codedQuery, k int, allowed *Set, stop func() error) ([]Neighbour, error) {
+	for want := max(rowsForOne*k, leastCloser); ; want *= 4 {
+		best := &candidates{want: min(want, len(s.owners))}
+		for from := 0; from < len(s.owners); from += blockRows {
+			if err := stop(); err != nil {
+				return nil, err
 			}
-			return 1 - float32(differ)/float32(s.dims)
+			c.scan(q, from, min(from+blockRows, len(s.owners)), func(row int) bool { return allowed.Has(s.seqs[row]) }, best)
+		}
+		top := NewTop(k)
+		if len(s.owners) == len(s.docs) {
+			for _, x := range best.heap {
+				top.Add(s.docs[s.owners[x.row]].id, s.seqs[x.row], likeness(c.like(q, int(x.row))))
+			}
+			return top.List(), nil
+		}
+		seen := map[int32]bool{}
+		for _, x := range best.heap {
+			n := s.owners[x.row]
+			if seen[n] {
+				continue
+			}
+			seen[n] = true
+			d, like := &s.docs[n], float32(-1)
+			for _, row := range d.rows {
+				like = max(like, c.like(q, int(row)))
+			}
+			top.Add(d.id, d.seq, likeness(like))
+		}
+		if len(seen) >= k || len(best.heap) < best.want || best.want == len(s.owners) {
+			return top.List(), nil
 		}
 	}
-	q := Unit(query)
-	return func(row int) float32 { return likeness(Dot(q, s.rowFloats(row))) }
 }
 
 // Likeness says how like two vectors of the same length are: 1 for the same

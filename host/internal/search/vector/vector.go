@@ -1,8 +1,9 @@
-// Package vector finds the nearest of many vectors by looking at each of them.
+// Package vector finds the nearest of many vectors by looking at each of them: at the
+// vectors, or, where they are many, at codes of nine bits a number, of which
+// the best are looked at closer (codes.go).
 //
-// It is exact, needs no graph that must be built and kept, and costs 18 ms of
-// one core for 63,000 vectors of 384 numbers; the graph libraries that were
-// tried for this lost two thirds of the true neighbours.
+// No graph must be built and kept, deletions and filters cost nothing; why it is no
+// library: "Why codes of our own for vectors?" in RATIONALE.
 //
 // A [Space] has the vectors of one embedder. [Memory] keeps the spaces that were
 // searched last, within a bound, and reads the others from the database at each
