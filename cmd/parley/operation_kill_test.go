@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,16 +21,9 @@ import (
 // of a dump, a snapshot, an import of each, an export and a change of the master
 // key. Whatever was named an archive is whole, an import is all there or not
 // there at all, an export arrives whole, the data opens with exactly one of both
-// keys, and no document is lost. KILLS says how many rounds.
+// keys, and no document is lost.
 func TestKillOperations(t *testing.T) {
-	rounds := 6
-	if s := os.Getenv("KILLS"); s != "" {
-		n, err := strconv.Atoi(s)
-		if err != nil {
-			t.Fatalf("KILLS=%q: want a number", s)
-		}
-		rounds = n
-	}
+	rounds := killRounds(t, 2, 6)
 	dir := t.TempDir()
 	o := &operations{
 		t: t, rng: rand.New(rand.NewPCG(9, 10)), data: filepath.Join(dir, "data"), out: filepath.Join(dir, "out"), key: "the first master key of these",

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"testing"
 	"time"
 
@@ -20,19 +19,9 @@ import (
 // TestKillDeployment kills installs, pins and rollbacks, and the host that
 // follows them, with SIGKILL at random moments. After each kill a host starts on
 // the directory and has the version in use that was, or the one that was
-// wanted; nothing is refused. KILLS says how many rounds.
+// wanted; nothing is refused.
 func TestKillDeployment(t *testing.T) {
-	rounds := 12
-	if testing.Short() {
-		rounds = 4
-	}
-	if s := os.Getenv("KILLS"); s != "" {
-		n, err := strconv.Atoi(s)
-		if err != nil {
-			t.Fatalf("KILLS=%q: want a number", s)
-		}
-		rounds = n
-	}
+	rounds := killRounds(t, 4, 12)
 	d := &killedDeployment{t: t, data: t.TempDir(), shop: t.TempDir(), dir: filepath.Join(t.TempDir(), "plugins")}
 	began := time.Now()
 	d.command("install", d.make("1.0.0"))(0)

@@ -17,7 +17,7 @@ import (
 // the command that was printed, and wants the others to answer, to take writes, and
 // the killed one to come back and have them.
 func TestQuickstartNodes(t *testing.T) {
-	if os.Getenv("LONG") == "" {
+	if os.Getenv(longVariable) == "" {
 		t.Skip("builds a server of NATS and runs six processes: LONG=1 runs it")
 	}
 	t.Setenv(reexec, "parley") // the nodes are this test's binary

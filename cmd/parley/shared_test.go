@@ -49,3 +49,13 @@ func skipUnlessLong(t *testing.T, why string) {
 		t.Skipf("%s: %s=1 runs it", why, longVariable)
 	}
 }
+
+// killRounds is how often a test kills the program: as often as KILLS says, else
+// many times where long tests are switched on, else a few.
+func killRounds(t *testing.T, few, many uint64) int {
+	t.Helper()
+	if os.Getenv(longVariable) == "" {
+		many = few
+	}
+	return int(envNumber(t, "KILLS", many))
+}

@@ -23,10 +23,7 @@ import (
 // wants the next import that is let alone to leave what an import into an empty index does, and the one
 // after it to send nothing.
 func TestKillImport(t *testing.T) {
-	rounds := 6
-	if os.Getenv("LONG") != "" {
-		rounds = 60
-	}
+	rounds := killRounds(t, 3, 60)
 	k := &killed{t: t, dir: t.TempDir()}
 	c := k.start()
 	defer c.kill()

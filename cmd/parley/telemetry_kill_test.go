@@ -10,8 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -118,19 +116,9 @@ func messageID(t *testing.T, instance string, window int) string {
 // TestKillTelemetry kills the program with SIGKILL at random moments while
 // windows end every second, against a platform that fails often. Each sealed
 // message arrives at least once, and each repeat is what came before, byte for
-// byte. KILLS=200 makes it two hundred.
+// byte.
 func TestKillTelemetry(t *testing.T) {
-	rounds := 20
-	if testing.Short() {
-		rounds = 3
-	}
-	if s := os.Getenv("KILLS"); s != "" {
-		n, err := strconv.Atoi(s)
-		if err != nil {
-			t.Fatalf("KILLS=%s: %v", s, err)
-		}
-		rounds = n
-	}
+	rounds := killRounds(t, 5, 20)
 	platform, url := newMoodyPlatform(t)
 	p := newPaced(t, "http_request", url)
 	rng := rand.New(rand.NewPCG(9, 10))

@@ -380,7 +380,7 @@ func (s *storm) names(node int, kind string) map[string]bool {
 // refused is not, and their records are equal to the byte. CHAOS_ROUNDS and
 // CHAOS_SEED say how long, and which chance.
 func TestClusterChaos(t *testing.T) {
-	if os.Getenv("LONG") == "" {
+	if !long() {
 		t.Skip("runs six processes and kills them: LONG=1 runs it")
 	}
 	rounds, _ := strconv.Atoi(cmp.Or(os.Getenv("CHAOS_ROUNDS"), "10"))

@@ -104,6 +104,9 @@ func openHouseFrom(t testing.TB, from host.Sources, o host.Options) *house {
 	return h
 }
 
+// long reports whether the tests that take long are switched on; .ci/run does so.
+func long() bool { return os.Getenv("LONG") != "" }
+
 // compiledModules is where all tests keep compiled modules: to compile one takes
 // seconds.
 func compiledModules(t testing.TB) string {

@@ -10,8 +10,9 @@ import (
 )
 
 // RunBad breaks each stream of the cases of a folder in all the ways that
-// networks and servers have, at every event, and holds what comes of it to what
-// a stream is: one finish or one error, and nothing that no stream may do. own
+// networks and servers have, and holds what comes of it to what a stream is: one
+// finish or one error, and nothing that no stream may do. A stream of up to 32
+// events is broken at each of them, a longer one at 32, its first ones among them. own
 // are further events, by a name for each, for a provider whose events are not
 // of OpenAI's shape: those with wrong types, calls without anything, a finish
 // that is made up, and so on.
@@ -46,7 +47,7 @@ func RunBad(t *testing.T, d *Driver, dir string, own map[string]abi.Event) {
 		}
 		events := Frame(c.Body)
 		for name, insert := range bad {
-			for at := range len(events) + 1 {
+			for _, at := range breakPlaces(len(events)) {
 				if name == "a line of 16 MiB" {
 					if heavy || at == 0 {
 						continue // once is enough
@@ -68,4 +69,18 @@ func RunBad(t *testing.T, d *Driver, dir string, own map[string]abi.Event) {
 			}
 		}
 	}
+}
+
+// breakPlaces returns where a stream of n events is broken: before each of the first
+// events, at some places of the rest, and at its end.
+func breakPlaces(n int) (places []int) {
+	const first, rest = 16, 16
+	for at := range min(n, first) {
+		places = append(places, at)
+	}
+	step := max(1, (n-first+rest-1)/rest)
+	for at := first; at < n; at += step {
+		places = append(places, at)
+	}
+	return append(places, n)
 }

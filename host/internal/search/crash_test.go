@@ -100,9 +100,9 @@ func (r *rig) crashTask(n int) (task.New, error) {
 // TestCrash kills a process that writes, again and again, and wants every task
 // that it accepted applied, once, and index and documents to agree.
 func TestCrash(t *testing.T) {
-	rounds := 8
-	if testing.Short() {
-		rounds = 2
+	rounds := 2
+	if os.Getenv("LONG") != "" {
+		rounds = 8
 	}
 	dir := t.TempDir()
 	rng := rand.New(rand.NewPCG(3, 4))

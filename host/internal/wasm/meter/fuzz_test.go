@@ -30,9 +30,9 @@ func FuzzMeter(f *testing.F) {
 
 // TestGenerated is a longer run of what FuzzMeter does.
 func TestGenerated(t *testing.T) {
-	n := uint64(600)
-	if testing.Short() {
-		n = 60
+	n := uint64(120)
+	if os.Getenv("LONG") != "" {
+		n = 600
 	}
 	var yields, traps, results int
 	for seed := range n {

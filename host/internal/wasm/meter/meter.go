@@ -39,9 +39,8 @@
 //
 // # What it leaves
 //
-// Behaviour: results and traps are those of the original. Custom sections stay
-// where they were, but for those that speak of places in the code: names of
-// functions are adapted, and debugging information is left out. In a module
+// Behaviour: results and traps are those of the original. Of the custom sections
+// the names of functions stay, adapted; all others are left out. In a module
 // without names a stack trace shows numbers, which are one above those of the
 // original, for the added import comes first.
 //

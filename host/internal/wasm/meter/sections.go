@@ -1,10 +1,10 @@
 package meter
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // A rewriter copies a module section by section. What it must know of one
@@ -311,19 +311,21 @@ func (w *rewriter) elements(r *reader) []byte {
 	return out
 }
 
-// custom copies a custom section, unless it speaks of places in the code.
+// custom copies the names of functions, which a stack trace shows, and leaves all
+// other custom sections out: nobody asks compiled code for them, and modules that
+// differ in their manifests alone are compiled once.
 func (w *rewriter) custom(r *reader) error {
 	name := r.name()
 	switch {
 	case r.err != nil:
 		return r.err
-	case string(name) == "name":
-		if body, ok := w.names(&reader{b: r.b[r.at:]}); ok {
-			w.out = appendSection(w.out, secCustom, append(appendName(nil, "name"), body...))
-		}
-	case bytes.HasPrefix(name, []byte(".debug_")), bytes.HasPrefix(name, []byte("reloc.")), bytes.HasPrefix(name, []byte("metadata.code.")):
-	default:
-		w.out = appendSection(w.out, secCustom, r.b)
+	case !utf8.Valid(name):
+		return errors.New("malformed: the name is not UTF-8")
+	case string(name) != "name":
+		return nil
+	}
+	if body, ok := w.names(&reader{b: r.b[r.at:]}); ok {
+		w.out = appendSection(w.out, secCustom, append(appendName(nil, "name"), body...))
 	}
 	return nil
 }
