@@ -104,6 +104,10 @@ type Host struct {
 	usage    usage // telemetry, or why there is none
 	server   *httpapi.Server
 	listener net.Listener
+	loaded   chan struct{} // closed once all that the deployment wants runs
+	unfit    chan error    // receives why the host cannot go on
+	// stopLoading ends the load of the first plugins; never nil.
+	stopLoading context.CancelFunc
 
 	closers []closer // in the order of opening
 	closing sync.Once
@@ -112,10 +116,10 @@ type Host struct {
 	cluster *member // nil: this host is alone
 }
 
-// Open opens everything below c.DBPath, loads the plugins and listens. It
-// serves once Run is called.
+// Open opens everything below c.DBPath, begins to load the plugins, and listens.
+// It serves once Run is called, and all plugins once Loaded is closed.
 func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) {
-	h := &Host{config: c, log: o.Logs.Logger(), modules: o.Embedded, metrics: metrics.New()}
+	h := &Host{config: c, log: o.Logs.Logger(), modules: o.Embedded, metrics: metrics.New(), loaded: make(chan struct{}), unfit: make(chan error, 1), stopLoading: func() {}}
 	h.figures = figures.New(h.metrics)
 	o.Hooks = cmp.Or(o.Hooks, &testhook.Hooks{})
 	defer func() {
@@ -160,7 +164,7 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 		}
 	}
 
-	if err := h.openPlugins(ctx, c, o); err != nil {
+	if err := h.openPlugins(c, o); err != nil {
 		return nil, err
 	}
 	features, err := feature.Open(ctx, db, c.Features()...)
@@ -206,8 +210,9 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 	}
 	files := h.openFiles(c, o)
 	deps := httpapi.Deps{
-		Files: files,
-		Auth:  keys, Chat: h.chat, Search: h.search, Federate: h.federate, Tasks: h.tasks, Exports: h.exports, Log: h.log, Logs: o.Logs,
+		Files:  files,
+		Loaded: h.loaded,
+		Auth:   keys, Chat: h.chat, Search: h.search, Federate: h.federate, Tasks: h.tasks, Exports: h.exports, Log: h.log, Logs: o.Logs,
 		Features: features, Network: remotes, Webhooks: h.webhooks,
 		Version: httpapi.Version{Version: o.Version, Commit: o.Commit, Date: o.CommitDate},
 		Plugins: h.pluginStatus, Reload: h.reloadPlugins, PluginInstaller: h.pluginInstaller(o), Metrics: h.metrics.Render, DatabaseSize: func() (size, used int64) { return h.databaseSize(db) },
@@ -227,6 +232,12 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 		}
 	}
 	h.show(o.Hooks)
+	if engine == nil {
+		go func() {
+			<-h.plugins.Loaded()
+			close(h.loaded)
+		}()
+	}
 	return h, nil
 }
 
@@ -306,21 +317,24 @@ func (h *Host) runTasks() (stop func() error) {
 // Addr is where the host listens.
 func (h *Host) Addr() net.Addr { return h.listener.Addr() }
 
+// Loaded is closed once all that the deployment wants runs, or was refused, and
+// telemetry with it. Until then, requests that want a plugin wait for it.
+func (h *Host) Loaded() <-chan struct{} { return h.loaded }
+
 // Run serves until ctx ends, lets streams under way finish within the grace
 // period, and closes the host.
 func (h *Host) Run(ctx context.Context) error {
-	h.log.Info().Str("addr", h.Addr().String()).Str("db_path", h.config.DBPath).Strs("sources", h.plugins.SourceNames()).
+	h.log.Info().Str("addr", h.Addr().String()).Str("db_path", h.config.DBPath).
 		Bool("open", h.config.MasterKey.IsZero()).Bool("tls", h.config.TLS.Cert != "").Str("private_networks", h.config.PrivateNetworks.String()).Str("console", h.config.Console).Msg("serving")
-	if len(h.plugins.SourceNames()) == 0 {
-		h.log.Warn().Msg("no provider plugin is loaded: chat completions answer 503; get one by `parley plugin install FILE-or-URL`; GET /plugins says what was refused")
-	}
 	served := make(chan error, 1)
 	go func() { served <- h.server.Listen(h.listener) }()
 	var err error
 	select {
 	case err = <-served:
+	case err = <-h.unfit:
 	case <-ctx.Done():
 		h.log.Info().Msg("shutting down")
+		h.stopLoading()
 		until := time.Now().Add(h.config.ShutdownGrace)
 		grace, cancel := context.WithDeadline(context.Background(), until)
 		defer cancel()
@@ -377,6 +391,7 @@ func (h *Host) databaseSize(db *store.Store) (size, used int64) {
 // called more than once.
 func (h *Host) Close() (err error) {
 	h.closing.Do(func() {
+		h.stopLoading()
 		if h.listener != nil {
 			_ = h.listener.Close() // Run may have closed it
 		}

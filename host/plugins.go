@@ -110,8 +110,9 @@ func (h *Host) logGuest(l wasm.LogLine) {
 	e.Str("plugin", l.Module).Msg(strings.ToValidUTF8(l.Text, "\uFFFD"))
 }
 
-// openPlugins loads the plugins, collectors among them where telemetry is on.
-func (h *Host) openPlugins(ctx context.Context, c config.Config, o Options) error {
+// openPlugins begins to load the plugins, collectors among them where telemetry is
+// on.
+func (h *Host) openPlugins(c config.Config, o Options) error {
 	if err := removeOldCache(c); err != nil {
 		return fmt.Errorf("remove the compiled plugins of an earlier version: %w", err)
 	}
@@ -126,7 +127,7 @@ func (h *Host) openPlugins(ctx context.Context, c config.Config, o Options) erro
 	h.plugins = plugin.NewSet(runtime, plugin.Options{FuelPerCall: int64(c.PluginFuel), Isolation: plugin.Isolation(c.PluginIsolation), Log: h.logStep, NoCollectors: h.usage.off != "", Applied: h.useCollectors})
 	h.onClose("plugins", h.plugins.Close)
 	h.metrics.Add(func() []metrics.Family { return figures.Plugins(h.plugins) })
-	return h.startPlugins(ctx)
+	return h.startPlugins()
 }
 
 // CountsUsage reports whether telemetry is on, so that collectors run where there are some.

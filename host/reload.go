@@ -29,47 +29,52 @@ func (h *Host) reload(ctx context.Context) (plugin.Applied, error) {
 	return done, err
 }
 
-// applyPlugins is what start, watch, signal and route have in common. One of
-// them at a time looks at the directory and makes the host run what it saw.
+// applyPlugins is what watch, signal and route have in common. One of them at a
+// time looks at the directory and makes the host run what it saw.
 func (h *Host) applyPlugins(ctx context.Context) (plugin.Applied, error) {
 	h.applying.Lock()
 	defer h.applying.Unlock()
 	plan, err := planPlugins(h.config, h.modules)
-	var done plugin.Applied
-	if err == nil {
-		done, err = h.plugins.Apply(ctx, plan)
-	}
 	if err != nil {
-		return done, err
+		return plugin.Applied{}, err
 	}
-	h.log.Info().Int("loaded", len(done.Loaded)).Int("retired", len(done.Retired)).Int("refused", len(done.Refused)).
-		Int("unchanged", done.Unchanged).Msg("plugins applied")
-	return done, nil
+	return h.apply(ctx, plan)
 }
 
-// startPlugins watches the plugin directory and loads what is to run. A plugin
-// of the binary itself that cannot run is an error: it is a fault of the build.
-func (h *Host) startPlugins(ctx context.Context) error {
+// apply makes the host run what plan says. applying is held.
+func (h *Host) apply(ctx context.Context, plan plugin.Plan) (plugin.Applied, error) {
+	done, err := h.plugins.Apply(ctx, plan)
+	if err == nil {
+		h.log.Info().Int("loaded", len(done.Loaded)).Int("retired", len(done.Retired)).Int("refused", len(done.Refused)).
+			Int("unchanged", done.Unchanged).Strs("sources", h.plugins.SourceNames()).Msg("plugins applied")
+	}
+	return done, err
+}
+
+// startPlugins watches the plugin directory and begins to load what is to run.
+// Requests come meanwhile: who asks for a plugin that is not there yet waits for
+// it. The error says that nobody can tell what is to run.
+func (h *Host) startPlugins() error {
 	// Watched first, so that nothing that comes meanwhile is missed.
 	folder, err := watch.Open(h.config.PluginDir, watch.Options{Failed: h.notWatched})
 	if err != nil {
 		h.notWatched(err)
 	}
-	done, err := h.applyPlugins(ctx)
-	for _, r := range done.Refused {
-		if r.From == deploy.Embedded {
-			err = errors.Join(err, fmt.Errorf("load embedded plugin %s %s: %w", r.Name, r.Version, r.Err))
-		}
-	}
-	// The modules were read, metered and decoded: none of that is wanted again,
-	// and nobody is served yet whom a collection could hold up.
-	debug.FreeOSMemory()
-	watching, stop := context.WithCancel(context.Background())
+	h.applying.Lock()
+	plan, err := planPlugins(h.config, h.modules)
+	h.plugins.Expect()
+	working, stop := context.WithCancel(context.Background())
+	loading, stopLoading := context.WithCancel(working)
+	h.stopLoading = stopLoading
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
+		if err == nil {
+			h.loadFirst(loading, plan)
+		}
+		h.applying.Unlock()
 		if folder != nil {
-			folder.Run(watching, decides, func() { _ = h.Reload(watching) }) // which logs its error
+			folder.Run(working, decides, func() { _ = h.Reload(working) }) // which logs its error
 		}
 	}()
 	h.onClose("a reload of plugins", func() error {
@@ -78,6 +83,25 @@ func (h *Host) startPlugins(ctx context.Context) error {
 		return nil
 	})
 	return err
+}
+
+// loadFirst applies the first plan; applying is held. A plugin of the binary itself
+// that cannot run ends the host: it is a fault of the build.
+func (h *Host) loadFirst(ctx context.Context, plan plugin.Plan) {
+	done, err := h.apply(ctx, plan)
+	for _, r := range done.Refused {
+		if r.From == deploy.Embedded {
+			err = errors.Join(err, fmt.Errorf("load embedded plugin %s %s: %w", r.Name, r.Version, r.Err))
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		h.unfit <- err
+	}
+	if len(h.plugins.SourceNames()) == 0 && ctx.Err() == nil {
+		h.log.Warn().Msg("no provider plugin is loaded: chat completions answer 503; get one by `parley plugin install FILE-or-URL`; GET /plugins says what was refused")
+	}
+	// The modules were read, metered and decoded: none of that is wanted again.
+	debug.FreeOSMemory()
 }
 
 func (h *Host) notWatched(err error) {

@@ -120,21 +120,30 @@ func (h *Host) runTelemetry(ctx context.Context, c config.Config, o Options, eng
 		h.usage.courier = telemetry.NewCourier(h.usage.spool, sender, telemetry.CourierOptions{To: c.Telemetry.URL, Log: h.warn, Now: o.Pace.Now, Tick: o.Pace.Tick})
 		to = c.Telemetry.URL
 	}
-	h.setEngine(ctx, engine)
 	working, stop := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
-	wg.Go(func() { engine.Run(working) })
+	wg.Go(func() {
+		defer close(h.loaded)
+		// What happens meanwhile waits in the engine's ring.
+		select {
+		case <-h.plugins.Loaded():
+		case <-working.Done():
+			return
+		}
+		h.setEngine(working, engine)
+		h.tellTelemetry(to, len(engine.Status().Collectors))
+		wg.Go(func() { engine.Run(working) })
+	})
 	if h.usage.courier != nil {
 		wg.Go(func() { h.usage.courier.Run(working) })
 	}
 	h.onClose("telemetry", func() error {
-		// The engine lets go of its collectors before their modules are closed.
-		h.setEngine(ctx, nil)
 		stop()
+		// The engine lets go of its collectors before their modules are closed.
+		h.setEngine(context.Background(), nil)
 		wg.Wait()
 		return nil
 	})
-	h.tellTelemetry(to, len(engine.Status().Collectors))
 	return nil
 }
 

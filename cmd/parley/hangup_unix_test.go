@@ -15,6 +15,7 @@ import (
 func TestHangup(t *testing.T) {
 	p := start(t, "serve", "--http-addr", "127.0.0.1:0", "--db-path", t.TempDir(), "--plugin-dir", t.TempDir(), "--plugin-lock=off")
 	p.waitFor(" serving ") // from now on it listens for the signal
+	p.waitFor("plugins applied")
 	applied := func() int { return strings.Count(p.text(), "plugins applied") }
 	if n := applied(); n != 1 {
 		t.Fatalf("plugins were applied %d times at the start, want once", n)

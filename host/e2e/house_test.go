@@ -86,6 +86,7 @@ func openHouseFrom(t testing.TB, from host.Sources, o host.Options) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
+	<-opened.Loaded()
 	h.host, h.hooks, h.url = opened, o.Hooks, "http://"+opened.Addr().String()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

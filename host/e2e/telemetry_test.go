@@ -220,6 +220,7 @@ func TestTelemetryKeeps(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer again.Close()
+	<-again.Loaded()
 	messages := hooks.Engine().Preview()
 	if len(messages) != 1 || strings.Contains(string(messages[0].Body), `"requests":0`) {
 		t.Errorf("the window in the next process says %s, want what was counted before", telemetry.Body(messages))

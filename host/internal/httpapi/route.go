@@ -39,6 +39,8 @@ type route struct {
 	// progress: where there is a leader its answer is better, since it alone knows
 	// how far the batch under way is.
 	progress bool
+	// loaded: it waits until all plugins run.
+	loaded bool
 	// searches: it counts as a request of keys whose limits say so.
 	searches bool
 }
@@ -89,6 +91,9 @@ func (s *Server) serve(rt *route) {
 				return err
 			}
 		}
+		if rt.loaded {
+			s.awaitLoaded()
+		}
 		done, err := s.inCluster(r, rt)
 		if done {
 			return err
@@ -110,6 +115,17 @@ func (s *Server) serve(rt *route) {
 	s.app.Add(rt.method, rt.path, guarded)
 	if rt.method == fiber.MethodGet {
 		s.app.Add(fiber.MethodHead, rt.path, guarded)
+	}
+}
+
+// awaitLoaded returns once all plugins run, or the server ends.
+func (s *Server) awaitLoaded() {
+	if s.Loaded == nil {
+		return
+	}
+	select {
+	case <-s.Loaded:
+	case <-s.ctx.Done():
 	}
 }
 

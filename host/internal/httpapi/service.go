@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 )
 
@@ -34,7 +35,7 @@ const retryReady = 5 * time.Second
 // ready answers GET /ready: 503 while requests had better go to another host.
 // It says nothing of names, for it asks for no key.
 func (s *Server) ready(r *call) error {
-	if err := readiness(s.down.Load(), s.Search.Load().NotReady); err != nil {
+	if err := readiness(s.down.Load(), s.loading(), s.Search.Load().NotReady); err != nil {
 		return err
 	}
 	if err := s.inStep(); err != nil {
@@ -45,12 +46,29 @@ func (s *Server) ready(r *call) error {
 	}{"ready"})
 }
 
-// readiness says why a host is not ready, where it is not. Plugins are loaded
-// before anybody is listened to.
-func readiness(down bool, building int) error {
+// loading reports whether plugins are still to come.
+func (s *Server) loading() bool {
+	if s.Loaded == nil {
+		return false
+	}
+	select {
+	case <-s.Loaded:
+		return false
+	default:
+		return true
+	}
+}
+
+// readiness says why a host is not ready, where it is not.
+func readiness(down, loading bool, building int) error {
 	switch {
 	case down:
 		return shuttingDown()
+	case loading:
+		return &apierr.Error{
+			Code: chaterr.ChatProviderUnavailable, RetryAfter: retryReady,
+			Message: "The host is not ready: plugins are being loaded. Chats wait for theirs.",
+		}
 	case building > 0:
 		return &apierr.Error{
 			Code: indexerr.IndexNotReady, RetryAfter: retryReady,

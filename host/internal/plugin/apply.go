@@ -35,10 +35,11 @@ type Applied struct {
 func (s *Set) Apply(ctx context.Context, plan Plan) (Applied, error) {
 	s.changing.Lock()
 	defer s.changing.Unlock()
+	defer s.first.came(true)
 	old := s.view.Load().permitted(plan.Wanted)
-	fresh := s.loadNew(ctx, old, plan.Wanted)
+	fresh := s.loadNew(ctx, old, &plan)
 	if err := ctx.Err(); err != nil {
-		fresh.close()
+		fresh.close(s.view.Load())
 		return Applied{}, err
 	}
 	result := Applied{Refused: append(slices.Clone(plan.Refused), fresh.refused...)}
@@ -65,7 +66,7 @@ func (s *Set) Apply(ctx context.Context, plan Plan) (Applied, error) {
 	s.refused = result.Refused
 	s.mu.Unlock()
 	if err := s.replace(newView(next, old.inherit(plan.Sources))); err != nil {
-		fresh.close()
+		fresh.close(s.view.Load())
 		return Applied{}, err
 	}
 	return result, nil
@@ -78,9 +79,12 @@ type batch struct {
 	refused []Refused
 }
 
-func (b *batch) close() {
+// close closes what is not in v, so that it was never used.
+func (b *batch) close(v *view) {
 	for _, m := range b.members {
-		_ = m.plugin.Close() // it was never used
+		if _, ok := v.find(&m.wanted); !ok {
+			_ = m.plugin.Close()
+		}
 	}
 }
 
@@ -93,34 +97,22 @@ func (b *batch) find(w *Wanted) (member, bool) {
 	return member{}, false
 }
 
-// loadNew loads what of wanted old does not hold: several at a time at the
-// start, and one by one where streams want the processors.
-func (s *Set) loadNew(ctx context.Context, old *view, wanted []Wanted) *batch {
+// loadNew loads what of plan old does not hold: several at a time at the start,
+// and one by one where streams want the processors.
+func (s *Set) loadNew(ctx context.Context, old *view, plan *Plan) *batch {
 	var b batch
+	left := s.lacking(old, plan.Wanted, &b)
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	room := make(chan struct{}, 1)
 	if len(old.members) == 0 {
 		room = make(chan struct{}, runtime.GOMAXPROCS(0))
 	}
-	seen := map[string]int{}
-	for n := range wanted {
-		w := wanted[n]
-		if at, ok := seen[w.Name+" "+w.Version]; ok {
-			if wanted[at].SHA256 != w.SHA256 {
-				err := exists(member{wanted: wanted[at]}, w.SHA256)
-				mu.Lock()
-				b.refused = append(b.refused, w.refused(err))
-				mu.Unlock()
-			}
-			continue
-		}
-		seen[w.Name+" "+w.Version] = n
-		if _, ok := old.find(&w); ok {
-			continue
-		}
-		s.options.log(Step{What: StepFound, Name: w.Name, Version: w.Version, SHA256: w.SHA256, From: w.From})
+	for len(left) > 0 {
 		room <- struct{}{}
+		at := s.first.next(plan, left)
+		w := plan.Wanted[left[at]]
+		left = slices.Delete(left, at, at+1)
 		wg.Go(func() {
 			defer func() { <-room }()
 			began := time.Now()
@@ -132,14 +124,37 @@ func (s *Set) loadNew(ctx context.Context, old *view, wanted []Wanted) *batch {
 			}
 			if err != nil {
 				b.refused = append(b.refused, w.refused(err))
-				return
+			} else {
+				b.members = append(b.members, member{w, p, time.Since(began)})
 			}
-			b.members = append(b.members, member{w, p, time.Since(began)})
+			s.show(plan, old, &b)
 		})
 	}
 	wg.Wait()
 	slices.SortFunc(b.refused, func(x, y Refused) int { return strings.Compare(x.From+x.Version, y.From+y.Version) })
 	return &b
+}
+
+// lacking returns the places of those of wanted that old does not hold, and has b
+// refuse what is there twice with other bytes.
+func (s *Set) lacking(old *view, wanted []Wanted, b *batch) (left []int) {
+	seen := map[string]int{}
+	for n := range wanted {
+		w := &wanted[n]
+		if at, ok := seen[w.Name+" "+w.Version]; ok {
+			if wanted[at].SHA256 != w.SHA256 {
+				b.refused = append(b.refused, w.refused(exists(member{wanted: wanted[at]}, w.SHA256)))
+			}
+			continue
+		}
+		seen[w.Name+" "+w.Version] = n
+		if _, ok := old.find(w); ok {
+			continue
+		}
+		s.options.log(Step{What: StepFound, Name: w.Name, Version: w.Version, SHA256: w.SHA256, From: w.From})
+		left = append(left, n)
+	}
+	return left
 }
 
 func (s *Set) loadWanted(ctx context.Context, w *Wanted) (Plugin, error) {

@@ -23,7 +23,8 @@ type Set struct {
 	runtime *wasm.Runtime
 	options Options
 
-	view atomic.Pointer[view] // what streams begin on
+	view  atomic.Pointer[view] // what streams begin on
+	first *first               // nil: nothing is expected
 	// changing is held while the view is made anew.
 	changing sync.Mutex
 	closers  sync.WaitGroup // of versions whose last stream has ended
@@ -123,7 +124,21 @@ func (s *Set) Acquire(wish workspace.Wish, workspace string) (source chat.Source
 	}
 }
 
+// find returns who answers wish; nil: nobody. It waits as [Set.Expect] says.
 func (s *Set) find(wish workspace.Wish) *Provider {
+	for {
+		if p := s.look(wish); p != nil {
+			return p
+		}
+		news := s.first.wants(wish)
+		if p := s.look(wish); p != nil || news == nil { // it may have come in between
+			return p
+		}
+		<-news
+	}
+}
+
+func (s *Set) look(wish workspace.Wish) *Provider {
 	c, err := ParseConstraint(wish.Version)
 	if err != nil {
 		return nil
@@ -139,6 +154,7 @@ func (s *Set) find(wish workspace.Wish) *Provider {
 
 // Plugins implements [chat.Sources].
 func (s *Set) Plugins(source string) []string {
+	s.await()
 	var names []string
 	for _, p := range s.view.Load().bySource[source] {
 		names = append(names, p.manifest.Name)
@@ -149,6 +165,7 @@ func (s *Set) Plugins(source string) []string {
 
 // SourceNames implements [chat.Sources].
 func (s *Set) SourceNames() []string {
+	s.await()
 	v := s.view.Load()
 	var names []string
 	for source := range v.bySource {
@@ -176,6 +193,7 @@ func (s *Set) Providers() []*Provider {
 
 // Close closes all plugins, waiting for the calls under way.
 func (s *Set) Close() error {
+	s.first.came(true)
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	s.mu.Lock()

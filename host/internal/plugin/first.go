@@ -1,0 +1,140 @@
+package plugin
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"github.com/parley-search/parley/host/internal/chat/workspace"
+)
+
+// A first is the time until a [Set] has applied its first plan. Nothing is there
+// yet to go on with, and requests may come already: each plugin answers as soon as
+// it is loaded, and who asks for one that is not there waits, with that one being
+// the next to be loaded.
+type first struct {
+	mu     sync.Mutex
+	wishes []workspace.Wish // that somebody waits for
+	news   chan struct{}    // closed, and made anew, when a plugin has come
+	over   bool
+	ended  chan struct{}
+}
+
+// Expect has whoever asks s for a plugin wait until the first plan is applied.
+// Call it before anybody asks.
+func (s *Set) Expect() {
+	s.first = &first{news: make(chan struct{}), ended: make(chan struct{})}
+}
+
+// Loaded is closed once the first plan was applied, or could not be. It is nil
+// where nothing is expected.
+func (s *Set) Loaded() <-chan struct{} {
+	if s.first == nil {
+		return nil
+	}
+	return s.first.ended
+}
+
+// await waits until all plugins are there that will be.
+func (s *Set) await() {
+	if s.first != nil {
+		<-s.first.ended
+	}
+}
+
+// wants notes that somebody waits for wish, and returns what is closed when a
+// plugin has come; nil where none is expected any more.
+func (f *first) wants(wish workspace.Wish) <-chan struct{} {
+	if f == nil {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.over {
+		return nil
+	}
+	if !slices.Contains(f.wishes, wish) {
+		f.wishes = append(f.wishes, wish)
+	}
+	return f.news
+}
+
+func (f *first) going() bool {
+	if f == nil {
+		return false
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return !f.over
+}
+
+// came wakes those that wait.
+func (f *first) came(over bool) {
+	if f == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.over {
+		return
+	}
+	close(f.news)
+	f.news = make(chan struct{})
+	if over {
+		f.over = true
+		close(f.ended)
+	}
+}
+
+// next returns which of the wanted that are left, by their places, is to be loaded
+// next: one that somebody waits for, else a provider, else whatever comes first.
+func (f *first) next(plan *Plan, left []int) (at int) {
+	if f == nil {
+		return 0
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	best, rank := 0, 3
+	for at, n := range left {
+		r := 2
+		name := plan.Wanted[n].Name
+		for source, owner := range plan.Sources {
+			if owner != name {
+				continue
+			}
+			r = min(r, 1)
+			if slices.ContainsFunc(f.wishes, func(w workspace.Wish) bool { return w.Source == source && cmp.Or(w.Plugin, owner) == name }) {
+				r = 0
+			}
+		}
+		if slices.ContainsFunc(f.wishes, func(w workspace.Wish) bool { return w.Plugin == name }) {
+			r = 0
+		}
+		if r < rank {
+			best, rank = at, r
+		}
+	}
+	return best
+}
+
+// show has streams begin on what of plan is loaded by now: of each name, once all
+// its versions were tried.
+func (s *Set) show(plan *Plan, old *view, fresh *batch) {
+	if !s.first.going() {
+		return
+	}
+	tried := func(w *Wanted) bool {
+		_, loaded := fresh.find(w)
+		return loaded || slices.ContainsFunc(fresh.refused, func(r Refused) bool { return r.Name == w.Name && r.Version == w.Version })
+	}
+	waits := map[string]bool{}
+	for n := range plan.Wanted {
+		if w := &plan.Wanted[n]; !tried(w) {
+			waits[w.Name] = true
+		}
+	}
+	ready := slices.DeleteFunc(slices.Clone(plan.Wanted), func(w Wanted) bool { return waits[w.Name] })
+	if s.replace(newView(merge(old, ready, fresh, plan.Refused), old.inherit(plan.Sources))) == nil {
+		s.first.came(false)
+	}
+}
