@@ -1,13 +1,14 @@
 package exchange
 
 import (
+	"bufio"
 	"compress/gzip"
 	"compress/zlib"
 	"errors"
 	"io"
 
-	"github.com/andybalholm/brotli"
 	"github.com/gofiber/fiber/v2"
+	"github.com/molecule-man/go-brrr" // the one that fasthttp compresses with
 
 	"github.com/parley-search/parley/host/internal/apierr"
 )
@@ -16,17 +17,19 @@ import (
 // `Content-Encoding` says. They are bound by the limit as the packed ones are.
 func unpack(r *Call, body io.Reader) (io.ReadCloser, error) {
 	encoding := r.Get(fiber.HeaderContentEncoding)
-	p := &packed{limit: r.Limit, body: body, encoding: encoding}
+	if encoding == "" || encoding == "identity" {
+		return io.NopCloser(body), nil
+	}
+	in := bufio.NewReader(body) // of which zlib takes no byte more than it needs
+	p := &packed{limit: r.Limit, body: in, encoding: encoding}
 	var err error
 	switch encoding {
-	case "", "identity":
-		return io.NopCloser(body), nil
 	case "gzip":
-		p.plain, err = gzip.NewReader(body)
+		p.plain, err = gzip.NewReader(in)
 	case "deflate":
-		p.plain, err = zlib.NewReader(body)
+		p.plain, err = zlib.NewReader(in)
 	case "br":
-		p.plain = io.NopCloser(brotli.NewReader(body))
+		p.plain = brrr.NewReader(in)
 	default:
 		return nil, apierr.Newf(apierr.InvalidContentType, "The `Content-Encoding` %.64q is not taken: send the body as it is, or as gzip, deflate or br.", encoding)
 	}
