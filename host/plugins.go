@@ -65,9 +65,9 @@ func (h *Host) pluginStatus() []pluginapi.Plugin {
 			Name: m.Name, Kind: m.Kind, Version: m.Version, Source: m.Source, Owner: h.plugins.Owner(m.Source),
 			SHA256: p.SHA256(), ABI: m.ABI, From: p.Wanted.From, State: state,
 			Use: p.Wanted.Use && !p.Retired, Constraint: p.Wanted.Constraint, Locked: p.Wanted.Locked,
-			Grants:  pluginapi.Grants{HTTP: list(m.Grants.HTTP), Secrets: list(m.Grants.Secrets), Auth: manifest.AuthGrants(m)},
-			Options: m.Options,
-			Streams: p.Streams, Calls: st.Calls, Faults: st.Faults, Instances: st.Instances, Memory: st.Memory,
+			Grants:   pluginapi.Grants{HTTP: list(m.Grants.HTTP), Secrets: list(m.Grants.Secrets), Auth: manifest.AuthGrants(m)},
+			Settings: m.Settings, Options: m.Options,
+			Streams: p.Streams, Calls: st.Calls, Faults: st.Faults, LastFault: (*pluginapi.PastFault)(st.LastFault), Instances: st.Instances, Memory: st.Memory,
 			Fuel: st.Fuel, FuelP50: st.FuelP50, FuelP99: st.FuelP99, Limiter: st.Limiter, Unmetered: st.Refusal,
 			Resets: st.Resets, ResetPages: st.ResetPages, Renewals: st.Renewals, NoReset: st.NoReset,
 		})

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -285,10 +286,10 @@ func TestConsoleViews(t *testing.T) {
 				{"#/start", "Ask your documents", "3 documents in 1 index"},
 				{"#/ask", "Ask", "Conversations stay in this browser"},
 				{"#/search/films", "Search", "Tarkovsky"},
-				{"#/documents/films", "Documents", "3 documents; 1 to 3 shown"},
+				{"#/documents/films", "Documents", "documents 1 to 3 of 3"},
 				{"#/indexes", "Indexes", "films"},
 				{"#/indexes/films", "films", "Searchable attributes"},
-				{"#/tasks", "Tasks", "documentAdditionOrUpdate"},
+				{"#/tasks", "Tasks", "Document addition or update"},
 				{"#/workspaces", "Workspaces", "extract"},
 				{"#/workspaces/films", "films", "quotes the best passages"},
 				{"#/plugins", "Plugins", "Reaches no address"},
@@ -320,19 +321,22 @@ func TestConsoleAsk(t *testing.T) {
 	p.view("#/ask/films", "Ask")
 	p.run(chromedp.WaitVisible(question), chromedp.KeyEvent("Who leads a writer through the Zone?"), chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(kb.ModifierCtrl)))
 	p.see(".turn.user", "Who leads a writer through the Zone?")
-	p.see(".turn.assistant", "a room that grants wishes", "Searched films", "ms to the first word", "tokens")
+	p.see(".turn:last-child", "a room that grants wishes", "Searched films", "found", "ms to the first word", "tokens", "2 rounds")
 	p.look(screens[0], "ask-answered")
 	p.run(chromedp.Click(`//button[contains(., "What the model saw")]`))
-	p.see("dialog[open]", "What the model saw", "of text")
+	p.see("dialog[open]", "What the model saw", "The model got", "Searched films for", `"indexUid":"films"`)
 	p.audit("what the model saw")
 	p.run(chromedp.KeyEvent(kb.Escape), chromedp.Reload())
-	p.see(".turn.assistant", "a room that grants wishes") // kept in the browser
+	p.see(".turn:last-child", "a room that grants wishes", "What the model saw") // kept in the browser
+	p.run(chromedp.Click(`//section[@aria-label="Answer"]//button[contains(@class, "chip")]`))
+	p.see("dialog[open]", "films/2", "a room that grants wishes", "The whole document") // at the passage
+	p.run(chromedp.KeyEvent(kb.Escape))
 	p.run(chromedp.Click(`//section[contains(@class, "user")]//button[. = "Edit"]`))
 	if typed := evaluate[string](p, "document.querySelector('textarea').value"); typed != "Who leads a writer through the Zone?" {
 		t.Errorf("the question to edit is %q", typed)
 	}
 	p.run(clearQuestion, chromedp.Focus(question), chromedp.KeyEvent("quagmire"), chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(kb.ModifierCtrl)))
-	p.see(".turn.assistant", "onerror", "ms to the first word") // as a text
+	p.see(".turn:last-child", "onerror", "ms to the first word") // as a text
 	if n := evaluate[int](p, "document.querySelectorAll('main img, main script, main a[href^=javascript]').length"); n != 0 {
 		t.Errorf("%d elements were made of a document's text", n)
 	}
@@ -351,7 +355,11 @@ func TestConsoleManages(t *testing.T) {
 	p.view("#/indexes", "Indexes")
 	p.run(chromedp.SendKeys(`//label[starts-with(., "Name")]//input`, "notes"+kb.Enter))
 	p.see("h1", "notes")
-	p.run(chromedp.SetValue(`//label[starts-with(., "Stop words")]//textarea`, "the\nof"), chromedp.Click(`//button[. = "Review changes"]`))
+	p.run(chromedp.SetValue(`//label[starts-with(., "Stop words")]//textarea`, "the\nof"), chromedp.Click(`//button[. = "JSON"]`))
+	if text := evaluate[string](p, `document.querySelector("[aria-label='Settings as JSON']").value`); !strings.Contains(text, `"of"`) {
+		t.Errorf("the JSON does not have what the form says: %s", text)
+	}
+	p.run(chromedp.Click(`//button[. = "Form"]`), chromedp.Click(`//button[. = "Review changes"]`))
 	p.see("dialog[open]", "Stop words", `["the","of"]`, "read again in the background")
 	p.run(chromedp.Click(`//dialog//button[. = "Apply"]`))
 	p.see("#told", "applied")
@@ -386,11 +394,23 @@ func TestConsoleManages(t *testing.T) {
 	if got := h.must("GET", "/chats/support/settings", "").body; !strings.Contains(got, `"source":"extract"`) {
 		t.Errorf("the new workspace is %s", got)
 	}
+	p.run(chromedp.Click(`//summary[. = "Limits"]`), chromedp.SetValue(`//label[starts-with(., "Parallel")]//input`, "3"), chromedp.SetValue(`//label[starts-with(., "Max messages")]//input`, "9"), chromedp.Click(`//button[. = "Review changes"]`))
+	p.see("dialog[open]", "Parallel", "Max messages")
+	p.audit("what will change of a workspace")
+	p.run(chromedp.Click(`//dialog//button[. = "Apply"]`))
+	p.see("#told", "applied")
+	if got := h.must("GET", "/chats/support/settings", "").body; !strings.Contains(got, `"parallel":3`) || !strings.Contains(got, `"maxMessages":9`) || !strings.Contains(got, `"tokensPerMinute":null`) {
+		t.Errorf("the changed workspace is %s", got)
+	}
+	p.run(chromedp.Click(chromedp.CSS("#requests")))
+	p.see("dialog[open]", "PATCH /chats/support/settings", "200")
+	p.audit("the requests")
+	p.run(chromedp.KeyEvent(kb.Escape))
 
 	p.view("#/documents/films", "Documents")
 	p.see("main", "Solaris")
 	p.run(chromedp.SendKeys(`//label[starts-with(., "Filter")]//input`, "year = 1972"+kb.Enter))
-	p.see("main", "1 document;")
+	p.see("main", "documents 1 to 1 of 1")
 	p.run(chromedp.Click(`//button[. = "Delete these"]`))
 	p.see("dialog[open]", "Delete 1 document of films?", "year = 1972")
 	p.run(chromedp.Click(chromedp.CSS("#confirm-yes")))
@@ -408,14 +428,20 @@ func TestConsoleManages(t *testing.T) {
 	}
 	p.view("#/documents/rows", "Documents")
 	p.run(chromedp.SetUploadFiles(`input[type="file"]`, files[slices.IndexFunc(files, func(f string) bool { return strings.HasSuffix(f, ".ndjson") }):][:1]))
-	p.see("main", "rows.ndjson: 1 document can be found now", "Dropped")
+	p.see("main", "rows.ndjson", "Field with the id", "Dropped")
+	if id := evaluate[string](p, `document.querySelector(".drop select").value`); id != "id" {
+		t.Errorf("the field that is guessed to hold the id is %q", id)
+	}
+	p.audit("the first rows of a file")
+	p.run(chromedp.Click(`//button[. = "Add to rows"]`))
+	p.see("main", "rows.ndjson: 1 document can be found now", "documents 1 to 1 of 1")
 	p.view("#/start", "Ask your documents")
 	p.run(chromedp.SetUploadFiles(`input[type="file"]`, slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, ".ndjson") })))
 	p.see("main", "2 files: 1 document can be found now", "empty.pdf: ", "Ask about notes")
 	p.run(chromedp.Click(`//a[. = "Ask about notes"]`))
 	p.see("h1", "Ask")
 	p.run(chromedp.SendKeys(question, "when should I water the tomatoes"), chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(kb.ModifierCtrl)))
-	p.see(".turn.assistant", "in the morning", "ms to the first word")
+	p.see(".turn:last-child", "in the morning", "ms to the first word")
 
 	p.view("#/search/films", "Search")
 	p.run(chromedp.WaitVisible(`input[type="search"]`), chromedp.Evaluate[chromedp.Void]("document.activeElement.blur()"), chromedp.KeyEvent("/"), chromedp.KeyEvent("zone"))
@@ -423,7 +449,10 @@ func TestConsoleManages(t *testing.T) {
 	p.run(chromedp.Click(`//button[starts-with(., "Score")]`))
 	p.see("dialog[open]", "How many of the words")
 	p.run(chromedp.KeyEvent(kb.Escape), chromedp.SendKeys(`//label[starts-with(., "Filter")]//input`, "year >"+kb.Enter))
-	p.see("main", "filter")
+	p.see("main [role=alert]", "column 7")
+	if hash := evaluate[string](p, "location.hash"); !strings.Contains(hash, "q%3Dzone") {
+		t.Errorf("the address of the search is %s", hash)
+	}
 }
 
 // TestConsoleKeys signs in with keys of several kinds; each is shown what it may
@@ -465,6 +494,88 @@ func TestConsoleKeys(t *testing.T) {
 	p.see("main", "keys.get")
 }
 
+// TestConsoleNarrowKeys opens every view that keys of each kind are offered: none
+// of them asks for what the key may not do.
+func TestConsoleNarrowKeys(t *testing.T) {
+	const master = "a master key of the console's tests"
+	b := newBrowser(t)
+	h := consoleHost(t, map[string]string{"master-key": master})
+	h.key = master
+	h.fillConsole()
+	for actions, index := range map[string]string{
+		`["search"]`: "films", `["search","chatCompletions"]`: "films", `["documents.*","indexes.create","tasks.get"]`: "*",
+		`["*.get","search"]`: "*", `["indexes.*","documents.*","settings.*","tasks.*","stats.get","search"]`: "fil*",
+	} {
+		var made struct{ Key string }
+		r := h.must("POST", "/keys", fmt.Sprintf(`{"name":"narrow","actions":%s,"indexes":[%q],"expiresAt":null}`, actions, index))
+		if err := json.Unmarshal([]byte(r.body), &made); err != nil {
+			t.Fatal(err)
+		}
+		p := b.open(h.url, screens[0])
+		p.run(chromedp.WaitVisible(chromedp.CSS("#key-value")), chromedp.SendKeys(chromedp.CSS("#key-value"), made.Key+kb.Enter))
+		p.see("nav", "Start")
+		for _, view := range evaluate[[]string](p, `[...document.querySelectorAll("nav a[data-view]")].map((a) => a.dataset.view)`) {
+			p.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("location.hash = '#/%s'", view)), chromedp.WaitVisible(`main h1`))
+			idle := `new Promise((done) => { let n = performance.getEntriesByType("resource").length; const look = () => { const now = performance.getEntriesByType("resource").length; now === n ? done(true) : (n = now, setTimeout(look, 200)); }; setTimeout(look, 200); })`
+			evaluate[bool](p, idle)
+			if alerts := evaluate[[]string](p, `[...document.querySelectorAll("main [role=alert]")].map((a) => a.innerText)`); len(alerts) > 0 {
+				t.Errorf("a key for %s on %s sees in %s: %q", actions, index, view, alerts)
+			}
+		}
+	}
+}
+
+// TestConsoleKeyRevoked deletes the key of somebody who is typing: the page asks
+// for another one, and what was typed is still there.
+func TestConsoleKeyRevoked(t *testing.T) {
+	const master = "a master key of the console's tests"
+	b := newBrowser(t)
+	h := consoleHost(t, map[string]string{"master-key": master})
+	h.key = master
+	h.fillConsole()
+	for _, how := range []string{"deleted", "expired"} {
+		expires := "null"
+		if how == "expired" {
+			expires = strconv.Quote(time.Now().Add(3 * time.Second).UTC().Format(time.RFC3339))
+		}
+		var made struct{ Key, UID string }
+		r := h.must("POST", "/keys", fmt.Sprintf(`{"name":"short","actions":["search","chatCompletions"],"indexes":["*"],"expiresAt":%s}`, expires))
+		if err := json.Unmarshal([]byte(r.body), &made); err != nil {
+			t.Fatal(err)
+		}
+		p := b.open(h.url, screens[0])
+		signIn := func(key string) {
+			p.run(chromedp.WaitVisible(chromedp.CSS("#key-value")), chromedp.SendKeys(chromedp.CSS("#key-value"), key+kb.Enter))
+		}
+		if how == "deleted" {
+			signIn(made.Key)
+			p.view("#/ask/films", "Ask")
+			h.must("DELETE", "/keys/"+made.UID, "")
+		} else {
+			p.run(chromedp.WaitVisible(chromedp.CSS("#key-value")))
+			h.key = made.Key
+			if !settles(func() bool { return h.call("GET", "/keys/current", "").status != http.StatusOK }) {
+				t.Fatal("the key does not expire")
+			}
+			h.key = master
+			signIn(master)
+			p.view("#/ask/films", "Ask")
+			p.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("sessionStorage.setItem('parley-key', %q)", made.Key)))
+		}
+		p.run(chromedp.WaitVisible(question), chromedp.SendKeys(question, "Who leads a writer?"), chromedp.Click(`//button[@type="submit" and . = "Ask"]`))
+		p.see("#ask-key", "does not know this key, or it has expired")
+		p.look(screens[0], "key-"+how)
+		p.run(chromedp.KeyEvent(kb.Escape))
+		p.see(".turn:last-child [role=alert]", "key")
+		if typed := evaluate[string](p, "document.querySelector('textarea').value"); typed != "Who leads a writer?" {
+			t.Errorf("%s: the question is %q", how, typed)
+		}
+		p.run(chromedp.Click(`//button[@type="submit" and . = "Ask"]`))
+		signIn(master)
+		p.see(".turn:last-child", "a room that grants wishes")
+	}
+}
+
 // consoleWire is a host whose workspace "w" is answered by the returned provider.
 func consoleWire(t *testing.T) (*house, *wire) {
 	t.Helper()
@@ -501,11 +612,11 @@ func TestConsoleStream(t *testing.T) {
 	p.run(chromedp.Evaluate[chromedp.Void](`window.longTasks = []; new PerformanceObserver((l) => window.longTasks.push(...l.getEntries().map((e) => e.duration))).observe({type: "longtask"}); undefined`))
 	for round := range 3 {
 		p.send("long", "more")
-		p.see(".turn.assistant:last-child", "ms to the first word")
-		if text := p.text(".turn.assistant:last-child"); !strings.Contains(text, "word0 ") || !strings.Contains(text, "word9999") {
+		p.see(".turn:last-child", "ms to the first word")
+		if text := p.text(".turn:last-child"); !strings.Contains(text, "word0 ") || !strings.Contains(text, "word9999") {
 			t.Errorf("the answer is not whole: %.100q", text)
 		}
-		if n := evaluate[int](p, `document.querySelectorAll(".turn.assistant:last-child p").length`); n < 100 || n > 105 {
+		if n := evaluate[int](p, `document.querySelectorAll(".turn:last-child p").length`); n < 100 || n > 105 {
 			t.Errorf("10,000 words in 100 paragraphs make %d elements", n)
 		}
 		if _, err := chromedp.Call(p.ctx, heapprofiler.CollectGarbage, cdp.Empty{}); err != nil {
@@ -536,7 +647,7 @@ func TestConsoleTrouble(t *testing.T) {
 	p.view("#/ask/w", "Ask")
 
 	p.send("hostile", "say something bad")
-	p.see(".turn.assistant:last-child", "onerror", "ms to the first word")
+	p.see(".turn:last-child", "onerror", "ms to the first word")
 	if n := evaluate[int](p, "document.querySelectorAll('main img, main script, main a[href^=javascript]').length"); n != 0 {
 		t.Errorf("%d elements were made of an answer's text", n)
 	}
@@ -545,7 +656,7 @@ func TestConsoleTrouble(t *testing.T) {
 	}
 
 	p.send("busy", "too much")
-	p.see(".turn.assistant:last-child [role=alert]", "429")
+	p.see(".turn:last-child [role=alert]", "429")
 	if typed := evaluate[string](p, "document.querySelector('textarea').value.trim()"); typed != "too much" {
 		t.Errorf("after a refusal the question to send again is %q", typed)
 	}
@@ -553,19 +664,19 @@ func TestConsoleTrouble(t *testing.T) {
 
 	p.send("slow", "take your time")
 	within(t, begun, "the slow answer")
-	p.see(".turn.assistant:last-child", "the beginning goes on")
+	p.see(".turn:last-child", "the beginning goes on")
 	p.run(chromedp.Click(`//button[. = "Stop"]`))
-	p.see(".turn.assistant:last-child", "stopped", "the beginning")
+	p.see(".turn:last-child", "stopped", "the beginning")
 
 	p.send("slow", "once more")
 	within(t, begun, "the slow answer")
-	p.see(".turn.assistant:last-child", "the beginning goes on")
+	p.see(".turn:last-child", "the beginning goes on")
 	h.close()
-	p.see(".turn.assistant:last-child", "the beginning")
-	p.see(".turn.assistant:last-child [role=alert]", "shutting down")
+	p.see(".turn:last-child", "the beginning")
+	p.see(".turn:last-child [role=alert]", "shutting down")
 	p.run(clearQuestion)
 	p.send("slow", "is anybody there")
-	p.see(".turn.assistant:last-child [role=alert]", "cannot be reached")
+	p.see(".turn:last-child [role=alert]", "cannot be reached")
 	if typed := evaluate[string](p, "document.querySelector('textarea').value.trim()"); typed != "is anybody there" {
 		t.Errorf("after the end of the service the question is %q", typed)
 	}

@@ -186,7 +186,12 @@ func newRig(tb testing.TB, w wish) *rig {
 			if w.panics {
 				panic("secret words")
 			}
-			return []pluginapi.Plugin{{Name: "test", Kind: "provider", Version: "1.0.0", Source: "test", State: "ready", Use: true}}
+			return []pluginapi.Plugin{{
+				Name: "test", Kind: "provider", Version: "1.0.0", Source: "test", State: "ready", Use: true,
+				Settings:  map[string]abi.Setting{"apiKey": {Required: true, Description: "A key of the service."}},
+				Options:   map[string]abi.Option{"region": {Type: "string", Pattern: "[a-z]+", Description: "Where it is."}},
+				LastFault: &pluginapi.PastFault{At: time.Unix(1, 0).UTC(), Message: "trap in encode: unreachable"},
+			}}
 		},
 	})
 	ln, err := net.Listen("tcp", "127.0.0.1:0")

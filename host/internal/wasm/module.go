@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/wasm/meter"
@@ -43,6 +44,7 @@ type Module struct {
 	calls     atomic.Int64
 	declared  atomic.Int64
 	faults    [faultKinds]atomic.Int64
+	lastFault atomic.Pointer[PastFault]
 	instances atomic.Int64
 	memory    atomic.Int64
 	dropped   atomic.Int64
@@ -74,7 +76,7 @@ func newModule(r *Runtime, e *engine, name string, compiled wazero.CompiledModul
 	m.pool = newPool(l.Instances, l.IdleAfter, func() (*instance, error) {
 		i, err := m.start()
 		if f, ok := errors.AsType[*Fault](err); ok {
-			m.faults[f.Kind].Add(1)
+			m.noteFault(f)
 		}
 		return i, err
 	})
@@ -122,7 +124,7 @@ func (m *Module) call(ctx context.Context, tag Tag, export string, in, dst []byt
 		if f == nil {
 			break
 		}
-		m.faults[f.Kind].Add(1)
+		m.noteFault(f)
 		if !f.Transient() {
 			break
 		}
@@ -151,7 +153,7 @@ func (m *Module) Number(ctx context.Context, tag Tag, export string) (uint32, er
 		f, _ := errors.AsType[*Fault](err)
 		m.pool.release(i, f != nil)
 		if f != nil {
-			m.faults[f.Kind].Add(1)
+			m.noteFault(f)
 		}
 	}
 	m.settle(err, probe)
@@ -164,6 +166,13 @@ func (m *Module) export(name, signature string) (int, error) {
 		return 0, fmt.Errorf("call %s of %s: it has no such export of form %s", name, m.name, signature)
 	}
 	return n, nil
+}
+
+// noteFault counts a fault, and keeps what is known of the last one: without what
+// the guest wrote, which may be of somebody's chat.
+func (m *Module) noteFault(f *Fault) {
+	m.faults[f.Kind].Add(1)
+	m.lastFault.Store(&PastFault{At: time.Now(), Message: fmt.Sprintf("%s in %s: %s", f.Kind, f.Export, f.Detail)})
 }
 
 // admit asks the breaker.
@@ -222,11 +231,18 @@ func (m *Module) Close() (err error) {
 	return err
 }
 
+// A PastFault is a fault as it is told of later.
+type PastFault struct {
+	At      time.Time `json:"at"`
+	Message string    `json:"message"`
+}
+
 // Stats says what a module has done and what it holds.
 type Stats struct {
 	Calls     int64            // that ended, faults among them
 	Declared  int64            // calls that ended with a [GuestError]
 	Faults    map[string]int64 // by kind, those that happened
+	LastFault *PastFault       // nil: none happened
 	Open      bool             // the breaker keeps calls away
 	Instances int64            // alive, the warm one among them
 	Memory    int64            // bytes of their linear memories
@@ -249,6 +265,7 @@ func (m *Module) Stats() Stats {
 		Calls:     m.calls.Load(),
 		Declared:  m.declared.Load(),
 		Faults:    map[string]int64{},
+		LastFault: m.lastFault.Load(),
 		Open:      m.breaker.tripped.Load(),
 		Instances: m.instances.Load(),
 		Memory:    m.memory.Load(),

@@ -1,8 +1,8 @@
 // The console: which view is shown, the theme, the keyboard, and the key.
-import { key } from "./api.js";
+import { key, sent } from "./api.js";
 import { ask } from "./ask.js";
 import { documents } from "./documents.js";
-import { el, empty, problem, show } from "./dom.js";
+import { button, copyButton, count, el, empty, problem, show, soft, table } from "./dom.js";
 import { indexes } from "./indexes.js";
 import { keys } from "./keys.js";
 import { plugins } from "./plugins.js";
@@ -24,17 +24,17 @@ import { workspaces } from "./workspaces.js";
 
 /** @type {Record<string, View>} */
 const views = {
-  start: { title: "Start", group: "Use", draw: start, needs: [] },
-  ask: { title: "Ask", group: "Use", draw: ask, needs: ["chatCompletions", "search"] },
-  search: { title: "Search", group: "Use", draw: search, needs: ["search"] },
-  documents: { title: "Documents", group: "Content", draw: documents, needs: ["documents.get"] },
-  indexes: { title: "Indexes", group: "Content", draw: indexes, needs: ["indexes.get"] },
-  tasks: { title: "Tasks", group: "Content", draw: tasks, needs: ["tasks.get"] },
-  workspaces: { title: "Workspaces", group: "Answers", draw: workspaces, needs: ["chats.get", "chatsSettings.get"] },
-  plugins: { title: "Plugins", group: "Answers", draw: plugins, needs: ["plugins.get"] },
-  keys: { title: "Keys", group: "Service", draw: keys, needs: ["keys.get"] },
-  usage: { title: "Usage", group: "Service", draw: usage, needs: ["stats.get"] },
-  telemetry: { title: "Telemetry", group: "Service", draw: telemetry, needs: ["telemetry.get"] },
+	start: { title: "Start", group: "Use", draw: start, needs: [] },
+	ask: { title: "Ask", group: "Use", draw: ask, needs: ["chatCompletions", "search"] },
+	search: { title: "Search", group: "Use", draw: search, needs: ["search"] },
+	documents: { title: "Documents", group: "Content", draw: documents, needs: ["documents.get"] },
+	indexes: { title: "Indexes", group: "Content", draw: indexes, needs: ["indexes.get"] },
+	tasks: { title: "Tasks", group: "Content", draw: tasks, needs: ["tasks.get"] },
+	workspaces: { title: "Workspaces", group: "Answers", draw: workspaces, needs: ["chats.get", "chatsSettings.get"] },
+	plugins: { title: "Plugins", group: "Answers", draw: plugins, needs: ["plugins.get"] },
+	keys: { title: "Keys", group: "Service", draw: keys, needs: ["keys.get"] },
+	usage: { title: "Usage", group: "Service", draw: usage, needs: ["stats.get"] },
+	telemetry: { title: "Telemetry", group: "Service", draw: telemetry, needs: ["telemetry.get"] },
 };
 
 const header = /** @type {HTMLElement} */ (document.querySelector("header"));
@@ -45,24 +45,24 @@ const signOut = /** @type {HTMLElement} */ (document.getElementById("key"));
 
 /** Whether this host serves the description of its API as a page. */
 const described = fetch("../docs", { method: "HEAD" }).then(
-  (r) => r.ok,
-  () => false,
+	(r) => r.ok,
+	() => false,
 );
 
 /** Lists the views that the key may use.
  * @param {boolean} docs there is a page about the API
  */
 function drawNav(docs) {
-  nav.replaceChildren();
-  let group = "";
-  for (const [name, v] of Object.entries(views)) {
-    if (!session.can(...v.needs)) continue;
-    if (v.group !== group) nav.append(el("h2", {}, v.group));
-    group = v.group;
-    nav.append(el("a", { href: `#/${name}`, "data-view": name }, v.title));
-  }
-  if (docs) nav.append(el("a", { href: "../docs" }, "API reference"));
-  signOut.hidden = !key.get();
+	nav.replaceChildren();
+	let group = "";
+	for (const [name, v] of Object.entries(views)) {
+		if (!session.can(...v.needs)) continue;
+		if (v.group !== group) nav.append(el("h2", {}, v.group));
+		group = v.group;
+		nav.append(el("a", { href: `#/${name}`, "data-view": name }, v.title));
+	}
+	if (docs) nav.append(el("a", { href: "../docs" }, "API reference"));
+	signOut.hidden = !key.get();
 }
 
 let leave = new AbortController();
@@ -70,97 +70,101 @@ let known = /** @type {string|null} */ (null); // the key that session knows of
 
 /** Shows the view that the address names. */
 async function route() {
-  const [wanted, ...path] = location.hash
-    .replace(/^#\/?/, "")
-    .split("/")
-    .map((p) => {
-      try {
-        return decodeURIComponent(p);
-      } catch {
-        return p;
-      }
-    });
-  const name = Object.hasOwn(views, wanted) ? wanted : "start";
-  const v = views[name];
-  leave.abort();
-  leave = new AbortController();
-  const { signal } = leave;
-  document.title = `${v.title} · Parley`;
-  header.classList.remove("open");
-  menu.setAttribute("aria-expanded", "false");
-  const root = el("div");
-  main.replaceChildren(root);
-  try {
-    if (known !== key.get()) {
-      await session.load();
-      known = key.get();
-    }
-    drawNav(await described);
-    for (const a of nav.querySelectorAll("a")) {
-      if (a.dataset.view === name) a.setAttribute("aria-current", "page");
-    }
-    if (signal.aborted) return;
-    if (!session.can(...v.needs)) {
-      const lacks = v.needs.filter((n) => !session.can(n));
-      root.append(el("h1", {}, v.title), empty("Not with this key", `It lacks: ${lacks.join(", ")}. Whoever holds the master key can make one that has it.`));
-      return;
-    }
-    await v.draw(root, path, signal);
-  } catch (err) {
-    if (!signal.aborted) root.append(problem(err), el("p", {}, el("button", { type: "button", onclick: route }, "Try again")));
-  }
+	const [wanted, ...path] = location.hash
+		.replace(/^#\/?/, "")
+		.split("/")
+		.map((p) => {
+			try {
+				return decodeURIComponent(p);
+			} catch {
+				return p;
+			}
+		});
+	const name = Object.hasOwn(views, wanted) ? wanted : "start";
+	const v = views[name];
+	leave.abort();
+	leave = new AbortController();
+	const { signal } = leave;
+	document.title = `${v.title} · Parley`;
+	header.classList.remove("open");
+	menu.setAttribute("aria-expanded", "false");
+	const root = el("div");
+	main.replaceChildren(root);
+	try {
+		if (known !== key.get()) {
+			await session.load();
+			known = key.get();
+		}
+		drawNav(await described);
+		for (const a of nav.querySelectorAll("a")) {
+			if (a.dataset.view === name) a.setAttribute("aria-current", "page");
+		}
+		if (signal.aborted) return;
+		if (!session.can(...v.needs)) {
+			const lacks = v.needs.filter((n) => !session.can(n));
+			root.append(el("h1", {}, v.title), empty("Not with this key", `It lacks: ${lacks.join(", ")}. Whoever holds the master key can make one that has it.`));
+			return;
+		}
+		await v.draw(root, path, signal);
+	} catch (err) {
+		if (!signal.aborted) root.append(problem(err), el("p", {}, button("Try again", route)));
+	}
 }
 
 const theme = localStorage.getItem("parley-theme");
 if (theme) document.documentElement.dataset.theme = theme;
 document.getElementById("theme")?.addEventListener("click", () => {
-  const now = document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
-  const next = now === "dark" ? "light" : "dark";
-  document.documentElement.dataset.theme = next;
-  localStorage.setItem("parley-theme", next);
+	const now = document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+	const next = now === "dark" ? "light" : "dark";
+	document.documentElement.dataset.theme = next;
+	localStorage.setItem("parley-theme", next);
 });
 
 menu.addEventListener("click", () => menu.setAttribute("aria-expanded", String(header.classList.toggle("open"))));
 
 signOut.addEventListener("click", () => {
-  key.forget();
-  sessionStorage.clear();
-  location.hash = "";
-  location.reload();
+	key.forget();
+	sessionStorage.clear();
+	location.hash = "";
+	location.reload();
 });
 
 const shortcuts = [
-  ["/", "go to the search box or the question"],
-  ["?", "show this list"],
-  ["Ctrl or Cmd + Enter", "send the question"],
-  ["Esc", "close what is open"],
-  ["g, then a letter", "go to a view: s Search, a Ask, d Documents, i Indexes, t Tasks, w Workspaces"],
+	["/", "go to the search box or the question"],
+	["?", "show this list"],
+	["Ctrl or Cmd + Enter", "send the question"],
+	["Esc", "close what is open"],
 ];
-const showShortcuts = () =>
-  show("Shortcuts", el("table", {}, ...shortcuts.map(([k, what]) => el("tr", {}, el("th", { scope: "row" }, k), el("td", {}, what)))));
+const showShortcuts = () => show("Shortcuts", table(["Key", "What it does"], shortcuts, "Shortcuts"));
 document.getElementById("help")?.addEventListener("click", showShortcuts);
+document.getElementById("requests")?.addEventListener("click", () =>
+	show(
+		"What this page asked",
+		soft("The page uses the public API alone: what it did last, as commands for a shell. $PARLEY_KEY stands for your key."),
+		table(
+			["Request", ["Status", "number"], ["Time", "number"], ""],
+			sent.map((s) => [`${s.method} ${s.path}`, String(s.status), `${count(Math.round(s.ms))} ms`, copyButton("Copy", s.curl)]),
+			"Requests",
+		),
+	),
+);
 
-const letters = { s: "search", a: "ask", d: "documents", i: "indexes", t: "tasks", w: "workspaces" };
-let going = 0; // when g was pressed
 addEventListener("keydown", (e) => {
-  if (e.ctrlKey || e.metaKey || e.altKey || document.querySelector("dialog[open]")) return;
-  if (e.target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName)) return;
-  const view = /** @type {Record<string, string>} */ (letters)[e.key];
-  if (view && e.timeStamp - going < 1500) location.hash = `#/${view}`;
-  going = e.key === "g" ? e.timeStamp : 0;
-  if (e.key === "?") showShortcuts();
-  if (e.key === "/") {
-    const box = main.querySelector("input[type=search], textarea");
-    if (box instanceof HTMLElement) {
-      box.focus();
-      e.preventDefault();
-    }
-  }
+	if (e.ctrlKey || e.metaKey || e.altKey || document.querySelector("dialog[open]")) return;
+	if (e.target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName)) return;
+	if (e.key === "?") showShortcuts();
+	if (e.key === "/") {
+		const box = main.querySelector("input[type=search], textarea");
+		if (box instanceof HTMLElement) {
+			box.focus();
+			e.preventDefault();
+		}
+	}
 });
 
 addEventListener("hashchange", async () => {
-  await route();
-  if (!main.contains(document.activeElement)) main.focus({ preventScroll: true }); // a view may have chosen a field
-  scrollTo(0, 0);
+	await route();
+	if (!main.contains(document.activeElement)) main.focus({ preventScroll: true }); // a view may have chosen a field
+	scrollTo(0, 0);
 });
 route();

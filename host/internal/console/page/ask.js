@@ -1,276 +1,302 @@
 // A conversation with a workspace. It is kept in the browser only.
-import { asCode, asCurl, call, events, request } from "./api.js";
-import { copyButton, count, counted, el, empty, json, problem, show, size } from "./dom.js";
+import { asCode, asCurl, at, call, events, request } from "./api.js";
+import { button, buttons, copyButton, count, counted, download, el, empty, field, json, problem, select, show, size, soft, submit } from "./dom.js";
 import { Growing, markdown } from "./markdown.js";
+import { session } from "./session.js";
 
 const place = "parley-conversation";
 const draftPlace = "parley-draft";
-const reports = ["searchProgress", "searchSources"].map((name) => ({ type: "function", function: { name } }));
-
-/** @typedef {{role: string, content: string}} Message */
+const reports = ["searchProgress", "searchSources", "appendConversationMessage"].map((name) => ({ type: "function", function: { name } }));
 
 /**
- * What an answer brought beside its text.
- * @typedef {Object} Account
- * @property {any[]} searches
- * @property {any[]} documents
- * @property {any} usage
- * @property {any} failed
- * @property {number} first milliseconds to the first word; 0: there was none
+ * A search of an answer: what the model asked, what was found, and the text that it got.
+ * @typedef {{id: string, asked: any, documents?: any[], text?: string}} Search
  */
+
+/** @typedef {{role: string, content: string, searches?: Search[], facts?: string}} Message one of the conversation */
 
 /**
  * Reads the stream of one answer.
  * @param {Response} response
+ * @param {Search[]} searches grows
  * @param {(text: string) => void} write
- * @param {(asked: any) => void} searching
- * @returns {Promise<Account>}
+ * @param {() => void} searched called when searches has changed
+ * @returns {Promise<{usage: any, failed: any, first: number, rounds: number}>} first: milliseconds to the first word; 0: there was none
  */
-async function read(response, write, searching) {
-  const began = performance.now();
-  const account = { searches: /** @type {any[]} */ ([]), documents: /** @type {any[]} */ ([]), usage: null, failed: /** @type {any} */ (null), first: 0 };
-  await events(response, (data) => {
-    if (data === "[DONE]") return;
-    const chunk = JSON.parse(data);
-    if (chunk.error) {
-      account.failed = chunk.error;
-      return;
-    }
-    account.usage = chunk.usage ?? account.usage;
-    const delta = chunk.choices?.[0]?.delta ?? {};
-    for (const { function: f } of delta.tool_calls ?? []) {
-      if (f?.name === "searchProgress") {
-        const asked = JSON.parse(JSON.parse(f.arguments).function_arguments || "{}");
-        account.searches.push(asked);
-        searching(asked);
-      } else if (f?.name === "searchSources") account.documents.push(...JSON.parse(f.arguments).documents);
-    }
-    if (delta.content) {
-      account.first ||= performance.now() - began;
-      write(delta.content);
-    }
-  });
-  return account;
+async function read(response, searches, write, searched) {
+	const began = performance.now();
+	const account = { usage: /** @type {any} */ (null), failed: /** @type {any} */ (null), first: 0, rounds: 1 };
+	await events(response, (data) => {
+		if (data === "[DONE]") return;
+		const chunk = JSON.parse(data);
+		account.failed ??= chunk.error;
+		account.usage = chunk.usage ?? account.usage;
+		const delta = chunk.choices?.[0]?.delta ?? {};
+		for (const { function: f } of delta.tool_calls ?? []) {
+			if (!reports.some((r) => r.function.name === f?.name)) continue;
+			const said = JSON.parse(f.arguments);
+			const known = searches.find((s) => s.id === (said.call_id ?? said.tool_call_id));
+			if (f.name === "searchProgress") searches.push({ id: said.call_id, asked: JSON.parse(said.function_arguments || "{}") });
+			else if (known && f.name === "searchSources") known.documents = said.documents;
+			else if (known && said.role === "tool") known.text = said.content;
+			else if (said.role === "assistant") account.rounds++; // it searches, and is asked again
+			searched();
+		}
+		if (delta.content) {
+			account.first ||= performance.now() - began;
+			write(delta.content);
+		}
+	});
+	return account;
 }
 
-/** @param {any[]} documents what the model was given, with the passages of each */
-function seen(documents) {
-  const bytes = new TextEncoder().encode(JSON.stringify(documents.map((d) => d._passages ?? d))).length;
-  return [
-    el("p", { class: "soft" }, `${counted(documents.length, "document", "documents")}, about ${size(bytes)} of text.`),
-    ...documents.map((d) => {
-      const { _passages, ...rest } = d;
-      return el(
-        "article",
-        { class: "card" },
-        ...(_passages ?? []).flatMap((/** @type {any} */ p) => [el("h3", {}, p.title ?? ""), el("p", { class: "soft" }, p.text ?? "")]),
-        el("details", {}, el("summary", {}, "The document"), json(rest)),
-      );
-    }),
-  ];
-}
+/** @param {Search} s */
+const asked = (s) => `${s.asked.indexUid ?? "all indexes"} for “${s.asked.q ?? ""}”${s.asked.filter ? ` where ${s.asked.filter}` : ""}`;
+
+/** @param {string} text */
+const bytes = (text) => size(new TextEncoder().encode(text).length);
+
+/** @param {Search[]} searches */
+const seen = (searches) =>
+	searches.map((s) =>
+		el(
+			"section",
+			{},
+			el("h3", {}, `Searched ${asked(s)}`),
+			soft(`${counted(s.documents?.length ?? 0, "document", "documents")}. The model got ${bytes(s.text ?? "")}:`),
+			el("pre", { tabindex: 0 }, s.text || "nothing"),
+		),
+	);
 
 /** @param {HTMLElement} root @param {string[]} path @param {AbortSignal} left */
 export async function ask(root, path, left) {
-  root.append(el("h1", {}, "Ask"));
-  const uids = (await call("GET", "/chats?limit=1000")).results.map((/** @type {any} */ w) => w.uid);
-  if (uids.length === 0) {
-    root.append(
-      empty(
-        "No workspace yet",
-        "A workspace says which model answers, and from which indexes.",
-        el("a", { class: "button main", href: "#/workspaces" }, "Make a workspace"),
-      ),
-    );
-    return;
-  }
-  const workspace = el("select", {}, ...uids.map((/** @type {string} */ u) => el("option", { value: u }, u)));
-  workspace.value = uids.includes(path[0])
-    ? path[0]
-    : uids.includes(localStorage.getItem("parley-workspace"))
-      ? localStorage.getItem("parley-workspace")
-      : uids[0];
-  const model = el("input", { value: localStorage.getItem("parley-model") ?? "", placeholder: "as the workspace says" });
-  const turns = el("div", { "aria-live": "polite" });
-  const box = el("textarea", {
-    rows: 3,
-    placeholder: "Ask a question about your documents",
-    "aria-label": "Question",
-    value: sessionStorage.getItem(draftPlace) ?? "",
-  });
-  const send = el("button", { class: "main", type: "submit" }, "Ask");
-  const stop = el("button", { type: "button", hidden: true }, "Stop");
-  const clear = el("button", { type: "button" }, "New conversation");
-  const save = el("button", { type: "button" }, "Save as JSON");
-  const form = el(
-    "form",
-    { class: "compose" },
-    box,
-    el("div", { class: "buttons" }, send, stop, clear, save, el("span", { class: "soft" }, "Ctrl or Cmd + Enter sends. Conversations stay in this browser.")),
-  );
-  root.append(
-    el("div", { class: "row" }, el("label", { class: "field" }, "Workspace", workspace), el("label", { class: "field" }, "Model", model)),
-    turns,
-    form,
-  );
+	const uids = await session.workspaces();
+	if (uids.length === 0) {
+		root.append(
+			el("h1", {}, "Ask"),
+			empty(
+				"No workspace yet",
+				"A workspace says which model answers, and from which indexes.",
+				session.can("chatsSettings.update") && el("a", { class: "button main", href: "#/workspaces" }, "Make a workspace"),
+			),
+		);
+		return;
+	}
+	const workspace = select(
+		uids,
+		[path[0], localStorage.getItem("parley-workspace") ?? "", uids[0]].find((u) => uids.includes(u)),
+	);
+	const model = el("input", { value: localStorage.getItem("parley-model") ?? "", placeholder: "the workspace's own" });
+	const turns = el("div", { class: "turns", "aria-live": "polite" });
+	const box = el("textarea", { rows: 2, placeholder: "Ask a question", "aria-label": "Question", value: sessionStorage.getItem(draftPlace) ?? "" });
+	const send = submit("Ask");
+	const stop = el("button", { hidden: true, onclick: () => running?.abort() }, "Stop");
+	const form = el(
+		"form",
+		{ class: "compose" },
+		box,
+		el("div", { class: "buttons" }, send, stop, el("span", { class: "soft" }, "Ctrl or Cmd + Enter sends. Conversations stay in this browser.")),
+	);
+	root.append(
+		el(
+			"div",
+			{ class: "top" },
+			el("h1", {}, "Ask"),
+			el(
+				"div",
+				{ class: "row" },
+				field("Workspace", workspace),
+				field("Model", model),
+				button("New conversation", restart),
+				button("Save", () => download("conversation.json", JSON.stringify({ workspace: workspace.value, messages: talk }, null, 2))),
+			),
+		),
+		turns,
+		form,
+	);
 
-  /** @type {Message[]} */
-  let talk = JSON.parse(sessionStorage.getItem(place) ?? "[]");
-  const keep = () => sessionStorage.setItem(place, JSON.stringify(talk));
-  let running = /** @type {AbortController|null} */ (null);
-  /** @type {(index: string, id: string) => Promise<void>} */
-  const cite = async (index, id) => {
-    try {
-      show(`${index}/${id}`, json(await call("GET", `/indexes/${encodeURIComponent(index)}/documents/${encodeURIComponent(id)}`)));
-    } catch (err) {
-      show(`${index}/${id}`, problem(err));
-    }
-  };
+	/** @type {Message[]} */
+	let talk = JSON.parse(sessionStorage.getItem(place) ?? "[]");
+	let running = /** @type {AbortController|null} */ (null);
+	const keep = () => {
+		try {
+			sessionStorage.setItem(place, JSON.stringify(talk));
+		} catch {
+			// The browser has no room for more: what is shown stays until the tab is closed.
+		}
+	};
 
-  /** @param {number} at the place of the question in talk */
-  const questionCard = (at) =>
-    el(
-      "section",
-      { class: "card turn user", "aria-label": "Question" },
-      el("p", {}, talk[at].content),
-      el(
-        "p",
-        { class: "buttons" },
-        el("button", { type: "button", onclick: () => edit(at) }, "Edit"),
-        el("button", { type: "button", onclick: () => repeat(at) }, "Ask again"),
-      ),
-    );
-  function redraw() {
-    if (talk.length === 0) {
-      turns.replaceChildren(
-        empty(
-          "Ask what your documents know",
-          "The answer quotes them and names its places; you can look at all that the model was given. A question may build on the ones before.",
-        ),
-      );
-      return;
-    }
-    turns.replaceChildren(
-      ...talk.map((m, i) =>
-        m.role === "user" ? questionCard(i) : el("section", { class: "card turn assistant", "aria-label": "Answer" }, markdown(m.content, cite)),
-      ),
-    );
-  }
-  /** @param {number} at */
-  function edit(at) {
-    if (running) return;
-    box.value = talk[at].content;
-    talk = talk.slice(0, at);
-    keep();
-    redraw();
-    box.focus();
-  }
-  /** @param {number} at */
-  function repeat(at) {
-    if (running) return;
-    const question = talk[at].content;
-    talk = talk.slice(0, at);
-    redraw();
-    answer(question);
-  }
+	/** Shows a document that an answer names: first the passages that the model got of it. @param {string} index @param {string} id */
+	async function cite(index, id) {
+		const own = talk
+			.flatMap((m) => m.searches ?? [])
+			.flatMap((s) => s.documents ?? [])
+			.filter((d) => Object.values(d).some((v) => String(v) === id));
+		const passages = [...new Map(own.flatMap((d) => d._passages ?? []).map((p) => [p.text, p])).values()];
+		const quoted = passages.map((p) => el("section", {}, el("h3", {}, p.title ?? ""), el("blockquote", {}, p.text)));
+		show(`${index}/${id}`, ...quoted, soft("Loading the document…"));
+		try {
+			const whole = await call("GET", at`/indexes/${index}/documents/${id}`);
+			show(
+				`${index}/${id}`,
+				...quoted,
+				/^https?:\/\//.test(whole.url) ? el("p", {}, el("a", { href: whole.url, rel: "noopener", target: "_blank" }, "Open its page")) : null,
+				quoted.length > 0 ? el("details", {}, el("summary", {}, "The whole document"), json(whole)) : json(whole),
+			);
+		} catch (err) {
+			show(`${index}/${id}`, ...quoted, problem(err));
+		}
+	}
 
-  /** @param {string} question */
-  async function answer(question) {
-    localStorage.setItem("parley-model", model.value);
-    localStorage.setItem("parley-workspace", workspace.value);
-    const uid = workspace.value;
-    const route = `/chats/${encodeURIComponent(uid)}/chat/completions`;
-    talk.push({ role: "user", content: question });
-    keep();
-    const body = { model: model.value || "any", messages: [...talk], stream: true, stream_options: { include_usage: true }, tools: reports };
-    if (talk.length === 1) turns.replaceChildren();
-    const searches = el("ul", { class: "searches" }),
-      text = el("div", { class: "busy" }),
-      foot = el("p", { class: "buttons" });
-    const card = el("section", { class: "card turn assistant", "aria-label": "Answer", "aria-busy": "true" }, searches, text, foot);
-    turns.append(questionCard(talk.length - 1), card);
-    card.scrollIntoView({ block: "nearest" });
-    send.disabled = true;
-    stop.hidden = false;
-    running = new AbortController();
-    const growing = new Growing(text, cite);
-    /** @type {Account|null} */
-    let account = null;
-    let failed = null,
-      stopped = false;
-    try {
-      account = await read(
-        await request("POST", route, { body, signal: running.signal }),
-        (more) => growing.add(more),
-        (asked) =>
-          searches.append(el("li", {}, `Searched ${asked.indexUid ?? "all indexes"} for “${asked.q ?? ""}”${asked.filter ? ` where ${asked.filter}` : ""}`)),
-      );
-      failed = account.failed;
-    } catch (err) {
-      stopped = running.signal.aborted;
-      failed = stopped ? null : err;
-    }
-    running = null;
-    text.classList.remove("busy");
-    card.removeAttribute("aria-busy");
-    growing.end();
-    if (failed) card.append(problem(failed));
-    if (growing.text) {
-      talk.push({ role: "assistant", content: growing.text });
-      localStorage.setItem("parley-asked", "yes");
-    } else {
-      talk.pop();
-      if (!box.value) box.value = question; // nothing that was typed is lost
-    }
-    keep();
-    const documents = account?.documents ?? [];
-    if (documents.length > 0)
-      foot.append(el("button", { type: "button", onclick: () => show("What the model saw", ...seen(documents)) }, `What the model saw (${documents.length})`));
-    foot.append(
-      copyButton("Copy as curl", () => asCurl("POST", route, body)),
-      copyButton("Python", () => asCode("python", uid, body)),
-      copyButton("JavaScript", () => asCode("javascript", uid, body)),
-    );
-    const facts = [];
-    if (stopped) facts.push("stopped");
-    if (account?.first) facts.push(`${count(Math.round(account.first))} ms to the first word`);
-    if (account?.usage) facts.push(`${count(account.usage.total_tokens)} tokens`);
-    if (account && account.searches.length > 0) facts.push(counted(account.searches.length, "search", "searches"));
-    foot.append(el("span", { class: "soft" }, facts.join(", ")));
-    send.disabled = false;
-    stop.hidden = true;
-    if (!left.aborted) box.focus();
-  }
+	/** @param {number} i the place of the question in talk */
+	const questionCard = (i) =>
+		el(
+			"section",
+			{ class: "card turn user", "aria-label": "Question" },
+			el("p", {}, talk[i].content),
+			buttons(
+				button("Edit", () => edit(i)),
+				button("Ask again", () => repeat(i)),
+			),
+		);
 
-  left.addEventListener("abort", () => running?.abort());
-  stop.addEventListener("click", () => running?.abort());
-  clear.addEventListener("click", () => {
-    running?.abort();
-    talk = [];
-    keep();
-    redraw();
-    box.focus();
-  });
-  save.addEventListener("click", () => {
-    const link = el("a", {
-      href: URL.createObjectURL(new Blob([JSON.stringify({ workspace: workspace.value, messages: talk }, null, 2)], { type: "application/json" })),
-      download: "conversation.json",
-    });
-    link.click();
-    URL.revokeObjectURL(link.getAttribute("href") ?? "");
-  });
-  box.addEventListener("input", () => sessionStorage.setItem(draftPlace, box.value));
-  box.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
-    if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) form.requestSubmit();
-  });
-  form.addEventListener("submit", (/** @type {Event} */ e) => {
-    e.preventDefault();
-    const question = box.value.trim();
-    if (!question || running) return;
-    box.value = "";
-    sessionStorage.removeItem(draftPlace);
-    answer(question);
-  });
-  redraw();
-  box.focus();
+	/** What stands below an answer. @param {Message} m @param {any} body what was asked @param {string} uid */
+	const foot = (m, body, uid) =>
+		buttons(
+			m.searches?.length ? button("What the model saw", () => show("What the model saw", ...seen(m.searches ?? []))) : null,
+			copyButton("Copy as curl", () => asCurl("POST", at`/chats/${uid}/chat/completions`, { body })),
+			copyButton("Python", () => asCode("python", uid, body)),
+			copyButton("JavaScript", () => asCode("javascript", uid, body)),
+			el("span", { class: "soft" }, m.facts ?? ""),
+		);
+
+	const lines = (searches) =>
+		searches.map((s) => el("li", {}, `Searched ${asked(s)}${s.documents ? `: ${s.documents.length === 0 ? "nothing" : count(s.documents.length)} found` : "…"}`));
+
+	/** The request for the answer to the question at i. @param {number} i */
+	const bodyOf = (i) => ({
+		model: model.value || "any",
+		messages: talk.slice(0, i + 1).map(({ role, content }) => ({ role, content })),
+		stream: true,
+		stream_options: { include_usage: true },
+		tools: reports,
+	});
+
+	function redraw() {
+		turns.replaceChildren(
+			...talk.map((m, i) =>
+				m.role === "user"
+					? questionCard(i)
+					: el(
+							"section",
+							{ class: "card turn", "aria-label": "Answer" },
+							el("ul", { class: "searches" }, ...lines(m.searches ?? [])),
+							markdown(m.content, cite),
+							foot(m, bodyOf(i - 1), workspace.value),
+						),
+			),
+		);
+		if (talk.length === 0)
+			turns.append(
+				empty(
+					"Ask what your documents know",
+					"The answer names the places that it rests on, and you can look at all that the model was given. A question may build on the ones before it.",
+				),
+			);
+	}
+	function restart() {
+		running?.abort();
+		talk = [];
+		keep();
+		redraw();
+		box.focus();
+	}
+	function edit(i) {
+		if (running) return;
+		box.value = talk[i].content;
+		talk = talk.slice(0, i);
+		keep();
+		redraw();
+		box.focus();
+	}
+	function repeat(i) {
+		if (running) return;
+		const question = talk[i].content;
+		talk = talk.slice(0, i);
+		redraw();
+		answer(question);
+	}
+
+	async function answer(question) {
+		localStorage.setItem("parley-model", model.value);
+		localStorage.setItem("parley-workspace", workspace.value);
+		if (talk.length === 0) turns.replaceChildren();
+		const own = talk;
+		own.push({ role: "user", content: question });
+		keep();
+		const uid = workspace.value,
+			body = bodyOf(talk.length - 1);
+		/** @type {Search[]} */
+		const searches = [];
+		const list = el("ul", { class: "searches" }),
+			text = el("div", { class: "busy" }),
+			card = el("section", { class: "card turn", "aria-label": "Answer", "aria-busy": "true" }, list, text);
+		turns.append(questionCard(talk.length - 1), card);
+		card.scrollIntoView({ block: "nearest" });
+		send.disabled = true;
+		stop.hidden = false;
+		const control = new AbortController();
+		running = control;
+		const growing = new Growing(text, cite);
+		const facts = [];
+		try {
+			const account = await read(
+				await request("POST", at`/chats/${uid}/chat/completions`, { body, signal: control.signal }),
+				searches,
+				(more) => growing.add(more),
+				() => list.replaceChildren(...lines(searches)),
+			);
+			if (account.failed) throw account.failed;
+			if (account.first) facts.push(`${count(Math.round(account.first))} ms to the first word`);
+			if (account.usage) facts.push(`${count(account.usage.total_tokens)} tokens`);
+			facts.push(counted(account.rounds, "round", "rounds"));
+		} catch (err) {
+			if (control.signal.aborted) facts.push("stopped");
+			else card.append(problem(err));
+		}
+		running = null;
+		send.disabled = false;
+		stop.hidden = true;
+		text.classList.remove("busy");
+		card.removeAttribute("aria-busy");
+		growing.end();
+		const said = { role: "assistant", content: growing.text, searches, facts: facts.join(", ") };
+		if (own !== talk) return; // another conversation was begun
+		if (growing.text) {
+			talk.push(said);
+			localStorage.setItem("parley-asked", "yes");
+		} else {
+			talk.pop();
+			if (!box.value) box.value = question; // nothing that was typed is lost
+		}
+		keep();
+		card.append(foot(said, body, uid));
+		if (!left.aborted) box.focus();
+	}
+
+	left.addEventListener("abort", () => running?.abort());
+	box.addEventListener("input", () => sessionStorage.setItem(draftPlace, box.value));
+	box.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
+		if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) form.requestSubmit();
+	});
+	form.addEventListener("submit", (e) => {
+		e.preventDefault();
+		const question = box.value.trim();
+		if (!question || running) return;
+		box.value = "";
+		sessionStorage.removeItem(draftPlace);
+		answer(question);
+	});
+	redraw();
+	box.focus();
 }

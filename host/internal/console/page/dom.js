@@ -9,31 +9,21 @@
  * @returns {T}
  */
 function build(node, attributes, children) {
-  for (const [key, value] of Object.entries(attributes)) {
-    if (value === undefined || value === null || value === false) continue;
-    if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
-    else if (key === "value" || key === "checked" || key === "disabled" || key === "hidden") /** @type {any} */ (node)[key] = value;
-    else node.setAttribute(key, value === true ? "" : String(value));
-  }
-  for (const child of children) if (child !== null && child !== undefined && child !== false) node.append(child);
-  return node;
+	for (const [key, value] of Object.entries(attributes)) {
+		if (value === undefined || value === null || value === false) continue;
+		if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
+		else if (key === "value" || key === "checked" || key === "disabled" || key === "hidden") /** @type {any} */ (node)[key] = value;
+		else node.setAttribute(key, value === true ? "" : String(value));
+	}
+	if (node instanceof HTMLButtonElement && !("type" in attributes)) node.type = "button"; // not what sends a form
+	for (const child of children) if (child !== null && child !== undefined && child !== false) node.append(child);
+	return node;
 }
 
-/**
- * Makes an element.
- * @param {string} name
- * @param {Record<string, any>} [attributes]
- * @param {...(Node|string|null|undefined|false)} children
- * @returns {any}
- */
+/** Makes an element. @param {string} name @param {Record<string, any>} [attributes] @param {...(Node|string|null|undefined|false)} children @returns {any} */
 export const el = (name, attributes = {}, ...children) => build(document.createElement(name), attributes, children);
 
-/**
- * Makes an element of a drawing.
- * @param {string} name
- * @param {Record<string, any>} [attributes]
- * @param {...(Node|string|null|undefined|false)} children
- */
+/** Makes an element of a drawing. @param {string} name @param {Record<string, any>} [attributes] @param {...(Node|string|null|undefined|false)} children */
 export const svg = (name, attributes = {}, ...children) => build(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
 
 const numbers = new Intl.NumberFormat();
@@ -45,166 +35,238 @@ export const counted = (n, one, many) => `${count(n)} ${n === 1 ? one : many}`;
 
 /** @param {number} n bytes */
 export function size(n) {
-  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
-  let i = 0;
-  for (; n >= 1024 && i < units.length - 1; i++) n /= 1024;
-  return `${numbers.format(i === 0 ? n : Number(n.toFixed(1)))} ${units[i]}`;
+	const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+	let i = 0;
+	for (; n >= 1024 && i < units.length - 1; i++) n /= 1024;
+	return `${numbers.format(i === 0 ? n : Number(n.toFixed(1)))} ${units[i]}`;
 }
 
 /** @param {string|null|undefined} iso */
 export const time = (iso) => (iso ? new Date(iso).toLocaleString() : "");
 
-/**
- * Shows content in the dialog.
- * @param {string} title
- * @param {...(Node|string|null)} content
- */
+/** Shows content in the dialog. @param {string} title @param {...(Node|string|null)} content */
 export function show(title, ...content) {
-  const dialog = /** @type {HTMLDialogElement} */ (document.getElementById("show"));
-  document.getElementById("show-title")?.replaceChildren(title);
-  document.getElementById("show-body")?.replaceChildren(...content.filter((c) => c !== null));
-  if (!dialog.open) dialog.showModal();
+	const dialog = /** @type {HTMLDialogElement} */ (document.getElementById("show"));
+	document.getElementById("show-title")?.replaceChildren(title);
+	document.getElementById("show-body")?.replaceChildren(...content.filter((c) => c !== null));
+	if (!dialog.open) dialog.showModal();
 }
+
+/** Closes what show has opened. */
+export const hide = () => /** @type {HTMLDialogElement} */ (document.getElementById("show")).close();
 
 /**
  * Asks once before something goes; resolves to whether it shall.
  * @param {string} title names what goes
  * @param {string} consequence says whether it can be undone
- * @param {string} [yes] what the button says
+ * @param {string} [yes] what the buttons say
+ * @param {string} [no]
  * @returns {Promise<boolean>}
  */
-export function confirmed(title, consequence, yes = "Delete") {
-  const dialog = /** @type {HTMLDialogElement} */ (document.getElementById("confirm"));
-  document.getElementById("confirm-title")?.replaceChildren(title);
-  document.getElementById("confirm-body")?.replaceChildren(el("p", {}, consequence));
-  document.getElementById("confirm-yes")?.replaceChildren(yes);
-  dialog.returnValue = "no"; // what Esc leaves
-  dialog.showModal();
-  return new Promise((done) => dialog.addEventListener("close", () => done(dialog.returnValue === "yes"), { once: true }));
+export function confirmed(title, consequence, yes = "Delete", no = "Cancel") {
+	const dialog = /** @type {HTMLDialogElement} */ (document.getElementById("confirm"));
+	document.getElementById("confirm-title")?.replaceChildren(title);
+	document.getElementById("confirm-body")?.replaceChildren(el("p", {}, consequence));
+	document.getElementById("confirm-yes")?.replaceChildren(yes);
+	document.getElementById("confirm-no")?.replaceChildren(no);
+	dialog.returnValue = "no"; // what Esc leaves
+	dialog.showModal();
+	return new Promise((done) => dialog.addEventListener("close", () => done(dialog.returnValue === "yes"), { once: true }));
 }
 
 let quiet = 0;
-/**
- * Says for a while, in the corner, what was done.
- * @param {string} text
- */
+/** Says for a while, in the corner, what was done. @param {string} text */
 export function tell(text) {
-  document.getElementById("told")?.replaceChildren(text);
-  clearTimeout(quiet);
-  quiet = setTimeout(() => document.getElementById("told")?.replaceChildren(), 5000);
+	const corner = /** @type {HTMLElement} */ (document.getElementById("told"));
+	corner.hidePopover();
+	corner.showPopover(); // above a dialog that is open
+	corner.replaceChildren(text);
+	clearTimeout(quiet);
+	quiet = setTimeout(() => corner.hidePopover(), 5000);
 }
+
+/** Says what went wrong, in the API's own words and with its link. @param {any} err */
+export function problem(err) {
+	const link = err?.link && /^https?:\/\//.test(err.link) ? el("a", { href: err.link, rel: "noopener", target: "_blank" }, "What it means") : null;
+	return el("p", { class: "bad", role: "alert" }, err?.message ?? String(err), link ? " " : null, link);
+}
+
+/** Does something, and shows in a place what went wrong. @param {Element} where @param {() => Promise<any>} act */
+export async function attempt(where, act) {
+	try {
+		await act();
+	} catch (err) {
+		where.replaceChildren(problem(err));
+	}
+}
+
+/** Has the view that is shown drawn anew. */
+export const renew = () => dispatchEvent(new HashChangeEvent("hashchange"));
+
+/** A view's title, and what it is about. @param {string} title @param {string} about */
+export const heading = (title, about) => [el("h1", {}, title), el("p", { class: "lead" }, about)];
+
+/** A button that does something. @param {string} label @param {() => void} act @param {string} [kind] its class */
+export const button = (label, act, kind) => el("button", { class: kind, onclick: act }, label);
+
+/** The button that sends a form. @param {string} label @param {string} [kind] its class */
+export const submit = (label, kind = "main") => el("button", { class: kind, type: "submit" }, label);
+
+/** A row of buttons. @param {...(Node|string|null|undefined|false)} content */
+export const buttons = (...content) => el("p", { class: "buttons" }, ...content);
+
+/** A text that is less loud than others. @param {...(Node|string)} content */
+export const soft = (...content) => el("p", { class: "soft" }, ...content);
 
 /**
- * Says what went wrong, in the API's own words and with its link.
- * @param {any} err
+ * A form. What goes wrong when it is sent is shown in a place.
+ * @param {string} kind its class
+ * @param {Element} where
+ * @param {() => Promise<any>} send
+ * @param {...(Node|string|null|undefined|false)} content
  */
-export function problem(err) {
-  const link = err?.link && /^https?:\/\//.test(err.link) ? el("a", { href: err.link, rel: "noopener", target: "_blank" }, "What it means") : null;
-  return el("p", { class: "bad", role: "alert" }, err?.message ?? String(err), link ? " " : null, link);
-}
+export const form = (kind, where, send, ...content) =>
+	el(
+		"form",
+		{
+			class: kind,
+			onsubmit: (e) => {
+				e.preventDefault();
+				attempt(where, send);
+			},
+		},
+		...content,
+	);
 
-/** @param {any} value */
 export const json = (value) => el("pre", { tabindex: 0 }, JSON.stringify(value, null, 2));
 
-/**
- * What stands where there is nothing yet: why, and what to do.
- * @param {string} title
- * @param {string} text
- * @param {...Node} actions
- */
-export const empty = (title, text, ...actions) =>
-  el("div", { class: "empty" }, el("h2", {}, title), el("p", { class: "soft" }, text), actions.length > 0 && el("p", { class: "buttons" }, ...actions));
+/** What stands where there is nothing yet: why, and what to do. @param {string} title @param {string} text @param {...(Node|false)} actions */
+export const empty = (title, text, ...actions) => el("div", { class: "empty" }, el("h2", {}, title), soft(text), actions.length > 0 && buttons(...actions));
 
-/**
- * A control with its label and a sentence of help.
- * @param {string} label
- * @param {Element} control
- * @param {string} [help]
- */
+/** A control with its label and a sentence of help. @param {string} label @param {Element} control @param {string} [help] */
 export function field(label, control, help) {
-  const id = `help-${++fields}`;
-  if (help) control.setAttribute("aria-describedby", id);
-  return el("label", { class: "field" }, label, control, help ? el("span", { class: "hint", id }, help) : null);
+	const id = `help-${++fields}`;
+	if (help) control.setAttribute("aria-describedby", id);
+	return el("label", { class: "field" }, label, control, help ? el("span", { class: "hint", id }, help) : null);
 }
 let fields = 0;
 
-/**
- * @param {(string|[string, string])[]} heads a pair has the class of its column
- * @param {Node[]} rows
- * @param {string} caption read to those who do not see the table
- */
-export const table = (heads, rows, caption) =>
-  el(
-    "div",
-    { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
-    el(
-      "table",
-      { class: "list" },
-      el(
-        "thead",
-        {},
-        el("tr", {}, ...heads.map((h) => (typeof h === "string" ? el("th", { scope: "col" }, h) : el("th", { scope: "col", class: h[1] }, h[0])))),
-      ),
-      el("tbody", {}, ...rows),
-    ),
-  );
+/** A choice of one. @param {(string|[string, string])[]} choices values, or pairs of a value and what is shown of it @param {string} [chosen] */
+export function select(choices, chosen) {
+	const node = el("select", {}, ...choices.map((c) => (typeof c === "string" ? el("option", { value: c }, c) : el("option", { value: c[0] }, c[1]))));
+	if (chosen !== undefined) node.value = chosen;
+	return node;
+}
+
+/** The orders that an index knows. @param {any} settings of the index @param {string} none what it is without one @param {string} [chosen] */
+export const orders = (settings, none, chosen) =>
+	select(
+		[
+			["", none],
+			...(settings?.sortableAttributes ?? []).flatMap((a) => [
+				[`${a}:asc`, `${a}, rising`],
+				[`${a}:desc`, `${a}, falling`],
+			]),
+		],
+		chosen,
+	);
 
 /**
- * A button that copies a text.
- * @param {string} label
- * @param {() => string} text
+ * A table whose first column names its rows.
+ * @param {(string|[string, string])[]} heads a pair has the class of its column
+ * @param {(Node|string|null)[][]} rows
+ * @param {string} caption read to those who do not see the table
  */
-export const copyButton = (label, text) => el("button", { type: "button", onclick: () => copy(text()) }, label);
+export function table(heads, rows, caption) {
+	const columns = heads.map((h) => (typeof h === "string" ? [h, null] : h));
+	return el(
+		"div",
+		{ class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
+		el(
+			"table",
+			{},
+			el("thead", {}, el("tr", {}, ...columns.map(([title, kind]) => el("th", { scope: "col", class: kind }, title)))),
+			el("tbody", {}, ...rows.map((cells) => el("tr", {}, ...cells.map((c, i) => (i === 0 ? el("th", { scope: "row" }, c) : el("td", { class: columns[i][1] }, c)))))),
+		),
+	);
+}
+
+/**
+ * Says which part of a list is shown, and leads to the others.
+ * @param {number} offset @param {number} shown @param {number} total @param {number} step rows a page
+ * @param {string} what in the plural
+ * @param {(offset: number) => void} go
+ */
+export const pager = (offset, shown, total, step, what, go) =>
+	buttons(
+		el("button", { disabled: offset === 0, onclick: () => go(Math.max(0, offset - step)) }, "Previous"),
+		el("button", { disabled: offset + shown >= total, onclick: () => go(offset + step) }, "Next"),
+		el("span", { class: "soft" }, `${what} ${count(Math.min(offset + 1, total))} to ${count(offset + shown)} of ${count(total)}`),
+	);
+
+/** A button that copies a text. @param {string} label @param {() => string} text */
+export const copyButton = (label, text) => el("button", { onclick: () => copy(text()) }, label);
 
 /** @param {string} text */
 async function copy(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    tell("Copied.");
-  } catch {
-    show("Copy this", el("pre", { tabindex: 0 }, text)); // the browser gives the clipboard to secure pages only
-  }
+	try {
+		await navigator.clipboard.writeText(text);
+		tell("Copied.");
+	} catch {
+		show("Copy this", el("pre", { tabindex: 0 }, text)); // the browser gives the clipboard to secure pages only
+	}
 }
 
-/**
- * Tabs of which one is shown at a time.
- * @param {[string, () => Node][]} tabs
- */
-export function tabbed(tabs) {
-  const body = el("div", { role: "tabpanel" });
-  const bar = el("div", { class: "tabs", role: "tablist" });
-  const pick = (/** @type {number} */ at) => {
-    for (const [i, b] of [...bar.children].entries()) {
-      b.setAttribute("aria-selected", String(i === at));
-      b.tabIndex = i === at ? 0 : -1;
-    }
-    body.setAttribute("aria-label", tabs[at][0]);
-    body.replaceChildren(tabs[at][1]());
-  };
-  for (const [i, [title]] of tabs.entries()) bar.append(el("button", { type: "button", role: "tab", onclick: () => pick(i) }, title));
-  bar.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
-    if (!step) return;
-    const at = ([...bar.children].indexOf(/** @type {Element} */ (document.activeElement)) + step + tabs.length) % tabs.length;
-    pick(at);
-    /** @type {HTMLElement} */ (bar.children[at]).focus();
-  });
-  pick(0);
-  return el("div", {}, bar, body);
+/** What a document calls itself, if it does. @param {any} d */
+export const titleOf = (d) => ["title", "name", "headline", "subject"].map((name) => d[name]).find((v) => v && typeof v === "string");
+
+/** "baseUrl" as people write it. @param {string} name */
+export const label = (name) =>
+	name
+		.replace(/[A-Z]+/g, (c) => ` ${c.toLowerCase()}`)
+		.replace(/\b(api|url|id|uid)\b/g, (c) => c.toUpperCase())
+		.replace(/^./, (c) => c.toUpperCase());
+
+/** Saves a text as a file of the reader's. @param {string} name @param {BlobPart} content */
+export function download(name, content) {
+	const link = el("a", { href: URL.createObjectURL(new Blob([content])), download: name });
+	link.click();
+	URL.revokeObjectURL(link.href);
 }
 
-/**
- * A text with the stretches between two marks highlighted.
- * @param {string} text
- * @param {string} from
- * @param {string} to
- */
+/** Tabs of which one is shown at a time. @param {[string, () => Node][]} tabs @param {Element} [wrong] where it is said why a tab cannot be left */
+export function tabbed(tabs, wrong) {
+	const body = el("div", { role: "tabpanel" });
+	const bar = el("div", { class: "tabs", role: "tablist" });
+	const pick = (at) => {
+		const content = tabs[at][1]();
+		for (const [i, b] of [...bar.children].entries()) {
+			b.setAttribute("aria-selected", String(i === at));
+			b.tabIndex = i === at ? 0 : -1;
+		}
+		body.setAttribute("aria-label", tabs[at][0]);
+		body.replaceChildren(content);
+	};
+	const go = async (at) => {
+		await attempt(wrong ?? body, async () => pick(at));
+		/** @type {HTMLElement} */ (bar.querySelector("[aria-selected=true]")).focus();
+	};
+	for (const [i, [title]] of tabs.entries()) bar.append(el("button", { role: "tab", onclick: () => go(i) }, title));
+	bar.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
+		const step = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
+		if (step) go(([...bar.children].indexOf(/** @type {Element} */ (document.activeElement)) + step + tabs.length) % tabs.length);
+	});
+	pick(0);
+	return el("div", {}, bar, body);
+}
+
+/** A text with the stretches between two marks highlighted. @param {string} text @param {string} from @param {string} to */
 export function highlighted(text, from, to) {
-  const out = document.createDocumentFragment();
-  for (const [i, part] of text.split(from).entries()) {
-    const end = i === 0 ? -1 : part.indexOf(to);
-    if (end < 0) out.append(part);
-    else out.append(el("mark", {}, part.slice(0, end)), part.slice(end + to.length));
-  }
-  return out;
+	const out = document.createDocumentFragment();
+	for (const [i, part] of text.split(from).entries()) {
+		const end = i === 0 ? -1 : part.indexOf(to);
+		if (end < 0) out.append(part);
+		else out.append(el("mark", {}, part.slice(0, end)), part.slice(end + to.length));
+	}
+	return out;
 }

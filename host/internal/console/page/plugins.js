@@ -1,57 +1,49 @@
 // The plugins that run: what each is, what it may reach, and how it does.
 import { call, request } from "./api.js";
-import { confirmed, copyButton, count, counted, el, empty, field, json, problem, show, size, table, tell } from "./dom.js";
+import { attempt, button, buttons, confirmed, count, counted, el, empty, field, form, heading, json, select, show, size, soft, submit, table, tell, time } from "./dom.js";
 import { session } from "./session.js";
 
 /** What a state means. @type {Record<string, string>} */
-const states = { ready: "runs", refused: "refused", resting: "rests after faults", loading: "is being loaded" };
+const states = { ready: "runs", open: "rests after faults", retiring: "ends its last answers", refused: "refused", unlisted: "not installed" };
 
 /** @param {HTMLElement} root */
 export async function plugins(root) {
-  root.append(
-    el("h1", {}, "Plugins"),
-    el(
-      "p",
-      { class: "lead" },
-      "Every provider of answers and every collector of figures is a WebAssembly plugin. It has no files, no sockets and no keys: it describes a request, and the service sends it, only to the addresses listed. Fuel counts the instructions that a call may spend.",
-    ),
-  );
-  const wrong = el("div"),
-    adding = el("div"),
-    list = el("div");
-  if (session.can("plugins.reload"))
-    root.append(el("p", { class: "buttons" }, el("button", { type: "button", onclick: reload }, "Look at the plugin directory again")));
-  root.append(adding, wrong, list);
-  async function reload() {
-    try {
-      await call("POST", "/plugins/reload");
-      tell("The directory was read.");
-      await draw();
-    } catch (err) {
-      wrong.replaceChildren(problem(err));
-    }
-  }
-  async function draw() {
-    wrong.replaceChildren();
-    const { results, changeable } = await call("GET", "/plugins");
-    const change = changeable && session.can("plugins.update") ? draw : null;
-    adding.replaceChildren(...(change ? [addForm(change)] : []));
-    const of = (/** @type {string} */ kind) => results.filter((/** @type {any} */ p) => p.kind === kind);
-    if (results.length === 0)
-      list.replaceChildren(
-        empty("No plugin runs", "Install one from a file, a URL or a registry on the machine of this service:", el("code", {}, "parley plugin install FILE")),
-      );
-    else
-      list.replaceChildren(
-        ...[
-          ["provider", "Providers"],
-          ["collector", "Collectors"],
-        ]
-          .filter(([kind]) => of(kind).length > 0)
-          .flatMap(([kind, title]) => [el("h2", {}, title), ...of(kind).map((/** @type {any} */ p) => card(p, results, change))]),
-      );
-  }
-  await draw();
+	root.append(
+		...heading(
+			"Plugins",
+			"Every provider of answers and every collector of figures is a WebAssembly plugin. It has no files, sockets or keys: it describes a request, and the service sends it, to the addresses listed alone. Fuel counts the instructions of a call.",
+		),
+	);
+	const wrong = el("div"),
+		adding = el("div"),
+		list = el("div");
+	const reload = () =>
+		attempt(wrong, async () => {
+			await call("POST", "/plugins/reload");
+			tell("The directory was read.");
+			await draw();
+		});
+	if (session.can("plugins.reload")) root.append(buttons(button("Look at the plugin directory again", reload)));
+	root.append(adding, wrong, list);
+	async function draw() {
+		wrong.replaceChildren();
+		const { results, changeable } = await call("GET", "/plugins");
+		const change = changeable && session.can("plugins.update") ? draw : null;
+		adding.replaceChildren(...(change ? [addForm(change)] : []));
+		const of = (kind) => results.filter((p) => p.kind === kind);
+		if (results.length === 0)
+			list.replaceChildren(empty("No plugin runs", "Install one from a file, a URL or a registry on the machine of this service:", el("code", {}, "parley plugin install FILE")));
+		else
+			list.replaceChildren(
+				...[
+					["provider", "Providers"],
+					["collector", "Collectors"],
+				]
+					.filter(([kind]) => of(kind).length > 0)
+					.flatMap(([kind, title]) => [el("h2", {}, title), ...of(kind).map((p) => card(p, results, change))]),
+			);
+	}
+	await draw();
 }
 
 /**
@@ -61,77 +53,70 @@ export async function plugins(root) {
  * @param {any} [wish]
  */
 async function send(act, from, wish) {
-  if (typeof from === "string") return call("POST", `/plugins/${act}`, act === "diff" ? { new: from } : { source: from, ...wish });
-  const form = new FormData();
-  for (const f of from) form.append(f.name.endsWith(".minisig") ? "signature" : "plugin", f, f.name);
-  return (await request("POST", `/plugins/${act}/file${wish ? `?${new URLSearchParams(wish)}` : ""}`, { form })).json();
+	if (typeof from === "string") return call("POST", `/plugins/${act}`, act === "diff" ? { new: from } : { source: from, ...wish });
+	const files = new FormData();
+	for (const f of from) files.append(f.name.endsWith(".minisig") ? "signature" : "plugin", f, f.name);
+	return (await request("POST", `/plugins/${act}/file${wish ? `?${new URLSearchParams(wish)}` : ""}`, { form: files })).json();
 }
 
-/**
- * What is asked before a plugin comes: where it is.
- * @param {() => Promise<void>} done
- */
+/** What is asked before a plugin comes: where it is. @param {() => Promise<void>} done */
 function addForm(done) {
-  const source = /** @type {HTMLInputElement} */ (
-      el("input", { name: "source", required: true, placeholder: "oci://registry.example.com/parley/openai:1.1.0", spellcheck: false, autocomplete: "off" })
-    ),
-    pick = /** @type {HTMLInputElement} */ (el("input", { type: "file", accept: ".wasm,.minisig", multiple: true })),
-    wrong = el("div"),
-    look = el("button", {}, "Look at it");
-  // The one that was given last counts.
-  source.addEventListener("input", () => {
-    pick.value = "";
-    source.required = true;
-  });
-  pick.addEventListener("change", () => {
-    source.required = !pick.files?.length;
-    if (!source.required) source.value = "";
-  });
-  return el(
-    "form",
-    {
-      class: "card",
-      onsubmit: async (/** @type {Event} */ event) => {
-        event.preventDefault();
-        wrong.replaceChildren();
-        look.toggleAttribute("disabled", true);
-        try {
-          const from = source.value.trim() || [...(pick.files ?? [])];
-          preview(await send("diff", from), from, done);
-        } catch (err) {
-          wrong.replaceChildren(problem(err));
-        }
-        look.toggleAttribute("disabled", false);
-      },
-    },
-    el("h2", {}, "Install or update"),
-    field(
-      "Where it is",
-      source,
-      "A place in a registry, a URL of a .wasm file, or the name of a plugin where this service knows a registry. Nothing is installed yet.",
-    ),
-    field("Or its file", pick, "A .wasm file, with its .minisig file where this service wants plugins to be signed."),
-    el("p", { class: "buttons" }, look),
-    wrong,
-  );
+	const source = el("input", {
+			name: "source",
+			required: true,
+			placeholder: "oci://registry.example.com/parley/openai:1.1.0",
+			spellcheck: "false",
+			autocomplete: "off",
+		}),
+		pick = el("input", { type: "file", accept: ".wasm,.minisig", multiple: true }),
+		wrong = el("div"),
+		look = submit("Look at it", "");
+	// The one that was given last counts.
+	source.addEventListener("input", () => {
+		pick.value = "";
+		source.required = true;
+	});
+	pick.addEventListener("change", () => {
+		source.required = !pick.files?.length;
+		if (!source.required) source.value = "";
+	});
+	return form(
+		"card",
+		wrong,
+		async () => {
+			wrong.replaceChildren();
+			look.disabled = true;
+			try {
+				const from = source.value.trim() || [...(pick.files ?? [])];
+				preview(await send("diff", from), from, done);
+			} finally {
+				look.disabled = false;
+			}
+		},
+		el("h2", {}, "Install or update"),
+		field("Where it is", source, "A place in a registry, a URL of a .wasm file, or the name of a plugin where this service knows a registry. Nothing is installed yet."),
+		field("Or its file", pick, "A .wasm file, with its .minisig file where this service wants plugins to be signed."),
+		buttons(look),
+		wrong,
+	);
 }
 
 /** @param {any} g the grants of a plugin */
 const grants = (g) => [
-  ...(g.http ?? []).map((/** @type {string} */ s) => `send requests to ${s}`),
-  ...(g.secrets ?? []).map((/** @type {string} */ s) => `have ${s} put into them`),
-  ...(g.auth ?? []).map((/** @type {string} */ s) => `have them signed by ${s}`),
+	...(g.http ?? []).map((s) => `send requests to ${s}`),
+	...(g.secrets ?? []).map((s) => `have ${s} put into them`),
+	...(g.auth ?? []).map((s) => `have them signed by ${s}`),
 ];
 
 /** @param {any} d a comparison of two versions */
 const differences = (d) =>
-  d.changes.length === 0
-    ? el("p", {}, "Nothing differs.")
-    : table(
-        ["What", d.old ? `In ${d.old.version}` : "Before", `In ${d.new.version}`],
-        d.changes.map((/** @type {any} */ c) => el("tr", {}, ...[`${c.group} ${c.path}`, c.old ?? "–", c.new ?? "–"].map((text) => el("td", {}, text)))),
-        "What differs",
-      );
+	d.changes.length === 0
+		? el("p", {}, "Nothing differs.")
+		: table(
+				["What", d.old ? `In ${d.old.version}` : "Before", `In ${d.new.version}`],
+				d.changes.map((c) => [`${c.group} ${c.path}`, c.old ?? "–", c.new ?? "–"]),
+				"What differs",
+			);
 
 /**
  * Shows what would be installed, and installs it once what it asks for is accepted.
@@ -140,172 +125,113 @@ const differences = (d) =>
  * @param {() => Promise<void>} done
  */
 function preview(d, from, done) {
-  const taken = d.owner && d.owner !== d.new.name,
-    more = grants(d.widened),
-    wrong = el("div"),
-    grant = /** @type {HTMLInputElement} */ (el("input", { type: "checkbox", required: true })),
-    place = /** @type {HTMLSelectElement} */ (
-      el(
-        "select",
-        {},
-        el("option", { value: "beside" }, `only workspaces that name it`),
-        el("option", { value: "takeSource" }, `all that ${d.owner} answers, with their keys`),
-      )
-    );
-  show(
-    `${d.new.name} ${d.new.version}`,
-    el("p", {}, d.description ?? ""),
-    el("p", { class: "soft" }, d.old ? `Compared with ${d.old.version}, which is in use.` : "Nothing of this name runs yet."),
-    el(
-      "form",
-      {
-        onsubmit: async (/** @type {Event} */ event) => {
-          event.preventDefault();
-          try {
-            const { change } = await send("install", from, {
-              sha256: d.new.sha256,
-              grant: grant.checked,
-              ...(taken ? { [place.value]: true } : {}),
-            });
-            show(
-              "Installed",
-              el("p", {}, change.kept ? `${change.name} ${change.version} is there: ${change.kept}` : `${change.name} ${change.use} is in use.`),
-            );
-            await done();
-          } catch (err) {
-            wrong.replaceChildren(problem(err));
-          }
-        },
-      },
-      more.length > 0
-        ? el("div", {}, el("p", {}, d.old ? "It asks for more than that one. It may:" : "It may:"), el("ul", {}, ...more.map((m) => el("li", {}, m))))
-        : el("p", {}, d.old ? "It asks for nothing more." : "It reaches no address."),
-      more.length > 0 && el("label", {}, grant, " I accept that"),
-      taken && field(`Plugin ${d.owner} answers “${d.source}”. This one answers`, place),
-      el("p", { class: "buttons" }, el("button", { class: "main" }, "Install")),
-      wrong,
-    ),
-    el("details", {}, el("summary", {}, `All that differs: ${count(d.changes.length)}`), differences(d)),
-  );
+	const taken = d.owner && d.owner !== d.new.name,
+		more = grants(d.widened),
+		wrong = el("div"),
+		grant = el("input", { type: "checkbox", required: true }),
+		place = select([
+			["beside", "only workspaces that name it"],
+			["takeSource", `all that ${d.owner} answers, with their keys`],
+		]);
+	show(
+		`${d.new.name} ${d.new.version}`,
+		el("p", {}, d.description ?? ""),
+		soft(d.old ? `Compared with ${d.old.version}, which is in use.` : "Nothing of this name runs yet."),
+		form(
+			"",
+			wrong,
+			async () => {
+				const { change } = await send("install", from, { sha256: d.new.sha256, grant: grant.checked, ...(taken ? { [place.value]: true } : {}) });
+				show("Installed", el("p", {}, change.kept ? `${change.name} ${change.version} is there: ${change.kept}` : `${change.name} ${change.use} is in use.`));
+				await done();
+			},
+			more.length > 0
+				? el("div", {}, el("p", {}, d.old ? "It asks for more than that one. It may:" : "It may:"), el("ul", {}, ...more.map((m) => el("li", {}, m))))
+				: el("p", {}, d.old ? "It asks for nothing more." : "It reaches no address."),
+			more.length > 0 && el("label", { class: "check" }, grant, "I accept that"),
+			taken && field(`Plugin ${d.owner} answers “${d.source}”. This one answers`, place),
+			buttons(submit("Install")),
+			wrong,
+		),
+		el("details", {}, el("summary", {}, `All that differs: ${count(d.changes.length)}`), differences(d)),
+	);
 }
 
-/**
- * What may be done about the versions of one plugin.
- * @param {any} p
- * @param {any[]} all
- * @param {() => Promise<void>} done
- */
+/** What may be done about the versions of one plugin. @param {any} p @param {any[]} all @param {() => Promise<void>} done */
 function versions(p, all, done) {
-  const others = all.filter((o) => o.name === p.name && o.version !== p.version && o.locked),
-    wrong = el("div");
-  const act = async (/** @type {string} */ path, /** @type {any} */ body) => {
-    wrong.replaceChildren();
-    try {
-      const { change } = await call("POST", path, body);
-      tell(`${change.name} ${change.use} is in use.`);
-      await done();
-    } catch (err) {
-      wrong.replaceChildren(problem(err));
-    }
-  };
-  const compare = async (/** @type {any} */ o) => {
-    try {
-      const d = await call("POST", "/plugins/diff", { old: `${p.name}@${p.version}`, new: `${o.name}@${o.version}` });
-      show(`${p.name} ${p.version} and ${o.version}`, differences(d));
-    } catch (err) {
-      wrong.replaceChildren(problem(err));
-    }
-  };
-  const sure = (/** @type {string} */ title) => confirmed(title, "Answers under way end on the version that they began on. This can be rolled back.", "Change");
-  return el(
-    "div",
-    {},
-    ...others.map((o) =>
-      el(
-        "p",
-        { class: "buttons" },
-        `${o.version} `,
-        el("button", { type: "button", onclick: () => compare(o) }, `Compare with ${o.version}`),
-        el(
-          "button",
-          { type: "button", onclick: async () => (await sure(`Use ${o.name} ${o.version}?`)) && act("/plugins/pin", { plugin: `${o.name}@${o.version}` }) },
-          `Use ${o.version}`,
-        ),
-      ),
-    ),
-    el(
-      "p",
-      { class: "buttons" },
-      el("button", { type: "button", onclick: async () => (await sure(`Roll back ${p.name}?`)) && act("/plugins/rollback", { name: p.name }) }, "Roll back"),
-    ),
-    wrong,
-  );
+	const others = all.filter((o) => o.name === p.name && o.version !== p.version && o.locked),
+		wrong = el("div");
+	const act = (path, body) =>
+		attempt(wrong, async () => {
+			const { change } = await call("POST", path, body);
+			tell(`${change.name} ${change.use} is in use.`);
+			await done();
+		});
+	const compare = (o) =>
+		attempt(wrong, async () => {
+			const d = await call("POST", "/plugins/diff", { old: `${p.name}@${p.version}`, new: `${o.name}@${o.version}` });
+			show(`${p.name} ${p.version} and ${o.version}`, differences(d));
+		});
+	const sure = (title) => confirmed(title, "Answers under way end on the version that they began on. This can be rolled back.", "Change");
+	return el(
+		"div",
+		{},
+		...others.map((o) =>
+			buttons(
+				`${o.version} `,
+				button(`Compare with ${o.version}`, () => compare(o)),
+				button(`Use ${o.version}`, async () => (await sure(`Use ${o.name} ${o.version}?`)) && act("/plugins/pin", { plugin: `${o.name}@${o.version}` })),
+			),
+		),
+		buttons(button("Roll back", async () => (await sure(`Roll back ${p.name}?`)) && act("/plugins/rollback", { name: p.name }))),
+		wrong,
+	);
 }
 
-/**
- * @param {any} p
- * @param {any[]} all
- * @param {(() => Promise<void>)|null} change draws anew what was changed; null: nothing may be
- */
+/** @param {any} p @param {any[]} all @param {(() => Promise<void>)|null} change draws anew what was changed; null: nothing may be */
 function card(p, all, change) {
-  const reach = p.grants?.http ?? [],
-    faults = Object.entries(p.faults ?? {});
-  return el(
-    "article",
-    { class: "card" },
-    el(
-      "h3",
-      {},
-      `${p.name} ${p.version} `,
-      el("span", { class: p.state === "ready" ? "tag good" : "tag bad" }, states[p.state] ?? p.state),
-      " ",
-      p.locked ? el("span", { class: "tag" }, "pinned") : el("span", { class: "tag" }, "not pinned"),
-    ),
-    el(
-      "p",
-      {},
-      p.source ? `Answers for workspaces whose provider is “${p.source}”. ` : "Counts what happens, and never sees a text. ",
-      reach.length > 0 ? `May reach ${reach.join(", ")}.` : "Reaches no address.",
-      p.grants?.secrets?.length ? ` The service adds ${p.grants.secrets.join(", ")} to its requests; the plugin does not see it.` : "",
-    ),
-    p.reason || p.error ? el("p", { class: "bad" }, p.reason ?? p.error) : null,
-    el(
-      "p",
-      { class: "soft" },
-      [
-        counted(p.calls ?? 0, "call", "calls"),
-        p.streams ? `${count(p.streams)} answers under way` : "",
-        faults.length > 0 ? `faults: ${faults.map(([kind, n]) => `${n} ${kind}`).join(", ")}` : "no faults",
-        p.fuelP50 ? `fuel of a call: half take up to ${count(p.fuelP50)}, nearly all up to ${count(p.fuelP99)}` : "",
-        p.memory ? `${size(p.memory)} of memory` : "",
-      ]
-        .filter(Boolean)
-        .join(" · "),
-    ),
-    el(
-      "details",
-      {},
-      el("summary", {}, "Change its version"),
-      ...(change && p.locked && p.use
-        ? [versions(p, all, change)]
-        : [
-            el("p", { class: "soft" }, "On the machine of this service. Nothing is restarted; answers under way end on the version that they began on."),
-            ...[
-              `parley plugin install FILE-or-URL`,
-              `parley plugin pin ${p.name}@VERSION`,
-              `parley plugin rollback ${p.name}`,
-              `parley plugin diff ${p.name} ${p.name}@VERSION`,
-            ].map((c) =>
-              el(
-                "p",
-                { class: "buttons" },
-                el("code", {}, c),
-                copyButton("Copy", () => c),
-              ),
-            ),
-          ]),
-    ),
-    p.sha256 ? el("p", { class: "hint" }, `sha256 ${p.sha256}`) : null,
-    el("p", { class: "buttons" }, el("button", { type: "button", onclick: () => show(`${p.name} ${p.version}`, json(p)) }, "All figures")),
-  );
+	const reach = p.grants?.http ?? [],
+		faults = Object.entries(p.faults ?? {});
+	return el(
+		"article",
+		{ class: "card" },
+		el(
+			"h3",
+			{},
+			`${p.name} ${p.version} `,
+			el("span", { class: p.state === "ready" ? "tag good" : "tag bad" }, states[p.state] ?? p.state),
+			" ",
+			p.locked ? el("span", { class: "tag" }, "pinned") : el("span", { class: "tag" }, "not pinned"),
+		),
+		el(
+			"p",
+			{},
+			p.source ? `Answers for workspaces whose provider is “${p.source}”. ` : "Counts what happens, and never sees a text. ",
+			reach.length > 0 ? `May reach ${reach.join(", ")}.` : "Reaches no address.",
+			p.grants?.secrets?.length ? ` The service adds ${p.grants.secrets.join(", ")} to its requests; the plugin does not see it.` : "",
+		),
+		p.error && el("p", { class: "bad" }, p.error),
+		p.lastFault && el("p", { class: "bad" }, `Last fault, ${time(p.lastFault.at)}: ${p.lastFault.message}`),
+		soft(
+			[
+				counted(p.calls ?? 0, "call", "calls"),
+				p.streams ? `${count(p.streams)} answers under way` : "",
+				faults.length > 0 ? `faults: ${faults.map(([kind, n]) => `${n} ${kind}`).join(", ")}` : "no faults",
+				p.fuelP50 ? `fuel of a call: half take up to ${count(p.fuelP50)}, nearly all up to ${count(p.fuelP99)}` : "",
+				p.memory ? `${size(p.memory)} of memory` : "",
+			]
+				.filter(Boolean)
+				.join(" · "),
+		),
+		el(
+			"details",
+			{},
+			el("summary", {}, "Change its version"),
+			...(change && p.locked && p.use
+				? [versions(p, all, change)]
+				: [soft("On the machine of this service, without a restart: ", el("code", {}, "parley plugin install | pin | rollback | diff"), ".")]),
+		),
+		p.sha256 ? el("p", { class: "hint" }, `sha256 ${p.sha256}`) : null,
+		buttons(button("All figures", () => show(`${p.name} ${p.version}`, json(p)))),
+	);
 }

@@ -1,100 +1,218 @@
 // Files that a person drops become documents.
-import { call, finished, request } from "./api.js";
-import { counted, el, problem } from "./dom.js";
+import { at, call, finished, request } from "./api.js";
+import { attempt, button, buttons, counted, el, field, form, problem, select, submit, table } from "./dom.js";
+import { session } from "./session.js";
 
 /** @type {Record<string, string>} */
 const rows = { json: "application/json", ndjson: "application/x-ndjson", jsonl: "application/x-ndjson", csv: "text/csv" };
 const texts = ["md", "mdx", "html", "htm", "txt", "rst", "adoc", "docx", "epub", "pdf"];
-const extension = (/** @type {string} */ name) => name.split(".").pop()?.toLowerCase() ?? "";
+const extension = (name) => name.split(".").pop()?.toLowerCase() ?? "";
 
-/**
- * A place to drop files on, or to choose them.
- * @param {() => {index: string, primaryKey?: string}|null} target where they go; null: not yet, and it was said why
- * @param {(index: string) => void} done called once files of an index can be found
- */
-export function dropZone(target, done) {
-  const pick = el("input", {
-    type: "file",
-    multiple: true,
-    accept: [...Object.keys(rows), ...texts].map((t) => `.${t}`).join(","),
-    "aria-label": "Files",
-  });
-  const state = el("div", { role: "status" });
-  const zone = el(
-    "div",
-    { class: "drop" },
-    el("p", {}, el("strong", {}, "Drop files here, or choose them")),
-    pick,
-    el(
-      "p",
-      { class: "hint" },
-      "Texts: Markdown, HTML, plain text, PDF, DOCX, EPUB. Rows: JSON, NDJSON, CSV. For folders, and to keep them in step: ",
-      el("code", {}, "parley documents import PATH --index NAME"),
-      ".",
-    ),
-    state,
-  );
+/** The first rows of a file; a big one is not read whole. @param {File} file @returns {Promise<Record<string, any>[]>} */
+async function firstRows(file) {
+	const text = await file.slice(0, 1 << 18).text();
+	if (extension(file.name) === "csv") return csv(text);
+	/** @type {any[]} */
+	const found = [];
+	let depth = 0,
+		begin = 0,
+		quoted = false;
+	for (let i = 0; i < text.length && found.length < 3; i++) {
+		const c = text[i];
+		if (quoted) {
+			if (c === "\\") i++;
+			else quoted = c !== '"';
+		} else if (c === '"') quoted = true;
+		else if (c === "{" && depth++ === 0) begin = i;
+		else if (c === "}" && --depth === 0) found.push(JSON.parse(text.slice(begin, i + 1)));
+	}
+	return found;
+}
 
-  /** @param {File[]} files */
-  async function add(files) {
-    const to = target();
-    if (!to || files.length === 0) return;
-    state.replaceChildren();
-    const known = files.filter((f) => rows[extension(f.name)] || texts.includes(extension(f.name)));
-    for (const f of files) if (!known.includes(f)) state.append(el("p", { class: "bad" }, `${f.name}: its name says no format that is known here.`));
-    // Files of rows have a task each; texts share one.
-    const written = known.filter((f) => texts.includes(extension(f.name)));
-    if (written.length > 0) await send(to.index, written);
-    for (const f of known.filter((f) => !written.includes(f))) await send(to.index, [f], to.primaryKey);
-    done(to.index);
-  }
+/** The first three rows of a text of comma separated values. @param {string} text */
+function csv(text) {
+	const lines = [[""]];
+	let quoted = false;
+	for (const c of text) {
+		const line = lines[lines.length - 1];
+		if (c === '"') quoted = !quoted;
+		else if (quoted || !",\n".includes(c)) line[line.length - 1] += c;
+		else if (c === ",") line.push("");
+		else if (lines.push([""]) > 4) break;
+	}
+	const [names, ...values] = lines.map((l) => l.map((cell) => cell.trim()));
+	return values.slice(0, 3).map((v) => Object.fromEntries(names.map((name, i) => [name.split(":")[0], v[i] ?? ""])));
+}
 
-  /**
-   * Sends files that make one task, and waits until their documents can be found.
-   * @param {string} index @param {File[]} batch @param {string} [primaryKey]
-   */
-  async function send(index, batch, primaryKey) {
-    const name = batch.length === 1 ? batch[0].name : counted(batch.length, "file", "files");
-    const bar = el("progress", { "aria-label": name });
-    const line = el("div", {}, el("p", {}, `${name}: sending…`), bar);
-    state.append(line);
-    try {
-      const sent = await (await upload(index, batch, primaryKey)).json();
-      const task = await finished(sent.taskUid, (t) =>
-        line.replaceChildren(el("p", {}, `${name}: ${t.status === "enqueued" ? "waiting for its turn…" : "indexing…"}`), bar),
-      );
-      if (task.error) throw Object.assign(new Error(task.error.message), task.error);
-      line.replaceChildren(el("p", { class: "good" }, `${name}: ${counted(task.details?.indexedDocuments ?? 0, "document", "documents")} can be found now.`));
-      for (const f of sent.files ?? []) if (f.error) line.append(el("p", { class: "bad" }, `${f.path}: ${f.error}`));
-    } catch (err) {
-      line.replaceChildren(el("p", {}, `${name}:`), problem(err));
-    }
-  }
-
-  pick.addEventListener("change", () => add([...(pick.files ?? [])]));
-  zone.addEventListener("dragover", (/** @type {DragEvent} */ e) => {
-    e.preventDefault();
-    zone.classList.add("over");
-  });
-  zone.addEventListener("dragleave", () => zone.classList.remove("over"));
-  zone.addEventListener("drop", (/** @type {DragEvent} */ e) => {
-    e.preventDefault();
-    zone.classList.remove("over");
-    add([...(e.dataTransfer?.files ?? [])]);
-  });
-  return zone;
+/** The files of what was dropped, and those in folders, each with its path; hidden ones are left out. @param {DataTransfer} dropped */
+async function dropFiles(dropped) {
+	/** @type {File[]} */
+	const files = [];
+	/** @param {any} entry of a file system */
+	const walk = async (entry) => {
+		if (!entry || entry.name.startsWith(".")) return;
+		if (entry.isFile) {
+			const file = await new Promise((ok, fail) => entry.file(ok, fail));
+			files.push(new File([file], entry.fullPath.slice(1), { type: file.type }));
+			return;
+		}
+		const reader = entry.createReader(); // gives some at a time
+		for (;;) {
+			const some = await new Promise((ok, fail) => reader.readEntries(ok, fail));
+			if (some.length === 0) return;
+			for (const e of some) await walk(e);
+		}
+	};
+	for (const entry of [...dropped.items].map((i) => i.webkitGetAsEntry())) await walk(entry);
+	return files;
 }
 
 /**
- * @param {string} index @param {File[]} batch @param {string} [primaryKey]
+ * A place to drop files on, or to choose them.
+ * @param {() => string|null} target the index they go to; null: not yet, and it was said why
+ * @param {(index: string) => void} done called once files of an index can be found
  */
-function upload(index, batch, primaryKey) {
-  const route = `/indexes/${encodeURIComponent(index)}`;
-  const type = rows[extension(batch[0].name)];
-  if (type) return request("POST", `${route}/documents${primaryKey ? `?primaryKey=${encodeURIComponent(primaryKey)}` : ""}`, { body: batch[0], type });
-  const form = new FormData();
-  for (const f of batch) form.append("files", f, f.name);
-  return request("POST", `${route}/files?source=console`, { form });
+export function dropZone(target, done) {
+	const pick = el("input", {
+		type: "file",
+		multiple: true,
+		accept: [...Object.keys(rows), ...texts].map((t) => `.${t}`).join(","),
+		"aria-label": "Files",
+	});
+	const state = el("div", { role: "status" });
+	const zone = el(
+		"div",
+		{ class: "drop" },
+		el("p", {}, el("strong", {}, "Drop files or a folder here, or choose files")),
+		pick,
+		el(
+			"p",
+			{ class: "hint" },
+			"Texts: Markdown, HTML, plain text, PDF, DOCX, EPUB. Rows: JSON, NDJSON, CSV. To keep a folder in step: ",
+			el("code", {}, "parley documents import PATH --index NAME --watch"),
+		),
+		state,
+	);
+
+	async function add(files) {
+		const index = target();
+		if (!index || files.length === 0) return;
+		state.replaceChildren();
+		const unknown = files.filter((f) => !rows[extension(f.name)] && !texts.includes(extension(f.name))).map((f) => f.name);
+		if (unknown.length > 0)
+			state.append(
+				el(
+					"p",
+					{ class: "bad" },
+					`Left out, since ${unknown.length === 1 ? "its name says" : "their names say"} no format that is known here: ${unknown.slice(0, 5).join(", ")}${unknown.length > 5 ? " and others" : ""}.`,
+				),
+			);
+		// Texts share a task. Files of rows have one each, and a field with the id that somebody chooses.
+		const written = files.filter((f) => texts.includes(extension(f.name)));
+		for (let i = 0; i < written.length; i += 200) await send(index, written.slice(i, i + 200));
+		for (const f of files) if (rows[extension(f.name)]) await attempt(state, () => look(index, f));
+	}
+
+	/** Shows the first rows of a file, and asks which field holds the id where the index does not know. @param {string} index @param {File} file */
+	async function look(index, file) {
+		const [first, info] = await Promise.all([firstRows(file), session.can("indexes.get") ? call("GET", at`/indexes/${index}`).catch(() => null) : null]);
+		if (first.length === 0) throw new Error(`${file.name} begins with no row that can be read. It may be empty, or of another format.`);
+		const names = [...new Set(first.flatMap((r) => Object.keys(r)))];
+		const likely = names.filter((n) => n.toLowerCase().endsWith("id"));
+		const id = select([["", "choose a field"], ...names], info?.primaryKey ?? (likely.length === 1 ? likely[0] : ""));
+		id.required = true;
+		id.disabled = Boolean(info?.primaryKey);
+		const asked = form(
+			"card preview",
+			state,
+			async () => {
+				asked.remove();
+				await send(index, [file], info?.primaryKey ? undefined : id.value);
+			},
+			el("h3", {}, file.name),
+			table(
+				names.slice(0, 6),
+				first.map((r) =>
+					names.slice(0, 6).map((n) => {
+						const text = typeof r[n] === "string" ? r[n] : (JSON.stringify(r[n]) ?? "");
+						return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+					}),
+				),
+				`The first rows of ${file.name}`,
+			),
+			field(
+				"Field with the id",
+				id,
+				info?.primaryKey ? "As the documents of this index have it." : "Documents are told apart by it; one with the same id takes the other's place.",
+			),
+			buttons(
+				submit(`Add to ${index}`),
+				button("Leave it out", () => asked.remove()),
+			),
+		);
+		state.append(asked);
+	}
+
+	/** Sends files that make one task, and waits until their documents can be found. @param {string} index @param {File[]} batch @param {string} [primaryKey] */
+	async function send(index, batch, primaryKey) {
+		const name = batch.length === 1 ? batch[0].name : counted(batch.length, "file", "files");
+		const bar = el("progress", { "aria-label": name, max: 1 });
+		const says = el("p");
+		const line = el("div", {}, says, bar);
+		/** @param {string} text @param {number|null} [part] */
+		const tell = (text, part = null) => {
+			says.replaceChildren(`${name}: ${text}`);
+			if (part === null) bar.removeAttribute("value");
+			else bar.value = part;
+		};
+		tell("sending…");
+		state.append(line);
+		try {
+			const sent = await (await upload(index, batch, primaryKey, (part) => tell("sending…", part))).json();
+			if (!session.can("tasks.get")) {
+				line.replaceChildren(el("p", {}, `${name}: sent. This key may not see when it is done.`));
+				return;
+			}
+			const task = await finished(sent.taskUid, async (t) => {
+				tell(t.status === "enqueued" ? "waiting for its turn…" : "indexing…");
+				const batch = t.batchUid == null ? null : await call("GET", `/batches/${t.batchUid}`).catch(() => null);
+				if (batch?.progress) tell("indexing…", batch.progress.percentage / 100);
+			});
+			if (task.error) throw Object.assign(new Error(task.error.message), task.error);
+			line.replaceChildren(el("p", { class: "good" }, `${name}: ${counted(task.details?.indexedDocuments ?? 0, "document", "documents")} can be found now.`));
+			for (const f of sent.files ?? []) if (f.error) line.append(el("p", { class: "bad" }, `${f.path}: ${f.error}`));
+			done(index);
+		} catch (err) {
+			line.replaceChildren(el("p", {}, `${name}:`), problem(err));
+		}
+	}
+
+	pick.addEventListener("change", async () => {
+		await add([...(pick.files ?? [])]);
+		pick.value = ""; // the same file may be chosen again
+	});
+	zone.addEventListener("dragover", (/** @type {DragEvent} */ e) => {
+		e.preventDefault();
+		zone.classList.add("over");
+	});
+	zone.addEventListener("dragleave", () => zone.classList.remove("over"));
+	zone.addEventListener("drop", (/** @type {DragEvent} */ e) => {
+		e.preventDefault();
+		zone.classList.remove("over");
+		const dropped = e.dataTransfer;
+		if (dropped) attempt(state, async () => add(await dropFiles(dropped)));
+	});
+	return zone;
+}
+
+/** @param {string} index @param {File[]} batch @param {string|undefined} primaryKey @param {(part: number) => void} progress */
+function upload(index, batch, primaryKey, progress) {
+	const type = rows[extension(batch[0].name)];
+	const route = at`/indexes/${index}`;
+	if (type) return request("POST", `${route}/documents${primaryKey ? at`?primaryKey=${primaryKey}` : ""}`, { body: batch[0], type, progress });
+	const parts = new FormData();
+	for (const f of batch) parts.append("files", f, f.name);
+	return request("POST", `${route}/files?source=console`, { form: parts, progress });
 }
 
 /**
@@ -104,14 +222,14 @@ function upload(index, batch, primaryKey) {
  * @returns {Promise<string|null>}
  */
 export async function workspaceFor(index) {
-  const chats = (await call("GET", "/chats?limit=1000")).results;
-  for (const { uid } of chats) {
-    const s = await call("GET", `/chats/${encodeURIComponent(uid)}/settings`);
-    if (s.source && (s.indexUids === null || s.indexUids?.includes(index))) return uid;
-  }
-  const plugins = (await call("GET", "/plugins")).results;
-  const quotes = plugins.find((/** @type {any} */ p) => p.source === "extract" && p.state === "ready");
-  if (!quotes) return null;
-  await call("PATCH", `/chats/${encodeURIComponent(index)}/settings`, { source: "extract", indexUids: [index] });
-  return index;
+	if (!session.can("chatsSettings.get", "plugins.get")) return (await session.workspaces())[0] ?? null;
+	for (const uid of await session.workspaces()) {
+		const s = await call("GET", at`/chats/${uid}/settings`);
+		if (s.source && (s.indexUids === null || s.indexUids?.includes(index))) return uid;
+	}
+	const plugins = (await call("GET", "/plugins")).results;
+	const quotes = plugins.find((p) => p.source === "extract" && p.state === "ready");
+	if (!quotes || !session.can("chatsSettings.update")) return null;
+	await call("PATCH", at`/chats/${index}/settings`, { source: "extract", indexUids: [index] });
+	return index;
 }

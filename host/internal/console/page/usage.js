@@ -1,133 +1,111 @@
 // What the service was asked and what it took, since it started.
 import { call, request } from "./api.js";
 import { bars } from "./chart.js";
-import { count, el, empty, problem, size, table } from "./dom.js";
+import { attempt, button, count, el, empty, heading, renew, size, soft, table } from "./dom.js";
 import { session } from "./session.js";
 
-/**
- * Reads the text form of Prometheus: samples by name.
- * @param {string} text
- * @returns {Map<string, {labels: Record<string, string>, value: number}[]>}
- */
+/** Reads the text form of Prometheus: samples by name. @param {string} text @returns {Map<string, {labels: Record<string, string>, value: number}[]>} */
 export function samples(text) {
-  const all = new Map();
-  for (const line of text.split("\n")) {
-    const m = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/.exec(line);
-    if (!m) continue;
-    const labels = Object.fromEntries(
-      [...(m[2] ?? "").matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, k, v]) => [k, v.replace(/\\(.)/g, (_, c) => (c === "n" ? "\n" : c))]),
-    );
-    if (!all.has(m[1])) all.set(m[1], []);
-    all.get(m[1]).push({ labels, value: Number(m[3]) });
-  }
-  return all;
+	const all = new Map();
+	for (const line of text.split("\n")) {
+		const m = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/.exec(line);
+		if (!m) continue;
+		const labels = Object.fromEntries([...(m[2] ?? "").matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, k, v]) => [k, v.replace(/\\(.)/g, (_, c) => (c === "n" ? "\n" : c))]));
+		if (!all.has(m[1])) all.set(m[1], []);
+		all.get(m[1]).push({ labels, value: Number(m[3]) });
+	}
+	return all;
 }
 
 /** @param {HTMLElement} root @param {string[]} _path @param {AbortSignal} left */
 export async function usage(root, _path, left) {
-  root.append(
-    el("h1", {}, "Usage"),
-    el("p", { class: "lead" }, "What was asked and what it took, since this service started. A token is a piece of a word; providers charge by them."),
-  );
-  const budgets = await call("GET", "/usage", undefined, left).catch(() => null);
-  const stats = await call("GET", "/stats", undefined, left);
-  const documents = Object.values(stats.indexes).reduce((n, x) => n + /** @type {any} */ (x).numberOfDocuments, 0);
-  const cards = el("div", { class: "cards" });
-  const figure = (/** @type {string} */ value, /** @type {string} */ what) =>
-    cards.append(el("article", { class: "card" }, el("p", { class: "figure" }, value), el("p", { class: "soft" }, what)));
-  figure(count(documents), "documents");
-  figure(size(stats.databaseSize ?? 0), "on disk");
-  root.append(cards);
-  if (budgets) drawBudgets(root, budgets);
-  if (!session.can("metrics.get")) {
-    root.append(empty("More with another key", "The figures of requests need the action metrics.get."));
-    return;
-  }
-  let all;
-  try {
-    all = samples(await (await request("GET", "/metrics", { signal: left })).text());
-  } catch (err) {
-    if (/** @type {any} */ (err).code !== "feature_not_enabled") throw err;
-    root.append(
-      empty(
-        "The figures of requests are off",
-        "Switch on the feature “metrics” to see requests, chats, searches and tokens here.",
-        session.can("experimental.update") ? el("button", { type: "button", class: "main", onclick: enable }, "Switch it on") : el("span"),
-      ),
-    );
-    return;
-  }
-  const sum = (/** @type {string} */ name) => (all.get(name) ?? []).reduce((n, s) => n + s.value, 0);
-  const by = (/** @type {string} */ name, /** @type {(l: Record<string, string>) => string} */ key) => {
-    /** @type {Map<string, number>} */
-    const out = new Map();
-    for (const s of all.get(name) ?? []) out.set(key(s.labels), (out.get(key(s.labels)) ?? 0) + s.value);
-    return [...out].filter(([, n]) => n > 0);
-  };
-  const mean = (/** @type {string} */ name) => (sum(`${name}_count`) > 0 ? `${count(Math.round((1000 * sum(`${name}_sum`)) / sum(`${name}_count`)))} ms` : "–");
-  figure(count(sum("parley_http_requests_total")), "requests");
-  figure(count(sum("parley_chat_answers_total")), "answers");
-  figure(count(sum("parley_search_duration_seconds_count")), "searches");
-  figure(mean("parley_chat_first_event_seconds"), "to a provider's first event, on average");
-  figure(count(sum("parley_chat_tokens_total")), "tokens");
-  root.append(
-    bars(
-      "Answers by workspace",
-      by("parley_chat_answers_total", (l) => `${l.workspace}: ${l.outcome}`),
-    ),
-    bars(
-      "Tokens by workspace",
-      by("parley_chat_tokens_total", (l) => `${l.workspace}: ${l.kind}`),
-    ),
-    bars(
-      "Failures of answers",
-      by("parley_chat_failures_total", (l) => `${l.source}: ${l.kind}`),
-    ),
-    bars(
-      "Requests by route",
-      by("parley_http_requests_total", (l) => `${l.method} ${l.route}`),
-    ),
-    bars(
-      "Requests that were refused or failed",
-      by("parley_http_requests_total", (l) => (/^[45]/.test(l.status) ? `${l.status} ${l.method} ${l.route}` : "")).filter(([name]) => name),
-    ),
-  );
+	root.append(...heading("Usage", "What was asked and what it took, since this service started. A token is a piece of a word; providers charge by them."));
+	const budgets = await call("GET", "/usage", undefined, left).catch(() => null);
+	const stats = await call("GET", "/stats", undefined, left);
+	const documents = Object.values(stats.indexes).reduce((n, x) => n + /** @type {any} */ (x).numberOfDocuments, 0);
+	const cards = el("div", { class: "cards" }),
+		wrong = el("div");
+	const figure = (value, what) => cards.append(el("article", { class: "card" }, el("p", { class: "figure" }, value), soft(what)));
+	figure(count(documents), "documents");
+	figure(size(stats.databaseSize ?? 0), "on disk");
+	root.append(cards);
+	if (budgets) drawBudgets(root, budgets);
+	if (!session.can("metrics.get")) {
+		root.append(empty("More with another key", "The figures of requests need the action metrics.get."));
+		return;
+	}
+	let all;
+	try {
+		all = samples(await (await request("GET", "/metrics", { signal: left })).text());
+	} catch (err) {
+		if (/** @type {any} */ (err).code !== "feature_not_enabled") throw err;
+		root.append(
+			empty(
+				"The figures of requests are off",
+				"Switch on the feature “metrics” to see requests, chats, searches and tokens here.",
+				session.can("experimental.update") && button("Switch it on", () => attempt(wrong, enable), "main"),
+				wrong,
+			),
+		);
+		return;
+	}
+	const sum = (name) => (all.get(name) ?? []).reduce((n, s) => n + s.value, 0);
+	const by = (name, /** @type {(l: Record<string, string>) => string} */ key) => {
+		/** @type {Map<string, number>} */
+		const out = new Map();
+		for (const s of all.get(name) ?? []) out.set(key(s.labels), (out.get(key(s.labels)) ?? 0) + s.value);
+		return [...out].filter(([, n]) => n > 0);
+	};
+	const mean = (name) => (sum(`${name}_count`) > 0 ? `${count(Math.round((1000 * sum(`${name}_sum`)) / sum(`${name}_count`)))} ms` : "–");
+	figure(count(sum("parley_http_requests_total")), "requests");
+	figure(count(sum("parley_chat_answers_total")), "answers");
+	figure(count(sum("parley_search_duration_seconds_count")), "searches");
+	figure(mean("parley_chat_first_event_seconds"), "to a provider's first event, on average");
+	figure(count(sum("parley_chat_tokens_total")), "tokens");
+	root.append(
+		bars(
+			"Answers by workspace",
+			by("parley_chat_answers_total", (l) => `${l.workspace}: ${l.outcome}`),
+		),
+		bars(
+			"Tokens by workspace",
+			by("parley_chat_tokens_total", (l) => `${l.workspace}: ${l.kind}`),
+		),
+		bars(
+			"Failures of answers",
+			by("parley_chat_failures_total", (l) => `${l.source}: ${l.kind}`),
+		),
+		bars(
+			"Requests by route",
+			by("parley_http_requests_total", (l) => `${l.method} ${l.route}`),
+		),
+		bars(
+			"Requests that were refused or failed",
+			by("parley_http_requests_total", (l) => (/^[45]/.test(l.status) ? `${l.status} ${l.method} ${l.route}` : "")).filter(([name]) => name),
+		),
+	);
 
-  async function enable() {
-    try {
-      await call("PATCH", "/experimental-features", { metrics: true });
-      dispatchEvent(new HashChangeEvent("hashchange"));
-    } catch (err) {
-      root.append(problem(err));
-    }
-  }
+	async function enable() {
+		await call("PATCH", "/experimental-features", { metrics: true });
+		renew();
+	}
 }
 
 /** @param {HTMLElement} root @param {any} budgets the answer of GET /usage */
 function drawBudgets(root, budgets) {
-  for (const [title, rows] of [
-    ["Workspaces", budgets.workspaces],
-    ["Keys", budgets.keys],
-  ]) {
-    if (!Array.isArray(rows) || rows.length === 0) continue;
-    root.append(
-      el("h2", {}, `${title}: this period`),
-      table(
-        ["", ["Requests", "number"], ["Prompt tokens", "number"], ["Answer tokens", "number"], ["Refused", "number"]],
-        rows.map((/** @type {any} */ r) => {
-          const now = r.current ?? r;
-          return el(
-            "tr",
-            {},
-            el("th", { scope: "row" }, r.uid),
-            el("td", { class: "number" }, count(now.requests ?? 0)),
-            el("td", { class: "number" }, count(now.promptTokens ?? 0)),
-            el("td", { class: "number" }, count(now.completionTokens ?? 0)),
-            el("td", { class: "number" }, count(now.refused ?? 0)),
-          );
-        }),
-        title,
-      ),
-    );
-  }
+	for (const [title, rows] of [
+		["Workspaces", budgets.workspaces],
+		["Keys", budgets.keys],
+	]) {
+		const used = rows.filter((r) => r.current.requests + r.current.refused > 0);
+		if (used.length === 0) continue;
+		root.append(
+			el("h2", {}, `${title}: this period`),
+			table(
+				["", ["Requests", "number"], ["Prompt tokens", "number"], ["Answer tokens", "number"], ["Refused", "number"]],
+				used.map((r) => [r.uid, ...[r.current.requests, r.current.promptTokens, r.current.completionTokens, r.current.refused].map(count)]),
+				title,
+			),
+		);
+	}
 }

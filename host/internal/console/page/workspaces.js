@@ -1,328 +1,347 @@
 // Workspaces: which provider answers, with which model, from which indexes.
-import { asCurl, call } from "./api.js";
-import { confirmed, copyButton, el, empty, field, problem, show, tabbed, tell } from "./dom.js";
-import { changes, diff, label } from "./indexes.js";
+import { at, call, secrets } from "./api.js";
+import { attempt, button, buttons, confirmed, el, empty, field, form, heading, label, pager, renew, select, soft, submit, tell } from "./dom.js";
+import { changes, review, twoForms } from "./indexes.js";
 import { session } from "./session.js";
 
-/** What the fields of a provider's account mean. @type {Record<string, string>} */
-const account = {
-  baseUrl: "Address of the service; empty: the provider's own.",
-  apiKey: "The key of your account there. It is kept sealed and is never shown whole again.",
-  orgId: "Organization, where the account has several.",
-  projectId: "Project, where the account has several.",
-  deploymentId: "Name of the deployment, for Azure.",
-  apiVersion: "Version of the API, for Azure.",
+/** What the model is told of what. @type {Record<string, string>} */
+const prompts = {
+	system: "Before each conversation",
+	searchDescription: "Of the search",
+	searchQParam: "Of the words to look for",
+	searchFilterParam: "Of filters",
+	searchIndexUidParam: "Of choosing an index",
 };
 
+/** What bounds a request, and what bounds how many there are. @type {Record<string, string>} */
+const rules = {
+	maxCompletionTokens: "Of one answer, in tokens.",
+	maxInputBytes: "Of one request with its conversation, in bytes.",
+	maxMessages: "Of one conversation.",
+};
 /** @type {Record<string, string>} */
-const prompts = {
-  system: "What the model is told before each conversation.",
-  searchDescription: "What the model is told the search does.",
-  searchQParam: "What it is told of the words to look for.",
-  searchFilterParam: "What it is told of filters.",
-  searchIndexUidParam: "What it is told of choosing an index.",
+const limits = {
+	requestsPerMinute: "To the provider, from all clients together. A search of an answer makes one more.",
+	tokensPerMinute: "Of prompts and answers. A token is a piece of a word; providers charge by them.",
+	parallel: "Answers under way at a time.",
 };
 
 /** @param {HTMLElement} root @param {string[]} path */
 export async function workspaces(root, path) {
-  return path[0] ? one(root, path[0]) : all(root);
+	return path[0] ? one(root, path[0]) : all(root);
 }
 
 /** @param {HTMLElement} root */
 async function all(root) {
-  root.append(
-    el("h1", {}, "Workspaces"),
-    el(
-      "p",
-      { class: "lead" },
-      "A workspace says which provider and model answer, from which indexes, and what the model is told. Clients of /v1 name it as their model.",
-    ),
-  );
-  const uids = (await call("GET", "/chats?limit=1000")).results.map((/** @type {any} */ w) => w.uid);
-  if (session.can("chatsSettings.update")) {
-    const name = el("input", { required: true, pattern: "[A-Za-z0-9_\\-]+", placeholder: "support" });
-    const form = el("form", { class: "row" }, field("Name", name), el("button", { class: "main", type: "submit" }, "New workspace"));
-    form.addEventListener("submit", (/** @type {Event} */ e) => {
-      e.preventDefault();
-      location.hash = `#/workspaces/${encodeURIComponent(name.value)}`;
-    });
-    root.append(form);
-  }
-  if (uids.length === 0) {
-    root.append(empty("No workspace yet", "Name one above. Its settings come next."));
-    return;
-  }
-  const settings = await Promise.all(uids.map((/** @type {string} */ u) => call("GET", `/chats/${encodeURIComponent(u)}/settings`)));
-  root.append(
-    el(
-      "div",
-      { class: "cards" },
-      ...uids.map((/** @type {string} */ u, /** @type {number} */ i) =>
-        el(
-          "article",
-          { class: "card" },
-          el("h3", {}, el("a", { href: `#/workspaces/${encodeURIComponent(u)}` }, u)),
-          el("p", { class: "soft" }, `${settings[i].source ?? "no provider"}${settings[i].defaultModel ? `, ${settings[i].defaultModel}` : ""}`),
-          el("p", { class: "hint" }, settings[i].indexUids ? `Indexes: ${settings[i].indexUids.join(", ") || "none"}` : "All indexes"),
-          el("p", {}, el("a", { class: "button", href: `#/ask/${encodeURIComponent(u)}` }, "Ask")),
-        ),
-      ),
-    ),
-  );
+	root.append(...heading("Workspaces", "A workspace says which provider and model answer, from which indexes, and what the model is told. Clients of /v1 name it as their model."));
+	if (session.can("chatsSettings.update")) {
+		const name = el("input", { required: true, pattern: "[A-Za-z0-9_\\-]+", placeholder: "support" });
+		root.append(
+			form(
+				"row",
+				root,
+				async () => {
+					location.hash = at`#/workspaces/${name.value}`;
+				},
+				field("Name", name),
+				submit("New workspace"),
+			),
+		);
+	}
+	const list = el("div"),
+		step = 24;
+	root.append(list);
+	async function draw(offset) {
+		const page = await call("GET", `/chats?limit=${step}&offset=${offset}`);
+		if (page.total === 0) {
+			list.append(empty("No workspace yet", "Name one above. Its settings come next."));
+			return;
+		}
+		const cards = await Promise.all(
+			page.results.map(async (w) => {
+				const s = await call("GET", at`/chats/${w.uid}/settings`);
+				return el(
+					"article",
+					{ class: "card" },
+					el("h3", {}, el("a", { href: at`#/workspaces/${w.uid}` }, w.uid)),
+					soft(`${s.source ?? "no provider"}${s.defaultModel ? `, ${s.defaultModel}` : ""}`),
+					el("p", { class: "hint" }, s.indexUids ? `Indexes: ${s.indexUids.join(", ") || "none"}` : "All indexes"),
+					el("p", {}, el("a", { class: "button", href: at`#/ask/${w.uid}` }, "Ask")),
+				);
+			}),
+		);
+		list.replaceChildren(
+			el("div", { class: "cards" }, ...cards),
+			page.total > step ? pager(offset, cards.length, page.total, step, "workspaces", (to) => attempt(list, () => draw(to))) : "",
+		);
+	}
+	await draw(0);
 }
 
 /** @param {HTMLElement} root @param {string} uid */
 async function one(root, uid) {
-  const chat = `/chats/${encodeURIComponent(uid)}`,
-    route = `${chat}/settings`;
-  root.append(el("p", {}, el("a", { href: "#/workspaces" }, "← Workspaces")), el("h1", {}, uid));
-  const [before, plugins, indexes] = await Promise.all([
-    call("GET", route).catch((err) => {
-      if (err.code === "chat_not_found") return null;
-      throw err;
-    }),
-    session.can("plugins.get") ? call("GET", "/plugins").then((p) => p.results) : [],
-    session.can("indexes.get") ? call("GET", "/indexes?limit=1000").then((p) => p.results) : [],
-  ]);
-  if (!before) root.append(el("p", { class: "notice" }, "This workspace is made when its settings are saved."));
-  const now = before ?? {};
-  const sources = [...new Set([...plugins.map((/** @type {any} */ p) => p.source), now.source].filter(Boolean))];
-  const source = el("select", {}, el("option", { value: "" }, "none"), ...sources.map((s) => el("option", { value: s }, s)));
-  source.value = now.source ?? (sources.includes("extract") && !before ? "extract" : "");
-  const about = el("p", { class: "hint" });
-  const offered = el("datalist", { id: "models" });
-  const model = el("input", { value: now.defaultModel ?? "", placeholder: "clients must name one", list: "models" });
-  const asked = el("p", { class: "hint", role: "status" });
-  // The provider is asked once, when somebody is about to choose.
-  let listed = false;
-  async function list() {
-    if (listed || !before || !session.can("chatsSettings.get")) return;
-    listed = true;
-    asked.replaceChildren("Asking the provider for its models…");
-    try {
-      const { results } = await call("GET", `${chat}/models`);
-      offered.replaceChildren(...results.map((/** @type {any} */ m) => el("option", { value: m.id })));
-      asked.replaceChildren(results.length > 0 ? `${results.length} models of the provider can be chosen.` : "The provider names no models.");
-    } catch (err) {
-      const { code, message } = /** @type {any} */ (err);
-      asked.replaceChildren(code === "unimplemented_chat_models" ? "" : `The provider did not list its models: ${message}`);
-    }
-  }
-  model.addEventListener("focus", list);
-  const chosen = new Set(now.indexUids ?? []);
-  const every = el("input", { type: "checkbox", checked: !now.indexUids });
-  const boxes = indexes.map((/** @type {any} */ x) =>
-    el("label", { class: "check" }, el("input", { type: "checkbox", value: x.uid, checked: chosen.has(x.uid), disabled: every.checked }), x.uid),
-  );
-  every.addEventListener("change", () => {
-    for (const b of boxes) b.firstChild.disabled = every.checked;
-  });
-  const inputs = Object.fromEntries(
-    Object.keys(account).map((name) => [
-      name,
-      el("input", {
-        type: name === "apiKey" ? "password" : "text",
-        autocomplete: "off",
-        value: name === "apiKey" ? "" : (now[name] ?? ""),
-        placeholder: name === "apiKey" ? (now.apiKey ?? "none") : "",
-      }),
-    ]),
-  );
-  const texts = Object.fromEntries(
-    Object.keys(prompts).map((name) => [name, el("textarea", { rows: name === "system" ? 10 : 3, value: now.prompts?.[name] ?? "" })]),
-  );
-  const accountFields = el("div", { class: "form" });
-  const options = el("div", { class: "form" });
-  /** @type {Map<string, () => any>} */
-  let optionReads = new Map();
-  function drawAccount() {
-    const plugin =
-      plugins.find((/** @type {any} */ p) => p.source === source.value && p.use !== false) ?? plugins.find((/** @type {any} */ p) => p.source === source.value);
-    about.replaceChildren(
-      !source.value
-        ? ""
-        : plugin
-          ? `Plugin ${plugin.name} ${plugin.version}. ${plugin.grants?.http?.length ? `It may reach ${plugin.grants.http.join(", ")}.` : "It reaches no address: it quotes the best passages and uses no model."}`
-          : "No plugin for this source is loaded.",
-    );
-    const quotes = plugin && !plugin.grants?.http?.length && !plugin.grants?.secrets?.length;
-    accountFields.replaceChildren(...(quotes ? [] : Object.entries(account).map(([name, help]) => field(label(name), inputs[name], help))));
-    optionReads = new Map();
-    options.replaceChildren(...Object.entries(plugin?.options ?? {}).map(([name, o]) => option(name, o, now.options?.[name], optionReads)));
-  }
-  source.addEventListener("change", drawAccount);
-  drawAccount();
-  const text = el("textarea", { rows: 24, spellcheck: "false", "aria-label": "Settings as JSON", value: JSON.stringify(now, null, 2) });
-  let shown = "Form";
-
-  /** What the form asks to change. An empty field resets what was set. */
-  function patched() {
-    if (shown === "JSON") return changes(now, JSON.parse(text.value));
-    /** @type {Record<string, any>} */
-    const after = {
-      source: source.value || null,
-      defaultModel: model.value || null,
-      indexUids: every.checked
-        ? null
-        : boxes
-            .map((/** @type {any} */ b) => b.firstChild)
-            .filter((/** @type {any} */ b) => b.checked)
-            .map((/** @type {any} */ b) => b.value),
-    };
-    for (const name of Object.keys(account)) if (name !== "apiKey") after[name] = inputs[name].value || null;
-    const patch = changes({ indexUids: null, defaultModel: null, ...Object.fromEntries(Object.keys(account).map((n) => [n, null])), ...now }, after);
-    if (inputs.apiKey.value) patch.apiKey = inputs.apiKey.value;
-    const told = Object.fromEntries(
-      Object.entries(texts)
-        .filter(([name, box]) => box.value !== (now.prompts?.[name] ?? ""))
-        .map(([name, box]) => [name, box.value || null]),
-    );
-    if (Object.keys(told).length > 0) patch.prompts = told;
-    const set = Object.fromEntries(
-      [...optionReads].map(([name, read]) => [name, read()]).filter(([name, v]) => v !== undefined && v !== (now.options?.[name] ?? null)),
-    );
-    if (Object.keys(set).length > 0) patch.options = set;
-    return patch;
-  }
-  const said = el("div", { role: "status" });
-  async function save() {
-    try {
-      const patch = patched();
-      if (Object.keys(patch).length === 0 && before) {
-        said.replaceChildren(el("p", { class: "soft" }, "Nothing is changed."));
-        return;
-      }
-      await call("PATCH", route, patch);
-      tell("Saved.");
-      dispatchEvent(new HashChangeEvent("hashchange"));
-    } catch (err) {
-      said.replaceChildren(problem(err));
-    }
-  }
-  async function test() {
-    said.replaceChildren(el("p", { class: "soft" }, "Asking the provider for one word…"));
-    try {
-      const res = await call("POST", `${chat}/test`, model.value ? { model: model.value } : {});
-      said.replaceChildren(
-        el("p", { class: res.ok === false ? "bad" : "good" }, res.message ?? (res.ok === false ? "The provider did not answer." : "The provider answers.")),
-      );
-    } catch (err) {
-      said.replaceChildren(problem(err));
-    }
-  }
-  const preview = () => {
-    try {
-      const patch = patched();
-      const hidden = patch.apiKey ? { ...patch, apiKey: "…" } : patch;
-      show(
-        "What will change",
-        Object.keys(patch).length > 0 ? diff(now, hidden) : el("p", {}, "Nothing."),
-        el(
-          "p",
-          { class: "buttons" },
-          copyButton("Copy as curl", () => asCurl("PATCH", route, hidden)),
-        ),
-      );
-    } catch (err) {
-      said.replaceChildren(problem(err));
-    }
-  };
-  root.append(
-    tabbed([
-      [
-        "Form",
-        () => {
-          shown = "Form";
-          return el(
-            "div",
-            { class: "form" },
-            field("Provider", source, "The service that answers, through a plugin. “extract” needs no account and no model."),
-            about,
-            accountFields,
-            options,
-            field("Model", model, "What is asked when a client names the workspace alone."),
-            offered,
-            asked,
-            el(
-              "fieldset",
-              {},
-              el("legend", {}, "Indexes that may be searched"),
-              el("label", { class: "check" }, every, "All, also those to come"),
-              el("div", { class: "checks" }, ...boxes),
-            ),
-            el(
-              "details",
-              {},
-              el("summary", {}, "What the model is told"),
-              el("div", { class: "form" }, ...Object.entries(prompts).map(([name, help]) => field(label(name), texts[name], `${help} Empty: the default.`))),
-            ),
-          );
-        },
-      ],
-      [
-        "JSON",
-        () => {
-          shown = "JSON";
-          return text;
-        },
-      ],
-    ]),
-    said,
-    session.can("chatsSettings.update")
-      ? el(
-          "p",
-          { class: "buttons" },
-          el("button", { type: "button", class: "main", onclick: save }, "Save"),
-          el("button", { type: "button", onclick: preview }, "Show changes"),
-          before ? el("button", { type: "button", onclick: test }, "Test the provider") : null,
-          before && session.can("chats.delete") ? el("button", { type: "button", class: "danger", onclick: remove }, "Delete workspace") : null,
-        )
-      : el("p", { class: "soft" }, "This key may read these settings, not change them."),
-  );
-
-  async function remove() {
-    if (!(await confirmed(`Delete the workspace ${uid}?`, "Its settings and its provider's key go. Indexes and documents stay. This cannot be undone.")))
-      return;
-    try {
-      await call("DELETE", chat).catch((err) => {
-        if (err instanceof SyntaxError) return null;
-        throw err;
-      }); // an answer without a body
-      tell("Deleted.");
-      location.hash = "#/workspaces";
-    } catch (err) {
-      said.replaceChildren(problem(err));
-    }
-  }
+	const chat = at`/chats/${uid}`,
+		route = `${chat}/settings`;
+	root.append(el("p", {}, el("a", { href: "#/workspaces" }, "← Workspaces")), el("h1", {}, uid));
+	const [before, plugins, indexes] = await Promise.all([
+		call("GET", route).catch((err) => {
+			if (err.code === "chat_not_found") return null;
+			throw err;
+		}),
+		session.can("plugins.get") ? call("GET", "/plugins").then((p) => p.results) : [],
+		session.indexes(),
+	]);
+	if (!before) root.append(el("p", { class: "notice" }, "This workspace is made when its settings are saved."));
+	const sources = [...new Set(plugins.map((p) => p.source).filter(Boolean))];
+	const saved = before ?? { source: sources.includes("extract") ? "extract" : null, indexUids: null };
+	const said = el("div", { role: "status" });
+	/** @type {() => any} */
+	let read = () => ({});
+	const editor = twoForms(
+		saved,
+		(now) => {
+			const drawn = drawForm(now, saved, { chat: before && chat, sources, plugins, indexes });
+			read = drawn.read;
+			return drawn.nodes;
+		},
+		() => read(),
+		said,
+	);
+	const patched = () => {
+		const patch = changes(before ?? {}, editor.read());
+		for (const name of ["prompts", "options", "limits"]) {
+			const part = changes(before?.[name] ?? {}, patch[name] ?? {});
+			if (Object.keys(part).length > 0) patch[name] = part;
+			else delete patch[name];
+		}
+		return patch;
+	};
+	async function save() {
+		const patch = patched();
+		if (before) return review(route, before, patch, said);
+		await call("PATCH", route, patch);
+		tell("Saved.");
+		renew();
+	}
+	async function test() {
+		said.replaceChildren(soft("Asking the provider for one word…"));
+		const { defaultModel } = editor.read();
+		const res = await call("POST", `${chat}/test`, defaultModel ? { model: defaultModel } : {});
+		said.replaceChildren(el("p", { class: res.ok ? "good" : "bad" }, res.message));
+	}
+	async function remove() {
+		if (!(await confirmed(`Delete the workspace ${uid}?`, "Its settings and its provider's key go. Indexes and documents stay. This cannot be undone."))) return;
+		await call("DELETE", chat);
+		tell("Deleted.");
+		location.hash = "#/workspaces";
+	}
+	root.append(
+		editor.node,
+		said,
+		session.can("chatsSettings.update")
+			? buttons(
+					button(before ? "Review changes" : "Save", () => attempt(said, save), "main"),
+					before && button("Test the provider", () => attempt(said, test)),
+					before && session.can("chats.delete") && button("Delete workspace", () => attempt(said, remove), "danger"),
+				)
+			: soft("This key may read these settings, not change them."),
+	);
 }
 
 /**
- * A field for an option that a plugin declares.
- * @param {string} name @param {any} o its rules @param {any} value @param {Map<string, () => any>} reads
+ * The settings of a workspace as a form.
+ * @param {any} now its values
+ * @param {any} saved those that the service has
+ * @param {{chat: string|null, sources: any[], plugins: any[], indexes: string[]}} has chat: where models are asked for; null: nowhere yet
  */
-function option(name, o, value, reads) {
-  const help = [o.description, o.required ? "Needed." : "", o.default !== undefined ? `Default: ${o.default}.` : ""].filter(Boolean).join(" ");
-  if (o.enum || o.type === "boolean") {
-    const values = o.enum ?? [true, false];
-    const box = el(
-      "select",
-      {},
-      el("option", { value: "" }, "default"),
-      ...values.map((/** @type {any} */ v) => el("option", { value: String(v) }, String(v))),
-    );
-    box.value = value === undefined || value === null ? "" : String(value);
-    reads.set(name, () => values.find((/** @type {any} */ v) => String(v) === box.value) ?? null);
-    return field(label(name), box, help);
-  }
-  const number = o.type === "integer" || o.type === "number";
-  const box = el("input", {
-    type: o.secret ? "password" : number ? "number" : "text",
-    min: o.minimum,
-    max: o.maximum,
-    autocomplete: "off",
-    value: o.secret ? "" : (value ?? ""),
-    placeholder: o.secret ? (value ?? "none") : "",
-  });
-  reads.set(name, () => (box.value === "" ? (o.secret ? undefined : null) : number ? Number(box.value) : box.value));
-  return field(label(name), box, help);
+function drawForm(now, saved, { chat, sources, plugins, indexes }) {
+	/** @type {Map<string, () => any>} */
+	const reads = new Map();
+	/** @param {string} name @param {any} control @param {string} help @param {(text: string) => any} [as] */
+	const text = (name, control, help, as = (t) => t) => {
+		reads.set(name, () => (control.value === "" ? null : as(control.value)));
+		return field(label(name), control, help);
+	};
+	const number = (name, value, help) => text(name, el("input", { type: "number", min: 0, value: value ?? "", placeholder: "no limit" }), help, Number);
+
+	const source = select([["", "none"], ...new Set([...sources, now.source].filter(Boolean))], now.source ?? "");
+	reads.set("source", () => source.value || null);
+	const about = el("p", { class: "hint" }),
+		accountFields = el("div", { class: "form" });
+	/** @type {Map<string, () => any>} */
+	let accountReads = new Map();
+	/** @type {Map<string, () => any>} */
+	let optionReads = new Map();
+	function drawAccount() {
+		accountReads = new Map();
+		optionReads = new Map();
+		const all = plugins.filter((p) => p.source && p.source === source.value);
+		const plugin = all.find((p) => p.use) ?? all[0];
+		about.replaceChildren(
+			!source.value
+				? "Nobody answers until a provider is chosen."
+				: plugin
+					? `Plugin ${plugin.name} ${plugin.version}. ${plugin.grants.http.length > 0 ? `It may reach ${plugin.grants.http.join(", ")}.` : "It reaches no address: it quotes the best passages and uses no model."}`
+					: "No plugin for this source is loaded.",
+		);
+		accountFields.replaceChildren();
+		// Which settings of an account a provider reads, its manifest says.
+		for (const [name, o] of Object.entries(plugin?.settings ?? {})) {
+			accountFields.append(option(name, { ...o, type: "string", secret: name === "apiKey" }, now[name], saved[name], accountReads));
+		}
+		for (const [name, o] of Object.entries(plugin?.options ?? {})) {
+			accountFields.append(option(name, o, now.options?.[name], saved.options?.[name], optionReads));
+		}
+		if (all.length > 1 || now.plugin || now.pluginVersion) {
+			const version = select(
+				[["", "the one in use"], ...all.map((p) => /** @type {[string, string]} */ ([`${p.name}@${p.version}`, `${p.name} ${p.version}`]))],
+				now.pluginVersion ? `${now.plugin ?? plugin?.name}@${now.pluginVersion}` : "",
+			);
+			accountReads.set("plugin", () => version.value.split("@")[0] || null);
+			accountReads.set("pluginVersion", () => version.value.split("@")[1] ?? null);
+			accountFields.append(field("Plugin and version", version, "Of this workspace alone."));
+		}
+	}
+	source.addEventListener("change", drawAccount);
+	drawAccount();
+
+	const offered = el("datalist", { id: "models" });
+	const model = el("input", { value: now.defaultModel ?? "", placeholder: "clients must name one", list: "models" });
+	const asked = el("p", { class: "hint", role: "status" });
+	// The provider is asked once, when somebody is about to choose.
+	model.addEventListener(
+		"focus",
+		async () => {
+			if (!chat) return;
+			asked.replaceChildren("Asking the provider for its models…");
+			try {
+				const { results } = await call("GET", `${chat}/models`);
+				offered.replaceChildren(...results.map((m) => el("option", { value: m.id })));
+				asked.replaceChildren(results.length > 0 ? `${results.length} models of the provider can be chosen.` : "The provider names no models.");
+			} catch (err) {
+				const { code, message } = /** @type {any} */ (err);
+				asked.replaceChildren(code === "unimplemented_chat_models" ? "" : `The provider did not list its models: ${message}`);
+			}
+		},
+		{ once: true },
+	);
+
+	const every = el("input", { type: "checkbox", checked: !now.indexUids });
+	const boxes = [...new Set([...indexes, ...(now.indexUids ?? [])])].map((x) =>
+		el("input", { type: "checkbox", value: x, checked: now.indexUids?.includes(x), disabled: every.checked }),
+	);
+	every.addEventListener("change", () => {
+		for (const b of boxes) b.disabled = every.checked;
+	});
+	reads.set("indexUids", () => (every.checked ? null : boxes.filter((b) => b.checked).map((b) => b.value)));
+
+	/** @type {Map<string, () => any>} */
+	const promptReads = new Map();
+	const promptFields = Object.entries(prompts).map(([name, title]) => {
+		const box = el("textarea", { rows: name === "system" ? 10 : 3, value: now.prompts?.[name] ?? "", placeholder: "the default" });
+		promptReads.set(name, () => box.value || null);
+		const reset = button("Reset to the default", () => {
+			box.value = "";
+			box.focus();
+		});
+		return el("div", {}, field(title, box), reset);
+	});
+
+	const tools = select(
+		[
+			["true", "may bring functions of their own"],
+			["false", "may bring none"],
+		],
+		String(now.clientTools ?? true),
+	);
+	reads.set("clientTools", () => tools.value === "true");
+	const messages = select(
+		[
+			["all", "may tell the model how to answer"],
+			["noSystem", "may only ask"],
+		],
+		now.clientMessages ?? "all",
+	);
+	reads.set("clientMessages", () => (messages.value === "all" ? null : messages.value));
+	const amount = el("input", { type: "number", min: 1, value: now.limits?.tokens?.amount ?? "", placeholder: "no limit" }),
+		period = select(["hour", "day", "week", "month", "total"], now.limits?.tokens?.period ?? "day");
+	const limitFields = Object.entries(limits).map(([name, help]) => number(`limits.${name}`, now.limits?.[name], help));
+
+	/** All that the form says, as the settings have it. */
+	function readForm() {
+		const all = Object.fromEntries([...reads, ...accountReads].map(([name, read]) => [name, read()]));
+		/** @type {Record<string, any>} */
+		const bounds = { tokens: amount.value ? { amount: Number(amount.value), period: period.value } : null };
+		for (const name of Object.keys(limits)) {
+			bounds[name] = all[`limits.${name}`];
+			delete all[`limits.${name}`];
+		}
+		const of = (/** @type {Map<string, () => any>} */ m) => Object.fromEntries([...m].map(([name, read]) => [name, read()]));
+		return { ...all, prompts: { ...now.prompts, ...of(promptReads) }, options: { ...now.options, ...of(optionReads) }, limits: { ...now.limits, ...bounds } };
+	}
+	const untouched = JSON.stringify(readForm());
+	return {
+		nodes: [
+			field("Provider", source, "The service that answers, through a plugin. “extract” needs no account and no model."),
+			about,
+			accountFields,
+			text("defaultModel", model, "What is asked when a client names the workspace alone."),
+			offered,
+			asked,
+			el(
+				"fieldset",
+				{},
+				el("legend", {}, "Indexes that may be searched"),
+				el("label", { class: "check" }, every, "All, also those to come"),
+				el("div", { class: "checks" }, ...boxes.map((b) => el("label", { class: "check" }, b, b.value))),
+			),
+			el("details", {}, el("summary", {}, "What the model is told"), el("div", { class: "form" }, ...promptFields)),
+			el(
+				"details",
+				{},
+				el("summary", {}, "Limits"),
+				el(
+					"div",
+					{ class: "form" },
+					...Object.entries(rules).map(([name, help]) => number(name, now[name], help)),
+					...limitFields,
+					el("div", { class: "row" }, field("Tokens", amount, "A budget, by the calendar in UTC."), field("in each", period)),
+					field("Clients", messages),
+					field("and", tools),
+				),
+			),
+		],
+		read: () => {
+			const said = readForm();
+			return JSON.stringify(said) === untouched ? now : said;
+		},
+	};
+}
+
+/**
+ * A field for a setting or an option that a plugin declares.
+ * @param {string} name @param {any} o its rules @param {any} value @param {any} kept what the service has: of a secret its short form
+ * @param {Map<string, () => any>} reads
+ */
+function option(name, o, value, kept, reads) {
+	const help = [o.required ? "Needed." : "", o.description, o.default !== undefined ? `Default: ${o.default}.` : ""].filter(Boolean).join(" ");
+	if (o.enum || o.type === "boolean") {
+		const values = o.enum ?? [true, false];
+		const box = select([["", "default"], ...values.map(String)], String(value ?? ""));
+		reads.set(name, () => values.find((v) => String(v) === box.value) ?? null);
+		return field(label(name), box, help);
+	}
+	const number = o.type === "integer" || o.type === "number";
+	if (o.secret) secrets.add(name);
+	const box = el("input", {
+		type: o.secret ? "password" : number ? "number" : "text",
+		min: o.minimum,
+		max: o.maximum,
+		autocomplete: "off",
+		value: o.secret && value === kept ? "" : (value ?? ""),
+		placeholder: o.secret ? (kept ?? "none") : "",
+	});
+	// A secret that is left empty stays what it is.
+	reads.set(name, () => (box.value === "" ? (o.secret ? (kept ?? null) : null) : number ? Number(box.value) : box.value));
+	return field(label(name), box, help);
 }

@@ -4,6 +4,7 @@ package pluginapi
 
 import (
 	"context"
+	"time"
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/apierr"
@@ -44,8 +45,10 @@ type Plugin struct {
 	ABI     int    `json:"abi"`
 	From    string `json:"from"` // where the module came from
 	Grants  Grants `json:"grants"`
-	// Options are the plugin's own settings with their rules, for a form.
-	Options map[string]abi.Option `json:"options,omitempty"`
+	// Settings are what the plugin says of a workspace's settings, and Options its
+	// own with their rules, for a form.
+	Settings map[string]abi.Setting `json:"settings,omitempty"`
+	Options  map[string]abi.Option  `json:"options,omitempty"`
 	// State is "ready"; "open" while faults keep calls away; "retiring" while it
 	// only finishes streams; or, where it does not run, with Error, "refused" or
 	// "unlisted", which says that a file is not in the lock. SHA256 of a refused
@@ -63,6 +66,7 @@ type Plugin struct {
 	Streams    int64            `json:"streams"` // under way
 	Calls      int64            `json:"calls"`
 	Faults     map[string]int64 `json:"faults"` // by kind
+	LastFault  *PastFault       `json:"lastFault,omitempty"`
 	Instances  int64            `json:"instances"`
 	Memory     int64            `json:"memory"`  // bytes
 	Fuel       int64            `json:"fuel"`    // spent by all calls, in the meter's units
@@ -77,6 +81,12 @@ type Plugin struct {
 	ResetPages int64  `json:"resetPages"`
 	Renewals   int64  `json:"renewals"`
 	NoReset    string `json:"noReset,omitempty"`
+}
+
+// A PastFault is the last of a plugin's faults.
+type PastFault struct {
+	At      time.Time `json:"at"`
+	Message string    `json:"message"` // kind, function and cause
 }
 
 // Grants are what a plugin may reach.
