@@ -160,7 +160,7 @@ function drawForm(now, saved, { chat, sources, plugins, indexes }) {
 	/** @param {string} name @param {any} control @param {string} help @param {(text: string) => any} [as] */
 	const text = (name, control, help, as = (t) => t) => {
 		reads.set(name, () => (control.value === "" ? null : as(control.value)));
-		return field(label(name), control, help);
+		return field(label(name.replace("limits.", "")), control, help);
 	};
 	const number = (name, value, help) => text(name, el("input", { type: "number", min: 0, value: value ?? "", placeholder: "no limit" }), help, Number);
 
