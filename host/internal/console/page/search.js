@@ -176,6 +176,6 @@ export async function search(root, path, left) {
 	}
 	q.addEventListener("input", () => run());
 	for (const input of [filter, sort, ratio]) input.addEventListener("change", () => run());
-	await run();
 	q.focus();
+	await run();
 }
