@@ -86,8 +86,9 @@ func (f *first) came(over bool) {
 	}
 }
 
-// next returns which of the wanted that are left, by their places, is to be loaded
-// next: one that somebody waits for, else a provider, else whatever comes first.
+// next returns where in left, which has places of plan's wanted, the one stands that
+// is to be loaded next: one that somebody waits for, else a provider, else whatever
+// comes first.
 func (f *first) next(plan *Plan, left []int) (at int) {
 	if f == nil {
 		return 0
