@@ -193,7 +193,8 @@ func evaluate[T any](p *page, expression string) T {
 	return value
 }
 
-// look takes a picture into the folder that SHOTS names, has axe-core look for
+// look takes a picture into the folder that SHOTS names (ask-answered-wide-light is
+// the README's, host/docs/console.png), has axe-core look for
 // what keeps people out, and makes sure that nothing is wider than the screen.
 func (p *page) look(s screen, name string) {
 	p.t.Helper()
