@@ -85,7 +85,7 @@ func (h *Host) joinCluster(c config.Config, o Options, db *store.Store) (err err
 	}
 	m.node, err = cluster.Open(cluster.Options{
 		ID: id, URL: m.url, Version: o.Version, Log: m.log, Database: db, Lease: c.Cluster.Lease,
-		Send: m.log.Send, Reach: m.log.Reach, Applied: m.applied, Lead: m.lead, Event: event,
+		Send: m.log.Send, End: m.log.End, Applied: m.applied, Lead: m.lead, Event: event,
 	})
 	if err != nil {
 		return err
@@ -152,9 +152,9 @@ func (m *member) start() (stop func() error, err error) {
 	}
 	stopNews := running(m.takeNews)
 	stopNode := running(m.node.Run)
-	stopSnapshots, stopPlugins := running(m.keepSnapshots), running(m.followPlugins)
+	stopSnapshots, stopPlugins, stopRoom := running(m.keepSnapshots), running(m.followPlugins), running(m.watchRoom)
 	return func() error {
-		_, _ = stopSnapshots(), stopPlugins() // they have no error
+		_, _, _ = stopSnapshots(), stopPlugins(), stopRoom() // they have no error
 		// Others need not wait for the lease. Where the log is out of reach they do.
 		ctx, cancel := context.WithTimeout(context.Background(), resignWait)
 		defer cancel()

@@ -13,6 +13,36 @@ import (
 // handOverWait is how long the next leader is waited for.
 const handOverWait = 10 * time.Second
 
+// Raise implements [httpapi.Cluster].
+func (m *member) Raise(ctx context.Context) (httpapi.ClusterUpgrade, error) {
+	from, to, err := m.node.Raise(ctx)
+	return httpapi.ClusterUpgrade{From: from, To: to}, err
+}
+
+// watchRoom has this node hand over where it leads and its disk is full: it refuses
+// every write, and another node may have room.
+func (m *member) watchRoom(ctx context.Context) {
+	tick := time.NewTicker(m.host.config.Cluster.Lease / 2)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if !m.node.Status().Leading {
+			continue
+		}
+		full := m.host.db.HasRoom()
+		if full == nil {
+			continue
+		}
+		if _, err := m.HandOver(ctx); !errors.Is(err, httpapi.ErrNoFollower) && ctx.Err() == nil {
+			m.host.log.Warn().Err(full).Msg("this node gave up leading: its disk is full")
+		}
+	}
+}
+
 // HandOver implements [httpapi.Cluster].
 func (m *member) HandOver(ctx context.Context) (httpapi.ClusterHandover, error) {
 	follows := func(p cluster.Peer) bool { return !p.Halted && time.Since(p.At) <= m.host.config.Cluster.Lease }

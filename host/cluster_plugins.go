@@ -9,7 +9,6 @@ import (
 	"github.com/parley-search/parley/host/internal/config"
 	"github.com/parley-search/parley/host/internal/deploy"
 	"github.com/parley-search/parley/host/internal/httpapi/pluginapi"
-	"github.com/parley-search/parley/host/internal/store"
 )
 
 // errKeepsOwn is why a node does not run what the cluster shares.
@@ -86,29 +85,36 @@ var _ pluginapi.Installer = (*sharedInstaller)(nil)
 
 // Install implements [pluginapi.Installer].
 func (s *sharedInstaller) Install(ctx context.Context, f *deploy.Fetched, o deploy.InstallOptions) (*deploy.Change, error) {
-	return s.change(ctx, func() (*deploy.Change, error) { return s.Remote.Install(ctx, f, o) })
+	return s.change(ctx, false, func() (*deploy.Change, error) { return s.Remote.Install(ctx, f, o) })
 }
 
 // Pin implements [pluginapi.Installer].
 func (s *sharedInstaller) Pin(ctx context.Context, reference string, o deploy.InstallOptions) (*deploy.Change, error) {
-	return s.change(ctx, func() (*deploy.Change, error) { return s.Remote.Pin(ctx, reference, o) })
+	return s.change(ctx, false, func() (*deploy.Change, error) { return s.Remote.Pin(ctx, reference, o) })
 }
 
 // Rollback implements [pluginapi.Installer].
 func (s *sharedInstaller) Rollback(ctx context.Context, name string) (*deploy.Change, error) {
-	return s.change(ctx, func() (*deploy.Change, error) { return s.Remote.Rollback(ctx, name) })
+	return s.change(ctx, false, func() (*deploy.Change, error) { return s.Remote.Rollback(ctx, name) })
+}
+
+// Remove implements [pluginapi.Installer].
+func (s *sharedInstaller) Remove(ctx context.Context, reference string) (*deploy.Change, error) {
+	return s.change(ctx, true, func() (*deploy.Change, error) { return s.Remote.Remove(ctx, reference) })
 }
 
 // change has do change the directory of this node, the leader, and shares what came
-// of it. Where that fails the directory is again what the cluster shares.
-func (s *sharedInstaller) change(ctx context.Context, do func() (*deploy.Change, error)) (*deploy.Change, error) {
+// of it. Where that fails the directory is again what the cluster shares; where it
+// shares nothing yet, what it was before, and still this node's own. removes says
+// that do removes modules.
+func (s *sharedInstaller) change(ctx context.Context, removes bool, do func() (*deploy.Change, error)) (*deploy.Change, error) {
 	m := s.member
 	m.plugging.Lock()
 	defer m.plugging.Unlock()
 	if _, err := m.takeShared(ctx); err != nil {
 		return nil, err
 	}
-	before, err := s.Dir.Shared(s.Embedded, func(deploy.SharedModule) error { return nil })
+	was, err := s.remember(removes)
 	if err != nil {
 		return nil, err
 	}
@@ -117,16 +123,59 @@ func (s *sharedInstaller) change(ctx context.Context, do func() (*deploy.Change,
 		return nil, err
 	}
 	if err := m.share(s.Dir, s.Embedded); err != nil {
-		ctx := context.WithoutCancel(ctx)
-		back, _ := m.host.db.SharedLock() // it was read just now
-		if back == nil {
-			back = before
-		}
-		_, undone := s.Dir.Take(ctx, m.host.config.Cluster.Name, back, m.host.db.SharedModule)
-		return nil, errors.Join(err, undone)
+		return nil, errors.Join(err, s.undo(context.WithoutCancel(ctx), was))
 	}
 	_, err = m.takeShared(ctx) // marks the directory as the cluster's
 	return c, err
+}
+
+// A remembered directory is what one has to be made again, of which the cluster
+// shares nothing.
+type remembered struct {
+	lock    []byte
+	modules map[string][2][]byte // and signatures, by hash; only where some are to be removed
+}
+
+var errForgotten = errors.New("its file is gone")
+
+func (r *remembered) get(sha256 string) (module, signature []byte, err error) {
+	b, ok := r.modules[sha256]
+	if !ok {
+		return nil, nil, errForgotten
+	}
+	return b[0], b[1], nil
+}
+
+// remember returns what the directory is, with its modules where some go and the log
+// does not have them.
+func (s *sharedInstaller) remember(removes bool) (r remembered, err error) {
+	r.modules = map[string][2][]byte{}
+	r.lock, err = s.Dir.Shared(s.Embedded, func(m deploy.SharedModule) error {
+		if !removes {
+			return nil
+		}
+		if has, err := s.member.host.db.HasModule(m.SHA256); has || err != nil {
+			return err
+		}
+		module, signature, err := m.Read()
+		r.modules[m.SHA256] = [2][]byte{module, signature}
+		return err
+	})
+	return r, err
+}
+
+// undo makes the directory what it was before a change.
+func (s *sharedInstaller) undo(ctx context.Context, was remembered) error {
+	db := s.member.host.db
+	lock, err := db.SharedLock()
+	switch {
+	case err != nil:
+		return err
+	case lock == nil:
+		return s.Dir.Restore(ctx, was.lock, was.get)
+	}
+	_, err = s.Dir.Take(ctx, s.member.host.config.Cluster.Name, lock, db.SharedModule)
+	return err
 }
 
 // share puts the lock of d and the modules that it pins into the log.
@@ -135,11 +184,14 @@ func (m *member) share(d deploy.Dir, embedded [][]byte) error {
 	keep := map[string]bool{}
 	lock, err := d.Shared(embedded, func(s deploy.SharedModule) error {
 		keep[s.SHA256] = true
-		_, _, err := db.SharedModule(s.SHA256)
-		if errors.Is(err, store.ErrNoModule) {
-			err = db.ShareModule(s.SHA256, s.Module, s.Signature)
+		if has, err := db.HasModule(s.SHA256); has || err != nil {
+			return err
 		}
-		return err
+		module, signature, err := s.Read()
+		if err != nil {
+			return err
+		}
+		return db.ShareModule(s.SHA256, module, signature)
 	})
 	if err != nil {
 		return err

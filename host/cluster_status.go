@@ -61,12 +61,15 @@ func (m *member) Status() httpapi.ClusterStatus {
 	p := &s.Position
 	_, here := m.Leader()
 	out := httpapi.ClusterStatus{
-		Name: c.Name, Log: fmt.Sprintf("%016x", p.Log), Leader: p.Leader.ID, Words: min(m.search.Load().Level(), p.Seq), Stale: m.isStale(),
+		Name: c.Name, Log: fmt.Sprintf("%016x", p.Log), Leader: p.Leader.ID, Words: min(m.search.Load().Level(), p.Seq), Stale: m.isStale(), Format: p.Format(),
 		Claims: s.Counts.Claims, Failed: s.Counts.Failed, Void: s.Counts.Void,
 		Node: httpapi.ClusterNode{ID: m.node.ID(), URL: m.url, Version: m.node.Version(), Role: "follower", Format: cluster.Format, Term: p.Term, Seq: p.Seq},
 	}
 	if told := m.toldSeq(); out.Words >= told { // what came since changed nothing
 		out.Words = p.Seq
+	}
+	if s.Trouble != nil {
+		out.Trouble = s.Trouble.Error()
 	}
 	switch {
 	case s.Halted != nil:

@@ -20,7 +20,7 @@ func clusterCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(clusterCreateCommand(), clusterStatusCommand(), clusterSnapshotCommand(), clusterResignCommand(), clusterJoinCommand(), clusterResetCommand())
+	cmd.AddCommand(clusterCreateCommand(), clusterStatusCommand(), clusterSnapshotCommand(), clusterResignCommand(), clusterUpgradeCommand(), clusterJoinCommand(), clusterResetCommand())
 	return cmd
 }
 
@@ -132,6 +132,8 @@ type clusterStatus struct {
 	Words   uint64        `json:"words"`
 	Ahead   uint64        `json:"ahead"`
 	Stale   bool          `json:"stale"`
+	Format  int           `json:"format"`
+	Trouble string        `json:"trouble,omitempty"`
 	Halted  string        `json:"halted,omitempty"`
 	Plugins string        `json:"plugins,omitempty"`
 }
@@ -174,7 +176,7 @@ func printCluster(out io.Writer, s *clusterStatus) error {
 		return err
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "cluster %s, log %s, term %d\n", s.Name, s.Log, s.Node.Term)
+	fmt.Fprintf(w, "cluster %s, log %s in format %d, term %d\n", s.Name, s.Log, s.Format, s.Node.Term)
 	fmt.Fprintln(w, "NODE\tROLE\tMESSAGE\tURL\tVERSION\tFORMAT")
 	for _, n := range append([]clusterNode{*s.Node}, s.Nodes...) {
 		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%d\n", n.ID, n.Role, n.Seq, n.URL, n.Version, n.Format)
@@ -182,6 +184,9 @@ func printCluster(out io.Writer, s *clusterStatus) error {
 	fmt.Fprintf(w, "Searches of the first node know message %d.\n", s.Words)
 	if s.Stale {
 		fmt.Fprintln(w, "It has not reached the log for longer than --cluster-max-lag.")
+	}
+	if s.Trouble != "" {
+		fmt.Fprintf(w, "The log does not answer it as it should: %s.\n", s.Trouble)
 	}
 	if s.Halted != "" {
 		fmt.Fprintf(w, "It is halted: %s.\n", s.Halted)

@@ -83,3 +83,40 @@ func clusterResignCommand() *cobra.Command {
 	}
 	return cli.ClientFlags(cli.JSONFlag(cmd), "cluster.update")
 }
+
+// A clusterUpgrade is what POST /cluster/upgrade answers.
+type clusterUpgrade struct {
+	From int `json:"from"`
+	To   int `json:"to"`
+}
+
+func clusterUpgradeCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "upgrade",
+		Short: "Have the log be written in the newest format, once all nodes are upgraded",
+		Long: "Have a cluster's log be written in the newest format of records that its leader has. Until then nodes of two versions share the log in\n" +
+			"the older one, and the older version can be brought back. It is refused where a node was heard of within a day that does not read the\n" +
+			"format. Nodes of versions before it cannot join any more. Where there is no newer format, nothing changes.",
+		Example: "  parley cluster upgrade --url http://127.0.0.1:7700",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := cli.OpenClient(cmd)
+			if err != nil {
+				return err
+			}
+			var done clusterUpgrade
+			if err := c.Call(cmd.Context(), http.MethodPost, "/cluster/upgrade", nil, &done); err != nil {
+				return err
+			}
+			return cli.PrintResult(cmd, &done, func(out io.Writer) error {
+				if done.From == done.To {
+					_, err := fmt.Fprintf(out, "The log is written in format %d, the newest that the leader has: nothing changes.\n", done.To)
+					return err
+				}
+				_, err := fmt.Fprintf(out, "The log is written in format %d from now on; it was %d.\n", done.To, done.From)
+				return err
+			})
+		},
+	}
+	return cli.ClientFlags(cli.JSONFlag(cmd), "cluster.update")
+}

@@ -17,6 +17,7 @@ func TestClusterLead(t *testing.T) {
 		"POST /cluster/snapshot":            `{"message":70,"kept":12,"bytes":3,"done":false}`,
 		"POST /cluster/snapshot?message=70": `{"message":70,"kept":71,"bytes":99,"done":true}`,
 		"POST /cluster/resign":              `{"from":"n1","leader":"n2","term":8}`,
+		"POST /cluster/upgrade":             `{"from":1,"to":2}`,
 	}
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		what := r.Method + " " + r.URL.String()
@@ -29,6 +30,7 @@ func TestClusterLead(t *testing.T) {
 		"snapshot":      "at message 71 is kept: 99 bytes",
 		"resign":        "Node n2 leads in term 8, after node n1.",
 		"resign --json": `"leader": "n2"`,
+		"upgrade":       "in format 2 from now on; it was 1",
 	} {
 		var out, errs strings.Builder
 		args := append([]string{"cluster"}, append(strings.Fields(line), "--url", service.URL, "--key", "k")...)

@@ -122,6 +122,35 @@ func TestClusterPlugins(t *testing.T) {
 		t.Errorf("a command pins in a node's directory: %v, want an error that says how", err)
 	}
 
+	// What is removed at one node goes at all, by its version and then as a whole.
+	files := func(h *house) string {
+		t.Helper()
+		list, err := filepath.Glob(filepath.Join(dirs[h], "plain-c-*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range list {
+			list[i] = filepath.Base(list[i])
+		}
+		return strings.Join(list, " ")
+	}
+	gone := func(want string) {
+		t.Helper()
+		for i, h := range w.houses {
+			waittest.For(t, fmt.Sprintf("house %d has only %q", i, want), func() bool {
+				return files(h) == want && (want != "" || len(h.plugins()) == 1) // that which the program carries
+			})
+		}
+	}
+	for i, body := range []string{`{"plugin": "plain-c@1.1.0"}`, `{"plugin": "plain-c"}`} {
+		w.eventually(w.houses[i], "POST", "/plugins/remove", body)
+		gone([]string{"plain-c-1.0.0.wasm", ""}[i])
+	}
+	w.eventually(w.houses[2], "POST", "/plugins/install", fmt.Sprintf(`{"source": %q}`, base+":1.1.0"))
+	for _, h := range w.houses {
+		h.uses("1.1.0")
+	}
+
 	// A node that is not to take plugins from clients keeps its own, and says so.
 	w.flags["plugin-api"] = "false"
 	alone := open()
@@ -137,5 +166,62 @@ func TestClusterPlugins(t *testing.T) {
 		if sharedRecords(t, h.dir) != first {
 			t.Errorf("the records of %s differ", h.dir)
 		}
+	}
+}
+
+// TestClusterInstallFails: where the log is lost amid the first change of plugins, the
+// directory of the leader is what it was, and its own.
+func TestClusterInstallFails(t *testing.T) {
+	base := publishVersions(t, "1.0.0", "1.1.0")
+	for path, body := range map[string]string{
+		"install": `{"source": "` + base + `:1.1.0"}`,
+		"remove":  `{"plugin": "plain-c"}`,
+	} {
+		t.Run(path, func(t *testing.T) {
+			w := openTown(t, 0, 1)
+			dir := filepath.Join(t.TempDir(), "plugins")
+			c := w.config(t.TempDir())
+			c.PluginDir = dir
+			d := host.OpenDeployment(c, host.Options{})
+			if _, err := d.Install(t.Context(), base+":1.0.0", host.InstallWishes{}); err != nil {
+				t.Fatal(err)
+			}
+			state := func() string {
+				t.Helper()
+				var b strings.Builder
+				files, err := os.ReadDir(dir)
+				for _, f := range files {
+					fmt.Fprintln(&b, f.Name())
+				}
+				lock, wrong := os.ReadFile(filepath.Join(dir, "plugins.lock"))
+				if err != nil || wrong != nil {
+					t.Fatal(err, wrong)
+				}
+				return b.String() + string(lock)
+			}
+			before := state()
+			// It leads for a while though the log is lost.
+			w.flags["plugin-api"], w.flags["plugin-dir"], w.flags["cluster-lease"] = "true", dir, "4s"
+			h := w.open(t.TempDir())
+			w.houses = append(w.houses, h)
+			w.eventually(h, "PATCH", "/experimental-features", "{}")
+			w.dropStream("PARLEY_town_LOG")
+			if r := h.call("POST", "/plugins/"+path, body); r.status != http.StatusServiceUnavailable || !strings.Contains(r.body, "cluster_unknown") {
+				t.Errorf("%s while the log is lost: %d %s", path, r.status, r.body)
+			}
+			if now := state(); now != before {
+				t.Errorf("after a change that failed the directory is\n%s\nit was\n%s", now, before)
+			}
+			var said string
+			if !waittest.Until(func() bool {
+				said = h.must("GET", "/cluster", "").body
+				return strings.Contains(said, "the cluster has no stream PARLEY_town_LOG")
+			}) {
+				t.Errorf("GET /cluster = %s, want it to say that the stream is not there", said)
+			}
+			if _, err := d.Remove(t.Context(), "plain-c"); err != nil {
+				t.Errorf("a command in a directory that is nobody else's: %v", err)
+			}
+		})
 	}
 }

@@ -28,6 +28,7 @@ var (
 	ClusterHalted     = NewCode("cluster_halted", http.StatusServiceUnavailable, TypeSystem)
 	ClusterNotEnabled = InvalidField("cluster_not_enabled")
 	ClusterNoFollower = Invalid("cluster_no_follower", http.StatusConflict)
+	ClusterOldNode    = Invalid("cluster_node_too_old", http.StatusConflict)
 	ClusterNotKept    = NewCode("cluster_snapshot_not_kept", http.StatusServiceUnavailable, TypeSystem)
 	InvalidClusterSeq = InvalidField("invalid_cluster_seq")
 

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -19,6 +20,9 @@ type Position struct {
 	Last   uint32 // checksum of the message at Seq
 	Leader Claim  // who claimed Term
 }
+
+// Format is what the records behind the position are written in.
+func (p *Position) Format() int { return max(1, p.Leader.Format) }
 
 const positionLen = 5*8 + 4
 
@@ -99,11 +103,15 @@ type fold struct {
 
 	// partLen is [partBytes], or less in a test.
 	partLen int
+	reads   int // not 0: the highest format, in a test
 
 	// Without parts of the fence, for the test that shows what they are for.
 	unplaced bool // prev is not looked at
 	unfenced bool // whatever the log took counts, as if it checked what writers expect
 }
+
+// highest is the highest format that this build reads.
+func (f *fold) highest() int { return cmp.Or(f.reads, Format) }
 
 // judge says what the message b at seq means. It changes nothing: see advance.
 //
@@ -168,8 +176,8 @@ func (f *fold) check(seq uint64, r *Record) (void bool, err error) {
 		return false, fmt.Errorf("%w: its first message has others before it", ErrPurged)
 	case r.Chain != f.Chain:
 		return false, fmt.Errorf("%w: the sum of the records before is %016x, here %016x", ErrDiverged, r.Chain, f.Chain)
-	case r.Format > Format:
-		return false, fmt.Errorf("%w: it has format %d, this build reads %d", ErrFormat, r.Format, Format)
+	case int(r.Format) > f.highest():
+		return false, fmt.Errorf("%w: it has format %d, this build reads %d", ErrFormat, r.Format, f.highest())
 	case r.Kind == KindClaim && r.Term == f.Term+1, r.Kind != KindClaim && r.Term == f.Term && r.N == f.N+1 && f.Log != 0:
 		return false, nil
 	}
@@ -196,7 +204,7 @@ func (f *fold) encode(ops []Op) (records [][]byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	r := Record{Format: Format, Log: f.Log, Term: f.Term, N: f.N + 1, Prev: f.Seq, Chain: f.Chain}
+	r := Record{Format: byte(f.Format()), Log: f.Log, Term: f.Term, N: f.N + 1, Prev: f.Seq, Chain: f.Chain}
 	for more := true; more; {
 		n := min(len(data), f.partLen)
 		r.Data, data = data[:n], data[n:]

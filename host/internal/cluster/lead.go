@@ -50,8 +50,15 @@ func (n *Node) append(ctx context.Context, draft func() ([]Op, error)) (*attempt
 	if err != nil {
 		return nil, err
 	}
-	// A caller that leaves does not end the term.
-	if err := n.o.Log.Append(context.WithoutCancel(ctx), records, n.fold.Seq); err != nil {
+	// A caller that leaves does not end the term. Many parts take longer than a
+	// lease, and the others would claim meanwhile.
+	stop := func() {}
+	if len(records) > 1 {
+		stop = n.keepBeating()
+	}
+	err = n.o.Log.Append(context.WithoutCancel(ctx), records, n.fold.Seq)
+	stop()
+	if err != nil {
 		// Maybe it counts, maybe not, and nothing can be appended behind it. So
 		// the term is over; the log tells once somebody claims the next one.
 		n.counts.Failed++
@@ -87,9 +94,19 @@ func (n *Node) claim(ctx context.Context) error {
 		return nil
 	}
 	if !n.verified && n.fold.Seq > 0 {
-		return errBehind
+		return n.measure(ctx)
 	}
-	if err := n.begin(ctx, Claim{n.o.ID, n.o.URL, n.o.Version, Format}); err != nil {
+	n.short = time.Time{}
+	format := n.fold.Format()
+	if n.fold.Log == 0 {
+		format = n.fold.highest()
+	}
+	return n.rule(ctx, format)
+}
+
+// rule begins a term of this node's. mu is held.
+func (n *Node) rule(ctx context.Context, format int) error {
+	if err := n.begin(ctx, Claim{n.o.ID, n.o.URL, n.o.Version, format}); err != nil {
 		return err
 	}
 	n.leading, n.reached = true, time.Now()
@@ -102,14 +119,74 @@ func (n *Node) claim(ctx context.Context) error {
 	return nil
 }
 
+// cutWait is how many leases the log has to end before what this node has, until
+// that is no replica's fault.
+const cutWait = 5
+
+// measure halts this node where the log has ended before the fold for long. Else
+// the error is [errBehind]. mu is held.
+func (n *Node) measure(ctx context.Context) error {
+	end, err := n.o.End(ctx)
+	switch {
+	case err != nil:
+		return err
+	case end >= n.fold.Seq:
+		n.short = time.Time{}
+	case n.short.IsZero():
+		n.short = time.Now()
+	case time.Since(n.short) > cutWait*n.o.Lease:
+		return n.halt(fmt.Errorf("%w: it ends with message %d, this database has message %d: the stream was cut, or made again", ErrDiverged, end, n.fold.Seq))
+	}
+	return errBehind
+}
+
+// An OldNodeError refuses a format that another node does not read.
+type OldNodeError struct {
+	Peer Peer
+	To   int
+}
+
+func (e *OldNodeError) Error() string {
+	return fmt.Sprintf("node %s (%s, version %s) reads records up to format %d, not %d", e.Peer.ID, e.Peer.URL, e.Peer.Version, e.Peer.Format, e.To)
+}
+
+// Raise has the log be written in the highest format that this build has, for good,
+// by a new term of this node, which leads. A node that reads less would halt: the
+// error is an [OldNodeError] where one was heard of within a day. It returns the
+// format before and now.
+func (n *Node) Raise(ctx context.Context) (from, to int, err error) {
+	if !n.mu.lockFor(ctx) {
+		return 0, 0, fmt.Errorf("nothing was changed: %w", ctx.Err())
+	}
+	defer n.mu.Unlock()
+	if !n.leading {
+		return 0, 0, ErrNotLeader
+	}
+	from, to = n.fold.Format(), n.fold.highest()
+	if from >= to {
+		return from, from, nil
+	}
+	for _, p := range n.Peers() {
+		if p.Format < to {
+			return from, from, &OldNodeError{p, to}
+		}
+	}
+	if err := n.rule(ctx, to); err != nil {
+		n.depose(err)
+		return from, to, fmt.Errorf("%w: %w", ErrUnknown, err)
+	}
+	return from, to, nil
+}
+
 // begin appends the claim of the next term. mu is held.
 func (n *Node) begin(ctx context.Context, c Claim) error {
+	c.Format = max(c.Format, n.fold.Format())
 	data, err := json.Marshal(c)
 	if err != nil {
 		return err
 	}
 	n.counts.Claims++
-	r := Record{Format: Format, Kind: KindClaim, Log: n.fold.Log, Term: n.fold.Term + 1, Prev: n.fold.Seq, Chain: n.fold.Chain, Data: data}
+	r := Record{Format: byte(c.Format), Kind: KindClaim, Log: n.fold.Log, Term: n.fold.Term + 1, Prev: n.fold.Seq, Chain: n.fold.Chain, Data: data}
 	for r.Log == 0 {
 		r.Log = n.random()
 	}

@@ -79,9 +79,10 @@ type Options struct {
 	// Send tells the other nodes something; default: nobody. What they say
 	// comes by [Node.Hear].
 	Send func(Beat)
-	// Reach asks whether a write from here would get into the log now; default:
-	// whether it can be read.
-	Reach func(context.Context) error
+	// End asks whoever takes what is appended for the number of the log's last
+	// message: a write from here would get into the log now. A log that ends before
+	// what the database has was cut, or made again. Default: it can be read.
+	End func(context.Context) (uint64, error)
 	// Applied is told of each transaction in order, once the database has it;
 	// default: nobody. Be quick.
 	Applied func(p Position, ops []Op)
@@ -107,7 +108,8 @@ type Node struct {
 	verified bool     // the log has the last message that this node took
 	leading  bool
 	resigned bool
-	failing  bool // the last error of the log was told
+	trouble  error     // the last of the log, which was told; nil: it answers
+	short    time.Time // since when the log ends before the fold; zero: it does not
 	open     *attempt
 	halted   error
 	counts   Counts
@@ -136,6 +138,7 @@ type Status struct {
 	Position Position // what the database has
 	Leading  bool
 	Halted   error // why the node takes nothing from the log any more; nil: it does
+	Trouble  error // why the node cannot reach the log now; nil: it can
 	Counts   Counts
 
 	changed chan struct{} // closed when there is a newer one
@@ -185,8 +188,8 @@ func Open(o Options) (*Node, error) {
 		o.Applied = func(Position, []Op) {}
 	}
 	n := &Node{o: o, wake: make(chan struct{}, 1), mu: make(lock, 1), fold: fold{partLen: partBytes}, random: rand.Uint64}
-	if o.Reach == nil {
-		n.o.Reach = n.readOn
+	if o.End == nil {
+		n.o.End = func(ctx context.Context) (uint64, error) { err := n.readOn(ctx); return n.fold.Seq, err }
 	}
 	p, err := o.Database.Position()
 	if err != nil {
@@ -207,7 +210,7 @@ func (n *Node) Status() Status { return *n.status.Load() }
 
 // publish tells readers of the status. mu is held.
 func (n *Node) publish() {
-	old := n.status.Swap(&Status{n.stored, n.leading, n.halted, n.counts, make(chan struct{})})
+	old := n.status.Swap(&Status{n.stored, n.leading, n.halted, n.trouble, n.counts, make(chan struct{})})
 	if old != nil {
 		close(old.changed)
 	}
@@ -264,7 +267,7 @@ func (n *Node) take(m Message) error {
 		}
 		return n.halt(err)
 	}
-	n.verified = true
+	n.verified, n.short = true, time.Time{}
 	s, err := n.fold.judge(m.Seq, m.Record)
 	if err != nil {
 		return n.halt(fmt.Errorf("message %d: %w", m.Seq, err))

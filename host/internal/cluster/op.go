@@ -42,8 +42,8 @@ const (
 	// MaxBytes bounds the sum of [Op.Cost].
 	MaxBytes = 560 << 10
 	// MaxData bounds the encoded operations, which a node that reads them in
-	// parts keeps in memory.
-	MaxData = 64 << 20
+	// parts keeps in memory: the largest plugin, with what stands around it.
+	MaxData = 65 << 20
 
 	// largeValue is a size from which Badger keeps a value in its value log for
 	// sure, where it does not count. See package store for the exact one.

@@ -8,9 +8,11 @@ import (
 	"hash/crc32"
 )
 
-// Format is the number of the record format that this build writes. A node
-// reads every format up to its own and halts before a record of a higher one.
-// A new field, a new kind or a new operation needs a new format.
+// Format is the highest number of a record format that this build reads and
+// writes. A node halts before a record of a higher one. A new field, a new kind
+// or a new operation needs a new format, and a build writes that of the log, see
+// [Position.Format]: so nodes of two builds share a log until somebody raises it
+// by [Node.Raise].
 const Format = 1
 
 // A Kind says what a [Record] is for.
@@ -50,7 +52,7 @@ type Claim struct {
 	ID      string `json:"id,omitempty"`
 	URL     string `json:"url,omitempty"`     // where others send writes
 	Version string `json:"version,omitempty"` // of the build
-	Format  int    `json:"format,omitempty"`  // the highest that the node writes
+	Format  int    `json:"format,omitempty"`  // of the records from this one on; 0: 1
 }
 
 const (

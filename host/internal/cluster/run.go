@@ -122,9 +122,28 @@ func (n *Node) poke() {
 // sendBeat tells the others how far this node is. mu is held.
 func (n *Node) sendBeat() {
 	n.o.Send(Beat{
-		ID: n.o.ID, URL: n.o.URL, Version: n.o.Version, Format: Format,
+		ID: n.o.ID, URL: n.o.URL, Version: n.o.Version, Format: n.fold.highest(),
 		Leading: n.leading, Term: n.stored.Term, Seq: n.stored.Seq, Halted: n.halted != nil,
 	})
+}
+
+// keepBeating sends beats until it is told to stop, while mu is held for long.
+func (n *Node) keepBeating() (stop func()) {
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(n.o.Lease / 6)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				n.sendBeat()
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() { close(done); <-ended }
 }
 
 // Run follows the log, and leads where nobody else does, until ctx ends. What
@@ -185,7 +204,9 @@ func (n *Node) round(ctx context.Context, wait *time.Duration, beat bool) {
 	}
 	n.noteLevel()
 	if n.o.Observer || n.resigned || silent < *wait && n.open == nil {
-		n.report(ctx, nil)
+		if n.short.IsZero() { // else it is as it was when this node tried to claim
+			n.report(ctx, nil)
+		}
 		return
 	}
 	err := n.claim(ctx)
@@ -202,15 +223,17 @@ func (n *Node) round(ctx context.Context, wait *time.Duration, beat bool) {
 // report tells of an error of the log once, and of its end. What halts the node
 // is told of elsewhere, and the end of ctx is not an error. mu is held.
 func (n *Node) report(ctx context.Context, err error) {
-	switch {
-	case n.halted != nil || ctx.Err() != nil || (err != nil) == n.failing:
+	if n.halted != nil || ctx.Err() != nil || err == nil && n.trouble == nil {
 		return
+	}
+	switch {
 	case err == nil:
 		n.o.Event("the cluster's log answers again", nil)
-	default:
+	case n.trouble == nil:
 		n.o.Event("the cluster's log does not answer as it should", err)
 	}
-	n.failing = err != nil
+	n.trouble = err
+	n.publish()
 }
 
 // keep asks for the log where no write did lately: a leader that is cut off
@@ -221,8 +244,10 @@ func (n *Node) keep(ctx context.Context) {
 	}
 	within, cancel := context.WithTimeout(ctx, n.o.Lease/2)
 	defer cancel()
-	err := n.o.Reach(within)
+	end, err := n.o.End(within)
 	switch {
+	case err == nil && end < n.fold.Seq:
+		n.depose(errBehind)
 	case err == nil:
 		n.reached = time.Now()
 		n.noteLevel()

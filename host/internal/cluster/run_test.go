@@ -18,7 +18,8 @@ type memLog struct {
 	mu      sync.Mutex
 	list    [][]byte
 	away    map[string]bool
-	forgets bool // it stores and does not answer
+	forgets bool          // it stores and does not answer
+	takes   time.Duration // an append of several messages
 }
 
 type memEnd struct {
@@ -52,6 +53,12 @@ func (e memEnd) Append(ctx context.Context, messages [][]byte, last uint64) erro
 		return err
 	}
 	e.mu.Lock()
+	takes := e.takes
+	e.mu.Unlock()
+	if len(messages) > 1 {
+		<-time.After(takes)
+	}
+	e.mu.Lock()
 	defer e.mu.Unlock()
 	if uint64(len(e.list)) != last {
 		return errRefused
@@ -73,6 +80,15 @@ func (e memEnd) Read(ctx context.Context, from uint64) (out []Message, err error
 		out = append(out, Message{s, e.list[s-1]})
 	}
 	return out, nil
+}
+
+func (e memEnd) end(ctx context.Context) (uint64, error) {
+	if err := e.ask(ctx); err != nil {
+		return 0, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return uint64(len(e.list)), nil
 }
 
 // A lockedDB is a simDB that tests look at while nodes write.
@@ -119,7 +135,7 @@ func startCluster(t *testing.T) *testCluster {
 		db := &lockedDB{simDB: simDB{data: map[string]string{}}}
 		n, err := Open(Options{
 			ID: id, URL: "http://" + id, Log: memEnd{c.log, id}, Database: db, Lease: testLease,
-			Send: func(b Beat) { c.tell(i, b) },
+			Send: func(b Beat) { c.tell(i, b) }, End: memEnd{c.log, id}.end,
 			Lead: func(ctx context.Context) {
 				c.terms[i].Add(1)
 				if c.leads[i].Add(1) > 1 {
@@ -510,6 +526,138 @@ func TestHammerWrite(t *testing.T) {
 		}
 		if acked < 20 {
 			t.Errorf("%d writes were acknowledged, want 20 or more", acked)
+		}
+	})
+}
+
+// TestLongAppend: a leader that appends for longer than a lease is heard meanwhile, so
+// that nobody claims in between.
+func TestLongAppend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := startCluster(t)
+		first, _ := c.leader()
+		c.log.mu.Lock()
+		c.log.takes = 5 * testLease
+		c.log.mu.Unlock()
+		err := c.nodes[first].Write(c.ctx, func() ([]Op, error) {
+			return []Op{{Kind: OpSet, Key: []byte("large"), Value: make([]byte, 2*partBytes)}}, nil
+		})
+		if err != nil {
+			t.Errorf("a write in parts that takes five leases: %v", err)
+		}
+		if now := c.nodes[first].Status(); !now.Leading || now.Position.Term != 1 {
+			t.Errorf("behind it: %+v, want that the same node leads in its first term", now)
+		}
+	})
+}
+
+// TestLogMadeAgain: a log that ends before what nodes have halts them, once that is no
+// replica's fault, and until then says why nobody leads.
+func TestLogMadeAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := startCluster(t)
+		first, _ := c.leader()
+		for range 3 {
+			if err := c.set(first, "a", "1"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.level(first)
+		c.log.mu.Lock()
+		kept := c.log.list
+		c.log.list = nil
+		c.log.mu.Unlock()
+		if err := c.set(first, "a", "2"); err == nil {
+			t.Error("a write into a log that was made again: no error")
+		} // which took as long as a write is waited for
+		for i, n := range c.nodes {
+			if s := n.Status(); s.Halted != nil || !errors.Is(s.Trouble, errBehind) {
+				t.Errorf("node %d at first: halted by %v, trouble %v; want no halt, and %v", i, s.Halted, s.Trouble, errBehind)
+			}
+		}
+		// It was a replica that is behind.
+		c.log.mu.Lock()
+		c.log.list = kept
+		c.log.mu.Unlock()
+		if _, took := c.leader(); took > 3*testLease {
+			t.Errorf("once the log is as it was, a node leads after %v", took)
+		}
+		c.log.mu.Lock()
+		c.log.list = c.log.list[:1]
+		c.log.mu.Unlock()
+		<-time.After(12 * testLease)
+		for i, n := range c.nodes {
+			if s := n.Status(); !errors.Is(s.Halted, ErrDiverged) || MayHeal(s.Halted) || s.Leading {
+				t.Errorf("node %d: halted by %v, leads %v, want it halted for good", i, s.Halted, s.Leading)
+			}
+		}
+	})
+}
+
+// TestRaise: nodes of two builds share a log in the format of the older one. It is
+// raised when somebody asks for it and all nodes read it; one that comes later and
+// does not halts before it.
+func TestRaise(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := startCluster(t)
+		raise := func(i int) (from, to int, err error) { return c.nodes[i].Raise(c.ctx) }
+		first, _ := c.leader()
+		if from, to, err := raise(first); from != 1 || to != 1 || err != nil {
+			t.Errorf("nothing to raise: %d, %d, %v", from, to, err)
+		}
+		upgrade := func(i int) {
+			n := c.nodes[i]
+			n.mu.Lock()
+			n.fold.reads = 2
+			n.mu.Unlock()
+			<-time.After(testLease) // it tells the others
+		}
+		old := (first + 1) % 3
+		upgrade(first)
+		upgrade((first + 2) % 3)
+		if err := c.set(first, "a", "1"); err != nil {
+			t.Fatal(err)
+		}
+		c.level(first) // the old node, too
+		if _, _, err := raise(old); !errors.Is(err, ErrNotLeader) {
+			t.Errorf("raised by a follower: %v", err)
+		}
+		_, _, err := raise(first)
+		if e, ok := errors.AsType[*OldNodeError](err); !ok || e.Peer.ID != c.nodes[old].o.ID || e.To != 2 {
+			t.Errorf("raised while a node reads format 1: %v, want an error that names it", err)
+		}
+		upgrade(old)
+		terms := c.terms[first].Load()
+		if from, to, err := raise(first); from != 1 || to != 2 || err != nil {
+			t.Errorf("raised: %d, %d, %v", from, to, err)
+		}
+		<-time.After(testLease)
+		if now := c.nodes[first].Status(); !now.Leading || now.Position.Format() != 2 || c.terms[first].Load() != terms+1 {
+			t.Errorf("behind it: %+v, want format 2, and that the same node leads on", now)
+		}
+		for i := range c.nodes {
+			if err := c.set(first, "b", "2"); err != nil {
+				t.Fatal(err)
+			}
+			c.level(first)
+			if i == 0 { // the format lives on in the next terms
+				if err := c.nodes[first].HandOver(c.ctx); err != nil {
+					t.Fatal(err)
+				}
+				first, _ = c.leader()
+			}
+		}
+		if p := c.nodes[old].Status().Position; p.Format() != 2 || p.Term < 4 {
+			t.Errorf("in a later term the position is %+v, want format 2", p)
+		}
+		late, err := Open(Options{ID: "late", Log: memEnd{c.log, "late"}, Database: &simDB{data: map[string]string{}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		late.mu.Lock()
+		defer late.mu.Unlock()
+		if err := late.readOn(c.ctx); !errors.Is(err, ErrFormat) || late.stored.Format() != 1 || late.stored.Seq == 0 {
+			t.Errorf("a node of the build before: %v at %+v, want it halted before the first record of format 2", err, late.stored)
 		}
 	})
 }

@@ -31,10 +31,11 @@ func (d Dir) sharedBy() string {
 	return strings.TrimSpace(string(b))
 }
 
-// A SharedModule is a pinned version of a plugin, as its file is.
+// A SharedModule is a pinned version of a plugin. Read returns what its file and that
+// of its signature hold, and fails where they are not what the lock pins.
 type SharedModule struct {
-	SHA256            string
-	Module, Signature []byte
+	SHA256 string
+	Read   func() (module, signature []byte, err error)
 }
 
 // Shared returns the lock of d, and calls f for each module that it pins.
@@ -45,15 +46,13 @@ func (d Dir) Shared(embedded [][]byte, f func(SharedModule) error) (lock []byte,
 	}
 	for name, e := range l.Plugins {
 		for version, pin := range e.Pinned {
-			module, err := d.read(name, version, pin)
+			err := f(SharedModule{pin.SHA256, func() (module, signature []byte, err error) {
+				if module, err = d.read(name, version, pin); err == nil {
+					signature, err = readSignature(d.file(name, version))
+				}
+				return module, signature, err
+			}})
 			if err != nil {
-				return nil, err
-			}
-			signature, err := readSignature(d.file(name, version))
-			if err != nil {
-				return nil, err
-			}
-			if err := f(SharedModule{pin.SHA256, module, signature}); err != nil {
 				return nil, err
 			}
 		}
@@ -61,10 +60,32 @@ func (d Dir) Shared(embedded [][]byte, f func(SharedModule) error) (lock []byte,
 	return l.text()
 }
 
+// A GetModule returns a module by its hash, and its signature; empty: it has none.
+type GetModule func(sha256 string) (module, signature []byte, err error)
+
 // Take makes the directory what lock says, for a cluster: get returns the modules
 // that it lacks, by their hash. What the cluster had put there before and does not
 // name any more is removed. It reports whether anything changed.
-func (d Dir) Take(ctx context.Context, cluster string, lock []byte, get func(sha256 string) (module, signature []byte, err error)) (changed bool, err error) {
+func (d Dir) Take(ctx context.Context, cluster string, lock []byte, get GetModule) (changed bool, err error) {
+	own := d.sharedBy() == cluster
+	return d.take(ctx, lock, get, own, func(w *writer) error {
+		if own {
+			return nil
+		}
+		return w.put(sharedFile, []byte(cluster+"\n"))
+	})
+}
+
+// Restore makes the directory what lock says, which was its own, as Take does: it
+// belongs to no cluster by that.
+func (d Dir) Restore(ctx context.Context, lock []byte, get GetModule) error {
+	_, err := d.take(ctx, lock, get, true, func(*writer) error { return nil })
+	return err
+}
+
+// take makes the directory what lock says. Where clean is set, the versions that it
+// pins now and that lock does not pin are removed.
+func (d Dir) take(ctx context.Context, lock []byte, get GetModule, clean bool, mark func(*writer) error) (changed bool, err error) {
 	next, err := parseLock(LockFile, lock)
 	if err != nil {
 		return false, err
@@ -75,43 +96,22 @@ func (d Dir) Take(ctx context.Context, cluster string, lock []byte, get func(sha
 		return false, err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
-	own := d.sharedBy() == cluster
 	before, err := ReadLock(d.Path)
 	if err != nil {
 		return false, err
 	}
-	if !own {
-		if err := w.put(sharedFile, []byte(cluster+"\n")); err != nil {
-			return false, err
-		}
+	if err := mark(w); err != nil {
+		return false, err
 	}
 	wanted := map[string]bool{}
 	for name, e := range next.Plugins {
 		for version, pin := range e.Pinned {
-			file := plugin.FileName(name, version)
-			wanted[file] = true
-			if has, err := plugin.ReadFile(d.file(name, version)); err == nil && hash(has) == pin.SHA256 {
-				continue
-			}
-			module, signature, err := get(pin.SHA256)
-			if err == nil && hash(module) != pin.SHA256 {
-				err = errors.New("it is not what its hash says")
-			}
+			wanted[plugin.FileName(name, version)] = true
+			put, err := d.takeModule(w, name, version, pin.SHA256, get)
 			if err != nil {
 				return false, fmt.Errorf("plugin %s %s (sha256 %s): %w", name, version, pin.SHA256, err)
 			}
-			if len(signature) > 0 {
-				err = w.put(file+signatureSuffix, signature)
-			} else {
-				err = w.drop(file + signatureSuffix)
-			}
-			if err == nil {
-				err = w.put(file, module)
-			}
-			if err != nil {
-				return false, err
-			}
-			changed = true
+			changed = changed || put
 		}
 	}
 	if has, err := os.ReadFile(filepath.Join(d.Path, LockFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -122,7 +122,7 @@ func (d Dir) Take(ctx context.Context, cluster string, lock []byte, get func(sha
 		}
 		changed = true
 	}
-	if !own {
+	if !clean {
 		return changed, nil
 	}
 	for name, e := range before.Plugins {
@@ -135,4 +135,28 @@ func (d Dir) Take(ctx context.Context, cluster string, lock []byte, get func(sha
 		}
 	}
 	return changed, nil
+}
+
+// takeModule puts a module and its signature into the directory, where it is not there.
+func (d Dir) takeModule(w *writer, name, version, sha256 string, get GetModule) (put bool, err error) {
+	file := plugin.FileName(name, version)
+	if has, err := plugin.ReadFile(d.file(name, version)); err == nil && hash(has) == sha256 {
+		return false, nil
+	}
+	module, signature, err := get(sha256)
+	if err == nil && hash(module) != sha256 {
+		err = errors.New("it is not what its hash says")
+	}
+	if err != nil {
+		return false, err
+	}
+	if len(signature) > 0 {
+		err = w.put(file+signatureSuffix, signature)
+	} else {
+		err = w.drop(file + signatureSuffix)
+	}
+	if err == nil {
+		err = w.put(file, module)
+	}
+	return err == nil, err
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -17,13 +18,16 @@ func TestTake(t *testing.T) {
 	shelf := map[string][]byte{}
 	share := func() []byte {
 		t.Helper()
-		lock, err := from.Dir.Shared(nil, func(s SharedModule) error { shelf[s.SHA256] = s.Module; return nil })
+		lock, err := from.Dir.Shared(nil, func(s SharedModule) (err error) {
+			shelf[s.SHA256], _, err = s.Read()
+			return err
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return lock
 	}
-	errGone := errors.New("it is gone")
+	errGone := errors.New("it is lost")
 	get := func(sha256 string) ([]byte, []byte, error) {
 		if b, ok := shelf[sha256]; ok {
 			return b, []byte("signed"), nil
@@ -86,5 +90,48 @@ func TestTake(t *testing.T) {
 	node.Dir.Node = true
 	if _, err := node.Pin(t.Context(), "x@1.0.0", InstallOptions{}); err != nil {
 		t.Errorf("the node itself: %v", err)
+	}
+}
+
+// TestRestore takes back an install: the directory is as before, its files too, and
+// belongs to nobody else.
+func TestRestore(t *testing.T) {
+	in := newInstaller(t)
+	install(t, in, module(t, "x", "1.0.0", nil), InstallOptions{})
+	files := func() (list []string) {
+		t.Helper()
+		found, err := os.ReadDir(in.Dir.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range found {
+			list = append(list, f.Name())
+		}
+		return list
+	}
+	before := files()
+	errGone := errors.New("it is gone")
+	gone := func(string) ([]byte, []byte, error) { return nil, nil, errGone }
+	lock, err := in.Dir.Shared(nil, func(SharedModule) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	install(t, in, module(t, "x", "1.1.0", nil), InstallOptions{})
+	install(t, in, module(t, "y", "1.0.0", map[string]any{"source": "other"}), InstallOptions{})
+	if err := in.Dir.Restore(t.Context(), lock, gone); err != nil {
+		t.Fatal(err)
+	}
+	now, err := in.Dir.Shared(nil, func(SharedModule) error { return nil })
+	if err != nil || string(now) != string(lock) {
+		t.Errorf("the lock is %s, %v, want %s", now, err, lock)
+	}
+	if got := files(); !slices.Equal(got, before) {
+		t.Errorf("the directory has %q, want %q", got, before)
+	}
+	if _, err := in.Remove(t.Context(), "x"); err != nil {
+		t.Errorf("a command: %v", err)
+	}
+	if err := in.Dir.Restore(t.Context(), lock, gone); !errors.Is(err, errGone) {
+		t.Errorf("a file that is gone: %v, want %v", err, errGone)
 	}
 }

@@ -33,6 +33,9 @@ type Cluster interface {
 	// HandOver has another node lead, and returns once one does, or ctx ends. The
 	// error is [ErrNoFollower], or that of a node that does not lead.
 	HandOver(ctx context.Context) (ClusterHandover, error)
+	// Raise has the log be written in the highest format that this node has. The
+	// error is a [cluster.OldNodeError] where another node does not read that.
+	Raise(ctx context.Context) (ClusterUpgrade, error)
 }
 
 // A ClusterStatus is what GET /cluster says.
@@ -46,6 +49,8 @@ type ClusterStatus struct {
 	MayHeal              bool   // by a new start, what halted it
 	Plugins              string // why this node does not run those that the cluster shares; "": it does
 	Stale                bool
+	Format               int    // of the records that are written now
+	Trouble              string // why the log cannot be reached, or nobody can lead; "": nothing is wrong
 	Claims, Failed, Void uint64
 }
 
@@ -209,6 +214,8 @@ type clusterBody struct {
 	Words   uint64            `json:"words"`
 	Ahead   uint64            `json:"ahead"`
 	Stale   bool              `json:"stale"`
+	Format  int               `json:"format"`
+	Trouble string            `json:"trouble,omitempty"`
 	Halted  string            `json:"halted,omitempty"`
 	Plugins string            `json:"plugins,omitempty"`
 }
@@ -222,6 +229,7 @@ func (s *Server) getCluster(r *call) error {
 	st := s.Cluster.Status()
 	node := newClusterNode(&st.Node)
 	b.Enabled, b.Name, b.Log, b.Node, b.Words, b.Ahead, b.Stale, b.Halted, b.Plugins = true, st.Name, st.Log, &node, st.Words, st.Ahead, st.Stale, st.Halted, st.Plugins
+	b.Format, b.Trouble = st.Format, st.Trouble
 	if st.Leader != "" {
 		b.Leader = &st.Leader
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/cluster"
 )
 
 // A ClusterSnapshot is what became of one that somebody asked for.
@@ -22,6 +23,12 @@ type ClusterHandover struct {
 	From   string  `json:"from"`
 	Leader *string `json:"leader"` // nil: nobody yet
 	Term   uint64  `json:"term"`
+}
+
+// A ClusterUpgrade says in which format the log was written, and is from now on.
+type ClusterUpgrade struct {
+	From int `json:"from"`
+	To   int `json:"to"` // From: there is no higher one
 }
 
 // ErrNoFollower is the error of HandOver where nobody else could lead.
@@ -67,6 +74,23 @@ func (s *Server) resignCluster(r *call) error {
 	done, err := s.Cluster.HandOver(ctx)
 	if errors.Is(err, ErrNoFollower) {
 		return apierr.Newf(apierr.ClusterNoFollower, "No other node of the cluster was heard of just now that could lead: nothing was changed. `GET /cluster` shows the nodes.")
+	}
+	if err != nil {
+		return err
+	}
+	return r.OK(done)
+}
+
+// upgradeCluster answers POST /cluster/upgrade.
+func (s *Server) upgradeCluster(r *call) error {
+	if s.Cluster == nil {
+		return notEnabled()
+	}
+	ctx, cancel := context.WithTimeout(r.Base, leadWait)
+	defer cancel()
+	done, err := s.Cluster.Raise(ctx)
+	if old, ok := errors.AsType[*cluster.OldNodeError](err); ok {
+		return apierr.Newf(apierr.ClusterOldNode, "The log stays as it is: %s. Upgrade that node first; one that is gone for good is forgotten a day after it was heard of last.", old)
 	}
 	if err != nil {
 		return err

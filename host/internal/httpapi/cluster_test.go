@@ -26,6 +26,7 @@ type place struct {
 	leads  bool
 	kept   httpapi.ClusterSnapshot
 	handed httpapi.ClusterHandover
+	raised httpapi.ClusterUpgrade
 	err    error
 }
 
@@ -39,6 +40,7 @@ func (p *place) Snapshot(_ context.Context, message uint64) (httpapi.ClusterSnap
 	return p.kept, p.err
 }
 
+func (p *place) Raise(context.Context) (httpapi.ClusterUpgrade, error)     { return p.raised, p.err }
 func (p *place) HandOver(context.Context) (httpapi.ClusterHandover, error) { return p.handed, p.err }
 
 func (p *place) WaitFor(ctx context.Context, seq uint64, _ bool, _ string) error {
@@ -150,11 +152,11 @@ func TestClusterRefuses(t *testing.T) {
 // TestClusterShown: what GET /cluster says.
 func TestClusterShown(t *testing.T) {
 	r := newRig(t, wish{cluster: &place{status: httpapi.ClusterStatus{
-		Name: "town", Log: "abc", Leader: "b", Words: 6, Ahead: 8, Halted: "why", Node: httpapi.ClusterNode{ID: "a", URL: "http://a", Version: "1", Role: "halted", Format: 1, Term: 2, Seq: 7},
+		Name: "town", Log: "abc", Leader: "b", Words: 6, Ahead: 8, Format: 1, Trouble: "no answer", Halted: "why", Node: httpapi.ClusterNode{ID: "a", URL: "http://a", Version: "1", Role: "halted", Format: 1, Term: 2, Seq: 7},
 		Nodes: []httpapi.ClusterNode{{ID: "b", Role: "leader", Seen: time.Unix(1, 0)}},
 	}}})
 	const want = `{"enabled":true,"name":"town","log":"abc","leader":"b","node":{"id":"a","url":"http://a","version":"1","role":"halted","format":1,"term":2,"seq":7},` +
-		`"nodes":[{"id":"b","url":"","version":"","role":"leader","format":0,"term":0,"seq":0,"seenAt":"1970-01-01T00:00:01Z"}],"words":6,"ahead":8,"stale":false,"halted":"why"}`
+		`"nodes":[{"id":"b","url":"","version":"","role":"leader","format":0,"term":0,"seq":0,"seenAt":"1970-01-01T00:00:01Z"}],"words":6,"ahead":8,"stale":false,"format":1,"trouble":"no answer","halted":"why"}`
 	if a := r.do("GET", "/cluster", ""); strings.TrimSpace(a.body) != want {
 		t.Errorf("GET /cluster = %s, want %s", a.body, want)
 	}
@@ -178,6 +180,10 @@ func TestClusterLeads(t *testing.T) {
 		"nobody to follow":        {&place{leads: true, err: httpapi.ErrNoFollower}, "resign", 409, "cluster_no_follower", "nothing was changed"},
 		"deposed meanwhile":       {&place{leads: true, err: cluster.ErrNotLeader}, "resign", 503, "cluster_no_leader", "nothing was changed"},
 		"nobody leads":            {&place{}, "resign", 503, "cluster_no_leader", "nothing was changed"},
+		"upgrade":                 {&place{leads: true, raised: httpapi.ClusterUpgrade{From: 1, To: 2}}, "upgrade", 200, "", `{"from":1,"to":2}`},
+		"upgrade too early":       {&place{leads: true, err: &cluster.OldNodeError{Peer: cluster.Peer{Beat: cluster.Beat{ID: "c", URL: "http://c", Version: "0.1", Format: 1}}, To: 2}}, "upgrade", 409, "cluster_node_too_old", "node c (http://c, version 0.1) reads records up to format 1, not 2"},
+		"deposed while upgraded":  {&place{leads: true, err: cluster.ErrUnknown}, "upgrade", 503, "cluster_unknown", ""},
+		"alone, to upgrade":       {nil, "upgrade", 400, "cluster_not_enabled", "--cluster-name"},
 		"alone, a snapshot":       {nil, "snapshot", 400, "cluster_not_enabled", "--cluster-name"},
 		"alone, to hand over":     {nil, "resign", 400, "cluster_not_enabled", "--cluster-name"},
 	} {

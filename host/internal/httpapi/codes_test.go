@@ -39,6 +39,7 @@ var provokedElsewhere = map[string][2]string{
 	"cluster_halted":                {"httpapi/cluster_test.go", "TestClusterRefuses"},
 	"cluster_not_enabled":           {"httpapi/cluster_test.go", "TestClusterLeads"},
 	"cluster_no_follower":           {"httpapi/cluster_test.go", "TestClusterLeads"},
+	"cluster_node_too_old":          {"httpapi/cluster_test.go", "TestClusterLeads"},
 	"cluster_snapshot_not_kept":     {"httpapi/cluster_test.go", "TestClusterLeads"},
 	"invalid_cluster_seq":           {"httpapi/cluster_test.go", "TestClusterRefuses"},
 	"shutting_down":                 {"httpapi/shutdown_test.go", "TestShutdownBeforeTheFirstEvent"},

@@ -111,5 +111,12 @@ func TestPluginChanges(t *testing.T) {
 		post("pin an unlisted and wider one", "/plugins/pin", `{"plugin":"small@4.0.0"}`, 409, "plugin_not_accepted", "requests to https://d.example"),
 		post("pin it, accepted", "/plugins/pin", `{"plugin":"small@4.0.0","grant":true}`, 200, "", `"use":"4.0.0"`),
 		post("roll back what is not there", "/plugins/rollback", `{"name":"absent"}`, 422, "plugin_not_changed", "pins no plugin absent"),
+		post("remove the one in use", "/plugins/remove", `{"plugin":"small@4.0.0"}`, 422, "plugin_not_changed", "is in use"),
+		post("remove no version", "/plugins/remove", `{"plugin":"small@"}`, 422, "plugin_not_changed", "names no version"),
+		post("remove a file", "/plugins/remove", `{"plugin":"../x"}`, 422, "plugin_not_changed", "names no plugin"),
+		{name: "a reader removes", method: "POST", path: "/plugins/remove", body: `{"plugin":"small"}`, header: reader, status: 403, code: "invalid_api_key"},
+		post("remove a version", "/plugins/remove", `{"plugin":"small@1.1.0"}`, 200, "", `"use":"4.0.0"`, `"removed":["1.1.0"]`),
+		post("remove all", "/plugins/remove", `{"plugin":"small"}`, 200, "", `"name":"small"`, `"before":"4.0.0","removed":["4.0.0"`),
+		post("remove what is gone", "/plugins/remove", `{"plugin":"small"}`, 422, "plugin_not_changed", "pins no plugin small"),
 	})
 }

@@ -32,6 +32,7 @@ func (s *Server) serviceRoutes() []*route {
 		{method: "GET", path: "/cluster", id: "getCluster", actions: may(auth.MetricsGet), handle: s.getCluster, family: "service"},
 		{method: "POST", path: "/cluster/snapshot", id: "makeClusterSnapshot", actions: may(auth.ClusterUpdate), query: []string{"message"}, handle: s.makeClusterSnapshot, family: "service"},
 		{method: "POST", path: "/cluster/resign", id: "resignCluster", actions: may(auth.ClusterUpdate), handle: s.resignCluster, family: "service"},
+		{method: "POST", path: "/cluster/upgrade", id: "upgradeCluster", actions: may(auth.ClusterUpdate), handle: s.upgradeCluster, family: "service"},
 		{method: "GET", path: "/metrics", id: "getMetrics", actions: may(auth.MetricsGet), needs: feature.Metrics, handle: s.getMetrics, family: "service"},
 
 		{method: "GET", path: "/telemetry", id: "getTelemetry", actions: may(auth.TelemetryGet), handle: s.reports.GetTelemetry, family: "service", loaded: true},
@@ -50,6 +51,7 @@ func (s *Server) serviceRoutes() []*route {
 		{method: "POST", path: "/plugins/install/file", id: "installPluginFile", actions: may(auth.PluginsUpdate), query: []string{"grant", "takeSource", "beside", "sha256"}, handle: s.plugins.InstallFile, family: "plugins", loaded: true},
 		{method: "POST", path: "/plugins/pin", id: "pinPlugin", actions: may(auth.PluginsUpdate), handle: s.plugins.PinPlugin, family: "plugins", loaded: true},
 		{method: "POST", path: "/plugins/rollback", id: "rollbackPlugin", actions: may(auth.PluginsUpdate), handle: s.plugins.RollbackPlugin, family: "plugins", loaded: true},
+		{method: "POST", path: "/plugins/remove", id: "removePlugin", actions: may(auth.PluginsUpdate), handle: s.plugins.RemovePlugin, family: "plugins", loaded: true},
 		{method: "POST", path: "/plugins/diff", id: "comparePlugins", actions: may(auth.PluginsUpdate), handle: s.plugins.ComparePlugins, family: "plugins", loaded: true},
 		{method: "POST", path: "/plugins/diff/file", id: "comparePluginFile", actions: may(auth.PluginsUpdate), handle: s.plugins.CompareFile, family: "plugins", loaded: true},
 

@@ -188,7 +188,7 @@ func (s *Store) ResetLog(log uint64) error {
 			return err
 		}
 	}
-	p = cluster.Position{Log: log, Term: p.Term, Chain: max(p.Chain, 1)}
+	p = cluster.Position{Log: log, Term: p.Term, Chain: max(p.Chain, 1), Leader: cluster.Claim{Format: p.Leader.Format}}
 	return s.retry(func(tx txn) error {
 		b, err := p.AppendBinary(nil)
 		if err == nil {

@@ -27,6 +27,22 @@ func (s *Store) SharedLock() (lock []byte, err error) {
 // ErrNoModule: the cluster has no module of that hash.
 var ErrNoModule = errors.New("the cluster has no such module")
 
+// HasModule reports whether the cluster shares the module with a hash. It does not
+// read it.
+func (s *Store) HasModule(sha256 string) (has bool, err error) {
+	err = s.db.View(func(tx *badger.Txn) error {
+		_, err := tx.Get([]byte(prefixModule + sha256))
+		if has = err == nil; errors.Is(err, badger.ErrKeyNotFound) {
+			err = nil
+		}
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("look for module %s of the cluster: %w", sha256, err)
+	}
+	return has, nil
+}
+
 // SharedModule returns the module with a hash, as it was given, and its signature;
 // none where that is empty.
 func (s *Store) SharedModule(sha256 string) (module, signature []byte, err error) {

@@ -29,6 +29,9 @@ func (s *Store) room(bytes uint64) error {
 		humanize.IBytes(free), humanize.IBytes(bytes))
 }
 
+// HasRoom returns the error of a change that the disk has no room for.
+func (s *Store) HasRoom() error { return s.room(reserve) }
+
 // Stale is how many bytes of the database's tables are of records that were
 // overwritten or deleted since: the next compaction drops them.
 func (s *Store) Stale() (bytes int64) {

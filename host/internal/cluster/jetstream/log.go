@@ -62,6 +62,8 @@ func Open(o Options) (*Log, error) {
 		nats.RetryOnFailedConnect(true),
 		nats.ReconnectWait(250 * time.Millisecond),
 		nats.Timeout(o.Timeout),
+		// A server whose machine is gone says nothing: another one is asked then.
+		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(pingsLost),
 		// What is sent while there is no connection fails at once: stored late, it
 		// would only be void.
 		nats.ReconnectBufSize(-1),
@@ -90,6 +92,13 @@ func Open(o Options) (*Log, error) {
 	}
 	return &Log{o, conn, js}, nil
 }
+
+// pingEvery is how often a server is asked whether it is there, and pingsLost how
+// often in a row it may not answer. The client's own are 2 min and 2.
+const (
+	pingEvery = 2 * time.Second
+	pingsLost = 2
+)
 
 // forget is when an append without an answer is let go of inside the client. It
 // is longer than any that somebody waits for, see [Log.Append].
@@ -195,10 +204,14 @@ func (l *Log) Check(ctx context.Context) error {
 	return nil
 }
 
-// Reach asks the stream's leader for it: who gets an answer could append now.
-func (l *Log) Reach(ctx context.Context) error {
-	_, err := l.info(ctx)
-	return err
+// End asks the stream's leader for the number of the last message: who gets an answer
+// could append now.
+func (l *Log) End(ctx context.Context) (uint64, error) {
+	info, err := l.info(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return info.State.LastSeq, nil
 }
 
 // why adds to err what keeps the client from connecting: a certificate, or rights.
@@ -226,8 +239,8 @@ func (l *Log) info(ctx context.Context) (*jetstream.StreamInfo, error) {
 // other. Each expects the one before, so that where one is lost, those behind it
 // are refused; nothing depends on that.
 func (l *Log) Append(ctx context.Context, messages [][]byte, last uint64) error {
-	ctx, cancel := context.WithTimeout(ctx, l.o.Timeout+time.Duration(len(messages)-1)*50*time.Millisecond)
-	defer cancel()
+	late := time.NewTimer(l.o.Timeout) // with each answer the next one gets as long
+	defer late.Stop()
 	var acks []jetstream.PubAckFuture
 	for i, b := range messages {
 		f, err := l.js.PublishMsgAsync(&nats.Msg{Subject: l.subject(), Data: b}, jetstream.WithExpectLastSequence(last+uint64(i)), jetstream.WithRetryAttempts(0))
@@ -243,8 +256,11 @@ func (l *Log) Append(ctx context.Context, messages [][]byte, last uint64) error 
 			if ack.Sequence != want || ack.Stream != l.stream() {
 				return fmt.Errorf("message %d: it is %d in stream %s", want, ack.Sequence, ack.Stream)
 			}
+			late.Reset(l.o.Timeout)
 		case err := <-f.Err():
 			return fmt.Errorf("message %d: %w", want, err)
+		case <-late.C:
+			return fmt.Errorf("message %d: no answer for %v", want, l.o.Timeout)
 		case <-ctx.Done():
 			return fmt.Errorf("message %d: no answer: %w", want, ctx.Err())
 		}
@@ -279,6 +295,11 @@ func (l *Log) Read(ctx context.Context, from uint64) ([]cluster.Message, error) 
 		if err != nil {
 			if len(out) > 0 {
 				return out, nil
+			}
+			if errors.Is(err, nats.ErrNoResponders) { // nobody has it now, or it is not there at all
+				if _, lost := l.info(ctx); errors.Is(lost, ErrNoStream) {
+					return nil, lost
+				}
 			}
 			return nil, fmt.Errorf("read stream %s: %w", l.stream(), err)
 		}

@@ -83,7 +83,7 @@ func TestLog(t *testing.T) {
 	if err := l.Check(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if err := l.Reach(t.Context()); err != nil {
+	if _, err := l.End(t.Context()); err != nil {
 		t.Error(err)
 	}
 	clustertest.TestLog(t, l)
@@ -130,7 +130,7 @@ func TestOpenRefuses(t *testing.T) {
 		l, err := Open(o)
 		if err == nil {
 			// Credentials are read when a connection is made.
-			err = l.Reach(t.Context())
+			_, err = l.End(t.Context())
 			l.Close()
 		}
 		if err == nil {
@@ -242,7 +242,7 @@ func TestThreeNodes(t *testing.T) {
 		log := open(t, "three", servers...)
 		db := &database{data: map[string]string{}}
 		n, err := cluster.Open(cluster.Options{
-			ID: fmt.Sprint("n", i), Log: log, Database: db, Send: log.Send, Reach: log.Reach, Lease: time.Second,
+			ID: fmt.Sprint("n", i), Log: log, Database: db, Send: log.Send, End: log.End, Lease: time.Second,
 			Event: func(msg string, err error) {
 				t.Logf("n%d: %s: %v", i, msg, err)
 				select {

@@ -19,6 +19,7 @@ type Installer interface {
 	Install(ctx context.Context, f *deploy.Fetched, o deploy.InstallOptions) (*deploy.Change, error)
 	Pin(ctx context.Context, reference string, o deploy.InstallOptions) (*deploy.Change, error)
 	Rollback(ctx context.Context, name string) (*deploy.Change, error)
+	Remove(ctx context.Context, reference string) (*deploy.Change, error)
 	Preview(ctx context.Context, before, after string) (*deploy.Preview, error)
 	PreviewFetched(f *deploy.Fetched) (*deploy.Preview, error)
 }
@@ -42,6 +43,11 @@ type pluginPin struct {
 // pluginRollback is the body of POST /plugins/rollback.
 type pluginRollback struct {
 	Name string `json:"name"`
+}
+
+// pluginRemove is the body of POST /plugins/remove.
+type pluginRemove struct {
+	Plugin string `json:"plugin"` // NAME[@VERSION]
 }
 
 // pluginCompare is the body of POST /plugins/diff.
@@ -111,6 +117,9 @@ func notChanged(err error) error {
 			return err
 		}
 	}
+	if full, ok := errors.AsType[*apierr.Error](err); ok { // of the disk
+		return full
+	}
 	if errors.Is(err, context.Canceled) {
 		return apierr.Newf(apierr.ShuttingDown, "The host is shutting down, and no plugin was changed. Try again.")
 	}
@@ -169,6 +178,14 @@ func (s *Server) RollbackPlugin(r *exchange.Call) error {
 	var b pluginRollback
 	return changePlugins(s, r, &b, func(ctx context.Context, in Installer) (*deploy.Change, error) {
 		return in.Rollback(ctx, b.Name)
+	})
+}
+
+// RemovePlugin answers POST /plugins/remove.
+func (s *Server) RemovePlugin(r *exchange.Call) error {
+	var b pluginRemove
+	return changePlugins(s, r, &b, func(ctx context.Context, in Installer) (*deploy.Change, error) {
+		return in.Remove(ctx, b.Plugin)
 	})
 }
 

@@ -1,0 +1,212 @@
+//go:build unix
+
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// sights count what clients met that only read.
+type sights struct {
+	searches, chats   atomic.Int64 // sent
+	answered, written atomic.Int64 // of them whole, of nodes that nobody hit meanwhile
+	failed, cut       atomic.Int64 // not whole, of such nodes
+}
+
+// judge says what an answer to a write means: acked, refused or unknown. An answer
+// that is none of these fails the test.
+func (s *storm) judge(what string, status int, answer []byte, err error) string {
+	has := func(code string) bool { return bytes.Contains(answer, []byte(`"`+code+`"`)) }
+	switch op, _ := err.(interface{ Unwrap() error }); {
+	case status/100 == 2:
+		return "acked"
+	case status == http.StatusServiceUnavailable && (has("cluster_no_leader") || has("cluster_stale") || has("cluster_halted")), has("no_space_left_on_device"):
+		return "refused"
+	case status == 0 && op != nil && strings.Contains(err.Error(), "connection refused"):
+		return "refused"
+	case status != 0 && status != http.StatusServiceUnavailable:
+		s.t.Errorf("%s: status %d %.300s", what, status, answer)
+	}
+	return "unknown"
+}
+
+// note notes what became of a write that began at a time.
+func (s *storm) note(what, told string, began time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.told[what] = told
+	if told == "acked" || told == "gone" {
+		s.acks, s.ended = append(s.acks, began), time.Now()
+	}
+}
+
+// pause waits, or reports that clients are to end.
+func (s *storm) pause(d time.Duration) (ended bool) {
+	select {
+	case <-s.stop:
+		return true
+	case <-time.After(d):
+		return false
+	}
+}
+
+// write sends things that nobody sent before, to nodes by chance, deletes some of
+// them, and notes what the answers say of each.
+func (s *storm) write(writer int, seed uint64) {
+	rng := rand.New(rand.NewPCG(seed, uint64(writer)+1))
+	var keys []string // acknowledged, and not deleted yet
+	var pause time.Duration
+	for n := writer * 1_000_000; !s.pause(pause); n++ {
+		id := strconv.Itoa(n)
+		kind, method, path, body := "document", "POST", "/indexes/c/documents?primaryKey=id", fmt.Sprintf(`[{"id":%s,"title":"word%d of writer%d"}]`, id, n%100, writer)
+		done := "acked"
+		switch c := rng.IntN(12); {
+		case c == 0:
+			id = uuid.NewString()
+			kind, path, body = "key", "/keys", fmt.Sprintf(`{"uid":%q,"actions":["search"],"indexes":["*"],"expiresAt":null}`, id)
+		case c == 1:
+			kind, method, path, body = "workspace", "PATCH", "/chats/w"+id+"/settings", `{"source":"openAi","apiKey":"sk-x"}`
+		case c == 2: // each writer has an index whose settings only it writes
+			kind, method, path, body = "settings", "PATCH", fmt.Sprintf("/indexes/s%d/settings", writer), fmt.Sprintf(`{"pagination":{"maxTotalHits":%d}}`, n+1)
+			id = fmt.Sprintf("%d/%d", writer, n+1)
+		case c == 3 && len(keys) > 0:
+			id, keys = keys[0], keys[1:]
+			kind, method, path, body, done = "key", "DELETE", "/keys/"+id, "", "gone"
+		}
+		began := time.Now()
+		status, answer, err := s.call(rng.IntN(len(s.nodes)), method, path, body)
+		told := s.judge(method+" "+path, status, answer, err)
+		switch {
+		case told == "acked" && done == "gone":
+			told = "gone"
+		case told == "acked" && kind == "key":
+			keys = append(keys, id)
+		case told == "refused" && done == "gone": // it is as it was
+			told, keys = "acked", append(keys, id)
+			pause = 20 * time.Millisecond
+			continue
+		}
+		s.note(kind+" "+id, told, began)
+		pause = 0
+		if told == "refused" || told == "unknown" { // as Retry-After asks for, though sooner
+			pause = 20 * time.Millisecond
+		}
+	}
+}
+
+// form is a body that brings a plugin.
+func form(module []byte) (kind string, body []byte) {
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	part, err := w.CreateFormFile("plugin", "plugin.wasm")
+	if err == nil {
+		_, err = part.Write(module)
+	}
+	if err != nil || w.Close() != nil {
+		panic("a buffer that fails")
+	}
+	return w.FormDataContentType(), b.Bytes()
+}
+
+// install installs one version of a plugin after another, by nodes of chance.
+func (s *storm) install(seed uint64) {
+	rng := rand.New(rand.NewPCG(seed, 1000))
+	module := oldModules(s.t)["plain-c"]
+	for n := 1; !s.pause(2 * time.Second); n++ {
+		version := fmt.Sprintf("1.0.%d", n)
+		kind, body := form(packed(s.t, module, "plain-c", map[string]any{"version": version}))
+		began := time.Now()
+		status, answer, err := s.send(rng.IntN(len(s.nodes)), "POST", "/plugins/install/file", kind, bytes.NewReader(body))
+		s.note("plugin 0/"+strconv.Itoa(n), s.judge("install of "+version, status, answer, err), began)
+	}
+}
+
+// search asks a node again and again, and counts the answers that fail while nobody
+// hit the node.
+func (s *storm) search(node int) {
+	for !s.pause(50 * time.Millisecond) {
+		at := s.harmed[node].Load()
+		if at%2 == 1 {
+			continue
+		}
+		s.seen.searches.Add(1)
+		began := time.Now()
+		status, answer, err := s.call(node, "POST", "/indexes/c/search", `{"q":"word7"}`)
+		switch {
+		case s.harmed[node].Load() != at || s.calmed():
+		case status == http.StatusOK:
+			s.seen.answered.Add(1)
+		case s.seen.failed.Add(1) <= 5:
+			s.t.Errorf("a search of node %d, which nobody hit, after %v: status %d %.200s %v", node, time.Since(began), status, answer, err)
+		}
+	}
+}
+
+func (s *storm) calmed() bool {
+	select {
+	case <-s.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// chatWords are those of one answer, and chatPause is between two of them: an answer
+// takes about as long as a failover.
+const (
+	chatWords = 30
+	chatPause = 100 * time.Millisecond
+)
+
+// speak is a provider that takes its time.
+func (s *storm) speak() (url string) {
+	p := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		for range chatWords {
+			_, _ = io.WriteString(w, delta("word "))
+			w.(http.Flusher).Flush()
+			select {
+			case <-r.Context().Done():
+				return
+			case <-time.After(chatPause):
+			}
+		}
+		_, _ = io.WriteString(w, finish)
+	}))
+	s.t.Cleanup(p.Close)
+	return p.URL
+}
+
+// chat has one answer of a node after another, and counts those that break off while
+// nobody hit the node.
+func (s *storm) chat(node int) {
+	for !s.pause(50 * time.Millisecond) {
+		at := s.harmed[node].Load()
+		if at%2 == 1 {
+			continue
+		}
+		s.seen.chats.Add(1)
+		status, answer, err := s.call(node, "POST", "/chats/talk/chat/completions", `{"model":"m","stream":true,"messages":[{"role":"user","content":"speak"}]}`)
+		whole := status == http.StatusOK && bytes.Count(answer, []byte("word ")) == chatWords && bytes.Contains(answer, []byte("data: [DONE]"))
+		switch {
+		case s.harmed[node].Load() != at || s.calmed():
+		case whole:
+			s.seen.written.Add(1)
+		case s.seen.cut.Add(1) <= 5:
+			s.t.Errorf("a chat of node %d, which nobody hit: status %d, %d words, %v; its end: %.300s", node, status, bytes.Count(answer, []byte("word ")), err, answer[max(0, len(answer)-300):])
+		}
+	}
+}

@@ -1,0 +1,180 @@
+//go:build unix
+
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/parley-search/parley/host/internal/waittest"
+)
+
+// A harm is what one round does to a cluster. It returns what ends it, in order.
+type harm struct {
+	what   string
+	weight int
+	do     func(s *storm) (undo []func())
+}
+
+// harms are all that a round may do.
+func harms() []harm {
+	any := func(s *storm) int { return s.rng.IntN(len(s.nodes)) }
+	return []harm{
+		{"kill the leader", 2, func(s *storm) []func() { return s.harmNodes(kill, s.leader()) }},
+		{"stop the leader", 1, func(s *storm) []func() { return s.harmNodes(suspend, s.leader()) }},
+		{"kill a node", 1, func(s *storm) []func() { return s.harmNodes(kill, any(s)) }},
+		{"stop a node", 1, func(s *storm) []func() { return s.harmNodes(suspend, any(s)) }},
+		{"end a node by a signal, and start it", 1, func(s *storm) []func() { return s.harmNodes(terminate, any(s)) }},
+		{"kill a server of NATS", 1, func(s *storm) []func() { return []func(){kill(s.nats[any(s)])} }},
+		{"stop a server of NATS", 1, func(s *storm) []func() { return []func(){suspend(s.nats[any(s)])} }},
+		{"kill the leader and a server of NATS", 1, func(s *storm) []func() {
+			return append([]func(){kill(s.nats[any(s)])}, s.harmNodes(kill, s.leader())...)
+		}},
+		{"kill all nodes and two servers of NATS", 1, func(s *storm) []func() {
+			one := any(s)
+			return append([]func(){kill(s.nats[one]), kill(s.nats[(one+1)%len(s.nats)])}, s.harmNodes(kill, 0, 1, 2)...)
+		}},
+		{"cut the leader off", 1, func(s *storm) []func() {
+			at := s.leader()
+			return s.cut(s.toNode[at], s.toNATS[at]...)
+		}},
+		{"cut a node off", 1, func(s *storm) []func() {
+			at := any(s)
+			return s.cut(s.toNode[at], s.toNATS[at]...)
+		}},
+		{"cut the leader off from NATS", 1, func(s *storm) []func() { return s.cut(nil, s.toNATS[s.leader()]...) }},
+		{"cut a server of NATS off from the others, with a node", 1, (*storm).split},
+		{"fill the disk of a node", 1, (*storm).fill},
+	}
+}
+
+func suspend(p *process) func() {
+	p.signal(syscall.SIGSTOP)
+	return func() { p.signal(syscall.SIGCONT) }
+}
+
+func kill(p *process) func() {
+	p.signal(syscall.SIGKILL)
+	return p.start
+}
+
+func terminate(p *process) func() {
+	p.signal(syscall.SIGTERM)
+	return p.start
+}
+
+// harmNodes does one thing to nodes, and has each be waited for in the end.
+func (s *storm) harmNodes(how func(*process) func(), nodes ...int) (undo []func()) {
+	for _, i := range nodes {
+		s.hit(i)
+		undo = append(undo, how(s.nodes[i]))
+	}
+	for _, i := range nodes {
+		undo = append(undo, func() { s.ready(i) })
+	}
+	return undo
+}
+
+// cut has nothing pass some gates: connections end, or nothing arrives any more and
+// nobody is told.
+func (s *storm) cut(one *gate, more ...*gate) []func() {
+	gates := more
+	if one != nil {
+		gates = append([]*gate{one}, more...)
+	}
+	how := ends
+	if s.rng.IntN(2) == 0 {
+		how = waits
+	}
+	for _, g := range gates {
+		g.set(how)
+	}
+	return []func(){func() {
+		for _, g := range gates {
+			g.set(passes)
+		}
+	}}
+}
+
+// split cuts a server of NATS off from the others, with a node on its side: each side
+// sees only itself.
+func (s *storm) split() []func() {
+	at := s.rng.IntN(len(s.nats))
+	var gates []*gate
+	for i := range s.nats {
+		if i != at {
+			gates = append(gates, s.routes[at][i], s.routes[i][at], s.toNATS[at][i], s.toNATS[i][at])
+		}
+	}
+	return s.cut(s.toNode[at], gates...)
+}
+
+// fill fills the disk of the node that has one of its own. Once there is room again,
+// whoever watches /health starts the node anew.
+func (s *storm) fill() []func() {
+	at, file := s.disk, filepath.Join(s.dirs[s.disk], "filler")
+	var disk syscall.Statfs_t
+	if err := syscall.Statfs(s.dirs[at], &disk); err != nil {
+		s.t.Fatal(err)
+	}
+	free := int64(disk.Bavail) * int64(disk.Bsize)
+	if out, err := exec.Command("fallocate", "-l", strconv.FormatInt(free-fillTo, 10), file).CombinedOutput(); err != nil {
+		s.t.Fatalf("fill the disk of node %d: %v %s", at, err, out)
+	}
+	return []func(){func() {
+		if err := os.Remove(file); err != nil {
+			s.t.Fatal(err)
+		}
+		if status, b, err := s.call(at, "GET", "/health", ""); status != 200 {
+			s.t.Logf("node %d is started anew: its /health says %d %.200s %v", at, status, b, err)
+			s.hit(at)
+			s.nodes[at].signal(syscall.SIGTERM)
+			s.nodes[at].start()
+		}
+		s.ready(at)
+	}}
+}
+
+// round does one thing to the cluster, and returns what, and how long writes took
+// until one was acknowledged that began later.
+func (s *storm) round() (what string, gap time.Duration) {
+	pause := time.Duration(500+s.rng.IntN(5500)) * time.Millisecond
+	list, sum := harms(), 0
+	for i := range list {
+		if strings.HasPrefix(list[i].what, "fill") && s.disk < 0 {
+			list[i].weight = 0
+		}
+		sum += list[i].weight
+	}
+	var chosen harm
+	for n := s.rng.IntN(sum); n >= 0; n -= chosen.weight {
+		chosen, list = list[0], list[1:]
+	}
+	at := time.Now()
+	undo := chosen.do(s)
+	time.Sleep(pause)
+	for _, f := range undo {
+		f()
+	}
+	ok := waittest.Until(func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if len(s.acks) == 0 || !s.acks[len(s.acks)-1].After(at) {
+			return false
+		}
+		gap = s.ended.Sub(at)
+		for i := len(s.acks) - 1; i >= 0 && s.acks[i].After(at); i-- {
+			gap = min(gap, s.acks[i].Sub(at))
+		}
+		return true
+	})
+	if !ok {
+		s.t.Fatalf("after %q no write is acknowledged", chosen.what)
+	}
+	return chosen.what, gap
+}

@@ -1,0 +1,289 @@
+//go:build unix
+
+package e2e
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/internal/waittest"
+)
+
+// A storm is a cluster of processes with gates between them, and what clients were
+// told by it.
+type storm struct {
+	t     *testing.T
+	rng   *rand.Rand
+	bin   string
+	nats  []*process
+	nodes []*process
+	dirs  []string // of nodes
+	disk  int      // the node whose directory is a small file system of its own; -1: none
+	urls  []string // of nodes, as clients have them
+	key   string
+	http  http.Client
+
+	toNATS [][]*gate // from a node to a server
+	toNode []*gate   // from other nodes
+	routes [][]*gate // from a server to another; nil to itself
+	ports  []string  // of servers, for clients
+
+	// harmed counts, for each node, how often it was hit and how often it was whole
+	// again: it is hit where that is odd.
+	harmed []atomic.Int64
+	seen   sights
+
+	stop    chan struct{} // closed when clients are to end
+	clients sync.WaitGroup
+
+	mu    sync.Mutex
+	told  map[string]string // acked, refused, gone or unknown, by "kind id"
+	acks  []time.Time       // when requests that were acknowledged began
+	ended time.Time         // of the last of them
+}
+
+const stormNodes = 3
+
+// stormTimeout is how long a client waits for an answer: longer than a node does for
+// the log's.
+const stormTimeout = 15 * time.Second
+
+// diskSize is that of the file system of its own, and fillTo what is left when it is
+// full: less than a host leaves free.
+const (
+	diskSize = 512 << 20
+	fillTo   = 16 << 20
+)
+
+// freeAddrs returns addresses that nobody listens on now.
+func freeAddrs(t *testing.T, n int) (addrs []string) {
+	t.Helper()
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		addrs = append(addrs, l.Addr().String())
+	}
+	return addrs
+}
+
+// build builds a program, and returns its file.
+func build(t *testing.T, dir, name, pkg string) string {
+	t.Helper()
+	file := filepath.Join(dir, name)
+	if out, err := exec.Command("go", "build", "-o", file, pkg).CombinedOutput(); err != nil {
+		t.Fatalf("build %s: %v\n%s", name, err, out)
+	}
+	return file
+}
+
+// openStorm starts the servers and nodes, and waits until all are ready. env is for
+// the nodes; before is the program that they begin with, "": that of this checkout.
+func openStorm(t *testing.T, seed uint64, before string, env ...string) *storm {
+	t.Helper()
+	s := &storm{
+		t: t, rng: rand.New(rand.NewPCG(seed, 0)), bin: t.TempDir(), key: "a master key of 26 bytes..", told: map[string]string{},
+		disk: -1, harmed: make([]atomic.Int64, stormNodes), stop: make(chan struct{}),
+		http: http.Client{Timeout: stormTimeout, Transport: &http.Transport{DisableKeepAlives: true}},
+	}
+	program := build(t, s.bin, "parley", "../../cmd/parley")
+	s.openServers(build(t, s.bin, "nats-server", "github.com/nats-io/nats-server/v2"))
+	var clients []string
+	for i := range s.nats {
+		clients = append(clients, "nats://"+s.ports[i])
+	}
+	listen := freeAddrs(t, stormNodes)
+	modules := compiledModules(t)
+	for i := range stormNodes {
+		var gates []*gate
+		var urls []string
+		for _, to := range s.ports {
+			g := newGate(t, to)
+			gates, urls = append(gates, g), append(urls, "nats://"+g.addr)
+		}
+		s.toNATS, s.toNode = append(s.toNATS, gates), append(s.toNode, newGate(t, listen[i]))
+		s.urls, s.dirs = append(s.urls, "http://"+listen[i]), append(s.dirs, s.dataDir())
+		logs := filepath.Join(s.bin, fmt.Sprintf("node-%d.log", i))
+		all := append(os.Environ(), "PARLEY_NO_ANALYTICS=true", "PARLEY_MASTER_KEY="+s.key, "PARLEY_HTTP_ADDR="+listen[i], "PARLEY_DB_PATH="+s.dirs[i],
+			"PARLEY_CLUSTER_NAME=storm", "PARLEY_CLUSTER_NATS="+strings.Join(urls, ","), "PARLEY_CLUSTER_NATS_SYNCED=true",
+			"PARLEY_CLUSTER_ADVERTISE=http://"+s.toNode[i].addr, "PARLEY_CLUSTER_SNAPSHOT_EVERY=20s",
+			"PARLEY_PLUGIN_API=true", "PARLEY_PLUGIN_LOCK=on", "PARLEY_PLUGIN_DIR="+filepath.Join(s.dirs[i], "plugins"), "PARLEY_PLUGIN_CACHE_DIR="+modules,
+			"PARLEY_ALLOW_PRIVATE_NETWORKS=127.0.0.1/32", "PARLEY_LOG_LEVEL=warn")
+		s.nodes = append(s.nodes, &process{t: t, name: fmt.Sprintf("node %d", i), program: cmp.Or(before, program), args: []string{"serve"}, env: append(all, env...), log: logs})
+	}
+	t.Cleanup(s.close)
+	c, _, err := host.LoadConfig(host.Sources{Flags: map[string]string{"cluster-name": "storm", "cluster-nats": strings.Join(clients, ",")}, Only: host.ClusterOptions()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	waittest.For(t, "the log is made", func() bool { return host.CreateCluster(t.Context(), c, len(s.nats)) == nil })
+	for _, p := range s.nodes {
+		p.start()
+	}
+	for i := range s.nodes {
+		s.ready(i)
+	}
+	return s
+}
+
+// openServers starts those of NATS. They reach each other by gates, and tell nobody
+// of a way around them.
+func (s *storm) openServers(program string) {
+	addrs := freeAddrs(s.t, 2*stormNodes)
+	s.ports = addrs[:stormNodes]
+	for i := range stormNodes {
+		var gates []*gate
+		var routes []string
+		for j := range stormNodes {
+			if i == j {
+				gates = append(gates, nil)
+				continue
+			}
+			g := newGate(s.t, addrs[stormNodes+j])
+			gates, routes = append(gates, g), append(routes, strconv.Quote("nats://"+g.addr))
+		}
+		s.routes = append(s.routes, gates)
+		dir := s.t.TempDir()
+		conf := fmt.Sprintf("server_name: nats-%d\nlisten: %q\njetstream { store_dir: %q, max_file_store: 4GB, sync_interval: always }\n"+
+			"cluster { name: storm, listen: %q, advertise: \"127.0.0.1:1\", no_advertise: true, routes: [%s] }\n",
+			i, addrs[i], dir, addrs[stormNodes+i], strings.Join(routes, ", "))
+		if err := os.WriteFile(filepath.Join(dir, "conf"), []byte(conf), 0o600); err != nil {
+			s.t.Fatal(err)
+		}
+		p := &process{t: s.t, name: fmt.Sprintf("NATS %d", i), program: program, args: []string{"--config", filepath.Join(dir, "conf")}, log: filepath.Join(dir, "log")}
+		s.nats = append(s.nats, p)
+		p.start()
+	}
+}
+
+// dataDir makes the directory of a node: that of one is a file system of its own,
+// where this process may make one.
+func (s *storm) dataDir() string {
+	dir := s.t.TempDir()
+	if s.disk >= 0 || os.Geteuid() != 0 {
+		return dir
+	}
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%d", diskSize), "tmpfs", dir).CombinedOutput(); err != nil {
+		s.t.Logf("no disk is filled: a file system of its own cannot be mounted: %s", out)
+		return dir
+	}
+	s.disk = len(s.dirs)
+	s.t.Cleanup(func() {
+		if out, err := exec.Command("umount", dir).CombinedOutput(); err != nil {
+			s.t.Errorf("umount %s: %v %s", dir, err, out)
+		}
+	})
+	return dir
+}
+
+// calm ends the clients.
+func (s *storm) calm() {
+	select {
+	case <-s.stop:
+	default:
+		close(s.stop)
+	}
+	s.clients.Wait()
+}
+
+func (s *storm) close() {
+	for _, p := range slices.Concat(s.nodes, s.nats) {
+		p.signal(syscall.SIGCONT)
+		p.signal(syscall.SIGKILL)
+	}
+	s.calm()
+	for _, p := range slices.Concat(s.nodes, s.nats) {
+		if s.t.Failed() {
+			s.t.Logf("%s said last:\n%s", p.name, p.saidLast())
+		}
+	}
+}
+
+// call asks a node once. status 0: there was no answer.
+func (s *storm) call(node int, method, path, body string) (status int, answer []byte, err error) {
+	return s.send(node, method, path, "application/json", strings.NewReader(body))
+}
+
+func (s *storm) send(node int, method, path, form string, body io.Reader) (status int, answer []byte, err error) {
+	req, err := http.NewRequest(method, s.urls[node]+path, body)
+	if err != nil {
+		s.t.Error(err)
+		return 0, nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+s.key)
+	if req.ContentLength != 0 {
+		req.Header.Set("Content-Type", form)
+	}
+	resp, err := s.http.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer resp.Body.Close()
+	if answer, err = io.ReadAll(resp.Body); err != nil {
+		return 0, nil, err
+	}
+	return resp.StatusCode, answer, nil
+}
+
+// eventually asks until a node takes it.
+func (s *storm) eventually(node int, method, path, body string) {
+	s.t.Helper()
+	var last string
+	if !waittest.Until(func() bool {
+		status, b, err := s.call(node, method, path, body)
+		last = fmt.Sprintf("%d %.300s %v", status, b, err)
+		return status/100 == 2
+	}) {
+		s.t.Fatalf("%s %s at node %d: %s", method, path, node, last)
+	}
+}
+
+// hit notes that a node does not answer now, or may not.
+func (s *storm) hit(node int) { s.harmed[node].Add(1) }
+
+// ready waits until a node answers, and notes that it is whole again.
+func (s *storm) ready(node int) {
+	s.t.Helper()
+	if !waittest.Until(func() bool { status, _, _ := s.call(node, "GET", "/ready", ""); return status == http.StatusOK }) {
+		_, b, err := s.call(node, "GET", "/cluster", "")
+		s.t.Fatalf("node %d is not ready within %v; GET /cluster: %s %v; it said last:\n%s", node, waittest.Patience, b, err, s.nodes[node].saidLast())
+	}
+	if s.harmed[node].Load()%2 == 1 {
+		s.harmed[node].Add(1)
+	}
+}
+
+// see returns what a node says of the cluster.
+func (s *storm) see(node int) (c seen, ok bool) {
+	_, b, err := s.call(node, "GET", "/cluster", "")
+	return c, err == nil && json.Unmarshal(b, &c) == nil
+}
+
+// leader is the node that takes writes by its own word; a drawn one where none does.
+func (s *storm) leader() int {
+	for i := range s.nodes {
+		if c, ok := s.see(i); ok && c.Node.Role == "leader" {
+			return i
+		}
+	}
+	return s.rng.IntN(len(s.nodes))
+}
