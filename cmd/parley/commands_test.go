@@ -16,6 +16,7 @@ var noJSON = map[string]string{
 	"parley cluster create":      "it prints no result",
 	"parley quickstart":          "it serves",
 	"parley compile-module":      "the host starts it for itself",
+	"parley end-children":        "quickstart starts it for itself",
 	"parley bench floor":         "it serves",
 	"parley bench provider":      "it serves",
 	"parley plugin inspect":      "what it prints is JSON",

@@ -31,7 +31,7 @@ var sleeps = map[string]struct {
 	"cmd/parley/telemetry_kill_test.go":          {1, otherProcess},
 	"cmd/parley/weather_soak_test.go":            {1, "the soak lasts as long as it is told to"},
 	"cmd/parley/weather_stop_test.go":            {2, otherProcess},
-	"host/e2e/cluster_chaos_unix_test.go":        {2, killMoment + "; a client that tries again"},
+	"host/e2e/storm_rounds_unix_test.go":         {1, killMoment},
 	"host/e2e/weather_slow_test.go":              {1, "the long form reads as slowly as a slow client"},
 	"host/e2e/weather_station_test.go":           {1, "the goroutines at rest are the fewest of ten looks: nothing says that the last has gone"},
 	"host/internal/httpapi/completions_test.go":  {1, "a provider that goes on speaking must not fill the machine"},

@@ -88,7 +88,7 @@ func rootCommand() *cobra.Command {
 	})
 	root.AddCommand(serveCommand(), quickstartCommand(), query.AskCommand(), query.SearchCommand(), pluginCommand(), telemetryCommand(), documents.Command(),
 		archiveCommand("dump", "all data, readable by later versions"), archiveCommand("snapshot", "all data as it is on disk, quick to restore"),
-		clusterCommand(), keyCommand(), benchCommand(), configCommand(), versionCommand(), compileCommand())
+		clusterCommand(), keyCommand(), benchCommand(), configCommand(), versionCommand(), compileCommand(), endChildrenCommand())
 	wrapArgs(root)
 	return root
 }

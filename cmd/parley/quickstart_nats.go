@@ -94,8 +94,11 @@ func (f *fleet) startNATS(ctx context.Context, running *sync.WaitGroup, program 
 		if err := cmd.Start(); err != nil {
 			return nil, fmt.Errorf("start a server of NATS: %w", err)
 		}
+		f.minds.started(cmd.Process.Pid)
 		running.Go(func() {
-			if err := cmd.Wait(); ctx.Err() == nil {
+			err := cmd.Wait()
+			f.minds.ended(cmd.Process.Pid)
+			if ctx.Err() == nil {
 				ended(fmt.Errorf("server %d of NATS ended: %v: see %s: %s", i+1, err, filepath.Join(dir, "log"), bytes.TrimSpace(said.Bytes())))
 			}
 		})

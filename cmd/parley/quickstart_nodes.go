@@ -36,6 +36,7 @@ type fleet struct {
 	where string // how a shell gets at the key
 	exe   string
 	env   []string // of all nodes
+	minds *minder  // ends all where this process is killed
 	addrs []string // that nodes listen on
 	say   func(format string, args ...any)
 	up    atomic.Bool // all nodes have been ready at once
@@ -90,6 +91,10 @@ func (d demo) runNodes(cmd *cobra.Command, c host.Config, built []byte) error {
 	if err != nil {
 		return err
 	}
+	if f.minds, err = startMinder(f.exe); err != nil {
+		return err
+	}
+	defer f.minds.close()
 	// The servers end after the nodes, so that a leader can resign.
 	natsCtx, endNATS := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	var nats sync.WaitGroup
@@ -280,8 +285,9 @@ func (f *fleet) runNode(ctx context.Context, i int, first bool, progress io.Writ
 		return err
 	}
 	pid := cmd.Process.Pid
+	f.minds.started(pid)
 	f.setPID(i, pid)
-	defer f.setPID(i, 0)
+	defer func() { f.setPID(i, 0); f.minds.ended(pid) }()
 	if err := os.WriteFile(f.pidFile(i), []byte(strconv.Itoa(pid)+"\n"), 0o600); err != nil {
 		f.say("%v", err)
 	}

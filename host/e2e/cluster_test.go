@@ -334,6 +334,29 @@ func TestClusterCutOff(t *testing.T) {
 	}
 }
 
+// TestClusterSilentServer: a node whose server of NATS says nothing any more, as one
+// whose machine is gone, goes on with another server.
+func TestClusterSilentServer(t *testing.T) {
+	w := openTown(t, 1, 3)
+	var gates []*gate
+	var urls []string
+	for _, u := range w.nats.URLs() {
+		g := newGate(t, strings.TrimPrefix(u, "nats://"))
+		gates, urls = append(gates, g), append(urls, "nats://"+g.addr)
+	}
+	w.flags["cluster-nats"] = strings.Join(urls, ",")
+	w.houses = append(w.houses, w.open(t.TempDir()))
+	w.level()
+	for i, g := range gates { // the node has chosen one of them
+		g.set(waits)
+		h := w.houses[0]
+		h.finish(w.eventually(h, "POST", "/indexes/a/documents", fmt.Sprintf(`[{"id":%d,"title":"number%d"}]`, i, i)))
+		seq := w.see(h).Node.Seq
+		waittest.For(t, "the node reads on", func() bool { return w.see(w.houses[1]).Node.Seq >= seq })
+		g.set(passes)
+	}
+}
+
 // TestClusterOwnData: data of a host alone and data of a node of a cluster are not
 // taken for each other.
 func TestClusterOwnData(t *testing.T) {
@@ -497,6 +520,49 @@ func TestClusterSnapshots(t *testing.T) {
 			t.Errorf("house %d has %d bytes of records, house 0 %d, and they differ or are few", i, len(records[i]), len(records[0]))
 		}
 	}
+}
+
+// TestClusterStreamLost: nodes whose stream was deleted say so, and halt once it is
+// made again, though it is empty and nobody else writes to it. They answer reads.
+func TestClusterStreamLost(t *testing.T) {
+	w := openTown(t, 2, 1)
+	w.write(1)
+	w.level()
+	w.dropStream("PARLEY_town_LOG")
+	all := func(what string, in func(h *house) bool) {
+		t.Helper()
+		for i, h := range w.houses {
+			waittest.For(t, fmt.Sprintf("house %d %s", i, what), func() bool { return in(h) })
+		}
+	}
+	says := func(text string) func(*house) bool {
+		return func(h *house) bool { return strings.Contains(h.must("GET", "/cluster", "").body, text) }
+	}
+	all("says that there is no stream", says(`"trouble":"read the cluster's log from message `))
+	all("says which", says("the cluster has no stream PARLEY_town_LOG"))
+	log, err := jetstream.Open(jetstream.Options{URLs: w.nats.URLs(), Name: "town"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	if err := log.Make(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	all("halts, and says why", says(`the stream was cut, or made again"`))
+	for _, h := range w.houses {
+		h.must("GET", "/health", "") // a new start heals nothing
+		h.must("POST", "/indexes/a/search", `{"q":"number1"}`)
+		if r := h.call("GET", "/ready", ""); !strings.Contains(r.body, "cluster_halted") {
+			t.Errorf("GET /ready of a halted node: %d %s", r.status, r.body)
+		}
+		if r := h.call("POST", "/indexes", `{"uid":"b"}`); !strings.Contains(r.body, "cluster_no_leader") {
+			t.Errorf("a write to a halted node: %d %s", r.status, r.body)
+		}
+	}
+	// They stay so where somebody begins it anew.
+	other := w.open(t.TempDir())
+	waittest.For(t, "a node without data leads the other log", func() bool { return w.see(other).Node.Role == "leader" })
+	all("is halted", says(`"role":"halted"`))
 }
 
 // TestClusterLeads: a snapshot that somebody asks for is kept with the log, and a

@@ -20,6 +20,7 @@ import (
 	"github.com/parley-search/parley/host/internal/cluster/clustertest"
 	"github.com/parley-search/parley/host/internal/limit/limittest"
 	"github.com/parley-search/parley/host/internal/network/networktest"
+	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/search/storage"
 	"github.com/parley-search/parley/host/internal/task"
 )
@@ -426,6 +427,30 @@ func TestLargestTransactionFits(t *testing.T) {
 		}
 		if err := s.Apply(cluster.Position{Leader: cluster.Claim{URL: strings.Repeat("u", 2000)}}, ops); err != nil {
 			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// TestLargestPlugin: the largest plugin that a host takes, with its signature, is shared
+// by the log, and looked for without being read.
+func TestLargestPlugin(t *testing.T) {
+	g := join(t, 2, openDisk) // memory has no place for large values
+	s := g.stores[0]
+	module := make([]byte, plugin.MaxModule)
+	for i := range module {
+		module[i] = byte(i * i >> 7)
+	}
+	signature := make([]byte, 16<<10)
+	const sha = "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03"
+	must(t, s.ShareModule(sha, module, signature))
+	g.level()
+	for i, s := range g.stores {
+		m, sig, err := s.SharedModule(sha)
+		if has, wrong := s.HasModule(sha); err != nil || wrong != nil || !has || !bytes.Equal(m, module) || !bytes.Equal(sig, signature) {
+			t.Errorf("node %d has %v: a module of %d bytes, a signature of %d, %v %v", i, has, len(m), len(sig), err, wrong)
+		}
+		if has, err := s.HasModule(sha[1:]); has || err != nil {
+			t.Errorf("node %d has a module that nobody shared: %v, %v", i, has, err)
 		}
 	}
 }
