@@ -31,6 +31,7 @@ var sleeps = map[string]struct {
 	"cmd/parley/telemetry_kill_test.go":          {1, otherProcess},
 	"cmd/parley/weather_soak_test.go":            {1, "the soak lasts as long as it is told to"},
 	"cmd/parley/weather_stop_test.go":            {2, otherProcess},
+	"host/e2e/cluster_figures_linux_test.go":     {5, "measurements, by the clock of the machine"},
 	"host/e2e/storm_rounds_unix_test.go":         {1, killMoment},
 	"host/e2e/weather_slow_test.go":              {1, "the long form reads as slowly as a slow client"},
 	"host/e2e/weather_station_test.go":           {1, "the goroutines at rest are the fewest of ten looks: nothing says that the last has gone"},

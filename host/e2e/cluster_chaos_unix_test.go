@@ -61,7 +61,7 @@ func TestClusterChaos(t *testing.T) {
 	if err != nil || rounds < 1 {
 		t.Fatalf("CHAOS_ROUNDS and CHAOS_SEED are numbers: %d rounds, %v", rounds, err)
 	}
-	s := openStorm(t, seed, "")
+	s := openStorm(t, stormWishes{seed: seed})
 	s.begin(seed)
 	gaps := map[string][]time.Duration{}
 	for i := range rounds {

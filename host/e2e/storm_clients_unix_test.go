@@ -48,7 +48,7 @@ func (s *storm) note(what, told string, began time.Time) {
 	defer s.mu.Unlock()
 	s.told[what] = told
 	if told == "acked" || told == "gone" {
-		s.acks, s.ended = append(s.acks, began), time.Now()
+		s.acks = append(s.acks, ack{began, time.Now()})
 	}
 }
 

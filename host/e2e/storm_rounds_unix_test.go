@@ -3,13 +3,17 @@
 package e2e
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/nats-io/nats.go"
 
 	"github.com/parley-search/parley/host/internal/waittest"
 )
@@ -161,20 +165,50 @@ func (s *storm) round() (what string, gap time.Duration) {
 	for _, f := range undo {
 		f()
 	}
-	ok := waittest.Until(func() bool {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if len(s.acks) == 0 || !s.acks[len(s.acks)-1].After(at) {
-			return false
-		}
-		gap = s.ended.Sub(at)
-		for i := len(s.acks) - 1; i >= 0 && s.acks[i].After(at); i-- {
-			gap = min(gap, s.acks[i].Sub(at))
-		}
-		return true
-	})
-	if !ok {
+	if !s.acknowledged(at) {
 		s.t.Fatalf("after %q no write is acknowledged", chosen.what)
 	}
-	return chosen.what, gap
+	return chosen.what, s.gap(at)
+}
+
+// acknowledged waits until a write was acknowledged that began after a time.
+func (s *storm) acknowledged(at time.Time) bool {
+	return waittest.Until(func() bool { return s.gap(at) > 0 })
+}
+
+// gap returns how long after a time the first write was acknowledged that began behind
+// it; 0: none was yet.
+func (s *storm) gap(at time.Time) (gap time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, a := range slices.Backward(s.acks) {
+		if a.at.Before(at) {
+			break
+		}
+		if a.began.After(at) {
+			gap = a.at.Sub(at)
+		}
+	}
+	return gap
+}
+
+// streamLeader returns which server of NATS leads the cluster's stream; a drawn one
+// where nobody says.
+func (s *storm) streamLeader() int {
+	for _, addr := range s.ports {
+		conn, err := nats.Connect("nats://"+addr, nats.Timeout(time.Second))
+		if err != nil {
+			continue
+		}
+		m, err := conn.Request("$JS.API.STREAM.INFO.PARLEY_storm_LOG", nil, time.Second)
+		conn.Close()
+		var info struct{ Cluster struct{ Leader string } }
+		if err != nil || json.Unmarshal(m.Data, &info) != nil {
+			continue
+		}
+		if n, err := strconv.Atoi(strings.TrimPrefix(info.Cluster.Leader, "nats-")); err == nil {
+			return n
+		}
+	}
+	return s.rng.IntN(len(s.nats))
 }

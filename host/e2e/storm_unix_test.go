@@ -29,16 +29,18 @@ import (
 // A storm is a cluster of processes with gates between them, and what clients were
 // told by it.
 type storm struct {
-	t     *testing.T
-	rng   *rand.Rand
-	bin   string
-	nats  []*process
-	nodes []*process
-	dirs  []string // of nodes
-	disk  int      // the node whose directory is a small file system of its own; -1: none
-	urls  []string // of nodes, as clients have them
-	key   string
-	http  http.Client
+	t       *testing.T
+	rng     *rand.Rand
+	bin     string // where programs are
+	program string // parley
+	direct  bool   // without gates
+	nats    []*process
+	nodes   []*process
+	dirs    []string // of nodes
+	disk    int      // the node whose directory is a small file system of its own; -1: none
+	urls    []string // of nodes, as clients have them
+	key     string
+	http    http.Client
 
 	toNATS [][]*gate // from a node to a server
 	toNode []*gate   // from other nodes
@@ -53,11 +55,13 @@ type storm struct {
 	stop    chan struct{} // closed when clients are to end
 	clients sync.WaitGroup
 
-	mu    sync.Mutex
-	told  map[string]string // acked, refused, gone or unknown, by "kind id"
-	acks  []time.Time       // when requests that were acknowledged began
-	ended time.Time         // of the last of them
+	mu   sync.Mutex
+	told map[string]string // acked, refused, gone or unknown, by "kind id"
+	acks []ack             // in the order of at
 }
+
+// An ack is a write that was acknowledged.
+type ack struct{ began, at time.Time }
 
 const stormNodes = 3
 
@@ -96,16 +100,23 @@ func build(t *testing.T, dir, name, pkg string) string {
 	return file
 }
 
-// openStorm starts the servers and nodes, and waits until all are ready. env is for
-// the nodes; before is the program that they begin with, "": that of this checkout.
-func openStorm(t *testing.T, seed uint64, before string, env ...string) *storm {
+// stormWishes are what differs between storms.
+type stormWishes struct {
+	seed   uint64
+	before string   // the program that the nodes begin with; "": that of this checkout
+	direct bool     // without gates, which cost time, and without a disk to fill
+	env    []string // of the nodes
+}
+
+// openStorm starts the servers and nodes, and waits until all are ready.
+func openStorm(t *testing.T, w stormWishes) *storm {
 	t.Helper()
 	s := &storm{
-		t: t, rng: rand.New(rand.NewPCG(seed, 0)), bin: t.TempDir(), key: "a master key of 26 bytes..", told: map[string]string{},
+		t: t, direct: w.direct, rng: rand.New(rand.NewPCG(w.seed, 0)), bin: t.TempDir(), key: "a master key of 26 bytes..", told: map[string]string{},
 		disk: -1, harmed: make([]atomic.Int64, stormNodes), stop: make(chan struct{}),
 		http: http.Client{Timeout: stormTimeout, Transport: &http.Transport{DisableKeepAlives: true}},
 	}
-	program := build(t, s.bin, "parley", "../../cmd/parley")
+	s.program = build(t, s.bin, "parley", "../../cmd/parley")
 	s.openServers(build(t, s.bin, "nats-server", "github.com/nats-io/nats-server/v2"))
 	var clients []string
 	for i := range s.nats {
@@ -117,10 +128,10 @@ func openStorm(t *testing.T, seed uint64, before string, env ...string) *storm {
 		var gates []*gate
 		var urls []string
 		for _, to := range s.ports {
-			g := newGate(t, to)
+			g := s.gateTo(to)
 			gates, urls = append(gates, g), append(urls, "nats://"+g.addr)
 		}
-		s.toNATS, s.toNode = append(s.toNATS, gates), append(s.toNode, newGate(t, listen[i]))
+		s.toNATS, s.toNode = append(s.toNATS, gates), append(s.toNode, s.gateTo(listen[i]))
 		s.urls, s.dirs = append(s.urls, "http://"+listen[i]), append(s.dirs, s.dataDir())
 		logs := filepath.Join(s.bin, fmt.Sprintf("node-%d.log", i))
 		all := append(os.Environ(), "PARLEY_NO_ANALYTICS=true", "PARLEY_MASTER_KEY="+s.key, "PARLEY_HTTP_ADDR="+listen[i], "PARLEY_DB_PATH="+s.dirs[i],
@@ -128,7 +139,7 @@ func openStorm(t *testing.T, seed uint64, before string, env ...string) *storm {
 			"PARLEY_CLUSTER_ADVERTISE=http://"+s.toNode[i].addr, "PARLEY_CLUSTER_SNAPSHOT_EVERY=20s",
 			"PARLEY_PLUGIN_API=true", "PARLEY_PLUGIN_LOCK=on", "PARLEY_PLUGIN_DIR="+filepath.Join(s.dirs[i], "plugins"), "PARLEY_PLUGIN_CACHE_DIR="+modules,
 			"PARLEY_ALLOW_PRIVATE_NETWORKS=127.0.0.1/32", "PARLEY_LOG_LEVEL=warn")
-		s.nodes = append(s.nodes, &process{t: t, name: fmt.Sprintf("node %d", i), program: cmp.Or(before, program), args: []string{"serve"}, env: append(all, env...), log: logs})
+		s.nodes = append(s.nodes, &process{t: t, name: fmt.Sprintf("node %d", i), program: cmp.Or(w.before, s.program), args: []string{"serve"}, env: append(all, w.env...), log: logs})
 	}
 	t.Cleanup(s.close)
 	c, _, err := host.LoadConfig(host.Sources{Flags: map[string]string{"cluster-name": "storm", "cluster-nats": strings.Join(clients, ",")}, Only: host.ClusterOptions()})
@@ -145,6 +156,14 @@ func openStorm(t *testing.T, seed uint64, before string, env ...string) *storm {
 	return s
 }
 
+// gateTo returns a gate to an address; one without gates has what goes there itself.
+func (s *storm) gateTo(addr string) *gate {
+	if s.direct {
+		return &gate{to: addr, addr: addr}
+	}
+	return newGate(s.t, addr)
+}
+
 // openServers starts those of NATS. They reach each other by gates, and tell nobody
 // of a way around them.
 func (s *storm) openServers(program string) {
@@ -158,7 +177,7 @@ func (s *storm) openServers(program string) {
 				gates = append(gates, nil)
 				continue
 			}
-			g := newGate(s.t, addrs[stormNodes+j])
+			g := s.gateTo(addrs[stormNodes+j])
 			gates, routes = append(gates, g), append(routes, strconv.Quote("nats://"+g.addr))
 		}
 		s.routes = append(s.routes, gates)
@@ -179,7 +198,7 @@ func (s *storm) openServers(program string) {
 // where this process may make one.
 func (s *storm) dataDir() string {
 	dir := s.t.TempDir()
-	if s.disk >= 0 || os.Geteuid() != 0 {
+	if s.disk >= 0 || s.direct || os.Geteuid() != 0 {
 		return dir
 	}
 	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%d", diskSize), "tmpfs", dir).CombinedOutput(); err != nil {
