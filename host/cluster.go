@@ -47,6 +47,8 @@ type member struct {
 	plugging  sync.Mutex    // one change of them at a time
 	unplugged atomic.Pointer[string]
 
+	logBytes atomic.Uint64 // of the stream, when this node looked last
+
 	wanted chan struct{} // has a value when somebody asks for a snapshot
 	shots  sync.Mutex
 	shot   shot

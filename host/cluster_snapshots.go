@@ -53,12 +53,16 @@ func (m *member) keepSnapshots(ctx context.Context) {
 func (m *member) lookSnapshots(ctx context.Context, c *config.ClusterConfig) error {
 	s := m.node.Status()
 	leads := s.Leading
-	if s.Halted != nil || s.Position.Log == 0 || !leads && !m.isTurn() {
+	if s.Halted != nil || s.Position.Log == 0 {
 		return nil
 	}
 	state, err := m.log.State(ctx)
 	if err != nil {
 		return err
+	}
+	m.logBytes.Store(state.Bytes)
+	if !leads && !m.isTurn() {
+		return nil
 	}
 	list, err := m.log.Snapshots(ctx, s.Position.Log)
 	if err != nil {

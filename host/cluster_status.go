@@ -62,7 +62,7 @@ func (m *member) Status() httpapi.ClusterStatus {
 	_, here := m.Leader()
 	out := httpapi.ClusterStatus{
 		Name: c.Name, Log: fmt.Sprintf("%016x", p.Log), Leader: p.Leader.ID, Words: min(m.search.Load().Level(), p.Seq), Stale: m.isStale(), Format: p.Format(),
-		Claims: s.Counts.Claims, Failed: s.Counts.Failed, Void: s.Counts.Void,
+		Claims: s.Counts.Claims, Failed: s.Counts.Failed, Void: s.Counts.Void, Appends: s.Counts.Wrote, AppendTime: s.Counts.Took,
 		Node: httpapi.ClusterNode{ID: m.node.ID(), URL: m.url, Version: m.node.Version(), Role: "follower", Format: cluster.Format, Term: p.Term, Seq: p.Seq},
 	}
 	if told := m.toldSeq(); out.Words >= told { // what came since changed nothing
@@ -103,6 +103,6 @@ func (m *member) families() []metrics.Family {
 		Leads: st.Node.Role == "leader", Halted: st.Halted != "", Stale: st.Stale,
 		Term: st.Node.Term, Seq: st.Node.Seq, Ahead: st.Ahead, Words: st.Words, Nodes: len(st.Nodes) + 1,
 		Claims: st.Claims, Failed: st.Failed, Void: st.Void, Forwarded: m.host.server.Forwarded(),
-		LagSeconds: time.Since(m.node.Level()).Seconds(),
+		LagSeconds: time.Since(m.node.Level()).Seconds(), Appends: st.Appends, AppendSeconds: st.AppendTime.Seconds(), LogBytes: m.logBytes.Load(),
 	})
 }

@@ -25,7 +25,7 @@ import (
 // its own address of the loopback network, which stands for its name.
 type pod struct {
 	name, addr string
-	dir        string // of its volumes
+	dir        string   // of its volumes
 	args       []string // of parley; none: it is a server of NATS
 	env        map[string]string
 	cmd        *exec.Cmd

@@ -56,6 +56,7 @@ func (n *Node) append(ctx context.Context, draft func() ([]Op, error)) (*attempt
 	if len(records) > 1 {
 		stop = n.keepBeating()
 	}
+	began := time.Now()
 	err = n.o.Log.Append(context.WithoutCancel(ctx), records, n.fold.Seq)
 	stop()
 	if err != nil {
@@ -69,6 +70,8 @@ func (n *Node) append(ctx context.Context, draft func() ([]Op, error)) (*attempt
 		return a, nil
 	}
 	n.reached = time.Now()
+	n.counts.Wrote++
+	n.counts.Took += n.reached.Sub(began)
 	n.noteLevel()
 	for _, b := range records {
 		if err := n.take(Message{n.fold.Seq + 1, b}); err != nil {

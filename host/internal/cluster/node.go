@@ -127,10 +127,12 @@ type Node struct {
 
 // Counts are what a node did since it was opened.
 type Counts struct {
-	Claims uint64 // tried
-	Terms  uint64 // led
-	Failed uint64 // appends of transactions without an answer
-	Void   uint64 // messages that were void
+	Claims uint64        // tried
+	Terms  uint64        // led
+	Failed uint64        // appends of transactions without an answer
+	Wrote  uint64        // transactions that were appended
+	Took   time.Duration // by all of these appends
+	Void   uint64        // messages that were void
 }
 
 // A Status is what a node says of itself.

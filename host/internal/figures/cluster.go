@@ -12,6 +12,9 @@ type Membership struct {
 	Claims, Failed, Void    uint64
 	Forwarded               uint64
 	LagSeconds              float64
+	Appends                 uint64
+	AppendSeconds           float64
+	LogBytes                uint64 // of the stream
 }
 
 // Cluster is what GET /metrics has of a node of a cluster.
@@ -30,6 +33,9 @@ func Cluster(m *Membership) []metrics.Family {
 		family("lag_seconds", "Time since this node knew that it has all of the log.", metrics.Gauge, m.LagSeconds),
 		family("words_lag_records", "Messages of the log that searches of this node do not know yet.", metrics.Gauge, float64(m.Seq-m.Words)),
 		family("claims_total", "Terms that this node tried to begin.", metrics.Counter, float64(m.Claims)),
+		family("appends_total", "Writes that this node appended to the log.", metrics.Counter, float64(m.Appends)),
+		family("append_seconds_total", "Time that these appends took.", metrics.Counter, m.AppendSeconds),
+		family("log_bytes", "Size of the log, as this node saw it within a minute.", metrics.Gauge, float64(m.LogBytes)),
 		family("append_failed_total", "Writes whose append got no answer.", metrics.Counter, float64(m.Failed)),
 		family("void_total", "Messages of the log that do not count.", metrics.Counter, float64(m.Void)),
 		family("forwarded_total", "Requests that this node sent on to the leader.", metrics.Counter, float64(m.Forwarded)),

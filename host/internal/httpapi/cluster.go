@@ -52,6 +52,8 @@ type ClusterStatus struct {
 	Format               int    // of the records that are written now
 	Trouble              string // why the log cannot be reached, or nobody can lead; "": nothing is wrong
 	Claims, Failed, Void uint64
+	Appends              uint64 // of transactions, answered
+	AppendTime           time.Duration
 }
 
 // A ClusterNode is a node of the cluster.
