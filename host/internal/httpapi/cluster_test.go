@@ -40,7 +40,8 @@ func (p *place) Snapshot(_ context.Context, message uint64) (httpapi.ClusterSnap
 	return p.kept, p.err
 }
 
-func (p *place) Raise(context.Context) (httpapi.ClusterUpgrade, error)     { return p.raised, p.err }
+func (p *place) Raise(context.Context) (httpapi.ClusterUpgrade, error) { return p.raised, p.err }
+
 func (p *place) HandOver(context.Context) (httpapi.ClusterHandover, error) { return p.handed, p.err }
 
 func (p *place) WaitFor(ctx context.Context, seq uint64, _ bool, _ string) error {
