@@ -45,6 +45,16 @@ func TestFrequencyOrder(t *testing.T) {
 	}
 }
 
+// What stands for several words is found where some of them alone may go.
+func TestFrequencyOfSynonyms(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"searchableAttributes":["text"],"synonyms":{"sci fi":["science fiction"]}}`)
+	r.add("a", `[{"id":1,"text":"science fiction"},{"id":2,"text":"fine"},{"id":3,"text":"first"},{"id":4,"text":"film"}]`)
+	if got := r.ids("a", search.Query{Q: "sci fi", MatchingStrategy: settings.Frequency}); got != "1" {
+		t.Errorf("found %q, want 1", got)
+	}
+}
+
 // TestMatchAny wants any word to do, in each way in which a document may have it, phrases to be had, and
 // scores to fall with the order.
 func TestMatchAny(t *testing.T) {

@@ -104,6 +104,33 @@ func (g *graph) having(docs *roaring.Bitmap, units unitSet) *roaring.Bitmap {
 	return at[g.n]
 }
 
+// havingAtLeast returns the documents among docs that have some units, whatever else
+// they have.
+func (g *graph) havingAtLeast(docs *roaring.Bitmap, units unitSet) *roaring.Bitmap {
+	if g.alone() {
+		return g.having(docs, units)
+	}
+	at := make([]*roaring.Bitmap, g.n+1)
+	at[0] = docs
+	for i := range g.n {
+		if at[i] == nil {
+			continue
+		}
+		if !units.has(i) {
+			at[i+1] = either(at[i+1], at[i])
+		}
+		for _, e := range g.edges {
+			if e.from == i {
+				at[e.to] = either(at[e.to], roaring.And(at[i], e.within[2]))
+			}
+		}
+	}
+	if at[g.n] == nil {
+		return roaring.New()
+	}
+	return at[g.n]
+}
+
 // either returns the documents of both; a may be nil, and neither is changed.
 func either(a, b *roaring.Bitmap) *roaring.Bitmap {
 	if a == nil {

@@ -122,7 +122,7 @@ func (s *Searcher) relax(all unitSet) *roaring.Bitmap {
 	s.having = s.having[:0]
 	left, matched := s.Universe, roaring.New()
 	if s.plan.Strategy == settings.Frequency {
-		left = s.graph.having(left, s.relaxed[len(s.relaxed)-1]) // no others match
+		left = s.graph.havingAtLeast(left, s.relaxed[len(s.relaxed)-1]) // no others match
 	}
 	for i, units := range s.relaxed {
 		docs := s.graph.having(left, units)
