@@ -122,7 +122,7 @@ func (s *Source) Documents(path string, p *Page) ([]Document, error) {
 		if s.BaseURL != "" {
 			d.URL = s.urlOf(path)
 			if len(part.Headings) > 0 {
-				d.Anchor = anchorOf(p.Kind, part.Headings[len(part.Headings)-1])
+				d.Anchor = anchorOf(p.Kind, part.Headings[len(part.Headings)-1], part.Anchor)
 			}
 		}
 		body := d
@@ -137,12 +137,18 @@ func (s *Source) Documents(path string, p *Page) ([]Document, error) {
 	return docs, nil
 }
 
-// anchorOf is what leads to a heading of a page of that kind.
-func anchorOf(kind, heading string) string {
-	if page, ok := strings.CutPrefix(heading, pdfPage); ok && kind == "pdf" {
-		return "page=" + page // as viewers of PDF files have it, RFC 8118
+// anchorOf is what leads to a heading of a page of that kind, where the page has anchor for it; empty:
+// nothing is known to do.
+func anchorOf(kind, heading, anchor string) string {
+	switch kind {
+	case "md", "rst", "adoc": // sites are made of these
+		return cmp.Or(anchor, passage.Anchor(heading))
+	case "pdf":
+		if page, ok := strings.CutPrefix(heading, pdfPage); ok {
+			return "page=" + page // as viewers of PDF files have it, RFC 8118
+		}
 	}
-	return passage.Anchor(heading)
+	return anchor
 }
 
 // urlOf is the address of a page.

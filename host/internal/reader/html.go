@@ -2,6 +2,7 @@ package reader
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,7 @@ func readHTML(_ context.Context, _ *Reader, data []byte) (*Page, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read HTML: %w", err)
 	}
+	dropMenus(doc, false)
 	p := &Page{}
 	if root := find(doc, func(n *html.Node) bool { return n.DataAtom == atom.Html }); root != nil {
 		p.Lang = attribute(root, "lang")
@@ -44,7 +46,8 @@ func readHTML(_ context.Context, _ *Reader, data []byte) (*Page, error) {
 	if body == nil {
 		return nil, ErrEmpty
 	}
-	w := markdownWriter{}
+	name := headingOfTitle(doc, p.Title)
+	w := markdownWriter{page: cmp.Or(name, p.Title)}
 	w.node(body)
 	if w.b.Len() > MaxText {
 		return nil, errTooLong
@@ -53,6 +56,8 @@ func readHTML(_ context.Context, _ *Reader, data []byte) (*Page, error) {
 	text := takeTitle(w.b.String(), &heading)
 	if heading != "" && text != w.b.String() {
 		p.Title = heading // a page's own heading is shorter than a title made for a list of windows
+	} else if name != "" {
+		p.Title = name // the site's name and its links come before it
 	}
 	p.Text = text
 	return p, nil
@@ -103,8 +108,12 @@ func mainOf(doc *html.Node) *html.Node {
 	return nil
 }
 
-// minReadable is the text, in bytes, below which what a reader mode finds is not believed.
-const minReadable = 200
+// What a reader mode finds is not believed where it is less text than this, in bytes, or less than this part
+// of all: documentation is longer than what it looks for, and half of a page would be lost.
+const (
+	minReadable    = 200
+	mostOfReadable = 0.9
+)
 
 // readableOf returns what a reader mode would show, or else the body.
 func readableOf(doc *html.Node) *html.Node {
@@ -114,9 +123,10 @@ func readableOf(doc *html.Node) *html.Node {
 	}
 	all := len(strings.TrimSpace(innerText(body)))
 	parser := readability.NewParser()
+	parser.KeepClasses = true // they say what is a note
 	a, err := parser.ParseDocument(clone(doc), &url.URL{Scheme: "https", Host: "localhost"})
 	if err == nil && a.Node != nil {
-		if n := len(strings.TrimSpace(innerText(a.Node))); n >= minReadable && 2*n >= all {
+		if n := len(strings.TrimSpace(innerText(a.Node))); n >= minReadable && float64(n) >= mostOfReadable*float64(all) {
 			return a.Node
 		}
 	}

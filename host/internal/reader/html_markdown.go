@@ -12,8 +12,13 @@ const maxIndent = 8
 
 // A markdownWriter writes HTML as Markdown.
 type markdownWriter struct {
-	b    strings.Builder
-	list int // lists within each other
+	b       strings.Builder
+	list    int    // lists within each other
+	page    string // the page's title
+	heading string // the line of the last heading, and its level
+	level   int
+	above   int                 // the level of the heading around the list of terms
+	written map[*html.Node]bool // terms that are in the heading of another
 }
 
 // block begins a block on a line of its own.
@@ -43,8 +48,7 @@ func (w *markdownWriter) node(n *html.Node) {
 	}
 	switch n.DataAtom {
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
-		w.block()
-		w.b.WriteString(strings.Repeat("#", int(n.Data[1]-'0')) + " " + headingText(n) + "\n\n")
+		w.writeHeading(n)
 	case atom.Pre:
 		w.block()
 		w.b.WriteString("```\n" + strings.Trim(preText(n), "\n") + "\n```\n\n")
@@ -69,7 +73,15 @@ func (w *markdownWriter) node(n *html.Node) {
 		w.block()
 		w.table(n)
 		w.block()
-	case atom.P, atom.Div, atom.Section, atom.Article, atom.Main, atom.Blockquote, atom.Dl, atom.Dd, atom.Dt, atom.Figure, atom.Details, atom.Summary, atom.Body, atom.Address, atom.Header, atom.Figcaption:
+	case atom.Dl:
+		w.writeTerms(n)
+	case atom.Dt:
+		if !w.writeTerm(n) {
+			w.separate(n)
+			w.children(n)
+			w.separate(n)
+		}
+	case atom.P, atom.Div, atom.Section, atom.Article, atom.Main, atom.Blockquote, atom.Dd, atom.Figure, atom.Details, atom.Summary, atom.Body, atom.Address, atom.Header, atom.Figcaption:
 		w.separate(n)
 		w.children(n)
 		w.separate(n)
@@ -151,11 +163,6 @@ func (w *markdownWriter) table(n *html.Node) {
 	for k := n.FirstChild; k != nil; k = k.NextSibling {
 		w.table(k)
 	}
-}
-
-// headingText is a heading without the sign that links to it.
-func headingText(n *html.Node) string {
-	return strings.TrimSpace(strings.Trim(strings.Join(strings.Fields(innerText(n)), " "), "¶#§"))
 }
 
 // preText is a text as it is set, with its line ends.

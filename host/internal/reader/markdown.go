@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/parley-search/parley/host/internal/search/passage"
 )
 
 // Bounds of front matter, in bytes.
@@ -66,7 +68,6 @@ var (
 	htmlTag     = regexp.MustCompile(`</?[a-zA-Z][^<>\n]*>`)
 	image       = regexp.MustCompile(`!\[([^\]\n]*)\]\([^)\n]*\)`)
 	link        = regexp.MustCompile(`\[([^\]\n]+)\]\([^)\n]*\)`)
-	headingMark = regexp.MustCompile(`\s*\{#[^}]*\}\s*$`)
 )
 
 // cleanMarkdown takes away what a reader of the page does not see: comments, tags, the targets of links
@@ -90,9 +91,7 @@ func cleanMarkdown(text string) string {
 		default:
 			line = link.ReplaceAllString(image.ReplaceAllString(line, "$1"), "$1")
 			line = htmlTag.ReplaceAllString(line, "")
-			if strings.HasPrefix(line, "#") {
-				line = headingMark.ReplaceAllString(line, "")
-			} else if level := underline(lines, i); level > 0 {
+			if level := underline(lines, i); level > 0 {
 				line = strings.Repeat("#", level) + " " + bare
 				i++
 			}
@@ -131,7 +130,7 @@ func takeTitle(text string, title *string) string {
 	if !ok {
 		return text
 	}
-	name = strings.TrimSpace(strings.NewReplacer("`", "", "*", "").Replace(name))
+	name, _ = passage.CutAnchor(strings.TrimSpace(strings.NewReplacer("`", "", "*", "").Replace(name)))
 	if *title == "" {
 		*title = name
 	}

@@ -181,6 +181,7 @@ func (s *Service) showPassages(rd *reading, sr *searcher, q *passage.Question, c
 		body := attribute.Project(d.Body, displayed)
 		doc := reader.read(d.ID, body)
 		doc.Near = candidates[i].near
+		doc.Found = float64(candidates[i].score)
 		docs = append(docs, doc)
 		shown = append(shown, chat.Hit{ID: d.ID, Document: body})
 	}

@@ -1,6 +1,7 @@
 package passage
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 )
@@ -20,13 +21,13 @@ func (p *Passage) Title(d *Document) string {
 	return strings.Join(parts, " > ")
 }
 
-// URL is where a reader finds a passage of d: the document's URL with the anchor of the last heading, as
-// sites made of Markdown have it.
+// URL is where a reader finds a passage of d: the document's URL with the anchor of the last heading, its own
+// or the one that sites made of Markdown give it.
 func (p *Passage) URL(d *Document) string {
 	if d.URL == "" || len(p.Headings) == 0 || strings.Contains(d.URL, "#") {
 		return d.URL
 	}
-	return d.URL + "#" + Anchor(p.Headings[len(p.Headings)-1])
+	return d.URL + "#" + cmp.Or(p.Anchor, Anchor(p.Headings[len(p.Headings)-1]))
 }
 
 // Anchor is the anchor that generators of sites give a heading: letters, digits, hyphens and underscores

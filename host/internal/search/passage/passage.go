@@ -22,6 +22,7 @@ type Document struct {
 	// Whole: Text is one passage, whatever its length. It is a short record.
 	Whole bool
 	Near  float64 // how near it is to the question in meaning, 0 to 1
+	Found float64 // what the words of the question that it has are worth
 	// Page names the page that the document is a passage of, and Place is its place there; Page is empty
 	// where the document is a page itself.
 	Page  string
@@ -33,18 +34,19 @@ type Passage struct {
 	Doc      int      // index of the document
 	N        int      // place in the document, from 0
 	Headings []string // from the top one down to its own
+	Anchor   string   // of the last one, where the text says it
 	Text     string
 	Score    float64
 	// Cover is how much of the question's weight the passage and those beside it have, 0 to 1.
 	Cover float64
 }
 
-// MaxText bounds the bytes of text that one call of Rank reads; documents beyond it are left out.
+// MaxText bounds the bytes of text that one call of Rank reads.
 const MaxText = 2 << 20
 
 // Rank cuts docs into passages of at most size bytes and returns those that have a word of q, best first.
-// Documents should come best first: where their texts are longer than [MaxText] in all, the last are left
-// out. ratio is how much nearness in meaning counts against words, 0 to 1; where it is above 0, documents
+// Where their texts are longer than [MaxText] in all, those are left out that have least of the question for
+// their length. ratio is how much nearness in meaning counts against words, 0 to 1; where it is above 0, documents
 // without a word of q show their beginning.
 func Rank(docs []Document, q *Question, size int, ratio float64) []Passage {
 	r := ranking{question: q, terms: len(q.Terms)}
@@ -85,11 +87,12 @@ func (r *ranking) read(docs []Document, size int) {
 	s := newScanner(r.question)
 	name := make([]float32, r.terms)
 	room := MaxText
-	for d := range docs {
+	for _, d := range readingOrder(docs) {
 		doc := &docs[d]
-		if room -= len(doc.Text); room < 0 && d > 0 {
-			return
+		if len(doc.Text) > room && room < MaxText {
+			continue
 		}
+		room -= len(doc.Text)
 		text := doc.Text[:min(len(doc.Text), MaxText)]
 		clear(name)
 		s.count(name, doc.Title)
@@ -108,7 +111,7 @@ func (r *ranking) read(docs []Document, size int) {
 			length := s.count(counts, p.Text)
 			r.total += length
 			r.lengths = append(r.lengths, length)
-			r.list = append(r.list, Passage{Doc: d, N: n, Headings: p.Headings, Text: p.Text})
+			r.list = append(r.list, Passage{Doc: d, N: n, Headings: p.Headings, Anchor: p.Anchor, Text: p.Text})
 		}
 	}
 }

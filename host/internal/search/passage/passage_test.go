@@ -131,6 +131,20 @@ func TestRankBoundsText(t *testing.T) {
 	}
 }
 
+// A page of a megabyte has most words of any question: it does not keep those out that are about it.
+func TestRankReadsShortPagesBesideLongOnes(t *testing.T) {
+	long := strings.Repeat("adjust the default value of each filter here and there\n\n", MaxText/56)
+	docs := []Document{
+		{ID: "long", Text: long, Found: 9},
+		{ID: "longer", Text: long + long, Found: 9},
+		{ID: "short", Title: "nice", Text: "The default adjustment of niceness is 10.", Found: 8},
+	}
+	list := Rank(docs, ask("default", "adjustment", "niceness"), 1500, 0)
+	if len(list) == 0 || docs[list[0].Doc].ID != "short" {
+		t.Fatalf("first of %d passages: %.200v, want the short page's", len(list), list)
+	}
+}
+
 func TestFitAndWindow(t *testing.T) {
 	q := ask("needle")
 	long := strings.Repeat("hay hay hay\n", 60) + "the needle is here\n" + strings.Repeat("more hay\n", 60)
@@ -249,7 +263,7 @@ func FuzzSplit(f *testing.F) {
 		}
 		words := 0
 		for line := range strings.Lines(text) {
-			if level, _ := headingOf(line); level == 0 && !isCapitals(strings.TrimRight(line, "\r\n")) {
+			if headingOf(line).level == 0 && !isCapitals(strings.TrimRight(line, "\r\n")) {
 				for _, w := range strings.Fields(line) {
 					words += len(w)
 				}

@@ -8,7 +8,9 @@ import (
 // A Part is a piece of a text.
 type Part struct {
 	Headings []string // the headings above it, from the top one down
-	Text     string
+	// Anchor leads to the last heading, where the text says so: "## Name {#anchor}".
+	Anchor string
+	Text   string
 }
 
 // Sizes of passages besides the largest, as parts of it.
@@ -57,8 +59,8 @@ type splitter struct {
 }
 
 type heading struct {
-	level int
-	text  string
+	level        int
+	text, anchor string
 }
 
 // addLine takes the next line.
@@ -79,17 +81,17 @@ func (s *splitter) addLine(at stretch) {
 		s.addToBlock(at)
 		return
 	}
-	level, title := headingOf(line)
-	if level == 0 && s.manual && isCapitals(line) {
-		level, title = 1, bare
+	h := headingOf(line)
+	if h.level == 0 && s.manual && isCapitals(line) {
+		h = heading{level: 1, text: bare}
 	}
 	switch {
-	case level > 0:
+	case h.level > 0:
 		s.closeSection()
-		for len(s.path) > 0 && s.path[len(s.path)-1].level >= level {
+		for len(s.path) > 0 && s.path[len(s.path)-1].level >= h.level {
 			s.path = s.path[:len(s.path)-1]
 		}
-		s.path = append(s.path, heading{level, title})
+		s.path = append(s.path, h)
 	case bare == "":
 		s.closeBlock()
 	default:
@@ -118,9 +120,9 @@ func (s *splitter) closeSection() {
 	if len(s.blocks) == 0 {
 		return
 	}
-	headings := make([]string, len(s.path))
+	headings, anchor := make([]string, len(s.path)), ""
 	for i, h := range s.path {
-		headings[i] = h.text
+		headings[i], anchor = h.text, h.anchor
 	}
 	target, small := int(float64(s.size)*targetPart), int(float64(s.size)*smallPart)
 	part := stretch{}
@@ -134,7 +136,7 @@ func (s *splitter) closeSection() {
 			case part.len() == 0:
 				part = piece
 			case piece.to-part.from > most:
-				s.parts = append(s.parts, Part{headings, s.text[part.from:part.to]})
+				s.parts = append(s.parts, Part{headings, anchor, s.text[part.from:part.to]})
 				part = piece
 			default:
 				part.to = piece.to
@@ -143,7 +145,7 @@ func (s *splitter) closeSection() {
 	}
 	s.blocks = s.blocks[:0]
 	if text := s.text[part.from:part.to]; !s.join(headings, text, small, target) {
-		s.parts = append(s.parts, Part{headings, text})
+		s.parts = append(s.parts, Part{headings, anchor, text})
 	}
 }
 
@@ -242,26 +244,36 @@ func fenceOf(line string) string {
 // marks takes the marks of emphasis and code out of a heading.
 var marks = strings.NewReplacer("`", "", "*", "")
 
-// headingOf reads a heading of Markdown; level is 0 for any other line.
-func headingOf(line string) (level int, title string) {
+// headingOf reads a heading of Markdown; its level is 0 for any other line.
+func headingOf(line string) heading {
+	level := 0
 	for level < len(line) && line[level] == '#' {
 		level++
 	}
 	if level == 0 || level > 6 || level == len(line) || line[level] != ' ' && line[level] != '\t' {
-		return 0, ""
+		return heading{}
 	}
-	title = strings.TrimRight(strings.TrimSpace(line[level:]), "#")
-	title = strings.TrimSpace(marks.Replace(title))
+	title, anchor := CutAnchor(strings.TrimSpace(line[level:]))
+	title = strings.TrimSpace(marks.Replace(strings.TrimRight(title, "#")))
 	if title == "" {
-		return 0, ""
+		return heading{}
 	}
-	return level, title
+	return heading{level, title, anchor}
+}
+
+// CutAnchor takes the anchor off the end of a heading: "Name {#anchor}".
+func CutAnchor(title string) (rest, anchor string) {
+	at := strings.LastIndex(title, "{#")
+	if at < 0 || !strings.HasSuffix(title, "}") || strings.ContainsAny(title[at+2:len(title)-1], " {}") {
+		return title, ""
+	}
+	return strings.TrimSpace(title[:at]), title[at+2 : len(title)-1]
 }
 
 // hasHeading reports whether a text has a heading of Markdown.
 func hasHeading(text string) bool {
 	for line := range strings.SplitSeq(text, "\n") {
-		if level, _ := headingOf(line); level > 0 {
+		if headingOf(line).level > 0 {
 			return true
 		}
 	}
