@@ -236,8 +236,8 @@ func (s *Space) looker(query []float32) func(row int) float32 {
 // By codes, so many rows are looked at closer than documents are asked for: the bits
 // leave it open which of them are the nearest.
 const (
-	rowsForOne  = 30
-	leastCloser = 1000
+	rowsForOne  = 60
+	leastCloser = 4000 // a thousand lost one in twelve where texts of two words were asked for
 )
 
 // byCodes is Nearest by codes.
