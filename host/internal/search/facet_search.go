@@ -19,7 +19,7 @@ import (
 	"github.com/parley-search/parley/host/internal/search/text"
 )
 
-// A FacetQuery looks for values of one attribute.
+// A FacetQuery looks for values of one attribute, texts alone: numbers are not found.
 type FacetQuery struct {
 	Facet string
 	Text  string // what a value begins with, typos aside; "": all values
@@ -100,7 +100,7 @@ func (s *Service) facetValues(ctx context.Context, rd *reading, q *FacetQuery) (
 	var values []folder.Count
 	counted := false
 	err = rd.count(ctx, v, func() (err error) {
-		values, err = v.CountValues(q.Facet, docs.ToArray(), keep)
+		values, err = v.CountTexts(q.Facet, docs, keep)
 		counted = err == nil
 		return err
 	})

@@ -3,6 +3,11 @@ package folder
 import (
 	"math"
 	"slices"
+	"strconv"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
 // A Count is a value while it is being counted.
@@ -65,6 +70,31 @@ func (v *View) CountValues(field string, docs []uint32, keep func(key string) bo
 	out := make([]Count, 0, len(byKey))
 	for _, value := range byKey {
 		out = append(out, *value)
+	}
+	return out, err
+}
+
+// CountTexts is CountValues without the numbers among the values.
+func (v *View) CountTexts(field string, docs *roaring.Bitmap, keep func(key string) bool) ([]Count, error) {
+	numbered, err := v.Numbers(field, math.Inf(-1), math.Inf(1))
+	if err != nil {
+		return nil, err
+	}
+	out, err := v.CountValues(field, roaring.AndNot(docs, numbered).ToArray(), keep)
+	if numbered.And(docs); err != nil || numbered.IsEmpty() {
+		return out, err
+	}
+	// They may have texts besides: of these the ones that look like numbers are lost.
+	more, err := v.CountValues(field, numbered.ToArray(), func(key string) bool {
+		f, err := strconv.ParseFloat(key, 64)
+		return (err != nil || rawjson.FormatNumber(f) != key) && (keep == nil || keep(key))
+	})
+	for _, m := range more {
+		if i := slices.IndexFunc(out, func(c Count) bool { return c.Key == m.Key }); i >= 0 {
+			out[i].Count += m.Count
+		} else {
+			out = append(out, m)
+		}
 	}
 	return out, err
 }
