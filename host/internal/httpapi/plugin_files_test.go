@@ -130,7 +130,7 @@ func TestPluginFilesSigned(t *testing.T) {
 		says   string
 	}{
 		{"without", unsigned, 422, "send the file small.wasm.minisig with it"},
-		{"no signature", append(unsigned, "signature", "small.wasm.minisig", "x"), 422, "no signature of minisign"},
+		{"no signature", append(unsigned, "signature", "small.wasm.minisig", "x"), 422, "not a signature of minisign"},
 		{"of other bytes", append(unsigned, "signature", "small.wasm.minisig", string(minisign.Sign(private, []byte("other")))), 422, "was altered"},
 		{"right", append([]string{"signature", "small.wasm.minisig", string(minisign.Sign(private, module))}, unsigned...), 200, `"use":"1.0.0"`},
 	} {
