@@ -34,7 +34,7 @@ var exempt = map[string]int{
 }
 
 // refused are words that say in a private or foreign way what has a usual name.
-var refused = regexp.MustCompile(`(?i)\b(leave it away|is no action|hangs on (the )?(instance|collector|version)|takes it up by itself|is held to that by|taken up by itself|stands in the log|bad weather)\b`)
+var refused = regexp.MustCompile(`(?i)\b(leave it away|is no action|hangs on (the )?(instance|collector|version)|takes it up by itself|is held to that by|taken up by itself|stands in the log|bad weather|what then comes of it|the way of a document|one that runs takes|weather suite)\b`)
 
 // TestReadability measures every text of the project: length of pages, lines and
 // sentences. It logs the figures, and fails where a page for readers is over a
