@@ -2,17 +2,22 @@
 // program and its plugins on nothing else, for each platform. It needs no Docker
 // and no base image, and the same files give the same bytes.
 //
-//	go run ./.ci/image --out DIR --version V --plugins DIR linux/amd64=PROGRAM…
+//	go run ./.ci/image --out DIR --version V --plugins DIR [--push REF] linux/amd64=PROGRAM…
+//
+// With --push it is also written to a registry, such as
+// registry.example.com/parley/parley:0.2.0, by docker's login.
 package main
 
 import (
 	"archive/tar"
 	"bytes"
 	"cmp"
+	"context"
 	"flag"
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"path"
 	"path/filepath"
@@ -27,6 +32,12 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/google/go-containerregistry/pkg/v1/types"
+	"oras.land/oras-go/v2"
+	"oras.land/oras-go/v2/content/oci"
+	"oras.land/oras-go/v2/registry/remote"
+	"oras.land/oras-go/v2/registry/remote/auth"
+	"oras.land/oras-go/v2/registry/remote/credentials"
+	"oras.land/oras-go/v2/registry/remote/retry"
 )
 
 // user is whom the program runs as: nobody's, and not root's.
@@ -42,11 +53,41 @@ func main() {
 	out := flag.String("out", "", "folder of the layout; it must not exist")
 	version := flag.String("version", "", "version of the program")
 	plugins := flag.String("plugins", "", "plugin directory with its lock")
+	push := flag.String("push", "", "name and tag in a registry; empty: none")
 	flag.Parse()
-	if err := writeLayout(*out, *version, *plugins, flag.Args()); err != nil {
+	err := writeLayout(*out, *version, *plugins, flag.Args())
+	if err == nil && *push != "" {
+		err = pushLayout(context.Background(), *out, *version, *push)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "image:", err)
 		os.Exit(1)
 	}
+}
+
+// pushLayout copies the images of a layout to a registry, with the tag of to.
+func pushLayout(ctx context.Context, dir, version, to string) error {
+	from, err := oci.NewFromFS(ctx, os.DirFS(dir))
+	if err != nil {
+		return err
+	}
+	repository, err := remote.NewRepository(to)
+	if err != nil {
+		return fmt.Errorf("--push: %w", err)
+	}
+	logins, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
+	if err != nil {
+		return fmt.Errorf("read docker's logins: %w", err)
+	}
+	repository.Client = &auth.Client{Client: retry.DefaultClient, Cache: auth.NewCache(), Credential: credentials.Credential(logins)}
+	host, _, _ := net.SplitHostPort(repository.Reference.Registry)
+	repository.PlainHTTP = host == "localhost" || net.ParseIP(host).IsLoopback()
+	pushed, err := oras.Copy(ctx, from, "parley:"+version, repository, repository.Reference.Reference, oras.DefaultCopyOptions)
+	if err != nil {
+		return fmt.Errorf("push %s: %w", to, err)
+	}
+	fmt.Printf("pushed %s@%s\n", to, pushed.Digest)
+	return nil
 }
 
 // writeLayout writes an index of one image for each target, OS/ARCH=PROGRAM.
