@@ -43,7 +43,7 @@ func TestStartRefused(t *testing.T) {
 		"no directory to record": {[]string{"--chat-record-dir", below}, exitUsage, []string{below, "chat-record-dir"}},
 		"no file for telemetry":  {[]string{"--telemetry-file", below}, exitUsage, []string{below, "telemetry-file"}},
 		"no dump, though wished": {[]string{"--import-dump", dir + "/none.dump"}, exitUsage, []string{"none.dump", "no such file", "--import-dump"}},
-		"no archive, but a text": {[]string{"--import-snapshot", file}, exitUsage, []string{file, "no archive", "--import-snapshot"}},
+		"no archive, but a text": {[]string{"--import-snapshot", file}, exitUsage, []string{file, "not an archive", "--import-snapshot"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer

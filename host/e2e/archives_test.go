@@ -195,7 +195,7 @@ func TestImportRefused(t *testing.T) {
 	}{
 		"missing":             {map[string]string{"import-dump": filepath.Join(dir, "none")}, "no such file"},
 		"missing, and so be":  {map[string]string{"import-dump": filepath.Join(dir, "none"), "ignore-missing-dump": "true"}, ""},
-		"a text":              {map[string]string{"import-dump": text}, "no archive"},
+		"a text":              {map[string]string{"import-dump": text}, "not an archive"},
 		"cut":                 {map[string]string{"import-dump": cut}, "cut.dump"},
 		"a newer dump":        {map[string]string{"import-dump": filepath.Join(dir, "newer.dump")}, "format 77"},
 		"a newer snapshot":    {map[string]string{"import-snapshot": filepath.Join(dir, "newer.snapshot")}, "use version 9.9.9, which made it"},

@@ -41,7 +41,7 @@ func TestCarryLaterTold(t *testing.T) {
 		want    string // in what is told; empty: nothing is wrong
 	}{
 		"a plugin":      {[][]byte{module}, nil, ""},
-		"no plugin":     {[][]byte{[]byte("text")}, nil, "no WebAssembly module"},
+		"no plugin":     {[][]byte{[]byte("text")}, nil, "not a WebAssembly module"},
 		"nothing built": {nil, broken, broken.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {

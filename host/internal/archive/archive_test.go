@@ -128,7 +128,7 @@ func TestRefused(t *testing.T) {
 	if err := os.WriteFile(text, []byte(strings.Repeat("no archive ", 100)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Check(text); err == nil || !strings.Contains(err.Error(), "no archive") {
+	if _, err := Check(text); err == nil || !strings.Contains(err.Error(), "not an archive") {
 		t.Errorf("Check of a text = %v", err)
 	}
 	if _, err := Check(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {

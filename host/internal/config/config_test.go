@@ -139,7 +139,7 @@ func TestConfigTaskWebhook(t *testing.T) {
 		t.Errorf("settings %v, error %v; want no secret in them", settings, err)
 	}
 	_, _, err = Load(Sources{Flags: map[string]string{"task-webhook-url": "ftp://geheim", "task-webhook-authorization-header": "geheim\n", "max-indexing-threads": "-1"}})
-	for _, want := range []string{"task-webhook-url", "no http or https address", "task-webhook-authorization-header", "max-indexing-threads"} {
+	for _, want := range []string{"task-webhook-url", "not an http or https address", "task-webhook-authorization-header", "max-indexing-threads"} {
 		if !strings.Contains(fmt.Sprint(err), want) || strings.Contains(fmt.Sprint(err), "geheim") {
 			t.Errorf("error %v, want %q in it and no secret", err, want)
 		}

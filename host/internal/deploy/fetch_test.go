@@ -32,8 +32,8 @@ func TestParseSource(t *testing.T) {
 		}
 	}
 	refused := []struct{ in, want string }{
-		{"a.wasm@" + sum[:40], "no sha256: one has 64"},
-		{"a.wasm@sha256:abc", "no sha256: one has 64"},
+		{"a.wasm@" + sum[:40], "not a sha256: one has 64"},
+		{"a.wasm@sha256:abc", "not a sha256: one has 64"},
 		{"http://x.example/a.wasm", "comes without encryption"},
 		{"http://user:hush@x.example/a.wasm", "http://user:xxxxx@x.example/a.wasm comes"},
 		{"ftp://x.example/a.wasm", "neither a file nor a URL"},

@@ -31,7 +31,7 @@ func TestCollectorSelfTest(t *testing.T) {
 		{"a trap in flush", one("window", orders("11"), `{}`), "trap"},
 		{"a metric that there is not", one("window", orders("13"), `{}`), "is not in the manifest"},
 		{"another tag", one("window", orders("14"), `{}`), "metric chats.total"},
-		{"a huge length", one("window", orders("15"), `{}`), "no metric records"},
+		{"a huge length", one("window", orders("15"), `{}`), "not metric records"},
 		{"the metric twice", one("window", orders("16"), `{}`), "comes twice"},
 		{"bits of NaN", one("window", orders("17"), `{}`), "metric chats.total"},
 		{"no window", one("window", `{"events":1}`, `{}`), "its input is not a window"},

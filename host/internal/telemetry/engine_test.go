@@ -217,7 +217,7 @@ func TestHostile(t *testing.T) {
 		{"unknown tag", func(c *fakeCollector) { c.records = record(0, 99, 1) }, "has no value", true, `"gpu":false}`},
 		{"huge length", func(c *fakeCollector) {
 			c.records = func(bool) []byte { return []byte{0, 0, 3, 0, 255, 255, 255, 255} }
-		}, "no metric records", true, `"gpu":false}`},
+		}, "not metric records", true, `"gpu":false}`},
 		{"twice", func(c *fakeCollector) {
 			c.records = func(bool) []byte { return append(record(0, abi.TagInt, 1)(false), record(0, abi.TagInt, 1)(false)...) }
 		}, "comes twice", true, `"gpu":false}`},
