@@ -14,7 +14,7 @@ import (
 )
 
 // bodiless are the routes that write and read no body, or none of JSON.
-var bodiless = []string{"POST /dumps", "POST /snapshots", "POST /cluster/snapshot", "POST /cluster/resign", "POST /tasks/cancel", "POST /plugins/reload", "POST /telemetry/flush", "POST /plugins/install/file", "POST /plugins/diff/file", "POST /indexes/:uid/files", "POST /v1/responses/:id/cancel"}
+var bodiless = []string{"POST /dumps", "POST /snapshots", "POST /cluster/snapshot", "POST /cluster/resign", "POST /cluster/upgrade", "POST /tasks/cancel", "POST /plugins/reload", "POST /telemetry/flush", "POST /plugins/install/file", "POST /plugins/diff/file", "POST /indexes/:uid/files", "POST /v1/responses/:id/cancel"}
 
 // TestBadBodies sends to every route that reads a body what no route takes. The
 // bodies say nothing of the route: they are refused before anything is done.
