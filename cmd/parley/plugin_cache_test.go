@@ -25,7 +25,8 @@ func TestPluginCache(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Run("serve", func(t *testing.T) { // it has ended when this has
-		program, _ := reexecServe(t, os.Stderr, "--db-path", data, "--plugin-dir", plugins, "--plugin-lock=off", "--no-analytics")
+		program, url := reexecServe(t, os.Stderr, "--db-path", data, "--plugin-dir", plugins, "--plugin-lock=off", "--no-analytics")
+		readyPlugins(t, url) // answers once all are compiled
 		if err := program.Process.Signal(os.Interrupt); err != nil {
 			t.Fatal(err)
 		}

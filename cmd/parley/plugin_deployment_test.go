@@ -179,7 +179,10 @@ func TestPluginInstallAtStart(t *testing.T) {
 		t.Fatalf("plugin install: code %d, %s", code, &errs)
 	}
 	p := start(t, "serve", "--http-addr", "127.0.0.1:0", "--db-path", t.TempDir(), "--plugin-dir", dir)
-	if line := p.waitFor(" serving "); !strings.Contains(line, "small") {
-		t.Errorf("serving without the plugin: %s", line)
+	line := p.waitFor(" serving ")
+	_, addr, _ := strings.Cut(line, "addr=")
+	addr, _, _ = strings.Cut(addr, " ")
+	if ready := readyPlugins(t, "http://"+addr); !ready["small"] {
+		t.Errorf("serving without the plugin: %s, ready are %v", line, ready)
 	}
 }
