@@ -10,7 +10,7 @@ import (
 )
 
 // RunBad breaks each stream of the cases of a folder in all the ways that
-// networks and servers have, and holds what comes of it to what a stream is: one
+// networks and servers do, and checks that the result is still a stream: one
 // finish or one error, and nothing that no stream may do. A stream of up to 32
 // events is broken at each of them, a longer one at 32, its first ones among them. own
 // are further events, by a name for each, for a provider whose events are not

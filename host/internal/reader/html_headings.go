@@ -112,7 +112,7 @@ func headingText(n *html.Node) string {
 	return strings.TrimSpace(strings.TrimSuffix(text, "[source]"))
 }
 
-// notes are classes of what stands beside the text.
+// notes are the classes of elements that hold an aside: a note, a tip, a warning.
 var notes = map[string]bool{
 	"note": true, "tip": true, "warning": true, "caution": true, "important": true, "danger": true, "hint": true, "attention": true,
 	"admonition": true, "sidebar": true, "callout": true, "alert": true,
