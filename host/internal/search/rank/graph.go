@@ -75,6 +75,18 @@ func (g *graph) alone() bool { return len(g.edges) == g.n }
 
 // having returns the documents among docs that have the units.
 func (g *graph) having(docs *roaring.Bitmap, units unitSet) *roaring.Bitmap {
+	return g.through(docs, units, false)
+}
+
+// havingAtLeast returns the documents among docs that have some units, whatever else
+// they have.
+func (g *graph) havingAtLeast(docs *roaring.Bitmap, units unitSet) *roaring.Bitmap {
+	return g.through(docs, units, true)
+}
+
+// through returns the documents among docs that have what a path through the graph
+// has: edges within the units alone, or any.
+func (g *graph) through(docs *roaring.Bitmap, units unitSet, more bool) *roaring.Bitmap {
 	if g.alone() {
 		sets := []*roaring.Bitmap{docs}
 		for _, i := range units.list() {
@@ -90,37 +102,12 @@ func (g *graph) having(docs *roaring.Bitmap, units unitSet) *roaring.Bitmap {
 		}
 		if !units.has(i) {
 			at[i+1] = either(at[i+1], at[i])
-			continue
-		}
-		for _, e := range g.edges {
-			if e.from == i && e.open(units) {
-				at[e.to] = either(at[e.to], roaring.And(at[i], e.within[2]))
+			if !more {
+				continue
 			}
 		}
-	}
-	if at[g.n] == nil {
-		return roaring.New()
-	}
-	return at[g.n]
-}
-
-// havingAtLeast returns the documents among docs that have some units, whatever else
-// they have.
-func (g *graph) havingAtLeast(docs *roaring.Bitmap, units unitSet) *roaring.Bitmap {
-	if g.alone() {
-		return g.having(docs, units)
-	}
-	at := make([]*roaring.Bitmap, g.n+1)
-	at[0] = docs
-	for i := range g.n {
-		if at[i] == nil {
-			continue
-		}
-		if !units.has(i) {
-			at[i+1] = either(at[i+1], at[i])
-		}
 		for _, e := range g.edges {
-			if e.from == i {
+			if e.from == i && (more || e.open(units)) {
 				at[e.to] = either(at[e.to], roaring.And(at[i], e.within[2]))
 			}
 		}
