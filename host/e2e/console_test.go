@@ -577,6 +577,26 @@ func TestConsoleKeyRevoked(t *testing.T) {
 	}
 }
 
+// TestConsoleKeyGivenMeanwhile gives the key while a request without one is under
+// way. It is made again with that key: the dialog does not open a second time.
+func TestConsoleKeyGivenMeanwhile(t *testing.T) {
+	const master = "a master key of the console's tests"
+	b := newBrowser(t)
+	h := consoleHost(t, map[string]string{"master-key": master})
+	p := b.open(h.url, screens[0])
+	p.run(chromedp.WaitVisible(chromedp.CSS("#key-value")))
+	name := evaluate[string](p, fmt.Sprintf(`import("/console/api.js").then(({ call }) => {
+		const asked = call("GET", "/keys/current");
+		document.getElementById("key-value").value = %q;
+		document.getElementById("ask-key").close("ok");
+		document.getElementById("ask-key").showModal = () => { throw new Error("asks again"); };
+		return asked;
+	}).then(() => "answered", (err) => err.message)`, master))
+	if name != "answered" {
+		t.Errorf("the request ended with %q, want %q", name, "answered")
+	}
+}
+
 // consoleWire is a host whose workspace "w" is answered by the returned provider.
 func consoleWire(t *testing.T) (*house, *wire) {
 	t.Helper()

@@ -92,7 +92,8 @@ export async function request(method, path, o = {}) {
 	for (let again = 0; ; again++) {
 		/** @type {Record<string, string>} */
 		const headers = {};
-		if (key.get()) headers.authorization = `Bearer ${key.get()}`;
+		const had = key.get();
+		if (had) headers.authorization = `Bearer ${had}`;
 		if (o.body !== undefined) headers["content-type"] = o.type ?? "application/json";
 		const began = performance.now();
 		let response;
@@ -108,10 +109,9 @@ export async function request(method, path, o = {}) {
 		sent.unshift({ method, path, status: response.status, ms: performance.now() - began, curl: () => asCurl(method, path, o) });
 		if (response.ok) return response;
 		const body = await response.json().catch(() => null);
-		// Two of these at once share the one dialog. What was typed stays in the view.
-		if (again < 3 && (body?.code === "missing_authorization_header" || (response.status === 403 && body?.code === "invalid_api_key" && (await refused())))) {
-			const had = key.get();
-			await askKey(had ? "The service does not know this key, or it has expired. Use another one." : "");
+		// Two of these at once share the one dialog, and one key given meanwhile. What was typed stays in the view.
+		if (again < 3 && (body?.code === "missing_authorization_header" || (response.status === 403 && body?.code === "invalid_api_key" && (had !== key.get() || (await refused()))))) {
+			if (had === key.get()) await askKey(had ? "The service does not know this key, or it has expired. Use another one." : "");
 			if (key.get() && key.get() !== had) continue;
 		}
 		throw new Refused(response.status, body);
