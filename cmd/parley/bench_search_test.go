@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/cmd/parley/bench"
+	"github.com/parley-search/parley/cmd/parley/internal/benchmark"
 )
 
 // TestBenchSearch measures a few documents and queries: all that the operator
@@ -35,7 +36,7 @@ func TestBenchSearch(t *testing.T) {
 	if code != exitOK {
 		t.Fatalf("bench search ended with %d: %s", code, progress.String())
 	}
-	var got searchFigures
+	var got benchmark.SearchFigures
 	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
 		t.Fatalf("%v: %s", err, out.String())
 	}

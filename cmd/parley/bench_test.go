@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/cmd/parley/bench"
+	"github.com/parley-search/parley/cmd/parley/internal/benchmark"
 )
 
 // TestBench measures a little of everything: each subject answers, whole, and
@@ -25,7 +26,7 @@ func TestBench(t *testing.T) {
 	if code != exitOK {
 		t.Fatalf("bench ended with %d: %s", code, progress.String())
 	}
-	var got figures
+	var got benchmark.Figures
 	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
 		t.Fatalf("%v: %s", err, out.String())
 	}
@@ -35,7 +36,7 @@ func TestBench(t *testing.T) {
 		if r.Failed != 0 || r.PerSecond <= 0 || r.ChunkP50 <= 0 || r.WordP50 < r.ChunkP50 || r.WordP99 < r.WordP50 {
 			t.Errorf("row %+v, want answers that are whole, and figures", r)
 		}
-		if _, _, ok := bench.RSS(os.Getpid()); ok && r.Setting != settingDirect && r.RSS <= 0 {
+		if _, _, ok := bench.RSS(os.Getpid()); ok && r.Setting != "direct" && r.RSS <= 0 {
 			t.Errorf("row %+v, want memory", r)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 	_ "golang.org/x/crypto/x509roots/fallback" // certificate authorities where the system has none, as in an image of this program alone
 
+	"github.com/parley-search/parley/cmd/parley/internal/benchmark"
 	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/cmd/parley/internal/documents"
 	"github.com/parley-search/parley/cmd/parley/internal/query"
@@ -88,7 +89,7 @@ func rootCommand() *cobra.Command {
 	})
 	root.AddCommand(serveCommand(), quickstartCommand(), query.AskCommand(), query.SearchCommand(), pluginCommand(), telemetryCommand(), documents.Command(),
 		archiveCommand("dump", "all data, readable by later versions"), archiveCommand("snapshot", "all data as it is on disk, quick to restore"),
-		clusterCommand(), keyCommand(), benchCommand(), configCommand(), versionCommand(), compileCommand(), endChildrenCommand())
+		clusterCommand(), keyCommand(), benchmark.Command(findModule), configCommand(), versionCommand(), compileCommand(), endChildrenCommand())
 	wrapArgs(root)
 	return root
 }

@@ -1,4 +1,4 @@
-package main
+package benchmark
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"github.com/parley-search/parley/cmd/parley/bench"
 )
 
-// figures is what a measurement found; parts that were not asked for are nil.
-type figures struct {
+// Figures are what a measurement found; parts that were not asked for are nil.
+type Figures struct {
 	Plan  bench.Plan       `json:"plan"`
 	Rows  []bench.Row      `json:"rows"`
 	Plain []bench.PlainRow `json:"plain,omitempty"`
@@ -21,7 +21,7 @@ type figures struct {
 }
 
 // measure measures the parts that were asked for.
-func (b *benchmark) measure(ctx context.Context, bed *testBed, subjects []bench.Subject) (f figures, err error) {
+func (b *benchmark) measure(ctx context.Context, bed *testBed, subjects []bench.Subject) (f Figures, err error) {
 	tell := func(problem string) { fmt.Fprintln(bed.progress, "parley:", problem) }
 	f.Plan = b.plan
 	if slices.Contains(b.parts, partStreams) {
@@ -58,7 +58,7 @@ func (b *benchmark) hold(ctx context.Context, n int, subjects []bench.Subject, t
 }
 
 // print prints the tables.
-func (f *figures) print(out io.Writer) error {
+func (f *Figures) print(out io.Writer) error {
 	var errs []error
 	if f.Rows != nil {
 		errs = append(errs, printRows(out, f.Rows))

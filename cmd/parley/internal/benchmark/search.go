@@ -1,4 +1,4 @@
-package main
+package benchmark
 
 import (
 	"bufio"
@@ -32,7 +32,7 @@ type searchBenchmark struct {
 	rounds               int
 }
 
-func benchSearchCommand() *cobra.Command {
+func searchCommand() *cobra.Command {
 	var b searchBenchmark
 	cmd := &cobra.Command{
 		Use:   "search FILE",
@@ -60,15 +60,16 @@ func benchSearchCommand() *cobra.Command {
 	return cli.JSONFlag(cmd)
 }
 
-// searchFigures are what bench search measures.
-type searchFigures struct {
-	Indexing indexingFigures   `json:"indexing"`
+// SearchFigures are what bench search measures.
+type SearchFigures struct {
+	Indexing IndexingFigures   `json:"indexing"`
 	Searches []bench.SearchRow `json:"searches"`
 	PeakRSS  int64             `json:"peak_rss_bytes"` // of the host, indexing and searches; 0 where it cannot be told
 	Disk     int64             `json:"disk_bytes"`     // of the data directory
 }
 
-type indexingFigures struct {
+// IndexingFigures are what adding the documents costs.
+type IndexingFigures struct {
 	Documents int     `json:"documents"`
 	Seconds   float64 `json:"seconds"`
 	CPU       float64 `json:"cpu_seconds"` // 0 where it cannot be told
@@ -127,13 +128,13 @@ func (b *searchBenchmark) run(cmd *cobra.Command) error {
 		return err
 	}
 	tell := func(what string) { fmt.Fprintln(cmd.ErrOrStderr(), what) }
-	h := &benchHost{ctx: cmd.Context(), base: base, client: bed.client}
-	var f searchFigures
+	h := &measuredHost{ctx: cmd.Context(), base: base, client: bed.client}
+	var f SearchFigures
 	tell(fmt.Sprintf("indexing %s…", b.documents))
 	if f.Indexing, err = b.index(h, settings, documents, info.Size(), format, pid); err != nil {
 		return err
 	}
-	subject := &bench.Subject{Target: bench.Target{URL: base + "/indexes/" + benchIndex + "/search", Client: bed.client}, PID: pid}
+	subject := &bench.Subject{Target: bench.Target{URL: base + "/indexes/" + measuredIndex + "/search", Client: bed.client}, PID: pid}
 	for _, n := range b.clients {
 		tell(fmt.Sprintf("%d searches by %d at a time…", b.rounds*len(bodies), n))
 		f.Searches = append(f.Searches, bench.Search(cmd.Context(), b.rounds, n, bodies, subject, tell))
@@ -149,8 +150,8 @@ func (b *searchBenchmark) run(cmd *cobra.Command) error {
 	return cli.PrintResult(cmd, f, f.print)
 }
 
-// benchIndex is the index that is measured.
-const benchIndex = "measured"
+// measuredIndex is the index that is measured.
+const measuredIndex = "measured"
 
 // readQueries returns the bodies of searches that a file has, one on each line.
 func readQueries(name string) (bodies [][]byte, err error) {
@@ -187,11 +188,11 @@ func readQueries(name string) (bodies [][]byte, err error) {
 }
 
 // index has the host index documents, and measures that.
-func (b *searchBenchmark) index(h *benchHost, settings []byte, documents io.Reader, size int64, format string, pid int) (f indexingFigures, err error) {
-	h.finish(h.call("PATCH", "/indexes/"+benchIndex+"/settings", string(settings)))
+func (b *searchBenchmark) index(h *measuredHost, settings []byte, documents io.Reader, size int64, format string, pid int) (f IndexingFigures, err error) {
+	h.finish(h.call("PATCH", "/indexes/"+measuredIndex+"/settings", string(settings)))
 	used, _ := bench.CPU(pid)
 	begun := time.Now()
-	path := "/indexes/" + benchIndex + "/documents"
+	path := "/indexes/" + measuredIndex + "/documents"
 	if b.primaryKey != "" {
 		path += "?primaryKey=" + url.QueryEscape(b.primaryKey)
 	}
@@ -201,13 +202,13 @@ func (b *searchBenchmark) index(h *benchHost, settings []byte, documents io.Read
 		return f, h.err
 	}
 	after, _ := bench.CPU(pid)
-	f = indexingFigures{Documents: done.Details.IndexedDocuments, Seconds: time.Since(begun).Seconds(), CPU: (after - used).Seconds()}
+	f = IndexingFigures{Documents: done.Details.IndexedDocuments, Seconds: time.Since(begun).Seconds(), CPU: (after - used).Seconds()}
 	_, f.PeakRSS, _ = bench.RSS(pid)
 	return f, nil
 }
 
 // send posts documents as they are in a file.
-func (h *benchHost) send(path, format string, body io.Reader, size int64) []byte {
+func (h *measuredHost) send(path, format string, body io.Reader, size int64) []byte {
 	if h.err != nil {
 		return nil
 	}
@@ -229,7 +230,7 @@ type finishedTask struct {
 }
 
 // finish waits for the task that an answer tells of.
-func (h *benchHost) finish(answer []byte) (t finishedTask) {
+func (h *measuredHost) finish(answer []byte) (t finishedTask) {
 	var told struct{ TaskUID int }
 	if h.err == nil {
 		h.err = json.Unmarshal(answer, &told)
@@ -256,7 +257,7 @@ func (h *benchHost) finish(answer []byte) (t finishedTask) {
 }
 
 // print prints the tables.
-func (f *searchFigures) print(out io.Writer) error {
+func (f *SearchFigures) print(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "documents\tindexed in\tCPU\tpeak RSS\t")
 	fmt.Fprintf(w, "%d\t%.1f s\t%s\t%s\t\n", f.Indexing.Documents, f.Indexing.Seconds, formatFigure(f.Indexing.CPU, "%.1f s"), formatMebi(float64(f.Indexing.PeakRSS)/(1<<20)))

@@ -1,4 +1,4 @@
-package main
+package benchmark
 
 import (
 	"bytes"
@@ -26,8 +26,8 @@ const (
 	settingFloor  = "floor"
 )
 
-// benchKey is the master key of a host that is measured.
-const benchKey = "bench-master-key-of-this-run"
+// masterKey is the master key of a host that is measured.
+const masterKey = "bench-master-key-of-this-run"
 
 // searchSource answers the row that makes a search.
 const searchSource = "vLlm"
@@ -47,7 +47,7 @@ func (t *testBed) lay(ctx context.Context, b *benchmark) ([]bench.Subject, error
 	plugins := b.dir
 	if plugins == "" {
 		plugins = filepath.Join(t.dir, "plugins")
-		if err := t.build(ctx, plugins, b.sources); err != nil {
+		if err := t.build(ctx, plugins, b.sources, b.find); err != nil {
 			return nil, err
 		}
 	}
@@ -76,12 +76,12 @@ func (t *testBed) lay(ctx context.Context, b *benchmark) ([]bench.Subject, error
 }
 
 // build puts the plugins of the sources into dir.
-func (t *testBed) build(ctx context.Context, dir string, sources []string) error {
+func (t *testBed) build(ctx context.Context, dir string, sources []string, find FindModule) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
 	for _, source := range append([]string{searchSource}, sources...) {
-		module, err := findModule(ctx, source, t.progress)
+		module, err := find(ctx, source, t.progress)
 		if err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func (t *testBed) host(ctx context.Context, setting, plugins, provider string, s
 	args := []string{"serve", "--plugin-dir", plugins, "--plugin-lock=off", "--db-path", filepath.Join(t.dir, setting)}
 	master := ""
 	if setting == settingStd {
-		master = benchKey
+		master = masterKey
 		args = append(args, "--master-key", master, "--experimental-logs-mode", "json")
 	} else {
 		args = append(args, "--log-level", "off")
@@ -109,7 +109,7 @@ func (t *testBed) host(ctx context.Context, setting, plugins, provider string, s
 	if err != nil {
 		return nil, err
 	}
-	h := &benchHost{ctx: ctx, base: base, key: master, client: t.client}
+	h := &measuredHost{ctx: ctx, base: base, key: master, client: t.client}
 	h.call("POST", "/indexes/movies/documents", string(quickstart.Movies))
 	var subjects []bench.Subject
 	add := func(name, source, workspace, model string, indexes string) {
@@ -143,15 +143,15 @@ func (t *testBed) host(ctx context.Context, setting, plugins, provider string, s
 	return subjects, h.err
 }
 
-// A benchHost is a host being set up; the first error ends it.
-type benchHost struct {
+// A measuredHost is a host that is set up; the first error ends it.
+type measuredHost struct {
 	ctx       context.Context
 	base, key string
 	client    *http.Client
 	err       error
 }
 
-func (h *benchHost) call(method, path, body string) []byte {
+func (h *measuredHost) call(method, path, body string) []byte {
 	if h.err != nil {
 		return nil
 	}
@@ -165,7 +165,7 @@ func (h *benchHost) call(method, path, body string) []byte {
 }
 
 // do sends a request and returns its answer.
-func (h *benchHost) do(req *http.Request) []byte {
+func (h *measuredHost) do(req *http.Request) []byte {
 	if h.key != "" {
 		req.Header.Set("Authorization", "Bearer "+h.key)
 	}

@@ -1,10 +1,12 @@
-package main
+// Package benchmark has the commands that measure the host on this machine.
+package benchmark
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"slices"
@@ -24,7 +26,12 @@ type benchmark struct {
 	parts    []string
 	open     []int
 	asJSON   bool
+	find     FindModule
 }
+
+// FindModule returns the module of the plugin that answers source, or nil where
+// there is none to be had; it tells progress of what it builds.
+type FindModule func(ctx context.Context, source string, progress io.Writer) ([]byte, error)
 
 // The parts of a measurement.
 const (
@@ -42,8 +49,10 @@ const (
 	settingStd  = "std"
 )
 
-func benchCommand() *cobra.Command {
-	b := benchmark{plan: bench.DefaultPlan()}
+// Command makes the command bench, which takes plugins from find where no folder
+// of them is named.
+func Command(find FindModule) *cobra.Command {
+	b := benchmark{plan: bench.DefaultPlan(), find: find}
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure what the host adds to a stream on this machine",
@@ -74,14 +83,14 @@ func benchCommand() *cobra.Command {
 	f.IntSliceVar(&b.open, "open", []int{512, 10_000}, "streams to hold open, in the part of that name")
 	f.StringVar(&b.dir, "plugin-dir", "", "directory of <name>-<version>.wasm files (default: built from the checkout)")
 	f.BoolVar(&b.asJSON, "json", false, "print JSON, for comparing two versions")
-	cmd.AddCommand(benchSearchCommand(), benchServerCommand("provider", func([]string) http.Handler { return &bench.Provider{} }),
-		benchServerCommand("floor", func(args []string) http.Handler { return bench.Floor(args[1]) }))
+	cmd.AddCommand(searchCommand(), serverCommand("provider", func([]string) http.Handler { return &bench.Provider{} }),
+		serverCommand("floor", func(args []string) http.Handler { return bench.Floor(args[1]) }))
 	return cmd
 }
 
-// benchServerCommand is a part of the measurement that has to be a process of
+// serverCommand is a part of the measurement that has to be a process of
 // its own, so that its cost is nobody else's.
-func benchServerCommand(name string, handler func(args []string) http.Handler) *cobra.Command {
+func serverCommand(name string, handler func(args []string) http.Handler) *cobra.Command {
 	return &cobra.Command{
 		Use: name + " ADDR", Hidden: true, Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
