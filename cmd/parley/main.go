@@ -20,6 +20,7 @@ import (
 	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/cmd/parley/internal/documents"
 	"github.com/parley-search/parley/cmd/parley/internal/query"
+	"github.com/parley-search/parley/cmd/parley/internal/telemetry"
 	"github.com/parley-search/parley/host"
 )
 
@@ -87,7 +88,7 @@ func rootCommand() *cobra.Command {
 		}
 		return cli.UsageError{Err: fmt.Errorf("%w; `%s --help` lists what there is", err, cmd.CommandPath())}
 	})
-	root.AddCommand(serveCommand(), quickstartCommand(), query.AskCommand(), query.SearchCommand(), pluginCommand(), telemetryCommand(), documents.Command(),
+	root.AddCommand(serveCommand(), quickstartCommand(), query.AskCommand(), query.SearchCommand(), pluginCommand(), telemetry.Command(collectorManifests), documents.Command(),
 		archiveCommand("dump", "all data, readable by later versions"), archiveCommand("snapshot", "all data as it is on disk, quick to restore"),
 		clusterCommand(), keyCommand(), benchmark.Command(findModule), configCommand(), versionCommand(), compileCommand(), endChildrenCommand())
 	wrapArgs(root)

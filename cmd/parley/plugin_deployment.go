@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parley-search/parley/cmd/parley/internal/cli"
+	"github.com/parley-search/parley/cmd/parley/internal/telemetry"
 	"github.com/parley-search/parley/host"
 )
 
@@ -55,6 +56,13 @@ func openDeployment(cmd *cobra.Command) (*host.Deployment, error) {
 		return nil, fmt.Errorf("read embedded plugins: %w", err)
 	}
 	return host.OpenDeployment(c, host.Options{Embedded: modules, Compiler: cli.CompilerArgs()}), nil
+}
+
+// collectorManifests are those of the plugin directory, and of the rest that a name or
+// file may stand for.
+var collectorManifests = telemetry.Manifests{
+	Flags: func(cmd *cobra.Command) *cobra.Command { return addDeployment(cmd, optionPrivate) },
+	Open:  openDeployment,
 }
 
 // What the flags do that accept what a plugin may do from now on.

@@ -68,12 +68,14 @@ func TestQuickstartCollectors(t *testing.T) {
 		t.Errorf("collectors are built before the first answer can be given:\n%s", out)
 	}
 	url := regexp.MustCompile(`http://[0-9.:]+`).FindString(line)
-	var status telemetryStatus
+	var status struct {
+		Engine struct{ Collectors, Refused []json.RawMessage }
+	}
 	if code, body := send(t, http.MethodGet, url+"/telemetry", ""); code != http.StatusOK || json.Unmarshal([]byte(body), &status) != nil {
 		t.Fatalf("GET /telemetry: %d %s", code, body)
 	}
 	if len(status.Engine.Collectors) != 7 || len(status.Engine.Refused) > 0 {
-		t.Errorf("collectors %v, refused %v; want 7 and none", status.Engine.Collectors, status.Engine.Refused)
+		t.Errorf("collectors %s, refused %s; want 7 and none", status.Engine.Collectors, status.Engine.Refused)
 	}
 	var stdout, stderr bytes.Buffer
 	if code := run(t.Context(), []string{"telemetry", "show", "--next", "--url", url}, &stdout, &stderr); code != exitOK || !strings.Contains(stdout.String(), `"instance"`) {

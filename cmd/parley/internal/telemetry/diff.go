@@ -1,4 +1,4 @@
-package main
+package telemetry
 
 import (
 	"fmt"
@@ -13,20 +13,20 @@ import (
 	"github.com/parley-search/parley/host"
 )
 
-// telemetryDiff is what telemetry diff prints as JSON.
-type telemetryDiff struct {
-	Old     telemetrySide       `json:"old"`
-	New     telemetrySide       `json:"new"`
+// comparison is what telemetry diff prints as JSON.
+type comparison struct {
+	Old     side                `json:"old"`
+	New     side                `json:"new"`
 	Events  []string            `json:"events"` // "+chat" where the new one reads chat, too, "-chat" where it does not any more
 	Metrics []host.MetricChange `json:"metrics"`
 }
 
-type telemetrySide struct {
+type side struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
 }
 
-func telemetryDiffCommand() *cobra.Command {
+func diffCommand(manifests Manifests) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "diff OLD NEW",
@@ -39,7 +39,7 @@ func telemetryDiffCommand() *cobra.Command {
 			"  parley telemetry diff old/manifest.json plugins/collector/search/manifest.json",
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := openDeployment(cmd)
+			d, err := manifests.Open(cmd)
 			if err != nil {
 				return err
 			}
@@ -51,8 +51,8 @@ func telemetryDiffCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("compare collectors: %w", err)
 			}
-			diff := telemetryDiff{
-				telemetrySide{before.Name, before.Version}, telemetrySide{after.Name, after.Version}, eventChanges(before, after), host.CompareMetrics(before, after),
+			diff := comparison{
+				side{before.Name, before.Version}, side{after.Name, after.Version}, eventChanges(before, after), host.CompareMetrics(before, after),
 			}
 			if asJSON {
 				return cli.WriteJSON(cmd.OutOrStdout(), diff)
@@ -62,7 +62,7 @@ func telemetryDiffCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return addDeployment(cmd, optionPrivate)
+	return manifests.Flags(cmd)
 }
 
 func eventChanges(before, after *abi.Manifest) []string {
@@ -80,7 +80,7 @@ func eventChanges(before, after *abi.Manifest) []string {
 	return changes
 }
 
-func (d *telemetryDiff) print(w io.Writer) {
+func (d *comparison) print(w io.Writer) {
 	fmt.Fprintf(w, "%s %s → %s %s\n", d.Old.Name, d.Old.Version, d.New.Name, d.New.Version)
 	for _, e := range d.Events {
 		fmt.Fprintf(w, "%s event %s\n", e[:1], e[1:])
@@ -103,7 +103,7 @@ func (d *telemetryDiff) print(w io.Writer) {
 	}
 }
 
-func telemetryDashboardCommand() *cobra.Command {
+func dashboardCommand(manifests Manifests) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dashboard COLLECTOR…",
 		Short: "Write a dashboard for Grafana of what collectors say",
@@ -113,7 +113,7 @@ func telemetryDashboardCommand() *cobra.Command {
 			"  parley telemetry dashboard chats-1.0.0.wasm > chats.json",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := openDeployment(cmd)
+			d, err := manifests.Open(cmd)
 			if err != nil {
 				return err
 			}
@@ -134,5 +134,5 @@ func telemetryDashboardCommand() *cobra.Command {
 			return err
 		},
 	}
-	return addDeployment(cmd, optionPrivate)
+	return manifests.Flags(cmd)
 }

@@ -1,4 +1,4 @@
-package main
+package telemetry
 
 import (
 	"cmp"
@@ -33,7 +33,7 @@ type pageColumn struct {
 }
 
 // columns are the windows from the oldest to the one under way.
-func (s *telemetrySeen) columns() ([]pageColumn, error) {
+func (s *overview) columns() ([]pageColumn, error) {
 	var all []pageColumn
 	for _, w := range slices.Backward(s.windows) {
 		c, err := newColumn(w.Messages)
@@ -48,7 +48,7 @@ func (s *telemetrySeen) columns() ([]pageColumn, error) {
 	return append(all, now), err
 }
 
-func newColumn(messages []telemetryMessage) (pageColumn, error) {
+func newColumn(messages []message) (pageColumn, error) {
 	c := pageColumn{values: map[string]map[string]any{}}
 	for _, m := range messages {
 		values, err := host.MessageValues(m.Body)
@@ -65,7 +65,7 @@ func newColumn(messages []telemetryMessage) (pageColumn, error) {
 
 // collectors are those that run, and then those that a window is of all the
 // same.
-func (s *telemetrySeen) collectors() ([]pageCollector, error) {
+func (s *overview) collectors() ([]pageCollector, error) {
 	columns, err := s.columns()
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (s *telemetrySeen) collectors() ([]pageCollector, error) {
 
 // metricsOf are the metrics of a collector: those of its manifest, and those
 // that a window has of another version.
-func (s *telemetrySeen) metricsOf(collector string, columns []pageColumn) (all []telemetryMetric) {
+func (s *overview) metricsOf(collector string, columns []pageColumn) (all []metric) {
 	known := map[string]bool{}
 	for _, m := range s.metrics {
 		if m.Collector != collector {
@@ -113,7 +113,7 @@ func (s *telemetrySeen) metricsOf(collector string, columns []pageColumn) (all [
 		for _, path := range slices.Sorted(maps.Keys(c.values[collector])) {
 			if !known[path] {
 				known[path] = true
-				all = append(all, telemetryMetric{Collector: collector, Path: path, Meaning: "No collector that runs says what this means."})
+				all = append(all, metric{Collector: collector, Path: path, Meaning: "No collector that runs says what this means."})
 			}
 		}
 	}
@@ -122,7 +122,7 @@ func (s *telemetrySeen) metricsOf(collector string, columns []pageColumn) (all [
 
 // paths are where m's values are: at its path, or one further down for each value of
 // its label that a window has.
-func (m *telemetryMetric) paths(columns []pageColumn) (all []string) {
+func (m *metric) paths(columns []pageColumn) (all []string) {
 	if m.By.Label == "" {
 		return []string{m.Path}
 	}
@@ -141,7 +141,7 @@ func (m *telemetryMetric) paths(columns []pageColumn) (all []string) {
 }
 
 // draw sorts metrics into what changed, what did not and what was not there.
-func (c *pageCollector) draw(metrics []telemetryMetric, columns []pageColumn) {
+func (c *pageCollector) draw(metrics []metric, columns []pageColumn) {
 	for i := range metrics {
 		m := &metrics[i]
 		texts, count := map[string]bool{}, 0
@@ -165,7 +165,7 @@ func (c *pageCollector) draw(metrics []telemetryMetric, columns []pageColumn) {
 }
 
 // valueNumber is how high v is drawn.
-func valueNumber(m *telemetryMetric, v any) (float64, bool) {
+func valueNumber(m *metric, v any) (float64, bool) {
 	switch v := v.(type) {
 	case float64:
 		return v, true
@@ -208,6 +208,6 @@ func valueTexts(v any) []string {
 func formatNumber(f float64) string { return humanize.Commaf(math.Round(f*100) / 100) }
 
 // age is how old the window under way is.
-func (s *telemetryStatus) age() time.Duration {
+func (s *status) age() time.Duration {
 	return (time.Duration(s.ElapsedMS) * time.Millisecond).Round(time.Second)
 }

@@ -1,4 +1,4 @@
-package main
+package telemetry
 
 import (
 	"cmp"
@@ -14,17 +14,17 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-//go:embed telemetry_page.html
-var telemetryPageText string
+//go:embed page.html
+var pageText string
 
-// telemetrySeen is all that the page shows, as the host answers it.
-type telemetrySeen struct {
-	status     telemetryStatus
-	metrics    []telemetryMetric
-	next       []telemetryMessage
-	pending    []telemetryMessage
-	windows    []telemetryWindow // the newest first
-	deliveries []telemetryDelivery
+// overview is all that the page shows, as the host answers it.
+type overview struct {
+	status     status
+	metrics    []metric
+	next       []message
+	pending    []message
+	windows    []window // the newest first
+	deliveries []delivery
 }
 
 // pageData is what the template is given.
@@ -49,8 +49,8 @@ type (
 )
 
 // write renders the page. nonce is that of its style in the policy.
-func (s *telemetrySeen) write(w io.Writer, nonce string, now time.Time) error {
-	page, err := template.New("page").Parse(telemetryPageText)
+func (s *overview) write(w io.Writer, nonce string, now time.Time) error {
+	page, err := template.New("page").Parse(pageText)
 	if err != nil {
 		return fmt.Errorf("read page: %w", err)
 	}
@@ -61,7 +61,7 @@ func (s *telemetrySeen) write(w io.Writer, nonce string, now time.Time) error {
 	return page.Execute(w, data)
 }
 
-func (s *telemetrySeen) page(nonce string, now time.Time) (*pageData, error) {
+func (s *overview) page(nonce string, now time.Time) (*pageData, error) {
 	var status strings.Builder
 	if err := s.status.print(&status); err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (s *telemetrySeen) page(nonce string, now time.Time) (*pageData, error) {
 }
 
 // tiles are the status at a glance.
-func (s *telemetrySeen) tiles() []pageTile {
+func (s *overview) tiles() []pageTile {
 	if !s.status.On {
 		return []pageTile{{"Telemetry", "off, by " + s.status.OffBy}}
 	}
@@ -104,7 +104,7 @@ func (s *telemetrySeen) tiles() []pageTile {
 	return tiles
 }
 
-func pageMessages(all []telemetryMessage) (shown []pageMessage) {
+func pageMessages(all []message) (shown []pageMessage) {
 	for _, m := range all {
 		body, err := indentBody(m.Body)
 		if err != nil {

@@ -1,4 +1,4 @@
-package main
+package telemetry
 
 import (
 	"encoding/json"
@@ -13,7 +13,7 @@ import (
 	"github.com/parley-search/parley/cmd/parley/internal/cli"
 )
 
-type telemetryMessage struct {
+type message struct {
 	ID, Collector, Version, Body string
 	Window                       uint64
 	Outbound                     bool
@@ -21,28 +21,28 @@ type telemetryMessage struct {
 
 // goes says whether m may leave the machine. Whether it does is a matter of
 // there being a platform.
-func (m *telemetryMessage) goes() string {
+func (m *message) goes() string {
 	if m.Outbound {
 		return "may be sent"
 	}
 	return "stays on this machine"
 }
 
-// telemetryPage is what GET /telemetry/messages answers.
-type telemetryPage struct {
-	Results  []telemetryMessage
+// messageList is what GET /telemetry/messages answers.
+type messageList struct {
+	Results  []message
 	Requests []string
 }
 
-// telemetryWindow is one of GET /telemetry/windows.
-type telemetryWindow struct {
+// window is one of GET /telemetry/windows.
+type window struct {
 	Window   uint64
 	Sealed   time.Time
-	Messages []telemetryMessage
+	Messages []message
 	Requests []string
 }
 
-func telemetryShowCommand() *cobra.Command {
+func showCommand() *cobra.Command {
 	var next, pending, raw bool
 	var last int
 	cmd := &cobra.Command{
@@ -65,7 +65,7 @@ func telemetryShowCommand() *cobra.Command {
 			if pending {
 				of = "pending"
 			}
-			return printAnswer(cmd, "/telemetry/messages?of="+url.QueryEscape(of), func(out io.Writer, page *telemetryPage) error {
+			return printAnswer(cmd, "/telemetry/messages?of="+url.QueryEscape(of), func(out io.Writer, page *messageList) error {
 				if raw {
 					return showRequests(out, page.Requests)
 				}
@@ -78,19 +78,19 @@ func telemetryShowCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&pending, "pending", false, "what is sealed and not delivered yet")
 	cmd.Flags().BoolVar(&raw, "raw", false, "the requests' bodies, byte for byte")
 	cmd.MarkFlagsMutuallyExclusive("next", "last", "pending")
-	cli.JSONFlag(telemetryFlags(cmd))
+	cli.JSONFlag(addFlags(cmd))
 	cmd.MarkFlagsMutuallyExclusive("raw", cli.FlagJSON)
 	return cmd
 }
 
 func showLast(cmd *cobra.Command, last int, raw bool) error {
-	return printAnswer(cmd, fmt.Sprintf("/telemetry/windows?limit=%d", last), func(w io.Writer, page *telemetryWindows) error { return page.print(w, raw) })
+	return printAnswer(cmd, fmt.Sprintf("/telemetry/windows?limit=%d", last), func(w io.Writer, page *windowList) error { return page.print(w, raw) })
 }
 
-// telemetryWindows is what GET /telemetry/windows answers.
-type telemetryWindows struct{ Results []telemetryWindow }
+// windowList is what GET /telemetry/windows answers.
+type windowList struct{ Results []window }
 
-func (page *telemetryWindows) print(w io.Writer, raw bool) error {
+func (page *windowList) print(w io.Writer, raw bool) error {
 	if raw {
 		var requests []string
 		for _, window := range page.Results {
@@ -120,7 +120,7 @@ func showRequests(w io.Writer, requests []string) error {
 	return err
 }
 
-func showMessages(w io.Writer, messages []telemetryMessage) error {
+func showMessages(w io.Writer, messages []message) error {
 	if len(messages) == 0 {
 		_, err := fmt.Fprintln(w, "nothing: no collector has anything to say (`parley telemetry status` tells why)")
 		return err

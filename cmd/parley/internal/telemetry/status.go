@@ -1,4 +1,4 @@
-package main
+package telemetry
 
 import (
 	"encoding/json"
@@ -13,8 +13,8 @@ import (
 	"github.com/parley-search/parley/cmd/parley/internal/cli"
 )
 
-// telemetryStatus is what GET /telemetry answers.
-type telemetryStatus struct {
+// status is what GET /telemetry answers.
+type status struct {
 	On          bool
 	OffBy       string
 	InstanceUID string
@@ -45,18 +45,18 @@ type telemetryStatus struct {
 	}
 }
 
-func telemetryStatusCommand() *cobra.Command {
-	return cli.JSONFlag(telemetryFlags(&cobra.Command{
+func statusCommand() *cobra.Command {
+	return cli.JSONFlag(addFlags(&cobra.Command{
 		Use:   "status",
 		Short: "Print whether telemetry is on, where it goes, and what the collectors do",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return printAnswer(cmd, "/telemetry", func(out io.Writer, s *telemetryStatus) error { return s.print(out) })
+			return printAnswer(cmd, "/telemetry", func(out io.Writer, s *status) error { return s.print(out) })
 		},
 	}))
 }
 
-func (s *telemetryStatus) print(out io.Writer) error {
+func (s *status) print(out io.Writer) error {
 	if !s.On {
 		_, err := fmt.Fprintf(out, "telemetry is off, by %s\n", s.OffBy)
 		return err
@@ -110,8 +110,8 @@ func orDash(s string) string {
 	return s
 }
 
-// telemetryMetric is what a manifest says of a metric.
-type telemetryMetric struct {
+// metric is what a manifest says of a metric.
+type metric struct {
 	Collector, Version                                     string
 	Path, Kind, Meaning, Source, Note, Aggregation, NoData string
 	Nullable, Outbound                                     bool
@@ -124,30 +124,31 @@ type telemetryMetric struct {
 	}
 }
 
-func telemetryExplainCommand() *cobra.Command {
-	return cli.JSONFlag(telemetryFlags(&cobra.Command{
+func explainCommand() *cobra.Command {
+	return cli.JSONFlag(addFlags(&cobra.Command{
 		Use:   "explain [PATH]",
 		Short: "Print what each metric means, where it comes from, and which collector makes it",
 		Long:  "Print what each metric means, or those whose path begins with PATH: from the manifests of the collectors that run.",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			prefix := strings.Join(args, "") // one at most
 			var page struct{ Results []json.RawMessage }
-			if err := askHost(cmd, "/telemetry/metrics", &page); err != nil {
+			if err := cli.AskHost(cmd, "/telemetry/metrics", &page); err != nil {
 				return err
 			}
-			var metrics []telemetryMetric
+			var metrics []metric
 			var found []json.RawMessage // as they came
 			for _, v := range page.Results {
-				var m telemetryMetric
+				var m metric
 				if err := json.Unmarshal(v, &m); err != nil {
 					return fmt.Errorf("read the host's answer: %w", err)
 				}
-				if strings.HasPrefix(m.Path, firstOf(args)) {
+				if strings.HasPrefix(m.Path, prefix) {
 					metrics, found = append(metrics, m), append(found, v)
 				}
 			}
 			if len(found) == 0 {
-				return fmt.Errorf("no collector that runs has a metric %s…", firstOf(args))
+				return fmt.Errorf("no collector that runs has a metric %s…", prefix)
 			}
 			return cli.PrintResult(cmd, found, func(out io.Writer) error {
 				for _, m := range metrics {
@@ -159,7 +160,7 @@ func telemetryExplainCommand() *cobra.Command {
 	}))
 }
 
-func (m *telemetryMetric) print(w io.Writer) {
+func (m *metric) print(w io.Writer) {
 	kind := m.Kind
 	if m.Nullable {
 		kind += " or null"

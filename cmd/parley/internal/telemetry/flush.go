@@ -1,4 +1,4 @@
-package main
+package telemetry
 
 import (
 	"io"
@@ -9,8 +9,8 @@ import (
 	"github.com/parley-search/parley/cmd/parley/internal/cli"
 )
 
-func telemetryFlushCommand() *cobra.Command {
-	return cli.JSONFlag(telemetryFlags(&cobra.Command{
+func flushCommand() *cobra.Command {
+	return cli.JSONFlag(addFlags(&cobra.Command{
 		Use:   "flush",
 		Short: "End the window under way by hand, and print what it came to",
 		Long: "Have a host that runs in development end its window now, as it does after an hour, and print the messages: for who writes a collector.\n" +
@@ -18,8 +18,8 @@ func telemetryFlushCommand() *cobra.Command {
 			"`parley telemetry show` prints what the window comes to so far.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return printCall(cmd, http.MethodPost, "/telemetry/flush", func(w io.Writer, window *telemetryWindow) error {
-				return (&telemetryWindows{[]telemetryWindow{*window}}).print(w, false)
+			return printCall(cmd, http.MethodPost, "/telemetry/flush", func(w io.Writer, ended *window) error {
+				return (&windowList{[]window{*ended}}).print(w, false)
 			})
 		},
 	}))

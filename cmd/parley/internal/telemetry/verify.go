@@ -1,4 +1,4 @@
-package main
+package telemetry
 
 import (
 	"fmt"
@@ -13,15 +13,15 @@ import (
 	"github.com/parley-search/parley/cmd/parley/internal/cli"
 )
 
-// telemetryVerified is what POST /telemetry/verify answers.
-type telemetryVerified struct {
+// verification is what POST /telemetry/verify answers.
+type verification struct {
 	Of       string
-	Messages []telemetryMessage
+	Messages []message
 	Request  string
 }
 
-func telemetryVerifyCommand() *cobra.Command {
-	return cli.JSONFlag(telemetryFlags(&cobra.Command{
+func verifyCommand() *cobra.Command {
+	return cli.JSONFlag(addFlags(&cobra.Command{
 		Use:   "verify",
 		Short: "Have the next batch delivered to this command, and compare it with what show prints",
 		Long: "Listen on this machine's loopback interface, have the host deliver its next batch there, and compare each byte with what\n" +
@@ -34,8 +34,8 @@ func telemetryVerifyCommand() *cobra.Command {
 				return err
 			}
 			defer got.close()
-			var said telemetryVerified
-			if err := callHost(cmd, http.MethodPost, "/telemetry/verify", fmt.Sprintf(`{"port":%d}`, got.port), &said); err != nil {
+			var said verification
+			if err := cli.CallHost(cmd, http.MethodPost, "/telemetry/verify", fmt.Sprintf(`{"port":%d}`, got.port), &said); err != nil {
 				return err
 			}
 			select {
@@ -49,7 +49,7 @@ func telemetryVerifyCommand() *cobra.Command {
 }
 
 // compare tells whether what came is what is shown.
-func (v *telemetryVerified) compare(cmd *cobra.Command, d received) error {
+func (v *verification) compare(cmd *cobra.Command, d received) error {
 	if d.body != v.Request {
 		return fmt.Errorf("what was delivered is not what is shown: %d bytes came, %d are shown, and they differ from byte %d on", len(d.body), len(v.Request), differAt(d.body, v.Request))
 	}

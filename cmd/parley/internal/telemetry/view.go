@@ -1,4 +1,4 @@
-package main
+package telemetry
 
 import (
 	"bytes"
@@ -12,13 +12,15 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 )
 
 // viewWindows is how many windows the page shows.
 const viewWindows = 24
 
-func telemetryViewCommand() *cobra.Command {
-	return telemetryFlags(&cobra.Command{
+func viewCommand() *cobra.Command {
+	return addFlags(&cobra.Command{
 		Use:   "view",
 		Short: "Show the last windows as charts, on a page that only this machine can open",
 		Long: "Serve a page on this machine's loopback interface, under an address with a secret in it, until interrupted: status, the last windows as charts\n" +
@@ -26,8 +28,8 @@ func telemetryViewCommand() *cobra.Command {
 			"runs no script and loads nothing from anywhere.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ask := func(path string, into any) error { return askHost(cmd, path, into) }
-			if _, err := readSeen(ask); err != nil {
+			ask := func(path string, into any) error { return cli.AskHost(cmd, path, into) }
+			if _, err := readOverview(ask); err != nil {
 				return err // rather at once than in the page
 			}
 			l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -53,13 +55,13 @@ func telemetryViewCommand() *cobra.Command {
 	})
 }
 
-// readSeen asks the host for all that the page shows.
-func readSeen(ask func(path string, into any) error) (*telemetrySeen, error) {
-	var s telemetrySeen
-	var metrics struct{ Results []telemetryMetric }
-	var next, pending telemetryPage
-	var windows struct{ Results []telemetryWindow }
-	var deliveries struct{ Results []telemetryDelivery }
+// readOverview asks the host for all that the page shows.
+func readOverview(ask func(path string, into any) error) (*overview, error) {
+	var s overview
+	var metrics struct{ Results []metric }
+	var next, pending messageList
+	var windows struct{ Results []window }
+	var deliveries struct{ Results []delivery }
 	for _, q := range []struct {
 		path string
 		into any
@@ -103,7 +105,7 @@ func (v *viewer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	nonce := rand.Text()
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'nonce-"+nonce+"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	var page bytes.Buffer
-	s, err := readSeen(v.ask)
+	s, err := readOverview(v.ask)
 	if err == nil {
 		err = s.write(&page, nonce, time.Now())
 	}

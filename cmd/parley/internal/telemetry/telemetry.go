@@ -1,4 +1,6 @@
-package main
+// Package telemetry has the commands that show, redirect, switch off and delete
+// usage telemetry.
+package telemetry
 
 import (
 	"github.com/spf13/cobra"
@@ -7,12 +9,19 @@ import (
 	"github.com/parley-search/parley/host"
 )
 
-// telemetryOptions are the options of the host that the commands of telemetry
+// hostOptions are the options of the host that the commands of telemetry
 // read: where it listens, who may ask, where its data lies, whom to ask to
 // delete.
-var telemetryOptions = []string{"db-path", "http-addr", "master-key", "ssl-cert-path", "telemetry-contact"}
+var hostOptions = []string{"db-path", "http-addr", "master-key", "ssl-cert-path", "telemetry-contact"}
 
-func telemetryCommand() *cobra.Command {
+// Manifests finds the manifests of collectors, for the commands that compare them.
+type Manifests struct {
+	Flags func(*cobra.Command) *cobra.Command            // gives a command the flags that Open reads
+	Open  func(*cobra.Command) (*host.Deployment, error) // the plugin directory that they name
+}
+
+// Command makes the command telemetry.
+func Command(manifests Manifests) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "telemetry",
 		Short: "See, redirect, switch off and delete usage telemetry",
@@ -28,16 +37,16 @@ func telemetryCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(telemetryStatusCommand(), telemetryShowCommand(), telemetryExplainCommand(), telemetryViewCommand(), telemetryVerifyCommand(), telemetryFlushCommand(), telemetryLogCommand(),
-		telemetryExportCommand(), telemetryDiffCommand(), telemetryDashboardCommand(), telemetryOffCommand(), telemetryOnCommand(), telemetryDeleteCommand())
+	cmd.AddCommand(statusCommand(), showCommand(), explainCommand(), viewCommand(), verifyCommand(), flushCommand(), logCommand(),
+		exportCommand(), diffCommand(manifests), dashboardCommand(manifests), offCommand(), onCommand(), deleteCommand())
 	return cmd
 }
 
-// telemetryFlags gives cmd the flags of telemetryOptions.
-func telemetryFlags(cmd *cobra.Command) *cobra.Command {
+// addFlags gives cmd the flags of hostOptions.
+func addFlags(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().String(cli.FlagConfigFile, "", "TOML file with options (default "+host.DefaultConfigFile+" where it exists)")
 	for _, o := range host.AllOptions() {
-		for _, name := range telemetryOptions {
+		for _, name := range hostOptions {
 			if o.Name == name {
 				cmd.Flags().String(o.Name, o.Default, o.Meaning)
 			}

@@ -1,4 +1,4 @@
-package main
+package telemetry
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 	"github.com/parley-search/parley/cmd/parley/internal/cli"
 )
 
-// telemetryDelivery is one of GET /telemetry/deliveries.
-type telemetryDelivery struct {
+// delivery is one of GET /telemetry/deliveries.
+type delivery struct {
 	At          time.Time
 	To, Outcome string
 	Taken       bool
@@ -25,7 +25,7 @@ type telemetryDelivery struct {
 }
 
 // what names the messages of d in short: windows with their collectors.
-func (d *telemetryDelivery) what() string {
+func (d *delivery) what() string {
 	var parts []string
 	last := uint64(0)
 	for _, m := range d.Messages {
@@ -38,7 +38,7 @@ func (d *telemetryDelivery) what() string {
 	return strings.Join(parts, " ")
 }
 
-func telemetryLogCommand() *cobra.Command {
+func logCommand() *cobra.Command {
 	var ids bool
 	cmd := &cobra.Command{
 		Use:   "log",
@@ -47,17 +47,17 @@ func telemetryLogCommand() *cobra.Command {
 			"The log lies with the spool: switching telemetry off removes it.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return printAnswer(cmd, "/telemetry/deliveries", func(out io.Writer, page *telemetryDeliveries) error { return page.print(out, ids) })
+			return printAnswer(cmd, "/telemetry/deliveries", func(out io.Writer, page *deliveryList) error { return page.print(out, ids) })
 		},
 	}
 	cmd.Flags().BoolVar(&ids, "ids", false, "the id of each message, too: the one that the platform knows it by")
-	return cli.JSONFlag(telemetryFlags(cmd))
+	return cli.JSONFlag(addFlags(cmd))
 }
 
-// telemetryDeliveries is what GET /telemetry/deliveries answers.
-type telemetryDeliveries struct{ Results []telemetryDelivery }
+// deliveryList is what GET /telemetry/deliveries answers.
+type deliveryList struct{ Results []delivery }
 
-func (page *telemetryDeliveries) print(out io.Writer, ids bool) error {
+func (page *deliveryList) print(out io.Writer, ids bool) error {
 	if len(page.Results) == 0 {
 		_, err := fmt.Fprintln(out, "nothing was sent, nor tried (`parley telemetry status` says where it would go)")
 		return err

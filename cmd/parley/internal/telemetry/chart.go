@@ -1,4 +1,4 @@
-package main
+package telemetry
 
 import (
 	"fmt"
@@ -50,7 +50,7 @@ const (
 	mostStrips  = 8
 )
 
-func newCard(m *telemetryMetric, columns []pageColumn) pageCard {
+func newCard(m *metric, columns []pageColumn) pageCard {
 	card := pageCard{Path: m.Path, Meaning: m.Meaning, From: columns[0].until}
 	for _, c := range slices.Backward(columns) {
 		until := c.until
@@ -81,7 +81,7 @@ func (c *pageColumn) title(text string) string {
 }
 
 // newBars draws numbers; nil where a value is none.
-func newBars(m *telemetryMetric, columns []pageColumn) *pageBars {
+func newBars(m *metric, columns []pageColumn) *pageBars {
 	numbers := make([]*float64, len(columns))
 	most, latest := 0.0, ""
 	for i, c := range columns {
@@ -126,7 +126,7 @@ func newBars(m *telemetryMetric, columns []pageColumn) *pageBars {
 }
 
 // newStrips draws a switch as one strip, and texts as one each.
-func newStrips(m *telemetryMetric, columns []pageColumn) (strips []pageStrip, more int) {
+func newStrips(m *metric, columns []pageColumn) (strips []pageStrip, more int) {
 	texts, isSwitch := map[string]bool{}, true
 	for _, c := range columns {
 		v := c.values[m.Collector][m.Path]

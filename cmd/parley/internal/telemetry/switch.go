@@ -1,4 +1,4 @@
-package main
+package telemetry
 
 import (
 	"cmp"
@@ -19,13 +19,13 @@ type switched struct {
 	Contact string `json:"contact,omitempty"` // whom to ask to delete what was sent
 }
 
-func telemetryOffCommand() *cobra.Command {
-	return cli.JSONFlag(telemetryFlags(&cobra.Command{
+func offCommand() *cobra.Command {
+	return cli.JSONFlag(addFlags(&cobra.Command{
 		Use:   "off",
 		Short: "Switch telemetry off, from the next start of the host on",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := cli.LoadOnly(cmd, telemetryOptions)
+			c, err := cli.LoadOnly(cmd, hostOptions)
 			if err != nil {
 				return err
 			}
@@ -40,13 +40,13 @@ func telemetryOffCommand() *cobra.Command {
 	}))
 }
 
-func telemetryOnCommand() *cobra.Command {
-	return cli.JSONFlag(telemetryFlags(&cobra.Command{
+func onCommand() *cobra.Command {
+	return cli.JSONFlag(addFlags(&cobra.Command{
 		Use:   "on",
 		Short: "Take back what off did",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := cli.LoadOnly(cmd, telemetryOptions)
+			c, err := cli.LoadOnly(cmd, hostOptions)
 			if err != nil {
 				return err
 			}
@@ -61,15 +61,15 @@ func telemetryOnCommand() *cobra.Command {
 	}))
 }
 
-func telemetryDeleteCommand() *cobra.Command {
-	return cli.JSONFlag(telemetryFlags(&cobra.Command{
+func deleteCommand() *cobra.Command {
+	return cli.JSONFlag(addFlags(&cobra.Command{
 		Use:   "delete",
 		Short: "Switch telemetry off and delete all of it, and ask for the rest to be deleted",
 		Long: "Switch telemetry off, remove what it kept in the data directory, and print the Instance UID that was:\n" +
 			"it is the only key to what a platform holds. --telemetry-contact says whom to ask there. The host must not run.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := cli.LoadOnly(cmd, telemetryOptions)
+			c, err := cli.LoadOnly(cmd, hostOptions)
 			if err != nil {
 				return err
 			}

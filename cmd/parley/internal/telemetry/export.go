@@ -1,4 +1,4 @@
-package main
+package telemetry
 
 import (
 	"bytes"
@@ -7,9 +7,11 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
 )
 
-func telemetryExportCommand() *cobra.Command {
+func exportCommand() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "export",
@@ -20,7 +22,7 @@ func telemetryExportCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var all json.RawMessage
-			if err := askHost(cmd, "/telemetry/export", &all); err != nil {
+			if err := cli.AskHost(cmd, "/telemetry/export", &all); err != nil {
 				return err
 			}
 			var b bytes.Buffer
@@ -44,5 +46,5 @@ func telemetryExportCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&output, "output", "", "new `FILE` for it; none: the standard output")
-	return telemetryFlags(cmd)
+	return addFlags(cmd)
 }
