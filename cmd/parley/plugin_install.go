@@ -112,7 +112,7 @@ func awaitPlugin(cmd *cobra.Command, c *host.PluginChange) error {
 	var reloaded struct {
 		Refused []struct{ Name, Version, Error string }
 	}
-	if err := cli.CallHost(cmd, http.MethodPost, "/plugins/reload", "", &reloaded); err != nil {
+	if err := cli.CallHost(cmd, http.MethodPost, "/plugins/reload", nil, &reloaded); err != nil {
 		return fmt.Errorf("plugin %s %s is installed, and whether a host serves it is not known: %w", c.Name, c.Version, err)
 	}
 	for _, r := range reloaded.Refused {

@@ -34,7 +34,10 @@ func ClientFlags(cmd *cobra.Command, rights string) *cobra.Command {
 }
 
 // A Client asks a running service.
-type Client struct{ URL, Key string }
+type Client struct {
+	URL, Key string
+	keyFrom  string // what names the key, for an error; empty where nobody gave one
+}
 
 // OpenClient is the service that flags, environment and configuration file name.
 func OpenClient(cmd *cobra.Command) (*Client, error) {
@@ -42,7 +45,6 @@ func OpenClient(cmd *cobra.Command) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	given, _ := cmd.Flags().GetString(FlagURL)
 	key, _ := cmd.Flags().GetString("key")
 	if file, _ := cmd.Flags().GetString("key-file"); file != "" {
 		if key != "" {
@@ -57,22 +59,21 @@ func OpenClient(cmd *cobra.Command) (*Client, error) {
 			return nil, UsageError{Err: fmt.Errorf("--key-file %s holds no key in its first line", file)}
 		}
 	}
-	if given == "" {
-		given = hostURL(c)
-	}
-	base, err := ServiceURL(given)
+	base, err := serviceURL(cmd, c)
 	if err != nil {
 		return nil, err
 	}
-	return &Client{base, cmp.Or(key, c.MasterKey.Reveal())}, nil
+	return &Client{URL: base, Key: cmp.Or(key, c.MasterKey.Reveal()), keyFrom: "--key, --key-file or $" + KeyEnv}, nil
 }
 
-// hostURL is where a service of the configuration c listens.
-func hostURL(c host.Config) string {
-	if c.TLS.Cert != "" {
-		return "https://" + c.HTTPAddr
+// serviceURL is the address that --url names, or else where a service of the
+// configuration c listens.
+func serviceURL(cmd *cobra.Command, c host.Config) (string, error) {
+	given, _ := cmd.Flags().GetString(FlagURL)
+	if given == "" && c.TLS.Cert != "" {
+		given = "https://" + c.HTTPAddr
 	}
-	return "http://" + c.HTTPAddr
+	return ServiceURL(cmp.Or(given, "http://"+c.HTTPAddr))
 }
 
 // Open sends a request, whose body is JSON where there is one, and returns an
@@ -117,8 +118,8 @@ func (c *Client) Open(ctx context.Context, method, path string, body any) (*http
 		e.Message = "no service of this kind answers there"
 	}
 	e.Message = StripControls(cmp.Or(e.Message, e.Error.Message))
-	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
-		e.Message += " (--key, --key-file or $" + KeyEnv + " says who asks)"
+	if c.keyFrom != "" && (resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden) {
+		e.Message += " (" + c.keyFrom + " says who asks)"
 	}
 	return nil, &StatusError{resp.StatusCode, cmp.Or(e.Code, e.Error.Code), e.Message}
 }
@@ -126,7 +127,7 @@ func (c *Client) Open(ctx context.Context, method, path string, body any) (*http
 // MaxAnswer bounds an answer of the service that is read as a whole.
 const MaxAnswer = 64 << 20
 
-// Call is open for an answer that is one JSON value.
+// Call is Open for an answer that is one JSON value.
 func (c *Client) Call(ctx context.Context, method, path string, body, into any) error {
 	resp, err := c.Open(ctx, method, path, body)
 	if err != nil {

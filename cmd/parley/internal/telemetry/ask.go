@@ -20,7 +20,7 @@ func printAnswer[T any](cmd *cobra.Command, path string, text func(io.Writer, *T
 // printCall is printAnswer for any request without a body.
 func printCall[T any](cmd *cobra.Command, method, path string, text func(io.Writer, *T) error) error {
 	var said json.RawMessage
-	if err := cli.CallHost(cmd, method, path, "", &said); err != nil {
+	if err := cli.CallHost(cmd, method, path, nil, &said); err != nil {
 		return err
 	}
 	if cli.WantsJSON(cmd) {

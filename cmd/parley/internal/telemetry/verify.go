@@ -35,7 +35,7 @@ func verifyCommand() *cobra.Command {
 			}
 			defer got.close()
 			var said verification
-			if err := cli.CallHost(cmd, http.MethodPost, "/telemetry/verify", fmt.Sprintf(`{"port":%d}`, got.port), &said); err != nil {
+			if err := cli.CallHost(cmd, http.MethodPost, "/telemetry/verify", map[string]int{"port": got.port}, &said); err != nil {
 				return err
 			}
 			select {
