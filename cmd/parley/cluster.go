@@ -89,7 +89,7 @@ func clusterResetCommand() *cobra.Command {
 		Use:   "reset",
 		Short: "Start a new log from one node's data, after the cluster's log was lost",
 		Long: "Start a new log from the data of the node with the data directory --db-path. Use it if the stream was lost, or if the nodes\n" +
-			"disagree about. End all nodes first, choose the one whose data counts, delete the stream and make it again empty by\n" +
+			"disagree. End all nodes first, choose the one whose data counts, delete the stream and make it again empty by\n" +
 			"`parley cluster create`. Start this node first; the others take over what it has by `parley cluster join --replace`.",
 		Example: "  parley cluster reset --cluster-name docs --cluster-nats nats://n1:4222 --db-path /var/lib/parley",
 		Args:    cobra.NoArgs,

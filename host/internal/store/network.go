@@ -48,30 +48,7 @@ func (n *Network) Network(context.Context) (found *network.Network, err error) {
 
 // UpdateNetwork implements [network.Store].
 func (n *Network) UpdateNetwork(_ context.Context, f func(*network.Network) (*network.Network, error)) error {
-	// An error of f is the caller's own, and not ours to wrap.
-	var refused error
-	err := n.store.update(func(tx txn) error {
-		old, record, err := n.read(tx)
-		if err != nil {
-			return err
-		}
-		updated, err := f(old)
-		if refused = err; err != nil {
-			return err
-		}
-		value, err := n.encode(updated, record)
-		if err != nil {
-			return err
-		}
-		return tx.Set([]byte(keyNetwork), value)
-	})
-	if refused != nil {
-		return refused
-	}
-	if err != nil {
-		return fmt.Errorf("update network: %w", err)
-	}
-	return nil
+	return updateRecord(n.store, "update network", keyNetwork, n.read, f, n.encode)
 }
 
 func (n *Network) read(tx reader) (*network.Network, *networkRecord, error) {

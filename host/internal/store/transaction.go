@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/dgraph-io/badger/v4"
 )
@@ -54,6 +55,34 @@ func (s *Store) commit(f func(txn) error) error {
 		return err
 	}
 	return tx.Commit()
+}
+
+// updateRecord has f change the record under key: read finds what there is, with what
+// encode needs of it again. An error of f is returned as it is: it is the caller's own.
+func updateRecord[T, R any](s *Store, what, key string, read func(reader) (T, R, error), f func(T) (T, error), encode func(T, R) ([]byte, error)) error {
+	var refused error
+	err := s.update(func(tx txn) error {
+		old, before, err := read(tx)
+		if err != nil {
+			return err
+		}
+		updated, err := f(old)
+		if refused = err; err != nil {
+			return err
+		}
+		value, err := encode(updated, before)
+		if err != nil {
+			return err
+		}
+		return tx.Set([]byte(key), value)
+	})
+	if refused != nil {
+		return refused
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
 }
 
 // get returns a copy of the value of key, or [badger.ErrKeyNotFound].

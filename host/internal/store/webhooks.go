@@ -51,30 +51,7 @@ func (w *Webhooks) Webhooks(context.Context) (found map[string]webhook.Hook, err
 
 // UpdateWebhooks implements [webhook.Store].
 func (w *Webhooks) UpdateWebhooks(_ context.Context, f func(map[string]webhook.Hook) (map[string]webhook.Hook, error)) error {
-	// An error of f is the caller's own, and not ours to wrap.
-	var refused error
-	err := w.store.update(func(tx txn) error {
-		old, record, err := w.read(tx)
-		if err != nil {
-			return err
-		}
-		updated, err := f(old)
-		if refused = err; err != nil {
-			return err
-		}
-		value, err := w.encode(updated, record)
-		if err != nil {
-			return err
-		}
-		return tx.Set([]byte(keyWebhooks), value)
-	})
-	if refused != nil {
-		return refused
-	}
-	if err != nil {
-		return fmt.Errorf("update webhooks: %w", err)
-	}
-	return nil
+	return updateRecord(w.store, "update webhooks", keyWebhooks, w.read, f, w.encode)
 }
 
 func (w *Webhooks) read(tx reader) (map[string]webhook.Hook, webhooksRecord, error) {

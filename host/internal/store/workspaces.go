@@ -112,30 +112,8 @@ func (w *Workspaces) WorkspaceUIDs(_ context.Context, offset, limit int) (uids [
 // UpdateWorkspace implements [workspace.Workspaces].
 func (w *Workspaces) UpdateWorkspace(_ context.Context, uid string, f func(old *workspace.Workspace) (*workspace.Workspace, error)) error {
 	defer w.read.forget(uid)
-	// An error of f is the caller's own, and not ours to wrap.
-	var refused error
-	err := w.store.update(func(tx txn) error {
-		old, before, err := w.load(tx, uid)
-		if err != nil {
-			return err
-		}
-		updated, err := f(old)
-		if refused = err; err != nil {
-			return err
-		}
-		value, err := w.encode(updated, before)
-		if err != nil {
-			return err
-		}
-		return tx.Set([]byte(prefixWorkspace+uid), value)
-	})
-	if refused != nil {
-		return refused
-	}
-	if err != nil {
-		return fmt.Errorf("update workspace %q: %w", uid, err)
-	}
-	return nil
+	load := func(tx reader) (*workspace.Workspace, *workspaceRecord, error) { return w.load(tx, uid) }
+	return updateRecord(w.store, fmt.Sprintf("update workspace %q", uid), prefixWorkspace+uid, load, f, w.encode)
 }
 
 // DeleteWorkspace implements [workspace.Workspaces].
