@@ -11,7 +11,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -279,41 +278,6 @@ func (h *Host) listen(addr string) (err error) {
 	return nil
 }
 
-// A closer closes a part of the host, which its name tells to operators.
-type closer struct {
-	name  string
-	close func() error
-}
-
-// onClose notes what Close has to do before what was noted earlier.
-func (h *Host) onClose(name string, f func() error) { h.closers = append(h.closers, closer{name, f}) }
-
-// running runs f until what it returns is called.
-func running(f func(context.Context)) (stop func() error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		f(ctx)
-	}()
-	return func() error {
-		cancel()
-		<-done
-		return nil
-	}
-}
-
-// runTasks applies tasks from now on and returns what ends that.
-func (h *Host) runTasks() (stop func() error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- h.tasks.Run(ctx) }()
-	return func() error {
-		cancel()
-		return <-done
-	}
-}
-
 // Addr is where the host listens.
 func (h *Host) Addr() net.Addr { return h.listener.Addr() }
 
@@ -321,84 +285,10 @@ func (h *Host) Addr() net.Addr { return h.listener.Addr() }
 // telemetry with it. Until then, requests that want a plugin wait for it.
 func (h *Host) Loaded() <-chan struct{} { return h.loaded }
 
-// Run serves until ctx ends, lets streams under way finish within the grace
-// period, and closes the host.
-func (h *Host) Run(ctx context.Context) error {
-	h.log.Info().Str("addr", h.Addr().String()).Str("db_path", h.config.DBPath).
-		Bool("open", h.config.MasterKey.IsZero()).Bool("tls", h.config.TLS.Cert != "").Str("private_networks", h.config.PrivateNetworks.String()).Str("console", h.config.Console).Msg("serving")
-	served := make(chan error, 1)
-	go func() { served <- h.server.Listen(h.listener) }()
-	var err error
-	select {
-	case err = <-served:
-	case err = <-h.unfit:
-	case <-ctx.Done():
-		h.log.Info().Msg("shutting down")
-		h.stopLoading()
-		until := time.Now().Add(h.config.ShutdownGrace)
-		grace, cancel := context.WithDeadline(context.Background(), until)
-		defer cancel()
-		err = h.server.Shutdown(grace)
-		return errors.Join(err, h.closeUntil(until))
-	}
-	return errors.Join(err, h.closeUntil(time.Now().Add(h.config.ShutdownGrace)))
-}
-
-// closeLeast is how long closing may take where streams used up the grace.
-const closeLeast = 5 * time.Second
-
-// closeUntil is Close, but gives up what is not closed in time: a database whose
-// disk is full or gone tries to write for ever. Nothing that was acknowledged is
-// lost by that: it is written before it is said, as for a process that is killed.
-func (h *Host) closeUntil(t time.Time) error {
-	closed := make(chan error, 1)
-	go func() { closed <- h.Close() }()
-	limit := time.NewTimer(max(time.Until(t), closeLeast))
-	defer limit.Stop()
-	select {
-	case err := <-closed:
-		return err
-	case <-limit.C:
-	}
-	part := "nothing"
-	if c := h.waiting.Load(); c != nil {
-		part = c.name
-	}
-	cause := ""
-	if h.db != nil {
-		cause = h.db.Complaint()
-	}
-	if h.usage.spool != nil {
-		cause = cmp.Or(cause, h.usage.spool.Complaint())
-	}
-	h.log.Error().Str("waited_for", part).Str("db_path", h.config.DBPath).Str("cause", cause).
-		Msg("not closed within the grace: the process ends without")
-	if cause != "" {
-		cause = " (" + cause + ")"
-	}
-	return fmt.Errorf("shut down: waited for %s longer than --shutdown-grace%s: see to the disk of %s; what was acknowledged is read back at the next start", part, cause, h.config.DBPath)
-}
-
 // databaseSize is what the data directory takes of the disk, and how much of it
 // is not on its way out: tables whose records are overwritten, segments that
 // were merged.
 func (h *Host) databaseSize(db *store.Store) (size, used int64) {
 	size = dbfolder.Use(h.config.DBPath)
 	return size, max(size-db.Stale()-h.search.Stale(), 0)
-}
-
-// Close closes whatever is open, in the reverse order of opening. It may be
-// called more than once.
-func (h *Host) Close() (err error) {
-	h.closing.Do(func() {
-		h.stopLoading()
-		if h.listener != nil {
-			_ = h.listener.Close() // Run may have closed it
-		}
-		for _, c := range slices.Backward(h.closers) {
-			h.waiting.Store(&c)
-			err = errors.Join(err, c.close())
-		}
-	})
-	return err
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -17,9 +16,7 @@ import (
 	"github.com/pkg/browser"
 	"github.com/spf13/cobra"
 
-	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/cmd/parley/internal/cli"
-	"github.com/parley-search/parley/cmd/parley/internal/documents"
 	"github.com/parley-search/parley/examples/quickstart"
 	"github.com/parley-search/parley/host"
 )
@@ -239,138 +236,6 @@ func (d demo) sayServing(c host.Config, say func(format string, args ...any)) {
 		say("the command reads the key from %sMASTER_KEY, which the shell that runs it needs too", host.EnvPrefix)
 	}
 	say("serving until interrupted")
-}
-
-// seedSamples loads the films and the documentation, and returns how many films there are.
-func (d demo) seedSamples(ctx context.Context, h *host.Host) (documents int, err error) {
-	samples, err := d.samples(ctx)
-	for i := 0; i < len(samples) && err == nil; i++ {
-		documents, err = h.Seed(ctx, samples[i])
-	}
-	return documents, err
-}
-
-// samples are the documentation and the films, in this order.
-func (d demo) samples(ctx context.Context) ([]host.Seed, error) {
-	docs, err := host.Documentation(ctx, "https://github.com/parley-search/parley/blob/main/host")
-	if err != nil {
-		return nil, err
-	}
-	return []host.Seed{{
-		Workspace:     docsIndex,
-		Settings:      d.settings(docsIndex),
-		Index:         docsIndex,
-		IndexSettings: withDescription(host.FileIndexSettings, "The documentation of Parley, this service: options, routes, plugins, security, telemetry."),
-		Documents:     docs,
-	}, {
-		Workspace: demoWorkspace,
-		Settings:  d.settings(demoIndex),
-		Index:     demoIndex,
-		IndexSettings: []byte(`{"searchableAttributes":["title","director","genre","distributor","basis","rated","year"],` +
-			`"filterableAttributes":["director","genre","year","rated","imdb","minutes"],` +
-			`"chat":{"description":"Films up to 2012: title, director, genre, year, length, rating, distributor and IMDb rating."}}`),
-		Documents: quickstart.Movies,
-	}}, nil
-}
-
-// withDescription adds to settings of an index what the model is told of it.
-func withDescription(settings, description string) []byte {
-	var m map[string]any
-	_ = json.Unmarshal([]byte(settings), &m) // a constant
-	m["chat"] = map[string]any{"description": description}
-	b, _ := json.Marshal(m)
-	return b
-}
-
-// serveFiles serves h with the files of d.path, which it imports through its own API as `parley documents
-// import` does.
-func (d demo) serveFiles(ctx context.Context, c host.Config, h *host.Host, tree *sourceTree, modules [][]byte, stdout io.Writer, say func(format string, args ...any)) error {
-	if _, err := h.Seed(ctx, host.Seed{
-		Workspace:     demoWorkspace,
-		Settings:      d.settings(filesIndex),
-		Index:         filesIndex,
-		IndexSettings: withDescription(host.FileIndexSettings, "Files of "+documents.SourceName([]string{d.path})+"."),
-		Documents:     []byte("[]"),
-	}); err != nil {
-		return fmt.Errorf("make the index: %w", closeAfter(h, err))
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	answers := make(chan struct{}) // closed once the first question can be answered
-	tree.carryCollectors(ctx, h, modules, answers, say)
-	served := make(chan error, 1)
-	go func() { served <- serveHost(ctx, h) }()
-	d.showConsole(c, h, say)
-	reader, end := host.NewFileReader(cli.CompiledDir(), cli.CompilerArgs())
-	s := documents.Synchronizer{
-		Importer: documents.Importer{Index: filesIndex, URL: "http://" + h.Addr().String(), Key: c.MasterKey.Reveal(), PrimaryKey: "id", Size: 8 << 20, Bar: cli.NewBar(io.Discard)},
-		Source:   host.FileSource{Name: documents.SourceName([]string{d.path})}, Prune: true, Force: true, Reader: reader,
-	}
-	var report strings.Builder
-	err := s.Run(ctx, []string{d.path}, &report)
-	_ = end()
-	if err == nil && s.Report.Passages == 0 {
-		err = fmt.Errorf("%s has no file with text in it; formats: %s", d.path, strings.Join(host.FileExtensions(), " "))
-	}
-	if err != nil {
-		cancel()
-		return errors.Join(err, <-served)
-	}
-	say("%s", strings.ReplaceAll(strings.TrimSpace(report.String()), "\n", "\nparley: "))
-	say("source %s; %d files in index %q; workspace %q; http://%s", d.source, s.Report.Files, filesIndex, demoWorkspace, h.Addr())
-	question, err := json.Marshal(map[string]any{"model": "any", "messages": []map[string]string{{"role": "user", "content": s.Question()}}})
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(stdout, "%s\n", d.command(h.Addr().String(), keyPlace(c), question))
-	d.sayServing(c, say)
-	close(answers)
-	tried := d.tryProvider(ctx, c, h, say)
-	err = <-served
-	cancel()
-	<-tried
-	return err
-}
-
-// check refuses arguments that make no workspace of which the printed command
-// could ask something, where there are these providers.
-func (d demo) check(ctx context.Context, providers []*abi.Manifest) error {
-	i := slices.IndexFunc(providers, func(m *abi.Manifest) bool { return m.Source == d.source })
-	if i < 0 && d.source == demoSource {
-		return fmt.Errorf("this program carries no plugin, and there are no sources to build one from: run it in a checkout of %s, or take a release", modulePath)
-	}
-	if i >= 0 {
-		if err := d.checkRequired(providers[i]); err != nil {
-			return cli.UsageError{Err: err}
-		}
-	}
-	if err := host.CheckSettings(ctx, demoWorkspace, d.settings(demoIndex), providers); err != nil {
-		return cli.UsageError{Err: fmt.Errorf("--source, --base-url and --api-key-file make no workspace: %w", err)}
-	}
-	return nil
-}
-
-// checkRequired names what the provider requires and the arguments lack.
-func (d demo) checkRequired(m *abi.Manifest) error {
-	offered := map[string]struct{ flag, given string }{"baseUrl": {"--base-url", d.baseURL}, "apiKey": {"--api-key-file", d.apiKey}}
-	var missing, beyond []string
-	for _, name := range slices.Sorted(maps.Keys(m.Settings)) {
-		o, ok := offered[name]
-		switch s := m.Settings[name]; {
-		case !s.Required || o.given != "":
-		case !ok:
-			beyond = append(beyond, name)
-		default:
-			missing = append(missing, fmt.Sprintf("%s (%s)", o.flag, strings.TrimSuffix(s.Description, ".")))
-		}
-	}
-	switch {
-	case beyond != nil:
-		return fmt.Errorf("--source %s needs %s, for which quickstart has no options: run `parley serve` and set them by PATCH /chats/{uid}/settings", d.source, strings.Join(beyond, ", "))
-	case missing != nil:
-		return fmt.Errorf("--source %s needs %s", d.source, strings.Join(missing, ", "))
-	}
-	return nil
 }
 
 // closeAfter ends h after err.

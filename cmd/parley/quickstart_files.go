@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/parley-search/parley/cmd/parley/internal/cli"
+	"github.com/parley-search/parley/cmd/parley/internal/documents"
+	"github.com/parley-search/parley/host"
+)
+
+// serveFiles serves h with the files of d.path, which it imports through its own API as `parley documents
+// import` does.
+func (d demo) serveFiles(ctx context.Context, c host.Config, h *host.Host, tree *sourceTree, modules [][]byte, stdout io.Writer, say func(format string, args ...any)) error {
+	if _, err := h.Seed(ctx, host.Seed{
+		Workspace:     demoWorkspace,
+		Settings:      d.settings(filesIndex),
+		Index:         filesIndex,
+		IndexSettings: withDescription(host.FileIndexSettings, "Files of "+documents.SourceName([]string{d.path})+"."),
+		Documents:     []byte("[]"),
+	}); err != nil {
+		return fmt.Errorf("make the index: %w", closeAfter(h, err))
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	answers := make(chan struct{}) // closed once the first question can be answered
+	tree.carryCollectors(ctx, h, modules, answers, say)
+	served := make(chan error, 1)
+	go func() { served <- serveHost(ctx, h) }()
+	d.showConsole(c, h, say)
+	reader, end := host.NewFileReader(cli.CompiledDir(), cli.CompilerArgs())
+	s := documents.Synchronizer{
+		Importer: documents.Importer{Index: filesIndex, URL: "http://" + h.Addr().String(), Key: c.MasterKey.Reveal(), PrimaryKey: "id", Size: 8 << 20, Bar: cli.NewBar(io.Discard)},
+		Source:   host.FileSource{Name: documents.SourceName([]string{d.path})}, Prune: true, Force: true, Reader: reader,
+	}
+	var report strings.Builder
+	err := s.Run(ctx, []string{d.path}, &report)
+	_ = end()
+	if err == nil && s.Report.Passages == 0 {
+		err = fmt.Errorf("%s has no file with text in it; formats: %s", d.path, strings.Join(host.FileExtensions(), " "))
+	}
+	if err != nil {
+		cancel()
+		return errors.Join(err, <-served)
+	}
+	say("%s", strings.ReplaceAll(strings.TrimSpace(report.String()), "\n", "\nparley: "))
+	say("source %s; %d files in index %q; workspace %q; http://%s", d.source, s.Report.Files, filesIndex, demoWorkspace, h.Addr())
+	question, err := json.Marshal(map[string]any{"model": "any", "messages": []map[string]string{{"role": "user", "content": s.Question()}}})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "%s\n", d.command(h.Addr().String(), keyPlace(c), question))
+	d.sayServing(c, say)
+	close(answers)
+	tried := d.tryProvider(ctx, c, h, say)
+	err = <-served
+	cancel()
+	<-tried
+	return err
+}
