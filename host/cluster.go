@@ -152,9 +152,9 @@ func (m *member) start() (stop func() error, err error) {
 	if err := m.log.Hear(m.node.Hear); err != nil {
 		return nil, err
 	}
-	stopNews := running(m.takeNews)
-	stopNode := running(m.node.Run)
-	stopSnapshots, stopPlugins, stopRoom := running(m.keepSnapshots), running(m.followPlugins), running(m.watchRoom)
+	stopNews := runInBackground(m.takeNews)
+	stopNode := runInBackground(m.node.Run)
+	stopSnapshots, stopPlugins, stopRoom := runInBackground(m.keepSnapshots), runInBackground(m.followPlugins), runInBackground(m.watchRoom)
 	return func() error {
 		_, _, _ = stopSnapshots(), stopPlugins(), stopRoom() // they have no error
 		// Others need not wait for the lease. Where the log is out of reach they do.

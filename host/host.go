@@ -178,7 +178,7 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 		return nil, err
 	}
 	if c.ScheduleSnapshot > 0 && h.cluster == nil {
-		h.onClose("the schedule of snapshots", running(func(ctx context.Context) {
+		h.onClose("the schedule of snapshots", runInBackground(func(ctx context.Context) {
 			backup.Schedule(ctx, h.tasks, c.ScheduleSnapshot, func(err error) { h.log.Error().Err(err).Msg("no snapshot asked for") })
 		}))
 	}

@@ -18,8 +18,8 @@ type closer struct {
 // onClose notes what Close has to do before what was noted earlier.
 func (h *Host) onClose(name string, f func() error) { h.closers = append(h.closers, closer{name, f}) }
 
-// running runs f until what it returns is called.
-func running(f func(context.Context)) (stop func() error) {
+// runInBackground runs f until what it returns is called.
+func runInBackground(f func(context.Context)) (stop func() error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
