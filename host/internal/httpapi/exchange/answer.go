@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"encoding/json"
+	"io"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -52,7 +53,23 @@ func Unreadable(why string) *apierr.Error {
 // Render answers with v as JSON, without escaping what only HTML minds.
 func Render(c *fiber.Ctx, status int, v any) error {
 	c.Status(status).Set(fiber.HeaderContentType, "application/json; charset=utf-8")
-	e := json.NewEncoder(c.Response().BodyWriter())
+	if a, ok := v.(Appender); ok {
+		body, err := a.AppendJSON(nil)
+		c.Response().SetBodyRaw(body)
+		return err
+	}
+	return Write(c.Response().BodyWriter(), v)
+}
+
+// An Appender is a body that appends itself as JSON, where encoding/json would
+// read what is known to be JSON once more.
+type Appender interface {
+	AppendJSON(dst []byte) ([]byte, error)
+}
+
+// Write writes v as JSON, as Render does.
+func Write(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
 }
