@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 
@@ -50,28 +51,51 @@ func Unreadable(why string) *apierr.Error {
 	return apierr.Newf(apierr.BadRequest, "The request is not read, since %s.", why)
 }
 
+const contentType = "application/json; charset=utf-8"
+
 // Render answers with v as JSON, without escaping what only HTML minds.
 func Render(c *fiber.Ctx, status int, v any) error {
-	c.Status(status).Set(fiber.HeaderContentType, "application/json; charset=utf-8")
-	if a, ok := v.(Appender); ok {
-		body, err := a.AppendJSON(nil)
-		c.Response().SetBodyRaw(body)
-		return err
-	}
-	return Write(c.Response().BodyWriter(), v)
+	c.Status(status).Set(fiber.HeaderContentType, contentType)
+	return write(c.Response().BodyWriter(), v)
 }
 
-// An Appender is a body that appends itself as JSON, where encoding/json would
-// read what is known to be JSON once more.
-type Appender interface {
-	AppendJSON(dst []byte) ([]byte, error)
-}
-
-// Write writes v as JSON, as Render does.
-func Write(w io.Writer, v any) error {
+// write writes v as JSON, without escaping what only HTML minds.
+func write(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
+}
+
+// WithDocuments answers 200 with v, whose first member is null and takes docs. They are
+// written as they are, compact JSON: encoding/json would read each of them again.
+func (r *Call) WithDocuments(docs []json.RawMessage, v any) error {
+	body, err := appendDocuments(docs, v)
+	if err != nil {
+		return err
+	}
+	r.Status(fiber.StatusOK).Set(fiber.HeaderContentType, contentType)
+	r.Response().SetBodyRaw(body)
+	return nil
+}
+
+func appendDocuments(docs []json.RawMessage, v any) ([]byte, error) {
+	var rest bytes.Buffer
+	if err := write(&rest, v); err != nil {
+		return nil, err
+	}
+	size := rest.Len()
+	for _, d := range docs {
+		size += len(d) + 1
+	}
+	before, behind, _ := bytes.Cut(rest.Bytes(), []byte("null"))
+	body := append(append(make([]byte, 0, size), before...), '[')
+	for i, d := range docs {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = append(body, d...)
+	}
+	return append(append(body, ']'), behind...), nil
 }
 
 // Answer answers with v as JSON.

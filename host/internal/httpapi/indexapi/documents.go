@@ -81,7 +81,7 @@ func (s *Server) documents(r *exchange.Call, q search.DocumentsQuery) error {
 	if err != nil {
 		return err
 	}
-	return r.OK(exchange.NewList(page.Documents, page.Offset, page.Limit, page.Total))
+	return r.WithDocuments(page.Documents, exchange.List[json.RawMessage]{Offset: page.Offset, Limit: page.Limit, Total: page.Total})
 }
 
 // allIfStar returns nil, which is all fields, where "*" is among them.

@@ -168,9 +168,10 @@ func (s *Server) federatedSearch(r *exchange.Call, f *federationRequest, queries
 		return err
 	}
 	b := federatedBody{
-		Hits: make([]json.RawMessage, len(res.Hits)), ProcessingTimeMS: res.ProcessingTime.Milliseconds(),
-		Limit: res.Limit, Offset: res.Offset, EstimatedTotalHits: res.EstimatedTotalHits, SemanticHitCount: res.SemanticHits,
+		ProcessingTimeMS: res.ProcessingTime.Milliseconds(),
+		Limit:            res.Limit, Offset: res.Offset, EstimatedTotalHits: res.EstimatedTotalHits, SemanticHitCount: res.SemanticHits,
 	}
+	hits := make([]json.RawMessage, len(res.Hits))
 	for i := range res.Hits {
 		h := &res.Hits[i]
 		f := federationBody{IndexUID: h.IndexUID, Position: h.Position, WeightedScore: h.WeightedScore, Remote: cmp.Or(h.Remote, res.Self)}
@@ -181,7 +182,7 @@ func (s *Server) federatedSearch(r *exchange.Call, f *federationRequest, queries
 		if h.Remote == "" {
 			doc = newHit(&h.Hit, &queries[h.Query].Query)
 		}
-		b.Hits[i] = withMember(doc, "_federation", exchange.Encode(f))
+		hits[i] = withMember(doc, "_federation", exchange.Encode(f))
 	}
 	if res.RemoteErrors != nil {
 		b.RemoteErrors = map[string]exchange.ErrorBody{}
@@ -202,7 +203,7 @@ func (s *Server) federatedSearch(r *exchange.Call, f *federationRequest, queries
 			b.FacetsByIndex[f.IndexUID] = one
 		}
 	}
-	return r.OK(b)
+	return r.WithDocuments(hits, b)
 }
 
 // facetOrder is the order of the values of each attribute.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"maps"
 	"math"
-	"slices"
 	"strconv"
 
 	"github.com/parley-search/parley/host/internal/apierr"
@@ -178,7 +177,9 @@ func (s *Server) find(r *exchange.Call, q search.Query, asked *passagesRequest) 
 	if b.Passages, err = s.passages(r, uid, q, asked); err != nil {
 		return err
 	}
-	return r.OK(b)
+	hits := b.Hits
+	b.Hits = nil
+	return r.WithDocuments(hits, b)
 }
 
 // searchBody is what a search found: with a page where one was asked for.
@@ -197,31 +198,6 @@ type searchBody struct {
 	FacetStats         map[string]facetNumber `json:"facetStats,omitzero"`
 	SemanticHitCount   *int                   `json:"semanticHitCount,omitempty"`
 	Passages           *passagesBody          `json:"passages,omitempty"`
-}
-
-// AppendJSON appends the hits as they are: a document is stored as compact JSON.
-func (b searchBody) AppendJSON(dst []byte) ([]byte, error) {
-	size := 0
-	for _, h := range b.Hits {
-		size += len(h) + 1
-	}
-	hits := b.Hits
-	b.Hits = nil
-	var rest bytes.Buffer
-	if err := exchange.Write(&rest, b); err != nil {
-		return nil, err
-	}
-	const first, none = `{"hits":`, `null`
-	dst = append(slices.Grow(dst, size+rest.Len()), first...)
-	dst = append(dst, '[')
-	for i, h := range hits {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, h...)
-	}
-	dst = append(dst, ']')
-	return append(dst, rest.Bytes()[len(first+none):]...), nil
 }
 
 // facetNumber is the range of an attribute's numbers.

@@ -102,11 +102,12 @@ func (s *Server) findSimilar(r *exchange.Call, scores bool, q search.SimilarQuer
 		return err
 	}
 	b := similarBody{
-		Hits: make([]json.RawMessage, len(res.Hits)), ID: q.ID, ProcessingTimeMS: res.ProcessingTime.Milliseconds(),
+		ID: q.ID, ProcessingTimeMS: res.ProcessingTime.Milliseconds(),
 		Limit: res.Limit, Offset: res.Offset, EstimatedTotalHits: res.EstimatedTotalHits,
 	}
+	hits := make([]json.RawMessage, len(res.Hits))
 	for i := range res.Hits {
-		b.Hits[i] = newHit(&res.Hits[i], &search.Query{ShowRankingScore: scores})
+		hits[i] = newHit(&res.Hits[i], &search.Query{ShowRankingScore: scores})
 	}
-	return r.OK(b)
+	return r.WithDocuments(hits, b)
 }
