@@ -22,16 +22,20 @@ func checkLeak(t *testing.T) {
 	})
 }
 
-// goroutines returns the stack of each, but of three that fasthttp starts: a
-// clock for the whole process, the sweeper of a server's workers, which looks
-// only every ten seconds whether it is still wanted, and workers that wait for
-// that sweeper.
+// Goroutines of libraries that live as long as the process: a clock, and those that
+// pack answers once one was packed; and of a server the sweeper of its workers, which
+// looks only every ten seconds whether it is still wanted.
+var lingering = []string{"fasthttp.updateServerDate", "fasthttp/stackless.funcWorker", "fasthttp.(*workerPool).Start.func"}
+
+// goroutines returns the stack of each, but of lingering ones, and of a server's
+// workers that wait for their sweeper.
 func goroutines() (stacks []string) {
 	b := make([]byte, 4<<20)
 	b = b[:runtime.Stack(b, true)]
 	for s := range strings.SplitSeq(string(b), "\n\n") {
-		if _, top, _ := strings.Cut(s, "\n"); !strings.Contains(s, "fasthttp.updateServerDate") && !strings.Contains(s, "fasthttp.(*workerPool).Start.func") &&
-			!strings.HasPrefix(top, "github.com/valyala/fasthttp.(*workerPool).workerFunc(") {
+		_, top, _ := strings.Cut(s, "\n")
+		lingers := slices.ContainsFunc(lingering, func(of string) bool { return strings.Contains(s, of) })
+		if !lingers && !strings.HasPrefix(top, "github.com/valyala/fasthttp.(*workerPool).workerFunc(") {
 			stacks = append(stacks, s)
 		}
 	}
