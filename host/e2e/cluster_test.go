@@ -216,6 +216,7 @@ func sharedRecords(t *testing.T, dir string) string {
 //parley:option cluster-nats-synced
 //parley:option cluster-lease
 func TestCluster(t *testing.T) {
+	t.Parallel()
 	w := openTown(t, 3, 3)
 	// Through each house: documents, settings, a key, a workspace, a feature.
 	last := len(w.houses) - 1
@@ -304,6 +305,7 @@ func TestCluster(t *testing.T) {
 //parley:option cluster-serve-stale
 //parley:option cluster-advertise
 func TestClusterCutOff(t *testing.T) {
+	t.Parallel()
 	w := openTown(t, 1, 1)
 	strict := w.houses[0]
 	w.flags["cluster-max-lag"] = "1s"
@@ -337,6 +339,7 @@ func TestClusterCutOff(t *testing.T) {
 // TestClusterSilentServer: a node whose server of NATS says nothing any more, as one
 // whose machine is gone, goes on with another server.
 func TestClusterSilentServer(t *testing.T) {
+	t.Parallel()
 	w := openTown(t, 1, 3)
 	var gates []*gate
 	var urls []string
@@ -360,6 +363,7 @@ func TestClusterSilentServer(t *testing.T) {
 // TestClusterOwnData: data of a host alone and data of a node of a cluster are not
 // taken for each other.
 func TestClusterOwnData(t *testing.T) {
+	t.Parallel()
 	w := openTown(t, 1, 1)
 	h := w.houses[0]
 	h.finish(w.eventually(h, "POST", "/indexes/a/documents", `[{"id":1,"title":"x"}]`))
@@ -425,6 +429,7 @@ func (w *town) write(number int) {
 //parley:option cluster-snapshot-every
 //parley:option cluster-log-size
 func TestClusterSnapshots(t *testing.T) {
+	t.Parallel()
 	w := openTown(t, 0, 1)
 	w.flags["cluster-snapshot-every"], w.flags["cluster-log-size"] = "200ms", "1 B"
 	for range 2 {
@@ -525,6 +530,7 @@ func TestClusterSnapshots(t *testing.T) {
 // TestClusterStreamLost: nodes whose stream was deleted say so, and halt once it is
 // made again, though it is empty and nobody else writes to it. They answer reads.
 func TestClusterStreamLost(t *testing.T) {
+	t.Parallel()
 	w := openTown(t, 2, 1)
 	w.write(1)
 	w.level()
@@ -568,6 +574,7 @@ func TestClusterStreamLost(t *testing.T) {
 // TestClusterLeads: a snapshot that somebody asks for is kept with the log, and a
 // leader that hands over is followed by another node, whichever node is asked.
 func TestClusterLeads(t *testing.T) {
+	t.Parallel()
 	w := openTown(t, 1, 1)
 	if r := w.houses[0].call("POST", "/cluster/resign", ""); r.status != http.StatusConflict || !strings.Contains(r.body, "cluster_no_follower") {
 		t.Errorf("a node alone hands over: %d %s", r.status, r.body)
@@ -626,6 +633,7 @@ func (w *town) dropStream(name string) {
 
 // TestClusterDashboard holds the Grafana file of a cluster to what a node shows.
 func TestClusterDashboard(t *testing.T) {
+	t.Parallel()
 	b, err := os.ReadFile(filepath.Join(repository(t), "examples", "grafana", "cluster.json"))
 	if err != nil {
 		t.Fatal(err)

@@ -274,6 +274,7 @@ func (h *house) fillConsole() {
 
 // TestConsoleViews opens every view on every screen, and looks.
 func TestConsoleViews(t *testing.T) {
+	t.Parallel()
 	b := newBrowser(t)
 	h := consoleHost(t, nil)
 	h.fillConsole()
@@ -315,6 +316,7 @@ func TestConsoleViews(t *testing.T) {
 // TestConsoleAsk asks by keyboard alone, stops, reloads, edits and looks at what
 // the model saw.
 func TestConsoleAsk(t *testing.T) {
+	t.Parallel()
 	b := newBrowser(t)
 	h := consoleHost(t, nil)
 	h.fillConsole()
@@ -348,6 +350,7 @@ func TestConsoleAsk(t *testing.T) {
 
 // TestConsoleManages makes, changes and deletes through the page.
 func TestConsoleManages(t *testing.T) {
+	t.Parallel()
 	b := newBrowser(t)
 	h := consoleHost(t, nil)
 	h.fillConsole()
@@ -459,6 +462,7 @@ func TestConsoleManages(t *testing.T) {
 // TestConsoleKeys signs in with keys of several kinds; each is shown what it may
 // do and nothing else.
 func TestConsoleKeys(t *testing.T) {
+	t.Parallel()
 	const master = "a master key of the console's tests"
 	b := newBrowser(t)
 	h := consoleHost(t, map[string]string{"master-key": master})
@@ -498,6 +502,7 @@ func TestConsoleKeys(t *testing.T) {
 // TestConsoleNarrowKeys opens every view that keys of each kind are offered: none
 // of them asks for what the key may not do.
 func TestConsoleNarrowKeys(t *testing.T) {
+	t.Parallel()
 	const master = "a master key of the console's tests"
 	b := newBrowser(t)
 	h := consoleHost(t, map[string]string{"master-key": master})
@@ -529,6 +534,7 @@ func TestConsoleNarrowKeys(t *testing.T) {
 // TestConsoleKeyRevoked deletes the key of somebody who is typing: the page asks
 // for another one, and what was typed is still there.
 func TestConsoleKeyRevoked(t *testing.T) {
+	t.Parallel()
 	const master = "a master key of the console's tests"
 	b := newBrowser(t)
 	h := consoleHost(t, map[string]string{"master-key": master})
@@ -580,6 +586,7 @@ func TestConsoleKeyRevoked(t *testing.T) {
 // TestConsoleKeyGivenMeanwhile gives the key while a request without one is under
 // way. It is made again with that key: the dialog does not open a second time.
 func TestConsoleKeyGivenMeanwhile(t *testing.T) {
+	t.Parallel()
 	const master = "a master key of the console's tests"
 	b := newBrowser(t)
 	h := consoleHost(t, map[string]string{"master-key": master})
@@ -650,6 +657,7 @@ func TestConsoleStream(t *testing.T) {
 // TestConsoleTrouble has answers end in every way that they should not: each
 // says what happened, and what was typed is still there.
 func TestConsoleTrouble(t *testing.T) {
+	t.Parallel()
 	b := newBrowser(t)
 	h, w := consoleWire(t)
 	begun := make(chan struct{}, 1)

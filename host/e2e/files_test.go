@@ -13,6 +13,7 @@ import (
 // TestPreparesForPDF shows that a host which has served for a while has what reads PDF files compiled by its
 // compiler, and before any came.
 func TestPreparesForPDF(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("it waits for ten seconds first")
 	}

@@ -13,6 +13,7 @@ import (
 // TestShippedPluginsCheck holds the shipped plugins to what `parley plugin
 // check` asks of everybody's: two of them, with LONG=1 all.
 func TestShippedPluginsCheck(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds and compiles every plugin")
 	}

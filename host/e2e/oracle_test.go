@@ -95,6 +95,7 @@ func TestOracleIsWhole(t *testing.T) {
 
 // TestOracle runs every row. Scenarios that are alike run once.
 func TestOracle(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("it builds and compiles plugins, which takes long")
 	}

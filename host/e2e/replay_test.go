@@ -24,6 +24,7 @@ import (
 //
 //	go test ./host/e2e -run TestReplayCorpus -v
 func TestReplayCorpus(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds plugins")
 	}
