@@ -58,7 +58,6 @@ func (h *house) uses(version string) {
 // TestClusterPlugins: what clients change of the plugins of one node reaches all, also
 // one that comes later, and nobody else changes their directories.
 func TestClusterPlugins(t *testing.T) {
-	t.Parallel()
 	base := publishVersions(t, "1.0.0", "1.1.0")
 	w := openTown(t, 0, 1)
 	w.flags["plugin-api"] = "true"
@@ -173,14 +172,12 @@ func TestClusterPlugins(t *testing.T) {
 // TestClusterInstallFails: where the log is lost amid the first change of plugins, the
 // directory of the leader is what it was, and its own.
 func TestClusterInstallFails(t *testing.T) {
-	t.Parallel()
 	base := publishVersions(t, "1.0.0", "1.1.0")
 	for path, body := range map[string]string{
 		"install": `{"source": "` + base + `:1.1.0"}`,
 		"remove":  `{"plugin": "plain-c"}`,
 	} {
 		t.Run(path, func(t *testing.T) {
-			t.Parallel()
 			w := openTown(t, 0, 1)
 			dir := filepath.Join(t.TempDir(), "plugins")
 			c := w.config(t.TempDir())
