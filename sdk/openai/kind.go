@@ -101,7 +101,7 @@ func kindOfType(typ, message string) string {
 func tooLong(message string) bool {
 	for _, words := range [...]string{
 		"maximum context length", "context length exceeded", "context_length_exceeded", "context window",
-		"context size", "maximum model length", "max_model_len", "prompt is too long", "exceeds the context",
+		"context size", "context limit", "max context length", "maximum model length", "max_model_len", "prompt is too long", "exceeds the context",
 		"longer than the maximum model length", "too many tokens in the prompt",
 	} {
 		if strings.Contains(message, words) {

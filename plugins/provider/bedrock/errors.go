@@ -20,13 +20,16 @@ func (*bedrock) Error(r *provider.Response) provider.ProviderError {
 	if name == "" {
 		name = exceptionName(v.Get("__type").String())
 	}
+	if name == "" && r.Status == 403 && isUnsigned(e.Message) {
+		e.Kind = abi.ErrorAuth
+	}
 	if kind := kindOf(name, e.Message); kind != "" {
 		e.Kind = kind
 	}
 	if name != "" {
 		e.ProviderCode = name
 	}
-	if name == "InvalidSignatureException" && (strings.Contains(e.Message, "Signature expired") || strings.Contains(e.Message, "not yet current")) {
+	if e.Kind == abi.ErrorAuth && (strings.Contains(e.Message, "Signature expired") || strings.Contains(e.Message, "not yet current")) {
 		e.Message += " The clock of the host is wrong: set it."
 	}
 	return e
@@ -70,10 +73,18 @@ func kindOf(name, message string) string {
 	return ""
 }
 
+// isUnsigned reports whether the message of a 403 whose type a proxy dropped says that
+// keys or the signature are wrong, and not what they may do.
+func isUnsigned(message string) bool {
+	text := strings.ToLower(message)
+	return strings.Contains(text, "security token") || strings.Contains(text, "signature") || strings.Contains(text, "authentication token")
+}
+
 // tooLong reports whether an error says that the conversation is too long.
 func tooLong(message string) bool {
 	text := strings.ToLower(message)
-	return strings.Contains(text, "input tokens exceeded") || strings.Contains(text, "input is too long") || strings.Contains(text, "prompt is too long")
+	return strings.Contains(text, "input tokens exceeded") || strings.Contains(text, "input is too long") || strings.Contains(text, "prompt is too long") ||
+		strings.Contains(text, "too many input tokens") || strings.Contains(text, "maximum context length") || strings.Contains(text, "context limit")
 }
 
 // streamError is the failure that ends a stream.

@@ -44,6 +44,7 @@ func (c *cohere) Decode(s *state, e provider.Event, out *provider.Out) error {
 		content := message.Get("content")
 		emitString(out.Reasoning, content.Get("thinking"))
 		emitString(out.Text, content.Get("text"))
+		emitString(out.Text, content) // some servers of the same API write a text
 	case "tool-plan-delta":
 		plan := message.Get("tool_plan")
 		emitString(out.Reasoning, plan)
@@ -129,6 +130,9 @@ func (s *state) end(delta rawjson.Value, out *provider.Out) error {
 		Cached: countTokens(delta.Path("usage", "cached_tokens")), Reasoning: countTokens(tokens.Get("reasoning_tokens")),
 	}
 	reason, message := delta.Get("finish_reason").String(), delta.Get("error").String()
+	if u.Total = u.Prompt + u.Completion; u.Total > 0 {
+		out.Usage(u)
+	}
 	if message != "" || reason == "ERROR" || reason == "TIMEOUT" {
 		if reason == "TIMEOUT" {
 			return provider.ProviderError{Kind: abi.ErrorTimeout, Message: message, ProviderCode: reason}
@@ -143,9 +147,6 @@ func (s *state) end(delta rawjson.Value, out *provider.Out) error {
 		out.Finish("tool_calls")
 	default:
 		out.Finish("stop")
-	}
-	if u.Total = u.Prompt + u.Completion; u.Total > 0 {
-		out.Usage(u)
 	}
 	return nil
 }

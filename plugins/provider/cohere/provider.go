@@ -191,10 +191,16 @@ func (*cohere) Error(r *provider.Response) provider.ProviderError {
 		e.Kind = abi.ErrorAuth
 	case r.Status == 499:
 		e.Kind = abi.ErrorUpstream
-	case tooMany(text):
+	case tooMany(text + " " + strings.ToLower(errorType(r.Body))):
 		e.Kind = abi.ErrorContextLength
 	}
 	return e
+}
+
+// errorType is the word for an error that some answers have beside the message.
+func errorType(body []byte) string {
+	v, _ := rawjson.Parse(body)
+	return v.Get("error_type").String()
 }
 
 // tooMany reports whether an error says that the conversation is too long.

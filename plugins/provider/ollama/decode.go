@@ -39,7 +39,7 @@ func (o *ollama) Decode(s *state, e provider.Event, out *provider.Out) error {
 	var m [6]rawjson.Value
 	v.Pick(m[:], "message", "done", "error", "model", "created_at", "done_reason")
 	if !m[2].IsNull() {
-		return lineError(m[2])
+		return lineError(v)
 	}
 	if !s.named && m[3].Kind() == rawjson.String {
 		s.named = true

@@ -196,19 +196,15 @@ func (*ollama) Error(r *provider.Response) provider.ProviderError {
 }
 
 // lineError is the failure that a line of a response tells.
-func lineError(v rawjson.Value) provider.ProviderError {
-	message := v.String()
-	if v.Kind() == rawjson.Object {
-		message = v.Get("message").String()
-	}
-	kind := abi.ErrorUpstream
+func lineError(line rawjson.Value) provider.ProviderError {
+	e := openai.Error(&provider.Response{Body: line})
 	switch {
-	case strings.Contains(message, "server busy"):
-		kind = abi.ErrorOverloaded
-	case strings.Contains(message, "not found"):
-		kind = abi.ErrorNotFound
+	case strings.Contains(e.Message, "server busy"):
+		e.Kind = abi.ErrorOverloaded
+	case e.Kind == abi.ErrorUpstream && strings.Contains(e.Message, "not found"):
+		e.Kind = abi.ErrorNotFound
 	}
-	return provider.ProviderError{Kind: kind, Message: message}
+	return e
 }
 
 // ownID is the id of a call that came without one: made of its place and of when
