@@ -64,8 +64,10 @@ type Sources interface {
 	Source(wish workspace.Wish) (s Source, ok bool)
 	// Acquire is Source for the calls of one answer of workspace: what the plugin
 	// keeps of them reaches no other answer. It stays open until release is called,
-	// once, also where another version takes its place meanwhile.
-	Acquire(wish workspace.Wish, workspace string) (s Source, release func(), ok bool)
+	// once, also where another version takes its place meanwhile. A plugin that is
+	// still to be loaded is waited for until ctx ends. Where ok is false, release does
+	// nothing.
+	Acquire(ctx context.Context, wish workspace.Wish, workspace string) (s Source, release func(), ok bool)
 	// Plugins lists the names of the loaded plugins for a source, sorted.
 	Plugins(source string) []string
 	// SourceNames lists all sources that a plugin answers, sorted.

@@ -38,19 +38,26 @@ var ErrBatch = errors.New("the texts are too many for one request")
 // CanEmbed says why no vectors come from source, nil where a plugin makes them; the
 // error goes on from "the source". names are the sources that there are instead.
 func CanEmbed(sources Sources, source string) (names []string, err error) {
+	if err = embeds(sources.Source(workspace.Wish{Source: source})); err == nil {
+		return nil, nil
+	}
 	for _, name := range sources.SourceNames() {
-		if s, ok := sources.Source(workspace.Wish{Source: name}); ok && manifest.Does(s.Manifest(), abi.OpEmbed) {
+		if embeds(sources.Source(workspace.Wish{Source: name})) == nil {
 			names = append(names, name)
 		}
 	}
-	s, ok := sources.Source(workspace.Wish{Source: source})
+	return names, err
+}
+
+// embeds says why s, which may not be there, makes no vectors.
+func embeds(s Source, ok bool) error {
 	switch {
 	case !ok:
-		return names, errors.New("has no plugin that is loaded")
+		return errors.New("has no plugin that is loaded")
 	case !manifest.Does(s.Manifest(), abi.OpEmbed):
-		return names, fmt.Errorf("makes no vectors: its plugin is %s %s", s.Manifest().Name, s.Manifest().Version)
+		return fmt.Errorf("makes no vectors: its plugin is %s %s", s.Manifest().Name, s.Manifest().Version)
 	}
-	return names, nil
+	return nil
 }
 
 // OpenEmbedder returns the embedder of w's source for model, the plugin's own first
@@ -58,13 +65,14 @@ func CanEmbed(sources Sources, source string) (names []string, err error) {
 // model makes, of texts that are inputType. Of w only the source, its options and
 // secrets and the base URL count; owner is the one whose calls may share what the
 // plugin keeps. An error is a sentence's part that goes on from the embedder's name.
-func OpenEmbedder(sources Sources, w *workspace.Workspace, owner, model string, dimensions int, inputType string) (*Embedder, error) {
-	if _, err := CanEmbed(sources, w.Source); err != nil {
-		return nil, fmt.Errorf("the source %s %w; GET /plugins says which there are", w.Source, err)
+func OpenEmbedder(ctx context.Context, sources Sources, w *workspace.Workspace, owner, model string, dimensions int, inputType string) (*Embedder, error) {
+	source, release, ok := sources.Acquire(ctx, w.Wish(), owner)
+	if !ok && ctx.Err() != nil {
+		return nil, context.Cause(ctx)
 	}
-	source, release, ok := sources.Acquire(w.Wish(), owner)
-	if !ok {
-		return nil, fmt.Errorf("the source %s has no plugin that is loaded; GET /plugins says which there are", w.Source)
+	if err := embeds(source, ok); err != nil {
+		release()
+		return nil, fmt.Errorf("the source %s %w; GET /plugins says which there are", w.Source, err)
 	}
 	m := source.Manifest()
 	e := &Embedder{link: link{w, source, m}, release: release}

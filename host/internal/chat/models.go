@@ -82,15 +82,22 @@ func (s *Service) Resolve(ctx context.Context, caller *auth.Caller, id string) (
 	if err != nil {
 		return Target{}, err
 	}
-	source, loaded := s.deps.Sources.Source(w.Wish())
-	switch model = cmp.Or(model, w.DefaultModel); {
-	case model != "" && !w.AllowsModel(model):
+	if model = cmp.Or(model, w.DefaultModel); model != "" && !w.AllowsModel(model) {
 		return Target{}, s.unknownModel(ctx, caller, id)
-	case model == "" && loaded && !source.Manifest().NoModel:
+	}
+	if model != "" {
+		return target(w, model), nil
+	}
+	// Only then it matters what the plugin is like, which may be still to be loaded.
+	if source, loaded := s.deps.Sources.Source(w.Wish()); loaded && !source.Manifest().NoModel {
 		return Target{}, &apierr.Error{Code: chaterr.ModelRequired, Param: "model", Message: "Workspace `" + uid + "` has no `defaultModel`: ask for `" +
 			uid + "/MODEL`, or set it with PATCH /chats/" + uid + "/settings."}
 	}
-	return Target{Workspace: uid, Source: w.Source, Model: model, Citations: !w.NoCitations, Created: w.CreatedAt}, nil
+	return target(w, ""), nil
+}
+
+func target(w *workspace.Workspace, model string) Target {
+	return Target{Workspace: w.UID, Source: w.Source, Model: model, Citations: !w.NoCitations, Created: w.CreatedAt}
 }
 
 // unknownModel is the error for a model that caller cannot name, with the

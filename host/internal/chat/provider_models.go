@@ -43,9 +43,9 @@ func (s *Service) ProviderModels(ctx context.Context, uid string) (*ProviderMode
 	if err != nil {
 		return nil, err
 	}
-	source, release, ok := s.deps.Sources.Acquire(w.Wish(), w.UID)
+	source, release, ok := s.deps.Sources.Acquire(ctx, w.Wish(), w.UID)
 	if !ok {
-		return nil, s.unavailable(w)
+		return nil, s.unavailable(ctx, w)
 	}
 	defer release()
 	m := source.Manifest()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/apierr/chaterr"
+	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
 )
@@ -195,6 +196,36 @@ func TestUIDs(t *testing.T) {
 		}
 		if err := call("nope"); !apierr.Is(err, chaterr.ChatNotFound) {
 			t.Errorf("%s of an absent workspace: %v", name, err)
+		}
+	}
+}
+
+// A loading deployment still loads all plugins but one: who asks for all of them would
+// wait.
+type loading struct {
+	chat.Sources
+	t *testing.T
+}
+
+func (l loading) SourceNames() []string {
+	l.t.Error("the names of all sources were asked for")
+	return l.Sources.SourceNames()
+}
+
+func (l loading) Plugins(source string) []string {
+	l.t.Errorf("the plugins of %s were asked for", source)
+	return l.Sources.Plugins(source)
+}
+
+// TestPatchWaitsForOnePlugin patches settings of a host that still loads its plugins:
+// the one that they name is enough.
+func TestPatchWaitsForOnePlugin(t *testing.T) {
+	f := newFixture(t)
+	f.deps.Sources = loading{f.deps.Sources, t}
+	f.Service = chat.New(f.deps)
+	for _, body := range []string{`{"source":"vLlm","baseUrl":"https://provider.example"}`, `{"prompts":{"system":"x"}}`, `{"source":null}`} {
+		if _, _, err := f.Patch(t.Context(), "fresh", []byte(body)); err != nil {
+			t.Errorf("Patch %s: %v", body, err)
 		}
 	}
 }

@@ -49,9 +49,9 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 	if err := req.check(w, len(body), o.said); err != nil {
 		return nil, err
 	}
-	source, release, ok := s.deps.Sources.Acquire(w.Wish(), w.UID)
+	source, release, ok := s.deps.Sources.Acquire(ctx, w.Wish(), w.UID)
 	if !ok {
-		return nil, s.unavailable(w)
+		return nil, s.unavailable(ctx, w)
 	}
 	var pass limit.Pass
 	handed := false // to the answer, which ends both
@@ -165,8 +165,12 @@ func (a *Answer) begin() error {
 	return nil
 }
 
-// unavailable is the error for a workspace whose plugin is not loaded.
-func (s *Service) unavailable(w *workspace.Workspace) error {
+// unavailable is the error for a workspace whose plugin is not loaded, or ctx's where that
+// ended before it was.
+func (s *Service) unavailable(ctx context.Context, w *workspace.Workspace) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	wish := w.Wish()
 	wish.Version = ""
 	if p, ok := s.deps.Sources.Source(wish); ok {

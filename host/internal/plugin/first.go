@@ -81,7 +81,7 @@ func (f *first) came(over bool) {
 	close(f.news)
 	f.news = make(chan struct{})
 	if over {
-		f.over = true
+		f.over, f.wishes = true, nil
 		close(f.ended)
 	}
 }

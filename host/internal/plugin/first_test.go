@@ -132,3 +132,24 @@ func namesOf(list []plugin.Wanted) (names []string) {
 	}
 	return names
 }
+
+// TestExpectLeft asks for a plugin that is still to be loaded, and leaves.
+func TestExpectLeft(t *testing.T) {
+	s := plugin.NewSet(open(t, nil), plugin.Options{})
+	s.Expect()
+	ctx, leave := context.WithCancel(t.Context())
+	answered := make(chan bool)
+	go func() {
+		_, release, ok := s.Acquire(ctx, workspace.Wish{Source: "late"}, "w")
+		release()
+		answered <- ok
+	}()
+	eventually(t, "somebody waits for late", func() bool { return s.Awaited("late") })
+	leave()
+	if <-answered {
+		t.Error("Acquire found a plugin that was never loaded")
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -102,18 +102,18 @@ func ReadFile(file string) ([]byte, error) {
 
 // Source implements [chat.Sources].
 func (s *Set) Source(wish workspace.Wish) (chat.Source, bool) {
-	if p := s.find(wish); p != nil {
+	if p := s.find(context.Background(), wish); p != nil {
 		return p, true
 	}
 	return nil, false
 }
 
 // Acquire implements [chat.Sources].
-func (s *Set) Acquire(wish workspace.Wish, workspace string) (source chat.Source, release func(), ok bool) {
+func (s *Set) Acquire(ctx context.Context, wish workspace.Wish, workspace string) (source chat.Source, release func(), ok bool) {
 	for {
-		p := s.find(wish)
+		p := s.find(ctx, wish)
 		if p == nil {
-			return nil, nil, false
+			return nil, func() {}, false
 		}
 		// Where it cannot be held it has left since, and another one answers.
 		if p.Hold() {
@@ -124,8 +124,9 @@ func (s *Set) Acquire(wish workspace.Wish, workspace string) (source chat.Source
 	}
 }
 
-// find returns who answers wish; nil: nobody. It waits as [Set.Expect] says.
-func (s *Set) find(wish workspace.Wish) *Provider {
+// find returns who answers wish; nil: nobody. It waits as [Set.Expect] says, until ctx
+// ends.
+func (s *Set) find(ctx context.Context, wish workspace.Wish) *Provider {
 	for {
 		if p := s.look(wish); p != nil {
 			return p
@@ -134,7 +135,11 @@ func (s *Set) find(wish workspace.Wish) *Provider {
 		if p := s.look(wish); p != nil || news == nil { // it may have come in between
 			return p
 		}
-		<-news
+		select {
+		case <-news:
+		case <-ctx.Done():
+			return nil
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"regexp"
@@ -100,6 +101,7 @@ func (p *Patcher) Patch(ctx context.Context, uid string, body []byte) (_ Patched
 	if err := checkFields(fields); err != nil {
 		return PatchedSettings{}, "", err
 	}
+	p.await(ctx, uid, fields)
 	var merged PatchedSettings
 	err = p.Workspaces.UpdateWorkspace(ctx, uid, func(old *Workspace) (*Workspace, error) {
 		w := p.Fresh(uid)
@@ -121,6 +123,25 @@ func (p *Patcher) Patch(ctx context.Context, uid string, body []byte) (_ Patched
 		return PatchedSettings{}, "", err
 	}
 	return merged, warning, nil
+}
+
+// await waits for the plugin that patched settings are about, where it is still to be
+// loaded: within the transaction others would wait, too.
+func (p *Patcher) await(ctx context.Context, uid string, fields jsonbody.Object) {
+	wish := Wish{Source: p.DefaultSource}
+	if w, err := p.Workspaces.Workspace(ctx, uid); err == nil {
+		wish = w.Wish()
+	}
+	for name, to := range map[string]*string{"source": &wish.Source, "plugin": &wish.Plugin, "pluginVersion": &wish.Version} {
+		if text, ok := rawjson.String(fields[name]); ok || rawjson.IsNull(fields[name]) {
+			*to = text
+		}
+		if len(*to) > maxSetting {
+			return // it is refused
+		}
+	}
+	wish.Source = cmp.Or(wish.Source, p.DefaultSource)
+	p.Plugins.Manifest(wish)
 }
 
 // checkFields refuses fields that do not exist.
@@ -226,6 +247,10 @@ func (p *Patcher) mergeSource(w *Workspace, v json.RawMessage) error {
 	case !ok:
 		return jsonbody.WrongType(chaterr.InvalidChatSource, "source", "the name of a source or null", v)
 	default:
+		if _, ok := p.Plugins.Manifest(Wish{Source: name}); ok { // the names are those of all plugins, which may be still to be loaded
+			w.Source = name
+			return nil
+		}
 		names := p.Plugins.SourceNames()
 		if len(names) == 0 {
 			return apierr.Newf(chaterr.InvalidChatSource,

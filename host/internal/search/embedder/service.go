@@ -57,8 +57,11 @@ func (s *Service) EmbedTexts(ctx context.Context, name string, e *settings.Embed
 	if err != nil {
 		return nil, failed(err, "its key cannot be read; set its `apiKey` anew")
 	}
-	maker, release, err := s.maker(name, e, key, inputType)
+	maker, release, err := s.maker(ctx, name, e, key, inputType)
 	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		return nil, failed(err, err.Error())
 	}
 	defer release()
@@ -79,9 +82,9 @@ func (s *Service) EmbedTexts(ctx context.Context, name string, e *settings.Embed
 
 // maker returns what describes e's requests, and what lets that go. An error's text
 // is for the client.
-func (s *Service) maker(name string, e *settings.Embedder, key secret.Text, inputType string) (embed.Maker, func(), error) {
+func (s *Service) maker(ctx context.Context, name string, e *settings.Embedder, key secret.Text, inputType string) (embed.Maker, func(), error) {
 	if e.Plugged() {
-		return s.pluginMaker(name, e, key, inputType)
+		return s.pluginMaker(ctx, name, e, key, inputType)
 	}
 	shape, err := embed.ParseShape(e.Request, e.Response)
 	if err != nil {
@@ -105,7 +108,7 @@ func (s *Service) unreadable(embedder, what, field string, err error) error {
 }
 
 // pluginMaker is maker for an embedder whose source a plugin answers.
-func (s *Service) pluginMaker(name string, e *settings.Embedder, key secret.Text, inputType string) (embed.Maker, func(), error) {
+func (s *Service) pluginMaker(ctx context.Context, name string, e *settings.Embedder, key secret.Text, inputType string) (embed.Maker, func(), error) {
 	if s.Sources == nil {
 		return nil, nil, errors.New("this host has no plugins")
 	}
@@ -122,7 +125,7 @@ func (s *Service) pluginMaker(name string, e *settings.Embedder, key secret.Text
 		}
 		w.OptionSecrets[option] = text
 	}
-	m, err := chat.OpenEmbedder(s.Sources, w, "embedder "+name, api.Model, e.Dimensions, inputType)
+	m, err := chat.OpenEmbedder(ctx, s.Sources, w, "embedder "+name, api.Model, e.Dimensions, inputType)
 	if err != nil {
 		return nil, nil, err
 	}
