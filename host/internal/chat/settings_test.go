@@ -8,8 +8,8 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/apierr/chaterr"
-	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
 )
 
