@@ -9,6 +9,7 @@ import (
 // TestShippedCollectors builds each collector that is shipped, and holds the
 // module to the contract. What they count, their own tests hold to a reference.
 func TestShippedCollectors(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds seven modules")
 	}

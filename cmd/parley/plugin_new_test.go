@@ -79,6 +79,7 @@ func startIn(t *testing.T, dir string, env []string, line string) *process {
 // TestPluginNew writes a plugin of each kind outside the checkout; each is in
 // form, passes its test and keeps the contract.
 func TestPluginNew(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds plugins")
 	}

@@ -68,6 +68,7 @@ func TestKillImport(t *testing.T) {
 // TestWatchFolder lets an import go on: it sends what is edited, deletes what is gone, keeps all while the
 // folder is empty or missing, says so once, and ends with the status 0 when it is interrupted.
 func TestWatchFolder(t *testing.T) {
+	t.Parallel()
 	k := &killed{t: t, dir: t.TempDir()}
 	c := k.start()
 	defer c.kill()
