@@ -121,7 +121,7 @@ var layout = []row{
 	{layerTechnology, "~httpapi", "abi/event ~apierr ~apierr/chaterr ~apierr/indexerr ~auth ~chat ~chat/workspace ~cluster ~console ~export ~feature ~httpapi/adminapi ~httpapi/exchange ~httpapi/indexapi ~httpapi/pluginapi ~httpapi/taskapi ~httpapi/telemetryapi ~httpapi/transport ~limit ~logs ~mcp ~network ~openai ~reader ~reference ~responses ~search ~search/federate ~search/settings ~task ~telemetry ~tracing ~webhook", "github.com/gofiber/fiber/v2 github.com/google/uuid github.com/rs/zerolog github.com/valyala/fasthttp"},
 	{layerTechnology, "~httpapi/adminapi", "~apierr ~auth ~export ~feature ~httpapi/exchange ~httpapi/taskapi ~limit ~network ~task ~webhook", ""},
 	{layerTechnology, "~httpapi/exchange", "~apierr ~auth ~httpapi/transport ~search", "github.com/gofiber/fiber/v2 github.com/molecule-man/go-brrr github.com/valyala/fasthttp"},
-	{layerTechnology, "~httpapi/indexapi", "~apierr ~apierr/indexerr ~apierr/searcherr ~feature ~httpapi/exchange ~httpapi/taskapi ~reader ~search ~search/federate ~search/highlight ~search/index ~search/ingest ~search/render ~search/settings ~search/write ~task", ""},
+	{layerTechnology, "~httpapi/indexapi", "~apierr ~apierr/indexerr ~apierr/searcherr ~feature ~httpapi/exchange ~httpapi/taskapi ~reader ~search ~search/federate ~search/highlight ~search/index ~search/ingest ~search/render ~search/settings ~search/write ~task", "github.com/google/uuid"},
 	{layerTechnology, "~httpapi/pluginapi", "abi ~apierr ~auth ~chat ~cluster ~deploy ~httpapi/exchange", ""},
 	{layerTechnology, "~httpapi/taskapi", "~apierr ~apierr/indexerr ~httpapi/exchange ~task", ""},
 	{layerTechnology, "~httpapi/telemetryapi", "abi ~apierr ~httpapi/exchange ~telemetry", ""},

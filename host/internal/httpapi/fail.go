@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -60,7 +61,11 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 		c.Set(fiber.HeaderWWWAuthenticate, "Bearer")
 	}
 	setRetryAfter(c, e.RetryAfter)
-	return exchange.Render(c, e.Code.Status(), exchange.NewErrorBody(e))
+	body := exchange.NewErrorBody(e)
+	if strings.HasPrefix(c.Path(), "/chats") {
+		body = exchange.NewChatErrorBody(e)
+	}
+	return exchange.Render(c, e.Code.Status(), body)
 }
 
 // setRetryAfter says when it is worth asking again; 0: nothing is said of that.

@@ -94,6 +94,10 @@ func TestFederatedSearch(t *testing.T) {
 			`"hits":[{"id":1,"_federation":{"indexUid":"books"`, `{"title":"Alien","_federation"`, `"estimatedTotalHits":3}`),
 		post("page", `{"federation":{"offset":1,"limit":1},"queries":[{"indexUid":"books","q":"alein"},{"indexUid":"movies","q":"alien"}]}`,
 			`{"hits":[{"id":1,"title":"Alien worlds"`, `"limit":1,"offset":1`),
+		post("numbered page", `{"federation":{"page":2,"hitsPerPage":1},"queries":[{"indexUid":"books","q":"alein"},{"indexUid":"movies","q":"alien"}]}`,
+			`{"hits":[{"id":1,"title":"Alien worlds"`, `"hitsPerPage":1,"page":2,"totalPages":2,"totalHits":2}`),
+		post("page zero", `{"federation":{"page":0},"queries":[{"indexUid":"movies","q":"alien"}]}`, `{"hits":[],`, `"hitsPerPage":20,"page":0,"totalPages":1,"totalHits":1}`),
+		{name: "page below zero", method: "POST", path: "/multi-search", body: `{"federation":{"page":-1},"queries":[]}`, status: 400, code: "invalid_search_page"},
 		post("sorted", `{"federation":{},"queries":[{"indexUid":"movies","sort":["year:desc"],"attributesToRetrieve":["year"]},{"indexUid":"books","sort":["year:desc"],"attributesToRetrieve":["year"],"federationOptions":{"weight":5}}]}`,
 			`[{"year":2016,`, `},{"year":2000,`, `},{"year":1995,`, `},{"year":1979,`, `},{"year":1975,`, `"estimatedTotalHits":5}`),
 		// A document of two queries counts once.

@@ -177,7 +177,10 @@ func toldValues(v *folder.View, field string, docs []uint32) ([]string, error) {
 	}
 	values = slices.DeleteFunc(values, func(c folder.Count) bool { return len(c.Shown) > maxToldBytes })
 	out := []string{}
-	for _, f := range FirstValues(values, settings.FacetCount, maxToldValues) {
+	slices.SortFunc(values, func(a, b folder.Count) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Key, b.Key))
+	})
+	for _, f := range shownValues(values, maxToldValues) {
 		out = append(out, f.Value)
 	}
 	return out, nil

@@ -113,10 +113,7 @@ func (s *Service) facetValues(ctx context.Context, rd *reading, q *FacetQuery) (
 	faceting := &rd.plan.Settings.Faceting
 	by := faceting.SortOf(q.Facet)
 	if by == settings.FacetCount {
-		// Of as many, the last by its text goes first, as in Meilisearch.
-		slices.SortFunc(values, func(a, b folder.Count) int {
-			return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(b.Shown, a.Shown))
-		})
+		slices.SortFunc(values, byCount(func(a, b folder.Count) int { return strings.Compare(a.Shown, b.Shown) }))
 		return shownValues(values, faceting.MaxValuesPerFacet), nil
 	}
 	if keep != nil {
@@ -126,7 +123,7 @@ func (s *Service) facetValues(ctx context.Context, rd *reading, q *FacetQuery) (
 		})
 		return shownValues(values, faceting.MaxValuesPerFacet), nil
 	}
-	return FirstValues(values, by, faceting.MaxValuesPerFacet), nil
+	return FirstValues(values, by, false, faceting.MaxValuesPerFacet), nil
 }
 
 // valueMatcher returns what tells whether a value of an attribute, by its key, is

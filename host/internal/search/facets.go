@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -26,6 +27,10 @@ type FacetCounts struct {
 	Min, Max *float64
 }
 
+// manyDocuments is how many documents still have their numbers counted in the order of
+// their texts; those of more stand in their own. Meilisearch's.
+const manyDocuments = 3000
+
 // A FacetValue is a value, as the first of the hits to come writes it.
 type FacetValue struct {
 	Value string
@@ -41,13 +46,15 @@ func checkFacets(m *index.Meta, asked []string, ruled bool) ([]string, error) {
 	out := []string{}
 	for i, a := range asked {
 		if a == "*" {
-			return facetFields(m), nil
+			return facetFields(m, ""), nil
 		}
 		if !m.Settings.Facetable(a) {
 			return nil, apierr.Newf(searcherr.InvalidSearchFacets, "facets[%d] is `%.100s`, %s.", i, a, notFacetable(m, ruled))
 		}
-		if !slices.Contains(out, a) {
-			out = append(out, a)
+		for _, f := range append(facetFields(m, a), a) {
+			if !slices.Contains(out, f) {
+				out = append(out, f)
+			}
 		}
 	}
 	return out, nil
@@ -58,7 +65,7 @@ func checkFacets(m *index.Meta, asked []string, ruled bool) ([]string, error) {
 // newPlan.
 func notFacetable(m *index.Meta, ruled bool) string {
 	known := "no attribute of this index is both filterable and displayed"
-	f := facetFields(m)
+	f := facetFields(m, "")
 	if ruled {
 		f = m.Settings.FilterPatterns()
 	}
@@ -68,25 +75,29 @@ func notFacetable(m *index.Meta, ruled bool) string {
 	return "which is not an attribute that is filterable and displayed; " + known + "; see the settings filterableAttributes and displayedAttributes"
 }
 
-// facetFields are the paths whose values may be shown and counted, as far as
-// they have any. The parts of a place are not among them: hardly two documents
-// have the same.
-func facetFields(m *index.Meta) []string {
+// facetFields are the paths whose values may be shown and counted, as far as documents
+// have them, and the objects that they are in; of "": all, else those at of and within.
+func facetFields(m *index.Meta, of string) []string {
 	out := []string{}
 	for i, f := range m.Fields {
-		if m.FieldCounts[i] > 0 && !attribute.Covers(attribute.Geo, f) && m.Settings.Facetable(f) {
-			out = append(out, f)
+		if m.FieldCounts[i] == 0 || of != "" && !attribute.Covers(of, f) {
+			continue
+		}
+		for n := len(f); n > 0; n = strings.LastIndexByte(f[:n], '.') {
+			if path := f[:n]; (of == "" || attribute.Covers(of, path)) && m.Settings.Facetable(path) {
+				out = append(out, path)
+			}
 		}
 	}
 	slices.Sort(out)
-	return out
+	return slices.Compact(out)
 }
 
-// absent reports whether values, counted where all attributes were asked for,
-// are left out: of a ruled caller's documents none has the attribute, and that
-// others do is not for that caller to know.
-func (rd *reading) absent(asked []string, values []folder.Count) bool {
-	return rd.rule != nil && len(values) == 0 && slices.Contains(asked, "*")
+// absent reports whether an attribute that was not asked for by its own name is left
+// out, with its values: of a ruled caller's documents none has it, and that others do is
+// not for that caller to know.
+func (rd *reading) absent(asked []string, f *AttributeValues) bool {
+	return rd.rule != nil && len(f.Values) == 0 && !slices.Contains(asked, f.Attribute)
 }
 
 // AttributeValues are all values of one attribute among some documents.
@@ -94,6 +105,7 @@ type AttributeValues struct {
 	Attribute string
 	Values    []folder.Count
 	By        settings.FacetSort // the order in which the index's settings show them
+	Many      bool               // they are of so many documents that numbers stand in their own order
 	Min, Max  *float64           // of the numbers among the values; nil where there are none
 }
 
@@ -102,12 +114,12 @@ type AttributeValues struct {
 func (rd *reading) countValues(v *folder.View, attributes, asked []string, docs *roaring.Bitmap, add func(*AttributeValues)) error {
 	list := docs.ToArray()
 	for _, a := range attributes {
-		f := AttributeValues{Attribute: a, By: rd.state.Meta.Settings.Faceting.SortOf(a)}
+		f := AttributeValues{Attribute: a, By: rd.state.Meta.Settings.Faceting.SortOf(a), Many: len(list) > manyDocuments}
 		var err error
 		if f.Values, err = v.CountValues(a, list, nil); err != nil {
 			return err
 		}
-		if rd.absent(asked, f.Values) {
+		if rd.absent(asked, &f) {
 			continue
 		}
 		if f.Min, f.Max, err = v.NumberRange(a, list); err != nil {
@@ -124,20 +136,47 @@ func (s *searcher) facetCounts(rd *reading, attributes []string, docs *roaring.B
 	out := make([]FacetCounts, 0, len(attributes))
 	most := s.plan.Settings.Faceting.MaxValuesPerFacet
 	err := rd.countValues(s.View, attributes, s.plan.query.Facets, docs, func(f *AttributeValues) {
-		out = append(out, FacetCounts{Attribute: f.Attribute, Values: FirstValues(f.Values, f.By, most), By: f.By, Min: f.Min, Max: f.Max})
+		out = append(out, FacetCounts{Attribute: f.Attribute, Values: FirstValues(f.Values, f.By, f.Many, most), By: f.By, Min: f.Min, Max: f.Max})
 	})
 	return out, err
 }
 
-// FirstValues returns the first values in an order.
-func FirstValues(values []folder.Count, by settings.FacetSort, most int) []FacetValue {
-	slices.SortFunc(values, func(a, b folder.Count) int {
-		if by == settings.FacetCount && a.Count != b.Count {
-			return b.Count - a.Count
+// FirstValues returns the first values in an order: numbers before texts, and of values
+// that as many documents have the last one first. Numbers stand in the order of their
+// texts, but where many documents are counted, or by counts.
+func FirstValues(values []folder.Count, by settings.FacetSort, many bool, most int) []FacetValue {
+	numbers, texts := make([]folder.Count, 0, len(values)), values[:0]
+	for _, v := range values {
+		if v.Number {
+			numbers = append(numbers, v)
+		} else {
+			texts = append(texts, v)
 		}
+	}
+	byText := func(a, b folder.Count) int {
 		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Shown, b.Shown))
-	})
-	return shownValues(values, most)
+	}
+	byNumber := byText
+	if many || by == settings.FacetCount {
+		byNumber = func(a, b folder.Count) int { return cmp.Compare(number(a.Key), number(b.Key)) }
+	}
+	if by == settings.FacetCount {
+		byText, byNumber = byCount(byText), byCount(byNumber)
+	}
+	slices.SortFunc(numbers, byNumber)
+	slices.SortFunc(texts, byText)
+	return shownValues(append(numbers, texts...), most)
+}
+
+// byCount orders by counts, the highest first, and equal ones against an order.
+func byCount(order func(a, b folder.Count) int) func(a, b folder.Count) int {
+	return func(a, b folder.Count) int { return cmp.Or(cmp.Compare(b.Count, a.Count), order(b, a)) }
+}
+
+// number reads what a number is written as.
+func number(s string) float64 {
+	f, _ := strconv.ParseFloat(s, 64)
+	return f
 }
 
 // shownValues returns the first of values as they are shown.

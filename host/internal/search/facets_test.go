@@ -40,7 +40,7 @@ func TestFacets(t *testing.T) {
 	r := newRig(t)
 	r.settings("a", `{"filterableAttributes":["color","size","style","_geo"],"searchableAttributes":["text"]}`)
 	r.add("a", shirts)
-	r.add("a", `{"id":7,"_geo":{"lat":4,"lng":5}}`) // places are no facets of "*"
+	r.add("a", `{"id":7,"_geo":{"lat":4,"lng":5}}`)
 	tests := []struct {
 		name     string
 		q        search.Query
@@ -48,14 +48,15 @@ func TestFacets(t *testing.T) {
 		want     string
 	}{
 		{"by value, case aside", search.Query{Facets: []string{"color"}}, "", "color: black=1 blue=1 green=1 Red=3"},
-		{"by count", search.Query{Facets: []string{"color"}}, `{"sortFacetValuesBy":{"color":"count"}}`, "color: Red=3 black=1 blue=1 green=1"},
-		{"at most", search.Query{Facets: []string{"color"}}, `{"maxValuesPerFacet":2,"sortFacetValuesBy":{"*":"count"}}`, "color: Red=3 black=1"},
+		{"by count", search.Query{Facets: []string{"color"}}, `{"sortFacetValuesBy":{"color":"count"}}`, "color: Red=3 green=1 blue=1 black=1"},
+		{"at most", search.Query{Facets: []string{"color"}}, `{"maxValuesPerFacet":2,"sortFacetValuesBy":{"*":"count"}}`, "color: Red=3 green=1"},
 		{"numbers", search.Query{Facets: []string{"size"}}, "", "size: 1=1 2=2 3=1 7.5=1 [1 7.5]"},
-		{"all", search.Query{Q: "hat", Facets: []string{"*"}}, "", "color: black=1; size: 7.5=1 [7.5 7.5]; style:"},
+		{"all", search.Query{Q: "hat", Facets: []string{"*"}}, "", "_geo:; _geo.lat:; _geo.lng:; color: black=1; size: 7.5=1 [7.5 7.5]; style:"},
 		{"of what is found, whatever is shown", search.Query{Q: "red", Limit: limit(0), Facets: []string{"color", "size"}}, "", "color: Red=2; size: 1=1 2=1 3=1 [1 3]"},
 		{"under a filter", search.Query{Filter: filter("size >= 3"), Facets: []string{"color"}}, "", "color: black=1 red=1"},
 		{"of distinct hits", search.Query{Distinct: "style", Facets: []string{"style"}}, "", "style: s1=1 s2=1"},
 		{"none", search.Query{Facets: []string{}}, "", ""},
+		{"an object brings what is in it", search.Query{Facets: []string{"_geo"}}, "", "_geo:; _geo.lat: 4=1 [4 4]; _geo.lng: 5=1 [5 5]"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -148,12 +149,12 @@ func TestPages(t *testing.T) {
 		want        string
 		pages, show int
 	}{
-		{"first", limit(1), limit(3), "1 2 3", 3, 1},
-		{"second", limit(2), limit(3), "4 5 6", 3, 2},
-		{"last ends at maxTotalHits", limit(3), limit(3), "7", 3, 3},
-		{"beyond", limit(4), limit(3), "", 3, 4},
+		{"first", limit(1), limit(3), "1 2 3", 4, 1},
+		{"second", limit(2), limit(3), "4 5 6", 4, 2},
+		{"last ends at maxTotalHits", limit(3), limit(3), "7", 4, 3},
+		{"beyond", limit(4), limit(3), "", 4, 4},
 		{"far beyond", limit(1 << 40), limit(1 << 40), "", 1, 1 << 40},
-		{"page zero", limit(0), limit(3), "", 3, 0},
+		{"page zero", limit(0), limit(3), "", 4, 0},
 		{"only hitsPerPage", nil, limit(5), "1 2 3 4 5", 2, 1},
 		{"only page", limit(1), nil, "1 2 3 4 5 6 7", 1, 1},
 		{"no hits", limit(1), limit(0), "", 0, 1},
@@ -163,7 +164,7 @@ func TestPages(t *testing.T) {
 			for _, q := range []string{"", "word"} {
 				query := search.Query{Q: q, Page: tt.page, HitsPerPage: tt.hits, Offset: 4, Limit: limit(2)}
 				res := r.search("a", query)
-				if got := r.ids("a", query); got != tt.want || !res.Paged || res.TotalHits != 7 || res.TotalPages != tt.pages || res.Page != tt.show {
+				if got := r.ids("a", query); got != tt.want || !res.Paged || res.TotalHits != 10 || res.TotalPages != tt.pages || res.Page != tt.show {
 					t.Errorf("found %q, %+v; want %q", got, res, tt.want)
 				}
 			}

@@ -50,7 +50,11 @@ func TestFilterSameFromFolderAndDocument(t *testing.T) {
 				return "NOT (" + expression(depth-1) + ")"
 			}
 		}
-		switch rng.IntN(11) {
+		switch rng.IntN(13) {
+		case 11:
+			return fmt.Sprintf("%s %s %s", attr(), []string{">", ">=", "<", "<="}[rng.IntN(4)], value())
+		case 12:
+			return attr() + " " + value() + " TO " + value()
 		case 0:
 			return attr() + " = " + value()
 		case 1:
@@ -106,6 +110,32 @@ func TestFilterSameFromFolderAndDocument(t *testing.T) {
 	}
 	if found < 1000 {
 		t.Errorf("only %d documents were let through by 2000 filters", found)
+	}
+}
+
+// TestFilterTextOrder wants texts in the order of their facet keys, where numbers stand
+// in their own, and STARTS WITH and CONTAINS to find texts alone, as in Meilisearch.
+func TestFilterTextOrder(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"filterableAttributes":["p"]}`)
+	r.add("a", `[{"id":1,"p":"apple"},{"id":2,"p":"Banana"},{"id":3,"p":["cherry","quince"]},{"id":4,"p":12},{"id":5,"p":"12"},{"id":6,"p":[3,"fig"]},{"id":7,"p":true},{"id":8,"p":null}]`)
+	for f, want := range map[string]string{
+		"p > banana":       "3 6 7",
+		"p >= banana":      "2 3 6 7",
+		"p < banana":       "1 5",
+		"p <= 'BANANA'":    "1 2 5",
+		"p b TO d":         "2 3",
+		"p 1 TO 2":         "5", // numbers from 1 to 2, texts from "1" to "2"
+		"p > 3":            "1 2 3 4 6 7",
+		"p < 3":            "5",
+		"p STARTS WITH 1":  "5",
+		"p STARTS WITH ''": "1 2 3 4 5 6 7 8",
+		"p CONTAINS r":     "3 7",
+		"p CONTAINS 2":     "5",
+	} {
+		if got := r.ids("a", search.Query{Filter: filter(f)}); got != want {
+			t.Errorf("%s: found %q, want %q", f, got, want)
+		}
 	}
 }
 

@@ -99,7 +99,7 @@ func TestUnknownWords(t *testing.T) {
 		for q, want := range map[string]string{
 			"qqq big ":         "1 2",
 			"qqq zzz big vvv ": "1 2",
-			"zebra big ":       "1 2", // there is one, but not for me
+			"zebra big ":       "", // there is one, which the filter leaves out
 			"qqq ":             "",
 			"qqq zzz ":         "",
 			`"qqq" big `:       "",
@@ -108,6 +108,10 @@ func TestUnknownWords(t *testing.T) {
 				t.Errorf("strategy %s: %q found %q, want %q", strategy, q, got, want)
 			}
 		}
+	}
+	mine := tenant(t, `{"a":{"filter":"for = me"}}`)
+	if res, err := r.svc.Search(t.Context(), mine, "a", search.Query{Q: "zebra big "}); err != nil || len(res.Hits) != 2 {
+		t.Errorf("a word that hidden documents alone have: %+v, %v; want two hits", res, err)
 	}
 	// Known by its synonym, and by frequency as rare as the other.
 	for strategy, want := range map[settings.Strategy]string{settings.Last: "1 3", settings.Frequency: "1"} {

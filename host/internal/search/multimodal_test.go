@@ -110,17 +110,17 @@ func TestMultimodal(t *testing.T) {
 	r.wantVectors("a", "2", `{"api":{"embeddings":[[0,1],[1,1]],"regenerate":true}}`)
 	r.wantVectors("a", "3", `{"api":{"embeddings":[],"regenerate":true}}`)
 
-	find("", `{"picture":{"url":"war"}}`, "2 4 1", `["war"]`) // its picture, not its text
-	find("sea war", "", "2 4 1", `"about sea war"`)
-	find("", `{"picture":{"url":"sea war"},"sound":null}`, "2 4 1", `["sea war"]`)
-	find("the sea", "{}", "1 4 2", `"about the sea"`)
+	find("", `{"picture":{"url":"war"}}`, "2 4 1 3", `["war"]`) // its picture, not its text
+	find("sea war", "", "2 4 1 3", `"about sea war"`)
+	find("", `{"picture":{"url":"sea war"},"sound":null}`, "2 4 1 3", `["sea war"]`)
+	find("the sea", "{}", "1 4 2 3", `"about the sea"`)
 
 	r.update("a", `{"id":1,"image":"war war"}`)
 	asked("a document with one more fragment", `["war war"] {"text":"sea"}`)
 	r.wantVectors("a", "1", `{"api":{"embeddings":[[0,2],[1,0]],"regenerate":true}}`)
 	r.settings("a", `{"embedders":{"api":{"searchFragments":{"sound":null}}}}`)
 	asked("a search fragment less", "")
-	find("", `{"picture":{"url":"sea"},"sound":"x"}`, "1 4 2", `["sea"]`)
+	find("", `{"picture":{"url":"sea"},"sound":"x"}`, "1 4 2 3", `["sea"]`)
 	r.settings("a", `{"embedders":{"api":{"indexingFragments":{"image":null}}}}`)
 	asked("an indexing fragment less", `{"text":"sea war"} {"text":"sea"}`)
 	r.wantVectors("a", "2", `{"api":{"embeddings":[[1,1]],"regenerate":true}}`)

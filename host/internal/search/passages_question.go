@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
@@ -56,7 +57,7 @@ const maxQuestionWords = 64
 func questionWords(a *text.Analyzer, q string) (out []text.Word) {
 	seen := map[string]bool{}
 	for _, w := range a.Split(text.Clip(q, text.MaxQueryText)) {
-		if !w.Stop && !seen[w.Term] && len(out) < maxQuestionWords {
+		if !w.Stop && !seen[w.Term] && strings.Trim(w.Term, ".") != "" && len(out) < maxQuestionWords {
 			seen[w.Term] = true
 			out = append(out, w)
 		}

@@ -79,6 +79,8 @@ type Result struct {
 	// SemanticHits is how many of the hits were found by meaning; nil where it was
 	// not asked for.
 	SemanticHits *int
+	// QueryVector is what the query's meaning was looked for by; nil where it was not.
+	QueryVector []float32
 	// Degraded: the time was up before all was ranked.
 	Degraded bool
 	// Negative: the query excludes a word or phrase.

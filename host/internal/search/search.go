@@ -147,7 +147,8 @@ func (s *Service) answerOn(ctx context.Context, rd *reading, v *folder.View) (re
 	if meaning == nil || meaning.Ratio < 1 {
 		err = sr.Order()
 	}
-	if err == nil && meaning != nil {
+	if err == nil && meaning != nil && (meaning.Ratio == 1 || !sr.Results.GoodEnough(p.page.offset+p.page.limit, 1-meaning.Ratio)) {
+		res.QueryVector = meaning.Vector
 		err = sr.AddMeaning(s.spaces, &meaning.Meaning)
 	}
 	if errors.Is(err, rank.ErrCutoff) {
@@ -183,7 +184,7 @@ func (r *Result) count(p *paging, total int) {
 	if r.Paged = p.paged; !p.paged {
 		return
 	}
-	r.Page, r.HitsPerPage, r.TotalHits = p.number, p.limit, min(total, p.most)
+	r.Page, r.HitsPerPage, r.TotalHits = p.number, p.limit, total
 	if p.limit > 0 {
 		r.TotalPages = (r.TotalHits + p.limit - 1) / p.limit
 	}
@@ -238,22 +239,33 @@ func (s *searcher) match(rd *reading) error {
 // restrict narrows the universe to the documents that are there and that the filters of rd let through.
 func (s *searcher) restrict(rd *reading) error {
 	s.Universe = s.View.Live
+	s.Reach = func() (*roaring.Bitmap, error) { return s.View.Live, nil }
 	if rd.cond == nil {
 		return nil
 	}
+	if rd.rule != nil {
+		s.Reach = func() (*roaring.Bitmap, error) { return s.under(rd, rd.rule) }
+	}
+	var err error
+	s.Universe, err = s.under(rd, rd.cond)
+	return err
+}
+
+// under returns the documents that are there and that a filter lets through.
+func (s *searcher) under(rd *reading, cond *filter.Node) (docs *roaring.Bitmap, err error) {
 	ctx, end := withTime(s.Ctx, rd.patience(), &rd.budget.filtering)
-	err := s.View.Under(ctx, func() (err error) {
-		s.Universe, err = rd.cond.Documents(s.View)
+	err = s.View.Under(ctx, func() (err error) {
+		docs, err = cond.Documents(s.View)
 		return err
 	})
 	end()
 	if errors.Is(err, rank.ErrCutoff) {
 		// To go on would show what the filter may not let through.
-		return apierr.Newf(searcherr.InvalidSearchFilter, "The filter could not be worked out in the %v that a search of this index has: ask with fewer conditions, or raise the setting searchCutoffMs.", rd.patience())
+		return nil, apierr.Newf(searcherr.InvalidSearchFilter, "The filter could not be worked out in the %v that a search of this index has: ask with fewer conditions, or raise the setting searchCutoffMs.", rd.patience())
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s.Universe.And(s.View.Live)
-	return nil
+	docs.And(s.View.Live)
+	return docs, nil
 }

@@ -57,9 +57,9 @@ func TestSemanticSearch(t *testing.T) {
 		}
 	}
 	q := plane(1, 0, 5)
-	check("nearest", q, "1 2 3 4", 4, 4)
+	check("nearest, and one without a vector behind", q, "1 2 3 4 5", 5, 5)
 	q.Limit, q.Offset = limit(2), 1
-	check("a page of them", q, "2 3", 4, 2)
+	check("a page of them", q, "2 3", 5, 2)
 	q = plane(1, 0, 5)
 	q.Filter = filter("kind = b")
 	check("filtered", q, "2 4", 2, 2)
@@ -71,15 +71,15 @@ func TestSemanticSearch(t *testing.T) {
 	check("distinct", q, "1 2", 2, 2)
 	q = plane(1, 0, 5)
 	q.Q = "-east"
-	check("without a word", q, "1 4", 2, 2)
+	check("without a word", q, "1 4 5", 3, 3)
 	q = plane(0.5, 0, 5)
-	check("no words: by meaning alone", q, "1 2 3 4", 4, 4)
+	check("no words: by meaning alone", q, "1 2 3 4 5", 5, 5)
 	q = plane(0.5, -1, -0.2)
 	q.Q = "east"
-	check("words and meaning", q, "3 2 4 1", 4, 2)
+	check("words and meaning", q, "3 2 4 1 5", 5, 3)
 	q = plane(0.9, 0, -1)
 	q.Q = "east"
-	check("meaning and few words", q, "4 3 2 1", 4, 4)
+	check("meaning and few words", q, "4 3 2 1 5", 5, 5)
 	q = plane(0, 0, 1)
 	q.Q = "east"
 	check("by words alone", q, "3 2", 2, -1)
@@ -90,8 +90,8 @@ func TestSemanticSearch(t *testing.T) {
 	check("words, and no vector for them", q, "3 2", 2, 0)
 	q = plane(1, 0, 5)
 	q.Facets = []string{"kind"}
-	if f := r.search("p", q).Facets[0]; len(f.Values) != 2 || f.Values[0].Count != 2 || f.Values[1].Count != 2 {
-		t.Errorf("facets = %+v, want two of each kind, those with vectors", f)
+	if f := r.search("p", q).Facets[0]; len(f.Values) != 2 || f.Values[0].Count != 3 || f.Values[1].Count != 2 {
+		t.Errorf("facets = %+v, want all, those without vectors, too", f)
 	}
 	q = plane(1, 0, 5)
 	q.ShowRankingScoreDetails = true
@@ -103,7 +103,7 @@ func TestSemanticSearch(t *testing.T) {
 	r.settings("p", `{"rankingRules":["sort","words"]}`)
 	q = plane(1, 0, 5)
 	q.Sort = []string{"id:desc"}
-	check("sort first", q, "4 3 2 1", 4, 4)
+	check("sort first", q, "5 4 3 2 1", 5, 5)
 	// Scores are brought to where the embedder's are said to be.
 	r.settings("p", `{"embedders":{"plane":{"distribution":{"mean":1,"sigma":0.1}}}}`)
 	if got := r.search("p", plane(1, 0, 5)).Hits[0].Score; math.Abs(got-0.5) > 1e-6 {
@@ -284,8 +284,8 @@ func TestSemanticRights(t *testing.T) {
 	q := plane(1, 0, 5)
 	q.RetrieveVectors = true
 	res, err := r.svc.Search(context.Background(), c, "p", q)
-	if err != nil || len(res.Hits) != 2 || res.EstimatedTotalHits != 2 {
-		t.Fatalf("Search = %+v, %v; want the two of kind a", res, err)
+	if err != nil || len(res.Hits) != 3 || res.EstimatedTotalHits != 3 {
+		t.Fatalf("Search = %+v, %v; want the three of kind a", res, err)
 	}
 	if got := string(res.Hits[0].Document); got != `{"id":1,"text":"north","kind":"a","_vectors":{"plane":{"embeddings":[[0,1]],"regenerate":false}}}` {
 		t.Errorf("hit = %s", got)

@@ -84,6 +84,9 @@ func (s *Service) similar(ctx context.Context, caller *auth.Caller, indexUID str
 		query.Hybrid, query.Limit = nil, new(int)
 	}
 	res, err := s.Search(ctx, caller, indexUID, query)
+	if err == nil {
+		res.EstimatedTotalHits = min(res.EstimatedTotalHits, m.Settings.Pagination.MaxTotalHits)
+	}
 	if err == nil && own == nil {
 		res.EstimatedTotalHits = 0
 		if res.Limit = DefaultLimit; q.Limit != nil {

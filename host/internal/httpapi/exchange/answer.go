@@ -25,8 +25,9 @@ type ErrorBody struct {
 	Code    string `json:"code"`
 	Type    string `json:"type"`
 	Link    string `json:"link"`
-	// Error says it again as clients of OpenAI read it: they show nothing else.
-	Error OpenAIError `json:"error"`
+	// Error says it again as clients of OpenAI read it: they show nothing else. nil but
+	// in answers about chats, which such clients ask for.
+	Error *OpenAIError `json:"error,omitempty"`
 }
 
 // An OpenAIError is an error as clients of OpenAI read it.
@@ -39,11 +40,17 @@ type OpenAIError struct {
 
 // NewErrorBody returns what a client is told of e.
 func NewErrorBody(e *apierr.Error) ErrorBody {
-	nested := OpenAIError{Message: e.Message, Type: e.Code.Type(), Code: e.Code.String()}
+	return ErrorBody{Message: e.Message, Code: e.Code.String(), Type: e.Code.Type(), Link: ErrorDocs + e.Code.String()}
+}
+
+// NewChatErrorBody is NewErrorBody for clients of OpenAI, too.
+func NewChatErrorBody(e *apierr.Error) ErrorBody {
+	b := NewErrorBody(e)
+	b.Error = &OpenAIError{Message: e.Message, Type: b.Type, Code: b.Code}
 	if e.Param != "" {
-		nested.Param = &e.Param
+		b.Error.Param = &e.Param
 	}
-	return ErrorBody{e.Message, e.Code.String(), e.Code.Type(), ErrorDocs + e.Code.String(), nested}
+	return b
 }
 
 // Unreadable returns the error of a request that is not read, since why.

@@ -23,6 +23,8 @@ type multiSearchRequest struct {
 type federationRequest struct {
 	Offset        int                 `json:"offset"`
 	Limit         *int                `json:"limit"`
+	Page          *int                `json:"page"`
+	HitsPerPage   *int                `json:"hitsPerPage"`
 	Distinct      string              `json:"distinct"`
 	FacetsByIndex map[string][]string `json:"facetsByIndex"`
 	MergeFacets   *mergeFacetsRequest `json:"mergeFacets"`
@@ -52,6 +54,8 @@ func multiSearchFields() apierr.Fields {
 		"federation":                               searcherr.InvalidMultiSearchFederated,
 		"federation.offset":                        searcherr.InvalidSearchOffset,
 		"federation.limit":                         searcherr.InvalidSearchLimit,
+		"federation.page":                          searcherr.InvalidSearchPage,
+		"federation.hitsPerPage":                   searcherr.InvalidSearchHitsPerPage,
 		"federation.distinct":                      searcherr.InvalidMultiSearchDistinct,
 		"federation.facetsByIndex":                 searcherr.InvalidMultiSearchFacetsByIndex,
 		"federation.mergeFacets":                   searcherr.InvalidMultiSearchMergeFacets,
@@ -78,10 +82,16 @@ type multiResult struct {
 type federatedBody struct {
 	Hits               []json.RawMessage `json:"hits"`
 	ProcessingTimeMS   int64             `json:"processingTimeMs"`
-	Limit              int               `json:"limit"`
-	Offset             int               `json:"offset"`
-	EstimatedTotalHits int               `json:"estimatedTotalHits"`
+	HitsPerPage        *int              `json:"hitsPerPage,omitempty"`
+	Page               *int              `json:"page,omitempty"`
+	TotalPages         *int              `json:"totalPages,omitempty"`
+	TotalHits          *int              `json:"totalHits,omitempty"`
+	Limit              *int              `json:"limit,omitempty"`
+	Offset             *int              `json:"offset,omitempty"`
+	EstimatedTotalHits *int              `json:"estimatedTotalHits,omitempty"`
+	RequestUID         string            `json:"requestUid"`
 
+	QueryVectors      map[int][]float32             `json:"queryVectors,omitzero"`
 	RemoteErrors      map[string]exchange.ErrorBody `json:"remoteErrors,omitzero"`
 	FacetDistribution json.RawMessage               `json:"facetDistribution,omitempty"`
 	FacetStats        map[string]facetNumber        `json:"facetStats,omitzero"`
@@ -169,7 +179,12 @@ func (s *Server) federatedSearch(r *exchange.Call, f *federationRequest, queries
 	}
 	b := federatedBody{
 		ProcessingTimeMS: res.ProcessingTime.Milliseconds(),
-		Limit:            res.Limit, Offset: res.Offset, EstimatedTotalHits: res.EstimatedTotalHits, SemanticHitCount: res.SemanticHits,
+		RequestUID:       newRequestUID(), QueryVectors: res.QueryVectors, SemanticHitCount: res.SemanticHits,
+	}
+	if res.Paged {
+		b.HitsPerPage, b.Page, b.TotalPages, b.TotalHits = &res.HitsPerPage, &res.Page, &res.TotalPages, &res.EstimatedTotalHits
+	} else {
+		b.Limit, b.Offset, b.EstimatedTotalHits = &res.Limit, &res.Offset, &res.EstimatedTotalHits
 	}
 	hits := make([]json.RawMessage, len(res.Hits))
 	for i := range res.Hits {
@@ -216,7 +231,7 @@ func facetOrder(facets []search.FacetCounts) map[string]settings.FacetSort {
 }
 
 func (f *federationRequest) federation() federate.Federation {
-	out := federate.Federation{Offset: f.Offset, Limit: f.Limit, Distinct: f.Distinct, FacetsByIndex: f.FacetsByIndex}
+	out := federate.Federation{Offset: f.Offset, Limit: f.Limit, Page: f.Page, HitsPerPage: f.HitsPerPage, Distinct: f.Distinct, FacetsByIndex: f.FacetsByIndex}
 	if f.MergeFacets != nil {
 		out.MergeFacets, out.MaxValuesPerFacet = true, f.MergeFacets.MaxValuesPerFacet
 	}

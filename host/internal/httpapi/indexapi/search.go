@@ -13,6 +13,8 @@ import (
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/highlight"
 	"github.com/parley-search/parley/host/internal/search/settings"
+
+	"github.com/google/uuid"
 )
 
 // searchRequest is the body of POST /indexes/:uid/search.
@@ -196,6 +198,8 @@ type searchBody struct {
 	EstimatedTotalHits *int                   `json:"estimatedTotalHits,omitempty"`
 	FacetDistribution  json.RawMessage        `json:"facetDistribution,omitempty"`
 	FacetStats         map[string]facetNumber `json:"facetStats,omitzero"`
+	QueryVector        []float32              `json:"queryVector,omitempty"`
+	RequestUID         string                 `json:"requestUid"`
 	SemanticHitCount   *int                   `json:"semanticHitCount,omitempty"`
 	Passages           *passagesBody          `json:"passages,omitempty"`
 }
@@ -207,7 +211,10 @@ type facetNumber struct {
 }
 
 func newSearchBody(res *search.Result, q *search.Query) searchBody {
-	b := searchBody{Hits: make([]json.RawMessage, len(res.Hits)), Query: res.Query, ProcessingTimeMS: res.ProcessingTime.Milliseconds(), SemanticHitCount: res.SemanticHits}
+	b := searchBody{Hits: make([]json.RawMessage, len(res.Hits)), Query: res.Query, ProcessingTimeMS: res.ProcessingTime.Milliseconds(), RequestUID: newRequestUID(), SemanticHitCount: res.SemanticHits}
+	if q.RetrieveVectors {
+		b.QueryVector = res.QueryVector
+	}
 	if res.Paged {
 		b.HitsPerPage, b.Page, b.TotalPages, b.TotalHits = &res.HitsPerPage, &res.Page, &res.TotalPages, &res.TotalHits
 	} else {
@@ -220,6 +227,16 @@ func newSearchBody(res *search.Result, q *search.Query) searchBody {
 		b.FacetDistribution, b.FacetStats = facetDistribution(res.Facets), facetStats(res.Facets)
 	}
 	return b
+}
+
+// newRequestUID names a search, so that what is said of it later can be told apart.
+// Later ones sort behind.
+func newRequestUID() string {
+	uid, err := uuid.NewV7()
+	if err != nil {
+		panic("search: make a uid: " + err.Error()) // there always is randomness
+	}
+	return uid.String()
 }
 
 // facetDistribution is how many hits have each value, by attribute. It is

@@ -17,6 +17,7 @@ type indexFacets struct {
 	most       *int   // values that are shown of each attribute; nil: not known
 	attributes []string
 	byName     map[string]*mergedFacet
+	many       bool // see [search.FirstValues]; false of several indexes
 }
 
 // A mergedFacet is one attribute, of one index or of several.
@@ -46,6 +47,7 @@ func (w *federated) countFacets(ctx context.Context, j *search.Joint, uid string
 	}
 	w.facetsOf(uid, &counted.Shown)
 	for _, f := range counted.Attributes {
+		w.facetsOf(uid, &counted.Shown).many = f.Many && !w.federation.MergeFacets
 		if err := w.addFacet(uid, f.Attribute, f.By, f.Values, f.Min, f.Max, &counted.Shown); err != nil {
 			return err
 		}
@@ -144,7 +146,7 @@ func (f *indexFacets) counts(most int) []search.FacetCounts {
 		for _, v := range m.values {
 			values = append(values, *v)
 		}
-		out = append(out, search.FacetCounts{Attribute: a, Values: search.FirstValues(values, m.by, most), By: m.by, Min: m.min, Max: m.max})
+		out = append(out, search.FacetCounts{Attribute: a, Values: search.FirstValues(values, m.by, f.many, most), By: m.by, Min: m.min, Max: m.max})
 	}
 	return out
 }

@@ -22,6 +22,9 @@ import (
 type Federation struct {
 	Offset int
 	Limit  *int // nil: 20
+	// Page, from 1, and HitsPerPage ask for a page; where one is set, Offset and Limit do
+	// not count.
+	Page, HitsPerPage *int
 	// Distinct is an attribute of whose values each brings one hit at most,
 	// whatever index it is from; "": none.
 	Distinct string
@@ -52,6 +55,12 @@ type Result struct {
 	Hits               []Hit // best first
 	Offset, Limit      int
 	EstimatedTotalHits int
+	// Paged: Page, HitsPerPage and TotalPages count, too; else Offset and Limit.
+	Paged                         bool
+	Page, HitsPerPage, TotalPages int
+	// QueryVectors are the vectors of the queries that show those of hits, by the place
+	// of the query; nil where none does.
+	QueryVectors map[int][]float32
 	// FacetsByIndex are the facets asked for, by index, or Facets, those of all
 	// of them; nil where none were.
 	FacetsByIndex []IndexFacets
@@ -101,11 +110,35 @@ func (s *Service) FederatedSearch(ctx context.Context, caller *auth.Caller, f Fe
 	if f.Limit != nil {
 		w.res.Limit = *f.Limit
 	}
+	if f.Page != nil || f.HitsPerPage != nil {
+		w.res.turnTo(&f)
+	}
 	if err := w.run(ctx); err != nil {
 		return nil, err
 	}
+	if r := w.res; r.HitsPerPage > 0 {
+		r.TotalPages = (r.EstimatedTotalHits + r.HitsPerPage - 1) / r.HitsPerPage
+	}
 	w.res.ProcessingTime = time.Since(start)
 	return w.res, nil
+}
+
+// turnTo has r show the page that f asks for; page 0 has no hits.
+func (r *Result) turnTo(f *Federation) {
+	r.Paged, r.Page, r.HitsPerPage = true, 1, search.DefaultLimit
+	if f.Page != nil {
+		r.Page = *f.Page
+	}
+	if f.HitsPerPage != nil {
+		r.HitsPerPage = *f.HitsPerPage
+	}
+	r.Offset, r.Limit = settings.MaxTotalHits, r.HitsPerPage
+	if before := max(r.Page, 1) - 1; r.HitsPerPage == 0 || before <= settings.MaxTotalHits/r.HitsPerPage {
+		r.Offset = before * r.HitsPerPage
+	}
+	if r.Page == 0 {
+		r.Limit = 0
+	}
 }
 
 // check checks a federation and the part that queries have in it.
@@ -118,13 +151,17 @@ func (f *Federation) check(queries []Query) error {
 		return apierr.Newf(searcherr.InvalidSearchOffset, "`federation.offset` is %d; it must be zero or more.", f.Offset)
 	case f.Limit != nil && *f.Limit < 0:
 		return apierr.Newf(searcherr.InvalidSearchLimit, "`federation.limit` is %d; it must be zero or more.", *f.Limit)
+	case f.Page != nil && *f.Page < 0:
+		return apierr.Newf(searcherr.InvalidSearchPage, "`federation.page` is %d; it must be zero or more, and the first is 1.", *f.Page)
+	case f.HitsPerPage != nil && *f.HitsPerPage < 0:
+		return apierr.Newf(searcherr.InvalidSearchHitsPerPage, "`federation.hitsPerPage` is %d; it must be zero or more.", *f.HitsPerPage)
 	case f.MaxValuesPerFacet != nil && *f.MaxValuesPerFacet < 0:
 		return apierr.Newf(searcherr.InvalidMultiSearchMaxValues, "`federation.mergeFacets.maxValuesPerFacet` is %d; it must be zero or more.", *f.MaxValuesPerFacet)
 	}
 	for i := range queries {
 		q := &queries[i]
 		if q.Limit != nil || q.Offset != 0 || q.Page != nil || q.HitsPerPage != nil {
-			return apierr.Newf(searcherr.InvalidMultiSearchPagination, "`queries[%d]` has its own page; in a federated search send offset and limit in `federation`.", i)
+			return apierr.Newf(searcherr.InvalidMultiSearchPagination, "`queries[%d]` has its own page; in a federated search send offset and limit, or page and hitsPerPage, in `federation`.", i)
 		}
 		if q.Facets != nil {
 			return apierr.Newf(searcherr.InvalidMultiSearchQueryFacets, "`queries[%d].facets`: in a federated search send the facets of each index in `federation.facetsByIndex`.", i)
@@ -263,6 +300,14 @@ func (w *federated) searchQuery(ctx context.Context, j *search.Joint, i int) err
 	w.res.Degraded = w.res.Degraded || res.Degraded
 	if res.SemanticHits != nil {
 		w.res.SemanticHits = new(int)
+	}
+	if q.RetrieveVectors {
+		if w.res.QueryVectors == nil {
+			w.res.QueryVectors = map[int][]float32{}
+		}
+		if res.QueryVector != nil {
+			w.res.QueryVectors[i] = res.QueryVector
+		}
 	}
 	for _, h := range res.Hits {
 		w.hits = append(w.hits, w.queries[i].federated(i, h))

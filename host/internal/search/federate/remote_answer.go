@@ -53,7 +53,7 @@ func (w *federated) takeFacet(f *IndexFacets, c *search.FacetCounts) error {
 	}
 	var values []folder.Count
 	for _, v := range c.Values {
-		values = append(values, folder.Count{Key: text.FacetKey(v.Value), Shown: v.Value, Count: v.Count})
+		values = append(values, folder.Count{Key: text.FacetKey(v.Value), Shown: v.Value, Count: v.Count, Number: folder.LooksLikeNumber(v.Value)})
 	}
 	return w.addFacet(f.IndexUID, c.Attribute, by, values, c.Min, c.Max, f.Shown)
 }

@@ -26,8 +26,10 @@ type Columns interface {
 	// TextsFrom returns the documents with a scalar whose facet term begins with
 	// prefix.
 	TextsFrom(attr, prefix string) (*roaring.Bitmap, error)
-	// Texts returns the documents with a scalar whose facet key keep takes.
-	Texts(attr string, keep func(key string) bool) (*roaring.Bitmap, error)
+	// TextRange returns the documents with a text, true or false whose facet key is from
+	// low to high and which keep takes; high "": no bound above, keep nil: all. A text
+	// that looks like a number does not count in a document with a number there.
+	TextRange(attr, low, high string, keep func(key string) bool) (*roaring.Bitmap, error)
 	// Numbers returns the documents with a number from low to high.
 	Numbers(attr string, low, high float64) (*roaring.Bitmap, error)
 	// Places returns where each of docs, which are sorted, is, in degrees; +Inf where
@@ -78,7 +80,7 @@ func (n *Node) Documents(c Columns) (*roaring.Bitmap, error) {
 		}
 		return out, nil
 	case rangeNode:
-		return c.Numbers(n.attr, n.nums[0], n.nums[1])
+		return n.inOrder(c)
 	case existsNode:
 		return c.Existing(n.attr)
 	case nullNode:
@@ -86,10 +88,14 @@ func (n *Node) Documents(c Columns) (*roaring.Bitmap, error) {
 	case emptyNode:
 		return c.Empty(n.attr)
 	case startsNode:
-		return c.TextsFrom(n.attr, text.FacetKey(n.values[0]))
+		prefix := text.FacetKey(n.values[0])
+		if prefix == "" {
+			return c.Existing(n.attr)
+		}
+		return c.TextRange(n.attr, prefix, prefix+maxRune, func(key string) bool { return strings.HasPrefix(key, prefix) })
 	case containsNode:
 		part := text.FacetKey(n.values[0])
-		return c.Texts(n.attr, func(key string) bool { return strings.Contains(key, part) })
+		return c.TextRange(n.attr, "", "", func(key string) bool { return strings.Contains(key, part) })
 	case radiusNode, boxNode, polygonNode:
 		return n.places(c)
 	}
@@ -107,14 +113,66 @@ func (n *Node) compared(c Columns) (*roaring.Bitmap, error) {
 			return nil, err
 		}
 		return roaring.AndNot(c.AllDocuments(), b), nil
-	case ">":
-		return c.Numbers(n.attr, math.Nextafter(n.nums[0], math.Inf(1)), math.Inf(1))
-	case ">=":
-		return c.Numbers(n.attr, n.nums[0], math.Inf(1))
-	case "<":
-		return c.Numbers(n.attr, math.Inf(-1), math.Nextafter(n.nums[0], math.Inf(-1)))
 	}
-	return c.Numbers(n.attr, math.Inf(-1), n.nums[0])
+	return n.inOrder(c)
+}
+
+// maxRune is behind all texts that begin alike.
+const maxRune = "\U0010ffff"
+
+// inOrder evaluates a range, or a comparison but for equality: numbers stand in their
+// order, texts in that of their keys.
+func (n *Node) inOrder(c Columns) (*roaring.Bitmap, error) {
+	low, high := n.bounds()
+	out, err := c.TextRange(n.attr, low, high, func(key string) bool { return n.holdsText(key) })
+	if err != nil || n.nums == nil {
+		return out, err
+	}
+	from, to := math.Inf(-1), math.Inf(1)
+	switch n.op {
+	case "": // a range
+		from, to = n.nums[0], n.nums[1]
+	case ">":
+		from = math.Nextafter(n.nums[0], to)
+	case ">=":
+		from = n.nums[0]
+	case "<":
+		to = math.Nextafter(n.nums[0], from)
+	case "<=":
+		to = n.nums[0]
+	}
+	numbers, err := c.Numbers(n.attr, from, to)
+	if err == nil {
+		out.Or(numbers)
+	}
+	return out, err
+}
+
+// bounds are the least and the last key that a text within order may have; "" is no
+// bound.
+func (n *Node) bounds() (low, high string) {
+	switch n.op {
+	case "":
+		return n.keys[0], n.keys[1]
+	case ">", ">=":
+		return n.keys[0], ""
+	}
+	return "", n.keys[0]
+}
+
+// holdsText reports whether a text of a key is within n's order.
+func (n *Node) holdsText(key string) bool {
+	switch n.op {
+	case "":
+		return n.keys[0] <= key && key <= n.keys[1]
+	case ">":
+		return key > n.keys[0]
+	case ">=":
+		return key >= n.keys[0]
+	case "<":
+		return key < n.keys[0]
+	}
+	return key <= n.keys[0]
 }
 
 // equalKeys are the keys that a value of a filter is equal to: as text, and as

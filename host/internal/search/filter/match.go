@@ -37,23 +37,22 @@ func (n *Node) matchesValues(at map[string][][]byte) bool {
 		case "!=":
 			return !anyEqual(values, n.values)
 		}
-		return anyNumber(values, func(f float64) bool { return holds(f, n.op, n.nums[0]) })
+		return n.holdsOrder(values)
 	case inNode:
 		return anyEqual(values, n.values)
 	case rangeNode:
-		return anyNumber(values, func(f float64) bool { return n.nums[0] <= f && f <= n.nums[1] })
+		return n.holdsOrder(values)
 	case existsNode:
 		return len(values) > 0
 	case nullNode:
 		return slices.ContainsFunc(values, func(v []byte) bool { return v[0] == 'n' })
 	case emptyNode:
 		return slices.ContainsFunc(values, rawjson.IsEmpty)
-	case startsNode, containsNode:
-		find := strings.Contains
-		if n.kind == startsNode {
-			find = strings.HasPrefix
-		}
-		return anyText(values, func(key string) bool { return find(key, text.FacetKey(n.values[0])) })
+	case startsNode:
+		prefix := text.FacetKey(n.values[0])
+		return prefix == "" && len(values) > 0 || anyString(values, func(key string) bool { return strings.HasPrefix(key, prefix) })
+	case containsNode:
+		return anyString(values, func(key string) bool { return strings.Contains(key, text.FacetKey(n.values[0])) })
 	case radiusNode, boxNode, polygonNode:
 		return n.holdsPlace(at)
 	}
@@ -73,6 +72,33 @@ func anyText(values [][]byte, f func(key string) bool) bool {
 		value, ok := rawjson.ScalarText(v)
 		return ok && f(text.FacetKey(value))
 	})
+}
+
+// anyString is anyText without numbers, nor texts that look like one where there is a
+// number: see [Columns.TextRange].
+func anyString(values [][]byte, f func(key string) bool) bool {
+	numbers := anyNumber(values, func(float64) bool { return true })
+	return slices.ContainsFunc(values, func(v []byte) bool {
+		value, ok := rawjson.ScalarText(v)
+		if _, isNumber := rawjson.Number(v); !ok || isNumber {
+			return false
+		}
+		key := text.FacetKey(value)
+		x, looks := finite(key)
+		return !(numbers && looks && rawjson.FormatNumber(x) == key) && f(key)
+	})
+}
+
+// holdsOrder evaluates a range, or a comparison but for equality.
+func (n *Node) holdsOrder(values [][]byte) bool {
+	return anyString(values, n.holdsText) || n.nums != nil && anyNumber(values, n.holdsNumber)
+}
+
+func (n *Node) holdsNumber(f float64) bool {
+	if n.kind == rangeNode {
+		return n.nums[0] <= f && f <= n.nums[1]
+	}
+	return holds(f, n.op, n.nums[0])
 }
 
 func anyNumber(values [][]byte, f func(float64) bool) bool {

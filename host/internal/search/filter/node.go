@@ -31,7 +31,7 @@ const (
 	notNode                      // not kids[0]
 	compareNode                  // attr op values[0]
 	inNode                       // attr is one of values
-	rangeNode                    // attr from nums[0] to nums[1]
+	rangeNode                    // attr from values[0] to values[1]
 	existsNode                   // attr is there
 	nullNode                     // attr is null
 	emptyNode                    // attr is "", [] or {}
@@ -48,7 +48,8 @@ type Node struct {
 	attr   string
 	op     string // of compareNode: = != > >= < <=
 	values []string
-	nums   []float64
+	keys   []string  // facet keys of values, where an order is asked about
+	nums   []float64 // of a condition about places; or values, where all of them are numbers
 	kids   []*Node
 	column int // in the expression, for errors
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/search/attribute"
+	"github.com/parley-search/parley/host/internal/search/text"
 )
 
 // maxFilterDepth bounds parentheses and NOTs within each other.
@@ -179,28 +180,35 @@ func (p *filterParser) comparison(n *Node) error {
 			continue
 		}
 		n.kind, n.op = compareNode, op
-		if op == "=" || op == "!=" {
-			v, err := p.text("a value")
-			n.values = []string{v}
-			return err
-		}
-		f, err := p.number()
-		n.nums = []float64{f}
+		v, err := p.text("a value")
+		n.values = []string{v}
+		n.order()
 		return err
 	}
 	const want = "an operator: = != > >= < <= TO IN EXISTS IS NULL IS EMPTY"
 	start := p.i
-	low, err := p.number()
-	if err != nil {
+	low, err := p.text("a value")
+	if err != nil || !p.take("TO") {
 		p.i = start
 		return p.expected(want)
 	}
-	if !p.take("TO") {
-		return p.expected("TO")
-	}
-	high, err := p.number()
-	n.kind, n.nums = rangeNode, []float64{low, high}
+	high, err := p.text("a value")
+	n.kind, n.values = rangeNode, []string{low, high}
+	n.order()
 	return err
+}
+
+// order makes what n's order is asked by.
+func (n *Node) order() {
+	for _, v := range n.values {
+		n.keys = append(n.keys, text.FacetKey(v))
+		if f, ok := finite(v); ok {
+			n.nums = append(n.nums, f)
+		}
+	}
+	if len(n.nums) < len(n.values) {
+		n.nums = nil
+	}
 }
 
 // substring reads CONTAINS or STARTS WITH and its value.
@@ -286,10 +294,15 @@ func (p *filterParser) number() (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+	f, ok := finite(s)
+	if !ok {
 		p.i = start
 		return 0, p.expected("a number")
 	}
 	return f, nil
+}
+
+func finite(s string) (float64, bool) {
+	f, err := strconv.ParseFloat(s, 64)
+	return f, err == nil && !math.IsNaN(f) && !math.IsInf(f, 0)
 }

@@ -1,13 +1,11 @@
 package folder
 
 import (
+	"cmp"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/RoaringBitmap/roaring/v2"
-
-	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
 // A Count is a value while it is being counted.
@@ -15,6 +13,8 @@ type Count struct {
 	Key   string // what it is compared by
 	Shown string // as the first document that came writes it
 	Count int
+	// Number: it is a number, and Key what is written for it.
+	Number bool
 	// several: it is written in several ways. seq is then the place, in the order of
 	// insertion, of the document that Shown is of.
 	several bool
@@ -26,11 +26,7 @@ type Count struct {
 func (v *View) CountValues(field string, docs []uint32, keep func(key string) bool) ([]Count, error) {
 	byKey := map[string]*Count{}
 	several := false
-	err := v.eachPart(docs, func(seg *Segment, _ int, part []uint32) error {
-		c, err := v.TextColumn(seg, FieldText+field)
-		if err != nil {
-			return err
-		}
+	count := func(seg *Segment, c *textColumn, part []uint32, texts bool) error {
 		// A document that writes a value in two ways has it once.
 		written, again := make([]int, len(c.Keys)), make([]int, len(c.Keys))
 		for _, d := range part {
@@ -53,26 +49,61 @@ func (v *View) CountValues(field string, docs []uint32, keep func(key string) bo
 			if count == 0 || key == "" || keep != nil && !keep(key) {
 				continue
 			}
-			value := byKey[key]
+			number, of := LooksLikeNumber(key), key
+			if number && texts {
+				number, of = false, key+textMark
+			}
+			value := byKey[of]
 			if value == nil {
-				value = &Count{Key: key, Shown: c.shown[n], seq: math.Inf(1)}
-				byKey[key] = value
+				value = &Count{Key: key, Shown: c.shown[n], Number: number, seq: math.Inf(1)}
+				byKey[of] = value
 			}
 			value.Count += count - again[n]
 			value.several = value.several || c.shown[n] != value.Shown
 			several = several || value.several
 		}
 		return nil
+	}
+	err := v.eachPart(docs, func(seg *Segment, _ int, part []uint32) error {
+		c, err := v.TextColumn(seg, FieldText+field)
+		if err != nil {
+			return err
+		}
+		texts, err := v.textsOf(seg, field)
+		if err != nil || texts.likeNumbers.IsEmpty() {
+			return cmp.Or(err, count(seg, c, part, false))
+		}
+		var others []uint32 // whose values that look like numbers are texts
+		numbers := make([]uint32, 0, len(part))
+		for _, d := range part {
+			if texts.likeNumbers.Contains(d - seg.First) {
+				others = append(others, d)
+			} else {
+				numbers = append(numbers, d)
+			}
+		}
+		return cmp.Or(count(seg, c, numbers, false), count(seg, c, others, true))
 	})
 	if err == nil && several {
 		err = v.showFirst(field, docs, byKey)
 	}
 	out := make([]Count, 0, len(byKey))
-	for _, value := range byKey {
-		out = append(out, *value)
+	for of, value := range byKey {
+		if of != value.Key && byKey[value.Key] != nil {
+			// A number is shown alike: it gives its place, the text its count.
+			byKey[value.Key].Count = value.Count
+		}
+	}
+	for of, value := range byKey {
+		if of == value.Key || byKey[value.Key] == nil {
+			out = append(out, *value)
+		}
 	}
 	return out, err
 }
+
+// textMark is behind the key of a text that looks like a number, while it is counted.
+const textMark = "\x00"
 
 // CountTexts is CountValues without the numbers among the values.
 func (v *View) CountTexts(field string, docs *roaring.Bitmap, keep func(key string) bool) ([]Count, error) {
@@ -86,8 +117,7 @@ func (v *View) CountTexts(field string, docs *roaring.Bitmap, keep func(key stri
 	}
 	// They may have texts besides: of these the ones that look like numbers are lost.
 	more, err := v.CountValues(field, numbered.ToArray(), func(key string) bool {
-		f, err := strconv.ParseFloat(key, 64)
-		return (err != nil || rawjson.FormatNumber(f) != key) && (keep == nil || keep(key))
+		return !LooksLikeNumber(key) && (keep == nil || keep(key))
 	})
 	for _, m := range more {
 		if i := slices.IndexFunc(out, func(c Count) bool { return c.Key == m.Key }); i >= 0 {

@@ -33,14 +33,6 @@ func (v *View) TextsFrom(attr, prefix string) (*roaring.Bitmap, error) {
 	return v.between(FieldText+attr, []byte(prefix), NextKey([]byte(prefix)), nil)
 }
 
-// Texts returns the documents with a scalar whose facet key keep takes.
-func (v *View) Texts(attr string, keep func(key string) bool) (*roaring.Bitmap, error) {
-	return v.between(FieldText+attr, nil, nil, func(term string) bool {
-		key, _ := v.facetTerm(term)
-		return keep(key)
-	})
-}
-
 // facetTerm returns the two halves of a facet term.
 func (v *View) facetTerm(term string) (key, shown string) {
 	key, shown, _ = strings.Cut(term, "\x00")

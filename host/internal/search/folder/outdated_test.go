@@ -48,7 +48,7 @@ func TestOutdatedFolder(t *testing.T) {
 			t.Errorf("texts from %q: %v, %v; want %d", prefix, docs, err, want)
 		}
 	}
-	if docs, err := v.Texts("n", func(key string) bool { return key == text.FacetKey("año") }); err != nil || docs.GetCardinality() != 1 {
+	if docs, err := v.TextRange("n", "", "", func(key string) bool { return key == text.FacetKey("año") }); err != nil || docs.GetCardinality() != 1 {
 		t.Errorf("texts año: %v, %v; want 1", docs, err)
 	}
 	counts, err := v.CountValues("n", v.Live.ToArray(), nil)

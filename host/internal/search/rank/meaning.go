@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -27,6 +28,13 @@ func (s *Searcher) AddMeaning(sp *vector.Memory, m *Meaning) error {
 	if err != nil {
 		return err
 	}
+	if s.plan.Unlike == "" {
+		// Those without a vector are hits, too, behind all others.
+		if near, err = s.withoutVectors(near, docs); err != nil {
+			return err
+		}
+	}
+	docs = s.Universe
 	list, weights := near, make([]float64, len(near))
 	for i := range near {
 		weights[i] = m.Ratio
@@ -47,11 +55,29 @@ func (s *Searcher) AddMeaning(sp *vector.Memory, m *Meaning) error {
 		}
 	}
 	if m.Ratio < 1 {
-		docs.Or(s.Matched)
+		docs = roaring.Or(docs, s.Matched)
 		s.Results.Docs.Or(byWords.Docs)
 	}
 	s.Matched = docs
 	return nil
+}
+
+// withoutVectors returns near and, as far as hits are missing, documents of the universe
+// that are not in having, in the order of insertion.
+func (s *Searcher) withoutVectors(near []Found, having *roaring.Bitmap) ([]Found, error) {
+	if len(near) >= s.plan.Need {
+		return near, nil
+	}
+	docs := roaring.AndNot(s.Universe, having).ToArray()
+	more := make([]Found, len(docs))
+	err := s.View.FirstNumbers(folder.FieldSeq, docs, func(i int, seq, _ float64) {
+		more[i] = Found{Doc: docs[i], seq: seq, ByMeaning: true}
+	})
+	slices.SortFunc(more, func(a, b Found) int { return cmp.Compare(a.seq, b.seq) })
+	if s.plan.Distinct == "" && s.plan.Threshold == 0 {
+		more = more[:min(len(more), s.plan.Need-len(near))]
+	}
+	return append(near, more...), err
 }
 
 // merged orders hits by words and by meaning, each weighed, and leaves a
@@ -209,7 +235,11 @@ func (s *Searcher) byMeaning(doc uint32, near *vector.Neighbour, d *settings.Dis
 
 // MeaningDetails says why a hit by meaning stands where it does.
 func MeaningDetails(f *Found) json.RawMessage {
-	b, err := json.Marshal(map[string]any{"vectorSort": map[string]any{"order": 0, "similarity": f.Score}})
+	similarity := &f.Score
+	if f.Score == 0 { // it has no vector
+		similarity = nil
+	}
+	b, err := json.Marshal(map[string]any{"vectorSort": map[string]any{"order": 0, "similarity": similarity}})
 	if err != nil {
 		panic("search: encode score details: " + err.Error()) // a number from 0 to 1
 	}

@@ -1,6 +1,8 @@
 package rank
 
 import (
+	"slices"
+
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/parley-search/parley/host/internal/search/folder"
@@ -36,6 +38,12 @@ func (r *Results) goesOn() bool { return r.exact && r.threshold > 0 }
 // wantsEqual reports whether the documents equal to the last hit are of use, too:
 // of these none stands for a distinct value that another one has.
 func (r *Results) wantsEqual() bool { return r.err == nil && r.distinct != nil && !r.exact }
+
+// GoodEnough reports whether want hits by words are there, and all so good, weighed,
+// that none by meaning is looked for. The bound is Meilisearch's.
+func (r *Results) GoodEnough(want int, weight float64) bool {
+	return len(r.List) >= want && !slices.ContainsFunc(r.List, func(f Found) bool { return f.Score*weight < 0.45 })
+}
 
 // missing is how many documents are still of use.
 func (r *Results) missing() int {

@@ -38,6 +38,7 @@ type Searcher struct {
 
 	Universe *roaring.Bitmap                     // what filters and excluded words let through
 	Matched  *roaring.Bitmap                     // what matches, of the universe
+	Reach    func() (*roaring.Bitmap, error)     // what the caller may see, filters of the query aside; only for reading
 	parts    map[*folder.Segment]*roaring.Bitmap // of partsOf, by segment, see universeIn
 	partsOf  *roaring.Bitmap
 	graph    *graph
@@ -105,7 +106,11 @@ func (s *Searcher) Match() error {
 	if matched.IsEmpty() && s.plan.Strategy != settings.All && s.plan.Strategy != settings.Any {
 		// Who asks for words that no document has besides others is better served by
 		// the others than by nothing.
-		if known := s.graph.known(s.Universe, p.Units); known != all && known != 0 {
+		reach, err := s.Reach()
+		if err != nil {
+			return err
+		}
+		if known := s.graph.known(reach, p.Units); known != all && known != 0 {
 			matched = s.relax(known)
 		}
 	}

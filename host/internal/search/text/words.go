@@ -21,7 +21,7 @@ import (
 
 // AnalyzerVersion is raised by any change to how text becomes words: folders
 // built by another one are built anew.
-const AnalyzerVersion = 4
+const AnalyzerVersion = 5
 
 // A Word is one word of a text.
 type Word struct {
@@ -130,7 +130,7 @@ func (a *Analyzer) separator(s string) (n int, gap bool) {
 			}
 		}
 		r, _ := utf8.DecodeRuneInString(s[n:])
-		if inWord(r) {
+		if inWord(r) || isDots(r) {
 			return n, gap
 		}
 		w, hard := Separator(s[n:])
@@ -153,7 +153,7 @@ func Separator(s string) (n int, hard bool) {
 		return n, false
 	case ' ', '\t', '\n', '(', ')', '"', '\'', '-', ':', '/':
 		return n, false
-	case ';', '¡', '¿', '§', '¶', '…', '‥', '※', '、', '､', '，', '．', '：', '；', '،', '؛', '՝', '՛':
+	case ';', '¡', '¿', '§', '¶', '※', '、', '､', '，', '．', '：', '；', '،', '؛', '՝', '՛':
 		return n, true
 	}
 	return n, unicode.Is(unicode.Sentence_Terminal, r)
@@ -178,6 +178,9 @@ func (a *Analyzer) wordLen(s string) int {
 			}
 		}
 		r, w := utf8.DecodeRuneInString(s[n:])
+		if n == 0 && isDots(r) {
+			return w
+		}
 		if !inWord(r) && !withinWord(last, r) || n > 0 && unspaced(r) {
 			break
 		}
@@ -220,6 +223,10 @@ func prefixOf(s string, list []string) int {
 func inWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || isMark(r)
 }
+
+// isDots reports whether r is dots in one character, which are a word of their own, as
+// in Meilisearch.
+func isDots(r rune) bool { return r == '…' || r == '‥' }
 
 func isMark(r rune) bool { return r >= firstMark && unicode.Is(unicode.M, r) }
 

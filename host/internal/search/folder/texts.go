@@ -1,0 +1,113 @@
+package folder
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"github.com/parley-search/parley/host/internal/rawjson"
+)
+
+// TextRange returns the documents with a text at attr, true and false among them but no
+// number, whose facet key is from low to high, and which keep takes; high "": no bound
+// above, keep nil: all. A text that looks like a number does not count in a document
+// with a number there, since facet terms do not tell the two.
+func (v *View) TextRange(attr, low, high string, keep func(key string) bool) (*roaring.Bitmap, error) {
+	out := roaring.New()
+	var above []byte
+	if high != "" {
+		above = NextKey([]byte(high + "\x00"))
+	}
+	from := []byte(low)
+	if v.foldsMore { // terms are in another order than keys
+		from, above = nil, nil
+	}
+	for i := range v.Segs {
+		seg := &v.Segs[i]
+		texts, err := v.textsOf(seg, attr)
+		if err != nil {
+			return nil, err
+		}
+		if !texts.plain && texts.likeNumbers.IsEmpty() {
+			continue
+		}
+		err = seg.eachTerm(FieldText+attr, from, above, seg.snap.Deleted(), func(term string, docs func() (*roaring.Bitmap, error)) error {
+			if err := v.Step(); err != nil {
+				return err
+			}
+			key, _ := v.facetTerm(term)
+			if key < low || high != "" && key > high || keep != nil && !keep(key) {
+				return nil
+			}
+			like := LooksLikeNumber(key)
+			if like && texts.likeNumbers.IsEmpty() {
+				return nil
+			}
+			b, err := docs()
+			if err != nil {
+				return err
+			}
+			if like {
+				b = roaring.And(b, texts.likeNumbers)
+			}
+			seg.AddTo(out, b)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// LooksLikeNumber reports whether key is what a number is written as.
+func LooksLikeNumber(key string) bool {
+	if key == "" || key[0] != '-' && (key[0] < '0' || key[0] > '9') {
+		return false
+	}
+	f, err := strconv.ParseFloat(key, 64)
+	return err == nil && rawjson.FormatNumber(f) == key
+}
+
+// segmentTexts tells the texts of an attribute in a segment from its numbers. Only for
+// reading.
+type segmentTexts struct {
+	plain       bool            // there are some that no number looks like
+	likeNumbers *roaring.Bitmap // the documents without numbers that have some that look like one
+}
+
+func (v *View) textsOf(seg *Segment, attr string) (*segmentTexts, error) {
+	kept, err := v.keptIn(v.columns.columns, seg, FieldText+attr+" texts", func() (any, int, error) {
+		t := &segmentTexts{likeNumbers: roaring.New()}
+		err := seg.eachTerm(FieldText+attr, nil, nil, nil, func(term string, docs func() (*roaring.Bitmap, error)) error {
+			if err := v.Step(); err != nil {
+				return err
+			}
+			if key, _ := v.facetTerm(term); !LooksLikeNumber(key) {
+				t.plain = true
+				return nil
+			}
+			b, err := docs()
+			if err == nil {
+				t.likeNumbers.Or(b)
+			}
+			return err
+		})
+		if err == nil && !t.likeNumbers.IsEmpty() {
+			low, high := AppendNumber(nil, -math.MaxFloat64), NextKey(AppendNumber(nil, math.MaxFloat64))
+			err = seg.eachTerm(fieldNumber+attr, low, high, nil, func(_ string, docs func() (*roaring.Bitmap, error)) error {
+				b, err := docs()
+				if err == nil {
+					t.likeNumbers.AndNot(b)
+				}
+				return err
+			})
+		}
+		return t, 512 + int(t.likeNumbers.GetSizeInBytes()), err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return kept.(*segmentTexts), nil
+}
