@@ -122,7 +122,7 @@ type paging struct {
 
 // end is how many hits must be ranked.
 func (p *paging) end() int {
-	if p.limit == 0 || p.paged && p.number == 0 {
+	if p.paged && (p.limit == 0 || p.number == 0) {
 		return 0
 	}
 	if p.offset > p.most-p.limit { // no overflow

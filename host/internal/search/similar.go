@@ -80,7 +80,8 @@ func (s *Service) similar(ctx context.Context, caller *auth.Caller, indexUID str
 		ShowRankingScoreDetails: q.ShowRankingScoreDetails, RankingScoreThreshold: q.RankingScoreThreshold, unlike: q.ID,
 	}
 	if own == nil {
-		// Nothing is near to what is nowhere; the parameters are checked all the same.
+		// Nothing is near to what is nowhere; the parameters are checked all the same, and the
+		// candidates counted, as in Meilisearch.
 		query.Hybrid, query.Limit = nil, new(int)
 	}
 	res, err := s.Search(ctx, caller, indexUID, query)
@@ -88,7 +89,6 @@ func (s *Service) similar(ctx context.Context, caller *auth.Caller, indexUID str
 		res.EstimatedTotalHits = min(res.EstimatedTotalHits, m.Settings.Pagination.MaxTotalHits)
 	}
 	if err == nil && own == nil {
-		res.EstimatedTotalHits = 0
 		if res.Limit = DefaultLimit; q.Limit != nil {
 			res.Limit = *q.Limit
 		}

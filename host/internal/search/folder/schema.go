@@ -99,9 +99,13 @@ func within(outer, inner []string) bool {
 // want does not search: each search pays for leaving them out.
 func (sc *Schema) Excess(want *Schema) bool { return !within(want.Searchable, sc.Searchable) }
 
-// searchable reports whether the field path is searched.
+// searchable reports whether the field path is searched. Places are so only where they
+// are named.
 func (sc *Schema) searchable(path string) bool {
-	return sc.Searchable == nil || attribute.CoveredBy(sc.Searchable, path)
+	if sc.Searchable == nil {
+		return !attribute.Covers(attribute.Geo, path)
+	}
+	return attribute.CoveredBy(sc.Searchable, path)
 }
 
 // column reports whether the values at the field path are kept apart.

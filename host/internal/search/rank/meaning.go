@@ -126,11 +126,6 @@ func (s *Searcher) Near(sp *vector.Memory, m *Meaning) (list []Found, docs *roar
 	if err != nil {
 		return nil, nil, err
 	}
-	if id := s.plan.Unlike; id != "" {
-		if err := s.leaveOut(id); err != nil {
-			return nil, nil, err
-		}
-	}
 	docs.And(s.Universe)
 	n := int(docs.GetCardinality())
 	others := has.Docs - n // that the search or the view has not

@@ -86,6 +86,11 @@ func (s *Searcher) expired() error {
 // Match works out which documents of the universe match.
 func (s *Searcher) Match() error {
 	p := &s.plan.Parsed
+	if id := s.plan.Unlike; id != "" {
+		if err := s.leaveOut(id); err != nil {
+			return err
+		}
+	}
 	for _, ws := range p.Excluded {
 		b, err := s.phrase(ws)
 		if err != nil {
