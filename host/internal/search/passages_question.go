@@ -27,10 +27,10 @@ func (s *searcher) readQuestion(q string) (*passage.Question, []candidate, error
 	}}
 	scores := make([]float32, s.View.Size())
 	n := int(s.Universe.GetCardinality())
-	words := questionWords(a, q)
+	words, joined := questionWords(a, q)
 	stops := text.StopWords(words)
 	for _, w := range words {
-		forms, docs, err := s.spellings(&w)
+		forms, docs, err := s.spellings(&w, joined[w.Term])
 		if err != nil {
 			return nil, nil, err
 		}
@@ -53,16 +53,32 @@ func (s *searcher) readQuestion(q string) (*passage.Question, []candidate, error
 // maxQuestionWords bounds the words of a question that are looked for.
 const maxQuestionWords = 64
 
-// questionWords are the first words of a question, each once.
-func questionWords(a *text.Analyzer, q string) (out []text.Word) {
+// questionWords are the first words of a question, each once, and what each of them and the one before or
+// behind it are if written together: "log in" asks for what "login" says.
+func questionWords(a *text.Analyzer, q string) (out []text.Word, joined map[string][]string) {
 	seen := map[string]bool{}
+	joined = map[string][]string{}
+	last := text.Word{Stop: true}
 	for _, w := range a.Split(text.Clip(q, text.MaxQueryText)) {
-		if !w.Stop && !seen[w.Term] && strings.Trim(w.Term, ".") != "" && len(out) < maxQuestionWords {
+		if w.Stop || strings.Trim(w.Term, ".") == "" {
+			last = text.Word{Stop: true}
+			continue
+		}
+		if !seen[w.Term] {
+			if len(out) == maxQuestionWords {
+				break
+			}
 			seen[w.Term] = true
 			out = append(out, w)
 		}
+		if !last.Stop && w.Pos == last.Pos+1 && w.Term != last.Term {
+			both := last.Term + w.Term
+			joined[last.Term] = append(joined[last.Term], both)
+			joined[w.Term] = append(joined[w.Term], both)
+		}
+		last = w
 	}
-	return out
+	return out, joined
 }
 
 // best returns the n documents with the highest scores above 0, best first.
@@ -86,19 +102,27 @@ func best(scores []float32, n int) []candidate {
 
 // What spellings other than the word itself count as.
 const (
-	wordForm = 0.6
-	misspelt = 0.7
+	wordForm   = 0.6
+	misspelt   = 0.7
+	joinedWord = 0.8
 )
 
 // spellings returns how a word of a question may be spelled in documents, with what each spelling counts
 // as, and the documents of the universe that have one. Spelling variants are looked for only where the
-// index lacks the word and its forms.
-func (s *searcher) spellings(w *text.Word) (map[string]float32, *roaring.Bitmap, error) {
+// index lacks the word and its forms. joined are words that w is a part of.
+func (s *searcher) spellings(w *text.Word, joined []string) (map[string]float32, *roaring.Bitmap, error) {
 	forms := map[string]float32{}
 	docs := roaring.New()
 	for _, f := range w.Spellings() {
 		for i := range s.View.Segs {
-			if err := s.addForms(&s.View.Segs[i], f, forms, docs); err != nil {
+			if err := s.addForms(&s.View.Segs[i], f, 1, forms, docs); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	for _, j := range joined {
+		for i := range s.View.Segs {
+			if err := s.addForms(&s.View.Segs[i], text.Form{Term: j, In: text.AllAlphabets}, joinedWord, forms, docs); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -112,14 +136,15 @@ func (s *searcher) spellings(w *text.Word) (map[string]float32, *roaring.Bitmap,
 // maxForms bounds the terms that are looked at for forms of one word in one segment.
 const maxForms = 5000
 
-// addForms adds to forms and docs what a segment has of a word and its forms.
-func (s *searcher) addForms(seg *folder.Segment, f text.Form, forms map[string]float32, docs *roaring.Bitmap) error {
+// addForms adds to forms and docs what a segment has of a word, which counts as said, and its forms, which
+// count less.
+func (s *searcher) addForms(seg *folder.Segment, f text.Form, counts float32, forms map[string]float32, docs *roaring.Bitmap) error {
 	dict, err := seg.Dict(folder.FieldWords)
 	if err != nil {
 		return err
 	}
 	add := func(term string, counts float32) error {
-		b, err := s.DocumentsOf(seg, dict, rank.Derived{Term: term, Exact: counts == 1, In: f.In})
+		b, err := s.DocumentsOf(seg, dict, rank.Derived{Term: term, Exact: term == f.Term, In: f.In})
 		if err != nil || b.IsEmpty() {
 			return err
 		}
@@ -127,7 +152,7 @@ func (s *searcher) addForms(seg *folder.Segment, f text.Form, forms map[string]f
 		seg.AddTo(docs, b)
 		return nil
 	}
-	if err := add(f.Term, 1); err != nil {
+	if err := add(f.Term, counts); err != nil {
 		return err
 	}
 	stem := passage.Stem(f.Term)
@@ -147,7 +172,7 @@ func (s *searcher) addForms(seg *folder.Segment, f text.Form, forms map[string]f
 		if e.Term == f.Term || passage.Stem(e.Term) != stem {
 			continue
 		}
-		if err := add(e.Term, wordForm); err != nil {
+		if err := add(e.Term, counts*wordForm); err != nil {
 			return err
 		}
 	}

@@ -84,6 +84,18 @@ func TestChatPassages(t *testing.T) {
 	}
 }
 
+// TestPassagesOfJoinedWords asks in two words for what documents write as one.
+func TestPassagesOfJoinedWords(t *testing.T) {
+	r := newRig(t)
+	r.add("a", docsJSON(1, 40, func(i int) string { return `"text":"How the controller works in Page."` }))
+	r.add("a", `[{"id":100,"text":"Name the timezone in settings."},{"id":101,"text":"Logins are kept for a day."}]`)
+	for q, id := range map[string]string{"How do I choose the time zone?": "100", "time-zone": "100", "Who may log in?": "101"} {
+		if found := r.chatFound("a", q); len(found.Hits) == 0 || found.Hits[0].ID != id {
+			t.Errorf("%q finds %d passages, want one of document %s first", q, len(found.Hits), id)
+		}
+	}
+}
+
 // A text is shown as it is, however short; of other values, each has its name.
 func TestChatPassagesNames(t *testing.T) {
 	r := newRig(t)

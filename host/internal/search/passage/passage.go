@@ -36,6 +36,7 @@ type Passage struct {
 	Headings []string // from the top one down to its own
 	Anchor   string   // of the last one, where the text says it
 	Text     string
+	Row      bool // it is a short record, whose values belong together
 	Score    float64
 	// Cover is how much of the question's weight the passage and those beside it have, 0 to 1.
 	Cover float64
@@ -111,7 +112,7 @@ func (r *ranking) read(docs []Document, size int) {
 			length := s.count(counts, p.Text)
 			r.total += length
 			r.lengths = append(r.lengths, length)
-			r.list = append(r.list, Passage{Doc: d, N: n, Headings: p.Headings, Anchor: p.Anchor, Text: p.Text})
+			r.list = append(r.list, Passage{Doc: d, N: n, Headings: p.Headings, Anchor: p.Anchor, Text: p.Text, Row: doc.Whole && doc.Page == ""})
 		}
 	}
 }

@@ -160,6 +160,10 @@ func TestFitAndWindow(t *testing.T) {
 	if sum > 400 {
 		t.Errorf("%d bytes, want at most 400", sum)
 	}
+	fit = Fit([]Passage{{Text: long}, {Text: long, Row: true}}, q, 8000, len(long), func(*Passage) int { return 0 })
+	if n := len(fit[0].Text); n > len(long)*6/10 || !strings.Contains(fit[0].Text, "needle is here") || fit[1].Text != long {
+		t.Errorf("of passages of %d bytes, %d and %d are shown; want the half around the needle, and the record whole", len(long), n, len(fit[1].Text))
+	}
 	if got := Window("no space to cut "+strings.Repeat("ä", 400), q, 101); len(got) > 101 || !utf8.ValidString(got) {
 		t.Errorf("Window gives %d bytes %q", len(got), got)
 	}
