@@ -54,6 +54,10 @@ func CheckSettings(ctx context.Context, uid string, settings []byte, providers [
 // unkept has no workspace and keeps none.
 type unkept struct{ workspace.Workspaces }
 
+func (unkept) Workspace(_ context.Context, uid string) (*workspace.Workspace, error) {
+	return nil, workspace.NotFound(uid)
+}
+
 func (unkept) UpdateWorkspace(_ context.Context, _ string, f func(*workspace.Workspace) (*workspace.Workspace, error)) error {
 	_, err := f(nil)
 	return err

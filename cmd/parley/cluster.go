@@ -49,7 +49,7 @@ func clusterCreateCommand() *cobra.Command {
 			return nil
 		},
 	}
-	cli.AddOptions(cmd)
+	addNamed(cmd, host.ClusterOptions())
 	cmd.Flags().IntVar(&replicas, "replicas", 3, "servers of NATS that keep the log: 1, 3 or 5")
 	return cmd
 }
@@ -79,7 +79,7 @@ func clusterJoinCommand() *cobra.Command {
 			})
 		},
 	}
-	cli.AddOptions(cmd)
+	addNamed(cmd, clusterOptions())
 	cmd.Flags().BoolVar(&replace, "replace", false, "also where the data is of another log, or of a node that disagrees with the others")
 	return cli.JSONFlag(cmd)
 }
@@ -108,13 +108,16 @@ func clusterResetCommand() *cobra.Command {
 			})
 		},
 	}
-	cli.AddOptions(cmd)
+	addNamed(cmd, clusterOptions())
 	return cli.JSONFlag(cmd)
 }
 
+// clusterOptions are the host's options that the commands on a node's data obey.
+func clusterOptions() []string { return append(host.ClusterOptions(), "db-path") }
+
 // loadCluster reads which cluster is meant, and the data directory.
 func loadCluster(cmd *cobra.Command) (host.Config, error) {
-	c, err := cli.LoadOnly(cmd, append(host.ClusterOptions(), "db-path"))
+	c, err := cli.LoadOnly(cmd, clusterOptions())
 	if err == nil && (c.Cluster.Name == "" || len(c.Cluster.NATS) == 0) {
 		err = cli.UsageError{Err: errors.New("--cluster-name and --cluster-nats say which cluster: give both")}
 	}

@@ -22,8 +22,8 @@ func clusterSnapshotCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "snapshot",
 		Short: "Have the leader keep a snapshot for nodes that begin",
-		Long: "Have the leader of a cluster keep a snapshot of what it has now with NATS, and wait until it is kept. Nodes keep one by themselves each\n" +
-			"--cluster-snapshot-every; this one is for a node that is to join now, or before the log is tampered with. It is not a backup.",
+		Long: "Have the leader of a cluster keep a snapshot of what it has now with NATS, and wait until it is kept. It does so by itself at the interval\n" +
+			"--cluster-snapshot-every; this one is for a node that is to join now, or before somebody works on the log. It is not a backup.",
 		Example: "  parley cluster snapshot --url http://127.0.0.1:7700",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -18,7 +18,7 @@ func pluginDiffCommand() *cobra.Command {
 		Use:   "diff OLD NEW",
 		Short: "Show what an upgrade of a plugin changes, without running it",
 		Long: "Show what differs between two plugins: grants, settings, limits, events, metrics, size, memory, imports, exports. Each is a file, a URL,\n" +
-			"NAME (the version in use) or NAME@VERSION (in the plugin directory). A grant that comes to what OLD had is marked with !.",
+			"NAME (the version in use) or NAME@VERSION (in the plugin directory). A grant that OLD does not have is marked with !.",
 		Example: "  parley plugin diff openai plugins/dist/openai-1.1.0.wasm\n" +
 			"  parley plugin diff openai@1.0.0 openai@1.1.0",
 		Args: cobra.ExactArgs(2),

@@ -72,7 +72,7 @@ func pluginUpdateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "update [NAME]",
 		Short: "Install the newest allowed versions from where plugins came from",
-		Long: "Install of plugin NAME, or of all, the version that `parley plugin outdated` shows as allowed, by the rules of `parley plugin install`:\n" +
+		Long: "Install the version of plugin NAME, or of each plugin, that `parley plugin outdated` shows as allowed, by the rules of `parley plugin install`:\n" +
 			"one that asks for more than the version in use needs --grant, or your confirmation at the terminal. Each is a separate change, which\n" +
 			"`parley plugin rollback NAME` undoes; one that fails does not hold up the others. A running host notices the change.",
 		Example: "  parley plugin update --dry-run\n" +

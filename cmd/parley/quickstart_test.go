@@ -69,7 +69,10 @@ func TestQuickstartCollectors(t *testing.T) {
 	}
 	url := regexp.MustCompile(`http://[0-9.:]+`).FindString(line)
 	var status struct {
-		Engine struct{ Collectors, Refused []json.RawMessage }
+		Engine struct {
+			Collectors []json.RawMessage
+			Refused    map[string]string
+		}
 	}
 	if code, body := send(t, http.MethodGet, url+"/telemetry", ""); code != http.StatusOK || json.Unmarshal([]byte(body), &status) != nil {
 		t.Fatalf("GET /telemetry: %d %s", code, body)
