@@ -77,7 +77,7 @@ func TestReadability(t *testing.T) {
 		if isExempt {
 			return nil
 		}
-		if r.lines > maxPage {
+		if r.lines > maxPage && name != "CHANGELOG.md" { // which grows with each version
 			t.Errorf("%s has %d lines, want at most %d: divide it", name, r.lines, maxPage)
 		}
 		for _, s := range r.wordy {
