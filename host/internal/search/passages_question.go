@@ -37,7 +37,7 @@ func (s *searcher) readQuestion(q string) (*passage.Question, []candidate, error
 		if len(forms) == 0 && stops[w.Term] {
 			continue
 		}
-		term := passage.NewTerm(int(docs.GetCardinality()), n, forms)
+		term := passage.NewTerm(int(docs.GetCardinality()), n, forms, stops[w.Term])
 		out.Terms = append(out.Terms, term)
 		worth := float32(0)
 		for _, c := range forms {

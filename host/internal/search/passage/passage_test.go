@@ -13,7 +13,7 @@ import (
 func ask(words ...string) *Question {
 	q := &Question{Words: strings.Fields}
 	for _, w := range words {
-		q.Terms = append(q.Terms, NewTerm(1, 100, map[string]float32{w: 1}))
+		q.Terms = append(q.Terms, NewTerm(1, 100, map[string]float32{w: 1}, false))
 	}
 	return q
 }
@@ -79,7 +79,7 @@ func TestRankFindsWhatIsDeepInAPage(t *testing.T) {
 	}
 	docs := []Document{{ID: "other", Title: "Other", Text: "The controller is small.", Whole: true}, {ID: "page", Title: "Guide", URL: "https://example.org/g", Text: page.String()}}
 	q := ask("controller", "git", "polled")
-	q.Terms[0] = NewTerm(90, 100, map[string]float32{"controller": 1})
+	q.Terms[0] = NewTerm(90, 100, map[string]float32{"controller": 1}, false)
 	list := Rank(docs, q, 1500, 0)
 	if len(list) == 0 || !strings.Contains(list[0].Text, "every three minutes") || list[0].Cover < 0.99 {
 		t.Fatalf("first passage is %+v", list)

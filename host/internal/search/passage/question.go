@@ -57,12 +57,19 @@ func weighUnseen(n int) float64 {
 	return ofUnseen + (1-ofUnseen)*min(float64(n)/fewDocuments, 1)
 }
 
-// NewTerm returns the term for a word that df of n documents have in one of forms. In coverage a rare word
+// ofStop is what a stop word counts in coverage: documents that lack the answer have it as well.
+const ofStop = 0.6
+
+// NewTerm returns the term for a word that df of n documents have in one of forms; stop: it makes a question
+// of the others, as "which" does. In coverage a rare word
 // counts more than in scores, so that the words of any question do not make up for the one that it is about.
-func NewTerm(df, n int, forms map[string]float32) Term {
+func NewTerm(df, n int, forms map[string]float32, stop bool) Term {
 	t := Term{Worth: math.Pow(IDF(df, max(n, fewDocuments)), 1.2), Forms: forms}
 	if df == 0 {
 		t.Worth *= weighUnseen(n)
+	}
+	if stop {
+		t.Worth *= ofStop
 	}
 	t.IDF = t.scale() * IDF(df, n)
 	return t
