@@ -79,7 +79,7 @@ func clusterJoinCommand() *cobra.Command {
 			})
 		},
 	}
-	addNamed(cmd, clusterOptions())
+	addNamed(cmd, nodeDataOptions())
 	cmd.Flags().BoolVar(&replace, "replace", false, "also where the data is of another log, or of a node that disagrees with the others")
 	return cli.JSONFlag(cmd)
 }
@@ -108,16 +108,16 @@ func clusterResetCommand() *cobra.Command {
 			})
 		},
 	}
-	addNamed(cmd, clusterOptions())
+	addNamed(cmd, nodeDataOptions())
 	return cli.JSONFlag(cmd)
 }
 
-// clusterOptions are the host's options that the commands on a node's data obey.
-func clusterOptions() []string { return append(host.ClusterOptions(), "db-path") }
+// nodeDataOptions are the host's options that the commands on a node's data obey.
+func nodeDataOptions() []string { return append(host.ClusterOptions(), "db-path") }
 
 // loadCluster reads which cluster is meant, and the data directory.
 func loadCluster(cmd *cobra.Command) (host.Config, error) {
-	c, err := cli.LoadOnly(cmd, clusterOptions())
+	c, err := cli.LoadOnly(cmd, nodeDataOptions())
 	if err == nil && (c.Cluster.Name == "" || len(c.Cluster.NATS) == 0) {
 		err = cli.UsageError{Err: errors.New("--cluster-name and --cluster-nats say which cluster: give both")}
 	}
