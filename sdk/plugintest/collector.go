@@ -140,5 +140,5 @@ func (d *CollectorDriver) lookUp(vocabulary string, h uint64) (string, bool) {
 // Save returns the state, as the host keeps it.
 func (d *CollectorDriver) Save() []byte { return bytes.Clone(d.guest.Save()) }
 
-// Load gives it back, to this collector or to another version of it.
+// Load gives the collector a state that Save returned, of this version or of another.
 func (d *CollectorDriver) Load(state []byte) bool { return d.guest.Load(state) }

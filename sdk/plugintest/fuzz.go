@@ -25,7 +25,7 @@ func FuzzStream(f *testing.F, d *Driver, source string) {
 	})
 }
 
-// FuzzFailure does so with any response that is not a success.
+// FuzzFailure is [FuzzStream] for any response that is not a success.
 func FuzzFailure(f *testing.F, d *Driver, source string) {
 	for _, c := range readSeeds(f, source) {
 		if c.Kind == "error" {

@@ -4,7 +4,7 @@ import "strings"
 
 // EscapeURL writes s as one segment of a URL's path, or one value of its query:
 // all but letters, digits and -_.~ is escaped, so that what a signature is made
-// over is the same for all who make it. Package net/url is much for a guest, and
+// over is the same for all who make it. Package net/url is large for a guest, and
 // leaves a colon in a path.
 func EscapeURL(s string) string {
 	const hex = "0123456789ABCDEF"

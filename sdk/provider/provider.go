@@ -109,7 +109,7 @@ func (r *Request) IsSet(name string) bool { return len(r.Options.Get(name)) > 0 
 // is empty: the manifest's auth says where the key goes.
 type Settings = abi.Settings
 
-// A HTTPRequest is what the host sends.
+// An HTTPRequest is what the host sends.
 type HTTPRequest struct {
 	Method  string // default POST
 	URL     string
