@@ -28,7 +28,6 @@ import (
 	"github.com/parley-search/parley/host/internal/httpapi"
 	"github.com/parley-search/parley/host/internal/httpapi/transport"
 	"github.com/parley-search/parley/host/internal/logs"
-	"github.com/parley-search/parley/host/internal/masterkey"
 	"github.com/parley-search/parley/host/internal/metrics"
 	"github.com/parley-search/parley/host/internal/network"
 	"github.com/parley-search/parley/host/internal/plugin"
@@ -131,38 +130,10 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := backup.Import(ctx, c, h.log); err != nil {
-		return nil, err
-	}
-	open, openSealer := store.Open, masterkey.OpenSealer
-	if c.Cluster.Name != "" {
-		open, openSealer = store.OpenShared, masterkey.OpenSharedSealer
-		if err := h.listen(c.HTTPAddr); err != nil { // the other nodes are told where
-			return nil, err
-		}
-	}
-	db, err := open(c.DBPath)
-	if err == nil && c.Cluster.Name != "" {
-		db, err = h.catchUp(ctx, c, db)
-	}
+	db, sealer, err := h.openData(ctx, c, o)
 	if err != nil {
 		return nil, err
 	}
-	h.db = db
-	h.onClose("the database", db.Close)
-	sealer, err := openSealer(ctx, c, db, h.log)
-	if err != nil {
-		return nil, err
-	}
-	if c.Cluster.Name != "" {
-		if err := h.joinCluster(c, o, db); err != nil {
-			return nil, err
-		}
-		if _, err := h.cluster.takePlugins(ctx); err != nil {
-			h.log.Error().Err(err).Msg("this node does not run the plugins of the cluster")
-		}
-	}
-
 	if err := h.openPlugins(c, o); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,49 @@
+package host
+
+import (
+	"context"
+
+	"github.com/parley-search/parley/host/internal/backup"
+	"github.com/parley-search/parley/host/internal/config"
+	"github.com/parley-search/parley/host/internal/masterkey"
+	"github.com/parley-search/parley/host/internal/store"
+)
+
+// openData opens the database, into which an archive is imported first where c names
+// one, and what seals secrets in it. In a cluster the database is brought up to date, and
+// the host becomes a node.
+func (h *Host) openData(ctx context.Context, c config.Config, o Options) (*store.Store, *store.Sealer, error) {
+	if err := backup.Import(ctx, c, h.log); err != nil {
+		return nil, nil, err
+	}
+	open, openSealer := store.Open, masterkey.OpenSealer
+	if c.Cluster.Name != "" {
+		open, openSealer = store.OpenShared, masterkey.OpenSharedSealer
+		if err := h.listen(c.HTTPAddr); err != nil { // the other nodes are told where
+			return nil, nil, err
+		}
+	}
+	db, err := open(c.DBPath)
+	if err == nil && c.Cluster.Name != "" {
+		db, err = h.catchUp(ctx, c, db)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	h.db = db
+	h.onClose("the database", db.Close)
+	sealer, err := openSealer(ctx, c, db, h.log)
+	if err != nil {
+		return nil, nil, err
+	}
+	if c.Cluster.Name == "" {
+		return db, sealer, nil
+	}
+	if err := h.joinCluster(c, o, db); err != nil {
+		return nil, nil, err
+	}
+	if _, err := h.cluster.takePlugins(ctx); err != nil {
+		h.log.Error().Err(err).Msg("this node does not run the plugins of the cluster")
+	}
+	return db, sealer, nil
+}
