@@ -52,7 +52,7 @@ func readConversation(chat rawjson.Value) conversation {
 		switch m.Get("role").String() {
 		case "user":
 			if text = strings.TrimSpace(text); text != "" {
-				c.before, c.question = c.question, strings.Clone(cutText(text, maxQuestion))
+				c.before, c.question = c.question, strings.Clone(cutText(withoutGreeting(text), maxQuestion))
 			}
 			c.searched, c.results = false, nil
 		case "assistant":

@@ -179,6 +179,7 @@ func TestAnswer(t *testing.T) {
 			[]string{"> Nolan", "> **"},
 		},
 		{"a greeting", chat(`{"role":"user","content":"Hello there!"}`, searchTool("movies")), []string{"Hello. Ask me something"}, []string{"[movies/"}},
+		{"thanks", chat(`{"role":"user","content":"Thanks a lot for your help!"}`, searchTool("movies")), []string{"Hello. Ask me something"}, []string{"[movies/"}},
 		{
 			"nothing found", chat(question+","+found("c", "movies", `{"indexUid":"movies","hits":[]}`), searchTool("movies")),
 			[]string{"I searched movies for “Christopher Nolan” and found nothing", "extract provider"},
@@ -248,4 +249,19 @@ func FuzzEncode(f *testing.F) {
 			t.Errorf("finish %v, broken %v", s.FinishReason, s.Broken)
 		}
 	})
+}
+
+func TestWithoutGreeting(t *testing.T) {
+	for text, want := range map[string]string{
+		"Hi, who directed Stalker?":       "who directed Stalker?",
+		"Good morning!\nWho are you?":     "Who are you?",
+		"Vielen Dank. Wer bist du?":       "Wer bist du?",
+		"Hello!":                          "Hello!",
+		"Hello Dolly, who wrote it?":      "Hello Dolly, who wrote it?",
+		"Who directed Stalker, and when?": "Who directed Stalker, and when?",
+	} {
+		if got := withoutGreeting(text); got != want {
+			t.Errorf("withoutGreeting(%q) = %q, want %q", text, got, want)
+		}
+	}
 }

@@ -49,11 +49,24 @@ const maxQueryWords = 40
 // isGreeting reports whether a text greets or thanks, and asks nothing.
 func isGreeting(text string) bool {
 	words := splitWords(strings.ToLower(text))
-	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !greetings[w] })
+	return slices.ContainsFunc(words, func(w string) bool { return greetings[w] }) && !slices.ContainsFunc(words, func(w string) bool { return !greetings[w] && !stresses[w] })
+}
+
+// withoutGreeting returns what is asked behind a greeting: "Hi, who directed it?".
+func withoutGreeting(text string) string {
+	if at := strings.IndexAny(text, ",.!;:\n"); at > 0 && isGreeting(text[:at]) {
+		if rest := strings.TrimLeft(text[at:], ",.!;: \n"); len(splitWords(rest)) > 0 {
+			return rest
+		}
+	}
+	return text
 }
 
 var greetings = newWordSet(`hello hi hey there good morning afternoon evening day thanks thank you bye goodbye
-	hallo guten tag morgen abend danke bonjour salut merci hola buenos dias gracias ciao grazie`)
+	hallo guten tag morgen abend danke dank bonjour salut merci hola buenos dias gracias ciao grazie`)
+
+// Words that go with thanks.
+var stresses = newWordSet(`a lot so much very many again all everyone for your the help sehr schön vielen beaucoup muchas mille`)
 
 // meaningWords returns the words of text that are not small talk: names and numbers
 // first, else in order.
