@@ -133,7 +133,8 @@ func (r *Reader) Read(ctx context.Context, name string, data []byte) (p *Page, e
 	return p, nil
 }
 
-// titleOf makes a title of a file's name.
+// titleOf makes a title of a file's name, with its hyphens and underscores: git-rebase and max_connections are
+// names as they are.
 func titleOf(name string) string {
 	base := path.Base(name)
 	base = strings.TrimSuffix(base, path.Ext(base))
@@ -142,7 +143,7 @@ func titleOf(name string) string {
 			base = dir
 		}
 	}
-	return strings.NewReplacer("-", " ", "_", " ").Replace(base)
+	return base
 }
 
 // tidy returns valid UTF-8 without control characters, with no more than one blank line in a row.

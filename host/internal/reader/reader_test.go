@@ -130,7 +130,7 @@ func TestRead(t *testing.T) {
 		{"bad.md", "---\ntitle: \"Kept\"\n- [broken\n---\nText.", "Kept", []string{"Text."}, []string{"broken"}},
 		{"page.mdx", "import X from './x'\n\n# Page\nSome <Note>text</Note>.", "Page", []string{"Some text."}, []string{"import"}},
 		{"dir/index.md", "no heading here", "dir", []string{"no heading here"}, nil},
-		{"notes_on-tea.txt", "\xef\xbb\xbfplain\r\ntext", "notes on tea", []string{"plain\ntext"}, nil},
+		{"notes_on-tea.txt", "\xef\xbb\xbfplain\r\ntext", "notes_on-tea", []string{"plain\ntext"}, nil},
 		{"latin.txt", "caf\xe9", "latin", []string{"café"}, nil},
 		{"wide.txt", "\xff\xfet\x00e\x00a\x00", "wide", []string{"tea"}, nil},
 		{"a.rst", "=====\nTitle\n=====\n\nIntro with :ref:`a label <x>`.\n\nPart\n----\n\n.. note:: Mind this.\n\nDeep\n~~~~\n\nbody\n", "Title", []string{"a label", "## Part", "Mind this.", "### Deep", "body"}, []string{"=====", "<x>"}},
