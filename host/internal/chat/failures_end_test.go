@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -277,6 +278,7 @@ func TestAnswersHammer(t *testing.T) {
 		f.upstream.Scripts = append(f.upstream.Scripts,
 			say("text:x", search(0, "a", alien)+"\n"+search(1, "b", alien), "finish:tool_calls"), say("text:x", "finish:stop", "[DONE]"), say("text:x"), refusal(500, "x"), chattest.Script{Err: broken(outbound.Connect, true)})
 	}
+	var begun, ended atomic.Int64
 	done := make(chan struct{})
 	const workers = 8
 	for w := range workers {
@@ -286,11 +288,14 @@ func TestAnswersHammer(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				a, err := f.Start(ctx, auth.Everyone(), "demo", []byte(bodies[(i+w)%len(bodies)]))
 				if err == nil {
+					begun.Add(1)
 					after := func() {}
 					if i%5 == 0 {
 						after = cancel
 					}
-					_ = a.WriteTo(&leaver{after: after})
+					if a.WriteTo(&leaver{after: after}) == nil {
+						ended.Add(1)
+					}
 				}
 				cancel()
 			}
@@ -302,6 +307,9 @@ func TestAnswersHammer(t *testing.T) {
 	eventually(t, "goroutines and responses are gone", func() bool {
 		return runtime.NumGoroutine() <= before && f.upstream.Open() == 0
 	})
+	if begun.Load() == 0 || ended.Load() == 0 {
+		t.Errorf("%d answers began and %d were written to their end, want some", begun.Load(), ended.Load())
+	}
 }
 
 // eventually waits for something that another goroutine is about to do.
