@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/httpapi"
 	"github.com/parley-search/parley/host/internal/outbound"
 	"github.com/parley-search/parley/host/internal/waittest"
@@ -260,4 +262,31 @@ func TestHammerStreams(t *testing.T) {
 // the comments that keep a connection alive.
 func withoutChance(stream string) string {
 	return regexp.MustCompile(`"id":"[^"]*",?|"created":[0-9]+,?|(?m)^:\n\n`).ReplaceAllString(stream, "")
+}
+
+// A loading deployment has a plugin that is still to be loaded.
+type loading struct {
+	chat.Sources
+	asked, left chan struct{}
+}
+
+func (l loading) Acquire(ctx context.Context, _ workspace.Wish, _ string) (chat.Source, func(), bool) {
+	l.asked <- struct{}{}
+	<-ctx.Done()
+	l.left <- struct{}{}
+	return nil, func() {}, false
+}
+
+// A client that leaves while its plugin is being loaded is not waited for.
+func TestClientLeavesWhilePluginIsLoaded(t *testing.T) {
+	l := loading{asked: make(chan struct{}, 1), left: make(chan struct{}, 1)}
+	r := newRig(t, wish{limits: httpapi.Limits{Watch: 10 * time.Millisecond}, sources: func(s chat.Sources) chat.Sources {
+		l.Sources = s
+		return l
+	}})
+	k := r.send(t, hello)
+	waitFor(t, l.asked, "request for the plugin")
+	check(t, k.conn.Close())
+	waitFor(t, l.left, "end of the wait for the plugin")
+	waittest.For(t, "the log has that the client left", func() bool { return strings.Contains(r.log.String(), `"status":499`) })
 }

@@ -68,6 +68,7 @@ type wish struct {
 	console   bool // serve the page
 	noDocs    bool
 	installer pluginapi.Installer
+	sources   func(chat.Sources) chat.Sources // what the chat has of the plugins; nil: all as they are
 	cluster   httpapi.Cluster
 	patience  time.Duration // with them; default remoteTimeout
 }
@@ -166,7 +167,7 @@ func newRig(tb testing.TB, w wish) *rig {
 		return &workspace.Workspace{UID: "orphan", Source: "removed"}, nil
 	}))
 	limiter := limit.New(limit.Options{Storage: db})
-	r.chat, r.source = newChat(limiter, workspaces, w.upstream, &chattest.Searcher{Indexes: w.indexes, Documents: w.documents})
+	r.chat, r.source = newChat(limiter, workspaces, w.upstream, &chattest.Searcher{Indexes: w.indexes, Documents: w.documents}, w.sources)
 	_, _, err = r.chat.Patch(ctx, "demo", []byte(`{"source":"test","apiKey":"`+demoKey+`"}`))
 	check(tb, err)
 
@@ -234,7 +235,7 @@ func noneLeft(tb testing.TB, before int) {
 	}
 }
 
-func newChat(l *limit.Limiter, w workspace.Workspaces, u outbound.Sender, search *chattest.Searcher) (*chat.Service, *chattest.Source) {
+func newChat(l *limit.Limiter, w workspace.Workspaces, u outbound.Sender, search *chattest.Searcher, wrap func(chat.Sources) chat.Sources) (*chat.Service, *chattest.Source) {
 	settings := func(names ...string) map[string]abi.Setting {
 		m := make(map[string]abi.Setting)
 		for _, n := range names {
@@ -248,14 +249,17 @@ func newChat(l *limit.Limiter, w workspace.Workspaces, u outbound.Sender, search
 	test := source("test", settings("apiKey"))
 	lists := source("openAi", settings("apiKey"))
 	lists.Is.Does = []string{abi.OpChat, abi.OpModels}
+	var sources chat.Sources = chattest.Sources{
+		"test":        test,
+		"openAi":      lists,
+		"azureOpenAi": source("azureOpenAi", settings("apiKey", "orgId", "apiVersion", "deploymentId", "baseUrl")),
+		"vLlm":        source("vLlm", settings("baseUrl")),
+	}
+	if wrap != nil {
+		sources = wrap(sources)
+	}
 	return chat.New(chat.Deps{
-		Workspaces: w,
-		Sources: chattest.Sources{
-			"test":        test,
-			"openAi":      lists,
-			"azureOpenAi": source("azureOpenAi", settings("apiKey", "orgId", "apiVersion", "deploymentId", "baseUrl")),
-			"vLlm":        source("vLlm", settings("baseUrl")),
-		},
+		Workspaces: w, Sources: sources,
 		Upstream: u, Searcher: search, Limiter: l, Limits: chat.Limits{RetryDelay: time.Millisecond},
 	}), test
 }
