@@ -46,7 +46,7 @@ func moveFiles() map[string]string {
 		"indexes/films/settings.json":         moveSetting,
 		"indexes/films/documents.jsonl":       moveDocuments,
 		"indexes/none/metadata.json":          `{"uid":"none","primaryKey":null,"createdAt":"2025-01-01T00:00:00Z","updatedAt":"2025-01-02T00:00:00Z"}`,
-		"indexes/none/settings.json":          `{}`,
+		"indexes/none/settings.json":          `{"foreignKeys":[]}`,
 		"indexes/none/documents.jsonl":        "",
 		"keys.jsonl":                          moveKey + "\n",
 		"tasks/queue.jsonl":                   `{"uid":0,"status":"succeeded","type":"documentAdditionOrUpdate"}` + "\n" + `{"uid":1,"status":"enqueued","type":"documentAdditionOrUpdate"}` + "\n",

@@ -87,6 +87,7 @@ func TestMatchesPosition(t *testing.T) {
 		{"straßburg 120", []string{"text", "pages"}, `{"text":[{"start":61,"length":10}],"pages":[{"start":0,"length":3}]}`},
 		{`"the knight"`, []string{"text"}, `{"text":[{"start":92,"length":10}]}`},
 		{"night", []string{"author.name"}, `{"author.name":[{"start":3,"length":5}]}`},
+		{"x", []string{"tags"}, `{"tags":[{"start":0,"length":1,"indices":[1]}]}`},
 		{"", nil, `{}`},
 	}
 	for _, tt := range tests {
@@ -131,5 +132,16 @@ func TestCropWindow(t *testing.T) {
 		if got != tt.want {
 			t.Errorf("%q in %d words: %q, want %q", tt.q, tt.length, got, tt.want)
 		}
+	}
+}
+
+// Of an array the last element with a match counts, and of it all matches, as in
+// Meilisearch.
+func TestMatchesPositionOfArrays(t *testing.T) {
+	r := newRig(t)
+	r.add("a", `[{"id":1,"tags":["red fox","no","red red","blue"],"by":[{"name":"Red"},{"name":"Reed"}]}]`)
+	res := r.search("a", search.Query{Q: "red ", Format: highlight.Format{Positions: true}})
+	if got, want := string(res.Hits[0].Matches), `{"tags":[{"start":0,"length":3,"indices":[2]},{"start":4,"length":3,"indices":[2]}],"by.name":[{"start":0,"length":3,"indices":[0]}]}`; got != want {
+		t.Errorf("matches %s, want %s", got, want)
 	}
 }

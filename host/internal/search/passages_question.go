@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
@@ -60,7 +61,7 @@ func questionWords(a *text.Analyzer, q string) (out []text.Word, joined map[stri
 	joined = map[string][]string{}
 	last := text.Word{Stop: true}
 	for _, w := range a.Split(text.Clip(q, text.MaxQueryText)) {
-		if w.Stop || strings.Trim(w.Term, ".") == "" {
+		if w.Stop || strings.IndexFunc(w.Term, inName) < 0 {
 			last = text.Word{Stop: true}
 			continue
 		}
@@ -80,6 +81,9 @@ func questionWords(a *text.Analyzer, q string) (out []text.Word, joined map[stri
 	}
 	return out, joined
 }
+
+// inName reports whether r says something: a letter, a number or a mark, and no sign.
+func inName(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) }
 
 // best returns the n documents with the highest scores above 0, best first.
 func best(scores []float32, n int) []candidate {

@@ -62,7 +62,7 @@ func newPlan(ctx context.Context, m *index.Meta, q *Query, ruled bool) (*plan, e
 	if p.crops, err = q.Format.Crops(); err != nil {
 		return nil, err
 	}
-	if p.Fields, err = fieldsFor(m, q.AttributesToSearchOn, q.Locales, ruled); err != nil {
+	if p.Fields, err = fieldsFor(m, q.AttributesToSearchOn, q.Locales); err != nil {
 		return nil, err
 	}
 	if p.semantics, err = newSemantics(ctx, m, q); err != nil {
@@ -77,10 +77,9 @@ func newPlan(ctx context.Context, m *index.Meta, q *Query, ruled bool) (*plan, e
 }
 
 // fieldsFor returns where words count in a search on attributes, in languages;
-// nil, or attributes with "*", means all that are searchable, or languages. For
-// a ruled caller any attribute will do where all are searched: that no document
-// has it is not for that caller to know.
-func fieldsFor(m *index.Meta, attributes, locales []string, ruled bool) (rank.Fields, error) {
+// nil, or attributes with "*", means all that are searchable, or languages. Where all
+// are searched any attribute will do, as in Meilisearch, also one that no document has.
+func fieldsFor(m *index.Meta, attributes, locales []string) (rank.Fields, error) {
 	f := rank.Fields{Ranks: m.Ranks()}
 	if all := m.Settings.SearchableAttributes; !slices.Contains(all, "*") {
 		f.Worst = max(len(all)-1, 0)
@@ -92,14 +91,10 @@ func fieldsFor(m *index.Meta, attributes, locales []string, ruled bool) (rank.Fi
 		}
 	}
 	if attributes != nil && !slices.Contains(attributes, "*") {
-		any := ruled && slices.Contains(m.Settings.SearchableAttributes, "*")
+		searched := m.Settings.SearchableAttributes
 		for i, a := range attributes {
-			if !any && !m.Searches(a) {
-				known := "this index searches " + strings.Join(m.Settings.SearchableAttributes, ", ")
-				if slices.Contains(m.Settings.SearchableAttributes, "*") {
-					known = "no document of this index has it"
-				}
-				return f, apierr.Newf(searcherr.InvalidSearchAttributesSearchOn, "attributesToSearchOn[%d] is `%.100s`, which is not searchable; %.1000s.", i, a, known)
+			if !slices.Contains(searched, "*") && !m.Searches(a) {
+				return f, apierr.Newf(searcherr.InvalidSearchAttributesSearchOn, "attributesToSearchOn[%d] is `%.100s`, which is not searchable; this index searches %.1000s.", i, a, strings.Join(searched, ", "))
 			}
 		}
 		f.In = m.FieldsBelow(attributes)

@@ -10,30 +10,22 @@ import (
 )
 
 // places returns where words were found in a document: for each path the byte
-// where each begins, its length in bytes, and the places in arrays on the way.
+// where each begins, its length in bytes, and the places in arrays on the way. Of an
+// array the last element that has any counts, as in Meilisearch.
 func (f *Formatter) places(doc []byte) json.RawMessage {
 	byPath := map[string][]byte{}
 	var order []string
-	f.find(doc, "", nil, func(path string, m mark, indices []int) {
+	f.find(doc, "", nil, func(path string, marks []mark, indices []int) {
 		b, known := byPath[path]
 		if !known {
 			order = append(order, path)
-			b = []byte{'['}
-		} else {
-			b = append(b, ',')
 		}
-		b = fmt.Appendf(b, `{"start":%d,"length":%d`, m.start, m.end-m.start)
-		if len(indices) > 0 {
-			b = append(b, `,"indices":[`...)
-			for i, n := range indices {
-				if i > 0 {
-					b = append(b, ',')
-				}
-				b = strconv.AppendInt(b, int64(n), 10)
-			}
-			b = append(b, ']')
+		b = b[:0]
+		for i, m := range marks {
+			b = append(b, "[,"[min(i, 1)])
+			b = appendPlace(b, m, indices)
 		}
-		byPath[path] = append(b, '}')
+		byPath[path] = b
 	})
 	out := []byte{'{'}
 	for i, path := range order {
@@ -45,8 +37,23 @@ func (f *Formatter) places(doc []byte) json.RawMessage {
 	return append(out, '}')
 }
 
-// find calls f for the marks in each text of v.
-func (f *Formatter) find(v []byte, path string, indices []int, each func(path string, m mark, indices []int)) {
+func appendPlace(b []byte, m mark, indices []int) []byte {
+	b = fmt.Appendf(b, `{"start":%d,"length":%d`, m.start, m.end-m.start)
+	if len(indices) > 0 {
+		b = append(b, `,"indices":[`...)
+		for i, n := range indices {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = strconv.AppendInt(b, int64(n), 10)
+		}
+		b = append(b, ']')
+	}
+	return append(b, '}')
+}
+
+// find calls each for the marks in each text of v that has some.
+func (f *Formatter) find(v []byte, path string, indices []int, each func(path string, marks []mark, indices []int)) {
 	switch v[0] {
 	case '{':
 		rawjson.EachMember(v, func(key, value []byte) bool {
@@ -63,8 +70,8 @@ func (f *Formatter) find(v []byte, path string, indices []int, each func(path st
 	case 't', 'f', 'n':
 	default:
 		text, _ := rawjson.ScalarText(v)
-		for _, m := range f.marker.marks(path, text, f.marker.analyzer.Split(text)) {
-			each(path, m, indices)
+		if marks := f.marker.marks(path, text, f.marker.analyzer.Split(text)); len(marks) > 0 {
+			each(path, marks, indices)
 		}
 	}
 }

@@ -73,7 +73,7 @@ func NewAnalyzer(separators, joiners, dictionary, stop []string, l Localization)
 // SplitWords splits text as an index without settings of its own does.
 func SplitWords(text string) []Word { return (*Analyzer)(nil).Split(text) }
 
-// Split splits text at whatever is no letter, number or mark. In scripts that
+// Split splits text at whatever is no letter, number, mark or sign of a word. In scripts that
 // put no space between words each character is a word.
 func (a *Analyzer) Split(text string) []Word {
 	out := make([]Word, 0, len(text)/5+1) // words of most languages are longer
@@ -221,7 +221,13 @@ func prefixOf(s string, list []string) int {
 }
 
 func inWord(r rune) bool {
-	return unicode.IsLetter(r) || unicode.IsNumber(r) || isMark(r)
+	return unicode.IsLetter(r) || unicode.IsNumber(r) || isMark(r) || isSign(r)
+}
+
+// isSign reports whether r is a sign that words are written with: ~ ^ € ° ™ and emoji, as
+// in Meilisearch.
+func isSign(r rune) bool {
+	return r == '~' || r == '^' || r >= utf8.RuneSelf && r != utf8.RuneError && unicode.In(r, unicode.So, unicode.Sc)
 }
 
 // isDots reports whether r is dots in one character, which are a word of their own, as
