@@ -103,6 +103,17 @@ func TestFacetsOfHiddenAttributes(t *testing.T) {
 	}
 }
 
+// TestFacetsOfMixedValues wants numbers before texts, and a text that is written as a
+// number to be counted by itself, as in Meilisearch.
+func TestFacetsOfMixedValues(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"filterableAttributes":["m"]}`)
+	r.add("a", `[{"id":1,"m":1},{"id":2,"m":"1"},{"id":3,"m":["1",2,null]},{"id":4,"m":10},{"id":5,"m":"b"},{"id":6,"m":true},{"id":7,"m":"5"}]`)
+	if got, want := facetText(r.search("a", search.Query{Facets: []string{"m"}}).Facets), "m: 1=2 10=1 2=1 5=1 b=1 true=1 [1 10]"; got != want {
+		t.Errorf("facets %q, want %q", got, want)
+	}
+}
+
 func TestDistinct(t *testing.T) {
 	r := newRig(t)
 	r.settings("a", `{"filterableAttributes":["style","color"],"sortableAttributes":["size"],"searchableAttributes":["text"]}`)

@@ -28,7 +28,7 @@ type Columns interface {
 	TextsFrom(attr, prefix string) (*roaring.Bitmap, error)
 	// TextRange returns the documents with a text, true or false whose facet key is from
 	// low to high and which keep takes; high "": no bound above, keep nil: all. A text
-	// that looks like a number does not count in a document with a number there.
+	// that looks like a number does not count in a document that has this number, too.
 	TextRange(attr, low, high string, keep func(key string) bool) (*roaring.Bitmap, error)
 	// Numbers returns the documents with a number from low to high.
 	Numbers(attr string, low, high float64) (*roaring.Bitmap, error)

@@ -74,10 +74,9 @@ func anyText(values [][]byte, f func(key string) bool) bool {
 	})
 }
 
-// anyString is anyText without numbers, nor texts that look like one where there is a
-// number: see [Columns.TextRange].
+// anyString is anyText without numbers, nor texts that look like one that is there,
+// too: see [Columns.TextRange].
 func anyString(values [][]byte, f func(key string) bool) bool {
-	numbers := anyNumber(values, func(float64) bool { return true })
 	return slices.ContainsFunc(values, func(v []byte) bool {
 		value, ok := rawjson.ScalarText(v)
 		if _, isNumber := rawjson.Number(v); !ok || isNumber {
@@ -85,7 +84,10 @@ func anyString(values [][]byte, f func(key string) bool) bool {
 		}
 		key := text.FacetKey(value)
 		x, looks := finite(key)
-		return !(numbers && looks && rawjson.FormatNumber(x) == key) && f(key)
+		if looks && rawjson.FormatNumber(x) == key && anyNumber(values, func(y float64) bool { return x == y }) {
+			return false
+		}
+		return f(key)
 	})
 }
 

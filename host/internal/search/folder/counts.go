@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/RoaringBitmap/roaring/v2"
+
+	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
 // A Count is a value while it is being counted.
@@ -26,17 +28,22 @@ type Count struct {
 func (v *View) CountValues(field string, docs []uint32, keep func(key string) bool) ([]Count, error) {
 	byKey := map[string]*Count{}
 	several := false
-	count := func(seg *Segment, c *textColumn, part []uint32, texts bool) error {
+	// texts: what looks like a number is none; takes says which values of a document
+	// count, nil: all.
+	count := func(seg *Segment, c *textColumn, part []uint32, texts bool, takes func(doc, value uint32) bool) error {
 		// A document that writes a value in two ways has it once.
 		written, again := make([]int, len(c.Keys)), make([]int, len(c.Keys))
 		for _, d := range part {
 			if err := v.Step(); err != nil {
 				return err
 			}
-			texts := c.Of(d - seg.First)
-			for i, n := range texts {
+			values := c.Of(d - seg.First)
+			for i, n := range values {
+				if takes != nil && !takes(d-seg.First, n) {
+					continue
+				}
 				written[n]++
-				if i > 0 && c.Keys[n] == c.Keys[texts[i-1]] {
+				if i > 0 && c.Keys[n] == c.Keys[values[i-1]] {
 					again[n]++
 				}
 			}
@@ -71,9 +78,18 @@ func (v *View) CountValues(field string, docs []uint32, keep func(key string) bo
 		}
 		texts, err := v.textsOf(seg, field)
 		if err != nil || texts.likeNumbers.IsEmpty() {
-			return cmp.Or(err, count(seg, c, part, false))
+			return cmp.Or(err, count(seg, c, part, false, nil))
 		}
-		var others []uint32 // whose values that look like numbers are texts
+		numbersOf, err := v.numberColumn(seg, fieldNumber+field)
+		if err != nil {
+			return err
+		}
+		isText := func(doc, value uint32) bool {
+			return LooksLikeNumber(c.Keys[value]) && !slices.ContainsFunc(numbersOf.Of(doc), func(f float64) bool {
+				return rawjson.FormatNumber(f) == c.Keys[value]
+			})
+		}
+		var others []uint32 // with values that look like numbers and are texts
 		numbers := make([]uint32, 0, len(part))
 		for _, d := range part {
 			if texts.likeNumbers.Contains(d - seg.First) {
@@ -82,7 +98,10 @@ func (v *View) CountValues(field string, docs []uint32, keep func(key string) bo
 				numbers = append(numbers, d)
 			}
 		}
-		return cmp.Or(count(seg, c, numbers, false), count(seg, c, others, true))
+		return cmp.Or(
+			count(seg, c, numbers, false, nil),
+			count(seg, c, others, true, isText),
+			count(seg, c, others, false, func(doc, value uint32) bool { return !isText(doc, value) }))
 	})
 	if err == nil && several {
 		err = v.showFirst(field, docs, byKey)

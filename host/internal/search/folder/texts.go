@@ -1,7 +1,6 @@
 package folder
 
 import (
-	"math"
 	"strconv"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -12,7 +11,7 @@ import (
 // TextRange returns the documents with a text at attr, true and false among them but no
 // number, whose facet key is from low to high, and which keep takes; high "": no bound
 // above, keep nil: all. A text that looks like a number does not count in a document
-// with a number there, since facet terms do not tell the two.
+// that has this number, too.
 func (v *View) TextRange(attr, low, high string, keep func(key string) bool) (*roaring.Bitmap, error) {
 	out := roaring.New()
 	var above []byte
@@ -48,8 +47,14 @@ func (v *View) TextRange(attr, low, high string, keep func(key string) bool) (*r
 			if err != nil {
 				return err
 			}
-			if like {
-				b = roaring.And(b, texts.likeNumbers)
+			if like && b.Intersects(texts.likeNumbers) {
+				numbers, err := v.withNumber(seg, attr, key)
+				if err != nil {
+					return err
+				}
+				b = roaring.AndNot(b, numbers)
+			} else if like {
+				return nil
 			}
 			seg.AddTo(out, b)
 			return nil
@@ -74,7 +79,21 @@ func LooksLikeNumber(key string) bool {
 // reading.
 type segmentTexts struct {
 	plain       bool            // there are some that no number looks like
-	likeNumbers *roaring.Bitmap // the documents without numbers that have some that look like one
+	likeNumbers *roaring.Bitmap // the documents with some that look like a number that is not there
+}
+
+// withNumber returns the documents of a segment, numbered within it and deleted ones
+// among them, that have the number at attr that key is written for.
+func (v *View) withNumber(seg *Segment, attr, key string) (*roaring.Bitmap, error) {
+	f, err := strconv.ParseFloat(key, 64)
+	if err != nil {
+		return nil, err
+	}
+	dict, err := seg.Dict(fieldNumber + attr)
+	if err != nil {
+		return nil, err
+	}
+	return seg.AllPostings(dict, AppendNumber(nil, f))
 }
 
 func (v *View) textsOf(seg *Segment, attr string) (*segmentTexts, error) {
@@ -88,22 +107,17 @@ func (v *View) textsOf(seg *Segment, attr string) (*segmentTexts, error) {
 				t.plain = true
 				return nil
 			}
+			key, _ := v.facetTerm(term)
 			b, err := docs()
+			if err != nil {
+				return err
+			}
+			numbers, err := v.withNumber(seg, attr, key)
 			if err == nil {
-				t.likeNumbers.Or(b)
+				t.likeNumbers.Or(roaring.AndNot(b, numbers))
 			}
 			return err
 		})
-		if err == nil && !t.likeNumbers.IsEmpty() {
-			low, high := AppendNumber(nil, -math.MaxFloat64), NextKey(AppendNumber(nil, math.MaxFloat64))
-			err = seg.eachTerm(fieldNumber+attr, low, high, nil, func(_ string, docs func() (*roaring.Bitmap, error)) error {
-				b, err := docs()
-				if err == nil {
-					t.likeNumbers.AndNot(b)
-				}
-				return err
-			})
-		}
 		return t, 512 + int(t.likeNumbers.GetSizeInBytes()), err
 	})
 	if err != nil {
