@@ -173,7 +173,7 @@ func misuses() []misuse {
 		"q": {"q", `1`, ""}, "offset": {"offset", `"1"`, ""}, "limit": {"limit", `1.5`, ""}, "page": {"page", `"1"`, ""}, "hitsPerPage": {"hits_per_page", `-2`, "hitsPerPage is -2"},
 		"filter": {"filter", `"year >"`, "column 7"}, "sort": {"sort", `["title:asc"]`, "sort[0] is `title:asc`"}, "distinct": {"distinct", `"title"`, "not filterable"},
 		"facets": {"facets", `["title"]`, "facets[0] is `title`"}, "attributesToRetrieve": {"attributes_to_retrieve", `1`, ""}, "attributesToHighlight": {"attributes_to_highlight", `1`, ""},
-		"attributesToCrop": {"attributes_to_crop", `["title:x"]`, "attributesToCrop[0] is `title:x`"}, "attributesToSearchOn": {"attributes_to_search_on", `["x"]`, "attributesToSearchOn[0] is `x`"},
+		"attributesToCrop": {"attributes_to_crop", `["title:x"]`, "attributesToCrop[0] is `title:x`"}, "attributesToSearchOn": {"attributes_to_search_on", `"x"`, "`attributesToSearchOn` must be"},
 		"cropLength": {"crop_length", `-1`, "cropLength is -1"}, "cropMarker": {"crop_marker", `1`, ""}, "highlightPreTag": {"highlight_pre_tag", `1`, ""}, "highlightPostTag": {"highlight_post_tag", `1`, ""},
 		"showMatchesPosition": {"show_matches_position", `1`, ""}, "showRankingScore": {"show_ranking_score", `1`, ""}, "showRankingScoreDetails": {"show_ranking_score_details", `1`, ""},
 		"locales": {"locales", `["klingon"]`, "locales[0] is `klingon`"}, "matchingStrategy": {"matching_strategy", `"most"`, "last, all, frequency or any"},
