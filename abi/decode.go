@@ -16,11 +16,9 @@ type Event struct {
 	Data []byte
 }
 
-// Decode input, all numbers little-endian:
+// AppendDecodeInput appends the input of a decode call to b, all numbers little-endian:
 //
 //	u32 len, state | u8 flags, 3 zero bytes | u32 count | count × (u32 len, type | u32 len, data)
-
-// AppendDecodeInput appends the input of a decode call to b.
 func AppendDecodeInput(b, state []byte, flags byte, events []Event) []byte {
 	b = appendBytes(b, state)
 	b = append(b, flags, 0, 0, 0)

@@ -139,10 +139,9 @@ const (
 
 const metricHead = 8
 
-// A metric record: u16 metric, u8 tag, u8 0, u32 count, count × u64. metric is
-// the place in [Manifest.Metrics]. All numbers are little-endian.
-
-// AppendMetric appends a metric record to b.
+// AppendMetric appends a metric record to b: u16 metric, u8 tag, u8 0, u32 count,
+// count × u64. metric is the place in [Manifest.Metrics]. All numbers are
+// little-endian.
 func AppendMetric(b []byte, metric uint16, tag MetricTag, words ...uint64) []byte {
 	b = binary.LittleEndian.AppendUint16(b, metric)
 	b = append(b, byte(tag), 0)

@@ -42,10 +42,8 @@ const (
 
 const recordHead = 8
 
-// A record: u8 kind, u8 flags (0), u16 choice (0), u32 len, payload. All
-// numbers are little-endian.
-
-// AppendRecord appends a record of kind k.
+// AppendRecord appends a record of kind k: u8 kind, u8 flags (0), u16 choice (0),
+// u32 len, payload. All numbers are little-endian.
 func AppendRecord[T string | []byte](b []byte, k RecordKind, payload T) []byte {
 	return append(AppendHead(b, k, len(payload)), payload...)
 }
