@@ -35,6 +35,27 @@ func TestPhrasesWithStopWords(t *testing.T) {
 	}
 }
 
+// TestStopWordsNotMarked wants no stop word of a text marked, not one that the query
+// ends with, and nothing of a phrase that has one.
+func TestStopWordsNotMarked(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"searchableAttributes":["text"],"stopWords":["of","the","a"]}`)
+	r.add("a", `[{"id":1,"text":"a queen of hearts offers"}]`)
+	for q, want := range map[string]string{
+		"a queen of":        "a <em>queen</em> of hearts <em>of</em>fers",
+		"of":                "a queen of hearts <em>of</em>fers",
+		"queen of hearts":   "a <em>queen</em> of <em>hearts</em> offers",
+		`"queen of hearts"`: "a queen of hearts offers",
+		`"hearts offers"`:   "a queen of <em>hearts offers</em>",
+	} {
+		res := r.search("a", search.Query{Q: q, Format: highlight.Format{Highlight: []string{"text"}}})
+		var shown struct{ Text string }
+		if len(res.Hits) != 1 || json.Unmarshal(res.Hits[0].Formatted, &shown) != nil || shown.Text != want {
+			t.Errorf("%s is marked in %q, want %q", q, shown.Text, want)
+		}
+	}
+}
+
 // TestPhrasesInOrder wants the first word of a phrase, wherever it stands, to say
 // where the phrase does, and its last one how near its neighbours are.
 func TestPhrasesInOrder(t *testing.T) {

@@ -51,8 +51,11 @@ func NewMarker(s *settings.Settings, locales []string) *Marker {
 }
 
 // AddPhrase has m find the units of the query from unit to below to that are words
-// side by side.
+// side by side. As in Meilisearch, a phrase with a stop word is found nowhere.
 func (m *Marker) AddPhrase(unit, to int, words []text.Word) {
+	if slices.ContainsFunc(words, func(w text.Word) bool { return w.Stop }) {
+		return
+	}
 	m.phrases = append(m.phrases, phraseMarker{unit, to, words})
 }
 
@@ -82,6 +85,9 @@ func (m *Marker) marks(path, typed string, ws []text.Word) []mark {
 	exact := attribute.CoveredBy(m.settings.TypoTolerance.DisableOnAttributes, path)
 	here := m.local.Asked(path, m.locales)
 	for i, w := range ws {
+		if w.Stop {
+			continue // a word of the query that begins it is looked for in others
+		}
 		for _, f := range w.Spellings() {
 			for k := range m.words {
 				wm := &m.words[k]
@@ -144,20 +150,19 @@ func (w *wordMarker) length(typed, term string, typos int) int {
 }
 
 // at reports whether the phrase, in some alphabets, stands at the beginning of ws.
-// One stop word is as good as another.
 func (p *phraseMarker) at(ws []text.Word, in text.AlphabetSet) bool {
 	if len(ws) < len(p.words) {
 		return false
 	}
 	for i, w := range p.words {
-		if !(w.Stop && ws[i].Stop) && !sameWord(&ws[i], &w, in) || ws[i].Pos-ws[0].Pos != w.Pos-p.words[0].Pos {
+		if !sameWord(&ws[i], &w, in) || ws[i].Pos-ws[0].Pos != w.Pos-p.words[0].Pos {
 			return false
 		}
 	}
 	return true
 }
 
-// same reports whether some of the alphabets write w and o alike.
+// sameWord reports whether some of the alphabets write w and o alike.
 func sameWord(w *text.Word, o *text.Word, in text.AlphabetSet) bool {
 	for _, f := range w.Spellings() {
 		for _, g := range o.Spellings() {
