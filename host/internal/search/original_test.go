@@ -56,6 +56,22 @@ func TestStopWordsNotMarked(t *testing.T) {
 	}
 }
 
+// TestPhrasesMarkedOverSigns wants words side by side marked as a phrase, whatever
+// stands between them, where another place has made the document a hit.
+func TestPhrasesMarkedOverSigns(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"searchableAttributes":["text"],"stopWords":["of"]}`)
+	r.add("a", `[{"id":1,"text":"queen. hearts, queen of hearts; queen hearts"}]`)
+	for _, q := range []string{`"queen hearts"`, "queenhearts"} {
+		res := r.search("a", search.Query{Q: q, Format: highlight.Format{Highlight: []string{"text"}}})
+		var shown struct{ Text string }
+		want := "<em>queen. hearts</em>, queen of hearts; <em>queen hearts</em>"
+		if len(res.Hits) != 1 || json.Unmarshal(res.Hits[0].Formatted, &shown) != nil || shown.Text != want {
+			t.Errorf("%s is marked in %q, want %q", q, shown.Text, want)
+		}
+	}
+}
+
 // TestPhrasesInOrder wants the first word of a phrase, wherever it stands, to say
 // where the phrase does, and its last one how near its neighbours are.
 func TestPhrasesInOrder(t *testing.T) {

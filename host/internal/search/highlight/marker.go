@@ -149,13 +149,14 @@ func (w *wordMarker) length(typed, term string, typos int) int {
 	return len(typed)
 }
 
-// at reports whether the phrase, in some alphabets, stands at the beginning of ws.
+// at reports whether the phrase, in some alphabets, stands at the beginning of ws,
+// whatever parts its words there, as in Meilisearch.
 func (p *phraseMarker) at(ws []text.Word, in text.AlphabetSet) bool {
 	if len(ws) < len(p.words) {
 		return false
 	}
 	for i, w := range p.words {
-		if !sameWord(&ws[i], &w, in) || ws[i].Pos-ws[0].Pos != w.Pos-p.words[0].Pos {
+		if !sameWord(&ws[i], &w, in) {
 			return false
 		}
 	}
