@@ -595,7 +595,7 @@ func TestConsoleKeyGivenMeanwhile(t *testing.T) {
 	name := evaluate[string](p, fmt.Sprintf(`import("/console/api.js").then(({ call }) => {
 		const asked = call("GET", "/keys/current");
 		document.getElementById("key-value").value = %q;
-		document.getElementById("ask-key").close("ok");
+		document.querySelector("#ask-key form").requestSubmit();
 		document.getElementById("ask-key").showModal = () => { throw new Error("asks again"); };
 		return asked;
 	}).then(() => "answered", (err) => err.message)`, master))

@@ -21,10 +21,10 @@ function askKey(why = "") {
 	const value = /** @type {HTMLInputElement} */ (document.getElementById("key-value"));
 	const stay = /** @type {HTMLInputElement} */ (document.getElementById("key-stay"));
 	return new Promise((done) => {
+		dialog.addEventListener("submit", () => key.set(value.value.trim(), stay.checked), { once: true });
 		dialog.addEventListener(
 			"close",
 			() => {
-				if (value.value.trim()) key.set(value.value.trim(), stay.checked);
 				value.value = "";
 				document.getElementById("key")?.toggleAttribute("hidden", !key.get());
 				done(undefined);
@@ -109,7 +109,7 @@ export async function request(method, path, o = {}) {
 		sent.unshift({ method, path, status: response.status, ms: performance.now() - began, curl: () => asCurl(method, path, o) });
 		if (response.ok) return response;
 		const body = await response.json().catch(() => null);
-		// Two of these at once share the one dialog, and one key given meanwhile. What was typed stays in the view.
+		// Two of these at once share one dialog and one key. What was typed stays in the view.
 		if (again < 3 && (body?.code === "missing_authorization_header" || (response.status === 403 && body?.code === "invalid_api_key" && (had !== key.get() || (await refused()))))) {
 			if (had === key.get()) await askKey(had ? "The service does not know this key, or it has expired. Use another one." : "");
 			if (key.get() && key.get() !== had) continue;
