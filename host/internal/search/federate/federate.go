@@ -116,29 +116,9 @@ func (s *Service) FederatedSearch(ctx context.Context, caller *auth.Caller, f Fe
 	if err := w.run(ctx); err != nil {
 		return nil, err
 	}
-	if r := w.res; r.HitsPerPage > 0 {
-		r.TotalPages = (r.EstimatedTotalHits + r.HitsPerPage - 1) / r.HitsPerPage
-	}
+	w.res.countPages()
 	w.res.ProcessingTime = time.Since(start)
 	return w.res, nil
-}
-
-// turnTo has r show the page that f asks for; page 0 has no hits.
-func (r *Result) turnTo(f *Federation) {
-	r.Paged, r.Page, r.HitsPerPage = true, 1, search.DefaultLimit
-	if f.Page != nil {
-		r.Page = *f.Page
-	}
-	if f.HitsPerPage != nil {
-		r.HitsPerPage = *f.HitsPerPage
-	}
-	r.Offset, r.Limit = settings.MaxTotalHits, r.HitsPerPage
-	if before := max(r.Page, 1) - 1; r.HitsPerPage == 0 || before <= settings.MaxTotalHits/r.HitsPerPage {
-		r.Offset = before * r.HitsPerPage
-	}
-	if r.Page == 0 {
-		r.Limit = 0
-	}
 }
 
 // check checks a federation and the part that queries have in it.
