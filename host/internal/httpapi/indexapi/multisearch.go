@@ -80,16 +80,10 @@ type multiResult struct {
 
 // federatedBody is what a federated search found.
 type federatedBody struct {
-	Hits               []json.RawMessage `json:"hits"`
-	ProcessingTimeMS   int64             `json:"processingTimeMs"`
-	HitsPerPage        *int              `json:"hitsPerPage,omitempty"`
-	Page               *int              `json:"page,omitempty"`
-	TotalPages         *int              `json:"totalPages,omitempty"`
-	TotalHits          *int              `json:"totalHits,omitempty"`
-	Limit              *int              `json:"limit,omitempty"`
-	Offset             *int              `json:"offset,omitempty"`
-	EstimatedTotalHits *int              `json:"estimatedTotalHits,omitempty"`
-	RequestUID         string            `json:"requestUid"`
+	Hits             []json.RawMessage `json:"hits"`
+	ProcessingTimeMS int64             `json:"processingTimeMs"`
+	pageBody
+	RequestUID string `json:"requestUid"`
 
 	QueryVectors      map[int][]float32             `json:"queryVectors,omitzero"`
 	RemoteErrors      map[string]exchange.ErrorBody `json:"remoteErrors,omitzero"`

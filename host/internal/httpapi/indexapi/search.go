@@ -7,14 +7,14 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/google/uuid"
+
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/httpapi/exchange"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/highlight"
 	"github.com/parley-search/parley/host/internal/search/settings"
-
-	"github.com/google/uuid"
 )
 
 // searchRequest is the body of POST /indexes/:uid/search.
@@ -186,22 +186,28 @@ func (s *Server) find(r *exchange.Call, q search.Query, asked *passagesRequest) 
 
 // searchBody is what a search found: with a page where one was asked for.
 type searchBody struct {
-	Hits               []json.RawMessage      `json:"hits"`
-	Query              string                 `json:"query"`
-	ProcessingTimeMS   int64                  `json:"processingTimeMs"`
-	HitsPerPage        *int                   `json:"hitsPerPage,omitempty"`
-	Page               *int                   `json:"page,omitempty"`
-	TotalPages         *int                   `json:"totalPages,omitempty"`
-	TotalHits          *int                   `json:"totalHits,omitempty"`
-	Limit              *int                   `json:"limit,omitempty"`
-	Offset             *int                   `json:"offset,omitempty"`
-	EstimatedTotalHits *int                   `json:"estimatedTotalHits,omitempty"`
-	FacetDistribution  json.RawMessage        `json:"facetDistribution,omitempty"`
-	FacetStats         map[string]facetNumber `json:"facetStats,omitzero"`
-	QueryVector        []float32              `json:"queryVector,omitempty"`
-	RequestUID         string                 `json:"requestUid"`
-	SemanticHitCount   *int                   `json:"semanticHitCount,omitempty"`
-	Passages           *passagesBody          `json:"passages,omitempty"`
+	Hits             []json.RawMessage `json:"hits"`
+	Query            string            `json:"query"`
+	ProcessingTimeMS int64             `json:"processingTimeMs"`
+	pageBody
+	FacetDistribution json.RawMessage        `json:"facetDistribution,omitempty"`
+	FacetStats        map[string]facetNumber `json:"facetStats,omitzero"`
+	QueryVector       []float32              `json:"queryVector,omitempty"`
+	RequestUID        string                 `json:"requestUid"`
+	SemanticHitCount  *int                   `json:"semanticHitCount,omitempty"`
+	Passages          *passagesBody          `json:"passages,omitempty"`
+}
+
+// pageBody says which hits are shown, and of how many: the first four where a page was
+// asked for, else the others.
+type pageBody struct {
+	HitsPerPage        *int `json:"hitsPerPage,omitempty"`
+	Page               *int `json:"page,omitempty"`
+	TotalPages         *int `json:"totalPages,omitempty"`
+	TotalHits          *int `json:"totalHits,omitempty"`
+	Limit              *int `json:"limit,omitempty"`
+	Offset             *int `json:"offset,omitempty"`
+	EstimatedTotalHits *int `json:"estimatedTotalHits,omitempty"`
 }
 
 // facetNumber is the range of an attribute's numbers.
