@@ -27,8 +27,8 @@ type FacetCounts struct {
 	Min, Max *float64
 }
 
-// manyDocuments is how many documents still have their numbers counted in the order of
-// their texts; those of more stand in their own. Meilisearch's.
+// manyDocuments bounds the documents of which numbers are ordered as texts, 10 before 9.
+// With more, they are ordered by value. Meilisearch has the same bound.
 const manyDocuments = 3000
 
 // A FacetValue is a value, as the first of the hits to come writes it.
@@ -105,7 +105,7 @@ type AttributeValues struct {
 	Attribute string
 	Values    []folder.Count
 	By        settings.FacetSort // the order in which the index's settings show them
-	Many      bool               // they are of so many documents that numbers stand in their own order
+	Many      bool               // counted in more than manyDocuments: numbers are ordered by value
 	Min, Max  *float64           // of the numbers among the values; nil where there are none
 }
 
@@ -141,9 +141,9 @@ func (s *searcher) facetCounts(rd *reading, attributes []string, docs *roaring.B
 	return out, err
 }
 
-// FirstValues returns the first values in an order: numbers before texts, and of values
-// that as many documents have the last one first. Numbers stand in the order of their
-// texts, but where many documents are counted, or by counts.
+// FirstValues returns the first values in an order: numbers before texts, and the last
+// one first of values that equally many documents have. Numbers are ordered as texts,
+// unless many documents are counted or the order is by counts.
 func FirstValues(values []folder.Count, by settings.FacetSort, many bool, most int) []FacetValue {
 	numbers, texts := make([]folder.Count, 0, len(values)), values[:0]
 	for _, v := range values {

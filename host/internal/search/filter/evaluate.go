@@ -120,8 +120,8 @@ func (n *Node) compared(c Columns) (*roaring.Bitmap, error) {
 // maxRune is behind all texts that begin alike.
 const maxRune = "\U0010ffff"
 
-// inOrder evaluates a range, or a comparison but for equality: numbers stand in their
-// order, texts in that of their keys.
+// inOrder evaluates a range, or a comparison other than equality: numbers by value,
+// texts by their keys.
 func (n *Node) inOrder(c Columns) (*roaring.Bitmap, error) {
 	low, high := n.bounds()
 	out, err := c.TextRange(n.attr, low, high, func(key string) bool { return n.holdsText(key) })

@@ -52,7 +52,8 @@ func (n *Node) matchesValues(at map[string][][]byte) bool {
 		prefix := text.FacetKey(n.values[0])
 		return prefix == "" && len(values) > 0 || anyString(values, func(key string) bool { return strings.HasPrefix(key, prefix) })
 	case containsNode:
-		return anyString(values, func(key string) bool { return strings.Contains(key, text.FacetKey(n.values[0])) })
+		part := text.FacetKey(n.values[0])
+		return anyString(values, func(key string) bool { return strings.Contains(key, part) })
 	case radiusNode, boxNode, polygonNode:
 		return n.holdsPlace(at)
 	}

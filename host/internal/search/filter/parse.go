@@ -182,7 +182,9 @@ func (p *filterParser) comparison(n *Node) error {
 		n.kind, n.op = compareNode, op
 		v, err := p.text("a value")
 		n.values = []string{v}
-		n.order()
+		if op != "=" && op != "!=" {
+			n.order()
+		}
 		return err
 	}
 	const want = "an operator: = != > >= < <= TO IN EXISTS IS NULL IS EMPTY"

@@ -82,20 +82,7 @@ type segmentTexts struct {
 	likeNumbers *roaring.Bitmap // the documents with some that look like a number that is not there
 }
 
-// withNumber returns the documents of a segment, numbered within it and deleted ones
-// among them, that have the number at attr that key is written for.
-func (v *View) withNumber(seg *Segment, attr, key string) (*roaring.Bitmap, error) {
-	f, err := strconv.ParseFloat(key, 64)
-	if err != nil {
-		return nil, err
-	}
-	dict, err := seg.Dict(fieldNumber + attr)
-	if err != nil {
-		return nil, err
-	}
-	return seg.AllPostings(dict, AppendNumber(nil, f))
-}
-
+// textsOf reads the texts of an attribute in a segment, once.
 func (v *View) textsOf(seg *Segment, attr string) (*segmentTexts, error) {
 	kept, err := v.keptIn(v.columns.columns, seg, FieldText+attr+" texts", func() (any, int, error) {
 		t := &segmentTexts{likeNumbers: roaring.New()}
@@ -103,11 +90,11 @@ func (v *View) textsOf(seg *Segment, attr string) (*segmentTexts, error) {
 			if err := v.Step(); err != nil {
 				return err
 			}
-			if key, _ := v.facetTerm(term); !LooksLikeNumber(key) {
+			key, _ := v.facetTerm(term)
+			if !LooksLikeNumber(key) {
 				t.plain = true
 				return nil
 			}
-			key, _ := v.facetTerm(term)
 			b, err := docs()
 			if err != nil {
 				return err
@@ -124,4 +111,18 @@ func (v *View) textsOf(seg *Segment, attr string) (*segmentTexts, error) {
 		return nil, err
 	}
 	return kept.(*segmentTexts), nil
+}
+
+// withNumber returns the documents of a segment, numbered within it and deleted ones
+// among them, that have the number at attr that key is written for.
+func (v *View) withNumber(seg *Segment, attr, key string) (*roaring.Bitmap, error) {
+	f, err := strconv.ParseFloat(key, 64)
+	if err != nil {
+		return nil, err
+	}
+	dict, err := seg.Dict(fieldNumber + attr)
+	if err != nil {
+		return nil, err
+	}
+	return seg.AllPostings(dict, AppendNumber(nil, f))
 }
