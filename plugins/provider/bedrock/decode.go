@@ -13,19 +13,30 @@ import (
 
 // state is what is kept of a response between its events.
 type state struct {
-	index     int64 // of the block under way
-	calls     int32 // opened
-	kind      uint8 // of the block under way, one of the below
-	arguments bool  // the call has some
-	stopped   bool
-	failed    uint8 // why the model stopped, where that is an error: 1 + its place in badStops
+	calls   int32 // opened
+	open    [maxOpen]openCall
+	count   uint8 // of open
+	reason  bool  // a block of reasoning is under way
+	index   int64 // of that block
+	stopped bool
+	why     uint8 // the model stopped: one of the below, or 1 + a place in badStops
 }
 
+// maxOpen bounds the calls whose arguments are under way at once.
+const maxOpen = 16
+
+// An openCall is a block of a call whose arguments are under way.
+type openCall struct {
+	index     int64 // of the block, as the API counts
+	call      int32
+	arguments bool // it has some
+}
+
+// Why a model stopped that did well.
 const (
-	plain   uint8 = iota // text, or nothing yet
-	reason               // reasoning
-	tool                 // a call
-	foreign              // run by Bedrock itself: no matter of ours
+	whole uint8 = 100 + iota
+	cut
+	filtered
 )
 
 // badStops are stop reasons that are no finish.
@@ -42,15 +53,16 @@ func (b *bedrock) Decode(s *state, e provider.Event, out *provider.Out) error {
 		case !s.stopped:
 			return errEarly
 		}
-		return s.failure()
+		return s.finish(out)
 	}
 	typ := string(e.Type)
-	if s.stopped && typ != "metadata" {
-		return nil // the answer is whole
-	}
 	v, ok := rawjson.Parse(e.Data)
+	// A failure after the stop is one, too: so do the SDKs of AWS take it.
 	if name, found := failureName(typ); found {
 		return streamError(name, v)
+	}
+	if s.stopped && typ != "metadata" {
+		return nil // the answer is whole
 	}
 	if !ok && s.stopped {
 		return nil
@@ -66,34 +78,37 @@ func (b *bedrock) Decode(s *state, e provider.Event, out *provider.Out) error {
 	case "contentBlockStart":
 		b.start(s, v, out)
 	case "contentBlockDelta":
-		b.delta(s, v, out)
+		s.delta(v, out)
 	case "contentBlockStop":
-		b.close(s, out)
+		index, _ := v.Get("contentBlockIndex").Int()
+		s.endReason(out)
+		s.closeCall(index, out)
 	case "messageStop":
-		b.stop(s, v.Get("stopReason").String(), out)
+		s.stop(v.Get("stopReason").String(), out)
 	case "metadata":
 		writeUsage(v.Get("usage"), out)
-		if s.stopped {
-			return s.failure()
-		}
 	}
 	return nil
 }
 
-// start opens a block: only those of tools have an event for it.
+// start opens a block: only those of tools have an event for it. Tools that Bedrock
+// runs itself are no matter of ours.
 func (b *bedrock) start(s *state, v rawjson.Value, out *provider.Out) {
-	b.close(s, out)
-	s.index, _ = v.Get("contentBlockIndex").Int()
-	start := v.Get("start")
-	use := start.Get("toolUse")
-	switch {
-	case use.Kind() == rawjson.Object && use.Get("type").IsNull() && use.Get("name").String() != "":
-		s.kind, s.arguments = tool, false
-		out.ToolStart(int(s.calls), b.callID(use.Get("toolUseId").String(), int(s.calls), out), use.Get("name").String())
-		s.calls++
-	case start.Kind() == rawjson.Object && !start.Empty():
-		s.kind = foreign
+	s.endReason(out)
+	index, _ := v.Get("contentBlockIndex").Int()
+	s.closeCall(index, out)
+	use := v.Path("start", "toolUse")
+	name := use.Get("name").String()
+	if name == "" || !use.Get("type").IsNull() {
+		return
 	}
+	if s.count == maxOpen {
+		s.closeCall(s.open[0].index, out)
+	}
+	out.ToolStart(int(s.calls), b.callID(use.Get("toolUseId").String(), int(s.calls), out), name)
+	s.open[s.count] = openCall{index: index, call: s.calls}
+	s.count++
+	s.calls++
 }
 
 // callID is the id of a call, another one where it has none or one that a call
@@ -108,30 +123,30 @@ func (b *bedrock) callID(id string, n int, out *provider.Out) string {
 	return id
 }
 
-// delta takes a piece of a block. Text and reasoning begin with their first one.
-func (b *bedrock) delta(s *state, v rawjson.Value, out *provider.Out) {
-	if index, _ := v.Get("contentBlockIndex").Int(); index != s.index {
-		b.close(s, out)
-		s.index = index
-	}
-	if s.kind == foreign {
-		return
+// delta takes a piece of a block. Text and reasoning begin with their first one;
+// the pieces of several calls may be mixed.
+func (s *state) delta(v rawjson.Value, out *provider.Out) {
+	index, _ := v.Get("contentBlockIndex").Int()
+	if index != s.index {
+		s.endReason(out)
 	}
 	delta := v.Get("delta")
 	if text, ok := delta.Get("text").Text(nil); ok {
 		out.Text(text)
 	}
-	if input := delta.Path("toolUse", "input"); s.kind == tool && input.Kind() == rawjson.String {
-		if piece, _ := input.Text(nil); len(piece) > 0 {
-			s.arguments = true
-			out.ToolArguments(int(s.calls)-1, piece)
+	if piece, ok := delta.Path("toolUse", "input").Text(nil); ok && len(piece) > 0 {
+		for i := range s.open[:s.count] {
+			if c := &s.open[i]; c.index == index {
+				c.arguments = true
+				out.ToolArguments(int(c.call), piece)
+			}
 		}
 	}
 	thought := delta.Get("reasoningContent")
-	if thought.Kind() != rawjson.Object || s.kind == tool {
+	if thought.Kind() != rawjson.Object {
 		return
 	}
-	s.kind = reason
+	s.reason, s.index = true, index
 	if text := thought.Get("text"); text.Kind() == rawjson.String {
 		piece, _ := text.Text(nil)
 		out.Reasoning(piece)
@@ -145,51 +160,66 @@ func (b *bedrock) delta(s *state, v rawjson.Value, out *provider.Out) {
 	}
 }
 
-// close ends the block under way.
-func (b *bedrock) close(s *state, out *provider.Out) {
-	switch {
-	case s.kind == tool && !s.arguments:
-		out.ToolArguments(int(s.calls)-1, []byte("{}"))
-	case s.kind == reason:
+// endReason ends the block of reasoning under way.
+func (s *state) endReason(out *provider.Out) {
+	if s.reason {
 		out.Carry([]byte("e\n"))
 	}
-	s.kind = plain
+	s.reason = false
 }
 
-// stop takes why the model stopped. What it cost comes after.
-func (b *bedrock) stop(s *state, why string, out *provider.Out) {
-	b.close(s, out)
-	if s.stopped {
+// closeCall ends the call of a block, if it has one.
+func (s *state) closeCall(index int64, out *provider.Out) {
+	for i, c := range s.open[:s.count] {
+		if c.index != index {
+			continue
+		}
+		if !c.arguments {
+			out.ToolArguments(int(c.call), []byte("{}"))
+		}
+		copy(s.open[i:], s.open[i+1:s.count])
+		s.count--
 		return
 	}
-	s.stopped = true
-	for i, bad := range badStops {
-		if why == bad {
-			s.failed = uint8(i) + 1
-			return
-		}
+}
+
+// stop takes why the model stopped. What it cost comes after, and so may a failure.
+func (s *state) stop(why string, out *provider.Out) {
+	s.endReason(out)
+	for s.count > 0 {
+		s.closeCall(s.open[0].index, out)
 	}
+	s.stopped, s.why = true, whole
 	switch why {
 	case "max_tokens", "model_context_window_exceeded":
-		out.Finish("length")
+		s.why = cut
 	case "guardrail_intervened", "content_filtered":
-		out.Finish("content_filter")
-	default:
-		if s.calls > 0 {
-			out.Finish("tool_calls")
-		} else {
-			out.Finish("stop")
+		s.why = filtered
+	}
+	for i, bad := range badStops {
+		if why == bad {
+			s.why = uint8(i) + 1
 		}
 	}
 }
 
-// failure is that of a stop which is an error; nil for any other.
-func (s *state) failure() error {
-	if s.failed == 0 {
-		return nil
+// finish ends the answer. Whether it has calls is seen by them: what the stop says of
+// them differs between models.
+func (s *state) finish(out *provider.Out) error {
+	switch {
+	case s.why == cut:
+		out.Finish("length")
+	case s.why == filtered:
+		out.Finish("content_filter")
+	case s.why == whole && s.calls > 0:
+		out.Finish("tool_calls")
+	case s.why == whole:
+		out.Finish("stop")
+	default:
+		why := badStops[s.why-1]
+		return provider.ProviderError{Kind: abi.ErrorUpstream, Message: "the model's output could not be read (" + why + "): ask again", ProviderCode: why}
 	}
-	why := badStops[s.failed-1]
-	return provider.ProviderError{Kind: abi.ErrorUpstream, Message: "the model's output could not be read (" + why + "): ask again", ProviderCode: why}
+	return nil
 }
 
 func writeUsage(v rawjson.Value, out *provider.Out) {
@@ -214,13 +244,14 @@ func countTokens(v rawjson.Value) uint64 {
 	return 0
 }
 
-// failureName reports whether an event's type is one of the host's for a failure, and
-// of which name: both kinds end the response.
+// failureName reports whether an event's type is that of a failure, and of which name:
+// all of them end the response. An exception mostly has the host's type for it; one that
+// came as an ordinary event is one as well.
 func failureName(typ string) (name string, ok bool) {
 	for _, prefix := range [...]string{":exception:", ":error:"} {
 		if name, ok = strings.CutPrefix(typ, prefix); ok {
 			return name, true
 		}
 	}
-	return "", false
+	return typ, strings.HasSuffix(typ, "Exception")
 }

@@ -89,7 +89,11 @@ func tooLong(message string) bool {
 
 // streamError is the failure that ends a stream.
 func streamError(name string, v rawjson.Value) error {
-	e := provider.ProviderError{Kind: kindOf(name, v.Get("message").String()), Message: v.Get("message").String(), ProviderCode: name}
+	message := v.Get("message").String()
+	if message == "" { // the words of the model's own host
+		message = v.Get("originalMessage").String()
+	}
+	e := provider.ProviderError{Kind: kindOf(name, message), Message: message, ProviderCode: name}
 	if e.Kind == "" {
 		e.Kind = abi.ErrorUpstream
 	}
