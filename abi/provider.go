@@ -110,10 +110,12 @@ const MaxHead = 16
 const EventHead = ":head"
 
 // A Head is the data of an event of type [EventHead]. Names are in lower case;
-// a header that the response does not have is left out.
+// a header that the response does not have is left out. Round is that of the
+// request, see [EncodeRequest].
 type Head struct {
 	Status  int               `json:"status"`
 	Headers map[string]string `json:"headers"`
+	Round   int               `json:"round"`
 }
 
 // EventText is the type of an event of [FramingJSONLines] whose line is not JSON.

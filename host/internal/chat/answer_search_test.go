@@ -45,6 +45,11 @@ func TestSearchRound(t *testing.T) {
 	if first, later := sent(t, f, 0)["tool_choice"], sent(t, f, 1)["tool_choice"]; string(first) != `"required"` || later != nil {
 		t.Errorf("tool_choice = %s, then %s; want it forced in the first round alone", first, later)
 	}
+	for i, out := range f.upstream.Sent() {
+		if out.Round != i {
+			t.Errorf("request %d is said to be of round %d", i, out.Round)
+		}
+	}
 	if got := f.source.Requests()[2].Carry; len(got) != 2 || got[0] != "c2lnbmF0dXJl" || got[1] != "" {
 		t.Errorf("carry of round 2 = %q", got)
 	}

@@ -149,6 +149,7 @@ func (a *Answer) request(out *abi.EncodeResponse) (outbound.Response, error) {
 		step.End(err)
 		return nil, err
 	}
+	request.Round = a.outcome.Rounds - 1 // open has counted it
 	response, err := a.deps.Upstream.Do(a.ctx, request)
 	if err == nil {
 		step.Number("http.response.status_code", response.Status())

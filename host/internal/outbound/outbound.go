@@ -23,6 +23,7 @@ type Sender interface {
 // adds and allows.
 type Request struct {
 	Encoded *abi.EncodeResponse
+	Round   int // of the answer that it is for
 	Grants  abi.Grants
 	// BaseURL is the workspace's own: it alone may name a private address.
 	BaseURL string

@@ -60,13 +60,13 @@ func (r *response) open() error {
 	return nil
 }
 
-// keepHead makes an event of the headers that are called names.
-func (r *response) keepHead(names []string) {
-	if len(names) == 0 {
+// keepHead makes an event of the headers that the plugin asked for in out.
+func (r *response) keepHead(out *outbound.Request) {
+	if len(out.Encoded.Head) == 0 {
 		return
 	}
-	head := abi.Head{Status: r.resp.StatusCode, Headers: map[string]string{}}
-	for _, name := range names {
+	head := abi.Head{Status: r.resp.StatusCode, Headers: map[string]string{}, Round: out.Round}
+	for _, name := range out.Encoded.Head {
 		if values := r.resp.Header.Values(name); len(values) > 0 {
 			head.Headers[strings.ToLower(name)] = strings.ToValidUTF8(strings.Join(values, ", "), "\uFFFD")
 		}

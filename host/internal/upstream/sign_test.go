@@ -63,10 +63,10 @@ func TestSigned(t *testing.T) {
 	c := client(t, Options{Signer: signer, Record: record})
 	out := to(s.URL)
 	out.Encoded.Headers = map[string]string{"X-Own": "${apiKey}"}
-	out.Encoded.Head = []string{"X-Request-Id", "X-None"}
+	out.Encoded.Head, out.Round = []string{"X-Request-Id", "X-None"}, 2
 	out.Credential = &outbound.Credential{Auth: &abi.Auth{Scheme: abi.AuthHeader}}
 	got, err := get(t, c, out)
-	want := []event{{":head", `{"status":200,"headers":{"x-request-id":"r1 [redacted]"}}`}, {"", "${apiKey} [redacted]"}, {"", "mine"}}
+	want := []event{{":head", `{"status":200,"headers":{"x-request-id":"r1 [redacted]"},"round":2}`}, {"", "${apiKey} [redacted]"}, {"", "mine"}}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("events %q, %v; want %q", got, err, want)
 	}

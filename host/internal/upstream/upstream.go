@@ -113,7 +113,7 @@ func (c *Client) Do(ctx context.Context, out *outbound.Request) (outbound.Respon
 	}
 	r.record = c.record.begin(out, r.url, r.resp, r.scrub)
 	if r.Status()/100 == 2 {
-		r.keepHead(out.Encoded.Head)
+		r.keepHead(out)
 		r.resp.Header = nil
 	}
 	return r, nil
