@@ -13,22 +13,25 @@ import (
 
 // state is what is kept of a response between its events.
 type state struct {
-	calls   int32 // opened
+	calls   int16 // opened
 	open    [maxOpen]openCall
 	count   uint8 // of open
 	reason  bool  // a block of reasoning is under way
-	index   int64 // of that block
+	index   int32 // of that block
 	stopped bool
 	why     uint8 // the model stopped: one of the below, or 1 + a place in badStops
 }
 
+// maxCalls bounds the calls of one response.
+const maxCalls = 1 << 12
+
 // maxOpen bounds the calls whose arguments are under way at once.
-const maxOpen = 16
+const maxOpen = 8
 
 // An openCall is a block of a call whose arguments are under way.
 type openCall struct {
-	index     int64 // of the block, as the API counts
-	call      int32
+	index     int32 // of the block, as the API counts
+	call      int16
 	arguments bool // it has some
 }
 
@@ -80,7 +83,7 @@ func (b *bedrock) Decode(s *state, e provider.Event, out *provider.Out) error {
 	case "contentBlockDelta":
 		s.delta(v, out)
 	case "contentBlockStop":
-		index, _ := v.Get("contentBlockIndex").Int()
+		index := blockIndex(v)
 		s.endReason(out)
 		s.closeCall(index, out)
 	case "messageStop":
@@ -95,11 +98,11 @@ func (b *bedrock) Decode(s *state, e provider.Event, out *provider.Out) error {
 // runs itself are no matter of ours.
 func (b *bedrock) start(s *state, v rawjson.Value, out *provider.Out) {
 	s.endReason(out)
-	index, _ := v.Get("contentBlockIndex").Int()
+	index := blockIndex(v)
 	s.closeCall(index, out)
 	use := v.Path("start", "toolUse")
 	name := use.Get("name").String()
-	if name == "" || !use.Get("type").IsNull() {
+	if name == "" || !use.Get("type").IsNull() || s.calls == maxCalls {
 		return
 	}
 	if s.count == maxOpen {
@@ -123,10 +126,16 @@ func (b *bedrock) callID(id string, n int, out *provider.Out) string {
 	return id
 }
 
+// blockIndex returns which block an event is of.
+func blockIndex(v rawjson.Value) int32 {
+	n, _ := v.Get("contentBlockIndex").Int()
+	return int32(n)
+}
+
 // delta takes a piece of a block. Text and reasoning begin with their first one;
 // the pieces of several calls may be mixed.
 func (s *state) delta(v rawjson.Value, out *provider.Out) {
-	index, _ := v.Get("contentBlockIndex").Int()
+	index := blockIndex(v)
 	if index != s.index {
 		s.endReason(out)
 	}
@@ -169,7 +178,7 @@ func (s *state) endReason(out *provider.Out) {
 }
 
 // closeCall ends the call of a block, if it has one.
-func (s *state) closeCall(index int64, out *provider.Out) {
+func (s *state) closeCall(index int32, out *provider.Out) {
 	for i, c := range s.open[:s.count] {
 		if c.index != index {
 			continue
