@@ -268,7 +268,7 @@ func TestClusterJoin(t *testing.T) {
 	}
 	s := openStorm(t, stormWishes{direct: true, env: []string{"PARLEY_CLUSTER_SNAPSHOT_EVERY=1h", "PARLEY_HTTP_PAYLOAD_SIZE_LIMIT=100 MB"}})
 	leader := s.leader()
-	s.eventually(leader, "POST", "/indexes", `{"uid":"c","primaryKey":"id"}`)
+	s.eventually(leader, "POST", "/indexes", `{"uid":"bulk","primaryKey":"id"}`)
 	const each, body = 1000, 2000 // documents of a request, bytes of a document
 	for from := 0; from < mb<<20; from += each * body {
 		var b strings.Builder
@@ -276,7 +276,7 @@ func TestClusterJoin(t *testing.T) {
 			n := from/body + i
 			fmt.Fprintf(&b, `,{"id":%d,"title":"word%d","text":%q}`, n, n%100, figureText(n, body-60))
 		}
-		s.eventually(leader, "POST", "/indexes/c/documents", "["+b.String()[1:]+"]")
+		s.eventually(leader, "POST", "/indexes/bulk/documents", "["+b.String()[1:]+"]")
 	}
 	waittestLong(t, "all documents are there", func() bool {
 		_, b, _ := s.call(leader, "GET", "/tasks?statuses=enqueued,processing&limit=1", "")
@@ -288,9 +288,7 @@ func TestClusterJoin(t *testing.T) {
 		t.Fatalf("parley cluster snapshot: %v %s", err, out)
 	}
 	t.Logf("%s in %v", strings.TrimSpace(string(out)), time.Since(began))
-	for i := range s.nodes { // load
-		s.clients.Go(func() { s.write(i, 1) })
-	}
+	s.begin(1) // load
 	at := (leader + 1) % stormNodes
 	s.hit(at)
 	s.nodes[at].signal(syscall.SIGTERM)
