@@ -16,6 +16,7 @@ import (
 // A dump and a snapshot are asked for, checked and restored by the commands,
 // and a host on what was restored holds the documents.
 func TestArchiveCommands(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts hosts")
 	}

@@ -88,6 +88,7 @@ func (a *asked) run(args ...string) (out, errs string, code int) {
 }
 
 func TestAsk(t *testing.T) {
+	t.Parallel()
 	a := serveAsked(t)
 	out, errs, code := a.run("ask", "What makes the tides?", "--workspace", "notes")
 	if code != exitOK || errs != "" || !strings.Contains(out, "made by the moon") || !strings.Contains(out, "\nSources:\n  1. Tides  https://notes.example/tides\n") {
@@ -124,6 +125,7 @@ func TestAsk(t *testing.T) {
 
 // Ctrl-C ends the question, and the provider's request with it.
 func TestAskInterrupted(t *testing.T) {
+	t.Parallel()
 	a := serveAsked(t)
 	cmd := a.command("ask", "Go on", "--workspace", "slow")
 	out, err := cmd.StdoutPipe()
@@ -148,6 +150,7 @@ func TestAskInterrupted(t *testing.T) {
 }
 
 func TestSearchCommand(t *testing.T) {
+	t.Parallel()
 	a := serveAsked(t)
 	out, errs, code := a.run("search", "notes", "yeast")
 	if want := "id\ttext\ttitle\n2\tBread rises since yeast makes gas in the dough.\tBread [31m\n"; code != exitOK || errs != "" || out != want {

@@ -12,6 +12,7 @@ import (
 // TestClients runs the clients that people already use, unmodified, against a
 // running host: streamed text, a client tool call, a provider's error each.
 func TestClients(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds a plugin and a client")
 	}

@@ -292,6 +292,7 @@ func flowYAML(v any) string {
 // TestDeployTools has those tools look at the files that this machine has; .ci/run
 // installs what it can.
 func TestDeployTools(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(root(t), "examples", "deploy")
 	scripts, err := filepath.Glob(filepath.Join(root(t), ".ci", "*"))
 	if err != nil {

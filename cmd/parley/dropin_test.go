@@ -12,6 +12,7 @@ import (
 // TestDropIn does what the README and the SDK guide say: build a plugin, put
 // it into a folder, serve it, ask it. No line of the host knows its source.
 func TestDropIn(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds a plugin")
 	}

@@ -14,6 +14,7 @@ import (
 // TestImport imports a file of each format in small requests into a running
 // program and wants every document there.
 func TestImport(t *testing.T) {
+	t.Parallel()
 	k := &killed{t: t, dir: t.TempDir()}
 	c := k.start()
 	defer c.kill()

@@ -21,6 +21,7 @@ import (
 //
 //parley:option db-path
 func TestKill(t *testing.T) {
+	t.Parallel()
 	rounds := killRounds(t, 5, 20)
 	rng := rand.New(rand.NewPCG(5, 6))
 	k := &killed{t: t, dir: t.TempDir(), tasks: map[int][]int{}}

@@ -18,6 +18,7 @@ import (
 // its plugin directory while it serves: before, a workspace cannot name its
 // source; after, it answers, with a search of the model's in between.
 func TestDropIntoRunningHost(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds a plugin")
 	}

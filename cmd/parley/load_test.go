@@ -14,6 +14,7 @@ import (
 // TestThousandStreams holds 1,000 streams open at once through the vLlm plugin
 // against a slow provider: none fails, none loses a word, nothing is left.
 func TestThousandStreams(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("opens 1,000 streams")
 	}

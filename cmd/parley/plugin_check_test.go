@@ -14,6 +14,7 @@ import (
 // TestPluginCheck runs `plugin check` and `plugin bench` on a plugin that
 // keeps the contract, and `plugin check` on one that does not.
 func TestPluginCheck(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds a plugin")
 	}

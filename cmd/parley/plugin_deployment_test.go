@@ -173,6 +173,7 @@ func TestPluginInstallFrom(t *testing.T) {
 // TestPluginInstallAtStart serves what was installed, in the mode that is the
 // default.
 func TestPluginInstallAtStart(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "plugins")
 	var out, errs bytes.Buffer
 	if code := run(t.Context(), []string{"plugin", "install", small(t, t.TempDir(), "1.0.0"), "--plugin-dir", dir}, &out, &errs); code != exitOK {

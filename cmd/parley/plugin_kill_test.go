@@ -21,6 +21,7 @@ import (
 // the directory and has the version in use that was, or the one that was
 // wanted; nothing is refused.
 func TestKillDeployment(t *testing.T) {
+	t.Parallel()
 	rounds := killRounds(t, 4, 12)
 	d := &killedDeployment{t: t, data: t.TempDir(), shop: t.TempDir(), dir: filepath.Join(t.TempDir(), "plugins")}
 	began := time.Now()

@@ -28,6 +28,7 @@ func outside(t *testing.T) (dir string, env []string) {
 // TestGuide runs the five commands of the SDK guide as they stand there, and
 // asks what they have left running.
 func TestGuide(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds a plugin and serves it")
 	}

@@ -24,6 +24,7 @@ import (
 // TestQuickstart does what a newcomer does: run the README's first command,
 // then the command that it printed, and look the citations up.
 func TestQuickstart(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds a plugin")
 	}
@@ -57,6 +58,7 @@ func TestQuickstart(t *testing.T) {
 // TestQuickstartCollectors wants telemetry to count after the first answer could
 // be given, with all collectors, and a request to be in what the window holds.
 func TestQuickstartCollectors(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds plugins")
 	}
@@ -89,6 +91,7 @@ func TestQuickstartCollectors(t *testing.T) {
 // TestQuickstartEndsWhileBuilding ends the program once the collectors are being
 // built, which start holds to a good end.
 func TestQuickstartEndsWhileBuilding(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds plugins")
 	}
@@ -98,6 +101,7 @@ func TestQuickstartEndsWhileBuilding(t *testing.T) {
 
 // TestQuickstartFiles asks the printed question of a folder, and again after an edit.
 func TestQuickstartFiles(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds a plugin")
 	}
@@ -132,6 +136,7 @@ func TestQuickstartFiles(t *testing.T) {
 // TestQuickstartTriesProvider wants quickstart to say at once whether the provider
 // answers, and to let clients of /v1 find the workspace.
 func TestQuickstartTriesProvider(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds a plugin")
 	}

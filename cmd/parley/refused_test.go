@@ -14,6 +14,7 @@ import (
 //
 //parley:option http-addr
 func TestStartRefused(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -28,6 +28,7 @@ const swapsVariable = "SWAPS"
 // the version that it began with. Host, and provider with clients, are a process
 // each.
 func TestHammerSwaps(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds a plugin and runs the program")
 	}

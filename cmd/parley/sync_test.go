@@ -18,6 +18,7 @@ import (
 // TestImportFiles imports a folder, again, and after edits of each kind, and wants what is sent and
 // deleted to be what changed, and the index to hold what the folder does.
 func TestImportFiles(t *testing.T) {
+	t.Parallel()
 	k := &killed{t: t, dir: t.TempDir()}
 	c := k.start()
 	defer c.kill()

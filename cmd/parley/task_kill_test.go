@@ -15,6 +15,7 @@ import (
 // is canceled in the middle, a SIGTERM ends the program in the middle of it, and
 // the second SIGKILL is its last: the next start fails it and goes on.
 func TestHostileTaskProcess(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts the program four times")
 	}

@@ -118,6 +118,7 @@ func messageID(t *testing.T, instance string, window int) string {
 // message arrives at least once, and each repeat is what came before, byte for
 // byte.
 func TestKillTelemetry(t *testing.T) {
+	t.Parallel()
 	rounds := killRounds(t, 5, 20)
 	platform, url := newMoodyPlatform(t)
 	p := newPaced(t, "http_request", url)
@@ -169,6 +170,7 @@ func TestKillTelemetry(t *testing.T) {
 // TestTelemetryShown prints the window under way by `telemetry show --next
 // --raw` until it is delivered: what came is what was printed, byte for byte.
 func TestTelemetryShown(t *testing.T) {
+	t.Parallel()
 	platform, url := newMoodyPlatform(t)
 	platform.calm = true
 	c := newPaced(t, "search", url).start() // no look at it is a search

@@ -57,6 +57,7 @@ func TestTelemetrySwitches(t *testing.T) {
 //
 //parley:option telemetry-contact
 func TestTelemetryCommands(t *testing.T) {
+	t.Parallel()
 	answers := map[string]string{
 		"/telemetry":                  `{"on":true,"instanceUid":"u-1","elapsedMs":61000,"engine":{"window":3,"collectors":[{"name":"a","version":"1.0.0","outbound":true,"events":7},{"name":"b","version":"1.0.0","off":"after 3 bad windows"}],"refused":{"c":"it clashes"}},"spool":{"pending":2}}`,
 		"/telemetry/messages?of=next": `{"results":[{"collector":"a","version":"1.0.0","window":3,"outbound":true,"body":"{\"x\":1}"},{"collector":"b","version":"1.0.0","window":3,"body":"{\"y\":2}"}],"requests":["{\"batch\":[{\"x\":1}]}"]}`,

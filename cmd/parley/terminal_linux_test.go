@@ -33,6 +33,7 @@ func (a *asked) onTerminal(columns uint16, args ...string) string {
 
 // On a terminal no line of an answer is wider than it, nor one of a table.
 func TestAskTerminal(t *testing.T) {
+	t.Parallel()
 	a := serveAsked(t)
 	shown := a.onTerminal(40, "ask", "What makes the tides?", "--workspace", "notes")
 	text, sources, ok := strings.Cut(shown, "\nSources:\n")

@@ -33,6 +33,7 @@ const soakForMemory = 10 * time.Minute
 // again and again. Each stream ends as it has to and is counted as what it was;
 // goroutines stay as they are, and memory once it has filled up.
 func TestWeatherSoak(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds a plugin and runs the program")
 	}

@@ -29,6 +29,7 @@ const (
 // way: nothing new is taken, the answers come to their end within the grace or
 // say in an error frame why they do not, and the exit code is 0.
 func TestWeatherStop(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds a plugin and runs the program")
 	}

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -56,9 +57,10 @@ func oldModules(t testing.TB) map[string][]byte {
 // TestOldModulesPass puts plugins of ABI 1, byte for byte as they were, through
 // everything that a plugin of today is put through.
 func TestOldModulesPass(t *testing.T) {
+	t.Parallel()
 	for name, module := range oldModules(t) {
 		t.Run(name, func(t *testing.T) {
-			report, err := host.CheckPlugin(t.Context(), module, host.Trial{CacheDir: filepath.Join(repository(t), "plugins", "dist", "cache")})
+			report, err := host.CheckPlugin(t.Context(), module, host.Trial{CallTimeout: time.Minute, CacheDir: filepath.Join(repository(t), "plugins", "dist", "cache")})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,6 +76,7 @@ var noMessage = regexp.MustCompile(`"message":\s*""`)
 // TestOldModuleReplays has a module of ABI 1 decode all that its successor is
 // tested with.
 func TestOldModuleReplays(t *testing.T) {
+	t.Parallel()
 	r, err := host.OpenReplayer(t.Context(), "openAi", host.Trial{CacheDir: filepath.Join(repository(t), "plugins", "dist", "cache")}, oldModules(t)["openai"])
 	if err != nil {
 		t.Fatal(err)
@@ -97,6 +100,7 @@ func TestOldModuleReplays(t *testing.T) {
 // TestOldModulesLive chats by plugins of ABI 1, swaps one for its next version and
 // rolls it back, while the host runs.
 func TestOldModulesLive(t *testing.T) {
+	t.Parallel()
 	var authorization string
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		authorization = r.Header.Get("authorization")

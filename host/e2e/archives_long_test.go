@@ -79,6 +79,7 @@ func (h *house) addTexts(n int) (bytes int) {
 // Dump or snapshot, wipe, restore: the same content, to the byte. DOCUMENTS says
 // of how many documents.
 func TestWipeAndRestore(t *testing.T) {
+	t.Parallel()
 	n := 500
 	if s := os.Getenv("DOCUMENTS"); s != "" {
 		var err error
@@ -130,6 +131,7 @@ func TestWipeAndRestore(t *testing.T) {
 // A snapshot that is made while documents are written is of one moment: what it
 // has are all the writes up to one of them, found and counted.
 func TestSnapshotUnderLoad(t *testing.T) {
+	t.Parallel()
 	out := t.TempDir()
 	h := openHouse(t, map[string]string{"snapshot-dir": out})
 	h.addFilms(1)

@@ -154,6 +154,7 @@ func restored(t *testing.T, flags map[string]string, key []byte, want string) *h
 
 //parley:option ignore-missing-dump ignore-dump-if-db-exists ignore-missing-snapshot ignore-snapshot-if-db-exists
 func TestImportRefused(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	dump := filepath.Join(dir, "a.dump")
 	text := filepath.Join(dir, "text.dump")
@@ -237,6 +238,7 @@ func TestImportRefused(t *testing.T) {
 
 //parley:option schedule-snapshot
 func TestScheduledSnapshots(t *testing.T) {
+	t.Parallel()
 	out := t.TempDir()
 	h := openHouse(t, map[string]string{"schedule-snapshot": "1", "snapshot-dir": out}, shipped(t, "extract"))
 	file := filepath.Join(out, filepath.Base(h.dir)+".snapshot")
@@ -250,6 +252,7 @@ func TestScheduledSnapshots(t *testing.T) {
 
 // A dump that cannot be written fails as a task, and says why.
 func TestDumpFails(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	h := openHouse(t, map[string]string{"dump-dir": filepath.Join(file, "below")}, shipped(t, "extract"))
 	if err := os.WriteFile(file, nil, 0o600); err != nil { // in the way only now: no host starts with it

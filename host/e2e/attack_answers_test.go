@@ -15,6 +15,7 @@ import (
 //
 //parley:option plugin-isolation
 func TestAttackBetweenAnswers(t *testing.T) {
+	t.Parallel()
 	const secret = "TENANT-A-SECRET"
 	for _, isolation := range []string{"", "workspace"} {
 		t.Run("isolation "+isolation, func(t *testing.T) {

@@ -126,6 +126,7 @@ func (l *loud) token(w http.ResponseWriter, name, form string) {
 // repeat what it is sent of them, and looks for them and for what is made of them in
 // answers, errors, logs, traces, recordings, dumps, snapshots and the data directory.
 func TestAuthCanaries(t *testing.T) {
+	t.Parallel()
 	l, traces := newLoud(t), newTraceCollector(t)
 	account, err := json.Marshal(map[string]string{
 		"type": "service_account", "project_id": "p", "private_key_id": "canary-key-id", "client_email": "me@p.example",

@@ -15,6 +15,7 @@ const canary = "canary4711"
 // in requests that succeed and in such that fail, with every line written that
 // there is.
 func TestLogCanaries(t *testing.T) {
+	t.Parallel()
 	w := newWire(t)
 	h := openHouse(t, map[string]string{"master-key": "", "experimental-enable-metrics": "true"}, shipped(t, "vllm"))
 	w.on("searches", func(x *exchange) {

@@ -33,6 +33,7 @@ func openCarrying(t *testing.T, ctx context.Context, load func(context.Context) 
 
 // TestCarryLaterTold wants the end of taking modules up to be told, good or bad.
 func TestCarryLaterTold(t *testing.T) {
+	t.Parallel()
 	module := shipped(t, "extract")
 	broken := errors.New("the compiler is gone")
 	for name, tt := range map[string]struct {
@@ -64,6 +65,7 @@ func TestCarryLaterTold(t *testing.T) {
 // TestCarryLaterClosed closes a host, or ends the context, while modules are
 // being built or loaded: Close waits for the end of it, and nothing is told.
 func TestCarryLaterClosed(t *testing.T) {
+	t.Parallel()
 	module := shipped(t, "extract")
 	for name, load := range map[string]func(ctx context.Context, begun chan<- struct{}) ([][]byte, error){
 		"building": func(ctx context.Context, begun chan<- struct{}) ([][]byte, error) {

@@ -123,6 +123,7 @@ func (h *house) tasks(query string) (p taskPage) {
 
 // Dumps asked for at one moment by a clock that stands are two files.
 func TestDumpsOfOneMoment(t *testing.T) {
+	t.Parallel()
 	out := t.TempDir()
 	h := openHouseAt(t, (&handClock{}).pace(), map[string]string{"dump-dir": out}, shipped(t, "extract"))
 	for range 2 {

@@ -21,7 +21,6 @@ import (
 // where they are.
 func publishVersions(t *testing.T, versions ...string) (base string) {
 	t.Helper()
-	t.Setenv("DOCKER_CONFIG", t.TempDir())
 	shelf := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0)), registry.WithReferrersSupport(true)))
 	t.Cleanup(shelf.Close)
 	base = "oci://" + strings.TrimPrefix(shelf.URL, "http://") + "/plain-c"
@@ -58,6 +57,7 @@ func (h *house) uses(version string) {
 // TestClusterPlugins: what clients change of the plugins of one node reaches all, also
 // one that comes later, and nobody else changes their directories.
 func TestClusterPlugins(t *testing.T) {
+	t.Parallel()
 	base := publishVersions(t, "1.0.0", "1.1.0")
 	w := openTown(t, 0, 1)
 	w.flags["plugin-api"] = "true"
@@ -172,6 +172,7 @@ func TestClusterPlugins(t *testing.T) {
 // TestClusterInstallFails: where the log is lost amid the first change of plugins, the
 // directory of the leader is what it was, and its own.
 func TestClusterInstallFails(t *testing.T) {
+	t.Parallel()
 	base := publishVersions(t, "1.0.0", "1.1.0")
 	for path, body := range map[string]string{
 		"install": `{"source": "` + base + `:1.1.0"}`,

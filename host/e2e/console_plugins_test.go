@@ -19,8 +19,8 @@ import (
 // TestConsolePlugins installs plugins of a registry, accepts what one asks for more,
 // compares two versions and rolls back, on the page; and sends the file of a third.
 func TestConsolePlugins(t *testing.T) {
+	t.Parallel()
 	b := newBrowser(t)
-	t.Setenv("DOCKER_CONFIG", t.TempDir())
 	store := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0)), registry.WithReferrersSupport(true)))
 	defer store.Close()
 	base := "oci://" + strings.TrimPrefix(store.URL, "http://") + "/plain-c"

@@ -622,6 +622,7 @@ func (p *page) send(model, text string) {
 // TestConsoleStream reads an answer of 10,000 events. Paragraphs that are whole
 // are drawn while it goes on, and each of them once.
 func TestConsoleStream(t *testing.T) {
+	t.Parallel()
 	b := newBrowser(t)
 	h, w := consoleWire(t)
 	w.on("long", func(x *exchange) {

@@ -35,6 +35,7 @@ import (
 // at the end must be what was recorded. Cases are the recordings, where they
 // are, and those that lie beside each plugin.
 func TestCorpus(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds plugins")
 	}

@@ -83,6 +83,7 @@ func (a *embedAPIs) take() (seen, auth []string) {
 // TestEmbedderPlugins has the shipped plugins make vectors of documents and of a
 // query. What openAi and ollama send is what it was before plugins made it.
 func TestEmbedderPlugins(t *testing.T) {
+	t.Parallel()
 	const text = `Grüße "<sea>" & \ 😀`
 	quoted := `"Grüße \"<sea>\" & \\ 😀 \u2028"`
 	const secret = "sk-a-key-of-an-embedder"

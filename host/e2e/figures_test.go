@@ -190,6 +190,7 @@ func (h *house) raw(request string) string {
 // TestDashboard holds the Grafana file to what a running host shows: each
 // metric in it is there, and each of ours that is there is in it.
 func TestDashboard(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("-short: the names that it looks at do not depend on goroutines")
 	}

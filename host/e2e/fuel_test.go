@@ -11,6 +11,7 @@ import (
 // the words among them, where each comes in a call of its own and nothing is left
 // of the answer before. Fuel is the same on every machine.
 func TestFuelOfWord(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("it compiles plugins")
 	}

@@ -12,6 +12,7 @@ import (
 // TestGuestsInStep checks that each .wasm below internal is what the .wat beside
 // it says.
 func TestGuestsInStep(t *testing.T) {
+	t.Parallel()
 	tool, err := exec.LookPath("wat2wasm")
 	if err != nil {
 		t.Skip("wat2wasm is not on PATH: install Debian's package wabt")

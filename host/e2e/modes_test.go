@@ -12,6 +12,7 @@ import (
 // the umask of whoever starts it: directories are 0700, files 0600. Only the
 // libraries' own files may be readable, in directories that let nobody in.
 func TestFileModes(t *testing.T) {
+	t.Parallel()
 	w := newWire(t)
 	dumps, snapshots, records := t.TempDir(), t.TempDir(), t.TempDir()
 	h := openHouse(t, map[string]string{

@@ -96,6 +96,7 @@ func writeMove(t *testing.T, files map[string]string, more ...*tar.Header) strin
 
 // TestMoveIn restores a dump of Meilisearch, and asks for what was in it.
 func TestMoveIn(t *testing.T) {
+	t.Parallel()
 	file := writeMove(t, moveFiles())
 	flags := map[string]string{"db-path": t.TempDir(), "master-key": moveMaster}
 	c, _, err := host.LoadConfig(host.Sources{Flags: flags})
@@ -179,6 +180,7 @@ func TestMoveIn(t *testing.T) {
 // TestMoveInHostile wants files that are no sound dump refused, and nothing left
 // behind.
 func TestMoveInHostile(t *testing.T) {
+	t.Parallel()
 	sound, err := os.ReadFile(writeMove(t, moveFiles()))
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 // A host that cannot be opened, and whose data directory is gone by then, says why
 // and ends: its database would try to write for ever.
 func TestOpenFailsWithoutDirectory(t *testing.T) {
+	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -67,6 +67,7 @@ func oracleRows() []row {
 // TestOracleIsWhole finds a row for each metric of the manifests, and the other
 // way round.
 func TestOracleIsWhole(t *testing.T) {
+	t.Parallel()
 	metrics, rows := shippedMetrics(t), map[string]bool{}
 	for _, r := range oracleRows() {
 		rows[r.metric] = true

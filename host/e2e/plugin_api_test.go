@@ -23,7 +23,7 @@ import (
 //
 //parley:option plugin-api
 func TestPluginAPI(t *testing.T) {
-	t.Setenv("DOCKER_CONFIG", t.TempDir())
+	t.Parallel()
 	store := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0)), registry.WithReferrersSupport(true)))
 	defer store.Close()
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -206,6 +206,7 @@ func usedBy(t *testing.T, modules [][]byte, w texts, flags map[string]string, en
 // TestTwins uses two hosts for the same, in the same way, with not one text in
 // common: telemetry cannot tell them apart by a byte.
 func TestTwins(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("it builds and compiles plugins, which takes long")
 	}

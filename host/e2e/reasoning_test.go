@@ -23,6 +23,7 @@ func events(data ...string) string {
 // answers to its calls gets it by what the client has sealed, also of a host that was
 // started anew; and nothing where the client left it out.
 func TestReasoningGoesOn(t *testing.T) {
+	t.Parallel()
 	const model = "claude-sonnet-4-5"
 	w := newWire(t)
 	var bodies []string

@@ -26,6 +26,7 @@ import (
 // ends its lines. (That the framer alone does so at every offset is a test of
 // its own.)
 func TestRechunk(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		plugin, source string
 		corpora        []string
@@ -181,6 +182,7 @@ var _ outbound.Sender = (*pieces)(nil)
 // TestLongBatch hands over in one piece more events than a call of the plugin
 // may take: the answer is the same as from many pieces.
 func TestLongBatch(t *testing.T) {
+	t.Parallel()
 	p := newPieces(t, shipped(t, "vllm"), "vLlm")
 	body := []byte(strings.Repeat(delta("one "), 40_000) + finish)
 	want := p.answer(t, body, func(int) int { return 64 << 10 })

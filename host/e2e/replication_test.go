@@ -15,6 +15,7 @@ import (
 //
 //parley:option experimental-replication-parameters
 func TestReplicationParameters(t *testing.T) {
+	t.Parallel()
 	create := func(h *house, uid string, header ...string) reply {
 		t.Helper()
 		all := http.Header{"Content-Type": {"application/json"}}

@@ -66,6 +66,7 @@ func refusesKey(t *testing.T, dir, master string) {
 //
 //parley:option master-key
 func TestRotateMasterKey(t *testing.T) {
+	t.Parallel()
 	asked := make(chan string, 100)
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked <- r.Header.Get("Authorization")
@@ -122,6 +123,7 @@ func TestRotateMasterKey(t *testing.T) {
 
 // A key that is lost costs what was sealed under it, each by name.
 func TestRotateLostKey(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	h := openHouse(t, map[string]string{"db-path": dir, "master-key": oldMaster}, shipped(t, "extract"))
 	h.secrets("http://127.0.0.1:1")
@@ -142,6 +144,7 @@ func TestRotateLostKey(t *testing.T) {
 
 // A house without a master key gets one: the file's key goes.
 func TestRotateFromFile(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	h := openHouse(t, map[string]string{"db-path": dir}, shipped(t, "extract"))
 	h.must("PATCH", "/chats/w/settings", fmt.Sprintf(`{"source":"extract","apiKey":%q}`, apiKey))
@@ -165,6 +168,7 @@ func TestRotateFromFile(t *testing.T) {
 //
 //parley:option import-dump-master-key
 func TestImportUnderAnotherKey(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{"dump", "snapshot"} {
 		t.Run(kind, func(t *testing.T) {
 			out := t.TempDir()

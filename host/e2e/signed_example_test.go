@@ -58,6 +58,7 @@ func checkSignature(r *http.Request, body []byte) error {
 // TestSignedExample runs the example whose requests the host signs, against a server
 // that refuses a wrong signature.
 func TestSignedExample(t *testing.T) {
+	t.Parallel()
 	file, err := plugin.Build(t.Context(), filepath.Join(repository(t), "examples", "provider-signed"), t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)

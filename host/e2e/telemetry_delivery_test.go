@@ -178,6 +178,7 @@ func (h hasty) Send(ctx context.Context, body []byte) (telemetry.Answer, error) 
 // platform that goes wrong, and then does not any more: what is not refused
 // arrives, and what comes twice is what came before, byte for byte.
 func TestTelemetryDelivery(t *testing.T) {
+	t.Parallel()
 	for _, tt := range deliveries {
 		t.Run(tt.name, func(t *testing.T) {
 			p := &rawPlatform{other: newTaker(t), answer: tt.answer, early: tt.early, took: make(chan struct{}, 1)}

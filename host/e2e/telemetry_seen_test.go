@@ -78,6 +78,7 @@ func (p *taker) took() []string {
 //
 //parley:option telemetry-url telemetry-write-key telemetry-collectors
 func TestTelemetrySeen(t *testing.T) {
+	t.Parallel()
 	platform, clock := newTaker(t), &handClock{}
 	dir := filepath.Join(t.TempDir(), "plugins")
 	install := func(module []byte) {

@@ -48,6 +48,7 @@ func (h *house) next() map[string]string {
 
 // TestTelemetry asks, and finds its chats counted; what was asked is nowhere.
 func TestTelemetry(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("it builds and compiles plugins, which takes long")
 	}
@@ -136,6 +137,7 @@ func TestTelemetryBroken(t *testing.T) {
 // TestTelemetryTwoHosts: a second host on the directory does not start, and the
 // first one's telemetry does not notice.
 func TestTelemetryTwoHosts(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, nil, packedCollectorModule(t))
 	before := h.next()["counter"]
 	c, _, err := host.LoadConfig(host.Sources{Flags: map[string]string{"db-path": h.dir, "http-addr": "127.0.0.1:0"}, File: emptyFile(t)})
@@ -201,6 +203,7 @@ func emptyFile(t *testing.T) string {
 // TestTelemetryKeeps counts with a module in a process, and goes on in the
 // next.
 func TestTelemetryKeeps(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, nil, packedCollectorModule(t))
 	for range 5 {
 		h.must("GET", "/version", "")
@@ -312,6 +315,7 @@ func TestTelemetryFlush(t *testing.T) {
 // TestTelemetryLabels chats beside the example that counts by source, and finds the
 // source's value in its message and, as a label, in GET /metrics.
 func TestTelemetryLabels(t *testing.T) {
+	t.Parallel()
 	build := func(dir string) []byte {
 		t.Helper()
 		file, err := plugin.Build(t.Context(), filepath.Join(repository(t), "examples", dir), t.TempDir(), nil)

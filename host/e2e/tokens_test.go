@@ -78,6 +78,7 @@ func (s *tokenHouse) exchange(w http.ResponseWriter, form string) {
 // exchange: there is one at a time, one for all of them, and one more once the provider
 // takes the token no longer. Nothing of it is in an answer, an error, the log or a trace.
 func TestTokensOfManyChats(t *testing.T) {
+	t.Parallel()
 	const chats = 100
 	for _, scheme := range []string{"oauth2ClientCredentials", "gcpServiceAccount"} {
 		t.Run(scheme, func(t *testing.T) {

@@ -20,6 +20,7 @@ const heldMaster = "the master key of data that is kept"
 // data directory, a dump and a snapshot. They are made once, by UPDATE=1 where
 // they are missing, and never written again: what opened once must open on.
 func TestOldData(t *testing.T) {
+	t.Parallel()
 	const kept = "testdata/v1"
 	if _, err := os.Stat(kept); errors.Is(err, os.ErrNotExist) && os.Getenv("UPDATE") != "" {
 		keepData(t, kept)

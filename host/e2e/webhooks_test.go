@@ -87,6 +87,7 @@ func (h *house) deed() uint32 {
 // TestWebhooks has clients add, change and take away webhooks, beside the
 // operator's, through a restart and a dump.
 func TestWebhooks(t *testing.T) {
+	t.Parallel()
 	const key = "whsec-0123456789-0123456789-secret"
 	operator, one, other := listen(t), listen(t), listen(t)
 	dir, out := t.TempDir(), t.TempDir()

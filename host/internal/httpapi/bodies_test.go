@@ -19,6 +19,7 @@ var bodiless = []string{"POST /dumps", "POST /snapshots", "POST /cluster/snapsho
 // TestBadBodies sends to every route that reads a body what no route takes. The
 // bodies say nothing of the route: they are refused before anything is done.
 func TestBadBodies(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{features: []feature.Feature{feature.Network, feature.LogsRoute}, limits: httpapi.Limits{Body: 1 << 20}})
 	deep := strings.Repeat("[", 200_000)
 	tests := []struct{ name, body, code, says string }{
@@ -84,6 +85,7 @@ func TestBadBodies(t *testing.T) {
 // TestDeepFilters nests filters as deep as a body may be: they are refused, and
 // neither the stack nor the time runs out.
 func TestDeepFilters(t *testing.T) {
+	t.Parallel()
 	r := newMovies(t)
 	const n = 9000 // what JSON lets through
 	for name, filter := range map[string]string{
@@ -106,6 +108,7 @@ func TestDeepFilters(t *testing.T) {
 //
 //parley:option http-search-payload-size-limit
 func TestHostileSearchBodies(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{})
 	pack := func(text string) string {
 		var b bytes.Buffer
@@ -141,6 +144,7 @@ func TestHostileSearchBodies(t *testing.T) {
 
 // What a query is shown with is what was looked at of it.
 func TestHostileQueryIsCut(t *testing.T) {
+	t.Parallel()
 	r := newShop(t)
 	for path, tt := range map[string]struct {
 		body, at string

@@ -10,6 +10,7 @@ import (
 // TestListProviderModels asks a provider for its models, and has a test of a
 // workspace tell the nearest one.
 func TestListProviderModels(t *testing.T) {
+	t.Parallel()
 	list := chattest.Script{Body: `{"models":[{"name":"test/gpt-4.1-mini"},{"name":"test/gpt-4.1"}],"next":null}`}
 	unknown := chattest.Script{Status: 404, Head: chattest.Head("X-Kind", "not_found"), Body: "The model `gpt-4.1-mni` does not exist"}
 	r := newRig(t, wish{upstream: &chattest.Upstream{Scripts: []chattest.Script{

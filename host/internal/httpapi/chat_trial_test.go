@@ -13,6 +13,7 @@ import (
 
 // TestChatTrial tests a workspace whose provider answers in each way.
 func TestChatTrial(t *testing.T) {
+	t.Parallel()
 	refusal := func(status int, kind, message string) chattest.Script {
 		return chattest.Script{Status: status, Head: http.Header{"X-Kind": {kind}}, Body: message}
 	}
@@ -79,6 +80,7 @@ func TestChatTrial(t *testing.T) {
 
 // TestChatTrialRefusals are requests for a trial that never begins.
 func TestChatTrialRefusals(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{})
 	chats := "Bearer " + r.key([]string{"chatCompletions", "search"}, []string{"*"})
 	r.play(t, []scenario{

@@ -12,6 +12,7 @@ import (
 
 // The routes of workspaces, in the order of the contract, each error included.
 func TestChats(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{})
 	long := strings.Repeat("u", 401)
 	prompts := []string{`"system":"`, `"searchDescription":"`, `"searchQParam":"`, `"searchFilterParam":"`, `"searchIndexUidParam":"`}
@@ -112,6 +113,7 @@ func TestCompletionRefused(t *testing.T) {
 
 // What the provider says before its first event has a status of its own.
 func TestCompletionProviderErrors(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name       string
 		script     chattest.Script
@@ -149,6 +151,7 @@ func TestCompletionProviderErrors(t *testing.T) {
 
 // A client without a key of ours uses the host as it is.
 func TestOpenHost(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{open: true})
 	r.play(t, []scenario{
 		{name: "chats", method: "GET", path: "/chats", header: []string{"Authorization", ""}, status: http.StatusOK},
@@ -162,6 +165,7 @@ func TestOpenHost(t *testing.T) {
 // TestFailureIsLogged: what ends a chat before its first event is in the log, as
 // what ends it later, with whose failure it was.
 func TestFailureIsLogged(t *testing.T) {
+	t.Parallel()
 	for name, script := range map[string]chattest.Script{
 		"before": {Status: 503, Body: "loading words", Head: chattest.Head("x-kind", "overloaded")},
 		"after":  {Batches: [][]string{{"model:m", "text:a"}, {`error:{"kind":"overloaded","message":"loading words"}`}}},

@@ -56,6 +56,7 @@ func (p *place) WaitFor(ctx context.Context, seq uint64, _ bool, _ string) error
 // TestForward sends a write on to the leader as its caller sent it, once, and hands
 // back what it answers.
 func TestForward(t *testing.T) {
+	t.Parallel()
 	const summary = `{"taskUid":1,"indexUid":"a","status":"enqueued","type":"documentAdditionOrUpdate","enqueuedAt":"2026-11-23T00:00:00Z"}`
 	var asked atomic.Int64
 	var got atomic.Value
@@ -99,6 +100,7 @@ func TestForward(t *testing.T) {
 
 // TestClusterRefuses: each reason for which a node of a cluster does not answer.
 func TestClusterRefuses(t *testing.T) {
+	t.Parallel()
 	silent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		c, _, err := w.(http.Hijacker).Hijack()
 		if err == nil {
@@ -152,6 +154,7 @@ func TestClusterRefuses(t *testing.T) {
 
 // TestClusterShown: what GET /cluster says.
 func TestClusterShown(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{cluster: &place{status: httpapi.ClusterStatus{
 		Name: "town", Log: "abc", Leader: "b", Words: 6, Ahead: 8, Format: 1, Trouble: "no answer", Halted: "why", Node: httpapi.ClusterNode{ID: "a", URL: "http://a", Version: "1", Role: "halted", Format: 1, Term: 2, Seq: 7},
 		Nodes: []httpapi.ClusterNode{{ID: "b", Role: "leader", Seen: time.Unix(1, 0)}},
@@ -165,6 +168,7 @@ func TestClusterShown(t *testing.T) {
 
 // TestClusterLeads: what the leader is told to do, and why it does not.
 func TestClusterLeads(t *testing.T) {
+	t.Parallel()
 	b := "b"
 	for name, tt := range map[string]struct {
 		place  *place
@@ -207,6 +211,7 @@ func TestClusterLeads(t *testing.T) {
 // TestBatchesOfLeader: the leader alone knows how far a batch is, so a follower has it
 // answer, and answers by itself where the leader does not.
 func TestBatchesOfLeader(t *testing.T) {
+	t.Parallel()
 	const batch = `{"results":[],"total":7,"limit":20,"from":null,"next":null}`
 	var asked, hang atomic.Bool
 	ended := make(chan struct{})

@@ -71,6 +71,7 @@ var provokedElsewhere = map[string][2]string{
 //
 //parley:option http-payload-size-limit
 func TestEveryErrorCode(t *testing.T) {
+	t.Parallel()
 	told := make(map[string]bool)
 	play := func(r *rig, list []scenario) {
 		for i := range list {

@@ -76,6 +76,7 @@ func TestStreamKeepsConnection(t *testing.T) {
 }
 
 func TestStreamKeepAlive(t *testing.T) {
+	t.Parallel()
 	p := newProvider()
 	r := newRig(t, wish{upstream: p, limits: httpapi.Limits{KeepAlive: 20 * time.Millisecond, Watch: 5 * time.Millisecond}})
 	p.events <- "text:one"
@@ -116,6 +117,7 @@ func TestClientLeavesWhileSilent(t *testing.T) {
 }
 
 func TestClientLeavesBeforeTheFirstEvent(t *testing.T) {
+	t.Parallel()
 	p := newProvider()
 	r := newRig(t, wish{upstream: p, limits: httpapi.Limits{Watch: 10 * time.Millisecond}})
 	k := r.send(t, hello)
@@ -154,6 +156,7 @@ func TestClientLeavesMidStream(t *testing.T) {
 
 // A client that reads nothing ends its answer, and holds up no other.
 func TestClientStalls(t *testing.T) {
+	t.Parallel()
 	p := newProvider()
 	r := newRig(t, wish{upstream: p, limits: httpapi.Limits{Write: 50 * time.Millisecond}})
 	big := "text:" + strings.Repeat("x", 1<<20)
@@ -181,6 +184,7 @@ func TestClientStalls(t *testing.T) {
 
 // What fails after the first event is said in the stream.
 func TestStreamFails(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{upstream: &chattest.Upstream{Scripts: []chattest.Script{{
 		Batches: [][]string{{"text:Hel"}}, End: &outbound.Error{Kind: outbound.Broken, Message: "the provider hung up"},
 	}}}})
@@ -223,6 +227,7 @@ func TestStreamPanics(t *testing.T) {
 }
 
 func TestHammerStreams(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{limits: httpapi.Limits{KeepAlive: time.Millisecond, Watch: time.Millisecond}})
 	want := withoutChance(r.do("POST", completions, hello).body)
 	if strings.Count(want, "data: ") < 3 {

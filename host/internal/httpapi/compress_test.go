@@ -14,6 +14,7 @@ import (
 // TestCompressedAnswers wants answers, short ones and errors too, packed as a
 // client asks, and the stream of a chat never.
 func TestCompressedAnswers(t *testing.T) {
+	t.Parallel()
 	r := newMovies(t)
 	unpack := map[string]func([]byte) (io.Reader, error){
 		"":        func(b []byte) (io.Reader, error) { return bytes.NewReader(b), nil },

@@ -13,6 +13,7 @@ import (
 //
 //parley:option console
 func TestConsole(t *testing.T) {
+	t.Parallel()
 	get := func(r *rig, path string, headers ...string) *http.Response {
 		t.Helper()
 		req, err := http.NewRequest(http.MethodGet, r.url+path, nil)

@@ -15,6 +15,7 @@ import (
 //
 //parley:option docs-page
 func TestDocs(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{})
 	a := r.do("GET", "/docs", "", "Authorization", "")
 	policy := a.header.Get("Content-Security-Policy")

@@ -18,6 +18,7 @@ import (
 )
 
 func TestDocuments(t *testing.T) {
+	t.Parallel()
 	r := newMovies(t)
 	const path = "/indexes/movies/documents"
 	csv := []string{"Content-Type", "text/csv"}
@@ -81,6 +82,7 @@ func TestDocuments(t *testing.T) {
 
 // TestDocumentsPacked sends what documents can come in.
 func TestDocumentsPacked(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{limits: httpapi.Limits{Body: 1 << 20}})
 	const doc = `[{"id":1,"x":"one"}]`
 	pack := func(w func(io.Writer) io.WriteCloser, body string) string {
@@ -130,6 +132,7 @@ func TestDocumentsPacked(t *testing.T) {
 
 // TestUploadInChunks sends a body of no known length, larger than a payload.
 func TestUploadInChunks(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{limits: httpapi.Limits{Body: 4 << 20}})
 	send := func(n int) answer {
 		t.Helper()

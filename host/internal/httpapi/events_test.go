@@ -133,6 +133,7 @@ func observedWith(t *testing.T, with wish) (*rig, *witness, *telemetry.Engine) {
 
 // TestEvents makes requests and looks at what a collector is told of them.
 func TestEvents(t *testing.T) {
+	t.Parallel()
 	r, w, engine := observed(t)
 	curl, jsonType, sku := engine.Handles().UserAgent("curl/8.0"), engine.Handles().MediaType("application/json"), engine.Handles().Attribute("sku")
 	invalid, source := engine.Handles().MediaType("nonsense"), engine.Handles().Source("test")
@@ -273,6 +274,7 @@ func TestChatEvents(t *testing.T) {
 
 // TestTelemetryRoutes shows it on and off.
 func TestTelemetryRoutes(t *testing.T) {
+	t.Parallel()
 	r, _, _ := observed(t)
 	if a := r.do("GET", "/telemetry", ""); a.status != 200 || !strings.Contains(a.body, `"on":true`) || !strings.Contains(a.body, `"instanceUid":"the uid"`) {
 		t.Errorf("GET /telemetry = %d %s", a.status, a.body)

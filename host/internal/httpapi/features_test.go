@@ -8,6 +8,7 @@ import (
 )
 
 func TestFeatures(t *testing.T) {
+	t.Parallel()
 	r := newMovies(t)
 	const path = "/experimental-features"
 	reader := []string{"Authorization", "Bearer " + r.key([]string{string(auth.ExperimentalGet)}, []string{"*"})}

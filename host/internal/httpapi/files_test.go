@@ -76,6 +76,7 @@ func archive(tb testing.TB, files ...string) string {
 }
 
 func TestAddFiles(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{})
 	first := strings.Repeat("The kettle is filled with cold water. ", 30)
 	a := r.sendFiles("notes/files?baseUrl=https://docs.example.org",
@@ -141,6 +142,7 @@ func TestAddFiles(t *testing.T) {
 }
 
 func TestAddFilesRefused(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{limits: httpapi.Limits{Body: 64 << 10}})
 	r.task(r.do("POST", "/indexes", `{"uid":"keyed","primaryKey":"isbn"}`))
 	r.task(r.do("POST", "/indexes", `{"uid":"plain","primaryKey":"id"}`))

@@ -13,6 +13,7 @@ import (
 //
 //parley:option trusted-proxies
 func TestTrustedProxies(t *testing.T) {
+	t.Parallel()
 	const one, two = "203.0.113.7", "203.0.113.8"
 	tests := []struct {
 		name, proxies string

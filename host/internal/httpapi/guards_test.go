@@ -8,6 +8,7 @@ import (
 // TestGuardsOfAllDoors asks a workspace of rules in every way that there is: none
 // of them lets by what the rules forbid.
 func TestGuardsOfAllDoors(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{})
 	if a := r.do("PATCH", "/chats/demo/settings", `{"defaultModel":"m","clientMessages":"noSystem","clientTools":false,"maxInputBytes":300}`); a.status != 200 {
 		t.Fatalf("PATCH = %d %s", a.status, a.body)

@@ -28,6 +28,7 @@ func newMovies(t *testing.T) *rig {
 }
 
 func TestIndexes(t *testing.T) {
+	t.Parallel()
 	r := newMovies(t)
 	r.play(t, []scenario{
 		{name: "list", method: "GET", path: "/indexes", status: 200, contains: []string{`{"results":[{"uid":"movies","primaryKey":"id","createdAt":"`, `"uid":"secret","primaryKey":null`, `"offset":0,"limit":20,"total":2}`}},
@@ -53,6 +54,7 @@ func TestIndexes(t *testing.T) {
 }
 
 func TestSwapIndexes(t *testing.T) {
+	t.Parallel()
 	r := newMovies(t)
 	r.task(r.do("POST", "/indexes/other/documents", `{"id":1}`))
 	const path = "/swap-indexes"
@@ -86,6 +88,7 @@ func TestSwapIndexes(t *testing.T) {
 }
 
 func TestSearch(t *testing.T) {
+	t.Parallel()
 	r := newMovies(t)
 	const path = "/indexes/movies/search"
 	bad := func(name, body, code string) scenario {
@@ -120,6 +123,7 @@ func TestSearch(t *testing.T) {
 
 // What a key or token may not use looks like what does not exist.
 func TestNarrowKeys(t *testing.T) {
+	t.Parallel()
 	r := newMovies(t)
 	narrow := []string{"Authorization", "Bearer " + r.key([]string{"*"}, []string{"mov*"})}
 	k, err := r.keys.Create(t.Context(), auth.Draft{Actions: []string{"search", "chatCompletions"}, Indexes: []string{"*"}})
@@ -172,6 +176,7 @@ func TestNarrowKeys(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
+	t.Parallel()
 	r := newMovies(t)
 	const path = "/indexes/movies/settings"
 	for _, step := range []struct{ method, path, body, where, want string }{

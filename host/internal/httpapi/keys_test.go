@@ -12,6 +12,7 @@ import (
 )
 
 func TestKeys(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{})
 	const uid = "6062abda-a5aa-4414-ac91-ecd7944c0f8d"
 	made := r.do("POST", "/keys", `{"uid":"`+uid+`","name":"n","description":"d","actions":["search","documents.*"],"indexes":["m*"],"expiresAt":"2099-01-31"}`)
@@ -81,6 +82,7 @@ func TestKeys(t *testing.T) {
 // TestHostileKeyReader: to read the keys is not to have them. Only who may make
 // keys is shown what they are.
 func TestHostileKeyReader(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{})
 	var list struct {
 		Results []struct {
@@ -125,6 +127,7 @@ func TestHostileKeyReader(t *testing.T) {
 
 // TestCurrentKey asks with keys of each kind what they may do.
 func TestCurrentKey(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{})
 	later := time.Now().Add(2 * time.Hour).UTC().Truncate(time.Second)
 	k, err := r.keys.Create(t.Context(), auth.Draft{

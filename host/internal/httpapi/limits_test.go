@@ -81,6 +81,7 @@ func TestLimitsOfAllDoors(t *testing.T) {
 // TestLimitHeaders has every answer say what is left of the tighter limits, for as
 // long as one is in force.
 func TestLimitHeaders(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{upstream: counting()})
 	headers := func(h http.Header) string {
 		var got []string
@@ -146,6 +147,7 @@ func TestLimitsAreShared(t *testing.T) {
 
 // TestLimitsOfKeys sets, changes and takes away the limits of a key.
 func TestLimitsOfKeys(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{upstream: counting()})
 	uid, key := r.limited(`null`)
 	play := func(patch, want string) {
@@ -221,6 +223,7 @@ func (r *rig) usage(t *testing.T, key, uid string) usedBody {
 
 // TestUsage counts by key and by workspace, and forgets what is deleted.
 func TestUsage(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{upstream: counting()})
 	uid, key := r.limited(`{"requestsPerMinute":2}`)
 	for range 3 {
@@ -257,6 +260,7 @@ func TestUsage(t *testing.T) {
 // A tenant token may have limits of its own, and a key or workspace those of each
 // client.
 func TestLimitsOfTenants(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{upstream: counting()})
 	uid, value := r.limited(`{"requestsPerMinute":100}`)
 	bearer := func(limits any) []string {
@@ -290,6 +294,7 @@ func TestLimitsOfTenants(t *testing.T) {
 }
 
 func TestCountSearch(t *testing.T) {
+	t.Parallel()
 	r := newShelves(t)
 	_, counted := r.limited(`{"requestsPerMinute":3,"countSearch":true}`)
 	_, free := r.limited(`{"requestsPerMinute":3}`)

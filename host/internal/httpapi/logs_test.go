@@ -116,6 +116,7 @@ func TestLogStream(t *testing.T) {
 }
 
 func TestLogStreamRefused(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{features: logsOn()})
 	for body, want := range map[string]string{
 		`{"target":"info","mode":"xml"}`: "human, json",

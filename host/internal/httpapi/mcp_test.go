@@ -189,6 +189,7 @@ func TestMCPWire(t *testing.T) {
 }
 
 func TestMCPTools(t *testing.T) {
+	t.Parallel()
 	r := newMovies(t)
 	if got := r.task(r.do("PATCH", "/indexes/movies/settings", `{"chat":{"description":"Films & more"},"sortableAttributes":["year"],"displayedAttributes":["id","title","genre"]}`)); got.Error != nil {
 		t.Fatalf("task = %+v", got)
@@ -252,6 +253,7 @@ func TestMCPTools(t *testing.T) {
 // The key's actions decide which tools there are, its indexes and the filter of a
 // tenant token what they see.
 func TestMCPRights(t *testing.T) {
+	t.Parallel()
 	r := newMovies(t)
 	key := func(actions, indexes []string) []string {
 		return []string{"Authorization", "Bearer " + r.key(actions, indexes)}
@@ -330,6 +332,7 @@ func asks(t *testing.T, w wish) *rig {
 }
 
 func TestMCPAsk(t *testing.T) {
+	t.Parallel()
 	search := chattest.Script{Batches: [][]string{{`tool:0:c1:searchInIndex`, `args:0:{"indexUid":"movies","q":"space"}`, "usage:1,2", "finish:tool_calls"}}}
 	write := chattest.Script{Batches: [][]string{{"text:Hello"}, {"text: you", "usage:3,4", "finish:stop"}}}
 	documents := map[string][]chat.Hit{"movies": {
@@ -388,6 +391,7 @@ func TestMCPAsk(t *testing.T) {
 
 // What the provider refuses is a result for the model to read.
 func TestMCPAskFails(t *testing.T) {
+	t.Parallel()
 	r := asks(t, wish{upstream: &chattest.Upstream{Scripts: []chattest.Script{{Status: 429, Head: chattest.Head("x-kind", "rate_limit"), Body: "slow down"}, {Status: 429, Head: chattest.Head("x-kind", "rate_limit"), Body: "slow down"}}}})
 	got := r.tool(t, "ask", `{"question":"Which?"}`).Result
 	if !got.IsError || !strings.Contains(got.Content[0].Text, "slow down") {
@@ -420,6 +424,7 @@ func TestMCPAskOpensInSilence(t *testing.T) {
 // A client that leaves during ask ends the provider's request, in either
 // revision, with progress or without.
 func TestMCPAskLeave(t *testing.T) {
+	t.Parallel()
 	call := `"name":"ask","arguments":{"question":"Which?"}`
 	withProgress := `"_meta":{"progressToken":1},` + call
 	for name, body := range map[string]string{"whole": legacy("tools/call", call), "stream": legacy("tools/call", withProgress)} {

@@ -28,6 +28,7 @@ func newShelves(t *testing.T) *rig {
 }
 
 func TestMultiSearch(t *testing.T) {
+	t.Parallel()
 	r := newShelves(t)
 	post := func(name, body string, contains ...string) scenario {
 		return scenario{name: name, method: "POST", path: "/multi-search", body: body, status: 200, contains: contains}
@@ -77,6 +78,7 @@ func TestMultiSearch(t *testing.T) {
 }
 
 func TestFederatedSearch(t *testing.T) {
+	t.Parallel()
 	r := newShelves(t)
 	post := func(name, body string, contains ...string) scenario {
 		return scenario{name: name, method: "POST", path: "/multi-search", body: body, status: 200, contains: contains}
@@ -115,6 +117,7 @@ func TestFederatedSearch(t *testing.T) {
 
 // Each query is under the caller's rights in its own index.
 func TestMultiSearchRights(t *testing.T) {
+	t.Parallel()
 	r := newShelves(t)
 	narrow := []string{"Authorization", "Bearer " + r.key([]string{"search"}, []string{"mov*"})}
 	other := []string{"Authorization", "Bearer " + r.key([]string{"documents.get"}, []string{"*"})}

@@ -12,6 +12,7 @@ import (
 // openapi.json says of that is seen: an unknown query parameter, and names of
 // what does not exist.
 func TestSweep(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{features: []feature.Feature{feature.Metrics, feature.Network, feature.LogsRoute}})
 	bound := "Bearer " + r.key([]string{"*"}, []string{"mine"}) // to which no other index is there
 	for _, row := range httpapi.Table(r.server) {

@@ -16,6 +16,7 @@ import (
 // openapi/: every route, query parameter and action is described, and nothing
 // else is.
 func TestOpenAPI(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{})
 	p := readParts(t)
 	var b bytes.Buffer

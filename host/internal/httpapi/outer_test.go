@@ -10,6 +10,7 @@ import (
 // What a provider says around its deltas comes to the client of every route:
 // streamed with the chunks, and in a whole answer joined.
 func TestProviderFieldsPass(t *testing.T) {
+	t.Parallel()
 	answer := script(
 		`outer:{"chunk":{"service_tier":"flex","system_fingerprint":"fp","citations":["https://a.example"]}}`+"\n"+`outer:{"choice":{"logprobs":{"content":[{"token":"a"}]}}}`+"\ntext:a",
 		`outer:{"choice":{"logprobs":{"content":[{"token":"b"}]},"content_filter_results":{"hate":{"filtered":false}}}}`+"\ntext:b",

@@ -8,6 +8,7 @@ import (
 
 // A search answers with passages next to its hits when it is asked to.
 func TestSearchPassages(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{})
 	page := "# Guide\n\n" + strings.Repeat("## Chapter\n\n"+strings.Repeat("How the controller works. ", 30)+"\n\n", 20) + "## Interval\n\nRepositories are polled every three minutes."
 	doc, err := json.Marshal([]map[string]any{{"id": "guide", "title": "Guide", "url": "https://example.org/g", "kind": "page", "text": page}, {"id": "x", "kind": "other", "title": "Polled", "text": "Who is polled?"}})

@@ -37,6 +37,7 @@ func (r *rig) sendForm(path string, parts ...string) answer {
 // TestPluginFiles installs and compares plugins whose files are sent, by the rules that
 // hold for all others, and keeps nothing of what it refuses.
 func TestPluginFiles(t *testing.T) {
+	t.Parallel()
 	dir := deploy.Dir{Path: filepath.Join(t.TempDir(), "plugins")}
 	tried := 0
 	r := newRig(t, wish{limits: httpapi.Limits{Body: 256 << 10}, installer: deploy.Remote{Installer: &deploy.Installer{Dir: dir, Try: func(_ context.Context, module []byte) error {
@@ -143,6 +144,7 @@ func TestPluginFilesSigned(t *testing.T) {
 // TestPluginFilesDisabled sends files to a host whose operator lets nobody change
 // plugins: nothing of them is read.
 func TestPluginFilesDisabled(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{})
 	for _, path := range []string{"/plugins/install/file", "/plugins/diff/file"} {
 		if got := r.sendForm(path, "plugin", "small.wasm", "x"); got.status != 403 || !strings.Contains(got.body, "plugin_api_disabled") {

@@ -233,6 +233,7 @@ func inBubble(t *testing.T, limits httpapi.Limits, f func(conn net.Conn)) {
 
 // A body that comes in chunks, and one that is read whole, keep the connection.
 func TestRawConnectionIsKept(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{})
 	body := `{"prompts":{"system":"` + strings.Repeat("x", 40000) + `"}}`
 	head := "PATCH /chats/demo/settings HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAuthorization: Bearer " + master + "\r\n"

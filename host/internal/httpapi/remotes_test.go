@@ -73,6 +73,7 @@ type remote struct {
 }
 
 func TestRemotes(t *testing.T) {
+	t.Parallel()
 	r, _ := newNetwork(t)
 	both := func(federation, query string) string {
 		return `{"federation":{` + federation + `},"queries":[{"indexUid":"books",` + query + `},{"indexUid":"books",` + query + `,"federationOptions":{"remote":"there"}}]}`
@@ -111,6 +112,7 @@ func TestRemotes(t *testing.T) {
 // by itself would not show included, and then to be shown as this host's
 // settings say, or else the remote's.
 func TestRemoteFacets(t *testing.T) {
+	t.Parallel()
 	here, there := newNetwork(t)
 	fill := func(r *rig, uid, sort string, most int, genres ...string) {
 		var docs []string
@@ -154,6 +156,7 @@ func TestRemoteFacets(t *testing.T) {
 
 // A remote that fails is told of, and the others' hits are there all the same.
 func TestRemotesThatFail(t *testing.T) {
+	t.Parallel()
 	r, _ := newNetwork(t)
 	for name, want := range map[string]struct{ code, says string }{
 		"denied": {"remote_invalid_api_key", "403, invalid_api_key"},
@@ -205,6 +208,7 @@ func TestRemoteTimeout(t *testing.T) {
 
 // What a caller may not see here, it may not see there.
 func TestRemotesObeyRights(t *testing.T) {
+	t.Parallel()
 	r, _ := newNetwork(t)
 	query := `{"federation":{"facetsByIndex":{"books":["genre"]}},"queries":[{"indexUid":"books","filter":["year > 0"],"federationOptions":{"remote":"there"}}]}`
 	narrow := []string{"Authorization", "Bearer " + r.key([]string{"search"}, []string{"films"})}

@@ -9,6 +9,7 @@ import (
 // TestRenderTemplate has templates of settings and of requests rendered with documents
 // and searches, as clients of Meilisearch ask for it and the console does.
 func TestRenderTemplate(t *testing.T) {
+	t.Parallel()
 	r := newShop(t)
 	r.play(t, []scenario{
 		{name: "fragments are a feature", method: "POST", path: "/render-template", body: `{"template":{"kind":"inlineFragment","inline":{}}}`, status: 400, code: "feature_not_enabled"},

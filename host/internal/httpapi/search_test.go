@@ -62,6 +62,7 @@ func TestSearchParameters(t *testing.T) {
 // Each parameter has a code of its own, and each wrong value a sentence that
 // names it.
 func TestSearchParameterErrors(t *testing.T) {
+	t.Parallel()
 	r := newShop(t)
 	const path = "/indexes/shop/search"
 	for _, tt := range []struct{ field, value, code, says string }{

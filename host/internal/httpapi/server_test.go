@@ -12,6 +12,7 @@ import (
 )
 
 func TestService(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{})
 	r.play(t, []scenario{
 		{name: "health", method: "GET", path: "/health", header: []string{"Authorization", ""}, status: 200, contains: []string{`{"status":"available"}`}},
@@ -36,6 +37,7 @@ func TestService(t *testing.T) {
 
 // Every route but the public ones asks for a key, and for the right one.
 func TestEveryRouteIsGuarded(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{})
 	nothing := "Bearer " + r.key(nil, []string{"*"})
 	public := []string{"GET /health", "GET /ready", "GET /openapi.json", "GET /docs/:file?"}

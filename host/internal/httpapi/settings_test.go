@@ -10,6 +10,7 @@ import (
 
 // TestSettingsRights wants the settings read and written only by keys that may.
 func TestSettingsRights(t *testing.T) {
+	t.Parallel()
 	r := newMovies(t)
 	reader := []string{"Authorization", "Bearer " + r.key([]string{string(auth.SettingsGet)}, []string{"movies"})}
 	writer := []string{"Authorization", "Bearer " + r.key([]string{string(auth.SettingsUpdate)}, []string{"movies"})}
@@ -61,6 +62,7 @@ func wrongSettings() map[string]struct{ value, code string } {
 
 // TestEachSetting goes through the routes of every setting.
 func TestEachSetting(t *testing.T) {
+	t.Parallel()
 	r := newMovies(t)
 	wrong := wrongSettings()
 	for name, patch := range settings.SettingRoutes() {

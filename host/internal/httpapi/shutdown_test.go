@@ -92,6 +92,7 @@ func TestShutdownBeforeTheFirstEvent(t *testing.T) {
 
 // A client that neither reads nor leaves does not keep a shutdown from ending.
 func TestShutdownClosesConnections(t *testing.T) {
+	t.Parallel()
 	p := newProvider()
 	r := newRig(t, wish{upstream: p})
 	_ = r.send(t, hello)
@@ -110,6 +111,7 @@ func TestShutdownClosesConnections(t *testing.T) {
 
 // Who still has a connection is told that the host goes.
 func TestNotReadyAtShutdown(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{})
 	r.play(t, []scenario{{name: "before", method: "GET", path: "/ready", status: 200}})
 	check(t, r.server.Shutdown(t.Context()))

@@ -54,6 +54,7 @@ func (v *visit) play(t *testing.T, r *rig) {
 // TestHostilePage is a page of another origin against a host without a master
 // key: nothing that a browser sends for it is read or done.
 func TestHostilePage(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{open: true})
 	json := []string{"Content-Type", "application/json"}
 	(&visit{name: "the owner", method: "POST", path: "/indexes", body: `{"uid":"mine"}`, header: json, status: 202}).play(t, r)
@@ -103,6 +104,7 @@ func TestHostilePage(t *testing.T) {
 //
 //parley:option allowed-hosts allowed-origins
 func TestKeylessHost(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{open: true})
 	listed := newRig(t, wish{open: true, site: httpapi.Site{Hosts: []string{"parley.example"}, Origins: []string{"https://app.example"}}})
 	port := r.url[strings.LastIndex(r.url, ":"):]

@@ -15,6 +15,7 @@ import (
 // TestSlowClients sends heads and bodies byte by byte, for ever: that something
 // keeps coming does not hold a connection open.
 func TestSlowClients(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{limits: httpapi.Limits{Read: time.Second}})
 	head := "POST " + completions + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer " + master + "\r\n"
 	for name, tt := range map[string]struct{ begin, drip string }{
@@ -58,6 +59,7 @@ func TestSlowClients(t *testing.T) {
 
 // TestIdleConnection wants a connection on which nothing is asked to be closed.
 func TestIdleConnection(t *testing.T) {
+	t.Parallel()
 	const short = 50 * time.Millisecond // for what must not come; what comes has its time
 	for name, tt := range map[string]struct {
 		limits  httpapi.Limits

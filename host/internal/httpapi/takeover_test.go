@@ -78,6 +78,7 @@ const healthy = "GET /health HTTP/1.1\r\nHost: x\r\n\r\n"
 // A connection serves on behind an answer that took it over, also what came
 // before the answer had ended, and before it had begun.
 func TestConnectionAfterAnswer(t *testing.T) {
+	t.Parallel()
 	t.Run("one by one", func(t *testing.T) {
 		c := newRig(t, wish{}).call(t)
 		for range 2 {
@@ -142,6 +143,7 @@ func TestConnectionAfterAnswer(t *testing.T) {
 // A connection ends behind an answer where its client wants it so, or speaks a
 // version in which that is the rule.
 func TestConnectionEndsAfterAnswer(t *testing.T) {
+	t.Parallel()
 	for name, request := range map[string]string{
 		"close": question("1.1", "Connection: close\r\n"),
 		"1.0":   question("1.0", ""),
@@ -172,6 +174,7 @@ func TestConnectionEndsAfterAnswer(t *testing.T) {
 
 // A shutdown waits for no connection on which nothing is asked any more.
 func TestShutdownEndsRestingConnections(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{})
 	c := r.call(t)
 	c.say(question("1.1", ""))

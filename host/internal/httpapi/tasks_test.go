@@ -10,6 +10,7 @@ import (
 )
 
 func TestTasks(t *testing.T) {
+	t.Parallel()
 	r := newMovies(t)
 	failed := r.task(r.do("POST", "/indexes", `{"uid":"movies"}`))
 	r.play(t, []scenario{
@@ -47,6 +48,7 @@ func TestTasks(t *testing.T) {
 }
 
 func TestCancelAndDeleteTasks(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{idle: true})
 	for _, index := range []string{"a", "b", "a"} {
 		r.do("POST", "/indexes/"+index+"/documents", `[{"id":1}]`)
@@ -95,6 +97,7 @@ func (r *rig) wait(uid uint32) task.Task {
 }
 
 func TestBatches(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{idle: true})
 	r.do("POST", "/indexes/a/documents", `[{"id":1},{"id":2}]`)
 	r.do("POST", "/indexes/a/documents", `[{"id":3}]`)
@@ -132,6 +135,7 @@ func TestBatches(t *testing.T) {
 // TestTasksOfOthers wants a key of one index to see, cancel and delete only
 // what is about it.
 func TestTasksOfOthers(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{})
 	for _, index := range []string{"mine", "other"} {
 		r.task(r.do("POST", "/indexes", `{"uid":"`+index+`"}`))

@@ -10,6 +10,7 @@ import (
 
 // What another implementation sees of the TLS settings: openssl's own client.
 func TestTLSByOpenSSL(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("openssl"); err != nil {
 		t.Skip("openssl is not installed")
 	}

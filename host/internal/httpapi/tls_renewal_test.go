@@ -22,6 +22,7 @@ import (
 // connection: no request fails, and each renewal is seen by all who connect.
 // RENEWALS says how many there are.
 func TestHammerTLSRenewal(t *testing.T) {
+	t.Parallel()
 	renewals := 2
 	if s := os.Getenv("RENEWALS"); s != "" {
 		var err error

@@ -131,6 +131,7 @@ func (r *rig) health(t *testing.T) (*tls.ConnectionState, error) {
 
 //parley:option ssl-cert-path ssl-key-path ssl-ocsp-path
 func TestTLS(t *testing.T) {
+	t.Parallel()
 	a := newAuthority(t, "ours")
 	a.issue("server", 2, soon())
 	staple := a.staple("server.ocsp", 2)
@@ -192,6 +193,7 @@ func TestTLSClientLeaves(t *testing.T) {
 
 //parley:option ssl-auth-path ssl-require-auth
 func TestTLSAuthority(t *testing.T) {
+	t.Parallel()
 	a, other := newAuthority(t, "ours"), newAuthority(t, "others")
 	a.issue("server", 2, soon())
 	ours, theirs, old := a.issue("client", 3, soon()), other.issue("client", 3, soon()), a.issue("old", 4, time.Now().Add(-time.Minute))
@@ -224,6 +226,7 @@ func TestTLSAuthority(t *testing.T) {
 
 //parley:option ssl-resumption ssl-tickets
 func TestTLSResumption(t *testing.T) {
+	t.Parallel()
 	a := newAuthority(t, "ours")
 	a.issue("server", 2, soon())
 	for _, tt := range []struct {
@@ -249,6 +252,7 @@ func TestTLSResumption(t *testing.T) {
 // A certificate is renewed while clients connect: none of them fails, the new
 // one is used from then on, and a renewal that is half done changes nothing.
 func TestTLSRenewal(t *testing.T) {
+	t.Parallel()
 	a := newAuthority(t, "ours")
 	a.issue("server", 2, soon())
 	told := make(chan error, 1)

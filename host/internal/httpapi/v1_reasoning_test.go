@@ -81,6 +81,7 @@ func TestV1ReasoningSealed(t *testing.T) {
 // Encrypted content of another service is passed over; ours that is damaged, or that
 // another key's client got, is refused by its place.
 func TestV1ReasoningForeign(t *testing.T) {
+	t.Parallel()
 	up := &chattest.Upstream{Scripts: []chattest.Script{callingTurn(true), script("text:Well", "finish:stop")}}
 	r := newRig(t, wish{upstream: up})
 	items, _ := outputOf(t, r.do("POST", responsesV1, `{"model":"demo/m","include":["reasoning.encrypted_content"],"input":"Hi",`+weatherTool+`}`).body)
@@ -146,6 +147,7 @@ func TestV1ReasoningKept(t *testing.T) {
 
 // A stream ends an item of reasoning once its state is known.
 func TestV1ReasoningStream(t *testing.T) {
+	t.Parallel()
 	up := &chattest.Upstream{Scripts: []chattest.Script{callingTurn(true)}}
 	r := newRig(t, wish{upstream: up})
 	a := r.do("POST", responsesV1, `{"model":"demo/m","input":"Hi","stream":true,"include":["reasoning.encrypted_content"],`+weatherTool+`}`)

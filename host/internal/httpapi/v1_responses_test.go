@@ -66,6 +66,7 @@ func TestV1Response(t *testing.T) {
 // The conversation goes on by the id of a response, and by references to items;
 // nobody else can have either.
 func TestV1ResponsesKept(t *testing.T) {
+	t.Parallel()
 	up := &chattest.Upstream{Scripts: []chattest.Script{
 		script("text:One", "finish:stop"), script("text:Two", "finish:stop"), script("text:Three", "finish:stop"),
 	}}
@@ -116,6 +117,7 @@ func TestV1ResponsesNotKept(t *testing.T) {
 
 // What was not to be stored is not.
 func TestV1ResponseNotStored(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{})
 	got := readResponse(t, r.do("POST", responsesV1, `{"model":"demo/m","input":"A","store":false}`).body)
 	if a := r.do("GET", responsesV1+"/"+got.ID, ""); a.status != 404 || got.Store {

@@ -192,6 +192,7 @@ const completionsV1 = "/v1/chat/completions"
 // What the provider refuses has a status that SDKs know what to do with, in
 // whole answers and in streams that have not begun.
 func TestV1ProviderErrors(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name   string
 		script chattest.Script
@@ -278,6 +279,7 @@ func TestV1Stream(t *testing.T) {
 
 // A client of a whole answer that leaves ends the provider's request.
 func TestV1WholeLeave(t *testing.T) {
+	t.Parallel()
 	p := newProvider()
 	r := newRig(t, wish{upstream: p})
 	k := r.sendTo(t, completionsV1, helloV1)

@@ -8,6 +8,7 @@ import (
 // TestWebhooks makes, shows, changes and deletes a webhook. What its headers
 // hold is never shown whole.
 func TestWebhooks(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, wish{})
 	const absent = "/webhooks/9c1b2f30-5e1e-4a0f-8a3e-0d7d0c1f2a3b"
 	r.play(t, []scenario{

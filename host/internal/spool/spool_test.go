@@ -260,13 +260,14 @@ func TestNoSpace(t *testing.T) {
 	}
 }
 
-// TestSpoolHours seals hour after hour, delivering all, and looks at the disk:
+// TestHours seals hour after hour, delivering all, and looks at the disk:
 // it stays small for ever. HOURS says how many; without it there are as many as
 // write four times what may lie there.
 func TestHours(t *testing.T) {
-	hours := 1000
+	t.Parallel()
+	hours := 250
 	if testing.Short() {
-		hours = 100
+		hours = 25
 	}
 	if s := os.Getenv("HOURS"); s != "" {
 		n, err := strconv.Atoi(s)
@@ -285,7 +286,7 @@ func TestHours(t *testing.T) {
 			ids = append(ids, id)
 			m := message(id, 2000)
 			m.Window = uint64(h)
-			keep(t, s, strings.Repeat(id, 5000), now, m)
+			keep(t, s, strings.Repeat(id, 20000), now, m)
 		}
 		if err := s.Delete(t.Context(), ids); err != nil {
 			t.Fatal(err)

@@ -1,0 +1,31 @@
+package e2e
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"testing"
+)
+
+// TestMain runs more parallel tests at a time than there are processors, unless
+// -parallel says how many: most of them wait. No test finds this machine's
+// passwords of registries.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
+		_ = f.Value.Set(strconv.Itoa(3 * runtime.GOMAXPROCS(0))) // a number
+	}
+	dir, err := os.MkdirTemp("", "docker")
+	if err == nil {
+		err = os.Setenv("DOCKER_CONFIG", dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
