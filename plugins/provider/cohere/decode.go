@@ -129,7 +129,8 @@ func (s *state) end(delta rawjson.Value, out *provider.Out) error {
 		Prompt: countTokens(tokens.Get("input_tokens")), Completion: countTokens(tokens.Get("output_tokens")),
 		Cached: countTokens(delta.Path("usage", "cached_tokens")), Reasoning: countTokens(tokens.Get("reasoning_tokens")),
 	}
-	reason, message := delta.Get("finish_reason").String(), delta.Get("error").String()
+	failed := delta.Get("error")
+	reason, message := delta.Get("finish_reason").String(), failed.String()+failed.Get("message").String()
 	if u.Total = u.Prompt + u.Completion; u.Total > 0 {
 		out.Usage(u)
 	}
