@@ -43,10 +43,12 @@ func (a *answerer) federated(q search.Query) string {
 	if q.Facets != nil {
 		facets[a.uid] = q.Facets
 	}
-	q.Facets, q.Limit = nil, nil
+	page, perPage := q.Page, q.HitsPerPage
+	q.Facets, q.Limit, q.Page, q.HitsPerPage = nil, nil, nil, nil
 	out := ""
 	for _, merge := range []bool{false, true} {
-		res, err := federate.New(federate.Options{Indexes: a.svc}).FederatedSearch(a.tb.Context(), a.caller.Caller, federate.Federation{FacetsByIndex: facets, MergeFacets: merge}, []federate.Query{{IndexUID: a.uid, Query: q}, {IndexUID: a.uid}})
+		all := federate.Federation{FacetsByIndex: facets, MergeFacets: merge, Page: page, HitsPerPage: perPage}
+		res, err := federate.New(federate.Options{Indexes: a.svc}).FederatedSearch(a.tb.Context(), a.caller.Caller, all, []federate.Query{{IndexUID: a.uid, Query: q}, {IndexUID: a.uid}})
 		if res != nil {
 			res.ProcessingTime = 0
 		}
@@ -90,7 +92,7 @@ func (a *answerer) chat(q, filter string) string {
 // neither hits, scores, counts and values, nor which fields there are, what a
 // model is told, or what an error says.
 func TestNonInterference(t *testing.T) {
-	rounds := 4
+	rounds := 8
 	if testing.Short() {
 		rounds = 1
 	}
@@ -112,8 +114,8 @@ func interfere(t *testing.T, rng *rand.Rand) {
 	vector := func() string { return fmt.Sprintf(`{"e":[%d,%d]}`, rng.IntN(20)-10, 1+rng.IntN(9)) }
 	document := func(id, owner int) string {
 		kinds := []string{"novel", "Novel", "NOVEL", "poem", "play"}
-		return fmt.Sprintf(`{"id":"d%d","owner":%d,"kind":%q,"price":%d,"tags":{"t%d":%q,"t9":%d},"title":%q,"text":%q,"_vectors":%s`,
-			id, owner, kinds[rng.IntN(len(kinds))], rng.IntN(50), rng.IntN(2), text(), rng.IntN(9), text(), text(), vector())
+		return fmt.Sprintf(`{"id":"d%d","owner":%d,"kind":%q,"price":%d,"tags":{"t%d":%q,"t9":%d},"_geo":{"lat":%d,"lng":%d},"title":%q,"text":%q,"_vectors":%s`,
+			id, owner, kinds[rng.IntN(len(kinds))], rng.IntN(50), rng.IntN(2), text(), rng.IntN(9), rng.IntN(60), rng.IntN(60), text(), text(), vector())
 	}
 	var seen, all []string
 	for id := range 60 {
@@ -126,11 +128,12 @@ func interfere(t *testing.T, rng *rand.Rand) {
 	}
 	searchable := []string{`["*"]`, `["title","text"]`, `["title","text","hidden1"]`}[rng.IntN(3)]
 	filterable := []string{
-		`["*"]`, `["owner","kind","price","tags.*","hidden*"]`, `["owner","kind"]`,
+		`["*"]`, `["owner","kind","price","tags.*","hidden*","_geo"]`, `["owner","kind"]`,
 		`[{"attributePatterns":["*"],"features":{"facetSearch":true,"filter":{"equality":true,"comparison":true}}}]`,
 	}[rng.IntN(4)]
+	most := []string{"", `"pagination":{"maxTotalHits":7},"faceting":{"maxValuesPerFacet":2},`}[rng.IntN(2)]
 	for uid, docs := range map[string][]string{"full1": all, "bare1": seen} {
-		r.settings(uid, `{"searchableAttributes":`+searchable+`,"filterableAttributes":`+filterable+`,"sortableAttributes":["price","hidden1"],"embedders":{"e":{"source":"userProvided","dimensions":2}},"chat":{"documentTemplate":"{{ doc.text }}"}}`)
+		r.settings(uid, `{"searchableAttributes":`+searchable+`,"filterableAttributes":`+filterable+`,"sortableAttributes":["price","hidden1","_geo"],`+most+`"embedders":{"e":{"source":"userProvided","dimensions":2}},"chat":{"documentTemplate":"{{ doc.text }}"}}`)
 		r.add(uid, "["+strings.Join(docs, ",")+"]")
 	}
 	rule := `{"*":{"filter":"owner = 1"}}`
@@ -145,7 +148,7 @@ func interfere(t *testing.T, rng *rand.Rand) {
 	names := []string{"hidden0", "hidden1", "hidden3", "deep", "deep.hidden", "tags", "tags.t0", "tags2", "tags2.u", "title", "kind", "price", "nobody", "*", "owner"}
 	name := func() string { return names[rng.IntN(len(names))] }
 	texts := append([]string{"", "xyzzy", "plugh", "comon sea", "solaris forest", `"sea tea"`, "-common", "nightfall", "night fall", "polris", "te", "for"}, words...)
-	filters := []string{"", "owner = 2", "owner != 1", "hidden1 EXISTS", "nobody EXISTS", "deep.hidden > 3", "NOT kind = novel", "price > 20", "tags.t0 EXISTS", "tags.t9 1 TO 5", "kind IN [novel, play]", "kind >"}
+	filters := []string{"", "owner = 2", "owner != 1", "hidden1 EXISTS", "nobody EXISTS", "deep.hidden > 3", "NOT kind = novel", "price > 20", "tags.t0 EXISTS", "tags.t9 1 TO 5", "kind IN [novel, play]", "kind >", "_geoRadius(30, 30, 2000000)", "_geoBoundingBox([40, 40], [10, 10])"}
 	for range 150 {
 		q := search.Query{Q: texts[rng.IntN(len(texts))], Limit: limit(30), ShowRankingScore: true, ShowRankingScoreDetails: true, RetrieveVectors: true}
 		if f := filters[rng.IntN(len(filters))]; f != "" {
@@ -159,7 +162,7 @@ func interfere(t *testing.T, rng *rand.Rand) {
 		case 4:
 			q.Distinct = name()
 		case 5:
-			q.Sort = []string{name() + ":asc"}
+			q.Sort = []string{[]string{name(), "_geoPoint(20, 20)"}[rng.IntN(2)] + ":asc"}
 		case 6:
 			ratio := float64(rng.IntN(3)) / 2
 			q.Vector, q.Hybrid = []float32{1, 1}, &settings.Hybrid{Embedder: "e", SemanticRatio: &ratio}
@@ -169,6 +172,15 @@ func interfere(t *testing.T, rng *rand.Rand) {
 		}
 		if rng.IntN(4) == 0 {
 			q.Facets = []string{"*"}
+		}
+		if rng.IntN(4) == 0 {
+			q.RankingScoreThreshold = float64(1+rng.IntN(9)) / 10
+		}
+		switch rng.IntN(4) {
+		case 0:
+			q.Page, q.HitsPerPage = limit(1+rng.IntN(3)), limit(rng.IntN(6))
+		case 1:
+			q.Offset, q.Limit = rng.IntN(9), limit(4)
 		}
 		compare(fmt.Sprintf("search %+v", q), func(a *answerer) string { return a.search(q) })
 		compare(fmt.Sprintf("federated %+v", q), func(a *answerer) string { return a.federated(q) })
@@ -181,4 +193,52 @@ func interfere(t *testing.T, rng *rand.Rand) {
 		compare(fmt.Sprintf("chat %q with %q", q.Q, f), func(a *answerer) string { return a.chat(q.Q, f) })
 	}
 	compare("what a model is told", func(a *answerer) string { return a.told() })
+}
+
+// TestNonInterferenceOfFrequency: which word is dropped first hangs on the documents that
+// the caller may see, though among all of them it is another.
+func TestNonInterferenceOfFrequency(t *testing.T) {
+	r := newRig(t)
+	for uid, hidden := range map[string]int{"full1": 30, "bare1": 0} {
+		var docs []string
+		for i := range 15 + hidden {
+			owner, word := 1, "sea"
+			if i >= 10 {
+				word = "tea"
+			}
+			if i >= 15 {
+				owner = 2
+			}
+			docs = append(docs, fmt.Sprintf(`{"id":%d,"owner":%d,"text":%q}`, i, owner, word))
+		}
+		r.settings(uid, `{"filterableAttributes":["owner"]}`)
+		r.add(uid, "["+strings.Join(docs, ",")+"]")
+	}
+	c := &worldCaller{Caller: tenant(t, `{"*":{"filter":"owner = 1"}}`)}
+	full, bare := &answerer{r, c, "full1"}, &answerer{r, c, "bare1"}
+	q := search.Query{Q: "sea tea", MatchingStrategy: settings.Frequency}
+	got, want := full.search(q), bare.search(q)
+	if got != want || !strings.Contains(got, `"tea"`) || strings.Contains(got, `"sea"`) {
+		t.Errorf("with hidden documents %s\nwithout they say      %s\nwant the hits with tea, which is rarer, from both", got, want)
+	}
+}
+
+// TestDistinctInOrder counts facets of more documents than are shown: of those that share
+// a value the first inserted stands for it, however the index numbers them.
+func TestDistinctInOrder(t *testing.T) {
+	r := newRig(t)
+	var docs []string
+	for i := range 60 {
+		docs = append(docs, fmt.Sprintf(`{"id":"d%02d","kind":"k%d"}`, i, i%5))
+	}
+	r.settings("a", `{"filterableAttributes":["id","kind"]}`)
+	r.add("a", "["+strings.Join(docs, ",")+"]")
+	res := r.search("a", search.Query{Distinct: "kind", Page: limit(1), HitsPerPage: limit(0), Facets: []string{"id"}})
+	var got []string
+	for _, v := range res.Facets[0].Values {
+		got = append(got, v.Value)
+	}
+	if want := "d00 d01 d02 d03 d04"; strings.Join(got, " ") != want {
+		t.Errorf("facets of %q, want of %s", got, want)
+	}
 }

@@ -163,19 +163,12 @@ func (s *Searcher) byTypos(b bucket) []bucket {
 
 // oldest hands docs on in the order of insertion.
 func (s *Searcher) oldest(b bucket, docs []uint32) error {
-	type place struct {
-		seq float64
-		doc uint32
-	}
-	list := make([]place, len(docs))
-	for i, d := range docs {
-		list[i] = place{math.MaxFloat64, d}
-	}
+	list := placesOf(docs)
 	if err := s.View.FirstNumbers(folder.FieldSeq, docs, func(i int, seq, _ float64) { list[i].seq = seq }); err != nil {
 		return err
 	}
 	base := b.ranking()
-	inOrder(list, s.Results.missing(), func(a, b *place) int { return cmp.Compare(a.seq, b.seq) }, func(p *place) bool {
+	inOrder(list, s.Results.missing(), func(a, b *inserted) int { return compareInserted(*a, *b) }, func(p *inserted) bool {
 		base.units = b.unitsOf(p.doc)
 		s.Results.add(s, &Found{Doc: p.doc, seq: p.seq, ranking: base})
 		return !s.Results.full() || len(s.rules) > 0 && s.Results.wantsEqual()

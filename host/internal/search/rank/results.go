@@ -1,6 +1,8 @@
 package rank
 
 import (
+	"cmp"
+	"math"
 	"slices"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -78,7 +80,7 @@ func (r *Results) add(s *Searcher, f *Found) {
 // All returns every document that the search gives, whatever is shown of it:
 // those of matched that distinct and threshold leave, as far as it was looked at.
 // Behind that all count that share no value with a document before, unless it is
-// to be exact.
+// to be exact: then the first inserted of those that share one stands for it.
 func (r *Results) All(v *folder.View, matched *roaring.Bitmap) (*roaring.Bitmap, error) {
 	switch {
 	case r.threshold > 0 && (r.exact || len(r.List) < r.need):
@@ -89,12 +91,15 @@ func (r *Results) All(v *folder.View, matched *roaring.Bitmap) (*roaring.Bitmap,
 	if r.distinct == nil {
 		return matched, nil
 	}
-	fresh := r.distinct.Fresh
+	rest, fresh := roaring.AndNot(matched, r.Docs).ToArray(), r.distinct.Fresh
 	if r.exact {
 		fresh = r.distinct.Take
+		// The numbers of documents are those of the index's parts, and no order.
+		if err := sortByInsertion(v, rest); err != nil {
+			return nil, err
+		}
 	}
-	for it := roaring.AndNot(matched, r.Docs).Iterator(); it.HasNext(); {
-		d := it.Next()
+	for _, d := range rest {
 		fresh, err := fresh(v, d)
 		if err != nil {
 			return nil, err
@@ -105,6 +110,37 @@ func (r *Results) All(v *folder.View, matched *roaring.Bitmap) (*roaring.Bitmap,
 	}
 	return r.Docs, nil
 }
+
+// sortByInsertion brings documents, which are sorted by number, into the order in which
+// they came.
+func sortByInsertion(v *folder.View, docs []uint32) error {
+	list := placesOf(docs)
+	if err := v.FirstNumbers(folder.FieldSeq, docs, func(i int, seq, _ float64) { list[i].seq = seq }); err != nil {
+		return err
+	}
+	slices.SortFunc(list, compareInserted)
+	for i := range list {
+		docs[i] = list[i].doc
+	}
+	return nil
+}
+
+// An inserted document has a place in the order in which documents came.
+type inserted struct {
+	seq float64
+	doc uint32
+}
+
+// placesOf returns docs with places that are not known yet.
+func placesOf(docs []uint32) []inserted {
+	list := make([]inserted, len(docs))
+	for i, d := range docs {
+		list[i] = inserted{math.MaxFloat64, d}
+	}
+	return list
+}
+
+func compareInserted(a, b inserted) int { return cmp.Compare(a.seq, b.seq) }
 
 // DistinctSeen knows the values of an attribute that documents brought so far.
 type DistinctSeen struct {

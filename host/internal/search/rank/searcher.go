@@ -107,7 +107,10 @@ func (s *Searcher) Match() error {
 		return err
 	}
 	all := allUnits(s.graph.n)
-	matched := s.relax(all)
+	matched, err := s.relax(all)
+	if err != nil {
+		return err
+	}
 	if matched.IsEmpty() && s.plan.Strategy != settings.All && s.plan.Strategy != settings.Any {
 		// Who asks for words that no document has besides others is better served by
 		// the others than by nothing.
@@ -116,7 +119,9 @@ func (s *Searcher) Match() error {
 			return err
 		}
 		if known := s.graph.known(reach, p.Units); known != all && known != 0 {
-			matched = s.relax(known)
+			if matched, err = s.relax(known); err != nil {
+				return err
+			}
 		}
 	}
 	s.Matched = matched
@@ -124,14 +129,22 @@ func (s *Searcher) Match() error {
 }
 
 // relax says who has the units, or some of them, and returns all that do.
-func (s *Searcher) relax(all unitSet) *roaring.Bitmap {
+func (s *Searcher) relax(all unitSet) (*roaring.Bitmap, error) {
 	if s.plan.Strategy == settings.Any {
-		return s.relaxToAny()
+		return s.relaxToAny(), nil
 	}
-	s.relaxed = s.graph.relaxations(all, s.View.Live, s.plan.Parsed.Units, s.plan.Strategy)
+	frequency := s.plan.Strategy == settings.Frequency
+	var reach *roaring.Bitmap
+	if frequency { // what is hidden does not count
+		var err error
+		if reach, err = s.Reach(); err != nil {
+			return nil, err
+		}
+	}
+	s.relaxed = s.graph.relaxations(all, reach, s.plan.Parsed.Units, s.plan.Strategy)
 	s.having = s.having[:0]
 	left, matched := s.Universe, roaring.New()
-	if s.plan.Strategy == settings.Frequency {
+	if frequency {
 		left = s.graph.havingAtLeast(left, s.relaxed[len(s.relaxed)-1]) // no others match
 	}
 	for i, units := range s.relaxed {
@@ -143,7 +156,7 @@ func (s *Searcher) relax(all unitSet) *roaring.Bitmap {
 			break
 		}
 	}
-	return matched
+	return matched, nil
 }
 
 // relaxToAny is [Searcher.relax] where any of the words will do.
