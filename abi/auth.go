@@ -5,7 +5,7 @@ package abi
 // ${name?} for one that may be unset; each scheme has members of its own.
 type Auth struct {
 	Name   string `json:"name"`   // by which encode may choose it; unique
-	Scheme string `json:"scheme"` // one of the constants below
+	Scheme string `json:"scheme"` // [AuthHeader] and so on
 	// Origins are those of grants.http that it is good for; empty: all.
 	Origins []string `json:"origins,omitempty"`
 

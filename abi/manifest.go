@@ -81,7 +81,7 @@ const MaxSelfTests = 32
 // has the forms of both.
 type SelfTest struct {
 	Name   string  `json:"name,omitempty"` // for people
-	Call   string  `json:"call"`           // one of the constants below
+	Call   string  `json:"call"`           // [SelfTestEncode] and so on
 	Input  RawJSON `json:"input"`
 	Output RawJSON `json:"output"` // an object; members that it leaves out are not looked at
 }

@@ -35,7 +35,7 @@ type Collector interface {
 }
 
 // An Event is one thing that happened. It is good until Observe returns.
-type Event struct{ record event.Record } // whole
+type Event struct{ record event.Record }
 
 // Kind says which event it is.
 func (e Event) Kind() event.Kind { return e.record.Kind }

@@ -4,77 +4,77 @@ package collector
 
 import "github.com/parley-search/parley/abi/event"
 
-// Launch returns the event where it is a launch, and nil otherwise.
+// Launch returns the event where its kind is launch, and nil otherwise.
 func (e Event) Launch() *event.Launch {
 	return viewAs[event.Launch](e, event.KindLaunch)
 }
 
-// Features returns the event where it is a features, and nil otherwise.
+// Features returns the event where its kind is features, and nil otherwise.
 func (e Event) Features() *event.Features {
 	return viewAs[event.Features](e, event.KindFeatures)
 }
 
-// Host returns the event where it is a host, and nil otherwise.
+// Host returns the event where its kind is host, and nil otherwise.
 func (e Event) Host() *event.Host {
 	return viewAs[event.Host](e, event.KindHost)
 }
 
-// HTTPRequest returns the event where it is a http_request, and nil otherwise.
+// HTTPRequest returns the event where its kind is http_request, and nil otherwise.
 func (e Event) HTTPRequest() *event.HTTPRequest {
 	return viewAs[event.HTTPRequest](e, event.KindHTTPRequest)
 }
 
-// Search returns the event where it is a search, and nil otherwise.
+// Search returns the event where its kind is search, and nil otherwise.
 func (e Event) Search() *event.Search {
 	return viewAs[event.Search](e, event.KindSearch)
 }
 
-// FacetSearch returns the event where it is a facet_search, and nil otherwise.
+// FacetSearch returns the event where its kind is facet_search, and nil otherwise.
 func (e Event) FacetSearch() *event.FacetSearch {
 	return viewAs[event.FacetSearch](e, event.KindFacetSearch)
 }
 
-// MultiSearch returns the event where it is a multi_search, and nil otherwise.
+// MultiSearch returns the event where its kind is multi_search, and nil otherwise.
 func (e Event) MultiSearch() *event.MultiSearch {
 	return viewAs[event.MultiSearch](e, event.KindMultiSearch)
 }
 
-// Documents returns the event where it is a documents, and nil otherwise.
+// Documents returns the event where its kind is documents, and nil otherwise.
 func (e Event) Documents() *event.Documents {
 	return viewAs[event.Documents](e, event.KindDocuments)
 }
 
-// Index returns the event where it is a index, and nil otherwise.
+// Index returns the event where its kind is index, and nil otherwise.
 func (e Event) Index() *event.Index {
 	return viewAs[event.Index](e, event.KindIndex)
 }
 
-// Settings returns the event where it is a settings, and nil otherwise.
+// Settings returns the event where its kind is settings, and nil otherwise.
 func (e Event) Settings() *event.Settings {
 	return viewAs[event.Settings](e, event.KindSettings)
 }
 
-// Tasks returns the event where it is a tasks, and nil otherwise.
+// Tasks returns the event where its kind is tasks, and nil otherwise.
 func (e Event) Tasks() *event.Tasks {
 	return viewAs[event.Tasks](e, event.KindTasks)
 }
 
-// Stats returns the event where it is a stats, and nil otherwise.
+// Stats returns the event where its kind is stats, and nil otherwise.
 func (e Event) Stats() *event.Stats {
 	return viewAs[event.Stats](e, event.KindStats)
 }
 
-// Network returns the event where it is a network, and nil otherwise.
+// Network returns the event where its kind is network, and nil otherwise.
 func (e Event) Network() *event.Network {
 	return viewAs[event.Network](e, event.KindNetwork)
 }
 
-// Export returns the event where it is a export, and nil otherwise.
+// Export returns the event where its kind is export, and nil otherwise.
 func (e Event) Export() *event.Export {
 	return viewAs[event.Export](e, event.KindExport)
 }
 
-// Chat returns the event where it is a chat, and nil otherwise.
+// Chat returns the event where its kind is chat, and nil otherwise.
 func (e Event) Chat() *event.Chat {
 	return viewAs[event.Chat](e, event.KindChat)
 }

@@ -28,6 +28,7 @@ type Provider struct {
 	encoder encoder
 }
 
+// Encode implements [provider.Provider].
 func (g *Provider) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 	t := &g.target
 	t.settle(&r.Settings)

@@ -74,7 +74,7 @@ func renderAccessors(c catalogue) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(notice + "package collector\n\nimport \"github.com/parley-search/parley/abi/event\"\n")
 	for _, e := range c.events {
-		fmt.Fprintf(&b, "\n// %s returns the event where it is a %s, and nil otherwise.\n", e.goName, e.name)
+		fmt.Fprintf(&b, "\n// %s returns the event where its kind is %s, and nil otherwise.\n", e.goName, e.name)
 		fmt.Fprintf(&b, "func (e Event) %s() *event.%[1]s {\n\treturn viewAs[event.%[1]s](e, event.Kind%[1]s)\n}\n", e.goName)
 	}
 	return format.Source(b.Bytes())
