@@ -18,7 +18,7 @@ import (
 )
 
 // maxCandidates is how many documents a chat's search looks into for passages.
-const maxCandidates = 300
+const maxCandidates = 250
 
 // findPassages answers a search of the chat with the passages of documents that answer q. query holds
 // what the index's chat settings say of a search. choose says which of them are shown.

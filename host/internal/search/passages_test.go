@@ -71,8 +71,8 @@ func TestChatPassages(t *testing.T) {
 	if c := r.chatFound("a", "How often are repositories polled?").Coverage; c == nil || *c < 0.5 {
 		t.Errorf("coverage of an answer %v, want over 0.5", c)
 	}
-	if c := r.chatFound("a", "Which zebra paints violins for the controller?").Coverage; c == nil || *c > 0.40 {
-		t.Errorf("coverage without an answer %v, want below 0.40", c)
+	if c := r.chatFound("a", "Which zebra paints violins for the controller?").Coverage; c == nil || *c > 0.37 {
+		t.Errorf("coverage without an answer %v, want below 0.37", c)
 	}
 	r.settings("a", `{"chat":{"resultMaxBytes":600}}`)
 	bytes := 0
@@ -194,8 +194,8 @@ func TestPassagesOfFewDocuments(t *testing.T) {
 		}
 	}
 	for _, question := range []string{"Which zebra paints violins?", "Who wrote symphonies about coffee?"} {
-		if c := r.chatFound("few", question).Coverage; c == nil || *c >= 0.40 {
-			t.Errorf("%q: coverage %v, want below 0.40", question, *c)
+		if c := r.chatFound("few", question).Coverage; c == nil || *c >= 0.37 {
+			t.Errorf("%q: coverage %v, want below 0.37", question, *c)
 		}
 	}
 }
@@ -212,13 +212,13 @@ func TestPassagesOfTable(t *testing.T) {
 	r.add("films", "["+strings.Join(rows, ",")+"]")
 	for _, question := range []string{"Which films did Christopher Nolan direct?", "Welche Filme hat Christopher Nolan gedreht?", "Quels films Christopher Nolan a-t-il réalisés ?"} {
 		found := r.chatFound("films", question)
-		if len(found.Hits) == 0 || found.Hits[0].ID != "900" || *found.Coverage < 0.40 {
-			t.Errorf("%q: hits %v, coverage %v; want document 900 first, and 0.40 or more", question, found.Hits, *found.Coverage)
+		if len(found.Hits) == 0 || found.Hits[0].ID != "900" || *found.Coverage < 0.37 {
+			t.Errorf("%q: hits %v, coverage %v; want document 900 first, and 0.37 or more", question, found.Hits, *found.Coverage)
 		}
 	}
 	for _, question := range []string{"Which dramas did Sofia Coppola direct?", "How do I bake bread?"} {
-		if c := r.chatFound("films", question).Coverage; *c >= 0.40 {
-			t.Errorf("%q: coverage %v, want below 0.40", question, *c)
+		if c := r.chatFound("films", question).Coverage; *c >= 0.37 {
+			t.Errorf("%q: coverage %v, want below 0.37", question, *c)
 		}
 	}
 }

@@ -17,7 +17,7 @@ const (
 	maxFailure = 400 // bytes of what a search says of itself
 	// lowCoverage is the part of a question that an answer has at least. The host tells a model of the same
 	// bound.
-	lowCoverage = 0.40
+	lowCoverage = 0.37
 )
 
 // answerParagraphs returns the paragraphs of the answer to a question that was searched for.

@@ -5,20 +5,28 @@ import (
 	"unicode"
 )
 
-// shownPart is how much of the largest passage is shown of one. Of long ones the lines around the question's
-// words leave room for more passages.
-const shownPart = 0.55
+// How much of the largest passage is shown of one. Of long ones the lines around the question's words leave
+// room for more passages, and behind the best ones many are about as good as each other.
+const (
+	shownPart  = 0.55
+	firstShown = 5 // passages that are shown so
+	laterPart  = 0.3
+)
 
 // Fit returns the first of list, best first, whose shown forms have at most budget bytes in all; cost is
-// what a passage takes besides its text. Passages of more than about half of size are cut to the lines
+// what a passage takes besides its text. Passages longer than their part of size are cut to the lines
 // that have most of the question's weight, and so is the last one, where at least a fifth of size is left
 // for it.
 func Fit(list []Passage, q *Question, budget, size int, cost func(p *Passage) int) []Passage {
 	var out []Passage
 	for i := range list {
 		p := list[i]
+		part := shownPart
+		if len(out) >= firstShown {
+			part = laterPart
+		}
 		if !p.Row {
-			p.Text = Window(p.Text, q, int(float64(size)*shownPart))
+			p.Text = Window(p.Text, q, int(float64(size)*part))
 		}
 		room := budget - cost(&p)
 		if len(p.Text) <= room {

@@ -46,7 +46,7 @@ func Anchor(heading string) string {
 }
 
 // tellCoverage is how many of the best passages say how much of a question is covered.
-const tellCoverage = 5
+const tellCoverage = 2
 
 // Coverage is how much of the question's weight one of the first of list has at most, 0 to 1. Of what a
 // document without the answer has, much is spread over it; an answer and its question's words are close

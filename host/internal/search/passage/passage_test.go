@@ -164,6 +164,14 @@ func TestFitAndWindow(t *testing.T) {
 	if n := len(fit[0].Text); n > len(long)*6/10 || !strings.Contains(fit[0].Text, "needle is here") || fit[1].Text != long {
 		t.Errorf("of passages of %d bytes, %d and %d are shown; want the half around the needle, and the record whole", len(long), n, len(fit[1].Text))
 	}
+	var many []Passage
+	for range firstShown + 2 {
+		many = append(many, Passage{Text: long})
+	}
+	fit = Fit(many, q, 8000, len(long), func(*Passage) int { return 0 })
+	if first, last := fit[firstShown-1].Text, fit[firstShown].Text; len(first) < len(long)/2 || len(last) > len(long)*3/10 || !strings.Contains(last, "needle is here") {
+		t.Errorf("of passages of %d bytes, %d are shown of the last of the best ones, %d behind it; want half and less than a third", len(long), len(first), len(last))
+	}
 	if got := Window("no space to cut "+strings.Repeat("ä", 400), q, 101); len(got) > 101 || !utf8.ValidString(got) {
 		t.Errorf("Window gives %d bytes %q", len(got), got)
 	}

@@ -48,23 +48,26 @@ func isShort(word string) bool {
 	return word != "" && len(word) <= shortWord && word[0] >= 'a' && word[0] <= 'z'
 }
 
-// ofUnseen is what a word that no document has counts in coverage where there are hardly any documents: a
-// handful lacks most words.
-const ofUnseen = 0.7
+// What a word that no document has counts in coverage: more than others where there are many documents, since
+// what is asked about is missing; less where there are hardly any, since a handful lacks most words.
+const (
+	ofUnseenByMany = 1.3
+	ofUnseenByFew  = 0.7
+)
 
 // weighUnseen is what the worth of a word that none of n documents has is multiplied by.
 func weighUnseen(n int) float64 {
-	return ofUnseen + (1-ofUnseen)*min(float64(n)/fewDocuments, 1)
+	return ofUnseenByFew + (ofUnseenByMany-ofUnseenByFew)*min(float64(n)/fewDocuments, 1)
 }
 
-// ofStop is what a stop word counts in coverage: documents that lack the answer have it as well.
-const ofStop = 0.6
+// ofStop is what a stop word counts in coverage: documents that lack the answer have it as well. It counts
+// for something, since a question may have no other words.
+const ofStop = 0.3
 
 // NewTerm returns the term for a word that df of n documents have in one of forms; stop: it makes a question
-// of the others, as "which" does. In coverage a rare word
-// counts more than in scores, so that the words of any question do not make up for the one that it is about.
+// of the others, as "which" does.
 func NewTerm(df, n int, forms map[string]float32, stop bool) Term {
-	t := Term{Worth: math.Pow(IDF(df, max(n, fewDocuments)), 1.2), Forms: forms}
+	t := Term{Worth: IDF(df, max(n, fewDocuments)), Forms: forms}
 	if df == 0 {
 		t.Worth *= weighUnseen(n)
 	}
