@@ -89,7 +89,7 @@ func TestFigures(t *testing.T) {
 	checkLeak(t)
 	w := newWire(t)
 	h := openHouse(t, map[string]string{"experimental-enable-metrics": "true", "telemetry-url": "http://127.0.0.1:9/"}, shipped(t, "vllm"))
-	h.must("PATCH", "/chats/x/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q}`, w.url))
+	h.must("PATCH", "/chats/x/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q,"defaultModel":"m"}`, w.url))
 
 	h.rises("a request", func() { h.must("GET", "/version", "") }, map[string]float64{
 		`parley_http_requests_total{method="GET",route="/version",status="2xx"}`:               1,
@@ -116,14 +116,17 @@ func TestFigures(t *testing.T) {
 
 	w.on("m", says(stream+delta("x")+finish))
 	chatted := map[string]float64{
-		`parley_chat_answers_total{outcome="answered",source="vLlm",workspace="x"}`: 1,
-		`parley_chat_rounds_total{source="vLlm",workspace="x"}`:                     1,
-		`parley_chat_tokens_total{kind="prompt",source="vLlm",workspace="x"}`:       1,
-		`parley_chat_tokens_total{kind="completion",source="vLlm",workspace="x"}`:   2,
-		`parley_chat_first_event_seconds_count{source="vLlm"}`:                      1,
-		`parley_chat_duration_seconds_count{source="vLlm"}`:                         1,
+		`parley_chat_answers_total{outcome="answered",source="vLlm",workspace="x"}`:         1,
+		`parley_chat_rounds_total{source="vLlm",workspace="x"}`:                             1,
+		`parley_chat_tokens_total{kind="prompt",model="m",source="vLlm",workspace="x"}`:     1,
+		`parley_chat_tokens_total{kind="completion",model="m",source="vLlm",workspace="x"}`: 2,
+		`parley_chat_first_event_seconds_count{source="vLlm"}`:                              1,
+		`parley_chat_duration_seconds_count{source="vLlm"}`:                                 1,
 	}
 	h.rises("a chat", func() { h.ask("x", "m") }, chatted)
+	h.rises("a chat with a model that no setting names", func() { w.on("m2", says(stream+delta("x")+finish)); h.ask("x", "m2") }, map[string]float64{
+		`parley_chat_tokens_total{kind="prompt",model="other",source="vLlm",workspace="x"}`: 1,
+	})
 	h.rises("a chat that fails", func() { w.on("cut", says(stream+delta("x"))); h.ask("x", "cut") }, map[string]float64{
 		`parley_chat_answers_total{outcome="failed",source="vLlm",workspace="x"}`: 1,
 	})

@@ -28,6 +28,7 @@ type Outcome struct {
 	Workspace      string     // that answered
 	FellBack       []FellBack // the ones before it
 	Source         string
+	Model          string // that was asked, where the workspace's settings name it; else empty
 	Plugin         string
 	PluginVersion  string
 	Messages       int      // of the request
@@ -147,6 +148,9 @@ func (a *Answer) Close() {
 func (a *Answer) Outcome() Outcome {
 	o := a.outcome
 	o.Chunks = a.render.chunks
+	if a.workspace.NamesModel(a.model) {
+		o.Model = a.model
+	}
 	return o
 }
 

@@ -19,9 +19,9 @@ import (
 
 // Figures count what happens, for GET /metrics. Their labels are of few values:
 // routes as they are declared, names of our own, sources of plugins, and the
-// first [maxNamedWorkspaces] workspaces.
+// first [maxNamed] workspaces and models of their settings.
 type Figures struct {
-	workspaces names
+	workspaces, models names
 
 	requests    *metrics.Counters
 	requestTime *metrics.Histograms
@@ -52,7 +52,7 @@ func New(r *metrics.Registry) *Figures {
 		rounds:     count("parley_chat_rounds_total", "Requests to providers, retries not counted.", "workspace", "source"),
 		retries:    count("parley_chat_retries_total", "Requests to providers that were made again.", "workspace", "source"),
 		searches:   count("parley_chat_searches_total", "Searches that models asked for.", "workspace", "source", "outcome"),
-		tokens:     count("parley_chat_tokens_total", "Tokens as providers report them; cached are among the prompt's, reasoning among the completion's.", "workspace", "source", "kind"),
+		tokens:     count("parley_chat_tokens_total", "Tokens as providers report them; cached are among the prompt's, reasoning among the completion's.", "workspace", "source", "model", "kind"),
 		firstByte:  time("parley_chat_first_event_seconds", "From a request's head to the provider's first event.", slow, "source"),
 		answerTime: time("parley_chat_duration_seconds", "From a request's head to the end of its answer.", slow, "source"),
 
@@ -89,10 +89,14 @@ func (f *Figures) answered(s *httpapi.Served) {
 	add(f.retries, uint64(o.Retries))
 	add(f.searches, uint64(o.Searches-o.FailedSearches), "ok")
 	add(f.searches, uint64(o.FailedSearches), "failed")
-	add(f.tokens, o.Usage.Prompt, "prompt")
-	add(f.tokens, o.Usage.Completion, "completion")
-	add(f.tokens, o.Usage.Cached, "cached")
-	add(f.tokens, o.Usage.Reasoning, "reasoning")
+	model := "other"
+	if o.Model != "" {
+		model = f.models.of(o.Model)
+	}
+	add(f.tokens, o.Usage.Prompt, model, "prompt")
+	add(f.tokens, o.Usage.Completion, model, "completion")
+	add(f.tokens, o.Usage.Cached, model, "cached")
+	add(f.tokens, o.Usage.Reasoning, model, "reasoning")
 	f.firstByte.Observe(s.First.Seconds(), o.Source)
 	f.answerTime.Observe(s.Took.Seconds(), o.Source)
 }
@@ -169,9 +173,9 @@ func Service(tasks *task.Queue, indexes *search.Service) []metrics.Family {
 	}
 }
 
-// maxNamedWorkspaces bounds how many workspaces have figures of their own: each
-// is a dozen series that stay until the host ends.
-const maxNamedWorkspaces = 100
+// maxNamed bounds how many workspaces, and how many models, have figures of their
+// own: each is a dozen series that stay until the host ends.
+const maxNamed = 100
 
 // names keeps the first names that it is given and calls all others "other". Its
 // zero value is ready. Safe for concurrent use.
@@ -186,7 +190,7 @@ func (n *names) of(name string) string {
 	switch {
 	case n.known[name]:
 		return name
-	case len(n.known) >= maxNamedWorkspaces:
+	case len(n.known) >= maxNamed:
 		return "other"
 	case n.known == nil:
 		n.known = map[string]bool{}

@@ -15,7 +15,7 @@ import (
 
 func TestWorkspaceNamesAreBounded(t *testing.T) {
 	var n names
-	for i := range maxNamedWorkspaces {
+	for i := range maxNamed {
 		if name := strconv.Itoa(i); n.of(name) != name {
 			t.Errorf("name %d became %q", i, n.of(name))
 		}
@@ -35,7 +35,7 @@ func full() (*metrics.Registry, *Figures, *httpapi.Served) {
 	f := New(r)
 	outcome := chat.Outcome{Source: "openAi", Rounds: 2, Searches: 1, Finish: "stop", Usage: abi.Usage{Prompt: 100, Completion: 20}}
 	served := &httpapi.Served{Method: "POST", Status: 200, Took: time.Second, Chat: &outcome, First: time.Second / 2}
-	for i := range 2 * maxNamedWorkspaces {
+	for i := range 2 * maxNamed {
 		outcome.Workspace, served.Route = fmt.Sprint("workspace", i), fmt.Sprint("/route", i/2)
 		f.Served(served)
 	}

@@ -70,6 +70,12 @@ func (w *Workspace) AllowsModel(name string) bool {
 	return w.Models == nil || slices.ContainsFunc(w.Models, func(p string) bool { return matchModel(p, name) })
 }
 
+// NamesModel reports whether the settings have the model name itself, and not only
+// a pattern that allows it.
+func (w *Workspace) NamesModel(name string) bool {
+	return name != "" && (name == w.DefaultModel || slices.Contains(w.Models, name))
+}
+
 // matchModel reports whether name falls under pattern, in which each * stands
 // for any text.
 func matchModel(pattern, name string) bool {
