@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,7 +18,8 @@ import (
 )
 
 // TestConsolePlugins installs plugins of a registry, accepts what one asks for more,
-// compares two versions and rolls back, on the page; and sends the file of a third.
+// compares two versions and rolls back, on the page; sends the file of a third; and
+// removes one version, then the plugin.
 func TestConsolePlugins(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
@@ -66,7 +68,7 @@ func TestConsolePlugins(t *testing.T) {
 	p.run(chromedp.KeyEvent(kb.Escape))
 
 	const card = `//article[contains(., "plain-c 2.0.0")]`
-	p.run(chromedp.WaitVisible(card+`//summary[. = "Change its version"]`), chromedp.Click(card+`//summary[. = "Change its version"]`), chromedp.Click(card+`//button[. = "Compare with 1.0.0"]`))
+	p.run(chromedp.WaitVisible(card+`//summary[. = "Change or remove it"]`), chromedp.Click(card+`//summary[. = "Change or remove it"]`), chromedp.Click(card+`//button[. = "Compare with 1.0.0"]`))
 	p.see("dialog[open]", "plain-c 2.0.0 and 1.0.0", "http.https://more.example")
 	p.audit("the difference of two versions")
 	p.look(screens[0], "plugins-difference")
@@ -108,4 +110,37 @@ func TestConsolePlugins(t *testing.T) {
 			t.Errorf("after the file was installed plain-c %s is in use: %v", s.Version, s.Use)
 		}
 	}
+	p.run(chromedp.KeyEvent(kb.Escape))
+
+	// One version goes, then the plugin.
+	const last = `//article[contains(., "plain-c 3.0.0")]`
+	left := func() (versions []string) {
+		for _, s := range h.plugins() {
+			if s.Name == "plain-c" && s.State == "ready" {
+				versions = append(versions, s.Version)
+			}
+		}
+		slices.Sort(versions)
+		return versions
+	}
+	gone := func(want ...string) {
+		t.Helper()
+		if !settles(func() bool { return slices.Equal(left(), want) }) {
+			t.Errorf("the versions that are left are %q, want %q", left(), want)
+		}
+	}
+	p.run(chromedp.WaitVisible(last+`//summary[. = "Change or remove it"]`), chromedp.Click(last+`//summary[. = "Change or remove it"]`), chromedp.Click(last+`//button[. = "Remove 2.0.0"]`))
+	p.see("dialog[open]", "Remove plain-c 2.0.0?", "Nothing can be rolled back to it", "cannot be undone")
+	p.audit("the removal of a version")
+	p.look(screens[0], "plugins-remove")
+	p.run(chromedp.KeyEvent(kb.Escape))
+	gone("1.0.0", "2.0.0", "3.0.0")
+	p.run(chromedp.Click(last+`//button[. = "Remove 2.0.0"]`), chromedp.Click(`//dialog[@open]//button[. = "Remove"]`))
+	p.see("#told", "plain-c 2.0.0 is removed")
+	gone("1.0.0", "3.0.0")
+	p.run(chromedp.WaitVisible(last+`//summary[. = "Change or remove it"]`), chromedp.Click(last+`//summary[. = "Change or remove it"]`), chromedp.Click(last+`//button[. = "Remove plain-c"]`))
+	p.see("dialog[open]", "Remove plain-c with all its versions?", "Workspaces whose provider is", "cannot answer")
+	p.run(chromedp.Click(`//dialog[@open]//button[. = "Remove"]`))
+	p.see("#told", "plain-c 3.0.0, 1.0.0 is removed")
+	gone()
 }

@@ -1,5 +1,7 @@
 // The page's only way to the service: its public API, under the key that a person gave.
 
+import { byId } from "./dom.js";
+
 const place = "parley-key";
 
 export const key = {
@@ -16,17 +18,17 @@ export const key = {
 
 /** Asks for a key; ends when one was given, or Esc was pressed. @param {string} [why] the last one was refused */
 function askKey(why = "") {
-	document.getElementById("ask-key-why")?.replaceChildren(why);
-	const dialog = /** @type {HTMLDialogElement} */ (document.getElementById("ask-key"));
-	const value = /** @type {HTMLInputElement} */ (document.getElementById("key-value"));
-	const stay = /** @type {HTMLInputElement} */ (document.getElementById("key-stay"));
+	byId("ask-key-why").replaceChildren(why);
+	const dialog = byId("ask-key");
+	const value = byId("key-value");
+	const stay = byId("key-stay");
 	return new Promise((done) => {
 		dialog.addEventListener("submit", () => key.set(value.value.trim(), stay.checked), { once: true });
 		dialog.addEventListener(
 			"close",
 			() => {
 				value.value = "";
-				document.getElementById("key")?.toggleAttribute("hidden", !key.get());
+				byId("key").toggleAttribute("hidden", !key.get());
 				done(undefined);
 			},
 			{ once: true },
@@ -67,7 +69,7 @@ export const sent = [];
 
 /**
  * fetch, for a body whose sending is to be seen.
- * @param {string} method @param {string} path @param {Record<string, string>} headers @param {any} body @param {(part: number) => void} progress
+ * @param {string} method @param {string} path @param {Record<string, string>} headers @param {(part: number) => void} progress
  * @returns {Promise<Response>}
  */
 const upload = (method, path, headers, body, progress) =>
@@ -148,7 +150,7 @@ export function asCurl(method, path, { body, type, form } = {}) {
 	return parts.join(" ");
 }
 
-/** The same in the official client of a language, for a chat. @param {"python"|"javascript"} language @param {string} workspace @param {any} body */
+/** The same in the official client of a language, for a chat. @param {"python"|"javascript"} language @param {string} workspace */
 export function asCode(language, workspace, body) {
 	const messages = JSON.stringify(body.messages, null, 2);
 	const base = JSON.stringify(`${location.origin}/v1`);
@@ -172,11 +174,7 @@ export async function events(response, on) {
 		const frames = rest.split("\n\n");
 		rest = frames.pop() ?? "";
 		for (const frame of frames) {
-			const data = frame
-				.split("\n")
-				.filter((l) => l.startsWith("data:"))
-				.map((l) => l.slice(5).trimStart())
-				.join("\n");
+			const data = [...frame.matchAll(/^data: ?(.*)/gm)].map((m) => m[1]).join("\n");
 			if (data) on(data);
 		}
 	}
@@ -192,7 +190,7 @@ export async function finished(uid, tell) {
 	}
 }
 
-/** Waits for the task of an answer; rejects with its error. @param {any} sent */
+/** Waits for the task of an answer; rejects with its error. */
 export async function apply(sent) {
 	const task = await finished(sent.taskUid);
 	if (task.error) throw Object.assign(new Error(task.error.message), task.error);

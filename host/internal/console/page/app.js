@@ -2,7 +2,7 @@
 import { key, sent } from "./api.js";
 import { ask } from "./ask.js";
 import { documents } from "./documents.js";
-import { button, copyButton, count, el, empty, problem, show, soft, table } from "./dom.js";
+import { button, byId, copyButton, count, el, empty, linked, problem, show, soft, table } from "./dom.js";
 import { indexes } from "./indexes.js";
 import { keys } from "./keys.js";
 import { plugins } from "./plugins.js";
@@ -14,11 +14,13 @@ import { telemetry } from "./telemetry.js";
 import { usage } from "./usage.js";
 import { workspaces } from "./workspaces.js";
 
+/** @typedef {(root: HTMLElement, path: string[], left: AbortSignal) => Promise<void>} Draw draws a view; left aborts when another is shown */
+
 /**
  * @typedef {object} View
  * @property {string} title
  * @property {string} group
- * @property {(root: HTMLElement, path: string[], left: AbortSignal) => Promise<void>} draw left aborts when another view is shown
+ * @property {Draw} draw
  * @property {string[]} needs actions of the key
  */
 
@@ -38,10 +40,10 @@ const views = {
 };
 
 const header = /** @type {HTMLElement} */ (document.querySelector("header"));
-const nav = /** @type {HTMLElement} */ (document.getElementById("nav"));
-const menu = /** @type {HTMLElement} */ (document.getElementById("menu"));
-const main = /** @type {HTMLElement} */ (document.getElementById("main"));
-const signOut = /** @type {HTMLElement} */ (document.getElementById("key"));
+const nav = byId("nav");
+const menu = byId("menu");
+const main = byId("main");
+const signOut = byId("key");
 
 /** Whether this host serves the description of its API as a page. */
 const described = fetch("../docs", { method: "HEAD" }).then(
@@ -57,11 +59,11 @@ function drawNav(docs) {
 	let group = "";
 	for (const [name, v] of Object.entries(views)) {
 		if (!session.can(...v.needs)) continue;
-		if (v.group !== group) nav.append(el("h2", {}, v.group));
+		if (v.group !== group) nav.append(el("h2", v.group));
 		group = v.group;
 		nav.append(el("a", { href: `#/${name}`, "data-view": name }, v.title));
 	}
-	if (docs) nav.append(el("a", { href: "../docs" }, "API reference"));
+	if (docs) nav.append(linked("API reference", "../docs"));
 	signOut.hidden = !key.get();
 }
 
@@ -89,7 +91,7 @@ async function route() {
 	header.classList.remove("open");
 	menu.setAttribute("aria-expanded", "false");
 	const root = el("div");
-	main.replaceChildren(root);
+	main.replaceChildren(soft("Loading…"));
 	try {
 		if (known !== key.get()) {
 			await session.load();
@@ -100,20 +102,23 @@ async function route() {
 			if (a.dataset.view === name) a.setAttribute("aria-current", "page");
 		}
 		if (signal.aborted) return;
+		main.replaceChildren(root);
 		if (!session.can(...v.needs)) {
 			const lacks = v.needs.filter((n) => !session.can(n));
-			root.append(el("h1", {}, v.title), empty("Not with this key", `It lacks: ${lacks.join(", ")}. Whoever holds the master key can make one that has it.`));
+			root.append(el("h1", v.title), empty("Not with this key", `It lacks: ${lacks.join(", ")}. Whoever holds the master key can make one that has it.`));
 			return;
 		}
 		await v.draw(root, path, signal);
 	} catch (err) {
-		if (!signal.aborted) root.append(problem(err), el("p", {}, button("Try again", route)));
+		if (signal.aborted) return;
+		main.replaceChildren(root);
+		root.append(problem(err), el("p", button("Try again", route)));
 	}
 }
 
 const theme = localStorage.getItem("parley-theme");
 if (theme) document.documentElement.dataset.theme = theme;
-document.getElementById("theme")?.addEventListener("click", () => {
+byId("theme").addEventListener("click", () => {
 	const now = document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 	const next = now === "dark" ? "light" : "dark";
 	document.documentElement.dataset.theme = next;
@@ -136,8 +141,8 @@ const shortcuts = [
 	["Esc", "close what is open"],
 ];
 const showShortcuts = () => show("Shortcuts", table(["Key", "What it does"], shortcuts, "Shortcuts"));
-document.getElementById("help")?.addEventListener("click", showShortcuts);
-document.getElementById("requests")?.addEventListener("click", () =>
+byId("help").addEventListener("click", showShortcuts);
+byId("requests").addEventListener("click", () =>
 	show(
 		"What this page asked",
 		soft("The page uses the public API alone: what it did last, as commands for a shell. $PARLEY_KEY stands for your key."),
@@ -162,9 +167,11 @@ addEventListener("keydown", (e) => {
 	}
 });
 
-addEventListener("hashchange", async () => {
+addEventListener("hashchange", async (e) => {
+	const before = document.activeElement;
 	await route();
-	if (!main.contains(document.activeElement)) main.focus({ preventScroll: true }); // a view may have chosen a field
-	scrollTo(0, 0);
+	const now = document.activeElement; // a view, or somebody meanwhile, may have chosen another place
+	if (now === document.body || (now === before && !main.contains(now))) main.focus({ preventScroll: true });
+	if (e.newURL) scrollTo(0, 0); // and not where a view is drawn anew
 });
 route();

@@ -1,6 +1,6 @@
 // A conversation with a workspace. It is kept in the browser only.
 import { asCode, asCurl, at, call, events, request } from "./api.js";
-import { button, buttons, copyButton, count, counted, download, el, empty, field, json, problem, select, show, size, soft, submit } from "./dom.js";
+import { button, buttons, copyButton, count, counted, download, el, empty, field, json, linked, pre, problem, row, select, show, size, soft, submit } from "./dom.js";
 import { Growing, markdown } from "./markdown.js";
 import { session } from "./session.js";
 
@@ -61,23 +61,22 @@ const seen = (searches) =>
 	searches.map((s) =>
 		el(
 			"section",
-			{},
-			el("h3", {}, `Searched ${asked(s)}`),
+			el("h3", `Searched ${asked(s)}`),
 			soft(`${counted(s.documents?.length ?? 0, "document", "documents")}. The model got ${bytes(s.text ?? "")}:`),
-			el("pre", { tabindex: 0 }, s.text || "nothing"),
+			pre(s.text || "nothing"),
 		),
 	);
 
-/** @param {HTMLElement} root @param {string[]} path @param {AbortSignal} left */
+/** @type {import("./app.js").Draw} */
 export async function ask(root, path, left) {
 	const uids = await session.workspaces();
 	if (uids.length === 0) {
 		root.append(
-			el("h1", {}, "Ask"),
+			el("h1", "Ask"),
 			empty(
 				"No workspace yet",
 				"A workspace says which model answers, and from which indexes.",
-				session.can("chatsSettings.update") && el("a", { class: "button main", href: "#/workspaces" }, "Make a workspace"),
+				session.can("chatsSettings.update") && linked("Make a workspace", "#/workspaces", "button main"),
 			),
 		);
 		return;
@@ -88,7 +87,7 @@ export async function ask(root, path, left) {
 	);
 	const model = el("input", { value: localStorage.getItem("parley-model") ?? "", placeholder: "the workspace's own" });
 	const turns = el("div", { class: "turns", "aria-live": "polite" });
-	const box = el("textarea", { rows: 2, placeholder: "Ask a question", "aria-label": "Question", value: sessionStorage.getItem(draftPlace) ?? "" });
+	const box = el("textarea", { rows: 2, spellcheck: "true", placeholder: "Ask a question", "aria-label": "Question", value: sessionStorage.getItem(draftPlace) ?? "" });
 	const send = submit("Ask");
 	const stop = el("button", { hidden: true, onclick: () => running?.abort() }, "Stop");
 	const form = el(
@@ -101,10 +100,8 @@ export async function ask(root, path, left) {
 		el(
 			"div",
 			{ class: "top" },
-			el("h1", {}, "Ask"),
-			el(
-				"div",
-				{ class: "row" },
+			el("h1", "Ask"),
+			row(
 				field("Workspace", workspace),
 				field("Model", model),
 				button("New conversation", restart),
@@ -133,15 +130,15 @@ export async function ask(root, path, left) {
 			.flatMap((s) => s.documents ?? [])
 			.filter((d) => Object.values(d).some((v) => String(v) === id));
 		const passages = [...new Map(own.flatMap((d) => d._passages ?? []).map((p) => [p.text, p])).values()];
-		const quoted = passages.map((p) => el("section", {}, el("h3", {}, p.title ?? ""), el("blockquote", {}, p.text)));
+		const quoted = passages.map((p) => el("section", el("h3", p.title ?? ""), el("blockquote", p.text)));
 		show(`${index}/${id}`, ...quoted, soft("Loading the document…"));
 		try {
 			const whole = await call("GET", at`/indexes/${index}/documents/${id}`);
 			show(
 				`${index}/${id}`,
 				...quoted,
-				/^https?:\/\//.test(whole.url) ? el("p", {}, el("a", { href: whole.url, rel: "noopener", target: "_blank" }, "Open its page")) : null,
-				quoted.length > 0 ? el("details", {}, el("summary", {}, "The whole document"), json(whole)) : json(whole),
+				/^https?:\/\//.test(whole.url) ? el("p", el("a", { href: whole.url, rel: "noopener", target: "_blank" }, "Open its page")) : null,
+				quoted.length > 0 ? el("details", el("summary", "The whole document"), json(whole)) : json(whole),
 			);
 		} catch (err) {
 			show(`${index}/${id}`, ...quoted, problem(err));
@@ -153,7 +150,7 @@ export async function ask(root, path, left) {
 		el(
 			"section",
 			{ class: "card turn user", "aria-label": "Question" },
-			el("p", {}, talk[i].content),
+			el("p", talk[i].content),
 			buttons(
 				button("Edit", () => edit(i)),
 				button("Ask again", () => repeat(i)),
@@ -171,7 +168,7 @@ export async function ask(root, path, left) {
 		);
 
 	const lines = (searches) =>
-		searches.map((s) => el("li", {}, `Searched ${asked(s)}${s.documents ? `: ${s.documents.length === 0 ? "nothing" : count(s.documents.length)} found` : "…"}`));
+		searches.map((s) => el("li", `Searched ${asked(s)}${s.documents ? `: ${s.documents.length === 0 ? "nothing" : count(s.documents.length)} found` : "…"}`));
 
 	/** The request for the answer to the question at i. @param {number} i */
 	const bodyOf = (i) => ({

@@ -1,21 +1,44 @@
 // Add documents, look at them, change them, delete them.
 import { apply, at, call } from "./api.js";
-import { attempt, button, buttons, confirmed, counted, el, empty, field, form, hide, json, orders, pager, problem, show, soft, submit, tell, titleOf } from "./dom.js";
+import {
+	attempt,
+	beginning,
+	button,
+	buttons,
+	confirmed,
+	counted,
+	el,
+	empty,
+	field,
+	form,
+	heading,
+	hide,
+	json,
+	orders,
+	pager,
+	problem,
+	row,
+	show,
+	soft,
+	submit,
+	tell,
+	titleOf,
+} from "./dom.js";
 import { session } from "./session.js";
 import { dropZone } from "./upload.js";
 
 const size = 20; // documents a page
 
-/** @param {HTMLElement} root @param {string[]} path */
+/** @type {import("./app.js").Draw} */
 export async function documents(root, path) {
-	root.append(el("h1", {}, "Documents"));
+	root.append(...heading("Documents", "What is searched and quoted. Documents live in an index, a collection with settings of its own."));
 	const uids = await session.indexes();
 	const uid = el("input", { list: "indexes", value: path[0] ?? uids[0] ?? "notes", required: true, pattern: "[A-Za-z0-9_\\-]+" });
-	const filter = el("input", { placeholder: "all documents", spellcheck: "false" }),
+	const filter = el("input", { placeholder: "all documents" }),
 		sort = el("select");
 	const list = el("div"),
 		state = el("div", { role: "status" });
-	root.append(el("datalist", { id: "indexes" }, ...uids.map((u) => el("option", { value: u }))), el("div", { class: "row" }, field("Index", uid, "A new name makes a new index.")));
+	root.append(el("datalist", { id: "indexes" }, ...uids.map((u) => el("option", { value: u }))), row(field("Index", uid, "A new name makes a new index.")));
 	if (session.can("documents.add")) {
 		root.append(
 			dropZone(
@@ -25,7 +48,7 @@ export async function documents(root, path) {
 		);
 	}
 	root.append(
-		el("h2", {}, "Browse"),
+		el("h2", "Browse"),
 		form(
 			"row",
 			state,
@@ -65,12 +88,12 @@ export async function documents(root, path) {
 				list.replaceChildren(empty("No documents", filter.value ? "None meets the filter." : "Drop files above to add some."));
 				return;
 			}
-			list.replaceChildren(...page.results.map((d) => row(d, info?.primaryKey ?? "id", offset)), pager(offset, page.results.length, page.total, size, "documents", browse));
+			list.replaceChildren(...page.results.map((d) => card(d, info?.primaryKey ?? "id", offset)), pager(offset, page.results.length, page.total, size, "documents", browse));
 		} catch (err) {
-			list.replaceChildren(/** @type {any} */ (err).code === "index_not_found" ? empty("A new index", "The first documents that you add make it.") : problem(err));
+			list.replaceChildren(err.code === "index_not_found" ? empty("A new index", "The first documents that you add make it.") : problem(err));
 		}
 	}
-	function row(d, pk, offset) {
+	function card(d, pk, offset) {
 		const id = String(d[pk]);
 		const rest = Object.entries(d)
 			.filter(([, v]) => v !== titleOf(d))
@@ -79,8 +102,8 @@ export async function documents(root, path) {
 		return el(
 			"article",
 			{ class: "card" },
-			el("h3", {}, titleOf(d) ?? id),
-			soft(rest.length > 300 ? `${rest.slice(0, 300)}…` : rest),
+			el("h3", titleOf(d) ?? id),
+			soft(beginning(rest, 300)),
 			buttons(
 				button("Open", () => show(id, json(d))),
 				session.can("documents.add") && button("Edit", () => edit(d, pk, offset)),
@@ -89,31 +112,31 @@ export async function documents(root, path) {
 		);
 	}
 	function edit(d, pk, offset) {
-		const text = el("textarea", { rows: 18, "aria-label": "Document as JSON", spellcheck: "false", value: JSON.stringify(d, null, 2) });
+		const text = el("textarea", { rows: 18, "aria-label": "Document as JSON", value: JSON.stringify(d, null, 2) });
 		const wrong = el("div");
 		const save = async () => {
 			const changed = JSON.parse(text.value);
 			if (String(changed[pk]) !== String(d[pk])) throw new Error(`The id (${pk}) must stay ${d[pk]}: a document with another id is another document.`);
 			await apply(await call("POST", `${route()}/documents`, [changed]));
 			hide();
-			tell("Saved.");
 			await browse(offset);
+			tell("Saved.");
 		};
 		show(`Edit ${d[pk]}`, text, wrong, buttons(button("Save", () => attempt(wrong, save), "main")));
 	}
 	async function remove(id, offset) {
 		if (!(await confirmed(`Delete document ${id} of ${uid.value}?`, "This cannot be undone."))) return;
 		await apply(await call("DELETE", `${route()}${at`/documents/${id}`}`));
-		tell("Deleted.");
 		await browse(offset);
+		tell("Deleted.");
 	}
 	async function removeFiltered() {
 		if (!filter.value) throw new Error("Write a filter first. All documents of an index are deleted under Indexes.");
 		const { total } = await call("POST", `${route()}/documents/fetch`, { limit: 0, filter: filter.value });
 		if (!(await confirmed(`Delete ${counted(total, "document", "documents")} of ${uid.value}?`, `All that meet the filter ${filter.value}. This cannot be undone.`))) return;
 		const task = await apply(await call("POST", `${route()}/documents/delete`, { filter: filter.value }));
-		tell(`${counted(task.details?.deletedDocuments ?? 0, "document", "documents")} deleted.`);
 		await browse(0);
+		tell(`${counted(task.details?.deletedDocuments ?? 0, "document", "documents")} deleted.`);
 	}
 	await browse(0);
 }

@@ -1,30 +1,36 @@
 // Small helpers for the page's elements. Texts only ever become text nodes.
 
+/** @typedef {Node|string|null|undefined|false} Part of what an element holds; what is no node and no text is left out */
+
 /**
- * Sets attributes of a node and appends its children.
+ * Gives a node its content: attributes first, if any, then children. Of attributes, on… are listeners and true sets a bare one.
  * @template {Element} T
  * @param {T} node
- * @param {Record<string, any>} attributes on… are listeners, true sets a bare attribute
- * @param {(Node|string|null|undefined|false)[]} children
+ * @param {any[]} content
  * @returns {T}
  */
-function build(node, attributes, children) {
+function build(node, content) {
+	const left = (v) => v === undefined || v === null || v === false;
+	const attributes = content[0]?.constructor === Object ? content.shift() : {};
 	for (const [key, value] of Object.entries(attributes)) {
-		if (value === undefined || value === null || value === false) continue;
+		if (left(value)) continue;
 		if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
-		else if (key === "value" || key === "checked" || key === "disabled" || key === "hidden") /** @type {any} */ (node)[key] = value;
+		else if (key === "value") /** @type {any} */ (node).value = value;
 		else node.setAttribute(key, value === true ? "" : String(value));
 	}
 	if (node instanceof HTMLButtonElement && !("type" in attributes)) node.type = "button"; // not what sends a form
-	for (const child of children) if (child !== null && child !== undefined && child !== false) node.append(child);
+	node.append(...content.filter((c) => !left(c)));
 	return node;
 }
 
-/** Makes an element. @param {string} name @param {Record<string, any>} [attributes] @param {...(Node|string|null|undefined|false)} children @returns {any} */
-export const el = (name, attributes = {}, ...children) => build(document.createElement(name), attributes, children);
+/** Makes an element. @param {string} name @param {...any} content attributes, and children: nodes, texts, and what is left out @returns {any} */
+export const el = (name, ...content) => build(document.createElement(name), content);
 
-/** Makes an element of a drawing. @param {string} name @param {Record<string, any>} [attributes] @param {...(Node|string|null|undefined|false)} children */
-export const svg = (name, attributes = {}, ...children) => build(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
+/** Makes an element of a drawing. @param {string} name @param {...any} content */
+export const svg = (name, ...content) => build(document.createElementNS("http://www.w3.org/2000/svg", name), content);
+
+/** An element of the page itself. @param {string} id @returns {any} */
+export const byId = (id) => document.getElementById(id);
 
 const numbers = new Intl.NumberFormat();
 /** @param {number} n */
@@ -42,18 +48,18 @@ export function size(n) {
 }
 
 /** @param {string|null|undefined} iso */
-export const time = (iso) => (iso ? new Date(iso).toLocaleString() : "");
+export const time = (iso) => (iso ? new Date(iso).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }) : "");
 
-/** Shows content in the dialog. @param {string} title @param {...(Node|string|null)} content */
+/** Shows content in the dialog. @param {string} title @param {...Part} content */
 export function show(title, ...content) {
-	const dialog = /** @type {HTMLDialogElement} */ (document.getElementById("show"));
-	document.getElementById("show-title")?.replaceChildren(title);
-	document.getElementById("show-body")?.replaceChildren(...content.filter((c) => c !== null));
+	const dialog = byId("show");
+	byId("show-title").replaceChildren(title);
+	byId("show-body").replaceChildren(...content.filter((c) => c !== null));
 	if (!dialog.open) dialog.showModal();
 }
 
 /** Closes what show has opened. */
-export const hide = () => /** @type {HTMLDialogElement} */ (document.getElementById("show")).close();
+export const hide = () => byId("show").close();
 
 /**
  * Asks once before something goes; resolves to whether it shall.
@@ -64,11 +70,11 @@ export const hide = () => /** @type {HTMLDialogElement} */ (document.getElementB
  * @returns {Promise<boolean>}
  */
 export function confirmed(title, consequence, yes = "Delete", no = "Cancel") {
-	const dialog = /** @type {HTMLDialogElement} */ (document.getElementById("confirm"));
-	document.getElementById("confirm-title")?.replaceChildren(title);
-	document.getElementById("confirm-body")?.replaceChildren(el("p", {}, consequence));
-	document.getElementById("confirm-yes")?.replaceChildren(yes);
-	document.getElementById("confirm-no")?.replaceChildren(no);
+	const dialog = byId("confirm");
+	byId("confirm-title").replaceChildren(title);
+	byId("confirm-body").replaceChildren(el("p", consequence));
+	byId("confirm-yes").replaceChildren(yes);
+	byId("confirm-no").replaceChildren(no);
 	dialog.returnValue = "no"; // what Esc leaves
 	dialog.showModal();
 	return new Promise((done) => dialog.addEventListener("close", () => done(dialog.returnValue === "yes"), { once: true }));
@@ -77,7 +83,7 @@ export function confirmed(title, consequence, yes = "Delete", no = "Cancel") {
 let quiet = 0;
 /** Says for a while, in the corner, what was done. @param {string} text */
 export function tell(text) {
-	const corner = /** @type {HTMLElement} */ (document.getElementById("told"));
+	const corner = byId("told");
 	corner.hidePopover();
 	corner.showPopover(); // above a dialog that is open
 	corner.replaceChildren(text);
@@ -85,7 +91,7 @@ export function tell(text) {
 	quiet = setTimeout(() => corner.hidePopover(), 5000);
 }
 
-/** Says what went wrong, in the API's own words and with its link. @param {any} err */
+/** Says what went wrong, in the API's own words and with its link. */
 export function problem(err) {
 	const link = err?.link && /^https?:\/\//.test(err.link) ? el("a", { href: err.link, rel: "noopener", target: "_blank" }, "What it means") : null;
 	return el("p", { class: "bad", role: "alert" }, err?.message ?? String(err), link ? " " : null, link);
@@ -104,7 +110,7 @@ export async function attempt(where, act) {
 export const renew = () => dispatchEvent(new HashChangeEvent("hashchange"));
 
 /** A view's title, and what it is about. @param {string} title @param {string} about */
-export const heading = (title, about) => [el("h1", {}, title), el("p", { class: "lead" }, about)];
+export const heading = (title, about) => [el("h1", title), el("p", { class: "lead" }, about)];
 
 /** A button that does something. @param {string} label @param {() => void} act @param {string} [kind] its class */
 export const button = (label, act, kind) => el("button", { class: kind, onclick: act }, label);
@@ -112,10 +118,19 @@ export const button = (label, act, kind) => el("button", { class: kind, onclick:
 /** The button that sends a form. @param {string} label @param {string} [kind] its class */
 export const submit = (label, kind = "main") => el("button", { class: kind, type: "submit" }, label);
 
-/** A row of buttons. @param {...(Node|string|null|undefined|false)} content */
+/** A row of buttons. @param {...Part} content */
 export const buttons = (...content) => el("p", { class: "buttons" }, ...content);
 
-/** A text that is less loud than others. @param {...(Node|string)} content */
+/** A row of fields. @param {...Part} content */
+export const row = (...content) => el("div", { class: "row" }, ...content);
+
+/** A link to a view. @param {string} label @param {string} href @param {string} [kind] its class */
+export const linked = (label, href, kind) => el("a", { href, class: kind }, label);
+
+/** A small text that explains. @param {...Part} content */
+export const hint = (...content) => el("p", { class: "hint" }, ...content);
+
+/** A text that is less loud than others. @param {...Part} content */
 export const soft = (...content) => el("p", { class: "soft" }, ...content);
 
 /**
@@ -123,7 +138,7 @@ export const soft = (...content) => el("p", { class: "soft" }, ...content);
  * @param {string} kind its class
  * @param {Element} where
  * @param {() => Promise<any>} send
- * @param {...(Node|string|null|undefined|false)} content
+ * @param {...Part} content
  */
 export const form = (kind, where, send, ...content) =>
 	el(
@@ -138,10 +153,13 @@ export const form = (kind, where, send, ...content) =>
 		...content,
 	);
 
-export const json = (value) => el("pre", { tabindex: 0 }, JSON.stringify(value, null, 2));
+/** A text as it is; the keyboard can scroll it. @param {Node|string} text */
+export const pre = (text) => el("pre", { tabindex: 0 }, text);
+
+export const json = (value) => pre(JSON.stringify(value, null, 2));
 
 /** What stands where there is nothing yet: why, and what to do. @param {string} title @param {string} text @param {...(Node|false)} actions */
-export const empty = (title, text, ...actions) => el("div", { class: "empty" }, el("h2", {}, title), soft(text), actions.length > 0 && buttons(...actions));
+export const empty = (title, text, ...actions) => el("div", { class: "empty" }, el("h2", title), soft(text), actions.length > 0 && buttons(...actions));
 
 /** A control with its label and a sentence of help. @param {string} label @param {Element} control @param {string} [help] */
 export function field(label, control, help) {
@@ -151,9 +169,13 @@ export function field(label, control, help) {
 }
 let fields = 0;
 
-/** A choice of one. @param {(string|[string, string])[]} choices values, or pairs of a value and what is shown of it @param {string} [chosen] */
+/** A choice of one. @param {(string|string[])[]|Record<string, string>} choices values, or each with what is shown of it @param {string} [chosen] */
 export function select(choices, chosen) {
-	const node = el("select", {}, ...choices.map((c) => (typeof c === "string" ? el("option", { value: c }, c) : el("option", { value: c[0] }, c[1]))));
+	const node = el("select");
+	for (const c of Array.isArray(choices) ? choices : Object.entries(choices)) {
+		const [value, text = value] = [c].flat();
+		node.append(el("option", { value }, text));
+	}
 	if (chosen !== undefined) node.value = chosen;
 	return node;
 }
@@ -173,20 +195,22 @@ export const orders = (settings, none, chosen) =>
 
 /**
  * A table whose first column names its rows.
- * @param {(string|[string, string])[]} heads a pair has the class of its column
+ * @param {any[]} heads a pair has the class of its column
  * @param {(Node|string|null)[][]} rows
  * @param {string} caption read to those who do not see the table
  */
 export function table(heads, rows, caption) {
-	const columns = heads.map((h) => (typeof h === "string" ? [h, null] : h));
+	const columns = heads.map((h) => (Array.isArray(h) ? h : [h]));
 	return el(
 		"div",
 		{ class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
 		el(
 			"table",
-			{},
-			el("thead", {}, el("tr", {}, ...columns.map(([title, kind]) => el("th", { scope: "col", class: kind }, title)))),
-			el("tbody", {}, ...rows.map((cells) => el("tr", {}, ...cells.map((c, i) => (i === 0 ? el("th", { scope: "row" }, c) : el("td", { class: columns[i][1] }, c)))))),
+			el("thead", el("tr", ...columns.map(([title, kind]) => el("th", { scope: "col", class: kind }, title)))),
+			el(
+				"tbody",
+				...rows.map((cells) => el("tr", ...cells.map((c, i) => (i === 0 ? el("th", { scope: "row", class: columns[0][1] }, c) : el("td", { class: columns[i][1] }, c))))),
+			),
 		),
 	);
 }
@@ -205,7 +229,7 @@ export const pager = (offset, shown, total, step, what, go) =>
 	);
 
 /** A button that copies a text. @param {string} label @param {() => string} text */
-export const copyButton = (label, text) => el("button", { onclick: () => copy(text()) }, label);
+export const copyButton = (label, text) => button(label, () => copy(text()));
 
 /** @param {string} text */
 async function copy(text) {
@@ -213,11 +237,11 @@ async function copy(text) {
 		await navigator.clipboard.writeText(text);
 		tell("Copied.");
 	} catch {
-		show("Copy this", el("pre", { tabindex: 0 }, text)); // the browser gives the clipboard to secure pages only
+		show("Copy this", pre(text)); // the browser gives the clipboard to secure pages only
 	}
 }
 
-/** What a document calls itself, if it does. @param {any} d */
+/** What a document calls itself, if it does. */
 export const titleOf = (d) => ["title", "name", "headline", "subject"].map((name) => d[name]).find((v) => v && typeof v === "string");
 
 /** "baseUrl" as people write it. @param {string} name */
@@ -226,6 +250,9 @@ export const label = (name) =>
 		.replace(/[A-Z]+/g, (c) => ` ${c.toLowerCase()}`)
 		.replace(/\b(api|url|id|uid)\b/g, (c) => c.toUpperCase())
 		.replace(/^./, (c) => c.toUpperCase());
+
+/** The beginning of a text that may be long. @param {string} text @param {number} most characters */
+export const beginning = (text, most) => (text.length > most ? `${text.slice(0, most)}…` : text);
 
 /** Saves a text as a file of the reader's. @param {string} name @param {BlobPart} content */
 export function download(name, content) {
@@ -257,7 +284,7 @@ export function tabbed(tabs, wrong) {
 		if (step) go(([...bar.children].indexOf(/** @type {Element} */ (document.activeElement)) + step + tabs.length) % tabs.length);
 	});
 	pick(0);
-	return el("div", {}, bar, body);
+	return el("div", bar, body);
 }
 
 /** A text with the stretches between two marks highlighted. @param {string} text @param {string} from @param {string} to */
@@ -266,7 +293,7 @@ export function highlighted(text, from, to) {
 	for (const [i, part] of text.split(from).entries()) {
 		const end = i === 0 ? -1 : part.indexOf(to);
 		if (end < 0) out.append(part);
-		else out.append(el("mark", {}, part.slice(0, end)), part.slice(end + to.length));
+		else out.append(el("mark", part.slice(0, end)), part.slice(end + to.length));
 	}
 	return out;
 }

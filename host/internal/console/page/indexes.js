@@ -14,6 +14,7 @@ import {
 	heading,
 	hide,
 	label,
+	linked,
 	pager,
 	renew,
 	select,
@@ -30,39 +31,36 @@ import { preview } from "./preview.js";
 import { session } from "./session.js";
 
 /**
- * What a setting is for. rebuild: changing it reads all documents again.
- * @typedef {{name: string, kind: "list"|"number"|"switch"|"json"|"text"|"choice", help: string, rebuild?: boolean, choices?: string[]}} Setting
+ * What a setting is for; one without a kind is a list, or JSON. rebuild: changing it reads all documents again.
+ * @typedef {{name: string, kind?: "number"|"switch"|"text"|"choice", help: string, rebuild?: boolean, choices?: string[]}} Setting
  */
 
 /** @type {Setting[]} */
 const known = [
-	{ name: "searchableAttributes", kind: "list", help: "Attributes that words are looked for in, the most important first. * is all of them.", rebuild: true },
-	{ name: "displayedAttributes", kind: "list", help: "Attributes that answers show. * is all of them." },
-	{ name: "filterableAttributes", kind: "list", help: "Attributes that filters and facets may use.", rebuild: true },
-	{ name: "sortableAttributes", kind: "list", help: "Attributes that hits may be sorted by.", rebuild: true },
-	{ name: "rankingRules", kind: "list", help: "What decides which hit comes first, in this order." },
+	{ name: "searchableAttributes", help: "Attributes that words are looked for in, the most important first. * is all of them.", rebuild: true },
+	{ name: "displayedAttributes", help: "Attributes that answers show. * is all of them." },
+	{ name: "filterableAttributes", help: "Attributes that filters and facets may use.", rebuild: true },
+	{ name: "sortableAttributes", help: "Attributes that hits may be sorted by.", rebuild: true },
+	{ name: "rankingRules", help: "What decides which hit comes first, in this order." },
 	{ name: "distinctAttribute", kind: "text", help: "Of documents with the same value here, only the best is shown." },
-	{ name: "stopWords", kind: "list", help: "Words that are not looked for, such as “the”.", rebuild: true },
-	{ name: "synonyms", kind: "json", help: 'Words that find each other: {"car": ["automobile"]}.' },
-	{ name: "typoTolerance", kind: "json", help: "How many letters a word may differ by, from what length on." },
-	{
-		name: "proximityPrecision",
-		kind: "choice",
-		choices: ["byWord", "byAttribute"],
-		help: "byWord counts the words between two words; byAttribute is smaller.",
-		rebuild: true,
-	},
+	{ name: "stopWords", help: "Words that are not looked for, such as “the”.", rebuild: true },
+	{ name: "separatorTokens", help: "Signs that end a word, beside the usual ones.", rebuild: true },
+	{ name: "nonSeparatorTokens", help: "Signs that do not end a word.", rebuild: true },
+	{ name: "dictionary", help: "Texts that stay one word, such as “J. R. R.”.", rebuild: true },
+	{ name: "synonyms", help: 'Words that find each other: {"car": ["automobile"]}.' },
+	{ name: "typoTolerance", help: "How many letters a word may differ by, from what length on." },
+	{ name: "proximityPrecision", kind: "choice", choices: ["byWord", "byAttribute"], help: "byWord counts the words between two; byAttribute is smaller.", rebuild: true },
 	{ name: "prefixSearch", kind: "choice", choices: ["indexingTime", "disabled"], help: "Whether the last word may be the beginning of a longer one." },
 	{ name: "facetSearch", kind: "switch", help: "Whether values of facets can be searched." },
-	{ name: "faceting", kind: "json", help: "How many values of a facet are counted, and in which order." },
-	{ name: "pagination", kind: "json", help: "How many hits can be paged through." },
+	{ name: "faceting", help: "How many values of a facet are counted, and in which order." },
+	{ name: "pagination", help: "How many hits can be paged through." },
 	{ name: "searchCutoffMs", kind: "number", help: "Milliseconds after which a search answers with what it has." },
-	{ name: "embedders", kind: "json", help: "Services that turn texts into vectors, for search by meaning.", rebuild: true },
-	{ name: "localizedAttributes", kind: "json", help: "Which languages an attribute is written in.", rebuild: true },
-	{ name: "chat", kind: "json", help: "What a model is told about this index, and how much of a document it gets." },
+	{ name: "embedders", help: "Services that turn texts into vectors, for search by meaning.", rebuild: true },
+	{ name: "localizedAttributes", help: "Which languages an attribute is written in.", rebuild: true },
+	{ name: "chat", help: "What a model is told about this index, and how much of a document it gets." },
 ];
 
-/** @param {HTMLElement} root @param {string[]} path @param {AbortSignal} left */
+/** @type {import("./app.js").Draw} */
 export async function indexes(root, path, left) {
 	return path[0] ? one(root, path[0], left) : all(root, left);
 }
@@ -95,16 +93,14 @@ async function all(root, left) {
 		const page = await call("GET", `/indexes?limit=${step}&offset=${offset}`, undefined, left);
 		const stats = session.can("stats.get") ? (await call("GET", "/stats", undefined, left)).indexes : {};
 		if (page.total === 0) {
-			list.replaceChildren(
-				empty("No index yet", "Create one, or add documents: the first ones make their index.", el("a", { class: "button", href: "#/documents" }, "Add documents")),
-			);
+			list.replaceChildren(empty("No index yet", "Create one, or add documents: the first ones make their index.", linked("Add documents", "#/documents", "button")));
 			return;
 		}
 		list.replaceChildren(
 			table(
 				["Index", ["Documents", "number"], ["Size", "number"], "Changed", ""],
 				page.results.map((x) => [
-					el("a", { href: at`#/indexes/${x.uid}` }, x.uid),
+					linked(x.uid, at`#/indexes/${x.uid}`),
 					count(stats[x.uid]?.numberOfDocuments ?? 0),
 					size((stats[x.uid]?.indexSize ?? 0) + (stats[x.uid]?.rawDocumentDbSize ?? 0)),
 					time(x.updatedAt),
@@ -126,8 +122,7 @@ function swapForm(uids) {
 		wrong = el("div");
 	return el(
 		"section",
-		{},
-		el("h2", {}, "Swap two indexes"),
+		el("h2", "Swap two indexes"),
 		soft("Their documents and settings change places at once: build a new index aside, then swap it in."),
 		form(
 			"row",
@@ -150,20 +145,20 @@ async function one(root, uid, left) {
 	const route = at`/indexes/${uid}`;
 	const info = await call("GET", route);
 	root.append(
-		el("p", {}, el("a", { href: "#/indexes" }, "← Indexes")),
-		el("h1", {}, uid),
+		el("p", linked("← Indexes", "#/indexes")),
+		el("h1", uid),
 		soft(info.primaryKey ? `The id of a document is its field “${info.primaryKey}”.` : "The first documents decide which field holds the id."),
-		buttons(el("a", { class: "button", href: at`#/search/${uid}` }, "Search"), el("a", { class: "button", href: at`#/documents/${uid}` }, "Documents")),
+		buttons(linked("Search", at`#/search/${uid}`, "button"), linked("Documents", at`#/documents/${uid}`, "button")),
 	);
 	if (session.can("settings.get")) {
 		const settings = await call("GET", `${route}/settings`);
-		root.append(el("h2", {}, "Settings"), settingsEditor(`${route}/settings`, settings));
-		if (settings.chat && session.can("documents.get") && session.can("search")) root.append(el("h2", {}, "What the model gets"), await preview(uid, settings.chat, left));
+		root.append(el("h2", "Settings"), settingsEditor(`${route}/settings`, settings));
+		if (settings.chat && session.can("documents.get") && session.can("search")) root.append(el("h2", "What the model gets"), await preview(uid, settings.chat, left));
 	}
-	if (session.can("indexes.update") || session.can("documents.delete") || session.can("indexes.delete")) root.append(el("h2", {}, "Change or delete"), danger(uid, route));
+	if (session.can("indexes.update") || session.can("documents.delete") || session.can("indexes.delete")) root.append(el("h2", "Change or delete"), danger(uid, route));
 }
 
-/** @param {string} route @param {any} before */
+/** @param {string} route */
 function settingsEditor(route, before) {
 	/** @type {Map<string, () => any>} what the form says of each setting */
 	let reads = new Map();
@@ -190,7 +185,6 @@ function settingsEditor(route, before) {
 	};
 	return el(
 		"div",
-		{},
 		editor.node,
 		wrong,
 		session.can("settings.update") ? buttons(button("Review changes", () => attempt(wrong, look), "main")) : soft("This key may read settings, not change them."),
@@ -200,7 +194,6 @@ function settingsEditor(route, before) {
 /**
  * Shows what a change of settings comes to, and makes it.
  * @param {string} route
- * @param {any} before @param {any} patch
  * @param {Element} where it is said that nothing changes
  * @param {string} [note] what else comes of it
  */
@@ -231,7 +224,6 @@ export function review(route, before, patch, where, note) {
 
 /**
  * Settings as a form and as JSON, which go over into each other.
- * @param {any} settings
  * @param {(now: any) => Node[]} draw the form with the values of now
  * @param {() => any} read what the form says
  * @param {Element} wrong where it is said that the JSON is none
@@ -239,7 +231,7 @@ export function review(route, before, patch, where, note) {
 export function twoForms(settings, draw, read, wrong) {
 	let asForm = true,
 		now = settings;
-	const text = el("textarea", { rows: 24, spellcheck: "false", "aria-label": "Settings as JSON" });
+	const text = el("textarea", { rows: 24, "aria-label": "Settings as JSON" });
 	const current = () => (asForm ? { ...now, ...read() } : JSON.parse(text.value));
 	const fields = el("div", { class: "form" }, ...draw(now));
 	const turn = (next, content, fill) => () => {
@@ -266,53 +258,36 @@ export function twoForms(settings, draw, read, wrong) {
 	return { node, read: current };
 }
 
-/** @param {Setting} s @param {any} value @param {Map<string, () => any>} reads */
+/** @param {Setting} s @param {Map<string, () => any>} reads */
 function control(s, value, reads) {
-	if (s.kind === "list") {
+	const kind = s.kind ?? (Array.isArray(value) ? "list" : "json");
+	if (kind === "list" || kind === "json") {
 		// Attributes with rules of their own are objects, which a line cannot hold.
-		const plain = (value ?? []).every((v) => typeof v === "string");
-		const box = el("textarea", {
-			rows: Math.min(8, Math.max(2, (value ?? []).length)),
-			spellcheck: "false",
-			placeholder: "one a line",
-			value: plain ? (value ?? []).join("\n") : JSON.stringify(value, null, 2),
-		});
+		const lines = kind === "list" && value.every((v) => typeof v === "string");
+		const text = lines ? value.join("\n") : JSON.stringify(value, null, 2);
+		const rows = Math.min(14, Math.max(2, text.split("\n").length));
+		const box = el("textarea", { rows, placeholder: lines && "one a line", value: text });
 		reads.set(s.name, () =>
-			plain
+			lines
 				? box.value
-						.split("\n")
-						.map((l) => l.trim())
+						.trim()
+						.split(/\s*\n\s*/)
 						.filter(Boolean)
 				: JSON.parse(box.value),
 		);
 		return box;
 	}
-	if (s.kind === "json") {
-		const box = el("textarea", {
-			rows: Math.min(14, JSON.stringify(value, null, 2).split("\n").length + 1),
-			spellcheck: "false",
-			value: JSON.stringify(value, null, 2),
-		});
-		reads.set(s.name, () => JSON.parse(box.value));
+	if (kind === "switch" || kind === "choice") {
+		const box = select(s.choices ?? { true: "on", false: "off" }, String(value));
+		reads.set(s.name, () => (kind === "switch" ? box.value === "true" : box.value));
 		return box;
 	}
-	if (s.kind === "switch" || s.kind === "choice") {
-		const box = select(
-			s.choices ?? [
-				["true", "on"],
-				["false", "off"],
-			],
-			String(value),
-		);
-		reads.set(s.name, () => (s.kind === "switch" ? box.value === "true" : box.value));
-		return box;
-	}
-	const box = el("input", { type: s.kind === "number" ? "number" : "text", value: value ?? "", placeholder: "none" });
-	reads.set(s.name, () => (box.value === "" ? null : s.kind === "number" ? Number(box.value) : box.value));
+	const box = el("input", { type: kind, value: value ?? "", placeholder: "none" });
+	reads.set(s.name, () => (box.value === "" ? null : kind === "number" ? Number(box.value) : box.value));
 	return box;
 }
 
-/** The settings that differ. @param {any} before @param {any} after */
+/** The settings that differ. @param {any} before */
 export function changes(before, after) {
 	/** @type {Record<string, any>} */
 	const patch = {};
@@ -320,19 +295,18 @@ export function changes(before, after) {
 	return patch;
 }
 
-/** @param {any} value */
 const shown = (value) => (value && typeof value === "object" && !Array.isArray(value) ? value : null);
 
-/** Setting by setting; of one that has parts, part by part. @param {any} before @param {any} patch @param {string} within */
+/** Setting by setting; of one that has parts, part by part. @param {string} within */
 const differences = (before, patch, within = "") =>
 	Object.entries(patch).flatMap(([name, value]) => {
 		const title = within + label(name);
 		if (shown(value) && shown(before[name])) return differences(before[name], changes(before[name], value), `${title}: `);
 		const text = (v) => (secrets.has(name) && v ? "…" : (JSON.stringify(v) ?? "not set"));
-		return [el("li", {}, el("strong", {}, title), el("br"), el("del", { class: "soft" }, text(before[name])), el("br"), el("ins", {}, text(value)))];
+		return [el("li", el("strong", title), el("br"), el("del", { class: "soft" }, text(before[name])), el("br"), el("ins", text(value)))];
 	});
 
-/** @param {any} before @param {any} patch */
+/** @param {any} before */
 const diff = (before, patch) => el("ul", { class: "diff" }, ...differences(before, patch));
 
 /** @param {string} uid @param {string} route */
@@ -350,7 +324,6 @@ function danger(uid, route) {
 		button(title, async () => (await confirmed(question, consequence)) && run(() => call("DELETE", path), "Deleted.", next), "danger");
 	return el(
 		"div",
-		{},
 		session.can("indexes.update") &&
 			form("row", wrong, () => run(() => call("PATCH", route, { uid: name.value }), "Renamed.", at`#/indexes/${name.value}`), field("Name", name), submit("Rename", "")),
 		wrong,

@@ -13,8 +13,10 @@ import {
 	form,
 	heading,
 	pager,
+	pre,
 	problem,
 	renew,
+	row,
 	select,
 	show,
 	soft,
@@ -35,7 +37,7 @@ const purposes = [
 	["Everything", ["*"], "As strong as the master key, but it can be deleted."],
 ];
 
-/** @param {HTMLElement} root */
+/** @type {import("./app.js").Draw} */
 export async function keys(root) {
 	root.append(...heading("Keys", "A key says what its holder may do, on which indexes and workspaces, until when. All derive from the master key of whoever runs the service."));
 	const step = 50,
@@ -48,7 +50,7 @@ export async function keys(root) {
 			table(
 				["Name", "May", "Indexes", "Until", ""],
 				page.results.map((k) => [
-					el("div", {}, k.name ?? "unnamed", k.description && el("div", { class: "hint" }, k.description)),
+					el("div", k.name ?? "unnamed", k.description && el("div", { class: "hint" }, k.description)),
 					k.actions.join(", "),
 					k.indexes.join(", "),
 					k.expiresAt ? time(k.expiresAt) : "no end",
@@ -68,11 +70,11 @@ export async function keys(root) {
 	try {
 		await draw(0);
 	} catch (err) {
-		if (/** @type {any} */ (err).code !== "missing_master_key") throw err;
+		if (err.code !== "missing_master_key") throw err;
 		root.append(empty("This service is open", "It has no master key, so everybody who reaches it may do everything. Start it with a master key, and keys can be made here."));
 		return;
 	}
-	root.append(session.can("keys.create") ? wizard() : "", el("h2", {}, "Keys of this service"), wrong, list, el("h2", {}, "Tenant tokens"), tokens);
+	root.append(session.can("keys.create") ? wizard() : "", el("h2", "Keys of this service"), wrong, list, el("h2", "Tenant tokens"), tokens);
 
 	async function remove(k) {
 		if (!(await confirmed(`Delete the key ${k.name ?? k.uid}?`, "Whoever uses it is refused from now on. This cannot be undone."))) return;
@@ -98,7 +100,7 @@ function wizard() {
 	return el(
 		"section",
 		{ class: "card" },
-		el("h2", {}, "A narrow key"),
+		el("h2", "A narrow key"),
 		form(
 			"form",
 			wrong,
@@ -111,16 +113,11 @@ function wizard() {
 					expiresAt: until.value ? `${until.value}T00:00:00Z` : null,
 				});
 				renew();
-				show("The new key", el("p", {}, "Copy it now, and hand it over by a safe way."), el("pre", { tabindex: 0 }, made.key), buttons(copyButton("Copy", () => made.key)));
+				show("The new key", el("p", "Copy it now, and hand it over by a safe way."), pre(made.key), buttons(copyButton("Copy", () => made.key)));
 			},
-			el("div", { class: "row" }, field("Name", name), field("What may it do?", purpose), field("Until", until, "Empty: no end.")),
+			row(field("Name", name), field("What may it do?", purpose), field("Until", until, "Empty: no end.")),
 			help,
-			el(
-				"div",
-				{ class: "row" },
-				field("On which indexes?", indexes, "Names or beginnings with *, separated by commas."),
-				field("In which workspaces?", workspaces, "For asking. Likewise."),
-			),
+			row(field("On which indexes?", indexes, "Names or beginnings with *, separated by commas."), field("In which workspaces?", workspaces, "For asking. Likewise.")),
 			wrong,
 			buttons(submit("Make the key")),
 		),
@@ -135,7 +132,7 @@ const base64url = (/** @type {Uint8Array} */ bytes) =>
 
 /**
  * Signs a tenant token: a JWT that narrows a key to what its rules say. It is made here; the service is not asked.
- * @param {string} uid @param {string} value the key's @param {any} rules @param {number|undefined} until seconds
+ * @param {string} uid @param {string} value the key's @param {number|undefined} until seconds
  */
 async function sign(uid, value, rules, until) {
 	const text = new TextEncoder();
@@ -150,10 +147,10 @@ async function sign(uid, value, rules, until) {
 function tenant(all) {
 	const able = all.filter((k) => k.key && (k.actions.includes("*") || k.actions.includes("search")));
 	const text = soft("A tenant token gives one of your users the part of an index that is theirs. It is signed with a key, here in the browser, and ends when that key does.");
-	if (!crypto.subtle)
-		return el("div", {}, text, el("p", { class: "notice" }, "The browser signs only on pages of https or of this computer. Your own server can sign them with any JWT library."));
-	if (able.length === 0)
-		return el("div", {}, text, el("p", { class: "notice" }, "It takes the value of a key that may search, and this key may not read values: sign in with the master key."));
+	const why = !crypto.subtle
+		? "The browser signs only on pages of https or of this computer. Your own server can sign them with any JWT library."
+		: able.length === 0 && "It takes the value of a key that may search, and this key may not read values: sign in with the master key.";
+	if (why) return el("div", text, el("p", { class: "notice" }, why));
 	const key = select(able.map((k, i) => [String(i), k.name ?? k.uid]));
 	const index = el("input", { value: able[0].indexes[0] ?? "*", required: true });
 	const filter = el("input", { placeholder: "user = 42", required: true });
@@ -161,15 +158,14 @@ function tenant(all) {
 	const out = el("div");
 	return el(
 		"div",
-		{},
 		text,
 		form(
 			"",
 			out,
 			async () => {
 				const k = able[Number(key.value)];
-				const token = await sign(k.uid, k.key, { [index.value]: { filter: filter.value } }, until.value ? Math.floor(new Date(until.value).getTime() / 1000) : undefined);
-				out.replaceChildren(el("pre", { tabindex: 0 }, token), buttons(copyButton("Copy", () => token)));
+				const token = await sign(k.uid, k.key, { [index.value]: { filter: filter.value } }, until.value ? Date.parse(until.value) / 1000 : undefined);
+				out.replaceChildren(pre(token), buttons(copyButton("Copy", () => token)));
 				if (index.value.includes("*")) return;
 				// The token asks, and not the key of this page.
 				const response = await fetch(at`/indexes/${index.value}/search`, {
@@ -178,17 +174,10 @@ function tenant(all) {
 					body: JSON.stringify({ limit: 3 }),
 				});
 				const seen = await response.json();
-				out.append(response.ok ? el("p", {}, `It sees ${counted(seen.estimatedTotalHits, "document", "documents")} of ${index.value}.`) : problem(seen));
+				out.append(response.ok ? el("p", `It sees ${counted(seen.estimatedTotalHits, "document", "documents")} of ${index.value}.`) : problem(seen));
 			},
 
-			el(
-				"div",
-				{ class: "row" },
-				field("Key", key),
-				field("Index", index),
-				el("div", { class: "grow" }, field("Only documents that meet", filter)),
-				field("Until", until, "Empty: as long as the key."),
-			),
+			row(field("Key", key), field("Index", index), el("div", { class: "grow" }, field("Only documents that meet", filter)), field("Until", until, "Empty: as long as the key.")),
 			buttons(submit("Make the token and try it")),
 		),
 		out,

@@ -1,5 +1,5 @@
 // Shows the Markdown of answers. It only ever sets text: nothing of an answer becomes markup.
-import { button, el } from "./dom.js";
+import { button, el, pre, table } from "./dom.js";
 
 const inline = /(`[^`\n]+`)|\*\*([^*\n]+)\*\*|\[([^\]\n]+)\]\((https?:\/\/[^\s)]+|#[^\s)]*)\)|\[([A-Za-z0-9_-]+)\/([A-Za-z0-9_-]+)\]|(?<![\w*])[*_](?=\S)([^*_\n]+)[*_](?![\w*])/g;
 
@@ -12,12 +12,12 @@ function line(text, cite) {
 	for (const m of text.matchAll(inline)) {
 		out.append(text.slice(at, m.index));
 		at = m.index + m[0].length;
-		if (m[1]) out.append(el("code", {}, m[1].slice(1, -1)));
-		else if (m[2]) out.append(el("strong", {}, m[2]));
+		if (m[1]) out.append(el("code", m[1].slice(1, -1)));
+		else if (m[2]) out.append(el("strong", m[2]));
 		else if (m[3] && m[4].startsWith("#"))
 			out.append(m[3]); // a place in a page that is not this one
 		else if (m[3]) out.append(link(m[3], m[4], cite));
-		else if (m[7]) out.append(el("em", {}, m[7]));
+		else if (m[7]) out.append(el("em", m[7]));
 		else out.append(button(`${m[5]}/${m[6]}`, () => cite(m[5], m[6]), "chip"));
 	}
 	out.append(text.slice(at));
@@ -48,14 +48,14 @@ export function markdown(text, cite) {
 		const heading = /^(#{1,6})\s+(.*)/.exec(l);
 		if (l.startsWith("```")) {
 			i++;
-			out.append(el("pre", { tabindex: 0 }, el("code", {}, take((c) => !c.startsWith("```")).join("\n"))));
+			out.append(pre(el("code", take((c) => !c.startsWith("```")).join("\n"))));
 			i++;
 		} else if (heading) {
-			out.append(el(`h${Math.min(heading[1].length + 2, 6)}`, {}, line(heading[2], cite)));
+			out.append(el(`h${Math.min(heading[1].length + 2, 6)}`, line(heading[2], cite)));
 			i++;
 		} else if (item.test(l)) {
 			const list = el(/^\s*\d/.test(l) ? "ol" : "ul");
-			for (const entry of take((c) => item.test(c))) list.append(el("li", {}, line(entry.replace(item, ""), cite)));
+			for (const entry of take((c) => item.test(c))) list.append(el("li", line(entry.replace(item, ""), cite)));
 			out.append(list);
 		} else if (l.startsWith(">")) {
 			const quote = el("blockquote");
@@ -63,31 +63,18 @@ export function markdown(text, cite) {
 			out.append(quote);
 		} else if (l.startsWith("|")) {
 			const rows = take((c) => c.startsWith("|")).filter((c) => !/^[|\s:-]+$/.test(c));
-			out.append(
-				el(
-					"div",
-					{ class: "scroll", tabindex: 0 },
-					el(
-						"table",
-						{},
-						...rows.map((row) =>
-							el(
-								"tr",
-								{},
-								...row
-									.split("|")
-									.slice(1, -1)
-									.map((c) => el("td", {}, line(c.trim(), cite))),
-							),
-						),
-					),
-				),
+			const [heads = [], ...cells] = rows.map((r) =>
+				r
+					.split("|")
+					.slice(1, -1)
+					.map((c) => line(c.trim(), cite)),
 			);
+			out.append(table(heads, cells, "Table"));
 		} else if (l.trim() === "") {
 			i++;
 		} else {
 			const [first, ...rest] = [lines[i++], ...take((c) => c.trim() !== "" && !special.test(c))];
-			const p = el("p", {}, line(first, cite));
+			const p = el("p", line(first, cite));
 			for (const more of rest) p.append(" ", line(more, cite));
 			out.append(p);
 		}
@@ -107,7 +94,7 @@ export class Growing {
 		this.from = 0; // where the paragraph under way begins in text
 		this.shown = 0; // how much of text is in the page
 		this.tail = document.createTextNode("");
-		this.last = el("p", {}, this.tail);
+		this.last = el("p", this.tail);
 		this.waiting = false;
 		into.replaceChildren(this.last);
 	}

@@ -1,17 +1,17 @@
 // The plugins that run: what each is, what it may reach, and how it does.
 import { call, request } from "./api.js";
-import { attempt, button, buttons, confirmed, count, counted, el, empty, field, form, heading, json, select, show, size, soft, submit, table, tell, time } from "./dom.js";
+import { attempt, button, buttons, confirmed, count, counted, el, empty, field, form, heading, hint, json, select, show, size, soft, submit, table, tell, time } from "./dom.js";
 import { session } from "./session.js";
 
 /** What a state means. @type {Record<string, string>} */
 const states = { ready: "runs", open: "rests after faults", retiring: "ends its last answers", refused: "refused", unlisted: "not installed" };
 
-/** @param {HTMLElement} root */
+/** @type {import("./app.js").Draw} */
 export async function plugins(root) {
 	root.append(
 		...heading(
 			"Plugins",
-			"Every provider of answers and every collector of figures is a WebAssembly plugin. It has no files, sockets or keys: it describes a request, and the service sends it, to the addresses listed alone. Fuel counts the instructions of a call.",
+			"Providers of answers and collectors of figures are WebAssembly plugins. They have no files, sockets or keys: the service sends what they ask for, to the listed addresses alone. Fuel counts the instructions of a call.",
 		),
 	);
 	const wrong = el("div"),
@@ -32,7 +32,7 @@ export async function plugins(root) {
 		adding.replaceChildren(...(change ? [addForm(change)] : []));
 		const of = (kind) => results.filter((p) => p.kind === kind);
 		if (results.length === 0)
-			list.replaceChildren(empty("No plugin runs", "Install one from a file, a URL or a registry on the machine of this service:", el("code", {}, "parley plugin install FILE")));
+			list.replaceChildren(empty("No plugin runs", "Install one from a file, a URL or a registry on the machine of this service:", el("code", "parley plugin install FILE")));
 		else
 			list.replaceChildren(
 				...[
@@ -40,7 +40,7 @@ export async function plugins(root) {
 					["collector", "Collectors"],
 				]
 					.filter(([kind]) => of(kind).length > 0)
-					.flatMap(([kind, title]) => [el("h2", {}, title), ...of(kind).map((p) => card(p, results, change))]),
+					.flatMap(([kind, title]) => [el("h2", title), ...of(kind).map((p) => card(p, results, change))]),
 			);
 	}
 	await draw();
@@ -65,7 +65,6 @@ function addForm(done) {
 			name: "source",
 			required: true,
 			placeholder: "oci://registry.example.com/parley/openai:1.1.0",
-			spellcheck: "false",
 			autocomplete: "off",
 		}),
 		pick = el("input", { type: "file", accept: ".wasm,.minisig", multiple: true }),
@@ -93,8 +92,8 @@ function addForm(done) {
 				look.disabled = false;
 			}
 		},
-		el("h2", {}, "Install or update"),
-		field("Where it is", source, "A place in a registry, a URL of a .wasm file, or the name of a plugin where this service knows a registry. Nothing is installed yet."),
+		el("h2", "Install or update"),
+		field("Where it is", source, "A place in a registry, a URL of a .wasm file, or a plugin's name where this service knows a registry. Nothing is installed yet."),
 		field("Or its file", pick, "A .wasm file, with its .minisig file where this service wants plugins to be signed."),
 		buttons(look),
 		wrong,
@@ -111,7 +110,7 @@ const grants = (g) => [
 /** @param {any} d a comparison of two versions */
 const differences = (d) =>
 	d.changes.length === 0
-		? el("p", {}, "Nothing differs.")
+		? el("p", "Nothing differs.")
 		: table(
 				["What", d.old ? `In ${d.old.version}` : "Before", `In ${d.new.version}`],
 				d.changes.map((c) => [`${c.group} ${c.path}`, c.old ?? "–", c.new ?? "–"]),
@@ -120,7 +119,6 @@ const differences = (d) =>
 
 /**
  * Shows what would be installed, and installs it once what it asks for is accepted.
- * @param {any} d
  * @param {string|File[]} from
  * @param {() => Promise<void>} done
  */
@@ -129,44 +127,44 @@ function preview(d, from, done) {
 		more = grants(d.widened),
 		wrong = el("div"),
 		grant = el("input", { type: "checkbox", required: true }),
-		place = select([
-			["beside", "only workspaces that name it"],
-			["takeSource", `all that ${d.owner} answers, with their keys`],
-		]);
+		place = select({ beside: "only workspaces that name it", takeSource: `all that ${d.owner} answers, with their keys` });
 	show(
 		`${d.new.name} ${d.new.version}`,
-		el("p", {}, d.description ?? ""),
+		el("p", d.description ?? ""),
 		soft(d.old ? `Compared with ${d.old.version}, which is in use.` : "Nothing of this name runs yet."),
 		form(
 			"",
 			wrong,
 			async () => {
 				const { change } = await send("install", from, { sha256: d.new.sha256, grant: grant.checked, ...(taken ? { [place.value]: true } : {}) });
-				show("Installed", el("p", {}, change.kept ? `${change.name} ${change.version} is there: ${change.kept}` : `${change.name} ${change.use} is in use.`));
+				show("Installed", el("p", change.kept ? `${change.name} ${change.version} is there: ${change.kept}` : `${change.name} ${change.use} is in use.`));
 				await done();
 			},
 			more.length > 0
-				? el("div", {}, el("p", {}, d.old ? "It asks for more than that one. It may:" : "It may:"), el("ul", {}, ...more.map((m) => el("li", {}, m))))
-				: el("p", {}, d.old ? "It asks for nothing more." : "It reaches no address."),
+				? el("div", el("p", d.old ? "It asks for more than that one. It may:" : "It may:"), el("ul", ...more.map((m) => el("li", m))))
+				: el("p", d.old ? "It asks for nothing more." : "It reaches no address."),
 			more.length > 0 && el("label", { class: "check" }, grant, "I accept that"),
 			taken && field(`Plugin ${d.owner} answers “${d.source}”. This one answers`, place),
 			buttons(submit("Install")),
 			wrong,
 		),
-		el("details", {}, el("summary", {}, `All that differs: ${count(d.changes.length)}`), differences(d)),
+		el("details", el("summary", `All that differs: ${count(d.changes.length)}`), differences(d)),
 	);
 }
 
-/** What may be done about the versions of one plugin. @param {any} p @param {any[]} all @param {() => Promise<void>} done */
+/** What may be done about the versions of one plugin. @param {any[]} all @param {() => Promise<void>} done */
 function versions(p, all, done) {
 	const others = all.filter((o) => o.name === p.name && o.version !== p.version && o.locked),
 		wrong = el("div");
 	const act = (path, body) =>
 		attempt(wrong, async () => {
 			const { change } = await call("POST", path, body);
-			tell(`${change.name} ${change.use} is in use.`);
 			await done();
+			tell(change.removed ? `${change.name} ${change.removed.join(", ")} is removed.` : `${change.name} ${change.use} is in use.`);
 		});
+	const remove = async (/** @type {string} */ plugin, title, then) =>
+		(await confirmed(`Remove ${title}?`, `${then} Answers under way end on it. This cannot be undone, but it can be installed again.`, "Remove")) &&
+		act("/plugins/remove", { plugin });
 	const compare = (o) =>
 		attempt(wrong, async () => {
 			const d = await call("POST", "/plugins/diff", { old: `${p.name}@${p.version}`, new: `${o.name}@${o.version}` });
@@ -175,20 +173,27 @@ function versions(p, all, done) {
 	const sure = (title) => confirmed(title, "Answers under way end on the version that they began on. This can be rolled back.", "Change");
 	return el(
 		"div",
-		{},
 		...others.map((o) =>
 			buttons(
 				`${o.version} `,
 				button(`Compare with ${o.version}`, () => compare(o)),
 				button(`Use ${o.version}`, async () => (await sure(`Use ${o.name} ${o.version}?`)) && act("/plugins/pin", { plugin: `${o.name}@${o.version}` })),
+				button(`Remove ${o.version}`, () => remove(`${o.name}@${o.version}`, `${o.name} ${o.version}`, "Nothing can be rolled back to it."), "danger"),
 			),
 		),
-		buttons(button("Roll back", async () => (await sure(`Roll back ${p.name}?`)) && act("/plugins/rollback", { name: p.name }))),
+		buttons(
+			others.length > 0 && button("Roll back", async () => (await sure(`Roll back ${p.name}?`)) && act("/plugins/rollback", { name: p.name })),
+			button(
+				`Remove ${p.name}`,
+				() => remove(p.name, `${p.name} with all its versions`, p.source ? `Workspaces whose provider is “${p.source}” cannot answer.` : "What it counted is kept."),
+				"danger",
+			),
+		),
 		wrong,
 	);
 }
 
-/** @param {any} p @param {any[]} all @param {(() => Promise<void>)|null} change draws anew what was changed; null: nothing may be */
+/** @param {any[]} all @param {(() => Promise<void>)|null} change draws anew what was changed; null: nothing may be */
 function card(p, all, change) {
 	const reach = p.grants?.http ?? [],
 		faults = Object.entries(p.faults ?? {});
@@ -197,7 +202,6 @@ function card(p, all, change) {
 		{ class: "card" },
 		el(
 			"h3",
-			{},
 			`${p.name} ${p.version} `,
 			el("span", { class: p.state === "ready" ? "tag good" : "tag bad" }, states[p.state] ?? p.state),
 			" ",
@@ -205,7 +209,6 @@ function card(p, all, change) {
 		),
 		el(
 			"p",
-			{},
 			p.source ? `Answers for workspaces whose provider is “${p.source}”. ` : "Counts what happens, and never sees a text. ",
 			reach.length > 0 ? `May reach ${reach.join(", ")}.` : "Reaches no address.",
 			p.grants?.secrets?.length ? ` The service adds ${p.grants.secrets.join(", ")} to its requests; the plugin does not see it.` : "",
@@ -225,13 +228,12 @@ function card(p, all, change) {
 		),
 		el(
 			"details",
-			{},
-			el("summary", {}, "Change its version"),
+			el("summary", "Change or remove it"),
 			...(change && p.locked && p.use
 				? [versions(p, all, change)]
-				: [soft("On the machine of this service, without a restart: ", el("code", {}, "parley plugin install | pin | rollback | diff"), ".")]),
+				: [soft("On the machine of this service, without a restart: ", el("code", "parley plugin install | pin | rollback | remove"), ".")]),
 		),
-		p.sha256 ? el("p", { class: "hint" }, `sha256 ${p.sha256}`) : null,
+		p.sha256 ? hint(`sha256 ${p.sha256}`) : null,
 		buttons(button("All figures", () => show(`${p.name} ${p.version}`, json(p)))),
 	);
 }

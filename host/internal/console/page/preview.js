@@ -1,6 +1,6 @@
 // What a model gets of the documents of an index.
 import { apply, at, call } from "./api.js";
-import { attempt, button, buttons, el, field, problem, soft, tell } from "./dom.js";
+import { attempt, button, buttons, el, field, pre, problem, soft, tell } from "./dom.js";
 import { session } from "./session.js";
 
 /**
@@ -16,7 +16,7 @@ export async function preview(uid, chat, left) {
 	const { primaryKey } = await call("GET", route, undefined, left);
 	if (results.length === 0) return soft("There is no document yet to show it with.");
 	const ids = results.map((d) => String(d[primaryKey]));
-	const template = el("textarea", { rows: 5, spellcheck: "false", value: chat.documentTemplate }),
+	const template = el("textarea", { rows: 5, value: chat.documentTemplate }),
 		bytes = el("input", { type: "number", min: 1, max: 65536, value: chat.documentTemplateMaxBytes }),
 		id = el("input", { value: ids[0], list: "preview-ids" }),
 		question = el("input", { placeholder: "a question that the documents answer" });
@@ -52,9 +52,7 @@ export async function preview(uid, chat, left) {
 		if (!question.value.trim()) return passages.replaceChildren();
 		const found = await call("POST", `${route}/search`, { q: question.value, limit: 0, passages: {} }, signal);
 		const hits = found.passages.hits;
-		passages.replaceChildren(
-			...(hits.length > 0 ? hits.map((h) => el("section", {}, el("strong", {}, h.title || h.id), el("pre", { tabindex: 0 }, h.text))) : [soft("Nothing was found.")]),
-		);
+		passages.replaceChildren(...(hits.length > 0 ? hits.map((h) => el("section", el("strong", h.title || h.id), pre(h.text))) : [soft("Nothing was found.")]));
 	});
 	for (const input of [template, bytes, id]) input.addEventListener("input", render);
 	question.addEventListener("input", ask);

@@ -1,6 +1,28 @@
 // Search as you type. Each key pressed ends the search before.
 import { asCurl, at, call } from "./api.js";
-import { button, buttons, copyButton, count, counted, el, empty, field, highlighted, json, orders, problem, select, show, soft, table, titleOf } from "./dom.js";
+import {
+	beginning,
+	button,
+	buttons,
+	copyButton,
+	count,
+	counted,
+	el,
+	empty,
+	field,
+	heading,
+	highlighted,
+	json,
+	linked,
+	orders,
+	problem,
+	row,
+	select,
+	show,
+	soft,
+	table,
+	titleOf,
+} from "./dom.js";
 import { session } from "./session.js";
 
 const from = "\u{e000}",
@@ -43,12 +65,12 @@ const address = (index, asked) => {
 	return `#/search/${encodeURIComponent(index)}${query.size ? `/${encodeURIComponent(String(query))}` : ""}`;
 };
 
-/** @param {HTMLElement} root @param {string[]} path @param {AbortSignal} left */
+/** @type {import("./app.js").Draw} */
 export async function search(root, path, left) {
-	root.append(el("h1", {}, "Search"));
+	root.append(...heading("Search", "Hits come while you type. The address holds the search, so it can be sent."));
 	const uids = await session.indexes();
 	if (uids.length === 0 && session.can("indexes.get")) {
-		root.append(empty("No index yet", "An index is a collection of documents that can be searched.", el("a", { class: "button main", href: "#/documents" }, "Add documents")));
+		root.append(empty("No index yet", "An index is a collection of documents that can be searched.", linked("Add documents", "#/documents", "button main")));
 		return;
 	}
 	const uid = path[0] || uids[0] || "";
@@ -59,7 +81,7 @@ export async function search(root, path, left) {
 	});
 	const q = el("input", { type: "search", placeholder: "Type words", value: asked.get("q") ?? "" });
 	const settings = uid && session.can("settings.get") ? await call("GET", at`/indexes/${uid}/settings`).catch(() => null) : null;
-	const filter = el("input", { placeholder: "year > 2000 AND genre = Drama", value: asked.get("filter") ?? "", spellcheck: "false" });
+	const filter = el("input", { placeholder: "year > 2000 AND genre = Drama", value: asked.get("filter") ?? "" });
 	const sort = orders(settings, "by relevance", asked.get("sort") ?? "");
 	const [embedder] = Object.keys(settings?.embedders ?? {});
 	const ratio = el("input", { type: "range", min: 0, max: 1, step: 0.05, value: 0.5 });
@@ -69,10 +91,8 @@ export async function search(root, path, left) {
 		hits = el("div"),
 		more = el("p", { class: "buttons" });
 	root.append(
-		el("div", { class: "row" }, field("Index", index), el("div", { class: "grow" }, field("Words", q))),
-		el(
-			"div",
-			{ class: "row" },
+		row(field("Index", index), el("div", { class: "grow" }, field("Words", q))),
+		row(
 			el(
 				"div",
 				{ class: "grow" },
@@ -137,17 +157,17 @@ export async function search(root, path, left) {
 				hits.append(empty("Nothing found", filter.value ? "No document has these words and meets the filter." : "No document has these words. Fewer words find more."));
 		} catch (err) {
 			if (signal.aborted) return;
-			const { code, message } = /** @type {any} */ (err);
+			const { code, message } = err;
 			wrong.replaceChildren(problem(err));
 			if (code !== "invalid_search_filter") return;
 			filter.setAttribute("aria-invalid", "true");
 			const column = Number(/ at column (\d+)/.exec(message)?.[1]);
-			if (column) wrong.prepend(el("pre", {}, filter.value.slice(0, column - 1), el("mark", {}, filter.value.slice(column - 1) || " "))); // under the place
+			if (column) wrong.prepend(el("pre", filter.value.slice(0, column - 1), el("mark", filter.value.slice(column - 1) || " "))); // under the place
 		}
 	}
 	function facet(name, values) {
 		const entries = Object.entries(values);
-		const pick = select([["", `any of ${count(entries.length)}`], ...entries.slice(0, 100).map(([v, n]) => /** @type {[string, string]} */ ([v, `${v} (${count(n)})`]))]);
+		const pick = select([["", `any of ${count(entries.length)}`], ...entries.slice(0, 100).map(([v, n]) => [v, `${beginning(v, 80)} (${count(n)})`])]);
 		pick.addEventListener("change", () => {
 			const part = `${name} = ${quoted(pick.value)}`;
 			filter.value = filter.value ? `(${filter.value}) AND ${part}` : part;
@@ -162,12 +182,14 @@ export async function search(root, path, left) {
 		const rows = shown
 			.filter(([, v]) => v !== title)
 			.slice(0, 8)
-			.map(([name, v]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, highlighted(typeof v === "string" ? v : JSON.stringify(v), from, to))));
+			.map(([name, v]) =>
+				el("tr", el("th", { scope: "row" }, beginning(name, 80)), el("td", highlighted(beginning(typeof v === "string" ? v : JSON.stringify(v), 2000), from, to))),
+			);
 		return el(
 			"article",
 			{ class: "card" },
-			title && el("h2", {}, highlighted(title, from, to)),
-			el("div", { class: "scroll" }, el("table", {}, ...rows)),
+			title && el("h2", highlighted(title, from, to)),
+			el("div", { class: "scroll" }, el("table", ...rows)),
 			buttons(
 				button("Whole document", () => show("Document", json(whole))),
 				button(`Score ${Number(_rankingScore).toFixed(3)}`, () => show("Why this document is here", ...explained(_rankingScoreDetails))),

@@ -2,7 +2,7 @@
 import { call } from "./api.js";
 
 export const session = {
-	/** @type {{name: string|null, uid: string|null, actions: string[], indexes: string[], workspaces: string[], expiresAt: string|null, open: boolean, master: boolean, tenant: boolean}|null} */
+	/** @type {{actions: string[], indexes: string[], expiresAt: string|null, open: boolean}|null} */
 	rights: null,
 
 	/** Whether the service asks for no key. */

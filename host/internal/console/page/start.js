@@ -1,13 +1,14 @@
 // The first screen: what this service is, and the way from nothing to an answer.
 import { at, call } from "./api.js";
-import { attempt, count, counted, el, heading, soft } from "./dom.js";
+import { figure } from "./chart.js";
+import { attempt, count, counted, el, heading, hint, linked, soft, time } from "./dom.js";
 import { session } from "./session.js";
 import { dropZone, workspaceFor } from "./upload.js";
 
 /** Nothing where the key may not ask, or the feature is off. @param {string} path */
 const quietly = (path) => call("GET", path).catch(() => null);
 
-/** @param {HTMLElement} root */
+/** @type {import("./app.js").Draw} */
 export async function start(root) {
 	root.append(...heading("Ask your documents", "Add documents, choose who answers, and ask. Each answer names the places that it rests on."));
 	const [version, stats, chats, plugins] = await Promise.all([
@@ -16,6 +17,7 @@ export async function start(root) {
 		session.can("chats.get") ? quietly("/chats?limit=100") : null,
 		session.can("plugins.get") ? quietly("/plugins") : null,
 	]);
+	const until = session.rights?.expiresAt;
 	const indexes = Object.entries(stats?.indexes ?? {});
 	const total = indexes.reduce((n, [, x]) => n + x.numberOfDocuments, 0);
 	const workspaces = chats?.results ?? [];
@@ -27,19 +29,20 @@ export async function start(root) {
 			el(
 				"p",
 				{ class: here ? "notice" : "notice bad" },
-				here
-					? "This service is open: it asks for no key, so everybody on this computer may do everything. Set a master key before others can reach it."
-					: "This service is open to its network: everybody who reaches it may do everything. Start it with a master key.",
+				`This service asks for no key: everybody on ${here ? "this computer" : "its network"} may do everything. Set a master key to change that.`,
 			),
 		);
 	}
-	const step = (n, /** @type {boolean} */ done, title, /** @type {any[]} */ ...content) =>
-		el(
-			"li",
-			{ class: "card" },
-			el("span", { class: done ? "step done" : "step", "aria-hidden": "true" }, done ? "✓" : String(n)),
-			el("div", {}, el("h3", {}, title, done ? el("span", { class: "soft" }, " – done") : null), ...content),
-		);
+	const tick = (li) => {
+		if (li.querySelector(".done")) return;
+		li.querySelector(".step")?.replaceWith(el("span", { class: "step done", "aria-hidden": "true" }, "✓"));
+		li.querySelector("h3")?.append(el("span", { class: "soft" }, " – done"));
+	};
+	const step = (n, done, title, ...content) => {
+		const li = el("li", { class: "card" }, el("span", { class: "step", "aria-hidden": "true" }, String(n)), el("div", el("h3", title), ...content));
+		if (done) tick(li);
+		return li;
+	};
 	const told = el("div");
 	const asked = localStorage.getItem("parley-asked") === "yes";
 	root.append(
@@ -67,46 +70,35 @@ export async function start(root) {
 					soft("A workspace says which provider and model answer, and from which indexes. A provider is a plugin that speaks to one kind of model service."),
 					el(
 						"p",
-						{},
-						ready.length > 0 ? `Providers: ${ready.map((p) => p.source).join(", ")}. ` : "No provider is loaded. ",
-						providers.length > ready.length ? el("a", { href: "#/plugins" }, "Some are not ready. ") : null,
+						ready.length > 0
+							? `Providers: ${ready.map((p) => (p.source === "extract" ? "extract, which quotes the best passages and needs no model" : p.source)).join("; ")}. `
+							: "No provider is loaded. ",
+						providers.length > ready.length ? linked("Some are not ready. ", "#/plugins") : null,
 						el("a", { href: "#/workspaces" }, workspaces.length > 0 ? `Workspaces: ${workspaces.map((w) => w.uid).join(", ")}` : "Make a workspace"),
 					),
 				),
-			session.can("chatCompletions") && step(3, asked, "Ask the first question", el("p", {}, el("a", { class: "button main", href: "#/ask" }, asked ? "Ask" : "Ask a question"))),
+			session.can("chatCompletions") && step(3, asked, "Ask the first question", el("p", linked("Ask a question", "#/ask", "button main"))),
 		),
 	);
 
 	async function added(index) {
 		await attempt(told, async () => {
 			const uid = await workspaceFor(index);
+			for (const li of root.querySelectorAll(uid ? ".steps li:not(:last-child)" : ".steps li:first-child")) tick(li);
 			told.replaceChildren(
 				uid
-					? el("p", {}, el("a", { class: "button main", href: at`#/ask/${uid}` }, `Ask about ${index}`))
-					: el("p", {}, "No workspace searches this index yet. ", el("a", { href: "#/workspaces" }, "Make one")),
+					? el("p", el("a", { class: "button main", href: at`#/ask/${uid}` }, `Ask about ${index}`))
+					: el("p", "No workspace searches this index yet. ", linked("Make one", "#/workspaces")),
 			);
 		});
 	}
 
-	if (indexes.length > 0) {
+	if (total > 0)
 		root.append(
-			el("h2", {}, "Indexes"),
-			el(
-				"div",
-				{ class: "cards" },
-				...indexes
-					.slice(0, 24)
-					.map(([uid, x]) =>
-						el(
-							"article",
-							{ class: "card" },
-							el("h3", {}, el("a", { href: at`#/search/${uid}` }, uid)),
-							el("p", { class: "figure" }, count(x.numberOfDocuments)),
-							soft(x.isIndexing ? "documents, indexing now" : "documents"),
-						),
-					),
-			),
+			el("h2", "Documents by index"),
+			el("div", { class: "cards figures" }, ...indexes.slice(0, 24).map(([uid, x]) => figure(count(x.numberOfDocuments), linked(uid, at`#/search/${uid}`)))),
 		);
-	}
-	root.append(el("p", { class: "hint" }, `Parley ${version?.pkgVersion ?? ""}: ${session.open ? "open, it asks for no key" : "locked, it asks for a key"}.`));
+	root.append(
+		hint(`Parley ${version?.pkgVersion ?? ""}: ${session.open ? "open, it asks for no key" : "locked, it asks for a key"}.${until ? ` Yours ends at ${time(until)}.` : ""}`),
+	);
 }

@@ -1,15 +1,15 @@
 // What the service is doing and did: writes are tasks, one after the other.
 import { call, finished } from "./api.js";
-import { attempt, button, confirmed, count, counted, el, empty, field, heading, json, label, problem, select, show, table, tell, time } from "./dom.js";
+import { attempt, button, buttons, confirmed, count, counted, el, empty, field, heading, hint, json, label, problem, row, select, show, table, tell, time } from "./dom.js";
 import { session } from "./session.js";
 
 const states = ["enqueued", "processing", "succeeded", "failed", "canceled"];
 const types = ["documentAdditionOrUpdate", "documentDeletion", "settingsUpdate", "indexCreation", "indexUpdate", "indexDeletion", "indexSwap", "dumpCreation", "snapshotCreation"];
 
-/** @param {HTMLElement} root @param {string[]} _path @param {AbortSignal} left */
+/** @type {import("./app.js").Draw} */
 export async function tasks(root, _path, left) {
 	const status = select([["", "any"], ...states]),
-		type = select([["", "any"], ...types.map((t) => /** @type {[string, string]} */ ([t, label(t)]))]),
+		type = select([["", "any"], ...types.map((t) => [t, label(t)])]),
 		index = el("input", { placeholder: "any" });
 	const list = el("div"),
 		batch = el("div", { role: "status" }),
@@ -17,19 +17,15 @@ export async function tasks(root, _path, left) {
 		foot = el("p", { class: "buttons" });
 	root.append(
 		...heading("Tasks", "Each change of documents, settings and indexes is a task. Tasks are done one after the other; the list renews itself."),
-		el(
-			"div",
-			{ class: "row" },
-			field("State", status),
-			field("What", type),
-			field("Index", index),
-			session.can("tasks.cancel") && button("Cancel what waits", () => attempt(wrong, cancelAll)),
-			session.can("tasks.delete") && button("Forget finished tasks", () => attempt(wrong, forget)),
-		),
+		row(field("State", status), field("What", type), field("Index", index)),
 		wrong,
 		batch,
 		list,
 		foot,
+		buttons(
+			session.can("tasks.cancel") && button("Cancel what waits", () => attempt(wrong, cancelAll)),
+			session.can("tasks.delete") && button("Forget finished tasks", () => attempt(wrong, forget)),
+		),
 	);
 	let from = /** @type {number|null} */ (null); // the newest task of the page; null: of all
 
@@ -48,7 +44,7 @@ export async function tasks(root, _path, left) {
 		list.replaceChildren(
 			page.results.length === 0
 				? empty("No task", status.value || type.value || index.value ? "None is of this kind." : "Adding documents makes the first one.")
-				: table([["Task", "number"], "What", "Index", "State", "Since", ""], page.results.map(row), "Tasks"),
+				: table([["Task", "number"], "What", "Index", "State", "Since", ""], page.results.map(entry), "Tasks"),
 		);
 		foot.replaceChildren(
 			el("button", { disabled: from === null, onclick: () => go(null) }, "Newest"),
@@ -63,19 +59,18 @@ export async function tasks(root, _path, left) {
 			el(
 				"div",
 				{ class: "card" },
-				el("h3", {}, `Batch ${b.uid} is under way: ${counted(b.stats?.totalNbTasks ?? 0, "task", "tasks")}`),
+				el("h3", `Batch ${b.uid} is under way: ${counted(b.stats?.totalNbTasks ?? 0, "task", "tasks")}`),
 				el("progress", { max: 100, value: b.progress?.percentage ?? 0, "aria-label": "Progress" }),
-				...(b.progress?.steps ?? []).map((s) => el("p", { class: "hint" }, `${s.currentStep}: ${count(s.finished)} of ${count(s.total)}`)),
+				...(b.progress?.steps ?? []).map((s) => hint(`${s.currentStep}: ${count(s.finished)} of ${count(s.total)}`)),
 			),
 		);
 	}
-	const row = (t) => [
+	const entry = (t) => [
 		String(t.uid),
 		label(t.type),
 		t.indexUid ?? "",
 		el(
 			"div",
-			{},
 			el("span", { class: t.status === "failed" ? "tag bad" : t.status === "succeeded" ? "tag good" : "tag" }, t.status),
 			t.error && el("div", { class: "hint" }, t.error.message),
 		),
@@ -112,7 +107,7 @@ export async function tasks(root, _path, left) {
 	for (const input of [status, type, index]) input.addEventListener("change", () => go(null));
 	await draw();
 	const renewal = setInterval(() => {
-		if (document.visibilityState === "visible" && !document.querySelector("dialog[open]")) again();
+		if (document.visibilityState === "visible" && !document.querySelector("dialog[open]") && !list.contains(document.activeElement)) again();
 	}, 2000);
 	left.addEventListener("abort", () => clearInterval(renewal));
 }

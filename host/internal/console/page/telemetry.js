@@ -1,9 +1,9 @@
 // What the service counts about itself, and exactly what would be sent of it.
 import { call, request } from "./api.js";
-import { bars } from "./chart.js";
-import { button, buttons, count, counted, download, el, empty, heading, json, show, size, soft, table, time } from "./dom.js";
+import { bars, figure } from "./chart.js";
+import { button, buttons, count, counted, download, el, empty, heading, json, pre, show, size, soft, table, time } from "./dom.js";
 
-/** @param {HTMLElement} root @param {string[]} _path @param {AbortSignal} left */
+/** @type {import("./app.js").Draw} */
 export async function telemetry(root, _path, left) {
 	root.append(
 		...heading(
@@ -21,16 +21,16 @@ export async function telemetry(root, _path, left) {
 	root.append(
 		el(
 			"div",
-			{ class: "cards" },
+			{ class: "cards figures" },
 			...[
 				[status.sentTo ? "Sent" : "Kept here", status.sentTo ? `to ${status.sentTo}` : "it is sent nowhere"],
 				[count(status.engine?.collectors?.length ?? 0), "collectors"],
 				[count(metrics.total), "metrics that can be counted"],
 				[size(status.spool?.bytes ?? 0), "waiting to be sent"],
-			].map(([value, what]) => el("article", { class: "card" }, el("p", { class: "figure" }, value), soft(what))),
+			].map(([value, what]) => figure(value, what)),
 		),
-		el("p", {}, "Instance UID: ", el("code", {}, status.instanceUid), el("span", { class: "soft" }, " – a random name of this installation, told with each message.")),
-		el("h2", {}, "What would be sent next"),
+		el("p", "Instance UID: ", el("code", status.instanceUid), el("span", { class: "soft" }, " – a random name of this installation, told with each message.")),
+		el("h2", "What would be sent next"),
 		soft(`The window under way is ${counted(Math.round(status.elapsedMs / 60000), "minute", "minutes")} old. These are its messages, to the byte, if it ended now.`),
 		next.results.length === 0
 			? empty("Nothing yet", "No collector has counted anything in this window.")
@@ -40,11 +40,11 @@ export async function telemetry(root, _path, left) {
 						`${m.collector} ${m.version}`,
 						size(m.body.length),
 						el("span", { class: "tag" }, m.outbound ? "leaves this service" : "stays here"),
-						button("Show the message", () => show(m.collector, el("pre", { tabindex: 0 }, m.body))),
+						button("Show the message", () => show(m.collector, pre(m.body))),
 					]),
 					"Messages",
 				),
-		el("h2", {}, "The last windows"),
+		el("h2", "The last windows"),
 		...(windows.results.length === 0
 			? [empty("No window has ended yet", "A window lasts an hour unless the service was told otherwise.")]
 			: [
@@ -58,7 +58,7 @@ export async function telemetry(root, _path, left) {
 						button("Save all as a file", save),
 					),
 				]),
-		el("h2", {}, "What can be counted"),
+		el("h2", "What can be counted"),
 	);
 	/** @type {Map<string, any[]>} */
 	const by = Map.groupBy(metrics.results, (m) => m.collector);
@@ -66,8 +66,7 @@ export async function telemetry(root, _path, left) {
 		root.append(
 			el(
 				"details",
-				{},
-				el("summary", {}, `${collector}: ${counted(list.length, "metric", "metrics")}`),
+				el("summary", `${collector}: ${counted(list.length, "metric", "metrics")}`),
 				table(
 					["Metric", "Meaning", "Kind"],
 					list.map((m) => [m.path, m.meaning, m.by ? `${m.kind} by ${m.by.label}` : m.kind]),
@@ -78,16 +77,13 @@ export async function telemetry(root, _path, left) {
 	}
 	if (by.size === 0) root.append(soft("No collector is loaded."));
 	root.append(
-		el("h2", {}, "Switch it off, or delete it"),
+		el("h2", "Switch it off, or delete it"),
 		el(
 			"p",
-			{},
 			"On the machine of this service, while it is stopped: ",
-			el("code", {}, "parley telemetry delete"),
+			el("code", "parley telemetry delete"),
 			" deletes what was counted, and prints what to write to whoever was sent any. ",
-			el("code", {}, "parley telemetry off"),
-			" or the option ",
-			el("code", {}, "--no-analytics"),
+			el("code", "parley telemetry off"),
 			" has the next start count nothing.",
 		),
 	);

@@ -1,6 +1,6 @@
 // Files that a person drops become documents.
 import { at, call, finished, request } from "./api.js";
-import { attempt, button, buttons, counted, el, field, form, problem, select, submit, table } from "./dom.js";
+import { attempt, beginning, button, buttons, counted, el, field, form, hint, problem, select, submit, table } from "./dom.js";
 import { session } from "./session.js";
 
 /** @type {Record<string, string>} */
@@ -83,14 +83,9 @@ export function dropZone(target, done) {
 	const zone = el(
 		"div",
 		{ class: "drop" },
-		el("p", {}, el("strong", {}, "Drop files or a folder here, or choose files")),
+		el("p", el("strong", "Drop files or a folder here, or choose files")),
 		pick,
-		el(
-			"p",
-			{ class: "hint" },
-			"Texts: Markdown, HTML, plain text, PDF, DOCX, EPUB. Rows: JSON, NDJSON, CSV. To keep a folder in step: ",
-			el("code", {}, "parley documents import PATH --index NAME --watch"),
-		),
+		hint("Texts: Markdown, HTML, plain text, PDF, DOCX, EPUB. Rows: JSON, NDJSON, CSV."),
 		state,
 	);
 
@@ -100,13 +95,7 @@ export function dropZone(target, done) {
 		state.replaceChildren();
 		const unknown = files.filter((f) => !rows[extension(f.name)] && !texts.includes(extension(f.name))).map((f) => f.name);
 		if (unknown.length > 0)
-			state.append(
-				el(
-					"p",
-					{ class: "bad" },
-					`Left out, since ${unknown.length === 1 ? "its name says" : "their names say"} no format that is known here: ${unknown.slice(0, 5).join(", ")}${unknown.length > 5 ? " and others" : ""}.`,
-				),
-			);
+			state.append(el("p", { class: "bad" }, `Left out, as their format is not known here: ${unknown.slice(0, 5).join(", ")}${unknown.length > 5 ? "…" : ""}.`));
 		// Texts share a task. Files of rows have one each, and a field with the id that somebody chooses.
 		const written = files.filter((f) => texts.includes(extension(f.name)));
 		for (let i = 0; i < written.length; i += 200) await send(index, written.slice(i, i + 200));
@@ -129,15 +118,10 @@ export function dropZone(target, done) {
 				asked.remove();
 				await send(index, [file], info?.primaryKey ? undefined : id.value);
 			},
-			el("h3", {}, file.name),
+			el("h3", file.name),
 			table(
-				names.slice(0, 6),
-				first.map((r) =>
-					names.slice(0, 6).map((n) => {
-						const text = typeof r[n] === "string" ? r[n] : (JSON.stringify(r[n]) ?? "");
-						return text.length > 80 ? `${text.slice(0, 80)}…` : text;
-					}),
-				),
+				names.slice(0, 6).map((n) => beginning(n, 40)),
+				first.map((r) => names.slice(0, 6).map((n) => beginning(typeof r[n] === "string" ? r[n] : (JSON.stringify(r[n]) ?? ""), 80))),
 				`The first rows of ${file.name}`,
 			),
 			field(
@@ -158,10 +142,10 @@ export function dropZone(target, done) {
 		const name = batch.length === 1 ? batch[0].name : counted(batch.length, "file", "files");
 		const bar = el("progress", { "aria-label": name, max: 1 });
 		const says = el("p");
-		const line = el("div", {}, says, bar);
+		const line = el("div", says, bar);
 		/** @param {string} text @param {number|null} [part] */
 		const tell = (text, part = null) => {
-			says.replaceChildren(`${name}: ${text}`);
+			says.replaceChildren(el("bdi", name), `: ${text}`);
 			if (part === null) bar.removeAttribute("value");
 			else bar.value = part;
 		};
@@ -170,7 +154,7 @@ export function dropZone(target, done) {
 		try {
 			const sent = await (await upload(index, batch, primaryKey, (part) => tell("sending…", part))).json();
 			if (!session.can("tasks.get")) {
-				line.replaceChildren(el("p", {}, `${name}: sent. This key may not see when it is done.`));
+				line.replaceChildren(el("p", `${name}: sent. This key may not see when it is done.`));
 				return;
 			}
 			const task = await finished(sent.taskUid, async (t) => {
@@ -179,11 +163,11 @@ export function dropZone(target, done) {
 				if (batch?.progress) tell("indexing…", batch.progress.percentage / 100);
 			});
 			if (task.error) throw Object.assign(new Error(task.error.message), task.error);
-			line.replaceChildren(el("p", { class: "good" }, `${name}: ${counted(task.details?.indexedDocuments ?? 0, "document", "documents")} can be found now.`));
+			line.replaceChildren(el("p", { class: "good" }, el("bdi", name), `: ${counted(task.details?.indexedDocuments ?? 0, "document", "documents")} can be found now.`));
 			for (const f of sent.files ?? []) if (f.error) line.append(el("p", { class: "bad" }, `${f.path}: ${f.error}`));
 			done(index);
 		} catch (err) {
-			line.replaceChildren(el("p", {}, `${name}:`), problem(err));
+			line.replaceChildren(el("p", `${name}:`), problem(err));
 		}
 	}
 

@@ -1,6 +1,6 @@
 // Workspaces: which provider answers, with which model, from which indexes.
 import { at, call, secrets } from "./api.js";
-import { attempt, button, buttons, confirmed, el, empty, field, form, heading, label, pager, renew, select, soft, submit, tell } from "./dom.js";
+import { attempt, button, buttons, confirmed, el, empty, field, form, heading, hint, label, linked, pager, renew, row, select, soft, submit, tell } from "./dom.js";
 import { changes, review, twoForms } from "./indexes.js";
 import { session } from "./session.js";
 
@@ -26,7 +26,9 @@ const limits = {
 	parallel: "Answers under way at a time.",
 };
 
-/** @param {HTMLElement} root @param {string[]} path */
+/** @typedef {Map<string, () => any>} Reads what the form says of each setting */
+
+/** @type {import("./app.js").Draw} */
 export async function workspaces(root, path) {
 	return path[0] ? one(root, path[0]) : all(root);
 }
@@ -63,10 +65,10 @@ async function all(root) {
 				return el(
 					"article",
 					{ class: "card" },
-					el("h3", {}, el("a", { href: at`#/workspaces/${w.uid}` }, w.uid)),
+					el("h3", linked(w.uid, at`#/workspaces/${w.uid}`)),
 					soft(`${s.source ?? "no provider"}${s.defaultModel ? `, ${s.defaultModel}` : ""}`),
-					el("p", { class: "hint" }, s.indexUids ? `Indexes: ${s.indexUids.join(", ") || "none"}` : "All indexes"),
-					el("p", {}, el("a", { class: "button", href: at`#/ask/${w.uid}` }, "Ask")),
+					hint(s.indexUids ? `Indexes: ${s.indexUids.join(", ") || "none"}` : "All indexes"),
+					el("p", linked("Ask", at`#/ask/${w.uid}`, "button")),
 				);
 			}),
 		);
@@ -82,7 +84,7 @@ async function all(root) {
 async function one(root, uid) {
 	const chat = at`/chats/${uid}`,
 		route = `${chat}/settings`;
-	root.append(el("p", {}, el("a", { href: "#/workspaces" }, "← Workspaces")), el("h1", {}, uid));
+	root.append(el("p", linked("← Workspaces", "#/workspaces")), el("h1", uid));
 	const [before, plugins, indexes] = await Promise.all([
 		call("GET", route).catch((err) => {
 			if (err.code === "chat_not_found") return null;
@@ -155,9 +157,9 @@ async function one(root, uid) {
  * @param {{chat: string|null, sources: any[], plugins: any[], indexes: string[]}} has chat: where models are asked for; null: nowhere yet
  */
 function drawForm(now, saved, { chat, sources, plugins, indexes }) {
-	/** @type {Map<string, () => any>} */
+	/** @type {Reads} */
 	const reads = new Map();
-	/** @param {string} name @param {any} control @param {string} help @param {(text: string) => any} [as] */
+	/** @param {string} name @param {string} help @param {(text: string) => any} [as] */
 	const text = (name, control, help, as = (t) => t) => {
 		reads.set(name, () => (control.value === "" ? null : as(control.value)));
 		return field(label(name.replace("limits.", "")), control, help);
@@ -168,9 +170,9 @@ function drawForm(now, saved, { chat, sources, plugins, indexes }) {
 	reads.set("source", () => source.value || null);
 	const about = el("p", { class: "hint" }),
 		accountFields = el("div", { class: "form" });
-	/** @type {Map<string, () => any>} */
+	/** @type {Reads} */
 	let accountReads = new Map();
-	/** @type {Map<string, () => any>} */
+	/** @type {Reads} */
 	let optionReads = new Map();
 	function drawAccount() {
 		accountReads = new Map();
@@ -194,7 +196,7 @@ function drawForm(now, saved, { chat, sources, plugins, indexes }) {
 		}
 		if (all.length > 1 || now.plugin || now.pluginVersion) {
 			const version = select(
-				[["", "the one in use"], ...all.map((p) => /** @type {[string, string]} */ ([`${p.name}@${p.version}`, `${p.name} ${p.version}`]))],
+				[["", "the one in use"], ...all.map((p) => [`${p.name}@${p.version}`, `${p.name} ${p.version}`])],
 				now.pluginVersion ? `${now.plugin ?? plugin?.name}@${now.pluginVersion}` : "",
 			);
 			accountReads.set("plugin", () => version.value.split("@")[0] || null);
@@ -219,7 +221,7 @@ function drawForm(now, saved, { chat, sources, plugins, indexes }) {
 				offered.replaceChildren(...results.map((m) => el("option", { value: m.id })));
 				asked.replaceChildren(results.length > 0 ? `${results.length} models of the provider can be chosen.` : "The provider names no models.");
 			} catch (err) {
-				const { code, message } = /** @type {any} */ (err);
+				const { code, message } = err;
 				asked.replaceChildren(code === "unimplemented_chat_models" ? "" : `The provider did not list its models: ${message}`);
 			}
 		},
@@ -235,7 +237,7 @@ function drawForm(now, saved, { chat, sources, plugins, indexes }) {
 	});
 	reads.set("indexUids", () => (every.checked ? null : boxes.filter((b) => b.checked).map((b) => b.value)));
 
-	/** @type {Map<string, () => any>} */
+	/** @type {Reads} */
 	const promptReads = new Map();
 	const promptFields = Object.entries(prompts).map(([name, title]) => {
 		const box = el("textarea", { rows: name === "system" ? 10 : 3, value: now.prompts?.[name] ?? "", placeholder: "the default" });
@@ -244,24 +246,12 @@ function drawForm(now, saved, { chat, sources, plugins, indexes }) {
 			box.value = "";
 			box.focus();
 		});
-		return el("div", {}, field(title, box), reset);
+		return el("div", field(title, box), reset);
 	});
 
-	const tools = select(
-		[
-			["true", "may bring functions of their own"],
-			["false", "may bring none"],
-		],
-		String(now.clientTools ?? true),
-	);
+	const tools = select({ true: "may bring functions of their own", false: "may bring none" }, String(now.clientTools ?? true));
 	reads.set("clientTools", () => tools.value === "true");
-	const messages = select(
-		[
-			["all", "may tell the model how to answer"],
-			["noSystem", "may only ask"],
-		],
-		now.clientMessages ?? "all",
-	);
+	const messages = select({ all: "may tell the model how to answer", noSystem: "may only ask" }, now.clientMessages ?? "all");
 	reads.set("clientMessages", () => (messages.value === "all" ? null : messages.value));
 	const amount = el("input", { type: "number", min: 1, value: now.limits?.tokens?.amount ?? "", placeholder: "no limit" }),
 		period = select(["hour", "day", "week", "month", "total"], now.limits?.tokens?.period ?? "day");
@@ -276,7 +266,7 @@ function drawForm(now, saved, { chat, sources, plugins, indexes }) {
 			bounds[name] = all[`limits.${name}`];
 			delete all[`limits.${name}`];
 		}
-		const of = (/** @type {Map<string, () => any>} */ m) => Object.fromEntries([...m].map(([name, read]) => [name, read()]));
+		const of = (/** @type {Reads} */ m) => Object.fromEntries([...m].map(([name, read]) => [name, read()]));
 		return { ...all, prompts: { ...now.prompts, ...of(promptReads) }, options: { ...now.options, ...of(optionReads) }, limits: { ...now.limits, ...bounds } };
 	}
 	const untouched = JSON.stringify(readForm());
@@ -290,22 +280,20 @@ function drawForm(now, saved, { chat, sources, plugins, indexes }) {
 			asked,
 			el(
 				"fieldset",
-				{},
-				el("legend", {}, "Indexes that may be searched"),
+				el("legend", "Indexes that may be searched"),
 				el("label", { class: "check" }, every, "All, also those to come"),
 				el("div", { class: "checks" }, ...boxes.map((b) => el("label", { class: "check" }, b, b.value))),
 			),
-			el("details", {}, el("summary", {}, "What the model is told"), el("div", { class: "form" }, ...promptFields)),
+			el("details", el("summary", "What the model is told"), el("div", { class: "form" }, ...promptFields)),
 			el(
 				"details",
-				{},
-				el("summary", {}, "Limits"),
+				el("summary", "Limits"),
 				el(
 					"div",
 					{ class: "form" },
 					...Object.entries(rules).map(([name, help]) => number(name, now[name], help)),
 					...limitFields,
-					el("div", { class: "row" }, field("Tokens", amount, "A budget, by the calendar in UTC."), field("in each", period)),
+					row(field("Tokens", amount, "A budget, by the calendar in UTC."), field("in each", period)),
 					field("Clients", messages),
 					field("and", tools),
 				),
@@ -320,8 +308,8 @@ function drawForm(now, saved, { chat, sources, plugins, indexes }) {
 
 /**
  * A field for a setting or an option that a plugin declares.
- * @param {string} name @param {any} o its rules @param {any} value @param {any} kept what the service has: of a secret its short form
- * @param {Map<string, () => any>} reads
+ * @param {string} name @param {any} o its rules @param {any} kept what the service has: of a secret its short form
+ * @param {Reads} reads
  */
 function option(name, o, value, kept, reads) {
 	const help = [o.required ? "Needed." : "", o.description, o.default !== undefined ? `Default: ${o.default}.` : ""].filter(Boolean).join(" ");

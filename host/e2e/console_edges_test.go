@@ -1,0 +1,272 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// A line stands between a page and its host.
+type line struct {
+	url  string
+	held chan struct{} // closed: requests to the API pass
+	down atomic.Bool   // each connection breaks off
+}
+
+func newLine(t testing.TB, h *house) *line {
+	t.Helper()
+	target, err := url.Parse(h.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &line{held: make(chan struct{})}
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if l.down.Load() {
+			panic(http.ErrAbortHandler)
+		}
+		if !strings.HasPrefix(r.URL.Path, "/console/") {
+			select {
+			case <-l.held:
+			case <-r.Context().Done():
+				return
+			}
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	l.url = server.URL
+	return l
+}
+
+// TestConsoleFirstPaint holds back all that the API says: the page is painted all the
+// same. It logs when, and how much came.
+func TestConsoleFirstPaint(t *testing.T) {
+	t.Parallel()
+	b := newBrowser(t)
+	h := consoleHost(t, nil)
+	l := newLine(t, h)
+	p := b.open(l.url, screens[0])
+	const painted = `new Promise((done) => new PerformanceObserver((l, o) => { o.disconnect(); done(l.getEntriesByName("first-contentful-paint")[0].startTime); }).observe({type: "paint", buffered: true}))`
+	first := evaluate[float64](p, painted)
+	if text := p.text("body"); !strings.Contains(text, "Parley") || !strings.Contains(text, "Loading…") {
+		t.Errorf("before the API answers the page says %q", text)
+	}
+	close(l.held)
+	p.see("h1", "Ask your documents")
+	p.see("nav", "Telemetry")
+	loaded := evaluate[map[string]float64](p, `Object.fromEntries([["files", (e) => 1], ["bytes", (e) => e.decodedBodySize], ["compressed", (e) => e.encodedBodySize], ["transferred", (e) => e.transferSize]].map(([name, of]) =>
+		[name, [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].filter((e) => new URL(e.name).pathname.startsWith("/console/")).reduce((n, e) => n + of(e), 0)]))`)
+	t.Logf("first paint after %.0f ms, with no answer of the API; %v", first, loaded)
+	if loaded["bytes"] > 150_000 || loaded["compressed"] > 75_000 {
+		t.Errorf("the page came as %v", loaded)
+	}
+	var again []float64
+	for range 5 {
+		p.run(chromedp.Reload())
+		again = append(again, evaluate[float64](p, painted))
+	}
+	t.Logf("first paints after that, in ms: %.0f", again)
+}
+
+// TestConsoleComesBack takes the host away while somebody works, and gives it back:
+// the page says so, loses nothing, and goes on by itself or on request.
+func TestConsoleComesBack(t *testing.T) {
+	t.Parallel()
+	b := newBrowser(t)
+	h := consoleHost(t, nil)
+	h.fillConsole()
+	l := newLine(t, h)
+	close(l.held)
+	p := b.open(l.url, screens[2])
+	const gone = "The service cannot be reached. Is it running?"
+
+	p.view("#/tasks", "Tasks")
+	p.see("main", "Document addition or update")
+	l.down.Store(true)
+	p.see("main [role=alert]", gone) // the list renews itself
+	p.see("main", "Document addition or update")
+	l.down.Store(false)
+	if !settles(func() bool { return p.text("main [role=alert]") == "" }) {
+		t.Error("the list does not notice that the host is back")
+	}
+
+	p.view("#/ask/films", "Ask")
+	p.run(chromedp.WaitVisible(question), chromedp.KeyEvent("Who leads a writer?"))
+	l.down.Store(true)
+	p.run(chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(kb.ModifierCtrl)))
+	p.see(".turn:last-child [role=alert]", gone)
+	if typed := evaluate[string](p, "document.querySelector('textarea').value"); typed != "Who leads a writer?" {
+		t.Errorf("after that the question is %q", typed)
+	}
+	l.down.Store(false)
+	p.run(chromedp.Focus(question), chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(kb.ModifierCtrl)))
+	p.see(".turn:last-child", "a room that grants wishes")
+
+	l.down.Store(true)
+	p.run(chromedp.Evaluate[chromedp.Void](`location.hash = "#/indexes"`))
+	p.see("main [role=alert]", gone)
+	l.down.Store(false)
+	p.run(chromedp.Click(`//button[. = "Try again"]`))
+	p.see("main", "films")
+}
+
+// drop lets go of files and folders above an element.
+func (p *page) drop(selector string, paths ...string) {
+	p.t.Helper()
+	at := evaluate[[]float64](p, fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.scrollIntoView({block: "center"}); const b = e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + 8]; })()`, selector))
+	for _, kind := range []input.DispatchDragEventType{input.DispatchDragEventTypeDragEnter, input.DispatchDragEventTypeDragOver, input.DispatchDragEventTypeDrop} {
+		if _, err := chromedp.Call(p.ctx, input.DispatchDragEvent, input.DispatchDragEventParams{
+			Type: kind, X: at[0], Y: at[1], Data: &input.DragData{Items: []*input.DragDataItem{}, Files: paths, DragOperationsMask: 1},
+		}); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+}
+
+// writeFiles makes files below a new folder, and returns it.
+func writeFiles(t testing.TB, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range files {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestConsoleFromNothing goes from an empty data directory to an answer over a folder
+// that is dropped on the first screen, with folders in it. It logs how long that took.
+func TestConsoleFromNothing(t *testing.T) {
+	t.Parallel()
+	b := newBrowser(t)
+	dir := writeFiles(t, map[string]string{
+		"garden/beds/tomatoes.md":       "# Tomatoes\n\nWater the tomatoes in the morning, twice a week in summer.\n",
+		"garden/beds/deep/er/roses.txt": "Roses want to be cut in March, above an eye that looks outward.\n",
+		"garden/shed.html":              "<title>Shed</title><p>The spade hangs behind the door of the shed.</p>",
+		"garden/.git/config":            "[core] secret = hidden\n",
+		"garden/photo.raw":              "no text",
+	})
+	began := time.Now()
+	h := consoleHost(t, nil)
+	p := b.open(h.url, screens[0])
+	p.see("main", "Drop files or a folder here")
+	p.look(screens[0], "start-empty")
+	p.drop(".drop", filepath.Join(dir, "garden"))
+	p.see(".drop", "3 files: 3 documents can be found now.", "Left out", "photo.raw")
+	p.see("main", "Ask about notes")
+	if done := evaluate[int](p, `document.querySelectorAll(".step.done").length`); done != 2 {
+		t.Errorf("%d steps are ticked off, want documents and who answers", done)
+	}
+	p.look(screens[0], "start-dropped")
+	p.run(chromedp.Click(`//a[. = "Ask about notes"]`))
+	p.see("h1", "Ask")
+	p.run(chromedp.WaitVisible(question), chromedp.SendKeys(question, "when should I water the tomatoes"), chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(kb.ModifierCtrl)))
+	p.see(".turn:last-child", "in the morning, twice a week", "ms to the first word")
+	t.Logf("from an empty data directory to an answer over dropped files: %v", time.Since(began).Round(time.Millisecond))
+	found := h.must("POST", "/indexes/notes/documents/fetch", `{"limit":10}`).body
+	for _, path := range []string{"garden/beds/tomatoes.md", "garden/beds/deep/er/roses.txt", "garden/shed.html"} {
+		if !strings.Contains(found, path) {
+			t.Errorf("the documents do not have the path %s: %s", path, found)
+		}
+	}
+	if strings.Contains(found, "hidden") {
+		t.Error("a hidden file became a document")
+	}
+}
+
+// TestConsoleHostile fills all that the page shows with texts that try to become
+// markup, to turn the line around, or to push it apart.
+func TestConsoleHostile(t *testing.T) {
+	t.Parallel()
+	b := newBrowser(t)
+	h := consoleHost(t, nil)
+	word := strings.Repeat("w", 1<<20)
+	doc, err := json.Marshal([]map[string]any{{"id": 1, "title": hostileText, hostileText: hostileText, strings.Repeat("f", 300): "field", "word": word, "rtl": "שלום עולם, this is a test", "nested": map[string]any{hostileText: []string{hostileText}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.finish(h.must("POST", "/indexes/bad/documents", string(doc)))
+	h.finish(h.must("PATCH", "/indexes/bad/settings", `{"filterableAttributes":["title","word"]}`))
+	name, err := json.Marshal(hostileText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.must("PATCH", "/chats/bad/settings", fmt.Sprintf(`{"source":"extract","indexUids":["bad"],"prompts":{"system":%s}}`, name))
+	names := writeFiles(t, map[string]string{
+		"<img src=x onerror=document.title='taken'>\u202e.md": "# " + hostileText + "\n\nA text.\n",
+		strings.Repeat("n", 200) + ".csv":                     "id,<b>bold</b>\n1," + strings.Repeat("v", 5000) + "\n",
+	})
+	for _, s := range []screen{screens[0], screens[2], otherScreens[0]} {
+		t.Run(s.name, func(t *testing.T) {
+			p := (&browser{t, b.ctx}).open(h.url, s)
+			p.see("h1", "Ask your documents")
+			for _, hash := range []string{"#/start", "#/ask/bad", "#/search/bad", "#/documents/bad", "#/indexes", "#/indexes/bad", "#/tasks", "#/workspaces", "#/workspaces/bad"} {
+				p.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("location.hash = %q", hash)), chromedp.WaitVisible(`main h1`))
+				if hash == "#/search/bad" || hash == "#/documents/bad" {
+					p.see("main", "onerror")
+				}
+				p.look(s, "hostile-"+strings.NewReplacer("#/", "", "/", "-").Replace(hash))
+			}
+			p.view("#/documents/names", "Documents")
+			var files []string
+			entries, err := os.ReadDir(names)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range entries {
+				files = append(files, filepath.Join(names, e.Name()))
+			}
+			p.run(chromedp.SetUploadFiles(`input[type="file"]`, files))
+			p.see(".drop", "onerror", "can be found now", "Field with the id")
+			p.look(s, "hostile-files")
+			if made := evaluate[int](p, "document.querySelectorAll('main img, main script, main a[href^=javascript]').length"); made != 0 {
+				t.Errorf("%d elements were made of texts", made)
+			}
+			if title := evaluate[string](p, "document.title"); strings.Contains(title, "taken") {
+				t.Error("a text ran as script")
+			}
+		})
+	}
+}
+
+// TestConsoleStays signs in for good: the page says where the key is kept, a new
+// visit needs none, and signing out forgets it.
+func TestConsoleStays(t *testing.T) {
+	t.Parallel()
+	const master = "a master key of the console's tests"
+	b := newBrowser(t)
+	h := consoleHost(t, map[string]string{"master-key": master})
+	p := b.open(h.url, screens[0])
+	p.run(chromedp.WaitVisible(chromedp.CSS("#key-value")))
+	p.see("#ask-key", "kept for this tab only", "in this browser until you sign out")
+	p.run(chromedp.Click(chromedp.CSS("#key-stay")), chromedp.SendKeys(chromedp.CSS("#key-value"), master+kb.Enter))
+	p.see("nav", "Keys")
+	p.run(chromedp.Evaluate[chromedp.Void]("sessionStorage.clear()"), chromedp.Reload())
+	p.see("nav", "Keys")
+	if at := evaluate[string](p, "location.href"); strings.Contains(at, "master") {
+		t.Errorf("the address has the key: %s", at)
+	}
+	p.run(chromedp.Click(chromedp.CSS("#key")), chromedp.WaitVisible(chromedp.CSS("#key-value")))
+	if kept := evaluate[string](p, "JSON.stringify([localStorage, sessionStorage])"); strings.Contains(kept, master) {
+		t.Errorf("after signing out the browser keeps %s", kept)
+	}
+}

@@ -1,0 +1,218 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// focused says what has the focus: its name, as a screen reader has it, and
+// whether a reader sees that it has it, and all of it that fits.
+const focused = `(() => {
+	const e = document.activeElement;
+	if (!e || e === document.body || e.id === "main") return {name: "", lacks: ""};
+	const named = e.getAttribute("aria-label") || e.labels?.[0]?.firstChild.textContent || e.innerText || e.textContent || "";
+	const style = getComputedStyle(e), box = e.getBoundingClientRect();
+	const at = document.elementFromPoint(box.left + Math.min(box.width, 40) / 2, Math.max(0, box.top) + Math.min(box.height, 20) / 2);
+	const covered = at && at !== e && !e.contains(at) && !at.contains(e) && !e.labels?.[0]?.contains(at);
+	const lacks = [
+		(style.outlineStyle === "none" || parseFloat(style.outlineWidth) < 2) && "no outline",
+		covered && "below " + at.outerHTML.slice(0, 80),
+		(box.bottom < 1 || box.top > innerHeight - 1 || box.right < 1 || box.left > innerWidth - 1) && "outside of the window",
+	].filter(Boolean).join(", ");
+	return {name: named.trim(), lacks};
+})()`
+
+// tab presses the tabulator key until what is called name has the focus, which has
+// to be visible on each stop.
+func (p *page) tab(name string) {
+	p.t.Helper()
+	var passed []string
+	for range 250 {
+		p.run(chromedp.KeyEvent(kb.Tab))
+		at := evaluate[struct {
+			Name  string
+			Lacks string
+		}](p, focused)
+		if at.Lacks != "" {
+			p.t.Errorf("%s: nobody sees that %q has the focus: %s", evaluate[string](p, "location.hash"), at.Name, at.Lacks)
+		}
+		if at.Name == name {
+			return
+		}
+		passed = append(passed, at.Name)
+	}
+	p.t.Fatalf("the tabulator key never comes to %q, but to %q", name, passed)
+}
+
+// press goes to what is called name, and presses the enter key.
+func (p *page) press(name string) {
+	p.t.Helper()
+	p.tab(name)
+	p.run(chromedp.KeyEvent(kb.Enter))
+}
+
+// write goes to a field, and writes into it in place of what is there.
+func (p *page) write(name, text string) {
+	p.t.Helper()
+	p.tab(name)
+	p.run(chromedp.KeyEvent("a", chromedp.KeyModifiers(kb.ModifierCtrl)), chromedp.KeyEvent(text))
+}
+
+// visit goes to a view by the list of views.
+func (p *page) visit(s screen, view, heading string) {
+	p.t.Helper()
+	if s.width < 600 {
+		p.press("Menu")
+	}
+	p.press(view)
+	p.see("h1", heading)
+}
+
+// TestConsoleKeyboard does what each view is for with nothing but the keyboard, on
+// each screen, signed in with the master key.
+func TestConsoleKeyboard(t *testing.T) {
+	t.Parallel()
+	const master = "a master key of the console's tests"
+	b := newBrowser(t)
+	h := consoleHost(t, map[string]string{"master-key": master})
+	h.key = master
+	h.fillConsole()
+	h.must("PATCH", "/experimental-features", `{"metrics":true}`)
+	for i, s := range screens {
+		t.Run(s.name, func(t *testing.T) {
+			p := (&browser{t, b.ctx}).open(h.url, s)
+			escape := func() { p.run(chromedp.KeyEvent(kb.Escape)) }
+			p.run(chromedp.WaitVisible(chromedp.CSS("#key-value")), chromedp.KeyEvent(master+kb.Enter))
+			p.see("h1", "Ask your documents")
+			p.see("main", "3 documents in")
+
+			p.press("Ask a question")
+			p.see("h1", "Ask")
+			p.run(chromedp.WaitVisible(question), chromedp.KeyEvent("Who leads a writer through the Zone?"), chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(kb.ModifierCtrl)))
+			p.see(".turn:last-child", "a room that grants wishes", "ms to the first word")
+			p.press("What the model saw")
+			p.see("dialog[open]", "The model got")
+			escape()
+			p.press("films/2")
+			p.see("dialog[open]", "The whole document")
+			escape()
+
+			p.visit(s, "Search", "Search")
+			p.run(chromedp.WaitVisible(`input[type="search"]`), chromedp.KeyEvent("zone"))
+			p.see("main", "1 hit in", "Stalker")
+			p.write("Filter", "year = 1972"+kb.Enter)
+			p.see("main", "Nothing found")
+			p.write("Filter", "year = 1979"+kb.Enter)
+			p.see("main", "1 hit in")
+			p.tab("Whole document")
+			p.run(chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter))
+			p.see("dialog[open]", "How many of the words")
+			escape()
+
+			p.visit(s, "Documents", "Documents")
+			p.see("main", "documents 1 to 3 of 3")
+			p.tab("Files") // whose dialog is the system's
+			p.write("Filter", "year = 1979"+kb.Enter)
+			p.see("main", "documents 1 to 1 of 1")
+			p.press("Edit")
+			p.see("dialog[open]", "Edit 2")
+			p.tab("Document as JSON")
+			p.press("Save")
+			p.see("#told", "Saved.")
+			p.press("Delete")
+			p.see("dialog[open]", "Delete document 2 of films?", "This cannot be undone.")
+			p.run(chromedp.KeyEvent(kb.Enter)) // Cancel has the focus
+			p.see("main", "documents 1 to 1 of 1")
+
+			p.visit(s, "Indexes", "Indexes")
+			name := fmt.Sprint("typed", i)
+			p.write("Name", name)
+			p.press("Create index")
+			p.see("h1", name)
+			p.write("Stop words", "the"+kb.Enter+"of")
+			p.press("Review changes")
+			p.see("dialog[open]", `["the","of"]`)
+			p.press("Apply")
+			p.see("#told", "applied")
+			p.tab("Form")
+			p.run(chromedp.KeyEvent(kb.ArrowRight))
+			p.tab("Settings as JSON")
+			p.press("Delete index")
+			p.see("dialog[open]", "Delete the index "+name+"?")
+			p.press("Delete")
+			p.see("h1", "Indexes")
+
+			p.visit(s, "Tasks", "Tasks")
+			p.see("main", "Document addition or update")
+			p.tab("State")
+			p.run(chromedp.KeyEvent("succ"))
+			p.see("main", "succeeded")
+			p.press("Details")
+			p.see("dialog[open]", `"status": "succeeded"`)
+			escape()
+
+			p.visit(s, "Workspaces", "Workspaces")
+			p.write("Name", name+kb.Enter)
+			p.see("h1", name)
+			p.see("main", "is made when its settings are saved")
+			p.press("Save")
+			p.see("#told", "Saved.")
+			p.see("main", "Test the provider")
+			p.press("Test the provider")
+			p.see("main [role=status] .good", "")
+			p.press("Delete workspace")
+			p.see("dialog[open]", "Delete the workspace "+name+"?")
+			p.press("Delete")
+			p.see("h1", "Workspaces")
+
+			p.visit(s, "Plugins", "Plugins")
+			p.see("main", "Reaches no address")
+			p.press("All figures")
+			p.see("dialog[open]", `"name": "extract"`)
+			escape()
+
+			p.visit(s, "Keys", "Keys")
+			p.write("Name", "Typed")
+			p.press("Make the key")
+			p.see("dialog[open]", "Copy it now")
+			escape()
+			p.see("main", "Typed")
+			p.write("Index", "films")
+			p.write("Only documents that meet", "year = 1972")
+			p.press("Make the token and try it")
+			p.see("main", "It sees 1 document of films.")
+
+			p.visit(s, "Usage", "Usage")
+			p.see("main", "Answers by workspace", "Tokens by model")
+			p.press("As a table")
+			p.see("main details[open]", "films: answered")
+
+			p.visit(s, "Telemetry", "Telemetry")
+			p.see("main", "Instance UID")
+
+			p.run(chromedp.KeyEvent("?"))
+			p.see("dialog[open]", "go to the search box or the question")
+			escape()
+			p.run(chromedp.Evaluate[chromedp.Void]("history.back()"))
+			p.see("h1", "Usage")
+			p.run(chromedp.Evaluate[chromedp.Void]("history.forward()"))
+			p.see("h1", "Telemetry")
+			if s.width < 600 {
+				p.press("Menu")
+			}
+			p.press("Theme")
+			if theme := evaluate[string](p, "document.documentElement.dataset.theme"); (theme == "dark") == s.dark {
+				t.Errorf("the other theme of %s is %q", s.name, theme)
+			}
+			p.press("Sign out")
+			p.run(chromedp.WaitVisible(chromedp.CSS("#key-value")))
+			if kept := evaluate[string](p, "JSON.stringify([localStorage, sessionStorage])"); strings.Contains(kept, master) || strings.Contains(kept, "Zone") {
+				t.Errorf("after signing out the browser keeps %s", kept)
+			}
+		})
+	}
+}
