@@ -178,16 +178,21 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 	if err != nil {
 		return nil, err
 	}
-	files := h.openFiles(c, o)
 	deps := httpapi.Deps{
-		Files:  files,
-		Loaded: h.loaded,
-		Auth:   keys, Chat: h.chat, Search: h.search, Federate: h.federate, Tasks: h.tasks, Exports: h.exports, Log: h.log, Logs: o.Logs,
-		Features: features, Network: remotes, Webhooks: h.webhooks,
-		Version: httpapi.Version{Version: o.Version, Commit: o.Commit, Date: o.CommitDate},
-		Plugins: h.pluginStatus, Reload: h.reloadPlugins, PluginInstaller: h.pluginInstaller(o), Metrics: h.metrics.Render, DatabaseSize: func() (size, used int64) { return h.databaseSize(db) },
-		Responses: responses.New(responses.Options{TTL: c.ResponsesTTL, MaxBytes: c.ResponsesMaxBytes, Now: o.Pace.Now}), Sealer: sealer, PublicURL: c.PublicURL,
-		Limits: httpapi.Limits{Body: c.PayloadLimit, Search: c.SearchPayload}, Replicates: c.Replicates, Console: c.Console == config.ConsoleOn, NoDocs: !c.DocsPage, TLS: tlsConfig, Site: httpapi.Site{Hosts: c.AllowedHosts, Origins: c.AllowedOrigins, Proxies: c.TrustedProxies}, Now: o.Pace.Now, Served: h.figures.Served, Tracer: tracer, Telemetry: engine, Usage: h.usageRoutes(c), Limiter: limiter,
+		Auth: keys, Features: features, Limiter: limiter, Sealer: sealer,
+		Chat: h.chat, Search: h.search, Federate: h.federate, Files: h.openFiles(c, o),
+		Tasks: h.tasks, Exports: h.exports, Network: remotes, Webhooks: h.webhooks,
+		Plugins: h.pluginStatus, Reload: h.reloadPlugins, PluginInstaller: h.pluginInstaller(o), Loaded: h.loaded,
+		Log: h.log, Logs: o.Logs, Tracer: tracer, Metrics: h.metrics.Render, Served: h.figures.Served,
+		Telemetry: engine, Usage: h.usageRoutes(c),
+		DatabaseSize: func() (size, used int64) { return h.databaseSize(db) },
+		Responses:    responses.New(responses.Options{TTL: c.ResponsesTTL, MaxBytes: c.ResponsesMaxBytes, Now: o.Pace.Now}),
+		Version:      httpapi.Version{Version: o.Version, Commit: o.Commit, Date: o.CommitDate},
+		Limits:       httpapi.Limits{Body: c.PayloadLimit, Search: c.SearchPayload},
+		Site:         httpapi.Site{Hosts: c.AllowedHosts, Origins: c.AllowedOrigins, Proxies: c.TrustedProxies},
+		PublicURL:    c.PublicURL, TLS: tlsConfig, Replicates: c.Replicates,
+		Console: c.Console == config.ConsoleOn, NoDocs: !c.DocsPage,
+		Now: o.Pace.Now,
 	}
 	if h.cluster != nil {
 		if err := h.startMember(sealer, keys, features); err != nil {
