@@ -54,9 +54,10 @@ func readHTML(_ context.Context, _ *Reader, data []byte) (*Page, error) {
 	}
 	heading := ""
 	text := takeTitle(w.b.String(), &heading)
-	if heading != "" && text != w.b.String() {
+	switch own := heading != "" && text != w.b.String(); {
+	case own && (name == "" || !strings.HasSuffix(p.Title, heading)):
 		p.Title = heading // a page's own heading is shorter than a title made for a list of windows
-	} else if name != "" {
+	case name != "":
 		p.Title = name // the site's name and its links come before it
 	}
 	p.Text = text

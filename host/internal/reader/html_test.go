@@ -42,6 +42,23 @@ func TestHTMLAnchors(t *testing.T) {
 	}
 }
 
+// A page's title is its own heading, also where the name of the site is a heading above it, with links.
+func TestHTMLTitleBelowSite(t *testing.T) {
+	long := "<p>" + strings.Repeat("Words of this section. ", 20) + "</p>"
+	for page, want := range map[string]string{
+		`<title>Tea — The Site</title><main><h1><a href="/">The Site</a></h1><p>Of all teas.</p><h1>Tea</h1>`: "Tea",
+		`<title>The Site — Tea</title><main><h1>Tea</h1>`:                                                     "Tea",
+		`<title>Tea, and how it is made</title><main><h1>Of tea</h1>`:                                         "Of tea",
+		`<title>Tea for all</title><main><h1>Making it</h1><h2>Tea</h2>`:                                      "Making it",
+	} {
+		for _, d := range readPage(t, page+long) {
+			if d.Title != want || strings.Contains(strings.Join(d.Headings, " "), "The Site") {
+				t.Errorf("%s: title %q, headings %q; want %q", page, d.Title, d.Headings, want)
+			}
+		}
+	}
+}
+
 // Terms that a link leads to are headings of what they mean, and no longer; nor is a note's heading.
 func TestHTMLTermsAndNotes(t *testing.T) {
 	long := strings.Repeat("More words of it. ", 20)
