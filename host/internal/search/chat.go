@@ -181,7 +181,9 @@ func toldValues(v *folder.View, field string, docs []uint32) ([]string, error) {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Key, b.Key))
 	})
 	for _, f := range shownValues(values, maxToldValues) {
-		out = append(out, f.Value)
+		if !slices.Contains(out, f.Value) { // a number and a text may be written alike
+			out = append(out, f.Value)
+		}
 	}
 	return out, nil
 }

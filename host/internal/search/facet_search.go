@@ -101,6 +101,10 @@ func (s *Service) facetValues(ctx context.Context, rd *reading, q *FacetQuery) (
 	counted := false
 	err = rd.count(ctx, v, func() (err error) {
 		values, err = v.CountTexts(q.Facet, docs, keep)
+		if err == nil && rd.rule == nil {
+			// To a ruled caller nothing is told of documents that are no hits.
+			err = v.ShowFirst(q.Facet, values)
+		}
 		counted = err == nil
 		return err
 	})

@@ -143,7 +143,8 @@ func (s *searcher) facetCounts(rd *reading, attributes []string, docs *roaring.B
 
 // FirstValues returns the first values in an order: numbers before texts, and the last
 // one first of values that equally many documents have. Numbers are ordered as texts,
-// unless many documents are counted or the order is by counts.
+// unless many documents are counted or the order is by counts. As in Meilisearch, a text
+// that is shown like a number before it takes that one's place, and its count.
 func FirstValues(values []folder.Count, by settings.FacetSort, many bool, most int) []FacetValue {
 	numbers, texts := make([]folder.Count, 0, len(values)), values[:0]
 	for _, v := range values {
@@ -165,7 +166,20 @@ func FirstValues(values []folder.Count, by settings.FacetSort, many bool, most i
 	}
 	slices.SortFunc(numbers, byNumber)
 	slices.SortFunc(texts, byText)
-	return shownValues(append(numbers, texts...), most)
+	out := shownValues(numbers, most)
+	more := shownValues(texts, most-len(out))
+	at := make(map[string]int, len(out))
+	for i := range out {
+		at[out[i].Value] = i
+	}
+	for _, v := range more {
+		if i, have := at[v.Value]; have {
+			out[i].Count = v.Count
+		} else {
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
 // byCount orders by counts, the highest first, and equal ones against an order.

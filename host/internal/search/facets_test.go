@@ -108,9 +108,38 @@ func TestFacetsOfHiddenAttributes(t *testing.T) {
 func TestFacetsOfMixedValues(t *testing.T) {
 	r := newRig(t)
 	r.settings("a", `{"filterableAttributes":["m"]}`)
-	r.add("a", `[{"id":1,"m":1},{"id":2,"m":"1"},{"id":3,"m":["1",2,null]},{"id":4,"m":10},{"id":5,"m":"b"},{"id":6,"m":true},{"id":7,"m":"5"}]`)
+	r.add("a", `[{"id":1,"m":1},{"id":2,"m":"1"},{"id":3,"m":["1",2,null]},{"id":4,"m":10},{"id":5,"m":"b"},{"id":6,"m":true},{"id":7,"m":"5"},{"id":8,"m":1},{"id":9,"m":1}]`)
 	if got, want := facetText(r.search("a", search.Query{Facets: []string{"m"}}).Facets), "m: 1=2 10=1 2=1 5=1 b=1 true=1 [1 10]"; got != want {
 		t.Errorf("facets %q, want %q", got, want)
+	}
+	// Of the texts none is looked at, or the first alone, whose place a number has.
+	for most, want := range map[string]string{"3": "m: 1=3 10=1 2=1 [1 10]", "4": "m: 1=2 10=1 2=1 [1 10]"} {
+		r.settings("a", `{"faceting":{"maxValuesPerFacet":`+most+`}}`)
+		if got := facetText(r.search("a", search.Query{Facets: []string{"m"}}).Facets); got != want {
+			t.Errorf("facets, %s at most: %q, want %q", most, got, want)
+		}
+	}
+	res, err := r.svc.SearchFacet(t.Context(), auth.Everyone(), "a", search.FacetQuery{Facet: "m", Text: "1"})
+	if got := facetValues(res.Values); err != nil || got != "1=2" {
+		t.Errorf("searched, %q and %v, want the texts alone", got, err)
+	}
+}
+
+// TestFacetSearchShows wants a value that is written in several ways shown as the first
+// document of all that came writes it, but to callers who may not see them all.
+func TestFacetSearchShows(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"filterableAttributes":["m","n"]}`)
+	r.add("a", `[{"id":9,"m":"Penguin","n":1},{"id":1,"m":"penguin","n":2},{"id":2,"m":"PENGUIN","n":2},{"id":3,"m":"Quill","n":2}]`)
+	q := search.FacetQuery{Facet: "m", Text: "pen", Query: search.Query{Filter: filter("n = 2")}}
+	for want, caller := range map[string]*auth.Caller{"Penguin=2": auth.Everyone(), "penguin=2": tenant(t, `{"a":{"filter":"n = 2"}}`)} {
+		res, err := r.svc.SearchFacet(t.Context(), caller, "a", q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := facetValues(res.Values); got != want {
+			t.Errorf("values %q, want %q", got, want)
+		}
 	}
 }
 

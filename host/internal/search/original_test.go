@@ -35,8 +35,8 @@ func TestPhrasesWithStopWords(t *testing.T) {
 	}
 }
 
-// TestStopWordsNotMarked wants no stop word of a text marked, not one that the query
-// ends with, and nothing of a phrase that has one.
+// TestStopWordsNotMarked wants no stop word marked that the index does not have, not one
+// that the query ends with, and nothing of a phrase that has one.
 func TestStopWordsNotMarked(t *testing.T) {
 	r := newRig(t)
 	r.settings("a", `{"searchableAttributes":["text"],"stopWords":["of","the","a"]}`)
@@ -47,6 +47,26 @@ func TestStopWordsNotMarked(t *testing.T) {
 		"queen of hearts":   "a <em>queen</em> of <em>hearts</em> offers",
 		`"queen of hearts"`: "a queen of hearts offers",
 		`"hearts offers"`:   "a queen of <em>hearts offers</em>",
+	} {
+		res := r.search("a", search.Query{Q: q, Format: highlight.Format{Highlight: []string{"text"}}})
+		var shown struct{ Text string }
+		if len(res.Hits) != 1 || json.Unmarshal(res.Hits[0].Formatted, &shown) != nil || shown.Text != want {
+			t.Errorf("%s is marked in %q, want %q", q, shown.Text, want)
+		}
+	}
+}
+
+// TestStopWordsWrittenOtherwise wants stop words of a text marked where the index has
+// them as words, too: "The" is none.
+func TestStopWordsWrittenOtherwise(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"searchableAttributes":["text"],"stopWords":["of","the","a"]}`)
+	r.add("a", `[{"id":1,"text":"The queen of the hearts"}]`)
+	for q, want := range map[string]string{
+		"The queen": "<em>The</em> <em>queen</em> of <em>the</em> hearts",
+		"the queen": "The <em>queen</em> of the hearts",
+		"queen the": "<em>The</em> <em>queen</em> of <em>the</em> hearts",
+		"queen of":  "The <em>queen</em> of the hearts",
 	} {
 		res := r.search("a", search.Query{Q: q, Format: highlight.Format{Highlight: []string{"text"}}})
 		var shown struct{ Text string }

@@ -24,8 +24,14 @@ type indexFacets struct {
 type mergedFacet struct {
 	by       settings.FacetSort // "": not known yet
 	index    string             // that by is of
-	values   map[string]*folder.Count
+	values   map[facetKey]*folder.Count
 	min, max *float64
+}
+
+// A facetKey tells a value of an attribute from its others.
+type facetKey struct {
+	key    string
+	number bool
 }
 
 // maxHostValues bounds the values of an attribute that another host is given to
@@ -80,7 +86,7 @@ func (w *federated) addFacet(uid, attribute string, by settings.FacetSort, value
 	f := w.facetsOf(uid, most)
 	m := f.byName[attribute]
 	if m == nil {
-		m = &mergedFacet{values: map[string]*folder.Count{}}
+		m = &mergedFacet{values: map[facetKey]*folder.Count{}}
 		f.byName[attribute] = m
 		f.attributes = append(f.attributes, attribute)
 	}
@@ -92,8 +98,8 @@ func (w *federated) addFacet(uid, attribute string, by settings.FacetSort, value
 		return apierr.Newf(searcherr.InvalidMultiSearchFacetOrder, "Its values of `%.100s` are in the order \"%s\", those of index `%s` in \"%s\"; give both the same in the setting faceting.sortFacetValuesBy, or do not merge facets.", attribute, by, m.index, m.by)
 	}
 	for _, v := range values {
-		if have := m.values[v.Key]; have == nil {
-			m.values[v.Key] = &v
+		if have := m.values[facetKey{v.Key, v.Number}]; have == nil {
+			m.values[facetKey{v.Key, v.Number}] = &v
 		} else {
 			have.Count += v.Count
 		}

@@ -24,7 +24,8 @@ type Count struct {
 }
 
 // CountValues returns the values of a field among docs, which are sorted, as far as
-// keep (nil: all) takes their keys. Nothing of it is from other documents.
+// keep (nil: all) takes their keys. Nothing of it is from other documents. A number and
+// a text that is written like it are two values with one key.
 func (v *View) CountValues(field string, docs []uint32, keep func(key string) bool) ([]Count, error) {
 	byKey := map[string]*Count{}
 	several := false
@@ -107,16 +108,8 @@ func (v *View) CountValues(field string, docs []uint32, keep func(key string) bo
 		err = v.showFirst(field, docs, byKey)
 	}
 	out := make([]Count, 0, len(byKey))
-	for of, value := range byKey {
-		if of != value.Key && byKey[value.Key] != nil {
-			// A number is shown alike: it gives its place, the text its count.
-			byKey[value.Key].Count = value.Count
-		}
-	}
-	for of, value := range byKey {
-		if of == value.Key || byKey[value.Key] == nil {
-			out = append(out, *value)
-		}
+	for _, value := range byKey {
+		out = append(out, *value)
 	}
 	return out, err
 }
@@ -126,26 +119,34 @@ const textMark = "\x00"
 
 // CountTexts is CountValues without the numbers among the values.
 func (v *View) CountTexts(field string, docs *roaring.Bitmap, keep func(key string) bool) ([]Count, error) {
-	numbered, err := v.Numbers(field, math.Inf(-1), math.Inf(1))
-	if err != nil {
-		return nil, err
-	}
-	out, err := v.CountValues(field, roaring.AndNot(docs, numbered).ToArray(), keep)
-	if numbered.And(docs); err != nil || numbered.IsEmpty() {
-		return out, err
-	}
-	// They may have texts besides: of these the ones that look like numbers are lost.
-	more, err := v.CountValues(field, numbered.ToArray(), func(key string) bool {
-		return !LooksLikeNumber(key) && (keep == nil || keep(key))
-	})
-	for _, m := range more {
-		if i := slices.IndexFunc(out, func(c Count) bool { return c.Key == m.Key }); i >= 0 {
-			out[i].Count += m.Count
-		} else {
-			out = append(out, m)
+	out, err := v.CountValues(field, docs.ToArray(), keep)
+	return slices.DeleteFunc(out, func(c Count) bool { return c.Number }), err
+}
+
+// ShowFirst has values of a field shown as the first document of all that came writes
+// them, hit or not.
+func (v *View) ShowFirst(field string, values []Count) error {
+	byKey := map[string]*Count{}
+	for i := range v.Segs {
+		c, err := v.TextColumn(&v.Segs[i], FieldText+field)
+		if err != nil {
+			return err
+		}
+		for k := range values {
+			value := &values[k]
+			n, _ := slices.BinarySearch(c.Keys, value.Key)
+			for ; n < len(c.Keys) && c.Keys[n] == value.Key; n++ {
+				if c.shown[n] != value.Shown && !value.Number {
+					value.several, value.seq = true, math.Inf(1)
+					byKey[value.Key] = value
+				}
+			}
 		}
 	}
-	return out, err
+	if len(byKey) == 0 {
+		return nil
+	}
+	return v.showFirst(field, v.Live.ToArray(), byKey)
 }
 
 // showFirst has values that are written in several ways shown as the first document

@@ -36,6 +36,9 @@ type wordMarker struct {
 	// derived are the words of the index that stand for one that may go on, with
 	// their typos; nil for one that may not, or has none.
 	derived map[string]uint8
+	// stands reports whether a word of the index that is term, or begins it where the
+	// query's may go on, stands for the query's.
+	stands func(term string) bool
 }
 
 // A phraseMarker finds words side by side.
@@ -61,22 +64,32 @@ func (m *Marker) AddPhrase(unit, to int, words []text.Word) {
 
 // AddWord has m find the units of the query from unit to below to that are a word, as
 // in writes it. derived are the words of the index that stand for it, with their
-// typos, where it may go on with some; else nil.
-func (m *Marker) AddWord(unit, to int, in text.AlphabetSet, w *text.Matcher, derived map[string]uint8) {
-	m.words = append(m.words, wordMarker{unit, to, in, w, map[string]int{}, derived})
+// typos, where it may go on with some; else nil. stands reports whether one of all of
+// them is a word, or begins it where w may go on.
+func (m *Marker) AddWord(unit, to int, in text.AlphabetSet, w *text.Matcher, derived map[string]uint8, stands func(term string) bool) {
+	m.words = append(m.words, wordMarker{unit, to, in, w, map[string]int{}, derived, stands})
 }
 
 // typosIn returns with how many typos a word of the text is the marker's.
-func (w *wordMarker) typosIn(term string) (typos int, ok bool) {
-	n, seen := w.known[term]
+func (w *wordMarker) typosIn(term string, stop bool) (typos int, ok bool) {
+	key := term
+	if stop {
+		key = stopKey + term
+	}
+	n, seen := w.known[key]
 	if !seen {
-		if n, ok = w.Distance(term); !ok {
+		// A stop word counts where it is a word of the index as well, written otherwise
+		// ("The"), or begins with one.
+		if n, ok = w.Distance(term); !ok || stop && !w.stands(term) {
 			n = -1
 		}
-		w.known[term] = n
+		w.known[key] = n
 	}
 	return n, n >= 0
 }
+
+// stopKey begins what is known of stop words.
+const stopKey = "\x00"
 
 // marks returns the places in a text, at a path, whose words are ws, in order
 // and none within another.
@@ -85,16 +98,13 @@ func (m *Marker) marks(path, typed string, ws []text.Word) []mark {
 	exact := attribute.CoveredBy(m.settings.TypoTolerance.DisableOnAttributes, path)
 	here := m.local.Asked(path, m.locales)
 	for i, w := range ws {
-		if w.Stop {
-			continue // a word of the query that begins it is looked for in others
-		}
 		for _, f := range w.Spellings() {
 			for k := range m.words {
 				wm := &m.words[k]
 				if f.In&wm.in&here == 0 {
 					continue
 				}
-				if typos, ok := wm.typosIn(f.Term); ok && (typos == 0 || !exact) {
+				if typos, ok := wm.typosIn(f.Term, w.Stop); ok && (typos == 0 || !exact) {
 					out = append(out, mark{w.Start, w.Start + wm.length(typed[w.Start:w.End], f.Term, typos), i, i, wm.unit, wm.to})
 				}
 			}

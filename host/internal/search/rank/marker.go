@@ -1,6 +1,8 @@
 package rank
 
 import (
+	"strings"
+
 	"github.com/parley-search/parley/host/internal/search/highlight"
 	"github.com/parley-search/parley/host/internal/search/text"
 )
@@ -17,7 +19,7 @@ func (s *Searcher) NewMarker() *highlight.Marker {
 			continue
 		}
 		for _, f := range e.forms {
-			m.AddWord(e.from, e.to, f.In, text.NewMatcher(f.Term, e.prefix, e.typos), e.withTypos())
+			m.AddWord(e.from, e.to, f.In, text.NewMatcher(f.Term, e.prefix, e.typos), e.withTypos(), e.standsFor)
 		}
 	}
 	return m
@@ -38,4 +40,17 @@ func (e *Edge) withTypos() map[string]uint8 {
 		}
 	}
 	return out
+}
+
+// standsFor reports whether a word of the index stands for the edge's that is term, or
+// begins it where the edge's may go on.
+func (e *Edge) standsFor(term string) bool {
+	for _, derived := range e.Derived {
+		for i := range derived {
+			if d := derived[i].Term; d == term || e.prefix && strings.HasPrefix(term, d) {
+				return true
+			}
+		}
+	}
+	return false
 }
