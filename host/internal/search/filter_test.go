@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/write"
@@ -22,7 +24,7 @@ func TestFilterSameFromFolderAndDocument(t *testing.T) {
 	geo := func() string {
 		return fmt.Sprintf(`{"lat":%d,"lng":%d}`, rng.IntN(181)-90, rng.IntN(361)-180)
 	}
-	r.settings("a", `{"filterableAttributes":["p","q","_geo"]}`)
+	r.settings("a", `{"filterableAttributes":["p","q","_geo","_geojson"]}`)
 	for range 4 { // several segments
 		first := rng.IntN(250)
 		r.add("a", docsJSON(first, 60, func(int) string {
@@ -142,6 +144,11 @@ func TestFilterTextOrder(t *testing.T) {
 func TestGeoFilter(t *testing.T) {
 	r := newRig(t)
 	r.settings("a", `{"filterableAttributes":["_geo"]}`)
+	polygon := search.Query{Filter: filter(`_geoPolygon([48, 2], [50, 2], [50, 3], [48, 3])`)}
+	if _, err := r.svc.Search(t.Context(), auth.Everyone(), "a", polygon); !apierr.Is(err, searcherr.InvalidSearchFilter) || !strings.Contains(err.Error(), "`_geojson` at column 1 is not filterable") {
+		t.Errorf("a polygon without _geojson: %v, want it refused", err)
+	}
+	r.settings("a", `{"filterableAttributes":["_geo","_geojson"]}`)
 	r.add("a", `[{"id":"paris","_geo":{"lat":48.8566,"lng":2.3522}},{"id":"london","_geo":{"lat":51.5074,"lng":-0.1278}},
 		{"id":"suva","_geo":{"lat":-18.1416,"lng":178.4419}},{"id":"apia","_geo":{"lat":-13.8333,"lng":-171.7667}},{"id":"nowhere"}]`)
 	for f, want := range map[string]string{

@@ -60,7 +60,7 @@ func (j *Joint) Search(ctx context.Context, q Query, check func(order []string) 
 	if err := one.prepare(ctx, &q); err != nil {
 		return nil, err
 	}
-	if err := check(one.plan.OrderShape()); err != nil {
+	if err := check(one.plan.OrderShape(q.blank())); err != nil {
 		return nil, err
 	}
 	if b.searched && b.finding >= one.cutoff() {

@@ -3,6 +3,8 @@ package search_test
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/search"
@@ -243,6 +245,72 @@ func TestMarkedByShortestWord(t *testing.T) {
 		for _, id := range ids {
 			if got[id] != want[id] {
 				t.Errorf("%q marks %q, want %q", q, got[id], want[id])
+			}
+		}
+	}
+}
+
+// TestEmptyTexts wants an empty text to be no value, and one of spaces to be one.
+func TestEmptyTexts(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"filterableAttributes":["e"],"sortableAttributes":["e"]}`)
+	r.add("a", `[{"id":1,"e":""},{"id":2,"e":" "},{"id":3,"e":"x"},{"id":4,"e":79},{"id":5,"e":"79"},{"id":6,"e":""}]`)
+	for f, want := range map[string]string{
+		`e = ""`: "2", `e != ""`: "1 3 4 5 6", `e IN ["", "x"]`: "2 3", `e < "z"`: "2 3 5", `e IS EMPTY`: "1 6", `e CONTAINS ""`: "2 3 5",
+		`e = "79"`: "4 5", `e = "79 "`: "5", `e = 79`: "4 5", `e IN ["79 "]`: "5",
+	} {
+		if got := r.ids("a", search.Query{Filter: filter(f)}); got != want {
+			t.Errorf("%s found %q, want %q", f, got, want)
+		}
+		rules := `{"a":{"filter":` + string(filter(f)) + `}}`
+		res, err := r.svc.Search(t.Context(), tenant(t, rules), "a", search.Query{})
+		if err != nil || len(res.Hits) != len(strings.Fields(want)) {
+			t.Errorf("a tenant of %s sees %d documents and %v, want %s", f, len(res.Hits), err, want)
+		}
+	}
+	if got, want := r.ids("a", search.Query{Distinct: "e"}), "1 2 3 4 5 6"; got != want {
+		t.Errorf("distinct ones are %q, want %q: numbers and texts are not the same, and an empty text is no value", got, want)
+	}
+	if got, want := r.ids("a", search.Query{Sort: []string{"e:asc"}}), "4 2 5 3 1 6"; got != want {
+		t.Errorf("sorted, %q, want %q", got, want)
+	}
+}
+
+// TestSeveralAsOne wants two places of what stands for several words not to be near each
+// other: each is all of them.
+func TestSeveralAsOne(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"searchableAttributes":["text"],"synonyms":{"book shop":["bookshop"]},"rankingRules":["words","typo","proximity"]}`)
+	r.add("a", `[{"id":1,"text":"the bookshop"},{"id":2,"text":"the bookshop bookshop"},{"id":3,"text":"bookshop"}]`)
+	res := r.search("a", search.Query{Q: "book shop"})
+	if got := r.ids("a", search.Query{Q: "book shop"}); got != "1 2 3" || res.Hits[0].Score != res.Hits[1].Score {
+		t.Errorf("found %q with scores %v and %v, want the order of insertion and equal ones", got, res.Hits[0].Score, res.Hits[1].Score)
+	}
+}
+
+// TestManyTypos wants the first 150 words with one typo and the first 50 with two, in
+// their order, to stand for a word, in all attributes and in some.
+func TestManyTypos(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"searchableAttributes":["text","more"]}`)
+	body := func(i int) string {
+		if i < 200 {
+			return fmt.Sprintf(`"text":"abcdz%03d"`, 199-i)
+		}
+		return fmt.Sprintf(`"text":"qrstuvwyz%03d"`, i)
+	}
+	r.add("a", docsJSON(0, 130, body))
+	r.add("a", docsJSON(130, 300, body)) // another segment
+	for q, want := range map[string][3]int{"abcde": {150, 50, 200}, "qrstuvwxa": {50, 200, 250}, "abcdz": {200, 0, 200}} {
+		for _, on := range [][]string{nil, {"text"}} {
+			found := strings.Fields(r.ids("a", search.Query{Q: q, Limit: limit(300), AttributesToSearchOn: on}))
+			if len(found) != want[0] {
+				t.Errorf("%s in %q found %d documents, want %d", q, on, len(found), want[0])
+			}
+			for _, id := range found {
+				if n, err := strconv.Atoi(id); err != nil || n < want[1] || n >= want[2] {
+					t.Errorf("%s in %q found document %s, want those from %d to below %d", q, on, id, want[1], want[2])
+				}
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package search
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
@@ -161,6 +162,11 @@ func (q *Query) paging(most int) (paging, error) {
 		p.offset = before * p.limit
 	}
 	return p, nil
+}
+
+// blank reports whether nothing is looked for, neither words nor what has a meaning.
+func (q *Query) blank() bool {
+	return strings.TrimSpace(q.Q) == "" && q.Vector == nil && q.Media == nil
 }
 
 // check checks what needs no index.

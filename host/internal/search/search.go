@@ -156,7 +156,7 @@ func (s *Service) answerOn(ctx context.Context, rd *reading, v *folder.View) (re
 	} else if err != nil {
 		return nil, nil, err
 	}
-	if p.query.Hybrid != nil && p.query.Hybrid.Ratio() > 0 {
+	if q := p.query; q.Hybrid != nil && q.Hybrid.Ratio() > 0 && !q.blank() {
 		res.SemanticHits = new(int)
 	}
 	if found, err = sr.Results.All(v, sr.Matched); err != nil {

@@ -38,7 +38,7 @@ func newSemantics(ctx context.Context, m *index.Meta, q *Query) (*semantics, err
 	}
 	e, ok := m.Settings.Embedders[q.Hybrid.Embedder]
 	if !ok {
-		return nil, unknownEmbedder(searcherr.InvalidSearchEmbedder, "hybrid.embedder", q.Hybrid.Embedder)
+		return nil, unknownEmbedder(searcherr.InvalidSearchEmbedder, searcherr.InvalidSearchHybrid, "hybrid.embedder", q.Hybrid.Embedder)
 	}
 	set := m.VectorSets[q.Hybrid.Embedder]
 	dims := cmp.Or(set.Dimensions, e.VectorDimensions())
@@ -56,7 +56,7 @@ func newSemantics(ctx context.Context, m *index.Meta, q *Query) (*semantics, err
 	}
 	blank := strings.TrimSpace(q.Q) == ""
 	switch {
-	case s.Ratio == 0, blank && q.Vector == nil && q.Media == nil:
+	case s.Ratio == 0, q.blank():
 		return nil, nil
 	case q.Vector == nil && e.Source == settings.UserProvided && q.Media == nil && s.Ratio < 1:
 		return nil, nil // words are better than nothing, as while an embedder is down
@@ -75,11 +75,12 @@ func newSemantics(ctx context.Context, m *index.Meta, q *Query) (*semantics, err
 	return s, nil
 }
 
-func unknownEmbedder(code apierr.Code, field, name string) error {
+// unknownEmbedder is the error of an embedder that is not there, or has no name.
+func unknownEmbedder(unknown, missing apierr.Code, field, name string) error {
 	if name == "" {
-		return apierr.Newf(code, "`%s` is missing: send the name of an embedder, see the setting embedders.", field)
+		return apierr.Newf(missing, "`%s` is missing: send the name of an embedder, see the setting embedders.", field)
 	}
-	return apierr.Newf(code, "`%s` is `%.100s`, which is no embedder of this index; see the setting embedders.", field, name)
+	return apierr.Newf(unknown, "`%s` is `%.100s`, which is no embedder of this index; see the setting embedders.", field, name)
 }
 
 // queryWait is how long a search waits for an embedder.

@@ -84,7 +84,7 @@ func TestSemanticSearch(t *testing.T) {
 	q.Q = "east"
 	check("by words alone", q, "3 2", 2, -1)
 	q = plane(0.5)
-	check("neither words nor vector", q, "1 2 3 4 5", 5, 0)
+	check("neither words nor vector", q, "1 2 3 4 5", 5, -1)
 	q = plane(0.5)
 	q.Q = "east"
 	check("words, and no vector for them", q, "3 2", 2, 0)
@@ -119,7 +119,7 @@ func TestSemanticMistakes(t *testing.T) {
 	}{
 		"vector alone":      {search.Query{Vector: []float32{1, 2}}, searcherr.MissingSearchHybrid},
 		"unknown embedder":  {search.Query{Hybrid: &settings.Hybrid{Embedder: "plain"}}, searcherr.InvalidSearchEmbedder},
-		"no embedder":       {search.Query{Hybrid: &settings.Hybrid{}}, searcherr.InvalidSearchEmbedder},
+		"no embedder":       {search.Query{Hybrid: &settings.Hybrid{}}, searcherr.InvalidSearchHybrid},
 		"ratio":             {plane(1.1, 1, 2), searcherr.InvalidSearchSemanticRatio},
 		"not a ratio":       {plane(math.NaN(), 1, 2), searcherr.InvalidSearchSemanticRatio},
 		"dimensions":        {plane(1, 1, 2, 3), indexerr.InvalidVectorDimensions},

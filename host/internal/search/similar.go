@@ -60,7 +60,7 @@ func (s *Service) similar(ctx context.Context, caller *auth.Caller, indexUID str
 	}
 	m := ix.Meta()
 	if _, ok := m.Settings.Embedders[q.Embedder]; !ok {
-		return nil, unknownEmbedder(searcherr.InvalidSimilarEmbedder, "embedder", q.Embedder)
+		return nil, unknownEmbedder(searcherr.InvalidSimilarEmbedder, apierr.BadRequest, "embedder", q.Embedder)
 	}
 	docs, err := s.opts.DB.Documents(m.Docs, []string{q.ID})
 	if err != nil {

@@ -56,8 +56,11 @@ func (s *Server) Similar(r *exchange.Call) error {
 	if err := r.Decode(&b, similarFields); err != nil {
 		return err
 	}
+	if b.ID == nil {
+		return noSimilarID()
+	}
 	var id string
-	if json.Unmarshal(b.ID, &id) != nil || b.ID == nil {
+	if json.Unmarshal(b.ID, &id) != nil {
 		var n json.Number
 		if json.Unmarshal(b.ID, &n) != nil || n == "" {
 			return apierr.Newf(searcherr.InvalidSimilarID, "`id` must be the id of a document, a string or an integer.")
@@ -89,13 +92,17 @@ func (s *Server) SimilarByURL(r *exchange.Call) error {
 	return s.findSimilar(r, scores, q)
 }
 
+func noSimilarID() error {
+	return apierr.Newf(apierr.BadRequest, "`id` is missing: send the id of the document that others are to be like.")
+}
+
 func (s *Server) findSimilar(r *exchange.Call, scores bool, q search.SimilarQuery) error {
 	uid, err := s.index(r)
 	if err != nil {
 		return err
 	}
 	if q.ID == "" {
-		return apierr.Newf(searcherr.InvalidSimilarID, "`id` is missing: send the id of the document that others are to be like.")
+		return noSimilarID()
 	}
 	res, err := s.Search.Similar(r.Base, r.Caller, uid, q)
 	if err != nil {

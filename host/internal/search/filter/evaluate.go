@@ -187,8 +187,20 @@ func equalKeys(value string) []string {
 	return keys
 }
 
+// isTextOnly reports whether a value of a filter is equal to texts alone, although it
+// would be a number without the space around it. So it is in Meilisearch.
+func isTextOnly(value string) bool {
+	key := text.FacetKey(value)
+	x, ok := finite(key)
+	return ok && strings.TrimSpace(value) != value && rawjson.FormatNumber(x) == key
+}
+
 // equal returns the documents that have a value at attr.
 func equal(c Columns, attr, value string) (*roaring.Bitmap, error) {
+	if isTextOnly(value) {
+		key := text.FacetKey(value)
+		return c.TextRange(attr, key, key, nil)
+	}
 	out := roaring.New()
 	for _, k := range equalKeys(value) {
 		b, err := c.TextsFrom(attr, k+"\x00")

@@ -61,17 +61,22 @@ func (n *Node) matchesValues(at map[string][][]byte) bool {
 }
 
 func anyEqual(values [][]byte, wanted []string) bool {
-	var keys []string
+	var keys, texts []string
 	for _, w := range wanted {
-		keys = append(keys, equalKeys(w)...)
+		if isTextOnly(w) {
+			texts = append(texts, text.FacetKey(w))
+		} else {
+			keys = append(keys, equalKeys(w)...)
+		}
 	}
-	return anyText(values, func(key string) bool { return slices.Contains(keys, key) })
+	return anyText(values, func(key string) bool { return slices.Contains(keys, key) }) ||
+		anyString(values, func(key string) bool { return slices.Contains(texts, key) })
 }
 
 func anyText(values [][]byte, f func(key string) bool) bool {
 	return slices.ContainsFunc(values, func(v []byte) bool {
 		value, ok := rawjson.ScalarText(v)
-		return ok && f(text.FacetKey(value))
+		return ok && value != "" && f(text.FacetKey(value)) // an empty text is no value: IS EMPTY finds it
 	})
 }
 
@@ -80,7 +85,7 @@ func anyText(values [][]byte, f func(key string) bool) bool {
 func anyString(values [][]byte, f func(key string) bool) bool {
 	return slices.ContainsFunc(values, func(v []byte) bool {
 		value, ok := rawjson.ScalarText(v)
-		if _, isNumber := rawjson.Number(v); !ok || isNumber {
+		if _, isNumber := rawjson.Number(v); !ok || isNumber || value == "" {
 			return false
 		}
 		key := text.FacetKey(value)

@@ -189,6 +189,12 @@ func (n *Node) Check(rules Rules) error {
 		}
 		return nil
 	}
+	if n.kind == polygonNode {
+		// So it is in Meilisearch, where it asks about that attribute alone.
+		if ok, _ := rules.FilterFeatures(geoJSON); !ok {
+			return notFilterable(geoJSON, n.column, rules)
+		}
+	}
 	equality, comparison := rules.FilterFeatures(n.attr)
 	place := n.kind == radiusNode || n.kind == boxNode || n.kind == polygonNode
 	if equality && (place || !n.compares()) || comparison && (place || n.compares()) {
@@ -197,11 +203,18 @@ func (n *Node) Check(rules Rules) error {
 	if equality || comparison {
 		return &Error{fmt.Sprintf("attribute `%.100s` at column %d may not be asked about this way: switch on %s for it in the setting filterableAttributes", n.attr, n.column, lackingFeature(n))}
 	}
+	return notFilterable(n.attr, n.column, rules)
+}
+
+// geoJSON is the attribute that has to be filterable for _geoPolygon.
+const geoJSON = "_geojson"
+
+func notFilterable(attr string, column int, rules Rules) error {
 	known := "this index has no filterable attributes"
 	if p := rules.FilterPatterns(); len(p) > 0 {
 		known = "filterable here: " + strings.Join(p, ", ")
 	}
-	return &Error{fmt.Sprintf("attribute `%.100s` at column %d is not filterable; %s; add it to the setting filterableAttributes", n.attr, n.column, known)}
+	return &Error{fmt.Sprintf("attribute `%.100s` at column %d is not filterable; %s; add it to the setting filterableAttributes", attr, column, known)}
 }
 
 // compares reports whether n asks about an order, and not about equality.

@@ -118,6 +118,9 @@ func (v *View) TextColumn(seg *Segment, field string) (*textColumn, error) {
 			docs, err := posting()
 			if err == nil {
 				key, shown := v.facetTerm(term)
+				if shown == "" {
+					return nil // an empty text is no value, as in Meilisearch
+				}
 				entries = append(entries, entry{key, shown, docs.ToArray()})
 				size += len(term) + 32
 			}

@@ -54,7 +54,7 @@ func (v *View) CountValues(field string, docs []uint32, keep func(key string) bo
 				return err
 			}
 			key := c.Keys[n]
-			if count == 0 || key == "" || keep != nil && !keep(key) {
+			if count == 0 || keep != nil && !keep(key) {
 				continue
 			}
 			number, of := LooksLikeNumber(key), key
@@ -86,9 +86,7 @@ func (v *View) CountValues(field string, docs []uint32, keep func(key string) bo
 			return err
 		}
 		isText := func(doc, value uint32) bool {
-			return LooksLikeNumber(c.Keys[value]) && !slices.ContainsFunc(numbersOf.Of(doc), func(f float64) bool {
-				return rawjson.FormatNumber(f) == c.Keys[value]
-			})
+			return LooksLikeNumber(c.Keys[value]) && !hasNumber(numbersOf, doc, c.Keys[value])
 		}
 		var others []uint32 // with values that look like numbers and are texts
 		numbers := make([]uint32, 0, len(part))
@@ -114,7 +112,13 @@ func (v *View) CountValues(field string, docs []uint32, keep func(key string) bo
 	return out, err
 }
 
-// textMark is behind the key of a text that looks like a number, while it is counted.
+// hasNumber reports whether a document, numbered within its segment, has the number that
+// is written as key.
+func hasNumber(c *column[float64], doc uint32, key string) bool {
+	return slices.ContainsFunc(c.Of(doc), func(f float64) bool { return rawjson.FormatNumber(f) == key })
+}
+
+// textMark is behind the key of a text that looks like a number, beside numbers.
 const textMark = "\x00"
 
 // CountTexts is CountValues without the numbers among the values.

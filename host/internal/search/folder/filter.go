@@ -26,12 +26,19 @@ func (v *View) Empty(attr string) (*roaring.Bitmap, error) { return v.term(field
 func (v *View) TextsFrom(attr, prefix string) (*roaring.Bitmap, error) {
 	if v.foldsMore {
 		return v.between(FieldText+attr, nil, nil, func(term string) bool {
-			key, _ := v.facetTerm(term)
-			return strings.HasPrefix(key+"\x00", prefix)
+			key, shown := v.facetTerm(term)
+			return shown != "" && strings.HasPrefix(key+"\x00", prefix)
 		})
 	}
-	return v.between(FieldText+attr, []byte(prefix), NextKey([]byte(prefix)), nil)
+	var keep func(term string) bool
+	if prefix == emptyText {
+		keep = func(term string) bool { return term != emptyText }
+	}
+	return v.between(FieldText+attr, []byte(prefix), NextKey([]byte(prefix)), keep)
 }
+
+// emptyText is the facet term of the empty text, which is no value.
+const emptyText = "\x00"
 
 // facetTerm returns the two halves of a facet term.
 func (v *View) facetTerm(term string) (key, shown string) {

@@ -35,8 +35,8 @@ func (v *View) TextRange(attr, low, high string, keep func(key string) bool) (*r
 			if err := v.Step(); err != nil {
 				return err
 			}
-			key, _ := v.facetTerm(term)
-			if key < low || high != "" && key > high || keep != nil && !keep(key) {
+			key, shown := v.facetTerm(term)
+			if shown == "" || key < low || high != "" && key > high || keep != nil && !keep(key) {
 				return nil
 			}
 			like := LooksLikeNumber(key)
@@ -73,6 +73,38 @@ func LooksLikeNumber(key string) bool {
 	}
 	f, err := strconv.ParseFloat(key, 64)
 	return err == nil && rawjson.FormatNumber(f) == key
+}
+
+// DistinctValues calls f with what tells the values of a document at attr from those of
+// others: a text is another value than the number that it looks like.
+func (v *View) DistinctValues(attr string, doc uint32, f func(value string)) error {
+	seg := v.SegmentOf(doc)
+	c, err := v.TextColumn(seg, FieldText+attr)
+	if err != nil {
+		return err
+	}
+	var numbers *column[float64] // of a document with texts that look like one
+	for _, n := range c.Of(doc - seg.First) {
+		key := c.Keys[n]
+		if LooksLikeNumber(key) {
+			if numbers == nil {
+				texts, err := v.textsOf(seg, attr)
+				if err != nil {
+					return err
+				}
+				if texts.likeNumbers.Contains(doc - seg.First) {
+					if numbers, err = v.numberColumn(seg, fieldNumber+attr); err != nil {
+						return err
+					}
+				}
+			}
+			if numbers != nil && !hasNumber(numbers, doc-seg.First, key) {
+				key += textMark
+			}
+		}
+		f(key)
+	}
+	return nil
 }
 
 // segmentTexts tells the texts of an attribute in a segment from its numbers. Only for

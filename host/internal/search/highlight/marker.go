@@ -36,9 +36,9 @@ type wordMarker struct {
 	// derived are the words of the index that stand for one that may go on, with
 	// their typos; nil for one that may not, or has none.
 	derived map[string]uint8
-	// stands reports whether a word of the index that is term, or begins it where the
-	// query's may go on, stands for the query's.
-	stands func(term string) bool
+	// stands reports whether the index has a word like it that is, or begins, a word of a
+	// text with so many typos, which may be a stop word.
+	stands func(term string, typos int, stop bool) bool
 }
 
 // A phraseMarker finds words side by side.
@@ -64,9 +64,9 @@ func (m *Marker) AddPhrase(unit, to int, words []text.Word) {
 
 // AddWord has m find the units of the query from unit to below to that are a word, as
 // in writes it. derived are the words of the index that stand for it, with their
-// typos, where it may go on with some; else nil. stands reports whether one of all of
-// them is a word, or begins it where w may go on.
-func (m *Marker) AddWord(unit, to int, in text.AlphabetSet, w *text.Matcher, derived map[string]uint8, stands func(term string) bool) {
+// typos, where it may go on with some; else nil. stands reports whether the index has a
+// word like it that is term, or begins it where w may go on.
+func (m *Marker) AddWord(unit, to int, in text.AlphabetSet, w *text.Matcher, derived map[string]uint8, stands func(term string, typos int, stop bool) bool) {
 	m.words = append(m.words, wordMarker{unit, to, in, w, map[string]int{}, derived, stands})
 }
 
@@ -80,7 +80,7 @@ func (w *wordMarker) typosIn(term string, stop bool) (typos int, ok bool) {
 	if !seen {
 		// A stop word counts where it is a word of the index as well, written otherwise
 		// ("The"), or begins with one.
-		if n, ok = w.Distance(term); !ok || stop && !w.stands(term) {
+		if n, ok = w.Distance(term); !ok || !w.stands(term, n, stop) {
 			n = -1
 		}
 		w.known[key] = n

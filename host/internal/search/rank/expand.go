@@ -81,9 +81,15 @@ func (s *Searcher) ExpandWord(forms []text.Form, prefix bool, typos int) (*Edge,
 	var more [3]bool // some segment has documents that it does not have with fewer typos
 	for _, f := range forms {
 		w := &wantedWord{form: f, prefix: prefix, typos: typos}
+		all, err := s.everywhere(w)
+		if err != nil {
+			return nil, err
+		}
+		w.limit(all)
+		e.last = append(e.last, w.last)
 		for i := range s.View.Segs {
 			seg := &s.View.Segs[i]
-			x, err := s.lookup(seg, w)
+			x, err := s.lookup(seg, w, all[i])
 			if err != nil {
 				return nil, err
 			}

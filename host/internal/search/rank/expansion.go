@@ -1,6 +1,8 @@
 package rank
 
 import (
+	"slices"
+
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/parley-search/parley/host/internal/search/folder"
@@ -22,6 +24,51 @@ type wantedWord struct {
 	prefix  bool
 	typos   int
 	matcher *text.Matcher // made for the first segment that has it not kept
+	last    lastWords
+}
+
+// The bounds are Meilisearch's: of the words of an index that are so many typos from a
+// query's, the first ones in their order stand for it.
+const (
+	mostWithOneTypo  = 150
+	mostWithTwoTypos = 50
+)
+
+// lastWords are the last words of an index that stand for one of a query with so many
+// typos; "": all that there are do.
+type lastWords [3]string
+
+// takes reports whether a word with so many typos is among those up to the last.
+func (l *lastWords) takes(term string, typos int) bool {
+	return l[typos] == "" || term <= l[typos]
+}
+
+// limit sets w.last by the words of all segments.
+func (w *wantedWord) limit(segments []*expansion) {
+	most := [3]int{1: mostWithOneTypo, 2: mostWithTwoTypos}
+	var counts [3]int
+	for _, x := range segments {
+		for i := range x.derived {
+			counts[x.derived[i].typos]++
+		}
+	}
+	for typos := 1; typos <= w.typos; typos++ {
+		if counts[typos] <= most[typos] {
+			continue
+		}
+		var terms []string
+		for _, x := range segments {
+			for i := range x.derived {
+				if d := &x.derived[i]; int(d.typos) == typos {
+					terms = append(terms, d.Term)
+				}
+			}
+		}
+		slices.Sort(terms)
+		if terms = slices.Compact(terms); len(terms) > most[typos] {
+			w.last[typos] = terms[most[typos]-1]
+		}
+	}
 }
 
 // name tells the word's expansions from others of a segment.
@@ -33,20 +80,56 @@ func (w *wantedWord) name() string {
 	return string([]byte{prefix, byte(w.typos), byte(w.form.In)}) + w.form.Term
 }
 
-// lookup returns what a segment has for a word where it may count.
-func (s *Searcher) lookup(seg *folder.Segment, w *wantedWord) (*expansion, error) {
-	all, err := s.everywhere(seg, w)
+// everywhere returns what each segment has for a word in all attributes and documents.
+func (s *Searcher) everywhere(w *wantedWord) ([]*expansion, error) {
+	out := make([]*expansion, len(s.View.Segs))
+	for i := range s.View.Segs {
+		var err error
+		if out[i], err = s.everywhereIn(&s.View.Segs[i], w); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// lookup returns what a segment has for a word where it may count; all is what it has
+// everywhere.
+func (s *Searcher) lookup(seg *folder.Segment, w *wantedWord, all *expansion) (*expansion, error) {
+	if len(all.derived) == 0 {
+		return all, nil
+	}
+	every := !seg.HasDeleted() && s.plan.Fields.all(uint8(w.typos), w.form.In)
+	over := func(d Derived) bool { return !w.last.takes(d.Term, int(d.typos)) }
+	if !slices.ContainsFunc(all.derived, over) {
+		if every {
+			return all, nil
+		}
+		return s.narrow(seg, all)
+	}
+	all.derived = slices.DeleteFunc(all.derived, over)
+	if !every {
+		return s.narrow(seg, all)
+	}
+	kept, err := s.View.Keep(seg, firstOf+w.last[1]+"\x00"+w.last[2]+"\x00"+w.name(), func() (any, int, error) {
+		x, err := s.narrow(seg, all)
+		if err != nil {
+			return nil, 0, err
+		}
+		k, err := x.pack()
+		return k, k.size(), err
+	})
 	if err != nil {
 		return nil, err
 	}
-	if len(all.derived) == 0 || !seg.HasDeleted() && s.plan.Fields.all(uint8(w.typos), w.form.In) {
-		return all, nil
-	}
-	return s.narrow(seg, all)
+	return kept.(*packedExpansion).unpack(w.form.In)
 }
 
-// everywhere returns what a segment has for a word in all attributes and documents.
-func (s *Searcher) everywhere(seg *folder.Segment, w *wantedWord) (*expansion, error) {
+// What is kept of the first words that stand for one has names that begin so, see
+// [folder.View.Keep].
+const firstOf = "\x05"
+
+// everywhereIn is everywhere of one segment.
+func (s *Searcher) everywhereIn(seg *folder.Segment, w *wantedWord) (*expansion, error) {
 	if !w.prefix && w.typos == 0 {
 		return veryWord(seg, w.form) // found as fast as what is kept would be
 	}

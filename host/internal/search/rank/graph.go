@@ -28,6 +28,7 @@ type Edge struct {
 	forms   []text.Form
 	prefix  bool
 	typos   int
+	last    []lastWords // of the words that stand for forms
 	Derived [][]Derived // of a word, by segment
 	cost    uint8       // typos that it counts as, besides those of the words
 	known   bool        // the index has the very word

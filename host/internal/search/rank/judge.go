@@ -318,6 +318,8 @@ func (s *Searcher) between(x, y *spot) uint16 {
 	}
 	d := int(y.pos) - int(x.pos)
 	switch {
+	case x.span != y.span && (y.step > 0 || s.unfinished(x)):
+		return farApart // the one is within what does not have the other
 	case x.span > 0 && x.span == y.span:
 		d = 2 // in one word, or in what stands for both
 	case d > 0:
@@ -327,6 +329,16 @@ func (s *Searcher) between(x, y *spot) uint16 {
 		d = farApart
 	}
 	return uint16(min(d, farApart))
+}
+
+// unfinished reports whether what stands at a place is more than one unit, and not to its
+// end there.
+func (s *Searcher) unfinished(x *spot) bool {
+	if x.span == 0 {
+		return false
+	}
+	e := s.graph.edges[x.span-1]
+	return e.from+int(x.step)+1 < e.to
 }
 
 // begins reports whether all units stand as they are, each at its place in the

@@ -1,8 +1,7 @@
 package rank
 
 import (
-	"strings"
-
+	"github.com/parley-search/parley/host/internal/search/folder"
 	"github.com/parley-search/parley/host/internal/search/highlight"
 	"github.com/parley-search/parley/host/internal/search/text"
 )
@@ -18,8 +17,11 @@ func (s *Searcher) NewMarker() *highlight.Marker {
 			m.AddPhrase(e.from, e.to, e.words)
 			continue
 		}
-		for _, f := range e.forms {
-			m.AddWord(e.from, e.to, f.In, text.NewMatcher(f.Term, e.prefix, e.typos), e.withTypos(), e.standsFor)
+		for i, f := range e.forms {
+			w := text.NewMatcher(f.Term, e.prefix, e.typos)
+			m.AddWord(e.from, e.to, f.In, w, e.withTypos(), func(term string, typos int, stop bool) bool {
+				return e.last[i].takes(term, typos) && (!stop || s.hasBeginning(term, w))
+			})
 		}
 	}
 	return m
@@ -42,14 +44,29 @@ func (e *Edge) withTypos() map[string]uint8 {
 	return out
 }
 
-// standsFor reports whether a word of the index stands for the edge's that is term, or
-// begins it where the edge's may go on.
-func (e *Edge) standsFor(term string) bool {
-	for _, derived := range e.Derived {
-		for i := range derived {
-			if d := derived[i].Term; d == term || e.prefix && strings.HasPrefix(term, d) {
-				return true
-			}
+// hasBeginning reports whether the index has a word that w finds and that is term, or
+// begins it where w may go on.
+func (s *Searcher) hasBeginning(term string, w *text.Matcher) bool {
+	if s.hasWord(term) {
+		return true
+	}
+	for end := range term {
+		if _, ok := w.Distance(term[:end]); w.Prefix && end > 0 && ok && s.hasWord(term[:end]) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasWord reports whether the index has a word. What cannot be read is not there.
+func (s *Searcher) hasWord(term string) bool {
+	for i := range s.View.Segs {
+		dict, err := s.View.Segs[i].Dict(folder.FieldWords)
+		if err != nil {
+			continue
+		}
+		if docs, err := s.View.Segs[i].AllPostings(dict, []byte(term)); err == nil && !docs.IsEmpty() {
+			return true
 		}
 	}
 	return false

@@ -30,11 +30,13 @@ func (p *Plan) orderRules() []settings.Criterion {
 	return p.Settings.Rules(p.Criteria, true, p.Strategy)
 }
 
-// OrderShape is the kind of each step of the order, fit to be compared.
-func (p *Plan) OrderShape() []string {
+// OrderShape is the kind of each step of the order, fit to be compared; blank says that
+// nothing is looked for, so that rules about texts have no say.
+func (p *Plan) OrderShape(blank bool) []string {
 	var out []string
 	for _, r := range p.orderRules() {
 		switch {
+		case r.OfTexts() && blank:
 		case r.OfTexts():
 			if len(out) == 0 || out[len(out)-1] != shapeOfTexts {
 				out = append(out, shapeOfTexts)
@@ -132,6 +134,10 @@ func (a *Standing) Compare(b *Standing) int {
 		case x.Texts != y.Texts || x.Kind != y.Kind || x.Down != y.Down: // of another host, maybe
 		case (x.Hidden || y.Hidden) && a.Remote != b.Remote:
 		case x.Texts && x.Blank && y.Blank: // their weights alone would decide
+		case x.Texts && x.Blank != y.Blank: // what was looked for is before what was not
+			if c = -1; x.Blank {
+				c = 1
+			}
 		case x.Texts:
 			c = cmp.Compare(y.Score*b.Weight, x.Score*a.Weight)
 		default:

@@ -146,7 +146,7 @@ func compareInserted(a, b inserted) int { return cmp.Compare(a.seq, b.seq) }
 type DistinctSeen struct {
 	Attribute string
 	Values    map[string]struct{}
-	field     string // of Attribute's column
+	values    []string // of the document that is looked at
 }
 
 // Fresh reports whether no document that was taken had a value of doc. One without
@@ -161,25 +161,19 @@ func (d *DistinctSeen) Take(v *folder.View, doc uint32) (bool, error) {
 }
 
 func (d *DistinctSeen) look(v *folder.View, doc uint32, note bool) (bool, error) {
-	if d.field == "" {
-		d.field = folder.FieldText + d.Attribute
-	}
-	seg := v.SegmentOf(doc)
-	c, err := v.TextColumn(seg, d.field)
-	if err != nil {
-		return false, err
-	}
-	values := c.Of(doc - seg.First)
-	for _, n := range values {
-		if _, seen := d.Values[c.Keys[n]]; seen {
-			return false, nil
+	fresh := true
+	d.values = d.values[:0]
+	err := v.DistinctValues(d.Attribute, doc, func(value string) {
+		if _, seen := d.Values[value]; seen {
+			fresh = false
 		}
+		d.values = append(d.values, value)
+	})
+	if err != nil || !fresh || !note {
+		return fresh, err
 	}
-	if !note {
-		return true, nil
-	}
-	for _, n := range values {
-		d.Values[c.Keys[n]] = struct{}{}
+	for _, value := range d.values {
+		d.Values[value] = struct{}{}
 	}
 	return true, nil
 }
@@ -192,13 +186,9 @@ func (s *Searcher) Values(attribute string, list []Found) ([][]string, error) {
 		return out, nil
 	}
 	for i, f := range list {
-		seg := s.View.SegmentOf(f.Doc)
-		c, err := s.View.TextColumn(seg, folder.FieldText+attribute)
+		err := s.View.DistinctValues(attribute, f.Doc, func(value string) { out[i] = append(out[i], value) })
 		if err != nil {
 			return nil, err
-		}
-		for _, n := range c.Of(f.Doc - seg.First) {
-			out[i] = append(out[i], c.Keys[n])
 		}
 	}
 	return out, nil
