@@ -75,14 +75,16 @@ func LooksLikeNumber(key string) bool {
 	return err == nil && rawjson.FormatNumber(f) == key
 }
 
-// DistinctValues calls f with what tells the values of a document at attr from those of
-// others: a text is another value than the number that it looks like.
-func (v *View) DistinctValues(attr string, doc uint32, f func(value string)) error {
+// DistinctValues appends to out what tells the values of a document in a field, that of
+// FieldText and an attribute, from those of others: a text is another value than the
+// number that it looks like.
+func (v *View) DistinctValues(out []string, field string, doc uint32) ([]string, error) {
 	seg := v.SegmentOf(doc)
-	c, err := v.TextColumn(seg, FieldText+attr)
+	c, err := v.TextColumn(seg, field)
 	if err != nil {
-		return err
+		return out, err
 	}
+	attr := field[len(FieldText):]
 	var numbers *column[float64] // of a document with texts that look like one
 	for _, n := range c.Of(doc - seg.First) {
 		key := c.Keys[n]
@@ -90,11 +92,11 @@ func (v *View) DistinctValues(attr string, doc uint32, f func(value string)) err
 			if numbers == nil {
 				texts, err := v.textsOf(seg, attr)
 				if err != nil {
-					return err
+					return out, err
 				}
 				if texts.likeNumbers.Contains(doc - seg.First) {
 					if numbers, err = v.numberColumn(seg, fieldNumber+attr); err != nil {
-						return err
+						return out, err
 					}
 				}
 			}
@@ -102,9 +104,9 @@ func (v *View) DistinctValues(attr string, doc uint32, f func(value string)) err
 				key += textMark
 			}
 		}
-		f(key)
+		out = append(out, key)
 	}
-	return nil
+	return out, nil
 }
 
 // segmentTexts tells the texts of an attribute in a segment from its numbers. Only for

@@ -146,6 +146,7 @@ func compareInserted(a, b inserted) int { return cmp.Compare(a.seq, b.seq) }
 type DistinctSeen struct {
 	Attribute string
 	Values    map[string]struct{}
+	field     string   // of Attribute's column
 	values    []string // of the document that is looked at
 }
 
@@ -161,16 +162,20 @@ func (d *DistinctSeen) Take(v *folder.View, doc uint32) (bool, error) {
 }
 
 func (d *DistinctSeen) look(v *folder.View, doc uint32, note bool) (bool, error) {
-	fresh := true
-	d.values = d.values[:0]
-	err := v.DistinctValues(d.Attribute, doc, func(value string) {
+	if d.field == "" {
+		d.field = folder.FieldText + d.Attribute
+	}
+	var err error
+	if d.values, err = v.DistinctValues(d.values[:0], d.field, doc); err != nil {
+		return false, err
+	}
+	for _, value := range d.values {
 		if _, seen := d.Values[value]; seen {
-			fresh = false
+			return false, nil
 		}
-		d.values = append(d.values, value)
-	})
-	if err != nil || !fresh || !note {
-		return fresh, err
+	}
+	if !note {
+		return true, nil
 	}
 	for _, value := range d.values {
 		d.Values[value] = struct{}{}
@@ -185,9 +190,10 @@ func (s *Searcher) Values(attribute string, list []Found) ([][]string, error) {
 	if attribute == "" {
 		return out, nil
 	}
+	field := folder.FieldText + attribute
 	for i, f := range list {
-		err := s.View.DistinctValues(attribute, f.Doc, func(value string) { out[i] = append(out[i], value) })
-		if err != nil {
+		var err error
+		if out[i], err = s.View.DistinctValues(nil, field, f.Doc); err != nil {
 			return nil, err
 		}
 	}
