@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/parley-search/parley/host/internal/config"
 )
 
 // A closer closes a part of the host, which its name tells to operators.
@@ -49,6 +51,9 @@ func (h *Host) runTasks() (stop func() error) {
 func (h *Host) Run(ctx context.Context) error {
 	h.log.Info().Str("addr", h.Addr().String()).Str("db_path", h.config.DBPath).
 		Bool("open", h.config.MasterKey.IsZero()).Bool("tls", h.config.TLS.Cert != "").Str("private_networks", h.config.PrivateNetworks.String()).Str("console", h.config.Console).Msg("serving")
+	if h.config.Env == config.EnvProduction && h.config.Console != ConsoleOn {
+		h.log.Info().Msg("the console is off in production: --console=on serves it at /console/")
+	}
 	served := make(chan error, 1)
 	go func() { served <- h.server.Listen(h.listener) }()
 	var err error

@@ -270,3 +270,25 @@ func TestConsoleStays(t *testing.T) {
 		t.Errorf("after signing out the browser keeps %s", kept)
 	}
 }
+
+// TestConsoleInProduction wants no page there unless it was asked for, and a line in
+// the log that says how to have it.
+func TestConsoleInProduction(t *testing.T) {
+	flags := map[string]string{"env": "production", "master-key": "a master key of the console's tests"}
+	const how = "--console=on serves it at /console/"
+	h := openHouse(t, flags)
+	if r := h.call("GET", "/console/", ""); r.status != http.StatusNotFound {
+		t.Errorf("in production the page answers %d", r.status)
+	}
+	if !strings.Contains(h.log.String(), how) {
+		t.Errorf("the log does not say %q: %s", how, h.log.String())
+	}
+	flags["console"] = "on"
+	h = openHouse(t, flags)
+	if r := h.call("GET", "/console/", ""); r.status != http.StatusOK {
+		t.Errorf("switched on, the page answers %d", r.status)
+	}
+	if strings.Contains(h.log.String(), how) {
+		t.Error("the log says how to switch on what is on")
+	}
+}

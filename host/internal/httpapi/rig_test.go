@@ -66,11 +66,19 @@ type wish struct {
 	upstream  outbound.Sender
 	reaches   bool // other hosts, by a real upstream
 	console   bool // serve the page
+	wide      bool // seems to listen to other machines
 	noDocs    bool
 	installer pluginapi.Installer
 	sources   func(chat.Sources) chat.Sources // what the chat has of the plugins; nil: all as they are
 	cluster   httpapi.Cluster
 	patience  time.Duration // with them; default remoteTimeout
+}
+
+// elsewhere is a listener that says it listens to a network.
+type elsewhere struct{ net.Listener }
+
+func (e elsewhere) Addr() net.Addr {
+	return &net.TCPAddr{IP: net.IPv4zero, Port: e.Listener.Addr().(*net.TCPAddr).Port}
 }
 
 // A rig is a server on a real port over real parts in memory. Its only fakes
@@ -198,6 +206,9 @@ func newRig(tb testing.TB, w wish) *rig {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	check(tb, err)
 	r.url = "http://" + ln.Addr().String()
+	if w.wide {
+		ln = elsewhere{ln}
+	}
 	go func() { r.served <- r.server.Listen(ln) }()
 
 	tb.Cleanup(func() {

@@ -230,7 +230,7 @@ func New(d Deps) *Server {
 	s.plugins = pluginapi.New(pluginapi.Deps{Chat: d.Chat, Plugins: d.Plugins, Reload: d.Reload, Installer: d.PluginInstaller})
 	s.reports = &telemetryapi.Server{Telemetry: d.Telemetry, Usage: d.Usage}
 	s.admin = &adminapi.Server{
-		Auth: d.Auth, Limiter: d.Limiter, Features: d.Features, Network: d.Network, Webhooks: d.Webhooks, Exports: d.Exports, Tasks: s.tasks,
+		Auth: d.Auth, Limiter: d.Limiter, Features: d.Features, Network: d.Network, Webhooks: d.Webhooks, Exports: d.Exports, Tasks: s.tasks, Wide: s.wide.Load,
 	}
 	s.table = s.routes()
 	for _, rt := range s.table {

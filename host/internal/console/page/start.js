@@ -24,12 +24,12 @@ export async function start(root) {
 	const providers = (plugins?.results ?? []).filter((p) => p.source);
 	const ready = providers.filter((p) => p.state === "ready");
 	if (session.open) {
-		const here = /^(localhost|127\.|\[::1\])/.test(location.hostname);
+		const network = session.rights?.network;
 		root.append(
 			el(
 				"p",
-				{ class: here ? "notice" : "notice bad" },
-				`This service asks for no key: everybody on ${here ? "this computer" : "its network"} may do everything. Set a master key to change that.`,
+				{ class: network ? "notice bad" : "notice" },
+				`This service asks for no key: everybody on ${network ? "its network" : "this computer"} may do everything. Set a master key to change that.`,
 			),
 		);
 	}

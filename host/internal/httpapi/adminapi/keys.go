@@ -27,6 +27,7 @@ type Server struct {
 	Webhooks *webhook.Service
 	Exports  *export.Service
 	Tasks    *taskapi.Server
+	Wide     func() bool // the host listens to other machines
 }
 
 // keyBody is an API key as a client sees it.
@@ -154,9 +155,10 @@ type currentKeyBody struct {
 	Indexes    []string      `json:"indexes"`
 	Workspaces []string      `json:"workspaces"`
 	ExpiresAt  *time.Time    `json:"expiresAt"`
-	Open       bool          `json:"open"`   // the host has no master key: it asks for none
-	Master     bool          `json:"master"` // it is the master key
-	Tenant     bool          `json:"tenant"` // it is a tenant token
+	Open       bool          `json:"open"`    // the host has no master key: it asks for none
+	Network    bool          `json:"network"` // it is open, and listens to other machines
+	Master     bool          `json:"master"`  // it is the master key
+	Tenant     bool          `json:"tenant"`  // it is a tenant token
 }
 
 // GetCurrentKey answers GET /keys/current: who the caller is to this host, and
@@ -164,6 +166,7 @@ type currentKeyBody struct {
 func (s *Server) GetCurrentKey(r *exchange.Call) error {
 	may := r.Caller.Rights()
 	b := currentKeyBody{Actions: may.Actions, Indexes: may.Indexes, Workspaces: may.Workspaces, ExpiresAt: may.ExpiresAt, Open: !s.Auth.Protected(), Tenant: may.Tenant}
+	b.Network = b.Open && s.Wide()
 	b.Master = !b.Open && may.Key == ""
 	if may.Key != "" {
 		b.UID = &may.Key
