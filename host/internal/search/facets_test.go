@@ -125,6 +125,17 @@ func TestFacetsOfMixedValues(t *testing.T) {
 	}
 }
 
+// TestFacetsWrittenLikeNumbers wants texts that a number looks like shown as the first
+// hit to come writes them, too.
+func TestFacetsWrittenLikeNumbers(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"filterableAttributes":["m"]}`)
+	r.add("a", `[{"id":9,"m":"①"},{"id":1,"m":"1"},{"id":2,"m":2}]`)
+	if got, want := facetText(r.search("a", search.Query{Facets: []string{"m"}}).Facets), "m: 2=1 ①=2 [2 2]"; got != want {
+		t.Errorf("facets %q, want %q", got, want)
+	}
+}
+
 // TestFacetSearchShows wants a value that is written in several ways shown as the first
 // document of all that came writes it, but to callers who may not see them all.
 func TestFacetSearchShows(t *testing.T) {

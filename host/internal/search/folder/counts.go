@@ -170,7 +170,11 @@ func (v *View) showFirst(field string, docs []uint32, byKey map[string]*Count) e
 				return err
 			}
 			for _, n := range c.Of(d - seg.First) {
-				if value := byKey[c.Keys[n]]; value != nil && value.several && seqs[from+i] < value.seq {
+				value := byKey[c.Keys[n]]
+				if value == nil || value.Number {
+					value = byKey[c.Keys[n]+textMark]
+				}
+				if value != nil && value.several && seqs[from+i] < value.seq {
 					value.Shown, value.seq = c.shown[n], seqs[from+i]
 				}
 			}
