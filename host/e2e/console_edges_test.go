@@ -292,3 +292,43 @@ func TestConsoleInProduction(t *testing.T) {
 		t.Error("the log says how to switch on what is on")
 	}
 }
+
+// TestConsoleLongLists has more documents than anybody looks at: the page asks for
+// those that it shows, and writes their number as people do.
+func TestConsoleLongLists(t *testing.T) {
+	t.Parallel()
+	b := newBrowser(t)
+	h := consoleHost(t, nil)
+	docs := make([]map[string]any, 2_000)
+	for i := range docs {
+		docs[i] = map[string]any{"id": i, "title": fmt.Sprint("Film ", i)}
+	}
+	body, err := json.Marshal(docs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.finish(h.must("POST", "/indexes/long/documents", string(body)))
+	p := b.open(h.url, screens[0])
+	shown := func(want int) {
+		t.Helper()
+		if n := evaluate[int](p, `document.querySelectorAll("main article").length`); n != want {
+			t.Errorf("%s shows %d documents, want %d", evaluate[string](p, "location.hash"), n, want)
+		}
+	}
+	p.view("#/documents/long", "Documents")
+	p.see("main", "documents 1 to 20 of 2,000")
+	shown(20)
+	p.run(chromedp.Click(`//button[. = "Next"]`))
+	p.see("main", "documents 21 to 40 of 2,000")
+	shown(20)
+	p.view("#/search/long", "Search")
+	p.see("main", "2,000 hits in", "More hits")
+	shown(20)
+	p.run(chromedp.Click(`//button[. = "More hits"]`))
+	if !settles(func() bool { return evaluate[int](p, `document.querySelectorAll("main article").length`) == 40 }) {
+		shown(40)
+	}
+	if most := evaluate[float64](p, `Math.max(...performance.getEntriesByType("resource").map((e) => e.decodedBodySize))`); most > 100_000 {
+		t.Errorf("an answer that the page asked for has %.0f bytes", most)
+	}
+}
