@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/wasm"
@@ -68,5 +69,34 @@ func TestCache(t *testing.T) {
 	}
 	if _, err := wasm.Open(wasm.Options{CacheDir: file}); err == nil {
 		t.Error("Open with a file as CacheDir: no error")
+	}
+}
+
+// TestHammerSameCode loads modules of the same code at the same time from a cache, as a
+// host does that has two versions of a plugin which differ in their manifests alone.
+func TestHammerSameCode(t *testing.T) {
+	dir := t.TempDir()
+	for range 100 {
+		r := open(t, wasm.Options{CacheDir: dir})
+		var loads sync.WaitGroup
+		for range 4 {
+			loads.Go(func() {
+				m, err := r.Compile(t.Context(), "echo", guest(t, "echo"), wasm.Limits{})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if got, err := m.Call(t.Context(), decode, []byte("hello"), nil); string(got) != "hello" || err != nil {
+					t.Errorf("Call = %q, %v", got, err)
+				}
+			})
+		}
+		loads.Wait()
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if kept, err := wasm.ListCache(dir); err != nil || len(kept) != 1 {
+		t.Errorf("the cache has %+v, %v, want one module", kept, err)
 	}
 }

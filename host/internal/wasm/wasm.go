@@ -61,6 +61,10 @@ type Runtime struct {
 	// compiling is held while a module is compiled in process: one at a time
 	// leaves the other processors to the calls under way.
 	compiling sync.Mutex
+	// loading holds a *sync.Mutex for each key. Two loads of one module would write
+	// the same file, and wazero 1.12 gives the second one what the first has not
+	// finished yet.
+	loading sync.Map
 
 	mu      sync.Mutex
 	standIn *engine // for modules that the engine's limiter refuses; nil until there is one
@@ -164,6 +168,9 @@ func (r *Runtime) load(ctx context.Context, e *engine, key, name string, bin []b
 		return nil, err
 	}
 	ctx = experimental.WithCompilationWorkers(context.WithoutCancel(ctx), 1)
+	lock, _ := r.loading.LoadOrStore(key, new(sync.Mutex))
+	lock.(*sync.Mutex).Lock()
+	defer lock.(*sync.Mutex).Unlock()
 	if r.dir == "" {
 		r.compiling.Lock()
 		defer r.compiling.Unlock()
