@@ -41,7 +41,6 @@ func TestLayoutTopLevel(t *testing.T) {
 // TestLayoutImports holds each import of the tree to the table. Test files are
 // free: they use what a user would.
 func TestLayoutImports(t *testing.T) {
-	t.Parallel()
 	seen := map[string]bool{}
 	for _, f := range sourceFiles(t) {
 		seen[f.pkg] = true
@@ -276,7 +275,6 @@ const layoutPage = "host/docs/explanation/architecture.md"
 // TestArchitecturePage writes the table for people, with what each package says of
 // itself; -v logs how large each is.
 func TestArchitecturePage(t *testing.T) {
-	t.Parallel()
 	synopsis, lines, exported := map[string]string{}, map[string]int{}, map[string]int{}
 	for _, f := range sourceFiles(t) {
 		if f.doc != "" {

@@ -14,7 +14,6 @@ import (
 // connections that were in use before. While they hang and once they have
 // failed, every other request is answered, over connections of the same pool.
 func TestWeatherStall(t *testing.T) {
-	t.Parallel()
 	s := newStation(t, 3, map[string]string{"provider-silence-timeout": "10s", "provider-first-byte-timeout": "10s"}, bench.Sources()...)
 	const kept = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 	s.wire.on("kept", func(x *exchange) {
