@@ -195,7 +195,7 @@ func interfere(t *testing.T, rng *rand.Rand) {
 	compare("what a model is told", func(a *answerer) string { return a.told() })
 }
 
-// TestNonInterferenceOfFrequency: which word is dropped first hangs on the documents that
+// TestNonInterferenceOfFrequency: which word is dropped first depends on the documents that
 // the caller may see, though among all of them it is another.
 func TestNonInterferenceOfFrequency(t *testing.T) {
 	r := newRig(t)

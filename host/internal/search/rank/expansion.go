@@ -106,22 +106,11 @@ func (s *Searcher) lookup(seg *folder.Segment, w *wantedWord, all *expansion) (*
 		}
 		return s.narrow(seg, all)
 	}
-	all.derived = slices.DeleteFunc(all.derived, over)
+	all = &expansion{derived: slices.DeleteFunc(slices.Clone(all.derived), over)}
 	if !every {
 		return s.narrow(seg, all)
 	}
-	kept, err := s.View.Keep(seg, firstOf+w.last[1]+"\x00"+w.last[2]+"\x00"+w.name(), func() (any, int, error) {
-		x, err := s.narrow(seg, all)
-		if err != nil {
-			return nil, 0, err
-		}
-		k, err := x.pack()
-		return k, k.size(), err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return kept.(*packedExpansion).unpack(w.form.In)
+	return s.keep(seg, firstOf+w.last[1]+"\x00"+w.last[2]+"\x00"+w.name(), w.form.In, func() (*expansion, error) { return s.narrow(seg, all) })
 }
 
 // What is kept of the first words that stand for one has names that begin so, see
@@ -133,8 +122,14 @@ func (s *Searcher) everywhereIn(seg *folder.Segment, w *wantedWord) (*expansion,
 	if !w.prefix && w.typos == 0 {
 		return veryWord(seg, w.form) // found as fast as what is kept would be
 	}
-	kept, err := s.View.Keep(seg, w.name(), func() (any, int, error) {
-		x, err := s.expandIn(seg, w)
+	return s.keep(seg, w.name(), w.form.In, func() (*expansion, error) { return s.expandIn(seg, w) })
+}
+
+// keep returns what is kept of a segment under a name, packed, and has it made where
+// nothing is; in is how the word is written.
+func (s *Searcher) keep(seg *folder.Segment, name string, in text.AlphabetSet, expand func() (*expansion, error)) (*expansion, error) {
+	kept, err := s.View.Keep(seg, name, func() (any, int, error) {
+		x, err := expand()
 		if err != nil {
 			return nil, 0, err
 		}
@@ -144,7 +139,7 @@ func (s *Searcher) everywhereIn(seg *folder.Segment, w *wantedWord) (*expansion,
 	if err != nil {
 		return nil, err
 	}
-	return kept.(*packedExpansion).unpack(w.form.In)
+	return kept.(*packedExpansion).unpack(in)
 }
 
 // veryWord is the expansion of a word that may neither go on nor have typos.
