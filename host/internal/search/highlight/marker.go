@@ -32,7 +32,8 @@ type wordMarker struct {
 	unit, to int
 	in       text.AlphabetSet
 	*text.Matcher
-	known map[string]int // typos of words seen before; -1: not it
+	// Typos of words seen before, and of stop words; -1: not it.
+	known, knownStops map[string]int
 	// derived are the words of the index that stand for one that may go on, with
 	// their typos; nil for one that may not, or has none.
 	derived map[string]uint8
@@ -67,29 +68,26 @@ func (m *Marker) AddPhrase(unit, to int, words []text.Word) {
 // typos, where it may go on with some; else nil. stands reports whether the index has a
 // word like it that is term, or begins it where w may go on.
 func (m *Marker) AddWord(unit, to int, in text.AlphabetSet, w *text.Matcher, derived map[string]uint8, stands func(term string, typos int, stop bool) bool) {
-	m.words = append(m.words, wordMarker{unit, to, in, w, map[string]int{}, derived, stands})
+	m.words = append(m.words, wordMarker{unit, to, in, w, map[string]int{}, map[string]int{}, derived, stands})
 }
 
 // typosIn returns with how many typos a word of the text is the marker's.
 func (w *wordMarker) typosIn(term string, stop bool) (typos int, ok bool) {
-	key := term
+	known := w.known
 	if stop {
-		key = stopKey + term
+		known = w.knownStops
 	}
-	n, seen := w.known[key]
+	n, seen := known[term]
 	if !seen {
 		// A stop word counts where it is a word of the index as well, written otherwise
 		// ("The"), or begins with one.
 		if n, ok = w.Distance(term); !ok || !w.stands(term, n, stop) {
 			n = -1
 		}
-		w.known[key] = n
+		known[term] = n
 	}
 	return n, n >= 0
 }
-
-// stopKey begins what is known of stop words.
-const stopKey = "\x00"
 
 // marks returns the places in a text, at a path, whose words are ws, in order
 // and none within another.
