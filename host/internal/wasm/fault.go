@@ -3,6 +3,7 @@ package wasm
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -91,6 +92,15 @@ func (e *GuestError) Error() string { return fmt.Sprintf("guest error %d: %s", e
 type exitError struct{ code uint32 }
 
 func (e exitError) Error() string { return fmt.Sprintf("the guest exited with code %d", e.code) }
+
+// contain makes a panic the error of the function that defers it. What panics in a
+// guest or in a host function is an error of wazero's already; this is for wazero
+// itself, which must not end the host either.
+func contain(err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("wazero panicked: %v\n%s", r, debug.Stack())
+	}
+}
 
 // fault explains err, with which the call of export ended.
 func (i *instance) fault(export string, err error) *Fault {

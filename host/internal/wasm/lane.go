@@ -26,12 +26,17 @@ type laneCall struct {
 	err      error
 }
 
+// make makes the call.
+func (c *laneCall) make() {
+	defer contain(&c.err)
+	c.err = c.function.CallWithStack(c.ctx, c.stack)
+}
+
 func newLane() *lane {
 	l := &lane{}
 	l.resume, l.discard = iter.Pull(func(yield func(struct{}) bool) {
 		for yield(struct{}{}) {
-			c := &l.call
-			c.err = c.function.CallWithStack(c.ctx, c.stack)
+			l.call.make()
 		}
 	})
 	l.resume() // to where it waits for its first call

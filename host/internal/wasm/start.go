@@ -48,16 +48,16 @@ func (m *Module) start() (*instance, error) {
 	i.api, i.memory, i.lane = mod, mod.Memory(), newLane()
 	m.slimmed.Do(func() { m.slim(mod) })
 	m.Rest() // what was run to start is of no more use: half of a Go guest's code
-	i.input = mod.ExportedFunction(abi.FuncInput)
 	m.instances.Add(1)
 	return i, nil
 }
 
 // instantiate has wazero make the module, and its memory and globals what they
 // are to be.
-func (i *instance) instantiate(ctx context.Context) (api.Module, error) {
+func (i *instance) instantiate(ctx context.Context) (mod api.Module, err error) {
+	defer contain(&err)
 	m := i.module
-	mod, err := m.engine.wazero.InstantiateModule(ctx, m.compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions())
+	mod, err = m.engine.wazero.InstantiateModule(ctx, m.compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions())
 	if err != nil {
 		return nil, err
 	}
@@ -73,6 +73,7 @@ func (i *instance) instantiate(ctx context.Context) (api.Module, error) {
 		_ = mod.Close(ctx) // the first error is the one to tell
 		return nil, err
 	}
+	i.input = mod.ExportedFunction(abi.FuncInput)
 	return mod, nil
 }
 
