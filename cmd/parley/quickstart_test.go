@@ -247,9 +247,12 @@ type process struct {
 }
 
 // start runs the program until the test ends; the test fails where it does not
-// end well.
+// end well. A host gets time to close its data: the disk is busy with other tests.
 func start(t *testing.T, args ...string) *process {
 	t.Helper()
+	if args[0] == "serve" || args[0] == "quickstart" {
+		args = append(args, "--shutdown-grace", "50s")
+	}
 	return startProgram(t, args[0], func(ctx context.Context, p *process) int { return run(ctx, args, p, p) })
 }
 
