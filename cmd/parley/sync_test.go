@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,6 +45,15 @@ func TestImportFiles(t *testing.T) {
 		args := append([]string{"documents", "import", dir, "--index", "notes", "--url", c.url, "--json"}, more...)
 		if code := run(context.Background(), args, &out, &errs); code != 0 {
 			t.Fatalf("%s: exit status %d: %s", step, code, errs.String())
+		}
+		steps, at := []string{"reading", "indexing", "deleting"}, 0
+		for line := range strings.Lines(errs.String()) {
+			shown, percent, _ := strings.Cut(line, " ")
+			at += max(slices.Index(steps[at:], shown), 0)
+			if shown != steps[at] || !strings.HasSuffix(percent, "%\n") {
+				t.Errorf("%s: it showed %q, want reading, indexing, deleting, in this order", step, errs.String())
+				break
+			}
 		}
 		var got documents.SyncReport
 		if err := json.Unmarshal(out.Bytes(), &got); err != nil {

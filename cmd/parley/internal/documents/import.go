@@ -80,7 +80,7 @@ func (in *Importer) run(ctx context.Context, name string, stdin io.Reader, out i
 	if err != nil {
 		return fmt.Errorf("import %s: %w (%d requests were accepted before)", name, err, len(in.tasks))
 	}
-	if err := in.wait(ctx); err != nil {
+	if err := in.wait(ctx, "indexing"); err != nil {
 		return fmt.Errorf("import %s: %w", name, err)
 	}
 	if in.dryRun && !in.json {
@@ -152,39 +152,47 @@ func (in *Importer) send(ctx context.Context) error {
 	return nil
 }
 
-// wait waits until all tasks are finished and names those that failed.
-func (in *Importer) wait(ctx context.Context) error {
+// wait waits until all tasks are finished, shows how many of them are as a step of this name, and names those
+// that failed.
+func (in *Importer) wait(ctx context.Context, step string) error {
 	defer in.Bar.End()
 	var failed []error
 	for i, uid := range in.tasks {
-		pause := 20 * time.Millisecond
-		for {
-			var t struct {
-				Status string
-				Error  *struct{ Message string }
-			}
-			if err := in.call(ctx, http.MethodGet, fmt.Sprintf("/tasks/%d", uid), "", nil, &t); err != nil {
-				return fmt.Errorf("wait for task %d: %w", uid, err)
-			}
-			if t.Status == "failed" && t.Error != nil {
-				failed = append(failed, fmt.Errorf("task %d failed: %s", uid, t.Error.Message))
-			} else if t.Status == "canceled" {
-				failed = append(failed, fmt.Errorf("task %d was canceled", uid))
-			}
-			if t.Status != "enqueued" && t.Status != "processing" {
-				break
-			}
-			in.Bar.Show("indexing", int64(i), int64(len(in.tasks)))
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-time.After(pause):
-			}
-			pause = min(2*pause, time.Second)
+		in.Bar.Show(step, int64(i), int64(len(in.tasks)))
+		said, err := in.await(ctx, uid)
+		if err != nil {
+			return err
+		}
+		failed = append(failed, said)
+	}
+	in.Bar.Show(step, int64(len(in.tasks)), int64(len(in.tasks)))
+	return errors.Join(failed...)
+}
+
+// await waits until a task is finished. failed says why it did not succeed.
+func (in *Importer) await(ctx context.Context, uid uint32) (failed, err error) {
+	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+		var t struct {
+			Status string
+			Error  *struct{ Message string }
+		}
+		if err := in.call(ctx, http.MethodGet, fmt.Sprintf("/tasks/%d", uid), "", nil, &t); err != nil {
+			return nil, fmt.Errorf("wait for task %d: %w", uid, err)
+		}
+		switch {
+		case t.Status == "failed" && t.Error != nil:
+			return fmt.Errorf("task %d failed: %s", uid, t.Error.Message), nil
+		case t.Status == "canceled":
+			return fmt.Errorf("task %d was canceled", uid), nil
+		case t.Status != "enqueued" && t.Status != "processing":
+			return nil, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(pause):
 		}
 	}
-	in.Bar.Show("indexing", int64(len(in.tasks)), int64(len(in.tasks)))
-	return errors.Join(failed...)
 }
 
 // call makes one request and decodes its answer. An error of the service is

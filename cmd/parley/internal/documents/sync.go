@@ -107,7 +107,7 @@ func (s *Synchronizer) finish(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := s.wait(ctx); err != nil {
+	if err := s.wait(ctx, "indexing"); err != nil {
 		return fmt.Errorf("import: %w", err)
 	}
 	s.tasks = nil
@@ -122,7 +122,7 @@ func (s *Synchronizer) finish(ctx context.Context) error {
 		}
 		s.tasks = append(s.tasks, accepted.TaskUID)
 	}
-	return s.wait(ctx)
+	return s.wait(ctx, "deleting")
 }
 
 // pathOf is the path that a file's documents have.

@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -80,10 +81,8 @@ func (s *Synchronizer) readStored(ctx context.Context) error {
 		if err := s.call(ctx, http.MethodPatch, route+"/settings", "application/json", []byte(host.FileIndexSettings), &accepted); err != nil {
 			return fmt.Errorf("make the index: %w", err)
 		}
-		s.tasks = append(s.tasks, accepted.TaskUID)
-		err := s.wait(ctx)
-		s.tasks = nil
-		return err
+		failed, err := s.await(ctx, accepted.TaskUID)
+		return cmp.Or(err, failed)
 	}
 	if err != nil {
 		return fmt.Errorf("look at the index: %w", err)
