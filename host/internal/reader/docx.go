@@ -162,7 +162,10 @@ func (w *docxWriter) write(p *docxParagraph) {
 	case strings.HasPrefix(strings.ToLower(p.style), "list"):
 		w.out.WriteString("- " + text + "\n")
 	default:
-		w.out.WriteString(text + "\n\n")
+		for line := range strings.SplitSeq(text, "\n") {
+			w.out.WriteString(noHeading(line) + "\n")
+		}
+		w.out.WriteByte('\n')
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io/fs"
+	"runtime/metrics"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -14,13 +15,31 @@ import (
 // maxFuzzed bounds what is fuzzed, in bytes: longer inputs find the same.
 const maxFuzzed = 1 << 16
 
+// What reading a file may allocate: to open an archive and to begin with, and for each byte of the file. What
+// takes much more than its share of memory takes more than its share of time, too.
+const (
+	maxAllocated    = 16 << 20
+	allocatedByByte = 4 << 10
+)
+
+// allocated is what was allocated by now, in bytes, freed since or not.
+func allocated() uint64 {
+	s := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
+}
+
 // checkRead reads a file and wants text that an index can have: UTF-8 without control characters, in
 // proportion to the file, cut into documents of at most the size of a passage with ids of their own.
 func checkRead(t *testing.T, name string, data []byte, size int) {
 	if size > maxFuzzed {
 		return
 	}
+	before := allocated()
 	page, err := (&reader.Reader{}).Read(context.Background(), name, data)
+	if took, most := allocated()-before, uint64(maxAllocated+allocatedByByte*size); took > most {
+		t.Fatalf("%d bytes allocated for %d, want at most %d", took, size, most)
+	}
 	if err != nil {
 		return
 	}

@@ -78,7 +78,7 @@ func (w *markdownWriter) writeTerm(n *html.Node) bool {
 		return true
 	}
 	anchor, text := anchorOfNode(n), headingText(n)
-	if anchor == "" || text == "" || w.above == 0 || w.list > 0 {
+	if anchor == "" || !hasLetter(text) || w.above == 0 || w.list > 0 { // a number leads to a footnote
 		return false
 	}
 	var same []*html.Node

@@ -131,6 +131,9 @@ func (w *markdownWriter) text(s string) {
 	if strings.ContainsAny(s[:1], " \t\n\r") {
 		w.space()
 	}
+	if b := w.b.String(); b == "" || strings.HasSuffix(b, "\n") {
+		fields[0] = noHeading(fields[0])
+	}
 	w.b.WriteString(strings.Join(fields, " "))
 	if strings.ContainsAny(s[len(s)-1:], " \t\n\r") {
 		w.b.WriteByte(' ')

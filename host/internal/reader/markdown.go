@@ -124,7 +124,13 @@ func underline(lines []string, i int) int {
 
 // takeTitle takes the first heading of the first level out of a text where title is empty or the same.
 func takeTitle(text string, title *string) string {
-	rest := strings.TrimLeft(text, "\n\t ")
+	rest := text
+	for line := range strings.Lines(text) {
+		if strings.TrimSpace(line) != "" {
+			break
+		}
+		rest = rest[len(line):]
+	}
 	first, after, _ := strings.Cut(rest, "\n")
 	name, ok := strings.CutPrefix(first, "# ")
 	if !ok {
@@ -177,11 +183,16 @@ func readRST(_ context.Context, _ *Reader, data []byte) (*Page, error) {
 				continue
 			}
 		}
-		if strings.HasPrefix(strings.TrimSpace(line), ".. ") {
-			_, after, named := strings.Cut(line, "::")
-			if line = ""; named {
-				line = strings.TrimSpace(after)
+		if m := rstDirective.FindStringSubmatch(line); m != nil {
+			line = ""
+			if !rstUnsaid[m[1]] {
+				line = m[2]
 			}
+			for i+1 < len(lines) && rstOption.MatchString(lines[i+1]) {
+				i++
+			}
+		} else if strings.HasPrefix(strings.TrimSpace(line), ".. ") { // a comment, or where a link leads
+			line = ""
 		}
 		b.WriteString(rstRole.ReplaceAllString(line, "$1"))
 		b.WriteByte('\n')
@@ -189,6 +200,19 @@ func readRST(_ context.Context, _ *Reader, data []byte) (*Page, error) {
 	p := &Page{}
 	p.Text = takeTitle(b.String(), &p.Title)
 	return p, nil
+}
+
+var (
+	rstDirective = regexp.MustCompile(`^\s*\.\. ([A-Za-z][A-Za-z0-9_:.+-]*?)::\s*(.*)$`)
+	rstOption    = regexp.MustCompile(`^\s+:[A-Za-z][A-Za-z0-9_ -]*:(\s|$)`)
+)
+
+// rstUnsaid are the directives whose argument is not for readers: a language, a file. Of others it is the
+// beginning of what they say.
+var rstUnsaid = map[string]bool{
+	"code": true, "code-block": true, "sourcecode": true, "highlight": true, "literalinclude": true, "include": true,
+	"image": true, "figure": true, "toctree": true, "contents": true, "raw": true, "role": true,
+	"currentmodule": true, "module": true, "index": true, "only": true,
 }
 
 // rstRole is a role or link: :ref:`text <target>`.

@@ -38,7 +38,7 @@ func paragraphs(text string) string {
 	}
 	var b strings.Builder
 	for _, l := range lines {
-		l = strings.TrimRight(l, " ")
+		l = noHeading(strings.TrimRight(l, " "))
 		b.WriteString(l + "\n")
 		if l != "" && strings.ContainsAny(l[len(l)-1:], ".:!?") && 4*len(l) < 3*longest {
 			b.WriteByte('\n')

@@ -13,6 +13,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -176,6 +177,18 @@ func tidy(text string) string {
 	}
 	return strings.Trim(b.String(), "\n")
 }
+
+// noHeading keeps a line of text from being read as a heading of Markdown: a command of the root user begins
+// with a hash, too.
+func noHeading(line string) string {
+	if strings.HasPrefix(line, "#") {
+		return " " + line
+	}
+	return line
+}
+
+// hasLetter reports whether a text has one, of any alphabet.
+func hasLetter(text string) bool { return strings.ContainsFunc(text, unicode.IsLetter) }
 
 // clip returns at most n bytes of s, cut where a character ends.
 func clip(s string, n int) string {

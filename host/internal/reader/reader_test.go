@@ -134,6 +134,19 @@ func TestRead(t *testing.T) {
 		{"latin.txt", "caf\xe9", "latin", []string{"café"}, nil},
 		{"wide.txt", "\xff\xfet\x00e\x00a\x00", "wide", []string{"tea"}, nil},
 		{"a.rst", "=====\nTitle\n=====\n\nIntro with :ref:`a label <x>`.\n\nPart\n----\n\n.. note:: Mind this.\n\nDeep\n~~~~\n\nbody\n", "Title", []string{"a label", "## Part", "Mind this.", "### Deep", "body"}, []string{"=====", "<x>"}},
+		{
+			"options.rst", "Title\n=====\n\n.. code-block:: xml\n   :linenos:\n\n   <a/>\n\n.. list-table:: Kinds\n   :header-rows: 1\n\n   * - Green\n\n.. _label:\n\n.. a remark\n\n:Author: Ann\n", "Title",
+			[]string{"<a/>", "Kinds", "* - Green", ":Author: Ann"},
+			[]string{"xml", "linenos", "header-rows", "label", "remark"},
+		},
+		{"root.docx", string(zipOf(t, "word/document.xml", "<w:p><w:t>Run this:</w:t><w:br/><w:t># reboot</w:t></w:p><w:p><w:t># halt</w:t></w:p>")), "root", []string{"Run this:\n # reboot", " # halt"}, []string{"\n# "}},
+		{"root.html", "<main><p># reboot<br># halt</main>", "root", []string{"# reboot\n # halt"}, []string{"\n# "}},
+		{"root.pdf", string(pdfOf("Run this:", "# reboot")), "root", []string{"## Page 1", "Run this:\n # reboot"}, []string{"\n# "}},
+		{
+			"notes.html", `<main><h1>Title</h1><p>Text.</p><dl><dt id="n1">1</dt><dd>A footnote.</dd><dt id="opt">--all</dt><dd>All.</dd></dl></main>`, "Title",
+			[]string{"1\nA footnote.", "## --all {#opt}", "All."},
+			[]string{"## 1"},
+		},
 		{"a.adoc", "= Title\n:toc:\n\nSee link:http://x[the page].\n\n== Part\n[source]\n----\n= code\n----\n", "Title", []string{"the page", "## Part", "```\n= code"}, []string{":toc:", "[source]"}},
 		{
 			"a.html", `<html lang="de"><head><title>Tea - Site</title><script>evil()</script></head><body><nav>Menu</nav><main><h1>Tea</h1>
