@@ -55,8 +55,8 @@ func TestSmallestLength(t *testing.T) {
 
 // TestLinks follows every relative link of every text.
 func TestLinks(t *testing.T) {
-	link := regexp.MustCompile(`\]\(([^)#\s]+)(#[^)]*)?\)`)
-	code := regexp.MustCompile("`[^`\n]+`") // what stands in code is no link
+	link := regexp.MustCompile(`(?m)(?:\]\(|^\[[^]\n]+\]: )([^)#\s]+)(#[^)\s]*)?`) // in a sentence, or below it
+	code := regexp.MustCompile("`[^`\n]+`")                                        // what stands in code is no link
 	checked := 0
 	for _, file := range texts(t) {
 		for _, m := range link.FindAllStringSubmatch(code.ReplaceAllString(read(t, file), "code"), -1) {
