@@ -32,12 +32,6 @@ func buildProvider(t testing.TB, name, dir string) {
 	}
 }
 
-// compiledModules is where all tests keep compiled modules: to compile one takes
-// seconds.
-func compiledModules() (string, error) {
-	return filepath.Abs(filepath.Join("..", "..", distDir, "cache"))
-}
-
 // longVariable switches on the tests that mostly compile what others wrote;
 // .ci/run sets it.
 const longVariable = "LONG"

@@ -105,7 +105,8 @@ func newKit(t *testing.T) *kit {
 		t.Fatalf("go env: %v, %q", err, vars)
 	}
 	k.env = append(os.Environ(), "PATH="+k.bin+string(os.PathListSeparator)+os.Getenv("PATH"),
-		"GOCACHE="+names[0], "GOMODCACHE="+names[1], "GOPATH="+names[2], "PARLEY_NO_ANALYTICS=true")
+		"GOCACHE="+names[0], "GOMODCACHE="+names[1], "GOPATH="+names[2], "PARLEY_NO_ANALYTICS=true",
+		"PARLEY_PLUGIN_CACHE_DIR="+host.PluginCacheDir(host.Config{})) // no page compiles what another one has
 	// Pages run beside each other, and build the same plugins: build them once.
 	for _, name := range []string{"extract", "ollama", "openai", "vllm"} {
 		if _, err := host.BuildPlugin(t.Context(), filepath.Join(root, "plugins", "provider", name), filepath.Join(root, "plugins", "dist"), nil); err != nil {

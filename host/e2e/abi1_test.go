@@ -60,7 +60,7 @@ func TestOldModulesPass(t *testing.T) {
 	t.Parallel()
 	for name, module := range oldModules(t) {
 		t.Run(name, func(t *testing.T) {
-			report, err := host.CheckPlugin(t.Context(), module, host.Trial{CallTimeout: time.Minute, CacheDir: filepath.Join(repository(t), "plugins", "dist", "cache")})
+			report, err := host.CheckPlugin(t.Context(), module, host.Trial{CallTimeout: time.Minute, CacheDir: compiledModules(t)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +77,7 @@ var noMessage = regexp.MustCompile(`"message":\s*""`)
 // tested with.
 func TestOldModuleReplays(t *testing.T) {
 	t.Parallel()
-	r, err := host.OpenReplayer(t.Context(), "openAi", host.Trial{CacheDir: filepath.Join(repository(t), "plugins", "dist", "cache")}, oldModules(t)["openai"])
+	r, err := host.OpenReplayer(t.Context(), "openAi", host.Trial{CacheDir: compiledModules(t)}, oldModules(t)["openai"])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -100,7 +100,7 @@ func newWay(t *testing.T, name, source string) *way {
 // newChat is a chat service with one plugin and a workspace w.
 func newChat(t *testing.T, module []byte, name string, up outbound.Sender, settings string) (*chat.Service, *plugin.Provider) {
 	t.Helper()
-	runtime, err := wasm.Open(wasm.Options{CacheDir: filepath.Join(repository(t), "plugins", "dist", "cache")})
+	runtime, err := wasm.Open(wasm.Options{CacheDir: compiledModules(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

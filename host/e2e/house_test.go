@@ -108,11 +108,25 @@ func openHouseFrom(t testing.TB, from host.Sources, o host.Options) *house {
 // long reports whether the tests that take long are switched on; .ci/run does so.
 func long() bool { return os.Getenv("LONG") != "" }
 
-// compiledModules is where all tests keep compiled modules: to compile one takes
-// seconds.
+// compiledModules is where the tests of all checkouts keep compiled modules: to
+// compile one takes seconds. A test's program does not know of which version of
+// wazero it is built, so the folder's name has it.
 func compiledModules(t testing.TB) string {
 	t.Helper()
-	return filepath.Join(repository(t), "plugins", "dist", "cache")
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod, err := os.ReadFile(filepath.Join(repository(t), "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, version, _ := strings.Cut(string(mod), "github.com/tetratelabs/wazero ")
+	version, _, ok := strings.Cut(version, "\n")
+	if !ok {
+		t.Fatal("go.mod names no version of wazero")
+	}
+	return filepath.Join(cache, "parley", "compiled-by-tests-"+version)
 }
 
 // shipped builds a plugin of ours and returns its module.

@@ -23,7 +23,7 @@ func TestShippedPluginsCheck(t *testing.T) {
 	}
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
-			trial := host.Trial{CacheDir: filepath.Join(repository(t), "plugins", "dist", "cache"), CallTimeout: time.Minute}
+			trial := host.Trial{CacheDir: compiledModules(t), CallTimeout: time.Minute}
 			cases := filepath.Join(repository(t), "plugins", "provider", name, "testdata")
 			if _, err := os.Stat(cases); err == nil {
 				trial.Cases = cases

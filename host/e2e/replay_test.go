@@ -77,7 +77,7 @@ func TestReplayCorpus(t *testing.T) {
 // replayerOf loads the built module of the plugin in the folder name.
 func replayerOf(t testing.TB, name, source string) *host.Replayer {
 	t.Helper()
-	cache := filepath.Join(repository(t), "plugins", "dist", "cache")
+	cache := compiledModules(t)
 	r, err := host.OpenReplayer(t.Context(), source, host.Trial{CacheDir: cache}, shipped(t, name))
 	if err != nil {
 		t.Fatal(err)

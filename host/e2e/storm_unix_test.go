@@ -123,7 +123,6 @@ func openStorm(t *testing.T, w stormWishes) *storm {
 		clients = append(clients, "nats://"+s.ports[i])
 	}
 	listen := freeAddrs(t, stormNodes)
-	modules := compiledModules(t)
 	for i := range stormNodes {
 		var gates []*gate
 		var urls []string
@@ -137,7 +136,7 @@ func openStorm(t *testing.T, w stormWishes) *storm {
 		all := append(os.Environ(), "PARLEY_NO_ANALYTICS=true", "PARLEY_MASTER_KEY="+s.key, "PARLEY_HTTP_ADDR="+listen[i], "PARLEY_DB_PATH="+s.dirs[i],
 			"PARLEY_CLUSTER_NAME=storm", "PARLEY_CLUSTER_NATS="+strings.Join(urls, ","), "PARLEY_CLUSTER_NATS_SYNCED=true",
 			"PARLEY_CLUSTER_ADVERTISE=http://"+s.toNode[i].addr, "PARLEY_CLUSTER_SNAPSHOT_EVERY=20s",
-			"PARLEY_PLUGIN_API=true", "PARLEY_PLUGIN_LOCK=on", "PARLEY_PLUGIN_DIR="+filepath.Join(s.dirs[i], "plugins"), "PARLEY_PLUGIN_CACHE_DIR="+modules,
+			"PARLEY_PLUGIN_API=true", "PARLEY_PLUGIN_LOCK=on", "PARLEY_PLUGIN_DIR="+filepath.Join(s.dirs[i], "plugins"),
 			"PARLEY_ALLOW_PRIVATE_NETWORKS=127.0.0.1/32", "PARLEY_LOG_LEVEL=warn")
 		s.nodes = append(s.nodes, &process{t: t, name: fmt.Sprintf("node %d", i), program: cmp.Or(w.before, s.program), args: []string{"serve"}, env: append(all, w.env...), log: logs})
 	}
