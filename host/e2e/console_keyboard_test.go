@@ -82,7 +82,7 @@ func TestConsoleKeyboard(t *testing.T) {
 	h.key = master
 	h.fillConsole()
 	h.must("PATCH", "/experimental-features", `{"metrics":true}`)
-	for i, s := range screens {
+	for i, s := range fewScreens() {
 		t.Run(s.name, func(t *testing.T) {
 			p := (&browser{t, b.ctx}).open(h.url, s)
 			escape := func() { p.run(chromedp.KeyEvent(kb.Escape)) }

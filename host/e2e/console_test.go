@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	goruntime "runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,7 +34,43 @@ type browser struct {
 	ctx context.Context
 }
 
-// newBrowser starts Chromium, and skips the test where there is none.
+// A chromium is started by the first test that wants a browser, for all of them,
+// and ended by [TestMain].
+type chromium struct {
+	start sync.Once
+	ctx   context.Context
+	err   error
+	end   func()
+	slots chan struct{} // of the tests that use it at a time: each keeps a processor busy
+}
+
+var theChromium = chromium{end: func() {}, slots: make(chan struct{}, max(1, goruntime.GOMAXPROCS(0)/2))}
+
+func (c *chromium) run(program string) {
+	dir, err := os.MkdirTemp("", "chromium")
+	if err != nil {
+		c.err = err
+		return
+	}
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
+		chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(dir),
+		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("no-first-run", true), chromedp.Flag("disable-sync", true))
+	allocated, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, end := chromedp.NewContext(allocated)
+	c.end = func() {
+		end()
+		stop()
+		_ = os.RemoveAll(dir)
+	}
+	if err := chromedp.Do(ctx); err != nil {
+		c.err = fmt.Errorf("start %s: %w", program, err)
+	}
+	c.ctx = ctx
+}
+
+// newBrowser gives the test Chromium, and skips it where there is none. It waits
+// while other tests use it.
 func newBrowser(t testing.TB) *browser {
 	t.Helper()
 	if testing.Short() {
@@ -49,18 +86,13 @@ func newBrowser(t testing.TB) *browser {
 	if program == "" {
 		t.Skip("no browser: install Debian's package chromium")
 	}
-	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
-		chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()),
-		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
-		chromedp.Flag("disable-quic", true), chromedp.Flag("no-first-run", true), chromedp.Flag("disable-sync", true))
-	allocated, stop := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(stop)
-	ctx, end := chromedp.NewContext(allocated)
-	t.Cleanup(end)
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatalf("start %s: %v", program, err)
+	c := &theChromium
+	c.slots <- struct{}{}
+	t.Cleanup(func() { <-c.slots })
+	if c.start.Do(func() { c.run(program) }); c.err != nil {
+		t.Fatal(c.err)
 	}
-	return &browser{t, ctx}
+	return &browser{t, c.ctx}
 }
 
 // A screen is what somebody looks at the page on.
@@ -85,6 +117,15 @@ var otherScreens = []screen{
 	{name: "small", width: 320, height: 568}, {name: "zoomed", width: 640, height: 400, scale: 2}, {name: "forced", width: 1280, height: 800, dark: true, forced: true},
 }
 
+// fewScreens are of each width and of each theme one, which do where the theme
+// changes colours alone; all with LONG=1.
+func fewScreens() []screen {
+	if long() {
+		return screens
+	}
+	return []screen{screens[0], screens[3]}
+}
+
 // patience is how long the page may take for one step on a busy machine.
 const patience = time.Minute
 
@@ -106,6 +147,10 @@ func (b *browser) open(base string, s screen) *page {
 	ctx, end := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext(), chromedp.WithListener(p.watch))
 	b.t.Cleanup(end)
 	p.ctx = ctx
+	// Another test's page may have the focus of the machine.
+	if _, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
+		b.t.Fatal(err)
+	}
 	scheme := "light"
 	if s.dark {
 		scheme = "dark"
@@ -305,7 +350,7 @@ var views = []struct{ hash, name, says string }{
 	{"#/telemetry", "Telemetry", "Instance UID"},
 }
 
-// TestConsoleViews opens every view on every screen, and looks.
+// TestConsoleViews opens every view on each screen, and looks.
 func TestConsoleViews(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
@@ -313,7 +358,7 @@ func TestConsoleViews(t *testing.T) {
 	h.fillConsole()
 	h.must("PATCH", "/experimental-features", `{"metrics":true}`)
 	h.ask("films", "any")
-	for _, s := range slices.Concat(screens, otherScreens) {
+	for _, s := range slices.Concat(fewScreens(), otherScreens) {
 		t.Run(s.name, func(t *testing.T) {
 			p := (&browser{t, b.ctx}).open(h.url, s)
 			p.see("h1", "Ask your documents")
