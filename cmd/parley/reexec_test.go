@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	}
 	flag.Parse()
 	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
-		_ = f.Value.Set(strconv.Itoa(3 * runtime.GOMAXPROCS(0))) // most of them wait for processes
+		_ = f.Value.Set(strconv.Itoa(2 * runtime.GOMAXPROCS(0))) // half of their time they wait for processes
 	}
 	os.Exit(m.Run())
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/parley-search/parley/host"
 )
 
-// swapsVariable says how often TestHammerSwaps swaps: the long form, which also
-// judges memory and latency, is 1000.
+// swapsVariable says how often TestHammerSwaps swaps, 6 times otherwise and 12
+// with LONG=1: the long form, which also judges memory and latency, is 1000.
 const swapsVariable = "SWAPS"
 
 // TestHammerSwaps swaps two versions of a provider again and again under 50
@@ -32,7 +32,10 @@ func TestHammerSwaps(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a plugin and runs the program")
 	}
-	swaps, long := 12, false
+	swaps, long := 6, false
+	if os.Getenv(longVariable) != "" {
+		swaps = 12
+	}
 	if v := os.Getenv(swapsVariable); v != "" {
 		n, err := strconv.Atoi(v)
 		if err != nil {

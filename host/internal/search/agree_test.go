@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -77,8 +78,10 @@ func TestSearchAgreesWithItself(t *testing.T) {
 	r.ok(write.DeleteDocuments("a", gone))
 	queries := []string{"", "silver", "silver spoon", "table spoon ", "tablespoon", "copper plate table", "slivr of tea", `"silver spoon" table`, "the -table", "tea", "coper"}
 	texts := []string{"words", "typo", "proximity", "attribute", "exactness"}
-	rounds := 8
-	if testing.Short() {
+	rounds := 3
+	if os.Getenv("LONG") != "" {
+		rounds = 8
+	} else if testing.Short() {
 		rounds = 2
 	}
 	for round := range rounds {

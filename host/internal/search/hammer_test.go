@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -57,7 +58,11 @@ func TestHammerReadersAndWriter(t *testing.T) {
 			}
 		})
 	}
-	for i := range 30 {
+	rounds := 12 // twice each change
+	if os.Getenv("LONG") != "" {
+		rounds = 30
+	}
+	for i := range rounds {
 		r.add("a", docsJSON(1000+10*i, 10, func(i int) string { return `"text":"passing","group":7` }))
 		switch i % 6 {
 		case 2:
