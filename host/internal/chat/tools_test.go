@@ -1,6 +1,7 @@
 package chat_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -9,6 +10,8 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/chat/chattest"
 )
 
 func withTools(names ...string) string {
@@ -214,5 +217,38 @@ func TestOrderOfChecks(t *testing.T) {
 	delete(f.sources, "test")
 	if err := start("demo", hello); !apierr.Is(err, chaterr.ChatProviderUnavailable) || !strings.Contains(err.Error(), "source test") {
 		t.Errorf("a plugin that is not loaded: %v", err)
+	}
+}
+
+// A passages finds two passages of one document and one of another.
+type passages struct{ *chattest.Searcher }
+
+func (passages) ChatSearch(context.Context, *auth.Caller, string, string, string) (chat.Found, error) {
+	page := json.RawMessage(`{"id":"guide","kind":"page","text":"` + strings.Repeat("A long page. ", 2500) + `"}`)
+	return chat.Found{Coverage: new(1.0), Hits: []chat.Hit{
+		{ID: "guide", Title: "Guide > Tea", URL: "https://example.org/guide#tea", Text: "Steep it.", Document: page},
+		{ID: "note", Title: "Note", Text: "Drink it.", Document: json.RawMessage(`{"id":"note","text":"Drink it."}`)},
+		{ID: "guide", Title: "Guide > Milk", Text: "Pour it.", Document: page},
+	}}, nil
+}
+
+// TestReportsPassages wants each document in a report once, with the passages that the model got and
+// without the page that they are of.
+func TestReportsPassages(t *testing.T) {
+	f := newFixture(t, say("model:m", search(0, "s", alien), "finish:tool_calls"), say("text:!", "finish:stop"))
+	f.deps.Searcher = passages{f.searcher}
+	f.Service = chat.New(f.deps)
+	calls := f.ask(t, withTools("searchSources")).calls()
+	if len(calls) != 1 {
+		t.Fatalf("calls %+v, want one", calls)
+	}
+	var got struct{ Sources json.RawMessage }
+	if err := json.Unmarshal([]byte(calls[0].Arguments), &got); err != nil {
+		t.Fatal(err)
+	}
+	const want = `[{"_passages":[{"title":"Guide > Tea","url":"https://example.org/guide#tea","text":"Steep it."},{"title":"Guide > Milk","text":"Pour it."}],"id":"guide","kind":"page"},` +
+		`{"_passages":[{"title":"Note","text":"Drink it."}],"id":"note","text":"Drink it."}]`
+	if string(got.Sources) != want {
+		t.Errorf("sources %.1000s\nwant %s", got.Sources, want)
 	}
 }

@@ -56,6 +56,18 @@ func TestSearchPassages(t *testing.T) {
 	if _, said := ask(`{"q":"polled"}`); strings.Contains(said, "passages") || strings.Contains(said, "coverage") {
 		t.Errorf("passages that nobody asked for: %s", said)
 	}
+	tenant := r.tenant(t, map[string]any{"docs": map[string]any{"filter": "kind = other"}})
+	for name, as := range map[string]struct{ key, sees string }{
+		"key of another index": {r.key([]string{"search"}, []string{"other"}), ""},
+		"key that adds alone":  {r.key([]string{"documents.add"}, []string{"docs"}), ""},
+		"key":                  {r.key([]string{"search"}, []string{"docs"}), "guide"},
+		"tenant":               {tenant, "x"},
+	} {
+		a := r.do("POST", "/indexes/docs/search", `{"q":"How often are repositories polled?","limit":0,"passages":{}}`, "Authorization", "Bearer "+as.key)
+		if first := strings.Contains(a.body, `"hits":[{"id":"`+as.sees+`"`); first != (as.sees != "") || as.sees == "x" && strings.Contains(a.body, "three minutes") || as.sees == "" && a.status < 400 {
+			t.Errorf("by a %s: %d %.300s, want passages of %q first", name, a.status, a.body, as.sees)
+		}
+	}
 	for body, code := range map[string]string{
 		`{"passages":{"maxBytes":499}}`:   "invalid_search_passages",
 		`{"passages":{"maxBytes":0}}`:     "invalid_search_passages",
