@@ -3,14 +3,17 @@ package reader_test
 import (
 	"archive/zip"
 	"bytes"
+	"compress/zlib"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/parley-search/parley/host/internal/reader"
 	"github.com/parley-search/parley/host/internal/reader/pdf"
@@ -84,10 +87,31 @@ func pdfOf(lines ...string) []byte {
 		fmt.Fprintf(&content, "(%s) Tj T*\n", l)
 	}
 	content.WriteString("ET")
+	return pdfOfPages(1, "", content.String())
+}
+
+// pdfBomb returns a PDF file whose page is packed text of so many bytes.
+func pdfBomb(tb testing.TB, size int) []byte {
+	tb.Helper()
+	var packed bytes.Buffer
+	w := zlib.NewWriter(&packed)
+	for _, part := range []string{"BT /F1 12 Tf 72 720 Td ", strings.Repeat("(boom) Tj ", size/10), "ET"} {
+		if _, err := io.WriteString(w, part); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	return pdfOfPages(1, "/Filter/FlateDecode", packed.String())
+}
+
+// pdfOfPages returns a PDF file that has one page so many times; filter says how content is packed.
+func pdfOfPages(pages int, filter, content string) []byte {
 	objects := []string{
-		"<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]/Count 1>>",
+		"<</Type/Catalog/Pages 2 0 R>>", fmt.Sprintf("<</Type/Pages/Kids[%s]/Count %d>>", strings.Repeat("3 0 R ", pages), pages),
 		"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>",
-		fmt.Sprintf("<</Length %d>>stream\n%s\nendstream", content.Len(), content.String()),
+		fmt.Sprintf("<</Length %d%s>>stream\n%s\nendstream", len(content), filter, content),
 		"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
 	}
 	var b bytes.Buffer
@@ -272,6 +296,8 @@ func TestReadHostileFiles(t *testing.T) {
 		{"a.epub", string(zipOf(t, "META-INF/container.xml", "<container/>")), "names no book"},
 		{"a.pdf", "%PDF-1.4\ngarbage", "PDF"},
 		{"a.pdf", string(pdfOf("x")[:200]), "PDF"},
+		{"bomb.pdf", string(pdfBomb(t, 400<<20)), "needs more than 192 MiB"},
+		{"pages.pdf", string(pdfOfPages(5001, "", "BT /F1 12 Tf (x) Tj ET")), "5001 pages, and at most 5000 are read"},
 	}
 	for _, tt := range tests {
 		if _, err := r.Read(t.Context(), tt.name, []byte(tt.data)); err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -281,6 +307,16 @@ func TestReadHostileFiles(t *testing.T) {
 	deep := strings.Repeat("<div>", 100_000) + "deep"
 	if page, err := r.Read(t.Context(), "a.html", []byte(deep)); err == nil && len(page.Text) > len(deep) {
 		t.Errorf("%d bytes of text from %d", len(page.Text), len(deep))
+	}
+	large := pdfBomb(t, 20<<20)
+	for _, after := range []time.Duration{time.Millisecond, 20 * time.Millisecond, 100 * time.Millisecond, 300 * time.Millisecond} {
+		ctx, cancel := context.WithTimeout(t.Context(), after) // somewhere in its reading
+		if _, err := r.Read(ctx, "left.pdf", large); err == nil {
+			t.Logf("read within %v", after)
+		} else if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("left after %v: %v", after, err)
+		}
+		cancel()
 	}
 	if _, err := r.Read(t.Context(), "good.pdf", pdfOf("still works")); err != nil {
 		t.Errorf("a good PDF after bad ones: %v", err)

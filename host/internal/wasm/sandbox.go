@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -35,6 +36,16 @@ func LibraryConfig(cacheDir string, memoryPages uint32) (wazero.RuntimeConfig, w
 		c = c.WithCompilationCache(cache)
 	}
 	return c, wazero.NewFSConfig(), nil
+}
+
+// WithLibraryMemory returns a context to run a library in: its instances have their memory, at most so many
+// pages each, outside of Go's heap, and give it back when they are closed. End calls by ending the context:
+// to close an instance takes its memory away from a call that is under way.
+func WithLibraryMemory(ctx context.Context, memoryPages uint32) context.Context {
+	return experimental.WithMemoryAllocator(ctx, experimental.MemoryAllocatorFunc(func(_, most uint64) experimental.LinearMemory {
+		l := &linear{block: reserve(int(memoryPages) * pageSize), total: new(atomic.Int64)}
+		return l.Allocate(0, most)
+	}))
 }
 
 // CompileLibrary has the library that name says, out of the Go module at modulePath, compiled into the

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/klippa-app/go-pdfium"
@@ -17,7 +18,7 @@ import (
 )
 
 const (
-	maxMemoryPages = 512 << 20 / (64 << 10) // 512 MiB
+	maxMemoryPages = 192 << 20 / (64 << 10) // 192 MiB
 	maxPages       = 5000
 	maxText        = 16 << 20
 	// maxTime bounds the reading of one file.
@@ -32,7 +33,19 @@ type Reader struct {
 	cacheDir string
 	compiler []string
 	turn     chan struct{} // full while somebody uses pool
-	pool     pdfium.Pool   // nil: not started
+	sandbox  *sandbox      // nil: not started
+}
+
+// A sandbox runs PDFium.
+type sandbox struct {
+	pool pdfium.Pool
+	stop context.CancelFunc // ends what is under way
+}
+
+// close ends the sandbox, in which nothing is under way: its memory goes at once.
+func (s *sandbox) close() error {
+	s.stop()
+	return s.pool.Close()
 }
 
 // New returns a reader that has its sandbox compiled into cacheDir, by a child of the program compiler: see
@@ -44,11 +57,11 @@ func New(cacheDir string, compiler []string) *Reader {
 
 // Compile compiles the sandbox into cacheDir.
 func Compile(cacheDir string) error {
-	pool, err := start(cacheDir)
+	s, err := start(cacheDir)
 	if err != nil {
 		return err
 	}
-	return pool.Close()
+	return s.close()
 }
 
 // Prepare compiles the sandbox where the cache lacks it, so that the first file need not wait for it. It
@@ -72,27 +85,29 @@ func (r *Reader) prepare(ctx context.Context) error {
 
 // open starts the sandbox.
 func (r *Reader) open(ctx context.Context) (err error) {
-	if r.pool != nil {
+	if r.sandbox != nil {
 		return nil
 	}
 	if err := r.prepare(ctx); err != nil {
 		return err
 	}
-	r.pool, err = start(r.cacheDir)
+	r.sandbox, err = start(r.cacheDir)
 	if wasm.IsDamaged(r.cacheDir, err) {
 		if err = r.prepare(ctx); err == nil {
-			r.pool, err = start(r.cacheDir)
+			r.sandbox, err = start(r.cacheDir)
 		}
 	}
 	return err
 }
 
-func start(cacheDir string) (pdfium.Pool, error) {
+func start(cacheDir string) (*sandbox, error) {
 	config, files, err := wasm.LibraryConfig(cacheDir, maxMemoryPages)
 	if err != nil {
 		return nil, err
 	}
+	ctx, stop := context.WithCancel(wasm.WithLibraryMemory(context.Background(), maxMemoryPages))
 	pool, err := webassembly.Init(webassembly.Config{
+		Context:  ctx,
 		MaxTotal: 1, MaxIdle: 1,
 		FSConfig:      files,
 		RuntimeConfig: config,
@@ -100,20 +115,21 @@ func start(cacheDir string) (pdfium.Pool, error) {
 		Stderr:        io.Discard,
 	})
 	if err != nil {
+		stop()
 		return nil, fmt.Errorf("start the sandbox for PDF files: %w", err)
 	}
-	return pool, nil
+	return &sandbox{pool, stop}, nil
 }
 
 // Close ends the sandbox.
 func (r *Reader) Close() error {
 	r.turn <- struct{}{}
 	defer func() { <-r.turn }()
-	if r.pool == nil {
+	if r.sandbox == nil {
 		return nil
 	}
-	err := r.pool.Close()
-	r.pool = nil
+	err := r.sandbox.close()
+	r.sandbox = nil
 	return err
 }
 
@@ -135,9 +151,9 @@ func (r *Reader) Text(ctx context.Context, data []byte) (pages []string, title s
 		err   error
 	}
 	done := make(chan result, 1)
-	pool := r.pool
+	s := r.sandbox
 	go func() {
-		p, t, err := readText(ctx, pool, data)
+		p, t, err := readText(ctx, s.pool, data)
 		done <- result{p, t, err}
 	}()
 	timer := time.NewTimer(maxTime)
@@ -153,15 +169,24 @@ func (r *Reader) Text(ctx context.Context, data []byte) (pages []string, title s
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
+	s.stop()
+	<-done
 	r.discard()
-	<-done // the closed sandbox ends the call
 	return nil, "", err
 }
 
 // discard ends a sandbox that may be in an unknown state.
 func (r *Reader) discard() {
-	_ = r.pool.Close()
-	r.pool = nil
+	_ = r.sandbox.close()
+	r.sandbox = nil
+}
+
+// plain says in words what was a trap in the sandbox.
+func plain(err error) error {
+	if strings.HasPrefix(err.Error(), "wasm error") {
+		return fmt.Errorf("what reads PDF files fails on it, or needs more than %d MiB of memory for it", maxMemoryPages>>4)
+	}
+	return err
 }
 
 func readText(ctx context.Context, pool pdfium.Pool, data []byte) (pages []string, title string, err error) {
@@ -177,7 +202,7 @@ func readText(ctx context.Context, pool pdfium.Pool, data []byte) (pages []strin
 	defer instance.Close()
 	doc, err := instance.OpenDocument(&requests.OpenDocument{File: &data})
 	if err != nil {
-		return nil, "", fmt.Errorf("it is not a PDF file that can be opened: %w", err)
+		return nil, "", fmt.Errorf("it is not a PDF file that can be opened: %w", plain(err))
 	}
 	defer instance.FPDF_CloseDocument(&requests.FPDF_CloseDocument{Document: doc.Document}) //nolint:errcheck // closed with the instance
 	count, err := instance.FPDF_GetPageCount(&requests.FPDF_GetPageCount{Document: doc.Document})
@@ -188,13 +213,16 @@ func readText(ctx context.Context, pool pdfium.Pool, data []byte) (pages []strin
 		title = meta.Value
 	}
 	size := 0
-	for i := range min(count.PageCount, maxPages) {
+	if count.PageCount > maxPages {
+		return nil, "", fmt.Errorf("it has %d pages, and at most %d are read: split it into several files", count.PageCount, maxPages)
+	}
+	for i := range count.PageCount {
 		if ctx.Err() != nil {
 			return nil, "", ctx.Err()
 		}
 		text, err := instance.GetPageText(&requests.GetPageText{Page: requests.Page{ByIndex: &requests.PageByIndex{Document: doc.Document, Index: i}}})
 		if err != nil {
-			return nil, "", fmt.Errorf("read page %d: %w", i+1, err)
+			return nil, "", fmt.Errorf("read page %d: %w", i+1, plain(err))
 		}
 		pages = append(pages, text.Text)
 		if size += len(text.Text); size > maxText {
