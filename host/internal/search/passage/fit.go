@@ -114,7 +114,7 @@ func Window(text string, q *Question, size int) string {
 			grew = true
 		}
 	}
-	return strings.TrimRightFunc(strings.Join(lines[from:to], ""), unicode.IsSpace)
+	return strings.TrimLeft(strings.TrimRightFunc(strings.Join(lines[from:to], ""), unicode.IsSpace), "\n")
 }
 
 // cutLines cuts a text into lines with their ends, and long lines into pieces.
