@@ -163,9 +163,9 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 		return nil, err
 	}
 	h.metrics.Add(func() []metrics.Family {
-		return figures.Telemetry(h.usage.off != "", h.usage.engine, h.usage.spool, h.usage.courier)
+		return figures.Telemetry(h.usage.counting(), h.usage.spool, h.usage.courier)
 	})
-	h.metrics.Add(func() []metrics.Family { return figures.Usage(h.usage.engine) })
+	h.metrics.Add(func() []metrics.Family { return figures.Usage(h.usage.counting()) })
 	tracer, err := h.openTracing(c, o)
 	if err != nil {
 		return nil, err

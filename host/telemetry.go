@@ -38,6 +38,7 @@ type usage struct {
 	uid     telemetry.UUID
 	spool   *spool.Spool
 	engine  *telemetry.Engine  // nil: it is off
+	stop    func()             // ends the work of engine and courier; nil: it is off
 	courier *telemetry.Courier // nil: it is sent nowhere
 	// inUse is the engine while it is told of changes of the plugins;
 	// [Host].applying guards it.
@@ -137,14 +138,48 @@ func (h *Host) runTelemetry(ctx context.Context, c config.Config, o Options, eng
 	if h.usage.courier != nil {
 		wg.Go(func() { h.usage.courier.Run(working) })
 	}
-	h.onClose("telemetry", func() error {
+	h.usage.stop = sync.OnceFunc(func() {
 		stop()
 		// The engine lets go of its collectors before their modules are closed.
 		h.setEngine(context.Background(), nil)
 		wg.Wait()
+	})
+	h.onClose("telemetry", func() error {
+		h.usage.stop()
 		return nil
 	})
 	return nil
+}
+
+// counting is the engine; nil where telemetry is off, or was deleted.
+func (u *usage) counting() *telemetry.Engine {
+	if !u.engine.On() {
+		return nil
+	}
+	return u.engine
+}
+
+// deleteTelemetry is [TelemetryDelete] for a host that runs: it counts nothing from
+// now on.
+func (h *Host) deleteTelemetry() (uid string, err error) {
+	if h.usage.engine != nil {
+		h.usage.engine.Retire()
+		h.usage.stop()
+		if err := h.usage.spool.Empty(); err != nil {
+			return "", err
+		}
+	}
+	return forgetTelemetry(h.config.DBPath, telemetry.ForgetUID)
+}
+
+// forgetTelemetry has forget remove what there is in dir, and returns the Instance
+// UID that was; empty where there was none.
+func forgetTelemetry(dir string, forget func(string) (telemetry.UUID, error)) (string, error) {
+	u, err := forget(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return u.String(), err
 }
 
 // tellTelemetry is the notice at the launch.
@@ -221,7 +256,7 @@ func (h *Host) snapshot(c config.Config, o Options, features *feature.Service, f
 
 // usageRoutes is what the API shows of telemetry beside the engine.
 func (h *Host) usageRoutes(c config.Config) telemetryapi.Usage {
-	u := telemetryapi.Usage{OffBy: h.usage.off, SentTo: c.Telemetry.URL, Spool: h.usage.spool, Courier: h.usage.courier, Verify: deliverToLoopback, MayEnd: c.Env != config.EnvProduction}
+	u := telemetryapi.Usage{OffBy: h.usage.off, SentTo: c.Telemetry.URL, Spool: h.usage.spool, Courier: h.usage.courier, Verify: deliverToLoopback, Delete: h.deleteTelemetry, Contact: c.Telemetry.Contact, MayEnd: c.Env != config.EnvProduction}
 	if u.OffBy == "" {
 		u.UID = h.usage.uid.String()
 	}
@@ -274,12 +309,8 @@ func TelemetryDelete(dir string) (uid string, err error) {
 	if err != nil {
 		return "", err
 	}
-	u, err := telemetry.Forget(dir)
-	err = errors.Join(err, release())
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	return u.String(), err
+	uid, err = forgetTelemetry(dir, telemetry.Forget)
+	return uid, errors.Join(err, release())
 }
 
 // CollectorManifest reads what a collector says of itself, without running it.

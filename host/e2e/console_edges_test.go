@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -252,13 +253,12 @@ func TestConsoleHostile(t *testing.T) {
 // visit needs none, and signing out forgets it.
 func TestConsoleStays(t *testing.T) {
 	t.Parallel()
-	const master = "a master key of the console's tests"
 	b := newBrowser(t)
-	h := consoleHost(t, map[string]string{"master-key": master})
+	h := consoleHost(t, map[string]string{"master-key": consoleMaster})
 	p := b.open(h.url, screens[0])
 	p.run(chromedp.WaitVisible(chromedp.CSS("#key-value")))
 	p.see("#ask-key", "kept for this tab only", "in this browser until you sign out")
-	p.run(chromedp.Click(chromedp.CSS("#key-stay")), chromedp.SendKeys(chromedp.CSS("#key-value"), master+kb.Enter))
+	p.run(chromedp.Click(chromedp.CSS("#key-stay")), chromedp.SendKeys(chromedp.CSS("#key-value"), consoleMaster+kb.Enter))
 	p.see("nav", "Keys")
 	p.run(chromedp.Evaluate[chromedp.Void]("sessionStorage.clear()"), chromedp.Reload())
 	p.see("nav", "Keys")
@@ -266,7 +266,7 @@ func TestConsoleStays(t *testing.T) {
 		t.Errorf("the address has the key: %s", at)
 	}
 	p.run(chromedp.Click(chromedp.CSS("#key")), chromedp.WaitVisible(chromedp.CSS("#key-value")))
-	if kept := evaluate[string](p, "JSON.stringify([localStorage, sessionStorage])"); strings.Contains(kept, master) {
+	if kept := evaluate[string](p, "JSON.stringify([localStorage, sessionStorage])"); strings.Contains(kept, consoleMaster) {
 		t.Errorf("after signing out the browser keeps %s", kept)
 	}
 }
@@ -274,7 +274,7 @@ func TestConsoleStays(t *testing.T) {
 // TestConsoleInProduction wants no page there unless it was asked for, and a line in
 // the log that says how to have it.
 func TestConsoleInProduction(t *testing.T) {
-	flags := map[string]string{"env": "production", "master-key": "a master key of the console's tests"}
+	flags := map[string]string{"env": "production", "master-key": consoleMaster}
 	const how = "--console=on serves it at /console/"
 	h := openHouse(t, flags)
 	if r := h.call("GET", "/console/", ""); r.status != http.StatusNotFound {
@@ -299,7 +299,11 @@ func TestConsoleLongLists(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
 	h := consoleHost(t, nil)
-	docs := make([]map[string]any, 2_000)
+	n := 2_000
+	if long() {
+		n = 100_000
+	}
+	docs := make([]map[string]any, n)
 	for i := range docs {
 		docs[i] = map[string]any{"id": i, "title": fmt.Sprint("Film ", i)}
 	}
@@ -308,6 +312,7 @@ func TestConsoleLongLists(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.finish(h.must("POST", "/indexes/long/documents", string(body)))
+	all := strconv.Itoa(n/1000) + ",000"
 	p := b.open(h.url, screens[0])
 	shown := func(want int) {
 		t.Helper()
@@ -316,13 +321,13 @@ func TestConsoleLongLists(t *testing.T) {
 		}
 	}
 	p.view("#/documents/long", "Documents")
-	p.see("main", "documents 1 to 20 of 2,000")
+	p.see("main", "documents 1 to 20 of "+all)
 	shown(20)
 	p.run(chromedp.Click(`//button[. = "Next"]`))
-	p.see("main", "documents 21 to 40 of 2,000")
+	p.see("main", "documents 21 to 40 of "+all)
 	shown(20)
 	p.view("#/search/long", "Search")
-	p.see("main", "2,000 hits in", "More hits")
+	p.see("main", all+" hits in", "More hits")
 	shown(20)
 	p.run(chromedp.Click(`//button[. = "More hits"]`))
 	if !settles(func() bool { return evaluate[int](p, `document.querySelectorAll("main article").length`) == 40 }) {

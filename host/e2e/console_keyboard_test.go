@@ -2,9 +2,13 @@ package e2e
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/dom"
+	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -76,17 +80,14 @@ func (p *page) visit(s screen, view, heading string) {
 // each screen, signed in with the master key.
 func TestConsoleKeyboard(t *testing.T) {
 	t.Parallel()
-	const master = "a master key of the console's tests"
 	b := newBrowser(t)
-	h := consoleHost(t, map[string]string{"master-key": master})
-	h.key = master
-	h.fillConsole()
+	h := lockedConsole(t)
 	h.must("PATCH", "/experimental-features", `{"metrics":true}`)
 	for i, s := range fewScreens() {
 		t.Run(s.name, func(t *testing.T) {
 			p := (&browser{t, b.ctx}).open(h.url, s)
 			escape := func() { p.run(chromedp.KeyEvent(kb.Escape)) }
-			p.run(chromedp.WaitVisible(chromedp.CSS("#key-value")), chromedp.KeyEvent(master+kb.Enter))
+			p.run(chromedp.WaitVisible(chromedp.CSS("#key-value")), chromedp.KeyEvent(consoleMaster+kb.Enter))
 			p.see("h1", "Ask your documents")
 			p.see("main", "3 documents in")
 
@@ -115,7 +116,7 @@ func TestConsoleKeyboard(t *testing.T) {
 
 			p.visit(s, "Documents", "Documents")
 			p.see("main", "documents 1 to 3 of 3")
-			p.tab("Files") // whose dialog is the system's
+			p.tab("Files") // TestConsoleFileDialog goes on from here
 			p.write("Filter", "year = 1979"+kb.Enter)
 			p.see("main", "documents 1 to 1 of 1")
 			p.press("Edit")
@@ -193,6 +194,10 @@ func TestConsoleKeyboard(t *testing.T) {
 
 			p.visit(s, "Telemetry", "Telemetry")
 			p.see("main", "Instance UID")
+			p.press("Delete telemetry")
+			p.see("dialog[open]", "Delete telemetry?", "This cannot be undone.")
+			p.run(chromedp.KeyEvent(kb.Enter)) // Cancel has the focus
+			p.see("main", "Instance UID")
 
 			p.run(chromedp.KeyEvent("?"))
 			p.see("dialog[open]", "go to the search box or the question")
@@ -210,9 +215,37 @@ func TestConsoleKeyboard(t *testing.T) {
 			}
 			p.press("Sign out")
 			p.run(chromedp.WaitVisible(chromedp.CSS("#key-value")))
-			if kept := evaluate[string](p, "JSON.stringify([localStorage, sessionStorage])"); strings.Contains(kept, master) || strings.Contains(kept, "Zone") {
+			if kept := evaluate[string](p, "JSON.stringify([localStorage, sessionStorage])"); strings.Contains(kept, consoleMaster) || strings.Contains(kept, "Zone") {
 				t.Errorf("after signing out the browser keeps %s", kept)
 			}
+		})
+	}
+}
+
+// TestConsoleFileDialog opens the system's dialog for files by keyboard, and chooses.
+func TestConsoleFileDialog(t *testing.T) {
+	t.Parallel()
+	b := newBrowser(t)
+	h := consoleHost(t, nil)
+	dir := writeFiles(t, map[string]string{"tea.md": "# Tea\n\nSteep it for three minutes.\n"})
+	for _, s := range screens {
+		t.Run(s.name, func(t *testing.T) {
+			p := (&browser{t, b.ctx}).open(h.url, s)
+			p.see("main", "Drop files or a folder here")
+			p.chooser = make(chan cdp.BackendNodeID, 1)
+			if _, err := chromedp.Call(p.ctx, cdppage.SetInterceptFileChooserDialog, cdppage.SetInterceptFileChooserDialogParams{Enabled: true}); err != nil {
+				t.Fatal(err)
+			}
+			p.tab("Files")
+			p.run(chromedp.KeyEvent(" "))
+			input := within(t, p.chooser, "the dialog for files")
+			if _, err := chromedp.Call(p.ctx, dom.SetFileInputFiles, dom.SetFileInputFilesParams{Files: []string{filepath.Join(dir, "tea.md")}, BackendNodeID: input}); err != nil {
+				t.Fatal(err)
+			}
+			p.see(".drop", "tea.md: 1 document can be found now.")
+			p.see("main", "Workspaces: notes")
+			p.press("Ask about notes")
+			p.see("h1", "Ask")
 		})
 	}
 }

@@ -345,11 +345,12 @@ func around(text, what string) string {
 }
 
 // within fails the test where c does not come about in a time that is long.
-func within(t testing.TB, c <-chan struct{}, what string) {
+func within[T any](t testing.TB, c <-chan T, what string) (got T) {
 	t.Helper()
 	select {
-	case <-c:
+	case got = <-c:
 	case <-time.After(time.Minute):
 		t.Errorf("%s: not within a minute", what)
 	}
+	return got
 }

@@ -1,7 +1,10 @@
 package e2e
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -309,6 +312,54 @@ func TestTelemetryFlush(t *testing.T) {
 	}
 	if got := h.must("GET", "/telemetry/windows", "").body; !strings.Contains(got, `"total":0`) {
 		t.Errorf("GET /telemetry/windows = %s, want that no window ended", got)
+	}
+}
+
+// TestTelemetryDeleted deletes telemetry of a host that runs: it counts nothing from
+// then on, no file keeps what was counted, and the next start is off as well.
+func TestTelemetryDeleted(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	h := openHouse(t, map[string]string{"db-path": dir, "telemetry-contact": "privacy@example.com"}, packedCollectorModule(t))
+	h.must("PATCH", "/experimental-features", `{"metrics":true}`)
+	h.must("POST", "/telemetry/flush", "")
+	var was struct{ InstanceUID string }
+	if err := json.Unmarshal([]byte(h.must("GET", "/telemetry", "").body), &was); err != nil || len(was.InstanceUID) != 36 {
+		t.Fatalf("the Instance UID is %q, %v", was.InstanceUID, err)
+	}
+	got := strings.TrimSpace(h.must("DELETE", "/telemetry", "").body)
+	if want := fmt.Sprintf(`{"instanceUid":%q,"contact":"privacy@example.com"}`, was.InstanceUID); got != want {
+		t.Errorf("DELETE /telemetry = %s, want %s", got, want)
+	}
+	if got := strings.TrimSpace(h.must("DELETE", "/telemetry", "").body); got != `{"contact":"privacy@example.com"}` {
+		t.Errorf("DELETE /telemetry again = %s, want no UID", got)
+	}
+	for path, want := range map[string]string{
+		"/telemetry": `{"on":false,"offBy":"its deletion"}`, "/telemetry/windows": `"total":0`, "/telemetry/messages?of=pending": `"results":[]`,
+		"/telemetry/metrics": `"results":[]`, "/metrics": "parley_telemetry_on 0",
+	} {
+		if got := h.must("GET", path, "").body; !strings.Contains(got, want) {
+			t.Errorf("GET %s after that = %s, want %s", path, got, want)
+		}
+	}
+	kept := ""
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if bytes.Contains(b, []byte(was.InstanceUID)) {
+			kept += path + " "
+		}
+		return err
+	})
+	if err != nil || kept != "" {
+		t.Errorf("the UID is still in %s%v", kept, err)
+	}
+	h.close()
+	h = openHouse(t, map[string]string{"db-path": dir}, packedCollectorModule(t))
+	if got := h.must("GET", "/telemetry", "").body; !strings.Contains(got, "parley telemetry off") {
+		t.Errorf("GET /telemetry after the next start = %s, want off", got)
 	}
 }
 

@@ -56,6 +56,7 @@ const (
 	TelemetryGet       Action = "telemetry.get"
 	TelemetryVerify    Action = "telemetry.verify"
 	TelemetryFlush     Action = "telemetry.flush"
+	TelemetryDelete    Action = "telemetry.delete"
 )
 
 // What a key may hold beside single actions. A group such as "documents.*"
@@ -119,6 +120,7 @@ var traits = []trait{
 	{TelemetryGet, true, true, true},
 	{TelemetryVerify, true, false, true},
 	{TelemetryFlush, true, false, true},
+	{TelemetryDelete, true, false, true},
 }
 
 // holds reports whether a, which may be a group, holds the action of t.
@@ -161,7 +163,7 @@ func expand(held []Action, patterns []string) map[Action]bool {
 // share.
 func (a Action) Changes() bool {
 	switch a {
-	case ChatCompletions, PluginsReload, TelemetryVerify, TelemetryFlush, KeysGet:
+	case ChatCompletions, PluginsReload, TelemetryVerify, TelemetryFlush, TelemetryDelete, KeysGet:
 		return false
 	}
 	return !slices.ContainsFunc(traits, func(t trait) bool { return t.action == a && t.reads })

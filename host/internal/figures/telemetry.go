@@ -10,12 +10,12 @@ import (
 
 // Telemetry is what GET /metrics has of telemetry on its way out: whether
 // it is on, what waits in the spool, what was lost and how delivery goes.
-func Telemetry(off bool, engine *telemetry.Engine, spool *spool.Spool, courier *telemetry.Courier) []metrics.Family {
+func Telemetry(engine *telemetry.Engine, spool *spool.Spool, courier *telemetry.Courier) []metrics.Family {
 	family := func(name, help string, kind metrics.Kind, value float64) metrics.Family {
 		return metrics.Family{Name: "parley_telemetry_" + name, Help: help, Kind: kind, Samples: []metrics.Sample{{Value: value}}}
 	}
 	on := 0.0
-	if !off {
+	if engine != nil {
 		on = 1
 	}
 	all := []metrics.Family{family("on", "1 where telemetry is collected.", metrics.Gauge, on)}

@@ -290,6 +290,15 @@ func TestTelemetryRoutes(t *testing.T) {
 			t.Errorf("POST /telemetry/flush = %d %s, want %s", a.status, a.body, want)
 		}
 	}
+	if a, want := r.do("DELETE", "/telemetry", ""), `{"instanceUid":"the uid","contact":"privacy@example.com"}`+"\n"; a.status != 200 || a.body != want {
+		t.Errorf("DELETE /telemetry = %d %s, want %s", a.status, a.body, want)
+	}
+	if a := r.do("GET", "/telemetry", ""); a.body != `{"on":false,"offBy":"its deletion"}`+"\n" {
+		t.Errorf("GET /telemetry after that = %d %s", a.status, a.body)
+	}
+	if a := r.do("POST", "/telemetry/flush", ""); a.status != 400 {
+		t.Errorf("POST /telemetry/flush after that = %d %s, want that there is no window", a.status, a.body)
+	}
 	off := newRig(t, wish{})
 	for path, want := range map[string]string{"/telemetry": `"on":false`, "/telemetry/messages": `"results":[]`, "/telemetry/metrics": `"results":[]`} {
 		if a := off.do("GET", path, ""); a.status != 200 || !strings.Contains(a.body, want) {

@@ -115,6 +115,15 @@ func (b *buffer) String() string {
 	return b.b.String()
 }
 
+// deleteUsage stops the engine, as the host does beside deleting files.
+func (w wish) deleteUsage() (uid string, err error) {
+	if !w.usage.On() {
+		return "", nil
+	}
+	w.usage.Retire()
+	return "the uid", nil
+}
+
 // newRig starts a server that ends with the test; nothing of it may be left.
 // Of several in a test the first looks, which ends last: what the others run is
 // never the same twice.
@@ -188,7 +197,7 @@ func newRig(tb testing.TB, w wish) *rig {
 	r.server = httpapi.New(httpapi.Deps{
 		Auth: r.keys, Chat: r.chat, Search: indexes, Federate: federation, Tasks: r.queue, Exports: export.New(export.Options{Sealer: sealer}), Features: features, Network: remotes, Webhooks: hooks,
 		Limiter: limiter, Log: hub.Logger(), Logs: hub, Limits: w.limits, TLS: w.tls, Site: w.site, Console: w.console, NoDocs: w.noDocs,
-		Responses: responses.New(kept), Sealer: sealer, PublicURL: w.publicURL, Telemetry: w.usage, Usage: telemetryapi.Usage{Spool: noSpool{}, UID: "the uid", MayEnd: w.usage != nil},
+		Responses: responses.New(kept), Sealer: sealer, PublicURL: w.publicURL, Telemetry: w.usage, Usage: telemetryapi.Usage{Spool: noSpool{}, UID: "the uid", MayEnd: w.usage != nil, Contact: "privacy@example.com", Delete: w.deleteUsage},
 		Version:         httpapi.Version{Version: "1.2.3", Commit: "abc", Date: "2026-11-21"},
 		PluginInstaller: w.installer, Cluster: w.cluster,
 		Plugins: func() []pluginapi.Plugin {

@@ -36,6 +36,7 @@ func (s *Server) serviceRoutes() []*route {
 		{method: "GET", path: "/metrics", id: "getMetrics", actions: may(auth.MetricsGet), needs: feature.Metrics, handle: s.getMetrics, family: "service"},
 
 		{method: "GET", path: "/telemetry", id: "getTelemetry", actions: may(auth.TelemetryGet), handle: s.reports.GetTelemetry, family: "service", loaded: true},
+		{method: "DELETE", path: "/telemetry", id: "deleteTelemetry", actions: may(auth.TelemetryDelete), handle: s.reports.DeleteTelemetry, family: "service", loaded: true},
 		{method: "GET", path: "/telemetry/messages", id: "getTelemetryMessages", actions: may(auth.TelemetryGet), query: []string{"of"}, handle: s.reports.GetMessages, family: "service", loaded: true},
 		{method: "GET", path: "/telemetry/metrics", id: "getTelemetryMetrics", actions: may(auth.TelemetryGet), handle: s.reports.GetTelemetryMetrics, family: "service", loaded: true},
 		{method: "GET", path: "/telemetry/windows", id: "getTelemetryWindows", actions: may(auth.TelemetryGet), query: []string{"limit"}, handle: s.reports.GetWindows, family: "service", loaded: true},

@@ -60,3 +60,15 @@ func (s *Spool) renew() error {
 	}
 	return nil
 }
+
+// Empty deletes all that the spool holds. Nothing of it stays on disk.
+func (s *Spool) Empty() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := errors.Join(s.db.Close(), os.RemoveAll(s.dir), os.RemoveAll(s.aside()), os.MkdirAll(s.dir, 0o700))
+	if err = errors.Join(err, s.open()); err != nil {
+		return fmt.Errorf("empty telemetry spool: %w", err)
+	}
+	s.queue, s.past, s.noted, s.dropped = shelf{prefix: prefixMessage}, shelf{prefix: prefixPast}, shelf{prefix: prefixDelivery}, 0
+	return nil
+}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/parley-search/parley/abi/event"
@@ -66,6 +67,7 @@ type Engine struct {
 	ring    *Ring
 	handles *Handles
 	facets  *seen
+	retired atomic.Bool
 
 	mu      sync.Mutex
 	running []*running
@@ -137,9 +139,16 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	return e, nil
 }
 
+// Retire makes e what an engine is where telemetry is off: it takes no event from
+// now on. Call it before [Engine.Run] is ended for good.
+func (e *Engine) Retire() { e.retired.Store(true) }
+
+// On reports whether e counts: telemetry was neither off from the start nor retired.
+func (e *Engine) On() bool { return e != nil && !e.retired.Load() }
+
 // Ring is where events go; nil where telemetry is off.
 func (e *Engine) Ring() *Ring {
-	if e == nil {
+	if !e.On() {
 		return nil
 	}
 	return e.ring
@@ -147,7 +156,7 @@ func (e *Engine) Ring() *Ring {
 
 // Handles is the table of texts; nil where telemetry is off.
 func (e *Engine) Handles() *Handles {
-	if e == nil {
+	if !e.On() {
 		return nil
 	}
 	return e.handles
@@ -156,7 +165,7 @@ func (e *Engine) Handles() *Handles {
 // FirstOfFacet reports whether facet of index is asked for the first time in
 // this window. No collector learns which one it is.
 func (e *Engine) FirstOfFacet(index, facet string) bool {
-	return e != nil && e.facets.first(index, facet)
+	return e.On() && e.facets.first(index, facet)
 }
 
 // Run delivers events and ends windows until ctx ends; then it keeps the
@@ -213,6 +222,9 @@ func (e *Engine) Tick(ctx context.Context) {
 func (e *Engine) EndWindow(ctx context.Context) (Window, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if !e.On() {
+		return Window{}, errors.New("telemetry was deleted meanwhile")
+	}
 	e.deliver()
 	e.looked = e.options.Now()
 	if !e.end(ctx) {

@@ -122,12 +122,18 @@ func ReadUID(dir string) (UUID, error) {
 // Forget stops telemetry for good: it is off from the next start on, and spool
 // and UID are gone. It returns the UID that was.
 func Forget(dir string) (UUID, error) {
+	u, err := ForgetUID(dir)
+	return u, errors.Join(err, RemoveSpool(dir))
+}
+
+// ForgetUID is Forget where the spool is open: whoever has it empties it.
+func ForgetUID(dir string) (UUID, error) {
 	u, err := ReadUID(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return UUID{}, err
 	}
 	missing := err
-	err = errors.Join(SwitchOff(dir), RemoveSpool(dir))
+	err = SwitchOff(dir)
 	if e := os.Remove(filepath.Join(dir, uidFile)); e != nil && !errors.Is(e, fs.ErrNotExist) {
 		err = errors.Join(err, fmt.Errorf("remove instance UID: %w", e))
 	}

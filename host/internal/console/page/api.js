@@ -92,7 +92,6 @@ const upload = (method, path, headers, body, progress) =>
  */
 export async function request(method, path, o = {}) {
 	for (let again = 0; ; again++) {
-		/** @type {Record<string, string>} */
 		const headers = {};
 		const had = key.get();
 		if (had) headers.authorization = `Bearer ${had}`;
@@ -164,7 +163,8 @@ export function asCode(language, workspace, body) {
 export async function events(response, on) {
 	const reader = /** @type {ReadableStream<Uint8Array>} */ (response.body).getReader();
 	const decoder = new TextDecoder();
-	let rest = "";
+	let rest = "",
+		began = performance.now();
 	for (;;) {
 		const { done, value } = await reader.read().catch((err) => {
 			throw err.name === "AbortError" ? err : new Error("The connection broke off before the answer was whole. Is the service running? Ask again.");
@@ -176,6 +176,9 @@ export async function events(response, on) {
 		for (const frame of frames) {
 			const data = [...frame.matchAll(/^data: ?(.*)/gm)].map((m) => m[1]).join("\n");
 			if (data) on(data);
+			if (performance.now() - began < 16) continue;
+			await new Promise((r) => setTimeout(r)); // the page draws and answers meanwhile
+			began = performance.now();
 		}
 	}
 }

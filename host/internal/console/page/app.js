@@ -24,7 +24,6 @@ import { workspaces } from "./workspaces.js";
  * @property {string[]} needs actions of the key
  */
 
-/** @type {Record<string, View>} */
 const views = {
 	start: { title: "Start", group: "Use", draw: start, needs: [] },
 	ask: { title: "Ask", group: "Use", draw: ask, needs: ["chatCompletions", "search"] },

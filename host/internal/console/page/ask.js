@@ -25,7 +25,7 @@ const reports = ["searchProgress", "searchSources", "appendConversationMessage"]
  */
 async function read(response, searches, write, searched) {
 	const began = performance.now();
-	const account = { usage: /** @type {any} */ (null), failed: /** @type {any} */ (null), first: 0, rounds: 1 };
+	const account = { usage: null, failed: null, first: 0, rounds: 1 };
 	await events(response, (data) => {
 		if (data === "[DONE]") return;
 		const chunk = JSON.parse(data);
@@ -283,7 +283,7 @@ export async function ask(root, path, left) {
 
 	left.addEventListener("abort", () => running?.abort());
 	box.addEventListener("input", () => sessionStorage.setItem(draftPlace, box.value));
-	box.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
+	box.addEventListener("keydown", (e) => {
 		if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) form.requestSubmit();
 	});
 	form.addEventListener("submit", (e) => {

@@ -14,6 +14,7 @@ import {
 	heading,
 	hide,
 	json,
+	named,
 	orders,
 	pager,
 	problem,
@@ -33,7 +34,7 @@ const size = 20; // documents a page
 export async function documents(root, path) {
 	root.append(...heading("Documents", "What is searched and quoted. Documents live in an index, a collection with settings of its own."));
 	const uids = await session.indexes();
-	const uid = el("input", { list: "indexes", value: path[0] ?? uids[0] ?? "notes", required: true, pattern: "[A-Za-z0-9_\\-]+" });
+	const uid = named({ list: "indexes", value: path[0] ?? uids[0] ?? "notes" });
 	const filter = el("input", { placeholder: "all documents" }),
 		sort = el("select");
 	const list = el("div"),

@@ -169,6 +169,9 @@ export function field(label, control, help) {
 }
 let fields = 0;
 
+/** Where the name of an index or a workspace is typed. */
+export const named = (more) => el("input", { required: true, pattern: "[A-Za-z0-9_\\-]+", ...more });
+
 /** A choice of one. @param {(string|string[])[]|Record<string, string>} choices values, or each with what is shown of it @param {string} [chosen] */
 export function select(choices, chosen) {
 	const node = el("select");
@@ -223,8 +226,8 @@ export function table(heads, rows, caption) {
  */
 export const pager = (offset, shown, total, step, what, go) =>
 	buttons(
-		el("button", { disabled: offset === 0, onclick: () => go(Math.max(0, offset - step)) }, "Previous"),
-		el("button", { disabled: offset + shown >= total, onclick: () => go(offset + step) }, "Next"),
+		total > step && el("button", { disabled: offset === 0, onclick: () => go(Math.max(0, offset - step)) }, "Previous"),
+		total > step && el("button", { disabled: offset + shown >= total, onclick: () => go(offset + step) }, "Next"),
 		el("span", { class: "soft" }, `${what} ${count(Math.min(offset + 1, total))} to ${count(offset + shown)} of ${count(total)}`),
 	);
 

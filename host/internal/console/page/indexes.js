@@ -15,6 +15,7 @@ import {
 	hide,
 	label,
 	linked,
+	named,
 	pager,
 	renew,
 	select,
@@ -70,7 +71,7 @@ async function all(root, left) {
 	root.append(...heading("Indexes", "An index is a collection of documents that can be searched, with its own settings."));
 	const list = el("div"),
 		wrong = el("div");
-	const name = el("input", { required: true, pattern: "[A-Za-z0-9_\\-]+", placeholder: "notes" }),
+	const name = named({ placeholder: "notes" }),
 		primaryKey = el("input", { placeholder: "found in the first document" });
 	if (session.can("indexes.create")) {
 		root.append(
@@ -289,7 +290,6 @@ function control(s, value, reads) {
 
 /** The settings that differ. @param {any} before */
 export function changes(before, after) {
-	/** @type {Record<string, any>} */
 	const patch = {};
 	for (const [name, value] of Object.entries(after)) if (JSON.stringify(before[name] ?? null) !== JSON.stringify(value)) patch[name] = value;
 	return patch;
@@ -311,7 +311,7 @@ const diff = (before, patch) => el("ul", { class: "diff" }, ...differences(befor
 
 /** @param {string} uid @param {string} route */
 function danger(uid, route) {
-	const name = el("input", { value: uid, pattern: "[A-Za-z0-9_\\-]+", required: true }),
+	const name = named({ value: uid }),
 		wrong = el("div");
 	const run = (act, said, next) =>
 		attempt(wrong, async () => {

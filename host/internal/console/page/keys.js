@@ -87,13 +87,14 @@ export async function keys(root) {
 /** A form for a key that may do little. */
 function wizard() {
 	const name = el("input", { required: true, placeholder: "Web page" });
-	const purpose = select(purposes.map(([title], i) => [String(i), title]));
+	const purpose = select(purposes.map(([title]) => title));
 	const help = el("p", { class: "hint" });
 	const indexes = el("input", { value: "*", required: true }),
 		workspaces = el("input", { value: "*", required: true });
 	const until = el("input", { type: "date", min: new Date().toISOString().slice(0, 10) });
 	const wrong = el("div");
-	const tellPurpose = () => help.replaceChildren(`${purposes[Number(purpose.value)][2]} Actions: ${purposes[Number(purpose.value)][1].join(", ")}.`);
+	const actions = () => purposes[purpose.selectedIndex][1];
+	const tellPurpose = () => help.replaceChildren(`${purposes[purpose.selectedIndex][2]} Actions: ${actions().join(", ")}.`);
 	purpose.addEventListener("change", tellPurpose);
 	tellPurpose();
 	const split = (text) => text.split(/[\s,]+/).filter(Boolean);
@@ -107,7 +108,7 @@ function wizard() {
 			async () => {
 				const made = await call("POST", "/keys", {
 					name: name.value,
-					actions: purposes[Number(purpose.value)][1],
+					actions: actions(),
 					indexes: split(indexes.value),
 					workspaces: split(workspaces.value),
 					expiresAt: until.value ? `${until.value}T00:00:00Z` : null,
@@ -124,7 +125,7 @@ function wizard() {
 	);
 }
 
-const base64url = (/** @type {Uint8Array} */ bytes) =>
+const base64url = (bytes) =>
 	btoa(String.fromCharCode(...bytes))
 		.replaceAll("+", "-")
 		.replaceAll("/", "_")
@@ -151,7 +152,7 @@ function tenant(all) {
 		? "The browser signs only on pages of https or of this computer. Your own server can sign them with any JWT library."
 		: able.length === 0 && "It takes the value of a key that may search, and this key may not read values: sign in with the master key.";
 	if (why) return el("div", text, el("p", { class: "notice" }, why));
-	const key = select(able.map((k, i) => [String(i), k.name ?? k.uid]));
+	const key = select(able.map((k) => k.name ?? k.uid));
 	const index = el("input", { value: able[0].indexes[0] ?? "*", required: true });
 	const filter = el("input", { placeholder: "user = 42", required: true });
 	const until = el("input", { type: "datetime-local" });
@@ -163,7 +164,7 @@ function tenant(all) {
 			"",
 			out,
 			async () => {
-				const k = able[Number(key.value)];
+				const k = able[key.selectedIndex];
 				const token = await sign(k.uid, k.key, { [index.value]: { filter: filter.value } }, until.value ? Date.parse(until.value) / 1000 : undefined);
 				out.replaceChildren(pre(token), buttons(copyButton("Copy", () => token)));
 				if (index.value.includes("*")) return;

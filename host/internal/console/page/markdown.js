@@ -38,7 +38,7 @@ export function markdown(text, cite) {
 	const out = document.createDocumentFragment();
 	const lines = text.split("\n");
 	let i = 0;
-	const take = (/** @type {(l: string) => boolean} */ belongs) => {
+	const take = (belongs) => {
 		const from = i;
 		while (i < lines.length && belongs(lines[i])) i++;
 		return lines.slice(from, i);

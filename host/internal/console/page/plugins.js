@@ -3,7 +3,7 @@ import { call, request } from "./api.js";
 import { attempt, button, buttons, confirmed, count, counted, el, empty, field, form, heading, hint, json, select, show, size, soft, submit, table, tell, time } from "./dom.js";
 import { session } from "./session.js";
 
-/** What a state means. @type {Record<string, string>} */
+/** What a state means. */
 const states = { ready: "runs", open: "rests after faults", retiring: "ends its last answers", refused: "refused", unlisted: "not installed" };
 
 /** @type {import("./app.js").Draw} */
@@ -162,7 +162,7 @@ function versions(p, all, done) {
 			await done();
 			tell(change.removed ? `${change.name} ${change.removed.join(", ")} is removed.` : `${change.name} ${change.use} is in use.`);
 		});
-	const remove = async (/** @type {string} */ plugin, title, then) =>
+	const remove = async (plugin, title, then) =>
 		(await confirmed(`Remove ${title}?`, `${then} Answers under way end on it. This cannot be undone, but it can be installed again.`, "Remove")) &&
 		act("/plugins/remove", { plugin });
 	const compare = (o) =>

@@ -29,7 +29,7 @@ const from = "\u{e000}",
 	to = "\u{e001}"; // marks that no text has
 const step = 20; // hits that come at a time
 
-/** What each rule of the ranking looks at. @type {Record<string, string>} */
+/** What each rule of the ranking looks at. */
 const rules = {
 	words: "How many of the words the document has.",
 	typo: "How few letters differ.",

@@ -5,22 +5,28 @@ import { attempt, count, counted, el, heading, hint, linked, soft, time } from "
 import { session } from "./session.js";
 import { dropZone, workspaceFor } from "./upload.js";
 
-/** Nothing where the key may not ask, or the feature is off. @param {string} path */
-const quietly = (path) => call("GET", path).catch(() => null);
+/** Nothing where the key may not ask, or the feature is off. @param {string} action @param {string} path */
+const quietly = (action, path) => (session.can(action) ? call("GET", path).catch(() => null) : null);
 
 /** @type {import("./app.js").Draw} */
 export async function start(root) {
 	root.append(...heading("Ask your documents", "Add documents, choose who answers, and ask. Each answer names the places that it rests on."));
 	const [version, stats, chats, plugins] = await Promise.all([
-		quietly("/version"),
-		session.can("stats.get") ? quietly("/stats") : null,
-		session.can("chats.get") ? quietly("/chats?limit=100") : null,
-		session.can("plugins.get") ? quietly("/plugins") : null,
+		quietly("version", "/version"),
+		quietly("stats.get", "/stats"),
+		quietly("chats.get", "/chats?limit=100"),
+		quietly("plugins.get", "/plugins"),
 	]);
 	const until = session.rights?.expiresAt;
 	const indexes = Object.entries(stats?.indexes ?? {});
 	const total = indexes.reduce((n, [, x]) => n + x.numberOfDocuments, 0);
-	const workspaces = chats?.results ?? [];
+	const uids = (chats?.results ?? []).map((w) => w.uid);
+	const chosen = linked("Make a workspace", "#/workspaces");
+	const choose = (uid) => {
+		if (uid && !uids.includes(uid)) uids.push(uid);
+		if (uids.length > 0) chosen.replaceChildren(`Workspaces: ${uids.join(", ")}`);
+	};
+	choose();
 	const providers = (plugins?.results ?? []).filter((p) => p.source);
 	const ready = providers.filter((p) => p.state === "ready");
 	if (session.open) {
@@ -65,7 +71,7 @@ export async function start(root) {
 			session.can("chats.get", "plugins.get") &&
 				step(
 					2,
-					ready.length > 0 && workspaces.length > 0,
+					ready.length > 0 && uids.length > 0,
 					"Choose who answers",
 					soft("A workspace says which provider and model answer, and from which indexes. A provider is a plugin that speaks to one kind of model service."),
 					el(
@@ -74,7 +80,7 @@ export async function start(root) {
 							? `Providers: ${ready.map((p) => (p.source === "extract" ? "extract, which quotes the best passages and needs no model" : p.source)).join("; ")}. `
 							: "No provider is loaded. ",
 						providers.length > ready.length ? linked("Some are not ready. ", "#/plugins") : null,
-						el("a", { href: "#/workspaces" }, workspaces.length > 0 ? `Workspaces: ${workspaces.map((w) => w.uid).join(", ")}` : "Make a workspace"),
+						chosen,
 					),
 				),
 			session.can("chatCompletions") && step(3, asked, "Ask the first question", el("p", linked("Ask a question", "#/ask", "button main"))),
@@ -84,6 +90,7 @@ export async function start(root) {
 	async function added(index) {
 		await attempt(told, async () => {
 			const uid = await workspaceFor(index);
+			choose(uid);
 			for (const li of root.querySelectorAll(uid ? ".steps li:not(:last-child)" : ".steps li:first-child")) tick(li);
 			told.replaceChildren(
 				uid

@@ -1,7 +1,8 @@
 // What the service counts about itself, and exactly what would be sent of it.
 import { call, request } from "./api.js";
 import { bars, figure } from "./chart.js";
-import { button, buttons, count, counted, download, el, empty, heading, json, pre, show, size, soft, table, time } from "./dom.js";
+import { attempt, button, buttons, confirmed, count, counted, download, el, empty, heading, json, pre, renew, show, size, soft, table, time } from "./dom.js";
+import { session } from "./session.js";
 
 /** @type {import("./app.js").Draw} */
 export async function telemetry(root, _path, left) {
@@ -60,7 +61,6 @@ export async function telemetry(root, _path, left) {
 				]),
 		el("h2", "What can be counted"),
 	);
-	/** @type {Map<string, any[]>} */
 	const by = Map.groupBy(metrics.results, (m) => m.collector);
 	for (const [collector, list] of by) {
 		root.append(
@@ -76,17 +76,25 @@ export async function telemetry(root, _path, left) {
 		);
 	}
 	if (by.size === 0) root.append(soft("No collector is loaded."));
+	const wrong = el("div");
 	root.append(
-		el("h2", "Switch it off, or delete it"),
-		el(
-			"p",
-			"On the machine of this service, while it is stopped: ",
-			el("code", "parley telemetry delete"),
-			" deletes what was counted, and prints what to write to whoever was sent any. ",
-			el("code", "parley telemetry off"),
-			" has the next start count nothing.",
-		),
+		el("h2", "Delete it"),
+		session.can("telemetry.delete") ? buttons(button("Delete telemetry", () => attempt(wrong, remove), "danger")) : soft("Not with this key."),
+		wrong,
 	);
+
+	async function remove() {
+		if (
+			!(await confirmed(
+				"Delete telemetry?",
+				"What was counted and the Instance UID go. This cannot be undone. “parley telemetry on”, on the machine of this service, begins anew.",
+			))
+		)
+			return;
+		const { instanceUid, sentTo, contact } = await call("DELETE", "/telemetry");
+		renew();
+		show("Telemetry is deleted", sentTo ? el("p", `Ask ${contact ?? "whoever runs it"} to delete what ${sentTo} has of ${instanceUid}.`) : el("p", "Nothing was sent anywhere."));
+	}
 
 	async function save() {
 		download("telemetry.json", await (await request("GET", "/telemetry/export", { signal: left })).blob());

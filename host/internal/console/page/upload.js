@@ -3,7 +3,6 @@ import { at, call, finished, request } from "./api.js";
 import { attempt, beginning, button, buttons, counted, el, field, form, hint, problem, select, submit, table } from "./dom.js";
 import { session } from "./session.js";
 
-/** @type {Record<string, string>} */
 const rows = { json: "application/json", ndjson: "application/x-ndjson", jsonl: "application/x-ndjson", csv: "text/csv" };
 const texts = ["md", "mdx", "html", "htm", "txt", "rst", "adoc", "docx", "epub", "pdf"];
 const extension = (name) => name.split(".").pop()?.toLowerCase() ?? "";
@@ -12,7 +11,6 @@ const extension = (name) => name.split(".").pop()?.toLowerCase() ?? "";
 async function firstRows(file) {
 	const text = await file.slice(0, 1 << 18).text();
 	if (extension(file.name) === "csv") return csv(text);
-	/** @type {any[]} */
 	const found = [];
 	let depth = 0,
 		begin = 0,
@@ -94,8 +92,7 @@ export function dropZone(target, done) {
 		if (!index || files.length === 0) return;
 		state.replaceChildren();
 		const unknown = files.filter((f) => !rows[extension(f.name)] && !texts.includes(extension(f.name))).map((f) => f.name);
-		if (unknown.length > 0)
-			state.append(el("p", { class: "bad" }, `Left out, as their format is not known here: ${unknown.slice(0, 5).join(", ")}${unknown.length > 5 ? "…" : ""}.`));
+		if (unknown.length > 0) state.append(el("p", { class: "bad" }, `Left out, as their format is not known here: ${beginning(unknown.join(", "), 300)}.`));
 		// Texts share a task. Files of rows have one each, and a field with the id that somebody chooses.
 		const written = files.filter((f) => texts.includes(extension(f.name)));
 		for (let i = 0; i < written.length; i += 200) await send(index, written.slice(i, i + 200));
@@ -175,12 +172,12 @@ export function dropZone(target, done) {
 		await add([...(pick.files ?? [])]);
 		pick.value = ""; // the same file may be chosen again
 	});
-	zone.addEventListener("dragover", (/** @type {DragEvent} */ e) => {
+	zone.addEventListener("dragover", (e) => {
 		e.preventDefault();
 		zone.classList.add("over");
 	});
 	zone.addEventListener("dragleave", () => zone.classList.remove("over"));
-	zone.addEventListener("drop", (/** @type {DragEvent} */ e) => {
+	zone.addEventListener("drop", (e) => {
 		e.preventDefault();
 		zone.classList.remove("over");
 		const dropped = e.dataTransfer;

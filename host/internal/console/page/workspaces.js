@@ -1,10 +1,10 @@
 // Workspaces: which provider answers, with which model, from which indexes.
 import { at, call, secrets } from "./api.js";
-import { attempt, button, buttons, confirmed, el, empty, field, form, heading, hint, label, linked, pager, renew, row, select, soft, submit, tell } from "./dom.js";
+import { attempt, button, buttons, confirmed, el, empty, field, form, heading, hint, label, linked, named, pager, renew, row, select, soft, submit, tell } from "./dom.js";
 import { changes, review, twoForms } from "./indexes.js";
 import { session } from "./session.js";
 
-/** What the model is told of what. @type {Record<string, string>} */
+/** What the model is told of what. */
 const prompts = {
 	system: "Before each conversation",
 	searchDescription: "Of the search",
@@ -13,20 +13,17 @@ const prompts = {
 	searchIndexUidParam: "Of choosing an index",
 };
 
-/** What bounds a request, and what bounds how many there are. @type {Record<string, string>} */
+/** What bounds a request, and what bounds how many there are. */
 const rules = {
 	maxCompletionTokens: "Of one answer, in tokens.",
 	maxInputBytes: "Of one request with its conversation, in bytes.",
 	maxMessages: "Of one conversation.",
 };
-/** @type {Record<string, string>} */
 const limits = {
 	requestsPerMinute: "To the provider, from all clients together. A search of an answer makes one more.",
 	tokensPerMinute: "Of prompts and answers. A token is a piece of a word; providers charge by them.",
 	parallel: "Answers under way at a time.",
 };
-
-/** @typedef {Map<string, () => any>} Reads what the form says of each setting */
 
 /** @type {import("./app.js").Draw} */
 export async function workspaces(root, path) {
@@ -37,7 +34,7 @@ export async function workspaces(root, path) {
 async function all(root) {
 	root.append(...heading("Workspaces", "A workspace says which provider and model answer, from which indexes, and what the model is told. Clients of /v1 name it as their model."));
 	if (session.can("chatsSettings.update")) {
-		const name = el("input", { required: true, pattern: "[A-Za-z0-9_\\-]+", placeholder: "support" });
+		const name = named({ placeholder: "support" });
 		root.append(
 			form(
 				"row",
@@ -97,7 +94,6 @@ async function one(root, uid) {
 	const sources = [...new Set(plugins.map((p) => p.source).filter(Boolean))];
 	const saved = before ?? { source: sources.includes("extract") ? "extract" : null, indexUids: null };
 	const said = el("div", { role: "status" });
-	/** @type {() => any} */
 	let read = () => ({});
 	const editor = twoForms(
 		saved,
@@ -157,7 +153,6 @@ async function one(root, uid) {
  * @param {{chat: string|null, sources: any[], plugins: any[], indexes: string[]}} has chat: where models are asked for; null: nowhere yet
  */
 function drawForm(now, saved, { chat, sources, plugins, indexes }) {
-	/** @type {Reads} */
 	const reads = new Map();
 	/** @param {string} name @param {string} help @param {(text: string) => any} [as] */
 	const text = (name, control, help, as = (t) => t) => {
@@ -170,9 +165,7 @@ function drawForm(now, saved, { chat, sources, plugins, indexes }) {
 	reads.set("source", () => source.value || null);
 	const about = el("p", { class: "hint" }),
 		accountFields = el("div", { class: "form" });
-	/** @type {Reads} */
 	let accountReads = new Map();
-	/** @type {Reads} */
 	let optionReads = new Map();
 	function drawAccount() {
 		accountReads = new Map();
@@ -237,7 +230,6 @@ function drawForm(now, saved, { chat, sources, plugins, indexes }) {
 	});
 	reads.set("indexUids", () => (every.checked ? null : boxes.filter((b) => b.checked).map((b) => b.value)));
 
-	/** @type {Reads} */
 	const promptReads = new Map();
 	const promptFields = Object.entries(prompts).map(([name, title]) => {
 		const box = el("textarea", { rows: name === "system" ? 10 : 3, value: now.prompts?.[name] ?? "", placeholder: "the default" });
@@ -246,7 +238,7 @@ function drawForm(now, saved, { chat, sources, plugins, indexes }) {
 			box.value = "";
 			box.focus();
 		});
-		return el("div", field(title, box), reset);
+		return el("div", field(title, box), session.can("chatsSettings.update") && reset);
 	});
 
 	const tools = select({ true: "may bring functions of their own", false: "may bring none" }, String(now.clientTools ?? true));
@@ -260,13 +252,12 @@ function drawForm(now, saved, { chat, sources, plugins, indexes }) {
 	/** All that the form says, as the settings have it. */
 	function readForm() {
 		const all = Object.fromEntries([...reads, ...accountReads].map(([name, read]) => [name, read()]));
-		/** @type {Record<string, any>} */
 		const bounds = { tokens: amount.value ? { amount: Number(amount.value), period: period.value } : null };
 		for (const name of Object.keys(limits)) {
 			bounds[name] = all[`limits.${name}`];
 			delete all[`limits.${name}`];
 		}
-		const of = (/** @type {Reads} */ m) => Object.fromEntries([...m].map(([name, read]) => [name, read()]));
+		const of = (m) => Object.fromEntries([...m].map(([name, read]) => [name, read()]));
 		return { ...all, prompts: { ...now.prompts, ...of(promptReads) }, options: { ...now.options, ...of(optionReads) }, limits: { ...now.limits, ...bounds } };
 	}
 	const untouched = JSON.stringify(readForm());
@@ -309,7 +300,7 @@ function drawForm(now, saved, { chat, sources, plugins, indexes }) {
 /**
  * A field for a setting or an option that a plugin declares.
  * @param {string} name @param {any} o its rules @param {any} kept what the service has: of a secret its short form
- * @param {Reads} reads
+ * @param {Map<string, () => any>} reads what the form says of each
  */
 function option(name, o, value, kept, reads) {
 	const help = [o.required ? "Needed." : "", o.description, o.default !== undefined ? `Default: ${o.default}.` : ""].filter(Boolean).join(" ");

@@ -30,6 +30,18 @@ type Usage struct {
 	// Verify delivers body to a port of the loopback interface, once and as the
 	// courier would, but with no write key.
 	Verify func(ctx context.Context, port int, body []byte) (telemetry.Answer, error)
+	// Delete stops telemetry, deletes all that there is of it on this machine, and
+	// returns the Instance UID that was, empty where there was none.
+	Delete  func() (uid string, err error)
+	Contact string // whom to ask to delete what was sent; empty: nobody is named
+}
+
+// engine is nil where telemetry is off, or was deleted.
+func (s *Server) engine() *telemetry.Engine {
+	if !s.Telemetry.On() {
+		return nil
+	}
+	return s.Telemetry
 }
 
 type telemetryBody struct {
@@ -53,10 +65,15 @@ func (s *Server) GetTelemetry(r *exchange.Call) error {
 }
 
 func (s *Server) telemetryStatus(r *exchange.Call) (telemetryBody, error) {
-	if s.Telemetry == nil {
-		return telemetryBody{OffBy: cmp.Or(s.Usage.OffBy, "this build")}, nil
+	engine := s.engine()
+	if engine == nil {
+		off := "this build"
+		if s.Telemetry != nil {
+			off = "its deletion"
+		}
+		return telemetryBody{OffBy: cmp.Or(s.Usage.OffBy, off)}, nil
 	}
-	status := s.Telemetry.Status()
+	status := engine.Status()
 	spool, err := s.Usage.Spool.Usage(r.Base)
 	if err != nil {
 		return telemetryBody{}, err
@@ -111,16 +128,17 @@ const maxPending = 500
 // as it would be sealed now, of=last the one before, of=pending what waits to
 // be delivered. It changes nothing.
 func (s *Server) GetMessages(r *exchange.Call) error {
-	if s.Telemetry == nil {
+	engine := s.engine()
+	if engine == nil {
 		return r.OK(newMessagesBody(nil))
 	}
 	var messages []telemetry.Message
 	var err error
 	switch of := r.Query["of"]; of {
 	case "", "next":
-		messages = s.Telemetry.Preview()
+		messages = engine.Preview()
 	case "last":
-		messages = s.Telemetry.Last().Messages
+		messages = engine.Last().Messages
 	case "pending":
 		messages, err = s.Usage.Spool.Pending(r.Base, maxPending)
 	default:
@@ -143,8 +161,8 @@ type metricBody struct {
 // GetTelemetryMetrics answers GET /telemetry/metrics: all that may be said.
 func (s *Server) GetTelemetryMetrics(r *exchange.Call) error {
 	results := []metricBody{}
-	if s.Telemetry != nil {
-		for _, c := range s.Telemetry.Status().Collectors {
+	if engine := s.engine(); engine != nil {
+		for _, c := range engine.Status().Collectors {
 			for i := range c.Manifest.Metrics {
 				results = append(results, metricBody{c.Name, c.Version, c.Outbound, &c.Manifest.Metrics[i]})
 			}

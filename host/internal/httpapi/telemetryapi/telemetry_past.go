@@ -36,7 +36,7 @@ func (s *Server) GetWindows(r *exchange.Call) error {
 		return err
 	}
 	var windows []telemetry.Window
-	if s.Telemetry != nil {
+	if engine := s.engine(); engine != nil {
 		if windows, err = s.Usage.Spool.Windows(r.Base, limit); err != nil {
 			return err
 		}
@@ -50,21 +50,39 @@ func (s *Server) EndWindow(r *exchange.Call) error {
 	if !s.Usage.MayEnd {
 		return apierr.Newf(apierr.TelemetryFlushDisabled, "This host runs with `--env production`, where a window ends after its hour and never before: who reads the figures counts on that. Try collectors on a host of `--env development`; `GET /telemetry/messages` shows what the window comes to so far.")
 	}
-	if s.Telemetry == nil {
+	engine := s.engine()
+	if engine == nil {
 		return apierr.Newf(apierr.BadRequest, "Telemetry is off: no window is under way.")
 	}
-	w, err := s.Telemetry.EndWindow(r.Base)
+	w, err := engine.EndWindow(r.Base)
 	if err != nil {
 		return err
 	}
 	return r.OK(windowBodies([]telemetry.Window{w})[0])
 }
 
+// deletedBody is what somebody needs who wants to have deleted what was sent.
+type deletedBody struct {
+	InstanceUID string `json:"instanceUid,omitempty"` // the only name of what was sent; absent where there was none
+	SentTo      string `json:"sentTo,omitempty"`
+	Contact     string `json:"contact,omitempty"`
+}
+
+// DeleteTelemetry answers DELETE /telemetry: nothing is counted from now on, nor after
+// the next start, and what was kept is gone.
+func (s *Server) DeleteTelemetry(r *exchange.Call) error {
+	uid, err := s.Usage.Delete()
+	if err != nil {
+		return err
+	}
+	return r.OK(deletedBody{uid, s.Usage.SentTo, s.Usage.Contact})
+}
+
 // GetDeliveries answers GET /telemetry/deliveries: the last attempts, the
 // oldest first.
 func (s *Server) GetDeliveries(r *exchange.Call) error {
 	all := []telemetry.Delivery{}
-	if s.Telemetry != nil {
+	if engine := s.engine(); engine != nil {
 		noted, err := s.Usage.Spool.Deliveries(r.Base)
 		if err != nil {
 			return err
@@ -96,10 +114,11 @@ func (s *Server) GetTelemetryExport(r *exchange.Call) error {
 	b := exportBody{
 		telemetryBody: status, Next: []messageBody{}, Pending: []messageBody{}, Quarantined: []messageBody{}, Windows: []windowBody{}, Deliveries: []telemetry.Delivery{},
 	}
-	if s.Telemetry == nil {
+	engine := s.engine()
+	if engine == nil {
 		return r.OK(b)
 	}
-	b.Next = messageBodies(s.Telemetry.Preview())
+	b.Next = messageBodies(engine.Preview())
 	return s.exportSpool(r, b)
 }
 
@@ -157,7 +176,8 @@ func (s *Server) VerifyTelemetry(r *exchange.Call) error {
 	if in.Port < 1 || in.Port > 65535 {
 		return apierr.Newf(apierr.BadRequest, "`port` is %d: want that of a listener on this machine's loopback interface, 1 to 65535.", in.Port)
 	}
-	if s.Telemetry == nil {
+	engine := s.engine()
+	if engine == nil {
 		return apierr.Newf(apierr.BadRequest, "Telemetry is off: there is nothing to deliver.")
 	}
 	out := verifyBody{Of: "pending"}
@@ -166,7 +186,7 @@ func (s *Server) VerifyTelemetry(r *exchange.Call) error {
 		return err
 	}
 	if len(pending) == 0 {
-		out.Of, pending = "next", s.Telemetry.Preview()
+		out.Of, pending = "next", engine.Preview()
 	}
 	batches := telemetry.Batches(pending)
 	if len(batches) == 0 {
