@@ -31,6 +31,7 @@ func TestSplit(t *testing.T) {
 		}},
 		{"paragraphs fill a passage", para + "\n\n" + para + "\n\n" + para, []string{": Words of", ": Words of", ": Words of"}},
 		{"a short section joins", "# P\n" + para + "\n## Q\nshort\n", []string{"P: Words of"}},
+		{"a short section joins where the title was taken out", "## P\n" + para + "\n## Q\nshort\n\n## R\n" + para, []string{"P: Words of", "R: Words of"}},
 		{"a short section of another page does not", "# P\n" + para + "\n# Q\nshort\n", []string{"P: Words of", "Q: short"}},
 		{"no heading in code", "# P\n```\n# not one\n\n## nor this\n```\n", []string{"P: ```\n# not one"}},
 		{"a manual page", "NAME\n  ls - list\n" + para + "\nEXIT STATUS\n  " + para, []string{"NAME:   ls - list", "EXIT STATUS:   Words"}},

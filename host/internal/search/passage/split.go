@@ -149,13 +149,14 @@ func (s *splitter) closeSection() {
 	}
 }
 
-// join puts a short section behind the one before, where both are under the same top heading.
+// join puts a short section, with its heading, behind the one before, unless a heading of the first level is
+// between them: a chapter.
 func (s *splitter) join(headings []string, text string, small, target int) bool {
 	if len(s.parts) == 0 || len(text) >= small {
 		return false
 	}
 	last := &s.parts[len(s.parts)-1]
-	if len(last.Text)+len(text) >= target || top(last.Headings) != top(headings) {
+	if len(last.Text)+len(text) >= target || len(s.path) > 0 && s.path[0].level == 1 && (len(last.Headings) == 0 || last.Headings[0] != s.path[0].text) {
 		return false
 	}
 	if n := len(headings); n > 0 && (len(last.Headings) != n || last.Headings[n-1] != headings[n-1]) {
@@ -163,13 +164,6 @@ func (s *splitter) join(headings []string, text string, small, target int) bool 
 	}
 	last.Text += "\n\n" + text
 	return true
-}
-
-func top(headings []string) string {
-	if len(headings) == 0 {
-		return ""
-	}
-	return headings[0]
 }
 
 // cutBlock calls f with a block, or with the pieces of one that is longer than size: cut at line ends, and
