@@ -41,10 +41,10 @@ type chromium struct {
 	ctx   context.Context
 	err   error
 	end   func()
-	slots chan struct{} // of the tests that use it at a time: each keeps a processor busy
+	slots chan struct{} // of the tests that use it at a time: each keeps a processor busy, or more
 }
 
-var theChromium = chromium{end: func() {}, slots: make(chan struct{}, max(1, goruntime.GOMAXPROCS(0)/2))}
+var theChromium = chromium{end: func() {}, slots: make(chan struct{}, goruntime.GOMAXPROCS(0))}
 
 func (c *chromium) run(program string) {
 	dir, err := os.MkdirTemp("", "chromium")
