@@ -161,8 +161,9 @@ func (c *codes) query(v []float32) *codedQuery {
 }
 
 // headDoubt is by how many standard deviations an angle may be smaller than
-// the bits of the head say.
-const headDoubt = 3
+// the bits of the head say. It may be few: what is nearest is far nearer than
+// the last candidate is.
+const headDoubt = 1.5
 
 // cosines returns, by how many of n bits differ, the cosine of the angle that this
 // is by itself, or of one smaller by doubt standard deviations; times by.
@@ -207,13 +208,11 @@ func (c *codes) scan(q *codedQuery, from, end int, allowed func(row int) bool, b
 		r := &c.rows[row]
 		at := row % blockRows * c.head
 		differ := 0
-		if c.head == headWords {
+		if c.head == headWords { // written out, which takes half the time
 			h, k := heads[at:at+headWords:at+headWords], q.head[:headWords:headWords]
 			differ = bits.OnesCount64(h[0]^k[0]) + bits.OnesCount64(h[1]^k[1]) + bits.OnesCount64(h[2]^k[2]) + bits.OnesCount64(h[3]^k[3])
 		} else {
-			for i, w := range heads[at : at+c.head] {
-				differ += bits.OnesCount64(w ^ q.head[i])
-			}
+			differ = differing(heads[at:at+c.head], q.head)
 		}
 		if q.headCosine[differ]*r.away+r.along < least {
 			continue
@@ -221,14 +220,25 @@ func (c *codes) scan(q *codedQuery, from, end int, allowed func(row int) bool, b
 		if !allowed(row) {
 			continue
 		}
-		for i, w := range c.tailOf(row) {
-			differ += bits.OnesCount64(w ^ q.tail[i])
-		}
+		differ += differing(c.tailOf(row), q.tail)
 		if like := q.cosine[differ]*r.away + r.along; like > least {
 			best.add(row, like)
 			least = best.least()
 		}
 	}
+}
+
+// differing counts the bits in which a and b, of the same length, are not the same.
+func differing(a, b []uint64) (n int) {
+	for len(a) >= 4 && len(b) >= 4 {
+		x, y := a[:4:4], b[:4:4]
+		n += bits.OnesCount64(x[0]^y[0]) + bits.OnesCount64(x[1]^y[1]) + bits.OnesCount64(x[2]^y[2]) + bits.OnesCount64(x[3]^y[3])
+		a, b = a[4:], b[4:]
+	}
+	for i, w := range a {
+		n += bits.OnesCount64(w ^ b[i])
+	}
+	return n
 }
 
 // candidates are the most likely of the rows that were looked at.

@@ -2,8 +2,10 @@ package vector
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // blockRows is how many vectors one piece of a [Space]'s memory holds.
@@ -243,12 +245,9 @@ const (
 // byCodes is Nearest by codes.
 func (s *Space) byCodes(c *codes, q *codedQuery, k int, allowed *Set, stop func() error) ([]Neighbour, error) {
 	for want := max(rowsForOne*k, leastCloser); ; want *= 4 {
-		best := &candidates{want: min(want, len(s.owners))}
-		for from := 0; from < len(s.owners); from += blockRows {
-			if err := stop(); err != nil {
-				return nil, err
-			}
-			c.scan(q, from, min(from+blockRows, len(s.owners)), func(row int) bool { return allowed.Has(s.seqs[row]) }, best)
+		best, err := s.candidates(c, q, min(want, len(s.owners)), allowed, stop)
+		if err != nil {
+			return nil, err
 		}
 		top := NewTop(k)
 		if len(s.owners) == len(s.docs) {
@@ -274,6 +273,46 @@ func (s *Space) byCodes(c *codes, q *codedQuery, k int, allowed *Set, stop func(
 			return top.List(), nil
 		}
 	}
+}
+
+// shareBlocks is how many blocks are worth a goroutine of their own.
+const shareBlocks = 32
+
+// candidates returns the most likely rows by their codes. Many rows are looked at
+// by as many goroutines as there are processors, a share each.
+func (s *Space) candidates(c *codes, q *codedQuery, want int, allowed *Set, stop func() error) (*candidates, error) {
+	blocks := blocksOf(len(s.owners))
+	shares := max(min(runtime.GOMAXPROCS(0), blocks/shareBlocks), 1)
+	found := make([]candidates, shares)
+	var stopped atomic.Bool
+	look := func(i int, stop func() error) error {
+		best := &found[i]
+		best.want = want
+		end := min(blocks*(i+1)/shares*blockRows, len(s.owners))
+		for from := blocks * i / shares * blockRows; from < end && !stopped.Load(); from += blockRows {
+			if err := stop(); err != nil {
+				stopped.Store(true)
+				return err
+			}
+			c.scan(q, from, min(from+blockRows, end), func(row int) bool { return allowed.Has(s.seqs[row]) }, best)
+		}
+		return nil
+	}
+	var others sync.WaitGroup
+	for i := 1; i < shares; i++ {
+		others.Go(func() { _ = look(i, func() error { return nil }) })
+	}
+	err := look(0, stop)
+	others.Wait()
+	best := &found[0]
+	for _, f := range found[1:] {
+		for _, x := range f.heap {
+			if x.like > best.least() {
+				best.add(int(x.row), x.like)
+			}
+		}
+	}
+	return best, err
 }
 
 // Likeness says how like two vectors of the same length are: 1 for the same
