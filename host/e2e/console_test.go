@@ -534,10 +534,12 @@ func TestConsoleManages(t *testing.T) {
 }
 
 // consoleWire is a host whose workspace "w" is answered by the returned provider.
-func consoleWire(t *testing.T) (*house, *wire) {
+func consoleWire(t *testing.T, flags map[string]string) (*house, *wire) {
 	t.Helper()
 	w := newWire(t)
-	h := openHouse(t, consoleFlags, shipped(t, "vllm"))
+	all := maps.Clone(consoleFlags)
+	maps.Copy(all, flags)
+	h := openHouse(t, all, shipped(t, "vllm"))
 	h.must("PATCH", "/chats/w/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q}`, w.url))
 	return h, w
 }
@@ -554,7 +556,7 @@ func (p *page) send(model, text string) {
 func TestConsoleStream(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
-	h, w := consoleWire(t)
+	h, w := consoleWire(t, nil)
 	w.on("long", func(x *exchange) {
 		x.say(stream)
 		for i := range 10_000 {
@@ -606,7 +608,7 @@ func TestConsoleStream(t *testing.T) {
 func TestConsoleTrouble(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
-	h, w := consoleWire(t)
+	h, w := consoleWire(t, map[string]string{"shutdown-grace": "1s"}) // it closes in the midst of an answer
 	begun := make(chan struct{}, 1)
 	w.on("slow", func(x *exchange) {
 		x.say(stream + delta("the beginning") + delta(" goes on"))

@@ -43,6 +43,10 @@ type house struct {
 	saw bytes.Buffer // all that the host ever answered
 }
 
+// grace is how long a house may take to close: no disk is so slow that a test
+// fails. A test that closes a house in the midst of a stream sets less.
+const grace = "30s"
+
 // openHouse serves until the test ends, or close is called. Options are by
 // their names on the command line.
 func openHouse(t testing.TB, flags map[string]string, modules ...[]byte) *house {
@@ -59,7 +63,7 @@ func openHouseAt(t testing.TB, pace host.Pace, flags map[string]string, modules 
 // openHouseWith is openHouse with options of its own.
 func openHouseWith(t testing.TB, flags map[string]string, o host.Options) *house {
 	t.Helper()
-	all := map[string]string{"http-addr": "127.0.0.1:0", "shutdown-grace": "1s", "log-level": "trace", "experimental-logs-mode": "json"}
+	all := map[string]string{"http-addr": "127.0.0.1:0", "shutdown-grace": grace, "log-level": "trace", "experimental-logs-mode": "json"}
 	maps.Copy(all, flags)
 	if all["db-path"] == "" {
 		all["db-path"] = t.TempDir()

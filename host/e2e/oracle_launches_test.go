@@ -37,7 +37,7 @@ func launches() map[scenario]func(*stage) *scene {
 // preset are the defaults of a test: none of them is given by anybody.
 func preset(t testing.TB) map[string]string {
 	t.Helper()
-	return map[string]string{"http-addr": "127.0.0.1:0", "db-path": t.TempDir(), "plugin-dir": t.TempDir(), "shutdown-grace": "1s"}
+	return map[string]string{"http-addr": "127.0.0.1:0", "db-path": t.TempDir(), "plugin-dir": t.TempDir(), "shutdown-grace": grace}
 }
 
 func launchedBare(s *stage) *scene {

@@ -187,7 +187,7 @@ func usedBy(t *testing.T, modules [][]byte, w texts, flags map[string]string, en
 	put(t, dir, "instance-uid", []byte(privateUID+"\n"))
 	all := map[string]string{
 		"http-addr": "127.0.0.1:0", "db-path": dir, "plugin-dir": filepath.Join(dir, w("plugins")), "dump-dir": filepath.Join(dir, w("dumps")),
-		"master-key": w("master"), "shutdown-grace": "1s", "log-level": "trace", "experimental-logs-mode": "json", "experimental-enable-metrics": "true",
+		"master-key": w("master"), "shutdown-grace": grace, "log-level": "trace", "experimental-logs-mode": "json", "experimental-enable-metrics": "true",
 	}
 	for name, value := range flags {
 		all[name] = value
