@@ -14,6 +14,7 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/outbound"
+	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
 // maxProviderMessage bounds what is repeated of a provider's own words.
@@ -61,7 +62,7 @@ func (a *Answer) refused(status int, header http.Header, body []byte) error {
 // refusal is the error for a response that is not a success; step ends when the
 // plugin has said what it means.
 func (l link) refusal(ctx context.Context, status int, header http.Header, body []byte, step Step) error {
-	in := abi.ErrorRequest{Status: status, Headers: make(map[string]string, len(header)), Body: l.scrub(string(body))}
+	in := abi.ErrorRequest{Status: status, Headers: make(map[string]string, len(header)), Body: l.scrub(string(rawjson.Closed(body)))} // a body that was cut is read as well
 	for name, values := range header {
 		in.Headers[strings.ToLower(name)] = l.scrub(strings.Join(values, ", "))
 	}
