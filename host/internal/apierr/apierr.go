@@ -20,6 +20,9 @@ const (
 	TypeSystem         = "system"
 )
 
+// Docs is where codes are explained; the name of one follows.
+const Docs = "https://github.com/parley-search/parley/blob/main/host/docs/reference/errors.md#error-"
+
 // A Code names one failure, for programs to switch on. Codes are part of the
 // HTTP API: never rename or reuse one.
 type Code struct {
@@ -36,6 +39,9 @@ func (c Code) Status() int { return c.status }
 
 // Type is the value of the error body's type.
 func (c Code) Type() string { return c.typ }
+
+// Link returns where a person reads what the code means.
+func (c Code) Link() string { return Docs + c.name }
 
 // NewCode returns a code, to be declared once, in this package or one below it.
 func NewCode(name string, status int, typ string) Code { return Code{name, status, typ} }

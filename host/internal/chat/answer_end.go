@@ -47,7 +47,7 @@ func (a *Answer) fail(w ChunkWriter, err error) error {
 	if a.options.Failure != nil {
 		a.render.out = append(a.render.out, a.options.Failure(e)...)
 	} else {
-		a.render.failure(newEventID(), e.Code.Type(), e.Code.String(), e.Message)
+		a.render.failure(newEventID(), e)
 		a.render.done()
 	}
 	if err := a.write(w); err != nil {

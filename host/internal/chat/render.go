@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
@@ -269,16 +270,18 @@ func (r *renderer) usage(u abi.Usage, estimated bool) {
 }
 
 // failure appends the frame of an error, on which nothing but done follows.
-func (r *renderer) failure(eventID, typ, code, message string) {
+func (r *renderer) failure(eventID string, e *apierr.Error) {
 	b := append(r.out, `data: {"event_id":`...)
 	b = rawjson.AppendString(b, eventID)
 	b = append(b, `,"type":"error","error":{"type":`...)
-	b = rawjson.AppendString(b, typ)
+	b = rawjson.AppendString(b, e.Code.Type())
 	b = append(b, `,"code":`...)
-	b = rawjson.AppendString(b, code)
+	b = rawjson.AppendString(b, e.Code.String())
 	b = append(b, `,"message":`...)
-	b = rawjson.AppendString(b, message)
-	r.out = append(b, `,"param":null}}`+"\n\n"...)
+	b = rawjson.AppendString(b, e.Message)
+	b = append(b, `,"param":null},"link":`...)
+	b = rawjson.AppendString(b, e.Code.Link())
+	r.out = append(b, "}\n\n"...)
 }
 
 // done appends the frame that ends every answer.

@@ -83,7 +83,7 @@ func (s *Server) testChat(r *call) error {
 			result.Message += s.nearModel(uid, b.Model)
 		}
 	}
-	result.Code, result.Link = new(e.Code.String()), new(exchange.ErrorDocs+e.Code.String())
+	result.Code, result.Link = new(e.Code.String()), new(e.Code.Link())
 	return r.OK(result)
 }
 

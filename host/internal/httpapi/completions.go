@@ -273,7 +273,7 @@ func (s *Server) logAnswer(a *access, o chat.Outcome) {
 func failure(e *apierr.Error, id string) []byte {
 	var b strings.Builder
 	b.WriteString("data: ")
-	b.Write(exchange.Encode(failureFrame{id, "error", exchange.OpenAIError{Message: e.Message, Type: e.Code.Type(), Code: e.Code.String()}}))
+	b.Write(exchange.Encode(failureFrame{id, "error", exchange.OpenAIError{Message: e.Message, Type: e.Code.Type(), Code: e.Code.String()}, e.Code.Link()}))
 	b.WriteString("\n\n")
 	b.Write(done)
 	return []byte(b.String())
@@ -283,6 +283,7 @@ type failureFrame struct {
 	EventID string               `json:"event_id"`
 	Type    string               `json:"type"`
 	Error   exchange.OpenAIError `json:"error"`
+	Link    string               `json:"link"`
 }
 
 // setWorkspace says which workspace answered, where another one could have.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
@@ -189,8 +190,8 @@ func TestStreamFails(t *testing.T) {
 		Batches: [][]string{{"text:Hel"}}, End: &outbound.Error{Kind: outbound.Broken, Message: "the provider hung up"},
 	}}}})
 	a := r.do("POST", completions, hello)
-	if a.status != 200 || !strings.Contains(a.body, `"type":"error","error":{`) || !strings.HasSuffix(a.body, "\n\ndata: [DONE]\n\n") {
-		t.Errorf("completion = %d %q, want an error frame and [DONE]", a.status, a.body)
+	if a.status != 200 || !strings.Contains(a.body, `"type":"error","error":{`) || !strings.HasSuffix(a.body, "\"link\":\""+apierr.Docs+"llm_provider_error\"}\n\ndata: [DONE]\n\n") {
+		t.Errorf("completion = %d %q, want an error frame with its link, and [DONE]", a.status, a.body)
 	}
 	if !strings.Contains(r.log.String(), `"code":"llm_provider_error"`) {
 		t.Errorf("log %s, want the code", r.log)

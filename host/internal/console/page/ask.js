@@ -29,7 +29,7 @@ async function read(response, searches, write, searched) {
 	await events(response, (data) => {
 		if (data === "[DONE]") return;
 		const chunk = JSON.parse(data);
-		account.failed ??= chunk.error;
+		if (chunk.error) account.failed ??= { ...chunk.error, link: chunk.link };
 		account.usage = chunk.usage ?? account.usage;
 		const delta = chunk.choices?.[0]?.delta ?? {};
 		for (const { function: f } of delta.tool_calls ?? []) {
@@ -137,7 +137,7 @@ export async function ask(root, path, left) {
 			show(
 				`${index}/${id}`,
 				...quoted,
-				/^https?:\/\//.test(whole.url) ? el("p", el("a", { href: whole.url, rel: "noopener", target: "_blank" }, "Open its page")) : null,
+				/^https?:/.test(whole.url) && el("p", el("a", { href: whole.url, rel: "noopener", target: "_blank" }, "Open its page")),
 				quoted.length > 0 ? el("details", el("summary", "The whole document"), json(whole)) : json(whole),
 			);
 		} catch (err) {

@@ -54,7 +54,7 @@ export const time = (iso) => (iso ? new Date(iso).toLocaleString(undefined, { da
 export function show(title, ...content) {
 	const dialog = byId("show");
 	byId("show-title").replaceChildren(title);
-	byId("show-body").replaceChildren(...content.filter((c) => c !== null));
+	byId("show-body").replaceChildren(el("div", ...content));
 	if (!dialog.open) dialog.showModal();
 }
 
@@ -93,8 +93,8 @@ export function tell(text) {
 
 /** Says what went wrong, in the API's own words and with its link. */
 export function problem(err) {
-	const link = err?.link && /^https?:\/\//.test(err.link) ? el("a", { href: err.link, rel: "noopener", target: "_blank" }, "What it means") : null;
-	return el("p", { class: "bad", role: "alert" }, err?.message ?? String(err), link ? " " : null, link);
+	const link = /^https?:/.test(err?.link) && el("a", { href: err.link, rel: "noopener", target: "_blank" }, "What it means");
+	return el("p", { class: "bad", role: "alert" }, err?.message ?? String(err), link && " ", link);
 }
 
 /** Does something, and shows in a place what went wrong. @param {Element} where @param {() => Promise<any>} act */
@@ -165,7 +165,7 @@ export const empty = (title, text, ...actions) => el("div", { class: "empty" }, 
 export function field(label, control, help) {
 	const id = `help-${++fields}`;
 	if (help) control.setAttribute("aria-describedby", id);
-	return el("label", { class: "field" }, label, control, help ? el("span", { class: "hint", id }, help) : null);
+	return el("label", { class: "field" }, label, control, help && el("span", { class: "hint", id }, help));
 }
 let fields = 0;
 

@@ -105,7 +105,7 @@ async function all(root, left) {
 					count(stats[x.uid]?.numberOfDocuments ?? 0),
 					size((stats[x.uid]?.indexSize ?? 0) + (stats[x.uid]?.rawDocumentDbSize ?? 0)),
 					time(x.updatedAt),
-					stats[x.uid]?.isIndexing ? el("span", { class: "tag" }, "indexing") : null,
+					stats[x.uid]?.isIndexing && el("span", { class: "tag" }, "indexing"),
 				]),
 				"Indexes",
 			),
@@ -214,7 +214,7 @@ export function review(route, before, patch, where, note) {
 	show(
 		"What will change",
 		diff(before, patch),
-		note ? el("p", { class: "notice" }, note) : null,
+		note && el("p", { class: "notice" }, note),
 		wrong,
 		buttons(
 			button("Apply", () => attempt(wrong, send), "main"),

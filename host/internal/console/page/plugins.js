@@ -233,7 +233,7 @@ function card(p, all, change) {
 				? [versions(p, all, change)]
 				: [soft("On the machine of this service, without a restart: ", el("code", "parley plugin install | pin | rollback | remove"), ".")]),
 		),
-		p.sha256 ? hint(`sha256 ${p.sha256}`) : null,
+		p.sha256 && hint(`sha256 ${p.sha256}`),
 		buttons(button("All figures", () => show(`${p.name} ${p.version}`, json(p)))),
 	);
 }

@@ -73,6 +73,6 @@ export async function preview(uid, chat, left) {
 		el("datalist", { id: "preview-ids" }, ...ids.map((v) => el("option", { value: v }))),
 		shown,
 		wrong,
-		session.can("settings.update") ? buttons(button("Use this template", save)) : null,
+		session.can("settings.update") && buttons(button("Use this template", save)),
 	);
 }

@@ -65,7 +65,7 @@ export async function start(root) {
 							? `${counted(total, "document", "documents")} in ${counted(indexes.length, "index", "indexes")}. `
 							: "An index is a collection of documents that can be searched. These files make one named “notes”.",
 					),
-					session.can("documents.add") ? dropZone(() => "notes", added) : null,
+					session.can("documents.add") && dropZone(() => "notes", added),
 					told,
 				),
 			session.can("chats.get", "plugins.get") &&
@@ -79,7 +79,7 @@ export async function start(root) {
 						ready.length > 0
 							? `Providers: ${ready.map((p) => (p.source === "extract" ? "extract, which quotes the best passages and needs no model" : p.source)).join("; ")}. `
 							: "No provider is loaded. ",
-						providers.length > ready.length ? linked("Some are not ready. ", "#/plugins") : null,
+						providers.length > ready.length && linked("Some are not ready. ", "#/plugins"),
 						chosen,
 					),
 				),

@@ -78,7 +78,7 @@ export async function tasks(root, _path, left) {
 		el(
 			"span",
 			{ class: "buttons" },
-			button("Details", () => show(`Task ${t.uid}`, t.error ? problem(Object.assign(new Error(t.error.message), t.error)) : null, json(t))),
+			button("Details", () => show(`Task ${t.uid}`, t.error && problem(t.error), json(t))),
 			session.can("tasks.cancel") && (t.status === "enqueued" || t.status === "processing") && button("Cancel", () => attempt(wrong, () => cancel(`uids=${t.uid}`))),
 		),
 	];

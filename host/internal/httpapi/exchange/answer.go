@@ -10,14 +10,8 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 )
 
-// docs is where a person reads about the API's answers.
-const docs = "https://github.com/parley-search/parley/blob/main/host/"
-
-// Where a person reads on: links of answers.
-const (
-	ErrorDocs = docs + "docs/reference/errors.md#error-" // the code's name follows
-	RouteDocs = docs + "docs/reference/routes.md"
-)
+// RouteDocs is where a person reads about the API's routes.
+const RouteDocs = "https://github.com/parley-search/parley/blob/main/host/docs/reference/routes.md"
 
 // An ErrorBody is the one shape that the API has for errors.
 type ErrorBody struct {
@@ -40,7 +34,7 @@ type OpenAIError struct {
 
 // NewErrorBody returns what a client is told of e.
 func NewErrorBody(e *apierr.Error) ErrorBody {
-	return ErrorBody{Message: e.Message, Code: e.Code.String(), Type: e.Code.Type(), Link: ErrorDocs + e.Code.String()}
+	return ErrorBody{Message: e.Message, Code: e.Code.String(), Type: e.Code.Type(), Link: e.Code.Link()}
 }
 
 // NewChatErrorBody is NewErrorBody for clients of OpenAI, too.

@@ -113,7 +113,7 @@ func newTaskBody(t *task.Task) taskBody {
 		CanceledBy: t.CanceledBy, Details: t.Details, EnqueuedAt: t.EnqueuedAt,
 	}
 	if t.Error != nil {
-		b.Error = &taskError{t.Error.Message, t.Error.Code, t.Error.Type, exchange.ErrorDocs + t.Error.Code}
+		b.Error = &taskError{t.Error.Message, t.Error.Code, t.Error.Type, apierr.Docs + t.Error.Code}
 	}
 	if !t.StartedAt.IsZero() {
 		b.StartedAt = &t.StartedAt
