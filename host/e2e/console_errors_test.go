@@ -11,7 +11,7 @@ import (
 func TestConsoleErrors(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
-	h, w := consoleWire(t)
+	h, w := consoleWire(t, nil)
 	w.on("unknown", func(x *exchange) {
 		x.say(answered(400, "", `{"error":{"message":"There is no “unknown” here.","type":"x"}}`))
 	})
