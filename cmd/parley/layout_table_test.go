@@ -29,7 +29,7 @@ var maySee = map[layer][]layer{
 	layerTechnology:  {layerABI, layerLeaf, layerDomain, layerTechnology},
 	layerComposition: {layerABI, layerLeaf, layerDomain, layerTechnology, layerComposition},
 	layerProgram:     {layerABI, layerGuest, layerComposition, layerProgram},
-	layerTests:       {},
+	layerTests:       {layerABI, layerLeaf, layerTechnology, layerComposition, layerProgram},
 }
 
 // A row says what the files of a package may import, apart from its tests and
@@ -159,6 +159,8 @@ var layout = []row{
 	{layerProgram, "cmd/parley/internal/query", "cmd/parley/internal/cli", "github.com/mattn/go-runewidth github.com/spf13/cobra"},
 	{layerProgram, "cmd/parley/internal/telemetry", "abi cmd/parley/internal/cli host", "github.com/dustin/go-humanize github.com/spf13/cobra"},
 	{layerTests, "host/e2e", "", ""},
+	{layerTests, "host/e2e/console", "", ""},
+	{layerTests, "host/e2e/house", "abi cmd/parley/bench host ~plugin ~testhook ~waittest", "github.com/dgraph-io/badger/v4 github.com/klauspost/compress/zstd"},
 }
 
 // shared are modules that more than one package may own: types that cross

@@ -1,9 +1,7 @@
 package e2e
 
 import (
-	"archive/tar"
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,56 +9,22 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 	"time"
-
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/e2e/house"
 )
-
-// oldModules returns plugins as they were built at 814cff3, the last commit at which
-// the contract's only version was 1: openai, and the examples plain-c, plain-rust and
-// talk-c. They are kept as bytes, since what is built today has the SDK of today.
-func oldModules(t testing.TB) map[string][]byte {
-	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", "abi1.tar.zst"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := zstd.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
-	all := map[string][]byte{}
-	for r := tar.NewReader(z); ; {
-		h, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return all
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		name, _, _ := strings.Cut(h.Name, "-0.")
-		name, _, _ = strings.Cut(name, "-1.")
-		if all[name], err = io.ReadAll(r); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
 
 // TestOldModulesPass puts plugins of ABI 1, byte for byte as they were, through
 // everything that a plugin of today is put through.
 func TestOldModulesPass(t *testing.T) {
 	t.Parallel()
-	for name, module := range oldModules(t) {
+	for name, module := range house.OldModules(t) {
 		t.Run(name, func(t *testing.T) {
-			report, err := host.CheckPlugin(t.Context(), module, host.Trial{CallTimeout: time.Minute, CacheDir: compiledModules(t)})
+			report, err := host.CheckPlugin(t.Context(), module, host.Trial{CallTimeout: time.Minute, CacheDir: house.CompiledModules(t)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,13 +41,13 @@ var noMessage = regexp.MustCompile(`"message":\s*""`)
 // tested with.
 func TestOldModuleReplays(t *testing.T) {
 	t.Parallel()
-	r, err := host.OpenReplayer(t.Context(), "openAi", host.Trial{CacheDir: compiledModules(t)}, oldModules(t)["openai"])
+	r, err := host.OpenReplayer(t.Context(), "openAi", host.Trial{CacheDir: house.CompiledModules(t)}, house.OldModules(t)["openai"])
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { r.Close() })
 	r.Strict = true
-	cases, err := response.ReadCases(filepath.Join(repository(t), "sdk", "openai", "testdata"))
+	cases, err := response.ReadCases(filepath.Join(house.Repository(t), "sdk", "openai", "testdata"))
 	if err != nil || len(cases) < 100 {
 		t.Fatalf("%d cases, %v; want over 100", len(cases), err)
 	}
@@ -108,7 +72,7 @@ func TestOldModulesLive(t *testing.T) {
 		_, _ = io.WriteString(w, `data: {"choices":[{"index":0,"delta":{"content":"well"},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
 	}))
 	defer provider.Close()
-	modules := oldModules(t)
+	modules := house.OldModules(t)
 	dir := filepath.Join(t.TempDir(), "plugins")
 	d := host.OpenDeployment(host.Config{PluginDir: dir}, host.Options{})
 	install := func(module []byte) {
@@ -124,20 +88,20 @@ func TestOldModulesLive(t *testing.T) {
 	for _, module := range modules {
 		install(module)
 	}
-	h := openHouse(t, map[string]string{"plugin-dir": dir})
+	h := house.Open(t, map[string]string{"plugin-dir": dir})
 	chat := func(source string) {
 		t.Helper()
 		authorization = ""
-		h.must("PATCH", "/chats/"+source+"/settings", fmt.Sprintf(`{"source": %q, "baseUrl": %q, "apiKey": "key of %s"}`, source, provider.URL+"/v1", source))
-		r, got := h.ask(source, "m")
+		h.Must("PATCH", "/chats/"+source+"/settings", fmt.Sprintf(`{"source": %q, "baseUrl": %q, "apiKey": "key of %s"}`, source, provider.URL+"/v1", source))
+		r, got := h.Ask(source, "m")
 		if got["text"] != "well" || authorization != "Bearer key of "+source {
-			t.Errorf("%s: %d %.300s; the provider saw the authorization %q", source, r.status, r.body, authorization)
+			t.Errorf("%s: %d %.300s; the provider saw the authorization %q", source, r.Status, r.Body, authorization)
 		}
 	}
 	for _, source := range []string{"openAi", "plain-c", "plain-rust"} {
 		chat(source)
 	}
-	for _, p := range h.plugins() {
+	for _, p := range h.Plugins() {
 		if p.State != "ready" {
 			t.Errorf("plugin %s %s is %s: %s", p.Name, p.Version, p.State, p.Error)
 		}
@@ -157,13 +121,13 @@ func TestOldModulesLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	install(next)
-	h.waitFor("the swap", func() bool { return h.shows("0.2.0", "ready") })
+	h.WaitFor("the swap", func() bool { return h.Shows("0.2.0", "ready") })
 	chat("plain-c")
 	if _, err := d.Rollback(t.Context(), "plain-c"); err != nil {
 		t.Fatal(err)
 	}
-	h.must("POST", "/plugins/reload", "")
-	for _, p := range h.plugins() {
+	h.Must("POST", "/plugins/reload", "")
+	for _, p := range h.Plugins() {
 		if p.Name == "plain-c" && p.Use != (p.Version == "0.1.0") {
 			t.Errorf("after the rollback plain-c %s is in use: %v", p.Version, p.Use)
 		}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/parley-search/parley/host/e2e/house"
 )
 
 // TestChunkAllocates holds the way of a chunk from the provider's socket to the
@@ -20,8 +22,8 @@ func TestChunkAllocates(t *testing.T) {
 		t.Skip("counts allocations of the whole process, to which the race detector adds")
 	}
 	p := newLockstep(t)
-	h := openHouse(t, map[string]string{"log-level": "off", "no-analytics": "true"}, shipped(t, "vllm"))
-	h.must("PATCH", "/chats/w/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":"http://%s"}`, p.Addr()))
+	h := house.Open(t, map[string]string{"log-level": "off", "no-analytics": "true"}, house.Shipped(t, "vllm"))
+	h.Must("PATCH", "/chats/w/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":"http://%s"}`, p.Addr()))
 	few, many := p.allocations(t, h, 64), p.allocations(t, h, 640)
 	t.Logf("%d allocations for an answer of 64 chunks, %d for one of 640", few, many)
 	// What else the process does meanwhile allocates as well; one allocation a
@@ -47,8 +49,8 @@ func newLockstep(t *testing.T) *lockstep {
 	}
 	p := &lockstep{ln, make(chan bool, 1)} // one: where nobody takes it, the client notices
 	t.Cleanup(func() { ln.Close() })
-	event := []byte(chunk(delta(string(mark))))
-	end := []byte(chunk(finish) + "0\r\n\r\n")
+	event := []byte(house.Chunk(house.Delta(string(mark))))
+	end := []byte(house.Chunk(house.Finish) + "0\r\n\r\n")
 	go func() {
 		for {
 			c, err := ln.Accept()
@@ -77,9 +79,9 @@ func newLockstep(t *testing.T) *lockstep {
 
 // allocations returns how many the process makes for an answer of n chunks, the
 // fewest of several.
-func (p *lockstep) allocations(t *testing.T, h *house, n int) (fewest uint64) {
+func (p *lockstep) allocations(t *testing.T, h *house.House, n int) (fewest uint64) {
 	t.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(h.url, "http://"))
+	conn, err := net.Dial("tcp", strings.TrimPrefix(h.URL, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}

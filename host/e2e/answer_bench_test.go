@@ -8,6 +8,8 @@ import (
 	"net/http/httptest"
 	"runtime"
 	"testing"
+
+	"github.com/parley-search/parley/host/e2e/house"
 )
 
 // BenchmarkAnswer is an answer of one word through the whole host and the vLlm
@@ -17,15 +19,15 @@ func BenchmarkAnswer(b *testing.B) {
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")
-		_, _ = io.WriteString(w, delta("word")+finish)
+		_, _ = io.WriteString(w, house.Delta("word")+house.Finish)
 	}))
 	defer provider.Close()
-	h := openHouse(b, map[string]string{"log-level": "off"}, shipped(b, "vllm"))
-	h.must("PATCH", "/chats/w/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q}`, provider.URL))
+	h := house.Open(b, map[string]string{"log-level": "off"}, house.Shipped(b, "vllm"))
+	h.Must("PATCH", "/chats/w/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q}`, provider.URL))
 	body := []byte(`{"model":"m","messages":[{"role":"user","content":"hi"}]}`)
 	b.ReportAllocs()
 	for b.Loop() {
-		resp, err := h.client.Post(h.url+"/chats/w/chat/completions", "application/json", bytes.NewReader(body))
+		resp, err := h.Client.Post(h.URL+"/chats/w/chat/completions", "application/json", bytes.NewReader(body))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -45,21 +47,21 @@ func BenchmarkStreams(b *testing.B) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")
 		for range words {
-			_, _ = io.WriteString(w, delta("word"))
+			_, _ = io.WriteString(w, house.Delta("word"))
 			w.(http.Flusher).Flush()
 		}
-		_, _ = io.WriteString(w, finish)
+		_, _ = io.WriteString(w, house.Finish)
 	}))
 	defer provider.Close()
-	h := openHouse(b, map[string]string{"log-level": "off"}, shipped(b, "vllm"))
-	h.client.Transport.(*http.Transport).MaxIdleConnsPerHost = streams
-	h.must("PATCH", "/chats/w/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q}`, provider.URL))
+	h := house.Open(b, map[string]string{"log-level": "off"}, house.Shipped(b, "vllm"))
+	h.Client.Transport.(*http.Transport).MaxIdleConnsPerHost = streams
+	h.Must("PATCH", "/chats/w/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q}`, provider.URL))
 	body := []byte(`{"model":"m","messages":[{"role":"user","content":"hi"}]}`)
 	b.ReportAllocs()
 	b.SetParallelism(streams / runtime.GOMAXPROCS(0))
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			resp, err := h.client.Post(h.url+"/chats/w/chat/completions", "application/json", bytes.NewReader(body))
+			resp, err := h.Client.Post(h.URL+"/chats/w/chat/completions", "application/json", bytes.NewReader(body))
 			if err != nil {
 				b.Error(err)
 				return

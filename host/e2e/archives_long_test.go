@@ -16,23 +16,26 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+
+	"github.com/parley-search/parley/host/e2e/house"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // allDocuments is a sum over all documents of the films, in order, and how many
 // there are.
-func (h *house) allDocuments() (sum string, n int) {
-	h.t.Helper()
+func allDocuments(h *house.House) (sum string, n int) {
+	h.T.Helper()
 	hash := sha256.New()
 	for {
 		var page struct{ Results []json.RawMessage }
-		resp, err := h.client.Get(fmt.Sprintf("%s/indexes/films/documents?limit=1000&offset=%d", h.url, n))
+		resp, err := h.Client.Get(fmt.Sprintf("%s/indexes/films/documents?limit=1000&offset=%d", h.URL, n))
 		if err != nil {
-			h.t.Fatal(err)
+			h.T.Fatal(err)
 		}
 		err = json.NewDecoder(resp.Body).Decode(&page)
 		resp.Body.Close()
 		if err != nil {
-			h.t.Fatal(err)
+			h.T.Fatal(err)
 		}
 		if len(page.Results) == 0 {
 			return fmt.Sprintf("%x", hash.Sum(nil)), n
@@ -46,8 +49,8 @@ func (h *house) allDocuments() (sum string, n int) {
 
 // addTexts adds n films of 50 words each, some of which are frequent and most
 // rare, as in a text that somebody wrote. It returns the bytes of their JSON.
-func (h *house) addTexts(n int) (bytes int) {
-	h.t.Helper()
+func addTexts(h *house.House, n int) (bytes int) {
+	h.T.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
 	frequency := rand.NewZipf(rng, 1.1, 10, 50_000)
 	const batch = 10_000
@@ -61,16 +64,16 @@ func (h *house) addTexts(n int) (bytes int) {
 			}
 			b.WriteString("\"}\n")
 		}
-		resp, err := h.client.Post(h.url+"/indexes/films/documents", "application/x-ndjson", strings.NewReader(b.String()))
+		resp, err := h.Client.Post(h.URL+"/indexes/films/documents", "application/x-ndjson", strings.NewReader(b.String()))
 		if err != nil {
-			h.t.Fatal(err)
+			h.T.Fatal(err)
 		}
 		body, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		if err != nil || resp.StatusCode != http.StatusAccepted {
-			h.t.Fatalf("add texts: %d %s, %v", resp.StatusCode, body, err)
+			h.T.Fatalf("add texts: %d %s, %v", resp.StatusCode, body, err)
 		}
-		h.finish(reply{body: string(body)})
+		h.Finish(house.Reply{Body: string(body)})
 		bytes += b.Len()
 	}
 	return bytes
@@ -91,28 +94,28 @@ func TestWipeAndRestore(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			out, data := t.TempDir(), filepath.Join(t.TempDir(), "data")
 			flags := map[string]string{"db-path": data, "dump-dir": out, "snapshot-dir": out}
-			h := openHouse(t, flags)
-			size := h.addTexts(n)
-			want, _ := h.allDocuments()
+			h := house.Open(t, flags)
+			size := addTexts(h, n)
+			want, _ := allDocuments(h)
 			began := time.Now()
-			file := h.makeArchive(kind, out)
+			file := makeArchive(h, kind, out)
 			made := time.Since(began)
-			h.close()
+			h.Close()
 			if err := os.RemoveAll(data); err != nil {
 				t.Fatal(err)
 			}
 			flags["import-"+kind] = file
 			began = time.Now()
-			h = openHouse(t, flags)
+			h = house.Open(t, flags)
 			restored := time.Since(began)
-			if got, count := h.allDocuments(); got != want || count != n {
+			if got, count := allDocuments(h); got != want || count != n {
 				t.Errorf("%d documents with the sum %s, want %d with %s", count, got, n, want)
 			}
 			found := false
 			for minutes := 1 + n/10_000; !found && minutes > 0; minutes-- {
-				found = settles(func() bool {
-					return strings.Contains(h.must("GET", "/indexes/films/stats", "").body, `"isIndexing":false`) &&
-						strings.Contains(h.must("GET", fmt.Sprintf("/indexes/films/search?q=number%d&limit=1", n-1), "").body, fmt.Sprintf(`"id":%d,`, n-1))
+				found = waittest.Until(func() bool {
+					return strings.Contains(h.Must("GET", "/indexes/films/stats", "").Body, `"isIndexing":false`) &&
+						strings.Contains(h.Must("GET", fmt.Sprintf("/indexes/films/search?q=number%d&limit=1", n-1), "").Body, fmt.Sprintf(`"id":%d,`, n-1))
 				})
 			}
 			if !found {
@@ -133,15 +136,15 @@ func TestWipeAndRestore(t *testing.T) {
 func TestSnapshotUnderLoad(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
-	h := openHouse(t, map[string]string{"snapshot-dir": out})
-	h.addFilms(1)
+	h := house.Open(t, map[string]string{"snapshot-dir": out})
+	h.AddFilms(1)
 	ctx, stop := context.WithCancel(t.Context())
 	wrote := make(chan int, 1)
 	begun := make(chan struct{})
 	go func() {
 		id := 1
 		for ; ctx.Err() == nil; id++ {
-			resp, err := h.client.Post(h.url+"/indexes/films/documents", "application/json", strings.NewReader(fmt.Sprintf(`[{"id":%d,"title":"Film number%d"}]`, id, id)))
+			resp, err := h.Client.Post(h.URL+"/indexes/films/documents", "application/json", strings.NewReader(fmt.Sprintf(`[{"id":%d,"title":"Film number%d"}]`, id, id)))
 			if err != nil {
 				t.Errorf("write: %v", err)
 				break
@@ -157,30 +160,30 @@ func TestSnapshotUnderLoad(t *testing.T) {
 		}
 		wrote <- id
 	}()
-	within(t, begun, "the load begins")
-	file := h.makeArchive("snapshot", out)
+	house.Within(t, begun, "the load begins")
+	file := makeArchive(h, "snapshot", out)
 	stop()
 	last := <-wrote
-	h.settleTasks()
-	h.close()
+	settleTasks(h)
+	h.Close()
 
-	again := openHouse(t, map[string]string{"db-path": filepath.Join(t.TempDir(), "data"), "import-snapshot": file})
-	_, before := again.allDocuments()
-	again.settleTasks() // of the writes that waited at that moment
-	_, n := again.allDocuments()
+	again := house.Open(t, map[string]string{"db-path": filepath.Join(t.TempDir(), "data"), "import-snapshot": file})
+	_, before := allDocuments(again)
+	settleTasks(again) // of the writes that waited at that moment
+	_, n := allDocuments(again)
 	if before < 1 || n < before || n > last {
 		t.Errorf("%d documents, and %d once what waited was applied; want them to be of one moment among %d", before, n, last)
 	}
 	var stats struct{ NumberOfDocuments int }
-	if err := json.Unmarshal([]byte(again.must("GET", "/indexes/films/stats", "").body), &stats); err != nil || stats.NumberOfDocuments != n {
+	if err := json.Unmarshal([]byte(again.Must("GET", "/indexes/films/stats", "").Body), &stats); err != nil || stats.NumberOfDocuments != n {
 		t.Errorf("%d documents are counted, want %d: %v", stats.NumberOfDocuments, n, err)
 	}
 	for _, id := range []int{0, n / 2, n - 1} { // a prefix of the writes: none is missing
-		if r := again.must("GET", fmt.Sprintf("/indexes/films/search?q=number%d&limit=1", id), ""); !strings.Contains(r.body, fmt.Sprintf(`"id":%d,`, id)) {
-			t.Errorf("document %d of %d is not found: %s", id, n, r.body)
+		if r := again.Must("GET", fmt.Sprintf("/indexes/films/search?q=number%d&limit=1", id), ""); !strings.Contains(r.Body, fmt.Sprintf(`"id":%d,`, id)) {
+			t.Errorf("document %d of %d is not found: %s", id, n, r.Body)
 		}
 	}
-	if r := again.call("GET", fmt.Sprintf("/indexes/films/documents/%d", n), ""); r.status != http.StatusNotFound {
+	if r := again.Call("GET", fmt.Sprintf("/indexes/films/documents/%d", n), ""); r.Status != http.StatusNotFound {
 		t.Errorf("document %d is there, of %d", n, n)
 	}
 }

@@ -10,33 +10,35 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/telemetry"
+	"github.com/parley-search/parley/host/internal/waittest"
 
 	"github.com/parley-search/parley/host/internal/archive"
 	"github.com/parley-search/parley/host/internal/store"
 )
 
 // furnish makes a house with something of everything that an archive holds.
-func (h *house) furnish() {
-	h.t.Helper()
-	h.addFilms(200)
-	h.finish(h.must("PATCH", "/indexes/films/settings", `{"filterableAttributes":["year"],"synonyms":{"ocean":["sea"]}}`))
-	h.must("PATCH", "/experimental-features", `{"network":true,"containsFilter":true,"compositeEmbedders":true,"multimodal":true}`)
+func furnish(h *house.House) {
+	h.T.Helper()
+	h.AddFilms(200)
+	h.Finish(h.Must("PATCH", "/indexes/films/settings", `{"filterableAttributes":["year"],"synonyms":{"ocean":["sea"]}}`))
+	h.Must("PATCH", "/experimental-features", `{"network":true,"containsFilter":true,"compositeEmbedders":true,"multimodal":true}`)
 	part := `{"source":"rest","url":"http://embed.example/","request":{"i":"{{fragment}}"},"response":"{{embedding}}"`
-	h.finish(h.must("PATCH", "/indexes/pair/settings", fmt.Sprintf(`{"embedders":{"two":{"source":"composite","searchEmbedder":%[1]s,"searchFragments":{"q":{"value":"{{q}}"}}},"indexingEmbedder":%[1]s,"indexingFragments":{"d":{"value":["{{doc.x}}"]}}}}}}`, part)))
-	h.must("PATCH", "/network", `{"self":"here","remotes":{"here":{"url":"http://here.example"}}}`)
-	h.must("PATCH", "/chats/w/settings", fmt.Sprintf(`{"source":"extract","apiKey":%q,"prompts":{"system":"Be brief."}}`, apiKey))
+	h.Finish(h.Must("PATCH", "/indexes/pair/settings", fmt.Sprintf(`{"embedders":{"two":{"source":"composite","searchEmbedder":%[1]s,"searchFragments":{"q":{"value":"{{q}}"}}},"indexingEmbedder":%[1]s,"indexingFragments":{"d":{"value":["{{doc.x}}"]}}}}}}`, part)))
+	h.Must("PATCH", "/network", `{"self":"here","remotes":{"here":{"url":"http://here.example"}}}`)
+	h.Must("PATCH", "/chats/w/settings", fmt.Sprintf(`{"source":"extract","apiKey":%q,"prompts":{"system":"Be brief."}}`, apiKey))
 }
 
-// seen is all that a client sees of what furnish made, but for dates.
-func (h *house) seen() string {
-	h.t.Helper()
+// content is all that a client sees of what furnish made, but for dates.
+func content(h *house.House) string {
+	h.T.Helper()
 	var all []string
 	for _, path := range []string{
 		"/indexes/films/documents?limit=1000", "/indexes/films/settings", "/indexes/pair/settings", "/chats/w/settings", "/chats", "/experimental-features", "/network",
 	} {
-		r := h.must("GET", path, "")
-		body := r.body
+		r := h.Must("GET", path, "")
+		body := r.Body
 		if at := strings.Index(body, `"processingTimeMs"`); at >= 0 {
 			body = body[:at]
 		}
@@ -46,12 +48,12 @@ func (h *house) seen() string {
 }
 
 // makeArchive asks for a dump or a snapshot and returns its file.
-func (h *house) makeArchive(kind, dir string) string {
-	h.t.Helper()
-	h.finish(h.must("POST", "/"+kind+"s", ""))
+func makeArchive(h *house.House, kind, dir string) string {
+	h.T.Helper()
+	h.Finish(h.Must("POST", "/"+kind+"s", ""))
 	files, err := filepath.Glob(filepath.Join(dir, "*."+kind))
 	if err != nil || len(files) != 1 {
-		h.t.Fatalf("%ss in %s = %v, %v, want one", kind, dir, files, err)
+		h.T.Fatalf("%ss in %s = %v, %v, want one", kind, dir, files, err)
 	}
 	return files[0]
 }
@@ -66,20 +68,20 @@ func TestArchives(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			out := t.TempDir()
 			flags := map[string]string{"dump-dir": out, "snapshot-dir": out, "plugin-lock": "off", "plugin-dir": filepath.Join(t.TempDir(), "p")}
-			h := openHouse(t, flags, shipped(t, "extract"))
-			h.furnish()
-			want := h.seen()
-			file := h.makeArchive(kind, out)
+			h := house.Open(t, flags, house.Shipped(t, "extract"))
+			furnish(h)
+			want := content(h)
+			file := makeArchive(h, kind, out)
 			contents, err := host.InspectArchive(file)
 			if err != nil || contents.Kind != kind || contents.Version != "test" || len(contents.Streams) < 2 {
 				t.Errorf("InspectArchive = %+v, %v", contents, err)
 			}
-			h.close()
-			key, err := os.ReadFile(filepath.Join(h.dir, "seal.key"))
+			h.Close()
+			key, err := os.ReadFile(filepath.Join(h.Dir, "seal.key"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			uid, err := os.ReadFile(filepath.Join(h.dir, "instance-uid"))
+			uid, err := os.ReadFile(filepath.Join(h.Dir, "instance-uid"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,15 +97,15 @@ func TestArchives(t *testing.T) {
 			flags["import-"+kind] = file
 			t.Run("with the key", func(t *testing.T) {
 				// The Instance UID is of a data directory, and in no archive.
-				if next := restored(t, flags, key, want); next.hooks.Instance == h.hooks.Instance || next.hooks.Instance == (telemetry.UUID{}) {
-					t.Errorf("the Instance UID after the import is %s, want a new one", next.hooks.Instance)
+				if next := restored(t, flags, key, want); next.Hooks.Instance == h.Hooks.Instance || next.Hooks.Instance == (telemetry.UUID{}) {
+					t.Errorf("the Instance UID after the import is %s, want a new one", next.Hooks.Instance)
 				}
 			})
 			t.Run("without", func(t *testing.T) {
 				masked := `"apiKey":"sk-weXXXXXX..."`
 				next := restored(t, flags, nil, strings.Replace(want, masked, `"apiKey":null`, 1))
-				if !next.logs("sealed under another master key, and are dropped", `["apiKey of workspace w"]`) {
-					t.Errorf("log = %s, want the workspace whose key is to be set again", next.log.String())
+				if !logs(next, "sealed under another master key, and are dropped", `["apiKey of workspace w"]`) {
+					t.Errorf("log = %s, want the workspace whose key is to be set again", next.Log.String())
 				}
 			})
 		})
@@ -126,29 +128,29 @@ func archiveText(t *testing.T, file string) string {
 
 // restored opens a house that imports what flags say, and holds what a client
 // sees to want.
-func restored(t *testing.T, flags map[string]string, key []byte, want string) *house {
+func restored(t *testing.T, flags map[string]string, key []byte, want string) *house.House {
 	t.Helper()
 	flags = maps.Clone(flags)
 	flags["db-path"] = t.TempDir()
 	if key != nil {
 		put(t, flags["db-path"], "seal.key", key)
 	}
-	h := openHouse(t, flags, shipped(t, "extract"))
-	if !settles(func() bool { return strings.Contains(h.call("GET", "/indexes/films/search?q=sea", "").body, `"hits"`) }) {
+	h := house.Open(t, flags, house.Shipped(t, "extract"))
+	if !waittest.Until(func() bool { return strings.Contains(h.Call("GET", "/indexes/films/search?q=sea", "").Body, `"hits"`) }) {
 		t.Fatal("the index does not answer")
 	}
-	got := strings.Split(h.seen(), "\n")
+	got := strings.Split(content(h), "\n")
 	for i, want := range strings.Split(want, "\n") {
 		if got[i] != want {
 			t.Errorf("after the import a client sees\n%.1000s\nwant\n%.1000s", got[i], want)
 		}
 	}
 	// The tasks are there, all finished, and the next one has the next number.
-	if r := h.must("GET", "/tasks?statuses=enqueued,processing,failed", ""); !strings.Contains(r.body, `"total":0`) {
-		t.Errorf("tasks after the import: %s", r.body)
+	if r := h.Must("GET", "/tasks?statuses=enqueued,processing,failed", ""); !strings.Contains(r.Body, `"total":0`) {
+		t.Errorf("tasks after the import: %s", r.Body)
 	}
-	h.finish(h.must("POST", "/indexes/films/documents", `[{"id":1000,"title":"after"}]`))
-	h.close()
+	h.Finish(h.Must("POST", "/indexes/films/documents", `[{"id":1000,"title":"after"}]`))
+	h.Close()
 	return h
 }
 
@@ -161,13 +163,13 @@ func TestImportRefused(t *testing.T) {
 	if err := os.WriteFile(text, []byte("no archive"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	h := openHouse(t, map[string]string{"dump-dir": filepath.Join(dir, "made")}, shipped(t, "extract"))
-	h.finish(h.must("POST", "/dumps", ""))
+	h := house.Open(t, map[string]string{"dump-dir": filepath.Join(dir, "made")}, house.Shipped(t, "extract"))
+	h.Finish(h.Must("POST", "/dumps", ""))
 	made, err := filepath.Glob(filepath.Join(dir, "made", "*.dump"))
 	if err != nil || len(made) != 1 || os.Rename(made[0], dump) != nil {
 		t.Fatalf("dumps = %v, %v", made, err)
 	}
-	h.close()
+	h.Close()
 	whole, err := os.ReadFile(dump)
 	if err != nil {
 		t.Fatal(err)
@@ -202,8 +204,8 @@ func TestImportRefused(t *testing.T) {
 		"a newer snapshot":    {map[string]string{"import-snapshot": filepath.Join(dir, "newer.snapshot")}, "use version 9.9.9, which made it"},
 		"somebody at work":    {map[string]string{"import-dump": dump, "db-path": busy}, fmt.Sprintf("in use by process %d", os.Getpid())},
 		"a dump for a snap":   {map[string]string{"import-snapshot": dump}, "is a dump"},
-		"database there":      {map[string]string{"import-dump": dump, "db-path": h.dir}, "has a database already"},
-		"database is enough":  {map[string]string{"import-dump": dump, "db-path": h.dir, "ignore-dump-if-db-exists": "true"}, ""},
+		"database there":      {map[string]string{"import-dump": dump, "db-path": h.Dir}, "has a database already"},
+		"database is enough":  {map[string]string{"import-dump": dump, "db-path": h.Dir, "ignore-dump-if-db-exists": "true"}, ""},
 		"snapshot is missing": {map[string]string{"import-snapshot": filepath.Join(dir, "none")}, "no such file"},
 		"no number":           {map[string]string{"schedule-snapshot": "daily"}, "schedule-snapshot"},
 	} {
@@ -215,11 +217,11 @@ func TestImportRefused(t *testing.T) {
 			c, _, err := host.LoadConfig(host.Sources{Flags: flags})
 			if err == nil {
 				var logs *host.Logs
-				if logs, err = host.OpenLogs(c, &logBuffer{}); err != nil {
+				if logs, err = host.OpenLogs(c, &house.LogBuffer{}); err != nil {
 					t.Fatal(err)
 				}
 				var h *host.Host
-				c.PluginCacheDir = compiledModules(t)
+				c.PluginCacheDir = house.CompiledModules(t)
 				if h, err = host.Open(t.Context(), c, host.Options{Logs: logs}); err == nil {
 					h.Close()
 				}
@@ -240,9 +242,9 @@ func TestImportRefused(t *testing.T) {
 func TestScheduledSnapshots(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
-	h := openHouse(t, map[string]string{"schedule-snapshot": "1", "snapshot-dir": out}, shipped(t, "extract"))
-	file := filepath.Join(out, filepath.Base(h.dir)+".snapshot")
-	if !settles(func() bool { _, err := os.Stat(file); return err == nil }) {
+	h := house.Open(t, map[string]string{"schedule-snapshot": "1", "snapshot-dir": out}, house.Shipped(t, "extract"))
+	file := filepath.Join(out, filepath.Base(h.Dir)+".snapshot")
+	if !waittest.Until(func() bool { _, err := os.Stat(file); return err == nil }) {
 		t.Fatalf("no %s", file)
 	}
 	if _, err := host.InspectArchive(file); err != nil {
@@ -254,19 +256,19 @@ func TestScheduledSnapshots(t *testing.T) {
 func TestDumpFails(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
-	h := openHouse(t, map[string]string{"dump-dir": filepath.Join(file, "below")}, shipped(t, "extract"))
+	h := house.Open(t, map[string]string{"dump-dir": filepath.Join(file, "below")}, house.Shipped(t, "extract"))
 	if err := os.WriteFile(file, nil, 0o600); err != nil { // in the way only now: no host starts with it
 		t.Fatal(err)
 	}
-	h.must("POST", "/dumps", "")
-	var r reply
-	if !settles(func() bool {
-		r = h.must("GET", "/tasks?types=dumpCreation", "")
-		return strings.Contains(r.body, `"failed"`)
-	}) || !strings.Contains(r.body, "dump_process_failed") {
-		t.Errorf("task = %s", r.body)
+	h.Must("POST", "/dumps", "")
+	var r house.Reply
+	if !waittest.Until(func() bool {
+		r = h.Must("GET", "/tasks?types=dumpCreation", "")
+		return strings.Contains(r.Body, `"failed"`)
+	}) || !strings.Contains(r.Body, "dump_process_failed") {
+		t.Errorf("task = %s", r.Body)
 	}
-	if strings.Contains(r.body, file) {
-		t.Errorf("the task's error names a path of the machine: %s", r.body)
+	if strings.Contains(r.Body, file) {
+		t.Errorf("the task's error names a path of the machine: %s", r.Body)
 	}
 }

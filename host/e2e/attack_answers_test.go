@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/parley-search/parley/host/e2e/house"
 )
 
 // TestAttackBetweenAnswers has a plugin without any grant tell each who asks what
@@ -20,26 +22,26 @@ func TestAttackBetweenAnswers(t *testing.T) {
 	for _, isolation := range []string{"", "workspace"} {
 		t.Run("isolation "+isolation, func(t *testing.T) {
 			dir := t.TempDir()
-			put(t, dir, "recall-1.0.0.wasm", packed(t, guest(t, "plugin", "recall"), "recall", map[string]any{
+			put(t, dir, "recall-1.0.0.wasm", house.Packed(t, guest(t, "plugin", "recall"), "recall", map[string]any{
 				"settings": map[string]any{}, "grants": map[string]any{},
 			}))
 			flags := map[string]string{"plugin-dir": dir, "plugin-lock": "off"}
 			if isolation != "" {
 				flags["plugin-isolation"] = isolation
 			}
-			h := openHouse(t, flags)
+			h := house.Open(t, flags)
 			for _, w := range []string{"a", "b"} {
-				h.must("PATCH", "/chats/"+w+"/settings", `{"source":"recall"}`)
+				h.Must("PATCH", "/chats/"+w+"/settings", `{"source":"recall"}`)
 			}
 			ask := func(workspace, question string) string {
 				t.Helper()
-				r := h.call("POST", "/chats/"+workspace+"/chat/completions", `{"model":"m","messages":[{"role":"user","content":"`+question+`"}]}`)
-				if r.status != http.StatusOK {
-					t.Fatalf("status %d: %s", r.status, r.body)
+				r := h.Call("POST", "/chats/"+workspace+"/chat/completions", `{"model":"m","messages":[{"role":"user","content":"`+question+`"}]}`)
+				if r.Status != http.StatusOK {
+					t.Fatalf("status %d: %s", r.Status, r.Body)
 				}
-				var f frames
-				f.WriteString(r.body)
-				text, _ := f.aggregate(t)["text"].(string)
+				var f house.Frames
+				f.WriteString(r.Body)
+				text, _ := f.Aggregate(t)["text"].(string)
 				told, err := hex.DecodeString(text)
 				if err != nil || len(told) != 2048 {
 					t.Fatalf("it tells %q, %v", text, err)
@@ -68,7 +70,7 @@ func TestAttackBetweenAnswers(t *testing.T) {
 			var plugins struct {
 				Results []struct{ Resets, Renewals int }
 			}
-			if err := json.Unmarshal([]byte(h.must("GET", "/plugins", "").body), &plugins); err != nil {
+			if err := json.Unmarshal([]byte(h.Must("GET", "/plugins", "").Body), &plugins); err != nil {
 				t.Fatal(err)
 			}
 			// With few answers at once each workspace may have an instance of its own.

@@ -25,6 +25,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/testhook"
 	"github.com/parley-search/parley/host/internal/upstream"
 )
@@ -168,7 +169,7 @@ func TestAuthCanaries(t *testing.T) {
 			derived: `client_secret=([^&\n]+)`,
 		},
 	}
-	module := shipped(t, "vllm")
+	module := house.Shipped(t, "vllm")
 	out, recordings := t.TempDir(), filepath.Join(t.TempDir(), "recordings")
 	var modules [][]byte
 	for name, s := range schemes {
@@ -184,11 +185,11 @@ func TestAuthCanaries(t *testing.T) {
 		if s.auth["tokenUrl"] != nil {
 			grants = append(grants, l.URL)
 		}
-		modules = append(modules, packed(t, module, name, map[string]any{
+		modules = append(modules, house.Packed(t, module, name, map[string]any{
 			"abi": 2, "settings": map[string]any{"baseUrl": map[string]any{"required": true}}, "auth": []any{s.auth}, "options": options, "limits": map[string]any{"memoryMiB": 32}, "grants": map[string]any{"http": grants},
 		}))
 	}
-	h := openHouseWith(t, map[string]string{
+	h := house.OpenWith(t, map[string]string{
 		"chat-record-dir": recordings, "chat-record-workspaces": strings.Join([]string{"header", "query", "basic", "sigv4", "account", "client", "refused"}, ","),
 		"otlp-endpoint": traces.url, "dump-dir": out, "snapshot-dir": out, "experimental-enable-metrics": "true",
 	}, host.Options{Embedded: modules, Hooks: &testhook.Hooks{
@@ -206,22 +207,22 @@ func TestAuthCanaries(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.must("PATCH", "/chats/"+name+"/settings", string(b))
+		h.Must("PATCH", "/chats/"+name+"/settings", string(b))
 		for _, model := range []string{"says", "fails inside", "refuses", "moves", "breaks"} {
-			_, _ = h.ask(name, model)
+			_, _ = h.Ask(name, model)
 		}
-		_ = h.call("POST", "/chats/"+name+"/test", `{"model":"refuses"}`)
-		h.must("GET", "/chats/"+name+"/settings", "")
+		_ = h.Call("POST", "/chats/"+name+"/test", `{"model":"refuses"}`)
+		h.Must("GET", "/chats/"+name+"/settings", "")
 		// A wrong value is told of without it.
-		if r := h.call("PATCH", "/chats/"+name+"/settings", `{"options": {"a": ["canary-wrong"]}}`); r.status != http.StatusBadRequest {
-			t.Errorf("%s: a secret that is no string: %d %s", name, r.status, r.body)
+		if r := h.Call("PATCH", "/chats/"+name+"/settings", `{"options": {"a": ["canary-wrong"]}}`); r.Status != http.StatusBadRequest {
+			t.Errorf("%s: a secret that is no string: %d %s", name, r.Status, r.Body)
 		}
 	}
 	for _, path := range []string{"/plugins", "/metrics", "/usage", "/chats", "/telemetry"} {
-		_ = h.call("GET", path, "")
+		_ = h.Call("GET", path, "")
 	}
-	archives := []string{h.makeArchive("dump", out), h.makeArchive("snapshot", out)}
-	h.close()
+	archives := []string{makeArchive(h, "dump", out), makeArchive(h, "snapshot", out)}
+	h.Close()
 
 	// What must not be seen, and the proof that it was sent.
 	var secrets []string
@@ -256,22 +257,22 @@ func TestAuthCanaries(t *testing.T) {
 		t.Helper()
 		for _, s := range secrets {
 			if strings.Contains(text, s) {
-				t.Errorf("%s holds %.60q: …%s…", where, s, around(text, s))
+				t.Errorf("%s holds %.60q: …%s…", where, s, house.Around(text, s))
 			}
 		}
 	}
-	saw := h.saw.String()
+	saw := h.Saw()
 	if strings.Count(saw, "[redacted]") < len(schemes) || !strings.Contains(saw, "invalid_client") && !strings.Contains(saw, "llm_provider_unauthorized") {
 		t.Errorf("the provider's repetitions did not reach the answers: %.2000s", saw)
 	}
 	look("an answer", saw)
-	look("the log", h.log.String())
+	look("the log", h.Log.String())
 	if len(traces.spans) == 0 {
 		t.Error("nothing was traced")
 	}
 	look("a trace", traces.raw.String())
 	files := 0
-	for _, dir := range []string{recordings, h.dir} {
+	for _, dir := range []string{recordings, h.Dir} {
 		err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 			if err != nil || !d.Type().IsRegular() {
 				return err
@@ -288,7 +289,7 @@ func TestAuthCanaries(t *testing.T) {
 	if folders, err := os.ReadDir(recordings); err != nil || len(folders) < 2*len(schemes)-2 || files < 10 {
 		t.Errorf("%d recordings, %v, of %d files", len(folders), err, files)
 	}
-	h.values(func(key, value []byte) { look("the database, under "+string(key), string(value)) })
+	h.Values(func(key, value []byte) { look("the database, under "+string(key), string(value)) })
 	for _, name := range archives {
 		f, err := os.Open(name)
 		if err != nil {

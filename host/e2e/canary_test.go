@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/parley-search/parley/host/e2e/house"
 )
 
 // canary is what no line of the log may hold, wherever a client or a provider
@@ -16,24 +18,24 @@ const canary = "canary4711"
 // there is.
 func TestLogCanaries(t *testing.T) {
 	t.Parallel()
-	w := newWire(t)
-	h := openHouse(t, map[string]string{"master-key": "", "experimental-enable-metrics": "true"}, shipped(t, "vllm"))
-	w.on("searches", func(x *exchange) {
-		if x.nth == 1 {
-			x.say(stream + searchCanary + finish)
+	w := house.NewWire(t)
+	h := house.Open(t, map[string]string{"master-key": "", "experimental-enable-metrics": "true"}, house.Shipped(t, "vllm"))
+	w.On("searches", func(x *house.Exchange) {
+		if x.Nth == 1 {
+			x.Say(house.Stream + searchCanary + house.Finish)
 			return
 		}
-		x.say(stream + delta(canary) + finish)
+		x.Say(house.Stream + house.Delta(canary) + house.Finish)
 	})
-	w.on("breaks off", func(x *exchange) { x.say(chunks + chunk(delta(canary)) + "fff\r\n" + canary) })
-	w.on("refuses", func(x *exchange) {
-		x.say(answered(http.StatusBadRequest, "", `{"error":{"message":"`+canary+`"}}`))
+	w.On("breaks off", func(x *house.Exchange) { x.Say(house.Chunks + house.Chunk(house.Delta(canary)) + "fff\r\n" + canary) })
+	w.On("refuses", func(x *house.Exchange) {
+		x.Say(house.Answered(http.StatusBadRequest, "", `{"error":{"message":"`+canary+`"}}`))
 	})
-	w.on("breaks", func(x *exchange) { x.say(answered(http.StatusInternalServerError, "", canary)) })
-	w.on("talks nonsense", func(x *exchange) { x.say(stream + "data: " + canary + "\n\n") })
-	w.on("no HTTP", func(x *exchange) { x.say(canary) })
-	h.finish(h.must("POST", "/indexes/films/documents", `[{"id":"`+canary+`","title":"`+canary+`"}]`))
-	h.must("PATCH", "/chats/x/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q,"apiKey":"sk-%s","prompts":{"system":%q}}`, w.url, canary, canary))
+	w.On("breaks", func(x *house.Exchange) { x.Say(house.Answered(http.StatusInternalServerError, "", canary)) })
+	w.On("talks nonsense", func(x *house.Exchange) { x.Say(house.Stream + "data: " + canary + "\n\n") })
+	w.On("no HTTP", func(x *house.Exchange) { x.Say(canary) })
+	h.Finish(h.Must("POST", "/indexes/films/documents", `[{"id":"`+canary+`","title":"`+canary+`"}]`))
+	h.Must("PATCH", "/chats/x/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q,"apiKey":"sk-%s","prompts":{"system":%q}}`, w.URL, canary, canary))
 
 	for _, r := range [][3]string{
 		{"POST", "/indexes/films/search", `{"q":"` + canary + `"}`},
@@ -56,17 +58,17 @@ func TestLogCanaries(t *testing.T) {
 		{"PATCH", "/chats/x/settings", `{"source":"` + canary + `"}`},
 		{"POST", "/chats/" + canary + "/chat/completions", `{"messages":[]}`},
 	} {
-		_ = h.call(r[0], r[1], r[2])
+		_ = h.Call(r[0], r[1], r[2])
 	}
 	for _, model := range []string{"searches", "breaks off", "refuses", "breaks", "talks nonsense", "no HTTP"} {
 		body := fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":%q}],"user":%q}`, model, canary, canary)
-		_ = h.call("POST", "/chats/x/chat/completions", body)
+		_ = h.Call("POST", "/chats/x/chat/completions", body)
 	}
-	_ = h.raw("GET /health HTTP/1.1\r\nHost: " + canary + "\r\nUser-Agent: " + canary + "\r\nAuthorization: Bearer " + canary + "\r\nX-Request-Id: <" + canary + ">\r\nConnection: close\r\n\r\n")
-	_ = h.raw(canary + "\r\n\r\n")
-	h.close()
+	_ = raw(h, "GET /health HTTP/1.1\r\nHost: "+canary+"\r\nUser-Agent: "+canary+"\r\nAuthorization: Bearer "+canary+"\r\nX-Request-Id: <"+canary+">\r\nConnection: close\r\n\r\n")
+	_ = raw(h, canary+"\r\n\r\n")
+	h.Close()
 
-	log := h.log.String()
+	log := h.Log.String()
 	if !strings.Contains(log, `"route":"/chats/:uid/chat/completions"`) || !strings.Contains(log, "met errors") {
 		t.Error("the log has no lines of chats and their errors")
 	}

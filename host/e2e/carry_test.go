@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/e2e/house"
 )
 
 // openCarrying opens a host that takes up what load returns, and serves nothing.
@@ -22,7 +23,7 @@ func openCarrying(t *testing.T, ctx context.Context, load func(context.Context) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.PluginCacheDir = compiledModules(t)
+	c.PluginCacheDir = house.CompiledModules(t)
 	h, err := host.Open(t.Context(), c, host.Options{Logs: logs, Version: "test"})
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +35,7 @@ func openCarrying(t *testing.T, ctx context.Context, load func(context.Context) 
 // TestCarryLaterTold wants the end of taking modules up to be told, good or bad.
 func TestCarryLaterTold(t *testing.T) {
 	t.Parallel()
-	module := shipped(t, "extract")
+	module := house.Shipped(t, "extract")
 	broken := errors.New("the compiler is gone")
 	for name, tt := range map[string]struct {
 		modules [][]byte
@@ -66,7 +67,7 @@ func TestCarryLaterTold(t *testing.T) {
 // being built or loaded: Close waits for the end of it, and nothing is told.
 func TestCarryLaterClosed(t *testing.T) {
 	t.Parallel()
-	module := shipped(t, "extract")
+	module := house.Shipped(t, "extract")
 	for name, load := range map[string]func(ctx context.Context, begun chan<- struct{}) ([][]byte, error){
 		"building": func(ctx context.Context, begun chan<- struct{}) ([][]byte, error) {
 			close(begun)

@@ -18,7 +18,9 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/clocktest"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // TestClockJumps sets the machine's clock forward by a year, back by a year and
@@ -51,23 +53,23 @@ func TestClockJumps(t *testing.T) {
 	}))
 	defer hook.Close()
 	out, begun := t.TempDir(), time.Now()
-	h := openHouseAt(t, host.Pace{Now: clock.Now}, map[string]string{
+	h := house.OpenAt(t, host.Pace{Now: clock.Now}, map[string]string{
 		"dump-dir": out, "snapshot-dir": out, "schedule-snapshot": "1", "task-webhook-url": hook.URL,
-	}, shipped(t, "extract"))
+	}, house.Shipped(t, "extract"))
 
-	snapshots := func() int { return h.tasks("types=snapshotCreation&statuses=succeeded").Total }
+	snapshots := func() int { return tasks(h, "types=snapshotCreation&statuses=succeeded").Total }
 	var made []string
 	for i, by := range []time.Duration{year, -year - 24*time.Hour, 24 * time.Hour} {
 		clock.Set(by)
 		before := snapshots()
-		h.addFilms(10 + i)
-		h.checkFilms(10 + i)
+		h.AddFilms(10 + i)
+		h.CheckFilms(10 + i)
 		hourAgo := url.QueryEscape(clock.Now().Add(-time.Hour).Format(time.RFC3339))
-		if got := h.tasks("types=documentAdditionOrUpdate&afterEnqueuedAt=" + hourAgo); len(got.Results) == 0 || got.Results[0].UID != h.tasks("types=documentAdditionOrUpdate").Results[0].UID {
+		if got := tasks(h, "types=documentAdditionOrUpdate&afterEnqueuedAt="+hourAgo); len(got.Results) == 0 || got.Results[0].UID != tasks(h, "types=documentAdditionOrUpdate").Results[0].UID {
 			t.Errorf("clock set by %v: the newest task is not found by its date: %+v", by, got)
 		}
-		h.finish(h.must("POST", "/dumps", ""))
-		if !settles(func() bool { return snapshots() > before+1 }) {
+		h.Finish(h.Must("POST", "/dumps", ""))
+		if !waittest.Until(func() bool { return snapshots() > before+1 }) {
 			t.Fatalf("clock set by %v: no snapshot is made any more", by)
 		}
 		files, err := filepath.Glob(filepath.Join(out, "*.dump"))
@@ -82,11 +84,11 @@ func TestClockJumps(t *testing.T) {
 		}
 	}
 	// A host that takes a year for missed would ask for millions.
-	asked := h.tasks("types=snapshotCreation").Total
+	asked := tasks(h, "types=snapshotCreation").Total
 	if most := int(time.Since(begun).Seconds()) + 1; asked > most {
 		t.Errorf("%d snapshots in less than %d seconds, want one a second", asked, most)
 	}
-	list := h.tasks("types=documentAdditionOrUpdate,dumpCreation&limit=100").Results
+	list := tasks(h, "types=documentAdditionOrUpdate,dumpCreation&limit=100").Results
 	if len(list) != 6 {
 		t.Errorf("%d tasks of this test, want 6", len(list))
 	}
@@ -97,7 +99,7 @@ func TestClockJumps(t *testing.T) {
 		if task.StartedAt.Before(task.EnqueuedAt) || task.FinishedAt.Before(task.StartedAt) {
 			t.Errorf("task %d ended before it began: %+v", task.UID, task)
 		}
-		if !settles(func() bool { mu.Lock(); defer mu.Unlock(); return told[task.UID] }) {
+		if !waittest.Until(func() bool { mu.Lock(); defer mu.Unlock(); return told[task.UID] }) {
 			t.Errorf("nobody is told of task %d", task.UID)
 		}
 	}
@@ -113,10 +115,10 @@ type taskPage struct {
 }
 
 // tasks answers GET /tasks with a query.
-func (h *house) tasks(query string) (p taskPage) {
-	h.t.Helper()
-	if err := json.Unmarshal([]byte(h.must("GET", "/tasks?"+query, "").body), &p); err != nil {
-		h.t.Fatal(err)
+func tasks(h *house.House, query string) (p taskPage) {
+	h.T.Helper()
+	if err := json.Unmarshal([]byte(h.Must("GET", "/tasks?"+query, "").Body), &p); err != nil {
+		h.T.Fatal(err)
 	}
 	return p
 }
@@ -125,16 +127,16 @@ func (h *house) tasks(query string) (p taskPage) {
 func TestDumpsOfOneMoment(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
-	h := openHouseAt(t, (&handClock{}).pace(), map[string]string{"dump-dir": out}, shipped(t, "extract"))
+	h := house.OpenAt(t, (&handClock{}).pace(), map[string]string{"dump-dir": out}, house.Shipped(t, "extract"))
 	for range 2 {
-		h.finish(h.must("POST", "/dumps", ""))
+		h.Finish(h.Must("POST", "/dumps", ""))
 	}
 	files, err := filepath.Glob(filepath.Join(out, "*.dump"))
 	if err != nil || len(files) != 2 {
 		t.Fatalf("dumps %v, %v, want two", files, err)
 	}
 	for _, file := range files {
-		if name := strings.TrimSuffix(filepath.Base(file), ".dump"); !strings.Contains(h.must("GET", "/tasks?types=dumpCreation", "").body, fmt.Sprintf(`"dumpUid":%q`, name)) {
+		if name := strings.TrimSuffix(filepath.Base(file), ".dump"); !strings.Contains(h.Must("GET", "/tasks?types=dumpCreation", "").Body, fmt.Sprintf(`"dumpUid":%q`, name)) {
 			t.Errorf("no task names the dump %s", name)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/waittest"
 )
 
@@ -53,7 +54,7 @@ func (s *storm) names(node int, kind string) map[string]bool {
 // refused is not, and their records are equal to the byte. CHAOS_ROUNDS and
 // CHAOS_SEED say how long, and which chance.
 func TestClusterChaos(t *testing.T) {
-	if !long() {
+	if !house.Long() {
 		t.Skip("runs six processes and kills them: LONG=1 runs it")
 	}
 	rounds, _ := strconv.Atoi(cmp.Or(os.Getenv("CHAOS_ROUNDS"), "10"))
@@ -91,7 +92,7 @@ func TestClusterChaos(t *testing.T) {
 func (s *storm) begin(seed uint64) {
 	t := s.t
 	s.eventually(0, "POST", "/indexes", `{"uid":"c","primaryKey":"id"}`)
-	kind, body := form(shipped(t, "openai"))
+	kind, body := form(house.Shipped(t, "openai"))
 	s.http.Timeout = waittest.Patience // each node compiles it
 	waittest.For(t, "a provider is installed", func() bool {
 		status, b, err := s.send(0, "POST", "/plugins/install/file", kind, bytes.NewReader(body))
@@ -222,7 +223,7 @@ func (s *storm) value(node int, kind, of string) (n int) {
 	_, b, err := s.call(node, "GET", path, "")
 	var got struct {
 		Pagination struct{ MaxTotalHits int }
-		Results    []shownPlugin
+		Results    []house.ShownPlugin
 	}
 	if err != nil || json.Unmarshal(b, &got) != nil {
 		return -1

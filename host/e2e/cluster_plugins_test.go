@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/registry"
 
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/waittest"
 )
 
@@ -24,10 +25,10 @@ func publishVersions(t *testing.T, versions ...string) (base string) {
 	shelf := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0)), registry.WithReferrersSupport(true)))
 	t.Cleanup(shelf.Close)
 	base = "oci://" + strings.TrimPrefix(shelf.URL, "http://") + "/plain-c"
-	publisher := host.OpenDeployment(publishing(t), host.Options{})
+	publisher := host.OpenDeployment(house.Publishing(t), host.Options{})
 	for _, version := range versions {
 		file := filepath.Join(t.TempDir(), "x.wasm")
-		module := packed(t, oldModules(t)["plain-c"], "plain-c", map[string]any{"version": version, "grants": map[string]any{"http": []string{"${baseUrl}"}}})
+		module := house.Packed(t, house.OldModules(t)["plain-c"], "plain-c", map[string]any{"version": version, "grants": map[string]any{"http": []string{"${baseUrl}"}}})
 		if err := os.WriteFile(file, module, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -39,13 +40,13 @@ func publishVersions(t *testing.T, versions ...string) (base string) {
 }
 
 // uses waits until a house has a version of plain-c in use.
-func (h *house) uses(version string) {
-	h.t.Helper()
-	waittest.For(h.t, "plain-c "+version+" is in use", func() bool {
-		if h.call("GET", "/ready", "").status != http.StatusOK {
+func uses(h *house.House, version string) {
+	h.T.Helper()
+	waittest.For(h.T, "plain-c "+version+" is in use", func() bool {
+		if h.Call("GET", "/ready", "").Status != http.StatusOK {
 			return false // it began just now
 		}
-		for _, p := range h.plugins() {
+		for _, p := range h.Plugins() {
 			if p.Name == "plain-c" && p.Use {
 				return p.Version == version && p.State == "ready"
 			}
@@ -61,50 +62,50 @@ func TestClusterPlugins(t *testing.T) {
 	base := publishVersions(t, "1.0.0", "1.1.0")
 	w := openTown(t, 0, 1)
 	w.flags["plugin-api"] = "true"
-	dirs := map[*house]string{} // of plugins
-	openAt := func(dir, plugins string) *house {
+	dirs := map[*house.House]string{} // of plugins
+	openAt := func(dir, plugins string) *house.House {
 		w.flags["plugin-dir"] = plugins
 		h := w.open(dir)
 		dirs[h] = plugins
 		return h
 	}
-	open := func() *house { return openAt(t.TempDir(), filepath.Join(t.TempDir(), "plugins")) }
+	open := func() *house.House { return openAt(t.TempDir(), filepath.Join(t.TempDir(), "plugins")) }
 	w.houses = append(w.houses, open(), open())
 	w.leader()
 	w.write(1)
 	w.level()
 	for i, version := range []string{"1.0.0", "1.1.0"} {
 		r := w.eventually(w.houses[i], "POST", "/plugins/install", fmt.Sprintf(`{"source": %q}`, base+":"+version))
-		if !strings.Contains(r.body, `"loaded":[{"name":"plain-c","version":"`+version+`"`) {
-			t.Errorf("install of %s: %s", version, r.body)
+		if !strings.Contains(r.Body, `"loaded":[{"name":"plain-c","version":"`+version+`"`) {
+			t.Errorf("install of %s: %s", version, r.Body)
 		}
 		for _, h := range w.houses {
-			h.uses(version)
+			uses(h, version)
 		}
 	}
 
 	// One that begins with a snapshot has them before it serves.
 	w.eventually(w.houses[0], "POST", "/cluster/snapshot", "")
 	w.houses = append(w.houses, open())
-	w.houses[2].uses("1.1.0")
+	uses(w.houses[2], "1.1.0")
 
 	// One that was away learns of what was changed meanwhile.
 	away := (w.leader() + 1) % 3
-	dir, plugins := w.houses[away].dir, dirs[w.houses[away]]
-	w.houses[away].close()
+	dir, plugins := w.houses[away].Dir, dirs[w.houses[away]]
+	w.houses[away].Close()
 	w.houses[away] = nil
 	here := w.houses[w.leader()]
 	w.eventually(here, "POST", "/plugins/rollback", `{"name": "plain-c"}`)
 	w.houses[away] = openAt(dir, plugins)
 	var locks []string
 	for _, h := range w.houses {
-		h.uses("1.0.0")
+		uses(h, "1.0.0")
 		lock, err := os.ReadFile(filepath.Join(dirs[h], "plugins.lock"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		locks = append(locks, string(lock))
-		if got := h.must("GET", "/cluster", "").body; strings.Contains(got, `"plugins"`) {
+		if got := h.Must("GET", "/cluster", "").Body; strings.Contains(got, `"plugins"`) {
 			t.Errorf("GET /cluster = %s, want nothing of plugins that fail", got)
 		}
 	}
@@ -113,8 +114,8 @@ func TestClusterPlugins(t *testing.T) {
 	}
 
 	// What is refused changes nothing anywhere, and commands are.
-	if r := here.call("POST", "/plugins/pin", `{"plugin": "plain-c@9.9.9"}`); r.status != http.StatusUnprocessableEntity {
-		t.Errorf("pin of what is not there: %d %s", r.status, r.body)
+	if r := here.Call("POST", "/plugins/pin", `{"plugin": "plain-c@9.9.9"}`); r.Status != http.StatusUnprocessableEntity {
+		t.Errorf("pin of what is not there: %d %s", r.Status, r.Body)
 	}
 	c := w.config(t.TempDir())
 	c.PluginDir = dirs[w.houses[0]]
@@ -123,7 +124,7 @@ func TestClusterPlugins(t *testing.T) {
 	}
 
 	// What is removed at one node goes at all, by its version and then as a whole.
-	files := func(h *house) string {
+	files := func(h *house.House) string {
 		t.Helper()
 		list, err := filepath.Glob(filepath.Join(dirs[h], "plain-c-*"))
 		if err != nil {
@@ -138,7 +139,7 @@ func TestClusterPlugins(t *testing.T) {
 		t.Helper()
 		for i, h := range w.houses {
 			waittest.For(t, fmt.Sprintf("house %d has only %q", i, want), func() bool {
-				return files(h) == want && (want != "" || len(h.plugins()) == 1) // that which the program carries
+				return files(h) == want && (want != "" || len(h.Plugins()) == 1) // that which the program carries
 			})
 		}
 	}
@@ -148,23 +149,23 @@ func TestClusterPlugins(t *testing.T) {
 	}
 	w.eventually(w.houses[2], "POST", "/plugins/install", fmt.Sprintf(`{"source": %q}`, base+":1.1.0"))
 	for _, h := range w.houses {
-		h.uses("1.1.0")
+		uses(h, "1.1.0")
 	}
 
 	// A node that is not to take plugins from clients keeps its own, and says so.
 	w.flags["plugin-api"] = "false"
 	alone := open()
 	waittest.For(t, "the node says that it keeps its own", func() bool {
-		return strings.Contains(alone.must("GET", "/cluster", "").body, "start it with --plugin-api")
+		return strings.Contains(alone.Must("GET", "/cluster", "").Body, "start it with --plugin-api")
 	})
 	for _, h := range w.houses {
-		h.close()
+		h.Close()
 	}
-	alone.close()
-	first := sharedRecords(t, w.houses[0].dir)
+	alone.Close()
+	first := sharedRecords(t, w.houses[0].Dir)
 	for _, h := range w.houses[1:] {
-		if sharedRecords(t, h.dir) != first {
-			t.Errorf("the records of %s differ", h.dir)
+		if sharedRecords(t, h.Dir) != first {
+			t.Errorf("the records of %s differ", h.Dir)
 		}
 	}
 }
@@ -207,15 +208,15 @@ func TestClusterInstallFails(t *testing.T) {
 			w.houses = append(w.houses, h)
 			w.eventually(h, "PATCH", "/experimental-features", "{}")
 			w.dropStream("PARLEY_town_LOG")
-			if r := h.call("POST", "/plugins/"+path, body); r.status != http.StatusServiceUnavailable || !strings.Contains(r.body, "cluster_unknown") {
-				t.Errorf("%s while the log is lost: %d %s", path, r.status, r.body)
+			if r := h.Call("POST", "/plugins/"+path, body); r.Status != http.StatusServiceUnavailable || !strings.Contains(r.Body, "cluster_unknown") {
+				t.Errorf("%s while the log is lost: %d %s", path, r.Status, r.Body)
 			}
 			if now := state(); now != before {
 				t.Errorf("after a change that failed the directory is\n%s\nit was\n%s", now, before)
 			}
 			var said string
 			if !waittest.Until(func() bool {
-				said = h.must("GET", "/cluster", "").body
+				said = h.Must("GET", "/cluster", "").Body
 				return strings.Contains(said, "the cluster has no stream PARLEY_town_LOG")
 			}) {
 				t.Errorf("GET /cluster = %s, want it to say that the stream is not there", said)

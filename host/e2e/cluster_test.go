@@ -19,6 +19,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/cluster/jetstream"
 	"github.com/parley-search/parley/host/internal/cluster/natsd"
 	"github.com/parley-search/parley/host/internal/waittest"
@@ -29,7 +30,7 @@ type town struct {
 	t      *testing.T
 	nats   *natsd.Servers
 	flags  map[string]string
-	houses []*house
+	houses []*house.House
 	module []byte // a provider that all carry
 }
 
@@ -41,7 +42,7 @@ func openTown(t *testing.T, n, servers int) *town {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	w := &town{t: t, nats: s, module: shipped(t, "openai"), flags: map[string]string{
+	w := &town{t: t, nats: s, module: house.Shipped(t, "openai"), flags: map[string]string{
 		"cluster-name": "town", "cluster-nats": strings.Join(s.URLs(), ","), "cluster-nats-synced": "true", "cluster-lease": "1s",
 		"master-key": "a master key of 26 bytes..", "no-analytics": "true",
 	}}
@@ -63,12 +64,12 @@ func openTown(t *testing.T, n, servers int) *town {
 }
 
 // open opens a house of the town with the data in dir.
-func (w *town) open(dir string) *house {
+func (w *town) open(dir string) *house.House {
 	w.t.Helper()
 	flags := maps.Clone(w.flags)
 	flags["db-path"] = dir
-	h := openHouse(w.t, flags, w.module)
-	h.key = w.flags["master-key"]
+	h := house.Open(w.t, flags, w.module)
+	h.Key = w.flags["master-key"]
 	return h
 }
 
@@ -84,9 +85,9 @@ type seen struct {
 	Stale bool
 }
 
-func (w *town) see(h *house) (s seen) {
+func (w *town) see(h *house.House) (s seen) {
 	w.t.Helper()
-	if err := json.Unmarshal([]byte(h.must("GET", "/cluster", "").body), &s); err != nil {
+	if err := json.Unmarshal([]byte(h.Must("GET", "/cluster", "").Body), &s); err != nil {
 		w.t.Fatal(err)
 	}
 	return s
@@ -126,15 +127,15 @@ func (w *town) level() {
 
 // eventually sends a request until somebody takes it. It may be sent again only
 // where the answer says that nothing was changed.
-func (w *town) eventually(h *house, method, path, body string) (r reply) {
+func (w *town) eventually(h *house.House, method, path, body string) (r house.Reply) {
 	w.t.Helper()
 	waittest.For(w.t, method+" "+path+" is taken", func() bool {
-		r = h.call(method, path, body)
+		r = h.Call(method, path, body)
 		// No leader yet; a node that began just now has not reached the log, or heard of the others.
-		return !strings.Contains(r.body, "cluster_no_leader") && !strings.Contains(r.body, "cluster_stale") && !strings.Contains(r.body, "cluster_no_follower")
+		return !strings.Contains(r.Body, "cluster_no_leader") && !strings.Contains(r.Body, "cluster_stale") && !strings.Contains(r.Body, "cluster_no_follower")
 	})
-	if r.status/100 != 2 {
-		w.t.Fatalf("%s %s: %d %s", method, path, r.status, r.body)
+	if r.Status/100 != 2 {
+		w.t.Fatalf("%s %s: %d %s", method, path, r.Status, r.Body)
 	}
 	return r
 }
@@ -147,7 +148,7 @@ func (w *town) equal(method, path, body string, contains ...string) {
 		if h == nil {
 			continue
 		}
-		got := withoutTime(h.must(method, path, body).body)
+		got := withoutTime(h.Must(method, path, body).Body)
 		if first == "" {
 			first = got
 		}
@@ -163,8 +164,8 @@ func (w *town) equal(method, path, body string, contains ...string) {
 }
 
 // searchAs searches with a key of its own.
-func searchAs(h *house, key string) reply {
-	return h.send("POST", "/indexes/a/search", "{}", http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + key}})
+func searchAs(h *house.House, key string) house.Reply {
+	return send(h, "POST", "/indexes/a/search", "{}", http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + key}})
 }
 
 // withoutTime leaves out how long an answer took, and the id of its request.
@@ -227,20 +228,20 @@ func TestCluster(t *testing.T) {
 			docs = append(docs, fmt.Sprintf(`{"id":%d,"title":"word%d house%d","n":%d}`, 100*i+n, n, i, n))
 		}
 		r := w.eventually(h, "POST", "/indexes/a/documents", "["+strings.Join(docs, ",")+"]")
-		h.finish(r)
+		h.Finish(r)
 	}
 	h := w.houses[last]
-	h.finish(w.eventually(h, "PATCH", "/indexes/a/settings", `{"filterableAttributes":["n","title"],"sortableAttributes":["n"]}`))
+	h.Finish(w.eventually(h, "PATCH", "/indexes/a/settings", `{"filterableAttributes":["n","title"],"sortableAttributes":["n"]}`))
 	w.eventually(w.houses[0], "PATCH", "/chats/demo/settings", `{"source":"openAi","apiKey":"sk-secret"}`)
 	w.eventually(w.houses[1], "PATCH", "/experimental-features", `{"containsFilter":true}`)
 	var key struct{ Key, UID string }
-	if err := json.Unmarshal([]byte(w.eventually(w.houses[1], "POST", "/keys", `{"actions":["search"],"indexes":["*"],"expiresAt":null}`).body), &key); err != nil {
+	if err := json.Unmarshal([]byte(w.eventually(w.houses[1], "POST", "/keys", `{"actions":["search"],"indexes":["*"],"expiresAt":null}`).Body), &key); err != nil {
 		t.Fatal(err)
 	}
 	large := "[" + strings.TrimSuffix(strings.Repeat(`{"id":999,"title":"`+strings.Repeat("large ", 200)+`"},`, 300), ",") + "]"
-	h.finish(w.eventually(h, "POST", "/indexes/b/documents", large))
-	h.finish(w.eventually(h, "POST", "/swap-indexes", `[{"indexes":["a","b"]}]`))
-	h.finish(w.eventually(h, "POST", "/swap-indexes", `[{"indexes":["a","b"]}]`))
+	h.Finish(w.eventually(h, "POST", "/indexes/b/documents", large))
+	h.Finish(w.eventually(h, "POST", "/swap-indexes", `[{"indexes":["a","b"]}]`))
+	h.Finish(w.eventually(h, "POST", "/swap-indexes", `[{"indexes":["a","b"]}]`))
 	w.level()
 	check := func() {
 		t.Helper()
@@ -255,8 +256,8 @@ func TestCluster(t *testing.T) {
 		w.equal("GET", "/batches", "", `"status":{"succeeded"`)
 		for _, h := range w.houses {
 			if h != nil {
-				if r := searchAs(h, key.Key); r.status != http.StatusOK {
-					t.Errorf("search by the key that another house made: %d %s", r.status, r.body)
+				if r := searchAs(h, key.Key); r.Status != http.StatusOK {
+					t.Errorf("search by the key that another house made: %d %s", r.Status, r.Body)
 				}
 			}
 		}
@@ -265,12 +266,12 @@ func TestCluster(t *testing.T) {
 
 	// The leader goes; the others go on.
 	gone := w.leader()
-	dir := w.houses[gone].dir
-	w.houses[gone].close()
+	dir := w.houses[gone].Dir
+	w.houses[gone].Close()
 	w.houses[gone] = nil
 	check()
 	h = w.houses[(gone+1)%3]
-	h.finish(w.eventually(h, "POST", "/indexes/a/documents", `[{"id":5000,"title":"written later"}]`))
+	h.Finish(w.eventually(h, "POST", "/indexes/a/documents", `[{"id":5000,"title":"written later"}]`))
 	w.eventually(h, "DELETE", "/keys/"+key.UID, "")
 	w.level()
 	w.equal("POST", "/indexes/a/search", `{"q":"later"}`, `"id":5000`)
@@ -280,17 +281,17 @@ func TestCluster(t *testing.T) {
 	w.level()
 	w.equal("POST", "/indexes/a/search", `{"q":"later"}`, `"id":5000`)
 	for i, h := range w.houses {
-		if r := searchAs(h, key.Key); r.status != http.StatusForbidden {
-			t.Errorf("search at house %d by a key that was deleted: %d %s", i, r.status, r.body)
+		if r := searchAs(h, key.Key); r.Status != http.StatusForbidden {
+			t.Errorf("search at house %d by a key that was deleted: %d %s", i, r.Status, r.Body)
 		}
 	}
 	w.level()
 	var records []string
 	for _, h := range w.houses {
-		h.close()
+		h.Close()
 	}
 	for _, h := range w.houses {
-		records = append(records, sharedRecords(t, h.dir))
+		records = append(records, sharedRecords(t, h.Dir))
 	}
 	for i := range records {
 		if records[i] != records[0] || len(records[i]) < 10_000 {
@@ -314,25 +315,25 @@ func TestClusterCutOff(t *testing.T) {
 	w.flags["cluster-serve-stale"], w.flags["cluster-advertise"] = "true", "http://elsewhere.example:7700"
 	w.houses = append(w.houses, brief, w.open(t.TempDir()))
 	lasting := w.houses[2]
-	strict.finish(w.eventually(brief, "POST", "/indexes/a/documents", `[{"id":1,"title":"x"}]`))
+	strict.Finish(w.eventually(brief, "POST", "/indexes/a/documents", `[{"id":1,"title":"x"}]`))
 	w.level()
-	if got := lasting.must("GET", "/cluster", "").body; !strings.Contains(got, `"url":"http://elsewhere.example:7700"`) {
+	if got := lasting.Must("GET", "/cluster", "").Body; !strings.Contains(got, `"url":"http://elsewhere.example:7700"`) {
 		t.Errorf("GET /cluster = %s, want the advertised URL", got)
 	}
 	w.nats.Close()
 	waittest.For(t, "the node refuses", func() bool {
-		r := brief.call("GET", "/tasks", "")
-		return r.status == http.StatusServiceUnavailable && strings.Contains(r.body, "cluster_stale")
+		r := brief.Call("GET", "/tasks", "")
+		return r.Status == http.StatusServiceUnavailable && strings.Contains(r.Body, "cluster_stale")
 	})
-	for _, h := range []*house{strict, lasting} {
-		h.must("POST", "/indexes/a/search", `{"q":"x"}`)
-		h.must("GET", "/ready", "")
+	for _, h := range []*house.House{strict, lasting} {
+		h.Must("POST", "/indexes/a/search", `{"q":"x"}`)
+		h.Must("GET", "/ready", "")
 	}
 	for _, h := range w.houses {
-		h.must("GET", "/health", "")
+		h.Must("GET", "/health", "")
 		waittest.For(t, "writes are refused", func() bool {
-			r := h.call("POST", "/indexes", `{"uid":"b"}`)
-			return r.status == http.StatusServiceUnavailable && (strings.Contains(r.body, "cluster_no_leader") || strings.Contains(r.body, "cluster_stale"))
+			r := h.Call("POST", "/indexes", `{"uid":"b"}`)
+			return r.Status == http.StatusServiceUnavailable && (strings.Contains(r.Body, "cluster_no_leader") || strings.Contains(r.Body, "cluster_stale"))
 		})
 	}
 }
@@ -354,7 +355,7 @@ func TestClusterSilentServer(t *testing.T) {
 	for i, g := range gates { // the node has chosen one of them
 		g.set(waits)
 		h := w.houses[0]
-		h.finish(w.eventually(h, "POST", "/indexes/a/documents", fmt.Sprintf(`[{"id":%d,"title":"number%d"}]`, i, i)))
+		h.Finish(w.eventually(h, "POST", "/indexes/a/documents", fmt.Sprintf(`[{"id":%d,"title":"number%d"}]`, i, i)))
 		seq := w.see(h).Node.Seq
 		waittest.For(t, "the node reads on", func() bool { return w.see(w.houses[1]).Node.Seq >= seq })
 		g.set(passes)
@@ -367,17 +368,17 @@ func TestClusterOwnData(t *testing.T) {
 	t.Parallel()
 	w := openTown(t, 1, 1)
 	h := w.houses[0]
-	h.finish(w.eventually(h, "POST", "/indexes/a/documents", `[{"id":1,"title":"x"}]`))
-	h.close()
-	alone := openHouse(t, map[string]string{"master-key": w.flags["master-key"]})
-	alone.close()
+	h.Finish(w.eventually(h, "POST", "/indexes/a/documents", `[{"id":1,"title":"x"}]`))
+	h.Close()
+	alone := house.Open(t, map[string]string{"master-key": w.flags["master-key"]})
+	alone.Close()
 	for _, tt := range []struct {
 		dir, says string
 		flags     map[string]string
 	}{
-		{h.dir, "belongs to a node of a cluster", map[string]string{"master-key": w.flags["master-key"]}},
-		{alone.dir, "begin with an empty --db-path", w.flags},
-		{h.dir, "not that of the cluster", map[string]string{"master-key": "another master key.."}},
+		{h.Dir, "belongs to a node of a cluster", map[string]string{"master-key": w.flags["master-key"]}},
+		{alone.Dir, "begin with an empty --db-path", w.flags},
+		{h.Dir, "not that of the cluster", map[string]string{"master-key": "another master key.."}},
 	} {
 		flags := map[string]string{"http-addr": "127.0.0.1:0"}
 		if tt.flags["cluster-name"] == "" && tt.says != "belongs to a node of a cluster" {
@@ -389,7 +390,7 @@ func TestClusterOwnData(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.PluginCacheDir = compiledModules(t)
+		c.PluginCacheDir = house.CompiledModules(t)
 		opened, err := host.Open(t.Context(), c, host.Options{})
 		if err == nil {
 			opened.Close()
@@ -417,7 +418,7 @@ func (w *town) write(number int) {
 	w.t.Helper()
 	for _, h := range w.houses {
 		if h != nil {
-			h.finish(w.eventually(h, "POST", "/indexes/a/documents", fmt.Sprintf(`[{"id":%d,"title":"number%d"}]`, number, number)))
+			h.Finish(w.eventually(h, "POST", "/indexes/a/documents", fmt.Sprintf(`[{"id":%d,"title":"number%d"}]`, number, number)))
 			number++
 		}
 	}
@@ -452,7 +453,7 @@ func TestClusterSnapshots(t *testing.T) {
 		})
 	}
 	large := "[" + strings.TrimSuffix(strings.Repeat(`{"id":999,"title":"`+strings.Repeat("large ", 200)+`"},`, 300), ",") + "]"
-	w.houses[0].finish(w.eventually(w.houses[0], "POST", "/indexes/b/documents", large))
+	w.houses[0].Finish(w.eventually(w.houses[0], "POST", "/indexes/b/documents", large))
 	w.write(1)
 	purged(2)
 	w.houses = append(w.houses, w.open(t.TempDir()))
@@ -468,9 +469,9 @@ func TestClusterSnapshots(t *testing.T) {
 
 	// One is away until the log has nothing of what it lacks.
 	away := (w.leader() + 1) % 3
-	dir, seq := w.houses[away].dir, w.see(w.houses[away]).Node.Seq
+	dir, seq := w.houses[away].Dir, w.see(w.houses[away]).Node.Seq
 	id := w.see(w.houses[away]).Node.ID
-	w.houses[away].close()
+	w.houses[away].Close()
 	w.houses[away] = nil
 	purged(seq + 1)
 	w.houses[away] = w.open(dir)
@@ -486,8 +487,8 @@ func TestClusterSnapshots(t *testing.T) {
 	// The stream is gone. One node's data begins a new one; the others take it over.
 	var dirs []string
 	for _, h := range w.houses {
-		dirs = append(dirs, h.dir)
-		h.close()
+		dirs = append(dirs, h.Dir)
+		h.Close()
 	}
 	w.houses = nil
 	if _, err := host.ResetCluster(t.Context(), w.config(dirs[0])); err == nil || !strings.Contains(err.Error(), "begins in an empty one") {
@@ -518,8 +519,8 @@ func TestClusterSnapshots(t *testing.T) {
 	w.equal("POST", "/indexes/a/search", `{"q":"number7001"}`, `"id":7001`)
 	var records []string
 	for _, h := range w.houses {
-		h.close()
-		records = append(records, sharedRecords(t, h.dir))
+		h.Close()
+		records = append(records, sharedRecords(t, h.Dir))
 	}
 	for i := range records {
 		if records[i] != records[0] || len(records[i]) < 1000 {
@@ -536,14 +537,14 @@ func TestClusterStreamLost(t *testing.T) {
 	w.write(1)
 	w.level()
 	w.dropStream("PARLEY_town_LOG")
-	all := func(what string, in func(h *house) bool) {
+	all := func(what string, in func(h *house.House) bool) {
 		t.Helper()
 		for i, h := range w.houses {
 			waittest.For(t, fmt.Sprintf("house %d %s", i, what), func() bool { return in(h) })
 		}
 	}
-	says := func(text string) func(*house) bool {
-		return func(h *house) bool { return strings.Contains(h.must("GET", "/cluster", "").body, text) }
+	says := func(text string) func(*house.House) bool {
+		return func(h *house.House) bool { return strings.Contains(h.Must("GET", "/cluster", "").Body, text) }
 	}
 	all("says that there is no stream", says(`"trouble":"read the cluster's log from message `))
 	all("says which", says("the cluster has no stream PARLEY_town_LOG"))
@@ -557,13 +558,13 @@ func TestClusterStreamLost(t *testing.T) {
 	}
 	all("halts, and says why", says(`the stream was cut, or made again"`))
 	for _, h := range w.houses {
-		h.must("GET", "/health", "") // a new start heals nothing
-		h.must("POST", "/indexes/a/search", `{"q":"number1"}`)
-		if r := h.call("GET", "/ready", ""); !strings.Contains(r.body, "cluster_halted") {
-			t.Errorf("GET /ready of a halted node: %d %s", r.status, r.body)
+		h.Must("GET", "/health", "") // a new start heals nothing
+		h.Must("POST", "/indexes/a/search", `{"q":"number1"}`)
+		if r := h.Call("GET", "/ready", ""); !strings.Contains(r.Body, "cluster_halted") {
+			t.Errorf("GET /ready of a halted node: %d %s", r.Status, r.Body)
 		}
-		if r := h.call("POST", "/indexes", `{"uid":"b"}`); !strings.Contains(r.body, "cluster_no_leader") {
-			t.Errorf("a write to a halted node: %d %s", r.status, r.body)
+		if r := h.Call("POST", "/indexes", `{"uid":"b"}`); !strings.Contains(r.Body, "cluster_no_leader") {
+			t.Errorf("a write to a halted node: %d %s", r.Status, r.Body)
 		}
 	}
 	// They stay so where somebody begins it anew.
@@ -577,8 +578,8 @@ func TestClusterStreamLost(t *testing.T) {
 func TestClusterLeads(t *testing.T) {
 	t.Parallel()
 	w := openTown(t, 1, 1)
-	if r := w.houses[0].call("POST", "/cluster/resign", ""); r.status != http.StatusConflict || !strings.Contains(r.body, "cluster_no_follower") {
-		t.Errorf("a node alone hands over: %d %s", r.status, r.body)
+	if r := w.houses[0].Call("POST", "/cluster/resign", ""); r.Status != http.StatusConflict || !strings.Contains(r.Body, "cluster_no_follower") {
+		t.Errorf("a node alone hands over: %d %s", r.Status, r.Body)
 	}
 	w.houses = append(w.houses, w.open(t.TempDir()))
 	w.write(1)
@@ -600,7 +601,7 @@ func TestClusterLeads(t *testing.T) {
 			Message, Kept uint64
 			Done          bool
 		}
-		if err := json.Unmarshal([]byte(w.eventually(h, "POST", "/cluster/snapshot", "").body), &kept); err != nil {
+		if err := json.Unmarshal([]byte(w.eventually(h, "POST", "/cluster/snapshot", "").Body), &kept); err != nil {
 			t.Fatal(err)
 		}
 		list, err := log.Snapshots(t.Context(), id)
@@ -608,7 +609,7 @@ func TestClusterLeads(t *testing.T) {
 			t.Errorf("a snapshot by house %d: %+v; kept are %+v, %v; the leader has message %d", i, kept, list, err, seq)
 		}
 		var handed struct{ From, Leader string }
-		if err := json.Unmarshal([]byte(w.eventually(h, "POST", "/cluster/resign", "").body), &handed); err != nil {
+		if err := json.Unmarshal([]byte(w.eventually(h, "POST", "/cluster/resign", "").Body), &handed); err != nil {
 			t.Fatal(err)
 		}
 		if after := w.leader(); after == before || handed.From != w.see(w.houses[before]).Node.ID || handed.Leader != w.see(w.houses[after]).Node.ID {
@@ -635,7 +636,7 @@ func (w *town) dropStream(name string) {
 // TestClusterDashboard holds the Grafana file of a cluster to what a node shows.
 func TestClusterDashboard(t *testing.T) {
 	t.Parallel()
-	b, err := os.ReadFile(filepath.Join(repository(t), "examples", "grafana", "cluster.json"))
+	b, err := os.ReadFile(filepath.Join(house.Repository(t), "examples", "grafana", "cluster.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -645,7 +646,7 @@ func TestClusterDashboard(t *testing.T) {
 	w.leader()
 	name := regexp.MustCompile(`\bparley_cluster_[a-z_]+`)
 	shown, drawn := map[string]bool{}, map[string]bool{}
-	for _, m := range name.FindAllString(w.houses[0].must("GET", "/metrics", "").body, -1) {
+	for _, m := range name.FindAllString(w.houses[0].Must("GET", "/metrics", "").Body, -1) {
 		shown[m] = true
 	}
 	for _, m := range name.FindAllString(string(b), -1) {

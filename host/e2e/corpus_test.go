@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/response"
+	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/auth"
@@ -50,7 +50,7 @@ func TestCorpus(t *testing.T) {
 			if err != nil {
 				t.Logf("recordings skipped: %v", err)
 			}
-			own, err := response.ReadCases(filepath.Join(repository(t), "plugins", "provider", tt.plugin, "testdata"))
+			own, err := response.ReadCases(filepath.Join(house.Repository(t), "plugins", "provider", tt.plugin, "testdata"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,14 +93,14 @@ func newWay(t *testing.T, name, source string) *way {
 	t.Cleanup(srv.Close)
 
 	settings := fmt.Sprintf(`{"source":%q,"baseUrl":"%s/v1","apiKey":"sk-test-of-the-corpus"}`, source, srv.URL)
-	w.chat, w.provider = newChat(t, shipped(t, name), name, upstream.New(upstream.Options{Private: upstream.AnyPrivate(), Signer: credential.New(credential.Options{Transport: http.DefaultTransport})}), settings)
+	w.chat, w.provider = newChat(t, house.Shipped(t, name), name, upstream.New(upstream.Options{Private: upstream.AnyPrivate(), Signer: credential.New(credential.Options{Transport: http.DefaultTransport})}), settings)
 	return w
 }
 
 // newChat is a chat service with one plugin and a workspace w.
 func newChat(t *testing.T, module []byte, name string, up outbound.Sender, settings string) (*chat.Service, *plugin.Provider) {
 	t.Helper()
-	runtime, err := wasm.Open(wasm.Options{CacheDir: compiledModules(t)})
+	runtime, err := wasm.Open(wasm.Options{CacheDir: house.CompiledModules(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,11 +155,11 @@ func (w *way) check(t *testing.T, c response.Case) {
 		}
 		return
 	}
-	var out frames
+	var out house.Frames
 	if err := answer.WriteTo(&out); err != nil {
 		t.Fatalf("WriteTo: %v", err)
 	}
-	got := out.aggregate(t)
+	got := out.Aggregate(t)
 	if want["error"] != nil {
 		if got["error"] == nil {
 			t.Errorf("stream ended without an error, want %v", want["error"])
@@ -169,7 +169,7 @@ func (w *way) check(t *testing.T, c response.Case) {
 	for _, key := range []string{"text", "reasoning", "refusal", "tool_calls", "finish_reason", "usage", "error"} {
 		value := want[key]
 		if key == "usage" {
-			value = counts(value)
+			value = house.Counts(value)
 		}
 		if key == "tool_calls" && value == nil {
 			value = []any{}
@@ -240,104 +240,10 @@ func (w *way) checkError(t *testing.T, c response.Case, want map[string]any, err
 	}
 }
 
-// frames keeps what a client would read.
-type frames struct{ bytes.Buffer }
-
-func (f *frames) WriteFrame(b []byte) error { _, err := f.Write(b); return err }
-func (f *frames) Flush() error              { return nil }
-
-// aggregate adds the chunks up as OpenAI's clients do.
-func (f *frames) aggregate(t testing.TB) map[string]any {
-	t.Helper()
-	text, reasoning, refusal := "", "", ""
-	calls := []any{}
-	byIndex := map[float64]map[string]any{}
-	got := map[string]any{}
-	done := false
-	for block := range strings.SplitSeq(f.String(), "\n\n") {
-		data, ok := strings.CutPrefix(block, "data: ")
-		if !ok {
-			continue
-		}
-		if done = data == "[DONE]"; done {
-			continue
-		}
-		var chunk map[string]any
-		if err := json.Unmarshal([]byte(data), &chunk); err != nil {
-			t.Fatalf("chunk %q: %v", data, err)
-		}
-		if chunk["error"] != nil {
-			got["error"] = chunk["error"]
-			continue
-		}
-		if chunk["usage"] != nil {
-			got["usage"] = counts(chunk["usage"])
-		}
-		for _, c := range chunk["choices"].([]any) {
-			choice := c.(map[string]any)
-			if r := choice["finish_reason"]; r != nil {
-				got["finish_reason"] = r
-			}
-			delta := choice["delta"].(map[string]any)
-			text += str(delta["content"])
-			reasoning += str(delta["reasoning_content"])
-			refusal += str(delta["refusal"])
-			list, _ := delta["tool_calls"].([]any)
-			for _, item := range list {
-				call := item.(map[string]any)
-				function := call["function"].(map[string]any)
-				entry := byIndex[call["index"].(float64)]
-				if entry == nil {
-					entry = map[string]any{"name": "", "arguments": ""}
-					byIndex[call["index"].(float64)] = entry
-					calls = append(calls, entry)
-				}
-				entry["name"] = entry["name"].(string) + str(function["name"])
-				entry["arguments"] = entry["arguments"].(string) + str(function["arguments"])
-			}
-		}
-	}
-	if !done {
-		t.Errorf("the stream does not end with [DONE]: %.300q", f.String())
-	}
-	for _, c := range calls { // cases have arguments as values where they are JSON
-		call, value := c.(map[string]any), any(nil)
-		if json.Unmarshal([]byte(call["arguments"].(string)), &value) == nil {
-			call["arguments"] = value
-		}
-	}
-	maps.Copy(got, map[string]any{"text": text, "reasoning": reasoning, "refusal": refusal, "tool_calls": calls})
-	return got
-}
-
-// counts keeps the three numbers of a usage that cases have.
-func counts(usage any) any {
-	u, ok := usage.(map[string]any)
-	if !ok {
-		return nil
-	}
-	return map[string]any{"prompt_tokens": u["prompt_tokens"], "completion_tokens": u["completion_tokens"], "total_tokens": u["total_tokens"]}
-}
-
-func str(v any) string {
-	s, _ := v.(string)
-	return s
-}
-
 // orEmpty makes no value and an empty text the same.
 func orEmpty(v any) any {
 	if v == "" {
 		return nil
 	}
 	return v
-}
-
-// repository is the folder of go.mod.
-func repository(t testing.TB) string {
-	t.Helper()
-	dir, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
 }

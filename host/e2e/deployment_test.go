@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/e2e/house"
 )
 
 // A locked is a plugin directory, the deployment that a command would change in
@@ -30,7 +31,7 @@ func newLocked(t *testing.T) *locked {
 func (l *locked) install(version string, o host.InstallWishes) {
 	l.t.Helper()
 	file := filepath.Join(l.t.TempDir(), "any.wasm")
-	if err := os.WriteFile(file, packed(l.t, l.good, "live", map[string]any{"version": version}), 0o600); err != nil {
+	if err := os.WriteFile(file, house.Packed(l.t, l.good, "live", map[string]any{"version": version}), 0o600); err != nil {
 		l.t.Fatal(err)
 	}
 	if _, err := l.d.Install(l.t.Context(), file, o); err != nil {
@@ -38,9 +39,9 @@ func (l *locked) install(version string, o host.InstallWishes) {
 	}
 }
 
-func (l *locked) open(modules ...[]byte) *house {
+func (l *locked) open(modules ...[]byte) *house.House {
 	l.t.Helper()
-	return openHouse(l.t, map[string]string{"plugin-dir": l.dir}, modules...)
+	return house.Open(l.t, map[string]string{"plugin-dir": l.dir}, modules...)
 }
 
 // TestLocked runs what the lock pins, and goes along with what commands change
@@ -53,19 +54,19 @@ func TestLocked(t *testing.T) {
 	l.install("1.0.0", host.InstallWishes{})
 	l.install("1.1.0", host.InstallWishes{})
 	carried := [][]byte{
-		packed(t, l.good, "live", map[string]any{"version": "3.0.0"}),
-		packed(t, l.good, "carried", map[string]any{"version": "0.5.0"}),
+		house.Packed(t, l.good, "live", map[string]any{"version": "3.0.0"}),
+		house.Packed(t, l.good, "carried", map[string]any{"version": "0.5.0"}),
 	}
 	h := l.open(carried...)
 	inUse := func(version string) func() bool {
 		return func() bool {
-			return slices.ContainsFunc(h.plugins(), func(p shownPlugin) bool {
+			return slices.ContainsFunc(h.Plugins(), func(p house.ShownPlugin) bool {
 				return p.Name == "live" && p.Use && p.Version == version && p.State == "ready"
 			})
 		}
 	}
-	got := h.plugins()
-	if len(got) != 3 || !inUse("1.1.0")() || !h.shows("1.0.0", "ready") || h.shows("3.0.0", "ready") {
+	got := h.Plugins()
+	if len(got) != 3 || !inUse("1.1.0")() || !h.Shows("1.0.0", "ready") || h.Shows("3.0.0", "ready") {
 		t.Fatalf("GET /plugins = %+v, want live 1.1.0 in use, 1.0.0 beside it, and carried", got)
 	}
 	for _, p := range got {
@@ -76,10 +77,10 @@ func TestLocked(t *testing.T) {
 
 	// Each workspace has the version in use, or the one that it names.
 	base := `"source":"live","baseUrl":"http://127.0.0.1:9"`
-	h.must("PATCH", "/chats/any/settings", `{`+base+`}`)
-	h.must("PATCH", "/chats/narrow/settings", `{`+base+`,"pluginVersion":"~1.0.0"}`)
+	h.Must("PATCH", "/chats/any/settings", `{`+base+`}`)
+	h.Must("PATCH", "/chats/narrow/settings", `{`+base+`,"pluginVersion":"~1.0.0"}`)
 	calls := func(version string) int {
-		for _, p := range h.plugins() {
+		for _, p := range h.Plugins() {
 			if p.Version == version && p.Name == "live" {
 				return p.Calls
 			}
@@ -88,33 +89,33 @@ func TestLocked(t *testing.T) {
 	}
 	for workspace, version := range map[string]string{"any": "1.1.0", "narrow": "1.0.0"} {
 		before := calls(version)
-		h.ask(workspace, "m") // which the plugin answers with an origin that it was not granted
+		h.Ask(workspace, "m") // which the plugin answers with an origin that it was not granted
 		if after := calls(version); after <= before {
 			t.Errorf("workspace %s: version %s has %d calls, and had %d", workspace, version, after, before)
 		}
 	}
-	r := h.call("PATCH", "/chats/narrow/settings", `{"pluginVersion":"~1.2"}`)
-	if r.status != http.StatusBadRequest || !strings.Contains(r.body, "invalid_chat_completion_plugin_version") || !strings.Contains(r.body, "the deployment's pin is 1.1.0") {
-		t.Errorf("PATCH of a version that is not there: %d %s", r.status, r.body)
+	r := h.Call("PATCH", "/chats/narrow/settings", `{"pluginVersion":"~1.2"}`)
+	if r.Status != http.StatusBadRequest || !strings.Contains(r.Body, "invalid_chat_completion_plugin_version") || !strings.Contains(r.Body, "the deployment's pin is 1.1.0") {
+		t.Errorf("PATCH of a version that is not there: %d %s", r.Status, r.Body)
 	}
 
 	// A running host follows the commands.
 	if _, err := l.d.Rollback(t.Context(), "live"); err != nil {
 		t.Fatal(err)
 	}
-	h.waitFor("1.0.0 is in use after the rollback", inUse("1.0.0"))
+	h.WaitFor("1.0.0 is in use after the rollback", inUse("1.0.0"))
 	l.install("1.2.0", host.InstallWishes{})
-	h.waitFor("1.2.0 is in use after its install", inUse("1.2.0"))
+	h.WaitFor("1.2.0 is in use after its install", inUse("1.2.0"))
 	if _, err := l.d.Pin(t.Context(), "live@~1.1", host.InstallWishes{}); err != nil {
 		t.Fatal(err)
 	}
-	h.waitFor("1.1.0 is in use, by ~1.1", func() bool {
-		return slices.ContainsFunc(h.plugins(), func(p shownPlugin) bool { return p.Version == "1.1.0" && p.Use && p.Constraint == "~1.1" })
+	h.WaitFor("1.1.0 is in use, by ~1.1", func() bool {
+		return slices.ContainsFunc(h.Plugins(), func(p house.ShownPlugin) bool { return p.Version == "1.1.0" && p.Use && p.Constraint == "~1.1" })
 	})
 	if _, err := l.d.Remove(t.Context(), "live@1.0.0"); err != nil {
 		t.Fatal(err)
 	}
-	h.waitFor("1.0.0 has left", func() bool { return !h.shows("1.0.0", "ready") && !h.shows("1.0.0", "unlisted") })
+	h.WaitFor("1.0.0 has left", func() bool { return !h.Shows("1.0.0", "ready") && !h.Shows("1.0.0", "unlisted") })
 
 	// A lock that nobody can read changes nothing, and says where it is wrong.
 	lock := filepath.Join(l.dir, "plugins.lock")
@@ -123,29 +124,29 @@ func TestLocked(t *testing.T) {
 		t.Fatal(err)
 	}
 	place(t, l.dir, "plugins.lock", []byte("{\n  \"form\": 1\n}"))
-	h.waitFor("the log tells of the lock", func() bool { return h.logs("plugins not reloaded", lock+":2:3: ") })
-	if r := h.call("POST", "/plugins/reload", ""); r.status != http.StatusInternalServerError || !strings.Contains(r.body, "plugins.lock:2:3: ") {
-		t.Errorf("POST /plugins/reload = %d %s", r.status, r.body)
+	h.WaitFor("the log tells of the lock", func() bool { return logs(h, "plugins not reloaded", lock+":2:3: ") })
+	if r := h.Call("POST", "/plugins/reload", ""); r.Status != http.StatusInternalServerError || !strings.Contains(r.Body, "plugins.lock:2:3: ") {
+		t.Errorf("POST /plugins/reload = %d %s", r.Status, r.Body)
 	}
 	if !inUse("1.1.0")() {
-		t.Errorf("after a damaged lock: %+v", h.plugins())
+		t.Errorf("after a damaged lock: %+v", h.Plugins())
 	}
 	place(t, l.dir, "plugins.lock", good)
 
 	// A grant that is taken back counts at once, also for what runs.
 	place(t, l.dir, "plugins.lock", []byte(strings.ReplaceAll(string(good), "\"apiKey\"", "")))
-	h.waitFor("what was granted no longer is refused", func() bool { return h.shows("1.1.0", "refused") && !h.shows("1.1.0", "ready") })
-	h.waitFor("a log line says why live 1.1.0 is left out", func() bool {
-		return h.logs("plugin left out", "asks for the secret apiKey, which the lock does not accept", "parley plugin pin live@1.1.0 --grant")
+	h.WaitFor("what was granted no longer is refused", func() bool { return h.Shows("1.1.0", "refused") && !h.Shows("1.1.0", "ready") })
+	h.WaitFor("a log line says why live 1.1.0 is left out", func() bool {
+		return logs(h, "plugin left out", "asks for the secret apiKey, which the lock does not accept", "parley plugin pin live@1.1.0 --grant")
 	})
 	place(t, l.dir, "plugins.lock", good)
-	h.waitFor("1.1.0 runs with its grant again", inUse("1.1.0"))
+	h.WaitFor("1.1.0 runs with its grant again", inUse("1.1.0"))
 
 	// Without a pin left, the plugin of the binary steps in.
 	if _, err := l.d.Remove(t.Context(), "live"); err != nil {
 		t.Fatal(err)
 	}
-	h.waitFor("the binary's own is in use", inUse("3.0.0"))
+	h.WaitFor("the binary's own is in use", inUse("3.0.0"))
 }
 
 // TestLockedRefused starts on a deployment of which something is wrong: the
@@ -155,8 +156,8 @@ func TestLockedRefused(t *testing.T) {
 	l := newLocked(t)
 	l.install("1.0.0", host.InstallWishes{})
 	l.install("1.1.0", host.InstallWishes{})
-	fine := packed(t, l.good, "fine", nil)
-	put(t, l.dir, "loose-1.0.0.wasm", packed(t, l.good, "loose", nil))
+	fine := house.Packed(t, l.good, "fine", nil)
+	put(t, l.dir, "loose-1.0.0.wasm", house.Packed(t, l.good, "loose", nil))
 	altered := filepath.Join(l.dir, "live-1.1.0.wasm")
 	b, err := os.ReadFile(altered)
 	if err != nil {
@@ -165,10 +166,10 @@ func TestLockedRefused(t *testing.T) {
 	b = append(b, 0, 1, 0) // harmless, but not what was pinned
 	put(t, l.dir, "live-1.1.0.wasm", b)
 
-	h := l.open(fine, packed(t, l.good, "live", map[string]any{"version": "3.0.0"}))
+	h := l.open(fine, house.Packed(t, l.good, "live", map[string]any{"version": "3.0.0"}))
 	want := map[string]string{"live 1.1.0": "refused", "live 1.0.0": "ready", "fine 1.0.0": "ready", "loose 1.0.0": "unlisted"}
 	got := map[string]string{}
-	for _, p := range h.plugins() {
+	for _, p := range h.Plugins() {
 		got[p.Name+" "+p.Version] = p.State
 		switch p.State {
 		case "refused":
@@ -189,23 +190,23 @@ func TestLockedRefused(t *testing.T) {
 			t.Errorf("%s is %q, want %q", name, got[name], state)
 		}
 	}
-	if !h.logs(`"level":"error"`, "plugin left out", altered, "was altered") || !h.logs(`"level":"warn"`, "plugin left out", "loose-1.0.0.wasm", "parley plugin pin loose@1.0.0") {
-		t.Errorf("the log does not say what was left out: %s", h.log.String())
+	if !logs(h, `"level":"error"`, "plugin left out", altered, "was altered") || !logs(h, `"level":"warn"`, "plugin left out", "loose-1.0.0.wasm", "parley plugin pin loose@1.0.0") {
+		t.Errorf("the log does not say what was left out: %s", h.Log.String())
 	}
 
 	// The version beside it is for who names it, and takes nobody else's chats.
-	h.must("PATCH", "/chats/any/settings", `{"source":"live","baseUrl":"http://127.0.0.1:9"}`)
-	if r, _ := h.ask("any", "m"); r.status != http.StatusServiceUnavailable {
-		t.Errorf("a chat with the refused plugin: %d %s", r.status, r.body)
+	h.Must("PATCH", "/chats/any/settings", `{"source":"live","baseUrl":"http://127.0.0.1:9"}`)
+	if r, _ := h.Ask("any", "m"); r.Status != http.StatusServiceUnavailable {
+		t.Errorf("a chat with the refused plugin: %d %s", r.Status, r.Body)
 	}
-	h.must("PATCH", "/chats/narrow/settings", `{"source":"live","baseUrl":"http://127.0.0.1:9","pluginVersion":"~1.0.0"}`)
-	if r, _ := h.ask("narrow", "m"); r.status == http.StatusServiceUnavailable {
-		t.Errorf("a chat with the version beside it: %d %s", r.status, r.body)
+	h.Must("PATCH", "/chats/narrow/settings", `{"source":"live","baseUrl":"http://127.0.0.1:9","pluginVersion":"~1.0.0"}`)
+	if r, _ := h.Ask("narrow", "m"); r.Status == http.StatusServiceUnavailable {
+		t.Errorf("a chat with the version beside it: %d %s", r.Status, r.Body)
 	}
 
 	// The remedy, as it was named.
 	l.install("1.1.0", host.InstallWishes{})
-	h.waitFor("the repaired plugin runs", func() bool { return h.shows("1.1.0", "ready") })
+	h.WaitFor("the repaired plugin runs", func() bool { return h.Shows("1.1.0", "ready") })
 }
 
 // TestLockUnreadable: where nobody can tell what shall run, nothing does.
@@ -217,7 +218,7 @@ func TestLockUnreadable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.PluginCacheDir = compiledModules(t)
+	c.PluginCacheDir = house.CompiledModules(t)
 	h, err := host.Open(t.Context(), c, host.Options{})
 	if err == nil {
 		h.Close()
@@ -232,7 +233,7 @@ func TestInstallTries(t *testing.T) {
 	l := newLocked(t)
 	for name, want := range map[string]string{"trap": "", "future": "parley_abi says 99", "unknownimport": "imports", "noexport": "lacks the export"} {
 		file := filepath.Join(t.TempDir(), "x.wasm")
-		if err := os.WriteFile(file, packed(t, guest(t, "plugin", name), "live", nil), 0o600); err != nil {
+		if err := os.WriteFile(file, house.Packed(t, guest(t, "plugin", name), "live", nil), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		_, err := l.d.Install(t.Context(), file, host.InstallWishes{})
@@ -300,7 +301,7 @@ func TestWorkspacePlugin(t *testing.T) {
 	l := newLocked(t)
 	l.install("1.0.0", host.InstallWishes{})
 	file := filepath.Join(t.TempDir(), "any.wasm")
-	if err := os.WriteFile(file, packed(t, l.good, "aaa", map[string]any{"source": "live", "version": "9.0.0"}), 0o600); err != nil {
+	if err := os.WriteFile(file, house.Packed(t, l.good, "aaa", map[string]any{"source": "live", "version": "9.0.0"}), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := l.d.Install(t.Context(), file, host.InstallWishes{}); err == nil {
@@ -311,37 +312,37 @@ func TestWorkspacePlugin(t *testing.T) {
 	}
 	h := l.open()
 	calls := func(name string) int {
-		for _, p := range h.plugins() {
+		for _, p := range h.Plugins() {
 			if p.Name == name {
 				return p.Calls
 			}
 		}
 		return -1
 	}
-	h.must("PATCH", "/chats/any/settings", `{"source":"live","baseUrl":"http://127.0.0.1:9","apiKey":"sk-a-key-of-some-length"}`)
-	h.must("PATCH", "/chats/named/settings", `{"source":"live","baseUrl":"http://127.0.0.1:9","apiKey":"sk-a-key-of-some-length"}`)
-	r := h.must("PATCH", "/chats/named/settings", `{"plugin":"aaa"}`)
-	if !strings.Contains(r.header.Get("Warning"), "apiKey was dropped") || strings.Contains(h.must("GET", "/chats/named/settings", "").body, "sk-") {
-		t.Errorf("the key went along to another plugin: %v", r.header)
+	h.Must("PATCH", "/chats/any/settings", `{"source":"live","baseUrl":"http://127.0.0.1:9","apiKey":"sk-a-key-of-some-length"}`)
+	h.Must("PATCH", "/chats/named/settings", `{"source":"live","baseUrl":"http://127.0.0.1:9","apiKey":"sk-a-key-of-some-length"}`)
+	r := h.Must("PATCH", "/chats/named/settings", `{"plugin":"aaa"}`)
+	if !strings.Contains(r.Header.Get("Warning"), "apiKey was dropped") || strings.Contains(h.Must("GET", "/chats/named/settings", "").Body, "sk-") {
+		t.Errorf("the key went along to another plugin: %v", r.Header)
 	}
 	for workspace, name := range map[string]string{"any": "live", "named": "aaa"} {
 		before := calls(name)
-		h.ask(workspace, "m")
+		h.Ask(workspace, "m")
 		if after := calls(name); after <= before {
 			t.Errorf("workspace %s: plugin %s has %d calls, and had %d", workspace, name, after, before)
 		}
 	}
-	if got := h.call("GET", "/plugins", "").body; !strings.Contains(got, `"owner":"live"`) || strings.Contains(got, `"owner":"aaa"`) || !strings.Contains(got, `"workspaces":[{"uid":"named","plugin":"aaa","pluginVersion":"","version":"9.0.0"}]`) {
+	if got := h.Call("GET", "/plugins", "").Body; !strings.Contains(got, `"owner":"live"`) || strings.Contains(got, `"owner":"aaa"`) || !strings.Contains(got, `"workspaces":[{"uid":"named","plugin":"aaa","pluginVersion":"","version":"9.0.0"}]`) {
 		t.Errorf("GET /plugins = %s", got)
 	}
-	if r := h.call("PATCH", "/chats/named/settings", `{"plugin":"absent"}`); r.status != http.StatusBadRequest || !strings.Contains(r.body, "invalid_chat_completion_plugin") || !strings.Contains(r.body, "there is aaa, live") {
-		t.Errorf("PATCH of a plugin that is not there: %d %s", r.status, r.body)
+	if r := h.Call("PATCH", "/chats/named/settings", `{"plugin":"absent"}`); r.Status != http.StatusBadRequest || !strings.Contains(r.Body, "invalid_chat_completion_plugin") || !strings.Contains(r.Body, "there is aaa, live") {
+		t.Errorf("PATCH of a plugin that is not there: %d %s", r.Status, r.Body)
 	}
 	if _, err := l.d.Remove(t.Context(), "aaa"); err != nil {
 		t.Fatal(err)
 	}
-	h.waitFor("aaa has left", func() bool { return !h.shows("9.0.0", "ready") })
-	if r, _ := h.ask("named", "m"); r.status != http.StatusServiceUnavailable || !strings.Contains(r.body, "asks for `plugin`") {
-		t.Errorf("a chat with a plugin that left: %d %s", r.status, r.body)
+	h.WaitFor("aaa has left", func() bool { return !h.Shows("9.0.0", "ready") })
+	if r, _ := h.Ask("named", "m"); r.Status != http.StatusServiceUnavailable || !strings.Contains(r.Body, "asks for `plugin`") {
+		t.Errorf("a chat with a plugin that left: %d %s", r.Status, r.Body)
 	}
 }

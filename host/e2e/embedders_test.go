@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/parley-search/parley/host/e2e/house"
 )
 
 // embedAPIs answer as the APIs of all shipped plugins that make vectors do: the
@@ -89,14 +91,14 @@ func TestEmbedderPlugins(t *testing.T) {
 	const secret = "sk-a-key-of-an-embedder"
 	var modules [][]byte
 	names := []string{"openai", "ollama", "bedrock"} // to build and compile the others takes long
-	if long() {
+	if house.Long() {
 		names = append(names, "mistral", "cohere", "gemini")
 	}
 	for _, name := range names {
-		modules = append(modules, shipped(t, name))
+		modules = append(modules, house.Shipped(t, name))
 	}
 	api := openEmbedAPIs(t)
-	h := openHouse(t, map[string]string{"allow-private-networks": "127.0.0.1"}, modules...)
+	h := house.Open(t, map[string]string{"allow-private-networks": "127.0.0.1"}, modules...)
 	for _, tt := range []struct{ source, settings, document, query, auth string }{
 		{
 			"openAi", `"url":"%s/own/v1/embeddings","dimensions":2`,
@@ -133,13 +135,13 @@ func TestEmbedderPlugins(t *testing.T) {
 		}
 		t.Run(tt.source, func(t *testing.T) {
 			index := strings.ToLower(tt.source)
-			h.finish(h.must("PATCH", "/indexes/"+index+"/settings",
+			h.Finish(h.Must("PATCH", "/indexes/"+index+"/settings",
 				`{"embedders":{"e":{"source":"`+tt.source+`","apiKey":"`+secret+`","documentTemplate":"{{doc.t}}",`+fmt.Sprintf(tt.settings, api.url)+`}}}`))
 			docs, err := json.Marshal([]map[string]any{{"id": 1, "t": text + " \u2028"}, {"id": 2, "t": "two"}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			h.finish(h.must("POST", "/indexes/"+index+"/documents", string(docs)))
+			h.Finish(h.Must("POST", "/indexes/"+index+"/documents", string(docs)))
 			seen, auth := api.take()
 			if got, want := strings.Join(seen, "\n"), fmt.Sprintf(tt.document, quoted); got != want {
 				t.Errorf("documents made\n%s\nwant\n%s", got, want)
@@ -149,17 +151,17 @@ func TestEmbedderPlugins(t *testing.T) {
 					t.Errorf("signed in by %q, want %q", a, tt.auth)
 				}
 			}
-			r := h.must("POST", "/indexes/"+index+"/search", `{"q":"two","hybrid":{"embedder":"e","semanticRatio":1}}`)
-			if !strings.Contains(r.body, `"hits":[{"id":2`) {
-				t.Errorf("a query found %s", r.body)
+			r := h.Must("POST", "/indexes/"+index+"/search", `{"q":"two","hybrid":{"embedder":"e","semanticRatio":1}}`)
+			if !strings.Contains(r.Body, `"hits":[{"id":2`) {
+				t.Errorf("a query found %s", r.Body)
 			}
 			if seen, _ := api.take(); strings.Join(seen, "\n") != tt.query {
 				t.Errorf("a query made\n%s\nwant\n%s", strings.Join(seen, "\n"), tt.query)
 			}
 		})
 	}
-	if r := h.must("GET", "/indexes/bedrock/settings/embedders", ""); !strings.Contains(r.body, `"region":"eu-west-1"`) || strings.Contains(r.body, secret) {
-		t.Errorf("the embedders are shown as %s", r.body)
+	if r := h.Must("GET", "/indexes/bedrock/settings/embedders", ""); !strings.Contains(r.Body, `"region":"eu-west-1"`) || strings.Contains(r.Body, secret) {
+		t.Errorf("the embedders are shown as %s", r.Body)
 	}
-	h.checkSecret(secret, "eu-west-1")
+	h.CheckSecret(secret, "eu-west-1")
 }

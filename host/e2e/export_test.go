@@ -13,6 +13,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/parley-search/parley/host/e2e/house"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 const otherKey = "the master key of the other side"
@@ -68,28 +71,28 @@ func newDoor(t *testing.T, to string, through int) *door {
 	return d
 }
 
-// everything is what other has in its indexes, through its API.
-func (h *house) everything(uid string) string {
-	h.t.Helper()
+// indexContent is what h has in its indexes, through its API.
+func indexContent(h *house.House, uid string) string {
+	h.T.Helper()
 	var list struct{ Results []json.RawMessage }
-	if err := json.Unmarshal([]byte(h.must("GET", "/indexes/"+uid+"/documents?limit=10000&retrieveVectors=true", "").body), &list); err != nil {
-		h.t.Fatal(err)
+	if err := json.Unmarshal([]byte(h.Must("GET", "/indexes/"+uid+"/documents?limit=10000&retrieveVectors=true", "").Body), &list); err != nil {
+		h.T.Fatal(err)
 	}
 	// An export goes by ids, while a list is in the order in which documents came.
 	slices.SortFunc(list.Results, func(a, b json.RawMessage) int { return bytes.Compare(a, b) })
-	return fmt.Sprintf("%s\n%s", h.must("GET", "/indexes/"+uid+"/settings", "").body, list.Results)
+	return fmt.Sprintf("%s\n%s", h.Must("GET", "/indexes/"+uid+"/settings", "").Body, list.Results)
 }
 
 // settleTasks waits until nothing is left to do.
-func (h *house) settleTasks() {
-	h.t.Helper()
-	if !settles(func() bool {
-		return strings.Contains(h.must("GET", "/tasks?statuses=enqueued,processing", "").body, `"total":0`)
+func settleTasks(h *house.House) {
+	h.T.Helper()
+	if !waittest.Until(func() bool {
+		return strings.Contains(h.Must("GET", "/tasks?statuses=enqueued,processing", "").Body, `"total":0`)
 	}) {
-		h.t.Fatal("tasks are left")
+		h.T.Fatal("tasks are left")
 	}
-	if r := h.must("GET", "/tasks?statuses=failed", ""); !strings.Contains(r.body, `"total":0`) {
-		h.t.Errorf("failed: %s", r.body)
+	if r := h.Must("GET", "/tasks?statuses=failed", ""); !strings.Contains(r.Body, `"total":0`) {
+		h.T.Errorf("failed: %s", r.Body)
 	}
 }
 
@@ -98,49 +101,49 @@ func (h *house) settleTasks() {
 // document once. The key is nowhere in clear.
 func TestExport(t *testing.T) {
 	checkLeak(t)
-	other := openHouse(t, map[string]string{"master-key": otherKey})
-	other.client.Transport = bearer{other.client.Transport, otherKey}
+	other := house.Open(t, map[string]string{"master-key": otherKey})
+	other.Client.Transport = bearer{other.Client.Transport, otherKey}
 	dir := t.TempDir()
-	h := openHouse(t, map[string]string{"db-path": dir})
-	h.dir = dir
-	h.finish(h.must("PATCH", "/indexes/films/settings", `{"filterableAttributes":["year"],"embedders":{"plane":{"source":"userProvided","dimensions":2}}}`))
-	h.addFilms(500)
-	h.finish(h.must("POST", "/indexes/films/documents", `[{"id":1,"title":"With a vector","year":1901,"_vectors":{"plane":[0.5,1]}}]`))
-	h.finish(h.must("POST", "/indexes/notes/documents", `[{"id":"a","text":"private"}]`))
+	h := house.Open(t, map[string]string{"db-path": dir})
+	h.Dir = dir
+	h.Finish(h.Must("PATCH", "/indexes/films/settings", `{"filterableAttributes":["year"],"embedders":{"plane":{"source":"userProvided","dimensions":2}}}`))
+	h.AddFilms(500)
+	h.Finish(h.Must("POST", "/indexes/films/documents", `[{"id":1,"title":"With a vector","year":1901,"_vectors":{"plane":[0.5,1]}}]`))
+	h.Finish(h.Must("POST", "/indexes/notes/documents", `[{"id":"a","text":"private"}]`))
 
-	d := newDoor(t, other.url, 3)
-	r := h.must("POST", "/export", fmt.Sprintf(`{"url":%q,"apiKey":%q,"payloadSize":"4 KiB","indexes":{"films":{}}}`, d.URL, otherKey))
-	if r.status != http.StatusOK || !strings.Contains(r.body, `"type":"export"`) {
-		t.Errorf("POST /export = %d %s, want 200 and the task", r.status, r.body)
+	d := newDoor(t, other.URL, 3)
+	r := h.Must("POST", "/export", fmt.Sprintf(`{"url":%q,"apiKey":%q,"payloadSize":"4 KiB","indexes":{"films":{}}}`, d.URL, otherKey))
+	if r.Status != http.StatusOK || !strings.Contains(r.Body, `"type":"export"`) {
+		t.Errorf("POST /export = %d %s, want 200 and the task", r.Status, r.Body)
 	}
-	within(t, d.reached, "the export reaches the door")
-	if r := h.must("GET", "/batches?statuses=processing", ""); !strings.Contains(r.body, `"currentStep":"exporting index films"`) || strings.Contains(r.body, `"finished":0,`) {
-		t.Errorf("batch = %s, want how far the export is", r.body)
+	house.Within(t, d.reached, "the export reaches the door")
+	if r := h.Must("GET", "/batches?statuses=processing", ""); !strings.Contains(r.Body, `"currentStep":"exporting index films"`) || strings.Contains(r.Body, `"finished":0,`) {
+		t.Errorf("batch = %s, want how far the export is", r.Body)
 	}
-	before := h.everything("films")
-	h.close()
+	before := indexContent(h, "films")
+	h.Close()
 	d.open()
 
-	again := openHouse(t, map[string]string{"db-path": dir})
-	again.dir = dir
-	again.settleTasks()
-	r = again.must("GET", "/tasks?types=export", "")
-	if !strings.Contains(r.body, `"matchedDocuments":500`) || !strings.Contains(r.body, `"status":"succeeded"`) || !strings.Contains(r.body, `"apiKey":"the mXXXXXX..."`) {
-		t.Errorf("task = %s", r.body)
+	again := house.Open(t, map[string]string{"db-path": dir})
+	again.Dir = dir
+	settleTasks(again)
+	r = again.Must("GET", "/tasks?types=export", "")
+	if !strings.Contains(r.Body, `"matchedDocuments":500`) || !strings.Contains(r.Body, `"status":"succeeded"`) || !strings.Contains(r.Body, `"apiKey":"the mXXXXXX..."`) {
+		t.Errorf("task = %s", r.Body)
 	}
-	other.settleTasks()
-	if got := other.everything("films"); got != before {
+	settleTasks(other)
+	if got := indexContent(other, "films"); got != before {
 		t.Errorf("the other side has\n%.2000s\nwant\n%.2000s", got, before)
 	}
-	if r := other.call("GET", "/indexes/notes", ""); r.status != http.StatusNotFound {
-		t.Errorf("the other side has the index that nobody asked for: %d", r.status)
+	if r := other.Call("GET", "/indexes/notes", ""); r.Status != http.StatusNotFound {
+		t.Errorf("the other side has the index that nobody asked for: %d", r.Status)
 	}
 	var sent struct {
 		Results []struct {
 			Details struct{ ReceivedDocuments int }
 		}
 	}
-	if err := json.Unmarshal([]byte(other.must("GET", "/tasks?types=documentAdditionOrUpdate&limit=1000", "").body), &sent); err != nil {
+	if err := json.Unmarshal([]byte(other.Must("GET", "/tasks?types=documentAdditionOrUpdate&limit=1000", "").Body), &sent); err != nil {
 		t.Fatal(err)
 	}
 	total := 0
@@ -150,22 +153,22 @@ func TestExport(t *testing.T) {
 	if total != 500 {
 		t.Errorf("the other side was sent %d documents, want 500, each once", total)
 	}
-	again.checkSecret(otherKey, "private")
+	again.CheckSecret(otherKey, "private")
 }
 
 // An export that nobody takes can be canceled, and the queue goes on.
 func TestExportCanceled(t *testing.T) {
-	h := openHouse(t, nil)
-	h.addFilms(10)
+	h := house.Open(t, nil)
+	h.AddFilms(10)
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
-	h.must("POST", "/export", fmt.Sprintf(`{"url":%q}`, gone.URL))
-	h.must("POST", "/tasks/cancel?types=export", "")
-	h.settleTasks()
-	if r := h.must("GET", "/tasks?types=export", ""); !strings.Contains(r.body, `"status":"canceled"`) {
-		t.Errorf("task = %s, want it canceled", r.body)
+	h.Must("POST", "/export", fmt.Sprintf(`{"url":%q}`, gone.URL))
+	h.Must("POST", "/tasks/cancel?types=export", "")
+	settleTasks(h)
+	if r := h.Must("GET", "/tasks?types=export", ""); !strings.Contains(r.Body, `"status":"canceled"`) {
+		t.Errorf("task = %s, want it canceled", r.Body)
 	}
-	h.addFilms(11)
+	h.AddFilms(11)
 }
 
 // bearer sends a key along.

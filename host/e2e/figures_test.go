@@ -13,13 +13,16 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/parley-search/parley/host/e2e/house"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // series reads GET /metrics: the value of each line by what stands before it.
-func (h *house) series() map[string]float64 {
-	h.t.Helper()
+func series(h *house.House) map[string]float64 {
+	h.T.Helper()
 	all := map[string]float64{}
-	for line := range strings.Lines(h.must("GET", "/metrics", "").body) {
+	for line := range strings.Lines(h.Must("GET", "/metrics", "").Body) {
 		line = strings.TrimSpace(line)
 		at := strings.LastIndexByte(line, ' ')
 		if strings.HasPrefix(line, "#") || at < 0 {
@@ -27,7 +30,7 @@ func (h *house) series() map[string]float64 {
 		}
 		value, err := strconv.ParseFloat(line[at+1:], 64)
 		if err != nil {
-			h.t.Errorf("GET /metrics: line %q: %v", line, err)
+			h.T.Errorf("GET /metrics: line %q: %v", line, err)
 		}
 		all[line[:at]] = value
 	}
@@ -36,13 +39,13 @@ func (h *house) series() map[string]float64 {
 
 // rises does something and wants series to have risen by as much as it says,
 // once the host has counted: an answer is read before it has.
-func (h *house) rises(what string, do func(), by map[string]float64) {
-	h.t.Helper()
-	before := h.series()
+func rises(h *house.House, what string, do func(), by map[string]float64) {
+	h.T.Helper()
+	before := series(h)
 	do()
 	var after map[string]float64
 	right := func() bool {
-		after = h.series()
+		after = series(h)
 		for name, n := range by {
 			if after[name]-before[name] != n {
 				return false
@@ -50,22 +53,22 @@ func (h *house) rises(what string, do func(), by map[string]float64) {
 		}
 		return true
 	}
-	if settles(right) {
+	if waittest.Until(right) {
 		return
 	}
 	for name, n := range by {
 		if got := after[name] - before[name]; got != n {
-			h.t.Errorf("%s: %s rose by %v, want %v", what, name, got, n)
+			h.T.Errorf("%s: %s rose by %v, want %v", what, name, got, n)
 		}
 	}
 }
 
 // showsSeries fails the test where a series has another value, or is not there.
-func (h *house) showsSeries(want map[string]float64) {
-	h.t.Helper()
+func showsSeries(h *house.House, want map[string]float64) {
+	h.T.Helper()
 	var got map[string]float64
 	right := func() bool {
-		got = h.series()
+		got = series(h)
 		for name, n := range want {
 			if v, ok := got[name]; !ok || v != n {
 				return false
@@ -73,12 +76,12 @@ func (h *house) showsSeries(want map[string]float64) {
 		}
 		return true
 	}
-	if settles(right) {
+	if waittest.Until(right) {
 		return
 	}
 	for name, n := range want {
 		if v, ok := got[name]; !ok || v != n {
-			h.t.Errorf("%s = %v (there: %t), want %v", name, v, ok, n)
+			h.T.Errorf("%s = %v (there: %t), want %v", name, v, ok, n)
 		}
 	}
 }
@@ -87,34 +90,34 @@ func (h *house) showsSeries(want map[string]float64) {
 // what GET /metrics makes of it.
 func TestFigures(t *testing.T) {
 	checkLeak(t)
-	w := newWire(t)
-	h := openHouse(t, map[string]string{"experimental-enable-metrics": "true", "telemetry-url": "http://127.0.0.1:9/"}, shipped(t, "vllm"))
-	h.must("PATCH", "/chats/x/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q,"defaultModel":"m"}`, w.url))
+	w := house.NewWire(t)
+	h := house.Open(t, map[string]string{"experimental-enable-metrics": "true", "telemetry-url": "http://127.0.0.1:9/"}, house.Shipped(t, "vllm"))
+	h.Must("PATCH", "/chats/x/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q,"defaultModel":"m"}`, w.URL))
 
-	h.rises("a request", func() { h.must("GET", "/version", "") }, map[string]float64{
+	rises(h, "a request", func() { h.Must("GET", "/version", "") }, map[string]float64{
 		`parley_http_requests_total{method="GET",route="/version",status="2xx"}`:               1,
 		`parley_http_request_duration_seconds_count{method="GET",route="/version"}`:            1,
 		`parley_http_request_duration_seconds_bucket{method="GET",route="/version",le="+Inf"}`: 1,
 	})
-	h.rises("no route", func() { h.call("GET", "/nope/"+strings.Repeat("x", 50), "") }, map[string]float64{
+	rises(h, "no route", func() { h.Call("GET", "/nope/"+strings.Repeat("x", 50), "") }, map[string]float64{
 		`parley_http_requests_total{method="GET",route="none",status="4xx"}`: 1,
 	})
-	h.rises("documents", func() { h.addFilms(3) }, map[string]float64{
+	rises(h, "documents", func() { h.AddFilms(3) }, map[string]float64{
 		`parley_http_requests_total{method="POST",route="/indexes/:uid/documents",status="2xx"}`: 1,
 		`parley_tasks_total{status="succeeded",type="documentAdditionOrUpdate"}`:                 1,
 		`parley_indexes`: 1, `parley_documents`: 3,
 	})
-	h.rises("a failed task", func() {
-		h.call("DELETE", "/indexes/nope", "")
+	rises(h, "a failed task", func() {
+		h.Call("DELETE", "/indexes/nope", "")
 	}, map[string]float64{`parley_tasks_total{status="failed",type="indexDeletion"}`: 1})
-	h.rises("a search", func() { h.must("POST", "/indexes/films/search", `{"q":"sea"}`) }, map[string]float64{
+	rises(h, "a search", func() { h.Must("POST", "/indexes/films/search", `{"q":"sea"}`) }, map[string]float64{
 		`parley_search_duration_seconds_count{outcome="ok"}`: 1,
 	})
-	h.rises("a wrong search", func() { h.call("POST", "/indexes/films/search", `{"filter":"nope = 1"}`) }, map[string]float64{
+	rises(h, "a wrong search", func() { h.Call("POST", "/indexes/films/search", `{"filter":"nope = 1"}`) }, map[string]float64{
 		`parley_search_duration_seconds_count{outcome="refused"}`: 1,
 	})
 
-	w.on("m", says(stream+delta("x")+finish))
+	w.On("m", says(house.Stream+house.Delta("x")+house.Finish))
 	chatted := map[string]float64{
 		`parley_chat_answers_total{outcome="answered",source="vLlm",workspace="x"}`:         1,
 		`parley_chat_rounds_total{source="vLlm",workspace="x"}`:                             1,
@@ -123,42 +126,42 @@ func TestFigures(t *testing.T) {
 		`parley_chat_first_event_seconds_count{source="vLlm"}`:                              1,
 		`parley_chat_duration_seconds_count{source="vLlm"}`:                                 1,
 	}
-	h.rises("a chat", func() { h.ask("x", "m") }, chatted)
-	h.rises("a chat with a model that no setting names", func() { w.on("m2", says(stream+delta("x")+finish)); h.ask("x", "m2") }, map[string]float64{
+	rises(h, "a chat", func() { h.Ask("x", "m") }, chatted)
+	rises(h, "a chat with a model that no setting names", func() { w.On("m2", says(house.Stream+house.Delta("x")+house.Finish)); h.Ask("x", "m2") }, map[string]float64{
 		`parley_chat_tokens_total{kind="prompt",model="other",source="vLlm",workspace="x"}`: 1,
 	})
-	h.rises("a chat that fails", func() { w.on("cut", says(stream+delta("x"))); h.ask("x", "cut") }, map[string]float64{
+	rises(h, "a chat that fails", func() { w.On("cut", says(house.Stream+house.Delta("x"))); h.Ask("x", "cut") }, map[string]float64{
 		`parley_chat_answers_total{outcome="failed",source="vLlm",workspace="x"}`: 1,
 	})
-	h.rises("a search of the model", func() {
-		w.on("asks", func(x *exchange) {
-			if x.nth == 1 {
-				x.say(stream + searchCall + finish)
+	rises(h, "a search of the model", func() {
+		w.On("asks", func(x *house.Exchange) {
+			if x.Nth == 1 {
+				x.Say(house.Stream + searchCall + house.Finish)
 				return
 			}
-			x.say(stream + delta("x") + finish)
+			x.Say(house.Stream + house.Delta("x") + house.Finish)
 		})
-		h.ask("x", "asks")
+		h.Ask("x", "asks")
 	}, map[string]float64{
 		`parley_chat_searches_total{outcome="ok",source="vLlm",workspace="x"}`: 1,
 		`parley_chat_rounds_total{source="vLlm",workspace="x"}`:                2,
 		`parley_search_duration_seconds_count{outcome="ok"}`:                   1,
 	})
-	h.rises("a refused chat", func() { h.call("POST", "/chats/x/chat/completions", `{}`) }, map[string]float64{
+	rises(h, "a refused chat", func() { h.Call("POST", "/chats/x/chat/completions", `{}`) }, map[string]float64{
 		`parley_chat_refused_total{code="bad_request"}`: 1,
 	})
-	h.must("PATCH", "/chats/x/settings", `{"limits":{"tokens":{"amount":1,"period":"total"}}}`)
-	h.rises("a chat over a limit", func() {
-		h.call("POST", "/chats/x/chat/completions", `{"model":"m","messages":[{"role":"user","content":"a"}]}`)
+	h.Must("PATCH", "/chats/x/settings", `{"limits":{"tokens":{"amount":1,"period":"total"}}}`)
+	rises(h, "a chat over a limit", func() {
+		h.Call("POST", "/chats/x/chat/completions", `{"model":"m","messages":[{"role":"user","content":"a"}]}`)
 	}, map[string]float64{
 		`parley_chat_limited_total{reason="budget",workspace="x"}`: 1,
 		`parley_chat_refused_total{code="token_budget_spent"}`:     1,
 	})
-	h.must("PATCH", "/chats/x/settings", `{"limits":null}`)
-	h.rises("what is not HTTP", func() { h.raw("hello\r\n\r\n") }, map[string]float64{
+	h.Must("PATCH", "/chats/x/settings", `{"limits":null}`)
+	rises(h, "what is not HTTP", func() { raw(h, "hello\r\n\r\n") }, map[string]float64{
 		`parley_http_requests_total{method="other",route="none",status="4xx"}`: 1,
 	})
-	h.showsSeries(map[string]float64{
+	showsSeries(h, map[string]float64{
 		`parley_tasks{status="enqueued"}`: 0, `parley_tasks{status="processing"}`: 0, `parley_task_oldest_age_seconds`: 0,
 		`parley_indexes_not_ready`: 0, `parley_searches`: 0, `parley_searches_waiting`: 0,
 		`parley_telemetry_on`: 1, `parley_telemetry_spool_messages`: 0, `parley_telemetry_dropped_events_total`: 0, `parley_telemetry_requests_total`: 0,
@@ -170,22 +173,22 @@ const searchCall = `data: {"id":"p1","model":"m","choices":[{"index":0,"delta":{
 	`data: {"id":"p1","model":"m","choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}` + "\n\n"
 
 // raw sends bytes on a connection of their own and returns the answer.
-func (h *house) raw(request string) string {
-	h.t.Helper()
-	c, err := net.Dial("tcp", strings.TrimPrefix(h.url, "http://"))
+func raw(h *house.House, request string) string {
+	h.T.Helper()
+	c, err := net.Dial("tcp", strings.TrimPrefix(h.URL, "http://"))
 	if err != nil {
-		h.t.Fatal(err)
+		h.T.Fatal(err)
 	}
 	defer c.Close()
 	if err := c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
-		h.t.Fatal(err)
+		h.T.Fatal(err)
 	}
 	if _, err := io.WriteString(c, request); err != nil {
-		h.t.Fatal(err)
+		h.T.Fatal(err)
 	}
 	b, err := io.ReadAll(c)
 	if err != nil {
-		h.t.Errorf("answer to %.40q: %v after %.200q", request, err, b)
+		h.T.Errorf("answer to %.40q: %v after %.200q", request, err, b)
 	}
 	return string(b)
 }
@@ -197,7 +200,7 @@ func TestDashboard(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: the names that it looks at do not depend on goroutines")
 	}
-	b, err := os.ReadFile(filepath.Join(repository(t), "examples", "grafana", "host.json"))
+	b, err := os.ReadFile(filepath.Join(house.Repository(t), "examples", "grafana", "host.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,18 +215,18 @@ func TestDashboard(t *testing.T) {
 	if err := json.Unmarshal(b, &board); err != nil {
 		t.Fatal(err)
 	}
-	w := newWire(t)
-	h := openHouse(t, map[string]string{"experimental-enable-metrics": "true", "telemetry-url": "http://127.0.0.1:9/"}, shipped(t, "vllm"))
-	h.must("PATCH", "/chats/x/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q}`, w.url))
-	h.addFilms(1)
-	h.must("POST", "/indexes/films/search", `{}`)
-	h.call("POST", "/chats/x/chat/completions", `{}`)
-	w.on("m", says(stream+delta("x")+finish))
-	h.ask("x", "m")
+	w := house.NewWire(t)
+	h := house.Open(t, map[string]string{"experimental-enable-metrics": "true", "telemetry-url": "http://127.0.0.1:9/"}, house.Shipped(t, "vllm"))
+	h.Must("PATCH", "/chats/x/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q}`, w.URL))
+	h.AddFilms(1)
+	h.Must("POST", "/indexes/films/search", `{}`)
+	h.Call("POST", "/chats/x/chat/completions", `{}`)
+	w.On("m", says(house.Stream+house.Delta("x")+house.Finish))
+	h.Ask("x", "m")
 	// What counts failures is there from the first of them on.
 	known := []string{"parley_chat_failures_total", "parley_chat_limited_total", "parley_chat_retries_total", "parley_chat_searches_total", "parley_plugin_faults_total", "parley_plugin_swaps_total", "parley_telemetry_last_success_timestamp_seconds"}
-	h.rises("counting", func() { h.ask("x", "m") }, map[string]float64{`parley_chat_duration_seconds_count{source="vLlm"}`: 1})
-	for name := range h.series() {
+	rises(h, "counting", func() { h.Ask("x", "m") }, map[string]float64{`parley_chat_duration_seconds_count{source="vLlm"}`: 1})
+	for name := range series(h) {
 		name, _, _ = strings.Cut(name, "{")
 		known = append(known, name)
 	}
@@ -246,7 +249,7 @@ func TestDashboard(t *testing.T) {
 			}
 		}
 	}
-	page, err := os.ReadFile(filepath.Join(repository(t), "host", "docs", "how-to", "move-from-meilisearch.md"))
+	page, err := os.ReadFile(filepath.Join(house.Repository(t), "host", "docs", "how-to", "move-from-meilisearch.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/parley-search/parley/host/e2e/house"
 )
 
 // An attack is a hostile guest and the call in which it does its harm.
@@ -96,17 +98,17 @@ func (a *attack) module(t *testing.T, base string) []byte {
 		}
 		b = bytes.ReplaceAll(b, []byte(offset4+"\x41\x04"), []byte(offset4+"\x41\x01"))
 	}
-	return packed(t, b, a.source(), nil)
+	return house.Packed(t, b, a.source(), nil)
 }
 
-func (a *attack) check(t *testing.T, h *house, base string) {
+func (a *attack) check(t *testing.T, h *house.House, base string) {
 	org := ""
 	if a.where == "encode" {
 		org = "!"
 	}
 	settings := fmt.Sprintf(`{"source":%q,"baseUrl":%q,"orgId":%q,"apiKey":%q}`, a.source(), base, org+"x", apiKey)
-	if r := h.call("PATCH", "/chats/"+a.source()+"/settings", settings); r.status != http.StatusOK {
-		t.Fatalf("settings: %s", r.body)
+	if r := h.Call("PATCH", "/chats/"+a.source()+"/settings", settings); r.Status != http.StatusOK {
+		t.Fatalf("settings: %s", r.Body)
 	}
 	asks := 3
 	if strings.Contains(a.says, "deadline") {
@@ -114,7 +116,7 @@ func (a *attack) check(t *testing.T, h *house, base string) {
 	}
 	whole := 0
 	for n := range asks {
-		r, got := h.ask(a.source(), "any")
+		r, got := h.Ask(a.source(), "any")
 		shown, message := shownOf(r, got)
 		if message == "" {
 			whole++
@@ -123,9 +125,9 @@ func (a *attack) check(t *testing.T, h *house, base string) {
 			}
 			continue
 		}
-		rests := n > 0 && r.status == http.StatusServiceUnavailable && strings.Contains(message, "rests for a while")
+		rests := n > 0 && r.Status == http.StatusServiceUnavailable && strings.Contains(message, "rests for a while")
 		if a.says == "" || !strings.Contains(message, a.says) && !rests {
-			t.Errorf("ask %d: status %d, %.500s; want %q", n, r.status, message, a.says)
+			t.Errorf("ask %d: status %d, %.500s; want %q", n, r.Status, message, a.says)
 		}
 		if a.saw == "" {
 			a.saw = strings.ReplaceAll(shown, a.source()+" 1.0.0", "NAME 1.0.0")
@@ -137,13 +139,13 @@ func (a *attack) check(t *testing.T, h *house, base string) {
 }
 
 // shownOf says what a client saw, and the message of the error, if it was one.
-func shownOf(r reply, got map[string]any) (shown, message string) {
-	if r.status != http.StatusOK {
-		e := decodeError(r.body)
-		return fmt.Sprintf("%d `%s`: %s", r.status, e.Code, e.Message), e.Message
+func shownOf(r house.Reply, got map[string]any) (shown, message string) {
+	if r.Status != http.StatusOK {
+		e := decodeError(r.Body)
+		return fmt.Sprintf("%d `%s`: %s", r.Status, e.Code, e.Message), e.Message
 	}
 	if e, ok := got["error"].(map[string]any); ok {
-		return fmt.Sprintf("a stream that ends with an error, `%s`: %s", str(e["code"]), str(e["message"])), str(e["message"])
+		return fmt.Sprintf("a stream that ends with an error, `%s`: %s", house.Text(e["code"]), house.Text(e["message"])), house.Text(e["message"])
 	}
 	if got["finish_reason"] == nil {
 		return "a stream without an end", "no end"

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/e2e/house"
 )
 
 // A badFile is a module that no host may load.
@@ -23,7 +24,7 @@ type badFile struct {
 func leftOut(t *testing.T) []badFile {
 	t.Helper()
 	good := guest(t, "plugin", "good")
-	with := func(name string, change map[string]any) []byte { return packed(t, good, name, change) }
+	with := func(name string, change map[string]any) []byte { return house.Packed(t, good, name, change) }
 	files := []badFile{
 		{"empty", "an empty file", nil, "make one with `parley plugin build DIR`"},
 		{"text", "a script", []byte("#!/bin/sh\nexit 1\n"), "make one with `parley plugin build DIR`"},
@@ -39,12 +40,12 @@ func leftOut(t *testing.T) []badFile {
 		{"wildcard", "a grant for any host", with("wildcard", map[string]any{"grants": map[string]any{"http": []string{"https://*.example.com"}}}), "grants.http has \"https://*.example.com\""},
 		{"othersecret", "a grant for a secret that is not a workspace's", with("othersecret", map[string]any{"grants": map[string]any{"secrets": []string{"masterKey"}}}), "grants.secrets has \"masterKey\""},
 		{"abi99", "an ABI from the future, in the manifest", with("abi99", map[string]any{"abi": 99}), "this host speaks ABI 1 to 2"},
-		{"future", "an ABI from the future, in the code", packed(t, guest(t, "plugin", "future"), "future", nil), "`parley plugin build DIR` does"},
-		{"noexport", "an export is missing", packed(t, guest(t, "plugin", "noexport"), "noexport", nil), "it lacks the export parley_decode"},
-		{"signature", "an export of another signature", packed(t, guest(t, "plugin", "wrongsignature"), "signature", nil), "must be (i32) -> i64"},
-		{"import", "an import that the host does not have", packed(t, guest(t, "plugin", "unknownimport"), "import", nil), "which the host does not have"},
+		{"future", "an ABI from the future, in the code", house.Packed(t, guest(t, "plugin", "future"), "future", nil), "`parley plugin build DIR` does"},
+		{"noexport", "an export is missing", house.Packed(t, guest(t, "plugin", "noexport"), "noexport", nil), "it lacks the export parley_decode"},
+		{"signature", "an export of another signature", house.Packed(t, guest(t, "plugin", "wrongsignature"), "signature", nil), "must be (i32) -> i64"},
+		{"import", "an import that the host does not have", house.Packed(t, guest(t, "plugin", "unknownimport"), "import", nil), "which the host does not have"},
 		{"greedy", "more memory than is granted", with("greedy", map[string]any{"limits": map[string]any{"memoryMiB": 2000}}), "asks for 2000 MiB"},
-		{"start", "a trap in its start", packed(t, guest(t, "plugin", "inittrap"), "start", nil), "trap in _initialize of start 1.0.0"},
+		{"start", "a trap in its start", house.Packed(t, guest(t, "plugin", "inittrap"), "start", nil), "trap in _initialize of start 1.0.0"},
 		{"liar", "an answer other than its own self-test says", with("liar", map[string]any{"selfTest": []any{
 			map[string]any{"call": "error", "input": map[string]any{"status": 401}, "output": map[string]any{"kind": "auth"}},
 		}}), `kind: want "auth", got "rate_limit"`},
@@ -58,7 +59,7 @@ func leftOut(t *testing.T) []badFile {
 	}
 	for _, file := range others {
 		name := strings.TrimSuffix(filepath.Base(file), ".wasm")
-		files = append(files, badFile{"sandbox-" + name, "", packed(t, guest(t, "wasm", name), "sandbox"+name, nil), "sandbox" + name})
+		files = append(files, badFile{"sandbox-" + name, "", house.Packed(t, guest(t, "wasm", name), "sandbox"+name, nil), "sandbox" + name})
 	}
 	return files
 }

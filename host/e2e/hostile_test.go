@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/e2e/house"
 )
 
 // TestHostilePlugins puts every hostile module there is into a plugin directory
@@ -22,26 +22,26 @@ import (
 // of each attack is the table in containment.md.
 func TestHostilePlugins(t *testing.T) {
 	checkLeak(t)
-	w := newWire(t)
+	w := house.NewWire(t)
 	dir := t.TempDir()
-	put(t, dir, "vllm-1.0.0.wasm", shipped(t, "vllm"))
+	put(t, dir, "vllm-1.0.0.wasm", house.Shipped(t, "vllm"))
 	files := leftOut(t)
 	for _, f := range files {
 		put(t, dir, f.name+".wasm", f.module)
 	}
 	attacks := attacks()
 	for _, a := range attacks {
-		put(t, dir, a.source()+"-1.0.0.wasm", a.module(t, w.url))
+		put(t, dir, a.source()+"-1.0.0.wasm", a.module(t, w.URL))
 	}
 
-	h := openHouse(t, map[string]string{"plugin-dir": dir, "plugin-lock": "off"})
-	h.addFilms(100)
+	h := house.Open(t, map[string]string{"plugin-dir": dir, "plugin-lock": "off"})
+	h.AddFilms(100)
 	for _, f := range files {
-		if !h.logs(`"message":"plugin left out"`, f.name+".wasm", f.reason, "parley plugin ") {
-			t.Errorf("no log line says that %s is left out since %q; there is %s", f.name, f.reason, around(h.log.String(), f.name))
+		if !logs(h, `"message":"plugin left out"`, f.name+".wasm", f.reason, "parley plugin ") {
+			t.Errorf("no log line says that %s is left out since %q; there is %s", f.name, f.reason, house.Around(h.Log.String(), f.name))
 		}
 	}
-	h.must("PATCH", "/chats/neighbour/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q,"apiKey":%q,"prompts":{"system":%q}}`, w.url, apiKey, marker))
+	h.Must("PATCH", "/chats/neighbour/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q,"apiKey":%q,"prompts":{"system":%q}}`, w.URL, apiKey, marker))
 	n := neighbour{h: h}
 	n.ask(50)
 	quiet := n.took
@@ -60,19 +60,19 @@ func TestHostilePlugins(t *testing.T) {
 			}
 		}
 	})
-	w.on("/200", says(stream+delta("x")+finish))
-	w.on("/500", says(answered(500, "", "boom")))
-	w.on("/echo", func(x *exchange) {
-		if !strings.Contains(x.body, "${apiKey}") || strings.Contains(x.body, apiKey) {
-			t.Errorf("a body came with another text than the plugin's: %s", x.body)
+	w.On("/200", says(house.Stream+house.Delta("x")+house.Finish))
+	w.On("/500", says(house.Answered(500, "", "boom")))
+	w.On("/echo", func(x *house.Exchange) {
+		if !strings.Contains(x.Body, "${apiKey}") || strings.Contains(x.Body, apiKey) {
+			t.Errorf("a body came with another text than the plugin's: %s", x.Body)
 		}
-		x.say(stream + delta("x") + finish)
+		x.Say(house.Stream + house.Delta("x") + house.Finish)
 	})
 	t.Run("attacks", func(t *testing.T) {
 		for i := range attacks {
 			t.Run(attacks[i].guest+"/"+attacks[i].where, func(t *testing.T) {
 				t.Parallel()
-				attacks[i].check(t, h, w.url)
+				attacks[i].check(t, h, w.URL)
 			})
 		}
 	})
@@ -81,9 +81,9 @@ func TestHostilePlugins(t *testing.T) {
 	t.Logf("the neighbour's answers: %d before the attacks, median %s, slowest %s; %d during them, median %s, slowest %s",
 		len(quiet), middle(quiet), slices.Max(quiet), len(n.took), middle(n.took), slices.Max(n.took))
 	n.ask(1)
-	h.must("GET", "/health", "")
-	h.checkFilms(100)
-	h.checkSecret(apiKey, marker)
+	h.Must("GET", "/health", "")
+	h.CheckFilms(100)
+	h.CheckSecret(apiKey, marker)
 	if !t.Failed() {
 		checkPage(t, files, attacks)
 	}
@@ -91,7 +91,7 @@ func TestHostilePlugins(t *testing.T) {
 
 // A neighbour has a workspace on a good plugin.
 type neighbour struct {
-	h    *house
+	h    *house.House
 	took []time.Duration
 }
 
@@ -99,10 +99,10 @@ type neighbour struct {
 func (n *neighbour) ask(times int) {
 	for range times {
 		began := time.Now()
-		r, got := n.h.ask("neighbour", "good")
+		r, got := n.h.Ask("neighbour", "good")
 		n.took = append(n.took, time.Since(began))
-		if r.status != http.StatusOK || got["text"] != "fine" || got["finish_reason"] != "stop" {
-			n.h.t.Errorf("the neighbour got no whole answer: %.300s", r.body)
+		if r.Status != http.StatusOK || got["text"] != "fine" || got["finish_reason"] != "stop" {
+			n.h.T.Errorf("the neighbour got no whole answer: %.300s", r.Body)
 			return
 		}
 	}
@@ -113,8 +113,8 @@ func middle(of []time.Duration) time.Duration {
 }
 
 // logs reports whether a line of the log holds all of parts.
-func (h *house) logs(parts ...string) bool {
-	for line := range strings.Lines(h.log.String()) {
+func logs(h *house.House, parts ...string) bool {
+	for line := range strings.Lines(h.Log.String()) {
 		all := true
 		for _, p := range parts {
 			quoted, _ := json.Marshal(p)
@@ -138,29 +138,6 @@ func put(t *testing.T, dir, name string, b []byte) {
 func guest(t *testing.T, room, name string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("..", "internal", room, "testdata", name+".wasm"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-// packed gives a module a manifest, whether they fit or not.
-func packed(t *testing.T, module []byte, source string, change map[string]any) []byte {
-	t.Helper()
-	m := map[string]any{
-		"abi": 1, "kind": "provider", "name": strings.ToLower(source), "version": "1.0.0", "source": source,
-		"settings": map[string]any{"baseUrl": map[string]any{"required": true}, "orgId": map[string]any{}, "apiKey": map[string]any{}},
-		"grants":   map[string]any{"http": []string{"${baseUrl}"}, "secrets": []string{"apiKey"}},
-		"limits":   map[string]any{"memoryMiB": 8},
-	}
-	for k, v := range change {
-		m[k] = v
-	}
-	manifest, err := json.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := abi.WithSection(module, abi.SectionManifest, manifest)
 	if err != nil {
 		t.Fatal(err)
 	}

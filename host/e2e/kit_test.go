@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/e2e/house"
 )
 
 // TestShippedPluginsCheck holds the shipped plugins to what `parley plugin
@@ -18,17 +19,17 @@ func TestShippedPluginsCheck(t *testing.T) {
 		t.Skip("builds and compiles every plugin")
 	}
 	names := []string{"openai", "extract"}
-	if long() {
+	if house.Long() {
 		names = []string{"openai", "azureopenai", "mistral", "gemini", "vllm", "anthropic", "extract", "ollama", "cohere", "bedrock", "vertex"}
 	}
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
-			trial := host.Trial{CacheDir: compiledModules(t), CallTimeout: time.Minute}
-			cases := filepath.Join(repository(t), "plugins", "provider", name, "testdata")
+			trial := host.Trial{CacheDir: house.CompiledModules(t), CallTimeout: time.Minute}
+			cases := filepath.Join(house.Repository(t), "plugins", "provider", name, "testdata")
 			if _, err := os.Stat(cases); err == nil {
 				trial.Cases = cases
 			}
-			report, err := host.CheckPlugin(t.Context(), shipped(t, name), trial)
+			report, err := host.CheckPlugin(t.Context(), house.Shipped(t, name), trial)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,7 +15,7 @@ func checkLeak(t *testing.T) {
 	t.Helper()
 	before := len(goroutines())
 	t.Cleanup(func() {
-		if !settles(func() bool { return len(goroutines()) <= before }) {
+		if !waittest.Until(func() bool { return len(goroutines()) <= before }) {
 			all := goroutines()
 			t.Errorf("%d goroutines at the end, %d at the start:\n%s", len(all), before, strings.Join(all, "\n\n"))
 		}
@@ -48,10 +48,4 @@ func atWork() []string {
 	return slices.DeleteFunc(goroutines(), func(s string) bool {
 		return strings.Contains(s, "wasm.newLane.func") && strings.Contains(s, "[coroutine")
 	})
-}
-
-// settles asks again and again whether something has come about, and gives it a
-// minute.
-func settles(done func() bool) bool {
-	return waittest.Until(done)
 }

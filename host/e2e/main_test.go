@@ -1,33 +1,13 @@
+// Package e2e tests the whole host, as its users meet it: started with options,
+// asked over HTTP, with plugins, providers, clocks and networks that misbehave. Its
+// tests of the console are package console's.
 package e2e
 
 import (
-	"flag"
-	"fmt"
 	"os"
-	"runtime"
-	"strconv"
 	"testing"
+
+	"github.com/parley-search/parley/host/e2e/house"
 )
 
-// TestMain runs more parallel tests at a time than there are processors, unless
-// -parallel says how many: half of their time they wait. More only fail each other
-// by the time limits of the product. No test finds this machine's passwords of
-// registries.
-func TestMain(m *testing.M) {
-	flag.Parse()
-	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
-		_ = f.Value.Set(strconv.Itoa(2 * runtime.GOMAXPROCS(0))) // a number
-	}
-	dir, err := os.MkdirTemp("", "docker")
-	if err == nil {
-		err = os.Setenv("DOCKER_CONFIG", dir)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	code := m.Run()
-	theChromium.end()
-	_ = os.RemoveAll(dir)
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(house.Main(m)) }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
+
+	"github.com/parley-search/parley/host/e2e/house"
 )
 
 // TestFileModes wants whatever the host writes to be its user's alone, whatever
@@ -13,23 +15,23 @@ import (
 // libraries' own files may be readable, in directories that let nobody in.
 func TestFileModes(t *testing.T) {
 	t.Parallel()
-	w := newWire(t)
+	w := house.NewWire(t)
 	dumps, snapshots, records := t.TempDir(), t.TempDir(), t.TempDir()
-	h := openHouse(t, map[string]string{
+	h := house.Open(t, map[string]string{
 		"dump-dir": filepath.Join(dumps, "d"), "snapshot-dir": filepath.Join(snapshots, "s"), "chat-record-dir": filepath.Join(records, "r"),
 		"telemetry-file": filepath.Join(dumps, "telemetry.jsonl"),
-	}, shipped(t, "vllm"))
-	h.addFilms(50)
-	h.must("PATCH", "/chats/x/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q,"apiKey":"sk-secret"}`, w.url))
-	h.ask("x", "good")
-	h.finish(h.must("POST", "/dumps", ""))
-	h.finish(h.must("POST", "/snapshots", ""))
-	h.close()
+	}, house.Shipped(t, "vllm"))
+	h.AddFilms(50)
+	h.Must("PATCH", "/chats/x/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q,"apiKey":"sk-secret"}`, w.URL))
+	h.Ask("x", "good")
+	h.Finish(h.Must("POST", "/dumps", ""))
+	h.Finish(h.Must("POST", "/snapshots", ""))
+	h.Close()
 	library := regexp.MustCompile(`/(badger|telemetry|indexes/[^/]+)/[^/]+$`)
 	seen := 0
-	for _, dir := range []string{h.dir, filepath.Join(dumps, "d"), filepath.Join(snapshots, "s"), filepath.Join(records, "r"), filepath.Join(dumps, "telemetry.jsonl")} {
+	for _, dir := range []string{h.Dir, filepath.Join(dumps, "d"), filepath.Join(snapshots, "s"), filepath.Join(records, "r"), filepath.Join(dumps, "telemetry.jsonl")} {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.Type()&fs.ModeSymlink != 0 || path == h.dir { // the test made both
+			if err != nil || d.Type()&fs.ModeSymlink != 0 || path == h.Dir { // the test made both
 				return err
 			}
 			info, err := d.Info()

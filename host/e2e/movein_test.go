@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/e2e/house"
 )
 
 // What a dump of Meilisearch holds, written after its form V6.
@@ -130,8 +131,8 @@ func TestMoveIn(t *testing.T) {
 		t.Errorf("%d things were left, want 10:\n%s", n, told.String())
 	}
 
-	h := openHouse(t, flags)
-	h.key = moveMaster
+	h := house.Open(t, flags)
+	h.Key = moveMaster
 	for _, tt := range []struct{ method, path, body, want string }{
 		{"GET", "/indexes", "", `"total":2`},
 		{"GET", "/indexes/films", "", `"primaryKey":"id"`},
@@ -152,23 +153,23 @@ func TestMoveIn(t *testing.T) {
 		{"GET", "/network", "", `"a":{"url":"http://a.example","searchApiKey":"keXXXX..."}`},
 		{"GET", "/webhooks", "", `"uuid":"` + moveHookUID + `","isEditable":true,"url":"https://hooks.example/x","headers":{"Authorization":"BeaXXXXX..."}`},
 	} {
-		if got := h.must(tt.method, tt.path, tt.body).body; !strings.Contains(got, tt.want) {
+		if got := h.Must(tt.method, tt.path, tt.body).Body; !strings.Contains(got, tt.want) {
 			t.Errorf("%s %s: %s\nwant in it %s", tt.method, tt.path, got, tt.want)
 		}
 	}
 	// The value of a key follows from the master key, as it does there.
 	sum := hmac.New(sha256.New, []byte(moveMaster))
 	sum.Write([]byte(moveKeyUID))
-	h.key = hex.EncodeToString(sum.Sum(nil))
-	if got := h.must("POST", "/indexes/films/search", `{"q":"war"}`).body; !strings.Contains(got, `"id":2`) {
+	h.Key = hex.EncodeToString(sum.Sum(nil))
+	if got := h.Must("POST", "/indexes/films/search", `{"q":"war"}`).Body; !strings.Contains(got, `"id":2`) {
 		t.Errorf("with the key of before: %s", got)
 	}
-	if r := h.call("GET", "/keys", ""); r.status != 403 {
-		t.Errorf("the key may see keys: %d", r.status)
+	if r := h.Call("GET", "/keys", ""); r.Status != 403 {
+		t.Errorf("the key may see keys: %d", r.Status)
 	}
-	h.key = moveMaster
-	h.checkSecret("sk-of-the-llm-0123456789", "The Sea")
-	h.values(func(key, value []byte) {
+	h.Key = moveMaster
+	h.CheckSecret("sk-of-the-llm-0123456789", "The Sea")
+	h.Values(func(key, value []byte) {
 		for _, secret := range []string{"sk-of-openai", "key-of-a-", "of the webhook", "hooks.example"} {
 			if bytes.Contains(value, []byte(secret)) {
 				t.Errorf("%q lies in the clear under %q", secret, key)

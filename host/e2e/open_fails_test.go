@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/e2e/house"
 )
 
 // A host that cannot be opened, and whose data directory is gone by then, says why
@@ -29,7 +30,7 @@ func TestOpenFailsWithoutDirectory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := &logBuffer{}
+	said := &house.LogBuffer{}
 	logs, err := host.OpenLogs(c, said)
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +44,7 @@ func TestOpenFailsWithoutDirectory(t *testing.T) {
 		})
 		return time.Now()
 	}}
-	c.PluginCacheDir = compiledModules(t)
+	c.PluginCacheDir = house.CompiledModules(t)
 	_, err = host.Open(t.Context(), c, host.Options{Logs: logs, Version: "test", Pace: pace})
 	if err == nil || !strings.Contains(err.Error(), "listen on ") {
 		t.Errorf("Open = %v, want the address refused", err)

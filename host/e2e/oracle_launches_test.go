@@ -16,10 +16,12 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/crypto/ocsp"
+
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/machine"
 	"github.com/parley-search/parley/host/internal/testhook"
-	"golang.org/x/crypto/ocsp"
 )
 
 // The launches: in place of requests, a host that nobody asks anything.
@@ -37,7 +39,7 @@ func launches() map[scenario]func(*stage) *scene {
 // preset are the defaults of a test: none of them is given by anybody.
 func preset(t testing.TB) map[string]string {
 	t.Helper()
-	return map[string]string{"http-addr": "127.0.0.1:0", "db-path": t.TempDir(), "plugin-dir": t.TempDir(), "shutdown-grace": grace}
+	return map[string]string{"http-addr": "127.0.0.1:0", "db-path": t.TempDir(), "plugin-dir": t.TempDir(), "shutdown-grace": house.Grace}
 }
 
 func launchedBare(s *stage) *scene {
@@ -66,8 +68,8 @@ func launchedByFlags(s *stage) *scene {
 	}
 	h := s.open(host.Sources{Flags: flags, Environ: []string{"PARLEY_SERVER_PROVIDER=aws"}},
 		host.Options{Hooks: &testhook.Hooks{Machine: &machine.Machine{Distribution: "alpine", Kernel: "5.15.167.4-microsoft-standard-WSL2", RAM: 8 << 20, Disk: 500e9, Cores: 16}}}, newClock())
-	h.url = strings.Replace(h.url, "http:", "https:", 1)
-	h.client.Transport = withKey{"a master key of the oracle", &http.Transport{TLSClientConfig: client}}
+	h.URL = strings.Replace(h.URL, "http:", "https:", 1)
+	h.Client.Transport = withKey{"a master key of the oracle", &http.Transport{TLSClientConfig: client}}
 	return h
 }
 
@@ -92,9 +94,9 @@ func launchedAgain(s *stage) *scene {
 	first.happen(s.t, `
 POST /indexes {"uid":"one"}
 POST /indexes {"uid":"two"}`)
-	first.close()
+	first.Close()
 	c.pass(5 * 24 * time.Hour)
-	s.open(host.Sources{Preset: defaults, Environ: []string{"DO_NOT_TRACK=1"}}, host.Options{}, c).close()
+	s.open(host.Sources{Preset: defaults, Environ: []string{"DO_NOT_TRACK=1"}}, host.Options{}, c).Close()
 	c.pass(5 * 24 * time.Hour)
 	return s.open(host.Sources{Preset: defaults}, host.Options{}, c)
 }

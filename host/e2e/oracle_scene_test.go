@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/dbfolder"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/waittest"
@@ -33,7 +34,7 @@ type stage struct {
 
 // A scene is a host whose telemetry has a clock of its own.
 type scene struct {
-	*house
+	*house.House
 	clock *clock
 }
 
@@ -65,7 +66,7 @@ func newStage(t *testing.T) *stage {
 // shippedCollectors builds the collectors.
 func shippedCollectors(t testing.TB) (modules [][]byte) {
 	t.Helper()
-	root := repository(t)
+	root := house.Repository(t)
 	for _, name := range collectorNames(t) {
 		file, err := plugin.Build(t.Context(), filepath.Join(root, "plugins", "collector", name), filepath.Join(root, "plugins", "dist"), nil)
 		if err != nil {
@@ -116,20 +117,20 @@ func (s *stage) open(from host.Sources, o host.Options, c *clock) *scene {
 	if o.Hooks != nil {
 		o.Hooks.Machine.Used = dbfolder.Use
 	}
-	return &scene{openHouseFrom(s.t, from, o), c}
+	return &scene{house.OpenFrom(s.t, from, o), c}
 }
 
 // turn ends the window under way.
 func (h *scene) turn() {
 	h.clock.pass(time.Hour)
-	h.hooks.Engine().Tick(context.Background())
+	h.Hooks.Engine().Tick(context.Background())
 }
 
 // metrics are what `parley telemetry show --next` shows, by path.
 func (h *scene) metrics(t *testing.T) map[string]any {
 	t.Helper()
 	all := map[string]any{}
-	for _, body := range h.next() {
+	for _, body := range next(h.House) {
 		var m struct{ Context, Properties, Traits map[string]any }
 		if err := json.Unmarshal([]byte(body), &m); err != nil {
 			t.Fatalf("read message %s: %v", body, err)
@@ -161,68 +162,68 @@ func (h *scene) happen(t *testing.T, sc scenario) {
 			header.Set(name, value)
 		}
 		if path == "/logs/stream" && method == "POST" {
-			h.watchLog(body, header)
+			watchLog(h.House, body, header)
 			continue
 		}
-		r := h.send(method, path, body, header)
-		if status == "" && r.status/100 != 2 || status != "" && status != strconv.Itoa(r.status) {
-			t.Fatalf("%s: status %d %s", line, r.status, r.body)
+		r := send(h.House, method, path, body, header)
+		if status == "" && r.Status/100 != 2 || status != "" && status != strconv.Itoa(r.Status) {
+			t.Fatalf("%s: status %d %s", line, r.Status, r.Body)
 		}
-		if r.status == http.StatusAccepted {
-			h.settle(r)
+		if r.Status == http.StatusAccepted {
+			settleByBatch(h.House, r)
 		}
 	}
 }
 
 // send makes a request, with a content type where header has one alone.
-func (h *house) send(method, path, body string, header http.Header) reply {
-	h.t.Helper()
-	req, err := http.NewRequestWithContext(context.Background(), method, h.url+path, strings.NewReader(body))
+func send(h *house.House, method, path, body string, header http.Header) house.Reply {
+	h.T.Helper()
+	req, err := http.NewRequestWithContext(context.Background(), method, h.URL+path, strings.NewReader(body))
 	if err != nil {
-		h.t.Fatal(err)
+		h.T.Fatal(err)
 	}
 	req.Header = header
-	resp, err := h.client.Do(req)
+	resp, err := h.Client.Do(req)
 	if err != nil {
-		h.t.Fatalf("%s %s: %v", method, path, err)
+		h.T.Fatalf("%s %s: %v", method, path, err)
 	}
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
 	if err != nil {
-		h.t.Fatalf("%s %s: %v", method, path, err)
+		h.T.Fatalf("%s %s: %v", method, path, err)
 	}
-	return reply{resp.StatusCode, resp.Header, string(b)}
+	return house.Reply{Status: resp.StatusCode, Header: resp.Header, Body: string(b)}
 }
 
-// settle waits for the task of r by way of its batch: who asks for a task by
+// settleByBatch waits for the task of r by way of its batch: who asks for a task by
 // its number moves a metric.
-func (h *house) settle(r reply) {
-	h.t.Helper()
+func settleByBatch(h *house.House, r house.Reply) {
+	h.T.Helper()
 	var task struct{ TaskUID int }
-	if err := json.Unmarshal([]byte(r.body), &task); err != nil {
-		h.t.Fatal(err)
+	if err := json.Unmarshal([]byte(r.Body), &task); err != nil {
+		h.T.Fatal(err)
 	}
 	var seen string
 	waittest.Until(func() bool {
-		seen = h.must("GET", fmt.Sprintf("/batches?uids=%d", task.TaskUID), "").body
+		seen = h.Must("GET", fmt.Sprintf("/batches?uids=%d", task.TaskUID), "").Body
 		return strings.Contains(seen, `"finishedAt":"`)
 	})
 	if !strings.Contains(seen, `"status":{"succeeded":`) {
-		h.t.Fatalf("task %d: %s", task.TaskUID, seen)
+		h.T.Fatalf("task %d: %s", task.TaskUID, seen)
 	}
 }
 
 // watchLog streams the log until somebody ends that.
-func (h *house) watchLog(body string, header http.Header) {
-	h.t.Helper()
+func watchLog(h *house.House, body string, header http.Header) {
+	h.T.Helper()
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		h.send("POST", "/logs/stream", body, header)
+		send(h, "POST", "/logs/stream", body, header)
 	}()
 	for {
 		// It may not have begun yet, which is not to be seen from here.
-		h.must("DELETE", "/logs/stream", "")
+		h.Must("DELETE", "/logs/stream", "")
 		select {
 		case <-ended:
 			return

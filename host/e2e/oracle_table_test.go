@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/parley-search/parley/host/e2e/house"
 )
 
 const tableHead = `# Metrics
@@ -41,7 +43,7 @@ func TestOracleTable(t *testing.T) {
 	}
 	fmt.Fprintf(&b, "\n%d of %d metrics.\n", len(rows), len(metrics))
 
-	file := filepath.Join(repository(t), "plugins", "collector", "METRICS.md")
+	file := filepath.Join(house.Repository(t), "plugins", "collector", "METRICS.md")
 	page, _ := os.ReadFile(file) // where there is none it is written
 	if string(page) == b.String() {
 		return

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/telemetry"
 )
 
@@ -125,7 +126,7 @@ func (s *stage) everything(t *testing.T) {
 			h.happen(t, r.moves)
 		}
 	}
-	bytes, messages := 0, h.next()
+	bytes, messages := 0, next(h.House)
 	for _, body := range messages {
 		bytes += len(body) + 1
 	}
@@ -179,7 +180,7 @@ type shippedMetric struct {
 // collectorNames are the folders below plugins/collector.
 func collectorNames(t testing.TB) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(repository(t), "plugins", "collector", "*", "manifest.json"))
+	files, err := filepath.Glob(filepath.Join(house.Repository(t), "plugins", "collector", "*", "manifest.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("manifests of collectors: %d, %v", len(files), err)
 	}
@@ -195,7 +196,7 @@ func shippedMetrics(t testing.TB) map[string]shippedMetric {
 	t.Helper()
 	all := map[string]shippedMetric{}
 	for _, name := range collectorNames(t) {
-		b, err := os.ReadFile(filepath.Join(repository(t), "plugins", "collector", name, "manifest.json"))
+		b, err := os.ReadFile(filepath.Join(house.Repository(t), "plugins", "collector", name, "manifest.json"))
 		if err != nil {
 			t.Fatal(err)
 		}

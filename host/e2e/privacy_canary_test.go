@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/waittest"
 )
 
@@ -43,7 +45,7 @@ func TestCanaries(t *testing.T) {
 	t.Setenv("PARLEY_TEST_VARIABLE", w("variable"))
 	file := filepath.Join(t.TempDir(), w("file")+".ndjson")
 	p := newPlatform(t)
-	modules := append(shippedCollectors(t), shipped(t, "extract"))
+	modules := append(shippedCollectors(t), house.Shipped(t, "extract"))
 	h, _, c := usedBy(t, modules, w, map[string]string{"telemetry-url": p.URL, "telemetry-file": file, "telemetry-write-key": w("writekey")}, "PARLEY_SERVER_PROVIDER="+w("hoster"))
 
 	key := http.Header{"Authorization": {"Bearer " + w("master")}}
@@ -52,11 +54,11 @@ func TestCanaries(t *testing.T) {
 			"/telemetry", "/telemetry/metrics", "/telemetry/messages", "/telemetry/messages?of=last", "/telemetry/messages?of=pending", "/telemetry/windows", "/telemetry/deliveries", "/telemetry/export",
 			"/metrics", "/plugins",
 		} {
-			r := h.send("GET", path, "", key)
-			if r.status != http.StatusOK {
-				t.Errorf("GET %s: status %d %s", path, r.status, r.body)
+			r := send(h, "GET", path, "", key)
+			if r.Status != http.StatusOK {
+				t.Errorf("GET %s: status %d %s", path, r.Status, r.Body)
 			}
-			for line := range strings.Lines(r.body) {
+			for line := range strings.Lines(r.Body) {
 				// The other figures of /metrics are the operator's, and name workspaces.
 				if path != "/metrics" || strings.HasPrefix(line, "parley_usage_") || strings.HasPrefix(line, "parley_telemetry_") {
 					all += line
@@ -69,11 +71,11 @@ func TestCanaries(t *testing.T) {
 	c.pass(time.Hour)
 	waittest.For(t, "a batch is delivered", func() bool { return strings.Contains(p.got(), `"batch"`) })
 	outputs["what is shown after the window"] = shown()
-	h.close()
+	h.Close()
 	outputs["what was delivered"] = p.got()
 	outputs["the telemetry file"] = contents(t, file)
-	outputs["the spool"] = contents(t, filepath.Join(h.dir, "telemetry"))
-	outputs["the log"] = h.log.String()
+	outputs["the spool"] = contents(t, filepath.Join(h.Dir, "telemetry"))
+	outputs["the log"] = h.Log.String()
 	for name, output := range outputs {
 		if len(output) < 500 {
 			t.Errorf("%s is %q: want something to look through", name, output)
@@ -90,7 +92,7 @@ func TestCanaries(t *testing.T) {
 					continue
 				}
 				if strings.Contains(output, text) {
-					t.Errorf("%s holds the %s, %s: %s", name, place, form, around(output, text))
+					t.Errorf("%s holds the %s, %s: %s", name, place, form, house.Around(output, text))
 				}
 			}
 		}

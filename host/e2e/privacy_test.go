@@ -17,6 +17,7 @@ import (
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/event"
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/machine"
 	"github.com/parley-search/parley/host/internal/telemetry"
 	"github.com/parley-search/parley/host/internal/testhook"
@@ -72,8 +73,8 @@ GET /{parameter}/{value}
 DELETE /indexes/{other}`
 
 // use makes the requests of the workload with words of w.
-func (h *house) use(w texts) {
-	h.t.Helper()
+func use(h *house.House, w texts) {
+	h.T.Helper()
 	var places []string
 	for _, place := range people {
 		places = append(places, "{"+place+"}", w(place))
@@ -90,27 +91,27 @@ func (h *house) use(w texts) {
 		if body != "" {
 			header.Set("Content-Type", `application/json; note="`+w("header")+`"`)
 		}
-		r := h.send(method, path, body, header)
-		if r.status >= http.StatusInternalServerError || r.status == http.StatusForbidden || r.status == http.StatusUnauthorized {
-			h.t.Errorf("%s: status %d %s", line, r.status, r.body)
+		r := send(h, method, path, body, header)
+		if r.Status >= http.StatusInternalServerError || r.Status == http.StatusForbidden || r.Status == http.StatusUnauthorized {
+			h.T.Errorf("%s: status %d %s", line, r.Status, r.Body)
 		}
-		if r.status == http.StatusAccepted {
-			h.settleQuietly(r)
+		if r.Status == http.StatusAccepted {
+			settleQuietly(h, r)
 		}
 	}
 }
 
 // settleQuietly waits for the task of r without a request.
-func (h *house) settleQuietly(r reply) {
-	h.t.Helper()
+func settleQuietly(h *house.House, r house.Reply) {
+	h.T.Helper()
 	var uid uint32
-	if _, err := fmt.Sscanf(r.body, `{"taskUid":%d`, &uid); err != nil {
-		h.t.Fatalf("read %s: %v", r.body, err)
+	if _, err := fmt.Sscanf(r.Body, `{"taskUid":%d`, &uid); err != nil {
+		h.T.Fatalf("read %s: %v", r.Body, err)
 	}
-	waittest.For(h.t, fmt.Sprintf("task %d is done", uid), func() bool {
-		t, err := h.hooks.Tasks.Task(context.Background(), uid, func(string) bool { return true })
+	waittest.For(h.T, fmt.Sprintf("task %d is done", uid), func() bool {
+		t, err := h.Hooks.Tasks.Task(context.Background(), uid, func(string) bool { return true })
 		if err != nil {
-			h.t.Fatal(err)
+			h.T.Fatal(err)
 		}
 		return !t.FinishedAt.IsZero()
 	})
@@ -178,7 +179,7 @@ type trace struct {
 const privateUID = "350df683-4e06-4586-b9de-e65c86882793"
 
 // usedBy runs a workload of w's texts, in the first hour of a host, and ends that hour.
-func usedBy(t *testing.T, modules [][]byte, w texts, flags map[string]string, environ ...string) (*house, *witness, *clock) {
+func usedBy(t *testing.T, modules [][]byte, w texts, flags map[string]string, environ ...string) (*house.House, *witness, *clock) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), w("dir"))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -187,19 +188,19 @@ func usedBy(t *testing.T, modules [][]byte, w texts, flags map[string]string, en
 	put(t, dir, "instance-uid", []byte(privateUID+"\n"))
 	all := map[string]string{
 		"http-addr": "127.0.0.1:0", "db-path": dir, "plugin-dir": filepath.Join(dir, w("plugins")), "dump-dir": filepath.Join(dir, w("dumps")),
-		"master-key": w("master"), "shutdown-grace": grace, "log-level": "trace", "experimental-logs-mode": "json", "experimental-enable-metrics": "true",
+		"master-key": w("master"), "shutdown-grace": house.Grace, "log-level": "trace", "experimental-logs-mode": "json", "experimental-enable-metrics": "true",
 	}
 	for name, value := range flags {
 		all[name] = value
 	}
 	c := newClock()
-	h := openHouseFrom(t, host.Sources{Flags: all, Environ: environ}, host.Options{
+	h := house.OpenFrom(t, host.Sources{Flags: all, Environ: environ}, host.Options{
 		Embedded: modules, Pace: host.Pace{Now: c.Now, Tick: 10 * time.Millisecond}, Version: "1.2.3",
 		Hooks: &testhook.Hooks{Machine: &machine.Machine{Distribution: "debian", Kernel: "6.1.0", RAM: 2 << 20, Disk: 40e9, Cores: 2, Used: func(string) int64 { return 5e6 }}},
 	})
 	seen := &witness{}
-	h.hooks.AddCollector(t.Context(), seen)
-	h.use(w)
+	h.Hooks.AddCollector(t.Context(), seen)
+	use(h, w)
 	return h, seen, c
 }
 
@@ -210,16 +211,16 @@ func TestTwins(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds and compiles plugins, which takes long")
 	}
-	modules := append(shippedCollectors(t), shipped(t, "extract"))
+	modules := append(shippedCollectors(t), house.Shipped(t, "extract"))
 	run := func(letters string) (tr trace) {
 		h, seen, c := usedBy(t, modules, func(place string) string { return word(letters, place) }, nil)
-		engine := h.hooks.Engine()
+		engine := h.Hooks.Engine()
 		engine.Preview() // takes what is in the ring
 		seen.mu.Lock()
 		tr.events = seen.events.String()
 		seen.mu.Unlock()
 		state := func() {
-			b, err := h.hooks.Spool.State(t.Context())
+			b, err := h.Hooks.Spool.State(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -231,12 +232,12 @@ func TestTwins(t *testing.T) {
 		c.pass(time.Hour)
 		engine.Tick(t.Context())
 		state()
-		messages, err := h.hooks.Spool.Pending(t.Context(), 1000)
+		messages, err := h.Hooks.Spool.Pending(t.Context(), 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
 		tr.batches = string(telemetry.Body(messages))
-		h.close()
+		h.Close()
 		return tr
 	}
 	a, b := run("abcdefgh"), run("rstuvwxy")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/response"
+	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/outbound"
@@ -35,11 +36,11 @@ func TestRechunk(t *testing.T) {
 		{"vllm", "vLlm", []string{"vLlm", "other"}},
 	} {
 		t.Run(tt.source, func(t *testing.T) {
-			cases, err := response.ReadCases(filepath.Join(repository(t), "sdk", "openai", "testdata"))
+			cases, err := response.ReadCases(filepath.Join(house.Repository(t), "sdk", "openai", "testdata"))
 			if err != nil || len(cases) == 0 {
 				t.Fatalf("%d cases, %v", len(cases), err)
 			}
-			own, err := response.ReadCases(filepath.Join(repository(t), "plugins", "provider", tt.plugin, "testdata"))
+			own, err := response.ReadCases(filepath.Join(house.Repository(t), "plugins", "provider", tt.plugin, "testdata"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -51,7 +52,7 @@ func TestRechunk(t *testing.T) {
 				}
 				cases = append(cases, recorded...)
 			}
-			p := newPieces(t, shipped(t, tt.plugin), tt.source)
+			p := newPieces(t, house.Shipped(t, tt.plugin), tt.source)
 			streams, runs := 0, 0
 			for _, c := range cases {
 				if c.Kind != "stream" || !bytes.Contains(c.Body, []byte("data:")) {
@@ -88,7 +89,7 @@ func (p *pieces) Do(context.Context, *outbound.Request) (outbound.Response, erro
 // and returns how many it had.
 func (p *pieces) check(t *testing.T, body []byte) (runs int) {
 	seeds, ends := uint64(3), []string{"\n", "\r\n", "\r"}
-	if !long() { // one of them, for each stream another
+	if !house.Long() { // one of them, for each stream another
 		seeds, ends = 1, ends[len(body)%len(ends):][:1]
 	}
 	body = plugintest.LineEnds(body, "\n")
@@ -134,7 +135,7 @@ func (p *pieces) answer(t *testing.T, body []byte, next func(left int) int) stri
 	if err != nil {
 		return "failed: " + err.Error()
 	}
-	var out frames
+	var out house.Frames
 	if err := answer.WriteTo(&out); err != nil {
 		t.Errorf("WriteTo: %v", err)
 	}
@@ -183,8 +184,8 @@ var _ outbound.Sender = (*pieces)(nil)
 // may take: the answer is the same as from many pieces.
 func TestLongBatch(t *testing.T) {
 	t.Parallel()
-	p := newPieces(t, shipped(t, "vllm"), "vLlm")
-	body := []byte(strings.Repeat(delta("one "), 40_000) + finish)
+	p := newPieces(t, house.Shipped(t, "vllm"), "vLlm")
+	body := []byte(strings.Repeat(house.Delta("one "), 40_000) + house.Finish)
 	want := p.answer(t, body, func(int) int { return 64 << 10 })
 	got := p.answer(t, body, func(left int) int { return left })
 	if got != want || !strings.HasSuffix(got, "data: [DONE]\n\n") || strings.Count(got, `"one "`) != 40_000 {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/e2e/house"
 )
 
 // An operator records what a provider answers, and the recording put through
@@ -21,25 +22,27 @@ import (
 //parley:option chat-record-dir chat-record-workspaces
 func TestRecordAndReplay(t *testing.T) {
 	checkLeak(t)
-	w := newWire(t)
-	w.on("repeats", func(x *exchange) { x.say(stream + delta("your key is "+x.key+", keep it") + finish) })
-	w.on("refuses", func(x *exchange) {
-		x.say(answered(401, "Content-Type: application/json\r\n", fmt.Sprintf(`{"error":{"message":"Incorrect API key provided: %s","code":"invalid_api_key"}}`, x.key)))
+	w := house.NewWire(t)
+	w.On("repeats", func(x *house.Exchange) {
+		x.Say(house.Stream + house.Delta("your key is "+x.Key+", keep it") + house.Finish)
+	})
+	w.On("refuses", func(x *house.Exchange) {
+		x.Say(house.Answered(401, "Content-Type: application/json\r\n", fmt.Sprintf(`{"error":{"message":"Incorrect API key provided: %s","code":"invalid_api_key"}}`, x.Key)))
 	})
 	dir := filepath.Join(t.TempDir(), "recordings")
-	module := shipped(t, "vllm")
-	h := openHouse(t, map[string]string{"chat-record-dir": dir, "chat-record-workspaces": "w"}, module)
+	module := house.Shipped(t, "vllm")
+	h := house.Open(t, map[string]string{"chat-record-dir": dir, "chat-record-workspaces": "w"}, module)
 	for _, workspace := range []string{"w", "private"} {
-		h.must("PATCH", "/chats/"+workspace+"/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q,"apiKey":%q}`, w.url, apiKey))
+		h.Must("PATCH", "/chats/"+workspace+"/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q,"apiKey":%q}`, w.URL, apiKey))
 	}
-	if _, got := h.ask("w", "repeats"); got["text"] != "your key is [redacted], keep it" {
+	if _, got := h.Ask("w", "repeats"); got["text"] != "your key is [redacted], keep it" {
 		t.Fatalf("answer = %v", got)
 	}
-	if r, _ := h.ask("w", "refuses"); r.status != http.StatusBadGateway {
-		t.Fatalf("refusal = %d %s", r.status, r.body)
+	if r, _ := h.Ask("w", "refuses"); r.Status != http.StatusBadGateway {
+		t.Fatalf("refusal = %d %s", r.Status, r.Body)
 	}
-	h.ask("private", "repeats")
-	h.close()
+	h.Ask("private", "repeats")
+	h.Close()
 
 	folders, err := filepath.Glob(filepath.Join(dir, "*-w-*"))
 	if all, _ := os.ReadDir(dir); err != nil || len(folders) != 2 || len(all) != 2 {
@@ -53,7 +56,7 @@ func TestRecordAndReplay(t *testing.T) {
 	var said []string
 	for _, folder := range folders {
 		rec, source, err := host.ReadRecording(folder)
-		if err != nil || source != "vLlm" || rec.BaseURL != w.url {
+		if err != nil || source != "vLlm" || rec.BaseURL != w.URL {
 			t.Fatalf("ReadRecording = %+v of %q, %v", rec, source, err)
 		}
 		got, err := r.Aggregate(t.Context(), rec)

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"encoding/json"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -9,43 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/waittest"
+	"github.com/parley-search/parley/host/e2e/house"
 )
-
-// A shownPlugin is what GET /plugins says that these tests look at.
-type shownPlugin struct {
-	Name, Version, State, Error, From string
-	SHA256, Constraint                string
-	Use, Locked                       bool
-	Streams, Calls                    int
-}
-
-func (h *house) plugins() []shownPlugin {
-	h.t.Helper()
-	var list struct{ Results []shownPlugin }
-	if err := json.Unmarshal([]byte(h.must("GET", "/plugins", "").body), &list); err != nil {
-		h.t.Fatal(err)
-	}
-	return list.Results
-}
-
-// shows reports whether version is there in state.
-func (h *house) shows(version, state string) bool {
-	for _, p := range h.plugins() {
-		if p.Version == version && p.State == state {
-			return true
-		}
-	}
-	return false
-}
-
-// waitFor fails the test where ok does not come true in a long time.
-func (h *house) waitFor(what string, ok func() bool) {
-	h.t.Helper()
-	if !waittest.Until(ok) {
-		h.t.Fatalf("%s: not within a minute; GET /plugins shows %+v; the log: %s", what, h.plugins(), h.log.String())
-	}
-}
 
 // place puts a file into dir in one step, as tools do that mind their readers.
 // All are of one date, long ago, as those that come out of an archive may be:
@@ -68,66 +32,66 @@ func place(t *testing.T, dir, name string, b []byte) {
 func TestReload(t *testing.T) {
 	checkLeak(t)
 	dir := filepath.Join(t.TempDir(), "plugins") // made later
-	h := openHouse(t, map[string]string{"plugin-dir": dir, "plugin-lock": "off"})
+	h := house.Open(t, map[string]string{"plugin-dir": dir, "plugin-lock": "off"})
 	good := guest(t, "plugin", "good")
-	version := func(v string) []byte { return packed(t, good, "live", map[string]any{"version": v}) }
+	version := func(v string) []byte { return house.Packed(t, good, "live", map[string]any{"version": v}) }
 
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	place(t, dir, "live-1.0.0.wasm", version("1.0.0"))
-	h.waitFor("the first version runs", func() bool { return h.shows("1.0.0", "ready") })
+	h.WaitFor("the first version runs", func() bool { return h.Shows("1.0.0", "ready") })
 
 	// Beside it, a newer one is used; the older stays for who names it.
 	place(t, dir, "live-1.1.0.wasm", version("1.1.0"))
-	h.waitFor("the second version runs", func() bool { return h.shows("1.1.0", "ready") })
-	for _, p := range h.plugins() {
+	h.WaitFor("the second version runs", func() bool { return h.Shows("1.1.0", "ready") })
+	for _, p := range h.Plugins() {
 		if p.Use != (p.Version == "1.1.0") {
 			t.Errorf("version %s in use: %v", p.Version, p.Use)
 		}
 	}
-	h.waitFor("a log line says that 1.1.0 took the place of 1.0.0", func() bool {
-		return h.logs("plugin swapped", `"before":"1.0.0"`, "live 1.1.0")
+	h.WaitFor("a log line says that 1.1.0 took the place of 1.0.0", func() bool {
+		return logs(h, "plugin swapped", `"before":"1.0.0"`, "live 1.1.0")
 	})
 
 	// A file that is not whole changes nothing, and says why.
 	whole := version("1.2.0")
 	place(t, dir, "live-1.1.0.wasm", whole[:len(whole)/2])
-	h.waitFor("the half file is refused", func() bool { return h.shows("", "refused") })
-	if !h.shows("1.1.0", "ready") {
-		t.Errorf("the version whose file was damaged is gone: %+v", h.plugins())
+	h.WaitFor("the half file is refused", func() bool { return h.Shows("", "refused") })
+	if !h.Shows("1.1.0", "ready") {
+		t.Errorf("the version whose file was damaged is gone: %+v", h.Plugins())
 	}
-	for _, p := range h.plugins() {
+	for _, p := range h.Plugins() {
 		if p.State == "refused" && (!strings.Contains(p.Error, "the module is damaged") || p.From != filepath.Join(dir, "live-1.1.0.wasm")) {
 			t.Errorf("refused: %+v", p)
 		}
 	}
 	put(t, dir, "live-1.1.0.wasm", whole)
-	h.waitFor("the whole file runs", func() bool { return h.shows("1.2.0", "ready") && !h.shows("1.1.0", "ready") })
+	h.WaitFor("the whole file runs", func() bool { return h.Shows("1.2.0", "ready") && !h.Shows("1.1.0", "ready") })
 
 	// What is taken away is let go.
 	if err := os.Remove(filepath.Join(dir, "live-1.1.0.wasm")); err != nil {
 		t.Fatal(err)
 	}
-	h.waitFor("the file's version is gone", func() bool { return len(h.plugins()) == 1 && h.shows("1.0.0", "ready") })
+	h.WaitFor("the file's version is gone", func() bool { return len(h.Plugins()) == 1 && h.Shows("1.0.0", "ready") })
 
 	// The route does the same and answers what it did. The folder may be seen by
 	// the watcher first, so nothing changes in it here.
-	r := h.must("POST", "/plugins/reload", "")
-	if strings.TrimSpace(r.body) != `{"loaded":[],"retired":[],"refused":[],"unchanged":1}` {
-		t.Errorf("POST /plugins/reload = %s", r.body)
+	r := h.Must("POST", "/plugins/reload", "")
+	if strings.TrimSpace(r.Body) != `{"loaded":[],"retired":[],"refused":[],"unchanged":1}` {
+		t.Errorf("POST /plugins/reload = %s", r.Body)
 	}
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
 	put(t, filepath.Dir(dir), "plugins", nil) // a file where the folder was
-	if r := h.call("POST", "/plugins/reload", ""); r.status != http.StatusInternalServerError || !strings.Contains(r.body, `"code":"plugins_not_reloaded"`) {
-		t.Errorf("POST /plugins/reload without a folder: %d %s", r.status, r.body)
+	if r := h.Call("POST", "/plugins/reload", ""); r.Status != http.StatusInternalServerError || !strings.Contains(r.Body, `"code":"plugins_not_reloaded"`) {
+		t.Errorf("POST /plugins/reload without a folder: %d %s", r.Status, r.Body)
 	}
-	if !h.shows("1.0.0", "ready") {
+	if !h.Shows("1.0.0", "ready") {
 		// Where the watcher saw the folder gone before the file came, nothing was
 		// wanted any more.
-		h.waitFor("the last version is let go", func() bool { return len(h.plugins()) == 0 })
+		h.WaitFor("the last version is let go", func() bool { return len(h.Plugins()) == 0 })
 	}
 }
 
@@ -136,16 +100,16 @@ func TestReload(t *testing.T) {
 //parley:option plugin-fuel
 func TestFuelOfTheDeployment(t *testing.T) {
 	checkLeak(t)
-	w := newWire(t)
+	w := house.NewWire(t)
 	dir := t.TempDir()
 	a := attack{guest: "spin", where: "encode"}
-	put(t, dir, "spin.wasm", a.module(t, w.url))
-	h := openHouse(t, map[string]string{"plugin-dir": dir, "plugin-lock": "off", "plugin-fuel": "100000"})
-	h.must("PATCH", "/chats/x/settings", `{"source":"spinencode","orgId":"!","baseUrl":"`+w.url+`"}`)
-	if r, _ := h.ask("x", "any"); r.status != http.StatusBadGateway || !strings.Contains(r.body, "failed (fuel)") {
-		t.Errorf("an endless loop: %d %s; want it ended for its fuel", r.status, r.body)
+	put(t, dir, "spin.wasm", a.module(t, w.URL))
+	h := house.Open(t, map[string]string{"plugin-dir": dir, "plugin-lock": "off", "plugin-fuel": "100000"})
+	h.Must("PATCH", "/chats/x/settings", `{"source":"spinencode","orgId":"!","baseUrl":"`+w.URL+`"}`)
+	if r, _ := h.Ask("x", "any"); r.Status != http.StatusBadGateway || !strings.Contains(r.Body, "failed (fuel)") {
+		t.Errorf("an endless loop: %d %s; want it ended for its fuel", r.Status, r.Body)
 	}
-	if r := h.must("GET", "/plugins", ""); !strings.Contains(r.body, `"fuelP99":`) || !strings.Contains(r.body, `"fuel":1`) {
-		t.Errorf("GET /plugins: %s", r.body)
+	if r := h.Must("GET", "/plugins", ""); !strings.Contains(r.Body, `"fuelP99":`) || !strings.Contains(r.Body, `"fuel":1`) {
+		t.Errorf("GET /plugins: %s", r.Body)
 	}
 }

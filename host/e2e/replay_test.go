@@ -14,6 +14,7 @@ import (
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/sdk/plugintest"
 )
 
@@ -28,7 +29,7 @@ func TestReplayCorpus(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds plugins")
 	}
-	manifests, err := filepath.Glob(filepath.Join(repository(t), "plugins", "provider", "*", "manifest.json"))
+	manifests, err := filepath.Glob(filepath.Join(house.Repository(t), "plugins", "provider", "*", "manifest.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,8 +78,8 @@ func TestReplayCorpus(t *testing.T) {
 // replayerOf loads the built module of the plugin in the folder name.
 func replayerOf(t testing.TB, name, source string) *host.Replayer {
 	t.Helper()
-	cache := compiledModules(t)
-	r, err := host.OpenReplayer(t.Context(), source, host.Trial{CacheDir: cache}, shipped(t, name))
+	cache := house.CompiledModules(t)
+	r, err := host.OpenReplayer(t.Context(), source, host.Trial{CacheDir: cache}, house.Shipped(t, name))
 	if err != nil {
 		t.Fatal(err)
 	}

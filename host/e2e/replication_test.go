@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/parley-search/parley/host/e2e/house"
 )
 
 // TestReplicationParameters has a host follow the log of another one: a write
@@ -16,15 +18,15 @@ import (
 //parley:option experimental-replication-parameters
 func TestReplicationParameters(t *testing.T) {
 	t.Parallel()
-	create := func(h *house, uid string, header ...string) reply {
+	create := func(h *house.House, uid string, header ...string) house.Reply {
 		t.Helper()
 		all := http.Header{"Content-Type": {"application/json"}}
 		for i := 0; i < len(header); i += 2 {
 			all.Set(header[i], header[i+1])
 		}
-		return h.send("POST", "/indexes", `{"uid":"`+uid+`"}`, all)
+		return send(h, "POST", "/indexes", `{"uid":"`+uid+`"}`, all)
 	}
-	h := openHouse(t, map[string]string{"experimental-replication-parameters": "true"})
+	h := house.Open(t, map[string]string{"experimental-replication-parameters": "true"})
 	for _, step := range []struct {
 		uid    string
 		header []string
@@ -45,39 +47,39 @@ func TestReplicationParameters(t *testing.T) {
 	} {
 		r := create(h, step.uid, step.header...)
 		if step.want < 0 {
-			if r.status != http.StatusBadRequest || !strings.Contains(r.body, step.says) {
-				t.Errorf("%s with %q: %d %s, want 400 that says %q", step.uid, step.header, r.status, r.body, step.says)
+			if r.Status != http.StatusBadRequest || !strings.Contains(r.Body, step.says) {
+				t.Errorf("%s with %q: %d %s, want 400 that says %q", step.uid, step.header, r.Status, r.Body, step.says)
 			}
 			continue
 		}
-		if r.status != http.StatusAccepted || !strings.Contains(r.body, fmt.Sprintf(`"taskUid":%d,`, step.want)) {
-			t.Fatalf("%s with %q: %d %s, want task %d", step.uid, step.header, r.status, r.body, step.want)
+		if r.Status != http.StatusAccepted || !strings.Contains(r.Body, fmt.Sprintf(`"taskUid":%d,`, step.want)) {
+			t.Fatalf("%s with %q: %d %s, want task %d", step.uid, step.header, r.Status, r.Body, step.want)
 		}
 		if step.uid != "dry" {
-			h.settle(r)
+			settleByBatch(h, r)
 		}
 	}
 	// A body that waits in a file goes with what is not accepted, and what is chosen stays.
 	large := "[" + strings.TrimSuffix(strings.Repeat(`{"id":1,"title":"`+strings.Repeat("x", 1000)+`"},`, 300), ",") + "]"
 	for _, header := range []http.Header{{"Dryrun": {"true"}}, {"Taskid": {"1"}}} {
 		header.Set("Content-Type", "application/json")
-		h.send("POST", "/indexes/a/documents", large, header)
+		send(h, "POST", "/indexes/a/documents", large, header)
 	}
-	if r := h.send("DELETE", "/tasks?uids=0", "", http.Header{"Dryrun": {"true"}}); r.status != http.StatusOK || !strings.Contains(r.body, `"taskUid":42,`) {
-		t.Errorf("DELETE /tasks as a dry run: %d %s, want what would be task 42", r.status, r.body)
+	if r := send(h, "DELETE", "/tasks?uids=0", "", http.Header{"Dryrun": {"true"}}); r.Status != http.StatusOK || !strings.Contains(r.Body, `"taskUid":42,`) {
+		t.Errorf("DELETE /tasks as a dry run: %d %s, want what would be task 42", r.Status, r.Body)
 	}
-	if got := h.must("GET", "/tasks?limit=1", "").body; !strings.Contains(got, `"total":4,`) || !strings.Contains(got, `"uid":41,`) {
+	if got := h.Must("GET", "/tasks?limit=1", "").Body; !strings.Contains(got, `"total":4,`) || !strings.Contains(got, `"uid":41,`) {
 		t.Errorf("GET /tasks = %s, want the four that were accepted", got)
 	}
-	if got := h.must("GET", "/indexes", "").body; !strings.Contains(got, `"total":4}`) {
+	if got := h.Must("GET", "/indexes", "").Body; !strings.Contains(got, `"total":4}`) {
 		t.Errorf("GET /indexes = %s, want four", got)
 	}
-	if left, err := os.ReadDir(filepath.Join(h.dir, "bodies")); err != nil || len(left) > 0 {
+	if left, err := os.ReadDir(filepath.Join(h.Dir, "bodies")); err != nil || len(left) > 0 {
 		t.Errorf("bodies of what was not accepted: %v, %v, want none", left, err)
 	}
 
-	h = openHouse(t, nil)
-	if r := create(h, "a", "TaskId", "40", "DryRun", "perhaps"); r.status != http.StatusAccepted || !strings.Contains(r.body, `"taskUid":0,`) {
-		t.Errorf("without the option: %d %s, want task 0", r.status, r.body)
+	h = house.Open(t, nil)
+	if r := create(h, "a", "TaskId", "40", "DryRun", "perhaps"); r.Status != http.StatusAccepted || !strings.Contains(r.Body, `"taskUid":0,`) {
+		t.Errorf("without the option: %d %s, want task 0", r.Status, r.Body)
 	}
 }

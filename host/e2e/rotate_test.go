@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/e2e/house"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 const (
@@ -21,29 +23,29 @@ const (
 // secrets makes one of each kind that is sealed, on a house with the old master
 // key, and returns what stands for them all to a client. to is where an export
 // waits to go.
-func (h *house) secrets(to string) (seen string) {
-	h.t.Helper()
-	h.client.Transport = bearer{h.client.Transport, oldMaster}
-	h.addFilms(3)
-	h.must("PATCH", "/experimental-features", `{"network":true,"compositeEmbedders":true}`)
-	h.must("PATCH", "/network", fmt.Sprintf(`{"remotes":{"there":{"url":"http://there.example","searchApiKey":%q}}}`, apiKey))
-	h.must("PATCH", "/chats/w/settings", fmt.Sprintf(`{"source":"extract","apiKey":%q}`, apiKey))
+func secrets(h *house.House, to string) (seen string) {
+	h.T.Helper()
+	h.Client.Transport = bearer{h.Client.Transport, oldMaster}
+	h.AddFilms(3)
+	h.Must("PATCH", "/experimental-features", `{"network":true,"compositeEmbedders":true}`)
+	h.Must("PATCH", "/network", fmt.Sprintf(`{"remotes":{"there":{"url":"http://there.example","searchApiKey":%q}}}`, apiKey))
+	h.Must("PATCH", "/chats/w/settings", fmt.Sprintf(`{"source":"extract","apiKey":%q}`, apiKey))
 	embedder := fmt.Sprintf(`{"source":"rest","url":"http://embed.example","apiKey":%q,"headers":{"X-Own":%[1]q},"dimensions":2,"request":"{{text}}","response":"{{embedding}}"}`, apiKey)
-	h.finish(h.must("PATCH", "/indexes/keyed/settings", fmt.Sprintf(`{"embedders":{"e":%s,"two":{"source":"composite","searchEmbedder":%[1]s,"indexingEmbedder":%[1]s}}}`, embedder)))
-	h.must("POST", "/export", fmt.Sprintf(`{"url":%q,"apiKey":%q}`, to, apiKey))
-	h.must("PATCH", "/indexes/late/settings", fmt.Sprintf(`{"embedders":{"e":%s}}`, embedder))
-	return h.shown()
+	h.Finish(h.Must("PATCH", "/indexes/keyed/settings", fmt.Sprintf(`{"embedders":{"e":%s,"two":{"source":"composite","searchEmbedder":%[1]s,"indexingEmbedder":%[1]s}}}`, embedder)))
+	h.Must("POST", "/export", fmt.Sprintf(`{"url":%q,"apiKey":%q}`, to, apiKey))
+	h.Must("PATCH", "/indexes/late/settings", fmt.Sprintf(`{"embedders":{"e":%s}}`, embedder))
+	return shown(h)
 }
 
 // shown is what a client sees of the secrets.
-func (h *house) shown() string {
-	return h.must("GET", "/network", "").body + h.must("GET", "/chats/w/settings", "").body + h.must("GET", "/indexes/keyed/settings", "").body
+func shown(h *house.House) string {
+	return h.Must("GET", "/network", "").Body + h.Must("GET", "/chats/w/settings", "").Body + h.Must("GET", "/indexes/keyed/settings", "").Body
 }
 
 // loadHouse is the configuration of a house on dir with a master key.
 func loadHouse(t *testing.T, dir, master string) host.Config {
 	t.Helper()
-	c, _, err := host.LoadConfig(host.Sources{Flags: map[string]string{"db-path": dir, "master-key": master, "http-addr": "127.0.0.1:0", "plugin-dir": t.TempDir(), "plugin-cache-dir": compiledModules(t)}})
+	c, _, err := host.LoadConfig(host.Sources{Flags: map[string]string{"db-path": dir, "master-key": master, "http-addr": "127.0.0.1:0", "plugin-dir": t.TempDir(), "plugin-cache-dir": house.CompiledModules(t)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,9 +76,9 @@ func TestRotateMasterKey(t *testing.T) {
 	}))
 	defer other.Close()
 	dir := t.TempDir()
-	h := openHouse(t, map[string]string{"db-path": dir, "master-key": oldMaster}, shipped(t, "extract"))
-	want := h.secrets(other.URL)
-	h.close()
+	h := house.Open(t, map[string]string{"db-path": dir, "master-key": oldMaster}, house.Shipped(t, "extract"))
+	want := secrets(h, other.URL)
+	h.Close()
 
 	if _, err := host.RotateMasterKey(t.Context(), loadHouse(t, dir, "yet another master key of old"), newMaster, false); err == nil || !strings.Contains(err.Error(), "sealed under the master key named") {
 		t.Errorf("RotateMasterKey from a wrong key = %v", err)
@@ -101,10 +103,10 @@ func TestRotateMasterKey(t *testing.T) {
 	refusesKey(t, dir, oldMaster)
 	refusesKey(t, dir, "")
 
-	h = openHouse(t, map[string]string{"db-path": dir, "master-key": newMaster}, shipped(t, "extract"))
-	h.dir = dir
-	h.client.Transport = bearer{h.client.Transport, newMaster}
-	if got := h.shown(); got != want {
+	h = house.Open(t, map[string]string{"db-path": dir, "master-key": newMaster}, house.Shipped(t, "extract"))
+	h.Dir = dir
+	h.Client.Transport = bearer{h.Client.Transport, newMaster}
+	if got := shown(h); got != want {
 		t.Errorf("after the rotation a client sees\n%s\nwant\n%s", got, want)
 	}
 	for range cap(asked) {
@@ -112,32 +114,32 @@ func TestRotateMasterKey(t *testing.T) {
 			t.Error("the waiting export goes out without its key")
 		}
 	}
-	h.must("POST", "/tasks/cancel?types=export", "")
-	h.settleTasks()
-	if r := h.must("GET", "/indexes/late/settings", ""); !strings.Contains(r.body, `"apiKey":"sk-weXXXXXX..."`) || !strings.Contains(r.body, `"X-Own":"sk-weXXXXXX..."`) {
-		t.Errorf("settings that waited: %s", r.body)
+	h.Must("POST", "/tasks/cancel?types=export", "")
+	settleTasks(h)
+	if r := h.Must("GET", "/indexes/late/settings", ""); !strings.Contains(r.Body, `"apiKey":"sk-weXXXXXX..."`) || !strings.Contains(r.Body, `"X-Own":"sk-weXXXXXX..."`) {
+		t.Errorf("settings that waited: %s", r.Body)
 	}
-	h.must("DELETE", "/tasks?types=export", "")
-	h.checkSecret(apiKey, "weather")
+	h.Must("DELETE", "/tasks?types=export", "")
+	h.CheckSecret(apiKey, "weather")
 }
 
 // A key that is lost costs what was sealed under it, each by name.
 func TestRotateLostKey(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	h := openHouse(t, map[string]string{"db-path": dir, "master-key": oldMaster}, shipped(t, "extract"))
-	h.secrets("http://127.0.0.1:1")
-	h.close()
+	h := house.Open(t, map[string]string{"db-path": dir, "master-key": oldMaster}, house.Shipped(t, "extract"))
+	secrets(h, "http://127.0.0.1:1")
+	h.Close()
 	r, err := host.RotateMasterKey(t.Context(), loadHouse(t, dir, "what somebody remembers of it"), newMaster, true)
 	if err != nil || len(r.Dropped) != 11 || len(r.Sealed) != 0 {
 		t.Fatalf("RotateMasterKey = %+v, %v; want eleven secrets dropped", r, err)
 	}
-	h = openHouse(t, map[string]string{"db-path": dir, "master-key": newMaster}, shipped(t, "extract"))
-	h.client.Transport = bearer{h.client.Transport, newMaster}
-	if got := h.shown(); strings.Contains(got, "XXX...") || strings.Count(got, `"apiKey":null`) != 4 {
+	h = house.Open(t, map[string]string{"db-path": dir, "master-key": newMaster}, house.Shipped(t, "extract"))
+	h.Client.Transport = bearer{h.Client.Transport, newMaster}
+	if got := shown(h); strings.Contains(got, "XXX...") || strings.Count(got, `"apiKey":null`) != 4 {
 		t.Errorf("a client sees %s, want no key", got)
 	}
-	if !settles(func() bool { return strings.Contains(h.must("GET", "/tasks?types=export", "").body, "export again") }) {
+	if !waittest.Until(func() bool { return strings.Contains(h.Must("GET", "/tasks?types=export", "").Body, "export again") }) {
 		t.Error("the export without its key does not say so")
 	}
 }
@@ -146,9 +148,9 @@ func TestRotateLostKey(t *testing.T) {
 func TestRotateFromFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	h := openHouse(t, map[string]string{"db-path": dir}, shipped(t, "extract"))
-	h.must("PATCH", "/chats/w/settings", fmt.Sprintf(`{"source":"extract","apiKey":%q}`, apiKey))
-	h.close()
+	h := house.Open(t, map[string]string{"db-path": dir}, house.Shipped(t, "extract"))
+	h.Must("PATCH", "/chats/w/settings", fmt.Sprintf(`{"source":"extract","apiKey":%q}`, apiKey))
+	h.Close()
 	if _, err := host.RotateMasterKey(t.Context(), loadHouse(t, dir, ""), newMaster, false); err != nil {
 		t.Fatal(err)
 	}
@@ -172,18 +174,18 @@ func TestImportUnderAnotherKey(t *testing.T) {
 	for _, kind := range []string{"dump", "snapshot"} {
 		t.Run(kind, func(t *testing.T) {
 			out := t.TempDir()
-			h := openHouse(t, map[string]string{"master-key": oldMaster, "dump-dir": out, "snapshot-dir": out}, shipped(t, "extract"))
-			h.client.Transport = bearer{h.client.Transport, oldMaster}
-			h.must("PATCH", "/chats/w/settings", fmt.Sprintf(`{"source":"extract","apiKey":%q}`, apiKey))
-			file := h.makeArchive(kind, out)
-			h.close()
+			h := house.Open(t, map[string]string{"master-key": oldMaster, "dump-dir": out, "snapshot-dir": out}, house.Shipped(t, "extract"))
+			h.Client.Transport = bearer{h.Client.Transport, oldMaster}
+			h.Must("PATCH", "/chats/w/settings", fmt.Sprintf(`{"source":"extract","apiKey":%q}`, apiKey))
+			file := makeArchive(h, kind, out)
+			h.Close()
 			flags := map[string]string{"master-key": newMaster, "import-" + kind: file, "import-dump-master-key": oldMaster, "db-path": filepath.Join(t.TempDir(), "a")}
-			next := openHouse(t, flags, shipped(t, "extract"))
-			next.client.Transport = bearer{next.client.Transport, newMaster}
-			if r := next.must("GET", "/chats/w/settings", ""); !strings.Contains(r.body, `"apiKey":"sk-weXXXXXX..."`) || !next.logs("imported secrets are sealed", "apiKey of workspace w") {
-				t.Errorf("settings = %s", r.body)
+			next := house.Open(t, flags, house.Shipped(t, "extract"))
+			next.Client.Transport = bearer{next.Client.Transport, newMaster}
+			if r := next.Must("GET", "/chats/w/settings", ""); !strings.Contains(r.Body, `"apiKey":"sk-weXXXXXX..."`) || !logs(next, "imported secrets are sealed", "apiKey of workspace w") {
+				t.Errorf("settings = %s", r.Body)
 			}
-			next.close()
+			next.Close()
 			// From now on it is the new key's alone.
 			refusesKey(t, flags["db-path"], oldMaster)
 		})

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
+	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/plugin"
 )
 
@@ -59,7 +60,7 @@ func checkSignature(r *http.Request, body []byte) error {
 // that refuses a wrong signature.
 func TestSignedExample(t *testing.T) {
 	t.Parallel()
-	file, err := plugin.Build(t.Context(), filepath.Join(repository(t), "examples", "provider-signed"), t.TempDir(), nil)
+	file, err := plugin.Build(t.Context(), filepath.Join(house.Repository(t), "examples", "provider-signed"), t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,21 +86,21 @@ func TestSignedExample(t *testing.T) {
 		}
 	}))
 	t.Cleanup(srv.Close)
-	h := openHouse(t, map[string]string{"allow-private-networks": "127.0.0.1"}, module)
+	h := house.Open(t, map[string]string{"allow-private-networks": "127.0.0.1"}, module)
 	options := fmt.Sprintf(`"options":{"region":"eu-west-1","accessKeyId":%q,"secretAccessKey":%q}`, signedID, signedSecret)
-	h.must("PATCH", "/chats/signed/settings", fmt.Sprintf(`{"source":"signed","baseUrl":%q,%s}`, srv.URL, options))
-	if r, _ := h.ask("signed", "m:1"); r.status != 200 || !strings.Contains(r.body, "signed ") || !strings.Contains(r.body, "and read") {
-		t.Errorf("answered %d %s", r.status, r.body)
+	h.Must("PATCH", "/chats/signed/settings", fmt.Sprintf(`{"source":"signed","baseUrl":%q,%s}`, srv.URL, options))
+	if r, _ := h.Ask("signed", "m:1"); r.Status != 200 || !strings.Contains(r.Body, "signed ") || !strings.Contains(r.Body, "and read") {
+		t.Errorf("answered %d %s", r.Status, r.Body)
 	}
-	h.finish(h.must("PATCH", "/indexes/films/settings", fmt.Sprintf(`{"embedders":{"e":{"source":"signed","url":%q,%s,"documentTemplate":"{{doc.t}}"}}}`, srv.URL, options)))
-	h.finish(h.must("POST", "/indexes/films/documents", `[{"id":1,"t":"the sea"}]`))
-	if r := h.must("POST", "/indexes/films/search", `{"q":"sea","hybrid":{"embedder":"e","semanticRatio":1}}`); !strings.Contains(r.body, `"id":1`) {
-		t.Errorf("found %s", r.body)
+	h.Finish(h.Must("PATCH", "/indexes/films/settings", fmt.Sprintf(`{"embedders":{"e":{"source":"signed","url":%q,%s,"documentTemplate":"{{doc.t}}"}}}`, srv.URL, options)))
+	h.Finish(h.Must("POST", "/indexes/films/documents", `[{"id":1,"t":"the sea"}]`))
+	if r := h.Must("POST", "/indexes/films/search", `{"q":"sea","hybrid":{"embedder":"e","semanticRatio":1}}`); !strings.Contains(r.Body, `"id":1`) {
+		t.Errorf("found %s", r.Body)
 	}
 	// With another key the server refuses, and its word for it comes through.
-	h.must("PATCH", "/chats/signed/settings", `{"options":{"secretAccessKey":"another-secret-key"}}`)
-	if r, _ := h.ask("signed", "m:1"); r.status != 502 || !strings.Contains(r.body, "llm_provider_unauthorized") {
-		t.Errorf("with a wrong key: %d %s", r.status, r.body)
+	h.Must("PATCH", "/chats/signed/settings", `{"options":{"secretAccessKey":"another-secret-key"}}`)
+	if r, _ := h.Ask("signed", "m:1"); r.Status != 502 || !strings.Contains(r.Body, "llm_provider_unauthorized") {
+		t.Errorf("with a wrong key: %d %s", r.Status, r.Body)
 	}
-	h.checkSecret(signedSecret, "eu-west-1")
+	h.CheckSecret(signedSecret, "eu-west-1")
 }

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/parley-search/parley/host/e2e/house"
 )
 
 // sights count what clients met that only read.
@@ -123,10 +125,10 @@ func form(module []byte) (kind string, body []byte) {
 // install installs one version of a plugin after another, by nodes of chance.
 func (s *storm) install(seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 1000))
-	module := oldModules(s.t)["plain-c"]
+	module := house.OldModules(s.t)["plain-c"]
 	for n := 1; !s.pause(2 * time.Second); n++ {
 		version := fmt.Sprintf("1.0.%d", n)
-		kind, body := form(packed(s.t, module, "plain-c", map[string]any{"version": version}))
+		kind, body := form(house.Packed(s.t, module, "plain-c", map[string]any{"version": version}))
 		began := time.Now()
 		status, answer, err := s.send(rng.IntN(len(s.nodes)), "POST", "/plugins/install/file", kind, bytes.NewReader(body))
 		s.note("plugin 0/"+strconv.Itoa(n), s.judge("install of "+version, status, answer, err), began)
@@ -176,7 +178,7 @@ func (s *storm) speak() (url string) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")
 		for range chatWords {
-			_, _ = io.WriteString(w, delta("word "))
+			_, _ = io.WriteString(w, house.Delta("word "))
 			w.(http.Flusher).Flush()
 			select {
 			case <-r.Context().Done():
@@ -184,7 +186,7 @@ func (s *storm) speak() (url string) {
 			case <-time.After(chatPause):
 			}
 		}
-		_, _ = io.WriteString(w, finish)
+		_, _ = io.WriteString(w, house.Finish)
 	}))
 	s.t.Cleanup(p.Close)
 	return p.URL

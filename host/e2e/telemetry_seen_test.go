@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/telemetry"
 )
 
@@ -90,25 +91,25 @@ func TestTelemetrySeen(t *testing.T) {
 		}
 	}
 	install(counter(t, "1.0.0", ""))
-	h := openHouseAt(t, clock.pace(), map[string]string{
+	h := house.OpenAt(t, clock.pace(), map[string]string{
 		"plugin-dir": dir, "telemetry-url": platform.url + "/v1/batch", "telemetry-write-key": "the-write-key", "telemetry-collectors": "counter", "experimental-enable-metrics": "true",
 	})
 	for range 5 {
-		h.must("GET", "/version", "")
+		h.Must("GET", "/version", "")
 	}
-	if got := h.must("GET", "/metrics", "").body; strings.Contains(got, "parley_usage_") {
+	if got := h.Must("GET", "/metrics", "").Body; strings.Contains(got, "parley_usage_") {
 		t.Errorf("GET /metrics has usage before a window ended:\n%s", got)
 	}
 	install(counter(t, "1.1.0", `,{"path":"gpu","kind":"bool","constant":false,"meaning":"No GPU.","aggregation":"constant","noData":"always"}`))
-	h.must("POST", "/plugins/reload", "")
-	if got := h.next()["counter"]; !strings.Contains(got, `"gpu":false`) {
+	h.Must("POST", "/plugins/reload", "")
+	if got := next(h)["counter"]; !strings.Contains(got, `"gpu":false`) {
 		t.Errorf("the window under way says %s, want the new metric", got)
 	}
-	if got := h.must("GET", "/telemetry/metrics", "").body; !strings.Contains(got, "No GPU.") {
+	if got := h.Must("GET", "/telemetry/metrics", "").Body; !strings.Contains(got, "No GPU.") {
 		t.Errorf("GET /telemetry/metrics = %s, want the new metric", got)
 	}
 	clock.pass(61 * time.Minute)
-	h.waitFor("a delivery", func() bool { return len(platform.took()) > 0 })
+	h.WaitFor("a delivery", func() bool { return len(platform.took()) > 0 })
 	got := platform.took()[0]
 	if !strings.Contains(got, `"gpu":false`) || !strings.Contains(got, `"version":"1.1.0"`) {
 		t.Errorf("the platform got %s, want the new metric", got)
@@ -121,7 +122,7 @@ func TestTelemetrySeen(t *testing.T) {
 			Requests []string
 		}
 	}
-	h.read("/telemetry/windows?limit=9", &windows)
+	read(h, "/telemetry/windows?limit=9", &windows)
 	if len(windows.Results) != 1 || windows.Results[0].Window != 1 || len(windows.Results[0].Requests) != 1 || windows.Results[0].Requests[0] != got {
 		t.Errorf("GET /telemetry/windows = %+v, want the one window, as it was delivered:\n%s", windows, got)
 	}
@@ -129,7 +130,7 @@ func TestTelemetrySeen(t *testing.T) {
 	if err := json.Unmarshal([]byte(windows.Results[0].Messages[0].Body), &count); err != nil || count.Properties.Requests < 5 {
 		t.Errorf("the window has %d requests, %v, want 5 at least", count.Properties.Requests, err)
 	}
-	metrics := h.must("GET", "/metrics", "").body
+	metrics := h.Must("GET", "/metrics", "").Body
 	for _, want := range []string{
 		"# HELP parley_usage_counter_gpu No GPU.\n# TYPE parley_usage_counter_gpu gauge\n" + `parley_usage_counter_gpu{collector="counter",path="gpu",text=""} 0` + "\n",
 		fmt.Sprintf(`parley_usage_counter_requests{collector="counter",path="requests",text=""} %d`+"\n", count.Properties.Requests),
@@ -140,11 +141,11 @@ func TestTelemetrySeen(t *testing.T) {
 		}
 	}
 	var deliveries struct{ Results []telemetry.Delivery }
-	h.waitFor("a line in the log of deliveries", func() bool {
-		h.read("/telemetry/deliveries", &deliveries)
+	h.WaitFor("a line in the log of deliveries", func() bool {
+		read(h, "/telemetry/deliveries", &deliveries)
 		return len(deliveries.Results) > 0
 	})
-	h.waitFor("an empty spool", func() bool { return strings.Contains(h.must("GET", "/telemetry", "").body, `"pending":0`) })
+	h.WaitFor("an empty spool", func() bool { return strings.Contains(h.Must("GET", "/telemetry", "").Body, `"pending":0`) })
 	if d := deliveries.Results[0]; !d.Taken || d.To != platform.url+"/v1/batch" || d.Bytes != len(got) || len(d.Messages) != 1 || d.Messages[0].Collector != "counter" {
 		t.Errorf("GET /telemetry/deliveries = %+v, want the one delivery", deliveries)
 	}
@@ -158,7 +159,7 @@ func TestTelemetrySeen(t *testing.T) {
 		State                     struct{ Window uint64 }
 		Quarantined, Undocumented json.RawMessage
 	}
-	h.read("/telemetry/export", &all)
+	read(h, "/telemetry/export", &all)
 	if all.InstanceUID == "" || len(all.Next) != 1 || len(all.Pending) != 0 || len(all.Windows) != 1 || len(all.Deliveries) != 1 || all.State.Window != 2 || string(all.Quarantined) != "[]" {
 		t.Errorf("GET /telemetry/export = %+v, want all that there is", all)
 	}
@@ -168,7 +169,7 @@ func TestTelemetrySeen(t *testing.T) {
 }
 
 // verify has the window under way delivered to a listener.
-func verify(t *testing.T, h *house) {
+func verify(t *testing.T, h *house.House) {
 	t.Helper()
 	listener := newTaker(t)
 	_, port, err := net.SplitHostPort(strings.TrimPrefix(listener.url, "http://"))
@@ -176,8 +177,8 @@ func verify(t *testing.T, h *house) {
 		t.Fatal(err)
 	}
 	var said struct{ Of, Request string }
-	r := h.must("POST", "/telemetry/verify", `{"port":`+port+`}`)
-	if err := json.Unmarshal([]byte(r.body), &said); err != nil {
+	r := h.Must("POST", "/telemetry/verify", `{"port":`+port+`}`)
+	if err := json.Unmarshal([]byte(r.Body), &said); err != nil {
 		t.Fatal(err)
 	}
 	if got := listener.took(); len(got) != 1 || got[0] != said.Request || said.Of != "next" || !strings.Contains(said.Request, `"gpu":false`) {
@@ -187,8 +188,8 @@ func verify(t *testing.T, h *house) {
 		t.Errorf("the listener was asked %s with Authorization %q, want /v1/batch and no key", listener.requests[0].URL, a)
 	}
 	for _, body := range []string{`{}`, `{"port":65536}`, `{"port":"80"}`, `{"url":"http://example.com"}`} {
-		if r := h.call("POST", "/telemetry/verify", body); r.status != http.StatusBadRequest {
-			t.Errorf("POST /telemetry/verify %s = %d %s, want 400", body, r.status, r.body)
+		if r := h.Call("POST", "/telemetry/verify", body); r.Status != http.StatusBadRequest {
+			t.Errorf("POST /telemetry/verify %s = %d %s, want 400", body, r.Status, r.Body)
 		}
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -197,15 +198,15 @@ func verify(t *testing.T, h *house) {
 	}
 	nobody := l.Addr().(*net.TCPAddr).Port
 	l.Close()
-	if r := h.call("POST", "/telemetry/verify", fmt.Sprintf(`{"port":%d}`, nobody)); r.status != http.StatusBadRequest || !strings.Contains(r.body, "Nobody took the delivery") {
-		t.Errorf("POST /telemetry/verify to nobody = %d %s", r.status, r.body)
+	if r := h.Call("POST", "/telemetry/verify", fmt.Sprintf(`{"port":%d}`, nobody)); r.Status != http.StatusBadRequest || !strings.Contains(r.Body, "Nobody took the delivery") {
+		t.Errorf("POST /telemetry/verify to nobody = %d %s", r.Status, r.Body)
 	}
 }
 
 // read asks for a page of JSON.
-func (h *house) read(path string, into any) {
-	h.t.Helper()
-	if err := json.Unmarshal([]byte(h.must("GET", path, "").body), into); err != nil {
-		h.t.Fatalf("GET %s: %v", path, err)
+func read(h *house.House, path string, into any) {
+	h.T.Helper()
+	if err := json.Unmarshal([]byte(h.Must("GET", path, "").Body), into); err != nil {
+		h.T.Fatalf("GET %s: %v", path, err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/telemetry"
 	"github.com/parley-search/parley/host/internal/testhook"
@@ -20,7 +21,7 @@ import (
 // chatsCollector builds the collector of the examples.
 func chatsCollector(t testing.TB) []byte {
 	t.Helper()
-	root := repository(t)
+	root := house.Repository(t)
 	file, err := plugin.Build(t.Context(), filepath.Join(root, "examples", "collector-smallest"), filepath.Join(root, "plugins", "dist"), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -33,14 +34,14 @@ func chatsCollector(t testing.TB) []byte {
 }
 
 // next returns what the window under way says so far, by collector.
-func (h *house) next() map[string]string {
-	h.t.Helper()
+func next(h *house.House) map[string]string {
+	h.T.Helper()
 	var page struct {
 		Results []struct{ Collector, Body string }
 	}
-	r := h.must("GET", "/telemetry/messages?of=next", "")
-	if err := json.Unmarshal([]byte(r.body), &page); err != nil {
-		h.t.Fatal(err)
+	r := h.Must("GET", "/telemetry/messages?of=next", "")
+	if err := json.Unmarshal([]byte(r.Body), &page); err != nil {
+		h.T.Fatal(err)
 	}
 	all := map[string]string{}
 	for _, m := range page.Results {
@@ -56,34 +57,34 @@ func TestTelemetry(t *testing.T) {
 		t.Skip("it builds and compiles plugins, which takes long")
 	}
 	const canary = "QxCanary7731"
-	h := openHouse(t, nil, shipped(t, "extract"), chatsCollector(t))
-	h.must("PATCH", "/chats/"+canary+"/settings", `{"source": "extract"}`)
+	h := house.Open(t, nil, house.Shipped(t, "extract"), chatsCollector(t))
+	h.Must("PATCH", "/chats/"+canary+"/settings", `{"source": "extract"}`)
 	for range 3 {
-		h.must("POST", "/chats/"+canary+"/chat/completions", `{"model": "`+canary+`", "stream": true, "messages": [{"role": "user", "content": "`+canary+`"}]}`)
+		h.Must("POST", "/chats/"+canary+"/chat/completions", `{"model": "`+canary+`", "stream": true, "messages": [{"role": "user", "content": "`+canary+`"}]}`)
 	}
-	h.call("POST", "/chats/"+canary+"/chat/completions", `{"model": "x", "stream": true, "messages": []}`)
+	h.Call("POST", "/chats/"+canary+"/chat/completions", `{"model": "x", "stream": true, "messages": []}`)
 	var body string
 	waittest.Until(func() bool {
-		body = h.next()["chats"]
+		body = next(h)["chats"]
 		return strings.Contains(body, `"answered":3`) && strings.Contains(body, `"refused":1`)
 	})
 	if !strings.Contains(body, `"chats":{"answered":3,"failed":0,"left":0,"refused":1,"tool_calls":0}`) {
 		t.Errorf("the window says %s, want 3 chats answered and 1 refused", body)
 	}
-	status := h.must("GET", "/telemetry", "").body
+	status := h.Must("GET", "/telemetry", "").Body
 	if !strings.Contains(status, `"on":true`) || !strings.Contains(status, `"outbound":true`) {
 		t.Errorf("GET /telemetry = %s, want it on, with the embedded collector outbound", status)
 	}
-	if metrics := h.must("GET", "/telemetry/metrics", "").body; !strings.Contains(metrics, "chats.answered") {
+	if metrics := h.Must("GET", "/telemetry/metrics", "").Body; !strings.Contains(metrics, "chats.answered") {
 		t.Errorf("GET /telemetry/metrics = %s, want the manifest's", metrics)
 	}
-	h.close()
+	h.Close()
 
-	uid, err := telemetry.ReadUID(h.dir)
-	if err != nil || !strings.Contains(h.log.String(), uid.String()) {
+	uid, err := telemetry.ReadUID(h.Dir)
+	if err != nil || !strings.Contains(h.Log.String(), uid.String()) {
 		t.Errorf("the Instance UID %s, %v, is not in the log of the start", uid, err)
 	}
-	err = filepath.WalkDir(filepath.Join(h.dir, telemetry.SpoolDir), func(path string, d os.DirEntry, err error) error {
+	err = filepath.WalkDir(filepath.Join(h.Dir, telemetry.SpoolDir), func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -102,20 +103,20 @@ func TestTelemetry(t *testing.T) {
 //
 //parley:option no-analytics
 func TestTelemetryOff(t *testing.T) {
-	h := openHouse(t, map[string]string{"no-analytics": "true"}, packedCollectorModule(t))
-	if got := h.must("GET", "/telemetry", "").body; !strings.Contains(got, `"on":false`) || !strings.Contains(got, "--no-analytics") {
+	h := house.Open(t, map[string]string{"no-analytics": "true"}, packedCollectorModule(t))
+	if got := h.Must("GET", "/telemetry", "").Body; !strings.Contains(got, `"on":false`) || !strings.Contains(got, "--no-analytics") {
 		t.Errorf("GET /telemetry = %s, want it off by the flag", got)
 	}
-	if got := h.must("GET", "/plugins", "").body; strings.Contains(got, "collector") {
+	if got := h.Must("GET", "/plugins", "").Body; strings.Contains(got, "collector") {
 		t.Errorf("GET /plugins = %s, want no collector loaded", got)
 	}
-	h.close()
+	h.Close()
 	for _, name := range []string{telemetry.SpoolDir, "instance-uid"} {
-		if _, err := os.Stat(filepath.Join(h.dir, name)); err == nil {
+		if _, err := os.Stat(filepath.Join(h.Dir, name)); err == nil {
 			t.Errorf("there is a file %s, want none", name)
 		}
 	}
-	if !strings.Contains(h.log.String(), "telemetry is off") {
+	if !strings.Contains(h.Log.String(), "telemetry is off") {
 		t.Error("the log of the start does not say that telemetry is off")
 	}
 }
@@ -125,15 +126,15 @@ func TestTelemetryOff(t *testing.T) {
 func TestTelemetryBroken(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, telemetry.SpoolDir, []byte("a file where a folder belongs"))
-	h := openHouse(t, map[string]string{"db-path": dir}, packedCollectorModule(t))
-	if got := h.must("GET", "/telemetry", "").body; !strings.Contains(got, `"on":false`) || !strings.Contains(got, "a spool that cannot be opened") {
+	h := house.Open(t, map[string]string{"db-path": dir}, packedCollectorModule(t))
+	if got := h.Must("GET", "/telemetry", "").Body; !strings.Contains(got, `"on":false`) || !strings.Contains(got, "a spool that cannot be opened") {
 		t.Errorf("GET /telemetry = %s, want it off by the spool", got)
 	}
 	for _, path := range []string{"/telemetry/windows", "/telemetry/deliveries", "/telemetry/export", "/telemetry/messages"} {
-		h.must("GET", path, "")
+		h.Must("GET", path, "")
 	}
-	if r := h.call("POST", "/telemetry/verify", `{"port":1}`); r.status != 400 || !strings.Contains(r.body, "Telemetry is off") {
-		t.Errorf("POST /telemetry/verify = %d %s, want that it is off", r.status, r.body)
+	if r := h.Call("POST", "/telemetry/verify", `{"port":1}`); r.Status != 400 || !strings.Contains(r.Body, "Telemetry is off") {
+		t.Errorf("POST /telemetry/verify = %d %s, want that it is off", r.Status, r.Body)
 	}
 }
 
@@ -141,23 +142,23 @@ func TestTelemetryBroken(t *testing.T) {
 // first one's telemetry does not notice.
 func TestTelemetryTwoHosts(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t, nil, packedCollectorModule(t))
-	before := h.next()["counter"]
-	c, _, err := host.LoadConfig(host.Sources{Flags: map[string]string{"db-path": h.dir, "http-addr": "127.0.0.1:0"}, File: emptyFile(t)})
+	h := house.Open(t, nil, packedCollectorModule(t))
+	before := next(h)["counter"]
+	c, _, err := host.LoadConfig(host.Sources{Flags: map[string]string{"db-path": h.Dir, "http-addr": "127.0.0.1:0"}, File: emptyFile(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.PluginCacheDir = compiledModules(t)
+	c.PluginCacheDir = house.CompiledModules(t)
 	if second, err := host.Open(t.Context(), c, host.Options{Version: "test"}); err == nil {
 		second.Close()
 		t.Fatal("a second host opened the directory")
-	} else if !strings.Contains(err.Error(), h.dir) {
+	} else if !strings.Contains(err.Error(), h.Dir) {
 		t.Errorf("a second host: %v, want which directory is in use", err)
 	}
-	if _, err := host.TelemetryDelete(h.dir); err == nil {
+	if _, err := host.TelemetryDelete(h.Dir); err == nil {
 		t.Error("telemetry was deleted below a running host")
 	}
-	if after := h.next()["counter"]; before == "" || after == "" {
+	if after := next(h)["counter"]; before == "" || after == "" {
 		t.Errorf("the window says %q, and then %q", before, after)
 	}
 }
@@ -207,20 +208,20 @@ func emptyFile(t *testing.T) string {
 // next.
 func TestTelemetryKeeps(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t, nil, packedCollectorModule(t))
+	h := house.Open(t, nil, packedCollectorModule(t))
 	for range 5 {
-		h.must("GET", "/version", "")
+		h.Must("GET", "/version", "")
 	}
-	if got := h.next()["counter"]; !strings.Contains(got, `"requests":`) {
+	if got := next(h)["counter"]; !strings.Contains(got, `"requests":`) {
 		t.Fatalf("the window says %q, want requests", got)
 	}
-	h.close()
-	c, _, err := host.LoadConfig(host.Sources{Flags: map[string]string{"db-path": h.dir, "http-addr": "127.0.0.1:0"}, File: emptyFile(t)})
+	h.Close()
+	c, _, err := host.LoadConfig(host.Sources{Flags: map[string]string{"db-path": h.Dir, "http-addr": "127.0.0.1:0"}, File: emptyFile(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	hooks := &testhook.Hooks{}
-	c.PluginCacheDir = compiledModules(t)
+	c.PluginCacheDir = house.CompiledModules(t)
 	again, err := host.Open(t.Context(), c, host.Options{Embedded: [][]byte{packedCollectorModule(t)}, Version: "test", Hooks: hooks})
 	if err != nil {
 		t.Fatal(err)
@@ -238,15 +239,15 @@ func TestTelemetryKeeps(t *testing.T) {
 func TestTelemetryNewMetric(t *testing.T) {
 	dir := t.TempDir()
 	place(t, dir, "counter-1.0.0.wasm", counter(t, "1.0.0", ""))
-	h := openHouse(t, map[string]string{"plugin-dir": dir, "plugin-lock": "off"})
+	h := house.Open(t, map[string]string{"plugin-dir": dir, "plugin-lock": "off"})
 	for range 5 {
-		h.must("GET", "/version", "")
+		h.Must("GET", "/version", "")
 	}
 	count := func() (n int) {
 		var body struct {
 			Properties struct{ Requests int }
 		}
-		if err := json.Unmarshal([]byte(h.next()["counter"]), &body); err != nil {
+		if err := json.Unmarshal([]byte(next(h)["counter"]), &body); err != nil {
 			t.Fatal(err)
 		}
 		return body.Properties.Requests
@@ -256,17 +257,17 @@ func TestTelemetryNewMetric(t *testing.T) {
 		t.Fatalf("the window has %d requests, want 5 at least", before)
 	}
 	place(t, dir, "counter-1.1.0.wasm", counter(t, "1.1.0", `,{"path":"gpu","kind":"bool","constant":false,"meaning":"No GPU.","aggregation":"constant","noData":"always"}`))
-	h.must("POST", "/plugins/reload", "")
-	if got := h.next()["counter"]; !strings.Contains(got, `"gpu":false`) || !strings.Contains(got, `"version":"1.1.0"`) {
+	h.Must("POST", "/plugins/reload", "")
+	if got := next(h)["counter"]; !strings.Contains(got, `"gpu":false`) || !strings.Contains(got, `"version":"1.1.0"`) {
 		t.Errorf("the window says %s, want the new metric", got)
 	}
 	if after := count(); after < before {
 		t.Errorf("the window has %d requests after the swap and had %d before, want it to go on", after, before)
 	}
-	if got := h.must("GET", "/telemetry/metrics", "").body; !strings.Contains(got, "No GPU.") {
+	if got := h.Must("GET", "/telemetry/metrics", "").Body; !strings.Contains(got, "No GPU.") {
 		t.Errorf("GET /telemetry/metrics = %s, want the new metric explained", got)
 	}
-	if got := h.must("GET", "/telemetry", "").body; !strings.Contains(got, `"outbound":false`) {
+	if got := h.Must("GET", "/telemetry", "").Body; !strings.Contains(got, `"outbound":false`) {
 		t.Errorf("GET /telemetry = %s, want a collector of somebody else's kept on this machine", got)
 	}
 }
@@ -274,9 +275,9 @@ func TestTelemetryNewMetric(t *testing.T) {
 // TestTelemetryFlush ends windows of a built collector by hand: in development, and
 // never in production.
 func TestTelemetryFlush(t *testing.T) {
-	h := openHouse(t, nil, packedCollectorModule(t))
+	h := house.Open(t, nil, packedCollectorModule(t))
 	for range 5 {
-		h.must("GET", "/version", "")
+		h.Must("GET", "/version", "")
 	}
 	var window struct {
 		Window   uint64
@@ -284,9 +285,9 @@ func TestTelemetryFlush(t *testing.T) {
 	}
 	flush := func() (requests int) {
 		t.Helper()
-		r := h.must("POST", "/telemetry/flush", "")
-		if err := json.Unmarshal([]byte(r.body), &window); err != nil || len(window.Messages) != 1 {
-			t.Fatalf("POST /telemetry/flush = %s, %v, want a window with one message", r.body, err)
+		r := h.Must("POST", "/telemetry/flush", "")
+		if err := json.Unmarshal([]byte(r.Body), &window); err != nil || len(window.Messages) != 1 {
+			t.Fatalf("POST /telemetry/flush = %s, %v, want a window with one message", r.Body, err)
 		}
 		var m struct{ Properties struct{ Requests int } }
 		if err := json.Unmarshal([]byte(window.Messages[0].Body), &m); err != nil {
@@ -300,17 +301,17 @@ func TestTelemetryFlush(t *testing.T) {
 	if n := flush(); window.Window != 2 || n > 1 {
 		t.Errorf("window %d has %d requests, want window 2 with that of the flush alone", window.Window, n)
 	}
-	if got := h.must("GET", "/telemetry/windows?limit=9", "").body; !strings.Contains(got, `"total":2`) || !strings.Contains(got, `"window":2`) {
+	if got := h.Must("GET", "/telemetry/windows?limit=9", "").Body; !strings.Contains(got, `"total":2`) || !strings.Contains(got, `"window":2`) {
 		t.Errorf("GET /telemetry/windows = %s, want both windows", got)
 	}
-	h.close()
+	h.Close()
 
-	h = openHouse(t, map[string]string{"env": "production", "master-key": "a key of sixteen"}, packedCollectorModule(t))
-	h.key = "a key of sixteen"
-	if r := h.call("POST", "/telemetry/flush", ""); r.status != 403 || !strings.Contains(r.body, "telemetry_flush_disabled") || !strings.Contains(r.body, "--env production") {
-		t.Errorf("POST /telemetry/flush in production = %d %s, want 403", r.status, r.body)
+	h = house.Open(t, map[string]string{"env": "production", "master-key": "a key of sixteen"}, packedCollectorModule(t))
+	h.Key = "a key of sixteen"
+	if r := h.Call("POST", "/telemetry/flush", ""); r.Status != 403 || !strings.Contains(r.Body, "telemetry_flush_disabled") || !strings.Contains(r.Body, "--env production") {
+		t.Errorf("POST /telemetry/flush in production = %d %s, want 403", r.Status, r.Body)
 	}
-	if got := h.must("GET", "/telemetry/windows", "").body; !strings.Contains(got, `"total":0`) {
+	if got := h.Must("GET", "/telemetry/windows", "").Body; !strings.Contains(got, `"total":0`) {
 		t.Errorf("GET /telemetry/windows = %s, want that no window ended", got)
 	}
 }
@@ -320,25 +321,25 @@ func TestTelemetryFlush(t *testing.T) {
 func TestTelemetryDeleted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	h := openHouse(t, map[string]string{"db-path": dir, "telemetry-contact": "privacy@example.com"}, packedCollectorModule(t))
-	h.must("PATCH", "/experimental-features", `{"metrics":true}`)
-	h.must("POST", "/telemetry/flush", "")
+	h := house.Open(t, map[string]string{"db-path": dir, "telemetry-contact": "privacy@example.com"}, packedCollectorModule(t))
+	h.Must("PATCH", "/experimental-features", `{"metrics":true}`)
+	h.Must("POST", "/telemetry/flush", "")
 	var was struct{ InstanceUID string }
-	if err := json.Unmarshal([]byte(h.must("GET", "/telemetry", "").body), &was); err != nil || len(was.InstanceUID) != 36 {
+	if err := json.Unmarshal([]byte(h.Must("GET", "/telemetry", "").Body), &was); err != nil || len(was.InstanceUID) != 36 {
 		t.Fatalf("the Instance UID is %q, %v", was.InstanceUID, err)
 	}
-	got := strings.TrimSpace(h.must("DELETE", "/telemetry", "").body)
+	got := strings.TrimSpace(h.Must("DELETE", "/telemetry", "").Body)
 	if want := fmt.Sprintf(`{"instanceUid":%q,"contact":"privacy@example.com"}`, was.InstanceUID); got != want {
 		t.Errorf("DELETE /telemetry = %s, want %s", got, want)
 	}
-	if got := strings.TrimSpace(h.must("DELETE", "/telemetry", "").body); got != `{"contact":"privacy@example.com"}` {
+	if got := strings.TrimSpace(h.Must("DELETE", "/telemetry", "").Body); got != `{"contact":"privacy@example.com"}` {
 		t.Errorf("DELETE /telemetry again = %s, want no UID", got)
 	}
 	for path, want := range map[string]string{
 		"/telemetry": `{"on":false,"offBy":"its deletion"}`, "/telemetry/windows": `"total":0`, "/telemetry/messages?of=pending": `"results":[]`,
 		"/telemetry/metrics": `"results":[]`, "/metrics": "parley_telemetry_on 0",
 	} {
-		if got := h.must("GET", path, "").body; !strings.Contains(got, want) {
+		if got := h.Must("GET", path, "").Body; !strings.Contains(got, want) {
 			t.Errorf("GET %s after that = %s, want %s", path, got, want)
 		}
 	}
@@ -356,9 +357,9 @@ func TestTelemetryDeleted(t *testing.T) {
 	if err != nil || kept != "" {
 		t.Errorf("the UID is still in %s%v", kept, err)
 	}
-	h.close()
-	h = openHouse(t, map[string]string{"db-path": dir}, packedCollectorModule(t))
-	if got := h.must("GET", "/telemetry", "").body; !strings.Contains(got, "parley telemetry off") {
+	h.Close()
+	h = house.Open(t, map[string]string{"db-path": dir}, packedCollectorModule(t))
+	if got := h.Must("GET", "/telemetry", "").Body; !strings.Contains(got, "parley telemetry off") {
 		t.Errorf("GET /telemetry after the next start = %s, want off", got)
 	}
 }
@@ -369,7 +370,7 @@ func TestTelemetryLabels(t *testing.T) {
 	t.Parallel()
 	build := func(dir string) []byte {
 		t.Helper()
-		file, err := plugin.Build(t.Context(), filepath.Join(repository(t), "examples", dir), t.TempDir(), nil)
+		file, err := plugin.Build(t.Context(), filepath.Join(house.Repository(t), "examples", dir), t.TempDir(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -379,18 +380,18 @@ func TestTelemetryLabels(t *testing.T) {
 		}
 		return module
 	}
-	h := openHouse(t, map[string]string{"experimental-enable-metrics": "true"}, build("provider-smallest"), build("collector-go"))
-	h.must("PATCH", "/chats/one/settings", `{"source":"smallest"}`)
+	h := house.Open(t, map[string]string{"experimental-enable-metrics": "true"}, build("provider-smallest"), build("collector-go"))
+	h.Must("PATCH", "/chats/one/settings", `{"source":"smallest"}`)
 	for range 3 {
-		if r, _ := h.ask("one", "m"); r.status != 200 {
-			t.Fatalf("POST /chats/one/chat/completions = %d %s", r.status, r.body)
+		if r, _ := h.Ask("one", "m"); r.Status != 200 {
+			t.Fatalf("POST /chats/one/chat/completions = %d %s", r.Status, r.Body)
 		}
 	}
-	window := h.must("POST", "/telemetry/flush", "").body
+	window := h.Must("POST", "/telemetry/flush", "").Body
 	if !strings.Contains(window, `\"latency_by_source\":{\"smallest\":`) || !strings.Contains(window, `\"chats\":`) {
 		t.Errorf("POST /telemetry/flush = %s, want the latency of smallest", window)
 	}
-	metrics := h.must("GET", "/metrics", "").body
+	metrics := h.Must("GET", "/metrics", "").Body
 	if want := `parley_usage_talk_go_talk_latency_by_source{collector="talk-go",path="talk.latency_by_source",source="smallest",text=""} `; !strings.Contains(metrics, want) {
 		t.Errorf("GET /metrics has no %s", want)
 	}

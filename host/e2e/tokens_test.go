@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/testhook"
 	"github.com/parley-search/parley/host/internal/upstream"
 )
@@ -98,18 +99,18 @@ func TestTokensOfManyChats(t *testing.T) {
 				auth["tokenUrl"], auth["clientId"], auth["clientSecret"] = s.URL+"/token", "someone", "${a}"
 				grants = append(grants, s.URL)
 			}
-			module := packed(t, shipped(t, "vllm"), "signed", map[string]any{
+			module := house.Packed(t, house.Shipped(t, "vllm"), "signed", map[string]any{
 				"abi": 2, "settings": map[string]any{"baseUrl": map[string]any{"required": true}}, "auth": []any{auth}, "limits": map[string]any{"memoryMiB": 32},
 				"options": map[string]any{"a": map[string]any{"type": "string", "secret": true}}, "grants": map[string]any{"http": grants},
 			})
-			h := openHouseWith(t, map[string]string{"otlp-endpoint": traces.url}, host.Options{Embedded: [][]byte{module}, Hooks: &testhook.Hooks{
+			h := house.OpenWith(t, map[string]string{"otlp-endpoint": traces.url}, host.Options{Embedded: [][]byte{module}, Hooks: &testhook.Hooks{
 				GoogleTokenURL: s.URL + "/token", Reach: upstream.Options{TLS: &tls.Config{RootCAs: s.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs}},
 			}})
 			settings, err := json.Marshal(map[string]any{"source": "signed", "baseUrl": s.URL, "options": map[string]string{"a": secret}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			h.must("PATCH", "/chats/w/settings", string(settings))
+			h.Must("PATCH", "/chats/w/settings", string(settings))
 
 			// ask has all chats ask at once, and calls sent once all have.
 			ask := func(sent func()) (answers []string) {
@@ -149,16 +150,16 @@ func TestTokensOfManyChats(t *testing.T) {
 			refused := ask(func() {})
 			check("with no token to be had", refused, `"error"`, 0)
 
-			h.close()
+			h.Close()
 			if len(traces.spans) == 0 {
 				t.Error("nothing was traced")
 			}
 			for where, text := range map[string]string{
-				"an answer": strings.Join(append(append(all, again...), refused...), "\n"), "the log": h.log.String(), "a trace": traces.raw.String(),
+				"an answer": strings.Join(append(append(all, again...), refused...), "\n"), "the log": h.Log.String(), "a trace": traces.raw.String(),
 			} {
 				for _, secret := range []string{"canary-access-token", "canary-client-secret", url.QueryEscape("BEGIN PRIVATE KEY"), "BEGIN PRIVATE KEY", "assertion="} {
 					if strings.Contains(text, secret) {
-						t.Errorf("%s holds %q: …%s…", where, secret, around(text, secret))
+						t.Errorf("%s holds %q: …%s…", where, secret, house.Around(text, secret))
 					}
 				}
 			}
@@ -167,14 +168,14 @@ func TestTokensOfManyChats(t *testing.T) {
 }
 
 // postChat asks the workspace w, and returns all that was answered.
-func postChat(ctx context.Context, t *testing.T, h *house) string {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url+"/chats/w/chat/completions", strings.NewReader(`{"model":"m","messages":[{"role":"user","content":"hi"}]}`))
+func postChat(ctx context.Context, t *testing.T, h *house.House) string {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL+"/chats/w/chat/completions", strings.NewReader(`{"model":"m","messages":[{"role":"user","content":"hi"}]}`))
 	if err != nil {
 		t.Error(err)
 		return ""
 	}
 	req.Header.Set("content-type", "application/json")
-	resp, err := h.client.Do(req)
+	resp, err := h.Client.Do(req)
 	if err != nil {
 		t.Error(err)
 		return ""

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/parley-search/parley/host/e2e/house"
 )
 
 // A traceCollector takes traces as a collector of OpenTelemetry does.
@@ -126,25 +128,25 @@ func TestTraces(t *testing.T) {
 			w.WriteHeader(http.StatusTooManyRequests)
 			_, _ = io.WriteString(w, canary)
 		case strings.Contains(string(body), `"role":"tool"`):
-			_, _ = io.WriteString(w, delta(canary)+finish)
+			_, _ = io.WriteString(w, house.Delta(canary)+house.Finish)
 		default:
-			_, _ = io.WriteString(w, searchCanary+finish)
+			_, _ = io.WriteString(w, searchCanary+house.Finish)
 		}
 	}))
 	defer provider.Close()
-	h := openHouse(t, map[string]string{"otlp-endpoint": c.url + "/"}, shipped(t, "vllm"))
-	h.finish(h.must("POST", "/indexes/films/documents", `[{"id":1,"title":"`+canary+`"}]`))
-	h.must("PATCH", "/chats/x/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q,"apiKey":"sk-%s","prompts":{"system":%q}}`, provider.URL, canary, canary))
+	h := house.Open(t, map[string]string{"otlp-endpoint": c.url + "/"}, house.Shipped(t, "vllm"))
+	h.Finish(h.Must("POST", "/indexes/films/documents", `[{"id":1,"title":"`+canary+`"}]`))
+	h.Must("PATCH", "/chats/x/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q,"apiKey":"sk-%s","prompts":{"system":%q}}`, provider.URL, canary, canary))
 	ask := func(model, traceparent string) {
 		t.Helper()
-		req, err := http.NewRequest("POST", h.url+"/chats/x/chat/completions", strings.NewReader(fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":%q}]}`, model, canary)))
+		req, err := http.NewRequest("POST", h.URL+"/chats/x/chat/completions", strings.NewReader(fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":%q}]}`, model, canary)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("Traceparent", traceparent)
 		req.Header.Set("X-Request-Id", "id-"+model)
-		resp, err := h.client.Do(req)
+		resp, err := h.Client.Do(req)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,8 +158,8 @@ func TestTraces(t *testing.T) {
 	ask("good", "00-"+callerTrace+"-"+callerSpan+"-01")
 	ask("refuses", "nonsense")
 	ask("not sampled", "00-"+callerTrace+"-"+callerSpan+"-00")
-	h.must("GET", "/version", "")
-	h.close()
+	h.Must("GET", "/version", "")
+	h.Close()
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -193,9 +195,9 @@ func TestTraces(t *testing.T) {
 		}
 	}
 	if strings.Contains(c.raw.String(), canary) || strings.Contains(c.raw.String(), "films") {
-		t.Errorf("the collector was told what somebody said: %s", around(c.raw.String(), canary))
+		t.Errorf("the collector was told what somebody said: %s", house.Around(c.raw.String(), canary))
 	}
-	if n := strings.Count(h.log.String(), `"trace_id":"`+callerTrace+`"`); n != 1 {
+	if n := strings.Count(h.Log.String(), `"trace_id":"`+callerTrace+`"`); n != 1 {
 		t.Errorf("%d lines of the log name the caller's trace, want that of the one request which is traced", n)
 	}
 	for _, header := range asked {
@@ -211,14 +213,14 @@ func TestTracesWithoutCollector(t *testing.T) {
 	checkLeak(t)
 	refuses := httptest.NewServer(http.NotFoundHandler())
 	defer refuses.Close()
-	w := newWire(t)
-	h := openHouse(t, map[string]string{"otlp-endpoint": refuses.URL}, shipped(t, "vllm"))
-	h.must("PATCH", "/chats/x/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q}`, w.url))
-	if r, got := h.ask("x", "good"); got["finish_reason"] != "stop" {
-		t.Errorf("answer: %s", r.body)
+	w := house.NewWire(t)
+	h := house.Open(t, map[string]string{"otlp-endpoint": refuses.URL}, house.Shipped(t, "vllm"))
+	h.Must("PATCH", "/chats/x/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q}`, w.URL))
+	if r, got := h.Ask("x", "good"); got["finish_reason"] != "stop" {
+		t.Errorf("answer: %s", r.Body)
 	}
-	h.close()
-	if log := h.log.String(); !strings.Contains(log, "traces are lost") || !strings.Contains(log, "HTTP 404 Not Found") {
+	h.Close()
+	if log := h.Log.String(); !strings.Contains(log, "traces are lost") || !strings.Contains(log, "HTTP 404 Not Found") {
 		t.Errorf("the log does not say that traces are lost")
 	}
 }

@@ -11,6 +11,9 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/parley-search/parley/host/e2e/house"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // heldMaster is the master key of the data that is kept in testdata.
@@ -35,15 +38,15 @@ func TestOldData(t *testing.T) {
 			if name == "directory" {
 				unpack(t, filepath.Join(kept, "data.tar.zst"), flags["db-path"])
 			}
-			h := openHouse(t, flags)
-			h.client.Transport = bearer{h.client.Transport, heldMaster}
-			h.settleTasks()
-			if !settles(func() bool {
-				return strings.Contains(h.must("GET", "/indexes/films/search?q=number2", "").body, `"id":2,`)
+			h := house.Open(t, flags)
+			h.Client.Transport = bearer{h.Client.Transport, heldMaster}
+			settleTasks(h)
+			if !waittest.Until(func() bool {
+				return strings.Contains(h.Must("GET", "/indexes/films/search?q=number2", "").Body, `"id":2,`)
 			}) {
 				t.Error("no document is found")
 			}
-			h.checkFilms(5)
+			h.CheckFilms(5)
 			for path, want := range map[string]string{
 				"/network":                `"searchApiKey":"sk-weXXXXXX..."`,
 				"/experimental-features":  `"containsFilter":true`,
@@ -52,11 +55,11 @@ func TestOldData(t *testing.T) {
 				"/tasks?types=settingsUpdate":                     `"succeeded"`,
 				"/keys":                                           `"name":"kept"`,
 			} {
-				if r := h.must("GET", path, ""); !strings.Contains(r.body, want) {
-					t.Errorf("GET %s = %s, want %s in it", path, r.body, want)
+				if r := h.Must("GET", path, ""); !strings.Contains(r.Body, want) {
+					t.Errorf("GET %s = %s, want %s in it", path, r.Body, want)
 				}
 			}
-			h.finish(h.must("POST", "/indexes/films/documents", `[{"id":7,"title":"one more"}]`))
+			h.Finish(h.Must("POST", "/indexes/films/documents", `[{"id":7,"title":"one more"}]`))
 		})
 	}
 }
@@ -65,16 +68,16 @@ func TestOldData(t *testing.T) {
 func keepData(t *testing.T, to string) {
 	t.Helper()
 	data, out := filepath.Join(t.TempDir(), "data"), t.TempDir()
-	h := openHouse(t, map[string]string{"master-key": heldMaster, "db-path": data, "dump-dir": out, "snapshot-dir": out, "no-analytics": "true"})
-	h.client.Transport = bearer{h.client.Transport, heldMaster}
-	h.finish(h.must("PATCH", "/indexes/films/settings", `{"synonyms":{"ocean":["sea"]},"embedders":{"plane":{"source":"userProvided","dimensions":2}}}`))
-	h.addFilms(5)
-	h.finish(h.must("PUT", "/indexes/films/documents", `[{"id":1,"_vectors":{"plane":[0.5,1]}}]`))
-	h.must("PATCH", "/experimental-features", `{"network":true,"containsFilter":true}`)
-	h.must("PATCH", "/network", `{"remotes":{"there":{"url":"http://there.example","searchApiKey":"`+apiKey+`"}}}`)
-	h.must("POST", "/keys", `{"name":"kept","actions":["search"],"indexes":["films"],"expiresAt":null}`)
-	dump, snapshot := h.makeArchive("dump", out), h.makeArchive("snapshot", out)
-	h.close()
+	h := house.Open(t, map[string]string{"master-key": heldMaster, "db-path": data, "dump-dir": out, "snapshot-dir": out, "no-analytics": "true"})
+	h.Client.Transport = bearer{h.Client.Transport, heldMaster}
+	h.Finish(h.Must("PATCH", "/indexes/films/settings", `{"synonyms":{"ocean":["sea"]},"embedders":{"plane":{"source":"userProvided","dimensions":2}}}`))
+	h.AddFilms(5)
+	h.Finish(h.Must("PUT", "/indexes/films/documents", `[{"id":1,"_vectors":{"plane":[0.5,1]}}]`))
+	h.Must("PATCH", "/experimental-features", `{"network":true,"containsFilter":true}`)
+	h.Must("PATCH", "/network", `{"remotes":{"there":{"url":"http://there.example","searchApiKey":"`+apiKey+`"}}}`)
+	h.Must("POST", "/keys", `{"name":"kept","actions":["search"],"indexes":["films"],"expiresAt":null}`)
+	dump, snapshot := makeArchive(h, "dump", out), makeArchive(h, "snapshot", out)
+	h.Close()
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		t.Fatal(err)
 	}

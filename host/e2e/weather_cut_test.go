@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/cmd/parley/bench"
+	"github.com/parley-search/parley/host/e2e/house"
 )
 
 // A cut is how a provider's connection ends in the middle of an answer.
@@ -19,10 +20,10 @@ type cut struct {
 func cuts() []cut {
 	const typ = "Content-Type: text/event-stream\r\n"
 	return []cut{
-		{head: stream}, // for HTTP the close is the body's end
-		{head: head + typ + "Content-Length: 99999\r\n\r\n"},
-		{head: chunks, coded: true},
-		{head: chunks, coded: true, reset: true},
+		{head: house.Stream}, // for HTTP the close is the body's end
+		{head: house.Head + typ + "Content-Length: 99999\r\n\r\n"},
+		{head: house.Chunks, coded: true},
+		{head: house.Chunks, coded: true, reset: true},
 	}
 }
 
@@ -34,7 +35,7 @@ func TestWeatherCut(t *testing.T) {
 	s := newStation(t, 8, nil, bench.Sources()...)
 	for _, source := range s.sources {
 		counted := map[string]float64{}
-		s.rises(source, func() { s.cutOff(source, counted) }, counted)
+		rises(s.House, source, func() { s.cutOff(source, counted) }, counted)
 		s.checkCalm()
 	}
 }
@@ -47,17 +48,17 @@ func (s *station) cutOff(source string, counted map[string]float64) {
 		c, place := cuts()[round%len(cuts())], s.rng.Float64()
 		model := fmt.Sprint("cut-", source, round)
 		at := 0
-		s.wire.on(model, func(x *exchange) {
+		s.wire.On(model, func(x *house.Exchange) {
 			all := c.answer(x, words)
 			at = 1 + int(place*float64(len(all)-1)) // the same where the host asks again
-			x.say(all[:at])
+			x.Say(all[:at])
 			if c.reset {
 				_ = x.Conn.(*net.TCPConn).SetLinger(0) // else it is closed, which is as good
 			}
 		})
-		r, got := s.ask(source, model)
+		r, got := s.Ask(source, model)
 		came := s.checkFailed(fmt.Sprintf("%s: %+v, cut behind byte %d", source, c, at), r, got, http.StatusBadGateway, "llm_provider_error")
-		if most = max(most, came); r.status == http.StatusOK {
+		if most = max(most, came); r.Status == http.StatusOK {
 			failed++
 		} else {
 			refused++
@@ -67,7 +68,7 @@ func (s *station) cutOff(source string, counted map[string]float64) {
 			s.checkWhole(source)
 		}
 	}
-	s.t.Logf("%s: %d cuts, %d of them before the first event; up to %d of %d words came", source, s.rounds, refused, most, words)
+	s.T.Logf("%s: %d cuts, %d of them before the first event; up to %d of %d words came", source, s.rounds, refused, most, words)
 	labels := fmt.Sprintf("source=%q,workspace=%[1]q}", source)
 	counted[`parley_chat_answers_total{outcome="failed",`+labels] = float64(failed)
 	counted[`parley_chat_answers_total{outcome="answered",`+labels] = float64(whole)
@@ -76,15 +77,15 @@ func (s *station) cutOff(source string, counted map[string]float64) {
 }
 
 // answer is an answer up to its last word, of which a byte is missing.
-func (c cut) answer(x *exchange, words int) string {
+func (c cut) answer(x *house.Exchange, words int) string {
 	all := c.head
 	for i := range words {
-		event := x.word(i)
+		event := x.Word(i)
 		if i == 0 {
-			event = x.form.Begin + event
+			event = x.Form.Begin + event
 		}
 		if c.coded {
-			event = chunk(event)
+			event = house.Chunk(event)
 		}
 		all += event
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/cmd/parley/bench"
+	"github.com/parley-search/parley/host/e2e/house"
 )
 
 // A load is a request that is large in some way.
@@ -99,29 +100,29 @@ func TestWeatherLarge(t *testing.T) {
 
 // checkLoad wants an answer that is whole, or a refusal that says why, and
 // returns which it was.
-func (s *station) checkLoad(source string, l load, r reply) string {
-	s.t.Helper()
+func (s *station) checkLoad(source string, l load, r house.Reply) string {
+	s.T.Helper()
 	what := l.name + ", " + source
-	if r.status == http.StatusOK && l.status == 0 {
-		var f frames
-		f.WriteString(r.body)
-		if got := f.aggregate(s.t); got["text"] != said(3) || got["finish_reason"] != "stop" || got["error"] != nil {
-			s.t.Errorf("%s: %.300s", what, r.body)
+	if r.Status == http.StatusOK && l.status == 0 {
+		var f house.Frames
+		f.WriteString(r.Body)
+		if got := f.Aggregate(s.T); got["text"] != said(3) || got["finish_reason"] != "stop" || got["error"] != nil {
+			s.T.Errorf("%s: %.300s", what, r.Body)
 		}
 		return "answered"
 	}
 	// 400 is of a plugin whose memory does not bear it.
 	s.checkFailed(what, r, nil, cmp.Or(l.status, http.StatusBadRequest), cmp.Or(l.code, "llm_provider_rejected_request"))
-	return fmt.Sprint("refused with ", r.status)
+	return fmt.Sprint("refused with ", r.Status)
 }
 
 // push sends a load over a connection of its own. It reads the answer whether
 // or not all was sent.
-func (s *station) push(path string, l load) (r reply) {
-	s.t.Helper()
-	c, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+func (s *station) push(path string, l load) (r house.Reply) {
+	s.T.Helper()
+	c, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	defer c.Close()
 	sent := make(chan struct{})
@@ -131,9 +132,9 @@ func (s *station) push(path string, l load) (r reply) {
 	}()
 	go func() {
 		defer close(sent)
-		req, err := http.NewRequest("POST", s.url+path, l.body())
+		req, err := http.NewRequest("POST", s.URL+path, l.body())
 		if err != nil {
-			s.t.Error(err)
+			s.T.Error(err)
 			return
 		}
 		req.ContentLength = cmp.Or(l.size, -1)
@@ -142,13 +143,13 @@ func (s *station) push(path string, l load) (r reply) {
 	}()
 	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil {
-		s.t.Errorf("%s: no answer: %v", l.name, err)
+		s.T.Errorf("%s: no answer: %v", l.name, err)
 		return r
 	}
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
 	if err != nil {
-		s.t.Errorf("%s: %v after %.300q", l.name, err, b)
+		s.T.Errorf("%s: %v after %.300q", l.name, err, b)
 	}
-	return reply{resp.StatusCode, resp.Header, string(b)}
+	return house.Reply{Status: resp.StatusCode, Header: resp.Header, Body: string(b)}
 }

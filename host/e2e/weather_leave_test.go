@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/cmd/parley/bench"
+	"github.com/parley-search/parley/host/e2e/house"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // TestWeatherLeave hangs up at random places of each stage of an answer: the
@@ -27,7 +29,7 @@ func TestWeatherLeave(t *testing.T) {
 		}
 		var took []time.Duration
 		begun := map[string]float64{}
-		s.rises(tt.name, func() {
+		rises(s.House, tt.name, func() {
 			for _, source := range sources {
 				took = append(took, s.leaveOften(tt, source)...)
 				if tt.words {
@@ -49,36 +51,23 @@ func TestWeatherLeave(t *testing.T) {
 type leaving struct {
 	name   string
 	words  bool // the client has read some; else it has not even a status
-	answer func(x *exchange, words int)
+	answer func(x *house.Exchange, words int)
 }
 
 func leavings() []leaving {
 	return []leaving{
-		{"before the answer", false, func(x *exchange, _ int) { x.wait() }},
-		{"before the first event", false, func(x *exchange, _ int) { x.say(stream); x.wait() }},
-		{"in silence", true, func(x *exchange, n int) { x.say(stream + x.words(0, n)); x.wait() }},
-		{"while words flow", true, func(x *exchange, n int) { x.flow(n, time.Millisecond) }},
-		{"in a flood of words", true, func(x *exchange, n int) { x.flow(n, 0) }},
-	}
-}
-
-// flow says n words, and more of them, a pause apart, until the host hangs up.
-func (x *exchange) flow(n int, pause time.Duration) {
-	x.say(stream + x.words(0, n))
-	for i := n; ; i++ {
-		select {
-		case <-x.closed:
-			return
-		case <-time.After(pause):
-			x.say(x.word(i))
-		}
+		{"before the answer", false, func(x *house.Exchange, _ int) { x.Wait() }},
+		{"before the first event", false, func(x *house.Exchange, _ int) { x.Say(house.Stream); x.Wait() }},
+		{"in silence", true, func(x *house.Exchange, n int) { x.Say(house.Stream + x.Words(0, n)); x.Wait() }},
+		{"while words flow", true, func(x *house.Exchange, n int) { x.Flow(n, time.Millisecond) }},
+		{"in a flood of words", true, func(x *house.Exchange, n int) { x.Flow(n, 0) }},
 	}
 }
 
 // leaveOften has clients leave, some at a time, and returns how long the
 // provider's requests outlasted that.
 func (s *station) leaveOften(tt leaving, source string) []time.Duration {
-	s.t.Helper()
+	s.T.Helper()
 	took := make([]time.Duration, s.rounds)
 	turns := make(chan struct{}, 10)
 	var clients sync.WaitGroup
@@ -101,15 +90,15 @@ func (s *station) leave(tt leaving, source string, words int, model string) time
 		after = bench.Word(words - 1)
 	}
 	begun, ended := make(chan struct{}), make(chan struct{})
-	s.wire.on(model, func(x *exchange) {
+	s.wire.On(model, func(x *house.Exchange) {
 		close(begun)
 		tt.answer(x, words)
 		close(ended)
 	})
-	leave := s.begin(source, model, after, begun)
+	leave := begin(s.House, source, model, after, begun)
 	began := time.Now()
 	leave()
-	within(s.t, ended, "the provider sees the end")
+	house.Within(s.T, ended, "the provider sees the end")
 	return time.Since(began)
 }
 
@@ -118,40 +107,40 @@ func (s *station) leave(tt leaving, source string, words int, model string) time
 // round's request would be cancelled instead.
 func TestWeatherLeaveSearch(t *testing.T) {
 	s := newStation(t, 1, nil, "vLlm")
-	s.addFilms(200)
+	s.AddFilms(200)
 	s.rest()
-	s.must("PATCH", "/chats/w/settings", bench.Settings("vLlm", s.wire.url, `["films"]`))
+	s.Must("PATCH", "/chats/w/settings", bench.Settings("vLlm", s.wire.URL, `["films"]`))
 	for round := range s.rounds {
 		second := fmt.Sprint("second-round", round)
 		begun, ended := make(chan struct{}), make(chan struct{})
-		s.wire.on(second, func(x *exchange) {
-			if x.nth == 1 {
-				x.say(stream + searches(1) + called)
+		s.wire.On(second, func(x *house.Exchange) {
+			if x.Nth == 1 {
+				x.Say(house.Stream + searches(1) + called)
 				return
 			}
 			close(begun)
-			x.wait()
+			x.Wait()
 			close(ended)
 		})
-		leave := s.begin("w", second, "searchSources", nil)
-		within(t, begun, "the second request")
+		leave := begin(s.House, "w", second, "searchSources", nil)
+		house.Within(t, begun, "the second request")
 		leave()
-		within(t, ended, "the provider sees the end")
-		s.checkLeft(second)
+		house.Within(t, ended, "the provider sees the end")
+		checkLeft(s.House, second)
 
 		search := fmt.Sprint("search", round)
-		s.wire.on(search, func(x *exchange) {
-			if x.nth == 1 {
-				x.say(stream + searches(100) + called)
+		s.wire.On(search, func(x *house.Exchange) {
+			if x.Nth == 1 {
+				x.Say(house.Stream + searches(100) + called)
 				return
 			}
-			within(t, x.closed, "the provider's second request ends")
+			house.Within(t, x.Closed, "the provider's second request ends")
 		})
-		s.begin("w", search, "searchProgress", nil)()
-		s.checkLeft(search)
+		begin(s.House, "w", search, "searchProgress", nil)()
+		checkLeft(s.House, search)
 	}
 	s.checkCalm()
-	s.checkFilms(200)
+	s.CheckFilms(200)
 }
 
 // searches is an event of n calls of the host's own function.
@@ -173,14 +162,14 @@ const called = "data: {\"id\":\"p1\",\"choices\":[{\"index\":0,\"delta\":{},\"fi
 
 // begin asks and reads until it has seen after, or, where that is empty, waits
 // for begun. It returns what hangs up and waits until the host has logged so.
-func (h *house) begin(workspace, model, after string, begun <-chan struct{}) (leave func()) {
-	h.t.Helper()
+func begin(h *house.House, workspace, model, after string, begun <-chan struct{}) (leave func()) {
+	h.T.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	body := fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"hi"}],"tools":[`+
 		`{"type":"function","function":{"name":"searchProgress"}},{"type":"function","function":{"name":"searchSources"}}]}`, model)
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url+"/chats/"+workspace+"/chat/completions", strings.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL+"/chats/"+workspace+"/chat/completions", strings.NewReader(body))
 	if err != nil {
-		h.t.Fatal(err)
+		h.T.Fatal(err)
 	}
 	req.Header.Set("content-type", "application/json")
 	req.Header.Set("x-request-id", model)
@@ -188,7 +177,7 @@ func (h *house) begin(workspace, model, after string, begun <-chan struct{}) (le
 	seen := make(chan struct{})
 	go func() {
 		defer close(done)
-		resp, err := h.client.Do(req)
+		resp, err := h.Client.Do(req)
 		if err != nil {
 			return // left before the answer
 		}
@@ -204,15 +193,15 @@ func (h *house) begin(workspace, model, after string, begun <-chan struct{}) (le
 				return
 			}
 			if err != nil {
-				h.t.Errorf("the answer ended before %q was in it: %v: %.500s", after, err, got.String())
+				h.T.Errorf("the answer ended before %q was in it: %v: %.500s", after, err, got.String())
 				return
 			}
 		}
 	}()
 	if after == "" {
-		within(h.t, begun, "the provider is asked")
+		house.Within(h.T, begun, "the provider is asked")
 	} else {
-		within(h.t, seen, "the client reads "+after)
+		house.Within(h.T, seen, "the client reads "+after)
 	}
 	return func() {
 		cancel()
@@ -222,24 +211,24 @@ func (h *house) begin(workspace, model, after string, begun <-chan struct{}) (le
 
 // checkLeft wants the access line of the request to come, and to say that its
 // client left where an answer was under way.
-func (h *house) checkLeft(model string) {
-	h.t.Helper()
+func checkLeft(h *house.House, model string) {
+	h.T.Helper()
 	line := ""
 	id := fmt.Sprintf(`"request_id":%q`, model)
-	if !settles(func() bool {
-		for l := range strings.Lines(h.log.String()) {
+	if !waittest.Until(func() bool {
+		for l := range strings.Lines(h.Log.String()) {
 			if strings.Contains(l, id) && strings.Contains(l, `"message":"request"`) {
 				line = l
 			}
 		}
 		return line != ""
 	}) {
-		h.t.Fatalf("no log line of the request:\n%s", h.log.String())
+		h.T.Fatalf("no log line of the request:\n%s", h.Log.String())
 	}
 	if strings.Contains(line, `"status":200`) && !strings.Contains(line, `"cancelled":true`) {
-		h.t.Errorf("the log does not say that the client left: %s", line)
+		h.T.Errorf("the log does not say that the client left: %s", line)
 	}
-	if strings.Contains(h.log.String(), "panicked") {
-		h.t.Errorf("something panicked:\n%s", h.log.String())
+	if strings.Contains(h.Log.String(), "panicked") {
+		h.T.Errorf("something panicked:\n%s", h.Log.String())
 	}
 }

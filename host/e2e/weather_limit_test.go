@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/cmd/parley/bench"
+	"github.com/parley-search/parley/host/e2e/house"
 )
 
 // limited is a refusal in the words of every wire form.
@@ -21,7 +22,7 @@ func TestWeatherLimit(t *testing.T) {
 	s := newStation(t, 4, nil, bench.Sources()...)
 	const code = "llm_provider_rate_limited"
 	for _, source := range s.sources {
-		s.rises(source, func() {
+		rises(s.House, source, func() {
 			for round := range s.rounds {
 				wait := 1000 + s.rng.IntN(80_000)
 				value, least := strconv.Itoa(wait), wait
@@ -29,13 +30,13 @@ func TestWeatherLimit(t *testing.T) {
 					value, least = time.Now().Add(time.Duration(wait)*time.Second).UTC().Format(http.TimeFormat), wait-900
 				}
 				model := fmt.Sprint("limit-", source, round)
-				s.wire.on(model, says(answered(429, "Content-Type: application/json\r\nRetry-After: "+value+"\r\n", limited)))
-				r, got := s.ask(source, model)
+				s.wire.On(model, says(house.Answered(429, "Content-Type: application/json\r\nRetry-After: "+value+"\r\n", limited)))
+				r, got := s.Ask(source, model)
 				what := fmt.Sprintf("%s, Retry-After: %s", source, value)
 				s.checkFailed(what, r, got, http.StatusTooManyRequests, code)
 				retryAfter(least, wait)(t, r, got)
-				if r.status != http.StatusTooManyRequests || !strings.Contains(r.body, "slow down") || s.wire.count(model) != 1 {
-					t.Errorf("%s: status %d, %d requests, %.300s; want 429 of one request, with the provider's words", what, r.status, s.wire.count(model), r.body)
+				if r.Status != http.StatusTooManyRequests || !strings.Contains(r.Body, "slow down") || s.wire.Count(model) != 1 {
+					t.Errorf("%s: status %d, %d requests, %.300s; want 429 of one request, with the provider's words", what, r.Status, s.wire.Count(model), r.Body)
 				}
 			}
 			s.checkWhole(source)

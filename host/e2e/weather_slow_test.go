@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/cmd/parley/bench"
+	"github.com/parley-search/parley/host/e2e/house"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // A flood is an answer of 16 MB that a provider sends as fast as it is taken.
@@ -26,11 +28,11 @@ type flood struct {
 const floodSize = 16 << 20
 
 // send writes until all is written or the host hangs up.
-func (f *flood) send(x *exchange) {
+func (f *flood) send(x *house.Exchange) {
 	defer close(f.ended)
 	_ = x.Conn.(*net.TCPConn).SetWriteBuffer(32 << 10) // the system would take megabytes off its hands
-	block := []byte(stream + x.form.Begin)
-	events := []byte(strings.Repeat(x.word(7), 64))
+	block := []byte(house.Stream + x.Form.Begin)
+	events := []byte(strings.Repeat(x.Word(7), 64))
 	for f.written.Load() < floodSize {
 		_ = x.SetWriteDeadline(time.Now().Add(time.Second))
 		n, err := x.Write(block)
@@ -58,11 +60,11 @@ func TestWeatherSlowReaders(t *testing.T) {
 		f := &flood{ended: make(chan struct{})}
 		floods[i] = f
 		model := fmt.Sprint("flood", i)
-		s.wire.on(model, f.send)
+		s.wire.On(model, f.send)
 		readers[i] = s.slowReader(s.sources[i%len(s.sources)], model)
 		defer readers[i].Close()
 	}
-	if !settles(func() bool {
+	if !waittest.Until(func() bool {
 		for _, f := range floods {
 			if !f.stuck.Load() {
 				return false
@@ -105,7 +107,7 @@ func TestWeatherSlowReaders(t *testing.T) {
 		c.Close()
 	}
 	for _, f := range floods {
-		within(t, f.ended, "the provider's request ends")
+		house.Within(t, f.ended, "the provider's request ends")
 	}
 	s.checkCalm()
 	if left := heap() - before; left > others {
@@ -116,15 +118,15 @@ func TestWeatherSlowReaders(t *testing.T) {
 // slowReader asks, over a connection with room for a few kilobytes, and reads
 // nothing.
 func (s *station) slowReader(source, model string) net.Conn {
-	s.t.Helper()
-	c, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	s.T.Helper()
+	c, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	_ = c.(*net.TCPConn).SetReadBuffer(4 << 10)
 	body := fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"hi"}]}`, model)
 	if _, err := fmt.Fprintf(c, "POST /chats/%s/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", source, len(body), body); err != nil {
-		s.t.Error(err)
+		s.T.Error(err)
 	}
 	return c
 }

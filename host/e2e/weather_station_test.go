@@ -13,8 +13,10 @@ import (
 
 	"github.com/parley-search/parley/cmd/parley/bench"
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/testhook"
 	"github.com/parley-search/parley/host/internal/upstream"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // roundsVariable says how often each thing of the weather suite is done: 100 is
@@ -28,8 +30,8 @@ const (
 // A station watches the weather: a host with providers of several wire forms, a
 // workspace by the name of each source, and one wire that is behind them all.
 type station struct {
-	*house
-	wire    *wire
+	*house.House
+	wire    *house.Wire
 	sources []string
 	rounds  int
 	long    bool
@@ -48,7 +50,7 @@ func newStation(t *testing.T, short int, flags map[string]string, sources ...str
 func newStationAt(t *testing.T, short int, flags map[string]string, reach upstream.Options, sources ...string) *station {
 	t.Helper()
 	checkLeak(t)
-	s := &station{wire: newWire(t), rounds: short}
+	s := &station{wire: house.NewWire(t), rounds: short}
 	number := func(variable string, otherwise uint64) uint64 {
 		v := os.Getenv(variable)
 		if v == "" {
@@ -77,14 +79,14 @@ func newStationAt(t *testing.T, short int, flags map[string]string, reach upstre
 	s.sources = sources
 	var modules [][]byte
 	for _, source := range sources {
-		modules = append(modules, shipped(t, strings.ToLower(source)))
+		modules = append(modules, house.Shipped(t, strings.ToLower(source)))
 	}
 	all := map[string]string{"experimental-enable-metrics": "true", "log-level": "info"}
 	maps.Copy(all, flags)
-	s.house = openHouseWith(t, all, host.Options{Embedded: modules, Hooks: &testhook.Hooks{Reach: reach}})
-	s.wire.on("whole", func(x *exchange) { x.say(stream + x.words(0, 3) + x.form.End) })
+	s.House = house.OpenWith(t, all, host.Options{Embedded: modules, Hooks: &testhook.Hooks{Reach: reach}})
+	s.wire.On("whole", func(x *house.Exchange) { x.Say(house.Stream + x.Words(0, 3) + x.Form.End) })
 	for _, source := range sources {
-		s.must("PATCH", "/chats/"+source+"/settings", bench.Settings(source, s.wire.url, "[]"))
+		s.Must("PATCH", "/chats/"+source+"/settings", bench.Settings(source, s.wire.URL, "[]"))
 		s.checkWhole(source)
 	}
 	s.rest()
@@ -101,24 +103,6 @@ func (s *station) rest() {
 	}
 }
 
-// words are the events from the beginning of an answer, or from its word with
-// number first on, to before the word with number end.
-func (x *exchange) words(first, end int) string {
-	var b strings.Builder
-	if first == 0 {
-		b.WriteString(x.form.Begin)
-	}
-	for i := first; i < end; i++ {
-		b.WriteString(x.word(i))
-	}
-	return b.String()
-}
-
-// word is the event of one word.
-func (x *exchange) word(i int) string {
-	return strings.ReplaceAll(x.form.Word, "%q", strconv.Quote(bench.Word(i)))
-}
-
 // said is the text of the first n words.
 func said(n int) string {
 	var b strings.Builder
@@ -130,32 +114,32 @@ func said(n int) string {
 
 // checkWhole asks for a good answer: whatever was before has left no trace.
 func (s *station) checkWhole(source string) {
-	s.t.Helper()
-	if r, got := s.ask(source, "whole"); r.status != http.StatusOK || got["text"] != said(3) || got["finish_reason"] != "stop" || got["error"] != nil {
-		s.t.Errorf("%s: a good answer: status %d, %.300s", source, r.status, r.body)
+	s.T.Helper()
+	if r, got := s.Ask(source, "whole"); r.Status != http.StatusOK || got["text"] != said(3) || got["finish_reason"] != "stop" || got["error"] != nil {
+		s.T.Errorf("%s: a good answer: status %d, %.300s", source, r.Status, r.Body)
 	}
 }
 
 // checkFailed wants r to be an error with the code, or a stream that ends in
 // one and does not look whole. It returns how many words came before.
-func (s *station) checkFailed(what string, r reply, got map[string]any, status int, code string) (words int) {
-	s.t.Helper()
+func (s *station) checkFailed(what string, r house.Reply, got map[string]any, status int, code string) (words int) {
+	s.T.Helper()
 	var failure struct {
 		Code  string
 		Error struct{ Message, Code string }
 	}
-	if r.status == http.StatusOK {
+	if r.Status == http.StatusOK {
 		e, _ := got["error"].(map[string]any)
-		failure.Error.Code, failure.Error.Message = str(e["code"]), str(e["message"])
-		words = strings.Count(str(got["text"]), " ")
+		failure.Error.Code, failure.Error.Message = house.Text(e["code"]), house.Text(e["message"])
+		words = strings.Count(house.Text(got["text"]), " ")
 		if got["finish_reason"] != nil || got["text"] != said(words) {
-			s.t.Errorf("%s: text %.100q, finish_reason %v: a client takes the part for the whole", what, got["text"], got["finish_reason"])
+			s.T.Errorf("%s: text %.100q, finish_reason %v: a client takes the part for the whole", what, got["text"], got["finish_reason"])
 		}
-	} else if err := json.Unmarshal([]byte(r.body), &failure); err != nil || failure.Code != failure.Error.Code {
-		s.t.Errorf("%s: error body %.300q: %v", what, r.body, err)
+	} else if err := json.Unmarshal([]byte(r.Body), &failure); err != nil || failure.Code != failure.Error.Code {
+		s.T.Errorf("%s: error body %.300q: %v", what, r.Body, err)
 	}
-	if r.status != http.StatusOK && r.status != status || failure.Error.Code != code || failure.Error.Message == "" {
-		s.t.Errorf("%s: status %d, %.500s; want %s, as a frame or with status %d", what, r.status, r.body, code, status)
+	if r.Status != http.StatusOK && r.Status != status || failure.Error.Code != code || failure.Error.Message == "" {
+		s.T.Errorf("%s: status %d, %.500s; want %s, as a frame or with status %d", what, r.Status, r.Body, code, status)
 	}
 	return words
 }
@@ -163,20 +147,20 @@ func (s *station) checkFailed(what string, r reply, got map[string]any, status i
 // checkCalm wants everything that was begun to have ended: requests at the
 // provider, streams on plugins, goroutines.
 func (s *station) checkCalm() {
-	s.t.Helper()
-	if !settles(func() bool { return s.wire.under.Load() == 0 && s.streams() == 0 }) {
-		s.t.Errorf("afterwards %d requests at the provider, %v streams under way", s.wire.under.Load(), s.streams())
+	s.T.Helper()
+	if !waittest.Until(func() bool { return s.wire.Under.Load() == 0 && s.streams() == 0 }) {
+		s.T.Errorf("afterwards %d requests at the provider, %v streams under way", s.wire.Under.Load(), s.streams())
 	}
 	s.hangUp()
-	if !settles(func() bool { return len(atWork()) <= s.quiet }) {
+	if !waittest.Until(func() bool { return len(atWork()) <= s.quiet }) {
 		all := atWork()
-		s.t.Errorf("afterwards %d goroutines, %d before:\n%s", len(all), s.quiet, strings.Join(all, "\n\n"))
+		s.T.Errorf("afterwards %d goroutines, %d before:\n%s", len(all), s.quiet, strings.Join(all, "\n\n"))
 	}
 }
 
 // streams are those that plugins have under way.
 func (s *station) streams() (sum float64) {
-	for name, n := range s.series() {
+	for name, n := range series(s.House) {
 		if strings.HasPrefix(name, "parley_plugin_streams{") {
 			sum += n
 		}
@@ -187,6 +171,6 @@ func (s *station) streams() (sum float64) {
 // hangUp closes the connections that wait for a next request, on both sides of
 // the host.
 func (s *station) hangUp() {
-	s.client.CloseIdleConnections()
-	s.wire.hangUp()
+	s.Client.CloseIdleConnections()
+	s.wire.HangUp()
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/cmd/parley/bench"
+	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/upstream"
 	"github.com/parley-search/parley/host/internal/upstream/upstreamtest"
 )
@@ -27,13 +28,13 @@ func TestWeatherStorm(t *testing.T) {
 		for round := range s.rounds {
 			status, body := []int{500, 501, 502, 503, 507, 520, 529}[s.rng.IntN(7)], bodies[s.rng.IntN(len(bodies))]
 			model := fmt.Sprint("storm-", source, round)
-			s.wire.on(model, says(answered(status, "", body)))
+			s.wire.On(model, says(house.Answered(status, "", body)))
 			storm.Go(func() {
-				r, got := s.ask(source, model)
+				r, got := s.Ask(source, model)
 				what := fmt.Sprintf("%s: status %d, body %q", source, status, body)
 				s.checkFailed(what, r, got, http.StatusBadGateway, "llm_provider_error")
-				if !strings.Contains(r.body, fmt.Sprint(status)) {
-					t.Errorf("%s: the answer does not name the status: %s", what, r.body)
+				if !strings.Contains(r.Body, fmt.Sprint(status)) {
+					t.Errorf("%s: the answer does not name the status: %s", what, r.Body)
 				}
 			})
 		}
@@ -41,7 +42,7 @@ func TestWeatherStorm(t *testing.T) {
 		s.checkWhole(source)
 	}
 	s.checkCalm()
-	for name, n := range s.series() {
+	for name, n := range series(s.House) {
 		if n != 0 && (strings.HasPrefix(name, "parley_plugin_resting{") || strings.HasPrefix(name, "parley_plugin_faults_total{")) {
 			t.Errorf("%s = %v: the provider's failures are taken for the plugin's", name, n)
 		}
@@ -74,8 +75,8 @@ func TestWeatherOutage(t *testing.T) {
 	own, stranger := writeTLS(t, t.TempDir()), writeTLS(t, t.TempDir())
 	far := newFar(t, own)
 	s := newStationAt(t, 1, nil, upstream.Options{Resolver: upstreamtest.Resolver(t, far.lookup), TLS: &tls.Config{RootCAs: own.RootCAs}}, "vLlm")
-	far.to = strings.TrimPrefix(s.wire.url, "http://")
-	s.must("PATCH", "/chats/far/settings", bench.Settings("vLlm", far.url, "[]"))
+	far.to = strings.TrimPrefix(s.wire.URL, "http://")
+	s.Must("PATCH", "/chats/far/settings", bench.Settings("vLlm", far.url, "[]"))
 	all := outages(stranger)
 	for range s.rounds {
 		s.rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
@@ -85,11 +86,11 @@ func TestWeatherOutage(t *testing.T) {
 			var clients sync.WaitGroup
 			for range 3 {
 				clients.Go(func() {
-					r, got := s.ask("far", "whole")
+					r, got := s.Ask("far", "whole")
 					s.checkFailed(o.name, r, got, http.StatusBadGateway, "llm_provider_error")
 					const want = " was not reached; the host's log has the cause."
 					if _, message := shownOf(r, got); !strings.HasSuffix(message, strings.TrimPrefix(far.url, "https://")+want) {
-						t.Errorf("%s: %s, want it to say %q", o.name, r.body, want)
+						t.Errorf("%s: %s, want it to say %q", o.name, r.Body, want)
 					}
 				})
 			}

@@ -11,6 +11,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/parley-search/parley/host/e2e/house"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // A listener is an address that is told of finished tasks.
@@ -52,7 +55,7 @@ func listen(t *testing.T) *listener {
 // hears waits until l was told of a task, with a header.
 func (l *listener) hears(t *testing.T, task uint32, header string) {
 	t.Helper()
-	if !settles(func() bool { l.mu.Lock(); defer l.mu.Unlock(); _, ok := l.told[task]; return ok }) {
+	if !waittest.Until(func() bool { l.mu.Lock(); defer l.mu.Unlock(); _, ok := l.told[task]; return ok }) {
 		t.Fatalf("%s was not told of task %d", l.url, task)
 	}
 	l.mu.Lock()
@@ -63,24 +66,24 @@ func (l *listener) hears(t *testing.T, task uint32, header string) {
 }
 
 // trimmed is must without the line break behind a body.
-func (h *house) trimmed(method, path, body string) reply {
-	h.t.Helper()
-	r := h.must(method, path, body)
-	r.body = strings.TrimSpace(r.body)
+func trimmed(h *house.House, method, path, body string) house.Reply {
+	h.T.Helper()
+	r := h.Must(method, path, body)
+	r.Body = strings.TrimSpace(r.Body)
 	return r
 }
 
 // deed has the host finish a task, and returns its number.
-func (h *house) deed() uint32 {
-	h.t.Helper()
-	r := h.must("PUT", "/indexes/a/settings/stop-words", `["the"]`)
+func deed(h *house.House) uint32 {
+	h.T.Helper()
+	r := h.Must("PUT", "/indexes/a/settings/stop-words", `["the"]`)
 	var task struct {
 		TaskUID uint32 `json:"taskUid"`
 	}
-	if err := json.Unmarshal([]byte(r.body), &task); err != nil {
-		h.t.Fatal(err)
+	if err := json.Unmarshal([]byte(r.Body), &task); err != nil {
+		h.T.Fatal(err)
 	}
-	h.finish(r)
+	h.Finish(r)
 	return task.TaskUID
 }
 
@@ -92,59 +95,59 @@ func TestWebhooks(t *testing.T) {
 	operator, one, other := listen(t), listen(t), listen(t)
 	dir, out := t.TempDir(), t.TempDir()
 	flags := map[string]string{"db-path": dir, "dump-dir": out, "task-webhook-url": operator.url + "/geheim"}
-	h := openHouse(t, flags)
-	r := h.trimmed("POST", "/webhooks", fmt.Sprintf(`{"url":%q,"headers":{"X-Key":%q,"X-Gone":"x"}}`, one.url+"/tasks", key))
+	h := house.Open(t, flags)
+	r := trimmed(h, "POST", "/webhooks", fmt.Sprintf(`{"url":%q,"headers":{"X-Key":%q,"X-Gone":"x"}}`, one.url+"/tasks", key))
 	var hook struct{ UUID string }
-	if err := json.Unmarshal([]byte(r.body), &hook); err != nil || r.status != http.StatusCreated {
-		t.Fatalf("POST /webhooks: %d %s, %v", r.status, r.body, err)
+	if err := json.Unmarshal([]byte(r.Body), &hook); err != nil || r.Status != http.StatusCreated {
+		t.Fatalf("POST /webhooks: %d %s, %v", r.Status, r.Body, err)
 	}
 	path := "/webhooks/" + hook.UUID
 	shown := fmt.Sprintf(`{"uuid":%q,"isEditable":true,"url":%q,"headers":{"X-Gone":"XXX...","X-Key":"whsecXXXXXX..."}}`, hook.UUID, one.url+"/tasks")
-	if got := h.trimmed("GET", path, "").body; r.body != shown || got != shown {
-		t.Errorf("the webhook is shown as %s, then %s; want %s", r.body, got, shown)
+	if got := trimmed(h, "GET", path, "").Body; r.Body != shown || got != shown {
+		t.Errorf("the webhook is shown as %s, then %s; want %s", r.Body, got, shown)
 	}
-	list := h.trimmed("GET", "/webhooks", "").body
+	list := trimmed(h, "GET", "/webhooks", "").Body
 	if want := fmt.Sprintf(`{"results":[{"uuid":"00000000-0000-0000-0000-000000000000","isEditable":false,"url":"%s/XXX...","headers":{}},%s]}`, operator.url, shown); list != want {
 		t.Errorf("GET /webhooks: %s\nwant %s", list, want)
 	}
-	task := h.deed()
+	task := deed(h)
 	operator.hears(t, task, "")
 	one.hears(t, task, key)
 
 	// Sent back as shown, with another path and a header less.
-	r = h.trimmed("PATCH", path, fmt.Sprintf(`{"url":%q,"headers":{"X-Key":"whsecXXXXXX...","X-Gone":null}}`, one.url))
-	if want := `"headers":{"X-Key":"whsecXXXXXX..."}}`; !strings.HasSuffix(r.body, want) {
-		t.Errorf("after a change %s, want …%s", r.body, want)
+	r = trimmed(h, "PATCH", path, fmt.Sprintf(`{"url":%q,"headers":{"X-Key":"whsecXXXXXX...","X-Gone":null}}`, one.url))
+	if want := `"headers":{"X-Key":"whsecXXXXXX..."}}`; !strings.HasSuffix(r.Body, want) {
+		t.Errorf("after a change %s, want …%s", r.Body, want)
 	}
-	one.hears(t, h.deed(), key)
-	file := h.makeArchive("dump", out)
+	one.hears(t, deed(h), key)
+	file := makeArchive(h, "dump", out)
 
 	// What was given for one host does not go to another.
-	r = h.trimmed("PATCH", path, fmt.Sprintf(`{"url":%q}`, other.url))
-	if !strings.HasSuffix(r.body, `"headers":{}}`) {
-		t.Errorf("at another host: %s, want no headers", r.body)
+	r = trimmed(h, "PATCH", path, fmt.Sprintf(`{"url":%q}`, other.url))
+	if !strings.HasSuffix(r.Body, `"headers":{}}`) {
+		t.Errorf("at another host: %s, want no headers", r.Body)
 	}
-	other.hears(t, h.deed(), "")
-	h.close()
-	h = openHouse(t, flags)
-	task = h.deed()
+	other.hears(t, deed(h), "")
+	h.Close()
+	h = house.Open(t, flags)
+	task = deed(h)
 	operator.hears(t, task, "")
 	other.hears(t, task, "")
 
-	if r := h.call("DELETE", "/webhooks/00000000-0000-0000-0000-000000000000", ""); r.status != http.StatusBadRequest {
-		t.Errorf("the operator's webhook is deleted: %d %s", r.status, r.body)
+	if r := h.Call("DELETE", "/webhooks/00000000-0000-0000-0000-000000000000", ""); r.Status != http.StatusBadRequest {
+		t.Errorf("the operator's webhook is deleted: %d %s", r.Status, r.Body)
 	}
-	if r := h.must("DELETE", path, ""); r.status != http.StatusNoContent {
-		t.Errorf("DELETE: %d %s", r.status, r.body)
+	if r := h.Must("DELETE", path, ""); r.Status != http.StatusNoContent {
+		t.Errorf("DELETE: %d %s", r.Status, r.Body)
 	}
-	task = h.deed()
+	task = deed(h)
 	operator.hears(t, task, "")
 	other.mu.Lock()
 	if _, told := other.told[task]; told {
 		t.Error("a webhook that was deleted was told of a task")
 	}
 	other.mu.Unlock()
-	h.checkSecret(key, "stopWords")
+	h.CheckSecret(key, "stopWords")
 
 	// Out of the dump, under the key that it is sealed with.
 	restored := t.TempDir()
@@ -153,17 +156,17 @@ func TestWebhooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, restored, "seal.key", sealing)
-	h = openHouse(t, map[string]string{"db-path": restored, "import-dump": file})
-	one.hears(t, h.deed(), key)
+	h = house.Open(t, map[string]string{"db-path": restored, "import-dump": file})
+	one.hears(t, deed(h), key)
 }
 
 // TestWebhookPrivate wants an address that the host may not ask told of nothing.
 func TestWebhookPrivate(t *testing.T) {
 	private := listen(t)
-	h := openHouse(t, map[string]string{"allow-private-networks": "10.1.2.3"})
-	h.must("POST", "/webhooks", fmt.Sprintf(`{"url":%q}`, private.url))
-	h.deed()
-	if !settles(func() bool { return h.logs("webhook failed", "--allow-private-networks") }) {
+	h := house.Open(t, map[string]string{"allow-private-networks": "10.1.2.3"})
+	h.Must("POST", "/webhooks", fmt.Sprintf(`{"url":%q}`, private.url))
+	deed(h)
+	if !waittest.Until(func() bool { return logs(h, "webhook failed", "--allow-private-networks") }) {
 		t.Error("the log does not say that the address is private")
 	}
 	private.mu.Lock()

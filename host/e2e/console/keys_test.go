@@ -1,4 +1,4 @@
-package e2e
+package console
 
 import (
 	"crypto/hmac"
@@ -15,17 +15,20 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/parley-search/parley/host/e2e/house"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // consoleMaster is the master key of hosts whose page asks for a key.
 const consoleMaster = "a master key of the console's tests"
 
 // lockedConsole is consoleHost with that key, and with its films.
-func lockedConsole(t testing.TB) *house {
+func lockedConsole(t testing.TB) *house.House {
 	t.Helper()
 	h := consoleHost(t, map[string]string{"master-key": consoleMaster})
-	h.key = consoleMaster
-	h.fillConsole()
+	h.Key = consoleMaster
+	fillConsole(h)
 	return h
 }
 
@@ -39,11 +42,11 @@ func (p *page) signIn(key string) {
 type madeKey struct{ Key, UID string }
 
 // makeKey makes a key; expires is JSON.
-func (h *house) makeKey(actions, index, expires string) (made madeKey) {
-	h.t.Helper()
-	r := h.must("POST", "/keys", fmt.Sprintf(`{"name":"made","actions":%s,"indexes":[%q],"expiresAt":%s}`, actions, index, expires))
-	if err := json.Unmarshal([]byte(r.body), &made); err != nil {
-		h.t.Fatal(err)
+func makeKey(h *house.House, actions, index, expires string) (made madeKey) {
+	h.T.Helper()
+	r := h.Must("POST", "/keys", fmt.Sprintf(`{"name":"made","actions":%s,"indexes":[%q],"expiresAt":%s}`, actions, index, expires))
+	if err := json.Unmarshal([]byte(r.Body), &made); err != nil {
+		h.T.Fatal(err)
 	}
 	return made
 }
@@ -67,24 +70,24 @@ func TestConsoleKindsOfKeys(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
 	h := lockedConsole(t)
-	searches := h.makeKey(`["search"]`, "films", "null")
+	searches := makeKey(h, `["search"]`, "films", "null")
 	kinds := []struct {
 		name, key string
 		views     string // of the page's list
 		reads     bool   // and nothing else
 	}{
-		{"admin", h.makeKey(`["*"]`, "*", "null").Key, "start ask search documents indexes tasks workspaces plugins keys usage telemetry", false},
+		{"admin", makeKey(h, `["*"]`, "*", "null").Key, "start ask search documents indexes tasks workspaces plugins keys usage telemetry", false},
 		{"search", searches.Key, "start search", true},
-		{"chat", h.makeKey(`["search","chatCompletions"]`, "films", "null").Key, "start ask search", true},
+		{"chat", makeKey(h, `["search","chatCompletions"]`, "films", "null").Key, "start ask search", true},
 		{"tenant", tenantToken(searches, `{"films":{"filter":"year = 1979"}}`), "start search", true},
-		{"reads", h.makeKey(`["*.get","search"]`, "*", "null").Key, "start search documents indexes tasks workspaces plugins usage telemetry", true},
-		{"documents", h.makeKey(`["documents.*","indexes.create","tasks.get"]`, "*", "null").Key, "start documents tasks", false},
-		{"collection", h.makeKey(`["indexes.*","documents.*","settings.*","tasks.*","stats.get","search"]`, "fil*", "null").Key, "start search documents indexes tasks usage", false},
+		{"reads", makeKey(h, `["*.get","search"]`, "*", "null").Key, "start search documents indexes tasks workspaces plugins usage telemetry", true},
+		{"documents", makeKey(h, `["documents.*","indexes.create","tasks.get"]`, "*", "null").Key, "start documents tasks", false},
+		{"collection", makeKey(h, `["indexes.*","documents.*","settings.*","tasks.*","stats.get","search"]`, "fil*", "null").Key, "start search documents indexes tasks usage", false},
 	}
 	for _, s := range screens {
 		t.Run(s.name, func(t *testing.T) {
 			for _, kind := range kinds {
-				p := (&browser{t, b.ctx}).open(h.url, s)
+				p := (&browser{t, b.ctx}).open(h.URL, s)
 				p.signIn(kind.key)
 				p.see("h1", "Ask your documents")
 				offered := evaluate[[]string](p, `[...document.querySelectorAll("nav a[data-view]")].map((a) => a.dataset.view)`)
@@ -132,7 +135,7 @@ func TestConsoleKeys(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
 	h := consoleHost(t, map[string]string{"master-key": consoleMaster})
-	p := b.open(h.url, screens[0])
+	p := b.open(h.URL, screens[0])
 	p.signIn("no key of this service")
 	p.see("#ask-key", "does not know this key")
 	p.audit("the question for a key")
@@ -173,19 +176,19 @@ func TestConsoleKeyRevoked(t *testing.T) {
 		if how == "expired" {
 			expires = strconv.Quote(time.Now().Add(3 * time.Second).UTC().Format(time.RFC3339))
 		}
-		made := h.makeKey(`["search","chatCompletions"]`, "*", expires)
-		p := b.open(h.url, screens[0])
+		made := makeKey(h, `["search","chatCompletions"]`, "*", expires)
+		p := b.open(h.URL, screens[0])
 		if how == "deleted" {
 			p.signIn(made.Key)
 			p.view("#/ask/films", "Ask")
-			h.must("DELETE", "/keys/"+made.UID, "")
+			h.Must("DELETE", "/keys/"+made.UID, "")
 		} else {
 			p.run(chromedp.WaitVisible(chromedp.CSS("#key-value")))
-			h.key = made.Key
-			if !settles(func() bool { return h.call("GET", "/keys/current", "").status != http.StatusOK }) {
+			h.Key = made.Key
+			if !waittest.Until(func() bool { return h.Call("GET", "/keys/current", "").Status != http.StatusOK }) {
 				t.Fatal("the key does not expire")
 			}
-			h.key = consoleMaster
+			h.Key = consoleMaster
 			p.signIn(consoleMaster)
 			p.view("#/ask/films", "Ask")
 			p.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("sessionStorage.setItem('parley-key', %q)", made.Key)))
@@ -210,7 +213,7 @@ func TestConsoleKeyGivenMeanwhile(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
 	h := consoleHost(t, map[string]string{"master-key": consoleMaster})
-	p := b.open(h.url, screens[0])
+	p := b.open(h.URL, screens[0])
 	p.run(chromedp.WaitVisible(chromedp.CSS("#key-value")))
 	name := evaluate[string](p, fmt.Sprintf(`import("/console/api.js").then(({ call }) => {
 		const asked = call("GET", "/keys/current");

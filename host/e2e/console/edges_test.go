@@ -1,4 +1,4 @@
-package e2e
+package console
 
 import (
 	"encoding/json"
@@ -18,6 +18,9 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/parley-search/parley/host/e2e/house"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // A line stands between a page and its host.
@@ -27,9 +30,9 @@ type line struct {
 	down atomic.Bool   // each connection breaks off
 }
 
-func newLine(t testing.TB, h *house) *line {
+func newLine(t testing.TB, h *house.House) *line {
 	t.Helper()
-	target, err := url.Parse(h.url)
+	target, err := url.Parse(h.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +92,7 @@ func TestConsoleComesBack(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
 	h := consoleHost(t, nil)
-	h.fillConsole()
+	fillConsole(h)
 	l := newLine(t, h)
 	close(l.held)
 	p := b.open(l.url, screens[2])
@@ -101,7 +104,7 @@ func TestConsoleComesBack(t *testing.T) {
 	p.see("main [role=alert]", gone) // the list renews itself
 	p.see("main", "Document addition or update")
 	l.down.Store(false)
-	if !settles(func() bool { return p.text("main [role=alert]") == "" }) {
+	if !waittest.Until(func() bool { return p.text("main [role=alert]") == "" }) {
 		t.Error("the list does not notice that the host is back")
 	}
 
@@ -168,7 +171,7 @@ func TestConsoleFromNothing(t *testing.T) {
 	})
 	began := time.Now()
 	h := consoleHost(t, nil)
-	p := b.open(h.url, screens[0])
+	p := b.open(h.URL, screens[0])
 	p.see("main", "Drop files or a folder here")
 	p.look(screens[0], "start-empty")
 	p.drop(".drop", filepath.Join(dir, "garden"))
@@ -183,7 +186,7 @@ func TestConsoleFromNothing(t *testing.T) {
 	p.run(chromedp.WaitVisible(question), chromedp.SendKeys(question, "when should I water the tomatoes"), chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(kb.ModifierCtrl)))
 	p.see(".turn:last-child", "in the morning, twice a week", "ms to the first word")
 	t.Logf("from an empty data directory to an answer over dropped files: %v", time.Since(began).Round(time.Millisecond))
-	found := h.must("POST", "/indexes/notes/documents/fetch", `{"limit":10}`).body
+	found := h.Must("POST", "/indexes/notes/documents/fetch", `{"limit":10}`).Body
 	for _, path := range []string{"garden/beds/tomatoes.md", "garden/beds/deep/er/roses.txt", "garden/shed.html"} {
 		if !strings.Contains(found, path) {
 			t.Errorf("the documents do not have the path %s: %s", path, found)
@@ -205,20 +208,20 @@ func TestConsoleHostile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.finish(h.must("POST", "/indexes/bad/documents", string(doc)))
-	h.finish(h.must("PATCH", "/indexes/bad/settings", `{"filterableAttributes":["title","word"]}`))
+	h.Finish(h.Must("POST", "/indexes/bad/documents", string(doc)))
+	h.Finish(h.Must("PATCH", "/indexes/bad/settings", `{"filterableAttributes":["title","word"]}`))
 	name, err := json.Marshal(hostileText)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.must("PATCH", "/chats/bad/settings", fmt.Sprintf(`{"source":"extract","indexUids":["bad"],"prompts":{"system":%s}}`, name))
+	h.Must("PATCH", "/chats/bad/settings", fmt.Sprintf(`{"source":"extract","indexUids":["bad"],"prompts":{"system":%s}}`, name))
 	names := writeFiles(t, map[string]string{
 		"<img src=x onerror=document.title='taken'>\u202e.md": "# " + hostileText + "\n\nA text.\n",
 		strings.Repeat("n", 200) + ".csv":                     "id,<b>bold</b>\n1," + strings.Repeat("v", 5000) + "\n",
 	})
 	for _, s := range []screen{screens[0], screens[2], otherScreens[0]} {
 		t.Run(s.name, func(t *testing.T) {
-			p := (&browser{t, b.ctx}).open(h.url, s)
+			p := (&browser{t, b.ctx}).open(h.URL, s)
 			p.see("h1", "Ask your documents")
 			for _, hash := range []string{"#/start", "#/ask/bad", "#/search/bad", "#/documents/bad", "#/indexes", "#/indexes/bad", "#/tasks", "#/workspaces", "#/workspaces/bad"} {
 				p.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("location.hash = %q", hash)), chromedp.WaitVisible(`main h1`))
@@ -255,7 +258,7 @@ func TestConsoleStays(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
 	h := consoleHost(t, map[string]string{"master-key": consoleMaster})
-	p := b.open(h.url, screens[0])
+	p := b.open(h.URL, screens[0])
 	p.run(chromedp.WaitVisible(chromedp.CSS("#key-value")))
 	p.see("#ask-key", "kept for this tab only", "in this browser until you sign out")
 	p.run(chromedp.Click(chromedp.CSS("#key-stay")), chromedp.SendKeys(chromedp.CSS("#key-value"), consoleMaster+kb.Enter))
@@ -276,19 +279,19 @@ func TestConsoleStays(t *testing.T) {
 func TestConsoleInProduction(t *testing.T) {
 	flags := map[string]string{"env": "production", "master-key": consoleMaster}
 	const how = "--console=on serves it at /console/"
-	h := openHouse(t, flags)
-	if r := h.call("GET", "/console/", ""); r.status != http.StatusNotFound {
-		t.Errorf("in production the page answers %d", r.status)
+	h := house.Open(t, flags)
+	if r := h.Call("GET", "/console/", ""); r.Status != http.StatusNotFound {
+		t.Errorf("in production the page answers %d", r.Status)
 	}
-	if !strings.Contains(h.log.String(), how) {
-		t.Errorf("the log does not say %q: %s", how, h.log.String())
+	if !strings.Contains(h.Log.String(), how) {
+		t.Errorf("the log does not say %q: %s", how, h.Log.String())
 	}
 	flags["console"] = "on"
-	h = openHouse(t, flags)
-	if r := h.call("GET", "/console/", ""); r.status != http.StatusOK {
-		t.Errorf("switched on, the page answers %d", r.status)
+	h = house.Open(t, flags)
+	if r := h.Call("GET", "/console/", ""); r.Status != http.StatusOK {
+		t.Errorf("switched on, the page answers %d", r.Status)
 	}
-	if strings.Contains(h.log.String(), how) {
+	if strings.Contains(h.Log.String(), how) {
 		t.Error("the log says how to switch on what is on")
 	}
 }
@@ -300,7 +303,7 @@ func TestConsoleLongLists(t *testing.T) {
 	b := newBrowser(t)
 	h := consoleHost(t, nil)
 	n := 2_000
-	if long() {
+	if house.Long() {
 		n = 100_000
 	}
 	docs := make([]map[string]any, n)
@@ -311,9 +314,9 @@ func TestConsoleLongLists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.finish(h.must("POST", "/indexes/long/documents", string(body)))
+	h.Finish(h.Must("POST", "/indexes/long/documents", string(body)))
 	all := strconv.Itoa(n/1000) + ",000"
-	p := b.open(h.url, screens[0])
+	p := b.open(h.URL, screens[0])
 	shown := func(want int) {
 		t.Helper()
 		if n := evaluate[int](p, `document.querySelectorAll("main article").length`); n != want {
@@ -330,7 +333,7 @@ func TestConsoleLongLists(t *testing.T) {
 	p.see("main", all+" hits in", "More hits")
 	shown(20)
 	p.run(chromedp.Click(`//button[. = "More hits"]`))
-	if !settles(func() bool { return evaluate[int](p, `document.querySelectorAll("main article").length`) == 40 }) {
+	if !waittest.Until(func() bool { return evaluate[int](p, `document.querySelectorAll("main article").length`) == 40 }) {
 		shown(40)
 	}
 	if most := evaluate[float64](p, `Math.max(...performance.getEntriesByType("resource").map((e) => e.decodedBodySize))`); most > 100_000 {

@@ -1,4 +1,4 @@
-package e2e
+package console
 
 import (
 	"io"
@@ -9,12 +9,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/google/go-containerregistry/pkg/registry"
 
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/e2e/house"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // TestConsolePlugins installs plugins of a registry, accepts what one asks for more,
@@ -26,24 +29,24 @@ func TestConsolePlugins(t *testing.T) {
 	store := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0)), registry.WithReferrersSupport(true)))
 	defer store.Close()
 	base := "oci://" + strings.TrimPrefix(store.URL, "http://") + "/plain-c"
-	publisher := host.OpenDeployment(publishing(t), host.Options{})
-	old := oldModules(t)["plain-c"]
+	publisher := host.OpenDeployment(house.Publishing(t), host.Options{})
+	old := house.OldModules(t)["plain-c"]
 	build := func(version string, origins ...string) string {
 		t.Helper()
 		file := filepath.Join(t.TempDir(), "plain-c-"+version+".wasm")
-		module := packed(t, old, "plain-c", map[string]any{"version": version, "description": hostileText, "grants": map[string]any{"http": append([]string{"${baseUrl}"}, origins...)}})
+		module := house.Packed(t, old, "plain-c", map[string]any{"version": version, "description": hostileText, "grants": map[string]any{"http": append([]string{"${baseUrl}"}, origins...)}})
 		if err := os.WriteFile(file, module, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return file
 	}
 	for version, more := range map[string][]string{"1.0.0": nil, "2.0.0": {"https://more.example"}} {
-		if _, err := publisher.Push(t.Context(), build(version, more...), base, zeroTime); err != nil {
+		if _, err := publisher.Push(t.Context(), build(version, more...), base, time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	h := consoleHost(t, map[string]string{"plugin-api": "true", "plugin-dir": filepath.Join(t.TempDir(), "plugins")})
-	p := b.open(h.url, screens[0])
+	p := b.open(h.URL, screens[0])
 	p.view("#/plugins", "Plugins")
 	p.see("main", "Install or update")
 	const source = `//label[starts-with(., "Where it is")]//input`
@@ -76,7 +79,7 @@ func TestConsolePlugins(t *testing.T) {
 	p.see("dialog[open]", "Roll back plain-c?")
 	p.run(chromedp.Click(`//dialog[@open]//button[. = "Change"]`))
 	p.see("#told", "plain-c 1.0.0 is in use")
-	for _, s := range h.plugins() {
+	for _, s := range h.Plugins() {
 		if s.Name == "plain-c" && s.Use != (s.Version == "1.0.0") {
 			t.Errorf("after the rollback plain-c %s is in use: %v", s.Version, s.Use)
 		}
@@ -98,14 +101,14 @@ func TestConsolePlugins(t *testing.T) {
 	p.audit("what the plugin of a file asks for")
 	p.look(screens[0], "plugins-file")
 	p.run(chromedp.Click(`//dialog//button[. = "Install"]`))
-	for _, s := range h.plugins() {
+	for _, s := range h.Plugins() {
 		if s.Name == "plain-c" && s.Version == "3.0.0" {
 			t.Errorf("plain-c 3.0.0 was installed before what it asks for was accepted")
 		}
 	}
 	p.run(chromedp.Click(`//dialog//label[contains(., "I accept that")]//input`), chromedp.Click(`//dialog//button[. = "Install"]`))
 	p.see("dialog[open]", "plain-c 3.0.0 is in use")
-	for _, s := range h.plugins() {
+	for _, s := range h.Plugins() {
 		if s.Name == "plain-c" && s.Use != (s.Version == "3.0.0") {
 			t.Errorf("after the file was installed plain-c %s is in use: %v", s.Version, s.Use)
 		}
@@ -115,7 +118,7 @@ func TestConsolePlugins(t *testing.T) {
 	// One version goes, then the plugin.
 	const last = `//article[contains(., "plain-c 3.0.0")]`
 	left := func() (versions []string) {
-		for _, s := range h.plugins() {
+		for _, s := range h.Plugins() {
 			if s.Name == "plain-c" && s.State == "ready" {
 				versions = append(versions, s.Version)
 			}
@@ -125,7 +128,7 @@ func TestConsolePlugins(t *testing.T) {
 	}
 	gone := func(want ...string) {
 		t.Helper()
-		if !settles(func() bool { return slices.Equal(left(), want) }) {
+		if !waittest.Until(func() bool { return slices.Equal(left(), want) }) {
 			t.Errorf("the versions that are left are %q, want %q", left(), want)
 		}
 	}

@@ -1,4 +1,4 @@
-package e2e
+package console
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // TestConsoleHybrid moves the slider between words and meaning, by keyboard: at its
@@ -18,14 +20,14 @@ func TestConsoleHybrid(t *testing.T) {
 	embed := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"v":[0,1]}`) }))
 	t.Cleanup(embed.Close)
 	h := consoleHost(t, nil)
-	h.finish(h.must("PATCH", "/indexes/near/settings", fmt.Sprintf(`{"searchableAttributes":["title"],"embedders":{"e":{"source":"rest","url":%q,"dimensions":2,"request":{"i":"{{text}}"},"response":{"v":"{{embedding}}"}}}}`, embed.URL)))
-	h.finish(h.must("POST", "/indexes/near/documents", `[{"id":1,"title":"A cat","_vectors":{"e":[1,0]}},{"id":2,"title":"A kitten","_vectors":{"e":[0,1]}},{"id":3,"title":"A ship","_vectors":{"e":[-1,0]}}]`))
+	h.Finish(h.Must("PATCH", "/indexes/near/settings", fmt.Sprintf(`{"searchableAttributes":["title"],"embedders":{"e":{"source":"rest","url":%q,"dimensions":2,"request":{"i":"{{text}}"},"response":{"v":"{{embedding}}"}}}}`, embed.URL)))
+	h.Finish(h.Must("POST", "/indexes/near/documents", `[{"id":1,"title":"A cat","_vectors":{"e":[1,0]}},{"id":2,"title":"A kitten","_vectors":{"e":[0,1]}},{"id":3,"title":"A ship","_vectors":{"e":[-1,0]}}]`))
 	for _, s := range []screen{screens[0], screens[3]} {
 		t.Run(s.name, func(t *testing.T) {
-			p := (&browser{t, b.ctx}).open(h.url, s)
+			p := (&browser{t, b.ctx}).open(h.URL, s)
 			first := func(title string) {
 				t.Helper()
-				if !settles(func() bool { return p.text("main article h2") == title }) {
+				if !waittest.Until(func() bool { return p.text("main article h2") == title }) {
 					t.Errorf("the first hit is %q, want %q", p.text("main article h2"), title)
 				}
 			}

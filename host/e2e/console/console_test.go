@@ -1,4 +1,4 @@
-package e2e
+package console
 
 import (
 	"context"
@@ -26,6 +26,9 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/parley-search/parley/host/e2e/house"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // A browser is a real one, without a window. Its pages share nothing.
@@ -120,7 +123,7 @@ var otherScreens = []screen{
 // fewScreens are of each width and of each theme one, which do where the theme
 // changes colours alone; all with LONG=1.
 func fewScreens() []screen {
-	if long() {
+	if house.Long() {
 		return screens
 	}
 	return []screen{screens[0], screens[3]}
@@ -238,7 +241,7 @@ func (p *page) see(selector string, texts ...string) {
 	p.t.Helper()
 	var got string
 	for _, text := range texts {
-		if !settles(func() bool { got = p.text(selector); return strings.Contains(got, text) }) {
+		if !waittest.Until(func() bool { got = p.text(selector); return strings.Contains(got, text) }) {
 			p.t.Fatalf("%s says %.2000q, want %q", selector, got, text)
 		}
 	}
@@ -320,27 +323,27 @@ var consoleFlags = map[string]string{"env": "development", "console": "on"}
 
 // consoleHost has films, a workspace that answers without a model, and texts
 // that try to become markup.
-func consoleHost(t testing.TB, flags map[string]string) *house {
+func consoleHost(t testing.TB, flags map[string]string) *house.House {
 	t.Helper()
 	all := maps.Clone(consoleFlags)
 	maps.Copy(all, flags)
-	h := openHouse(t, all, shipped(t, "extract"))
+	h := house.Open(t, all, house.Shipped(t, "extract"))
 	return h
 }
 
-func (h *house) fillConsole() {
-	h.t.Helper()
+func fillConsole(h *house.House) {
+	h.T.Helper()
 	docs, err := json.Marshal([]map[string]any{
 		{"id": 1, "title": "Solaris", "director": "Andrei Tarkovsky", "year": 1972, "text": "A psychologist travels to a station that orbits the ocean planet Solaris, whose crew has gone quiet."},
 		{"id": 2, "title": "Stalker", "director": "Andrei Tarkovsky", "year": 1979, "text": "A guide leads a writer and a professor through the Zone to a room that grants wishes."},
 		{"id": 3, "title": hostileText, "director": hostileText, "year": 2000, "text": "Quagmire " + hostileText + strings.Repeat("x", 20_000)},
 	})
 	if err != nil {
-		h.t.Fatal(err)
+		h.T.Fatal(err)
 	}
-	h.finish(h.must("POST", "/indexes/films/documents", string(docs)))
-	h.finish(h.must("PATCH", "/indexes/films/settings", `{"filterableAttributes":["director","year"],"sortableAttributes":["year"],"chat":{"description":"Films with their directors."}}`))
-	h.must("PATCH", "/chats/films/settings", `{"source":"extract","indexUids":["films"]}`)
+	h.Finish(h.Must("POST", "/indexes/films/documents", string(docs)))
+	h.Finish(h.Must("PATCH", "/indexes/films/settings", `{"filterableAttributes":["director","year"],"sortableAttributes":["year"],"chat":{"description":"Films with their directors."}}`))
+	h.Must("PATCH", "/chats/films/settings", `{"source":"extract","indexUids":["films"]}`)
 }
 
 // views are all of them: the address, the title, and what is there with the films.
@@ -365,12 +368,12 @@ func TestConsoleViews(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
 	h := consoleHost(t, nil)
-	h.fillConsole()
-	h.must("PATCH", "/experimental-features", `{"metrics":true}`)
-	h.ask("films", "any")
+	fillConsole(h)
+	h.Must("PATCH", "/experimental-features", `{"metrics":true}`)
+	h.Ask("films", "any")
 	for _, s := range slices.Concat(fewScreens(), otherScreens) {
 		t.Run(s.name, func(t *testing.T) {
-			p := (&browser{t, b.ctx}).open(h.url, s)
+			p := (&browser{t, b.ctx}).open(h.URL, s)
 			p.see("h1", "Ask your documents")
 			for _, v := range views {
 				p.view(v.hash, v.name)
@@ -393,8 +396,8 @@ func TestConsoleAsk(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
 	h := consoleHost(t, nil)
-	h.fillConsole()
-	p := b.open(h.url, screens[0])
+	fillConsole(h)
+	p := b.open(h.URL, screens[0])
 	p.view("#/ask/films", "Ask")
 	p.run(chromedp.WaitVisible(question), chromedp.KeyEvent("Who leads a writer through the Zone?"), chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(kb.ModifierCtrl)))
 	p.see(".turn.user", "Who leads a writer through the Zone?")
@@ -427,8 +430,8 @@ func TestConsoleManages(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
 	h := consoleHost(t, nil)
-	h.fillConsole()
-	p := b.open(h.url, screens[0])
+	fillConsole(h)
+	p := b.open(h.URL, screens[0])
 
 	p.view("#/indexes", "Indexes")
 	p.run(chromedp.SendKeys(`//label[starts-with(., "Name")]//input`, "notes"+kb.Enter))
@@ -441,7 +444,7 @@ func TestConsoleManages(t *testing.T) {
 	p.see("dialog[open]", "Stop words", `["the","of"]`, "read again in the background")
 	p.run(chromedp.Click(`//dialog//button[. = "Apply"]`))
 	p.see("#told", "applied")
-	if got := h.must("GET", "/indexes/notes/settings/stop-words", "").body; !strings.Contains(got, `"of"`) {
+	if got := h.Must("GET", "/indexes/notes/settings/stop-words", "").Body; !strings.Contains(got, `"of"`) {
 		t.Errorf("stop words are %s", got)
 	}
 	p.run(chromedp.Click(`//button[. = "Delete index"]`))
@@ -450,8 +453,8 @@ func TestConsoleManages(t *testing.T) {
 	p.see("h1", "notes")
 	p.run(chromedp.Click(`//button[. = "Delete index"]`), chromedp.Click(chromedp.CSS("#confirm-yes")))
 	p.see("h1", "Indexes")
-	if r := h.call("GET", "/indexes/notes", ""); r.status != http.StatusNotFound {
-		t.Errorf("the deleted index answers %d", r.status)
+	if r := h.Call("GET", "/indexes/notes", ""); r.Status != http.StatusNotFound {
+		t.Errorf("the deleted index answers %d", r.Status)
 	}
 
 	p.view("#/indexes/films", "films")
@@ -462,14 +465,14 @@ func TestConsoleManages(t *testing.T) {
 	p.see("main", "a room that grants wishes")
 	p.run(chromedp.Click(`//button[. = "Use this template"]`))
 	p.see("#told", "The template is set.")
-	if got := h.must("GET", "/indexes/films/settings/chat", "").body; !strings.Contains(got, "| upcase }}!") {
+	if got := h.Must("GET", "/indexes/films/settings/chat", "").Body; !strings.Contains(got, "| upcase }}!") {
 		t.Errorf("the setting chat is %s", got)
 	}
 
 	p.view("#/workspaces/support", "support")
 	p.run(chromedp.Click(`//button[. = "Save"]`))
 	p.see("#told", "Saved.")
-	if got := h.must("GET", "/chats/support/settings", "").body; !strings.Contains(got, `"source":"extract"`) {
+	if got := h.Must("GET", "/chats/support/settings", "").Body; !strings.Contains(got, `"source":"extract"`) {
 		t.Errorf("the new workspace is %s", got)
 	}
 	p.run(chromedp.WaitVisible(`//button[. = "Review changes"]`), chromedp.Click(`//summary[. = "Limits"]`), chromedp.SetValue(`//label[starts-with(., "Parallel")]//input`, "3"), chromedp.SetValue(`//label[starts-with(., "Max messages")]//input`, "9"), chromedp.Click(`//button[. = "Review changes"]`))
@@ -477,7 +480,7 @@ func TestConsoleManages(t *testing.T) {
 	p.audit("what will change of a workspace")
 	p.run(chromedp.Click(`//dialog//button[. = "Apply"]`))
 	p.see("#told", "applied")
-	if got := h.must("GET", "/chats/support/settings", "").body; !strings.Contains(got, `"parallel":3`) || !strings.Contains(got, `"maxMessages":9`) {
+	if got := h.Must("GET", "/chats/support/settings", "").Body; !strings.Contains(got, `"parallel":3`) || !strings.Contains(got, `"maxMessages":9`) {
 		t.Errorf("the changed workspace is %s", got)
 	}
 	p.run(chromedp.Click(chromedp.CSS("#requests")))
@@ -534,13 +537,13 @@ func TestConsoleManages(t *testing.T) {
 }
 
 // consoleWire is a host whose workspace "w" is answered by the returned provider.
-func consoleWire(t *testing.T, flags map[string]string) (*house, *wire) {
+func consoleWire(t *testing.T, flags map[string]string) (*house.House, *house.Wire) {
 	t.Helper()
-	w := newWire(t)
+	w := house.NewWire(t)
 	all := maps.Clone(consoleFlags)
 	maps.Copy(all, flags)
-	h := openHouse(t, all, shipped(t, "vllm"))
-	h.must("PATCH", "/chats/w/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q}`, w.url))
+	h := house.Open(t, all, house.Shipped(t, "vllm"))
+	h.Must("PATCH", "/chats/w/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q}`, w.URL))
 	return h, w
 }
 
@@ -557,18 +560,18 @@ func TestConsoleStream(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
 	h, w := consoleWire(t, nil)
-	w.on("long", func(x *exchange) {
-		x.say(stream)
+	w.On("long", func(x *house.Exchange) {
+		x.Say(house.Stream)
 		for i := range 10_000 {
 			end := " "
 			if i%100 == 99 {
 				end = "\\n\\n"
 			}
-			x.say(delta(fmt.Sprintf("word%d%s", i, end)))
+			x.Say(house.Delta(fmt.Sprintf("word%d%s", i, end)))
 		}
-		x.say(finish)
+		x.Say(house.Finish)
 	})
-	p := b.open(h.url, screens[0])
+	p := b.open(h.URL, screens[0])
 	p.view("#/ask/w", "Ask")
 	p.run(chromedp.Evaluate[chromedp.Void](`window.longTasks = []; new PerformanceObserver((l) => window.longTasks.push(...l.getEntries().map((e) => e.duration))).observe({type: "longtask"}); undefined`))
 	var heaps []int
@@ -610,21 +613,25 @@ func TestConsoleTrouble(t *testing.T) {
 	b := newBrowser(t)
 	h, w := consoleWire(t, map[string]string{"shutdown-grace": "1s"}) // it closes in the midst of an answer
 	begun := make(chan struct{}, 1)
-	w.on("slow", func(x *exchange) {
-		x.say(stream + delta("the beginning") + delta(" goes on"))
+	w.On("slow", func(x *house.Exchange) {
+		x.Say(house.Stream + house.Delta("the beginning") + house.Delta(" goes on"))
 		begun <- struct{}{}
-		x.wait()
+		x.Wait()
 	})
-	w.on("busy", func(x *exchange) { x.say(answered(429, "Retry-After: 7\r\n", `{"error":{"message":"slow down"}}`)) })
+	w.On("busy", func(x *house.Exchange) {
+		x.Say(house.Answered(429, "Retry-After: 7\r\n", `{"error":{"message":"slow down"}}`))
+	})
 	hostile, err := json.Marshal(hostileText + "\n\n# " + hostileText + "\n\n- " + hostileText + "\n\n| " + hostileText + " |\n\n```\n" + hostileText + "\n```\n" + strings.Repeat("y", 1<<20))
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.on("hostile", func(x *exchange) { x.say(stream + delta(string(hostile[1:len(hostile)-1])) + finish) })
-	w.on("rude", func(x *exchange) {
-		x.say(answered(400, "", `{"error":{"message":"`+string(hostile[1:len(hostile)-1])+`"}}`))
+	w.On("hostile", func(x *house.Exchange) {
+		x.Say(house.Stream + house.Delta(string(hostile[1:len(hostile)-1])) + house.Finish)
 	})
-	p := b.open(h.url, screens[2])
+	w.On("rude", func(x *house.Exchange) {
+		x.Say(house.Answered(400, "", `{"error":{"message":"`+string(hostile[1:len(hostile)-1])+`"}}`))
+	})
+	p := b.open(h.URL, screens[2])
 	p.view("#/ask/w", "Ask")
 
 	p.send("hostile", "say something bad")
@@ -655,15 +662,15 @@ func TestConsoleTrouble(t *testing.T) {
 	p.run(clearQuestion)
 
 	p.send("slow", "take your time")
-	within(t, begun, "the slow answer")
+	house.Within(t, begun, "the slow answer")
 	p.see(".turn:last-child", "the beginning goes on")
 	p.run(chromedp.Click(`//button[. = "Stop"]`))
 	p.see(".turn:last-child", "stopped", "the beginning")
 
 	p.send("slow", "once more")
-	within(t, begun, "the slow answer")
+	house.Within(t, begun, "the slow answer")
 	p.see(".turn:last-child", "the beginning goes on")
-	h.close()
+	h.Close()
 	p.see(".turn:last-child", "the beginning")
 	p.see(".turn:last-child [role=alert]", "shutting down")
 	p.run(clearQuestion)

@@ -1,4 +1,4 @@
-package e2e
+package console
 
 import (
 	"fmt"
@@ -11,6 +11,8 @@ import (
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/parley-search/parley/host/e2e/house"
 )
 
 // focused says what has the focus: its name, as a screen reader has it, and
@@ -82,10 +84,10 @@ func TestConsoleKeyboard(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
 	h := lockedConsole(t)
-	h.must("PATCH", "/experimental-features", `{"metrics":true}`)
+	h.Must("PATCH", "/experimental-features", `{"metrics":true}`)
 	for i, s := range fewScreens() {
 		t.Run(s.name, func(t *testing.T) {
-			p := (&browser{t, b.ctx}).open(h.url, s)
+			p := (&browser{t, b.ctx}).open(h.URL, s)
 			escape := func() { p.run(chromedp.KeyEvent(kb.Escape)) }
 			p.run(chromedp.WaitVisible(chromedp.CSS("#key-value")), chromedp.KeyEvent(consoleMaster+kb.Enter))
 			p.see("h1", "Ask your documents")
@@ -230,7 +232,7 @@ func TestConsoleFileDialog(t *testing.T) {
 	dir := writeFiles(t, map[string]string{"tea.md": "# Tea\n\nSteep it for three minutes.\n"})
 	for _, s := range screens {
 		t.Run(s.name, func(t *testing.T) {
-			p := (&browser{t, b.ctx}).open(h.url, s)
+			p := (&browser{t, b.ctx}).open(h.URL, s)
 			p.see("main", "Drop files or a folder here")
 			p.chooser = make(chan cdp.BackendNodeID, 1)
 			if _, err := chromedp.Call(p.ctx, cdppage.SetInterceptFileChooserDialog, cdppage.SetInterceptFileChooserDialogParams{Enabled: true}); err != nil {
@@ -238,7 +240,7 @@ func TestConsoleFileDialog(t *testing.T) {
 			}
 			p.tab("Files")
 			p.run(chromedp.KeyEvent(" "))
-			input := within(t, p.chooser, "the dialog for files")
+			input := house.Within(t, p.chooser, "the dialog for files")
 			if _, err := chromedp.Call(p.ctx, dom.SetFileInputFiles, dom.SetFileInputFilesParams{Files: []string{filepath.Join(dir, "tea.md")}, BackendNodeID: input}); err != nil {
 				t.Fatal(err)
 			}

@@ -1,8 +1,10 @@
-package e2e
+package console
 
 import (
 	"strings"
 	"testing"
+
+	"github.com/parley-search/parley/host/e2e/house"
 )
 
 // TestConsoleErrors has a provider refuse and break off an answer: the page shows its
@@ -12,16 +14,16 @@ func TestConsoleErrors(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
 	h, w := consoleWire(t, nil)
-	w.on("unknown", func(x *exchange) {
-		x.say(answered(400, "", `{"error":{"message":"There is no “unknown” here.","type":"x"}}`))
+	w.On("unknown", func(x *house.Exchange) {
+		x.Say(house.Answered(400, "", `{"error":{"message":"There is no “unknown” here.","type":"x"}}`))
 	})
-	w.on("talkative", func(x *exchange) {
-		x.say(answered(400, "", `{"error":{"message":"A \"long\" story\nbegins.`+strings.Repeat(" And so on.", 100_000)+`"}}`))
+	w.On("talkative", func(x *house.Exchange) {
+		x.Say(house.Answered(400, "", `{"error":{"message":"A \"long\" story\nbegins.`+strings.Repeat(" And so on.", 100_000)+`"}}`))
 	})
-	w.on("breaks", func(x *exchange) {
-		x.say(stream + delta("the beginning") + `data: {"error":{"message":"The cluster fell over.","code":500}}` + "\n\n")
+	w.On("breaks", func(x *house.Exchange) {
+		x.Say(house.Stream + house.Delta("the beginning") + `data: {"error":{"message":"The cluster fell over.","code":500}}` + "\n\n")
 	})
-	p := b.open(h.url, screens[0])
+	p := b.open(h.URL, screens[0])
 	p.view("#/ask/w", "Ask")
 	for _, tt := range []struct{ model, says, code string }{
 		{"unknown", "There is no “unknown” here.", "llm_provider_rejected_request"},
