@@ -29,7 +29,9 @@ export async function tasks(root, _path, left) {
 	);
 	let from = /** @type {number|null} */ (null); // the newest task of the page; null: of all
 
-	async function draw() {
+	const used = () => document.querySelector("dialog[open]") || list.contains(document.activeElement);
+
+	async function draw(renews = false) {
 		const query = new URLSearchParams({ limit: "30" });
 		for (const [name, value] of [
 			["statuses", status.value],
@@ -39,6 +41,7 @@ export async function tasks(root, _path, left) {
 		])
 			if (value !== "" && value !== null) query.set(name, String(value));
 		const [page, batches] = await Promise.all([call("GET", `/tasks?${query}`, undefined, left), call("GET", "/batches?statuses=processing&limit=1", undefined, left)]);
+		if (renews && used()) return;
 		wrong.replaceChildren();
 		drawBatch(batches.results[0]);
 		list.replaceChildren(
@@ -86,8 +89,8 @@ export async function tasks(root, _path, left) {
 		from = to;
 		again();
 	};
-	const again = () =>
-		draw().catch((err) => {
+	const again = (renews = false) =>
+		draw(renews).catch((err) => {
 			if (!left.aborted) wrong.replaceChildren(problem(err));
 		});
 	async function cancel(which) {
@@ -107,7 +110,7 @@ export async function tasks(root, _path, left) {
 	for (const input of [status, type, index]) input.addEventListener("change", () => go(null));
 	await draw();
 	const renewal = setInterval(() => {
-		if (document.visibilityState === "visible" && !document.querySelector("dialog[open]") && !list.contains(document.activeElement)) again();
+		if (document.visibilityState === "visible" && !used()) again(true);
 	}, 2000);
 	left.addEventListener("abort", () => clearInterval(renewal));
 }
