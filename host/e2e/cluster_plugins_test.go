@@ -180,6 +180,7 @@ func TestClusterInstallFails(t *testing.T) {
 		"remove":  `{"plugin": "plain-c"}`,
 	} {
 		t.Run(path, func(t *testing.T) {
+			t.Parallel() // most of it is waiting
 			w := openTown(t, 0, 1)
 			dir := filepath.Join(t.TempDir(), "plugins")
 			c := w.config(t.TempDir())
