@@ -2,9 +2,13 @@ package console
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
 	"github.com/parley-search/parley/host/e2e/house"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // TestConsoleErrors has a provider refuse and break off an answer: the page shows its
@@ -40,4 +44,61 @@ func TestConsoleErrors(t *testing.T) {
 		}
 		p.run(clearQuestion)
 	}
+}
+
+// TestConsoleAskAgain asks a question again that nobody answered, and comes back to one
+// that it left before anybody did: what was typed is there.
+func TestConsoleAskAgain(t *testing.T) {
+	t.Parallel()
+	b := newBrowser(t)
+	h, w := consoleWire(t, nil)
+	var tries atomic.Int32
+	w.On("second", func(x *house.Exchange) {
+		if tries.Add(1) == 1 {
+			x.Say(house.Answered(400, "", `{"error":{"message":"Not at the first time."}}`))
+			return
+		}
+		x.Say(house.Stream + house.Delta("At the second time.") + house.Finish)
+	})
+	begun := make(chan struct{}, 1)
+	w.On("silent", func(x *house.Exchange) {
+		begun <- struct{}{}
+		x.Wait()
+	})
+	p := b.open(h.URL, screens[0])
+	typed := func(want string) {
+		t.Helper()
+		got := ""
+		if !waittest.Until(func() bool {
+			got = evaluate[string](p, `document.querySelector("textarea")?.value ?? "no box"`)
+			return got == want
+		}) {
+			t.Errorf("the box has %q, want %q", got, want)
+		}
+	}
+	p.view("#/ask/w", "Ask")
+	p.send("second", "when will you answer")
+	p.see(".turn:last-child [role=alert]", "Not at the first time.")
+	p.run(chromedp.Click(`//button[. = "Ask again"]`))
+	p.see(".turn:last-child", "At the second time.", "ms to the first word")
+	typed("")
+	if n := evaluate[int](p, `document.querySelectorAll(".turn").length`); n != 2 {
+		t.Errorf("the conversation has %d turns, want the question and its answer", n)
+	}
+	p.run(chromedp.Click(`//button[. = "Edit"]`))
+	typed("when will you answer")
+	p.run(chromedp.Reload())
+	typed("when will you answer")
+
+	p.run(clearQuestion)
+	p.send("silent", "is anybody there")
+	house.Within(t, begun, "the question")
+	p.view("#/start", "Ask your documents")
+	p.view("#/ask/w", "Ask")
+	typed("is anybody there")
+	tries.Store(0)
+	p.send("second", "")
+	p.see(".turn:last-child [role=alert]", "Not at the first time.")
+	p.run(chromedp.Reload())
+	typed("is anybody there")
 }

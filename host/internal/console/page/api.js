@@ -196,6 +196,6 @@ export async function finished(uid, tell) {
 /** Waits for the task of an answer; rejects with its error. */
 export async function apply(sent) {
 	const task = await finished(sent.taskUid);
-	if (task.error) throw Object.assign(new Error(task.error.message), task.error);
+	if (task.error) throw task.error;
 	return task;
 }

@@ -146,16 +146,18 @@ export async function ask(root, path, left) {
 	}
 
 	/** @param {number} i the place of the question in talk */
-	const questionCard = (i) =>
-		el(
+	const questionCard = (i) => {
+		const { content } = talk[i]; // talk does not keep it where nobody answers
+		return el(
 			"section",
 			{ class: "card turn user", "aria-label": "Question" },
-			el("p", talk[i].content),
+			el("p", content),
 			buttons(
-				button("Edit", () => edit(i)),
-				button("Ask again", () => repeat(i)),
+				button("Edit", () => again(i, content, write)),
+				button("Ask again", () => again(i, content, answer)),
 			),
 		);
+	};
 
 	/** What stands below an answer. @param {Message} m @param {any} body what was asked @param {string} uid */
 	const foot = (m, body, uid) =>
@@ -208,26 +210,24 @@ export async function ask(root, path, left) {
 		redraw();
 		box.focus();
 	}
-	function edit(i) {
+	function write(question) {
+		box.value = question;
+		draft();
+		box.focus();
+	}
+	function again(i, question, next) {
 		if (running) return;
-		box.value = talk[i].content;
 		talk = talk.slice(0, i);
 		keep();
 		redraw();
-		box.focus();
-	}
-	function repeat(i) {
-		if (running) return;
-		const question = talk[i].content;
-		talk = talk.slice(0, i);
-		redraw();
-		answer(question);
+		next(question);
 	}
 
 	async function answer(question) {
 		localStorage.setItem("parley-model", model.value);
 		localStorage.setItem("parley-workspace", workspace.value);
 		if (talk.length === 0) turns.replaceChildren();
+		if (box.value.trim() === question) write("");
 		const own = talk;
 		own.push({ role: "user", content: question });
 		keep();
@@ -274,7 +274,7 @@ export async function ask(root, path, left) {
 			localStorage.setItem("parley-asked", "yes");
 		} else {
 			talk.pop();
-			if (!box.value) box.value = question; // nothing that was typed is lost
+			if (!box.value) write(question); // nothing that was typed is lost
 		}
 		keep();
 		card.append(foot(said, body, uid));
@@ -282,17 +282,15 @@ export async function ask(root, path, left) {
 	}
 
 	left.addEventListener("abort", () => running?.abort());
-	box.addEventListener("input", () => sessionStorage.setItem(draftPlace, box.value));
+	const draft = () => sessionStorage.setItem(draftPlace, box.value);
+	box.addEventListener("input", draft);
 	box.addEventListener("keydown", (e) => {
 		if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) form.requestSubmit();
 	});
 	form.addEventListener("submit", (e) => {
 		e.preventDefault();
 		const question = box.value.trim();
-		if (!question || running) return;
-		box.value = "";
-		sessionStorage.removeItem(draftPlace);
-		answer(question);
+		if (question && !running) answer(question);
 	});
 	redraw();
 	box.focus();

@@ -159,7 +159,7 @@ export function dropZone(target, done) {
 				const batch = t.batchUid == null ? null : await call("GET", `/batches/${t.batchUid}`).catch(() => null);
 				if (batch?.progress) tell("indexing…", batch.progress.percentage / 100);
 			});
-			if (task.error) throw Object.assign(new Error(task.error.message), task.error);
+			if (task.error) throw task.error;
 			line.replaceChildren(el("p", { class: "good" }, el("bdi", name), `: ${counted(task.details?.indexedDocuments ?? 0, "document", "documents")} can be found now.`));
 			for (const f of sent.files ?? []) if (f.error) line.append(el("p", { class: "bad" }, `${f.path}: ${f.error}`));
 			done(index);
