@@ -156,7 +156,7 @@ async function one(root, uid, left) {
 		root.append(el("h2", "Settings"), settingsEditor(`${route}/settings`, settings));
 		if (settings.chat && session.can("documents.get") && session.can("search")) root.append(el("h2", "What the model gets"), await preview(uid, settings.chat, left));
 	}
-	if (session.can("indexes.update") || session.can("documents.delete") || session.can("indexes.delete")) root.append(el("h2", "Change or delete"), danger(uid, route));
+	if (session.can("indexes.swap") || session.can("documents.delete") || session.can("indexes.delete")) root.append(el("h2", "Change or delete"), danger(uid, route));
 }
 
 /** @param {string} route */
@@ -324,8 +324,14 @@ function danger(uid, route) {
 		button(title, async () => (await confirmed(question, consequence)) && run(() => call("DELETE", path), "Deleted.", next), "danger");
 	return el(
 		"div",
-		session.can("indexes.update") &&
-			form("row", wrong, () => run(() => call("PATCH", route, { uid: name.value }), "Renamed.", at`#/indexes/${name.value}`), field("Name", name), submit("Rename", "")),
+		session.can("indexes.swap") &&
+			form(
+				"row",
+				wrong,
+				() => run(() => call("POST", "/swap-indexes", [{ indexes: [uid, name.value], rename: true }]), "Renamed.", at`#/indexes/${name.value}`),
+				field("Name", name),
+				submit("Rename", ""),
+			),
 		wrong,
 		buttons(
 			session.can("documents.delete") &&
