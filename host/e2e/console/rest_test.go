@@ -1,0 +1,139 @@
+package console
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	cdpbrowser "github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/parley-search/parley/host/internal/waittest"
+)
+
+// TestConsoleWarns says on the first screen who may do everything: whoever is at this
+// computer, or in red, everybody on the network.
+func TestConsoleWarns(t *testing.T) {
+	t.Parallel()
+	b := newBrowser(t)
+	h := consoleHost(t, nil)
+	p := b.open(h.URL, screens[0])
+	p.see("main .notice:not(.bad)", "everybody on this computer may do everything")
+
+	target, err := url.Parse(h.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wide := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(target)
+			r.Out.Host = r.In.Host
+			r.Out.Header.Del("Accept-Encoding") // to be read below
+		},
+		// As a host that others can reach says it.
+		ModifyResponse: func(r *http.Response) error {
+			if r.Request.URL.Path != "/keys/current" {
+				return nil
+			}
+			body, err := io.ReadAll(r.Body)
+			body = bytes.Replace(body, []byte(`"network":false`), []byte(`"network":true`), 1)
+			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+			r.Header.Set("Content-Length", strconv.Itoa(len(body)))
+			return err
+		},
+	}
+	server := httptest.NewServer(wide)
+	t.Cleanup(server.Close)
+	p = b.open(server.URL, screens[3])
+	p.see("main .notice.bad", "everybody on its network may do everything")
+	p.look(screens[3], "start-network")
+	if colour := evaluate[string](p, `getComputedStyle(document.querySelector(".notice.bad")).color`); colour != "rgb(255, 163, 160)" {
+		t.Errorf("the line is %s, not red", colour)
+	}
+}
+
+// TestConsoleTurns renames and swaps indexes, switches on figures, sets a prompt back
+// to its default, and forgets tasks.
+func TestConsoleTurns(t *testing.T) {
+	t.Parallel()
+	b := newBrowser(t)
+	h := consoleHost(t, nil)
+	fillConsole(h)
+	h.Finish(h.Must("POST", "/indexes/other/documents", `[{"id":7,"title":"Mirror"}]`))
+	p := b.open(h.URL, screens[0])
+	p.view("#/indexes", "Indexes")
+	p.run(chromedp.Click(`//button[. = "Swap"]`))
+	p.see("#told", "films and other have changed places.")
+	if got := h.Must("GET", "/indexes/films/documents", "").Body; !strings.Contains(got, "Mirror") {
+		t.Errorf("after the swap films has %.200s", got)
+	}
+	p.view("#/indexes/other", "other")
+	p.run(chromedp.SetValue(`//form[.//button[. = "Rename"]]//input`, "named"), chromedp.Click(`//button[. = "Rename"]`))
+	p.see("h1", "named")
+	if r := h.Call("GET", "/indexes/other", ""); r.Status != http.StatusNotFound {
+		t.Errorf("the old name answers %d", r.Status)
+	}
+
+	p.view("#/usage", "Usage")
+	p.see("main", "The figures of requests are off")
+	p.run(chromedp.Click(`//button[. = "Switch it on"]`))
+	p.see("main", "Answers by workspace", "to a provider's first event")
+
+	byDefault := h.Must("GET", "/chats/films/settings", "").Body
+	h.Must("PATCH", "/chats/films/settings", `{"prompts":{"system":"Answer in rhymes."}}`)
+	p.view("#/workspaces/films", "films")
+	const prompt = `//label[starts-with(., "Before each conversation")]`
+	p.run(chromedp.Click(`//summary[. = "What the model is told"]`), chromedp.Click(prompt+`/following-sibling::button[. = "Reset to the default"]`), chromedp.Click(`//button[. = "Review changes"]`))
+	p.see("dialog[open]", "Answer in rhymes.")
+	p.run(chromedp.Click(`//dialog//button[. = "Apply"]`))
+	p.see("#told", "applied")
+	if got := h.Must("GET", "/chats/films/settings", "").Body; got != byDefault {
+		t.Errorf("the settings are %s, want the default prompt: %s", got, byDefault)
+	}
+
+	p.view("#/tasks", "Tasks")
+	p.see("main", "Index swap")
+	p.run(chromedp.Click(`//button[. = "Forget finished tasks"]`))
+	p.see("dialog[open]", "Forget all finished tasks?", "for good")
+	p.run(chromedp.Click(chromedp.CSS("#confirm-yes")))
+	p.see("#told", "Forgotten.")
+	p.see("main", "1 task") // which forgot the others
+}
+
+// TestConsoleSaves writes the conversation as a file.
+func TestConsoleSaves(t *testing.T) {
+	t.Parallel()
+	b := newBrowser(t)
+	h := consoleHost(t, nil)
+	fillConsole(h)
+	p := b.open(h.URL, screens[0])
+	dir := t.TempDir()
+	if _, err := chromedp.Call(p.ctx, cdpbrowser.SetDownloadBehavior, cdpbrowser.SetDownloadBehaviorParams{Behavior: "allow", BrowserContextID: chromedp.FromContext(p.ctx).BrowserContextID, DownloadPath: dir}); err != nil {
+		t.Fatal(err)
+	}
+	p.view("#/ask/films", "Ask")
+	p.run(chromedp.WaitVisible(question), chromedp.KeyEvent("Who leads a writer?"), chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(kb.ModifierCtrl)))
+	p.see(".turn:last-child", "a room that grants wishes", "ms to the first word")
+	p.run(chromedp.Click(`//button[. = "Save"]`))
+	var saved []byte
+	if !waittest.Until(func() bool {
+		saved, _ = os.ReadFile(filepath.Join(dir, "conversation.json"))
+		return len(saved) > 0
+	}) {
+		t.Fatal("no file was saved")
+	}
+	for _, part := range []string{`"workspace": "films"`, `"content": "Who leads a writer?"`, "a room that grants wishes", `"searches"`} {
+		if !bytes.Contains(saved, []byte(part)) {
+			t.Errorf("the file does not have %s: %.500s", part, saved)
+		}
+	}
+}
