@@ -1,4 +1,4 @@
-// What the service counts about itself, and exactly what would be sent of it.
+// What the service counts about itself, and what would be sent.
 import { call, request } from "./api.js";
 import { bars, figure } from "./chart.js";
 import { attempt, button, buttons, confirmed, count, counted, download, el, empty, heading, json, pre, renew, show, size, soft, table, time } from "./dom.js";
@@ -30,7 +30,7 @@ export async function telemetry(root, _path, left) {
 				[size(status.spool?.bytes ?? 0), "waiting to be sent"],
 			].map(([value, what]) => figure(value, what)),
 		),
-		el("p", "Instance UID: ", el("code", status.instanceUid), el("span", { class: "soft" }, " – a random name of this installation, told with each message.")),
+		el("p", "On by default: --no-analytics switches it off. Instance UID: ", el("code", status.instanceUid), el("span", { class: "soft" }, " – a random name, told with each message.")),
 		el("h2", "What would be sent next"),
 		soft(`The window under way is ${counted(Math.round(status.elapsedMs / 60000), "minute", "minutes")} old. These are its messages, to the byte, if it ended now.`),
 		next.results.length === 0
