@@ -152,7 +152,7 @@ func (r *RawJSON) UnmarshalJSON(b []byte) error {
 
 // An ErrorRequest is an HTTP response that is not a success, for the provider
 // to say what it means. Header names are in lower case; the body is cut at
-// 64 KiB.
+// 64 KiB, and an object or array that was cut is closed.
 type ErrorRequest struct {
 	Status  int               `json:"status"`
 	Headers map[string]string `json:"headers"`
