@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -19,7 +18,6 @@ import (
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/dbfolder"
-	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/waittest"
 )
 
@@ -66,17 +64,8 @@ func newStage(t *testing.T) *stage {
 // shippedCollectors builds the collectors.
 func shippedCollectors(t testing.TB) (modules [][]byte) {
 	t.Helper()
-	root := house.Repository(t)
 	for _, name := range collectorNames(t) {
-		file, err := plugin.Build(t.Context(), filepath.Join(root, "plugins", "collector", name), filepath.Join(root, "plugins", "dist"), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		module, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		modules = append(modules, module)
+		modules = append(modules, house.Built(t, filepath.Join("plugins", "collector", name)))
 	}
 	return modules
 }

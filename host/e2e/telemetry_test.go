@@ -21,16 +21,7 @@ import (
 // chatsCollector builds the collector of the examples.
 func chatsCollector(t testing.TB) []byte {
 	t.Helper()
-	root := house.Repository(t)
-	file, err := plugin.Build(t.Context(), filepath.Join(root, "examples", "collector-smallest"), filepath.Join(root, "plugins", "dist"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	module, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return module
+	return house.Built(t, filepath.Join("examples", "collector-smallest"))
 }
 
 // next returns what the window under way says so far, by collector.

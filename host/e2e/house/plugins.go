@@ -54,11 +54,17 @@ func (h *House) WaitFor(what string, ok func() bool) {
 	}
 }
 
-// Shipped builds a plugin of ours and returns its module.
+// Shipped builds a provider of ours and returns its module.
 func Shipped(t testing.TB, name string) []byte {
 	t.Helper()
+	return Built(t, filepath.Join("plugins", "provider", name))
+}
+
+// Built builds the plugin in a folder of the repository and returns its module.
+func Built(t testing.TB, folder string) []byte {
+	t.Helper()
 	root := Repository(t)
-	file, err := plugin.Build(t.Context(), filepath.Join(root, "plugins", "provider", name), filepath.Join(root, "plugins", "dist"), nil)
+	file, err := plugin.Build(t.Context(), filepath.Join(root, folder), filepath.Join(root, "plugins", "dist"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
