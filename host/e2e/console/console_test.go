@@ -534,6 +534,13 @@ func TestConsoleManages(t *testing.T) {
 	if hash := evaluate[string](p, "location.hash"); !strings.Contains(hash, "zone") {
 		t.Errorf("the address of the search is %s", hash)
 	}
+	// Numbers are written as the reader's browser writes them.
+	if _, err := chromedp.Call(p.ctx, emulation.SetLocaleOverride, emulation.SetLocaleOverrideParams{Locale: "de"}); err != nil {
+		t.Fatal(err)
+	}
+	p.run(chromedp.Reload())
+	p.run(chromedp.SendKeys(`//label[starts-with(., "Filter")]//input`, strings.Repeat(kb.Backspace, 6)+kb.Enter))
+	p.see("main", "Stalker", "Score 0,")
 }
 
 // consoleWire is a host whose workspace "w" is answered by the returned provider.

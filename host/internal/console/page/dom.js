@@ -44,7 +44,7 @@ export function size(n) {
 	const units = ["B", "KiB", "MiB", "GiB", "TiB"];
 	let i = 0;
 	for (; n >= 1024 && i < units.length - 1; i++) n /= 1024;
-	return `${numbers.format(i === 0 ? n : Number(n.toFixed(1)))} ${units[i]}`;
+	return `${count(Number(n.toFixed(1)))} ${units[i]}`;
 }
 
 /** @param {string|null|undefined} iso */

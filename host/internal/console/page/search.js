@@ -54,7 +54,7 @@ const explained = (details) =>
 					["Rule", ["Score", "number"], "What it looks at"],
 					Object.entries(details)
 						.sort((a, b) => (a[1].order ?? 0) - (b[1].order ?? 0))
-						.map(([name, d]) => [name, (d.score ?? d.similarity)?.toFixed(3) ?? "", rules[name.replace(/Rank$|:.*/, "")] ?? "A rule of this index."]),
+						.map(([name, d]) => [name, (d.score ?? d.similarity)?.toLocaleString() ?? "", rules[name.replace(/Rank$|:.*/, "")] ?? "A rule of this index."]),
 					"Score by rule",
 				),
 			];
@@ -192,7 +192,7 @@ export async function search(root, path, left) {
 			el("div", { class: "scroll" }, el("table", ...rows)),
 			buttons(
 				button("Whole document", () => show("Document", json(whole))),
-				button(`Score ${Number(_rankingScore).toFixed(3)}`, () => show("Why this document is here", ...explained(_rankingScoreDetails))),
+				button(`Score ${count(_rankingScore)}`, () => show("Why this document is here", ...explained(_rankingScoreDetails))),
 			),
 		);
 	}

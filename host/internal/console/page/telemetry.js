@@ -30,7 +30,7 @@ export async function telemetry(root, _path, left) {
 				[size(status.spool?.bytes ?? 0), "waiting to be sent"],
 			].map(([value, what]) => figure(value, what)),
 		),
-		el("p", "On by default: --no-analytics switches it off. Instance UID: ", el("code", status.instanceUid), el("span", { class: "soft" }, " – a random name, told with each message.")),
+		el("p", "On by default; --no-analytics turns it off. Instance UID: ", el("code", status.instanceUid), el("span", { class: "soft" }, " – random, sent with each message.")),
 		el("h2", "What would be sent next"),
 		soft(`The window under way is ${counted(Math.round(status.elapsedMs / 60000), "minute", "minutes")} old. These are its messages, to the byte, if it ended now.`),
 		next.results.length === 0
