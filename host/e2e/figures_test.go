@@ -124,11 +124,16 @@ func TestFigures(t *testing.T) {
 		`parley_chat_tokens_total{kind="prompt",model="m",source="vLlm",workspace="x"}`:     1,
 		`parley_chat_tokens_total{kind="completion",model="m",source="vLlm",workspace="x"}`: 2,
 		`parley_chat_first_event_seconds_count{source="vLlm"}`:                              1,
+		`parley_chat_first_word_seconds_count{source="vLlm"}`:                               1,
 		`parley_chat_duration_seconds_count{source="vLlm"}`:                                 1,
 	}
 	rises(h, "a chat", func() { h.Ask("x", "m") }, chatted)
 	rises(h, "a chat with a model that no setting names", func() { w.On("m2", says(house.Stream+house.Delta("x")+house.Finish)); h.Ask("x", "m2") }, map[string]float64{
 		`parley_chat_tokens_total{kind="prompt",model="other",source="vLlm",workspace="x"}`: 1,
+	})
+	rises(h, "a chat without a word", func() { w.On("mute", says(house.Stream+house.Finish)); h.Ask("x", "mute") }, map[string]float64{
+		`parley_chat_first_event_seconds_count{source="vLlm"}`: 1,
+		`parley_chat_first_word_seconds_count{source="vLlm"}`:  0,
 	})
 	rises(h, "a chat that fails", func() { w.On("cut", says(house.Stream+house.Delta("x"))); h.Ask("x", "cut") }, map[string]float64{
 		`parley_chat_answers_total{outcome="failed",source="vLlm",workspace="x"}`: 1,

@@ -86,7 +86,7 @@ func TestConsoleTurns(t *testing.T) {
 	p.view("#/usage", "Usage")
 	p.see("main", "The figures of requests are off")
 	p.run(chromedp.Click(`//button[. = "Switch it on"]`))
-	p.see("main", "Answers by workspace", "to a provider's first event")
+	p.see("main", "Answers by workspace", "to the first word")
 
 	byDefault := h.Must("GET", "/chats/films/settings", "").Body
 	h.Must("PATCH", "/chats/films/settings", `{"prompts":{"system":"Answer in rhymes."}}`)

@@ -40,6 +40,7 @@ type Outcome struct {
 	EmptySearches  int           // that found nothing and did not fail
 	SearchTime     time.Duration // of all searches, added up
 	Chunks         int           // written for the client
+	FirstWord      time.Time     // when it was there; zero where the answer has none
 	Usage          abi.Usage
 	HasUsage       bool
 	Finish         string        // the reason sent to the client; empty where the answer failed

@@ -146,10 +146,18 @@ func (a *Answer) text(field string, text, extra []byte) {
 	}
 	switch {
 	case len(text) > 0:
-		a.render.text(field, text, extra)
+		a.say(field, text, extra)
 	case extra != nil:
 		a.render.extra(extra)
 	}
+}
+
+// say writes a text that is not empty.
+func (a *Answer) say(field string, text, extra []byte) {
+	if field == fieldContent && a.outcome.FirstWord.IsZero() {
+		a.outcome.FirstWord = a.deps.Now()
+	}
+	a.render.text(field, text, extra)
 }
 
 // answerTexts are what a text may be of, in the order of [Answer.texts].
@@ -165,7 +173,7 @@ func (a *Answer) scrubOf(field string) keyScrub {
 func (a *Answer) endTexts() {
 	for i := range a.texts {
 		if rest := a.texts[i].end(); rest != nil {
-			a.render.text(answerTexts[i], rest, nil)
+			a.say(answerTexts[i], rest, nil)
 		}
 	}
 	for i := range a.round.calls {

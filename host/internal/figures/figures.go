@@ -27,7 +27,7 @@ type Figures struct {
 	requestTime *metrics.Histograms
 
 	answers, refused, failures, rounds, retries, searches, tokens, limited *metrics.Counters
-	firstByte, answerTime                                                  *metrics.Histograms
+	firstEvent, firstWord, answerTime                                      *metrics.Histograms
 
 	searchTime *metrics.Histograms
 	tasks      *metrics.Counters
@@ -53,7 +53,8 @@ func New(r *metrics.Registry) *Figures {
 		retries:    count("parley_chat_retries_total", "Requests to providers that were made again.", "workspace", "source"),
 		searches:   count("parley_chat_searches_total", "Searches that models asked for.", "workspace", "source", "outcome"),
 		tokens:     count("parley_chat_tokens_total", "Tokens as providers report them; cached are among the prompt's, reasoning among the completion's.", "workspace", "source", "model", "kind"),
-		firstByte:  time("parley_chat_first_event_seconds", "From a request's head to the provider's first event.", slow, "source"),
+		firstEvent: time("parley_chat_first_event_seconds", "From a request's head to the provider's first event.", slow, "source"),
+		firstWord:  time("parley_chat_first_word_seconds", "From a request's head to the first word of an answer that has words, searches before it included.", slow, "source"),
 		answerTime: time("parley_chat_duration_seconds", "From a request's head to the end of its answer.", slow, "source"),
 
 		searchTime: time("parley_search_duration_seconds", "Searches of one index on this host, by clients and models, their wait for a processor included.", quick, "outcome"),
@@ -97,7 +98,10 @@ func (f *Figures) answered(s *httpapi.Served) {
 	add(f.tokens, o.Usage.Completion, model, "completion")
 	add(f.tokens, o.Usage.Cached, model, "cached")
 	add(f.tokens, o.Usage.Reasoning, model, "reasoning")
-	f.firstByte.Observe(s.First.Seconds(), o.Source)
+	f.firstEvent.Observe(s.First.Seconds(), o.Source)
+	if s.FirstWord > 0 {
+		f.firstWord.Observe(s.FirstWord.Seconds(), o.Source)
+	}
 	f.answerTime.Observe(s.Took.Seconds(), o.Source)
 }
 

@@ -19,9 +19,9 @@ type Served struct {
 	// nil where it was no provider's and no plugin's.
 	Failure *chat.Failure
 	// Of an answer to a chat: what became of it, and how long its provider's
-	// first event took.
-	Chat  *chat.Outcome
-	First time.Duration
+	// first event and its first word took; 0 where it has no words.
+	Chat             *chat.Outcome
+	First, FirstWord time.Duration
 }
 
 // failureOf is whose failure ended the chat of a request; nil where none did.
@@ -55,6 +55,9 @@ func (s *Server) done(a *access, o *chat.Outcome) {
 	served := Served{Method: a.method, Route: a.route, Status: a.status, Took: a.took(), Chat: o, First: a.first, Failure: failure}
 	if a.chats() && o == nil && a.err != nil {
 		served.Refused = a.err.Code.String()
+	}
+	if o != nil && !o.FirstWord.IsZero() {
+		served.FirstWord = o.FirstWord.Sub(a.start)
 	}
 	s.Served(&served)
 }

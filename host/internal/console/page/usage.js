@@ -58,7 +58,7 @@ export async function usage(root, _path, left) {
 		figure(count(sum("parley_http_requests_total")), "requests"),
 		figure(count(sum("parley_chat_answers_total")), "answers"),
 		figure(count(sum("parley_search_duration_seconds_count")), "searches"),
-		figure(mean("parley_chat_first_event_seconds"), "to a provider's first event, on average"),
+		figure(mean("parley_chat_first_word_seconds"), "to the first word, on average"),
 		figure(count(sum("parley_chat_tokens_total")), "tokens"),
 	);
 	/** @type {[string, string, (l: Record<string, string>) => string][]} */
