@@ -14,18 +14,32 @@ import (
 
 // BenchmarkAnswer is an answer of one word through the whole host and the vLlm
 // plugin, from a provider in the same process that answers at once: what an
-// answer costs apart from its words.
+// answer costs apart from its words. The events are as vLLM sends them, so that
+// they fit patterns which the plugin has from its self-test, or bare, so that
+// each answer has them read in full.
 func BenchmarkAnswer(b *testing.B) {
+	chunk := func(choices string) string {
+		return `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1790000000,"model":"m","choices":` + choices + "}\n\n"
+	}
+	const choice = `[{"index":0,"delta":{"content":"%s"},"logprobs":null,"finish_reason":%s}]`
+	whole := chunk(fmt.Sprintf(choice, "word", "null")) + chunk(fmt.Sprintf(choice, "", `"stop","stop_reason":null`)) +
+		chunk(`[],"usage":{"prompt_tokens":1,"total_tokens":3,"completion_tokens":2}`) + "data: [DONE]\n\n"
+	b.Run("form=vllm", func(b *testing.B) { benchmarkAnswer(b, whole) })
+	b.Run("form=bare", func(b *testing.B) { benchmarkAnswer(b, house.Delta("word")+house.Finish) })
+}
+
+func benchmarkAnswer(b *testing.B, events string) {
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")
-		_, _ = io.WriteString(w, house.Delta("word")+house.Finish)
+		_, _ = io.WriteString(w, events)
 	}))
 	defer provider.Close()
 	h := house.Open(b, map[string]string{"log-level": "off"}, house.Shipped(b, "vllm"))
 	h.Must("PATCH", "/chats/w/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q}`, provider.URL))
 	body := []byte(`{"model":"m","messages":[{"role":"user","content":"hi"}]}`)
 	b.ReportAllocs()
+	before := h.Plugins()[0].Fuel
 	for b.Loop() {
 		resp, err := h.Client.Post(h.URL+"/chats/w/chat/completions", "application/json", bytes.NewReader(body))
 		if err != nil {
@@ -37,6 +51,7 @@ func BenchmarkAnswer(b *testing.B) {
 			b.Fatalf("answer %d %s, %v", resp.StatusCode, answer, err)
 		}
 	}
+	b.ReportMetric(float64(h.Plugins()[0].Fuel-before)/float64(b.N), "fuel/op")
 }
 
 // BenchmarkStreams is 64 answers of 64 words at once, an event at a time from a

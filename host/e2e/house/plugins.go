@@ -24,6 +24,7 @@ type ShownPlugin struct {
 	SHA256, Constraint                string
 	Use, Locked                       bool
 	Streams, Calls                    int
+	Fuel                              int64
 }
 
 // Plugins are those that the host shows.
