@@ -32,13 +32,22 @@ func (a *Answer) explain(err error) *apierr.Error {
 	return a.requestError(err)
 }
 
+// timeoutRemedies say who may give a provider more time.
+var timeoutRemedies = map[outbound.TimeLimit]string{
+	outbound.LimitFirstByte: " A model that must be loaded first takes longer: raise the host's option --provider-first-byte-timeout or, " +
+		"as far as --provider-timeout-max allows, the workspace's setting `firstByteSeconds` or timeouts.firstByteSeconds in the plugin's manifest.",
+	outbound.LimitSilence: " The host's option --provider-silence-timeout says how long it may be silent or, " +
+		"as far as --provider-timeout-max allows, timeouts.silenceSeconds in the plugin's manifest.",
+	outbound.LimitWhole: " The host's option --provider-answer-timeout says how long it may take.",
+}
+
 // requestError is the error for whatever ended a request or its response.
 func (l link) requestError(err error) *apierr.Error {
 	if up, ok := errors.AsType[*outbound.Error](err); ok {
 		code, remedy := chaterr.LLMProviderError, ""
 		if up.Kind == outbound.Timeout {
 			code = chaterr.LLMProviderTimeout
-			remedy = " A model that must be loaded first takes longer: the workspace's setting `firstByteSeconds` and the host's options --provider-first-byte-timeout and --provider-silence-timeout say how long it may, or timeouts in the plugin's manifest."
+			remedy = timeoutRemedies[up.Over]
 		}
 		if up.Kind == outbound.Unauthorized {
 			code, remedy = chaterr.LLMProviderUnauthorized, " Check the secrets of the workspace."

@@ -1,6 +1,7 @@
 package chat_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,7 +43,7 @@ func TestLimitInLaterRound(t *testing.T) {
 // A workspace says how long its provider has for the head of its response, and the
 // error of one that took longer names the setting.
 func TestFirstByteSeconds(t *testing.T) {
-	late := chattest.Script{Err: &outbound.Error{Kind: outbound.Timeout, Message: "the provider did not answer within 1m0s"}}
+	late := chattest.Script{Err: &outbound.Error{Kind: outbound.Timeout, Over: outbound.LimitFirstByte, Message: "the provider did not answer within 1m0s"}}
 	f := newFixture(t, say("text:Hi", "finish:stop"), late)
 	f.patch(t, "demo", `{"firstByteSeconds":300}`)
 	f.ask(t, hello)
@@ -58,5 +59,30 @@ func TestFirstByteSeconds(t *testing.T) {
 	}
 	if got := f.upstream.Sent()[1].FirstByte; got != 0 {
 		t.Errorf("the provider has %v, want the host's time", got)
+	}
+}
+
+// The error for a limit of time names what sets that limit, and nothing that does not.
+func TestTimeoutRemedy(t *testing.T) {
+	everything := []string{
+		"--provider-first-byte-timeout", "`firstByteSeconds`", "timeouts.firstByteSeconds", "--provider-silence-timeout", "timeouts.silenceSeconds",
+		"--provider-timeout-max", "--provider-answer-timeout",
+	}
+	for _, tt := range []struct {
+		over outbound.TimeLimit
+		want []string
+	}{
+		{outbound.LimitFirstByte, []string{"--provider-first-byte-timeout", "`firstByteSeconds`", "timeouts.firstByteSeconds", "--provider-timeout-max"}},
+		{outbound.LimitSilence, []string{"--provider-silence-timeout", "timeouts.silenceSeconds", "--provider-timeout-max"}},
+		{outbound.LimitWhole, []string{"--provider-answer-timeout"}},
+		{0, nil}, // a token did not come, or the answer's own time is over
+	} {
+		f := newFixture(t, chattest.Script{Err: &outbound.Error{Kind: outbound.Timeout, Over: tt.over, Message: "late"}})
+		err := f.refuse(t, hello)
+		for _, name := range everything {
+			if got := strings.Contains(err.Message, name); err.Code != chaterr.LLMProviderTimeout || got != slices.Contains(tt.want, name) {
+				t.Errorf("limit %d: %s names %s: %t", tt.over, err.Message, name, got)
+			}
+		}
 	}
 }

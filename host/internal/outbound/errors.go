@@ -7,7 +7,20 @@ type Error struct {
 	Err     error
 	// Retryable: nothing reached the provider (the connection failed).
 	Retryable bool
+	// Over is the limit that a [Timeout] went over, where it is one of the deployment's.
+	Over TimeLimit
 }
+
+// A TimeLimit is one of those that a request has.
+type TimeLimit uint8
+
+// The limits of a request's time.
+const (
+	_ TimeLimit = iota
+	LimitFirstByte
+	LimitSilence
+	LimitWhole
+)
 
 // ErrorKind sorts an [Error].
 type ErrorKind string

@@ -54,13 +54,14 @@ func TestSilence(t *testing.T) {
 		says   string
 		want   []event
 		text   string
+		over   outbound.TimeLimit
 	}{
-		{"never answers", Limits{FirstByte: limit}, "", nil, "did not answer within 3s"},
-		{"half a head", Limits{FirstByte: limit}, "HTTP/1.1 200 OK\r\n", nil, "did not answer within 3s"},
-		{"nothing after the head", Limits{Silence: limit}, chunked, nil, "fell silent for 3s"},
-		{"stops in the middle", Limits{Silence: limit}, chunked + chunk("data: a\n\ndata:"), data("a"), "fell silent for 3s"},
-		{"too long in all", Limits{Whole: limit}, chunked + chunk("data: a\n\n"), data("a"), "longer than 3s in all"},
-		{"stops in a gzip head", Limits{Silence: limit}, head + "Content-Encoding: gzip\r\n\r\n\x1f\x8b", nil, "fell silent for 3s"},
+		{"never answers", Limits{FirstByte: limit}, "", nil, "did not answer within 3s", outbound.LimitFirstByte},
+		{"half a head", Limits{FirstByte: limit}, "HTTP/1.1 200 OK\r\n", nil, "did not answer within 3s", outbound.LimitFirstByte},
+		{"nothing after the head", Limits{Silence: limit}, chunked, nil, "fell silent for 3s", outbound.LimitSilence},
+		{"stops in the middle", Limits{Silence: limit}, chunked + chunk("data: a\n\ndata:"), data("a"), "fell silent for 3s", outbound.LimitSilence},
+		{"too long in all", Limits{Whole: limit}, chunked + chunk("data: a\n\n"), data("a"), "longer than 3s in all", outbound.LimitWhole},
+		{"stops in a gzip head", Limits{Silence: limit}, head + "Content-Encoding: gzip\r\n\r\n\x1f\x8b", nil, "fell silent for 3s", outbound.LimitSilence},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -74,6 +75,9 @@ func TestSilence(t *testing.T) {
 				began := time.Now()
 				got, err := get(t, c, to(provider))
 				wantError(t, err, outbound.Timeout, tt.text, false)
+				if e, ok := errors.AsType[*outbound.Error](err); ok && e.Over != tt.over {
+					t.Errorf("limit %d was over, want %d", e.Over, tt.over)
+				}
 				if len(got) != len(tt.want) {
 					t.Errorf("events %q, want %q", got, tt.want)
 				}

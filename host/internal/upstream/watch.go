@@ -40,7 +40,7 @@ func newWatch(ctx context.Context, limits Limits) *watch {
 	w.ctx, w.cancel = context.WithCancelCause(ctx)
 	w.timer = time.AfterFunc(limits.Connect, w.expire)
 	w.whole = time.AfterFunc(limits.Whole, func() {
-		w.cancel(timeout("the provider's answer took longer than %v in all", limits.Whole))
+		w.cancel(timeout(outbound.LimitWhole, "the provider's answer took longer than %v in all", limits.Whole))
 	})
 	return w
 }
@@ -113,9 +113,9 @@ func (w *watch) expire() {
 	case connecting:
 		w.cancel(errSlow{w.limits.Connect})
 	case awaitingHead:
-		w.cancel(timeout("the provider did not answer within %v", w.limits.FirstByte))
+		w.cancel(timeout(outbound.LimitFirstByte, "the provider did not answer within %v", w.limits.FirstByte))
 	default:
-		w.cancel(timeout("the provider fell silent for %v in the middle of its answer", w.limits.Silence))
+		w.cancel(timeout(outbound.LimitSilence, "the provider fell silent for %v in the middle of its answer", w.limits.Silence))
 	}
 }
 
@@ -124,6 +124,6 @@ type errSlow struct{ limit time.Duration }
 
 func (e errSlow) Error() string { return fmt.Sprintf("no connection within %v", e.limit) }
 
-func timeout(format string, limit time.Duration) *outbound.Error {
-	return &outbound.Error{Kind: outbound.Timeout, Message: fmt.Sprintf(format, limit)}
+func timeout(over outbound.TimeLimit, format string, limit time.Duration) *outbound.Error {
+	return &outbound.Error{Kind: outbound.Timeout, Over: over, Message: fmt.Sprintf(format, limit)}
 }
