@@ -20,8 +20,12 @@ func (*bedrock) Error(r *provider.Response) provider.ProviderError {
 	if name == "" {
 		name = exceptionName(v.Get("__type").String())
 	}
-	if name == "" && r.Status == 403 && isUnsigned(e.Message) {
+	switch {
+	case name != "": // what follows
+	case r.Status == 403 && isUnsigned(e.Message):
 		e.Kind = abi.ErrorAuth
+	case r.Status == 424: // the model's own host failed, which no status of HTTP says
+		e.Kind = abi.ErrorUpstream
 	}
 	if kind := kindOf(name, e.Message); kind != "" {
 		e.Kind = kind
