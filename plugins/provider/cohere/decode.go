@@ -141,10 +141,10 @@ func (s *state) end(delta rawjson.Value, out *provider.Out) error {
 		return newFailure(message, delta.Get("error_type").String())
 	}
 	s.close(out)
-	switch reason {
-	case "MAX_TOKENS":
+	switch {
+	case reason == "MAX_TOKENS":
 		out.Finish("length")
-	case "TOOL_CALL":
+	case s.calls > 0: // seen by them: a client waits for calls that TOOL_CALL promises
 		out.Finish("tool_calls")
 	default:
 		out.Finish("stop")
