@@ -33,10 +33,16 @@ func (o *ollama) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 		return provider.HTTPRequest{}, err
 	}
 	b = appendPresent(b, "messages", messages)
-	if tools := chat.Get("tools"); !tools.Empty() && !chat.Get("tool_choice").Is("none") {
-		b = appendPresent(b, "tools", tools)
+	tools := chat.Get("tools")
+	if tools.Empty() || chat.Get("tool_choice").Is("none") {
+		tools = nil
 	}
-	b = appendPresent(b, "options", modelOptions(chat, r.Option("numCtx")))
+	b = appendPresent(b, "tools", tools)
+	options := modelOptions(chat, r.Option("numCtx"))
+	if line := overflow(len(messages)+len(tools), options.Get("num_ctx")); line != "" && r.Attempt == 0 {
+		provider.Log(provider.LevelWarn, line)
+	}
+	b = appendPresent(b, "options", options)
 	b = appendPresent(b, "think", thinkingMember(chat, r.Option("think")))
 	b = appendPresent(b, "format", formatMember(chat))
 	if keep := chat.Get("keep_alive"); !keep.IsNull() {
@@ -138,6 +144,17 @@ func modelOptions(chat rawjson.Edit, numCtx string) rawjson.Value {
 		return nil
 	}
 	return all.Value()
+}
+
+// overflow says for the log that a conversation is probably longer than the context that
+// its model is loaded with, "" where it fits: Ollama then cuts its beginning, and says
+// nothing. A token has three bytes or more, by and large.
+func overflow(bytes int, numCtx rawjson.Value) string {
+	most, ok := numCtx.Int()
+	if about := int64(bytes / 3); ok && most > 0 && about > most {
+		return "a conversation of about " + strconv.FormatInt(about, 10) + " tokens exceeds numCtx, which is " + strconv.FormatInt(most, 10) + ": Ollama drops its beginning"
+	}
+	return ""
 }
 
 // thinkingMember returns the member think. A model without it refuses the request, so

@@ -6,6 +6,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/sdk/plugintest"
+	"github.com/parley-search/parley/sdk/rawjson"
 )
 
 func TestCases(t *testing.T) { plugintest.RunCases(t, plugintest.New(&ollama{}), "testdata") }
@@ -62,5 +63,22 @@ func TestEncode(t *testing.T) {
 	_, err := plugintest.New(&ollama{}).Encode(abi.EncodeRequest{Settings: abi.Settings{BaseURL: "http://h"}, Chat: abi.RawJSON(`{"messages":[{"role":"function","content":"x"}]}`)})
 	if err == nil || !strings.Contains(err.Error(), "messages[0].role") {
 		t.Errorf("an unknown role: %v", err)
+	}
+}
+
+func TestOverflow(t *testing.T) {
+	for _, tt := range []struct {
+		bytes  int
+		numCtx string
+		want   string
+	}{
+		{3 * 4096, "4096", ""},
+		{3*4096 + 3, "4096", "a conversation of about 4097 tokens exceeds numCtx, which is 4096: Ollama drops its beginning"},
+		{1 << 20, "", ""}, // the server's own default, which nobody knows
+		{1 << 20, "0", ""},
+	} {
+		if got := overflow(tt.bytes, rawjson.Value(tt.numCtx)); got != tt.want {
+			t.Errorf("%d bytes for %s tokens: %q, want %q", tt.bytes, tt.numCtx, got, tt.want)
+		}
 	}
 }
