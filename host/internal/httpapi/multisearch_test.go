@@ -70,6 +70,7 @@ func TestMultiSearch(t *testing.T) {
 		bad("values below zero", `{"federation":{"mergeFacets":{"maxValuesPerFacet":-1}},"queries":[]}`, "invalid_multi_search_max_values_per_facet"),
 		bad("distinct's type", `{"federation":{"distinct":1},"queries":[]}`, "invalid_multi_search_distinct"),
 		bad("distinct not filterable", `{"federation":{"distinct":"title"},"queries":[{"indexUid":"movies"}]}`, "invalid_multi_search_distinct", "queries[0]", "title"),
+		bad("distinct twice", `{"federation":{"distinct":"genre"},"queries":[{"indexUid":"movies"},{"indexUid":"movies","distinct":"genre"}]}`, "invalid_multi_search_distinct", "queries[1].distinct", "federation.distinct"),
 		bad("orders apart", `{"federation":{},"queries":[{"indexUid":"movies","sort":["year:asc"]},{"indexUid":"movies","sort":["year:desc"]}]}`, "invalid_multi_search_query_ranking_rules", "queries[1]", "queries[0]", "descending"),
 		bad("orders apart, one without words", `{"federation":{},"queries":[{"indexUid":"movies","q":"alien","sort":["year:asc"]},{"indexUid":"movies","sort":["year:asc"]}]}`, "invalid_multi_search_query_ranking_rules", "queries[1]", "queries[0]", "how well the words match"),
 		bad("facet orders apart", `{"federation":{"mergeFacets":{},"facetsByIndex":{"movies":["genre"],"counted":["genre"]}},"queries":[]}`, "invalid_multi_search_facet_order", "federation.facetsByIndex.movies", "counted"),
@@ -115,6 +116,38 @@ func TestFederatedSearch(t *testing.T) {
 		post("facets merged", `{"federation":{"mergeFacets":{"maxValuesPerFacet":3},"facetsByIndex":{"movies":["genre","year"],"books":["genre","year"]}},"queries":[{"indexUid":"movies"},{"indexUid":"books"}]}`,
 			`"facetDistribution":{"genre":{"crime":1,"drama":2,"horror":1},"year":{"1975":1,"1979":1,"1995":1}},"facetStats":{"year":{"min":1975,"max":2016}}}`),
 		post("null is no federation", `{"federation":null,"queries":[]}`, `{"results":[]}`),
+	})
+}
+
+// Of hits that share a value of the federation's attribute, those behind the first count
+// neither among all hits nor in facets, whether of one index or of several.
+func TestFederatedDistinct(t *testing.T) {
+	t.Parallel()
+	r := newShelves(t)
+	for _, a := range []answer{
+		r.do("PATCH", "/indexes/tools/settings", `{"filterableAttributes":["genre","color"]}`),
+		r.do("POST", "/indexes/tools/documents", `[{"id":1,"title":"hammer","genre":"iron","color":["red","grey"]},{"id":2,"title":"saw","genre":"iron","color":"blue"},{"id":3,"title":"hammers","genre":"wood","color":"blue"},{"id":4,"title":"saws","genre":"drama","color":"red"}]`),
+	} {
+		if got := r.task(a); got.Status != task.Succeeded {
+			t.Fatalf("task = %+v", got)
+		}
+	}
+	post := func(name, body string, contains ...string) scenario {
+		return scenario{name: name, method: "POST", path: "/multi-search", body: body, status: 200, contains: contains}
+	}
+	queries := `"queries":[{"indexUid":"tools","q":"hammer","attributesToRetrieve":["id"]},{"indexUid":"tools","q":"saw","attributesToRetrieve":["id"]}]}`
+	r.play(t, []scenario{
+		// The hammer and the saw are both of iron.
+		post("one index", `{"federation":{"distinct":"genre","facetsByIndex":{"tools":["color"]}},`+queries,
+			`{"hits":[{"id":1,`, `},{"id":3,`, `},{"id":4,`, `"estimatedTotalHits":3`, `"color":{"blue":1,"grey":1,"red":2}`),
+		// Nothing beyond the hits that are shown is looked at.
+		post("not looked at", `{"federation":{"limit":1,"distinct":"genre","facetsByIndex":{"tools":["color"]}},`+queries,
+			`{"hits":[{"id":1,`, `"estimatedTotalHits":4`, `"color":{"blue":2,"grey":1,"red":2}`),
+		post("two indexes", `{"federation":{"distinct":"genre","facetsByIndex":{"movies":["genre","year"],"books":["genre","year"]}},"queries":[{"indexUid":"movies","sort":["year:desc"]},{"indexUid":"books","sort":["year:desc"]}]}`,
+			`"estimatedTotalHits":4`, `"movies":{"distribution":{"genre":{"crime":1,"drama":1,"horror":1},"year":{"1979":1,"1995":1,"2016":1}}`,
+			`"books":{"distribution":{"genre":{"science":1},"year":{"2000":1}},"stats":{"year":{"min":1975,"max":2000}}}`),
+		post("merged", `{"federation":{"page":1,"distinct":"genre","mergeFacets":{},"facetsByIndex":{"movies":["genre"],"books":["genre"]}},"queries":[{"indexUid":"movies"},{"indexUid":"books"}]}`,
+			`"totalHits":4`, `"facetDistribution":{"genre":{"crime":1,"drama":1,"horror":1,"science":1}}`),
 	})
 }
 

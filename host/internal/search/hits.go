@@ -61,7 +61,7 @@ func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []rank.Foun
 		}
 		h.Distance = extras.Distance(i)
 		if q.joint != nil {
-			h.Place = Place{Order: orders[i], Distinct: values[i], ByMeaning: list[i].ByMeaning}
+			h.Place = Place{Doc: list[i].Doc, Order: orders[i], Distinct: values[i], ByMeaning: list[i].ByMeaning}
 			h.Place.Hidden = displayed != nil && !displayed.ShowsAll(q.joint.Distinct)
 		}
 		res.Hits = append(res.Hits, h)

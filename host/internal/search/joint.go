@@ -31,6 +31,7 @@ type Joint struct {
 
 // A Place is what orders a hit of a joint search among those of others.
 type Place struct {
+	Doc       uint32 // for [Joint.Leave] and [Joint.FacetsOf]
 	Order     []rank.OrderStep
 	Distinct  []string // the hit's values of [JointOptions.Distinct]
 	Hidden    bool     // clients may not see Distinct
@@ -87,6 +88,9 @@ func (j *Joint) CheckDistinct(attribute string) error {
 // Found counts the documents that the searches so far found, each once.
 func (j *Joint) Found() int { return int(j.found.GetCardinality()) }
 
+// Leave has a document count no longer that the searches found: another hit stands for it.
+func (j *Joint) Leave(doc uint32) { j.found.Remove(doc) }
+
 // JointFacets are the values of attributes of one index.
 type JointFacets struct {
 	Attributes []AttributeValues
@@ -110,4 +114,25 @@ func (j *Joint) CountFacets(ctx context.Context, asked []string) (*JointFacets, 
 	})
 	out.Degraded = rd.degraded
 	return out, err
+}
+
+// FacetsOf returns what each of docs adds to the counts of the attributes that are asked
+// for; less where the time is up before.
+func (j *Joint) FacetsOf(ctx context.Context, asked []string, docs []uint32) ([][]AttributeValues, error) {
+	rd := j.rd
+	attributes, err := checkFacets(rd.state.Meta, asked, rd.rule != nil)
+	if err != nil {
+		return nil, err
+	}
+	rd.budget = j.opts.Budget
+	out := make([][]AttributeValues, len(docs))
+	return out, rd.count(ctx, j.view, func() error {
+		for i, d := range docs {
+			err := rd.countValues(j.view, attributes, asked, roaring.BitmapOf(d), func(f *AttributeValues) { out[i] = append(out[i], *f) })
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }

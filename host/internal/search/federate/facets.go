@@ -25,6 +25,7 @@ type mergedFacet struct {
 	by       settings.FacetSort // "": not known yet
 	index    string             // that by is of
 	values   map[facetKey]*folder.Count
+	gone     map[string]int // of the values as they are shown, what hits counted that are left out
 	min, max *float64
 }
 
@@ -39,8 +40,8 @@ type facetKey struct {
 const maxHostValues = 100_000
 
 // countFacets counts the values of attributes of one index among the documents
-// that the queries found in it.
-func (w *federated) countFacets(ctx context.Context, j *search.Joint, uid string, asked []string) error {
+// that the queries found in it, hits among them.
+func (w *federated) countFacets(ctx context.Context, j *search.Joint, uid string, asked []string, hits []Hit) error {
 	counted, err := j.CountFacets(ctx, asked)
 	if counted != nil {
 		w.res.Degraded = w.res.Degraded || counted.Degraded
@@ -58,7 +59,7 @@ func (w *federated) countFacets(ctx context.Context, j *search.Joint, uid string
 			return err
 		}
 	}
-	return nil
+	return w.facetsOfHits(ctx, j, asked, hits)
 }
 
 // facetsOf returns where the facets of an index are gathered; most is how many
@@ -113,6 +114,31 @@ func (w *federated) addFacet(uid, attribute string, by settings.FacetSort, value
 	return nil
 }
 
+// leave has the values that a hit added to an attribute count no longer.
+func (f *indexFacets) leave(added *search.AttributeValues) {
+	m := f.byName[added.Attribute]
+	if m == nil { // not counted in time
+		return
+	}
+	if m.gone == nil {
+		m.gone = map[string]int{}
+	}
+	for _, v := range added.Values {
+		if value := m.values[facetKey{v.Key, v.Number}]; value != nil {
+			m.gone[value.Shown] += v.Count
+		}
+	}
+}
+
+// without returns values with what hits counted that are left out taken away. As in
+// Meilisearch no further value takes the place of one that none has any more.
+func (m *mergedFacet) without(values []search.FacetValue) []search.FacetValue {
+	for i := range values {
+		values[i].Count -= m.gone[values[i].Value]
+	}
+	return slices.DeleteFunc(values, func(v search.FacetValue) bool { return v.Count <= 0 })
+}
+
 // finishFacets gives the result the facets that were gathered.
 func (w *federated) finishFacets() error {
 	f := w.federation
@@ -152,7 +178,7 @@ func (f *indexFacets) counts(most int) []search.FacetCounts {
 		for _, v := range m.values {
 			values = append(values, *v)
 		}
-		out = append(out, search.FacetCounts{Attribute: a, Values: search.FirstValues(values, m.by, f.many, most), By: m.by, Min: m.min, Max: m.max})
+		out = append(out, search.FacetCounts{Attribute: a, Values: m.without(search.FirstValues(values, m.by, f.many, most)), By: m.by, Min: m.min, Max: m.max})
 	}
 	return out
 }

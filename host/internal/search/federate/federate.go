@@ -4,6 +4,7 @@
 package federate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -95,6 +96,7 @@ type Hit struct {
 	Remote string
 
 	weight float64
+	facets []search.AttributeValues // that it adds to those of its index; see [federated.apart]
 }
 
 // FederatedSearch answers queries as one: hits in the order of their indexes'
@@ -146,6 +148,9 @@ func (f *Federation) check(queries []Query) error {
 		if q.Facets != nil {
 			return apierr.Newf(searcherr.InvalidMultiSearchQueryFacets, "`queries[%d].facets`: in a federated search send the facets of each index in `federation.facetsByIndex`.", i)
 		}
+		if q.Distinct != "" && f.Distinct != "" {
+			return apierr.Newf(searcherr.InvalidMultiSearchDistinct, "`queries[%d].distinct` and `federation.distinct` are both set; send one of them.", i)
+		}
 		if o := q.Options; o != nil && o.Weight != nil && *o.Weight < 0 {
 			return apierr.Newf(searcherr.InvalidMultiSearchWeight, "`queries[%d].federationOptions.weight` is %v; it must be zero or more.", i, *o.Weight)
 		}
@@ -189,11 +194,8 @@ func (w *federated) run(ctx context.Context) error {
 			return err
 		}
 	}
-	slices.SortStableFunc(w.hits, func(a, b Hit) int {
-		x, y := a.standing(), b.standing()
-		return x.Compare(&y)
-	})
-	w.res.Hits = page(w.unique(), w.res.Offset, w.res.Limit)
+	sortHits(w.hits)
+	w.res.Hits = page(w.apart(), w.res.Offset, w.res.Limit)
 	if n := w.res.SemanticHits; n != nil {
 		for i := range w.res.Hits {
 			if w.res.Hits[i].Place.ByMeaning {
@@ -246,16 +248,18 @@ func (w *federated) searchIndex(ctx context.Context, uid string, positions []int
 	inside := false // errors name their query already
 	joint := search.JointOptions{Distinct: w.federation.Distinct, Budget: w.budget}
 	err := w.service.opts.Indexes.SearchJointly(ctx, w.caller, uid, joint, func(j *search.Joint) error {
+		first := len(w.hits)
 		for _, i := range positions {
 			if err := w.searchQuery(ctx, j, i); err != nil {
 				inside = true
 				return inQuery(i, err)
 			}
 		}
+		w.hits = append(w.hits[:first], w.once(j, w.hits[first:])...)
 		w.res.EstimatedTotalHits += j.Found()
 		if asked, ok := w.federation.FacetsByIndex[uid]; ok {
 			inside = true
-			return inFacets(uid, w.countFacets(ctx, j, uid, asked))
+			return inFacets(uid, w.countFacets(ctx, j, uid, asked, w.hits[first:]))
 		}
 		return nil
 	})
@@ -268,7 +272,7 @@ func (w *federated) searchIndex(ctx context.Context, uid string, positions []int
 // searchQuery answers one query.
 func (w *federated) searchQuery(ctx context.Context, j *search.Joint, i int) error {
 	q := w.queries[i].Query
-	need := min(w.res.Offset+w.res.Limit, settings.MaxTotalHits)
+	need := w.need()
 	q.Offset, q.Limit = 0, &need
 	if err := w.spread(j, &q); err != nil {
 		return err
@@ -291,22 +295,6 @@ func (w *federated) searchQuery(ctx context.Context, j *search.Joint, i int) err
 	}
 	for _, h := range res.Hits {
 		w.hits = append(w.hits, w.queries[i].federated(i, h))
-	}
-	return nil
-}
-
-// spread has a query obey the federation's attribute, too: of two hits of one
-// query that share a value, the federation would drop the second.
-func (w *federated) spread(j *search.Joint, q *search.Query) error {
-	attr := w.federation.Distinct
-	if attr == "" {
-		return nil
-	}
-	if err := j.CheckDistinct(attr); err != nil {
-		return apierr.Newf(searcherr.InvalidMultiSearchDistinct, "`federation.distinct`: %s", apierr.From(err).Message)
-	}
-	if q.Distinct == "" {
-		q.Distinct = attr
 	}
 	return nil
 }
@@ -343,30 +331,20 @@ func (q *Query) federated(i int, h search.Hit) Hit {
 	return out
 }
 
+// need is how many hits of an index may be shown.
+func (w *federated) need() int { return min(w.res.Offset+w.res.Limit, settings.MaxTotalHits) }
+
+// sortHits brings hits into their order: of equal ones that of the earlier query is first.
+func sortHits(hits []Hit) {
+	slices.SortStableFunc(hits, func(a, b Hit) int {
+		x, y := a.standing(), b.standing()
+		return cmp.Or(x.Compare(&y), cmp.Compare(a.Query, b.Query))
+	})
+}
+
 // standing is what orders h.
 func (h *Hit) standing() rank.Standing {
 	return rank.Standing{Steps: h.Place.Order, Weight: h.weight, Weighted: h.WeightedScore, Remote: h.Remote}
-}
-
-// unique returns the hits, which are in order, without those that have stood
-// there before.
-func (w *federated) unique() []Hit {
-	type place struct{ index, id string }
-	seen := make(map[place]bool, len(w.hits))
-	values := map[string]bool{}
-	out := []Hit{}
-	for _, h := range w.hits {
-		p := place{h.IndexUID, h.ID}
-		if seen[p] && h.Remote == "" || slices.ContainsFunc(h.Place.Distinct, func(v string) bool { return values[v] }) {
-			continue
-		}
-		seen[p] = seen[p] || h.Remote == ""
-		for _, v := range h.Place.Distinct {
-			values[v] = true
-		}
-		out = append(out, h)
-	}
-	return out
 }
 
 // inFacets has an error that a client sees name the facets that it is about.
