@@ -180,6 +180,14 @@ func TestReport(t *testing.T) {
 			t.Errorf("table has no %q:\n%s", want, &b)
 		}
 	}
+	// A fault that ends several checks is told once.
+	b.Reset()
+	if err := check1(t, subjectModule(t, "Z", goodManifest), Options{}).WriteTable(&b); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(b.String(), "a reply of its own: a record of kind 1 has"); n != 1 || !strings.Contains(b.String(), "\nstatelessness   failed   for the same reason as decode\n") {
+		t.Errorf("the reason of several checks stands %d times in\n%s", n, &b)
+	}
 }
 
 func TestMeasure(t *testing.T) {

@@ -14,15 +14,23 @@ func (r *Report) WriteTable(w io.Writer) error {
 	if r.Name != "" {
 		fmt.Fprintf(t, "%s %s (%s, ABI %d), %s, sha256 %s\n\n", r.Name, r.Version, r.Kind, r.ABI, size(uint64(r.Size)), r.SHA256)
 	}
+	// Many checks begin with the same calls. What ends several of them is told once, under
+	// the first: the others' remedies are for other faults.
+	told := map[string]string{}
 	for _, c := range r.Checks {
 		detail := c.Detail
 		if c.Result == Failed {
 			detail = "see below"
+			if first, ok := told[c.Detail]; ok {
+				detail = "for the same reason as " + first
+			} else {
+				told[c.Detail] = c.Check
+			}
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\n", c.Check, c.Result, detail)
 	}
 	for _, c := range r.Checks {
-		if c.Result == Failed {
+		if c.Result == Failed && told[c.Detail] == c.Check {
 			// What guests write may hold tabs, which are the table's own here.
 			fmt.Fprintf(t, "\n%s failed: %s\n  What to do: %s\n", c.Check, strings.ReplaceAll(c.Detail, "\t", " "), c.Remedy)
 		}
