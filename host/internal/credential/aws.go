@@ -33,7 +33,7 @@ func (s *Signer) signAWS(ctx context.Context, req *http.Request, body []byte, a 
 		}
 	}
 	if !isFieldValue(keys.AccessKeyID + region + keys.SessionToken) {
-		return outbound.Signed{}, refused("accessKeyId, region or sessionToken of the workspace holds a control character, which no header can carry; set it again")
+		return outbound.Signed{}, unusable("accessKeyId, region or sessionToken of the workspace holds a control character, which no header can carry; set it again")
 	}
 	shown := req.Clone(ctx)
 	shown.Header = http.Header{}

@@ -68,7 +68,7 @@ func (s *Signer) Sign(ctx context.Context, req *http.Request, body []byte, out *
 	case abi.AuthBasic:
 		user, password := f.text("username", a.Username), f.text("password", a.Password)
 		if strings.Contains(user, ":") {
-			return outbound.Signed{}, refused("the user name holds a colon, which basic authentication cannot carry")
+			return outbound.Signed{}, unusable("the user name holds a colon, which basic authentication cannot carry")
 		}
 		pair := base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
 		return f.setHeader(req, "Authorization", "Basic "+pair, pair)
@@ -118,7 +118,7 @@ func (f *filled) setHeader(req *http.Request, name, value string, secrets ...str
 		return outbound.Signed{}, err
 	}
 	if !isFieldValue(value) {
-		return outbound.Signed{}, refused("a secret of the workspace holds a line end or another control character, which no header can carry; set it again")
+		return outbound.Signed{}, unusable("a secret of the workspace holds a line end or another control character, which no header can carry; set it again")
 	}
 	req.Header[name] = []string{value}
 	return outbound.Signed{Secrets: secrets}, nil
@@ -155,4 +155,9 @@ func isFieldValue(s string) bool {
 
 func refused(format string, args ...any) error {
 	return &outbound.Error{Kind: outbound.Refused, Message: fmt.Sprintf(format, args...)}
+}
+
+// unusable is the error for credentials of the workspace that nobody can be signed in with.
+func unusable(format string, args ...any) error {
+	return &outbound.Error{Kind: outbound.Unauthorized, Message: fmt.Sprintf(format, args...)}
 }

@@ -69,6 +69,13 @@ func TestSimpleSchemes(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tt.err) || strings.Contains(err.Error(), "sk a") {
 				t.Errorf("%s: %v, want an error with %q and no secret", tt.name, err, tt.err)
 			}
+			kind := outbound.Refused
+			if tt.name == "a line end" || tt.name == "a colon" { // the workspace's own
+				kind = outbound.Unauthorized
+			}
+			if e, ok := errors.AsType[*outbound.Error](err); !ok || e.Kind != kind {
+				t.Errorf("%s: %#v, want the kind %s", tt.name, err, kind)
+			}
 			continue
 		}
 		if got := req.Header.Get("Authorization") + " " + req.URL.String(); err != nil || got != tt.want || !slices.Equal(signed.Secrets, tt.secrets) || signed.Drop != nil {

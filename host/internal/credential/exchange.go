@@ -71,11 +71,11 @@ func (t *tokens) newGoogleExchange(file string, scopes []string, f *filled) (*ex
 	}
 	switch err := json.Unmarshal([]byte(file), &key); {
 	case err != nil:
-		return nil, refused("the service account's key file is not JSON: set the text of the whole file")
+		return nil, unusable("the service account's key file is not JSON: set the text of the whole file")
 	case key.Type != "service_account":
-		return nil, refused("the key file is of type %.40q, and only service_account is supported: make a key of a service account", key.Type)
+		return nil, unusable("the key file is of type %.40q, and only service_account is supported: make a key of a service account", key.Type)
 	case key.ClientEmail == "" || key.PrivateKey == "":
-		return nil, refused("the service account's key file lacks client_email or private_key: set the text of the whole file")
+		return nil, unusable("the service account's key file lacks client_email or private_key: set the text of the whole file")
 	}
 	c := jwt.Config{Email: key.ClientEmail, PrivateKey: []byte(key.PrivateKey), PrivateKeyID: key.PrivateKeyID, Scopes: scopes, TokenURL: t.google, Audience: t.google}
 	u, err := url.Parse(t.google)

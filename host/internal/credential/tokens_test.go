@@ -281,7 +281,8 @@ func TestServiceAccount(t *testing.T) {
 		{strings.Replace(file, "-----BEGIN", "x", 1), "cannot be read"},
 	} {
 		_, _, err := sign(t, s, "https://x.example/", "{}", a, map[string]string{"file": tt.file})
-		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), canary) {
+		e, _ := errors.AsType[*outbound.Error](err)
+		if e == nil || e.Kind != outbound.Unauthorized || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), canary) {
 			t.Errorf("a key file %.40s: %v, want %q", tt.file, err, tt.want)
 		}
 	}

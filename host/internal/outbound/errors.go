@@ -32,7 +32,7 @@ const (
 	Timeout      ErrorKind = "timeout"
 	Broken       ErrorKind = "broken" // ended in the middle
 	TooLong      ErrorKind = "too_long"
-	Unauthorized ErrorKind = "unauthorized" // no token for the workspace's credentials
+	Unauthorized ErrorKind = "unauthorized" // the workspace's credentials sign nobody in
 )
 
 func (e *Error) Error() string {

@@ -153,14 +153,15 @@ func (c *Client) send(ctx context.Context, m Maker, texts []string) ([][]float32
 	if err != nil {
 		failure := &Error{Message: "the embedder was not reached", Err: err}
 		if u, ok := errors.AsType[*outbound.Error](err); ok {
-			if u.Kind == outbound.Refused {
+			switch u.Kind {
+			case outbound.Refused, outbound.Unauthorized: // before anything was sent to the URL
 				failure.Message += ": " + u.Message
-			} else {
+			default:
 				// The same whatever the cause: who chooses the URL must not learn
 				// from it which ports are open.
 				failure.Message += "; the host's log has the cause"
+				failure.again = u.Kind != outbound.TooLong
 			}
-			failure.again = u.Kind != outbound.Refused && u.Kind != outbound.TooLong
 		}
 		return nil, failure
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parley-search/parley/host/internal/outbound"
 	"github.com/parley-search/parley/host/internal/search/embed"
 	"github.com/parley-search/parley/host/internal/secret"
 	"github.com/parley-search/parley/host/internal/upstream"
@@ -187,6 +188,28 @@ func TestEmbedUnreachable(t *testing.T) {
 		if !ok || failure.Message != "the embedder was not reached; the host's log has the cause" || failure.Err == nil {
 			t.Errorf("Embed by %s = %v", address, err)
 		}
+	}
+}
+
+// failing is an upstream whose every request ends with an error.
+type failing struct {
+	err   error
+	asked int
+}
+
+func (f *failing) Do(context.Context, *outbound.Request) (outbound.Response, error) {
+	f.asked++
+	return nil, f.err
+}
+
+// Credentials that sign nobody in are told, and not tried again.
+func TestEmbedUnauthorized(t *testing.T) {
+	up := &failing{err: &outbound.Error{Kind: outbound.Unauthorized, Message: "tokens.example gave no token"}}
+	c := &embed.Client{Upstream: up, Pause: time.Millisecond}
+	_, err := c.Embed(t.Context(), endpoint(t, lengths), 0, []string{"a"}, 5)
+	failure, ok := errors.AsType[*embed.Error](err)
+	if !ok || failure.Message != "the embedder was not reached: tokens.example gave no token" || up.asked != 1 {
+		t.Errorf("Embed = %v after %d requests, want the reason after one", err, up.asked)
 	}
 }
 
