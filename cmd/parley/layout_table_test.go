@@ -159,6 +159,7 @@ var layout = []row{
 	{layerProgram, "cmd/parley/internal/query", "cmd/parley/internal/cli", "github.com/mattn/go-runewidth github.com/spf13/cobra"},
 	{layerProgram, "cmd/parley/internal/telemetry", "abi cmd/parley/internal/cli host", "github.com/dustin/go-humanize github.com/spf13/cobra"},
 	{layerTests, "host/e2e", "", ""},
+	{layerTests, "host/e2e/apart", "", ""},
 	{layerTests, "host/e2e/console", "", ""},
 	{layerTests, "host/e2e/house", "abi cmd/parley/bench host ~plugin ~testhook ~waittest", "github.com/dgraph-io/badger/v4 github.com/klauspost/compress/zstd"},
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parley-search/parley/host/e2e/apart"
 	"github.com/parley-search/parley/host/e2e/house"
 )
 
@@ -18,6 +19,9 @@ import (
 // client's: no allocation grows with the number of chunks. Each is sent once the
 // client has the one before, so that each is read, decoded and written by itself.
 func TestChunkAllocates(t *testing.T) {
+	if apart.Run(t) {
+		return
+	}
 	if testing.Short() {
 		t.Skip("counts allocations of the whole process, to which the race detector adds")
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/e2e/apart"
 	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/telemetry"
 	"github.com/parley-search/parley/host/internal/waittest"
@@ -63,6 +64,9 @@ func makeArchive(h *house.House, kind, dir string) string {
 //
 //parley:option dump-dir import-dump snapshot-dir import-snapshot
 func TestArchives(t *testing.T) {
+	if apart.Run(t) {
+		return
+	}
 	checkLeak(t)
 	for _, kind := range []string{"dump", "snapshot"} {
 		t.Run(kind, func(t *testing.T) {

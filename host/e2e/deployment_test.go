@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/e2e/apart"
 	"github.com/parley-search/parley/host/e2e/house"
 )
 
@@ -49,6 +50,9 @@ func (l *locked) open(modules ...[]byte) *house.House {
 //
 //parley:option plugin-dir
 func TestLocked(t *testing.T) {
+	if apart.Run(t) {
+		return
+	}
 	checkLeak(t)
 	l := newLocked(t)
 	l.install("1.0.0", host.InstallWishes{})
@@ -152,6 +156,9 @@ func TestLocked(t *testing.T) {
 // TestLockedRefused starts on a deployment of which something is wrong: the
 // rest runs, and what does not is named with the reason and the remedy.
 func TestLockedRefused(t *testing.T) {
+	if apart.Run(t) {
+		return
+	}
 	checkLeak(t)
 	l := newLocked(t)
 	l.install("1.0.0", host.InstallWishes{})
@@ -297,6 +304,9 @@ func TestPluginListJSON(t *testing.T) {
 // the lock binds, except those of a workspace that names the other; and its key does
 // not go along when it changes over.
 func TestWorkspacePlugin(t *testing.T) {
+	if apart.Run(t) {
+		return
+	}
 	checkLeak(t)
 	l := newLocked(t)
 	l.install("1.0.0", host.InstallWishes{})

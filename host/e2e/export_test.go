@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/parley-search/parley/host/e2e/apart"
 	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/waittest"
 )
@@ -100,6 +101,9 @@ func settleTasks(h *house.House) {
 // side has the same settings, documents and vectors in the end, and got each
 // document once. The key is nowhere in clear.
 func TestExport(t *testing.T) {
+	if apart.Run(t) {
+		return
+	}
 	checkLeak(t)
 	other := house.Open(t, map[string]string{"master-key": otherKey})
 	other.Client.Transport = bearer{other.Client.Transport, otherKey}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parley-search/parley/host/e2e/apart"
 	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/waittest"
 )
@@ -89,6 +90,9 @@ func showsSeries(h *house.House, want map[string]float64) {
 // TestFigures makes each kind of thing happen that is counted, and looks at
 // what GET /metrics makes of it.
 func TestFigures(t *testing.T) {
+	if apart.Run(t) {
+		return
+	}
 	checkLeak(t)
 	w := house.NewWire(t)
 	h := house.Open(t, map[string]string{"experimental-enable-metrics": "true", "telemetry-url": "http://127.0.0.1:9/"}, house.Shipped(t, "vllm"))

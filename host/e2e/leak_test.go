@@ -10,7 +10,7 @@ import (
 )
 
 // checkLeak fails the test where, after all cleanups that come later, more
-// goroutines run than at its call. Call it first.
+// goroutines run than at its call. Call it first, in a test that runs apart.
 func checkLeak(t *testing.T) {
 	t.Helper()
 	before := len(goroutines())

@@ -6,12 +6,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parley-search/parley/host/e2e/apart"
 	"github.com/parley-search/parley/host/e2e/house"
 )
 
 // TestMetrics switches GET /metrics on while the host runs and reads what a
 // stream, a swap and a refused file left there.
 func TestMetrics(t *testing.T) {
+	if apart.Run(t) {
+		return
+	}
 	checkLeak(t)
 	w := house.NewWire(t)
 	dir := t.TempDir()

@@ -21,6 +21,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/parley-search/parley/host/e2e/apart"
 	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/waittest"
 )
@@ -35,6 +36,9 @@ var logged = []string{"dir", "plugins", "dumps", "file", "requestid", "embedder"
 // each of them, however written, in all that telemetry keeps, shows, sends and
 // logs.
 func TestCanaries(t *testing.T) {
+	if apart.Run(t) {
+		return
+	}
 	if testing.Short() {
 		t.Skip("it builds and compiles plugins, which takes long")
 	}

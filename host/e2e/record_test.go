@@ -12,6 +12,7 @@ import (
 
 	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/e2e/apart"
 	"github.com/parley-search/parley/host/e2e/house"
 )
 
@@ -21,6 +22,9 @@ import (
 //
 //parley:option chat-record-dir chat-record-workspaces
 func TestRecordAndReplay(t *testing.T) {
+	if apart.Run(t) {
+		return
+	}
 	checkLeak(t)
 	w := house.NewWire(t)
 	w.On("repeats", func(x *house.Exchange) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parley-search/parley/host/e2e/apart"
 	"github.com/parley-search/parley/host/e2e/house"
 )
 
@@ -30,6 +31,9 @@ func place(t *testing.T, dir, name string, b []byte) {
 //
 //parley:option plugin-lock
 func TestReload(t *testing.T) {
+	if apart.Run(t) {
+		return
+	}
 	checkLeak(t)
 	dir := filepath.Join(t.TempDir(), "plugins") // made later
 	h := house.Open(t, map[string]string{"plugin-dir": dir, "plugin-lock": "off"})
@@ -99,6 +103,9 @@ func TestReload(t *testing.T) {
 //
 //parley:option plugin-fuel
 func TestFuelOfTheDeployment(t *testing.T) {
+	if apart.Run(t) {
+		return
+	}
 	checkLeak(t)
 	w := house.NewWire(t)
 	dir := t.TempDir()

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/parley-search/parley/host/e2e/apart"
 	"github.com/parley-search/parley/host/e2e/house"
 )
 
@@ -113,6 +114,9 @@ const (
 //
 //parley:option otlp-endpoint
 func TestTraces(t *testing.T) {
+	if apart.Run(t) {
+		return
+	}
 	checkLeak(t)
 	c := newTraceCollector(t)
 	var mu sync.Mutex
@@ -210,6 +214,9 @@ func TestTraces(t *testing.T) {
 // TestTracesWithoutCollector wants answers to be whole where the collector is
 // gone or refuses, and one line about it.
 func TestTracesWithoutCollector(t *testing.T) {
+	if apart.Run(t) {
+		return
+	}
 	checkLeak(t)
 	refuses := httptest.NewServer(http.NotFoundHandler())
 	defer refuses.Close()

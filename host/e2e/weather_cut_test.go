@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/cmd/parley/bench"
+	"github.com/parley-search/parley/host/e2e/apart"
 	"github.com/parley-search/parley/host/e2e/house"
 )
 
@@ -32,6 +33,9 @@ func cuts() []cut {
 // before, with a status; it never gets what looks like an end. GET /metrics
 // counts each as failed.
 func TestWeatherCut(t *testing.T) {
+	if apart.Run(t) {
+		return
+	}
 	s := newStation(t, 8, nil, bench.Sources()...)
 	for _, source := range s.sources {
 		counted := map[string]float64{}

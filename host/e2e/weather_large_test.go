@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/cmd/parley/bench"
+	"github.com/parley-search/parley/host/e2e/apart"
 	"github.com/parley-search/parley/host/e2e/house"
 )
 
@@ -66,6 +67,9 @@ func (letters) Read(p []byte) (int, error) {
 // TestWeatherLarge sends what is too much, or nearly: it is answered or refused,
 // by every plugin, and no memory stays with it.
 func TestWeatherLarge(t *testing.T) {
+	if apart.Run(t) {
+		return
+	}
 	s := newStation(t, 1, nil, bench.Sources()...)
 	var before int64
 	for _, l := range loads() {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/cmd/parley/bench"
+	"github.com/parley-search/parley/host/e2e/apart"
 	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/waittest"
 )
@@ -21,6 +22,9 @@ import (
 // provider's request ends soon, whether or not it says another word, and nothing
 // is left over. GET /metrics counts those as left whose answer had begun.
 func TestWeatherLeave(t *testing.T) {
+	if apart.Run(t) {
+		return
+	}
 	s := newStation(t, 1, nil, bench.Sources()...)
 	for i, tt := range leavings() {
 		sources := s.sources
@@ -106,6 +110,9 @@ func (s *station) leave(tt leaving, source string, words int, model string) time
 // searches of one round run: were they all done before that is noticed, the next
 // round's request would be cancelled instead.
 func TestWeatherLeaveSearch(t *testing.T) {
+	if apart.Run(t) {
+		return
+	}
 	s := newStation(t, 1, nil, "vLlm")
 	s.AddFilms(200)
 	s.rest()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/cmd/parley/bench"
+	"github.com/parley-search/parley/host/e2e/apart"
 	"github.com/parley-search/parley/host/e2e/house"
 )
 
@@ -19,6 +20,9 @@ const limited = `{"type":"error","message":"slow down","error":{"type":"rate_lim
 // seconds or as a date: status, header and words arrive, and nothing is asked
 // twice.
 func TestWeatherLimit(t *testing.T) {
+	if apart.Run(t) {
+		return
+	}
 	s := newStation(t, 4, nil, bench.Sources()...)
 	const code = "llm_provider_rate_limited"
 	for _, source := range s.sources {

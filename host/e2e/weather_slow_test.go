@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/cmd/parley/bench"
+	"github.com/parley-search/parley/host/e2e/apart"
 	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/waittest"
 )
@@ -52,6 +53,9 @@ func (f *flood) send(x *house.Exchange) {
 // the providers cannot send on, the host holds a little of each, and all is let
 // go when they leave.
 func TestWeatherSlowReaders(t *testing.T) {
+	if apart.Run(t) {
+		return
+	}
 	s := newStation(t, 3, nil, bench.Sources()...)
 	before := heap()
 	floods := make([]*flood, s.rounds)

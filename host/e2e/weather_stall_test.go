@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/cmd/parley/bench"
+	"github.com/parley-search/parley/host/e2e/apart"
 	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/waittest"
 )
@@ -16,6 +17,9 @@ import (
 // connections that were in use before. While they hang and once they have
 // failed, every other request is answered, over connections of the same pool.
 func TestWeatherStall(t *testing.T) {
+	if apart.Run(t) {
+		return
+	}
 	s := newStation(t, 3, map[string]string{"provider-silence-timeout": "10s", "provider-first-byte-timeout": "10s"}, bench.Sources()...)
 	const kept = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 	s.wire.On("kept", func(x *house.Exchange) {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/cmd/parley/bench"
+	"github.com/parley-search/parley/host/e2e/apart"
 	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/upstream"
 	"github.com/parley-search/parley/host/internal/upstream/upstreamtest"
@@ -21,6 +22,9 @@ import (
 // 500 and above, in any words or none: each is told at once, and the first
 // request after the storm is answered, since nothing rests for it.
 func TestWeatherStorm(t *testing.T) {
+	if apart.Run(t) {
+		return
+	}
 	s := newStation(t, 10, nil, bench.Sources()...)
 	bodies := []string{"", "<html><h1>Bad gateway</h1></html>", `{"error":{"message":"overloaded","type":"server_error"}}`, `{"error":`}
 	for _, source := range s.sources {
@@ -72,6 +76,9 @@ func outages(stranger *tls.Config) []outage {
 // for several clients at once: they are told the same of each, and the first
 // request after it is back is answered.
 func TestWeatherOutage(t *testing.T) {
+	if apart.Run(t) {
+		return
+	}
 	own, stranger := writeTLS(t, t.TempDir()), writeTLS(t, t.TempDir())
 	far := newFar(t, own)
 	s := newStationAt(t, 1, nil, upstream.Options{Resolver: upstreamtest.Resolver(t, far.lookup), TLS: &tls.Config{RootCAs: own.RootCAs}}, "vLlm")

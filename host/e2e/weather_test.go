@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/parley-search/parley/host/e2e/apart"
 	"github.com/parley-search/parley/host/e2e/house"
 )
 
@@ -110,6 +111,9 @@ func weathers() []weather {
 //
 //parley:option provider-first-byte-timeout provider-silence-timeout
 func TestWeather(t *testing.T) {
+	if apart.Run(t) {
+		return
+	}
 	checkLeak(t)
 	w := house.NewWire(t)
 	h := house.Open(t, map[string]string{"provider-first-byte-timeout": "3s", "provider-silence-timeout": "3s"}, house.Shipped(t, "vllm"))
