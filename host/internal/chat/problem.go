@@ -38,6 +38,8 @@ func ProblemOf(e *apierr.Error) Problem {
 		return ProblemKey
 	case e.Code == chaterr.InvalidChatModel, e.Code == chaterr.ModelRequired, e.Param == "model":
 		return ProblemModel
+	case kind == pluginRefused && e.Code == chaterr.LLMProviderRejectedRequest:
+		return ProblemSettings // of which its manifest does not tell, such as one of two ways to sign in
 	case e.Code == chaterr.ChatProviderUnavailable, strings.HasPrefix(kind, "plugin_"):
 		return ProblemPlugin
 	case e.Code.Status() == http.StatusTooManyRequests:

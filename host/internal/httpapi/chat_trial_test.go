@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
 	"github.com/parley-search/parley/host/internal/httpapi"
 	"github.com/parley-search/parley/host/internal/outbound"
@@ -75,6 +77,16 @@ func TestChatTrial(t *testing.T) {
 				t.Errorf("%d requests to the provider are left open", n)
 			}
 		})
+	}
+}
+
+// What a plugin refuses of a conversation that the host made is a matter of settings.
+func TestTrialRefusedByPlugin(t *testing.T) {
+	r := newRig(t, wish{})
+	r.source.EncodeErr = &chat.PluginError{Kind: chat.PluginDeclared, Code: abi.CodeRefused, Message: "`options.project` is not set"}
+	a := r.do("POST", "/chats/demo/test", `{"model":"m"}`)
+	if !strings.Contains(a.body, `"problem":"settings","code":"llm_provider_rejected_request"`) || !strings.Contains(a.body, "`options.project` is not set") {
+		t.Errorf("test of a workspace that lacks an option: %s", a.body)
 	}
 }
 
