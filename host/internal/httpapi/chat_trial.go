@@ -77,7 +77,7 @@ func (s *Server) testChat(r *call) error {
 	problem := chat.ProblemOf(e)
 	result.Message, result.Problem = e.Message, &problem
 	if _, ok := errors.AsType[*chat.Failure](e.Err); ok { // it came of the provider or its plugin
-		result.Message = strings.TrimRight(e.Message, ".") + "." + trialRemedy(problem, uid)
+		result.Message = strings.TrimRight(e.Message, ".") + "." + trialRemedy(problem, uid, settings.BaseURL != nil)
 		s.logProvider(r, err, "test of a workspace failed")
 		if problem == chat.ProblemModel && b.Model != "" {
 			result.Message += s.nearModel(uid, b.Model)
@@ -117,11 +117,13 @@ func (s *Server) nearModel(uid, model string) string {
 
 // trialRemedy says what to do, where the message of a conversation's error does
 // not.
-func trialRemedy(p chat.Problem, uid string) string {
-	switch p {
-	case chat.ProblemBaseURL:
+func trialRemedy(p chat.Problem, uid string, hasBase bool) string {
+	switch {
+	case p == chat.ProblemBaseURL && !hasBase:
+		return fmt.Sprintf(" The workspace has no `baseUrl`, so that the provider's own address was asked: let this host reach it, or set one with PATCH /chats/%s/settings.", uid)
+	case p == chat.ProblemBaseURL:
 		return fmt.Sprintf(" Check that something answers at the workspace's `baseUrl`, and its path: PATCH /chats/%s/settings sets it.", uid)
-	case chat.ProblemModel:
+	case p == chat.ProblemModel:
 		return " Name one that the provider has: in the request, or as the workspace's `defaultModel`."
 	}
 	return ""
