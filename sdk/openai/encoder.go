@@ -1,6 +1,8 @@
 package openai
 
 import (
+	"slices"
+
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/sdk/provider"
 	"github.com/parley-search/parley/sdk/rawjson"
@@ -19,11 +21,19 @@ type Encoder struct {
 	headers        []provider.Header
 }
 
+// What buffers have room for from the start: see package provider on why an
+// ordinary request should find enough.
+const (
+	roomForBody    = 16 << 10
+	roomForMembers = 32
+	roomForMemo    = 2 << 10
+)
+
 // Body returns the body of a chat completion as the host gave it, made fit for
 // any server of this shape: streamed, with usage asked for, and without members
 // about tools where there are none, which many servers refuse.
 func (e *Encoder) Body(chat rawjson.Value) rawjson.Edit {
-	body := rawjson.AppendMembers(e.members[:0], chat)
+	body := rawjson.AppendMembers(slices.Grow(e.members[:0], roomForMembers), chat)
 	body.Set("stream", yes)
 	options := withUsage
 	if given := rawjson.EditOf(body.Get("stream_options")); len(given) > 0 {
@@ -51,7 +61,7 @@ func (e *Encoder) Request(base string, s provider.Settings, body rawjson.Edit) p
 		e.base, e.key = base, s.APIKey
 		e.url, e.headers = URL(base), authHeaders(s.APIKey)
 	}
-	e.body = body.Append(e.body[:0])
+	e.body = body.Append(slices.Grow(e.body[:0], roomForBody))
 	return provider.HTTPRequest{URL: e.url, Headers: e.headers, Body: e.body, Framing: abi.FramingAuto}
 }
 

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/parley-search/parley/sdk/provider"
 	"github.com/parley-search/parley/sdk/rawjson"
@@ -162,7 +163,7 @@ func (d *Decoder) learn(s *State, p *piece, out *provider.Out) {
 		s.Pattern = patternState{}
 		return
 	}
-	memo := append(d.memo[:0], out.Memo[:int(s.Calls)*callSize]...)
+	memo := append(slices.Grow(d.memo[:0], roomForMemo), out.Memo[:int(s.Calls)*callSize]...)
 	memo = append(append(append(memo, p.doc[:from]...), middle...), tail...)
 	d.memo, out.Memo = memo, memo
 	s.Pattern = patternState{

@@ -39,8 +39,19 @@ func NewGuest[S any](p Provider[S]) Guest {
 	if guestmem.HasPointers[S]() {
 		panic("provider: the state of a provider must not have pointers in it")
 	}
-	return &guest[S]{provider: p}
+	g := &guest[S]{provider: p, output: make([]byte, 0, largeRoom)}
+	g.settings.json, g.head.json = make([]byte, 0, smallRoom), make([]byte, 0, smallRoom)
+	g.out.records = make([]byte, 0, smallRoom)
+	return g
 }
+
+// What buffers have room for from the start. An instance is brought back to how
+// it began before each answer, so what an ordinary one needs more would be made
+// anew each time.
+const (
+	smallRoom = 1 << 10
+	largeRoom = 16 << 10
+)
 
 type guest[S any] struct {
 	provider Provider[S]
