@@ -10,6 +10,7 @@ import (
 
 	"github.com/parley-search/parley/cmd/parley/bench"
 	"github.com/parley-search/parley/cmd/parley/internal/benchmark"
+	"github.com/parley-search/parley/host/e2e/apart"
 )
 
 // TestBench measures a little of everything: each subject answers, whole, and
@@ -17,6 +18,9 @@ import (
 func TestBench(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds plugins and starts six processes")
+	}
+	if apart.Run(t) {
+		return
 	}
 	t.Setenv(reexec, "parley") // for the processes that it starts
 	settings, sources := []string{"std"}, []string{"gemini"}

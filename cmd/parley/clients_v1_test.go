@@ -38,6 +38,7 @@ var columnsV1 = []string{"whole", "streamed", "tools", "structured output", "usa
 // TestClientsV1 runs clients of OpenAI's API at their defaults against /v1, and
 // wants each to do all that the page's table says; UPDATE=1 writes it.
 func TestClientsV1(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds a plugin, and needs packages")
 	}

@@ -196,6 +196,7 @@ func (s *site) wait(what string, done func() bool) {
 // TestDeployClusterRuns starts what the files of a cluster say as processes of this
 // machine, with their configuration, and wants a cluster that survives its leader.
 func TestDeployClusterRuns(t *testing.T) {
+	t.Parallel()
 	if os.Getenv("LONG") == "" {
 		t.Skip("builds a server of NATS and runs six processes, twice: LONG=1 runs it")
 	}

@@ -102,6 +102,7 @@ func (zeros) Read(b []byte) (int, error) {
 // A service whose disk turned read-only, as Linux makes one that has an error, ends
 // at SIGTERM within the grace, and says what it could not write.
 func TestShutdownDiskReadOnly(t *testing.T) {
+	t.Parallel()
 	const mount = `mount -o loop,errors=remount-ro "$0" "$1" && shift && exec "$@"`
 	dir := t.TempDir()
 	image, data, log := filepath.Join(dir, "image"), filepath.Join(dir, "data"), &lockedText{}

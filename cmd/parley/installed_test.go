@@ -30,6 +30,7 @@ func (f moduleFile) Open() (io.ReadCloser, error) { return os.Open(filepath.Join
 // version from a module proxy, then quickstart and an install by name, far from any
 // checkout.
 func TestInstalledByVersion(t *testing.T) {
+	t.Parallel()
 	skipUnlessLong(t, "compiles the program from a module proxy")
 	proxy, bin, home := t.TempDir(), t.TempDir(), t.TempDir()
 	version := writeProxy(t, filepath.Join(proxy, modulePath, "@v"))

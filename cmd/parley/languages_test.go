@@ -31,6 +31,7 @@ var languages = []language{
 // READMEs, in a folder that holds nothing else, holds them to the contract and
 // to the cases that they share, and has a running host answer through them.
 func TestLanguages(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds a plugin in each of four languages")
 	}

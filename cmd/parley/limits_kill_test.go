@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/parley-search/parley/host/e2e/apart"
 )
 
 // tollTokens is what each answer of a toll costs: less than the host reserves for it.
@@ -40,6 +42,9 @@ func newToll(t *testing.T) (url string, asked *atomic.Int64) {
 // by more than 60 requests and one for each second, and all of them together never
 // more tokens than the budget has.
 func TestKillLimits(t *testing.T) {
+	if apart.Run(t) {
+		return
+	}
 	const (
 		budget, parallel = 250_000, 20
 		lease            = 10_000 // the least, see package limit

@@ -24,6 +24,7 @@ func searchHost(t *testing.T) (env []string) {
 // and holds what happens to host/docs/reference/meilisearch.md: what the page says is
 // not offered is not, and all else works.
 func TestMeilisearchJS(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("runs Node")
 	}
@@ -156,6 +157,7 @@ func TestMeilisearchCauses(t *testing.T) {
 
 // TestMeilisearchGo runs the Go client's example.
 func TestMeilisearchGo(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds a client")
 	}

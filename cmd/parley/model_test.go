@@ -17,6 +17,7 @@ import (
 // TestModel drives the whole way with a real model: host, vLlm plugin,
 // llama.cpp, internal search, answer, with the tool call streamed in pieces.
 func TestModel(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts a model")
 	}

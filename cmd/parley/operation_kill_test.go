@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/e2e/apart"
 )
 
 // TestKillOperations ends the program, by SIGKILL or SIGTERM, at random moments
@@ -23,6 +24,9 @@ import (
 // there at all, an export arrives whole, the data opens with exactly one of both
 // keys, and no document is lost.
 func TestKillOperations(t *testing.T) {
+	if apart.Run(t) {
+		return
+	}
 	rounds := killRounds(t, 2, 6)
 	dir := t.TempDir()
 	o := &operations{

@@ -10,11 +10,15 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/e2e/apart"
 )
 
 // Each option with a wrong value, by flag, variable and file: one line that
 // names option, origin, value and what is allowed, and no secret; exit code 2.
 func TestWrongOptions(t *testing.T) {
+	if apart.Run(t) {
+		return
+	}
 	for _, o := range host.AllOptions() {
 		value := o.Kind.Wrong
 		shown := strings.Trim(strconv.Quote(value), `"`)

@@ -117,6 +117,7 @@ func appendUleb(b []byte, v int) []byte {
 // TestCompileBounded gives a module that no compiler bears to the commands that
 // compile: the child that compiles it is refused its memory, the command says so.
 func TestCompileBounded(t *testing.T) {
+	t.Parallel()
 	file := bomb(t, t.TempDir())
 	body := filepath.Join(t.TempDir(), "body")
 	if err := os.WriteFile(body, []byte("data: {}\n\n"), 0o600); err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/e2e/apart"
 )
 
 // TestPluginCache: what a plugin is compiled to stays in the folder that is named,
@@ -17,6 +18,9 @@ import (
 func TestPluginCache(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it compiles a module")
+	}
+	if apart.Run(t) {
+		return
 	}
 	dir, data, plugins := filepath.Join(t.TempDir(), "compiled"), t.TempDir(), t.TempDir()
 	buildProvider(t, "vllm", plugins)

@@ -115,6 +115,7 @@ func TestPluginNew(t *testing.T) {
 // TestPluginNewReleased takes the SDK from a module proxy, as a program does
 // that was installed by its version.
 func TestPluginNewReleased(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("packs the SDK as a module")
 	}

@@ -17,6 +17,7 @@ import (
 // for long: the command ends with an error, nothing is installed, and the child is
 // gone.
 func TestCompileStops(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("compiles for seconds")
 	}

@@ -9,11 +9,16 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/parley-search/parley/host/e2e/apart"
 )
 
 // TestMinder: what is left when the pipe ends is ended, also where it does not want to,
 // and what had ended before is not looked for.
 func TestMinder(t *testing.T) {
+	if apart.Run(t) {
+		return
+	}
 	t.Setenv(reexec, "parley")
 	m, err := startMinder(os.Args[0])
 	if err != nil {
@@ -59,6 +64,7 @@ func TestMinder(t *testing.T) {
 // TestQuickstartNodesKilled: nodes and servers end where the command that started them
 // is killed by -9.
 func TestQuickstartNodesKilled(t *testing.T) {
+	t.Parallel()
 	if os.Getenv("LONG") == "" {
 		t.Skip("builds a server of NATS and runs seven processes: LONG=1 runs it")
 	}

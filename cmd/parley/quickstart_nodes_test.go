@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/cmd/parley/internal/cli"
+	"github.com/parley-search/parley/host/e2e/apart"
 )
 
 // TestQuickstartNodes runs three nodes by one command, kills the one that leads by
@@ -19,6 +20,9 @@ import (
 func TestQuickstartNodes(t *testing.T) {
 	if os.Getenv(longVariable) == "" {
 		t.Skip("builds a server of NATS and runs six processes: LONG=1 runs it")
+	}
+	if apart.Run(t) {
+		return
 	}
 	t.Setenv(reexec, "parley") // the nodes are this test's binary
 	t.Setenv("PARLEY_NO_ANALYTICS", "true")

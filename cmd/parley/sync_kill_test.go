@@ -23,6 +23,7 @@ import (
 // wants the next import that is let alone to leave what an import into an empty index does, and the one
 // after it to send nothing.
 func TestKillImport(t *testing.T) {
+	t.Parallel()
 	rounds := killRounds(t, 3, 60)
 	k := &killed{t: t, dir: t.TempDir()}
 	c := k.start()

@@ -24,6 +24,7 @@ import (
 // compiled, there is no file of telemetry's, and no socket but those of the API.
 // Without a switch all of that is there, so that the looking can fail.
 func TestTelemetryOptOut(t *testing.T) {
+	t.Parallel()
 	const inside = "TEST_NET_SPACE"
 	if os.Getenv(inside) != "" {
 		loopbackUp(t)
