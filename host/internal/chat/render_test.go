@@ -12,7 +12,8 @@ import (
 
 // newAnswer returns an answer that can play records.
 func newAnswer() *Answer {
-	return &Answer{deps: &Deps{Limits: Limits{}.withDefaults()}, spare: &spareBuffers{}, render: newRenderer("chatcmpl-0123456789abcdef", 1_790_000_000, "some-model-2026")}
+	deps := Deps{}.withDefaults()
+	return &Answer{deps: &deps, spare: &spareBuffers{}, render: newRenderer("chatcmpl-0123456789abcdef", 1_790_000_000, "some-model-2026")}
 }
 
 // records is one event's worth of each kind that comes often.

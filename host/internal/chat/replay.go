@@ -13,7 +13,7 @@ import (
 // is for a response that is a success.
 func Replay(ctx context.Context, source Source, response outbound.Response, w ChunkWriter) error {
 	m := source.Manifest()
-	deps := Deps{Limits: Limits{}.withDefaults()}
+	deps := Deps{}.withDefaults()
 	a := &Answer{
 		deps: &deps, spare: &spareBuffers{}, link: link{&workspace.Workspace{Source: m.Source}, source, m},
 		tools: tools{every: true}, usage: true,

@@ -60,13 +60,16 @@ type Service struct {
 }
 
 // New returns a Service.
-func New(d Deps) *Service {
+func New(d Deps) *Service { return &Service{deps: d.withDefaults()} }
+
+// withDefaults returns d with what an answer needs and the caller left out.
+func (d Deps) withDefaults() Deps {
 	d.Limits = d.Limits.withDefaults()
 	d.DefaultSource = cmp.Or(d.DefaultSource, "openAi")
 	if d.Now == nil {
 		d.Now = time.Now
 	}
-	return &Service{deps: d}
+	return d
 }
 
 // Workspaces returns at most limit uids from offset on, and how many
