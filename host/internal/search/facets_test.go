@@ -182,6 +182,13 @@ func TestDistinct(t *testing.T) {
 	if res := r.search("a", search.Query{Distinct: "style", HitsPerPage: limit(1)}); res.TotalHits != 4 {
 		t.Errorf("a page of one hit tells of %d, want exactly 4", res.TotalHits)
 	}
+	// Document 3, as good as the last hit that is shown, stands for its style before 1 does.
+	r.add("b", `[{"id":1,"text":"a red shirt","style":"s2","color":"red"},{"id":2,"text":"shirt","style":"s1","color":"blue"},{"id":3,"text":"shirt","style":"s2","color":"blue"}]`)
+	r.settings("b", `{"filterableAttributes":["style","color"],"searchableAttributes":["text"]}`)
+	res := r.search("b", search.Query{Q: "shirt", Distinct: "style", HitsPerPage: limit(1), Facets: []string{"color"}})
+	if got := facetText(res.Facets); got != "color: blue=2" || res.TotalHits != 2 {
+		t.Errorf("a page of one hit: %d in all with the facets %s; want 2 with color: blue=2", res.TotalHits, got)
+	}
 	_, err := r.svc.Search(context.Background(), auth.Everyone(), "a", search.Query{Distinct: "text"})
 	wantCode(t, "distinct by what is not filterable", err, searcherr.InvalidSearchDistinct)
 	r.settings("a", `{"distinctAttribute":"style","filterableAttributes":[]}`)

@@ -39,7 +39,7 @@ func (r *Results) goesOn() bool { return r.exact && r.threshold > 0 }
 
 // wantsEqual reports whether the documents equal to the last hit are of use, too:
 // of these none stands for a distinct value that another one has.
-func (r *Results) wantsEqual() bool { return r.err == nil && r.distinct != nil && !r.exact }
+func (r *Results) wantsEqual() bool { return r.err == nil && r.distinct != nil }
 
 // GoodEnough reports whether want hits by words are there, and all so good, weighed,
 // that none by meaning is looked for. The bound is Meilisearch's.
