@@ -23,6 +23,9 @@ import (
 type FacetQuery struct {
 	Facet string
 	Text  string // what a value begins with, typos aside; "": all values
+	// Exact counts to the end what distinct and the threshold leave out; else, as in
+	// Meilisearch, only as far as the first hits of a search go.
+	Exact bool
 	// Query says which documents count: its Q, Filter, MatchingStrategy,
 	// RankingScoreThreshold, AttributesToSearchOn and Locales.
 	Query Query
@@ -44,7 +47,11 @@ func (s *Service) SearchFacet(ctx context.Context, caller *auth.Caller, indexUID
 		q.Text = strings.Clone(text.Clip(q.Text, text.MaxFacetTerm))
 	}
 	res := &FacetResult{Text: q.Text}
-	q.Query.Offset, q.Query.Limit, q.Query.Page, q.Query.HitsPerPage = 0, new(0), nil, nil
+	q.Query.Offset, q.Query.Limit, q.Query.Page, q.Query.HitsPerPage = 0, nil, nil, nil
+	q.Query.Distinct, q.Query.Sort = "", nil // the index's distinct alone counts
+	if q.Exact {
+		q.Query.HitsPerPage = new(0)
+	}
 	err := s.reading(ctx, caller, indexUID, &q.Query, func(rd *reading) error {
 		if err := allowFacetSearch(rd.state.Meta, q.Facet, rd.rule != nil); err != nil {
 			return err
@@ -84,17 +91,18 @@ func (s *Service) facetValues(ctx context.Context, rd *reading, q *FacetQuery) (
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, v.Close()) }()
-	rd.plan.Exact = true
 	sr := s.searcher(ctx, cut, rd.plan, v)
 	if err := sr.match(rd); err != nil {
 		return nil, err
 	}
 	docs := sr.Matched
-	if q.Query.RankingScoreThreshold > 0 {
+	if rd.plan.Threshold > 0 || rd.plan.Distinct != "" {
 		if err := sr.Order(); err != nil && !errors.Is(err, rank.ErrCutoff) {
 			return nil, err
 		}
-		docs = sr.Results.Docs
+		if docs, err = sr.Results.All(v, sr.Matched); err != nil {
+			return nil, err
+		}
 	}
 	keep := sr.valueMatcher(q.Facet, q.Text)
 	var values []folder.Count

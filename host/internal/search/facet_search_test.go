@@ -24,6 +24,38 @@ func facetValues(values []search.FacetValue) string {
 	return strings.Join(out, ", ")
 }
 
+// Of the documents that share a value of the distinct attribute one counts, as far as a
+// search of 20 hits looks at them, or all where exact counts are asked for.
+func TestFacetSearchDistinct(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"filterableAttributes":["size","style"],"distinctAttribute":"style","searchableAttributes":["title"]}`)
+	var docs []string
+	for i := range 30 {
+		docs = append(docs, fmt.Sprintf(`{"id":%d,"title":"shirt","style":"s%d","size":"small"}`, i, i))
+	}
+	// Styles that the first 20 hits have, and one that none of them has.
+	docs = append(docs, `{"id":30,"title":"shirt","style":"s0","size":"large"}`, `{"id":31,"title":"shirt","style":"s19","size":"large"}`, `{"id":32,"title":"shirt","style":"s29","size":"large"}`)
+	r.add("a", "["+strings.Join(docs, ",")+"]")
+	for _, tt := range []struct {
+		name string
+		q    search.FacetQuery
+		want string
+	}{
+		{"as far as hits go", search.FacetQuery{Facet: "size"}, "large=1, small=30"},
+		{"with words", search.FacetQuery{Facet: "size", Query: search.Query{Q: "shirt"}}, "small=30"}, // all are equal
+		{"exact", search.FacetQuery{Facet: "size", Exact: true}, "small=30"},
+		{"the query's distinct and order say nothing", search.FacetQuery{Facet: "size", Query: search.Query{Distinct: "size", Sort: []string{"nope:asc"}}}, "large=1, small=30"},
+	} {
+		res, err := r.svc.SearchFacet(context.Background(), auth.Everyone(), "a", tt.q)
+		if err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		if got := facetValues(res.Values); got != tt.want {
+			t.Errorf("%s: found %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
 func TestFacetSearch(t *testing.T) {
 	r := newRig(t)
 	r.settings("a", `{"filterableAttributes":["genre","year",{"attributePatterns":["quiet"],"features":{"facetSearch":false}}],"displayedAttributes":["id","genre","year","quiet"],"searchableAttributes":["title"]}`)

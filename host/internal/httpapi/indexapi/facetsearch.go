@@ -13,7 +13,8 @@ import (
 type facetSearchRequest struct {
 	FacetName  string  `json:"facetName"`
 	FacetQuery *string `json:"facetQuery"`
-	// ExhaustiveFacetCount asks for exact counts, which they always are.
+	// ExhaustiveFacetCount asks for counts that are exact where the index has a distinct
+	// attribute or the query a threshold; others always are.
 	ExhaustiveFacetCount bool `json:"exhaustiveFacetCount"`
 	searchRequest
 }
@@ -61,7 +62,7 @@ func (s *Server) SearchFacet(r *exchange.Call) error {
 	if b.FacetName == "" {
 		return apierr.Newf(searcherr.MissingFacetName, "`facetName` is missing: send the attribute whose values are looked for.")
 	}
-	q := search.FacetQuery{Facet: b.FacetName, Query: b.query()}
+	q := search.FacetQuery{Facet: b.FacetName, Exact: b.ExhaustiveFacetCount, Query: b.query()}
 	if b.FacetQuery != nil {
 		q.Text = *b.FacetQuery
 	}
