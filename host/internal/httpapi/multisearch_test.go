@@ -149,6 +149,13 @@ func TestFederatedDistinct(t *testing.T) {
 		post("merged", `{"federation":{"page":1,"distinct":"genre","mergeFacets":{},"facetsByIndex":{"movies":["genre"],"books":["genre"]}},"queries":[{"indexUid":"movies"},{"indexUid":"books"}]}`,
 			`"totalHits":4`, `"facetDistribution":{"genre":{"crime":1,"drama":1,"horror":1,"science":1}}`),
 	})
+	if got := r.task(r.do("PATCH", "/indexes/movies/settings", `{"faceting":{"maxValuesPerFacet":1}}`)); got.Status != task.Succeeded {
+		t.Fatalf("task = %+v", got)
+	}
+	r.play(t, []scenario{
+		post("merged of what each index shows", `{"federation":{"mergeFacets":{},"facetsByIndex":{"movies":["genre"],"books":["genre"]}},"queries":[{"indexUid":"movies"},{"indexUid":"books"}]}`,
+			`"facetDistribution":{"genre":{"crime":1,"Drama":1,"science":1}}`),
+	})
 }
 
 // Each query is under the caller's rights in its own index.

@@ -141,11 +141,27 @@ func (s *searcher) facetCounts(rd *reading, attributes []string, docs *roaring.B
 	return out, err
 }
 
-// FirstValues returns the first values in an order: numbers before texts, and the last
-// one first of values that equally many documents have. Numbers are ordered as texts,
-// unless many documents are counted or the order is by counts. As in Meilisearch, a text
-// that is shown like a number before it takes that one's place, and its count.
+// FirstValues returns the first values as they are shown, in the order of [FirstCounts].
+// As in Meilisearch, a text that is shown like a number before it takes that one's place,
+// and its count.
 func FirstValues(values []folder.Count, by settings.FacetSort, many bool, most int) []FacetValue {
+	out := []FacetValue{}
+	at := map[string]int{}
+	for _, v := range FirstCounts(values, by, many, most) {
+		if i, have := at[v.Shown]; have && !v.Number {
+			out[i].Count = v.Count
+			continue
+		}
+		at[v.Shown] = len(out)
+		out = append(out, FacetValue{v.Shown, v.Count})
+	}
+	return out
+}
+
+// FirstCounts returns the first values in an order: numbers before texts, and the last
+// one first of values that equally many documents have. Numbers are ordered as texts,
+// unless many documents are counted or the order is by counts.
+func FirstCounts(values []folder.Count, by settings.FacetSort, many bool, most int) []folder.Count {
 	numbers, texts := make([]folder.Count, 0, len(values)), values[:0]
 	for _, v := range values {
 		if v.Number {
@@ -166,20 +182,8 @@ func FirstValues(values []folder.Count, by settings.FacetSort, many bool, most i
 	}
 	slices.SortFunc(numbers, byNumber)
 	slices.SortFunc(texts, byText)
-	out := shownValues(numbers, most)
-	more := shownValues(texts, most-len(out))
-	at := make(map[string]int, len(out))
-	for i := range out {
-		at[out[i].Value] = i
-	}
-	for _, v := range more {
-		if i, have := at[v.Value]; have {
-			out[i].Count = v.Count
-		} else {
-			out = append(out, v)
-		}
-	}
-	return out
+	out := numbers[:min(len(numbers), most)]
+	return append(out, texts[:min(len(texts), most-len(out))]...)
 }
 
 // byCount orders by counts, the highest first, and equal ones against an order.

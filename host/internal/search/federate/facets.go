@@ -54,7 +54,11 @@ func (w *federated) countFacets(ctx context.Context, j *search.Joint, uid string
 	}
 	w.facetsOf(uid, &counted.Shown)
 	for _, f := range counted.Attributes {
-		w.facetsOf(uid, &counted.Shown).many = f.Many && !w.federation.MergeFacets
+		if w.federation.MergeFacets { // as in Meilisearch, the values that the index shows
+			f.Values = search.FirstCounts(f.Values, f.By, f.Many, counted.Shown)
+		} else {
+			w.facetsOf(uid, &counted.Shown).many = f.Many
+		}
 		if err := w.addFacet(uid, f.Attribute, f.By, f.Values, f.Min, f.Max, &counted.Shown); err != nil {
 			return err
 		}
