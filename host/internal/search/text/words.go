@@ -21,7 +21,7 @@ import (
 
 // AnalyzerVersion is raised by any change to how text becomes words: folders
 // built by another one are built anew.
-const AnalyzerVersion = 5
+const AnalyzerVersion = 6
 
 // A Word is one word of a text.
 type Word struct {
@@ -224,10 +224,16 @@ func inWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || isMark(r) || isSign(r)
 }
 
-// isSign reports whether r is a sign that words are written with: ~ ^ € ° ™ and emoji, as
-// in Meilisearch.
+// isSign reports whether r is a sign that words are written with, as in Meilisearch: $ < =
+// > ^ | ~ € ° ™ → and emoji. + × ÷ and the operators of mathematics part words.
 func isSign(r rune) bool {
-	return r == '~' || r == '^' || r >= utf8.RuneSelf && r != utf8.RuneError && unicode.In(r, unicode.So, unicode.Sc)
+	switch {
+	case r < utf8.RuneSelf:
+		return r == '$' || '<' <= r && r <= '>' || r == '^' || r == '|' || r == '~'
+	case r == utf8.RuneError, r == '±', r == '×', r == '÷', '−' <= r && r <= '⋿':
+		return false
+	}
+	return unicode.In(r, unicode.So, unicode.Sc, unicode.Sm)
 }
 
 // isDots reports whether r is dots in one character, which are a word of their own, as

@@ -43,6 +43,7 @@ func TestTerms(t *testing.T) {
 		{"ที่ ทา", "[ที่ ทา]", "[1 2]"},
 		{"مُحَمَّد كــتاب שָׁלוֹם", "[محمد كتاب שלום]", "[1 2 3]"},
 		{"می\u200cخواهم", "[می خواهم]", "[1 2]"},
+		{"<dev@example.org> $HOME --flag=value a|b 2<3 1+1 x → y 5×4 6−5", "[<dev example org> $home flag=value a|b 2<3 1 1 x → y 5 4 6 5]", "[1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16]"},
 		{"1\ufe0f\u20e3 ❤\ufe0f й", "[1 ❤ и]", "[1 2 3]"},
 	}
 	for _, tt := range tests {
