@@ -150,6 +150,29 @@ func TestJoinedTypos(t *testing.T) {
 	}
 }
 
+// TestSpaceElsewhere wants words that were typed with the space at another place found,
+// behind those that are written in one.
+func TestSpaceElsewhere(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"searchableAttributes":["t"]}`)
+	r.add("a", `[{"id":1,"t":"a shared library"},{"id":2,"t":"library shared"},{"id":3,"t":"sharedlibrary"},{"id":4,"t":"new york"},
+		{"id":5,"t":"york new"},{"id":6,"t":"newyork"},{"id":7,"t":"shared"}]`)
+	for q, want := range map[string]string{
+		"newy ork":        "6 0.364, 4 0.114",
+		"new york":        "4 1.000, 5 0.930, 6 0.364", // no further way to "new york"
+		"sharedl ibrary":  "3 0.364, 1 0.102",
+		"sha red library": "1 0.555, 2 0.512, 3 0.258", // the two that are joined, not all three
+	} {
+		var got []string
+		for _, h := range r.search("a", search.Query{Q: q, MatchingStrategy: settings.All}).Hits {
+			got = append(got, fmt.Sprintf("%s %.3f", h.ID, h.Score))
+		}
+		if s := strings.Join(got, ", "); s != want {
+			t.Errorf("%s found %q, want %q", q, s, want)
+		}
+	}
+}
+
 // TestSynonymsWithStopWords wants stop words to count for nothing in synonyms either.
 func TestSynonymsWithStopWords(t *testing.T) {
 	r := newRig(t)

@@ -13,7 +13,7 @@ const longestJoin = 3
 
 // newGraph looks up the units and what may stand for them: synonyms, those of one word
 // as good as the word itself, words written in one (a typo for each of them) and words
-// written apart (one typo).
+// written apart (one typo), those of the query or such as are written in one.
 func (s *Searcher) newGraph(units []text.Unit) (*graph, error) {
 	g := &graph{n: len(units)}
 	for i, u := range units {
@@ -88,11 +88,14 @@ func (s *Searcher) joins(g *graph, units []text.Unit, i int) error {
 		if err != nil {
 			return err
 		}
-		if e.within[2].IsEmpty() {
-			continue
-		}
 		e.from, e.to, e.own, e.cost = i, j+1, false, uint8(j+1-i)
-		g.edges = append(g.edges, e)
+		if !e.within[2].IsEmpty() {
+			g.edges = append(g.edges, e)
+		}
+		// As in Meilisearch the space may stand elsewhere: "newy ork" finds "new york".
+		if err := s.addSplit(g, &Edge{from: i, to: j + 1, cost: e.cost + 1}, forms, ws); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -291,7 +291,7 @@ func (s *Searcher) compared(b bucket, rules []settings.Criterion, docs []uint32)
 // typosIn is how many typos a place in the bucket's documents may have to be of use: of
 // others there are better ones for the same unit.
 func (s *Searcher) typosIn(b bucket) int {
-	if b.exact && !s.graph.joined() {
+	if b.exact {
 		return b.typos
 	}
 	return math.MaxUint8

@@ -19,13 +19,19 @@ type split struct {
 	n    uint64
 }
 
-// splits adds the word of units[i] written as two, as most documents have it.
+// splits adds the word of units[i] written as two.
 func (s *Searcher) splits(g *graph, units []text.Unit, i int) error {
 	if units[i].Phrase {
 		return nil
 	}
+	return s.addSplit(g, &Edge{from: i, to: i + 1, cost: 1}, units[i].Words[0].Spellings(), nil)
+}
+
+// addSplit adds e as an edge for a word written as the two that most documents have side
+// by side, unless these are apart: the two that were typed.
+func (s *Searcher) addSplit(g *graph, e *Edge, forms []text.Form, apart []text.Word) error {
 	var all []split
-	for _, f := range units[i].Words[0].Spellings() {
+	for _, f := range forms {
 		list, err := s.haveBoth(f)
 		if err != nil {
 			return err
@@ -49,12 +55,13 @@ func (s *Searcher) splits(g *graph, units []text.Unit, i int) error {
 			best, docs, most = sp, having, n
 		}
 	}
-	if best == nil {
+	if best == nil || len(apart) == 2 && best.halves[0].Term == apart[0].Term && best.halves[1].Term == apart[1].Term {
 		return nil
 	}
 	// Filters have no say in what is meant, but in who has it.
 	if docs.And(s.Universe); !docs.IsEmpty() {
-		g.edges = append(g.edges, &Edge{from: i, to: i + 1, words: best.halves[:], cost: 1, within: [3]*roaring.Bitmap{docs, docs, docs}})
+		e.words, e.within = best.halves[:], [3]*roaring.Bitmap{docs, docs, docs}
+		g.edges = append(g.edges, e)
 	}
 	return nil
 }
