@@ -78,6 +78,7 @@ func SplitWords(text string) []Word { return (*Analyzer)(nil).Split(text) }
 func (a *Analyzer) Split(text string) []Word {
 	out := make([]Word, 0, len(text)/5+1) // words of most languages are longer
 	pos := 0
+	var script *unicode.RangeTable // of the last letter that has one
 	for i := 0; i < len(text); {
 		n, gap := a.separator(text[i:])
 		if gap && pos > 0 {
@@ -86,7 +87,7 @@ func (a *Analyzer) Split(text string) []Word {
 		if i += n; i == len(text) {
 			break
 		}
-		n = a.wordLen(text[i:])
+		n = a.wordLen(text[i:], &script)
 		if t := Clip(Fold(text[i:i+n]), MaxWord); t != "" {
 			pos++
 			out = append(out, Word{Term: t, Forms: a.forms(text[i:i+n], t), Start: i, End: i + n, Pos: pos, Stop: a.stops(text[i : i+n])})
@@ -159,8 +160,10 @@ func Separator(s string) (n int, hard bool) {
 	return n, unicode.Is(unicode.Sentence_Terminal, r)
 }
 
-// wordLen returns the length of the word that s begins with.
-func (a *Analyzer) wordLen(s string) int {
+// wordLen returns the length of the word that s begins with. As in Meilisearch it ends
+// before a letter of another script than the last one, of this word or one before: "2Ω"
+// behind Latin letters is two words.
+func (a *Analyzer) wordLen(s string, script **unicode.RangeTable) int {
 	if a != nil {
 		if n := a.entry(s); n > 0 {
 			return n
@@ -183,6 +186,12 @@ func (a *Analyzer) wordLen(s string) int {
 		}
 		if !inWord(r) && !withinWord(last, r) || n > 0 && unspaced(r) {
 			break
+		}
+		if own := scriptOf(r); own != nil && own != *script {
+			if n > 0 && *script != nil {
+				break
+			}
+			*script = own
 		}
 		n, last = n+w, r
 		if unspaced(r) {
@@ -265,6 +274,30 @@ func withinWord(last, r rune) bool {
 // write vowels: words differ by them.
 func isAccent(r rune) bool {
 	return isMark(r) && unicode.In(r, unicode.Inherited, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Cyrillic)
+}
+
+// scripts are those that words are parted by, the most frequent first.
+var scripts = []*unicode.RangeTable{
+	unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Arabic, unicode.Hebrew, unicode.Hangul, unicode.Devanagari,
+	unicode.Thai, unicode.Bengali, unicode.Tamil, unicode.Telugu, unicode.Georgian, unicode.Armenian, unicode.Gujarati,
+	unicode.Gurmukhi, unicode.Kannada, unicode.Malayalam, unicode.Oriya, unicode.Sinhala, unicode.Khmer, unicode.Myanmar, unicode.Ethiopic,
+}
+
+// scriptOf returns the script of a letter; nil for what all scripts share, such as digits,
+// and for those that put no space between words.
+func scriptOf(r rune) *unicode.RangeTable {
+	if r <= unicode.MaxLatin1 {
+		if unicode.IsLetter(r) {
+			return unicode.Latin
+		}
+		return nil
+	}
+	for _, t := range scripts {
+		if unicode.Is(t, r) {
+			return t
+		}
+	}
+	return nil
 }
 
 // unspaced reports whether r belongs to a script without spaces between words.

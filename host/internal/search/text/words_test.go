@@ -44,6 +44,8 @@ func TestTerms(t *testing.T) {
 		{"مُحَمَّد كــتاب שָׁלוֹם", "[محمد كتاب שלום]", "[1 2 3]"},
 		{"می\u200cخواهم", "[می خواهم]", "[1 2]"},
 		{"<dev@example.org> $HOME --flag=value a|b 2<3 1+1 x → y 5×4 6−5", "[<dev example org> $home flag=value a|b 2<3 1 1 x → y 5 4 6 5]", "[1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16]"},
+		{"Gun 2Ω αlpha βx 10µm 2й", "[gun 2 ω α lpha β x 10μm 2 и]", "[1 2 3 4 5 6 7 8 9 10]"},
+		{"2Ω", "[2ω]", "[1]"},
 		{"1\ufe0f\u20e3 ❤\ufe0f й", "[1 ❤ и]", "[1 2 3]"},
 	}
 	for _, tt := range tests {
