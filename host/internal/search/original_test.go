@@ -163,13 +163,30 @@ func TestSpaceElsewhere(t *testing.T) {
 		"sharedl ibrary":  "3 0.364, 1 0.102",
 		"sha red library": "1 0.555, 2 0.512, 3 0.258", // the two that are joined, not all three
 	} {
-		var got []string
-		for _, h := range r.search("a", search.Query{Q: q, MatchingStrategy: settings.All}).Hits {
-			got = append(got, fmt.Sprintf("%s %.3f", h.ID, h.Score))
+		if got := r.scored(search.Query{Q: q, MatchingStrategy: settings.All}); got != want {
+			t.Errorf("%s found %q, want %q", q, got, want)
 		}
-		if s := strings.Join(got, ", "); s != want {
-			t.Errorf("%s found %q, want %q", q, s, want)
-		}
+	}
+}
+
+// scored returns the hits of a search in the index a with their scores.
+func (r *rig) scored(query search.Query) string {
+	var out []string
+	for _, h := range r.search("a", query).Hits {
+		out = append(out, fmt.Sprintf("%s %.3f", h.ID, h.Score))
+	}
+	return strings.Join(out, ", ")
+}
+
+// TestPlacesOfTypos wants of a word that matches with a typo no place to count at which it
+// stands without, in an attribute that is not searched.
+func TestPlacesOfTypos(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"searchableAttributes":["t","u"]}`)
+	r.add("a", `[{"id":1,"t":"a b c saafely"},{"id":2,"t":"a b c saafely","u":"safely"}]`)
+	hits := r.search("a", search.Query{Q: "safely ", AttributesToSearchOn: []string{"t"}}).Hits
+	if len(hits) != 2 || hits[0].ID != "1" || hits[0].Score != hits[1].Score {
+		t.Errorf("hits %+v; want 1 before 2, as good as that", hits)
 	}
 }
 

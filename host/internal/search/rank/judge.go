@@ -200,16 +200,16 @@ func (s *Searcher) keepTogether(asked []int, at [][]spot) {
 }
 
 // fewestTypos returns the places with as few typos as the unit matches with, in the
-// same memory.
+// same memory. Those with fewer are in attributes that are not searched.
 func (s *Searcher) fewestTypos(at []spot) []spot {
-	least, most := uint8(math.MaxUint8), uint8(0)
+	least, low, most := uint8(math.MaxUint8), uint8(math.MaxUint8), uint8(0)
 	for i := range at {
 		if s.plan.Fields.matches(at[i].field) {
 			least = min(least, at[i].typos)
 		}
-		most = max(most, at[i].typos)
+		low, most = min(low, at[i].typos), max(most, at[i].typos)
 	}
-	if least >= most {
+	if least > most || low == most {
 		return at
 	}
 	kept := at[:0]
