@@ -169,6 +169,25 @@ func TestSpaceElsewhere(t *testing.T) {
 	}
 }
 
+// TestPartsOfQueries wants each sign that parts sentences to count for the places of a
+// query's words, before the first one too.
+func TestPartsOfQueries(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"searchableAttributes":["t"]}`)
+	r.add("a", `[{"id":1,"t":"one two three four five six seven eight nine has"},{"id":2,"t":"has it"},{"id":3,"t":"it has"}]`)
+	for q, want := range map[string]string{
+		"has ":        "2 0.985, 3 0.924, 1 0.788",
+		". has ":      "1 0.879, 2 0.833, 3 0.833", // it is the eighth word
+		"has; ; it ":  "2 0.910, 3 0.894",
+		"; has; it ":  "2 0.862, 3 0.862",
+		`. "has it" `: "2 0.667",
+	} {
+		if got := r.scored(search.Query{Q: q, MatchingStrategy: settings.All}); got != want {
+			t.Errorf("%q found %q, want %q", q, got, want)
+		}
+	}
+}
+
 // scored returns the hits of a search in the index a with their scores.
 func (r *rig) scored(query search.Query) string {
 	var out []string

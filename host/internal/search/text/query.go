@@ -73,19 +73,18 @@ func (qp *QueryParser) Parse(q string) Query {
 		default:
 			text, rest = cutAt(rest, plainEnd(rest))
 		}
-		ws := qp.Analyzer.Split(text)
-		if len(ws) == 0 {
-			continue
-		}
-		if _, gap := qp.Analyzer.separator(text[:ws[0].Start]); gap && pos > 0 {
-			pos += SentenceGap - 1
-		}
+		ws := qp.Analyzer.split(text, true)
 		for i := range ws {
 			ws[i].Pos += pos
 		}
-		pos = ws[len(ws)-1].Pos
-		if _, gap := qp.Analyzer.separator(text[ws[len(ws)-1].End:]); gap {
-			pos += SentenceGap - 1
+		behind := text
+		if n := len(ws); n > 0 {
+			pos, behind = ws[n-1].Pos, text[ws[n-1].End:]
+		}
+		_, hard := qp.Analyzer.separator(behind)
+		pos += hard * (SentenceGap - 1)
+		if len(ws) == 0 {
+			continue
 		}
 		switch {
 		case negative && quoted:

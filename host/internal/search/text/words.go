@@ -75,13 +75,20 @@ func SplitWords(text string) []Word { return (*Analyzer)(nil).Split(text) }
 
 // Split splits text at whatever is no letter, number, mark or sign of a word. In scripts that
 // put no space between words each character is a word.
-func (a *Analyzer) Split(text string) []Word {
+func (a *Analyzer) Split(text string) []Word { return a.split(text, false) }
+
+// split is Split. every: as in queries of Meilisearch, each separator that parts sentences
+// puts a distance, also before the first word.
+func (a *Analyzer) split(text string, every bool) []Word {
 	out := make([]Word, 0, len(text)/5+1) // words of most languages are longer
 	pos := 0
 	var script *unicode.RangeTable // of the last letter that has one
 	for i := 0; i < len(text); {
-		n, gap := a.separator(text[i:])
-		if gap && pos > 0 {
+		n, hard := a.separator(text[i:])
+		switch {
+		case every:
+			pos += hard * (SentenceGap - 1)
+		case hard > 0 && pos > 0:
 			pos += SentenceGap - 1
 		}
 		if i += n; i == len(text) {
@@ -117,9 +124,9 @@ func stopWord(s string) string {
 	return s
 }
 
-// separator returns the length of what stands before the next word of s, and
-// whether any of it parts sentences, see [Separator].
-func (a *Analyzer) separator(s string) (n int, gap bool) {
+// separator returns the length of what stands before the next word of s, and how much
+// of it parts sentences, see [Separator].
+func (a *Analyzer) separator(s string) (n, hard int) {
 	for n < len(s) {
 		if a != nil {
 			if w := prefixOf(s[n:], a.separators); w > 0 {
@@ -127,17 +134,19 @@ func (a *Analyzer) separator(s string) (n int, gap bool) {
 				continue
 			}
 			if prefixOf(s[n:], a.joiners) > 0 || a.entry(s[n:]) > 0 {
-				return n, gap
+				return n, hard
 			}
 		}
 		r, _ := utf8.DecodeRuneInString(s[n:])
 		if inWord(r) || isDots(r) {
-			return n, gap
+			return n, hard
 		}
-		w, hard := Separator(s[n:])
-		n, gap = n+w, gap || hard
+		w, parts := Separator(s[n:])
+		if n += w; parts {
+			hard++
+		}
 	}
-	return n, gap
+	return n, hard
 }
 
 // Separator returns the length of the separator that s, which is not empty,
