@@ -26,10 +26,6 @@ func (l link) outgoing(out *abi.EncodeResponse) (*outbound.Request, error) {
 		return nil, err
 	}
 	seconds := func(n int) time.Duration { return time.Duration(n) * time.Second }
-	firstByte := seconds(cmp.Or(l.workspace.FirstByteSeconds, l.manifest.Timeouts.FirstByteSeconds))
-	if lower := seconds(out.FirstByteSeconds); lower > 0 && (firstByte == 0 || lower < firstByte) {
-		firstByte = lower
-	}
 	secrets := map[string]string{}
 	for name, s := range l.workspace.Secrets() {
 		secrets[name] = s.Reveal()
@@ -40,7 +36,8 @@ func (l link) outgoing(out *abi.EncodeResponse) (*outbound.Request, error) {
 		BaseURL:    l.workspace.BaseURL,
 		Secrets:    secrets,
 		Credential: credential,
-		FirstByte:  firstByte, Silence: seconds(l.manifest.Timeouts.SilenceSeconds),
+		FirstByte:  seconds(cmp.Or(l.workspace.FirstByteSeconds, l.manifest.Timeouts.FirstByteSeconds)),
+		Silence:    seconds(l.manifest.Timeouts.SilenceSeconds),
 
 		Workspace: l.workspace.UID, Source: l.manifest.Source, Plugin: l.manifest.Name + " " + l.manifest.Version,
 	}, nil

@@ -120,14 +120,21 @@ func TestSigned(t *testing.T) {
 //parley:option provider-timeout-max
 func TestPluginTimeouts(t *testing.T) {
 	l := Limits{FirstByte: time.Minute, Silence: 20 * time.Minute, Most: 10 * time.Minute}.withDefaults()
-	for _, tt := range []struct{ firstByte, silence, wantFirstByte, wantSilence time.Duration }{
-		{0, 0, time.Minute, 20 * time.Minute},
-		{5 * time.Minute, time.Second, 5 * time.Minute, time.Second},
-		{time.Hour, time.Hour, 10 * time.Minute, 20 * time.Minute},
+	for _, tt := range []struct {
+		firstByte, silence         time.Duration
+		encoded                    int // what the request itself says, in seconds
+		wantFirstByte, wantSilence time.Duration
+	}{
+		{0, 0, 0, time.Minute, 20 * time.Minute},
+		{5 * time.Minute, time.Second, 0, 5 * time.Minute, time.Second},
+		{time.Hour, time.Hour, 0, 10 * time.Minute, 20 * time.Minute},
+		{0, 0, 30, 30 * time.Second, 20 * time.Minute},
+		{0, 0, 300, time.Minute, 20 * time.Minute}, // it lowers, and never raises
+		{5 * time.Minute, 0, 120, 2 * time.Minute, 20 * time.Minute},
 	} {
-		got := l.of(&outbound.Request{FirstByte: tt.firstByte, Silence: tt.silence})
+		got := l.of(&outbound.Request{Encoded: &abi.EncodeResponse{FirstByteSeconds: tt.encoded}, FirstByte: tt.firstByte, Silence: tt.silence})
 		if got.FirstByte != tt.wantFirstByte || got.Silence != tt.wantSilence {
-			t.Errorf("limits of %v, %v = %v, %v; want %v, %v", tt.firstByte, tt.silence, got.FirstByte, got.Silence, tt.wantFirstByte, tt.wantSilence)
+			t.Errorf("limits of %v, %v and %d s = %v, %v; want %v, %v", tt.firstByte, tt.silence, tt.encoded, got.FirstByte, got.Silence, tt.wantFirstByte, tt.wantSilence)
 		}
 	}
 	release := make(chan struct{})

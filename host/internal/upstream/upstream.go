@@ -182,10 +182,13 @@ func (c *Client) sign(w *watch, req *http.Request, body []byte, out *outbound.Re
 }
 
 // of returns the limits for out: the plugin's own where it has some, as far as
-// they are allowed.
+// they are allowed, and no more than what it says of this one request.
 func (l Limits) of(out *outbound.Request) Limits {
 	if out.FirstByte > 0 {
 		l.FirstByte = min(out.FirstByte, max(l.Most, l.FirstByte))
+	}
+	if n := out.Encoded.FirstByteSeconds; n > 0 { // which only lowers
+		l.FirstByte = min(time.Duration(n)*time.Second, l.FirstByte)
 	}
 	if out.Silence > 0 {
 		l.Silence = min(out.Silence, max(l.Most, l.Silence))
