@@ -70,6 +70,10 @@ func TestRecordAndReplay(t *testing.T) {
 		switch got := got.(type) {
 		case *response.Aggregate:
 			said = append(said, got.Text)
+			var frames strings.Builder
+			if err := r.Chunks(t.Context(), rec, &frames); err != nil || !strings.Contains(frames.String(), `"content":`) || !strings.HasSuffix(strings.TrimSpace(frames.String()), "data: [DONE]") {
+				t.Errorf("the frames of %s: %v\n%s", folder, err, &frames)
+			}
 		case *response.Failure:
 			said = append(said, fmt.Sprint(got.Status, " ", got.Kind, ": ", got.Message))
 		}
