@@ -2,4 +2,9 @@
 
 package reader_test
 
+import "testing"
+
 const underRace = false
+
+// cacheFor is of this run alone.
+func cacheFor(*testing.T) string { return pdfCache }

@@ -54,7 +54,7 @@ func openPDF(t *testing.T) *pdf.Reader {
 	if underRace {
 		compiler = nil // in process
 	}
-	p := pdf.New(pdfCache, compiler)
+	p := pdf.New(cacheFor(t), compiler)
 	t.Cleanup(func() { _ = p.Close() })
 	return p
 }
