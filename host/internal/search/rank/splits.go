@@ -30,8 +30,20 @@ func (s *Searcher) splits(g *graph, units []text.Unit, i int) error {
 // addSplit adds e as an edge for a word written as the two that most documents have side
 // by side, unless these are apart: the two that were typed.
 func (s *Searcher) addSplit(g *graph, e *Edge, forms []text.Form, apart []text.Word) error {
+	typed := func(first, second string) bool {
+		return len(apart) == 2 && first == apart[0].Term && second == apart[1].Term
+	}
 	var all []split
 	for _, f := range forms {
+		if apart != nil {
+			ok, err := s.mayPart(f.Term, typed)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				continue
+			}
+		}
 		list, err := s.haveBoth(f)
 		if err != nil {
 			return err
@@ -55,7 +67,7 @@ func (s *Searcher) addSplit(g *graph, e *Edge, forms []text.Form, apart []text.W
 			best, docs, most = sp, having, n
 		}
 	}
-	if best == nil || len(apart) == 2 && best.halves[0].Term == apart[0].Term && best.halves[1].Term == apart[1].Term {
+	if best == nil || typed(best.halves[0].Term, best.halves[1].Term) {
 		return nil
 	}
 	// Filters have no say in what is meant, but in who has it.
@@ -64,6 +76,31 @@ func (s *Searcher) addSplit(g *graph, e *Edge, forms []text.Form, apart []text.W
 		g.edges = append(g.edges, e)
 	}
 	return nil
+}
+
+// mayPart reports whether some segment has both halves of a word, split where it was not
+// typed apart. Words that are joined seldom part, and their documents then need not be read.
+func (s *Searcher) mayPart(term string, typed func(first, second string) bool) (bool, error) {
+	for i := range s.View.Segs {
+		dict, err := s.View.Segs[i].Dict(folder.FieldWords)
+		if err != nil {
+			return false, err
+		}
+		for at := range term {
+			first, second := term[:at], term[at:]
+			if at == 0 || typed(first, second) {
+				continue
+			}
+			ok, err := dict.Contains([]byte(first))
+			if ok && err == nil {
+				ok, err = dict.Contains([]byte(second))
+			}
+			if ok || err != nil {
+				return ok, err
+			}
+		}
+	}
+	return false, nil
 }
 
 // half is one of the two words, at its place in what is written.
