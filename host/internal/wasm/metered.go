@@ -19,10 +19,10 @@ const (
 	firstSlice = 1 << 20
 )
 
-// longestTurn is the most that a call's clock goes on between two looks at it. A
-// guest comes back within 2 ms of its own; where more time has gone by, the
-// machine had others do, and a good call must not end for that.
-const longestTurn = 20 * time.Millisecond
+// longestTurn is the most that a call's clock goes on between two looks at it: twice
+// what a guest may take to come back. Where more time has gone by, the machine had
+// others do, and a good call must not end for that.
+const longestTurn = 4 * time.Millisecond
 
 // maxDepth is how much stack the open calls of a guest may take, in bytes as the
 // meter estimates them: what a thread of a native program has by default, and

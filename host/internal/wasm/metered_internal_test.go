@@ -28,8 +28,8 @@ func TestStarvedGuest(t *testing.T) {
 		for ; !ended(); turns++ {
 			time.Sleep(time.Millisecond)
 		}
-		if turns < 700 || turns > 1000 {
-			t.Errorf("a call was ended after %d ms of its own, want about 800: ten looks after long pauses count 20 ms each", turns)
+		if turns < 900 || turns > 1000 {
+			t.Errorf("a call was ended after %d ms of its own, want about 960: ten looks after long pauses count 4 ms each", turns)
 		}
 	})
 }
