@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	goruntime "runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -43,9 +44,10 @@ type chromium struct {
 	ctx   context.Context
 	err   error
 	end   func()
+	slots chan struct{} // of the tests that use it at a time: each keeps a processor busy, or more
 }
 
-var theChromium = chromium{end: func() {}}
+var theChromium = chromium{end: func() {}, slots: make(chan struct{}, goruntime.GOMAXPROCS(0))}
 
 func (c *chromium) run(program string) {
 	dir, err := os.MkdirTemp("", "chromium")
@@ -70,7 +72,8 @@ func (c *chromium) run(program string) {
 	c.ctx = ctx
 }
 
-// newBrowser gives the test Chromium, and skips it where there is none.
+// newBrowser gives the test Chromium, and skips it where there is none. It waits
+// while other tests use it.
 func newBrowser(t testing.TB) *browser {
 	t.Helper()
 	if testing.Short() {
@@ -87,6 +90,8 @@ func newBrowser(t testing.TB) *browser {
 		t.Skip("no browser: install Debian's package chromium")
 	}
 	c := &theChromium
+	c.slots <- struct{}{}
+	t.Cleanup(func() { <-c.slots })
 	if c.start.Do(func() { c.run(program) }); c.err != nil {
 		t.Fatal(c.err)
 	}
@@ -368,7 +373,6 @@ func TestConsoleViews(t *testing.T) {
 	h.Ask("films", "any")
 	for _, s := range slices.Concat(fewScreens(), otherScreens) {
 		t.Run(s.name, func(t *testing.T) {
-			t.Parallel()
 			p := (&browser{t, b.ctx}).open(h.URL, s)
 			p.see("h1", "Ask your documents")
 			for _, v := range views {

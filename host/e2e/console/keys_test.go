@@ -86,51 +86,47 @@ func TestConsoleKindsOfKeys(t *testing.T) {
 	}
 	for _, s := range screens {
 		t.Run(s.name, func(t *testing.T) {
-			t.Parallel()
 			if s.dark && !house.Long() {
 				t.Skip("the theme changes colours alone: LONG=1 looks at the dark one, too")
 			}
 			for _, kind := range kinds {
-				t.Run(kind.name, func(t *testing.T) {
-					t.Parallel()
-					p := (&browser{t, b.ctx}).open(h.URL, s)
-					p.signIn(kind.key)
-					p.see("h1", "Ask your documents")
-					offered := evaluate[[]string](p, `[...document.querySelectorAll("nav a[data-view]")].map((a) => a.dataset.view)`)
-					if got := strings.Join(offered, " "); got != kind.views {
-						t.Errorf("%s is offered %q, want %q", kind.name, got, kind.views)
+				p := (&browser{t, b.ctx}).open(h.URL, s)
+				p.signIn(kind.key)
+				p.see("h1", "Ask your documents")
+				offered := evaluate[[]string](p, `[...document.querySelectorAll("nav a[data-view]")].map((a) => a.dataset.view)`)
+				if got := strings.Join(offered, " "); got != kind.views {
+					t.Errorf("%s is offered %q, want %q", kind.name, got, kind.views)
+				}
+				for _, view := range offered {
+					hash := "#/" + view
+					if view == "search" || view == "documents" || view == "indexes" || view == "workspaces" {
+						hash += "/films"
 					}
-					for _, view := range offered {
-						hash := "#/" + view
-						if view == "search" || view == "documents" || view == "indexes" || view == "workspaces" {
-							hash += "/films"
-						}
-						p.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("location.hash = %q", hash)), chromedp.WaitVisible(`main h1`))
-						evaluate[bool](p, `new Promise((done) => { let n = -1; const look = () => { const now = performance.getEntriesByType("resource").length; now === n ? done(true) : (n = now, setTimeout(look, 150)); }; look(); })`)
-						if view == "search" {
-							p.see("main", "Stalker")
-						}
-						if kind.name != "admin" && !s.dark { // which TestConsoleViews shows
-							p.look(s, "key-"+kind.name+"-"+view)
-						}
-						if alerts := evaluate[[]string](p, `[...document.querySelectorAll("main [role=alert]")].map((a) => a.innerText)`); len(alerts) > 0 {
-							t.Errorf("%s sees in %s: %q", kind.name, view, alerts)
-						}
-						for _, label := range evaluate[[]string](p, `[...document.querySelectorAll("main button, main input[type=file]")].map((b) => b.type === "file" ? "Add to" : b.textContent)`) {
-							if kind.reads && changing.MatchString(label) && (view != "ask" || label != "Save") {
-								t.Errorf("%s is offered %q in %s", kind.name, label, view)
-							}
+					p.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("location.hash = %q", hash)), chromedp.WaitVisible(`main h1`))
+					evaluate[bool](p, `new Promise((done) => { let n = -1; const look = () => { const now = performance.getEntriesByType("resource").length; now === n ? done(true) : (n = now, setTimeout(look, 150)); }; look(); })`)
+					if view == "search" {
+						p.see("main", "Stalker")
+					}
+					if kind.name != "admin" && !s.dark { // which TestConsoleViews shows
+						p.look(s, "key-"+kind.name+"-"+view)
+					}
+					if alerts := evaluate[[]string](p, `[...document.querySelectorAll("main [role=alert]")].map((a) => a.innerText)`); len(alerts) > 0 {
+						t.Errorf("%s sees in %s: %q", kind.name, view, alerts)
+					}
+					for _, label := range evaluate[[]string](p, `[...document.querySelectorAll("main button, main input[type=file]")].map((b) => b.type === "file" ? "Add to" : b.textContent)`) {
+						if kind.reads && changing.MatchString(label) && (view != "ask" || label != "Save") {
+							t.Errorf("%s is offered %q in %s", kind.name, label, view)
 						}
 					}
-					if kind.name == "tenant" && strings.Contains(p.text("main"), "Solaris") {
-						t.Error("a tenant sees what its rules leave out")
-					}
-					p.mu.Lock()
-					if len(p.refused) > 0 {
-						t.Errorf("for %s the page asks what the key may not: %q", kind.name, p.refused)
-					}
-					p.mu.Unlock()
-				})
+				}
+				if kind.name == "tenant" && strings.Contains(p.text("main"), "Solaris") {
+					t.Error("a tenant sees what its rules leave out")
+				}
+				p.mu.Lock()
+				if len(p.refused) > 0 {
+					t.Errorf("for %s the page asks what the key may not: %q", kind.name, p.refused)
+				}
+				p.mu.Unlock()
 			}
 		})
 	}
