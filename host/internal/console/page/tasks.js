@@ -18,14 +18,14 @@ export async function tasks(root, _path, left) {
 	root.append(
 		...heading("Tasks", "Each change of documents, settings and indexes is a task. Tasks are done one after the other; the list renews itself."),
 		row(field("State", status), field("What", type), field("Index", index)),
-		wrong,
-		batch,
-		list,
-		foot,
 		buttons(
 			session.can("tasks.cancel") && button("Cancel what waits", () => attempt(wrong, cancelAll)),
 			session.can("tasks.delete") && button("Forget finished tasks", () => attempt(wrong, forget)),
 		),
+		wrong,
+		batch,
+		list,
+		foot,
 	);
 	let from = /** @type {number|null} */ (null); // the newest task of the page; null: of all
 
