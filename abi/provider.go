@@ -163,7 +163,8 @@ type ErrorRequest struct {
 // It is also the payload of a [RecordError].
 type ProviderError struct {
 	Kind         string `json:"kind"`
-	Message      string `json:"message"`
+	Message      string `json:"message"`          // the provider's own
+	Advice       string `json:"advice,omitempty"` // the plugin's: a sentence that says what to do about it
 	ProviderCode string `json:"provider_code,omitempty"`
 	RetryAfterMS int64  `json:"retry_after_ms,omitempty"`
 }

@@ -110,6 +110,7 @@ func TestErrorEndsStream(t *testing.T) {
 	}{
 		"any error":        {errors.New("odd"), `{"kind":"upstream","message":"odd"}`},
 		"a provider error": {ProviderError{Kind: "quota", Message: "m"}, `{"kind":"quota","message":"m"}`},
+		"one with advice":  {ProviderError{Kind: "quota", Message: "m", Advice: "a"}, `{"kind":"quota","message":"m","advice":"a"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewGuest(counter{act: func(e Event, _ *Out) error {

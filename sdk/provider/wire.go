@@ -191,6 +191,9 @@ func appendText(b []byte, before, text string) []byte {
 func appendProviderError(b []byte, e ProviderError) []byte {
 	b = appendText(b, `{"kind":`, e.Kind)
 	b = appendText(b, `,"message":`, e.Message)
+	if e.Advice != "" {
+		b = appendText(b, `,"advice":`, e.Advice)
+	}
 	if e.ProviderCode != "" {
 		b = appendText(b, `,"provider_code":`, e.ProviderCode)
 	}

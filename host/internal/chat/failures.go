@@ -106,6 +106,9 @@ func (l link) providerError(p *abi.ProviderError, status int, after time.Duratio
 		with = fmt.Sprintf(" with status %d", status)
 	}
 	e.Message = fmt.Sprintf("%s%s: %s", providerSays[e.Code], with, said)
+	if advice := l.bounded(p.Advice); advice != "" {
+		e.Message = strings.TrimRight(e.Message, ".") + ". " + advice
+	}
 	if e.Code == chaterr.LLMProviderRateLimited && e.RetryAfter > 0 {
 		// In a stream that has begun nothing else says it.
 		e.Message = fmt.Sprintf("%s. Ask again in %d seconds.", strings.TrimRight(e.Message, "."), int(math.Ceil(e.RetryAfter.Seconds())))

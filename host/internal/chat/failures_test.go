@@ -52,6 +52,7 @@ func TestProviderFailures(t *testing.T) {
 		{"broken before the first event", chattest.Script{End: broken(outbound.Broken, false)}, chaterr.LLMProviderError, 502, "upstream"},
 		{"empty", say(), chaterr.LLMProviderError, 502, "empty"},
 		{"error as first event", say("model:m\n" + `error:{"kind":"context_length","message":"too long","provider_code":"cle"}`), chaterr.LLMProviderRejectedRequest, 400, "too long (cle)"},
+		{"error with advice", say("model:m\n" + `error:{"kind":"not_found","message":"no m.","advice":"Fetch m: key-canary."}`), chaterr.LLMProviderRejectedRequest, 400, "no m. Fetch m: key-canary."},
 		{"error record that is none", say(`error:{`), chaterr.LLMProviderError, 502, "cannot be used"},
 		{"plugin fault in decode", say("fault:"), chaterr.LLMProviderError, 502, "failed (trap)"},
 	}

@@ -98,7 +98,7 @@ func mendProviderError(e *abi.ProviderError) {
 	if e.Message == "" {
 		e.Message = "the provider gave no reason"
 	}
-	e.ProviderCode = plain(e.ProviderCode)
+	e.Advice, e.ProviderCode = plain(e.Advice), plain(e.ProviderCode)
 	e.RetryAfterMS = min(max(e.RetryAfterMS, 0), maxRetryAfter.Milliseconds())
 }
 

@@ -205,7 +205,7 @@ func (*ollama) Error(r *provider.Response) provider.ProviderError {
 	e := openai.Error(r)
 	switch {
 	case r.Status == 404 && strings.Contains(e.Message, "not found"):
-		e.Kind = abi.ErrorNotFound
+		e.Kind, e.Advice = abi.ErrorNotFound, pullAdvice(e.Message)
 	case r.Status == 503 || strings.Contains(e.Message, "server busy"):
 		e.Kind = abi.ErrorOverloaded
 	}
@@ -219,10 +219,30 @@ func lineError(line rawjson.Value) provider.ProviderError {
 	case strings.Contains(e.Message, "server busy"):
 		e.Kind = abi.ErrorOverloaded
 	case e.Kind == abi.ErrorUpstream && strings.Contains(e.Message, "not found"):
-		e.Kind = abi.ErrorNotFound
+		e.Kind, e.Advice = abi.ErrorNotFound, pullAdvice(e.Message)
 	}
 	return e
 }
+
+// pullAdvice says how a model that the server lacks gets there: message names it, in
+// quotes of one kind or the other. Of what is not about a model it says nothing.
+func pullAdvice(message string) string {
+	rest, ok := strings.CutPrefix(message, "model ")
+	if !ok {
+		return ""
+	}
+	name := ""
+	if rest != "" && (rest[0] == '\'' || rest[0] == '"') {
+		name, _, _ = strings.Cut(rest[1:], rest[:1])
+	}
+	if name == "" || strings.Trim(name, modelSigns) != "" {
+		name = "NAME" // the command is to be copied
+	}
+	return "Pull it where Ollama runs: `ollama pull " + name + "`."
+}
+
+// modelSigns are those that names of models are made of.
+const modelSigns = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/"
 
 // ownID is the id of a call that came without one: made of its place and of when
 // its line was, so that the same bytes give the same id.

@@ -66,6 +66,23 @@ func TestEncode(t *testing.T) {
 	}
 }
 
+// TestPullAdvice names the model in a command that can be copied, and nothing else.
+func TestPullAdvice(t *testing.T) {
+	for message, want := range map[string]string{
+		"model 'llama3.2:1b' not found":            "`ollama pull llama3.2:1b`",
+		`model "a/b" not found, try pulling first`: "`ollama pull a/b`",
+		"model 'a; rm -rf b' not found":            "`ollama pull NAME`",
+		"model 'a":                                 "`ollama pull a`",
+		"model not found":                          "`ollama pull NAME`",
+		"model ":                                   "`ollama pull NAME`",
+		"404 page not found":                       "",
+	} {
+		if got := pullAdvice(message); want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("of %q: %q, want %q", message, got, want)
+		}
+	}
+}
+
 func TestOverflow(t *testing.T) {
 	for _, tt := range []struct {
 		bytes  int
