@@ -91,12 +91,7 @@ func IsPluginReference(s string) bool {
 // PluginMeets reports whether the version of the plugin name is what
 // NAME[@CONSTRAINT] allows.
 func PluginMeets(name, version, reference string) (bool, error) {
-	wanted, constraint, _, err := deploy.SplitReference(reference)
-	if err != nil {
-		return false, err
-	}
-	c, err := plugin.ParseConstraint(constraint)
-	return err == nil && name == wanted && c.Allows(version), err
+	return deploy.Meets(name, version, reference)
 }
 
 // Push publishes what source names, as Install takes it, to the registry or layout

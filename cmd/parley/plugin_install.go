@@ -28,7 +28,8 @@ func pluginInstallCommand() *cobra.Command {
 			"A reference is oci://HOST/REPOSITORY[:TAG][@sha256:DIGEST], with the login of docker's configuration (see `parley plugin push`), or\n" +
 			"oci-layout://FOLDER:TAG[@sha256:DIGEST]. The digest is that of the manifest; without tag and digest the newest version is taken.\n" +
 			"NAME is looked up in --plugin-registry, the newest version that the constraint allows; where that is not set, it is built from\n" +
-			"the checkout around the working directory, or is one of those that this program carries.\n" +
+			"the checkout around the working directory, or is one of those that this program carries. The constraint is kept in\n" +
+			"plugins.lock: `parley plugin update` stays within it, as after `parley plugin pin`.\n" +
 			"Nothing is downloaded through a proxy, and all by the rule that the host's own requests obey: private addresses as\n" +
 			"--allow-private-networks says, link-local and metadata addresses never.",
 		Example: "  parley plugin install plugins/dist/openai-1.0.0.wasm\n" +
@@ -45,6 +46,9 @@ func pluginInstallCommand() *cobra.Command {
 			defer release()
 			if err != nil {
 				return err
+			}
+			if source != args[0] {
+				wishes.Reference = args[0]
 			}
 			var done *host.PluginChange
 			err = askToAccept(cmd, wishes, func(o host.InstallWishes) (_ *host.PluginChange, err error) {

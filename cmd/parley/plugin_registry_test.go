@@ -209,8 +209,9 @@ func useRegistry(t *testing.T, host string, alter func(digest string, b []byte))
 	parley(exitOK, "push", small(t, shop, "2.0.0", "https://a.example", "https://b.example"), base)
 	has("a wider update", parley(exitFailed, "update"), "asks for more than 1.1.0, which is in use: requests to https://b.example", "--grant")
 	parley(exitOK, "pin", "small@^1")
-	has("outdated by a constraint", parley(exitOK, "outdated", "small"), "small  1.1.0  ^1  -        2.0.0   ")
-	has("update by a constraint", parley(exitOK, "update"), "no newer version is allowed")
+	const held = "small 2.0.0 is held back by the constraint ^1 in plugins.lock: `parley plugin pin small@` drops it\n"
+	has("outdated by a constraint", parley(exitOK, "outdated", "small"), "small  1.1.0  ^1  -        2.0.0   ", held)
+	has("update by a constraint", parley(exitOK, "update"), "no newer version is allowed", held)
 	parley(exitOK, "push", named(t, shop, "evil", "1.3.0", "https://a.example"), base+":1.3.0")
 	has("another plugin in its place", parley(exitFailed, "update"), "holds plugin evil 1.3.0: nothing was kept")
 
@@ -218,6 +219,19 @@ func useRegistry(t *testing.T, host string, alter func(digest string, b []byte))
 	has("by name", parley(exitOK, "install", "small@~1.0", "--beside", "--plugin-registry", host+"/plugins"), "plugin   small 1.0.0\n")
 	has("by name, of no such version", parley(exitFailed, "install", "small@~4.1", "--plugin-registry", host+"/plugins"), `no version that meets "~4.1": it has 1.0.0`)
 	has("by name, of nothing", parley(exitFailed, "install", "absent", "--plugin-registry", host+"/plugins"), "has no plugin absent")
+	ranged, registry := filepath.Join(t.TempDir(), "plugins"), []string{"--plugin-registry", host + "/plugins"}
+	byName := func(code int, reference string, flags ...string) string {
+		return parley(code, append(append([]string{"install", reference}, registry...), flags...)...)
+	}
+	has("by a range", byName(exitOK, "small@~1.1", "--plugin-dir", ranged), "in use   1.1.0 (the first), by ~1.1\n")
+	parley(exitOK, "push", small(t, shop, "1.1.1", "https://a.example"), base)
+	has("outdated in that range", parley(exitOK, "outdated", "--plugin-dir", ranged), "small  1.1.0  ~1.1  1.1.1    2.0.0   ", "small 2.0.0 is held back by the constraint ~1.1 ")
+	has("update in that range", parley(exitOK, "update", "--plugin-dir", ranged), "in use   1.1.1 (before: 1.1.0), by ~1.1\n", "small 2.0.0 is held back by the constraint ~1.1 ")
+	has("by an older range", byName(exitOK, "small@~1.0", "--plugin-dir", ranged), "in use   1.1.1, by ~1.1\n", "take it in use by `parley plugin pin small@~1.0 ")
+	has("by a wider range", byName(exitFailed, "small@^2", "--plugin-dir", ranged), "`parley plugin install small@^2 --plugin-registry oci://"+host+"/plugins --grant ")
+	has("by another range", byName(exitOK, "small@^2", "--plugin-dir", ranged, "--grant"), "in use   2.0.0 (before: 1.1.1), by ^2\n")
+	has("without a range", byName(exitOK, "small", "--plugin-dir", filepath.Join(t.TempDir(), "plugins")), "in use   2.0.0 (the first)\n")
+	has("by name, of another plugin", byName(exitFailed, "small@~1.3"), "holds plugin evil 1.3.0: nothing was kept")
 	has("diff", parley(exitOK, "diff", "small", base+":2.0.0"), "! + grants http.https://b.example")
 
 	// Signed, and from there to a site without a network.

@@ -17,7 +17,8 @@ func pluginOutdatedCommand() *cobra.Command {
 		Use:   "outdated [NAME]",
 		Short: "Show which plugins have newer versions in their registries",
 		Long: "Ask the registries and layouts that plugins were installed from which versions they have, by tags such as 1.2.0. ALLOWED is the newest\n" +
-			"that the constraint in plugins.lock allows, which `parley plugin update` installs; NEWEST is the newest of all. Nothing is changed.\n" +
+			"that the constraint in plugins.lock allows (BY), which `parley plugin update` installs; NEWEST is the newest of all. A line below\n" +
+			"says which constraint holds a newer version back. Nothing is changed.\n" +
 			"The exit code is 1 where one of the places could not be asked.",
 		Example: "  parley plugin outdated",
 		Args:    cobra.MaximumNArgs(1),
@@ -49,7 +50,20 @@ func printOutdated(out io.Writer, all []host.PluginNewer) error {
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", n.Name, n.Use, dashIfEmpty(n.Constraint), dashIfEmpty(n.Allowed), dashIfEmpty(n.Newest), from)
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	printHeld(out, all)
+	return nil
+}
+
+// printHeld says which constraints hold newer versions back.
+func printHeld(w io.Writer, all []host.PluginNewer) {
+	for _, n := range all {
+		if n.Held {
+			fmt.Fprintf(w, "%s %s is held back by the constraint %s in plugins.lock: `parley plugin pin %s@` drops it\n", n.Name, n.Newest, n.Constraint, n.Name)
+		}
+	}
 }
 
 // countFailed is an error where a place could not be asked.
@@ -131,6 +145,7 @@ func update(cmd *cobra.Command, d *host.Deployment, all []host.PluginNewer, wish
 		if len(done) == 0 && len(failed) == 0 {
 			fmt.Fprintln(w, "no newer version is allowed")
 		}
+		printHeld(w, all)
 		return nil
 	})
 	return errors.Join(append(failed, err)...)

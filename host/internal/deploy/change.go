@@ -59,6 +59,29 @@ type InstallOptions struct {
 	Grant      bool // accept grants that are wider than those of the version in use
 	TakeSource bool // answer the source in place of the plugin of another name
 	Beside     bool // leave the version in use as it is, and the source where it is
+	// Reference is NAME[@CONSTRAINT] where the module was found by that: it has to be
+	// such a plugin, and the constraint bounds later updates. Empty: it was not.
+	Reference string
+}
+
+// constraint is what bounds later updates of e once it is installed by o.
+func (o *InstallOptions) constraint(e *Entry) string {
+	if _, constraint, given, err := SplitReference(o.Reference); err == nil && given && !o.Beside {
+		return constraint
+	}
+	return e.Constraint
+}
+
+// meets makes sure that m, which came from a place, is what was asked for there.
+func (o *InstallOptions) meets(m *abi.Manifest, from string) error {
+	if o.Reference == "" {
+		return nil
+	}
+	ok, err := Meets(m.Name, m.Version, o.Reference)
+	if err != nil || ok {
+		return err
+	}
+	return fmt.Errorf("install %s: %s holds plugin %s %s: nothing was kept; ask who publishes it, or install that one by its own name", o.Reference, from, m.Name, m.Version)
 }
 
 // Install keeps f in the directory and pins it. It is taken in use where none was,
@@ -72,6 +95,9 @@ func (in *Installer) Install(ctx context.Context, f *Fetched, o InstallOptions) 
 	m, err := plugin.ReadManifest(module)
 	if err != nil {
 		return nil, fmt.Errorf("install %s: %w", from, err)
+	}
+	if err := o.meets(m, from); err != nil {
+		return nil, err
 	}
 	if in.Dir.PublicKey != nil {
 		if err := in.Dir.PublicKey.Verify(from, module, f.Signature); err != nil {
@@ -90,7 +116,7 @@ func (in *Installer) Install(ctx context.Context, f *Fetched, o InstallOptions) 
 	if err != nil {
 		return nil, err
 	}
-	c, err := in.admit(lock, m, module, o, "install "+from, from)
+	c, err := in.admit(lock, m, module, o, in.installCommand(from, o.Reference), from)
 	if err != nil {
 		return nil, err
 	}
@@ -99,10 +125,15 @@ func (in *Installer) Install(ctx context.Context, f *Fetched, o InstallOptions) 
 		e.Pinned[m.Version].From = f.Origin
 		c.From = f.Origin
 	}
-	if c.Kept = e.keeps(m.Version, o.Beside); c.Kept == "" {
-		lock.use(m, e.Constraint, c.OwnerBefore, o.TakeSource)
+	constraint := o.constraint(e)
+	if c.Kept = e.keeps(m.Version, constraint, o.Beside); c.Kept == "" {
+		lock.use(m, constraint, c.OwnerBefore, o.TakeSource)
 	} else {
-		c.Kept += ": take it in use by " + in.Dir.command("pin %s@%s", m.Name, m.Version)
+		by := m.Version
+		if constraint != e.Constraint {
+			by = constraint
+		}
+		c.Kept += ": take it in use by " + in.Dir.command("pin %s@%s", m.Name, by)
 	}
 	// The module first: a lock never names what is not there.
 	name := plugin.FileName(m.Name, m.Version)
@@ -138,16 +169,29 @@ func (l *Lock) use(m *abi.Manifest, constraint, owner string, take bool) {
 	}
 }
 
-// keeps says why version does not come in use by being installed.
-func (e *Entry) keeps(version string, beside bool) string {
-	constraint, _ := plugin.ParseConstraint(e.Constraint) // the lock was checked
+// installCommand is what was called to install what came from a place, for commands
+// that accept it.
+func (in *Installer) installCommand(from, reference string) string {
+	switch {
+	case reference == "":
+		return "install " + from
+	case in.Dir.Registry != "":
+		return "install " + reference + " --plugin-registry " + in.Dir.Registry
+	}
+	return "install " + reference
+}
+
+// keeps says why version does not come in use by being installed, where a constraint
+// bounds what does.
+func (e *Entry) keeps(version, wanted string, beside bool) string {
+	constraint, _ := plugin.ParseConstraint(wanted) // the lock was checked, and so was what was asked for
 	switch {
 	case e.Use == "" || e.Use == version:
 		return ""
 	case beside:
 		return e.Use + " stays in use, as you wished"
 	case !constraint.Allows(version):
-		return fmt.Sprintf("%s stays in use: its constraint %s does not allow %s", e.Use, e.Constraint, version)
+		return fmt.Sprintf("%s stays in use: its constraint %s does not allow %s", e.Use, wanted, version)
 	case plugin.Newer(version, e.Use) > 0:
 		return fmt.Sprintf("%s stays in use: it is newer, or %s a pre-release", e.Use, version)
 	}

@@ -282,3 +282,48 @@ func TestPinExactly(t *testing.T) {
 		}
 	}
 }
+
+// TestInstallByReference keeps the range that a plugin was asked for by, and refuses
+// what is not what was asked for.
+func TestInstallByReference(t *testing.T) {
+	in := newInstaller(t)
+	for _, tt := range []struct {
+		version, reference string
+		beside             bool
+		use, constraint    string
+		kept               string // a part of why version is not in use
+	}{
+		{"1.0.0", "x@~1.0", false, "1.0.0", "~1.0", ""},
+		{"1.1.0", "", false, "1.0.0", "~1.0", "its constraint ~1.0 does not allow 1.1.0"},
+		{"1.1.0", "x", false, "1.0.0", "~1.0", "its constraint ~1.0 does not allow 1.1.0"},
+		{"1.1.0", "x@^1", true, "1.0.0", "~1.0", "stays in use, as you wished"},
+		{"1.1.0", "x@~1.1", false, "1.1.0", "~1.1", ""},
+		{"1.1.0", "x@1.1.0", false, "1.1.0", "1.1.0", ""},
+		{"1.2.0", "x", false, "1.1.0", "1.1.0", "its constraint 1.1.0 does not allow 1.2.0"},
+		{"1.1.0", "x@~1.1", false, "1.1.0", "~1.1", ""},
+		{"1.1.0", "x@^1", true, "1.1.0", "~1.1", ""},
+		{"1.0.5", "x@~1.0", false, "1.1.0", "~1.1", "`parley plugin pin x@~1.0 "},
+		{"1.2.0", "x@^1.1", false, "1.2.0", "^1.1", ""},
+		{"1.2.0", "x@", false, "1.2.0", "", ""},
+		{"1.1.0", "x@1.1.0", false, "1.2.0", "", "`parley plugin pin x@1.1.0 "},
+		{"1.3.0", "x@~1.3", false, "1.3.0", "~1.3", ""},
+	} {
+		c := install(t, in, module(t, "x", tt.version, nil), InstallOptions{Reference: tt.reference, Beside: tt.beside})
+		lock, err := ReadLock(in.Dir.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := lock.Plugins["x"]; e.Use != tt.use || e.Constraint != tt.constraint || c.Use != tt.use || !strings.Contains(c.Kept, tt.kept) || tt.kept == "" && c.Kept != "" {
+			t.Errorf("%s by %q: %s by %q, kept for %q; want %s by %q for %q", tt.version, tt.reference, e.Use, e.Constraint, c.Kept, tt.use, tt.constraint, tt.kept)
+		}
+	}
+	if c, err := in.Rollback(t.Context(), "x"); err != nil || c.Use != "1.2.0" || c.Constraint != "" {
+		t.Errorf("rolled back to %+v, %v; want 1.2.0 by none", c, err)
+	}
+	for _, reference := range []string{"y", "x@~1.0", "x@1.2.1"} {
+		_, err := in.Install(t.Context(), &Fetched{Module: module(t, "x", "1.2.0", nil), Place: "f"}, InstallOptions{Reference: reference})
+		if want := "install " + reference + ": f holds plugin x 1.2.0: nothing was kept"; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("by %s: %v, want %q", reference, err, want)
+		}
+	}
+}

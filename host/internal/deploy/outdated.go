@@ -20,6 +20,8 @@ type Newer struct {
 	// is newer than Use.
 	Allowed string `json:"allowed,omitempty"`
 	Newest  string `json:"newest,omitempty"`
+	// Held: Constraint does not allow Newest.
+	Held bool `json:"held,omitempty"`
 	// Reference is what an update to Allowed installs.
 	Reference string `json:"reference,omitempty"`
 	// Reason says why nothing is known; Failed, that something went wrong.
@@ -79,6 +81,7 @@ func (d Dir) look(ctx context.Context, from string, n *Newer) error {
 	newer := slices.DeleteFunc(versionsOf(r, n.Name, tags), func(v string) bool { return plugin.Newer(v, n.Use) >= 0 })
 	if len(newer) > 0 {
 		n.Newest = newer[0]
+		n.Held = n.Constraint != "" && !c.Allows(n.Newest)
 	}
 	if i := slices.IndexFunc(newer, c.Allows); i >= 0 {
 		n.Allowed = newer[i]

@@ -24,6 +24,17 @@ func SplitReference(s string) (name, constraint string, given bool, err error) {
 	return name, constraint, given, nil
 }
 
+// Meets reports whether the version of the plugin name is what NAME[@CONSTRAINT]
+// allows.
+func Meets(name, version, reference string) (bool, error) {
+	wanted, constraint, _, err := SplitReference(reference)
+	if err != nil {
+		return false, err
+	}
+	c, err := plugin.ParseConstraint(constraint)
+	return err == nil && name == wanted && c.Allows(version), err
+}
+
 // Pin takes in use the newest version in the directory, pinned or not, that
 // the constraint of NAME[@CONSTRAINT] allows. Without @ the constraint in the
 // lock is resolved anew. Of o it heeds Grant and TakeSource.

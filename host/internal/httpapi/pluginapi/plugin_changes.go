@@ -161,7 +161,11 @@ func (s *Server) InstallPlugin(r *exchange.Call) error {
 		if err := expect(f, b.SHA256); err != nil {
 			return nil, err
 		}
-		return in.Install(ctx, f, deploy.InstallOptions{Grant: b.Grant, TakeSource: b.TakeSource, Beside: b.Beside})
+		o := deploy.InstallOptions{Grant: b.Grant, TakeSource: b.TakeSource, Beside: b.Beside}
+		if _, _, _, err := deploy.SplitReference(b.Source); err == nil { // a name, as Get takes it
+			o.Reference = b.Source
+		}
+		return in.Install(ctx, f, o)
 	})
 }
 
