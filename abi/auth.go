@@ -22,8 +22,10 @@ type Auth struct {
 	AccessKeyID     string `json:"accessKeyId,omitempty"`
 	SecretAccessKey string `json:"secretAccessKey,omitempty"`
 	SessionToken    string `json:"sessionToken,omitempty"`
-	// Of AuthGCPServiceAccount: the service account's key file, which is JSON.
+	// Of AuthGCPServiceAccount: the service account's key file, which is JSON, and the
+	// name of the option that is the file's project_id where it is unset.
 	Credentials string `json:"credentials,omitempty"`
+	Project     string `json:"project,omitempty"`
 	// Of AuthOAuth2ClientCredentials.
 	TokenURL     string            `json:"tokenUrl,omitempty"`
 	ClientID     string            `json:"clientId,omitempty"`

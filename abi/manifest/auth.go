@@ -19,7 +19,7 @@ var schemes = map[string][]string{
 	abi.AuthQuery:                   {"parameter", "value"},
 	abi.AuthBasic:                   {"username", "password"},
 	abi.AuthAWSSigV4:                {"service", "region", "accessKeyId", "secretAccessKey", "?", "sessionToken"},
-	abi.AuthGCPServiceAccount:       {"credentials", "scopes"},
+	abi.AuthGCPServiceAccount:       {"credentials", "scopes", "?", "project"},
 	abi.AuthOAuth2ClientCredentials: {"tokenUrl", "clientId", "clientSecret", "?", "scopes", "parameters"},
 }
 
@@ -83,7 +83,7 @@ func checkAuth(m *abi.Manifest) (problems []string) {
 			wrong("scheme is %s and must be one of: %s", quoteName(a.Scheme), strings.Join(slices.Sorted(maps.Keys(schemes)), ", "))
 			continue
 		}
-		for _, p := range checkMembers(a, members) {
+		for _, p := range checkMembers(m, a, members) {
 			wrong("%s", p)
 		}
 		for _, p := range checkNames(m, a) {
@@ -99,9 +99,9 @@ func checkAuth(m *abi.Manifest) (problems []string) {
 }
 
 // checkMembers holds an entry to the members of its scheme.
-func checkMembers(a *abi.Auth, members []string) (problems []string) {
+func checkMembers(m *abi.Manifest, a *abi.Auth, members []string) (problems []string) {
 	has := map[string]bool{
-		"header": a.Header != "", "parameter": a.Parameter != "", "service": a.Service != "",
+		"header": a.Header != "", "parameter": a.Parameter != "", "service": a.Service != "", "project": a.Project != "",
 		"scopes": len(a.Scopes) > 0, "parameters": len(a.Parameters) > 0,
 	}
 	for name := range AuthTexts(a) {
@@ -125,6 +125,9 @@ func checkMembers(a *abi.Auth, members []string) (problems []string) {
 	}
 	if a.Scheme == abi.AuthHeader && a.Header != "" && !headerForm.MatchString(a.Header) {
 		problems = append(problems, fmt.Sprintf("header is %s, which is not a header name", quoteName(a.Header)))
+	}
+	if o, ok := m.Options[a.Project]; a.Project != "" && (!ok || o.Type != abi.OptionString || o.Pattern == "" && o.Enum == nil || o.Secret || o.Required || o.Default != nil) {
+		problems = append(problems, fmt.Sprintf("project is %s, which is not an option that is a string with a pattern or an enum, no secret, not required and without default", quoteName(a.Project)))
 	}
 	if a.Scheme == abi.AuthOAuth2ClientCredentials && a.TokenURL != "" {
 		if err := checkTokenURL(a.TokenURL); err != nil {
@@ -220,6 +223,9 @@ func AuthGrants(m *abi.Manifest) []string {
 		}
 		if a.Scheme == abi.AuthGCPServiceAccount {
 			s += " by tokens of " + GoogleTokenURL
+			if a.Project != "" {
+				s += ", telling the plugin its project"
+			}
 		}
 		if len(a.Origins) > 0 {
 			s += " at " + strings.Join(a.Origins, ", ")

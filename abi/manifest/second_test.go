@@ -63,11 +63,26 @@ func TestParseSecond(t *testing.T) {
 	oauth := func(url string) any {
 		return []any{map[string]any{"name": "x", "scheme": "oauth2ClientCredentials", "tokenUrl": url, "clientId": "c", "clientSecret": "s"}}
 	}
+	google := func(project string) any {
+		return []any{map[string]any{"name": "x", "scheme": "gcpServiceAccount", "credentials": "${secretAccessKey}", "scopes": []any{"s"}, "project": project}}
+	}
+	m, err = manifest.Parse(change(t, "auth", google("tenantId")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := manifest.AuthGrants(m)[0]; got != "gcpServiceAccount with secretAccessKey by tokens of https://oauth2.googleapis.com/token, telling the plugin its project" {
+		t.Errorf("AuthGrants of a key file's project = %q", got)
+	}
 	for _, tt := range []struct {
 		path  string
 		value any
 		want  string
 	}{
+		{"auth", google("nope"), `project is "nope"`},
+		{"auth", google("secretAccessKey"), `project is "secretAccessKey"`},
+		{"auth", google("numCtx"), `project is "numCtx"`},
+		{"auth", google("region"), `project is "region"`},
+		{"auth", entry(map[string]any{"project": "tenantId"}), "the scheme header has no project"},
 		{"features", []any{"nope"}, `features has "nope", and this host has none`},
 		{"grants.secrets", []any{"apiKey"}, "grants.secrets belongs to ABI 1"},
 		{"grants.http", []any{"https://${region}.example"}, "two labels"},

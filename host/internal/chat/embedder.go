@@ -78,7 +78,7 @@ func OpenEmbedder(ctx context.Context, sources Sources, w *workspace.Workspace, 
 	e := &Embedder{link: link{w, source, m}, release: release}
 	var missing []string
 	for _, name := range slices.Sorted(maps.Keys(m.Options)) {
-		if o := m.Options[name]; o.Required && !w.HasOption(name, &o) {
+		if m.Options[name].Required && !w.HasOption(m, name) {
 			missing = append(missing, "`options."+name+"`")
 		}
 	}

@@ -183,6 +183,45 @@ func TestOptionsOfAnAnswer(t *testing.T) {
 	}
 }
 
+// TestProjectOfKeyFile gives the plugin the project that a service account's key file
+// names, where none is set, and nothing else of the file.
+func TestProjectOfKeyFile(t *testing.T) {
+	file := func(kind, project string) string {
+		return fmt.Sprintf(`{"type":%q,"project_id":%q,"private_key":"canary-key","client_email":"canary@example.com"}`, kind, project)
+	}
+	for _, tt := range []struct {
+		name, file, project, want string
+	}{
+		{"of the file", file("service_account", "project-1"), "", `"project-1"`},
+		{"set", file("service_account", "project-1"), "own", `"own"`},
+		{"against the pattern", file("service_account", "Canary/Project"), "", ""},
+		{"not named", file("service_account", ""), "", ""},
+		{"of another kind of file", file("authorized_user", "project-1"), "", ""},
+		{"of no file", "canary-text", "", ""},
+		{"without a file", "", "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := withOptions(t, say("text:x", "finish:stop"))
+			f.source.Is.Options = map[string]abi.Option{"account": {Type: "string", Secret: true}, "project": {Type: "string", Pattern: "[a-z0-9-]+"}}
+			f.source.Is.Auth = []abi.Auth{{Name: "account", Scheme: abi.AuthGCPServiceAccount, Credentials: "${account}", Scopes: []string{"s"}, Project: "project"}}
+			f.source.Is.Grants.HTTP = []string{"https://llm.example.com"}
+			options := map[string]any{"account": tt.file}
+			if tt.project != "" {
+				options["project"] = tt.project
+			}
+			f.patch(t, "demo", string(encoded(t, map[string]any{"options": options})))
+			f.ask(t, hello)
+			told := f.source.Requests()[0].Options
+			if got := string(told["project"]); got != tt.want {
+				t.Errorf("the plugin was told the project %s, want %s", got, tt.want)
+			}
+			if all := fmt.Sprintf("%s", told); strings.Contains(strings.ToLower(all), "canary") {
+				t.Errorf("the plugin was told %s", all)
+			}
+		})
+	}
+}
+
 // TestRequiredKeyStandIn takes another way to sign in for a key that is required.
 func TestRequiredKeyStandIn(t *testing.T) {
 	f := withOptions(t, say("text:x", "finish:stop"))

@@ -84,7 +84,7 @@ func (*vertex) Embed(r *provider.Request) (provider.HTTPRequest, error) {
 func modelURL(r *provider.Request, model, method string) (string, error) {
 	project, location := r.Option("project"), r.Option("location")
 	if project == "" {
-		return "", provider.Refuse("`options.project` is not set: name a project of Google Cloud")
+		return "", provider.Refuse("`options.project` is not set, and the key file in `options.serviceAccount` names none as project_id: set one of them to a project of Google Cloud")
 	}
 	if err := checkModel(model); err != nil {
 		return "", err

@@ -41,7 +41,7 @@ func (w *Workspace) Values(m *abi.Manifest) map[string]string {
 			all[name] = w.OptionSecrets[name].Reveal()
 			continue
 		}
-		v := w.Option(name, &o)
+		v := w.option(m, name)
 		if text, ok := rawjson.String(v); ok {
 			all[name] = text
 		} else if v != nil {
@@ -51,13 +51,44 @@ func (w *Workspace) Values(m *abi.Manifest) map[string]string {
 	return all
 }
 
-// Option returns the value of a plain option, or its default; nil: it has
-// neither.
-func (w *Workspace) Option(name string, o *abi.Option) json.RawMessage {
+// option returns the value of a plain option, the project of a key file that stands for
+// it, or its default; nil: it has none of them.
+func (w *Workspace) option(m *abi.Manifest, name string) json.RawMessage {
 	if v, ok := w.Options[name]; ok {
 		return v
 	}
-	return json.RawMessage(o.Default)
+	for i := range m.Auth {
+		if a := &m.Auth[i]; a.Project == name && a.Scheme == abi.AuthGCPServiceAccount {
+			if v := w.projectOf(m, a); v != nil {
+				return v
+			}
+		}
+	}
+	return json.RawMessage(m.Options[name].Default)
+}
+
+// projectOf is the project that the key file of a names, where the option a.Project may
+// be that. Nothing else of the file leaves it.
+func (w *Workspace) projectOf(m *abi.Manifest, a *abi.Auth) json.RawMessage {
+	secrets := map[string]string{}
+	for name, s := range w.Secrets() {
+		if name == "apiKey" || m.Options[name].Secret {
+			secrets[name] = s.Reveal()
+		}
+	}
+	file, ok := manifest.Fill(a.Credentials, secrets)
+	var key struct {
+		Type    string `json:"type"`
+		Project string `json:"project_id"`
+	}
+	if !ok || json.Unmarshal([]byte(file), &key) != nil || key.Type != "service_account" {
+		return nil
+	}
+	o, v := m.Options[a.Project], jsonbody.Quote(key.Project)
+	if manifest.CheckValue(&o, v) != nil {
+		return nil
+	}
+	return v
 }
 
 // GuestOptions are what the plugin itself is told: values, and of secrets that
@@ -72,7 +103,7 @@ func (w *Workspace) GuestOptions(m *abi.Manifest) map[string]abi.RawJSON {
 	}
 	for name := range m.Options {
 		o := m.Options[name]
-		switch v := w.Option(name, &o); {
+		switch v := w.option(m, name); {
 		case o.Secret && !w.OptionSecrets[name].IsZero():
 			all[name] = abi.RawJSON("true")
 		case !o.Secret && v != nil:

@@ -225,10 +225,10 @@ func CheckNeededOptions(w *Workspace, m *abi.Manifest, secrets bool) error {
 	return apierr.Newf(chaterr.InvalidChatOptions, "The source %s needs %s: send it along with PATCH /chats/%s/settings.", w.Source, strings.Join(missing, ", "), w.UID)
 }
 
-// HasOption reports whether an option has a value.
-func (w *Workspace) HasOption(name string, o *abi.Option) bool {
-	if o.Secret {
+// HasOption reports whether an option of m has a value.
+func (w *Workspace) HasOption(m *abi.Manifest, name string) bool {
+	if m.Options[name].Secret {
 		return !w.OptionSecrets[name].IsZero()
 	}
-	return w.Option(name, o) != nil
+	return w.option(m, name) != nil
 }
