@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"sort"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -164,35 +163,49 @@ func keepPlaces(list segment.PostingsList) (*keptPlaces, error) {
 // size is how many bytes k takes, with what keeps it.
 func (k *keptPlaces) size() int { return 512 + 4*cap(k.docs) + 8*cap(k.packed) + 4*cap(k.more) }
 
-// each calls f for the places of docs, which are sorted.
+// each calls f for the places of docs, which are sorted. Of either list it passes
+// over what the other has not: a common word is asked for in a few documents, a rare
+// one in many.
 func (k *keptPlaces) each(docs []uint32, f func(i int, field, pos uint16)) {
-	at := 0
-	for i, d := range docs {
-		if at = reach(k.docs, at, d); at == len(k.docs) {
-			return
+	for i, at := 0, 0; i < len(docs) && at < len(k.docs); {
+		switch d, has := docs[i], k.docs[at]; {
+		case has < d:
+			at = reach(k.docs, at+1, d)
+		case has > d:
+			i = reach(docs, i+1, has)
+		default:
+			k.placesAt(at, func(field, pos uint16) { f(i, field, pos) })
+			i, at = i+1, at+1
 		}
-		if k.docs[at] != d {
-			continue
-		}
-		if packed := k.packed[at]; packed&1 == 1 {
-			unpackPlaces(packed, func(field, pos uint16) { f(i, field, pos) })
-		} else {
-			first := packed/2 + 1
-			for _, p := range k.more[first : first+uint64(k.more[first-1])] {
-				f(i, uint16(p>>16), uint16(p))
-			}
-		}
+	}
+}
+
+// placesAt calls f for each place in the document with the number at.
+func (k *keptPlaces) placesAt(at int, f func(field, pos uint16)) {
+	packed := k.packed[at]
+	if packed&1 == 1 {
+		unpackPlaces(packed, f)
+		return
+	}
+	first := packed/2 + 1
+	for _, p := range k.more[first : first+uint64(k.more[first-1])] {
+		f(uint16(p>>16), uint16(p))
 	}
 }
 
 // reach returns the first place in list, which is sorted, from at on that has d or
 // more: near in most cases.
 func reach(list []uint32, at int, d uint32) int {
-	step := 1
-	for at+step < len(list) && list[at+step] < d {
-		at += step
-		step *= 2
+	end := at
+	for step := 1; end < len(list) && list[end] < d; step *= 2 {
+		at, end = end+1, end+step
 	}
-	n, _ := slices.BinarySearch(list[at:min(at+step+1, len(list))], d)
-	return at + n
+	for end = min(end, len(list)); at < end; {
+		if middle := int(uint(at+end) / 2); list[middle] < d {
+			at = middle + 1
+		} else {
+			end = middle
+		}
+	}
+	return at
 }

@@ -104,13 +104,16 @@ func (s *Searcher) rank(b bucket, rules []settings.Criterion) error {
 	if n < 0 {
 		n = len(rules)
 	}
-	if s.partedByAttribute(b, rules[:n]) {
-		parts, err := s.byAttribute(b)
+	if by := s.parting(b, rules[:n]); by != partedByNothing {
+		parts, err := s.partByAttribute(b, by)
 		if err != nil {
 			return err
 		}
 		for _, docs := range parts {
-			if err := s.judged(b.within(docs), rules[:n], rules[n:]); err != nil {
+			if s.Results.full() {
+				return nil
+			}
+			if err := s.judged(b.within(roaring.BitmapOf(docs...)), rules[:n], rules[n:]); err != nil {
 				return err
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
@@ -13,54 +12,70 @@ import (
 // it before each is judged: most of them come after what is asked for.
 const manyDocs = 256
 
-// partedByAttribute reports whether the documents of a bucket are to be parted by
-// attributes before they are judged by rules: of a single unit no rule before that of the
-// attribute tells them apart.
-func (s *Searcher) partedByAttribute(b bucket, rules []settings.Criterion) bool {
+// A parting says by what documents of one word are parted before they are judged.
+type parting int
+
+const (
+	partedByNothing   parting = iota
+	partedByAttribute         // the rank of the best attribute that has it
+	partedByPlace             // and then what its best place costs
+)
+
+// parting returns by what the documents of a bucket are to be parted before they are
+// judged by rules: of a single unit no rule before that of the attribute tells them apart.
+func (s *Searcher) parting(b bucket, rules []settings.Criterion) parting {
 	if s.graph == nil || len(b.parts) != 1 || b.parts[0].units.count() != 1 || s.Results.goesOn() || b.parts[0].docs.GetCardinality() < manyDocs {
-		return false
+		return partedByNothing
 	}
 	e := s.graph.edges[b.parts[0].units.list()[0]]
 	if e.words != nil {
-		return false
+		return partedByNothing
 	}
-	for i := range rules {
-		switch rules[i].Kind {
-		case settings.ProximityRule: // of which there is none
-		case settings.AttributeRule, settings.AttributeRankRule:
-			return true
-		default:
-			return false
-		}
+	for len(rules) > 0 && rules[0].Kind == settings.ProximityRule { // of which there is none
+		rules = rules[1:]
 	}
-	return false
+	switch {
+	case len(rules) == 0:
+		return partedByNothing
+	case rules[0].Kind == settings.AttributeRankRule && (len(rules) == 1 || rules[1].Kind != settings.WordPositionRule):
+		return partedByAttribute
+	case rules[0].Kind != settings.AttributeRule && rules[0].Kind != settings.AttributeRankRule:
+		return partedByNothing
+	case s.plan.Fields.In != nil: // a place counts in other attributes, too
+		return partedByAttribute
+	}
+	return partedByPlace
 }
 
-// byAttribute parts the documents of a bucket with a single unit by the rank of the best
-// attribute that has it, as [Searcher.judgeOne] works it out.
-func (s *Searcher) byAttribute(b bucket) ([]*roaring.Bitmap, error) {
+// partByAttribute parts the documents of a bucket with a single unit by the rank of the best
+// attribute that has it, and by its best place, as [Searcher.judgeOne] works them out.
+func (s *Searcher) partByAttribute(b bucket, by parting) ([][]uint32, error) {
 	docs := b.docs().ToArray()
+	// Less is better in all but typos: places with more of them than others do not count.
 	type best struct {
 		rank  uint32
+		place uint8
 		typos uint8
 	}
 	found := make([]best, len(docs))
 	for i := range found {
-		found[i] = best{unknownRank, math.MaxUint8}
+		found[i] = best{unknownRank, mostPlace, math.MaxUint8}
 	}
-	look := func(i int, field uint16, typos uint8, begins bool) {
-		if !s.plan.Fields.matches(field) {
+	typed := s.plan.Parsed.Units[b.parts[0].units.list()[0]].First()
+	look := func(i int, x spot) {
+		f := &found[i]
+		if x.typos > f.typos || !s.plan.Fields.matches(x.field) {
 			return
 		}
-		rank := uint32(unknownRank)
-		if begins {
-			rank = s.plan.Fields.rank(field)
+		if x.typos < f.typos {
+			*f = best{unknownRank, mostPlace, x.typos}
 		}
-		switch f := &found[i]; {
-		case typos < f.typos:
-			*f = best{rank, typos}
-		case typos == f.typos:
-			f.rank = min(f.rank, rank)
+		if x.role == phraseEnd {
+			return
+		}
+		f.rank = min(f.rank, s.plan.Fields.rank(x.field))
+		if by == partedByPlace && f.place > 0 {
+			f.place = min(f.place, uint8(placeCost(int(x.pos), typed-int(x.step), int(x.step))))
 		}
 	}
 	most := s.typosIn(b)
@@ -69,8 +84,8 @@ func (s *Searcher) byAttribute(b bucket) ([]*roaring.Bitmap, error) {
 			continue
 		}
 		if e.own {
-			err := s.eachSpot(docs, most, func(seg int) []Derived { return e.Derived[seg] }, func(i int, d *Derived, field, _ uint16) {
-				look(i, field, d.typos, true)
+			err := s.eachSpot(docs, most, func(seg int) []Derived { return e.Derived[seg] }, func(i int, d *Derived, field, pos uint16) {
+				look(i, spot{field: field, pos: pos, typos: d.typos})
 			})
 			if err != nil {
 				return nil, err
@@ -83,19 +98,19 @@ func (s *Searcher) byAttribute(b bucket) ([]*roaring.Bitmap, error) {
 			return nil, err
 		}
 		for i, spots := range places[e.from] {
-			for k := range spots {
-				x := &spots[k]
-				look(i, x.field, x.typos, x.role != phraseEnd)
+			for _, x := range spots {
+				look(i, x)
 			}
 		}
 	}
-	parts := map[uint32][]uint32{}
+	parts := map[uint32][]uint32{} // by rank and place
 	for i, f := range found {
-		parts[f.rank] = append(parts[f.rank], docs[i])
+		key := f.rank*(mostPlace+1) + uint32(f.place)
+		parts[key] = append(parts[key], docs[i])
 	}
-	var out []*roaring.Bitmap
-	for _, rank := range slices.Sorted(maps.Keys(parts)) {
-		out = append(out, roaring.BitmapOf(parts[rank]...))
+	var out [][]uint32
+	for _, key := range slices.Sorted(maps.Keys(parts)) {
+		out = append(out, parts[key])
 	}
 	return out, nil
 }
