@@ -24,6 +24,8 @@ type Segment struct {
 	packed bool
 	// places is what read places last, whose memory the next word's are read into.
 	places segment.PostingsIterator
+	// probe is what [Segment.Has] read last, in the same way.
+	probe segment.PostingsList
 }
 
 // Dict returns the terms of a field; one that the segment lacks is empty.
@@ -53,6 +55,17 @@ func EachTerm(d Dictionary, a Automaton, low, high []byte) segment.DictionaryIte
 // each has.
 type uncounted interface {
 	AutomatonIteratorOmitCount(a segment.Automaton, low, high []byte) segment.DictionaryIterator
+}
+
+// Has reports whether d, a dictionary of s, has a term. Dictionary's own Contains
+// makes what it walks with anew each time.
+func (s *Segment) Has(d Dictionary, term []byte) (bool, error) {
+	list, err := d.PostingsList(term, nil, s.probe)
+	if err != nil {
+		return false, fmt.Errorf("look up a term: %w", err)
+	}
+	s.probe = list
+	return list.Count() > 0, nil
 }
 
 // Postings returns the documents of a term, numbered within the segment. Only

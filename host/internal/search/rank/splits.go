@@ -82,7 +82,8 @@ func (s *Searcher) addSplit(g *graph, e *Edge, forms []text.Form, apart []text.W
 // typed apart. Words that are joined seldom part, and their documents then need not be read.
 func (s *Searcher) mayPart(term string, typed func(first, second string) bool) (bool, error) {
 	for i := range s.View.Segs {
-		dict, err := s.View.Segs[i].Dict(folder.FieldWords)
+		seg := &s.View.Segs[i]
+		dict, err := seg.Dict(folder.FieldWords)
 		if err != nil {
 			return false, err
 		}
@@ -91,9 +92,9 @@ func (s *Searcher) mayPart(term string, typed func(first, second string) bool) (
 			if at == 0 || typed(first, second) {
 				continue
 			}
-			ok, err := dict.Contains([]byte(first))
+			ok, err := seg.Has(dict, []byte(first))
 			if ok && err == nil {
-				ok, err = dict.Contains([]byte(second))
+				ok, err = seg.Has(dict, []byte(second))
 			}
 			if ok || err != nil {
 				return ok, err
