@@ -122,6 +122,11 @@ func (rd *reading) countValues(v *folder.View, attributes, asked []string, docs 
 		if rd.absent(asked, &f) {
 			continue
 		}
+		if f.By == settings.FacetCount && rd.rule == nil { // a ruled caller learns nothing of other documents
+			if err := v.OrderTies(a, list, f.Values); err != nil {
+				return err
+			}
+		}
 		if f.Min, f.Max, err = v.NumberRange(a, list); err != nil {
 			return err
 		}
@@ -186,9 +191,12 @@ func FirstCounts(values []folder.Count, by settings.FacetSort, many bool, most i
 	return append(out, texts[:min(len(texts), most-len(out))]...)
 }
 
-// byCount orders by counts, the highest first, and equal ones against an order.
+// byCount orders by counts, the highest first, and equal ones as [folder.View.OrderTies]
+// has it, else against an order.
 func byCount(order func(a, b folder.Count) int) func(a, b folder.Count) int {
-	return func(a, b folder.Count) int { return cmp.Or(cmp.Compare(b.Count, a.Count), order(b, a)) }
+	return func(a, b folder.Count) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Late, b.Late), order(b, a))
+	}
 }
 
 // number reads what a number is written as.
