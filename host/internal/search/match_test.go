@@ -124,6 +124,35 @@ func TestUnknownWords(t *testing.T) {
 	}
 }
 
+// TestUnknownWordsElsewhere finds nothing for words that documents have in attributes
+// which the search leaves out, as in Meilisearch: only what no document has is dropped.
+func TestUnknownWordsElsewhere(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"searchableAttributes":["a","b"],"filterableAttributes":["id"]}`)
+	r.add("a", `[{"id":1,"a":"big cat","b":"walrus"},{"id":2,"a":"small cat","b":"big"},{"id":3,"a":"other","b":"planetarium"}]`)
+	for q, want := range map[string]string{
+		"walrus cat ":          "",
+		"walrsu cat ":          "", // with a typo
+		"wal cat ":             "1 2",
+		"cat walrus ":          "1 2", // the last word is dropped, as ever
+		"planetarium small ":   "",
+		"qqq big ":             "1",
+		"qqq walrus big ":      "",
+		"planetariumplus big ": "1",
+	} {
+		if got := r.ids("a", search.Query{Q: q, AttributesToSearchOn: []string{"a"}}); got != want {
+			t.Errorf("%q found %q, want %q", q, got, want)
+		}
+	}
+	if got := r.ids("a", search.Query{Q: "walrus cat ", AttributesToSearchOn: []string{"a"}, Filter: filter("id = 2")}); got != "" {
+		t.Errorf("under a filter: %q, want none", got)
+	}
+	mine := tenant(t, `{"a":{"filter":"id = 2"}}`)
+	if res, err := r.svc.Search(t.Context(), mine, "a", search.Query{Q: "walrus cat ", AttributesToSearchOn: []string{"a"}}); err != nil || len(res.Hits) != 1 {
+		t.Errorf("a word that hidden documents alone have: %+v, %v; want one hit", res, err)
+	}
+}
+
 // TestExactness wants, of documents that are equal by all rules before, those
 // first whose attribute is the query, then those with one that begins so, then
 // those that have most words as they are; equal ones as they came.

@@ -286,19 +286,50 @@ func (g *graph) frequency(unit int, docs *roaring.Bitmap) uint64 {
 }
 
 // known returns the phrases, and the words that some of docs have in one way or
-// another.
-func (g *graph) known(docs *roaring.Bitmap, units []text.Unit) (known unitSet) {
-	for i := range units {
-		if units[i].Phrase {
+// another, in whatever attribute.
+func (s *Searcher) known(docs *roaring.Bitmap) (known unitSet, err error) {
+	for i := range s.plan.Parsed.Units {
+		if s.plan.Parsed.Units[i].Phrase {
 			known = known.with(i)
 		}
 	}
-	for _, e := range g.edges {
+	for _, e := range s.graph.edges {
 		if e.within[2].Intersects(docs) {
 			for i := e.from; i < e.to; i++ {
 				known = known.with(i)
 			}
 		}
 	}
-	return known
+	for i, e := range s.graph.edges[:s.graph.n] {
+		if known.has(i) {
+			continue
+		}
+		anywhere, err := s.anywhere(e, docs)
+		if err != nil {
+			return 0, err
+		}
+		if anywhere {
+			known = known.with(i)
+		}
+	}
+	return known, nil
+}
+
+// anywhere reports whether some of docs have the word of an edge in any attribute, also
+// in one that is not searched now.
+func (s *Searcher) anywhere(e *Edge, docs *roaring.Bitmap) (bool, error) {
+	for _, f := range e.forms {
+		list, err := s.everywhere(&wantedWord{form: f, prefix: e.prefix, typos: e.typos})
+		if err != nil {
+			return false, err
+		}
+		for i, x := range list {
+			for _, within := range x.within[:e.typos+1] {
+				if within != nil && s.View.Segs[i].Placed(within).Intersects(docs) {
+					return true, nil
+				}
+			}
+		}
+	}
+	return false, nil
 }

@@ -118,7 +118,11 @@ func (s *Searcher) Match() error {
 		if err != nil {
 			return err
 		}
-		if known := s.graph.known(reach, p.Units); known != all && known != 0 {
+		known, err := s.known(reach)
+		if err != nil {
+			return err
+		}
+		if known != all && known != 0 {
 			if matched, err = s.relax(known); err != nil {
 				return err
 			}
