@@ -14,7 +14,7 @@ import (
 // Fields gives fields of a body the code that their errors carry. A key is a
 // path without array positions ("prompts.system"), where "*" stands for any
 // name ("remotes.*.url"); a field without an entry has its parent's code, or
-// [BadRequest].
+// [BadRequest]. An unknown field has a code only where such a "*" stands for it.
 type Fields map[string]Code
 
 // DecodeStrict decodes a JSON body into what into points at. Every error is an
@@ -22,7 +22,7 @@ type Fields map[string]Code
 //
 //   - [MissingPayload] for an empty body;
 //   - [MalformedPayload] with line and column for what is not JSON in UTF-8;
-//   - [BadRequest] with the path of a field that is unknown (naming the nearest
+//   - [BadRequest], or a code of codes, with the path of a field that is unknown (naming the nearest
 //     known one), that comes twice, or that has the wrong type.
 //
 // Names are matched exactly, with case. null is taken by every field, as if it

@@ -117,7 +117,11 @@ func (w *walker) object(t reflect.Type, path string) error {
 			continue
 		}
 		if ft == nil {
-			return Unknown("field", at, name, known)
+			e := Unknown("field", at, name, known)
+			if c, ok := w.codes.of(positions.ReplaceAllString(at, "")); ok {
+				e.Code = c
+			}
+			return e
 		}
 		if err := w.value(ft, at); err != nil {
 			return err

@@ -195,7 +195,13 @@ func misuses() []misuse {
 		misuse{"invalid_search_passages", search, `{"q":"x","passages":{"maxBytes":1}}`, "500 to 64000"},
 		misuse{"invalid_search_media", search, `{"media":"x"}`, "`media` must be"},
 		misuse{"invalid_search_media_and_vector", "POST /indexes/vectors/search", `{"media":{},"vector":[1,2],"hybrid":{"embedder":"plane"}}`, "send one of them"},
-		misuse{"invalid_search_embedder", search, `{"hybrid":{"embedder":"nope"}}`, "`nope`"},
+		misuse{"invalid_search_embedder", search, `{"q":"x","hybrid":{"embedder":"nope"}}`, "`nope`"},
+		misuse{"invalid_search_personalize", search, `{"personalize":"me"}`, "`personalize` must be an object"},
+		misuse{"invalid_search_personalize_user_context", search, `{"personalize":{"userContext":1}}`, "`personalize.userContext` must be a string"},
+		misuse{"invalid_search_use_network", search, `{"useNetwork":"yes"}`, "`useNetwork` must be true or false"},
+		misuse{"invalid_search_show_performance_details", search, `{"showPerformanceDetails":1}`, "`showPerformanceDetails` must be true or false"},
+		misuse{"invalid_multi_search_query_personalization", multi, one(`"personalize":{"userContext":"x"}`), "`queries[0].personalize`"},
+		misuse{"invalid_multi_search_query_show_performance_details", multi, one(`"showPerformanceDetails":true`), "send it in `federation`"},
 		misuse{"invalid_search_semantic_ratio", search, `{"hybrid":{"embedder":"plane","semanticRatio":"1"}}`, "`hybrid.semanticRatio` must be a number"},
 		misuse{"missing_facet_search_facet_name", facet, `{}`, "`facetName` is missing"},
 		misuse{"invalid_facet_search_facet_name", facet, `{"facetName":"title"}`, "facetName is `title`"},
@@ -204,7 +210,7 @@ func misuses() []misuse {
 		misuse{"facet_search_disabled", "POST /indexes/nofacets/facet-search", `{"facetName":"genre"}`, "facetSearch to true"},
 		misuse{"invalid_multi_search_federated", multi, `{"federation":1,"queries":[]}`, "`federation` must be an object"},
 		misuse{"invalid_multi_search_federation_options", multi, `{"queries":[{"indexUid":"movies","federationOptions":{}}]}`, "`queries[0].federationOptions`"},
-		misuse{"invalid_multi_search_distinct", multi, of(`"distinct":"title"`), "`federation.distinct`"},
+		misuse{"invalid_multi_search_distinct", multi, `{"federation":{"distinct":"genre"},"queries":[{"indexUid":"movies","distinct":"genre"}]}`, "are both set"},
 		misuse{"invalid_multi_search_facets", multi, of(`"facetsByIndex":{"movies":["title"]}`), "federation.facetsByIndex.movies"},
 		misuse{"invalid_multi_search_facets_by_index", multi, of(`"facetsByIndex":[]`), "`federation.facetsByIndex` must be an object"},
 		misuse{"invalid_multi_search_facet_order", multi, of(`"mergeFacets":{},"facetsByIndex":{"movies":["genre"],"counted":["genre"]}`), "sortFacetValuesBy"},
@@ -222,7 +228,7 @@ func misuses() []misuse {
 	for name, row := range map[string][3]string{
 		"id": {"id", `true`, "a string or an integer"}, "embedder": {"embedder", `"nope"`, "`nope`"}, "filter": {"filter", `"id >"`, "column 5"}, "offset": {"offset", `-1`, "offset is -1"}, "limit": {"limit", `-1`, "limit is -1"},
 		"attributesToRetrieve": {"attributes_to_retrieve", `1`, ""}, "retrieveVectors": {"retrieve_vectors", `1`, ""}, "rankingScoreThreshold": {"ranking_score_threshold", `2`, "0 to 1"},
-		"showRankingScore": {"show_ranking_score", `1`, ""}, "showRankingScoreDetails": {"show_ranking_score_details", `1`, ""},
+		"showRankingScore": {"show_ranking_score", `1`, ""}, "showPerformanceDetails": {"show_performance_details", `1`, ""}, "showRankingScoreDetails": {"show_ranking_score_details", `1`, ""},
 	} {
 		with := map[string]string{"id": `"embedder":"plane",`, "embedder": `"id":1,`}[name]
 		if with == "" {

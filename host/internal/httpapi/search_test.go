@@ -51,6 +51,9 @@ func TestSearchParameters(t *testing.T) {
 		post("matches", `{"q":"tea","attributesToSearchOn":["name"],"showMatchesPosition":true,"attributesToRetrieve":["name"],"limit":1}`, `{"name":"Green tea & honey","_matchesPosition":{"name":[{"start":6,"length":3}],"kind":[{"start":0,"length":3}]}}`),
 		get("matches by URL", "q=tea&attributesToSearchOn=name&showMatchesPosition=true&attributesToRetrieve=name&limit=1", `"_matchesPosition":{"name":[{"start":6,"length":3}],"kind":[{"start":0,"length":3}]}`),
 		post("scores", `{"q":"tea pot","showRankingScore":true,"showRankingScoreDetails":true,"limit":1}`, `"_rankingScore":`, `"_rankingScoreDetails":{"words":{"order":0,"matchingWords":2,"maxMatchingWords":2,"score":1}`),
+		post("performance", `{"q":"tea pot","facets":["kind"],"showPerformanceDetails":true}`, `"performanceDetails":{"wait in queue":"`, `"search > execute local search > evaluate filter":"`, `"search > execute local search > facet distribution":"`, `"search > execute local search > format":"`, `"search":"`),
+		get("performance by URL", "showPerformanceDetails=true", `"search > execute local search > placeholder ranking":"`),
+		post("nothing of what is not asked", `{"personalize":null,"useNetwork":null,"showPerformanceDetails":null}`, `"estimatedTotalHits":`),
 		get("scores by URL", "q=tea+pot&showRankingScoreDetails=true&limit=1", `"_rankingScoreDetails":{"words":{"order":0`),
 		post("fields and languages", `{"q":"tea","attributesToSearchOn":["kind"],"locales":["eng"],"attributesToRetrieve":["id"]}`, `{"hits":[{"id":1},{"id":2}]`),
 		get("fields and languages by URL", "q=tea&attributesToSearchOn=kind&locales=eng,de&attributesToRetrieve=id", `{"hits":[{"id":1},{"id":2}]`),
@@ -95,6 +98,12 @@ func TestSearchParameterErrors(t *testing.T) {
 		{"rankingScoreThreshold", `2`, "invalid_search_ranking_score_threshold", "0 to 1"},
 		{"attributesToSearchOn", `["nope"]`, "invalid_search_attributes_to_search_on", "attributesToSearchOn[0] is `nope`"},
 		{"locales", `["klingon"]`, "invalid_search_locales", "locales[0] is `klingon`"},
+		{"personalize", `{"userContext":"a cook"}`, "feature_not_enabled", "`personalize` needs a feature that this host does not have"},
+		{"personalize", `{}`, "invalid_search_personalize", "`personalize.userContext` is missing"},
+		{"personalize", `{"user":"x"}`, "invalid_search_personalize", "personalize.user"},
+		{"hybrid", `{"ratio":1}`, "invalid_search_hybrid_query", "hybrid.ratio"},
+		{"useNetwork", `false`, "feature_not_enabled", "network"},
+		{"filter", `"_geoBoundingBox([1, 2], [3, 4])"`, "invalid_search_filter", "The top latitude 1 of the condition at column 1 is below the bottom one 3"},
 		{"sorted", `[]`, "bad_request", "did you mean `sort`"},
 	} {
 		r.play(t, []scenario{{name: tt.field + " " + tt.value, method: "POST", path: path, body: `{"` + tt.field + `":` + tt.value + `}`, status: 400, code: tt.code, contains: []string{tt.says}}})
@@ -105,7 +114,8 @@ func TestSearchParameterErrors(t *testing.T) {
 		"attributesToCrop=name:x": "invalid_search_attributes_to_crop", "cropLength=x": "invalid_search_crop_length", "showMatchesPosition=1": "invalid_search_show_matches_position",
 		"showRankingScore=1": "invalid_search_show_ranking_score", "showRankingScoreDetails=1": "invalid_search_show_ranking_score_details", "matchingStrategy=x": "invalid_search_matching_strategy",
 		"rankingScoreThreshold=x": "invalid_search_ranking_score_threshold", "attributesToSearchOn=x": "invalid_search_attributes_to_search_on", "locales=xx9": "invalid_search_locales",
-		"order=price": "bad_request", "q=a&q=b": "bad_request",
+		"personalizeUserContext=x": "feature_not_enabled", "useNetwork=true": "feature_not_enabled", "useNetwork=1": "invalid_search_use_network",
+		"showPerformanceDetails=1": "invalid_search_show_performance_details", "order=price": "bad_request", "q=a&q=b": "bad_request",
 	} {
 		r.play(t, []scenario{{name: query, method: "GET", path: path + "?" + query, status: 400, code: code}})
 	}

@@ -33,7 +33,7 @@ func (a *answerer) say(v any, err error) string {
 func (a *answerer) search(q search.Query) string {
 	res, err := a.svc.Search(a.tb.Context(), a.caller.Caller, a.uid, q)
 	if res != nil {
-		res.ProcessingTime = 0
+		res.ProcessingTime, res.Steps = 0, nil
 	}
 	return a.say(res, err)
 }
@@ -50,7 +50,7 @@ func (a *answerer) federated(q search.Query) string {
 		all := federate.Federation{FacetsByIndex: facets, MergeFacets: merge, Page: page, HitsPerPage: perPage}
 		res, err := federate.New(federate.Options{Indexes: a.svc}).FederatedSearch(a.tb.Context(), a.caller.Caller, all, []federate.Query{{IndexUID: a.uid, Query: q}, {IndexUID: a.uid}})
 		if res != nil {
-			res.ProcessingTime = 0
+			res.ProcessingTime, res.Steps = 0, nil
 		}
 		out += a.say(res, err)
 	}
@@ -68,7 +68,7 @@ func (a *answerer) facetSearch(q search.FacetQuery) string {
 func (a *answerer) similar(q search.SimilarQuery) string {
 	res, err := a.svc.Similar(a.tb.Context(), a.caller.Caller, a.uid, q)
 	if res != nil {
-		res.ProcessingTime = 0
+		res.ProcessingTime, res.Steps = 0, nil
 	}
 	return a.say(res, err)
 }

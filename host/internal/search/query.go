@@ -56,6 +56,10 @@ type Query struct {
 	// RetrieveVectors shows the vectors of hits, in the field `_vectors`, as far
 	// as that is displayed.
 	RetrieveVectors bool
+	// Personalize asks for an order made for somebody, which is not offered, and
+	// UseNetwork says whether other hosts are asked, too; nil: it says nothing.
+	Personalize bool
+	UseNetwork  *bool
 
 	// Budget is that of the request that the query is a part of; nil: its own.
 	Budget *Budget
@@ -77,6 +81,7 @@ type Result struct {
 	// Facets are the attributes asked for; nil where none were.
 	Facets         []FacetCounts
 	ProcessingTime time.Duration
+	Steps          []Step // what took it
 	// SemanticHits is how many of the hits were found by meaning; nil where it was
 	// not asked for.
 	SemanticHits *int

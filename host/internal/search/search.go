@@ -12,7 +12,6 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/auth"
-	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/search/filter"
 	"github.com/parley-search/parley/host/internal/search/folder"
 	"github.com/parley-search/parley/host/internal/search/index"
@@ -33,6 +32,7 @@ func (s *Service) Search(ctx context.Context, caller *auth.Caller, indexUID stri
 		return nil, err
 	}
 	res.ProcessingTime = time.Since(start)
+	res.Steps = append(res.Steps, Step{"search", res.ProcessingTime})
 	return res, nil
 }
 
@@ -48,6 +48,7 @@ type reading struct {
 
 	budget   *Budget
 	degraded bool // a search on it was cut off by time
+	steps    []Step
 }
 
 // reading opens an index for a search of caller and calls f.
@@ -76,9 +77,11 @@ func (s *Service) opened(ctx context.Context, caller *auth.Caller, indexUID stri
 	}
 	defer release()
 	rd.index, rd.state, rd.rule = ix, st, rule
+	waited := rd.step("wait in queue")
 	if rd.leave, err = s.gate.enter(ctx); err != nil {
 		return err
 	}
+	waited()
 	defer func() { rd.leave() }()
 	err = index.Guard(func() error { return f(rd) })
 	if errors.Is(err, index.ErrDamaged) {
@@ -94,8 +97,8 @@ func (s *Service) opened(ctx context.Context, caller *auth.Caller, indexUID stri
 // prepare has rd search for q.
 func (rd *reading) prepare(ctx context.Context, q *Query) (err error) {
 	m := rd.state.Meta
-	if q.Media != nil && !rd.service.opts.Features().Multimodal {
-		return feature.Off(feature.Multimodal, "`media`")
+	if err := rd.service.checkOffered(q); err != nil {
+		return err
 	}
 	if rd.plan, err = newPlan(ctx, m, q, rd.rule != nil); err != nil {
 		return err
@@ -132,9 +135,13 @@ func (s *Service) answer(ctx context.Context, rd *reading) (res *Result, err err
 // answerOn runs the search of rd on a view. found are all documents that it
 // gives, whatever of them the result shows.
 func (s *Service) answerOn(ctx context.Context, rd *reading, v *folder.View) (res *Result, found *roaring.Bitmap, err error) {
+	embedded := rd.step("search > execute local search > embed query")
 	meaning, err := s.meaning(ctx, rd)
 	if err != nil {
 		return nil, nil, err
+	}
+	if rd.plan.semantics != nil && rd.plan.semantics.Vector == nil {
+		embedded()
 	}
 	cut, end := withTime(ctx, rd.cutoff(), &rd.budget.finding)
 	defer end()
@@ -145,11 +152,15 @@ func (s *Service) answerOn(ctx context.Context, rd *reading, v *folder.View) (re
 		return nil, nil, err
 	}
 	if meaning == nil || meaning.Ratio < 1 {
+		ranked := rd.step(p.query.rankingStep())
 		err = sr.Order()
+		ranked()
 	}
 	if err == nil && meaning != nil && (meaning.Ratio == 1 || !sr.Results.GoodEnough(p.page.offset+p.page.limit, 1-meaning.Ratio)) {
 		res.QueryVector = meaning.Vector
+		ranked := rd.step("search > execute local search > semantic ranking")
 		err = sr.AddMeaning(s.spaces, &meaning.Meaning)
+		ranked()
 	}
 	if errors.Is(err, rank.ErrCutoff) {
 		rd.degraded = true
@@ -164,6 +175,7 @@ func (s *Service) answerOn(ctx context.Context, rd *reading, v *folder.View) (re
 	}
 	res.count(&p.page, int(found.GetCardinality()))
 	if p.facets != nil {
+		counted := rd.step("search > execute local search > facet distribution")
 		err := rd.count(ctx, v, func() (err error) {
 			res.Facets, err = sr.facetCounts(rd, p.facets, found)
 			return err
@@ -171,10 +183,15 @@ func (s *Service) answerOn(ctx context.Context, rd *reading, v *folder.View) (re
 		if err != nil {
 			return nil, nil, err
 		}
+		counted()
 	}
 	res.Degraded = rd.degraded
 	list := sr.Results.List
-	return res, found, sr.fill(s, res, rd, list[min(p.page.offset, len(list)):])
+	formatted := rd.step("search > execute local search > format")
+	err = sr.fill(s, res, rd, list[min(p.page.offset, len(list)):])
+	formatted()
+	res.Steps = rd.steps
+	return res, found, err
 }
 
 // count sets what the result says of its totals.
@@ -230,9 +247,14 @@ func (s *Service) searcher(ctx, cut context.Context, p *plan, v *folder.View) *s
 
 // match works out which documents match, under the filters of rd.
 func (s *searcher) match(rd *reading) error {
+	filtered := rd.step("search > execute local search > evaluate filter")
 	if err := s.restrict(rd); err != nil {
 		return err
 	}
+	if filtered(); s.plan.query.blank() {
+		return s.Searcher.Match()
+	}
+	defer rd.step("search > execute local search > evaluate query")()
 	return s.Searcher.Match()
 }
 

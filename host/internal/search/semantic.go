@@ -36,28 +36,31 @@ func newSemantics(ctx context.Context, m *index.Meta, q *Query) (*semantics, err
 		}
 		return nil, nil
 	}
+	// As in Meilisearch, an embedder counts only where one is needed.
+	ratio := q.Hybrid.Ratio()
+	if !(ratio >= 0 && ratio <= 1) {
+		return nil, apierr.Newf(searcherr.InvalidSearchSemanticRatio, "`hybrid.semanticRatio` is %v; it must be 0 to 1.", ratio)
+	}
+	if q.Vector != nil && q.Media != nil {
+		return nil, apierr.Newf(searcherr.InvalidSearchMediaAndVector, "`media` and `vector` both say what to look for: send one of them.")
+	}
 	e, ok := m.Settings.Embedders[q.Hybrid.Embedder]
+	if q.Hybrid.Embedder != "" && (ratio == 0 || q.blank()) {
+		return nil, nil
+	}
 	if !ok {
 		return nil, unknownEmbedder(searcherr.InvalidSearchEmbedder, searcherr.InvalidSearchHybrid, "hybrid.embedder", q.Hybrid.Embedder)
 	}
 	set := m.VectorSets[q.Hybrid.Embedder]
 	dims := cmp.Or(set.Dimensions, e.VectorDimensions())
 	s := &semantics{name: q.Hybrid.Embedder, embedder: e}
-	s.Ratio, s.Vector, s.Spread = q.Hybrid.Ratio(), q.Vector, e.API().Distribution
+	s.Ratio, s.Vector, s.Spread = ratio, q.Vector, e.API().Distribution
 	s.Space = vector.Key{Docs: m.Docs, Set: set.ID, Dims: dims, Binary: e.BinaryQuantized}
-	if !(s.Ratio >= 0 && s.Ratio <= 1) {
-		return nil, apierr.Newf(searcherr.InvalidSearchSemanticRatio, "`hybrid.semanticRatio` is %v; it must be 0 to 1.", s.Ratio)
-	}
 	if q.Vector != nil && (len(q.Vector) == 0 || dims > 0 && len(q.Vector) != dims) {
 		return nil, apierr.Newf(indexerr.InvalidVectorDimensions, "`vector` has %d numbers; those of embedder `%.100s` have %d.", len(q.Vector), s.name, dims)
 	}
-	if q.Vector != nil && q.Media != nil {
-		return nil, apierr.Newf(searcherr.InvalidSearchMediaAndVector, "`media` and `vector` both say what to look for: send one of them.")
-	}
 	blank := strings.TrimSpace(q.Q) == ""
 	switch {
-	case s.Ratio == 0, q.blank():
-		return nil, nil
 	case q.Vector == nil && e.Source == settings.UserProvided && q.Media == nil && s.Ratio < 1:
 		return nil, nil // words are better than nothing, as while an embedder is down
 	case q.Vector == nil && e.Source == settings.UserProvided:

@@ -118,7 +118,7 @@ func TestSemanticMistakes(t *testing.T) {
 		code apierr.Code
 	}{
 		"vector alone":      {search.Query{Vector: []float32{1, 2}}, searcherr.MissingSearchHybrid},
-		"unknown embedder":  {search.Query{Hybrid: &settings.Hybrid{Embedder: "plain"}}, searcherr.InvalidSearchEmbedder},
+		"unknown embedder":  {search.Query{Q: "x", Hybrid: &settings.Hybrid{Embedder: "plain"}}, searcherr.InvalidSearchEmbedder},
 		"no embedder":       {search.Query{Hybrid: &settings.Hybrid{}}, searcherr.InvalidSearchHybrid},
 		"ratio":             {plane(1.1, 1, 2), searcherr.InvalidSearchSemanticRatio},
 		"not a ratio":       {plane(math.NaN(), 1, 2), searcherr.InvalidSearchSemanticRatio},

@@ -60,6 +60,12 @@ var (
 	InvalidSearchEmbedder            = apierr.InvalidField("invalid_search_embedder")
 	InvalidSearchSemanticRatio       = apierr.InvalidField("invalid_search_semantic_ratio")
 	InvalidSearchRetrieveVector      = apierr.InvalidField("invalid_search_retrieve_vectors")
+	InvalidSearchPersonalize         = apierr.InvalidField("invalid_search_personalize")
+	InvalidSearchPersonalizeContext  = apierr.InvalidField("invalid_search_personalize_user_context")
+	InvalidSearchUseNetwork          = apierr.InvalidField("invalid_search_use_network")
+	InvalidSearchShowPerformance     = apierr.InvalidField("invalid_search_show_performance_details")
+	InvalidMultiSearchPersonalize    = apierr.InvalidField("invalid_multi_search_query_personalization")
+	InvalidMultiSearchPerformance    = apierr.InvalidField("invalid_multi_search_query_show_performance_details")
 	MissingSearchHybrid              = apierr.InvalidField("missing_search_hybrid")
 
 	// Similar documents.
@@ -73,6 +79,7 @@ var (
 	InvalidSimilarRetrieveVectors  = apierr.InvalidField("invalid_similar_retrieve_vectors")
 	InvalidSimilarShowScore        = apierr.InvalidField("invalid_similar_show_ranking_score")
 	InvalidSimilarShowScoreDetails = apierr.InvalidField("invalid_similar_show_ranking_score_details")
+	InvalidSimilarShowPerformance  = apierr.InvalidField("invalid_similar_show_performance_details")
 	InvalidSimilarThreshold        = apierr.InvalidField("invalid_similar_ranking_score_threshold")
 
 	// Remotes of a federated search.

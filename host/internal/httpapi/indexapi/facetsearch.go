@@ -62,6 +62,7 @@ func (s *Server) SearchFacet(r *exchange.Call) error {
 	if b.FacetName == "" {
 		return apierr.Newf(searcherr.MissingFacetName, "`facetName` is missing: send the attribute whose values are looked for.")
 	}
+	b.Personalize = nil // as other fields about how hits are shown
 	q := search.FacetQuery{Facet: b.FacetName, Exact: b.ExhaustiveFacetCount, Query: b.query()}
 	if b.FacetQuery != nil {
 		q.Text = *b.FacetQuery

@@ -28,6 +28,8 @@ type federationRequest struct {
 	Distinct      string              `json:"distinct"`
 	FacetsByIndex map[string][]string `json:"facetsByIndex"`
 	MergeFacets   *mergeFacetsRequest `json:"mergeFacets"`
+	Personalize   *personalizeRequest `json:"personalize"`
+	Performance   bool                `json:"showPerformanceDetails"`
 }
 
 type mergeFacetsRequest struct {
@@ -56,7 +58,12 @@ func multiSearchFields() apierr.Fields {
 		"federation.limit":                         searcherr.InvalidSearchLimit,
 		"federation.page":                          searcherr.InvalidSearchPage,
 		"federation.hitsPerPage":                   searcherr.InvalidSearchHitsPerPage,
-		"federation.distinct":                      searcherr.InvalidMultiSearchDistinct,
+		"federation.distinct":                      searcherr.InvalidSearchDistinct,
+		"federation.mergeFacets.*":                 searcherr.InvalidMultiSearchMergeFacets,
+		"federation.personalize":                   searcherr.InvalidSearchPersonalize,
+		"federation.personalize.*":                 searcherr.InvalidSearchPersonalize,
+		"federation.personalize.userContext":       searcherr.InvalidSearchPersonalizeContext,
+		"federation.showPerformanceDetails":        searcherr.InvalidSearchShowPerformance,
 		"federation.facetsByIndex":                 searcherr.InvalidMultiSearchFacetsByIndex,
 		"federation.mergeFacets":                   searcherr.InvalidMultiSearchMergeFacets,
 		"federation.mergeFacets.maxValuesPerFacet": searcherr.InvalidMultiSearchMaxValues,
@@ -91,6 +98,7 @@ type federatedBody struct {
 	FacetStats        map[string]facetNumber        `json:"facetStats,omitzero"`
 	FacetsByIndex     map[string]facetsBody         `json:"facetsByIndex,omitzero"`
 	SemanticHitCount  *int                          `json:"semanticHitCount,omitempty"`
+	Performance       performance                   `json:"performanceDetails,omitzero"`
 }
 
 // facetsBody are the facets of one index.
@@ -137,6 +145,9 @@ func (s *Server) MultiSearch(r *exchange.Call) error {
 	}
 	queries := make([]federate.Query, len(b.Queries))
 	for i := range b.Queries {
+		if err := b.Queries[i].Personalize.check(fmt.Sprintf("queries[%d].personalize", i)); err != nil {
+			return err
+		}
 		queries[i] = b.Queries[i].query()
 		queries[i].Raw = sent.Queries[i]
 	}
@@ -149,7 +160,7 @@ func (s *Server) MultiSearch(r *exchange.Call) error {
 	}
 	results := make([]multiResult, len(found))
 	for i, res := range found {
-		results[i] = multiResult{queries[i].IndexUID, newSearchBody(res, &queries[i].Query)}
+		results[i] = multiResult{queries[i].IndexUID, newSearchBody(res, &queries[i].Query, b.Queries[i].performance())}
 	}
 	return r.OK(struct {
 		Results []multiResult `json:"results"`
@@ -157,7 +168,7 @@ func (s *Server) MultiSearch(r *exchange.Call) error {
 }
 
 func (q *multiQuery) query() federate.Query {
-	m := federate.Query{IndexUID: q.IndexUID, Query: q.searchRequest.query()}
+	m := federate.Query{IndexUID: q.IndexUID, Query: q.searchRequest.query(), Performance: q.ShowPerformanceDetails != nil}
 	if q.Options != nil {
 		m.Options = &federate.QueryOptions{Weight: q.Options.Weight, Position: q.Options.QueryPosition, Remote: q.Options.Remote}
 	}
@@ -165,6 +176,9 @@ func (q *multiQuery) query() federate.Query {
 }
 
 func (s *Server) federatedSearch(r *exchange.Call, f *federationRequest, queries []federate.Query) error {
+	if err := f.Personalize.check("federation.personalize"); err != nil {
+		return err
+	}
 	federation := f.federation()
 	federation.Host = r.Get(federate.Header) != ""
 	res, err := s.Federate.FederatedSearch(r.Base, r.Caller, federation, queries)
@@ -174,6 +188,9 @@ func (s *Server) federatedSearch(r *exchange.Call, f *federationRequest, queries
 	b := federatedBody{
 		ProcessingTimeMS: res.ProcessingTime.Milliseconds(),
 		RequestUID:       newRequestUID(), QueryVectors: res.QueryVectors, SemanticHitCount: res.SemanticHits,
+	}
+	if f.Performance {
+		b.Performance = res.Steps
 	}
 	if res.Paged {
 		b.HitsPerPage, b.Page, b.TotalPages, b.TotalHits = &res.HitsPerPage, &res.Page, &res.TotalPages, &res.EstimatedTotalHits
@@ -225,7 +242,7 @@ func facetOrder(facets []search.FacetCounts) map[string]settings.FacetSort {
 }
 
 func (f *federationRequest) federation() federate.Federation {
-	out := federate.Federation{Offset: f.Offset, Limit: f.Limit, Page: f.Page, HitsPerPage: f.HitsPerPage, Distinct: f.Distinct, FacetsByIndex: f.FacetsByIndex}
+	out := federate.Federation{Offset: f.Offset, Limit: f.Limit, Page: f.Page, HitsPerPage: f.HitsPerPage, Distinct: f.Distinct, FacetsByIndex: f.FacetsByIndex, Personalize: f.Personalize != nil}
 	if f.MergeFacets != nil {
 		out.MergeFacets, out.MaxValuesPerFacet = true, f.MergeFacets.MaxValuesPerFacet
 	}

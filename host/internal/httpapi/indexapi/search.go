@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"strconv"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -46,6 +47,21 @@ type searchRequest struct {
 	Media                   map[string]json.RawMessage `json:"media"`
 	Hybrid                  *hybridRequest             `json:"hybrid"`
 	RetrieveVectors         bool                       `json:"retrieveVectors"`
+	Personalize             *personalizeRequest        `json:"personalize"`
+	UseNetwork              *bool                      `json:"useNetwork"`
+	ShowPerformanceDetails  *bool                      `json:"showPerformanceDetails"`
+}
+
+type personalizeRequest struct {
+	UserContext *string `json:"userContext"`
+}
+
+// check says what is missing.
+func (b *personalizeRequest) check(path string) error {
+	if b != nil && b.UserContext == nil {
+		return apierr.Newf(searcherr.InvalidSearchPersonalize, "`%s.userContext` is missing.", path)
+	}
+	return nil
 }
 
 type hybridRequest struct {
@@ -80,9 +96,15 @@ var searchFields = apierr.Fields{
 	"vector":                  searcherr.InvalidSearchVector,
 	"media":                   searcherr.InvalidSearchMedia,
 	"hybrid":                  searcherr.InvalidSearchHybrid,
+	"hybrid.*":                searcherr.InvalidSearchHybrid,
 	"hybrid.embedder":         searcherr.InvalidSearchEmbedder,
 	"hybrid.semanticRatio":    searcherr.InvalidSearchSemanticRatio,
 	"retrieveVectors":         searcherr.InvalidSearchRetrieveVector,
+	"personalize":             searcherr.InvalidSearchPersonalize,
+	"personalize.*":           searcherr.InvalidSearchPersonalize,
+	"personalize.userContext": searcherr.InvalidSearchPersonalizeContext,
+	"useNetwork":              searcherr.InvalidSearchUseNetwork,
+	"showPerformanceDetails":  searcherr.InvalidSearchShowPerformance,
 }
 
 // SearchIndex answers POST /indexes/:uid/search.
@@ -94,7 +116,10 @@ func (s *Server) SearchIndex(r *exchange.Call) error {
 	if err := r.Decode(&b, soloFields); err != nil {
 		return err
 	}
-	return s.find(r, b.query(), b.Passages)
+	if err := b.Personalize.check("personalize"); err != nil {
+		return err
+	}
+	return s.find(r, b.query(), b.Passages, b.performance())
 }
 
 // passagesRequest asks for passages beside the hits of a search by itself.
@@ -158,6 +183,7 @@ func (b *searchRequest) query() search.Query {
 		MatchingStrategy: settings.Strategy(b.MatchingStrategy), RankingScoreThreshold: b.RankingScoreThreshold,
 		AttributesToSearchOn: b.AttributesToSearchOn, Locales: b.Locales,
 		Vector: b.Vector, Media: b.Media, RetrieveVectors: b.RetrieveVectors,
+		Personalize: b.Personalize != nil, UseNetwork: b.UseNetwork,
 	}
 	if b.Hybrid != nil {
 		q.Hybrid = &settings.Hybrid{Embedder: b.Hybrid.Embedder, SemanticRatio: b.Hybrid.SemanticRatio}
@@ -165,7 +191,12 @@ func (b *searchRequest) query() search.Query {
 	return q
 }
 
-func (s *Server) find(r *exchange.Call, q search.Query, asked *passagesRequest) error {
+// performance reports whether the parts of the search are to be shown.
+func (b *searchRequest) performance() bool {
+	return b.ShowPerformanceDetails != nil && *b.ShowPerformanceDetails
+}
+
+func (s *Server) find(r *exchange.Call, q search.Query, asked *passagesRequest, performance bool) error {
 	uid, err := s.index(r)
 	if err != nil {
 		return err
@@ -175,7 +206,7 @@ func (s *Server) find(r *exchange.Call, q search.Query, asked *passagesRequest) 
 		return err
 	}
 	r.Found = res
-	b := newSearchBody(res, &q)
+	b := newSearchBody(res, &q, performance)
 	if b.Passages, err = s.passages(r, uid, q, asked); err != nil {
 		return err
 	}
@@ -196,6 +227,7 @@ type searchBody struct {
 	RequestUID        string                 `json:"requestUid"`
 	SemanticHitCount  *int                   `json:"semanticHitCount,omitempty"`
 	Passages          *passagesBody          `json:"passages,omitempty"`
+	Performance       performance            `json:"performanceDetails,omitzero"`
 }
 
 // pageBody says which hits are shown, and of how many: the first four where a page was
@@ -216,10 +248,43 @@ type facetNumber struct {
 	Max float64 `json:"max"`
 }
 
-func newSearchBody(res *search.Result, q *search.Query) searchBody {
+// A performance says how long the parts of a search took, by their names.
+type performance []search.Step
+
+// MarshalJSON implements [json.Marshaler]: the parts stay in their order.
+func (p performance) MarshalJSON() ([]byte, error) {
+	out := []byte{'{'}
+	for i, step := range p {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(append(appendText(out, step.Name), `:"`...), roundDuration(step.Took)...)
+		out = append(out, '"')
+	}
+	return append(out, '}'), nil
+}
+
+// roundDuration writes a duration as Meilisearch does: 1.25ms.
+func roundDuration(d time.Duration) string {
+	unit, name := time.Second, "s"
+	switch {
+	case d < time.Microsecond:
+		unit, name = time.Nanosecond, "ns"
+	case d < time.Millisecond:
+		unit, name = time.Microsecond, "µs"
+	case d < time.Second:
+		unit, name = time.Millisecond, "ms"
+	}
+	return strconv.FormatFloat(float64(d)/float64(unit), 'f', 2, 64) + name
+}
+
+func newSearchBody(res *search.Result, q *search.Query, steps bool) searchBody {
 	b := searchBody{Hits: make([]json.RawMessage, len(res.Hits)), Query: res.Query, ProcessingTimeMS: res.ProcessingTime.Milliseconds(), RequestUID: newRequestUID(), SemanticHitCount: res.SemanticHits}
 	if q.RetrieveVectors {
 		b.QueryVector = res.QueryVector
+	}
+	if steps {
+		b.Performance = res.Steps
 	}
 	if res.Paged {
 		b.HitsPerPage, b.Page, b.TotalPages, b.TotalHits = &res.HitsPerPage, &res.Page, &res.TotalPages, &res.TotalHits

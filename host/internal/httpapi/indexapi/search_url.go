@@ -20,6 +20,7 @@ var SearchParameters = []string{
 	"attributesToRetrieve", "attributesToHighlight", "attributesToCrop", "cropLength", "cropMarker", "highlightPreTag", "highlightPostTag",
 	"showMatchesPosition", "showRankingScore", "showRankingScoreDetails", "matchingStrategy", "rankingScoreThreshold",
 	"attributesToSearchOn", "locales", "vector", "hybridEmbedder", "hybridSemanticRatio", "retrieveVectors",
+	"personalizeUserContext", "useNetwork", "showPerformanceDetails",
 }
 
 // SearchByURL answers GET /indexes/:uid/search.
@@ -42,10 +43,16 @@ func (s *Server) SearchByURL(r *exchange.Call) error {
 	if n := p.integer("offset"); n != nil {
 		q.Offset = *n
 	}
+	_, q.Personalize = r.Query["personalizeUserContext"]
+	if _, ok := r.Query["useNetwork"]; ok {
+		use := p.boolean("useNetwork")
+		q.UseNetwork = &use
+	}
+	performance := p.boolean("showPerformanceDetails")
 	if p.err != nil {
 		return p.err
 	}
-	return s.find(r, q, nil)
+	return s.find(r, q, nil, performance)
 }
 
 // A urlSearch reads the parameters of a search. What is not sent is nil; the

@@ -2,6 +2,7 @@ package indexapi
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/apierr/searcherr"
@@ -21,6 +22,7 @@ type similarRequest struct {
 	ShowRankingScore        bool            `json:"showRankingScore"`
 	ShowRankingScoreDetails bool            `json:"showRankingScoreDetails"`
 	RankingScoreThreshold   float64         `json:"rankingScoreThreshold"`
+	ShowPerformanceDetails  bool            `json:"showPerformanceDetails"`
 }
 
 var similarFields = apierr.Fields{
@@ -34,11 +36,12 @@ var similarFields = apierr.Fields{
 	"showRankingScore":        searcherr.InvalidSimilarShowScore,
 	"showRankingScoreDetails": searcherr.InvalidSimilarShowScoreDetails,
 	"rankingScoreThreshold":   searcherr.InvalidSimilarThreshold,
+	"showPerformanceDetails":  searcherr.InvalidSimilarShowPerformance,
 }
 
 // SimilarParameters are the query parameters of GET /indexes/:uid/similar.
 var SimilarParameters = []string{
-	"id", "embedder", "filter", "offset", "limit", "attributesToRetrieve", "retrieveVectors", "showRankingScore", "showRankingScoreDetails", "rankingScoreThreshold",
+	"id", "embedder", "filter", "offset", "limit", "attributesToRetrieve", "retrieveVectors", "showRankingScore", "showRankingScoreDetails", "rankingScoreThreshold", "showPerformanceDetails",
 }
 
 type similarBody struct {
@@ -48,6 +51,7 @@ type similarBody struct {
 	Limit              int               `json:"limit"`
 	Offset             int               `json:"offset"`
 	EstimatedTotalHits int               `json:"estimatedTotalHits"`
+	Performance        performance       `json:"performanceDetails,omitzero"`
 }
 
 // Similar answers POST /indexes/:uid/similar.
@@ -67,7 +71,7 @@ func (s *Server) Similar(r *exchange.Call) error {
 		}
 		id = n.String()
 	}
-	return s.findSimilar(r, b.ShowRankingScore, search.SimilarQuery{
+	return s.findSimilar(r, b.ShowRankingScore, b.ShowPerformanceDetails, search.SimilarQuery{
 		ID: id, Embedder: b.Embedder, Filter: b.Filter, Offset: b.Offset, Limit: b.Limit,
 		AttributesToRetrieve: b.AttributesToRetrieve, RetrieveVectors: b.RetrieveVectors,
 		ShowRankingScoreDetails: b.ShowRankingScoreDetails, RankingScoreThreshold: b.RankingScoreThreshold,
@@ -77,7 +81,7 @@ func (s *Server) Similar(r *exchange.Call) error {
 // SimilarByURL answers GET /indexes/:uid/similar.
 func (s *Server) SimilarByURL(r *exchange.Call) error {
 	p := urlSearch{Query: r.Query, codes: similarFields}
-	scores := p.boolean("showRankingScore")
+	scores, performance := p.boolean("showRankingScore"), p.boolean("showPerformanceDetails")
 	q := search.SimilarQuery{
 		ID: r.Query["id"], Embedder: r.Query["embedder"], Filter: readFilter(r.Query), Limit: p.integer("limit"),
 		AttributesToRetrieve: p.names("attributesToRetrieve"), RetrieveVectors: p.boolean("retrieveVectors"),
@@ -89,14 +93,14 @@ func (s *Server) SimilarByURL(r *exchange.Call) error {
 	if p.err != nil {
 		return p.err
 	}
-	return s.findSimilar(r, scores, q)
+	return s.findSimilar(r, scores, performance, q)
 }
 
 func noSimilarID() error {
 	return apierr.Newf(apierr.BadRequest, "`id` is missing: send the id of the document that others are to be like.")
 }
 
-func (s *Server) findSimilar(r *exchange.Call, scores bool, q search.SimilarQuery) error {
+func (s *Server) findSimilar(r *exchange.Call, scores, performance bool, q search.SimilarQuery) error {
 	uid, err := s.index(r)
 	if err != nil {
 		return err
@@ -111,6 +115,12 @@ func (s *Server) findSimilar(r *exchange.Call, scores bool, q search.SimilarQuer
 	b := similarBody{
 		ID: q.ID, ProcessingTimeMS: res.ProcessingTime.Milliseconds(),
 		Limit: res.Limit, Offset: res.Offset, EstimatedTotalHits: res.EstimatedTotalHits,
+	}
+	if performance {
+		for _, step := range res.Steps {
+			step.Name = strings.Replace(strings.Replace(step.Name, "execute local search > ", "", 1), "search", "similar", 1)
+			b.Performance = append(b.Performance, step)
+		}
 	}
 	hits := make([]json.RawMessage, len(res.Hits))
 	for i := range res.Hits {

@@ -17,7 +17,7 @@ func (w *federated) spread(j *search.Joint, q *search.Query) error {
 		return nil
 	}
 	if err := j.CheckDistinct(attr); err != nil {
-		return apierr.Newf(searcherr.InvalidMultiSearchDistinct, "`federation.distinct`: %s", apierr.From(err).Message)
+		return apierr.Newf(searcherr.InvalidSearchDistinct, "`federation.distinct`: %s", apierr.From(err).Message)
 	}
 	q.Distinct = attr
 	return nil

@@ -36,6 +36,8 @@ type Federation struct {
 	MergeFacets bool
 	// MaxValuesPerFacet bounds the values of a merged facet; nil: 100.
 	MaxValuesPerFacet *int
+	// Personalize asks for an order made for somebody, which is not offered.
+	Personalize bool
 	// Host: another host asks, which counts facets together with its own. It is
 	// given their values whole, and not only those that are shown.
 	Host bool
@@ -74,6 +76,7 @@ type Result struct {
 	// was asked.
 	RemoteErrors   map[string]*apierr.Error
 	ProcessingTime time.Duration
+	Steps          []search.Step // what took it
 	Degraded       bool
 }
 
@@ -119,7 +122,11 @@ func (s *Service) FederatedSearch(ctx context.Context, caller *auth.Caller, f Fe
 		return nil, err
 	}
 	w.res.countPages()
+	if f.Personalize {
+		return nil, search.NoPersonalization("federation.personalize")
+	}
 	w.res.ProcessingTime = time.Since(start)
+	w.res.Steps = append(w.res.Steps, search.Step{Name: "search", Took: w.res.ProcessingTime})
 	return w.res, nil
 }
 
@@ -150,6 +157,15 @@ func (f *Federation) check(queries []Query) error {
 		}
 		if q.Distinct != "" && f.Distinct != "" {
 			return apierr.Newf(searcherr.InvalidMultiSearchDistinct, "`queries[%d].distinct` and `federation.distinct` are both set; send one of them.", i)
+		}
+		if q.Personalize {
+			return apierr.Newf(searcherr.InvalidMultiSearchPersonalize, "`queries[%d].personalize`: in a federated search it can only be in `federation`.", i)
+		}
+		if q.Performance {
+			return apierr.Newf(searcherr.InvalidMultiSearchPerformance, "`queries[%d].showPerformanceDetails`: in a federated search send it in `federation`.", i)
+		}
+		if o := q.Options; o != nil && o.Remote != "" && q.UseNetwork != nil && *q.UseNetwork {
+			return apierr.Newf(searcherr.InvalidMultiSearchOptions, "`queries[%d]` has both `useNetwork` and `federationOptions.remote`; send one of them.", i)
 		}
 		if o := q.Options; o != nil && o.Weight != nil && *o.Weight < 0 {
 			return apierr.Newf(searcherr.InvalidMultiSearchWeight, "`queries[%d].federationOptions.weight` is %v; it must be zero or more.", i, *o.Weight)
@@ -183,11 +199,20 @@ func (w *federated) run(ctx context.Context) error {
 	if len(remotes) > 0 {
 		w.res.RemoteErrors = map[string]*apierr.Error{} // none yet
 	}
+	start := time.Now()
+	step := func(name string) {
+		w.res.Steps = append(w.res.Steps, search.Step{Name: "search > " + name, Took: time.Since(start)})
+		start = time.Now()
+	}
 	wait := w.ask(ctx, remotes)
 	err = w.searchHere(ctx, local, remotes)
+	step("execute local search")
 	wait()
 	if err != nil {
 		return err
+	}
+	if len(remotes) > 0 {
+		step("wait for remote results")
 	}
 	for _, r := range remotes {
 		if err := w.take(r); err != nil {
@@ -203,6 +228,7 @@ func (w *federated) run(ctx context.Context) error {
 			}
 		}
 	}
+	step("merge results")
 	return w.finishFacets()
 }
 

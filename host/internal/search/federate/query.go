@@ -22,6 +22,9 @@ type Query struct {
 	search.Query
 	// Raw is the query as it was sent, an object, for one that goes to a remote.
 	Raw json.RawMessage
+	// Performance: the query says whether the parts of its search are shown, which only
+	// the federation may say.
+	Performance bool
 	// Options say how the query takes part in a federation; nil: as the zero
 	// value does. Without a federation there must be none.
 	Options *QueryOptions

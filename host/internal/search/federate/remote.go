@@ -98,6 +98,7 @@ func (w *federated) compose(r *remoteSearch) error {
 			return fmt.Errorf("read query %d: %w", i, err)
 		}
 		delete(members, "filter")
+		delete(members, "useNetwork") // the feature may be off there
 		if joined != nil {
 			members["filter"] = joined
 		}

@@ -146,6 +146,9 @@ func (p *filterParser) checkPlace(n *Node) error {
 			return &Error{fmt.Sprintf("longitude %v of the condition at column %d; expected -180 to 180", n.nums[i+1], n.column)}
 		}
 	}
+	if n.kind == boxNode && n.nums[0] < n.nums[2] {
+		return &Error{fmt.Sprintf("the top latitude %v of the condition at column %d is below the bottom one %v; the first corner is the north-eastern one", n.nums[0], n.column, n.nums[2])}
+	}
 	if n.kind == radiusNode && n.nums[2] < 0 {
 		return &Error{fmt.Sprintf("distance %v of the condition at column %d; expected metres, zero or more", n.nums[2], n.column)}
 	}

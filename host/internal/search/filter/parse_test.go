@@ -51,6 +51,7 @@ func TestFilterErrorsNameColumnAndExpectation(t *testing.T) {
 		{`_geoRadius(1, 2)`, "found `)` at column 16; expected , as in _geoRadius(latitude, longitude, metres)"},
 		{`_geoRadius(91, 2, 3)`, "latitude 91 of the condition at column 1; expected -90 to 90"},
 		{`_geoBoundingBox([1, 200], [0, 0])`, "longitude 200 of the condition at column 1; expected -180 to 180"},
+		{`a = 1 AND _geoBoundingBox([1, 20], [3, 0])`, "the top latitude 1 of the condition at column 11 is below the bottom one 3; the first corner is the north-eastern one"},
 		{`_geoRadius(1, 2, -3)`, "distance -3 of the condition at column 1; expected metres, zero or more"},
 		{`_geoRadius(1, 2, 3, 4.5)`, "resolution 4.5 of the condition at column 1; expected an integer from 3 to 1000"},
 		{`_geoRadius(1, 2, 3, 2)`, "resolution 2 of the condition at column 1; expected an integer from 3 to 1000"},
