@@ -290,9 +290,9 @@ func TestHardSeparatorsAroundQuotes(t *testing.T) {
 // more marked than the shortest word that does and begins it.
 func TestMarkedByShortestWord(t *testing.T) {
 	r := newRig(t)
-	r.add("a", `[{"id":1,"text":"spaced"},{"id":2,"text":"space"},{"id":3,"text":"spacious"}]`)
-	want := map[string]string{"1": "<em>space</em>d", "2": "<em>space</em>", "3": "<em>spacio</em>us"}
-	for q, ids := range map[string][]string{"spaceb": {"1", "2"}, "spacoi": {"3"}} {
+	r.add("a", `[{"id":1,"text":"spaced"},{"id":2,"text":"space"},{"id":3,"text":"spacious"},{"id":4,"text":"Pictures"},{"id":5,"text":"picture"}]`)
+	want := map[string]string{"4": "<em>Picture</em>s", "5": "<em>picture</em>", "1": "<em>space</em>d", "2": "<em>space</em>", "3": "<em>spacio</em>us"}
+	for q, ids := range map[string][]string{"spaceb": {"1", "2"}, "spacoi": {"3"}, "pictuures": {"4", "5"}} {
 		got := map[string]string{}
 		for _, h := range r.search("a", search.Query{Q: q, Format: highlight.Format{Highlight: []string{"text"}}}).Hits {
 			var d struct{ Text string }

@@ -34,9 +34,9 @@ type wordMarker struct {
 	*text.Matcher
 	// Typos of words seen before, and of stop words; -1: not it.
 	known, knownStops map[string]int
-	// derived are the words of the index that stand for one that may go on, with
-	// their typos; nil for one that may not, or has none.
-	derived map[string]uint8
+	// derived are the words of the index that stand with typos for one that may go on;
+	// nil for one that may not.
+	derived map[string]bool
 	// stands reports whether the index has a word like it that is, or begins, a word of a
 	// text with so many typos, which may be a stop word.
 	stands func(term string, typos int, stop bool) bool
@@ -64,10 +64,10 @@ func (m *Marker) AddPhrase(unit, to int, words []text.Word) {
 }
 
 // AddWord has m find the units of the query from unit to below to that are a word, as
-// in writes it. derived are the words of the index that stand for it, with their
-// typos, where it may go on with some; else nil. stands reports whether the index has a
+// in writes it. derived are the words of the index that stand for it with typos,
+// where it may go on; else nil. stands reports whether the index has a
 // word like it that is term, or begins it where w may go on.
-func (m *Marker) AddWord(unit, to int, in text.AlphabetSet, w *text.Matcher, derived map[string]uint8, stands func(term string, typos int, stop bool) bool) {
+func (m *Marker) AddWord(unit, to int, in text.AlphabetSet, w *text.Matcher, derived map[string]bool, stands func(term string, typos int, stop bool) bool) {
 	m.words = append(m.words, wordMarker{unit, to, in, w, map[string]int{}, map[string]int{}, derived, stands})
 }
 
@@ -133,7 +133,8 @@ func (m *Marker) marks(path, typed string, ws []text.Word) []mark {
 
 // length is how many bytes of a word are shown as found: of one that may only
 // begin like the query's, as much as that is long. With typos it is the shortest word
-// of the index that stands for the query's and begins this one, where that is less.
+// of the index that stands for the query's with any number of them and begins this one,
+// where that is less.
 func (w *wordMarker) length(typed, term string, typos int) int {
 	if !w.Prefix {
 		return len(typed)
@@ -142,7 +143,7 @@ func (w *wordMarker) length(typed, term string, typos int) int {
 	if typos > 0 {
 		n := 0
 		for end := range term {
-			if n++; n > 1 && n-1 < most && w.derived[term[:end]] == uint8(typos) {
+			if n++; n > 1 && n-1 < most && w.derived[term[:end]] {
 				most = n - 1
 			}
 		}

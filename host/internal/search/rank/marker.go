@@ -27,17 +27,17 @@ func (s *Searcher) NewMarker() *highlight.Marker {
 	return m
 }
 
-// withTypos returns the words that stand with typos for one that may go on, and how
-// many they have; nil where there are none.
-func (e *Edge) withTypos() map[string]uint8 {
+// withTypos returns the words that stand with typos for one that may go on; nil where
+// there are none.
+func (e *Edge) withTypos() map[string]bool {
 	if !e.prefix || e.typos == 0 {
 		return nil
 	}
-	out := map[string]uint8{}
+	out := map[string]bool{}
 	for _, derived := range e.Derived {
 		for _, d := range derived {
 			if d.typos > 0 {
-				out[d.Term] = d.typos
+				out[d.Term] = true
 			}
 		}
 	}
