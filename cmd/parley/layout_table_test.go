@@ -161,6 +161,7 @@ var layout = []row{
 	{layerTests, "host/e2e", "", ""},
 	{layerTests, "host/e2e/apart", "", ""},
 	{layerTests, "host/e2e/console", "", ""},
+	{layerTests, "host/e2e/garbage", "", ""},
 	{layerTests, "host/e2e/house", "abi cmd/parley/bench host ~plugin ~testhook ~waittest", "github.com/dgraph-io/badger/v4 github.com/klauspost/compress/zstd"},
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/e2e/garbage"
 )
 
 // A test binary with this variable set is the program, so that it can be
@@ -38,7 +39,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	flag.Parse()
+	garbage.Seldom()
 	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
 		_ = f.Value.Set(strconv.Itoa(2 * runtime.GOMAXPROCS(0))) // half of their time they wait for processes
 	}

@@ -7,7 +7,11 @@ import (
 	"os"
 	"testing"
 
+	"github.com/parley-search/parley/host/e2e/garbage"
 	"github.com/parley-search/parley/host/e2e/house"
 )
 
-func TestMain(m *testing.M) { os.Exit(house.Main(m)) }
+func TestMain(m *testing.M) {
+	garbage.Seldom()
+	os.Exit(house.Main(m))
+}

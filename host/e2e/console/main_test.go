@@ -5,10 +5,12 @@ import (
 	"os"
 	"testing"
 
+	"github.com/parley-search/parley/host/e2e/garbage"
 	"github.com/parley-search/parley/host/e2e/house"
 )
 
 func TestMain(m *testing.M) {
+	garbage.Seldom()
 	code := house.Main(m)
 	theChromium.end()
 	os.Exit(code)

@@ -18,6 +18,8 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/parley-search/parley/host/e2e/garbage"
 )
 
 // described is openapi.json as the tests hold answers to it: objects whose
@@ -290,7 +292,7 @@ var unseen = map[string]string{
 // TestMain looks at the end of all tests, where none is left out, which of the described answers nobody
 // has seen.
 func TestMain(m *testing.M) {
-	flag.Parse()
+	garbage.Seldom()
 	code := m.Run()
 	all := flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.skip").Value.String() == "" && flag.Lookup("test.list").Value.String() == "" && flag.Lookup("test.fuzz").Value.String() == ""
 	if code == 0 && all && !testing.Short() {

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parley-search/parley/host/e2e/garbage"
 	"github.com/parley-search/parley/host/internal/reader"
 	"github.com/parley-search/parley/host/internal/reader/pdf"
 	"github.com/parley-search/parley/host/internal/wasm"
@@ -38,6 +39,7 @@ func TestMain(m *testing.M) {
 	if pdfCache, err = os.MkdirTemp("", "parley-pdf"); err != nil {
 		panic(err)
 	}
+	garbage.Seldom()
 	code := m.Run()
 	_ = os.RemoveAll(pdfCache)
 	os.Exit(code)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parley-search/parley/host/e2e/garbage"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/ingest"
 	"github.com/parley-search/parley/host/internal/search/write"
@@ -31,6 +32,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, child(dir))
 		os.Exit(1)
 	}
+	garbage.Seldom()
 	os.Exit(m.Run())
 }
 

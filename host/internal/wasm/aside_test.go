@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parley-search/parley/host/e2e/garbage"
 	"github.com/parley-search/parley/host/internal/wasm"
 )
 
@@ -23,6 +24,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	garbage.Seldom()
 	os.Exit(m.Run())
 }
 
