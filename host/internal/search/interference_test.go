@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 
@@ -92,9 +93,12 @@ func (a *answerer) chat(q, filter string) string {
 // neither hits, scores, counts and values, nor which fields there are, what a
 // model is told, or what an error says.
 func TestNonInterference(t *testing.T) {
-	rounds := 8
-	if testing.Short() {
+	rounds := 2
+	switch {
+	case testing.Short():
 		rounds = 1
+	case os.Getenv("LONG") != "":
+		rounds = 8 // more settings, and other documents
 	}
 	for round := range rounds {
 		interfere(t, rand.New(rand.NewPCG(2026, uint64(round))))

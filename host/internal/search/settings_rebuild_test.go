@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -173,9 +174,9 @@ func TestHammerSearchWhileRebuilding(t *testing.T) {
 			}
 		})
 	}
-	rounds := 6
-	if testing.Short() {
-		rounds = 2
+	rounds := 2 // to and fro
+	if os.Getenv("LONG") != "" {
+		rounds = 6 // more searches that meet a change
 	}
 	for i := range rounds {
 		r.settings("a", patches[(i+1)%2])
@@ -262,9 +263,9 @@ func rebuildChild(dir string) error {
 // again: search is up at the next start, under the old settings or the new,
 // no document is lost, and a folder that was not finished is gone.
 func TestCrashWhileRebuilding(t *testing.T) {
-	rounds := 20
-	if testing.Short() {
-		rounds = 3
+	rounds := 4
+	if os.Getenv("LONG") != "" {
+		rounds = 20 // kills at more moments of a rebuild
 	}
 	r := newRig(t)
 	r.settings("a", rebuildPatches()[0])
