@@ -22,7 +22,7 @@ import (
 //parley:option db-path
 func TestKill(t *testing.T) {
 	t.Parallel()
-	rounds := killRounds(t, 5, 20)
+	rounds := killRounds(t, 3, 20)
 	rng := rand.New(rand.NewPCG(5, 6))
 	k := &killed{t: t, dir: t.TempDir(), tasks: map[int][]int{}}
 	for round := range rounds {

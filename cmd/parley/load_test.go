@@ -18,7 +18,11 @@ func TestThousandStreams(t *testing.T) {
 	if testing.Short() {
 		t.Skip("opens 1,000 streams")
 	}
-	const streams, chunks = 1000, 20
+	const streams = 1000
+	chunks, pause := 5, 400
+	if os.Getenv(longVariable) != "" {
+		chunks, pause = 20, 100 // more words at a time
+	}
 	p := newProvider(t)
 	base := demoHost(t, p.url)
 	to := &bench.Target{URL: base + "/chat/completions", Client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: -1, DisableKeepAlives: true}}}
@@ -26,7 +30,7 @@ func TestThousandStreams(t *testing.T) {
 	before := len(hostGoroutines())
 
 	cpu, _ := bench.CPU(os.Getpid())
-	load(t, to, fmt.Sprintf("c%d-d100", chunks), streams, chunks)
+	load(t, to, fmt.Sprintf("c%d-d%d", chunks, pause), streams, chunks)
 	after, _ := bench.CPU(os.Getpid())
 	rss, _, _ := bench.RSS(os.Getpid())
 	t.Logf("%d streams of %d chunks at once: %.1f µs CPU a chunk for host, provider and load together, RSS %d MiB",

@@ -22,7 +22,7 @@ import (
 // wanted; nothing is refused.
 func TestKillDeployment(t *testing.T) {
 	t.Parallel()
-	rounds := killRounds(t, 4, 12)
+	rounds := killRounds(t, 3, 12)
 	d := &killedDeployment{t: t, data: t.TempDir(), shop: t.TempDir(), dir: filepath.Join(t.TempDir(), "plugins")}
 	began := time.Now()
 	d.command("install", d.make("1.0.0"))(0)

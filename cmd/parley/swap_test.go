@@ -19,7 +19,7 @@ import (
 	"github.com/parley-search/parley/host"
 )
 
-// swapsVariable says how often TestHammerSwaps swaps, 6 times otherwise and 12
+// swapsVariable says how often TestHammerSwaps swaps, 4 times otherwise and 12
 // with LONG=1: the long form, which also judges memory and latency, is 1000.
 const swapsVariable = "SWAPS"
 
@@ -32,7 +32,7 @@ func TestHammerSwaps(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a plugin and runs the program")
 	}
-	swaps, long := 6, false
+	swaps, long := 4, false
 	if os.Getenv(longVariable) != "" {
 		swaps = 12
 	}

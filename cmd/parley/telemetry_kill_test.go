@@ -119,7 +119,7 @@ func messageID(t *testing.T, instance string, window int) string {
 // byte.
 func TestKillTelemetry(t *testing.T) {
 	t.Parallel()
-	rounds := killRounds(t, 5, 20)
+	rounds := killRounds(t, 3, 20)
 	platform, url := newMoodyPlatform(t)
 	p := newPaced(t, "http_request", url)
 	rng := rand.New(rand.NewPCG(9, 10))

@@ -37,7 +37,10 @@ func TestWeatherSoak(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a plugin and runs the program")
 	}
-	length, sources := 3*time.Second, bench.Sources()[:1]
+	length, sources := 1500*time.Millisecond, bench.Sources()[:1]
+	if os.Getenv(longVariable) != "" {
+		length = 3 * time.Second // more streams that meet a swap
+	}
 	if v := os.Getenv(soakVariable); v != "" {
 		var err error
 		if length, err = time.ParseDuration(v); err != nil {
