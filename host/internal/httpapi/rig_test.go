@@ -244,8 +244,13 @@ var lingering = []string{"fasthttp.(*workerPool).Start", "fasthttp.updateServerD
 
 // goroutines returns the stacks of all goroutines but the lingering ones.
 func goroutines() []string {
-	all := make([]byte, 4<<20)
-	all = all[:runtime.Stack(all, true)]
+	all := make([]byte, 64<<10)
+	n := runtime.Stack(all, true)
+	for n == len(all) { // there may be more
+		all = make([]byte, 2*len(all))
+		n = runtime.Stack(all, true)
+	}
+	all = all[:n]
 	return slices.DeleteFunc(strings.Split(string(all), "\n\n"), func(stack string) bool {
 		return slices.ContainsFunc(lingering, func(name string) bool { return strings.Contains(stack, name) })
 	})
