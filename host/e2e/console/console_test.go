@@ -363,7 +363,7 @@ var views = []struct{ hash, name, says string }{
 	{"#/telemetry", "Telemetry", "Instance UID"},
 }
 
-// TestConsoleViews opens every view on each screen, and looks.
+// TestConsoleViews opens every view on few screens, with LONG=1 on each, and looks.
 func TestConsoleViews(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
@@ -371,7 +371,11 @@ func TestConsoleViews(t *testing.T) {
 	fillConsole(h)
 	h.Must("PATCH", "/experimental-features", `{"metrics":true}`)
 	h.Ask("films", "any")
-	for _, s := range slices.Concat(fewScreens(), otherScreens) {
+	looked := fewScreens()
+	if house.Long() {
+		looked = slices.Concat(screens, otherScreens)
+	}
+	for _, s := range looked {
 		t.Run(s.name, func(t *testing.T) {
 			p := (&browser{t, b.ctx}).open(h.URL, s)
 			p.see("h1", "Ask your documents")

@@ -80,14 +80,19 @@ func (p *page) visit(s screen, view, heading string) {
 	p.see("h1", heading)
 }
 
-// TestConsoleKeyboard does what each view is for with nothing but the keyboard, on
-// each screen, signed in with the master key.
+// TestConsoleKeyboard does what each view is for with nothing but the keyboard,
+// signed in with the master key: on a phone, where the views are behind a menu, and
+// with LONG=1 on each screen.
 func TestConsoleKeyboard(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
 	h := lockedConsole(t)
 	h.Must("PATCH", "/experimental-features", `{"metrics":true}`)
-	for i, s := range fewScreens() {
+	on := screens[3:]
+	if house.Long() {
+		on = screens
+	}
+	for i, s := range on {
 		t.Run(s.name, func(t *testing.T) {
 			p := (&browser{t, b.ctx}).open(h.URL, s)
 			escape := func() { p.run(chromedp.KeyEvent(kb.Escape)) }
@@ -262,7 +267,7 @@ func TestConsoleFileDialog(t *testing.T) {
 	b := newBrowser(t)
 	h := consoleHost(t, nil)
 	dir := writeFiles(t, map[string]string{"tea.md": "# Tea\n\nSteep it for three minutes.\n"})
-	for _, s := range screens {
+	for _, s := range fewScreens() {
 		t.Run(s.name, func(t *testing.T) {
 			p := (&browser{t, b.ctx}).open(h.URL, s)
 			p.see("main", "Drop files or a folder here")
