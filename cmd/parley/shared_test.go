@@ -19,6 +19,24 @@ func built(t testing.TB, dir string) string {
 	return file
 }
 
+// TestBuilt wants a plugin built once for all tests. It runs before those that run
+// beside each other: with an empty cache each of them would have Go compile the
+// library that all plugins share.
+func TestBuilt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a plugin")
+	}
+	dir := filepath.Join(root(t), "plugins", "provider", "vllm")
+	before, err := os.Stat(built(t, dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := os.Stat(built(t, dir))
+	if err != nil || !os.SameFile(before, after) {
+		t.Errorf("a plugin that was built is built again: %v", err)
+	}
+}
+
 // buildProvider puts a shipped plugin into dir.
 func buildProvider(t testing.TB, name, dir string) {
 	t.Helper()
