@@ -48,6 +48,7 @@ func (i *instance) freeze() (_ *snapshot, err error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("map a file of its memory: %w", err), s.close())
 	}
+	unload(s.memory) // all of it was read, and resets read little
 	s.way = wayFor(block)
 	i.snapshot = s
 	return s, nil
