@@ -153,6 +153,19 @@ func TestUnknownWordsElsewhere(t *testing.T) {
 	}
 }
 
+// TestPlacesOfOtherWords wants the places of all words that a beginning stands for to count
+// for the order, also of one that no attribute has which is searched, as in Meilisearch.
+func TestPlacesOfOtherWords(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"searchableAttributes":["a","b"],"rankingRules":["words","wordPosition"]}`)
+	r.add("a", `[{"id":1,"a":"orion pictures","b":"other"},{"id":2,"a":"orion pictures","b":"peter"},{"id":3,"a":"orion","b":"peter"}]`)
+	for q, want := range map[string]string{"p": "2 1", "p ": "", "pictures": "1 2", "petre": ""} {
+		if got := r.ids("a", search.Query{Q: q, AttributesToSearchOn: []string{"a"}}); got != want {
+			t.Errorf("%q found %q, want %q", q, got, want)
+		}
+	}
+}
+
 // TestExactness wants, of documents that are equal by all rules before, those
 // first whose attribute is the query, then those with one that begins so, then
 // those that have most words as they are; equal ones as they came.

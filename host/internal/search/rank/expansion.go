@@ -201,7 +201,8 @@ func (s *Searcher) expandIn(seg *folder.Segment, w *wantedWord) (*expansion, err
 }
 
 // narrow leaves of an expansion the documents that are there, and have the word
-// where it may count.
+// where it may count. As in Meilisearch the places of all words count for the order,
+// also of those that match in no attribute that is searched now.
 func (s *Searcher) narrow(seg *folder.Segment, all *expansion) (*expansion, error) {
 	dict, err := seg.Dict(folder.FieldWords)
 	if err != nil {
@@ -215,6 +216,8 @@ func (s *Searcher) narrow(seg *folder.Segment, all *expansion) (*expansion, erro
 		}
 		if !docs.IsEmpty() {
 			x.add(d, docs)
+		} else if s.plan.Fields.In != nil {
+			x.derived = append(x.derived, d)
 		}
 		if err := s.check(i + 1); err != nil {
 			return nil, err
