@@ -1,9 +1,6 @@
 package vector
 
-import (
-	"math"
-	"math/bits"
-)
+import "math"
 
 // headBits is how many bits of each code are looked at first: most vectors are
 // too far away by these alone.
@@ -23,7 +20,6 @@ type codes struct {
 	dims, words, head int // numbers, and words of 64 bits of a code and of its head
 	turn              *rotation
 	mean              []float32 // turned
-	square            float32   // of the mean's length
 
 	heads, tails [][]uint64 // blocks, side by side
 	bytes        [][]int8
@@ -52,7 +48,6 @@ func newCodes(dims, count int, row func(int) []float32) *codes {
 		c.mean[k] = float32(sum / float64(count))
 	}
 	c.turn.apply(c.mean)
-	c.square = Dot(c.mean, c.mean)
 	return c
 }
 
@@ -132,51 +127,6 @@ func (c *codes) cut(n int) {
 	c.heads, c.tails, c.bytes = c.heads[:blocks], c.tails[:blocks], c.bytes[:blocks]
 }
 
-// A codedQuery is what a vector is looked for by.
-type codedQuery struct {
-	head, tail []uint64
-	bytes      []int8
-	unit       float32
-	// cosine is that of the angle by the bits of which so many differ, headCosine what
-	// it may be at most by those of the head; both times the query's distance
-	// from the mean.
-	cosine, headCosine []float32
-	rest               float32 // of each product: what all rows have in common
-}
-
-// query makes codes of a vector.
-func (c *codes) query(v []float32) *codedQuery {
-	v = Unit(v)
-	c.turn.apply(v)
-	q := &codedQuery{head: make([]uint64, c.head), tail: make([]uint64, c.words-c.head), bytes: make([]int8, c.dims)}
-	away := c.pack(q.head, q.tail, v)
-	q.unit = shorten(q.bytes, v)
-	q.rest = Dot(v, c.mean) - c.square
-	q.cosine = cosines(c.dims, away, 0)
-	q.headCosine = q.cosine
-	if c.head < c.words {
-		q.headCosine = cosines(headBits, away, headDoubt)
-	}
-	return q
-}
-
-// headDoubt is by how many standard deviations an angle may be smaller than
-// the bits of the head say. It may be few: what is nearest is far nearer than
-// the last candidate is.
-const headDoubt = 1.5
-
-// cosines returns, by how many of n bits differ, the cosine of the angle that this
-// is by itself, or of one smaller by doubt standard deviations; times by.
-func cosines(n int, by float32, doubt float64) []float32 {
-	out := make([]float32, n+1)
-	for i := range out {
-		p := float64(i) / float64(n)
-		p = max(p-doubt*math.Sqrt(max(p*(1-p), 1/float64(n))/float64(n)), 0)
-		out[i] = by * float32(math.Cos(math.Pi*p))
-	}
-	return out
-}
-
 // like is the product of a row with the query, by their bytes.
 func (c *codes) like(q *codedQuery, row int) float32 {
 	return float32(dotBytes(q.bytes, c.bytesOf(row))) * q.unit * c.rows[row].unit
@@ -197,100 +147,4 @@ func dotBytes(a, b []int8) int32 {
 		s0 += int32(a[i]) * int32(b[i])
 	}
 	return s0 + s1 + s2 + s3
-}
-
-// scan looks at rows from to below end, of one block, and adds those that may be
-// among the most like the query to c; allowed says which count.
-func (c *codes) scan(q *codedQuery, from, end int, allowed func(row int) bool, best *candidates) {
-	heads := c.heads[from/blockRows]
-	least := best.least()
-	for row := from; row < end; row++ {
-		r := &c.rows[row]
-		at := row % blockRows * c.head
-		differ := 0
-		if c.head == headWords { // written out, which takes half the time
-			h, k := heads[at:at+headWords:at+headWords], q.head[:headWords:headWords]
-			differ = bits.OnesCount64(h[0]^k[0]) + bits.OnesCount64(h[1]^k[1]) + bits.OnesCount64(h[2]^k[2]) + bits.OnesCount64(h[3]^k[3])
-		} else {
-			differ = differing(heads[at:at+c.head], q.head)
-		}
-		if q.headCosine[differ]*r.away+r.along < least {
-			continue
-		}
-		if !allowed(row) {
-			continue
-		}
-		differ += differing(c.tailOf(row), q.tail)
-		if like := q.cosine[differ]*r.away + r.along; like > least {
-			best.add(row, like)
-			least = best.least()
-		}
-	}
-}
-
-// differing counts the bits in which a and b, of the same length, are not the same.
-func differing(a, b []uint64) (n int) {
-	for len(a) >= 4 && len(b) >= 4 {
-		x, y := a[:4:4], b[:4:4]
-		n += bits.OnesCount64(x[0]^y[0]) + bits.OnesCount64(x[1]^y[1]) + bits.OnesCount64(x[2]^y[2]) + bits.OnesCount64(x[3]^y[3])
-		a, b = a[4:], b[4:]
-	}
-	for i, w := range a {
-		n += bits.OnesCount64(w ^ b[i])
-	}
-	return n
-}
-
-// candidates are the most likely of the rows that were looked at.
-type candidates struct {
-	want int
-	heap []candidate // with the least likely at its root
-}
-
-type candidate struct {
-	row  int32
-	like float32
-}
-
-// least is what a row must be like at least to be of use.
-func (c *candidates) least() float32 {
-	if len(c.heap) < c.want {
-		return float32(math.Inf(-1))
-	}
-	return c.heap[0].like
-}
-
-// add adds a row, in the place of the least likely one where there are enough.
-func (c *candidates) add(row int, like float32) {
-	x := candidate{int32(row), like}
-	h := c.heap
-	if len(h) < c.want {
-		h = append(h, x)
-		for i := len(h) - 1; i > 0; {
-			parent := (i - 1) / 2
-			if h[parent].like <= h[i].like {
-				break
-			}
-			h[parent], h[i] = h[i], h[parent]
-			i = parent
-		}
-		c.heap = h
-		return
-	}
-	i := 0
-	for {
-		child := 2*i + 1
-		if child >= len(h) {
-			break
-		}
-		if child+1 < len(h) && h[child+1].like < h[child].like {
-			child++
-		}
-		if h[child].like >= like {
-			break
-		}
-		h[i] = h[child]
-		i = child
-	}
-	h[i] = x
 }

@@ -126,7 +126,7 @@ func (s *Memory) Nearest(ctx context.Context, key Key, query []float32, k int, a
 		return s.nearestStored(ctx, key, query, k, allowed, stop)
 	}
 	closer := min(2*k+20, mostExact)
-	list, exact, err := space.Nearest(query, max(k, closer), allowed, stop)
+	list, exact, err := space.Nearest(query, k, closer, allowed, stop)
 	if err != nil || exact {
 		return list[:min(k, len(list))], err
 	}
@@ -185,7 +185,7 @@ func (s *Memory) nearestStored(ctx context.Context, key Key, query []float32, k 
 		}
 		one := New(key.Dims, key.Binary)
 		one.Put(id, v.Seq, v.Vectors)
-		found, _, err := one.Nearest(query, 1, nil, stop)
+		found, _, err := one.Nearest(query, 1, 1, nil, stop)
 		if err == nil {
 			top.Add(id, v.Seq, found[0].Score)
 		}

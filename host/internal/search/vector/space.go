@@ -173,13 +173,14 @@ func (s *Space) Delete(id string) {
 // Nearest returns the k documents whose vectors are most like query, best
 // first, of those whose numbers are in allowed (nil: all). A document with
 // several vectors counts by its best. exact is false where these are the nearest
-// by codes: some may be others, and scores are a little off. stop is asked now and
-// then; with its error nothing is returned.
-func (s *Space) Nearest(query []float32, k int, allowed *Set, stop func() error) (list []Neighbour, exact bool, err error) {
+// by codes: some may be others, and scores are a little off; so there may be up to
+// more of them to choose from. stop is asked now and then; with its error nothing
+// is returned.
+func (s *Space) Nearest(query []float32, k, more int, allowed *Set, stop func() error) (list []Neighbour, exact bool, err error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if c, ok := s.rows.(*codes); ok {
-		list, err = s.byCodes(c, c.query(query), k, allowed, stop)
+		list, err = s.byCodes(c, c.query(query), k, max(k, more), allowed, stop)
 		return list, false, err
 	}
 	list, err = s.all(s.looker(query), k, allowed, stop)
@@ -235,29 +236,34 @@ func (s *Space) looker(query []float32) func(row int) float32 {
 	panic("vector: rows of a form without an order")
 }
 
-// By codes, so many rows are looked at closer than documents are asked for: the bits
-// leave it open which of them are the nearest.
+// By codes, so many rows are looked at closer than documents are asked for, as far as they may be
+// among the nearest: the bits leave it open which of them are. Where nothing is
+// much nearer than the rest, fewer would lose some.
 const (
 	rowsForOne  = 60
-	leastCloser = 4000 // a thousand lost one in twelve where texts of two words were asked for
+	leastCloser = 2000
 )
 
 // byCodes is Nearest by codes.
-func (s *Space) byCodes(c *codes, q *codedQuery, k int, allowed *Set, stop func() error) ([]Neighbour, error) {
-	for want := max(rowsForOne*k, leastCloser); ; want *= 4 {
-		best, err := s.candidates(c, q, min(want, len(s.owners)), allowed, stop)
+func (s *Space) byCodes(c *codes, q *codedQuery, k, more int, allowed *Set, stop func() error) ([]Neighbour, error) {
+	if len(s.docs) == 0 {
+		return nil, nil
+	}
+	each := (len(s.owners) + len(s.docs) - 1) / len(s.docs) // rows of a document
+	for near := max(k, 1) * each; ; near *= 4 {
+		found, err := s.candidates(c, q, max(rowsForOne*near, leastCloser), near, allowed, stop)
 		if err != nil {
 			return nil, err
 		}
-		top := NewTop(k)
+		top := NewTop(more)
 		if len(s.owners) == len(s.docs) {
-			for _, x := range best.heap {
-				top.Add(s.docs[s.owners[x.row]].id, s.seqs[x.row], likeness(c.like(q, int(x.row))))
+			for _, x := range found {
+				top.Add(s.docs[s.owners[x.row]].id, s.seqs[x.row], likeness(x.like))
 			}
 			return top.List(), nil
 		}
 		seen := map[int32]bool{}
-		for _, x := range best.heap {
+		for _, x := range found {
 			n := s.owners[x.row]
 			if seen[n] {
 				continue
@@ -269,7 +275,7 @@ func (s *Space) byCodes(c *codes, q *codedQuery, k int, allowed *Set, stop func(
 			}
 			top.Add(d.id, d.seq, likeness(like))
 		}
-		if len(seen) >= k || len(best.heap) < best.want || best.want == len(s.owners) {
+		if len(seen) >= k || len(found) < near {
 			return top.List(), nil
 		}
 	}
@@ -278,41 +284,57 @@ func (s *Space) byCodes(c *codes, q *codedQuery, k int, allowed *Set, stop func(
 // shareBlocks is how many blocks are worth a goroutine of their own.
 const shareBlocks = 32
 
-// candidates returns the most likely rows by their codes. Many rows are looked at
-// by as many goroutines as there are processors, a share each.
-func (s *Space) candidates(c *codes, q *codedQuery, want int, allowed *Set, stop func() error) (*candidates, error) {
+// candidates returns the most likely rows by their bits, and how like they are by
+// their bytes. Many rows are looked at by as many goroutines as there are
+// processors, a share each.
+func (s *Space) candidates(c *codes, q *codedQuery, want, near int, allowed *Set, stop func() error) ([]candidate, error) {
 	blocks := blocksOf(len(s.owners))
 	shares := max(min(runtime.GOMAXPROCS(0), blocks/shareBlocks), 1)
-	found := make([]candidates, shares)
+	each := func(f func(i int)) {
+		var others sync.WaitGroup
+		for i := 1; i < shares; i++ {
+			others.Go(func() { f(i) })
+		}
+		f(0)
+		others.Wait()
+	}
+	// Blocks take turns, so that each share has its part of what was added at one
+	// time and is alike; by itself it has as many as are asked for.
+	found := make([]*candidates, shares)
+	var failed error // of the first share, which asks stop
 	var stopped atomic.Bool
-	look := func(i int, stop func() error) error {
-		best := &found[i]
-		best.want = want
-		end := min(blocks*(i+1)/shares*blockRows, len(s.owners))
-		for from := blocks * i / shares * blockRows; from < end && !stopped.Load(); from += blockRows {
-			if err := stop(); err != nil {
-				stopped.Store(true)
-				return err
+	each(func(i int) {
+		best := newCandidates(max(want/shares, near), near, q.doubt)
+		found[i] = best
+		for from := i * blockRows; from < len(s.owners) && !stopped.Load(); from += shares * blockRows {
+			if i == 0 {
+				if failed = stop(); failed != nil {
+					stopped.Store(true)
+					return
+				}
 			}
-			c.scan(q, from, min(from+blockRows, end), func(row int) bool { return allowed.Has(s.seqs[row]) }, best)
+			c.scan(q, from, min(from+blockRows, len(s.owners)), s.seqs, allowed, best)
 		}
-		return nil
+	})
+	if failed != nil {
+		return nil, failed
 	}
-	var others sync.WaitGroup
-	for i := 1; i < shares; i++ {
-		others.Go(func() { _ = look(i, func() error { return nil }) })
+	var out []candidate
+	for _, f := range found {
+		out = append(out, f.most.heap...)
 	}
-	err := look(0, stop)
-	others.Wait()
-	best := &found[0]
-	for _, f := range found[1:] {
-		for _, x := range f.heap {
-			if x.like > best.least() {
-				best.add(int(x.row), x.like)
-			}
+	nearest := likeliest{want: near}
+	for _, x := range out {
+		nearest.add(x)
+	}
+	least := nearest.least() - q.sidesDoubt
+	out = slices.DeleteFunc(out, func(x candidate) bool { return x.like < least })
+	each(func(i int) {
+		for n := len(out) * i / shares; n < len(out)*(i+1)/shares; n++ {
+			out[n].like = c.like(q, int(out[n].row))
 		}
-	}
-	return best, err
+	})
+	return out, nil
 }
 
 // Likeness says how like two vectors of the same length are: 1 for the same

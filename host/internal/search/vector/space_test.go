@@ -91,7 +91,7 @@ func TestSpaceAgainstModel(t *testing.T) {
 			for _, allowed := range []*vector.Set{nil, odd, {}} {
 				for _, k := range []int{0, 1, 20, 5000} {
 					q := random(rng, dims)
-					got, _, err := s.Nearest(q, k, allowed, never)
+					got, _, err := s.Nearest(q, k, k, allowed, never)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -121,7 +121,7 @@ func TestSpaceStops(t *testing.T) {
 	s := vector.New(2, false)
 	s.Put("a", 1, [][]float32{{1, 0}})
 	late := errors.New("late")
-	if _, _, err := s.Nearest([]float32{1, 0}, 1, nil, func() error { return late }); !errors.Is(err, late) {
+	if _, _, err := s.Nearest([]float32{1, 0}, 1, 1, nil, func() error { return late }); !errors.Is(err, late) {
 		t.Errorf("Nearest = %v, want %v", err, late)
 	}
 }
@@ -133,7 +133,7 @@ func TestSpaceOddVectors(t *testing.T) {
 	s.Put("zero", 1, [][]float32{{0, 0}})
 	s.Put("huge", 2, [][]float32{{3e38, 3e38}})
 	s.Put("tiny", 3, [][]float32{{-1e-38, -1e-38}})
-	got, _, err := s.Nearest([]float32{1, 1}, 3, nil, never)
+	got, _, err := s.Nearest([]float32{1, 1}, 3, 3, nil, never)
 	if err != nil || len(got) != 3 {
 		t.Fatalf("Nearest = %v, %v", got, err)
 	}
@@ -162,7 +162,7 @@ func TestSpaceHammer(t *testing.T) {
 				case w == 0:
 					s.Put(id, uint64(i), [][]float32{random(rng, dims), random(rng, dims)})
 				default:
-					got, _, err := s.Nearest(random(rng, dims), 10, nil, never)
+					got, _, err := s.Nearest(random(rng, dims), 10, 10, nil, never)
 					if err != nil || len(got) > 10 {
 						t.Errorf("Nearest = %d, %v", len(got), err)
 					}
@@ -192,7 +192,7 @@ func BenchmarkNearest(b *testing.B) {
 			q := random(rng, bb.dims)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, _, err := s.Nearest(q, 20, nil, never); err != nil {
+				if _, _, err := s.Nearest(q, 20, 20, nil, never); err != nil {
 					b.Fatal(err)
 				}
 			}
