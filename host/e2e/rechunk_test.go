@@ -103,6 +103,9 @@ func (p *pieces) check(t *testing.T, body []byte) (runs int) {
 			"whole": func(left int) int { return left },
 			"bytes": func(int) int { return 1 },
 		}
+		if !house.Long() && len(body) > 8<<10 {
+			delete(ways, "bytes") // a few streams have half of all bytes
+		}
 		for seed := range seeds {
 			r := rand.New(rand.NewPCG(seed, uint64(len(body))))
 			ways["random "+string(rune('0'+seed))] = func(int) int { return 1 + r.IntN(1<<(1+r.IntN(10))) }

@@ -403,18 +403,7 @@ func readData(path string) (b []byte, err error) {
 // source's value in its message and, as a label, in GET /metrics.
 func TestTelemetryLabels(t *testing.T) {
 	t.Parallel()
-	build := func(dir string) []byte {
-		t.Helper()
-		file, err := plugin.Build(t.Context(), filepath.Join(house.Repository(t), "examples", dir), t.TempDir(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		module, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return module
-	}
+	build := func(dir string) []byte { return house.Built(t, filepath.Join("examples", dir)) }
 	h := house.Open(t, map[string]string{"experimental-enable-metrics": "true"}, build("provider-smallest"), build("collector-go"))
 	h.Must("PATCH", "/chats/one/settings", `{"source":"smallest"}`)
 	for range 3 {

@@ -58,7 +58,7 @@ func TestHammerReadersAndWriter(t *testing.T) {
 			}
 		})
 	}
-	rounds := 12 // twice each change
+	rounds := 6 // once each change
 	if os.Getenv("LONG") != "" {
 		rounds = 30
 	}

@@ -71,7 +71,7 @@ func TestRecordedStreams(t *testing.T) {
 // mostCut bounds the bytes that a stream with one line end is read of in all its
 // cuts, where time counts: the time to cut it everywhere grows with the square of
 // its length.
-const mostCut = 8 << 20
+const mostCut = 3 << 20
 
 func recorded(t *testing.T, body string) {
 	lf := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(body)
