@@ -145,6 +145,11 @@ func shownOf(r house.Reply, got map[string]any) (shown, message string) {
 		return fmt.Sprintf("%d `%s`: %s", r.Status, e.Code, e.Message), e.Message
 	}
 	if e, ok := got["error"].(map[string]any); ok {
+		if got["text"] == "" {
+			// Of attacks side by side on a busy machine some take so long that the stream opens
+			// before it is known that there will be none.
+			return fmt.Sprintf("%d `%s`: %s", http.StatusBadGateway, house.Text(e["code"]), house.Text(e["message"])), house.Text(e["message"])
+		}
 		return fmt.Sprintf("a stream that ends with an error, `%s`: %s", house.Text(e["code"]), house.Text(e["message"])), house.Text(e["message"])
 	}
 	if got["finish_reason"] == nil {
