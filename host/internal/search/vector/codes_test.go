@@ -174,9 +174,10 @@ func TestNearestByCodes(t *testing.T) {
 		i := rng.IntN(n)
 		switch rng.IntN(4) {
 		case 0:
-			delete(d.stored, strconv.Itoa(i))
-			d.ids = slices.DeleteFunc(d.ids, func(id string) bool { return id == strconv.Itoa(i) })
-			m.Put("a", 1, strconv.Itoa(i), nil)
+			gone := strconv.Itoa(i)
+			delete(d.stored, gone)
+			d.ids = slices.DeleteFunc(d.ids, func(id string) bool { return id == gone })
+			m.Put("a", 1, gone, nil)
 		case 1:
 			m.Put("a", 1, strconv.Itoa(i), d.put(i, next(), next()))
 		case 2:
