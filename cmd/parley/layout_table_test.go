@@ -140,7 +140,7 @@ var layout = []row{
 	{layerTechnology, "~tracing", "~apierr ~chat ~outbound", "go.opentelemetry.io/otel"},
 	{layerTechnology, "~upstream", "abi ~export ~outbound ~secret ~task ~telemetry", "github.com/google/uuid"},
 	{layerTechnology, "~upstream/upstreamtest", "", ""},
-	{layerTechnology, "~wasm", "abi ~wasm/meter", "github.com/klauspost/compress/zstd github.com/tetratelabs/wazero golang.org/x/sys/unix golang.org/x/sys/windows"},
+	{layerTechnology, "~wasm", "abi ~system ~wasm/meter", "github.com/klauspost/compress/zstd github.com/tetratelabs/wazero golang.org/x/sys/unix golang.org/x/sys/windows"},
 	{layerTechnology, "~wasm/meter", "", ""},
 	{layerTechnology, "~watch", "", "github.com/fsnotify/fsnotify"},
 	{layerComposition, "host", "abi abi/event abi/manifest abi/response ~...", "github.com/rs/zerolog"},

@@ -127,10 +127,13 @@ func CompileAside(ctx context.Context, in io.Reader, libraries map[string]func(d
 	}
 	if compile := libraries[job.Library]; compile != nil && job.Dir != "" {
 		go whenEnded(r, gone)
-		if err := compile(job.Dir); err != nil {
-			return err
-		}
-		return os.WriteFile(filepath.Join(job.Dir, markPrefix+filepath.Base(job.Key)), nil, 0o600)
+		mark := markPrefix + filepath.Base(job.Key)
+		return makeOnce(ctx, job.Dir, mark, func() error {
+			if err := compile(job.Dir); err != nil {
+				return err
+			}
+			return os.WriteFile(filepath.Join(job.Dir, mark), nil, 0o600)
+		})
 	}
 	limiter, err := limiterNamed(job.Limiter)
 	if err != nil {
@@ -147,7 +150,9 @@ func CompileAside(ctx context.Context, in io.Reader, libraries map[string]func(d
 	if err := openCache(job.Dir); err != nil {
 		return fmt.Errorf("open compilation cache: %w", err)
 	}
-	return keepIn(ctx, job.Dir, job.Key, job.Module, limiter, bin)
+	return makeOnce(ctx, job.Dir, packedPrefix+job.Key, func() error {
+		return keepIn(ctx, job.Dir, job.Key, job.Module, limiter, bin)
+	})
 }
 
 // whenEnded calls f when r has ended.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -101,6 +102,24 @@ func TestCompileLibrary(t *testing.T) {
 		if err := wasm.CompileLibrary(t.Context(), aside(t), dir, "other", "example.org/x"); err == nil || !strings.Contains(err.Error(), "the compiler's process failed") {
 			t.Errorf("of a library that the child does not have: %v", err)
 		}
+	}
+}
+
+// TestCompileAsideOnce has four hosts want the same at once: one child makes it, and what
+// it makes cannot be made twice.
+func TestCompileAsideOnce(t *testing.T) {
+	dir := t.TempDir()
+	var hosts sync.WaitGroup
+	for range 4 {
+		hosts.Go(func() {
+			if err := wasm.CompileLibrary(t.Context(), aside(t), dir, "note", "example.org/x"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	hosts.Wait()
+	if left, err := filepath.Glob(filepath.Join(dir, "run-*")); err != nil || len(left) > 0 {
+		t.Errorf("%v is left behind, %v", left, err)
 	}
 }
 
