@@ -148,11 +148,6 @@ func TestJoinedTypos(t *testing.T) {
 			t.Errorf("%q found %q, want %q", q, got, want)
 		}
 	}
-	// Also where documents have the words apart.
-	r.add("a", `{"id":3,"text":"super herose"}`)
-	if got := r.ids("a", search.Query{Q: "super herose ", MatchingStrategy: settings.All}); got != "3 1" {
-		t.Errorf("beside one that has the words apart: %q, want 3 1", got)
-	}
 }
 
 // TestSpaceElsewhere wants words that were typed with the space at another place found,

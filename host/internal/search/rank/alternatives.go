@@ -79,8 +79,11 @@ func (s *Searcher) joins(g *graph, units []text.Unit, i int) error {
 		for k := range forms {
 			forms[k].Term = text.Clip(forms[k].Term, text.MaxWord)
 		}
-		// As in Meilisearch each space left out is one of the typos that the word may have.
-		typos := max(s.plan.Typo.Allowed(forms[0].Term)-(j-i), 0)
+		typos := 0
+		if !g.together(i, j) { // else there is no need to guess, which takes time
+			// As in Meilisearch each space left out is one of the typos that the word may have.
+			typos = max(s.plan.Typo.Allowed(forms[0].Term)-(j-i), 0)
+		}
 		e, err := s.ExpandWord(forms, units[j].Prefix, typos)
 		if err != nil {
 			return err
@@ -95,6 +98,15 @@ func (s *Searcher) joins(g *graph, units []text.Unit, i int) error {
 		}
 	}
 	return nil
+}
+
+// together reports whether some document has the units from i to j, each by itself.
+func (g *graph) together(i, j int) bool {
+	sets := make([]*roaring.Bitmap, 0, longestJoin)
+	for _, e := range g.edges[i : j+1] {
+		sets = append(sets, e.within[2])
+	}
+	return !roaring.FastAnd(sets...).IsEmpty()
 }
 
 // neighbours reports whether nothing stands between two units in the query, neither
