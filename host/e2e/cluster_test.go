@@ -184,8 +184,14 @@ func withoutTime(body string) string {
 // a line.
 func sharedRecords(t *testing.T, dir string) string {
 	t.Helper()
-	db, err := badger.Open(badger.DefaultOptions(filepath.Join(dir, "badger")).WithLogger(nil).WithReadOnly(true))
-	if err != nil {
+	var db *badger.DB
+	var err error
+	// A process that another test starts has the lock of the house that was closed until it
+	// runs its own program.
+	if !waittest.Until(func() bool {
+		db, err = badger.Open(badger.DefaultOptions(filepath.Join(dir, "badger")).WithLogger(nil).WithReadOnly(true))
+		return err == nil
+	}) {
 		t.Fatal(err)
 	}
 	defer db.Close()
