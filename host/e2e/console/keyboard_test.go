@@ -148,6 +148,9 @@ func TestConsoleKeyboard(t *testing.T) {
 			p.see("dialog[open]", `["the","of"]`)
 			p.press("Apply")
 			p.see("#told", "applied")
+			// The view is drawn anew, and then has the focus: what is tabbed to before that moves.
+			p.see("main", "Delete index")
+			waittest.For(t, "the view has the focus", func() bool { return evaluate[string](p, "document.activeElement.id") == "main" })
 			p.tab("Form")
 			p.run(chromedp.KeyEvent(kb.ArrowRight))
 			p.tab("Settings as JSON")
