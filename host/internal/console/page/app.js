@@ -168,9 +168,9 @@ addEventListener("keydown", (e) => {
 
 addEventListener("hashchange", async (e) => {
 	const before = document.activeElement;
+	if (e.newURL) scrollTo(0, 0); // at once: whoever is quick has gone on once a view is drawn
 	await route();
 	const now = document.activeElement; // a view, or somebody meanwhile, may have chosen another place
 	if (now === document.body || (now === before && !main.contains(now))) main.focus({ preventScroll: true });
-	if (e.newURL) scrollTo(0, 0); // and not where a view is drawn anew
 });
 route();
