@@ -64,38 +64,39 @@ func (v *View) OrderTies(field string, docs []uint32, values []Count) error {
 	if err != nil || numbers.levels+texts.levels == 0 {
 		return err
 	}
-	places := map[string]int{}
-	for i, key := range numbers.keys {
-		places[key] = i
+	type place struct {
+		in *tree
+		at int
 	}
-	for i, key := range texts.keys {
-		places[key] = i
-	}
-	of := func(key string) *tree {
-		if LooksLikeNumber(key) {
-			return numbers
+	places := map[string]place{}
+	for _, t := range []*tree{numbers, texts} {
+		for i, key := range t.keys {
+			places[key] = place{t, i}
 		}
-		return texts
 	}
 	err = v.eachPart(docs, func(seg *Segment, from int, part []uint32) error {
 		c, err := v.TextColumn(seg, FieldText+field)
 		if err != nil {
 			return err
 		}
+		here := make([]place, len(c.Keys)) // found once, and not for each document
+		for n, key := range c.Keys {
+			here[n] = places[key]
+		}
 		for i, d := range part {
 			if err := v.Step(); err != nil {
 				return err
 			}
 			for _, n := range c.Of(d - seg.First) {
-				of(c.Keys[n]).add(uint32(from+i+1), places[c.Keys[n]])
+				here[n].in.add(uint32(from+i+1), here[n].at)
 			}
 		}
 		return nil
 	})
 	for i := range values {
 		c := &values[i]
-		if t := of(c.Key); c.Number == (t == numbers) {
-			c.Late = t.late(places[c.Key], c.Count)
+		if p, ok := places[c.Key]; ok && c.Number == (p.in == numbers) {
+			c.Late = p.in.late(p.at, c.Count)
 		}
 	}
 	return err
