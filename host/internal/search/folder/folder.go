@@ -39,6 +39,8 @@ type Folder struct {
 
 	Behind bool // it lacks what much of the outbox says; of the writer
 
+	written atomic.Int64 // documents, since all segments were last made one; see Unite
+
 	mu      sync.Mutex
 	readers int
 	retired func() // run once the last reader is gone; nil while in use

@@ -2,6 +2,7 @@ package folder
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -119,6 +120,7 @@ func (w *Writer) flush(next *uint32) error {
 	if w.bytes >= leastBatch {
 		w.most = w.fits(byteCost + places*placeCost/w.bytes)
 	}
+	w.f.written.Add(int64(len(w.ops)))
 	clear(w.ops)
 	w.ops, w.bytes = w.ops[:0], 0
 	w.heap.steer()
@@ -158,7 +160,7 @@ func (w *Writer) Finish(next uint32) error {
 // which the changes of all tasks below next are. The bytes of a document need to
 // be good while scan's function has it only. report is told, now and then, how
 // many are in the folder.
-func Build(parent string, sc *Schema, fields []string, next uint32, l *Limits, scan func(func(storage.Document) error) error, report func(done int)) (*Folder, error) {
+func Build(ctx context.Context, parent string, sc *Schema, fields []string, next uint32, l *Limits, scan func(func(storage.Document) error) error, report func(done int)) (*Folder, error) {
 	f, err := Create(parent, sc)
 	if err != nil {
 		return nil, err
@@ -176,6 +178,9 @@ func Build(parent string, sc *Schema, fields []string, next uint32, l *Limits, s
 	})
 	if err == nil {
 		err = w.Finish(next)
+	}
+	if err == nil {
+		err = f.Unite(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("build index folder: %w", err), f.Remove())

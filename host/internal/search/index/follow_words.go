@@ -87,7 +87,9 @@ func (f *follower) writeWords(ctx context.Context, ix *Index, st *State, told ui
 		err = nil
 	}
 	if err == nil && (at > ix.at || st.Folder.Next.Load() != st.Meta.Next) {
-		err = w.Finish(st.Meta.Next)
+		if err = w.Finish(st.Meta.Next); err == nil {
+			err = st.Folder.Unite(ctx)
+		}
 	}
 	if err != nil || at == ix.at {
 		return err

@@ -364,5 +364,5 @@ func (c *Catalog) BuildFolder(ctx context.Context, m *Meta, sc *folder.Schema, r
 		defer c.Limits.Enter()()
 	}
 	scan := func(f func(storage.Document) error) error { return c.DB.Scan(ctx, m.Docs, f) }
-	return folder.Build(c.Dir, sc, m.Fields, m.Next, c.Limits, scan, report)
+	return folder.Build(ctx, c.Dir, sc, m.Fields, m.Next, c.Limits, scan, report)
 }

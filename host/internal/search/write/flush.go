@@ -74,6 +74,11 @@ func (b *docBatch) finish(ctx context.Context) error {
 	if err := b.flush(ctx, true); err != nil {
 		return err
 	}
+	if !b.service.indexes.Shared() {
+		if err := b.folder.Unite(ctx); err != nil {
+			return err
+		}
+	}
 	if sweep {
 		return b.service.indexes.SweepDocuments()
 	}
