@@ -106,7 +106,7 @@ func (g *graph) together(i, j int) bool {
 	for _, e := range g.edges[i : j+1] {
 		sets = append(sets, e.within[2])
 	}
-	return !roaring.FastAnd(sets...).IsEmpty()
+	return !andAll(sets).IsEmpty()
 }
 
 // neighbours reports whether nothing stands between two units in the query, neither

@@ -84,7 +84,11 @@ func (s *Searcher) rank(b bucket, rules []settings.Criterion) error {
 		for i := 0; i < len(s.relaxed) && !s.Results.full(); {
 			next := bucket{}
 			for first := s.relaxed[i]; i < len(s.relaxed) && (len(next.parts) == 0 || s.alike(first, s.relaxed[i])); i++ {
-				next.parts = append(next.parts, part{s.relaxed[i], roaring.And(all, s.having[i])})
+				docs := s.having[i]
+				if all != s.Matched { // which has all of them
+					docs = roaring.And(all, docs)
+				}
+				next.parts = append(next.parts, part{s.relaxed[i], docs})
 			}
 			if err := s.rank(next, rules[1:]); err != nil {
 				return err

@@ -53,7 +53,7 @@ func (s *Searcher) partByAttribute(b bucket, by parting) ([][]uint32, error) {
 	docs := b.docs().ToArray()
 	// Less is better in all but typos: places with more of them than others do not count.
 	type best struct {
-		rank  uint32
+		rank  uint16
 		place uint8
 		typos uint8
 	}
@@ -73,7 +73,7 @@ func (s *Searcher) partByAttribute(b bucket, by parting) ([][]uint32, error) {
 		if x.role == phraseEnd {
 			return
 		}
-		f.rank = min(f.rank, s.plan.Fields.rank(x.field))
+		f.rank = min(f.rank, uint16(s.plan.Fields.rank(x.field)))
 		if by == partedByPlace && f.place > 0 {
 			f.place = min(f.place, uint8(placeCost(int(x.pos), typed-int(x.step), int(x.step))))
 		}
@@ -103,14 +103,20 @@ func (s *Searcher) partByAttribute(b bucket, by parting) ([][]uint32, error) {
 			}
 		}
 	}
-	parts := map[uint32][]uint32{} // by rank and place
-	for i, f := range found {
-		key := f.rank*(mostPlace+1) + uint32(f.place)
-		parts[key] = append(parts[key], docs[i])
+	key := func(b best) uint32 { return uint32(b.rank)*(mostPlace+1) + uint32(b.place) }
+	sizes := map[uint32]int{} // by key
+	for _, b := range found {
+		sizes[key(b)]++
 	}
-	var out [][]uint32
-	for _, key := range slices.Sorted(maps.Keys(parts)) {
-		out = append(out, parts[key])
+	out := make([][]uint32, len(sizes))
+	room, number := make([]uint32, len(docs)), make(map[uint32]int, len(sizes))
+	for i, k := range slices.Sorted(maps.Keys(sizes)) {
+		n := sizes[k]
+		out[i], number[k], room = room[:0:n], i, room[n:]
+	}
+	for i, b := range found {
+		n := number[key(b)]
+		out[n] = append(out[n], docs[i])
 	}
 	return out, nil
 }

@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"slices"
@@ -93,7 +94,7 @@ func (g *graph) through(docs *roaring.Bitmap, units unitSet, more bool) *roaring
 		for _, i := range units.list() {
 			sets = append(sets, g.edges[i].within[2])
 		}
-		return roaring.FastAnd(sets...)
+		return andAll(sets)
 	}
 	at := make([]*roaring.Bitmap, g.n+1)
 	at[0] = docs
@@ -117,6 +118,13 @@ func (g *graph) through(docs *roaring.Bitmap, units unitSet, more bool) *roaring
 		return roaring.New()
 	}
 	return at[g.n]
+}
+
+// andAll returns the documents that all sets have, of which there is one at least. The
+// smallest ones come first, so that what lies between is small, too.
+func andAll(sets []*roaring.Bitmap) *roaring.Bitmap {
+	slices.SortFunc(sets, func(a, b *roaring.Bitmap) int { return cmp.Compare(a.GetCardinality(), b.GetCardinality()) })
+	return roaring.FastAnd(sets...)
 }
 
 // either returns the documents of both; a may be nil, and neither is changed.

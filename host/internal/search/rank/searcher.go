@@ -147,15 +147,19 @@ func (s *Searcher) relax(all unitSet) (*roaring.Bitmap, error) {
 	}
 	s.relaxed = s.graph.relaxations(all, reach, s.plan.Parsed.Units, s.plan.Strategy)
 	s.having = s.having[:0]
-	left, matched := s.Universe, roaring.New()
+	among := s.Universe
 	if frequency {
-		left = s.graph.havingAtLeast(left, s.relaxed[len(s.relaxed)-1]) // no others match
+		among = s.graph.havingAtLeast(among, s.relaxed[len(s.relaxed)-1]) // no others match
 	}
+	var matched *roaring.Bitmap
 	for i, units := range s.relaxed {
-		docs := s.graph.having(left, units)
-		s.having = append(s.having, docs)
-		matched.Or(docs)
-		if left = roaring.AndNot(left, docs); left.IsEmpty() {
+		docs := s.graph.having(among, units)
+		// What is left of all is seldom small, and what matched is.
+		if matched != nil {
+			docs = roaring.AndNot(docs, matched)
+		}
+		s.having, matched = append(s.having, docs), either(matched, docs)
+		if matched.GetCardinality() == among.GetCardinality() {
 			s.relaxed = s.relaxed[:i+1]
 			break
 		}
