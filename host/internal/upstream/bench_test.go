@@ -77,7 +77,7 @@ func BenchmarkNext(b *testing.B) {
 		}
 		io.WriteString(c, "0\r\n\r\n")
 	})
-	c := New(Options{})
+	c := New(Options{Private: AnyPrivate()})
 	defer c.Close()
 	out := to(s.url)
 	out.Secrets = map[string]string{"apiKey": apiKey}

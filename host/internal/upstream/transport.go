@@ -8,6 +8,8 @@ import (
 	"net/netip"
 	"syscall"
 	"time"
+
+	"github.com/parley-search/parley/host/internal/upstream/http1"
 )
 
 // receiveBuffer is what may wait of an answer while its reader is slow. Left
@@ -80,4 +82,43 @@ func newTransport(o *Options, limits Limits, private Private) *http.Transport {
 			PingTimeout:     10 * time.Second,
 		},
 	}
+}
+
+// plainRequest is the most that a body may have to go without net/http's client,
+// which reads an answer while it still writes: so much is on its way without
+// being read, in buffers of the system.
+const plainRequest = 64 << 10
+
+// A pool has the connections for requests of clients: to a provider without TLS,
+// such as a model's own server, those of package http1, which are cheaper.
+type pool struct {
+	*http.Transport
+	plain *http1.Transport
+}
+
+func newPool(t *http.Transport) *pool {
+	return &pool{t, &http1.Transport{
+		Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+			return t.DialContext(ctx, network, address)
+		},
+		MaxHead:        t.MaxResponseHeaderBytes,
+		ReadBuffer:     t.ReadBufferSize,
+		MaxIdle:        t.MaxIdleConns,
+		MaxIdlePerHost: t.MaxIdleConnsPerHost,
+		IdleFor:        t.IdleConnTimeout,
+	}}
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (p *pool) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.URL.Scheme == "http" && req.ContentLength <= plainRequest {
+		return p.plain.RoundTrip(req)
+	}
+	return p.Transport.RoundTrip(req)
+}
+
+// CloseIdleConnections closes the connections that wait.
+func (p *pool) CloseIdleConnections() {
+	p.Transport.CloseIdleConnections()
+	p.plain.CloseIdleConnections()
 }

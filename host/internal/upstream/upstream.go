@@ -67,7 +67,7 @@ type Client struct {
 
 	// Connections to private addresses have a pool of their own, so that none
 	// is ever lent to a request that may not go there.
-	public, private *http.Transport
+	public, private *pool
 }
 
 // New returns a client.
@@ -78,8 +78,8 @@ func New(o Options) *Client {
 		userAgent: cmp.Or(o.UserAgent, "parley"),
 		record:    o.Record,
 		signer:    o.Signer,
-		public:    newTransport(&o, limits, Private{}),
-		private:   newTransport(&o, limits, o.Private),
+		public:    newPool(newTransport(&o, limits, Private{})),
+		private:   newPool(newTransport(&o, limits, o.Private)),
 	}
 }
 

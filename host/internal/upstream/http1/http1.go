@@ -1,0 +1,276 @@
+// Package http1 sends requests by HTTP/1.1 without TLS, over connections that have
+// no goroutines of their own. Those of package net/http have two each, whose
+// stacks and channels are a third of what an open stream costs, and hand each
+// request and its answer over twice. What is written and read is net/http's.
+package http1
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"sync"
+	"time"
+)
+
+// A Transport is a pool of connections. It does for a request what
+// [http.Transport] does, but that it never sends one again by itself, and that it
+// reads no answer before all of a request is written: a body has to be small enough
+// to be on its way before the other side reads it. A response does not hold its
+// request. The fields are not to change once
+// it is in use. Safe for concurrent use.
+type Transport struct {
+	Dial    func(ctx context.Context, network, address string) (net.Conn, error)
+	MaxHead int64 // bytes of a response's head
+
+	ReadBuffer     int           // bytes that a connection reads at once, at least
+	MaxIdle        int           // connections that wait
+	MaxIdlePerHost int           // of them to one address
+	IdleFor        time.Duration // how long one waits
+
+	mu   sync.Mutex
+	idle map[string][]*connection // by address, the last used at the end
+	all  int                      // of idle
+}
+
+var _ http.RoundTripper = (*Transport)(nil)
+
+// A connection is lent to one request at a time.
+type connection struct {
+	net.Conn
+	t       *Transport
+	address string
+	in      *bufio.Reader
+	left    int64 // bytes that may be read; more is an errHead
+	timer   *time.Timer
+	reused  bool
+}
+
+// errHead is what a connection reads where the head is longer than it may be.
+var errHead = errors.New("the answer's headers exceeded the limit")
+
+// writers are used for as long as a request is written.
+var writers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, 4<<10) }}
+
+// RoundTrip implements [http.RoundTripper]. The trace in the request's context is
+// told of the connection, the request and the first byte of the answer.
+func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx := req.Context()
+	trace := httptrace.ContextClientTrace(ctx)
+	if trace == nil {
+		trace = &httptrace.ClientTrace{}
+	}
+	c, err := t.connect(ctx, addressOf(req))
+	if err != nil {
+		closeBody(req)
+		return nil, err
+	}
+	if trace.GotConn != nil {
+		trace.GotConn(httptrace.GotConnInfo{Conn: c.Conn, Reused: c.reused, WasIdle: c.reused})
+	}
+	stop := context.AfterFunc(ctx, func() { c.Conn.Close() })
+	resp, err := c.exchange(req, trace)
+	if err != nil {
+		stop()
+		c.Conn.Close()
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return nil, err
+	}
+	keep := !resp.Close && !req.Close && resp.StatusCode != http.StatusSwitchingProtocols
+	resp.Body = &body{from: resp.Body, connection: c, stop: stop, keep: keep}
+	return resp, nil
+}
+
+// addressOf is where req goes.
+func addressOf(req *http.Request) string {
+	port := req.URL.Port()
+	if port == "" {
+		port = "80"
+	}
+	return net.JoinHostPort(req.URL.Hostname(), port)
+}
+
+func closeBody(req *http.Request) {
+	if req.Body != nil {
+		req.Body.Close()
+	}
+}
+
+// connect returns a connection that waits, or a new one.
+func (t *Transport) connect(ctx context.Context, address string) (*connection, error) {
+	for c := t.take(address); c != nil; c = t.take(address) {
+		if quiet(c.Conn) {
+			return c, nil
+		}
+		c.Conn.Close() // by the other side, or it says what nobody asked for
+	}
+	raw, err := t.Dial(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	c := &connection{Conn: raw, t: t, address: address}
+	c.in = bufio.NewReaderSize(c, t.ReadBuffer)
+	return c, nil
+}
+
+// take returns the connection to address that waited last, or nil.
+func (t *Transport) take(address string) *connection {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	waiting := t.idle[address]
+	if len(waiting) == 0 {
+		return nil
+	}
+	c := waiting[len(waiting)-1]
+	t.drop(c)
+	return c
+}
+
+// drop takes c from those that wait, if it does. The caller holds mu.
+func (t *Transport) drop(c *connection) bool {
+	waiting := t.idle[c.address]
+	for i := len(waiting) - 1; i >= 0; i-- {
+		if waiting[i] == c {
+			c.timer.Stop()
+			t.all--
+			if len(waiting) == 1 {
+				delete(t.idle, c.address)
+				return true
+			}
+			copy(waiting[i:], waiting[i+1:])
+			waiting[len(waiting)-1] = nil
+			t.idle[c.address] = waiting[:len(waiting)-1]
+			return true
+		}
+	}
+	return false
+}
+
+// put lets c wait for a next request, or closes it where enough do.
+func (t *Transport) put(c *connection) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.all >= t.MaxIdle || len(t.idle[c.address]) >= t.MaxIdlePerHost {
+		c.Conn.Close()
+		return
+	}
+	if t.idle == nil {
+		t.idle = map[string][]*connection{}
+	}
+	c.reused = true
+	t.idle[c.address] = append(t.idle[c.address], c)
+	t.all++
+	if c.timer == nil {
+		c.timer = time.AfterFunc(t.IdleFor, c.expire)
+	} else {
+		c.timer.Reset(t.IdleFor)
+	}
+}
+
+// expire closes a connection that waited for too long.
+func (c *connection) expire() {
+	c.t.mu.Lock()
+	waited := c.t.drop(c)
+	c.t.mu.Unlock()
+	if waited {
+		c.Conn.Close()
+	}
+}
+
+// CloseIdleConnections closes the connections that wait.
+func (t *Transport) CloseIdleConnections() {
+	t.mu.Lock()
+	idle := t.idle
+	t.idle, t.all = nil, 0
+	t.mu.Unlock()
+	for _, waiting := range idle {
+		for _, c := range waiting {
+			c.timer.Stop()
+			c.Conn.Close()
+		}
+	}
+}
+
+// Read implements [io.Reader], for the connection's buffer.
+func (c *connection) Read(p []byte) (int, error) {
+	if c.left <= 0 {
+		return 0, errHead
+	}
+	n, err := c.Conn.Read(p[:min(int64(len(p)), c.left)])
+	c.left -= int64(n)
+	return n, err
+}
+
+// exchange writes req and reads the head of its answer.
+func (c *connection) exchange(req *http.Request, trace *httptrace.ClientTrace) (*http.Response, error) {
+	w := writers.Get().(*bufio.Writer)
+	w.Reset(c.Conn)
+	err := req.Write(w) // which tells the trace
+	if err == nil {
+		err = w.Flush()
+	}
+	w.Reset(nil)
+	writers.Put(w)
+	if err != nil {
+		return nil, err
+	}
+	c.left = c.t.MaxHead
+	if _, err := c.in.Peek(1); err != nil {
+		return nil, err
+	}
+	if trace.GotFirstResponseByte != nil {
+		trace.GotFirstResponseByte()
+	}
+	for {
+		resp, err := http.ReadResponse(c.in, req)
+		if err != nil {
+			return nil, err
+		}
+		resp.Request = nil // a stream is open for long, and it may be large
+		if resp.StatusCode/100 != 1 || resp.StatusCode == http.StatusSwitchingProtocols {
+			c.left = math.MaxInt64
+			return resp, nil
+		}
+	}
+}
+
+// A body ends the use of its connection.
+type body struct {
+	from       io.Reader
+	connection *connection
+	stop       func() bool // ends the watch over the request's context; false: that has ended
+	keep       bool        // the connection is good for another request
+	once       sync.Once
+}
+
+// Read implements [io.Reader].
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.from.Read(p)
+	if err != nil {
+		b.end(err == io.EOF && b.keep && b.connection.in.Buffered() == 0)
+	}
+	return n, err
+}
+
+// Close closes the connection where the body was not read to its end. It may be
+// called while another goroutine is in Read, which it ends.
+func (b *body) Close() error {
+	b.end(false)
+	return nil
+}
+
+func (b *body) end(keep bool) {
+	b.once.Do(func() {
+		if b.stop() && keep {
+			b.connection.t.put(b.connection)
+		} else {
+			b.connection.Conn.Close()
+		}
+	})
+}
