@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -90,14 +91,17 @@ func ReadFile(file string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, MaxModule+1))
-	if err != nil {
+	var b bytes.Buffer
+	if info, err := f.Stat(); err == nil { // else it grows as it is read, to five times as much in all
+		b.Grow(int(min(info.Size(), MaxModule)) + bytes.MinRead)
+	}
+	if _, err := b.ReadFrom(io.LimitReader(f, MaxModule+1)); err != nil {
 		return nil, err
 	}
-	if len(b) > MaxModule {
+	if b.Len() > MaxModule {
 		return nil, fmt.Errorf("the file is over %d MiB, which a plugin may have", MaxModule>>20)
 	}
-	return b, nil
+	return b.Bytes(), nil
 }
 
 // Source implements [chat.Sources].

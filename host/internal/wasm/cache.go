@@ -14,6 +14,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -226,12 +227,28 @@ func pack(entry, path, module string) (err error) {
 }
 
 func compress(to io.Writer, from io.Reader) error {
-	z, err := zstd.NewWriter(to, zstd.WithEncoderConcurrency(1))
+	z, err := zstd.NewWriter(to, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(packedWindow))
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(z, from)
 	return errors.Join(err, z.Close())
+}
+
+// packedWindow is how far back an entry refers to itself. Whoever unpacks it holds
+// as much.
+const packedWindow = 1 << 20
+
+// unpackers hold what one entry after the other is unpacked with.
+var unpackers sync.Pool
+
+// unpacker returns one that reads r.
+func unpacker(r io.Reader) (*zstd.Decoder, error) {
+	if z, ok := unpackers.Get().(*zstd.Decoder); ok {
+		return z, z.Reset(r)
+	}
+	// At a concurrency of 1 it has no goroutines, and needs no Close.
+	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxAside))
 }
 
 // unpack makes wazero's file of what path holds, in the folder dir, and returns
@@ -247,11 +264,14 @@ func unpack(path, dir string) (entry string, err error) {
 	if err != nil {
 		return "", err
 	}
-	z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxAside))
+	z, err := unpacker(r)
 	if err != nil {
 		return "", err
 	}
-	defer z.Close()
+	defer func() {
+		_ = z.Reset(nil) // it holds r, and never fails with none
+		unpackers.Put(z)
+	}()
 	entry = filepath.Join(dir, head.Entry)
 	to, err := os.OpenFile(entry, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

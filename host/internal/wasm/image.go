@@ -47,29 +47,34 @@ func liftData(module []byte, least uint64) (rest, memory []byte) {
 // segment's end; nil where a segment is of another form than an address and
 // bytes, or does not fit into least.
 func layData(c *cursor, least uint64) (memory []byte) {
+	end, again := uint64(0), *c
+	if !eachSegment(&again, least, func(address uint64, b []byte) { end = max(end, address+uint64(len(b))) }) || end == 0 {
+		return nil
+	}
+	memory = make([]byte, end)
+	eachSegment(c, least, func(address uint64, b []byte) { copy(memory[address:], b) })
+	return memory
+}
+
+// eachSegment gives see the segments of the section c and reports whether all of
+// them are an address and bytes that fit into least.
+func eachSegment(c *cursor, least uint64, see func(address uint64, b []byte)) bool {
 	const active, i32Const, end = 0, 0x41, 0x0b
 	for range c.u32() {
 		if c.u32() != active || c.byte() != i32Const {
-			return nil
+			return false
 		}
 		address := uint64(uint32(c.s32()))
 		if c.byte() != end {
-			return nil
+			return false
 		}
 		b := c.bytes(c.u32())
-		until := address + uint64(len(b))
-		if c.bad || until > least {
-			return nil
+		if c.bad || address+uint64(len(b)) > least {
+			return false
 		}
-		if grow := int(until) - len(memory); grow > 0 {
-			memory = append(memory, make([]byte, grow)...)
-		}
-		copy(memory[address:], b)
+		see(address, b)
 	}
-	if c.bad || len(c.b) > 0 {
-		return nil
-	}
-	return memory
+	return !c.bad && len(c.b) == 0
 }
 
 // An image is the beginning of the memory that a module's instances start with.
