@@ -7,6 +7,7 @@ const (
 	FlagFirst     = 1 << 0 // first call of the response
 	FlagLast      = 1 << 1 // the response has ended: flush what is held back
 	FlagCancelled = 1 << 2 // ended by the client or by a fault, not by the provider
+	FlagPatterns  = 1 << 3 // the host takes a [RecordPattern]
 )
 
 // An Event is one framed event of a response: an SSE event's type and data, or

@@ -38,6 +38,10 @@ const (
 	// {"chunk": {…}, "choice": {…}}, either of which may be missing: those of the
 	// chunk stand in each chunk from here on, those of the choice in the next one.
 	RecordOuter RecordKind = 12
+	// RecordPattern holds a [Pattern]: until the next call of decode for this
+	// response the host makes the records of events of it by itself. Only
+	// where the input had [FlagPatterns].
+	RecordPattern RecordKind = 13
 )
 
 const recordHead = 8

@@ -51,6 +51,37 @@ type recordVector struct {
 	Model string
 	Usage []uint64
 	Error *abi.ProviderError
+
+	Pattern *patternVector
+}
+
+type patternVector struct {
+	Kind       abi.RecordKind
+	Report     bool
+	Index      uint32
+	Type, Tail string
+	Holes      []holeVector
+}
+
+type holeVector struct {
+	What   abi.HoleKind
+	Before string
+}
+
+func (v *patternVector) meaning() *abi.Pattern {
+	p := &abi.Pattern{Kind: v.Kind, Report: v.Report, Index: v.Index, Type: []byte(v.Type), Tail: []byte(v.Tail)}
+	for _, h := range v.Holes {
+		p.Holes = append(p.Holes, abi.Hole{What: h.What, Before: []byte(h.Before)})
+	}
+	return p
+}
+
+func newPatternVector(p *abi.Pattern) *patternVector {
+	v := &patternVector{Kind: p.Kind, Report: p.Report, Index: p.Index, Type: string(p.Type), Tail: string(p.Tail)}
+	for _, h := range p.Holes {
+		v.Holes = append(v.Holes, holeVector{h.What, string(h.Before)})
+	}
+	return v
 }
 
 // write makes the record anew.
@@ -73,6 +104,8 @@ func (v recordVector) write(t *testing.T) []byte {
 		return abi.AppendResponse(nil, v.ID, v.Model)
 	case abi.RecordCarry:
 		return abi.AppendRecord(nil, v.Kind, []byte(v.Bytes))
+	case abi.RecordPattern:
+		return abi.AppendPattern(nil, v.Pattern.meaning())
 	}
 	return abi.AppendRecord(nil, v.Kind, v.Text)
 }
@@ -104,6 +137,10 @@ func read(t *testing.T, r abi.Record) recordVector {
 		v.ID, v.Model = string(id), string(model)
 	case abi.RecordCarry:
 		v.Bytes = r.Payload
+	case abi.RecordPattern:
+		var p abi.Pattern
+		err = r.Pattern(&p)
+		v.Pattern = newPatternVector(&p)
 	default:
 		v.Text = string(r.Payload)
 	}
@@ -146,7 +183,7 @@ func TestRecords(t *testing.T) {
 			same(t, "read", read(t, r), want)
 		})
 	}
-	for k := abi.RecordText; k <= abi.RecordOuter; k++ {
+	for k := abi.RecordText; k <= abi.RecordPattern; k++ {
 		if !kinds[k] {
 			t.Errorf("no vector of record kind %d", k)
 		}
@@ -178,6 +215,8 @@ func TestRecordsBad(t *testing.T) {
 				_, err = r.Usage()
 			case abi.RecordResponse:
 				_, _, err = r.Response()
+			case abi.RecordPattern:
+				err = r.Pattern(&abi.Pattern{})
 			}
 		}
 		if !errors.Is(err, abi.ErrMalformed) {

@@ -38,6 +38,10 @@ func (g *Provider) Decode(s *state, e provider.Event, out *provider.Out) error {
 	if e.End {
 		return s.end(e.Cancelled, out)
 	}
+	if string(e.Type) == abi.EventMatched {
+		g.matched(s, e.Data)
+		return nil
+	}
 	if g.match(s, e.Data, out) {
 		return nil
 	}

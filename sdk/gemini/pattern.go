@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/sdk/pattern"
 	"github.com/parley-search/parley/sdk/provider"
 )
@@ -35,6 +36,41 @@ func (g *Provider) match(s *state, data []byte, out *provider.Out) bool {
 	}
 	s.keepUsage(u)
 	return true
+}
+
+// Pattern implements [provider.Patterned]. The pattern stays in the state, for what
+// the host says of what it matched.
+func (g *Provider) Pattern(s *state, out *provider.Out) {
+	if s.Compat {
+		g.compat.Pattern(&s.OpenAI, out)
+		return
+	}
+	if !s.Pattern.Known() {
+		return
+	}
+	told := abi.Pattern{Kind: abi.RecordText, Holes: g.holes[:0]}
+	text, ok := s.Pattern.Tell(out.Memo[int(s.Calls)*idSize:], &told)
+	if !ok {
+		return
+	}
+	if text == textReasoning {
+		told.Kind = abi.RecordReasoning
+	}
+	g.holes = told.Holes
+	out.Pattern(&told)
+}
+
+// matched takes what the host says of the events that it made the records of.
+func (g *Provider) matched(s *state, data []byte) {
+	var u provider.Usage
+	text, ok := s.Pattern.Matched(data, func(what uint8, n uint64) { addCount(&u, what, n) })
+	if !ok {
+		return
+	}
+	s.keepUsage(u)
+	if s.Pattern.Has(textAnswer) {
+		s.Text += uint32(text)
+	}
 }
 
 // learn makes the event that was read the pattern, where it can be one.

@@ -126,3 +126,49 @@ func TestPatternsAlike(t *testing.T) {
 	end := []abi.Event{{Data: []byte(signedEvent)}, {Data: []byte(finishedEvent)}}
 	plugintest.RunAlike(t, plugintest.New(&Provider{}), plugintest.New(&plain{}), nil, events, end)
 }
+
+// TestPatternTold: the host makes the records of texts with their counts, and says
+// what it made of.
+func TestPatternTold(t *testing.T) {
+	replace := func(s string, pairs ...string) string { return strings.NewReplacer(pairs...).Replace(s) }
+	for _, tt := range []struct {
+		name    string
+		matched int
+		events  []string
+	}{
+		{"text", 2, []string{bareEvent, replace(bareEvent, "One", "Two"), replace(bareEvent, "One", ""), finishedEvent}},
+		{"counts", 2, []string{usageEvent, replace(usageEvent, ": 40,", ": 43,"), replace(usageEvent, ": 40,", ": 47,"), signedEvent, finishedEvent}},
+		{"counts at the end", 1, []string{usageEvent, replace(usageEvent, ": 40,", ": 43,")}},
+		{"no count", 0, []string{usageFirst, replace(usageFirst, "12", "0")}},
+		{"thoughts", 1, []string{thoughtEvent, replace(thoughtEvent, ":9", ":11"), signedEvent, finishedEvent}},
+		{"two texts", 0, []string{replace(bareEvent, `]}}]`, `,{"text":"b"}]}}]`), replace(bareEvent, `]}}]`, `,{"text":"b"}]}}]`)}},
+		{"calls between", 2, []string{bareEvent, bareEvent, callEvent, bareEvent, bareEvent, finishedEvent}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var events []abi.Event
+			for _, data := range tt.events {
+				events = append(events, abi.Event{Data: []byte(data)})
+			}
+			plugintest.RunPatterns(t, plugintest.New(&Provider{}), tt.matched, events...)
+		})
+	}
+}
+
+// TestMatchedBad: a host's word that is not of the pattern changes nothing.
+func TestMatchedBad(t *testing.T) {
+	s := decoded(t, usageEvent, finishedEvent)
+	for _, data := range [][]byte{nil, make([]byte, 15), make([]byte, 16), make([]byte, 20)} {
+		stream := plugintest.New(&Provider{}).Stream()
+		for _, e := range []abi.Event{{Data: []byte(usageEvent)}, {Type: abi.EventMatched, Data: data}, {Data: []byte(finishedEvent)}} {
+			if err := stream.Decode(0, e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := stream.Decode(abi.FlagLast); err != nil {
+			t.Fatal(err)
+		}
+		if *stream.Usage != *s.Usage || stream.Text != s.Text {
+			t.Errorf("%d bytes: usage %+v, text %q; want %+v, %q", len(data), stream.Usage, stream.Text, s.Usage, s.Text)
+		}
+	}
+}

@@ -24,6 +24,7 @@ type Provider struct {
 	scratch []byte // unescaped text
 	memo    []byte
 	reading pattern.Reading
+	holes   []abi.Hole // of the pattern that the host is told of
 	target  target
 	encoder encoder
 }

@@ -57,7 +57,7 @@ func (d *Decoder) Decode(s *State, e provider.Event, out *provider.Out) error {
 		return nil
 	}
 	if string(e.Type) != "error" && len(e.Data) > 0 && e.Data[0] == '{' &&
-		(s.Pattern.Head > 0 && d.match(s, e.Data, out) || d.recall(s, e.Data, out)) {
+		(s.Pattern.Head > 0 && d.match(s, e.Data, out) || d.recall(s, len(e.Type) > 0, e.Data, out)) {
 		return nil
 	}
 	return d.decode(s, e, out)
@@ -66,7 +66,7 @@ func (d *Decoder) Decode(s *State, e provider.Event, out *provider.Out) error {
 // decode reads an event that is like none before.
 func (d *Decoder) decode(s *State, e provider.Event, out *provider.Out) error {
 	var c chunk
-	c.doc, c.failed = e.Data, string(e.Type) == "error"
+	c.doc, c.typed, c.failed = e.Data, len(e.Type) > 0, string(e.Type) == "error"
 	d.raw = append(d.raw[:0], '{')
 	m := rawjson.Check(e.Data)
 	for m.Next() {

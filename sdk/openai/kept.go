@@ -38,12 +38,12 @@ const (
 
 // recall takes an event that fits a pattern which the instance keeps, and
 // reports whether it did.
-func (d *Decoder) recall(s *State, data []byte, out *provider.Out) bool {
+func (d *Decoder) recall(s *State, typed bool, data []byte, out *provider.Out) bool {
 	if !d.kept.Match(data, &d.reading) {
 		return false
 	}
 	var r recalled
-	r.doc, r.finish = data, finish(d.reading.Kind>>kindFinish)
+	r.doc, r.typed, r.finish = data, typed, finish(d.reading.Kind>>kindFinish)
 	d.raw = append(d.raw[:0], '{')
 	found := d.reading.All()
 	for i := range found {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/sdk/provider"
 	"github.com/parley-search/parley/sdk/rawjson"
 )
@@ -25,18 +26,45 @@ const (
 	textArguments
 )
 
+// recordOf is the kind of record that such a string makes.
+var recordOf = [...]abi.RecordKind{
+	textAnswer: abi.RecordText, textReasoning: abi.RecordReasoning,
+	textRefusal: abi.RecordRefusal, textArguments: abi.RecordToolArguments,
+}
+
 // patternState is the part of the state that says how the memo is cut: head,
-// middle, tail. The varying string stands between head and middle. Between
-// middle and tail stands a string of padding; without one the pattern ends with
-// middle.
+// middle, tail, which have the quotes of the strings between them. The varying
+// string stands between head and middle. Between middle and tail stands a string
+// of padding; without one the pattern ends with middle.
 type patternState struct {
 	Head, Middle, Tail uint16
 	What               uint8
 	Padded             bool
+	Typed              bool   // its event had a type
 	Call               uint16 // of textArguments
 }
 
 const maxPattern = 2 << 10
+
+// Pattern implements [provider.Patterned]: the host matches what the next calls
+// would, and the memo need not travel.
+func (d *Decoder) Pattern(s *State, out *provider.Out) {
+	p := &s.Pattern
+	if p.Head == 0 || p.Typed || s.Done {
+		return
+	}
+	calls := int(s.Calls) * callSize
+	memo := out.Memo[calls:]
+	head, memo := memo[:p.Head], memo[p.Head:]
+	middle, tail := memo[:p.Middle], memo[p.Middle:]
+	holes := [2]abi.Hole{{What: abi.HoleText, Before: head}, {What: abi.HoleString, Before: middle}}
+	told := abi.Pattern{Kind: recordOf[p.What], Index: uint32(p.Call), Holes: holes[:], Tail: tail}
+	if !p.Padded {
+		told.Holes, told.Tail = holes[:1], middle
+	}
+	out.Pattern(&told)
+	out.Memo, s.Pattern = out.Memo[:calls], patternState{}
+}
 
 // match takes an event that fits the pattern, and reports whether it did.
 func (d *Decoder) match(s *State, data []byte, out *provider.Out) bool {
@@ -57,7 +85,7 @@ func (d *Decoder) match(s *State, data []byte, out *provider.Out) bool {
 			return false
 		}
 	}
-	data = data[end+1:]
+	data = data[end:]
 	middle, tail := memo[:p.Middle], memo[p.Middle:]
 	if !bytes.HasPrefix(data, middle) {
 		return false
@@ -68,7 +96,7 @@ func (d *Decoder) match(s *State, data []byte, out *provider.Out) bool {
 		if end < 0 || bytes.IndexByte(data[:end], '\\') >= 0 {
 			return false
 		}
-		data = data[end+1:]
+		data = data[end:]
 	}
 	if !bytes.Equal(data, tail) {
 		return false
@@ -120,6 +148,7 @@ type piece struct {
 	choice          bool              // there was something to pass on of the choice
 	odd             bool              // there was something to pass on that no pattern has a hole for
 	called          bool              // there was something about tool calls
+	typed           bool              // the event had a type
 	more            bool              // something else mattered, too
 }
 
@@ -152,11 +181,11 @@ func (p *piece) simple() bool {
 func (d *Decoder) learn(s *State, p *piece, out *provider.Out) {
 	from := rawjson.Offset(p.doc, p.text) + 1
 	to := from + len(p.text) - 2
-	middle, tail := p.doc[to+1:], []byte(nil)
+	middle, tail := p.doc[to:], []byte(nil)
 	padded := false
 	if p.free.Kind() == rawjson.String {
 		if i := rawjson.Offset(p.doc, p.free); i > to {
-			middle, tail, padded = p.doc[to+1:i+1], p.doc[i+len(p.free):], true
+			middle, tail, padded = p.doc[to:i+1], p.doc[i+len(p.free)-1:], true
 		}
 	}
 	if from+len(middle)+len(tail) > maxPattern {
@@ -168,6 +197,6 @@ func (d *Decoder) learn(s *State, p *piece, out *provider.Out) {
 	d.memo, out.Memo = memo, memo
 	s.Pattern = patternState{
 		Head: uint16(from), Middle: uint16(len(middle)), Tail: uint16(len(tail)),
-		What: p.what, Padded: padded, Call: p.call,
+		What: p.what, Padded: padded, Typed: p.typed, Call: p.call,
 	}
 }

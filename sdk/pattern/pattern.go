@@ -25,7 +25,9 @@ package pattern
 
 import (
 	"bytes"
+	"encoding/binary"
 
+	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/sdk/rawjson"
 )
 
@@ -58,6 +60,52 @@ type State struct {
 
 // Known reports whether there is a pattern.
 func (s *State) Known() bool { return s.known }
+
+// Tell makes the holes and the tail of p those of the pattern, with the numbers
+// as counts that the host reports. text is what the one string of it is; ok is
+// false where it has none, or several.
+func (s *State) Tell(literals []byte, p *abi.Pattern) (text uint8, ok bool) {
+	texts := 0
+	p.Holes, p.Report = p.Holes[:0], true
+	for i := range s.holes[:s.count] {
+		h := &s.holes[i]
+		told := abi.Hole{What: abi.HoleCount, Before: literals[:h.before]}
+		literals = literals[h.before:]
+		if !h.number {
+			told.What, text = abi.HoleText, h.what
+			texts++
+		}
+		p.Holes = append(p.Holes, told)
+	}
+	p.Tail = literals
+	return text, s.known && texts == 1
+}
+
+// Has reports whether a hole of the pattern is for that.
+func (s *State) Has(what uint8) bool {
+	for i := range s.holes[:s.count] {
+		if s.holes[i].what == what {
+			return true
+		}
+	}
+	return false
+}
+
+// Matched reads what the host matched by the pattern: the bytes of text, and for
+// each number what it is and what it was at last. ok is false for data that is
+// not of the pattern.
+func (s *State) Matched(data []byte, count func(what uint8, n uint64)) (text uint64, ok bool) {
+	_, text, counts, ok := abi.Matched(data)
+	for i := range s.holes[:s.count] {
+		if h := &s.holes[i]; ok && h.number {
+			if ok = len(counts) > 0; ok {
+				count(h.what, binary.LittleEndian.Uint64(counts))
+				counts = counts[8:]
+			}
+		}
+	}
+	return text, ok
+}
 
 // Match reports whether doc is of the pattern, and makes r the reading of it.
 func (s *State) Match(literals, doc []byte, r *Reading) bool {

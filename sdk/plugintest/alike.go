@@ -31,16 +31,34 @@ func RunAlike(t *testing.T, fast, full *Driver, start, events, end []abi.Event) 
 			stream = append(stream, abi.Event{Type: e.Type, Data: Alike(rnd, e.Data)})
 		}
 		stream = append(stream, end...)
-		if got, want := comesTo(t, fast, stream), comesTo(t, full, stream); !reflect.DeepEqual(got, want) {
+		want := comesTo(t, full.Stream(), stream)
+		if got := comesTo(t, fast.Stream(), stream); !reflect.DeepEqual(got, want) {
 			t.Fatalf("stream %d: by patterns %+v, read in full %+v, of the events %s", seed, got, want, stream)
+		}
+		s := fast.patternStream()
+		if got := comesTo(t, s, stream); !reflect.DeepEqual(got, want) {
+			t.Fatalf("stream %d: by the host's patterns %+v, read in full %+v, of the events %s", seed, got, want, stream)
 		}
 	}
 }
 
-// comesTo returns what a stream comes to.
-func comesTo(t *testing.T, d *Driver, events []abi.Event) any {
+// RunPatterns holds a stream of which the host makes records by the provider's
+// patterns to the same one without them, and the number of events that the host
+// matched to matched.
+func RunPatterns(t *testing.T, d *Driver, matched int, events ...abi.Event) {
 	t.Helper()
-	s := d.Stream()
+	s := d.patternStream()
+	if got, want := comesTo(t, s, events), comesTo(t, d.Stream(), events); !reflect.DeepEqual(got, want) {
+		t.Errorf("by the host's patterns %+v, without them %+v", got, want)
+	}
+	if s.matched != matched {
+		t.Errorf("the host matched %d events, want %d", s.matched, matched)
+	}
+}
+
+// comesTo returns what a stream comes to.
+func comesTo(t *testing.T, s *Stream, events []abi.Event) any {
+	t.Helper()
 	for _, e := range events {
 		if err := s.Decode(0, e); err != nil {
 			t.Fatalf("%v at the event %s", err, e.Data)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/pattern"
 	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/sdk/provider"
 )
@@ -66,9 +67,11 @@ func (d *Driver) List(c response.Case) (*response.Described, error) {
 // A Stream is one response under way: what the host keeps of it.
 type Stream struct {
 	*response.Aggregate
-	driver *Driver
-	state  []byte
-	first  bool
+	driver  *Driver
+	state   []byte
+	first   bool
+	matcher *pattern.Matcher // nil: the host takes no patterns
+	matched int              // events that were not decoded
 }
 
 // Stream begins a response.
@@ -76,8 +79,28 @@ func (d *Driver) Stream() *Stream {
 	return &Stream{driver: d, first: true, Aggregate: response.New()}
 }
 
+// patternStream begins a response of which the host takes patterns.
+func (d *Driver) patternStream() *Stream {
+	s := d.Stream()
+	s.matcher = &pattern.Matcher{}
+	return s
+}
+
 // Decode hands over events; flags are abi.FlagLast and abi.FlagCancelled.
 func (s *Stream) Decode(flags byte, events ...abi.Event) error {
+	if s.matcher != nil {
+		records, rest := s.matcher.AppendRecords(nil, events)
+		s.matched += len(events) - len(rest)
+		if err := s.Add(records); err != nil || len(rest) < len(events) && len(rest) == 0 && flags == 0 {
+			return err
+		}
+		events = rest
+		if report, ok := s.matcher.Report(); ok {
+			events = append([]abi.Event{report}, rest...)
+		}
+		s.matcher.Forget()
+		flags |= abi.FlagPatterns
+	}
 	if s.first {
 		flags |= abi.FlagFirst
 		s.first = false
@@ -94,8 +117,28 @@ func (s *Stream) Decode(flags byte, events ...abi.Event) error {
 	if err := s.Add(records); err != nil {
 		return err
 	}
+	if err := s.learn(records); err != nil {
+		return fmt.Errorf("read pattern: %w", err)
+	}
 	if flags&(abi.FlagLast|abi.FlagCancelled) == abi.FlagLast {
 		s.End()
+	}
+	return nil
+}
+
+// learn takes the pattern among records, where the host takes any.
+func (s *Stream) learn(records []byte) error {
+	for s.matcher != nil {
+		r, rest, ok, err := abi.NextRecord(records)
+		if err != nil || !ok {
+			return err
+		}
+		if r.Kind == abi.RecordPattern {
+			if err := s.matcher.Learn(r.Payload); err != nil {
+				return err
+			}
+		}
+		records = rest
 	}
 	return nil
 }

@@ -42,8 +42,8 @@ func runCases(t *testing.T, d *Driver, cases []response.Case) {
 
 // Check runs a case and returns what differs from what it must come to. A
 // stream is run in every way in which a host may hand it over: an event a
-// call, all events in one call, in turns with another stream, cut into single
-// bytes, and with each kind of line end.
+// call, all events in one call, by patterns, in turns with another stream, cut
+// into single bytes, and with each kind of line end.
 func (d *Driver) Check(c response.Case) []string {
 	if c.Kind == response.KindList {
 		got, err := d.List(c)
@@ -66,6 +66,7 @@ func (d *Driver) Check(c response.Case) []string {
 	problems := append(c.Compare(s.Aggregate), s.Broken...)
 	for name, f := range map[string]func([]byte) (*Stream, error){
 		"all events in one call": d.runTogether,
+		"by patterns":            d.runByPatterns,
 		"in turns":               d.runInTurns,
 		"byte by byte":           d.runBytes,
 		"CRLF":                   func(b []byte) (*Stream, error) { return d.Run(LineEnds(b, "\r\n")) },
@@ -85,6 +86,16 @@ func (d *Driver) Check(c response.Case) []string {
 func (d *Driver) runTogether(body []byte) (*Stream, error) {
 	s := d.Stream()
 	return s, s.Decode(abi.FlagLast, Frame(body)...)
+}
+
+func (d *Driver) runByPatterns(body []byte) (*Stream, error) {
+	s := d.patternStream()
+	for _, e := range Frame(body) {
+		if err := s.Decode(0, e); err != nil {
+			return s, err
+		}
+	}
+	return s, s.Decode(abi.FlagLast)
 }
 
 // runInTurns decodes the body twice at once, the second stream half a body

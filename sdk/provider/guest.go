@@ -40,6 +40,7 @@ func NewGuest[S any](p Provider[S]) Guest {
 		panic("provider: the state of a provider must not have pointers in it")
 	}
 	g := &guest[S]{provider: p, output: make([]byte, 0, largeRoom)}
+	g.patterned, _ = p.(Patterned[S])
 	g.settings.json, g.head.json = make([]byte, 0, smallRoom), make([]byte, 0, smallRoom)
 	g.out.records = make([]byte, 0, smallRoom)
 	return g
@@ -54,13 +55,14 @@ const (
 )
 
 type guest[S any] struct {
-	provider Provider[S]
-	request  Request
-	settings lastSettings
-	head     lastHead
-	state    S
-	out      Out
-	output   []byte
+	provider  Provider[S]
+	patterned Patterned[S] // the provider, where it is one; else nil
+	request   Request
+	settings  lastSettings
+	head      lastHead
+	state     S
+	out       Out
+	output    []byte
 }
 
 func (g *guest[S]) Encode(in []byte) ([]byte, error) {
@@ -120,6 +122,8 @@ func (g *guest[S]) Decode(in []byte) ([]byte, error) {
 	}
 	if input.Flags&abi.FlagLast != 0 {
 		g.decode(Event{End: true, Cancelled: input.Flags&abi.FlagCancelled != 0})
+	} else if input.Flags&abi.FlagPatterns != 0 && g.patterned != nil {
+		g.patterned.Pattern(&g.state, &g.out)
 	}
 	if len(g.out.Memo) > MaxMemo {
 		return nil, errMemo

@@ -135,6 +135,14 @@ func (o *Out) Outer(chunk, choice rawjson.Value) {
 	}
 }
 
+// Pattern tells the host of which events it makes the records by itself, until
+// the next decode call of the response. It is for [Patterned.Pattern].
+func (o *Out) Pattern(p *abi.Pattern) {
+	if o.marks == 0 {
+		o.records = abi.AppendPattern(o.records, p)
+	}
+}
+
 func appendOuter(b []byte, name string, first rawjson.Value, other string, second rawjson.Value) []byte {
 	b = abi.AppendHead(b, abi.RecordOuter, len(name)+len(first)+len(other)+len(second)+1)
 	return append(append(append(append(append(b, name...), first...), other...), second...), '}')

@@ -72,6 +72,37 @@ func TestAnswerText(t *testing.T) {
 	}
 }
 
+// TestAnswerPattern: events of the plugin's pattern become text without a call of
+// decode, until the next call; and the rounds behind have patterns of their own.
+func TestAnswerPattern(t *testing.T) {
+	const pattern, report = `pattern:{"a":"|"}`, `report:{"a":"|"}`
+	f := newFixture(t, chattest.Script{Batches: [][]string{
+		{"text:0", pattern, "text:1"}, // the batch is one call
+		{`{"a":" two"}`, `{"a":""}`, `{"a":"\n"}`},
+		{`{"a":"three"}`},
+		{`{"a":"four"}`, "text:,five,", `text:{"a"}`},
+		{"text:six", report, "count:"},
+		{`{"a":"seven"}`, `{"a":"é"}`, search(0, "c", alien)},
+		{"finish:tool_calls", "[DONE]"},
+	}}, chattest.Script{Batches: [][]string{{"text: eight", "finish:stop", "[DONE]"}}})
+	tr := f.ask(t, hello)
+	if got, want := tr.field("content"), "01 two\nthreefour,five,{\"a\"}sixn=8sevenématched=2,7 eight"; got != want {
+		t.Errorf("content %q, want %q", got, want)
+	}
+	if tr.finish() != "stop" || tr.outcome.Rounds != 2 || tr.flushed != tr.writes {
+		t.Errorf("finish %q, %d rounds, of %d writes %d were sent on", tr.finish(), tr.outcome.Rounds, tr.writes, tr.flushed)
+	}
+}
+
+// TestAnswerPatternBad: a pattern that is none is the plugin's fault, as any other
+// record is.
+func TestAnswerPatternBad(t *testing.T) {
+	tr := newFixture(t, say("text:a", "pattern:no quotes|", "text:b", "finish:stop")).ask(t, hello)
+	if got := tr.field("content"); got != "a" || tr.outcome.Err == nil {
+		t.Errorf("content %q, error %v; want a, and that the plugin failed", got, tr.outcome.Err)
+	}
+}
+
 func TestAnswerWithoutAWord(t *testing.T) {
 	for _, script := range []chattest.Script{say("finish:stop"), {Batches: [][]string{{"finish:stop"}}}} {
 		tr := newFixture(t, script).ask(t, hello)

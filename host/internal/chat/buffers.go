@@ -7,6 +7,7 @@ import "sync"
 // work at any time.
 type buffers struct {
 	in, out []byte // of a decode call
+	records []byte // of events that needed none, and then of the call behind them
 	frames  []byte // rendered and not yet written
 }
 
@@ -24,7 +25,7 @@ func (s *spareBuffers) take() *buffers {
 }
 
 func (s *spareBuffers) put(b *buffers) {
-	if max(cap(b.in), cap(b.out), cap(b.frames)) <= maxSpare {
+	if max(cap(b.in), cap(b.out), cap(b.records), cap(b.frames)) <= maxSpare {
 		s.pool.Put(b)
 	}
 }

@@ -119,6 +119,8 @@ func (a *Answer) record(r abi.Record, extra []byte) error {
 			return fmt.Errorf("carry of more than %d bytes: %w", abi.MaxCarry, abi.ErrMalformed)
 		}
 		rd.carry = append(rd.carry, r.Payload...)
+	case abi.RecordPattern:
+		return rd.pattern.Learn(r.Payload)
 	case abi.RecordOuter:
 		if !checkExtra(r.Payload) {
 			return fmt.Errorf("outer members that are not a JSON object: %w", abi.ErrMalformed)
@@ -251,7 +253,7 @@ func (a *Answer) peek(records []byte) error {
 		switch r.Kind {
 		case abi.RecordError:
 			return a.reported(r.Payload)
-		case abi.RecordResponse, abi.RecordUsage, abi.RecordCarry, abi.RecordOuter:
+		case abi.RecordResponse, abi.RecordUsage, abi.RecordCarry, abi.RecordOuter, abi.RecordPattern:
 		default:
 			return nil
 		}

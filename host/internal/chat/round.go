@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/pattern"
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/outbound"
@@ -40,6 +41,7 @@ type round struct {
 	begun    bool        // decode was called
 	ended    bool        // decode was called for the last time
 	state    []byte
+	pattern  pattern.Matcher // of events that need no call of decode
 	text     []byte
 	carry    []byte
 	calls    []call
@@ -205,10 +207,27 @@ func (a *Answer) decodeBatch() ([]byte, error) {
 	return a.decode(events[:n], false)
 }
 
-// decode has the plugin turn events into records; the state travels.
+// decode turns events into records: those that are of the round's pattern by
+// that, and from the first other one on by the plugin, whose state travels.
 func (a *Answer) decode(events []abi.Event, last bool) ([]byte, error) {
+	b := a.work()
+	matched, rest := a.round.pattern.AppendRecords(b.records[:0], events)
+	b.records = matched
+	if len(rest) < len(events) && len(rest) == 0 && !last {
+		return matched, nil
+	}
+	records, err := a.call(b, rest, last)
+	if err != nil || len(matched) == 0 {
+		return records, err
+	}
+	b.records = append(matched, records...)
+	return b.records, nil
+}
+
+// call has the plugin turn events into records.
+func (a *Answer) call(b *buffers, events []abi.Event, last bool) ([]byte, error) {
 	rd := &a.round
-	var flags byte
+	flags := byte(abi.FlagPatterns)
 	if !rd.begun {
 		flags |= abi.FlagFirst
 	}
@@ -216,7 +235,10 @@ func (a *Answer) decode(events []abi.Event, last bool) ([]byte, error) {
 		flags |= abi.FlagLast
 	}
 	rd.begun, rd.ended = true, last
-	b := a.work()
+	if report, ok := rd.pattern.Report(); ok {
+		events = append([]abi.Event{report}, events...)
+	}
+	rd.pattern.Forget()
 	b.in = slices.Grow(b.in[:0], inputSize(rd.state, events))
 	b.in = abi.AppendDecodeInput(b.in, rd.state, flags, events)
 	out, err := a.decodeTraced(b.in, b.out[:0])

@@ -160,6 +160,27 @@ func TestCheckCases(t *testing.T) {
 	}
 }
 
+// TestCheckPatterns: a guest that says of any string that it is text, and makes
+// nothing of it, and one whose pattern is none.
+func TestCheckPatterns(t *testing.T) {
+	c := response.Case{Name: "one", Kind: "stream", Status: 200, Expected: json.RawMessage("{}"), Body: []byte("data: 1\n\ndata: \"two\"\n\n")}
+	for _, tt := range []struct {
+		name    string
+		replace []string
+		detail  string
+	}{
+		{"another text", nil, `patterns: one comes to`},
+		{"no quotes", []string{"\x01\x00\x00\x00\"\"", "\x01\x00\x00\x00''"}, ": its pattern: malformed"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := check1(t, subjectModule(t, "P", goodManifest, tt.replace...), Options{Cases: []response.Case{c}})
+			if got := failures(r); !slices.Equal(got, []string{"patterns"}) || !strings.Contains(details(r), tt.detail) {
+				t.Errorf("failed: %q, with\n%swant patterns alone, with %q", got, details(r), tt.detail)
+			}
+		})
+	}
+}
+
 // TestCheckNoModule gives bytes that are no module at all.
 func TestCheckNoModule(t *testing.T) {
 	for _, b := range [][]byte{nil, []byte("hello"), []byte("\x00asm\x01\x00\x00\x00")} {
@@ -175,7 +196,7 @@ func TestReport(t *testing.T) {
 	if err := r.WriteTable(&b); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"subject 1.0.0 (provider, ABI 1), 1 KiB", "\nexports         ok       6 exports\n", "\ndecode          failed   see below\n", "\ndecode failed: ", "\n  What to do: "} {
+	for _, want := range []string{"subject 1.0.0 (provider, ABI 1), 2 KiB", "\nexports         ok       6 exports\n", "\ndecode          failed   see below\n", "\ndecode failed: ", "\n  What to do: "} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("table has no %q:\n%s", want, &b)
 		}

@@ -30,6 +30,10 @@ func purityChecks() []check {
 			remedy: "Read every event of a call, in order, and treat flag last after them.", run: checkGrouping,
 		},
 		{
+			name: "patterns", about: "makes of a stream the same where the host makes records by the patterns that it tells",
+			remedy: "Tell of a pattern only where decode makes one piece of text of each of its events, and nothing else comes of them, now or later; ask for a report where the state depends on them.", run: checkPatterns,
+		},
+		{
 			name: "later versions", about: "overlooks flags, bytes, members and event types that it does not know",
 			remedy: "Test the flags that you know and no others, skip members and event types that you do not know, and ignore bytes behind what you read.", run: checkLater,
 		},

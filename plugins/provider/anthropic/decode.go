@@ -26,6 +26,7 @@ type state struct {
 }
 
 func (p *anthropic) Decode(s *state, e provider.Event, out *provider.Out) error {
+	p.typ = typeOf(e)
 	switch {
 	case e.End:
 		return p.end(s, e.Cancelled, out)
@@ -74,7 +75,7 @@ func (p *anthropic) decode(s *state, e provider.Event, out *provider.Out) error 
 		p.remember(kindMessage)
 	case "content_block_start":
 		return p.blockStart(s, index, content, out)
-	case "content_block_delta":
+	case deltaEvent:
 		p.blockDelta(s, index, delta, e.Data, out)
 	case "content_block_stop":
 		p.blockStop(s, out)

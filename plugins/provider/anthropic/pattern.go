@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 
+	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/sdk/provider"
 	"github.com/parley-search/parley/sdk/rawjson"
 )
@@ -21,15 +22,63 @@ const (
 	textArguments
 )
 
-// patternState says how the memo is cut, after the calls: head and tail, with
-// the string between them.
+// recordOf is the kind of record that such a string makes.
+var recordOf = [...]abi.RecordKind{
+	textAnswer: abi.RecordText, textReasoning: abi.RecordReasoning, textArguments: abi.RecordToolArguments,
+}
+
+// patternState says how the memo is cut, after the calls: head and tail, which
+// have the quotes of the string between them.
 type patternState struct {
 	Head, Tail uint16
 	Call       uint16 // of textArguments
 	What       uint8
+	Type       eventType
 }
 
 const maxPattern = 1 << 10
+
+// deltaEvent is the type of a delta, as the API names it.
+const deltaEvent = "content_block_delta"
+
+// An eventType is what matters of the type of an event of a pattern.
+type eventType uint8
+
+const (
+	typeNone eventType = iota // as some servers send it
+	typeDelta
+	typeOther
+)
+
+func typeOf(e provider.Event) eventType {
+	switch string(e.Type) {
+	case "":
+		return typeNone
+	case deltaEvent:
+		return typeDelta
+	}
+	return typeOther
+}
+
+// Pattern implements [provider.Patterned], unless what the event says has to be
+// carried as well.
+func (p *anthropic) Pattern(s *state, out *provider.Out) {
+	if s.Pattern.Head == 0 || s.Pattern.Type == typeOther || s.Carry.Bytes > 0 {
+		return
+	}
+	memo := out.Memo[int(s.Calls)*callSize:]
+	head, tail := memo[:s.Pattern.Head], memo[s.Pattern.Head:]
+	last := len(tail) - 1
+	holes := [...]abi.Hole{{What: abi.HoleText, Before: head}, {What: abi.HoleSpaces, Before: tail[:last]}}
+	told := abi.Pattern{
+		Kind: recordOf[s.Pattern.What], Index: uint32(s.Pattern.Call), Holes: holes[:], Tail: tail[last:],
+	}
+	if s.Pattern.Type == typeDelta {
+		told.Type = []byte(deltaEvent)
+	}
+	out.Pattern(&told)
+	p.forget(s, out)
+}
 
 // match takes an event that fits the pattern, and reports whether it did.
 func (p *anthropic) match(s *state, data []byte, out *provider.Out) bool {
@@ -43,7 +92,7 @@ func (p *anthropic) match(s *state, data []byte, out *provider.Out) bool {
 	if end > 0 && bytes.IndexByte(text[:end], '\\') >= 0 {
 		end = rawjson.EndOfString(text)
 	}
-	if end < 0 || !sameTail(text[end+1:], tail) {
+	if end < 0 || !sameTail(text[end:], tail) {
 		return false
 	}
 	// With its quotes, as it stands in a document that was parsed.
@@ -77,7 +126,7 @@ func sameTail(rest, tail []byte) bool {
 // learn makes an event the pattern. text is the string in it that varies.
 func (p *anthropic) learn(s *state, what uint8, call int, doc []byte, text rawjson.Value, out *provider.Out) {
 	from := rawjson.Offset(doc, text) + 1
-	tail, ok := bytes.CutSuffix(doc[from+len(text)-1:], []byte{'}'})
+	tail, ok := bytes.CutSuffix(doc[from+len(text)-2:], []byte{'}'})
 	if !ok || from+len(tail) > maxPattern {
 		return
 	}
@@ -85,7 +134,7 @@ func (p *anthropic) learn(s *state, what uint8, call int, doc []byte, text rawjs
 	memo := append(p.memo[:0], out.Memo[:int(s.Calls)*callSize]...)
 	memo = append(append(append(memo, doc[:from]...), tail...), '}')
 	p.memo, out.Memo = memo, memo
-	s.Pattern = patternState{Head: uint16(from), Tail: uint16(len(tail) + 1), What: what, Call: uint16(call)}
+	s.Pattern = patternState{Head: uint16(from), Tail: uint16(len(tail) + 1), What: what, Call: uint16(call), Type: p.typ}
 }
 
 // forget gives up the pattern.

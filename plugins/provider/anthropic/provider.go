@@ -18,6 +18,7 @@ const (
 type anthropic struct {
 	scratch []byte // unescaped text
 	memo    []byte
+	typ     eventType // of the event at hand
 	reading pattern.Reading
 	kept    pattern.Kept
 	encoder encoder

@@ -19,8 +19,10 @@ import (
 // a line "kind:rest" that becomes one record, such as "text:hello",
 // "tool:0:id:name", "args:0:{", "usage:3,4", "error:{json}"; "fault:" fails
 // the call. A list of models is {"models": [{"name": "test/a"}], "next": "2"}. An
-// event of several lines becomes several records. The state
-// counts events, and shows as the text "n=…" when asked for by "count:".
+// event of several lines becomes several records. "pattern:{|}" has the host make
+// texts of what stands between braces, and "report:{|}" says so as well, in the
+// text "matched=…". The state counts events, and shows as the text "n=…" when
+// asked for by "count:".
 type Source struct {
 	Is abi.Manifest
 	// Reply, where not nil, answers each round instead of the network.
@@ -106,9 +108,14 @@ func (s *Source) Decode(_ context.Context, in, dst []byte) ([]byte, error) {
 	}
 	var records []byte
 	for {
-		_, data, ok := call.Next()
+		typ, data, ok := call.Next()
 		if !ok {
 			break
+		}
+		if string(typ) == abi.EventMatched {
+			events, text, _, _ := abi.Matched(data)
+			records = abi.AppendRecord(records, abi.RecordText, fmt.Sprintf("matched=%d,%d", events, text))
+			continue
 		}
 		n++
 		for line := range strings.SplitSeq(string(data), "\n") {
@@ -158,6 +165,12 @@ func appendLine(b []byte, line string, n int) ([]byte, error) {
 		return abi.AppendRecord(b, abi.RecordExtra, rest), nil
 	case "outer":
 		return abi.AppendRecord(b, abi.RecordOuter, rest), nil
+	case "pattern", "report":
+		before, tail, _ := strings.Cut(rest, "|")
+		return abi.AppendPattern(b, &abi.Pattern{
+			Kind: abi.RecordText, Report: kind == "report", Tail: []byte(tail),
+			Holes: []abi.Hole{{What: abi.HoleText, Before: []byte(before)}},
+		}), nil
 	case "unknown":
 		return abi.AppendRecord(b, abi.RecordKind(200), rest), nil
 	case "raw":

@@ -10,6 +10,7 @@
   (data (i32.const 300) "\01\00\00\00\05\00\00\00hello") ;; text
   (data (i32.const 320) "\06\00\00\00\04\00\00\00stop") ;; finish
   (data (i32.const 340) "\01\00\02\00\01\00\00\00x") ;; text, a reserved byte set
+  (data (i32.const 360) "\0d\00\00\00\16\00\00\00\01\01\00\00\00\00\00\00\00\00\00\00\01\00\00\00\01\00\00\00\22\22") ;; a pattern: any string is text
   (global $calls (mut i32) (i32.const 0))
   (global $region (mut i32) (i32.const 200000))
   (global $out (mut i32) (i32.const 512))
@@ -83,6 +84,8 @@
       (then (i32.store8 (i32.sub (global.get $out) (i32.const 1)) (i32.add (i32.const 0x61) (i32.rem_u (global.get $calls) (i32.const 26))))))
     (if (i32.and (i32.eqz (call $mode (i32.const 0x4e))) (i32.ne (i32.and (local.get $flags) (i32.const 2)) (i32.const 0))) ;; N: never finishes
       (then (call $put (i32.const 320) (i32.const 12))))
+    (if (i32.and (call $mode (i32.const 0x50)) (i32.ne (i32.and (local.get $flags) (i32.const 8)) (i32.const 0))) ;; P: tells a pattern
+      (then (call $put (i32.const 360) (i32.const 30))))
     (if (call $mode (i32.const 0x44)) ;; D: text after the finish
       (then (call $put (i32.const 300) (i32.const 13))))
     (call $span (i32.const 512) (i32.sub (global.get $out) (i32.const 512)))))
