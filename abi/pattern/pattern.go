@@ -10,6 +10,10 @@ import (
 	"github.com/parley-search/parley/abi"
 )
 
+// maxEvent is how long an event may be: beyond it the limits of the plugin are
+// what matters.
+const maxEvent = 64 << 10
+
 // maxDigits is how long a number may be that a hole is for.
 const maxDigits = 18
 
@@ -71,7 +75,7 @@ func (m *Matcher) Report() (e abi.Event, ok bool) {
 func (m *Matcher) match(e *abi.Event) (text []byte, ok bool) {
 	p := &m.pattern
 	// The end first: where two events begin alike, it mostly tells.
-	if e.Type != string(p.Type) || !bytes.HasSuffix(e.Data, p.Tail) {
+	if len(e.Data) > maxEvent || e.Type != string(p.Type) || !bytes.HasSuffix(e.Data, p.Tail) {
 		return nil, false
 	}
 	end, at := len(e.Data)-len(p.Tail), 0

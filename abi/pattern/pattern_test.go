@@ -36,6 +36,7 @@ func TestMatch(t *testing.T) {
 	typed := text(`{"t":"`, `"}`)
 	typed.Type = []byte("delta")
 	plain := text(`{"t":"`, `"}`)
+	long := strings.Repeat("x", maxEvent)
 	tests := []struct {
 		name, typ, data, want string
 		pattern               *abi.Pattern
@@ -49,6 +50,8 @@ func TestMatch(t *testing.T) {
 		{"a quote that is escaped", "", `{"t":"a\"}`, "", plain, false},
 		{"a quote behind two slashes", "", `{"t":"a\\"}`, `a\`, plain, true},
 		{"not UTF-8", "", "{\"t\":\"\xff\"}", "", plain, false},
+		{"long", "", `{"t":"` + long[8:] + `"}`, long[8:], plain, true},
+		{"too long", "", `{"t":"` + long + `"}`, "", plain, false},
 		{"another literal", "", `{"u":"one"}`, "", plain, false},
 		{"another tail", "", `{"t":"one"]`, "", plain, false},
 		{"more in between", "", `{"t":"one","u":"two"}`, "", plain, false},

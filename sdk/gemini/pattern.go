@@ -42,7 +42,7 @@ func (g *Provider) match(s *state, data []byte, out *provider.Out) bool {
 // the host says of what it matched.
 func (g *Provider) Pattern(s *state, out *provider.Out) {
 	if s.Compat {
-		g.compat.Pattern(&s.OpenAI, out)
+		g.compat.TellPattern(&s.OpenAI, out)
 		return
 	}
 	if !s.Pattern.Known() {

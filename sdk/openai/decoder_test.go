@@ -17,4 +17,6 @@ func (*plain) Encode(*provider.Request) (provider.HTTPRequest, error) {
 
 func (*plain) Error(r *provider.Response) provider.ProviderError { return Error(r) }
 
+func (p *plain) Pattern(s *State, out *provider.Out) { p.TellPattern(s, out) }
+
 func TestCases(t *testing.T) { plugintest.RunCases(t, plugintest.New(&plain{}), "testdata") }

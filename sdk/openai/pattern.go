@@ -46,9 +46,11 @@ type patternState struct {
 
 const maxPattern = 2 << 10
 
-// Pattern implements [provider.Patterned]: the host matches what the next calls
-// would, and the memo need not travel.
-func (d *Decoder) Pattern(s *State, out *provider.Out) {
+// TellPattern is a provider's Pattern, see [provider.Patterned]: the host matches
+// what the next calls would, and the memo need not travel. It is for providers
+// that do nothing else with the events of a text: those which are matched do
+// not come to Decode.
+func (d *Decoder) TellPattern(s *State, out *provider.Out) {
 	p := &s.Pattern
 	if p.Head == 0 || p.Typed || s.Done {
 		return

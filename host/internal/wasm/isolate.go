@@ -79,9 +79,30 @@ func (i *instance) freezeWide() (*snapshot, error) {
 	return i.freeze()
 }
 
-// Done says that no call of tag comes any more: the instance that served it may
-// be reset for another.
-func (m *Module) Done(tag Tag) { m.pool.done(tag) }
+// Done says that no call of tag comes any more. The instance that served it is
+// reset for another right away: the next answer need not wait for that.
+func (m *Module) Done(tag Tag) {
+	i := m.pool.done(tag, m.snapshot() != nil)
+	if i == nil {
+		return
+	}
+	ok := m.reset(i)
+	if !ok {
+		m.renewals.Add(1)
+	}
+	i.used = !ok
+	m.pool.release(i, !ok)
+}
+
+// reset brings i back to its beginning, and reports whether it could.
+func (m *Module) reset(i *instance) bool {
+	pages, ok := i.reset()
+	if ok {
+		m.resets.Add(1)
+		m.resetPages.Add(int64(pages))
+	}
+	return ok
+}
 
 // lend returns an instance for a call of tag. An error is a [*Fault],
 // [ErrClosed] or ctx's own.
@@ -91,10 +112,7 @@ func (m *Module) lend(ctx context.Context, tag Tag) (*instance, error) {
 		return nil, err
 	}
 	if i.used && (tag == 0 || i.tag != tag) && m.frozen.Load() != nil {
-		if pages, ok := i.reset(); ok {
-			m.resets.Add(1)
-			m.resetPages.Add(int64(pages))
-		} else {
+		if !m.reset(i) {
 			m.renewals.Add(1)
 			if i, err = m.pool.renew(i); err != nil {
 				return nil, err

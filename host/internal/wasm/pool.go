@@ -147,15 +147,24 @@ func (p *pool) idleOf(tag Tag) int {
 	return free
 }
 
-// done says that no call of tag comes any more.
-func (p *pool) done(tag Tag) {
+// done says that no call of tag comes any more. Where lend is set and nobody
+// else wants it, it lends the instance that served tag.
+func (p *pool) done(tag Tag, lend bool) *instance {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, i := range p.idle {
+	last := -1
+	for at, i := range p.idle {
 		if i.tag == tag {
-			i.tag = 0
+			i.tag, last = 0, at
 		}
 	}
+	if last < 0 || !lend || p.lent >= p.limit || p.closed {
+		return nil
+	}
+	i := p.idle[last]
+	p.idle = slices.Delete(p.idle, last, last+1)
+	p.lent++
+	return i
 }
 
 // isolate has p prefer instances that need no reset, and keep parked of them

@@ -51,3 +51,6 @@ func (a *azure) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 }
 
 func (*azure) Error(r *provider.Response) provider.ProviderError { return openai.Error(r) }
+
+// Pattern implements [provider.Patterned].
+func (a *azure) Pattern(s *openai.State, out *provider.Out) { a.TellPattern(s, out) }

@@ -106,3 +106,6 @@ func joinArray(values []rawjson.Value) rawjson.Value {
 	}
 	return append(b, ']')
 }
+
+// Pattern implements [provider.Patterned].
+func (m *mistral) Pattern(s *openai.State, out *provider.Out) { m.TellPattern(s, out) }

@@ -60,3 +60,6 @@ func (*openAI) Embed(r *provider.Request) (provider.HTTPRequest, error) {
 }
 
 func (*openAI) Error(r *provider.Response) provider.ProviderError { return openai.Error(r) }
+
+// Pattern implements [provider.Patterned].
+func (o *openAI) Pattern(s *openai.State, out *provider.Out) { o.TellPattern(s, out) }

@@ -43,3 +43,6 @@ func (*vLLM) Models(r *provider.Request) (provider.HTTPRequest, error) {
 }
 
 func (*vLLM) Error(r *provider.Response) provider.ProviderError { return openai.Error(r) }
+
+// Pattern implements [provider.Patterned].
+func (v *vLLM) Pattern(s *openai.State, out *provider.Out) { v.TellPattern(s, out) }
