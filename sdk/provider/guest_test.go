@@ -255,6 +255,48 @@ func TestNewGuestRefusesPointers(t *testing.T) {
 	NewGuest(pointed{})
 }
 
+type patterned struct{ counter }
+
+func (patterned) Pattern(_ *counterState, out *Out) {
+	out.Pattern(&abi.Pattern{Kind: abi.RecordText, Holes: []abi.Hole{{What: abi.HoleText, Before: []byte(`"`)}}, Tail: []byte(`"`)})
+}
+
+// TestPatterned: a provider is asked for its pattern where the host takes one, at
+// the end of a call behind which the response goes on.
+func TestPatterned(t *testing.T) {
+	finish := counter{act: func(_ Event, out *Out) error { out.Finish("stop"); return nil }}
+	for _, tt := range []struct {
+		name  string
+		p     Provider[counterState]
+		flags byte
+		want  bool
+	}{
+		{"asked for", patterned{}, abi.FlagFirst | abi.FlagPatterns, true},
+		{"not asked for", patterned{}, abi.FlagFirst, false},
+		{"the last call", patterned{}, abi.FlagLast | abi.FlagPatterns, false},
+		{"behind the finish", patterned{finish}, abi.FlagPatterns, false},
+		{"of a provider without", counter{}, abi.FlagPatterns, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, records := call(t, NewGuest(tt.p), nil, tt.flags, "a", "b")
+			found := 0
+			for len(records) > 0 {
+				r, rest, _, err := abi.NextRecord(records)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.Kind == abi.RecordPattern {
+					found++
+				}
+				records = rest
+			}
+			if want := map[bool]int{true: 1}[tt.want]; found != want {
+				t.Errorf("%d patterns, want %d", found, want)
+			}
+		})
+	}
+}
+
 // TestVectors makes the records of the contract's vectors through Out.
 func TestVectors(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join("..", "..", "abi", "testdata", "vectors", "records.json"))
@@ -268,6 +310,16 @@ func TestVectors(t *testing.T) {
 			Index                                   int
 			Usage                                   [5]uint64
 			Error                                   ProviderError
+			Pattern                                 struct {
+				Kind       abi.RecordKind
+				Report     bool
+				Index      uint32
+				Type, Tail string
+				Holes      []struct {
+					What   abi.HoleKind
+					Before string
+				}
+			}
 		}
 	}
 	if err := json.Unmarshal(b, &file); err != nil {
@@ -303,6 +355,12 @@ func TestVectors(t *testing.T) {
 				case abi.RecordOuter:
 					whole := rawjson.Value(v.Text)
 					out.Outer(whole.Get("chunk"), whole.Get("choice"))
+				case abi.RecordPattern:
+					told := abi.Pattern{Kind: v.Pattern.Kind, Report: v.Pattern.Report, Index: v.Pattern.Index, Type: []byte(v.Pattern.Type), Tail: []byte(v.Pattern.Tail)}
+					for _, h := range v.Pattern.Holes {
+						told.Holes = append(told.Holes, abi.Hole{What: h.What, Before: []byte(h.Before)})
+					}
+					out.Pattern(&told)
 				}
 				return nil
 			}})
