@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"strings"
 	"testing"
@@ -34,6 +36,48 @@ func TestChunkAllocates(t *testing.T) {
 	// chunk would be 576.
 	if many > few+288 {
 		t.Errorf("%d allocations for 576 chunks more, want no more than a few", many-few)
+	}
+}
+
+// TestAnswerAllocates bounds the bytes that an answer of a word allocates, the
+// client's and the provider's in this process among them: buffers go back to
+// their pools when an answer takes its connection over.
+func TestAnswerAllocates(t *testing.T) {
+	if apart.Run(t) {
+		return
+	}
+	if testing.Short() {
+		t.Skip("counts allocations of the whole process, to which the race detector adds")
+	}
+	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, house.Delta("word")+house.Finish)
+	}))
+	defer provider.Close()
+	h := house.Open(t, map[string]string{"log-level": "off", "no-analytics": "true"}, house.Shipped(t, "vllm"))
+	h.Must("PATCH", "/chats/w/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q}`, provider.URL))
+	const answers, most = 500, 44 << 10
+	var before, after runtime.MemStats
+	for n := range answers + 50 {
+		if n == 50 {
+			runtime.ReadMemStats(&before)
+		}
+		resp, err := h.Client.Post(h.URL+"/chats/w/chat/completions", "application/json", strings.NewReader(`{"model":"m","messages":[{"role":"user","content":"hi"}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := io.Copy(io.Discard, resp.Body)
+		resp.Body.Close()
+		if err != nil || resp.StatusCode != http.StatusOK || n == 0 {
+			t.Fatalf("answer %d of %d bytes, %v", resp.StatusCode, n, err)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	each := (after.TotalAlloc - before.TotalAlloc) / answers
+	t.Logf("an answer allocates %d bytes", each)
+	if each > most {
+		t.Errorf("an answer allocates %d bytes, want %d at most", each, most)
 	}
 }
 

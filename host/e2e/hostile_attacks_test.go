@@ -96,7 +96,7 @@ func (a *attack) module(t *testing.T, base string) []byte {
 		if !bytes.Contains(b, []byte(offset4+"\x41\x04")) && a.guest != "mirror" {
 			t.Fatalf("%s.wasm does not look at the flags as it did", a.guest)
 		}
-		b = bytes.ReplaceAll(b, []byte(offset4+"\x41\x04"), []byte(offset4+"\x41\x01"))
+		b = bytes.ReplaceAll(b, []byte(offset4+"\x41\x04"), []byte(offset4+"\x41\x09")) // first, patterns
 	}
 	return house.Packed(t, b, a.source(), nil)
 }

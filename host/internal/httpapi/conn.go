@@ -65,6 +65,7 @@ type conn struct {
 	answer  atomic.Pointer[answering] // to begin yet
 	ahead   []byte                    // of the next request, read and given back
 	held    bool                      // Read has no more than ahead
+	kept    atomic.Int32              // so many times Close is to do nothing: the server calls it on what it gave up
 	resting bool                      // nothing is asked; guarded by conns.mu
 }
 
@@ -148,6 +149,11 @@ func (c *conn) Write(b []byte) (int, error) {
 // and the client may lose the answer that told it why: so read on for a
 // while where that is the case.
 func (c *conn) Close() error {
+	for n := c.kept.Load(); n > 0; n = c.kept.Load() {
+		if c.kept.CompareAndSwap(n, n-1) {
+			return nil
+		}
+	}
 	c.closing.Do(func() {
 		c.server.conns.remove(c)
 		if half, ok := c.Conn.(interface{ CloseWrite() error }); ok && c.linger.Load() && half.CloseWrite() == nil {

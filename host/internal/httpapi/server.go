@@ -218,7 +218,6 @@ func New(d Deps) *Server {
 	// not, and its text may hold parts of a request.
 	s.app.Server().SecureErrorLogMessage = true
 	s.app.Server().Logger = quiet{&s.Log}
-	s.app.Server().KeepHijackedConns = true // takeOver closes them
 	s.mcp = mcp.New(mcp.Options{Version: d.Version.Version, Search: d.Search, Panicked: func(what string, stack []byte) {
 		s.Log.Error().Str("panic", what).Bytes("stack", stack).Msg("handler panicked")
 	}})

@@ -45,7 +45,11 @@ func (s *Server) takeOver(c *conn, ctx *fasthttp.RequestCtx, a *answering) {
 		if ctx.Response.Header.ConnectionClose() { // what is left of the body lies before the next request
 			a.keep = false
 		}
-		go s.converse(c, a) // ctx is the server's again when this function returns
+		// When this function returns, ctx is the server's again, and so is the
+		// buffer that it read from, as long as the server is told to close the
+		// connection: with KeepHijackedConns each answer would leave 16 KiB behind.
+		c.kept.Add(1)
+		go s.converse(c, a)
 	})
 }
 
