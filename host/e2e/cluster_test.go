@@ -184,19 +184,10 @@ func withoutTime(body string) string {
 // a line.
 func sharedRecords(t *testing.T, dir string) string {
 	t.Helper()
-	var db *badger.DB
-	var err error
-	// A process that another test starts has the lock of the house that was closed until it
-	// runs its own program.
-	if !waittest.Until(func() bool {
-		db, err = badger.Open(badger.DefaultOptions(filepath.Join(dir, "badger")).WithLogger(nil).WithReadOnly(true))
-		return err == nil
-	}) {
-		t.Fatal(err)
-	}
+	db := house.OpenDatabase(t, dir)
 	defer db.Close()
 	var b strings.Builder
-	err = db.View(func(tx *badger.Txn) error {
+	err := db.View(func(tx *badger.Txn) error {
 		it := tx.NewIterator(badger.DefaultIteratorOptions)
 		defer it.Close()
 		for it.Rewind(); it.Valid(); it.Next() {

@@ -6,8 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"testing"
 
 	"github.com/dgraph-io/badger/v4"
+
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // CheckSecret makes sure that secret stands in no answer, no log line and no
@@ -54,12 +57,9 @@ func (h *House) CheckSecret(secret, plain string) {
 // Values calls f with all that the database of a closed host holds.
 func (h *House) Values(f func(key, value []byte)) {
 	h.T.Helper()
-	db, err := badger.Open(badger.DefaultOptions(filepath.Join(h.Dir, "badger")).WithLogger(nil))
-	if err != nil {
-		h.T.Fatal(err)
-	}
+	db := OpenDatabase(h.T, h.Dir)
 	defer db.Close()
-	err = db.View(func(txn *badger.Txn) error {
+	err := db.View(func(txn *badger.Txn) error {
 		it := txn.NewIterator(badger.IteratorOptions{AllVersions: true, PrefetchValues: true, PrefetchSize: 100})
 		defer it.Close()
 		for it.Rewind(); it.Valid(); it.Next() {
@@ -81,4 +81,18 @@ func Around(text, what string) string {
 		return "nothing"
 	}
 	return text[max(at-300, 0):min(at+300, len(text))]
+}
+
+// OpenDatabase opens the database of a closed host, below dir, for reading. A
+// process that another test starts has the lock of it until it runs its own program.
+func OpenDatabase(t testing.TB, dir string) (db *badger.DB) {
+	t.Helper()
+	var err error
+	if !waittest.Until(func() bool {
+		db, err = badger.Open(badger.DefaultOptions(filepath.Join(dir, "badger")).WithLogger(nil).WithReadOnly(true))
+		return err == nil
+	}) {
+		t.Fatal(err)
+	}
+	return db
 }
