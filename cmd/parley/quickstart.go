@@ -158,6 +158,7 @@ func (d demo) run(cmd *cobra.Command, c host.Config) error {
 	if d.path != "" {
 		return d.serveFiles(ctx, c, h, tree, modules, stdout, say)
 	}
+	say("loading the sample documents")
 	seeded, err := d.seedSamples(ctx, h)
 	if err != nil {
 		return fmt.Errorf("load the sample: %w", closeAfter(h, err))

@@ -29,8 +29,8 @@ var buildFlags = []string{"-buildmode=c-shared", "-trimpath", "-buildvcs=false",
 // Build compiles the Go plugin in dir with the local toolchain, puts
 // dir/manifest.json into it, and leaves it in outDir as NAME-VERSION.wasm,
 // whose path it returns. Where that file is up to date nothing is built: a
-// stamp beside it holds the hash of all that went in. Progress gets a line for
-// a person; it may be nil.
+// stamp beside it holds the hash of all that went in. Progress gets lines for a
+// person, one each second of a build; it may be nil.
 func Build(ctx context.Context, dir, outDir string, progress io.Writer) (file string, err error) {
 	if progress == nil {
 		progress = io.Discard
@@ -61,7 +61,9 @@ func Build(ctx context.Context, dir, outDir string, progress io.Writer) (file st
 	if err := os.MkdirAll(outDir, 0o755); err != nil {
 		return "", fmt.Errorf("build plugin %s: %w", m.Name, err)
 	}
+	done := tellWhile(progress, m.Name+" "+m.Version)
 	packed, err := compileGo(ctx, dir, text)
+	done()
 	if err != nil {
 		return "", fmt.Errorf("build plugin %s: %w", m.Name, err)
 	}

@@ -117,10 +117,10 @@ func (r *Runtime) Compile(ctx context.Context, name string, bin []byte, l Limits
 	if err := shape.Check(l); err != nil {
 		return nil, fmt.Errorf("check module %s: %w", name, err)
 	}
+	bin, data := liftData(bin, uint64(shape.MemoryMin)*pageSize) // first: then less is copied
 	if bin, err = boundTables(bin); err != nil {
 		return nil, fmt.Errorf("check module %s: %w", name, err)
 	}
-	bin, data := liftData(bin, uint64(shape.MemoryMin)*pageSize)
 	e, bin, state, refusal, err := r.prepare(bin)
 	if err != nil {
 		return nil, fmt.Errorf("meter module %s: %w", name, err)
