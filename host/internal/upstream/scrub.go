@@ -48,9 +48,10 @@ func newScrubber(secrets map[string]string, derived ...string) scrubber {
 			continue
 		}
 		for _, form := range forms(value) {
-			s.all = append(s.all, []byte(form))
+			b := []byte(form)
+			s.all = append(s.all, b)
 			if len(value) >= shortestEventSecret {
-				s.event = append(s.event, []byte(form))
+				s.event = append(s.event, b)
 			}
 		}
 	}
