@@ -19,7 +19,7 @@ import (
 
 // A Transport is a pool of connections. It does for a request what
 // [http.Transport] does, but that it never sends one again by itself, and that it
-// reads no answer before all of a request is written: a body has to be small enough
+// reads no answer before all of a request is written, or cannot be: a body has to be small enough
 // to be on its way before the other side reads it. A response does not hold its
 // request. The fields are not to change once
 // it is in use. Safe for concurrent use.
@@ -52,6 +52,10 @@ type connection struct {
 
 // errHead is what a connection reads where the head is longer than it may be.
 var errHead = errors.New("the answer's headers exceeded the limit")
+
+// afterHangUp is how long an answer may take to be read where a request could not be
+// written.
+const afterHangUp = time.Second
 
 // writers are used for as long as a request is written.
 var writers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, 4<<10) }}
@@ -211,15 +215,26 @@ func (c *connection) Read(p []byte) (int, error) {
 func (c *connection) exchange(req *http.Request, trace *httptrace.ClientTrace) (*http.Response, error) {
 	w := writers.Get().(*bufio.Writer)
 	w.Reset(c.Conn)
-	err := req.Write(w) // which tells the trace
-	if err == nil {
-		err = w.Flush()
+	unwritten := req.Write(w) // which tells the trace
+	if unwritten == nil {
+		unwritten = w.Flush()
 	}
 	w.Reset(nil)
 	writers.Put(w)
-	if err != nil {
-		return nil, err
+	if unwritten == nil {
+		return c.readHead(req, trace)
 	}
+	// Some answer before they have read all, and hang up: then that is here already.
+	_ = c.Conn.SetReadDeadline(time.Now().Add(afterHangUp))
+	if resp, err := c.readHead(req, trace); err == nil {
+		resp.Close = true
+		return resp, nil
+	}
+	return nil, unwritten
+}
+
+// readHead reads the head of the answer to req.
+func (c *connection) readHead(req *http.Request, trace *httptrace.ClientTrace) (*http.Response, error) {
 	c.left = c.t.MaxHead
 	if _, err := c.in.Peek(1); err != nil {
 		return nil, err

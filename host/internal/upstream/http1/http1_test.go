@@ -317,6 +317,43 @@ func TestQuiet(t *testing.T) {
 	}
 }
 
+// TestEarly answers before the request is read, and hangs up.
+func TestEarly(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("other systems may drop what came before a connection was reset")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = c.Read(make([]byte, 1))
+			_, _ = io.WriteString(c, "HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+			c.Close()
+		}
+	}()
+	tr := (&server{}).transport()
+	tr.Dial = (&net.Dialer{}).DialContext
+	for range 50 {
+		req := post(t.Context(), strings.Repeat("x", 60<<10))
+		req.URL.Host = l.Addr().String()
+		resp, err := tr.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != http.StatusRequestEntityTooLarge {
+			t.Errorf("status %d", resp.StatusCode)
+		}
+	}
+}
+
 // TestNoGoroutines holds answers open: they cost no goroutine.
 func TestNoGoroutines(t *testing.T) {
 	const open = 50
