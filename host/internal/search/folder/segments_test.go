@@ -2,6 +2,7 @@ package folder
 
 import (
 	"fmt"
+	"path/filepath"
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/search/storage"
@@ -43,8 +44,9 @@ func segmentsOf(t *testing.T, f *Folder) int {
 	return len(v.Segs)
 }
 
-// TestUnite wants one segment of a folder of which half was written since the last time,
-// deleted documents left out, and what else is written to be left to bleve's plan.
+// TestUnite wants one segment, in one file, of a folder of which half was written since
+// the last time, deleted documents left out, and what else is written to be left to
+// bleve's plan.
 func TestUnite(t *testing.T) {
 	f, err := Create(t.TempDir(), &Schema{Analyzer: text.AnalyzerVersion, Layout: LayoutVersion})
 	if err != nil {
@@ -84,6 +86,10 @@ func TestUnite(t *testing.T) {
 		if got := segmentsOf(t, f); got != step.segments {
 			t.Errorf("%s is written: %d segments, want %d", step.name, got, step.segments)
 		}
+		waittest.For(t, "the files that were merged deleted", func() bool {
+			files, err := filepath.Glob(filepath.Join(f.dir, "store", "*.zap"))
+			return err == nil && len(files) == step.segments
+		})
 		if got, err := f.idx.DocCount(); err != nil || got != uint64(step.documents) {
 			t.Errorf("%s is written: %d documents, %v; want %d", step.name, got, err, step.documents)
 		}

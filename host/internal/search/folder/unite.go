@@ -42,6 +42,11 @@ func (f *Folder) Unite(ctx context.Context) error {
 	if err := inside.(*scorch.Scorch).ForceMerge(ctx, &plan); err != nil {
 		return fmt.Errorf("merge segments: %w", err)
 	}
+	// bleve deletes the files that were merged behind a write, of which this is one: when
+	// it did so for the merge, what merged may not have let go of them.
+	if err := f.idx.SetInternal(keyNext, encodeNext(f.Next.Load())); err != nil {
+		return fmt.Errorf("delete merged segments: %w", err)
+	}
 	return nil
 }
 
