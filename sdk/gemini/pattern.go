@@ -48,8 +48,8 @@ func (g *Provider) Pattern(s *state, out *provider.Out) {
 	if !s.Pattern.Known() {
 		return
 	}
-	told := abi.Pattern{Kind: abi.RecordText, Holes: g.holes[:0]}
-	text, ok := s.Pattern.Tell(out.Memo[int(s.Calls)*idSize:], &told)
+	told := abi.Pattern{Kind: abi.RecordText, Report: true, Holes: g.holes[:0]}
+	text, ok := s.Pattern.Tell(out.Memo[int(s.Calls)*idSize:], 0, &told)
 	if !ok {
 		return
 	}

@@ -61,17 +61,23 @@ type State struct {
 // Known reports whether there is a pattern.
 func (s *State) Known() bool { return s.known }
 
-// Tell makes the holes and the tail of p those of the pattern, with the numbers
-// as counts that the host reports. text is what the one string of it is; ok is
-// false where it has none, or several.
-func (s *State) Tell(literals []byte, p *abi.Pattern) (text uint8, ok bool) {
+// Tell makes the holes and the tail of p those of the pattern: what is skipped does
+// not matter, other numbers are counts that the host reports. text is what the
+// one string of it is; ok is false where it has none, or several.
+func (s *State) Tell(literals []byte, skipped uint8, p *abi.Pattern) (text uint8, ok bool) {
 	texts := 0
-	p.Holes, p.Report = p.Holes[:0], true
+	p.Holes = p.Holes[:0]
 	for i := range s.holes[:s.count] {
 		h := &s.holes[i]
-		told := abi.Hole{What: abi.HoleCount, Before: literals[:h.before]}
+		told := abi.Hole{What: abi.HoleString, Before: literals[:h.before]}
 		literals = literals[h.before:]
-		if !h.number {
+		switch {
+		case h.what == skipped && h.number:
+			told.What = abi.HoleNumber
+		case h.what == skipped:
+		case h.number:
+			told.What, p.Report = abi.HoleCount, true
+		default:
 			told.What, text = abi.HoleText, h.what
 			texts++
 		}

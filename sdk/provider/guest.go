@@ -113,7 +113,8 @@ func (g *guest[S]) Decode(in []byte) ([]byte, error) {
 	if err := g.load(input.State); err != nil {
 		return nil, err
 	}
-	for {
+	events := 0
+	for ; ; events++ {
 		typ, data, ok := input.Next()
 		if !ok {
 			break
@@ -122,7 +123,7 @@ func (g *guest[S]) Decode(in []byte) ([]byte, error) {
 	}
 	if input.Flags&abi.FlagLast != 0 {
 		g.decode(Event{End: true, Cancelled: input.Flags&abi.FlagCancelled != 0})
-	} else if input.Flags&abi.FlagPatterns != 0 && g.patterned != nil {
+	} else if input.Flags&abi.FlagPatterns != 0 && g.patterned != nil && events > 0 {
 		g.patterned.Pattern(&g.state, &g.out)
 	}
 	if len(g.out.Memo) > MaxMemo {

@@ -273,12 +273,17 @@ func TestPatterned(t *testing.T) {
 	}{
 		{"asked for", patterned{}, abi.FlagFirst | abi.FlagPatterns, true},
 		{"not asked for", patterned{}, abi.FlagFirst, false},
+		{"no events", patterned{}, abi.FlagFirst | abi.FlagPatterns, false},
 		{"the last call", patterned{}, abi.FlagLast | abi.FlagPatterns, false},
 		{"behind the finish", patterned{finish}, abi.FlagPatterns, false},
 		{"of a provider without", counter{}, abi.FlagPatterns, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, records := call(t, NewGuest(tt.p), nil, tt.flags, "a", "b")
+			events := []string{"a", "b"}
+			if tt.name == "no events" {
+				events = nil
+			}
+			_, records := call(t, NewGuest(tt.p), nil, tt.flags, events...)
 			found := 0
 			for len(records) > 0 {
 				r, rest, _, err := abi.NextRecord(records)

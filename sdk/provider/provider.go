@@ -66,7 +66,7 @@ type Embedder interface {
 // text and nothing else. The host then makes those records by itself, which
 // takes a twentieth of the time.
 type Patterned[S any] interface {
-	// Pattern is called at the end of a decode call, where the host takes
+	// Pattern is called behind the last Decode of a call, where the host takes
 	// patterns and the response goes on: out.Pattern tells the host of one.
 	// What the state holds for it may be dropped.
 	Pattern(s *S, out *Out)

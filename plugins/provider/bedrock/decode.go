@@ -59,6 +59,7 @@ func (b *bedrock) Decode(s *state, e provider.Event, out *provider.Out) error {
 		return s.finish(out)
 	}
 	typ := string(e.Type)
+	b.teller.Begin(e.Type, e.Data)
 	v, ok := rawjson.Parse(e.Data)
 	// A failure after the stop is one, too: so do the SDKs of AWS take it.
 	if name, found := failureName(typ); found {
@@ -82,6 +83,7 @@ func (b *bedrock) Decode(s *state, e provider.Event, out *provider.Out) error {
 		b.start(s, v, out)
 	case "contentBlockDelta":
 		s.delta(v, out)
+		b.tell(v)
 	case "contentBlockStop":
 		index := blockIndex(v)
 		s.endReason(out)
@@ -92,6 +94,23 @@ func (b *bedrock) Decode(s *state, e provider.Event, out *provider.Out) error {
 		writeUsage(v.Get("usage"), out)
 	}
 	return nil
+}
+
+// tell tells of a delta that is a text and no more; p is padding.
+func (b *bedrock) tell(v rawjson.Value) {
+	delta := v.Get("delta")
+	if len(delta.Get("toolUse")) > 0 || len(delta.Get("reasoningContent")) > 0 {
+		return
+	}
+	b.teller.Text(abi.RecordText, delta.Get("text"))
+	b.teller.Skip(v.Get("p"))
+}
+
+// Pattern implements [provider.Patterned].
+func (b *bedrock) Pattern(_ *state, out *provider.Out) {
+	if p := b.teller.Pattern(); p != nil {
+		out.Pattern(p)
+	}
 }
 
 // start opens a block: only those of tools have an event for it. Tools that Bedrock

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/sdk/pattern"
 	"github.com/parley-search/parley/sdk/provider"
 	"github.com/parley-search/parley/sdk/rawjson"
 )
@@ -16,6 +17,7 @@ type bedrock struct {
 	body    []byte
 	talk    conversation
 	scratch []byte
+	teller  pattern.Teller
 }
 
 // asGiven are members of Converse that a workspace's parameters may have.

@@ -31,6 +31,7 @@ func (c *cohere) Decode(s *state, e provider.Event, out *provider.Out) error {
 	if s.done || string(e.Data) == "[DONE]" {
 		return nil
 	}
+	c.teller.Begin(e.Type, e.Data)
 	v, ok := rawjson.Parse(e.Data)
 	if !ok || v.Kind() != rawjson.Object {
 		return errors.New("the response holds an event that is not JSON")
@@ -42,9 +43,9 @@ func (c *cohere) Decode(s *state, e provider.Event, out *provider.Out) error {
 		out.Response(v.Get("id").String(), "")
 	case "content-start", "content-delta":
 		content := message.Get("content")
-		emitString(out.Reasoning, content.Get("thinking"))
-		emitString(out.Text, content.Get("text"))
-		emitString(out.Text, content) // some servers of the same API write a text
+		c.emit(out.Reasoning, abi.RecordReasoning, content.Get("thinking"))
+		c.emit(out.Text, abi.RecordText, content.Get("text"))
+		c.emit(out.Text, abi.RecordText, content) // some servers of the same API write a text
 	case "tool-plan-delta":
 		plan := message.Get("tool_plan")
 		emitString(out.Reasoning, plan)
@@ -67,6 +68,19 @@ func (c *cohere) Decode(s *state, e provider.Event, out *provider.Out) error {
 		}
 	}
 	return nil
+}
+
+// emit writes a text, if v is one.
+func (c *cohere) emit(to func([]byte), kind abi.RecordKind, v rawjson.Value) {
+	emitString(to, v)
+	c.teller.Text(kind, v)
+}
+
+// Pattern implements [provider.Patterned].
+func (c *cohere) Pattern(_ *state, out *provider.Out) {
+	if p := c.teller.Pattern(); p != nil {
+		out.Pattern(p)
+	}
 }
 
 func emitString(to func([]byte), v rawjson.Value) {

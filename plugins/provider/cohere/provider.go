@@ -7,6 +7,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/sdk/openai"
+	"github.com/parley-search/parley/sdk/pattern"
 	"github.com/parley-search/parley/sdk/provider"
 	"github.com/parley-search/parley/sdk/rawjson"
 )
@@ -17,6 +18,7 @@ const defaultBase = "https://api.cohere.com"
 type cohere struct {
 	members rawjson.Edit
 	body    []byte
+	teller  pattern.Teller
 	talk    conversation
 }
 

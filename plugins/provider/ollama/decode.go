@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 
+	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/sdk/provider"
 	"github.com/parley-search/parley/sdk/rawjson"
 )
@@ -32,6 +33,7 @@ func (o *ollama) Decode(s *state, e provider.Event, out *provider.Out) error {
 	if s.done {
 		return nil
 	}
+	o.teller.Begin(e.Type, e.Data)
 	v, ok := rawjson.Parse(e.Data)
 	if !ok || v.Kind() != rawjson.Object {
 		return errNotJSON
@@ -45,11 +47,13 @@ func (o *ollama) Decode(s *state, e provider.Event, out *provider.Out) error {
 		s.named = true
 		out.Response("", m[3].String())
 	}
+	o.teller.Skip(m[4])
 	o.message(s, m[0], m[4], out)
 	if m[1].Kind() != rawjson.True {
 		return nil
 	}
 	s.done = true
+	o.teller.Spoil()
 	reason := m[5].String()
 	switch {
 	case reason == "length":
@@ -66,17 +70,27 @@ func (o *ollama) Decode(s *state, e provider.Event, out *provider.Out) error {
 	return nil
 }
 
+// Pattern implements [provider.Patterned].
+func (o *ollama) Pattern(_ *state, out *provider.Out) {
+	if p := o.teller.Pattern(); p != nil {
+		out.Pattern(p)
+	}
+}
+
 // message takes the piece of an answer. Calls come whole.
 func (o *ollama) message(s *state, v, created rawjson.Value, out *provider.Out) {
 	var m [3]rawjson.Value
 	v.Pick(m[:], "content", "thinking", "tool_calls")
 	if text, ok := m[1].Text(nil); ok {
 		out.Reasoning(text)
+		o.teller.Text(abi.RecordReasoning, m[1])
 	}
 	if text, ok := m[0].Text(nil); ok {
 		out.Text(text)
+		o.teller.Text(abi.RecordText, m[0])
 	}
 	for it := m[2].Items(); it.Next(); {
+		o.teller.Spoil()
 		f := it.Value.Get("function")
 		name := f.Get("name").String()
 		if name == "" {

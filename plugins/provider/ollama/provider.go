@@ -6,6 +6,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/sdk/openai"
+	"github.com/parley-search/parley/sdk/pattern"
 	"github.com/parley-search/parley/sdk/provider"
 	"github.com/parley-search/parley/sdk/rawjson"
 )
@@ -17,6 +18,7 @@ type ollama struct {
 	members rawjson.Edit
 	talk    conversation
 	ids     []byte // scratch of decode
+	teller  pattern.Teller
 }
 
 func (o *ollama) Encode(r *provider.Request) (provider.HTTPRequest, error) {
