@@ -88,7 +88,7 @@ func (r *response) Header() http.Header { return r.resp.Header }
 // in one event.
 func (r *response) Next() ([]abi.Event, error) {
 	for r.err == nil {
-		n, err := r.read(r.framer.Room())
+		n, err := r.readAll(r.framer.Room())
 		events, bad := r.framer.Take(n)
 		switch {
 		case bad != nil:
@@ -114,6 +114,22 @@ func (r *response) Next() ([]abi.Event, error) {
 		return r.headed(nil), nil
 	}
 	return nil, r.err
+}
+
+// aheadLeast is how much has to be there for another read, which must not wait.
+const aheadLeast = 1 << 10
+
+// readAll is read, and more of it as long as what comes is here already: what is one
+// step for us is one for the plugin, and one write to the client.
+func (r *response) readAll(p []byte) (n int, err error) {
+	n, err = r.read(p)
+	from, ok := r.body.(interface{ Ahead() int })
+	for ok && err == nil && n < len(p) && from.Ahead() >= aheadLeast {
+		var more int
+		more, err = r.read(p[n:])
+		n += more
+	}
+	return n, err
 }
 
 // headed puts the event of the head before the first ones of the body.

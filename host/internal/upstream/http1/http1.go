@@ -48,7 +48,18 @@ type connection struct {
 	left    int64 // bytes that may be read; more is an errHead
 	timer   *time.Timer
 	reused  bool
+
+	full  bool    // the last read of a body filled what it was given: more waits
+	store *[]byte // one of stores, while ahead is not empty
+	ahead []byte  // of the body, read and not asked for yet
 }
+
+// stores hold what is read ahead. A connection has one only while something is in
+// it, which a stream that waits has not.
+var stores = sync.Pool{New: func() any {
+	b := make([]byte, 16<<10)
+	return &b
+}}
 
 // errHead is what a connection reads where the head is longer than it may be.
 var errHead = errors.New("the answer's headers exceeded the limit")
@@ -201,14 +212,41 @@ func (t *Transport) CloseIdleConnections() {
 	}
 }
 
-// Read implements [io.Reader], for the connection's buffer.
+// Read implements [io.Reader], for the connection's buffer. That is small, since each
+// open stream has one. Where more came than fits, as much as there is is read.
 func (c *connection) Read(p []byte) (int, error) {
 	if c.left <= 0 {
 		return 0, errHead
 	}
+	if c.full && len(c.ahead) == 0 {
+		c.store = stores.Get().(*[]byte)
+		n, err := c.Conn.Read(*c.store)
+		c.ahead, c.full = (*c.store)[:n], n == len(*c.store)
+		if n == 0 {
+			c.takeAhead(nil)
+			return 0, err
+		}
+	}
+	if len(c.ahead) > 0 {
+		return c.takeAhead(p), nil
+	}
 	n, err := c.Conn.Read(p[:min(int64(len(p)), c.left)])
-	c.left -= int64(n)
+	if c.left < math.MaxInt64 {
+		c.left -= int64(n)
+	} else {
+		c.full = n == len(p)
+	}
 	return n, err
+}
+
+// takeAhead moves what is read ahead to p.
+func (c *connection) takeAhead(p []byte) int {
+	n := copy(p, c.ahead)
+	if c.ahead = c.ahead[n:]; len(c.ahead) == 0 {
+		stores.Put(c.store)
+		c.store, c.ahead = nil, nil
+	}
+	return n
 }
 
 // exchange writes req and reads the head of its answer.
@@ -235,7 +273,7 @@ func (c *connection) exchange(req *http.Request, trace *httptrace.ClientTrace) (
 
 // readHead reads the head of the answer to req.
 func (c *connection) readHead(req *http.Request, trace *httptrace.ClientTrace) (*http.Response, error) {
-	c.left = c.t.MaxHead
+	c.left, c.full = c.t.MaxHead, false
 	if _, err := c.in.Peek(1); err != nil {
 		return nil, err
 	}
@@ -261,16 +299,30 @@ type body struct {
 	connection *connection
 	stop       func() bool // ends the watch over the request's context; false: that has ended
 	keep       bool        // the connection is good for another request
+	err        error       // what Read ended with: the connection may be another's by now
 	once       sync.Once
 }
 
 // Read implements [io.Reader].
 func (b *body) Read(p []byte) (int, error) {
+	if b.err != nil {
+		return 0, b.err
+	}
 	n, err := b.from.Read(p)
-	if err != nil {
-		b.end(err == io.EOF && b.keep && b.connection.in.Buffered() == 0)
+	if b.err = err; err != nil {
+		b.end(err == io.EOF && b.keep && b.connection.in.Buffered()+len(b.connection.ahead) == 0)
 	}
 	return n, err
+}
+
+// Ahead is how many bytes of the connection are read already, beside a few that are
+// not counted: as long as there are more than the longest line of the chunked
+// coding that anybody sends, Read does not wait.
+func (b *body) Ahead() int {
+	if b.err != nil {
+		return 0
+	}
+	return len(b.connection.ahead)
 }
 
 // Close closes the connection where the body was not read to its end. It may be

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -436,4 +437,45 @@ func BenchmarkRoundTrip(b *testing.B) {
 			}
 		})
 	}
+}
+
+// TestAhead: of a body that comes faster than it is asked for, all that is there is
+// read at once, and none of it is lost or stays with the connection.
+func TestAhead(t *testing.T) {
+	var says, want strings.Builder
+	says.WriteString("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+	for i := range 300 {
+		word := strings.Repeat(string(rune('a'+i%26)), 100+i)
+		fmt.Fprintf(&says, "%x\r\n%s\r\n", len(word), word)
+		want.WriteString(word)
+	}
+	says.WriteString("0\r\n\r\n")
+	synctest.Test(t, func(t *testing.T) {
+		s := each(says.String())
+		tr := s.transport()
+		defer tr.CloseIdleConnections()
+		for range 3 {
+			resp, err := tr.RoundTrip(post(t.Context(), "question"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got strings.Builder
+			most, p := 0, make([]byte, 700)
+			for err == nil {
+				var n int
+				n, err = resp.Body.Read(p)
+				got.Write(p[:n])
+				most = max(most, resp.Body.(interface{ Ahead() int }).Ahead())
+			}
+			if err != io.EOF || got.String() != want.String() {
+				t.Fatalf("%d bytes, %v; want the %d that were sent", got.Len(), err, want.Len())
+			}
+			if most < 8<<10 {
+				t.Errorf("at most %d bytes were read ahead, want some thousands", most)
+			}
+		}
+		if n := s.dialed.Load(); n != 1 {
+			t.Errorf("%d connections, want 1: nothing was left over", n)
+		}
+	})
 }
