@@ -94,6 +94,20 @@ func TestAnswerPattern(t *testing.T) {
 	}
 }
 
+// TestAnswerPatternInBatch: a plugin gets few of the events that come together before
+// it has told of a pattern, and few at a time once it tells of some.
+func TestAnswerPatternInBatch(t *testing.T) {
+	const one, other = `pattern:{"a":"|"}`, `pattern:{"b":"|"}`
+	f := newFixture(t, chattest.Script{Batches: [][]string{
+		{"text:0", "text:1", "text:2", one, `{"a":"3"}`, `{"a":"4"}`, "text:5", "text:6", "text:7", other, `{"b":"8"}`},
+		{"text:9", "text:10", "text:11", "text:12", "text:13", "count:", "finish:stop", "[DONE]"},
+	}})
+	tr := f.ask(t, hello)
+	if got, want := tr.field("content"), "012345678910111213n=14"; got != want {
+		t.Errorf("content %q, want %q", got, want)
+	}
+}
+
 // TestAnswerPatternBad: a pattern that is none is the plugin's fault, as any other
 // record is.
 func TestAnswerPatternBad(t *testing.T) {

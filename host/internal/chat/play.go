@@ -119,8 +119,6 @@ func (a *Answer) record(r abi.Record, extra []byte) error {
 			return fmt.Errorf("carry of more than %d bytes: %w", abi.MaxCarry, abi.ErrMalformed)
 		}
 		rd.carry = append(rd.carry, r.Payload...)
-	case abi.RecordPattern:
-		return rd.pattern.Learn(r.Payload)
 	case abi.RecordOuter:
 		if !checkExtra(r.Payload) {
 			return fmt.Errorf("outer members that are not a JSON object: %w", abi.ErrMalformed)

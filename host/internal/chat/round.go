@@ -42,6 +42,7 @@ type round struct {
 	ended    bool        // decode was called for the last time
 	state    []byte
 	pattern  pattern.Matcher // of events that need no call of decode
+	tells    bool            // the plugin told of one
 	text     []byte
 	carry    []byte
 	calls    []call
@@ -207,21 +208,38 @@ func (a *Answer) decodeBatch() ([]byte, error) {
 	return a.decode(events[:n], false)
 }
 
+// firstEvents is how many events a call gets behind which the plugin may tell of a
+// pattern: more of a kind that the host can make records of would be decoded.
+const firstEvents = 4
+
 // decode turns events into records: those that are of the round's pattern by
-// that, and from the first other one on by the plugin, whose state travels.
+// that, and the others by the plugin, whose state travels.
 func (a *Answer) decode(events []abi.Event, last bool) ([]byte, error) {
-	b := a.work()
-	matched, rest := a.round.pattern.AppendRecords(b.records[:0], events)
-	b.records = matched
-	if len(rest) < len(events) && len(rest) == 0 && !last {
-		return matched, nil
+	rd, b := &a.round, a.work()
+	b.records = b.records[:0]
+	for {
+		matched, rest := rd.pattern.AppendRecords(b.records, events)
+		b.records = matched
+		if len(rest) < len(events) && len(rest) == 0 && !last {
+			return matched, nil
+		}
+		now := len(rest)
+		if !rd.begun || rd.tells {
+			now = min(now, firstEvents)
+		}
+		records, err := a.call(b, rest[:now], last && now == len(rest))
+		if err != nil {
+			return nil, err
+		}
+		if now == len(rest) && len(b.records) == 0 {
+			return records, nil
+		}
+		b.records = append(b.records, records...)
+		if now == len(rest) {
+			return b.records, nil
+		}
+		events = rest[now:]
 	}
-	records, err := a.call(b, rest, last)
-	if err != nil || len(matched) == 0 {
-		return records, err
-	}
-	b.records = append(matched, records...)
-	return b.records, nil
 }
 
 // call has the plugin turn events into records.
@@ -251,7 +269,28 @@ func (a *Answer) call(b *buffers, events []abi.Event, last bool) ([]byte, error)
 		return nil, a.pluginError(fmt.Errorf("read decode output: %w", err))
 	}
 	rd.state = append(rd.state[:0], state...)
+	if err := rd.learn(records); err != nil {
+		return nil, a.pluginError(fmt.Errorf("read record: %w", err))
+	}
 	return records, nil
+}
+
+// learn takes the pattern among the records of a call.
+func (rd *round) learn(records []byte) error {
+	for len(records) > 0 {
+		r, rest, _, err := abi.NextRecord(records)
+		if err != nil {
+			return nil // play says so, behind what stands before it
+		}
+		if r.Kind == abi.RecordPattern {
+			rd.tells = true
+			if err := rd.pattern.Learn(r.Payload); err != nil {
+				return err
+			}
+		}
+		records = rest
+	}
+	return nil
 }
 
 // inputSize is about what a decode call's input needs, so that it grows at once
