@@ -42,7 +42,7 @@ func (g *Provider) Decode(s *state, e provider.Event, out *provider.Out) error {
 		g.matched(s, e.Data)
 		return nil
 	}
-	if g.match(s, e.Data, out) {
+	if g.match(s, e.Data, out) || g.recall(s, e.Data, out) {
 		return nil
 	}
 	v, ok := rawjson.Parse(e.Data)
@@ -53,8 +53,9 @@ func (g *Provider) Decode(s *state, e provider.Event, out *provider.Out) error {
 		return g.compat.Decode(&s.OpenAI, e, out)
 	}
 	g.reading.Begin(e.Data)
+	g.whole.Begin(e.Data)
 	for it := v.Items(); it.Next(); { // a list within an event
-		g.reading.Spoil()
+		g.spoil()
 		if err := g.event(s, it.Value, e, out); err != nil {
 			return err
 		}
@@ -76,20 +77,22 @@ func (g *Provider) event(s *state, v rawjson.Value, e provider.Event, out *provi
 			candidates = m.Value
 		case "usageMetadata":
 			if len(usage) > 0 {
-				g.reading.Spoil()
+				g.spoil()
 			}
 			usage = m.Value
 			g.takeUsage(s, usage)
 		case "promptFeedback":
 			feedback = m.Value
+			g.whole.Spoil()
 		case "modelVersion":
 			model = m.Value
 		case "responseId":
 			id = m.Value
 		case "choices":
 			s.Compat = !s.Seen
-			g.reading.Spoil()
+			g.spoil()
 		case "error":
+			g.whole.Spoil()
 			if !m.Value.IsNull() {
 				s.usage(out)
 				return streamError(v)
@@ -99,11 +102,9 @@ func (g *Provider) event(s *state, v rawjson.Value, e provider.Event, out *provi
 	if s.Compat {
 		return g.decodeCompat(s, e, out)
 	}
-	s.Seen = s.Seen || len(candidates) > 0 || len(id) > 0
-	if !s.Named && (len(id) > 2 || len(model) > 2) {
-		s.Named, s.Response = true, hashLong(id)
-		out.Response(id.String(), model.String())
-	}
+	seen := len(candidates) > 0 || len(id) > 0
+	s.Seen = s.Seen || seen
+	s.name(id, model, out)
 	if reason := feedback.Get("blockReason").String(); reason != "" && candidates.Len() == 0 {
 		s.usage(out)
 		return newBlockedError(reason, feedback.Get("blockReasonMessage").String())
@@ -113,7 +114,16 @@ func (g *Provider) event(s *state, v rawjson.Value, e provider.Event, out *provi
 			return err
 		}
 	}
+	g.remember(id, model, seen)
 	return nil
+}
+
+// name writes the Response record, once there is something to say.
+func (s *state) name(id, model rawjson.Value, out *provider.Out) {
+	if !s.Named && (len(id) > 2 || len(model) > 2) {
+		s.Named, s.Response = true, hashLong(id)
+		out.Response(id.String(), model.String())
+	}
 }
 
 // newBlockedError returns the error for a prompt that a filter refused.
@@ -149,7 +159,12 @@ func (g *Provider) candidate(s *state, v rawjson.Value, out *provider.Out) error
 	if len(reason) > 2 && !reason.IsNull() {
 		g.reading.Spoil()
 		word := reason.String()
-		if s.Finish = finishOf(word); s.Finish == finishBadCall {
+		s.Finish = finishOf(word)
+		if g.whole.Kind != 0 {
+			g.whole.Spoil() // several say why
+		}
+		g.whole.Kind = uint8(s.Finish)
+		if s.Finish == finishBadCall {
 			s.usage(out)
 			text := message.String()
 			if text == "" {
@@ -188,10 +203,11 @@ func (g *Provider) part(s *state, v rawjson.Value, out *provider.Out) error {
 	piece, ok := text.Text(g.scratch)
 	if ok {
 		g.reading.String(what, text)
+		g.whole.String(what, text)
 		g.keep(piece, len(text)-2)
 	}
 	if len(signature) > 2 {
-		g.reading.Spoil()
+		g.spoil()
 		own := 0
 		if !thought {
 			own = len(piece)
@@ -231,7 +247,7 @@ func (g *Provider) call(s *state, part, function, signature rawjson.Value, out *
 	}
 	id := function.Get("id").String()
 	h := hashLong([]byte(id))
-	g.reading.Spoil()
+	g.spoil()
 	ids := s.forget(out)
 	for b := ids; len(b) > 0; b = b[idSize:] {
 		if binary.LittleEndian.Uint64(b) == h {

@@ -23,7 +23,9 @@ type Provider struct {
 	}
 	scratch []byte // unescaped text
 	memo    []byte
-	reading pattern.Reading
+	reading pattern.Reading // of the event at hand, for the stream
+	whole   pattern.Reading // of it, for the streams to come
+	kept    pattern.Kept
 	holes   []abi.Hole // of the pattern that the host is told of
 	target  target
 	encoder encoder

@@ -56,6 +56,10 @@ func (g *Provider) takeUsage(s *state, v rawjson.Value) {
 		if what := countOf(m.Key); what != 0 {
 			addCount(&u, what, countTokens(m.Value))
 			g.reading.Number(what, m.Value)
+			g.whole.Number(what, m.Value)
+		}
+		for it := m.Value.Items(); it.Next(); { // by modality
+			g.whole.Vary(foundDetail, it.Value.Get("tokenCount"))
 		}
 	}
 	s.keepUsage(u)

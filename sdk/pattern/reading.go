@@ -88,6 +88,9 @@ func (r *Reading) All() []Found { return r.found[:r.count] }
 // Value returns a string with its quotes, as it stands in the event.
 func (r *Reading) Value(f *Found) rawjson.Value { return r.doc[f.from-1 : f.to+1] }
 
+// Digits returns a number as it stands in the event.
+func (r *Reading) Digits(f *Found) rawjson.Value { return r.doc[f.from:f.to] }
+
 // Text returns a string as it reads: a part of the event, or, where it has
 // escapes, memory that the next call uses again.
 func (r *Reading) Text(f *Found) []byte {

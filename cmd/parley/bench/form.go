@@ -55,7 +55,7 @@ var (
 	}
 	gemini = Form{
 		Word: `data: {"candidates": [{"content": {"parts": [{"text": %q}],"role": "model"},"index": 0}],"usageMetadata": {"promptTokenCount": 11,"candidatesTokenCount": 42,"totalTokenCount": 53,"promptTokensDetails": [{"modality": "TEXT","tokenCount": 11}]},"modelVersion": "gemini-2.5-flash","responseId": "abcdefghijklmnopqrstuvwx"}` + "\r\n\r\n",
-		End:  `data: {"candidates": [{"content": {"parts": [{"text": ""}],"role": "model"},"finishReason": "STOP","index": 0}],"usageMetadata": {"promptTokenCount": 11,"candidatesTokenCount": 42,"totalTokenCount": 53},"modelVersion": "gemini-2.5-flash","responseId": "abcdefghijklmnopqrstuvwx"}` + "\r\n\r\n",
+		End:  `data: {"candidates": [{"content": {"parts": [{"text": ""}],"role": "model"},"finishReason": "STOP","index": 0}],"usageMetadata": {"promptTokenCount": 11,"candidatesTokenCount": 42,"totalTokenCount": 53,"promptTokensDetails": [{"modality": "TEXT","tokenCount": 11}]},"modelVersion": "gemini-2.5-flash","responseId": "abcdefghijklmnopqrstuvwx"}` + "\r\n\r\n",
 	}
 	anthropic = Form{
 		Begin: `event: message_start` + "\n" + `data: {"type":"message_start","message":{"id":"msg_01","type":"message","role":"assistant","model":"claude-sonnet-4-5","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":10,"output_tokens":1}}}` + "\n\n" +
