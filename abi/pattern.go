@@ -25,7 +25,7 @@ type Hole struct {
 type HoleKind uint8
 
 // The kinds of holes. A string is what stands between the quotes, which belong
-// to the literals; a number is a whole one without sign, of at most 18 digits.
+// to the literals; a number is a whole one without sign, of at most [MaxDigits].
 const (
 	HoleText   HoleKind = 1 // the string that is the piece of text; a pattern has one
 	HoleString HoleKind = 2 // a string that does not matter
@@ -37,6 +37,7 @@ const (
 // The bounds of a pattern.
 const (
 	MaxHoles   = 16
+	MaxDigits  = 18      // of a number
 	MaxPattern = 4 << 10 // bytes of the payload
 )
 

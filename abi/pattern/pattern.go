@@ -14,9 +14,6 @@ import (
 // what matters.
 const maxEvent = 64 << 10
 
-// maxDigits is how long a number may be that a hole is for.
-const maxDigits = 18
-
 // A Matcher has the pattern of one response. Its zero value has none.
 type Matcher struct {
 	pattern abi.Pattern // parts of payload
@@ -27,18 +24,47 @@ type Matcher struct {
 	counts       []uint64
 }
 
-// Learn takes the payload of a [abi.RecordPattern]. It returns
-// [abi.ErrMalformed] where it is none, and has no pattern then.
-func (m *Matcher) Learn(payload []byte) error {
-	m.Forget()
+// LearnFrom takes the pattern among the records of a decode call, if there is one;
+// told says so. The error is [abi.ErrMalformed], of a payload that is no pattern:
+// nothing is matched then. What is no record is for whoever reads the records.
+func (m *Matcher) LearnFrom(records []byte) (told bool, err error) {
+	for len(records) > 0 {
+		r, rest, _, bad := abi.NextRecord(records)
+		if bad != nil {
+			break
+		}
+		if r.Kind == abi.RecordPattern {
+			told = true
+			if err := m.learn(r.Payload); err != nil {
+				return told, err
+			}
+		}
+		records = rest
+	}
+	return told, nil
+}
+
+// learn takes the payload of a [abi.RecordPattern].
+func (m *Matcher) learn(payload []byte) error {
+	m.forget()
 	m.payload = append(m.payload[:0], payload...)
 	err := abi.Record{Kind: abi.RecordPattern, Payload: m.payload}.Pattern(&m.pattern)
 	m.known = err == nil
 	return err
 }
 
-// Forget gives up the pattern: decode is called.
-func (m *Matcher) Forget() { m.known, m.events, m.text = false, 0, 0 }
+// BeginCall gives up the pattern, since decode is called with rest, and returns what
+// it is called with: in front of rest the report of what was matched, where the
+// pattern asks for it.
+func (m *Matcher) BeginCall(rest []abi.Event) []abi.Event {
+	if report, ok := m.report(); ok {
+		rest = append([]abi.Event{report}, rest...)
+	}
+	m.forget()
+	return rest
+}
+
+func (m *Matcher) forget() { m.known, m.events, m.text = false, 0, 0 }
 
 // AppendRecords appends to b the records of the events of the pattern that
 // events begin with, and returns the others, which are for decode.
@@ -62,9 +88,9 @@ func (m *Matcher) AppendRecords(b []byte, events []abi.Event) (records []byte, r
 	return b, events
 }
 
-// Report returns the event that the next call begins with: what was matched,
+// report returns the event that the next call begins with: what was matched,
 // where the pattern asks for it and anything was.
-func (m *Matcher) Report() (e abi.Event, ok bool) {
+func (m *Matcher) report() (e abi.Event, ok bool) {
 	if !m.known || !m.pattern.Report || m.events == 0 {
 		return e, false
 	}
@@ -158,11 +184,11 @@ func endOfString(b []byte) int {
 // readDigits reads the whole number that b begins with: n is how long it is, -1
 // where there is none, or one that no hole is for.
 func readDigits(b []byte) (count uint64, n int) {
-	for n < len(b) && n <= maxDigits && b[n] >= '0' && b[n] <= '9' {
+	for n < len(b) && n <= abi.MaxDigits && b[n] >= '0' && b[n] <= '9' {
 		count = count*10 + uint64(b[n]-'0')
 		n++
 	}
-	if n == 0 || n > maxDigits || b[0] == '0' && n > 1 {
+	if n == 0 || n > abi.MaxDigits || b[0] == '0' && n > 1 {
 		return 0, -1
 	}
 	return count, n

@@ -70,7 +70,7 @@ func TestMatch(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var m Matcher
-			if err := m.Learn(told(t, tt.pattern)); err != nil {
+			if err := m.learn(told(t, tt.pattern)); err != nil {
 				t.Fatal(err)
 			}
 			events := []abi.Event{{Type: tt.typ, Data: []byte(tt.data)}}
@@ -92,13 +92,13 @@ func TestMatch(t *testing.T) {
 // TestReport: the guest is told how much was matched, and the last counts.
 func TestReport(t *testing.T) {
 	var m Matcher
-	err := m.Learn(told(t, &abi.Pattern{Kind: abi.RecordReasoning, Report: true, Holes: []abi.Hole{
+	err := m.learn(told(t, &abi.Pattern{Kind: abi.RecordReasoning, Report: true, Holes: []abi.Hole{
 		{What: abi.HoleText, Before: []byte(`["`)}, {What: abi.HoleCount, Before: []byte(`",`)}, {What: abi.HoleCount, Before: []byte(`,`)},
 	}, Tail: []byte(`]`)}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e, ok := m.Report(); ok {
+	if e, ok := m.report(); ok {
 		t.Errorf("report %q before anything was matched", e.Data)
 	}
 	var events []abi.Event
@@ -109,15 +109,15 @@ func TestReport(t *testing.T) {
 	if want := abi.AppendRecord(abi.AppendRecord([]byte("before"), abi.RecordReasoning, "ab"), abi.RecordReasoning, "é"); !bytes.Equal(records, want) || len(rest) != 2 {
 		t.Errorf("records %q, want %q; %d events left, want 2", records, want, len(rest))
 	}
-	e, ok := m.Report()
+	e, ok := m.report()
 	if want := abi.AppendMatched(nil, 3, 4, []uint64{4, 5}); !ok || e.Type != abi.EventMatched || !bytes.Equal(e.Data, want) {
 		t.Errorf("report %v %q %x, want %q %x", ok, e.Type, e.Data, abi.EventMatched, want)
 	}
-	m.Forget()
+	m.forget()
 	if _, rest := m.AppendRecords(nil, events); len(rest) != len(events) {
 		t.Error("a pattern that was given up matches")
 	}
-	if _, ok := m.Report(); ok {
+	if _, ok := m.report(); ok {
 		t.Error("there is a report of a pattern that was given up")
 	}
 }
@@ -126,12 +126,37 @@ func TestArguments(t *testing.T) {
 	var m Matcher
 	p := text(`{"t":"`, `"}`)
 	p.Kind, p.Index = abi.RecordToolArguments, 3
-	if err := m.Learn(told(t, p)); err != nil {
+	if err := m.learn(told(t, p)); err != nil {
 		t.Fatal(err)
 	}
 	records, _ := m.AppendRecords(nil, []abi.Event{{Data: []byte(`{"t":"{\"a\""}`)}})
 	if want := abi.AppendToolArguments(nil, 3, `{"a"`); !bytes.Equal(records, want) {
 		t.Errorf("records %q, want %q", records, want)
+	}
+}
+
+// TestLearnFrom: the pattern stands anywhere among the records of a call, and a call
+// without one leaves none behind BeginCall.
+func TestLearnFrom(t *testing.T) {
+	records := abi.AppendRecord(nil, abi.RecordText, "a")
+	records = append(records, abi.AppendPattern(nil, text(`{"t":"`, `"}`))...)
+	records = abi.AppendRecord(records, abi.RecordText, "b")
+	event := []abi.Event{{Data: []byte(`{"t":"a"}`)}}
+	var m Matcher
+	if told, err := m.LearnFrom(records); !told || err != nil {
+		t.Fatalf("told %v, %v", told, err)
+	}
+	if _, rest := m.AppendRecords(nil, event); len(rest) > 0 {
+		t.Error("the pattern does not match")
+	}
+	if rest := m.BeginCall(event); len(rest) != 1 {
+		t.Errorf("%d events for the call, want 1 without a report", len(rest))
+	}
+	if told, err := m.LearnFrom(records[:9]); told || err != nil {
+		t.Errorf("of a text alone: told %v, %v", told, err)
+	}
+	if _, rest := m.AppendRecords(nil, event); len(rest) == 0 {
+		t.Error("the pattern of the call before still matches")
 	}
 }
 
@@ -157,10 +182,10 @@ func TestLearnBad(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var m Matcher
-			if err := m.Learn(good); err != nil {
+			if err := m.learn(good); err != nil {
 				t.Fatal(err)
 			}
-			if err := m.Learn(payload); !errors.Is(err, abi.ErrMalformed) {
+			if err := m.learn(payload); !errors.Is(err, abi.ErrMalformed) {
 				t.Fatalf("error %v, want %v", err, abi.ErrMalformed)
 			}
 			if _, rest := m.AppendRecords(nil, []abi.Event{{Data: []byte(`{"t":"a"}`)}}); len(rest) == 0 {
@@ -177,11 +202,11 @@ func FuzzMatch(f *testing.F) {
 	f.Add(told(f, text(`{"t":"`, `"}`)), `{"t":"\""}`)
 	f.Fuzz(func(t *testing.T, payload []byte, data string) {
 		var any, plain Matcher
-		if any.Learn(payload) == nil {
+		if any.learn(payload) == nil {
 			any.AppendRecords(nil, []abi.Event{{Data: []byte(data)}})
-			any.Report()
+			any.report()
 		}
-		if err := plain.Learn(told(t, text(`{"t":"`, `"}`))); err != nil {
+		if err := plain.learn(told(t, text(`{"t":"`, `"}`))); err != nil {
 			t.Fatal(err)
 		}
 		records, rest := plain.AppendRecords(nil, []abi.Event{{Data: []byte(data)}})
@@ -207,7 +232,7 @@ func BenchmarkMatch(b *testing.B) {
 	const head = `{"id":"chatcmpl-AbCdEfGhIjKlMnOpQrStUvWxYz012","object":"chat.completion.chunk","created":1760000000,"model":"gpt-4.1-mini-2025-04-14","service_tier":"default","system_fingerprint":"fp_0123456789","choices":[{"index":0,"delta":{"content":"`
 	const tail = `"},"logprobs":null,"finish_reason":null}],"usage":null}`
 	var m Matcher
-	if err := m.Learn(told(b, text(head, tail))); err != nil {
+	if err := m.learn(told(b, text(head, tail))); err != nil {
 		b.Fatal(err)
 	}
 	events := []abi.Event{{Data: []byte(head + " word" + tail)}}

@@ -40,7 +40,7 @@ func TestKept(t *testing.T) {
 			if got := p.kept.Match([]byte(tt.second), &r); got != tt.kept {
 				t.Errorf("%s fits: %v, want %v", tt.second, got, tt.kept)
 			}
-			// What comes of it is what comes of it in a new instance.
+			// A new instance makes the same of it.
 			end := abi.Event{Data: []byte(finishedEvent)}
 			got, want := comesTo(t, p, tt.second, end), comesTo(t, &Provider{}, tt.second, end)
 			if got != want {

@@ -38,9 +38,6 @@ const (
 	MaxLiterals = 2 << 10
 )
 
-// maxDigits is how long a number may be: a longer one might not fit.
-const maxDigits = 18
-
 // A hole is for the string, its bytes without the quotes, or for a number.
 type hole struct {
 	before uint16 // bytes of the literal before it
@@ -163,7 +160,7 @@ func readDigits(doc []byte, at int) (n uint64, end int) {
 	for end = at; end < len(doc) && doc[end] >= '0' && doc[end] <= '9'; end++ {
 		n = n*10 + uint64(doc[end]-'0')
 	}
-	if end == at || end-at > maxDigits || doc[at] == '0' && end-at > 1 {
+	if end == at || end-at > abi.MaxDigits || doc[at] == '0' && end-at > 1 {
 		return 0, -1
 	}
 	return n, end

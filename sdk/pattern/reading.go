@@ -88,7 +88,7 @@ func (r *Reading) All() []Found { return r.found[:r.count] }
 // Value returns a string with its quotes, as it stands in the event.
 func (r *Reading) Value(f *Found) rawjson.Value { return r.doc[f.from-1 : f.to+1] }
 
-// Digits returns a number as it stands in the event.
+// Digits returns the digits of a number.
 func (r *Reading) Digits(f *Found) rawjson.Value { return r.doc[f.from:f.to] }
 
 // Text returns a string as it reads: a part of the event, or, where it has

@@ -91,14 +91,10 @@ func (s *Stream) Decode(flags byte, events ...abi.Event) error {
 	if s.matcher != nil {
 		records, rest := s.matcher.AppendRecords(nil, events)
 		s.matched += len(events) - len(rest)
-		if err := s.Add(records); err != nil || len(rest) < len(events) && len(rest) == 0 && flags == 0 {
+		if err := s.Add(records); err != nil || len(events) > 0 && len(rest) == 0 && flags == 0 {
 			return err
 		}
-		events = rest
-		if report, ok := s.matcher.Report(); ok {
-			events = append([]abi.Event{report}, rest...)
-		}
-		s.matcher.Forget()
+		events = s.matcher.BeginCall(rest)
 		flags |= abi.FlagPatterns
 	}
 	if s.first {
@@ -117,28 +113,13 @@ func (s *Stream) Decode(flags byte, events ...abi.Event) error {
 	if err := s.Add(records); err != nil {
 		return err
 	}
-	if err := s.learn(records); err != nil {
-		return fmt.Errorf("read pattern: %w", err)
+	if s.matcher != nil {
+		if _, err := s.matcher.LearnFrom(records); err != nil {
+			return fmt.Errorf("read pattern: %w", err)
+		}
 	}
 	if flags&(abi.FlagLast|abi.FlagCancelled) == abi.FlagLast {
 		s.End()
-	}
-	return nil
-}
-
-// learn takes the pattern among records, where the host takes any.
-func (s *Stream) learn(records []byte) error {
-	for s.matcher != nil {
-		r, rest, ok, err := abi.NextRecord(records)
-		if err != nil || !ok {
-			return err
-		}
-		if r.Kind == abi.RecordPattern {
-			if err := s.matcher.Learn(r.Payload); err != nil {
-				return err
-			}
-		}
-		records = rest
 	}
 	return nil
 }

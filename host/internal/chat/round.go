@@ -220,7 +220,7 @@ func (a *Answer) decode(events []abi.Event, last bool) ([]byte, error) {
 	for {
 		matched, rest := rd.pattern.AppendRecords(b.records, events)
 		b.records = matched
-		if len(rest) < len(events) && len(rest) == 0 && !last {
+		if len(events) > 0 && len(rest) == 0 && !last {
 			return matched, nil
 		}
 		now := len(rest)
@@ -253,10 +253,7 @@ func (a *Answer) call(b *buffers, events []abi.Event, last bool) ([]byte, error)
 		flags |= abi.FlagLast
 	}
 	rd.begun, rd.ended = true, last
-	if report, ok := rd.pattern.Report(); ok {
-		events = append([]abi.Event{report}, events...)
-	}
-	rd.pattern.Forget()
+	events = rd.pattern.BeginCall(events)
 	b.in = slices.Grow(b.in[:0], inputSize(rd.state, events))
 	b.in = abi.AppendDecodeInput(b.in, rd.state, flags, events)
 	out, err := a.decodeTraced(b.in, b.out[:0])
@@ -269,28 +266,12 @@ func (a *Answer) call(b *buffers, events []abi.Event, last bool) ([]byte, error)
 		return nil, a.pluginError(fmt.Errorf("read decode output: %w", err))
 	}
 	rd.state = append(rd.state[:0], state...)
-	if err := rd.learn(records); err != nil {
+	told, err := rd.pattern.LearnFrom(records)
+	if err != nil {
 		return nil, a.pluginError(fmt.Errorf("read record: %w", err))
 	}
+	rd.tells = rd.tells || told
 	return records, nil
-}
-
-// learn takes the pattern among the records of a call.
-func (rd *round) learn(records []byte) error {
-	for len(records) > 0 {
-		r, rest, _, err := abi.NextRecord(records)
-		if err != nil {
-			return nil // play says so, behind what stands before it
-		}
-		if r.Kind == abi.RecordPattern {
-			rd.tells = true
-			if err := rd.pattern.Learn(r.Payload); err != nil {
-				return err
-			}
-		}
-		records = rest
-	}
-	return nil
 }
 
 // inputSize is about what a decode call's input needs, so that it grows at once

@@ -47,14 +47,10 @@ func (st stream) runByPatterns(g *guest) (o *outcome, matched int, err error) {
 		if err := o.Add(records); err != nil {
 			return o, matched, fmt.Errorf("%s: %w", call.name, err)
 		}
-		if len(rest) < len(call.events) && len(rest) == 0 && call.flags&abi.FlagLast == 0 {
+		if len(call.events) > 0 && len(rest) == 0 && call.flags&abi.FlagLast == 0 {
 			continue
 		}
-		call.events = rest
-		if report, ok := m.Report(); ok {
-			call.events = append([]abi.Event{report}, rest...)
-		}
-		m.Forget()
+		call.events = m.BeginCall(rest)
 		call.flags |= abi.FlagPatterns
 		r, err := o.feed(g, call)
 		if err != nil {
@@ -73,12 +69,8 @@ func learn(m *pattern.Matcher, r reply) error {
 		return nil
 	}
 	_, records, err := abi.DecodeOutput(r.answer)
-	for err == nil && len(records) > 0 {
-		var record abi.Record
-		record, records, _, err = abi.NextRecord(records)
-		if err == nil && record.Kind == abi.RecordPattern {
-			err = m.Learn(record.Payload)
-		}
+	if err == nil {
+		_, err = m.LearnFrom(records)
 	}
 	return err
 }
