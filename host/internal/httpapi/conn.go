@@ -65,7 +65,7 @@ type conn struct {
 	answer  atomic.Pointer[answering] // to begin yet
 	ahead   []byte                    // of the next request, read and given back
 	held    bool                      // Read has no more than ahead
-	kept    atomic.Int32              // so many times Close is to do nothing: the server calls it on what it gave up
+	kept    atomic.Int32              // how many calls of Close are to do nothing; see takeOver
 	resting bool                      // nothing is asked; guarded by conns.mu
 }
 

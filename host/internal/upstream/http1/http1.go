@@ -17,12 +17,11 @@ import (
 	"time"
 )
 
-// A Transport is a pool of connections. It does for a request what
-// [http.Transport] does, but that it never sends one again by itself, and that it
-// reads no answer before all of a request is written, or cannot be: a body has to be small enough
-// to be on its way before the other side reads it. A response does not hold its
-// request. The fields are not to change once
-// it is in use. Safe for concurrent use.
+// A Transport is a pool of connections. It does for a request what [http.Transport]
+// does, with two exceptions. It never sends a request again. And it reads no answer
+// before all of the request is written, or cannot be: so a body has to be small
+// enough to be sent before the other side reads it. A response does not hold its
+// request. The fields must not change once it is in use. Safe for concurrent use.
 type Transport struct {
 	Dial    func(ctx context.Context, network, address string) (net.Conn, error)
 	MaxHead int64 // bytes of a response's head

@@ -318,27 +318,36 @@ func TestQuiet(t *testing.T) {
 	}
 }
 
-// TestEarly answers before the request is read, and hangs up.
-func TestEarly(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("other systems may drop what came before a connection was reset")
-	}
+// listen serves connections of loopback, one after the other.
+func listen(t testing.TB, serve func(net.Conn)) net.Listener {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
 			c, err := l.Accept()
 			if err != nil {
 				return
 			}
-			_, _ = c.Read(make([]byte, 1))
-			_, _ = io.WriteString(c, "HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
-			c.Close()
+			serve(c)
 		}
 	}()
+	return l
+}
+
+// TestEarly answers before the request is read, and hangs up.
+func TestEarly(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("other systems may drop what came before a connection was reset")
+	}
+	l := listen(t, func(c net.Conn) {
+		_, _ = c.Read(make([]byte, 1))
+		_, _ = io.WriteString(c, "HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+		c.Close()
+	})
 	tr := (&server{}).transport()
 	tr.Dial = (&net.Dialer{}).DialContext
 	for range 50 {
@@ -398,20 +407,7 @@ func TestNoGoroutines(t *testing.T) {
 
 // BenchmarkRoundTrip asks for a short answer, over one connection of loopback.
 func BenchmarkRoundTrip(b *testing.B) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer l.Close()
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go each(answer).serve(c, bufio.NewReader(c))
-		}
-	}()
+	l := listen(b, func(c net.Conn) { go each(answer).serve(c, bufio.NewReader(c)) })
 	ours := (&server{}).transport()
 	ours.Dial = (&net.Dialer{}).DialContext
 	theirs := &http.Transport{DisableCompression: true}
