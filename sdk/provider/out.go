@@ -136,9 +136,9 @@ func (o *Out) Outer(chunk, choice rawjson.Value) {
 }
 
 // Pattern tells the host of which events it makes the records by itself, until
-// the next decode call of the response. It is for [Patterned.Pattern].
+// the next decode call of the response; nil: of none. It is for [Patterned.Pattern].
 func (o *Out) Pattern(p *abi.Pattern) {
-	if o.marks == 0 {
+	if p != nil && o.marks == 0 {
 		o.records = abi.AppendPattern(o.records, p)
 	}
 }

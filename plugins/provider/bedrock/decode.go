@@ -107,11 +107,7 @@ func (b *bedrock) tell(v rawjson.Value) {
 }
 
 // Pattern implements [provider.Patterned].
-func (b *bedrock) Pattern(_ *state, out *provider.Out) {
-	if p := b.teller.Pattern(); p != nil {
-		out.Pattern(p)
-	}
-}
+func (b *bedrock) Pattern(_ *state, out *provider.Out) { out.Pattern(b.teller.Pattern()) }
 
 // start opens a block: only those of tools have an event for it. Tools that Bedrock
 // runs itself are no matter of ours.

@@ -77,11 +77,7 @@ func (c *cohere) emit(to func([]byte), kind abi.RecordKind, v rawjson.Value) {
 }
 
 // Pattern implements [provider.Patterned].
-func (c *cohere) Pattern(_ *state, out *provider.Out) {
-	if p := c.teller.Pattern(); p != nil {
-		out.Pattern(p)
-	}
-}
+func (c *cohere) Pattern(_ *state, out *provider.Out) { out.Pattern(c.teller.Pattern()) }
 
 func emitString(to func([]byte), v rawjson.Value) {
 	if text, ok := v.Text(nil); ok {

@@ -71,11 +71,7 @@ func (o *ollama) Decode(s *state, e provider.Event, out *provider.Out) error {
 }
 
 // Pattern implements [provider.Patterned].
-func (o *ollama) Pattern(_ *state, out *provider.Out) {
-	if p := o.teller.Pattern(); p != nil {
-		out.Pattern(p)
-	}
-}
+func (o *ollama) Pattern(_ *state, out *provider.Out) { out.Pattern(o.teller.Pattern()) }
 
 // message takes the piece of an answer. Calls come whole.
 func (o *ollama) message(s *state, v, created rawjson.Value, out *provider.Out) {
