@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -23,6 +22,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/internal/freeport"
 	"github.com/parley-search/parley/host/internal/waittest"
 )
 
@@ -76,16 +76,13 @@ const (
 	fillTo   = 16 << 20
 )
 
-// freeAddrs returns addresses that nobody listens on now.
-func freeAddrs(t *testing.T, n int) (addrs []string) {
+// freeAddrs returns addresses that nobody listens on now, nor while what listens there
+// starts again.
+func freeAddrs(t *testing.T, n int) []string {
 	t.Helper()
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		addrs = append(addrs, l.Addr().String())
+	addrs, err := freeport.FindAddrs(n)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return addrs
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/e2e/house"
+	"github.com/parley-search/parley/host/internal/freeport"
 	"github.com/parley-search/parley/host/internal/telemetry"
 )
 
@@ -192,13 +193,11 @@ func verify(t *testing.T, h *house.House) {
 			t.Errorf("POST /telemetry/verify %s = %d %s, want 400", body, r.Status, r.Body)
 		}
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	nobody, err := freeport.Find(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	nobody := l.Addr().(*net.TCPAddr).Port
-	l.Close()
-	if r := h.Call("POST", "/telemetry/verify", fmt.Sprintf(`{"port":%d}`, nobody)); r.Status != http.StatusBadRequest || !strings.Contains(r.Body, "Nobody took the delivery") {
+	if r := h.Call("POST", "/telemetry/verify", fmt.Sprintf(`{"port":%d}`, nobody[0])); r.Status != http.StatusBadRequest || !strings.Contains(r.Body, "Nobody took the delivery") {
 		t.Errorf("POST /telemetry/verify to nobody = %d %s", r.Status, r.Body)
 	}
 }

@@ -14,17 +14,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parley-search/parley/host/internal/freeport"
 	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 //parley:option provider-connect-timeout
 func TestNoConnection(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	nobody, err := freeport.FindAddrs(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	url := "http://" + l.Addr().String()
-	l.Close()
+	url := "http://" + nobody[0]
 	c := client(t, Options{})
 	_, err = get(t, c, to(url))
 	wantError(t, err, outbound.Connect, " was not reached; the host's log has the cause", true)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"strings"
 	"sync"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/cluster"
 	"github.com/parley-search/parley/host/internal/cluster/clustertest"
+	"github.com/parley-search/parley/host/internal/freeport"
 )
 
 // start starts a server that acknowledges what is on disk. It is ready once a
@@ -193,24 +193,13 @@ func (d *database) Apply(p cluster.Position, ops []cluster.Op) error {
 	return nil
 }
 
-// freePorts returns ports that nobody listens on now.
-func freePorts(t *testing.T, n int) (ports []int) {
-	t.Helper()
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
-	}
-	return ports
-}
-
 // TestThreeNodes: three nodes over three servers. The leader and the server that
 // leads the stream end, and nothing that was acknowledged is lost.
 func TestThreeNodes(t *testing.T) {
-	ports := freePorts(t, 3)
+	ports, err := freeport.Find(3)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var routes []string
 	for _, p := range ports {
 		routes = append(routes, fmt.Sprintf("nats://127.0.0.1:%d", p))

@@ -4,14 +4,14 @@
 package natsd
 
 import (
-	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"path/filepath"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/parley-search/parley/host/internal/freeport"
 )
 
 // Servers are servers that know each other.
@@ -23,7 +23,7 @@ const startWait = 30 * time.Second
 // Start starts n servers that write below dir, and acknowledge what is on disk.
 // They listen on 127.0.0.1, on ports that are free.
 func Start(dir string, n int) (_ *Servers, err error) {
-	ports, err := freePorts(n)
+	ports, err := freeport.Find(n)
 	if err != nil {
 		return nil, err
 	}
@@ -59,19 +59,6 @@ func Start(dir string, n int) (_ *Servers, err error) {
 		}
 	}
 	return s, nil
-}
-
-// freePorts returns ports that nobody listens on now.
-func freePorts(n int) (ports []int, err error) {
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, errors.Join(errors.New("find a free port"), err)
-		}
-		defer l.Close()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
-	}
-	return ports, nil
 }
 
 // URLs are where clients connect to.
