@@ -27,19 +27,40 @@ var authForm = regexp.MustCompile(`^[a-z][A-Za-z0-9]{0,63}$`)
 
 // AuthTexts are the texts of a that may hold names, by the member that has them.
 func AuthTexts(a *abi.Auth) map[string]string {
-	texts := map[string]string{
-		"value": a.Value, "username": a.Username, "password": a.Password, "region": a.Region, "accessKeyId": a.AccessKeyID,
-		"secretAccessKey": a.SecretAccessKey, "sessionToken": a.SessionToken, "credentials": a.Credentials,
-		"tokenUrl": a.TokenURL, "clientId": a.ClientID, "clientSecret": a.ClientSecret,
+	texts := make(map[string]string, 4)
+	add := func(name, text string) {
+		if text != "" {
+			texts[name] = text
+		}
 	}
+	add("value", a.Value)
+	add("username", a.Username)
+	add("password", a.Password)
+	add("region", a.Region)
+	add("accessKeyId", a.AccessKeyID)
+	add("secretAccessKey", a.SecretAccessKey)
+	add("sessionToken", a.SessionToken)
+	add("credentials", a.Credentials)
+	add("tokenUrl", a.TokenURL)
+	add("clientId", a.ClientID)
+	add("clientSecret", a.ClientSecret)
 	for i, s := range a.Scopes {
-		texts[fmt.Sprintf("scopes[%d]", i)] = s
+		add(fmt.Sprintf("scopes[%d]", i), s)
 	}
 	for name, s := range a.Parameters {
-		texts["parameters."+name] = s
+		add("parameters."+name, s)
 	}
-	maps.DeleteFunc(texts, func(_, s string) bool { return s == "" })
 	return texts
+}
+
+// IsFilled reports whether values has all that a's texts need.
+func IsFilled(a *abi.Auth, values map[string]string) bool {
+	for _, text := range AuthTexts(a) {
+		if _, ok := Fill(text, values); !ok {
+			return false
+		}
+	}
+	return true
 }
 
 // AuthNames lists the settings and options that a's texts name, sorted. One that

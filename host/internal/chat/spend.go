@@ -67,7 +67,11 @@ func (a *Answer) settle() {
 func (r *request) maxTokens() int64 {
 	least := int64(0)
 	for _, name := range lengthFields {
-		n, err := strconv.ParseInt(string(bytes.TrimSpace(r.fields[name])), 10, 64)
+		v := bytes.TrimSpace(r.fields[name])
+		if len(v) == 0 {
+			continue // rather than have an error made
+		}
+		n, err := strconv.ParseInt(string(v), 10, 64)
 		if err == nil && n > 0 && (least == 0 || n < least) {
 			least = n
 		}

@@ -72,7 +72,8 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 		return nil, err
 	}
 	lost := req.settle(w)
-	if err := s.deps.admit(&pass, caller, w, len(body), req.maxTokens(), &o); err != nil {
+	most := req.maxTokens()
+	if err := s.deps.admit(&pass, caller, w, len(body), most, &o); err != nil {
 		return nil, err
 	}
 	var indexes []Index
@@ -101,7 +102,7 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 		admitted: true,
 		standIn:  newStandIn(w, body),
 		mayMove:  len(w.Fallback) > 0,
-		most:     req.maxTokens(),
+		most:     most,
 		render:   newRenderer("chatcmpl-"+randomID(), time.Now().Unix(), cmp.Or(o.Model, req.model, w.Source)),
 		outcome:  Outcome{Workspace: uid, Messages: len(req.messages), Lost: lost, Source: w.Source, Plugin: m.Name, PluginVersion: m.Version},
 	}

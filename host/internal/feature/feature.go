@@ -39,18 +39,16 @@ type trait struct {
 	at      func(*Set) *bool
 }
 
-func traits() []trait {
-	return []trait{
-		{Metrics, false, "reading metrics", func(s *Set) *bool { return &s.Metrics }},
-		{LogsRoute, false, "setting the log's level and streaming the log", func(s *Set) *bool { return &s.LogsRoute }},
-		{ContainsFilter, false, "CONTAINS and STARTS WITH in a filter", func(s *Set) *bool { return &s.ContainsFilter }},
-		{CompositeEmbedders, false, "an embedder made of two", func(s *Set) *bool { return &s.CompositeEmbedders }},
-		{Multimodal, false, "fragments of embedders, and searches with media,", func(s *Set) *bool { return &s.Multimodal }},
-		{Network, false, "the network of remotes", func(s *Set) *bool { return &s.Network }},
-		{ChatCompletions, true, "conversations", func(s *Set) *bool { return &s.ChatCompletions }},
-		{MCP, true, "the Model Context Protocol", func(s *Set) *bool { return &s.MCP }},
-		{RenderRoute, true, "rendering a template", func(s *Set) *bool { return &s.RenderRoute }},
-	}
+var traits = []trait{
+	{Metrics, false, "reading metrics", func(s *Set) *bool { return &s.Metrics }},
+	{LogsRoute, false, "setting the log's level and streaming the log", func(s *Set) *bool { return &s.LogsRoute }},
+	{ContainsFilter, false, "CONTAINS and STARTS WITH in a filter", func(s *Set) *bool { return &s.ContainsFilter }},
+	{CompositeEmbedders, false, "an embedder made of two", func(s *Set) *bool { return &s.CompositeEmbedders }},
+	{Multimodal, false, "fragments of embedders, and searches with media,", func(s *Set) *bool { return &s.Multimodal }},
+	{Network, false, "the network of remotes", func(s *Set) *bool { return &s.Network }},
+	{ChatCompletions, true, "conversations", func(s *Set) *bool { return &s.ChatCompletions }},
+	{MCP, true, "the Model Context Protocol", func(s *Set) *bool { return &s.MCP }},
+	{RenderRoute, true, "rendering a template", func(s *Set) *bool { return &s.RenderRoute }},
 }
 
 // absent are features of other products that clients may ask for, and why
@@ -81,7 +79,7 @@ type Set struct {
 // Default is the Set of a host where nothing was switched.
 func Default() Set {
 	var s Set
-	for _, t := range traits() {
+	for _, t := range traits {
 		*t.at(&s) = t.on
 	}
 	return s
@@ -89,7 +87,7 @@ func Default() Set {
 
 // On reports whether f is on.
 func (s Set) On(f Feature) bool {
-	for _, t := range traits() {
+	for _, t := range traits {
 		if t.feature == f {
 			return *t.at(&s)
 		}
@@ -99,7 +97,7 @@ func (s Set) On(f Feature) bool {
 
 // Each calls f for every feature, in the order they are shown.
 func (s Set) Each(f func(name Feature, on bool)) {
-	for _, t := range traits() {
+	for _, t := range traits {
 		f(t.feature, *t.at(&s))
 	}
 }
@@ -138,7 +136,7 @@ func (s *Service) ReadFeatures(ctx context.Context) error {
 	}
 	s.switched = map[string]bool{}
 	set := Default()
-	for _, t := range traits() {
+	for _, t := range traits {
 		if v, ok := switched[string(t.feature)]; ok {
 			*t.at(&set) = v
 			s.switched[string(t.feature)] = v
@@ -170,11 +168,11 @@ func (s *Service) Patch(ctx context.Context, named map[string]bool) (Set, error)
 			}
 			continue
 		}
-		i := slices.IndexFunc(traits(), func(t trait) bool { return string(t.feature) == name })
+		i := slices.IndexFunc(traits, func(t trait) bool { return string(t.feature) == name })
 		if i < 0 {
 			return s.Now(), unknown(name)
 		}
-		*traits()[i].at(&set) = named[name]
+		*traits[i].at(&set) = named[name]
 		switched[name] = named[name]
 	}
 	if err := s.store.PutFeatures(ctx, switched); err != nil {
@@ -193,7 +191,7 @@ func (s *Service) Patch(ctx context.Context, named map[string]bool) (Set, error)
 
 func unknown(name string) error {
 	var known []string
-	for _, t := range traits() {
+	for _, t := range traits {
 		known = append(known, string(t.feature))
 	}
 	return apierr.Unknown("feature", name, name, known)
@@ -211,8 +209,8 @@ func (s *Service) Require(f Feature, what string) error {
 // Off is the error for what needs f while f is off; see [Service.Require].
 func Off(f Feature, what string) *apierr.Error {
 	if what == "" {
-		i := slices.IndexFunc(traits(), func(t trait) bool { return t.feature == f })
-		what = traits()[i].says
+		i := slices.IndexFunc(traits, func(t trait) bool { return t.feature == f })
+		what = traits[i].says
 	}
 	return apierr.Newf(apierr.FeatureNotEnabled, "%s needs the feature `%s`, which is off: switch it on by PATCH /experimental-features with {\"%s\": true}.",
 		strings.ToUpper(what[:1])+what[1:], f, f)

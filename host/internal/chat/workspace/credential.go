@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"github.com/parley-search/parley/abi"
@@ -30,7 +29,8 @@ func (w *Workspace) Secrets() map[string]secret.Text {
 // that are set or have a default. Only what the manifest itself takes for a
 // secret is looked for among the secrets.
 func (w *Workspace) Values(m *abi.Manifest) map[string]string {
-	all := map[string]string{"apiKey": w.APIKey.Reveal()}
+	all := make(map[string]string, 2+len(textFields)+len(m.Options)) // with baseUrl
+	all["apiKey"] = w.APIKey.Reveal()
 	for _, f := range textFields {
 		all[f.name] = *f.at(w)
 	}
@@ -130,7 +130,7 @@ func (w *Workspace) Credential(m *abi.Manifest, out *abi.EncodeResponse, values 
 			continue
 		}
 		known = true
-		if isSet(a, values) {
+		if manifest.IsFilled(a, values) {
 			c.Auth = a
 			return c, nil
 		}
@@ -143,11 +143,6 @@ func (w *Workspace) Credential(m *abi.Manifest, out *abi.EncodeResponse, values 
 		why = "for which the workspace has not set all that it needs"
 	}
 	return nil, &outbound.Error{Kind: outbound.Refused, Message: "the plugin asked for the auth " + jsonbody.Cut(out.Auth, 64) + ", " + why}
-}
-
-// isSet reports whether all that a needs is set.
-func isSet(a *abi.Auth, values map[string]string) bool {
-	return !slices.ContainsFunc(manifest.AuthNames(a), func(n manifest.Name) bool { return !n.Optional && values[n.Name] == "" })
 }
 
 // covers reports whether a is good for the origin of url. Which origins may be

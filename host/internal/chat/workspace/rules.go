@@ -84,6 +84,6 @@ func signsWithoutKey(w *Workspace, m *abi.Manifest) bool {
 	values := w.Values(m)
 	return slices.ContainsFunc(m.Auth, func(a abi.Auth) bool {
 		names := manifest.AuthNames(&a)
-		return len(names) > 0 && isSet(&a, values) && !slices.ContainsFunc(names, func(n manifest.Name) bool { return n.Name == "apiKey" })
+		return len(names) > 0 && manifest.IsFilled(&a, values) && !slices.ContainsFunc(names, func(n manifest.Name) bool { return n.Name == "apiKey" })
 	})
 }
