@@ -1,9 +1,9 @@
 package bench
 
 import (
+	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -68,23 +68,23 @@ func (t *Target) get(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.do(req)
-	return err
+	return t.do(req, new(bytes.Buffer))
 }
 
-// do sends a request to the target and returns the answer, which must be 200.
-func (t *Target) do(req *http.Request) ([]byte, error) {
+// do sends a request to the target and reads the answer, which must be 200, into b.
+func (t *Target) do(req *http.Request, b *bytes.Buffer) error {
 	if t.Key != "" {
 		req.Header.Set("Authorization", "Bearer "+t.Key)
 	}
 	resp, err := t.Client.Do(req)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
+	b.Reset()
+	_, err = b.ReadFrom(resp.Body)
 	if err == nil && resp.StatusCode != http.StatusOK {
-		err = fmt.Errorf("status %d: %.200s", resp.StatusCode, b)
+		err = fmt.Errorf("status %d: %.200s", resp.StatusCode, b.Bytes())
 	}
-	return b, err
+	return err
 }
