@@ -31,41 +31,35 @@ func (l *Limiter) Admit(p *Pass, key, workspace Party, tokens int64) (state Stat
 		return State{}, nil
 	}
 	now, date := time.Now(), l.Now()
-	p.limiter, p.shares = l, sharesOf(key, workspace)
-	for i := range p.shares { // in this order, always
-		p.meters[i] = l.locked(p.shares[i].subject)
-	}
-	defer p.unlock()
+	p.enter(l, key, workspace)
+	entered, parts := *p, p.parts
+	defer entered.unlock()
 	var why *refusal
 	var who Subject
-	for i, m := range p.meters {
-		if m == nil {
-			continue
-		}
-		limits := &p.shares[i].limits
+	for i := range parts {
+		m, limits := parts[i].meter, &parts[i].limits
 		m.drain(limits, now)
 		r, err := m.check(l.Storage, limits, tokens, date)
 		if err != nil {
+			*p = Pass{} // nothing was counted
 			return State{}, fmt.Errorf("lease tokens: %w", err)
 		}
 		if r != nil && (why == nil || !why.spent && (r.spent || r.after > why.after)) {
 			why, who = r, m.subject
 		}
 	}
-	for i, m := range p.meters {
-		if m == nil {
-			continue
-		}
+	for i := range parts {
+		part := &parts[i]
 		if why != nil {
-			m.count(&p.shares[i], date, Counts{Refused: 1})
+			part.meter.count(&part.share, date, Counts{Refused: 1})
 		} else {
-			p.spans[i] = m.admit(&p.shares[i], tokens, date)
+			part.span = part.meter.admit(&part.share, tokens, date)
 		}
 	}
 	state = p.state()
 	if why != nil {
 		l.Refused(workspace.Subject, why.spent)
-		*p = Pass{meters: p.meters} // for unlock
+		*p = Pass{}
 		return state, why.error(who)
 	}
 	p.reserved = tokens
@@ -168,18 +162,13 @@ func (l *Limiter) Search(key Party) (state State, err error) {
 		return State{}, nil
 	}
 	now, date := time.Now(), l.Now()
-	p := Pass{limiter: l, shares: sharesOf(key, Party{})}
-	for i := range p.shares {
-		p.meters[i] = l.locked(p.shares[i].subject)
-	}
+	var p Pass
+	p.enter(l, key, Party{})
 	defer p.unlock()
 	var why *refusal
 	var who Subject
-	for i, m := range p.meters {
-		if m == nil {
-			continue
-		}
-		limits := &p.shares[i].limits
+	for i := range p.parts {
+		m, limits := p.parts[i].meter, &p.parts[i].limits
 		m.drain(limits, now)
 		if limits.RequestsPerMinute == 0 {
 			continue
@@ -188,17 +177,15 @@ func (l *Limiter) Search(key Party) (state State, err error) {
 			why, who = &refusal{message: fmt.Sprintf("The limit of %s is %d requests a minute, searches among them: ask again in %v.", m.holderName(), limits.RequestsPerMinute, wait), after: wait}, m.subject
 		}
 	}
-	for i, m := range p.meters {
-		switch {
-		case m == nil:
-		case why != nil:
-			m.count(&p.shares[i], date, Counts{Refused: 1})
-		default:
-			if p.shares[i].limits.RequestsPerMinute > 0 {
-				m.requests.used++
+	for i := range p.parts {
+		part := &p.parts[i]
+		counts := Counts{Refused: 1}
+		if why == nil {
+			if counts = (Counts{Requests: 1}); part.limits.RequestsPerMinute > 0 {
+				part.meter.requests.used++
 			}
-			m.count(&p.shares[i], date, Counts{Requests: 1})
 		}
+		part.meter.count(&part.share, date, counts)
 	}
 	if why != nil {
 		return p.state(), why.error(who)

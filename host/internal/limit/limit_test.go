@@ -366,13 +366,15 @@ func TestFewWrites(t *testing.T) {
 func TestStorageFails(t *testing.T) {
 	storage := &limittest.Memory{}
 	l := limit.New(limit.Options{Storage: storage})
-	key := of(t, limit.Key("a"), `{"tokens":{"amount":400000,"period":"day"}}`)
+	key := of(t, limit.Key("a"), `{"parallel":1,"tokens":{"amount":400000,"period":"day"}}`)
 	free := of(t, limit.Key("b"), `{"requestsPerMinute":100}`)
 	full := errors.New("the disk is full")
 	storage.Fail(full)
-	if _, err := l.Admit(&limit.Pass{}, key, nobody, 1000); !errors.Is(err, full) {
+	var none limit.Pass
+	if _, err := l.Admit(&none, key, nobody, 1000); !errors.Is(err, full) {
 		t.Errorf("Admit = %v, want the error of storage", err)
 	}
+	none.TakeBack()
 	p, e := admit(l, free, nobody, 1000)
 	if e != nil {
 		t.Fatalf("a key without a budget: %v", e)
@@ -387,6 +389,11 @@ func TestStorageFails(t *testing.T) {
 	if err != nil || usage[0].Current.Counts != (limit.Counts{Requests: 1, Prompt: 10, Completion: 20}) {
 		t.Errorf("usage = %+v, %v; want nothing lost", usage, err)
 	}
+	if _, e := admit(l, key, nobody, 1000); e != nil {
+		t.Fatal(e)
+	}
+	_, e = admit(l, key, nobody, 1000)
+	refused(t, e, apierr.TooManyRequests, time.Second, "1 answers at a time")
 }
 
 // TestRun writes down what is counted every ten seconds, and lets meters go that

@@ -45,11 +45,8 @@ func New(o Options) *Limiter {
 	return &Limiter{Options: o, meters: make(map[Subject]*meter)}
 }
 
-// locked returns the meter of s, locked; nil for no subject.
+// locked returns the meter of s, locked.
 func (l *Limiter) locked(s Subject) *meter {
-	if s == "" {
-		return nil
-	}
 	for {
 		l.mu.RLock()
 		m := l.meters[s]

@@ -6,25 +6,42 @@ import "time"
 // that is done with it is nothing. Not safe for concurrent use.
 type Pass struct {
 	limiter  *Limiter
-	shares   shares
-	meters   [len(shares{})]*meter // nil where a share has no subject
-	spans    [len(shares{})]Span   // of the budgets that the tokens are reserved of
-	reserved int64                 // tokens, for the round under way
+	parts    []part // in the order in which their meters are locked
+	reserved int64  // tokens, for the round under way
 }
 
-func (p *Pass) lock() {
-	for _, m := range p.meters {
-		if m != nil {
-			m.mu.Lock()
+// A part is a share that has a subject: most answers have one or two.
+type part struct {
+	share
+	meter *meter
+	span  Span // of the budget that the tokens are reserved of
+}
+
+// enter makes p the pass of what both parties pay for. Its meters are locked.
+func (p *Pass) enter(l *Limiter, key, workspace Party) {
+	all, n := sharesOf(key, workspace), 0
+	for i := range all {
+		if all[i].subject != "" {
+			n++
+		}
+	}
+	p.limiter, p.parts = l, make([]part, 0, n)
+	for i := range all {
+		if all[i].subject != "" {
+			p.parts = append(p.parts, part{share: all[i], meter: l.locked(all[i].subject)})
 		}
 	}
 }
 
+func (p *Pass) lock() {
+	for i := range p.parts {
+		p.parts[i].meter.mu.Lock()
+	}
+}
+
 func (p *Pass) unlock() {
-	for _, m := range p.meters {
-		if m != nil {
-			m.mu.Unlock()
-		}
+	for i := range p.parts {
+		p.parts[i].meter.mu.Unlock()
 	}
 }
 
@@ -68,18 +85,16 @@ func (p *Pass) Round(tokens int64) {
 	p.lock()
 	defer p.unlock()
 	now, date := time.Now(), p.limiter.Now()
-	for i, m := range p.meters {
-		if m == nil {
-			continue
-		}
-		l := &p.shares[i].limits
+	for i := range p.parts {
+		part := &p.parts[i]
+		m, l := part.meter, &part.limits
 		m.drain(l, now)
 		if l.Tokens.Amount > 0 {
 			if err := m.enter(p.limiter.Storage, l.Tokens.Period.At(date)); err != nil {
 				p.limiter.Failed(err)
 			}
 		}
-		p.spans[i] = m.request(&p.shares[i], tokens, date)
+		part.span = m.request(&part.share, tokens, date)
 		p.lease(m, l)
 	}
 	p.reserved = tokens
@@ -104,21 +119,19 @@ func (p *Pass) Settle(prompt, completion int64) {
 	p.lock()
 	defer p.unlock()
 	now, date := time.Now(), p.limiter.Now()
-	for i, m := range p.meters {
-		if m == nil {
-			continue
-		}
-		l := &p.shares[i].limits
+	for i := range p.parts {
+		part := &p.parts[i]
+		m, l := part.meter, &part.limits
 		m.drain(l, now)
-		m.count(&p.shares[i], date, Counts{Prompt: prompt, Completion: completion})
+		m.count(&part.share, date, Counts{Prompt: prompt, Completion: completion})
 		more := prompt + completion - p.reserved
 		if l.TokensPerMinute > 0 {
 			m.tokens.used = max(0, m.tokens.used+float64(more))
 		}
-		if l.Tokens.Amount == 0 || p.spans[i].Period == "" {
+		if l.Tokens.Amount == 0 || part.span.Period == "" {
 			continue
 		}
-		if m.span == p.spans[i] {
+		if m.span == part.span {
 			m.reserved -= p.reserved
 			m.spent += more
 		} else { // it was reserved of a span that is over
@@ -138,10 +151,8 @@ func (p *Pass) End() {
 		return
 	}
 	p.lock()
-	for _, m := range p.meters {
-		if m != nil {
-			m.running--
-		}
+	for i := range p.parts {
+		p.parts[i].meter.running--
 	}
 	p.unlock()
 	*p = Pass{}
@@ -156,15 +167,12 @@ func (p *Pass) TakeBack() {
 	p.Settle(0, 0)
 	p.lock()
 	date := p.limiter.Now()
-	for i, m := range p.meters {
-		if m == nil {
-			continue
-		}
-		l := &p.shares[i].limits
-		if l.RequestsPerMinute > 0 {
+	for i := range p.parts {
+		part := &p.parts[i]
+		if m := part.meter; part.limits.RequestsPerMinute > 0 {
 			m.requests.used = max(0, m.requests.used-1)
 		}
-		m.count(&p.shares[i], date, Counts{Requests: -1})
+		part.meter.count(&part.share, date, Counts{Requests: -1})
 	}
 	p.unlock()
 	p.End()
@@ -178,20 +186,16 @@ func (p *Pass) State() State {
 	p.lock()
 	defer p.unlock()
 	now := time.Now()
-	for i, m := range p.meters {
-		if m != nil {
-			m.drain(&p.shares[i].limits, now)
-		}
+	for i := range p.parts {
+		p.parts[i].meter.drain(&p.parts[i].limits, now)
 	}
 	return p.state()
 }
 
 func (p *Pass) state() (s State) {
 	date := p.limiter.Now()
-	for i, m := range p.meters {
-		if m != nil {
-			s = s.tighter(m.state(&p.shares[i].limits, date))
-		}
+	for i := range p.parts {
+		s = s.tighter(p.parts[i].meter.state(&p.parts[i].limits, date))
 	}
 	return s
 }
