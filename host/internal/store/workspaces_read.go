@@ -19,18 +19,15 @@ type readWorkspaces struct {
 	gone  uint64                          // how often one was forgotten
 }
 
-// get returns a copy of a workspace, nil where it is not kept. What is read
-// then may be kept by add, which is told gone.
+// get returns a workspace, nil where it is not kept. What is read then may be kept by
+// add, which is told gone.
 func (r *readWorkspaces) get(uid string) (w *workspace.Workspace, gone uint64) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	if kept := r.byUID[uid]; kept != nil {
-		w = new(*kept)
-	}
-	return w, r.gone
+	return r.byUID[uid], r.gone
 }
 
-// add keeps a copy of w, unless something was forgotten since get returned gone:
+// add keeps w, unless something was forgotten since get returned gone:
 // what was read may be older than that.
 func (r *readWorkspaces) add(w *workspace.Workspace, gone uint64) {
 	r.mu.Lock()
@@ -41,7 +38,7 @@ func (r *readWorkspaces) add(w *workspace.Workspace, gone uint64) {
 	if r.byUID == nil || len(r.byUID) >= maxRead {
 		r.byUID = make(map[string]*workspace.Workspace)
 	}
-	r.byUID[w.UID] = new(*w)
+	r.byUID[w.UID] = w
 }
 
 // Forget has a workspace read again that somebody else wrote.

@@ -73,9 +73,7 @@ func TestWorkspaceReads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		org := got.OrgID
-		got.OrgID = "the reader's own"
-		return org
+		return got.OrgID
 	}
 	for n := range maxRead + 10 {
 		uid := "w" + strconv.Itoa(n)

@@ -81,7 +81,8 @@ type PromptTexts struct {
 // Workspaces keeps workspaces. Safe for concurrent use. Package chattest holds
 // the contract as a test; see package store for the real one.
 type Workspaces interface {
-	// Workspace returns a workspace, or an [apierr.Error] of code ChatNotFound.
+	// Workspace returns a workspace, or an [apierr.Error] of code ChatNotFound. It is
+	// others', too, and must not be changed.
 	Workspace(ctx context.Context, uid string) (*Workspace, error)
 	// WorkspaceUIDs returns at most limit uids from offset on, in byte order,
 	// and how many there are in all.
