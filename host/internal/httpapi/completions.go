@@ -113,12 +113,12 @@ func (s *Server) streamAnswer(r *call, q *question) error {
 	coming, opening := s.start(ctx, cancel, st, r, q), time.NewTimer(s.Limits.Opening)
 	defer opening.Stop()
 	var got started
-	waiting := false
 	select {
 	case got = <-coming:
+		coming = nil // a stream need not hold it
 	case <-opening.C:
-		waiting = true
 	}
+	waiting := coming != nil
 	first := accessTo(r).took()
 	q.tellLimits(r)
 	if got.err != nil {

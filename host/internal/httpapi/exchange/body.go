@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -34,12 +35,28 @@ func (r *Call) ReadBody() ([]byte, error) {
 		return nil, err
 	}
 	defer body.Close()
-	var b bytes.Buffer
-	b.Grow(min(max(r.Request().Header.ContentLength(), 512), 1<<20))
+	if n := r.Request().Header.ContentLength(); n < 0 || n > smallBody {
+		var b bytes.Buffer
+		b.Grow(min(max(n, 512), 1<<20))
+		_, err = b.ReadFrom(body)
+		r.Raw = b.Bytes()
+		return r.Raw, err
+	}
+	b := bodies.Get().(*bytes.Buffer)
+	b.Reset()
 	_, err = b.ReadFrom(body)
-	r.Raw = b.Bytes()
+	r.Raw = bytes.Clone(b.Bytes())
+	if b.Cap() <= 2*smallBody { // else it was compressed
+		bodies.Put(b)
+	}
 	return r.Raw, err
 }
+
+// smallBody is up to which length a body is copied, so that its copy has no more than
+// its own size: an open stream holds it.
+const smallBody = 16 << 10
+
+var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // An arrival reads a body as it comes in. It refuses one that is too large,
 // too slow, or ends too early; its errors are for the client.
