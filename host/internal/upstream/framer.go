@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"cmp"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/parley-search/parley/abi"
@@ -35,8 +36,10 @@ type Framer struct {
 	html   bool // the content type says so
 
 	buf    []byte
-	r, w   int  // buf[r:w] waits to be parsed
-	filled bool // a read filled buf
+	room   *[filledBuffer]byte // of rooms; nil: buf is not from there
+	rests  bool                // it may be
+	r, w   int                 // buf[r:w] waits to be parsed
+	filled bool                // a read filled buf
 	events []abi.Event
 	types  map[string]string
 	mended []byte // holds the data of events that were not UTF-8
@@ -100,10 +103,36 @@ func NewFramer(o FramerOptions) *Framer {
 	return f
 }
 
+// rooms are the buffers of framers that rest, see [Framer.Rest].
+var rooms = sync.Pool{New: func() any { return new([filledBuffer]byte) }}
+
+// Rest lets the buffer go where nothing is in it, until the next Room: a stream that
+// waits needs none. Events handed out before are no longer good.
+func (f *Framer) Rest() {
+	f.compact()
+	if f.w > 0 || f.sse.has || f.sse.bare {
+		return
+	}
+	f.rests = true
+	f.leaveRoom()
+}
+
+// leaveRoom gives back the buffer that is of rooms, where there is one.
+func (f *Framer) leaveRoom() {
+	if f.room != nil {
+		rooms.Put(f.room)
+		f.buf, f.room = nil, nil
+	}
+}
+
 // Room returns space to read into, never empty. It moves what is left of the
 // body, so events handed out before are no longer good.
 func (f *Framer) Room() []byte {
 	f.compact()
+	if f.rests && f.buf == nil {
+		f.room = rooms.Get().(*[filledBuffer]byte)
+		f.buf = f.room[:]
+	}
 	least := firstBuffer
 	if f.filled {
 		least = filledBuffer
@@ -111,6 +140,7 @@ func (f *Framer) Room() []byte {
 	if cap(f.buf)-f.w < least/2 {
 		grown := make([]byte, max(least, 2*cap(f.buf)))
 		copy(grown, f.buf[:f.w])
+		f.leaveRoom()
 		f.buf = grown
 	}
 	return f.buf[f.w:]
@@ -130,6 +160,7 @@ func (f *Framer) Feed(p []byte) ([]abi.Event, error) {
 	if len(f.buf)-f.w < len(p) {
 		grown := make([]byte, max(firstBuffer, 2*(f.w+len(p))))
 		copy(grown, f.buf[:f.w])
+		f.leaveRoom()
 		f.buf = grown
 	}
 	return f.Take(copy(f.buf[f.w:], p))

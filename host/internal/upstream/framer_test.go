@@ -167,6 +167,56 @@ func TestFramerStaysSmall(t *testing.T) {
 	}
 }
 
+// TestFramerRests has two framers rest before each of their pieces, in turns, so that
+// each has the buffer that the other one left: both find what they do without.
+func TestFramerRests(t *testing.T) {
+	for _, framing := range []string{abi.FramingSSE, abi.FramingJSONLines, abi.FramingJSONArray} {
+		value := func(n int) string { return fmt.Sprintf(`{"n":%d,"text":%q}`, n, strings.Repeat("x", n%7*400)) }
+		body := func(from int) string {
+			var all []string
+			for n := range 40 {
+				all = append(all, value(from+n))
+			}
+			switch framing {
+			case abi.FramingSSE:
+				return "event: e\r\ndata: " + strings.Join(all, "\r\n\r\ndata: ") + "\r\n\r\n"
+			case abi.FramingJSONLines:
+				return strings.Join(all, "\n") + "\n"
+			}
+			return "[" + strings.Join(all, ",\n") + "]"
+		}
+		for _, size := range []int{1, 7, 100, 1400, 9000} {
+			fs := []*Framer{NewFramer(FramerOptions{Framing: framing}), NewFramer(FramerOptions{Framing: framing})}
+			rest := []string{body(0), body(1000)}
+			var got [2][]string
+			for len(rest[0])+len(rest[1]) > 0 {
+				for i, f := range fs {
+					f.Rest()
+					n := copy(f.Room(), rest[i][:min(size, len(rest[i]))])
+					rest[i] = rest[i][n:]
+					events, err := f.Take(n)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, e := range events {
+						got[i] = append(got[i], string(e.Data))
+					}
+				}
+			}
+			for i, f := range fs {
+				if f.Rest(); size < filledBuffer && f.room != nil {
+					t.Errorf("%s by %d bytes: a buffer is held where nothing waits", framing, size)
+				}
+				for n := range 40 {
+					if len(got[i]) != 40 || got[i][n] != value(i*1000+n) {
+						t.Fatalf("%s by %d bytes: framer %d found %d events, event %d is %.40q", framing, size, i, len(got[i]), n, got[i][min(n, len(got[i])-1)])
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestFramerGrowsWhenFilled reads events one by one, which need little, and then
 // as much as there is room for.
 func TestFramerGrowsWhenFilled(t *testing.T) {

@@ -88,7 +88,7 @@ func (r *response) Header() http.Header { return r.resp.Header }
 // in one event.
 func (r *response) Next() ([]abi.Event, error) {
 	for r.err == nil {
-		n, err := r.readAll(r.framer.Room())
+		n, err := r.readAll()
 		events, bad := r.framer.Take(n)
 		switch {
 		case bad != nil:
@@ -113,18 +113,33 @@ func (r *response) Next() ([]abi.Event, error) {
 	if r.err == io.EOF && r.head != nil {
 		return r.headed(nil), nil
 	}
+	r.framer.Rest()
 	return nil, r.err
 }
 
 // aheadLeast is how much has to be there for another read, which must not wait.
 const aheadLeast = 1 << 10
 
-// readAll is read, and more of it as long as what comes is here already: what is one
-// step for us is one for the plugin, and one write to the client.
-func (r *response) readAll(p []byte) (n int, err error) {
+// A waiter is a body that can wait without a buffer, and tell what is here already.
+type waiter interface {
+	Wait()
+	Ahead() int
+}
+
+// readAll reads into the framer's room what comes next, and more as long as that is
+// here already: what is one step for us is one for the plugin, and one write to the
+// client. Until something comes there is no room, where the body can wait for it.
+func (r *response) readAll() (n int, err error) {
+	from, waits := r.body.(waiter)
+	r.watch.wait()
+	if waits {
+		r.framer.Rest()
+		from.Wait()
+	}
+	p := r.framer.Room()
 	n, err = r.read(p)
-	from, ok := r.body.(interface{ Ahead() int })
-	for ok && err == nil && n < len(p) && from.Ahead() >= aheadLeast {
+	r.watch.pause()
+	for waits && err == nil && n < len(p) && from.Ahead() >= aheadLeast {
 		var more int
 		more, err = r.read(p[n:])
 		n += more
@@ -162,7 +177,9 @@ func (r *response) Body(limit int64) []byte {
 	whole := false
 	for int64(len(b)) < limit+spare && !whole {
 		chunk := make([]byte, min(limit+spare-int64(len(b)), 32<<10))
+		r.watch.wait()
 		n, err := r.read(chunk)
+		r.watch.pause()
 		b = append(b, chunk[:n]...)
 		if err == io.EOF {
 			whole = true
@@ -177,12 +194,10 @@ func (r *response) Body(limit int64) []byte {
 	return b[:min(int64(len(b)), limit)]
 }
 
-// read reads from the body, within the limits of time and size. It ends with
+// read reads from the body, within the limit of its size. It ends with
 // io.EOF only where the body ended as it should.
 func (r *response) read(p []byte) (int, error) {
-	r.watch.wait()
 	n, err := r.body.Read(p[:min(int64(len(p)), r.left+1)])
-	r.watch.pause()
 	r.record.write(p[:n], err)
 	r.left -= int64(n)
 	switch {

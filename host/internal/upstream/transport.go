@@ -102,7 +102,7 @@ func newPool(t *http.Transport) *pool {
 			return t.DialContext(ctx, network, address)
 		},
 		MaxHead:        t.MaxResponseHeaderBytes,
-		ReadBuffer:     t.ReadBufferSize,
+		ReadBuffer:     512, // what is more is read at once, see Read of a connection
 		MaxIdle:        t.MaxIdleConns,
 		MaxIdlePerHost: t.MaxIdleConnsPerHost,
 		IdleFor:        t.IdleConnTimeout,

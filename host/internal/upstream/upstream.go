@@ -172,7 +172,7 @@ func (c *Client) sign(w *watch, req *http.Request, body []byte, out *outbound.Re
 	if c.signer == nil {
 		return outbound.Signed{}, refused("this host signs no requests in")
 	}
-	w.pause()
+	w.enter(connecting, w.limits.Whole)
 	signed, err := c.signer.Sign(w.ctx, req, body, out)
 	w.enter(connecting, w.limits.Connect)
 	if err != nil && w.ended() {

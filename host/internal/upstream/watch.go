@@ -17,11 +17,11 @@ type watch struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	limits Limits
-	whole  *time.Timer
+	until  time.Time // all of it has to be over by then
 
 	mu        sync.Mutex
 	phase     phase
-	timer     *time.Timer // of the phase
+	timer     *time.Timer // of the phase, or until where that comes first
 	connected bool        // a connection was there: something may have reached the provider
 	stale     bool        // it had waited in the pool, and no byte has come over it since
 	stopped   bool
@@ -36,12 +36,9 @@ const (
 )
 
 func newWatch(ctx context.Context, limits Limits) *watch {
-	w := &watch{limits: limits}
+	w := &watch{limits: limits, until: time.Now().Add(limits.Whole)}
 	w.ctx, w.cancel = context.WithCancelCause(ctx)
-	w.timer = time.AfterFunc(limits.Connect, w.expire)
-	w.whole = time.AfterFunc(limits.Whole, func() {
-		w.cancel(timeout(outbound.LimitWhole, "the provider's answer took longer than %v in all", limits.Whole))
-	})
+	w.timer = time.AfterFunc(min(limits.Connect, limits.Whole), w.expire)
 	return w
 }
 
@@ -70,14 +67,14 @@ func (w *watch) enter(p phase, limit time.Duration) {
 	w.phase = p
 	w.connected = w.connected || p != connecting
 	if !w.stopped {
-		w.timer.Reset(limit)
+		w.timer.Reset(min(limit, time.Until(w.until)))
 	}
 }
 
 // wait starts the clock of a read from the body.
 func (w *watch) wait() { w.enter(awaitingBody, w.limits.Silence) }
 
-// pause stops it.
+// pause stops it, and what is left of all the time waits for the next phase.
 func (w *watch) pause() { w.timer.Stop() }
 
 // stop ends the watch and the request, whatever it does. It is idempotent.
@@ -86,7 +83,6 @@ func (w *watch) stop() {
 	w.stopped = true
 	w.mu.Unlock()
 	w.timer.Stop()
-	w.whole.Stop()
 	w.cancel(errClosed)
 }
 
@@ -109,10 +105,12 @@ func (w *watch) expire() {
 	w.mu.Lock()
 	p := w.phase
 	w.mu.Unlock()
-	switch p {
-	case connecting:
+	switch {
+	case time.Until(w.until) <= 0:
+		w.cancel(timeout(outbound.LimitWhole, "the provider's answer took longer than %v in all", w.limits.Whole))
+	case p == connecting:
 		w.cancel(errSlow{w.limits.Connect})
-	case awaitingHead:
+	case p == awaitingHead:
 		w.cancel(timeout(outbound.LimitFirstByte, "the provider did not answer within %v", w.limits.FirstByte))
 	default:
 		w.cancel(timeout(outbound.LimitSilence, "the provider fell silent for %v in the middle of its answer", w.limits.Silence))

@@ -48,6 +48,8 @@ type connection struct {
 	timer   *time.Timer
 	reused  bool
 
+	broken error // what ended a wait, which the system says once
+
 	full  bool    // the last read of a body filled what it was given: more waits
 	store *[]byte // one of stores, while ahead is not empty
 	ahead []byte  // of the body, read and not asked for yet
@@ -217,6 +219,9 @@ func (c *connection) Read(p []byte) (int, error) {
 	if c.left <= 0 {
 		return 0, errHead
 	}
+	if c.broken != nil {
+		return 0, c.broken
+	}
 	if c.full && len(c.ahead) == 0 {
 		c.store = stores.Get().(*[]byte)
 		n, err := c.Conn.Read(*c.store)
@@ -312,6 +317,15 @@ func (b *body) Read(p []byte) (int, error) {
 		b.end(err == io.EOF && b.keep && b.connection.in.Buffered()+len(b.connection.ahead) == 0)
 	}
 	return n, err
+}
+
+// Wait waits until Read has something to begin with, an end or an error among that:
+// what it is to be read into need not be there before.
+func (b *body) Wait() {
+	c := b.connection
+	if b.err == nil && b.from != http.NoBody && c.in.Buffered()+len(c.ahead) == 0 {
+		_, c.broken = c.in.Peek(1)
+	}
 }
 
 // Ahead is how many bytes of the connection are read already, beside a few that are

@@ -364,6 +364,72 @@ func TestEarly(t *testing.T) {
 	}
 }
 
+// A script is a connection that takes all that is written, and hands out parts. Behind
+// them it fails once with err, and has ended then.
+type script struct {
+	net.Conn
+	parts []string
+	err   error
+}
+
+func (s *script) Write(b []byte) (int, error) { return len(b), nil }
+func (s *script) Close() error                { return nil }
+
+func (s *script) Read(b []byte) (n int, err error) {
+	if len(s.parts) > 0 {
+		n = copy(b, s.parts[0])
+		s.parts = s.parts[1:]
+		return n, nil
+	}
+	err, s.err = s.err, io.EOF
+	return 0, err
+}
+
+// TestWait waits before each read: for what comes late, not where the end was read
+// before, and for a reset, of which the system tells once.
+func TestWait(t *testing.T) {
+	reset, extra := errors.New("connection reset by peer"), errors.New("read behind the end")
+	for _, tt := range []struct {
+		name  string
+		parts []string
+		err   error
+		want  string
+		ends  error
+	}{
+		{"late", []string{"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nans", "w", "er"}, extra, "answer", io.EOF},
+		{"chunks", []string{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nans\r\n", "3\r\nwer\r", "\n0\r\n\r\n"}, extra, "answer", io.EOF},
+		{"nothing", []string{"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"}, extra, "", io.EOF},
+		{"at once", []string{"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nanswer"}, extra, "answer", io.EOF},
+		{"until it ends", []string{"HTTP/1.1 200 OK\r\n\r\nans", "wer"}, io.EOF, "answer", io.EOF},
+		{"reset", []string{"HTTP/1.1 200 OK\r\n\r\nans"}, reset, "ans", reset},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tr := (&server{}).transport()
+			c := &script{parts: tt.parts, err: tt.err}
+			tr.Dial = func(context.Context, string, string) (net.Conn, error) { return c, nil }
+			resp, err := tr.RoundTrip(post(t.Context(), ""))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tr.CloseIdleConnections()
+			defer resp.Body.Close()
+			var got []byte
+			for room := make([]byte, 64); err == nil; {
+				resp.Body.(interface{ Wait() }).Wait()
+				var n int
+				n, err = resp.Body.Read(room)
+				got = append(got, room[:n]...)
+			}
+			if string(got) != tt.want || err != tt.ends { //nolint:errorlint // as it is
+				t.Errorf("read %q, %v; want %q, %v", got, err, tt.want, tt.ends)
+			}
+			if tt.err == extra && c.err != extra { //nolint:errorlint // as it is
+				t.Error("it waited for more where nothing was to come")
+			}
+		})
+	}
+}
+
 // TestNoGoroutines holds answers open: they cost no goroutine.
 func TestNoGoroutines(t *testing.T) {
 	const open = 50
