@@ -8,10 +8,10 @@ import (
 )
 
 // A heap may grow by half before it is collected, and a large one by the headroom,
-// as long as that is enough to work with: at least by 15 %.
+// as long as that is enough to work with: at least by 10 %.
 const (
 	growth      = 50       // percent
-	leastGrowth = 15       // percent
+	leastGrowth = 10       // percent
 	headroom    = 24 << 20 // bytes
 )
 

@@ -21,7 +21,7 @@ func TestCollectEarly(t *testing.T) {
 }
 
 func TestGrowth(t *testing.T) {
-	for live, want := range map[uint64]int{0: 50, 1 << 20: 50, 48 << 20: 50, 60 << 20: 40, 96 << 20: 25, 160 << 20: 15, 1 << 40: 15} {
+	for live, want := range map[uint64]int{0: 50, 1 << 20: 50, 48 << 20: 50, 60 << 20: 40, 96 << 20: 25, 160 << 20: 15, 240 << 20: 10, 1 << 40: 10} {
 		if got := growthOf(live); got != want {
 			t.Errorf("a heap of %d MiB may grow by %d %%, want %d", live>>20, got, want)
 		}
