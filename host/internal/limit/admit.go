@@ -25,44 +25,44 @@ type refusal struct {
 
 // Admit lets an answer begin, for which it reserves tokens, or returns an
 // [apierr.Error] of [apierr.TooManyRequests] or [apierr.TokenBudgetSpent] with a
-// [Refused] as its cause. Both parties must let it by. state is what is left then.
+// [Refused] as its cause. Both parties must let it by. state is what is left then. p
+// is the answer's pass, and left alone where there is an error.
 func (l *Limiter) Admit(p *Pass, key, workspace Party, tokens int64) (state State, err error) {
 	if l == nil {
 		return State{}, nil
 	}
 	now, date := time.Now(), l.Now()
-	p.enter(l, key, workspace)
-	entered, parts := *p, p.parts
-	defer entered.unlock()
+	var pass Pass
+	pass.enter(l, key, workspace)
+	defer pass.unlock()
 	var why *refusal
 	var who Subject
-	for i := range parts {
-		m, limits := parts[i].meter, &parts[i].limits
+	for i := range pass.parts {
+		m, limits := pass.parts[i].meter, &pass.parts[i].limits
 		m.drain(limits, now)
 		r, err := m.check(l.Storage, limits, tokens, date)
 		if err != nil {
-			*p = Pass{} // nothing was counted
 			return State{}, fmt.Errorf("lease tokens: %w", err)
 		}
 		if r != nil && (why == nil || !why.spent && (r.spent || r.after > why.after)) {
 			why, who = r, m.subject
 		}
 	}
-	for i := range parts {
-		part := &parts[i]
+	for i := range pass.parts {
+		part := &pass.parts[i]
 		if why != nil {
 			part.meter.count(&part.share, date, Counts{Refused: 1})
 		} else {
 			part.span = part.meter.admit(&part.share, tokens, date)
 		}
 	}
-	state = p.state()
+	state = pass.state()
 	if why != nil {
 		l.Refused(workspace.Subject, why.spent)
-		*p = Pass{}
 		return state, why.error(who)
 	}
-	p.reserved = tokens
+	pass.reserved = tokens
+	*p = pass
 	return state, nil
 }
 
