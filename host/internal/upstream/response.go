@@ -138,12 +138,12 @@ func (r *response) readAll() (n int, err error) {
 	}
 	p := r.framer.Room()
 	n, err = r.read(p)
-	r.watch.pause()
 	for waits && err == nil && n < len(p) && from.Ahead() >= aheadLeast {
 		var more int
 		more, err = r.read(p[n:])
 		n += more
 	}
+	r.watch.pause()
 	return n, err
 }
 

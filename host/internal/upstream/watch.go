@@ -74,7 +74,7 @@ func (w *watch) enter(p phase, limit time.Duration) {
 // wait starts the clock of a read from the body.
 func (w *watch) wait() { w.enter(awaitingBody, w.limits.Silence) }
 
-// pause stops it, and what is left of all the time waits for the next phase.
+// pause stops it. The limit of all the time is looked at again in the next phase.
 func (w *watch) pause() { w.timer.Stop() }
 
 // stop ends the watch and the request, whatever it does. It is idempotent.
