@@ -66,23 +66,12 @@ func (g *Provider) recall(s *state, data []byte, out *provider.Out) bool {
 // remember has the instance keep an event that was read.
 func (g *Provider) remember(id, model rawjson.Value, seen bool) {
 	r := &g.whole
-	g.tellName(foundID, id)
-	g.tellName(foundModel, model)
+	g.whole.StringIfAny(foundID, id)
+	g.whole.StringIfAny(foundModel, model)
 	if seen {
 		r.Kind |= kindSeen
 	}
 	g.kept.Keep(r)
-}
-
-// tellName tells of a name. An event with something else in its place is not kept.
-func (g *Provider) tellName(what uint8, v rawjson.Value) {
-	switch v.Kind() {
-	case rawjson.String:
-		g.whole.String(what, v)
-	case rawjson.Absent:
-	default:
-		g.whole.Spoil()
-	}
 }
 
 // spoil says that an event held what no pattern has a word for.

@@ -65,6 +65,18 @@ func (r *Reading) Vary(what uint8, v rawjson.Value) {
 	}
 }
 
+// StringIfAny is String for a value that may be absent. Something else in its place
+// spoils the event.
+func (r *Reading) StringIfAny(what uint8, v rawjson.Value) {
+	switch v.Kind() {
+	case rawjson.String:
+		r.String(what, v)
+	case rawjson.Absent:
+	default:
+		r.Spoil()
+	}
+}
+
 // Spoil says that the event held what a pattern has no word for.
 func (r *Reading) Spoil() { r.spoiled = true }
 

@@ -39,15 +39,15 @@ func (p *anthropic) blockStart(s *state, index int64, v rawjson.Value, out *prov
 	case "text":
 		text := v.Get("text")
 		p.textStart(s, text, out)
-		p.tell(foundText, text)
+		p.reading.StringIfAny(foundText, text)
 		p.remember(kindText)
 		return nil
 	case "thinking":
 		var members [2]rawjson.Value
 		v.Pick(members[:], "thinking", "signature")
 		p.thinkingStart(s, members[0], members[1], out)
-		p.tell(foundText, members[0])
-		p.tell(foundSignature, members[1])
+		p.reading.StringIfAny(foundText, members[0])
+		p.reading.StringIfAny(foundSignature, members[1])
 		p.remember(kindThinking)
 		return nil
 	}
@@ -96,12 +96,12 @@ func (p *anthropic) blockDelta(s *state, index int64, v rawjson.Value, doc []byt
 	case "text_delta":
 		text := v.Get("text")
 		p.textDelta(s, text, doc, out)
-		p.tell(foundText, text)
+		p.reading.StringIfAny(foundText, text)
 		p.remember(kindTextDelta)
 	case "thinking_delta":
 		thinking := v.Get("thinking")
 		p.thinkingDelta(s, thinking, doc, out)
-		p.tell(foundText, thinking)
+		p.reading.StringIfAny(foundText, thinking)
 		p.remember(kindThinkingDelta)
 	case "signature_delta":
 		s.Carry.signature(v.Get("signature"), out)

@@ -121,8 +121,8 @@ func newUpstreamError(message string) error {
 func (p *anthropic) begin(s *state, message rawjson.Value, out *provider.Out) {
 	var members [3]rawjson.Value
 	message.Pick(members[:], "id", "model", "usage")
-	p.tell(foundID, members[0])
-	p.tell(foundModel, members[1])
+	p.reading.StringIfAny(foundID, members[0])
+	p.reading.StringIfAny(foundModel, members[1])
 	s.name(members[0], members[1], out)
 	p.takeUsage(s, members[2])
 }

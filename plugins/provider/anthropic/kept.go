@@ -71,18 +71,6 @@ func (p *anthropic) recall(s *state, data []byte, out *provider.Out) bool {
 	return true
 }
 
-// tell tells of a string that mattered. An event with something else in its
-// place is not kept.
-func (p *anthropic) tell(what uint8, v rawjson.Value) {
-	switch v.Kind() {
-	case rawjson.String:
-		p.reading.String(what, v)
-	case rawjson.Absent:
-	default:
-		p.reading.Spoil()
-	}
-}
-
 // remember has the instance keep the event that was read.
 func (p *anthropic) remember(kind uint8) {
 	p.reading.Kind = kind
