@@ -3,8 +3,10 @@ package deploy
 import (
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/plugin"
@@ -87,17 +89,24 @@ func (d Dir) Unlocked(embedded [][]byte) (p plugin.Plan, err error) {
 	if err != nil {
 		return p, err
 	}
+	read, refusals := make([]opened, len(files)), make([]error, len(files))
+	var reading sync.WaitGroup
+	room := make(chan struct{}, runtime.GOMAXPROCS(0)) // most of it is hashing
+	for n, file := range files {
+		room <- struct{}{}
+		reading.Go(func() {
+			defer func() { <-room }()
+			read[n], refusals[n] = d.open(file)
+		})
+	}
+	reading.Wait()
 	var found []opened
-	for _, file := range files {
-		module, m, err := open(file)
-		if err == nil {
-			err = d.checkSignature(file, module)
-		}
+	for n, err := range refusals {
 		if err != nil {
-			p.Refused = append(p.Refused, plugin.Refused{From: file, Err: err})
-			continue
+			p.Refused = append(p.Refused, plugin.Refused{From: files[n], Err: err})
+		} else {
+			found = append(found, read[n])
 		}
-		found = append(found, opened{m, newWanted(m, module, file)})
 	}
 	p.Sources = carried(embedded)
 	contested := d.contest(found, p.Sources)
@@ -135,6 +144,18 @@ func (d Dir) Unlocked(embedded [][]byte) (p plugin.Plan, err error) {
 type opened struct {
 	manifest *abi.Manifest
 	wanted   plugin.Wanted
+}
+
+// open reads the plugin in file, and its signature where d wants one.
+func (d Dir) open(file string) (opened, error) {
+	module, m, err := open(file)
+	if err != nil {
+		return opened{}, err
+	}
+	if err := d.checkSignature(file, module); err != nil {
+		return opened{}, err
+	}
+	return opened{m, newWanted(m, module, file)}, nil
 }
 
 // contest returns, by file, why a plugin of found must not run: its source is that
