@@ -22,7 +22,7 @@ const (
 	asideTimeout = 2 * time.Minute
 	asideNice    = 10        // how far the child steps back behind calls under way
 	asideSaid    = 512       // bytes of what it said that an error shows
-	maxAside     = 128 << 20 // bytes of a module, which has grown by its meter
+	maxAside     = 128 << 20 // bytes of a module
 )
 
 // An asideJob is what a child reads first: one line of JSON. The module
@@ -37,14 +37,14 @@ type asideJob struct {
 	Library string `json:"library,omitempty"`
 }
 
-// aside has bin, which e is to run, compiled into the cache by a child process
+// aside has the cache keep what module returns, under that key, by a child process
 // of low priority: calls under way keep the processors, and what the compiler
 // takes or breaks is the child's. It does nothing where there is no program for
-// it or the cache is known to hold bin.
+// it or the cache is known to have the key.
 //
-// An error means that the child tried and could not: bin is not fit to be
+// An error means that the child tried and could not: the module is not fit to be
 // compiled here either.
-func (r *Runtime) aside(ctx context.Context, e *engine, key, name string, bin []byte) error {
+func (r *Runtime) aside(ctx context.Context, key, name string, module func() ([]byte, error)) error {
 	if len(r.program) == 0 || r.dir == "" || r.known(key) {
 		return nil
 	}
@@ -54,7 +54,11 @@ func (r *Runtime) aside(ctx context.Context, e *engine, key, name string, bin []
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	return runAside(ctx, r.program, asideJob{Dir: r.dir, Key: key, Module: name, Limiter: e.limiter.String(), Size: len(bin)}, bin)
+	bin, err := module()
+	if err != nil {
+		return err
+	}
+	return runAside(ctx, r.program, asideJob{Dir: r.dir, Key: key, Module: name, Limiter: r.engine.limiter.String(), Size: len(bin)}, bin)
 }
 
 // runAside has a child of program do job, which bin follows.

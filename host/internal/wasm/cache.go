@@ -2,7 +2,7 @@ package wasm
 
 import (
 	"bufio"
-	"crypto/sha256"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -103,10 +103,16 @@ type Kept struct {
 // libraryModule is what the modules of [LibraryConfig] are called.
 const libraryModule = "library of the host"
 
-// packedHead is the first line of a packed entry.
-type packedHead struct {
+// packedName is the first line of a packed entry. What follows it is compressed: a
+// packedHead, also a line, the module's shell, and wazero's file.
+type packedName struct {
 	Module string `json:"module"`
-	Entry  string `json:"entry"` // the name that wazero's file has
+}
+
+type packedHead struct {
+	Entry string `json:"entry"` // the name that wazero's file has
+	Shell int    `json:"shell"` // bytes
+	recast
 }
 
 // ListCache returns what the cache folder dir keeps, the last used first; nothing
@@ -132,9 +138,9 @@ func ListCache(dir string) ([]Kept, error) {
 		if !strings.HasPrefix(filepath.Base(path), packedPrefix) {
 			k.Module = libraryModule
 		} else if f, err := os.Open(path); err == nil {
-			if head, err := readHead(bufio.NewReader(f)); err == nil {
-				k.Module = head.Module
-			}
+			var name packedName
+			_ = readLine(bufio.NewReader(f), &name) // a damaged entry has none
+			k.Module = name.Module
 			_ = f.Close() // it was only read
 		}
 		kept = append(kept, k)
@@ -183,23 +189,19 @@ func removeFile(path string) error {
 	return nil
 }
 
-func readHead(r *bufio.Reader) (head packedHead, err error) {
+// readLine reads the next line of r, which is JSON, into v.
+func readLine(r *bufio.Reader, v any) error {
 	line, err := r.ReadSlice('\n')
 	if err != nil {
-		return head, err
+		return err
 	}
-	if err := json.Unmarshal(line, &head); err != nil {
-		return head, err
-	}
-	if head.Entry == "" || strings.Trim(head.Entry, "0123456789abcdef") != "" {
-		return head, errors.New("it names no entry")
-	}
-	return head, nil
+	return json.Unmarshal(line, v)
 }
 
-// pack writes wazero's file entry to the file path, for the module of that name.
-func pack(entry, path, module string) (err error) {
-	from, err := os.Open(entry)
+// pack writes the file path for the module of that name, with head, shell, and wazero's
+// file code.
+func pack(path, module string, head packedHead, shell []byte, code string) (err error) {
+	from, err := os.Open(code)
 	if err != nil {
 		return err
 	}
@@ -213,12 +215,13 @@ func pack(entry, path, module string) (err error) {
 			err = errors.Join(err, os.Remove(to.Name()))
 		}
 	}()
-	head, err := json.Marshal(packedHead{module, filepath.Base(entry)})
+	name, err := json.Marshal(packedName{module})
 	if err == nil {
-		_, err = to.Write(append(head, '\n'))
+		_, err = to.Write(append(name, '\n'))
 	}
-	if err == nil {
-		err = compress(to, from)
+	line, err2 := json.Marshal(head)
+	if err = errors.Join(err, err2); err == nil {
+		err = compress(to, io.MultiReader(bytes.NewReader(append(line, '\n')), bytes.NewReader(shell), from))
 	}
 	if err = errors.Join(err, to.Close()); err != nil {
 		return err
@@ -251,40 +254,49 @@ func unpacker(r io.Reader) (*zstd.Decoder, error) {
 	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxAside))
 }
 
-// unpack makes wazero's file of what path holds, in the folder dir, and returns
-// where it is. An error is [fs.ErrNotExist] where nothing is kept.
-func unpack(path, dir string) (entry string, err error) {
+// unpack makes wazero's file of what path holds, in the folder dir, and returns how many
+// bytes that has and what comes before it. An error is [fs.ErrNotExist] where nothing is kept.
+func unpack(path, dir string) (head packedHead, shell []byte, size int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return "", err
+		return head, nil, 0, err
 	}
 	defer f.Close()
-	r := bufio.NewReader(f)
-	head, err := readHead(r)
-	if err != nil {
-		return "", err
+	packed := bufio.NewReader(f)
+	if err := readLine(packed, &packedName{}); err != nil {
+		return head, nil, 0, err
 	}
-	z, err := unpacker(r)
+	z, err := unpacker(packed)
 	if err != nil {
-		return "", err
+		return head, nil, 0, err
 	}
 	defer func() {
-		_ = z.Reset(nil) // it holds r, and never fails with none
+		_ = z.Reset(nil) // it holds the file, and never fails with none
 		unpackers.Put(z)
 	}()
-	entry = filepath.Join(dir, head.Entry)
-	to, err := os.OpenFile(entry, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return "", err
+	r := bufio.NewReader(z)
+	if err := readLine(r, &head); err != nil {
+		return head, nil, 0, err
 	}
-	if _, err = io.Copy(to, z); err == nil {
+	if head.Entry == "" || strings.Trim(head.Entry, "0123456789abcdef") != "" || head.Shell < 0 || head.Shell > maxAside {
+		return head, nil, 0, errors.New("it names no entry, or a shell of no size that one may have")
+	}
+	shell = make([]byte, head.Shell)
+	if _, err := io.ReadFull(r, shell); err != nil {
+		return head, nil, 0, err
+	}
+	to, err := os.OpenFile(filepath.Join(dir, head.Entry), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return head, nil, 0, err
+	}
+	if size, err = r.WriteTo(to); err == nil {
 		now := time.Now()
 		_ = os.Chtimes(path, now, now) // else it looks unused, and is made anew some day
 	}
 	if err = errors.Join(err, to.Close()); err != nil {
-		return "", errors.Join(err, os.Remove(entry))
+		return head, nil, 0, errors.Join(err, os.Remove(to.Name()))
 	}
-	return entry, nil
+	return head, shell, size, nil
 }
 
 // packed is the file that keeps what has that key.
@@ -296,9 +308,13 @@ func (r *Runtime) known(key string) bool {
 	return err == nil
 }
 
-// key names what e compiles bin to, among all files of a cache.
-func (e *engine) key(bin []byte) string {
-	return fmt.Sprintf("%s-%s-%s-%s-%x", e.limiter, wazeroVersion(), runtime.GOARCH, runtime.GOOS, sha256.Sum256(bin))
+// codeForm is the form that modules are brought into before they are compiled. Raise it
+// with any change to that, or hosts go on with what they had: TestCodeForm tells.
+const codeForm = 1
+
+// key names what r compiles code of that sum to, among all files of a cache.
+func (r *Runtime) key(sum string) string {
+	return fmt.Sprintf("%s-%d-%s-%s-%s-%s-%s", r.engine.limiter, codeForm, wazeroVersion(), runtime.GOARCH, runtime.GOOS, r.machine, sum)
 }
 
 // wazeroVersion is what keeps the code that one version made from another.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/parley-search/parley/host/internal/wasm/meter"
 )
 
 // keepModule packs an entry for a module of that name, which was used so long ago.
@@ -17,7 +19,7 @@ func keepModule(t *testing.T, dir, module string, size int, ago time.Duration) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, packedPrefix+module)
-	if err := pack(entry, path, module); err != nil {
+	if err := pack(path, module, packedHead{Entry: "0a"}, nil, entry); err != nil {
 		t.Fatal(err)
 	}
 	used := time.Now().Add(-ago)
@@ -93,39 +95,48 @@ func TestCleanCache(t *testing.T) {
 // leads elsewhere.
 func TestUnpack(t *testing.T) {
 	dir, to := t.TempDir(), t.TempDir()
-	want := bytes.Repeat([]byte("code"), 50_000)
-	entry, path := filepath.Join(t.TempDir(), "0a1b"), filepath.Join(dir, "x")
-	if err := os.WriteFile(entry, want, 0o600); err != nil {
+	want, shell := bytes.Repeat([]byte("code"), 50_000), []byte("a shell")
+	code, path := filepath.Join(t.TempDir(), "code"), filepath.Join(dir, "x")
+	if err := os.WriteFile(code, want, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := pack(entry, path, "a module"); err != nil {
-		t.Fatal(err)
+	packed := func(head packedHead) []byte {
+		t.Helper()
+		if err := pack(path, "a module", head, shell, code); err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
 	}
-	good, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
+	head := packedHead{Entry: "0a1b", Shell: len(shell), recast: recast{Limiter: "metered", State: meter.State{Globals: 3}}}
+	good := packed(head)
+	if got, gotShell, size, err := unpack(path, to); err != nil || got != head || !bytes.Equal(gotShell, shell) || size != int64(len(want)) {
+		t.Fatalf("unpack = %+v, %q, %d bytes, %v", got, gotShell, size, err)
 	}
-	out, err := unpack(path, to)
-	if err != nil || filepath.Base(out) != "0a1b" {
-		t.Fatalf("unpack = %s, %v", out, err)
-	}
-	if b, err := os.ReadFile(out); err != nil || !bytes.Equal(b, want) {
+	if b, err := os.ReadFile(filepath.Join(to, "0a1b")); err != nil || !bytes.Equal(b, want) {
 		t.Errorf("unpacked %d bytes, %v, want what was packed", len(b), err)
 	}
-	if err := os.Remove(out); err != nil {
+	if err := os.Remove(filepath.Join(to, "0a1b")); err != nil {
 		t.Fatal(err)
 	}
 	flipped := bytes.Clone(good)
 	flipped[len(flipped)-1] ^= 1
 	for name, damaged := range map[string][]byte{
 		"empty": {}, "cut": good[:len(good)-3], "head": good[:5], "flipped": flipped,
-		"elsewhere": bytes.Replace(good, []byte("0a1b"), []byte("../b"), 1),
+		"elsewhere":          packed(packedHead{Entry: "../b"}),
+		"no entry":           packed(packedHead{Shell: len(shell)}),
+		"a shell too long":   packed(packedHead{Entry: "0a1b", Shell: 1 << 20}),
+		"a shell of nothing": packed(packedHead{Entry: "0a1b", Shell: -1}),
+		"a huge shell":       packed(packedHead{Entry: "0a1b", Shell: 1 << 40}),
 	} {
 		if err := os.WriteFile(path, damaged, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if out, err := unpack(path, to); err == nil {
-			t.Errorf("%s: unpacked %s, want an error", name, out)
+		if head, _, _, err := unpack(path, to); err == nil {
+			t.Errorf("%s: unpacked %+v, want an error", name, head)
 		}
 	}
 	if left, _ := filepath.Glob(filepath.Join(to, "*")); len(left) != 0 {

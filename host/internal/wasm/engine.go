@@ -31,33 +31,48 @@ func newEngine(l Limiter, cache wazero.CompilationCache) (*engine, error) {
 
 func (e *engine) close() error { return e.wazero.Close(context.Background()) }
 
-// prepare returns the engine for bin, the module that it is to compile and what
-// its instances keep: that of the runtime's limiter, or, where it refuses bin for the reason that
-// comes with it, that of the limiter which stands in for it.
-func (r *Runtime) prepare(bin []byte) (e *engine, metered []byte, state meter.State, refusal string, err error) {
-	metered, state, err = r.engine.limiter.rewrite(bin)
-	if err == nil {
-		return r.engine, metered, state, "", nil
+// engineOf returns the engine of the runtime whose limiter has that name: its own, or
+// that of the limiter which stands in for it.
+func (r *Runtime) engineOf(limiter string) (*engine, error) {
+	if r.engine.limiter.String() == limiter {
+		return r.engine, nil
 	}
 	other := r.engine.limiter.fallback()
-	if other == nil {
-		return nil, nil, state, "", err
+	if other == nil || other.String() != limiter {
+		return nil, fmt.Errorf("the limiter is %s, and there is none %.32q", r.engine.limiter, limiter)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
-		return nil, nil, state, "", ErrClosed
+		return nil, ErrClosed
 	}
 	if r.standIn == nil {
 		made, err := newEngine(other, r.cache)
 		if err != nil {
-			return nil, nil, state, "", err
+			return nil, err
 		}
 		r.standIn = made
 	}
-	refusal = clip(err.Error(), 256)
-	metered, state, err = r.standIn.limiter.rewrite(bin)
-	return r.standIn, metered, state, refusal, err
+	return r.standIn, nil
+}
+
+// A recast says how a module is bounded that was rewritten for it.
+type recast struct {
+	Limiter string      `json:"limiter"`
+	Refusal string      `json:"refusal,omitempty"` // why it is not the one asked for; empty where it is
+	State   meter.State `json:"state"`             // what its instances keep between calls
+}
+
+// recastFor returns bin as l, or else the limiter which stands in for it, can bound it.
+func recastFor(l Limiter, bin []byte) (how recast, out []byte, err error) {
+	out, how.State, err = l.rewrite(bin)
+	if other := l.fallback(); err != nil && other != nil {
+		how.Refusal = clip(err.Error(), 256)
+		l = other
+		out, how.State, err = l.rewrite(bin)
+	}
+	how.Limiter = l.String()
+	return how, out, err
 }
 
 // MeterRefuses says why [Metered] would leave bin to [ContextDone]; nil where

@@ -10,37 +10,32 @@ const (
 	sectionDataCount = 12
 )
 
-// liftData returns module without its data section, and the beginning of the
-// memory as that section would have left it. wazero would keep the section on
-// the host's heap, several times its size for a Go guest's thousands of small
-// segments, and copy all of it into each instance.
+// findData returns where module has its data section, and the beginning of the
+// memory as that section leaves it. wazero would keep the section on the host's
+// heap, several times its size for a Go guest's thousands of small segments, and
+// copy all of it into each instance: so it is cut out before.
 //
-// Both are module's own and nil where its segments are not all plain ones that
+// There is none, with a nil memory, where its segments are not all plain ones that
 // fit into least bytes of memory: what is peculiar stays wazero's matter.
-func liftData(module []byte, least uint64) (rest, memory []byte) {
+func findData(module []byte, least uint64) (begin, end int, memory []byte) {
 	c := cursor{b: module[8:]}
-	var begin, end int
 	for len(c.b) > 0 && !c.bad {
 		at := len(module) - len(c.b)
 		id := c.byte()
 		body := cursor{b: c.bytes(c.u32())}
 		switch {
 		case c.bad:
-			return module, nil
+			return 0, 0, nil
 		case id == sectionDataCount: // the code may name segments
-			return module, nil
+			return 0, 0, nil
 		case id == sectionData:
 			begin, end = at, len(module)-len(c.b)
 			if memory = layData(&body, least); memory == nil {
-				return module, nil
+				return 0, 0, nil
 			}
 		}
 	}
-	if memory == nil {
-		return module, nil
-	}
-	rest = append(make([]byte, 0, len(module)-(end-begin)), module[:begin]...)
-	return append(rest, module[end:]...), memory
+	return begin, end, memory
 }
 
 // layData returns the memory that the section c describes, up to its last

@@ -35,12 +35,14 @@ func (i *instance) freeze() (_ *snapshot, err error) {
 	if s.file, err = makeUnnamed(i.module.runtime.dir); err != nil {
 		return nil, fmt.Errorf("make a file of its memory: %w", err)
 	}
-	err = writeSparse(s.file, block)
+	written, err := writeSparse(s.file, block)
 	if err == nil {
 		s.memory, err = mapFile(s.file, len(block))
 	}
-	if err == nil && !bytes.Equal(s.memory, block) {
-		err = errors.New("the file does not hold what was written")
+	for _, r := range written {
+		if err == nil && !bytes.Equal(s.memory[r.begin:r.end], block[r.begin:r.end]) {
+			err = errors.New("the file does not hold what was written")
+		}
 	}
 	if err == nil {
 		err = mapOver(block, s.file, false)
@@ -49,7 +51,11 @@ func (i *instance) freeze() (_ *snapshot, err error) {
 		return nil, errors.Join(fmt.Errorf("map a file of its memory: %w", err), s.close())
 	}
 	unload(s.memory) // all of it was read, and resets read little
-	s.way = wayFor(block)
+	at := 0
+	if len(written) > 0 {
+		at = written[0].begin // the system has it in memory: others it would read ahead from
+	}
+	s.way = wayFor(block, at)
 	i.snapshot = s
 	return s, nil
 }
@@ -59,22 +65,32 @@ func (s *snapshot) close() error {
 	return s.file.Close()
 }
 
-// writeSparse writes b to f, which is empty, but for its pages of zeroes.
-func writeSparse(f *os.File, b []byte) error {
+// writeSparse writes b to f, which is empty, but for its pages of zeroes, and returns
+// what it wrote.
+func writeSparse(f *os.File, b []byte) (written []run, err error) {
 	if err := f.Truncate(int64(len(b))); err != nil {
-		return err
+		return nil, err
 	}
 	var zeroes [4 << 10]byte
-	for at := 0; at < len(b); at += len(zeroes) {
-		page := b[at:min(at+len(zeroes), len(b))]
-		if bytes.Equal(page, zeroes[:len(page)]) {
+	for at := 0; at < len(b); {
+		end := min(at+len(zeroes), len(b))
+		if page := b[at:end]; bytes.Equal(page, zeroes[:len(page)]) {
+			at = end
 			continue
 		}
-		if _, err := f.WriteAt(page, int64(at)); err != nil {
-			return err
+		if n := len(written); n > 0 && written[n-1].end == at {
+			written[n-1].end = end
+		} else {
+			written = append(written, run{at, end})
+		}
+		at = end
+	}
+	for _, r := range written {
+		if _, err := f.WriteAt(b[r.begin:r.end], int64(r.begin)); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return written, nil
 }
 
 // Bounds of what a reset copies. Pages that an instance once wrote to stay its
@@ -150,14 +166,15 @@ const (
 	wayScan            // having it tell those alone
 )
 
-// wayFor returns the quickest way that finds a page of block which was just
-// written to, and not all pages. Systems differ, and so does what they allow.
-func wayFor(block []byte) way {
-	block[0] = touch(block[0])
+// wayFor returns the quickest way that finds the page of block with the byte at, which it
+// writes to, and not all pages. Systems differ, and so does what they allow.
+func wayFor(block []byte, at int) way {
+	block[at] = touch(block[at])
+	begin := at - at%os.Getpagesize()
 	var own ownPages
 	for _, w := range []way{wayScan, wayRead} {
 		runs, next, err := own.find(w, block, 0)
-		if err == nil && len(runs) == 1 && runs[0] == (run{0, os.Getpagesize()}) && next >= len(block) {
+		if err == nil && len(runs) == 1 && runs[0] == (run{begin, begin + os.Getpagesize()}) && next >= len(block) {
 			return w
 		}
 	}

@@ -18,7 +18,6 @@ import (
 	"sync"
 
 	"github.com/tetratelabs/wazero"
-	"github.com/tetratelabs/wazero/experimental"
 )
 
 // Options says how a [Runtime] works. The zero value works.
@@ -55,6 +54,8 @@ type Runtime struct {
 	program []string // that compiles aside
 
 	scratch   string        // what wazero's cache has: a folder in dir that Close removes
+	folder    string        // in it, of wazero's files
+	machine   string        // what of this processor code hangs on, in a form of wazero's
 	temporary string        // the folder of a cache that Close removes; empty: none
 	children  chan struct{} // one for each that may run
 
@@ -102,47 +103,10 @@ func Open(o Options) (*Runtime, error) {
 	if r.engine, err = newEngine(limiter, r.cache); err != nil {
 		return nil, errors.Join(err, r.cache.Close(context.Background()), r.sweep())
 	}
+	if err := r.knowMachine(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open compilation cache: %w", err), r.engine.close(), r.cache.Close(context.Background()), r.sweep())
+	}
 	return r, nil
-}
-
-// Compile turns bin into a module under limits l; name is what faults and log
-// lines call it. It refuses, before any code is compiled or run, a module with
-// an import that the host does not have or with no memory to speak through.
-func (r *Runtime) Compile(ctx context.Context, name string, bin []byte, l Limits) (*Module, error) {
-	l = l.withDefaults()
-	shape, err := Describe(bin)
-	if err != nil {
-		return nil, fmt.Errorf("read module %s: %w", name, err)
-	}
-	if err := shape.Check(l); err != nil {
-		return nil, fmt.Errorf("check module %s: %w", name, err)
-	}
-	bin, data := liftData(bin, uint64(shape.MemoryMin)*pageSize) // first: then less is copied
-	if bin, err = boundTables(bin); err != nil {
-		return nil, fmt.Errorf("check module %s: %w", name, err)
-	}
-	e, bin, state, refusal, err := r.prepare(bin)
-	if err != nil {
-		return nil, fmt.Errorf("meter module %s: %w", name, err)
-	}
-	key := e.key(bin)
-	if err := r.aside(ctx, e, key, name, bin); err != nil {
-		return nil, fmt.Errorf("compile module %s: %w", name, err)
-	}
-	compiled, err := r.load(ctx, e, key, name, bin)
-	if err != nil {
-		return nil, fmt.Errorf("compile module %s: %w", name, err)
-	}
-	m := newModule(r, e, name, compiled, shape, l)
-	m.state, m.refusal, m.image = state, refusal, r.newImage(data)
-
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closed {
-		return nil, errors.Join(ErrClosed, compiled.Close(ctx), m.image.close())
-	}
-	r.modules[m] = struct{}{}
-	return m, nil
 }
 
 // openCache opens the cache of compiled code, in memory where there is no folder.
@@ -161,79 +125,24 @@ func (r *Runtime) openCache() (err error) {
 	return err
 }
 
-// load returns what e makes of bin: what the cache keeps, or else what is compiled
-// in process, one module at a time.
-func (r *Runtime) load(ctx context.Context, e *engine, key, name string, bin []byte) (wazero.CompiledModule, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	ctx = experimental.WithCompilationWorkers(context.WithoutCancel(ctx), 1)
-	lock, _ := r.loading.LoadOrStore(key, new(sync.Mutex))
-	lock.(*sync.Mutex).Lock()
-	defer lock.(*sync.Mutex).Unlock()
+// knowMachine finds out how wazero names its files. The name of one hangs on the
+// module, here always the same, and on the features of the processor.
+func (r *Runtime) knowMachine() error {
 	if r.dir == "" {
-		r.compiling.Lock()
-		defer r.compiling.Unlock()
-		return e.wazero.CompileModule(ctx, bin)
+		return nil
 	}
-	if r.known(key) {
-		if compiled, err := r.loadKept(ctx, e, key, bin); err == nil {
-			return compiled, nil
-		}
-		// It is damaged, of another processor, or was cleaned away.
-	}
-	r.compiling.Lock()
-	defer r.compiling.Unlock()
-	if keepIn(ctx, r.dir, key, name, e.limiter, bin) == nil {
-		if compiled, err := r.loadKept(ctx, e, key, bin); err == nil {
-			return compiled, nil
-		}
-	}
-	return e.wazero.CompileModule(ctx, bin) // no room, no folder any more: it serves this process
-}
-
-// loadKept returns what the cache keeps of bin.
-func (r *Runtime) loadKept(ctx context.Context, e *engine, key string, bin []byte) (wazero.CompiledModule, error) {
-	folder, err := filepath.Glob(filepath.Join(r.scratch, "wazero-*"))
-	if err != nil || len(folder) != 1 {
-		return nil, errors.Join(fmt.Errorf("%s has no folder of wazero's", r.scratch), err)
-	}
-	entry, err := unpack(r.packed(key), folder[0])
-	if err != nil {
-		return nil, err
-	}
-	compiled, err := e.wazero.CompileModule(ctx, bin)
-	return compiled, errors.Join(err, removeFile(entry))
-}
-
-// keepIn compiles bin for the limiter l and has the cache folder dir keep it, under
-// that key and as the module of that name. It works in a folder of its own.
-func keepIn(ctx context.Context, dir, key, name string, l Limiter, bin []byte) error {
-	scratch, err := os.MkdirTemp(dir, scratchPrefix)
+	least := []byte("\x00asm\x01\x00\x00\x00" + "\x01\x04\x01\x60\x00\x00" + "\x03\x02\x01\x00" + "\x0a\x04\x01\x02\x00\x0b") // one function
+	ctx := context.Background()
+	module, err := r.engine.compile(ctx, least)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(scratch)
-	cache, err := wazero.NewCompilationCacheWithDir(scratch)
-	if err != nil {
-		return fmt.Errorf("open compilation cache: %w", err)
-	}
-	e, err := newEngine(l, cache)
-	if err != nil {
-		return errors.Join(err, cache.Close(ctx))
-	}
-	_, err = e.wazero.CompileModule(experimental.WithCompilationWorkers(ctx, 1), bin)
-	if err = errors.Join(err, e.close(), cache.Close(ctx)); err != nil {
-		return err
-	}
-	entries, err := filepath.Glob(filepath.Join(scratch, "wazero-*", "*"))
+	entries, err := filepath.Glob(filepath.Join(r.scratch, "wazero-*", "*"))
 	if err != nil || len(entries) != 1 {
-		return errors.Join(fmt.Errorf("the compiler left %d files in place of one", len(entries)), err)
+		return errors.Join(fmt.Errorf("wazero left %d files in place of one", len(entries)), err, module.Close(ctx))
 	}
-	if err := pack(entries[0], filepath.Join(dir, packedPrefix+key), name); err != nil {
-		return fmt.Errorf("keep what was compiled: %w", err)
-	}
-	return nil
+	r.folder, r.machine = filepath.Dir(entries[0]), filepath.Base(entries[0])[:8]
+	return errors.Join(module.Close(ctx), removeFile(entries[0]))
 }
 
 func (r *Runtime) forget(m *Module) {

@@ -1,0 +1,195 @@
+package wasm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/experimental"
+)
+
+// Compile turns bin into a module under limits l; name is what faults and log
+// lines call it. It refuses, before any code is compiled or run, a module with
+// an import that the host does not have or with no memory to speak through.
+func (r *Runtime) Compile(ctx context.Context, name string, bin []byte, l Limits) (*Module, error) {
+	l = l.withDefaults()
+	shape, err := Describe(bin)
+	if err != nil {
+		return nil, fmt.Errorf("read module %s: %w", name, err)
+	}
+	if err := shape.Check(l); err != nil {
+		return nil, fmt.Errorf("check module %s: %w", name, err)
+	}
+	begin, end, data := findData(bin, uint64(shape.MemoryMin)*pageSize)
+	c, err := r.compile(ctx, name, sumCode(bin), func() ([]byte, error) {
+		return boundTables(slices.Concat(bin[:begin], bin[end:]))
+	})
+	if err != nil {
+		return nil, fmt.Errorf("compile module %s: %w", name, err)
+	}
+	m := newModule(r, c.engine, name, c.module, shape, l)
+	m.state, m.refusal, m.image = c.State, c.Refusal, r.newImage(data)
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil, errors.Join(ErrClosed, c.module.Close(ctx), m.image.close())
+	}
+	r.modules[m] = struct{}{}
+	return m, nil
+}
+
+// A compiled is what wazero makes of a module.
+type compiled struct {
+	recast
+	engine *engine
+	module wazero.CompiledModule
+}
+
+// compile returns what the cache keeps of the code with that sum, or else what plain
+// returns, compiled by a child or in process.
+func (r *Runtime) compile(ctx context.Context, name, sum string, plain func() ([]byte, error)) (compiled, error) {
+	if r.dir == "" {
+		return r.compileHere(ctx, plain)
+	}
+	key := r.key(sum)
+	if err := r.aside(ctx, key, name, plain); err != nil {
+		return compiled{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return compiled{}, err
+	}
+	ctx = context.WithoutCancel(ctx)
+	lock, _ := r.loading.LoadOrStore(key, new(sync.Mutex))
+	lock.(*sync.Mutex).Lock()
+	defer lock.(*sync.Mutex).Unlock()
+	if r.known(key) {
+		if c, err := r.loadKept(ctx, key); err == nil {
+			return c, nil
+		}
+		// It is damaged, or was cleaned away.
+	}
+	bin, err := plain()
+	if err != nil {
+		return compiled{}, err
+	}
+	r.compiling.Lock()
+	err = keepIn(ctx, r.dir, key, name, r.engine.limiter, bin)
+	r.compiling.Unlock()
+	if err == nil {
+		if c, err := r.loadKept(ctx, key); err == nil {
+			return c, nil
+		}
+	}
+	return r.compileHere(ctx, plain) // no room, no folder any more: it serves this process
+}
+
+// compileHere compiles what plain returns for this process alone, one module at a time.
+func (r *Runtime) compileHere(ctx context.Context, plain func() ([]byte, error)) (c compiled, err error) {
+	if err := ctx.Err(); err != nil {
+		return c, err
+	}
+	bin, err := plain()
+	if err != nil {
+		return c, err
+	}
+	if c.recast, bin, err = recastFor(r.engine.limiter, bin); err != nil {
+		return c, err
+	}
+	if c.engine, err = r.engineOf(c.Limiter); err != nil {
+		return c, err
+	}
+	r.compiling.Lock()
+	defer r.compiling.Unlock()
+	c.module, err = c.engine.compile(context.WithoutCancel(ctx), bin)
+	return c, err
+}
+
+// loadKept returns what the cache keeps under that key.
+//
+// wazero gets the module's shell, and finds the code of the whole one in its own
+// cache as that of the shell: nothing is metered, validated or held of bodies that
+// were compiled before.
+func (r *Runtime) loadKept(ctx context.Context, key string) (c compiled, err error) {
+	head, shell, size, err := unpack(r.packed(key), r.folder)
+	if err != nil {
+		return c, err
+	}
+	entry := filepath.Join(r.folder, head.Entry)
+	defer func() { err = errors.Join(err, removeFile(entry)) }()
+	c.recast = head.recast
+	if c.engine, err = r.engineOf(head.Limiter); err != nil {
+		return c, err
+	}
+	if c.module, err = c.engine.compile(ctx, shell); err != nil {
+		return c, err
+	}
+	// Where wazero does not take the entry for its own, it compiles the shell and
+	// writes one of that.
+	if info, err := os.Lstat(entry); err != nil || info.Size() != size {
+		return c, errors.Join(errors.New("wazero did not take it"), err, c.module.Close(ctx))
+	}
+	return c, nil
+}
+
+// keepIn compiles bin for the limiter l and has the cache folder dir keep it, under
+// that key and as the module of that name. It works in a folder of its own.
+func keepIn(ctx context.Context, dir, key, name string, l Limiter, bin []byte) error {
+	how, bin, err := recastFor(l, bin)
+	if err != nil {
+		return err
+	}
+	if l, err = limiterNamed(how.Limiter); err != nil {
+		return err
+	}
+	scratch, err := os.MkdirTemp(dir, scratchPrefix)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+	code, err := compileIn(ctx, filepath.Join(scratch, "module"), l, bin)
+	if err != nil {
+		return err
+	}
+	shell := shellOf(bin, key)
+	entry, err := compileIn(ctx, filepath.Join(scratch, "shell"), l, shell)
+	if err != nil {
+		return err
+	}
+	head := packedHead{filepath.Base(entry), len(shell), how}
+	if err := pack(filepath.Join(dir, packedPrefix+key), name, head, shell, code); err != nil {
+		return fmt.Errorf("keep what was compiled: %w", err)
+	}
+	return nil
+}
+
+// compileIn has wazero compile bin, and returns the one file that it leaves in a
+// cache in the folder dir, which is made.
+func compileIn(ctx context.Context, dir string, l Limiter, bin []byte) (entry string, err error) {
+	cache, err := wazero.NewCompilationCacheWithDir(dir)
+	if err != nil {
+		return "", fmt.Errorf("open compilation cache: %w", err)
+	}
+	e, err := newEngine(l, cache)
+	if err != nil {
+		return "", errors.Join(err, cache.Close(ctx))
+	}
+	_, err = e.compile(ctx, bin)
+	if err = errors.Join(err, e.close(), cache.Close(ctx)); err != nil {
+		return "", err
+	}
+	entries, err := filepath.Glob(filepath.Join(dir, "wazero-*", "*"))
+	if err != nil || len(entries) != 1 {
+		return "", errors.Join(fmt.Errorf("the compiler left %d files in place of one", len(entries)), err)
+	}
+	return entries[0], nil
+}
+
+func (e *engine) compile(ctx context.Context, bin []byte) (wazero.CompiledModule, error) {
+	return e.wazero.CompileModule(experimental.WithCompilationWorkers(ctx, 1), bin)
+}
