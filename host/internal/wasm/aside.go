@@ -80,6 +80,7 @@ func runAside(ctx context.Context, program []string, job asideJob, bin []byte) e
 	if err != nil {
 		return err
 	}
+	cmd.Cancel = in.Close // the child ends itself, and leaves nothing behind; after WaitDelay it is killed
 	if err := cmd.Start(); err != nil {
 		// The program is gone, or the system has no room for another process:
 		// the module may be compiled in process still.
@@ -130,8 +131,8 @@ func CompileAside(ctx context.Context, in io.Reader, libraries map[string]func(d
 		return fmt.Errorf("read job: %w", err)
 	}
 	if compile := libraries[job.Library]; compile != nil && job.Dir != "" {
-		go whenEnded(r, gone)
 		mark := markPrefix + filepath.Base(job.Key)
+		go whenEnded(r, job.Dir, mark, gone)
 		return makeOnce(ctx, job.Dir, mark, func() error {
 			if err := compile(job.Dir); err != nil {
 				return err
@@ -150,7 +151,7 @@ func CompileAside(ctx context.Context, in io.Reader, libraries map[string]func(d
 	if _, err := io.ReadFull(r, bin); err != nil {
 		return fmt.Errorf("read module: %w", err)
 	}
-	go whenEnded(r, gone)
+	go whenEnded(r, job.Dir, packedPrefix+job.Key, gone)
 	if err := openCache(job.Dir); err != nil {
 		return fmt.Errorf("open compilation cache: %w", err)
 	}
@@ -159,10 +160,12 @@ func CompileAside(ctx context.Context, in io.Reader, libraries map[string]func(d
 	})
 }
 
-// whenEnded calls f when r has ended.
-func whenEnded(r io.Reader, f func()) {
+// whenEnded calls gone when r has ended. The turn to make the file name in the folder dir
+// is given up then: see makeOnce.
+func whenEnded(r io.Reader, dir, name string, gone func()) {
 	_, _ = io.Copy(io.Discard, io.LimitReader(r, math.MaxInt64))
-	f()
+	_ = removeFile(turnOf(dir, name)) // or it stays for a day, and does no harm
+	gone()
 }
 
 // limiterNamed returns the limiter whose String is name.

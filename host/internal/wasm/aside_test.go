@@ -2,6 +2,7 @@ package wasm_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/e2e/garbage"
+	"github.com/parley-search/parley/host/internal/waittest"
 	"github.com/parley-search/parley/host/internal/wasm"
 )
 
@@ -19,7 +21,7 @@ const asideArg = "compile-aside"
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == asideArg {
-		if err := wasm.CompileAside(context.Background(), os.Stdin, map[string]func(string) error{"note": writeNote}, func() { os.Exit(3) }); err != nil {
+		if err := wasm.CompileAside(context.Background(), os.Stdin, map[string]func(string) error{"note": writeNote, "never": neverEnd}, func() { os.Exit(3) }); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -36,6 +38,14 @@ func writeNote(dir string) error {
 		return err
 	}
 	return f.Close()
+}
+
+// neverEnd stands for one that takes long; its file says that it has begun.
+func neverEnd(dir string) error {
+	if err := os.WriteFile(filepath.Join(dir, "begun"), nil, 0o600); err != nil {
+		return err
+	}
+	select {}
 }
 
 func aside(t testing.TB) []string {
@@ -102,6 +112,29 @@ func TestCompileLibrary(t *testing.T) {
 		if err := wasm.CompileLibrary(t.Context(), aside(t), dir, "other", "example.org/x"); err == nil || !strings.Contains(err.Error(), "the compiler's process failed") {
 			t.Errorf("of a library that the child does not have: %v", err)
 		}
+	}
+}
+
+// TestCompileAsideLeavesNothing ends a compilation before it is done: the child ends by
+// itself, and another one may have its turn.
+func TestCompileAsideLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan error)
+	go func() { ended <- wasm.CompileLibrary(ctx, aside(t), dir, "never", "example.org/x") }()
+	if !waittest.Until(func() bool { _, err := os.Stat(filepath.Join(dir, "begun")); return err == nil }) {
+		t.Fatal("the child does not begin")
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "run-*")); err != nil || len(left) != 1 {
+		t.Errorf("%v while it compiles, %v, want the turn", left, err)
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("it ends with %v, want the end of its context", err)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "run-*")); err != nil || len(left) > 0 {
+		t.Errorf("%v is left behind, %v", left, err)
 	}
 }
 

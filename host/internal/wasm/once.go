@@ -18,7 +18,7 @@ const turnPause = 20 * time.Millisecond
 // process has made it meanwhile. Hosts that start side by side, as the nodes of a cluster
 // do, load the same modules: one compiles each, and the others find it.
 func makeOnce(ctx context.Context, dir, name string, f func() error) (err error) {
-	turn, err := os.OpenFile(filepath.Join(dir, scratchPrefix+name), os.O_RDWR|os.O_CREATE, 0o600)
+	turn, err := os.OpenFile(turnOf(dir, name), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
@@ -38,3 +38,6 @@ func makeOnce(ctx context.Context, dir, name string, f func() error) (err error)
 	}
 	return f()
 }
+
+// turnOf is the file that a process holds while it makes the file name in dir.
+func turnOf(dir, name string) string { return filepath.Join(dir, scratchPrefix+name) }
