@@ -46,14 +46,18 @@ func (m *Module) Freeze(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f, spoilt := &frozen{}, false
+	if m.state.Other == "" && i.makeRoom() != nil {
+		// Which tells nothing about calls: it may never want so large a region.
+		m.pool.release(i, true)
+		if i, err = m.pool.acquire(ctx, Rehearsal); err != nil {
+			return err
+		}
+	}
+	f := &frozen{}
 	if f.snapshot, err = i.freeze(); err != nil {
 		f.why = clip(err.Error(), 256)
-	} else if wide, err := i.freezeWide(); err == nil {
-		_ = f.snapshot.close() // nothing lies on it any more
-		f.snapshot, i.used = wide, false
 	} else {
-		spoilt = true // which tells nothing about calls: it may never want so large a region
+		i.used = false
 	}
 	m.frozen.Store(f)
 	parked := 0
@@ -61,22 +65,20 @@ func (m *Module) Freeze(ctx context.Context) error {
 		parked = min(m.limits.Parked, maxParkedMemory/max(len(f.snapshot.memory), 1))
 	}
 	m.pool.isolate(parked)
-	m.pool.release(i, spoilt)
+	m.pool.release(i, false)
 	return nil
 }
 
-// freezeWide takes a snapshot of i with an input region of inputRoom. Without
-// the region each answer would ask for it anew.
-func (i *instance) freezeWide() (*snapshot, error) {
-	if size := uint32(min(inputRoom, i.module.limits.Input)); i.capacity < size {
-		ctx := i.begin()
-		err := i.widen(ctx, size)
-		i.finish()
-		if err != nil {
-			return nil, err
-		}
+// makeRoom gives i an input region of inputRoom. Without it each answer would ask for it
+// anew. After an error i is of no more use.
+func (i *instance) makeRoom() error {
+	size := uint32(min(inputRoom, i.module.limits.Input))
+	if i.capacity >= size {
+		return nil
 	}
-	return i.freeze()
+	ctx := i.begin()
+	defer i.finish()
+	return i.widen(ctx, size)
 }
 
 // Done says that no call of tag comes any more. The instance that served it is

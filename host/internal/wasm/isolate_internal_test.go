@@ -241,6 +241,25 @@ func TestNoSnapshot(t *testing.T) {
 	}
 }
 
+// TestFreezeWithoutRoom freezes a guest that has no region as large as most calls want: it
+// is reset as others are, and has no fault for it.
+func TestFreezeWithoutRoom(t *testing.T) {
+	m := frozenModule(t, openRuntime(t, Options{CacheDir: t.TempDir()}), "outside", Limits{Instances: 1})
+	if m.snapshot() == nil {
+		t.Skip("this system has no snapshots")
+	}
+	for range 3 {
+		tag := NewTag()
+		if out, err := m.CallPure(t.Context(), tag, "parley_decode", []byte("hello"), nil); string(out) != "hello" || err != nil {
+			t.Errorf("Call = %q, %v", out, err)
+		}
+		m.Done(tag)
+	}
+	if s := m.Stats(); s.Resets != 3 || s.Renewals != 0 || len(s.Faults) != 0 || s.LastFault != nil {
+		t.Errorf("%d resets, %d renewals, faults %v %v, want three resets alone", s.Resets, s.Renewals, s.Faults, s.LastFault)
+	}
+}
+
 // TestRenewFails shows that a pool goes on where an instance that cannot be reset
 // cannot be replaced either.
 func TestRenewFails(t *testing.T) {
