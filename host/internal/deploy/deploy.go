@@ -5,6 +5,7 @@
 package deploy
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -133,13 +134,22 @@ func (d Dir) modules() ([]string, error) {
 
 // open reads file and its manifest, whatever the lock says.
 func open(file string) (module []byte, m *abi.Manifest, err error) {
-	if module, err = plugin.ReadFile(file); err != nil {
-		return nil, nil, fmt.Errorf("read %s: %w", file, err)
+	var b bytes.Buffer
+	m, err = openInto(&b, file)
+	return b.Bytes(), m, err
+}
+
+// openInto is open with the module in b.
+func openInto(b *bytes.Buffer, file string) (*abi.Manifest, error) {
+	if err := plugin.ReadInto(b, file); err != nil {
+		return nil, fmt.Errorf("read %s: %w", file, err)
 	}
-	if m, err = plugin.ReadManifest(module); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", file, err)
+	m, err := plugin.ReadManifest(b.Bytes())
+	if err != nil {
+		b.Reset()
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	return module, m, nil
+	return m, nil
 }
 
 // hash is the sha256 of b in hexadecimal.

@@ -1,12 +1,14 @@
 package deploy
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/plugin"
@@ -91,12 +93,13 @@ func (d Dir) Unlocked(embedded [][]byte) (p plugin.Plan, err error) {
 	}
 	read, refusals := make([]opened, len(files)), make([]error, len(files))
 	var reading sync.WaitGroup
-	room := make(chan struct{}, runtime.GOMAXPROCS(0)) // most of it is hashing
-	for n, file := range files {
-		room <- struct{}{}
+	var begun atomic.Int64
+	for range min(runtime.GOMAXPROCS(0), len(files)) { // most of it is hashing
 		reading.Go(func() {
-			defer func() { <-room }()
-			read[n], refusals[n] = d.open(file)
+			var b bytes.Buffer
+			for n := begun.Add(1) - 1; n < int64(len(files)); n = begun.Add(1) - 1 {
+				read[n], refusals[n] = d.openInto(&b, files[n])
+			}
 		})
 	}
 	reading.Wait()
@@ -146,16 +149,16 @@ type opened struct {
 	wanted   plugin.Wanted
 }
 
-// open reads the plugin in file, and its signature where d wants one.
-func (d Dir) open(file string) (opened, error) {
-	module, m, err := open(file)
+// openInto reads the plugin in file, by way of b, and its signature where d wants one.
+func (d Dir) openInto(b *bytes.Buffer, file string) (opened, error) {
+	m, err := openInto(b, file)
+	if err == nil {
+		err = d.checkSignature(file, b.Bytes())
+	}
 	if err != nil {
 		return opened{}, err
 	}
-	if err := d.checkSignature(file, module); err != nil {
-		return opened{}, err
-	}
-	return opened{m, newWanted(m, module, file)}, nil
+	return opened{m, newWanted(m, b.Bytes(), file)}, nil
 }
 
 // contest returns, by file, why a plugin of found must not run: its source is that

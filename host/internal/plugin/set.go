@@ -86,22 +86,31 @@ func exists(m member, sha256 string) error {
 
 // ReadFile reads a module of at most [MaxModule] bytes.
 func ReadFile(file string) ([]byte, error) {
+	var b bytes.Buffer
+	err := ReadInto(&b, file)
+	return b.Bytes(), err
+}
+
+// ReadInto makes b hold what [ReadFile] returns, and nothing after an error.
+func ReadInto(b *bytes.Buffer, file string) error {
+	b.Reset()
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer f.Close()
-	var b bytes.Buffer
 	if info, err := f.Stat(); err == nil { // else it grows as it is read, to five times as much in all
 		b.Grow(int(min(info.Size(), MaxModule)) + bytes.MinRead)
 	}
 	if _, err := b.ReadFrom(io.LimitReader(f, MaxModule+1)); err != nil {
-		return nil, err
+		b.Reset()
+		return err
 	}
 	if b.Len() > MaxModule {
-		return nil, fmt.Errorf("the file is over %d MiB, which a plugin may have", MaxModule>>20)
+		b.Reset()
+		return fmt.Errorf("the file is over %d MiB, which a plugin may have", MaxModule>>20)
 	}
-	return b.Bytes(), nil
+	return nil
 }
 
 // Source implements [chat.Sources].
