@@ -14,7 +14,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -242,21 +241,18 @@ func compress(to io.Writer, from io.Reader) error {
 // as much.
 const packedWindow = 1 << 20
 
-// unpackers hold what one entry after the other is unpacked with.
-var unpackers sync.Pool
-
-// unpacker returns one that reads r.
-func unpacker(r io.Reader) (*zstd.Decoder, error) {
-	if z, ok := unpackers.Get().(*zstd.Decoder); ok {
-		return z, z.Reset(r)
+// unpacker returns what reads packed: that of an entry before, if there is one.
+func (r *Runtime) unpacker(packed io.Reader) (*zstd.Decoder, error) {
+	if z, ok := r.unpackers.Get().(*zstd.Decoder); ok {
+		return z, z.Reset(packed)
 	}
 	// At a concurrency of 1 it has no goroutines, and needs no Close.
-	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxAside))
+	return zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxAside))
 }
 
-// unpack makes wazero's file of what path holds, in the folder dir, and returns how many
-// bytes that has and what comes before it. An error is [fs.ErrNotExist] where nothing is kept.
-func unpack(path, dir string) (head packedHead, shell []byte, size int64, err error) {
+// unpack makes wazero's file of what path holds, in r.folder, and returns how many bytes
+// that has and what comes before it. An error is [fs.ErrNotExist] where nothing is kept.
+func (r *Runtime) unpack(path string) (head packedHead, shell []byte, size int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return head, nil, 0, err
@@ -266,30 +262,30 @@ func unpack(path, dir string) (head packedHead, shell []byte, size int64, err er
 	if err := readLine(packed, &packedName{}); err != nil {
 		return head, nil, 0, err
 	}
-	z, err := unpacker(packed)
+	z, err := r.unpacker(packed)
 	if err != nil {
 		return head, nil, 0, err
 	}
 	defer func() {
 		_ = z.Reset(nil) // it holds the file, and never fails with none
-		unpackers.Put(z)
+		r.unpackers.Put(z)
 	}()
-	r := bufio.NewReader(z)
-	if err := readLine(r, &head); err != nil {
+	unpacked := bufio.NewReader(z)
+	if err := readLine(unpacked, &head); err != nil {
 		return head, nil, 0, err
 	}
 	if head.Entry == "" || strings.Trim(head.Entry, "0123456789abcdef") != "" || head.Shell < 0 || head.Shell > maxAside {
 		return head, nil, 0, errors.New("it names no entry, or a shell of no size that one may have")
 	}
 	shell = make([]byte, head.Shell)
-	if _, err := io.ReadFull(r, shell); err != nil {
+	if _, err := io.ReadFull(unpacked, shell); err != nil {
 		return head, nil, 0, err
 	}
-	to, err := os.OpenFile(filepath.Join(dir, head.Entry), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	to, err := os.OpenFile(filepath.Join(r.folder, head.Entry), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return head, nil, 0, err
 	}
-	if size, err = r.WriteTo(to); err == nil {
+	if size, err = unpacked.WriteTo(to); err == nil {
 		now := time.Now()
 		_ = os.Chtimes(path, now, now) // else it looks unused, and is made anew some day
 	}

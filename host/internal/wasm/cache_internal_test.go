@@ -95,6 +95,7 @@ func TestCleanCache(t *testing.T) {
 // leads elsewhere.
 func TestUnpack(t *testing.T) {
 	dir, to := t.TempDir(), t.TempDir()
+	r := &Runtime{folder: to}
 	want, shell := bytes.Repeat([]byte("code"), 50_000), []byte("a shell")
 	code, path := filepath.Join(t.TempDir(), "code"), filepath.Join(dir, "x")
 	if err := os.WriteFile(code, want, 0o600); err != nil {
@@ -113,7 +114,7 @@ func TestUnpack(t *testing.T) {
 	}
 	head := packedHead{Entry: "0a1b", Shell: len(shell), recast: recast{Limiter: "metered", State: meter.State{Globals: 3}}}
 	good := packed(head)
-	if got, gotShell, size, err := unpack(path, to); err != nil || got != head || !bytes.Equal(gotShell, shell) || size != int64(len(want)) {
+	if got, gotShell, size, err := r.unpack(path); err != nil || got != head || !bytes.Equal(gotShell, shell) || size != int64(len(want)) {
 		t.Fatalf("unpack = %+v, %q, %d bytes, %v", got, gotShell, size, err)
 	}
 	if b, err := os.ReadFile(filepath.Join(to, "0a1b")); err != nil || !bytes.Equal(b, want) {
@@ -135,7 +136,7 @@ func TestUnpack(t *testing.T) {
 		if err := os.WriteFile(path, damaged, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if head, _, _, err := unpack(path, to); err == nil {
+		if head, _, _, err := r.unpack(path); err == nil {
 			t.Errorf("%s: unpacked %+v, want an error", name, head)
 		}
 	}

@@ -116,7 +116,7 @@ func (r *Runtime) compileHere(ctx context.Context, plain func() ([]byte, error))
 // cache as that of the shell: nothing is metered, validated or held of bodies that
 // were compiled before.
 func (r *Runtime) loadKept(ctx context.Context, key string) (c compiled, err error) {
-	head, shell, size, err := unpack(r.packed(key), r.folder)
+	head, shell, size, err := r.unpack(r.packed(key))
 	if err != nil {
 		return c, err
 	}

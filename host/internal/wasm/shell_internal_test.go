@@ -63,6 +63,7 @@ func TestShellsKeptApart(t *testing.T) {
 // processor: what wazero then makes of the shell is not run.
 func TestShellNotTaken(t *testing.T) {
 	dir, to := t.TempDir(), t.TempDir()
+	at := &Runtime{folder: to}
 	use := func(machine string) (path string) {
 		t.Helper()
 		r, err := Open(Options{CacheDir: dir})
@@ -77,7 +78,7 @@ func TestShellNotTaken(t *testing.T) {
 		return r.packed(r.key(sumCode(numbering(7))))
 	}
 	path := use("")
-	head, shell, _, err := unpack(path, to)
+	head, shell, _, err := at.unpack(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,7 @@ func TestShellNotTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	use("")
-	if _, _, _, err = unpack(path, to); err != nil {
+	if _, _, _, err = at.unpack(path); err != nil {
 		t.Fatal(err)
 	}
 	if b, err := os.ReadFile(entry); err != nil || !bytes.Equal(b, good) {

@@ -58,6 +58,7 @@ type Runtime struct {
 	machine   string        // what of this processor code hangs on, in a form of wazero's
 	temporary string        // the folder of a cache that Close removes; empty: none
 	children  chan struct{} // one for each that may run
+	unpackers sync.Pool     // of *zstd.Decoder
 
 	// compiling is held while a module is compiled in process: one at a time
 	// leaves the other processors to the calls under way.
