@@ -308,7 +308,8 @@ func (r *Runtime) known(key string) bool {
 // with any change to that, or hosts go on with what they had: TestCodeForm tells.
 const codeForm = 1
 
-// key names what r compiles code of that sum to, among all files of a cache.
+// key names what r compiles code of that sum to, among all files of a cache, once r knows
+// its machine.
 func (r *Runtime) key(sum string) string {
 	return fmt.Sprintf("%s-%d-%s-%s-%s-%s-%s", r.engine.limiter, codeForm, wazeroVersion(), runtime.GOARCH, runtime.GOOS, r.machine, sum)
 }

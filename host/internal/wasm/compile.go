@@ -57,6 +57,9 @@ func (r *Runtime) compile(ctx context.Context, name, sum string, plain func() ([
 	if r.dir == "" {
 		return r.compileHere(ctx, plain)
 	}
+	if err := r.knowMachine(); err != nil {
+		return compiled{}, fmt.Errorf("use compilation cache: %w", err)
+	}
 	key := r.key(sum)
 	if err := r.aside(ctx, key, name, plain); err != nil {
 		return compiled{}, err

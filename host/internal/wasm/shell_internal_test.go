@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tetratelabs/wazero"
@@ -71,6 +72,9 @@ func TestShellNotTaken(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer r.Close()
+		if err := r.knowMachine(); err != nil {
+			t.Fatal(err)
+		}
 		if machine != "" {
 			r.machine = machine
 		}
@@ -105,6 +109,19 @@ func TestShellNotTaken(t *testing.T) {
 	if use("another"); len(modulesOf(t, dir)) != 2 {
 		t.Errorf("the cache keeps %v, want an entry for each processor", modulesOf(t, dir))
 	}
+}
+
+// TestNoRoomForMachine compiles where nothing can be written, as on a full disk, and then
+// where it can: a host begins nonetheless, and goes on.
+func TestNoRoomForMachine(t *testing.T) {
+	r := openRuntime(t, Options{CacheDir: t.TempDir()})
+	scratch := r.scratch
+	r.scratch = filepath.Join("testdata", "echo.wasm") // in which there can be no folder
+	if _, err := r.Compile(t.Context(), "number 7", numbering(7), Limits{}); err == nil || !strings.Contains(err.Error(), "use compilation cache: ") {
+		t.Errorf("Compile without room: %v", err)
+	}
+	r.scratch = scratch
+	sayNumber(t, r, 7)
 }
 
 // TestShellOf makes shells that wazero takes, with all that an instance is made of.

@@ -54,8 +54,9 @@ type Runtime struct {
 	program []string // that compiles aside
 
 	scratch   string        // what wazero's cache has: a folder in dir that Close removes
-	folder    string        // in it, of wazero's files
+	folder    string        // in it, of wazero's files; see knowMachine
 	machine   string        // what of this processor code hangs on, in a form of wazero's
+	knowing   sync.Mutex    // held while the two are found out
 	temporary string        // the folder of a cache that Close removes; empty: none
 	children  chan struct{} // one for each that may run
 	unpackers sync.Pool     // of *zstd.Decoder
@@ -104,9 +105,6 @@ func Open(o Options) (*Runtime, error) {
 	if r.engine, err = newEngine(limiter, r.cache); err != nil {
 		return nil, errors.Join(err, r.cache.Close(context.Background()), r.sweep())
 	}
-	if err := r.knowMachine(); err != nil {
-		return nil, errors.Join(fmt.Errorf("open compilation cache: %w", err), r.engine.close(), r.cache.Close(context.Background()), r.sweep())
-	}
 	return r, nil
 }
 
@@ -126,24 +124,24 @@ func (r *Runtime) openCache() (err error) {
 	return err
 }
 
-// knowMachine finds out how wazero names its files. The name of one hangs on the
-// module, here always the same, and on the features of the processor.
+// knowMachine finds out how wazero names its files, once. The name of one hangs on the
+// module, here always the same, and on the features of the processor. Where the folder has
+// no room it fails, and may be called again.
 func (r *Runtime) knowMachine() error {
-	if r.dir == "" {
+	r.knowing.Lock()
+	defer r.knowing.Unlock()
+	if r.machine != "" {
 		return nil
 	}
 	least := []byte("\x00asm\x01\x00\x00\x00" + "\x01\x04\x01\x60\x00\x00" + "\x03\x02\x01\x00" + "\x0a\x04\x01\x02\x00\x0b") // one function
-	ctx := context.Background()
-	module, err := r.engine.compile(ctx, least)
+	dir := filepath.Join(r.scratch, "machine")
+	defer os.RemoveAll(dir)
+	entry, err := compileIn(context.Background(), dir, r.engine.limiter, least)
 	if err != nil {
 		return err
 	}
-	entries, err := filepath.Glob(filepath.Join(r.scratch, "wazero-*", "*"))
-	if err != nil || len(entries) != 1 {
-		return errors.Join(fmt.Errorf("wazero left %d files in place of one", len(entries)), err, module.Close(ctx))
-	}
-	r.folder, r.machine = filepath.Dir(entries[0]), filepath.Base(entries[0])[:8]
-	return errors.Join(module.Close(ctx), removeFile(entries[0]))
+	r.folder, r.machine = filepath.Join(r.scratch, filepath.Base(filepath.Dir(entry))), filepath.Base(entry)[:8]
+	return nil
 }
 
 func (r *Runtime) forget(m *Module) {
