@@ -50,7 +50,7 @@ func (i *instance) freeze() (_ *snapshot, err error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("map a file of its memory: %w", err), s.close())
 	}
-	unload(s.memory) // all of it was read, and resets read little
+	unload(s.memory) // what was written was read, and resets read little
 	at := 0
 	if len(written) > 0 {
 		at = written[0].begin // the system has it in memory: others it would read ahead from

@@ -55,7 +55,7 @@ type Runtime struct {
 
 	scratch   string        // what wazero's cache has: a folder in dir that Close removes
 	folder    string        // in it, of wazero's files; see knowMachine
-	machine   string        // what of this processor code hangs on, in a form of wazero's
+	machine   string        // names the processor's features, which compiled code depends on
 	knowing   sync.Mutex    // held while the two are found out
 	temporary string        // the folder of a cache that Close removes; empty: none
 	children  chan struct{} // one for each that may run
@@ -124,9 +124,9 @@ func (r *Runtime) openCache() (err error) {
 	return err
 }
 
-// knowMachine finds out how wazero names its files, once. The name of one hangs on the
-// module, here always the same, and on the features of the processor. Where the folder has
-// no room it fails, and may be called again.
+// knowMachine finds out how wazero names its files, once. A name depends on the module,
+// here always the same, and on the features of the processor. Where the folder has no
+// room it fails, and may be called again.
 func (r *Runtime) knowMachine() error {
 	r.knowing.Lock()
 	defer r.knowing.Unlock()
