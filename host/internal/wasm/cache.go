@@ -3,6 +3,7 @@ package wasm
 import (
 	"bufio"
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,9 +21,8 @@ import (
 )
 
 // A cache folder keeps each compiled module in a file of its own, packed, which
-// hosts of one user share. wazero reads and writes files of another form, in a
-// folder of one runtime or child alone: an entry is unpacked there, read, and
-// removed. What is mapped lies in files without a name.
+// hosts of one user share. wazero reads of it what it would find in a file of its own:
+// see codeStore. What is mapped lies in files without a name.
 
 // Bounds of a cache folder, looked at when it is opened.
 const (
@@ -103,13 +103,13 @@ type Kept struct {
 const libraryModule = "library of the host"
 
 // packedName is the first line of a packed entry. What follows it is compressed: a
-// packedHead, also a line, the module's shell, and wazero's file.
+// packedHead, also a line, the module's shell, and the code in wazero's form.
 type packedName struct {
 	Module string `json:"module"`
 }
 
 type packedHead struct {
-	Entry string `json:"entry"` // the name that wazero's file has
+	Entry string `json:"entry"` // the name by which wazero asks for the code
 	Shell int    `json:"shell"` // bytes
 	recast
 }
@@ -197,14 +197,8 @@ func readLine(r *bufio.Reader, v any) error {
 	return json.Unmarshal(line, v)
 }
 
-// pack writes the file path for the module of that name, with head, shell, and wazero's
-// file code.
-func pack(path, module string, head packedHead, shell []byte, code string) (err error) {
-	from, err := os.Open(code)
-	if err != nil {
-		return err
-	}
-	defer from.Close()
+// pack writes the file path for the module of that name, with head, shell and code.
+func pack(path, module string, head packedHead, shell []byte, code io.Reader) (err error) {
 	to, err := os.CreateTemp(filepath.Dir(path), scratchPrefix+"*")
 	if err != nil {
 		return err
@@ -220,7 +214,7 @@ func pack(path, module string, head packedHead, shell []byte, code string) (err 
 	}
 	line, err2 := json.Marshal(head)
 	if err = errors.Join(err, err2); err == nil {
-		err = compress(to, io.MultiReader(bytes.NewReader(append(line, '\n')), bytes.NewReader(shell), from))
+		err = compress(to, io.MultiReader(bytes.NewReader(append(line, '\n')), bytes.NewReader(shell), code))
 	}
 	if err = errors.Join(err, to.Close()); err != nil {
 		return err
@@ -250,49 +244,46 @@ func (r *Runtime) unpacker(packed io.Reader) (*zstd.Decoder, error) {
 	return zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxAside))
 }
 
-// unpack makes wazero's file of what path holds, in r.folder, and returns how many bytes
-// that has and what comes before it. An error is [fs.ErrNotExist] where nothing is kept.
-func (r *Runtime) unpack(path string) (head packedHead, shell []byte, size int64, err error) {
+// openKept opens the entry at path. An error is [fs.ErrNotExist] where nothing is kept.
+func (r *Runtime) openKept(path string) (_ *keptCode, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return head, nil, 0, err
+		return nil, err
 	}
-	defer f.Close()
+	var z *zstd.Decoder
+	k := &keptCode{runtime: r, close: func() {
+		if z != nil {
+			_ = z.Reset(nil) // it holds the file, and never fails with none
+			r.unpackers.Put(z)
+		}
+		_ = f.Close() // it was only read
+	}}
+	defer func() {
+		if err != nil {
+			k.close()
+		}
+	}()
 	packed := bufio.NewReader(f)
 	if err := readLine(packed, &packedName{}); err != nil {
-		return head, nil, 0, err
+		return nil, err
 	}
-	z, err := r.unpacker(packed)
-	if err != nil {
-		return head, nil, 0, err
+	if z, err = r.unpacker(packed); err != nil {
+		return nil, err
 	}
-	defer func() {
-		_ = z.Reset(nil) // it holds the file, and never fails with none
-		r.unpackers.Put(z)
-	}()
-	unpacked := bufio.NewReader(z)
-	if err := readLine(unpacked, &head); err != nil {
-		return head, nil, 0, err
+	k.unpacked = bufio.NewReader(z)
+	if err := readLine(k.unpacked, &k.head); err != nil {
+		return nil, err
 	}
-	if head.Entry == "" || strings.Trim(head.Entry, "0123456789abcdef") != "" || head.Shell < 0 || head.Shell > maxAside {
-		return head, nil, 0, errors.New("it names no entry, or a shell of no size that one may have")
+	if len(k.head.Entry) != hex.EncodedLen(len(codeKey{})) || k.head.Shell < 0 || k.head.Shell > maxAside {
+		return nil, errors.New("it names no code, or a shell of no size that one may have")
 	}
-	shell = make([]byte, head.Shell)
-	if _, err := io.ReadFull(unpacked, shell); err != nil {
-		return head, nil, 0, err
+	k.shell = make([]byte, k.head.Shell)
+	if _, err := io.ReadFull(k.unpacked, k.shell); err != nil {
+		return nil, err
 	}
-	to, err := os.OpenFile(filepath.Join(r.folder, head.Entry), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return head, nil, 0, err
-	}
-	if size, err = unpacked.WriteTo(to); err == nil {
-		now := time.Now()
-		_ = os.Chtimes(path, now, now) // else it looks unused, and is made anew some day
-	}
-	if err = errors.Join(err, to.Close()); err != nil {
-		return head, nil, 0, errors.Join(err, os.Remove(to.Name()))
-	}
-	return head, shell, size, nil
+	now := time.Now()
+	_ = os.Chtimes(path, now, now) // else it looks unused, and is made anew some day
+	return k, nil
 }
 
 // packed is the file that keeps what has that key.

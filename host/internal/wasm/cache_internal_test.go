@@ -2,6 +2,7 @@ package wasm
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,12 +15,8 @@ import (
 // keepModule packs an entry for a module of that name, which was used so long ago.
 func keepModule(t *testing.T, dir, module string, size int, ago time.Duration) {
 	t.Helper()
-	entry := filepath.Join(t.TempDir(), "0123456789abcdef")
-	if err := os.WriteFile(entry, make([]byte, size), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	path := filepath.Join(dir, packedPrefix+module)
-	if err := pack(path, module, packedHead{Entry: "0a"}, nil, entry); err != nil {
+	if err := pack(path, module, packedHead{Entry: codeName(codeKey{})}, nil, bytes.NewReader(make([]byte, size))); err != nil {
 		t.Fatal(err)
 	}
 	used := time.Now().Add(-ago)
@@ -91,19 +88,14 @@ func TestCleanCache(t *testing.T) {
 	}
 }
 
-// TestUnpack gives back what was packed, and nothing of a file that is damaged or
-// leads elsewhere.
-func TestUnpack(t *testing.T) {
-	dir, to := t.TempDir(), t.TempDir()
-	r := &Runtime{folder: to}
-	want, shell := bytes.Repeat([]byte("code"), 50_000), []byte("a shell")
-	code, path := filepath.Join(t.TempDir(), "code"), filepath.Join(dir, "x")
-	if err := os.WriteFile(code, want, 0o600); err != nil {
-		t.Fatal(err)
-	}
+// TestOpenKept gives back what was packed, and nothing of a file that is damaged.
+func TestOpenKept(t *testing.T) {
+	dir := t.TempDir()
+	r := &Runtime{dir: dir}
+	code, shell, path := bytes.Repeat([]byte("code"), 50_000), []byte("a shell"), filepath.Join(dir, "x")
 	packed := func(head packedHead) []byte {
 		t.Helper()
-		if err := pack(path, "a module", head, shell, code); err != nil {
+		if err := pack(path, "a module", head, shell, bytes.NewReader(code)); err != nil {
 			t.Fatal(err)
 		}
 		b, err := os.ReadFile(path)
@@ -112,35 +104,48 @@ func TestUnpack(t *testing.T) {
 		}
 		return b
 	}
-	head := packedHead{Entry: "0a1b", Shell: len(shell), recast: recast{Limiter: "metered", State: meter.State{Globals: 3}}}
+	// read returns the head and what of the code can be read.
+	read := func() (head packedHead, b []byte, err error) {
+		k, err := r.openKept(path)
+		if err != nil {
+			return head, nil, err
+		}
+		defer k.close()
+		if !bytes.Equal(k.shell, shell) {
+			t.Errorf("the shell is %q, want %q", k.shell, shell)
+		}
+		b = make([]byte, len(code))
+		if _, err := k.Read(b); err != nil {
+			return k.head, nil, err
+		}
+		if !k.wholly() {
+			err = errors.New("there is more, or it is not as it was packed")
+		}
+		return k.head, b, err
+	}
+	name := codeName(codeKey{0x0a})
+	head := packedHead{Entry: name, Shell: len(shell), recast: recast{Limiter: "metered", State: meter.State{Globals: 3}}}
 	good := packed(head)
-	if got, gotShell, size, err := r.unpack(path); err != nil || got != head || !bytes.Equal(gotShell, shell) || size != int64(len(want)) {
-		t.Fatalf("unpack = %+v, %q, %d bytes, %v", got, gotShell, size, err)
-	}
-	if b, err := os.ReadFile(filepath.Join(to, "0a1b")); err != nil || !bytes.Equal(b, want) {
-		t.Errorf("unpacked %d bytes, %v, want what was packed", len(b), err)
-	}
-	if err := os.Remove(filepath.Join(to, "0a1b")); err != nil {
-		t.Fatal(err)
+	for range 2 { // the second time with the unpacker of the first
+		if got, b, err := read(); err != nil || got != head || !bytes.Equal(b, code) {
+			t.Fatalf("read %+v, %d bytes, %v, want what was packed", got, len(b), err)
+		}
 	}
 	flipped := bytes.Clone(good)
 	flipped[len(flipped)-1] ^= 1
-	for name, damaged := range map[string][]byte{
+	for what, damaged := range map[string][]byte{
 		"empty": {}, "cut": good[:len(good)-3], "head": good[:5], "flipped": flipped,
-		"elsewhere":          packed(packedHead{Entry: "../b"}),
-		"no entry":           packed(packedHead{Shell: len(shell)}),
-		"a shell too long":   packed(packedHead{Entry: "0a1b", Shell: 1 << 20}),
-		"a shell of nothing": packed(packedHead{Entry: "0a1b", Shell: -1}),
-		"a huge shell":       packed(packedHead{Entry: "0a1b", Shell: 1 << 40}),
+		"no name":            packed(packedHead{Shell: len(shell)}),
+		"another name":       packed(packedHead{Entry: name + "0", Shell: len(shell)}),
+		"a shell too long":   packed(packedHead{Entry: name, Shell: 1 << 20}),
+		"a shell of nothing": packed(packedHead{Entry: name, Shell: -1}),
+		"a huge shell":       packed(packedHead{Entry: name, Shell: 1 << 40}),
 	} {
 		if err := os.WriteFile(path, damaged, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if head, _, _, err := r.unpack(path); err == nil {
-			t.Errorf("%s: unpacked %+v, want an error", name, head)
+		if head, _, err := read(); err == nil {
+			t.Errorf("%s: read %+v, want an error", what, head)
 		}
-	}
-	if left, _ := filepath.Glob(filepath.Join(to, "*")); len(left) != 0 {
-		t.Errorf("left behind: %v", left)
 	}
 }

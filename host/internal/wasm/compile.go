@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -33,7 +33,7 @@ func (r *Runtime) Compile(ctx context.Context, name string, bin []byte, l Limits
 		return nil, fmt.Errorf("compile module %s: %w", name, err)
 	}
 	m := newModule(r, c.engine, name, c.module, shape, l)
-	m.state, m.refusal, m.image = c.State, c.Refusal, r.newImage(data)
+	m.state, m.refusal, m.code, m.image = c.State, c.Refusal, c.code, r.newImage(data)
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -49,6 +49,7 @@ type compiled struct {
 	recast
 	engine *engine
 	module wazero.CompiledModule
+	code   []byte // mapped from a file; nil: in memory of wazero's
 }
 
 // compile returns what the cache keeps of the code with that sum, or else what plain
@@ -56,9 +57,6 @@ type compiled struct {
 func (r *Runtime) compile(ctx context.Context, name, sum string, plain func() ([]byte, error)) (compiled, error) {
 	if r.dir == "" {
 		return r.compileHere(ctx, plain)
-	}
-	if err := r.knowMachine(); err != nil {
-		return compiled{}, fmt.Errorf("use compilation cache: %w", err)
 	}
 	key := r.key(sum)
 	if err := r.aside(ctx, key, name, plain); err != nil {
@@ -115,33 +113,34 @@ func (r *Runtime) compileHere(ctx context.Context, plain func() ([]byte, error))
 
 // loadKept returns what the cache keeps under that key.
 //
-// wazero gets the module's shell, and finds the code of the whole one in its own
-// cache as that of the shell: nothing is metered, validated or held of bodies that
-// were compiled before.
+// wazero gets the module's shell, and asks for the code of the whole one as that of the
+// shell: nothing is metered, validated or held of bodies that were compiled before.
 func (r *Runtime) loadKept(ctx context.Context, key string) (c compiled, err error) {
-	head, shell, size, err := r.unpack(r.packed(key))
+	kept, err := r.openKept(r.packed(key))
 	if err != nil {
 		return c, err
 	}
-	entry := filepath.Join(r.folder, head.Entry)
-	defer func() { err = errors.Join(err, removeFile(entry)) }()
-	c.recast = head.recast
-	if c.engine, err = r.engineOf(head.Limiter); err != nil {
+	defer kept.close()
+	c.recast = kept.head.recast
+	if c.engine, err = r.engineOf(c.Limiter); err != nil {
 		return c, err
 	}
-	if c.module, err = c.engine.compile(ctx, shell); err != nil {
+	r.offer(kept)
+	c.module, err = c.engine.compile(ctx, kept.shell)
+	code, notTaken := r.withdraw(kept)
+	if err == nil && notTaken != nil {
+		err = errors.Join(notTaken, c.module.Close(ctx))
+	}
+	if err != nil {
 		return c, err
 	}
-	// Where wazero does not take the entry for its own, it compiles the shell and
-	// writes one of that.
-	if info, err := os.Lstat(entry); err != nil || info.Size() != size {
-		return c, errors.Join(errors.New("wazero did not take it"), err, c.module.Close(ctx))
-	}
+	c.code = code
+	unload(code) // it was read to be checked, and little of it is run
 	return c, nil
 }
 
 // keepIn compiles bin for the limiter l and has the cache folder dir keep it, under
-// that key and as the module of that name. It works in a folder of its own.
+// that key and as the module of that name.
 func keepIn(ctx context.Context, dir, key, name string, l Limiter, bin []byte) error {
 	how, bin, err := recastFor(l, bin)
 	if err != nil {
@@ -150,47 +149,46 @@ func keepIn(ctx context.Context, dir, key, name string, l Limiter, bin []byte) e
 	if l, err = limiterNamed(how.Limiter); err != nil {
 		return err
 	}
-	scratch, err := os.MkdirTemp(dir, scratchPrefix)
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(scratch)
-	code, err := compileIn(ctx, filepath.Join(scratch, "module"), l, bin)
-	if err != nil {
-		return err
-	}
 	shell := shellOf(bin, key)
-	entry, err := compileIn(ctx, filepath.Join(scratch, "shell"), l, shell)
-	if err != nil {
+	head := packedHead{Shell: len(shell), recast: how}
+	if head.Entry, err = codeNameOf(ctx, l, shell); err != nil {
 		return err
 	}
-	head := packedHead{filepath.Base(entry), len(shell), how}
-	if err := pack(filepath.Join(dir, packedPrefix+key), name, head, shell, code); err != nil {
-		return fmt.Errorf("keep what was compiled: %w", err)
-	}
-	return nil
+	return compileFor(ctx, l, bin, &codeStore{
+		get: func(codeKey) (io.ReadCloser, bool) { return nil, false },
+		add: func(_ codeKey, code io.Reader) error {
+			if err := pack(filepath.Join(dir, packedPrefix+key), name, head, shell, code); err != nil {
+				return fmt.Errorf("keep what was compiled: %w", err)
+			}
+			return nil
+		},
+	})
 }
 
-// compileIn has wazero compile bin, and returns the one file that it leaves in a
-// cache in the folder dir, which is made.
-func compileIn(ctx context.Context, dir string, l Limiter, bin []byte) (entry string, err error) {
-	cache, err := wazero.NewCompilationCacheWithDir(dir)
+// codeNameOf returns the name under which wazero asks for the code of bin.
+func codeNameOf(ctx context.Context, l Limiter, bin []byte) (name string, err error) {
+	err = compileFor(ctx, l, bin, &codeStore{
+		get: func(key codeKey) (io.ReadCloser, bool) {
+			name = codeName(key)
+			return nil, false
+		},
+		add: func(codeKey, io.Reader) error { return nil },
+	})
+	return name, err
+}
+
+// compileFor has wazero compile bin with s, and holds nothing of it.
+func compileFor(ctx context.Context, l Limiter, bin []byte, s *codeStore) error {
+	cache, err := newCodeCache(s)
 	if err != nil {
-		return "", fmt.Errorf("open compilation cache: %w", err)
+		return err
 	}
 	e, err := newEngine(l, cache)
-	if err != nil {
-		return "", errors.Join(err, cache.Close(ctx))
+	if err == nil {
+		_, err = e.compile(ctx, bin)
+		err = errors.Join(err, e.close())
 	}
-	_, err = e.compile(ctx, bin)
-	if err = errors.Join(err, e.close(), cache.Close(ctx)); err != nil {
-		return "", err
-	}
-	entries, err := filepath.Glob(filepath.Join(dir, "wazero-*", "*"))
-	if err != nil || len(entries) != 1 {
-		return "", errors.Join(fmt.Errorf("the compiler left %d files in place of one", len(entries)), err)
-	}
-	return entries[0], nil
+	return errors.Join(err, cache.Close(ctx))
 }
 
 func (e *engine) compile(ctx context.Context, bin []byte) (wazero.CompiledModule, error) {

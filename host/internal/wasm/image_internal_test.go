@@ -4,10 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"os"
-	"path/filepath"
-	"reflect"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -102,52 +98,6 @@ func TestImage(t *testing.T) {
 			release(block)
 		}
 		if err := m.close(); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-// TestSlim tells when a version of wazero has other names for what is let go
-// of, and that all works without it.
-func TestSlim(t *testing.T) {
-	echo, err := os.ReadFile(filepath.Join("testdata", "echo.wasm"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := Open(Options{CacheDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	for range 2 { // the second one is unpacked
-		m, err := r.Compile(t.Context(), "echo", echo, Limits{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		say := func() {
-			t.Helper()
-			if out, err := m.Call(t.Context(), "parley_decode", []byte("hello"), nil); err != nil || string(out) != "hello" {
-				t.Errorf("Call: %q, %v", out, err)
-			}
-		}
-		say()
-		i, err := m.pool.acquire(t.Context(), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		functions := field(reflect.ValueOf(i.api), "Source", "CodeSection")
-		if functions.Len() == 0 || !field(functions.Index(0), "Body").IsNil() {
-			t.Error("wazero still holds the bodies of functions")
-		}
-		m.pool.release(i, false)
-		if maps, err := os.ReadFile("/proc/self/maps"); err == nil && runtime.GOOS == "linux" {
-			if m.code.Load() == nil || !strings.Contains(string(maps), filepath.Join(r.dir, dataPrefix)) {
-				t.Error("the code is not mapped from a file")
-			}
-		}
-		m.Rest()
-		say()
-		if err := m.Close(); err != nil {
 			t.Error(err)
 		}
 	}

@@ -36,8 +36,7 @@ type Module struct {
 	index    map[string]int // into callable, by name
 	pool     *pool
 	breaker  breaker
-	slimmed  sync.Once
-	code     atomic.Pointer[[]byte] // mapped from a file; nil: in memory of wazero's
+	code     []byte // mapped from a file; nil: in memory of wazero's
 	closing  sync.Once
 
 	logs      logBudget
@@ -212,9 +211,7 @@ func (m *Module) settle(err error, probe bool) {
 // Rest says that m will not be called for a while: the pages of its code leave
 // memory until they are run again.
 func (m *Module) Rest() {
-	if code := m.code.Load(); code != nil {
-		unload(*code)
-	}
+	unload(m.code)
 }
 
 // Close waits for the calls under way and lets go of the module. Calls that

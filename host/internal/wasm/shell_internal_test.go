@@ -6,10 +6,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/tetratelabs/wazero"
@@ -60,11 +60,10 @@ func TestShellsKeptApart(t *testing.T) {
 	}
 }
 
-// TestShellNotTaken gives wazero an entry that it does not take, and a host one of another
+// TestShellNotTaken gives wazero code that it does not take, and a host that of another
 // processor: what wazero then makes of the shell is not run.
 func TestShellNotTaken(t *testing.T) {
-	dir, to := t.TempDir(), t.TempDir()
-	at := &Runtime{folder: to}
+	dir := t.TempDir()
 	use := func(machine string) (path string) {
 		t.Helper()
 		r, err := Open(Options{CacheDir: dir})
@@ -72,9 +71,6 @@ func TestShellNotTaken(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer r.Close()
-		if err := r.knowMachine(); err != nil {
-			t.Fatal(err)
-		}
 		if machine != "" {
 			r.machine = machine
 		}
@@ -82,46 +78,46 @@ func TestShellNotTaken(t *testing.T) {
 		return r.packed(r.key(sumCode(numbering(7))))
 	}
 	path := use("")
-	head, shell, _, err := at.unpack(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	entry := filepath.Join(to, head.Entry)
-	good, err := os.ReadFile(entry)
-	if err != nil {
-		t.Fatal(err)
-	}
+	head, shell, good := readKept(t, path)
 	stale := bytes.Clone(good)
 	stale[len("WAZEVO")+1]++ // the version of wazero follows its length
-	if err := os.WriteFile(entry, stale, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := pack(path, "number 7", head, shell, entry); err != nil {
-		t.Fatal(err)
-	}
-	use("")
-	if _, _, _, err = at.unpack(path); err != nil {
-		t.Fatal(err)
-	}
-	if b, err := os.ReadFile(entry); err != nil || !bytes.Equal(b, good) {
-		t.Errorf("the cache keeps %d bytes, %v, want the code as it was made first", len(b), err)
+	otherName := head
+	otherName.Entry = codeName(codeKey{})
+	for what, bad := range map[string]struct {
+		head packedHead
+		code []byte
+	}{
+		"of another version":   {head, stale},
+		"of another name":      {otherName, good},
+		"and more":             {head, append(bytes.Clone(good), 0)},
+		"that wazero refuses":  {head, good[1:]},
+		"with another content": {head, append(bytes.Clone(good[:len(good)-1]), good[len(good)-1]^1)},
+	} {
+		if err := pack(path, "number 7", bad.head, shell, bytes.NewReader(bad.code)); err != nil {
+			t.Fatal(err)
+		}
+		use("")
+		if got, _, code := readKept(t, path); got != head || !bytes.Equal(code, good) {
+			t.Errorf("code %s: the cache keeps %d bytes as %s, want the code as it was made first", what, len(code), got.Entry)
+		}
 	}
 	if use("another"); len(modulesOf(t, dir)) != 2 {
 		t.Errorf("the cache keeps %v, want an entry for each processor", modulesOf(t, dir))
 	}
 }
 
-// TestNoRoomForMachine compiles where nothing can be written, as on a full disk, and then
-// where it can: a host begins nonetheless, and goes on.
-func TestNoRoomForMachine(t *testing.T) {
-	r := openRuntime(t, Options{CacheDir: t.TempDir()})
-	scratch := r.scratch
-	r.scratch = filepath.Join("testdata", "echo.wasm") // in which there can be no folder
-	if _, err := r.Compile(t.Context(), "number 7", numbering(7), Limits{}); err == nil || !strings.Contains(err.Error(), "use compilation cache: ") {
-		t.Errorf("Compile without room: %v", err)
+// readKept returns what the entry at path holds.
+func readKept(t *testing.T, path string) (head packedHead, shell, code []byte) {
+	t.Helper()
+	k, err := new(Runtime).openKept(path)
+	if err != nil {
+		t.Fatal(err)
 	}
-	r.scratch = scratch
-	sayNumber(t, r, 7)
+	defer k.close()
+	if code, err = io.ReadAll(k.unpacked); err != nil {
+		t.Fatal(err)
+	}
+	return k.head, k.shell, code
 }
 
 // TestShellOf makes shells that wazero takes, with all that an instance is made of.

@@ -46,7 +46,6 @@ func (m *Module) start() (*instance, error) {
 		return nil, err
 	}
 	i.api, i.memory, i.lane = mod, mod.Memory(), newLane()
-	m.slimmed.Do(func() { m.slim(mod) })
 	m.Rest() // what was run to start is of no more use: half of a Go guest's code
 	m.instances.Add(1)
 	return i, nil

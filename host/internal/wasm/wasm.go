@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -53,10 +54,7 @@ type Runtime struct {
 	cache   wazero.CompilationCache
 	program []string // that compiles aside
 
-	scratch   string        // what wazero's cache has: a folder in dir that Close removes
-	folder    string        // in it, of wazero's files; see knowMachine
 	machine   string        // names the processor's features, which compiled code depends on
-	knowing   sync.Mutex    // held while the two are found out
 	temporary string        // the folder of a cache that Close removes; empty: none
 	children  chan struct{} // one for each that may run
 	unpackers sync.Pool     // of *zstd.Decoder
@@ -72,6 +70,8 @@ type Runtime struct {
 	mu      sync.Mutex
 	standIn *engine // for modules that the engine's limiter refuses; nil until there is one
 	modules map[*Module]struct{}
+	offered map[string]*keptCode // by the name of the code: what wazero may have
+	taken   map[string][]byte    // and what it last took
 	closed  bool
 }
 
@@ -79,7 +79,7 @@ type Runtime struct {
 func Open(o Options) (*Runtime, error) {
 	r := &Runtime{
 		log: o.Log, dir: o.CacheDir, program: o.Aside, children: make(chan struct{}, runtime.GOMAXPROCS(0)),
-		modules: map[*Module]struct{}{},
+		modules: map[*Module]struct{}{}, offered: map[string]*keptCode{}, taken: map[string][]byte{},
 	}
 	if r.dir == "" && len(r.program) > 0 {
 		var err error
@@ -98,7 +98,7 @@ func Open(o Options) (*Runtime, error) {
 	if limiter == nil {
 		limiter = Metered()
 	}
-	err := r.openCache()
+	err := r.openCache(limiter)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open compilation cache: %w", err), r.sweep())
 	}
@@ -109,7 +109,7 @@ func Open(o Options) (*Runtime, error) {
 }
 
 // openCache opens the cache of compiled code, in memory where there is no folder.
-func (r *Runtime) openCache() (err error) {
+func (r *Runtime) openCache(l Limiter) (err error) {
 	if r.dir == "" {
 		r.cache = wazero.NewCompilationCache()
 		return nil
@@ -117,31 +117,15 @@ func (r *Runtime) openCache() (err error) {
 	if err = openCache(r.dir); err != nil {
 		return err
 	}
-	if r.scratch, err = os.MkdirTemp(r.dir, scratchPrefix); err != nil {
-		return err
-	}
-	r.cache, err = wazero.NewCompilationCacheWithDir(r.scratch)
-	return err
-}
-
-// knowMachine finds out how wazero names its files, once. A name depends on the module,
-// here always the same, and on the features of the processor. Where the folder has no
-// room it fails, and may be called again.
-func (r *Runtime) knowMachine() error {
-	r.knowing.Lock()
-	defer r.knowing.Unlock()
-	if r.machine != "" {
-		return nil
-	}
+	// A name depends on the module, here always the same, and on the processor.
 	least := []byte("\x00asm\x01\x00\x00\x00" + "\x01\x04\x01\x60\x00\x00" + "\x03\x02\x01\x00" + "\x0a\x04\x01\x02\x00\x0b") // one function
-	dir := filepath.Join(r.scratch, "machine")
-	defer os.RemoveAll(dir)
-	entry, err := compileIn(context.Background(), dir, r.engine.limiter, least)
+	name, err := codeNameOf(context.Background(), l, least)
 	if err != nil {
 		return err
 	}
-	r.folder, r.machine = filepath.Join(r.scratch, filepath.Base(filepath.Dir(entry))), filepath.Base(entry)[:8]
-	return nil
+	r.machine = name[:8]
+	r.cache, err = newCodeCache(&codeStore{get: r.give, add: func(codeKey, io.Reader) error { return nil }})
+	return err
 }
 
 func (r *Runtime) forget(m *Module) {
@@ -176,5 +160,5 @@ func (r *Runtime) Close() error {
 
 // sweep removes what is of no use to another runtime.
 func (r *Runtime) sweep() error {
-	return errors.Join(os.RemoveAll(r.scratch), os.RemoveAll(r.temporary)) // of "", nothing
+	return os.RemoveAll(r.temporary) // of "", nothing
 }

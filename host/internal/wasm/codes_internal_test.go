@@ -1,0 +1,78 @@
+package wasm
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+	"unsafe"
+)
+
+// TestCodeMapped has the code of modules in files, the same for two of one code, and tells
+// when a version of wazero reads it in another way: what is mapped must be what it runs.
+func TestCodeMapped(t *testing.T) {
+	// A hundred functions that write the number to the memory, and return it.
+	const count, n = 100, 7
+	body := append([]byte{0}, bytes.Repeat([]byte{0x41, 0, 0x41, n, 0x36, 2, 0}, 10)...)
+	body = append(body, 0x41, n, 0x0b)
+	bin := bytes.Join([][]byte{
+		[]byte("\x00asm\x01\x00\x00\x00"),
+		section(1, 1, 0x60, 0, 1, 0x7f),
+		section(3, append([]byte{count}, make([]byte, count)...)...),
+		section(5, 1, 0, 1),
+		section(7, []byte("\x02\x06memory\x02\x00\x06number\x00\x63")...),
+		section(10, append([]byte{count}, bytes.Repeat(append([]byte{byte(len(body))}, body...), count)...)...),
+	}, nil)
+	r, err := Open(Options{CacheDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var before *byte
+	for range 2 {
+		m, err := r.Compile(t.Context(), "numbers", bin, Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		say := func() {
+			t.Helper()
+			if got, err := m.Number(t.Context(), 0, "number"); err != nil || got != n {
+				t.Errorf("the number is %d, %v", got, err)
+			}
+		}
+		say()
+		if runtime.GOOS == "linux" {
+			maps, err := os.ReadFile("/proc/self/maps")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m.code == nil || !strings.Contains(string(maps), filepath.Join(r.dir, dataPrefix)) {
+				t.Fatal("the code is not mapped from a file")
+			}
+			if before != nil && before != unsafe.SliceData(m.code) {
+				t.Error("modules of the same code do not have it in one place")
+			}
+			before = unsafe.SliceData(m.code)
+		}
+		i, err := m.pool.acquire(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := reflect.ValueOf(i.api)
+		for _, name := range []string{"Engine", "parent", "executables", "executable"} {
+			for run.Kind() == reflect.Pointer || run.Kind() == reflect.Interface {
+				run = run.Elem()
+			}
+			run = run.FieldByName(name)
+		}
+		if run.Len() == 0 || m.code != nil && (run.UnsafePointer() != unsafe.Pointer(unsafe.SliceData(m.code)) || run.Len() != len(m.code)) {
+			t.Error("wazero runs other code than is mapped")
+		}
+		m.pool.release(i, false)
+		m.Rest()
+		say()
+	}
+}
