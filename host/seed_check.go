@@ -1,6 +1,7 @@
 package host
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -23,11 +24,12 @@ func ProviderManifests(c config.Config, embedded [][]byte) ([]*abi.Manifest, err
 		return nil, err
 	}
 	var providers, others []*abi.Manifest
+	var b bytes.Buffer
 	for _, w := range plan.Wanted {
 		if !w.Use {
 			continue
 		}
-		if module, err := w.Read(); err == nil {
+		if module, err := w.Read(&b); err == nil {
 			switch m, err := plugin.ReadManifest(module); {
 			case err != nil || m.Kind != abi.KindProvider:
 			case plan.Sources[m.Source] == m.Name:

@@ -54,15 +54,20 @@ func (d Dir) command(format string, args ...any) string {
 	return "`" + c + "`"
 }
 
-// read returns the module of a pinned version, once it is what the lock says
-// in every respect.
+// read returns the module of a pinned version, once it is what the lock says in every
+// respect.
 func (d Dir) read(name, version string, pin *Pin) ([]byte, error) {
+	return d.readInto(new(bytes.Buffer), name, version, pin)
+}
+
+// readInto is read with the module in b.
+func (d Dir) readInto(b *bytes.Buffer, name, version string, pin *Pin) ([]byte, error) {
 	file := d.file(name, version)
 	if pin.ABI < abi.MinVersion || pin.ABI > abi.Version {
 		return nil, fmt.Errorf("%s is pinned for ABI %d, and this host speaks %s: pin another version by %s, or run a host that speaks it",
 			file, pin.ABI, plugin.ABIRange(), d.command("pin %s@VERSION", name))
 	}
-	module, err := plugin.ReadFile(file)
+	err := plugin.ReadInto(b, file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %s, which the lock expects with sha256 %s: put it back by %s, or pin another version by %s",
 			ErrMissing, file, pin.SHA256, d.command("install %s", pin.place()), d.command("pin %s@VERSION", name))
@@ -70,6 +75,7 @@ func (d Dir) read(name, version string, pin *Pin) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", file, err)
 	}
+	module := b.Bytes()
 	if found := hash(module); found != pin.SHA256 {
 		return nil, fmt.Errorf("%s was altered: the lock expects sha256 %s, and the file has %s: put the pinned file back by %s; a new build needs a new version",
 			file, pin.SHA256, found, d.command("install %s", pin.place()))

@@ -102,7 +102,7 @@ func TestSigned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := wanted[0].Read(); err != nil {
+	if _, err := wanted[0].Read(new(bytes.Buffer)); err != nil {
 		t.Errorf("Read of a signed one: %v", err)
 	}
 	file := in.Dir.file("x", "1.0.0")

@@ -44,7 +44,7 @@ func (d Dir) Locked(embedded [][]byte) (p plugin.Plan, err error) {
 			w := plugin.Wanted{
 				Name: name, Version: version, SHA256: pin.SHA256, From: d.file(name, version),
 				Use: version == e.Use, Locked: true,
-				Read:   func() ([]byte, error) { return d.read(name, version, pin) },
+				Read:   func(b *bytes.Buffer) ([]byte, error) { return d.readInto(b, name, version, pin) },
 				Permit: func(m *abi.Manifest) error { return d.permit(m, pin) },
 			}
 			if w.Use {
@@ -98,7 +98,7 @@ func (d Dir) Unlocked(embedded [][]byte) (p plugin.Plan, err error) {
 		reading.Go(func() {
 			var b bytes.Buffer
 			for n := begun.Add(1) - 1; n < int64(len(files)); n = begun.Add(1) - 1 {
-				read[n], refusals[n] = d.openInto(&b, files[n])
+				read[n], refusals[n] = d.inspect(&b, files[n])
 			}
 		})
 	}
@@ -125,7 +125,7 @@ func (d Dir) Unlocked(embedded [][]byte) (p plugin.Plan, err error) {
 			continue
 		}
 		names[w.Name] = true
-		w.Read = func() ([]byte, error) { return d.reread(w.From, w.SHA256) }
+		w.Read = func(b *bytes.Buffer) ([]byte, error) { return d.reread(b, w.From, w.SHA256) }
 		p.Wanted = append(p.Wanted, w)
 	}
 	slices.SortStableFunc(p.Refused, func(a, b plugin.Refused) int { return strings.Compare(a.From, b.From) })
@@ -149,8 +149,8 @@ type opened struct {
 	wanted   plugin.Wanted
 }
 
-// openInto reads the plugin in file, by way of b, and its signature where d wants one.
-func (d Dir) openInto(b *bytes.Buffer, file string) (opened, error) {
+// inspect reads the plugin in file, by way of b, and its signature where d wants one.
+func (d Dir) inspect(b *bytes.Buffer, file string) (opened, error) {
 	m, err := openInto(b, file)
 	if err == nil {
 		err = d.checkSignature(file, b.Bytes())
@@ -202,12 +202,12 @@ func (d Dir) contest(found []opened, sources map[string]string) map[string]error
 	return contested
 }
 
-// reread returns what file holds as long as it is what was seen before.
-func (d Dir) reread(file, sha256 string) ([]byte, error) {
-	module, err := plugin.ReadFile(file)
-	if err != nil {
+// reread returns what file holds, in b, as long as it is what was seen before.
+func (d Dir) reread(b *bytes.Buffer, file, sha256 string) ([]byte, error) {
+	if err := plugin.ReadInto(b, file); err != nil {
 		return nil, fmt.Errorf("read %s: %w", file, err)
 	}
+	module := b.Bytes()
 	if found := hash(module); found != sha256 {
 		return nil, fmt.Errorf("%s changed while it was read: it had sha256 %s, and has %s", file, sha256, found)
 	}
@@ -227,7 +227,7 @@ func (d Dir) embedded(modules [][]byte, names map[string]bool) ([]plugin.Wanted,
 		}
 		w := newWanted(m, module, Embedded)
 		w.Use = true
-		w.Read = func() ([]byte, error) { return module, nil }
+		w.Read = func(*bytes.Buffer) ([]byte, error) { return module, nil }
 		wanted = append(wanted, w)
 	}
 	return wanted, nil
@@ -245,6 +245,6 @@ func Trial(module []byte) plugin.Plan {
 	}
 	w := newWanted(m, module, "trial")
 	w.Use = true
-	w.Read = func() ([]byte, error) { return module, err }
+	w.Read = func(*bytes.Buffer) ([]byte, error) { return module, err }
 	return plugin.Plan{Wanted: []plugin.Wanted{w}, Sources: map[string]string{m.Source: m.Name}}
 }

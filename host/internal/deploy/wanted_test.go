@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -44,7 +45,7 @@ func wantRefused(t testing.TB, d Dir, words ...string) {
 	if err != nil || len(wanted) != 1 || len(refused) != 0 {
 		t.Fatalf("Locked = %v, %v, %v; want one pinned", wanted, refused, err)
 	}
-	module, err := wanted[0].Read()
+	module, err := wanted[0].Read(new(bytes.Buffer))
 	if err == nil || module != nil {
 		t.Fatalf("Read = %d bytes, %v; want a refusal", len(module), err)
 	}
@@ -232,7 +233,7 @@ func TestUnlocked(t *testing.T) {
 		if w.Use {
 			mark = "*"
 		}
-		b, err := w.Read()
+		b, err := w.Read(new(bytes.Buffer))
 		if err != nil || hash(b) != w.SHA256 {
 			t.Errorf("Read of %s: %v", w.From, err)
 		}
@@ -247,7 +248,7 @@ func TestUnlocked(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(d.Path, "any.wasm"), module(t, "x", "1.1.0", wider), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := wanted[1].Read(); err == nil || !strings.Contains(err.Error(), "changed while it was read") {
+	if _, err := wanted[1].Read(new(bytes.Buffer)); err == nil || !strings.Contains(err.Error(), "changed while it was read") {
 		t.Errorf("Read of a file that has changed: %v", err)
 	}
 	if p, err := (Dir{Path: filepath.Join(d.Path, "absent")}).Unlocked(nil); err != nil || len(p.Wanted) != 0 {

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -104,19 +105,23 @@ func (s *Set) loadNew(ctx context.Context, old *view, plan *Plan) *batch {
 	left := s.lacking(old, plan.Wanted, &b)
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	room := make(chan struct{}, 1)
+	loads := 1
 	if len(old.members) == 0 {
-		room = make(chan struct{}, runtime.GOMAXPROCS(0))
+		loads = runtime.GOMAXPROCS(0)
+	}
+	buffers := make(chan *bytes.Buffer, loads) // of each load that may go on
+	for range loads {
+		buffers <- new(bytes.Buffer)
 	}
 	for len(left) > 0 {
-		room <- struct{}{}
+		buffer := <-buffers
 		at := s.first.next(plan, left)
 		w := plan.Wanted[left[at]]
 		left = slices.Delete(left, at, at+1)
 		wg.Go(func() {
-			defer func() { <-room }()
+			defer func() { buffers <- buffer }()
 			began := time.Now()
-			p, err := s.loadWanted(ctx, &w)
+			p, err := s.loadWanted(ctx, &w, buffer)
 			mu.Lock()
 			defer mu.Unlock()
 			if errors.Is(err, errNoCollectors) {
@@ -157,8 +162,9 @@ func (s *Set) lacking(old *view, wanted []Wanted, b *batch) (left []int) {
 	return left
 }
 
-func (s *Set) loadWanted(ctx context.Context, w *Wanted) (Plugin, error) {
-	module, err := w.Read()
+// loadWanted loads w, by way of buffer: nothing of a plugin refers to its module's bytes.
+func (s *Set) loadWanted(ctx context.Context, w *Wanted, buffer *bytes.Buffer) (Plugin, error) {
+	module, err := w.Read(buffer)
 	if err != nil {
 		return nil, err
 	}

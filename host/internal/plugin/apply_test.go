@@ -1,6 +1,7 @@
 package plugin_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -34,7 +35,7 @@ func wanted(t testing.TB, module []byte) plugin.Wanted {
 	sum := sha256.Sum256(module)
 	return plugin.Wanted{
 		Name: m.Name, Version: m.Version, SHA256: hex.EncodeToString(sum[:]), From: m.Name + "-" + m.Version + ".wasm",
-		Read: func() ([]byte, error) { return module, nil },
+		Read: func(*bytes.Buffer) ([]byte, error) { return module, nil },
 	}
 }
 
@@ -91,7 +92,7 @@ func (d *diary) of(version string) (steps []string) {
 func plan(all ...plugin.Wanted) plugin.Plan {
 	p := plugin.Plan{Wanted: all, Sources: map[string]string{}}
 	for _, w := range all {
-		if module, err := w.Read(); err == nil {
+		if module, err := w.Read(nil); err == nil {
 			if m, err := plugin.ReadManifest(module); err == nil {
 				p.Sources[m.Source] = m.Name
 			}
@@ -169,7 +170,10 @@ func TestSwap(t *testing.T) {
 
 	// The way back is the same move; what stays is neither read nor loaded.
 	back := plan(one)
-	two.Read = func() ([]byte, error) { t.Error("a version that stays was read"); return nil, errors.New("read") }
+	two.Read = func(*bytes.Buffer) ([]byte, error) {
+		t.Error("a version that stays was read")
+		return nil, errors.New("read")
+	}
 	two.Use = false
 	back.Wanted = append(back.Wanted, two)
 	if done, err := s.Apply(t.Context(), back); err != nil || len(done.Loaded) != 1 || done.Unchanged != 1 {
@@ -211,9 +215,9 @@ func TestRebuilt(t *testing.T) {
 // use stays in use.
 func TestRefusedChangesNothing(t *testing.T) {
 	unreadable := version(t, "good", "2.0.0", nil)
-	unreadable.Read = func() ([]byte, error) { return nil, errors.New("the file was altered") }
+	unreadable.Read = func(*bytes.Buffer) ([]byte, error) { return nil, errors.New("the file was altered") }
 	other := version(t, "good", "2.0.0", nil)
-	other.Read = func() ([]byte, error) { return packed(t, "good", map[string]any{"version": "3.0.0"}), nil }
+	other.Read = func(*bytes.Buffer) ([]byte, error) { return packed(t, "good", map[string]any{"version": "3.0.0"}), nil }
 	bad := map[string]struct {
 		w    plugin.Wanted
 		want string

@@ -1,6 +1,7 @@
 package plugin_test
 
 import (
+	"bytes"
 	"context"
 	"runtime"
 	"slices"
@@ -43,11 +44,11 @@ func TestExpect(t *testing.T) {
 			}}))
 		}
 		w.Use = true
-		bytes := w.Read
-		w.Read = func() ([]byte, error) {
+		module := w.Read
+		w.Read = func(b *bytes.Buffer) ([]byte, error) {
 			read <- name
 			<-goOn
-			return bytes()
+			return module(b)
 		}
 		list, sources[name] = append(list, w), name
 	}
@@ -110,10 +111,10 @@ func TestExpectEnds(t *testing.T) {
 	}()
 	ctx, cancel := context.WithCancel(t.Context())
 	w := wanted(t, packed(t, "good", map[string]any{"name": "a", "source": "a"}))
-	bytes := w.Read
-	w.Read = func() ([]byte, error) {
+	module := w.Read
+	w.Read = func(b *bytes.Buffer) ([]byte, error) {
 		cancel()
-		return bytes()
+		return module(b)
 	}
 	if _, err := s.Apply(ctx, plugin.Plan{Wanted: []plugin.Wanted{w}, Sources: map[string]string{"a": "a"}}); err == nil {
 		t.Error("Apply whose context ended: no error")

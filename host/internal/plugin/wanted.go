@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -46,8 +47,9 @@ type Wanted struct {
 	// grants that were accepted and with the signature, where one is wanted.
 	// Only bytes that it returned may be run or compiled: reading the file again
 	// would be reading another one. The error is a sentence that says what was
-	// expected, what was found and what to do.
-	Read func() ([]byte, error)
+	// expected, what was found and what to do. b is for its use: what it returns
+	// may lie there.
+	Read func(b *bytes.Buffer) ([]byte, error)
 	// Permit, where there is one, says why a module of this manifest may not run:
 	// the part of Read that an operator can change without changing the module. A
 	// version that runs already is held against it each time.
