@@ -100,7 +100,11 @@ func ReadInto(b *bytes.Buffer, file string) error {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil { // else it grows as it is read, to five times as much in all
-		b.Grow(int(min(info.Size(), MaxModule)) + bytes.MinRead)
+		size := int(min(info.Size(), MaxModule)) + bytes.MinRead
+		if b.Available() < size {
+			*b = bytes.Buffer{} // one that grows has twice as much
+		}
+		b.Grow(size)
 	}
 	if _, err := b.ReadFrom(io.LimitReader(f, MaxModule+1)); err != nil {
 		b.Reset()
