@@ -87,17 +87,31 @@ func (k *keptCode) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// readMapped is Read by way of the empty file f.
+// readMapped is Read by way of the empty file f. Where that has no room, or the system does
+// not let it be run, p is filled all the same.
 func (k *keptCode) readMapped(f *os.File, p []byte) (int, error) {
-	n, err := io.CopyN(f, k.unpacked, int64(len(p)))
-	if err != nil {
-		return 0, err
+	piece := make([]byte, min(64<<10, len(p)))
+	for at := 0; at < len(p); {
+		piece = piece[:min(len(piece), len(p)-at)]
+		if _, err := io.ReadFull(k.unpacked, piece); err != nil {
+			return 0, err
+		}
+		if _, err := f.WriteAt(piece, int64(at)); err != nil {
+			if _, err := f.ReadAt(p[:at], 0); err != nil {
+				return 0, err
+			}
+			if _, err := io.ReadFull(k.unpacked, p[at+copy(p[at:], piece):]); err != nil {
+				return 0, err
+			}
+			return len(p), nil
+		}
+		at += len(piece)
 	}
 	if mapOver(p, f, true) == nil {
 		k.code = p
-		return int(n), nil
+		return len(p), nil
 	}
-	return f.ReadAt(p, 0) // the system does not let a file be run
+	return f.ReadAt(p, 0)
 }
 
 func beginsPage(p []byte) bool {
