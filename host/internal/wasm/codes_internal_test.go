@@ -20,11 +20,11 @@ func TestCodeMapped(t *testing.T) {
 	body = append(body, 0x41, n, 0x0b)
 	bin := bytes.Join([][]byte{
 		[]byte("\x00asm\x01\x00\x00\x00"),
-		section(1, 1, 0x60, 0, 1, 0x7f),
-		section(3, append([]byte{count}, make([]byte, count)...)...),
-		section(5, 1, 0, 1),
-		section(7, []byte("\x02\x06memory\x02\x00\x06number\x00\x63")...),
-		section(10, append([]byte{count}, bytes.Repeat(append([]byte{byte(len(body))}, body...), count)...)...),
+		makeSection(1, 1, 0x60, 0, 1, 0x7f),
+		makeSection(3, append([]byte{count}, make([]byte, count)...)...),
+		makeSection(5, 1, 0, 1),
+		makeSection(7, []byte("\x02\x06memory\x02\x00\x06number\x00\x63")...),
+		makeSection(10, append([]byte{count}, bytes.Repeat(append([]byte{byte(len(body))}, body...), count)...)...),
 	}, nil)
 	r, err := Open(Options{CacheDir: t.TempDir()})
 	if err != nil {

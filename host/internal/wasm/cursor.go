@@ -1,6 +1,45 @@
 package wasm
 
-import "strings"
+import (
+	"iter"
+	"strings"
+)
+
+// The sections that are of interest here.
+const (
+	sectionCustom    = 0
+	sectionType      = 1
+	sectionImport    = 2
+	sectionFunction  = 3
+	sectionTable     = 4
+	sectionMemory    = 5
+	sectionExport    = 7
+	sectionCode      = 10
+	sectionData      = 11
+	sectionDataCount = 12
+)
+
+// A section is one of a module, which has it from begin to end.
+type section struct {
+	id         byte
+	begin, end int
+	body       cursor
+}
+
+// sections returns the sections of module up to the first that is cut.
+func sections(module []byte) iter.Seq[section] {
+	return func(yield func(section) bool) {
+		c := cursor{b: module[8:]}
+		for len(c.b) > 0 {
+			s := section{begin: len(module) - len(c.b), id: c.byte()}
+			s.body.b = c.bytes(c.u32())
+			s.end = len(module) - len(c.b)
+			if c.bad || !yield(s) {
+				return
+			}
+		}
+	}
+}
 
 // A cursor reads a module's bytes. Past the end, or on what it does not
 // understand, it turns bad and reads zeroes.

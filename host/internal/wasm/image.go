@@ -5,11 +5,6 @@ import (
 	"os"
 )
 
-const (
-	sectionData      = 11
-	sectionDataCount = 12
-)
-
 // findData returns where module has its data section, and the beginning of the
 // memory as that section leaves it. wazero would keep the section on the host's
 // heap, several times its size for a Go guest's thousands of small segments, and
@@ -18,19 +13,13 @@ const (
 // There is none, with a nil memory, where its segments are not all plain ones that
 // fit into least bytes of memory: what is peculiar stays wazero's matter.
 func findData(module []byte, least uint64) (begin, end int, memory []byte) {
-	c := cursor{b: module[8:]}
-	for len(c.b) > 0 && !c.bad {
-		at := len(module) - len(c.b)
-		id := c.byte()
-		body := cursor{b: c.bytes(c.u32())}
-		switch {
-		case c.bad:
+	for s := range sections(module) {
+		switch s.id {
+		case sectionDataCount: // the code may name segments
 			return 0, 0, nil
-		case id == sectionDataCount: // the code may name segments
-			return 0, 0, nil
-		case id == sectionData:
-			begin, end = at, len(module)-len(c.b)
-			if memory = layData(&body, least); memory == nil {
+		case sectionData:
+			begin, end = s.begin, s.end
+			if memory = layData(&s.body, least); memory == nil {
 				return 0, 0, nil
 			}
 		}

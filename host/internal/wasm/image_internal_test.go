@@ -3,7 +3,6 @@ package wasm
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"strings"
 	"testing"
 
@@ -11,8 +10,8 @@ import (
 )
 
 // A section of a module.
-func section(id byte, body ...byte) []byte {
-	return append(binary.AppendUvarint([]byte{id}, uint64(len(body))), body...)
+func makeSection(id byte, body ...byte) []byte {
+	return appendSection(nil, id, body)
 }
 
 // A plain segment of data, at an address that takes two bytes as a signed LEB128 number.
@@ -24,10 +23,10 @@ func segment(at int, text string) []byte {
 func withData(segments ...[]byte) []byte {
 	return bytes.Join([][]byte{
 		[]byte("\x00asm\x01\x00\x00\x00"),
-		section(5, 1, 0, 1),
-		section(7, 1, 6, 'm', 'e', 'm', 'o', 'r', 'y', 2, 0),
-		section(11, append([]byte{byte(len(segments))}, bytes.Join(segments, nil)...)...),
-		section(0, 4, 'n', 'o', 't', 'e', 'x'),
+		makeSection(5, 1, 0, 1),
+		makeSection(7, 1, 6, 'm', 'e', 'm', 'o', 'r', 'y', 2, 0),
+		makeSection(11, append([]byte{byte(len(segments))}, bytes.Join(segments, nil)...)...),
+		makeSection(0, 4, 'n', 'o', 't', 'e', 'x'),
 	}, nil)
 }
 
@@ -48,7 +47,7 @@ func TestFindData(t *testing.T) {
 		"of a named memory":  {withData([]byte{2, 0, 0x41, 8, 0x0b, 1, 'x'}), false},
 		"at a global":        {withData([]byte{0, 0x23, 0, 0x0b, 1, 'x'}), false},
 		"cut short":          {withData([]byte{0, 0x41, 8, 0x0b, 9, 'x'}), false},
-		"counted":            {append(withData(segment(8, "one")), section(12, 1)...), false},
+		"counted":            {append(withData(segment(8, "one")), makeSection(12, 1)...), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			begin, end, memory := findData(tt.module, pageSize)
@@ -61,8 +60,8 @@ func TestFindData(t *testing.T) {
 				}
 				return
 			}
-			note := len(section(0, 4, 'n', 'o', 't', 'e', 'x'))
-			if wantBegin, wantEnd := len(withData())-len(section(11, 0))-note, len(tt.module)-note; begin != wantBegin || end != wantEnd {
+			note := len(makeSection(0, 4, 'n', 'o', 't', 'e', 'x'))
+			if wantBegin, wantEnd := len(withData())-len(makeSection(11, 0))-note, len(tt.module)-note; begin != wantBegin || end != wantEnd {
 				t.Errorf("found from %d to %d, want from %d to %d", begin, end, wantBegin, wantEnd)
 			}
 			ctx := context.Background()

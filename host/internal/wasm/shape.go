@@ -61,19 +61,15 @@ func Describe(module []byte) (*Shape, error) {
 		return nil, fmt.Errorf("no core WebAssembly module: %w", abi.ErrMalformed)
 	}
 	d := &describer{shape: &Shape{MemoryMax: 1 << 16}}
-	c := cursor{b: module[8:]}
-	for len(c.b) > 0 && !c.bad {
-		id := c.byte()
-		body := cursor{b: c.bytes(c.u32())}
-		if c.bad {
-			break
+	end := 8
+	for s := range sections(module) {
+		d.section(s.id, &s.body)
+		if s.body.bad {
+			return nil, fmt.Errorf("section %d: %w", s.id, abi.ErrMalformed)
 		}
-		d.section(id, &body)
-		if body.bad {
-			return nil, fmt.Errorf("section %d: %w", id, abi.ErrMalformed)
-		}
+		end = s.end
 	}
-	if c.bad {
+	if end != len(module) {
 		return nil, fmt.Errorf("sections: %w", abi.ErrMalformed)
 	}
 	if err := d.name(); err != nil {
@@ -94,28 +90,28 @@ type describer struct {
 
 func (d *describer) section(id byte, c *cursor) {
 	switch id {
-	case 1:
+	case sectionType:
 		for range c.u32() {
 			if c.bad {
 				return
 			}
 			d.types = append(d.types, c.funcType())
 		}
-	case 2:
+	case sectionImport:
 		for range c.u32() {
 			if c.bad {
 				return
 			}
 			d.importEntry(c)
 		}
-	case 3:
+	case sectionFunction:
 		for range c.u32() {
 			if c.bad {
 				return
 			}
 			d.funcs = append(d.funcs, c.u32())
 		}
-	case 5:
+	case sectionMemory:
 		for range c.u32() {
 			if c.bad {
 				return
@@ -123,7 +119,7 @@ func (d *describer) section(id byte, c *cursor) {
 			d.shape.memories++
 			d.shape.MemoryMin, d.shape.MemoryMax = c.limits()
 		}
-	case 7:
+	case sectionExport:
 		for range c.u32() {
 			if c.bad {
 				return

@@ -6,11 +6,6 @@ import (
 	"encoding/hex"
 )
 
-const (
-	sectionCustom = 0
-	sectionCode   = 10
-)
-
 // shellMark names the custom section that tells shells of one form apart.
 const shellMark = "parley.shell"
 
@@ -19,16 +14,12 @@ const shellMark = "parley.shell"
 // mark.
 func shellOf(module []byte, mark string) []byte {
 	out := append(make([]byte, 0, 1<<16), module[:8]...)
-	c := cursor{b: module[8:]}
-	for len(c.b) > 0 && !c.bad {
-		begin := len(module) - len(c.b)
-		id := c.byte()
-		body := cursor{b: c.bytes(c.u32())}
-		if id != sectionCode {
-			out = append(out, module[begin:len(module)-len(c.b)]...)
+	for s := range sections(module) {
+		if s.id != sectionCode {
+			out = append(out, module[s.begin:s.end]...)
 			continue
 		}
-		n := body.u32()
+		n := s.body.u32()
 		code := binary.AppendUvarint(nil, uint64(n))
 		for range n {
 			const size, locals, unreachable, end = 3, 0, 0x00, 0x0b
@@ -48,13 +39,9 @@ func appendSection(out []byte, id byte, body []byte) []byte {
 // names of functions count, which a stack trace shows.
 func sumCode(module []byte) string {
 	h := sha256.New()
-	c := cursor{b: module[8:]}
-	for len(c.b) > 0 && !c.bad {
-		begin := len(module) - len(c.b)
-		id := c.byte()
-		body := cursor{b: c.bytes(c.u32())}
-		if id != sectionCustom || body.text() == "name" {
-			h.Write(module[begin : len(module)-len(c.b)])
+	for s := range sections(module) {
+		if s.id != sectionCustom || s.body.text() == "name" {
+			h.Write(module[s.begin:s.end])
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil))

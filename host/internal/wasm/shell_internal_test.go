@@ -19,11 +19,11 @@ import (
 func numbering(n byte) []byte {
 	return bytes.Join([][]byte{
 		[]byte("\x00asm\x01\x00\x00\x00"),
-		section(1, 1, 0x60, 0, 1, 0x7f),
-		section(3, 1, 0),
-		section(5, 1, 0, 1),
-		section(7, append([]byte("\x02\x06memory\x02\x00\x06number\x00"), 0)...),
-		section(10, 1, 4, 0, 0x41, n, 0x0b),
+		makeSection(1, 1, 0x60, 0, 1, 0x7f),
+		makeSection(3, 1, 0),
+		makeSection(5, 1, 0, 1),
+		makeSection(7, append([]byte("\x02\x06memory\x02\x00\x06number\x00"), 0)...),
+		makeSection(10, 1, 4, 0, 0x41, n, 0x0b),
 	}, nil)
 }
 

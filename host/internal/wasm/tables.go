@@ -11,27 +11,20 @@ import (
 // host's that the limit on a guest's own does not see.
 const maxTable = 1 << 17
 
-const sectionTable = 4
-
 // boundTables returns module with a maximum of [maxTable] on every table that
 // might grow past it: growing further fails then, as growing memory does. It
 // refuses a table that begins with more.
 func boundTables(module []byte) ([]byte, error) {
-	c := cursor{b: module[8:]}
-	for len(c.b) > 0 && !c.bad {
-		begin := len(module) - len(c.b)
-		id := c.byte()
-		body := cursor{b: c.bytes(c.u32())}
-		if id != sectionTable || c.bad {
+	for s := range sections(module) {
+		if s.id != sectionTable {
 			continue
 		}
-		bounded, err := boundSection(&body)
+		bounded, err := boundSection(&s.body)
 		if err != nil {
 			return nil, err
 		}
-		out := append(make([]byte, 0, len(module)+16), module[:begin]...)
-		out = append(binary.AppendUvarint(append(out, sectionTable), uint64(len(bounded))), bounded...)
-		return append(out, c.b...), nil
+		out := append(make([]byte, 0, len(module)+16), module[:s.begin]...)
+		return append(appendSection(out, sectionTable, bounded), module[s.end:]...), nil
 	}
 	return module, nil
 }
