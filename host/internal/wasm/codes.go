@@ -42,9 +42,9 @@ func (s *codeStore) Delete(codeKey) error { return nil }
 
 // newCodeCache returns a cache of wazero's that works with s.
 //
-// wazero has folders of files alone for that: which are written, read into memory of its
-// own, and would be written again to be mapped from. So s is put where it keeps the
-// folder, found by the name of that field.
+// wazero itself offers no more than a folder: a file is written there, read into memory of
+// wazero's own, and would have to be written again to be mapped. So s is put in the place
+// of the folder, which is found by the name of its field.
 func newCodeCache(s *codeStore) (wazero.CompilationCache, error) {
 	cache := wazero.NewCompilationCache()
 	place := reflect.ValueOf(cache).Elem().FieldByName("fileCache")
@@ -64,14 +64,14 @@ type keptCode struct {
 	unpacked *bufio.Reader
 	close    func()
 
-	asked bool   // wazero reads it
+	asked bool   // wazero has asked for it
 	next  uint64 // what the last eight bytes said, as a number
 	code  []byte // the machine code, mapped from a file; nil: read into memory of wazero's
 }
 
-// Read fills p, as wazero wants it to. It fills by mapping what is as long as the eight
-// bytes before said and begins a page: so the machine code comes, and into memory that
-// has pages of its own, since it is to be run there. TestCodeMapped tells.
+// Read fills all of p. Where p is as long as the eight bytes before said, and begins a page,
+// it is the place of the machine code: pages of their own, since they are to be run. A
+// file is mapped over these. TestCodeMapped fails where that does not hold any more.
 func (k *keptCode) Read(p []byte) (n int, err error) {
 	if uint64(len(p)) == k.next && len(p) >= os.Getpagesize() && beginsPage(p) {
 		if f, err := makeUnnamed(k.runtime.dir); err == nil {
@@ -150,8 +150,8 @@ func (r *Runtime) offer(k *keptCode) {
 }
 
 // withdraw ends offer, and returns where the machine code lies that wazero took; nil
-// where it is in memory of wazero's own. wazero does not ask for what it has in memory
-// from before, and of that alone we know that it would have asked by this name.
+// where it is in memory of wazero's own. wazero asks for nothing that it has in memory from
+// before: that it took code by this name once shows that it still goes by it.
 func (r *Runtime) withdraw(k *keptCode) (code []byte, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
