@@ -7,18 +7,18 @@ import (
 	"reflect"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"unsafe"
 )
 
-// TestCodeMapped has the code of modules in files, the same for two of one code, and tells
-// when a version of wazero reads it in another way: what is mapped must be what it runs.
-func TestCodeMapped(t *testing.T) {
-	// A hundred functions that write the number to the memory, and return it.
-	const count, n = 100, 7
+// numbers returns numbering(n) with a hundred such functions that also write the number
+// to the memory: its machine code has more than a page.
+func numbers(n byte) []byte {
+	const count = 100
 	body := append([]byte{0}, bytes.Repeat([]byte{0x41, 0, 0x41, n, 0x36, 2, 0}, 10)...)
 	body = append(body, 0x41, n, 0x0b)
-	bin := bytes.Join([][]byte{
+	return bytes.Join([][]byte{
 		[]byte("\x00asm\x01\x00\x00\x00"),
 		makeSection(1, 1, 0x60, 0, 1, 0x7f),
 		makeSection(3, append([]byte{count}, make([]byte, count)...)...),
@@ -26,6 +26,13 @@ func TestCodeMapped(t *testing.T) {
 		makeSection(7, []byte("\x02\x06memory\x02\x00\x06number\x00\x63")...),
 		makeSection(10, append([]byte{count}, bytes.Repeat(append([]byte{byte(len(body))}, body...), count)...)...),
 	}, nil)
+}
+
+// TestCodeMapped has the code of modules in files, the same for two of one code, and tells
+// when a version of wazero reads it in another way: what is mapped must be what it runs.
+func TestCodeMapped(t *testing.T) {
+	const n = 7
+	bin := numbers(n)
 	r, err := Open(Options{CacheDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -74,5 +81,33 @@ func TestCodeMapped(t *testing.T) {
 		m.pool.release(i, false)
 		m.Rest()
 		say()
+	}
+}
+
+// TestHammerReload loads and closes modules of one form side by side: whether wazero has
+// the code in memory yet, still, or no more, each runs its own.
+func TestHammerReload(t *testing.T) {
+	r := openRuntime(t, Options{CacheDir: t.TempDir()})
+	var loads sync.WaitGroup
+	for n := range byte(6) {
+		loads.Go(func() {
+			for range 200 {
+				m, err := r.Compile(t.Context(), "numbers", numbers(n/2), Limits{})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if got, err := m.Number(t.Context(), 0, "number"); err != nil || got != uint32(n/2) {
+					t.Errorf("the number is %d, %v, want %d", got, err, n/2)
+				}
+				if err := m.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	loads.Wait()
+	if len(r.offered) != 0 {
+		t.Errorf("%d modules are offered still", len(r.offered))
 	}
 }
