@@ -251,7 +251,7 @@ func (r *Runtime) openKept(path string) (_ *keptCode, err error) {
 		return nil, err
 	}
 	var z *zstd.Decoder
-	k := &keptCode{runtime: r, close: func() {
+	k := &keptCode{dir: r.dir, close: func() {
 		if z != nil {
 			_ = z.Reset(nil) // it holds the file, and never fails with none
 			r.unpackers.Put(z)
@@ -299,8 +299,7 @@ func (r *Runtime) known(key string) bool {
 // with any change to that, or hosts go on with what they had: TestCodeForm tells.
 const codeForm = 1
 
-// key names what r compiles code of that sum to, among all files of a cache, once r knows
-// its machine.
+// key names what r compiles code of that sum to, among all files of a cache.
 func (r *Runtime) key(sum string) string {
 	return fmt.Sprintf("%s-%d-%s-%s-%s-%s-%s", r.engine.limiter, codeForm, wazeroVersion(), runtime.GOARCH, runtime.GOOS, r.machine, sum)
 }

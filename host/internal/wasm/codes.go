@@ -24,18 +24,26 @@ func codeName(key codeKey) string { return hex.EncodeToString(key[:]) }
 // A codeStore is where wazero looks for the code of a module before it compiles it, and
 // brings what it has compiled. It is an internal filecache.Cache of wazero's.
 type codeStore struct {
-	get func(codeKey) (io.ReadCloser, bool)
-	add func(codeKey, io.Reader) error
+	get func(codeKey) (io.ReadCloser, bool) // nil: it has none
+	add func(codeKey, io.Reader) error      // nil: it drops what it is brought
 }
 
 // Get returns the code with that key, and whether there is one.
 func (s *codeStore) Get(key codeKey) (io.ReadCloser, bool, error) {
+	if s.get == nil {
+		return nil, false, nil
+	}
 	code, ok := s.get(key)
 	return code, ok, nil
 }
 
 // Add takes the code with that key.
-func (s *codeStore) Add(key codeKey, code io.Reader) error { return s.add(key, code) }
+func (s *codeStore) Add(key codeKey, code io.Reader) error {
+	if s.add == nil {
+		return nil
+	}
+	return s.add(key, code)
+}
 
 // Delete is told of code that is of another version of wazero.
 func (s *codeStore) Delete(codeKey) error { return nil }
@@ -60,7 +68,7 @@ type keptCode struct {
 	head  packedHead
 	shell []byte
 
-	runtime  *Runtime
+	dir      string // for a file to map
 	unpacked *bufio.Reader
 	close    func()
 
@@ -74,7 +82,7 @@ type keptCode struct {
 // file is mapped over these. TestCodeMapped fails where that does not hold any more.
 func (k *keptCode) Read(p []byte) (n int, err error) {
 	if uint64(len(p)) == k.next && len(p) >= os.Getpagesize() && beginsPage(p) {
-		if f, err := makeUnnamed(k.runtime.dir); err == nil {
+		if f, err := makeUnnamed(k.dir); err == nil {
 			defer f.Close() // the mapping stays
 			return k.readMapped(f, p)
 		}

@@ -154,26 +154,23 @@ func keepIn(ctx context.Context, dir, key, name string, l Limiter, bin []byte) e
 	if head.Entry, err = codeNameOf(ctx, l, shell); err != nil {
 		return err
 	}
-	return compileFor(ctx, l, bin, &codeStore{
-		get: func(codeKey) (io.ReadCloser, bool) { return nil, false },
-		add: func(_ codeKey, code io.Reader) error {
-			if err := pack(filepath.Join(dir, packedPrefix+key), name, head, shell, code); err != nil {
-				return fmt.Errorf("keep what was compiled: %w", err)
-			}
-			return nil
-		},
-	})
+	return compileFor(ctx, l, bin, &codeStore{add: func(_ codeKey, code io.Reader) error {
+		if err := pack(filepath.Join(dir, packedPrefix+key), name, head, shell, code); err != nil {
+			return fmt.Errorf("keep what was compiled: %w", err)
+		}
+		return nil
+	}})
 }
 
 // codeNameOf returns the name under which wazero asks for the code of bin.
 func codeNameOf(ctx context.Context, l Limiter, bin []byte) (name string, err error) {
-	err = compileFor(ctx, l, bin, &codeStore{
-		get: func(key codeKey) (io.ReadCloser, bool) {
-			name = codeName(key)
-			return nil, false
-		},
-		add: func(codeKey, io.Reader) error { return nil },
-	})
+	err = compileFor(ctx, l, bin, &codeStore{get: func(key codeKey) (io.ReadCloser, bool) {
+		name = codeName(key)
+		return nil, false
+	}})
+	if err == nil && name == "" {
+		err = errors.New("wazero asks for no code before it compiles")
+	}
 	return name, err
 }
 

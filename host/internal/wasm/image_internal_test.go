@@ -9,7 +9,7 @@ import (
 	"github.com/tetratelabs/wazero"
 )
 
-// A section of a module.
+// makeSection returns a section of a module.
 func makeSection(id byte, body ...byte) []byte {
 	return appendSection(nil, id, body)
 }

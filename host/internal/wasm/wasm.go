@@ -12,7 +12,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -124,7 +123,7 @@ func (r *Runtime) openCache(l Limiter) (err error) {
 		return err
 	}
 	r.machine = name[:8]
-	r.cache, err = newCodeCache(&codeStore{get: r.give, add: func(codeKey, io.Reader) error { return nil }})
+	r.cache, err = newCodeCache(&codeStore{get: r.give})
 	return err
 }
 
