@@ -81,7 +81,7 @@ type keptCode struct {
 // it is the place of the machine code: pages of their own, since they are to be run. A
 // file is mapped over these. TestCodeMapped fails where that does not hold any more.
 func (k *keptCode) Read(p []byte) (n int, err error) {
-	if uint64(len(p)) == k.next && len(p) >= os.Getpagesize() && beginsPage(p) {
+	if runsFiles && uint64(len(p)) == k.next && len(p) >= os.Getpagesize() && beginsPage(p) {
 		if f, err := makeUnnamed(k.dir); err == nil {
 			defer f.Close() // the mapping stays
 			return k.readMapped(f, p)

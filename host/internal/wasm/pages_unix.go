@@ -10,6 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// runsFiles says that code can be run out of a file that is mapped over its place.
+const runsFiles = true
+
 // unload lets go of the pages of a mapping to be run. Those that are run next
 // come back by themselves.
 func unload(mapped []byte) {
