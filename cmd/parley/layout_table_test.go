@@ -130,7 +130,7 @@ var layout = []row{
 	{layerTechnology, "~httpapi/transport", "", "golang.org/x/crypto/ocsp golang.org/x/sys/unix"},
 	{layerTechnology, "~kit", "abi abi/answer abi/event abi/manifest abi/metric abi/pattern abi/response abi/testdata/vectors ~outbound ~plugin ~upstream ~wasm", ""},
 	{layerTechnology, "~logs", "", "github.com/rs/zerolog"},
-	{layerTechnology, "~mcp", "~apierr ~apierr/indexerr ~apierr/searcherr ~auth ~chat ~rawjson ~search ~search/text", "github.com/google/jsonschema-go github.com/modelcontextprotocol/go-sdk"},
+	{layerTechnology, "~mcp", "~apierr ~apierr/chaterr ~apierr/indexerr ~apierr/searcherr ~auth ~chat ~rawjson ~search ~search/text", "github.com/google/jsonschema-go github.com/modelcontextprotocol/go-sdk"},
 	{layerTechnology, "~metrics", "", "github.com/prometheus"},
 	{layerTechnology, "~plugin", "abi abi/answer abi/event abi/manifest abi/metric abi/response ~apierr ~chat ~chat/workspace ~outbound ~rawjson ~wasm", "golang.org/x/mod/semver"},
 	{layerTechnology, "~reader", "~search/passage", "codeberg.org/readeck/go-readability/v2 go.yaml.in/yaml/v3 golang.org/x/net/html"},

@@ -250,6 +250,70 @@ func TestMCPTools(t *testing.T) {
 	}
 }
 
+// A message is read once: what could be read in two ways, or has a shape that the
+// protocol does not know, is refused or fails the tool, and ends nothing.
+func TestHostileMessages(t *testing.T) {
+	t.Parallel()
+	r := newMovies(t)
+	for _, arguments := range []string{"null", "[]", `"x"`, "1", "true", `[{"query":"x"}]`} {
+		if got := r.tool(t, "search", arguments).Result; !got.IsError || !strings.Contains(got.Content[0].Text, "must be an object") {
+			t.Errorf("search with arguments %s = %+v, want that they must be an object", arguments, got)
+		}
+	}
+	for _, call := range [][3]string{
+		{"search", `{"query":"alien","query":"x"}`, "`query` comes twice"},
+		{"search", `{"query":"alien","Query":"x"}`, "Query"},
+		{"search", `{"query":null}`, "`query` is missing"},
+		{"search", `{"query":["alien"]}`, "`query` must be"},
+		{"search", `{"query":"x","limit":1e9}`, "limit"},
+		{"search", `{"query":"x","limit":-1}`, "limit"},
+		{"fetch", `{"id":{}}`, "`id` must be"},
+		{"facet_values", `{"index":"movies"}`, "`attribute` is missing"},
+		{"list_indexes", `{"a":1}`, "`a`"},
+	} {
+		if got := r.tool(t, call[0], call[1]).Result; !got.IsError || !strings.Contains(got.Content[0].Text, call[2]) {
+			t.Errorf("%s %s = %+v, want an error with %q", call[0], call[1], got, call[2])
+		}
+	}
+	if got := r.rpc(t, legacy("tools/call", `"name":"list_indexes"`)); got.Error != nil || got.Result.IsError {
+		t.Errorf("call without arguments = %+v, want a result", got)
+	}
+	const search = `"name":"search","arguments":{"query":"x"}`
+	for body, says := range map[string]string{
+		`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"list_indexes"},"params":{` + search + `}}`: "`params` comes twice",
+		`{"jsonrpc":"2.0","id":7,"method":"tools/list","method":"tools/call","params":{` + search + `}}`:            "`method` comes twice",
+		`{"jsonrpc":"2.0","id":7,"method":"tools/call","Params":{` + search + `}}`:                                  `unknown tool`,
+		`{"jsonrpc":"2.0","id":7,"Method":"tools/call","params":{` + search + `}}`:                                  "`method` is missing",
+		legacy("tools/call", `"name":"list_indexes",`+search):                                                       "`name` comes twice",
+		legacy("tools/call", `"Name":"search"`):                                                                     `unknown tool`,
+		legacy("tools/call", `"name":["search"]`):                                                                   "`name` must be",
+		legacy("tools/call", `"_meta":[],`+search):                                                                  "`_meta` must be",
+		legacy("tools/call", `"_meta":{"progressToken":{}},`+search):                                                "`progressToken` must be",
+		legacy("tools/list", `"cursor":7`):                                                                          "`cursor` must be",
+		legacy("initialize", `"protocolVersion":7`):                                                                 "`protocolVersion` must be",
+		legacy("initialize", `"protocolVersion":"2025-06-18","clientInfo":7`):                                       "`clientInfo` must be",
+		`{"jsonrpc":"2.0","id":7,"method":"tools/list","params":[]}`:                                                "`params` must be an object",
+		`{"jsonrpc":"2.0","id":7,"method":"tools/call"}`:                                                            `unknown tool`,
+		`{"jsonrpc":"2.0","id":{},"method":"tools/list"}`:                                                           "`id` must be",
+		`{"jsonrpc":"2.0","id":1.5,"method":"tools/list"}`:                                                          "`id` must be",
+		`{"jsonrpc":"2.0","id":null,"method":"tools/list"}`:                                                         "`id` must be",
+		`{"jsonrpc":"2.0","method":"tools/list"}`:                                                                   "`id` is missing",
+		`{"jsonrpc":"2.0","id":7,"result":{}}`:                                                                      "`method` is missing",
+		`{"id":7,"method":"tools/list"}`:                                                                            "`jsonrpc` must be",
+	} {
+		a := r.do("POST", "/mcp", body)
+		var got rpc
+		if err := json.Unmarshal([]byte(a.body), &got); err != nil || got.Error == nil || !strings.Contains(got.Error.Message, says) {
+			t.Errorf("answer to %s = %d %s, want an error with %q", body, a.status, a.body, says)
+		}
+	}
+	for _, body := range []string{`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":{},"reason":7}}`, `{"jsonrpc":"2.0","method":"notifications/progress"}`} {
+		if a := r.do("POST", "/mcp", body); a.status != http.StatusAccepted {
+			t.Errorf("answer to %s = %d %s, want 202", body, a.status, a.body)
+		}
+	}
+}
+
 // The key's actions decide which tools there are, its indexes and the filter of a
 // tenant token what they see.
 func TestMCPRights(t *testing.T) {

@@ -2,8 +2,13 @@ package mcp
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 )
 
 // An Asker answers the questions of one caller.
@@ -37,13 +42,16 @@ type Usage struct {
 }
 
 type askInput struct {
-	Workspace string `json:"workspace,omitempty"`
-	Question  string `json:"question"`
+	Workspace string `json:"workspace,omitempty" jsonschema:"who answers: each has its own documents and model"`
+	Question  string `json:"question" jsonschema:"the question, with all that is needed to understand it"`
 }
 
 func (t *tools) ask(req *sdk.CallToolRequest, ctx context.Context, in askInput) (Finished, error) {
 	if in.Workspace == "" {
-		in.Workspace = t.workspaces[0] // the one there is: the schema asks for it otherwise
+		in.Workspace = t.workspaces[0] // the one there is: it is required otherwise
+	}
+	if !slices.Contains(t.workspaces, in.Workspace) {
+		return Finished{}, apierr.Newf(chaterr.ChatNotFound, "There is no workspace %.100q to ask: use one of %s.", in.Workspace, strings.Join(t.workspaces, ", "))
 	}
 	token, steps := req.Params.GetProgressToken(), 0
 	progress := func(message string) {

@@ -48,7 +48,6 @@ type Options struct {
 // An Endpoint answers messages. Safe for concurrent use.
 type Endpoint struct {
 	options Options
-	schemas *sdk.SchemaCache
 	whole   http.Handler // answers in JSON
 	stream  http.Handler // answers by event streams
 }
@@ -58,7 +57,7 @@ func New(o Options) *Endpoint {
 	if o.Panicked == nil {
 		o.Panicked = func(string, []byte) {}
 	}
-	e := &Endpoint{options: o, schemas: sdk.NewSchemaCache()}
+	e := &Endpoint{options: o}
 	e.whole, e.stream = e.handler(true), e.handler(false)
 	return e
 }
@@ -105,8 +104,11 @@ func (e *Endpoint) Answer(ctx context.Context, r *Request) (*Reply, error) {
 	if err := m.check(r.Header.Get(versionHeader)); err != nil {
 		return nil, err
 	}
+	if m.id == nil {
+		return &Reply{Status: http.StatusAccepted}, nil // without sessions there is nothing that it could change
+	}
 	ctx = context.WithValue(ctx, serverKey{}, e.server(ctx, r))
-	hr, err := http.NewRequestWithContext(ctx, http.MethodPost, "/mcp", bytes.NewReader(m.body))
+	hr, err := http.NewRequestWithContext(ctx, http.MethodPost, "/mcp", bytes.NewReader(m.encoded()))
 	if err != nil {
 		return nil, fmt.Errorf("make request: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
@@ -15,6 +16,7 @@ const (
 	codeParse   = -32700
 	codeRequest = -32600
 	codeMethod  = -32601
+	codeParams  = -32602
 	codeVersion = -32022
 	codeHost    = -32000 // what HTTP's status says
 )
@@ -29,14 +31,33 @@ const (
 // methods are the requests that are answered. What tools alone need.
 var methods = []string{"server/discover", "initialize", "ping", "tools/list", "tools/call"}
 
-// A Message is one message of a client.
+// A Message is one message of a client, read once and strictly: what the SDK and
+// the tools get is made of what was read, so that nothing can be read in two ways.
 type Message struct {
-	body     []byte
-	id       json.RawMessage // nil of a notification
-	method   string
-	tool     string // that is called
-	progress bool   // the client wants to be told of it
-	version  string // of the protocol, as the message says
+	id        json.RawMessage // a string or an integer; nil of a notification
+	method    string
+	params    params
+	arguments json.RawMessage // of the tool that is called; nil: none
+	version   string          // of the protocol, as the message says
+}
+
+// params are those of all methods that are served. Others are ignored.
+type params struct {
+	Name         string                     `json:"name,omitempty"`      // of the tool that is called
+	Arguments    json.RawMessage            `json:"arguments,omitempty"` // never the SDK's: see Message.arguments
+	Cursor       string                     `json:"cursor,omitempty"`
+	Version      string                     `json:"protocolVersion,omitempty"`
+	Capabilities map[string]json.RawMessage `json:"capabilities,omitempty"`
+	Client       map[string]json.RawMessage `json:"clientInfo,omitempty"`
+	Meta         map[string]json.RawMessage `json:"_meta,omitempty"`
+}
+
+// envelope is what every message is made of.
+type envelope struct {
+	Version string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id,omitempty"`
+	Method  string          `json:"method"`
+	Params  json.RawMessage `json:"params,omitempty"`
 }
 
 // ReadMessage reads a body that must be one message. The error is an [*Error].
@@ -46,35 +67,78 @@ func ReadMessage(body []byte) (*Message, error) {
 		out.Code = codeParse
 		return nil, out
 	}
-	if b := bytes.TrimSpace(body); b[0] != '{' {
+	if !isObject(body) {
 		return nil, refuse(http.StatusBadRequest, nil, "The body must be one JSON-RPC message, an object: send several one by one.")
 	}
-	var m struct {
-		ID     json.RawMessage `json:"id"`
-		Method string          `json:"method"`
-		Params struct {
-			Name string                     `json:"name"`
-			Meta map[string]json.RawMessage `json:"_meta"`
-		} `json:"params"`
+	var e envelope
+	if err := apierr.DecodeKnown(body, &e, nil); err != nil {
+		return nil, refuse(http.StatusBadRequest, nil, apierr.From(err).Message)
 	}
-	_ = json.Unmarshal(body, &m) // what has a wrong type the SDK refuses
-	out := &Message{body: body, id: m.ID, method: m.Method}
-	if m.Method == "tools/call" {
-		out.tool = m.Params.Name
+	m := &Message{method: e.Method}
+	switch {
+	case e.Version != "2.0":
+		return nil, refuse(http.StatusBadRequest, nil, "`jsonrpc` must be \"2.0\".")
+	case e.ID != nil && !isName(e.ID):
+		return nil, refuse(http.StatusBadRequest, nil, "`id` must be a string or an integer.")
 	}
-	_, out.progress = m.Params.Meta["progressToken"]
-	_ = json.Unmarshal(m.Params.Meta["io.modelcontextprotocol/protocolVersion"], &out.version)
-	return out, nil
+	m.id = e.ID
+	switch {
+	case m.method == "":
+		return nil, refuse(http.StatusBadRequest, m.id, "`method` is missing: only requests and notifications are taken.")
+	case m.id == nil && !strings.HasPrefix(m.method, "notifications/"):
+		return nil, refuse(http.StatusBadRequest, nil, "`id` is missing: a request needs one.")
+	}
+	if e.Params == nil || string(e.Params) == "null" {
+		e.Params = json.RawMessage("{}")
+	}
+	if !isObject(e.Params) {
+		return nil, refuse(http.StatusBadRequest, m.id, "`params` must be an object.")
+	}
+	if err := apierr.DecodeKnown(e.Params, &m.params, nil); err != nil {
+		return nil, invalidParams(m.id, "`params` are refused: "+apierr.From(err).Message)
+	}
+	if token, ok := m.params.Meta["progressToken"]; ok && !isName(token) {
+		return nil, invalidParams(m.id, "`progressToken` must be a string or an integer.")
+	}
+	m.arguments, m.params.Arguments = m.params.Arguments, nil
+	_ = json.Unmarshal(m.params.Meta["io.modelcontextprotocol/protocolVersion"], &m.version) // what has a wrong type the SDK refuses
+	return m, nil
+}
+
+// isObject reports whether value, which is JSON, is an object.
+func isObject(value []byte) bool { return bytes.TrimSpace(value)[0] == '{' }
+
+// isName reports whether value, which is JSON, is a string or an integer that every
+// reader of JSON takes for the same, as ids are.
+func isName(value json.RawMessage) bool {
+	if value[0] == '"' {
+		return true
+	}
+	_, err := strconv.ParseInt(string(value), 10, 54)
+	return err == nil
+}
+
+// encoded is m for the SDK. What its tool is told it has of [Message.arguments].
+func (m *Message) encoded() []byte {
+	return encode(envelope{"2.0", m.id, m.method, encode(m.params)})
 }
 
 // Asks reports whether m calls the tool ask.
-func (m *Message) Asks() bool { return m.tool == askTool }
+func (m *Message) Asks() bool { return m.tool() == askTool }
 
 // Searches reports whether m calls the tool search.
-func (m *Message) Searches() bool { return m.tool == searchTool }
+func (m *Message) Searches() bool { return m.tool() == searchTool }
+
+// tool is what m calls; "": nothing.
+func (m *Message) tool() string {
+	if m.method != "tools/call" {
+		return ""
+	}
+	return m.params.Name
+}
 
 // wantsProgress reports whether m is answered by a stream of events.
-func (m *Message) wantsProgress() bool { return m.Asks() && m.progress }
+func (m *Message) wantsProgress() bool { return m.Asks() && m.params.Meta["progressToken"] != nil }
 
 // check checks what of m the SDK would refuse in other words, or not at all.
 // version is what the header says.
@@ -89,7 +153,7 @@ func (m *Message) check(version string) error {
 			}{versions, version},
 		}
 	}
-	if m.id == nil || m.method == "" || slices.Contains(methods, m.method) {
+	if m.id == nil || slices.Contains(methods, m.method) {
 		return nil
 	}
 	// Clients of older revisions ask for methods that no capability promised, and
@@ -117,6 +181,13 @@ func (e *Error) Error() string { return e.Message }
 func refuse(status int, id json.RawMessage, message string) *Error {
 	out := FromError(&apierr.Error{Code: apierr.BadRequest, Message: message})
 	out.Status, out.Code, out.id = status, codeRequest, id
+	return out
+}
+
+// invalidParams is the error for params that a request cannot have.
+func invalidParams(id json.RawMessage, message string) *Error {
+	out := refuse(http.StatusBadRequest, id, message)
+	out.Code = codeParams
 	return out
 }
 

@@ -7,7 +7,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// The schemas of what the tools take and give, but for what ask takes.
+// The schemas of what the tools take and give, but for what ask takes. They tell
+// clients: what the tools get is read by readArguments.
 var (
 	searchIn, searchOut = schemaOf[searchInput](), schemaOf[searchOutput]()
 	fetchIn, fetchOut   = schemaOf[fetchInput](), schemaOf[fetchOutput]()
@@ -45,16 +46,17 @@ func neverNull(s *jsonschema.Schema) {
 }
 
 // askIn is what ask takes of a caller who may use the workspaces. One that is the
-// only one need not be named, and may be.
-func askIn(workspaces []string) json.RawMessage {
-	type object map[string]any
-	properties := object{"question": object{"type": "string", "description": "the question, with all that is needed to understand it"}}
-	required := []string{"question"}
-	if len(workspaces) > 1 {
-		properties["workspace"] = object{"type": "string", "enum": workspaces, "description": "who answers: each has its own documents and model"}
-		required = append(required, "workspace")
+// only one need not be named.
+func askIn(workspaces []string) *jsonschema.Schema {
+	s := schemaOf[askInput]()
+	workspace := s.Properties["workspace"]
+	for _, uid := range workspaces {
+		workspace.Enum = append(workspace.Enum, uid)
 	}
-	return encode(object{"type": "object", "properties": properties, "required": required, "additionalProperties": len(workspaces) == 1})
+	if len(workspaces) > 1 {
+		s.Required = append(s.Required, "workspace")
+	}
+	return s
 }
 
 // encode returns v, of our own types, as JSON that leaves the signs of HTML as

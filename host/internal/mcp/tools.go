@@ -2,9 +2,11 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/parley-search/parley/host/internal/apierr"
@@ -29,10 +31,11 @@ const (
 // may use, and describe what it may see.
 func (e *Endpoint) server(ctx context.Context, r *Request) *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "parley", Title: "Parley", Version: e.options.Version}, &sdk.ServerOptions{
-		Instructions: instructions, SchemaCache: e.schemas, SupportedProtocolVersions: versions,
+		Instructions: instructions, SupportedProtocolVersions: versions,
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
 		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.TTLMs, c.CacheScope = cacheMs, "private" },
 	})
+	s.AddReceivingMiddleware(e.contain)
 	if r.Message.method != "tools/list" && r.Message.method != "tools/call" {
 		return s
 	}
@@ -72,22 +75,68 @@ type tools struct {
 	workspaces []string
 }
 
-// addTool adds a tool that only reads. What its function fails with is for the
-// model to read and mend.
-func addTool[In, Out any](s *sdk.Server, t *tools, tool *sdk.Tool, f func(req *sdk.CallToolRequest, ctx context.Context, in In) (Out, error)) {
-	tool.Annotations = &sdk.ToolAnnotations{Title: tool.Title, ReadOnlyHint: true, OpenWorldHint: new(false)}
-	sdk.AddTool(s, tool, func(ctx context.Context, req *sdk.CallToolRequest, in In) (res *sdk.CallToolResult, out Out, err error) {
+// contain keeps a panic within the message that it came of: the SDK works on each
+// in a goroutine of its own, where nobody else would recover.
+func (e *Endpoint) contain(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (res sdk.Result, err error) {
 		defer func() {
 			if p := recover(); p != nil {
-				t.endpoint.panicked("the tool "+tool.Name, p)
-				err = errFailed
+				e.panicked(method, p)
+				res, err = nil, errFailed
+				if method == "tools/call" {
+					res, err = failed(errFailed), nil
+				}
 			}
 		}()
-		if out, err = f(req, ctx, in); err != nil {
-			return nil, out, told(err)
+		return next(ctx, method, req)
+	}
+}
+
+// addTool adds a tool that only reads. What its function fails with is for the
+// model to read and mend. The arguments are those of the message: the SDK has none.
+func addTool[In, Out any](s *sdk.Server, t *tools, tool *sdk.Tool, f func(req *sdk.CallToolRequest, ctx context.Context, in In) (Out, error)) {
+	tool.Annotations = &sdk.ToolAnnotations{Title: tool.Title, ReadOnlyHint: true, OpenWorldHint: new(false)}
+	s.AddTool(tool, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		var in In
+		if err := readArguments(t.request.Message.arguments, tool.InputSchema.(*jsonschema.Schema), &in); err != nil {
+			return failed(told(err)), nil
 		}
-		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(encode(out))}}}, out, nil
+		out, err := f(req, ctx, in)
+		if err != nil {
+			return failed(told(err)), nil
+		}
+		text := encode(out)
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(text)}}, StructuredContent: json.RawMessage(text)}, nil
 	})
+}
+
+// readArguments reads arguments of a tool, nil where there are none, into what into
+// points at. The error is for the model.
+func readArguments(arguments json.RawMessage, schema *jsonschema.Schema, into any) error {
+	if arguments == nil {
+		arguments = json.RawMessage("{}")
+	}
+	if !isObject(arguments) {
+		return apierr.Newf(apierr.BadRequest, "The arguments must be an object.")
+	}
+	if err := apierr.DecodeStrict(arguments, into, nil); err != nil {
+		return err
+	}
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(arguments, &given); err != nil {
+		return err
+	}
+	for _, name := range schema.Required {
+		if v := given[name]; v == nil || string(v) == "null" {
+			return apierr.Newf(apierr.BadRequest, "The argument `%s` is missing.", name)
+		}
+	}
+	return nil
+}
+
+// failed is the result of a tool that failed with err.
+func failed(err error) *sdk.CallToolResult {
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: err.Error()}}, IsError: true}
 }
 
 // errFailed is all that a model is told of a failure of ours.
