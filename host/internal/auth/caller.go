@@ -73,6 +73,10 @@ func (c *Caller) Payer(address netip.Addr) limit.Party {
 	return payer
 }
 
+// Bound reports whether c may use some indexes or some workspaces alone: then it
+// learns nothing of what others do.
+func (c *Caller) Bound() bool { return !c.all && (scoped(c.indexes) || c.spaces != nil) }
+
 // AllWorkspaces reports whether c may use every workspace.
 func (c *Caller) AllWorkspaces() bool { return c.all || c.spaces == nil }
 

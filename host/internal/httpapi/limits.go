@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/apierr/chaterr"
+	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/limit"
 )
 
@@ -64,9 +66,10 @@ func newSpanBody(e limit.Entry) spanBody {
 	return b
 }
 
-// getUsage answers GET /usage: all keys, and the workspaces that the caller may use.
+// getUsage answers GET /usage: all keys and workspaces or, to a key that is bound to
+// some indexes or workspaces, itself and the workspaces that it names.
 func (s *Server) getUsage(r *call) error {
-	keys, err := s.keyUsage()
+	keys, err := s.keyUsage(r.Caller)
 	if err != nil {
 		return err
 	}
@@ -83,8 +86,12 @@ func (s *Server) getUsage(r *call) error {
 // everything is more than there is of anything.
 const everything = 1 << 30
 
-func (s *Server) keyUsage() ([]usageBody, error) {
+func (s *Server) keyUsage(caller *auth.Caller) ([]usageBody, error) {
 	keys, _ := s.Auth.Keys(0, everything)
+	if caller.Bound() {
+		own := caller.Rights().Key
+		keys = slices.DeleteFunc(keys, func(k auth.Key) bool { return k.UID != own })
+	}
 	uids, parties := make([]string, len(keys)), make([]limit.Party, len(keys))
 	for i := range keys {
 		uids[i], parties[i] = keys[i].UID, limit.Party{Subject: limit.Key(keys[i].UID), Limits: keys[i].Limits}
@@ -93,6 +100,9 @@ func (s *Server) keyUsage() ([]usageBody, error) {
 }
 
 func (s *Server) workspaceUsage(r *call) ([]usageBody, error) {
+	if r.Caller.Bound() && r.Caller.AllWorkspaces() {
+		return []usageBody{}, nil // it names none
+	}
 	uids, _, err := s.Chat.Workspaces(s.ctx, r.Caller, 0, everything)
 	if err != nil {
 		return nil, err

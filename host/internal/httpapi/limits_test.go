@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
 )
@@ -244,6 +246,31 @@ func TestUsage(t *testing.T) {
 	}
 	if a := r.do("GET", "/usage", "", "Authorization", "Bearer "+r.key([]string{"search"}, []string{"*"})); a.status != 403 {
 		t.Errorf("usage for a key without stats.get: %d", a.status)
+	}
+	check(t, func() error { _, _, err := r.chat.Patch(t.Context(), "other", []byte(`{"source":"test"}`)); return err }())
+	for _, bound := range []struct {
+		draft      auth.Draft
+		workspaces []string
+	}{
+		{auth.Draft{Indexes: []string{"films"}}, nil},
+		{auth.Draft{Indexes: []string{"films"}, Workspaces: []string{"demo"}}, []string{"demo"}},
+		{auth.Draft{Indexes: []string{"*"}, Workspaces: []string{"de*"}}, []string{"demo"}},
+	} {
+		bound.draft.Actions = []string{"stats.get"}
+		k, err := r.keys.Create(t.Context(), bound.draft)
+		check(t, err)
+		var got struct{ Keys, Workspaces []struct{ UID string } }
+		a := r.do("GET", "/usage", "", "Authorization", "Bearer "+r.keys.Value(&k))
+		check(t, json.Unmarshal([]byte(a.body), &got))
+		uids := func(list []struct{ UID string }) (all []string) {
+			for _, u := range list {
+				all = append(all, u.UID)
+			}
+			return all
+		}
+		if keys, workspaces := uids(got.Keys), uids(got.Workspaces); !slices.Equal(keys, []string{k.UID}) || !slices.Equal(workspaces, bound.workspaces) {
+			t.Errorf("usage for a key of indexes %v, workspaces %v = keys %v, workspaces %v; want itself and %v", bound.draft.Indexes, bound.draft.Workspaces, keys, workspaces, bound.workspaces)
+		}
 	}
 	r.do("DELETE", "/chats/demo", "")
 	check(t, func() error { _, _, err := r.chat.Patch(t.Context(), "demo", []byte(`{"source":"test"}`)); return err }())
