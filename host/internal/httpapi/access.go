@@ -64,6 +64,7 @@ func accessTo(r *call) *access {
 
 // around holds for every request: id, who may ask, CORS, panics, errors, and the log.
 func (s *Server) around(c *fiber.Ctx) error {
+	defer overwrite(c)
 	a := &access{id: requestID(c), clock: s.Now, start: s.Now(), method: strings.Clone(c.Method()), route: NoRoute}
 	c.Locals(accessKey{}, a)
 	c.Set(fiber.HeaderXRequestID, a.id)

@@ -256,6 +256,7 @@ func (s *Server) screen(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 		}
 		c := s.app.AcquireCtx(ctx)
 		defer s.app.ReleaseCtx(c)
+		defer overwrite(c)
 		if err := s.fail(c, refusal); err != nil {
 			ctx.SetStatusCode(refusal.Code.Status())
 		}

@@ -3,6 +3,7 @@ package telemetry
 import (
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/parley-search/parley/abi/event"
@@ -101,20 +102,19 @@ func (h *Handles) of(vocabulary, raw string, parse func(string) string) event.Ha
 	if h == nil {
 		return 0
 	}
-	wrote := vocabularyText{vocabulary, raw}
 	h.mu.RLock()
-	handle, ok := h.parsed[wrote]
+	handle, ok := h.parsed[vocabularyText{vocabulary, raw}]
 	h.mu.RUnlock()
 	if ok {
 		return handle
 	}
+	raw = strings.Clone(raw) // a request's buffer is used again, and text may be a part of it
 	text := vocabularyText{vocabulary, parse(raw)}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	handle = h.add(text)
 	if len(h.parsed) < maxParsed && len(raw) <= 512 {
-		// A request's buffer is used again.
-		h.parsed[vocabularyText{vocabulary, string([]byte(raw))}] = handle
+		h.parsed[vocabularyText{vocabulary, raw}] = handle
 	}
 	return handle
 }

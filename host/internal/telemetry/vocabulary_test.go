@@ -3,6 +3,7 @@ package telemetry
 import (
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/parley-search/parley/abi/event"
 )
@@ -125,5 +126,32 @@ func TestHandles(t *testing.T) {
 	}
 	if (*Handles)(nil).UserAgent("curl/8.0") != 0 {
 		t.Error("a nil table has handles")
+	}
+}
+
+// TestHandlesCopy reuses the memory of each text that was parsed, as a server does
+// with a request's.
+func TestHandlesCopy(t *testing.T) {
+	t.Parallel()
+	for vocabulary, of := range map[string]func(*Handles, string) event.Handle{
+		event.VocabularyMediaType: (*Handles).MediaType,
+		event.VocabularyUserAgent: (*Handles).UserAgent,
+		event.VocabularyAttribute: (*Handles).Attribute,
+		event.VocabularySource:    (*Handles).Source,
+		event.VocabularyKernel:    (*Handles).Kernel,
+	} {
+		text := map[string]string{
+			event.VocabularyMediaType: "text/csv; charset=x", event.VocabularyUserAgent: "curl/8.5.0", event.VocabularyAttribute: "id",
+			event.VocabularySource: "openAi", event.VocabularyKernel: "6.1.0-18-amd64",
+		}[vocabulary]
+		h := NewHandles()
+		want, _ := h.text(vocabulary, uint64(of(h, text)))
+		buffer := []byte(text)
+		h = NewHandles()
+		handle := of(h, unsafe.String(&buffer[0], len(buffer)))
+		copy(buffer, "my-secret-words-of-another")
+		if got, ok := h.text(vocabulary, uint64(handle)); got != want || !ok || got == "" {
+			t.Errorf("%s: %q became %q once its request was over, want %q", vocabulary, text, got, want)
+		}
 	}
 }
