@@ -67,7 +67,7 @@ func (h *Host) pluginStatus() []pluginapi.Plugin {
 			Use: p.Wanted.Use && !p.Retired, Constraint: p.Wanted.Constraint, Locked: p.Wanted.Locked,
 			Grants:   pluginapi.Grants{HTTP: list(m.Grants.HTTP), Secrets: list(m.Grants.Secrets), Auth: manifest.AuthGrants(m)},
 			Settings: m.Settings, Options: m.Options,
-			Streams: p.Streams, Calls: st.Calls, Faults: st.Faults, LastFault: (*pluginapi.PastFault)(st.LastFault), Instances: st.Instances, Memory: st.Memory,
+			Streams: p.Streams, Calls: st.Calls, Faults: st.Faults, LastFault: (*pluginapi.PastFault)(st.LastFault), Clients: faultyClients(st.Clients), Instances: st.Instances, Memory: st.Memory,
 			Fuel: st.Fuel, FuelP50: st.FuelP50, FuelP99: st.FuelP99, Limiter: st.Limiter, Unmetered: st.Refusal,
 			Resets: st.Resets, ResetPages: st.ResetPages, Renewals: st.Renewals, NoReset: st.NoReset,
 		})
@@ -76,6 +76,19 @@ func (h *Host) pluginStatus() []pluginapi.Plugin {
 		all = append(all, refusedPlugin(r))
 	}
 	return all
+}
+
+// faultyClients shows whose input made a plugin fail lately.
+func faultyClients(clients []wasm.ClientFaults) []pluginapi.FaultyClient {
+	shown := make([]pluginapi.FaultyClient, 0, len(clients))
+	for _, c := range clients {
+		f := pluginapi.FaultyClient{Workspace: c.Workspace, Key: c.Key, Faults: c.Faults, LastFault: c.Last}
+		if !c.Paused.IsZero() {
+			f.PausedUntil = &c.Paused
+		}
+		shown = append(shown, f)
+	}
+	return shown
 }
 
 // refusedPlugin shows what the deployment says of a plugin that does not run.

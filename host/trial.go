@@ -113,8 +113,8 @@ func (r *Replayer) Answer() chat.Source {
 		s, _ := r.plugins.Source(workspace.Wish{Source: r.name})
 		return s // whose calls belong to no answer
 	}
-	s, release, _ := r.plugins.Acquire(context.Background(), workspace.Wish{Source: r.name}, "") // which [OpenReplayer] found
-	release()                                                                                    // the set keeps it until r is closed
+	s, release, _ := r.plugins.Acquire(context.Background(), workspace.Wish{Source: r.name}, chat.Client{}) // which [OpenReplayer] found
+	release()                                                                                               // the set keeps it until r is closed
 	return s
 }
 

@@ -33,6 +33,10 @@ func Everyone() *Caller { return &Caller{all: true} }
 // a host without one.
 func (c *Caller) ID() string { return c.id }
 
+// Key is the uid of c's API key, or of the one that signed its tenant token; empty where
+// it has neither.
+func (c *Caller) Key() string { return c.key }
+
 // Rights are what a caller may do, as it is told itself.
 type Rights struct {
 	Key        string // uid; empty for the master key and for a host without one

@@ -56,18 +56,30 @@ func (e *PluginError) Error() string {
 // Unwrap returns the cause.
 func (e *PluginError) Unwrap() error { return e.Err }
 
+// A Client is whose input an answer gives its plugin.
+type Client struct {
+	Workspace string // or what else the input is of
+	Key       string // uid of the API key; empty: none
+	ID        string // tells apart the clients of one key, see [auth.Caller.ID]
+}
+
+// clientOf returns the client that caller is in workspace.
+func clientOf(caller *auth.Caller, workspace string) Client {
+	return Client{workspace, caller.Key(), caller.ID()}
+}
+
 // Sources finds the plugin that answers a source.
 type Sources interface {
 	// Source returns the plugin that meets wish, for a look at its manifest: it
 	// may be closed at any time, and its calls belong to no answer. ok is false
 	// where none does.
 	Source(wish workspace.Wish) (s Source, ok bool)
-	// Acquire is Source for the calls of one answer of workspace: what the plugin
+	// Acquire is Source for the calls of one answer to client: what the plugin
 	// keeps of them reaches no other answer. It stays open until release is called,
 	// once, also where another version takes its place meanwhile. A plugin that is
 	// still to be loaded is waited for until ctx ends. Where ok is false, release does
 	// nothing.
-	Acquire(ctx context.Context, wish workspace.Wish, workspace string) (s Source, release func(), ok bool)
+	Acquire(ctx context.Context, wish workspace.Wish, client Client) (s Source, release func(), ok bool)
 	// Plugins lists the names of the loaded plugins for a source, sorted.
 	Plugins(source string) []string
 	// SourceNames lists all sources that a plugin answers, sorted.

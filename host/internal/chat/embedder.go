@@ -66,7 +66,7 @@ func embeds(s Source, ok bool) error {
 // secrets and the base URL count; owner is the one whose calls may share what the
 // plugin keeps. An error is a sentence's part that goes on from the embedder's name.
 func OpenEmbedder(ctx context.Context, sources Sources, w *workspace.Workspace, owner, model string, dimensions int, inputType string) (*Embedder, error) {
-	source, release, ok := sources.Acquire(ctx, w.Wish(), owner)
+	source, release, ok := sources.Acquire(ctx, w.Wish(), Client{Workspace: owner})
 	if !ok && ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}

@@ -11,6 +11,7 @@ import (
 // cause of the [apierr.Error] that the client is told. It holds nothing that
 // anybody said, but what a plugin reports for the log.
 type Failure struct {
+	Workspace                     string // uid
 	Source, Plugin, PluginVersion string
 	// Kind is one of few: the kind of a provider's error (see abi.ProviderError),
 	// or with "plugin_" or "network_" before it that of a plugin's or a request's,
@@ -51,7 +52,7 @@ func (f *Failure) Unwrap() error { return f.Err }
 
 // failure is one of l's plugin; cause may be nil.
 func (l link) failure(kind string, cause error) *Failure {
-	f := &Failure{Source: l.workspace.Source, Plugin: l.manifest.Name, PluginVersion: l.manifest.Version, Kind: kind}
+	f := &Failure{Workspace: l.workspace.UID, Source: l.workspace.Source, Plugin: l.manifest.Name, PluginVersion: l.manifest.Version, Kind: kind}
 	if cause != nil {
 		f.Err = l.scrubbed(cause)
 	}

@@ -71,7 +71,7 @@ func (a *Answer) moveTo(uid string) error {
 	if err != nil {
 		return err
 	}
-	source, release, ok := a.deps.Sources.Acquire(a.ctx, w.Wish(), w.UID)
+	source, release, ok := a.deps.Sources.Acquire(a.ctx, w.Wish(), clientOf(a.caller, w.UID))
 	if !ok {
 		return errPassedOver
 	}

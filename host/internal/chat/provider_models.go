@@ -43,7 +43,7 @@ func (s *Service) ProviderModels(ctx context.Context, uid string) (*ProviderMode
 	if err != nil {
 		return nil, err
 	}
-	source, release, ok := s.deps.Sources.Acquire(ctx, w.Wish(), w.UID)
+	source, release, ok := s.deps.Sources.Acquire(ctx, w.Wish(), Client{Workspace: w.UID})
 	if !ok {
 		return nil, s.unavailable(ctx, w)
 	}

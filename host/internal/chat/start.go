@@ -49,7 +49,7 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 	if err := req.check(w, len(body), o.said); err != nil {
 		return nil, err
 	}
-	source, release, ok := s.deps.Sources.Acquire(ctx, w.Wish(), w.UID)
+	source, release, ok := s.deps.Sources.Acquire(ctx, w.Wish(), clientOf(caller, w.UID))
 	if !ok {
 		return nil, s.unavailable(ctx, w)
 	}

@@ -47,7 +47,7 @@ func New(r *metrics.Registry) *Figures {
 
 		answers:    count("parley_chat_answers_total", "Answers of chats that ended, by what became of them.", "workspace", "source", "outcome"),
 		refused:    count("parley_chat_refused_total", "Chats that ended before their answer began, by the error's code.", "code"),
-		failures:   count("parley_chat_failures_total", "Chats that a failure of their provider or plugin ended, before their answer began or in it, by the failure's kind.", "source", "kind"),
+		failures:   count("parley_chat_failures_total", "Chats that a failure of their provider or plugin ended, before their answer began or in it, by the failure's kind.", "workspace", "source", "kind"),
 		limited:    count("parley_chat_limited_total", "Chats that a limit of their key or workspace refused: reason is rate, or budget where that of a period is spent.", "workspace", "reason"),
 		rounds:     count("parley_chat_rounds_total", "Requests to providers, retries not counted.", "workspace", "source"),
 		retries:    count("parley_chat_retries_total", "Requests to providers that were made again.", "workspace", "source"),
@@ -70,7 +70,7 @@ func (f *Figures) Served(s *httpapi.Served) {
 		f.refused.Add(1, s.Refused)
 	}
 	if s.Failure != nil {
-		f.failures.Add(1, s.Failure.Source, s.Failure.Kind)
+		f.failures.Add(1, f.workspaces.of(s.Failure.Workspace), s.Failure.Source, s.Failure.Kind)
 	}
 	if s.Chat != nil {
 		f.answered(s)

@@ -276,7 +276,7 @@ type loading struct {
 	asked, left chan struct{}
 }
 
-func (l loading) Acquire(ctx context.Context, _ workspace.Wish, _ string) (chat.Source, func(), bool) {
+func (l loading) Acquire(ctx context.Context, _ workspace.Wish, _ chat.Client) (chat.Source, func(), bool) {
 	l.asked <- struct{}{}
 	<-ctx.Done()
 	l.left <- struct{}{}

@@ -212,7 +212,8 @@ func newRig(tb testing.TB, w wish) *rig {
 				Name: "test", Kind: "provider", Version: "1.0.0", Source: "test", State: "ready", Use: true,
 				Settings:  map[string]abi.Setting{"apiKey": {Required: true, Description: "A key of the service."}},
 				Options:   map[string]abi.Option{"region": {Type: "string", Pattern: "[a-z]+", Description: "Where it is."}},
-				LastFault: &pluginapi.PastFault{At: time.Unix(1, 0).UTC(), Message: "trap in encode: unreachable"},
+				LastFault: &pluginapi.PastFault{At: time.Unix(1, 0).UTC(), Message: "trap in encode: unreachable", Workspace: "faulty", Key: "the key"},
+				Clients:   []pluginapi.FaultyClient{{Workspace: "faulty", Key: "the key", Faults: 2, LastFault: time.Unix(1, 0).UTC()}},
 			}}
 		},
 	})

@@ -46,7 +46,7 @@ func (s *Server) done(a *access, o *chat.Outcome) {
 	a.endTrace(o)
 	failure := failureOf(a)
 	if failure != nil {
-		s.Log.Warn().Str("request_id", a.id).Str("source", failure.Source).Str("plugin", failure.Plugin).Str("version", failure.PluginVersion).
+		s.Log.Warn().Str("request_id", a.id).Str("workspace", failure.Workspace).Str("source", failure.Source).Str("plugin", failure.Plugin).Str("version", failure.PluginVersion).
 			Str("kind", failure.Kind).Str("code", a.err.Code.String()).AnErr("cause", failure.Logged()).Msg("chat completion met errors")
 	}
 	if s.Served == nil {

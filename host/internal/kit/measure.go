@@ -230,7 +230,7 @@ func (s *subject) cost(name, export string, inputs []input) (Cost, error) {
 		began := time.Now()
 		for range runLength {
 			// A declared error is an answer, too.
-			if out, err = s.compiled.CallPure(s.ctx, 0, export, inputs[calls%len(inputs)].in, out[:0]); err != nil && !isDeclared(err) {
+			if out, err = s.compiled.CallPure(s.ctx, wasm.Use{}, export, inputs[calls%len(inputs)].in, out[:0]); err != nil && !isDeclared(err) {
 				return c, err
 			}
 			calls++

@@ -129,11 +129,13 @@ func (p *Provider) refuse(export string, err error) error {
 func (p *Provider) failed(ctx context.Context, err error) error {
 	id := p.manifest.Name + " " + p.manifest.Version
 	if f, ok := errors.AsType[*wasm.Fault](err); ok {
-		if f.Kind == wasm.FaultBreaker {
-			return &chat.PluginError{
-				Kind: chat.PluginUnavailable, Err: err, RetryAfter: f.RetryAfter,
-				Message: fmt.Sprintf("the plugin %s rests for a while, after it failed several times", id),
-			}
+		rests := "the plugin %s rests for a while, after it failed several times"
+		switch f.Kind {
+		case wasm.FaultClient:
+			rests = "the plugin %s rests for a while for this client, whose last messages made it fail; others are not affected"
+			fallthrough
+		case wasm.FaultBreaker:
+			return &chat.PluginError{Kind: chat.PluginUnavailable, Err: err, RetryAfter: f.RetryAfter, Message: fmt.Sprintf(rests, id)}
 		}
 		return &chat.PluginError{Kind: chat.PluginFault, Err: err, Message: fmt.Sprintf("the plugin %s failed (%s)", id, f.Kind)}
 	}

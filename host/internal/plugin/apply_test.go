@@ -134,7 +134,7 @@ func TestSwap(t *testing.T) {
 	if done := apply(t, s, one); len(done.Loaded) != 1 || len(done.Retired)+len(done.Refused)+done.Unchanged != 0 {
 		t.Errorf("Apply of the first = %+v", done)
 	}
-	old, release, ok := s.Acquire(t.Context(), workspace.Wish{Source: "testAi"}, "w")
+	old, release, ok := s.Acquire(t.Context(), workspace.Wish{Source: "testAi"}, chat.Client{Workspace: "w"})
 	if !ok {
 		t.Fatal("Acquire: no plugin")
 	}
@@ -335,7 +335,7 @@ func TestHammerSwap(t *testing.T) {
 
 // stream makes the calls of an answer of two rounds.
 func stream(s *plugin.Set) error {
-	source, release, ok := s.Acquire(context.Background(), workspace.Wish{Source: "testAi"}, "w")
+	source, release, ok := s.Acquire(context.Background(), workspace.Wish{Source: "testAi"}, chat.Client{Workspace: "w"})
 	if !ok {
 		return errors.New("no plugin answers")
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/plugin"
 )
@@ -141,7 +142,7 @@ func TestExpectLeft(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	answered := make(chan bool)
 	go func() {
-		_, release, ok := s.Acquire(ctx, workspace.Wish{Source: "late"}, "w")
+		_, release, ok := s.Acquire(ctx, workspace.Wish{Source: "late"}, chat.Client{Workspace: "w"})
 		release()
 		answered <- ok
 	}()

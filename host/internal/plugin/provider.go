@@ -91,7 +91,7 @@ func newProvider(ctx context.Context, l *loaded, o Options) (*Provider, error) {
 // takeUp tests the plugin and freezes it: what it has seen until then is its own
 // manifest, and what comes later no other answer may see.
 func (p *Provider) takeUp(ctx context.Context) error {
-	s := &session{p, wasm.Rehearsal, false}
+	s := &session{p, wasm.Use{Tag: wasm.Rehearsal}, false}
 	if err := s.selfTest(ctx); err != nil {
 		return err
 	}
@@ -114,22 +114,22 @@ func (p *Provider) Stats() wasm.Stats {
 // Encode implements [chat.Source]. Like Decode and Error, it is a call that
 // belongs to no answer: nobody sees its result.
 func (p *Provider) Encode(ctx context.Context, in *abi.EncodeRequest) (*abi.EncodeResponse, error) {
-	return p.encode(ctx, 0, in)
+	return p.encode(ctx, wasm.Use{}, in)
 }
 
 // Decode implements [chat.Source]. What it appends is well-formed: a state
 // within its bounds and whole records.
 func (p *Provider) Decode(ctx context.Context, in, dst []byte) ([]byte, error) {
-	return p.decode(ctx, 0, in, dst)
+	return p.decode(ctx, wasm.Use{}, in, dst)
 }
 
 // Error implements [chat.Source].
 func (p *Provider) Error(ctx context.Context, in *abi.ErrorRequest) (*abi.ProviderError, error) {
-	return p.error(ctx, 0, in)
+	return p.error(ctx, wasm.Use{}, in)
 }
 
-func (p *Provider) encode(ctx context.Context, tag wasm.Tag, in *abi.EncodeRequest) (*abi.EncodeResponse, error) {
-	answer, err := p.json(ctx, tag, abi.FuncEncode, in)
+func (p *Provider) encode(ctx context.Context, use wasm.Use, in *abi.EncodeRequest) (*abi.EncodeResponse, error) {
+	answer, err := p.json(ctx, use, abi.FuncEncode, in)
 	if err != nil {
 		return nil, err
 	}
@@ -148,8 +148,8 @@ func (p *Provider) encode(ctx context.Context, tag wasm.Tag, in *abi.EncodeReque
 	return &out, nil
 }
 
-func (p *Provider) decode(ctx context.Context, tag wasm.Tag, in, dst []byte) ([]byte, error) {
-	out, err := p.module.CallPure(ctx, tag, abi.FuncDecode, in, dst)
+func (p *Provider) decode(ctx context.Context, use wasm.Use, in, dst []byte) ([]byte, error) {
+	out, err := p.module.CallPure(ctx, use, abi.FuncDecode, in, dst)
 	if err != nil {
 		return dst, p.failed(ctx, err)
 	}
@@ -164,8 +164,8 @@ func (p *Provider) decode(ctx context.Context, tag wasm.Tag, in, dst []byte) ([]
 	return out, nil
 }
 
-func (p *Provider) error(ctx context.Context, tag wasm.Tag, in *abi.ErrorRequest) (*abi.ProviderError, error) {
-	answer, err := p.json(ctx, tag, abi.FuncError, in)
+func (p *Provider) error(ctx context.Context, use wasm.Use, in *abi.ErrorRequest) (*abi.ProviderError, error) {
+	answer, err := p.json(ctx, use, abi.FuncError, in)
 	if err != nil {
 		return nil, err
 	}
@@ -178,12 +178,12 @@ func (p *Provider) error(ctx context.Context, tag wasm.Tag, in *abi.ErrorRequest
 }
 
 // json makes a call whose input is the JSON of in, and returns its answer.
-func (p *Provider) json(ctx context.Context, tag wasm.Tag, export string, in any) ([]byte, error) {
+func (p *Provider) json(ctx context.Context, use wasm.Use, export string, in any) ([]byte, error) {
 	b, err := InputJSON(in)
 	if err != nil {
 		return nil, fmt.Errorf("encode input of %s: %w", export, err)
 	}
-	answer, err := p.module.CallPure(ctx, tag, export, b, nil)
+	answer, err := p.module.CallPure(ctx, use, export, b, nil)
 	if err != nil {
 		return nil, p.failed(ctx, err)
 	}

@@ -26,8 +26,8 @@ const (
 // [chat.Source].
 type session struct {
 	*Provider
-	tag wasm.Tag
-	// alone: tag is this answer's and no other's.
+	use wasm.Use
+	// alone: the tag is this answer's and no other's.
 	alone bool
 }
 
@@ -35,25 +35,25 @@ var _ chat.Source = (*session)(nil)
 
 // Encode implements [chat.Source].
 func (s *session) Encode(ctx context.Context, in *abi.EncodeRequest) (*abi.EncodeResponse, error) {
-	return s.encode(ctx, s.tag, in)
+	return s.encode(ctx, s.use, in)
 }
 
 // end says that the answer is over.
 func (s *session) end() {
 	if s.alone {
-		s.module.Done(s.tag)
+		s.module.Done(s.use.Tag)
 	}
 	s.Release()
 }
 
 // Decode implements [chat.Source].
 func (s *session) Decode(ctx context.Context, in, dst []byte) ([]byte, error) {
-	return s.decode(ctx, s.tag, in, dst)
+	return s.decode(ctx, s.use, in, dst)
 }
 
 // Error implements [chat.Source].
 func (s *session) Error(ctx context.Context, in *abi.ErrorRequest) (*abi.ProviderError, error) {
-	return s.error(ctx, s.tag, in)
+	return s.error(ctx, s.use, in)
 }
 
 // seed keeps callers from choosing the tags of workspaces.

@@ -126,7 +126,7 @@ func (s *Set) Source(wish workspace.Wish) (chat.Source, bool) {
 }
 
 // Acquire implements [chat.Sources].
-func (s *Set) Acquire(ctx context.Context, wish workspace.Wish, workspace string) (source chat.Source, release func(), ok bool) {
+func (s *Set) Acquire(ctx context.Context, wish workspace.Wish, client chat.Client) (source chat.Source, release func(), ok bool) {
 	for {
 		p := s.find(ctx, wish)
 		if p == nil {
@@ -135,7 +135,8 @@ func (s *Set) Acquire(ctx context.Context, wish workspace.Wish, workspace string
 		// Where it cannot be held it has left since, and another one answers.
 		if p.Hold() {
 			p.begun.Add(1)
-			answer := &session{p, s.options.Isolation.tag(workspace), s.options.Isolation != IsolateWorkspaces}
+			use := wasm.Use{Tag: s.options.Isolation.tag(client.Workspace), Client: (*wasm.Client)(&client)}
+			answer := &session{p, use, s.options.Isolation != IsolateWorkspaces}
 			return answer, answer.end, true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parley-search/parley/abi"
 	"github.com/tetratelabs/wazero/sys"
 )
 
@@ -31,13 +32,14 @@ const (
 	FaultBounds                    // its answer lies outside its memory
 	FaultOutput                    // its answer is over the limit
 	FaultError                     // its declared error has not the form of one
-	FaultBreaker                   // it was not called: too many faults of late
+	FaultBreaker                   // it was not called: too many faults of late, by any client's input
+	FaultClient                    // it was not called: too many faults of late by this client's input
 	FaultFuel                      // it spent more than its fuel
 	FaultStack                     // its calls nest too deep; where the limiter does not see that, a trap in the end
 	faultKinds
 )
 
-var faultNames = [faultKinds]string{"trap", "exit", "deadline", "memory", "input", "bounds", "output", "error", "breaker", "fuel", "stack"}
+var faultNames = [faultKinds]string{"trap", "exit", "deadline", "memory", "input", "bounds", "output", "error", "breaker", "client", "fuel", "stack"}
 
 func (k FaultKind) String() string { return faultNames[k] }
 
@@ -52,7 +54,7 @@ type Fault struct {
 	// Output is the beginning of what the guest wrote to stdout and stderr
 	// during the call.
 	Output string
-	// RetryAfter, of FaultBreaker, says when a call may be tried again.
+	// RetryAfter, of FaultBreaker and FaultClient, says when a call may be tried again.
 	RetryAfter time.Duration
 	Err        error // what wazero says, with the guest's stack; may be nil
 }
@@ -73,11 +75,18 @@ func (f *Fault) Unwrap() error { return f.Err }
 // twice.
 func (f *Fault) Transient() bool {
 	switch f.Kind {
-	case FaultDeadline, FaultFuel, FaultStack, FaultBreaker:
+	case FaultDeadline, FaultFuel, FaultStack, FaultBreaker, FaultClient:
 		return false
 	}
 	return true
 }
+
+// costly reports whether a fault takes more than an instance: all the time that a call
+// has, or every instance there could be.
+func (f *Fault) costly() bool { return f.Kind == FaultDeadline || f.ofStart() }
+
+// ofStart reports whether no instance could be started for the call.
+func (f *Fault) ofStart() bool { return f.Export == abi.FuncInitialize }
 
 // A GuestError is an error that the guest declared. Nothing is wrong with the
 // guest.

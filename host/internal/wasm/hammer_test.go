@@ -18,7 +18,7 @@ import (
 func TestHammerCalls(t *testing.T) {
 	for _, limiter := range []wasm.Limiter{wasm.Metered(), wasm.ContextDone(), wasm.Unlimited()} {
 		t.Run(limiter.String(), func(t *testing.T) {
-			m := compile(t, open(t, wasm.Options{Limiter: limiter}), "trap", wasm.Limits{Instances: 3, Faults: 1 << 30, Calls: 50})
+			m := compile(t, open(t, wasm.Options{Limiter: limiter}), "trap", wasm.Limits{Instances: 3, Unbroken: true, Calls: 50})
 			var wg sync.WaitGroup
 			for g := range 16 {
 				wg.Go(func() {

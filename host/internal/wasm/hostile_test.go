@@ -179,8 +179,8 @@ func TestCompileRefuses(t *testing.T) {
 // TestPureRetry shows that a call that faults is made again on another
 // instance, and that both count as one for the breaker.
 func TestPureRetry(t *testing.T) {
-	m := compile(t, open(t, wasm.Options{}), "trap", wasm.Limits{Faults: 2})
-	_, err := m.CallPure(t.Context(), 0, decode, []byte("!"), nil)
+	m := compile(t, open(t, wasm.Options{}), "trap", wasm.Limits{})
+	_, err := m.CallPure(t.Context(), wasm.Use{}, decode, []byte("!"), nil)
 	if f, ok := errors.AsType[*wasm.Fault](err); !ok || f.Kind != wasm.FaultTrap {
 		t.Errorf("CallPure: %v, want a trap", err)
 	}

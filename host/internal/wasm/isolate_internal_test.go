@@ -96,7 +96,7 @@ func TestHostileBetweenTags(t *testing.T) {
 					}
 					m, fresh := module(), module()
 					say := func(m *Module, tag Tag, in string) string {
-						out, err := m.call(t.Context(), tag, "parley_decode", []byte(in), nil, 1)
+						out, err := m.call(t.Context(), Use{Tag: tag}, "parley_decode", []byte(in), nil, 1)
 						return fmt.Sprintf("%q, %v", out, err)
 					}
 					what := secret
@@ -174,7 +174,7 @@ func TestTagsKeepInstances(t *testing.T) {
 		}
 		say := func(tag Tag) {
 			t.Helper()
-			if _, err := m.CallPure(t.Context(), tag, "parley_decode", []byte("mr"), nil); err != nil {
+			if _, err := m.CallPure(t.Context(), Use{Tag: tag}, "parley_decode", []byte("mr"), nil); err != nil {
 				t.Fatal(err)
 			}
 			synctest.Wait() // for the spare that is being started
@@ -250,7 +250,7 @@ func TestFreezeWithoutRoom(t *testing.T) {
 	}
 	for range 3 {
 		tag := NewTag()
-		if out, err := m.CallPure(t.Context(), tag, "parley_decode", []byte("hello"), nil); string(out) != "hello" || err != nil {
+		if out, err := m.CallPure(t.Context(), Use{Tag: tag}, "parley_decode", []byte("hello"), nil); string(out) != "hello" || err != nil {
 			t.Errorf("Call = %q, %v", out, err)
 		}
 		m.Done(tag)

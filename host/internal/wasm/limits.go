@@ -31,9 +31,7 @@ type Limits struct {
 	Calls     int           // calls after which an instance is replaced; default a million
 	IdleAfter time.Duration // without calls, after which one instance is kept; default 5m
 
-	Faults      int           // within FaultWindow, that open the breaker; default 3
-	FaultWindow time.Duration // default 1m
-	Pause       time.Duration // how long the breaker stays open before it tries one call; default 30s
+	Unbroken bool // faults keep no calls away, however many; for tests and measuring
 }
 
 const pageSize = 64 << 10
@@ -53,8 +51,5 @@ func (l Limits) withDefaults() Limits {
 	l.Parked = cmp.Or(l.Parked, 6)
 	l.Calls = cmp.Or(l.Calls, 1_000_000)
 	l.IdleAfter = cmp.Or(l.IdleAfter, 5*time.Minute)
-	l.Faults = cmp.Or(l.Faults, 3)
-	l.FaultWindow = cmp.Or(l.FaultWindow, time.Minute)
-	l.Pause = cmp.Or(l.Pause, 30*time.Second)
 	return l
 }

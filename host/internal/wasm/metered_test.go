@@ -82,7 +82,7 @@ func TestFuel(t *testing.T) {
 	}
 
 	m := compile(t, r, "spin", wasm.Limits{Fuel: 3_000_000, CallTimeout: time.Minute})
-	_, err := m.CallPure(t.Context(), 0, decode, []byte("!"), nil)
+	_, err := m.CallPure(t.Context(), wasm.Use{}, decode, []byte("!"), nil)
 	f, ok := errors.AsType[*wasm.Fault](err)
 	if !ok || f.Kind != wasm.FaultFuel || f.Detail != "no end after 3000000 units of fuel" {
 		t.Fatalf("Call of a guest that spins: %v, want it out of fuel", err)

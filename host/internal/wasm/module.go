@@ -55,7 +55,7 @@ type Module struct {
 
 func newModule(r *Runtime, e *engine, name string, compiled wazero.CompiledModule, s *Shape, l Limits) *Module {
 	m := &Module{name: name, runtime: r, engine: e, compiled: compiled, limits: l, index: map[string]int{}}
-	m.breaker = breaker{faults: l.Faults, window: l.FaultWindow, pause: l.Pause}
+	m.breaker.off = l.Unbroken
 	_, takesInput := s.Func(abi.FuncInput)
 	for _, e := range s.Exports {
 		switch e.Signature {
@@ -75,7 +75,7 @@ func newModule(r *Runtime, e *engine, name string, compiled wazero.CompiledModul
 	m.pool = newPool(l.Instances, l.IdleAfter, func() (*instance, error) {
 		i, err := m.start()
 		if f, ok := errors.AsType[*Fault](err); ok {
-			m.noteFault(f)
+			m.noteFault(f, nil)
 		}
 		return i, err
 	})
@@ -83,23 +83,36 @@ func newModule(r *Runtime, e *engine, name string, compiled wazero.CompiledModul
 }
 
 // Call passes in to an export of form (len i32) -> i64 and appends its answer
-// to dst, under no [Tag]. It waits for a free instance while ctx allows; once the guest runs,
+// to dst, for the zero [Use]. It waits for a free instance while ctx allows; once the guest runs,
 // its own timeout is what ends it.
 //
 // An error is a [*Fault], a [*GuestError], [ErrInputTooLarge], [ErrClosed] or
 // ctx's own. With an error, dst comes back as it was.
 func (m *Module) Call(ctx context.Context, export string, in, dst []byte) ([]byte, error) {
-	return m.call(ctx, 0, export, in, dst, 1)
+	return m.call(ctx, Use{}, export, in, dst, 1)
 }
 
-// CallPure is Call under tag, for an export whose answer depends on its input alone: after
+// CallPure is Call for use, for an export whose answer depends on its input alone: after
 // a fault that may pass ([Fault.Transient]) it is called again, once, on
 // another instance.
-func (m *Module) CallPure(ctx context.Context, tag Tag, export string, in, dst []byte) ([]byte, error) {
-	return m.call(ctx, tag, export, in, dst, 2)
+func (m *Module) CallPure(ctx context.Context, use Use, export string, in, dst []byte) ([]byte, error) {
+	return m.call(ctx, use, export, in, dst, 2)
 }
 
-func (m *Module) call(ctx context.Context, tag Tag, export string, in, dst []byte, tries int) ([]byte, error) {
+// A Use says what a call is made for.
+type Use struct {
+	Tag    Tag
+	Client *Client // nil: nobody
+}
+
+func (u *Use) client() Client {
+	if u.Client == nil {
+		return Client{}
+	}
+	return *u.Client
+}
+
+func (m *Module) call(ctx context.Context, use Use, export string, in, dst []byte, tries int) ([]byte, error) {
 	n, err := m.export(export, signatureCall)
 	if err != nil {
 		return dst, err
@@ -107,14 +120,14 @@ func (m *Module) call(ctx context.Context, tag Tag, export string, in, dst []byt
 	if len(in) > m.limits.Input {
 		return dst, fmt.Errorf("call %s of %s with %d bytes, at most %d: %w", export, m.name, len(in), m.limits.Input, ErrInputTooLarge)
 	}
-	probe, err := m.admit(export)
+	admitted, err := m.admit(use.client(), export)
 	if err != nil {
 		return dst, err
 	}
 	var out []byte
 	for range tries {
 		var i *instance
-		if i, err = m.lend(ctx, tag); err != nil {
+		if i, err = m.lend(ctx, use.Tag); err != nil {
 			break
 		}
 		out, err = i.call(n, in, dst)
@@ -123,12 +136,12 @@ func (m *Module) call(ctx context.Context, tag Tag, export string, in, dst []byt
 		if f == nil {
 			break
 		}
-		m.noteFault(f)
+		m.noteFault(f, use.Client)
 		if !f.Transient() {
 			break
 		}
 	}
-	m.settle(err, probe)
+	m.settle(use.client(), err, admitted)
 	if err != nil {
 		return dst, err
 	}
@@ -141,7 +154,7 @@ func (m *Module) Number(ctx context.Context, tag Tag, export string) (uint32, er
 	if err != nil {
 		return 0, err
 	}
-	probe, err := m.admit(export)
+	admitted, err := m.admit(Client{}, export)
 	if err != nil {
 		return 0, err
 	}
@@ -152,10 +165,10 @@ func (m *Module) Number(ctx context.Context, tag Tag, export string) (uint32, er
 		f, _ := errors.AsType[*Fault](err)
 		m.pool.release(i, f != nil)
 		if f != nil {
-			m.noteFault(f)
+			m.noteFault(f, nil)
 		}
 	}
-	m.settle(err, probe)
+	m.settle(Client{}, err, admitted)
 	return v, err
 }
 
@@ -167,45 +180,48 @@ func (m *Module) export(name, signature string) (int, error) {
 	return n, nil
 }
 
-// noteFault counts a fault, and keeps what is known of the last one: without what
-// the guest wrote, which may be of somebody's chat.
-func (m *Module) noteFault(f *Fault) {
+// noteFault counts a fault of a call for c, and keeps what is known of the last one:
+// without what the guest wrote, which may be of somebody's chat.
+func (m *Module) noteFault(f *Fault, c *Client) {
 	m.faults[f.Kind].Add(1)
-	m.lastFault.Store(&PastFault{At: time.Now(), Message: fmt.Sprintf("%s in %s: %s", f.Kind, f.Export, f.Detail)})
-}
-
-// admit asks the breaker.
-func (m *Module) admit(export string) (probe bool, err error) {
-	ok, probe, wait := m.breaker.admit()
-	if !ok {
-		m.faults[FaultBreaker].Add(1)
-		return false, &Fault{
-			Kind: FaultBreaker, Module: m.name, Export: export, RetryAfter: wait,
-			Detail: fmt.Sprintf("not called after %d faults within %s", m.limits.Faults, m.limits.FaultWindow),
-		}
+	past := &PastFault{At: time.Now(), Message: fmt.Sprintf("%s in %s: %s", f.Kind, f.Export, f.Detail)}
+	if c != nil {
+		past.Workspace, past.Key = c.Workspace, c.Key
 	}
-	return probe, nil
+	m.lastFault.Store(past)
 }
 
-// settle records how a call ended.
-func (m *Module) settle(err error, probe bool) {
+// admit asks the breaker about a call for c.
+func (m *Module) admit(c Client, export string) (admission, error) {
+	a, kind, wait := m.breaker.admit(c)
+	if wait == 0 {
+		return a, nil
+	}
+	m.faults[kind].Add(1)
+	f := &Fault{Kind: kind, Module: m.name, Export: export, RetryAfter: wait, Detail: "not called, since half of the last calls failed"}
+	if kind == FaultClient {
+		f.Detail = "not called, since the last input of this client made it fail"
+	}
+	return a, f
+}
+
+// settle records how a call for c ended.
+func (m *Module) settle(c Client, err error, a admission) {
 	m.calls.Add(1)
-	if err == nil && !probe {
+	if err == nil {
+		m.breaker.succeeded(a)
 		return
 	}
-	if _, ok := errors.AsType[*Fault](err); ok {
-		m.breaker.failed(probe)
+	if f, ok := errors.AsType[*Fault](err); ok {
+		m.breaker.failed(a, c, f.costly(), f.ofStart())
 		return
 	}
-	_, guest := errors.AsType[*GuestError](err)
-	if guest {
+	if _, ok := errors.AsType[*GuestError](err); ok {
 		m.declared.Add(1)
+		m.breaker.succeeded(a)
+		return
 	}
-	if probe && (err == nil || guest) {
-		m.breaker.succeeded()
-	} else if probe {
-		m.breaker.abandoned()
-	}
+	m.breaker.abandoned(a)
 }
 
 // Rest says that m will not be called for a while: the pages of its code leave
@@ -230,8 +246,10 @@ func (m *Module) Close() (err error) {
 
 // A PastFault is a fault as it is told of later.
 type PastFault struct {
-	At      time.Time `json:"at"`
-	Message string    `json:"message"`
+	At      time.Time
+	Message string
+	// Workspace and Key are those of the client whose input it was; empty: nobody's.
+	Workspace, Key string
 }
 
 // Stats says what a module has done and what it holds.
@@ -240,7 +258,8 @@ type Stats struct {
 	Declared  int64            // calls that ended with a [GuestError]
 	Faults    map[string]int64 // by kind, those that happened
 	LastFault *PastFault       // nil: none happened
-	Open      bool             // the breaker keeps calls away
+	Open      bool             // the breaker keeps all calls away
+	Clients   []ClientFaults   // whose input it was lately, the last first
 	Instances int64            // alive, the warm one among them
 	Memory    int64            // bytes of their linear memories
 	LogLines  int64            // dropped for being too many
@@ -263,7 +282,8 @@ func (m *Module) Stats() Stats {
 		Declared:  m.declared.Load(),
 		Faults:    map[string]int64{},
 		LastFault: m.lastFault.Load(),
-		Open:      m.breaker.tripped.Load(),
+		Open:      m.breaker.open(),
+		Clients:   m.breaker.byClient(),
 		Instances: m.instances.Load(),
 		Memory:    m.memory.Load(),
 		LogLines:  m.dropped.Load(),

@@ -97,7 +97,7 @@ func BenchmarkBesideRecursion(b *testing.B) { beside(b, "recurse") }
 
 func beside(b *testing.B, attack string) {
 	r := open(b, wasm.Options{})
-	bad := compile(b, r, attack, wasm.Limits{CallTimeout: 2 * time.Second, Instances: 6, Faults: 1 << 30})
+	bad := compile(b, r, attack, wasm.Limits{CallTimeout: 2 * time.Second, Instances: 6, Unbroken: true})
 	good := compile(b, r, "echo", wasm.Limits{})
 	stop := make(chan struct{})
 	var attacks atomic.Int64

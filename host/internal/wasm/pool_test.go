@@ -2,6 +2,7 @@ package wasm_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -76,49 +77,146 @@ func TestPoolRecycles(t *testing.T) {
 	}
 }
 
-func TestBreaker(t *testing.T) {
+// A caller makes calls for a client, of a guest that traps over "!".
+type caller struct {
+	t      *testing.T
+	m      *wasm.Module
+	client wasm.Client
+}
+
+// fault makes a call that must fail so.
+func (c caller) fault(in string, want wasm.FaultKind) *wasm.Fault {
+	c.t.Helper()
+	_, err := c.m.CallPure(c.t.Context(), wasm.Use{Client: &c.client}, decode, []byte(in), nil)
+	f, ok := errors.AsType[*wasm.Fault](err)
+	if !ok || f.Kind != want {
+		c.t.Fatalf("Call for %v: %v, want a fault of kind %s", c.client, err, want)
+	}
+	return f
+}
+
+func (c caller) fine() {
+	c.t.Helper()
+	if got, err := c.m.CallPure(c.t.Context(), wasm.Use{Client: &c.client}, decode, []byte("fine"), nil); string(got) != "fine" || err != nil {
+		c.t.Fatalf("Call for %v = %q, %v, want fine", c.client, got, err)
+	}
+}
+
+// TestBreakerClient shows that a client whose input makes the guest fail is kept away
+// alone, and for longer each time that it fails again.
+func TestBreakerClient(t *testing.T) {
 	r := open(t, wasm.Options{Limiter: wasm.Unlimited()})
 	synctest.Test(t, func(t *testing.T) {
 		m := compile(t, r, "trap", wasm.Limits{})
 		defer m.Close()
-		fault := func(want wasm.FaultKind) *wasm.Fault {
+		bad := caller{t, m, wasm.Client{Workspace: "g", Key: "k", ID: "k"}}
+		others := []caller{{t, m, wasm.Client{Workspace: "v", Key: "k", ID: "k"}}, {t, m, wasm.Client{Workspace: "g", Key: "l", ID: "l"}}, {t, m, wasm.Client{}}}
+		good := func() {
 			t.Helper()
-			_, err := m.Call(t.Context(), decode, []byte("!"), nil)
-			f, ok := errors.AsType[*wasm.Fault](err)
-			if !ok || f.Kind != want {
-				t.Fatalf("Call: %v, want a fault of kind %s", err, want)
+			for _, c := range others {
+				c.fine()
 			}
-			return f
 		}
-		// Spread out, they open nothing.
-		for range 6 {
-			fault(wasm.FaultTrap)
+		for range 6 { // spread out, they keep nothing away
+			bad.fault("!", wasm.FaultTrap)
 			time.Sleep(31 * time.Second)
 		}
 		time.Sleep(time.Minute)
 		for range 3 {
-			fault(wasm.FaultTrap)
+			bad.fault("!", wasm.FaultTrap)
+			good()
 		}
-		if f := fault(wasm.FaultBreaker); f.RetryAfter != 30*time.Second {
-			t.Errorf("RetryAfter %s, want 30s", f.RetryAfter)
+		for _, pause := range []time.Duration{1, 2, 4, 8, 16, 30, 30} {
+			if f := bad.fault("fine", wasm.FaultClient); f.RetryAfter != pause*time.Second {
+				t.Errorf("RetryAfter %s, want %s", f.RetryAfter, pause*time.Second)
+			}
+			good()
+			time.Sleep(pause * time.Second)
+			bad.fault("!", wasm.FaultTrap) // the one that tries
 		}
-		time.Sleep(29 * time.Second)
-		if f := fault(wasm.FaultBreaker); f.RetryAfter != time.Second {
+		if s := m.Stats(); s.Open || len(s.Clients) != 1 || s.Clients[0].Client != bad.client || time.Until(s.Clients[0].Paused) != 30*time.Second {
+			t.Errorf("Stats: open %v, clients %+v, want g's alone for 30 s", s.Open, s.Clients)
+		}
+		if f := m.Stats().LastFault; f.Workspace != "g" || f.Key != "k" {
+			t.Errorf("last fault %+v, want one of g's input, sent with key k", f)
+		}
+		time.Sleep(30 * time.Second)
+		bad.fine()
+		for range 2 {
+			bad.fault("!", wasm.FaultTrap) // it counts from the beginning
+		}
+		bad.fine()
+		if s := m.Stats(); len(s.Clients) != 1 || s.Clients[0].Faults != 2 || !s.Clients[0].Paused.IsZero() {
+			t.Errorf("clients %+v, want g's with two faults and no pause", s.Clients)
+		}
+		// Of a client most of whose calls are good, as of an application with many users
+		// and one key, none is kept away.
+		for range 30 {
+			for range 3 {
+				bad.fine()
+			}
+			bad.fault("!", wasm.FaultTrap)
+		}
+		good()
+	})
+}
+
+// TestBreakerModule shows that a guest that fails for all is kept from all, and that
+// one that fails for some is not.
+func TestBreakerModule(t *testing.T) {
+	r := open(t, wasm.Options{Limiter: wasm.Unlimited()})
+	synctest.Test(t, func(t *testing.T) {
+		m := compile(t, r, "trap", wasm.Limits{})
+		defer m.Close()
+		client := func(n int) caller { return caller{t, m, wasm.Client{Workspace: fmt.Sprint(n)}} }
+		for n := range 30 {
+			client(n).fault("!", wasm.FaultTrap)
+			client(100).fine()
+			client(101).fine()
+		}
+		time.Sleep(2 * time.Minute)
+		for n := range 10 {
+			client(n).fault("!", wasm.FaultTrap)
+		}
+		if f := client(100).fault("fine", wasm.FaultBreaker); f.RetryAfter != time.Second {
 			t.Errorf("RetryAfter %s, want 1s", f.RetryAfter)
 		}
-		time.Sleep(time.Second)
-		fault(wasm.FaultTrap) // the one that tries
-		fault(wasm.FaultBreaker)
-		time.Sleep(30 * time.Second)
-		call(t, m, "fine")
-		for range 2 {
-			fault(wasm.FaultTrap) // closed again: it takes three
+		if s := m.Stats(); !s.Open || s.Faults["breaker"] != 1 {
+			t.Errorf("Stats: open %v, faults %v, want one call kept away", s.Open, s.Faults)
 		}
-		call(t, m, "fine")
-		if s := m.Stats(); s.Faults["breaker"] != 3 || s.Open {
-			t.Errorf("Stats = %+v, want 3 calls kept away and a closed breaker", s)
+		time.Sleep(time.Second)
+		client(50).fault("!", wasm.FaultTrap) // the one that tries
+		if f := client(100).fault("fine", wasm.FaultBreaker); f.RetryAfter != 2*time.Second {
+			t.Errorf("RetryAfter %s, want 2s", f.RetryAfter)
+		}
+		time.Sleep(2 * time.Second)
+		client(100).fine()
+		client(101).fine()
+		if m.Stats().Open {
+			t.Error("the breaker is open after a good call")
 		}
 	})
+}
+
+// TestBreakerCostly shows that three calls that run out of time keep a client away, and
+// all of them where they are of several.
+func TestBreakerCostly(t *testing.T) {
+	m := compile(t, open(t, wasm.Options{}), "spin", wasm.Limits{CallTimeout: 20 * time.Millisecond})
+	one, other, third := caller{t, m, wasm.Client{Workspace: "1"}}, caller{t, m, wasm.Client{Workspace: "2"}}, caller{t, m, wasm.Client{Workspace: "3"}}
+	for range 3 {
+		one.fault("!", wasm.FaultDeadline)
+		for range 20 {
+			other.fine()
+		}
+	}
+	if f := one.fault("fine", wasm.FaultClient); f.RetryAfter < 20*time.Second {
+		t.Errorf("RetryAfter %s, want nearly 30s", f.RetryAfter)
+	}
+	other.fine()
+	other.fault("!", wasm.FaultDeadline)
+	if f := third.fault("fine", wasm.FaultBreaker); f.RetryAfter < 20*time.Second {
+		t.Errorf("RetryAfter %s, want nearly 30s", f.RetryAfter)
+	}
 }
 
 func call(t *testing.T, m *wasm.Module, in string) {

@@ -48,7 +48,7 @@ func BenchmarkWeights(b *testing.B) {
 				b.Fatalf("wat2wasm: %v", err)
 			}
 			const fuel = 200_000_000
-			m, err := open(b, wasm.Options{Limiter: wasm.Metered()}).Compile(b.Context(), c.name, bin, wasm.Limits{Memory: 32 << 20, Fuel: fuel, CallTimeout: time.Minute, Faults: 1 << 30})
+			m, err := open(b, wasm.Options{Limiter: wasm.Metered()}).Compile(b.Context(), c.name, bin, wasm.Limits{Memory: 32 << 20, Fuel: fuel, CallTimeout: time.Minute, Unbroken: true})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -201,7 +201,7 @@ func (m Sources) Plugins(source string) []string {
 }
 
 // Acquire implements [chat.Sources].
-func (m Sources) Acquire(_ context.Context, wish workspace.Wish, _ string) (chat.Source, func(), bool) {
+func (m Sources) Acquire(_ context.Context, wish workspace.Wish, _ chat.Client) (chat.Source, func(), bool) {
 	s, ok := m.Source(wish)
 	return s, func() {}, ok
 }

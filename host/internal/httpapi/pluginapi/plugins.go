@@ -49,7 +49,7 @@ type Plugin struct {
 	// own with their rules, for a form.
 	Settings map[string]abi.Setting `json:"settings,omitempty"`
 	Options  map[string]abi.Option  `json:"options,omitempty"`
-	// State is "ready"; "open" while faults keep calls away; "retiring" while it
+	// State is "ready"; "open" while faults keep all calls away; "retiring" while it
 	// only finishes streams; or, where it does not run, with Error, "refused" or
 	// "unlisted", which says that a file is not in the lock. SHA256 of a refused
 	// one is that of the lock.
@@ -67,6 +67,7 @@ type Plugin struct {
 	Calls      int64            `json:"calls"`
 	Faults     map[string]int64 `json:"faults"` // by kind
 	LastFault  *PastFault       `json:"lastFault,omitempty"`
+	Clients    []FaultyClient   `json:"clients,omitempty"` // whose input made it fail within the last minute, told as Workspaces are
 	Instances  int64            `json:"instances"`
 	Memory     int64            `json:"memory"`  // bytes
 	Fuel       int64            `json:"fuel"`    // spent by all calls, in the meter's units
@@ -87,6 +88,42 @@ type Plugin struct {
 type PastFault struct {
 	At      time.Time `json:"at"`
 	Message string    `json:"message"` // kind, function and cause
+	// Workspace and Key say whose input it was: told as [Plugin].Workspaces are, and the
+	// uid of the key only to who may read keys.
+	Workspace string `json:"workspace,omitempty"`
+	Key       string `json:"key,omitempty"`
+}
+
+// A FaultyClient is one whose input made a plugin fail.
+type FaultyClient struct {
+	Workspace   string     `json:"workspace"`
+	Key         string     `json:"key,omitempty"` // uid, as in [PastFault]
+	Faults      int        `json:"faults"`        // within the last minute, of at most 20
+	LastFault   time.Time  `json:"lastFault"`
+	PausedUntil *time.Time `json:"pausedUntil,omitempty"` // no call of it goes ahead before
+}
+
+// hide takes out of p what it tells of clients that caller may not know.
+func (p *Plugin) hide(caller *auth.Caller) {
+	spaces, keys := caller.Allows(auth.ChatsSettingsGet), caller.Allows(auth.KeysGet)
+	if p.LastFault != nil {
+		f := *p.LastFault // which others see, too
+		if !spaces {
+			f.Workspace = ""
+		}
+		if !spaces || !keys {
+			f.Key = ""
+		}
+		p.LastFault = &f
+	}
+	if !spaces {
+		p.Clients = nil
+	}
+	for i := range p.Clients {
+		if !keys {
+			p.Clients[i].Key = ""
+		}
+	}
 }
 
 // Grants are what a plugin may reach.
@@ -102,6 +139,9 @@ func (s *Server) ListPlugins(r *exchange.Call) error {
 	results := []Plugin{}
 	if s.Plugins != nil {
 		results = append(results, s.Plugins()...)
+	}
+	for i := range results {
+		results[i].hide(r.Caller)
 	}
 	if r.Caller.Allows(auth.ChatsSettingsGet) {
 		narrowed, err := s.Chat.Narrowed(r.Base)
