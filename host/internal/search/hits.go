@@ -5,7 +5,9 @@ import (
 
 	"github.com/parley-search/parley/host/internal/search/attribute"
 	"github.com/parley-search/parley/host/internal/search/highlight"
+	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/rank"
+	"github.com/parley-search/parley/host/internal/search/storage"
 	"github.com/parley-search/parley/host/internal/search/vector"
 )
 
@@ -33,7 +35,7 @@ func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []rank.Foun
 		return err
 	}
 	displayed, wanted := m.Settings.Displayed(), attribute.NewSelection(q.AttributesToRetrieve)
-	format := highlight.NewFormatter(&s.plan.query.Format, s.plan.crops, displayed, wanted, m.Has, s.NewMarker)
+	format := highlight.NewFormatter(&s.plan.query.Format, s.plan.crops, displayed, wanted, rd.has(docs), s.NewMarker)
 	var orders [][]rank.OrderStep
 	var values [][]string
 	if q.joint != nil {
@@ -70,4 +72,20 @@ func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []rank.Foun
 		return svc.showVectors(m, res.Hits)
 	}
 	return nil
+}
+
+// has returns what tells whether the index has an attribute; to a caller who may see some documents only,
+// whether those of docs have it that the caller may see.
+func (rd *reading) has(docs []storage.Document) func(attr string) bool {
+	if rd.rule == nil {
+		return rd.state.Meta.Has
+	}
+	return func(attr string) (has bool) {
+		for _, d := range docs {
+			if d.Seq != 0 && rd.rule.Matches(d.Body) {
+				index.EachField(d.Body, func(path string) { has = has || attribute.Covers(attr, path) })
+			}
+		}
+		return has
+	}
 }

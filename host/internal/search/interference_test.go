@@ -3,6 +3,7 @@ package search_test
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -107,14 +108,8 @@ func TestNonInterference(t *testing.T) {
 
 func interfere(t *testing.T, rng *rand.Rand) {
 	r := newRig(t)
-	words := strings.Fields("common comon commons solaris solar polaris forest forester sea seaside tea teapot nightfall night fall")
-	text := func() string {
-		var out []string
-		for range 2 + rng.IntN(6) {
-			out = append(out, words[rng.IntN(len(words))])
-		}
-		return strings.Join(out, " ")
-	}
+	words := &wordMaker{rng, strings.Fields("common solaris sun flower sea side night fall")}
+	text := func() string { return words.text(2 + rng.IntN(6)) }
 	vector := func() string { return fmt.Sprintf(`{"e":[%d,%d]}`, rng.IntN(20)-10, 1+rng.IntN(9)) }
 	document := func(id, owner int) string {
 		kinds := []string{"novel", "Novel", "NOVEL", "poem", "play"}
@@ -126,6 +121,10 @@ func interfere(t *testing.T, rng *rand.Rand) {
 		if id%3 == 0 {
 			d := document(id, 1) + "}"
 			seen, all = append(seen, d), append(all, d)
+			continue
+		}
+		if id == 1 { // more words that are like another than stand for it, and more that begin alike than are told apart
+			all = append(all, document(id, 2)+fmt.Sprintf(`,"many":%q}`, words.crowd()))
 			continue
 		}
 		all = append(all, document(id, 2)+fmt.Sprintf(`,"hidden%d":"xyzzy %s","deep":{"hidden":%d},"tags2":{"u":"plugh"}}`, id%4, text(), 1000+id))
@@ -151,10 +150,14 @@ func interfere(t *testing.T, rng *rand.Rand) {
 	}
 	names := []string{"hidden0", "hidden1", "hidden3", "deep", "deep.hidden", "tags", "tags.t0", "tags2", "tags2.u", "title", "kind", "price", "nobody", "*", "owner"}
 	name := func() string { return names[rng.IntN(len(names))] }
-	texts := append([]string{"", "xyzzy", "plugh", "comon sea", "solaris forest", `"sea tea"`, "-common", "nightfall", "night fall", "polris", "te", "for"}, words...)
+	texts := []string{"", "xyzzy", "plugh", `"sea tea"`, "-common", "te", "so", "so common"}
 	filters := []string{"", "owner = 2", "owner != 1", "hidden1 EXISTS", "nobody EXISTS", "deep.hidden > 3", "NOT kind = novel", "price > 20", "tags.t0 EXISTS", "tags.t9 1 TO 5", "kind IN [novel, play]", "kind >", "_geoRadius(30, 30, 2000000)", "_geoBoundingBox([40, 40], [10, 10])"}
 	for range 150 {
-		q := search.Query{Q: texts[rng.IntN(len(texts))], Limit: limit(30), ShowRankingScore: true, ShowRankingScoreDetails: true, RetrieveVectors: true}
+		typed := texts[rng.IntN(len(texts))]
+		if rng.IntN(4) > 0 {
+			typed = words.text(1 + rng.IntN(3))
+		}
+		q := search.Query{Q: typed, Limit: limit(30), ShowRankingScore: true, ShowRankingScoreDetails: true, RetrieveVectors: true}
 		if f := filters[rng.IntN(len(filters))]; f != "" {
 			q.Filter = filter(f)
 		}
@@ -171,7 +174,7 @@ func interfere(t *testing.T, rng *rand.Rand) {
 			ratio := float64(rng.IntN(3)) / 2
 			q.Vector, q.Hybrid = []float32{1, 1}, &settings.Hybrid{Embedder: "e", SemanticRatio: &ratio}
 		case 7:
-			q.Format = highlight.Format{Highlight: []string{"*"}, Crop: []string{name()}, Positions: true}
+			q.Format = highlight.Format{Highlight: []string{[]string{"*", name()}[rng.IntN(2)]}, Crop: []string{name()}, Positions: true}
 			q.MatchingStrategy = []settings.Strategy{settings.All, settings.Frequency, settings.Last, settings.Any}[rng.IntN(4)]
 		}
 		if rng.IntN(4) == 0 {
@@ -197,6 +200,178 @@ func interfere(t *testing.T, rng *rand.Rand) {
 		compare(fmt.Sprintf("chat %q with %q", q.Q, f), func(a *answerer) string { return a.chat(q.Q, f) })
 	}
 	compare("what a model is told", func(a *answerer) string { return a.told() })
+}
+
+// A wordMaker makes words that are like others: joined, split, misspelt, or only their beginnings.
+type wordMaker struct {
+	rng   *rand.Rand
+	words []string
+}
+
+func (m *wordMaker) text(n int) string {
+	var out []string
+	for range n {
+		out = append(out, m.word())
+	}
+	return strings.Join(out, " ")
+}
+
+func (m *wordMaker) word() string {
+	w := m.words[m.rng.IntN(len(m.words))]
+	at := m.rng.IntN(len(w))
+	switch m.rng.IntN(8) {
+	case 0, 1:
+		return w + m.words[m.rng.IntN(len(m.words))]
+	case 6:
+		w += m.words[m.rng.IntN(len(m.words))]
+		return w[:at+1] + " " + w[at+1:]
+	case 2:
+		return w[:at] + " " + w[at:]
+	case 3:
+		return w[:at] + "x" + w[at+1:]
+	case 4:
+		return w[:at] + w[at+1:] + "s"
+	case 5:
+		return w[:at+1]
+	}
+	return w
+}
+
+// crowd makes the words that are "solaris" with a letter more or another one.
+func (m *wordMaker) crowd() string {
+	var out []string
+	for at := range len("solaris") {
+		for letter := 'a'; letter <= 'z'; letter++ {
+			out = append(out, "solaris"[:at]+string(letter)+"solaris"[at:], "solaris"[:at]+string(letter)+"solaris"[at+1:])
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// TestNonInterferenceOfWords: how a word is read depends on no document that the caller may
+// not see: which two words it is split into, which words stand for it with typos, how many
+// begin with it, whether it is known, and whether it is looked for with typos at all.
+func TestNonInterferenceOfWords(t *testing.T) {
+	crowd := (&wordMaker{}).crowd()
+	text := func(texts ...string) (docs []string) {
+		for _, t := range texts {
+			docs = append(docs, fmt.Sprintf(`"text":%q`, t))
+		}
+		return docs
+	}
+	tests := []struct {
+		name         string
+		seen, hidden []string // members of documents
+		q            search.Query
+		want         string // ids
+	}{
+		{
+			"split as most documents have it", text("sun flowers", "sunf lowers", "sun flowers"), text("sunf lowers", "sunf lowers", "sunf lowers"),
+			search.Query{Q: "sunflowers"},
+			"0 2",
+		},
+		{"the first words with a typo", text("szolaris"), text(crowd), search.Query{Q: "solaris"}, "0"},
+		{"joined with a typo where no document has both", text("nightfal", "night"), text("night fall"), search.Query{Q: "night fall", MatchingStrategy: settings.All}, "0"},
+		{
+			"an attribute that is all words that are known",
+			[]string{`"title":"common","text":"sollaris"`},
+			text("solaris"),
+			search.Query{Q: "common solaris", ShowRankingScoreDetails: true},
+			"0",
+		},
+		{
+			"how many words begin so", text("solar common", "solar x common"), text(crowd),
+			search.Query{Q: "common so", ShowRankingScoreDetails: true},
+			"0 1",
+		},
+		{
+			"an attribute that nobody has", text("common"),
+			[]string{`"text":"common","secret":1`},
+			search.Query{Q: "common", Format: highlight.Format{Highlight: []string{"secret"}}},
+			"0",
+		},
+		{
+			"a stop word that begins with a word", text("the sea"), text("th"),
+			search.Query{Q: "sea th", Format: highlight.Format{Highlight: []string{"*"}}},
+			"0",
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newRig(t)
+			var docs []string
+			for i, members := range tt.seen {
+				docs = append(docs, fmt.Sprintf(`{"id":%d,"owner":1,%s}`, i, members))
+			}
+			r.add("bare1", "["+strings.Join(docs, ",")+"]")
+			for i, members := range tt.hidden {
+				docs = append(docs, fmt.Sprintf(`{"id":%d,"owner":2,%s}`, 100+i, members))
+			}
+			r.add("full1", "["+strings.Join(docs, ",")+"]")
+			for _, uid := range []string{"full1", "bare1"} {
+				r.settings(uid, `{"filterableAttributes":["owner"],"stopWords":["the"]}`)
+			}
+			c := &worldCaller{Caller: tenant(t, `{"*":{"filter":"owner = 1"}}`)}
+			full, bare := &answerer{r, c, "full1"}, &answerer{r, c, "bare1"}
+			for _, all := range []bool{true, false} {
+				q := tt.q
+				if !all { // as far as the caller asks for some attributes
+					q.AttributesToSearchOn = []string{"text"}
+				}
+				got, want := full.search(q), bare.search(q)
+				if got != want {
+					t.Errorf("with hidden documents %s\nwithout they say      %s", got, want)
+				}
+			}
+			res, err := r.svc.Search(t.Context(), c.Caller, "full1", tt.q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var ids []string
+			for _, h := range res.Hits {
+				ids = append(ids, h.ID)
+			}
+			if got := strings.Join(ids, " "); got != tt.want {
+				t.Errorf("hits %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestNonInterferenceOfNearest: hidden vectors, however near, change no score, also where so
+// many are kept that only the nearest are looked at closely.
+func TestNonInterferenceOfNearest(t *testing.T) {
+	r := newRig(t)
+	const dims, seen, hidden = 16, 16_400, 1000
+	r.settings("full1", fmt.Sprintf(`{"filterableAttributes":["owner"],"embedders":{"e":{"source":"userProvided","dimensions":%d}}}`, dims))
+	rng := rand.New(rand.NewPCG(3, 8))
+	nearest := 0.0
+	r.add("full1", docsJSON(0, seen+hidden, func(i int) string {
+		owner, first := 1, -5-i/100
+		if i >= seen {
+			owner, first = 2, 40
+		}
+		text, length := fmt.Sprint(first), float64(first*first)
+		for range dims - 1 {
+			n := rng.IntN(9) - 4
+			text += fmt.Sprint(",", n)
+			length += float64(n * n)
+		}
+		if owner == 1 {
+			nearest = max(nearest, (1+float64(first)/math.Sqrt(length))/2)
+		}
+		return fmt.Sprintf(`"owner":%d,"_vectors":{"e":[%s]}`, owner, text)
+	}))
+	one := 1.0
+	res, err := r.svc.Search(t.Context(), tenant(t, `{"*":{"filter":"owner = 1"}}`), "full1", search.Query{
+		Vector: append([]float32{1}, make([]float32, dims-1)...), Hybrid: &settings.Hybrid{Embedder: "e", SemanticRatio: &one}, Limit: limit(3),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(res.Hits) != 3 || math.Abs(res.Hits[0].Score-nearest) > 1e-5 {
+		t.Errorf("hits %+v, want the three nearest of those that the caller may see, the first with score %v", res.Hits, nearest)
+	}
 }
 
 // TestNonInterferenceOfFrequency: which word is dropped first depends on the documents that

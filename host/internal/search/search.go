@@ -43,7 +43,7 @@ type reading struct {
 	state   *index.State
 	plan    *plan
 	rule    *filter.Node // of the caller
-	cond    *filter.Node // rule and the query's filter
+	asked   *filter.Node // the query's filter
 	leave   func()       // gives the slot of the service's gate back
 
 	budget   *Budget
@@ -110,14 +110,12 @@ func (rd *reading) prepare(ctx context.Context, q *Query) (err error) {
 	if err := rd.budget.conditions.Take(rd.rule.Conditions()); err != nil {
 		return filter.Refuse(err, searcherr.InvalidSearchFilter)
 	}
-	asked, err := rd.index.ParseFilter(m, q.Filter, searcherr.InvalidSearchFilter, rd.budget.ofFilters())
-	if err != nil {
+	if rd.asked, err = rd.index.ParseFilter(m, q.Filter, searcherr.InvalidSearchFilter, rd.budget.ofFilters()); err != nil {
 		return err
 	}
 	if err := rd.rule.Check(&m.Settings); err != nil {
 		return apierr.Newf(searcherr.InvalidSearchFilter, "The filter in the tenant token's searchRules: %s.", err)
 	}
-	rd.cond = filter.And(rd.rule, asked)
 	return nil
 }
 
@@ -258,19 +256,26 @@ func (s *searcher) match(rd *reading) error {
 	return s.Searcher.Match()
 }
 
-// restrict narrows the universe to the documents that are there and that the filters of rd let through.
-func (s *searcher) restrict(rd *reading) error {
+// restrict narrows the universe to the documents that are there and that the filters of rd let through. Of
+// documents that the caller's rule hides nothing is counted.
+func (s *searcher) restrict(rd *reading) (err error) {
 	s.Universe = s.View.Live
-	s.Reach = func() (*roaring.Bitmap, error) { return s.View.Live, nil }
-	if rd.cond == nil {
+	if rd.rule != nil {
+		if s.Reach, err = s.under(rd, rd.rule); err != nil {
+			return err
+		}
+		s.Universe = s.Reach
+	}
+	if rd.asked == nil {
 		return nil
 	}
-	if rd.rule != nil {
-		s.Reach = func() (*roaring.Bitmap, error) { return s.under(rd, rd.rule) }
+	docs, err := s.under(rd, rd.asked)
+	if err != nil {
+		return err
 	}
-	var err error
-	s.Universe, err = s.under(rd, rd.cond)
-	return err
+	docs.And(s.Universe)
+	s.Universe = docs
+	return nil
 }
 
 // under returns the documents that are there and that a filter lets through.

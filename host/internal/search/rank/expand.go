@@ -127,8 +127,11 @@ func (s *Searcher) ExpandWord(forms []text.Form, prefix bool, typos int) (*Edge,
 // count, numbered within the segment. Only for reading.
 func (s *Searcher) DocumentsOf(seg *folder.Segment, dict folder.Dictionary, d Derived) (*roaring.Bitmap, error) {
 	docs, err := seg.Postings(dict, []byte(d.Term))
-	if err != nil || s.plan.Fields.all(d.typos, d.In) {
-		return docs, err
+	if err != nil {
+		return nil, err
+	}
+	if s.plan.Fields.all(d.typos, d.In) {
+		return s.reached(seg, docs), nil
 	}
 	out := roaring.New()
 	part := roaring.And(docs, s.universeIn(seg))
@@ -146,13 +149,41 @@ func (s *Searcher) DocumentsOf(seg *folder.Segment, dict folder.Dictionary, d De
 // universeIn returns the documents of a segment that may match, numbered within
 // it.
 func (s *Searcher) universeIn(seg *folder.Segment) *roaring.Bitmap {
-	if s.parts == nil || s.partsOf != s.Universe {
-		s.parts, s.partsOf = map[*folder.Segment]*roaring.Bitmap{}, s.Universe
+	return s.universe.part(seg, s.Universe)
+}
+
+// reach returns the documents that the caller may see. Only for reading.
+func (s *Searcher) reach() *roaring.Bitmap {
+	if s.Reach == nil {
+		return s.View.Live
 	}
-	part := s.parts[seg]
+	return s.Reach
+}
+
+// reached returns what the caller may see of docs, which are numbered within a segment:
+// all of it, also what is deleted, where nothing is hidden from the caller. Only for reading.
+func (s *Searcher) reached(seg *folder.Segment, docs *roaring.Bitmap) *roaring.Bitmap {
+	if s.Reach == nil {
+		return docs
+	}
+	return roaring.And(docs, s.within.part(seg, s.Reach))
+}
+
+// bySegment keeps what each segment has of a bitmap.
+type bySegment struct {
+	of    *roaring.Bitmap
+	parts map[*folder.Segment]*roaring.Bitmap
+}
+
+// part returns the documents of a segment that a bitmap has, numbered within it.
+func (b *bySegment) part(seg *folder.Segment, of *roaring.Bitmap) *roaring.Bitmap {
+	if b.of != of {
+		b.of, b.parts = of, map[*folder.Segment]*roaring.Bitmap{}
+	}
+	part := b.parts[seg]
 	if part == nil {
-		part = seg.Part(s.Universe)
-		s.parts[seg] = part
+		part = seg.Part(of)
+		b.parts[seg] = part
 	}
 	return part
 }

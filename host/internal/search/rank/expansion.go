@@ -80,14 +80,26 @@ func (w *wantedWord) name() string {
 	return string([]byte{prefix, byte(w.typos), byte(w.form.In)}) + w.form.Term
 }
 
-// everywhere returns what each segment has for a word in all attributes and documents.
+// everywhere returns what each segment has for a word in all attributes and all documents
+// that the caller may see.
 func (s *Searcher) everywhere(w *wantedWord) ([]*expansion, error) {
 	out := make([]*expansion, len(s.View.Segs))
 	for i := range s.View.Segs {
-		var err error
-		if out[i], err = s.everywhereIn(&s.View.Segs[i], w); err != nil {
+		seg := &s.View.Segs[i]
+		all, err := s.everywhereIn(seg, w)
+		if err == nil && s.Reach != nil {
+			all, err = s.narrow(seg, all, false, func(dict folder.Dictionary, d Derived) (*roaring.Bitmap, error) {
+				docs, err := seg.AllPostings(dict, []byte(d.Term))
+				if err != nil {
+					return nil, err
+				}
+				return s.reached(seg, docs), nil
+			})
+		}
+		if err != nil {
 			return nil, err
 		}
+		out[i] = all
 	}
 	return out, nil
 }
@@ -98,19 +110,28 @@ func (s *Searcher) lookup(seg *folder.Segment, w *wantedWord, all *expansion) (*
 	if len(all.derived) == 0 {
 		return all, nil
 	}
-	every := !seg.HasDeleted() && s.plan.Fields.all(uint8(w.typos), w.form.In)
+	every := (s.Reach != nil || !seg.HasDeleted()) && s.plan.Fields.all(uint8(w.typos), w.form.In)
 	over := func(d Derived) bool { return !w.last.takes(d.Term, int(d.typos)) }
 	if !slices.ContainsFunc(all.derived, over) {
 		if every {
 			return all, nil
 		}
-		return s.narrow(seg, all)
+		return s.counting(seg, all)
 	}
 	all = &expansion{derived: slices.DeleteFunc(slices.Clone(all.derived), over)}
-	if !every {
-		return s.narrow(seg, all)
+	if !every || s.Reach != nil {
+		return s.counting(seg, all)
 	}
-	return s.keep(seg, firstOf+w.last[1]+"\x00"+w.last[2]+"\x00"+w.name(), w.form.In, func() (*expansion, error) { return s.narrow(seg, all) })
+	return s.keep(seg, firstOf+w.last[1]+"\x00"+w.last[2]+"\x00"+w.name(), w.form.In, func() (*expansion, error) { return s.counting(seg, all) })
+}
+
+// counting leaves of an expansion the documents that have the word where it may count. As in
+// Meilisearch the places of all words count for the order, also of those that match in no
+// attribute that is searched now.
+func (s *Searcher) counting(seg *folder.Segment, all *expansion) (*expansion, error) {
+	return s.narrow(seg, all, s.plan.Fields.In != nil, func(dict folder.Dictionary, d Derived) (*roaring.Bitmap, error) {
+		return s.DocumentsOf(seg, dict, d)
+	})
 }
 
 // What is kept of the first words that stand for one has names that begin so, see
@@ -200,23 +221,25 @@ func (s *Searcher) expandIn(seg *folder.Segment, w *wantedWord) (*expansion, err
 	}
 }
 
-// narrow leaves of an expansion the documents that are there, and have the word
-// where it may count. As in Meilisearch the places of all words count for the order,
-// also of those that match in no attribute that is searched now.
-func (s *Searcher) narrow(seg *folder.Segment, all *expansion) (*expansion, error) {
+// narrow leaves of an expansion what documents returns of each word, and the words that
+// have any, or each of them.
+func (s *Searcher) narrow(seg *folder.Segment, all *expansion, each bool, documents func(folder.Dictionary, Derived) (*roaring.Bitmap, error)) (*expansion, error) {
+	if len(all.derived) == 0 {
+		return all, nil
+	}
 	dict, err := seg.Dict(folder.FieldWords)
 	if err != nil {
 		return nil, err
 	}
 	x := newExpansion()
 	for i, d := range all.derived {
-		docs, err := s.DocumentsOf(seg, dict, d)
+		docs, err := documents(dict, d)
 		if err != nil {
 			return nil, err
 		}
 		if !docs.IsEmpty() {
 			x.add(d, docs)
-		} else if s.plan.Fields.In != nil {
+		} else if each {
 			x.derived = append(x.derived, d)
 		}
 		if err := s.check(i + 1); err != nil {

@@ -58,14 +58,16 @@ func (s *Searcher) hasBeginning(term string, w *text.Matcher) bool {
 	return false
 }
 
-// hasWord reports whether the index has a word. What cannot be read is not there.
+// hasWord reports whether the index has a word, where the caller may see it. What cannot be
+// read is not there.
 func (s *Searcher) hasWord(term string) bool {
 	for i := range s.View.Segs {
-		dict, err := s.View.Segs[i].Dict(folder.FieldWords)
+		seg := &s.View.Segs[i]
+		dict, err := seg.Dict(folder.FieldWords)
 		if err != nil {
 			continue
 		}
-		if docs, err := s.View.Segs[i].AllPostings(dict, []byte(term)); err == nil && !docs.IsEmpty() {
+		if docs, err := seg.AllPostings(dict, []byte(term)); err == nil && !s.reached(seg, docs).IsEmpty() {
 			return true
 		}
 	}

@@ -133,7 +133,9 @@ func (s *Searcher) Near(sp *vector.Memory, m *Meaning) (list []Found, docs *roar
 	if s.plan.Distinct != "" || s.plan.Threshold > 0 || s.sortsFirst() {
 		k = n // which of them count is not known yet
 	}
-	if k <= fewNear && others >= 0 && others <= fewNear {
+	// Of many that are near only the first are looked at closely, among which nothing may be that is hidden
+	// from the caller.
+	if s.Reach == nil && k <= fewNear && others >= 0 && others <= fewNear {
 		list, err = s.nearOfAll(sp, m, k, others, docs)
 	} else {
 		list, err = s.nearOf(sp, m, k, docs)

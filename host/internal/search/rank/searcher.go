@@ -10,7 +10,8 @@
 //
 // To change what a rule prefers, see judge.go; to change what a score is, see
 // score.go. The package knows no callers, rights or filters: what a caller may
-// not see is not in [Searcher.Universe].
+// not see is not in [Searcher.Reach], which bounds all that is counted, and what a filter leaves out is not
+// in [Searcher.Universe].
 package rank
 
 import (
@@ -27,7 +28,7 @@ import (
 // ErrCutoff is the cause of the context that ends when ranking should.
 var ErrCutoff = errors.New("the time for the search is up")
 
-// A Searcher finds and orders the hits of one search on one view. Set Universe,
+// A Searcher finds and orders the hits of one search on one view. Set Universe and Reach,
 // then call Match, then Order or AddMeaning, and read Results. Not safe for
 // concurrent use.
 type Searcher struct {
@@ -36,16 +37,18 @@ type Searcher struct {
 	plan *Plan
 	View *folder.View
 
-	Universe *roaring.Bitmap                     // what filters and excluded words let through
-	Matched  *roaring.Bitmap                     // what matches, of the universe
-	Reach    func() (*roaring.Bitmap, error)     // what the caller may see, filters of the query aside; only for reading
-	parts    map[*folder.Segment]*roaring.Bitmap // of partsOf, by segment, see universeIn
-	partsOf  *roaring.Bitmap
-	graph    *graph
-	relaxed  []unitSet               // what a hit may be asked to have, most first
-	having   []*roaring.Bitmap       // who has it, and none of those before
-	worth    []float64               // of each unit, where any word will do
-	wholes   map[int]*roaring.Bitmap // see wholeOf
+	Universe *roaring.Bitmap // what filters and excluded words let through
+	Matched  *roaring.Bitmap // what matches, of the universe
+	// Reach is what the caller may see, filters of the query aside; nil: all that is there.
+	// What is counted is counted within it. Only for reading.
+	Reach *roaring.Bitmap
+
+	universe, within bySegment // of Universe and Reach
+	graph            *graph
+	relaxed          []unitSet               // what a hit may be asked to have, most first
+	having           []*roaring.Bitmap       // who has it, and none of those before
+	worth            []float64               // of each unit, where any word will do
+	wholes           map[int]*roaring.Bitmap // see wholeOf
 
 	rules     []settings.Criterion
 	mostTypos []int           // that each unit may have
@@ -114,11 +117,7 @@ func (s *Searcher) Match() error {
 	if matched.IsEmpty() && s.plan.Strategy != settings.All && s.plan.Strategy != settings.Any {
 		// Who asks for words that no document has besides others is better served by
 		// the others than by nothing.
-		reach, err := s.Reach()
-		if err != nil {
-			return err
-		}
-		known, err := s.known(reach)
+		known, err := s.known(s.reach())
 		if err != nil {
 			return err
 		}
@@ -138,14 +137,7 @@ func (s *Searcher) relax(all unitSet) (*roaring.Bitmap, error) {
 		return s.relaxToAny(), nil
 	}
 	frequency := s.plan.Strategy == settings.Frequency
-	var reach *roaring.Bitmap
-	if frequency { // what is hidden does not count
-		var err error
-		if reach, err = s.Reach(); err != nil {
-			return nil, err
-		}
-	}
-	s.relaxed = s.graph.relaxations(all, reach, s.plan.Parsed.Units, s.plan.Strategy)
+	s.relaxed = s.graph.relaxations(all, s.reach(), s.plan.Parsed.Units, s.plan.Strategy)
 	s.having = s.having[:0]
 	among := s.Universe
 	if frequency {

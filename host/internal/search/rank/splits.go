@@ -109,7 +109,8 @@ func half(term string, in text.AlphabetSet, pos int) text.Word {
 	return text.Word{Term: term, Forms: []text.Form{{Term: term, In: in}}, Pos: pos}
 }
 
-// haveBoth returns the ways to split a word of which some documents have both halves.
+// haveBoth returns the ways to split a word of which some documents that the caller may see
+// have both halves.
 func (s *Searcher) haveBoth(f text.Form) ([]split, error) {
 	all := make([]split, len(f.Term)) // by the place of the split
 	for i := range s.View.Segs {
@@ -119,7 +120,7 @@ func (s *Searcher) haveBoth(f text.Form) ([]split, error) {
 			return nil, err
 		}
 		for _, h := range having {
-			docs := seg.Living(h.docs)
+			docs := s.reached(seg, seg.Living(h.docs))
 			if docs.IsEmpty() {
 				continue
 			}
@@ -231,7 +232,7 @@ func (s *Searcher) sideBySide(sp *split) (*roaring.Bitmap, error) {
 // besideIn returns the documents of a segment that have two words side by side, of
 // part, which has all that have both.
 func (s *Searcher) besideIn(seg *folder.Segment, part *roaring.Bitmap, first, second Derived) (*roaring.Bitmap, error) {
-	if !s.plan.Fields.all(0, first.In) || seg.HasDeleted() { // part has not all then
+	if !s.plan.Fields.all(0, first.In) || seg.HasDeleted() || s.Reach != nil { // part has not all then
 		return s.findBeside(seg, part, first, second)
 	}
 	kept, err := s.View.Keep(seg, besideOf+first.Term+"\x00"+second.Term, func() (any, int, error) {
