@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/parley-search/parley/host/internal/secret"
+
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/apierr/chaterr"
@@ -83,12 +85,12 @@ type Answer struct {
 
 	render  *renderer
 	round   round
-	carry   []string    // for the last messages with calls: of earlier answers, and of the rounds before
-	model   string      // that is asked
-	noKey   keyScrub    // for texts of this answer to begin with
-	texts   [3]keyScrub // of answerTexts
-	members memberScrub // of what is passed on as it was said
-	broken  error       // what ends the answer behind the frames that Start made
+	carry   []string         // for the last messages with calls: of earlier answers, and of the rounds before
+	model   string           // that is asked
+	noKey   *secret.Scrubber // for texts of this answer to begin with
+	texts   [3]secret.Stream // of answerTexts
+	members memberScrub      // of what is passed on as it was said
+	broken  error            // what ends the answer behind the frames that Start made
 	spare   *spareBuffers
 	buffers *buffers // nil while a waits
 	outcome Outcome

@@ -7,6 +7,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
+	"github.com/parley-search/parley/host/internal/secret"
 )
 
 func TestOuter(t *testing.T) {
@@ -61,7 +62,7 @@ func TestOuter(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			a := newAnswer()
-			a.noKey = keyScrub{newStreamScrub("sk-of-a-provider-1")}
+			a.noKey = secret.NewWholeScrubber(shortestSecret, "sk-of-a-provider-1")
 			for _, r := range tt.records {
 				if err := a.play(r); err != nil {
 					t.Fatal(err)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/parley-search/parley/host/internal/secret"
+
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 )
@@ -92,7 +94,7 @@ func (a *Answer) record(r abi.Record, extra []byte) error {
 	case abi.RecordToolArguments:
 		return a.toolArguments(r)
 	case abi.RecordFinish:
-		rd.finish = string(a.noKey.scrubName(r.Payload))
+		rd.finish = a.noKey.Text(string(r.Payload))
 		if rd.finish == "" {
 			rd.finish = "stop"
 		}
@@ -112,7 +114,7 @@ func (a *Answer) record(r abi.Record, extra []byte) error {
 		if a.options.Model != "" && len(model) > 0 {
 			model = []byte(a.options.Model)
 		}
-		a.render.name(a.noKey.scrubName(model))
+		a.render.name([]byte(a.noKey.Text(string(model))))
 		a.render.greet()
 	case abi.RecordCarry:
 		if len(rd.carry)+len(r.Payload) > abi.MaxCarry {
@@ -140,7 +142,7 @@ func (a *Answer) record(r abi.Record, extra []byte) error {
 // text renders a piece of text; an empty one is worth no chunk.
 func (a *Answer) text(field string, text, extra []byte) {
 	a.heard += len(text)
-	text = a.scrubOf(field).next(text)
+	text = a.scrubOf(field).Next(text)
 	if a.members.holds(a.noKey, extra) {
 		extra = nil
 	}
@@ -164,21 +166,21 @@ func (a *Answer) say(field string, text, extra []byte) {
 var answerTexts = [...]string{fieldContent, fieldReasoning, fieldRefusal}
 
 // scrubOf is what takes the key out of a field's text.
-func (a *Answer) scrubOf(field string) keyScrub {
-	return a.texts[slices.Index(answerTexts[:], field)]
+func (a *Answer) scrubOf(field string) *secret.Stream {
+	return &a.texts[slices.Index(answerTexts[:], field)]
 }
 
 // endTexts says what was held of the texts and arguments of a round that is
 // over.
 func (a *Answer) endTexts() {
 	for i := range a.texts {
-		if rest := a.texts[i].end(); rest != nil {
+		if rest := a.texts[i].End(); rest != nil {
 			a.say(answerTexts[i], rest, nil)
 		}
 	}
 	for i := range a.round.calls {
 		c := &a.round.calls[i]
-		a.addArguments(c, c.scrub.end())
+		a.addArguments(c, c.scrub.End())
 	}
 }
 
@@ -195,7 +197,7 @@ func (a *Answer) toolStart(r abi.Record, extra []byte) error {
 		return fmt.Errorf("tool call %d after %d calls: %w", index, len(rd.calls), abi.ErrMalformed)
 	}
 	c := call{
-		id: string(a.noKey.scrubName(id)), name: string(a.noKey.scrubName(name)), scrub: a.noKey.clone(),
+		id: a.noKey.Text(string(id)), name: a.noKey.Text(string(name)), scrub: a.noKey.Stream(),
 		client: a.tools.every || a.tools.names[string(name)],
 	}
 	if c.id == "" {
@@ -222,7 +224,7 @@ func (a *Answer) toolArguments(r abi.Record) error {
 	}
 	a.heard += len(piece)
 	c := &a.round.calls[index]
-	a.addArguments(c, c.scrub.next(piece))
+	a.addArguments(c, c.scrub.Next(piece))
 	return nil
 }
 

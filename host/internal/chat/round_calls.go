@@ -1,6 +1,10 @@
 package chat
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/parley-search/parley/host/internal/secret"
+)
 
 // A call is a tool call of the model in one round.
 type call struct {
@@ -9,7 +13,7 @@ type call struct {
 	index     int    // client: its index in the chunks
 	arguments []byte // host: as far as they fit
 	tooLong   bool
-	scrub     keyScrub // client: takes the secrets out of the arguments
+	scrub     secret.Stream // client: takes the secrets out of the arguments
 }
 
 // split returns the calls for the host, and how many are for the client.

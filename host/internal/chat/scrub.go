@@ -1,45 +1,37 @@
 package chat
 
 import (
-	"encoding/base64"
 	"errors"
-	"net/url"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/parley-search/parley/host/internal/rawjson"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/secret"
 )
 
-// minScrubbed is the length from which a key is looked for inside other text.
-// Shorter ones are no secrets worth the name ("EMPTY" is a common one), and
-// would tear words apart.
-const minScrubbed = 6
+// shortestSecret is the length in bytes from which a secret of a workspace is taken
+// out of what is said.
+const shortestSecret = 6
 
-// scrub takes the workspace's secrets out of a text that came from outside: as
-// they are, in the forms that they may take in a URL, in JSON or in base64, and
-// half of one at the end of a text that was cut.
-func (l link) scrub(s string) string {
-	for _, key := range l.workspace.Secrets() {
-		s = scrubKey(s, key.Reveal())
+// secretsOf are the secrets of w.
+func secretsOf(w *workspace.Workspace) (all []string) {
+	for _, s := range w.Secrets() {
+		all = append(all, s.Reveal())
 	}
-	return s
+	return all
 }
 
-func scrubKey(s, key string) string {
-	if len(key) < minScrubbed || s == "" {
-		return s
+// scrub takes the workspace's secrets out of a text that came from outside, half of
+// one at the end of a text that was cut, too.
+func (l link) scrub(s string) string { return secret.NewScrubber(secretsOf(l.workspace)...).Text(s) }
+
+// hideSecrets has a take the secrets of w out of what it passes on.
+func (a *Answer) hideSecrets(w *workspace.Workspace) {
+	a.noKey = secret.NewWholeScrubber(shortestSecret, secretsOf(w)...)
+	for i := range a.texts {
+		a.texts[i] = a.noKey.Stream()
 	}
-	escaped := string(rawjson.AppendEscaped(nil, key))
-	for _, form := range []string{key, escaped, url.QueryEscape(key), url.PathEscape(key), base64.StdEncoding.EncodeToString([]byte(key))} {
-		s = strings.ReplaceAll(s, form, secret.Redacted)
-	}
-	for n := min(len(key)-1, len(s)); n >= minScrubbed; n-- {
-		if strings.HasSuffix(s, key[:n]) {
-			return s[:len(s)-n] + secret.Redacted
-		}
-	}
-	return s
+	a.members = memberScrub{}
 }
 
 // bounded scrubs a provider's words and cuts them to what is shown of them.

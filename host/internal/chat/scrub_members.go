@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 
 	"github.com/parley-search/parley/host/internal/rawjson"
+	"github.com/parley-search/parley/host/internal/secret"
 )
 
 // maxScrubbedPaths bounds the paths whose strings are followed from event to event.
@@ -15,19 +16,21 @@ const maxScrubbedPaths = 64
 // from item to item: what a provider says of tokens has a string for each. Its zero
 // value is ready.
 type memberScrub struct {
-	at map[uint64]keyScrub // by the hash of a path
+	at map[uint64]*secret.Stream // by the hash of a path
 }
 
 // holds reports whether a value, checked JSON or nothing, has one of the secrets in
-// it, goes on with one, or ends with the first minScrubbed bytes of one.
-func (s *memberScrub) holds(secrets keyScrub, value []byte) bool {
-	if len(secrets) == 0 || len(value) == 0 {
+// it, goes on with one, or ends with the first bytes of one, six or more.
+func (s *memberScrub) holds(secrets *secret.Scrubber, value []byte) bool {
+	if secrets == nil || len(value) == 0 {
 		return false
 	}
-	found := secrets.hasKey(value)
-	eachString(value, func(path uint64, quoted []byte) {
+	found := secrets.Find(value) >= 0
+	eachString(value, func(path uint64, quoted []byte, isName bool) {
 		text := []byte(rawjson.Unquote(quoted))
-		if shown := s.of(path, secrets).next(text); !bytes.Equal(shown, text) {
+		if isName {
+			found = found || secrets.Find(text) >= 0
+		} else if shown := s.of(path, secrets).Next(text); !bytes.Equal(shown, text) {
 			found = true
 		}
 	})
@@ -35,12 +38,12 @@ func (s *memberScrub) holds(secrets keyScrub, value []byte) bool {
 }
 
 // of is what follows the strings at path.
-func (s *memberScrub) of(path uint64, secrets keyScrub) keyScrub {
+func (s *memberScrub) of(path uint64, secrets *secret.Scrubber) *secret.Stream {
 	one, ok := s.at[path]
 	if !ok {
-		one = secrets.clone()
+		one = new(secrets.Stream())
 		if s.at == nil {
-			s.at = map[uint64]keyScrub{}
+			s.at = map[uint64]*secret.Stream{}
 		}
 		if len(s.at) < maxScrubbedPaths {
 			s.at[path] = one
@@ -52,10 +55,10 @@ func (s *memberScrub) of(path uint64, secrets keyScrub) keyScrub {
 // pathSeed keeps providers from choosing what paths hash to.
 var pathSeed = maphash.MakeSeed()
 
-// eachString calls f for the strings of v, checked JSON, that are no names, with the
-// hash of their path. The items of an array have its own path. It crosses v once,
-// however deep that is.
-func eachString(v []byte, f func(path uint64, quoted []byte)) {
+// eachString calls f for the strings of v, checked JSON, with the hash of their path, and
+// for its names. The items of an array have its own path. It crosses v once, however
+// deep that is.
+func eachString(v []byte, f func(path uint64, quoted []byte, isName bool)) {
 	var path uint64
 	var outer []uint64 // paths of the containers that are open
 	for i := 0; i < len(v); i++ {
@@ -72,11 +75,12 @@ func eachString(v []byte, f func(path uint64, quoted []byte)) {
 				}
 			}
 			quoted := v[from : i+1]
-			if rest := bytes.TrimLeft(v[i+1:], " \t\r\n"); len(rest) > 0 && rest[0] == ':' {
+			rest := bytes.TrimLeft(v[i+1:], " \t\r\n")
+			isName := len(rest) > 0 && rest[0] == ':'
+			if isName {
 				path = maphash.Comparable(pathSeed, member{outer[len(outer)-1], rawjson.Unquote(quoted)})
-			} else {
-				f(path, quoted)
 			}
+			f(path, quoted, isName)
 		}
 	}
 }

@@ -11,11 +11,12 @@ import (
 	"syscall"
 
 	"github.com/parley-search/parley/host/internal/outbound"
+	"github.com/parley-search/parley/host/internal/secret"
 )
 
 // failure says why no response came. host is the URL's, which somebody
 // configured; what it resolved to is not told.
-func failure(w *watch, host string, secrets scrubber, err error) error {
+func failure(w *watch, host string, secrets *secret.Scrubber, err error) error {
 	slow, isSlow := errors.AsType[errSlow](context.Cause(w.ctx))
 	if isSlow {
 		err = slow
@@ -67,7 +68,7 @@ func (w *watch) ended() bool { return w.ctx.Err() != nil }
 // did not end.
 func (w *watch) failure(message string, err error) error {
 	if !w.ended() {
-		return broken(message, cause(err, scrubber{}))
+		return broken(message, cause(err, nil))
 	}
 	why := context.Cause(w.ctx)
 	if e, ok := errors.AsType[*outbound.Error](why); ok {
@@ -93,7 +94,7 @@ func refusedFor(err error, message string) error {
 
 // cause returns the part of err that may be logged: without the addresses that
 // package net puts around it, without secrets, and not long.
-func cause(err error, secrets scrubber) error {
+func cause(err error, secrets *secret.Scrubber) error {
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		// Its text names the machine's name server.
 		bare := *dns
@@ -109,7 +110,7 @@ func cause(err error, secrets scrubber) error {
 		}
 	}
 	const most = 200
-	text := secrets.text(err.Error())
+	text := secrets.Text(err.Error())
 	// What package net/http could not read, it quotes: that may be anybody's words.
 	text, _, _ = strings.Cut(text, `"`)
 	if before, _, found := strings.Cut(text, "malformed "); found {

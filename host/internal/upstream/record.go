@@ -16,6 +16,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/parley-search/parley/host/internal/outbound"
+	"github.com/parley-search/parley/host/internal/rawjson"
+	"github.com/parley-search/parley/host/internal/secret"
 )
 
 // Bounds of what a [Recorder] writes.
@@ -76,22 +78,25 @@ func NewRecorder(o RecordOptions) (*Recorder, error) {
 	return r, nil
 }
 
-// A recording is one answer being written down.
+// A recording is one answer being written down. It is in memory until it ends: only
+// all of it shows whether a secret came in pieces.
 type recording struct {
-	dir   string
-	scrub [][]byte
-	fail  func(string, error)
+	dir     string
+	scrub   *secret.Scrubber
+	fail    func(string, error)
+	framing FramerOptions
 
-	mu    sync.Mutex // an answer may be closed while it is read
-	what  RecordedCase
-	body  *os.File // nil once it ended
-	held  []byte   // the end of what came, which may be the beginning of a secret
-	room  int
-	whole bool
+	mu      sync.Mutex // an answer may be closed while it is read
+	what    RecordedCase
+	request []byte
+	body    []byte
+	whole   bool
+	ended   bool
 }
 
-// begin returns the recording of resp, which url gave, or nil where there is to be none.
-func (r *Recorder) begin(out *outbound.Request, url string, resp *http.Response, s scrubber) *recording {
+// begin returns the recording of resp, which url gave and framing cuts into events, or nil
+// where there is to be none.
+func (r *Recorder) begin(out *outbound.Request, url string, resp *http.Response, framing FramerOptions, s *secret.Scrubber) *recording {
 	if r == nil || len(r.o.Workspaces) > 0 && !slices.Contains(r.o.Workspaces, out.Workspace) {
 		return nil
 	}
@@ -107,7 +112,7 @@ func (r *Recorder) begin(out *outbound.Request, url string, resp *http.Response,
 			Source: out.Source, Plugin: out.Plugin, Kind: "stream", Status: resp.StatusCode, Headers: map[string]string{},
 			URL: url, BaseURL: out.BaseURL, Recorded: time.Now().UTC(),
 		},
-		scrub: s.all, room: maxRecordingBody, fail: r.o.Failed,
+		scrub: s, fail: r.o.Failed, framing: framing, request: s.Bytes(out.Encoded.Body),
 	}
 	if resp.StatusCode/100 != 2 {
 		rec.what.Kind = "error"
@@ -119,23 +124,7 @@ func (r *Recorder) begin(out *outbound.Request, url string, resp *http.Response,
 	}
 	workspace := out.Workspace[:min(len(out.Workspace), 64)]
 	rec.dir = filepath.Join(r.o.Dir, rec.what.Recorded.Format("20060102T150405.000")+"-"+workspace+"-"+uuid.NewString()[:8])
-	if err := rec.open(out.Encoded.Body); err != nil {
-		r.o.Failed("a provider's answer is not recorded", err)
-		return nil
-	}
 	return rec
-}
-
-func (rec *recording) open(request []byte) (err error) {
-	if err := os.Mkdir(rec.dir, 0o700); err != nil {
-		return err
-	}
-	request, _ = replaceAll(request, rec.scrub)
-	if err := os.WriteFile(filepath.Join(rec.dir, RecordingRequest), request, 0o600); err != nil {
-		return err
-	}
-	rec.body, err = os.OpenFile(filepath.Join(rec.dir, RecordingBody), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	return err
 }
 
 // write takes the next bytes of the body and how its reading ended, if it did.
@@ -146,78 +135,142 @@ func (rec *recording) write(p []byte, ended error) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	rec.whole = rec.whole || ended == io.EOF
-	take := p[:min(len(p), rec.room)]
-	rec.room -= len(take)
+	take := p[:min(len(p), maxRecordingBody-len(rec.body))]
 	rec.what.Cut = rec.what.Cut || len(take) < len(p)
-	rec.held, _ = replaceAll(append(rec.held, take...), rec.scrub)
-	rec.flush(len(rec.held) - begun(rec.held, rec.scrub))
+	rec.body = append(rec.body, take...)
 }
 
-// begun returns how many bytes at the end of b may be the beginning of a
-// needle.
-func begun(b []byte, needles [][]byte) (n int) {
-	for _, needle := range needles {
-		for k := min(len(b), len(needle)-1); k > n; k-- {
-			if bytes.Equal(b[len(b)-k:], needle[:k]) {
-				n = k
-			}
-		}
-	}
-	return n
-}
-
-// flush writes the first n bytes of what is held.
-func (rec *recording) flush(n int) {
-	if rec.body == nil {
-		return
-	}
-	if _, err := rec.body.Write(rec.held[:n]); err != nil {
-		rec.give(err)
-		return
-	}
-	rec.held = rec.held[:copy(rec.held, rec.held[n:])]
-}
-
-// give ends a recording that cannot be written.
-func (rec *recording) give(err error) {
-	rec.fail("a provider's answer is not recorded to its end", err)
-	_ = rec.body.Close() // the first error is the one to tell
-	rec.body = nil
-}
-
-// close ends the recording. What is held then may be the first part of a
-// secret that did not come whole: it is left out of a body that broke off.
+// close writes the recording.
 func (rec *recording) close() {
 	if rec == nil {
 		return
 	}
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	if rec.body == nil {
+	if rec.ended {
 		return
 	}
-	if rec.whole {
-		rec.flush(len(rec.held))
+	rec.ended = true
+	if err := rec.save(); err != nil {
+		rec.fail("a provider's answer is not recorded", err)
 	}
-	rec.what.Cut = rec.what.Cut || !rec.whole
-	if rec.body == nil {
-		return
-	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
+}
+
+func (rec *recording) save() error {
+	rec.clean()
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", " ")
-	err := e.Encode(rec.what)
+	if err := e.Encode(rec.what); err != nil {
+		return err
+	}
+	if err := os.Mkdir(rec.dir, 0o700); err != nil {
+		return err
+	}
+	for _, f := range []struct {
+		name string
+		data []byte
+	}{{RecordingRequest, rec.request}, {RecordingBody, rec.body}, {RecordingCase, rec.scrub.Bytes(text.Bytes())}} {
+		if err := os.WriteFile(filepath.Join(rec.dir, f.name), f.data, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clean takes the secrets out of the body. Where one came in pieces, spread over the
+// texts of events, the body is cut before the first piece.
+func (rec *recording) clean() {
+	rec.body = rec.scrub.Bytes(rec.body)
+	if !rec.whole {
+		rec.what.Cut = true
+	}
+	if rec.what.Cut {
+		rec.body = rec.body[:len(rec.body)-rec.scrub.Begun(rec.body)]
+	}
+	if at := rec.spread(); at >= 0 {
+		rec.body, rec.what.Cut = rec.body[:at], true
+	}
+}
+
+// spread returns where the first event begins that has a piece of a secret in it, -1 where
+// none has.
+func (rec *recording) spread() int {
+	if rec.scrub == nil {
+		return -1
+	}
+	var begins []int // of events
+	texts := map[string]*spreadText{}
+	at := 0
+	for _, data := range rec.events() {
+		if i := bytes.Index(rec.body[at:], data); i >= 0 { // else it came on several lines
+			at += i
+		}
+		begins = append(begins, at)
+		add := func(path string, text []byte) {
+			t := texts[path]
+			if t == nil {
+				t = &spreadText{}
+				texts[path] = t
+			}
+			t.pieces = append(t.pieces, spreadPiece{len(t.text), len(begins) - 1})
+			t.text = append(t.text, text...)
+		}
+		if !json.Valid(data) {
+			add("", data)
+			continue
+		}
+		rawjson.Walk("data", data, func(path string, v []byte) {
+			if s, ok := rawjson.String(v); ok {
+				add(path, []byte(s))
+			}
+		})
+	}
+	first := -1
+	for _, t := range texts {
+		from := rec.scrub.Find(t.text)
+		if n := rec.scrub.Begun(t.text); from < 0 && rec.what.Cut && n > 0 {
+			from = len(t.text) - n
+		}
+		if from < 0 {
+			continue
+		}
+		i, exact := slices.BinarySearchFunc(t.pieces, from, func(p spreadPiece, from int) int { return p.at - from })
+		if !exact {
+			i--
+		}
+		if begin := begins[t.pieces[i].event]; first < 0 || begin < first {
+			first = begin
+		}
+	}
+	return first
+}
+
+// A spreadText is what the strings at one path of all events say one after the other.
+type spreadText struct {
+	text   []byte
+	pieces []spreadPiece
+}
+
+// A spreadPiece is where an event's part of a text begins.
+type spreadPiece struct{ at, event int }
+
+// events are those of the body: one where it is an error's.
+func (rec *recording) events() (all [][]byte) {
+	if rec.what.Kind == "error" {
+		return [][]byte{rec.body}
+	}
+	f := NewFramer(rec.framing)
+	events, err := f.Feed(rec.body)
+	for _, e := range events {
+		all = append(all, bytes.Clone(e.Data))
+	}
 	if err == nil {
-		text, _ := replaceAll(b.Bytes(), rec.scrub)
-		err = os.WriteFile(filepath.Join(rec.dir, RecordingCase), text, 0o600)
+		events, _ = f.End() // an error: what came before is all there is
+		for _, e := range events {
+			all = append(all, e.Data)
+		}
 	}
-	if err != nil {
-		rec.give(err)
-		return
-	}
-	if err := rec.body.Close(); err != nil {
-		rec.fail("a provider's answer is not recorded to its end", err)
-	}
-	rec.body = nil
+	return all
 }

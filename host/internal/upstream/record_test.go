@@ -182,3 +182,31 @@ func TestRecordBounds(t *testing.T) {
 		t.Errorf("%d recordings, told %q; want one more, and told once", n, told)
 	}
 }
+
+// A key that comes in pieces, each in an event of its own, is not in a recording, nor is
+// what follows its first piece.
+func TestRecordSpreadSecrets(t *testing.T) {
+	t.Parallel()
+	const key = "sk-0123456789abcdef"
+	for name, body := range map[string]string{
+		"in deltas":  `data: {"d":[{"t":"a "}]}` + "\n\n" + `data: {"d":[{"t":"sk-0123"}]}` + "\n\n" + `data: {"d":[{"t":"456789"}]}` + "\n\n" + `data: {"d":[{"t":"abcdef"}]}` + "\n\n",
+		"in one":     `data: {"d":[{"t":"a "}]}` + "\n\n" + `data: {"d":[{"t":"sk-0123456"},{"t":"789abcdef"}]}` + "\n\n",
+		"escaped":    `data: {"d":[{"t":"a "}]}` + "\n\n" + `data: {"d":[{"t":"\u0073k-012345678\u0039abcdef"}]}` + "\n\n",
+		"not JSON":   `data: {"d":[{"t":"a "}]}` + "\n\ndata: sk-012345\n\ndata: 6789abcdef\n\n",
+		"two halves": `data: {"d":[{"t":"a "}]}` + "\n\n" + `data: {"d":[{"t":"-0123456"}]}` + "\n\n" + `data: {"d":[{"t":"789abcdef"}]}` + "\n\n",
+	} {
+		dir := t.TempDir()
+		out := to(say(t, toEnd+body+"data: {\"d\":[{\"t\":\" end\"}]}\n\n").url)
+		out.Secrets = map[string]string{"apiKey": key}
+		if _, err := get(t, recorder(t, dir), out); err != nil {
+			t.Fatal(err)
+		}
+		all := recordings(t, dir)
+		if got, want := readText(t, all[0], RecordingBody), "data: {\"d\":[{\"t\":\"a \"}]}\n\ndata: "; got != want {
+			t.Errorf("%s: body = %q, want %q", name, got, want)
+		}
+		if text := readText(t, all[0], RecordingCase); !strings.Contains(text, `"cut": true`) {
+			t.Errorf("%s: case = %s, want it marked as cut", name, text)
+		}
+	}
+}

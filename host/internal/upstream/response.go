@@ -19,18 +19,19 @@ var errClosed = errors.New("the response was closed")
 
 // A response is a [outbound.Response] under way.
 type response struct {
-	resp   *http.Response
-	url    string    // without what signed it
-	body   io.Reader // decompressed
-	watch  *watch
-	framer *Framer
-	scrub  scrubber
-	left   int64       // bytes that may still come
-	limit  int64       // bytes that might come at first
-	head   []abi.Event // waits to be the first event
-	err    error       // what Next ends with
-	record *recording
-	once   sync.Once
+	resp    *http.Response
+	url     string    // without what signed it
+	body    io.Reader // decompressed
+	watch   *watch
+	framing FramerOptions
+	framer  *Framer
+	scrub   scrubs
+	left    int64       // bytes that may still come
+	limit   int64       // bytes that might come at first
+	head    []abi.Event // waits to be the first event
+	err     error       // what Next ends with
+	record  *recording
+	once    sync.Once
 }
 
 // open looks at the head.
@@ -52,9 +53,7 @@ func (r *response) open() error {
 	}
 	for _, values := range r.resp.Header {
 		for i, v := range values {
-			if b, found := replaceAll([]byte(v), r.scrub.all); found {
-				values[i] = string(b)
-			}
+			values[i] = r.scrub.texts.Text(v)
 		}
 	}
 	return nil
@@ -159,11 +158,8 @@ func (r *response) headed(events []abi.Event) []abi.Event {
 
 // clean takes secrets out of events.
 func (r *response) clean(events []abi.Event) {
-	if len(r.scrub.event) == 0 {
-		return
-	}
 	for i := range events {
-		events[i].Data, _ = replaceAll(events[i].Data, r.scrub.event)
+		events[i].Data = r.scrub.events.Bytes(events[i].Data)
 	}
 }
 
@@ -172,7 +168,7 @@ func (r *response) clean(events []abi.Event) {
 func (r *response) Body(limit int64) []byte {
 	// Where the cut or a break splits a secret, the part before it must not
 	// show: so read on by one secret, and give as much away again.
-	spare := int64(r.scrub.longest())
+	spare := int64(r.scrub.texts.Longest())
 	var b []byte
 	whole := false
 	for int64(len(b)) < limit+spare && !whole {
@@ -187,7 +183,7 @@ func (r *response) Body(limit int64) []byte {
 			break
 		}
 	}
-	b, _ = replaceAll(b, r.scrub.all)
+	b = r.scrub.texts.Bytes(b)
 	if !whole {
 		b = b[:max(int64(len(b))-spare, 0)]
 	}

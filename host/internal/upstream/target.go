@@ -85,7 +85,7 @@ func (t *target) Send(ctx context.Context, r export.Request) (a export.Answer, e
 	}
 	resp, err := t.transport.RoundTrip(req)
 	if err != nil {
-		return a, failure(w, t.base.Host, newScrubber(secrets), err)
+		return a, failure(w, t.base.Host, newScrubs(secrets).texts, err)
 	}
 	defer resp.Body.Close()
 	w.wait()

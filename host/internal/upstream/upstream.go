@@ -111,7 +111,7 @@ func (c *Client) Do(ctx context.Context, out *outbound.Request) (outbound.Respon
 	if err != nil {
 		return nil, err
 	}
-	r.record = c.record.begin(out, r.url, r.resp, r.scrub)
+	r.record = c.record.begin(out, r.url, r.resp, r.framing, r.scrub.texts)
 	if r.Status()/100 == 2 {
 		r.keepHead(out)
 		r.resp.Header = nil
@@ -134,14 +134,14 @@ func (c *Client) send(ctx context.Context, out *outbound.Request) (_ *response, 
 			return nil, signed, err
 		}
 	}
-	scrub := newScrubber(out.Secrets, signed.Secrets...)
+	scrub := newScrubs(out.Secrets, signed.Secrets...)
 	transport := c.public
 	if private {
 		transport = c.private
 	}
 	resp, err := transport.RoundTrip(req)
 	if err != nil {
-		err = failure(w, req.URL.Host, scrub, err)
+		err = failure(w, req.URL.Host, scrub.texts, err)
 		w.stop()
 		return nil, signed, err
 	}
@@ -154,12 +154,13 @@ func (c *Client) send(ctx context.Context, out *outbound.Request) (_ *response, 
 		left:  c.limits.MaxResponse,
 		limit: c.limits.MaxResponse,
 		scrub: scrub,
-		framer: NewFramer(FramerOptions{
+		framing: FramerOptions{
 			Framing:     out.Encoded.Framing,
 			ContentType: resp.Header.Get("Content-Type"),
 			MaxEvent:    c.limits.MaxEvent,
-		}),
+		},
 	}
+	r.framer = NewFramer(r.framing)
 	if err := r.open(); err != nil {
 		r.Close()
 		return nil, signed, err
