@@ -17,7 +17,7 @@ func (h *Host) openLimits(o Options, db *store.Store) *limit.Limiter {
 		Failed: func(err error) { h.log.Error().Err(err).Msg("usage is not written down") },
 	})
 	h.onClose("writing down what was used", l.Close)
-	h.onClose("counting what is used", runInBackground(l.Run))
+	h.onClose("counting what is used", h.runInBackground(l.Run))
 	return l
 }
 

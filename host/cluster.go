@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/auth"
-	"github.com/parley-search/parley/host/internal/backup"
 	"github.com/parley-search/parley/host/internal/cluster"
 	"github.com/parley-search/parley/host/internal/cluster/jetstream"
 	"github.com/parley-search/parley/host/internal/config"
+	"github.com/parley-search/parley/host/internal/contain"
 	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/store"
@@ -152,9 +152,9 @@ func (m *member) start() (stop func() error, err error) {
 	if err := m.log.Hear(m.node.Hear); err != nil {
 		return nil, err
 	}
-	stopNews := runInBackground(m.takeNews)
-	stopNode := runInBackground(m.node.Run)
-	stopSnapshots, stopPlugins, stopRoom := runInBackground(m.keepSnapshots), runInBackground(m.followPlugins), runInBackground(m.watchRoom)
+	stopNews := m.host.runInBackground(m.takeNews)
+	stopNode := m.host.runInBackground(m.node.Run)
+	stopSnapshots, stopPlugins, stopRoom := m.host.runInBackground(m.keepSnapshots), m.host.runInBackground(m.followPlugins), m.host.runInBackground(m.watchRoom)
 	return func() error {
 		_, _, _ = stopSnapshots(), stopPlugins(), stopRoom() // they have no error
 		// Others need not wait for the lease. Where the log is out of reach they do.
@@ -199,20 +199,7 @@ func (m *member) lead(ctx context.Context) {
 	h := m.host
 	term := m.node.Status().Position.Term
 	for pause := time.Second; ctx.Err() == nil; pause = min(2*pause, 30*time.Second) {
-		err := m.beginTerm(ctx, term)
-		if err == nil {
-			m.leads.Store(term)
-			h.log.Info().Uint64("term", term).Msg("this node takes the cluster's writes")
-			var ended sync.WaitGroup
-			if h.config.ScheduleSnapshot > 0 {
-				ended.Go(func() {
-					backup.Schedule(ctx, h.tasks, h.config.ScheduleSnapshot, func(err error) { h.log.Error().Err(err).Msg("no snapshot asked for") })
-				})
-			}
-			err = h.tasks.Run(ctx)
-			ended.Wait()
-			m.leads.Store(0)
-		}
+		err := contain.Call(func() error { return m.leadTerm(ctx, term) })
 		if ctx.Err() != nil {
 			break
 		}
@@ -223,6 +210,22 @@ func (m *member) lead(ctx context.Context) {
 		}
 	}
 	h.tasks.Forget()
+}
+
+// leadTerm takes writes and applies tasks until ctx ends with the term.
+func (m *member) leadTerm(ctx context.Context, term uint64) error {
+	h := m.host
+	if err := m.beginTerm(ctx, term); err != nil {
+		return err
+	}
+	m.leads.Store(term)
+	defer m.leads.Store(0)
+	h.log.Info().Uint64("term", term).Msg("this node takes the cluster's writes")
+	if h.config.ScheduleSnapshot > 0 {
+		stop := h.scheduleSnapshots()
+		defer func() { _ = stop() }() // it has no error
+	}
+	return h.tasks.Run(ctx)
 }
 
 // beginTerm brings the node from following to taking writes. What is read of the

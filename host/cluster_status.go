@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/parley-search/parley/host/internal/cluster"
@@ -68,9 +69,11 @@ func (m *member) Status() httpapi.ClusterStatus {
 	if told := m.toldSeq(); out.Words >= told { // what came since changed nothing
 		out.Words = p.Seq
 	}
+	trouble := m.search.Load().Halted()
 	if s.Trouble != nil {
-		out.Trouble = s.Trouble.Error()
+		trouble = append([]string{s.Trouble.Error()}, trouble...)
 	}
+	out.Trouble = strings.Join(trouble, "; ")
 	switch {
 	case s.Halted != nil:
 		out.Node.Role, out.Halted, out.MayHeal = "halted", s.Halted.Error(), cluster.MayHeal(s.Halted)

@@ -115,7 +115,7 @@ func (h *Host) openFiles(c config.Config, o Options) *reader.Reader {
 	p := pdf.New(PluginCacheDir(c), o.Compiler)
 	h.onClose("the reader of PDF files", p.Close)
 	if len(o.Compiler) > 0 {
-		h.onClose("the preparation for PDF files", runInBackground(func(ctx context.Context) {
+		h.onClose("the preparation for PDF files", h.runInBackground(func(ctx context.Context) {
 			select {
 			case <-time.After(prepareAfter):
 			case <-ctx.Done():

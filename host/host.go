@@ -18,7 +18,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/parley-search/parley/host/internal/auth"
-	"github.com/parley-search/parley/host/internal/backup"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/config"
 	"github.com/parley-search/parley/host/internal/dbfolder"
@@ -149,9 +148,7 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 		return nil, err
 	}
 	if c.ScheduleSnapshot > 0 && h.cluster == nil {
-		h.onClose("the schedule of snapshots", runInBackground(func(ctx context.Context) {
-			backup.Schedule(ctx, h.tasks, c.ScheduleSnapshot, func(err error) { h.log.Error().Err(err).Msg("no snapshot asked for") })
-		}))
+		h.onClose("the schedule of snapshots", h.scheduleSnapshots())
 	}
 
 	first, err := db.FirstLaunch(o.Pace.now())

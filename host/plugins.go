@@ -13,6 +13,7 @@ import (
 
 	"github.com/parley-search/parley/abi/manifest"
 	"github.com/parley-search/parley/host/internal/config"
+	"github.com/parley-search/parley/host/internal/contain"
 	"github.com/parley-search/parley/host/internal/deploy"
 	"github.com/parley-search/parley/host/internal/figures"
 	"github.com/parley-search/parley/host/internal/httpapi/pluginapi"
@@ -155,10 +156,13 @@ func (h *Host) CarryLater(ctx context.Context, load func(context.Context) ([][]b
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		modules, err := load(ctx)
-		if err == nil {
-			err = h.carry(ctx, modules)
-		}
+		err := contain.Call(func() error {
+			modules, err := load(ctx)
+			if err != nil {
+				return err
+			}
+			return h.carry(ctx, modules)
+		})
 		if ctx.Err() == nil {
 			done(err)
 		}

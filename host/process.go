@@ -66,3 +66,10 @@ func (p *processor) Process(ctx context.Context, r *task.Run) ([]task.Outcome, e
 	}
 	return p.search.Process(ctx, r)
 }
+
+// scheduleSnapshots asks for snapshots until what it returns is called.
+func (h *Host) scheduleSnapshots() (stop func() error) {
+	return h.runInBackground(func(ctx context.Context) {
+		backup.Schedule(ctx, h.tasks, h.config.ScheduleSnapshot, func(err error) { h.log.Error().Err(err).Msg("no snapshot asked for") })
+	})
+}

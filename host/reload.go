@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 
+	"github.com/parley-search/parley/host/internal/contain"
 	"github.com/parley-search/parley/host/internal/deploy"
 	"github.com/parley-search/parley/host/internal/httpapi/pluginapi"
 	"github.com/parley-search/parley/host/internal/plugin"
@@ -70,11 +71,15 @@ func (h *Host) startPlugins() error {
 	go func() {
 		defer close(ended)
 		if err == nil {
-			h.loadFirst(loading, plan)
+			if err := contain.Call(func() error { h.loadFirst(loading, plan); return nil }); err != nil {
+				h.failed(err)
+			}
 		}
 		h.applying.Unlock()
 		if folder != nil {
-			folder.Run(working, decides, func() { _ = h.Reload(working) }) // which logs its error
+			contain.Keep(working, func(ctx context.Context) {
+				folder.Run(ctx, decides, func() { _ = h.Reload(ctx) }) // which logs its error
+			}, h.failed)
 		}
 	}()
 	h.onClose("a reload of plugins", func() error {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/config"
+	"github.com/parley-search/parley/host/internal/contain"
 )
 
 // A closer closes a part of the host, which its name tells to operators.
@@ -20,19 +21,25 @@ type closer struct {
 // onClose notes what Close has to do before what was noted earlier.
 func (h *Host) onClose(name string, f func() error) { h.closers = append(h.closers, closer{name, f}) }
 
-// runInBackground runs f until what it returns is called.
-func runInBackground(f func(context.Context)) (stop func() error) {
+// runInBackground runs f until what it returns is called. A panic of f is logged, and f
+// begins again.
+func (h *Host) runInBackground(f func(context.Context)) (stop func() error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		f(ctx)
+		contain.Keep(ctx, f, h.failed)
 	}()
 	return func() error {
 		cancel()
 		<-done
 		return nil
 	}
+}
+
+// failed is told of work in the background that panicked.
+func (h *Host) failed(err error) {
+	h.log.Error().Err(err).Msg("work in the background failed; it begins again")
 }
 
 // runTasks applies tasks from now on and returns what ends that.

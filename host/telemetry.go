@@ -18,6 +18,7 @@ import (
 	"github.com/parley-search/parley/abi/event"
 	"github.com/parley-search/parley/abi/manifest"
 	"github.com/parley-search/parley/host/internal/config"
+	"github.com/parley-search/parley/host/internal/contain"
 	"github.com/parley-search/parley/host/internal/deploy"
 	"github.com/parley-search/parley/host/internal/feature"
 	"github.com/parley-search/parley/host/internal/httpapi"
@@ -133,10 +134,10 @@ func (h *Host) runTelemetry(ctx context.Context, c config.Config, o Options, eng
 		}
 		h.setEngine(working, engine)
 		h.tellTelemetry(to, len(engine.Status().Collectors))
-		wg.Go(func() { engine.Run(working) })
+		wg.Go(func() { contain.Keep(working, engine.Run, h.failed) })
 	})
 	if h.usage.courier != nil {
-		wg.Go(func() { h.usage.courier.Run(working) })
+		wg.Go(func() { contain.Keep(working, h.usage.courier.Run, h.failed) })
 	}
 	h.usage.stop = sync.OnceFunc(func() {
 		stop()

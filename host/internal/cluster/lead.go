@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/parley-search/parley/host/internal/contain"
 )
 
 // Write appends what draft returns as one transaction. When it returns nil, the
@@ -215,8 +217,15 @@ func (n *Node) lead() {
 		if before != nil {
 			<-before
 		}
-		if ctx.Err() == nil {
-			n.o.Lead(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if err := contain.Call(func() error { n.o.Lead(ctx); return nil }); err != nil {
+			n.mu.Lock()
+			defer n.mu.Unlock()
+			if ctx.Err() == nil { // it is still this term
+				n.depose(err)
+			}
 		}
 	}()
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/parley-search/parley/host/internal/contain"
 )
 
 // A Beat is what a node tells the others, each sixth of a lease and after each
@@ -156,9 +158,9 @@ func (n *Node) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-n.wake:
-			n.round(ctx, &wait, false)
+			n.roundOrHalt(ctx, &wait, false)
 		case <-tick.C:
-			n.round(ctx, &wait, true)
+			n.roundOrHalt(ctx, &wait, true)
 		}
 	}
 	n.mu.Lock()
@@ -175,6 +177,16 @@ func (n *Node) Run(ctx context.Context) {
 // long as another node waits, since only one of two claims counts.
 func (n *Node) delay() time.Duration {
 	return n.o.Lease + time.Duration(rand.Int64N(int64(n.o.Lease)/2+1))
+}
+
+// roundOrHalt is round, a panic of which halts this node.
+func (n *Node) roundOrHalt(ctx context.Context, wait *time.Duration, beat bool) {
+	err := contain.Call(func() error { n.round(ctx, wait, beat); return nil })
+	if err != nil {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		_ = n.halt(err)
+	}
 }
 
 // round does once what the node's role asks for. wait is how long a leader may

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/contain"
 	"github.com/parley-search/parley/host/internal/outbound"
 )
 
@@ -109,7 +110,8 @@ func (t *tokens) exchange(key tokenKey, h *heldToken, x *exchange) {
 	ctx, cancel := context.WithTimeout(context.Background(), t.limit)
 	defer cancel()
 	began := t.now()
-	token, err := x.run(ctx, t)
+	var token *oauth2.Token
+	err := contain.Call(func() (err error) { token, err = x.run(ctx, t); return err })
 	if err != nil {
 		h.err = x.failure(ctx, err, t.now())
 		t.drop(key, h)

@@ -7,10 +7,10 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/contain"
 	"github.com/parley-search/parley/host/internal/plugin"
 )
 
@@ -92,7 +92,7 @@ func (d Dir) Unlocked(embedded [][]byte) (p plugin.Plan, err error) {
 		return p, err
 	}
 	read, refusals := make([]opened, len(files)), make([]error, len(files))
-	var reading sync.WaitGroup
+	var reading contain.Group
 	var begun atomic.Int64
 	for range min(runtime.GOMAXPROCS(0), len(files)) { // most of it is hashing
 		reading.Go(func() {

@@ -170,6 +170,7 @@ func Service(tasks *task.Queue, indexes *search.Service) []metrics.Family {
 		one("task_oldest_age_seconds", "How long the oldest task that is not finished has been there.", queue.Age.Seconds()),
 		one("indexes", "Indexes.", float64(load.Indexes)),
 		one("indexes_not_ready", "Indexes that are being rebuilt and cannot be searched until then.", float64(load.NotReady)),
+		one("indexes_halted", "Indexes that take no change until the host starts again, since work on them failed.", float64(len(indexes.Halted()))),
 		one("documents", "Documents of all indexes.", float64(load.Documents)),
 		one("documents_bytes", "Documents of all indexes, as JSON.", float64(load.DocumentBytes)),
 		one("searches", "Searches under way.", float64(load.Running)),

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/contain"
 )
 
 // Applied says what a change of a [Set] came to.
@@ -121,7 +122,8 @@ func (s *Set) loadNew(ctx context.Context, old *view, plan *Plan) *batch {
 		wg.Go(func() {
 			defer func() { buffers <- buffer }()
 			began := time.Now()
-			p, err := s.loadWanted(ctx, &w, buffer)
+			var p Plugin
+			err := contain.Call(func() (err error) { p, err = s.loadWanted(ctx, &w, buffer); return err })
 			mu.Lock()
 			defer mu.Unlock()
 			if errors.Is(err, errNoCollectors) {

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/parley-search/parley/host/internal/contain"
 	"github.com/parley-search/parley/host/internal/wasm"
 )
 
@@ -102,7 +103,7 @@ func (s *Set) retire(m member) {
 			return // Close closes it
 		}
 		s.closers.Go(func() {
-			_ = m.plugin.Close() // what was let go has no way to fail that matters
+			_ = contain.Call(m.plugin.Close) // what was let go has no way to fail that matters
 			s.mu.Lock()
 			s.retired = slices.DeleteFunc(s.retired, func(r member) bool { return r.plugin == m.plugin })
 			s.mu.Unlock()

@@ -2,6 +2,7 @@ package search_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -9,8 +10,10 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/storage"
 	"github.com/parley-search/parley/host/internal/search/write"
@@ -179,4 +182,105 @@ func TestFollowLaterDocuments(t *testing.T) {
 	if a, b := lead.answers(queries), follow.answers(queries); a != b || !strings.Contains(a, "green: 1") {
 		t.Errorf("the follower says\n%s\nthe leader\n%s", b, a)
 	}
+}
+
+// TestFollowFirstDocument: a new index whose first document, with one field, comes between
+// the reading of the index's record and of its documents. Each order of the two makes the
+// same words.
+func TestFollowFirstDocument(t *testing.T) {
+	rigs := newShared(t, 2)
+	lead, follow := rigs[0], rigs[1]
+	follow.close()
+	var done atomic.Bool
+	follow.wrap = func(s *store.Store) storage.DB {
+		return laterDB{s, func(had map[string][]byte) {
+			if _, ok := had["a"]; !ok || done.Swap(true) {
+				return
+			}
+			lead.add("a", `[{"id":1}]`)
+			if err := follow.shared.node.WaitFor(t.Context(), uint64(follow.shared.log.Len())); err != nil {
+				t.Error(err)
+			}
+		}}
+	}
+	follow.open()
+	lead.ok(write.CreateIndex("a", "id"))
+	waittest.For(t, "the first document", done.Load)
+	follow.level()
+	queries := []search.Query{{Q: "1", ShowRankingScore: true}}
+	if a, b := lead.answers(queries), follow.answers(queries); a != b || !strings.Contains(a, `"id":1`) {
+		t.Errorf("the follower says\n%s\nthe leader\n%s", b, a)
+	}
+}
+
+// brokenNotes panic where the notes of docs are read, as a library does that has a fault.
+type brokenNotes struct {
+	*store.Store
+	docs atomic.Pointer[string]
+}
+
+func (b *brokenNotes) View(f func(storage.Moment) error) error {
+	return b.Store.View(func(m storage.Moment) error { return f(brokenMoment{m, b}) })
+}
+
+type brokenMoment struct {
+	storage.Moment
+	of *brokenNotes
+}
+
+func (m brokenMoment) Notes(docs string, after uint64, f func(uint64, []string) error) error {
+	if d := m.of.docs.Load(); d != nil && *d == docs {
+		var none []int
+		_ = none[len(docs)]
+	}
+	return m.Moment.Notes(docs, after, f)
+}
+
+// TestFollowPanics: a fault in the work on one index halts that index, says so, and is in no
+// other index's way.
+func TestFollowPanics(t *testing.T) {
+	rigs := newShared(t, 2)
+	lead, follow := rigs[0], rigs[1]
+	var broken *brokenNotes
+	follow.close()
+	follow.wrapNotes = func(s *store.Store) index.Notes { broken = &brokenNotes{Store: s}; return broken }
+	follow.open()
+	lead.add("a", `[{"id":1,"t":"red"}]`)
+	lead.add("b", `[{"id":1,"t":"red"}]`)
+	follow.level()
+	metas, err := follow.store.Metas()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m index.Meta
+	if err := json.Unmarshal(metas["a"], &m); err != nil {
+		t.Fatal(err)
+	}
+	follow.damaged = true // which lets the rig be told of it
+	broken.docs.Store(&m.Docs)
+	lead.add("a", `[{"id":2,"t":"red"}]`)
+	lead.add("b", `[{"id":2,"t":"red"}]`)
+	follow.level()
+	for uid, want := range map[string]string{"a": "1", "b": "1 2"} {
+		if got := follow.ids(uid, search.Query{Q: "red"}); got != want {
+			t.Errorf("index %s of the follower finds %q, want %q", uid, got, want)
+		}
+	}
+	if got := follow.svc.Halted(); len(got) != 1 || !strings.Contains(got[0], `"a"`) || !strings.Contains(got[0], "index out of range") {
+		t.Errorf("halted: %q, want index a and why", got)
+	}
+	if err := follow.svc.WaitFor(t.Context(), "a", follow.shared.changed.Load()); apierrCode(err) != "index_halted" {
+		t.Errorf("waiting for the halted index: %v, want index_halted", err)
+	}
+	if err := follow.svc.WaitFor(t.Context(), "b", follow.shared.changed.Load()); err != nil {
+		t.Errorf("waiting for the other index: %v", err)
+	}
+}
+
+func apierrCode(err error) string {
+	e, ok := errors.AsType[*apierr.Error](err)
+	if !ok {
+		return ""
+	}
+	return e.Code.String()
 }

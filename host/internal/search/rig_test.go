@@ -18,6 +18,7 @@ import (
 	"github.com/parley-search/parley/host/internal/outbound"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/federate"
+	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/storage"
 	"github.com/parley-search/parley/host/internal/search/write"
@@ -52,6 +53,8 @@ type rig struct {
 	running, waiting int
 	cutoff           time.Duration // see search.Options; 0: a minute
 	shared           *sharedRig    // on a node of a cluster; nil: a host alone
+	// wrapNotes returns what a node has for its notes; nil: the store.
+	wrapNotes func(*store.Store) index.Notes
 	// wrap returns what the service has for a database; nil: the store.
 	wrap func(*store.Store) storage.DB
 }

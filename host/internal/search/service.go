@@ -148,6 +148,9 @@ func (s *Service) WaitFor(ctx context.Context, uid string, seq uint64) error {
 // Level is the message up to which the searches of all indexes know the log.
 func (s *Service) Level() uint64 { return s.indexes.Level() }
 
+// Halted returns the indexes that are halted, and why; see [index.Catalog.Halted].
+func (s *Service) Halted() []string { return s.indexes.Halted() }
+
 // Lead removes what a leader before left behind; see [index.Catalog.Lead].
 func (s *Service) Lead(ctx context.Context) error { return s.indexes.Lead(ctx) }
 

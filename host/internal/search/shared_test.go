@@ -83,6 +83,9 @@ func (r *rig) notes() index.Notes {
 	if r.shared == nil {
 		return nil
 	}
+	if r.wrapNotes != nil {
+		return r.wrapNotes(r.store)
+	}
 	return r.store
 }
 

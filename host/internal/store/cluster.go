@@ -88,17 +88,19 @@ func (s *Store) updateOwn(f func(txn) error) error {
 
 // Position implements [cluster.Database].
 func (s *Store) Position() (p cluster.Position, err error) {
-	err = s.db.View(func(tx *badger.Txn) error {
-		b, err := get(tx, []byte(keyPosition))
-		if errors.Is(err, badger.ErrKeyNotFound) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		return p.UnmarshalBinary(b)
-	})
+	err = s.db.View(func(tx *badger.Txn) error { p, err = position(tx); return err })
 	return p, err
+}
+
+func position(tx reader) (p cluster.Position, err error) {
+	b, err := get(tx, []byte(keyPosition))
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return p, nil
+	}
+	if err != nil {
+		return p, err
+	}
+	return p, p.UnmarshalBinary(b)
 }
 
 // Apply implements [cluster.Database]. Prefixes are deleted first, in as many

@@ -180,9 +180,11 @@ func TestClusterDocuments(t *testing.T) {
 	must(t, s.Write(storage.Change{Docs: "x", Task: 5, Prune: 5}))
 	g.equal()
 	seen := func(s *Store, docs string, after uint64) (out string) {
-		must(t, s.Notes(docs, after, func(seq uint64, ids []string) error {
-			out += fmt.Sprintf("%d:%d ", seq, len(ids))
-			return nil
+		must(t, s.View(func(m storage.Moment) error {
+			return m.Notes(docs, after, func(seq uint64, ids []string) error {
+				out += fmt.Sprintf("%d:%d ", seq, len(ids))
+				return nil
+			})
 		}))
 		return out
 	}

@@ -3,8 +3,6 @@ package store
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
-	"strings"
 
 	"github.com/dgraph-io/badger/v4"
 )
@@ -12,20 +10,6 @@ import (
 // noteKey is what the keys of the notes of a message begin with.
 func noteKey(docs string, seq uint64) []byte {
 	return binary.BigEndian.AppendUint64([]byte(prefixNote+docs+"/"), seq)
-}
-
-// Notes calls f for each message after the one numbered after that changed
-// documents, with their ids, in order. The same number may come several times.
-func (s *Store) Notes(docs string, after uint64, f func(seq uint64, ids []string) error) error {
-	prefix := []byte(prefixNote + docs + "/")
-	return s.db.View(func(tx *badger.Txn) error {
-		return scanFrom(tx, prefix, noteKey(docs, after+1), func(k, v []byte) (bool, error) {
-			if len(k) != len(prefix)+12 {
-				return false, fmt.Errorf("note of %d bytes", len(k))
-			}
-			return true, f(binary.BigEndian.Uint64(k[len(prefix):]), strings.Split(strings.TrimSuffix(string(v), "\n"), "\n"))
-		})
-	})
 }
 
 // PruneNotes forgets the notes of messages up to seq, on this node.

@@ -11,6 +11,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/parley-search/parley/host/internal/cluster"
+	"github.com/parley-search/parley/host/internal/contain"
 )
 
 // A draft is a transaction that notes its changes and is never committed: the
@@ -127,14 +128,16 @@ func (s *shared) start() {
 func (s *shared) write() {
 	var group []*change
 	taken := false
-	err := s.log.Write(context.Background(), func() (ops []cluster.Op, _ error) {
-		taken = true
-		if err := s.admitted(); err != nil {
-			group = s.take(math.MaxInt)
-			return nil, err
-		}
-		group, ops = s.draft(s.take(maxGroup))
-		return ops, nil
+	err := contain.Call(func() error {
+		return s.log.Write(context.Background(), func() (ops []cluster.Op, _ error) {
+			taken = true
+			if err := s.admitted(); err != nil {
+				group = s.take(math.MaxInt)
+				return nil, err
+			}
+			group, ops = s.draft(s.take(maxGroup))
+			return ops, nil
+		})
 	})
 	if !taken { // this node does not lead
 		group = s.take(math.MaxInt)

@@ -158,24 +158,9 @@ func document(id string, value []byte) (storage.Document, error) {
 }
 
 // Documents implements [search.DB].
-func (s *Store) Documents(docs string, ids []string) ([]storage.Document, error) {
-	out := make([]storage.Document, len(ids))
-	err := s.db.View(func(tx *badger.Txn) error {
-		for i, id := range ids {
-			v, err := get(tx, documentKey(docs, id))
-			if errors.Is(err, badger.ErrKeyNotFound) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			if out[i], err = document(id, v); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return out, err
+func (s *Store) Documents(docs string, ids []string) (list []storage.Document, err error) {
+	err = s.View(func(m storage.Moment) error { list, err = m.Documents(docs, ids); return err })
+	return list, err
 }
 
 // Scan implements [search.DB].
@@ -185,23 +170,7 @@ func (s *Store) Scan(ctx context.Context, docs string, f func(storage.Document) 
 
 // ScanAfter implements [search.DB].
 func (s *Store) ScanAfter(ctx context.Context, docs, after string, f func(storage.Document) error) error {
-	prefix := documentKey(docs, "")
-	from := prefix
-	if after != "" {
-		from = append(documentKey(docs, after), 0) // the least key behind it
-	}
-	return s.db.View(func(tx *badger.Txn) error {
-		return scanFrom(tx, prefix, from, func(k, v []byte) (bool, error) {
-			if err := ctx.Err(); err != nil {
-				return false, err
-			}
-			d, err := document(string(k[len(prefix):]), v)
-			if err != nil {
-				return false, err
-			}
-			return true, f(d)
-		})
-	})
+	return s.View(func(m storage.Moment) error { return m.ScanAfter(ctx, docs, after, f) })
 }
 
 // Page implements [search.DB].

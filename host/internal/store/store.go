@@ -12,6 +12,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
+	"github.com/parley-search/parley/host/internal/contain"
 	"github.com/parley-search/parley/host/internal/dbfolder"
 )
 
@@ -165,7 +166,7 @@ func (s *Store) reclaim() {
 			return
 		case <-tick.C:
 			// One file a call, until there is none worth it; it says so by an error.
-			for s.db.RunValueLogGC(0.5) == nil {
+			for contain.Call(func() error { return s.db.RunValueLogGC(0.5) }) == nil {
 			}
 		}
 	}

@@ -64,7 +64,7 @@ func (q *Queue) stop(batch []Task, e *Pending, size int64) string {
 	first, next := &batch[0], &e.Task
 	switch {
 	case first.Crashes > 0:
-		return fmt.Sprintf("task with id %d is applied alone since the process ended while it was applied before", first.UID)
+		return fmt.Sprintf("task with id %d is applied alone since the host ended or failed while it was applied before", first.UID)
 	case !writesDocuments(first.Type):
 		return aloneStrategy(first)
 	case next.IndexUID != first.IndexUID:

@@ -15,6 +15,7 @@ import (
 // would end each start. Call it behind [Queue.ReadLog], before Run.
 func (q *Queue) ResumeTasks(ctx context.Context) error {
 	var again, over []Task
+	q.mu.Lock()
 	for i := range q.pending {
 		p := &q.pending[i]
 		t := &p.Task
@@ -32,6 +33,7 @@ func (q *Queue) ResumeTasks(ctx context.Context) error {
 		}
 		p.begun = t.Begun
 	}
+	q.mu.Unlock()
 	for len(again) > 0 {
 		n := min(piece, len(again))
 		if err := q.log.PutTasks(ctx, again[:n], nil); err != nil {
@@ -45,10 +47,22 @@ func (q *Queue) ResumeTasks(ctx context.Context) error {
 	now := q.moment(over) // one task: it was applied alone
 	for i := range over {
 		over[i].Details = unapplied(over[i].Details)
-		over[i].end(Outcome{Err: Fail(apierr.Newf(apierr.TaskEndedHost, "The host ended %d times while it applied this task, so it is not applied again. "+
-			"Some of it may be written. See in the host's log why it ended; if the task is not the reason, send it again.", over[i].Crashes))}, now)
+		over[i].end(Outcome{Err: Fail(apierr.Newf(apierr.TaskEndedHost, "The host ended or failed %d times while it applied this task, so it is not applied again. "+
+			"Some of it may be written. See in the host's log why; if the task is not the reason, send it again.", over[i].Crashes))}, now)
 	}
 	return q.finish(ctx, over)
+}
+
+// resumePanicked is ResumeTasks for a batch whose application panicked: that ended no
+// process, and is counted as if it had.
+func (q *Queue) resumePanicked(ctx context.Context, batch []Task) error {
+	q.mu.Lock()
+	for i := range batch {
+		t := &q.pendingTask(batch[i].UID).Task
+		t.Status, t.StartedAt, t.BatchUID = Processing, batch[i].StartedAt, batch[i].BatchUID
+	}
+	q.mu.Unlock()
+	return q.ResumeTasks(ctx)
 }
 
 // leave makes tasks wait for the next start, since the process stops in order:

@@ -57,7 +57,7 @@ func TestHostileTask(t *testing.T) {
 	}
 	defer run(again)()
 	got := wait(t, again, 0)
-	if got.Status != task.Failed || got.Error == nil || got.Error.Code != "task_ended_host" || !strings.Contains(got.Error.Message, "ended 2 times") || got.FinishedAt.IsZero() {
+	if got.Status != task.Failed || got.Error == nil || got.Error.Code != "task_ended_host" || !strings.Contains(got.Error.Message, "ended or failed 2 times") || got.FinishedAt.IsZero() {
 		t.Errorf("task 0: %+v, %+v; want it failed with task_ended_host", got.Status, got.Error)
 	}
 	for _, uid := range []uint32{1, 2} {
@@ -105,4 +105,44 @@ func TestStopInOrder(t *testing.T) {
 		}
 		stop()
 	}
+}
+
+// TestPanickingTask has a task whose application panics: it is applied again, alone, and
+// then failed, while the tasks beside it and behind it are applied.
+func TestPanickingTask(t *testing.T) {
+	log := openStore(t)
+	p := &panicker{recorder: &recorder{}, uid: 1}
+	var failed atomic.Int64
+	q := open(t, log, p, task.Options{Retry: 1, Failed: func(error) { failed.Add(1) }})
+	for range 3 {
+		enqueue(t, q, task.DocumentAddition, "a", "x")
+	}
+	defer run(q)()
+	if got := wait(t, q, 1); got.Status != task.Failed || got.Error == nil || got.Error.Code != "task_ended_host" {
+		t.Errorf("task 1: %s, %+v; want it failed with task_ended_host", got.Status, got.Error)
+	}
+	enqueue(t, q, task.DocumentAddition, "b", "x")
+	for _, uid := range []uint32{0, 2, 3} {
+		if got := wait(t, q, uid); got.Status != task.Succeeded {
+			t.Errorf("task %d: %s, %+v; want it succeeded", uid, got.Status, got.Error)
+		}
+	}
+	if n := failed.Load(); n != 2 {
+		t.Errorf("told of %d failures, want 2", n)
+	}
+}
+
+// A panicker panics where it has the task of a number.
+type panicker struct {
+	*recorder
+	uid uint32
+}
+
+func (p *panicker) Process(ctx context.Context, r *task.Run) ([]task.Outcome, error) {
+	for i := range r.Works {
+		if r.Works[i].UID == p.uid {
+			panic("a fault")
+		}
+	}
+	return p.recorder.Process(ctx, r)
 }

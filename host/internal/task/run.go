@@ -2,9 +2,12 @@ package task
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/parley-search/parley/host/internal/contain"
 )
 
 // Run applies tasks until ctx ends, and returns nil then. What is under way at
@@ -16,7 +19,10 @@ func (q *Queue) Run(ctx context.Context) error {
 		if err != nil {
 			return nil
 		}
-		err = q.apply(ctx, batch, strategy)
+		err = contain.Call(func() error { return q.apply(ctx, batch, strategy) })
+		if contain.Is(err) && ctx.Err() == nil {
+			err = errors.Join(err, q.resumePanicked(ctx, batch))
+		}
 		q.mu.Lock()
 		q.failing = err != nil
 		q.mu.Unlock()
@@ -200,7 +206,8 @@ func (q *Queue) process(ctx context.Context, batch []Task) ([]Outcome, error) {
 		r.interrupt() // it came while the payloads were read
 	}
 	q.mu.Unlock()
-	outcomes, err := q.proc.Process(ctx, r)
+	var outcomes []Outcome
+	err := contain.Call(func() (err error) { outcomes, err = q.proc.Process(ctx, r); return err })
 	q.trace = r.spans()
 	begun, canceled := r.state()
 	q.mu.Lock()

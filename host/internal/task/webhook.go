@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/parley-search/parley/host/internal/contain"
 )
 
 // A Poster sends one message of a [Webhook]. See package upstream.
@@ -99,7 +101,7 @@ func (w *Webhook) run(ctx context.Context) {
 			if len(part) == 0 {
 				break
 			}
-			if err := w.send(ctx, part); err != nil && ctx.Err() == nil {
+			if err := contain.Call(func() error { return w.send(ctx, part) }); err != nil && ctx.Err() == nil {
 				w.opts.Failed(fmt.Errorf("tell of %d finished tasks from %d on: %w", len(part), part[0].UID, err))
 			}
 		}

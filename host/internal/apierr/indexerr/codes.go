@@ -33,6 +33,7 @@ var (
 	InvalidSettingsLocalized         = apierr.InvalidField("invalid_settings_localized_attributes")
 	IndexNotFound                    = apierr.Invalid("index_not_found", http.StatusNotFound)
 	IndexNotReady                    = apierr.NewCode("index_not_ready", http.StatusServiceUnavailable, apierr.TypeSystem)
+	IndexHalted                      = apierr.NewCode("index_halted", http.StatusServiceUnavailable, apierr.TypeSystem)
 	IndexAlreadyExists               = apierr.Invalid("index_already_exists", http.StatusConflict)
 	InvalidIndexUID                  = apierr.InvalidField("invalid_index_uid")
 	MissingIndexUID                  = apierr.InvalidField("missing_index_uid")

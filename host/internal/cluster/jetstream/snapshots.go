@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/parley-search/parley/host/internal/cluster"
+	"github.com/parley-search/parley/host/internal/contain"
 )
 
 // A State is what a stream holds.
@@ -99,7 +100,7 @@ func (l *Log) PutSnapshot(ctx context.Context, log, seq uint64, write func(io.Wr
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
-		w.CloseWithError(write(w))
+		w.CloseWithError(contain.Call(func() error { return write(w) }))
 	}()
 	_, err = s.Put(ctx, jetstream.ObjectMeta{Name: (&Snapshot{Log: log, Seq: seq}).name()}, r)
 	r.CloseWithError(errors.Join(err, io.ErrClosedPipe))

@@ -16,6 +16,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/apierr/indexerr"
+	"github.com/parley-search/parley/host/internal/contain"
 	"github.com/parley-search/parley/host/internal/httpapi/exchange"
 	"github.com/parley-search/parley/host/internal/httpapi/taskapi"
 	"github.com/parley-search/parley/host/internal/reader"
@@ -204,7 +205,7 @@ func (in *fileIntake) run(ctx context.Context, uid string, form *multipart.Reade
 	lines, w := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		err := in.readForm(ctx, form, w)
+		err := contain.Call(func() error { return in.readForm(ctx, form, w) })
 		w.CloseWithError(err)
 		done <- err
 	}()

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/apierr/searcherr"
+	"github.com/parley-search/parley/host/internal/contain"
 	"github.com/parley-search/parley/host/internal/outbound"
 )
 
@@ -23,7 +23,7 @@ const maxRemoteAnswer = 64 << 20
 // that fails says so in its err, and is in nobody's way.
 func (w *federated) ask(ctx context.Context, remotes []*remoteSearch) (wait func()) {
 	ctx, cancel := context.WithTimeout(ctx, w.service.opts.RemoteTimeout)
-	var all sync.WaitGroup
+	var all contain.Group
 	for _, r := range remotes {
 		all.Go(func() { r.answer, r.err = r.send(ctx, w.service.opts.Upstream, w.service.opts.RemoteTimeout) })
 	}

@@ -46,7 +46,10 @@ func TestEachPlace(t *testing.T) {
 		for i := range n {
 			// The word stands i%20 times more in b, so often that some do not fit.
 			body := fmt.Sprintf(`{"a":"one w","b":"%s"}`, strings.Repeat("w x y ", i%20))
-			doc := b.build(storage.Document{ID: fmt.Sprint(i), Seq: uint64(i + 1), Body: []byte(body)})
+			doc, err := b.build(storage.Document{ID: fmt.Sprint(i), Seq: uint64(i + 1), Body: []byte(body)})
+			if err != nil {
+				t.Fatal(err)
+			}
 			doc.VisitFields(func(f bleveapi.Field) { f.Analyze() })
 			if layout < firstPacked && i%3 > 0 {
 				for k, field := range doc.Fields {

@@ -2,6 +2,8 @@ package folder
 
 import (
 	"encoding/binary"
+	"errors"
+	"fmt"
 
 	"github.com/blevesearch/bleve/v2/document"
 	bleveapi "github.com/blevesearch/bleve_index_api"
@@ -165,8 +167,12 @@ func newDocBuilder(sc *Schema, fields []string) *docBuilder {
 	return b
 }
 
-// build returns the bleve document of d.
-func (b *docBuilder) build(d storage.Document) *document.Document {
+// ErrUnknownField is in the error of a document with a searchable field that has no number:
+// the record that the folder is written for is of an earlier moment than the document.
+var ErrUnknownField = errors.New("a field of the document is not in the record of the index")
+
+// build returns the bleve document of d. The error is [ErrUnknownField].
+func (b *docBuilder) build(d storage.Document) (_ *document.Document, err error) {
 	out := document.NewDocument(d.ID)
 	w := &wordsField{analyzer: b.analyzer}
 	fields := map[string]*termsField{}
@@ -183,10 +189,13 @@ func (b *docBuilder) build(d storage.Document) *document.Document {
 	rawjson.Walk("", d.Body, func(path string, v []byte) {
 		value, scalar := rawjson.ScalarText(v)
 		if scalar && value != "" && b.schema.searchable(path) {
-			in := b.schema.Localized.Alphabets(path)
-			w.texts = append(w.texts, textOf{b.number[path], value, in})
+			n, known := b.number[path]
+			if !known {
+				err = fmt.Errorf("%w: %.200q of %d fields", ErrUnknownField, path, len(b.paths))
+				return
+			}
+			w.texts = append(w.texts, textOf{n, value, b.schema.Localized.Alphabets(path)})
 			w.bytes += uint64(len(value))
-			n := b.number[path]
 			if _, several := wholes[n]; several {
 				wholes[n] = nil // the field is none of them as a whole
 			} else {
@@ -214,6 +223,9 @@ func (b *docBuilder) build(d storage.Document) *document.Document {
 			field(fieldNumber+path, optColumns).add(string(AppendNumber(nil, f)))
 		}
 	})
+	if err != nil {
+		return nil, err
+	}
 	for n, forms := range wholes {
 		for _, whole := range forms {
 			if whole.In&b.schema.Localized.Alphabets(b.paths[n]) != 0 {
@@ -225,7 +237,7 @@ func (b *docBuilder) build(d storage.Document) *document.Document {
 	for _, f := range fields {
 		out.AddField(f)
 	}
-	return out
+	return out, nil
 }
 
 // wholeTerm is a whole text of a field as FieldWhole has it: the text, a zero

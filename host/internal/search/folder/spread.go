@@ -1,12 +1,14 @@
 package folder
 
 import (
-	"sync"
 	"sync/atomic"
+
+	"github.com/parley-search/parley/host/internal/contain"
 )
 
 // spread calls do with each number below n, once, from as many goroutines as
-// there are threads, the caller's among them, and returns when all is done.
+// there are threads, the caller's among them, and returns when all is done. A panic is
+// the caller's.
 func spread(threads, n int, do func(i int)) {
 	var next atomic.Int64
 	work := func() {
@@ -14,7 +16,7 @@ func spread(threads, n int, do func(i int)) {
 			do(i)
 		}
 	}
-	var others sync.WaitGroup
+	var others contain.Group
 	for range min(threads, n) - 1 {
 		others.Go(work)
 	}

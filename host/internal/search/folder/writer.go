@@ -2,6 +2,7 @@ package folder
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,7 +99,10 @@ func (w *Writer) add(op folderOp, bytes int) error {
 
 // flush writes a batch; next is for the last one, see finish.
 func (w *Writer) flush(next *uint32) error {
-	docs, places := w.build()
+	docs, places, err := w.build()
+	if err != nil {
+		return err
+	}
 	// A new one each time: bleve may still hold the documents of the old.
 	batch := w.f.idx.NewBatch()
 	for i := range w.ops {
@@ -129,21 +133,24 @@ func (w *Writer) flush(next *uint32) error {
 
 // build takes the documents of a batch apart, several at a time: what is left
 // for bleve to do is to write the words down. places is how many words and
-// values there are in all.
-func (w *Writer) build() (docs []*document.Document, places int) {
+// values there are in all. The error is [ErrUnknownField].
+func (w *Writer) build() (docs []*document.Document, places int, _ error) {
 	docs = make([]*document.Document, len(w.ops))
+	errs := make([]error, len(w.ops))
 	var sum atomic.Int64
 	spread(w.threads, len(docs), func(i int) {
 		if w.ops[i].delete {
 			return
 		}
-		docs[i] = w.docs.build(w.ops[i].doc)
+		if docs[i], errs[i] = w.docs.build(w.ops[i].doc); errs[i] != nil {
+			return
+		}
 		docs[i].VisitFields(func(f bleveapi.Field) {
 			f.Analyze()
 			sum.Add(int64(len(f.AnalyzedTokenFrequencies())))
 		})
 	})
-	return docs, int(sum.Load())
+	return docs, int(sum.Load()), cmp.Or(errs...)
 }
 
 // Finish writes what is left, and that the changes of all tasks below next are

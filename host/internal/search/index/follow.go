@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/parley-search/parley/host/internal/contain"
 	"github.com/parley-search/parley/host/internal/search/folder"
 	"github.com/parley-search/parley/host/internal/search/storage"
 	"github.com/parley-search/parley/host/internal/search/vector"
@@ -22,9 +23,8 @@ import (
 type Notes interface {
 	// Seq is the message up to which the database has the log.
 	Seq() (uint64, error)
-	// Notes calls f for each message after the one numbered after that changed
-	// documents, with their ids, in order.
-	Notes(docs string, after uint64, f func(seq uint64, ids []string) error) error
+	// View calls f with the database as it is now. What f reads does not change meanwhile.
+	View(f func(storage.Moment) error) error
 	// PruneNotes forgets the notes of messages up to seq.
 	PruneNotes(docs string, seq uint64) error
 	// WordsFolder returns the name of the folder that has the words of docs, and
@@ -117,7 +117,11 @@ func (f *follower) run(ctx context.Context) {
 			return
 		case <-f.wake:
 		}
-		if err := f.round(ctx); err != nil && ctx.Err() == nil {
+		err := contain.Call(func() error { return f.round(ctx) })
+		if contain.Is(err) {
+			f.forgetNews()
+		}
+		if err != nil && ctx.Err() == nil {
 			f.catalog.Log("bringing the indexes in step with the cluster's log failed; trying again", err)
 			select {
 			case <-ctx.Done():
@@ -126,6 +130,17 @@ func (f *follower) run(ctx context.Context) {
 			}
 		}
 	}
+}
+
+// forgetNews has the next round begin from the database: what a round that panicked was told
+// is not known any more.
+func (f *follower) forgetNews() {
+	for _, ix := range f.catalog.All() {
+		ix.behind.Store(true)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.indexes, f.vectors, f.bytes = true, []ChangedVectors{{Gone: true}}, 0
 }
 
 // round brings everything in step with what the database had at its begin.
@@ -156,7 +171,8 @@ func (f *follower) round(ctx context.Context) error {
 	var failed error
 	for _, ix := range indexes {
 		_, noted := dirty[ix.newest().Docs]
-		if err := f.follow(ctx, ix, told, noted); err != nil {
+		err := ix.contain(func() error { return f.follow(ctx, ix, told, noted) })
+		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("index %q: %w", ix.UID(), err))
 		}
 	}

@@ -1,6 +1,10 @@
 package index
 
-import "context"
+import (
+	"cmp"
+	"context"
+	"fmt"
+)
 
 // tell wakes all who wait for a level.
 func (f *follower) tell() {
@@ -23,7 +27,7 @@ func (c *Catalog) Await(ctx context.Context, ix *Index) error {
 	f.mu.Unlock()
 	return f.wait(ctx, func() bool {
 		if ix != nil {
-			return ix.level.Load() >= told || ix.dropped.Load()
+			return ix.level.Load() >= told || ix.dropped.Load() || ix.halted.Load() != nil
 		}
 		return f.level >= told
 	})
@@ -31,25 +35,43 @@ func (c *Catalog) Await(ctx context.Context, ix *Index) error {
 
 // WaitFor returns once searches of an index, or where uid is empty of all, know
 // the message seq of the cluster's log. Where there is no such index, nothing is
-// waited for but its record.
+// waited for but its record. One that is halted is not waited for: the error says so
+// where it is the one of uid.
 func (c *Catalog) WaitFor(ctx context.Context, uid string, seq uint64) error {
 	f := c.follower
-	return f.wait(ctx, func() bool {
+	var halted error
+	err := f.wait(ctx, func() bool {
 		if f.level < seq {
 			return false
 		}
 		c.mu.RLock()
 		defer c.mu.RUnlock()
 		for of, ix := range c.indexes {
-			if (uid == "" || of == uid) && ix.level.Load() < seq {
+			switch {
+			case uid != "" && of != uid || ix.level.Load() >= seq:
+			case ix.halted.Load() == nil:
 				return false
+			case of == uid:
+				halted = ix.haltError()
 			}
 		}
 		return true
 	})
+	return cmp.Or(err, halted)
 }
 
-// Level is the message up to which the searches of all indexes know the log.
+// Halted returns the indexes that are halted, and why.
+func (c *Catalog) Halted() (list []string) {
+	for _, ix := range c.All() {
+		if why := ix.halted.Load(); why != nil {
+			list = append(list, fmt.Sprintf("index %q is halted: %s", ix.UID(), *why))
+		}
+	}
+	return list
+}
+
+// Level is the message up to which the searches of all indexes know the log, but of those
+// that are halted.
 func (c *Catalog) Level() uint64 {
 	f := c.follower
 	f.mu.Lock()
@@ -58,7 +80,9 @@ func (c *Catalog) Level() uint64 {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	for _, ix := range c.indexes {
-		level = min(level, ix.level.Load())
+		if ix.halted.Load() == nil {
+			level = min(level, ix.level.Load())
+		}
 	}
 	return level
 }

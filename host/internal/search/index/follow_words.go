@@ -2,17 +2,25 @@ package index
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/parley-search/parley/host/internal/search/folder"
 	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/search/storage"
 )
 
-// follow brings one index in step with the message told: its record, and, where
-// noted says that documents changed, its words. Where it needs another folder,
-// that is built in the background, and the old one answers until then.
+// follow brings one index in step with the database, which has the message told: its
+// record, and its words where noted says that documents changed. Where it needs another
+// folder, that is built in the background, and the old one answers until then.
+//
+// Record and documents are those of one moment, which may be later than told. A round
+// that knows less than what is served already does nothing.
 func (f *follower) follow(ctx context.Context, ix *Index, told uint64, noted bool) error {
+	if ix.halted.Load() != nil {
+		return nil
+	}
 	select {
 	case ix.words <- struct{}{}:
 	default: // a folder is being built; who does that pokes at its end
@@ -26,31 +34,15 @@ func (f *follower) follow(ctx context.Context, ix *Index, told uint64, noted boo
 	if ix.dropped.Load() {
 		return nil
 	}
-	want := settings.SchemaOf(&m.Settings)
-	if st.Folder == nil || st.Meta.Docs != m.Docs || !st.Folder.Schema.Serves(want) || st.Folder.Schema.Outdated(want) {
-		if st.Meta.UID != m.UID { // a swap counts at once
-			old := st.Meta.Clone()
-			old.UID = m.UID
-			ix.state.Store(&State{old, st.Folder})
-		}
-		ix.startRepair(f.catalog.ctx, st.Folder)
-		return nil
-	}
-	// The record first: it names the fields that documents may have.
-	if st.Meta != m {
-		ix.Publish(m, st.Folder)
-		st = ix.state.Load()
-		noted = true // the folder is to say that it is in step with this one
-	}
-	if noted || ix.behind.Load() {
+	if told >= ix.at && (st.Folder == nil || st.Meta != m || noted || ix.behind.Load()) {
 		ix.behind.Store(true) // until it is not
-		if err := f.writeWords(ctx, ix, st, told); err != nil {
-			if errors.Is(err, folder.ErrNotWritable) || ctx.Err() != nil {
-				return err
-			}
-			f.catalog.Log(fmt.Sprintf("index %q is rebuilt from its documents", ix.UID()), err)
-			ix.startRepair(f.catalog.ctx, st.Folder)
-			return nil
+		var level bool
+		err := f.notes.View(func(now storage.Moment) (err error) {
+			level, err = f.bringLevel(ctx, ix, now, st, m)
+			return err
+		})
+		if err != nil || !level {
+			return err
 		}
 		ix.behind.Store(false)
 	}
@@ -59,33 +51,73 @@ func (f *follower) follow(ctx context.Context, ix *Index, told uint64, noted boo
 	return nil
 }
 
-// errLater ends the reading of notes.
-var errLater = errors.New("a message of a later round")
+// bringLevel is follow where something changed since m, the record that was read last.
+// It reports false where a folder is built first, or where another round comes.
+func (f *follower) bringLevel(ctx context.Context, ix *Index, now storage.Moment, st *State, m *Meta) (level bool, err error) {
+	m, err = recordAt(now, m)
+	if m == nil || err != nil {
+		return false, err
+	}
+	want := settings.SchemaOf(&m.Settings)
+	if st.Folder == nil || st.Meta.Docs != m.Docs || !st.Folder.Schema.Serves(want) || st.Folder.Schema.Outdated(want) {
+		if st.Meta.UID != m.UID { // a swap counts at once
+			old := st.Meta.Clone()
+			old.UID = m.UID
+			ix.state.Store(&State{old, st.Folder})
+		}
+		ix.startRepair(f.catalog.ctx, st.Folder)
+		return false, nil
+	}
+	// The record first: it names the fields that documents may have.
+	if st.Meta != m {
+		ix.Publish(m, st.Folder)
+		st = ix.state.Load()
+	}
+	if err := f.writeWords(ctx, ix, now, st); err != nil {
+		if errors.Is(err, folder.ErrNotWritable) || ctx.Err() != nil {
+			return false, err
+		}
+		f.catalog.Log(fmt.Sprintf("index %q is rebuilt from its documents", ix.UID()), err)
+		ix.startRepair(f.catalog.ctx, st.Folder)
+		return false, nil
+	}
+	return true, nil
+}
 
-// writeWords puts the documents that changed since, up to the message told, into
-// the folder of st. Documents of later messages may have fields that the record
-// does not name yet; they come with the round that reads it.
-func (f *follower) writeWords(ctx context.Context, ix *Index, st *State, told uint64) error {
+// recordAt returns the record that now has of the index of m: m itself where it is the
+// same. nil: the index has other documents there, or another name, and the round that
+// reads of it comes.
+func recordAt(now storage.Moment, m *Meta) (*Meta, error) {
+	b, err := now.Meta(m.UID)
+	if b == nil || err != nil {
+		return nil, err
+	}
+	at := new(Meta)
+	if err := json.Unmarshal(b, at); err != nil {
+		return nil, fmt.Errorf("read index %q: %w", m.UID, err)
+	}
+	if at.Docs != m.Docs {
+		return nil, nil
+	}
+	return at, nil
+}
+
+// writeWords puts the documents that changed since, as they are now, into the folder of st.
+func (f *follower) writeWords(ctx context.Context, ix *Index, now storage.Moment, st *State) error {
 	c := f.catalog
 	w := st.Folder.Writer(st.Meta.Fields, c.Limits)
 	at := ix.at
-	err := f.notes.Notes(st.Meta.Docs, ix.at, func(seq uint64, ids []string) error {
+	err := now.Notes(st.Meta.Docs, ix.at, func(seq uint64, ids []string) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if seq > told {
-			return errLater
-		}
-		docs, err := c.DB.Documents(st.Meta.Docs, ids)
+		docs, err := now.Documents(st.Meta.Docs, ids)
 		if err != nil {
 			return err
 		}
 		at = seq
 		return w.PutAll(ids, docs)
 	})
-	if errors.Is(err, errLater) {
-		err = nil
-	}
 	if err == nil && (at > ix.at || st.Folder.Next.Load() != st.Meta.Next) {
 		if err = w.Finish(st.Meta.Next); err == nil {
 			err = st.Folder.Unite(ctx)
@@ -101,8 +133,8 @@ func (f *follower) writeWords(ctx context.Context, ix *Index, st *State, told ui
 	return f.notes.PruneNotes(st.Meta.Docs, at)
 }
 
-// renew builds a folder for the newest record of an index of a cluster's node, in
-// place of bad. Documents that change meanwhile are noted, and come after.
+// renew builds a folder for an index of a cluster's node, in place of bad, of the record
+// and the documents of one moment. What changes meanwhile is noted, and comes after.
 func (ix *Index) renew(ctx context.Context, bad *folder.Folder) error {
 	f := ix.Catalog.follower
 	defer f.poke()
@@ -115,14 +147,21 @@ func (ix *Index) renew(ctx context.Context, bad *folder.Folder) error {
 	if ix.dropped.Load() || ix.state.Load().Folder != bad {
 		return nil
 	}
-	// Not what the database has by now: a document of a later message may have
-	// fields that the record does not name yet.
-	f.mu.Lock()
-	at := f.level
-	f.mu.Unlock()
-	m := ix.newest()
-	made, err := ix.Catalog.BuildFolder(ctx, m, settings.SchemaOf(&m.Settings), func(int) {})
-	if err != nil {
+	var m *Meta
+	var made *folder.Folder
+	var at uint64
+	err := f.notes.View(func(now storage.Moment) (err error) {
+		if at, err = now.Seq(); err != nil {
+			return err
+		}
+		if m, err = recordAt(now, ix.newest()); m == nil || err != nil {
+			return err
+		}
+		scan := func(put func(storage.Document) error) error { return now.ScanAfter(ctx, m.Docs, "", put) }
+		made, err = ix.Catalog.buildFolder(ctx, m, settings.SchemaOf(&m.Settings), scan, func(int) {})
+		return err
+	})
+	if err != nil || made == nil {
 		return err
 	}
 	if err := f.notes.PutWordsFolder(m.Docs, made.Name(), at); err != nil {

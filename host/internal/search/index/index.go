@@ -7,11 +7,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
+	"github.com/parley-search/parley/host/internal/contain"
 	"github.com/parley-search/parley/host/internal/search/filter"
 	"github.com/parley-search/parley/host/internal/search/folder"
 	"github.com/parley-search/parley/host/internal/search/settings"
@@ -24,6 +27,7 @@ type Index struct {
 	Catalog *Catalog
 	state   atomic.Pointer[State]
 	dropped atomic.Bool
+	halted  atomic.Pointer[string] // why nothing works on it any more, see contain; nil: it does
 
 	writing chan struct{} // has one token while somebody writes; see lock
 
@@ -45,14 +49,47 @@ type State struct {
 	Folder *folder.Folder // nil while there is nothing to serve
 }
 
+// contain calls f, which works on the index. Where it panics, that index is halted: what it
+// has is served on, and nothing works on it until the host starts again.
+func (ix *Index) contain(f func() error) error {
+	err := contain.Call(f)
+	if contain.Is(err) {
+		why, _, _ := strings.Cut(err.Error(), "\n")
+		ix.halted.Store(&why)
+		ix.Catalog.Log(fmt.Sprintf("index %q is halted: it takes no change until the host starts again, and searches find what it has", ix.UID()), err)
+		if f := ix.Catalog.follower; f != nil {
+			f.tell()
+		}
+		return nil
+	}
+	return err
+}
+
+// haltError is the error of who wants to change the index, or waits for its changes, which
+// is halted.
+func (ix *Index) haltError() error {
+	return apierr.Newf(indexerr.IndexHalted, "Index `%s` takes no change, since work on it failed (%s): the host's log has the rest. A new start of the host tries again.", ix.UID(), *ix.halted.Load())
+}
+
 func newIndex(c *Catalog, m *Meta) *Index {
 	ix := &Index{Catalog: c, writing: make(chan struct{}, 1), words: make(chan struct{}, 1)}
 	ix.state.Store(&State{Meta: m})
 	return ix
 }
 
-// Lock makes the caller the one writer of the index.
+// Lock makes the caller the one writer of the index. The error is an [apierr.Error] of code
+// [indexerr.IndexHalted] where nothing may write to it any more.
 func (ix *Index) Lock(ctx context.Context) (unlock func(), err error) {
+	unlock, err = ix.LockToRemove(ctx)
+	if err == nil && ix.halted.Load() != nil {
+		unlock()
+		return nil, ix.haltError()
+	}
+	return unlock, err
+}
+
+// LockToRemove is Lock for who removes the index, which may be halted.
+func (ix *Index) LockToRemove(ctx context.Context) (unlock func(), err error) {
 	select {
 	case ix.writing <- struct{}{}:
 		unlock := func() { <-ix.writing }
@@ -195,8 +232,8 @@ func (ix *Index) startRepair(ctx context.Context, bad *folder.Folder) (started b
 			close(done)
 		}()
 		for pause := time.Second; ctx.Err() == nil; pause = min(2*pause, 30*time.Second) {
-			err := ix.replace(ctx, bad)
-			if err == nil || ctx.Err() != nil {
+			err := ix.contain(func() error { return ix.replace(ctx, bad) })
+			if err == nil || ctx.Err() != nil || ix.halted.Load() != nil {
 				return
 			}
 			ix.Catalog.Log(fmt.Sprintf("building index %q failed; trying again in %v", ix.UID(), pause), err)
@@ -360,9 +397,12 @@ func (ix *Index) ParseFilter(m *Meta, raw json.RawMessage, code apierr.Code, b *
 // BuildFolder makes a folder for m's documents under the schema sc. report is
 // told, now and then, how many are in it.
 func (c *Catalog) BuildFolder(ctx context.Context, m *Meta, sc *folder.Schema, report func(done int)) (*folder.Folder, error) {
+	return c.buildFolder(ctx, m, sc, func(f func(storage.Document) error) error { return c.DB.Scan(ctx, m.Docs, f) }, report)
+}
+
+func (c *Catalog) buildFolder(ctx context.Context, m *Meta, sc *folder.Schema, scan func(func(storage.Document) error) error, report func(done int)) (*folder.Folder, error) {
 	if m.Bytes > c.PartBytes() {
 		defer c.Limits.Enter()()
 	}
-	scan := func(f func(storage.Document) error) error { return c.DB.Scan(ctx, m.Docs, f) }
 	return folder.Build(ctx, c.Dir, sc, m.Fields, m.Next, c.Limits, scan, report)
 }

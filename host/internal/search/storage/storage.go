@@ -61,6 +61,21 @@ type DB interface {
 	Sweep(known func(docs string) bool) error
 }
 
+// A Moment is the database of a node of a cluster as it was at one moment: a record and
+// the documents that it counts, which change while the log goes on.
+type Moment interface {
+	// Seq is the message up to which it has the log.
+	Seq() (uint64, error)
+	// Meta returns the record of an index; nil: there is none.
+	Meta(uid string) ([]byte, error)
+	// Documents and ScanAfter are those of [DB].
+	Documents(docs string, ids []string) ([]Document, error)
+	ScanAfter(ctx context.Context, docs, after string, f func(Document) error) error
+	// Notes calls f for each message after the one numbered after that changed
+	// documents, with their ids, in order. The same number may come several times.
+	Notes(docs string, after uint64, f func(seq uint64, ids []string) error) error
+}
+
 // ErrTooBig is returned by [DB.Write] where a change is too big for one
 // transaction.
 var ErrTooBig = errors.New("too big for one transaction")

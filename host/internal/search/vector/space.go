@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/parley-search/parley/host/internal/contain"
 )
 
 // blockRows is how many vectors one piece of a [Space]'s memory holds.
@@ -291,7 +293,7 @@ func (s *Space) candidates(c *codes, q *codedQuery, want, near int, allowed *Set
 	blocks := blocksOf(len(s.owners))
 	shares := max(min(runtime.GOMAXPROCS(0), blocks/shareBlocks), 1)
 	each := func(f func(i int)) {
-		var others sync.WaitGroup
+		var others contain.Group
 		for i := 1; i < shares; i++ {
 			others.Go(func() { f(i) })
 		}

@@ -75,7 +75,7 @@ func (s *Writer) applyDeletion(ctx context.Context, w *task.Work) (task.Outcome,
 	if ix == nil {
 		return task.Outcome{Err: task.Fail(index.NotFound(w.IndexUID))}, nil
 	}
-	unlock, err := ix.Lock(ctx)
+	unlock, err := ix.LockToRemove(ctx)
 	if err != nil {
 		return task.Outcome{}, err
 	}

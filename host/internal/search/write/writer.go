@@ -13,8 +13,11 @@ package write
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/search/embedder"
 	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/task"
@@ -41,6 +44,20 @@ func NewWriter(indexes *index.Catalog, embedders *embedder.Service, bodies Bodie
 // nothing, an index knows the task that made it, and of a deletion the outcome
 // is kept with it.
 func (s *Writer) Process(ctx context.Context, r *task.Run) ([]task.Outcome, error) {
+	outcomes, err := s.process(ctx, r)
+	e, ok := errors.AsType[*apierr.Error](err)
+	if !ok || e.Code != indexerr.IndexHalted {
+		return outcomes, err
+	}
+	// Nobody knows when it will take changes again, and the tasks of other indexes wait.
+	outcomes = outcomes[:0]
+	for range r.Works {
+		outcomes = append(outcomes, task.Outcome{Err: task.Fail(e)})
+	}
+	return outcomes, nil
+}
+
+func (s *Writer) process(ctx context.Context, r *task.Run) ([]task.Outcome, error) {
 	if err := s.indexes.Await(ctx, nil); err != nil {
 		return nil, err
 	}
