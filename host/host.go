@@ -185,7 +185,7 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 		DatabaseSize: func() (size, used int64) { return h.databaseSize(db) },
 		Responses:    responses.New(responses.Options{TTL: c.ResponsesTTL, MaxBytes: c.ResponsesMaxBytes, Now: o.Pace.Now}),
 		Version:      httpapi.Version{Version: o.Version, Commit: o.Commit, Date: o.CommitDate},
-		Limits:       httpapi.Limits{Body: c.PayloadLimit, Search: c.SearchPayload},
+		Limits:       httpapi.Limits{Body: c.PayloadLimit, Search: c.SearchPayload, Connections: c.Connections},
 		Site:         httpapi.Site{Hosts: c.AllowedHosts, Origins: c.AllowedOrigins, Proxies: c.TrustedProxies},
 		PublicURL:    c.PublicURL, TLS: tlsConfig, Replicates: c.Replicates,
 		Console: c.Console == config.ConsoleOn, NoDocs: !c.DocsPage,

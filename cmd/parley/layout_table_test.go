@@ -149,7 +149,7 @@ var layout = []row{
 	{layerTechnology, "~watch", "", "github.com/fsnotify/fsnotify"},
 	{layerComposition, "host", "abi abi/event abi/manifest abi/response ~...", "github.com/rs/zerolog"},
 	{layerComposition, "~backup", "~apierr ~archive ~config ~deploy ~movein ~search ~store ~task", "github.com/rs/zerolog"},
-	{layerComposition, "~config", "abi/event ~apierr ~chat/workspace ~deploy ~feature ~httpapi ~httpapi/transport ~plugin ~secret ~telemetry ~upstream", "github.com/dustin/go-humanize github.com/knadh/koanf"},
+	{layerComposition, "~config", "abi/event ~apierr ~chat/workspace ~deploy ~feature ~httpapi ~httpapi/transport ~plugin ~secret ~system ~telemetry ~upstream", "github.com/dustin/go-humanize github.com/knadh/koanf"},
 	{layerComposition, "~figures", "abi ~apierr ~apierr/searcherr ~chat ~httpapi ~limit ~metrics ~plugin ~search ~spool ~task ~telemetry", ""},
 	{layerComposition, "~machine", "~dbfolder ~system", ""},
 	{layerComposition, "~movein", "~apierr ~apierr/indexerr ~auth ~chat/workspace ~config ~feature ~network ~search ~search/index ~search/write ~secret ~store ~task ~upstream ~webhook", "github.com/google/uuid"},

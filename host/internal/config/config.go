@@ -146,6 +146,9 @@ func Load(from Sources) (Config, []Setting, error) {
 	defaults := map[string]any{}
 	for _, o := range options {
 		defaults[o.Key()] = o.Default
+		if o.Derive != nil {
+			defaults[o.Key()] = o.Derive()
+		}
 	}
 	for name, v := range from.Preset {
 		defaults[strings.ReplaceAll(name, "-", "_")] = v

@@ -10,7 +10,8 @@ import "strings"
 type Option struct {
 	Name    string // of the flag, without dashes
 	Default string
-	Meaning string // one line, for --help and "config explain"
+	Derive  func() string // the default on this machine, where that depends on it; nil: Default
+	Meaning string        // one line, for --help and "config explain"
 	Kind    Kind
 	Secret  bool   // never printed
 	Bare    string // what the bare flag means; empty: it needs a value, or is a switch

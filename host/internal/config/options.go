@@ -3,6 +3,7 @@ package config
 import (
 	"net/netip"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/parley-search/parley/abi/event"
@@ -10,6 +11,7 @@ import (
 	"github.com/parley-search/parley/host/internal/httpapi/transport"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/secret"
+	"github.com/parley-search/parley/host/internal/system"
 	"github.com/parley-search/parley/host/internal/upstream"
 )
 
@@ -33,6 +35,7 @@ type Config struct {
 	MasterKey         secret.Text
 	PayloadLimit      int64
 	SearchPayload     int64
+	Connections       int
 	IndexingMemory    int64
 	VectorMemory      int64
 	IndexingThreads   int // 0: half of the processors
@@ -182,6 +185,10 @@ func AllOptions() []Option {
 		{
 			Name: "http-search-payload-size-limit", Default: "1 MiB", Meaning: "largest body of a search, where http-payload-size-limit is not less: vectors and media of a query count too",
 			Kind: sizeKind(func(c *Config) *int64 { return &c.SearchPayload }),
+		},
+		{
+			Name: "http-max-connections", Meaning: "connections of clients at a time, half of which one address may have that is not in trusted-proxies; where there are more, those are closed that nothing was asked on for longest; none: half of the files that the process may open, 1,000,000 at most",
+			Derive: deriveConnections, Kind: integerKind(func(c *Config) *int { return &c.Connections }, 16, mostConnections),
 		},
 		{
 			Name: "max-indexing-memory", Default: "512 MiB", Meaning: "memory that indexing may take beyond what the idle host has; of 128 MiB or less the database may take as much again; mapped files not counted",
@@ -388,4 +395,16 @@ func AllOptions() []Option {
 			Kind: durationKind(func(c *Config) *time.Duration { return &c.ShutdownGrace }),
 		},
 	)
+}
+
+const mostConnections = 1_000_000
+
+// deriveConnections leaves half of the descriptors to files and to what the host
+// asks itself: an answer from a provider takes a connection of either kind.
+func deriveConnections() string {
+	n := uint64(mostConnections)
+	if files := system.Descriptors(); files > 0 {
+		n = min(max(files/2, 16), n)
+	}
+	return strconv.FormatUint(n, 10)
 }

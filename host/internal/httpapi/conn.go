@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -12,38 +13,6 @@ import (
 
 	"github.com/parley-search/parley/host/internal/httpapi/transport"
 )
-
-// A listener hands out connections that bound how long a client may leave a
-// write waiting, and that can be looked at and closed.
-type listener struct {
-	net.Listener
-	server *Server
-	tls    *tls.Config // nil: none
-	once   sync.Once
-	err    error
-}
-
-// Close implements [net.Listener]. Closing it again is not an error.
-func (l *listener) Close() error {
-	l.once.Do(func() { l.err = l.Listener.Close() })
-	return l.err
-}
-
-func (l *listener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	if tcp, ok := c.(*net.TCPConn); ok {
-		_ = tcp.SetWriteBuffer(sendBuffer) // where that fails, the system's own measure holds
-	}
-	if l.tls != nil {
-		c = tls.Server(c, l.tls) // the handshake comes with the first read, in the time that a request has
-	}
-	conn := &conn{Conn: c, server: l.server}
-	l.server.conns.add(conn)
-	return conn, nil
-}
 
 // sendBuffer is what the system may keep for a client that does not read: an
 // answer waits at its source rather than here, by the megabyte.
@@ -56,6 +25,9 @@ const maxLinger = 16 << 20
 type conn struct {
 	net.Conn
 	server  *Server
+	from    netip.Addr        // whose it is; see clientNetwork
+	idle    atomic.Int64      // since when nothing is asked, in Unix nanoseconds; 0: something is
+	asked   bool              // a request was answered since the last wait for one; the server's goroutine alone
 	linger  atomic.Bool       // bytes of the client are unread: see Close
 	framing transport.Framing // of the requests that were read
 	closing sync.Once
@@ -87,6 +59,10 @@ func (c *conn) Read(b []byte) (int, error) {
 func (c *conn) readChecked(b []byte) (int, error) {
 	if _, bad := c.framing.Check(nil); bad != nil {
 		return 0, bad
+	}
+	if c.asked { // and the answer is written: the server waits for what comes next
+		c.asked = false
+		c.idle.Store(time.Now().UnixNano())
 	}
 	n, err := c.Conn.Read(b)
 	passed, bad := c.framing.Check(b[:n])
@@ -187,64 +163,4 @@ func (c *conn) gone() bool {
 	// Control and not Read: the deadline for reading the request may be over.
 	err = raw.Control(func(fd uintptr) { closed = transport.ClosedByPeer(fd) })
 	return err != nil || closed
-}
-
-// conns are the open connections. Its zero value is ready.
-type conns struct {
-	mu   sync.Mutex
-	open map[*conn]struct{}
-	down bool // none may rest any more
-}
-
-func (s *conns) add(c *conn) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.open == nil {
-		s.open = make(map[*conn]struct{})
-	}
-	s.open[c] = struct{}{}
-}
-
-func (s *conns) remove(c *conn) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.open, c)
-}
-
-// rest says that c waits for a next request; false: it may not.
-func (s *conns) rest(c *conn) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.down || c.SetReadDeadline(time.Now().Add(c.server.Limits.Idle)) != nil {
-		return false
-	}
-	c.resting = true
-	return true
-}
-
-func (s *conns) wake(c *conn) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c.resting = false
-}
-
-// endRest has every connection that rests, now or later, end.
-func (s *conns) endRest() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.down = true
-	for c := range s.open {
-		if c.resting {
-			_ = c.SetReadDeadline(time.Unix(1, 0)) // long ago; an error: it has ended
-		}
-	}
-}
-
-// closeAll closes what is open, whatever happens on it.
-func (s *conns) closeAll() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for c := range s.open {
-		_ = c.Conn.Close() // not c.Close, which takes the lock; the server calls it
-	}
 }

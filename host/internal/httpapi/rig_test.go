@@ -67,6 +67,7 @@ type wish struct {
 	reaches   bool // other hosts, by a real upstream
 	console   bool // serve the page
 	wide      bool // seems to listen to other machines
+	listener  func(net.Listener) net.Listener
 	noDocs    bool
 	installer pluginapi.Installer
 	sources   func(chat.Sources) chat.Sources // what the chat has of the plugins; nil: all as they are
@@ -222,6 +223,9 @@ func newRig(tb testing.TB, w wish) *rig {
 	r.url = "http://" + ln.Addr().String()
 	if w.wide {
 		ln = elsewhere{ln}
+	}
+	if w.listener != nil {
+		ln = w.listener(ln)
 	}
 	go func() { r.served <- r.server.Listen(ln) }()
 

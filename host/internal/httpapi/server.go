@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"slices"
 	"sync"
@@ -132,7 +133,9 @@ type Limits struct {
 	Opening   time.Duration // silence of a provider after which a stream begins without it; default 5s
 	Watch     time.Duration // between two looks at whether a stream's client is there; default 500ms
 	Trial     time.Duration // for a provider's first word to POST /chats/{uid}/test; default 1min
-	Linger    time.Duration // for a client to read the last answer before its connection is closed; default 500ms
+	// Connections are those open at a time, of which one client has half at most; default 10,000.
+	Connections int
+	Linger      time.Duration // for a client to read the last answer before its connection is closed; default 500ms
 }
 
 func (l Limits) withDefaults() Limits {
@@ -145,6 +148,7 @@ func (l Limits) withDefaults() Limits {
 	l.Opening = cmp.Or(l.Opening, 5*time.Second)
 	l.Watch = cmp.Or(l.Watch, 500*time.Millisecond)
 	l.Trial = cmp.Or(l.Trial, time.Minute)
+	l.Connections = cmp.Or(l.Connections, 10_000)
 	l.Linger = cmp.Or(l.Linger, 500*time.Millisecond)
 	return l
 }
@@ -171,7 +175,7 @@ type Server struct {
 	conns   conns
 	streams streams
 	chunks  sync.Pool      // buffers of streams that wait; see chunk
-	taken   sync.WaitGroup // connections that answers took over
+	taken   sync.WaitGroup // goroutines of connections
 	wide    atomic.Bool    // it listens not on this machine alone
 	// watching is the stream of the log, where there is one.
 	watching atomic.Pointer[logWatch]
@@ -213,6 +217,7 @@ func New(d Deps) *Server {
 		ReadTimeout:                  d.Limits.Read,
 		IdleTimeout:                  d.Limits.Idle,
 		ReadBufferSize:               maxHead,
+		Concurrency:                  math.MaxInt32, // Limits.Connections bounds them
 	})
 	// What goes wrong on a connection is the client's doing more often than
 	// not, and its text may hold parts of a request.
@@ -245,6 +250,10 @@ func New(d Deps) *Server {
 // may be the rest of the request, or pretend to be another one.
 func (s *Server) screen(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
+		if conn, ok := ctx.Conn().(*conn); ok {
+			conn.idle.Store(0)
+			defer func() { conn.asked = true }()
+		}
 		var refusal *apierr.Error
 		if why := checkHead(&ctx.Request); why != "" {
 			refusal = exchange.Unreadable(why)
@@ -282,7 +291,7 @@ func (s *Server) Listen(ln net.Listener) error {
 	at, ok := ln.Addr().(*net.TCPAddr)
 	s.wide.Store(ok && !at.IP.IsLoopback())
 	s.mu.Lock()
-	s.listener = &listener{Listener: ln, server: s, tls: s.TLS}
+	s.listener = &listener{Listener: ln, server: s, tls: s.TLS, closed: make(chan struct{})}
 	s.mu.Unlock()
 	if s.down.Load() {
 		return ln.Close()
@@ -347,7 +356,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-// given waits until no connection is taken over any more, or ctx ends.
+// given waits until no connection is served any more, or ctx ends.
 func (s *Server) given(ctx context.Context) {
 	none := make(chan struct{})
 	go func() {

@@ -56,6 +56,7 @@ func (s *Server) takeOver(c *conn, ctx *fasthttp.RequestCtx, a *answering) {
 // converse writes a's answer to c and gives c back to the server, or closes it.
 func (s *Server) converse(c *conn, a *answering) {
 	defer s.taken.Done()
+	defer s.contain(c)
 	err := a.write()
 	if err == nil {
 		_, err = c.Write(lastChunk)
@@ -65,9 +66,7 @@ func (s *Server) converse(c *conn, a *answering) {
 		return
 	}
 	growStack(false)
-	if err := s.app.Server().ServeConn(c); err != nil {
-		s.Log.Debug().Err(err).Msg("connection ended")
-	}
+	s.serveConn(c)
 }
 
 // growStack has the stack of its goroutine grow at once to what it takes to answer a

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"os"
 	"runtime"
-	"strconv"
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/dbfolder"
@@ -29,7 +28,7 @@ func This() *Machine {
 	return &Machine{
 		Distribution: distributionID(readOr("/etc/os-release", "/usr/lib/os-release")),
 		Kernel:       system.Release(),
-		RAM:          Round(memoryKiB(readOr("/proc/meminfo")), 64<<10),
+		RAM:          Round(uint64(system.MachineMemory())>>10, 64<<10),
 		Disk:         Round(largestDisk(readOr("/proc/self/mounts")), 1e9),
 		Cores:        runtime.NumCPU(),
 		Used:         dbfolder.Use,
@@ -56,16 +55,6 @@ func distributionID(release []byte) string {
 		}
 	}
 	return runtime.GOOS
-}
-
-func memoryKiB(meminfo []byte) uint64 {
-	for s := bufio.NewScanner(bytes.NewReader(meminfo)); s.Scan(); {
-		if f := strings.Fields(s.Text()); len(f) > 1 && f[0] == "MemTotal:" {
-			n, _ := strconv.ParseUint(f[1], 10, 64)
-			return n
-		}
-	}
-	return 0
 }
 
 // largestDisk is the capacity of the largest file system on a device.

@@ -77,3 +77,22 @@ func Release() string {
 	}
 	return unix.ByteSliceToString(u.Release[:])
 }
+
+// Descriptors is how many files and connections this process may have open; 0:
+// unknown. Go has raised it to what the system allows at most.
+func Descriptors() uint64 {
+	var l unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &l) != nil {
+		return 0
+	}
+	return uint64(l.Cur)
+}
+
+// addressSpace is the bound on this process's addresses, in bytes; 0: none.
+func addressSpace() int64 {
+	var l unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_AS, &l) != nil || uint64(l.Cur) >= 1<<60 {
+		return 0
+	}
+	return int64(l.Cur)
+}

@@ -61,3 +61,9 @@ func Release() string {
 	v := windows.RtlGetVersion()
 	return fmt.Sprintf("%d.%d.%d", v.MajorVersion, v.MinorVersion, v.BuildNumber)
 }
+
+// Descriptors is 0: the system has no bound on them.
+func Descriptors() uint64 { return 0 }
+
+// addressSpace is 0: the system has no bound on it.
+func addressSpace() int64 { return 0 }
