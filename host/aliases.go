@@ -9,6 +9,7 @@ import (
 	"github.com/parley-search/parley/host/internal/config"
 	"github.com/parley-search/parley/host/internal/masterkey"
 	"github.com/parley-search/parley/host/internal/movein"
+	"github.com/parley-search/parley/host/internal/store"
 )
 
 // What package config has for programs that start a host.
@@ -43,6 +44,10 @@ func AllOptions() []Option { return config.AllOptions() }
 // NearestName returns the one of known that name was most likely meant to be,
 // or "" where none is near.
 func NearestName(name string, known []string) string { return apierr.Nearest(name, known) }
+
+// ReadHolder returns the process that has the data directory dir open, or had it last,
+// and the URL where it serves; empty what is not known.
+func ReadHolder(dir string) (pid, url string) { return store.ReadHolder(dir) }
 
 // InspectArchive reads a dump or a snapshot to its end and returns what is in
 // it. The error says what is wrong with one that is not whole.

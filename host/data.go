@@ -19,9 +19,6 @@ func (h *Host) openData(ctx context.Context, c config.Config, o Options) (*store
 	open, openSealer := store.Open, masterkey.OpenSealer
 	if c.Cluster.Name != "" {
 		open, openSealer = store.OpenShared, masterkey.OpenSharedSealer
-		if err := h.listen(c.HTTPAddr); err != nil { // the other nodes are told where
-			return nil, nil, err
-		}
 	}
 	db, err := open(c.DBPath)
 	if err == nil && c.Cluster.Name != "" {

@@ -10,7 +10,9 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"os"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -113,7 +115,7 @@ type Host struct {
 	cluster *member // nil: this host is alone
 }
 
-// Open opens everything below c.DBPath, begins to load the plugins, and listens.
+// Open listens, opens everything below c.DBPath, and begins to load the plugins.
 // It serves once Run is called, and all plugins once Loaded is closed.
 func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) {
 	h := &Host{config: c, log: o.Logs.Logger(), modules: o.Embedded, metrics: metrics.New(), loaded: make(chan struct{}), unfit: make(chan error, 1), stopLoading: func() {}}
@@ -127,6 +129,9 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 
 	tlsConfig, err := h.openTLS(c) // first: what it refuses has then cost and changed nothing
 	if err != nil {
+		return nil, err
+	}
+	if err := h.listen(c.HTTPAddr); err != nil { // second, for the same reason
 		return nil, err
 	}
 	db, sealer, err := h.openData(ctx, c, o)
@@ -198,10 +203,8 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 		deps.Cluster = h.cluster
 	}
 	h.server = httpapi.New(deps)
-	if h.listener == nil {
-		if err := h.listen(c.HTTPAddr); err != nil {
-			return nil, err
-		}
+	if err := db.NoteURL(h.url()); err != nil {
+		return nil, err
 	}
 	h.show(o.Hooks)
 	if engine == nil {
@@ -253,6 +256,18 @@ func (h *Host) listen(addr string) (err error) {
 
 // Addr is where the host listens.
 func (h *Host) Addr() net.Addr { return h.listener.Addr() }
+
+// url is where this machine's clients find the host.
+func (h *Host) url() string {
+	scheme, addr := "http://", h.Addr().String()
+	if h.config.TLS.Cert != "" {
+		scheme = "https://"
+	}
+	if at, err := netip.ParseAddrPort(addr); err == nil && at.Addr().IsUnspecified() {
+		addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(int(at.Port())))
+	}
+	return scheme + addr
+}
 
 // Loaded is closed once all that the deployment wants runs, or was refused, and
 // telemetry with it. Until then, requests that want a plugin wait for it.

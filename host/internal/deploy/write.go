@@ -27,11 +27,17 @@ const (
 type writer struct {
 	root *os.Root // no name leads out of it
 	lock *os.File // keeps other processes out of the directory until it is closed
+	made string   // the directory's path, where the writer made it; or empty
 }
 
 // write makes the directory where it is missing and waits until it is this
-// process's alone. The caller closes the writer.
+// process's alone. The caller closes the writer, which removes a directory that it made
+// and nothing was written to.
 func (d Dir) write(ctx context.Context) (*writer, error) {
+	made := ""
+	if _, err := os.Stat(d.Path); errors.Is(err, fs.ErrNotExist) {
+		made = d.Path
+	}
 	if err := os.MkdirAll(d.Path, 0o755); err != nil {
 		return nil, fmt.Errorf("make plugin directory: %w", err)
 	}
@@ -43,8 +49,14 @@ func (d Dir) write(ctx context.Context) (*writer, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open plugin directory: %w", err), root.Close())
 	}
-	w := &writer{root, lock}
+	w := &writer{root, lock, made}
 	err = w.wait(ctx)
+	if err == nil && !w.isAt(d.Path) { // who made it had nothing to write, and removed it
+		if err := w.close(); err != nil {
+			return nil, err
+		}
+		return d.write(ctx)
+	}
 	if cluster := d.sharedBy(); err == nil && cluster != "" && !d.Node {
 		err = d.errShared(cluster)
 	}
@@ -76,7 +88,19 @@ func (w *writer) wait(ctx context.Context) error {
 	}
 }
 
-func (w *writer) close() error { return errors.Join(w.lock.Close(), w.root.Close()) }
+// isAt reports whether the directory is still what its path leads to.
+func (w *writer) isAt(path string) bool {
+	mine, err := w.root.Stat(".")
+	there, gone := os.Stat(path)
+	return err == nil && gone == nil && os.SameFile(mine, there)
+}
+
+func (w *writer) close() error {
+	if w.made != "" {
+		_ = os.Remove(w.made) // only an empty one can be
+	}
+	return errors.Join(w.lock.Close(), w.root.Close())
+}
 
 // What files are called until they are whole.
 const (

@@ -120,3 +120,32 @@ func TestTry(t *testing.T) {
 		t.Errorf("the directory afterwards: %v, want none", err)
 	}
 }
+
+// TestHammerNoDirectoryLeft has commands that fail beside ones that write in a directory
+// that is not there yet: those that fail leave none, and take none away.
+func TestHammerNoDirectoryLeft(t *testing.T) {
+	for range 20 {
+		in := newInstaller(t)
+		if _, err := in.Rollback(t.Context(), "x"); err == nil {
+			t.Fatal("Rollback of a plugin that is not there: no error")
+		}
+		if _, err := os.Stat(in.Dir.Path); !errors.Is(err, os.ErrNotExist) {
+			t.Fatalf("Rollback that failed left the plugin directory: %v", err)
+		}
+		var wg sync.WaitGroup
+		for range 3 {
+			wg.Go(func() { _, _ = in.Rollback(t.Context(), "x") })
+		}
+		b := module(t, "p", "1.0.0", nil)
+		wg.Go(func() {
+			if _, err := in.Install(t.Context(), &Fetched{Module: b, Place: "f"}, InstallOptions{}); err != nil {
+				t.Errorf("Install: %v", err)
+			}
+		})
+		wg.Wait()
+		checkDir(t, in.Dir)
+		if items, err := in.Dir.List(nil); err != nil || len(items) != 1 {
+			t.Errorf("%d versions are pinned, %v; want that of p", len(items), err)
+		}
+	}
+}

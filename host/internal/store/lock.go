@@ -11,6 +11,27 @@ import (
 	"github.com/parley-search/parley/host/internal/system"
 )
 
+// lockName is the file that is locked. It holds the process that has the lock and, on
+// a second line, the URL where it serves.
+const lockName = "parley.pid"
+
+// ReadHolder returns the process that has dir open, or had it last, and the URL where it
+// serves; empty what is not known.
+func ReadHolder(dir string) (pid, url string) {
+	b, _ := os.ReadFile(filepath.Join(dir, lockName))
+	pid, url, _ = strings.Cut(strings.TrimSpace(string(b)), "\n")
+	return pid, url
+}
+
+// NoteURL lets others know where the process that has s open serves.
+func (s *Store) NoteURL(url string) error {
+	if s.lock == nil { // it is in memory, for nobody else
+		return nil
+	}
+	_, err := fmt.Fprintln(s.lock, url)
+	return err
+}
+
 // lockWait is how long a start waits for a data directory that is in use.
 const lockWait = 2 * time.Second
 
@@ -26,7 +47,7 @@ func Lock(dir string) (release func() error, err error) {
 
 // lockDir takes dir for this process.
 func lockDir(dir string) (*os.File, error) {
-	name := filepath.Join(dir, "parley.pid")
+	name := filepath.Join(dir, lockName)
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lock data directory: %w", err)
@@ -38,8 +59,11 @@ func lockDir(dir string) (*os.File, error) {
 		err = system.LockFile(f)
 	}
 	if err != nil {
-		pid, _ := os.ReadFile(name)
-		return nil, errors.Join(fmt.Errorf("the data directory %s is in use by process %s: stop it, or give another --db-path", dir, strings.TrimSpace(string(pid))), f.Close())
+		pid, url := ReadHolder(dir)
+		if url != "" {
+			pid += " at " + url
+		}
+		return nil, errors.Join(fmt.Errorf("the data directory %s is in use by process %s: stop it, or give another --db-path", dir, pid), f.Close())
 	}
 	if err = f.Truncate(0); err == nil {
 		_, err = fmt.Fprintln(f, os.Getpid())
