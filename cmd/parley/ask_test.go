@@ -110,12 +110,14 @@ func TestAsk(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, args := range map[string][]string{
-		"--workspace is missing: there are notes, slow": {"x"},
-		"The model `nots` does not exist":               {"x", "--workspace", "nots"},
-		"search index nowhere: status 404":              {"x", "--workspace", "notes", "--index", "nowhere"},
-		"Incorrect API key provided":                    {"x", "--workspace", "notes", "--key-file", file},
-		"keep one":                                      {"x", "--key", "y", "--key-file", file},
-		"the question is empty":                         {" "},
+		"--workspace is missing: there are notes, slow":       {"x"},
+		"there is no workspace nots: there are notes, slow":   {"x", "--workspace", "nots"},
+		"there is no workspace nots: there are notes, slow\n": {"x", "--workspace", "nots/model"},
+		"there is no index nowhere: there are notes":          {"x", "--workspace", "notes", "--index", "nowhere"},
+		"QUESTION is missing":                                 {},
+		"Incorrect API key provided":                          {"x", "--workspace", "notes", "--key-file", file},
+		"keep one":                                            {"x", "--key", "y", "--key-file", file},
+		"the question is empty":                               {" "},
 	} {
 		if out, errs, code := a.run(append([]string{"ask"}, args...)...); code == exitOK || out != "" || !strings.Contains(errs, want) {
 			t.Errorf("ask %q: code %d, printed %q, said %q; want %q", args, code, out, errs, want)
@@ -167,7 +169,7 @@ func TestSearchCommand(t *testing.T) {
 	if out, errs, code := a.run("search", "notes", "x", "--filter", "id > 1"); code != exitFailed || out != "" || !strings.Contains(errs, "not filterable") {
 		t.Errorf("search --filter: code %d, printed %q, said %q", code, out, errs)
 	}
-	if out, errs, code := a.run("search", "nowhere", "x"); code != exitFailed || out != "" || !strings.Contains(errs, "status 404") {
+	if out, errs, code := a.run("search", "nowhere", "x"); code != exitFailed || out != "" || !strings.Contains(errs, "there is no index nowhere: there are notes") {
 		t.Errorf("search nowhere: code %d, printed %q, said %q", code, out, errs)
 	}
 	if out, _, code := a.run("search", "notes", "zzzzzz"); code != exitOK || out != "" {

@@ -42,7 +42,7 @@ func TestCommandsJSON(t *testing.T) {
 			t.Errorf("%s: has --json %t; want the other, or a row of noJSON taken out", cmd.CommandPath(), without)
 		}
 	}
-	check(rootCommand())
+	check(rootCommand(nil))
 	if known != len(noJSON) {
 		t.Errorf("noJSON has %d rows, and %d of them are commands", len(noJSON), known)
 	}

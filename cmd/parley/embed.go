@@ -1,10 +1,9 @@
 //go:build ignore
 
 // Command embed builds the shipped plugins and puts them where the compiler takes them
-// from. The program runs some of them as they are: the provider that needs no model,
-// those whose sources an embedder of Meilisearch has, and all collectors. The other
-// providers are packed, to be installed by name. `go generate ./cmd/parley` runs it,
-// before `go build`.
+// from, with the hash of the sources that they are made of. The program runs some of
+// them as they are, [parley.Carried] and all collectors. The other providers are packed,
+// to be installed by name. `go generate ./cmd/parley` runs it, before `go build`.
 package main
 
 import (
@@ -16,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/parley-search/parley"
 	"github.com/parley-search/parley/host"
 )
 
@@ -26,16 +26,17 @@ func main() {
 	}
 }
 
-// runs are the providers that the program runs without being told to.
-var runs = []string{"extract", "ollama", "openai"}
-
 func embed(ctx context.Context) error {
 	plugins := filepath.Join("..", "..", "plugins")
 	manifests, err := filepath.Glob(filepath.Join(plugins, "*", "*", "manifest.json"))
 	if err != nil {
 		return err
 	}
-	modules := map[string][]byte{} // by file name
+	sum, err := parley.Sum()
+	if err != nil {
+		return err
+	}
+	files := map[string][]byte{"sources": []byte(sum)} // by name
 	for _, m := range manifests {
 		dir := filepath.Dir(m)
 		file, err := host.BuildPlugin(ctx, dir, filepath.Join(plugins, "dist"), os.Stderr)
@@ -47,13 +48,13 @@ func embed(ctx context.Context) error {
 			return err
 		}
 		name := filepath.Base(file)
-		if filepath.Base(filepath.Dir(dir)) == "provider" && !slices.Contains(runs, filepath.Base(dir)) {
+		if filepath.Base(filepath.Dir(dir)) == "provider" && !slices.Contains(parley.Carried, filepath.Base(dir)) {
 			name += ".gz"
 			if module, err = pack(module); err != nil {
 				return err
 			}
 		}
-		modules[name] = module
+		files[name] = module
 	}
 	old, err := filepath.Glob(filepath.Join("embedded", "*.wasm*"))
 	if err != nil {
@@ -64,8 +65,8 @@ func embed(ctx context.Context) error {
 			return err
 		}
 	}
-	for name, module := range modules {
-		if err := os.WriteFile(filepath.Join("embedded", name), module, 0o644); err != nil {
+	for name, b := range files {
+		if err := os.WriteFile(filepath.Join("embedded", name), b, 0o644); err != nil {
 			return err
 		}
 	}

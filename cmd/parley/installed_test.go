@@ -26,13 +26,13 @@ func (f moduleFile) Path() string                 { return f.name }
 func (f moduleFile) Lstat() (fs.FileInfo, error)  { return os.Lstat(filepath.Join(f.root, f.name)) }
 func (f moduleFile) Open() (io.ReadCloser, error) { return os.Open(filepath.Join(f.root, f.name)) }
 
-// TestInstalledByVersion does what a stranger does with Go alone: `go install` of a
-// version from a module proxy, then quickstart and an install by name, far from any
-// checkout.
-func TestInstalledByVersion(t *testing.T) {
+// TestInstalled does what a stranger does with Go alone: `go install`, in a checkout or
+// of a version from a module proxy, then an install by name, quickstart and serve in an
+// empty folder, far from any checkout, with a home of its own.
+func TestInstalled(t *testing.T) {
 	t.Parallel()
-	skipUnlessLong(t, "compiles the program from a module proxy")
-	proxy, bin, home := t.TempDir(), t.TempDir(), t.TempDir()
+	skipUnlessLong(t, "compiles the program as a stranger would, and all its plugins")
+	proxy := t.TempDir()
 	version := writeProxy(t, filepath.Join(proxy, modulePath, "@v"))
 	vars, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output()
 	if err != nil {
@@ -41,34 +41,60 @@ func TestInstalledByVersion(t *testing.T) {
 	caches := strings.Fields(string(vars))
 	removeVersion(t, caches[1], version)
 	t.Cleanup(func() { removeVersion(t, caches[1], version) })
-	env := append(os.Environ(), "GOPROXY=file://"+filepath.ToSlash(proxy), "GOSUMDB=off", "GOFLAGS=-modcacherw", "GOWORK=off",
-		"GOBIN="+bin, "GOCACHE="+caches[0], "GOMODCACHE="+caches[1], "HOME="+home, "XDG_CACHE_HOME="+filepath.Join(home, "cache"))
-	in := func(ctx context.Context, name string, args ...string) *exec.Cmd {
-		cmd := exec.CommandContext(ctx, name, args...)
-		cmd.Dir, cmd.Env = home, env
-		return cmd
-	}
-	if out, err := in(t.Context(), "go", "install", modulePath+"/cmd/parley@"+version).CombinedOutput(); err != nil {
-		t.Fatalf("go install: %v\n%s", err, out)
-	}
-	program := filepath.Join(bin, "parley")
-	if out, err := in(t.Context(), program, "plugin", "install", "mistral", "--plugin-dir", "plugins").CombinedOutput(); err != nil || !bytes.Contains(out, []byte("in use   ")) {
-		t.Errorf("install by name: %v\n%s", err, out)
-	}
-	if out, err := in(t.Context(), program, "version").Output(); err != nil || !bytes.HasPrefix(out, []byte("parley "+version[1:]+"\n")) {
-		t.Errorf("version: %s %v, want %s", out, err, version)
-	}
-	p := startProgram(t, "quickstart", func(ctx context.Context, p *process) int {
-		cmd := in(ctx, program, "quickstart", "--http-addr", "127.0.0.1:0", "--db-path", filepath.Join(home, "data"))
-		cmd.Stdout, cmd.Stderr = p, p
-		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-		_ = cmd.Run()
-		return cmd.ProcessState.ExitCode()
-	})
-	url, body := parseCurl(t, p.waitFor("curl -N "))
-	p.waitFor("7 collectors count usage")
-	if a := ask(t, url, body); a.status != http.StatusOK || !strings.Contains(a.text, "Inception") {
-		t.Errorf("answer: status %d, %s", a.status, a.raw)
+	for name, tt := range map[string]struct{ from, arg, version string }{
+		"checkout": {root(t), "./cmd/parley", "0.2.0-dev"},
+		"version":  {t.TempDir(), modulePath + "/cmd/parley@" + version, version[1:]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bin, home := t.TempDir(), t.TempDir()
+			env := append(os.Environ(), "GOPROXY=file://"+filepath.ToSlash(proxy), "GOSUMDB=off", "GOFLAGS=-modcacherw", "GOWORK=off",
+				"GOBIN="+bin, "GOCACHE="+caches[0], "GOMODCACHE="+caches[1], "HOME="+home, "XDG_CACHE_HOME="+filepath.Join(home, "cache"))
+			in := func(ctx context.Context, dir, name string, args ...string) *exec.Cmd {
+				cmd := exec.CommandContext(ctx, name, args...)
+				cmd.Dir, cmd.Env = dir, env
+				return cmd
+			}
+			if out, err := in(t.Context(), tt.from, "go", "install", tt.arg).CombinedOutput(); err != nil {
+				t.Fatalf("go install: %v\n%s", err, out)
+			}
+			program := filepath.Join(bin, "parley")
+			if out, err := in(t.Context(), home, program, "plugin", "install", "mistral", "--plugin-dir", "plugins").CombinedOutput(); err != nil || !bytes.Contains(out, []byte("in use   ")) {
+				t.Errorf("install by name: %v\n%s", err, out)
+			}
+			if out, err := in(t.Context(), home, program, "plugin", "list", "--available").Output(); err != nil || bytes.Count(out, []byte("\n")) != 19 || !bytes.Contains(out, []byte("vLlm")) {
+				t.Errorf("list --available: %v\n%s; want a line for each of 18 plugins", err, out)
+			}
+			if out, err := in(t.Context(), home, program, "version").Output(); err != nil || !bytes.HasPrefix(out, []byte("parley "+tt.version+"\n")) {
+				t.Errorf("version: %s %v, want %s", out, err, tt.version)
+			}
+			serve := func(args ...string) *process {
+				return startProgram(t, args[0], func(ctx context.Context, p *process) int {
+					cmd := in(ctx, home, program, append(args, "--http-addr", "127.0.0.1:0", "--db-path", filepath.Join(home, args[0]))...)
+					cmd.Stdout, cmd.Stderr = p, p
+					cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+					_ = cmd.Run()
+					return cmd.ProcessState.ExitCode()
+				})
+			}
+			p := serve("quickstart")
+			url, body := parseCurl(t, p.waitFor("curl -N "))
+			p.waitFor("7 collectors count usage")
+			if a := ask(t, url, body); a.status != http.StatusOK || !strings.Contains(a.text, "Inception") {
+				t.Errorf("answer: status %d, %s", a.status, a.raw)
+			}
+			p = serve("serve", "--plugin-dir", "plugins", "--experimental-logs-mode", "json")
+			var log struct{ Addr string }
+			if err := json.Unmarshal([]byte(p.waitFor(`"message":"serving"`)), &log); err != nil {
+				t.Fatal(err)
+			}
+			code, plugins := send(t, http.MethodGet, "http://"+log.Addr+"/plugins", "")
+			for _, want := range []string{"extract", "mistral", "ollama", "openai", "instance", "search"} {
+				if !strings.Contains(plugins, `"name":"`+want+`"`) {
+					t.Errorf("GET /plugins: %d, and no %s: %s", code, want, plugins)
+				}
+			}
+		})
 	}
 }
 

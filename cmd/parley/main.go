@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -24,15 +25,15 @@ import (
 	"github.com/parley-search/parley/host"
 )
 
-func main() { os.Exit(runProgram()) }
+func main() { os.Exit(runProgram(carriedModules)) }
 
 // runProgram runs until it is done, or a signal ends it.
-func runProgram() int {
+func runProgram(carry loadModules) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// The first signal ends what is under way in order, a second one at once.
 	defer context.AfterFunc(ctx, stop)()
-	return run(ctx, takeArguments(os.Args)[1:], os.Stdout, os.Stderr)
+	return runArguments(ctx, takeArguments(os.Args)[1:], os.Stdout, os.Stderr, carry)
 }
 
 // The exit codes.
@@ -42,9 +43,13 @@ const (
 	exitUsage  = 2 // wrong command line or configuration
 )
 
-// run is the program: it returns its exit code.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	root := rootCommand()
+// loadModules returns the modules that serve runs where no other version is pinned.
+// Progress gets lines for a person.
+type loadModules func(ctx context.Context, progress io.Writer) ([][]byte, error)
+
+// runArguments is the program: it returns its exit code.
+func runArguments(ctx context.Context, args []string, stdout, stderr io.Writer, carry loadModules) int {
+	root := rootCommand(carry)
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -64,7 +69,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return exitFailed
 }
 
-func rootCommand() *cobra.Command {
+func rootCommand(carry loadModules) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "parley",
 		Short: "Ask your documents questions through the LLM of your choice",
@@ -88,11 +93,17 @@ func rootCommand() *cobra.Command {
 		}
 		return cli.UsageError{Err: fmt.Errorf("%w; `%s --help` lists what there is", err, cmd.CommandPath())}
 	})
-	root.AddCommand(serveCommand(), quickstartCommand(), query.AskCommand(), query.SearchCommand(), pluginCommand(), telemetry.Command(collectorManifests), documents.Command(),
+	root.AddCommand(serveCommand(carry), quickstartCommand(), query.AskCommand(), query.SearchCommand(), pluginCommand(), telemetry.Command(collectorManifests), documents.Command(),
 		archiveCommand("dump", "all data, readable by later versions"), archiveCommand("snapshot", "all data as it is on disk, quick to restore"),
 		clusterCommand(), keyCommand(), benchmark.Command(findModule), configCommand(), versionCommand(), compileCommand(), endChildrenCommand())
 	wrapArgs(root)
 	return root
+}
+
+// otherNames are what other programs call our flags.
+var otherNames = map[string]string{
+	"port": "http-addr", "p": "http-addr", "host": "http-addr", "addr": "http-addr", "address": "http-addr", "listen": "http-addr", "bind": "http-addr",
+	"data": "db-path", "data-dir": "db-path", "datadir": "db-path", "config": "config-file-path", "api-key": "api-key-file", "verbose": "log-level",
 }
 
 // nearestFlag is the flag that was most likely meant, where err is about one
@@ -104,6 +115,9 @@ func nearestFlag(cmd *cobra.Command, err error) string {
 	}
 	var known []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+	if meant := otherNames[unknown.GetSpecifiedName()]; slices.Contains(known, meant) {
+		return meant
+	}
 	return host.NearestName(unknown.GetSpecifiedName(), known)
 }
 
@@ -115,6 +129,9 @@ func wrapArgs(cmd *cobra.Command) {
 			if err != nil && cmd.HasSubCommands() {
 				return unknownCommand(cmd, firstOf(args))
 			}
+			if name := missingArgument(cmd, args); err != nil && name != "" {
+				return cli.UsageError{Err: fmt.Errorf("%s is missing: write `%s`; `%s --help` says more", name, cmd.UseLine(), cmd.CommandPath())}
+			}
 			if err != nil {
 				return cli.UsageError{Err: fmt.Errorf("the arguments are %q: write `%s`; `%s --help` says more", args, cmd.UseLine(), cmd.CommandPath())}
 			}
@@ -124,6 +141,17 @@ func wrapArgs(cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
 		wrapArgs(sub)
 	}
+}
+
+// missingArgument is the first of what cmd's line of use names that args lack; "": they
+// lack none.
+func missingArgument(cmd *cobra.Command, args []string) string {
+	_, use, _ := strings.Cut(strings.ReplaceAll(cmd.Use, " | ", "|"), " ")
+	names := strings.Fields(use)
+	if len(args) >= len(names) || strings.HasPrefix(names[len(args)], "[") {
+		return ""
+	}
+	return names[len(args)]
 }
 
 // checkCommand finds the command that args name before their flags are read: those

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -27,8 +28,8 @@ func pluginInstallCommand() *cobra.Command {
 			"A running host notices the change; --wait returns once it serves the version, or says why it does not.\n" +
 			"A reference is oci://HOST/REPOSITORY[:TAG][@sha256:DIGEST], with the login of docker's configuration (see `parley plugin push`), or\n" +
 			"oci-layout://FOLDER:TAG[@sha256:DIGEST]. The digest is that of the manifest; without tag and digest the newest version is taken.\n" +
-			"NAME is looked up in --plugin-registry, the newest version that the constraint allows; where that is not set, it is built from\n" +
-			"the checkout around the working directory, or is one of those that this program carries. The constraint is kept in\n" +
+			"NAME is looked up in --plugin-registry, the newest version that the constraint allows; where that is not set, it is one of\n" +
+			"those that are shipped, which this program has in it or builds with Go (`parley plugin list --available`). The constraint is kept in\n" +
 			"plugins.lock: `parley plugin update` stays within it, as after `parley plugin pin`.\n" +
 			"Nothing is downloaded through a proxy, and all by the rule that the host's own requests obey: private addresses as\n" +
 			"--allow-private-networks says, link-local and metadata addresses never.",
@@ -72,9 +73,8 @@ func pluginInstallCommand() *cobra.Command {
 }
 
 // resolveName turns the name of a plugin into where it is: in the registry of the
-// configuration or, where none is set, in the sources at hand, from which it is built,
-// or in this program. What is a file, or no name, it returns as it is. release removes
-// what was made for it.
+// configuration or, where none is set, among the plugins that are shipped. What is a
+// file, or no name, it returns as it is. release removes what was made for it.
 func resolveName(cmd *cobra.Command, d *host.Deployment, source string) (found string, release func(), err error) {
 	release = func() {}
 	if _, err := os.Stat(source); err == nil || !host.IsPluginReference(source) {
@@ -84,27 +84,26 @@ func resolveName(cmd *cobra.Command, d *host.Deployment, source string) (found s
 		found, err = d.Locate(cmd.Context(), source)
 		return found, release, err
 	}
-	tree, err := findSourceTree(cmd.Context())
+	plugins, err := shippedPlugins("*")
 	if err != nil {
 		return "", release, err
 	}
-	file, names, err := tree.buildNamed(cmd.Context(), source, cmd.ErrOrStderr())
-	if err != nil || file != "" {
-		return file, release, err
-	}
-	if tree == nil {
+	var names []string
+	for _, p := range plugins {
+		if allowed, err := host.PluginMeets(p.Name, p.Version, source); err != nil || !allowed {
+			names = append(names, p.Name)
+			continue
+		}
+		module, err := p.module(cmd.Context(), cmd.ErrOrStderr())
+		if err != nil {
+			return "", release, err
+		}
 		dir, err := os.MkdirTemp("", "parley-plugin-")
 		if err != nil {
 			return "", release, err
 		}
-		release = func() { _ = os.RemoveAll(dir) }
-		if file, names, err = writeCarried(source, dir); err != nil || file != "" {
-			return file, release, err
-		}
-	}
-	if len(names) == 0 {
-		found, err = d.Locate(cmd.Context(), source) // says what is missing
-		return found, release, err
+		file := filepath.Join(dir, p.file())
+		return file, func() { _ = os.RemoveAll(dir) }, os.WriteFile(file, module, 0o600)
 	}
 	slices.Sort(names)
 	return "", release, fmt.Errorf("there is no plugin %s, or not in that version; available are: %s; give a file, a URL or oci://…, or name a registry by --plugin-registry", source, strings.Join(names, ", "))

@@ -62,6 +62,24 @@ func findSDK(wanted string) (sdk, error) {
 	return s, cli.UsageError{Err: fmt.Errorf("this program was built from a checkout that is not here: say with --sdk where one is, or which version of %s to use", modulePath)}
 }
 
+// findCheckout returns the root of the checkout around the working directory, or "".
+func findCheckout() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	for {
+		if isCheckout(dir) {
+			return dir
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return ""
+		}
+		dir = parent
+	}
+}
+
 func isCheckout(dir string) bool {
 	b, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	return err == nil && bytes.HasPrefix(b, []byte("module "+modulePath+"\n"))

@@ -9,12 +9,12 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/pkg/browser"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/examples/quickstart"
@@ -72,12 +72,15 @@ func quickstartCommand() *cobra.Command {
 			if d.model == "" {
 				return cli.UsageError{Err: errors.New("--model is empty: name the model that the printed command is to ask for")}
 			}
-			c, _, err := cli.LoadConfig(cmd, map[string]string{"db-path": quickstartData(), "plugin-lock": host.LockOff, "log-level": "warn"})
+			c, _, err := cli.LoadConfig(cmd, map[string]string{"db-path": cli.QuickstartData(), "plugin-lock": host.LockOff, "log-level": "warn"})
 			if err != nil {
 				return err
 			}
 			if err := d.checkNodes(c); err != nil {
 				return cli.UsageError{Err: err}
+			}
+			if err := d.checkAlone(cmd.Context(), c); err != nil {
+				return err
 			}
 			return d.run(cmd, c)
 		},
@@ -87,22 +90,29 @@ func quickstartCommand() *cobra.Command {
 	f.StringVar(&d.baseURL, "base-url", "", "base URL of the provider, where the source needs one")
 	f.StringVar(&d.model, "model", "any", "model that the printed command asks for")
 	f.BoolVar(&d.open, "open", false, "open the console in a browser")
-	f.IntVar(&d.nodes, "nodes", 1, "hosts to run as one cluster on this machine: 1, 3 or 5; more than one need nats-server in PATH, or sources to build it from")
+	f.IntVar(&d.nodes, "nodes", 1, "hosts to run as one cluster on this machine: 1, 3 or 5; more than one need nats-server in PATH, or Go to build it with")
 	f.String("api-key-file", "", "file that holds the provider's API key")
 	cli.AddOptions(cmd)
-	for name, value := range map[string]string{"db-path": quickstartData(), "plugin-lock": host.LockOff, "log-level": "warn"} {
+	for name, value := range map[string]string{"db-path": cli.QuickstartData(), "plugin-lock": host.LockOff, "log-level": "warn"} {
 		f.Lookup(name).DefValue = value
 	}
+	cmd.SetHelpFunc(helpShortly)
 	return cmd
 }
 
-// quickstartData is where quickstart keeps its data.
-func quickstartData() string {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		cache = os.TempDir()
+// quickstartOptions are those that the help of quickstart shows: its own, and of the
+// host's the few that a first hour needs. `--help all` shows the others, too.
+var quickstartOptions = []string{"source", "base-url", "model", "api-key-file", "open", "nodes", "http-addr", "db-path", "plugin-dir", "no-analytics"}
+
+func helpShortly(cmd *cobra.Command, args []string) {
+	all := slices.Contains(args, "all")
+	if !all {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { f.Hidden = !slices.Contains(quickstartOptions, f.Name) })
 	}
-	return filepath.Join(cache, "parley", "quickstart")
+	cmd.Root().HelpFunc()(cmd, args)
+	if !all {
+		fmt.Fprintf(cmd.OutOrStdout(), "\n`%s --help all` shows every option of the service.\n", cmd.CommandPath())
+	}
 }
 
 // run seeds a host, prints how to ask it and serves until the command's context ends.
@@ -117,24 +127,19 @@ func (d demo) run(cmd *cobra.Command, c host.Config) error {
 	if err != nil {
 		return err
 	}
-	carried := slices.ContainsFunc(modules, func(b []byte) bool { return sourceOf(b) == d.source })
-	tree, err := findSourceTree(ctx)
-	if err != nil && !carried {
+	shipped, err := shippedPlugins("provider")
+	if err != nil {
 		return err
 	}
-	if !carried {
-		more, err := tree.providers()
-		if err != nil {
-			return err
-		}
-		providers = append(providers, more...)
+	for _, p := range shipped {
+		providers = append(providers, p.Manifest)
 	}
 	if err := d.check(ctx, providers); err != nil { // before anything is built or written
 		return err
 	}
 	var built []byte // nil: the plugin directory has it, where no module does
-	if !carried {
-		if built, err = tree.module(ctx, d.source, progress); err != nil {
+	if !slices.ContainsFunc(modules, func(b []byte) bool { return sourceOf(b) == d.source }) {
+		if built, err = findModule(ctx, d.source, progress); err != nil {
 			return err
 		}
 		if built != nil {
@@ -142,7 +147,7 @@ func (d demo) run(cmd *cobra.Command, c host.Config) error {
 		}
 	}
 	if c.PluginLock == host.LockOff {
-		say("plugins run unpinned (plugin-lock=off): for a deployment, see plugins/README.md")
+		say("plugins run as they are, without plugins.lock: for a deployment, see `parley serve --help`")
 	}
 	if d.nodes > 1 {
 		return d.runNodes(cmd, c, built)
@@ -156,7 +161,7 @@ func (d demo) run(cmd *cobra.Command, c host.Config) error {
 		return err
 	}
 	if d.path != "" {
-		return d.serveFiles(ctx, c, h, tree, modules, stdout, say)
+		return d.serveFiles(ctx, c, h, modules, stdout, say)
 	}
 	say("loading the sample documents")
 	seeded, err := d.seedSamples(ctx, h)
@@ -168,13 +173,21 @@ func (d demo) run(cmd *cobra.Command, c host.Config) error {
 	say("workspace %q answers about Parley itself, from its documentation", docsIndex)
 	fmt.Fprintf(stdout, "%s\n", d.command(h.Addr().String(), keyPlace(c), quickstart.Question))
 	d.sayServing(c, say)
-	tree.carryCollectors(ctx, h, modules, nil, say)
+	carryCollectors(ctx, h, modules, nil, say)
 	ctx, cancel := context.WithCancel(ctx)
 	tried := d.tryProvider(ctx, c, h, say)
 	err = serveHost(ctx, h)
 	cancel()
 	<-tried
+	sayStopped(c, err, say)
 	return err
+}
+
+// sayStopped says goodbye.
+func sayStopped(c host.Config, err error, say func(format string, args ...any)) {
+	if err == nil {
+		say("stopped; what was loaded is in %s, until the next quickstart", c.DBPath)
+	}
 }
 
 // tryProvider asks the provider for one word, through h's own API, and tells what

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -16,9 +17,6 @@ import (
 // could ask something, where there are these providers.
 func (d demo) check(ctx context.Context, providers []*abi.Manifest) error {
 	i := slices.IndexFunc(providers, func(m *abi.Manifest) bool { return m.Source == d.source })
-	if i < 0 && d.source == demoSource {
-		return fmt.Errorf("this program carries no plugin, and there are no sources to build one from: run it in a checkout of %s, or take a release", modulePath)
-	}
 	if i >= 0 {
 		if err := d.checkRequired(providers[i]); err != nil {
 			return cli.UsageError{Err: err}
@@ -28,6 +26,26 @@ func (d demo) check(ctx context.Context, providers []*abi.Manifest) error {
 		return cli.UsageError{Err: fmt.Errorf("--source, --base-url and --api-key-file make no workspace: %w", err)}
 	}
 	return nil
+}
+
+// checkAlone refuses to run beside another quickstart that has the same data, and says
+// where that one is and what it can be asked to do instead.
+func (d demo) checkAlone(ctx context.Context, c host.Config) error {
+	pid, url := cli.RunningIn(ctx, c.DBPath)
+	if url == "" {
+		return nil
+	}
+	first := fmt.Sprintf("process %s serves the data of quickstart already, at %s: end it by Ctrl-C there", pid, url)
+	var settings struct{ IndexUIDs []string }
+	running := &cli.Client{URL: url, Key: c.MasterKey.Reveal()}
+	if err := running.Call(ctx, http.MethodGet, "/chats/"+demoWorkspace+"/settings", nil, &settings); err == nil && slices.Contains(settings.IndexUIDs, filesIndex) {
+		path := d.path
+		if path == "" {
+			path = "PATH"
+		}
+		return fmt.Errorf("%s, or add files to it: parley documents import %s --index %s --url %s", first, path, filesIndex, url)
+	}
+	return fmt.Errorf("%s, or give this one another --db-path and --http-addr", first)
 }
 
 // checkRequired names what the provider requires and the arguments lack.

@@ -15,7 +15,7 @@ import (
 
 // serveFiles serves h with the files of d.path, which it imports through its own API as `parley documents
 // import` does.
-func (d demo) serveFiles(ctx context.Context, c host.Config, h *host.Host, tree *sourceTree, modules [][]byte, stdout io.Writer, say func(format string, args ...any)) error {
+func (d demo) serveFiles(ctx context.Context, c host.Config, h *host.Host, modules [][]byte, stdout io.Writer, say func(format string, args ...any)) error {
 	if _, err := h.Seed(ctx, host.Seed{
 		Workspace:     demoWorkspace,
 		Settings:      d.settings(filesIndex),
@@ -28,7 +28,7 @@ func (d demo) serveFiles(ctx context.Context, c host.Config, h *host.Host, tree 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	answers := make(chan struct{}) // closed once the first question can be answered
-	tree.carryCollectors(ctx, h, modules, answers, say)
+	carryCollectors(ctx, h, modules, answers, say)
 	served := make(chan error, 1)
 	go func() { served <- serveHost(ctx, h) }()
 	d.showConsole(c, h, say)
@@ -60,5 +60,6 @@ func (d demo) serveFiles(ctx context.Context, c host.Config, h *host.Host, tree 
 	err = <-served
 	cancel()
 	<-tried
+	sayStopped(c, err, say)
 	return err
 }

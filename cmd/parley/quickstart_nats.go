@@ -33,25 +33,25 @@ func freePort(hostname string) (int, error) {
 }
 
 // findNATS returns the program of NATS' server: the one that is installed, or else
-// the one that the sources at hand build.
+// the one that go builds, in the version that this program is tested with.
 func findNATS(ctx context.Context, progress io.Writer) (string, error) {
 	if path, err := exec.LookPath(natsServer); err == nil {
 		return path, nil
 	}
-	tree, err := findSourceTree(ctx)
+	if _, err := exec.LookPath("go"); err != nil {
+		return "", fmt.Errorf("several nodes need the program %s of NATS, 2.11 or newer, which is not in PATH: see https://docs.nats.io/running-a-nats-service/introduction/installation", natsServer)
+	}
+	dir, err := unpackSources()
 	if err != nil {
 		return "", err
 	}
-	if tree == nil {
-		return "", fmt.Errorf("several nodes need the program %s of NATS, 2.11 or newer, which is not in PATH: see https://docs.nats.io/running-a-nats-service/introduction/installation", natsServer)
-	}
-	path := filepath.Join(tree.dist, natsServer)
+	path := filepath.Join(dir, "built", natsServer)
 	if runtime.GOOS == "windows" {
 		path += ".exe"
 	}
 	fmt.Fprintf(progress, "parley: building %s of NATS\n", natsServer)
 	cmd := exec.CommandContext(ctx, "go", "build", "-o", path, natsModule)
-	cmd.Dir = tree.root
+	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", natsServer, err, out)
 	}

@@ -133,6 +133,34 @@ func TestQuickstartFiles(t *testing.T) {
 	}
 }
 
+// TestQuickstartTwice wants a second one on the same data to say where the first is and
+// how it takes more files, and the first to say goodbye.
+func TestQuickstartTwice(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("builds a plugin")
+	}
+	data, notes := t.TempDir(), t.TempDir()
+	writeFile(t, notes, "tea.md", "# Tea\n\nSteep it.\n")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	first := &process{t: t, grown: make(chan struct{}, 1), ended: make(chan int, 1)}
+	go func() {
+		first.ended <- run(ctx, []string{"quickstart", notes, "--http-addr", "127.0.0.1:0", "--db-path", data, "--no-analytics"}, first, first)
+	}()
+	url := regexp.MustCompile(`http://[0-9.:]+`).FindString(first.waitFor("source extract; 1 files"))
+	first.waitFor("serving until interrupted")
+	var stdout, stderr bytes.Buffer
+	code := run(t.Context(), []string{"quickstart", notes, "--http-addr", "127.0.0.1:0", "--db-path", data}, &stdout, &stderr)
+	if want := "at " + url + ": end it by Ctrl-C there, or add files to it: parley documents import " + notes + " --index files --url " + url + "\n"; code != exitFailed || !strings.HasSuffix(stderr.String(), want) {
+		t.Errorf("the second: code %d, said %q; want %q", code, stderr.String(), want)
+	}
+	cancel()
+	if code := <-first.ended; code != exitOK || !strings.HasSuffix(first.text(), "parley: stopped; what was loaded is in "+data+", until the next quickstart\n") {
+		t.Errorf("the first ended with code %d:\n%s", code, first.text())
+	}
+}
+
 // TestQuickstartTriesProvider wants quickstart to say at once whether the provider
 // answers, and to let clients of /v1 find the workspace.
 func TestQuickstartTriesProvider(t *testing.T) {

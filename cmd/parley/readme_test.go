@@ -106,6 +106,7 @@ func TestHelp(t *testing.T) {
 		{"--help"},
 		{"serve", "--help"},
 		{"quickstart", "--help"},
+		{"quickstart", "--help", "all"},
 		{"plugin", "build", "--help"},
 		{"plugin", "pack", "--help"},
 		{"plugin", "inspect", "--help"},
@@ -119,6 +120,11 @@ func TestHelp(t *testing.T) {
 		var out, errs bytes.Buffer
 		if code := run(t.Context(), args, &out, &errs); code != exitOK || out.Len() == 0 || errs.Len() > 0 {
 			t.Errorf("parley %s: code %d, %d bytes on stdout, stderr %q", args, code, out.Len(), &errs)
+		}
+		if args[0] == "quickstart" {
+			if len(args) == 3 != strings.Contains(out.String(), "--max-indexing-memory") || strings.Count(out.String(), "\n      --") < 10 {
+				t.Errorf("%s has not the options that it should have:\n%s", args, &out)
+			}
 		}
 		if args[0] == "serve" {
 			for _, o := range host.AllOptions() {
@@ -154,7 +160,10 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"serve", "--log-level", "loud"}, "want off, error, warn, info, debug or trace"},
 		{[]string{"serve", "--env", "production"}, "want at least 16"},
 		{[]string{"serve", "extra"}, `["extra"]: write ` + "`parley serve [flags]`"},
-		{[]string{"plugin", "build"}, "write `parley plugin build DIR [flags]`"},
+		{[]string{"serve", "--port", "80"}, "did you mean --http-addr?"},
+		{[]string{"plugin", "build"}, "DIR is missing: write `parley plugin build DIR [flags]`"},
+		{[]string{"search", "movies"}, "QUERY is missing"},
+		{[]string{"plugin", "install"}, "FILE-or-URL[@SHA256]|REFERENCE|NAME[@CONSTRAINT] is missing"},
 		{[]string{"plugin", "replay", "--status", "42", "body"}, "from 100 to 599"},
 		{[]string{"plugin", "replay", "--rechunk", "-1", "body"}, "0 for all at once"},
 		{[]string{"plugin", "bild"}, `did you mean "build"?`},

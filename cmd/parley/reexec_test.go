@@ -24,12 +24,19 @@ import (
 // killed, and its cost is counted apart from the test's.
 const reexec = "TEST_REEXEC"
 
+// run is the program of tests, which bring the plugins that they need.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	return runArguments(ctx, args, stdout, stderr, carryNone)
+}
+
+func carryNone(context.Context, io.Writer) ([][]byte, error) { return nil, nil }
+
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == cli.CompileName {
 		os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 	}
 	if os.Getenv(reexec) == "parley" {
-		os.Exit(runProgram())
+		os.Exit(runProgram(carryNone))
 	}
 	if os.Getenv(reexec) == paced {
 		os.Exit(runPaced())

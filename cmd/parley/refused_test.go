@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -48,7 +49,8 @@ func TestStartRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
-			args := append([]string{"serve", "--http-addr", "127.0.0.1:0", "--db-path", filepath.Join(t.TempDir(), "data"), "--plugin-dir", t.TempDir(), "--log-level", "error"}, tt.args...)
+			cwd := t.TempDir()
+			args := append([]string{"serve", "--http-addr", "127.0.0.1:0", "--db-path", filepath.Join(cwd, "data"), "--plugin-dir", t.TempDir(), "--log-level", "error"}, tt.args...)
 			if code := run(t.Context(), args, &stdout, &stderr); code != tt.code {
 				t.Errorf("exit code %d, want %d", code, tt.code)
 			}
@@ -61,6 +63,29 @@ func TestStartRefused(t *testing.T) {
 			if strings.Contains(said, "\n") {
 				t.Errorf("said %q, want one line", said)
 			}
+			if left, _ := os.ReadDir(cwd); len(left) > 0 {
+				t.Errorf("left %s behind", left)
+			}
 		})
+	}
+}
+
+// A command that asks where no service is names the one that there is.
+func TestAskedElsewhere(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	url := serving(t, data)
+	dead, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead.Close()
+	for _, args := range [][]string{{"ask", "x"}, {"telemetry", "status"}, {"dump", "create"}, {"search", "a", "b"}} {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
+		cmd.Env = append(os.Environ(), reexec+"=parley", "PARLEY_DB_PATH="+data, "PARLEY_HTTP_ADDR="+dead.Addr().String())
+		said, err := cmd.CombinedOutput()
+		if want := "one does at " + url + ": add --url " + url + "\n"; err == nil || !strings.HasSuffix(string(said), want) {
+			t.Errorf("%s: %v, said %q; want %q in it", args, err, said, want)
+		}
 	}
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/parley-search/parley/host"
 )
 
-func serveCommand() *cobra.Command {
+func serveCommand(carry loadModules) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the service",
 		Long: "Run the service until it is interrupted.\n\n" +
 			"It runs the plugins that plugins.lock in the plugin directory pins (`parley plugin install`), exactly as they were pinned, and of other\n" +
-			"names those that this program carries. What is altered, missing or unlisted is left out, and named in the log and by GET /plugins.\n" +
+			"names those that this program carries, or builds with Go at its first start. What is altered, missing or unlisted is left out, and named in the log and by GET /plugins.\n" +
 			"--plugin-lock=off, for development, runs whatever the directory holds.\n\n" +
 			"Every option is also an environment variable (" + host.EnvPrefix + "…) and a key of the configuration file:\n" +
 			"`parley config explain` shows them with what is in force.",
@@ -31,9 +31,9 @@ func serveCommand() *cobra.Command {
 				return err
 			}
 			warnOfFlags(cmd.ErrOrStderr(), settings)
-			modules, err := embeddedModules()
+			modules, err := carry(cmd.Context(), cmd.ErrOrStderr())
 			if err != nil {
-				return fmt.Errorf("read embedded plugins: %w", err)
+				return fmt.Errorf("read the plugins of this program: %w", err)
 			}
 			logs, err := host.OpenLogs(c, cmd.ErrOrStderr())
 			if err != nil {

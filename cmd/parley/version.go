@@ -23,6 +23,15 @@ func programVersion() string {
 	return cmp.Or(version, strings.TrimPrefix(installedVersion(), "v"), "0.2.0-dev")
 }
 
+// installedVersion is the version that `go install` made this program of, or "".
+func installedVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Path != modulePath || info.Main.Sum == "" {
+		return ""
+	}
+	return info.Main.Version
+}
+
 func versionCommand() *cobra.Command {
 	return cli.JSONFlag(&cobra.Command{
 		Use:   "version",

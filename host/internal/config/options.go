@@ -281,7 +281,7 @@ func AllOptions() []Option {
 			Kind: switchKind(func(c *Config) *bool { return &c.PluginAPI }),
 		},
 		{
-			Name: "plugin-registry", Meaning: "where plugins are looked up that are named alone, as in `parley plugin install openai`; none: in a checkout they are built",
+			Name: "plugin-registry", Meaning: "where plugins are looked up that are named alone, as in `parley plugin install openai`; none: those that are shipped, which the program has in it or builds with Go",
 			Kind: pluginRegistryKind(),
 		},
 		{

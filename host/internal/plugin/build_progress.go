@@ -3,25 +3,30 @@ package plugin
 import (
 	"fmt"
 	"io"
+	"os"
 	"sync"
 	"time"
 )
 
 // tellWhile writes a line a second for a person who waits for the build of id, until
-// done is called.
+// done is called: on a terminal always the same one.
 func tellWhile(progress io.Writer, id string) (done func()) {
 	began, ended := time.Now(), make(chan struct{})
+	before, after := "", "\n"
+	if f, ok := progress.(*os.File); ok && isTerminal(f) {
+		before, after = "\r\x1b[K", ""
+	}
 	var telling sync.WaitGroup
 	telling.Go(func() {
 		tick := time.NewTicker(time.Second)
 		defer tick.Stop()
-		why := "; the first build compiles Go's standard library for WebAssembly, too"
+		const why = "; the first build compiles Go's standard library for WebAssembly, which takes about 15 s"
 		for {
 			select {
 			case <-tick.C:
-				fmt.Fprintf(progress, "building plugin %s: %.0f s%s\n", id, time.Since(began).Seconds(), why)
-				why = ""
+				fmt.Fprintf(progress, "%sbuilding plugin %s: %.0f s%s%s", before, id, time.Since(began).Seconds(), why, after)
 			case <-ended:
+				fmt.Fprint(progress, before)
 				return
 			}
 		}
@@ -30,4 +35,9 @@ func tellWhile(progress io.Writer, id string) (done func()) {
 		close(ended)
 		telling.Wait()
 	}
+}
+
+func isTerminal(f *os.File) bool {
+	st, err := f.Stat()
+	return err == nil && st.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
 }

@@ -86,7 +86,7 @@ func (t *testBed) build(ctx context.Context, dir string, sources []string, find 
 			return err
 		}
 		if module == nil {
-			return cli.UsageError{Err: fmt.Errorf("no plugin of %s is available, neither in a checkout nor in this program: name a folder of plugins by --plugin-dir", source)}
+			return cli.UsageError{Err: fmt.Errorf("no shipped plugin answers %s: name a folder of plugins by --plugin-dir", source)}
 		}
 		if err := os.WriteFile(filepath.Join(dir, source+".wasm"), module, 0o600); err != nil {
 			return err

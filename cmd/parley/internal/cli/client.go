@@ -11,7 +11,9 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,7 +22,7 @@ import (
 
 // clientOptions are the options of the host by which a client finds it and says
 // who asks.
-var clientOptions = []string{"http-addr", "master-key", "ssl-cert-path"}
+var clientOptions = []string{"http-addr", "master-key", "ssl-cert-path", "db-path"}
 
 // ClientFlags gives cmd the flags by which [OpenClient] finds the service; rights
 // are what the key must allow.
@@ -36,7 +38,8 @@ func ClientFlags(cmd *cobra.Command, rights string) *cobra.Command {
 // A Client asks a running service.
 type Client struct {
 	URL, Key string
-	keyFrom  string // what names the key, for an error; empty where nobody gave one
+	keyFrom  string   // what names the key, for an error; empty where nobody gave one
+	nearby   []string // data directories of services that may run where this one does not
 }
 
 // OpenClient is the service that flags, environment and configuration file name.
@@ -63,7 +66,10 @@ func OpenClient(cmd *cobra.Command) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{URL: base, Key: cmp.Or(key, c.MasterKey.Reveal()), keyFrom: "--key, --key-file or $" + KeyEnv}, nil
+	return &Client{
+		URL: base, Key: cmp.Or(key, c.MasterKey.Reveal()), keyFrom: "--key, --key-file or $" + KeyEnv,
+		nearby: []string{QuickstartData(), c.DBPath},
+	}, nil
 }
 
 // serviceURL is the address that --url names, or else where a service of the
@@ -103,6 +109,9 @@ func (c *Client) Open(ctx context.Context, method, path string, body any) (*http
 		if failed, ok := errors.AsType[*url.Error](err); ok {
 			err = failed.Err // the rest of it says the address again
 		}
+		if url := c.elsewhere(ctx); url != "" {
+			return nil, fmt.Errorf("no service answers at %s, but one does at %s: add --%s %s", c.URL, url, FlagURL, url)
+		}
 		return nil, fmt.Errorf("no service answers at %s: %w: start it, or say where it is with --%s", c.URL, err, FlagURL)
 	}
 	if resp.StatusCode/100 == 2 {
@@ -122,6 +131,38 @@ func (c *Client) Open(ctx context.Context, method, path string, body any) (*http
 		e.Message += " (" + c.keyFrom + " says who asks)"
 	}
 	return nil, &StatusError{resp.StatusCode, cmp.Or(e.Code, e.Error.Code), e.Message}
+}
+
+// elsewhere is where a service of this machine runs that was not asked; "": none is
+// found.
+func (c *Client) elsewhere(ctx context.Context) string {
+	for _, dir := range c.nearby {
+		if _, url := RunningIn(ctx, dir); url != "" && url != c.URL {
+			return url
+		}
+	}
+	return ""
+}
+
+// RunningIn returns the process that serves with the data directory dir, and its URL;
+// empty: nobody does.
+func RunningIn(ctx context.Context, dir string) (pid, url string) {
+	pid, url = host.ReadHolder(dir)
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	if url == "" || (&Client{URL: url}).Call(ctx, http.MethodGet, "/health", nil, new(any)) != nil {
+		return "", "" // what the file says is of a process that has ended
+	}
+	return pid, url
+}
+
+// QuickstartData is where quickstart keeps its data.
+func QuickstartData() string {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
+	}
+	return filepath.Join(cache, "parley", "quickstart")
 }
 
 // MaxAnswer bounds an answer of the service that is read as a whole.

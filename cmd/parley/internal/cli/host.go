@@ -31,7 +31,7 @@ func CallHost(cmd *cobra.Command, method, path string, body, into any) error {
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), hostTimeout)
 	defer cancel()
-	host := &Client{URL: base, Key: c.MasterKey.Reveal(), keyFrom: "--master-key or $" + KeyEnv}
+	host := &Client{URL: base, Key: c.MasterKey.Reveal(), keyFrom: "--master-key or $" + KeyEnv, nearby: []string{QuickstartData(), c.DBPath}}
 	err = host.Call(ctx, method, path, body, into)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("the host at %s has not answered within %s: %w", base, hostTimeout, err)

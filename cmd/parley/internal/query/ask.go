@@ -44,7 +44,7 @@ func AskCommand() *cobra.Command {
 			return q.run(cmd, c)
 		},
 	}
-	cmd.Flags().StringVar(&q.workspace, "workspace", "", "workspace that answers, or WORKSPACE/MODEL (default: the only one that this key may ask)")
+	cmd.Flags().StringVar(&q.workspace, "workspace", "", "workspace that answers, or WORKSPACE/MODEL (default: the only one that this key may ask, or that of quickstart)")
 	cmd.Flags().StringArrayVar(&q.indexes, "index", nil, "index to search; may be given again (default: all that the workspace searches)")
 	return cli.JSONFlag(cli.ClientFlags(cmd, "chatCompletions and search"))
 }
@@ -58,6 +58,7 @@ type asking struct {
 	hints  io.Writer // for people who wait; nil: nobody does
 	cited  []citation
 	answer json.RawMessage // the whole response
+	said   bool            // the answer has a text
 	short  string          // why the answer is not whole; empty: it is
 }
 
@@ -66,14 +67,14 @@ type citation struct{ Title, URL string }
 
 func (q *asking) run(cmd *cobra.Command, c *cli.Client) error {
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
-	if err := q.choose(ctx, c); err != nil {
+	if err := q.choose(cmd, c); err != nil {
 		return err
 	}
 	for _, uid := range q.indexes {
 		// A narrowed answer passes over an index that is not there in silence.
 		var none json.RawMessage
 		if err := c.Call(ctx, http.MethodPost, "/indexes/"+url.PathEscape(uid)+"/search", map[string]int{"limit": 0}, &none); err != nil {
-			return fmt.Errorf("search index %s: %w", uid, err)
+			return nameIndexes(ctx, c, uid, err)
 		}
 	}
 	q.out = &cli.Wrapper{Out: out, Width: cli.TerminalWidth(out)}
@@ -83,6 +84,11 @@ func (q *asking) run(cmd *cobra.Command, c *cli.Client) error {
 		q.hints = cmd.ErrOrStderr()
 	}
 	resp, err := c.Open(ctx, http.MethodPost, "/v1/responses", q.body())
+	if refused, ok := errors.AsType[*cli.StatusError](err); ok && refused.Code == "model_not_found" {
+		if known, listed := workspaces(ctx, c); listed == nil && !slices.Contains(known, workspaceOf(q.workspace)) {
+			return fmt.Errorf("there is no workspace %s: there are %s", workspaceOf(q.workspace), cli.StripControls(strings.Join(known, ", ")))
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -102,27 +108,65 @@ func (q *asking) run(cmd *cobra.Command, c *cli.Client) error {
 	return q.printSources(out)
 }
 
-// choose finds the workspace where the caller names none.
-func (q *asking) choose(ctx context.Context, c *cli.Client) error {
+// quickstartWorkspace is the one that `parley quickstart` makes.
+const quickstartWorkspace = "demo"
+
+// choose finds the workspace where the caller names none, and says which of several it
+// took.
+func (q *asking) choose(cmd *cobra.Command, c *cli.Client) error {
 	if q.workspace != "" {
 		return nil
 	}
-	var models struct{ Data []struct{ ID string } }
-	if err := c.Call(ctx, http.MethodGet, "/v1/models", nil, &models); err != nil {
+	known, err := workspaces(cmd.Context(), c)
+	switch {
+	case err != nil:
 		return err
-	}
-	var known []string
-	for _, m := range models.Data {
-		known = append(known, m.ID)
-	}
-	switch len(known) {
-	case 0:
+	case len(known) == 0:
 		return errors.New("no workspace can answer with this key: make one with PATCH /chats/NAME/settings, and give it a defaultModel where its source needs one")
-	case 1:
+	case len(known) == 1:
 		q.workspace = known[0]
 		return nil
 	}
-	return cli.UsageError{Err: fmt.Errorf("--workspace is missing: there are %s", cli.StripControls(strings.Join(known, ", ")))}
+	others := slices.DeleteFunc(slices.Clone(known), func(uid string) bool { return uid == quickstartWorkspace })
+	if len(others) == len(known) {
+		return cli.UsageError{Err: fmt.Errorf("--workspace is missing: there are %s", cli.StripControls(strings.Join(known, ", ")))}
+	}
+	q.workspace = quickstartWorkspace
+	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "asking workspace %s; --workspace names another: %s\n", q.workspace, cli.StripControls(strings.Join(others, ", ")))
+	return err
+}
+
+// workspaces lists those that the key may ask.
+func workspaces(ctx context.Context, c *cli.Client) (known []string, err error) {
+	var models struct{ Data []struct{ ID string } }
+	err = c.Call(ctx, http.MethodGet, "/v1/models", nil, &models)
+	for _, m := range models.Data {
+		known = append(known, m.ID)
+	}
+	return known, err
+}
+
+// workspaceOf is the workspace of WORKSPACE or WORKSPACE/MODEL.
+func workspaceOf(name string) string {
+	uid, _, _ := strings.Cut(name, "/")
+	return uid
+}
+
+// nameIndexes makes of err, which a search of the index uid ended with, one that names
+// the indexes that there are, where there is none called so.
+func nameIndexes(ctx context.Context, c *cli.Client, uid string, err error) error {
+	if refused, ok := errors.AsType[*cli.StatusError](err); !ok || refused.Code != "index_not_found" {
+		return fmt.Errorf("search index %s: %w", uid, err)
+	}
+	var list struct{ Results []struct{ UID string } }
+	if c.Call(ctx, http.MethodGet, "/indexes?limit=50", nil, &list) != nil || len(list.Results) == 0 { // the key may not list them
+		return fmt.Errorf("there is no index %s", uid)
+	}
+	var known []string
+	for _, i := range list.Results {
+		known = append(known, i.UID)
+	}
+	return fmt.Errorf("there is no index %s: there are %s", uid, cli.StripControls(strings.Join(known, ", ")))
 }
 
 func (q *asking) body() any {
@@ -171,6 +215,7 @@ func (q *asking) read(body io.Reader) error {
 func (q *asking) take(e *responseEvent) (done bool, err error) {
 	switch e.Type {
 	case "response.output_text.delta", "response.refusal.delta":
+		q.said = q.said || strings.TrimSpace(e.Delta) != ""
 		return false, q.out.Add(e.Delta)
 	case "response.output_text.annotation.added":
 		if !slices.Contains(q.cited, e.Annotation) {
@@ -204,6 +249,9 @@ func (q *asking) take(e *responseEvent) (done bool, err error) {
 
 func (q *asking) printSources(out io.Writer) error {
 	var b strings.Builder
+	if !q.said {
+		b.WriteString("(the model answered without a text)\n")
+	}
 	if q.short != "" {
 		fmt.Fprintf(&b, "\n(cut off: %s)\n", q.short)
 	}

@@ -77,7 +77,7 @@ func (q *query) body() map[string]any {
 func (q *query) run(cmd *cobra.Command, c *cli.Client) error {
 	var answer json.RawMessage
 	if err := c.Call(cmd.Context(), http.MethodPost, "/indexes/"+url.PathEscape(q.index)+"/search", q.body(), &answer); err != nil {
-		return err
+		return nameIndexes(cmd.Context(), c, q.index, err)
 	}
 	if cli.WantsJSON(cmd) {
 		return cli.WriteJSON(cmd.OutOrStdout(), answer)
