@@ -19,6 +19,7 @@ import (
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/kit"
+	"github.com/parley-search/parley/host/internal/openai"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/upstream"
 	"github.com/parley-search/parley/host/internal/wasm"
@@ -121,7 +122,7 @@ func (r *Replayer) Answer() chat.Source {
 // Chunks writes the frames that a client would see.
 func (r *Replayer) Chunks(ctx context.Context, rec Recording, w io.Writer) error {
 	source := r.Answer()
-	return chat.Replay(ctx, source, newRecorded(rec, framing(ctx, source, rec)), frameWriter{w})
+	return chat.Replay(ctx, source, newRecorded(rec, framing(ctx, source, rec)), openai.NewChunks(frameWriter{w}, false))
 }
 
 // Aggregate returns what a client has at the end: a [response.Aggregate],

@@ -21,6 +21,7 @@ import (
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/credential"
+	"github.com/parley-search/parley/host/internal/openai"
 	"github.com/parley-search/parley/host/internal/outbound"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/search"
@@ -156,7 +157,7 @@ func (w *way) check(t *testing.T, c response.Case) {
 		return
 	}
 	var out house.Frames
-	if err := answer.WriteTo(&out); err != nil {
+	if err := answer.WriteTo(openai.NewChunks(&out, false)); err != nil {
 		t.Fatalf("WriteTo: %v", err)
 	}
 	got := out.Aggregate(t)

@@ -16,6 +16,7 @@ import (
 	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/openai"
 	"github.com/parley-search/parley/host/internal/outbound"
 	"github.com/parley-search/parley/host/internal/upstream"
 	"github.com/parley-search/parley/sdk/plugintest"
@@ -139,7 +140,7 @@ func (p *pieces) answer(t *testing.T, body []byte, next func(left int) int) stri
 		return "failed: " + err.Error()
 	}
 	var out house.Frames
-	if err := answer.WriteTo(&out); err != nil {
+	if err := answer.WriteTo(openai.NewChunks(&out, false)); err != nil {
 		t.Errorf("WriteTo: %v", err)
 	}
 	return own.ReplaceAllString(out.String(), "$own")

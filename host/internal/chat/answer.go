@@ -5,24 +5,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/secret"
-
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/limit"
+	"github.com/parley-search/parley/host/internal/secret"
 )
-
-// A ChunkWriter takes an answer's frames.
-type ChunkWriter interface {
-	// WriteFrame takes one or more whole frames, each with its blank line.
-	// The bytes are good within the call only. An error ends the answer.
-	WriteFrame(frames []byte) error
-	// Flush sends what was written on to the client. It is called after all
-	// frames that came of one read from the provider, also where there are none.
-	Flush() error
-}
 
 // An Outcome is what became of an answer: numbers and names only, never
 // content. For logs and metrics.
@@ -41,7 +30,7 @@ type Outcome struct {
 	FailedSearches int
 	EmptySearches  int           // that found nothing and did not fail
 	SearchTime     time.Duration // of all searches, added up
-	Chunks         int           // written for the client
+	Chunks         int           // of what was sent, see [Sink]
 	FirstWord      time.Time     // when it was there; zero where the answer has none
 	Usage          abi.Usage
 	HasUsage       bool
@@ -81,33 +70,39 @@ type Answer struct {
 	said    []byte    // the text of all rounds, as far as it is needed
 	sent    int       // bytes of what the provider was asked, and of
 	heard   int       // what it answered
-	spoke   bool      // the client was sent a part of the answer's text
+	spoke   bool      // the sink was given a part of the answer: text, a refusal, a call
 
-	render  *renderer
+	sink    Sink   // nil until WriteTo
+	first   []byte // records that Start waited for
+	named   string // the model's name, until the provider names its own
+	created int64  // in seconds
+	clients int    // calls of the client's functions so far
 	round   round
 	carry   []string         // for the last messages with calls: of earlier answers, and of the rounds before
 	model   string           // that is asked
 	noKey   *secret.Scrubber // for texts of this answer to begin with
-	texts   [3]secret.Stream // of answerTexts
-	members memberScrub      // of what is passed on as it was said
-	broken  error            // what ends the answer behind the frames that Start made
+	texts   [kinds]secret.Stream
+	members memberScrub // of what is passed on as it was said
+	broken  error       // what ends the answer behind what WriteFirst sent
 	spare   *spareBuffers
 	buffers *buffers // nil while a waits
 	outcome Outcome
 }
 
-// WriteFirst writes what Start waited for: where the client waits for nothing but
+// WriteFirst gives s what Start waited for: where the client waits for nothing but
 // that, before anything else is seen to. Call WriteTo next, which has its error.
-func (a *Answer) WriteFirst(w ChunkWriter) {
-	if err := a.write(w); err != nil {
+func (a *Answer) WriteFirst(s Sink) {
+	a.begin(s)
+	a.broken = a.playFirst()
+	if err := a.flush(); err != nil {
 		a.broken = err
 	}
 }
 
-// WriteTo writes the answer's frames, until it is whole or has failed: both
-// end with [DONE], and WriteTo returns nil. It returns an error where the
-// client has left, or the context given to Start was cancelled.
-func (a *Answer) WriteTo(w ChunkWriter) error {
+// WriteTo gives s the answer, until it is whole or has failed, and returns nil in
+// both cases. It returns an error where the client has left, or the context given
+// to Start was cancelled.
+func (a *Answer) WriteTo(s Sink) error {
 	if a.taken.Swap(true) {
 		a.outcome.Cancelled = true
 		return a.ctx.Err()
@@ -115,22 +110,23 @@ func (a *Answer) WriteTo(w ChunkWriter) error {
 	defer a.rest()
 	defer a.end()
 	defer a.Close()
+	a.begin(s)
 	for {
-		if err := a.stream(w); err != nil {
-			return a.fail(w, err)
+		again, err := false, a.stream()
+		if err == nil {
+			again, err = a.conclude()
 		}
-		again, err := a.conclude(w)
-		if err == nil && again {
+		if err == nil && !again {
+			return nil
+		}
+		if err == nil {
 			err = a.open()
-			for err != nil && a.fallBack(err) {
-				err = a.open()
-			}
+		}
+		for err != nil && a.fallBack(err) {
+			err = a.open()
 		}
 		if err != nil {
-			return a.fail(w, err)
-		}
-		if !again {
-			return nil
+			return a.fail(err)
 		}
 	}
 }
@@ -142,6 +138,10 @@ func (a *Answer) Close() {
 	a.cancel(nil)
 	a.held.letGo()
 	if !a.taken.Swap(true) {
+		if a.first != nil { // it may say what it costs
+			a.begin(Discard{})
+			_ = a.playFirst()
+		}
 		a.endRound(a.ctx.Err())
 		a.pass.End()
 	}
@@ -150,21 +150,41 @@ func (a *Answer) Close() {
 // Outcome says what became of the answer, once WriteTo has returned.
 func (a *Answer) Outcome() Outcome {
 	o := a.outcome
-	o.Chunks = a.render.chunks
+	if a.sink != nil {
+		o.Chunks = a.sink.Sent()
+	}
 	if a.workspace.NamesModel(a.model) {
 		o.Model = a.model
 	}
 	return o
 }
 
-// stream renders one round as it comes.
-func (a *Answer) stream(w ChunkWriter) (err error) {
+// begin begins the answer of s, once.
+func (a *Answer) begin(s Sink) {
+	if a.sink == nil {
+		a.sink = s
+		s.Begin(Head{Created: a.created, Model: a.named})
+	}
+}
+
+// playFirst plays what Start waited for, once.
+func (a *Answer) playFirst() error {
+	records := a.first
+	a.first = nil
+	return a.play(records)
+}
+
+// stream passes one round on as it comes.
+func (a *Answer) stream() (err error) {
 	defer func() { a.endRound(err) }()
 	broken := a.broken
 	a.broken = nil
+	if broken == nil && a.first != nil {
+		broken = a.playFirst()
+	}
 	for {
 		// What came before a failure was said and is sent.
-		if err := a.write(w); err != nil {
+		if err := a.flush(); err != nil {
 			return err
 		}
 		if broken != nil {
@@ -188,21 +208,19 @@ func (a *Answer) stream(w ChunkWriter) (err error) {
 
 // conclude does what a round's end asks for: end the answer, or answer the
 // model's calls, so that another round can follow.
-func (a *Answer) conclude(w ChunkWriter) (again bool, err error) {
+func (a *Answer) conclude() (again bool, err error) {
 	rd := &a.round
 	if rd.hasUsage {
 		a.addUsage(rd.usage)
 	}
 	internal, client := rd.split()
-	if err := a.tellCarry(w, len(internal)); err != nil {
-		return false, err
-	}
+	a.tellCarry(len(internal))
 	if len(internal) > 0 && !rd.truncated(internal) {
 		if client == 0 && a.outcome.Rounds >= a.deps.Limits.Rounds {
 			return false, apierr.Newf(chaterr.ChatTooManyRounds,
 				"The model still asked for searches after %d rounds, so that the answer was ended: ask something narrower, or start the host with a higher --chat-max-rounds.", a.outcome.Rounds)
 		}
-		if err := a.answerCalls(w, internal); err != nil {
+		if err := a.answerCalls(internal); err != nil {
 			return false, err
 		}
 		// A turn that calls the client's functions too ends with them: only the
@@ -211,20 +229,12 @@ func (a *Answer) conclude(w ChunkWriter) (again bool, err error) {
 			return true, nil
 		}
 	}
-	return false, a.finish(w, client > 0)
+	return false, a.finish(client > 0)
 }
 
-// write hands over the frames rendered so far.
-func (a *Answer) write(w ChunkWriter) error {
-	var err error
-	if len(a.render.out) > 0 {
-		err = w.WriteFrame(a.render.out)
-		a.render.out = a.render.out[:0]
-	}
-	if err == nil {
-		err = w.Flush()
-	}
-	if err != nil {
+// flush has the sink send on what it has.
+func (a *Answer) flush() error {
+	if err := a.sink.Flush(); err != nil {
 		return &clientLeft{err}
 	}
 	return nil

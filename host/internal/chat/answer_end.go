@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-func (a *Answer) finish(w ChunkWriter, clientCalls bool) error {
+func (a *Answer) finish(clientCalls bool) error {
 	reason := a.round.finish
 	switch {
 	case clientCalls && reason == "stop":
@@ -13,26 +13,26 @@ func (a *Answer) finish(w ChunkWriter, clientCalls bool) error {
 	case !clientCalls && reason == "tool_calls":
 		reason = "stop"
 	}
+	f := &Finish{Reason: reason}
 	if len(a.found) > 0 && len(a.said) > 0 {
-		a.render.annotations(appendCitations(nil, a.said, a.found))
+		f.Citations = cite(a.said, a.found)
 	}
-	a.render.finish(reason)
 	switch {
 	case a.usage && a.outcome.HasUsage:
-		a.render.usage(a.outcome.Usage, false)
+		f.Usage = new(a.outcome.Usage)
 	case a.usage && a.options.Estimate:
-		a.render.usage(a.estimate(), true)
+		f.Usage, f.Estimated = new(a.estimate()), true
 	}
-	a.render.done()
-	if err := a.write(w); err != nil {
+	a.sink.Finish(f)
+	if err := a.flush(); err != nil {
 		return err
 	}
 	a.outcome.Finish = reason
 	return nil
 }
 
-// fail ends the answer with an error frame, unless nobody is there to read it.
-func (a *Answer) fail(w ChunkWriter, err error) error {
+// fail ends the answer with an error, unless nobody is there to read it.
+func (a *Answer) fail(err error) error {
 	a.endRound(err)
 	if left, ok := errors.AsType[*clientLeft](err); ok {
 		a.outcome.Cancelled = true
@@ -44,13 +44,8 @@ func (a *Answer) fail(w ChunkWriter, err error) error {
 	}
 	e := a.explain(err)
 	a.outcome.Err = e
-	if a.options.Failure != nil {
-		a.render.out = append(a.render.out, a.options.Failure(e)...)
-	} else {
-		a.render.failure(newEventID(), e)
-		a.render.done()
-	}
-	if err := a.write(w); err != nil {
+	a.sink.Fail(e)
+	if err := a.flush(); err != nil {
 		a.outcome.Cancelled = true
 		return errors.Unwrap(err)
 	}
@@ -65,9 +60,9 @@ func (a *Answer) left() error {
 	return nil
 }
 
-// clientLeft wraps an error of the ChunkWriter.
+// clientLeft wraps an error of the sink.
 type clientLeft struct{ err error }
 
-func (e *clientLeft) Error() string { return "write to client: " + e.err.Error() }
+func (e *clientLeft) Error() string { return "send to client: " + e.err.Error() }
 
 func (e *clientLeft) Unwrap() error { return e.err }

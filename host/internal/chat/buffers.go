@@ -8,7 +8,6 @@ import "sync"
 type buffers struct {
 	in, out []byte // of a decode call
 	records []byte // of events that needed none, and then of the call behind them
-	frames  []byte // rendered and not yet written
 }
 
 // maxSpare is how large a buffer is kept for another answer.
@@ -25,7 +24,7 @@ func (s *spareBuffers) take() *buffers {
 }
 
 func (s *spareBuffers) put(b *buffers) {
-	if max(cap(b.in), cap(b.out), cap(b.records), cap(b.frames)) <= maxSpare {
+	if max(cap(b.in), cap(b.out), cap(b.records)) <= maxSpare {
 		s.pool.Put(b)
 	}
 }
@@ -34,9 +33,6 @@ func (s *spareBuffers) put(b *buffers) {
 func (a *Answer) work() *buffers {
 	if a.buffers == nil {
 		a.buffers = a.spare.take()
-		if a.render.out == nil {
-			a.render.out = a.buffers.frames[:0]
-		}
 	}
 	return a.buffers
 }
@@ -46,7 +42,6 @@ func (a *Answer) rest() {
 	if a.buffers == nil {
 		return
 	}
-	a.buffers.frames, a.render.out = a.render.out[:0], nil
 	a.spare.put(a.buffers)
 	a.buffers = nil
 }

@@ -32,11 +32,11 @@ type result struct {
 // answerCalls runs the model's calls of one round, reports them to the client
 // as it asked for, in the order of their indexes, and adds them to the
 // conversation.
-func (a *Answer) answerCalls(w ChunkWriter, calls []*call) error {
+func (a *Answer) answerCalls(calls []*call) error {
 	assistant := assistantMessage(a.round.text, calls)
 	a.talk.add(assistant)
 	a.reportBegin(calls)
-	if err := a.write(w); err != nil {
+	if err := a.flush(); err != nil {
 		return err
 	}
 	a.announce(calls)
@@ -55,26 +55,26 @@ func (a *Answer) answerCalls(w ChunkWriter, calls []*call) error {
 		message := toolMessage(c.id, r.content)
 		a.talk.add(message)
 		a.reportEnd(c, r, message)
-		if err := a.write(w); err != nil {
+		if err := a.flush(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// announce tells whom it concerns what will be searched.
+// announce tells the sink what will be searched.
 func (a *Answer) announce(calls []*call) {
-	if a.options.Searching == nil || len(a.talk.indexes) == 0 {
+	if len(a.talk.indexes) == 0 {
 		return
 	}
 	for _, c := range calls {
 		if args, problem := parseArguments(c.arguments); problem == "" && c.name == searchFunction {
-			a.options.Searching(cmp.Or(args.indexUID, a.talk.indexes[0].UID), args.q)
+			a.sink.Searching(cmp.Or(args.indexUID, a.talk.indexes[0].UID), args.q)
 		}
 	}
 }
 
-// note keeps what is cited of a search's result, and tells whom it concerns.
+// note keeps what is cited of a search's result, and tells the sink of it.
 func (a *Answer) note(c *call, r result) {
 	if !r.search {
 		return
@@ -82,9 +82,7 @@ func (a *Answer) note(c *call, r result) {
 	if a.options.Citations != "" {
 		a.found = addCitable(a.found, a.options.Citations, r.index, r.hits)
 	}
-	if a.options.Searched != nil {
-		a.options.Searched(&Searched{CallID: c.id, Index: r.index, Query: r.query, Hits: r.hits, Failed: r.failed})
-	}
+	a.sink.Searched(&Searched{CallID: c.id, Index: r.index, Query: r.query, Hits: r.hits, Failed: r.failed})
 }
 
 func (a *Answer) count(r result) {
@@ -167,10 +165,7 @@ func (a *Answer) answerCall(c *call, n int) (r result) {
 	if err != nil {
 		r = searchFailure(err)
 	} else {
-		r = result{content: hitsContent(args.indexUID, found), sources: documents(found), search: true, empty: len(found.Hits) == 0}
-		if a.options.Citations != "" || a.options.Searched != nil {
-			r.hits = found.Hits
-		}
+		r = result{content: hitsContent(args.indexUID, found), sources: documents(found), search: true, empty: len(found.Hits) == 0, hits: found.Hits}
 	}
 	r.index, r.query, r.took = args.indexUID, args.q, a.deps.Now().Sub(began)
 	return r

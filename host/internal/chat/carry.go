@@ -25,15 +25,9 @@ type Carry struct {
 // by names who makes carries with m for a model, and reads them.
 func by(m *abi.Manifest, model string) string { return m.Name + " " + m.Version + " " + model }
 
-// tellCarry tells whom it concerns what the round that has ended left. A round
+// tellCarry tells the sink what the round that has ended left. A round
 // that searched leaves nothing: its calls are not all the client's to send back.
-func (a *Answer) tellCarry(w ChunkWriter, internal int) error {
-	if a.options.Carried == nil {
-		return nil
-	}
-	if err := a.write(w); err != nil { // what was said before
-		return err
-	}
+func (a *Answer) tellCarry(internal int) {
 	c := Carry{By: by(a.manifest, a.model)}
 	for i := range a.round.calls {
 		if call := &a.round.calls[i]; call.client {
@@ -43,8 +37,7 @@ func (a *Answer) tellCarry(w ChunkWriter, internal int) error {
 	if internal == 0 && len(c.Calls) > 0 {
 		c.Bytes = slices.Clone(a.round.carry)
 	}
-	a.options.Carried(&c)
-	return nil
+	a.sink.EndRound(&c)
 }
 
 // carriedBy returns, in the form that a plugin is given them, those of carries that

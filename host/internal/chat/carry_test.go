@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
 )
 
@@ -63,22 +64,40 @@ func TestCarries(t *testing.T) {
 	}
 }
 
+// carries are what the rounds of an answer left.
+type carries struct {
+	chat.Discard
+	all []chat.Carry
+}
+
+func (c *carries) EndRound(one *chat.Carry) { c.all = append(c.all, *one) }
+
+// carried asks a question, and returns what the rounds of its answer left.
+func carried(t *testing.T, f *fixture) []chat.Carry {
+	t.Helper()
+	a, err := f.Start(t.Context(), auth.Everyone(), "demo", []byte(`{"model":"m","messages":[{"role":"user","content":"q"}],"tools":[{"type":"function","function":{"name":"mine"}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c carries
+	if err := a.WriteTo(&c); err != nil {
+		t.Fatal(err)
+	}
+	return c.all
+}
+
 // What a round leaves is told with the client's calls; a round that searched, and
 // one that calls nothing, leave nothing.
 func TestCarried(t *testing.T) {
-	var told []chat.Carry
 	f := newFixture(t,
 		say(search(0, "c1", `{"indexUid":"movies","q":"Alien"}`), "carry:of a search", "finish:tool_calls"),
 		say("tool:0:c2:mine\nargs:0:{}", "carry:mine", "finish:tool_calls"))
-	f.options.Carried = func(c *chat.Carry) { told = append(told, *c) }
-	f.ask(t, `{"model":"m","messages":[{"role":"user","content":"q"}],"tools":[{"type":"function","function":{"name":"mine"}}]}`)
+	told := carried(t, f)
 	if len(told) != 2 || len(told[0].Bytes) > 0 || string(told[1].Bytes) != "mine" || !slices.Equal(told[1].Calls, []string{"c2"}) || told[1].By != "test 1.0.0 m" {
 		t.Errorf("told %+v", told)
 	}
-	told = nil
 	f = newFixture(t, say(search(0, "c1", `{"indexUid":"movies","q":"Alien"}`), "tool:1:c2:mine\nargs:1:{}", "carry:of both", "finish:tool_calls"))
-	f.options.Carried = func(c *chat.Carry) { told = append(told, *c) }
-	f.ask(t, `{"model":"m","messages":[{"role":"user","content":"q"}],"tools":[{"type":"function","function":{"name":"mine"}}]}`)
+	told = carried(t, f)
 	if len(told) != 1 || len(told[0].Bytes) > 0 {
 		t.Errorf("told %+v of a round that also searched", told)
 	}

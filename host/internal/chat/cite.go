@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"unicode/utf8"
 
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
@@ -81,22 +80,9 @@ func firstText(document []byte, good func(string) bool, names ...string) string 
 	return ""
 }
 
-// appendCitations appends the annotations of text, an array as OpenAI has it:
-// the documents that it names by their marks, or else all that were found, for
-// the whole of it. Places count code points.
-func appendCitations(b []byte, text []byte, found []citable) []byte {
-	b = append(b, '[')
-	n := 0
-	cite := func(c *citable, from, to int) {
-		if n++; n > 1 {
-			b = append(b, ',')
-		}
-		b = rawjson.AppendString(append(b, `{"type":"url_citation","url_citation":{"url":`...), c.url)
-		b = rawjson.AppendString(append(b, `,"title":`...), c.title)
-		b = strconv.AppendInt(append(b, `,"start_index":`...), int64(from), 10)
-		b = strconv.AppendInt(append(b, `,"end_index":`...), int64(to), 10)
-		b = append(b, "}}"...)
-	}
+// cite returns the documents that text names by their marks, or else all that were
+// found, for the whole of it.
+func cite(text []byte, found []citable) (citations []Citation) {
 	at, points := 0, 0 // so many bytes are so many code points
 	for _, m := range mark.FindAllSubmatchIndex(text, -1) {
 		name, link := string(text[m[2]:m[3]]), ""
@@ -104,21 +90,22 @@ func appendCitations(b []byte, text []byte, found []citable) []byte {
 			link = string(text[m[4]:m[5]])
 		}
 		i := slices.IndexFunc(found, func(c citable) bool { return c.called(name, link) })
-		if i < 0 || n == maxCitations {
+		if i < 0 || len(citations) == maxCitations {
 			continue
 		}
 		points += utf8.RuneCount(text[at:m[0]])
 		at = m[0]
-		cite(&found[i], points, points+utf8.RuneCount(text[m[0]:m[1]]))
+		citations = append(citations, Citation{found[i].url, found[i].title, points, points + utf8.RuneCount(text[m[0]:m[1]])})
 	}
-	if n == 0 && len(text) > 0 {
-		whole := utf8.RuneCount(text)
-		for i := range found {
-			c := &found[i]
-			if n < maxCitedDocuments && !slices.ContainsFunc(found[:i], func(o citable) bool { return o.index == c.index && o.id == c.id }) {
-				cite(c, 0, whole)
-			}
+	if len(citations) > 0 {
+		return citations
+	}
+	whole := utf8.RuneCount(text)
+	for i := range found {
+		c := &found[i]
+		if len(citations) < maxCitedDocuments && !slices.ContainsFunc(found[:i], func(o citable) bool { return o.index == c.index && o.id == c.id }) {
+			citations = append(citations, Citation{c.url, c.title, 0, whole})
 		}
 	}
-	return append(b, ']')
+	return citations
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
+	"github.com/parley-search/parley/host/internal/openai"
 	"github.com/parley-search/parley/host/internal/outbound"
 	"github.com/parley-search/parley/host/internal/secret"
 	"github.com/parley-search/parley/host/internal/waittest"
@@ -167,7 +168,7 @@ func TestAnswerTimeout(t *testing.T) {
 			t.Fatal(err)
 		}
 		tr := &transcript{t: t}
-		if err := a.WriteTo(tr); err != nil || tr.failureCode() != "llm_provider_timeout" || !tr.done {
+		if err := a.WriteTo(openai.NewChunks(tr, false)); err != nil || tr.failureCode() != "llm_provider_timeout" || !tr.done {
 			t.Errorf("WriteTo: %v, failure %q", err, tr.failureCode())
 		}
 		return
@@ -192,7 +193,7 @@ func TestCancel(t *testing.T) {
 			if name == "provider" {
 				w.after = cancel
 			}
-			if err := a.WriteTo(w); !errors.Is(err, context.Canceled) {
+			if err := a.WriteTo(openai.NewChunks(w, false)); !errors.Is(err, context.Canceled) {
 				t.Errorf("WriteTo: %v, want %v", err, context.Canceled)
 			}
 			if o := a.Outcome(); !o.Cancelled || o.Err != nil {
@@ -239,7 +240,7 @@ func TestWriteFails(t *testing.T) {
 	}
 	gone := errors.New("broken pipe")
 	w := &leaver{err: gone}
-	if err := a.WriteTo(w); !errors.Is(err, gone) || w.writes != 1 {
+	if err := a.WriteTo(openai.NewChunks(w, false)); !errors.Is(err, gone) || w.writes != 1 {
 		t.Errorf("WriteTo: %v after %d writes, want the writer's error after 1", err, w.writes)
 	}
 	if o := a.Outcome(); !o.Cancelled || f.upstream.Open() != 0 {
@@ -261,7 +262,7 @@ func TestUnwrittenAnswer(t *testing.T) {
 	if n := f.upstream.Open(); n != 0 {
 		t.Errorf("%d responses are open", n)
 	}
-	if err := a.WriteTo(&transcript{}); !errors.Is(err, context.Canceled) {
+	if err := a.WriteTo(openai.NewChunks(&transcript{}, false)); !errors.Is(err, context.Canceled) {
 		t.Errorf("WriteTo of a closed answer: %v, want %v", err, context.Canceled)
 	}
 }
@@ -293,7 +294,7 @@ func TestAnswersHammer(t *testing.T) {
 					if i%5 == 0 {
 						after = cancel
 					}
-					if a.WriteTo(&leaver{after: after}) == nil {
+					if a.WriteTo(openai.NewChunks(&leaver{after: after}, false)) == nil {
 						ended.Add(1)
 					}
 				}

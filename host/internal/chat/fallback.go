@@ -12,7 +12,7 @@ import (
 )
 
 // A standIn is what an answer keeps for as long as another workspace may take it
-// over: until the client has the first byte of it.
+// over: until the sink has a part of it. What was reasoned before is no part.
 type standIn struct {
 	body []byte   // of the request
 	uids []string // the workspaces that are left to ask
@@ -34,6 +34,9 @@ type FellBack struct{ From, Code string }
 // answered before stay as they are, with what was found in them.
 func (a *Answer) fallBack(cause error) bool {
 	if len(a.standIn.uids) == 0 || a.ctx.Err() != nil || a.spoke {
+		return false
+	}
+	if _, left := errors.AsType[*clientLeft](cause); left {
 		return false
 	}
 	e := a.explain(cause)
@@ -128,7 +131,10 @@ func (a *Answer) take(w *workspace.Workspace, req *request, source Source) {
 	a.workspace, a.source, a.manifest = w, source, m
 	a.most = req.maxTokens()
 	a.hideSecrets(w)
-	a.render.name([]byte(cmp.Or(a.options.Model, req.model, w.Source)))
+	a.named = cmp.Or(a.options.Model, req.model, w.Source)
+	if a.sink != nil {
+		a.sink.Model([]byte(a.named))
+	}
 	a.outcome.Workspace, a.outcome.Source, a.outcome.Plugin, a.outcome.PluginVersion = w.UID, w.Source, m.Name, m.Version
 	// The round begins anew. What rounds before it carry is another plugin's.
 	a.outcome.Rounds--

@@ -3,6 +3,7 @@ package chat_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/parley-search/parley/host/internal/chat/chattest"
 	"github.com/parley-search/parley/host/internal/limit"
 	"github.com/parley-search/parley/host/internal/limit/limittest"
+	"github.com/parley-search/parley/host/internal/openai"
 	"github.com/parley-search/parley/host/internal/outbound"
 )
 
@@ -91,7 +93,7 @@ func TestFallback(t *testing.T) {
 				t.Errorf("answered by %q, want %q", a.AnsweredBy(), tt.by)
 			}
 			tr := &transcript{t: t}
-			if err := a.WriteTo(tr); err != nil {
+			if err := a.WriteTo(openai.NewChunks(tr, false)); err != nil {
 				t.Fatal(err)
 			}
 			o := a.Outcome()
@@ -116,7 +118,7 @@ func TestFallbackIsItsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.WriteTo(&transcript{t: t}); err != nil {
+	if err := a.WriteTo(openai.NewChunks(&transcript{t: t}, false)); err != nil {
 		t.Fatal(err)
 	}
 	var sent map[string]any
@@ -169,33 +171,71 @@ func TestFallbackPassesOver(t *testing.T) {
 	}
 }
 
-// TestFallbackKeepsSearches has the provider fail once a search was run: a whole
-// answer goes on elsewhere with what was found, and a stream, of which the client
-// has the beginning, does not.
+// TestFallbackKeepsSearches has the provider fail once a search was run: the answer
+// goes on elsewhere with what was found.
 func TestFallbackKeepsSearches(t *testing.T) {
 	search := chattest.Script{Batches: [][]string{{"tool:0:c1:searchInIndex", `args:0:{"indexUid":"books","q":"a"}`, "finish:tool_calls", "carry:secret of the first"}}}
-	for _, whole := range []bool{true, false} {
-		f, first, _ := newFallback(t, search, failing, hi)
-		a, err := f.start(t, auth.Everyone(), hello, chat.Options{Whole: whole})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := a.WriteTo(&transcript{t: t}); err != nil {
-			t.Fatal(err)
-		}
-		o := a.Outcome()
-		if !whole {
-			if o.Err == nil || o.Workspace != "demo" {
-				t.Errorf("a stream: %+v, want it to fail", o)
-			}
-			continue
-		}
-		if o.Err != nil || o.Workspace != "first" || o.Searches != 1 || o.Rounds != 2 || a.AnsweredBy() != "first" {
-			t.Errorf("a whole answer: %+v, want it from first, with one search", o)
-		}
-		r := first.Requests()[0]
-		if !strings.Contains(string(r.Chat), "Solaris") || r.Round != 1 || len(r.Carry) != 1 || r.Carry[0] != "" {
-			t.Errorf("round %d of %s, carry %q; want what was found, and nothing of another plugin", r.Round, r.Chat, r.Carry)
+	f, first, _ := newFallback(t, search, failing, hi)
+	a, err := f.start(t, auth.Everyone(), hello, chat.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.WriteTo(openai.NewChunks(&transcript{t: t}, false)); err != nil {
+		t.Fatal(err)
+	}
+	o := a.Outcome()
+	if o.Err != nil || o.Workspace != "first" || o.Searches != 1 || o.Rounds != 2 || a.AnsweredBy() != "first" {
+		t.Errorf("outcome %+v, want an answer from first, with one search", o)
+	}
+	r := first.Requests()[0]
+	if !strings.Contains(string(r.Chat), "Solaris") || r.Round != 1 || len(r.Carry) != 1 || r.Carry[0] != "" {
+		t.Errorf("round %d of %s, carry %q; want what was found, and nothing of another plugin", r.Round, r.Chat, r.Carry)
+	}
+}
+
+// TestFallbackMidway has the provider's answer break off behind its beginning. As
+// long as the client has no part of it, another workspace answers.
+func TestFallbackMidway(t *testing.T) {
+	cut := &outbound.Error{Kind: outbound.Broken, Message: "cut"}
+	for _, tt := range []struct {
+		name  string
+		lines []string
+		by    string
+	}{
+		{"a role", []string{"model:some-model"}, "first"},
+		{"reasoning", []string{"reasoning:hm"}, "first"},
+		{"a search begun", []string{"tool:0:c1:searchInIndex"}, "first"},
+		{"an error behind reasoning", []string{"reasoning:hm", `error:{"kind":"overloaded","message":"busy"}`}, "first"},
+		{"a text", []string{"reasoning:hm", "text:H"}, "demo"},
+		{"a refusal", []string{"refusal:No"}, "demo"},
+		{"a call of the client's", []string{"tool:0:c1:mine"}, "demo"},
+	} {
+		for _, whole := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, whole %v", tt.name, whole), func(t *testing.T) {
+				f, _, _ := newFallback(t, chattest.Script{Batches: [][]string{tt.lines}, End: cut}, hi)
+				a, err := f.start(t, auth.Everyone(), asked(`"tools":[{"type":"function","function":{"name":"mine"}}]`), chat.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				completion := openai.NewCompletion()
+				sink := chat.Sink(completion)
+				if !whole {
+					sink = openai.NewChunks(&transcript{t: t}, false)
+				}
+				if err := a.WriteTo(sink); err != nil {
+					t.Fatal(err)
+				}
+				o := a.Outcome()
+				if o.Workspace != tt.by || (o.Err == nil) != (tt.by == "first") {
+					t.Errorf("outcome %+v, want it from %s", o, tt.by)
+				}
+				if body := string(completion.Body()); whole && o.Err == nil && (!strings.Contains(body, `"content":"Hi`) || strings.Contains(body, `"hm"`)) {
+					t.Errorf("the whole answer is %s, want the second one alone", body)
+				}
+				if f.upstream.Open() != 0 {
+					t.Error("a response was left open")
+				}
+			})
 		}
 	}
 }

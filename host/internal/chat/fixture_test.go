@@ -13,6 +13,7 @@ import (
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
+	"github.com/parley-search/parley/host/internal/openai"
 )
 
 // A fixture is a service over small real parts, with a workspace "demo" whose
@@ -102,7 +103,7 @@ func (f *fixture) ask(t *testing.T, body string) *transcript {
 		t.Fatalf("Start(%s): %v", body, err)
 	}
 	tr := &transcript{t: t}
-	if err := a.WriteTo(tr); err != nil {
+	if err := a.WriteTo(openai.NewChunks(tr, false)); err != nil {
 		t.Fatalf("WriteTo: %v", err)
 	}
 	tr.outcome = a.Outcome()

@@ -150,7 +150,7 @@ func appendWithPassages(b []byte, h Hit, hits []Hit) []byte {
 func (a *Answer) reportBegin(calls []*call) {
 	if name := a.tools.reports.progress; name != "" {
 		for _, c := range calls {
-			a.render.report(newCallID(), name, jsonbody.Object{
+			a.sink.Report(name, jsonbody.Object{
 				"call_id":             jsonbody.Quote(c.id),
 				"function_name":       jsonbody.Quote(c.name),
 				"function_arguments":  reportedArguments(c.arguments),
@@ -160,20 +160,20 @@ func (a *Answer) reportBegin(calls []*call) {
 	}
 	if name := a.tools.reports.message; name != "" {
 		// Without the round's text: that went to the client as the answer's.
-		a.render.report(newCallID(), name, assistantMessage(nil, calls))
+		a.sink.Report(name, assistantMessage(nil, calls))
 	}
 }
 
 // reportEnd tells the client what came of a call.
 func (a *Answer) reportEnd(c *call, r result, message []byte) {
 	if name := a.tools.reports.sources; name != "" {
-		a.render.report(newCallID(), name, jsonbody.Object{"call_id": jsonbody.Quote(c.id), "sources": r.sources, "documents": r.sources}.Append(nil))
+		a.sink.Report(name, jsonbody.Object{"call_id": jsonbody.Quote(c.id), "sources": r.sources, "documents": r.sources}.Append(nil))
 	}
 	if name := cmp.Or(a.tools.reports.errors, a.tools.reports.error); name != "" && r.failed {
-		a.render.report(newCallID(), name, jsonbody.Object{"call_id": jsonbody.Quote(c.id), "function_name": jsonbody.Quote(c.name), "error": r.content}.Append(nil))
+		a.sink.Report(name, jsonbody.Object{"call_id": jsonbody.Quote(c.id), "function_name": jsonbody.Quote(c.name), "error": r.content}.Append(nil))
 	}
 	if name := a.tools.reports.message; name != "" {
-		a.render.report(newCallID(), name, message)
+		a.sink.Report(name, message)
 	}
 }
 
@@ -187,5 +187,3 @@ func reportedArguments(b []byte) json.RawMessage {
 	}
 	return rawjson.AppendString(nil, b)
 }
-
-func newCallID() string { return "call_" + randomID() }

@@ -3,7 +3,6 @@ package chat
 import (
 	"net/netip"
 
-	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/limit"
 )
 
@@ -13,9 +12,6 @@ type Options struct {
 	Model string
 	// Unnamed lets the request name no model.
 	Unnamed bool
-	// Whole says that the client gets nothing before the answer is whole: another
-	// workspace may take it over until then.
-	Whole bool
 	// Usage writes the chunk that counts tokens also where the client did not
 	// ask for it.
 	Usage bool
@@ -39,21 +35,9 @@ type Options struct {
 	// Limited, where not nil, is told in Start what is left of the limits that hold
 	// for the answer, also where one of them refuses it.
 	Limited func(limit.State)
-	// Failure, where not nil, writes the frames that end an answer which failed.
-	Failure func(*apierr.Error) []byte
-	// Searching, where not nil, is told of each search before it begins. It runs in
-	// WriteTo.
-	Searching func(index, query string)
 	// Carries are what earlier answers of the conversation left, in any order. Those
 	// of other plugins, models and calls are passed over.
 	Carries []Carry
-	// Carried, where not nil, is told of each round, when it has ended, what it left:
-	// behind the chunks that the round made, before those that end the answer. It
-	// runs in WriteTo.
-	Carried func(*Carry)
-	// Searched, where not nil, is told of each search when it has ended, in the
-	// order of the calls. It runs in WriteTo.
-	Searched func(*Searched)
 }
 
 // Searched is an internal search of an answer.

@@ -1,23 +1,22 @@
 package chat
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-
-	"github.com/parley-search/parley/host/internal/secret"
+	"unicode/utf8"
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
+	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
 // maxRoundCalls bounds the tool calls of one round, the client's included.
 const maxRoundCalls = 256
 
-// play renders records and keeps what the round's end needs. A failure that
-// the provider reports among them is the error; what stands before it was
-// rendered.
+// play gives the sink what records say, and keeps what the round's end needs. A
+// failure that the provider reports among them is the error.
 func (a *Answer) play(records []byte) error {
 	for {
 		r, rest, ok, err := abi.NextRecord(records)
@@ -83,12 +82,13 @@ func (a *Answer) record(r abi.Record, extra []byte) error {
 		if a.options.Citations != "" && len(a.said)+len(r.Payload) <= maxRoundText {
 			a.said = append(a.said, r.Payload...)
 		}
-		a.spoke = true
-		a.text(fieldContent, r.Payload, extra)
+		a.speak()
+		a.text(Content, r.Payload, extra)
 	case abi.RecordReasoning:
-		a.text(fieldReasoning, r.Payload, extra)
+		a.text(Reasoning, r.Payload, extra)
 	case abi.RecordRefusal:
-		a.text(fieldRefusal, r.Payload, extra)
+		a.speak()
+		a.text(Refusal, r.Payload, extra)
 	case abi.RecordToolStart:
 		return a.toolStart(r, extra)
 	case abi.RecordToolArguments:
@@ -114,8 +114,7 @@ func (a *Answer) record(r abi.Record, extra []byte) error {
 		if a.options.Model != "" && len(model) > 0 {
 			model = []byte(a.options.Model)
 		}
-		a.render.name([]byte(a.noKey.Text(string(model))))
-		a.render.greet()
+		a.sink.Responding([]byte(a.noKey.Text(string(model))))
 	case abi.RecordCarry:
 		if len(rd.carry)+len(r.Payload) > abi.MaxCarry {
 			return fmt.Errorf("carry of more than %d bytes: %w", abi.MaxCarry, abi.ErrMalformed)
@@ -126,48 +125,44 @@ func (a *Answer) record(r abi.Record, extra []byte) error {
 			return fmt.Errorf("outer members that are not a JSON object: %w", abi.ErrMalformed)
 		}
 		if !a.members.holds(a.noKey, r.Payload) {
-			a.render.outer(r.Payload)
+			a.sink.Outer(r.Payload)
 		}
 	case abi.RecordExtra:
 		if !checkExtra(r.Payload) {
 			return fmt.Errorf("extra that is not a JSON object: %w", abi.ErrMalformed)
 		}
 		if !a.members.holds(a.noKey, r.Payload) {
-			a.render.extra(r.Payload)
+			a.sink.Extra(r.Payload)
 		}
 	}
 	return nil
 }
 
-// text renders a piece of text; an empty one is worth no chunk.
-func (a *Answer) text(field string, text, extra []byte) {
+// speak notes that the sink is given a part of the answer: no other workspace can
+// take it over any more.
+func (a *Answer) speak() { a.spoke, a.standIn = true, standIn{} }
+
+// text passes a piece of text on, unless it is empty.
+func (a *Answer) text(kind Kind, text, extra []byte) {
 	a.heard += len(text)
-	text = a.scrubOf(field).Next(text)
+	text = a.texts[kind].Next(text)
 	if a.members.holds(a.noKey, extra) {
 		extra = nil
 	}
 	switch {
 	case len(text) > 0:
-		a.say(field, text, extra)
+		a.say(kind, text, extra)
 	case extra != nil:
-		a.render.extra(extra)
+		a.sink.Extra(extra)
 	}
 }
 
-// say writes a text that is not empty.
-func (a *Answer) say(field string, text, extra []byte) {
-	if field == fieldContent && a.outcome.FirstWord.IsZero() {
+// say passes on a text that is not empty.
+func (a *Answer) say(kind Kind, text, extra []byte) {
+	if kind == Content && a.outcome.FirstWord.IsZero() {
 		a.outcome.FirstWord = a.deps.Now()
 	}
-	a.render.text(field, text, extra)
-}
-
-// answerTexts are what a text may be of, in the order of [Answer.texts].
-var answerTexts = [...]string{fieldContent, fieldReasoning, fieldRefusal}
-
-// scrubOf is what takes the key out of a field's text.
-func (a *Answer) scrubOf(field string) *secret.Stream {
-	return &a.texts[slices.Index(answerTexts[:], field)]
+	a.sink.Text(kind, text, extra)
 }
 
 // endTexts says what was held of the texts and arguments of a round that is
@@ -175,7 +170,7 @@ func (a *Answer) scrubOf(field string) *secret.Stream {
 func (a *Answer) endTexts() {
 	for i := range a.texts {
 		if rest := a.texts[i].End(); rest != nil {
-			a.say(answerTexts[i], rest, nil)
+			a.say(Kind(i), rest, nil)
 		}
 	}
 	for i := range a.round.calls {
@@ -204,11 +199,13 @@ func (a *Answer) toolStart(r abi.Record, extra []byte) error {
 		c.id = "call_" + randomID()
 	}
 	if c.client {
-		c.index = a.render.nextCall()
+		a.speak()
+		c.index = a.clients
+		a.clients++
 		if a.members.holds(a.noKey, extra) {
 			extra = nil
 		}
-		a.render.toolStart(c.index, c.id, c.name, extra)
+		a.sink.ToolStart(c.id, c.name, extra)
 	}
 	rd.calls = append(rd.calls, c)
 	return nil
@@ -234,7 +231,7 @@ func (a *Answer) addArguments(c *call, piece []byte) {
 	switch {
 	case len(piece) == 0:
 	case c.client:
-		a.render.toolArguments(c.index, piece)
+		a.sink.ToolArguments(c.index, piece)
 	case len(c.arguments)+len(piece) > a.deps.Limits.ArgumentsBytes:
 		c.tooLong = true
 	default:
@@ -268,4 +265,10 @@ func (a *Answer) reported(payload []byte) error {
 		return a.pluginError(fmt.Errorf("read error record: %w", err))
 	}
 	return a.providerError(&p, 0, 0, nil)
+}
+
+// checkExtra reports whether b can be merged into a delta.
+func checkExtra(b []byte) bool {
+	t := bytes.TrimSpace(b)
+	return len(t) >= 2 && t[0] == '{' && utf8.Valid(t) && rawjson.Valid(t)
 }

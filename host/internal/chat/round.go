@@ -62,7 +62,9 @@ func (a *Answer) open() error {
 	if a.outcome.Rounds > 0 {
 		a.carry = append(a.carry, base64.StdEncoding.EncodeToString(rd.carry))
 	}
-	a.render.choice = a.render.choice[:0] // of a turn that the client was not told of
+	if a.sink != nil {
+		a.sink.BeginRound()
+	}
 	*rd = round{state: rd.state[:0], text: rd.text[:0], carry: rd.carry[:0], calls: rd.calls[:0]}
 	in := abi.EncodeRequest{
 		Settings: a.workspace.PluginSettings(a.manifest),

@@ -12,6 +12,7 @@ import (
 	"github.com/parley-search/parley/host/internal/chat/chattest"
 	"github.com/parley-search/parley/host/internal/limit"
 	"github.com/parley-search/parley/host/internal/limit/limittest"
+	"github.com/parley-search/parley/host/internal/openai"
 )
 
 // limited gives f a limiter, and its workspace a budget of a million tokens.
@@ -64,7 +65,7 @@ func TestSpent(t *testing.T) {
 			f := newFixture(t, tt.scripts...)
 			f.limited(t)
 			if a, err := f.Start(t.Context(), auth.Everyone(), "demo", []byte(tt.body)); err == nil {
-				_ = a.WriteTo(&transcript{t: t})
+				_ = a.WriteTo(openai.NewChunks(&transcript{t: t}, false))
 			}
 			tokens, counts := f.spent(t)
 			if tokens < tt.tokens || tokens > tt.tokens+tt.more || counts.Requests != tt.counts {
@@ -95,7 +96,7 @@ func TestSpentByLeaving(t *testing.T) {
 		t.Fatal(err)
 	}
 	leave()
-	_ = a.WriteTo(&transcript{t: t})
+	_ = a.WriteTo(openai.NewChunks(&transcript{t: t}, false))
 	if tokens, _ := f.spent(t); tokens < 2*first {
 		t.Errorf("spent %d tokens by two answers, want %d", tokens, 2*first)
 	}

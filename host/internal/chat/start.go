@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/auth"
@@ -103,7 +101,8 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 		standIn:  newStandIn(w, body),
 		mayMove:  len(w.Fallback) > 0,
 		most:     most,
-		render:   newRenderer("chatcmpl-"+randomID(), time.Now().Unix(), cmp.Or(o.Model, req.model, w.Source)),
+		created:  time.Now().Unix(),
+		named:    cmp.Or(o.Model, req.model, w.Source),
 		outcome:  Outcome{Workspace: uid, Messages: len(req.messages), Lost: lost, Source: w.Source, Plugin: m.Name, PluginVersion: m.Version},
 	}
 	handed = true
@@ -111,12 +110,9 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 		a.options.Carries = nil // nobody else will want them
 	}
 	a.hideSecrets(w)
-	err = a.begin()
+	err = a.wait()
 	for err != nil && a.fallBack(err) {
-		err = a.begin()
-	}
-	if !o.Whole {
-		a.standIn = standIn{} // the client is about to have the first byte
+		err = a.wait()
 	}
 	if err == nil {
 		return a, nil
@@ -147,8 +143,8 @@ func narrow(a, b []string) []string {
 	return both
 }
 
-// begin opens the first round, waits for its first event and renders it.
-func (a *Answer) begin() error {
+// wait opens the first round and waits for its first event.
+func (a *Answer) wait() error {
 	if err := a.open(); err != nil {
 		return err
 	}
@@ -162,7 +158,7 @@ func (a *Answer) begin() error {
 	if a.round.ended && len(records) == 0 {
 		return apierr.Newf(chaterr.LLMProviderError, "The provider's answer was empty. Check the workspace's baseUrl and model, or ask again.")
 	}
-	a.broken = a.play(records)
+	a.first = records
 	return nil
 }
 
@@ -200,5 +196,3 @@ func randomID() string {
 	_, _ = rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])
 }
-
-func newEventID() string { return uuid.NewString() }

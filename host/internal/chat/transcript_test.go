@@ -9,7 +9,7 @@ import (
 	"github.com/parley-search/parley/host/internal/chat"
 )
 
-// A transcript is a chat.ChunkWriter that reads what it is given as a client
+// A transcript is an openai.FrameWriter that reads what it is given as a client
 // does.
 type transcript struct {
 	t       *testing.T

@@ -12,7 +12,6 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/httpapi/exchange"
-	"github.com/parley-search/parley/host/internal/openai"
 )
 
 const (
@@ -149,19 +148,31 @@ func (s *Server) trialRequest(r *call) (b trialRequest, err error) {
 // errEnough ends a trial whose provider has said something.
 var errEnough = errors.New("the trial has its answer")
 
-// A trialWriter takes an answer until its text begins.
-type trialWriter struct{ openai.Completion }
+// A trialSink takes an answer until its text begins.
+type trialSink struct {
+	chat.Discard
+	text   []byte
+	pieces int
+}
 
-// WriteFrame implements [chat.ChunkWriter].
-func (w *trialWriter) WriteFrame(frames []byte) error {
-	if err := w.Completion.WriteFrame(frames); err != nil {
-		return err
+// Text implements [chat.Sink].
+func (w *trialSink) Text(kind chat.Kind, text, _ []byte) {
+	w.pieces++
+	if kind == chat.Content {
+		w.text = append(w.text, text...)
 	}
-	if w.Begun() {
+}
+
+// Flush implements [chat.Sink].
+func (w *trialSink) Flush() error {
+	if len(w.text) > 0 {
 		return errEnough
 	}
 	return nil
 }
+
+// Sent implements [chat.Sink]: the number of pieces.
+func (w *trialSink) Sent() int { return w.pieces }
 
 // tryChat returns the first text of a provider's answer, which may be empty: one
 // that reasons may spend its tokens on that. A client that leaves ends it.
@@ -185,13 +196,13 @@ func (s *Server) tryChat(r *call, uid, model string) (string, error) {
 	}
 	defer s.streams.remove(st)
 	defer answer.Close()
-	w := &trialWriter{}
+	w := &trialSink{}
 	err = answer.WriteTo(w)
 	switch o := answer.Outcome(); {
 	case o.Err != nil:
 		return "", o.Err
 	case err == nil || errors.Is(err, errEnough):
-		return w.Text(), nil
+		return string(w.text), nil
 	}
 	return "", err
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
-	"github.com/parley-search/parley/host/internal/httpapi/exchange"
 	"github.com/parley-search/parley/host/internal/limit"
+	"github.com/parley-search/parley/host/internal/openai"
 )
 
 // complete answers POST /chats/:uid/chat/completions.
@@ -24,7 +24,7 @@ func (s *Server) complete(r *call) error {
 	if err != nil {
 		return err
 	}
-	return s.streamAnswer(r, &question{workspace: r.Param("uid"), body: body})
+	return s.streamAnswer(r, &question{workspace: r.Param("uid"), body: body, sink: func(st *stream) chat.Sink { return openai.NewChunks(st, false) }})
 }
 
 // A question is what a chat is asked, and how its answer is written.
@@ -32,9 +32,8 @@ type question struct {
 	workspace string
 	body      []byte
 	options   chat.Options
-	// writer returns what writes the answer to its stream; nil: that is the
-	// stream itself.
-	writer func(*stream) answerWriter
+	// sink returns what writes the answer to its stream.
+	sink func(*stream) chat.Sink
 	// limits is what is left of them, once that is known; nil until then.
 	limits atomic.Pointer[limit.State]
 }
@@ -44,12 +43,6 @@ func (q *question) tellLimits(r *call) {
 	if left := q.limits.Load(); left != nil {
 		setLimits(r.Ctx, *left)
 	}
-}
-
-// An answerWriter writes an answer, and the failure that it may end in.
-type answerWriter interface {
-	chat.ChunkWriter
-	fail(e *apierr.Error) error
 }
 
 // begin starts the answer to q. st is looked after from then on, until it is
@@ -109,7 +102,6 @@ func (s *Server) streamAnswer(r *call, q *question) error {
 	c := r.Context().Conn().(*conn) // all are the listener's
 	q.options.Client = s.clientAddress(r.Ctx)
 	st := newStream(c, cancel, s.Limits.KeepAlive, &s.chunks)
-	st.failure = q.options.Failure
 	coming, opening := s.start(ctx, cancel, st, r, q), time.NewTimer(s.Limits.Opening)
 	defer opening.Stop()
 	var got started
@@ -124,10 +116,7 @@ func (s *Server) streamAnswer(r *call, q *question) error {
 	if got.err != nil {
 		return got.err
 	}
-	w := answerWriter(st)
-	if q.writer != nil {
-		w = q.writer(st)
-	}
+	w := q.sink(st)
 	r.Set(fiber.HeaderContentType, "text/event-stream")
 	r.Set(fiber.HeaderCacheControl, "no-cache")
 	r.Set("X-Accel-Buffering", "no")
@@ -175,34 +164,41 @@ func shuttingDown() *apierr.Error {
 
 // stream writes answer to its end, and logs it. It runs where nobody else would
 // recover. An error says that the client has not got all of it.
-func (s *Server) stream(ctx context.Context, st *stream, w answerWriter, answer *chat.Answer, a *access) (err error) {
+func (s *Server) stream(ctx context.Context, st *stream, w chat.Sink, answer *chat.Answer, a *access) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = w.fail(apierr.From(s.panicked(a, p)))
+			err = sendFailure(w, apierr.From(s.panicked(a, p)))
 		}
 		a.bytes = st.close()
 		s.answered(a, answer.Outcome())
 	}()
 	err = answer.WriteTo(w)
 	if err != nil && errors.Is(context.Cause(ctx), errShutdown) {
-		err = w.fail(shuttingDown())
+		err = sendFailure(w, shuttingDown())
 	}
 	return err
 }
 
 // failLate ends a stream whose answer never began with e, which came too late for
 // a status of its own.
-func (s *Server) failLate(ctx context.Context, st *stream, w answerWriter, e *apierr.Error, a *access, workspace string) error {
+func (s *Server) failLate(ctx context.Context, st *stream, w chat.Sink, e *apierr.Error, a *access, workspace string) error {
 	o := chat.Outcome{Workspace: workspace, Cancelled: errors.Is(context.Cause(ctx), errClientLeft)}
 	var err error
 	if o.Cancelled {
 		err = errClientLeft
 	} else {
-		o.Err, err = e, w.fail(e)
+		o.Err, err = e, sendFailure(w, e)
 	}
 	a.bytes = st.close()
 	s.answered(a, o)
 	return err
+}
+
+// sendFailure ends an answer that its sink was not told the end of. An error says
+// that the client has not got it.
+func sendFailure(w chat.Sink, e *apierr.Error) error {
+	w.Fail(e)
+	return w.Flush()
 }
 
 // answered is the end of an answer that had begun: it is told, logged and
@@ -216,10 +212,10 @@ func (s *Server) answered(a *access, o chat.Outcome) {
 // wholeAnswer writes the answer to q into w, and returns once it is whole, with
 // the failure that it ended in. Nothing is sent meanwhile; a client that leaves
 // ends the answer.
-func (s *Server) wholeAnswer(r *call, q *question, w chat.ChunkWriter) error {
+func (s *Server) wholeAnswer(r *call, q *question, w chat.Sink) error {
 	ctx, cancel := context.WithCancelCause(s.trace(s.ctx, r))
 	st := newStream(r.Context().Conn(), cancel, s.Limits.KeepAlive, &s.chunks)
-	q.options.Whole, q.options.Client = true, s.clientAddress(r.Ctx)
+	q.options.Client = s.clientAddress(r.Ctx)
 	answer, err := s.begin(ctx, cancel, st, r.Caller, q)
 	q.tellLimits(r)
 	if err != nil {
@@ -267,23 +263,6 @@ func (s *Server) logAnswer(a *access, o chat.Outcome) {
 			e.Bool("cancelled", true)
 		}
 	})
-}
-
-// failure is a stream's last frames where it ends in e.
-func failure(e *apierr.Error, id string) []byte {
-	var b strings.Builder
-	b.WriteString("data: ")
-	b.Write(exchange.Encode(failureFrame{id, "error", exchange.OpenAIError{Message: e.Message, Type: e.Code.Type(), Code: e.Code.String()}, e.Code.Link()}))
-	b.WriteString("\n\n")
-	b.Write(done)
-	return []byte(b.String())
-}
-
-type failureFrame struct {
-	EventID string               `json:"event_id"`
-	Type    string               `json:"type"`
-	Error   exchange.OpenAIError `json:"error"`
-	Link    string               `json:"link"`
 }
 
 // setWorkspace says which workspace answered, where another one could have.

@@ -2,19 +2,16 @@ package httpapi
 
 import (
 	"context"
-	"encoding/json"
 	"net/netip"
 	"slices"
 	"strings"
 	"sync/atomic"
 
-	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/httpapi/exchange"
 	"github.com/parley-search/parley/host/internal/limit"
 	"github.com/parley-search/parley/host/internal/mcp"
-	"github.com/parley-search/parley/host/internal/openai"
 )
 
 // An asker answers the question of one message.
@@ -55,17 +52,11 @@ func (k *asker) Ask(ctx context.Context, workspace, question string, progress fu
 	if err != nil {
 		return nil, err
 	}
-	var found []mcp.Source
+	w := &askSink{progress: progress, base: k.base}
 	o := chat.Options{
-		Model: workspace, Unnamed: target.Model == "", Usage: true, Estimate: true, Whole: true,
-		Client:    k.address,
-		Limited:   func(left limit.State) { k.left.Store(&left) },
-		Searching: func(index, query string) { progress("searching " + index + " for " + query) },
-		Searched: func(sr *chat.Searched) {
-			for _, h := range sr.Hits {
-				found = append(found, mcp.Source{ID: sr.Index + "/" + h.ID, Title: h.Name(), URL: h.Link(k.base, sr.Index)})
-			}
-		},
+		Model: workspace, Unnamed: target.Model == "", Usage: true, Estimate: true,
+		Client:  k.address,
+		Limited: func(left limit.State) { k.left.Store(&left) },
 	}
 	if target.Citations {
 		o.Citations = k.base
@@ -81,8 +72,7 @@ func (k *asker) Ask(ctx context.Context, workspace, question string, progress fu
 		return nil, err
 	}
 	defer answer.Close()
-	whole := &askWriter{progress: progress}
-	err = answer.WriteTo(whole)
+	err = answer.WriteTo(w)
 	k.left.Store(new(answer.Limits()))
 	outcome := answer.Outcome()
 	k.outcome = &outcome
@@ -92,52 +82,58 @@ func (k *asker) Ask(ctx context.Context, workspace, question string, progress fu
 	if err != nil {
 		return nil, err
 	}
-	return whole.finish(found)
+	return &mcp.Finished{Answer: string(w.text), Sources: w.cited, Usage: w.usage}, nil
 }
 
-// An askWriter puts an answer together, and says when its text begins.
-type askWriter struct {
-	openai.Completion
+// An askSink puts an answer's text together with the documents that it cites, and
+// says what is done.
+type askSink struct {
+	chat.Discard
 	progress func(string)
-	begun    bool
+	base     string // URL of this host
+	text     []byte
+	pieces   int
+	found    []mcp.Source
+	cited    []mcp.Source
+	usage    mcp.Usage
 }
 
-// WriteFrame implements [chat.ChunkWriter].
-func (w *askWriter) WriteFrame(frames []byte) error {
-	err := w.Completion.WriteFrame(frames)
-	if !w.begun && w.Begun() {
-		w.begun = true
+// Text implements [chat.Sink].
+func (w *askSink) Text(kind chat.Kind, text, _ []byte) {
+	w.pieces++
+	if kind != chat.Content {
+		return
+	}
+	if len(w.text) == 0 {
 		w.progress("writing")
 	}
-	return err
+	w.text = append(w.text, text...)
 }
 
-// finish returns the answer with those of found that it cites.
-func (w *askWriter) finish(found []mcp.Source) (*mcp.Finished, error) {
-	var body struct {
-		Choices []struct {
-			Message struct {
-				Annotations []struct {
-					Citation struct{ URL, Title string } `json:"url_citation"`
-				}
-			}
-		}
-		Usage struct {
-			Prompt     int64 `json:"prompt_tokens"`
-			Completion int64 `json:"completion_tokens"`
-			Total      int64 `json:"total_tokens"`
-			Estimated  bool
-		}
-	}
-	if err := json.Unmarshal(w.Body(), &body); err != nil || len(body.Choices) == 0 {
-		return nil, &apierr.Error{Code: apierr.Internal, Message: "The answer could not be put together.", Err: err}
-	}
-	f := &mcp.Finished{Answer: w.Text(), Usage: mcp.Usage(body.Usage)}
-	for _, a := range body.Choices[0].Message.Annotations {
-		i := slices.IndexFunc(found, func(s mcp.Source) bool { return s.URL == a.Citation.URL && s.Title == a.Citation.Title })
-		if i >= 0 && !slices.Contains(f.Sources, found[i]) {
-			f.Sources = append(f.Sources, found[i])
-		}
-	}
-	return f, nil
+// Searching implements [chat.Sink].
+func (w *askSink) Searching(index, query string) {
+	w.progress("searching " + index + " for " + query)
 }
+
+// Searched implements [chat.Sink].
+func (w *askSink) Searched(s *chat.Searched) {
+	for _, h := range s.Hits {
+		w.found = append(w.found, mcp.Source{ID: s.Index + "/" + h.ID, Title: h.Name(), URL: h.Link(w.base, s.Index)})
+	}
+}
+
+// Finish implements [chat.Sink].
+func (w *askSink) Finish(f *chat.Finish) {
+	for _, c := range f.Citations {
+		i := slices.IndexFunc(w.found, func(s mcp.Source) bool { return s.URL == c.URL && s.Title == c.Title })
+		if i >= 0 && !slices.Contains(w.cited, w.found[i]) {
+			w.cited = append(w.cited, w.found[i])
+		}
+	}
+	if u := f.Usage; u != nil {
+		w.usage = mcp.Usage{Prompt: int64(u.Prompt), Completion: int64(u.Completion), Total: int64(u.Total), Estimated: f.Estimated}
+	}
+}
+
+// Sent implements [chat.Sink]: the number of pieces.
+func (w *askSink) Sent() int { return w.pieces }

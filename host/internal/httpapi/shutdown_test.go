@@ -60,7 +60,7 @@ func TestShutdownEndsStreams(t *testing.T) {
 	if err := r.server.Shutdown(ctx); err != nil {
 		t.Errorf("Shutdown = %v, want nil", err)
 	}
-	if rest := k.rest(); !strings.Contains(rest, `"type":"error","error":{"message":"The host is shutting down`) || !strings.HasSuffix(rest, "data: [DONE]\n\n") {
+	if rest := k.rest(); !strings.Contains(rest, `"type":"error","error":{"type":"system","code":"shutting_down","message":"The host is shutting down`) || !strings.HasSuffix(rest, "data: [DONE]\n\n") {
 		t.Errorf("rest of the stream = %q, want an error frame and [DONE]", rest)
 	}
 	waitFor(t, p.ended, "end of the provider's request")

@@ -9,10 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/google/uuid"
-
-	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/openai"
 )
 
 // done is what every stream ends with.
@@ -24,8 +21,8 @@ var comment = []byte(":\n\n")
 // errClientLeft is why an answer ends whose client is gone.
 var errClientLeft = errors.New("the client left")
 
-// A stream is an answer under way, from before its first byte on. It is the
-// [chat.ChunkWriter] of its answer.
+// A stream is an answer under way, from before its first byte on. Its sink writes
+// frames to it.
 type stream struct {
 	conn   net.Conn
 	cancel context.CancelCauseFunc
@@ -33,8 +30,6 @@ type stream struct {
 	silent int64        // nanoseconds without a write after which a comment is due
 	last   atomic.Int64 // when something was written, in nanoseconds since made; 0: not open
 	beats  atomic.Bool  // a comment is being written
-	// failure, where not nil, writes the frames that end a stream which failed.
-	failure func(*apierr.Error) []byte
 
 	mu    sync.Mutex
 	out   chunk
@@ -43,7 +38,7 @@ type stream struct {
 	ended bool // [DONE] was written: a comment after it would no longer be the stream's
 }
 
-var _ chat.ChunkWriter = (*stream)(nil)
+var _ openai.FrameWriter = (*stream)(nil)
 
 func newStream(c net.Conn, cancel context.CancelCauseFunc, keepAlive time.Duration, spare *sync.Pool) *stream {
 	return &stream{conn: c, cancel: cancel, made: time.Now(), silent: int64(keepAlive), out: chunk{spare: spare}}
@@ -71,7 +66,7 @@ func (s *stream) close() int {
 	return s.size
 }
 
-// WriteFrame implements [chat.ChunkWriter].
+// WriteFrame implements [openai.FrameWriter].
 func (s *stream) WriteFrame(frames []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,14 +75,14 @@ func (s *stream) WriteFrame(frames []byte) error {
 	return nil
 }
 
-// writeEvents takes the events of a stream that does not end in [DONE]; ended
-// says that these are the last ones.
+// writeEvents sends events of a stream that does not end in [DONE]; ended says that
+// these are the last ones.
 func (s *stream) writeEvents(frames []byte, ended bool) error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.put(frames)
 	s.ended = ended
-	return nil
+	s.mu.Unlock()
+	return s.Flush()
 }
 
 func (s *stream) put(frames []byte) {
@@ -95,27 +90,13 @@ func (s *stream) put(frames []byte) {
 	s.size += len(frames)
 }
 
-// Flush implements [chat.ChunkWriter].
+// Flush implements [openai.FrameWriter].
 func (s *stream) Flush() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.out.waits() {
 		s.wrote()
 	}
-	return s.out.send(s.conn)
-}
-
-// fail ends the stream with an error frame. An error says that it did not reach
-// the client.
-func (s *stream) fail(e *apierr.Error) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.failure != nil {
-		s.put(s.failure(e))
-	} else {
-		s.put(failure(e, uuid.NewString()))
-	}
-	s.ended = true
 	return s.out.send(s.conn)
 }
 

@@ -5,7 +5,6 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/openai"
 )
@@ -37,7 +36,7 @@ func (s *Server) completeV1(r *call) error {
 		return s.streamAnswer(r, q)
 	}
 	q.options.Usage = true
-	whole := &openai.Completion{Skip: chat.IsReport}
+	whole := openai.NewCompletion()
 	if err := s.wholeAnswer(r, q, whole); err != nil {
 		return err
 	}
@@ -46,10 +45,10 @@ func (s *Server) completeV1(r *call) error {
 
 // questionV1 is what a route of /v1 asks target, which its client calls model.
 func (s *Server) questionV1(r *call, model string, target *chat.Target) *question {
-	q := &question{workspace: target.Workspace, options: chat.Options{
-		Model: model, Unnamed: target.Model == "", Estimate: true,
-		Failure: func(e *apierr.Error) []byte { return openai.FromError(e).Frames() },
-	}}
+	q := &question{
+		workspace: target.Workspace, options: chat.Options{Model: model, Unnamed: target.Model == "", Estimate: true},
+		sink: func(st *stream) chat.Sink { return openai.NewChunks(st, true) },
+	}
 	if target.Citations {
 		q.options.Citations = s.publicURL(r)
 	}

@@ -77,18 +77,18 @@ func (s *Server) openCarry(owner, text string) (c chat.Carry, ok bool) {
 	return c, json.Unmarshal(head, &c) == nil
 }
 
-// keepReasoning has w say of each turn of the answer to q what the next answer
+// keepReasoning has w say of each turn of the answer what the next answer
 // wants back of it, where the client asks for that or the host keeps it.
-func (s *Server) keepReasoning(owner string, request *openai.ResponseRequest, q *question, w *openai.ResponseWriter) {
+func (s *Server) keepReasoning(owner string, request *openai.ResponseRequest, w *openai.ResponseWriter) {
 	kept := request.Store && s.Responses.Keeps()
 	if s.Sealer == nil || !request.Sealed && !kept {
 		return
 	}
-	q.options.Carried = func(c *chat.Carry) {
-		needed, sealed := len(c.Bytes) > 0, ""
+	w.Sealed = func(c *chat.Carry) (sealed string, needed bool) {
+		needed = len(c.Bytes) > 0
 		if needed || request.Sealed {
 			sealed = s.sealCarry(owner, c)
 		}
-		w.EndTurn(sealed, needed)
+		return sealed, needed
 	}
 }

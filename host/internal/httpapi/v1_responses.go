@@ -6,7 +6,6 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/openai"
 	"github.com/parley-search/parley/host/internal/responses"
@@ -48,17 +47,16 @@ func (s *Server) respond(r *call) error {
 		q.options.Indexes = []string{}
 	}
 	w := openai.NewResponse(request, request.Store && s.Responses.Keeps())
-	w.Skip = chat.IsReport
-	s.keepReasoning(owner, request, q, w)
-	if request.Searches {
-		q.options.Searched = func(f *chat.Searched) { w.Searched(f.Query, foundDocuments(f)) }
-	}
+	s.keepReasoning(owner, request, w)
 	if request.Store {
 		input := request.Input(lookup)
 		w.Finished = func(done *openai.Response) { s.keepResponse(owner, request.Previous, input, done) }
 	}
 	if request.Stream {
-		q.writer = func(st *stream) answerWriter { return newResponseStream(st, w) }
+		q.sink = func(st *stream) chat.Sink {
+			w.Emit = func(frames []byte) error { return st.writeEvents(frames, w.Ended()) }
+			return w
+		}
 		return s.streamAnswer(r, q)
 	}
 	if err := s.wholeAnswer(r, q, w); err != nil {
@@ -82,37 +80,6 @@ func (s *Server) keepResponse(owner, previous string, input []json.RawMessage, d
 	if err != nil {
 		s.Log.Warn().Err(err).Msg("response is not kept")
 	}
-}
-
-// foundDocuments are a search's hits as a response shows them.
-func foundDocuments(f *chat.Searched) []openai.Found {
-	found := make([]openai.Found, len(f.Hits))
-	for i, h := range f.Hits {
-		found[i] = openai.Found{Index: f.Index, ID: h.ID, Title: h.Name(), Text: h.Text, Score: h.Score, Document: h.Document}
-	}
-	return found
-}
-
-// A responseStream writes an answer as the events of a response.
-type responseStream struct {
-	*stream
-	response *openai.ResponseWriter
-}
-
-func newResponseStream(st *stream, w *openai.ResponseWriter) *responseStream {
-	w.Emit = func(frames []byte) error { return st.writeEvents(frames, w.Ended()) }
-	return &responseStream{st, w}
-}
-
-// WriteFrame implements [chat.ChunkWriter].
-func (s *responseStream) WriteFrame(frames []byte) error { return s.response.WriteFrame(frames) }
-
-// fail ends the response with an event.
-func (s *responseStream) fail(e *apierr.Error) error {
-	if err := s.WriteFrame(openai.FromError(e).Frames()); err != nil {
-		return err
-	}
-	return s.Flush()
 }
 
 // getResponse answers GET /v1/responses/:id.

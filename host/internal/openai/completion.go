@@ -5,186 +5,274 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 
+	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
-// maxWhole bounds the text of an answer that is put together.
+// maxWhole bounds, in bytes, what is kept of an answer that is put together.
 const maxWhole = 32 << 20
 
-// A Completion puts a whole chat completion together from its chunks. It takes
-// frames as package chat writes them. The zero value is ready.
+// A Completion puts an answer together to a whole chat completion.
 type Completion struct {
-	// Skip reports functions whose calls are reports of the host, and not for
-	// the client to answer.
-	Skip func(name string) bool
+	chat.Discard
 
-	fields  object // of the chunks, the last of each
-	choice  object // of the choice
-	content []byte
-	refusal []byte
+	id      string
+	created int64
+	model   string
+	fields  object    // of the chunks, the last of each
+	pending object    // of the next delta's choice
+	choice  object    // of the choice
+	texts   [3][]byte // by kind
 	extra   map[string]*merged
-	calls   map[string]*call // by index
-	order   []string
+	calls   []*call
+	finish  *chat.Finish
 	size    int
+	pieces  int
 }
+
+var _ chat.Sink = (*Completion)(nil)
 
 // A call is a tool call under construction.
 type call struct {
 	id, name  string
 	arguments []byte
 	extra     object
-	skip      bool
 }
 
-// WriteFrame takes frames. The error says that the answer is too long.
-func (c *Completion) WriteFrame(frames []byte) error {
-	if c.size += len(frames); c.size > maxWhole {
-		return fmt.Errorf("the answer has more than %d bytes", maxWhole)
-	}
-	return eachChunk(bytes.Clone(frames), c.add)
+// NewCompletion returns one without a text.
+func NewCompletion() *Completion { return &Completion{id: newCompletionID()} }
+
+// Begin implements [chat.Sink].
+func (c *Completion) Begin(h chat.Head) { c.created, c.model = h.Created, h.Model }
+
+// Model implements [chat.Sink]. What an attempt that broke reasoned is not of the
+// answer.
+func (c *Completion) Model(name []byte) {
+	c.Responding(name)
+	c.extra, c.pending, c.texts[chat.Reasoning] = nil, nil, nil
 }
 
-// Flush does nothing.
-func (c *Completion) Flush() error { return nil }
-
-func (c *Completion) add(k *chunk) error {
-	if c.fields == nil {
-		c.fields, c.choice, c.extra, c.calls = object{}, object{}, map[string]*merged{}, map[string]*call{}
+// Responding implements [chat.Sink].
+func (c *Completion) Responding(model []byte) {
+	if len(model) > 0 && string(model) != c.model {
+		c.model = string(model)
 	}
-	for name, v := range k.fields {
-		if !rawjson.IsAbsent(v) {
-			c.fields[name] = v
+}
+
+// BeginRound implements [chat.Sink].
+func (c *Completion) BeginRound() { c.pending = nil }
+
+// Text implements [chat.Sink].
+func (c *Completion) Text(kind chat.Kind, text, extra []byte) {
+	c.texts[kind] = append(c.texts[kind], text...)
+	c.add(len(text))
+	c.members(extra)
+}
+
+// Extra implements [chat.Sink].
+func (c *Completion) Extra(object []byte) {
+	c.add(0)
+	c.members(object)
+}
+
+// add counts a delta of size bytes, which takes what was said of its choice.
+func (c *Completion) add(size int) {
+	c.pieces++
+	c.size += size
+	for name, v := range c.pending {
+		if c.choice == nil {
+			c.choice = object{}
 		}
+		if name == "logprobs" {
+			v = joinLogprobs(c.choice[name], v)
+		}
+		c.choice[name] = v
 	}
-	for name, v := range k.choice {
+	clear(c.pending)
+}
+
+// Outer implements [chat.Sink].
+func (c *Completion) Outer(object []byte) {
+	m, _ := rawjson.MembersOf(object)
+	for m.Next() {
 		switch {
-		case rawjson.IsAbsent(v):
-		case name == "logprobs":
-			c.choice[name] = joinLogprobs(c.choice[name], v)
-		default:
-			c.choice[name] = v
+		case m.Called("chunk"):
+			eachOther(m.Value, ownChunk, func(key, value []byte) { c.keep(&c.fields, key, value) })
+		case m.Called("choice"):
+			if len(c.pending) > 0 { // of an event without a delta
+				c.add(0)
+			}
+			eachOther(m.Value, ownChoice, func(key, value []byte) { c.keep(&c.pending, key, value) })
 		}
 	}
-	for name, v := range k.delta {
-		c.delta(name, v)
+}
+
+// keep puts a copy of a member into an object.
+func (c *Completion) keep(to *object, key, value []byte) {
+	if *to == nil {
+		*to = object{}
+	}
+	name, _ := rawjson.String(key)
+	c.size += len(value)
+	(*to)[name] = appendLine(nil, value)
+}
+
+// textKinds are the members of a delta that hold text.
+var textKinds = map[string]chat.Kind{"content": chat.Content, "refusal": chat.Refusal, "reasoning_content": chat.Reasoning}
+
+// members takes the other members of a delta.
+func (c *Completion) members(object []byte) {
+	m, ok := rawjson.MembersOf(object)
+	if !ok {
+		return
+	}
+	c.size += len(object)
+	for m.Next() {
+		name, _ := rawjson.String(m.Key)
+		switch name {
+		case "role":
+		case "content", "refusal", "reasoning_content":
+			text, _ := rawjson.String(m.Value)
+			kind := textKinds[name]
+			c.texts[kind] = append(c.texts[kind], text...)
+		case "tool_calls":
+			items, _ := rawjson.Items(m.Value)
+			for _, item := range items {
+				c.callMembers(item)
+			}
+		default:
+			if rawjson.IsAbsent(m.Value) {
+				continue
+			}
+			if c.extra == nil {
+				c.extra = map[string]*merged{}
+			}
+			if c.extra[name] == nil {
+				c.extra[name] = &merged{}
+			}
+			c.extra[name].add(appendLine(nil, m.Value))
+		}
+	}
+}
+
+// callMembers takes the other members of the call that item names by its index.
+func (c *Completion) callMembers(item json.RawMessage) {
+	o, _ := objectIn(item)
+	i, err := strconv.Atoi(string(o["index"]))
+	if err != nil || i < 0 || i >= len(c.calls) {
+		return
+	}
+	for name, v := range o {
+		if !slices.Contains([]string{"index", "id", "type", "function"}, name) {
+			c.calls[i].extra[name] = appendLine(nil, v)
+		}
+	}
+}
+
+// ToolStart implements [chat.Sink].
+func (c *Completion) ToolStart(id, name string, extra []byte) {
+	k := &call{id: id, name: name, extra: object{}}
+	o, _ := objectIn(extra)
+	for name, v := range o {
+		k.extra[name] = appendLine(nil, v)
+	}
+	c.calls = append(c.calls, k)
+	c.add(len(id) + len(name) + len(extra))
+}
+
+// ToolArguments implements [chat.Sink].
+func (c *Completion) ToolArguments(call int, piece []byte) {
+	k := c.calls[call]
+	k.arguments = append(k.arguments, piece...)
+	c.add(len(piece))
+}
+
+// Finish implements [chat.Sink].
+func (c *Completion) Finish(f *chat.Finish) {
+	c.add(0)
+	c.finish = f
+}
+
+// Flush implements [chat.Sink]. The error says that the answer is too long.
+func (c *Completion) Flush() error {
+	if c.size > maxWhole {
+		return fmt.Errorf("the answer has more than %d bytes", maxWhole)
 	}
 	return nil
 }
 
-// delta takes a field of a delta.
-func (c *Completion) delta(name string, v json.RawMessage) {
-	switch name {
-	case "role":
-	case "content":
-		if text, ok := rawjson.String(v); ok {
-			c.content = append(c.content, text...)
-		}
-	case "refusal":
-		text, _ := rawjson.String(v)
-		c.refusal = append(c.refusal, text...)
-	case "tool_calls":
-		items, _ := rawjson.Items(v)
-		for _, item := range items {
-			c.call(item)
-		}
-	default:
-		if rawjson.IsAbsent(v) {
-			return
-		}
-		if c.extra[name] == nil {
-			c.extra[name] = &merged{}
-		}
-		c.extra[name].add(v)
-	}
-}
-
-func (c *Completion) call(v json.RawMessage) {
-	o, _ := objectIn(v)
-	index := string(o["index"])
-	k := c.calls[index]
-	if k == nil {
-		k = &call{extra: object{}}
-		c.calls[index] = k
-		c.order = append(c.order, index)
-	}
-	f, _ := objectIn(o["function"])
-	if id := o.text("id"); id != "" {
-		k.id = id
-	}
-	if name := f.text("name"); name != "" {
-		k.name, k.skip = name, c.Skip != nil && c.Skip(name)
-	}
-	k.arguments = append(k.arguments, f.text("arguments")...)
-	for name, v := range o {
-		if !slices.Contains([]string{"index", "id", "type", "function"}, name) {
-			k.extra[name] = v
-		}
-	}
-}
-
-// Text is the text of the answer so far.
-func (c *Completion) Text() string { return string(c.content) }
-
-// Begun reports whether there is text of the answer.
-func (c *Completion) Begun() bool { return len(c.content) > 0 }
+// Sent implements [chat.Sink]: the number of pieces.
+func (c *Completion) Sent() int { return c.pieces }
 
 // Body is the whole answer.
 func (c *Completion) Body() []byte {
-	calls := c.appendCalls(nil)
-	b := append([]byte(nil), '{')
-	b = append(append(b, `"id":`...), c.fields["id"]...)
-	b = append(append(b, `,"object":"chat.completion","created":`...), c.fields["created"]...)
-	b = append(append(b, `,"model":`...), c.fields["model"]...)
+	f := c.finish
+	if f == nil {
+		f = &chat.Finish{Reason: "stop"}
+	}
+	content, refusal := c.texts[chat.Content], c.texts[chat.Refusal]
+	b := make([]byte, 0, c.size+1<<10)
+	b = rawjson.AppendString(append(b, `{"id":`...), c.id)
+	b = strconv.AppendInt(append(b, `,"object":"chat.completion","created":`...), c.created, 10)
+	b = rawjson.AppendString(append(b, `,"model":`...), c.model)
 	b = append(b, `,"choices":[{"index":0,"message":{"role":"assistant","content":`...)
-	if len(c.content) > 0 || calls == nil && len(c.refusal) == 0 {
-		b = rawjson.AppendString(b, c.content)
+	if len(content) > 0 || len(c.calls) == 0 && len(refusal) == 0 {
+		b = rawjson.AppendString(b, content)
 	} else {
 		b = append(b, "null"...)
 	}
 	b = append(b, `,"refusal":`...)
-	if len(c.refusal) > 0 {
-		b = rawjson.AppendString(b, c.refusal)
+	if len(refusal) > 0 {
+		b = rawjson.AppendString(b, refusal)
 	} else {
 		b = append(b, "null"...)
 	}
+	b = c.appendExtra(b, f)
+	b = c.appendCalls(b)
+	b = append(append(b, `},"logprobs":`...), orJSON(c.choice["logprobs"], "null")...)
+	b = rawjson.AppendString(append(b, `,"finish_reason":`...), f.Reason)
+	b = appendFields(b, c.choice, "index", "logprobs", "finish_reason")
+	b = appendUsage(append(b, `}],"usage":`...), f)
+	b = append(append(b, `,"service_tier":`...), orJSON(c.fields["service_tier"], `"default"`)...)
+	b = append(append(b, `,"system_fingerprint":`...), orJSON(c.fields["system_fingerprint"], "null")...)
+	b = appendFields(b, c.fields, "service_tier", "system_fingerprint")
+	return append(b, '}')
+}
+
+// appendExtra appends the message's other members, in the order of their names.
+func (c *Completion) appendExtra(b []byte, f *chat.Finish) []byte {
 	extra := object{"annotations": json.RawMessage("[]")}
 	for name, m := range c.extra {
 		extra[name] = m.value()
 	}
-	b = appendFields(b, extra)
-	if calls != nil {
-		b = append(append(b, `,"tool_calls":`...), calls...)
+	if len(f.Citations) > 0 {
+		all := &merged{}
+		all.add(extra["annotations"])
+		all.add(appendCitations(nil, f.Citations))
+		extra["annotations"] = all.value()
 	}
-	b = append(append(b, `},"logprobs":`...), orJSON(c.choice["logprobs"], "null")...)
-	b = append(append(b, `,"finish_reason":`...), orJSON(c.choice["finish_reason"], `"stop"`)...)
-	b = appendFields(b, c.choice, "index", "logprobs", "finish_reason")
-	b = append(append(b, `}],"usage":`...), fullUsage(c.fields["usage"])...)
-	b = append(append(b, `,"service_tier":`...), orJSON(c.fields["service_tier"], `"default"`)...)
-	b = append(append(b, `,"system_fingerprint":`...), orJSON(c.fields["system_fingerprint"], "null")...)
-	b = appendFields(b, c.fields, "id", "object", "created", "model", "usage", "service_tier", "system_fingerprint")
-	return append(b, '}')
+	if text := c.texts[chat.Reasoning]; len(text) > 0 {
+		extra["reasoning_content"] = rawjson.AppendString(nil, text)
+	}
+	return appendFields(b, extra)
 }
 
-// appendCalls appends the calls that are for the client, or nothing.
+// appendCalls appends the tool calls, if there are any.
 func (c *Completion) appendCalls(b []byte) []byte {
-	for _, index := range c.order {
-		k := c.calls[index]
-		if k.skip {
-			continue
+	if len(c.calls) == 0 {
+		return b
+	}
+	b = append(b, `,"tool_calls":[`...)
+	for i, k := range c.calls {
+		if i > 0 {
+			b = append(b, ',')
 		}
-		sep := byte(',')
-		if b == nil {
-			sep = '['
-		}
-		b = append(b, sep)
 		b = rawjson.AppendString(append(b, `{"id":`...), k.id)
 		b = rawjson.AppendString(append(b, `,"type":"function","function":{"name":`...), k.name)
 		b = rawjson.AppendString(append(b, `,"arguments":`...), wholeArguments(k.arguments))
 		b = append(appendFields(append(b, '}'), k.extra), '}')
-	}
-	if b == nil {
-		return nil
 	}
 	return append(b, ']')
 }

@@ -1,6 +1,6 @@
-// Package openai is OpenAI's API as clients of /v1 speak it: it reads their
-// requests, and makes whole answers, responses and errors of what package chat
-// streams. It asks nobody and keeps nothing.
+// Package openai is OpenAI's API as clients of /chats and /v1 speak it: it reads
+// their requests, and its sinks write the answers of package chat as chunks, whole
+// completions and responses. It sends nothing and keeps nothing.
 package openai
 
 import (
@@ -19,6 +19,12 @@ func newID(prefix string) string {
 	_, _ = rand.Read(b[:]) // never fails
 	return prefix + hex.EncodeToString(b[:])
 }
+
+// newCompletionID returns the id of a chat completion.
+func newCompletionID() string { return newID("chatcmpl-")[:len("chatcmpl-")+24] }
+
+// newCallID returns the id of a tool call.
+func newCallID() string { return newID("call_")[:len("call_")+24] }
 
 // An object is a JSON object whose values are kept as they are.
 type object map[string]json.RawMessage

@@ -5,25 +5,22 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
-// call takes a piece of a tool call.
-func (w *ResponseWriter) call(v json.RawMessage) {
-	o, _ := objectIn(v)
-	f, _ := objectIn(o["function"])
-	index := string(o["index"])
-	it, known := w.calls[index]
-	if !known {
-		if name := f.text("name"); w.Skip == nil || !w.Skip(name) {
-			w.closeTalk()
-			it = w.open(&item{id: newID("fc_"), typ: "function_call", callID: o.text("id"), name: name})
-		}
-		w.calls[index] = it
-	}
-	if piece := f.text("arguments"); it != nil && piece != "" {
-		w.arguments(it, piece)
-	}
+// ToolStart implements [chat.Sink].
+func (w *ResponseWriter) ToolStart(id, name string, _ []byte) {
+	w.begin()
+	w.count(len(id) + len(name))
+	w.closeTalk()
+	w.calls = append(w.calls, w.open(&item{id: newID("fc_"), typ: "function_call", callID: id, name: name}))
+}
+
+// ToolArguments implements [chat.Sink].
+func (w *ResponseWriter) ToolArguments(call int, piece []byte) {
+	w.count(len(piece))
+	w.arguments(w.calls[call], string(piece))
 }
 
 func (w *ResponseWriter) arguments(it *item, piece string) {
@@ -49,41 +46,35 @@ func (w *ResponseWriter) closeCalls() {
 	}
 }
 
-// A Found document is one of a search's results.
-type Found struct {
-	Index, ID, Title, Text string
-	Score                  float64
-	Document               json.RawMessage // the displayed attributes
-}
-
-// Searched adds a search of the host's as an item, where the request asks for
-// that.
-func (w *ResponseWriter) Searched(query string, found []Found) {
+// Searched implements [chat.Sink]: it adds a search of the host's as an item,
+// where the request asks for that.
+func (w *ResponseWriter) Searched(s *chat.Searched) {
 	if !w.request.Searches {
 		return
 	}
 	w.begin()
 	w.closeTalk()
-	it := w.open(&item{id: newID("fs_"), typ: "file_search_call", query: query})
+	it := w.open(&item{id: newID("fs_"), typ: "file_search_call", query: s.Query})
 	for _, state := range []string{"in_progress", "searching", "completed"} {
 		w.event("response.file_search_call."+state, it.at())
 	}
-	for _, d := range found {
-		it.results = append(it.results, d.body())
+	for i := range s.Hits {
+		it.results = append(it.results, foundDocument(s.Index, &s.Hits[i]))
 	}
 	w.closeItem(it)
 }
 
-func (d *Found) body() json.RawMessage {
+// foundDocument is one of a search's results.
+func foundDocument(index string, h *chat.Hit) json.RawMessage {
 	attributes := object{}
-	all, _ := objectIn(d.Document)
+	all, _ := objectIn(h.Document)
 	for name, v := range all {
 		if !slices.Contains([]byte{'{', '[', 'n'}, v[0]) { // texts, numbers, true and false
 			attributes[name] = v
 		}
 	}
 	return object{
-		"file_id": quote(d.Index + "/" + d.ID), "filename": quote(d.Title), "score": strconv.AppendFloat(nil, d.Score, 'f', -1, 64),
-		"text": quote(d.Text), "attributes": attributes.append(nil),
+		"file_id": quote(index + "/" + h.ID), "filename": quote(h.Name()), "score": strconv.AppendFloat(nil, h.Score, 'f', -1, 64),
+		"text": quote(h.Text), "attributes": attributes.append(nil),
 	}.append(nil)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
@@ -18,7 +19,8 @@ type Response struct {
 	reason    string // of incomplete
 	failure   json.RawMessage
 	completed int64
-	usage     Usage
+	usage     abi.Usage
+	estimated bool // usage was counted by bytes
 	tier      json.RawMessage
 	items     []*item
 	state     string // sealed, of the turn that called functions; empty: none
@@ -60,7 +62,7 @@ func (r *Response) Body() []byte {
 		o["completed_at"] = number(r.completed)
 	}
 	if r.status != "in_progress" {
-		o["usage"] = r.usage.response()
+		o["usage"] = r.usageBody()
 	}
 	return o.append(nil)
 }
@@ -83,11 +85,12 @@ func (r *Response) Output() (ids []string, items []json.RawMessage) {
 
 func number(n int64) json.RawMessage { return fmt.Appendf(nil, "%d", n) }
 
-// response is u as responses say it.
-func (u Usage) response() json.RawMessage {
+// usageBody is the usage as responses say it.
+func (r *Response) usageBody() json.RawMessage {
+	u := r.usage
 	b := fmt.Appendf(nil, `{"input_tokens":%d,"input_tokens_details":{"cached_tokens":%d,"cache_write_tokens":0},"output_tokens":%d,"output_tokens_details":{"reasoning_tokens":%d},"total_tokens":%d`,
 		u.Prompt, u.Cached, u.Completion, u.Reasoning, u.Total)
-	if u.Estimated {
+	if r.estimated {
 		b = append(b, `,"estimated":true`...)
 	}
 	return append(b, '}')

@@ -3,6 +3,7 @@ package openai
 import (
 	"encoding/json"
 
+	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
@@ -112,10 +113,13 @@ func (w *ResponseWriter) closeHeld() {
 	}
 }
 
-// EndTurn ends a turn of the model. sealed is its state, which the turn after it
-// needs where needed is true: the reasoning of the turn has it, or else an item of
-// its own, where the request asks for it.
-func (w *ResponseWriter) EndTurn(sealed string, needed bool) {
+// EndRound implements [chat.Sink]. What is sealed of the round is in its reasoning,
+// or else in an item of its own, where the request asks for it.
+func (w *ResponseWriter) EndRound(c *chat.Carry) {
+	if w.Sealed == nil {
+		return
+	}
+	sealed, needed := w.Sealed(c)
 	if needed {
 		w.state = sealed
 	}

@@ -6,75 +6,67 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
-// A ResponseWriter turns the chunks of an answer into a response and its events.
-// It takes frames as package chat writes them. Not safe for concurrent use.
+// A ResponseWriter makes of an answer a response and its events. Not safe for
+// concurrent use.
 type ResponseWriter struct {
+	chat.Discard
 	Response
 	// Emit takes events as they come, whole frames; nil: nobody wants them.
 	Emit func(frames []byte) error
-	// Skip reports functions whose calls are reports of the host.
-	Skip func(name string) bool
+	// Sealed returns what a client sends back of a round, and whether the next
+	// answer needs it; nil: nothing is sealed.
+	Sealed func(*chat.Carry) (sealed string, needed bool)
 	// Finished, where not nil, is called once the response is complete or
 	// incomplete, before the event that says so.
 	Finished func(*Response)
 
-	out    []byte
-	seq    int
-	size   int
-	begun  bool
-	ended  bool
-	finish string
-	talk   *item            // the message or reasoning that is open
-	held   *item            // reasoning that waits for the state of its turn
-	calls  map[string]*item // function calls, by the index of the chunks; nil values are skipped
+	out      []byte
+	seq      int
+	size     int
+	pieces   int
+	begun    bool
+	ended    bool
+	logprobs json.RawMessage // of the next text
+	finish   string
+	talk     *item   // the message or reasoning that is open
+	held     *item   // reasoning that waits for the state of its turn
+	calls    []*item // function calls, in the order of the answer's
 }
+
+var _ chat.Sink = (*ResponseWriter)(nil)
 
 // NewResponse returns the writer of a response to r; stored says that it will be
 // kept.
 func NewResponse(r *ResponseRequest, stored bool) *ResponseWriter {
 	return &ResponseWriter{
 		Response: Response{ID: newID("resp_"), CreatedAt: time.Now().Unix(), request: r, stored: stored, status: "in_progress"},
-		calls:    map[string]*item{},
 	}
 }
 
 // Ended reports whether the last event was written.
 func (w *ResponseWriter) Ended() bool { return w.ended }
 
-// WriteFrame takes frames. The error is Emit's, or says that the response is too
-// long.
-func (w *ResponseWriter) WriteFrame(frames []byte) error {
-	if w.size += len(frames); w.size > maxWhole {
+// Flush implements [chat.Sink]. The error is Emit's, or says that the response is
+// too long.
+func (w *ResponseWriter) Flush() error {
+	if w.size > maxWhole {
 		return fmt.Errorf("the response has more than %d bytes", maxWhole)
 	}
-	err := eachChunk(bytes.Clone(frames), func(c *chunk) error {
-		w.chunk(c)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	if bytes.HasSuffix(frames, []byte("data: [DONE]\n\n")) {
-		w.end()
-	}
-	return w.flush()
-}
-
-// Flush does nothing: WriteFrame has written all there is.
-func (w *ResponseWriter) Flush() error { return nil }
-
-func (w *ResponseWriter) flush() error {
-	if w.Emit == nil || len(w.out) == 0 {
-		w.out = w.out[:0]
+	if w.Emit == nil {
 		return nil
 	}
 	err := w.Emit(w.out)
 	w.out = w.out[:0]
 	return err
 }
+
+// Sent implements [chat.Sink]: the number of pieces.
+func (w *ResponseWriter) Sent() int { return w.pieces }
 
 // event appends an event. fields are its own.
 func (w *ResponseWriter) event(typ string, fields object) {
@@ -96,47 +88,105 @@ func (w *ResponseWriter) begin() {
 	w.event("response.in_progress", object{"response": w.Body()})
 }
 
-func (w *ResponseWriter) chunk(c *chunk) {
-	if e := c.fields["error"]; !rawjson.IsAbsent(e) {
-		w.fail(e)
-		return
-	}
-	w.begin()
-	if v := c.fields["usage"]; !rawjson.IsAbsent(v) {
-		w.usage = parseUsage(v)
-	}
-	if v := c.fields["service_tier"]; !rawjson.IsAbsent(v) {
-		w.tier = v
-	}
-	if text, ok := rawjson.String(reasoningOf(c.delta)); ok && text != "" {
-		w.text("reasoning", "reasoning_text", text, nil)
-	}
-	logprobs, _ := objectIn(c.choice["logprobs"])
-	if text := c.delta.text("content"); text != "" {
-		list, _ := rawjson.Items(logprobs["content"])
-		w.text("message", "output_text", text, list)
-	}
-	if text := c.delta.text("refusal"); text != "" {
-		w.text("message", "refusal", text, nil)
-	}
-	calls, _ := rawjson.Items(c.delta["tool_calls"])
-	for _, v := range calls {
-		w.call(v)
-	}
-	annotations, _ := rawjson.Items(c.delta["annotations"])
-	for _, v := range annotations {
-		w.annotate(v)
-	}
-	if reason, ok := rawjson.String(c.choice["finish_reason"]); ok {
-		w.finish = reason
+// Responding implements [chat.Sink].
+func (w *ResponseWriter) Responding(model []byte) {
+	if len(model) > 0 {
+		w.begin()
 	}
 }
 
-func reasoningOf(delta object) json.RawMessage {
-	if v := delta["reasoning_content"]; !rawjson.IsAbsent(v) {
-		return v
+// BeginRound implements [chat.Sink].
+func (w *ResponseWriter) BeginRound() { w.logprobs = nil }
+
+// Outer implements [chat.Sink].
+func (w *ResponseWriter) Outer(object []byte) {
+	o, _ := objectIn(object)
+	fields, _ := objectIn(o["chunk"])
+	if v := fields["service_tier"]; !rawjson.IsAbsent(v) {
+		w.tier = bytes.Clone(v)
 	}
-	return delta["reasoning"]
+	choice, _ := objectIn(o["choice"])
+	if v := choice["logprobs"]; !rawjson.IsAbsent(v) {
+		w.logprobs = appendLine(nil, v)
+	}
+}
+
+// Text implements [chat.Sink].
+func (w *ResponseWriter) Text(kind chat.Kind, text, extra []byte) {
+	w.begin()
+	w.count(len(text))
+	delta, _ := objectIn(extra)
+	w.reasoning(delta)
+	switch kind {
+	case chat.Content:
+		w.content(string(text))
+	case chat.Reasoning:
+		w.text("reasoning", "reasoning_text", string(text), nil)
+	case chat.Refusal:
+		w.text("message", "refusal", string(text), nil)
+	}
+	w.members(delta)
+}
+
+// Extra implements [chat.Sink].
+func (w *ResponseWriter) Extra(object []byte) {
+	w.begin()
+	w.count(len(object))
+	delta, _ := objectIn(object)
+	w.reasoning(delta)
+	if text := delta.text("content"); text != "" {
+		w.content(text)
+	}
+	w.members(delta)
+}
+
+// count counts a piece of so many bytes.
+func (w *ResponseWriter) count(size int) {
+	w.pieces++
+	w.size += size
+}
+
+// reasoning takes what a delta says of it under the names that are in use.
+func (w *ResponseWriter) reasoning(delta object) {
+	for _, name := range []string{"reasoning_content", "reasoning"} {
+		if v := delta[name]; !rawjson.IsAbsent(v) {
+			if text, ok := rawjson.String(v); ok && text != "" {
+				w.text("reasoning", "reasoning_text", text, nil)
+			}
+			return
+		}
+	}
+}
+
+// content takes a piece of the answer's text.
+func (w *ResponseWriter) content(text string) {
+	o, _ := objectIn(w.logprobs)
+	list, _ := rawjson.Items(o["content"])
+	w.logprobs = nil
+	w.text("message", "output_text", text, list)
+}
+
+// members takes the other members of a delta that a response has a place for.
+func (w *ResponseWriter) members(delta object) {
+	if text := delta.text("refusal"); text != "" {
+		w.text("message", "refusal", text, nil)
+	}
+	annotations, _ := rawjson.Items(delta["annotations"])
+	for _, v := range annotations {
+		w.annotate(v)
+	}
+}
+
+// Finish implements [chat.Sink].
+func (w *ResponseWriter) Finish(f *chat.Finish) {
+	w.begin()
+	w.count(0)
+	if len(f.Citations) > 0 {
+		w.members(object{"annotations": appendCitations(nil, f.Citations)})
+	}
+	w.usage, w.estimated = usageOf(f), f.Estimated
+	w.finish = f.Reason
+	w.end()
 }
 
 // end writes the last event of an answer that did not fail.
@@ -167,17 +217,17 @@ func (w *ResponseWriter) end() {
 	w.event("response."+w.status, object{"response": w.Body()})
 }
 
-// fail writes the last event of an answer that failed; e is what /v1 says of it.
-func (w *ResponseWriter) fail(e json.RawMessage) {
+// Fail implements [chat.Sink]: the last event of an answer that failed.
+func (w *ResponseWriter) Fail(failure *apierr.Error) {
 	if w.ended {
 		return
 	}
 	w.begin()
-	o, _ := objectIn(e)
+	e := FromError(failure)
 	code := "server_error"
-	switch c := o.text("code"); c {
+	switch e.Code {
 	case "rate_limit_exceeded":
-		code = c
+		code = e.Code
 	case "context_length_exceeded", "llm_provider_rejected_request", "content_filter":
 		code = "invalid_prompt"
 	}
@@ -185,6 +235,6 @@ func (w *ResponseWriter) fail(e json.RawMessage) {
 		it.cut = !it.done
 	}
 	w.ended, w.status = true, "failed"
-	w.failure = object{"code": quote(code), "message": quote(o.text("message"))}.append(nil)
+	w.failure = object{"code": quote(code), "message": quote(e.Message)}.append(nil)
 	w.event("response.failed", object{"response": w.Body()})
 }

@@ -2,38 +2,26 @@ package openai
 
 import (
 	"fmt"
-	"strconv"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/chat"
 )
 
-// Usage is what an answer cost, in tokens.
-type Usage struct {
-	Prompt, Completion, Total, Cached, Reasoning int64
-	Estimated                                    bool
-}
-
-// parseUsage reads the usage of a chunk; the zero value where there is none.
-func parseUsage(v []byte) (u Usage) {
-	o, _ := objectIn(v)
-	number := func(o object, name string) int64 {
-		n, _ := strconv.ParseInt(string(o[name]), 10, 64)
-		return n
+// usageOf is what a whole answer cost; nothing where nobody counted.
+func usageOf(f *chat.Finish) (u abi.Usage) {
+	if f.Usage != nil {
+		u = *f.Usage
 	}
-	u.Prompt, u.Completion, u.Total = number(o, "prompt_tokens"), number(o, "completion_tokens"), number(o, "total_tokens")
-	details, _ := objectIn(o["prompt_tokens_details"])
-	u.Cached = number(details, "cached_tokens")
-	details, _ = objectIn(o["completion_tokens_details"])
-	u.Reasoning = number(details, "reasoning_tokens")
-	u.Estimated = string(o["estimated"]) == "true"
 	return u
 }
 
-// fullUsage is the usage of a whole answer, every member of it.
-func fullUsage(v []byte) []byte {
-	u := parseUsage(v)
-	b := fmt.Appendf(nil, `{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d,"prompt_tokens_details":{"cached_tokens":%d,"audio_tokens":0},`+
+// appendUsage appends the usage of a whole answer, every member of it.
+func appendUsage(b []byte, f *chat.Finish) []byte {
+	u := usageOf(f)
+	b = fmt.Appendf(b, `{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d,"prompt_tokens_details":{"cached_tokens":%d,"audio_tokens":0},`+
 		`"completion_tokens_details":{"reasoning_tokens":%d,"audio_tokens":0,"accepted_prediction_tokens":0,"rejected_prediction_tokens":0}`,
 		u.Prompt, u.Completion, u.Total, u.Cached, u.Reasoning)
-	if u.Estimated {
+	if f.Estimated {
 		b = append(b, `,"estimated":true`...)
 	}
 	return append(b, '}')

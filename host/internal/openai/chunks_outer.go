@@ -1,4 +1,4 @@
-package chat
+package openai
 
 import (
 	"slices"
@@ -16,10 +16,9 @@ var (
 	ownChoice = []string{"index", "delta", "message", "finish_reason"}
 )
 
-// outer takes a checked object {"chunk": {…}, "choice": {…}}: what a provider says
-// of a chunk, which stands in each from here on, and of its choice, which stands in
-// the next one.
-func (r *renderer) outer(object []byte) {
+// Outer implements [chat.Sink]: what is said of a chunk is in each from here on,
+// what is said of a choice in the next one.
+func (r *Chunks) Outer(object []byte) {
 	m, _ := rawjson.MembersOf(object)
 	for m.Next() {
 		switch {
@@ -56,15 +55,7 @@ func eachOther(object []byte, own []string, f func(key, value []byte)) {
 	}
 }
 
-// appendMember appends a member on one line: between the tokens of JSON line ends
-// are white space, inside its strings they cannot be.
+// appendMember appends a member on one line.
 func appendMember(b, key, value []byte) []byte {
-	from := len(b)
-	b = append(append(append(b, key...), ':'), value...)
-	for i, c := range b[from:] {
-		if c == '\n' || c == '\r' {
-			b[from+i] = ' '
-		}
-	}
-	return b
+	return appendLine(append(append(b, key...), ':'), value)
 }
