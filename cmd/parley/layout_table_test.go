@@ -142,7 +142,7 @@ var layout = []row{
 	{layerTechnology, "~spool", "~dbfolder ~telemetry", "github.com/dgraph-io/badger/v4 github.com/dustin/go-humanize"},
 	{layerTechnology, "~store", "~apierr ~auth ~chat/workspace ~cluster ~contain ~dbfolder ~export ~feature ~limit ~network ~search/settings ~search/storage ~search/write ~secret ~system ~task ~telemetry ~webhook", "github.com/RoaringBitmap/roaring/v2 github.com/dgraph-io/badger/v4 github.com/dustin/go-humanize github.com/google/uuid golang.org/x/crypto/chacha20poly1305"},
 	{layerTechnology, "~tracing", "~apierr ~chat ~outbound", "go.opentelemetry.io/otel"},
-	{layerTechnology, "~upstream", "abi ~export ~outbound ~secret ~task ~telemetry ~upstream/http1", "github.com/google/uuid"},
+	{layerTechnology, "~upstream", "abi ~export ~outbound ~rawjson ~secret ~task ~telemetry ~upstream/http1", "github.com/google/uuid"},
 	{layerTechnology, "~upstream/http1", "", ""},
 	{layerTechnology, "~upstream/upstreamtest", "", ""},
 	{layerTechnology, "~wasm", "abi ~system ~wasm/meter", "github.com/klauspost/compress/zstd github.com/tetratelabs/wazero golang.org/x/sys/unix golang.org/x/sys/windows"},

@@ -298,7 +298,7 @@ func AllOptions() []Option {
 			Kind: durationOrZeroKind(func(c *Config) *time.Duration { return &c.ResponsesTTL }),
 		},
 		{
-			Name: "responses-max-bytes", Default: "64 MiB", Meaning: "memory for these responses; the ones that were not used for longest go first",
+			Name: "responses-max-bytes", Default: "64 MiB", Meaning: "memory for these responses; where it is full, the key that keeps most loses those that it has not used for longest",
 			Kind: sizeKind(func(c *Config) *int64 { return &c.ResponsesMaxBytes }),
 		},
 		{

@@ -89,7 +89,7 @@ const everything = 1 << 30
 func (s *Server) keyUsage(caller *auth.Caller) ([]usageBody, error) {
 	keys, _ := s.Auth.Keys(0, everything)
 	if caller.Bound() {
-		own := caller.Rights().Key
+		own := caller.Key()
 		keys = slices.DeleteFunc(keys, func(k auth.Key) bool { return k.UID != own })
 	}
 	uids, parties := make([]string, len(keys)), make([]limit.Party, len(keys))

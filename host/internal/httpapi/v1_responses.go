@@ -50,7 +50,8 @@ func (s *Server) respond(r *call) error {
 	s.keepReasoning(owner, request, w)
 	if request.Store {
 		input := request.Input(lookup)
-		w.Finished = func(done *openai.Response) { s.keepResponse(owner, request.Previous, input, done) }
+		key := r.Caller.Key()
+		w.Finished = func(done *openai.Response) { s.keepResponse(owner, key, request.Previous, input, done) }
 	}
 	if request.Stream {
 		q.sink = func(st *stream) chat.Sink {
@@ -74,9 +75,9 @@ func (s *Server) lostResponse(id string) error {
 	return &openai.Error{Status: fiber.StatusBadRequest, Type: "invalid_request_error", Code: "previous_response_not_found", Param: "previous_response_id", Message: message}
 }
 
-func (s *Server) keepResponse(owner, previous string, input []json.RawMessage, done *openai.Response) {
+func (s *Server) keepResponse(owner, key, previous string, input []json.RawMessage, done *openai.Response) {
 	ids, output := done.Output()
-	err := s.Responses.Put(owner, &responses.Record{ID: done.ID, Previous: previous, Body: done.Body(), Input: input, Output: output, ItemIDs: ids})
+	err := s.Responses.Put(owner, &responses.Record{ID: done.ID, Previous: previous, Body: done.Body(), Input: input, Output: output, ItemIDs: ids, Key: key})
 	if err != nil {
 		s.Log.Warn().Err(err).Msg("response is not kept")
 	}

@@ -22,17 +22,20 @@ type Record struct {
 	Input    []json.RawMessage `json:"input"`    // items of the request alone
 	Output   []json.RawMessage `json:"output"`
 	ItemIDs  []string          `json:"itemIds"` // of Output
+	Key      string            `json:"-"`       // uid of the API key whose owners share what they keep; empty: none
 }
 
 // Options of [New].
 type Options struct {
 	TTL      time.Duration // since a response was last used; 0: none is kept
-	MaxBytes int64         // of all responses, sealed; the oldest go first; default 64 MiB
+	MaxBytes int64         // of all responses, sealed; default 64 MiB
 	Now      func() time.Time
 }
 
 // A Store keeps records. Safe for concurrent use. What has expired is forgotten
-// with the next call.
+// with the next call. Where there is no room for another record, the key that keeps
+// most loses the oldest record of that owner of its that keeps most, so that those
+// who keep little do not lose it to those who keep much.
 type Store struct {
 	options Options
 	seal    cipher.AEAD
@@ -41,14 +44,16 @@ type Store struct {
 	byID  map[string]*list.Element
 	items map[string]string // id of an item of an output → id of its response
 	order *list.List        // of *entry, the one that was not used for longest first
-	size  int64
+	kept  share             // by keys, and of each by owners
 }
 
 type entry struct {
 	id, owner, previous string
+	path                [2]string // in kept
 	items               []string
 	sealed              []byte
 	until               time.Time
+	at                  *list.Element // in the order of its owner
 }
 
 // overhead is about what an entry takes beside its sealed bytes.
@@ -70,7 +75,7 @@ func New(o Options) *Store {
 	if err != nil {
 		panic(err)
 	}
-	return &Store{options: o, seal: seal, byID: map[string]*list.Element{}, items: map[string]string{}, order: list.New()}
+	return &Store{options: o, seal: seal, byID: map[string]*list.Element{}, items: map[string]string{}, order: list.New(), kept: newShare()}
 }
 
 // Keeps reports whether anything is kept.
@@ -85,7 +90,7 @@ func (s *Store) Put(owner string, r *Record) error {
 	if err != nil {
 		return fmt.Errorf("encode response: %w", err)
 	}
-	e := &entry{id: r.ID, owner: owner, previous: r.Previous, items: r.ItemIDs, until: s.options.Now().Add(s.options.TTL)}
+	e := &entry{id: r.ID, owner: owner, previous: r.Previous, path: [2]string{r.Key, owner}, items: r.ItemIDs, until: s.options.Now().Add(s.options.TTL)}
 	e.sealed = s.seal.Seal(nil, nil, plain, e.place())
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,11 +98,13 @@ func (s *Store) Put(owner string, r *Record) error {
 	if e.bytes() > s.options.MaxBytes {
 		return nil
 	}
-	for s.size+e.bytes() > s.options.MaxBytes {
-		s.remove(s.order.Front())
+	for s.kept.bytes+e.bytes() > s.options.MaxBytes {
+		oldest := s.kept.largest().largest().order.Front()
+		s.remove(s.byID[oldest.Value.(*entry).id])
 	}
 	s.byID[e.id] = s.order.PushBack(e)
-	s.size += e.bytes()
+	e.at = s.orderOf(e).PushBack(e)
+	s.kept.add(e.path[:], e.bytes())
 	for _, id := range e.items {
 		s.items[id] = e.id
 	}
@@ -216,8 +223,10 @@ func (s *Store) open(owner, id string) (*Record, bool) {
 
 // use keeps an entry anew.
 func (s *Store) use(at *list.Element) {
-	at.Value.(*entry).until = s.options.Now().Add(s.options.TTL)
+	e := at.Value.(*entry)
+	e.until = s.options.Now().Add(s.options.TTL)
 	s.order.MoveToBack(at)
+	s.orderOf(e).MoveToBack(e.at)
 }
 
 // expire forgets what is over.
@@ -233,5 +242,9 @@ func (s *Store) remove(at *list.Element) {
 	for _, id := range e.items {
 		delete(s.items, id)
 	}
-	s.size -= e.bytes()
+	s.orderOf(e).Remove(e.at)
+	s.kept.add(e.path[:], -e.bytes())
 }
+
+// orderOf is the order of what e's owner keeps.
+func (s *Store) orderOf(e *entry) *list.List { return s.kept.of(e.path[0]).of(e.path[1]).order }

@@ -72,8 +72,8 @@ func TestExpiry(t *testing.T) {
 		t.Error("a response is there after its time")
 	}
 	now = now.Add(time.Hour)
-	if _, ok := s.Get("a", "resp_1"); ok || s.size != 0 || len(s.items) != 0 {
-		t.Errorf("after all: there %v, %d bytes, %d items", ok, s.size, len(s.items))
+	if _, ok := s.Get("a", "resp_1"); ok || s.kept.bytes != 0 || len(s.items) != 0 {
+		t.Errorf("after all: there %v, %d bytes, %d items", ok, s.kept.bytes, len(s.items))
 	}
 }
 
@@ -84,8 +84,8 @@ func TestBounds(t *testing.T) {
 	s := New(Options{TTL: time.Hour, MaxBytes: 4000})
 	for i := range 100 {
 		put(t, s, "a", record(i, ""))
-		if s.size > 4000 {
-			t.Fatalf("%d bytes after %d, want at most 4000", s.size, i)
+		if s.kept.bytes > 4000 {
+			t.Fatalf("%d bytes after %d, want at most 4000", s.kept.bytes, i)
 		}
 	}
 	if _, ok := s.Get("a", "resp_99"); !ok || len(s.byID) < 3 || len(s.byID) > 7 {
@@ -106,5 +106,49 @@ func TestBounds(t *testing.T) {
 	put(t, off, "a", record(1, ""))
 	if _, ok := off.Get("a", "resp_1"); ok || off.Keeps() {
 		t.Error("a store without a time keeps a record")
+	}
+}
+
+// Who keeps much does not take what others keep: of keys the one that keeps most loses,
+// and of its owners the one that keeps most.
+func TestShares(t *testing.T) {
+	t.Parallel()
+	s := New(Options{TTL: time.Hour, MaxBytes: 20_000})
+	n := 0
+	keep := func(key, owner string) string {
+		n++
+		r := record(n, "")
+		r.Key = key
+		put(t, s, owner, r)
+		return r.ID
+	}
+	there := func(owner string, ids ...string) {
+		t.Helper()
+		for _, id := range ids {
+			if _, ok := s.Get(owner, id); !ok {
+				t.Errorf("%s of %s is gone", id, owner)
+			}
+		}
+	}
+	little := []string{keep("k1", "alice"), keep("k1", "alice"), keep("k1", "alice")}
+	other := keep("k2", "bob")
+	for i := range 200 {
+		last := keep("k2", fmt.Sprint("minted ", i%50))
+		there(fmt.Sprint("minted ", i%50), last)
+	}
+	there("alice", little...)
+	for range 200 {
+		keep("k3", "greedy")
+	}
+	there("alice", little...)
+	there("bob", other)
+	if s.kept.bytes > 20_000 || len(s.byID) < 20 {
+		t.Errorf("%d records of %d bytes", len(s.byID), s.kept.bytes)
+	}
+	for _, id := range little {
+		s.Delete("alice", id)
+	}
+	if s.kept.named["k1"] != nil || len(s.kept.parts) != 2 {
+		t.Errorf("the share of a key that keeps nothing is there: %v", s.kept.named)
 	}
 }
