@@ -39,6 +39,7 @@ import (
 	"github.com/parley-search/parley/host/internal/task"
 	"github.com/parley-search/parley/host/internal/telemetry"
 	"github.com/parley-search/parley/host/internal/testhook"
+	"github.com/parley-search/parley/host/internal/wasm"
 	"github.com/parley-search/parley/host/internal/webhook"
 )
 
@@ -90,7 +91,8 @@ type Host struct {
 	config   config.Config
 	log      zerolog.Logger
 	plugins  *plugin.Set
-	modules  [][]byte // that the binary carries
+	sandbox  *wasm.Runtime // that they run in
+	modules  [][]byte      // that the binary carries
 	metrics  *metrics.Registry
 	figures  *figures.Figures
 	applying sync.Mutex // one change of the plugins at a time
@@ -184,7 +186,7 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 		Auth: keys, Features: features, Limiter: limiter, Sealer: sealer,
 		Chat: h.chat, Search: h.search, Federate: h.federate, Files: h.openFiles(c, o),
 		Tasks: h.tasks, Exports: h.exports, Network: remotes, Webhooks: h.webhooks,
-		Plugins: h.pluginStatus, Reload: h.reloadPlugins, PluginInstaller: h.pluginInstaller(o), Loaded: h.loaded,
+		Plugins: h.pluginStatus, PluginProblems: h.pluginProblems, Reload: h.reloadPlugins, PluginInstaller: h.pluginInstaller(o), Loaded: h.loaded,
 		Log: h.log, Logs: o.Logs, Tracer: tracer, Metrics: h.metrics.Render, Served: h.figures.Served,
 		Telemetry: engine, Usage: h.usageRoutes(c),
 		DatabaseSize: func() (size, used int64) { return h.databaseSize(db) },

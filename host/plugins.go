@@ -79,6 +79,16 @@ func (h *Host) pluginStatus() []pluginapi.Plugin {
 	return all
 }
 
+// pluginProblems are what is wrong with the deployment of plugins as a whole; nothing of it
+// keeps those from running that do.
+func (h *Host) pluginProblems() []string {
+	problems := []string{}
+	if err := h.sandbox.CacheProblem(); err != nil {
+		problems = append(problems, fmt.Sprintf("compiled plugins are not kept, so that each start compiles them anew: %v", err))
+	}
+	return problems
+}
+
 // faultyClients shows whose input made a plugin fail lately.
 func faultyClients(clients []wasm.ClientFaults) []pluginapi.FaultyClient {
 	shown := make([]pluginapi.FaultyClient, 0, len(clients))
@@ -128,12 +138,13 @@ func (h *Host) logGuest(l wasm.LogLine) {
 // on.
 func (h *Host) openPlugins(c config.Config, o Options) error {
 	if err := removeOldCache(c); err != nil {
-		return fmt.Errorf("remove the compiled plugins of an earlier version: %w", err)
+		h.log.Warn().Err(err).Msg("the compiled plugins of an earlier version are not removed")
 	}
 	runtime, err := wasm.Open(h.runtimeOptions(c, o))
 	if err != nil {
 		return err
 	}
+	h.sandbox = runtime
 	h.onClose("the runtime of plugins", runtime.Close)
 	if err := h.usage.decide(c); err != nil {
 		return err
@@ -198,7 +209,11 @@ func (h *Host) setModules(modules [][]byte) (before [][]byte) {
 }
 
 func (h *Host) runtimeOptions(c config.Config, o Options) wasm.Options {
-	return wasm.Options{CacheDir: PluginCacheDir(c), Aside: o.Compiler, Log: h.logGuest}
+	return wasm.Options{CacheDir: PluginCacheDir(c), Aside: o.Compiler, Log: h.logGuest, CacheLost: h.logCacheLost}
+}
+
+func (h *Host) logCacheLost(err error) {
+	h.log.Warn().Err(err).Msg("compiled plugins are not kept: each start compiles them anew; name a folder that can be written to with --plugin-cache-dir")
 }
 
 // PluginCacheDir returns the folder of compiled plugins; empty where the system has
@@ -243,9 +258,14 @@ func removeOldCache(c Config) error {
 // CompileModule is what a program does that [Options].Compiler names: it
 // compiles the module that in brings, and ends. Call it in a process of its
 // own, whose priority and memory it lowers; gone is called when the host that
-// waits for it has gone, and should end the process.
-func CompileModule(ctx context.Context, in io.Reader, gone func()) error {
-	return wasm.CompileAside(ctx, in, map[string]func(string) error{pdf.Library: pdf.Compile}, gone)
+// waits for it has gone, and should end the process. After an error the process is to end
+// with that exit code, which tells the host whether the module was at fault.
+func CompileModule(ctx context.Context, in io.Reader, gone func()) (exit int, err error) {
+	err = wasm.CompileAside(ctx, in, map[string]func(string) error{pdf.Library: pdf.Compile}, gone)
+	if _, ok := errors.AsType[wasm.CacheError](err); ok {
+		return wasm.ExitCache, err
+	}
+	return 1, err
 }
 
 // pluginInstaller changes the plugin directory for clients; nil where the operator

@@ -20,8 +20,10 @@ func compileCommand() *cobra.Command {
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := host.CompileModule(cmd.Context(), os.Stdin, func() { os.Exit(exitFailed) }); err != nil {
-				return fmt.Errorf("compile module: %w", err)
+			code, err := host.CompileModule(cmd.Context(), os.Stdin, func() { os.Exit(exitFailed) })
+			if err != nil {
+				fmt.Fprintln(cmd.ErrOrStderr(), "parley: compile module:", err)
+				os.Exit(code)
 			}
 			return nil
 		},

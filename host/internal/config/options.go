@@ -257,7 +257,7 @@ func AllOptions() []Option {
 			Kind: directoryKind(func(c *Config) *string { return &c.PluginDir }),
 		},
 		{
-			Name: "plugin-cache-dir", Meaning: "directory of compiled plugins, which hosts of one user may share and which is made again if it is missing; none: parley/compiled in the system's cache folder",
+			Name: "plugin-cache-dir", Meaning: "directory of compiled plugins, which hosts of one user may share and which is made again if it is missing; where it cannot be written to, each start compiles anew; none: parley/compiled in the system's cache folder",
 			Kind: directoryKind(func(c *Config) *string { return &c.PluginCacheDir }),
 		},
 		{

@@ -46,7 +46,7 @@ import (
 	"github.com/parley-search/parley/host/internal/webhook"
 )
 
-// Deps is what a [Server] works with. All fields but Files, Plugins, Reload, PluginInstaller,
+// Deps is what a [Server] works with. All fields but Files, Plugins, PluginProblems, Reload, PluginInstaller,
 // Metrics, DatabaseSize, Limits, Limiter, Served, Tracer, Telemetry, Usage, Now, Sealer, TLS and Site are
 // required.
 type Deps struct {
@@ -81,6 +81,8 @@ type Deps struct {
 	// Reload makes the host run what the deployment says now, for POST
 	// /plugins/reload. Its error is a sentence for the operator.
 	Reload func(context.Context) (pluginapi.Reloaded, error)
+	// PluginProblems are what is wrong with the deployment of plugins as a whole; nil: nothing.
+	PluginProblems func() []string
 	// PluginInstaller does what clients say of plugins; nil: they may not.
 	PluginInstaller pluginapi.Installer
 	// Metrics writes the figures of GET /metrics, in the text form that
@@ -231,7 +233,7 @@ func New(d Deps) *Server {
 	s.indexes = indexapi.New(indexapi.Deps{
 		Search: d.Search, Federate: d.Federate, Features: d.Features, Tasks: s.tasks, Files: d.Files, Counted: d.Telemetry != nil, DatabaseSize: d.DatabaseSize,
 	})
-	s.plugins = pluginapi.New(pluginapi.Deps{Chat: d.Chat, Plugins: d.Plugins, Reload: d.Reload, Installer: d.PluginInstaller})
+	s.plugins = pluginapi.New(pluginapi.Deps{Chat: d.Chat, Plugins: d.Plugins, Problems: d.PluginProblems, Reload: d.Reload, Installer: d.PluginInstaller})
 	s.reports = &telemetryapi.Server{Telemetry: d.Telemetry, Usage: d.Usage}
 	s.admin = &adminapi.Server{
 		Auth: d.Auth, Limiter: d.Limiter, Features: d.Features, Network: d.Network, Webhooks: d.Webhooks, Exports: d.Exports, Tasks: s.tasks, Wide: s.wide.Load,

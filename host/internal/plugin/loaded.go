@@ -82,7 +82,16 @@ func prepare(ctx context.Context, rt *wasm.Runtime, module []byte, from string, 
 	if p.module, err = rt.Compile(ctx, id, module, limitsOf(m, o)); err != nil {
 		return nil, err
 	}
-	if err := p.checkABI(ctx); err != nil {
+	err = p.checkABI(ctx)
+	if _, fault := errors.AsType[*wasm.Fault](err); fault && p.module.FromCache() {
+		// It may be the code: a cache is a help, and must not decide what runs.
+		_ = p.Close() // the next error is the one to tell
+		if p.module, err = rt.CompileAnew(ctx, id, module, limitsOf(m, o)); err != nil {
+			return nil, err
+		}
+		err = p.checkABI(ctx)
+	}
+	if err != nil {
 		_ = p.Close() // the first error is the one to tell
 		return nil, fmt.Errorf("start plugin %s: %w", id, err)
 	}

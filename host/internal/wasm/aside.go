@@ -43,7 +43,7 @@ type asideJob struct {
 // it or the cache is known to have the key.
 //
 // An error means that the child tried and could not: the module is not fit to be
-// compiled here either.
+// compiled here either, but where it is a [CacheError].
 func (r *Runtime) aside(ctx context.Context, key, name string, module func() ([]byte, error)) error {
 	if len(r.program) == 0 || r.dir == "" || r.known(key) {
 		return nil
@@ -66,6 +66,9 @@ func runAside(ctx context.Context, program []string, job asideJob, bin []byte) e
 	head, err := json.Marshal(job)
 	if err != nil {
 		return err
+	}
+	if err := os.MkdirAll(job.Dir, 0o700); err != nil { // somebody may have removed it
+		return CacheError{err}
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, asideTimeout, fmt.Errorf("no end after %s", asideTimeout))
 	defer cancel()
@@ -101,8 +104,24 @@ func runAside(ctx context.Context, program []string, job asideJob, bin []byte) e
 	case limited.Err() != nil:
 		return fmt.Errorf("the compiler's process was ended: %w", context.Cause(limited))
 	}
-	return fmt.Errorf("the compiler's process failed: %w: %s", err, clip(strings.TrimSpace(said.text()), asideSaid))
+	words := clip(strings.TrimSpace(said.text()), asideSaid)
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == ExitCache {
+		return CacheError{errors.New(words)}
+	}
+	return fmt.Errorf("the compiler's process failed: %w: %s", err, words)
 }
+
+// ExitCache is the exit code of a program whose [CompileAside] failed with a [CacheError]:
+// that of sysexits for a file that cannot be created.
+const ExitCache = 73
+
+// A CacheError says that compiled code cannot be kept. Nothing is wrong with the module.
+type CacheError struct{ Err error }
+
+func (e CacheError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what the system says.
+func (e CacheError) Unwrap() error { return e.Err }
 
 type writerFunc func([]byte)
 
@@ -115,7 +134,8 @@ func (f writerFunc) Write(b []byte) (int, error) {
 // that in brings into the cache that in names, and returns. Call it in a
 // process of its own, which it bounds in memory and priority; gone is called
 // when in ends before the work does, since then nobody waits for it any more.
-// Libraries compile what [CompileLibrary] names into a cache in dir.
+// Libraries compile what [CompileLibrary] names into a cache in dir. After a [CacheError] the
+// process is to end with [ExitCache].
 func CompileAside(ctx context.Context, in io.Reader, libraries map[string]func(dir string) error, gone func()) error {
 	if err := stepBack(asideNice, asideMemory); err != nil {
 		return fmt.Errorf("step back: %w", err)
@@ -137,7 +157,10 @@ func CompileAside(ctx context.Context, in io.Reader, libraries map[string]func(d
 			if err := compile(job.Dir); err != nil {
 				return err
 			}
-			return os.WriteFile(filepath.Join(job.Dir, mark), nil, 0o600)
+			if err := os.WriteFile(filepath.Join(job.Dir, mark), nil, 0o600); err != nil {
+				return CacheError{err}
+			}
+			return nil
 		})
 	}
 	limiter, err := limiterNamed(job.Limiter)
@@ -153,7 +176,7 @@ func CompileAside(ctx context.Context, in io.Reader, libraries map[string]func(d
 	}
 	go whenEnded(r, job.Dir, packedPrefix+job.Key, gone)
 	if err := openCache(job.Dir); err != nil {
-		return fmt.Errorf("open compilation cache: %w", err)
+		return CacheError{fmt.Errorf("open compilation cache: %w", err)}
 	}
 	return makeOnce(ctx, job.Dir, packedPrefix+job.Key, func() error {
 		return keepIn(ctx, job.Dir, job.Key, job.Module, limiter, bin)

@@ -23,6 +23,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == asideArg {
 		if err := wasm.CompileAside(context.Background(), os.Stdin, map[string]func(string) error{"note": writeNote, "never": neverEnd}, func() { os.Exit(3) }); err != nil {
 			fmt.Fprintln(os.Stderr, err)
+			if _, ok := errors.AsType[wasm.CacheError](err); ok {
+				os.Exit(wasm.ExitCache)
+			}
 			os.Exit(1)
 		}
 		os.Exit(0)

@@ -109,6 +109,7 @@ type packedName struct {
 }
 
 type packedHead struct {
+	Key   string `json:"key"`   // under which it is kept: of no other module
 	Entry string `json:"entry"` // the name by which wazero asks for the code
 	Shell int    `json:"shell"` // bytes
 	recast
@@ -244,8 +245,9 @@ func (r *Runtime) unpacker(packed io.Reader) (*zstd.Decoder, error) {
 	return zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxAside))
 }
 
-// openKept opens the entry at path. An error is [fs.ErrNotExist] where nothing is kept.
-func (r *Runtime) openKept(path string) (_ *keptCode, err error) {
+// openKept opens the entry with that key. An error is [fs.ErrNotExist] where nothing is kept.
+func (r *Runtime) openKept(key string) (_ *keptCode, err error) {
+	path := r.packed(key)
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -273,6 +275,9 @@ func (r *Runtime) openKept(path string) (_ *keptCode, err error) {
 	k.unpacked = bufio.NewReader(z)
 	if err := readLine(k.unpacked, &k.head); err != nil {
 		return nil, err
+	}
+	if k.head.Key != key {
+		return nil, errors.New("it is of another module")
 	}
 	if len(k.head.Entry) != hex.EncodedLen(len(codeKey{})) || k.head.Shell < 0 || k.head.Shell > maxAside {
 		return nil, errors.New("it names no code, or a shell of no size that one may have")

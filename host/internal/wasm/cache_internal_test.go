@@ -92,7 +92,7 @@ func TestCleanCache(t *testing.T) {
 func TestOpenKept(t *testing.T) {
 	dir := t.TempDir()
 	r := &Runtime{dir: dir}
-	code, shell, path := bytes.Repeat([]byte("code"), 50_000), []byte("a shell"), filepath.Join(dir, "x")
+	code, shell, path := bytes.Repeat([]byte("code"), 50_000), []byte("a shell"), filepath.Join(dir, packedPrefix+"x")
 	packed := func(head packedHead) []byte {
 		t.Helper()
 		if err := pack(path, "a module", head, shell, bytes.NewReader(code)); err != nil {
@@ -106,7 +106,7 @@ func TestOpenKept(t *testing.T) {
 	}
 	// read returns the head and what of the code can be read.
 	read := func() (head packedHead, b []byte, err error) {
-		k, err := r.openKept(path)
+		k, err := r.openKept("x")
 		if err != nil {
 			return head, nil, err
 		}
@@ -124,7 +124,7 @@ func TestOpenKept(t *testing.T) {
 		return k.head, b, err
 	}
 	name := codeName(codeKey{0x0a})
-	head := packedHead{Entry: name, Shell: len(shell), recast: recast{Limiter: "metered", State: meter.State{Globals: 3}}}
+	head := packedHead{Key: "x", Entry: name, Shell: len(shell), recast: recast{Limiter: "metered", State: meter.State{Globals: 3}}}
 	good := packed(head)
 	for range 2 { // the second time with the unpacker of the first
 		if got, b, err := read(); err != nil || got != head || !bytes.Equal(b, code) {
@@ -135,11 +135,13 @@ func TestOpenKept(t *testing.T) {
 	flipped[len(flipped)-1] ^= 1
 	for what, damaged := range map[string][]byte{
 		"empty": {}, "cut": good[:len(good)-3], "head": good[:5], "flipped": flipped,
-		"no name":            packed(packedHead{Shell: len(shell)}),
-		"another name":       packed(packedHead{Entry: name + "0", Shell: len(shell)}),
-		"a shell too long":   packed(packedHead{Entry: name, Shell: 1 << 20}),
-		"a shell of nothing": packed(packedHead{Entry: name, Shell: -1}),
-		"a huge shell":       packed(packedHead{Entry: name, Shell: 1 << 40}),
+		"no name":            packed(packedHead{Key: "x", Shell: len(shell)}),
+		"another key":        packed(packedHead{Key: "y", Entry: name, Shell: len(shell)}),
+		"no key":             packed(packedHead{Entry: name, Shell: len(shell)}),
+		"another name":       packed(packedHead{Key: "x", Entry: name + "0", Shell: len(shell)}),
+		"a shell too long":   packed(packedHead{Key: "x", Entry: name, Shell: 1 << 20}),
+		"a shell of nothing": packed(packedHead{Key: "x", Entry: name, Shell: -1}),
+		"a huge shell":       packed(packedHead{Key: "x", Entry: name, Shell: 1 << 40}),
 	} {
 		if err := os.WriteFile(path, damaged, 0o600); err != nil {
 			t.Fatal(err)

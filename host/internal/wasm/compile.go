@@ -17,6 +17,16 @@ import (
 // lines call it. It refuses, before any code is compiled or run, a module with
 // an import that the host does not have or with no memory to speak through.
 func (r *Runtime) Compile(ctx context.Context, name string, bin []byte, l Limits) (*Module, error) {
+	return r.compileModule(ctx, name, bin, l, false)
+}
+
+// CompileAnew is Compile for a module whose code out of the cache is not what it should
+// be: whatever is kept of it is dropped.
+func (r *Runtime) CompileAnew(ctx context.Context, name string, bin []byte, l Limits) (*Module, error) {
+	return r.compileModule(ctx, name, bin, l, true)
+}
+
+func (r *Runtime) compileModule(ctx context.Context, name string, bin []byte, l Limits, anew bool) (*Module, error) {
 	l = l.withDefaults()
 	shape, err := Describe(bin)
 	if err != nil {
@@ -26,14 +36,14 @@ func (r *Runtime) Compile(ctx context.Context, name string, bin []byte, l Limits
 		return nil, fmt.Errorf("check module %s: %w", name, err)
 	}
 	begin, end, data := findData(bin, uint64(shape.MemoryMin)*pageSize)
-	c, err := r.compile(ctx, name, sumCode(bin), func() ([]byte, error) {
+	c, err := r.compile(ctx, name, sumCode(bin), anew, func() ([]byte, error) {
 		return boundTables(slices.Concat(bin[:begin], bin[end:]))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("compile module %s: %w", name, err)
 	}
 	m := newModule(r, c.engine, name, c.module, shape, l)
-	m.state, m.refusal, m.code, m.image = c.State, c.Refusal, c.code, r.newImage(data)
+	m.state, m.refusal, m.code, m.kept, m.image = c.State, c.Refusal, c.code, c.kept, r.newImage(data)
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -50,16 +60,28 @@ type compiled struct {
 	engine *engine
 	module wazero.CompiledModule
 	code   []byte // mapped from a file; nil: in memory of wazero's
+	kept   bool   // it is of the cache
 }
 
-// compile returns what the cache keeps of the code with that sum, or else what plain
-// returns, compiled by a child or in process.
-func (r *Runtime) compile(ctx context.Context, name, sum string, plain func() ([]byte, error)) (compiled, error) {
+func isOfCache(err error) bool {
+	_, ok := errors.AsType[CacheError](err)
+	return ok
+}
+
+// compile returns what the cache keeps of the code with that sum, but where it is wanted
+// anew, or else what plain returns, compiled by a child or in process.
+func (r *Runtime) compile(ctx context.Context, name, sum string, anew bool, plain func() ([]byte, error)) (compiled, error) {
 	if r.dir == "" {
 		return r.compileHere(ctx, plain)
 	}
 	key := r.key(sum)
-	if err := r.aside(ctx, key, name, plain); err != nil {
+	if anew && removeFile(r.packed(key)) != nil {
+		return r.compileHere(ctx, plain)
+	}
+	if err := r.aside(ctx, key, name, plain); isOfCache(err) {
+		r.cacheFails(err)
+		return r.compileHere(ctx, plain)
+	} else if err != nil {
 		return compiled{}, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -82,6 +104,9 @@ func (r *Runtime) compile(ctx context.Context, name, sum string, plain func() ([
 	r.compiling.Lock()
 	err = keepIn(ctx, r.dir, key, name, r.engine.limiter, bin)
 	r.compiling.Unlock()
+	if isOfCache(err) {
+		r.cacheFails(err)
+	}
 	if err == nil {
 		if c, err := r.loadKept(ctx, key); err == nil {
 			return c, nil
@@ -116,7 +141,7 @@ func (r *Runtime) compileHere(ctx context.Context, plain func() ([]byte, error))
 // wazero gets the module's shell, and asks for the code of the whole one as that of the
 // shell: nothing is metered, validated or held of bodies that were compiled before.
 func (r *Runtime) loadKept(ctx context.Context, key string) (c compiled, err error) {
-	kept, err := r.openKept(r.packed(key))
+	kept, err := r.openKept(key)
 	if err != nil {
 		return c, err
 	}
@@ -134,7 +159,8 @@ func (r *Runtime) loadKept(ctx context.Context, key string) (c compiled, err err
 	if err != nil {
 		return c, err
 	}
-	c.code = code
+	r.cacheWorks()
+	c.code, c.kept = code, true
 	unload(code) // it was read to be checked, and little of it is run
 	return c, nil
 }
@@ -150,16 +176,21 @@ func keepIn(ctx context.Context, dir, key, name string, l Limiter, bin []byte) e
 		return err
 	}
 	shell := shellOf(bin, key)
-	head := packedHead{Shell: len(shell), recast: how}
+	head := packedHead{Key: key, Shell: len(shell), recast: how}
 	if head.Entry, err = codeNameOf(ctx, l, shell); err != nil {
 		return err
 	}
-	return compileFor(ctx, l, bin, &codeStore{add: func(_ codeKey, code io.Reader) error {
+	var packed error // of the cache, whatever wazero makes of it
+	err = compileFor(ctx, l, bin, &codeStore{add: func(_ codeKey, code io.Reader) error {
 		if err := pack(filepath.Join(dir, packedPrefix+key), name, head, shell, code); err != nil {
-			return fmt.Errorf("keep what was compiled: %w", err)
+			packed = CacheError{fmt.Errorf("keep what was compiled: %w", err)}
 		}
-		return nil
+		return packed
 	}})
+	if packed != nil {
+		return packed
+	}
+	return err
 }
 
 // codeNameOf returns the name under which wazero asks for the code of bin.

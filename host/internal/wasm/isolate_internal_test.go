@@ -225,6 +225,7 @@ func TestNoSnapshot(t *testing.T) {
 	r := openRuntime(t, Options{CacheDir: t.TempDir()})
 	kept := r.dir
 	r.dir = filepath.Join(kept, "gone")
+	t.Setenv("TMPDIR", r.dir) // where it would go otherwise
 	m := frozenModule(t, r, "thief", Limits{})
 	r.dir = kept
 	for range 3 {

@@ -37,6 +37,7 @@ type Module struct {
 	pool     *pool
 	breaker  breaker
 	code     []byte // mapped from a file; nil: in memory of wazero's
+	kept     bool   // the code is of the cache
 	closing  sync.Once
 
 	logs      logBudget
@@ -223,6 +224,9 @@ func (m *Module) settle(c Client, err error, a admission) {
 	}
 	m.breaker.abandoned(a)
 }
+
+// FromCache reports whether the code of m was compiled before, maybe by another process.
+func (m *Module) FromCache() bool { return m.kept }
 
 // Rest says that m will not be called for a while: the pages of its code leave
 // memory until they are run again.

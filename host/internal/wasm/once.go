@@ -20,7 +20,7 @@ const turnPause = 20 * time.Millisecond
 func makeOnce(ctx context.Context, dir, name string, f func() error) (err error) {
 	turn, err := os.OpenFile(turnOf(dir, name), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return err
+		return CacheError{err}
 	}
 	defer func() { err = errors.Join(err, turn.Close()) }()
 	// Any other error is that of a file system without locks: it is our turn then.

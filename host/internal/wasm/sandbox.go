@@ -18,8 +18,8 @@ import (
 
 // LibraryConfig returns how a library that is compiled to WebAssembly and brings its own host code is
 // run: with at most so many pages of memory, of 64 KiB each, ended with its context, and without files.
-// Compiled code is kept in cacheDir; empty: nowhere.
-func LibraryConfig(cacheDir string, memoryPages uint32) (wazero.RuntimeConfig, wazero.FSConfig, error) {
+// Compiled code is kept in cacheDir; nowhere where that is empty or cannot be used.
+func LibraryConfig(cacheDir string, memoryPages uint32) (wazero.RuntimeConfig, wazero.FSConfig) {
 	c := wazero.NewRuntimeConfig().
 		WithCoreFeatures(api.CoreFeaturesV2 | experimental.CoreFeaturesExceptionHandling).
 		WithMemoryLimitPages(memoryPages).
@@ -30,12 +30,11 @@ func LibraryConfig(cacheDir string, memoryPages uint32) (wazero.RuntimeConfig, w
 		if err == nil {
 			cache, err = wazero.NewCompilationCacheWithDir(cacheDir)
 		}
-		if err != nil {
-			return nil, nil, fmt.Errorf("open the cache of compiled modules: %w", err)
+		if err == nil {
+			c = c.WithCompilationCache(cache)
 		}
-		c = c.WithCompilationCache(cache)
 	}
-	return c, wazero.NewFSConfig(), nil
+	return c, wazero.NewFSConfig()
 }
 
 // WithLibraryMemory returns a context to run a library in: its instances have their memory, at most so many
@@ -50,16 +49,17 @@ func WithLibraryMemory(ctx context.Context, memoryPages uint32) context.Context 
 
 // CompileLibrary has the library that name says, out of the Go module at modulePath, compiled into the
 // cache in dir by a child of program: see [Options].Aside and [CompileAside]. It does nothing where the
-// cache has it, or where no child can be started: whoever runs the library compiles it then.
+// cache has it, or where no child can be started or nothing can be kept: whoever runs the library
+// compiles it then.
 func CompileLibrary(ctx context.Context, program []string, dir, name, modulePath string) error {
 	key := fmt.Sprintf("%s-%s-%s-%s-%s", name, path.Base(moduleVersion(modulePath)), wazeroVersion(), runtime.GOARCH, runtime.GOOS)
 	if _, err := os.Lstat(filepath.Join(dir, markPrefix+key)); len(program) == 0 || dir == "" || err == nil {
 		return nil
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("make the cache of compiled modules: %w", err)
+	if err := runAside(ctx, program, asideJob{Dir: dir, Key: key, Library: name}, nil); !isOfCache(err) {
+		return err
 	}
-	return runAside(ctx, program, asideJob{Dir: dir, Key: key, Library: name}, nil)
+	return nil
 }
 
 // IsDamaged reports whether err, of a library with the cache in dir, says that an entry of it is damaged

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tetratelabs/wazero"
@@ -109,7 +110,7 @@ func TestShellNotTaken(t *testing.T) {
 // readKept returns what the entry at path holds.
 func readKept(t *testing.T, path string) (head packedHead, shell, code []byte) {
 	t.Helper()
-	k, err := new(Runtime).openKept(path)
+	k, err := (&Runtime{dir: filepath.Dir(path)}).openKept(strings.TrimPrefix(filepath.Base(path), packedPrefix))
 	if err != nil {
 		t.Fatal(err)
 	}

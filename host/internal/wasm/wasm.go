@@ -11,11 +11,11 @@ package wasm
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/tetratelabs/wazero"
 )
@@ -24,7 +24,8 @@ import (
 type Options struct {
 	// CacheDir keeps compiled code between runs, packed; several runtimes may share
 	// it. It is made with mode 0700, for what lies in it is executed as it is.
-	// Empty: compiled code is kept in memory alone.
+	// Empty: compiled code is kept in memory alone. So it is where CacheDir cannot be
+	// used: see [Runtime.CacheProblem].
 	CacheDir string
 	// Aside is a program with its arguments that does no more than to call
 	// [CompileAside]. With it, modules are compiled in a process of low priority
@@ -36,6 +37,9 @@ type Options struct {
 	// Log receives what guests log, within bounds. It is called during the
 	// guest's call, by many goroutines; nil drops everything.
 	Log func(LogLine)
+	// CacheLost is told why compiled code is not kept in CacheDir, each time that this
+	// begins; nil drops it.
+	CacheLost func(error)
 }
 
 // A LogLine is what a guest passed to parley.log.
@@ -58,6 +62,9 @@ type Runtime struct {
 	children  chan struct{} // one for each that may run
 	unpackers sync.Pool     // of *zstd.Decoder
 
+	cacheLost func(error)
+	problem   atomic.Pointer[error] // why compiled code is not kept; nil: it is
+
 	// compiling is held while a module is compiled in process: one at a time
 	// leaves the other processors to the calls under way.
 	compiling sync.Mutex
@@ -78,28 +85,16 @@ type Runtime struct {
 func Open(o Options) (*Runtime, error) {
 	r := &Runtime{
 		log: o.Log, dir: o.CacheDir, program: o.Aside, children: make(chan struct{}, runtime.GOMAXPROCS(0)),
-		modules: map[*Module]struct{}{}, offered: map[string]*keptCode{}, taken: map[string][]byte{},
+		modules: map[*Module]struct{}{}, offered: map[string]*keptCode{}, taken: map[string][]byte{}, cacheLost: o.CacheLost,
 	}
-	if r.dir == "" && len(r.program) > 0 {
-		var err error
-		if r.dir, err = os.MkdirTemp("", "parley-modules-"); err != nil {
-			return nil, fmt.Errorf("make compilation cache: %w", err)
-		}
-		r.temporary = r.dir
-	}
-	if r.dir != "" {
-		var err error
-		if r.dir, err = filepath.Abs(r.dir); err != nil {
-			return nil, fmt.Errorf("open compilation cache: %w", err)
-		}
-	}
+	r.findFolder()
 	limiter := o.Limiter
 	if limiter == nil {
 		limiter = Metered()
 	}
 	err := r.openCache(limiter)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open compilation cache: %w", err), r.sweep())
+		return nil, errors.Join(err, r.sweep())
 	}
 	if r.engine, err = newEngine(limiter, r.cache); err != nil {
 		return nil, errors.Join(err, r.cache.Close(context.Background()), r.sweep())
@@ -107,14 +102,61 @@ func Open(o Options) (*Runtime, error) {
 	return r, nil
 }
 
+// findFolder makes sure that r.dir is a folder to keep compiled code in: the one that is
+// wanted, or else, for a program that compiles aside, one that lasts as long as r; empty
+// where there can be none. The service must not hang on it: it only saves work.
+func (r *Runtime) findFolder() {
+	if r.dir != "" {
+		dir, err := filepath.Abs(r.dir)
+		if err == nil {
+			err = openCache(dir)
+		}
+		if err == nil {
+			r.dir = dir
+			return
+		}
+		r.dir = ""
+		r.cacheFails(err)
+	}
+	if len(r.program) == 0 {
+		return
+	}
+	dir, err := os.MkdirTemp("", "parley-modules-")
+	if err != nil {
+		r.cacheFails(err)
+		return
+	}
+	r.dir, r.temporary = dir, dir
+}
+
+// CacheProblem is why compiled code is not kept between runs, though that is wanted; nil
+// where it is.
+func (r *Runtime) CacheProblem() error {
+	if err := r.problem.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// cacheFails notes why code is not kept.
+func (r *Runtime) cacheFails(err error) {
+	if r.problem.Swap(&err) == nil && r.cacheLost != nil {
+		r.cacheLost(err)
+	}
+}
+
+// cacheWorks notes that code is kept: where it is wanted, what was in the way is gone.
+func (r *Runtime) cacheWorks() {
+	if r.temporary == "" {
+		r.problem.Store(nil)
+	}
+}
+
 // openCache opens the cache of compiled code, in memory where there is no folder.
 func (r *Runtime) openCache(l Limiter) (err error) {
 	if r.dir == "" {
 		r.cache = wazero.NewCompilationCache()
 		return nil
-	}
-	if err = openCache(r.dir); err != nil {
-		return err
 	}
 	// A name depends on the module, here always the same, and on the processor.
 	least := []byte("\x00asm\x01\x00\x00\x00" + "\x01\x04\x01\x60\x00\x00" + "\x03\x02\x01\x00" + "\x0a\x04\x01\x02\x00\x0b") // one function

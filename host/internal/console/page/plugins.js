@@ -27,9 +27,9 @@ export async function plugins(root) {
 	root.append(adding, wrong, list);
 	async function draw() {
 		wrong.replaceChildren();
-		const { results, changeable } = await call("GET", "/plugins");
+		const { results, changeable, problems } = await call("GET", "/plugins");
 		const change = changeable && session.can("plugins.update") ? draw : null;
-		adding.replaceChildren(...(change ? [addForm(change)] : []));
+		adding.replaceChildren(...(problems ?? []).map((p) => el("p", { class: "bad" }, p)), ...(change ? [addForm(change)] : []));
 		const of = (kind) => results.filter((p) => p.kind === kind);
 		if (results.length === 0)
 			list.replaceChildren(empty("No plugin runs", "Install one from a file, a URL or a registry on the machine of this service:", el("code", "parley plugin install FILE")));

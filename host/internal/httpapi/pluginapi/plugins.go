@@ -18,6 +18,8 @@ type Deps struct {
 	Chat *chat.Service // knows which workspaces name a plugin
 	// Plugins lists what is loaded and what was refused; nil: nothing is.
 	Plugins func() []Plugin
+	// Problems are what is wrong with the deployment of plugins as a whole; nil: nothing.
+	Problems func() []string
 	// Reload makes the host run what the deployment says now; nil: there is
 	// nothing to reload. Its error is a sentence for the operator.
 	Reload func(context.Context) (Reloaded, error)
@@ -136,9 +138,12 @@ type Grants struct {
 
 // ListPlugins answers GET /plugins.
 func (s *Server) ListPlugins(r *exchange.Call) error {
-	results := []Plugin{}
+	results, problems := []Plugin{}, []string{}
 	if s.Plugins != nil {
 		results = append(results, s.Plugins()...)
+	}
+	if s.Problems != nil {
+		problems = s.Problems()
 	}
 	for i := range results {
 		results[i].hide(r.Caller)
@@ -156,8 +161,9 @@ func (s *Server) ListPlugins(r *exchange.Call) error {
 	}
 	return r.OK(struct {
 		exchange.List[Plugin]
-		Changeable bool `json:"changeable"` // by clients
-	}{exchange.NewList(results, 0, len(results), len(results)), s.Installer != nil})
+		Changeable bool     `json:"changeable"` // by clients
+		Problems   []string `json:"problems"`
+	}{exchange.NewList(results, 0, len(results), len(results)), s.Installer != nil, problems})
 }
 
 // Reloaded is what POST /plugins/reload changed.

@@ -101,10 +101,7 @@ func (r *Reader) open(ctx context.Context) (err error) {
 }
 
 func start(cacheDir string) (*sandbox, error) {
-	config, files, err := wasm.LibraryConfig(cacheDir, maxMemoryPages)
-	if err != nil {
-		return nil, err
-	}
+	config, files := wasm.LibraryConfig(cacheDir, maxMemoryPages)
 	ctx, stop := context.WithCancel(wasm.WithLibraryMemory(context.Background(), maxMemoryPages))
 	pool, err := webassembly.Init(webassembly.Config{
 		Context:  ctx,
