@@ -135,6 +135,8 @@ func (f *Figures) Searched(s search.Searched) {
 		if s.Degraded {
 			outcome = "degraded"
 		}
+	case s.Left:
+		outcome = "left"
 	case apierr.Is(s.Err, searcherr.TooManySearchRequests):
 		outcome = "busy"
 	case apierr.From(s.Err).Code.Status() < 500:

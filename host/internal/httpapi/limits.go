@@ -31,10 +31,10 @@ func setLimit(c *fiber.Ctx, of string, w limit.Window) {
 	c.Set("X-RateLimit-Reset-"+of, w.Reset.Round(time.Millisecond).String())
 }
 
-// countSearch counts a search as a request of its key, where that has a limit which
-// says so.
-func (s *Server) countSearch(r *call) error {
-	state, err := s.Limiter.Search(r.Caller.Payer(s.clientAddress(r.Ctx)))
+// countSearches counts n searches as requests of their key, where that has a limit
+// which says so.
+func (s *Server) countSearches(r *call, n int) error {
+	state, err := s.Limiter.Search(r.Caller.Payer(s.clientAddress(r.Ctx)), int64(n))
 	setLimits(r.Ctx, state)
 	return err
 }

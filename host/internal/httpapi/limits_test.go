@@ -283,7 +283,6 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestCountSearch has searches count as requests of keys that say so.
 // A tenant token may have limits of its own, and a key or workspace those of each
 // client.
 func TestLimitsOfTenants(t *testing.T) {
@@ -320,6 +319,7 @@ func TestLimitsOfTenants(t *testing.T) {
 	}
 }
 
+// TestCountSearch has searches count as requests of keys that say so.
 func TestCountSearch(t *testing.T) {
 	t.Parallel()
 	r := newShelves(t)
@@ -352,6 +352,44 @@ func TestCountSearch(t *testing.T) {
 	}
 	if a := ask(free, "/mcp", searchMCP); a.status != 200 {
 		t.Errorf("search by MCP of a key that does not count = %d %s", a.status, a.body)
+	}
+}
+
+// TestCountSearches: a request counts as as many searches as it makes, by whatever route.
+func TestCountSearches(t *testing.T) {
+	t.Parallel()
+	r := newShelves(t)
+	tool := func(call string) string {
+		return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{` + call + `}}`
+	}
+	indexes := len(strings.Split(strings.Trim(r.do("GET", "/indexes", "").body, "}"), `"uid"`)) - 1
+	for _, tt := range []struct {
+		path, body string
+		counts     int
+	}{
+		{"/indexes/movies/search", `{}`, 1},
+		{"/multi-search", `{"queries":[]}`, 1},
+		{"/multi-search", `{"queries":[{"indexUid":"movies"},{"indexUid":"books"},{"indexUid":"movies"}]}`, 3},
+		{"/multi-search", `{"federation":{},"queries":[{"indexUid":"movies"},{"indexUid":"books"}]}`, 2},
+		{"/indexes/movies/facet-search", `{"facetName":"genre"}`, 1},
+		{"/indexes/movies/similar", `{"id":1,"embedder":"none"}`, 1},
+		{"/indexes/movies/similar?id=1&embedder=none", "", 1},
+		{"/mcp", tool(`"name":"search","arguments":{"query":"b","index":"movies"}`), 1},
+		{"/mcp", tool(`"name":"search","arguments":{"query":"b"}`), indexes},
+		{"/mcp", tool(`"name":"fetch","arguments":{"id":"movies/1"}`), 1},
+		{"/mcp", tool(`"name":"facet_values","arguments":{"index":"movies","attribute":"genre"}`), 1},
+		{"/mcp", tool(`"name":"list_indexes"`), 0},
+	} {
+		_, key := r.limited(`{"requestsPerMinute":100,"countSearch":true}`)
+		method := "POST"
+		if tt.body == "" {
+			method = "GET"
+		}
+		r.do(method, tt.path, tt.body, "Authorization", key)
+		left := r.do("POST", "/indexes/movies/search", `{}`, "Authorization", key).header.Get("X-Ratelimit-Remaining-Requests")
+		if want := strconv.Itoa(100 - tt.counts - 1); left != want {
+			t.Errorf("%s %s leaves %s requests to the search behind it, want %s", tt.path, tt.body, left, want)
+		}
 	}
 }
 

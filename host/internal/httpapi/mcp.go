@@ -43,8 +43,8 @@ func (s *Server) answerMCP(r *call) error {
 	if s.down.Load() {
 		return shuttingDown()
 	}
-	if message.Searches() {
-		if err := s.countSearch(r); err != nil {
+	if n := s.mcp.Searches(r.Base, r.Caller, message); n > 0 {
+		if err := r.CountSearches(n); err != nil {
 			return err
 		}
 	}

@@ -1,13 +1,19 @@
 package httpapi_test
 
 import (
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/httpapi"
 	"github.com/parley-search/parley/host/internal/task"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // newShelves starts a server with movies and two books, of which one shares
@@ -187,6 +193,42 @@ func TestMultiSearchRights(t *testing.T) {
 		{name: "tenant", method: "POST", path: "/multi-search", header: tenant, body: both, status: 200, contains: []string{"Arrival", "Heat", "Heat and dust", `"estimatedTotalHits":3`}, excludes: []string{"Alien"}},
 		{name: "tenant, list of results", method: "POST", path: "/multi-search", header: tenant, body: `{"queries":[{"indexUid":"books","q":"alien"},{"indexUid":"movies","q":"alien"}]}`, status: 200, contains: []string{`"hits":[]`, `"estimatedTotalHits":0`}, excludes: []string{"Alien"}},
 	})
+}
+
+// TestClientLeavesSearch: a search whose client leaves ends, whatever it is doing, and is no
+// failure of the host.
+func TestClientLeavesSearch(t *testing.T) {
+	t.Parallel()
+	asked, left := make(chan struct{}, 1), make(chan struct{}, 1)
+	embedder := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
+		_, _ = io.Copy(io.Discard, q.Body)
+		asked <- struct{}{}
+		<-q.Context().Done()
+		left <- struct{}{}
+	}))
+	t.Cleanup(embedder.Close)
+	r := newRig(t, wish{reaches: true, limits: httpapi.Limits{Watch: 10 * time.Millisecond}})
+	for _, a := range []answer{
+		r.do("PATCH", "/indexes/films/settings", `{"embedders":{"e":{"source":"rest","url":"`+embedder.URL+`","dimensions":2,"request":{"input":"{{text}}"},"response":{"v":"{{embedding}}"}}}}`),
+		r.do("POST", "/indexes/films/documents", `[{"id":1,"_vectors":{"e":[1,2]}}]`),
+	} {
+		if got := r.task(a); got.Status != task.Succeeded {
+			t.Fatalf("task = %+v", got)
+		}
+	}
+	query := `"q":"alien","hybrid":{"embedder":"e","semanticRatio":1}}`
+	multi := `"queries":[{"indexUid":"films",` + query + `,{"indexUid":"films",` + query + `]}`
+	requests := [][2]string{{"/indexes/films/search", "{" + query}, {"/multi-search", "{" + multi}, {"/multi-search", `{"federation":{},` + multi}}
+	for _, q := range requests {
+		k := r.sendTo(t, q[0], q[1])
+		waitFor(t, asked, "a search that asks the embedder")
+		check(t, k.conn.Close())
+		waitFor(t, left, "the end of "+q[0])
+	}
+	waittest.For(t, "the log has that each client left", func() bool { return strings.Count(r.log.String(), `"status":499`) == len(requests) })
+	if log := r.log.String(); strings.Contains(log, "request failed") {
+		t.Errorf("the log has a failure: %s", log)
+	}
 }
 
 // tenant returns a tenant token of a key that may search everything.

@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"context"
+	"errors"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -41,7 +43,9 @@ type route struct {
 	progress bool
 	// loaded: it waits until all plugins run.
 	loaded bool
-	// searches: it counts as a request of keys whose limits say so.
+	// reads: it changes nothing, and ends when its client leaves.
+	reads bool
+	// searches: it reads, and counts as a request of keys whose limits say so.
 	searches bool
 }
 
@@ -83,6 +87,12 @@ func (s *Server) serve(rt *route) {
 			return err
 		}
 		r := &call{Ctx: c, Caller: caller, Limit: s.bodyLimit(rt), Base: s.ctx}
+		r.CountSearches = func(n int) error { return s.countSearches(r, n) }
+		if rt.reads || rt.searches {
+			var heard func()
+			r.Base, heard = s.whileHeard(r)
+			defer heard()
+		}
 		if rt.dialect == native {
 			if r.Query, err = exchange.ParseQuery(c.Request().URI().QueryArgs(), rt.query); err != nil {
 				return err
@@ -99,10 +109,13 @@ func (s *Server) serve(rt *route) {
 			return err
 		}
 		if rt.searches && err == nil {
-			err = s.countSearch(r)
+			err = r.CountSearches(1)
 		}
 		if err == nil {
 			err = rt.handle(r)
+		}
+		if err != nil && errors.Is(context.Cause(r.Base), errClientLeft) {
+			err = errClientLeft // whatever it broke on the way
 		}
 		if !a.stream {
 			s.setSeq(c)

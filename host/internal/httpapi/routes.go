@@ -137,11 +137,11 @@ func (s *Server) documentRoutes() []*route {
 	listed := []string{"offset", "limit", "fields", "filter", "ids", "sort", "retrieveVectors"}
 	added := []string{"primaryKey", "csvDelimiter"}
 	return []*route{
-		{method: "GET", path: all, id: "listDocuments", actions: may(auth.DocumentsGet), query: listed, handle: s.indexes.ListDocuments, family: "documents", tell: tellDocuments(event.DocumentsList)},
+		{method: "GET", path: all, id: "listDocuments", actions: may(auth.DocumentsGet), reads: true, query: listed, handle: s.indexes.ListDocuments, family: "documents", tell: tellDocuments(event.DocumentsList)},
 		{method: "POST", path: all, id: "addDocuments", actions: may(auth.DocumentsAdd), query: added, handle: s.indexes.PutDocuments, family: "documents", tell: tellDocuments(event.DocumentsReplace)},
 		{method: "PUT", path: all, id: "updateDocuments", actions: may(auth.DocumentsAdd), query: added, handle: s.indexes.PatchDocuments, family: "documents", tell: tellDocuments(event.DocumentsUpdate)},
 		{method: "DELETE", path: all, id: "deleteAllDocuments", actions: may(auth.DocumentsDelete), handle: s.indexes.DeleteAllDocuments, family: "documents", tell: tellDocuments(event.DocumentsClear)},
-		{method: "POST", path: all + "/fetch", id: "fetchDocuments", actions: may(auth.DocumentsGet), handle: s.indexes.FetchDocuments, family: "documents", tell: tellDocuments(event.DocumentsFetch)},
+		{method: "POST", path: all + "/fetch", id: "fetchDocuments", actions: may(auth.DocumentsGet), reads: true, handle: s.indexes.FetchDocuments, family: "documents", tell: tellDocuments(event.DocumentsFetch)},
 		{method: "POST", path: all + "/delete-batch", id: "deleteDocuments", actions: may(auth.DocumentsDelete), handle: s.indexes.DeleteDocuments, family: "documents", tell: tellDocuments(event.DocumentsDeleteBatch)},
 		{method: "POST", path: all + "/delete", id: "deleteDocumentsByFilter", actions: may(auth.DocumentsDelete), handle: s.indexes.DeleteByFilter, family: "documents", tell: tellDocuments(event.DocumentsDeleteByFilter)},
 		{method: "POST", path: "/indexes/:uid/files", id: "addFiles", actions: may(auth.DocumentsAdd), query: []string{"source", "baseUrl", "split"}, handle: s.indexes.AddFiles, family: "documents", tell: tellDocuments(event.DocumentsReplace)},
@@ -154,11 +154,11 @@ func (s *Server) searchRoutes() []*route {
 	return []*route{
 		{method: "POST", path: "/indexes/:uid/search", id: "search", actions: may(auth.Search), searches: true, handle: s.indexes.SearchIndex, family: "search", tell: tellSearch},
 		{method: "GET", path: "/indexes/:uid/search", id: "searchByURL", actions: may(auth.Search), searches: true, query: indexapi.SearchParameters, handle: s.indexes.SearchByURL, family: "search", tell: tellSearch},
-		{method: "POST", path: "/indexes/:uid/facet-search", id: "searchFacet", actions: may(auth.Search), handle: s.indexes.SearchFacet, family: "facet_search", tell: tellFacetSearch},
-		{method: "POST", path: "/indexes/:uid/similar", id: "findSimilar", actions: may(auth.Search), handle: s.indexes.Similar, family: "indexes"},
-		{method: "GET", path: "/indexes/:uid/similar", id: "findSimilarByURL", actions: may(auth.Search), query: indexapi.SimilarParameters, handle: s.indexes.SimilarByURL, family: "indexes"},
+		{method: "POST", path: "/indexes/:uid/facet-search", id: "searchFacet", actions: may(auth.Search), searches: true, handle: s.indexes.SearchFacet, family: "facet_search", tell: tellFacetSearch},
+		{method: "POST", path: "/indexes/:uid/similar", id: "findSimilar", actions: may(auth.Search), searches: true, handle: s.indexes.Similar, family: "indexes"},
+		{method: "GET", path: "/indexes/:uid/similar", id: "findSimilarByURL", actions: may(auth.Search), searches: true, query: indexapi.SimilarParameters, handle: s.indexes.SimilarByURL, family: "indexes"},
 		{method: "POST", path: "/render-template", id: "renderTemplate", actions: may(auth.SettingsGet, auth.DocumentsGet), needs: feature.RenderRoute, handle: s.indexes.RenderTemplate, family: "indexes"},
-		{method: "POST", path: "/multi-search", id: "multiSearch", actions: may(auth.Search), searches: true, handle: s.indexes.MultiSearch, family: "multi_search", tell: tellMultiSearch},
+		{method: "POST", path: "/multi-search", id: "multiSearch", actions: may(auth.Search), reads: true, handle: s.indexes.MultiSearch, family: "multi_search", tell: tellMultiSearch},
 	}
 }
 

@@ -129,22 +129,50 @@ func (s *stream) look(now time.Time) {
 	}
 }
 
+// A listening is a request without a stream, whose client is asked now and then whether
+// it is still there.
+type listening struct {
+	conn   *conn
+	cancel context.CancelCauseFunc
+}
+
+func (l *listening) look(time.Time) {
+	if l.conn.gone() {
+		l.cancel(errClientLeft)
+	}
+}
+
+// whileHeard returns a context that ends as the server's, and with [errClientLeft]
+// when the client of r leaves, until done is called.
+func (s *Server) whileHeard(r *call) (ctx context.Context, done func()) {
+	ctx, cancel := context.WithCancelCause(r.Base)
+	l := &listening{r.Context().Conn().(*conn), cancel} // all are the listener's
+	s.streams.add(l)
+	return ctx, func() {
+		s.streams.remove(l)
+		cancel(nil)
+	}
+}
+
 // streams are all answers under way. Its zero value is ready.
 type streams struct {
 	mu   sync.Mutex
-	open map[*stream]struct{}
+	open map[looker]struct{}
 }
 
-func (s *streams) add(st *stream) {
+// A looker is looked after while its client waits for it: a [stream] or a [listening].
+type looker interface{ look(now time.Time) }
+
+func (s *streams) add(st looker) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open == nil {
-		s.open = make(map[*stream]struct{})
+		s.open = make(map[looker]struct{})
 	}
 	s.open[st] = struct{}{}
 }
 
-func (s *streams) remove(st *stream) {
+func (s *streams) remove(st looker) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.open, st)
@@ -155,7 +183,7 @@ func (s *streams) remove(st *stream) {
 func (s *streams) watch(ctx context.Context, l Limits) {
 	tick := time.NewTicker(min(l.Watch, l.KeepAlive))
 	defer tick.Stop()
-	var now []*stream
+	var now []looker
 	for {
 		select {
 		case <-ctx.Done():

@@ -155,9 +155,9 @@ func (m *meter) checkMinute(l *Limits, tokens int64) (r *refusal) {
 	return r
 }
 
-// Search lets a search begin that counts as a request of key, or refuses it as Admit
-// does. It is nothing where key does not count them.
-func (l *Limiter) Search(key Party) (state State, err error) {
+// Search lets n searches begin, each of which counts as a request of key, or refuses
+// them as Admit does. It is nothing where key does not count them.
+func (l *Limiter) Search(key Party, n int64) (state State, err error) {
 	if l == nil || !key.Limits.CountSearch || key.Subject == "" {
 		return State{}, nil
 	}
@@ -173,7 +173,7 @@ func (l *Limiter) Search(key Party) (state State, err error) {
 		if limits.RequestsPerMinute == 0 {
 			continue
 		}
-		if wait := m.requests.wait(limits.RequestsPerMinute, 1); wait > 0 && (why == nil || wait > why.after) {
+		if wait := m.requests.wait(limits.RequestsPerMinute, n); wait > 0 && (why == nil || wait > why.after) {
 			why, who = &refusal{message: fmt.Sprintf("The limit of %s is %d requests a minute, searches among them: ask again in %v.", m.holderName(), limits.RequestsPerMinute, wait), after: wait}, m.subject
 		}
 	}
@@ -181,8 +181,8 @@ func (l *Limiter) Search(key Party) (state State, err error) {
 		part := &p.parts[i]
 		counts := Counts{Refused: 1}
 		if why == nil {
-			if counts = (Counts{Requests: 1}); part.limits.RequestsPerMinute > 0 {
-				part.meter.requests.used++
+			if counts = (Counts{Requests: n}); part.limits.RequestsPerMinute > 0 {
+				part.meter.requests.used += float64(n)
 			}
 		}
 		part.meter.count(&part.share, date, counts)

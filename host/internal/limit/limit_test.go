@@ -473,14 +473,14 @@ func TestSearch(t *testing.T) {
 		counting := of(t, limit.Key("a"), `{"requestsPerMinute":2,"countSearch":true,"tokens":{"amount":1,"period":"day"}}`)
 		other := of(t, limit.Key("b"), `{"requestsPerMinute":2}`)
 		for range 2 {
-			if s, err := l.Search(counting); err != nil || s.Requests.Limit != 2 {
+			if s, err := l.Search(counting, 1); err != nil || s.Requests.Limit != 2 {
 				t.Fatalf("Search = %+v, %v", s, err)
 			}
 		}
-		_, err := l.Search(counting)
+		_, err := l.Search(counting, 1)
 		refused(t, apierr.From(err), apierr.TooManyRequests, 30*time.Second, "searches among them")
 		for range 5 {
-			if s, err := l.Search(other); err != nil || s.InForce() {
+			if s, err := l.Search(other, 1); err != nil || s.InForce() {
 				t.Fatalf("Search of a key that does not count them = %+v, %v", s, err)
 			}
 		}
@@ -519,9 +519,9 @@ func TestPerClient(t *testing.T) {
 		refused(t, ask("::ffff:10.0.0.1", ""), apierr.TokenBudgetSpent, 0, "The budget of each client of this API key is 100 tokens")
 		refused(t, ask("10.0.0.9", "t"), apierr.TokenBudgetSpent, 0, "each client")
 		refused(t, ask("2001:db8::2", ""), apierr.TokenBudgetSpent, 0, "each client")
-		_, err := l.Search(from(key, "10.0.0.2", ""))
+		_, err := l.Search(from(key, "10.0.0.2", ""), 1)
 		refused(t, apierr.From(err), apierr.TooManyRequests, time.Minute, "each client of this API key is 1 requests a minute")
-		if _, err := l.Search(from(key, "10.0.0.3", "")); err != nil {
+		if _, err := l.Search(from(key, "10.0.0.3", ""), 1); err != nil {
 			t.Errorf("search of another client: %v", err)
 		}
 		first, e := admit(l, limit.Party{}, from(workspace, "10.0.0.1", ""), 1)

@@ -97,6 +97,18 @@ type Reply struct {
 	Parts <-chan []byte
 }
 
+// Searches returns how many searches answering a message of caller takes: one without an
+// index takes one of each.
+func (e *Endpoint) Searches(ctx context.Context, caller *auth.Caller, m *Message) int {
+	return m.searches(func() int {
+		list, err := e.options.Search.Summaries(ctx, caller)
+		if err != nil {
+			return 0
+		}
+		return len(list)
+	})
+}
+
 // Answer answers a message. ctx ends the tool that it calls. The error is an
 // [*Error].
 func (e *Endpoint) Answer(ctx context.Context, r *Request) (*Reply, error) {

@@ -26,6 +26,8 @@ const (
 	stateless     = "2026-07-28" // the first revision without initialize
 	askTool       = "ask"
 	searchTool    = "search"
+	fetchTool     = "fetch"
+	facetTool     = "facet_values"
 )
 
 // methods are the requests that are answered. What tools alone need.
@@ -126,8 +128,21 @@ func (m *Message) encoded() []byte {
 // Asks reports whether m calls the tool ask.
 func (m *Message) Asks() bool { return m.tool() == askTool }
 
-// Searches reports whether m calls the tool search.
-func (m *Message) Searches() bool { return m.tool() == searchTool }
+// searches returns how many indexes answering m looks into, of so many as there are.
+func (m *Message) searches(indexes func() int) int {
+	switch m.tool() {
+	case fetchTool, facetTool:
+		return 1
+	case searchTool:
+		var in searchInput
+		_ = json.Unmarshal(m.arguments, &in) // what is wrong with it the tool refuses
+		if in.Index == "" {
+			return max(indexes(), 1)
+		}
+		return 1
+	}
+	return 0
+}
 
 // tool is what m calls; "": nothing.
 func (m *Message) tool() string {

@@ -41,9 +41,9 @@ func (e *Endpoint) server(ctx context.Context, r *Request) *sdk.Server {
 	}
 	t := &tools{endpoint: e, ctx: ctx, request: r}
 	if r.Caller.Allows(auth.Search) {
-		addTool(s, t, &sdk.Tool{Name: "search", Title: "Search documents", Description: t.describeSearch(), InputSchema: searchIn, OutputSchema: searchOut}, t.search)
+		addTool(s, t, &sdk.Tool{Name: searchTool, Title: "Search documents", Description: t.describeSearch(), InputSchema: searchIn, OutputSchema: searchOut}, t.search)
 		addTool(s, t, &sdk.Tool{
-			Name: "fetch", Title: "Read a document", InputSchema: fetchIn, OutputSchema: fetchOut,
+			Name: fetchTool, Title: "Read a document", InputSchema: fetchIn, OutputSchema: fetchOut,
 			Description: "Reads one whole document by an id that search returned. Fetch a document before you quote from it.",
 		}, t.fetch)
 		addTool(s, t, &sdk.Tool{
@@ -51,7 +51,7 @@ func (e *Endpoint) server(ctx context.Context, r *Request) *sdk.Server {
 			Description: "Lists the indexes with what they hold, how many documents, and the attributes that a filter may name.",
 		}, t.listIndexes)
 		addTool(s, t, &sdk.Tool{
-			Name: "facet_values", Title: "List values of an attribute", InputSchema: facetIn, OutputSchema: facetOut,
+			Name: facetTool, Title: "List values of an attribute", InputSchema: facetIn, OutputSchema: facetOut,
 			Description: "Lists the values that documents of an index have for a filterable attribute, with how many documents have each: use it to write a filter.",
 		}, t.facetValues)
 	}

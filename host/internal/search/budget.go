@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/search/filter"
 	"github.com/parley-search/parley/host/internal/search/rank"
 )
@@ -13,17 +14,32 @@ import (
 type Budget struct {
 	conditions filter.Budget // of its filters
 	filtering  time.Duration // spent on filters
-	finding    time.Duration // spent on finding and ranking hits, filters among it
+	finding    time.Duration // spent on finding, ranking and showing hits, filters and facets among it
 	counting   time.Duration // spent on facets
 	searched   bool          // a joint search was answered
+	before     time.Duration // spent on the queries before, see NextQuery
 }
 
 // NewBudget returns one of which nothing is spent.
 func NewBudget() *Budget { return &Budget{conditions: *filter.NewBudget()} }
 
-// ResetTime gives the next query all the time there is. What filters have spent
-// stays spent.
-func (b *Budget) ResetTime() { b.filtering, b.finding, b.counting = 0, 0, 0 }
+// NextQuery gives the next query the time of a search by itself, as far as the request has any left.
+// What filters have spent of their conditions stays spent.
+func (b *Budget) NextQuery() {
+	b.before += b.finding
+	b.filtering, b.finding, b.counting = 0, 0, 0
+}
+
+// requestTime is how much more time all queries of a request have than one that is alone.
+const requestTime = 10
+
+// checkTime refuses a query for which the ones before it, each with the time one, have left no time.
+func (b *Budget) checkTime(one time.Duration) error {
+	if b.before < requestTime*one {
+		return nil
+	}
+	return apierr.Newf(apierr.BadRequest, "The queries before it took %v, and all of a request have %v: send fewer at once.", b.before.Round(time.Millisecond), requestTime*one)
+}
 
 // ofFilters is what the request may spend on conditions; nil for a nil b.
 func (b *Budget) ofFilters() *filter.Budget {

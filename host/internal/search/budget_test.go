@@ -3,15 +3,18 @@ package search_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/federate"
+	"github.com/parley-search/parley/host/internal/search/highlight"
 )
 
 // asJSON writes v, which is of strings and lists of them.
@@ -108,8 +111,8 @@ func TestHostileFilterConditions(t *testing.T) {
 	}
 }
 
-// The time of a search bounds its filters and facets, and that of a federation
-// all of its queries.
+// The time of a search bounds its filters and facets, and that of a federation or of a list of
+// searches all of its queries.
 func TestHostileCutoff(t *testing.T) {
 	r := newRig(t)
 	r.settings("a", `{"filterableAttributes":["text","id"]}`)
@@ -134,6 +137,13 @@ func TestHostileCutoff(t *testing.T) {
 	}
 	_, err = r.svc.SearchFacet(ctx, everyone, "a", search.FacetQuery{Facet: "text"})
 	wantCode(t, "facet search", err, searcherr.InvalidFacetQuery)
+
+	two := []federate.Query{{IndexUID: "a"}, {IndexUID: "a"}}
+	_, err = r.federate().MultiSearch(ctx, everyone, two)
+	wantCode(t, "a query for which those before left no time", err, apierr.BadRequest)
+	if !strings.Contains(fmt.Sprint(err), "`queries[1]`") {
+		t.Errorf("error %v, want it to name the second query", err)
+	}
 
 	queries := make([]federate.Query, 50)
 	for i := range queries {
@@ -163,5 +173,43 @@ func TestHostileQueryText(t *testing.T) {
 	}
 	if !strings.HasSuffix(res.Query, "é") {
 		t.Errorf("the query shown ends in the middle of a character: %q", res.Query[len(res.Query)-4:])
+	}
+}
+
+// TestSearchEndsWithContext: each way to search ends with what its context ended with.
+func TestSearchEndsWithContext(t *testing.T) {
+	r := newRig(t)
+	r.settings("a", `{"filterableAttributes":["*"],"embedders":{"e":{"source":"userProvided","dimensions":2}}}`)
+	r.add("a", `[{"id":1,"text":"one","_vectors":{"e":[1,2]}}]`)
+	left := errors.New("the client left")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(left)
+	everyone := auth.Everyone()
+	q := search.Query{Q: "one", Filter: filter("id = 1"), Facets: []string{"id"}, Format: highlight.Format{Highlight: []string{"*"}}}
+	plain := q
+	plain.Facets = nil
+	for name, ask := range map[string]func() error{
+		"search":   func() error { _, err := r.svc.Search(ctx, everyone, "a", q); return err },
+		"passages": func() error { _, err := r.svc.Passages(ctx, everyone, "a", plain, 0); return err },
+		"facet search": func() error {
+			_, err := r.svc.SearchFacet(ctx, everyone, "a", search.FacetQuery{Facet: "id"})
+			return err
+		},
+		"similar": func() error {
+			_, err := r.svc.Similar(ctx, everyone, "a", search.SimilarQuery{ID: "1", Embedder: "e"})
+			return err
+		},
+		"multi-search": func() error {
+			_, err := r.federate().MultiSearch(ctx, everyone, []federate.Query{{IndexUID: "a", Query: q}})
+			return err
+		},
+		"federation": func() error {
+			_, err := r.federate().FederatedSearch(ctx, everyone, federate.Federation{}, []federate.Query{{IndexUID: "a", Query: plain}})
+			return err
+		},
+	} {
+		if err := ask(); !errors.Is(err, left) {
+			t.Errorf("%s: error %v, want %v", name, err, left)
+		}
 	}
 }

@@ -28,6 +28,9 @@ func newGate(running, waiting int) *gate {
 // enter waits for a slot; call leave when done. The error is an
 // [searcherr.TooManySearchRequests], or ctx's.
 func (g *gate) enter(ctx context.Context) (leave func(), err error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	select {
 	case g.slots <- struct{}{}:
 		return g.leave, nil

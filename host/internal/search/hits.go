@@ -1,6 +1,7 @@
 package search
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/parley-search/parley/host/internal/search/attribute"
@@ -47,6 +48,9 @@ func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []rank.Foun
 		}
 	}
 	for i, d := range docs {
+		if s.Ctx.Err() != nil { // to mark a long text takes a while
+			return context.Cause(s.Ctx)
+		}
 		if d.Seq == 0 || rd.rule != nil && !rd.rule.Matches(d.Body) {
 			continue
 		}

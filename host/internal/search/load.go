@@ -10,6 +10,7 @@ import (
 type Searched struct {
 	Took     time.Duration // the wait for a slot included
 	Degraded bool          // cut off by time
+	Left     bool          // nobody waits for it any more
 	Err      error         // what the caller was told
 }
 

@@ -66,7 +66,9 @@ func (s *Service) reading(ctx context.Context, caller *auth.Caller, indexUID str
 func (s *Service) opened(ctx context.Context, caller *auth.Caller, indexUID string, f func(*reading) error) (err error) {
 	rd := &reading{service: s}
 	start := time.Now()
-	defer func() { s.opts.Searched(Searched{Took: time.Since(start), Degraded: rd.degraded, Err: err}) }()
+	defer func() {
+		s.opts.Searched(Searched{Took: time.Since(start), Degraded: rd.degraded, Left: ctx.Err() != nil, Err: err})
+	}()
 	ix, rule, err := s.index(caller, indexUID)
 	if err != nil {
 		return err
@@ -106,6 +108,9 @@ func (rd *reading) prepare(ctx context.Context, q *Query) (err error) {
 	leaveOut(m, &rd.plan.Fields, rd.state.Folder.Schema)
 	if rd.budget = q.Budget; rd.budget == nil {
 		rd.budget = NewBudget()
+	}
+	if err := rd.budget.checkTime(rd.patience()); err != nil {
+		return err
 	}
 	if err := rd.budget.conditions.Take(rd.rule.Conditions()); err != nil {
 		return filter.Refuse(err, searcherr.InvalidSearchFilter)

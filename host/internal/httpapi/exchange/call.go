@@ -23,8 +23,11 @@ type Call struct {
 	Query  Query // the parameters, each of which the route knows
 	Limit  BodyLimit
 	// Base is what work for the request runs under. A shutdown ends it once its
-	// grace is over; a client that leaves does not.
+	// grace is over; a client that leaves does so where the route only reads.
 	Base context.Context
+	// CountSearches counts searches as requests of the caller's key, where its limits
+	// say so. Its error is for the client.
+	CountSearches func(n int) error
 
 	// What the request's usage event is made of, beside these.
 	Raw     []byte         // the body that ReadBody returned

@@ -151,6 +151,9 @@ func (s *Server) MultiSearch(r *exchange.Call) error {
 		queries[i] = b.Queries[i].query()
 		queries[i].Raw = sent.Queries[i]
 	}
+	if err := r.CountSearches(max(len(queries), 1)); err != nil {
+		return err
+	}
 	if b.Federation != nil {
 		return s.federatedSearch(r, b.Federation, queries)
 	}

@@ -31,7 +31,8 @@ type Query struct {
 }
 
 // MultiSearch answers queries one by one, each under what caller may do in its
-// index. The first that fails is the answer: its error names its position.
+// index. The first that fails is the answer: its error names its position. All of
+// them have one time, see [search.Budget].
 func (s *Service) MultiSearch(ctx context.Context, caller *auth.Caller, queries []Query) ([]*search.Result, error) {
 	if err := checkQueries(queries); err != nil {
 		return nil, err
@@ -45,7 +46,7 @@ func (s *Service) MultiSearch(ctx context.Context, caller *auth.Caller, queries 
 	b := search.NewBudget()
 	for i := range queries {
 		q := &queries[i]
-		b.ResetTime()
+		b.NextQuery()
 		q.Budget = b
 		var err error
 		if results[i], err = s.opts.Indexes.Search(ctx, caller, q.IndexUID, q.Query); err != nil {
