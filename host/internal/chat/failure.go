@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/limit"
 	"github.com/parley-search/parley/host/internal/outbound"
 )
 
@@ -68,6 +69,9 @@ func (l link) attributed(err error) *apierr.Error {
 	e := apierr.From(err)
 	if _, ok := errors.AsType[*Failure](e); ok {
 		return e
+	}
+	if _, ok := errors.AsType[*limit.Refused](e); ok {
+		return e // nobody failed
 	}
 	own := *e
 	own.Err = l.failure("other", e.Err)

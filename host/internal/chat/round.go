@@ -76,7 +76,9 @@ func (a *Answer) open() error {
 	a.outcome.Rounds++
 	a.sent += len(in.Chat)
 	rd.sent, rd.heard = len(in.Chat), a.heard
-	a.reserve(len(in.Chat))
+	if err := a.reserve(len(in.Chat)); err != nil {
+		return err
+	}
 	a.beginTrace()
 	for {
 		again, err := a.send(&in)

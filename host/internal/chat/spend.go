@@ -1,12 +1,16 @@
 package chat
 
 import (
-	"bytes"
+	"encoding/json"
+	"errors"
+	"math"
 	"strconv"
+	"strings"
 
 	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/limit"
+	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
 // admit lets the answer to a request of size bytes begin, unless a limit of the
@@ -35,46 +39,65 @@ func (a *Answer) end() {
 func tokens(n uint64) int64 { return int64(min(n, 1<<40)) } //nolint:gosec // it fits
 
 // reserve has a round paid for, as far as that is known before it: sent are its
-// bytes. Of the one that the answer was let by with it is already.
-func (a *Answer) reserve(sent int) {
-	if !a.admitted {
-		a.pass.Round(limit.Estimate(sent, a.most))
+// bytes. Of the one that the answer was let by with it is already. An error says that
+// a budget is spent.
+func (a *Answer) reserve(sent int) error {
+	if a.admitted {
+		a.admitted = false
+		return nil
 	}
-	a.admitted = false
+	return a.pass.Round(limit.Estimate(sent, a.most))
 }
 
-// settle has the round paid for by what it took. What the provider does not count is
-// what was reserved, or what was said if that is more: a client may leave before the
-// provider counts. It may be called more than once.
+// settle has the round paid for by what it took. What the provider does not count, or
+// counts as nothing, is estimated by its bytes. Where there is no count at all, it is
+// what was reserved if that is more: a client may leave before the provider counts. It
+// may be called more than once.
 func (a *Answer) settle() {
 	rd := &a.round
+	prompt, completion := int64(rd.sent+3)/4, int64(a.heard-rd.heard+3)/4
 	switch {
 	case rd.settled:
 		return
 	case rd.hasUsage:
 		u := rd.usage
-		a.pass.Settle(tokens(u.Prompt), tokens(max(u.Completion, u.Total-min(u.Total, u.Prompt))))
+		if n := tokens(u.Prompt); n > 0 {
+			prompt = n
+		}
+		if n := tokens(max(u.Completion, u.Total-min(u.Total, u.Prompt))); n > 0 {
+			completion = n
+		}
+		a.pass.Settle(prompt, completion)
 	case rd.response == nil && rd.reply == nil:
 		a.pass.Settle(0, 0) // it was not sent, or not taken
 	default:
-		prompt, completion := int64(rd.sent+3)/4, int64(a.heard-rd.heard+3)/4
 		a.pass.Settle(prompt, max(completion, a.pass.Reserved()-prompt))
 	}
 	rd.settled = true
 }
 
-// maxTokens is how long the request lets its answer be, 0 where it does not say.
-func (r *request) maxTokens() int64 {
-	least := int64(0)
+// maxTokens is how long the request lets its answer be, 0 where it does not say: the
+// most of what it says, for the provider chooses which of them it takes.
+func (r *request) maxTokens() (most int64) {
 	for _, name := range lengthFields {
-		v := bytes.TrimSpace(r.fields[name])
-		if len(v) == 0 {
-			continue // rather than have an error made
-		}
-		n, err := strconv.ParseInt(string(v), 10, 64)
-		if err == nil && n > 0 && (least == 0 || n < least) {
-			least = n
-		}
+		most = max(most, lengthOf(r.fields[name]))
 	}
-	return least
+	return most
+}
+
+// lengthOf is a length as providers read it, who take "1000" and 1e3 too; 0 where it is
+// none.
+func lengthOf(v json.RawMessage) int64 {
+	if len(v) == 0 {
+		return 0
+	}
+	text, quoted := rawjson.String(v)
+	if !quoted {
+		text = string(v)
+	}
+	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil && !errors.Is(err, strconv.ErrRange) || math.IsNaN(n) || n <= 0 {
+		return 0
+	}
+	return int64(min(math.Ceil(n), 1<<53))
 }

@@ -197,6 +197,45 @@ func TestEachRoundCounts(t *testing.T) {
 	}
 }
 
+// TestBudgetHolds has answers ask for more than a budget has: by how long they may be, by
+// rounds without an end, and of a provider that counts nothing.
+func TestBudgetHolds(t *testing.T) {
+	t.Parallel()
+	search := chattest.Script{Batches: [][]string{{"tool:0:c1:searchInIndex", `args:0:{"q":"a"}`, "finish:tool_calls", "usage:1000,1000"}}}
+	uncounted := chattest.Script{Batches: [][]string{{"text:" + strings.Repeat("word ", 400), "finish:stop", "usage:0,0"}}}
+	for _, tt := range []struct {
+		name, body  string
+		script      chattest.Script
+		budget      int64
+		asked, most int64 // requests to the provider, tokens spent
+		want        string
+	}{
+		{"a long answer", `,"max_tokens":30000`, search, 20000, 0, 0, "status 429"},
+		{"the longer of two", `,"max_completion_tokens":1,"max_tokens":30000`, search, 20000, 0, 0, "status 429"},
+		{"in another form", `,"max_tokens":3e4`, search, 20000, 0, 0, "status 429"},
+		{"in a string", `,"max_tokens":"30000"`, search, 20000, 0, 0, "status 429"},
+		{"rounds", "", search, 10000, 5, 10000, `"code":"token_budget_spent"`},
+		{"not counted", "", uncounted, 1500, 1, 1500, ""},
+	} {
+		r := newRig(t, wish{upstream: &chattest.Upstream{Scripts: []chattest.Script{tt.script}}, indexes: []chat.Index{{UID: "books"}}})
+		uid, key := r.limited(`{"tokens":{"amount":` + strconv.FormatInt(tt.budget, 10) + `,"period":"total"}}`)
+		ask := func() string {
+			a := r.do("POST", completions, strings.Replace(hello, `"m"`, `"m"`+tt.body, 1), "Authorization", key)
+			return "status " + strconv.Itoa(a.status) + " " + a.body
+		}
+		if got := ask(); !strings.Contains(got, tt.want) {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+		used := r.usage(t, key, uid)
+		if spent := used.PromptTokens + used.CompletionTokens; used.Requests != tt.asked || spent > tt.most {
+			t.Errorf("%s: %d requests and %d tokens of a budget of %d, want %d requests and at most %d tokens", tt.name, used.Requests, spent, tt.budget, tt.asked, tt.most)
+		}
+		if tt.name == "not counted" && used.CompletionTokens != 500 {
+			t.Errorf("%s: %d tokens of 2,000 bytes, want 500", tt.name, used.CompletionTokens)
+		}
+	}
+}
+
 type usedBody struct {
 	Requests, PromptTokens, CompletionTokens, Refused int64
 }

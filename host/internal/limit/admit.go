@@ -61,7 +61,7 @@ func (l *Limiter) Admit(p *Pass, key, workspace Party, tokens int64) (state Stat
 		l.Refused(workspace.Subject, why.spent)
 		return state, why.error(who)
 	}
-	pass.reserved = tokens
+	pass.reserved, pass.workspace = tokens, workspace.Subject
 	*p = pass
 	return state, nil
 }
@@ -126,6 +126,9 @@ func (m *meter) checkBudget(b Budget, tokens int64, date time.Time) *refusal {
 	if end := m.span.End(); !end.IsZero() {
 		r.after = max(end.Sub(date), time.Millisecond)
 		r.message += " The next begin at " + end.Format(time.RFC3339) + "."
+	}
+	if m.spent < b.Amount {
+		r.message += " Send less, or ask for a shorter answer with `max_completion_tokens`."
 	}
 	return r
 }
@@ -193,15 +196,15 @@ func (l *Limiter) Search(key Party, n int64) (state State, err error) {
 	return p.state(), nil
 }
 
-// mostReserved bounds what is reserved for the text of one round: most say less, and
-// what they say more is settled afterwards.
-const mostReserved = 1000
+// unsaid is what is reserved for the text of a round whose request does not say how long
+// it may be: most are shorter, and what they say more is settled afterwards.
+const unsaid = 1000
 
 // Estimate is what is reserved for a request of size bytes whose answer may have most
 // tokens; 0: it does not say.
 func Estimate(size int, most int64) int64 {
-	if most == 0 || most > mostReserved {
-		most = mostReserved
+	if most <= 0 {
+		most = unsaid
 	}
-	return int64(size+3)/4 + most
+	return int64(size+3)/4 + min(most, maxBound)
 }

@@ -5,9 +5,10 @@ import "time"
 // A Pass is an answer that was let by, until End. Its zero value is of nobody: all
 // that is done with it is nothing. Not safe for concurrent use.
 type Pass struct {
-	limiter  *Limiter
-	parts    []part // in the order in which their meters are locked
-	reserved int64  // tokens, for the round under way
+	limiter   *Limiter
+	workspace Subject
+	parts     []part // in the order in which their meters are locked
+	reserved  int64  // tokens, for the round under way
 }
 
 // A part is a share that has a subject: most answers have one or two.
@@ -76,28 +77,46 @@ func (m *meter) reserve(l *Limits, tokens int64) {
 	}
 }
 
-// Round counts a further request to the provider and reserves tokens for it. An
-// answer under way is never refused: the next one pays.
-func (p *Pass) Round(tokens int64) {
+// Round counts a further request to the provider and reserves tokens for it, or returns
+// the error of [Limiter.Admit] where a budget does not have that many left: then there
+// must not be such a request. What a minute has does not end an answer under way: the
+// next one waits.
+func (p *Pass) Round(tokens int64) error {
 	if p.limiter == nil {
-		return
+		return nil
 	}
 	p.lock()
 	defer p.unlock()
 	now, date := time.Now(), p.limiter.Now()
+	var why *refusal
+	var who Subject
+	for i := range p.parts {
+		m, l := p.parts[i].meter, &p.parts[i].limits
+		m.drain(l, now)
+		if l.Tokens.Amount == 0 {
+			continue
+		}
+		if err := m.enter(p.limiter.Storage, l.Tokens.Period.At(date)); err != nil {
+			p.limiter.Failed(err)
+		} else if r := m.checkBudget(l.Tokens, tokens, date); r != nil && (why == nil || r.spent) {
+			why, who = r, m.subject
+		}
+	}
 	for i := range p.parts {
 		part := &p.parts[i]
-		m, l := part.meter, &part.limits
-		m.drain(l, now)
-		if l.Tokens.Amount > 0 {
-			if err := m.enter(p.limiter.Storage, l.Tokens.Period.At(date)); err != nil {
-				p.limiter.Failed(err)
-			}
+		if why != nil {
+			part.meter.count(&part.share, date, Counts{Refused: 1})
+			continue
 		}
-		part.span = m.request(&part.share, tokens, date)
-		p.lease(m, l)
+		part.span = part.meter.request(&part.share, tokens, date)
+		p.lease(part.meter, &part.limits)
+	}
+	if why != nil {
+		p.limiter.Refused(p.workspace, why.spent)
+		return why.error(who)
 	}
 	p.reserved = tokens
+	return nil
 }
 
 // lease has storage hold what m spent beyond its lease. What fails is tried again
