@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/rs/zerolog"
 )
@@ -60,8 +59,12 @@ func New(w io.Writer, mode, level string) (*Hub, error) {
 	return h, h.SetLevel(level)
 }
 
+// timeFormat is of a human line: with the date and the zone, since lines outlast a day
+// and are compared with those of other machines.
+const timeFormat = "2006-01-02T15:04:05.000Z07:00"
+
 func console(w io.Writer, colours bool) io.Writer {
-	return zerolog.ConsoleWriter{Out: w, TimeFormat: time.TimeOnly, NoColor: !colours}
+	return zerolog.ConsoleWriter{Out: w, TimeFormat: timeFormat, NoColor: !colours, FormatPrepare: escapeFields}
 }
 
 // IsTerminal reports whether a person may be looking at f.
@@ -146,6 +149,8 @@ func (h *Hub) WriteLevel(level zerolog.Level, p []byte) (int, error) {
 	if int32(level) < h.lowest.Load() {
 		return len(p), nil
 	}
+	n := len(p)
+	p = escapeLine(p)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, w := range h.watchers {
@@ -162,10 +167,10 @@ func (h *Hub) WriteLevel(level zerolog.Level, p []byte) (int, error) {
 		}
 	}
 	if int32(level) < h.level.Load() {
-		return len(p), nil
+		return n, nil
 	}
 	if _, err := h.out.Write(p); err != nil {
 		return 0, err
 	}
-	return len(p), nil
+	return n, nil
 }
