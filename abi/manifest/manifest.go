@@ -49,7 +49,7 @@ func Parse(b []byte) (*abi.Manifest, error) {
 	if err := json.Unmarshal(b, m); err != nil {
 		return nil, fmt.Errorf("the manifest is not the JSON of one: %w", err)
 	}
-	if problems := checkManifest(m); len(problems) > 0 {
+	if problems := append(scanMembers(b).wrong, checkManifest(m)...); len(problems) > 0 {
 		return nil, fmt.Errorf("the manifest is wrong: %s", strings.Join(problems, "; "))
 	}
 	upgradeManifest(m)

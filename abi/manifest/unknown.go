@@ -34,12 +34,15 @@ func (u Unknown) Path() string {
 // FindUnknown returns the unknown members of b in their order. Names are
 // compared letter by letter, as the contract writes them. It stops where b is
 // not JSON; [Parse] says so.
-func FindUnknown(b []byte) []Unknown {
-	s := scan{text: b, d: json.NewDecoder(bytes.NewReader(b))}
+func FindUnknown(b []byte) []Unknown { return scanMembers(b).found }
+
+// scanMembers goes through b as far as it is JSON.
+func scanMembers(b []byte) *scan {
+	s := &scan{text: b, d: json.NewDecoder(bytes.NewReader(b))}
 	var said struct{ ABI int }
 	s.first = json.Unmarshal(b, &said) == nil && said.ABI == 1
 	s.value("", reflect.TypeFor[abi.Manifest]())
-	return s.found
+	return s
 }
 
 // A scan goes through a document beside the type that it is read into.
@@ -48,6 +51,9 @@ type scan struct {
 	d     *json.Decoder
 	found []Unknown
 	first bool // the manifest is of ABI 1
+	// wrong says which members package json would take for another one, or of two
+	// the last one, where a reader takes the first.
+	wrong []string
 }
 
 // laterMembers are those of the manifest that came with ABI 2.
@@ -62,8 +68,9 @@ func (s *scan) value(at string, t reflect.Type) bool {
 	}
 	switch token {
 	case json.Delim('{'):
+		seen := map[string]bool{}
 		for s.d.More() {
-			if !s.member(at, t) {
+			if !s.member(at, t, seen) {
 				return false
 			}
 		}
@@ -87,14 +94,19 @@ func (s *scan) value(at string, t reflect.Type) bool {
 	return err == nil
 }
 
-// member reads a member of an object that t takes.
-func (s *scan) member(at string, t reflect.Type) bool {
+// member reads a member of an object that t takes, after those seen.
+func (s *scan) member(at string, t reflect.Type, seen map[string]bool) bool {
 	token, err := s.d.Token()
 	if err != nil {
 		return false
 	}
 	name, _ := token.(string)
 	path := strings.TrimPrefix(at+"."+name, ".")
+	if t != nil && seen[name] {
+		line, column := s.position()
+		s.wrong = append(s.wrong, fmt.Sprintf("%s comes twice, at %d:%d", quoteName(path), line, column))
+	}
+	seen[name] = true
 	switch {
 	case t == nil:
 	case t.Kind() == reflect.Map:
@@ -108,6 +120,11 @@ func (s *scan) member(at string, t reflect.Type) bool {
 		line, column := s.position()
 		if later {
 			known = slices.DeleteFunc(known, func(k string) bool { return slices.Contains(laterMembers, k) })
+		}
+		for i, k := range known {
+			if k != name && strings.EqualFold(k, name) {
+				s.wrong = append(s.wrong, fmt.Sprintf("%s at %d:%d must be written %s", quoteName(path), line, column, known[i]))
+			}
 		}
 		s.found = append(s.found, Unknown{name, at, line, column, known})
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/parley-search/parley/abi/manifest"
@@ -56,4 +57,29 @@ func FuzzFindUnknown(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestAmbiguousMembers refuses what a reader of a manifest and package json take for
+// different things.
+func TestAmbiguousMembers(t *testing.T) {
+	const text = `{"abi": 2, "kind": "provider", "name": "a", "version": "1.0.0", "source": "s", "grants": {"http": ["https://a.example"]}, %s}`
+	for member, want := range map[string]string{
+		`"Name": "b"`: `"Name" at 1:123 must be written name`,
+		`"Grants": {"http": ["https://b.example"]}`:  "must be written grants",
+		`"grantſ": {"http": ["https://b.example"]}`:  "must be written grants",
+		`"grants": {"http": []}`:                     `"grants" comes twice, at 1:123`,
+		`"settings": {"apiKey": {"Required": true}}`: "must be written required",
+		`"settings": {"apiKey": {}, "apiKey": {}}`:   `"settings.apiKey" comes twice`,
+		`"limits": {"memoryMiB": 1, "memoryMiB": 2}`: "comes twice",
+		`"auth": [{"name": "a", "NAME": "b"}]`:       "must be written name",
+	} {
+		if _, err := manifest.Parse(fmt.Appendf(nil, text, member)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Parse with %s = %v, want an error with %q", member, err, want)
+		}
+	}
+	for _, member := range []string{`"licence": {"a": 1, "A": 2}`, `"selfTest": [{"call": "encode", "input": {"chat": {"a": 1, "a": 2}}, "output": {}}]`} {
+		if _, err := manifest.Parse(fmt.Appendf(nil, text, member)); err != nil && (strings.Contains(err.Error(), "twice") || strings.Contains(err.Error(), "written")) {
+			t.Errorf("Parse with %s = %v: that is the plugin's own", member, err)
+		}
+	}
 }

@@ -74,6 +74,18 @@ func CheckJSON(body []byte) error {
 	return malformed(body)
 }
 
+// CheckOnce is [CheckJSON], and returns [BadRequest] where an object in body has a member
+// twice: of those, whoever reads body after this host may take the other one.
+func CheckOnce(body []byte) error {
+	if err := CheckJSON(body); err != nil {
+		return err
+	}
+	if name := rawjson.Repeated(body); name != "" {
+		return Newf(BadRequest, "%s comes twice: send it once.", named(name))
+	}
+	return nil
+}
+
 // malformed says where body stops being JSON.
 func malformed(body []byte) error {
 	if bad := firstInvalidUTF8(body); bad >= 0 {

@@ -21,6 +21,9 @@ type searchRules struct {
 // from pattern to null or {"filter": string or array}.
 func parseRules(claim json.RawMessage) (*searchRules, error) {
 	r := &searchRules{filters: make(map[string]json.RawMessage)}
+	if name := rawjson.Repeated(claim); name != "" {
+		return nil, fmt.Errorf("searchRules: %.64q comes twice", name)
+	}
 	var patterns []string
 	if json.Unmarshal(claim, &patterns) == nil && !rawjson.IsNull(claim) {
 		for _, p := range patterns {
@@ -53,7 +56,8 @@ func parseRule(raw json.RawMessage) (json.RawMessage, error) {
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&rule); err != nil {
+	members, _ := rawjson.MembersOf(raw)
+	if err := d.Decode(&rule); err != nil || rule.Filter != nil && !(members.Next() && members.Called("filter")) {
 		return nil, errors.New("must be null or an object with nothing but a filter")
 	}
 	if rule.Filter == nil || rawjson.IsNull(rule.Filter) {

@@ -20,12 +20,36 @@ var tenantActions = []Action{Search, ChatCompletions}
 
 // claims are those of a tenant token. What else it holds is not our concern.
 type claims struct {
-	APIKeyUID   string           `json:"apiKeyUid"`
-	SearchRules json.RawMessage  `json:"searchRules"`
-	Limits      json.RawMessage  `json:"limits"`
-	User        json.RawMessage  `json:"sub"`
-	Expires     *jwt.NumericDate `json:"exp"`
-	Starts      *jwt.NumericDate `json:"nbf"`
+	APIKeyUID   string
+	SearchRules json.RawMessage
+	Limits      json.RawMessage
+	User        json.RawMessage // sub
+	Expires     *jwt.NumericDate
+	Starts      *jwt.NumericDate
+}
+
+// UnmarshalJSON reads claims by their exact names, each once: package json would take
+// any case of a name, and the last of two.
+func (c *claims) UnmarshalJSON(b []byte) error {
+	into := map[string]any{"apiKeyUid": &c.APIKeyUID, "searchRules": &c.SearchRules, "limits": &c.Limits, "sub": &c.User, "exp": &c.Expires, "nbf": &c.Starts}
+	m, ok := rawjson.MembersOf(b)
+	if !ok {
+		return errors.New("the claims are not an object")
+	}
+	seen := map[string]bool{}
+	for m.Next() {
+		name, _ := rawjson.String(m.Key)
+		if seen[name] {
+			return fmt.Errorf("the claim %.64q comes twice", name)
+		}
+		seen[name] = true
+		if field := into[name]; field != nil {
+			if err := json.Unmarshal(m.Value, field); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // The methods of [jwt.Claims].

@@ -261,3 +261,40 @@ func FuzzAuthenticate(f *testing.F) {
 		}
 	})
 }
+
+// TestTenantAmbiguousClaims refuses claims and rules that readers of JSON take for
+// different things.
+func TestTenantAmbiguousClaims(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	s := open(t, master, c)
+	k, value := create(t, s, auth.Draft{Actions: []string{"search"}, Indexes: []string{"*"}})
+	for _, claims := range []string{
+		`"searchRules":{"a":{"filter":"x = 1"}},"searchRules":["*"]`,
+		`"searchrules":["*"]`,
+		`"searchRules":{"a":{"filter":"x = 1"},"a":null}`,
+		`"searchRules":{"a":{"filter":"x = 1","filter":null}}`,
+		`"searchRules":{"a":{"Filter":"x = 1"}}`,
+		`"searchRules":["*"],"limits":{"parallel":1,"parallel":null}`,
+		`"searchRules":["*"],"exp":1,"exp":99999999999`,
+	} {
+		token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, rawClaims(`{"apiKeyUid":"`+k.UID+`",`+claims+`}`)).SignedString([]byte(value))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Authenticate("Bearer " + token); !apierr.Is(err, apierr.InvalidAPIKey) {
+			t.Errorf("Authenticate with %s = %v, want %s", claims, err, apierr.InvalidAPIKey)
+		}
+	}
+}
+
+// rawClaims are claims as they are written.
+type rawClaims string
+
+func (r rawClaims) MarshalJSON() ([]byte, error)               { return []byte(r), nil }
+func (rawClaims) GetExpirationTime() (*jwt.NumericDate, error) { return nil, nil }
+func (rawClaims) GetNotBefore() (*jwt.NumericDate, error)      { return nil, nil }
+func (rawClaims) GetIssuedAt() (*jwt.NumericDate, error)       { return nil, nil }
+func (rawClaims) GetIssuer() (string, error)                   { return "", nil }
+func (rawClaims) GetSubject() (string, error)                  { return "", nil }
+func (rawClaims) GetAudience() (jwt.ClaimStrings, error)       { return nil, nil }

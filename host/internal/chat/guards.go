@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
@@ -14,6 +15,9 @@ import (
 
 // providerFields ask a provider for a tool of its own outside of tools.
 var providerFields = []string{"web_search_options"}
+
+// guardedFields are what a workspace has rules about.
+var guardedFields = slices.Concat([]string{"model", "messages", "tools", "tool_choice", "functions", "function_call", "stream", "stream_options", "n"}, providerFields, lengthFields)
 
 // check holds the request to what w lets its clients send. size is its bytes; said
 // is what the client calls the message at an index.
@@ -103,6 +107,12 @@ func (r *request) settle(w *workspace.Workspace) (lost []string) {
 			items, _ := jsonbody.ArrayOf(v)
 			r.offered = append(r.offered, items...)
 			continue
+		}
+		for said := range r.fields {
+			if said != name && strings.EqualFold(said, name) { // a provider may take it for that
+				lost = append(lost, said)
+				delete(r.fields, said)
+			}
 		}
 		if said := r.fields[name]; said != nil && !bytes.Equal(bytes.TrimSpace(said), bytes.TrimSpace(v)) {
 			lost = append(lost, name)

@@ -36,6 +36,9 @@ func parseRequest(body []byte) (*request, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := jsonbody.CheckNames("", body, guardedFields...); err != nil {
+		return nil, err
+	}
 	r := &request{fields: fields}
 	var ok bool
 	// One that is missing may be the workspace's to name, see [request.choose].
@@ -139,10 +142,16 @@ type place int
 
 func (at place) String() string { return fmt.Sprintf("messages[%d]", int(at)) }
 
+// messageFields are what is read of a message.
+var messageFields = []string{"role", "content", "tool_calls", "tool_call_id"}
+
 func checkMessage(at place, v json.RawMessage) error {
 	var m [4]json.RawMessage
-	if !jsonbody.Pick(v, m[:], "role", "content", "tool_calls", "tool_call_id") {
+	if !jsonbody.Pick(v, m[:], messageFields...) {
 		return jsonbody.WrongType(apierr.BadRequest, at.String(), "an object", v)
+	}
+	if err := jsonbody.CheckNames(at.String(), v, messageFields...); err != nil {
+		return err
 	}
 	role, ok := rawjson.String(m[0])
 	if !ok {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/apierr/chaterr"
+	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
 // Limits bound what a key or a workspace may ask for. A bound of 0 is none, and the
@@ -161,6 +162,9 @@ func (b *Budget) merge(path string, v json.RawMessage, code apierr.Code) error {
 func members(v json.RawMessage, path string, code apierr.Code) (fields map[string]json.RawMessage, err error) {
 	if json.Unmarshal(v, &fields) != nil {
 		return nil, apierr.Newf(code, "`%s` must be an object or null.", path)
+	}
+	if name := rawjson.Repeated(v); name != "" {
+		return nil, apierr.Newf(code, "`%s.%s` comes twice: send it once.", path, name)
 	}
 	return fields, nil
 }

@@ -67,6 +67,32 @@ func Walk(path string, v []byte, f func(path string, v []byte)) {
 	}
 }
 
+// Repeated returns the dotted path of the first member within v whose object has one of
+// that name before it, empty where there is none.
+func Repeated(v []byte) (path string) {
+	v = bytes.TrimSpace(v)
+	switch {
+	case len(v) > 0 && v[0] == '{':
+		seen := map[string]bool{}
+		EachMember(v, func(key, value []byte) bool {
+			name := Unquote(key)
+			if seen[name] {
+				path = name
+			} else if inner := Repeated(value); inner != "" {
+				path = name + "." + inner
+			}
+			seen[name] = true
+			return path == ""
+		})
+	case len(v) > 0 && v[0] == '[':
+		EachElement(v, func(value []byte) bool {
+			path = Repeated(value)
+			return path == ""
+		})
+	}
+	return path
+}
+
 // Depth returns how deep v is nested: 0 for a scalar.
 func Depth(v []byte) int {
 	d, deepest := 0, 0

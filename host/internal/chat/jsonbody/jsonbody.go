@@ -3,9 +3,11 @@
 package jsonbody
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/parley-search/parley/host/internal/apierr"
@@ -71,6 +73,31 @@ func Pick(v []byte, into []json.RawMessage, names ...string) (ok bool) {
 		}
 	}
 	return true
+}
+
+// CheckNames returns [apierr.BadRequest] where v, an object of a document that was checked
+// and stands at path, has one of the members called names twice, or one that differs from
+// it by case alone. Some providers take that one for it, and rules looked at another.
+func CheckNames(path string, v []byte, names ...string) error {
+	m, _ := rawjson.MembersOf(v)
+	var seen uint64
+	for m.Next() {
+		plain := bytes.IndexFunc(m.Key, func(r rune) bool { return r == '\\' || r > '~' }) < 0
+		for i, name := range names {
+			if plain && len(m.Key) != len(name)+2 || !m.Called(name) && !strings.EqualFold(rawjson.Unquote(m.Key), name) {
+				continue
+			}
+			at := strings.TrimPrefix(path+"."+Cut(rawjson.Unquote(m.Key), 64), ".")
+			switch {
+			case !m.Called(name):
+				return &apierr.Error{Code: apierr.BadRequest, Param: at, Message: fmt.Sprintf("Unknown field `%s`: did you mean `%s`?", at, name)}
+			case seen&(1<<i) != 0:
+				return &apierr.Error{Code: apierr.BadRequest, Param: at, Message: fmt.Sprintf("`%s` comes twice: send it once.", at)}
+			}
+			seen |= 1 << i
+		}
+	}
+	return nil
 }
 
 // ObjectOf reads a JSON object. Its values are parts of v.

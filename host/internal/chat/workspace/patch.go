@@ -94,6 +94,9 @@ func (p *Patcher) Patch(ctx context.Context, uid string, body []byte) (_ Patched
 	if err := CheckUID(uid); err != nil {
 		return PatchedSettings{}, "", err
 	}
+	if err := apierr.CheckOnce(body); err != nil {
+		return PatchedSettings{}, "", err
+	}
 	fields, err := jsonbody.Parse(body)
 	if err != nil {
 		return PatchedSettings{}, "", err

@@ -25,7 +25,7 @@ func (s *Writer) settingsTask(uid string, body []byte, p payload) (task.New, err
 	if err := index.CheckUID(uid); err != nil {
 		return task.New{}, err
 	}
-	if err := apierr.CheckJSON(body); err != nil {
+	if err := apierr.CheckOnce(body); err != nil {
 		return task.New{}, err
 	}
 	body, refused, err := settings.WithoutUnoffered(body)
@@ -75,7 +75,7 @@ func (s *Writer) UpdateSetting(uid, route string, body []byte) (n task.New, ok b
 	if !ok {
 		return task.New{}, false, nil
 	}
-	if err := apierr.CheckJSON(body); err != nil {
+	if err := apierr.CheckOnce(body); err != nil {
 		return task.New{}, true, err
 	}
 	n, err = s.UpdateSettings(uid, fmt.Appendf(nil, "{%q:%s}", name, body))
